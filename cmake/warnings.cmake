@@ -1,0 +1,5 @@
+# The warnings every target of the project is built with, under gcc and under clang.
+add_library(tdm_warnings INTERFACE)
+target_compile_options(tdm_warnings INTERFACE
+	-Wall -Wextra -Werror -Wundef -Wshadow -Wformat=2 -Wwrite-strings -Wcast-qual -Wpointer-arith -Wvla
+	$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition>)

@@ -1,0 +1,94 @@
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { BUF_FIRST_CAP = 256 };
+
+void tdm_buf_init(struct tdm_buf *buf)
+{
+	*buf = (struct tdm_buf){ 0 };
+}
+
+void tdm_buf_done(struct tdm_buf *buf)
+{
+	free(buf->data);
+	tdm_buf_init(buf);
+}
+
+void tdm_buf_clear(struct tdm_buf *buf)
+{
+	buf->len = 0;
+	buf->failed = false;
+	if (buf->data != NULL)
+		buf->data[0] = '\0';
+}
+
+/* Makes room for `more` bytes and a terminator. */
+static bool buf_reserve(struct tdm_buf *buf, size_t more)
+{
+	if (buf->failed)
+		return false;
+	if (more < buf->cap - buf->len)
+		return true;
+	if (more >= SIZE_MAX / 4 - buf->len) {
+		buf->failed = true;
+		return false;
+	}
+	size_t cap = buf->cap != 0 ? buf->cap : BUF_FIRST_CAP;
+	while (cap - buf->len <= more)
+		cap *= 2;
+	char *data = realloc(buf->data, cap);
+	if (data == NULL) {
+		buf->failed = true;
+		return false;
+	}
+	buf->data = data;
+	buf->cap = cap;
+	return true;
+}
+
+void tdm_buf_add(struct tdm_buf *buf, const char *data, size_t len)
+{
+	if (!buf_reserve(buf, len))
+		return;
+	if (len != 0)
+		memcpy(buf->data + buf->len, data, len);
+	buf->len += len;
+	buf->data[buf->len] = '\0';
+}
+
+void tdm_buf_puts(struct tdm_buf *buf, const char *text)
+{
+	tdm_buf_add(buf, text, strlen(text));
+}
+
+void tdm_buf_putc(struct tdm_buf *buf, char c)
+{
+	tdm_buf_add(buf, &c, 1);
+}
+
+void tdm_buf_fill(struct tdm_buf *buf, char c, size_t count)
+{
+	if (!buf_reserve(buf, count))
+		return;
+	memset(buf->data + buf->len, c, count);
+	buf->len += count;
+	buf->data[buf->len] = '\0';
+}
+
+void tdm_buf_printf(struct tdm_buf *buf, const char *format, ...)
+{
+	va_list args, again;
+	va_start(args, format);
+	va_copy(again, args);
+	int len = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	if (len >= 0 && buf_reserve(buf, (size_t)len)) {
+		vsnprintf(buf->data + buf->len, (size_t)len + 1, format, again);
+		buf->len += (size_t)len;
+	}
+	va_end(again);
+}

@@ -1,0 +1,159 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static ssize_t read_some(int fd, char *dst, size_t cap)
+{
+	ssize_t got;
+	do
+		got = read(fd, dst, cap);
+	while (got < 0 && errno == EINTR);
+	return got < 0 ? -errno : got;
+}
+
+static int read_to_end(int fd, size_t max, struct tdm_buf *out)
+{
+	char chunk[65536];
+	for (size_t total = 0;;) {
+		ssize_t got = read_some(fd, chunk, sizeof chunk);
+		if (got <= 0)
+			return (int)got;
+		if ((size_t)got > max - total)
+			return -EFBIG;
+		total += (size_t)got;
+		tdm_buf_add(out, chunk, (size_t)got);
+		if (tdm_buf_failed(out))
+			return -ENOMEM;
+	}
+}
+
+int tdm_file_read(const char *path, size_t max, struct tdm_buf *out)
+{
+	if (strcmp(path, "-") == 0)
+		return read_to_end(STDIN_FILENO, max, out);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	int err = read_to_end(fd, max, out);
+	close(fd);
+	return err;
+}
+
+int tdm_file_write_all(int fd, const char *data, size_t len)
+{
+	while (len != 0) {
+		ssize_t put = write(fd, data, len);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return -errno;
+		data += put;
+		len -= (size_t)put;
+	}
+	return 0;
+}
+
+int tdm_lines_open(struct tdm_lines *lines, int fd, size_t cap)
+{
+	*lines = (struct tdm_lines){ .fd = fd, .cap = cap, .data = malloc(cap) };
+	return lines->data != NULL ? 0 : -ENOMEM;
+}
+
+void tdm_lines_memory(struct tdm_lines *lines, const char *data, size_t len)
+{
+	/* The window is only ever read when there is no descriptor to refill it from. */
+	*lines = (struct tdm_lines){ .fd = -1, .cap = len, .end = len, .eof = true };
+	memcpy(&lines->data, &data, sizeof data);
+}
+
+void tdm_lines_done(struct tdm_lines *lines)
+{
+	if (lines->fd >= 0)
+		free(lines->data);
+	*lines = (struct tdm_lines){ .fd = -1, .eof = true };
+}
+
+/* Moves what is left to the front and reads more behind it. 1 when bytes came, 0 at the end, or -errno. */
+static int refill(struct tdm_lines *lines)
+{
+	size_t left = lines->end - lines->at;
+	memmove(lines->data, lines->data + lines->at, left);
+	lines->at = 0;
+	lines->end = left;
+	ssize_t got = read_some(lines->fd, lines->data + left, lines->cap - left);
+	if (got < 0)
+		return (int)got;
+	if (got == 0)
+		lines->eof = true;
+	lines->end += (size_t)got;
+	return got > 0;
+}
+
+static struct tdm_str cut_cr(const char *text, size_t len)
+{
+	return (struct tdm_str){ text, len != 0 && text[len - 1] == '\r' ? len - 1 : len };
+}
+
+/* Drops bytes up to and with the next newline. */
+static int skip_line(struct tdm_lines *lines)
+{
+	for (;;) {
+		const char *from = lines->data + lines->at;
+		const char *newline = memchr(from, '\n', lines->end - lines->at);
+		if (newline != NULL) {
+			lines->offset += (size_t)(newline - from) + 1;
+			lines->at += (size_t)(newline - from) + 1;
+			return 0;
+		}
+		lines->offset += lines->end - lines->at;
+		lines->at = lines->end;
+		if (lines->eof)
+			return 0;
+		int err = refill(lines);
+		if (err < 0)
+			return err;
+	}
+}
+
+/* A line that does not fit the window: its beginning is kept at the front of the window for the caller. */
+static int long_line(struct tdm_lines *lines, struct tdm_str *line)
+{
+	enum { KEPT = 64 };
+	static _Thread_local char kept[KEPT];
+	size_t len = lines->cap < KEPT ? lines->cap : KEPT;
+	memcpy(kept, lines->data + lines->at, len);
+	*line = (struct tdm_str){ kept, len };
+	lines->line++;
+	int err = skip_line(lines);
+	return err < 0 ? err : -EMSGSIZE;
+}
+
+int tdm_lines_next(struct tdm_lines *lines, struct tdm_str *line)
+{
+	size_t searched = 0;
+	for (;;) {
+		const char *from = lines->data + lines->at;
+		size_t left = lines->end - lines->at;
+		const char *newline = left != searched ? memchr(from + searched, '\n', left - searched) : NULL;
+		if (newline != NULL || (lines->eof && left != 0)) {
+			size_t len = newline != NULL ? (size_t)(newline - from) : left;
+			size_t taken = newline != NULL ? len + 1 : len;
+			*line = cut_cr(from, len);
+			lines->at += taken;
+			lines->offset += taken;
+			lines->line++;
+			return 1;
+		}
+		if (lines->eof)
+			return 0;
+		if (left == lines->cap)
+			return long_line(lines, line);
+		searched = left;
+		int err = refill(lines);
+		if (err < 0)
+			return err;
+	}
+}

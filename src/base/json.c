@@ -1,0 +1,211 @@
+#include "base/json.h"
+#include "base/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ENVELOPE_VERSION = 1 };
+
+void tdm_json_init(struct tdm_json *json, struct tdm_buf *out)
+{
+	*json = (struct tdm_json){ .out = out };
+}
+
+static void newline(struct tdm_json *json)
+{
+	tdm_buf_putc(json->out, '\n');
+	tdm_buf_fill(json->out, ' ', (size_t)json->depth * 2);
+}
+
+/* What stands before a value: nothing after its key, else a comma and a new line. */
+static void before_value(struct tdm_json *json)
+{
+	if (json->after_key) {
+		json->after_key = false;
+		return;
+	}
+	if (json->depth == 0)
+		return;
+	if (json->has_items[json->depth - 1])
+		tdm_buf_putc(json->out, ',');
+	json->has_items[json->depth - 1] = true;
+	newline(json);
+}
+
+static void begin(struct tdm_json *json, char bracket)
+{
+	before_value(json);
+	tdm_buf_putc(json->out, bracket);
+	if (json->depth < TDM_JSON_DEPTH)
+		json->has_items[json->depth++] = false;
+	else
+		json->out->failed = true;
+}
+
+static void end(struct tdm_json *json, char bracket)
+{
+	if (json->depth == 0)
+		return;
+	bool had_items = json->has_items[--json->depth];
+	if (had_items)
+		newline(json);
+	tdm_buf_putc(json->out, bracket);
+	if (json->depth == 0)
+		tdm_buf_putc(json->out, '\n');
+}
+
+void tdm_json_object(struct tdm_json *json)
+{
+	begin(json, '{');
+}
+
+void tdm_json_object_end(struct tdm_json *json)
+{
+	end(json, '}');
+}
+
+void tdm_json_array(struct tdm_json *json)
+{
+	begin(json, '[');
+}
+
+void tdm_json_array_end(struct tdm_json *json)
+{
+	end(json, ']');
+}
+
+/* The length of the UTF-8 character at `p`, or 0 when the bytes are not one. */
+static size_t utf8_length(const unsigned char *p, size_t left)
+{
+	size_t len = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3 : 4;
+	if (p[0] >= 0x80 && (p[0] < 0xc2 || p[0] > 0xf4))
+		return 0;
+	if (len > left)
+		return 0;
+	for (size_t i = 1; i < len; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f)) /* overlong; surrogate */
+		return 0;
+	if ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f)) /* overlong; above the last code point */
+		return 0;
+	return len;
+}
+
+static void put_escaped(struct tdm_buf *out, unsigned char c)
+{
+	static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
+	const char *hit = c != 0 ? strchr(from, c) : NULL;
+	if (hit != NULL) {
+		tdm_buf_putc(out, '\\');
+		tdm_buf_putc(out, to[hit - from]);
+	} else if (c < 0x20 || c == 0x7f) {
+		tdm_buf_printf(out, "\\u%04x", (unsigned)c);
+	} else {
+		tdm_buf_putc(out, (char)c);
+	}
+}
+
+static void put_string(struct tdm_buf *out, struct tdm_str text)
+{
+	const unsigned char *p = (const unsigned char *)text.ptr;
+	tdm_buf_putc(out, '"');
+	for (size_t i = 0; i < text.len;) {
+		size_t len = utf8_length(p + i, text.len - i);
+		if (len == 0)
+			tdm_buf_puts(out, "\xef\xbf\xbd");
+		else if (len == 1)
+			put_escaped(out, p[i]);
+		else
+			tdm_buf_add(out, text.ptr + i, len);
+		i += len != 0 ? len : 1;
+	}
+	tdm_buf_putc(out, '"');
+}
+
+void tdm_json_key(struct tdm_json *json, const char *key)
+{
+	before_value(json);
+	put_string(json->out, tdm_str_of(key));
+	tdm_buf_puts(json->out, ": ");
+	json->after_key = true;
+}
+
+void tdm_json_str(struct tdm_json *json, struct tdm_str text)
+{
+	before_value(json);
+	put_string(json->out, text);
+}
+
+void tdm_json_text(struct tdm_json *json, const char *text)
+{
+	if (text == NULL)
+		tdm_json_null(json);
+	else
+		tdm_json_str(json, tdm_str_of(text));
+}
+
+void tdm_json_u64(struct tdm_json *json, uint64_t value)
+{
+	before_value(json);
+	tdm_buf_printf(json->out, "%" PRIu64, value);
+}
+
+void tdm_json_bytes(struct tdm_json *json, uint64_t bytes)
+{
+	if (bytes == TDM_BYTES_UNKNOWN)
+		tdm_json_null(json);
+	else
+		tdm_json_u64(json, bytes);
+}
+
+void tdm_json_i64(struct tdm_json *json, int64_t value)
+{
+	before_value(json);
+	tdm_buf_printf(json->out, "%" PRId64, value);
+}
+
+void tdm_json_double(struct tdm_json *json, double value)
+{
+	if (!isfinite(value)) {
+		tdm_json_null(json);
+		return;
+	}
+	before_value(json);
+	tdm_buf_printf(json->out, "%.10g", value);
+}
+
+void tdm_json_bool(struct tdm_json *json, bool value)
+{
+	before_value(json);
+	tdm_buf_puts(json->out, value ? "true" : "false");
+}
+
+void tdm_json_null(struct tdm_json *json)
+{
+	before_value(json);
+	tdm_buf_puts(json->out, "null");
+}
+
+void tdm_json_envelope(struct tdm_json *json, const char *schema)
+{
+	char when[40] = "", host[256] = "";
+	struct timespec now;
+	struct tm utc;
+	if (clock_gettime(CLOCK_REALTIME, &now) == 0 && gmtime_r(&now.tv_sec, &utc) != NULL)
+		strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
+	bool has_host = gethostname(host, sizeof host - 1) == 0;
+
+	tdm_json_object(json);
+	tdm_json_key(json, "schema");
+	tdm_json_text(json, schema);
+	tdm_json_key(json, "version");
+	tdm_json_u64(json, ENVELOPE_VERSION);
+	tdm_json_key(json, "time");
+	tdm_json_text(json, when[0] != '\0' ? when : NULL);
+	tdm_json_key(json, "host");
+	tdm_json_text(json, has_host ? host : NULL);
+}

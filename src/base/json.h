@@ -1,0 +1,43 @@
+/*
+ * Writes JSON into a text buffer: commas, indentation and escaping are its business, pairing of begin and end is the caller's.
+ * In an object every value is preceded by tdm_json_key. Text that is not valid UTF-8 has its bad bytes replaced by U+FFFD.
+ */
+#ifndef TDM_BASE_JSON_H
+#define TDM_BASE_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+enum { TDM_JSON_DEPTH = 32 };
+
+struct tdm_json {
+	struct tdm_buf *out; /* borrowed */
+	int depth;
+	bool has_items[TDM_JSON_DEPTH];
+	bool after_key;
+};
+
+void tdm_json_init(struct tdm_json *json, struct tdm_buf *out);
+void tdm_json_object(struct tdm_json *json);
+void tdm_json_object_end(struct tdm_json *json);
+void tdm_json_array(struct tdm_json *json);
+void tdm_json_array_end(struct tdm_json *json);
+void tdm_json_key(struct tdm_json *json, const char *key);
+void tdm_json_str(struct tdm_json *json, struct tdm_str text);
+void tdm_json_text(struct tdm_json *json, const char *text); /* NULL gives null */
+void tdm_json_u64(struct tdm_json *json, uint64_t value);
+void tdm_json_bytes(struct tdm_json *json, uint64_t bytes); /* TDM_BYTES_UNKNOWN gives null */
+void tdm_json_i64(struct tdm_json *json, int64_t value);
+void tdm_json_double(struct tdm_json *json, double value); /* not a number gives null */
+void tdm_json_bool(struct tdm_json *json, bool value);
+void tdm_json_null(struct tdm_json *json);
+
+/*
+ * The envelope that every command's JSON has: schema, version, time (UTC) and host; the caller adds its own key and then calls
+ * tdm_json_object_end.
+ */
+void tdm_json_envelope(struct tdm_json *json, const char *schema);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * A hash map from a 64-bit key to a 32-bit value: open addressing, linear probing, no tombstones (an erased key's followers move
+ * back). Every key is allowed; the value TDM_MAP_NONE is not. Not thread-safe.
+ */
+#ifndef TDM_BASE_MAP_H
+#define TDM_BASE_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TDM_MAP_NONE UINT32_MAX
+
+struct tdm_map {
+	uint64_t *keys;
+	uint32_t *values; /* TDM_MAP_NONE marks a free cell */
+	size_t mask;      /* cells - 1 */
+	size_t count;
+};
+
+int tdm_map_init(struct tdm_map *map); /* 0 or -ENOMEM */
+void tdm_map_done(struct tdm_map *map);
+uint32_t tdm_map_find(const struct tdm_map *map, uint64_t key);           /* TDM_MAP_NONE when absent */
+int tdm_map_put(struct tdm_map *map, uint64_t key, uint32_t value);       /* 0 or -ENOMEM; replaces */
+uint32_t tdm_map_take(struct tdm_map *map, uint64_t key);                 /* removes; TDM_MAP_NONE when absent */
+
+#endif

@@ -1,0 +1,52 @@
+#include "base/str.h"
+#include "base/err.h"
+
+#include <errno.h>
+
+uint64_t tdm_str_hash(struct tdm_str s)
+{
+	uint64_t hash = UINT64_C(0x9e3779b97f4a7c15) ^ s.len;
+	while (s.len >= 8) {
+		uint64_t word;
+		memcpy(&word, s.ptr, 8);
+		hash = tdm_hash_u64(hash ^ word);
+		s.ptr += 8;
+		s.len -= 8;
+	}
+	uint64_t tail = 0;
+	if (s.len != 0)
+		memcpy(&tail, s.ptr, s.len);
+	return tdm_hash_u64(hash ^ tail);
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+struct tdm_str tdm_str_trim(struct tdm_str s)
+{
+	while (s.len != 0 && is_blank(s.ptr[0])) {
+		s.ptr++;
+		s.len--;
+	}
+	while (s.len != 0 && is_blank(s.ptr[s.len - 1]))
+		s.len--;
+	return s;
+}
+
+int tdm_str_parse_u64(struct tdm_str s, uint64_t *value)
+{
+	uint64_t v = 0;
+	if (s.len == 0)
+		return TDM_ESYNTAX;
+	for (size_t i = 0; i < s.len; i++) {
+		unsigned digit = (unsigned char)s.ptr[i] - (unsigned)'0';
+		if (digit > 9)
+			return TDM_ESYNTAX;
+		if (__builtin_mul_overflow(v, UINT64_C(10), &v) || __builtin_add_overflow(v, (uint64_t)digit, &v))
+			return -ERANGE;
+	}
+	*value = v;
+	return 0;
+}

@@ -1,0 +1,199 @@
+#include "base/units.h"
+#include "base/err.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { UNIT_BITS = 10 };
+static const char unit_letters[] = "KMGT";
+
+struct cursor {
+	struct tdm_str text;
+	size_t at;
+};
+
+static int peek(const struct cursor *c)
+{
+	return c->at < c->text.len ? (unsigned char)c->text.ptr[c->at] : -1;
+}
+
+static void skip_blanks(struct cursor *c)
+{
+	while (peek(c) == ' ' || peek(c) == '\t')
+		c->at++;
+}
+
+static int digit_of(int ch, unsigned base)
+{
+	int value = -1;
+	if (ch >= '0' && ch <= '9')
+		value = ch - '0';
+	else if (ch >= 'a' && ch <= 'f')
+		value = ch - 'a' + 10;
+	else if (ch >= 'A' && ch <= 'F')
+		value = ch - 'A' + 10;
+	return value >= 0 && (unsigned)value < base ? value : -1;
+}
+
+/* Digits of `base` into *value; the number of digits read, or -ERANGE. */
+static int read_digits(struct cursor *c, unsigned base, uint64_t *value)
+{
+	int count = 0;
+	for (int digit; (digit = digit_of(peek(c), base)) >= 0; c->at++, count++)
+		if (__builtin_mul_overflow(*value, (uint64_t)base, value) ||
+			__builtin_add_overflow(*value, (uint64_t)digit, value))
+			return -ERANGE;
+	return count;
+}
+
+/* "", "B", "K", "KB", "KiB", … in any case; the power of two, or -1. */
+static int read_unit(struct cursor *c)
+{
+	int ch = peek(c);
+	if (ch < 0)
+		return 0;
+	if (ch == 'b' || ch == 'B') {
+		c->at++;
+		return 0;
+	}
+	for (int i = 0; unit_letters[i] != '\0'; i++) {
+		if ((ch & ~0x20) != unit_letters[i])
+			continue;
+		c->at++;
+		if (peek(c) == 'i')
+			c->at++;
+		if (peek(c) == 'b' || peek(c) == 'B')
+			c->at++;
+		else if (c->text.ptr[c->at - 1] == 'i')
+			return -1; /* "Ki" without its B */
+		return (i + 1) * UNIT_BITS;
+	}
+	return -1;
+}
+
+/*
+ * Adds fraction / 10^digits of one unit of 2^shift bytes to *bytes. More digits than 19 do not fit; none is ever needed,
+ * because a fraction must give whole bytes.
+ */
+static int add_fraction(uint64_t fraction, int digits, int shift, uint64_t *bytes)
+{
+	unsigned __int128 scale = 1, part = (unsigned __int128)fraction << shift;
+	for (int i = 0; i < digits; i++)
+		scale *= 10;
+	if (part % scale != 0)
+		return TDM_ESYNTAX;
+	return __builtin_add_overflow(*bytes, (uint64_t)(part / scale), bytes) ? -ERANGE : 0;
+}
+
+static int parse_bytes_at(struct cursor *c, uint64_t *bytes)
+{
+	uint64_t whole = 0, fraction = 0;
+	int fraction_digits = 0;
+
+	skip_blanks(c);
+	bool hex = c->text.len - c->at > 2 && c->text.ptr[c->at] == '0' && (c->text.ptr[c->at + 1] | 0x20) == 'x';
+	if (hex)
+		c->at += 2;
+	int digits = read_digits(c, hex ? 16 : 10, &whole);
+	if (digits <= 0)
+		return digits < 0 ? digits : TDM_ESYNTAX;
+	size_t fraction_at = c->at;
+	if (!hex && peek(c) == '.') {
+		c->at++;
+		fraction_digits = read_digits(c, 10, &fraction);
+		if (fraction_digits <= 0)
+			return TDM_ESYNTAX;
+	}
+	skip_blanks(c);
+	int shift = hex ? 0 : read_unit(c);
+	if (shift < 0)
+		return TDM_ESYNTAX;
+	skip_blanks(c);
+	if (peek(c) >= 0)
+		return TDM_ESYNTAX;
+	if (shift != 0 && whole >> (64 - shift) != 0)
+		return -ERANGE;
+	*bytes = whole << shift;
+	if (fraction_digits == 0)
+		return 0;
+	int err = add_fraction(fraction, fraction_digits, shift, bytes);
+	if (err == TDM_ESYNTAX)
+		c->at = fraction_at;
+	return err;
+}
+
+int tdm_parse_bytes(struct tdm_str text, uint64_t *bytes, size_t *bad)
+{
+	struct cursor c = { text, 0 };
+	uint64_t value = 0;
+	int err = parse_bytes_at(&c, &value);
+	if (bad != NULL)
+		*bad = c.at;
+	if (err == 0)
+		*bytes = value;
+	return err;
+}
+
+/* The largest unit that leaves at least 1 before the point; 0 for plain bytes. */
+static int unit_for(uint64_t bytes)
+{
+	int unit = 0;
+	while (unit < 4 && bytes >> ((unit + 1) * UNIT_BITS) != 0)
+		unit++;
+	return unit;
+}
+
+char *tdm_format_bytes(char *dst, size_t cap, uint64_t bytes)
+{
+	int unit = unit_for(bytes);
+	if (bytes == TDM_BYTES_UNKNOWN)
+		snprintf(dst, cap, "%*s", TDM_BYTES_COLUMNS, "unknown");
+	else if (unit == 0)
+		snprintf(dst, cap, "%*" PRIu64 " B", TDM_BYTES_COLUMNS - 2, bytes);
+	else
+		snprintf(dst, cap, "%*.*f%ciB", TDM_BYTES_COLUMNS - 3, unit == 4 && bytes >> 50 != 0 ? 0 : 2,
+			(double)bytes / (double)(UINT64_C(1) << (unit * UNIT_BITS)), unit_letters[unit - 1]);
+	return dst;
+}
+
+char *tdm_format_bytes_short(char *dst, size_t cap, uint64_t bytes)
+{
+	int unit = unit_for(bytes);
+	if (bytes == TDM_BYTES_UNKNOWN) {
+		snprintf(dst, cap, "unknown");
+		return dst;
+	}
+	/* A whole number of the next smaller unit is said exactly as long as it stays readable. */
+	if (unit > 1 && bytes >> ((unit - 1) * UNIT_BITS) < 10000 &&
+		(bytes & ((UINT64_C(1) << (unit * UNIT_BITS)) - 1)) != 0 &&
+		(bytes & ((UINT64_C(1) << ((unit - 1) * UNIT_BITS)) - 1)) == 0)
+		unit--;
+	uint64_t mask = unit != 0 ? (UINT64_C(1) << (unit * UNIT_BITS)) - 1 : 0;
+	if (unit == 0)
+		snprintf(dst, cap, "%" PRIu64 " B", bytes);
+	else if ((bytes & mask) == 0)
+		snprintf(dst, cap, "%" PRIu64 " %ciB", bytes >> (unit * UNIT_BITS), unit_letters[unit - 1]);
+	else
+		snprintf(dst, cap, "%.2f %ciB", (double)bytes / (double)(mask + 1), unit_letters[unit - 1]);
+	return dst;
+}
+
+char *tdm_format_count(char *dst, size_t cap, uint64_t count)
+{
+	char digits[24];
+	if (count == TDM_BYTES_UNKNOWN) {
+		snprintf(dst, cap, "unknown");
+		return dst;
+	}
+	int len = snprintf(digits, sizeof digits, "%" PRIu64, count);
+	size_t at = 0;
+	for (int i = 0; i < len && at + 2 < cap; i++) {
+		if (i != 0 && (len - i) % 3 == 0)
+			dst[at++] = ',';
+		dst[at++] = digits[i];
+	}
+	if (cap != 0)
+		dst[at] = '\0';
+	return dst;
+}

@@ -1,0 +1,34 @@
+/*
+ * Sizes in text. K, M, G, T and KiB, MiB, GiB, TiB are powers of 1024; so are KB, MB, GB, TB, because the runtime's own
+ * messages use them that way. Parsing and printing live here and nowhere else.
+ */
+#ifndef TDM_BASE_UNITS_H
+#define TDM_BASE_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* A number of bytes that could not be read, or does not exist for this card. Never drawn as 0. */
+#define TDM_BYTES_UNKNOWN UINT64_MAX
+
+/* Every text that tdm_format_bytes writes has this many columns. */
+enum { TDM_BYTES_COLUMNS = 9, TDM_BYTES_CAP = 32 };
+
+/*
+ * "4096", "64K", "64KiB", "1.5 GiB", "0x1000"; blanks around the number and before the unit are allowed. A fraction must come
+ * out as whole bytes. 0, TDM_ESYNTAX (with *bad set to the offset of the byte that is wrong) or -ERANGE. `bad` may be NULL.
+ */
+int tdm_parse_bytes(struct tdm_str text, uint64_t *bytes, size_t *bad);
+
+/* Right-aligned in TDM_BYTES_COLUMNS: "  1.50GiB", "     32 B", "  unknown". Returns dst. */
+char *tdm_format_bytes(char *dst, size_t cap, uint64_t bytes);
+
+/* Without padding: "1.50 GiB", "32 B", "unknown". Exact multiples print no fraction: "1464 KiB". Returns dst. */
+char *tdm_format_bytes_short(char *dst, size_t cap, uint64_t bytes);
+
+/* With thousands separators: "1,499,136"; "unknown" for TDM_BYTES_UNKNOWN. Returns dst. */
+char *tdm_format_count(char *dst, size_t cap, uint64_t count);
+
+#endif

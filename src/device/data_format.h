@@ -1,0 +1,29 @@
+/* Data formats of the device and the size of a tile in each. */
+#ifndef TDM_DEVICE_DATA_FORMAT_H
+#define TDM_DEVICE_DATA_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "device/card.h"
+
+struct tdm_data_format {
+	const char *name;       /* "Float16_b", as the runtime spells it */
+	const char *alias;      /* "bf16", as users spell it; NULL when there is none */
+	uint8_t number;         /* in the runtime's enum */
+	uint8_t datum_bits;     /* bits of one datum, without shared exponents */
+	uint8_t shares_exponent; /* 1: one exponent byte for every 16 data */
+	uint32_t tile_bytes;    /* of a 32x32 tile */
+};
+
+extern const struct tdm_data_format tdm_data_formats[];
+extern const size_t tdm_data_format_count;
+
+/* By name or alias, upper and lower case the same; NULL when unknown. */
+const struct tdm_data_format *tdm_data_format_find(struct tdm_str name);
+
+/* Bytes of a tile of height x width in this format; TDM_BYTES_UNKNOWN when the shape is not one that tiles can have. */
+uint64_t tdm_data_format_tile_bytes(const struct tdm_data_format *format, uint32_t height, uint32_t width);
+
+#endif

@@ -1,0 +1,107 @@
+/*
+ * Model of the runtime's free-list allocator over one address range. It gives address for address what the real one gives; it
+ * does not allocate anything.
+ *
+ * The range [base, base + size) is cut into neighbouring blocks, each free or used, never two free ones side by side:
+ *
+ *     [used][free      ][used][used][free            ]
+ *     base                                            base + size
+ *
+ * Addresses are absolute. One range stands for all banks of a kind of memory, because banks are allocated in lockstep. Not
+ * thread-safe. What the real allocator gets wrong is refused here instead; docs/decisions/allocator.md lists each case.
+ */
+#ifndef TDM_DEVICE_FREELIST_H
+#define TDM_DEVICE_FREELIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+enum tdm_fit {
+	TDM_FIT_FIRST, /* the first free block in address order that is large enough */
+	TDM_FIT_BEST,  /* the same, among the lowest size class that has one large enough */
+};
+
+enum tdm_grow {
+	TDM_BOTTOM_UP, /* search from the low end, take the low end of the block */
+	TDM_TOP_DOWN,  /* search from the high end, take the high end of the block */
+};
+
+struct tdm_freelist_config {
+	uint64_t base, size;
+	uint64_t align;     /* sizes are rounded up to this; at least 1, need not be a power of two */
+	uint64_t min_alloc; /* a smaller request takes this much; 0 is taken as 1 */
+	enum tdm_fit fit;
+};
+
+struct tdm_freelist_stats {
+	uint64_t total;        /* current size of the range, after shrinking */
+	uint64_t allocated;    /* rounded sizes of the used blocks */
+	uint64_t free;         /* total - allocated */
+	uint64_t largest_free; /* 0 when full */
+	size_t used_blocks, free_blocks;
+};
+
+struct tdm_block {
+	uint64_t address, size;
+	bool used;
+};
+
+struct tdm_freelist;
+
+/* Takes the place of `*out`. 0, -EINVAL (align is 0), -ERANGE (base + size wraps) or -ENOMEM. A size of 0 is an always full range. */
+int tdm_freelist_new(const struct tdm_freelist_config *config, struct tdm_freelist **out);
+void tdm_freelist_free(struct tdm_freelist *fl); /* NULL is allowed */
+
+/*
+ * Finds and takes a block. `limit`: the result must not lie below this address (0: no limit). 0 with *address set, TDM_ENOFIT,
+ * TDM_ELIMIT, -ERANGE (the rounded size does not fit 64 bits) or -ENOMEM; on an error nothing has changed. O(log n).
+ */
+int tdm_freelist_alloc(
+	struct tdm_freelist *fl, uint64_t size, enum tdm_grow grow, uint64_t limit, uint64_t *address);
+
+/* Takes [address, address + rounded size) if it lies in one free block. 0, TDM_EOCCUPIED, -ERANGE or -ENOMEM. O(log n). */
+int tdm_freelist_place(struct tdm_freelist *fl, uint64_t address, uint64_t size);
+
+/* Gives a block back, by its start; it merges with free neighbours. 0 with *size (may be NULL) set, or TDM_ENOTFOUND. O(log n). */
+int tdm_freelist_release(struct tdm_freelist *fl, uint64_t address, uint64_t *size);
+
+/* The size of the used block that starts at `address`, or 0. O(log n). */
+uint64_t tdm_freelist_size_at(const struct tdm_freelist *fl, uint64_t address);
+
+/* Frees everything and undoes shrinking. */
+void tdm_freelist_clear(struct tdm_freelist *fl);
+
+/*
+ * Cuts `bytes` off the low end; the rest keeps its addresses. Repeatable. 0, -ERANGE (nothing would be left) or TDM_EOCCUPIED.
+ * tdm_freelist_reset gives all of it back: 0 or -ENOMEM.
+ */
+int tdm_freelist_shrink(struct tdm_freelist *fl, uint64_t bytes);
+int tdm_freelist_reset(struct tdm_freelist *fl);
+
+/* O(1). */
+struct tdm_freelist_stats tdm_freelist_stats(const struct tdm_freelist *fl);
+
+/* The lowest used address; false when nothing is used. O(1). */
+bool tdm_freelist_lowest(const struct tdm_freelist *fl, uint64_t *address);
+
+/* The size that a request really takes; -ERANGE when it does not fit 64 bits. */
+int tdm_freelist_round(const struct tdm_freelist *fl, uint64_t size, uint64_t *rounded);
+
+/* Blocks in address order. Any change of the list ends the walk: start again. */
+struct tdm_freelist_walk {
+	const void *leaf;
+	unsigned idx;
+};
+void tdm_freelist_walk(const struct tdm_freelist *fl, struct tdm_freelist_walk *walk);
+bool tdm_freelist_walk_next(struct tdm_freelist_walk *walk, struct tdm_block *block);
+
+/* The invariants: no gap, no overlap, no two free neighbours, sums and search tree right. For tests and checked builds. */
+bool tdm_freelist_is_valid(const struct tdm_freelist *fl);
+
+const char *tdm_fit_name(enum tdm_fit fit);
+int tdm_fit_parse(struct tdm_str name, enum tdm_fit *fit); /* 0 or TDM_ESYNTAX */
+
+#endif

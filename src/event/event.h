@@ -1,0 +1,61 @@
+/*
+ * The decoded event: the centre of the program. Everything that comes in, live or from a file, is decoded into these; everything that goes
+ * out is computed from them or from the state they fold into. An event borrows its texts and its description until the source is asked for
+ * the next one.
+ */
+#ifndef TDM_EVENT_EVENT_H
+#define TDM_EVENT_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/kind.h"
+#include "base/str.h"
+
+enum tdm_op {
+	TDM_OP_DEVICE,  /* describes a device or one memory region: `text` */
+	TDM_OP_ALLOC,   /* a buffer was allocated, or is to be: address may be TDM_ADDRESS_UNKNOWN */
+	TDM_OP_FREE,    /* a buffer was released */
+	TDM_OP_PHASE,   /* `name` begins */
+	TDM_OP_PROGRAM, /* `name` is the program or operation that runs from here on */
+	TDM_OP_OOM,     /* an allocation failed: kind, size */
+	TDM_OP_QUERY,   /* the source asks for the statistics at this point (text traces) */
+	TDM_OP_COUNT
+};
+
+/* No address is known: the model chooses it (text traces), or the program never had one (captures made without dispatch). */
+#define TDM_ADDRESS_UNKNOWN UINT64_MAX
+#define TDM_SIZE_UNKNOWN    UINT64_MAX
+
+enum {
+	TDM_EVENT_VIEW = 1,     /* globally allocated or borrowed: 0 bytes of its own */
+	TDM_EVENT_TOP_DOWN = 2, /* placed from the high end, whatever the kind's default is */
+	TDM_EVENT_BOTTOM_UP = 4,
+	TDM_EVENT_FIXED = 8, /* must lie at `address` */
+};
+
+struct tdm_event {
+	uint64_t time_ns; /* monotonic clock of the producer; 0 when the source has no time */
+	uint64_t process; /* index into the source's processes; 0 when it has one or none */
+	uint32_t device;  /* logical number in that process */
+	uint8_t op;       /* enum tdm_op */
+	uint8_t kind;     /* enum tdm_kind */
+	uint16_t flags;
+	uint64_t id; /* of the buffer; unique among the live ones of its process, device and kind */
+	uint64_t address;
+	uint64_t size;           /* bytes asked for */
+	uint64_t bytes_per_bank; /* TDM_SIZE_UNKNOWN when the source does not say */
+	uint64_t page_size;      /* 0: unknown or not paged */
+	uint32_t cores;          /* sharded over so many; 0: interleaved */
+	uint32_t thread;         /* 0: unknown */
+	uint64_t position;       /* line number or byte offset in the source, for messages; 0: none */
+	struct tdm_str name;     /* of the buffer, phase or program; may be empty */
+	struct tdm_str text;     /* of TDM_OP_DEVICE: "key=value …" */
+};
+
+const char *tdm_op_name(enum tdm_op op);
+
+/* Nothing that breaks this leaves a source. */
+bool tdm_event_is_valid(const struct tdm_event *event);
+
+#endif
