@@ -7,8 +7,8 @@ const char *tdm_err_text(int err)
 	switch (err) {
 	case TDM_OK:
 		return "no error";
-#define X(id, number, text)                                                                                            \
-	case TDM_E##id:                                                                                                \
+#define X(id, number, text) \
+	case TDM_E##id:     \
 		return text;
 		TDM_ERR_LIST(X)
 #undef X

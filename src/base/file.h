@@ -15,8 +15,9 @@ int tdm_file_read(const char *path, size_t max, struct tdm_buf *out);
 int tdm_file_write_all(int fd, const char *data, size_t len);
 
 /*
- * A line reader over a descriptor or over memory. Lines come without their newline (and without a CR before it) and are borrowed
- * until the next call. A line longer than the capacity is reported once as cut: the rest of it is skipped and counted.
+ * A line reader over a descriptor or over memory. Lines come without their newline (and without a CR before it) and are
+ * borrowed until the next call. A line longer than the capacity is reported once as cut: the rest of it is skipped and
+ * counted.
  */
 struct tdm_lines {
 	int fd;          /* -1 when reading memory */

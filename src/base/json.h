@@ -1,6 +1,7 @@
 /*
- * Writes JSON into a text buffer: commas, indentation and escaping are its business, pairing of begin and end is the caller's.
- * In an object every value is preceded by tdm_json_key. Text that is not valid UTF-8 has its bad bytes replaced by U+FFFD.
+ * Writes JSON into a text buffer: commas, indentation and escaping are its business, pairing of begin and end is the
+ * caller's. In an object every value is preceded by tdm_json_key. Text that is not valid UTF-8 has its bad bytes
+ * replaced by U+FFFD.
  */
 #ifndef TDM_BASE_JSON_H
 #define TDM_BASE_JSON_H
@@ -35,8 +36,8 @@ void tdm_json_bool(struct tdm_json *json, bool value);
 void tdm_json_null(struct tdm_json *json);
 
 /*
- * The envelope that every command's JSON has: schema, version, time (UTC) and host; the caller adds its own key and then calls
- * tdm_json_object_end.
+ * The envelope that every command's JSON has: schema, version, time (UTC) and host; the caller adds its own key and
+ * then calls tdm_json_object_end.
  */
 void tdm_json_envelope(struct tdm_json *json, const char *schema);
 

@@ -7,24 +7,24 @@
 #include "base/str.h"
 
 /* id, name in JSON and traces, what it is */
-#define TDM_KIND_LIST(X)                                                                                               \
-	X(DRAM, "dram", "device DRAM buffers")                                                                         \
-	X(L1, "l1", "L1 buffers, growing down from the top of each core's L1")                                         \
-	X(L1_SMALL, "l1_small", "the small reserved region at the top of L1")                                          \
-	X(TRACE, "trace", "trace buffers at the end of each DRAM bank")                                                \
-	X(CB, "cb", "circular buffers, growing up from the base of L1")                                                \
-	X(DFB, "dfb", "dataflow buffers")                                                                              \
-	X(SCRATCHPAD, "scratchpad", "scratchpads of a program")                                                        \
-	X(KERNEL, "kernel", "kernel code")                                                                             \
-	X(FIRMWARE, "firmware", "firmware")                                                                            \
-	X(SYSTEM, "system", "host-pinned system memory")                                                               \
+#define TDM_KIND_LIST(X)                                                       \
+	X(DRAM, "dram", "device DRAM buffers")                                 \
+	X(L1, "l1", "L1 buffers, growing down from the top of each core's L1") \
+	X(L1_SMALL, "l1_small", "the small reserved region at the top of L1")  \
+	X(TRACE, "trace", "trace buffers at the end of each DRAM bank")        \
+	X(CB, "cb", "circular buffers, growing up from the base of L1")        \
+	X(DFB, "dfb", "dataflow buffers")                                      \
+	X(SCRATCHPAD, "scratchpad", "scratchpads of a program")                \
+	X(KERNEL, "kernel", "kernel code")                                     \
+	X(FIRMWARE, "firmware", "firmware")                                    \
+	X(SYSTEM, "system", "host-pinned system memory")                       \
 	X(CONFIG, "config", "launch messages and arguments")
 
 enum tdm_kind {
 #define X(id, name, summary) TDM_KIND_##id,
 	TDM_KIND_LIST(X)
 #undef X
-	TDM_KIND_COUNT
+		TDM_KIND_COUNT
 };
 
 /* The name in JSON and in traces; "unknown" out of range. */

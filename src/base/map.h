@@ -1,6 +1,6 @@
 /*
- * A hash map from a 64-bit key to a 32-bit value: open addressing, linear probing, no tombstones (an erased key's followers move
- * back). Every key is allowed; the value TDM_MAP_NONE is not. Not thread-safe.
+ * A hash map from a 64-bit key to a 32-bit value: open addressing, linear probing, no tombstones (an erased key's
+ * followers move back). Every key is allowed; the value TDM_MAP_NONE is not. Not thread-safe.
  */
 #ifndef TDM_BASE_MAP_H
 #define TDM_BASE_MAP_H
@@ -19,8 +19,8 @@ struct tdm_map {
 
 int tdm_map_init(struct tdm_map *map); /* 0 or -ENOMEM */
 void tdm_map_done(struct tdm_map *map);
-uint32_t tdm_map_find(const struct tdm_map *map, uint64_t key);           /* TDM_MAP_NONE when absent */
-int tdm_map_put(struct tdm_map *map, uint64_t key, uint32_t value);       /* 0 or -ENOMEM; replaces */
-uint32_t tdm_map_take(struct tdm_map *map, uint64_t key);                 /* removes; TDM_MAP_NONE when absent */
+uint32_t tdm_map_find(const struct tdm_map *map, uint64_t key);     /* TDM_MAP_NONE when absent */
+int tdm_map_put(struct tdm_map *map, uint64_t key, uint32_t value); /* 0 or -ENOMEM; replaces */
+uint32_t tdm_map_take(struct tdm_map *map, uint64_t key);           /* removes; TDM_MAP_NONE when absent */
 
 #endif

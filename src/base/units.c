@@ -73,8 +73,8 @@ static int read_unit(struct cursor *c)
 }
 
 /*
- * Adds fraction / 10^digits of one unit of 2^shift bytes to *bytes. More digits than 19 do not fit; none is ever needed,
- * because a fraction must give whole bytes.
+ * Adds fraction / 10^digits of one unit of 2^shift bytes to *bytes. More digits than 19 do not fit; none is ever
+ * needed, because a fraction must give whole bytes.
  */
 static int add_fraction(uint64_t fraction, int digits, int shift, uint64_t *bytes)
 {

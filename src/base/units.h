@@ -14,15 +14,16 @@
 #define TDM_BYTES_UNKNOWN UINT64_MAX
 
 /* Every text that tdm_format_bytes writes has this many columns. */
-enum { TDM_BYTES_COLUMNS = 9, TDM_BYTES_CAP = 32 };
+enum { TDM_BYTES_COLUMNS = 10, TDM_BYTES_CAP = 32 };
 
 /*
- * "4096", "64K", "64KiB", "1.5 GiB", "0x1000"; blanks around the number and before the unit are allowed. A fraction must come
- * out as whole bytes. 0, TDM_ESYNTAX (with *bad set to the offset of the byte that is wrong) or -ERANGE. `bad` may be NULL.
+ * "4096", "64K", "64KiB", "1.5 GiB", "0x1000"; blanks around the number and before the unit are allowed. A fraction
+ * must come out as whole bytes. 0, TDM_ESYNTAX (with *bad set to the offset of the byte that is wrong) or -ERANGE.
+ * `bad` may be NULL.
  */
 int tdm_parse_bytes(struct tdm_str text, uint64_t *bytes, size_t *bad);
 
-/* Right-aligned in TDM_BYTES_COLUMNS: "  1.50GiB", "     32 B", "  unknown". Returns dst. */
+/* Right-aligned in TDM_BYTES_COLUMNS: "   1.50GiB", "      32 B", "   unknown". Returns dst. */
 char *tdm_format_bytes(char *dst, size_t cap, uint64_t bytes);
 
 /* Without padding: "1.50 GiB", "32 B", "unknown". Exact multiples print no fraction: "1464 KiB". Returns dst. */

@@ -1,12 +1,14 @@
 /*
- * The subcommands: one file each, listed in one table (cmd_table.c). Help, man pages and completion are generated from these entries, so that
- * they cannot differ from what the command does.
+ * The subcommands: one file each, listed in one table (cmd_table.c). Help, man pages and completion are generated from
+ * these entries, so that they cannot differ from what the command does.
  */
 #ifndef TDM_CLI_CMD_H
 #define TDM_CLI_CMD_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "base/buf.h"
 
 enum {
 	TDM_EXIT_OK = 0,
@@ -17,7 +19,7 @@ enum {
 struct tdm_opt {
 	const char *name; /* "output": --output */
 	char letter;      /* 'o': -o; 0: none */
-	const char *arg;  /* "FILE": takes a value; NULL: a flag */
+	const char *arg;  /* "FILE": takes a value; NULL: a flag. Completion knows FILE, DIR, CARD and "this|that" */
 	const char *help; /* one sentence without a full stop */
 };
 
@@ -32,37 +34,46 @@ struct tdm_cmd {
 	const char *name;
 	const char *alias;   /* NULL: none */
 	const char *summary; /* one line, for `tidemark --help` and the head of the man page */
-	const char *usage;   /* what follows the name: "[--json] NAME" */
-	const char *description; /* paragraphs separated by an empty line; for --help and the man page */
-	const struct tdm_opt *opts; /* ends with a NULL name; --help is added to every command */
+	const char *usage;   /* what follows the name: "[--json] NAME"; a line for each form */
+	/* Paragraphs with an empty line between them; one that begins with a blank keeps its lines. */
+	const char *description;
+	const struct tdm_opt *opts;         /* ends with a NULL name; --help is added to every command */
 	const struct tdm_example *examples; /* ends with a NULL command */
-	const char *const *words; /* for completion: first positional words, e.g. "list", "show"; NULL: file names */
-	const char *(*complete)(size_t i); /* further words, e.g. card names; NULL at the end; may be NULL */
+	/* Completion of positional arguments: words for the first, names for the others; without both, files. */
+	const char *const *words;          /* "list", "show", NULL; may be NULL */
+	const char *(*complete)(size_t i); /* e.g. card names; NULL at the end; may be NULL */
 	int (*run)(struct tdm_args *args); /* the exit code */
 };
 
 extern const struct tdm_cmd *const tdm_cmds[]; /* ends with NULL; the order is that of the help */
 
-/* The arguments of one command, behind its name. */
+/* -h, --help: every command has it, and tdm_cli_main answers it before the command runs. */
+extern const struct tdm_opt tdm_opt_help;
+
+/* The arguments of one command, behind its name. To begin, set cmd, argc and argv and leave the rest zero. */
 struct tdm_args {
 	const struct tdm_cmd *cmd;
 	int argc;
-	char **argv; /* argv[0] is the command's name */
-	int at;      /* the parser's own */
-	int letter_at;
-	int positional_count; /* known once tdm_args_next has returned -1 */
+	char **argv;          /* argv[0] is the command's name; the parser changes the order of the rest */
+	int at;               /* the parser's own: the next word */
+	int letter_at;        /* and the next letter in it; 0: not inside a cluster of letters */
+	int positional_count; /* known once tdm_args_next has returned TDM_ARGS_END */
 	char **positional;    /* borrowed from argv, in their order */
 };
 
 enum { TDM_ARGS_END = -1, TDM_ARGS_ERROR = -2 };
 
 /*
- * The next option, as an index into cmd->opts, with *value set when it takes one; TDM_ARGS_END behind the last; TDM_ARGS_ERROR after an
- * unknown option or a missing value, which has been reported on standard error: return TDM_EXIT_USAGE then. Options and positional arguments
- * may be mixed; "--" ends the options; "--name=value", "--name value", "-nvalue" and "-n value" are the same; an unambiguous beginning of a
- * long name is enough.
+ * The next option, as an index into cmd->opts, with *value set when it takes one (else NULL); TDM_ARGS_END behind the
+ * last; TDM_ARGS_ERROR after an unknown option or a missing value, which has been reported on standard error: return
+ * TDM_EXIT_USAGE then. Options and positional arguments may be mixed; "--" ends the options; "-" is positional;
+ * "--name=value", "--name value", "-nvalue" and "-n value" are the same; flags may be clustered ("-ab"); an unambiguous
+ * beginning of a long name is enough.
  */
 int tdm_args_next(struct tdm_args *args, const char **value);
+
+/* Whether --help or -h is among the options. Changes nothing. */
+bool tdm_args_asks_help(const struct tdm_args *args);
 
 /* Prints "tidemark NAME: text" and a hint at --help on standard error. Returns TDM_EXIT_USAGE. */
 int tdm_cmd_usage_error(const struct tdm_cmd *cmd, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -70,9 +81,13 @@ int tdm_cmd_usage_error(const struct tdm_cmd *cmd, const char *format, ...) __at
 /* Prints "tidemark NAME: text" on standard error. Returns TDM_EXIT_USAGE. */
 int tdm_cmd_error(const struct tdm_cmd *cmd, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Writes a text to standard output. Returns `code`, or TDM_EXIT_USAGE with a message when making it ran out of memory.
+ */
+int tdm_cmd_print(const struct tdm_cmd *cmd, const struct tdm_buf *out, int code);
+
 const struct tdm_cmd *tdm_cmd_find(const char *name); /* by name or alias; NULL when unknown */
 
-/* Everything behind main: finds the command, answers --help and --version, runs it, reports errors of writing to standard output. */
+/* All of main: finds the command, answers --help and --version, runs it, reports that output could not be written. */
 int tdm_cli_main(int argc, char **argv);
 
 #endif

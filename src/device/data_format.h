@@ -6,15 +6,15 @@
 #include <stdint.h>
 
 #include "base/str.h"
-#include "device/card.h"
+#include "base/units.h"
 
 struct tdm_data_format {
-	const char *name;       /* "Float16_b", as the runtime spells it */
-	const char *alias;      /* "bf16", as users spell it; NULL when there is none */
-	uint8_t number;         /* in the runtime's enum */
-	uint8_t datum_bits;     /* bits of one datum, without shared exponents */
-	uint8_t shares_exponent; /* 1: one exponent byte for every 16 data */
-	uint32_t tile_bytes;    /* of a 32x32 tile */
+	const char *name;        /* "Float16_b", as the runtime spells it */
+	const char *alias;       /* "bf16", as users spell it; NULL when there is none */
+	uint8_t number;          /* in the runtime's enum */
+	uint8_t datum_bits;      /* of one datum in memory, without shared exponents; 0: the runtime gives none */
+	uint8_t shares_exponent; /* so many data share one exponent byte (16 or 32); 0: each has its own */
+	uint32_t tile_bytes;     /* of a 32x32 tile; 0: the runtime gives none */
 };
 
 extern const struct tdm_data_format tdm_data_formats[];
@@ -23,7 +23,7 @@ extern const size_t tdm_data_format_count;
 /* By name or alias, upper and lower case the same; NULL when unknown. */
 const struct tdm_data_format *tdm_data_format_find(struct tdm_str name);
 
-/* Bytes of a tile of height x width in this format; TDM_BYTES_UNKNOWN when the shape is not one that tiles can have. */
+/* Bytes of a tile of height x width; TDM_BYTES_UNKNOWN when tiles of the format cannot have that shape. */
 uint64_t tdm_data_format_tile_bytes(const struct tdm_data_format *format, uint32_t height, uint32_t width);
 
 #endif

@@ -1,14 +1,15 @@
 /*
- * Model of the runtime's free-list allocator over one address range. It gives address for address what the real one gives; it
- * does not allocate anything.
+ * Model of the runtime's free-list allocator over one address range. It gives address for address what the real one
+ * gives; it does not allocate anything.
  *
  * The range [base, base + size) is cut into neighbouring blocks, each free or used, never two free ones side by side:
  *
  *     [used][free      ][used][used][free            ]
  *     base                                            base + size
  *
- * Addresses are absolute. One range stands for all banks of a kind of memory, because banks are allocated in lockstep. Not
- * thread-safe. What the real allocator gets wrong is refused here instead; docs/decisions/allocator.md lists each case.
+ * Addresses are absolute. One range stands for all banks of a kind of memory, because banks are allocated in lockstep.
+ * Not thread-safe. What the real allocator gets wrong is refused here instead; docs/decisions/allocator.md lists each
+ * case.
  */
 #ifndef TDM_DEVICE_FREELIST_H
 #define TDM_DEVICE_FREELIST_H
@@ -51,21 +52,24 @@ struct tdm_block {
 
 struct tdm_freelist;
 
-/* Takes the place of `*out`. 0, -EINVAL (align is 0), -ERANGE (base + size wraps) or -ENOMEM. A size of 0 is an always full range. */
+/* Takes the place of `*out`. 0, -EINVAL (align is 0), -ERANGE (base + size wraps) or -ENOMEM. A size of 0 is an always
+ * full range. */
 int tdm_freelist_new(const struct tdm_freelist_config *config, struct tdm_freelist **out);
 void tdm_freelist_free(struct tdm_freelist *fl); /* NULL is allowed */
 
 /*
- * Finds and takes a block. `limit`: the result must not lie below this address (0: no limit). 0 with *address set, TDM_ENOFIT,
- * TDM_ELIMIT, -ERANGE (the rounded size does not fit 64 bits) or -ENOMEM; on an error nothing has changed. O(log n).
+ * Finds and takes a block. `limit`: the result must not lie below this address (0: no limit). 0 with *address set,
+ * TDM_ENOFIT, TDM_ELIMIT, -ERANGE (the rounded size does not fit 64 bits) or -ENOMEM; on an error nothing has changed.
+ * O(log n).
  */
-int tdm_freelist_alloc(
-	struct tdm_freelist *fl, uint64_t size, enum tdm_grow grow, uint64_t limit, uint64_t *address);
+int tdm_freelist_alloc(struct tdm_freelist *fl, uint64_t size, enum tdm_grow grow, uint64_t limit, uint64_t *address);
 
-/* Takes [address, address + rounded size) if it lies in one free block. 0, TDM_EOCCUPIED, -ERANGE or -ENOMEM. O(log n). */
+/* Takes [address, address + rounded size) if it lies in one free block. 0, TDM_EOCCUPIED, -ERANGE or -ENOMEM. O(log n).
+ */
 int tdm_freelist_place(struct tdm_freelist *fl, uint64_t address, uint64_t size);
 
-/* Gives a block back, by its start; it merges with free neighbours. 0 with *size (may be NULL) set, or TDM_ENOTFOUND. O(log n). */
+/* Gives a block back, by its start; it merges with free neighbours. 0 with *size (may be NULL) set, or TDM_ENOTFOUND.
+ * O(log n). */
 int tdm_freelist_release(struct tdm_freelist *fl, uint64_t address, uint64_t *size);
 
 /* The size of the used block that starts at `address`, or 0. O(log n). */
@@ -75,8 +79,8 @@ uint64_t tdm_freelist_size_at(const struct tdm_freelist *fl, uint64_t address);
 void tdm_freelist_clear(struct tdm_freelist *fl);
 
 /*
- * Cuts `bytes` off the low end; the rest keeps its addresses. Repeatable. 0, -ERANGE (nothing would be left) or TDM_EOCCUPIED.
- * tdm_freelist_reset gives all of it back: 0 or -ENOMEM.
+ * Cuts `bytes` off the low end; the rest keeps its addresses. Repeatable. 0, -ERANGE (nothing would be left) or
+ * TDM_EOCCUPIED. tdm_freelist_reset gives all of it back: 0 or -ENOMEM.
  */
 int tdm_freelist_shrink(struct tdm_freelist *fl, uint64_t bytes);
 int tdm_freelist_reset(struct tdm_freelist *fl);
@@ -98,7 +102,8 @@ struct tdm_freelist_walk {
 void tdm_freelist_walk(const struct tdm_freelist *fl, struct tdm_freelist_walk *walk);
 bool tdm_freelist_walk_next(struct tdm_freelist_walk *walk, struct tdm_block *block);
 
-/* The invariants: no gap, no overlap, no two free neighbours, sums and search tree right. For tests and checked builds. */
+/* The invariants: no gap, no overlap, no two free neighbours, sums and search tree right. For tests and checked builds.
+ */
 bool tdm_freelist_is_valid(const struct tdm_freelist *fl);
 
 const char *tdm_fit_name(enum tdm_fit fit);

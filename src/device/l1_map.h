@@ -1,6 +1,7 @@
 /*
- * The L1 of one core as a map: firmware at the bottom, the kernel-config ring, circular buffers growing up, the gap, L1 buffers growing
- * down, L1_SMALL at the top; and the test that the runtime makes when a program is compiled: the two ends must not meet.
+ * The L1 of one core as a map: firmware at the bottom, the kernel-config ring, circular buffers growing up, the gap, L1
+ * buffers growing down, L1_SMALL at the top; and the test that the runtime makes when a program is compiled: the two
+ * ends must not meet.
  */
 #ifndef TDM_DEVICE_L1_MAP_H
 #define TDM_DEVICE_L1_MAP_H
@@ -41,8 +42,12 @@ struct tdm_l1_map {
 
 const char *tdm_l1_zone_name(enum tdm_l1_zone zone);
 
-/* 0, or TDM_EUNKNOWN with the missing field in diag. Uses that overlap are drawn up to where they meet. */
-int tdm_l1_map(const struct tdm_card *card, const struct tdm_l1_use *use, struct tdm_l1_map *map, struct tdm_diag *diag);
+/*
+ * 0, TDM_EUNKNOWN with the missing field in diag, or TDM_EREFUSED when the card's regions do not fit. Circular buffers
+ * that reach into L1 buffers are drawn up to them. A NULL use is an empty L1.
+ */
+int tdm_l1_map(
+	const struct tdm_card *card, const struct tdm_l1_use *use, struct tdm_l1_map *map, struct tdm_diag *diag);
 
 enum tdm_l1_clash {
 	TDM_L1_FITS,
@@ -52,20 +57,21 @@ enum tdm_l1_clash {
 
 struct tdm_l1_verdict {
 	enum tdm_l1_clash clash;
-	uint64_t cb_end;    /* end of the circular-buffer region */
-	uint64_t obstacle;  /* lowest L1 buffer, or the size of L1 */
-	uint64_t over;      /* bytes too many; 0 when it fits */
-	uint64_t left;      /* bytes still free between the two; 0 when it does not fit */
+	uint64_t cb_end;   /* end of the circular-buffer region */
+	uint64_t obstacle; /* lowest L1 buffer, or the size of L1 */
+	uint64_t over;     /* bytes too many; 0 when it fits */
+	uint64_t left;     /* bytes still free between the two; 0 when it does not fit */
 };
 
 /*
- * Lays `count` circular buffers of the given sizes one after another from the card's L1 base, each start aligned to the DRAM alignment,
- * and makes the runtime's test against the lowest L1 buffer (0: none). 0, -ERANGE or TDM_EUNKNOWN.
+ * Lays `count` circular buffers of the given sizes one after another from the card's L1 base, each start aligned to the
+ * DRAM alignment, and makes the runtime's test against the lowest L1 buffer (0: none). Without circular buffers there
+ * is no test: it fits. 0, -ERANGE, TDM_EUNKNOWN, or TDM_EREFUSED when the card's regions do not fit.
  */
 int tdm_l1_clash_test(const struct tdm_card *card, const uint64_t *cb_sizes, size_t count, uint64_t l1_lowest,
 	struct tdm_l1_verdict *verdict, struct tdm_diag *diag);
 
-/* The runtime's sentence for a verdict that does not fit, with `program` and the core range's text in it. Appends to out. */
+/* Appends the runtime's sentence for a verdict that does not fit; nothing for one that fits. */
 void tdm_l1_clash_message(
 	const struct tdm_l1_verdict *verdict, uint64_t program, const char *core_range, struct tdm_buf *out);
 

@@ -8,6 +8,7 @@ static const char *const op_names[TDM_OP_COUNT] = {
 	[TDM_OP_PROGRAM] = "program",
 	[TDM_OP_OOM] = "oom",
 	[TDM_OP_QUERY] = "query",
+	[TDM_OP_SHRINK] = "shrink",
 };
 
 const char *tdm_op_name(enum tdm_op op)

@@ -1,7 +1,7 @@
 /*
- * The decoded event: the centre of the program. Everything that comes in, live or from a file, is decoded into these; everything that goes
- * out is computed from them or from the state they fold into. An event borrows its texts and its description until the source is asked for
- * the next one.
+ * The decoded event: the centre of the program. Everything that comes in, live or from a file, is decoded into these;
+ * everything that goes out is computed from them or from the state they fold into. An event borrows its texts and its
+ * description until the source is asked for the next one.
  */
 #ifndef TDM_EVENT_EVENT_H
 #define TDM_EVENT_EVENT_H
@@ -20,10 +20,12 @@ enum tdm_op {
 	TDM_OP_PROGRAM, /* `name` is the program or operation that runs from here on */
 	TDM_OP_OOM,     /* an allocation failed: kind, size */
 	TDM_OP_QUERY,   /* the source asks for the statistics at this point (text traces) */
+	TDM_OP_SHRINK,  /* the range loses `size` bytes at its low end; 0 gives back all that it lost */
 	TDM_OP_COUNT
 };
 
-/* No address is known: the model chooses it (text traces), or the program never had one (captures made without dispatch). */
+/* No address is known: the model chooses it (text traces), or the program never had one (captures made without
+ * dispatch). */
 #define TDM_ADDRESS_UNKNOWN UINT64_MAX
 #define TDM_SIZE_UNKNOWN    UINT64_MAX
 
@@ -49,8 +51,9 @@ struct tdm_event {
 	uint32_t cores;          /* sharded over so many; 0: interleaved */
 	uint32_t thread;         /* 0: unknown */
 	uint64_t position;       /* line number or byte offset in the source, for messages; 0: none */
+	uint32_t column;         /* of `name` or `text` in that line; 0: unknown */
 	struct tdm_str name;     /* of the buffer, phase or program; may be empty */
-	struct tdm_str text;     /* of TDM_OP_DEVICE: "key=value …" */
+	struct tdm_str text;     /* of TDM_OP_DEVICE: "region key=value …", "device CARD key=value …" */
 };
 
 const char *tdm_op_name(enum tdm_op op);

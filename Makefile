@@ -1,0 +1,45 @@
+# The short way to the presets of CMakePresets.json; `make help` lists the targets.
+PREFIX  ?= /usr/local
+DESTDIR ?=
+ONLY    ?=
+
+export ONLY
+
+.DEFAULT_GOAL := build
+.PHONY: build deps demo test bench install package format clean help configure
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+
+configure:
+	@cmake --preset release >/dev/null
+
+build: configure ## build the commands (build/bin) and the libraries (build/lib)
+	@cmake --build --preset release
+
+deps: ## install the Debian packages that are missing
+	@scripts/install-deps
+
+demo: deps ## show what Tidemark does, on a modelled card
+	@$(MAKE) --no-print-directory build
+	@scripts/demo
+
+test: deps ## check layers and format; run the suite plain, with sanitizers and under the fuzzer
+	@scripts/run-tests layers format release asan fuzz
+
+bench: build ## measure; ONLY=pattern measures some; writes build/bench.json
+	@build/bin/tidemark-bench $(if $(ONLY),--only "$$ONLY") --json build/bench.json
+
+install: ## install below PREFIX (/usr/local), staged in DESTDIR
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
+	@cmake --build --preset release
+	@DESTDIR="$(DESTDIR)" cmake --install build/release
+
+package: build ## make a .deb in build/package
+	@cd build/release && cpack -G DEB -B ../package
+
+format: ## format the sources in place
+	@scripts/format
+
+clean: ## remove everything that was built
+	@rm -rf build

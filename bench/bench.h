@@ -1,0 +1,49 @@
+/*
+ * The measuring program. Every figure is taken beside its baseline in the same run, alternating with it, because
+ * machines are noisy: ratios count, absolute times do not. One file a subject, listed in one table (bench_main.c).
+ */
+#ifndef TDM_BENCH_BENCH_H
+#define TDM_BENCH_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bench;
+
+struct bench_subject {
+	const char *name; /* rows are called "name.something" */
+	const char *summary;
+	void (*run)(struct bench *bench);
+};
+
+/* One row. `ratio` is how many times better ours is than the baseline; `goal` the ratio to reach. */
+struct bench_row {
+	const char *name;
+	const char *unit; /* "ns", "Mop/s" */
+	double ours, baseline;
+	double goal;
+	bool higher_is_better; /* of ours and baseline; false for times */
+	const char *note;      /* what the baseline is */
+};
+
+/* Whether the user asked for this row. Measuring is skipped when not. */
+bool bench_wants(const struct bench *bench, const char *row);
+void bench_put(struct bench *bench, const struct bench_row *row);
+
+/* The directory of the built commands, for subjects that run them. */
+const char *bench_bin_dir(const struct bench *bench);
+
+/* A small generator whose sequence is the same everywhere. */
+static inline uint64_t bench_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+extern const struct bench_subject bench_freelist;
+extern const struct bench_subject bench_replay;
+
+#endif

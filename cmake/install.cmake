@@ -1,0 +1,74 @@
+# What is installed where, and the Debian package.
+#
+# The directory of libraries depends on the prefix: lib below /usr/local, lib/<architecture> below /usr, where the package
+# goes. So what lies in it is installed by one of two components, and everything else by a third:
+#   common   commands, headers, pages
+#   library  for `cmake --install`
+#   package  for cpack
+include(CMakePackageConfigHelpers)
+
+install(TARGETS tidemark_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT common)
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT common
+	FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tidemark COMPONENT common OPTIONAL)
+if(TARGET tidemark_docs)
+	install(DIRECTORY ${PROJECT_BINARY_DIR}/docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT common
+		FILES_MATCHING PATTERN "*.1")
+	install(FILES ${PROJECT_BINARY_DIR}/docs/bash/tidemark COMPONENT common
+		DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+endif()
+
+function(tdm_install_library component libdir)
+	set(export tidemark_${component})
+	set(generated ${PROJECT_BINARY_DIR}/${component})
+	set(cmakedir ${libdir}/cmake/tidemark)
+	install(TARGETS tidemark tidemark_static EXPORT ${export}
+		LIBRARY DESTINATION ${libdir} COMPONENT ${component} NAMELINK_COMPONENT ${component} ${ARGN}
+		ARCHIVE DESTINATION ${libdir} COMPONENT ${component} ${ARGN})
+	install(EXPORT ${export} FILE tidemarkTargets.cmake NAMESPACE tidemark:: DESTINATION ${cmakedir}
+		COMPONENT ${component} ${ARGN})
+	configure_package_config_file(cmake/tidemarkConfig.cmake.in ${generated}/tidemarkConfig.cmake
+		INSTALL_DESTINATION ${cmakedir} NO_SET_AND_CHECK_MACRO)
+	write_basic_package_version_file(${generated}/tidemarkConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+	install(FILES ${generated}/tidemarkConfig.cmake ${generated}/tidemarkConfigVersion.cmake
+		DESTINATION ${cmakedir} COMPONENT ${component} ${ARGN})
+	install(CODE "
+		execute_process(COMMAND \"\${CMAKE_COMMAND}\"
+			\"-Din=${PROJECT_SOURCE_DIR}/cmake/tidemark.pc.in\" \"-Dout=${generated}/tidemark.pc\"
+			\"-Dprefix=\${CMAKE_INSTALL_PREFIX}\" \"-Dincludedir=${CMAKE_INSTALL_INCLUDEDIR}\" \"-Dlibdir=${libdir}\"
+			\"-Ddescription=${PROJECT_DESCRIPTION}\" \"-Dversion=${PROJECT_VERSION}\"
+			-P \"${PROJECT_SOURCE_DIR}/cmake/pkgconfig.cmake\" COMMAND_ERROR_IS_FATAL ANY)"
+		COMPONENT ${component} ${ARGN})
+	install(FILES ${generated}/tidemark.pc DESTINATION ${libdir}/pkgconfig COMPONENT ${component} ${ARGN})
+endfunction()
+
+set(package_libdir lib)
+if(CMAKE_LIBRARY_ARCHITECTURE)
+	set(package_libdir lib/${CMAKE_LIBRARY_ARCHITECTURE})
+endif()
+tdm_install_library(library ${CMAKE_INSTALL_LIBDIR})
+tdm_install_library(package ${package_libdir} EXCLUDE_FROM_ALL)
+install(FILES LICENSE DESTINATION share/doc/tidemark RENAME copyright COMPONENT package EXCLUDE_FROM_ALL)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME tidemark)
+set(CPACK_PACKAGE_VENDOR "Tidemark developers")
+set(CPACK_PACKAGE_CONTACT "Tidemark developers <dev@tidemark.invalid>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_PACKAGE_DESCRIPTION "Tidemark shows where every byte of a Tenstorrent accelerator's memory is:
+who holds it, where it lies, why it peaked, whether it leaks, and whether
+the next model will fit. This package holds the command, the client library
+and what is needed to build programs with it.")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+	OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+set(CPACK_INSTALL_CMAKE_PROJECTS
+	"${PROJECT_BINARY_DIR};tidemark;common;/;${PROJECT_BINARY_DIR};tidemark;package;/")
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+include(CPack)

@@ -1,0 +1,62 @@
+/*
+ * Fuzz the card file. Exercises: device/card_file.c (lines, comments, order, duplicates), device/card_set.c (names,
+ * values), base/units.c (sizes), device/card.c (deriving and checking whatever the file set), device/bank.c and
+ * device/l1_map.c on the result.
+ *
+ * Properties: a refused file leaves a text and the card as it was; an accepted one is answered by tdm_card_check, and a
+ * card that passes the check has regions inside its banks.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "device/bank.h"
+#include "device/card.h"
+#include "device/l1_map.h"
+
+static void check(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void check_regions(const struct tdm_card *card)
+{
+	static const enum tdm_kind kinds[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_L1_SMALL, TDM_KIND_TRACE };
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		bool is_dram = kinds[i] == TDM_KIND_DRAM || kinds[i] == TDM_KIND_TRACE;
+		uint64_t end = tdm_card_get(card, is_dram ? TDM_CARD_DRAM_BANK_SIZE : TDM_CARD_L1_SIZE);
+		struct tdm_bank_range range;
+		struct tdm_diag diag = { 0 };
+		int err = tdm_bank_range(card, kinds[i], &range, &diag);
+		check(err == 0 || (err == TDM_EUNKNOWN && diag.text[0] != '\0'));
+		if (err == 0)
+			check(range.base <= end && range.size <= end - range.base);
+	}
+	struct tdm_l1_map map;
+	int err = tdm_l1_map(card, NULL, &map, NULL);
+	check(err == 0 || err == TDM_EUNKNOWN);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct tdm_card card = { 0 };
+	struct tdm_diag diag = { 0 };
+	/* Half of the inputs may leave the card out. */
+	if (size != 0 && data[0] % 2 == 0)
+		check(tdm_card_init(&card, tdm_str_of("p150"), NULL, &diag) == 0);
+	const char *name = card.name;
+	if (tdm_card_load_text(&card, (struct tdm_str){ (const char *)data, size }, &diag) != 0) {
+		check(diag.text[0] != '\0');
+		check(card.name == name);
+		return 0;
+	}
+	diag = (struct tdm_diag){ 0 };
+	if (tdm_card_check(&card, &diag) != 0)
+		check(diag.text[0] != '\0');
+	else
+		check_regions(&card);
+	return 0;
+}

@@ -1,0 +1,509 @@
+#include "analyze/replay.h"
+#include "analyze/replay_setup.h"
+#include "base/err.h"
+#include "base/map.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { LIVE_FIRST_CAP = 64 };
+
+/* A buffer of the trace that has not been freed. One cache line. */
+struct live {
+	uint64_t id;
+	uint64_t address;
+	uint8_t space;
+	bool placed; /* false: its allocation failed, or it takes no bytes */
+	bool failed;
+	struct tdm_replay_name name;
+};
+
+struct tdm_replay {
+	struct tdm_replay_options options;
+	struct tdm_replay_setup setup;
+	struct tdm_replay_space spaces[TDM_REPLAY_SPACES];
+	size_t space_count;
+	uint64_t stride; /* requests between two samples */
+	uint64_t ops, live_count;
+	struct tdm_map by_id; /* id -> index into live */
+	struct live *live;
+	uint32_t live_used, live_cap, spare; /* spare: chain of unused entries through `id`, TDM_MAP_NONE at its end */
+};
+
+double tdm_replay_frag(uint64_t free, uint64_t largest)
+{
+	return free != 0 ? 1.0 - (double)largest / (double)free : 0;
+}
+
+struct tdm_replay *tdm_replay_new(const struct tdm_replay_options *options)
+{
+	struct tdm_replay *replay = calloc(1, sizeof *replay);
+	if (replay == NULL)
+		return NULL;
+	if (options != NULL)
+		replay->options = *options;
+	replay->spare = TDM_MAP_NONE;
+	replay->stride = 1;
+	if (tdm_map_init(&replay->by_id) != 0) {
+		free(replay);
+		return NULL;
+	}
+	return replay;
+}
+
+void tdm_replay_free(struct tdm_replay *replay)
+{
+	if (replay == NULL)
+		return;
+	for (size_t i = 0; i < replay->space_count; i++)
+		tdm_freelist_free(replay->spaces[i].list);
+	tdm_map_done(&replay->by_id);
+	free(replay->live);
+	free(replay);
+}
+
+/* The live buffers. */
+
+static int live_new(struct tdm_replay *replay, uint64_t id, uint32_t *index)
+{
+	if (replay->spare != TDM_MAP_NONE) {
+		*index = replay->spare;
+		replay->spare = (uint32_t)replay->live[*index].id;
+	} else {
+		if (replay->live_used == replay->live_cap) {
+			if (replay->live_cap > UINT32_MAX / 4)
+				return -ENOMEM;
+			uint32_t cap = replay->live_cap != 0 ? replay->live_cap * 2 : LIVE_FIRST_CAP;
+			struct live *live = realloc(replay->live, cap * sizeof *live);
+			if (live == NULL)
+				return -ENOMEM;
+			replay->live = live;
+			replay->live_cap = cap;
+		}
+		*index = replay->live_used++;
+	}
+	return tdm_map_put(&replay->by_id, id, *index);
+}
+
+static void live_drop(struct tdm_replay *replay, uint32_t index)
+{
+	replay->live[index].placed = false;
+	replay->live[index].id = replay->spare;
+	replay->spare = index;
+}
+
+static struct tdm_replay_name short_name(struct tdm_str name)
+{
+	struct tdm_replay_name out;
+	size_t len = name.len < TDM_REPLAY_NAME ? name.len : TDM_REPLAY_NAME - 4;
+	memcpy(out.text, name.ptr, len);
+	memcpy(out.text + len, name.len < TDM_REPLAY_NAME ? "" : "...", name.len < TDM_REPLAY_NAME ? 1 : 4);
+	return out;
+}
+
+/* Setting up. */
+
+static int open_spaces(struct tdm_replay *replay, struct tdm_diag *diag, const struct tdm_event *event)
+{
+	const struct tdm_replay_setup *setup = &replay->setup;
+	size_t count = setup->is_device ? TDM_REPLAY_SPACES : 1;
+	for (size_t i = 0; i < count; i++) {
+		struct tdm_replay_space *space = &replay->spaces[i];
+		const struct tdm_bank_range *range = &setup->range[i];
+		*space = (struct tdm_replay_space){
+			.name = setup->is_device ? tdm_kind_name((enum tdm_kind)i) : "region",
+			.kind = (enum tdm_kind)i,
+			.range = *range,
+			.tightest = range->size,
+		};
+		struct tdm_freelist_config config = { range->base, range->size, range->block_align, setup->min_alloc[i],
+			setup->fit };
+		int err = tdm_freelist_new(&config, &space->list);
+		if (err != 0)
+			return tdm_diag_set(diag, err, event->position, event->column, "cannot model %s: %s",
+				space->name, tdm_err_text(err));
+		replay->space_count = i + 1;
+	}
+	return 0;
+}
+
+/* Statistics over time. */
+
+static void thin_samples(struct tdm_replay_space *space)
+{
+	for (size_t i = 0; i * 2 < space->sample_count; i++)
+		space->samples[i] = space->samples[i * 2];
+	space->sample_count = (space->sample_count + 1) / 2;
+}
+
+/* Samples every space each `stride` requests; when the room is used up, every second sample goes and the stride
+ * doubles. */
+static void take_samples(struct tdm_replay *replay)
+{
+	if (replay->spaces[0].sample_count == TDM_REPLAY_SAMPLES) {
+		for (size_t i = 0; i < replay->space_count; i++)
+			thin_samples(&replay->spaces[i]);
+		replay->stride *= 2;
+		if (replay->ops % replay->stride != 0)
+			return;
+	}
+	for (size_t i = 0; i < replay->space_count; i++) {
+		struct tdm_replay_space *space = &replay->spaces[i];
+		struct tdm_freelist_stats s = tdm_freelist_stats(space->list);
+		space->samples[space->sample_count++] =
+			(struct tdm_replay_sample){ replay->ops, s.allocated, s.free, s.largest_free };
+	}
+}
+
+static void note_state(struct tdm_replay *replay, struct tdm_replay_space *space, uint64_t line)
+{
+	struct tdm_freelist_stats s = tdm_freelist_stats(space->list);
+	if (s.allocated > space->peak) {
+		space->peak = s.allocated;
+		space->peak_op = replay->ops;
+		space->peak_line = line;
+		space->peak_buffers = s.used_blocks;
+	}
+	if (s.largest_free < space->tightest) {
+		space->tightest = s.largest_free;
+		space->tightest_op = replay->ops;
+		space->tightest_line = line;
+	}
+	/* As products, because a division on every request would cost more than the request. */
+	if ((double)(s.free - s.largest_free) > space->worst_frag * (double)s.free) {
+		space->worst_frag = tdm_replay_frag(s.free, s.largest_free);
+		space->worst_frag_op = replay->ops;
+		space->worst_frag_line = line;
+	}
+}
+
+/* Holes. */
+
+static void keep_hole(struct tdm_replay_hole *holes, size_t *count, const struct tdm_block *block)
+{
+	size_t at = *count;
+	while (at > 0 && holes[at - 1].size < block->size)
+		at--;
+	if (at == TDM_REPLAY_HOLES)
+		return;
+	size_t last = *count < TDM_REPLAY_HOLES ? *count : TDM_REPLAY_HOLES - 1;
+	memmove(holes + at + 1, holes + at, (last - at) * sizeof *holes);
+	holes[at] = (struct tdm_replay_hole){ .address = block->address, .size = block->size };
+	*count = last + 1;
+}
+
+/* Fills in the buffers on both sides of each hole; one pass over the live ones. */
+static void name_bounds(const struct tdm_replay *replay, size_t space, struct tdm_replay_hole *holes, size_t count)
+{
+	for (uint32_t i = 0; i < replay->live_used; i++) {
+		const struct live *live = &replay->live[i];
+		if (!live->placed || live->space != space)
+			continue;
+		uint64_t size = tdm_freelist_size_at(replay->spaces[space].list, live->address);
+		for (size_t h = 0; h < count; h++) {
+			if (live->address + size == holes[h].address) {
+				holes[h].has_below = true;
+				holes[h].below = live->name;
+				holes[h].below_bytes = size;
+			}
+			if (live->address == holes[h].address + holes[h].size) {
+				holes[h].has_above = true;
+				holes[h].above = live->name;
+				holes[h].above_bytes = size;
+			}
+		}
+	}
+}
+
+size_t tdm_replay_holes(const struct tdm_replay *replay, size_t space, struct tdm_replay_hole holes[TDM_REPLAY_HOLES])
+{
+	struct tdm_freelist_walk walk;
+	struct tdm_block block;
+	size_t count = 0;
+	tdm_freelist_walk(replay->spaces[space].list, &walk);
+	while (tdm_freelist_walk_next(&walk, &block))
+		if (!block.used)
+			keep_hole(holes, &count, &block);
+	name_bounds(replay, space, holes, count);
+	return count;
+}
+
+/* Allocating. */
+
+/* What an allocation asks of one bank. */
+struct request {
+	uint64_t bytes_per_bank, aligned_size;
+	enum tdm_grow grow;
+	bool empty; /* a buffer of no bytes: the runtime gives it address 0 and takes nothing */
+};
+
+static int make_request(struct tdm_replay *replay, const struct tdm_replay_space *space, const struct tdm_event *event,
+	struct request *request, struct tdm_diag *diag)
+{
+	bool bottom_up = space->range.bottom_up;
+	if ((event->flags & (TDM_EVENT_BOTTOM_UP | TDM_EVENT_TOP_DOWN)) != 0)
+		bottom_up = (event->flags & TDM_EVENT_BOTTOM_UP) != 0;
+	*request = (struct request){ event->size, event->size, bottom_up ? TDM_BOTTOM_UP : TDM_TOP_DOWN, false };
+	if (!replay->setup.is_device)
+		return 0;
+	if (event->size == 0) {
+		request->empty = true;
+		return 0;
+	}
+	if (space->kind == TDM_KIND_L1_SMALL && event->cores == 0)
+		return tdm_diag_set(diag, TDM_EREFUSED, event->position, event->column,
+			"expected cores=N: the runtime refuses interleaved L1_SMALL buffers");
+	struct tdm_bank_spread spread;
+	struct tdm_buffer_shape shape = { event->size, event->page_size, event->cores };
+	struct tdm_diag inner = { 0 };
+	/* A region of size 0 has no banks to spread over; the failure is told later, with the figures of one bank. */
+	struct tdm_bank_range range = space->range;
+	range.banks = range.banks != 0 ? range.banks : 1;
+	int err = tdm_bank_spread(&range, &shape, &spread, &inner);
+	if (err != 0)
+		return tdm_diag_set(diag, err, event->position, event->column, "%s",
+			inner.text[0] != '\0' ? inner.text : tdm_err_text(err));
+	request->bytes_per_bank = spread.bytes_per_bank;
+	request->aligned_size = spread.aligned_size;
+	return 0;
+}
+
+static enum tdm_replay_cause cause_of(
+	const struct tdm_replay_space *space, const struct tdm_event *event, uint64_t need, int err)
+{
+	struct tdm_freelist_stats s = tdm_freelist_stats(space->list);
+	uint64_t base = space->range.base, size = space->range.size;
+	if (size == 0)
+		return TDM_CAUSE_NO_REGION;
+	if (err == TDM_EOCCUPIED)
+		return event->address < base || need > size || event->address - base > size - need ? TDM_CAUSE_OUTSIDE
+												   : TDM_CAUSE_OCCUPIED;
+	if (need > s.total)
+		return TDM_CAUSE_TOO_LARGE;
+	return s.free < need ? TDM_CAUSE_EXHAUSTED : TDM_CAUSE_FRAGMENTED;
+}
+
+static void note_failure(struct tdm_replay *replay, struct tdm_replay_space *space, const struct tdm_event *event,
+	const struct request *request, int err)
+{
+	if (space->failures++ != 0)
+		return;
+	struct tdm_replay_failure *f = &space->first_failure;
+	uint64_t need = request->bytes_per_bank;
+	tdm_freelist_round(space->list, request->bytes_per_bank, &need);
+	*f = (struct tdm_replay_failure){
+		.op = replay->ops,
+		.line = event->position,
+		.name = short_name(event->name),
+		.cause = cause_of(space, event, need, err),
+		.size = event->size,
+		.bytes_per_bank = request->bytes_per_bank,
+		.need = need,
+		.aligned_size = request->aligned_size,
+		.address = event->address,
+		.stats = tdm_freelist_stats(space->list),
+	};
+	f->hole_count = tdm_replay_holes(replay, (size_t)(space - replay->spaces), f->holes);
+}
+
+static void put_name(struct tdm_buf *results, const struct tdm_event *event)
+{
+	tdm_buf_add(results, event->name.ptr, event->name.len);
+	tdm_buf_putc(results, ' ');
+}
+
+static void put_result(const struct tdm_replay *replay, const struct tdm_event *event, const struct request *request,
+	bool placed, uint64_t address, struct tdm_buf *results)
+{
+	if (results == NULL)
+		return;
+	put_name(results, event);
+	if (!placed)
+		tdm_buf_puts(results, "none\n");
+	else if (replay->setup.is_device)
+		tdm_buf_printf(results, "%" PRIu64 " %" PRIu64 "\n", address, request->bytes_per_bank);
+	else
+		tdm_buf_printf(results, "%" PRIu64 "\n", address);
+}
+
+/* The entry of the event's buffer: a new one, or that of an earlier failed try under the same name. */
+static int live_entry(struct tdm_replay *replay, const struct tdm_event *event, uint32_t *index, struct tdm_diag *diag)
+{
+	*index = tdm_map_find(&replay->by_id, event->id);
+	if (*index != TDM_MAP_NONE) {
+		if (!replay->live[*index].failed)
+			return tdm_diag_set(diag, TDM_EREFUSED, event->position, event->column,
+				"expected a new name: '%s' is still allocated", replay->live[*index].name.text);
+		return 0;
+	}
+	int err = live_new(replay, event->id, index);
+	if (err != 0)
+		return tdm_diag_set(diag, err, event->position, 0, "out of memory for live buffers");
+	return 0;
+}
+
+static int place(
+	struct tdm_replay_space *space, const struct tdm_event *event, const struct request *request, uint64_t *address)
+{
+	*address = event->address;
+	if (request->empty) {
+		*address = 0;
+		return 0;
+	}
+	if ((event->flags & TDM_EVENT_FIXED) != 0)
+		return tdm_freelist_place(space->list, event->address, request->bytes_per_bank);
+	return tdm_freelist_alloc(space->list, request->bytes_per_bank, request->grow, 0, address);
+}
+
+static int apply_alloc(
+	struct tdm_replay *replay, const struct tdm_event *event, struct tdm_buf *results, struct tdm_diag *diag)
+{
+	size_t at = replay->setup.is_device ? event->kind : 0;
+	struct tdm_replay_space *space = &replay->spaces[at];
+	struct request request;
+	uint32_t index;
+	int refused, err = live_entry(replay, event, &index, diag);
+	if (err != 0)
+		return err;
+	struct live *live = &replay->live[index];
+	*live = (struct live){ .id = event->id, .space = (uint8_t)at, .failed = true, .name = short_name(event->name) };
+
+	refused = make_request(replay, space, event, &request, diag);
+	if (refused != 0)
+		return refused;
+	err = place(space, event, &request, &live->address);
+	if (err == -ERANGE || err == -ENOMEM)
+		return tdm_diag_set(diag, err, event->position, event->column,
+			err == -ERANGE ? "expected a size that still fits 64 bits when it is rounded up"
+				       : "out of memory");
+	live->failed = err != 0;
+	live->placed = err == 0 && !request.empty;
+	put_result(replay, event, &request, err == 0, live->address, results);
+	if (err != 0) {
+		note_failure(replay, space, event, &request, err);
+		return 0;
+	}
+	space->allocs++;
+	replay->live_count++;
+	note_state(replay, space, event->position);
+	return 0;
+}
+
+static int apply_free(struct tdm_replay *replay, const struct tdm_event *event, struct tdm_diag *diag)
+{
+	uint32_t index = tdm_map_take(&replay->by_id, event->id);
+	if (index == TDM_MAP_NONE)
+		return tdm_diag_set(diag, TDM_ENOTFOUND, event->position, event->column,
+			"expected the name of a live buffer, got '%.*s'", TDM_STR_ARG(event->name));
+	struct live *live = &replay->live[index];
+	struct tdm_replay_space *space = &replay->spaces[live->space];
+	if (live->placed)
+		tdm_freelist_release(space->list, live->address, NULL);
+	if (!live->failed) {
+		space->frees++;
+		replay->live_count--;
+		note_state(replay, space, event->position);
+	}
+	live_drop(replay, index);
+	return 0;
+}
+
+static void apply_query(struct tdm_replay *replay, struct tdm_buf *results)
+{
+	for (size_t i = 0; results != NULL && i < replay->space_count; i++) {
+		struct tdm_freelist_stats s = tdm_freelist_stats(replay->spaces[i].list);
+		tdm_buf_puts(results, "stats ");
+		if (replay->setup.is_device)
+			tdm_buf_printf(results, "%s ", replay->spaces[i].name);
+		tdm_buf_printf(results,
+			"total=%" PRIu64 " allocated=%" PRIu64 " free=%" PRIu64 " largest=%" PRIu64 "\n", s.total,
+			s.allocated, s.free, s.largest_free);
+	}
+}
+
+static int apply_shrink(
+	struct tdm_replay *replay, const struct tdm_event *event, struct tdm_buf *results, struct tdm_diag *diag)
+{
+	struct tdm_freelist *list = replay->spaces[0].list;
+	const char *verb = event->size != 0 ? "shrink" : "reset";
+	int err = event->size != 0 ? tdm_freelist_shrink(list, event->size) : tdm_freelist_reset(list);
+	if (err == -ENOMEM)
+		return tdm_diag_set(diag, err, event->position, 0, "out of memory");
+	if (results != NULL && err != 0)
+		tdm_buf_printf(results, "%s none\n", verb);
+	else if (results != NULL)
+		tdm_buf_printf(results, "%s total=%" PRIu64 "\n", verb, tdm_freelist_stats(list).total);
+	note_state(replay, &replay->spaces[0], event->position);
+	return 0;
+}
+
+static int apply_device(struct tdm_replay *replay, const struct tdm_event *event, struct tdm_diag *diag)
+{
+	if (replay->space_count != 0)
+		return tdm_diag_set(
+			diag, TDM_EREFUSED, event->position, event->column, "expected one device or region only");
+	int err = tdm_replay_setup(event, &replay->options, &replay->setup, diag);
+	return err != 0 ? err : open_spaces(replay, diag, event);
+}
+
+int tdm_replay_apply(
+	struct tdm_replay *replay, const struct tdm_event *event, struct tdm_buf *results, struct tdm_diag *diag)
+{
+	int err = 0;
+	if (event->op == TDM_OP_DEVICE)
+		return apply_device(replay, event, diag);
+	if (replay->space_count == 0)
+		return tdm_diag_set(diag, TDM_EREFUSED, event->position, event->column,
+			"expected a 'region' or 'device' line that could be used before this");
+	replay->ops++;
+	switch (event->op) {
+	case TDM_OP_ALLOC:
+		err = apply_alloc(replay, event, results, diag);
+		break;
+	case TDM_OP_FREE:
+		err = apply_free(replay, event, diag);
+		break;
+	case TDM_OP_QUERY:
+		apply_query(replay, results);
+		break;
+	case TDM_OP_SHRINK:
+		err = apply_shrink(replay, event, results, diag);
+		break;
+	default:
+		break; /* phases and programs do not change memory */
+	}
+	if (replay->ops % replay->stride == 0)
+		take_samples(replay);
+	return err;
+}
+
+const struct tdm_card *tdm_replay_card(const struct tdm_replay *replay)
+{
+	return replay->setup.is_device ? &replay->setup.card : NULL;
+}
+
+size_t tdm_replay_space_count(const struct tdm_replay *replay)
+{
+	return replay->space_count;
+}
+
+const struct tdm_replay_space *tdm_replay_space(const struct tdm_replay *replay, size_t i)
+{
+	return &replay->spaces[i];
+}
+
+uint64_t tdm_replay_ops(const struct tdm_replay *replay)
+{
+	return replay->ops;
+}
+
+uint64_t tdm_replay_live(const struct tdm_replay *replay)
+{
+	return replay->live_count;
+}
+
+enum tdm_fit tdm_replay_fit(const struct tdm_replay *replay)
+{
+	return replay->setup.fit;
+}

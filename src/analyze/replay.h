@@ -1,0 +1,122 @@
+/*
+ * Replays events on the device model: every allocation is placed where the real allocator would place it, and what a
+ * user wants to know about the run is kept: whether it fits, the first failure and its cause, peaks, fragmentation over
+ * time, and which buffers bound the largest holes.
+ *
+ * A replay has one space for each memory region: one alone for a trace of a region, DRAM, L1, L1_SMALL and TRACE for a
+ * trace of a device. Figures of a space are per bank, because banks are in lockstep; `banks` says how many times they
+ * count on the device.
+ */
+#ifndef TDM_ANALYZE_REPLAY_H
+#define TDM_ANALYZE_REPLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "device/bank.h"
+#include "device/card.h"
+#include "device/freelist.h"
+#include "event/event.h"
+
+enum {
+	TDM_REPLAY_SPACES = 4,   /* DRAM, L1, L1_SMALL, TRACE, in this order; a region trace has the first only */
+	TDM_REPLAY_SAMPLES = 64, /* points of the series over time */
+	TDM_REPLAY_HOLES = 5,    /* largest holes kept */
+	TDM_REPLAY_NAME = 40,
+};
+
+/* A short copy of a buffer's name; longer ones end in "...". */
+struct tdm_replay_name {
+	char text[TDM_REPLAY_NAME];
+};
+
+struct tdm_replay_hole {
+	uint64_t address, size;
+	bool has_below, has_above;           /* false: the hole ends at the end of the region */
+	struct tdm_replay_name below, above; /* the buffers that bound it */
+	uint64_t below_bytes, above_bytes;
+};
+
+struct tdm_replay_sample {
+	uint64_t op; /* number of the request */
+	uint64_t allocated, free, largest_free;
+};
+
+enum tdm_replay_cause {
+	TDM_CAUSE_TOO_LARGE,  /* larger than the whole region */
+	TDM_CAUSE_EXHAUSTED,  /* less is free than is needed */
+	TDM_CAUSE_FRAGMENTED, /* enough is free, but not in one piece */
+	TDM_CAUSE_OCCUPIED,   /* a fixed address that is taken */
+	TDM_CAUSE_OUTSIDE,    /* a fixed address outside the region */
+	TDM_CAUSE_NO_REGION,  /* the region has size 0 on this device */
+};
+
+struct tdm_replay_failure {
+	uint64_t op, line;
+	struct tdm_replay_name name;
+	enum tdm_replay_cause cause;
+	uint64_t size;           /* asked for, all banks */
+	uint64_t bytes_per_bank; /* before the allocator's rounding */
+	uint64_t need;           /* after it: what one bank must have in one piece */
+	uint64_t aligned_size;   /* what the runtime's message calls the size */
+	uint64_t address;        /* for fixed ones */
+	struct tdm_freelist_stats stats;
+	struct tdm_replay_hole holes[TDM_REPLAY_HOLES];
+	size_t hole_count;
+};
+
+struct tdm_replay_space {
+	const char *name; /* "region", "dram", … */
+	enum tdm_kind kind;
+	struct tdm_bank_range range;
+	struct tdm_freelist *list; /* NULL: no such region */
+	uint64_t allocs, frees, failures;
+	uint64_t peak, peak_op, peak_line;             /* allocated bytes per bank */
+	uint64_t peak_buffers;                         /* live at that moment */
+	uint64_t tightest, tightest_op, tightest_line; /* the smallest largest free block */
+	double worst_frag;                             /* highest 1 - largest / free */
+	uint64_t worst_frag_op, worst_frag_line;
+	struct tdm_replay_sample samples[TDM_REPLAY_SAMPLES];
+	size_t sample_count;
+	struct tdm_replay_failure first_failure; /* valid when failures != 0 */
+};
+
+struct tdm_replay_options {
+	const char *card;            /* replay a device trace on this card instead; NULL: the trace's own */
+	const char *const *settings; /* "field=value" overrides, applied last; NULL-terminated; may be NULL */
+	const char *card_file;       /* NULL: none */
+	bool has_fit;                /* use `fit` instead of the trace's policy */
+	enum tdm_fit fit;
+};
+
+struct tdm_replay;
+
+struct tdm_replay *tdm_replay_new(const struct tdm_replay_options *options); /* NULL only when out of memory */
+void tdm_replay_free(struct tdm_replay *replay);                             /* NULL is allowed */
+
+/*
+ * Applies one event. Result lines, as docs/formats/trace.md describes them, are appended to `results` (may be NULL). 0,
+ * or a negative code with diag set when the event is refused; a failed allocation is a result, not an error. After an
+ * error the next event may be applied.
+ */
+int tdm_replay_apply(
+	struct tdm_replay *replay, const struct tdm_event *event, struct tdm_buf *results, struct tdm_diag *diag);
+
+/* What was found. Borrowed; valid until the next apply. */
+const struct tdm_card *tdm_replay_card(const struct tdm_replay *replay); /* NULL for a region trace */
+size_t tdm_replay_space_count(const struct tdm_replay *replay);          /* 0: the trace described nothing */
+const struct tdm_replay_space *tdm_replay_space(const struct tdm_replay *replay, size_t i);
+uint64_t tdm_replay_ops(const struct tdm_replay *replay);  /* requests applied */
+uint64_t tdm_replay_live(const struct tdm_replay *replay); /* buffers placed and not freed */
+enum tdm_fit tdm_replay_fit(const struct tdm_replay *replay);
+
+/* The largest holes of a space now, largest first. Returns how many. */
+size_t tdm_replay_holes(const struct tdm_replay *replay, size_t space, struct tdm_replay_hole holes[TDM_REPLAY_HOLES]);
+
+/* 1 - largest / free; 0 when nothing is free. */
+double tdm_replay_frag(uint64_t free, uint64_t largest);
+
+#endif

@@ -1,0 +1,43 @@
+/* What the terminal behind a descriptor can show: colour, box drawing, how many columns. */
+#ifndef TDM_BASE_TERM_H
+#define TDM_BASE_TERM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { TDM_TERM_WIDTH = 80, TDM_TERM_WIDTH_MIN = 40, TDM_TERM_WIDTH_MAX = 1000 };
+
+struct tdm_term {
+	bool colour;  /* escape sequences are wanted */
+	bool utf8;    /* the locale's characters are UTF-8 */
+	size_t width; /* columns, at least TDM_TERM_WIDTH_MIN */
+};
+
+#define TDM_STYLE_OFF     "\033[0m"
+#define TDM_STYLE_BOLD    "\033[1m"
+#define TDM_STYLE_DIM     "\033[2m"
+#define TDM_STYLE_RED     "\033[31m"
+#define TDM_STYLE_GREEN   "\033[32m"
+#define TDM_STYLE_YELLOW  "\033[33m"
+#define TDM_STYLE_BLUE    "\033[34m"
+#define TDM_STYLE_MAGENTA "\033[35m"
+#define TDM_STYLE_CYAN    "\033[36m"
+
+/* One of the sequences above, or nothing where colour is not wanted. */
+static inline const char *tdm_term_style(const struct tdm_term *term, const char *style)
+{
+	return term->colour ? style : "";
+}
+
+struct tdm_term tdm_term_detect(int fd);
+
+/* On a terminal that is not dumb, unless NO_COLOR is set to something. */
+bool tdm_term_has_colour(int fd);
+
+/* $COLUMNS, else the terminal's own number, else TDM_TERM_WIDTH. */
+size_t tdm_term_width(int fd);
+
+/* Of the current locale: true only after a setlocale() in main. */
+bool tdm_term_is_utf8(void);
+
+#endif

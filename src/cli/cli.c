@@ -1,0 +1,165 @@
+/*
+ * The command line in front of the commands: tidemark NAME ARGUMENTS. What goes wrong here begins with "tidemark: ",
+ * what goes wrong in a command with "tidemark NAME: ".
+ */
+#include "cli/cmd.h"
+#include "base/term.h"
+#include "cli/help.h"
+#include "cli/suggest.h"
+#include "tidemark_version.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static void print_error(const struct tdm_cmd *cmd, const char *format, va_list ap)
+	__attribute__((format(printf, 2, 0)));
+
+static void print_error(const struct tdm_cmd *cmd, const char *format, va_list ap)
+{
+	fflush(stdout); /* keeps the order when both go to the same place */
+	fprintf(stderr, "tidemark %s: ", cmd->name);
+	vfprintf(stderr, format, ap);
+	fputc('\n', stderr);
+}
+
+int tdm_cmd_error(const struct tdm_cmd *cmd, const char *format, ...)
+{
+	va_list ap;
+	va_start(ap, format);
+	print_error(cmd, format, ap);
+	va_end(ap);
+	return TDM_EXIT_USAGE;
+}
+
+int tdm_cmd_usage_error(const struct tdm_cmd *cmd, const char *format, ...)
+{
+	va_list ap;
+	va_start(ap, format);
+	print_error(cmd, format, ap);
+	va_end(ap);
+	fprintf(stderr, "tidemark %s: see 'tidemark %s --help'\n", cmd->name, cmd->name);
+	return TDM_EXIT_USAGE;
+}
+
+/* Errors of writing are found in finish(), once for the whole output. */
+int tdm_cmd_print(const struct tdm_cmd *cmd, const struct tdm_buf *out, int code)
+{
+	if (tdm_buf_failed(out))
+		return tdm_cmd_error(cmd, "out of memory");
+	fwrite(tdm_buf_str(out).ptr, 1, out->len, stdout);
+	return code;
+}
+
+const struct tdm_cmd *tdm_cmd_find(const char *name)
+{
+	for (size_t i = 0; tdm_cmds[i] != NULL; i++)
+		if (strcmp(tdm_cmds[i]->name, name) == 0 ||
+			(tdm_cmds[i]->alias != NULL && strcmp(tdm_cmds[i]->alias, name) == 0))
+			return tdm_cmds[i];
+	return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+	const char *what = name[0] == '-' ? "option" : "command";
+	struct tdm_suggest suggest;
+	tdm_suggest_init(&suggest, tdm_str_of(name));
+	for (size_t i = 0; tdm_cmds[i] != NULL; i++) {
+		tdm_suggest_offer(&suggest, tdm_cmds[i]->name);
+		tdm_suggest_offer(&suggest, tdm_cmds[i]->alias);
+	}
+	tdm_suggest_offer(&suggest, "help");
+	tdm_suggest_offer(&suggest, "--help");
+	tdm_suggest_offer(&suggest, "--version");
+	if (suggest.best != NULL)
+		fprintf(stderr, "tidemark: unknown %s '%s'; did you mean '%s'?\n", what, name, suggest.best);
+	else
+		fprintf(stderr, "tidemark: unknown %s '%s'; 'tidemark --help' lists the commands\n", what, name);
+	return TDM_EXIT_USAGE;
+}
+
+/* Help about a command, or about all of them (NULL), to standard output. */
+static int print_help(const struct tdm_cmd *cmd)
+{
+	struct tdm_buf text;
+	size_t width = tdm_term_width(STDOUT_FILENO);
+	tdm_buf_init(&text);
+	if (cmd != NULL)
+		tdm_help_command(&text, cmd, width);
+	else
+		tdm_help_general(&text, width);
+	fwrite(tdm_buf_str(&text).ptr, 1, text.len, stdout);
+	int code = tdm_buf_failed(&text) ? TDM_EXIT_USAGE : TDM_EXIT_OK;
+	tdm_buf_done(&text);
+	return code;
+}
+
+static int print_short_help(void)
+{
+	struct tdm_buf text;
+	tdm_buf_init(&text);
+	tdm_help_short(&text, tdm_term_width(STDERR_FILENO));
+	fwrite(tdm_buf_str(&text).ptr, 1, text.len, stderr);
+	tdm_buf_done(&text);
+	return TDM_EXIT_USAGE;
+}
+
+/* `tidemark help [COMMAND]`; more words are a subject of the command and have no help of their own. */
+static int run_help(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : NULL;
+	if (name == NULL || strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+		return print_help(NULL);
+	const struct tdm_cmd *cmd = tdm_cmd_find(name);
+	return cmd != NULL ? print_help(cmd) : unknown_command(name);
+}
+
+static int run_command(const struct tdm_cmd *cmd, int argc, char **argv)
+{
+	struct tdm_args args = { .cmd = cmd, .argc = argc, .argv = argv };
+	return tdm_args_asks_help(&args) ? print_help(cmd) : cmd->run(&args);
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const char *word = argv[0];
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+		return print_help(NULL);
+	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+		puts("tidemark " TDM_VERSION_STRING);
+		return TDM_EXIT_OK;
+	}
+	const struct tdm_cmd *cmd = tdm_cmd_find(word);
+	if (cmd != NULL)
+		return run_command(cmd, argc, argv);
+	return strcmp(word, "help") == 0 ? run_help(argc, argv) : unknown_command(word);
+}
+
+/* The other end of a pipe or socket was closed. A failed write may be long past, so errno cannot say. */
+static bool has_reader_left(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+	return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+/* A reader that left is no error of ours; any other loss of output is. */
+static int finish(int code)
+{
+	errno = 0;
+	if ((fflush(stdout) == 0 && ferror(stdout) == 0) || errno == EPIPE || has_reader_left())
+		return code;
+	fprintf(stderr, "tidemark: cannot write to standard output%s%s\n", errno != 0 ? ": " : "",
+		errno != 0 ? strerror(errno) : "");
+	return TDM_EXIT_USAGE;
+}
+
+int tdm_cli_main(int argc, char **argv)
+{
+	setlocale(LC_CTYPE, "");
+	int code = argc > 1 ? dispatch(argc - 1, argv + 1) : print_short_help();
+	return finish(code);
+}

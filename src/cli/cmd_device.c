@@ -1,0 +1,249 @@
+/* `tidemark device`: the cards that Tidemark knows. */
+#include "cli/cmd_list.h"
+#include "base/err.h"
+#include "base/term.h"
+#include "device/card.h"
+#include "report/device_json.h"
+#include "report/device_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum option { OPT_JSON, OPT_SET, OPT_CARD_FILE, OPT_SOURCES, OPT_ASCII, OPT_WIDTH };
+
+struct request {
+	const struct tdm_cmd *cmd;
+	bool json, sources, ascii;
+	const char *show_option; /* an option that only `show` has; NULL: none was given */
+	const char *card_file;
+	const char **sets; /* in their order; borrowed texts */
+	int set_count;
+	uint64_t width; /* 0: the terminal's */
+};
+
+static int take_width(struct request *request, const char *value)
+{
+	if (tdm_str_parse_u64(tdm_str_of(value), &request->width) != 0 || request->width < TDM_TERM_WIDTH_MIN ||
+		request->width > TDM_TERM_WIDTH_MAX)
+		return tdm_cmd_usage_error(request->cmd, "--width '%s': expected a number of columns from %d to %d",
+			value, TDM_TERM_WIDTH_MIN, TDM_TERM_WIDTH_MAX);
+	return 0;
+}
+
+static int take_option(struct request *request, int option, const char *value)
+{
+	if (option != OPT_JSON && option != OPT_WIDTH && option != OPT_ASCII)
+		request->show_option = request->cmd->opts[option].name;
+	switch ((enum option)option) {
+	case OPT_JSON:
+		request->json = true;
+		return 0;
+	case OPT_SET:
+		request->sets[request->set_count++] = value;
+		return 0;
+	case OPT_CARD_FILE:
+		request->card_file = value;
+		return 0;
+	case OPT_SOURCES:
+		request->sources = true;
+		return 0;
+	case OPT_ASCII:
+		request->ascii = true;
+		return 0;
+	case OPT_WIDTH:
+		return take_width(request, value);
+	}
+	return TDM_EXIT_USAGE;
+}
+
+static struct tdm_term request_term(const struct request *request)
+{
+	struct tdm_term term = tdm_term_detect(STDOUT_FILENO);
+	if (request->width != 0)
+		term.width = (size_t)request->width;
+	if (request->ascii)
+		term.utf8 = false;
+	return term;
+}
+
+static int print_and_free(const struct request *request, struct tdm_buf *out)
+{
+	int code = tdm_cmd_print(request->cmd, out, TDM_EXIT_OK);
+	tdm_buf_done(out);
+	return code;
+}
+
+static int run_list(const struct request *request, const struct tdm_args *args)
+{
+	struct tdm_term term = request_term(request);
+	struct tdm_buf out;
+	if (args->positional_count > 1)
+		return tdm_cmd_usage_error(request->cmd, "unexpected argument '%s' behind 'list'", args->positional[1]);
+	if (request->show_option != NULL)
+		return tdm_cmd_usage_error(request->cmd, "option '--%s' is for 'show' only", request->show_option);
+	tdm_buf_init(&out);
+	int err = request->json ? tdm_device_json_list(&out, tdm_card_names)
+				: tdm_device_text_list(&out, tdm_card_names, &term);
+	if (err == 0)
+		return print_and_free(request, &out);
+	tdm_buf_done(&out);
+	return tdm_cmd_error(request->cmd, "%s", tdm_err_text(err));
+}
+
+/* A name on the command line and another in the file cannot both be meant. */
+static int load_card_file(const struct request *request, struct tdm_card *card)
+{
+	const char *asked = card->name;
+	char text[TDM_DIAG_TEXT_CAP + 256];
+	struct tdm_diag diag = { .file = request->card_file };
+	if (tdm_card_load(card, request->card_file, &diag) != 0)
+		return tdm_cmd_error(request->cmd, "%s", tdm_diag_format(&diag, text, sizeof text));
+	if (asked != NULL && strcmp(asked, card->name) != 0)
+		return tdm_cmd_error(request->cmd, "%s describes card '%s', but '%s' was asked for", request->card_file,
+			card->name, asked);
+	return 0;
+}
+
+static int apply_sets(const struct request *request, struct tdm_card *card)
+{
+	for (int i = 0; i < request->set_count; i++) {
+		struct tdm_diag diag = { 0 };
+		if (tdm_card_set(card, tdm_str_of(request->sets[i]), &diag) != 0)
+			return tdm_cmd_error(request->cmd, "--set %s: column %" PRIu64 ": %s", request->sets[i],
+				diag.column, diag.text);
+	}
+	return 0;
+}
+
+/* The named card, changed by the file, then by the options. `name` is NULL when the file alone says which. */
+static int make_card(const struct request *request, const char *name, struct tdm_card *card)
+{
+	struct tdm_card_variant variant = tdm_card_variant_default();
+	struct tdm_diag diag = { 0 };
+	int code = 0;
+	*card = (struct tdm_card){ 0 };
+	if (name != NULL && tdm_card_init(card, tdm_str_of(name), &variant, &diag) != 0)
+		return tdm_cmd_error(request->cmd, "%s", diag.text);
+	if (request->card_file != NULL)
+		code = load_card_file(request, card);
+	if (code == 0)
+		code = apply_sets(request, card);
+	if (code == 0 && tdm_card_check(card, &diag) != 0)
+		code = tdm_cmd_error(request->cmd, "card '%s': %s", card->name, diag.text);
+	return code;
+}
+
+static int run_show(const struct request *request, const struct tdm_args *args)
+{
+	struct tdm_term term = request_term(request);
+	struct tdm_card card;
+	struct tdm_buf out;
+	const char *name = args->positional_count > 1 ? args->positional[1] : NULL;
+	if (args->positional_count > 2)
+		return tdm_cmd_usage_error(
+			request->cmd, "unexpected argument '%s' behind the card", args->positional[2]);
+	if (name == NULL && request->card_file == NULL)
+		return tdm_cmd_usage_error(request->cmd, "'show' needs the name of a card, or --card-file");
+	int code = make_card(request, name, &card);
+	if (code != 0)
+		return code;
+	tdm_buf_init(&out);
+	if (request->json)
+		tdm_device_json_show(&out, &card);
+	else
+		tdm_device_text_show(&out, &card, &term);
+	if (request->sources && !request->json)
+		tdm_device_text_sources(&out, &card, &term);
+	return print_and_free(request, &out);
+}
+
+static int run_request(struct request *request, struct tdm_args *args)
+{
+	const char *value;
+	int option;
+	while ((option = tdm_args_next(args, &value)) >= 0) {
+		int code = take_option(request, option, value);
+		if (code != 0)
+			return code;
+	}
+	if (option == TDM_ARGS_ERROR)
+		return TDM_EXIT_USAGE;
+	if (args->positional_count == 0)
+		return tdm_cmd_usage_error(args->cmd, "say 'list' or 'show'");
+	if (strcmp(args->positional[0], "list") == 0)
+		return run_list(request, args);
+	if (strcmp(args->positional[0], "show") == 0)
+		return run_show(request, args);
+	return tdm_cmd_usage_error(args->cmd, "expected 'list' or 'show', got '%s'", args->positional[0]);
+}
+
+static int device_run(struct tdm_args *args)
+{
+	struct request request = { .cmd = args->cmd };
+	request.sets = calloc((size_t)args->argc, sizeof *request.sets);
+	if (request.sets == NULL)
+		return tdm_cmd_error(args->cmd, "out of memory");
+	int code = run_request(&request, args);
+	free(request.sets);
+	return code;
+}
+
+static const char *card_name(size_t i)
+{
+	return tdm_card_names[i];
+}
+
+static const struct tdm_opt device_opts[] = {
+	[OPT_JSON] = { "json", 'j', NULL, "print JSON, with sizes in bytes and null for what is unknown" },
+	[OPT_SET] = { "set", 's', "FIELD=VALUE",
+		"override a field or a variant of the card; may be given several times" },
+	[OPT_CARD_FILE] = { "card-file", 'f', "FILE", "read the card, or overrides for it, from FILE" },
+	[OPT_SOURCES] = { "sources", 0, NULL, "also print every field with the place that its value comes from" },
+	[OPT_ASCII] = { "ascii", 0, NULL, "draw the L1 map with plain characters" },
+	[OPT_WIDTH] = { "width", 'w', "N", "fold text to N columns instead of the terminal's width" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct tdm_example device_examples[] = {
+	{ "tidemark device show n150", "capacities, alignments and the L1 map of a Wormhole n150" },
+	{ "tidemark device show p150 --set dispatch=eth --set l1_small=32K",
+		"the same of a Blackhole p150 that dispatches from Ethernet cores and has an L1_SMALL region" },
+	{ "tidemark device show n300 --json", "all that is known, for programs" },
+	{ "tidemark device show --card-file lab.card --sources",
+		"a card described in a file, and where each figure comes from" },
+	{ NULL, NULL },
+};
+
+static const char *const device_words[] = { "list", "show", NULL };
+
+static const char device_description[] =
+	"'list' prints a line for each card. 'show' prints what one card has: the compute grid, the capacity of every "
+	"memory region in each bank and in all, alignments, circular buffers, the size of a tile in every data format, "
+	"and a map of the L1 of one core with the regions that the firmware keeps.\n\n"
+	"The figures are those of the tt-metal runtime; --sources says for each where it comes from. A figure that is "
+	"not known is printed as 'unknown', with the reason.\n\n"
+	"Figures change between releases of the runtime, and cards come in variants, so everything can be overridden. "
+	"--set takes a field that --sources lists, as in l1_small=32K, or a variant:\n\n"
+	"  dispatch=WHERE  tensix, tensix-row, tensix-col, eth or none\n"
+	"  harvested=N     rows or columns of Tensix cores that are fused off\n"
+	"  firmware=old    firmware from before harvesting was changed\n"
+	"  tracy=1         a runtime built with Tracy, which takes DRAM\n"
+	"  fabric_mux=1    a row or column of cores that serves the fabric\n\n"
+	"A card file has the same assignments, one on a line, with '#' before comments; a line 'card = n150' at its "
+	"top "
+	"names the card that it starts from. Options win over the file.";
+
+const struct tdm_cmd tdm_cmd_device = {
+	.name = "device",
+	.summary = "the cards that Tidemark knows: capacities and the L1 map",
+	.usage = "list [--json]\n"
+		 "show [CARD] [--card-file FILE] [--set FIELD=VALUE]... [--sources] [--json]",
+	.description = device_description,
+	.opts = device_opts,
+	.examples = device_examples,
+	.words = device_words,
+	.complete = card_name,
+	.run = device_run,
+};

@@ -1,0 +1,10 @@
+/* Every command, for the table in cmd_table.c. */
+#ifndef TDM_CLI_CMD_LIST_H
+#define TDM_CLI_CMD_LIST_H
+
+#include "cli/cmd.h"
+
+extern const struct tdm_cmd tdm_cmd_device;
+extern const struct tdm_cmd tdm_cmd_simulate;
+
+#endif

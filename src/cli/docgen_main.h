@@ -1,0 +1,8 @@
+/* All of tidemark-docgen, which serves the build: it writes the man pages and the completion script. */
+#ifndef TDM_CLI_DOCGEN_MAIN_H
+#define TDM_CLI_DOCGEN_MAIN_H
+
+/* The exit code: 0, or 1 with a message on standard error. */
+int tdm_docgen_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,245 @@
+#include "cli/help.h"
+#include "base/wrap.h"
+
+#include <ctype.h>
+
+enum {
+	INDENT = 2,
+	GAP = 2,        /* between a term and its text */
+	TERM_MAX = 28,  /* a longer term has its text on the next line */
+	READABLE = 100, /* running text does not get wider, however wide the terminal is */
+	EXAMPLE_INDENT = 6,
+};
+
+static size_t fold_width(size_t width)
+{
+	return width < READABLE ? width : READABLE;
+}
+
+/* A term in its column, then its text, folded beside it. */
+static void put_row(struct tdm_buf *out, struct tdm_str term, const char *text, size_t column, size_t width)
+{
+	size_t used = INDENT + tdm_wrap_columns(term);
+	tdm_buf_fill(out, ' ', INDENT);
+	tdm_buf_add(out, term.ptr, term.len);
+	if (used + GAP > column) {
+		tdm_buf_putc(out, '\n');
+		used = 0;
+	}
+	tdm_buf_fill(out, ' ', column - used);
+	tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ column, column, width });
+}
+
+static size_t wider(size_t column, size_t term_columns)
+{
+	size_t needed = INDENT + (term_columns > TERM_MAX ? TERM_MAX : term_columns) + GAP;
+	return needed > column ? needed : column;
+}
+
+static void put_rows(struct tdm_buf *out, const char *title, const struct tdm_help_row *rows, size_t width)
+{
+	size_t column = 0;
+	for (const struct tdm_help_row *row = rows; row->term != NULL; row++)
+		column = wider(column, tdm_wrap_columns(tdm_str_of(row->term)));
+	tdm_buf_printf(out, "\n%s:\n", title);
+	for (const struct tdm_help_row *row = rows; row->term != NULL; row++)
+		put_row(out, tdm_str_of(row->term), row->text, column, width);
+}
+
+static void put_commands(struct tdm_buf *out, size_t width)
+{
+	size_t column = 0;
+	for (size_t i = 0; tdm_cmds[i] != NULL; i++)
+		column = wider(column, strlen(tdm_cmds[i]->name));
+	tdm_buf_puts(out, "\nCommands:\n");
+	for (size_t i = 0; tdm_cmds[i] != NULL; i++)
+		put_row(out, tdm_str_of(tdm_cmds[i]->name), tdm_cmds[i]->summary, column, width);
+}
+
+bool tdm_help_paragraph(const char **description, struct tdm_paragraph *paragraph)
+{
+	const char *begin = *description;
+	while (begin != NULL && *begin == '\n')
+		begin++;
+	if (begin == NULL || *begin == '\0')
+		return false;
+	const char *end = strstr(begin, "\n\n");
+	if (end == NULL)
+		end = begin + strlen(begin);
+	*paragraph = (struct tdm_paragraph){ { begin, (size_t)(end - begin) }, *begin == ' ' };
+	*description = end;
+	while (paragraph->text.len != 0 && begin[paragraph->text.len - 1] == '\n')
+		paragraph->text.len--;
+	return true;
+}
+
+static void put_description(struct tdm_buf *out, const char *description, size_t width)
+{
+	for (struct tdm_paragraph p; tdm_help_paragraph(&description, &p);) {
+		tdm_buf_putc(out, '\n');
+		if (p.verbatim)
+			tdm_buf_printf(out, "%.*s\n", TDM_STR_ARG(p.text));
+		else
+			tdm_wrap(out, p.text, (struct tdm_wrap){ 0, 0, width });
+	}
+}
+
+void tdm_help_option(struct tdm_buf *out, const struct tdm_opt *opt)
+{
+	if (opt->letter != '\0')
+		tdm_buf_printf(out, "-%c, ", opt->letter);
+	else
+		tdm_buf_fill(out, ' ', 4);
+	tdm_buf_printf(out, "--%s", opt->name);
+	if (opt->arg != NULL)
+		tdm_buf_printf(out, "=%s", opt->arg);
+}
+
+static void put_option(struct tdm_buf *out, const struct tdm_opt *opt, size_t column, size_t width)
+{
+	struct tdm_buf term;
+	tdm_buf_init(&term);
+	tdm_help_option(&term, opt);
+	put_row(out, tdm_buf_str(&term), opt->help, column, width);
+	out->failed |= tdm_buf_failed(&term);
+	tdm_buf_done(&term);
+}
+
+static size_t option_columns(const struct tdm_opt *opt)
+{
+	return 6 + strlen(opt->name) + (opt->arg != NULL ? 1 + strlen(opt->arg) : 0);
+}
+
+static void put_options(struct tdm_buf *out, const struct tdm_opt *opts, size_t width)
+{
+	size_t column = wider(0, option_columns(&tdm_opt_help));
+	for (const struct tdm_opt *opt = opts; opt != NULL && opt->name != NULL; opt++)
+		column = wider(column, option_columns(opt));
+	tdm_buf_puts(out, "\nOptions:\n");
+	for (const struct tdm_opt *opt = opts; opt != NULL && opt->name != NULL; opt++)
+		put_option(out, opt, column, width);
+	put_option(out, &tdm_opt_help, column, width);
+}
+
+/* Folds a usage text between its words, but not inside brackets: blanks there are hidden from the folding. */
+static void put_form(struct tdm_buf *out, struct tdm_str form, struct tdm_wrap wrap)
+{
+	enum { HIDDEN_BLANK = '\1' };
+	struct tdm_buf hidden;
+	size_t begin = out->len;
+	int depth = 0;
+	tdm_buf_init(&hidden);
+	for (size_t i = 0; i < form.len; i++) {
+		depth += (form.ptr[i] == '[') - (form.ptr[i] == ']');
+		tdm_buf_putc(&hidden, form.ptr[i] == ' ' && depth > 0 ? HIDDEN_BLANK : form.ptr[i]);
+	}
+	tdm_wrap(out, tdm_buf_str(&hidden), wrap);
+	for (size_t i = begin; i < out->len; i++)
+		if (out->data[i] == HIDDEN_BLANK)
+			out->data[i] = ' ';
+	out->failed |= tdm_buf_failed(&hidden);
+	tdm_buf_done(&hidden);
+}
+
+static void put_usage(struct tdm_buf *out, const struct tdm_cmd *cmd, size_t width)
+{
+	const char *lead = "Usage: ";
+	size_t column = strlen(lead) + strlen("tidemark ") + strlen(cmd->name) + 1;
+	for (const char *form = cmd->usage;; form++) {
+		size_t len = strcspn(form, "\n");
+		tdm_buf_printf(out, "%stidemark %s ", lead, cmd->name);
+		put_form(out, (struct tdm_str){ form, len }, (struct tdm_wrap){ column, column, width });
+		form += len;
+		if (*form == '\0')
+			return;
+		lead = "       ";
+	}
+}
+
+/* As a sentence. */
+static void put_summary(struct tdm_buf *out, const struct tdm_cmd *cmd, size_t width)
+{
+	struct tdm_buf sentence;
+	tdm_buf_init(&sentence);
+	tdm_buf_putc(&sentence, (char)toupper((unsigned char)cmd->summary[0]));
+	tdm_buf_printf(&sentence, "%s.", cmd->summary + 1);
+	tdm_buf_putc(out, '\n');
+	tdm_wrap(out, tdm_buf_str(&sentence), (struct tdm_wrap){ 0, 0, width });
+	out->failed |= tdm_buf_failed(&sentence);
+	tdm_buf_done(&sentence);
+}
+
+static void put_examples(struct tdm_buf *out, const struct tdm_example *examples, size_t width)
+{
+	if (examples == NULL || examples->command == NULL)
+		return;
+	tdm_buf_puts(out, "\nExamples:\n");
+	for (; examples->command != NULL; examples++) {
+		tdm_buf_fill(out, ' ', INDENT);
+		tdm_buf_printf(out, "%s\n", examples->command);
+		tdm_buf_fill(out, ' ', EXAMPLE_INDENT);
+		tdm_wrap(out, tdm_str_of(examples->what), (struct tdm_wrap){ EXAMPLE_INDENT, EXAMPLE_INDENT, width });
+	}
+}
+
+void tdm_help_short(struct tdm_buf *out, size_t width)
+{
+	tdm_buf_puts(out, "Usage: tidemark COMMAND [ARGUMENT]...\n");
+	put_commands(out, fold_width(width));
+	tdm_buf_puts(out, "\n'tidemark --help' says more; 'tidemark COMMAND --help' explains a command.\n");
+}
+
+void tdm_help_general(struct tdm_buf *out, size_t width)
+{
+	size_t fold = fold_width(width);
+	tdm_buf_puts(out, "Usage: tidemark COMMAND [ARGUMENT]...\n"
+			  "       tidemark help [COMMAND]\n\n");
+	tdm_wrap(out, tdm_str_of(tdm_help_tagline), (struct tdm_wrap){ 0, 0, fold });
+	put_commands(out, fold);
+	put_rows(out, "Options", tdm_help_options, fold);
+	put_rows(out, "Exit codes", tdm_help_exits, fold);
+	put_rows(out, "Environment", tdm_help_environment, fold);
+	tdm_buf_puts(out, "\n'tidemark COMMAND --help' explains a command.\n");
+}
+
+void tdm_help_command(struct tdm_buf *out, const struct tdm_cmd *cmd, size_t width)
+{
+	size_t fold = fold_width(width);
+	put_usage(out, cmd, fold);
+	put_summary(out, cmd, fold);
+	if (cmd->alias != NULL)
+		tdm_buf_printf(out, "Also called 'tidemark %s'.\n", cmd->alias);
+	put_description(out, cmd->description, fold);
+	put_options(out, cmd->opts, fold);
+	put_examples(out, cmd->examples, fold);
+}
+
+const char tdm_help_tagline[] =
+	"Where every byte of a Tenstorrent accelerator's memory is: who holds it, where it lies, "
+	"and whether the next model will fit.";
+
+const char tdm_help_about[] =
+	"Tidemark shows where every byte of a Tenstorrent accelerator's memory is: who holds it, where it lies, why it "
+	"peaked, and whether the next model will fit. Its model of the cards follows the tt-metal runtime address for "
+	"address.\n\n"
+	"Sizes are powers of 1024: 64K, 64KiB and 64KB are the same. Every command that lists something has --json, "
+	"with sizes in bytes.";
+
+const struct tdm_help_row tdm_help_options[] = {
+	{ "-h, --help", "show this help" },
+	{ "-V, --version", "show the version" },
+	{ NULL, NULL },
+};
+
+const struct tdm_help_row tdm_help_exits[] = {
+	{ "0", "fine; that something does not fit is an answer, not a failure" },
+	{ "1", "a finding that the command was asked to fail on" },
+	{ "2", "wrong usage, unreadable input, or output that could not be written" },
+	{ NULL, NULL },
+};
+
+const struct tdm_help_row tdm_help_environment[] = {
+	{ "NO_COLOR", "no colour, when set to anything; without a terminal there is none anyway" },
+	{ "COLUMNS", "width to fold text to, instead of the terminal's" },
+	{ NULL, NULL },
+};

@@ -1,0 +1,30 @@
+/* The help that the command prints, made from the table of commands. docs.c makes the man pages from the same texts. */
+#ifndef TDM_CLI_HELP_H
+#define TDM_CLI_HELP_H
+
+#include "base/buf.h"
+#include "cli/cmd.h"
+
+struct tdm_help_row {
+	const char *term, *text; /* the table ends with a NULL term */
+};
+
+extern const char tdm_help_tagline[];
+extern const char tdm_help_about[]; /* paragraphs, as in struct tdm_cmd */
+extern const struct tdm_help_row tdm_help_options[], tdm_help_exits[], tdm_help_environment[];
+
+/* A piece of a description, cut off its front. False at the end. */
+struct tdm_paragraph {
+	struct tdm_str text;
+	bool verbatim; /* keep its lines */
+};
+bool tdm_help_paragraph(const char **description, struct tdm_paragraph *paragraph);
+
+/* "-o, --output=FILE", with room for the letter when there is none. */
+void tdm_help_option(struct tdm_buf *out, const struct tdm_opt *opt);
+
+void tdm_help_short(struct tdm_buf *out, size_t width);   /* usage and the commands */
+void tdm_help_general(struct tdm_buf *out, size_t width); /* `tidemark --help` */
+void tdm_help_command(struct tdm_buf *out, const struct tdm_cmd *cmd, size_t width);
+
+#endif

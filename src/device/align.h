@@ -1,0 +1,22 @@
+/* Rounding up to an alignment, with the two things that can go wrong said: no alignment, no room in 64 bits. */
+#ifndef TDM_DEVICE_ALIGN_H
+#define TDM_DEVICE_ALIGN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* False when `align` is 0 or the result does not fit; then *out is untouched. Any alignment goes, not only powers of 2.
+ */
+static inline bool tdm_align_up(uint64_t value, uint64_t align, uint64_t *out)
+{
+	if (align == 0)
+		return false;
+	uint64_t rest = value % align;
+	uint64_t add = rest == 0 ? 0 : align - rest;
+	if (add > UINT64_MAX - value)
+		return false;
+	*out = value + add;
+	return true;
+}
+
+#endif

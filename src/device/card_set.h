@@ -1,0 +1,43 @@
+/*
+ * The settings of a card by name: its fields and its variants (dispatch, tracy, firmware, fabric_mux). An assignment is
+ * text; here it is parsed and stored, and nothing is derived, so that many can be stored before tdm_card_derive looks
+ * at them together.
+ */
+#ifndef TDM_DEVICE_CARD_SET_H
+#define TDM_DEVICE_CARD_SET_H
+
+#include <stdbool.h>
+
+#include "base/diag.h"
+#include "base/str.h"
+#include "device/card.h"
+
+/* Settings are numbered: first the fields of enum tdm_card_field, then the variants. */
+enum tdm_card_setting {
+	TDM_SETTING_DISPATCH = TDM_CARD_FIELD_COUNT,
+	TDM_SETTING_TRACY,
+	TDM_SETTING_FIRMWARE,
+	TDM_SETTING_FABRIC_MUX,
+	TDM_SETTING_COUNT
+};
+
+/* Enough for any name that an error shows. */
+enum { TDM_CARD_SHOWN_CAP = 48 };
+
+/* The number of the setting of this name, or -1. */
+int tdm_card_setting_find(struct tdm_str name);
+
+/* Cuts "name = value" in two, without the blanks around them. False when there is no '='; then *name is all of it. */
+bool tdm_card_assignment_split(struct tdm_str assignment, struct tdm_str *name, struct tdm_str *value);
+
+/*
+ * Stores one assignment with its source (a constant string). Errors as for tdm_card_set, but for TDM_EREFUSED, which
+ * comes from tdm_card_derive.
+ */
+int tdm_card_assign(struct tdm_card *card, struct tdm_str assignment, const char *source, struct tdm_diag *diag);
+
+/* Text of unknown origin made fit for a message: cut at the capacity, anything but printable ASCII replaced. Returns
+ * dst. */
+char *tdm_card_shown(struct tdm_str text, char dst[TDM_CARD_SHOWN_CAP]);
+
+#endif

@@ -1,0 +1,30 @@
+/* A replay's findings as text for people and as JSON for programs. */
+#ifndef TDM_REPORT_REPLAY_REPORT_H
+#define TDM_REPORT_REPLAY_REPORT_H
+
+#include <stdbool.h>
+
+#include "analyze/replay.h"
+#include "base/buf.h"
+#include "base/json.h"
+
+struct tdm_replay_report {
+	const char *trace; /* the file's name */
+	uint64_t skipped;  /* lines that were refused and passed over */
+	bool ascii;        /* no characters outside ASCII */
+};
+
+void tdm_replay_text(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_buf *out);
+
+/* The value of the key "simulate". */
+void tdm_replay_json(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_json *json);
+
+/* The space whose first failure came first, or NULL when everything fits. */
+const struct tdm_replay_space *tdm_replay_first_failing(const struct tdm_replay *replay);
+
+const char *tdm_replay_cause_name(enum tdm_replay_cause cause); /* "fragmented" */
+
+/* The sentence that the runtime would print for this failure; empty for failures that only a trace can have. */
+void tdm_replay_runtime_message(const struct tdm_replay_space *space, struct tdm_buf *out);
+
+#endif

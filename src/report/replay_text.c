@@ -1,0 +1,291 @@
+#include "report/replay_report.h"
+#include "base/units.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { LABEL_COLUMNS = 15 };
+
+const struct tdm_replay_space *tdm_replay_first_failing(const struct tdm_replay *replay)
+{
+	const struct tdm_replay_space *first = NULL;
+	for (size_t i = 0; i < tdm_replay_space_count(replay); i++) {
+		const struct tdm_replay_space *space = tdm_replay_space(replay, i);
+		if (space->failures != 0 && (first == NULL || space->first_failure.op < first->first_failure.op))
+			first = space;
+	}
+	return first;
+}
+
+const char *tdm_replay_cause_name(enum tdm_replay_cause cause)
+{
+	static const char *const names[] = {
+		[TDM_CAUSE_TOO_LARGE] = "too_large",
+		[TDM_CAUSE_EXHAUSTED] = "exhausted",
+		[TDM_CAUSE_FRAGMENTED] = "fragmented",
+		[TDM_CAUSE_OCCUPIED] = "occupied",
+		[TDM_CAUSE_OUTSIDE] = "outside",
+		[TDM_CAUSE_NO_REGION] = "no_region",
+	};
+	return names[cause];
+}
+
+void tdm_replay_runtime_message(const struct tdm_replay_space *space, struct tdm_buf *out)
+{
+	const struct tdm_replay_failure *f = &space->first_failure;
+	char type[16];
+	size_t i = 0;
+	if (space->range.banks == 0 || f->cause == TDM_CAUSE_OCCUPIED || f->cause == TDM_CAUSE_OUTSIDE)
+		return;
+	for (; space->name[i] != '\0' && i + 1 < sizeof type; i++)
+		type[i] = (char)toupper((unsigned char)space->name[i]);
+	type[i] = '\0';
+	tdm_buf_printf(out,
+		"Out of Memory: Not enough space to allocate %" PRIu64 " B %s buffer across %" PRIu32
+		" banks, where each bank needs to store %" PRIu64 " B, but bank size is %" PRIu64
+		" B (allocated: %" PRIu64 " B, free: %" PRIu64 " B, largest free block: %" PRIu64 " B)",
+		f->aligned_size, type, space->range.banks, f->bytes_per_bank, f->stats.total, f->stats.allocated,
+		f->stats.free, f->stats.largest_free);
+}
+
+static void label(struct tdm_buf *out, const char *text)
+{
+	tdm_buf_printf(out, "%-*s", LABEL_COLUMNS, text);
+}
+
+static uint64_t total_allocs(const struct tdm_replay *replay, uint64_t *failures)
+{
+	uint64_t allocs = 0;
+	*failures = 0;
+	for (size_t i = 0; i < tdm_replay_space_count(replay); i++) {
+		const struct tdm_replay_space *space = tdm_replay_space(replay, i);
+		allocs += space->allocs + space->failures;
+		*failures += space->failures;
+	}
+	return allocs;
+}
+
+static void put_head(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_buf *out)
+{
+	char count[TDM_BYTES_CAP], live[TDM_BYTES_CAP];
+	const struct tdm_card *card = tdm_replay_card(replay);
+	const struct tdm_replay_space *first = tdm_replay_space(replay, 0);
+
+	label(out, "Trace");
+	tdm_buf_printf(out, "%s: %s requests, %s buffers live at the end\n", report->trace,
+		tdm_format_count(count, sizeof count, tdm_replay_ops(replay)),
+		tdm_format_count(live, sizeof live, tdm_replay_live(replay)));
+	if (report->skipped != 0) {
+		label(out, "Skipped");
+		tdm_buf_printf(out, "%s lines could not be used; the first ones are named above\n",
+			tdm_format_count(count, sizeof count, report->skipped));
+	}
+	label(out, card != NULL ? "Device" : "Region");
+	if (card != NULL)
+		tdm_buf_printf(out, "%s, one chip, %" PRIu64 " L1 banks, %" PRIu64 " DRAM banks", card->full_name,
+			card->value[TDM_CARD_L1_BANKS], card->value[TDM_CARD_DRAM_BANKS]);
+	else
+		tdm_buf_printf(out, "%" PRIu64 " .. %" PRIu64 ", sizes in steps of %" PRIu64 " B", first->range.base,
+			first->range.base + first->range.size, first->range.block_align);
+	tdm_buf_printf(out, ", policy %s\n", tdm_fit_name(tdm_replay_fit(replay)));
+}
+
+static void put_cause(const struct tdm_replay_space *space, struct tdm_buf *out)
+{
+	const struct tdm_replay_failure *f = &space->first_failure;
+	char need[TDM_BYTES_CAP], has[TDM_BYTES_CAP], largest[TDM_BYTES_CAP];
+	tdm_format_count(need, sizeof need, f->need);
+	tdm_format_count(has, sizeof has, f->stats.free);
+	tdm_format_count(largest, sizeof largest, f->stats.largest_free);
+	switch (f->cause) {
+	case TDM_CAUSE_TOO_LARGE:
+		tdm_format_count(has, sizeof has, f->stats.total);
+		tdm_buf_printf(out, "too large: it needs %s B in one piece, and the whole region has %s B", need, has);
+		break;
+	case TDM_CAUSE_EXHAUSTED:
+		tdm_buf_printf(out, "exhausted: it needs %s B in one piece, and %s B are free at all", need, has);
+		break;
+	case TDM_CAUSE_FRAGMENTED:
+		tdm_buf_printf(out, "fragmented: it needs %s B in one piece; %s B are free, the largest block is %s B",
+			need, has, largest);
+		break;
+	case TDM_CAUSE_OCCUPIED:
+		tdm_buf_printf(out, "occupied: %s B at address %" PRIu64 " are not all free", need, f->address);
+		break;
+	case TDM_CAUSE_OUTSIDE:
+		tdm_buf_printf(out, "outside: %s B at address %" PRIu64 " do not lie in the region", need, f->address);
+		break;
+	case TDM_CAUSE_NO_REGION:
+		tdm_buf_printf(out, "no region: this device was set up without %s memory (%s=0)", space->name,
+			space->kind == TDM_KIND_TRACE ? "trace_region" : space->name);
+		break;
+	}
+	tdm_buf_putc(out, '\n');
+}
+
+static void put_bound(struct tdm_buf *out, bool has, const struct tdm_replay_name *name, uint64_t bytes)
+{
+	char text[TDM_REPLAY_NAME + TDM_BYTES_CAP], size[TDM_BYTES_CAP];
+	if (has)
+		snprintf(text, sizeof text, "%s (%s)", name->text, tdm_format_bytes_short(size, sizeof size, bytes));
+	else
+		snprintf(text, sizeof text, "end of region");
+	tdm_buf_printf(out, "  %-24s", text);
+}
+
+static void trim_line(struct tdm_buf *out)
+{
+	while (out->len != 0 && out->data[out->len - 1] == ' ')
+		out->data[--out->len] = '\0';
+}
+
+static void put_holes(struct tdm_buf *out, const struct tdm_replay_hole *holes, size_t count)
+{
+	char size[TDM_BYTES_CAP];
+	if (count == 0)
+		return;
+	tdm_buf_printf(out, "  %12s  %10s  %-24s  %s\n", "hole at", "size", "buffer below", "buffer above");
+	for (size_t i = 0; i < count; i++) {
+		tdm_buf_printf(out, "  %12" PRIu64 "  %s", holes[i].address,
+			tdm_format_bytes(size, sizeof size, holes[i].size));
+		put_bound(out, holes[i].has_below, &holes[i].below, holes[i].below_bytes);
+		put_bound(out, holes[i].has_above, &holes[i].above, holes[i].above_bytes);
+		trim_line(out);
+		tdm_buf_putc(out, '\n');
+	}
+}
+
+static void put_verdict(const struct tdm_replay *replay, struct tdm_buf *out)
+{
+	char count[TDM_BYTES_CAP], of[TDM_BYTES_CAP];
+	uint64_t failures, allocs = total_allocs(replay, &failures);
+	const struct tdm_replay_space *space = tdm_replay_first_failing(replay);
+
+	label(out, "Verdict");
+	tdm_format_count(of, sizeof of, allocs);
+	if (space == NULL) {
+		tdm_buf_printf(out, "fits: all %s allocations succeeded\n", of);
+		return;
+	}
+	tdm_buf_printf(out, "does not fit: %s of %s allocations failed\n",
+		tdm_format_count(count, sizeof count, failures), of);
+	const struct tdm_replay_failure *f = &space->first_failure;
+	label(out, "First failure");
+	tdm_buf_printf(out, "line %" PRIu64 ": %s", f->line, f->name.text);
+	tdm_buf_printf(out, ", %s B", tdm_format_count(count, sizeof count, f->size));
+	if (tdm_replay_card(replay) != NULL)
+		tdm_buf_printf(out, " of %s over %" PRIu32 " banks", space->name, space->range.banks);
+	tdm_buf_putc(out, '\n');
+	label(out, "Cause");
+	put_cause(space, out);
+	if (tdm_replay_card(replay) != NULL && space->range.banks != 0) {
+		label(out, "Runtime says");
+		tdm_replay_runtime_message(space, out);
+		tdm_buf_putc(out, '\n');
+	}
+	if (f->hole_count != 0) {
+		tdm_buf_puts(out, "\nLargest holes at the first failure\n");
+		put_holes(out, f->holes, f->hole_count);
+	}
+}
+
+static void put_percent(struct tdm_buf *out, uint64_t part, uint64_t whole)
+{
+	if (whole == 0)
+		tdm_buf_printf(out, "  %5s", "-");
+	else
+		tdm_buf_printf(out, "  %4.0f%%", 100.0 * (double)part / (double)whole);
+}
+
+static void put_table(const struct tdm_replay *replay, struct tdm_buf *out)
+{
+	char text[TDM_BYTES_CAP];
+	tdm_buf_printf(out, "\n%-9s %5s  %10s  %10s  %5s  %10s  %10s  %10s  %5s\n", "Per bank", "banks", "size", "peak",
+		"peak", "at end", "largest", "tightest", "worst");
+	tdm_buf_printf(out, "%-9s %5s  %10s  %10s  %5s  %10s  %10s  %10s  %5s\n", "", "", "", "", "share", "", "free",
+		"free", "frag.");
+	for (size_t i = 0; i < tdm_replay_space_count(replay); i++) {
+		const struct tdm_replay_space *space = tdm_replay_space(replay, i);
+		struct tdm_freelist_stats s = tdm_freelist_stats(space->list);
+		tdm_buf_printf(out, "%-9s %5" PRIu32, space->name, space->range.banks);
+		tdm_buf_printf(out, "  %s", tdm_format_bytes(text, sizeof text, space->range.size));
+		tdm_buf_printf(out, "  %s", tdm_format_bytes(text, sizeof text, space->peak));
+		put_percent(out, space->peak, space->range.size);
+		tdm_buf_printf(out, "  %s", tdm_format_bytes(text, sizeof text, s.allocated));
+		tdm_buf_printf(out, "  %s", tdm_format_bytes(text, sizeof text, s.largest_free));
+		tdm_buf_printf(out, "  %s", tdm_format_bytes(text, sizeof text, space->tightest));
+		tdm_buf_printf(out, "  %4.0f%%\n", 100.0 * space->worst_frag);
+	}
+}
+
+/* One mark for a share from 0 to 1. */
+static void put_level(struct tdm_buf *out, double share, bool ascii)
+{
+	static const char *const blocks[] = { " ", "\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587",
+		"\u2588" };
+	static const char *const marks[] = { " ", ".", ":", "-", "=", "+", "*", "%", "#" };
+	int level = (int)(share * 8 + 0.999); /* only a true zero is blank */
+	level = level < 0 ? 0 : level > 8 ? 8 : level;
+	tdm_buf_puts(out, ascii ? marks[level] : blocks[level]);
+}
+
+static void put_series(const struct tdm_replay_space *space, bool ascii, struct tdm_buf *out)
+{
+	tdm_buf_printf(out, "%-9s used  |", space->name);
+	for (size_t i = 0; i < space->sample_count; i++)
+		put_level(out, space->peak != 0 ? (double)space->samples[i].allocated / (double)space->peak : 0, ascii);
+	tdm_buf_puts(out, "|\n");
+	tdm_buf_printf(out, "%-9s frag. |", "");
+	for (size_t i = 0; i < space->sample_count; i++)
+		put_level(out, tdm_replay_frag(space->samples[i].free, space->samples[i].largest_free), ascii);
+	tdm_buf_puts(out, "|\n");
+}
+
+static void put_moments(const struct tdm_replay_space *space, struct tdm_buf *out)
+{
+	char peak[TDM_BYTES_CAP], device[TDM_BYTES_CAP], tight[TDM_BYTES_CAP];
+	tdm_buf_printf(out, "%-9s peak %s B per bank at line %" PRIu64 ", %" PRIu64 " buffers", "",
+		tdm_format_count(peak, sizeof peak, space->peak), space->peak_line, space->peak_buffers);
+	if (space->range.banks > 1)
+		tdm_buf_printf(out, ", %s on the device",
+			tdm_format_bytes_short(device, sizeof device, space->peak * space->range.banks));
+	tdm_buf_printf(out, "\n%-9s tightest at line %" PRIu64 " (largest free block %s B)", "", space->tightest_line,
+		tdm_format_count(tight, sizeof tight, space->tightest));
+	if (space->worst_frag > 0)
+		tdm_buf_printf(out, ", most fragmented at line %" PRIu64 " (%.1f %%)", space->worst_frag_line,
+			100.0 * space->worst_frag);
+	tdm_buf_putc(out, '\n');
+}
+
+void tdm_replay_text(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_buf *out)
+{
+	if (tdm_replay_space_count(replay) == 0) {
+		tdm_buf_printf(out, "%s describes no memory: it has no 'region' or 'device' line that could be used\n",
+			report->trace);
+		return;
+	}
+	put_head(replay, report, out);
+	put_verdict(replay, out);
+	put_table(replay, out);
+	tdm_buf_puts(
+		out, "\nOver time (used: of its peak; frag.: share of the free bytes outside the largest block)\n");
+	for (size_t i = 0; i < tdm_replay_space_count(replay); i++) {
+		const struct tdm_replay_space *space = tdm_replay_space(replay, i);
+		if (space->allocs == 0)
+			continue;
+		put_series(space, report->ascii, out);
+		put_moments(space, out);
+	}
+	for (size_t i = 0; i < tdm_replay_space_count(replay); i++) {
+		struct tdm_replay_hole holes[TDM_REPLAY_HOLES];
+		const struct tdm_replay_space *space = tdm_replay_space(replay, i);
+		if (space->allocs == 0)
+			continue;
+		size_t count = tdm_replay_holes(replay, i, holes);
+		tdm_buf_printf(out, "\nLargest holes at the end: %s\n", space->name);
+		put_holes(out, holes, count);
+		if (count == 0)
+			tdm_buf_puts(out, "  none: the region is full\n");
+	}
+}

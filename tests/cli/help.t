@@ -1,0 +1,191 @@
+What the command says about itself.
+
+  $ export COLUMNS=80
+  $ tidemark --version
+  tidemark 0.1.0
+  $ tidemark -V
+  tidemark 0.1.0
+
+Without arguments: the short help, on standard error.
+
+  $ tidemark
+  Usage: tidemark COMMAND [ARGUMENT]...
+  
+  Commands:
+    device    the cards that Tidemark knows: capacities and the L1 map
+    simulate  replay a trace of allocations on a device model
+  
+  'tidemark --help' says more; 'tidemark COMMAND --help' explains a command.
+  [2]
+  $ tidemark 2>/dev/null
+  [2]
+
+The general help, three ways.
+
+  $ tidemark --help
+  Usage: tidemark COMMAND [ARGUMENT]...
+         tidemark help [COMMAND]
+  
+  Where every byte of a Tenstorrent accelerator's memory is: who holds it, where
+  it lies, and whether the next model will fit.
+  
+  Commands:
+    device    the cards that Tidemark knows: capacities and the L1 map
+    simulate  replay a trace of allocations on a device model
+  
+  Options:
+    -h, --help     show this help
+    -V, --version  show the version
+  
+  Exit codes:
+    0  fine; that something does not fit is an answer, not a failure
+    1  a finding that the command was asked to fail on
+    2  wrong usage, unreadable input, or output that could not be written
+  
+  Environment:
+    NO_COLOR  no colour, when set to anything; without a terminal there is none
+              anyway
+    COLUMNS   width to fold text to, instead of the terminal's
+  
+  'tidemark COMMAND --help' explains a command.
+  $ tidemark -h | head -1
+  Usage: tidemark COMMAND [ARGUMENT]...
+  $ diff <(tidemark --help) <(tidemark help) && echo same
+  same
+
+The help of a command, on standard output, four ways.
+
+  $ tidemark device --help
+  Usage: tidemark device list [--json]
+         tidemark device show [CARD] [--card-file FILE] [--set FIELD=VALUE]...
+                         [--sources] [--json]
+  
+  The cards that Tidemark knows: capacities and the L1 map.
+  
+  'list' prints a line for each card. 'show' prints what one card has: the compute
+  grid, the capacity of every memory region in each bank and in all, alignments,
+  circular buffers, the size of a tile in every data format, and a map of the L1
+  of one core with the regions that the firmware keeps.
+  
+  The figures are those of the tt-metal runtime; --sources says for each where it
+  comes from. A figure that is not known is printed as 'unknown', with the reason.
+  
+  Figures change between releases of the runtime, and cards come in variants, so
+  everything can be overridden. --set takes a field that --sources lists, as in
+  l1_small=32K, or a variant:
+  
+    dispatch=WHERE  tensix, tensix-row, tensix-col, eth or none
+    harvested=N     rows or columns of Tensix cores that are fused off
+    firmware=old    firmware from before harvesting was changed
+    tracy=1         a runtime built with Tracy, which takes DRAM
+    fabric_mux=1    a row or column of cores that serves the fabric
+  
+  A card file has the same assignments, one on a line, with '#' before comments; a
+  line 'card = n150' at its top names the card that it starts from. Options win
+  over the file.
+  
+  Options:
+    -j, --json             print JSON, with sizes in bytes and null for what is
+                           unknown
+    -s, --set=FIELD=VALUE  override a field or a variant of the card; may be given
+                           several times
+    -f, --card-file=FILE   read the card, or overrides for it, from FILE
+        --sources          also print every field with the place that its value
+                           comes from
+        --ascii            draw the L1 map with plain characters
+    -w, --width=N          fold text to N columns instead of the terminal's width
+    -h, --help             show this help
+  
+  Examples:
+    tidemark device show n150
+        capacities, alignments and the L1 map of a Wormhole n150
+    tidemark device show p150 --set dispatch=eth --set l1_small=32K
+        the same of a Blackhole p150 that dispatches from Ethernet cores and has
+        an L1_SMALL region
+    tidemark device show n300 --json
+        all that is known, for programs
+    tidemark device show --card-file lab.card --sources
+        a card described in a file, and where each figure comes from
+  $ diff <(tidemark device --help) <(tidemark help device) && echo same
+  same
+  $ diff <(tidemark device --help) <(tidemark device show --help) && echo same
+  same
+  $ diff <(tidemark device --help) <(tidemark device show n150 -jh) && echo same
+  same
+  $ tidemark device --help >/dev/null
+
+It is folded to the terminal; no line ends in a blank.
+
+  $ COLUMNS=50 tidemark device --help | head -12
+  Usage: tidemark device list [--json]
+         tidemark device show [CARD]
+                         [--card-file FILE]
+                         [--set FIELD=VALUE]...
+                         [--sources] [--json]
+  
+  The cards that Tidemark knows: capacities and the
+  L1 map.
+  
+  'list' prints a line for each card. 'show' prints
+  what one card has: the compute grid, the capacity
+  of every memory region in each bank and in all,
+  $ { tidemark --help; tidemark device --help; tidemark simulate --help; } | grep -n ' $'
+  [1]
+  $ { tidemark --help; tidemark device --help; tidemark simulate --help; } | awk 'length > 80'
+
+A value is not mistaken for a question, nor what follows "--".
+
+  $ tidemark device show --set --help
+  tidemark device: 'show' needs the name of a card, or --card-file
+  tidemark device: see 'tidemark device --help'
+  [2]
+  $ tidemark device list -- --help
+  tidemark device: unexpected argument '--help' behind 'list'
+  tidemark device: see 'tidemark device --help'
+  [2]
+
+Mistakes.
+
+  $ tidemark devcie
+  tidemark: unknown command 'devcie'; did you mean 'device'?
+  [2]
+  $ tidemark xyzzy
+  tidemark: unknown command 'xyzzy'; 'tidemark --help' lists the commands
+  [2]
+  $ tidemark help devcie
+  tidemark: unknown command 'devcie'; did you mean 'device'?
+  [2]
+  $ tidemark --versoin
+  tidemark: unknown option '--versoin'; did you mean '--version'?
+  [2]
+  $ tidemark device --jsno
+  tidemark device: unknown option '--jsno'; did you mean '--json'?
+  tidemark device: see 'tidemark device --help'
+  [2]
+  $ tidemark device list -x
+  tidemark device: unknown option '-x'
+  tidemark device: see 'tidemark device --help'
+  [2]
+  $ tidemark device list --s
+  tidemark device: option '--s' is ambiguous: --set, --sources
+  tidemark device: see 'tidemark device --help'
+  [2]
+  $ tidemark device show n150 --set
+  tidemark device: option '--set' needs a value: --set=FIELD=VALUE
+  tidemark device: see 'tidemark device --help'
+  [2]
+  $ tidemark device list --json=yes
+  tidemark device: option '--json' takes no value, but got one in '--json=yes'
+  tidemark device: see 'tidemark device --help'
+  [2]
+
+Output that cannot be written is an error; a reader that has left is none.
+
+  $ tidemark --help >/dev/full
+  tidemark: cannot write to standard output: No space left on device
+  [2]
+  $ tidemark device show n150 >/dev/full
+  tidemark: cannot write to standard output: No space left on device
+  [2]
+  $ (trap '' PIPE; tidemark device show n150 --sources; echo "code $?" >&2) | true
+  code 0
