@@ -15,9 +15,11 @@ struct bench_subject {
 	const char *name; /* rows are called "name.something" */
 	const char *summary;
 	void (*run)(struct bench *bench);
+	int (*child)(
+		const char *name); /* `tidemark-bench --child SUBJECT NAME`: a part in a process of its own; or NULL */
 };
 
-/* One row. `ratio` is how many times better ours is than the baseline; `goal` the ratio to reach. */
+/* One row. `ratio` is how many times better ours is than the baseline; `goal` the ratio to reach; 0: none. */
 struct bench_row {
 	const char *name;
 	const char *unit; /* "ns", "Mop/s" */
@@ -30,6 +32,8 @@ struct bench_row {
 /* Whether the user asked for this row. Measuring is skipped when not. */
 bool bench_wants(const struct bench *bench, const char *row);
 void bench_put(struct bench *bench, const struct bench_row *row);
+/* Says why a row that was asked for cannot be measured here. */
+void bench_leave_out(struct bench *bench, const char *row, const char *why);
 
 /* The directory of the built commands, for subjects that run them. */
 const char *bench_bin_dir(const struct bench *bench);
@@ -43,6 +47,7 @@ static inline uint64_t bench_random(uint64_t *state)
 	return *state;
 }
 
+extern const struct bench_subject bench_event;
 extern const struct bench_subject bench_freelist;
 extern const struct bench_subject bench_replay;
 

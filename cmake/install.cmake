@@ -18,6 +18,12 @@ if(TARGET tidemark_docs)
 		DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
 
+# The Python package, where Debian's Python looks: below /usr in one directory for all its versions, below /usr/local in one for each.
+function(tdm_install_python component directory)
+	install(DIRECTORY python/tidemark DESTINATION ${directory} COMPONENT ${component} ${ARGN}
+		FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
+endfunction()
+
 function(tdm_install_library component libdir)
 	set(export tidemark_${component})
 	set(generated ${PROJECT_BINARY_DIR}/${component})
@@ -48,6 +54,14 @@ if(CMAKE_LIBRARY_ARCHITECTURE)
 endif()
 tdm_install_library(library ${CMAKE_INSTALL_LIBDIR})
 tdm_install_library(package ${package_libdir} EXCLUDE_FROM_ALL)
+execute_process(COMMAND /usr/bin/python3 -c "import sys; print('%d.%d' % sys.version_info[:2])"
+	OUTPUT_VARIABLE python_version OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(NOT python_version)
+	set(python_version 3)
+endif()
+set(TDM_PYTHON_DIR lib/python${python_version}/dist-packages CACHE STRING "where the Python package is installed, below the prefix")
+tdm_install_python(library ${TDM_PYTHON_DIR})
+tdm_install_python(package lib/python3/dist-packages EXCLUDE_FROM_ALL)
 install(FILES LICENSE DESTINATION share/doc/tidemark RENAME copyright COMPONENT package EXCLUDE_FROM_ALL)
 
 set(CPACK_GENERATOR DEB)
@@ -68,6 +82,7 @@ set(CPACK_INSTALL_CMAKE_PROJECTS
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3 (>= 3.11)")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)

@@ -65,6 +65,12 @@ void tdm_replay_free(struct tdm_replay *replay)
 
 /* The live buffers. */
 
+static void live_drop(struct tdm_replay *replay, uint32_t index)
+{
+	replay->live[index] = (struct live){ .id = replay->spare };
+	replay->spare = index;
+}
+
 static int live_new(struct tdm_replay *replay, uint64_t id, uint32_t *index)
 {
 	if (replay->spare != TDM_MAP_NONE) {
@@ -83,23 +89,37 @@ static int live_new(struct tdm_replay *replay, uint64_t id, uint32_t *index)
 		}
 		*index = replay->live_used++;
 	}
-	return tdm_map_put(&replay->by_id, id, *index);
-}
-
-static void live_drop(struct tdm_replay *replay, uint32_t index)
-{
-	replay->live[index].placed = false;
-	replay->live[index].id = replay->spare;
-	replay->spare = index;
+	int err = tdm_map_put(&replay->by_id, id, *index);
+	if (err != 0)
+		live_drop(replay, *index);
+	return err;
 }
 
 static struct tdm_replay_name short_name(struct tdm_str name)
 {
 	struct tdm_replay_name out;
-	size_t len = name.len < TDM_REPLAY_NAME ? name.len : TDM_REPLAY_NAME - 4;
-	memcpy(out.text, name.ptr, len);
-	memcpy(out.text + len, name.len < TDM_REPLAY_NAME ? "" : "...", name.len < TDM_REPLAY_NAME ? 1 : 4);
+	static const char mark[] = "...";
+	size_t len = name.len;
+	if (len >= TDM_REPLAY_NAME) {
+		len = TDM_REPLAY_NAME - sizeof mark;
+		while (len != 0 && ((unsigned char)name.ptr[len] & 0xc0) == 0x80)
+			len--; /* not inside a character of UTF-8 */
+		memcpy(out.text + len, mark, sizeof mark);
+	} else {
+		out.text[len] = '\0';
+	}
+	if (len != 0)
+		memcpy(out.text, name.ptr, len);
 	return out;
+}
+
+/* The name without bytes that would upset a terminal. */
+static struct tdm_replay_name shown_name(struct tdm_replay_name name)
+{
+	for (char *c = name.text; *c != '\0'; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	return name;
 }
 
 /* Setting up. */
@@ -116,15 +136,19 @@ static int open_spaces(struct tdm_replay *replay, struct tdm_diag *diag, const s
 			.kind = (enum tdm_kind)i,
 			.range = *range,
 			.tightest = range->size,
+			.worst_free = 1,
 		};
 		struct tdm_freelist_config config = { range->base, range->size, range->block_align, setup->min_alloc[i],
 			setup->fit };
 		int err = tdm_freelist_new(&config, &space->list);
-		if (err != 0)
+		if (err != 0) {
+			while (i-- != 0)
+				tdm_freelist_free(replay->spaces[i].list);
 			return tdm_diag_set(diag, err, event->position, event->column, "cannot model %s: %s",
 				space->name, tdm_err_text(err));
-		replay->space_count = i + 1;
+		}
 	}
+	replay->space_count = count;
 	return 0;
 }
 
@@ -132,9 +156,9 @@ static int open_spaces(struct tdm_replay *replay, struct tdm_diag *diag, const s
 
 static void thin_samples(struct tdm_replay_space *space)
 {
-	for (size_t i = 0; i * 2 < space->sample_count; i++)
-		space->samples[i] = space->samples[i * 2];
-	space->sample_count = (space->sample_count + 1) / 2;
+	space->sample_count /= 2;
+	for (size_t i = 0; i < space->sample_count; i++)
+		space->samples[i] = space->samples[i * 2 + 1]; /* those of multiples of the new stride */
 }
 
 /* Samples every space each `stride` requests; when the room is used up, every second sample goes and the stride
@@ -170,8 +194,11 @@ static void note_state(struct tdm_replay *replay, struct tdm_replay_space *space
 		space->tightest_op = replay->ops;
 		space->tightest_line = line;
 	}
-	/* As products, because a division on every request would cost more than the request. */
-	if ((double)(s.free - s.largest_free) > space->worst_frag * (double)s.free) {
+	/* As products: exact, and a division on every request would cost more than the request. */
+	uint64_t outside = s.free - s.largest_free;
+	if ((unsigned __int128)outside * space->worst_free > (unsigned __int128)space->worst_outside * s.free) {
+		space->worst_free = s.free;
+		space->worst_outside = outside;
 		space->worst_frag = tdm_replay_frag(s.free, s.largest_free);
 		space->worst_frag_op = replay->ops;
 		space->worst_frag_line = line;
@@ -204,12 +231,12 @@ static void name_bounds(const struct tdm_replay *replay, size_t space, struct td
 		for (size_t h = 0; h < count; h++) {
 			if (live->address + size == holes[h].address) {
 				holes[h].has_below = true;
-				holes[h].below = live->name;
+				holes[h].below = shown_name(live->name);
 				holes[h].below_bytes = size;
 			}
 			if (live->address == holes[h].address + holes[h].size) {
 				holes[h].has_above = true;
-				holes[h].above = live->name;
+				holes[h].above = shown_name(live->name);
 				holes[h].above_bytes = size;
 			}
 		}
@@ -259,7 +286,8 @@ static int make_request(struct tdm_replay *replay, const struct tdm_replay_space
 	struct tdm_diag inner = { 0 };
 	/* A region of size 0 has no banks to spread over; the failure is told later, with the figures of one bank. */
 	struct tdm_bank_range range = space->range;
-	range.banks = range.banks != 0 ? range.banks : 1;
+	if (range.banks == 0)
+		range.banks = event->cores != 0 ? event->cores : 1;
 	int err = tdm_bank_spread(&range, &shape, &spread, &inner);
 	if (err != 0)
 		return tdm_diag_set(diag, err, event->position, event->column, "%s",
@@ -295,13 +323,14 @@ static void note_failure(struct tdm_replay *replay, struct tdm_replay_space *spa
 	*f = (struct tdm_replay_failure){
 		.op = replay->ops,
 		.line = event->position,
-		.name = short_name(event->name),
+		.name = shown_name(short_name(event->name)),
 		.cause = cause_of(space, event, need, err),
 		.size = event->size,
 		.bytes_per_bank = request->bytes_per_bank,
 		.need = need,
 		.aligned_size = request->aligned_size,
 		.address = event->address,
+		.cores = event->cores,
 		.stats = tdm_freelist_stats(space->list),
 	};
 	f->hole_count = tdm_replay_holes(replay, (size_t)(space - replay->spaces), f->holes);
@@ -334,7 +363,8 @@ static int live_entry(struct tdm_replay *replay, const struct tdm_event *event, 
 	if (*index != TDM_MAP_NONE) {
 		if (!replay->live[*index].failed)
 			return tdm_diag_set(diag, TDM_EREFUSED, event->position, event->column,
-				"expected a new name: '%s' is still allocated", replay->live[*index].name.text);
+				"expected a new name: '%s' is still allocated",
+				shown_name(replay->live[*index].name).text);
 		return 0;
 	}
 	int err = live_new(replay, event->id, index);
@@ -360,12 +390,16 @@ static int apply_alloc(
 	struct tdm_replay *replay, const struct tdm_event *event, struct tdm_buf *results, struct tdm_diag *diag)
 {
 	size_t at = replay->setup.is_device ? event->kind : 0;
-	struct tdm_replay_space *space = &replay->spaces[at];
 	struct request request;
 	uint32_t index;
+	if (at >= replay->space_count)
+		return tdm_diag_set(diag, TDM_EREFUSED, event->position, event->column,
+			"expected a buffer in dram, l1, l1_small or trace, got one in %s",
+			tdm_kind_name((enum tdm_kind)event->kind));
 	int refused, err = live_entry(replay, event, &index, diag);
 	if (err != 0)
 		return err;
+	struct tdm_replay_space *space = &replay->spaces[at];
 	struct live *live = &replay->live[index];
 	*live = (struct live){ .id = event->id, .space = (uint8_t)at, .failed = true, .name = short_name(event->name) };
 
@@ -395,7 +429,7 @@ static int apply_free(struct tdm_replay *replay, const struct tdm_event *event, 
 	uint32_t index = tdm_map_take(&replay->by_id, event->id);
 	if (index == TDM_MAP_NONE)
 		return tdm_diag_set(diag, TDM_ENOTFOUND, event->position, event->column,
-			"expected the name of a live buffer, got '%.*s'", TDM_STR_ARG(event->name));
+			"expected the name of a live buffer, got '%s'", shown_name(short_name(event->name)).text);
 	struct live *live = &replay->live[index];
 	struct tdm_replay_space *space = &replay->spaces[live->space];
 	if (live->placed)

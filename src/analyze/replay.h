@@ -63,6 +63,7 @@ struct tdm_replay_failure {
 	uint64_t need;           /* after it: what one bank must have in one piece */
 	uint64_t aligned_size;   /* what the runtime's message calls the size */
 	uint64_t address;        /* for fixed ones */
+	uint32_t cores;          /* sharded over so many; 0: interleaved over all banks */
 	struct tdm_freelist_stats stats;
 	struct tdm_replay_hole holes[TDM_REPLAY_HOLES];
 	size_t hole_count;
@@ -78,6 +79,8 @@ struct tdm_replay_space {
 	uint64_t peak_buffers;                         /* live at that moment */
 	uint64_t tightest, tightest_op, tightest_line; /* the smallest largest free block */
 	double worst_frag;                             /* highest 1 - largest / free */
+	uint64_t worst_free,
+		worst_outside; /* what it was computed from: free bytes, and those outside the largest block */
 	uint64_t worst_frag_op, worst_frag_line;
 	struct tdm_replay_sample samples[TDM_REPLAY_SAMPLES];
 	size_t sample_count;
@@ -85,7 +88,8 @@ struct tdm_replay_space {
 };
 
 struct tdm_replay_options {
-	const char *card;            /* replay a device trace on this card instead; NULL: the trace's own */
+	const char *card; /* replay a device trace on this card instead of its own: of the trace's overrides only
+			     l1_small and trace_region hold then; NULL: its own */
 	const char *const *settings; /* "field=value" overrides, applied last; NULL-terminated; may be NULL */
 	const char *card_file;       /* NULL: none */
 	bool has_fit;                /* use `fit` instead of the trace's policy */

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+enum { SHOWN_CAP = 44 };
+
 struct words {
 	const struct tdm_event *event;
 	struct tdm_str left;
@@ -25,10 +27,15 @@ static uint64_t column_of(const struct words *w, const char *at)
 	return w->event->column + (uint64_t)(at - w->event->text.ptr);
 }
 
-static int wrong(const struct words *w, int err, const char *at, struct tdm_str word, const char *expected)
+static int wrong(const struct words *w, int err, struct tdm_str word, const char *expected)
 {
-	return tdm_diag_set(w->diag, err, w->event->position, column_of(w, at), "expected %s, got '%.*s'", expected,
-		word.len < 40 ? (int)word.len : 40, word.ptr);
+	char shown[SHOWN_CAP];
+	uint64_t column = column_of(w, word.ptr);
+	if (word.ptr == w->event->text.ptr + w->event->text.len)
+		return tdm_diag_set(
+			w->diag, err, w->event->position, column, "expected %s, but the line ends here", expected);
+	return tdm_diag_set(w->diag, err, w->event->position, column, "expected %s, got '%s'", expected,
+		tdm_str_shown(word, shown, sizeof shown));
 }
 
 /* Splits "key=value". */
@@ -42,55 +49,78 @@ static bool split_pair(struct tdm_str word, struct tdm_str *key, struct tdm_str 
 	return true;
 }
 
+/* The fields of a region; `seen` gets a bit for each. */
+enum { FIELD_BASE, FIELD_SIZE, FIELD_ALIGN, FIELD_MIN, FIELD_POLICY, FIELD_COUNT };
+static const char *const field_names[FIELD_COUNT] = { "base", "size", "align", "min", "policy" };
+
 static int set_region_field(const struct words *w, struct tdm_str word, struct tdm_replay_setup *setup, unsigned *seen)
 {
-	static const char expected[] = "base=, size=, align=, min= or policy=first|best";
-	struct tdm_str key, value;
+	static const char expected[] = "base=, size=, align=, min= or policy=, once each";
 	struct tdm_bank_range *range = &setup->range[0];
-	const struct {
-		const char *name;
-		uint64_t *to;
-	} fields[] = {
-		{ "base", &range->base },
-		{ "size", &range->size },
-		{ "align", &range->block_align },
-		{ "min", &setup->min_alloc[0] },
-	};
+	uint64_t *const numbers[] = { &range->base, &range->size, &range->block_align, &setup->min_alloc[0] };
+	struct tdm_str key, value;
+	unsigned field = 0;
 	if (!split_pair(word, &key, &value))
-		return wrong(w, TDM_ESYNTAX, word.ptr, word, expected);
-	if (tdm_str_is(key, "policy"))
-		return tdm_fit_parse(value, &setup->fit) == 0
-			       ? 0
-			       : wrong(w, TDM_ESYNTAX, value.ptr, value, "'first' or 'best'");
-	for (unsigned i = 0; i < sizeof fields / sizeof *fields; i++) {
-		if (!tdm_str_is(key, fields[i].name))
-			continue;
-		*seen |= 1u << i;
-		int err = tdm_str_parse_u64(value, fields[i].to);
-		return err == 0 ? 0 : wrong(w, err, value.ptr, value, "a whole number that fits 64 bits");
-	}
-	return wrong(w, TDM_ESYNTAX, word.ptr, word, expected);
+		return wrong(w, TDM_ESYNTAX, word, expected);
+	while (field < FIELD_COUNT && !tdm_str_is(key, field_names[field]))
+		field++;
+	if (field == FIELD_COUNT || (*seen >> field & 1) != 0)
+		return wrong(w, TDM_ESYNTAX, word, expected);
+	*seen |= 1u << field;
+	if (field == FIELD_POLICY)
+		return tdm_fit_parse(value, &setup->fit) == 0 ? 0 : wrong(w, TDM_ESYNTAX, value, "'first' or 'best'");
+	int err = tdm_str_parse_u64(value, numbers[field]);
+	if (err != 0)
+		return wrong(w, err, value, "a whole number that fits 64 bits");
+	return field == FIELD_ALIGN && range->block_align == 0 ? wrong(w, TDM_ESYNTAX, value, "1 or more") : 0;
 }
 
-static int setup_region(struct words *w, struct tdm_replay_setup *setup)
+static int setup_region(struct words *w, const struct tdm_replay_options *options, struct tdm_replay_setup *setup)
 {
 	unsigned seen = 0;
 	struct tdm_bank_range *range = &setup->range[0];
+	if (options->card != NULL || options->card_file != NULL ||
+		(options->settings != NULL && options->settings[0] != NULL))
+		return tdm_diag_set(w->diag, TDM_EREFUSED, 0, 0,
+			"this is a trace of one region: another card or other figures of it do not apply");
 	*range = (struct tdm_bank_range){ .banks = 1, .block_align = 1, .page_align = 1, .bottom_up = true };
 	for (struct tdm_str word; (word = next_word(w)).len != 0;) {
 		int err = set_region_field(w, word, setup, &seen);
 		if (err != 0)
 			return err;
 	}
-	struct tdm_str end = { w->left.ptr, 0 };
-	if ((seen & 2) == 0)
-		return wrong(w, TDM_ESYNTAX, end.ptr, end, "size=BYTES of the region");
-	if (range->block_align == 0)
-		return tdm_diag_set(
-			w->diag, TDM_ESYNTAX, w->event->position, w->event->column, "expected an align= of at least 1");
+	if ((seen >> FIELD_SIZE & 1) == 0)
+		return wrong(w, TDM_ESYNTAX, w->left, "size=BYTES of the region");
 	if (range->size > UINT64_MAX - range->base)
 		return tdm_diag_set(w->diag, -ERANGE, w->event->position, w->event->column,
 			"expected a region that ends below 2^64: base + size does not fit");
+	return 0;
+}
+
+/*
+ * One word of the device line. On another card than the trace's own, what the program chose (sizes of regions) still
+ * holds; what describes the trace's card (cores, banks, addresses) does not, and only has to be well formed.
+ */
+static int set_card_field(struct tdm_card *card, struct tdm_str word, bool other_card, struct tdm_diag *diag)
+{
+	struct tdm_str key = { 0 }, value;
+	if (!other_card || !split_pair(word, &key, &value) || tdm_str_is(key, "l1_small") ||
+		tdm_str_is(key, "trace_region"))
+		return tdm_card_set(card, word, diag);
+	struct tdm_card unused = *card;
+	int err = tdm_card_set(&unused, word, diag);
+	return err == TDM_EREFUSED ? 0 : err;
+}
+
+static int set_card_fields(struct words *w, bool other_card, struct tdm_card *card)
+{
+	struct tdm_diag inner = { 0 };
+	for (struct tdm_str word; (word = next_word(w)).len != 0;) {
+		int err = set_card_field(card, word, other_card, &inner);
+		if (err != 0)
+			return tdm_diag_set(w->diag, err, w->event->position,
+				column_of(w, word.ptr) + (inner.column != 0 ? inner.column - 1 : 0), "%s", inner.text);
+	}
 	return 0;
 }
 
@@ -101,18 +131,15 @@ static int setup_card(struct words *w, const struct tdm_replay_options *options,
 	struct tdm_diag inner = { 0 };
 	struct tdm_str name = next_word(w);
 	if (name.len == 0)
-		return wrong(w, TDM_ECARD, name.ptr, name, "the name of a card");
-	struct tdm_str used = options->card != NULL ? tdm_str_of(options->card) : name;
-	int err = tdm_card_init(card, used, &variant, &inner);
+		return wrong(w, TDM_ECARD, name, "the name of a card");
+	bool other_card = options->card != NULL;
+	int err = tdm_card_init(card, other_card ? tdm_str_of(options->card) : name, &variant, &inner);
 	if (err != 0)
-		return tdm_diag_set(w->diag, err, options->card != NULL ? 0 : w->event->position,
-			column_of(w, name.ptr), "%s", inner.text);
-	for (struct tdm_str word; (word = next_word(w)).len != 0;) {
-		err = tdm_card_set(card, word, &inner);
-		if (err != 0)
-			return tdm_diag_set(w->diag, err, w->event->position,
-				column_of(w, word.ptr) + (inner.column != 0 ? inner.column - 1 : 0), "%s", inner.text);
-	}
+		return tdm_diag_set(
+			w->diag, err, other_card ? 0 : w->event->position, column_of(w, name.ptr), "%s", inner.text);
+	err = set_card_fields(w, other_card, card);
+	if (err != 0)
+		return err;
 	if (options->card_file != NULL) {
 		inner.file = options->card_file;
 		err = tdm_card_load(card, options->card_file, &inner);
@@ -151,14 +178,17 @@ int tdm_replay_setup(const struct tdm_event *event, const struct tdm_replay_opti
 {
 	struct words w = { event, event->text, diag };
 	memset(setup, 0, sizeof *setup);
+	if (event->text.len == 0)
+		return tdm_diag_set(diag, TDM_EREFUSED, event->position, event->column,
+			"expected a device or region that is described in words");
 	struct tdm_str verb = next_word(&w);
 	int err;
 	if (tdm_str_is(verb, "device"))
 		err = setup_device(&w, options, setup);
 	else if (tdm_str_is(verb, "region"))
-		err = setup_region(&w, setup);
+		err = setup_region(&w, options, setup);
 	else
-		err = wrong(&w, TDM_ESYNTAX, verb.ptr, verb, "'region' or 'device'");
+		err = wrong(&w, TDM_ESYNTAX, verb, "'region' or 'device'");
 	if (err == 0 && options->has_fit)
 		setup->fit = options->fit;
 	return err;

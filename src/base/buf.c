@@ -86,6 +86,8 @@ void tdm_buf_printf(struct tdm_buf *buf, const char *format, ...)
 	va_copy(again, args);
 	int len = vsnprintf(NULL, 0, format, args);
 	va_end(args);
+	if (len < 0)
+		buf->failed = true;
 	if (len >= 0 && buf_reserve(buf, (size_t)len)) {
 		vsnprintf(buf->data + buf->len, (size_t)len + 1, format, again);
 		buf->len += (size_t)len;

@@ -1,6 +1,6 @@
 /*
- * A growing text buffer. Running out of memory is remembered: later appends do nothing and tdm_buf_failed() says so, so
- * that a long series of appends needs one check at its end.
+ * A growing text buffer. A failure (out of memory) is remembered: later appends do nothing and tdm_buf_failed() says
+ * so, so that a long series of appends needs one check at its end.
  */
 #ifndef TDM_BASE_BUF_H
 #define TDM_BASE_BUF_H

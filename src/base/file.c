@@ -58,7 +58,7 @@ int tdm_file_write_all(int fd, const char *data, size_t len)
 
 int tdm_lines_open(struct tdm_lines *lines, int fd, size_t cap)
 {
-	*lines = (struct tdm_lines){ .fd = fd, .cap = cap, .data = malloc(cap) };
+	*lines = (struct tdm_lines){ .fd = fd, .cap = cap + 1, .data = malloc(cap + 1) };
 	return lines->data != NULL ? 0 : -ENOMEM;
 }
 
@@ -66,6 +66,7 @@ void tdm_lines_memory(struct tdm_lines *lines, const char *data, size_t len)
 {
 	/* The window is only ever read when there is no descriptor to refill it from. */
 	*lines = (struct tdm_lines){ .fd = -1, .cap = len, .end = len, .eof = true };
+	data = data != NULL ? data : ""; /* nothing is ever added to a NULL pointer */
 	memcpy(&lines->data, &data, sizeof data);
 }
 
@@ -80,7 +81,8 @@ void tdm_lines_done(struct tdm_lines *lines)
 static int refill(struct tdm_lines *lines)
 {
 	size_t left = lines->end - lines->at;
-	memmove(lines->data, lines->data + lines->at, left);
+	if (lines->at != 0)
+		memmove(lines->data, lines->data + lines->at, left);
 	lines->at = 0;
 	lines->end = left;
 	ssize_t got = read_some(lines->fd, lines->data + left, lines->cap - left);
@@ -118,7 +120,7 @@ static int skip_line(struct tdm_lines *lines)
 	}
 }
 
-/* A line that does not fit the window: its beginning is kept at the front of the window for the caller. */
+/* A line that does not fit the window: a piece of its beginning is kept for the caller while the rest is skipped. */
 static int long_line(struct tdm_lines *lines, struct tdm_str *line)
 {
 	enum { KEPT = 64 };

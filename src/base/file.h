@@ -16,24 +16,25 @@ int tdm_file_write_all(int fd, const char *data, size_t len);
 
 /*
  * A line reader over a descriptor or over memory. Lines come without their newline (and without a CR before it) and are
- * borrowed until the next call. A line longer than the capacity is reported once as cut: the rest of it is skipped and
- * counted.
+ * borrowed until the next call. A line of a descriptor that is longer than the capacity (a CR counts) is reported once
+ * as cut: the rest of it is skipped.
  */
 struct tdm_lines {
 	int fd;          /* -1 when reading memory */
 	char *data;      /* window on the input; owned only with an fd */
-	size_t cap;      /* of the window */
+	size_t cap;      /* of the window: one line and its newline */
 	size_t at, end;  /* what has not been given out yet */
 	uint64_t line;   /* number of the last line given out, from 1 */
 	uint64_t offset; /* bytes given out, for progress */
 	bool eof;
 };
 
-int tdm_lines_open(struct tdm_lines *lines, int fd, size_t cap); /* 0 or -ENOMEM; the fd stays the caller's */
+/* `cap`: bytes of the longest line. 0 or -ENOMEM; the fd stays the caller's. */
+int tdm_lines_open(struct tdm_lines *lines, int fd, size_t cap);
 void tdm_lines_memory(struct tdm_lines *lines, const char *data, size_t len);
 void tdm_lines_done(struct tdm_lines *lines);
 
-/* 1 with *line set, 0 at the end, -EMSGSIZE for a cut line (*line is its beginning), or -errno. */
+/* 1 with *line set, 0 at the end, -EMSGSIZE for a cut line (*line is the beginning of it), or -errno. */
 int tdm_lines_next(struct tdm_lines *lines, struct tdm_str *line);
 
 #endif

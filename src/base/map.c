@@ -6,13 +6,19 @@
 
 enum { MAP_FIRST_CELLS = 64 };
 
+void tdm_map_done(struct tdm_map *map)
+{
+	free(map->keys);
+	free(map->values);
+	*map = (struct tdm_map){ 0 };
+}
+
 static int map_alloc(struct tdm_map *map, size_t cells)
 {
 	map->keys = malloc(cells * sizeof *map->keys);
 	map->values = malloc(cells * sizeof *map->values);
 	if (map->keys == NULL || map->values == NULL) {
-		free(map->keys);
-		free(map->values);
+		tdm_map_done(map);
 		return -ENOMEM;
 	}
 	memset(map->values, 0xff, cells * sizeof *map->values);
@@ -24,13 +30,6 @@ int tdm_map_init(struct tdm_map *map)
 {
 	*map = (struct tdm_map){ 0 };
 	return map_alloc(map, MAP_FIRST_CELLS);
-}
-
-void tdm_map_done(struct tdm_map *map)
-{
-	free(map->keys);
-	free(map->values);
-	*map = (struct tdm_map){ 0 };
 }
 
 /* The cell of the key, or the free cell where it would go. */

@@ -35,6 +35,22 @@ struct tdm_str tdm_str_trim(struct tdm_str s)
 	return s;
 }
 
+char *tdm_str_shown(struct tdm_str s, char *dst, size_t cap)
+{
+	static const char mark[] = "...";
+	size_t room = cap != 0 ? cap - 1 : 0, len = s.len;
+	const char *end = "";
+	if (len > room) {
+		end = room >= strlen(mark) ? mark : "";
+		len = room - strlen(end);
+	}
+	for (size_t i = 0; i < len; i++)
+		dst[i] = (char)((unsigned char)s.ptr[i] >= 0x20 && (unsigned char)s.ptr[i] < 0x7f ? s.ptr[i] : '?');
+	if (cap != 0)
+		memcpy(dst + len, end, strlen(end) + 1);
+	return dst;
+}
+
 int tdm_str_parse_u64(struct tdm_str s, uint64_t *value)
 {
 	uint64_t v = 0;

@@ -47,6 +47,12 @@ uint64_t tdm_str_hash(struct tdm_str s);
 /* Cuts blanks (space, tab, CR) at both ends. */
 struct tdm_str tdm_str_trim(struct tdm_str s);
 
+/*
+ * Text of unknown origin made fit for a message: what does not fit `cap` is cut and ends in "...", anything but
+ * printable ASCII becomes '?'. Always terminated. Returns dst.
+ */
+char *tdm_str_shown(struct tdm_str s, char *dst, size_t cap);
+
 /* Decimal digits only, at least one, no sign. 0, TDM_ESYNTAX, or -ERANGE above 64 bits. */
 int tdm_str_parse_u64(struct tdm_str s, uint64_t *value);
 

@@ -5,8 +5,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { UNIT_BITS = 10 };
-static const char unit_letters[] = "KMGT";
+enum {
+	UNIT_BITS = 10,
+	FRACTION_DIGITS = 38, /* 10^FRACTION_DIGITS fits 128 bits */
+};
+static const char unit_letters[] = "KMGTPE";
 
 struct cursor {
 	struct tdm_str text;
@@ -61,11 +64,11 @@ static int read_unit(struct cursor *c)
 		if ((ch & ~0x20) != unit_letters[i])
 			continue;
 		c->at++;
-		if (peek(c) == 'i')
-			c->at++;
+		bool has_i = peek(c) == 'i' || peek(c) == 'I';
+		c->at += has_i;
 		if (peek(c) == 'b' || peek(c) == 'B')
 			c->at++;
-		else if (c->text.ptr[c->at - 1] == 'i')
+		else if (has_i)
 			return -1; /* "Ki" without its B */
 		return (i + 1) * UNIT_BITS;
 	}
@@ -73,9 +76,28 @@ static int read_unit(struct cursor *c)
 }
 
 /*
- * Adds fraction / 10^digits of one unit of 2^shift bytes to *bytes. More digits than 19 do not fit; none is ever
- * needed, because a fraction must give whole bytes.
+ * The digits behind the point, without zeros at their end, which change nothing. The number of digits, or TDM_ESYNTAX
+ * when there is none, or more than 64 bits and FRACTION_DIGITS hold.
  */
+static int read_fraction(struct cursor *c, uint64_t *fraction)
+{
+	struct cursor kept = *c;
+	while (digit_of(peek(c), 10) >= 0)
+		c->at++;
+	if (c->at == kept.at)
+		return TDM_ESYNTAX;
+	kept.text.len = c->at;
+	while (kept.text.len > kept.at + 1 && kept.text.ptr[kept.text.len - 1] == '0')
+		kept.text.len--;
+	int digits = read_digits(&kept, 10, fraction);
+	if (digits < 0 || digits > FRACTION_DIGITS) {
+		c->at = kept.at;
+		return TDM_ESYNTAX;
+	}
+	return digits;
+}
+
+/* Adds fraction / 10^digits of one unit of 2^shift bytes to *bytes. */
 static int add_fraction(uint64_t fraction, int digits, int shift, uint64_t *bytes)
 {
 	unsigned __int128 scale = 1, part = (unsigned __int128)fraction << shift;
@@ -101,9 +123,9 @@ static int parse_bytes_at(struct cursor *c, uint64_t *bytes)
 	size_t fraction_at = c->at;
 	if (!hex && peek(c) == '.') {
 		c->at++;
-		fraction_digits = read_digits(c, 10, &fraction);
-		if (fraction_digits <= 0)
-			return TDM_ESYNTAX;
+		fraction_digits = read_fraction(c, &fraction);
+		if (fraction_digits < 0)
+			return fraction_digits;
 	}
 	skip_blanks(c);
 	int shift = hex ? 0 : read_unit(c);
@@ -128,6 +150,8 @@ int tdm_parse_bytes(struct tdm_str text, uint64_t *bytes, size_t *bad)
 	struct cursor c = { text, 0 };
 	uint64_t value = 0;
 	int err = parse_bytes_at(&c, &value);
+	if (err == 0 && value == TDM_BYTES_UNKNOWN)
+		err = -ERANGE;
 	if (bad != NULL)
 		*bad = c.at;
 	if (err == 0)
@@ -139,7 +163,7 @@ int tdm_parse_bytes(struct tdm_str text, uint64_t *bytes, size_t *bad)
 static int unit_for(uint64_t bytes)
 {
 	int unit = 0;
-	while (unit < 4 && bytes >> ((unit + 1) * UNIT_BITS) != 0)
+	while (unit_letters[unit] != '\0' && bytes >> ((unit + 1) * UNIT_BITS) != 0)
 		unit++;
 	return unit;
 }
@@ -152,7 +176,7 @@ char *tdm_format_bytes(char *dst, size_t cap, uint64_t bytes)
 	else if (unit == 0)
 		snprintf(dst, cap, "%*" PRIu64 " B", TDM_BYTES_COLUMNS - 2, bytes);
 	else
-		snprintf(dst, cap, "%*.*f%ciB", TDM_BYTES_COLUMNS - 3, unit == 4 && bytes >> 50 != 0 ? 0 : 2,
+		snprintf(dst, cap, "%*.2f%ciB", TDM_BYTES_COLUMNS - 3,
 			(double)bytes / (double)(UINT64_C(1) << (unit * UNIT_BITS)), unit_letters[unit - 1]);
 	return dst;
 }

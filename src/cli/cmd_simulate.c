@@ -187,12 +187,14 @@ static int simulate_fd(const struct tdm_cmd *cmd, struct simulation *sim, int fd
 		exit_code = tdm_cmd_error(cmd, "out of memory");
 	else
 		exit_code = replay_all(sim, source, replay, bytes);
-	if (exit_code == 0 && !sim->results)
+	bool described = replay != NULL && tdm_replay_space_count(replay) != 0;
+	if (exit_code == 0 && !sim->results && (described || sim->json))
 		exit_code = print_summary(cmd, sim, replay);
 	if (exit_code == 0 && sim->results && sim->skipped != 0)
-		fprintf(stderr, "tidemark simulate: %" PRIu64 " lines were refused and skipped\n", sim->skipped);
-	if (exit_code == 0 && replay != NULL && tdm_replay_space_count(replay) == 0)
-		exit_code = TDM_EXIT_USAGE;
+		fprintf(stderr, "tidemark simulate: lines refused and skipped: %" PRIu64 "\n", sim->skipped);
+	if (exit_code == 0 && !described)
+		exit_code = tdm_cmd_error(cmd,
+			"%s describes no memory: it has no 'region' or 'device' line that could be used", sim->path);
 	tdm_replay_free(replay);
 	tdm_source_close(source);
 	return exit_code;
@@ -204,8 +206,10 @@ static int cmd_simulate_run(struct tdm_args *args)
 	int err = read_options(args, &sim);
 	if (err != 0)
 		return err;
-	if (strcmp(sim.path, "-") == 0)
+	if (strcmp(sim.path, "-") == 0) {
+		sim.path = "standard input";
 		return simulate_fd(args->cmd, &sim, STDIN_FILENO);
+	}
 	int fd = open(sim.path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return tdm_cmd_error(args->cmd, "cannot read %s: %s", sim.path, tdm_err_text(-errno));

@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "base/err.h"
+#include "client/capture.h"
 #include "tidemark_version.h"
 
 /* The public header is installed as it is, so it repeats the version that the build knows. */
@@ -19,12 +20,13 @@ const char *tidemark_version(void)
 	return TIDEMARK_VERSION;
 }
 
-int tidemark_version_number(void)
+uint32_t tidemark_version_number(void)
 {
-	return TIDEMARK_VERSION_NUMBER;
+	return TIDEMARK_VERSION_MAJOR * 10000 + TIDEMARK_VERSION_MINOR * 100 + TIDEMARK_VERSION_PATCH;
 }
 
 const char *tidemark_strerror(int code)
 {
-	return tdm_err_text(code);
+	const char *text = tdm_capture_strerror(code);
+	return text != NULL ? text : tdm_err_text(code);
 }

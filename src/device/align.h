@@ -5,8 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* False when `align` is 0 or the result does not fit; then *out is untouched. Any alignment goes, not only powers of 2.
- */
+/* False when `align` is 0 or the result does not fit; then *out is untouched. Alignments need not be powers of 2. */
 static inline bool tdm_align_up(uint64_t value, uint64_t align, uint64_t *out)
 {
 	if (align == 0)

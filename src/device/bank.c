@@ -39,8 +39,10 @@ static int bank_count(const struct tdm_card *card, enum tdm_card_field field, ui
 	return 0;
 }
 
-/* The bytes at the top of each of `banks` banks that `total` bytes of trace region take. False when they do not fit 64
- * bits. */
+/*
+ * The bytes at the top of each of `banks` banks that `total` bytes of trace region take. False when they do not fit 64
+ * bits.
+ */
 static bool trace_per_bank(uint64_t total, uint64_t align, uint32_t banks, uint64_t *bytes)
 {
 	if (!tdm_align_up(total, align, &total))
@@ -48,8 +50,10 @@ static bool trace_per_bank(uint64_t total, uint64_t align, uint32_t banks, uint6
 	return tdm_align_up(total / banks + (total % banks != 0), TRACE_PAGE, bytes);
 }
 
-/* Both regions are held against their bank before the number of banks is asked for: a bad size is said even when that
- * is unknown. */
+/*
+ * Both regions are held against their bank before the number of banks is asked for: a bad size is said even when that
+ * is unknown.
+ */
 static int dram_range(const struct tdm_card *card, struct tdm_bank_range *range, struct tdm_diag *diag)
 {
 	static const enum tdm_card_field sizes[] = { TDM_CARD_DRAM_BANK_SIZE, TDM_CARD_DRAM_BASE };
@@ -223,8 +227,10 @@ static void swap_x(struct tdm_core *a, struct tdm_core *b)
 	b->x = x;
 }
 
-/* Shuffles the x of all cores. One draw gives the partners of two neighbours; an even count has one element over, which
- * goes first. */
+/*
+ * Shuffles the x of all cores. One draw gives the partners of two neighbours; an even count has one element over, which
+ * goes first.
+ */
 static void shuffle_x(struct tdm_core *cores, uint32_t count)
 {
 	uint32_t state = 1, i = 1;

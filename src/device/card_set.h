@@ -36,8 +36,10 @@ bool tdm_card_assignment_split(struct tdm_str assignment, struct tdm_str *name, 
  */
 int tdm_card_assign(struct tdm_card *card, struct tdm_str assignment, const char *source, struct tdm_diag *diag);
 
-/* Text of unknown origin made fit for a message: cut at the capacity, anything but printable ASCII replaced. Returns
- * dst. */
+/*
+ * Text of unknown origin made fit for a message: cut at the capacity, anything but printable ASCII replaced. Returns
+ * dst.
+ */
 char *tdm_card_shown(struct tdm_str text, char dst[TDM_CARD_SHOWN_CAP]);
 
 #endif

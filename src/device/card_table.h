@@ -34,8 +34,10 @@ struct tdm_card_grid {
 	const char *source;
 };
 
-/* What the runtime keeps at the bottom of every DRAM bank: a barrier and a print ring with its pointers, both of one
- * alignment. */
+/*
+ * What the runtime keeps at the bottom of every DRAM bank: a barrier and a print ring with its pointers, both of one
+ * alignment.
+ */
 struct tdm_card_dram_reserve {
 	uint64_t print_bytes;    /* the print ring */
 	uint64_t profiler_bytes; /* with Tracy, between the two */

@@ -9,6 +9,11 @@ static const char *const op_names[TDM_OP_COUNT] = {
 	[TDM_OP_OOM] = "oom",
 	[TDM_OP_QUERY] = "query",
 	[TDM_OP_SHRINK] = "shrink",
+	[TDM_OP_PROCESS] = "process",
+	[TDM_OP_USAGE] = "usage",
+	[TDM_OP_MODULE] = "module",
+	[TDM_OP_CLEAR] = "clear",
+	[TDM_OP_LOST] = "lost",
 };
 
 const char *tdm_op_name(enum tdm_op op)
@@ -23,17 +28,67 @@ static bool range_is_valid(const struct tdm_event *event)
 	return event->bytes_per_bank == TDM_SIZE_UNKNOWN || event->bytes_per_bank <= UINT64_MAX - event->address;
 }
 
+static bool text_is_valid(struct tdm_str text)
+{
+	return text.ptr != NULL || text.len == 0;
+}
+
+/* The product of bytes in a bank and banks fits 64 bits. */
+static bool sizes_are_valid(const struct tdm_event *event)
+{
+	uint64_t product, banks = event->banks > event->holding ? event->banks : event->holding;
+	return event->bytes_per_bank == TDM_SIZE_UNKNOWN ||
+	       !__builtin_mul_overflow(event->bytes_per_bank, banks, &product);
+}
+
+static bool frames_are_valid(const struct tdm_event *event)
+{
+	if (event->frame_count > TDM_FRAMES_MAX || (event->frames == NULL && event->frame_count != 0))
+		return false;
+	for (uint32_t i = 0; i < event->frame_count; i++)
+		if (!text_is_valid(event->frames[i].text))
+			return false;
+	return true;
+}
+
+static bool about_is_valid(const struct tdm_device_info *about)
+{
+	if (about->region_count > TDM_REGIONS_MAX || memchr(about->card, '\0', sizeof about->card) == NULL)
+		return false;
+	for (uint32_t i = 0; i < about->region_count; i++) {
+		const struct tdm_region *region = &about->regions[i];
+		uint64_t product;
+		if (region->kind >= TDM_KIND_COUNT || region->bank_size > UINT64_MAX - region->base ||
+			__builtin_mul_overflow(region->bank_size, (uint64_t)region->banks, &product))
+			return false;
+	}
+	return true;
+}
+
+static bool who_is_valid(const struct tdm_process *who)
+{
+	return who != NULL && who->pid > 0 && who->life <= TDM_LIFE_ENDED &&
+	       memchr(who->comm, '\0', sizeof who->comm) != NULL &&
+	       memchr(who->command, '\0', sizeof who->command) != NULL;
+}
+
 bool tdm_event_is_valid(const struct tdm_event *event)
 {
 	if (event->op >= TDM_OP_COUNT || event->kind >= TDM_KIND_COUNT)
 		return false;
-	if ((event->name.ptr == NULL && event->name.len != 0) || (event->text.ptr == NULL && event->text.len != 0))
+	if (!text_is_valid(event->name) || !text_is_valid(event->text) || !text_is_valid(event->program))
 		return false;
 	switch (event->op) {
 	case TDM_OP_ALLOC:
-		return range_is_valid(event);
+		return range_is_valid(event) && sizes_are_valid(event) && frames_are_valid(event);
 	case TDM_OP_DEVICE:
-		return event->text.len != 0;
+		return event->about != NULL ? about_is_valid(event->about) : event->text.len != 0;
+	case TDM_OP_PROCESS:
+		return who_is_valid(event->who);
+	case TDM_OP_USAGE:
+		return event->usage != NULL;
+	case TDM_OP_MODULE:
+		return event->name.len != 0 && event->size <= UINT64_MAX - event->address;
 	case TDM_OP_PHASE:
 		return event->name.len != 0;
 	default:

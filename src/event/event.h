@@ -11,9 +11,10 @@
 
 #include "base/kind.h"
 #include "base/str.h"
+#include "event/describe.h"
 
 enum tdm_op {
-	TDM_OP_DEVICE,  /* describes a device or one memory region: `text` */
+	TDM_OP_DEVICE,  /* describes a device or one memory region: `text`, or `about` */
 	TDM_OP_ALLOC,   /* a buffer was allocated, or is to be: address may be TDM_ADDRESS_UNKNOWN */
 	TDM_OP_FREE,    /* a buffer was released */
 	TDM_OP_PHASE,   /* `name` begins */
@@ -21,6 +22,11 @@ enum tdm_op {
 	TDM_OP_OOM,     /* an allocation failed: kind, size */
 	TDM_OP_QUERY,   /* the source asks for the statistics at this point (text traces) */
 	TDM_OP_SHRINK,  /* the range loses `size` bytes at its low end; 0 gives back all that it lost */
+	TDM_OP_PROCESS, /* describes a process, before its other events or again: `who`; `name` says where that is known from */
+	TDM_OP_USAGE,   /* what the producer counted for process, device and kind: `usage` */
+	TDM_OP_MODULE,  /* a file with code is mapped into the process: `name`, `address`, `size` */
+	TDM_OP_CLEAR,   /* all buffers of the process are gone: an account of the live ones follows, or it has ended */
+	TDM_OP_LOST,    /* `size` events of process and device are missing here */
 	TDM_OP_COUNT
 };
 
@@ -28,6 +34,9 @@ enum tdm_op {
  * dispatch). */
 #define TDM_ADDRESS_UNKNOWN UINT64_MAX
 #define TDM_SIZE_UNKNOWN    UINT64_MAX
+
+/* The numbers of devices that are only added up, see struct tdm_device_info, have this bit. */
+#define TDM_DEVICE_VIRTUAL_BIT (UINT32_C(1) << 31)
 
 enum {
 	TDM_EVENT_VIEW = 1,     /* globally allocated or borrowed: 0 bytes of its own */
@@ -48,12 +57,22 @@ struct tdm_event {
 	uint64_t size;           /* bytes asked for */
 	uint64_t bytes_per_bank; /* TDM_SIZE_UNKNOWN when the source does not say */
 	uint64_t page_size;      /* 0: unknown or not paged */
+	uint32_t banks;          /* in lockstep: bytes_per_bank in each is reserved; 0: unknown, or a view */
+	uint32_t holding;        /* banks or cores that hold a page; 0: unknown, taken as all */
 	uint32_t cores;          /* sharded over so many; 0: interleaved */
 	uint32_t thread;         /* 0: unknown */
 	uint64_t position;       /* line number or byte offset in the source, for messages; 0: none */
 	uint32_t column;         /* of `name` or `text` in that line; 0: unknown */
 	struct tdm_str name;     /* of the buffer, phase or program; may be empty */
 	struct tdm_str text;     /* of TDM_OP_DEVICE: "region key=value …", "device CARD key=value …" */
+	struct tdm_str program;  /* that allocated the buffer; may be empty */
+	const struct tdm_frame *frames; /* call stack of an allocation, innermost first; NULL: none */
+	uint32_t frame_count;           /* at most TDM_FRAMES_MAX */
+	union {                         /* by `op`; NULL for the others */
+		const struct tdm_process *who;
+		const struct tdm_device_info *about;
+		const struct tdm_usage *usage;
+	};
 };
 
 const char *tdm_op_name(enum tdm_op op);

@@ -76,6 +76,7 @@ static void put_failure(struct tdm_json *json, const struct tdm_replay_space *sp
 	put_text(json, "name", f->name.text);
 	put_text(json, "cause", tdm_replay_cause_name(f->cause));
 	put_bytes(json, "size", f->size);
+	put_u64(json, "cores", f->cores);
 	put_bytes(json, "bytes_per_bank", f->bytes_per_bank);
 	put_bytes(json, "needed_per_bank", f->need);
 	put_stats(json, &f->stats);

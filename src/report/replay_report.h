@@ -14,6 +14,7 @@ struct tdm_replay_report {
 	bool ascii;        /* no characters outside ASCII */
 };
 
+/* The trace has described a memory: there is at least one space. */
 void tdm_replay_text(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_buf *out);
 
 /* The value of the key "simulate". */

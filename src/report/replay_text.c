@@ -45,13 +45,18 @@ void tdm_replay_runtime_message(const struct tdm_replay_space *space, struct tdm
 		"Out of Memory: Not enough space to allocate %" PRIu64 " B %s buffer across %" PRIu32
 		" banks, where each bank needs to store %" PRIu64 " B, but bank size is %" PRIu64
 		" B (allocated: %" PRIu64 " B, free: %" PRIu64 " B, largest free block: %" PRIu64 " B)",
-		f->aligned_size, type, space->range.banks, f->bytes_per_bank, f->stats.total, f->stats.allocated,
-		f->stats.free, f->stats.largest_free);
+		f->aligned_size, type, f->cores != 0 ? f->cores : space->range.banks, f->bytes_per_bank, f->stats.total,
+		f->stats.allocated, f->stats.free, f->stats.largest_free);
 }
 
 static void label(struct tdm_buf *out, const char *text)
 {
 	tdm_buf_printf(out, "%-*s", LABEL_COLUMNS, text);
+}
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
 }
 
 static uint64_t total_allocs(const struct tdm_replay *replay, uint64_t *failures)
@@ -73,13 +78,13 @@ static void put_head(const struct tdm_replay *replay, const struct tdm_replay_re
 	const struct tdm_replay_space *first = tdm_replay_space(replay, 0);
 
 	label(out, "Trace");
-	tdm_buf_printf(out, "%s: %s requests, %s buffers live at the end\n", report->trace,
-		tdm_format_count(count, sizeof count, tdm_replay_ops(replay)),
-		tdm_format_count(live, sizeof live, tdm_replay_live(replay)));
+	tdm_buf_printf(out, "%s: %s request%s, %s buffer%s live at the end\n", report->trace,
+		tdm_format_count(count, sizeof count, tdm_replay_ops(replay)), plural(tdm_replay_ops(replay)),
+		tdm_format_count(live, sizeof live, tdm_replay_live(replay)), plural(tdm_replay_live(replay)));
 	if (report->skipped != 0) {
 		label(out, "Skipped");
-		tdm_buf_printf(out, "%s lines could not be used; the first ones are named above\n",
-			tdm_format_count(count, sizeof count, report->skipped));
+		tdm_buf_printf(out, "%s line%s could not be used; the first ones are named above\n",
+			tdm_format_count(count, sizeof count, report->skipped), plural(report->skipped));
 	}
 	label(out, card != NULL ? "Device" : "Region");
 	if (card != NULL)
@@ -165,17 +170,21 @@ static void put_verdict(const struct tdm_replay *replay, struct tdm_buf *out)
 	label(out, "Verdict");
 	tdm_format_count(of, sizeof of, allocs);
 	if (space == NULL) {
-		tdm_buf_printf(out, "fits: all %s allocations succeeded\n", of);
+		tdm_buf_printf(out, "fits: %s allocation%s, none failed\n", of, plural(allocs));
 		return;
 	}
-	tdm_buf_printf(out, "does not fit: %s of %s allocations failed\n",
-		tdm_format_count(count, sizeof count, failures), of);
+	tdm_buf_printf(out, "does not fit: %s of %s allocation%s failed\n",
+		tdm_format_count(count, sizeof count, failures), of, plural(allocs));
 	const struct tdm_replay_failure *f = &space->first_failure;
 	label(out, "First failure");
 	tdm_buf_printf(out, "line %" PRIu64 ": %s", f->line, f->name.text);
 	tdm_buf_printf(out, ", %s B", tdm_format_count(count, sizeof count, f->size));
 	if (tdm_replay_card(replay) != NULL)
-		tdm_buf_printf(out, " of %s over %" PRIu32 " banks", space->name, space->range.banks);
+		tdm_buf_printf(out, " of %s", space->name);
+	if (f->cores != 0)
+		tdm_buf_printf(out, " sharded over %" PRIu32 " cores", f->cores);
+	else if (space->range.banks > 1)
+		tdm_buf_printf(out, " over %" PRIu32 " banks", space->range.banks);
 	tdm_buf_putc(out, '\n');
 	label(out, "Cause");
 	put_cause(space, out);
@@ -242,14 +251,21 @@ static void put_series(const struct tdm_replay_space *space, bool ascii, struct 
 	tdm_buf_puts(out, "|\n");
 }
 
+static uint64_t in_all_banks(uint64_t bytes, uint32_t banks)
+{
+	uint64_t all;
+	return __builtin_mul_overflow(bytes, (uint64_t)banks, &all) ? TDM_BYTES_UNKNOWN : all;
+}
+
 static void put_moments(const struct tdm_replay_space *space, struct tdm_buf *out)
 {
 	char peak[TDM_BYTES_CAP], device[TDM_BYTES_CAP], tight[TDM_BYTES_CAP];
-	tdm_buf_printf(out, "%-9s peak %s B per bank at line %" PRIu64 ", %" PRIu64 " buffers", "",
-		tdm_format_count(peak, sizeof peak, space->peak), space->peak_line, space->peak_buffers);
+	tdm_buf_printf(out, "%-9s peak %s B per bank at line %" PRIu64 ", %" PRIu64 " buffer%s", "",
+		tdm_format_count(peak, sizeof peak, space->peak), space->peak_line, space->peak_buffers,
+		plural(space->peak_buffers));
 	if (space->range.banks > 1)
 		tdm_buf_printf(out, ", %s on the device",
-			tdm_format_bytes_short(device, sizeof device, space->peak * space->range.banks));
+			tdm_format_bytes_short(device, sizeof device, in_all_banks(space->peak, space->range.banks)));
 	tdm_buf_printf(out, "\n%-9s tightest at line %" PRIu64 " (largest free block %s B)", "", space->tightest_line,
 		tdm_format_count(tight, sizeof tight, space->tightest));
 	if (space->worst_frag > 0)
@@ -260,11 +276,6 @@ static void put_moments(const struct tdm_replay_space *space, struct tdm_buf *ou
 
 void tdm_replay_text(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_buf *out)
 {
-	if (tdm_replay_space_count(replay) == 0) {
-		tdm_buf_printf(out, "%s describes no memory: it has no 'region' or 'device' line that could be used\n",
-			report->trace);
-		return;
-	}
 	put_head(replay, report, out);
 	put_verdict(replay, out);
 	put_table(replay, out);

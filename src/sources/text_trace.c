@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { WINDOW_BYTES = 1 << 20, SHOWN_MAX = 40 };
+enum { WINDOW_BYTES = 1 << 20, SHOWN_CAP = 44 };
 
 struct text_trace {
 	struct tdm_source source;
@@ -51,17 +51,12 @@ static uint32_t column_of(const struct words *w, const char *at)
 /* "expected X, got 'word'", with the column of the word. Bytes that would upset a terminal are not repeated. */
 static int expected(const struct words *w, struct tdm_str word, const char *what)
 {
-	char shown[SHOWN_MAX + 4];
-	size_t len = word.len < SHOWN_MAX ? word.len : SHOWN_MAX;
-	if (word.len == 0)
+	char shown[SHOWN_CAP];
+	if (word.len == 0 && (word.ptr == w->end || *word.ptr == '#'))
 		return tdm_diag_set(w->diag, TDM_ESYNTAX, w->number, column_of(w, word.ptr),
 			"expected %s, but the line ends here", what);
-	for (size_t i = 0; i < len; i++)
-		shown[i] = (char)((unsigned char)word.ptr[i] >= 0x20 && (unsigned char)word.ptr[i] < 0x7f ? word.ptr[i]
-													  : '?');
-	strcpy(shown + len, len < word.len ? "..." : "");
-	return tdm_diag_set(
-		w->diag, TDM_ESYNTAX, w->number, column_of(w, word.ptr), "expected %s, got '%s'", what, shown);
+	return tdm_diag_set(w->diag, TDM_ESYNTAX, w->number, column_of(w, word.ptr), "expected %s, got '%s'", what,
+		tdm_str_shown(word, shown, sizeof shown));
 }
 
 /* A decimal number; the whole word. */
@@ -147,14 +142,18 @@ static int read_alloc(struct text_trace *t, struct words *w, struct tdm_event *e
 static int read_place(struct text_trace *t, struct words *w, struct tdm_event *event)
 {
 	int err = read_new_name(t, w, event);
-	if (err == 0)
-		err = parse_number(w, next_word(w), "an address", &event->address);
+	struct tdm_str word = { 0 };
+	if (err == 0) {
+		word = next_word(w);
+		err = parse_number(w, word, "an address", &event->address);
+	}
+	if (err == 0 && event->address == TDM_ADDRESS_UNKNOWN)
+		err = tdm_diag_set(
+			w->diag, -ERANGE, w->number, column_of(w, word.ptr), "expected an address below 2^64 - 1");
 	if (err == 0)
 		err = parse_number(w, next_word(w), "a size in bytes", &event->size);
 	if (err == 0)
 		err = end_of_line(w);
-	if (err == 0 && event->address == TDM_ADDRESS_UNKNOWN)
-		err = tdm_diag_set(w->diag, -ERANGE, w->number, event->column, "expected an address below 2^64 - 1");
 	event->op = TDM_OP_ALLOC;
 	event->flags |= TDM_EVENT_FIXED;
 	return err;
@@ -173,34 +172,35 @@ static int read_pair(const struct words *w, struct tdm_str word, const char *key
 
 static int read_buffer_words(struct words *w, struct tdm_event *event)
 {
-	bool has_size = false, has_page = false;
-	for (;;) {
-		const char *before = w->at;
-		uint64_t cores = 0;
-		struct tdm_str word = next_word(w);
-		if (word.len == 0 || tdm_str_is(word, "bottom") || tdm_str_is(word, "top")) {
-			w->at = before;
+	enum { SIZE = 1, PAGE = 2, CORES = 4 };
+	unsigned seen = 0;
+	uint64_t cores = 0;
+	const char *before = w->at;
+	for (struct tdm_str word; (word = next_word(w)).len != 0; before = w->at) {
+		unsigned key = SIZE;
+		if (tdm_str_is(word, "bottom") || tdm_str_is(word, "top"))
 			break;
-		}
 		int got = read_pair(w, word, "size", &event->size);
-		if (got > 0)
-			has_size = true;
-		if (got == 0 && (got = read_pair(w, word, "page", &event->page_size)) > 0)
-			has_page = true;
-		if (got == 0 && (got = read_pair(w, word, "cores", &cores)) > 0) {
-			if (cores == 0 || cores > UINT32_MAX)
-				return expected(w, word, "a number of cores from 1 on");
-			event->cores = (uint32_t)cores;
-		}
+		if (got == 0 && (got = read_pair(w, word, "page", &event->page_size)) != 0)
+			key = PAGE;
+		if (got == 0 && (got = read_pair(w, word, "cores", &cores)) != 0)
+			key = CORES;
 		if (got == 0)
 			return expected(w, word, "size=, page=, cores=, 'bottom' or 'top'");
 		if (got < 0)
 			return got;
+		if ((seen & key) != 0)
+			return expected(w, word, "size=, page= and cores= once each");
+		if (key == CORES && (cores == 0 || cores > UINT32_MAX))
+			return expected(w, word, "a number of cores from 1 on");
+		seen |= key;
 	}
-	if (!has_size)
-		return expected(w, (struct tdm_str){ w->at, 0 }, "size=BYTES");
-	if (!has_page)
+	w->at = before; /* the direction, or the end of the line */
+	if ((seen & SIZE) == 0)
+		return expected(w, next_word(w), "size=BYTES");
+	if ((seen & PAGE) == 0)
 		event->page_size = event->size; /* one page */
+	event->cores = (uint32_t)cores;
 	return read_direction(w, true, event);
 }
 
@@ -222,14 +222,13 @@ static int read_description(struct text_trace *t, struct words *w, struct tdm_st
 {
 	if (t->described)
 		return expected(w, verb, "only one 'region' or 'device' line in a trace");
-	struct tdm_str rest = { verb.ptr, (size_t)(w->end - verb.ptr) };
-	const char *comment = memchr(rest.ptr, '#', rest.len);
-	if (comment != NULL)
-		rest.len = (size_t)(comment - rest.ptr);
+	const char *end = verb.ptr + verb.len;
+	for (struct tdm_str word; (word = next_word(w)).len != 0;)
+		end = word.ptr + word.len;
 	t->described = true;
 	t->is_device = verb.ptr[0] == 'd';
 	event->op = TDM_OP_DEVICE;
-	event->text = tdm_str_trim(rest);
+	event->text = (struct tdm_str){ verb.ptr, (size_t)(end - verb.ptr) };
 	event->column = column_of(w, verb.ptr);
 	return 0;
 }

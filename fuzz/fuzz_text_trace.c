@@ -1,0 +1,106 @@
+/*
+ * Fuzz the text trace. Exercises: base/file.c (lines), base/names.c, sources/text_trace.c (words, numbers, names),
+ * analyze/replay_setup.c (both descriptions, cards), analyze/replay.c (placing, freeing, holes, samples),
+ * device/freelist.c and device/block_tree.c, and the reports on whatever came out.
+ *
+ * Properties: a refusal has a text and a line; every event is valid; after every event the free lists hold their
+ * invariants (as far as a bound on the work allows) and agree with the counts; the reports can be written, and the JSON
+ * has no byte that would have to be escaped.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/replay.h"
+#include "report/replay_report.h"
+#include "sources/text_trace.h"
+
+enum {
+	EVENTS_MAX = 20000,
+	CHECKED_BLOCKS = 200000, /* blocks that the invariants are tested on, all tests together */
+};
+
+static void check(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+/* Blocks looked at. */
+static size_t check_spaces(const struct tdm_replay *replay)
+{
+	size_t blocks = 0;
+	uint64_t live = 0;
+	for (size_t i = 0; i < tdm_replay_space_count(replay); i++) {
+		const struct tdm_replay_space *space = tdm_replay_space(replay, i);
+		struct tdm_freelist_stats s = tdm_freelist_stats(space->list);
+		check(tdm_freelist_is_valid(space->list));
+		check(s.allocated <= space->peak && s.largest_free >= space->tightest);
+		check(space->frees <= space->allocs);
+		check(space->sample_count <= TDM_REPLAY_SAMPLES);
+		live += s.used_blocks;
+		blocks += s.used_blocks + s.free_blocks;
+	}
+	check(live <= tdm_replay_live(replay)); /* empty buffers take no block */
+	return blocks + 1;
+}
+
+static void check_reports(const struct tdm_replay *replay)
+{
+	struct tdm_replay_report report = { "fuzz", 0, false };
+	struct tdm_buf out;
+	struct tdm_json json;
+	tdm_buf_init(&out);
+	if (tdm_replay_space_count(replay) != 0)
+		tdm_replay_text(replay, &report, &out);
+	tdm_buf_clear(&out);
+	tdm_json_init(&json, &out);
+	tdm_replay_json(replay, &report, &json);
+	check(!tdm_buf_failed(&out) && json.depth == 0);
+	for (size_t i = 0; i < out.len; i++)
+		check((unsigned char)out.data[i] >= 0x20 || out.data[i] == '\n');
+	tdm_buf_done(&out);
+}
+
+static void replay_all(struct tdm_source *source, struct tdm_replay *replay)
+{
+	struct tdm_event event;
+	struct tdm_buf results;
+	size_t checked = 0;
+	tdm_buf_init(&results);
+	for (int i = 0; i < EVENTS_MAX; i++) {
+		struct tdm_diag diag = { 0 };
+		uint64_t refused = source->refused;
+		int got = tdm_source_next(source, &event, &diag);
+		if (got == 0)
+			break;
+		check(source->refused == refused + (got < 0));
+		if (got > 0) {
+			check(tdm_event_is_valid(&event));
+			got = tdm_replay_apply(replay, &event, &results, &diag);
+		}
+		if (got < 0)
+			check(diag.text[0] != '\0' && diag.line != 0 &&
+				memchr(diag.text, '\0', sizeof diag.text) != NULL);
+		if (checked < CHECKED_BLOCKS)
+			checked += check_spaces(replay);
+		check(!tdm_buf_failed(&results));
+		tdm_buf_clear(&results);
+	}
+	check_spaces(replay);
+	tdm_buf_done(&results);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct tdm_source *source = tdm_text_trace_memory((const char *)data, size);
+	struct tdm_replay *replay = tdm_replay_new(NULL);
+	check(source != NULL && replay != NULL);
+	replay_all(source, replay);
+	check_reports(replay);
+	tdm_replay_free(replay);
+	tdm_source_close(source);
+	return 0;
+}

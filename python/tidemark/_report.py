@@ -1,0 +1,295 @@
+"""The calls of tidemark.h. Each returns what the C function returns: 0 when all went well (also when tracking is off), else a
+negative code, for which strerror() has a text. Nothing here raises for what went wrong in the library."""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from . import _frames, _library
+from ._library import call
+
+
+class Kind(enum.IntEnum):
+    """The kinds of memory."""
+
+    DRAM = 0
+    L1 = 1
+    L1_SMALL = 2
+    TRACE = 3
+    CB = 4
+    DFB = 5
+    SCRATCHPAD = 6
+    KERNEL = 7
+    FIRMWARE = 8
+    SYSTEM = 9
+    CONFIG = 10
+
+
+KindLike = Kind | int | str
+_NO_KIND = 0xFFFFFFFF
+
+
+class CoreRange(NamedTuple):
+    """A rectangle of cores, both corners included."""
+
+    x0: int
+    y0: int
+    x1: int
+    y1: int
+
+
+@dataclass
+class Region:
+    """One memory region of a device: so many banks (or cores) in lockstep, each of bank_size bytes from base on."""
+
+    kind: KindLike
+    banks: int
+    bank_size: int
+    base: int = 0
+    align: int = 0
+
+
+@dataclass
+class Usage:
+    """What this process holds of one kind on one device."""
+
+    bytes: int = 0
+    peak_bytes: int = 0
+    asked_bytes: int = 0
+    bank_bytes: int = 0
+    peak_bank_bytes: int = 0
+    buffers: int = 0
+    allocs: int = 0
+    frees: int = 0
+    double_frees: int = 0
+    unknown_frees: int = 0
+    rereports: int = 0
+    out_of_memory: int = 0
+
+
+def _kind(kind: KindLike) -> int:
+    """Its number. The library answers what is none with -EINVAL, and counts it."""
+    if isinstance(kind, str):
+        return Kind.__members__.get(kind.upper(), _NO_KIND)
+    return kind
+
+
+def version() -> str:
+    """The version of the library; "" without it."""
+    return _library.decode(_library.lib.tidemark_version()) if _library.lib is not None else ""
+
+
+def strerror(code: int) -> str:
+    """A text for a negative code."""
+    return _library.error_text(code)
+
+
+def is_enabled() -> bool:
+    """True while tracking is on."""
+    return _library.active.value != 0
+
+
+def enable() -> int:
+    """Turns tracking on for this process. Buffers allocated before are not known."""
+    return call("tidemark_enable")
+
+
+def disable() -> int:
+    """Turns it off; the ledger stays."""
+    return call("tidemark_disable")
+
+
+def ledger_path() -> str:
+    """Where this process's ledger lies; "" when there is none yet."""
+    return _library.decode(_library.lib.tidemark_ledger_path()) if _library.lib is not None else ""
+
+
+def describe_device(number: int, card: str | None = None, *, chip_id: int | None = None, grid: tuple[int, int] = (0, 0),
+                    regions: Iterable[Region] = ()) -> int:
+    """Describes a device; a second call replaces the first. Buffers of devices never described are tracked as well."""
+    raw_regions = [_library.Region(_kind(r.kind), r.banks, r.base, r.bank_size, r.align, 0) for r in regions]
+    array = (_library.Region * len(raw_regions))(*raw_regions)
+    device = _library.Device(
+        size=ctypes.sizeof(_library.Device), number=number, card=None if card is None else _library.encode(card),
+        chip_id=chip_id or 0, has_chip_id=chip_id is not None, grid_x=grid[0], grid_y=grid[1],
+        region_count=len(raw_regions), regions=array)
+    return call("tidemark_describe_device", ctypes.byref(device))
+
+
+def _report_alloc(kind: KindLike, id: int, bytes: int, *, device: int, address: int | None, bytes_per_bank: int,
+                  banks: int, holding: int, page_size: int, cores: int, name: str | None,
+                  ranges: Sequence[CoreRange | tuple[int, int, int, int]], view: bool, skip: int) -> int:
+    if not _library.active.value:
+        return 0
+    buffer = _library.Buffer(
+        size=ctypes.sizeof(_library.Buffer), device=device, kind=_kind(kind), id=id, bytes=bytes,
+        bytes_per_bank=bytes_per_bank, banks=banks, holding=holding, page_size=page_size, cores=cores,
+        flags=(_library.VIEW if view else 0) | (_library.NO_ADDRESS if address is None else 0), address=address or 0)
+    if name:
+        buffer.name = call("tidemark_name", _library.encode(name))
+    if ranges:
+        buffer.ranges = (_library.CoreRange * len(ranges))(*(_library.CoreRange(*r) for r in ranges))
+        buffer.range_count = len(ranges)
+    frames = _frames.collect(skip + 1)
+    if frames is not None:
+        buffer.frames = frames
+        buffer.frame_count = len(frames)
+    return call("tidemark_alloc_", ctypes.byref(buffer))
+
+
+def alloc(kind: KindLike, id: int, bytes: int, *, device: int = 0, address: int | None = None, bytes_per_bank: int = 0,
+          banks: int = 0, holding: int = 0, page_size: int = 0, cores: int = 0, name: str | None = None,
+          ranges: Sequence[CoreRange | tuple[int, int, int, int]] = (), view: bool = False) -> int:
+    """Reports that a buffer has been allocated. Its identity is device, kind and id; what is not known is left out."""
+    return _report_alloc(kind, id, bytes, device=device, address=address, bytes_per_bank=bytes_per_bank, banks=banks,
+                         holding=holding, page_size=page_size, cores=cores, name=name, ranges=ranges, view=view, skip=2)
+
+
+def free(kind: KindLike, id: int, *, device: int = 0) -> int:
+    """Reports that it has been released."""
+    return call("tidemark_free_", device, _kind(kind), id) if _library.active.value else 0
+
+
+def free_all(kind: KindLike, *, device: int = 0) -> int:
+    """Releases every live buffer of a kind on a device. Returns how many."""
+    return call("tidemark_free_all", device, _kind(kind))
+
+
+def core_id(x: int, y: int, address: int) -> int:
+    """The identity of an item in the L1 of one core."""
+    return (x & 0xFFFF) << 48 | (y & 0xFFFF) << 32 | (address & 0xFFFFFFFF)
+
+
+def name(text: str) -> int:
+    """The number of a text in the ledger; 0 when tracking is off or there is no room."""
+    return call("tidemark_name", _library.encode(text))
+
+
+def out_of_memory(kind: KindLike, bytes: int, *, device: int = 0, bytes_per_bank: int = 0) -> int:
+    """Notes that an allocation failed for want of memory."""
+    return call("tidemark_out_of_memory", device, _kind(kind), bytes, bytes_per_bank)
+
+
+def usage(kind: KindLike, *, device: int = 0) -> Usage | None:
+    """What this process holds; None when nothing was ever reported for that device."""
+    raw = _library.Usage()
+    if _library.lib is None or call("tidemark_get_usage", device, _kind(kind), ctypes.byref(raw)) != 0:
+        return None
+    return Usage(**{field: getattr(raw, field) for field, _ in _library.Usage._fields_})
+
+
+def lost() -> int:
+    """Events that could not be recorded."""
+    return call("tidemark_lost")
+
+
+def report_kernel(bytes: int, *, device: int = 0, core_type: int = 0) -> int:
+    """A kernel's code was loaded on cores of this type (0 worker, 1 Ethernet)."""
+    return call("tidemark_report_kernel", device, bytes, core_type)
+
+
+def report_cb(bytes: int, buffer_index: int, cores: CoreRange | tuple[int, int, int, int] | None = None, *,
+              device: int = 0) -> int:
+    """A circular buffer of `bytes` on each core of a range was made."""
+    raw = None if cores is None else ctypes.byref(_library.CoreRange(*cores))
+    return call("tidemark_report_cb", device, bytes, buffer_index, raw)
+
+
+def report_cb_free(buffer_index: int, *, device: int = 0, bytes: int = 0) -> int:
+    """It is gone."""
+    return call("tidemark_report_cb_free", device, bytes, buffer_index)
+
+
+class buffer:
+    """A buffer that is allocated inside a with statement; the arguments are those of alloc()."""
+
+    def __init__(self, kind: KindLike, id: int, bytes: int, *, device: int = 0, address: int | None = None,
+                 bytes_per_bank: int = 0, banks: int = 0, holding: int = 0, page_size: int = 0, cores: int = 0,
+                 name: str | None = None, ranges: Sequence[CoreRange | tuple[int, int, int, int]] = (),
+                 view: bool = False) -> None:
+        self.kind, self.id, self.bytes, self.device = _kind(kind), id, bytes, device
+        self._details: dict[str, Any] = {
+            "address": address, "bytes_per_bank": bytes_per_bank, "banks": banks, "holding": holding, "page_size": page_size,
+            "cores": cores, "name": name, "ranges": ranges, "view": view}
+        self._live = False
+
+    def __enter__(self) -> buffer:
+        self._live = is_enabled() and _report_alloc(
+            self.kind, self.id, self.bytes, device=self.device, skip=2, **self._details) == 0
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        if self._live:
+            self._live = False
+            free(self.kind, self.id, device=self.device)
+
+
+class _Names(threading.local):
+    """The names that this thread's with statements are inside of."""
+
+    def __init__(self) -> None:
+        self.programs: list[str] = []
+        self.phases: list[str] = []
+
+
+_names = _Names()
+
+
+@dataclass
+class program:
+    """Names the program or operation that runs in this thread from here on; None: none.
+
+    In a with statement it ends there, and the one around it has its name again."""
+
+    name: str | None
+    code: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.code = _set_program(self.name)
+
+    def __enter__(self) -> program:
+        _names.programs.append(self.name or "")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        _names.programs.pop()
+        _set_program(_names.programs[-1] if _names.programs else None)
+
+
+@dataclass
+class phase:
+    """Marks the beginning of a phase, which lasts until the next mark.
+
+    In a with statement inside another one, the end marks the phase around it again."""
+
+    name: str
+    code: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.code = _mark_phase(self.name)
+
+    def __enter__(self) -> phase:
+        _names.phases.append(self.name)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        _names.phases.pop()
+        if _names.phases:
+            _mark_phase(_names.phases[-1])
+
+
+def _set_program(text: str | None) -> int:
+    return call("tidemark_program", _library.encode(text) if text else None)
+
+
+def _mark_phase(text: str) -> int:
+    return call("tidemark_phase", _library.encode(text))

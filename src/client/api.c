@@ -1,0 +1,435 @@
+/*
+ * The public functions. Each looks whether it may run (tracking on, not inside itself), turns what it was given into a report, and hands it to the writer.
+ */
+#include "tidemark.h"
+
+#include "base/clock.h"
+#include "client/capture.h"
+#include "client/client.h"
+#include "client/stack.h"
+#include "ledger/writer_hot.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define cold        __attribute__((cold, noinline))
+#define likely(x)   tdm_likely(x)
+#define unlikely(x) tdm_unlikely(x)
+
+static_assert((int)TIDEMARK_KIND_COUNT == (int)TDM_KIND_COUNT, "tidemark.h lists other kinds");
+static_assert((int)TIDEMARK_CONFIG == (int)TDM_KIND_CONFIG, "tidemark.h numbers the kinds differently");
+static_assert((int)TIDEMARK_VIEW == (int)TDM_SLOT_VIEW && (int)TIDEMARK_NO_ADDRESS == (int)TDM_SLOT_NO_ADDRESS,
+	"tidemark.h numbers the flags differently");
+static_assert(sizeof(struct tidemark_region) == sizeof(struct tdm_ledger_region), "a region is passed on as it is");
+static_assert(sizeof(struct tidemark_buffer) == 96, "the layout of a public structure is frozen");
+static_assert(sizeof(struct tidemark_core_range) == 8, "the layout of a public structure is frozen");
+
+/* Kinds whose banks are the cores they lie on, not the banks of a region. */
+static bool is_per_core(uint32_t kind)
+{
+	enum { PER_BANK = 1u << TDM_KIND_DRAM | 1u << TDM_KIND_L1 | 1u << TDM_KIND_L1_SMALL | 1u << TDM_KIND_TRACE | 1u << TDM_KIND_SYSTEM };
+	return (PER_BANK >> kind & 1) == 0;
+}
+
+/* Enters the library: false in a signal handler that interrupted it. */
+static inline bool enter(void)
+{
+	if (unlikely(tdm_thread.busy))
+		return false;
+	tdm_thread.busy = 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	return true;
+}
+
+static inline void leave(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	tdm_thread.busy = 0;
+}
+
+/* The writer, and the calling thread known to it. */
+static inline struct tdm_writer *own_writer(void)
+{
+	struct tdm_writer *writer = tdm_client_writer();
+	if (unlikely(tdm_thread.epoch != tidemark_epoch_) && writer != NULL)
+		tdm_thread_refresh(writer);
+	return writer;
+}
+
+static cold int lose(enum tdm_ledger_loss loss, int err)
+{
+	struct tdm_writer *writer = tdm_client_peek();
+	if (writer != NULL)
+		tdm_writer_lost(writer, loss);
+	else
+		atomic_fetch_add(&tdm_client.unrecorded, 1);
+	return err;
+}
+
+static uint32_t cores_in(const struct tidemark_core_range *ranges, uint32_t count)
+{
+	uint64_t cores = 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (ranges[i].x1 >= ranges[i].x0 && ranges[i].y1 >= ranges[i].y0)
+			cores += (uint64_t)(ranges[i].x1 - ranges[i].x0 + 1) * (uint64_t)(ranges[i].y1 - ranges[i].y0 + 1);
+	return cores < UINT32_MAX ? (uint32_t)cores : UINT32_MAX;
+}
+
+static cold uint32_t default_banks(const struct tdm_wdevice *device, const struct tidemark_buffer *b)
+{
+	uint32_t banks = device->banks[b->kind];
+	if (is_per_core(b->kind))
+		banks = b->cores != 0 ? b->cores : b->ranges != NULL ? cores_in(b->ranges, b->range_count) : 0;
+	return banks != 0 ? banks : 1;
+}
+
+/* Texts, ranges and stacks: what most reports do not have. */
+static cold void add_extras(struct tdm_writer *writer, const struct tidemark_buffer *b, struct tdm_report *report, void *frame)
+{
+	enum { RANGES_MAX = 1024 };
+	if (b->ranges != NULL && b->range_count != 0) {
+		uint32_t count = b->range_count < RANGES_MAX ? b->range_count : RANGES_MAX;
+		report->ranges = tdm_blobs_put(
+			&writer->blobs, TDM_BLOB_RANGES, b->ranges, count * sizeof *b->ranges, NULL);
+		if (report->ranges == 0)
+			tdm_writer_lost(writer, TDM_LOSS_TEXT);
+	}
+	if (b->frames != NULL && b->frame_count != 0)
+		report->stack = tdm_stack_put(writer, b->frames, b->frame_count);
+	else if (tdm_client.stack_depth != 0)
+		report->stack = tdm_stack_take(writer, tdm_client.stack_depth, frame);
+}
+
+static inline int alloc_entered(const struct tidemark_buffer *b, void *frame, bool replaces)
+{
+	struct tdm_writer *writer = own_writer();
+	if (unlikely(writer == NULL))
+		return -ENOSPC;
+	unsigned capture = atomic_load_explicit(&tdm_capture_mode, memory_order_relaxed);
+	struct tdm_wdevice *device = tdm_writer_device(writer, b->device, capture == TDM_CAPTURE_NO_DISPATCH);
+	if (unlikely(device == NULL))
+		return -ENOSPC;
+	uint32_t hash = tdm_writer_hint(device, b->kind, b->id);
+	uint32_t banks = b->banks != 0 ? b->banks : default_banks(device, b);
+	struct tdm_report report = {
+		.id = b->id,
+		.address = b->address,
+		.asked = b->bytes,
+		.bank_bytes = likely(b->bytes_per_bank != 0) ? b->bytes_per_bank : b->bytes / banks + (b->bytes % banks != 0),
+		.kind = b->kind,
+		.flags = b->flags & (TDM_SLOT_VIEW | TDM_SLOT_NO_ADDRESS),
+		.banks = unlikely((b->flags & TDM_SLOT_VIEW) != 0) ? 0 : banks,
+		.holding = b->holding != 0 ? b->holding : is_per_core(b->kind) || b->cores == 0 ? banks : b->cores,
+		.page_size = b->page_size,
+		.cores = b->cores,
+		.name = b->name,
+		.program = tdm_thread.program,
+		.thread = tdm_thread.id,
+		.replaces = replaces,
+	};
+	if (unlikely(b->range_count != 0 || b->frame_count != 0 || tdm_client.stack_depth != 0))
+		add_extras(writer, b, &report, frame);
+	int err = tdm_writer_alloc(device, tdm_thread.record, &report, hash);
+	if (unlikely(capture != 0) && err == 0)
+		tdm_capture_alloc(report.kind, report.asked, report.bank_bytes, report.banks == 0);
+	if (unlikely(atomic_load_explicit(&tdm_client.closing, memory_order_relaxed)))
+		tdm_client_after_exit(writer);
+	return err;
+}
+
+static inline int report_alloc(const struct tidemark_buffer *buffer, void *frame, bool replaces)
+{
+	struct tidemark_buffer whole;
+	if (unlikely(buffer == NULL || buffer->size < offsetof(struct tidemark_buffer, bytes_per_bank) ||
+		     buffer->kind >= TIDEMARK_KIND_COUNT))
+		return lose(TDM_LOSS_INVALID, -EINVAL);
+	if (unlikely(buffer->size < sizeof whole)) { /* of a program built with an older header */
+		memset(&whole, 0, sizeof whole);
+		memcpy(&whole, buffer, buffer->size);
+		buffer = &whole;
+	}
+	if (unlikely(!enter()))
+		return lose(TDM_LOSS_NESTED, -EBUSY);
+	int err = alloc_entered(buffer, frame, replaces);
+	leave();
+	return err;
+}
+
+int tidemark_alloc_(const struct tidemark_buffer *buffer)
+{
+	return report_alloc(buffer, __builtin_frame_address(0), false);
+}
+
+static inline int free_entered(uint32_t number, uint32_t kind, uint64_t id)
+{
+	struct tdm_report freed;
+	struct tdm_writer *writer = own_writer();
+	if (unlikely(writer == NULL))
+		return -ENOSPC;
+	unsigned capture = atomic_load_explicit(&tdm_capture_mode, memory_order_relaxed);
+	struct tdm_wdevice *device = tdm_writer_device(writer, number, capture == TDM_CAPTURE_NO_DISPATCH);
+	if (unlikely(device == NULL))
+		return -ENOSPC;
+	int err = tdm_writer_free_buffer(device, tdm_thread.record, kind, id, tdm_thread.id, unlikely(capture != 0) ? &freed : NULL);
+	if (unlikely(capture != 0) && err == 0)
+		tdm_capture_free(kind, freed.asked, freed.bank_bytes, freed.banks == 0);
+	if (unlikely(atomic_load_explicit(&tdm_client.closing, memory_order_relaxed)))
+		tdm_client_after_exit(writer);
+	return err;
+}
+
+int tidemark_free_(uint32_t device, uint32_t kind, uint64_t id)
+{
+	if (unlikely(kind >= TIDEMARK_KIND_COUNT))
+		return lose(TDM_LOSS_INVALID, -EINVAL);
+	if (unlikely(!enter()))
+		return lose(TDM_LOSS_NESTED, -EBUSY);
+	int err = free_entered(device, kind, id);
+	leave();
+	return err;
+}
+
+/* The writer and a device for the rarer calls: 0 with both set, and the library entered; or an error. */
+static int open_device(uint32_t number, struct tdm_writer **writer, struct tdm_wdevice **device)
+{
+	if (!tidemark_active_)
+		return -ESHUTDOWN;
+	if (!enter())
+		return lose(TDM_LOSS_NESTED, -EBUSY);
+	*writer = own_writer();
+	*device = *writer != NULL ? tdm_writer_device(*writer, number, atomic_load(&tdm_capture_mode) == TDM_CAPTURE_NO_DISPATCH) : NULL;
+	if (*device != NULL)
+		return 0;
+	leave();
+	return -ENOSPC;
+}
+
+/* Off is no error. */
+static int off_is_fine(int err)
+{
+	return err == -ESHUTDOWN ? 0 : err;
+}
+
+int64_t tidemark_free_all(uint32_t number, uint32_t kind)
+{
+	struct tdm_writer *writer;
+	struct tdm_wdevice *device;
+	if (kind >= TIDEMARK_KIND_COUNT)
+		return -EINVAL;
+	int err = open_device(number, &writer, &device);
+	if (err != 0)
+		return off_is_fine(err);
+	bool capture = atomic_load(&tdm_capture_mode) != 0;
+	int64_t count = tdm_writer_free_all(device, tdm_thread.record, kind, tdm_thread.id, capture ? tdm_capture_free : NULL);
+	leave();
+	return count;
+}
+
+int tidemark_describe_device(const struct tidemark_device *d)
+{
+	struct tdm_writer *writer;
+	struct tdm_wdevice *device;
+	struct tdm_ledger_region regions[TDM_LEDGER_REGIONS];
+	tdm_client_look_for_daemon();
+	if (!tidemark_active_)
+		return 0;
+	if (d == NULL || d->size < sizeof *d || (d->region_count != 0 && d->regions == NULL))
+		return -EINVAL;
+	int err = open_device(d->number, &writer, &device);
+	if (err != 0)
+		return off_is_fine(err);
+	uint32_t count = d->region_count < TDM_LEDGER_REGIONS ? d->region_count : TDM_LEDGER_REGIONS;
+	if (count != 0)
+		memcpy(regions, d->regions, count * sizeof *regions);
+	err = tdm_writer_describe(device, tdm_thread.record, d->card, d->has_chip_id ? &d->chip_id : NULL, d->grid_x, d->grid_y, regions, count);
+	leave();
+	return err;
+}
+
+static uint32_t put_text(struct tdm_writer *writer, const char *text)
+{
+	uint32_t number =
+		tdm_blobs_put(&writer->blobs, TDM_BLOB_TEXT, text, strnlen(text, TDM_LEDGER_TEXT_MAX), NULL);
+	if (number == 0)
+		tdm_writer_lost(writer, TDM_LOSS_TEXT);
+	return number;
+}
+
+uint32_t tidemark_name(const char *text)
+{
+	uint32_t number = 0;
+	if (!tidemark_active_ || text == NULL || text[0] == '\0' || !enter())
+		return 0;
+	struct tdm_writer *writer = own_writer();
+	if (writer != NULL)
+		number = put_text(writer, text);
+	leave();
+	return number;
+}
+
+uint32_t tidemark_site_slow_(uint64_t *cache, const char *text)
+{
+	uint32_t number = tidemark_name(text);
+	/* One word, so that another thread sees both halves or none. */
+	if (number != 0)
+		__atomic_store_n(cache, (uint64_t)tidemark_epoch_ << 32 | number, __ATOMIC_RELAXED);
+	return number;
+}
+
+int tidemark_out_of_memory(uint32_t number, uint32_t kind, uint64_t bytes, uint64_t bytes_per_bank)
+{
+	struct tdm_writer *writer;
+	struct tdm_wdevice *device;
+	if (kind >= TIDEMARK_KIND_COUNT)
+		return tidemark_active_ ? lose(TDM_LOSS_INVALID, -EINVAL) : 0;
+	int err = open_device(number, &writer, &device);
+	if (err != 0)
+		return off_is_fine(err);
+	struct tdm_report report = { .kind = kind, .asked = bytes, .bank_bytes = bytes_per_bank, .thread = tdm_thread.id };
+	report.name = tdm_thread.program;
+	err = tdm_writer_note(device, tdm_thread.record, TDM_LEDGER_OOM, &report);
+	leave();
+	return err;
+}
+
+int tidemark_program(const char *name)
+{
+	if (!tidemark_active_)
+		return 0;
+	uint32_t number = name != NULL ? tidemark_name(name) : 0;
+	tdm_thread.program = number;
+	return name == NULL || number != 0 ? 0 : -ENOSPC;
+}
+
+void tdm_client_put_phase(const struct tdm_ledger_phase *phase, const char *name)
+{
+	struct tdm_ledger_phase record = *phase;
+	if (!tidemark_active_ || !enter())
+		return;
+	struct tdm_writer *writer = own_writer();
+	if (writer != NULL) {
+		record.name = put_text(writer, name);
+		record.end_tsc = tdm_clock_ticks();
+		if (record.begin_tsc == 0)
+			record.begin_tsc = record.end_tsc;
+		for (unsigned i = 0; i < TDM_LEDGER_DEVICES && writer->devices[i] != NULL; i++) {
+			struct tdm_report report = { .name = record.name, .thread = tdm_thread.id };
+			record.dram_now += tdm_writer_count(writer->devices[i], tdm_thread.record, TDM_KIND_DRAM, NULL).bytes +
+					   tdm_writer_count(writer->devices[i], tdm_thread.record, TDM_KIND_TRACE, NULL).bytes;
+			tdm_writer_note(writer->devices[i], tdm_thread.record, TDM_LEDGER_PHASE, &report);
+		}
+		tdm_writer_put_phase(writer, &record);
+	}
+	leave();
+}
+
+int tidemark_phase(const char *name)
+{
+	struct tdm_ledger_phase mark = { .flags = TDM_PHASE_MARK };
+	if (name == NULL || name[0] == '\0')
+		return -EINVAL;
+	tdm_client_put_phase(&mark, name);
+	return 0;
+}
+
+int tidemark_get_usage(uint32_t number, uint32_t kind, struct tidemark_usage *usage)
+{
+	struct tdm_writer *writer = tdm_client_peek();
+	if (kind >= TIDEMARK_KIND_COUNT || usage == NULL)
+		return -EINVAL;
+	memset(usage, 0, sizeof *usage);
+	for (unsigned i = 0; writer != NULL && i < TDM_LEDGER_DEVICES && writer->devices[i] != NULL; i++) {
+		struct tdm_wdevice *device = writer->devices[i];
+		if (device->number != number || (device->shared->flags & TDM_DEVICE_VIRTUAL) != 0)
+			continue;
+		if (!enter())
+			return -EBUSY;
+		struct tdm_ledger_peak peak = { 0 };
+		struct tdm_ledger_now c = tdm_writer_count(device, tdm_thread.record, kind, &peak);
+		struct tdm_ledger_faults f = device->shared->faults[kind];
+		leave();
+		*usage = (struct tidemark_usage){ c.bytes, peak.bytes, c.asked_bytes, c.bank_bytes, peak.bank_bytes,
+			c.buffers, c.allocs, c.allocs - c.buffers, f.double_frees, f.unknown_frees, f.rereports,
+			f.out_of_memory };
+		return 0;
+	}
+	return -ENODEV;
+}
+
+uint64_t tidemark_lost(void)
+{
+	struct tdm_writer *writer = tdm_client_peek();
+	uint64_t lost = atomic_load(&tdm_client.unrecorded);
+	for (unsigned i = 0; writer != NULL && i < TDM_LOSS_COUNT; i++)
+		lost += writer->file.header->lost[i];
+	return lost;
+}
+
+int tidemark_enable(void)
+{
+	return tdm_client_enable();
+}
+
+int tidemark_disable(void)
+{
+	__atomic_store_n(&tidemark_active_, 0, __ATOMIC_RELEASE);
+	return 0;
+}
+
+const char *tidemark_ledger_path(void)
+{
+	struct tdm_writer *writer = tdm_client_peek();
+	return writer != NULL ? writer->file.path : "";
+}
+
+const char *tidemark_kind_name(int kind)
+{
+	return tdm_kind_name((enum tdm_kind)kind);
+}
+
+/* The short interface. */
+
+int tidemark_report_kernel(uint32_t device, uint64_t bytes, uint32_t core_type)
+{
+	static _Atomic uint64_t next = 1;
+	struct tidemark_buffer b = {
+		.size = sizeof b,
+		.device = device,
+		.kind = TIDEMARK_KERNEL,
+		.flags = TIDEMARK_NO_ADDRESS,
+		.bytes = bytes,
+		.bytes_per_bank = bytes,
+		.banks = 1,
+	};
+	if (!tidemark_active_)
+		return 0;
+	b.id = (uint64_t)core_type << 56 | atomic_fetch_add(&next, 1);
+	return tidemark_alloc_(&b);
+}
+
+int tidemark_report_cb(uint32_t device, uint64_t bytes, uint32_t buffer_index, const struct tidemark_core_range *cores)
+{
+	uint32_t count = cores != NULL ? cores_in(cores, 1) : 1;
+	struct tidemark_buffer b = {
+		.size = sizeof b,
+		.device = device,
+		.kind = TIDEMARK_CB,
+		.flags = TIDEMARK_NO_ADDRESS,
+		.id = buffer_index,
+		.bytes_per_bank = bytes,
+		.cores = count,
+		.ranges = cores,
+		.range_count = cores != NULL,
+	};
+	if (!tidemark_active_)
+		return 0;
+	if (__builtin_mul_overflow(bytes, (uint64_t)count, &b.bytes))
+		return lose(TDM_LOSS_INVALID, -EINVAL);
+	return report_alloc(&b, __builtin_frame_address(0), true);
+}
+
+int tidemark_report_cb_free(uint32_t device, uint64_t bytes, uint32_t buffer_index)
+{
+	(void)bytes;
+	return tidemark_free(device, TIDEMARK_CB, buffer_index);
+}

@@ -1,0 +1,462 @@
+/*
+ * The phase tracker. A capture is cut into segments by snapshots; a segment adds up the events between two of them, by
+ * the rules that tt-train's tracker has for a graph capture:
+ *
+ *   DRAM   DRAM and TRACE buffers, sizes as asked for. Starts at 0 in each segment, falls below 0 when older buffers
+ * are freed; the peak does not. L1     bytes in one core, in four sums: circular buffers; L1 and L1_SMALL buffers;
+ * dataflow buffers; scratchpads; and all of them together. Buffers may fall below 0 like DRAM. What belongs to a
+ * program goes with its program, all at once, so those sums never fall below 0.
+ *
+ * Every other kind is outside the tracker's view. Finished segments stay until they are cleared, also over several
+ * captures, and the cumulative figures run through all of them.
+ *
+ * Locks, outer before inner:
+ *   session_lock  begin, snapshot, end, clear and every look at finished segments; held over calls into the client.
+ *   event_lock    the running sums and a change of tdm_capture_mode; held for a few additions, nothing is called under
+ * it. Both know their holder, so that a signal handler that interrupted it gives up instead of waiting for itself.
+ *
+ * Segments and names lie in chunks from mmap that never move and are used again after a clear.
+ */
+#include "client/capture.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/clock.h"
+
+enum {
+	SEGMENTS_PER_CHUNK = 1024,
+	SEGMENT_CHUNKS = TDM_CAPTURE_SEGMENT_MAX / SEGMENTS_PER_CHUNK,
+	NAME_CHUNK_BYTES = TDM_CAPTURE_NAME_MAX,
+	NAME_CHUNKS = 64,
+	SPINS = 64, /* before the processor is given to the holder of a lock */
+};
+
+/* A sum that moves, and the highest it has been. */
+struct level {
+	int64_t now, peak;
+};
+
+struct sums {
+	uint64_t begin_tsc;
+	struct level dram;
+	int64_t dram_allocated, dram_freed;
+	struct level cb, buffer, dfb, scratchpad, total; /* per core */
+};
+
+struct segment {
+	struct tidemark_segment shown;
+	int64_t peak_dfb, peak_scratchpad;
+};
+
+struct owner_lock {
+	_Atomic uintptr_t owner; /* the thread that holds it; 0: none */
+};
+
+_Atomic unsigned char tdm_capture_mode;
+
+static struct owner_lock session_lock, event_lock;
+static struct sums running; /* under event_lock */
+static _Atomic uint64_t missed;
+
+/* Under session_lock. */
+static struct {
+	uint64_t session; /* captures begun so far */
+	size_t count;
+	size_t name_chunk, name_used; /* where the next name goes */
+	struct segment *segments[SEGMENT_CHUNKS];
+	char *names[NAME_CHUNKS];
+} kept;
+
+/* False when this thread holds it already. */
+static bool lock(struct owner_lock *l)
+{
+	uintptr_t self = (uintptr_t)pthread_self();
+	for (unsigned spins = 1;; spins++) {
+		uintptr_t owner = 0;
+		if (atomic_compare_exchange_weak_explicit(
+			    &l->owner, &owner, self, memory_order_acquire, memory_order_relaxed))
+			return true;
+		if (owner == self)
+			return false;
+		if (spins % SPINS == 0)
+			sched_yield();
+	}
+}
+
+static void unlock(struct owner_lock *l)
+{
+	atomic_store_explicit(&l->owner, 0, memory_order_release);
+}
+
+/* Sizes come from outside: a sum stops at its limit. */
+static int64_t clamp_size(uint64_t bytes)
+{
+	return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
+}
+
+static int64_t add_capped(int64_t a, int64_t b)
+{
+	int64_t sum;
+	if (__builtin_add_overflow(a, b, &sum))
+		return b < 0 ? INT64_MIN : INT64_MAX;
+	return sum;
+}
+
+static int64_t max_of(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void level_add(struct level *l, int64_t change)
+{
+	l->now = add_capped(l->now, change);
+	l->peak = max_of(l->peak, l->now);
+}
+
+/* What a program holds: the change that was made, which is smaller when something older than the segment goes. */
+static int64_t level_add_program(struct level *l, int64_t change)
+{
+	if (change < 0 && l->now < -change)
+		change = -l->now;
+	level_add(l, change);
+	return change;
+}
+
+/* Sizes are below 0 for a release: as asked for, and in one core. */
+static void count_event(uint32_t kind, int64_t asked, int64_t per_core)
+{
+	switch (kind) {
+	case TIDEMARK_DRAM:
+	case TIDEMARK_TRACE:
+		level_add(&running.dram, asked);
+		if (asked >= 0)
+			running.dram_allocated = add_capped(running.dram_allocated, asked);
+		else
+			running.dram_freed = add_capped(running.dram_freed, -asked);
+		return;
+	case TIDEMARK_L1:
+	case TIDEMARK_L1_SMALL:
+		level_add(&running.buffer, per_core);
+		break;
+	case TIDEMARK_CB:
+		per_core = level_add_program(&running.cb, per_core);
+		break;
+	case TIDEMARK_DFB:
+		per_core = level_add_program(&running.dfb, per_core);
+		break;
+	case TIDEMARK_SCRATCHPAD:
+		per_core = level_add_program(&running.scratchpad, per_core);
+		break;
+	default:
+		return;
+	}
+	level_add(&running.total, per_core);
+}
+
+static void report(uint32_t kind, int64_t asked, int64_t per_core)
+{
+	if (!lock(&event_lock)) {
+		atomic_fetch_add_explicit(&missed, 1, memory_order_relaxed);
+		return;
+	}
+	if (atomic_load_explicit(&tdm_capture_mode, memory_order_relaxed) != TDM_CAPTURE_NONE)
+		count_event(kind, asked, per_core);
+	unlock(&event_lock);
+}
+
+void tdm_capture_alloc(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view)
+{
+	if (!is_view)
+		report(kind, clamp_size(asked), clamp_size(bank_bytes));
+}
+
+void tdm_capture_free(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view)
+{
+	if (!is_view)
+		report(kind, -clamp_size(asked), -clamp_size(bank_bytes));
+}
+
+uint64_t tdm_capture_missed(void)
+{
+	return atomic_load_explicit(&missed, memory_order_relaxed);
+}
+
+static void *map_chunk(size_t bytes)
+{
+	void *chunk = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return chunk == MAP_FAILED ? NULL : chunk;
+}
+
+static struct segment *segment_at(size_t i)
+{
+	return &kept.segments[i / SEGMENTS_PER_CHUNK][i % SEGMENTS_PER_CHUNK];
+}
+
+/* Makes room for one more segment and keeps its name. The next call overwrites the name unless the segment is counted
+ * by then. */
+static int reserve_segment(const char *name, const char **copy)
+{
+	size_t bytes = strlen(name) + 1;
+	if (kept.count == TDM_CAPTURE_SEGMENT_MAX)
+		return -ENOSPC;
+	if (bytes > TDM_CAPTURE_NAME_MAX)
+		return -ENAMETOOLONG;
+
+	struct segment **chunk = &kept.segments[kept.count / SEGMENTS_PER_CHUNK];
+	if (*chunk == NULL)
+		*chunk = map_chunk(SEGMENTS_PER_CHUNK * sizeof(**chunk));
+	if (*chunk == NULL)
+		return -ENOMEM;
+
+	size_t at = kept.name_chunk, used = kept.name_used;
+	if (bytes > NAME_CHUNK_BYTES - used) {
+		at++;
+		used = 0;
+	}
+	if (at == NAME_CHUNKS)
+		return -ENOSPC;
+	if (kept.names[at] == NULL)
+		kept.names[at] = map_chunk(NAME_CHUNK_BYTES);
+	if (kept.names[at] == NULL)
+		return -ENOMEM;
+	*copy = memcpy(kept.names[at] + used, name, bytes);
+	kept.name_chunk = at;
+	kept.name_used = used;
+	return 0;
+}
+
+/* Ends the running segment, whose sums go to *sums, and starts afresh under `mode`. */
+static int cut(struct sums *sums, unsigned char mode)
+{
+	if (!lock(&event_lock))
+		return -EDEADLK;
+	*sums = running;
+	running = (struct sums){ .begin_tsc = tdm_clock_ticks() };
+	atomic_store_explicit(&tdm_capture_mode, mode, memory_order_release);
+	unlock(&event_lock);
+	return 0;
+}
+
+static void keep_segment(const struct sums *sums, const char *name)
+{
+	int64_t peak_before = 0, current_before = 0;
+	if (kept.count > 0) {
+		peak_before = segment_at(kept.count - 1)->shown.dram_cumulative_peak;
+		current_before = segment_at(kept.count - 1)->shown.dram_cumulative_current;
+	}
+	int64_t change = add_capped(sums->dram_allocated, -sums->dram_freed);
+	*segment_at(kept.count) = (struct segment){
+		.shown = {
+			.name = name,
+			.dram_peak = sums->dram.peak,
+			.dram_allocations = sums->dram_allocated,
+			.dram_deallocations = sums->dram_freed,
+			.l1_peak_cb = sums->cb.peak,
+			.l1_peak_buffer = sums->buffer.peak,
+			.l1_peak_total = sums->total.peak,
+			.dram_cumulative_peak = max_of(peak_before, add_capped(current_before, sums->dram.peak)),
+			.dram_cumulative_current = add_capped(current_before, change),
+		},
+		.peak_dfb = sums->dfb.peak,
+		.peak_scratchpad = sums->scratchpad.peak,
+	};
+	kept.count++;
+	kept.name_used += strlen(name) + 1;
+}
+
+static void put_phase(const struct sums *sums, const char *name, unsigned char mode)
+{
+	struct tdm_ledger_phase phase = {
+		.flags = mode == TDM_CAPTURE_NO_DISPATCH ? TDM_PHASE_NO_DISPATCH : 0,
+		.begin_tsc = sums->begin_tsc,
+		.session = kept.session,
+		.dram_peak = sums->dram.peak,
+		.dram_allocated = sums->dram_allocated,
+		.dram_freed = sums->dram_freed,
+		.l1_peak_cb = sums->cb.peak,
+		.l1_peak_buffer = sums->buffer.peak,
+		.l1_peak_total = sums->total.peak,
+	};
+	tdm_client_put_phase(&phase, name);
+}
+
+/*
+ * Ends the running segment under `name`. With `goes_on` the next one begins, and when there is no room for this one it
+ * simply goes on; otherwise the capture ends in any case. The mode changes under session_lock only, so it can be read
+ * here.
+ */
+static int finish_segment(const char *name, bool goes_on)
+{
+	unsigned char mode = atomic_load_explicit(&tdm_capture_mode, memory_order_relaxed);
+	const char *copy = NULL;
+	struct sums sums;
+	int err = reserve_segment(name, &copy);
+	if (err != 0 && goes_on)
+		return err;
+	int cut_err = cut(&sums, goes_on ? mode : TDM_CAPTURE_NONE);
+	if (err != 0 || cut_err != 0)
+		return err != 0 ? err : cut_err;
+	keep_segment(&sums, copy);
+	put_phase(&sums, copy, mode);
+	return 0;
+}
+
+int tidemark_capture_is_active(void)
+{
+	return atomic_load_explicit(&tdm_capture_mode, memory_order_acquire) != TDM_CAPTURE_NONE;
+}
+
+int tidemark_capture_begin(int mode)
+{
+	if (mode != TIDEMARK_CAPTURE_NORMAL && mode != TIDEMARK_CAPTURE_NO_DISPATCH)
+		return -EINVAL;
+	if (!lock(&session_lock))
+		return -EDEADLK;
+	int err = tidemark_capture_is_active() ? TIDEMARK_ECAPTURE_ACTIVE : tdm_client_enable();
+	struct sums dropped;
+	if (err == 0)
+		err = cut(&dropped, mode == TIDEMARK_CAPTURE_NORMAL ? TDM_CAPTURE_NORMAL : TDM_CAPTURE_NO_DISPATCH);
+	if (err == 0)
+		kept.session++;
+	unlock(&session_lock);
+	return err;
+}
+
+int tidemark_capture_snapshot(const char *name)
+{
+	if (name == NULL)
+		return -EINVAL;
+	if (!lock(&session_lock))
+		return -EDEADLK;
+	int err = tidemark_capture_is_active() ? finish_segment(name, true) : TIDEMARK_ECAPTURE_INACTIVE;
+	unlock(&session_lock);
+	return err;
+}
+
+int tidemark_capture_end(const char *name)
+{
+	if (!lock(&session_lock))
+		return -EDEADLK;
+	int err = tidemark_capture_is_active() ? finish_segment(name != NULL ? name : "END_TRACE", false) : 0;
+	unlock(&session_lock);
+	return err;
+}
+
+int tidemark_capture_clear(void)
+{
+	if (!lock(&session_lock))
+		return -EDEADLK;
+	struct sums dropped;
+	int err = cut(&dropped, TDM_CAPTURE_NONE);
+	if (err == 0)
+		kept.count = kept.name_chunk = kept.name_used = 0;
+	unlock(&session_lock);
+	return err;
+}
+
+/* The child has one thread, and nobody will come to release what another thread held. */
+void tdm_capture_after_fork(void)
+{
+	atomic_store(&tdm_capture_mode, TDM_CAPTURE_NONE);
+	atomic_store(&session_lock.owner, 0);
+	atomic_store(&event_lock.owner, 0);
+	atomic_store(&missed, 0);
+	running = (struct sums){ 0 };
+	kept.session = 0;
+	kept.count = kept.name_chunk = kept.name_used = 0;
+}
+
+size_t tidemark_capture_count(void)
+{
+	if (!lock(&session_lock))
+		return 0;
+	size_t count = kept.count;
+	unlock(&session_lock);
+	return count;
+}
+
+static int get_segment(size_t i, struct segment *segment)
+{
+	if (!lock(&session_lock))
+		return -EDEADLK;
+	int err = i < kept.count ? 0 : -ERANGE;
+	if (err == 0)
+		*segment = *segment_at(i);
+	unlock(&session_lock);
+	return err;
+}
+
+int tidemark_capture_get(size_t i, struct tidemark_segment *segment)
+{
+	struct segment copy;
+	int err = get_segment(i, &copy);
+	if (err == 0)
+		*segment = copy.shown;
+	return err;
+}
+
+int tidemark_capture_program_peaks_(size_t i, int64_t *dfb, int64_t *scratchpad)
+{
+	struct segment copy;
+	int err = get_segment(i, &copy);
+	if (err == 0) {
+		*dfb = copy.peak_dfb;
+		*scratchpad = copy.peak_scratchpad;
+	}
+	return err;
+}
+
+/* How many segments have that name; *last is the last of them. */
+static size_t find_named(const char *name, struct tidemark_segment *last)
+{
+	size_t found = 0;
+	if (name == NULL || !lock(&session_lock))
+		return 0;
+	for (size_t i = 0; i < kept.count; i++) {
+		if (strcmp(segment_at(i)->shown.name, name) == 0) {
+			*last = segment_at(i)->shown;
+			found++;
+		}
+	}
+	unlock(&session_lock);
+	return found;
+}
+
+size_t tidemark_capture_count_named(const char *name)
+{
+	struct tidemark_segment last;
+	return find_named(name, &last);
+}
+
+int tidemark_capture_find(const char *name, struct tidemark_segment *segment)
+{
+	struct tidemark_segment only;
+	size_t found = find_named(name, &only);
+	if (found == 0)
+		return TIDEMARK_ETRACE_NOT_FOUND;
+	if (found > 1)
+		return TIDEMARK_ETRACE_AMBIGUOUS;
+	*segment = only;
+	return 0;
+}
+
+const char *tdm_capture_strerror(int code)
+{
+	switch (code) {
+	case TIDEMARK_ECAPTURE_ACTIVE:
+		return "MemoryUsageTracker: Capture already active";
+	case TIDEMARK_ECAPTURE_INACTIVE:
+		return "MemoryUsageTracker: Cannot snapshot - capture is not active";
+	case TIDEMARK_ETRACE_NOT_FOUND:
+		return "MemoryUsageTracker: Trace not found";
+	case TIDEMARK_ETRACE_AMBIGUOUS:
+		return "MemoryUsageTracker: Trace is ambiguous";
+	default:
+		return NULL;
+	}
+}

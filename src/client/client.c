@@ -1,0 +1,228 @@
+#include "client/client.h"
+#include "client/capture.h"
+#include "client/stack.h"
+#include "tidemark.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+enum {
+	STACK_DEPTH_MAX = TDM_LEDGER_STACK_MAX,
+	SKIP_FIRST = 256,       /* reports that pass after a ledger could not be made, the first time; */
+	SKIP_MAX = 1 << 20,     /* twice as many each further time, up to this */
+	FIRST_PRIORITY = 101,
+};
+static const char default_dir[] = "/dev/shm";
+static const char default_socket[] = "/tmp/tt_allocation_server.sock";
+
+_Thread_local struct tdm_thread tdm_thread __attribute__((tls_model("initial-exec")));
+static struct tdm_live_page first_page; /* until there is one that is wiped */
+struct tdm_live_page *_Atomic tdm_live = &first_page;
+struct tdm_client tdm_client;
+unsigned char tidemark_active_;
+uint32_t tidemark_epoch_ = 1;
+
+static struct tdm_writer *last_writer; /* survives a fork: the parent's, in a child that has none yet */
+static pid_t last_pid;
+static bool atfork_registered, is_auto;
+
+void tdm_thread_refresh(struct tdm_writer *writer)
+{
+	tdm_thread.id = (uint32_t)syscall(SYS_gettid);
+	tdm_thread.record = tdm_writer_thread(writer);
+	tdm_thread.program = 0;
+	tdm_thread.epoch = tidemark_epoch_;
+}
+
+static void after_fork_in_child(void)
+{
+	tdm_thread.busy = 0;
+	tdm_thread.record = NULL;
+	tidemark_epoch_++; /* names and threads have to be looked up in the child's own ledger */
+	atomic_store(&first_page.lock, 0);
+	atomic_store(&first_page.writer, NULL);
+	struct tdm_live_page *page = atomic_load(&tdm_live);
+	atomic_store(&page->writer, NULL); /* where the kernel could not wipe it */
+	atomic_store(&page->lock, 0);
+	tdm_capture_after_fork();
+}
+
+static bool daemon_listens(void)
+{
+	const char *path = secure_getenv("TIDEMARK_SOCKET");
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	path = path != NULL && path[0] != '\0' ? path : default_socket;
+	if (strlen(path) >= sizeof address.sun_path)
+		return false;
+	strcpy(address.sun_path, path);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return false;
+	int got = connect(fd, (const struct sockaddr *)&address, sizeof address);
+	int err = errno;
+	close(fd);
+	return got == 0 || err == EAGAIN; /* EAGAIN: it listens, and is busy */
+}
+
+static bool is_set(const char *value)
+{
+	return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0 && strcmp(value, "off") != 0;
+}
+
+void tdm_client_look_for_daemon(void)
+{
+	if (is_auto && !tidemark_active_ && daemon_listens())
+		tdm_client_enable();
+}
+
+int tdm_client_enable(void)
+{
+	if (!atfork_registered) {
+		atfork_registered = true;
+		pthread_atfork(NULL, NULL, after_fork_in_child);
+	}
+	__atomic_store_n(&tidemark_active_, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static uint32_t read_number(const char *name, int base, uint32_t max)
+{
+	const char *text = secure_getenv(name);
+	char *end;
+	if (text == NULL || text[0] == '\0')
+		return 0;
+	unsigned long value = strtoul(text, &end, base);
+	return *end != '\0' ? 0 : value > max ? max : (uint32_t)value;
+}
+
+__attribute__((constructor(FIRST_PRIORITY))) static void client_start(void)
+{
+	const char *own = secure_getenv("TIDEMARK"), *other = secure_getenv("TT_ALLOC_TRACKING_ENABLED");
+	tdm_client.stack_depth = read_number("TIDEMARK_STACKS", 10, STACK_DEPTH_MAX);
+	tdm_client.keep = is_set(secure_getenv("TIDEMARK_KEEP"));
+	if (own != NULL && strcmp(own, "auto") == 0) {
+		is_auto = true;
+		tdm_client_look_for_daemon();
+	} else if (own != NULL ? is_set(own) : other != NULL && other[0] == '1') {
+		tdm_client_enable();
+	}
+}
+
+/* In a forked child: keeps what tells an inherited buffer, gives back the rest of the parent's writer. */
+static void adopt(struct tdm_writer *child, struct tdm_writer *parent)
+{
+	struct tdm_slot_index *indexes = tdm_private_alloc(TDM_LEDGER_DEVICES * sizeof *indexes);
+	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && parent->devices[i] != NULL && indexes != NULL; i++)
+		indexes[child->inherited_count++] = parent->devices[i]->index;
+	child->inherited = indexes;
+}
+
+static struct tdm_live_page *wiped_page(struct tdm_live_page *page)
+{
+	if (page != &first_page)
+		return page;
+	void *at = mmap(NULL, TDM_LEDGER_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at == MAP_FAILED)
+		return page;
+	if (madvise(at, TDM_LEDGER_PAGE, MADV_WIPEONFORK) != 0) {
+		munmap(at, TDM_LEDGER_PAGE);
+		return page; /* then only children of fork() itself are noticed */
+	}
+	return at;
+}
+
+/* Makes the ledger; the page's lock is held. */
+static struct tdm_writer *make_writer(struct tdm_live_page *page)
+{
+	const char *dir = secure_getenv("TIDEMARK_DIR");
+	struct tdm_writer *writer = NULL;
+	pid_t pid = getpid();
+	struct tdm_writer *parent = last_writer != NULL && last_pid != pid ? last_writer : NULL;
+	if (parent != NULL) {
+		tdm_ledger_file_close(&parent->file, false);
+		last_writer = NULL;
+	}
+	int err = tdm_writer_new(
+		dir != NULL && dir[0] != '\0' ? dir : default_dir, read_number("TIDEMARK_MODE", 8, 0777), &writer);
+	if (err != 0) {
+		uint32_t shift = page->failures < 12 ? page->failures : 12;
+		page->skip = (uint32_t)SKIP_FIRST << shift;
+		page->skip = page->skip < SKIP_MAX ? page->skip : SKIP_MAX;
+		page->failures++;
+		return NULL;
+	}
+	if (parent != NULL)
+		adopt(writer, parent);
+	tidemark_epoch_++;
+	writer->file.header->lost[TDM_LOSS_SPACE] += atomic_exchange(&tdm_client.unrecorded, 0);
+	last_writer = writer;
+	last_pid = pid;
+	return writer;
+}
+
+struct tdm_writer *tdm_client_writer_slow(void)
+{
+	struct tdm_live_page *page = atomic_load(&tdm_live);
+	struct tdm_writer *writer = NULL;
+	if (page->skip != 0) {
+		page->skip--;
+	} else if (tdm_lock_take(&page->lock)) {
+		struct tdm_live_page *current = atomic_load(&tdm_live);
+		writer = atomic_load(&current->writer);
+		if (writer == NULL) {
+			writer = make_writer(page);
+			struct tdm_live_page *wiped = writer != NULL ? wiped_page(current) : current;
+			atomic_store(&wiped->writer, writer);
+			atomic_store(&tdm_live, wiped);
+		}
+		tdm_lock_give(&page->lock);
+	}
+	if (writer == NULL)
+		atomic_fetch_add(&tdm_client.unrecorded, 1);
+	return writer;
+}
+
+struct tdm_writer *tdm_client_peek(void)
+{
+	return atomic_load_explicit(&atomic_load(&tdm_live)->writer, memory_order_acquire);
+}
+
+/* A ledger with nothing in it goes; the address space stays mapped, because other threads may still report. */
+static void end_ledger(struct tdm_writer *writer)
+{
+	struct tdm_ledger_header *header = writer->file.header;
+	tdm_ledger_file_clock(&writer->file);
+	header->closed_tsc = header->last.tsc;
+	atomic_store((_Atomic uint32_t *)&header->state, TDM_LEDGER_CLOSED);
+	if (tdm_client.keep || tdm_writer_live(writer, NULL) != 0)
+		return;
+	unlink(writer->file.path);
+	struct tdm_live_page *page = atomic_load(&tdm_live);
+	struct tdm_writer *expected = writer;
+	atomic_compare_exchange_strong(&page->writer, &expected, NULL); /* a later report makes a new one */
+}
+
+void tdm_client_after_exit(struct tdm_writer *writer)
+{
+	if (tdm_client_peek() == writer && (writer->file.header->state != TDM_LEDGER_CLOSED || tdm_writer_live(writer, NULL) == 0))
+		end_ledger(writer);
+}
+
+__attribute__((destructor(FIRST_PRIORITY))) static void client_end(void)
+{
+	struct tdm_writer *writer = tdm_client_peek();
+	atomic_store(&tdm_client.closing, 1);
+	if (writer != NULL && last_pid == getpid())
+		end_ledger(writer);
+}

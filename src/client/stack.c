@@ -1,0 +1,197 @@
+/*
+ * Two ways to walk the stack. Frame pointers cost a few nanoseconds a frame, and see only through code that keeps them; the walk stays inside the thread's own
+ * stack, so that a register that holds something else cannot lead it astray. libunwind sees through everything; it is opened at run time where it is installed.
+ */
+#include "client/stack.h"
+#include "client/client.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MODULES_MAX = 1024, UNWIND_SKIP_MAX = 8, PATH_KEPT = 1024 };
+
+typedef int unwind_function(void **frames, int count);
+
+static struct {
+	_Atomic int chosen; /* 0 not yet, 1 frame pointers, 2 libunwind */
+	unwind_function *unwind;
+} method;
+
+/* Address ranges that the ledger knows already; private, guarded by `lock`. */
+static struct {
+	_Atomic uint32_t lock;
+	struct tdm_writer *writer; /* they are known to this ledger */
+	struct {
+		uintptr_t base, end;
+	} known[MODULES_MAX];
+	unsigned count;
+} modules;
+
+/* Finds the mapping that holds `address` in /proc/self/maps, without stdio and without malloc. */
+static void find_stack(uintptr_t address)
+{
+	char text[4096];
+	size_t have = 0;
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	for (ssize_t got; (got = read(fd, text + have, sizeof text - have - 1)) > 0;) {
+		have += (size_t)got;
+		text[have] = '\0';
+		char *line = text;
+		for (char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+			char *dash;
+			uintptr_t low = strtoull(line, &dash, 16), high = *dash == '-' ? strtoull(dash + 1, NULL, 16) : 0;
+			if (low <= address && address < high) {
+				tdm_thread.stack_low = low;
+				tdm_thread.stack_high = high;
+				close(fd);
+				return;
+			}
+		}
+		have -= (size_t)(line - text);
+		memmove(text, line, have);
+		if (have == sizeof text - 1)
+			have = 0; /* an absurdly long line: passed over */
+	}
+	close(fd);
+}
+
+static uint32_t walk_frames(uint64_t *frames, uint32_t depth, void *frame)
+{
+	uintptr_t at = (uintptr_t)frame;
+	uint32_t count = 0;
+	if (at < tdm_thread.stack_low || at >= tdm_thread.stack_high)
+		find_stack(at);
+	uintptr_t high = tdm_thread.stack_high;
+	while (count < depth && at % sizeof(uintptr_t) == 0 && at < high && high - at >= 2 * sizeof(uintptr_t)) {
+		const uintptr_t *link = (const uintptr_t *)at;
+		if (link[1] == 0)
+			break;
+		frames[count++] = link[1];
+		if (link[0] <= at)
+			break; /* callers lie higher */
+		at = link[0];
+	}
+	return count;
+}
+
+static int choose_method(void)
+{
+	const char *wish = secure_getenv("TIDEMARK_UNWIND");
+	int chosen = 1;
+	if (wish == NULL || strcmp(wish, "fp") != 0) {
+		void *library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+		void *symbol = library != NULL ? dlsym(library, "unw_backtrace") : NULL;
+		memcpy(&method.unwind, &symbol, sizeof symbol);
+		if (method.unwind != NULL)
+			chosen = 2;
+	}
+	atomic_store(&method.chosen, chosen);
+	return chosen;
+}
+
+/* libunwind's frames from the one that returns to the caller of the library on. */
+static uint32_t unwind_frames(uint64_t *frames, uint32_t depth, void *frame)
+{
+	void *all[TDM_LEDGER_STACK_MAX + UNWIND_SKIP_MAX];
+	uintptr_t caller = ((const uintptr_t *)frame)[1];
+	int got = method.unwind(all, (int)depth + UNWIND_SKIP_MAX), from = 0;
+	while (from < got && from < UNWIND_SKIP_MAX && (uintptr_t)all[from] != caller)
+		from++;
+	if (from == got || from == UNWIND_SKIP_MAX)
+		from = 0;
+	uint32_t count = 0;
+	for (int i = from; i < got && count < depth; i++)
+		frames[count++] = (uint64_t)(uintptr_t)all[i];
+	return count;
+}
+
+static int put_module(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct tdm_writer *writer = context;
+	struct {
+		uint64_t base, bytes;
+		char path[PATH_KEPT];
+	} blob = { .base = info->dlpi_addr };
+	uintptr_t low = UINTPTR_MAX, high = 0;
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type != PT_LOAD)
+			continue;
+		uintptr_t from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, to = from + info->dlpi_phdr[i].p_memsz;
+		low = from < low ? from : low;
+		high = to > high ? to : high;
+	}
+	if (high <= low || modules.count == MODULES_MAX)
+		return 0;
+	for (unsigned i = 0; i < modules.count; i++)
+		if (modules.known[i].base == low && modules.known[i].end == high)
+			return 0;
+	blob.bytes = high - blob.base;
+	size_t len = strlen(info->dlpi_name);
+	if (len == 0) {
+		ssize_t got = readlink("/proc/self/exe", blob.path, sizeof blob.path);
+		len = got > 0 ? (size_t)got : 0;
+	} else {
+		len = len < sizeof blob.path ? len : sizeof blob.path;
+		memcpy(blob.path, info->dlpi_name, len);
+	}
+	tdm_blobs_put(&writer->blobs, TDM_BLOB_MODULE, &blob, 2 * sizeof(uint64_t) + len, NULL);
+	modules.known[modules.count].base = low;
+	modules.known[modules.count++].end = high;
+	return 0;
+}
+
+static bool is_known(uint64_t address)
+{
+	for (unsigned i = 0; i < modules.count; i++)
+		if (address >= modules.known[i].base && address < modules.known[i].end)
+			return true;
+	return false;
+}
+
+/* A stack that is new to the ledger may pass through modules that are, too. */
+static void note_modules(struct tdm_writer *writer, const uint64_t *frames, uint32_t count)
+{
+	bool all_known = true;
+	if (!tdm_lock_take(&modules.lock))
+		return;
+	if (modules.writer != writer) {
+		modules.writer = writer;
+		modules.count = 0;
+	}
+	for (uint32_t i = 0; i < count && all_known; i++)
+		all_known = (frames[i] & TDM_FRAME_TEXT) != 0 || is_known(frames[i]);
+	if (!all_known)
+		dl_iterate_phdr(put_module, writer);
+	tdm_lock_give(&modules.lock);
+}
+
+uint32_t tdm_stack_put(struct tdm_writer *writer, const uint64_t *frames, uint32_t count)
+{
+	bool is_new;
+	count = count < TDM_LEDGER_STACK_MAX ? count : TDM_LEDGER_STACK_MAX;
+	if (count == 0)
+		return 0;
+	uint32_t number = tdm_blobs_put(&writer->blobs, TDM_BLOB_STACK, frames, count * sizeof *frames, &is_new);
+	if (number == 0)
+		tdm_writer_lost(writer, TDM_LOSS_TEXT);
+	else if (is_new)
+		note_modules(writer, frames, count);
+	return number;
+}
+
+uint32_t tdm_stack_take(struct tdm_writer *writer, uint32_t depth, void *frame)
+{
+	uint64_t frames[TDM_LEDGER_STACK_MAX];
+	int chosen = atomic_load_explicit(&method.chosen, memory_order_acquire);
+	if (chosen == 0)
+		chosen = choose_method();
+	uint32_t count = chosen == 2 ? unwind_frames(frames, depth, frame) : walk_frames(frames, depth, frame);
+	return tdm_stack_put(writer, frames, count);
+}

@@ -1,0 +1,182 @@
+#include "ledger/blobs.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <sched.h>
+
+enum {
+	FIRST_CELLS = 1024,
+	FIRST_NUMBER = 2, /* numbers 0 and 1 stay unused */
+	SPINS = 200,
+	YIELDS_MAX = 1 << 20, /* about a second: whoever holds the lock so long does not run any more */
+};
+#define CAPACITY_MAX (UINT64_C(256) << 20)
+
+struct tdm_blob_cell {
+	uint64_t hash;
+	uint32_t number; /* 0: free */
+	uint32_t bytes;
+};
+
+bool tdm_lock_take_slow(_Atomic uint32_t *lock)
+{
+	for (uint32_t tries = 0; tries < YIELDS_MAX; tries++) {
+		for (int i = 0; i < SPINS; i++) {
+			if (atomic_load_explicit(lock, memory_order_relaxed) == 0 &&
+				atomic_exchange_explicit(lock, 1, memory_order_acquire) == 0)
+				return true;
+#if defined(__x86_64__)
+			__builtin_ia32_pause();
+#endif
+		}
+		sched_yield();
+	}
+	return false;
+}
+
+int tdm_blobs_init(struct tdm_blobs *blobs, struct tdm_ledger_file *file, _Atomic uint32_t *file_lock)
+{
+	*blobs = (struct tdm_blobs){ .file = file, .file_lock = file_lock, .mask = FIRST_CELLS - 1 };
+	blobs->used = FIRST_NUMBER * TDM_LEDGER_BLOB_UNIT;
+	blobs->cells = tdm_private_alloc(FIRST_CELLS * sizeof *blobs->cells);
+	return blobs->cells != NULL ? 0 : -ENOMEM;
+}
+
+void tdm_blobs_done(struct tdm_blobs *blobs)
+{
+	if (blobs->cells != NULL)
+		tdm_private_free(blobs->cells, (blobs->mask + (size_t)1) * sizeof *blobs->cells);
+	blobs->cells = NULL;
+}
+
+static uint64_t hash_of(enum tdm_blob_kind kind, const void *content, size_t bytes)
+{
+	return tdm_str_hash((struct tdm_str){ content, bytes }) ^ (uint64_t)kind << 56;
+}
+
+/* The bytes of the area at `used`: segment k begins at FIRST_BLOB * (2^k - 1). */
+static char *at_offset(const struct tdm_blobs *blobs, uint64_t offset, uint64_t *left)
+{
+	unsigned k = 63 - (unsigned)__builtin_clzll(offset / TDM_LEDGER_FIRST_BLOB + 1);
+	uint64_t begin = (uint64_t)TDM_LEDGER_FIRST_BLOB * ((UINT64_C(1) << k) - 1);
+	uint64_t size = (uint64_t)TDM_LEDGER_FIRST_BLOB << k;
+	*left = size - (offset - begin);
+	return blobs->segment[k] + (offset - begin);
+}
+
+static int add_segment(struct tdm_blobs *blobs)
+{
+	size_t size = (size_t)TDM_LEDGER_FIRST_BLOB << blobs->segment_count;
+	uint64_t offset;
+	void *at;
+	if (blobs->segment_count == TDM_LEDGER_BLOB_SEGMENTS || blobs->capacity + size > CAPACITY_MAX)
+		return -ENOSPC;
+	if (!tdm_lock_take(blobs->file_lock))
+		return -EBUSY;
+	int err = tdm_ledger_file_area(blobs->file, size, size, &at, &offset);
+	tdm_lock_give(blobs->file_lock);
+	if (err != 0)
+		return err;
+	struct tdm_ledger_header *header = blobs->file->header;
+	blobs->segment[blobs->segment_count] = at;
+	header->blob_offset[blobs->segment_count] = offset;
+	blobs->segment_count++;
+	blobs->capacity += size;
+	atomic_store_explicit((_Atomic uint32_t *)&header->blob_segments, blobs->segment_count, memory_order_release);
+	return 0;
+}
+
+/* A place for a blob of `bytes`, head included: behind the last one, or at the start of the next segment. */
+static char *find_room(struct tdm_blobs *blobs, uint64_t bytes, uint32_t *number)
+{
+	uint64_t left;
+	for (;;) {
+		if (blobs->used >= blobs->capacity && add_segment(blobs) != 0)
+			return NULL;
+		char *at = at_offset(blobs, blobs->used, &left);
+		if (bytes <= left) {
+			*number = (uint32_t)(blobs->used / TDM_LEDGER_BLOB_UNIT);
+			return at;
+		}
+		blobs->used += left;
+	}
+}
+
+static uint32_t append(struct tdm_blobs *blobs, enum tdm_blob_kind kind, uint64_t hash, const void *content, size_t bytes)
+{
+	uint64_t padded = (bytes + TDM_LEDGER_BLOB_UNIT - 1) / TDM_LEDGER_BLOB_UNIT * TDM_LEDGER_BLOB_UNIT;
+	uint32_t number;
+	char *at = find_room(blobs, sizeof(struct tdm_ledger_blob) + padded, &number);
+	if (at == NULL)
+		return 0;
+	struct tdm_ledger_blob head = { .kind = kind, .bytes = (uint32_t)bytes, .hash = hash };
+	memcpy(at + sizeof head, content, bytes);
+	memcpy(at, &head, sizeof head);
+	blobs->used += sizeof head + padded;
+	atomic_store_explicit((_Atomic uint64_t *)&blobs->file->header->blob_used, blobs->used, memory_order_release);
+	return number;
+}
+
+static bool same_content(const struct tdm_blobs *blobs, const struct tdm_blob_cell *cell, enum tdm_blob_kind kind,
+	const void *content, size_t bytes)
+{
+	uint64_t left;
+	const char *at = at_offset(blobs, (uint64_t)cell->number * TDM_LEDGER_BLOB_UNIT, &left);
+	struct tdm_ledger_blob head;
+	memcpy(&head, at, sizeof head);
+	return head.kind == (uint32_t)kind && cell->bytes == bytes && memcmp(at + sizeof head, content, bytes) == 0;
+}
+
+static int grow_cells(struct tdm_blobs *blobs)
+{
+	uint32_t old_count = blobs->mask + 1, mask = old_count * 2 - 1;
+	struct tdm_blob_cell *old = blobs->cells;
+	struct tdm_blob_cell *cells = tdm_private_alloc((mask + (size_t)1) * sizeof *cells);
+	if (cells == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < old_count; i++) {
+		uint32_t at = (uint32_t)old[i].hash & mask;
+		if (old[i].number == 0)
+			continue;
+		while (cells[at].number != 0)
+			at = (at + 1) & mask;
+		cells[at] = old[i];
+	}
+	blobs->cells = cells;
+	blobs->mask = mask;
+	tdm_private_free(old, old_count * sizeof *old);
+	return 0;
+}
+
+static uint32_t put_locked(struct tdm_blobs *blobs, enum tdm_blob_kind kind, const void *content, size_t bytes, bool *is_new)
+{
+	uint64_t hash = hash_of(kind, content, bytes);
+	uint32_t at = (uint32_t)hash & blobs->mask;
+	for (; blobs->cells[at].number != 0; at = (at + 1) & blobs->mask)
+		if (blobs->cells[at].hash == hash && same_content(blobs, &blobs->cells[at], kind, content, bytes))
+			return blobs->cells[at].number;
+	if (blobs->full)
+		return 0;
+	uint32_t number = append(blobs, kind, hash, content, bytes);
+	if (number == 0) {
+		blobs->full = true;
+		return 0;
+	}
+	blobs->cells[at] = (struct tdm_blob_cell){ hash, number, (uint32_t)bytes };
+	*is_new = true;
+	if (++blobs->count > blobs->mask / 2 && grow_cells(blobs) != 0)
+		blobs->full = true;
+	return number;
+}
+
+uint32_t tdm_blobs_put(struct tdm_blobs *blobs, enum tdm_blob_kind kind, const void *content, size_t bytes, bool *is_new)
+{
+	bool fresh = false;
+	if (bytes > TDM_LEDGER_FIRST_BLOB / 2 || !tdm_lock_take(&blobs->lock))
+		return 0;
+	uint32_t number = put_locked(blobs, kind, content, bytes, &fresh);
+	tdm_lock_give(&blobs->lock);
+	if (is_new != NULL)
+		*is_new = fresh;
+	return number;
+}

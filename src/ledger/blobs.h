@@ -1,0 +1,49 @@
+/*
+ * Texts, stacks and core ranges in the ledger, each kept once: a blob has a number that buffers and events refer to. Writing side; any thread, one lock.
+ */
+#ifndef TDM_LEDGER_BLOBS_H
+#define TDM_LEDGER_BLOBS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ledger/ledger_file.h"
+
+struct tdm_blob_cell;
+
+struct tdm_blobs {
+	_Atomic uint32_t lock;
+	struct tdm_ledger_file *file; /* borrowed */
+	_Atomic uint32_t *file_lock;  /* taken around changes of the file */
+	char *segment[TDM_LEDGER_BLOB_SEGMENTS];
+	unsigned segment_count;
+	uint64_t used; /* bytes of the area, with skipped rests */
+	uint64_t capacity;
+	struct tdm_blob_cell *cells; /* hash to number */
+	uint32_t mask, count;
+	bool full; /* no more room: new ones are refused */
+};
+
+int tdm_blobs_init(struct tdm_blobs *blobs, struct tdm_ledger_file *file, _Atomic uint32_t *file_lock);
+void tdm_blobs_done(struct tdm_blobs *blobs);
+
+/* The number of this content, new or known; 0 when there is no room. *is_new (may be NULL) says which. */
+uint32_t tdm_blobs_put(
+	struct tdm_blobs *blobs, enum tdm_blob_kind kind, const void *content, size_t bytes, bool *is_new);
+
+/* A short lock that gives the processor away when it has to wait long, and gives up after a while: false then. */
+bool tdm_lock_take_slow(_Atomic uint32_t *lock);
+static inline bool tdm_lock_take(_Atomic uint32_t *lock)
+{
+	if (__builtin_expect(atomic_exchange_explicit(lock, 1, memory_order_acquire) == 0, 1))
+		return true;
+	return tdm_lock_take_slow(lock);
+}
+static inline void tdm_lock_give(_Atomic uint32_t *lock)
+{
+	atomic_store_explicit(lock, 0, memory_order_release);
+}
+
+#endif

@@ -1,0 +1,286 @@
+/*
+ * The ledger's bytes: one file for each tracked process, written by that process alone, read by anybody who may open it. docs/formats/ledger.md
+ * describes it byte by byte; the assertions at the end freeze it. Little-endian.
+ *
+ * The file is a header page, then areas in the order in which they were needed. Nothing moves once it is there; a directory in the header (or in
+ * a device's page) gives the offset of every area. Areas grow by whole segments, each twice as large as the one before.
+ *
+ * How a reader gets a true picture without a lock, and why a writer killed at any instruction leaves one:
+ *   - Every call that changes a device has a number, the device's `seq` plus one while it is under way. Storing it into `seq` (release) is the last
+ *     thing a call does: that store is the commit.
+ *   - A slot is a buffer that lives if its `birth` is at most `seq` and its `death` is 0 or above `seq`. A slot being filled has an impossible birth.
+ *   - Counters exist twice; a call writes the older copy. The newest copy whose number is at most `seq` is the true one.
+ *   - A ring record carries its number, too; one being written has an impossible one.
+ * So whatever an unfinished call has written carries a number that `seq` has not reached, and is not believed.
+ */
+#ifndef TDM_LEDGER_LAYOUT_H
+#define TDM_LEDGER_LAYOUT_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/kind.h"
+
+#define TDM_LEDGER_MAGIC      UINT64_C(0x314b524d45444954) /* "TIDEMRK1" */
+#define TDM_LEDGER_MAJOR      1                            /* a reader refuses another one */
+#define TDM_LEDGER_MINOR      0                            /* grows when reserved bytes get a meaning */
+#define TDM_LEDGER_SEQ_BUSY   UINT64_MAX                   /* number of what is being written */
+#define TDM_LEDGER_PREFIX     "tidemark."
+
+enum {
+	TDM_LEDGER_PAGE = 4096,
+	TDM_LEDGER_DEVICES = 64,
+	TDM_LEDGER_SEGMENTS = 24,         /* of slots; each twice as large as the one before */
+	TDM_LEDGER_FIRST_SLOTS = 512,     /* of the first segment */
+	TDM_LEDGER_RING = 2048,           /* records; a power of two */
+	TDM_LEDGER_BLOB_SEGMENTS = 16,    /* of texts and stacks, and of phases */
+	TDM_LEDGER_FIRST_BLOB = 32768,    /* bytes */
+	TDM_LEDGER_BLOB_UNIT = 8,         /* a blob's number times this is its offset in the blob area */
+	TDM_LEDGER_PHASES_FIRST = 64,     /* records of the first phase segment */
+	TDM_LEDGER_REGIONS = 8,           /* memory regions of a device that can be described */
+	TDM_LEDGER_COUNTERS = TDM_KIND_COUNT + 1, /* one for each kind, and TDM_LEDGER_L1_ALL */
+	TDM_LEDGER_L1_ALL = TDM_KIND_COUNT,       /* everything that lies in L1, together */
+	TDM_LEDGER_TEXT_MAX = 255,
+	TDM_LEDGER_STACK_MAX = 64,
+	TDM_LEDGER_FREE_CLOCK = 8, /* the time of a release may be that of an earlier report, fewer than so many before it */
+};
+
+/* Why an event could not be recorded. */
+enum tdm_ledger_loss {
+	TDM_LOSS_SPACE,   /* no room: the file system is full or the ledger may not grow further */
+	TDM_LOSS_NESTED,  /* reported from a signal handler that interrupted the library */
+	TDM_LOSS_DEVICE,  /* more devices than there is room for */
+	TDM_LOSS_INVALID, /* a kind or size that cannot be */
+	TDM_LOSS_TEXT,    /* a name or stack that could not be kept; the event itself was */
+	TDM_LOSS_COUNT
+};
+
+enum tdm_ledger_state {
+	TDM_LEDGER_NEW = 0,    /* being set up: not to be read */
+	TDM_LEDGER_OPEN = 1,   /* in use, or left behind by a process that was killed */
+	TDM_LEDGER_CLOSED = 2, /* the process ended by itself with buffers live */
+};
+
+/* The time stamp counter and the clocks read together. */
+struct tdm_ledger_clock {
+	uint64_t tsc, monotonic_ns, realtime_ns;
+};
+
+struct tdm_ledger_header {
+	uint64_t magic;
+	uint32_t major, minor;
+	uint32_t state;      /* enum tdm_ledger_state */
+	uint32_t header_size;
+	uint64_t file_size;  /* bytes in use; stored before anything refers to them */
+	/* who: pid alone is reused; an exec keeps pid and start time */
+	uint8_t boot_id[16];
+	uint64_t pid_namespace; /* inode number */
+	uint64_t start_time;    /* field 22 of /proc/PID/stat, clock ticks since boot */
+	int32_t pid;
+	uint32_t generation; /* of exec */
+	uint32_t uid, reserved0;
+	char comm[16];
+	char command[232]; /* beginning of the command line, words separated by blanks */
+	/* when */
+	struct tdm_ledger_clock first, last; /* `last` is renewed now and then; `last_seq` is odd while it is written */
+	uint64_t last_seq;
+	uint64_t closed_tsc; /* 0 while open */
+	uint64_t frees_inherited; /* of buffers that were allocated before a fork */
+	uint64_t lost[TDM_LOSS_COUNT];
+	uint64_t reserved1[3];
+	/* where */
+	uint32_t device_count;     /* stored after the entry below */
+	uint32_t blob_segments;
+	uint64_t blob_used;        /* bytes of the blob area that are complete */
+	uint64_t blob_offset[TDM_LEDGER_BLOB_SEGMENTS];
+	uint32_t phase_count;      /* complete records */
+	uint32_t phase_segments;
+	uint64_t phase_offset[TDM_LEDGER_BLOB_SEGMENTS];
+	uint64_t module_count_reserved;
+	uint64_t device_offset[TDM_LEDGER_DEVICES];
+};
+
+/*
+ * The counters of a kind on a device: what is there now, which every report changes, and the peaks, which few do. Of each there are two copies, one cache line each.
+ * Bytes are reserved bytes: per bank, times the banks in lockstep. Frees are allocs - buffers.
+ */
+struct tdm_ledger_now {
+	uint64_t seq; /* number of the call that wrote this copy; 0: nothing yet */
+	uint64_t bytes;
+	uint64_t buffers;
+	uint64_t bank_bytes;  /* in one bank or core, added up over the buffers */
+	uint64_t asked_bytes; /* sizes as they were asked for */
+	uint64_t allocs;      /* since the start */
+	uint64_t alloc_bytes; /* since the start, reserved */
+	uint64_t alloc_asked; /* since the start, asked for */
+};
+
+struct tdm_ledger_peak {
+	uint64_t seq;
+	uint64_t bytes, buffers, bank_bytes, asked_bytes; /* each the highest it ever was */
+	uint64_t tsc; /* when bytes was highest */
+	uint64_t reserved[2];
+};
+
+/* What went wrong with a kind; single words that only grow. */
+struct tdm_ledger_faults {
+	uint64_t out_of_memory;  /* reported by the program */
+	uint64_t double_frees;   /* freed again shortly after */
+	uint64_t unknown_frees;  /* never seen */
+	uint64_t rereports;      /* allocated again while live: the old one was taken as freed */
+	uint64_t views;          /* live ones cost nothing; how many were reported */
+	uint64_t oom_bytes;      /* size of the last failed request */
+	uint64_t oom_tsc;
+	uint64_t reserved;
+};
+
+/* A memory region of the device, as the program described it. */
+struct tdm_ledger_region {
+	uint32_t kind, banks;
+	uint64_t base, bank_size;
+	uint32_t align, flags;
+};
+
+struct tdm_ledger_device {
+	/* the commit word has a line of its own: readers poll it */
+	uint64_t seq;
+	uint64_t reserved0[7];
+	/* description; `described` is odd while it is written */
+	uint32_t number; /* logical */
+	uint32_t flags;  /* TDM_DEVICE_* */
+	uint64_t described;
+	uint64_t chip_id; /* valid with TDM_DEVICE_HAS_CHIP_ID; 0 is a valid one */
+	char card[24];
+	uint32_t region_count;
+	uint32_t grid_x, grid_y, reserved1;
+	struct tdm_ledger_region regions[TDM_LEDGER_REGIONS];
+	uint64_t reserved2[16];
+	/* buffers and events */
+	uint32_t slot_segments; /* stored after the offset below */
+	uint32_t slot_high;     /* slots ever used; the rest was never touched */
+	uint64_t slot_offset[TDM_LEDGER_SEGMENTS];
+	uint64_t ring_offset;
+	uint64_t ring_records;
+	uint64_t reserved3[5];
+	struct tdm_ledger_faults faults[TDM_KIND_COUNT];
+	struct tdm_ledger_now now[TDM_LEDGER_COUNTERS][2];
+	struct tdm_ledger_peak peak[TDM_LEDGER_COUNTERS][2];
+};
+
+enum {
+	TDM_DEVICE_HAS_CHIP_ID = 1,
+	TDM_DEVICE_VIRTUAL = 2, /* holds what a capture without dispatch adds up; nothing of it is on a card */
+};
+
+/*
+ * A buffer: a slot of one cache line, which is all that a release touches, and as much again by half in a parallel array. Segment k of the slots is
+ * TDM_LEDGER_FIRST_SLOTS << k of the one, then as many of the other. Both are written before the slot's birth; afterwards only `death` changes, until the slot is
+ * used again.
+ */
+struct tdm_ledger_slot {
+	uint64_t birth; /* number of the call that allocated it; 0: never used */
+	uint64_t death; /* number of the call that freed it; 0: none */
+	uint64_t id;
+	uint64_t address;
+	uint64_t asked;      /* bytes asked for */
+	uint64_t bank_bytes; /* in one bank or core */
+	uint64_t tsc;        /* of its birth */
+	uint32_t banks;      /* in lockstep: reserved bytes are bank_bytes * banks; 0: a view */
+	uint8_t kind;
+	uint8_t flags; /* TDM_SLOT_* */
+	uint16_t reserved;
+};
+
+struct tdm_ledger_more {
+	uint32_t holding;   /* banks or cores that hold a page */
+	uint32_t page_size; /* 0: unknown */
+	uint32_t cores;     /* sharded over so many; 0: interleaved */
+	uint32_t thread;    /* kernel's thread id */
+	uint32_t name;      /* blob number; 0: none */
+	uint32_t stack;     /* blob number; 0: none */
+	uint32_t program;   /* blob number; 0: none */
+	uint32_t ranges;    /* blob number of its core ranges; 0: none */
+};
+
+enum { TDM_SLOT_VIEW = 1, TDM_SLOT_NO_ADDRESS = 2 };
+
+enum tdm_ledger_op {
+	TDM_LEDGER_ALLOC = 1,
+	TDM_LEDGER_FREE,
+	TDM_LEDGER_OOM,
+	TDM_LEDGER_PHASE,
+	TDM_LEDGER_PROGRAM,
+	TDM_LEDGER_BAD_FREE, /* double or unknown */
+	TDM_LEDGER_OP_COUNT
+};
+
+struct tdm_ledger_record {
+	uint64_t seq; /* number of its call */
+	uint64_t tsc;
+	uint64_t id;
+	uint64_t address;
+	uint64_t asked;
+	uint64_t bank_bytes;
+	uint32_t banks;
+	uint32_t name;   /* blob number; 0 for a release */
+	uint32_t thread;
+	uint8_t op;      /* enum tdm_ledger_op */
+	uint8_t kind;
+	uint16_t flags;
+};
+
+/* What a segment between two snapshots of the phase tracker did, or a bare mark. Sizes as asked for, by the runtime's own rules. */
+struct tdm_ledger_phase {
+	uint32_t name;  /* blob number */
+	uint32_t flags; /* TDM_PHASE_* */
+	uint64_t begin_tsc, end_tsc;
+	uint64_t session;   /* captures are numbered from 1; 0 for marks */
+	int64_t dram_peak;  /* above the start of the segment */
+	int64_t dram_allocated, dram_freed;
+	int64_t l1_peak_cb, l1_peak_buffer, l1_peak_total; /* per core */
+	uint64_t dram_now;  /* bytes of DRAM reserved at the end, all devices */
+	uint64_t reserved[5];
+};
+
+enum { TDM_PHASE_MARK = 1, TDM_PHASE_NO_DISPATCH = 2 };
+
+/* The head of a blob: a text, a stack, or core ranges. Its content follows. */
+struct tdm_ledger_blob {
+	uint32_t kind; /* enum tdm_blob_kind */
+	uint32_t bytes; /* of the content */
+	uint64_t hash;
+};
+
+enum tdm_blob_kind {
+	TDM_BLOB_TEXT = 1,
+	TDM_BLOB_STACK,  /* u64 frames, innermost first; with TDM_FRAME_TEXT the low half is the number of a text */
+	TDM_BLOB_RANGES, /* u16 x0, y0, x1, y1 of each rectangle */
+	TDM_BLOB_MODULE, /* u64 base, u64 size, then the path */
+};
+#define TDM_FRAME_TEXT (UINT64_C(1) << 63)
+
+static_assert(sizeof(struct tdm_ledger_header) <= TDM_LEDGER_PAGE, "the header fits its page");
+static_assert(offsetof(struct tdm_ledger_header, boot_id) == 32, "frozen");
+static_assert(offsetof(struct tdm_ledger_header, comm) == 80, "frozen");
+static_assert(offsetof(struct tdm_ledger_header, first) == 328, "frozen");
+static_assert(offsetof(struct tdm_ledger_header, lost) == 400, "frozen");
+static_assert(offsetof(struct tdm_ledger_header, device_count) == 464, "frozen");
+static_assert(offsetof(struct tdm_ledger_header, device_offset) == 752, "frozen");
+static_assert(sizeof(struct tdm_ledger_now) == 64, "frozen");
+static_assert(sizeof(struct tdm_ledger_peak) == 64, "frozen");
+static_assert(sizeof(struct tdm_ledger_faults) == 64, "frozen");
+static_assert(sizeof(struct tdm_ledger_region) == 32, "frozen");
+static_assert(offsetof(struct tdm_ledger_device, regions) == 128, "frozen");
+static_assert(offsetof(struct tdm_ledger_device, slot_segments) == 512, "frozen");
+static_assert(offsetof(struct tdm_ledger_device, faults) == 768, "frozen");
+static_assert(offsetof(struct tdm_ledger_device, now) == 1472, "frozen");
+static_assert(offsetof(struct tdm_ledger_device, peak) == 3008, "frozen");
+static_assert(sizeof(struct tdm_ledger_device) == 4544, "frozen");
+static_assert(sizeof(struct tdm_ledger_slot) == 64, "frozen");
+static_assert(sizeof(struct tdm_ledger_more) == 32, "frozen");
+static_assert(sizeof(struct tdm_ledger_record) == 64, "frozen");
+static_assert(sizeof(struct tdm_ledger_phase) == 128, "frozen");
+static_assert(sizeof(struct tdm_ledger_blob) == 16, "frozen");
+
+#endif

@@ -1,0 +1,320 @@
+#include "ledger/ledger_file.h"
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	GENERATIONS_MAX = 10000,
+	FD_FLOOR = 200, /* the library's descriptor keeps out of the way of the program's */
+	HUGE_BYTES = 2 << 20,
+};
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+void *tdm_private_alloc(size_t bytes)
+{
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at == MAP_FAILED)
+		return NULL;
+	if (bytes >= HUGE_BYTES)
+		madvise(at, bytes, MADV_HUGEPAGE);
+	return at;
+}
+
+void tdm_private_free(void *at, size_t bytes)
+{
+	if (at != NULL)
+		munmap(at, bytes);
+}
+
+static struct tdm_ledger_clock read_clock(void)
+{
+	struct timespec mono = { 0 }, real = { 0 };
+	struct tdm_ledger_clock clock = { .tsc = tdm_clock_ticks() };
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock.monotonic_ns = (uint64_t)mono.tv_sec * TDM_NS_PER_S + (uint64_t)mono.tv_nsec;
+	clock.realtime_ns = (uint64_t)real.tv_sec * TDM_NS_PER_S + (uint64_t)real.tv_nsec;
+	return clock;
+}
+
+void tdm_ledger_file_clock(struct tdm_ledger_file *file)
+{
+	_Atomic uint64_t *seq = (_Atomic uint64_t *)&file->header->last_seq;
+	uint64_t now = atomic_load_explicit(seq, memory_order_relaxed);
+	/* Two threads may come here at once: the one that finds it odd leaves it to the other. */
+	if (now % 2 != 0 || !atomic_compare_exchange_strong(seq, &now, now + 1))
+		return;
+	atomic_thread_fence(memory_order_release);
+	file->header->last = read_clock();
+	atomic_store_explicit(seq, now + 2, memory_order_release);
+}
+
+/* A small file of /proc into a terminated buffer; its length, or 0. */
+static size_t read_small(const char *path, char *dst, size_t cap)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	ssize_t got = read(fd, dst, cap - 1);
+	close(fd);
+	dst[got > 0 ? got : 0] = '\0';
+	return got > 0 ? (size_t)got : 0;
+}
+
+/* Field 22 of the stat file; the name in parentheses may hold anything, so fields are counted behind its end. */
+static uint64_t start_time(void)
+{
+	char text[1024];
+	enum { FIELDS_AFTER_NAME = 20 };
+	if (read_small("/proc/self/stat", text, sizeof text) == 0)
+		return 0;
+	const char *at = strrchr(text, ')');
+	for (int i = 0; at != NULL && i < FIELDS_AFTER_NAME; i++)
+		at = strchr(at + 1, ' ');
+	return at != NULL ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+static void read_boot_id(uint8_t id[16])
+{
+	char text[64];
+	size_t len = read_small("/proc/sys/kernel/random/boot_id", text, sizeof text), nibble = 0;
+	for (size_t i = 0; i < len && nibble < 32; i++) {
+		int c = text[i], value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+		if (value < 0)
+			continue;
+		id[nibble / 2] = (uint8_t)(id[nibble / 2] << 4 | value);
+		nibble++;
+	}
+}
+
+static void read_command(struct tdm_ledger_header *header)
+{
+	size_t len = read_small("/proc/self/comm", header->comm, sizeof header->comm);
+	if (len != 0 && header->comm[len - 1] == '\n')
+		header->comm[len - 1] = '\0';
+	len = read_small("/proc/self/cmdline", header->command, sizeof header->command);
+	while (len != 0 && header->command[len - 1] == '\0')
+		len--;
+	for (size_t i = 0; i < len; i++)
+		if (header->command[i] == '\0')
+			header->command[i] = ' ';
+}
+
+static void fill_header(struct tdm_ledger_header *header, uint64_t start, uint32_t generation)
+{
+	struct stat ns;
+	header->major = TDM_LEDGER_MAJOR;
+	header->minor = TDM_LEDGER_MINOR;
+	header->header_size = TDM_LEDGER_PAGE;
+	header->file_size = TDM_LEDGER_PAGE;
+	read_boot_id(header->boot_id);
+	header->pid_namespace = stat("/proc/self/ns/pid", &ns) == 0 ? ns.st_ino : 0;
+	header->start_time = start;
+	header->pid = getpid();
+	header->generation = generation;
+	header->uid = getuid();
+	read_command(header);
+	header->first = header->last = read_clock();
+	header->magic = TDM_LEDGER_MAGIC;
+	atomic_store_explicit((_Atomic uint32_t *)&header->state, TDM_LEDGER_OPEN, memory_order_release);
+}
+
+/* Whether a ledger that this process wrote before an exec has nothing to tell: no live buffer, nothing lost, no fault. */
+static bool tells_nothing(int fd)
+{
+	struct tdm_ledger_header header;
+	struct tdm_ledger_device device;
+	if (pread(fd, &header, sizeof header, 0) != (ssize_t)sizeof header || header.magic != TDM_LEDGER_MAGIC ||
+		header.device_count > TDM_LEDGER_DEVICES)
+		return false;
+	for (uint32_t i = 0; i < header.device_count; i++) {
+		if (header.device_offset[i] > INT64_MAX ||
+			pread(fd, &device, sizeof device, (off_t)header.device_offset[i]) != (ssize_t)sizeof device)
+			return false;
+		for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
+			const struct tdm_ledger_now *c = device.now[k];
+			const struct tdm_ledger_now *newest =
+				c[1].seq <= device.seq && (c[0].seq > device.seq || c[1].seq > c[0].seq) ? &c[1] : &c[0];
+			if (newest->seq <= device.seq && newest->buffers != 0)
+				return false;
+		}
+	}
+	return true;
+}
+
+static void remove_if_empty(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && tells_nothing(fd))
+		unlink(path);
+	close(fd);
+}
+
+/* The first generation whose name is free. */
+static int create_unique(struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint64_t start, uint32_t *generation)
+{
+	for (uint32_t g = 0; g < GENERATIONS_MAX; g++) {
+		int len = snprintf(file->path, sizeof file->path, "%s/" TDM_LEDGER_PREFIX "%d.%llu.%u", dir, (int)getpid(),
+			(unsigned long long)start, g);
+		if (len < 0 || (size_t)len >= sizeof file->path)
+			return -ENAMETOOLONG;
+		int fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode != 0 ? mode : 0600);
+		if (fd >= 0) {
+			*generation = g;
+			return fd;
+		}
+		if (errno != EEXIST)
+			return -errno;
+		remove_if_empty(file->path);
+	}
+	return -EEXIST;
+}
+
+/* The lock shows readers that the writer lives. It goes with the process, whatever way that ends. */
+static void lock_file(int fd)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	fcntl(fd, F_SETLK, &lock);
+}
+
+static int move_fd_up(int fd)
+{
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FLOOR);
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
+static int map_header(struct tdm_ledger_file *file)
+{
+	if (ftruncate(file->fd, TDM_LEDGER_PAGE) != 0)
+		return -errno;
+	int err = posix_fallocate(file->fd, 0, TDM_LEDGER_PAGE);
+	if (err != 0)
+		return -err;
+	void *at = mmap(NULL, TDM_LEDGER_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
+	if (at == MAP_FAILED)
+		return -errno;
+	file->header = at;
+	file->areas[file->area_count].at = at;
+	file->areas[file->area_count++].bytes = TDM_LEDGER_PAGE;
+	return 0;
+}
+
+int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32_t mode)
+{
+	uint32_t generation = 0;
+	uint64_t start = start_time();
+	struct stat st;
+	memset(file, 0, sizeof *file);
+	file->fd = create_unique(file, dir, mode, start, &generation);
+	if (file->fd < 0)
+		return file->fd;
+	if (mode != 0)
+		fchmod(file->fd, mode); /* asked for expressly: the umask does not count */
+	file->fd = move_fd_up(file->fd);
+	lock_file(file->fd);
+	int err = fstat(file->fd, &st) == 0 ? map_header(file) : -errno;
+	if (err != 0) {
+		tdm_ledger_file_close(file, true);
+		return err;
+	}
+	file->device_no = st.st_dev;
+	file->inode = st.st_ino;
+	fill_header(file->header, start, generation);
+	return 0;
+}
+
+void tdm_ledger_file_close(struct tdm_ledger_file *file, bool remove)
+{
+	if (remove && file->path[0] != '\0')
+		unlink(file->path);
+	for (unsigned i = 0; i < file->area_count; i++)
+		munmap(file->areas[i].at, file->areas[i].bytes);
+	file->area_count = 0;
+	file->header = NULL;
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+}
+
+/* Programs that close all descriptors take ours, too; it is opened again by name, if that is still the same file. */
+static int check_fd(struct tdm_ledger_file *file)
+{
+	struct stat st;
+	if (fstat(file->fd, &st) == 0 && st.st_dev == file->device_no && st.st_ino == file->inode)
+		return 0;
+	int fd = open(file->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) != 0 || st.st_dev != file->device_no || st.st_ino != file->inode) {
+		close(fd);
+		return -ENOENT;
+	}
+	file->fd = move_fd_up(fd);
+	lock_file(file->fd);
+	return 0;
+}
+
+static size_t page_up(size_t bytes)
+{
+	return (bytes + TDM_LEDGER_PAGE - 1) / TDM_LEDGER_PAGE * TDM_LEDGER_PAGE;
+}
+
+int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t offset, size_t from, size_t to)
+{
+	int err = check_fd(file);
+	from = from / TDM_LEDGER_PAGE * TDM_LEDGER_PAGE;
+	to = page_up(to);
+	if (err != 0 || to <= from)
+		return err;
+	if (fallocate(file->fd, 0, (off_t)(offset + from), (off_t)(to - from)) != 0)
+		return -errno;
+	/* Where the kernel can, the pages are mapped here rather than one by one on the hot path. */
+	madvise((char *)at + from, to - from, MADV_POPULATE_WRITE);
+	return 0;
+}
+
+int tdm_ledger_file_area(struct tdm_ledger_file *file, size_t bytes, size_t reserve, void **at, uint64_t *offset)
+{
+	uint64_t from = file->header->file_size;
+	int err = check_fd(file);
+	bytes = page_up(bytes);
+	if (err != 0)
+		return err;
+	if (file->area_count == TDM_LEDGER_AREAS_MAX)
+		return -ENOSPC;
+	if (ftruncate(file->fd, (off_t)(from + bytes)) != 0)
+		return -errno;
+	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, (off_t)from);
+	if (map == MAP_FAILED)
+		return -errno;
+	err = tdm_ledger_file_reserve(file, map, from, 0, reserve);
+	if (err != 0) {
+		munmap(map, bytes);
+		if (ftruncate(file->fd, (off_t)from) != 0)
+			return err;
+		return err;
+	}
+	file->areas[file->area_count].at = map;
+	file->areas[file->area_count++].bytes = bytes;
+	atomic_store_explicit((_Atomic uint64_t *)&file->header->file_size, from + bytes, memory_order_release);
+	*at = map;
+	*offset = from;
+	return 0;
+}

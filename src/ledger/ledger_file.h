@@ -1,0 +1,53 @@
+/*
+ * The writer's side of the ledger file: creating it, and getting more of it. Every page is reserved before it is touched, so that a full file system is an
+ * error code and not a signal in somebody's program. Nothing here is on the hot path; nothing here uses malloc.
+ */
+#ifndef TDM_LEDGER_LEDGER_FILE_H
+#define TDM_LEDGER_LEDGER_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ledger/layout.h"
+
+enum { TDM_LEDGER_PATH_MAX = 512, TDM_LEDGER_AREAS_MAX = 512 };
+
+struct tdm_ledger_file {
+	int fd;
+	struct tdm_ledger_header *header; /* mapped */
+	char path[TDM_LEDGER_PATH_MAX];
+	uint64_t device_no, inode; /* of the file, to know it again */
+	struct {
+		void *at;
+		size_t bytes;
+	} areas[TDM_LEDGER_AREAS_MAX]; /* what is mapped, for unmapping in a forked child */
+	unsigned area_count;
+};
+
+/*
+ * Creates "DIR/tidemark.PID.START.GENERATION" with the identity of this process and maps its header. An earlier generation of the same process (before an
+ * exec) that holds nothing is removed. `mode` 0: 0600. 0 or -errno.
+ */
+int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32_t mode);
+
+/* Unmaps and closes; removes the file first if asked. */
+void tdm_ledger_file_close(struct tdm_ledger_file *file, bool remove);
+
+/*
+ * A new area of the file, `bytes` long and mapped, of which the first `reserve` bytes may be touched. Offset in *offset. 0 or -errno (-ENOSPC: the file
+ * system is full).
+ */
+int tdm_ledger_file_area(struct tdm_ledger_file *file, size_t bytes, size_t reserve, void **at, uint64_t *offset);
+
+/* Reserves [from, to) of an area, so that it may be touched, and touches it. 0 or -errno. */
+int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t offset, size_t from, size_t to);
+
+/* Reads the clocks into the header's `last`. */
+void tdm_ledger_file_clock(struct tdm_ledger_file *file);
+
+/* Private memory, zeroed, not from malloc; NULL when there is none. Large blocks ask for large pages. */
+void *tdm_private_alloc(size_t bytes);
+void tdm_private_free(void *at, size_t bytes);
+
+#endif

@@ -1,0 +1,448 @@
+#include "ledger/reader_parts.h"
+#include "base/clock.h"
+#include "base/err.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	CLOCK_TRIES = 8,
+	AREA_ALIGN = 8, /* of every offset in the file */
+};
+/* Two readings of the clocks that are closer together say little about the rate of the counter. */
+#define CLOCK_SPAN_NS (TDM_NS_PER_S / 2)
+
+int tdm_ledger_read(const struct tdm_ledger *ledger, uint64_t offset, void *dst, size_t bytes)
+{
+	char *at = dst;
+	if (offset > INT64_MAX || bytes > INT64_MAX - offset)
+		return TDM_ECORRUPT;
+	while (bytes != 0) {
+		ssize_t got = pread(ledger->fd, at, bytes, (off_t)offset);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			return TDM_ECORRUPT;
+		at += got;
+		offset += (uint64_t)got;
+		bytes -= (size_t)got;
+	}
+	return 0;
+}
+
+bool tdm_ledger_is_inside(const struct tdm_ledger *ledger, uint64_t offset, uint64_t bytes)
+{
+	return offset >= ledger->header.header_size && offset % AREA_ALIGN == 0 && offset <= ledger->limit &&
+	       bytes <= ledger->limit - offset;
+}
+
+int tdm_ledger_measure(struct tdm_ledger *ledger)
+{
+	struct stat st;
+	uint64_t said;
+	int err = tdm_ledger_read(ledger, offsetof(struct tdm_ledger_header, file_size), &said, sizeof said);
+	if (err != 0)
+		return err;
+	if (fstat(ledger->fd, &st) != 0)
+		return -errno;
+	uint64_t real = st.st_size > 0 ? (uint64_t)st.st_size : 0;
+	ledger->limit = said < real ? said : real;
+	return 0;
+}
+
+int tdm_ledger_areas_add(
+	const struct tdm_ledger *ledger, struct tdm_ledger_areas *areas, uint64_t offset, uint64_t bytes)
+{
+	size_t at = areas->count;
+	if (!tdm_ledger_is_inside(ledger, offset, bytes))
+		return TDM_ECORRUPT;
+	while (at != 0 && areas->list[at - 1].offset > offset)
+		at--;
+	/* Both ends of every area lie inside the file, so that these sums do not wrap. */
+	if ((at != 0 && areas->list[at - 1].offset + areas->list[at - 1].bytes > offset) ||
+		(at != areas->count && offset + bytes > areas->list[at].offset))
+		return TDM_ECORRUPT;
+	if (areas->count == areas->cap) {
+		size_t cap = areas->cap != 0 ? areas->cap * 2 : 64;
+		struct tdm_ledger_area *list = realloc(areas->list, cap * sizeof *list);
+		if (list == NULL)
+			return -ENOMEM;
+		areas->list = list;
+		areas->cap = cap;
+	}
+	memmove(areas->list + at + 1, areas->list + at, (areas->count - at) * sizeof *areas->list);
+	areas->list[at] = (struct tdm_ledger_area){ offset, bytes };
+	areas->count++;
+	return 0;
+}
+
+/* The header. */
+
+static int check_header(const struct tdm_ledger_header *header, struct tdm_diag *diag)
+{
+	if (header->magic == 0 || (header->magic == TDM_LEDGER_MAGIC && header->state == TDM_LEDGER_NEW))
+		return tdm_diag_set(diag, -EAGAIN, 0, 0, "its writer has not finished setting it up");
+	if (header->magic != TDM_LEDGER_MAGIC)
+		return tdm_diag_set(diag, TDM_ECORRUPT, 0, 0, "not a ledger: it does not begin like one");
+	if (header->major != TDM_LEDGER_MAJOR)
+		return tdm_diag_set(diag, TDM_EVERSION, 0, 0,
+			"a ledger of version %" PRIu32 ".%" PRIu32 "; this program reads version %d", header->major,
+			header->minor, TDM_LEDGER_MAJOR);
+	if (header->state > TDM_LEDGER_CLOSED || header->pid <= 0)
+		return tdm_diag_set(diag, TDM_ECORRUPT, 0, 0, "damaged: its header names state %" PRIu32 " and pid %d",
+			header->state, (int)header->pid);
+	if (header->header_size < sizeof *header || header->header_size > TDM_LEDGER_PAGE)
+		return tdm_diag_set(diag, TDM_ECORRUPT, 0, 0, "damaged: a header of %" PRIu32 " bytes cannot be",
+			header->header_size);
+	if (header->device_count > TDM_LEDGER_DEVICES || header->blob_segments > TDM_LEDGER_BLOB_SEGMENTS ||
+		header->phase_segments > TDM_LEDGER_BLOB_SEGMENTS)
+		return tdm_diag_set(diag, TDM_ECORRUPT, 0, 0,
+			"damaged: its header counts %" PRIu32 " devices, %" PRIu32 " and %" PRIu32 " segments",
+			header->device_count, header->blob_segments, header->phase_segments);
+	return 0;
+}
+
+static int read_header(const struct tdm_ledger *ledger, struct tdm_ledger_header *header, struct tdm_diag *diag)
+{
+	struct stat st;
+	if (fstat(ledger->fd, &st) != 0)
+		return tdm_diag_set(diag, -errno, 0, 0, "%s", tdm_err_text(-errno));
+	if (st.st_size == 0)
+		return tdm_diag_set(diag, -EAGAIN, 0, 0, "its writer has not finished setting it up");
+	int err = tdm_ledger_read(ledger, 0, header, sizeof *header);
+	if (err == TDM_ECORRUPT)
+		return tdm_diag_set(diag, err, 0, 0, "not a ledger: it has %lld bytes only", (long long)st.st_size);
+	if (err != 0)
+		return tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err));
+	return check_header(header, diag);
+}
+
+static void copy_who(struct tdm_ledger_who *who, const struct tdm_ledger_header *header)
+{
+	*who = (struct tdm_ledger_who){
+		.pid_namespace = header->pid_namespace,
+		.start_time = header->start_time,
+		.pid = header->pid,
+		.generation = header->generation,
+		.uid = header->uid,
+	};
+	memcpy(who->boot_id, header->boot_id, sizeof who->boot_id);
+	memcpy(who->comm, header->comm, sizeof header->comm);
+	memcpy(who->command, header->command, sizeof header->command);
+}
+
+/* The texts and phases of the header: a segment that cannot be, and those behind it, are not used. */
+static uint32_t believe_segments(struct tdm_ledger *ledger, struct tdm_ledger_areas *areas, const uint64_t *offsets,
+	uint32_t count, uint64_t first_bytes)
+{
+	for (uint32_t k = 0; k < count; k++)
+		if (tdm_ledger_areas_add(ledger, areas, offsets[k], tdm_ledger_segment_bytes(first_bytes, k, 1)) != 0) {
+			ledger->refused++;
+			return k;
+		}
+	return count;
+}
+
+/* The clocks. */
+
+static bool is_this_boot(const uint8_t boot_id[16])
+{
+	char text[64] = "";
+	uint8_t id[16] = { 0 };
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+	size_t nibble = 0;
+	if (fd >= 0)
+		close(fd);
+	for (ssize_t i = 0; i < got && nibble < 32; i++) {
+		char c = text[i];
+		int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+		if (value < 0)
+			continue;
+		id[nibble / 2] = (uint8_t)(id[nibble / 2] << 4 | value);
+		nibble++;
+	}
+	return nibble == 32 && memcmp(id, boot_id, sizeof id) == 0;
+}
+
+static struct tdm_ledger_clock clock_now(void)
+{
+	struct timespec real = { 0 };
+	struct tdm_ledger_clock now = { .tsc = tdm_clock_ticks(), .monotonic_ns = tdm_clock_ns() };
+	clock_gettime(CLOCK_REALTIME, &real);
+	now.realtime_ns = (uint64_t)real.tv_sec * TDM_NS_PER_S + (uint64_t)real.tv_nsec;
+	return now;
+}
+
+/* The header's second reading, whole: the same twice, and not being written. */
+static bool read_last_clock(const struct tdm_ledger *ledger, struct tdm_ledger_clock *last)
+{
+	struct {
+		struct tdm_ledger_clock clock;
+		uint64_t seq;
+	} a, b;
+	static_assert(offsetof(struct tdm_ledger_header, last_seq) ==
+			      offsetof(struct tdm_ledger_header, last) + sizeof(struct tdm_ledger_clock),
+		"the number follows what it guards");
+	for (int i = 0; i < CLOCK_TRIES; i++) {
+		uint64_t at = offsetof(struct tdm_ledger_header, last);
+		if (tdm_ledger_read(ledger, at, &a, sizeof a) != 0 || tdm_ledger_read(ledger, at, &b, sizeof b) != 0)
+			return false;
+		if (a.seq % 2 == 0 && memcmp(&a, &b, sizeof a) == 0) {
+			*last = a.clock;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_far(const struct tdm_ledger_clock *from, const struct tdm_ledger_clock *to, uint64_t span_ns)
+{
+	return to->tsc > from->tsc && to->monotonic_ns > from->monotonic_ns &&
+	       to->monotonic_ns - from->monotonic_ns >= span_ns;
+}
+
+/* Where the header's readings are too close together, the clock of this moment is the second one, if it is the same. */
+static void refresh_clocks(struct tdm_ledger *ledger)
+{
+	struct tdm_ledger_clock last, now;
+	bool has_last = read_last_clock(ledger, &last);
+	ledger->first = ledger->header.first;
+	ledger->has_clocks = has_last && is_far(&ledger->first, &last, CLOCK_SPAN_NS);
+	if (ledger->has_clocks) {
+		ledger->last = last;
+		return;
+	}
+	if (is_this_boot(ledger->who.boot_id)) {
+		now = clock_now();
+		ledger->has_clocks = is_far(&ledger->first, &now, 1);
+		ledger->last = now;
+	}
+	if (!ledger->has_clocks && has_last) {
+		ledger->has_clocks = is_far(&ledger->first, &last, 1);
+		ledger->last = last;
+	}
+}
+
+bool tdm_ledger_monotonic(const struct tdm_ledger *ledger, uint64_t tsc, uint64_t *ns)
+{
+	const struct tdm_ledger_clock *first = &ledger->first, *last = &ledger->last;
+	if (!ledger->has_clocks)
+		return false;
+	unsigned __int128 span_ns = last->monotonic_ns - first->monotonic_ns, span = last->tsc - first->tsc;
+	if (tsc >= first->tsc) {
+		unsigned __int128 later = (tsc - first->tsc) * span_ns / span;
+		if (later > UINT64_MAX - first->monotonic_ns)
+			return false;
+		*ns = first->monotonic_ns + (uint64_t)later;
+		return true;
+	}
+	unsigned __int128 earlier = (first->tsc - tsc) * span_ns / span;
+	if (earlier > first->monotonic_ns)
+		return false;
+	*ns = first->monotonic_ns - (uint64_t)earlier;
+	return true;
+}
+
+/* The real-time clock may have been set in between; the newest reading says how it stands to the other one. */
+bool tdm_ledger_realtime(const struct tdm_ledger *ledger, uint64_t tsc, uint64_t *ns)
+{
+	uint64_t mono, real = ledger->last.realtime_ns, then = ledger->last.monotonic_ns;
+	if (!tdm_ledger_monotonic(ledger, tsc, &mono))
+		return false;
+	if (mono >= then ? mono - then > UINT64_MAX - real : then - mono > real)
+		return false;
+	*ns = mono >= then ? real + (mono - then) : real - (then - mono);
+	return true;
+}
+
+/* The picture. */
+
+static int refresh_devices(struct tdm_ledger *ledger, struct tdm_ledger_areas *areas, struct tdm_diag *diag)
+{
+	uint32_t count = ledger->header.device_count;
+	size_t room = count != 0 ? count : 1, good = 0;
+	struct tdm_ledger_view *views = calloc(room, sizeof *views);
+	struct tdm_ledger_place *places = calloc(room, sizeof *places);
+	int err = views != NULL && places != NULL ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < count && err == 0; i++) {
+		err = tdm_ledger_device_read(
+			ledger, ledger->header.device_offset[i], areas, &views[good], &places[good], diag);
+		if (err == TDM_ECORRUPT) {
+			ledger->refused++;
+			err = 0;
+		} else if (err == 0) {
+			good++;
+		}
+	}
+	if (err != 0) {
+		free(views);
+		free(places);
+		return tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err));
+	}
+	free(ledger->views);
+	free(ledger->places);
+	ledger->views = views;
+	ledger->places = places;
+	ledger->device_count = good;
+	return 0;
+}
+
+int tdm_ledger_refresh(struct tdm_ledger *ledger, struct tdm_diag *diag)
+{
+	struct tdm_ledger_areas areas = { 0 };
+	struct tdm_ledger_header header, before = ledger->header;
+	int err = read_header(ledger, &header, diag);
+	if (err != 0)
+		return err;
+	ledger->header = header;
+	err = tdm_ledger_measure(ledger);
+	if (err == 0) {
+		ledger->header.blob_segments = believe_segments(
+			ledger, &areas, header.blob_offset, header.blob_segments, TDM_LEDGER_FIRST_BLOB);
+		ledger->header.phase_segments = believe_segments(ledger, &areas, header.phase_offset,
+			header.phase_segments, TDM_LEDGER_PHASES_FIRST * sizeof(struct tdm_ledger_phase));
+		err = refresh_devices(ledger, &areas, diag);
+	} else {
+		tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err));
+	}
+	free(areas.list);
+	if (err != 0) {
+		ledger->header = before;
+		return err;
+	}
+	copy_who(&ledger->who, &header);
+	refresh_clocks(ledger);
+	return 0;
+}
+
+/* The file. */
+
+/* "tidemark.PID.…": whether the name is that of a ledger of this process. */
+static bool is_own_name(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	char own[40];
+	int len = snprintf(own, sizeof own, TDM_LEDGER_PREFIX "%d.", (int)getpid());
+	return strncmp(name != NULL ? name + 1 : path, own, (size_t)len) == 0;
+}
+
+static int open_file(struct tdm_ledger *ledger, struct tdm_diag *diag)
+{
+	struct stat st;
+	bool is_own = is_own_name(ledger->path);
+	if (is_own && (ledger->fd = tdm_own_file_find(ledger->path)) >= 0) {
+		ledger->own = true;
+		return 0;
+	}
+	ledger->fd = open(ledger->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (ledger->fd < 0 && errno == ELOOP)
+		return tdm_diag_set(diag, -ELOOP, 0, 0, "a symbolic link, which is not followed");
+	if (ledger->fd < 0 || fstat(ledger->fd, &st) != 0)
+		return tdm_diag_set(diag, -errno, 0, 0, "%s", tdm_err_text(-errno));
+	if (!S_ISREG(st.st_mode))
+		return tdm_diag_set(diag, TDM_ECORRUPT, 0, 0, "not a ledger: it is no regular file");
+	if (is_own && st.st_uid == geteuid()) {
+		ledger->own = true;
+		tdm_own_file_keep(ledger->path, ledger->fd);
+	}
+	return 0;
+}
+
+int tdm_ledger_open(const char *path, struct tdm_ledger **out, struct tdm_diag *diag)
+{
+	struct tdm_ledger *ledger = calloc(1, sizeof *ledger);
+	*out = NULL;
+	if (ledger == NULL)
+		return tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory");
+	ledger->fd = -1;
+	ledger->path = strdup(path);
+	int err = ledger->path != NULL ? tdm_map_init(&ledger->by_number) : -ENOMEM;
+	if (err != 0)
+		tdm_diag_set(diag, err, 0, 0, "out of memory");
+	if (err == 0)
+		err = open_file(ledger, diag);
+	if (err == 0)
+		err = tdm_ledger_refresh(ledger, diag);
+	if (err != 0) {
+		tdm_ledger_close(ledger);
+		return err;
+	}
+	*out = ledger;
+	return 0;
+}
+
+void tdm_ledger_close(struct tdm_ledger *ledger)
+{
+	if (ledger == NULL)
+		return;
+	if (ledger->fd >= 0 && !ledger->own)
+		close(ledger->fd);
+	tdm_ledger_blobs_done(ledger);
+	free(ledger->views);
+	free(ledger->places);
+	free(ledger->path);
+	free(ledger);
+}
+
+const char *tdm_ledger_path(const struct tdm_ledger *ledger)
+{
+	return ledger->path;
+}
+
+const struct tdm_ledger_who *tdm_ledger_who(const struct tdm_ledger *ledger)
+{
+	return &ledger->who;
+}
+
+uint64_t tdm_ledger_started(const struct tdm_ledger *ledger)
+{
+	return ledger->header.first.monotonic_ns;
+}
+
+enum tdm_liveness tdm_ledger_liveness(const struct tdm_ledger *ledger)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	if (ledger->own)
+		return TDM_ALIVE; /* one's own lock is never in one's way */
+	if (fcntl(ledger->fd, F_GETLK, &lock) != 0)
+		return TDM_ALIVE_UNKNOWN;
+	return lock.l_type == F_UNLCK ? TDM_DEAD : TDM_ALIVE;
+}
+
+enum tdm_ledger_state tdm_ledger_state(const struct tdm_ledger *ledger)
+{
+	return (enum tdm_ledger_state)ledger->header.state;
+}
+
+uint64_t tdm_ledger_lost(const struct tdm_ledger *ledger, enum tdm_ledger_loss loss)
+{
+	return (unsigned)loss < TDM_LOSS_COUNT ? ledger->header.lost[loss] : 0;
+}
+
+uint64_t tdm_ledger_frees_inherited(const struct tdm_ledger *ledger)
+{
+	return ledger->header.frees_inherited;
+}
+
+uint64_t tdm_ledger_refused(const struct tdm_ledger *ledger)
+{
+	return ledger->refused;
+}
+
+size_t tdm_ledger_device_count(const struct tdm_ledger *ledger)
+{
+	return ledger->device_count;
+}
+
+const struct tdm_ledger_view *tdm_ledger_device(const struct tdm_ledger *ledger, size_t i)
+{
+	return i < ledger->device_count ? &ledger->views[i] : NULL;
+}

@@ -1,0 +1,200 @@
+/*
+ * A device's page. Its counters exist twice and a call writes the older copy, so what call S left is intact as long as
+ * no call but S + 1 has begun: when `seq` is S before and after the page was read, the newest copy of each counter with
+ * a number of at most S is the one. A writer that reports without a pause never gives such a moment; then every copy
+ * that is believed still carries the number of a finished call and is consistent in itself as far as can be seen, but
+ * the counters may be those of different calls.
+ */
+#include "ledger/reader_parts.h"
+#include "base/err.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+
+enum {
+	TRIES = 200,       /* for a page of one moment */
+	YIELD_EVERY = 16,  /* tries after which the writer is given the processor */
+	ROUGH_AFTER = 150, /* tries after which counters of several calls will do */
+	RING_MAX = 1 << 20,
+};
+
+int tdm_ledger_seq(const struct tdm_ledger *ledger, uint64_t device_offset, uint64_t *seq)
+{
+	return tdm_ledger_read(ledger, device_offset + offsetof(struct tdm_ledger_device, seq), seq, sizeof *seq);
+}
+
+/* What a count must be, whoever wrote it; a copy that was overwritten while it was read rarely is. */
+static bool count_is_plausible(const struct tdm_ledger_count *c)
+{
+	return c->bytes <= c->peak_bytes && c->buffers <= c->peak_buffers && c->bank_bytes <= c->peak_bank_bytes &&
+	       c->asked_bytes <= c->peak_asked_bytes && c->buffers <= c->allocs && c->bytes <= c->alloc_bytes &&
+	       c->asked_bytes <= c->alloc_asked;
+}
+
+/* Which of two copies is the newest that was committed; -1 when both are being overwritten. */
+static int newest(uint64_t first, uint64_t second, uint64_t seq)
+{
+	if (first > seq && second > seq)
+		return -1;
+	return second <= seq && (first > seq || second > first);
+}
+
+/* Both parts of a counter, put together; false when there is no copy of one. */
+static bool resolve(const struct tdm_ledger_device *page, unsigned i, uint64_t seq, struct tdm_ledger_count *count)
+{
+	int n = newest(page->now[i][0].seq, page->now[i][1].seq, seq);
+	int p = newest(page->peak[i][0].seq, page->peak[i][1].seq, seq);
+	if (n < 0 || p < 0)
+		return false;
+	const struct tdm_ledger_now *now = &page->now[i][n];
+	const struct tdm_ledger_peak *peak = &page->peak[i][p];
+	*count = (struct tdm_ledger_count){ 0 };
+	if (now->seq == 0)
+		return true; /* never used */
+	*count = (struct tdm_ledger_count){
+		.seq = now->seq,
+		.bytes = now->bytes,
+		.peak_bytes = peak->bytes,
+		.buffers = now->buffers,
+		.peak_buffers = peak->buffers,
+		.bank_bytes = now->bank_bytes,
+		.peak_bank_bytes = peak->bank_bytes,
+		.asked_bytes = now->asked_bytes,
+		.peak_asked_bytes = peak->asked_bytes,
+		.allocs = now->allocs,
+		.alloc_bytes = now->alloc_bytes,
+		.alloc_asked = now->alloc_asked,
+		.peak_tsc = peak->tsc,
+	};
+	return count_is_plausible(count);
+}
+
+/* How many counters have no copy that can be believed; those are left as if they had never been used. */
+static unsigned resolve_counts(const struct tdm_ledger_device *page, uint64_t seq, struct tdm_ledger_count *counts)
+{
+	unsigned bad = 0;
+	for (unsigned i = 0; i < TDM_LEDGER_COUNTERS; i++)
+		if (!resolve(page, i, seq, &counts[i])) {
+			counts[i] = (struct tdm_ledger_count){ 0 };
+			bad++;
+		}
+	return bad;
+}
+
+/* The page and its counters as call *seq left them; see the head of this file. */
+static int read_page(struct tdm_ledger *ledger, uint64_t offset, struct tdm_ledger_device *page, uint64_t *seq,
+	struct tdm_ledger_count *counts)
+{
+	uint64_t after;
+	unsigned bad = TDM_LEDGER_COUNTERS;
+	for (int i = 0; i < TRIES; i++) {
+		int err = tdm_ledger_seq(ledger, offset, seq);
+		if (err == 0)
+			err = tdm_ledger_read(ledger, offset, page, sizeof *page);
+		if (err == 0)
+			err = tdm_ledger_seq(ledger, offset, &after);
+		if (err != 0)
+			return err;
+		if (*seq == TDM_LEDGER_SEQ_BUSY)
+			return TDM_ECORRUPT;
+		/* A writer that was killed while it described the device leaves that number odd for good. */
+		bool whole = (after == *seq && page->described % 2 == 0) || i >= ROUGH_AFTER;
+		bad = resolve_counts(page, *seq, counts);
+		if (whole && bad == 0)
+			return 0;
+		if (i % YIELD_EVERY == YIELD_EVERY - 1)
+			sched_yield();
+	}
+	ledger->refused += bad;
+	return 0;
+}
+
+static int read_slots_place(struct tdm_ledger *ledger, struct tdm_ledger_areas *areas,
+	const struct tdm_ledger_device *page, struct tdm_ledger_place *place)
+{
+	uint64_t slots = 0;
+	if (page->slot_segments > TDM_LEDGER_SEGMENTS)
+		return TDM_ECORRUPT;
+	for (uint32_t k = 0; k < page->slot_segments; k++) {
+		uint64_t count = (uint64_t)TDM_LEDGER_FIRST_SLOTS << k;
+		int err = tdm_ledger_areas_add(ledger, areas, page->slot_offset[k],
+			count * (sizeof(struct tdm_ledger_slot) + sizeof(struct tdm_ledger_more)));
+		if (err != 0)
+			return err;
+		place->slot_offset[k] = page->slot_offset[k];
+		slots += count;
+	}
+	place->slot_segments = page->slot_segments;
+	/* A slot may be in use a moment before the segment it lies in is in the copy of the page. */
+	place->slot_high = page->slot_high < slots ? page->slot_high : (uint32_t)slots;
+	return 0;
+}
+
+static int read_place(struct tdm_ledger *ledger, uint64_t offset, struct tdm_ledger_areas *areas,
+	const struct tdm_ledger_device *page, struct tdm_ledger_place *place)
+{
+	*place = (struct tdm_ledger_place){ .offset = offset };
+	int err = tdm_ledger_areas_add(ledger, areas, offset, sizeof *page);
+	if (err == 0)
+		err = read_slots_place(ledger, areas, page, place);
+	if (err != 0 || page->ring_records == 0)
+		return err;
+	if (page->ring_records > RING_MAX || (page->ring_records & (page->ring_records - 1)) != 0)
+		return TDM_ECORRUPT;
+	err = tdm_ledger_areas_add(
+		ledger, areas, page->ring_offset, page->ring_records * sizeof(struct tdm_ledger_record));
+	place->ring_offset = page->ring_offset;
+	place->ring_records = page->ring_records;
+	return err;
+}
+
+static void copy_view(
+	struct tdm_ledger *ledger, struct tdm_ledger_view *view, const struct tdm_ledger_device *page, uint64_t seq)
+{
+	view->number = page->number;
+	view->flags = page->flags;
+	view->seq = seq;
+	view->chip_id = page->chip_id;
+	memcpy(view->card, page->card, sizeof page->card);
+	view->card[sizeof page->card] = '\0';
+	view->grid_x = page->grid_x;
+	view->grid_y = page->grid_y;
+	view->region_count = 0;
+	if (page->region_count > TDM_LEDGER_REGIONS)
+		ledger->refused++;
+	for (uint32_t i = 0; i < page->region_count && i < TDM_LEDGER_REGIONS; i++) {
+		const struct tdm_ledger_region *region = &page->regions[i];
+		uint64_t total;
+		if (region->kind < TDM_KIND_COUNT && region->bank_size <= UINT64_MAX - region->base &&
+			!__builtin_mul_overflow(region->bank_size, (uint64_t)region->banks, &total))
+			view->regions[view->region_count++] = *region;
+		else
+			ledger->refused++;
+	}
+	memcpy(view->faults, page->faults, sizeof view->faults);
+}
+
+int tdm_ledger_device_read(struct tdm_ledger *ledger, uint64_t offset, struct tdm_ledger_areas *areas,
+	struct tdm_ledger_view *view, struct tdm_ledger_place *place, struct tdm_diag *diag)
+{
+	struct tdm_ledger_device page;
+	uint64_t seq;
+	if (!tdm_ledger_is_inside(ledger, offset, sizeof page))
+		return tdm_diag_set(
+			diag, TDM_ECORRUPT, 0, 0, "damaged: a device at byte %" PRIu64 " lies outside", offset);
+	int err = read_page(ledger, offset, &page, &seq, view->counts);
+	if (err != 0)
+		return tdm_diag_set(diag, err, 0, 0, "the device at byte %" PRIu64 " cannot be read: %s", offset,
+			tdm_err_text(err));
+	copy_view(ledger, view, &page, seq);
+	if (areas == NULL)
+		return 0;
+	/* The file may have grown since the header was read: its length is asked for behind what refers to it. */
+	err = tdm_ledger_measure(ledger);
+	if (err == 0)
+		err = read_place(ledger, offset, areas, &page, place);
+	return err != 0 ? tdm_diag_set(diag, err, 0, 0, "the device at byte %" PRIu64 " cannot be read: %s", offset,
+				  tdm_err_text(err))
+			: 0;
+}

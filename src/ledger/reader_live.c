@@ -1,0 +1,248 @@
+/*
+ * What is read when it is asked for: live buffers, recent events, phases. Slots are read in chunks; pages of the file
+ * that were never written hold none and are passed over, so that the work is bounded by what is really stored.
+ */
+#include "ledger/reader_parts.h"
+#include "base/err.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+	CHUNK_SLOTS = 1024,
+	BUFFERS_TRIES = 6,
+};
+
+/* The live buffers that were found so far. */
+struct catch {
+	struct tdm_ledger_buffer *list;
+	size_t count, cap;
+	uint64_t refused;
+};
+
+static bool slot_lives(const struct tdm_ledger_slot *slot, uint64_t seq)
+{
+	return slot->birth != 0 && slot->birth <= seq && (slot->death == 0 || slot->death > seq);
+}
+
+static int catch_slot(
+	struct catch *caught, const struct tdm_ledger_slot *slot, const struct tdm_ledger_more *more)
+{
+	struct tdm_ledger_buffer buffer = { .slot = *slot, .more = *more };
+	bool is_view = slot->banks == 0 || (slot->flags & TDM_SLOT_VIEW) != 0;
+	if (slot->kind >= TDM_KIND_COUNT ||
+		(!is_view && (__builtin_mul_overflow(slot->bank_bytes, (uint64_t)slot->banks, &buffer.reserved_bytes) ||
+				     __builtin_mul_overflow(
+					     slot->bank_bytes, (uint64_t)more->holding, &buffer.occupied_bytes)))) {
+		caught->refused++;
+		return 0;
+	}
+	if (caught->count == caught->cap) {
+		size_t cap = caught->cap != 0 ? caught->cap * 2 : 256;
+		struct tdm_ledger_buffer *list = realloc(caught->list, cap * sizeof *list);
+		if (list == NULL)
+			return -ENOMEM;
+		caught->list = list;
+		caught->cap = cap;
+	}
+	caught->list[caught->count++] = buffer;
+	return 0;
+}
+
+/* The first slot from `at` on that may have been written, in a segment at `offset`; `count` when there is none. */
+static uint64_t skip_hole(const struct tdm_ledger *ledger, uint64_t offset, uint64_t at, uint64_t count)
+{
+	uint64_t from = offset + at * sizeof(struct tdm_ledger_slot);
+	off_t data = lseek(ledger->fd, (off_t)from, SEEK_DATA);
+	if (data < 0)
+		return errno == ENXIO ? count : at;
+	if ((uint64_t)data <= from)
+		return at;
+	uint64_t skipped = ((uint64_t)data - from) / sizeof(struct tdm_ledger_slot);
+	return skipped < count - at ? at + skipped : count;
+}
+
+/*
+ * The slots of a segment that are used, `count` of its `all`. What belongs to a slot is read before the slot itself: when the slot then
+ * still is the buffer that was born by `seq`, so was the rest, because a new buffer writes both before its birth.
+ */
+static int catch_segment(const struct tdm_ledger *ledger, uint64_t offset, uint64_t count, uint64_t all, uint64_t seq,
+	struct catch *caught)
+{
+	struct tdm_ledger_slot slots[CHUNK_SLOTS];
+	struct tdm_ledger_more mores[CHUNK_SLOTS];
+	uint64_t mores_offset = offset + all * sizeof *slots;
+	for (uint64_t at = 0; (at = skip_hole(ledger, offset, at, count)) < count;) {
+		size_t n = count - at < CHUNK_SLOTS ? (size_t)(count - at) : CHUNK_SLOTS;
+		int err = tdm_ledger_read(ledger, mores_offset + at * sizeof *mores, mores, n * sizeof *mores);
+		if (err == 0)
+			err = tdm_ledger_read(ledger, offset + at * sizeof *slots, slots, n * sizeof *slots);
+		for (size_t i = 0; i < n && err == 0; i++)
+			if (slot_lives(&slots[i], seq))
+				err = catch_slot(caught, &slots[i], &mores[i]);
+		if (err != 0)
+			return err;
+		at += n;
+	}
+	return 0;
+}
+
+static int catch_all(
+	const struct tdm_ledger *ledger, const struct tdm_ledger_place *place, uint64_t seq, struct catch *caught)
+{
+	uint64_t left = place->slot_high;
+	caught->count = 0;
+	caught->refused = 0;
+	for (uint32_t k = 0; k < place->slot_segments && left != 0; k++) {
+		uint64_t all = (uint64_t)TDM_LEDGER_FIRST_SLOTS << k, count = all < left ? all : left;
+		int err = catch_segment(ledger, place->slot_offset[k], count, all, seq, caught);
+		if (err != 0)
+			return err;
+		left -= count;
+	}
+	return 0;
+}
+
+/* Whether the buffers are those that the counters count, kind by kind. */
+static bool equals_counts(const struct catch *caught, const struct tdm_ledger_count *counts)
+{
+	struct tdm_ledger_count sums[TDM_KIND_COUNT] = { 0 };
+	for (size_t i = 0; i < caught->count; i++) {
+		const struct tdm_ledger_buffer *b = &caught->list[i];
+		struct tdm_ledger_count *sum = &sums[b->slot.kind];
+		bool own = b->slot.banks != 0;
+		/* Sums of a damaged ledger may wrap; then they are compared wrapped. */
+		sum->buffers++;
+		sum->bytes += b->reserved_bytes;
+		sum->bank_bytes += own ? b->slot.bank_bytes : 0;
+		sum->asked_bytes += own ? b->slot.asked : 0;
+	}
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+		if (sums[k].buffers != counts[k].buffers || sums[k].bytes != counts[k].bytes ||
+			sums[k].bank_bytes != counts[k].bank_bytes || sums[k].asked_bytes != counts[k].asked_bytes)
+			return false;
+	return true;
+}
+
+/* A new picture of one device, without those of the others; what it held before stays when that fails. */
+static int refresh_one(struct tdm_ledger *ledger, size_t device)
+{
+	struct tdm_ledger_areas areas = { 0 };
+	struct tdm_ledger_view view = { 0 };
+	struct tdm_ledger_place place;
+	int err = tdm_ledger_device_read(ledger, ledger->places[device].offset, &areas, &view, &place, NULL);
+	free(areas.list);
+	if (err == 0) {
+		ledger->views[device] = view;
+		ledger->places[device] = place;
+	}
+	return err;
+}
+
+int tdm_ledger_buffers(
+	struct tdm_ledger *ledger, size_t device, struct tdm_ledger_buffer **buffers, size_t *count, bool *exact)
+{
+	struct catch caught = { 0 };
+	*buffers = NULL;
+	*count = 0;
+	*exact = false;
+	if (device >= ledger->device_count)
+		return -ENODEV;
+	for (int i = 0; i < BUFFERS_TRIES && !*exact; i++) {
+		uint64_t before = ledger->views[device].seq;
+		int err = i != 0 ? refresh_one(ledger, device) : 0;
+		if (i != 0 && err == 0 && ledger->views[device].seq == before)
+			break; /* nothing has changed, nor will it by asking again */
+		if (err == 0)
+			err = catch_all(ledger, &ledger->places[device], ledger->views[device].seq, &caught);
+		if (err != 0) {
+			free(caught.list);
+			return err;
+		}
+		*exact = equals_counts(&caught, ledger->views[device].counts);
+	}
+	ledger->refused += caught.refused;
+	*buffers = caught.list;
+	*count = caught.count;
+	return 0;
+}
+
+/* Events. */
+
+static bool record_is_valid(const struct tdm_ledger_record *record)
+{
+	uint64_t product;
+	return record->op != 0 && record->op < TDM_LEDGER_OP_COUNT && record->kind < TDM_KIND_COUNT &&
+	       !__builtin_mul_overflow(record->bank_bytes, (uint64_t)record->banks, &product);
+}
+
+int64_t tdm_ledger_events(struct tdm_ledger *ledger, size_t device, uint64_t after, struct tdm_ledger_record *records,
+	size_t cap, uint64_t *missed)
+{
+	uint64_t seq, later;
+	*missed = 0;
+	if (device >= ledger->device_count)
+		return -ENODEV;
+	const struct tdm_ledger_place *place = &ledger->places[device];
+	int err = tdm_ledger_seq(ledger, place->offset, &seq);
+	if (err != 0 || seq <= after || seq == TDM_LEDGER_SEQ_BUSY)
+		return err;
+	if (place->ring_records == 0) {
+		*missed = seq - after;
+		return 0;
+	}
+	size_t bytes = (size_t)place->ring_records * sizeof *records;
+	struct tdm_ledger_record *ring = malloc(bytes);
+	if (ring == NULL)
+		return -ENOMEM;
+	err = tdm_ledger_read(ledger, place->ring_offset, ring, bytes);
+	if (err == 0)
+		err = tdm_ledger_seq(ledger, place->offset, &later);
+	/* Call `later` + 1 may be writing over the record that lies ring_records before it. */
+	uint64_t first = after + 1, found = 0, oldest = later + 2 - place->ring_records;
+	if (err == 0 && later + 1 >= place->ring_records && oldest > first) {
+		*missed = (oldest <= seq ? oldest : seq + 1) - first;
+		first += *missed;
+	}
+	for (uint64_t n = first; n <= seq && found < cap && err == 0; n++) {
+		const struct tdm_ledger_record *record = &ring[(n - 1) & (place->ring_records - 1)];
+		if (record->seq == n && record_is_valid(record)) {
+			records[found++] = *record;
+		} else {
+			++*missed;
+			ledger->refused += record->seq == n;
+		}
+	}
+	free(ring);
+	return err != 0 ? err : (int64_t)found;
+}
+
+/* Phases. */
+
+int64_t tdm_ledger_phases(struct tdm_ledger *ledger, size_t from, struct tdm_ledger_phase *phases, size_t cap)
+{
+	uint32_t total;
+	size_t stored = 0;
+	int err = tdm_ledger_read(ledger, offsetof(struct tdm_ledger_header, phase_count), &total, sizeof total);
+	if (err != 0)
+		return err;
+	uint64_t begin = 0;
+	for (uint32_t k = 0; k < ledger->header.phase_segments && stored < cap; k++) {
+		uint64_t count = (uint64_t)TDM_LEDGER_PHASES_FIRST << k, end = begin + count;
+		end = end < total ? end : total;
+		uint64_t at = from + stored;
+		if (at >= begin && at < end) {
+			uint64_t n = end - at < cap - stored ? end - at : cap - stored;
+			err = tdm_ledger_read(ledger,
+				ledger->header.phase_offset[k] + (at - begin) * sizeof *phases, phases + stored,
+				(size_t)n * sizeof *phases);
+			if (err != 0)
+				return err;
+			stored += (size_t)n;
+		}
+		begin += count;
+	}
+	return (int64_t)stored;
+}

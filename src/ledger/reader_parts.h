@@ -1,0 +1,100 @@
+/*
+ * What the files of the reader share. Nothing outside of them includes this.
+ *
+ * reader.c         the file, the header, liveness, clocks
+ * reader_device.c  a device's page: its directory of areas, and counters of one committed call
+ * reader_live.c    buffers, events, phases
+ * reader_blobs.c   texts, stacks and modules, each read once
+ * own_files.c      descriptors of the reading process's own ledgers
+ */
+#ifndef TDM_LEDGER_READER_PARTS_H
+#define TDM_LEDGER_READER_PARTS_H
+
+#include "base/map.h"
+#include "base/str.h"
+#include "ledger/reader.h"
+
+/* Where a device's things lie. Every area has been checked to lie inside the file, and to share no byte with another one. */
+struct tdm_ledger_place {
+	uint64_t offset; /* of its page */
+	uint32_t slot_segments;
+	uint32_t slot_high; /* at most what the segments hold */
+	uint64_t slot_offset[TDM_LEDGER_SEGMENTS];
+	uint64_t ring_offset;
+	uint64_t ring_records; /* 0: it has none that could be read */
+};
+
+struct tdm_ledger_area {
+	uint64_t offset, bytes;
+};
+
+/* The areas that have been believed so far in one picture. */
+struct tdm_ledger_areas {
+	struct tdm_ledger_area *list; /* sorted by offset */
+	size_t count, cap;
+};
+
+struct tdm_ledger_kept {
+	const char *content;
+	uint32_t kind, bytes;
+};
+
+
+struct tdm_ledger {
+	int fd;
+	bool own; /* of this very process: its descriptor is never closed */
+	char *path;
+	uint64_t limit; /* bytes that may be referred to: what the header says and what the file has, whichever is less */
+	uint64_t refused;
+	struct tdm_ledger_header header;
+	struct tdm_ledger_who who;
+	struct tdm_ledger_clock first, last; /* two readings far enough apart, when has_clocks */
+	bool has_clocks;
+	size_t device_count;
+	struct tdm_ledger_view *views;
+	struct tdm_ledger_place *places;
+	/* blobs that were read */
+	struct tdm_map by_number;
+	struct tdm_ledger_kept *kept;
+	size_t kept_count, kept_cap;
+	uint64_t kept_bytes;
+	uint32_t *modules; /* numbers of the blobs */
+	size_t module_count, module_cap;
+	uint64_t modules_seen; /* offset in the blob area up to which modules were looked for */
+};
+
+/* Exactly `bytes` bytes at `offset`, which lies inside ledger->limit. 0, -errno, or TDM_ECORRUPT when the file is shorter than that. */
+int tdm_ledger_read(const struct tdm_ledger *ledger, uint64_t offset, void *dst, size_t bytes);
+
+/* Whether [offset, offset + bytes) is an area behind the header that may be read. */
+bool tdm_ledger_is_inside(const struct tdm_ledger *ledger, uint64_t offset, uint64_t bytes);
+
+/* Learns anew how long the file is. 0, -errno or TDM_ECORRUPT. */
+int tdm_ledger_measure(struct tdm_ledger *ledger);
+
+/* Adds an area: 0; TDM_ECORRUPT when it lies outside of the file or overlaps another one; -ENOMEM. */
+int tdm_ledger_areas_add(
+	const struct tdm_ledger *ledger, struct tdm_ledger_areas *areas, uint64_t offset, uint64_t bytes);
+
+/* The bytes of segment k of an area whose first has `first` items of `item` bytes. */
+static inline uint64_t tdm_ledger_segment_bytes(uint64_t first, unsigned k, uint64_t item)
+{
+	return (first << k) * item;
+}
+
+/*
+ * Reads a device's page into a view and a place. 0; -errno; TDM_ECORRUPT with diag set when it cannot be believed.
+ * `areas` may be NULL when the place is not wanted (then it is not checked either).
+ */
+int tdm_ledger_device_read(struct tdm_ledger *ledger, uint64_t offset, struct tdm_ledger_areas *areas,
+	struct tdm_ledger_view *view, struct tdm_ledger_place *place, struct tdm_diag *diag);
+
+int tdm_ledger_seq(const struct tdm_ledger *ledger, uint64_t device_offset, uint64_t *seq);
+
+void tdm_ledger_blobs_done(struct tdm_ledger *ledger);
+
+/* Descriptors of this process's own ledgers, kept open for good: the one for a path, or -1. */
+int tdm_own_file_find(const char *path);
+void tdm_own_file_keep(const char *path, int fd);
+
+#endif

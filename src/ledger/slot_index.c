@@ -1,0 +1,133 @@
+#include "ledger/slot_index.h"
+#include "ledger/ledger_file.h"
+
+#include <errno.h>
+
+enum {
+	FIRST_BUCKETS = 64,
+	FILL = 10, /* entries of a bucket on average when the table grows */
+	FILL_MAX = 11, /* the same when there is no memory to grow */
+	BUCKETS_MAX = 1 << 28,
+};
+
+static int table_init(struct tdm_slot_table *table, uint32_t buckets)
+{
+	table->buckets = tdm_private_alloc((size_t)buckets * sizeof *table->buckets);
+	table->mask = buckets - 1;
+	return table->buckets != NULL ? 0 : -ENOMEM;
+}
+
+static void table_done(struct tdm_slot_table *table)
+{
+	if (table->buckets != NULL)
+		tdm_private_free(table->buckets, ((size_t)table->mask + 1) * sizeof *table->buckets);
+	table->buckets = NULL;
+}
+
+int tdm_slot_index_init(struct tdm_slot_index *index)
+{
+	*index = (struct tdm_slot_index){ .limit = (size_t)FIRST_BUCKETS * FILL };
+	return table_init(&index->now, FIRST_BUCKETS);
+}
+
+void tdm_slot_index_done(struct tdm_slot_index *index)
+{
+	table_done(&index->now);
+	table_done(&index->old);
+}
+
+void tdm_slot_index_put_far(struct tdm_slot_table *table, uint32_t bucket, uint32_t hash, uint32_t slot)
+{
+	for (;; bucket = (bucket + 1) & table->mask) {
+		struct tdm_bucket *b = &table->buckets[bucket];
+		uint32_t free_places = tdm_tag_find(b, 0);
+		if (free_places == 0) {
+			b->passed++;
+			continue;
+		}
+		unsigned at = (unsigned)__builtin_ctz(free_places);
+		b->tag[at] = tdm_slot_tag(hash);
+		b->slot[at] = slot;
+		return;
+	}
+}
+
+void tdm_slot_index_unpass(struct tdm_slot_table *table, uint32_t home, uint32_t bucket)
+{
+	for (; home != bucket; home = (home + 1) & table->mask)
+		table->buckets[home].passed--;
+}
+
+static int begin_growth(struct tdm_slot_index *index)
+{
+	struct tdm_slot_table bigger;
+	uint32_t buckets = (index->now.mask + 1) * 2;
+	int err = buckets > BUCKETS_MAX ? -ENOMEM : table_init(&bigger, buckets);
+	if (err != 0) /* a fuller table still works, up to a point */
+		return index->count < ((size_t)index->now.mask + 1) * FILL_MAX ? 0 : err;
+	index->old = index->now;
+	index->now = bigger;
+	index->moved = 0;
+	index->limit = (size_t)buckets * FILL;
+	return 0;
+}
+
+/* Asks for the slots of the next bucket to be moved: they are at hand when their turn comes. */
+static void prefetch_bucket(const struct tdm_slot_index *index, uint32_t bucket, tdm_slot_hash_of *hash_of, const void *context)
+{
+	if (bucket > index->old.mask)
+		return;
+	const struct tdm_bucket *b = &index->old.buckets[bucket];
+	for (unsigned i = 0; i < TDM_BUCKET_SLOTS; i++)
+		if (b->tag[i] != 0)
+			hash_of(context, b->slot[i], true);
+}
+
+/* Moves one bucket. What it passed on is found from the buckets behind it, whose counts stay as they are until they are empty, too. */
+static void move_bucket(struct tdm_slot_index *index, tdm_slot_hash_of *hash_of, const void *context)
+{
+	struct tdm_bucket *b = &index->old.buckets[index->moved];
+	for (unsigned i = 0; i < TDM_BUCKET_SLOTS; i++) {
+		if (b->tag[i] == 0)
+			continue;
+		uint32_t hash = hash_of(context, b->slot[i], false);
+		struct tdm_index_pos pos = { &index->old, index->moved, i };
+		tdm_slot_index_erase(index, pos, hash);
+		tdm_slot_index_put(index, hash, b->slot[i]);
+	}
+	if (index->moved++ == index->old.mask)
+		table_done(&index->old);
+	else
+		prefetch_bucket(index, index->moved, hash_of, context);
+}
+
+int tdm_slot_index_prepare_slow(struct tdm_slot_index *index, tdm_slot_hash_of *hash_of, const void *context)
+{
+	if (index->old.buckets == NULL) {
+		int err = begin_growth(index);
+		if (err != 0 || index->old.buckets == NULL)
+			return err;
+	}
+	move_bucket(index, hash_of, context);
+	return 0;
+}
+
+bool tdm_slot_index_take_hash(struct tdm_slot_index *index, uint32_t hash)
+{
+	struct tdm_slot_table *tables[] = { &index->now, &index->old };
+	for (unsigned t = 0; t < 2; t++) {
+		struct tdm_slot_table *table = tables[t];
+		uint32_t bucket = hash & table->mask;
+		for (uint32_t n = 0; table->buckets != NULL && n <= table->mask; n++, bucket = (bucket + 1) & table->mask) {
+			struct tdm_bucket *b = &table->buckets[bucket];
+			uint32_t hits = tdm_tag_find(b, tdm_slot_tag(hash));
+			if (hits != 0) {
+				b->tag[__builtin_ctz(hits)] = 0;
+				return true;
+			}
+			if (b->passed == 0)
+				break;
+		}
+	}
+	return false;
+}

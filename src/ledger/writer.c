@@ -1,0 +1,358 @@
+#include "ledger/writer.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+	RESERVE_SLOTS = 2048, /* slots are reserved in pieces of so many, whole pages, so that no report waits long */
+	RETRY_AFTER = 1024,        /* reports that pass without asking for room again after it was refused */
+	SPARE_FIRST = 1024,
+	SPINS = 1000,      /* looks at an owner who is inside, before the processor is given away */
+	WAIT_MAX = 1 << 20,
+	RING_BYTES = TDM_LEDGER_RING * sizeof(struct tdm_ledger_record),
+	SLOT_BYTES = sizeof(struct tdm_ledger_slot),
+	MORE_BYTES = sizeof(struct tdm_ledger_more),
+	FIRST_BYTES = TDM_LEDGER_FIRST_SLOTS * (SLOT_BYTES + MORE_BYTES),
+	DEVICE_BYTES = (sizeof(struct tdm_ledger_device) + TDM_LEDGER_PAGE - 1) / TDM_LEDGER_PAGE * TDM_LEDGER_PAGE,
+};
+
+/* Tells the kernel that this process will ask for barriers. The thread sanitizer does not know them, so its builds do without owners. */
+static bool register_barrier(void)
+{
+#if defined(__SANITIZE_THREAD__)
+	return false;
+#else
+	return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0) == 0;
+#endif
+}
+
+struct tdm_wthread *tdm_writer_thread(struct tdm_writer *writer)
+{
+	uint32_t at = atomic_fetch_add(&writer->thread_count, 1);
+	if (at < TDM_WRITER_THREADS && writer->threads != NULL)
+		return &writer->threads[at];
+	atomic_store(&writer->thread_count, TDM_WRITER_THREADS);
+	return NULL;
+}
+
+/* Puts the owner out: after the barrier it either is seen inside, or will see that it is not the owner any more. */
+static bool put_owner_out(struct tdm_wdevice *device)
+{
+	struct tdm_wthread *owner = atomic_exchange(&device->owner, NULL);
+	if (owner == NULL)
+		return true;
+	device->revocations++;
+	device->streak = 0;
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) != 0)
+		return false; /* cannot be, after it was registered */
+	for (uint32_t i = 0; atomic_load_explicit(&owner->inside, memory_order_acquire) == device; i++) {
+		if (i == WAIT_MAX)
+			return false;
+		if (i >= SPINS)
+			sched_yield();
+	}
+	return true;
+}
+
+/* How often a thread must have entered in a row to become the owner, after so many revocations. */
+static bool may_own(const struct tdm_wdevice *device)
+{
+	static const uint32_t streaks[] = { 0, 256, 4096 };
+	return device->writer->can_own && device->revocations < sizeof streaks / sizeof *streaks &&
+	       device->streak >= streaks[device->revocations];
+}
+
+bool tdm_wdevice_enter_slow(struct tdm_wdevice *device, struct tdm_wthread *self)
+{
+	if (self != NULL)
+		atomic_store_explicit(&self->inside, NULL, memory_order_release);
+	if (!tdm_lock_take(&device->lock))
+		return false;
+	if (!put_owner_out(device)) {
+		tdm_lock_give(&device->lock);
+		return false;
+	}
+	device->streak = device->last == self ? device->streak + 1 : 0;
+	device->last = self;
+	if (self != NULL && may_own(device))
+		atomic_store_explicit(&device->owner, self, memory_order_release); /* from its next report on */
+	return true;
+}
+
+int tdm_writer_new(const char *dir, uint32_t mode, struct tdm_writer **out)
+{
+	struct tdm_writer *writer = tdm_private_alloc(sizeof *writer);
+	if (writer == NULL)
+		return -ENOMEM;
+	int err = tdm_ledger_file_create(&writer->file, dir, mode);
+	if (err != 0)
+		goto fail_file;
+	err = tdm_blobs_init(&writer->blobs, &writer->file, &writer->file_lock);
+	if (err != 0)
+		goto fail_blobs;
+	writer->threads = tdm_private_alloc(TDM_WRITER_THREADS * sizeof *writer->threads);
+	writer->can_own = writer->threads != NULL && register_barrier();
+	*out = writer;
+	return 0;
+fail_blobs:
+	tdm_ledger_file_close(&writer->file, true);
+fail_file:
+	tdm_private_free(writer, sizeof *writer);
+	return err;
+}
+
+static void device_free(struct tdm_wdevice *device)
+{
+	tdm_slot_index_done(&device->index);
+	tdm_private_free(device->spare, device->spare_cap * sizeof *device->spare);
+	tdm_private_free(device, sizeof *device);
+}
+
+void tdm_writer_free(struct tdm_writer *writer, bool remove)
+{
+	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && writer->devices[i] != NULL; i++)
+		device_free(writer->devices[i]);
+	tdm_blobs_done(&writer->blobs);
+	tdm_ledger_file_close(&writer->file, remove);
+	tdm_private_free(writer, sizeof *writer);
+}
+
+/* Lays out a device: its page, its ring and the first slots in one area of the file. */
+static int device_area(struct tdm_writer *writer, struct tdm_wdevice *device, uint32_t flags, uint64_t *offset)
+{
+	void *at;
+	int err = tdm_ledger_file_area(&writer->file, DEVICE_BYTES + RING_BYTES + FIRST_BYTES,
+		DEVICE_BYTES + RING_BYTES + FIRST_BYTES, &at, offset);
+	if (err != 0)
+		return err;
+	char *bytes = at;
+	struct tdm_ledger_device *shared = at;
+	shared->number = device->number;
+	shared->flags = flags;
+	shared->ring_offset = *offset + DEVICE_BYTES;
+	shared->ring_records = TDM_LEDGER_RING;
+	shared->slot_offset[0] = *offset + DEVICE_BYTES + RING_BYTES;
+	shared->slot_segments = 1;
+	device->shared = shared;
+	device->ring = (struct tdm_ledger_record *)(void *)(bytes + DEVICE_BYTES);
+	device->segment[0] = (struct tdm_ledger_slot *)(void *)(bytes + DEVICE_BYTES + RING_BYTES);
+	device->more[0] = (struct tdm_ledger_more *)(void *)(device->segment[0] + TDM_LEDGER_FIRST_SLOTS);
+	device->segment_count = 1;
+	device->slot_reserved = TDM_LEDGER_FIRST_SLOTS;
+	return 0;
+}
+
+static struct tdm_wdevice *device_new(struct tdm_writer *writer, uint32_t number, bool is_virtual)
+{
+	uint64_t offset;
+	uint32_t count = writer->file.header->device_count;
+	struct tdm_wdevice *device = count < TDM_LEDGER_DEVICES ? tdm_private_alloc(sizeof *device) : NULL;
+	if (device == NULL)
+		return NULL;
+	device->number = number;
+	device->writer = writer;
+	if (tdm_slot_index_init(&device->index) != 0 || tdm_wdevice_spare_grow(device) != 0 ||
+		device_area(writer, device, is_virtual ? TDM_DEVICE_VIRTUAL : 0, &offset) != 0) {
+		device_free(device);
+		return NULL;
+	}
+	writer->devices[count] = device;
+	writer->file.header->device_offset[count] = offset;
+	atomic_store_explicit(
+		(_Atomic uint32_t *)&writer->file.header->device_count, count + 1, memory_order_release);
+	return device;
+}
+
+static struct tdm_wdevice *find_device(struct tdm_writer *writer, uint32_t number, bool is_virtual)
+{
+	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && writer->devices[i] != NULL; i++)
+		if (writer->devices[i]->number == number &&
+			((writer->devices[i]->shared->flags & TDM_DEVICE_VIRTUAL) != 0) == is_virtual)
+			return writer->devices[i];
+	return NULL;
+}
+
+struct tdm_wdevice *tdm_writer_device_slow(struct tdm_writer *writer, uint32_t number, bool is_virtual)
+{
+	struct tdm_wdevice *device = NULL;
+	bool room = true;
+	if (tdm_lock_take(&writer->file_lock)) {
+		device = find_device(writer, number, is_virtual);
+		room = writer->file.header->device_count < TDM_LEDGER_DEVICES;
+		if (device == NULL)
+			device = device_new(writer, number, is_virtual);
+		if (device != NULL && number < TDM_WRITER_NUMBERS / 2)
+			atomic_store_explicit(
+				&writer->by_number[number * 2 + is_virtual], device, memory_order_release);
+		tdm_lock_give(&writer->file_lock);
+	}
+	if (device == NULL)
+		tdm_writer_lost(writer, room ? TDM_LOSS_SPACE : TDM_LOSS_DEVICE);
+	return device;
+}
+
+int tdm_wdevice_spare_grow(struct tdm_wdevice *device)
+{
+	uint32_t cap = device->spare_cap != 0 ? device->spare_cap * 2 : SPARE_FIRST;
+	uint32_t *bigger = tdm_private_alloc(cap * sizeof *bigger);
+	if (bigger == NULL)
+		return -ENOMEM;
+	if (device->spare != NULL)
+		memcpy(bigger, device->spare, device->spare_count * sizeof *bigger);
+	tdm_private_free(device->spare, device->spare_cap * sizeof *bigger);
+	device->spare = bigger;
+	device->spare_cap = cap;
+	return 0;
+}
+
+/* The first slot behind the segments that there are. */
+static uint64_t slots_in(uint32_t segments)
+{
+	return (uint64_t)TDM_LEDGER_FIRST_SLOTS * ((UINT64_C(1) << segments) - 1);
+}
+
+/* Reserves slots [from, to) of a segment, in both its arrays. */
+static int reserve_slots(struct tdm_wdevice *device, uint32_t k, uint64_t from, uint64_t to)
+{
+	struct tdm_ledger_file *file = &device->writer->file;
+	uint64_t offset = device->shared->slot_offset[k];
+	size_t more = ((size_t)TDM_LEDGER_FIRST_SLOTS << k) * SLOT_BYTES;
+	int err = tdm_ledger_file_reserve(
+		file, device->segment[k], offset, (size_t)from * SLOT_BYTES, (size_t)to * SLOT_BYTES);
+	if (err == 0)
+		err = tdm_ledger_file_reserve(file, device->segment[k], offset, more + (size_t)from * MORE_BYTES,
+			more + (size_t)to * MORE_BYTES);
+	return err;
+}
+
+/* A new segment, of which nothing may be touched yet. */
+static int add_segment(struct tdm_wdevice *device)
+{
+	uint32_t k = device->segment_count;
+	size_t slots = (size_t)TDM_LEDGER_FIRST_SLOTS << k;
+	uint64_t offset;
+	void *at;
+	if (k == TDM_LEDGER_SEGMENTS)
+		return -ENOSPC;
+	int err = tdm_ledger_file_area(&device->writer->file, slots * (SLOT_BYTES + MORE_BYTES), 0, &at, &offset);
+	if (err != 0)
+		return err;
+	device->segment[k] = at;
+	device->more[k] = (struct tdm_ledger_more *)(void *)(device->segment[k] + slots);
+	device->segment_count = k + 1;
+	device->shared->slot_offset[k] = offset;
+	atomic_store_explicit((_Atomic uint32_t *)&device->shared->slot_segments, k + 1, memory_order_release);
+	return 0;
+}
+
+/* Reserves the next piece of the last segment. */
+static int extend_segment(struct tdm_wdevice *device)
+{
+	uint32_t k = device->segment_count - 1;
+	uint64_t from = device->slot_reserved - slots_in(k), all = (uint64_t)TDM_LEDGER_FIRST_SLOTS << k;
+	uint64_t to = from + RESERVE_SLOTS < all ? from + RESERVE_SLOTS : all;
+	int err = reserve_slots(device, k, from, to);
+	if (err == 0)
+		device->slot_reserved = (uint32_t)(slots_in(k) + to);
+	return err;
+}
+
+int tdm_wdevice_grow(struct tdm_wdevice *device)
+{
+	int err = -ENOSPC;
+	if (device->retry != 0) {
+		device->retry--;
+		return err;
+	}
+	if (tdm_lock_take(&device->writer->file_lock)) {
+		err = device->slot_reserved == slots_in(device->segment_count) ? add_segment(device) : 0;
+		if (err == 0)
+			err = extend_segment(device);
+		tdm_lock_give(&device->writer->file_lock);
+	}
+	if (err != 0)
+		device->retry = RETRY_AFTER;
+	tdm_ledger_file_clock(&device->writer->file);
+	return err;
+}
+
+int tdm_writer_describe(struct tdm_wdevice *device, struct tdm_wthread *self, const char *card, const uint64_t *chip_id, uint32_t grid_x,
+	uint32_t grid_y, const struct tdm_ledger_region *regions, uint32_t region_count)
+{
+	struct tdm_ledger_device *shared = device->shared;
+	_Atomic uint64_t *described = (_Atomic uint64_t *)&shared->described;
+	if (!tdm_wdevice_enter(device, self))
+		return -EBUSY;
+	uint64_t was = atomic_load_explicit(described, memory_order_relaxed);
+	atomic_store_explicit(described, was + 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	memset(shared->card, 0, sizeof shared->card);
+	if (card != NULL)
+		strncpy(shared->card, card, sizeof shared->card - 1);
+	shared->chip_id = chip_id != NULL ? *chip_id : 0;
+	shared->flags = (shared->flags & ~(uint32_t)TDM_DEVICE_HAS_CHIP_ID) | (chip_id != NULL ? TDM_DEVICE_HAS_CHIP_ID : 0);
+	shared->grid_x = grid_x;
+	shared->grid_y = grid_y;
+	shared->region_count = region_count < TDM_LEDGER_REGIONS ? region_count : TDM_LEDGER_REGIONS;
+	memset(device->banks, 0, sizeof device->banks);
+	for (uint32_t i = 0; i < shared->region_count; i++) {
+		shared->regions[i] = regions[i];
+		if (regions[i].kind < TDM_KIND_COUNT)
+			device->banks[regions[i].kind] = regions[i].banks;
+	}
+	atomic_store_explicit(described, was + 2, memory_order_release);
+	tdm_wdevice_leave(device, self);
+	tdm_ledger_file_clock(&device->writer->file);
+	return 0;
+}
+
+static int add_phase_segment(struct tdm_writer *writer, uint32_t k)
+{
+	size_t bytes = ((size_t)TDM_LEDGER_PHASES_FIRST << k) * sizeof(struct tdm_ledger_phase);
+	uint64_t offset;
+	void *at;
+	if (k == TDM_LEDGER_BLOB_SEGMENTS)
+		return -ENOSPC;
+	int err = tdm_ledger_file_area(&writer->file, bytes, bytes, &at, &offset);
+	if (err != 0)
+		return err;
+	writer->phase_segment[k] = at;
+	writer->file.header->phase_offset[k] = offset;
+	atomic_store_explicit((_Atomic uint32_t *)&writer->file.header->phase_segments, k + 1, memory_order_release);
+	return 0;
+}
+
+int tdm_writer_put_phase(struct tdm_writer *writer, const struct tdm_ledger_phase *phase)
+{
+	int err = 0;
+	if (!tdm_lock_take(&writer->file_lock))
+		return -EBUSY;
+	uint32_t count = writer->file.header->phase_count;
+	uint32_t biased = count / TDM_LEDGER_PHASES_FIRST + 1, k = 31 - (uint32_t)__builtin_clz(biased);
+	if (k == writer->file.header->phase_segments)
+		err = add_phase_segment(writer, k);
+	if (err == 0) {
+		uint32_t begin = TDM_LEDGER_PHASES_FIRST * ((1u << k) - 1);
+		writer->phase_segment[k][count - begin] = *phase;
+		atomic_store_explicit(
+			(_Atomic uint32_t *)&writer->file.header->phase_count, count + 1, memory_order_release);
+	}
+	tdm_lock_give(&writer->file_lock);
+	if (err != 0)
+		tdm_writer_lost(writer, TDM_LOSS_SPACE);
+	tdm_ledger_file_clock(&writer->file);
+	return err;
+}
+
+uint64_t tdm_writer_live(struct tdm_writer *writer, struct tdm_wthread *self)
+{
+	uint64_t live = 0;
+	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && writer->devices[i] != NULL; i++)
+		for (unsigned kind = 0; kind < TDM_KIND_COUNT; kind++)
+			live += tdm_writer_count(writer->devices[i], self, kind, NULL).buffers;
+	return live;
+}

@@ -1,0 +1,177 @@
+/*
+ * Writing a ledger. One writer for a process; any thread may report.
+ *
+ * Threads and locks: each device is entered by one thread at a time, for the few dozen instructions of one report; threads on different devices do not
+ * meet. Entering is cheapest for the thread that used the device last: it is the device's owner and needs no atomic read-modify-write, which would wait until
+ * all earlier stores have left the processor. It says in its own record that it is inside, then looks whether it is still the owner. Another thread that wants
+ * in takes `lock`, makes itself heard by clearing `owner`, lets the kernel run a barrier on all the process's processors (membarrier), and waits until the old owner's
+ * record says that it is out. After that the device is shared, by `lock`; a thread that has it long enough to itself becomes the owner again, but only a few
+ * times, so that a warm program makes no system calls.
+ *
+ * `file_lock` covers the file's size and directories: device -> file_lock, blob lock -> file_lock; nothing is taken under it. Locks are in private memory: a
+ * killed process cannot leave one behind for a reader to find.
+ *
+ * Order of stores in a report, which readers and the post-mortem rely on (layout.h): everything that carries the new number, then the device's `seq`.
+ */
+#ifndef TDM_LEDGER_WRITER_H
+#define TDM_LEDGER_WRITER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ledger/blobs.h"
+#include "ledger/layout.h"
+#include "ledger/ledger_file.h"
+#include "ledger/slot_index.h"
+
+enum { TDM_CACHE_LINE = 64 };
+
+struct tdm_wdevice;
+
+/* One thread, as the writer knows it. Never freed while the process lives, because another thread may be looking at it. */
+struct tdm_wthread {
+	struct tdm_wdevice *_Atomic inside; /* the device that it is in as its owner, or is about to be */
+} __attribute__((aligned(TDM_CACHE_LINE)));
+
+/* One device, as its writer knows it. Private memory. */
+struct tdm_wdevice {
+	struct tdm_wthread *_Atomic owner; /* NULL: shared */
+	_Atomic uint32_t lock;
+	uint32_t revocations;        /* how often an owner was put out */
+	struct tdm_wthread *last;    /* who entered last while shared, */
+	uint32_t streak;             /* and how often in a row */
+	uint32_t number;
+	struct tdm_ledger_device *shared;
+	struct tdm_ledger_record *ring;
+	uint64_t seq;           /* the shared word's value */
+	uint32_t slot_high;     /* slots ever used */
+	uint32_t slot_reserved; /* slots whose pages are reserved */
+	uint32_t spare_count;   /* free slots on the stack */
+	uint32_t spare_cap;
+	uint32_t *spare;
+	struct tdm_slot_index index;
+	uint64_t last_tsc;                      /* of the last report that read the clock */
+	uint8_t copy[TDM_LEDGER_COUNTERS];      /* which copy of each counter is the newer one, */
+	uint8_t peak_copy[TDM_LEDGER_COUNTERS]; /* and of each peak */
+	uint32_t banks[TDM_KIND_COUNT];    /* as described; 0: not */
+	struct tdm_ledger_slot *segment[TDM_LEDGER_SEGMENTS];
+	struct tdm_ledger_more *more[TDM_LEDGER_SEGMENTS];
+	uint32_t segment_count;
+	uint32_t retry; /* reports to let pass before more room is asked for again */
+	struct tdm_writer *writer;
+	char pad[TDM_CACHE_LINE];
+} __attribute__((aligned(TDM_CACHE_LINE)));
+
+enum { TDM_WRITER_THREADS = 4096 }; /* that can be owners; more of them still work, by the lock */
+enum { TDM_WRITER_NUMBERS = 256 }; /* device numbers that are found without a search, virtual ones included */
+
+struct tdm_writer {
+	struct tdm_ledger_file file;
+	_Atomic uint32_t file_lock;
+	struct tdm_blobs blobs;
+	struct tdm_wdevice *_Atomic by_number[TDM_WRITER_NUMBERS];
+	struct tdm_wdevice *devices[TDM_LEDGER_DEVICES]; /* in the order of the ledger */
+	struct tdm_ledger_phase *phase_segment[TDM_LEDGER_BLOB_SEGMENTS];
+	struct tdm_wthread *threads;
+	_Atomic uint32_t thread_count;
+	bool can_own; /* the kernel has the barrier that owners rely on */
+	struct tdm_slot_index *inherited; /* of the parent before the fork, device by device; may be NULL */
+	unsigned inherited_count;
+};
+
+/* What is reported of a buffer. */
+struct tdm_report {
+	uint64_t id, address, asked, bank_bytes;
+	uint32_t kind, flags; /* TDM_SLOT_* */
+	uint32_t banks, holding, page_size, cores;
+	uint32_t name, stack, program, ranges; /* blob numbers */
+	uint32_t thread;
+	bool replaces; /* a live buffer of this identity is replaced on purpose: no fault */
+};
+
+/* 0 with *out set, or -errno. The writer is private memory of its own. */
+int tdm_writer_new(const char *dir, uint32_t mode, struct tdm_writer **out);
+
+/* Ends the ledger; `remove`: takes its file away. */
+void tdm_writer_free(struct tdm_writer *writer, bool remove);
+
+/* The device of this number, made if need be. Virtual ones have numbers of their own. NULL when there is no room: counted as lost. */
+struct tdm_wdevice *tdm_writer_device_slow(struct tdm_writer *writer, uint32_t number, bool is_virtual);
+static inline struct tdm_wdevice *tdm_writer_device(struct tdm_writer *writer, uint32_t number, bool is_virtual)
+{
+	uint32_t at = number * 2 + is_virtual;
+	if (__builtin_expect(number < TDM_WRITER_NUMBERS / 2, 1)) {
+		struct tdm_wdevice *device = atomic_load_explicit(&writer->by_number[at], memory_order_acquire);
+		if (__builtin_expect(device != NULL, 1))
+			return device;
+	}
+	return tdm_writer_device_slow(writer, number, is_virtual);
+}
+
+/* A record for the calling thread, to be kept by it; NULL when there are no more. */
+struct tdm_wthread *tdm_writer_thread(struct tdm_writer *writer);
+
+/* Entering and leaving a device; `self` may be NULL. False when somebody has been inside for so long that he will not come out. */
+bool tdm_wdevice_enter_slow(struct tdm_wdevice *device, struct tdm_wthread *self);
+static inline bool tdm_wdevice_enter(struct tdm_wdevice *device, struct tdm_wthread *self)
+{
+	if (__builtin_expect(self != NULL, 1)) {
+		atomic_store_explicit(&self->inside, device, memory_order_relaxed);
+		atomic_signal_fence(memory_order_seq_cst); /* the other half of the barrier is membarrier in tdm_wdevice_enter_slow */
+		if (__builtin_expect(atomic_load_explicit(&device->owner, memory_order_relaxed) == self, 1))
+			return true;
+	}
+	return tdm_wdevice_enter_slow(device, self);
+}
+static inline void tdm_wdevice_leave(struct tdm_wdevice *device, struct tdm_wthread *self)
+{
+	if (__builtin_expect(self != NULL && atomic_load_explicit(&self->inside, memory_order_relaxed) == device, 1))
+		atomic_store_explicit(&self->inside, NULL, memory_order_release);
+	else
+		tdm_lock_give(&device->lock);
+}
+
+/* Frees every live buffer of a kind; each is given to `freed` first (may be NULL). Returns how many, or a negative code. */
+int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint32_t thread,
+	void (*freed)(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view));
+
+/* Events that change no buffer: out of memory (id 0), a phase or a program (`name`). */
+int tdm_writer_note(struct tdm_wdevice *device, struct tdm_wthread *self, enum tdm_ledger_op op, const struct tdm_report *report);
+
+int tdm_writer_describe(struct tdm_wdevice *device, struct tdm_wthread *self, const char *card, const uint64_t *chip_id, uint32_t grid_x,
+	uint32_t grid_y, const struct tdm_ledger_region *regions, uint32_t region_count);
+
+/* Appends a phase record. 0 or -errno. */
+int tdm_writer_put_phase(struct tdm_writer *writer, const struct tdm_ledger_phase *phase);
+
+/* The newest counters of a kind, read inside the device; `peak` may be NULL. */
+struct tdm_ledger_now tdm_writer_count(
+	struct tdm_wdevice *device, struct tdm_wthread *self, unsigned counter, struct tdm_ledger_peak *peak);
+
+/* Live buffers on all devices. */
+uint64_t tdm_writer_live(struct tdm_writer *writer, struct tdm_wthread *self);
+
+void tdm_writer_lost(struct tdm_writer *writer, enum tdm_ledger_loss loss);
+
+/* Slot number to slot. Segment k begins with slot FIRST * (2^k - 1). */
+static inline unsigned tdm_wdevice_segment(uint32_t slot, uint64_t *at)
+{
+	uint64_t biased = (uint64_t)slot + TDM_LEDGER_FIRST_SLOTS;
+	unsigned k = 63 - (unsigned)__builtin_clzll(biased) - (unsigned)__builtin_ctz(TDM_LEDGER_FIRST_SLOTS);
+	*at = biased - ((uint64_t)TDM_LEDGER_FIRST_SLOTS << k);
+	return k;
+}
+static inline struct tdm_ledger_slot *tdm_wdevice_slot(const struct tdm_wdevice *device, uint32_t slot)
+{
+	uint64_t at;
+	unsigned k = tdm_wdevice_segment(slot, &at);
+	return device->segment[k] + at;
+}
+
+/* More slots, spare places or pages; the caller is inside. 0 or -errno. */
+int tdm_wdevice_grow(struct tdm_wdevice *device);
+int tdm_wdevice_spare_grow(struct tdm_wdevice *device);
+
+#endif

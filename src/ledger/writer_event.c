@@ -1,0 +1,155 @@
+/* The rare side of reporting: what is refused, what went wrong, and events that change no buffer. */
+#include "ledger/writer_hot.h"
+
+#include <string.h>
+
+enum { DOUBLE_FREE_LOOK_BACK = 256 }; /* events that are searched to tell a double free from an unknown one */
+#define cold __attribute__((cold, noinline))
+
+void tdm_writer_lost(struct tdm_writer *writer, enum tdm_ledger_loss loss)
+{
+	atomic_fetch_add_explicit((_Atomic uint64_t *)&writer->file.header->lost[loss], 1, memory_order_relaxed);
+}
+
+cold int tdm_writer_refuse(struct tdm_wdevice *device, enum tdm_ledger_loss loss, int err)
+{
+	tdm_writer_lost(device->writer, loss);
+	return err;
+}
+
+static inline uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+cold void tdm_writer_raise_peak(
+	struct tdm_wdevice *device, unsigned counter, uint64_t number, uint64_t tsc, const struct tdm_ledger_now *now)
+{
+	unsigned copy = device->peak_copy[counter];
+	const struct tdm_ledger_peak *was = &device->shared->peak[counter][copy];
+	struct tdm_ledger_peak *peak = &device->shared->peak[counter][copy ^ 1];
+	tdm_begin_write(&peak->seq);
+	peak->bytes = larger(was->bytes, now->bytes);
+	peak->buffers = larger(was->buffers, now->buffers);
+	peak->bank_bytes = larger(was->bank_bytes, now->bank_bytes);
+	peak->asked_bytes = larger(was->asked_bytes, now->asked_bytes);
+	peak->tsc = now->bytes > was->bytes ? tsc : was->tsc;
+	tdm_store_release(&peak->seq, number);
+	device->peak_copy[counter] = (uint8_t)(copy ^ 1);
+}
+
+/* For the index: the hash of what is in a slot, or only a hint that it will be asked for. */
+uint32_t tdm_writer_hash_of_slot(const void *device, uint32_t slot, bool only_prefetch)
+{
+	const struct tdm_ledger_slot *s = tdm_wdevice_slot(device, slot);
+	if (only_prefetch) {
+		__builtin_prefetch(s);
+		return 0;
+	}
+	return tdm_slot_hash(s->kind, s->id);
+}
+
+/* A report of a buffer that lives: its release was never seen. The old one counts as freed. */
+cold void tdm_writer_replace(struct tdm_wdevice *device, const struct tdm_report *r)
+{
+	uint32_t hash = tdm_slot_hash(r->kind, r->id);
+	struct tdm_ledger_slot *slot;
+	struct tdm_index_pos pos = tdm_find_buffer(device, r->kind, r->id, hash, &slot);
+	if (pos.table == NULL)
+		return;
+	if (!r->replaces)
+		device->shared->faults[r->kind].rereports++;
+	tdm_free_found(device, pos, hash, slot, r->thread);
+}
+
+/* The last few events tell whether this buffer was freed a moment ago. */
+static bool was_freed_lately(const struct tdm_wdevice *device, uint32_t kind, uint64_t id)
+{
+	for (uint64_t back = 0; back < DOUBLE_FREE_LOOK_BACK && back < device->seq; back++) {
+		const struct tdm_ledger_record *r = &device->ring[(device->seq - 1 - back) & (TDM_LEDGER_RING - 1)];
+		if (r->id == id && r->kind == kind && r->op == TDM_LEDGER_FREE)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the parent had a buffer of this identity before the fork. Each counts once. */
+static bool was_inherited(struct tdm_writer *writer, uint32_t hash)
+{
+	for (unsigned i = 0; i < writer->inherited_count; i++)
+		if (tdm_slot_index_take_hash(&writer->inherited[i], hash))
+			return true;
+	return false;
+}
+
+cold int tdm_writer_free_missing(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t thread)
+{
+	struct tdm_ledger_faults *faults = &device->shared->faults[kind];
+	uint64_t number = device->seq + 1;
+	if (was_inherited(device->writer, tdm_slot_hash(kind, id))) {
+		atomic_fetch_add_explicit(
+			(_Atomic uint64_t *)&device->writer->file.header->frees_inherited, 1, memory_order_relaxed);
+		return -ENOENT;
+	}
+	if (was_freed_lately(device, kind, id))
+		tdm_store_u64(&faults->double_frees, faults->double_frees + 1);
+	else
+		tdm_store_u64(&faults->unknown_frees, faults->unknown_frees + 1);
+	struct tdm_report record = { .id = id, .kind = kind, .thread = thread };
+	tdm_put_record(device, number, tdm_clock_ticks(), TDM_LEDGER_BAD_FREE, &record);
+	tdm_commit(device, number);
+	return -ENOENT;
+}
+
+int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint32_t thread,
+	void (*freed)(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view))
+{
+	int64_t count = 0;
+	if (!tdm_wdevice_enter(device, self))
+		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
+	for (uint32_t i = 0; i < device->slot_high; i++) {
+		struct tdm_ledger_slot *slot = tdm_wdevice_slot(device, i), *found;
+		if (slot->birth == 0 || slot->death != 0 || slot->kind != kind)
+			continue;
+		uint32_t hash = tdm_slot_hash(kind, slot->id);
+		struct tdm_index_pos pos = tdm_find_buffer(device, kind, slot->id, hash, &found);
+		if (pos.table == NULL || found != slot)
+			continue;
+		if (freed != NULL)
+			freed(kind, slot->asked, slot->bank_bytes, slot->banks == 0);
+		tdm_free_found(device, pos, hash, slot, thread);
+		count++;
+	}
+	tdm_wdevice_leave(device, self);
+	return count;
+}
+
+int tdm_writer_note(struct tdm_wdevice *device, struct tdm_wthread *self, enum tdm_ledger_op op, const struct tdm_report *report)
+{
+	if (!tdm_wdevice_enter(device, self))
+		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
+	uint64_t number = device->seq + 1, tsc = tdm_clock_ticks();
+	if (op == TDM_LEDGER_OOM) {
+		struct tdm_ledger_faults *faults = &device->shared->faults[report->kind];
+		tdm_store_u64(&faults->oom_bytes, report->asked);
+		tdm_store_u64(&faults->oom_tsc, tsc);
+		tdm_store_u64(&faults->out_of_memory, faults->out_of_memory + 1);
+	}
+	tdm_put_record(device, number, tsc, op, report);
+	tdm_commit(device, number);
+	tdm_wdevice_leave(device, self);
+	return 0;
+}
+
+struct tdm_ledger_now tdm_writer_count(
+	struct tdm_wdevice *device, struct tdm_wthread *self, unsigned counter, struct tdm_ledger_peak *peak)
+{
+	struct tdm_ledger_now now = { 0 };
+	if (tdm_wdevice_enter(device, self)) {
+		now = device->shared->now[counter][device->copy[counter]];
+		if (peak != NULL)
+			*peak = device->shared->peak[counter][device->peak_copy[counter]];
+		tdm_wdevice_leave(device, self);
+	}
+	return now;
+}

@@ -1,0 +1,16 @@
+/* Text of unknown origin in a table: printable, and cut to a number of columns. */
+#ifndef TDM_REPORT_CELL_H
+#define TDM_REPORT_CELL_H
+
+#include "base/buf.h"
+
+/*
+ * Appends `text`: control characters and what is not UTF-8 become '?', and so does everything outside ASCII unless `utf8`. What does not fit `columns` is cut
+ * and ends in "..."; 0: nothing is cut. A column is one code point. Returns the columns used.
+ */
+size_t tdm_cell_put(struct tdm_buf *out, struct tdm_str text, size_t columns, bool utf8);
+
+/* Takes blanks away from the end of the last line. */
+void tdm_cell_trim(struct tdm_buf *out);
+
+#endif

@@ -1,0 +1,133 @@
+#include "report/live_report.h"
+#include "sources/ledger_source.h"
+
+#include <stdio.h>
+
+static void put_u64(struct tdm_json *json, const char *key, uint64_t value)
+{
+	tdm_json_key(json, key);
+	tdm_json_u64(json, value);
+}
+
+static void put_text(struct tdm_json *json, const char *key, const char *text)
+{
+	tdm_json_key(json, key);
+	tdm_json_text(json, text != NULL && text[0] != '\0' ? text : NULL);
+}
+
+static void put_bool(struct tdm_json *json, const char *key, bool value)
+{
+	tdm_json_key(json, key);
+	tdm_json_bool(json, value);
+}
+
+static void put_boot_id(struct tdm_json *json, const uint8_t id[16])
+{
+	char text[40];
+	size_t at = 0;
+	for (int i = 0; i < 16; i++)
+		at += (size_t)snprintf(text + at, sizeof text - at, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+			(unsigned)id[i]);
+	put_text(json, "boot_id", text);
+}
+
+static void put_identity(struct tdm_json *json, const struct tdm_process *who)
+{
+	static const char *const lives[] = {
+		[TDM_LIFE_UNKNOWN] = NULL,
+		[TDM_LIFE_RUNS] = "running",
+		[TDM_LIFE_ENDED] = "ended",
+	};
+	put_u64(json, "pid", (uint64_t)who->pid);
+	put_u64(json, "start_time", who->start_time);
+	put_u64(json, "generation", who->generation);
+	put_u64(json, "pid_namespace", who->pid_namespace);
+	put_boot_id(json, who->boot_id);
+	put_u64(json, "uid", who->uid);
+	put_text(json, "comm", who->comm);
+	put_text(json, "command", who->command);
+	put_text(json, "state", lives[who->life]);
+	put_bool(json, "closed", who->closed);
+}
+
+static void put_kind(struct tdm_json *json, enum tdm_kind kind, const struct tdm_figures *f)
+{
+	tdm_json_object(json);
+	put_text(json, "kind", tdm_kind_name(kind));
+	put_text(json, "source", "ledger");
+	put_u64(json, "reserved_bytes", f->reserved_bytes);
+	put_u64(json, "peak_reserved_bytes", f->peak_reserved_bytes);
+	put_u64(json, "occupied_bytes", f->occupied_bytes);
+	put_u64(json, "asked_bytes", f->asked_bytes);
+	put_u64(json, "peak_asked_bytes", f->peak_asked_bytes);
+	put_u64(json, "buffers", f->buffers);
+	put_u64(json, "peak_buffers", f->peak_buffers);
+	put_u64(json, "allocations", f->allocs);
+	put_u64(json, "double_frees", f->double_frees);
+	put_u64(json, "unknown_frees", f->unknown_frees);
+	put_u64(json, "rereports", f->rereports);
+	put_u64(json, "out_of_memory", f->out_of_memory);
+	tdm_json_key(json, "last_out_of_memory_bytes");
+	if (f->out_of_memory != 0)
+		tdm_json_u64(json, f->oom_bytes);
+	else
+		tdm_json_null(json);
+	put_bool(json, "exact", !f->differs);
+	tdm_json_object_end(json);
+}
+
+static void put_device(const struct tdm_live_report *report, const struct tdm_holding *holding, struct tdm_json *json)
+{
+	const struct tdm_snapshot_device *device = &report->snapshot->devices[holding->device];
+	tdm_json_object(json);
+	put_u64(json, "device", holding->number);
+	put_bool(json, "virtual", device->is_virtual);
+	put_text(json, "card", device->has_info ? device->info.card : NULL);
+	tdm_json_key(json, "chip_id");
+	if (device->has_info && device->info.has_chip_id)
+		tdm_json_u64(json, device->info.chip_id);
+	else
+		tdm_json_null(json);
+	tdm_json_key(json, "kinds");
+	tdm_json_array(json);
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+		if (tdm_live_is_used(&holding->kinds[k]) && !(report->filter.has_kind && k != report->filter.kind))
+			put_kind(json, (enum tdm_kind)k, &holding->kinds[k]);
+	tdm_json_array_end(json);
+	tdm_json_object_end(json);
+}
+
+void tdm_live_json_process(const struct tdm_live_report *report, size_t i, struct tdm_json *json)
+{
+	const struct tdm_snapshot *snapshot = report->snapshot;
+	const struct tdm_snapshot_process *process = &snapshot->processes[i];
+	put_identity(json, &process->who);
+	put_text(json, "ledger", process->place);
+	put_text(json, "phase", tdm_snapshot_text(snapshot, process->phase));
+	put_u64(json, "lost_events", process->lost);
+	put_u64(json, "lost_texts", process->who.lost_texts);
+	put_u64(json, "damaged_records", process->refused);
+	put_u64(json, "frees_inherited", process->who.frees_inherited);
+	tdm_json_key(json, "devices");
+	tdm_json_array(json);
+	for (uint32_t h = 0; h < process->holding_count; h++) {
+		const struct tdm_holding *holding = &snapshot->holdings[process->first_holding + h];
+		if (!report->filter.has_device || holding->number == report->filter.device)
+			put_device(report, holding, json);
+	}
+	tdm_json_array_end(json);
+}
+
+void tdm_live_json_problems(const struct tdm_live_report *report, struct tdm_json *json)
+{
+	tdm_json_key(json, "unreadable");
+	tdm_json_array(json);
+	for (size_t i = 0; report->ledgers != NULL && i < tdm_ledger_source_problem_count(report->ledgers); i++) {
+		const struct tdm_ledger_problem *problem = tdm_ledger_source_problem(report->ledgers, i);
+		tdm_json_object(json);
+		put_text(json, "ledger", problem->path);
+		put_text(json, "reason", problem->text);
+		tdm_json_object_end(json);
+	}
+	tdm_json_array_end(json);
+}

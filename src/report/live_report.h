@@ -1,0 +1,59 @@
+/*
+ * What processes hold, as text for people and as JSON for programs: the views of `dump` and `run`. They read a snapshot and know no source.
+ */
+#ifndef TDM_REPORT_LIVE_REPORT_H
+#define TDM_REPORT_LIVE_REPORT_H
+
+#include "analyze/live_buffers.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/term.h"
+#include "event/source.h"
+#include "registry/snapshot.h"
+
+struct tdm_live_report {
+	const struct tdm_snapshot *snapshot;
+	const struct tdm_source *ledgers; /* where it is from, for those that could not be read */
+	struct tdm_term term;
+	const char *dir;
+	struct tdm_buffer_filter filter;
+	enum tdm_buffer_sort sort;
+	uint64_t limit; /* buffers of each process; 0: all */
+	bool stacks;
+};
+
+/* Every process with its figures and its live buffers. */
+void tdm_dump_text(const struct tdm_live_report *report, struct tdm_buf *out);
+/* The value of the key "dump". */
+void tdm_dump_json(const struct tdm_live_report *report, struct tdm_json *json);
+
+/* How a program that has run ended, and how long it took. */
+struct tdm_run_end {
+	char *const *command; /* its words; ends with NULL */
+	int exit_code;        /* as a shell gives it */
+	int signal;           /* that killed it; 0: none */
+	uint64_t took_ns;
+	uint64_t still_running; /* processes of it that live on */
+};
+
+/* Peaks, what is left, and what was never freed, process by process. */
+void tdm_run_text(const struct tdm_live_report *report, const struct tdm_run_end *end, struct tdm_buf *out);
+/* The value of the key "run". */
+void tdm_run_json(const struct tdm_live_report *report, const struct tdm_run_end *end, struct tdm_json *json);
+
+/* Parts that both views have. */
+
+/* "Process 4242: command" and what there is to say about it. */
+void tdm_live_head(const struct tdm_live_report *report, size_t process, struct tdm_buf *out);
+/* A line for each device and kind that was ever used. */
+void tdm_live_kinds(const struct tdm_live_report *report, size_t process, struct tdm_buf *out);
+/* Ledgers that could not be read, with the reasons. */
+void tdm_live_problems(const struct tdm_live_report *report, struct tdm_buf *out);
+bool tdm_live_is_used(const struct tdm_figures *figures);
+
+/* Members of the object of a process, up to its devices with their kinds. */
+void tdm_live_json_process(const struct tdm_live_report *report, size_t process, struct tdm_json *json);
+/* The member "unreadable". */
+void tdm_live_json_problems(const struct tdm_live_report *report, struct tdm_json *json);
+
+#endif

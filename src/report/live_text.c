@@ -1,0 +1,164 @@
+#include "base/duration.h"
+#include "base/units.h"
+#include "report/cell.h"
+#include "report/live_report.h"
+#include "sources/ledger_source.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { DEVICE_COLUMNS = 16 };
+
+bool tdm_live_is_used(const struct tdm_figures *f)
+{
+	return (f->allocs | f->buffers | f->peak_buffers | f->double_frees | f->unknown_frees | f->rereports |
+		       f->out_of_memory) != 0;
+}
+
+static void put_item(struct tdm_buf *out, bool *any, const char *format, uint64_t value, const char *what)
+{
+	char count[TDM_BYTES_CAP];
+	if (value == 0)
+		return;
+	tdm_buf_puts(out, *any ? ", " : "  ");
+	tdm_buf_printf(out, "%s %s%s", tdm_format_count(count, sizeof count, value), what, value == 1 ? "" : format);
+	*any = true;
+}
+
+static void put_life(const struct tdm_live_report *report, const struct tdm_process *who, struct tdm_buf *out)
+{
+	const struct tdm_term *term = &report->term;
+	char text[TDM_DURATION_CAP];
+	if (who->life == TDM_LIFE_ENDED)
+		tdm_buf_printf(out, "%s%s%s", tdm_term_style(term, TDM_STYLE_YELLOW),
+			who->closed ? "ended by itself (post-mortem)" : "killed or crashed (post-mortem)",
+			tdm_term_style(term, TDM_STYLE_OFF));
+	else
+		tdm_buf_puts(out, who->life == TDM_LIFE_RUNS ? "alive" : "not known whether it is alive");
+	tdm_buf_printf(out, ", user %" PRIu32, who->uid);
+	if (who->started_ns != 0 && who->started_ns <= report->snapshot->time_ns)
+		tdm_buf_printf(out, ", tracked since %s ago",
+			tdm_format_duration(text, sizeof text, report->snapshot->time_ns - who->started_ns));
+}
+
+/* What went wrong with the tracking itself. */
+static void put_losses(const struct tdm_snapshot_process *process, struct tdm_buf *out)
+{
+	bool any = false;
+	put_item(out, &any, "s", process->lost, "lost event");
+	put_item(out, &any, "s", process->who.lost_texts, "lost name or stack");
+	put_item(out, &any, "s", process->refused, "damaged record");
+	put_item(out, &any, "s", process->who.frees_inherited, "free from before a fork");
+	if (any)
+		tdm_buf_putc(out, '\n');
+}
+
+void tdm_live_head(const struct tdm_live_report *report, size_t i, struct tdm_buf *out)
+{
+	const struct tdm_snapshot_process *process = &report->snapshot->processes[i];
+	const struct tdm_term *term = &report->term;
+	const struct tdm_process *who = &process->who;
+	if (!process->has_who) {
+		tdm_buf_puts(out, "Unattributed\n");
+		return;
+	}
+	tdm_buf_printf(out, "%sProcess %" PRId32 "%s", tdm_term_style(term, TDM_STYLE_BOLD), who->pid,
+		tdm_term_style(term, TDM_STYLE_OFF));
+	if (who->generation != 0)
+		tdm_buf_printf(out, ", program %" PRIu32, who->generation + 1);
+	tdm_buf_puts(out, ": ");
+	tdm_cell_put(out, tdm_str_of(who->command[0] != '\0' ? who->command : who->comm), 0, term->utf8);
+	tdm_buf_puts(out, "\n  ");
+	put_life(report, who, out);
+	if (process->phase != 0) {
+		tdm_buf_puts(out, ", phase ");
+		tdm_cell_put(out, tdm_str_of(tdm_snapshot_text(report->snapshot, process->phase)), 0, term->utf8);
+	}
+	tdm_buf_putc(out, '\n');
+	put_losses(process, out);
+}
+
+static void put_device(const struct tdm_live_report *report, const struct tdm_holding *holding, struct tdm_buf *out)
+{
+	const struct tdm_snapshot_device *device = &report->snapshot->devices[holding->device];
+	char label[64];
+	const char *card = device->has_info && device->info.card[0] != '\0' ? device->info.card : "";
+	snprintf(label, sizeof label, "%" PRIu32 "%s%s%s%s", holding->number, card[0] != '\0' ? " (" : "", card,
+		card[0] != '\0' ? ")" : "", device->is_virtual ? " virtual" : "");
+	size_t used = tdm_cell_put(out, tdm_str_of(label), DEVICE_COLUMNS, report->term.utf8);
+	tdm_buf_fill(out, ' ', DEVICE_COLUMNS - used);
+}
+
+static void put_bytes(struct tdm_buf *out, uint64_t bytes)
+{
+	char text[TDM_BYTES_CAP];
+	tdm_buf_printf(out, " %s", tdm_format_bytes(text, sizeof text, bytes));
+}
+
+static void put_count(struct tdm_buf *out, uint64_t count)
+{
+	char text[TDM_BYTES_CAP];
+	tdm_buf_printf(out, " %10s", tdm_format_count(text, sizeof text, count));
+}
+
+static void put_faults(const struct tdm_figures *f, struct tdm_buf *out)
+{
+	char size[TDM_BYTES_CAP];
+	bool any = false;
+	tdm_buf_fill(out, ' ', DEVICE_COLUMNS + 2);
+	put_item(out, &any, "s", f->double_frees, "double free");
+	put_item(out, &any, "s", f->unknown_frees, "unknown free");
+	put_item(out, &any, "s", f->rereports, "re-report");
+	put_item(out, &any, "s", f->out_of_memory, "out-of-memory note");
+	if (f->out_of_memory != 0)
+		tdm_buf_printf(out, " (the last for %s)", tdm_format_bytes_short(size, sizeof size, f->oom_bytes));
+	if (f->differs)
+		tdm_buf_printf(out, "%sthe buffers changed while they were read", any ? ", " : "  ");
+	tdm_buf_putc(out, '\n');
+}
+
+void tdm_live_kinds(const struct tdm_live_report *report, size_t i, struct tdm_buf *out)
+{
+	const struct tdm_snapshot *snapshot = report->snapshot;
+	const struct tdm_snapshot_process *process = &snapshot->processes[i];
+	bool headed = false;
+	for (uint32_t h = 0; h < process->holding_count; h++) {
+		const struct tdm_holding *holding = &snapshot->holdings[process->first_holding + h];
+		if (report->filter.has_device && holding->number != report->filter.device)
+			continue;
+		for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
+			const struct tdm_figures *f = &holding->kinds[k];
+			if (!tdm_live_is_used(f) || (report->filter.has_kind && k != report->filter.kind))
+				continue;
+			if (!headed)
+				tdm_buf_printf(out, "\n  %-*s%-10s %10s %10s %10s %10s %10s %10s\n", DEVICE_COLUMNS, "Device",
+					"Kind", "Now", "Peak", "Asked", "Buffers", "Peak", "Allocs");
+			headed = true;
+			tdm_buf_puts(out, "  ");
+			put_device(report, holding, out);
+			tdm_buf_printf(out, "%-10s", tdm_kind_name((enum tdm_kind)k));
+			put_bytes(out, f->reserved_bytes);
+			put_bytes(out, f->peak_reserved_bytes);
+			put_bytes(out, f->asked_bytes);
+			put_count(out, f->buffers);
+			put_count(out, f->peak_buffers);
+			put_count(out, f->allocs);
+			tdm_buf_putc(out, '\n');
+			if ((f->double_frees | f->unknown_frees | f->rereports | f->out_of_memory) != 0 || f->differs)
+				put_faults(f, out);
+		}
+	}
+}
+
+void tdm_live_problems(const struct tdm_live_report *report, struct tdm_buf *out)
+{
+	size_t count = report->ledgers != NULL ? tdm_ledger_source_problem_count(report->ledgers) : 0;
+	if (count != 0)
+		tdm_buf_printf(out, "%s that could not be read:\n", count == 1 ? "A ledger" : "Ledgers");
+	for (size_t i = 0; i < count; i++) {
+		const struct tdm_ledger_problem *problem = tdm_ledger_source_problem(report->ledgers, i);
+		tdm_buf_puts(out, "  ");
+		tdm_cell_put(out, tdm_str_of(problem->path), 0, report->term.utf8);
+		tdm_buf_printf(out, ": %s\n", problem->text);
+	}
+}

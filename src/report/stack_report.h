@@ -1,0 +1,24 @@
+/* Call stacks of a snapshot's buffers, with the functions and lines they stand for. */
+#ifndef TDM_REPORT_STACK_REPORT_H
+#define TDM_REPORT_STACK_REPORT_H
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "registry/snapshot.h"
+#include "sources/symbolize.h"
+
+/* For the modules of a process. NULL only when out of memory. */
+struct tdm_symbolizer *tdm_stack_symbolizer(const struct tdm_snapshot *snapshot, size_t process);
+
+/* A line for each frame, indented; nothing for number 0. `sym` may be NULL: then addresses are all there is. */
+void tdm_stack_text(
+	const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, size_t indent, struct tdm_buf *out);
+
+/* The innermost frame in a few words: "function (file:line)"; nothing for number 0. */
+void tdm_stack_site(const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, struct tdm_buf *out);
+
+/* An array of frames, or null for number 0. */
+void tdm_stack_json(
+	const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, struct tdm_json *json);
+
+#endif

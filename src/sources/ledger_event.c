@@ -1,0 +1,199 @@
+#include "sources/ledger_event.h"
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static uint64_t time_of(const struct tdm_ledger *ledger, uint64_t tsc)
+{
+	uint64_t ns;
+	return tsc != 0 && tdm_ledger_monotonic(ledger, tsc, &ns) ? ns : 0;
+}
+
+struct tdm_process tdm_ledger_process(const struct tdm_ledger *ledger, enum tdm_liveness liveness)
+{
+	static const uint8_t lives[] = {
+		[TDM_ALIVE] = TDM_LIFE_RUNS,
+		[TDM_DEAD] = TDM_LIFE_ENDED,
+		[TDM_ALIVE_UNKNOWN] = TDM_LIFE_UNKNOWN,
+	};
+	const struct tdm_ledger_who *who = tdm_ledger_who(ledger);
+	struct tdm_process process = {
+		.pid_namespace = who->pid_namespace,
+		.pid = who->pid,
+		.start_time = who->start_time,
+		.generation = who->generation,
+		.uid = who->uid,
+		.life = lives[liveness],
+		.closed = tdm_ledger_state(ledger) == TDM_LEDGER_CLOSED,
+		.started_ns = tdm_ledger_started(ledger),
+		.lost_texts = tdm_ledger_lost(ledger, TDM_LOSS_TEXT),
+		.refused = tdm_ledger_refused(ledger),
+		.frees_inherited = tdm_ledger_frees_inherited(ledger),
+	};
+	static_assert(sizeof process.comm == sizeof who->comm && sizeof process.command == sizeof who->command,
+		"both are the ledger's texts with a terminator");
+	memcpy(process.boot_id, who->boot_id, sizeof process.boot_id);
+	memcpy(process.comm, who->comm, sizeof process.comm);
+	memcpy(process.command, who->command, sizeof process.command);
+	for (int i = 0; i < TDM_LOSS_COUNT; i++)
+		if (i != TDM_LOSS_TEXT)
+			process.lost = plus(process.lost, tdm_ledger_lost(ledger, (enum tdm_ledger_loss)i));
+	return process;
+}
+
+bool tdm_ledger_device_number(const struct tdm_ledger_view *view, uint32_t *number)
+{
+	if ((view->number & TDM_DEVICE_VIRTUAL_BIT) != 0)
+		return false;
+	*number = view->number | ((view->flags & TDM_DEVICE_VIRTUAL) != 0 ? TDM_DEVICE_VIRTUAL_BIT : 0);
+	return true;
+}
+
+struct tdm_device_info tdm_ledger_device_info(const struct tdm_ledger_view *view)
+{
+	struct tdm_device_info info = {
+		.has_chip_id = (view->flags & TDM_DEVICE_HAS_CHIP_ID) != 0,
+		.is_virtual = (view->flags & TDM_DEVICE_VIRTUAL) != 0,
+		.chip_id = view->chip_id,
+		.grid_x = view->grid_x,
+		.grid_y = view->grid_y,
+		.region_count = view->region_count,
+	};
+	static_assert(sizeof info.card == sizeof view->card, "both are the ledger's text with a terminator");
+	static_assert((int)TDM_REGIONS_MAX == (int)TDM_LEDGER_REGIONS, "every region has a place");
+	memcpy(info.card, view->card, sizeof info.card);
+	for (uint32_t i = 0; i < view->region_count; i++)
+		info.regions[i] = (struct tdm_region){
+			.kind = (uint8_t)view->regions[i].kind,
+			.banks = view->regions[i].banks,
+			.base = view->regions[i].base,
+			.bank_size = view->regions[i].bank_size,
+			.align = view->regions[i].align,
+		};
+	return info;
+}
+
+struct tdm_usage tdm_ledger_usage(
+	const struct tdm_ledger *ledger, const struct tdm_ledger_view *view, enum tdm_kind kind)
+{
+	const struct tdm_ledger_count *count = &view->counts[kind];
+	const struct tdm_ledger_faults *faults = &view->faults[kind];
+	return (struct tdm_usage){
+		.reserved_bytes = count->bytes,
+		.peak_reserved_bytes = count->peak_bytes,
+		.asked_bytes = count->asked_bytes,
+		.peak_asked_bytes = count->peak_asked_bytes,
+		.bank_bytes = count->bank_bytes,
+		.peak_bank_bytes = count->peak_bank_bytes,
+		.buffers = count->buffers,
+		.peak_buffers = count->peak_buffers,
+		.allocs = count->allocs,
+		.alloc_bytes = count->alloc_bytes,
+		.peak_ns = time_of(ledger, count->peak_tsc),
+		.double_frees = faults->double_frees,
+		.unknown_frees = faults->unknown_frees,
+		.rereports = faults->rereports,
+		.views = faults->views,
+		.out_of_memory = faults->out_of_memory,
+		.oom_bytes = faults->oom_bytes,
+	};
+}
+
+static uint32_t read_frames(struct tdm_ledger *ledger, uint32_t stack, struct tdm_frame *frames)
+{
+	uint64_t raw[TDM_LEDGER_STACK_MAX];
+	size_t count = stack != 0 ? tdm_ledger_stack(ledger, stack, raw) : 0;
+	static_assert((int)TDM_FRAMES_MAX == (int)TDM_LEDGER_STACK_MAX, "every frame has a place");
+	for (size_t i = 0; i < count; i++) {
+		frames[i] = (struct tdm_frame){ .address = raw[i] };
+		if ((raw[i] & TDM_FRAME_TEXT) != 0)
+			frames[i] = (struct tdm_frame){ .text = tdm_ledger_text(ledger, (uint32_t)raw[i]) };
+	}
+	return (uint32_t)count;
+}
+
+static uint16_t flags_of(uint32_t flags)
+{
+	return (flags & TDM_SLOT_VIEW) != 0 ? TDM_EVENT_VIEW : 0;
+}
+
+static uint64_t address_of(uint64_t address, uint32_t flags)
+{
+	return (flags & TDM_SLOT_NO_ADDRESS) != 0 ? TDM_ADDRESS_UNKNOWN : address;
+}
+
+static struct tdm_str text_of(struct tdm_ledger *ledger, uint32_t number)
+{
+	return number != 0 ? tdm_ledger_text(ledger, number) : (struct tdm_str){ "", 0 };
+}
+
+void tdm_ledger_buffer_event(struct tdm_ledger *ledger, const struct tdm_ledger_buffer *buffer,
+	struct tdm_frame frames[TDM_LEDGER_STACK_MAX], struct tdm_event *event)
+{
+	const struct tdm_ledger_slot *slot = &buffer->slot;
+	const struct tdm_ledger_more *more = &buffer->more;
+	*event = (struct tdm_event){
+		.op = TDM_OP_ALLOC,
+		.time_ns = time_of(ledger, slot->tsc),
+		.kind = slot->kind,
+		.flags = flags_of(slot->flags),
+		.id = slot->id,
+		.address = address_of(slot->address, slot->flags),
+		.size = slot->asked,
+		.bytes_per_bank = slot->bank_bytes,
+		.page_size = more->page_size,
+		.banks = slot->banks,
+		.holding = more->holding,
+		.cores = more->cores,
+		.thread = more->thread,
+		.position = slot->birth,
+		.name = text_of(ledger, more->name),
+		.program = text_of(ledger, more->program),
+		.frames = frames,
+		.frame_count = read_frames(ledger, more->stack, frames),
+	};
+	if (slot->banks == 0)
+		event->flags |= TDM_EVENT_VIEW;
+}
+
+void tdm_ledger_record_event(struct tdm_ledger *ledger, const struct tdm_ledger_record *record, struct tdm_event *event)
+{
+	static const uint8_t ops[TDM_LEDGER_OP_COUNT] = {
+		[TDM_LEDGER_ALLOC] = TDM_OP_ALLOC,
+		[TDM_LEDGER_FREE] = TDM_OP_FREE,
+		[TDM_LEDGER_OOM] = TDM_OP_OOM,
+		[TDM_LEDGER_PHASE] = TDM_OP_PHASE,
+		[TDM_LEDGER_PROGRAM] = TDM_OP_PROGRAM,
+		[TDM_LEDGER_BAD_FREE] = TDM_OP_FREE, /* of a buffer that is not there: whoever keeps them sees that, too */
+	};
+	*event = (struct tdm_event){
+		.op = ops[record->op],
+		.time_ns = time_of(ledger, record->tsc),
+		.kind = record->kind,
+		.flags = flags_of(record->flags),
+		.id = record->id,
+		.address = address_of(record->address, record->flags),
+		.size = record->asked,
+		.bytes_per_bank = record->bank_bytes,
+		.banks = record->banks,
+		.thread = record->thread,
+		.position = record->seq,
+		.name = text_of(ledger, record->name),
+	};
+	if (record->op == TDM_LEDGER_ALLOC && record->banks == 0)
+		event->flags |= TDM_EVENT_VIEW;
+}
+
+void tdm_ledger_phase_event(struct tdm_ledger *ledger, const struct tdm_ledger_phase *phase, struct tdm_event *event)
+{
+	*event = (struct tdm_event){
+		.op = TDM_OP_PHASE,
+		.time_ns = time_of(ledger, phase->begin_tsc),
+		.address = TDM_ADDRESS_UNKNOWN,
+		.bytes_per_bank = TDM_SIZE_UNKNOWN,
+		.name = text_of(ledger, phase->name),
+	};
+}

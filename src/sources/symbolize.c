@@ -1,0 +1,231 @@
+#include "sources/symbolize.h"
+#include "base/map.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if TDM_HAVE_LIBDW
+#include <dlfcn.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
+
+enum { KEPT_MAX = 1 << 14 }; /* symbols that are remembered */
+
+struct module {
+	uint64_t base, size;
+	char *path;
+};
+
+struct tdm_symbolizer {
+	struct module *modules;
+	size_t count, cap;
+	struct tdm_map by_address;
+	struct tdm_symbol **kept;
+	uint32_t kept_count;
+	struct tdm_symbol last; /* when no more are kept */
+	bool reported;          /* the modules were given to elfutils */
+#if TDM_HAVE_LIBDW
+	Dwfl *dwfl;
+	Dwfl_Callbacks callbacks;
+	char *debuginfo_path;
+	char *(*demangle)(const char *name, char *dst, size_t *len, int *status);
+	void *demangler;
+#endif
+};
+
+static void set_text(char dst[TDM_SYMBOL_CAP], const char *text)
+{
+	size_t len = strlen(text);
+	len = len < TDM_SYMBOL_CAP ? len : TDM_SYMBOL_CAP - 1;
+	memcpy(dst, text, len);
+	dst[len] = '\0';
+}
+
+#if TDM_HAVE_LIBDW
+
+static void start(struct tdm_symbolizer *sym)
+{
+	sym->callbacks = (Dwfl_Callbacks){
+		.find_elf = dwfl_build_id_find_elf,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.section_address = dwfl_offline_section_address,
+		.debuginfo_path = &sym->debuginfo_path,
+	};
+	sym->dwfl = dwfl_begin(&sym->callbacks);
+	/* The C++ runtime knows how to read its own names, where it is installed. */
+	sym->demangler = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+	void *function = sym->demangler != NULL ? dlsym(sym->demangler, "__cxa_demangle") : NULL;
+	memcpy(&sym->demangle, &function, sizeof function);
+}
+
+static void stop(struct tdm_symbolizer *sym)
+{
+	if (sym->dwfl != NULL)
+		dwfl_end(sym->dwfl);
+	if (sym->demangler != NULL)
+		dlclose(sym->demangler);
+}
+
+/* A path from a ledger may name anything: only regular files are opened. */
+static int open_regular(const char *path)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void report_modules(struct tdm_symbolizer *sym)
+{
+	sym->reported = true;
+	if (sym->dwfl == NULL)
+		return;
+	dwfl_report_begin(sym->dwfl);
+	for (size_t i = 0; i < sym->count; i++) {
+		int fd = sym->modules[i].path[0] == '/' ? open_regular(sym->modules[i].path) : -1;
+		/* It takes the descriptor over when it succeeds. */
+		if (fd >= 0 && dwfl_report_elf(sym->dwfl, sym->modules[i].path, sym->modules[i].path, fd,
+				       sym->modules[i].base, true) == NULL)
+			close(fd);
+	}
+	dwfl_report_end(sym->dwfl, NULL, NULL);
+}
+
+static void set_function(struct tdm_symbolizer *sym, const char *name, struct tdm_symbol *symbol)
+{
+	int status = -1;
+	char *text = sym->demangle != NULL && strncmp(name, "_Z", 2) == 0 ? sym->demangle(name, NULL, NULL, &status) : NULL;
+	set_text(symbol->function, text != NULL ? text : name);
+	free(text);
+}
+
+static void look_up(struct tdm_symbolizer *sym, uint64_t address, struct tdm_symbol *symbol)
+{
+	if (!sym->reported)
+		report_modules(sym);
+	Dwfl_Module *module = sym->dwfl != NULL ? dwfl_addrmodule(sym->dwfl, address) : NULL;
+	if (module == NULL)
+		return;
+	const char *name = dwfl_module_addrname(module, address);
+	if (name != NULL)
+		set_function(sym, name, symbol);
+	Dwfl_Line *line = dwfl_module_getsrc(module, address);
+	const char *file = line != NULL ? dwfl_lineinfo(line, NULL, &symbol->line, NULL, NULL, NULL) : NULL;
+	if (file != NULL)
+		set_text(symbol->file, file);
+}
+
+#else
+
+static void start(struct tdm_symbolizer *sym)
+{
+	(void)sym;
+}
+
+static void stop(struct tdm_symbolizer *sym)
+{
+	(void)sym;
+}
+
+static void look_up(struct tdm_symbolizer *sym, uint64_t address, struct tdm_symbol *symbol)
+{
+	(void)sym;
+	(void)address;
+	(void)symbol;
+}
+
+#endif
+
+struct tdm_symbolizer *tdm_symbolizer_new(void)
+{
+	struct tdm_symbolizer *sym = calloc(1, sizeof *sym);
+	if (sym == NULL)
+		return NULL;
+	sym->kept = calloc(KEPT_MAX, sizeof(struct tdm_symbol *));
+	if (sym->kept == NULL || tdm_map_init(&sym->by_address) != 0) {
+		free(sym->kept);
+		free(sym);
+		return NULL;
+	}
+	start(sym);
+	return sym;
+}
+
+void tdm_symbolizer_free(struct tdm_symbolizer *sym)
+{
+	if (sym == NULL)
+		return;
+	stop(sym);
+	for (size_t i = 0; i < sym->count; i++)
+		free(sym->modules[i].path);
+	free(sym->modules);
+	for (uint32_t i = 0; i < sym->kept_count; i++)
+		free(sym->kept[i]);
+	free(sym->kept);
+	tdm_map_done(&sym->by_address);
+	free(sym);
+}
+
+int tdm_symbolizer_module(struct tdm_symbolizer *sym, uint64_t base, uint64_t size, const char *path)
+{
+	if (size > UINT64_MAX - base)
+		return -EOVERFLOW;
+	if (sym->count == sym->cap) {
+		size_t cap = sym->cap != 0 ? sym->cap * 2 : 16;
+		struct module *modules = realloc(sym->modules, cap * sizeof *modules);
+		if (modules == NULL)
+			return -ENOMEM;
+		sym->modules = modules;
+		sym->cap = cap;
+	}
+	char *copy = strdup(path);
+	if (copy == NULL)
+		return -ENOMEM;
+	sym->modules[sym->count++] = (struct module){ base, size, copy };
+	return 0;
+}
+
+static void find_symbol(struct tdm_symbolizer *sym, uint64_t address, struct tdm_symbol *symbol)
+{
+	*symbol = (struct tdm_symbol){ 0 };
+	for (size_t i = 0; i < sym->count; i++) {
+		const struct module *module = &sym->modules[i];
+		if (address < module->base || address - module->base >= module->size)
+			continue;
+		const char *slash = strrchr(module->path, '/');
+		set_text(symbol->module, slash != NULL ? slash + 1 : module->path);
+		symbol->offset = address - module->base;
+		look_up(sym, address, symbol);
+		return;
+	}
+}
+
+const struct tdm_symbol *tdm_symbolizer_find(struct tdm_symbolizer *sym, uint64_t address)
+{
+	address -= address != 0;
+	uint32_t known = tdm_map_find(&sym->by_address, address);
+	if (known != TDM_MAP_NONE)
+		return sym->kept[known];
+	struct tdm_symbol *symbol = sym->kept_count < KEPT_MAX ? malloc(sizeof *symbol) : NULL;
+	if (symbol == NULL) {
+		find_symbol(sym, address, &sym->last);
+		return &sym->last;
+	}
+	find_symbol(sym, address, symbol);
+	if (tdm_map_put(&sym->by_address, address, sym->kept_count) != 0) {
+		sym->last = *symbol;
+		free(symbol);
+		return &sym->last;
+	}
+	sym->kept[sym->kept_count++] = symbol;
+	return symbol;
+}

@@ -1,0 +1,376 @@
+Replaying a trace. A small region: everything that the summary says.
+
+  $ cat > small.trace <<'.'
+  > # Two holes that a marker keeps apart.
+  > region base=4096 size=4096 align=32 min=32 policy=first
+  > alloc weights 1000 bottom
+  > alloc scratch 1500 bottom
+  > alloc marker 1 bottom
+  > free scratch
+  > alloc too_long 2048 bottom
+  > stats
+  > .
+  $ tidemark simulate --trace small.trace
+  Trace          small.trace: 6 requests, 2 buffers live at the end
+  Region         4096 .. 8192, sizes in steps of 32 B, policy first
+  Verdict        does not fit: 1 of 4 allocations failed
+  First failure  line 7: too_long, 2,048 B
+  Cause          fragmented: it needs 2,048 B in one piece; 3,040 B are free, the largest block is 1,536 B
+  
+  Largest holes at the first failure
+         hole at        size  buffer below              buffer above
+            6656     1.50KiB  marker (32 B)             end of region
+            5120     1.47KiB  weights (1 KiB)           marker (32 B)
+  
+  Per bank  banks        size        peak   peak      at end     largest    tightest  worst
+                                           share                    free        free  frag.
+  region        1     4.00KiB     2.50KiB    62%     1.03KiB     1.50KiB     1.50KiB    49%
+  
+  Over time (used: of its peak; frag.: share of the free bytes outside the largest block)
+  region    used  |▄██▄▄▄|
+            frag. |   ▄▄▄|
+            peak 2,560 B per bank at line 5, 3 buffers
+            tightest at line 5 (largest free block 1,536 B), most fragmented at line 6 (49.5 %)
+  
+  Largest holes at the end: region
+         hole at        size  buffer below              buffer above
+            6656     1.50KiB  marker (32 B)             end of region
+            5120     1.47KiB  weights (1 KiB)           marker (32 B)
+
+The same as result lines, with the short options, as an argument, and from standard input.
+
+  $ tidemark simulate --trace small.trace --results
+  weights 4096
+  scratch 5120
+  marker 6624
+  too_long none
+  stats total=4096 allocated=1056 free=3040 largest=1536
+  $ tidemark simulate -r -t small.trace | md5sum > one
+  $ tidemark simulate -r small.trace | md5sum > two
+  $ tidemark simulate -r - < small.trace | md5sum > three
+  $ cat small.trace | tidemark simulate -r -- - | md5sum > four
+  $ cmp one two && cmp two three && cmp three four
+  $ tidemark simulate --trace small.trace --results --policy best
+  weights 4096
+  scratch 5120
+  marker 6624
+  too_long none
+  stats total=4096 allocated=1056 free=3040 largest=1536
+
+Every line with a result of the real allocator.
+
+  $ for trace in "$DATADIR"/allocator/*.trace "$DATADIR"/device/*.trace; do
+  >   tidemark simulate --results --trace "$trace" | cmp - "${trace%.trace}.expected" || echo "$trace"
+  > done
+
+Pictures without characters outside ASCII.
+
+  $ tidemark simulate small.trace --ascii | grep -A 4 'Over time'
+  Over time (used: of its peak; frag.: share of the free bytes outside the largest block)
+  region    used  |=##===|
+            frag. |   ===|
+            peak 2,560 B per bank at line 5, 3 buffers
+            tightest at line 5 (largest free block 1,536 B), most fragmented at line 6 (49.5 %)
+  $ LC_ALL=C tidemark simulate small.trace | LC_ALL=C grep -c '[^ -~]'
+  0
+  [1]
+
+JSON: one object in the common envelope.
+
+  $ tidemark simulate --trace small.trace --json > small.json
+  $ /usr/bin/python3 - small.json <<'.'
+  > import json, sys
+  > top = json.load(open(sys.argv[1]))
+  > print(list(top))
+  > print(top["schema"], top["version"])
+  > s = top["simulate"]
+  > print(list(s))
+  > print(s["trace"], s["card"], s["policy"], s["requests"], s["skipped_lines"], s["live_buffers"], s["fits"])
+  > [space] = s["spaces"]
+  > print(list(space))
+  > f = space["first_failure"]
+  > print(list(f))
+  > print(f["name"], f["cause"], f["line"], f["needed_per_bank"], f["largest_free"])
+  > print(f["largest_holes"][0])
+  > print(space["peak"], space["tightest"])
+  > assert len(space["over_time"]) == s["requests"]
+  > assert space["at_end"]["allocated"] + space["at_end"]["free"] == space["at_end"]["total"] == 4096
+  > .
+  ['schema', 'version', 'time', 'host', 'simulate']
+  tidemark.simulate 1
+  ['trace', 'source', 'card', 'policy', 'requests', 'skipped_lines', 'live_buffers', 'fits', 'spaces']
+  small.trace None first 6 0 2 False
+  ['kind', 'banks', 'base', 'allocations', 'frees', 'failures', 'peak', 'tightest', 'worst_fragmentation', 'at_end', 'first_failure', 'over_time']
+  ['line', 'request', 'name', 'cause', 'size', 'cores', 'bytes_per_bank', 'needed_per_bank', 'total', 'allocated', 'free', 'largest_free', 'fragmentation', 'largest_holes']
+  too_long fragmented 7 2048 1536
+  {'address': 6656, 'bytes': 1536, 'below': {'name': 'marker', 'bytes': 32}, 'above': None}
+  {'bytes_per_bank': 2560, 'request': 3, 'line': 5} {'largest_free': 1536, 'request': 3, 'line': 5}
+  $ tidemark simulate --json --trace "$DATADIR/demo.trace" | /usr/bin/python3 -c '
+  > import json, sys
+  > s = json.load(sys.stdin)["simulate"]
+  > print(s["card"], s["fits"], [x["kind"] for x in s["spaces"]])
+  > f = s["spaces"][1]["first_failure"]
+  > print(f["name"], f["cause"], f["cores"], f["runtime_message"][:57])
+  > print([x["first_failure"] for x in s["spaces"] if x["kind"] != "l1"])'
+  n150 False ['dram', 'l1', 'l1_small', 'trace']
+  gate fragmented 64 Out of Memory: Not enough space to allocate 58720256 B L1
+  [None, None, None]
+
+The demo: a mask of 2 KiB splits a MiB. Where it is made first, everything fits.
+
+  $ tidemark simulate --trace "$DATADIR/demo.trace" | sed -n '2,11p'
+  Device         Wormhole n150, one chip, 64 L1 banks, 12 DRAM banks, policy first
+  Verdict        does not fit: 1 of 30 allocations failed
+  First failure  line 63: gate, 58,720,256 B of l1 sharded over 64 cores
+  Cause          fragmented: it needs 917,504 B in one piece; 1,096,512 B are free, the largest block is 720,896 B
+  Runtime says   Out of Memory: Not enough space to allocate 58720256 B L1 buffer across 64 banks, where each bank needs to store 917504 B, but bank size is 1360704 B (allocated: 264192 B, free: 1096512 B, largest free block: 720896 B)
+  
+  Largest holes at the first failure
+         hole at        size  buffer below              buffer above
+          483328   704.00KiB  mask (2 KiB)              attention (128 KiB)
+          105664   366.81KiB  end of region             mask (2 KiB)
+  $ awk '/^buffer mask/ { next } { print } /^buffer hidden/ && ++n == 2 { print "buffer mask l1 size=131072 page=2048 cores=64" }' "$DATADIR/demo.trace" > moved.trace
+  $ tidemark simulate moved.trace | sed -n '3p'
+  Verdict        fits: 30 allocations, none failed
+
+Other cards, other figures.
+
+  $ cat > device.trace <<'.'
+  > device n150 l1_banks=72 l1_small=32768
+  > buffer a dram size=100000 page=2000
+  > buffer b l1 size=131072 page=2048
+  > buffer c l1_small size=2048 page=32 cores=64
+  > stats
+  > .
+  $ tidemark simulate -r device.trace
+  a 1048640 10080
+  b 1464320 2048
+  c 1499104 32
+  stats dram total=1072693184 allocated=10080 free=1072683104 largest=1072683104
+  stats l1 total=1360704 allocated=2048 free=1358656 largest=1358656
+  stats l1_small total=32768 allocated=32 free=32736 largest=32736
+  stats trace total=0 allocated=0 free=0 largest=0
+  $ tidemark simulate -r device.trace --card p150
+  a 1048704 14336
+  b 1538048 2048
+  c 1572800 32
+  stats dram total=4277141376 allocated=14336 free=4277127040 largest=4277127040
+  stats l1 total=1428480 allocated=2048 free=1426432 largest=1426432
+  stats l1_small total=32768 allocated=64 free=32704 largest=32704
+  stats trace total=0 allocated=0 free=0 largest=0
+  $ tidemark simulate -r device.trace --set l1_small=64K --set l1_banks=64 | head -3
+  a 1048640 10080
+  b 1431552 2048
+  c 1499104 32
+  $ printf 'l1_small = 64K\n' > my.card
+  $ tidemark simulate -r device.trace --card-file my.card | head -3
+  a 1048640 10080
+  b 1431552 2048
+  c 1499104 32
+  $ tidemark simulate device.trace --card p15
+  device.trace: unknown card 'p15'; known are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
+  [2]
+  $ tidemark simulate device.trace --set l1_smal=64K
+  device.trace: --set l1_smal=64K: unknown card field 'l1_smal'; the closest are l1_small, l1_size and l1_base
+  [2]
+  $ printf 'l1_small = 64K\nl1_smal = 3\n' > my.card
+  $ tidemark simulate device.trace --card-file my.card
+  my.card:2:1: unknown card field 'l1_smal'; the closest are l1_small, l1_size and l1_base
+  [2]
+  $ tidemark simulate device.trace --card-file missing.card
+  missing.card: cannot be read: No such file or directory
+  [2]
+  $ tidemark simulate small.trace --card p150
+  small.trace: this is a trace of one region: another card or other figures of it do not apply
+  [2]
+
+Bad lines: file, line, column and what was expected; nothing is printed behind them.
+
+  $ try() { printf "$@" > bad.trace; tidemark simulate -r bad.trace; }
+  $ try 'region size=4096\nalloc a 100 bottom\nalloc b 1OO bottom\nstats\n'
+  bad.trace:3:9: expected a size in bytes, got '1OO'
+  a 0
+  [2]
+  $ try 'region size=4096\nallocate a 100 bottom\n'
+  bad.trace:2:1: expected 'alloc', 'place', 'free', 'stats', 'shrink' or 'reset', got 'allocate'
+  [2]
+  $ try 'region size=4096\nalloc a 100\n'
+  bad.trace:2:12: expected 'bottom' or 'top', but the line ends here
+  [2]
+  $ try 'region size=4096\nalloc a 100 bottom up\n'
+  bad.trace:2:20: expected the end of the line, got 'up'
+  [2]
+  $ try 'region size=4096\nalloc a 18446744073709551616 bottom\n'
+  bad.trace:2:9: expected a size in bytes: this number does not fit 64 bits
+  [2]
+  $ try 'region size=4096 align=32\nalloc a 18446744073709551615 bottom\n'
+  bad.trace:2:7: expected a size that still fits 64 bits when it is rounded up
+  [2]
+  $ try 'region base=1 size=18446744073709551615\n'
+  bad.trace:1:1: expected a region that ends below 2^64: base + size does not fit
+  [2]
+  $ try 'region size=4096\nfree a\n'
+  bad.trace:2:6: expected the name of a live buffer (this one was never allocated, or is freed already), got 'a'
+  [2]
+  $ try 'region size=4096\nalloc a 1 top\nfree a\nfree a\n'
+  bad.trace:4:6: expected the name of a live buffer (this one was never allocated, or is freed already), got 'a'
+  a 4095
+  [2]
+  $ try 'region size=4096\nalloc a 1 top\nalloc a 2 top\n'
+  bad.trace:3:7: expected a new name: 'a' is still allocated
+  a 4095
+  [2]
+  $ try 'region size=4096\nregion size=4096\n'
+  bad.trace:2:1: expected only one 'region' or 'device' line in a trace, got 'region'
+  [2]
+  $ try 'region size=4K\n'
+  bad.trace:1:13: expected a whole number that fits 64 bits, got '4K'
+  [2]
+  $ try 'alloc a 1 top\n'
+  bad.trace:1:1: expected a 'region' or 'device' line first, got 'alloc'
+  [2]
+  $ try 'device n15\nbuffer a l1 size=32\n'
+  bad.trace:1:8: unknown card 'n15'; known are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
+  [2]
+  $ try 'device n150 l1_bank=64\n'
+  bad.trace:1:13: unknown card field 'l1_bank'; the closest are l1_banks, l1_base and l1_size
+  [2]
+  $ try 'device n150\nbuffer a sram size=32\n'
+  bad.trace:2:10: expected dram, l1, l1_small or trace, got 'sram'
+  [2]
+  $ try 'device n150\nbuffer a l1 size=100 page=32\n'
+  bad.trace:2:8: the size 100 is not a multiple of the page size 32
+  [2]
+  $ try 'device n150\nbuffer a l1 size=18446744073709551615\n'
+  bad.trace:2:8: a buffer of 18446744073709551615 bytes in pages of 18446744073709551615 is too large
+  [2]
+  $ try 'device n150 l1_small=32768\nbuffer a l1_small size=64\n'
+  bad.trace:2:8: expected cores=N: the runtime refuses interleaved L1_SMALL buffers
+  [2]
+  $ try 'device n150\nbuffer a l1 size=65 page=1 cores=65\n'
+  bad.trace:2:8: Expected number of shards 65 to be less than or equal to total number of L1 banks 64 in compute cores
+  [2]
+  $ try 'region size=4096\nalloc \033[2J 1 up\nfree \033[2J\n'
+  bad.trace:2:14: expected 'bottom' or 'top', got 'up'
+  [2]
+
+  $ printf 'region size=4096\nstat\n' | tidemark simulate -
+  standard input:2:1: expected 'alloc', 'place', 'free', 'stats', 'shrink' or 'reset', got 'stat'
+  [2]
+
+With --keep-going they are named, counted and skipped.
+
+  $ cat > bad.trace <<'.'
+  > region size=4096 align=32
+  > alloc a 100 bottom
+  > alloc b x bottom
+  > free c
+  > alloc d 18446744073709551615 bottom
+  > alloc a 100 bottom
+  > alloc e 100 bottom
+  > .
+  $ tidemark simulate -r --keep-going bad.trace
+  bad.trace:3:9: expected a size in bytes, got 'x'
+  bad.trace:4:6: expected the name of a live buffer (this one was never allocated, or is freed already), got 'c'
+  bad.trace:5:7: expected a size that still fits 64 bits when it is rounded up
+  bad.trace:6:7: expected a new name: 'a' is still allocated
+  tidemark simulate: lines refused and skipped: 4
+  a 0
+  e 128
+  $ tidemark simulate -k bad.trace 2> errors | sed -n '1,4p'
+  Trace          bad.trace: 4 requests, 2 buffers live at the end
+  Skipped        4 lines could not be used; the first ones are named above
+  Region         0 .. 4096, sizes in steps of 32 B, policy first
+  Verdict        fits: 2 allocations, none failed
+  $ wc -l < errors
+  4
+  $ tidemark simulate -k --json bad.trace 2> errors | grep skipped
+      "skipped_lines": 4,
+  $ { echo region size=4096; for i in $(seq 30); do echo nonsense; done; echo stats; } > bad.trace
+  $ tidemark simulate -r -k bad.trace 2>&1 | sed -n '1p;20,$p'
+  bad.trace:2:1: expected 'alloc', 'place', 'free', 'stats', 'shrink' or 'reset', got 'nonsense'
+  bad.trace:21:1: expected 'alloc', 'place', 'free', 'stats', 'shrink' or 'reset', got 'nonsense'
+  further refused lines are counted only
+  tidemark simulate: lines refused and skipped: 30
+  stats total=4096 allocated=0 free=4096 largest=4096
+
+Without a card there is nothing to go on with.
+
+  $ printf 'device n15\nstats\n' > bad.trace
+  $ tidemark simulate -k bad.trace
+  bad.trace:1:8: unknown card 'n15'; known are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
+  [2]
+
+Files that are no traces.
+
+  $ tidemark simulate --trace missing.trace
+  tidemark simulate: cannot read missing.trace: No such file or directory
+  [2]
+  $ tidemark simulate --trace .
+  .:1: cannot read on: Is a directory
+  [2]
+  $ tidemark simulate -k --trace .
+  .:1: cannot read on: Is a directory
+  tidemark simulate: . describes no memory: it has no 'region' or 'device' line that could be used
+  [2]
+  $ : > empty.trace
+  $ tidemark simulate --trace empty.trace
+  tidemark simulate: empty.trace describes no memory: it has no 'region' or 'device' line that could be used
+  [2]
+  $ tidemark simulate --results --trace empty.trace
+  tidemark simulate: empty.trace describes no memory: it has no 'region' or 'device' line that could be used
+  [2]
+  $ tidemark simulate --trace /dev/null --json 2> errors | grep fits
+      "fits": null,
+  $ /usr/bin/python3 -c 'import sys; sys.stdout.buffer.write(bytes(i * 7 % 256 for i in range(4096)))' > junk.trace
+  $ tidemark simulate --trace junk.trace
+  junk.trace:1:1: expected a 'region' or 'device' line first, got '?????#*18?FMT[bipw~???????????????????'
+  [2]
+  $ tidemark simulate --keep-going --trace junk.trace 2> errors
+  [2]
+  $ LC_ALL=C grep -c '[^ -~]' errors
+  0
+  [1]
+  $ /usr/bin/python3 -c 'print("region size=64\n#" + "x" * 3000000 + "\nstats")' > long.trace
+  $ tidemark simulate -r long.trace
+  long.trace:2:1048577: expected a line of at most 1 MiB
+  [2]
+  $ tidemark simulate -r -k long.trace
+  long.trace:2:1048577: expected a line of at most 1 MiB
+  tidemark simulate: lines refused and skipped: 1
+  stats total=64 allocated=0 free=64 largest=64
+
+Output that cannot be written is an error.
+
+  $ tidemark simulate small.trace > /dev/full
+  tidemark: cannot write to standard output: No space left on device
+  [2]
+  $ tidemark simulate --results small.trace > /dev/full
+  tidemark: cannot write to standard output: No space left on device
+  [2]
+  $ tidemark simulate --json small.trace > /dev/full
+  tidemark: cannot write to standard output: No space left on device
+  [2]
+
+Wrong usage.
+
+  $ tidemark simulate
+  tidemark simulate: which trace? --trace FILE, or - for standard input
+  tidemark simulate: see 'tidemark simulate --help'
+  [2]
+  $ tidemark simulate a.trace b.trace
+  tidemark simulate: one trace at a time: 'a.trace' or 'b.trace'
+  tidemark simulate: see 'tidemark simulate --help'
+  [2]
+  $ tidemark simulate --json --results small.trace
+  tidemark simulate: --results and --json exclude each other
+  tidemark simulate: see 'tidemark simulate --help'
+  [2]
+  $ tidemark simulate --policy worst small.trace
+  tidemark simulate: --policy: expected 'first' or 'best', got 'worst'
+  tidemark simulate: see 'tidemark simulate --help'
+  [2]
+  $ tidemark simulate --nonsense small.trace
+  tidemark simulate: unknown option '--nonsense'
+  tidemark simulate: see 'tidemark simulate --help'
+  [2]

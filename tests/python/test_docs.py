@@ -1,0 +1,57 @@
+"""The programs in the guides run and print what the guides say."""
+
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from support import ROOT, run_python
+
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def programs(page, language):
+    """(program, what it prints) of each block of that language; None where the page does not say."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    blocks = list(BLOCK.finditer(text))
+    for block, following in zip(blocks, [*blocks[1:], None]):
+        if block.group(1) == language:
+            printed = following and following.group(1) == "text" and text[block.end():following.start()].strip() == "prints"
+            yield block.group(2), following.group(2) if printed else None
+
+
+class Guides(unittest.TestCase):
+    def check(self, done, expected):
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        if expected is not None:
+            self.assertEqual(done.stdout, expected)
+
+    def test_python(self):
+        found = list(programs("python.md", "python"))
+        self.assertGreaterEqual(len(found), 2)
+        for program, expected in found:
+            with self.subTest(program=program.splitlines()[-1]):
+                self.check(run_python(program), expected)
+
+    def test_cpp(self):
+        library = pathlib.Path(os.environ["TIDEMARK_LIBRARY"])
+        found = list(programs("cpp.md", "cpp"))
+        self.assertGreaterEqual(len(found), 2)
+        for program, expected in found:
+            with self.subTest(program=program), tempfile.TemporaryDirectory(prefix="tidemark-docs.") as directory:
+                subprocess.run(["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}", "-x", "c++", "-",
+                                "-x", "none", str(library), f"-Wl,-rpath,{library.parent}", "-o", f"{directory}/program"],
+                               input=program, text=True, check=True)
+                self.check(subprocess.run([f"{directory}/program"], capture_output=True, text=True, check=False), expected)
+
+    def test_every_call_of_the_package_is_in_the_guide(self):
+        text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+        for call in ("alloc", "free", "free_all", "buffer", "describe_device", "out_of_memory", "program", "phase", "report_kernel",
+                     "report_cb", "report_cb_free", "usage", "lost", "ledger_path", "enable", "enable_stacks", "strerror"):
+            self.assertIn(call, text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,110 @@
+/* The event: names of operations, and what no source may let out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "event/event.h"
+
+static struct tdm_event event_of(enum tdm_op op)
+{
+	return (struct tdm_event){
+		.op = (uint8_t)op,
+		.address = TDM_ADDRESS_UNKNOWN,
+		.bytes_per_bank = TDM_SIZE_UNKNOWN,
+	};
+}
+
+static void every_operation_has_its_own_name(void **state)
+{
+	(void)state;
+	for (int i = 0; i < TDM_OP_COUNT; i++) {
+		const char *name = tdm_op_name((enum tdm_op)i);
+		assert_non_null(name);
+		assert_string_not_equal(name, "unknown");
+		for (int j = 0; j < i; j++)
+			assert_string_not_equal(name, tdm_op_name((enum tdm_op)j));
+	}
+	assert_string_equal(tdm_op_name(TDM_OP_ALLOC), "alloc");
+	assert_string_equal(tdm_op_name(TDM_OP_COUNT), "unknown");
+	assert_string_equal(tdm_op_name((enum tdm_op) - 1), "unknown");
+}
+
+static void operations_and_kinds_out_of_range_are_invalid(void **state)
+{
+	(void)state;
+	struct tdm_event event = event_of(TDM_OP_FREE);
+	assert_true(tdm_event_is_valid(&event));
+	event.op = TDM_OP_COUNT;
+	assert_false(tdm_event_is_valid(&event));
+	event = event_of(TDM_OP_FREE);
+	event.kind = TDM_KIND_COUNT;
+	assert_false(tdm_event_is_valid(&event));
+	event.kind = TDM_KIND_COUNT - 1;
+	assert_true(tdm_event_is_valid(&event));
+}
+
+static void texts_without_bytes_must_have_no_length(void **state)
+{
+	(void)state;
+	struct tdm_event event = event_of(TDM_OP_FREE);
+	event.name = (struct tdm_str){ NULL, 3 };
+	assert_false(tdm_event_is_valid(&event));
+	event.name = (struct tdm_str){ NULL, 0 };
+	assert_true(tdm_event_is_valid(&event));
+	event.text = (struct tdm_str){ NULL, 1 };
+	assert_false(tdm_event_is_valid(&event));
+}
+
+static void an_allocation_must_end_inside_64_bits(void **state)
+{
+	(void)state;
+	struct tdm_event event = event_of(TDM_OP_ALLOC);
+	assert_true(tdm_event_is_valid(&event)); /* the model chooses the address */
+	event.address = UINT64_MAX - 100;
+	assert_true(tdm_event_is_valid(&event)); /* a size that is not known ends nowhere */
+	event.bytes_per_bank = 100;
+	assert_true(tdm_event_is_valid(&event));
+	event.bytes_per_bank = 101;
+	assert_false(tdm_event_is_valid(&event));
+	event.op = TDM_OP_FREE; /* only allocations claim a range */
+	assert_true(tdm_event_is_valid(&event));
+}
+
+static void a_fixed_allocation_needs_an_address(void **state)
+{
+	(void)state;
+	struct tdm_event event = event_of(TDM_OP_ALLOC);
+	event.flags = TDM_EVENT_FIXED;
+	assert_false(tdm_event_is_valid(&event));
+	event.address = 0;
+	assert_true(tdm_event_is_valid(&event));
+}
+
+static void descriptions_need_a_text_and_phases_a_name(void **state)
+{
+	(void)state;
+	struct tdm_event event = event_of(TDM_OP_DEVICE);
+	assert_false(tdm_event_is_valid(&event));
+	event.text = tdm_str_of("device n150");
+	assert_true(tdm_event_is_valid(&event));
+	event = event_of(TDM_OP_PHASE);
+	assert_false(tdm_event_is_valid(&event));
+	event.name = tdm_str_of("forward");
+	assert_true(tdm_event_is_valid(&event));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_operation_has_its_own_name),
+		cmocka_unit_test(operations_and_kinds_out_of_range_are_invalid),
+		cmocka_unit_test(texts_without_bytes_must_have_no_length),
+		cmocka_unit_test(an_allocation_must_end_inside_64_bits),
+		cmocka_unit_test(a_fixed_allocation_needs_an_address),
+		cmocka_unit_test(descriptions_need_a_text_and_phases_a_name),
+	};
+	return cmocka_run_group_tests_name("event", tests, NULL, NULL);
+}
