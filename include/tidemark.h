@@ -1,15 +1,15 @@
 /*
  * libtidemark: tells where every byte of a Tenstorrent accelerator's memory is, from inside the program that uses it.
  *
- * A program (or the runtime below it) reports each buffer when it is allocated and when it is released. The library keeps exact
- * counters, peaks, every live buffer and the most recent events in one shared-memory file, the ledger, which `tidemark` reads at any
- * time, also after the program has been killed. Reporting makes no system call, takes tens of nanoseconds, and costs one predictable
- * branch while tracking is off.
+ * A program (or the runtime below it) reports each buffer when it is allocated and when it is released. The library
+ * keeps exact counters, peaks, every live buffer and the most recent events in one shared-memory file, the ledger,
+ * which `tidemark` reads at any time, also after the program has been killed. Reporting makes no system call, takes
+ * tens of nanoseconds, and costs one predictable branch while tracking is off.
  *
- * The library never aborts, prints, or blocks the program; it allocates no memory with malloc, and sets no signal handlers. What it
- * cannot record it counts; the ledger says so. All functions may be called from any thread, before main and after exit, and from the
- * child of a fork, which gets a ledger of its own at its first report. A call from a signal handler that interrupted the library is
- * counted as lost.
+ * The library never aborts, prints, or blocks the program; it allocates no memory with malloc, and sets no signal
+ * handlers. What it cannot record it counts; the ledger says so. All functions may be called from any thread, before
+ * main and after exit, and from the child of a fork, which gets a ledger of its own at its first report. A call from a
+ * signal handler that interrupted the library is counted as lost.
  *
  * Tracking is off until it is turned on, by the environment or by tidemark_enable():
  *   TIDEMARK=1                     on             TIDEMARK=auto   on when a daemon listens
@@ -19,8 +19,8 @@
  *   TIDEMARK_STACKS=0              frames of the call stack kept with each allocation; 0: none, at most 64
  *   TIDEMARK_UNWIND=auto           auto (libunwind where it is installed, else frame pointers), fp, libunwind
  *
- * Functions return 0 when all went well (also when tracking is off) and a negative code otherwise; tidemark_strerror() has a text for it.
- * Ignoring the result is fine: nothing is lost silently.
+ * Functions return 0 when all went well (also when tracking is off) and a negative code otherwise; tidemark_strerror()
+ * has a text for it. Ignoring the result is fine: nothing is lost silently.
  */
 #ifndef TIDEMARK_H
 #define TIDEMARK_H
@@ -32,10 +32,11 @@
 extern "C" {
 #endif
 
-#define TIDEMARK_VERSION_MAJOR 0
-#define TIDEMARK_VERSION_MINOR 1
-#define TIDEMARK_VERSION_PATCH 0
-#define TIDEMARK_VERSION       "0.1.0"
+#define TIDEMARK_VERSION_MAJOR  0
+#define TIDEMARK_VERSION_MINOR  1
+#define TIDEMARK_VERSION_PATCH  0
+#define TIDEMARK_VERSION        "0.1.0"
+#define TIDEMARK_VERSION_NUMBER (TIDEMARK_VERSION_MAJOR * 10000 + TIDEMARK_VERSION_MINOR * 100 + TIDEMARK_VERSION_PATCH)
 
 #if defined(__GNUC__)
 #define TIDEMARK_API __attribute__((visibility("default")))
@@ -43,7 +44,8 @@ extern "C" {
 #define TIDEMARK_API
 #endif
 
-/* The version of the library that runs, which may be newer than this header: "0.1.0", and 100 for 0.1.0 (major * 10000 + minor * 100 + patch). */
+/* The version of the library that runs, which may be newer than this header: "0.1.0", and its number as
+ * TIDEMARK_VERSION_NUMBER is made. */
 TIDEMARK_API const char *tidemark_version(void);
 TIDEMARK_API uint32_t tidemark_version_number(void);
 
@@ -88,13 +90,13 @@ enum tidemark_kind {
 	TIDEMARK_L1 = 1,
 	TIDEMARK_L1_SMALL = 2,
 	TIDEMARK_TRACE = 3,
-	TIDEMARK_CB = 4,         /* circular buffer */
-	TIDEMARK_DFB = 5,        /* dataflow buffer */
+	TIDEMARK_CB = 4,  /* circular buffer */
+	TIDEMARK_DFB = 5, /* dataflow buffer */
 	TIDEMARK_SCRATCHPAD = 6,
-	TIDEMARK_KERNEL = 7,     /* kernel code */
+	TIDEMARK_KERNEL = 7, /* kernel code */
 	TIDEMARK_FIRMWARE = 8,
-	TIDEMARK_SYSTEM = 9,     /* host memory that is pinned for the device */
-	TIDEMARK_CONFIG = 10,    /* launch messages and arguments */
+	TIDEMARK_SYSTEM = 9,  /* host memory that is pinned for the device */
+	TIDEMARK_CONFIG = 10, /* launch messages and arguments */
 	TIDEMARK_KIND_COUNT = 11
 };
 
@@ -114,16 +116,17 @@ struct tidemark_region {
 /* A device. Set `size` to sizeof(struct tidemark_device) and everything that is not known to 0. */
 struct tidemark_device {
 	uint32_t size;
-	uint32_t number;      /* the runtime's logical device number */
-	const char *card;     /* "n150"; NULL: unknown */
-	uint64_t chip_id;     /* the chip's unique id; 0 is a valid one */
-	uint32_t has_chip_id; /* 1 when chip_id is known */
+	uint32_t number;         /* the runtime's logical device number */
+	const char *card;        /* "n150"; NULL: unknown */
+	uint64_t chip_id;        /* the chip's unique id; 0 is a valid one */
+	uint32_t has_chip_id;    /* 1 when chip_id is known */
 	uint32_t grid_x, grid_y; /* compute grid */
 	uint32_t region_count;
 	const struct tidemark_region *regions;
 };
 
-/* Describes a device, before or after its first buffer; a second call replaces the first. Buffers of devices never described are tracked as well. */
+/* Describes a device, before or after its first buffer; a second call replaces the first. Buffers of devices never
+ * described are tracked as well. */
 TIDEMARK_API int tidemark_describe_device(const struct tidemark_device *device);
 
 /*
@@ -141,8 +144,9 @@ enum {
 };
 
 /*
- * A buffer. Its identity is device, kind and id; the id is the caller's choice and unique among the live buffers of that device and kind: an address
- * will do where addresses are unique. Set `size` to sizeof(struct tidemark_buffer), and to 0 whatever is not known.
+ * A buffer. Its identity is device, kind and id; the id is the caller's choice and unique among the live buffers of
+ * that device and kind: an address will do where addresses are unique. Set `size` to sizeof(struct tidemark_buffer),
+ * and to 0 whatever is not known.
  */
 struct tidemark_buffer {
 	uint32_t size;
@@ -160,7 +164,8 @@ struct tidemark_buffer {
 	uint32_t name;  /* from tidemark_name(); 0: none */
 	uint32_t range_count;
 	const struct tidemark_core_range *ranges; /* where it lies, for per-core items; NULL: unknown */
-	const uint64_t *frames; /* call stack, innermost first, when the caller has one; NULL: the library takes its own if it is told to */
+	const uint64_t *frames; /* call stack, innermost first, when the caller has one; NULL: the library takes its own
+				   if it is told to */
 	uint32_t frame_count;
 	uint32_t reserved; /* 0 */
 };
@@ -174,13 +179,15 @@ static inline int tidemark_alloc(const struct tidemark_buffer *buffer)
 	return TIDEMARK_LIKELY_OFF_(tidemark_active_) ? 0 : tidemark_alloc_(buffer);
 }
 
-/* Reports that it has been released. A buffer that is not there is counted (double or unknown free) and answered with -ENOENT. */
+/* Reports that it has been released. A buffer that is not there is counted (double or unknown free) and answered with
+ * -ENOENT. */
 static inline int tidemark_free(uint32_t device, uint32_t kind, uint64_t id)
 {
 	return TIDEMARK_LIKELY_OFF_(tidemark_active_) ? 0 : tidemark_free_(device, kind, id);
 }
 
-/* Releases every live buffer of a kind on a device: a program's circular buffers, for instance. Returns how many, or a negative code. */
+/* Releases every live buffer of a kind on a device: a program's circular buffers, for instance. Returns how many, or a
+ * negative code. */
 TIDEMARK_API int64_t tidemark_free_all(uint32_t device, uint32_t kind);
 
 /* The identity of an item in the L1 of one core: core x, core y and address. */
@@ -190,19 +197,21 @@ static inline uint64_t tidemark_core_id(uint32_t x, uint32_t y, uint64_t address
 }
 
 /*
- * A number for a name, a site or a label, to be used in tidemark_buffer.name: the same text has the same number as long as the process lives (a
- * forked child makes its own). At most 255 bytes are kept. 0 when tracking is off or there is no room.
+ * A number for a name, a site or a label, to be used in tidemark_buffer.name: the same text has the same number as long
+ * as the process lives (a forked child makes its own). At most 255 bytes are kept. 0 when tracking is off or there is
+ * no room.
  */
 TIDEMARK_API uint32_t tidemark_name(const char *text);
 
-/* The number of this place in the source, "file:line (function)", looked up once in each process. An expression of type uint32_t. */
+/* The number of this place in the source, "file:line (function)", looked up once in each process. An expression of type
+ * uint32_t. */
 #if defined(__GNUC__)
 #define TIDEMARK_STRING_(x) #x
 #define TIDEMARK_STRING(x)  TIDEMARK_STRING_(x)
-#define TIDEMARK_SITE()                                                                                                \
-	__extension__({                                                                                                \
-		static uint64_t tidemark_site_;                                                                        \
-		tidemark_site(&tidemark_site_, __FILE__ ":" TIDEMARK_STRING(__LINE__));                                \
+#define TIDEMARK_SITE()                                                                 \
+	__extension__({                                                                 \
+		static uint64_t tidemark_site_;                                         \
+		tidemark_site(&tidemark_site_, __FILE__ ":" TIDEMARK_STRING(__LINE__)); \
 	})
 #endif
 TIDEMARK_API uint32_t tidemark_site_slow_(uint64_t *cache, const char *text);
@@ -215,7 +224,8 @@ static inline uint32_t tidemark_site(uint64_t *cache, const char *text)
 	return (uint32_t)(seen >> 32) == tidemark_epoch_ ? (uint32_t)seen : tidemark_site_slow_(cache, text);
 }
 
-/* Notes that an allocation failed for want of memory: what was asked for, and what each bank would have had to hold (0: unknown). */
+/* Notes that an allocation failed for want of memory: what was asked for, and what each bank would have had to hold (0:
+ * unknown). */
 TIDEMARK_API int tidemark_out_of_memory(uint32_t device, uint32_t kind, uint64_t bytes, uint64_t bytes_per_bank);
 
 /* Names the program or operation that runs in this thread from here on; buffers carry it. NULL: none. */
@@ -226,11 +236,11 @@ TIDEMARK_API int tidemark_phase(const char *name);
 
 /* What the process holds now, from its own ledger. */
 struct tidemark_usage {
-	uint64_t bytes, peak_bytes;     /* reserved on the device */
-	uint64_t asked_bytes;           /* as asked for */
+	uint64_t bytes, peak_bytes;           /* reserved on the device */
+	uint64_t asked_bytes;                 /* as asked for */
 	uint64_t bank_bytes, peak_bank_bytes; /* in one bank or core */
 	uint64_t buffers;
-	uint64_t allocs, frees;         /* since the start */
+	uint64_t allocs, frees; /* since the start */
 	uint64_t double_frees, unknown_frees, rereports, out_of_memory;
 };
 
@@ -244,10 +254,12 @@ TIDEMARK_API uint64_t tidemark_lost(void);
  * The short interface: kernels and circular buffers by number, for hooks that know no more.
  */
 
-/* A kernel's code was loaded on cores of this type (0 worker, 1 Ethernet). Reports add up; tidemark_free_all() takes them back. */
+/* A kernel's code was loaded on cores of this type (0 worker, 1 Ethernet). Reports add up; tidemark_free_all() takes
+ * them back. */
 TIDEMARK_API int tidemark_report_kernel(uint32_t device, uint64_t bytes, uint32_t core_type);
 
-/* A circular buffer of `bytes` on each core of a range was made; `buffer_index` is its number in the program. A second report of the same one replaces it. */
+/* A circular buffer of `bytes` on each core of a range was made; `buffer_index` is its number in the program. A second
+ * report of the same one replaces it. */
 TIDEMARK_API int tidemark_report_cb(
 	uint32_t device, uint64_t bytes, uint32_t buffer_index, const struct tidemark_core_range *cores);
 
@@ -255,13 +267,14 @@ TIDEMARK_API int tidemark_report_cb(
 TIDEMARK_API int tidemark_report_cb_free(uint32_t device, uint64_t bytes, uint32_t buffer_index);
 
 /*
- * The phase tracker: memory between snapshots, by the rules of tt-train's MemoryUsageTracker. One capture at a time in a process; it sees the reports of
- * all threads.
+ * The phase tracker: memory between snapshots, by the rules of tt-train's MemoryUsageTracker. One capture at a time in
+ * a process; it sees the reports of all threads.
  */
 
 enum tidemark_capture_mode {
 	TIDEMARK_CAPTURE_NORMAL = 0,
-	TIDEMARK_CAPTURE_NO_DISPATCH = 1, /* reports are added up and placed nowhere: nothing of it counts as device memory */
+	TIDEMARK_CAPTURE_NO_DISPATCH =
+		1, /* reports are added up and placed nowhere: nothing of it counts as device memory */
 };
 
 /* Errors of the tracker; tidemark_strerror() has the texts. */
@@ -276,12 +289,13 @@ enum {
 struct tidemark_segment {
 	const char *name; /* valid until tidemark_capture_clear() */
 	int64_t dram_peak, dram_allocations, dram_deallocations;
-	int64_t l1_peak_cb, l1_peak_buffer, l1_peak_total; /* per core */
+	int64_t l1_peak_cb, l1_peak_buffer, l1_peak_total;     /* per core */
 	int64_t dram_cumulative_peak, dram_cumulative_current; /* over all segments so far */
 };
 
 TIDEMARK_API int tidemark_capture_begin(int mode); /* turns tracking on if it is off */
-TIDEMARK_API int tidemark_capture_snapshot(const char *name); /* ends the segment that runs, under this name, and begins the next */
+TIDEMARK_API int tidemark_capture_snapshot(
+	const char *name); /* ends the segment that runs, under this name, and begins the next */
 TIDEMARK_API int tidemark_capture_end(const char *name); /* NULL: "END_TRACE"; without a capture it does nothing */
 TIDEMARK_API int tidemark_capture_is_active(void);
 TIDEMARK_API int tidemark_capture_clear(void); /* forgets all segments and ends the capture */

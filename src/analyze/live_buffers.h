@@ -1,4 +1,5 @@
-/* Live buffers of a snapshot: choosing some, putting them in order, and adding them up by the place that allocated them. */
+/* Live buffers of a snapshot: choosing some, putting them in order, and adding them up by the place that allocated
+ * them. */
 #ifndef TDM_ANALYZE_LIVE_BUFFERS_H
 #define TDM_ANALYZE_LIVE_BUFFERS_H
 
@@ -24,7 +25,8 @@ struct tdm_buffer_filter {
 bool tdm_buffer_is_chosen(
 	const struct tdm_snapshot *snapshot, const struct tdm_buffer *buffer, const struct tdm_buffer_filter *filter);
 
-/* The chosen buffers of a process, in order. Owned by the caller (free()); NULL with *count 0 when out of memory, or there are none (`*failed` tells). */
+/* The chosen buffers of a process, in order. Owned by the caller (free()); NULL with *count 0 when out of memory, or
+ * there are none (`*failed` tells). */
 const struct tdm_buffer **tdm_live_buffers(const struct tdm_snapshot *snapshot, size_t process,
 	const struct tdm_buffer_filter *filter, enum tdm_buffer_sort sort, size_t *count, bool *failed);
 
@@ -37,7 +39,6 @@ struct tdm_site {
 };
 
 /* The sites of a process (or of all: TDM_INDEX_NONE), the largest first. Owned by the caller (free()). 0 or -ENOMEM. */
-int tdm_sites_find(
-	const struct tdm_snapshot *snapshot, uint32_t process, struct tdm_site **sites, size_t *count);
+int tdm_sites_find(const struct tdm_snapshot *snapshot, uint32_t process, struct tdm_site **sites, size_t *count);
 
 #endif

@@ -27,6 +27,12 @@ enum tdm_kind {
 		TDM_KIND_COUNT
 };
 
+/* Kinds whose banks are the cores that they lie on, not the banks of a region. */
+static inline bool tdm_kind_is_per_core(enum tdm_kind kind)
+{
+	return kind >= TDM_KIND_CB && kind != TDM_KIND_SYSTEM;
+}
+
 /* The name in JSON and in traces; "unknown" out of range. */
 const char *tdm_kind_name(enum tdm_kind kind);
 const char *tdm_kind_summary(enum tdm_kind kind);

@@ -5,6 +5,8 @@
 #include "cli/cmd.h"
 
 extern const struct tdm_cmd tdm_cmd_device;
+extern const struct tdm_cmd tdm_cmd_dump;
+extern const struct tdm_cmd tdm_cmd_run;
 extern const struct tdm_cmd tdm_cmd_simulate;
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * The public functions. Each looks whether it may run (tracking on, not inside itself), turns what it was given into a report, and hands it to the writer.
+ * The public functions. Each looks whether it may run (tracking on, not inside itself), turns what it was given into a
+ * report, and hands it to the writer.
  */
 #include "tidemark.h"
 
@@ -22,19 +23,27 @@ static_assert((int)TIDEMARK_VIEW == (int)TDM_SLOT_VIEW && (int)TIDEMARK_NO_ADDRE
 	"tidemark.h numbers the flags differently");
 static_assert(sizeof(struct tidemark_region) == sizeof(struct tdm_ledger_region), "a region is passed on as it is");
 static_assert(sizeof(struct tidemark_buffer) == 96, "the layout of a public structure is frozen");
+#define SAME_PLACE(theirs, ours) \
+	static_assert(           \
+		offsetof(struct tidemark_buffer, theirs) == offsetof(struct tdm_report, ours), "tdm_report differs")
+SAME_PLACE(kind, kind);
+SAME_PLACE(flags, flags);
+SAME_PLACE(id, id);
+SAME_PLACE(address, address);
+SAME_PLACE(bytes, asked);
+SAME_PLACE(bytes_per_bank, bank_bytes);
+SAME_PLACE(banks, banks);
+SAME_PLACE(holding, holding);
+SAME_PLACE(page_size, page_size);
+SAME_PLACE(cores, cores);
+SAME_PLACE(name, name);
+SAME_PLACE(frame_count, frame_count);
 static_assert(sizeof(struct tidemark_core_range) == 8, "the layout of a public structure is frozen");
-
-/* Kinds whose banks are the cores they lie on, not the banks of a region. */
-static bool is_per_core(uint32_t kind)
-{
-	enum { PER_BANK = 1u << TDM_KIND_DRAM | 1u << TDM_KIND_L1 | 1u << TDM_KIND_L1_SMALL | 1u << TDM_KIND_TRACE | 1u << TDM_KIND_SYSTEM };
-	return (PER_BANK >> kind & 1) == 0;
-}
 
 /* Enters the library: false in a signal handler that interrupted it. */
 static inline bool enter(void)
 {
-	if (unlikely(tdm_thread.busy))
+	if (unlikely(tdm_thread.busy || (tdm_thread.record != NULL && tdm_wthread_is_inside(tdm_thread.record))))
 		return false;
 	tdm_thread.busy = 1;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -48,12 +57,35 @@ static inline void leave(void)
 }
 
 /* The writer, and the calling thread known to it. */
-static inline struct tdm_writer *own_writer(void)
+static struct tdm_writer *own_writer(void)
 {
 	struct tdm_writer *writer = tdm_client_writer();
-	if (unlikely(tdm_thread.epoch != tidemark_epoch_) && writer != NULL)
+	if (writer != NULL && tdm_thread.epoch != atomic_load(&atomic_load(&tdm_live)->epoch))
 		tdm_thread_refresh(writer);
 	return writer;
+}
+
+/* The device that the thread used last, if it is this one and everything is as it was; NULL: the long way. */
+static inline struct tdm_wdevice *last_device(uint32_t number)
+{
+	struct tdm_live_page *page = atomic_load_explicit(&tdm_live, memory_order_relaxed);
+	if (likely(atomic_load_explicit(&page->epoch, memory_order_relaxed) == tdm_thread.epoch &&
+		    tdm_thread.device_key == (uint64_t)number + 1))
+		return tdm_thread.device;
+	return NULL;
+}
+
+/* Whether the thread is outside the library: not in a signal handler that interrupted it there. */
+static inline bool is_free_to_enter(const struct tdm_wthread *self)
+{
+	return self != NULL && !tdm_wthread_is_inside(self) && !tdm_thread.busy;
+}
+
+/* Whether a report has to take the long way: a capture is active, stacks are kept, or exit has begun. */
+static inline bool is_rare(void)
+{
+	return (atomic_load_explicit(&tdm_capture_mode, memory_order_relaxed) |
+		       atomic_load_explicit(&tdm_client.rare, memory_order_relaxed)) != 0;
 }
 
 static cold int lose(enum tdm_ledger_loss loss, int err)
@@ -71,122 +103,173 @@ static uint32_t cores_in(const struct tidemark_core_range *ranges, uint32_t coun
 	uint64_t cores = 0;
 	for (uint32_t i = 0; i < count; i++)
 		if (ranges[i].x1 >= ranges[i].x0 && ranges[i].y1 >= ranges[i].y0)
-			cores += (uint64_t)(ranges[i].x1 - ranges[i].x0 + 1) * (uint64_t)(ranges[i].y1 - ranges[i].y0 + 1);
+			cores += (uint64_t)(ranges[i].x1 - ranges[i].x0 + 1) *
+				 (uint64_t)(ranges[i].y1 - ranges[i].y0 + 1);
 	return cores < UINT32_MAX ? (uint32_t)cores : UINT32_MAX;
 }
 
-static cold uint32_t default_banks(const struct tdm_wdevice *device, const struct tidemark_buffer *b)
+static uint32_t default_banks(const struct tdm_wdevice *device, const struct tidemark_buffer *b)
 {
 	uint32_t banks = device->banks[b->kind];
-	if (is_per_core(b->kind))
+	if (tdm_kind_is_per_core(b->kind))
 		banks = b->cores != 0 ? b->cores : b->ranges != NULL ? cores_in(b->ranges, b->range_count) : 0;
 	return banks != 0 ? banks : 1;
 }
 
+/* The public structure as the writer reads it. */
+static inline const struct tdm_report *as_report(const struct tidemark_buffer *b)
+{
+	return (const struct tdm_report *)(const void *)b;
+}
+
 /* Texts, ranges and stacks: what most reports do not have. */
-static cold void add_extras(struct tdm_writer *writer, const struct tidemark_buffer *b, struct tdm_report *report, void *frame)
+static void add_extras(
+	struct tdm_writer *writer, const struct tidemark_buffer *b, struct tdm_report_extra *extra, void *frame)
 {
 	enum { RANGES_MAX = 1024 };
 	if (b->ranges != NULL && b->range_count != 0) {
 		uint32_t count = b->range_count < RANGES_MAX ? b->range_count : RANGES_MAX;
-		report->ranges = tdm_blobs_put(
-			&writer->blobs, TDM_BLOB_RANGES, b->ranges, count * sizeof *b->ranges, NULL);
-		if (report->ranges == 0)
+		extra->ranges =
+			tdm_blobs_put(&writer->blobs, TDM_BLOB_RANGES, b->ranges, count * sizeof *b->ranges, NULL);
+		if (extra->ranges == 0)
 			tdm_writer_lost(writer, TDM_LOSS_TEXT);
 	}
 	if (b->frames != NULL && b->frame_count != 0)
-		report->stack = tdm_stack_put(writer, b->frames, b->frame_count);
+		extra->stack = tdm_stack_put(writer, b->frames, b->frame_count);
 	else if (tdm_client.stack_depth != 0)
-		report->stack = tdm_stack_take(writer, tdm_client.stack_depth, frame);
+		extra->stack = tdm_stack_take(writer, tdm_client.stack_depth, frame);
 }
 
-static inline int alloc_entered(const struct tidemark_buffer *b, void *frame, bool replaces)
+/* A device for the long way: in a capture without dispatch it is a virtual one. */
+static struct tdm_wdevice *any_device(uint32_t number, struct tdm_writer **writer)
 {
-	struct tdm_writer *writer = own_writer();
-	if (unlikely(writer == NULL))
-		return -ENOSPC;
-	unsigned capture = atomic_load_explicit(&tdm_capture_mode, memory_order_relaxed);
-	struct tdm_wdevice *device = tdm_writer_device(writer, b->device, capture == TDM_CAPTURE_NO_DISPATCH);
-	if (unlikely(device == NULL))
-		return -ENOSPC;
-	uint32_t hash = tdm_writer_hint(device, b->kind, b->id);
-	uint32_t banks = b->banks != 0 ? b->banks : default_banks(device, b);
-	struct tdm_report report = {
-		.id = b->id,
-		.address = b->address,
-		.asked = b->bytes,
-		.bank_bytes = likely(b->bytes_per_bank != 0) ? b->bytes_per_bank : b->bytes / banks + (b->bytes % banks != 0),
-		.kind = b->kind,
-		.flags = b->flags & (TDM_SLOT_VIEW | TDM_SLOT_NO_ADDRESS),
-		.banks = unlikely((b->flags & TDM_SLOT_VIEW) != 0) ? 0 : banks,
-		.holding = b->holding != 0 ? b->holding : is_per_core(b->kind) || b->cores == 0 ? banks : b->cores,
-		.page_size = b->page_size,
-		.cores = b->cores,
-		.name = b->name,
-		.program = tdm_thread.program,
-		.thread = tdm_thread.id,
-		.replaces = replaces,
-	};
-	if (unlikely(b->range_count != 0 || b->frame_count != 0 || tdm_client.stack_depth != 0))
-		add_extras(writer, b, &report, frame);
-	int err = tdm_writer_alloc(device, tdm_thread.record, &report, hash);
-	if (unlikely(capture != 0) && err == 0)
-		tdm_capture_alloc(report.kind, report.asked, report.bank_bytes, report.banks == 0);
-	if (unlikely(atomic_load_explicit(&tdm_client.closing, memory_order_relaxed)))
-		tdm_client_after_exit(writer);
-	return err;
-}
-
-static inline int report_alloc(const struct tidemark_buffer *buffer, void *frame, bool replaces)
-{
-	struct tidemark_buffer whole;
-	if (unlikely(buffer == NULL || buffer->size < offsetof(struct tidemark_buffer, bytes_per_bank) ||
-		     buffer->kind >= TIDEMARK_KIND_COUNT))
-		return lose(TDM_LOSS_INVALID, -EINVAL);
-	if (unlikely(buffer->size < sizeof whole)) { /* of a program built with an older header */
-		memset(&whole, 0, sizeof whole);
-		memcpy(&whole, buffer, buffer->size);
-		buffer = &whole;
+	bool is_virtual = atomic_load(&tdm_capture_mode) == TDM_CAPTURE_NO_DISPATCH;
+	*writer = own_writer();
+	struct tdm_wdevice *device = *writer != NULL ? tdm_writer_device(*writer, number, is_virtual) : NULL;
+	if (device != NULL && !is_virtual) {
+		tdm_thread.device = device;
+		tdm_thread.device_key = (uint64_t)number + 1;
 	}
-	if (unlikely(!enter()))
-		return lose(TDM_LOSS_NESTED, -EBUSY);
-	int err = alloc_entered(buffer, frame, replaces);
-	leave();
-	return err;
+	return device;
 }
 
-int tidemark_alloc_(const struct tidemark_buffer *buffer)
+/* The long way of an allocation: everything that a report can have. */
+static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool replaces)
 {
-	return report_alloc(buffer, __builtin_frame_address(0), false);
-}
-
-static inline int free_entered(uint32_t number, uint32_t kind, uint64_t id)
-{
-	struct tdm_report freed;
-	struct tdm_writer *writer = own_writer();
-	if (unlikely(writer == NULL))
+	struct tidemark_buffer whole = { 0 };
+	struct tdm_writer *writer;
+	if (b->size < offsetof(struct tidemark_buffer, bytes_per_bank))
+		return lose(TDM_LOSS_INVALID, -EINVAL);
+	memcpy(&whole, b,
+		b->size < sizeof whole ? b->size : sizeof whole); /* a program may have an older or a newer header */
+	struct tdm_wdevice *device = any_device(whole.device, &writer);
+	if (device == NULL)
 		return -ENOSPC;
-	unsigned capture = atomic_load_explicit(&tdm_capture_mode, memory_order_relaxed);
-	struct tdm_wdevice *device = tdm_writer_device(writer, number, capture == TDM_CAPTURE_NO_DISPATCH);
-	if (unlikely(device == NULL))
-		return -ENOSPC;
-	int err = tdm_writer_free_buffer(device, tdm_thread.record, kind, id, tdm_thread.id, unlikely(capture != 0) ? &freed : NULL);
-	if (unlikely(capture != 0) && err == 0)
-		tdm_capture_free(kind, freed.asked, freed.bank_bytes, freed.banks == 0);
-	if (unlikely(atomic_load_explicit(&tdm_client.closing, memory_order_relaxed)))
+	struct tdm_report_extra extra = {
+		.thread = tdm_thread.id, .program = tdm_thread.program, .replaces = replaces
+	};
+	add_extras(writer, &whole, &extra, frame);
+	uint32_t banks = whole.banks != 0 ? whole.banks : default_banks(device, &whole);
+	if (whole.bytes_per_bank == 0)
+		whole.bytes_per_bank = whole.bytes / banks + (whole.bytes % banks != 0);
+	if (whole.holding == 0)
+		whole.holding = whole.cores != 0 ? whole.cores : banks;
+	whole.flags &= TDM_SLOT_VIEW | TDM_SLOT_NO_ADDRESS;
+	extra.banks = (whole.flags & TDM_SLOT_VIEW) != 0 ? 0 : banks;
+	bool capture = atomic_load(&tdm_capture_mode) != 0;
+	struct tdm_ledger_slot old = { 0 };
+	/* A capture must see the release that a second report of a live buffer stands for. */
+	if (capture && tdm_writer_replace_cold(device, tdm_thread.record, whole.kind, whole.id, &extra, &old) == 0)
+		tdm_capture_free(whole.kind, old.asked, old.bank_bytes, old.banks == 0);
+	int err = tdm_writer_alloc_cold(device, tdm_thread.record, as_report(&whole), &extra);
+	if (err == 0 && capture)
+		tdm_capture_alloc(whole.kind, whole.bytes, whole.bytes_per_bank, extra.banks == 0);
+	if (atomic_load(&tdm_client.closing))
 		tdm_client_after_exit(writer);
 	return err;
 }
 
-int tidemark_free_(uint32_t device, uint32_t kind, uint64_t id)
+static cold int alloc_long(const struct tidemark_buffer *b)
 {
-	if (unlikely(kind >= TIDEMARK_KIND_COUNT))
+	if (b == NULL || b->kind >= TIDEMARK_KIND_COUNT)
 		return lose(TDM_LOSS_INVALID, -EINVAL);
-	if (unlikely(!enter()))
+	if (!enter())
 		return lose(TDM_LOSS_NESTED, -EBUSY);
-	int err = free_entered(device, kind, id);
+	int err = alloc_entered(b, __builtin_frame_address(0), false);
 	leave();
 	return err;
+}
+
+/* Whether a report is a plain one: all there, nothing special. */
+static inline bool is_plain(const struct tidemark_buffer *b)
+{
+	return b != NULL && b->size == sizeof *b && b->kind < TIDEMARK_KIND_COUNT &&
+	       (b->flags & ~(uint32_t)TDM_SLOT_NO_ADDRESS) == 0 && (b->range_count | b->frame_count) == 0 &&
+	       b->bytes_per_bank != 0;
+}
+
+int tidemark_alloc_(const struct tidemark_buffer *b)
+{
+	struct tdm_wdevice *device;
+	struct tdm_wthread *self = tdm_thread.record;
+	/* Tail calls: what they find on the stack is as if the program had called them. */
+	if (unlikely(!is_plain(b) || is_rare() || !is_free_to_enter(self) || (device = last_device(b->device)) == NULL))
+		return alloc_long(b);
+	uint32_t hash = tdm_writer_hint(device, b->kind, b->id),
+		 banks = b->banks != 0 ? b->banks : device->banks[b->kind];
+	if (unlikely(banks == 0))
+		return alloc_long(b);
+	struct tdm_report_extra extra = { .thread = tdm_thread.id, .banks = banks, .program = tdm_thread.program };
+	return tdm_writer_alloc(device, self, as_report(b), &extra, hash);
+}
+
+/*
+ * The long way of a release. A buffer that is not where it is looked for may be on the device's other side: one that
+ * was there before a capture without dispatch began, or one of the capture that is freed after its end.
+ */
+static int free_entered(uint32_t number, uint32_t kind, uint64_t id)
+{
+	struct tdm_ledger_slot freed;
+	struct tdm_writer *writer;
+	struct tdm_wdevice *device = any_device(number, &writer);
+	if (device == NULL)
+		return -ENOSPC;
+	int err = tdm_writer_free_cold(device, tdm_thread.record, kind, id, tdm_thread.id, &freed);
+	if (err == -ENOENT) {
+		bool is_virtual = (device->shared->flags & TDM_DEVICE_VIRTUAL) != 0;
+		struct tdm_wdevice *other = tdm_writer_find_device(writer, number, !is_virtual);
+		if (other != NULL)
+			err = tdm_writer_free_cold(other, tdm_thread.record, kind, id, tdm_thread.id, &freed);
+	}
+	if (err == -ENOENT)
+		err = tdm_writer_bad_free(device, tdm_thread.record, kind, id, tdm_thread.id);
+	if (err == 0 && atomic_load(&tdm_capture_mode) != 0)
+		tdm_capture_free(kind, freed.asked, freed.bank_bytes, freed.banks == 0);
+	if (atomic_load(&tdm_client.closing))
+		tdm_client_after_exit(writer);
+	return err;
+}
+
+static cold int free_long(uint32_t number, uint32_t kind, uint64_t id)
+{
+	if (kind >= TIDEMARK_KIND_COUNT)
+		return lose(TDM_LOSS_INVALID, -EINVAL);
+	if (!enter())
+		return lose(TDM_LOSS_NESTED, -EBUSY);
+	int err = free_entered(number, kind, id);
+	leave();
+	return err;
+}
+
+int tidemark_free_(uint32_t number, uint32_t kind, uint64_t id)
+{
+	struct tdm_wdevice *device;
+	struct tdm_wthread *self = tdm_thread.record;
+	if (unlikely(kind >= TIDEMARK_KIND_COUNT || is_rare() || !is_free_to_enter(self) ||
+		     (device = last_device(number)) == NULL))
+		return free_long(number, kind, id);
+	int err = tdm_writer_free_buffer(device, self, kind, id, tdm_thread.id, NULL);
+	return likely(err != -ENOENT) ? err : free_long(number, kind, id);
 }
 
 /* The writer and a device for the rarer calls: 0 with both set, and the library entered; or an error. */
@@ -196,8 +279,7 @@ static int open_device(uint32_t number, struct tdm_writer **writer, struct tdm_w
 		return -ESHUTDOWN;
 	if (!enter())
 		return lose(TDM_LOSS_NESTED, -EBUSY);
-	*writer = own_writer();
-	*device = *writer != NULL ? tdm_writer_device(*writer, number, atomic_load(&tdm_capture_mode) == TDM_CAPTURE_NO_DISPATCH) : NULL;
+	*device = any_device(number, writer);
 	if (*device != NULL)
 		return 0;
 	leave();
@@ -220,7 +302,8 @@ int64_t tidemark_free_all(uint32_t number, uint32_t kind)
 	if (err != 0)
 		return off_is_fine(err);
 	bool capture = atomic_load(&tdm_capture_mode) != 0;
-	int64_t count = tdm_writer_free_all(device, tdm_thread.record, kind, tdm_thread.id, capture ? tdm_capture_free : NULL);
+	int64_t count =
+		tdm_writer_free_all(device, tdm_thread.record, kind, tdm_thread.id, capture ? tdm_capture_free : NULL);
 	leave();
 	return count;
 }
@@ -241,15 +324,15 @@ int tidemark_describe_device(const struct tidemark_device *d)
 	uint32_t count = d->region_count < TDM_LEDGER_REGIONS ? d->region_count : TDM_LEDGER_REGIONS;
 	if (count != 0)
 		memcpy(regions, d->regions, count * sizeof *regions);
-	err = tdm_writer_describe(device, tdm_thread.record, d->card, d->has_chip_id ? &d->chip_id : NULL, d->grid_x, d->grid_y, regions, count);
+	err = tdm_writer_describe(device, tdm_thread.record, d->card, d->has_chip_id ? &d->chip_id : NULL, d->grid_x,
+		d->grid_y, regions, count);
 	leave();
 	return err;
 }
 
 static uint32_t put_text(struct tdm_writer *writer, const char *text)
 {
-	uint32_t number =
-		tdm_blobs_put(&writer->blobs, TDM_BLOB_TEXT, text, strnlen(text, TDM_LEDGER_TEXT_MAX), NULL);
+	uint32_t number = tdm_blobs_put(&writer->blobs, TDM_BLOB_TEXT, text, strnlen(text, TDM_LEDGER_TEXT_MAX), NULL);
 	if (number == 0)
 		tdm_writer_lost(writer, TDM_LOSS_TEXT);
 	return number;
@@ -285,9 +368,9 @@ int tidemark_out_of_memory(uint32_t number, uint32_t kind, uint64_t bytes, uint6
 	int err = open_device(number, &writer, &device);
 	if (err != 0)
 		return off_is_fine(err);
-	struct tdm_report report = { .kind = kind, .asked = bytes, .bank_bytes = bytes_per_bank, .thread = tdm_thread.id };
+	struct tdm_report report = { .kind = kind, .asked = bytes, .bank_bytes = bytes_per_bank };
 	report.name = tdm_thread.program;
-	err = tdm_writer_note(device, tdm_thread.record, TDM_LEDGER_OOM, &report);
+	err = tdm_writer_note(device, tdm_thread.record, TDM_LEDGER_OOM, &report, tdm_thread.id);
 	leave();
 	return err;
 }
@@ -313,10 +396,12 @@ void tdm_client_put_phase(const struct tdm_ledger_phase *phase, const char *name
 		if (record.begin_tsc == 0)
 			record.begin_tsc = record.end_tsc;
 		for (unsigned i = 0; i < TDM_LEDGER_DEVICES && writer->devices[i] != NULL; i++) {
-			struct tdm_report report = { .name = record.name, .thread = tdm_thread.id };
-			record.dram_now += tdm_writer_count(writer->devices[i], tdm_thread.record, TDM_KIND_DRAM, NULL).bytes +
-					   tdm_writer_count(writer->devices[i], tdm_thread.record, TDM_KIND_TRACE, NULL).bytes;
-			tdm_writer_note(writer->devices[i], tdm_thread.record, TDM_LEDGER_PHASE, &report);
+			struct tdm_report report = { .name = record.name };
+			record.dram_now +=
+				tdm_writer_count(writer->devices[i], tdm_thread.record, TDM_KIND_DRAM, NULL).bytes +
+				tdm_writer_count(writer->devices[i], tdm_thread.record, TDM_KIND_TRACE, NULL).bytes;
+			tdm_writer_note(
+				writer->devices[i], tdm_thread.record, TDM_LEDGER_PHASE, &report, tdm_thread.id);
 		}
 		tdm_writer_put_phase(writer, &record);
 	}
@@ -425,7 +510,11 @@ int tidemark_report_cb(uint32_t device, uint64_t bytes, uint32_t buffer_index, c
 		return 0;
 	if (__builtin_mul_overflow(bytes, (uint64_t)count, &b.bytes))
 		return lose(TDM_LOSS_INVALID, -EINVAL);
-	return report_alloc(&b, __builtin_frame_address(0), true);
+	if (!enter())
+		return lose(TDM_LOSS_NESTED, -EBUSY);
+	int err = alloc_entered(&b, __builtin_frame_address(0), true);
+	leave();
+	return err;
 }
 
 int tidemark_report_cb_free(uint32_t device, uint64_t bytes, uint32_t buffer_index)

@@ -2,18 +2,19 @@
  * The phase tracker. A capture is cut into segments by snapshots; a segment adds up the events between two of them, by
  * the rules that tt-train's tracker has for a graph capture:
  *
- *   DRAM   DRAM and TRACE buffers, sizes as asked for. Starts at 0 in each segment, falls below 0 when older buffers
- * are freed; the peak does not. L1     bytes in one core, in four sums: circular buffers; L1 and L1_SMALL buffers;
- * dataflow buffers; scratchpads; and all of them together. Buffers may fall below 0 like DRAM. What belongs to a
- * program goes with its program, all at once, so those sums never fall below 0.
+ *   DRAM  DRAM and TRACE buffers, sizes as asked for. The sum starts at 0 in each segment and falls below 0 when older
+ *         buffers are freed; its peak does not.
+ *   L1    bytes in one core, in four sums and their total: circular buffers; L1 and L1_SMALL buffers; dataflow buffers;
+ *         scratchpads. Buffers may fall below 0 like DRAM. What a program holds goes with it, all at once, so
+ *         those sums never fall below 0.
  *
  * Every other kind is outside the tracker's view. Finished segments stay until they are cleared, also over several
  * captures, and the cumulative figures run through all of them.
  *
  * Locks, outer before inner:
  *   session_lock  begin, snapshot, end, clear and every look at finished segments; held over calls into the client.
- *   event_lock    the running sums and a change of tdm_capture_mode; held for a few additions, nothing is called under
- * it. Both know their holder, so that a signal handler that interrupted it gives up instead of waiting for itself.
+ *   event_lock    the running sums and a change of tdm_capture_mode; held for a few additions, calls nothing.
+ * Both know their holder, so that a signal handler that interrupted it gives up instead of waiting for itself.
  *
  * Segments and names lie in chunks from mmap that never move and are used again after a clear.
  */
@@ -197,8 +198,7 @@ static struct segment *segment_at(size_t i)
 	return &kept.segments[i / SEGMENTS_PER_CHUNK][i % SEGMENTS_PER_CHUNK];
 }
 
-/* Makes room for one more segment and keeps its name. The next call overwrites the name unless the segment is counted
- * by then. */
+/* Makes room for one more segment and copies its name, which the next call overwrites if no segment was kept. */
 static int reserve_segment(const char *name, const char **copy)
 {
 	size_t bytes = strlen(name) + 1;

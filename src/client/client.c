@@ -19,8 +19,8 @@
 
 enum {
 	STACK_DEPTH_MAX = TDM_LEDGER_STACK_MAX,
-	SKIP_FIRST = 256,       /* reports that pass after a ledger could not be made, the first time; */
-	SKIP_MAX = 1 << 20,     /* twice as many each further time, up to this */
+	SKIP_FIRST = 256,   /* reports that pass after a ledger could not be made, the first time; */
+	SKIP_MAX = 1 << 20, /* twice as many each further time, up to this */
 	FIRST_PRIORITY = 101,
 };
 static const char default_dir[] = "/dev/shm";
@@ -42,18 +42,22 @@ void tdm_thread_refresh(struct tdm_writer *writer)
 	tdm_thread.id = (uint32_t)syscall(SYS_gettid);
 	tdm_thread.record = tdm_writer_thread(writer);
 	tdm_thread.program = 0;
-	tdm_thread.epoch = tidemark_epoch_;
+	tdm_thread.device_key = 0;
+	tdm_thread.epoch = atomic_load(&atomic_load(&tdm_live)->epoch);
 }
 
 static void after_fork_in_child(void)
 {
 	tdm_thread.busy = 0;
 	tdm_thread.record = NULL;
-	tidemark_epoch_++; /* names and threads have to be looked up in the child's own ledger */
+	tdm_thread.epoch = 0;
+	tdm_thread.device_key = 0;
+	tidemark_epoch_++; /* names have to be looked up in the child's own ledger */
 	atomic_store(&first_page.lock, 0);
 	atomic_store(&first_page.writer, NULL);
 	struct tdm_live_page *page = atomic_load(&tdm_live);
 	atomic_store(&page->writer, NULL); /* where the kernel could not wipe it */
+	atomic_store(&page->epoch, 0);
 	atomic_store(&page->lock, 0);
 	tdm_capture_after_fork();
 }
@@ -110,6 +114,7 @@ __attribute__((constructor(FIRST_PRIORITY))) static void client_start(void)
 {
 	const char *own = secure_getenv("TIDEMARK"), *other = secure_getenv("TT_ALLOC_TRACKING_ENABLED");
 	tdm_client.stack_depth = read_number("TIDEMARK_STACKS", 10, STACK_DEPTH_MAX);
+	atomic_store(&tdm_client.rare, tdm_client.stack_depth != 0);
 	tdm_client.keep = is_set(secure_getenv("TIDEMARK_KEEP"));
 	if (own != NULL && strcmp(own, "auto") == 0) {
 		is_auto = true;
@@ -183,6 +188,7 @@ struct tdm_writer *tdm_client_writer_slow(void)
 		if (writer == NULL) {
 			writer = make_writer(page);
 			struct tdm_live_page *wiped = writer != NULL ? wiped_page(current) : current;
+			atomic_store(&wiped->epoch, writer != NULL ? tidemark_epoch_ : 0);
 			atomic_store(&wiped->writer, writer);
 			atomic_store(&tdm_live, wiped);
 		}
@@ -210,12 +216,14 @@ static void end_ledger(struct tdm_writer *writer)
 	unlink(writer->file.path);
 	struct tdm_live_page *page = atomic_load(&tdm_live);
 	struct tdm_writer *expected = writer;
-	atomic_compare_exchange_strong(&page->writer, &expected, NULL); /* a later report makes a new one */
+	if (atomic_compare_exchange_strong(&page->writer, &expected, NULL)) /* a later report makes a new one */
+		atomic_store(&page->epoch, 0);
 }
 
 void tdm_client_after_exit(struct tdm_writer *writer)
 {
-	if (tdm_client_peek() == writer && (writer->file.header->state != TDM_LEDGER_CLOSED || tdm_writer_live(writer, NULL) == 0))
+	if (tdm_client_peek() == writer &&
+		(writer->file.header->state != TDM_LEDGER_CLOSED || tdm_writer_live(writer, NULL) == 0))
 		end_ledger(writer);
 }
 
@@ -223,6 +231,7 @@ __attribute__((destructor(FIRST_PRIORITY))) static void client_end(void)
 {
 	struct tdm_writer *writer = tdm_client_peek();
 	atomic_store(&tdm_client.closing, 1);
+	atomic_store(&tdm_client.rare, 1);
 	if (writer != NULL && last_pid == getpid())
 		end_ledger(writer);
 }

@@ -1,8 +1,9 @@
 /*
- * The library's life inside somebody else's program: when it is on, which ledger is its own, what happens at fork and exit. Everything here is private memory.
+ * The library's life inside somebody else's program: when it is on, which ledger is its own, what happens at fork and
+ * exit. Everything here is private memory.
  *
- * The writer's address lies in a page that the kernel wipes in a forked child. So a child finds no writer, whatever way it was made, and gets a ledger of its
- * own at its first report; its parent's ledger is not touched.
+ * The writer's address lies in a page that the kernel wipes in a forked child. So a child finds no writer, whatever way
+ * it was made, and gets a ledger of its own at its first report; its parent's ledger is not touched.
  */
 #ifndef TDM_CLIENT_CLIENT_H
 #define TDM_CLIENT_CLIENT_H
@@ -15,9 +16,11 @@
 
 /* What is true of one thread. `busy` keeps a signal handler from entering the library while the thread is in it. */
 struct tdm_thread {
-	uint32_t epoch; /* of what follows; another one than tidemark_epoch_: to be looked up again */
+	uint32_t epoch; /* of what follows; another one than the page's: to be looked up again */
 	uint32_t id;    /* the kernel's */
 	struct tdm_wthread *record;
+	uint64_t device_key; /* number + 1 of the device used last; 0: none */
+	struct tdm_wdevice *device;
 	uint32_t program;
 	uint8_t busy;
 	uintptr_t stack_low, stack_high; /* 0: not known yet */
@@ -27,17 +30,19 @@ extern _Thread_local struct tdm_thread tdm_thread __attribute__((tls_model("init
 /* The page that is wiped on fork. */
 struct tdm_live_page {
 	struct tdm_writer *_Atomic writer;
-	_Atomic uint32_t lock; /* around making and ending a writer */
-	uint32_t skip;         /* reports to let pass before a ledger is tried again */
+	_Atomic uint32_t epoch; /* of the writer; 0: none. What threads keep about another one is not valid. */
+	_Atomic uint32_t lock;  /* around making and ending a writer */
+	uint32_t skip;          /* reports to let pass before a ledger is tried again */
 	uint32_t failures;
 };
 extern struct tdm_live_page *_Atomic tdm_live;
 
 struct tdm_client {
-	uint32_t stack_depth;     /* 0: no stacks */
+	uint32_t stack_depth;        /* 0: no stacks */
 	_Atomic uint64_t unrecorded; /* reports while there was no ledger to count them in */
-	_Atomic uint8_t closing;  /* exit has begun: a ledger that becomes empty is removed at once */
-	uint8_t keep;             /* TIDEMARK_KEEP: never removed */
+	_Atomic uint8_t closing;     /* exit has begun: a ledger that becomes empty is removed at once */
+	_Atomic uint8_t rare;        /* not 0: reports take the long way (stacks, or exit has begun) */
+	uint8_t keep;                /* TIDEMARK_KEEP: never removed */
 };
 extern struct tdm_client tdm_client;
 

@@ -1,6 +1,7 @@
 /*
- * Two ways to walk the stack. Frame pointers cost a few nanoseconds a frame, and see only through code that keeps them; the walk stays inside the thread's own
- * stack, so that a register that holds something else cannot lead it astray. libunwind sees through everything; it is opened at run time where it is installed.
+ * Two ways to walk the stack. Frame pointers cost a few nanoseconds a frame, and see only through code that keeps them;
+ * the walk stays inside the thread's own stack, so that a register that holds something else cannot lead it astray.
+ * libunwind sees through everything; it is opened at run time where it is installed.
  */
 #include "client/stack.h"
 #include "client/client.h"
@@ -45,7 +46,8 @@ static void find_stack(uintptr_t address)
 		char *line = text;
 		for (char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
 			char *dash;
-			uintptr_t low = strtoull(line, &dash, 16), high = *dash == '-' ? strtoull(dash + 1, NULL, 16) : 0;
+			uintptr_t low = strtoull(line, &dash, 16),
+				  high = *dash == '-' ? strtoull(dash + 1, NULL, 16) : 0;
 			if (low <= address && address < high) {
 				tdm_thread.stack_low = low;
 				tdm_thread.stack_high = high;

@@ -6,7 +6,8 @@
 
 #include "ledger/writer.h"
 
-/* The number of the caller's stack, innermost frame first, at most `depth` frames; `skip` frames of the library left out. 0 when there is none. */
+/* The number of the caller's stack, innermost frame first, at most `depth` frames; `skip` frames of the library left
+ * out. 0 when there is none. */
 uint32_t tdm_stack_take(struct tdm_writer *writer, uint32_t depth, void *frame);
 
 /* The number of a stack that the caller brought. */

@@ -22,7 +22,7 @@ const char *tidemark_version(void)
 
 uint32_t tidemark_version_number(void)
 {
-	return TIDEMARK_VERSION_MAJOR * 10000 + TIDEMARK_VERSION_MINOR * 100 + TIDEMARK_VERSION_PATCH;
+	return TIDEMARK_VERSION_NUMBER;
 }
 
 const char *tidemark_strerror(int code)

@@ -28,8 +28,8 @@ struct tdm_process {
 	uint64_t start_time; /* clock ticks since boot */
 	uint32_t generation; /* of exec */
 	uint32_t uid;
-	uint8_t life; /* enum tdm_life */
-	bool closed;  /* it has said goodbye: one that ended without was killed or crashed */
+	uint8_t life;                  /* enum tdm_life */
+	bool closed;                   /* it has said goodbye: one that ended without was killed or crashed */
 	char comm[TDM_COMM_CAP];       /* terminated, like the next */
 	char command[TDM_COMMAND_CAP]; /* beginning of the command line */
 	uint64_t started_ns;           /* monotonic clock, when its tracking began; 0: unknown */
@@ -52,9 +52,9 @@ struct tdm_region {
 
 /* A device, as a process knows it. */
 struct tdm_device_info {
-	bool has_chip_id; /* without one its identity is weak: the host and the number */
-	bool is_virtual;  /* holds what a capture without dispatch adds up; nothing of it is on a card */
-	uint64_t chip_id; /* 0 is a valid one */
+	bool has_chip_id;             /* without one its identity is weak: the host and the number */
+	bool is_virtual;              /* holds what a capture without dispatch adds up; nothing of it is on a card */
+	uint64_t chip_id;             /* 0 is a valid one */
 	char card[TDM_CARD_NAME_CAP]; /* empty: unknown */
 	uint32_t grid_x, grid_y;      /* 0: unknown */
 	uint32_t region_count;

@@ -22,7 +22,8 @@ enum tdm_op {
 	TDM_OP_OOM,     /* an allocation failed: kind, size */
 	TDM_OP_QUERY,   /* the source asks for the statistics at this point (text traces) */
 	TDM_OP_SHRINK,  /* the range loses `size` bytes at its low end; 0 gives back all that it lost */
-	TDM_OP_PROCESS, /* describes a process, before its other events or again: `who`; `name` says where that is known from */
+	TDM_OP_PROCESS, /* describes a process, before its other events or again: `who`; `name` says where that is known
+			   from */
 	TDM_OP_USAGE,   /* what the producer counted for process, device and kind: `usage` */
 	TDM_OP_MODULE,  /* a file with code is mapped into the process: `name`, `address`, `size` */
 	TDM_OP_CLEAR,   /* all buffers of the process are gone: an account of the live ones follows, or it has ended */
@@ -32,8 +33,8 @@ enum tdm_op {
 
 /* No address is known: the model chooses it (text traces), or the program never had one (captures made without
  * dispatch). */
-#define TDM_ADDRESS_UNKNOWN UINT64_MAX
-#define TDM_SIZE_UNKNOWN    UINT64_MAX
+#define TDM_ADDRESS_UNKNOWN    UINT64_MAX
+#define TDM_SIZE_UNKNOWN       UINT64_MAX
 
 /* The numbers of devices that are only added up, see struct tdm_device_info, have this bit. */
 #define TDM_DEVICE_VIRTUAL_BIT (UINT32_C(1) << 31)
@@ -54,18 +55,18 @@ struct tdm_event {
 	uint16_t flags;
 	uint64_t id; /* of the buffer; unique among the live ones of its process, device and kind */
 	uint64_t address;
-	uint64_t size;           /* bytes asked for */
-	uint64_t bytes_per_bank; /* TDM_SIZE_UNKNOWN when the source does not say */
-	uint64_t page_size;      /* 0: unknown or not paged */
-	uint32_t banks;          /* in lockstep: bytes_per_bank in each is reserved; 0: unknown, or a view */
-	uint32_t holding;        /* banks or cores that hold a page; 0: unknown, taken as all */
-	uint32_t cores;          /* sharded over so many; 0: interleaved */
-	uint32_t thread;         /* 0: unknown */
-	uint64_t position;       /* line number or byte offset in the source, for messages; 0: none */
-	uint32_t column;         /* of `name` or `text` in that line; 0: unknown */
-	struct tdm_str name;     /* of the buffer, phase or program; may be empty */
-	struct tdm_str text;     /* of TDM_OP_DEVICE: "region key=value …", "device CARD key=value …" */
-	struct tdm_str program;  /* that allocated the buffer; may be empty */
+	uint64_t size;                  /* bytes asked for */
+	uint64_t bytes_per_bank;        /* TDM_SIZE_UNKNOWN when the source does not say */
+	uint64_t page_size;             /* 0: unknown or not paged */
+	uint32_t banks;                 /* in lockstep: bytes_per_bank in each is reserved; 0: unknown, or a view */
+	uint32_t holding;               /* banks or cores that hold a page; 0: unknown, taken as all */
+	uint32_t cores;                 /* sharded over so many; 0: interleaved */
+	uint32_t thread;                /* 0: unknown */
+	uint64_t position;              /* line number or byte offset in the source, for messages; 0: none */
+	uint32_t column;                /* of `name` or `text` in that line; 0: unknown */
+	struct tdm_str name;            /* of the buffer, phase or program; may be empty */
+	struct tdm_str text;            /* of TDM_OP_DEVICE: "region key=value …", "device CARD key=value …" */
+	struct tdm_str program;         /* that allocated the buffer; may be empty */
 	const struct tdm_frame *frames; /* call stack of an allocation, innermost first; NULL: none */
 	uint32_t frame_count;           /* at most TDM_FRAMES_MAX */
 	union {                         /* by `op`; NULL for the others */

@@ -102,7 +102,8 @@ static char *find_room(struct tdm_blobs *blobs, uint64_t bytes, uint32_t *number
 	}
 }
 
-static uint32_t append(struct tdm_blobs *blobs, enum tdm_blob_kind kind, uint64_t hash, const void *content, size_t bytes)
+static uint32_t append(
+	struct tdm_blobs *blobs, enum tdm_blob_kind kind, uint64_t hash, const void *content, size_t bytes)
 {
 	uint64_t padded = (bytes + TDM_LEDGER_BLOB_UNIT - 1) / TDM_LEDGER_BLOB_UNIT * TDM_LEDGER_BLOB_UNIT;
 	uint32_t number;
@@ -148,7 +149,8 @@ static int grow_cells(struct tdm_blobs *blobs)
 	return 0;
 }
 
-static uint32_t put_locked(struct tdm_blobs *blobs, enum tdm_blob_kind kind, const void *content, size_t bytes, bool *is_new)
+static uint32_t put_locked(
+	struct tdm_blobs *blobs, enum tdm_blob_kind kind, const void *content, size_t bytes, bool *is_new)
 {
 	uint64_t hash = hash_of(kind, content, bytes);
 	uint32_t at = (uint32_t)hash & blobs->mask;
@@ -169,7 +171,8 @@ static uint32_t put_locked(struct tdm_blobs *blobs, enum tdm_blob_kind kind, con
 	return number;
 }
 
-uint32_t tdm_blobs_put(struct tdm_blobs *blobs, enum tdm_blob_kind kind, const void *content, size_t bytes, bool *is_new)
+uint32_t tdm_blobs_put(
+	struct tdm_blobs *blobs, enum tdm_blob_kind kind, const void *content, size_t bytes, bool *is_new)
 {
 	bool fresh = false;
 	if (bytes > TDM_LEDGER_FIRST_BLOB / 2 || !tdm_lock_take(&blobs->lock))

@@ -1,5 +1,6 @@
 /*
- * Texts, stacks and core ranges in the ledger, each kept once: a blob has a number that buffers and events refer to. Writing side; any thread, one lock.
+ * Texts, stacks and core ranges in the ledger, each kept once: a blob has a number that buffers and events refer to.
+ * Writing side; any thread, one lock.
  */
 #ifndef TDM_LEDGER_BLOBS_H
 #define TDM_LEDGER_BLOBS_H

@@ -1,15 +1,18 @@
 /*
- * The ledger's bytes: one file for each tracked process, written by that process alone, read by anybody who may open it. docs/formats/ledger.md
- * describes it byte by byte; the assertions at the end freeze it. Little-endian.
+ * The ledger's bytes: one file for each tracked process, written by that process alone, read by anybody who may open
+ * it. docs/formats/ledger.md describes it byte by byte; the assertions at the end freeze it. Little-endian.
  *
- * The file is a header page, then areas in the order in which they were needed. Nothing moves once it is there; a directory in the header (or in
- * a device's page) gives the offset of every area. Areas grow by whole segments, each twice as large as the one before.
+ * The file is a header page, then areas in the order in which they were needed. Nothing moves once it is there; a
+ * directory in the header (or in a device's page) gives the offset of every area. Areas grow by whole segments, each
+ * twice as large as the one before.
  *
  * How a reader gets a true picture without a lock, and why a writer killed at any instruction leaves one:
- *   - Every call that changes a device has a number, the device's `seq` plus one while it is under way. Storing it into `seq` (release) is the last
- *     thing a call does: that store is the commit.
- *   - A slot is a buffer that lives if its `birth` is at most `seq` and its `death` is 0 or above `seq`. A slot being filled has an impossible birth.
- *   - Counters exist twice; a call writes the older copy. The newest copy whose number is at most `seq` is the true one.
+ *   - Every call that changes a device has a number, the device's `seq` plus one while it is under way. Storing it into
+ * `seq` (release) is the last thing a call does: that store is the commit.
+ *   - A slot is a buffer that lives if its `birth` is at most `seq` and its `death` is 0 or above `seq`. A slot being
+ * filled has an impossible birth.
+ *   - Counters exist twice; a call writes the older copy. The newest copy whose number is at most `seq` is the true
+ * one.
  *   - A ring record carries its number, too; one being written has an impossible one.
  * So whatever an unfinished call has written carries a number that `seq` has not reached, and is not believed.
  */
@@ -22,28 +25,30 @@
 
 #include "base/kind.h"
 
-#define TDM_LEDGER_MAGIC      UINT64_C(0x314b524d45444954) /* "TIDEMRK1" */
-#define TDM_LEDGER_MAJOR      1                            /* a reader refuses another one */
-#define TDM_LEDGER_MINOR      0                            /* grows when reserved bytes get a meaning */
-#define TDM_LEDGER_SEQ_BUSY   UINT64_MAX                   /* number of what is being written */
-#define TDM_LEDGER_PREFIX     "tidemark."
+#define TDM_LEDGER_MAGIC    UINT64_C(0x314b524d45444954) /* "TIDEMRK1" */
+#define TDM_LEDGER_MAJOR    1                            /* a reader refuses another one */
+#define TDM_LEDGER_MINOR    0                            /* grows when reserved bytes get a meaning */
+#define TDM_LEDGER_SEQ_BUSY UINT64_MAX                   /* number of what is being written */
+#define TDM_LEDGER_PREFIX   "tidemark."
 
 enum {
 	TDM_LEDGER_PAGE = 4096,
 	TDM_LEDGER_DEVICES = 64,
-	TDM_LEDGER_SEGMENTS = 24,         /* of slots; each twice as large as the one before */
-	TDM_LEDGER_FIRST_SLOTS = 512,     /* of the first segment */
-	TDM_LEDGER_RING = 2048,           /* records; a power of two */
-	TDM_LEDGER_BLOB_SEGMENTS = 16,    /* of texts and stacks, and of phases */
-	TDM_LEDGER_FIRST_BLOB = 32768,    /* bytes */
-	TDM_LEDGER_BLOB_UNIT = 8,         /* a blob's number times this is its offset in the blob area */
-	TDM_LEDGER_PHASES_FIRST = 64,     /* records of the first phase segment */
-	TDM_LEDGER_REGIONS = 8,           /* memory regions of a device that can be described */
+	TDM_LEDGER_SEGMENTS = 24,                 /* of slots; each twice as large as the one before */
+	TDM_LEDGER_FIRST_SLOTS = 512,             /* of the first segment */
+	TDM_LEDGER_RING = 2048,                   /* records; a power of two */
+	TDM_LEDGER_BLOB_SEGMENTS = 16,            /* of texts and stacks, and of phases */
+	TDM_LEDGER_FIRST_BLOB = 32768,            /* bytes */
+	TDM_LEDGER_BLOB_UNIT = 8,                 /* a blob's number times this is its offset in the blob area */
+	TDM_LEDGER_PHASES_FIRST = 64,             /* records of the first phase segment */
+	TDM_LEDGER_REGIONS = 8,                   /* memory regions of a device that can be described */
 	TDM_LEDGER_COUNTERS = TDM_KIND_COUNT + 1, /* one for each kind, and TDM_LEDGER_L1_ALL */
-	TDM_LEDGER_L1_ALL = TDM_KIND_COUNT,       /* everything that lies in L1, together */
+	TDM_LEDGER_L1_ALL = TDM_KIND_COUNT, /* everything that lies in L1, together: only its peak is kept, the rest is
+					       the sum of the kinds */
 	TDM_LEDGER_TEXT_MAX = 255,
 	TDM_LEDGER_STACK_MAX = 64,
-	TDM_LEDGER_FREE_CLOCK = 8, /* the time of a release may be that of an earlier report, fewer than so many before it */
+	TDM_LEDGER_FREE_CLOCK =
+		8, /* the time of a release may be that of an earlier report, fewer than so many before it */
 };
 
 /* Why an event could not be recorded. */
@@ -70,9 +75,9 @@ struct tdm_ledger_clock {
 struct tdm_ledger_header {
 	uint64_t magic;
 	uint32_t major, minor;
-	uint32_t state;      /* enum tdm_ledger_state */
+	uint32_t state; /* enum tdm_ledger_state */
 	uint32_t header_size;
-	uint64_t file_size;  /* bytes in use; stored before anything refers to them */
+	uint64_t file_size; /* bytes in use; stored before anything refers to them */
 	/* who: pid alone is reused; an exec keeps pid and start time */
 	uint8_t boot_id[16];
 	uint64_t pid_namespace; /* inode number */
@@ -85,16 +90,16 @@ struct tdm_ledger_header {
 	/* when */
 	struct tdm_ledger_clock first, last; /* `last` is renewed now and then; `last_seq` is odd while it is written */
 	uint64_t last_seq;
-	uint64_t closed_tsc; /* 0 while open */
+	uint64_t closed_tsc;      /* 0 while open */
 	uint64_t frees_inherited; /* of buffers that were allocated before a fork */
 	uint64_t lost[TDM_LOSS_COUNT];
 	uint64_t reserved1[3];
 	/* where */
-	uint32_t device_count;     /* stored after the entry below */
+	uint32_t device_count; /* stored after the entry below */
 	uint32_t blob_segments;
-	uint64_t blob_used;        /* bytes of the blob area that are complete */
+	uint64_t blob_used; /* bytes of the blob area that are complete */
 	uint64_t blob_offset[TDM_LEDGER_BLOB_SEGMENTS];
-	uint32_t phase_count;      /* complete records */
+	uint32_t phase_count; /* complete records */
 	uint32_t phase_segments;
 	uint64_t phase_offset[TDM_LEDGER_BLOB_SEGMENTS];
 	uint64_t module_count_reserved;
@@ -102,8 +107,9 @@ struct tdm_ledger_header {
 };
 
 /*
- * The counters of a kind on a device: what is there now, which every report changes, and the peaks, which few do. Of each there are two copies, one cache line each.
- * Bytes are reserved bytes: per bank, times the banks in lockstep. Frees are allocs - buffers.
+ * The counters of a kind on a device: what is there now, which every report changes, and the peaks, which few do. Of
+ * each there are two copies, one cache line each. Bytes are reserved bytes: per bank, times the banks in lockstep.
+ * Frees are allocs - buffers.
  */
 struct tdm_ledger_now {
 	uint64_t seq; /* number of the call that wrote this copy; 0: nothing yet */
@@ -119,18 +125,18 @@ struct tdm_ledger_now {
 struct tdm_ledger_peak {
 	uint64_t seq;
 	uint64_t bytes, buffers, bank_bytes, asked_bytes; /* each the highest it ever was */
-	uint64_t tsc; /* when bytes was highest */
+	uint64_t tsc;                                     /* when bytes was highest */
 	uint64_t reserved[2];
 };
 
 /* What went wrong with a kind; single words that only grow. */
 struct tdm_ledger_faults {
-	uint64_t out_of_memory;  /* reported by the program */
-	uint64_t double_frees;   /* freed again shortly after */
-	uint64_t unknown_frees;  /* never seen */
-	uint64_t rereports;      /* allocated again while live: the old one was taken as freed */
-	uint64_t views;          /* live ones cost nothing; how many were reported */
-	uint64_t oom_bytes;      /* size of the last failed request */
+	uint64_t out_of_memory; /* reported by the program */
+	uint64_t double_frees;  /* freed again shortly after */
+	uint64_t unknown_frees; /* never seen */
+	uint64_t rereports;     /* allocated again while live: the old one was taken as freed */
+	uint64_t views;         /* live ones cost nothing; how many were reported */
+	uint64_t oom_bytes;     /* size of the last failed request */
 	uint64_t oom_tsc;
 	uint64_t reserved;
 };
@@ -164,6 +170,7 @@ struct tdm_ledger_device {
 	uint64_t ring_records;
 	uint64_t reserved3[5];
 	struct tdm_ledger_faults faults[TDM_KIND_COUNT];
+	uint64_t reserved4[8]; /* a pair of copies is aligned to its own size */
 	struct tdm_ledger_now now[TDM_LEDGER_COUNTERS][2];
 	struct tdm_ledger_peak peak[TDM_LEDGER_COUNTERS][2];
 };
@@ -174,9 +181,9 @@ enum {
 };
 
 /*
- * A buffer: a slot of one cache line, which is all that a release touches, and as much again by half in a parallel array. Segment k of the slots is
- * TDM_LEDGER_FIRST_SLOTS << k of the one, then as many of the other. Both are written before the slot's birth; afterwards only `death` changes, until the slot is
- * used again.
+ * A buffer: a slot of one cache line, which is all that a release touches, and as much again by half in a parallel
+ * array. Segment k of the slots is TDM_LEDGER_FIRST_SLOTS << k of the one, then as many of the other. Both are written
+ * before the slot's birth; afterwards only `death` changes, until the slot is used again.
  */
 struct tdm_ledger_slot {
 	uint64_t birth; /* number of the call that allocated it; 0: never used */
@@ -223,23 +230,24 @@ struct tdm_ledger_record {
 	uint64_t asked;
 	uint64_t bank_bytes;
 	uint32_t banks;
-	uint32_t name;   /* blob number; 0 for a release */
+	uint32_t name; /* blob number; 0 for a release */
 	uint32_t thread;
-	uint8_t op;      /* enum tdm_ledger_op */
+	uint8_t op; /* enum tdm_ledger_op */
 	uint8_t kind;
 	uint16_t flags;
 };
 
-/* What a segment between two snapshots of the phase tracker did, or a bare mark. Sizes as asked for, by the runtime's own rules. */
+/* What a segment between two snapshots of the phase tracker did, or a bare mark. Sizes as asked for, by the runtime's
+ * own rules. */
 struct tdm_ledger_phase {
 	uint32_t name;  /* blob number */
 	uint32_t flags; /* TDM_PHASE_* */
 	uint64_t begin_tsc, end_tsc;
-	uint64_t session;   /* captures are numbered from 1; 0 for marks */
-	int64_t dram_peak;  /* above the start of the segment */
+	uint64_t session;  /* captures are numbered from 1; 0 for marks */
+	int64_t dram_peak; /* above the start of the segment */
 	int64_t dram_allocated, dram_freed;
 	int64_t l1_peak_cb, l1_peak_buffer, l1_peak_total; /* per core */
-	uint64_t dram_now;  /* bytes of DRAM reserved at the end, all devices */
+	uint64_t dram_now;                                 /* bytes of DRAM reserved at the end, all devices */
 	uint64_t reserved[5];
 };
 
@@ -247,7 +255,7 @@ enum { TDM_PHASE_MARK = 1, TDM_PHASE_NO_DISPATCH = 2 };
 
 /* The head of a blob: a text, a stack, or core ranges. Its content follows. */
 struct tdm_ledger_blob {
-	uint32_t kind; /* enum tdm_blob_kind */
+	uint32_t kind;  /* enum tdm_blob_kind */
 	uint32_t bytes; /* of the content */
 	uint64_t hash;
 };
@@ -274,9 +282,9 @@ static_assert(sizeof(struct tdm_ledger_region) == 32, "frozen");
 static_assert(offsetof(struct tdm_ledger_device, regions) == 128, "frozen");
 static_assert(offsetof(struct tdm_ledger_device, slot_segments) == 512, "frozen");
 static_assert(offsetof(struct tdm_ledger_device, faults) == 768, "frozen");
-static_assert(offsetof(struct tdm_ledger_device, now) == 1472, "frozen");
-static_assert(offsetof(struct tdm_ledger_device, peak) == 3008, "frozen");
-static_assert(sizeof(struct tdm_ledger_device) == 4544, "frozen");
+static_assert(offsetof(struct tdm_ledger_device, now) == 1536, "frozen");
+static_assert(offsetof(struct tdm_ledger_device, peak) == 3072, "frozen");
+static_assert(sizeof(struct tdm_ledger_device) == 4608, "frozen");
 static_assert(sizeof(struct tdm_ledger_slot) == 64, "frozen");
 static_assert(sizeof(struct tdm_ledger_more) == 32, "frozen");
 static_assert(sizeof(struct tdm_ledger_record) == 64, "frozen");

@@ -21,20 +21,38 @@ enum {
 #define MADV_POPULATE_WRITE 23
 #endif
 
+static size_t page_up(size_t bytes)
+{
+	return (bytes + TDM_LEDGER_PAGE - 1) / TDM_LEDGER_PAGE * TDM_LEDGER_PAGE;
+}
+
+/* A large block begins where a large page can, so that all of it may lie in such pages. */
+static void *alloc_huge(size_t bytes)
+{
+	char *all = mmap(NULL, bytes + HUGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (all == MAP_FAILED)
+		return NULL;
+	size_t before = -(uintptr_t)all % HUGE_BYTES;
+	if (before != 0)
+		munmap(all, before);
+	munmap(all + before + bytes, HUGE_BYTES - before);
+	madvise(all + before, bytes, MADV_HUGEPAGE);
+	return all + before;
+}
+
 void *tdm_private_alloc(size_t bytes)
 {
-	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (at == MAP_FAILED)
-		return NULL;
+	bytes = page_up(bytes);
 	if (bytes >= HUGE_BYTES)
-		madvise(at, bytes, MADV_HUGEPAGE);
-	return at;
+		return alloc_huge(bytes);
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return at != MAP_FAILED ? at : NULL;
 }
 
 void tdm_private_free(void *at, size_t bytes)
 {
 	if (at != NULL)
-		munmap(at, bytes);
+		munmap(at, page_up(bytes));
 }
 
 static struct tdm_ledger_clock read_clock(void)
@@ -130,7 +148,8 @@ static void fill_header(struct tdm_ledger_header *header, uint64_t start, uint32
 	atomic_store_explicit((_Atomic uint32_t *)&header->state, TDM_LEDGER_OPEN, memory_order_release);
 }
 
-/* Whether a ledger that this process wrote before an exec has nothing to tell: no live buffer, nothing lost, no fault. */
+/* Whether a ledger that this process wrote before an exec has nothing to tell: no live buffer, nothing lost, no fault.
+ */
 static bool tells_nothing(int fd)
 {
 	struct tdm_ledger_header header;
@@ -145,7 +164,8 @@ static bool tells_nothing(int fd)
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
 			const struct tdm_ledger_now *c = device.now[k];
 			const struct tdm_ledger_now *newest =
-				c[1].seq <= device.seq && (c[0].seq > device.seq || c[1].seq > c[0].seq) ? &c[1] : &c[0];
+				c[1].seq <= device.seq && (c[0].seq > device.seq || c[1].seq > c[0].seq) ? &c[1]
+													 : &c[0];
 			if (newest->seq <= device.seq && newest->buffers != 0)
 				return false;
 		}
@@ -165,11 +185,12 @@ static void remove_if_empty(const char *path)
 }
 
 /* The first generation whose name is free. */
-static int create_unique(struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint64_t start, uint32_t *generation)
+static int create_unique(
+	struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint64_t start, uint32_t *generation)
 {
 	for (uint32_t g = 0; g < GENERATIONS_MAX; g++) {
-		int len = snprintf(file->path, sizeof file->path, "%s/" TDM_LEDGER_PREFIX "%d.%llu.%u", dir, (int)getpid(),
-			(unsigned long long)start, g);
+		int len = snprintf(file->path, sizeof file->path, "%s/" TDM_LEDGER_PREFIX "%d.%llu.%u", dir,
+			(int)getpid(), (unsigned long long)start, g);
 		if (len < 0 || (size_t)len >= sizeof file->path)
 			return -ENAMETOOLONG;
 		int fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode != 0 ? mode : 0600);
@@ -269,11 +290,6 @@ static int check_fd(struct tdm_ledger_file *file)
 	file->fd = move_fd_up(fd);
 	lock_file(file->fd);
 	return 0;
-}
-
-static size_t page_up(size_t bytes)
-{
-	return (bytes + TDM_LEDGER_PAGE - 1) / TDM_LEDGER_PAGE * TDM_LEDGER_PAGE;
 }
 
 int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t offset, size_t from, size_t to)

@@ -1,6 +1,7 @@
 /*
- * The writer's side of the ledger file: creating it, and getting more of it. Every page is reserved before it is touched, so that a full file system is an
- * error code and not a signal in somebody's program. Nothing here is on the hot path; nothing here uses malloc.
+ * The writer's side of the ledger file: creating it, and getting more of it. Every page is reserved before it is
+ * touched, so that a full file system is an error code and not a signal in somebody's program. Nothing here is on the
+ * hot path; nothing here uses malloc.
  */
 #ifndef TDM_LEDGER_LEDGER_FILE_H
 #define TDM_LEDGER_LEDGER_FILE_H
@@ -26,8 +27,8 @@ struct tdm_ledger_file {
 };
 
 /*
- * Creates "DIR/tidemark.PID.START.GENERATION" with the identity of this process and maps its header. An earlier generation of the same process (before an
- * exec) that holds nothing is removed. `mode` 0: 0600. 0 or -errno.
+ * Creates "DIR/tidemark.PID.START.GENERATION" with the identity of this process and maps its header. An earlier
+ * generation of the same process (before an exec) that holds nothing is removed. `mode` 0: 0600. 0 or -errno.
  */
 int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32_t mode);
 
@@ -35,8 +36,8 @@ int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32
 void tdm_ledger_file_close(struct tdm_ledger_file *file, bool remove);
 
 /*
- * A new area of the file, `bytes` long and mapped, of which the first `reserve` bytes may be touched. Offset in *offset. 0 or -errno (-ENOSPC: the file
- * system is full).
+ * A new area of the file, `bytes` long and mapped, of which the first `reserve` bytes may be touched. Offset in
+ * *offset. 0 or -errno (-ENOSPC: the file system is full).
  */
 int tdm_ledger_file_area(struct tdm_ledger_file *file, size_t bytes, size_t reserve, void **at, uint64_t *offset);
 

@@ -10,6 +10,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,7 @@
 enum {
 	DEPTH_MAX = 4,         /* a run inside a run */
 	ENTRIES_MAX = 1 << 16, /* in one directory: anybody may fill a directory that everybody may write */
-	SETUP_S = 10,          /* a writer takes its lock right after it has made the file, and gives it a length then */
+	SETUP_S = 10, /* a writer takes its lock right after it has made the file, and gives it a length then */
 };
 
 static const char default_dir[] = "/dev/shm";
@@ -163,7 +165,8 @@ int tdm_ledger_list(const char *dir, void (*each)(void *context, const char *pat
 static bool is_being_made(const struct stat *st)
 {
 	struct timespec now;
-	return st->st_size == 0 && clock_gettime(CLOCK_REALTIME, &now) == 0 && now.tv_sec - st->st_ctim.tv_sec < SETUP_S;
+	return st->st_size == 0 && clock_gettime(CLOCK_REALTIME, &now) == 0 &&
+	       now.tv_sec - st->st_ctim.tv_sec < SETUP_S;
 }
 
 /* Why this file may not be removed; 0: it may. */
@@ -199,4 +202,26 @@ int tdm_ledger_reap(const char *path)
 		err = -errno;
 	close(fd);
 	return err;
+}
+
+/* "tidemark.run.PID.…": whether that process is gone. One of another pid namespace may look so; rmdir() of what is in
+ * use fails then. */
+static bool is_orphan(const char *name)
+{
+	long pid = strtol(name + strlen(TDM_LEDGER_RUN_PREFIX), NULL, 10);
+	return pid > 0 && pid <= INT_MAX && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+void tdm_ledger_reap_dirs(const char *dir)
+{
+	DIR *stream = opendir(tdm_ledger_dir(dir));
+	const struct dirent *entry;
+	struct stat st;
+	while (stream != NULL && (entry = readdir(stream)) != NULL)
+		if (is_run_name(entry->d_name) && is_orphan(entry->d_name) &&
+			fstatat(dirfd(stream), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
+			st.st_uid == geteuid())
+			unlinkat(dirfd(stream), entry->d_name, AT_REMOVEDIR);
+	if (stream != NULL)
+		closedir(stream);
 }

@@ -16,9 +16,13 @@ bool tdm_ledger_is_name(const char *name);
 const char *tdm_ledger_dir(const char *dir);
 
 /*
- * Removes a ledger, if it is a regular file with the name of one, belongs to this user, and its writer is dead. 0; -EBUSY when the
- * writer lives or is just making it; -EPERM when it is somebody else's; -EINVAL when it is not named like one; or -errno.
+ * Removes a ledger, if it is a regular file with the name of one, belongs to this user, and its writer is dead. 0;
+ * -EBUSY when the writer lives or is just making it; -EPERM when it is somebody else's; -EINVAL when it is not named
+ * like one; or -errno.
  */
 int tdm_ledger_reap(const char *path);
+
+/* Removes directories of `tidemark run` that are empty, belong to this user and whose `tidemark run` has ended. */
+void tdm_ledger_reap_dirs(const char *dir);
 
 #endif

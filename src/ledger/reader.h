@@ -1,8 +1,10 @@
 /*
- * Reading a ledger, live or left behind. A ledger is hostile input: its file is read (never mapped, so that truncation is an error and not a signal), the
- * copy is checked, and only the copy is used. Reading takes no lock and cannot disturb the writer.
+ * Reading a ledger, live or left behind. A ledger is hostile input: its file is read (never mapped, so that truncation
+ * is an error and not a signal), the copy is checked, and only the copy is used. Reading takes no lock and cannot
+ * disturb the writer.
  *
- * tdm_ledger_refresh takes a new picture of header, devices and counters; buffers, events, texts and phases are read when they are asked for.
+ * tdm_ledger_refresh takes a new picture of header, devices and counters; buffers, events, texts and phases are read
+ * when they are asked for.
  */
 #ifndef TDM_LEDGER_READER_H
 #define TDM_LEDGER_READER_H
@@ -58,15 +60,15 @@ struct tdm_ledger_view {
 struct tdm_ledger_buffer {
 	struct tdm_ledger_slot slot; /* checked: kind in range, product of bank_bytes and banks fits 64 bits */
 	struct tdm_ledger_more more;
-	uint64_t reserved_bytes;     /* bank_bytes * banks; 0 for a view */
-	uint64_t occupied_bytes;     /* bank_bytes * holding */
+	uint64_t reserved_bytes; /* bank_bytes * banks; 0 for a view */
+	uint64_t occupied_bytes; /* bank_bytes * holding */
 };
 
 struct tdm_ledger;
 
 /*
- * Opens and takes the first picture. 0; -errno; TDM_EVERSION for another major version (diag names it); TDM_ECORRUPT when it is no ledger or a damaged
- * one; -EAGAIN while its writer is still setting it up.
+ * Opens and takes the first picture. 0; -errno; TDM_EVERSION for another major version (diag names it); TDM_ECORRUPT
+ * when it is no ledger or a damaged one; -EAGAIN while its writer is still setting it up.
  */
 int tdm_ledger_open(const char *path, struct tdm_ledger **out, struct tdm_diag *diag);
 void tdm_ledger_close(struct tdm_ledger *ledger); /* NULL is allowed */
@@ -76,7 +78,7 @@ int tdm_ledger_refresh(struct tdm_ledger *ledger, struct tdm_diag *diag);
 
 const char *tdm_ledger_path(const struct tdm_ledger *ledger);
 const struct tdm_ledger_who *tdm_ledger_who(const struct tdm_ledger *ledger);
-uint64_t tdm_ledger_started(const struct tdm_ledger *ledger); /* monotonic clock, nanoseconds */
+uint64_t tdm_ledger_started(const struct tdm_ledger *ledger);           /* monotonic clock, nanoseconds */
 enum tdm_liveness tdm_ledger_liveness(const struct tdm_ledger *ledger); /* asks anew */
 enum tdm_ledger_state tdm_ledger_state(const struct tdm_ledger *ledger);
 uint64_t tdm_ledger_lost(const struct tdm_ledger *ledger, enum tdm_ledger_loss loss);
@@ -89,14 +91,16 @@ size_t tdm_ledger_device_count(const struct tdm_ledger *ledger);
 const struct tdm_ledger_view *tdm_ledger_device(const struct tdm_ledger *ledger, size_t i);
 
 /*
- * All live buffers of a device. *buffers is owned by the caller (free()). `exact` is true when they are those of one moment: their number and bytes equal the
- * counters; a busy writer is asked again a few times before it is given up. 0, -errno, TDM_ECORRUPT or -ENOMEM.
+ * All live buffers of a device. *buffers is owned by the caller (free()). `exact` is true when they are those of one
+ * moment: their number and bytes equal the counters; a busy writer is asked again a few times before it is given up. 0,
+ * -errno, TDM_ECORRUPT or -ENOMEM.
  */
-int tdm_ledger_buffers(struct tdm_ledger *ledger, size_t device, struct tdm_ledger_buffer **buffers, size_t *count, bool *exact);
+int tdm_ledger_buffers(
+	struct tdm_ledger *ledger, size_t device, struct tdm_ledger_buffer **buffers, size_t *count, bool *exact);
 
 /*
- * The recent events of a device with numbers above `after`, oldest first; at most `cap`. Returns how many, or a negative code; *missed is how many with numbers
- * above `after` are gone or unreadable.
+ * The recent events of a device with numbers above `after`, oldest first; at most `cap`. Returns how many, or a
+ * negative code; *missed is how many with numbers above `after` are gone or unreadable.
  */
 int64_t tdm_ledger_events(struct tdm_ledger *ledger, size_t device, uint64_t after, struct tdm_ledger_record *records,
 	size_t cap, uint64_t *missed);
@@ -104,17 +108,20 @@ int64_t tdm_ledger_events(struct tdm_ledger *ledger, size_t device, uint64_t aft
 /* The phases so far, from index `from`. Returns how many were stored, or a negative code. */
 int64_t tdm_ledger_phases(struct tdm_ledger *ledger, size_t from, struct tdm_ledger_phase *phases, size_t cap);
 
-/* The content of a blob of this kind, kept in the reader: borrowed until it is closed. Empty when the number is 0 or wrong. */
+/* The content of a blob of this kind, kept in the reader: borrowed until it is closed. Empty when the number is 0 or
+ * wrong. */
 struct tdm_str tdm_ledger_text(struct tdm_ledger *ledger, uint32_t number);
 size_t tdm_ledger_stack(struct tdm_ledger *ledger, uint32_t number, uint64_t frames[TDM_LEDGER_STACK_MAX]);
-/* The loaded modules of the program, for symbolising: 1 with *base, *size and *path set, 0 when there is no i-th one. */
+/* The loaded modules of the program, for symbolising: 1 with *base, *size and *path set, 0 when there is no i-th one.
+ */
 int tdm_ledger_module(struct tdm_ledger *ledger, size_t i, uint64_t *base, uint64_t *size, struct tdm_str *path);
 
 /* Time stamp counter to clocks, from the header's two readings. False when they do not tell. */
 bool tdm_ledger_monotonic(const struct tdm_ledger *ledger, uint64_t tsc, uint64_t *ns);
 bool tdm_ledger_realtime(const struct tdm_ledger *ledger, uint64_t tsc, uint64_t *ns);
 
-/* The ledgers in a directory (NULL: $TIDEMARK_DIR, else /dev/shm): calls `each` with the path of every file that is named like one, in the order of their names. 0 or -errno. */
+/* The ledgers in a directory (NULL: $TIDEMARK_DIR, else /dev/shm): calls `each` with the path of every file that is
+ * named like one, in the order of their names. 0 or -errno. */
 int tdm_ledger_list(const char *dir, void (*each)(void *context, const char *path), void *context);
 
 #endif

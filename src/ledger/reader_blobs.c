@@ -184,8 +184,8 @@ struct window {
 	char data[WINDOW_BYTES];
 };
 
-static bool window_head(
-	const struct tdm_ledger *ledger, struct window *window, uint64_t at, uint64_t left, struct tdm_ledger_blob *head)
+static bool window_head(const struct tdm_ledger *ledger, struct window *window, uint64_t at, uint64_t left,
+	struct tdm_ledger_blob *head)
 {
 	if (at < window->at || at - window->at >= window->bytes || window->bytes - (at - window->at) < sizeof *head) {
 		uint64_t offset, rest;
@@ -215,7 +215,8 @@ static void find_modules(struct tdm_ledger *ledger)
 	while (at < used && find_place(ledger, at, &offset, &left)) {
 		struct tdm_ledger_blob head;
 		uint64_t known = left < used - at ? left : used - at;
-		if (known < sizeof head || !window_head(ledger, window, at, known, &head) || !head_is_valid(&head, known)) {
+		if (known < sizeof head || !window_head(ledger, window, at, known, &head) ||
+			!head_is_valid(&head, known)) {
 			at += left; /* the unused rest of a segment, or a damaged one */
 			continue;
 		}

@@ -70,16 +70,45 @@ static bool resolve(const struct tdm_ledger_device *page, unsigned i, uint64_t s
 	return count_is_plausible(count);
 }
 
+/* What lies in L1, all kinds together: only its peak is kept by the writer. */
+static bool resolve_l1_all(const struct tdm_ledger_device *page, uint64_t seq, struct tdm_ledger_count *counts)
+{
+	const struct tdm_ledger_peak *copies = page->peak[TDM_LEDGER_L1_ALL];
+	struct tdm_ledger_count *all = &counts[TDM_LEDGER_L1_ALL];
+	int p = newest(copies[0].seq, copies[1].seq, seq);
+	*all = (struct tdm_ledger_count){ 0 };
+	if (p < 0)
+		return false;
+	for (unsigned i = 0; i < TDM_KIND_COUNT; i++) {
+		if (i == TDM_KIND_DRAM || i == TDM_KIND_TRACE || i == TDM_KIND_SYSTEM)
+			continue;
+		all->seq = counts[i].seq > all->seq ? counts[i].seq : all->seq;
+		all->bytes += counts[i].bytes;
+		all->buffers += counts[i].buffers;
+		all->bank_bytes += counts[i].bank_bytes;
+		all->asked_bytes += counts[i].asked_bytes;
+		all->allocs += counts[i].allocs;
+		all->alloc_bytes += counts[i].alloc_bytes;
+		all->alloc_asked += counts[i].alloc_asked;
+	}
+	all->peak_bytes = copies[p].bytes;
+	all->peak_buffers = copies[p].buffers;
+	all->peak_bank_bytes = copies[p].bank_bytes;
+	all->peak_asked_bytes = copies[p].asked_bytes;
+	all->peak_tsc = copies[p].tsc;
+	return true;
+}
+
 /* How many counters have no copy that can be believed; those are left as if they had never been used. */
 static unsigned resolve_counts(const struct tdm_ledger_device *page, uint64_t seq, struct tdm_ledger_count *counts)
 {
 	unsigned bad = 0;
-	for (unsigned i = 0; i < TDM_LEDGER_COUNTERS; i++)
+	for (unsigned i = 0; i < TDM_KIND_COUNT; i++)
 		if (!resolve(page, i, seq, &counts[i])) {
 			counts[i] = (struct tdm_ledger_count){ 0 };
 			bad++;
 		}
-	return bad;
+	return bad + !resolve_l1_all(page, seq, counts);
 }
 
 /* The page and its counters as call *seq left them; see the head of this file. */

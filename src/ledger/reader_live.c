@@ -16,7 +16,8 @@ enum {
 };
 
 /* The live buffers that were found so far. */
-struct catch {
+struct catch
+{
 	struct tdm_ledger_buffer *list;
 	size_t count, cap;
 	uint64_t refused;
@@ -27,8 +28,7 @@ static bool slot_lives(const struct tdm_ledger_slot *slot, uint64_t seq)
 	return slot->birth != 0 && slot->birth <= seq && (slot->death == 0 || slot->death > seq);
 }
 
-static int catch_slot(
-	struct catch *caught, const struct tdm_ledger_slot *slot, const struct tdm_ledger_more *more)
+static int catch_slot(struct catch *caught, const struct tdm_ledger_slot *slot, const struct tdm_ledger_more *more)
 {
 	struct tdm_ledger_buffer buffer = { .slot = *slot, .more = *more };
 	bool is_view = slot->banks == 0 || (slot->flags & TDM_SLOT_VIEW) != 0;
@@ -65,8 +65,9 @@ static uint64_t skip_hole(const struct tdm_ledger *ledger, uint64_t offset, uint
 }
 
 /*
- * The slots of a segment that are used, `count` of its `all`. What belongs to a slot is read before the slot itself: when the slot then
- * still is the buffer that was born by `seq`, so was the rest, because a new buffer writes both before its birth.
+ * The slots of a segment that are used, `count` of its `all`. What belongs to a slot is read before the slot itself:
+ * when the slot then still is the buffer that was born by `seq`, so was the rest, because a new buffer writes both
+ * before its birth.
  */
 static int catch_segment(const struct tdm_ledger *ledger, uint64_t offset, uint64_t count, uint64_t all, uint64_t seq,
 	struct catch *caught)
@@ -235,9 +236,8 @@ int64_t tdm_ledger_phases(struct tdm_ledger *ledger, size_t from, struct tdm_led
 		uint64_t at = from + stored;
 		if (at >= begin && at < end) {
 			uint64_t n = end - at < cap - stored ? end - at : cap - stored;
-			err = tdm_ledger_read(ledger,
-				ledger->header.phase_offset[k] + (at - begin) * sizeof *phases, phases + stored,
-				(size_t)n * sizeof *phases);
+			err = tdm_ledger_read(ledger, ledger->header.phase_offset[k] + (at - begin) * sizeof *phases,
+				phases + stored, (size_t)n * sizeof *phases);
 			if (err != 0)
 				return err;
 			stored += (size_t)n;

@@ -14,7 +14,8 @@
 #include "base/str.h"
 #include "ledger/reader.h"
 
-/* Where a device's things lie. Every area has been checked to lie inside the file, and to share no byte with another one. */
+/* Where a device's things lie. Every area has been checked to lie inside the file, and to share no byte with another
+ * one. */
 struct tdm_ledger_place {
 	uint64_t offset; /* of its page */
 	uint32_t slot_segments;
@@ -39,12 +40,12 @@ struct tdm_ledger_kept {
 	uint32_t kind, bytes;
 };
 
-
 struct tdm_ledger {
 	int fd;
 	bool own; /* of this very process: its descriptor is never closed */
 	char *path;
-	uint64_t limit; /* bytes that may be referred to: what the header says and what the file has, whichever is less */
+	uint64_t limit; /* bytes that may be referred to: what the header says and what the file has, whichever is less
+			 */
 	uint64_t refused;
 	struct tdm_ledger_header header;
 	struct tdm_ledger_who who;
@@ -63,7 +64,8 @@ struct tdm_ledger {
 	uint64_t modules_seen; /* offset in the blob area up to which modules were looked for */
 };
 
-/* Exactly `bytes` bytes at `offset`, which lies inside ledger->limit. 0, -errno, or TDM_ECORRUPT when the file is shorter than that. */
+/* Exactly `bytes` bytes at `offset`, which lies inside ledger->limit. 0, -errno, or TDM_ECORRUPT when the file is
+ * shorter than that. */
 int tdm_ledger_read(const struct tdm_ledger *ledger, uint64_t offset, void *dst, size_t bytes);
 
 /* Whether [offset, offset + bytes) is an area behind the header that may be read. */

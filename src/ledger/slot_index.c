@@ -5,7 +5,7 @@
 
 enum {
 	FIRST_BUCKETS = 64,
-	FILL = 10, /* entries of a bucket on average when the table grows */
+	FILL = 10,     /* entries of a bucket on average when the table grows */
 	FILL_MAX = 11, /* the same when there is no memory to grow */
 	BUCKETS_MAX = 1 << 28,
 };
@@ -58,13 +58,13 @@ void tdm_slot_index_unpass(struct tdm_slot_table *table, uint32_t home, uint32_t
 		table->buckets[home].passed--;
 }
 
-static int begin_growth(struct tdm_slot_index *index)
+static int begin_growth(struct tdm_slot_index *index, size_t count)
 {
 	struct tdm_slot_table bigger;
 	uint32_t buckets = (index->now.mask + 1) * 2;
 	int err = buckets > BUCKETS_MAX ? -ENOMEM : table_init(&bigger, buckets);
 	if (err != 0) /* a fuller table still works, up to a point */
-		return index->count < ((size_t)index->now.mask + 1) * FILL_MAX ? 0 : err;
+		return count < ((size_t)index->now.mask + 1) * FILL_MAX ? 0 : err;
 	index->old = index->now;
 	index->now = bigger;
 	index->moved = 0;
@@ -73,7 +73,8 @@ static int begin_growth(struct tdm_slot_index *index)
 }
 
 /* Asks for the slots of the next bucket to be moved: they are at hand when their turn comes. */
-static void prefetch_bucket(const struct tdm_slot_index *index, uint32_t bucket, tdm_slot_hash_of *hash_of, const void *context)
+static void prefetch_bucket(
+	const struct tdm_slot_index *index, uint32_t bucket, tdm_slot_hash_of *hash_of, const void *context)
 {
 	if (bucket > index->old.mask)
 		return;
@@ -83,7 +84,8 @@ static void prefetch_bucket(const struct tdm_slot_index *index, uint32_t bucket,
 			hash_of(context, b->slot[i], true);
 }
 
-/* Moves one bucket. What it passed on is found from the buckets behind it, whose counts stay as they are until they are empty, too. */
+/* Moves one bucket. What it passed on is found from the buckets behind it, whose counts stay as they are until they are
+ * empty, too. */
 static void move_bucket(struct tdm_slot_index *index, tdm_slot_hash_of *hash_of, const void *context)
 {
 	struct tdm_bucket *b = &index->old.buckets[index->moved];
@@ -92,7 +94,7 @@ static void move_bucket(struct tdm_slot_index *index, tdm_slot_hash_of *hash_of,
 			continue;
 		uint32_t hash = hash_of(context, b->slot[i], false);
 		struct tdm_index_pos pos = { &index->old, index->moved, i };
-		tdm_slot_index_erase(index, pos, hash);
+		tdm_slot_index_erase(pos, hash);
 		tdm_slot_index_put(index, hash, b->slot[i]);
 	}
 	if (index->moved++ == index->old.mask)
@@ -101,10 +103,11 @@ static void move_bucket(struct tdm_slot_index *index, tdm_slot_hash_of *hash_of,
 		prefetch_bucket(index, index->moved, hash_of, context);
 }
 
-int tdm_slot_index_prepare_slow(struct tdm_slot_index *index, tdm_slot_hash_of *hash_of, const void *context)
+int tdm_slot_index_prepare_slow(
+	struct tdm_slot_index *index, size_t count, tdm_slot_hash_of *hash_of, const void *context)
 {
 	if (index->old.buckets == NULL) {
-		int err = begin_growth(index);
+		int err = begin_growth(index, count);
 		if (err != 0 || index->old.buckets == NULL)
 			return err;
 	}
@@ -118,7 +121,8 @@ bool tdm_slot_index_take_hash(struct tdm_slot_index *index, uint32_t hash)
 	for (unsigned t = 0; t < 2; t++) {
 		struct tdm_slot_table *table = tables[t];
 		uint32_t bucket = hash & table->mask;
-		for (uint32_t n = 0; table->buckets != NULL && n <= table->mask; n++, bucket = (bucket + 1) & table->mask) {
+		for (uint32_t n = 0; table->buckets != NULL && n <= table->mask;
+			n++, bucket = (bucket + 1) & table->mask) {
 			struct tdm_bucket *b = &table->buckets[bucket];
 			uint32_t hits = tdm_tag_find(b, tdm_slot_tag(hash));
 			if (hits != 0) {

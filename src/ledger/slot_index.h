@@ -1,8 +1,9 @@
 /*
- * The writer's private index: from a buffer's kind and id to its slot. A bucket is one cache line: twelve slots and a byte of hash for each, which are compared all
- * at once; so a search touches one line of the index, seldom two, and takes the same few branches every time. A bucket that is full passes entries on to the next
- * one and counts them. The index grows one bucket at a time, so that no single report pays for a large table. Readers never see it. Not thread-safe: whoever is
- * inside the device has it.
+ * The writer's private index: from a buffer's kind and id to its slot. A bucket is one cache line: twelve slots and a
+ * byte of hash for each, which are compared all at once; so a search touches one line of the index, seldom two, and
+ * takes the same few branches every time. A bucket that is full passes entries on to the next one and counts them. The
+ * index grows one bucket at a time, so that no single report pays for a large table. Readers never see it. Not
+ * thread-safe: whoever is inside the device has it.
  *
  * The index does not keep ids: the caller compares the slot's own (tdm_slot_matches in the functions below).
  */
@@ -21,7 +22,7 @@ enum { TDM_BUCKET_SLOTS = 12, TDM_BUCKET_BYTES = 64 };
 
 struct tdm_bucket {
 	uint8_t tag[TDM_BUCKET_SLOTS]; /* 0: free */
-	uint16_t passed; /* entries that belong to this bucket or an earlier one and lie behind it */
+	uint16_t passed;               /* entries that belong to this bucket or an earlier one and lie behind it */
 	uint16_t unused;
 	uint32_t slot[TDM_BUCKET_SLOTS];
 } __attribute__((aligned(TDM_BUCKET_BYTES)));
@@ -33,8 +34,7 @@ struct tdm_slot_table {
 
 struct tdm_slot_index {
 	struct tdm_slot_table now, old; /* old.buckets: NULL unless the table is growing */
-	size_t count;                   /* entries in both */
-	size_t limit;                   /* of count, before it grows */
+	size_t limit;                   /* of entries in both, before it grows; the caller counts them */
 	uint32_t moved;                 /* buckets of `old` that are empty by now */
 };
 
@@ -67,7 +67,9 @@ static inline uint32_t tdm_tag_find(const struct tdm_bucket *bucket, uint8_t tag
 #if defined(__SSE2__)
 	/* Reads the four bytes behind the tags as well, which belong to the bucket. */
 	__m128i tags = _mm_load_si128((const __m128i *)(const void *)bucket);
-	return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(tags, _mm_set1_epi8((char)tag))) & ALL;
+	/* Spread by a multiplication: the compiler's own way goes through memory and waits for it. */
+	__m128i wanted = _mm_shuffle_epi32(_mm_cvtsi32_si128((int)(UINT32_C(0x01010101) * tag)), 0);
+	return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(tags, wanted)) & ALL;
 #else
 	uint32_t hits = 0;
 	for (unsigned i = 0; i < TDM_BUCKET_SLOTS; i++)
@@ -76,14 +78,17 @@ static inline uint32_t tdm_tag_find(const struct tdm_bucket *bucket, uint8_t tag
 #endif
 }
 
-/* Makes room for one more: may begin to grow, and moves one bucket of a growth under way. `hash_of` gives a slot's hash. 0 or -ENOMEM. */
+/* Makes room for one more: may begin to grow, and moves one bucket of a growth under way. `hash_of` gives a slot's
+ * hash. 0 or -ENOMEM. */
 typedef uint32_t tdm_slot_hash_of(const void *context, uint32_t slot, bool only_prefetch);
-int tdm_slot_index_prepare_slow(struct tdm_slot_index *index, tdm_slot_hash_of *hash_of, const void *context);
-static inline int tdm_slot_index_prepare(struct tdm_slot_index *index, tdm_slot_hash_of *hash_of, const void *context)
+int tdm_slot_index_prepare_slow(
+	struct tdm_slot_index *index, size_t count, tdm_slot_hash_of *hash_of, const void *context);
+static inline int tdm_slot_index_prepare(
+	struct tdm_slot_index *index, size_t count, tdm_slot_hash_of *hash_of, const void *context)
 {
-	if (__builtin_expect(index->old.buckets == NULL && index->count < index->limit, 1))
+	if (__builtin_expect(index->old.buckets == NULL && count < index->limit, 1))
 		return 0;
-	return tdm_slot_index_prepare_slow(index, hash_of, context);
+	return tdm_slot_index_prepare_slow(index, count, hash_of, context);
 }
 
 /* Puts a slot in, which must not be there; the caller has prepared. */
@@ -93,7 +98,6 @@ static inline void tdm_slot_index_put(struct tdm_slot_index *index, uint32_t has
 	uint32_t home = hash & index->now.mask;
 	struct tdm_bucket *bucket = &index->now.buckets[home];
 	uint32_t free_places = tdm_tag_find(bucket, 0);
-	index->count++;
 	if (__builtin_expect(free_places == 0, 0)) {
 		tdm_slot_index_put_far(&index->now, home, hash, slot);
 		return;
@@ -105,9 +109,8 @@ static inline void tdm_slot_index_put(struct tdm_slot_index *index, uint32_t has
 
 /* Takes an entry out. */
 void tdm_slot_index_unpass(struct tdm_slot_table *table, uint32_t home, uint32_t bucket);
-static inline void tdm_slot_index_erase(struct tdm_slot_index *index, struct tdm_index_pos pos, uint32_t hash)
+static inline void tdm_slot_index_erase(struct tdm_index_pos pos, uint32_t hash)
 {
-	index->count--;
 	pos.table->buckets[pos.bucket].tag[pos.at] = 0;
 	if (__builtin_expect((hash & pos.table->mask) != pos.bucket, 0))
 		tdm_slot_index_unpass(pos.table, hash & pos.table->mask, pos.bucket);

@@ -9,9 +9,9 @@
 
 enum {
 	RESERVE_SLOTS = 2048, /* slots are reserved in pieces of so many, whole pages, so that no report waits long */
-	RETRY_AFTER = 1024,        /* reports that pass without asking for room again after it was refused */
+	RETRY_AFTER = 1024,   /* reports that pass without asking for room again after it was refused */
 	SPARE_FIRST = 1024,
-	SPINS = 1000,      /* looks at an owner who is inside, before the processor is given away */
+	SPINS = 1000, /* looks at an owner who is inside, before the processor is given away */
 	WAIT_MAX = 1 << 20,
 	RING_BYTES = TDM_LEDGER_RING * sizeof(struct tdm_ledger_record),
 	SLOT_BYTES = sizeof(struct tdm_ledger_slot),
@@ -20,7 +20,8 @@ enum {
 	DEVICE_BYTES = (sizeof(struct tdm_ledger_device) + TDM_LEDGER_PAGE - 1) / TDM_LEDGER_PAGE * TDM_LEDGER_PAGE,
 };
 
-/* Tells the kernel that this process will ask for barriers. The thread sanitizer does not know them, so its builds do without owners. */
+/* Tells the kernel that this process will ask for barriers. The thread sanitizer does not know them, so its builds do
+ * without owners. */
 static bool register_barrier(void)
 {
 #if defined(__SANITIZE_THREAD__)
@@ -49,7 +50,7 @@ static bool put_owner_out(struct tdm_wdevice *device)
 	device->streak = 0;
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) != 0)
 		return false; /* cannot be, after it was registered */
-	for (uint32_t i = 0; atomic_load_explicit(&owner->inside, memory_order_acquire) == device; i++) {
+	for (uint32_t i = 0; atomic_load_explicit(&owner->inside, memory_order_acquire) == (uintptr_t)device; i++) {
 		if (i == WAIT_MAX)
 			return false;
 		if (i >= SPINS)
@@ -66,21 +67,30 @@ static bool may_own(const struct tdm_wdevice *device)
 	       device->streak >= streaks[device->revocations];
 }
 
-bool tdm_wdevice_enter_slow(struct tdm_wdevice *device, struct tdm_wthread *self)
+enum tdm_entered tdm_wdevice_enter_slow(struct tdm_wdevice *device, struct tdm_wthread *self)
 {
 	if (self != NULL)
-		atomic_store_explicit(&self->inside, NULL, memory_order_release);
-	if (!tdm_lock_take(&device->lock))
-		return false;
-	if (!put_owner_out(device)) {
-		tdm_lock_give(&device->lock);
-		return false;
+		atomic_store_explicit(&self->inside, (uintptr_t)device | TDM_BY_LOCK, memory_order_release);
+	bool locked = tdm_lock_take(&device->lock);
+	if (!locked || !put_owner_out(device)) {
+		if (locked)
+			tdm_lock_give(&device->lock);
+		if (self != NULL)
+			atomic_store_explicit(&self->inside, 0, memory_order_release);
+		return TDM_NOT_ENTERED;
 	}
 	device->streak = device->last == self ? device->streak + 1 : 0;
 	device->last = self;
 	if (self != NULL && may_own(device))
 		atomic_store_explicit(&device->owner, self, memory_order_release); /* from its next report on */
-	return true;
+	return TDM_WITH_LOCK;
+}
+
+void tdm_wdevice_leave_slow(struct tdm_wdevice *device, struct tdm_wthread *self)
+{
+	tdm_lock_give(&device->lock);
+	if (self != NULL)
+		atomic_store_explicit(&self->inside, 0, memory_order_release);
 }
 
 int tdm_writer_new(const char *dir, uint32_t mode, struct tdm_writer **out)
@@ -141,6 +151,10 @@ static int device_area(struct tdm_writer *writer, struct tdm_wdevice *device, ui
 	device->ring = (struct tdm_ledger_record *)(void *)(bytes + DEVICE_BYTES);
 	device->segment[0] = (struct tdm_ledger_slot *)(void *)(bytes + DEVICE_BYTES + RING_BYTES);
 	device->more[0] = (struct tdm_ledger_more *)(void *)(device->segment[0] + TDM_LEDGER_FIRST_SLOTS);
+	for (unsigned i = 0; i < TDM_KIND_COUNT; i++)
+		device->now[i] = &shared->now[i][0];
+	for (unsigned i = 0; i < TDM_LEDGER_COUNTERS; i++)
+		device->peak[i] = &shared->peak[i][0];
 	device->segment_count = 1;
 	device->slot_reserved = TDM_LEDGER_FIRST_SLOTS;
 	return 0;
@@ -162,12 +176,11 @@ static struct tdm_wdevice *device_new(struct tdm_writer *writer, uint32_t number
 	}
 	writer->devices[count] = device;
 	writer->file.header->device_offset[count] = offset;
-	atomic_store_explicit(
-		(_Atomic uint32_t *)&writer->file.header->device_count, count + 1, memory_order_release);
+	atomic_store_explicit((_Atomic uint32_t *)&writer->file.header->device_count, count + 1, memory_order_release);
 	return device;
 }
 
-static struct tdm_wdevice *find_device(struct tdm_writer *writer, uint32_t number, bool is_virtual)
+struct tdm_wdevice *tdm_writer_find_device(struct tdm_writer *writer, uint32_t number, bool is_virtual)
 {
 	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && writer->devices[i] != NULL; i++)
 		if (writer->devices[i]->number == number &&
@@ -181,7 +194,7 @@ struct tdm_wdevice *tdm_writer_device_slow(struct tdm_writer *writer, uint32_t n
 	struct tdm_wdevice *device = NULL;
 	bool room = true;
 	if (tdm_lock_take(&writer->file_lock)) {
-		device = find_device(writer, number, is_virtual);
+		device = tdm_writer_find_device(writer, number, is_virtual);
 		room = writer->file.header->device_count < TDM_LEDGER_DEVICES;
 		if (device == NULL)
 			device = device_new(writer, number, is_virtual);
@@ -280,12 +293,13 @@ int tdm_wdevice_grow(struct tdm_wdevice *device)
 	return err;
 }
 
-int tdm_writer_describe(struct tdm_wdevice *device, struct tdm_wthread *self, const char *card, const uint64_t *chip_id, uint32_t grid_x,
-	uint32_t grid_y, const struct tdm_ledger_region *regions, uint32_t region_count)
+int tdm_writer_describe(struct tdm_wdevice *device, struct tdm_wthread *self, const char *card, const uint64_t *chip_id,
+	uint32_t grid_x, uint32_t grid_y, const struct tdm_ledger_region *regions, uint32_t region_count)
 {
 	struct tdm_ledger_device *shared = device->shared;
 	_Atomic uint64_t *described = (_Atomic uint64_t *)&shared->described;
-	if (!tdm_wdevice_enter(device, self))
+	enum tdm_entered how = tdm_wdevice_enter(device, self);
+	if (how == TDM_NOT_ENTERED)
 		return -EBUSY;
 	uint64_t was = atomic_load_explicit(described, memory_order_relaxed);
 	atomic_store_explicit(described, was + 1, memory_order_relaxed);
@@ -294,18 +308,19 @@ int tdm_writer_describe(struct tdm_wdevice *device, struct tdm_wthread *self, co
 	if (card != NULL)
 		strncpy(shared->card, card, sizeof shared->card - 1);
 	shared->chip_id = chip_id != NULL ? *chip_id : 0;
-	shared->flags = (shared->flags & ~(uint32_t)TDM_DEVICE_HAS_CHIP_ID) | (chip_id != NULL ? TDM_DEVICE_HAS_CHIP_ID : 0);
+	shared->flags =
+		(shared->flags & ~(uint32_t)TDM_DEVICE_HAS_CHIP_ID) | (chip_id != NULL ? TDM_DEVICE_HAS_CHIP_ID : 0);
 	shared->grid_x = grid_x;
 	shared->grid_y = grid_y;
 	shared->region_count = region_count < TDM_LEDGER_REGIONS ? region_count : TDM_LEDGER_REGIONS;
 	memset(device->banks, 0, sizeof device->banks);
 	for (uint32_t i = 0; i < shared->region_count; i++) {
 		shared->regions[i] = regions[i];
-		if (regions[i].kind < TDM_KIND_COUNT)
+		if (regions[i].kind < TDM_KIND_COUNT && !tdm_kind_is_per_core((enum tdm_kind)regions[i].kind))
 			device->banks[regions[i].kind] = regions[i].banks;
 	}
 	atomic_store_explicit(described, was + 2, memory_order_release);
-	tdm_wdevice_leave(device, self);
+	tdm_wdevice_leave(device, self, how);
 	tdm_ledger_file_clock(&device->writer->file);
 	return 0;
 }
@@ -352,7 +367,8 @@ uint64_t tdm_writer_live(struct tdm_writer *writer, struct tdm_wthread *self)
 {
 	uint64_t live = 0;
 	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && writer->devices[i] != NULL; i++)
-		for (unsigned kind = 0; kind < TDM_KIND_COUNT; kind++)
+		for (unsigned kind = 0;
+			kind < TDM_KIND_COUNT && (writer->devices[i]->shared->flags & TDM_DEVICE_VIRTUAL) == 0; kind++)
 			live += tdm_writer_count(writer->devices[i], self, kind, NULL).buffers;
 	return live;
 }

@@ -1,17 +1,20 @@
 /*
  * Writing a ledger. One writer for a process; any thread may report.
  *
- * Threads and locks: each device is entered by one thread at a time, for the few dozen instructions of one report; threads on different devices do not
- * meet. Entering is cheapest for the thread that used the device last: it is the device's owner and needs no atomic read-modify-write, which would wait until
- * all earlier stores have left the processor. It says in its own record that it is inside, then looks whether it is still the owner. Another thread that wants
- * in takes `lock`, makes itself heard by clearing `owner`, lets the kernel run a barrier on all the process's processors (membarrier), and waits until the old owner's
- * record says that it is out. After that the device is shared, by `lock`; a thread that has it long enough to itself becomes the owner again, but only a few
- * times, so that a warm program makes no system calls.
+ * Threads and locks: each device is entered by one thread at a time, for the few dozen instructions of one report;
+ * threads on different devices do not meet. Entering is cheapest for the thread that used the device last: it is the
+ * device's owner and needs no atomic read-modify-write, which would wait until all earlier stores have left the
+ * processor. It says in its own record that it is inside, then looks whether it is still the owner. Another thread that
+ * wants in takes `lock`, makes itself heard by clearing `owner`, lets the kernel run a barrier on all the process's
+ * processors (membarrier), and waits until the old owner's record says that it is out. After that the device is shared,
+ * by `lock`; a thread that has it long enough to itself becomes the owner again, but only a few times, so that a warm
+ * program makes no system calls.
  *
- * `file_lock` covers the file's size and directories: device -> file_lock, blob lock -> file_lock; nothing is taken under it. Locks are in private memory: a
- * killed process cannot leave one behind for a reader to find.
+ * `file_lock` covers the file's size and directories: device -> file_lock, blob lock -> file_lock; nothing is taken
+ * under it. Locks are in private memory: a killed process cannot leave one behind for a reader to find.
  *
- * Order of stores in a report, which readers and the post-mortem rely on (layout.h): everything that carries the new number, then the device's `seq`.
+ * Order of stores in a report, which readers and the post-mortem rely on (layout.h): everything that carries the new
+ * number, then the device's `seq`.
  */
 #ifndef TDM_LEDGER_WRITER_H
 #define TDM_LEDGER_WRITER_H
@@ -29,19 +32,22 @@
 enum { TDM_CACHE_LINE = 64 };
 
 struct tdm_wdevice;
+enum { TDM_BY_LOCK = 1 };
 
-/* One thread, as the writer knows it. Never freed while the process lives, because another thread may be looking at it. */
+/* One thread, as the writer knows it. Never freed while the process lives, because another thread may be looking at it.
+ */
 struct tdm_wthread {
-	struct tdm_wdevice *_Atomic inside; /* the device that it is in as its owner, or is about to be */
+	_Atomic uintptr_t inside; /* the device that it is in as its owner, or is about to be; with TDM_BY_LOCK: has the
+				     lock of */
 } __attribute__((aligned(TDM_CACHE_LINE)));
 
 /* One device, as its writer knows it. Private memory. */
 struct tdm_wdevice {
 	struct tdm_wthread *_Atomic owner; /* NULL: shared */
 	_Atomic uint32_t lock;
-	uint32_t revocations;        /* how often an owner was put out */
-	struct tdm_wthread *last;    /* who entered last while shared, */
-	uint32_t streak;             /* and how often in a row */
+	uint32_t revocations;     /* how often an owner was put out */
+	struct tdm_wthread *last; /* who entered last while shared, */
+	uint32_t streak;          /* and how often in a row */
 	uint32_t number;
 	struct tdm_ledger_device *shared;
 	struct tdm_ledger_record *ring;
@@ -52,10 +58,12 @@ struct tdm_wdevice {
 	uint32_t spare_cap;
 	uint32_t *spare;
 	struct tdm_slot_index index;
-	uint64_t last_tsc;                      /* of the last report that read the clock */
-	uint8_t copy[TDM_LEDGER_COUNTERS];      /* which copy of each counter is the newer one, */
-	uint8_t peak_copy[TDM_LEDGER_COUNTERS]; /* and of each peak */
-	uint32_t banks[TDM_KIND_COUNT];    /* as described; 0: not */
+	uint64_t last_tsc; /* of the last report that read the clock */
+	struct tdm_ledger_now
+		*now[TDM_KIND_COUNT]; /* the newer copy of each counter; the other one is tdm_other_copy() */
+	struct tdm_ledger_peak *peak[TDM_LEDGER_COUNTERS]; /* the same of each peak */
+	struct tdm_ledger_now l1_all;                      /* what lies in L1, all kinds together */
+	uint32_t banks[TDM_KIND_COUNT];                    /* of kinds that lie in banks, as described; 0: not */
 	struct tdm_ledger_slot *segment[TDM_LEDGER_SEGMENTS];
 	struct tdm_ledger_more *more[TDM_LEDGER_SEGMENTS];
 	uint32_t segment_count;
@@ -65,7 +73,7 @@ struct tdm_wdevice {
 } __attribute__((aligned(TDM_CACHE_LINE)));
 
 enum { TDM_WRITER_THREADS = 4096 }; /* that can be owners; more of them still work, by the lock */
-enum { TDM_WRITER_NUMBERS = 256 }; /* device numbers that are found without a search, virtual ones included */
+enum { TDM_WRITER_NUMBERS = 256 };  /* device numbers that are found without a search, virtual ones included */
 
 struct tdm_writer {
 	struct tdm_ledger_file file;
@@ -76,19 +84,34 @@ struct tdm_writer {
 	struct tdm_ledger_phase *phase_segment[TDM_LEDGER_BLOB_SEGMENTS];
 	struct tdm_wthread *threads;
 	_Atomic uint32_t thread_count;
-	bool can_own; /* the kernel has the barrier that owners rely on */
+	bool can_own;                     /* the kernel has the barrier that owners rely on */
 	struct tdm_slot_index *inherited; /* of the parent before the fork, device by device; may be NULL */
 	unsigned inherited_count;
 };
 
-/* What is reported of a buffer. */
+/*
+ * What is reported of a buffer. The layout is that of the public structure (client/api.c asserts it), so that the hot
+ * path reads the caller's own and copies nothing in between.
+ */
 struct tdm_report {
-	uint64_t id, address, asked, bank_bytes;
+	uint32_t size, device;
 	uint32_t kind, flags; /* TDM_SLOT_* */
-	uint32_t banks, holding, page_size, cores;
-	uint32_t name, stack, program, ranges; /* blob numbers */
+	uint64_t id, address, asked, bank_bytes;
+	uint32_t banks; /* as the caller said it; tdm_report_extra has what counts */
+	uint32_t holding, page_size, cores;
+	uint32_t name; /* blob number */
+	uint32_t range_count;
+	const void *ranges;
+	const uint64_t *frames;
+	uint32_t frame_count, reserved;
+} __attribute__((may_alias));
+
+/* What the library adds to it. */
+struct tdm_report_extra {
 	uint32_t thread;
-	bool replaces; /* a live buffer of this identity is replaced on purpose: no fault */
+	uint32_t banks;                  /* in lockstep; 0: a view */
+	uint32_t program, stack, ranges; /* blob numbers */
+	bool replaces;                   /* a live buffer of this identity is replaced on purpose: no fault */
 };
 
 /* 0 with *out set, or -errno. The writer is private memory of its own. */
@@ -97,7 +120,11 @@ int tdm_writer_new(const char *dir, uint32_t mode, struct tdm_writer **out);
 /* Ends the ledger; `remove`: takes its file away. */
 void tdm_writer_free(struct tdm_writer *writer, bool remove);
 
-/* The device of this number, made if need be. Virtual ones have numbers of their own. NULL when there is no room: counted as lost. */
+/* The device of this number if there is one. */
+struct tdm_wdevice *tdm_writer_find_device(struct tdm_writer *writer, uint32_t number, bool is_virtual);
+
+/* The device of this number, made if need be. Virtual ones have numbers of their own. NULL when there is no room:
+ * counted as lost. */
 struct tdm_wdevice *tdm_writer_device_slow(struct tdm_writer *writer, uint32_t number, bool is_virtual);
 static inline struct tdm_wdevice *tdm_writer_device(struct tdm_writer *writer, uint32_t number, bool is_virtual)
 {
@@ -113,44 +140,71 @@ static inline struct tdm_wdevice *tdm_writer_device(struct tdm_writer *writer, u
 /* A record for the calling thread, to be kept by it; NULL when there are no more. */
 struct tdm_wthread *tdm_writer_thread(struct tdm_writer *writer);
 
-/* Entering and leaving a device; `self` may be NULL. False when somebody has been inside for so long that he will not come out. */
-bool tdm_wdevice_enter_slow(struct tdm_wdevice *device, struct tdm_wthread *self);
-static inline bool tdm_wdevice_enter(struct tdm_wdevice *device, struct tdm_wthread *self)
+/* Entering and leaving a device; `self` may be NULL. Not entered: somebody has been inside for so long that he will not
+ * come out. */
+enum tdm_entered { TDM_NOT_ENTERED, TDM_AS_OWNER, TDM_WITH_LOCK };
+enum tdm_entered tdm_wdevice_enter_slow(struct tdm_wdevice *device, struct tdm_wthread *self);
+void tdm_wdevice_leave_slow(struct tdm_wdevice *device, struct tdm_wthread *self);
+static inline enum tdm_entered tdm_wdevice_enter(struct tdm_wdevice *device, struct tdm_wthread *self)
 {
 	if (__builtin_expect(self != NULL, 1)) {
-		atomic_store_explicit(&self->inside, device, memory_order_relaxed);
-		atomic_signal_fence(memory_order_seq_cst); /* the other half of the barrier is membarrier in tdm_wdevice_enter_slow */
+		atomic_store_explicit(&self->inside, (uintptr_t)device, memory_order_relaxed);
+		atomic_signal_fence(memory_order_seq_cst); /* the other half of the barrier is membarrier in
+							      tdm_wdevice_enter_slow */
 		if (__builtin_expect(atomic_load_explicit(&device->owner, memory_order_relaxed) == self, 1))
-			return true;
+			return TDM_AS_OWNER;
 	}
 	return tdm_wdevice_enter_slow(device, self);
 }
-static inline void tdm_wdevice_leave(struct tdm_wdevice *device, struct tdm_wthread *self)
+static inline void tdm_wdevice_leave(struct tdm_wdevice *device, struct tdm_wthread *self, enum tdm_entered how)
 {
-	if (__builtin_expect(self != NULL && atomic_load_explicit(&self->inside, memory_order_relaxed) == device, 1))
-		atomic_store_explicit(&self->inside, NULL, memory_order_release);
+	if (__builtin_expect(how == TDM_AS_OWNER, 1))
+		atomic_store_explicit(&self->inside, 0, memory_order_release);
 	else
-		tdm_lock_give(&device->lock);
+		tdm_wdevice_leave_slow(device, self);
 }
 
-/* Frees every live buffer of a kind; each is given to `freed` first (may be NULL). Returns how many, or a negative code. */
+/* Whether the thread is inside some device: true in a signal handler that interrupted it there. */
+static inline bool tdm_wthread_is_inside(const struct tdm_wthread *self)
+{
+	return atomic_load_explicit(&self->inside, memory_order_relaxed) != 0;
+}
+
+/* Counts the release of a buffer that is not there: double, unknown, or of one that a parent had before the fork.
+ * -ENOENT. */
+int tdm_writer_bad_free(
+	struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id, uint32_t thread);
+
+/* Frees every live buffer of a kind; each is given to `freed` first (may be NULL). Returns how many, or a negative
+ * code. */
 int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint32_t thread,
 	void (*freed)(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view));
 
 /* Events that change no buffer: out of memory (id 0), a phase or a program (`name`). */
-int tdm_writer_note(struct tdm_wdevice *device, struct tdm_wthread *self, enum tdm_ledger_op op, const struct tdm_report *report);
+int tdm_writer_note(struct tdm_wdevice *device, struct tdm_wthread *self, enum tdm_ledger_op op,
+	const struct tdm_report *report, uint32_t thread);
 
-int tdm_writer_describe(struct tdm_wdevice *device, struct tdm_wthread *self, const char *card, const uint64_t *chip_id, uint32_t grid_x,
-	uint32_t grid_y, const struct tdm_ledger_region *regions, uint32_t region_count);
+int tdm_writer_describe(struct tdm_wdevice *device, struct tdm_wthread *self, const char *card, const uint64_t *chip_id,
+	uint32_t grid_x, uint32_t grid_y, const struct tdm_ledger_region *regions, uint32_t region_count);
 
 /* Appends a phase record. 0 or -errno. */
 int tdm_writer_put_phase(struct tdm_writer *writer, const struct tdm_ledger_phase *phase);
 
+/* The same as in writer_hot.h, not inlined. */
+int tdm_writer_alloc_cold(struct tdm_wdevice *device, struct tdm_wthread *self, const struct tdm_report *report,
+	const struct tdm_report_extra *extra);
+int tdm_writer_free_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
+	uint32_t thread, struct tdm_ledger_slot *freed);
+
+/* Releases a live buffer that is about to be reported again. 0 with what it was in *old, or -ENOENT. */
+int tdm_writer_replace_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
+	const struct tdm_report_extra *extra, struct tdm_ledger_slot *old);
+
 /* The newest counters of a kind, read inside the device; `peak` may be NULL. */
 struct tdm_ledger_now tdm_writer_count(
-	struct tdm_wdevice *device, struct tdm_wthread *self, unsigned counter, struct tdm_ledger_peak *peak);
+	struct tdm_wdevice *device, struct tdm_wthread *self, unsigned kind, struct tdm_ledger_peak *peak);
 
-/* Live buffers on all devices. */
+/* Live buffers on all devices that are real. */
 uint64_t tdm_writer_live(struct tdm_writer *writer, struct tdm_wthread *self);
 
 void tdm_writer_lost(struct tdm_writer *writer, enum tdm_ledger_loss loss);

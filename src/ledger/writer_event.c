@@ -22,12 +22,11 @@ static inline uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-cold void tdm_writer_raise_peak(
-	struct tdm_wdevice *device, unsigned counter, uint64_t number, uint64_t tsc, const struct tdm_ledger_now *now)
+cold void tdm_writer_raise_peak(struct tdm_wdevice *device, unsigned counter, uint64_t number, uint64_t tsc)
 {
-	unsigned copy = device->peak_copy[counter];
-	const struct tdm_ledger_peak *was = &device->shared->peak[counter][copy];
-	struct tdm_ledger_peak *peak = &device->shared->peak[counter][copy ^ 1];
+	const struct tdm_ledger_now *now = counter == TDM_LEDGER_L1_ALL ? &device->l1_all : device->now[counter];
+	const struct tdm_ledger_peak *was = device->peak[counter];
+	struct tdm_ledger_peak *peak = tdm_other_copy(device->peak[counter]);
 	tdm_begin_write(&peak->seq);
 	peak->bytes = larger(was->bytes, now->bytes);
 	peak->buffers = larger(was->buffers, now->buffers);
@@ -35,7 +34,29 @@ cold void tdm_writer_raise_peak(
 	peak->asked_bytes = larger(was->asked_bytes, now->asked_bytes);
 	peak->tsc = now->bytes > was->bytes ? tsc : was->tsc;
 	tdm_store_release(&peak->seq, number);
-	device->peak_copy[counter] = (uint8_t)(copy ^ 1);
+	device->peak[counter] = peak;
+}
+
+/* A view: counted as a buffer, with no bytes of its own. */
+cold void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint64_t number, bool is_free)
+{
+	struct tdm_ledger_now next = *device->now[kind], *now = tdm_other_copy(device->now[kind]);
+	next.buffers += is_free ? UINT64_MAX : 1;
+	next.allocs += !is_free;
+	tdm_begin_write(&now->seq);
+	now->bytes = next.bytes;
+	now->buffers = next.buffers;
+	now->bank_bytes = next.bank_bytes;
+	now->asked_bytes = next.asked_bytes;
+	now->allocs = next.allocs;
+	now->alloc_bytes = next.alloc_bytes;
+	now->alloc_asked = next.alloc_asked;
+	tdm_store_release(&now->seq, number);
+	device->now[kind] = now;
+	if (!is_free)
+		tdm_store_u64(&device->shared->faults[kind].views, device->shared->faults[kind].views + 1);
+	if (next.buffers > device->peak[kind]->buffers)
+		tdm_writer_raise_peak(device, kind, number, device->last_tsc);
 }
 
 /* For the index: the hash of what is in a slot, or only a hint that it will be asked for. */
@@ -50,16 +71,45 @@ uint32_t tdm_writer_hash_of_slot(const void *device, uint32_t slot, bool only_pr
 }
 
 /* A report of a buffer that lives: its release was never seen. The old one counts as freed. */
-cold void tdm_writer_replace(struct tdm_wdevice *device, const struct tdm_report *r)
+cold void tdm_writer_replace(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t thread, bool on_purpose)
 {
-	uint32_t hash = tdm_slot_hash(r->kind, r->id);
+	uint32_t hash = tdm_slot_hash(kind, id);
 	struct tdm_ledger_slot *slot;
-	struct tdm_index_pos pos = tdm_find_buffer(device, r->kind, r->id, hash, &slot);
+	struct tdm_index_pos pos = tdm_find_buffer(device, kind, id, hash, &slot);
+	struct tdm_ledger_faults *faults = &device->shared->faults[kind];
 	if (pos.table == NULL)
 		return;
-	if (!r->replaces)
-		device->shared->faults[r->kind].rereports++;
-	tdm_free_found(device, pos, hash, slot, r->thread);
+	if (!on_purpose)
+		tdm_store_u64(&faults->rereports, faults->rereports + 1);
+	tdm_free_found(device, pos, hash, slot, thread);
+}
+
+cold int tdm_writer_replace_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
+	const struct tdm_report_extra *extra, struct tdm_ledger_slot *old)
+{
+	struct tdm_ledger_slot *slot;
+	enum tdm_entered how = tdm_wdevice_enter(device, self);
+	if (how == TDM_NOT_ENTERED)
+		return -EBUSY;
+	bool found = tdm_find_buffer(device, kind, id, tdm_slot_hash(kind, id), &slot).table != NULL;
+	if (found) {
+		*old = *slot;
+		tdm_writer_replace(device, kind, id, extra->thread, extra->replaces);
+	}
+	tdm_wdevice_leave(device, self, how);
+	return found ? 0 : -ENOENT;
+}
+
+cold int tdm_writer_alloc_cold(struct tdm_wdevice *device, struct tdm_wthread *self, const struct tdm_report *report,
+	const struct tdm_report_extra *extra)
+{
+	return tdm_writer_alloc(device, self, report, extra, tdm_writer_hint(device, report->kind, report->id));
+}
+
+cold int tdm_writer_free_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
+	uint32_t thread, struct tdm_ledger_slot *freed)
+{
+	return tdm_writer_free_buffer(device, self, kind, id, thread, freed);
 }
 
 /* The last few events tell whether this buffer was freed a moment ago. */
@@ -82,22 +132,25 @@ static bool was_inherited(struct tdm_writer *writer, uint32_t hash)
 	return false;
 }
 
-cold int tdm_writer_free_missing(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t thread)
+cold int tdm_writer_bad_free(
+	struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id, uint32_t thread)
 {
 	struct tdm_ledger_faults *faults = &device->shared->faults[kind];
+	enum tdm_entered how = tdm_wdevice_enter(device, self);
+	if (how == TDM_NOT_ENTERED)
+		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
 	uint64_t number = device->seq + 1;
 	if (was_inherited(device->writer, tdm_slot_hash(kind, id))) {
 		atomic_fetch_add_explicit(
 			(_Atomic uint64_t *)&device->writer->file.header->frees_inherited, 1, memory_order_relaxed);
-		return -ENOENT;
+	} else {
+		uint64_t *count = was_freed_lately(device, kind, id) ? &faults->double_frees : &faults->unknown_frees;
+		struct tdm_report record = { .id = id, .kind = kind };
+		tdm_store_u64(count, *count + 1);
+		tdm_put_record(device, number, tdm_clock_ticks(), TDM_LEDGER_BAD_FREE, &record, 0, thread);
+		tdm_commit(device, number);
 	}
-	if (was_freed_lately(device, kind, id))
-		tdm_store_u64(&faults->double_frees, faults->double_frees + 1);
-	else
-		tdm_store_u64(&faults->unknown_frees, faults->unknown_frees + 1);
-	struct tdm_report record = { .id = id, .kind = kind, .thread = thread };
-	tdm_put_record(device, number, tdm_clock_ticks(), TDM_LEDGER_BAD_FREE, &record);
-	tdm_commit(device, number);
+	tdm_wdevice_leave(device, self, how);
 	return -ENOENT;
 }
 
@@ -105,7 +158,8 @@ int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self
 	void (*freed)(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view))
 {
 	int64_t count = 0;
-	if (!tdm_wdevice_enter(device, self))
+	enum tdm_entered how = tdm_wdevice_enter(device, self);
+	if (how == TDM_NOT_ENTERED)
 		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
 	for (uint32_t i = 0; i < device->slot_high; i++) {
 		struct tdm_ledger_slot *slot = tdm_wdevice_slot(device, i), *found;
@@ -120,13 +174,15 @@ int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self
 		tdm_free_found(device, pos, hash, slot, thread);
 		count++;
 	}
-	tdm_wdevice_leave(device, self);
+	tdm_wdevice_leave(device, self, how);
 	return count;
 }
 
-int tdm_writer_note(struct tdm_wdevice *device, struct tdm_wthread *self, enum tdm_ledger_op op, const struct tdm_report *report)
+int tdm_writer_note(struct tdm_wdevice *device, struct tdm_wthread *self, enum tdm_ledger_op op,
+	const struct tdm_report *report, uint32_t thread)
 {
-	if (!tdm_wdevice_enter(device, self))
+	enum tdm_entered how = tdm_wdevice_enter(device, self);
+	if (how == TDM_NOT_ENTERED)
 		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
 	uint64_t number = device->seq + 1, tsc = tdm_clock_ticks();
 	if (op == TDM_LEDGER_OOM) {
@@ -135,21 +191,22 @@ int tdm_writer_note(struct tdm_wdevice *device, struct tdm_wthread *self, enum t
 		tdm_store_u64(&faults->oom_tsc, tsc);
 		tdm_store_u64(&faults->out_of_memory, faults->out_of_memory + 1);
 	}
-	tdm_put_record(device, number, tsc, op, report);
+	tdm_put_record(device, number, tsc, op, report, report->banks, thread);
 	tdm_commit(device, number);
-	tdm_wdevice_leave(device, self);
+	tdm_wdevice_leave(device, self, how);
 	return 0;
 }
 
 struct tdm_ledger_now tdm_writer_count(
-	struct tdm_wdevice *device, struct tdm_wthread *self, unsigned counter, struct tdm_ledger_peak *peak)
+	struct tdm_wdevice *device, struct tdm_wthread *self, unsigned kind, struct tdm_ledger_peak *peak)
 {
 	struct tdm_ledger_now now = { 0 };
-	if (tdm_wdevice_enter(device, self)) {
-		now = device->shared->now[counter][device->copy[counter]];
+	enum tdm_entered how = tdm_wdevice_enter(device, self);
+	if (how != TDM_NOT_ENTERED) {
+		now = *device->now[kind];
 		if (peak != NULL)
-			*peak = device->shared->peak[counter][device->peak_copy[counter]];
-		tdm_wdevice_leave(device, self);
+			*peak = *device->peak[kind];
+		tdm_wdevice_leave(device, self, how);
 	}
 	return now;
 }

@@ -1,10 +1,11 @@
 /*
- * The hot path: what happens on every allocation and release. One probe of the index, one slot, one ring record, one or two counter lines; no system call, no memory
- * allocation and no atomic read-modify-write, unless the ledger has to grow or threads meet on a device. It is a header, so that it is compiled into the public
- * functions and a report goes from the caller's structure to the ledger without a stop in between.
+ * The hot path: what happens on every allocation and release. One probe of the index, one slot, one ring record, one or
+ * two counter lines; no system call, no memory allocation and no atomic read-modify-write, unless the ledger has to
+ * grow or threads meet on a device. It is a header, so that it is compiled into the public functions and a report goes
+ * from the caller's structure to the ledger without a stop in between.
  *
- * What it waits for, with many buffers live, is memory: a line of the index, then a slot. So the index line is asked for before anything else is done, and
- * nothing that does not need it stands in the way.
+ * What it waits for, with many buffers live, is memory: a line of the index, then a slot. So the index line is asked
+ * for before anything else is done, and nothing that does not need it stands in the way.
  */
 #ifndef TDM_LEDGER_WRITER_HOT_H
 #define TDM_LEDGER_WRITER_HOT_H
@@ -13,6 +14,7 @@
 #include "ledger/writer.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define tdm_hot         static inline __attribute__((always_inline))
 #define tdm_likely(x)   __builtin_expect(!!(x), 1)
@@ -21,12 +23,17 @@
 enum { TDM_WRITER_CLOCK_EVERY = 1 << 16 }; /* reports between two readings of the clocks */
 
 /* The cold side (writer_event.c). */
-void tdm_writer_raise_peak(
-	struct tdm_wdevice *device, unsigned counter, uint64_t number, uint64_t tsc, const struct tdm_ledger_now *now);
-int tdm_writer_free_missing(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t thread);
-void tdm_writer_replace(struct tdm_wdevice *device, const struct tdm_report *report);
+void tdm_writer_raise_peak(struct tdm_wdevice *device, unsigned counter, uint64_t number, uint64_t tsc);
+void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint64_t number, bool is_free);
+void tdm_writer_replace(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t thread, bool on_purpose);
 int tdm_writer_refuse(struct tdm_wdevice *device, enum tdm_ledger_loss loss, int err);
 uint32_t tdm_writer_hash_of_slot(const void *device, uint32_t slot, bool only_prefetch);
+
+/* Copies of a counter lie side by side, each one cache line, aligned to both. */
+tdm_hot void *tdm_other_copy(void *copy)
+{
+	return (void *)((uintptr_t)copy ^ TDM_CACHE_LINE);
+}
 
 tdm_hot void tdm_store_u64(uint64_t *to, uint64_t value)
 {
@@ -56,8 +63,30 @@ tdm_hot struct tdm_ledger_record *tdm_record_at(const struct tdm_wdevice *device
 	return &device->ring[(number - 1) & (TDM_LEDGER_RING - 1)];
 }
 
+/* Two neighbouring fields of 32 bits with one store: wide stores are fewer, and the processor has room for so many
+ * only. */
+tdm_hot void tdm_store_word(uint32_t *fields, uint32_t low, uint32_t high)
+{
+	uint64_t word = (uint64_t)high << 32 | low;
+	memcpy(fields, &word, sizeof word);
+}
+
+tdm_hot void tdm_put_small(struct tdm_ledger_record *record, uint32_t banks, uint32_t name, uint32_t thread,
+	enum tdm_ledger_op op, uint32_t kind, uint32_t flags)
+{
+	static_assert(offsetof(struct tdm_ledger_record, banks) == 48 &&
+			      offsetof(struct tdm_ledger_record, name) == 52 &&
+			      offsetof(struct tdm_ledger_record, thread) == 56 &&
+			      offsetof(struct tdm_ledger_record, op) == 60 &&
+			      offsetof(struct tdm_ledger_record, kind) == 61 &&
+			      offsetof(struct tdm_ledger_record, flags) == 62,
+		"the words are put together as the fields lie");
+	tdm_store_word(&record->banks, banks, name);
+	tdm_store_word(&record->thread, thread, flags << 16 | kind << 8 | (uint32_t)op);
+}
+
 tdm_hot void tdm_put_record(struct tdm_wdevice *device, uint64_t number, uint64_t tsc, enum tdm_ledger_op op,
-	const struct tdm_report *report)
+	const struct tdm_report *report, uint32_t banks, uint32_t thread)
 {
 	struct tdm_ledger_record *record = tdm_record_at(device, number);
 	tdm_begin_write(&record->seq);
@@ -66,12 +95,7 @@ tdm_hot void tdm_put_record(struct tdm_wdevice *device, uint64_t number, uint64_
 	record->address = report->address;
 	record->asked = report->asked;
 	record->bank_bytes = report->bank_bytes;
-	record->banks = report->banks;
-	record->name = report->name;
-	record->thread = report->thread;
-	record->op = (uint8_t)op;
-	record->kind = (uint8_t)report->kind;
-	record->flags = (uint16_t)report->flags;
+	tdm_put_small(record, banks, report->name, thread, op, report->kind, report->flags & UINT8_MAX);
 	tdm_store_release(&record->seq, number);
 }
 
@@ -79,35 +103,34 @@ tdm_hot void tdm_put_free_record(
 	struct tdm_wdevice *device, uint64_t number, uint64_t tsc, const struct tdm_ledger_slot *slot, uint32_t thread)
 {
 	struct tdm_ledger_record *record = tdm_record_at(device, number);
+	enum { FOUR_WORDS = 4 * sizeof(uint64_t) };
+	static_assert(offsetof(struct tdm_ledger_slot, id) == offsetof(struct tdm_ledger_record, id) &&
+			      offsetof(struct tdm_ledger_slot, tsc) == offsetof(struct tdm_ledger_record, banks),
+		"id, address, asked and bank_bytes lie in the same places");
 	tdm_begin_write(&record->seq);
 	record->tsc = tsc;
-	record->id = slot->id;
-	record->address = slot->address;
-	record->asked = slot->asked;
-	record->bank_bytes = slot->bank_bytes;
-	record->banks = slot->banks;
-	record->name = 0;
-	record->thread = thread;
-	record->op = TDM_LEDGER_FREE;
-	record->kind = slot->kind;
-	record->flags = slot->flags;
+	memcpy(&record->id, &slot->id, FOUR_WORDS);
+	tdm_put_small(record, slot->banks, 0, thread, TDM_LEDGER_FREE, slot->kind, slot->flags);
 	tdm_store_release(&record->seq, number);
 }
 
-/* The next copy of a counter with a buffer added. False, and nothing has changed, when the sums would become absurd. */
+/*
+ * The next copy of a counter with a buffer added. False, and nothing has changed, when the report or the sums would be
+ * absurd: a limit far above any device, at which the sums of all kinds still fit.
+ */
 tdm_hot bool tdm_count_alloc(
-	struct tdm_wdevice *device, unsigned counter, uint64_t number, uint64_t tsc, const struct tdm_report *r)
+	struct tdm_wdevice *device, uint64_t number, uint64_t tsc, const struct tdm_report *r, uint32_t banks)
 {
-	enum { SUM_BITS = 60 }; /* far above any device; sums of all kinds of a device still fit */
-	unsigned copy = device->copy[counter];
-	const struct tdm_ledger_now *was = &device->shared->now[counter][copy];
-	const struct tdm_ledger_peak *peak = &device->shared->peak[counter][device->peak_copy[counter]];
-	struct tdm_ledger_now *now = &device->shared->now[counter][copy ^ 1];
-	uint64_t reserved = r->bank_bytes * r->banks, own = r->banks != 0 ? UINT64_MAX : 0; /* a view has no bytes of its own */
-	uint64_t bytes = was->bytes + reserved, buffers = was->buffers + 1;
-	uint64_t bank = was->bank_bytes + (r->bank_bytes & own), asked = was->asked_bytes + (r->asked & own);
-	uint64_t alloc_bytes = was->alloc_bytes + reserved, alloc_asked = was->alloc_asked + (r->asked & own);
-	if (tdm_unlikely((bytes | bank | asked | alloc_bytes | alloc_asked) >> SUM_BITS != 0))
+	enum { BYTES_BITS = 56, SUM_BITS = 60 };
+	const struct tdm_ledger_now *was = device->now[r->kind];
+	struct tdm_ledger_now *now = tdm_other_copy(device->now[r->kind]);
+	const struct tdm_ledger_peak *peak = device->peak[r->kind];
+	unsigned __int128 product = (unsigned __int128)r->bank_bytes * banks;
+	uint64_t reserved = (uint64_t)product, bytes = was->bytes + reserved, buffers = was->buffers + 1;
+	uint64_t bank = was->bank_bytes + r->bank_bytes, asked = was->asked_bytes + r->asked;
+	uint64_t alloc_bytes = was->alloc_bytes + reserved, alloc_asked = was->alloc_asked + r->asked;
+	if (tdm_unlikely(((uint64_t)(product >> 64) | (reserved | r->bank_bytes | r->asked) >> BYTES_BITS |
+				 (bytes | bank | asked | alloc_bytes | alloc_asked) >> SUM_BITS) != 0))
 		return false;
 	tdm_begin_write(&now->seq);
 	now->bytes = bytes;
@@ -118,28 +141,45 @@ tdm_hot bool tdm_count_alloc(
 	now->alloc_bytes = alloc_bytes;
 	now->alloc_asked = alloc_asked;
 	tdm_store_release(&now->seq, number);
-	device->copy[counter] = (uint8_t)(copy ^ 1);
-	if (tdm_unlikely((bytes > peak->bytes) | (buffers > peak->buffers) | (bank > peak->bank_bytes) | (asked > peak->asked_bytes)))
-		tdm_writer_raise_peak(device, counter, number, tsc, now);
+	device->now[r->kind] = now;
+	if (tdm_unlikely(bytes > peak->bytes || buffers > peak->buffers || bank > peak->bank_bytes ||
+			 asked > peak->asked_bytes))
+		tdm_writer_raise_peak(device, r->kind, number, tsc);
+	if (tdm_is_in_l1(r->kind)) {
+		struct tdm_ledger_now *all = &device->l1_all;
+		peak = device->peak[TDM_LEDGER_L1_ALL];
+		all->bytes += reserved;
+		all->bank_bytes += r->bank_bytes;
+		all->asked_bytes += r->asked;
+		all->buffers++;
+		if (tdm_unlikely(all->bytes > peak->bytes || all->bank_bytes > peak->bank_bytes ||
+				 all->asked_bytes > peak->asked_bytes || all->buffers > peak->buffers))
+			tdm_writer_raise_peak(device, TDM_LEDGER_L1_ALL, number, tsc);
+	}
 	return true;
 }
 
-tdm_hot void tdm_count_free(struct tdm_wdevice *device, unsigned counter, uint64_t number, const struct tdm_ledger_slot *slot)
+tdm_hot void tdm_count_free(struct tdm_wdevice *device, uint64_t number, const struct tdm_ledger_slot *slot)
 {
-	unsigned copy = device->copy[counter];
-	const struct tdm_ledger_now *was = &device->shared->now[counter][copy];
-	struct tdm_ledger_now *now = &device->shared->now[counter][copy ^ 1];
-	uint64_t own = slot->banks != 0 ? UINT64_MAX : 0;
+	const struct tdm_ledger_now *was = device->now[slot->kind];
+	struct tdm_ledger_now *now = tdm_other_copy(device->now[slot->kind]);
+	uint64_t reserved = slot->bank_bytes * slot->banks;
 	tdm_begin_write(&now->seq);
-	now->bytes = was->bytes - slot->bank_bytes * slot->banks;
+	now->bytes = was->bytes - reserved;
 	now->buffers = was->buffers - 1;
-	now->bank_bytes = was->bank_bytes - (slot->bank_bytes & own);
-	now->asked_bytes = was->asked_bytes - (slot->asked & own);
+	now->bank_bytes = was->bank_bytes - slot->bank_bytes;
+	now->asked_bytes = was->asked_bytes - slot->asked;
 	now->allocs = was->allocs;
 	now->alloc_bytes = was->alloc_bytes;
 	now->alloc_asked = was->alloc_asked;
 	tdm_store_release(&now->seq, number);
-	device->copy[counter] = (uint8_t)(copy ^ 1);
+	device->now[slot->kind] = now;
+	if (tdm_is_in_l1(slot->kind)) {
+		device->l1_all.bytes -= reserved;
+		device->l1_all.bank_bytes -= slot->bank_bytes;
+		device->l1_all.asked_bytes -= slot->asked;
+		device->l1_all.buffers--;
+	}
 }
 
 /* The commit: from here on the call has happened. */
@@ -191,8 +231,8 @@ tdm_hot struct tdm_index_pos tdm_find_buffer(
 	return pos;
 }
 
-tdm_hot void tdm_fill_slot(
-	struct tdm_wdevice *device, uint32_t slot_number, uint64_t number, uint64_t tsc, const struct tdm_report *r)
+tdm_hot void tdm_fill_slot(struct tdm_wdevice *device, uint32_t slot_number, uint64_t number, uint64_t tsc,
+	const struct tdm_report *r, const struct tdm_report_extra *extra)
 {
 	uint64_t at;
 	unsigned k = tdm_wdevice_segment(slot_number, &at);
@@ -205,17 +245,21 @@ tdm_hot void tdm_fill_slot(
 	slot->asked = r->asked;
 	slot->bank_bytes = r->bank_bytes;
 	slot->tsc = tsc;
-	slot->banks = r->banks;
-	slot->kind = (uint8_t)r->kind;
-	slot->flags = (uint8_t)r->flags;
-	more->holding = r->holding;
-	more->page_size = r->page_size;
-	more->cores = r->cores;
-	more->thread = r->thread;
-	more->name = r->name;
-	more->stack = r->stack;
-	more->program = r->program;
-	more->ranges = r->ranges;
+	tdm_store_word(&slot->banks, extra->banks, r->kind | r->flags << 8);
+	tdm_store_word(&more->holding,
+		r->holding != 0 ? r->holding
+		: r->cores != 0 ? r->cores
+				: extra->banks,
+		r->page_size);
+	tdm_store_word(&more->cores, r->cores, extra->thread);
+	tdm_store_word(&more->name, r->name, extra->stack);
+	tdm_store_word(&more->program, extra->program, extra->ranges);
+	static_assert(offsetof(struct tdm_ledger_slot, kind) == 60 && offsetof(struct tdm_ledger_slot, flags) == 61 &&
+			      offsetof(struct tdm_ledger_more, page_size) == 4 &&
+			      offsetof(struct tdm_ledger_more, thread) == 12 &&
+			      offsetof(struct tdm_ledger_more, stack) == 20 &&
+			      offsetof(struct tdm_ledger_more, ranges) == 28,
+		"the words are put together as the fields lie");
 	tdm_store_release(&slot->birth, number);
 }
 
@@ -243,91 +287,84 @@ tdm_hot void tdm_give_slot(struct tdm_wdevice *device, uint32_t slot)
 	device->spare[device->spare_count++] = slot;
 }
 
-/* Whether one report can be true at all; sums are looked at when they are made. */
-tdm_hot bool tdm_is_plausible(const struct tdm_report *r)
-{
-	enum { BYTES_BITS = 56, BANKS_BITS = 20 };
-	return ((r->bank_bytes | r->asked) >> BYTES_BITS | r->banks >> BANKS_BITS) == 0 &&
-	       __builtin_clzll(r->bank_bytes | 1) + __builtin_clz(r->banks | 1) >= 64 + 32 - BYTES_BITS;
-}
-
 /* Releases what was found. */
-tdm_hot void tdm_free_found(
-	struct tdm_wdevice *device, struct tdm_index_pos pos, uint32_t hash, struct tdm_ledger_slot *slot, uint32_t thread)
+tdm_hot void tdm_free_found(struct tdm_wdevice *device, struct tdm_index_pos pos, uint32_t hash,
+	struct tdm_ledger_slot *slot, uint32_t thread)
 {
 	uint64_t number = device->seq + 1, tsc = device->last_tsc;
-	uint32_t slot_number = pos.table->buckets[pos.bucket].slot[pos.at], kind = slot->kind;
+	uint32_t slot_number = pos.table->buckets[pos.bucket].slot[pos.at];
 	if (tdm_unlikely(number % TDM_LEDGER_FREE_CLOCK == 0))
 		device->last_tsc = tsc = tdm_clock_ticks();
-	tdm_slot_index_erase(&device->index, pos, hash);
+	tdm_slot_index_erase(pos, hash);
 	tdm_store_u64(&slot->death, number);
-	tdm_count_free(device, kind, number, slot);
-	if (tdm_is_in_l1(kind))
-		tdm_count_free(device, TDM_LEDGER_L1_ALL, number, slot);
+	if (tdm_likely(slot->banks != 0))
+		tdm_count_free(device, number, slot);
+	else
+		tdm_writer_count_view(device, slot->kind, number, true);
 	tdm_put_free_record(device, number, tsc, slot, thread);
 	tdm_commit(device, number);
 	tdm_give_slot(device, slot_number);
 }
 
-tdm_hot int tdm_alloc_inside(struct tdm_wdevice *device, const struct tdm_report *r, uint32_t hash)
+tdm_hot int tdm_alloc_inside(
+	struct tdm_wdevice *device, const struct tdm_report *r, const struct tdm_report_extra *extra, uint32_t hash)
 {
 	struct tdm_ledger_slot *slot;
 	uint32_t slot_number;
-	if (tdm_unlikely(!tdm_is_plausible(r)))
-		return tdm_writer_refuse(device, TDM_LOSS_INVALID, -EINVAL);
 	if (tdm_unlikely(tdm_find_buffer(device, r->kind, r->id, hash, &slot).table != NULL))
-		tdm_writer_replace(device, r);
-	if (tdm_unlikely(tdm_slot_index_prepare(&device->index, tdm_writer_hash_of_slot, device) != 0 ||
+		tdm_writer_replace(device, r->kind, r->id, extra->thread, extra->replaces);
+	if (tdm_unlikely(tdm_slot_index_prepare(&device->index, device->slot_high - device->spare_count,
+				 tdm_writer_hash_of_slot, device) != 0 ||
 			 tdm_take_slot(device, &slot_number) != 0))
 		return tdm_writer_refuse(device, TDM_LOSS_SPACE, -ENOSPC);
 
 	uint64_t number = device->seq + 1, tsc = tdm_clock_ticks();
-	if (tdm_unlikely(!tdm_count_alloc(device, r->kind, number, tsc, r))) {
+	if (tdm_unlikely(extra->banks == 0)) {
+		tdm_writer_count_view(device, r->kind, number, false);
+	} else if (tdm_unlikely(!tdm_count_alloc(device, number, tsc, r, extra->banks))) {
 		tdm_give_slot(device, slot_number);
 		return tdm_writer_refuse(device, TDM_LOSS_INVALID, -EINVAL);
 	}
-	if (tdm_is_in_l1(r->kind))
-		tdm_count_alloc(device, TDM_LEDGER_L1_ALL, number, tsc, r);
-	tdm_fill_slot(device, slot_number, number, tsc, r);
+	tdm_fill_slot(device, slot_number, number, tsc, r, extra);
 	tdm_slot_index_put(&device->index, hash, slot_number);
 	device->last_tsc = tsc;
-	tdm_put_record(device, number, tsc, TDM_LEDGER_ALLOC, r);
+	tdm_put_record(device, number, tsc, TDM_LEDGER_ALLOC, r, extra->banks, extra->thread);
 	tdm_commit(device, number);
 	return 0;
 }
 
-/* 0, -ENOSPC, -EINVAL (a size that cannot be), or -EBUSY; whatever is not recorded is counted in the ledger. `hash` is that of tdm_writer_hint. */
-tdm_hot int tdm_writer_alloc(
-	struct tdm_wdevice *device, struct tdm_wthread *self, const struct tdm_report *report, uint32_t hash)
+/* 0, -ENOSPC, -EINVAL (a size that cannot be), or -EBUSY; whatever is not recorded is counted in the ledger. `hash` is
+ * that of tdm_writer_hint. */
+tdm_hot int tdm_writer_alloc(struct tdm_wdevice *device, struct tdm_wthread *self, const struct tdm_report *report,
+	const struct tdm_report_extra *extra, uint32_t hash)
 {
-	if (tdm_unlikely(!tdm_wdevice_enter(device, self)))
+	enum tdm_entered how = tdm_wdevice_enter(device, self);
+	if (tdm_unlikely(how == TDM_NOT_ENTERED))
 		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
-	int err = tdm_alloc_inside(device, report, hash);
-	if (tdm_unlikely((report->flags & TDM_SLOT_VIEW) != 0) && err == 0)
-		device->shared->faults[report->kind].views++;
-	tdm_wdevice_leave(device, self);
+	int err = tdm_alloc_inside(device, report, extra, hash);
+	tdm_wdevice_leave(device, self, how);
 	return err;
 }
 
-/* 0 with what was freed in *freed (may be NULL), or -ENOENT, which is counted as double, unknown or inherited. */
+/* 0, or -ENOENT: not there, and not counted yet (tdm_writer_bad_free). *freed (may be NULL): what it was. */
 tdm_hot int tdm_writer_free_buffer(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
-	uint32_t thread, struct tdm_report *freed)
+	uint32_t thread, struct tdm_ledger_slot *freed)
 {
 	struct tdm_ledger_slot *slot;
 	uint32_t hash = tdm_writer_hint(device, kind, id);
 	int err = 0;
-	if (tdm_unlikely(!tdm_wdevice_enter(device, self)))
+	enum tdm_entered how = tdm_wdevice_enter(device, self);
+	if (tdm_unlikely(how == TDM_NOT_ENTERED))
 		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
 	struct tdm_index_pos pos = tdm_find_buffer(device, kind, id, hash, &slot);
 	if (tdm_likely(pos.table != NULL)) {
-		if (tdm_unlikely(freed != NULL))
-			*freed = (struct tdm_report){ .asked = slot->asked, .bank_bytes = slot->bank_bytes,
-				.banks = slot->banks };
+		if (freed != NULL)
+			*freed = *slot;
 		tdm_free_found(device, pos, hash, slot, thread);
 	} else {
-		err = tdm_writer_free_missing(device, kind, id, thread);
+		err = -ENOENT;
 	}
-	tdm_wdevice_leave(device, self);
+	tdm_wdevice_leave(device, self, how);
 	return err;
 }
 

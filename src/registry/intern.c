@@ -119,8 +119,8 @@ static bool same_frames(const struct tdm_kept_frame *a, const struct tdm_kept_fr
 	return true;
 }
 
-static int add_stack(struct tdm_intern *intern, const struct tdm_kept_frame *frames, uint32_t count, uint64_t hash,
-	uint32_t *number)
+static int add_stack(
+	struct tdm_intern *intern, const struct tdm_kept_frame *frames, uint32_t count, uint64_t hash, uint32_t *number)
 {
 	void *list = intern->frames, *stacks = intern->stacks;
 	int err = reserve(&list, &intern->frame_cap, intern->frame_count, count, sizeof *frames);

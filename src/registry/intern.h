@@ -41,7 +41,6 @@ void tdm_intern_done(struct tdm_intern *intern);
 
 /* 0 with *number set (0 for an empty text, or when there are too many), or -ENOMEM. Cut at TDM_NAME_MAX bytes. */
 int tdm_intern_text(struct tdm_intern *intern, struct tdm_str text, uint32_t *number);
-int tdm_intern_stack(
-	struct tdm_intern *intern, const struct tdm_frame *frames, uint32_t frame_count, uint32_t *number);
+int tdm_intern_stack(struct tdm_intern *intern, const struct tdm_frame *frames, uint32_t frame_count, uint32_t *number);
 
 #endif

@@ -186,7 +186,8 @@ static int apply_process(struct tdm_registry *reg, unsigned origin, const struct
 			return err;
 	}
 	if (bound != known) {
-		/* What came under this number before anybody said whose it is was a part of what is known better now. */
+		/* What came under this number before anybody said whose it is was a part of what is known better now.
+		 */
 		if (bound != TDM_MAP_NONE && !reg->processes[bound].has_who)
 			process_done(reg, &reg->processes[bound]);
 		int err = tdm_map_put(map, event->process, known);
@@ -287,8 +288,7 @@ static struct tdm_buffer buffer_of(const struct tdm_event *event)
 	buffer.reserved_bytes = buffer.occupied_bytes = buffer.asked_bytes;
 	if (event->bytes_per_bank != TDM_SIZE_UNKNOWN && event->banks != 0) {
 		buffer.reserved_bytes = event->bytes_per_bank * event->banks;
-		buffer.occupied_bytes =
-			event->bytes_per_bank * (event->holding != 0 ? event->holding : event->banks);
+		buffer.occupied_bytes = event->bytes_per_bank * (event->holding != 0 ? event->holding : event->banks);
 	}
 	return buffer;
 }
@@ -324,7 +324,8 @@ static int apply_alloc(struct tdm_registry *reg, struct tdm_reg_process *process
 	err = keep_texts(reg, &buffer, event);
 	if (err != 0)
 		return err;
-	/* A new report of a live buffer: its release was never seen. The old one is gone, whatever becomes of the new. */
+	/* A new report of a live buffer: its release was never seen. The old one is gone, whatever becomes of the new.
+	 */
 	if (take_buffer(reg, process, holding, event->kind, event->id))
 		holding->kinds[event->kind].rereports++;
 	if (!has_room(process, &buffer))

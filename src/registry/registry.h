@@ -26,12 +26,13 @@ void tdm_registry_free(struct tdm_registry *reg); /* NULL is allowed */
 int tdm_registry_origin(struct tdm_registry *reg, const char *name, unsigned rank);
 const char *tdm_registry_origin_name(const struct tdm_registry *reg, unsigned origin);
 
-/* 0; -ENOMEM; -EINVAL for an event that is not valid, or -EOVERFLOW for one beyond the limits: counted, and nothing else happens. */
+/* 0; -ENOMEM; -EINVAL for an event that is not valid, or -EOVERFLOW for one beyond the limits: counted, and nothing
+ * else happens. */
 int tdm_registry_apply(struct tdm_registry *reg, unsigned origin, const struct tdm_event *event);
 
 /*
- * Applies everything that a source has at this moment. What the source or the registry refuses is counted there and passed over. 0, or a negative code when
- * memory ran out.
+ * Applies everything that a source has at this moment. What the source or the registry refuses is counted there and
+ * passed over. 0, or a negative code when memory ran out.
  */
 int tdm_registry_read(struct tdm_registry *reg, unsigned origin, struct tdm_source *source);
 

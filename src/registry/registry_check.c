@@ -55,8 +55,8 @@ static bool holding_is_valid(const struct tdm_registry *reg, const struct tdm_re
 	return true;
 }
 
-static bool process_is_valid(
-	const struct tdm_registry *reg, const struct tdm_reg_process *process, struct device_sums *devices, uint64_t *live)
+static bool process_is_valid(const struct tdm_registry *reg, const struct tdm_reg_process *process,
+	struct device_sums *devices, uint64_t *live)
 {
 	struct tdm_sums total = { 0 };
 	for (uint32_t i = 0; i < process->holding_count; i++)

@@ -26,7 +26,8 @@ struct tdm_sums {
 struct tdm_account {
 	struct tdm_sums now, peak;
 	uint64_t peak_ns;
-	uint64_t allocs, double_frees, unknown_frees, rereports, out_of_memory; /* since the last word of the producer */
+	uint64_t allocs, double_frees, unknown_frees, rereports,
+		out_of_memory; /* since the last word of the producer */
 	uint64_t oom_bytes;
 	bool has_usage;
 	struct tdm_usage usage;

@@ -132,8 +132,8 @@ static void copy_devices(struct tdm_snapshot *s, const struct tdm_registry *reg,
 	}
 }
 
-static void copy_buffers(
-	struct tdm_snapshot *s, const struct tdm_registry *reg, const struct tdm_reg_holding *from, struct tdm_holding *to)
+static void copy_buffers(struct tdm_snapshot *s, const struct tdm_registry *reg, const struct tdm_reg_holding *from,
+	struct tdm_holding *to)
 {
 	to->first_buffer = s->buffer_count;
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {

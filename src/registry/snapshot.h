@@ -48,10 +48,10 @@ struct tdm_snapshot_process {
 	char *place;     /* the same, within the origin: the path of a ledger; NULL: unknown */
 	const struct tdm_module *modules;
 	size_t module_count;
-	uint32_t phase;      /* text: that runs; 0: none */
+	uint32_t phase; /* text: that runs; 0: none */
 	uint64_t phase_count;
-	uint64_t lost;       /* events that never came, those of who.lost included */
-	uint64_t refused;    /* and those that could not be used, those of who.refused included */
+	uint64_t lost;    /* events that never came, those of who.lost included */
+	uint64_t refused; /* and those that could not be used, those of who.refused included */
 	uint32_t first_holding, holding_count;
 };
 

@@ -6,7 +6,11 @@ static const char mark[] = "...";
 static size_t character(const char *at, size_t left)
 {
 	unsigned char c = (unsigned char)at[0];
-	size_t len = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+	size_t len = c < 0x80                ? 1
+		     : c >= 0xc2 && c < 0xe0 ? 2
+		     : c >= 0xe0 && c < 0xf0 ? 3
+		     : c >= 0xf0 && c < 0xf5 ? 4
+					     : 0;
 	if (len == 1)
 		return c >= 0x20 && c < 0x7f;
 	if (len > left)

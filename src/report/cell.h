@@ -5,8 +5,9 @@
 #include "base/buf.h"
 
 /*
- * Appends `text`: control characters and what is not UTF-8 become '?', and so does everything outside ASCII unless `utf8`. What does not fit `columns` is cut
- * and ends in "..."; 0: nothing is cut. A column is one code point. Returns the columns used.
+ * Appends `text`: control characters and what is not UTF-8 become '?', and so does everything outside ASCII unless
+ * `utf8`. What does not fit `columns` is cut and ends in "..."; 0: nothing is cut. A column is one code point. Returns
+ * the columns used.
  */
 size_t tdm_cell_put(struct tdm_buf *out, struct tdm_str text, size_t columns, bool utf8);
 

@@ -75,8 +75,8 @@ static void put_buffer(const struct tdm_live_report *report, struct tdm_symboliz
 	else
 		tdm_buf_printf(out, " %5s  ", "-");
 	const char *program = tdm_snapshot_text(snapshot, buffer->program);
-	size_t used = tdm_cell_put(
-		out, tdm_str_of(program[0] != '\0' ? program : "-"), PROGRAM_COLUMNS, report->term.utf8);
+	size_t used =
+		tdm_cell_put(out, tdm_str_of(program[0] != '\0' ? program : "-"), PROGRAM_COLUMNS, report->term.utf8);
 	tdm_buf_fill(out, ' ', PROGRAM_COLUMNS + 1 - used);
 	put_site(report, sym, buffer, out);
 	tdm_buf_putc(out, '\n');
@@ -93,8 +93,8 @@ static void put_buffers(const struct tdm_live_report *report, size_t process, st
 	size_t shown = report->limit != 0 && report->limit < count ? (size_t)report->limit : count;
 	out->failed |= failed;
 	if (count != 0)
-		tdm_buf_printf(out, "\n  %-6s %-10s %14s %10s %10s %5s %7s %8s %5s  %-16s %s\n", "Device", "Kind", "Address",
-			"Asked", "Reserved", "Banks", "Age", "Thread", "Stack", "Program", "Name");
+		tdm_buf_printf(out, "\n  %-6s %-10s %14s %10s %10s %5s %7s %8s %5s  %-16s %s\n", "Device", "Kind",
+			"Address", "Asked", "Reserved", "Banks", "Age", "Thread", "Stack", "Program", "Name");
 	struct tdm_symbolizer *sym = shown != 0 ? tdm_stack_symbolizer(report->snapshot, process) : NULL;
 	for (size_t i = 0; i < shown; i++)
 		put_buffer(report, sym, list[i], out);
@@ -124,7 +124,8 @@ void tdm_dump_text(const struct tdm_live_report *report, struct tdm_buf *out)
 	if (snapshot->process_count == 0 && problems == 0)
 		tdm_buf_printf(out,
 			"no ledgers in %s: no tracked program runs, and none has left buffers behind\n"
-			"(a program is tracked when it uses libtidemark and TIDEMARK=1 is set; 'tidemark run -- CMD' does that)\n",
+			"(a program is tracked when it uses libtidemark and TIDEMARK=1 is set; 'tidemark run -- CMD' "
+			"does that)\n",
 			report->dir);
 	tdm_live_problems(report, out);
 }

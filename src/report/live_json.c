@@ -26,8 +26,8 @@ static void put_boot_id(struct tdm_json *json, const uint8_t id[16])
 	char text[40];
 	size_t at = 0;
 	for (int i = 0; i < 16; i++)
-		at += (size_t)snprintf(text + at, sizeof text - at, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-			(unsigned)id[i]);
+		at += (size_t)snprintf(text + at, sizeof text - at, "%s%02x",
+			i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", (unsigned)id[i]);
 	put_text(json, "boot_id", text);
 }
 

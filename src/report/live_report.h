@@ -1,5 +1,6 @@
 /*
- * What processes hold, as text for people and as JSON for programs: the views of `dump` and `run`. They read a snapshot and know no source.
+ * What processes hold, as text for people and as JSON for programs: the views of `dump` and `run`. They read a snapshot
+ * and know no source.
  */
 #ifndef TDM_REPORT_LIVE_REPORT_H
 #define TDM_REPORT_LIVE_REPORT_H

@@ -15,13 +15,14 @@ bool tdm_live_is_used(const struct tdm_figures *f)
 		       f->out_of_memory) != 0;
 }
 
-static void put_item(struct tdm_buf *out, bool *any, const char *format, uint64_t value, const char *what)
+/* "3 double frees", with a comma before it if it is not the first of its line; nothing for 0. */
+static void put_item(struct tdm_buf *out, bool *any, uint64_t value, const char *one, const char *many)
 {
 	char count[TDM_BYTES_CAP];
 	if (value == 0)
 		return;
 	tdm_buf_puts(out, *any ? ", " : "  ");
-	tdm_buf_printf(out, "%s %s%s", tdm_format_count(count, sizeof count, value), what, value == 1 ? "" : format);
+	tdm_buf_printf(out, "%s %s", tdm_format_count(count, sizeof count, value), value == 1 ? one : many);
 	*any = true;
 }
 
@@ -37,7 +38,7 @@ static void put_life(const struct tdm_live_report *report, const struct tdm_proc
 		tdm_buf_puts(out, who->life == TDM_LIFE_RUNS ? "alive" : "not known whether it is alive");
 	tdm_buf_printf(out, ", user %" PRIu32, who->uid);
 	if (who->started_ns != 0 && who->started_ns <= report->snapshot->time_ns)
-		tdm_buf_printf(out, ", tracked since %s ago",
+		tdm_buf_printf(out, ", tracking began %s ago",
 			tdm_format_duration(text, sizeof text, report->snapshot->time_ns - who->started_ns));
 }
 
@@ -45,10 +46,10 @@ static void put_life(const struct tdm_live_report *report, const struct tdm_proc
 static void put_losses(const struct tdm_snapshot_process *process, struct tdm_buf *out)
 {
 	bool any = false;
-	put_item(out, &any, "s", process->lost, "lost event");
-	put_item(out, &any, "s", process->who.lost_texts, "lost name or stack");
-	put_item(out, &any, "s", process->refused, "damaged record");
-	put_item(out, &any, "s", process->who.frees_inherited, "free from before a fork");
+	put_item(out, &any, process->lost, "lost event", "lost events");
+	put_item(out, &any, process->who.lost_texts, "lost name or stack", "lost names or stacks");
+	put_item(out, &any, process->refused, "damaged record", "damaged records");
+	put_item(out, &any, process->who.frees_inherited, "free from before a fork", "frees from before a fork");
 	if (any)
 		tdm_buf_putc(out, '\n');
 }
@@ -106,10 +107,10 @@ static void put_faults(const struct tdm_figures *f, struct tdm_buf *out)
 	char size[TDM_BYTES_CAP];
 	bool any = false;
 	tdm_buf_fill(out, ' ', DEVICE_COLUMNS + 2);
-	put_item(out, &any, "s", f->double_frees, "double free");
-	put_item(out, &any, "s", f->unknown_frees, "unknown free");
-	put_item(out, &any, "s", f->rereports, "re-report");
-	put_item(out, &any, "s", f->out_of_memory, "out-of-memory note");
+	put_item(out, &any, f->double_frees, "double free", "double frees");
+	put_item(out, &any, f->unknown_frees, "unknown free", "unknown frees");
+	put_item(out, &any, f->rereports, "re-report", "re-reports");
+	put_item(out, &any, f->out_of_memory, "out-of-memory note", "out-of-memory notes");
 	if (f->out_of_memory != 0)
 		tdm_buf_printf(out, " (the last for %s)", tdm_format_bytes_short(size, sizeof size, f->oom_bytes));
 	if (f->differs)
@@ -131,8 +132,8 @@ void tdm_live_kinds(const struct tdm_live_report *report, size_t i, struct tdm_b
 			if (!tdm_live_is_used(f) || (report->filter.has_kind && k != report->filter.kind))
 				continue;
 			if (!headed)
-				tdm_buf_printf(out, "\n  %-*s%-10s %10s %10s %10s %10s %10s %10s\n", DEVICE_COLUMNS, "Device",
-					"Kind", "Now", "Peak", "Asked", "Buffers", "Peak", "Allocs");
+				tdm_buf_printf(out, "\n  %-*s%-10s %10s %10s %10s %10s %10s %10s\n", DEVICE_COLUMNS,
+					"Device", "Kind", "Live", "Peak", "Asked", "Buffers", "Peak", "Allocs");
 			headed = true;
 			tdm_buf_puts(out, "  ");
 			put_device(report, holding, out);

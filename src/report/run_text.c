@@ -24,7 +24,8 @@ static void put_end(const struct tdm_live_report *report, const struct tdm_run_e
 		tdm_buf_printf(out, " ended with code %d", end->exit_code);
 	tdm_buf_printf(out, " after %s\n", tdm_format_duration(took, sizeof took, end->took_ns));
 	if (end->still_running != 0)
-		tdm_buf_printf(out, "tidemark: %" PRIu64 " of its processes still run%s; their figures are those of now\n",
+		tdm_buf_printf(out,
+			"tidemark: %" PRIu64 " of its processes still run%s; their figures are those of now\n",
 			end->still_running, end->still_running == 1 ? "s" : "");
 }
 
@@ -90,7 +91,9 @@ void tdm_run_text(const struct tdm_live_report *report, const struct tdm_run_end
 		put_sites(report, i, out);
 	}
 	if (report->snapshot->process_count == 0)
-		tdm_buf_puts(out, "tidemark: it made no ledger: it reported no device memory. Programs are seen when they, or the runtime that\n"
-				  "tidemark: they use, are built with libtidemark; setuid programs, and those that set TIDEMARK=0, are not.\n");
+		tdm_buf_puts(out, "tidemark: it made no ledger: it reported no device memory. Programs are seen when "
+				  "they, or the runtime that\n"
+				  "tidemark: they use, are built with libtidemark; setuid programs, and those that set "
+				  "TIDEMARK=0, are not.\n");
 	tdm_live_problems(report, out);
 }

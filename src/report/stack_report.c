@@ -26,8 +26,7 @@ static void put_frame(const struct tdm_snapshot *snapshot, struct tdm_symbolizer
 		put(out, tdm_snapshot_text(snapshot, frame->text));
 		return;
 	}
-	const struct tdm_symbol *symbol =
-		sym != NULL ? tdm_symbolizer_find(sym, frame->address) : &unknown;
+	const struct tdm_symbol *symbol = sym != NULL ? tdm_symbolizer_find(sym, frame->address) : &unknown;
 	if (symbol->function[0] != '\0')
 		put(out, symbol->function);
 	else
@@ -43,8 +42,8 @@ static void put_frame(const struct tdm_snapshot *snapshot, struct tdm_symbolizer
 	}
 }
 
-void tdm_stack_text(
-	const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, size_t indent, struct tdm_buf *out)
+void tdm_stack_text(const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, size_t indent,
+	struct tdm_buf *out)
 {
 	uint32_t count;
 	const struct tdm_kept_frame *frames = tdm_snapshot_stack(snapshot, stack, &count);
@@ -56,7 +55,8 @@ void tdm_stack_text(
 	}
 }
 
-void tdm_stack_site(const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, struct tdm_buf *out)
+void tdm_stack_site(
+	const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, struct tdm_buf *out)
 {
 	uint32_t count;
 	const struct tdm_kept_frame *frames = tdm_snapshot_stack(snapshot, stack, &count);

@@ -11,11 +11,12 @@
 struct tdm_symbolizer *tdm_stack_symbolizer(const struct tdm_snapshot *snapshot, size_t process);
 
 /* A line for each frame, indented; nothing for number 0. `sym` may be NULL: then addresses are all there is. */
-void tdm_stack_text(
-	const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, size_t indent, struct tdm_buf *out);
+void tdm_stack_text(const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, size_t indent,
+	struct tdm_buf *out);
 
 /* The innermost frame in a few words: "function (file:line)"; nothing for number 0. */
-void tdm_stack_site(const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, struct tdm_buf *out);
+void tdm_stack_site(
+	const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, struct tdm_buf *out);
 
 /* An array of frames, or null for number 0. */
 void tdm_stack_json(

@@ -497,7 +497,8 @@ struct tdm_source *tdm_ledger_source_open(const struct tdm_ledger_query *query, 
 	s->query = *query;
 	int err = find_ledgers(s);
 	if (err == -EOVERFLOW) {
-		note_problem(s, tdm_ledger_dir(query->dir), err, "too many files named like ledgers; some were not read");
+		note_problem(
+			s, tdm_ledger_dir(query->dir), err, "too many files named like ledgers; some were not read");
 		err = 0;
 	}
 	if (err == 0 && s->out_of_memory)

@@ -1,7 +1,7 @@
 /*
- * Ledgers as a source of events: those of a directory, or given ones. Each ledger is a process of the source. First comes an
- * account of what is there: the process (TDM_OP_PROCESS), its modules, and for each device its description, one
- * allocation for each live buffer, timed at its birth, and the producer's own figures; then the phases so far.
+ * Ledgers as a source of events: those of a directory, or given ones. Each ledger is a process of the source. First
+ * comes an account of what is there: the process (TDM_OP_PROCESS), its modules, and for each device its description,
+ * one allocation for each live buffer, timed at its birth, and the producer's own figures; then the phases so far.
  *
  * When it follows, tdm_source_next() returns 0 when nothing is new at the moment; asking again later gives what has
  * happened since: new ledgers, later events (events that were missed are counted, and a new account follows), and the
@@ -31,7 +31,8 @@ struct tdm_ledger_problem {
 	char text[TDM_DIAG_TEXT_CAP];
 };
 
-/* NULL with diag set when the directory cannot be read, or out of memory. What `query` points to must outlive the source. */
+/* NULL with diag set when the directory cannot be read, or out of memory. What `query` points to must outlive the
+ * source. */
 struct tdm_source *tdm_ledger_source_open(const struct tdm_ledger_query *query, struct tdm_diag *diag);
 
 /* Ledgers found so far, readable or not; and the paths of the readable ones, in the order of their process numbers. */

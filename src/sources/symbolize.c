@@ -2,6 +2,7 @@
 #include "base/map.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #if TDM_HAVE_LIBDW
 #include <dlfcn.h>
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -103,9 +105,49 @@ static void report_modules(struct tdm_symbolizer *sym)
 static void set_function(struct tdm_symbolizer *sym, const char *name, struct tdm_symbol *symbol)
 {
 	int status = -1;
-	char *text = sym->demangle != NULL && strncmp(name, "_Z", 2) == 0 ? sym->demangle(name, NULL, NULL, &status) : NULL;
+	char *text =
+		sym->demangle != NULL && strncmp(name, "_Z", 2) == 0 ? sym->demangle(name, NULL, NULL, &status) : NULL;
 	set_text(symbol->function, text != NULL ? text : name);
 	free(text);
+}
+
+/* Whether a line is in the headers of our own library, whose functions are inlined where they are used. */
+static bool is_own_header(const char *file)
+{
+	const char *slash = strrchr(file, '/'), *name = slash != NULL ? slash + 1 : file;
+	return strcmp(name, "tidemark.h") == 0 || strcmp(name, "tidemark.hpp") == 0;
+}
+
+/* The place that an inlined function was called from. */
+static bool set_call_place(Dwarf_Die *unit, Dwarf_Die *inlined, struct tdm_symbol *symbol)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word file, line;
+	Dwarf_Files *files;
+	size_t count;
+	if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) != 0 ||
+		dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) != 0 ||
+		dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count)
+		return false;
+	const char *name = dwarf_filesrc(files, (size_t)file, NULL, NULL);
+	if (name == NULL || line > INT_MAX)
+		return false;
+	set_text(symbol->file, name);
+	symbol->line = (int)line;
+	return true;
+}
+
+/* Leaves the library's own inlined functions, from the innermost out. */
+static void leave_own_headers(Dwfl_Module *module, uint64_t address, struct tdm_symbol *symbol)
+{
+	Dwarf_Addr bias;
+	Dwarf_Die *unit = is_own_header(symbol->file) ? dwfl_module_addrdie(module, address, &bias) : NULL;
+	Dwarf_Die *scopes = NULL;
+	int count = unit != NULL ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+	for (int i = 0; i < count && is_own_header(symbol->file); i++)
+		if (dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine && !set_call_place(unit, &scopes[i], symbol))
+			break;
+	free(scopes);
 }
 
 static void look_up(struct tdm_symbolizer *sym, uint64_t address, struct tdm_symbol *symbol)
@@ -120,8 +162,10 @@ static void look_up(struct tdm_symbolizer *sym, uint64_t address, struct tdm_sym
 		set_function(sym, name, symbol);
 	Dwfl_Line *line = dwfl_module_getsrc(module, address);
 	const char *file = line != NULL ? dwfl_lineinfo(line, NULL, &symbol->line, NULL, NULL, NULL) : NULL;
-	if (file != NULL)
-		set_text(symbol->file, file);
+	if (file == NULL)
+		return;
+	set_text(symbol->file, file);
+	leave_own_headers(module, address, symbol);
 }
 
 #else

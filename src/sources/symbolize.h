@@ -1,6 +1,7 @@
 /*
- * From addresses in a program to functions and lines, with the files it had mapped. Nothing of the program itself is needed: a ledger, or a recording, names
- * its modules. A file that has changed since gives wrong names; one that is gone gives none.
+ * From addresses in a program to functions and lines, with the files it had mapped. Nothing of the program itself is
+ * needed: a ledger, or a recording, names its modules. A file that has changed since gives wrong names; one that is
+ * gone gives none.
  */
 #ifndef TDM_SOURCES_SYMBOLIZE_H
 #define TDM_SOURCES_SYMBOLIZE_H
@@ -20,13 +21,15 @@ struct tdm_symbol {
 
 struct tdm_symbolizer;
 
-struct tdm_symbolizer *tdm_symbolizer_new(void);     /* NULL only when out of memory */
+struct tdm_symbolizer *tdm_symbolizer_new(void);      /* NULL only when out of memory */
 void tdm_symbolizer_free(struct tdm_symbolizer *sym); /* NULL is allowed */
 
-/* A module that was loaded at `base` (what its own addresses are relative to) and ends at base + size. 0, -ENOMEM or -EOVERFLOW. */
+/* A module that was loaded at `base` (what its own addresses are relative to) and ends at base + size. 0, -ENOMEM or
+ * -EOVERFLOW. */
 int tdm_symbolizer_module(struct tdm_symbolizer *sym, uint64_t base, uint64_t size, const char *path);
 
-/* What is known about an address of a call stack: a place that a call returns to, so that the call before it is meant. Borrowed until the next call. */
+/* What is known about an address of a call stack: a place that a call returns to, so that the call before it is meant.
+ * Borrowed until the next call. */
 const struct tdm_symbol *tdm_symbolizer_find(struct tdm_symbolizer *sym, uint64_t address);
 
 #endif

@@ -1,0 +1,232 @@
+/* `tidemark dump`: the live buffers of every tracked process. */
+#include "base/err.h"
+#include "cli/cmd_list.h"
+#include "cli/ledgers.h"
+#include "ledger/ledger_list.h"
+#include "report/live_report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum option { OPT_PID, OPT_DIR, OPT_JSON, OPT_SORT, OPT_LIMIT, OPT_KIND, OPT_DEVICE, OPT_STACKS, OPT_REAP, OPT_ASCII };
+
+enum { PIDS_MAX = 1024 };
+
+struct request {
+	const struct tdm_cmd *cmd;
+	int32_t pids[PIDS_MAX];
+	size_t pid_count;
+	bool json, reap, ascii;
+	struct tdm_live_report report;
+};
+
+static int take_pid(struct request *request, const char *value)
+{
+	uint64_t pid;
+	if (tdm_str_parse_u64(tdm_str_of(value), &pid) != 0 || pid == 0 || pid > INT32_MAX)
+		return tdm_cmd_usage_error(request->cmd, "--pid '%s': expected the number of a process", value);
+	if (request->pid_count == PIDS_MAX)
+		return tdm_cmd_usage_error(request->cmd, "at most %d --pid options", PIDS_MAX);
+	request->pids[request->pid_count++] = (int32_t)pid;
+	return 0;
+}
+
+static int take_device(struct request *request, const char *value)
+{
+	uint64_t number;
+	if (tdm_str_parse_u64(tdm_str_of(value), &number) != 0 || number > INT32_MAX)
+		return tdm_cmd_usage_error(request->cmd, "--device '%s': expected the number of a device", value);
+	request->report.filter.has_device = true;
+	request->report.filter.device = (uint32_t)number;
+	return 0;
+}
+
+static int take_option(struct request *request, enum option option, const char *value)
+{
+	struct tdm_live_report *report = &request->report;
+	switch (option) {
+	case OPT_PID:
+		return take_pid(request, value);
+	case OPT_DIR:
+		report->dir = value;
+		return 0;
+	case OPT_JSON:
+		request->json = true;
+		return 0;
+	case OPT_SORT:
+		if (tdm_buffer_sort_parse(value, &report->sort) != 0)
+			return tdm_cmd_usage_error(
+				request->cmd, "--sort '%s': expected size, age, site or address", value);
+		return 0;
+	case OPT_LIMIT:
+		if (tdm_str_parse_u64(tdm_str_of(value), &report->limit) != 0 || report->limit == 0)
+			return tdm_cmd_usage_error(request->cmd, "--limit '%s': expected a number from 1 on", value);
+		return 0;
+	case OPT_KIND:
+		report->filter.has_kind = true;
+		if (tdm_kind_parse(tdm_str_of(value), &report->filter.kind) != 0)
+			return tdm_cmd_usage_error(request->cmd,
+				"--kind '%s': expected dram, l1, l1_small, trace, cb, dfb, scratchpad, kernel, "
+				"firmware, "
+				"system or config",
+				value);
+		return 0;
+	case OPT_DEVICE:
+		return take_device(request, value);
+	case OPT_STACKS:
+		report->stacks = true;
+		return 0;
+	case OPT_REAP:
+		request->reap = true;
+		return 0;
+	case OPT_ASCII:
+		request->ascii = true;
+		return 0;
+	}
+	return TDM_EXIT_USAGE;
+}
+
+static int read_options(struct tdm_args *args, struct request *request)
+{
+	const char *value = NULL;
+	int option;
+	while ((option = tdm_args_next(args, &value)) >= 0) {
+		int err = take_option(request, (enum option)option, value);
+		if (err != 0)
+			return err;
+	}
+	if (option == TDM_ARGS_ERROR)
+		return TDM_EXIT_USAGE;
+	if (args->positional_count != 0)
+		return tdm_cmd_usage_error(args->cmd, "unexpected argument '%s'", args->positional[0]);
+	return 0;
+}
+
+static int print_report(const struct request *request)
+{
+	struct tdm_buf out;
+	tdm_buf_init(&out);
+	if (request->json) {
+		struct tdm_json json;
+		tdm_json_init(&json, &out);
+		tdm_json_envelope(&json, "tidemark.dump");
+		tdm_json_key(&json, "dump");
+		tdm_dump_json(&request->report, &json);
+		tdm_json_object_end(&json);
+		tdm_buf_putc(&out, '\n');
+	} else {
+		tdm_dump_text(&request->report, &out);
+	}
+	int code = tdm_cmd_print(request->cmd, &out, TDM_EXIT_OK);
+	tdm_buf_done(&out);
+	return code;
+}
+
+/* Removes what dead processes left, and what never became a ledger. One of another version stays: somebody can read it.
+ */
+static void reap(const struct request *request, const struct tdm_ledgers *ledgers)
+{
+	uint64_t removed = 0;
+	for (size_t i = 0; i < ledgers->snapshot->process_count; i++) {
+		const struct tdm_snapshot_process *process = &ledgers->snapshot->processes[i];
+		if (process->has_who && process->who.life == TDM_LIFE_ENDED && process->place != NULL) {
+			int err = tdm_ledger_reap(process->place);
+			removed += err == 0;
+			if (err != 0 && err != -ENOENT)
+				tdm_cmd_error(
+					request->cmd, "%s was not removed: %s", process->place, tdm_err_text(err));
+		}
+	}
+	for (size_t i = 0; i < tdm_ledger_source_problem_count(ledgers->source); i++) {
+		const struct tdm_ledger_problem *problem = tdm_ledger_source_problem(ledgers->source, i);
+		if (problem->err == TDM_ECORRUPT || problem->err == -EAGAIN)
+			removed += tdm_ledger_reap(problem->path) == 0;
+	}
+	fflush(stdout);
+	fprintf(stderr, "tidemark dump: removed %" PRIu64 " ledger%s\n", removed, removed == 1 ? "" : "s");
+}
+
+static int run_request(struct request *request)
+{
+	struct tdm_ledgers ledgers;
+	struct tdm_ledger_query query = {
+		.dir = request->report.dir,
+		.pids = request->pid_count != 0 ? request->pids : NULL,
+		.pid_count = request->pid_count,
+	};
+	int code = tdm_ledgers_read(request->cmd, &query, &ledgers);
+	if (code == 0) {
+		request->report.dir = tdm_ledger_dir(request->report.dir);
+		request->report.snapshot = ledgers.snapshot;
+		request->report.ledgers = ledgers.source;
+		request->report.term = tdm_term_detect(STDOUT_FILENO);
+		request->report.term.utf8 &= !request->ascii;
+		code = print_report(request);
+	}
+	if (code == 0 && request->reap) {
+		reap(request, &ledgers);
+		tdm_ledger_reap_dirs(request->report.dir);
+	}
+	tdm_ledgers_done(&ledgers);
+	return code;
+}
+
+static int cmd_dump_run(struct tdm_args *args)
+{
+	struct request *request = calloc(1, sizeof *request);
+	if (request == NULL)
+		return tdm_cmd_error(args->cmd, "out of memory");
+	request->cmd = args->cmd;
+	int code = read_options(args, request);
+	if (code == 0)
+		code = run_request(request);
+	free(request);
+	return code;
+}
+
+static const struct tdm_opt dump_opts[] = {
+	[OPT_PID] = { "pid", 'p', "PID", "only this process; may be given several times" },
+	[OPT_DIR] = { "dir", 'd', "DIR", "where the ledgers lie, instead of $TIDEMARK_DIR or /dev/shm" },
+	[OPT_JSON] = { "json", 'j', NULL, "print JSON, with sizes in bytes and null for what is unknown" },
+	[OPT_SORT] = { "sort", 's', "size|age|site|address",
+		"order of the buffers: the largest first (the default), the oldest first, by name, or by address" },
+	[OPT_LIMIT] = { "limit", 'n', "N", "print at most N buffers of each process" },
+	[OPT_KIND] = { "kind", 'k', "KIND", "only this kind of memory: dram, l1, cb, ..." },
+	[OPT_DEVICE] = { "device", 'D', "N", "only the device with this number" },
+	[OPT_STACKS] = { "stacks", 0, NULL, "also print the call stack of each allocation, where one was kept" },
+	[OPT_REAP] = { "reap", 0, NULL, "then remove the ledgers that ended processes of this user left behind" },
+	[OPT_ASCII] = { "ascii", 0, NULL, "print '?' for characters outside ASCII" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct tdm_example dump_examples[] = {
+	{ "tidemark dump", "what every tracked process holds, the largest buffers first" },
+	{ "tidemark dump --pid 4242 --kind dram --sort age --limit 20",
+		"the twenty oldest DRAM buffers of one process" },
+	{ "tidemark dump --stacks", "who allocated them, for programs that run with TIDEMARK_STACKS=8" },
+	{ "tidemark dump --reap", "look at what crashed programs left behind, and clean up" },
+	{ NULL, NULL },
+};
+
+const struct tdm_cmd tdm_cmd_dump = {
+	.name = "dump",
+	.summary = "list the live buffers of tracked programs, also of those that crashed",
+	.usage = "[--pid PID]... [--dir DIR] [--kind KIND] [--device N] [--sort ORDER] [--limit N] [--stacks] [--json] "
+		 "[--reap]",
+	.description =
+		"Reads the ledgers: the files in shared memory in which libtidemark keeps what a program holds on its "
+		"devices. "
+		"Prints for each process a line for every device and kind of memory, with what is reserved now and at "
+		"most so far, and a table of its live buffers. The program is not disturbed, and need not run any "
+		"more: what a killed program held is its post-mortem.\n"
+		"\n"
+		"Asked is the size that the program asked for; reserved is what that takes on the device, aligned in "
+		"every bank. A ledger that cannot be read is named with the reason.",
+	.opts = dump_opts,
+	.examples = dump_examples,
+	.run = cmd_dump_run,
+};

@@ -1,0 +1,268 @@
+/*
+ * `tidemark run`: starts a program with tracking on and says at its end what it did with device memory.
+ *
+ * The program gets a directory of its own for its ledgers, so that those of its whole tree of processes are found
+ * again, and keeps them at its end (TIDEMARK_KEEP). The directory lies where ledgers lie, so that other commands see
+ * the program while it runs.
+ */
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "cli/child.h"
+#include "cli/cmd_list.h"
+#include "cli/ledgers.h"
+#include "ledger/ledger_list.h"
+#include "report/live_report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum option { OPT_KEEP, OPT_JSON, OPT_STACKS, OPT_DIR };
+
+enum { DEPTH_MAX = 64 };
+
+struct request {
+	const struct tdm_cmd *cmd;
+	bool keep;
+	uint64_t depth; /* of stacks; 0: none */
+	const char *json_path, *dir;
+	int json_fd;             /* -1: none */
+	char base[PATH_MAX];     /* where ledgers lie, absolute */
+	char own[PATH_MAX + 64]; /* the directory inside that is the program's own */
+};
+
+static int read_options(struct tdm_args *args, struct request *request)
+{
+	const char *value = NULL;
+	int option;
+	while ((option = tdm_args_next(args, &value)) >= 0) {
+		if (option == OPT_KEEP)
+			request->keep = true;
+		else if (option == OPT_JSON)
+			request->json_path = value;
+		else if (option == OPT_DIR)
+			request->dir = value;
+		else if (tdm_str_parse_u64(tdm_str_of(value), &request->depth) != 0 || request->depth > DEPTH_MAX)
+			return tdm_cmd_usage_error(
+				args->cmd, "--stacks '%s': expected a number of frames from 0 to %d", value, DEPTH_MAX);
+	}
+	if (option == TDM_ARGS_ERROR)
+		return TDM_EXIT_USAGE;
+	if (args->positional_count == 0)
+		return tdm_cmd_usage_error(args->cmd, "which program? tidemark run -- CMD ARGUMENT...");
+	return 0;
+}
+
+/* The directory is as open as the ledgers in it will be. */
+static mode_t dir_mode(void)
+{
+	const char *text = getenv("TIDEMARK_MODE");
+	unsigned long mode = text != NULL ? strtoul(text, NULL, 8) : 0;
+	return 0700 | ((mode & 0040) != 0 ? 0050 : 0) | ((mode & 0004) != 0 ? 0005 : 0);
+}
+
+static int make_dir(struct request *request)
+{
+	const char *dir = tdm_ledger_dir(request->dir);
+	if (realpath(dir, request->base) == NULL)
+		return tdm_cmd_error(request->cmd, "cannot use %s: %s", dir, tdm_err_text(-errno));
+	snprintf(request->own, sizeof request->own, "%s/" TDM_LEDGER_RUN_PREFIX "%d.XXXXXX", request->base,
+		(int)getpid());
+	if (mkdtemp(request->own) == NULL || chmod(request->own, dir_mode()) != 0)
+		return tdm_cmd_error(request->cmd, "cannot make a directory in %s: %s", dir, tdm_err_text(-errno));
+	return 0;
+}
+
+static int open_json(struct request *request)
+{
+	request->json_fd = -1;
+	if (request->json_path == NULL)
+		return 0;
+	request->json_fd = open(request->json_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (request->json_fd < 0)
+		return tdm_cmd_error(request->cmd, "cannot write %s: %s", request->json_path, tdm_err_text(-errno));
+	return 0;
+}
+
+static void set_environment(void *context)
+{
+	const struct request *request = context;
+	char depth[24];
+	setenv("TIDEMARK", "1", 1);
+	setenv("TIDEMARK_KEEP", "1", 1);
+	setenv("TIDEMARK_DIR", request->own, 1);
+	snprintf(depth, sizeof depth, "%" PRIu64, request->depth);
+	if (request->depth != 0)
+		setenv("TIDEMARK_STACKS", depth, 1);
+}
+
+static uint64_t live_buffers(const struct tdm_snapshot *snapshot, const struct tdm_snapshot_process *process)
+{
+	uint64_t count = 0;
+	for (uint32_t i = 0; i < process->holding_count; i++)
+		count += snapshot->holdings[process->first_holding + i].buffer_count;
+	return count;
+}
+
+/* Moves a ledger from the program's own directory to where post-mortems are looked for. */
+static void keep_ledger(const struct request *request, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *target = NULL;
+	if (slash == NULL || asprintf(&target, "%s%s", request->base, slash) < 0)
+		return;
+	if (renameat2(AT_FDCWD, path, AT_FDCWD, target, RENAME_NOREPLACE) == 0)
+		fprintf(stderr, "tidemark: kept %s\n", target);
+	else
+		tdm_cmd_error(request->cmd, "cannot move %s to %s: %s", path, target, tdm_err_text(-errno));
+	free(target);
+}
+
+/* Removes what is not wanted any more; processes that still run keep their ledgers, and the directory. */
+static void clean_up(const struct request *request, const struct tdm_ledgers *ledgers)
+{
+	for (size_t i = 0; ledgers->snapshot != NULL && i < ledgers->snapshot->process_count; i++) {
+		const struct tdm_snapshot_process *process = &ledgers->snapshot->processes[i];
+		if (process->place == NULL || process->who.life != TDM_LIFE_ENDED)
+			continue;
+		if (request->keep && live_buffers(ledgers->snapshot, process) != 0)
+			keep_ledger(request, process->place);
+		else
+			tdm_ledger_reap(process->place);
+	}
+	for (size_t i = 0; ledgers->source != NULL && i < tdm_ledger_source_problem_count(ledgers->source); i++)
+		if (!request->keep)
+			tdm_ledger_reap(tdm_ledger_source_problem(ledgers->source, i)->path);
+	if (rmdir(request->own) != 0 && errno != ENOENT)
+		fprintf(stderr, "tidemark: ledgers stay in %s\n", request->own);
+}
+
+static int write_json(
+	const struct request *request, const struct tdm_live_report *report, const struct tdm_run_end *end)
+{
+	struct tdm_buf out;
+	struct tdm_json json;
+	tdm_buf_init(&out);
+	tdm_json_init(&json, &out);
+	tdm_json_envelope(&json, "tidemark.run");
+	tdm_json_key(&json, "run");
+	tdm_run_json(report, end, &json);
+	tdm_json_object_end(&json);
+	tdm_buf_putc(&out, '\n');
+	int err = tdm_buf_failed(&out) ? -ENOMEM : tdm_file_write_all(request->json_fd, out.data, out.len);
+	tdm_buf_done(&out);
+	return err;
+}
+
+static void print_summary(const struct request *request, struct tdm_ledgers *ledgers, struct tdm_run_end *end)
+{
+	struct tdm_live_report report = {
+		.snapshot = ledgers->snapshot,
+		.ledgers = ledgers->source,
+		.term = tdm_term_detect(STDERR_FILENO),
+		.dir = request->own,
+		.stacks = request->depth != 0,
+	};
+	struct tdm_buf out;
+	for (size_t i = 0; i < ledgers->snapshot->process_count; i++)
+		end->still_running += ledgers->snapshot->processes[i].who.life == TDM_LIFE_RUNS;
+	tdm_buf_init(&out);
+	tdm_run_text(&report, end, &out);
+	fflush(stdout);
+	if (tdm_buf_failed(&out))
+		tdm_cmd_error(request->cmd, "out of memory for the summary");
+	else
+		tdm_file_write_all(STDERR_FILENO, out.data, out.len);
+	tdm_buf_done(&out);
+	int err = request->json_fd >= 0 ? write_json(request, &report, end) : 0;
+	if (err != 0)
+		tdm_cmd_error(request->cmd, "cannot write %s: %s", request->json_path, tdm_err_text(err));
+}
+
+static int run_program(struct request *request, char **command)
+{
+	struct tdm_child_end child;
+	struct tdm_ledgers ledgers = { 0 };
+	uint64_t begin = tdm_clock_ns();
+	int err = tdm_child_run(command, set_environment, request, &child);
+	if (err != 0) {
+		rmdir(request->own);
+		tdm_cmd_error(request->cmd, "cannot run '%s': %s", command[0], tdm_err_text(err));
+		return err == -ENOENT ? TDM_CHILD_NOT_FOUND : TDM_CHILD_NOT_EXECUTABLE;
+	}
+	struct tdm_run_end end = {
+		.command = command,
+		.exit_code = child.exit_code,
+		.signal = child.signal,
+		.took_ns = tdm_clock_ns() - begin,
+	};
+	if (tdm_ledgers_read(request->cmd, &(struct tdm_ledger_query){ .dir = request->own }, &ledgers) == 0)
+		print_summary(request, &ledgers, &end);
+	clean_up(request, &ledgers);
+	tdm_ledgers_done(&ledgers);
+	return child.exit_code;
+}
+
+static int cmd_run_run(struct tdm_args *args)
+{
+	struct request request = { .cmd = args->cmd };
+	int code = read_options(args, &request);
+	if (code == 0)
+		code = open_json(&request);
+	if (code == 0)
+		code = make_dir(&request);
+	if (code != 0)
+		return code;
+	char **command = calloc((size_t)args->positional_count + 1, sizeof *command);
+	if (command == NULL)
+		return tdm_cmd_error(args->cmd, "out of memory");
+	memcpy(command, args->positional, (size_t)args->positional_count * sizeof *command);
+	code = run_program(&request, command);
+	free(command);
+	if (request.json_fd >= 0)
+		close(request.json_fd);
+	return code;
+}
+
+static const struct tdm_opt run_opts[] = {
+	[OPT_KEEP] = { "keep", 'k', NULL, "keep the ledgers of processes that leave buffers, for 'tidemark dump'" },
+	[OPT_JSON] = { "json", 'j', "FILE", "also write the summary to FILE, as JSON" },
+	[OPT_STACKS] = { "stacks", 's', "DEPTH", "keep call stacks of at most DEPTH frames, and print them" },
+	[OPT_DIR] = { "dir", 'd', "DIR", "where the ledgers lie, instead of $TIDEMARK_DIR or /dev/shm" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct tdm_example run_examples[] = {
+	{ "tidemark run -- python3 train.py", "run it, then see peaks and what was never freed" },
+	{ "tidemark run --stacks 8 -- ./model", "and which call allocated that" },
+	{ "tidemark run --json memory.json -- ./model", "the summary for programs" },
+	{ NULL, NULL },
+};
+
+const struct tdm_cmd tdm_cmd_run = {
+	.name = "run",
+	.summary = "run a program with tracking on and summarise its device memory at the end",
+	.usage = "[--keep] [--json FILE] [--stacks DEPTH] [--dir DIR] -- CMD [ARGUMENT]...",
+	.description =
+		"Sets TIDEMARK=1 for the program and runs it as a shell would: signals are passed on to it, its exit "
+		"code is the "
+		"command's own (128 and the signal's number when it was killed, 127 when it was not found, 126 when it "
+		"could not be executed).\n"
+		"\n"
+		"When it has ended, the summary on standard error says for each of its processes, for every device and "
+		"kind of "
+		"memory, how much was reserved at most and at the end; which buffers were never freed, by the place "
+		"that "
+		"allocated them; and double frees, unknown frees, buffers reported again while live, out-of-memory "
+		"notes "
+		"and lost events. While it runs, 'tidemark dump' shows it.",
+	.opts = run_opts,
+	.examples = run_examples,
+	.run = cmd_run_run,
+};

@@ -1,0 +1,164 @@
+/*
+ * Reads everything that a ledger has, whatever its bytes are, and checks what must be true of all that the reader lets
+ * out. Used by tests and by the fuzzer, so that it knows no test framework: it ends the program.
+ */
+#ifndef TDM_TESTS_LEDGER_WALK_H
+#define TDM_TESTS_LEDGER_WALK_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "ledger/reader.h"
+#include "registry/registry.h"
+#include "sources/ledger_source.h"
+
+#define WALK_CHECK(holds)                                                           \
+	do {                                                                        \
+		if (!(holds)) {                                                     \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #holds); \
+			abort();                                                    \
+		}                                                                   \
+	} while (0)
+
+enum { WALK_MODULES_MAX = 1 << 20, WALK_PHASES = 16 };
+
+static inline void walk_view(const struct tdm_ledger_view *view)
+{
+	WALK_CHECK(view->region_count <= TDM_LEDGER_REGIONS);
+	WALK_CHECK(memchr(view->card, '\0', sizeof view->card) != NULL);
+	for (uint32_t r = 0; r < view->region_count; r++)
+		WALK_CHECK(view->regions[r].kind < TDM_KIND_COUNT);
+	for (unsigned k = 0; k < TDM_LEDGER_COUNTERS; k++) {
+		const struct tdm_ledger_count *c = &view->counts[k];
+		WALK_CHECK(c->seq <= view->seq);
+		WALK_CHECK(c->bytes <= c->peak_bytes && c->buffers <= c->peak_buffers && c->buffers <= c->allocs);
+	}
+}
+
+static inline void walk_texts(struct tdm_ledger *ledger, const struct tdm_ledger_more *more)
+{
+	uint64_t frames[TDM_LEDGER_STACK_MAX];
+	uint32_t numbers[] = { more->name, more->program, more->ranges, more->stack };
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+		struct tdm_str text = tdm_ledger_text(ledger, numbers[i]);
+		WALK_CHECK(text.ptr != NULL && text.len <= TDM_LEDGER_TEXT_MAX);
+		WALK_CHECK(tdm_ledger_stack(ledger, numbers[i], frames) <= TDM_LEDGER_STACK_MAX);
+	}
+}
+
+static inline void walk_buffers(struct tdm_ledger *ledger, size_t device)
+{
+	struct tdm_ledger_buffer *buffers;
+	size_t count;
+	bool exact;
+	if (tdm_ledger_buffers(ledger, device, &buffers, &count, &exact) != 0)
+		return;
+	uint64_t sum = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct tdm_ledger_buffer *b = &buffers[i];
+		WALK_CHECK(b->slot.kind < TDM_KIND_COUNT);
+		WALK_CHECK(b->reserved_bytes == 0 || b->reserved_bytes == b->slot.bank_bytes * b->slot.banks);
+		WALK_CHECK(b->slot.birth != 0 && b->slot.birth <= tdm_ledger_device(ledger, device)->seq);
+		sum += b->reserved_bytes;
+		walk_texts(ledger, &b->more);
+	}
+	uint64_t counted = 0;
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+		counted += tdm_ledger_device(ledger, device)->counts[k].bytes;
+	WALK_CHECK(!exact || sum == counted);
+	free(buffers);
+}
+
+static inline void walk_events(struct tdm_ledger *ledger, size_t device)
+{
+	struct tdm_ledger_record *records = malloc(TDM_LEDGER_RING * sizeof *records);
+	uint64_t missed, last = 0;
+	WALK_CHECK(records != NULL);
+	int64_t got = tdm_ledger_events(ledger, device, 0, records, TDM_LEDGER_RING, &missed);
+	WALK_CHECK(got <= TDM_LEDGER_RING);
+	for (int64_t i = 0; i < got; i++) {
+		WALK_CHECK(records[i].seq > last);
+		WALK_CHECK(
+			records[i].op != 0 && records[i].op < TDM_LEDGER_OP_COUNT && records[i].kind < TDM_KIND_COUNT);
+		last = records[i].seq;
+	}
+	free(records);
+}
+
+static inline void walk_rest(struct tdm_ledger *ledger)
+{
+	struct tdm_ledger_phase phases[WALK_PHASES];
+	uint64_t base, size, ns;
+	struct tdm_str path;
+	size_t i = 0;
+	while (tdm_ledger_module(ledger, i, &base, &size, &path) > 0) {
+		WALK_CHECK(path.ptr != NULL && path.len <= TDM_LEDGER_FIRST_BLOB);
+		WALK_CHECK(++i < WALK_MODULES_MAX);
+	}
+	int64_t got = tdm_ledger_phases(ledger, 0, phases, WALK_PHASES);
+	WALK_CHECK(got <= WALK_PHASES);
+	for (int64_t p = 0; p < got; p++) {
+		tdm_ledger_text(ledger, phases[p].name);
+		tdm_ledger_monotonic(ledger, phases[p].begin_tsc, &ns);
+		tdm_ledger_realtime(ledger, phases[p].begin_tsc, &ns);
+	}
+	tdm_ledger_monotonic(ledger, 0, &ns);
+	tdm_ledger_monotonic(ledger, UINT64_MAX, &ns);
+	const struct tdm_ledger_who *who = tdm_ledger_who(ledger);
+	WALK_CHECK(who->pid > 0 && strlen(who->comm) < sizeof who->comm && strlen(who->command) < sizeof who->command);
+}
+
+/* The same through the source and the registry. */
+static inline void walk_source(const char *path)
+{
+	const char *paths[] = { path, NULL };
+	struct tdm_ledger_query query = { .paths = paths };
+	struct tdm_diag diag = { 0 };
+	struct tdm_source *source = tdm_ledger_source_open(&query, &diag);
+	struct tdm_registry *registry = tdm_registry_new();
+	WALK_CHECK(source != NULL && registry != NULL);
+	int origin = tdm_registry_origin(registry, "ledger", 1);
+	struct tdm_event event;
+	while (tdm_source_next(source, &event, &diag) > 0) {
+		WALK_CHECK(tdm_event_is_valid(&event));
+		int err = tdm_registry_apply(registry, (unsigned)origin, &event);
+		WALK_CHECK(err == 0 || err == -EOVERFLOW);
+	}
+	WALK_CHECK(tdm_registry_is_valid(registry));
+	struct tdm_snapshot *snapshot = tdm_registry_snapshot(registry, TDM_SNAPSHOT_BUFFERS);
+	WALK_CHECK(snapshot != NULL);
+	WALK_CHECK(snapshot->process_count + tdm_ledger_source_problem_count(source) >= 1);
+	tdm_snapshot_free(snapshot);
+	tdm_registry_free(registry);
+	tdm_source_close(source);
+}
+
+/* What opening it said. */
+static inline int ledger_walk(const char *path)
+{
+	struct tdm_ledger *ledger;
+	struct tdm_diag diag = { 0 };
+	int err = tdm_ledger_open(path, &ledger, &diag);
+	WALK_CHECK((err == 0) == (ledger != NULL));
+	if (err != 0) {
+		WALK_CHECK(diag.text[0] != '\0'); /* a refusal always says why */
+		walk_source(path);
+		return err;
+	}
+	WALK_CHECK(tdm_ledger_device_count(ledger) <= TDM_LEDGER_DEVICES);
+	for (size_t i = 0; i < tdm_ledger_device_count(ledger); i++) {
+		walk_view(tdm_ledger_device(ledger, i));
+		walk_buffers(ledger, i);
+		walk_events(ledger, i);
+	}
+	walk_rest(ledger);
+	WALK_CHECK(tdm_ledger_liveness(ledger) == TDM_DEAD);
+	tdm_ledger_refresh(ledger, &diag);
+	tdm_ledger_close(ledger);
+	walk_source(path);
+	return 0;
+}
+
+#endif
