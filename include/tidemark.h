@@ -203,7 +203,7 @@ static inline uint64_t tidemark_core_id(uint32_t x, uint32_t y, uint64_t address
  */
 TIDEMARK_API uint32_t tidemark_name(const char *text);
 
-/* The number of this place in the source, "file:line (function)", looked up once in each process. An expression of type
+/* The number of this place in the source, "file:line", looked up once in each process. An expression of type
  * uint32_t. */
 #if defined(__GNUC__)
 #define TIDEMARK_STRING_(x) #x

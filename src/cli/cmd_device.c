@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/term.h"
 #include "device/card.h"
+#include "report/device_banks.h"
 #include "report/device_json.h"
 #include "report/device_text.h"
 
@@ -11,11 +12,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum option { OPT_JSON, OPT_SET, OPT_CARD_FILE, OPT_SOURCES, OPT_ASCII, OPT_WIDTH };
+enum option { OPT_JSON, OPT_SET, OPT_CARD_FILE, OPT_SOURCES, OPT_BANKS, OPT_ASCII, OPT_WIDTH };
 
 struct request {
 	const struct tdm_cmd *cmd;
-	bool json, sources, ascii;
+	bool json, sources, banks, ascii;
 	const char *show_option; /* an option that only `show` has; NULL: none was given */
 	const char *card_file;
 	const char **sets; /* in their order; borrowed texts */
@@ -48,6 +49,9 @@ static int take_option(struct request *request, int option, const char *value)
 		return 0;
 	case OPT_SOURCES:
 		request->sources = true;
+		return 0;
+	case OPT_BANKS:
+		request->banks = true;
 		return 0;
 	case OPT_ASCII:
 		request->ascii = true;
@@ -154,6 +158,8 @@ static int run_show(const struct request *request, const struct tdm_args *args)
 		tdm_device_json_show(&out, &card);
 	else
 		tdm_device_text_show(&out, &card, &term);
+	if (request->banks && !request->json)
+		tdm_device_banks_text(&out, &card, &term);
 	if (request->sources && !request->json)
 		tdm_device_text_sources(&out, &card, &term);
 	return print_and_free(request, &out);
@@ -201,6 +207,7 @@ static const struct tdm_opt device_opts[] = {
 		"override a field or a variant of the card; may be given several times" },
 	[OPT_CARD_FILE] = { "card-file", 'f', "FILE", "read the card, or overrides for it, from FILE" },
 	[OPT_SOURCES] = { "sources", 0, NULL, "also print every field with the place that its value comes from" },
+	[OPT_BANKS] = { "banks", 0, NULL, "also print which L1 bank each core of the compute grid is" },
 	[OPT_ASCII] = { "ascii", 0, NULL, "draw the L1 map with plain characters" },
 	[OPT_WIDTH] = { "width", 'w', "N", "fold text to N columns instead of the terminal's width" },
 	{ NULL, 0, NULL, NULL },

@@ -70,7 +70,18 @@ static bool resolve(const struct tdm_ledger_device *page, unsigned i, uint64_t s
 	return count_is_plausible(count);
 }
 
-/* What lies in L1, all kinds together: only its peak is kept by the writer. */
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* What lies in L1, all kinds together: only its peak is kept by the writer, and that does not count views. */
 static bool resolve_l1_all(const struct tdm_ledger_device *page, uint64_t seq, struct tdm_ledger_count *counts)
 {
 	const struct tdm_ledger_peak *copies = page->peak[TDM_LEDGER_L1_ALL];
@@ -82,19 +93,19 @@ static bool resolve_l1_all(const struct tdm_ledger_device *page, uint64_t seq, s
 	for (unsigned i = 0; i < TDM_KIND_COUNT; i++) {
 		if (i == TDM_KIND_DRAM || i == TDM_KIND_TRACE || i == TDM_KIND_SYSTEM)
 			continue;
-		all->seq = counts[i].seq > all->seq ? counts[i].seq : all->seq;
-		all->bytes += counts[i].bytes;
-		all->buffers += counts[i].buffers;
-		all->bank_bytes += counts[i].bank_bytes;
-		all->asked_bytes += counts[i].asked_bytes;
-		all->allocs += counts[i].allocs;
-		all->alloc_bytes += counts[i].alloc_bytes;
-		all->alloc_asked += counts[i].alloc_asked;
+		all->seq = larger(all->seq, counts[i].seq);
+		all->bytes = plus(all->bytes, counts[i].bytes);
+		all->buffers = plus(all->buffers, counts[i].buffers);
+		all->bank_bytes = plus(all->bank_bytes, counts[i].bank_bytes);
+		all->asked_bytes = plus(all->asked_bytes, counts[i].asked_bytes);
+		all->allocs = plus(all->allocs, counts[i].allocs);
+		all->alloc_bytes = plus(all->alloc_bytes, counts[i].alloc_bytes);
+		all->alloc_asked = plus(all->alloc_asked, counts[i].alloc_asked);
 	}
-	all->peak_bytes = copies[p].bytes;
-	all->peak_buffers = copies[p].buffers;
-	all->peak_bank_bytes = copies[p].bank_bytes;
-	all->peak_asked_bytes = copies[p].asked_bytes;
+	all->peak_bytes = larger(copies[p].bytes, all->bytes);
+	all->peak_buffers = larger(copies[p].buffers, all->buffers);
+	all->peak_bank_bytes = larger(copies[p].bank_bytes, all->bank_bytes);
+	all->peak_asked_bytes = larger(copies[p].asked_bytes, all->asked_bytes);
 	all->peak_tsc = copies[p].tsc;
 	return true;
 }

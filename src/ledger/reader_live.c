@@ -16,8 +16,7 @@ enum {
 };
 
 /* The live buffers that were found so far. */
-struct catch
-{
+struct haul {
 	struct tdm_ledger_buffer *list;
 	size_t count, cap;
 	uint64_t refused;
@@ -28,14 +27,15 @@ static bool slot_lives(const struct tdm_ledger_slot *slot, uint64_t seq)
 	return slot->birth != 0 && slot->birth <= seq && (slot->death == 0 || slot->death > seq);
 }
 
-static int catch_slot(struct catch *caught, const struct tdm_ledger_slot *slot, const struct tdm_ledger_more *more)
+static int catch_slot(struct haul *caught, const struct tdm_ledger_slot *slot, const struct tdm_ledger_more *more)
 {
 	struct tdm_ledger_buffer buffer = { .slot = *slot, .more = *more };
 	bool is_view = slot->banks == 0 || (slot->flags & TDM_SLOT_VIEW) != 0;
+	uint64_t holding = more->holding != 0 ? more->holding : slot->banks;
 	if (slot->kind >= TDM_KIND_COUNT ||
-		(!is_view && (__builtin_mul_overflow(slot->bank_bytes, (uint64_t)slot->banks, &buffer.reserved_bytes) ||
-				     __builtin_mul_overflow(
-					     slot->bank_bytes, (uint64_t)more->holding, &buffer.occupied_bytes)))) {
+		(!is_view &&
+			(__builtin_mul_overflow(slot->bank_bytes, (uint64_t)slot->banks, &buffer.reserved_bytes) ||
+				__builtin_mul_overflow(slot->bank_bytes, holding, &buffer.occupied_bytes)))) {
 		caught->refused++;
 		return 0;
 	}
@@ -70,7 +70,7 @@ static uint64_t skip_hole(const struct tdm_ledger *ledger, uint64_t offset, uint
  * before its birth.
  */
 static int catch_segment(const struct tdm_ledger *ledger, uint64_t offset, uint64_t count, uint64_t all, uint64_t seq,
-	struct catch *caught)
+	struct haul *caught)
 {
 	struct tdm_ledger_slot slots[CHUNK_SLOTS];
 	struct tdm_ledger_more mores[CHUNK_SLOTS];
@@ -91,7 +91,7 @@ static int catch_segment(const struct tdm_ledger *ledger, uint64_t offset, uint6
 }
 
 static int catch_all(
-	const struct tdm_ledger *ledger, const struct tdm_ledger_place *place, uint64_t seq, struct catch *caught)
+	const struct tdm_ledger *ledger, const struct tdm_ledger_place *place, uint64_t seq, struct haul *caught)
 {
 	uint64_t left = place->slot_high;
 	caught->count = 0;
@@ -107,7 +107,7 @@ static int catch_all(
 }
 
 /* Whether the buffers are those that the counters count, kind by kind. */
-static bool equals_counts(const struct catch *caught, const struct tdm_ledger_count *counts)
+static bool equals_counts(const struct haul *caught, const struct tdm_ledger_count *counts)
 {
 	struct tdm_ledger_count sums[TDM_KIND_COUNT] = { 0 };
 	for (size_t i = 0; i < caught->count; i++) {
@@ -145,17 +145,19 @@ static int refresh_one(struct tdm_ledger *ledger, size_t device)
 int tdm_ledger_buffers(
 	struct tdm_ledger *ledger, size_t device, struct tdm_ledger_buffer **buffers, size_t *count, bool *exact)
 {
-	struct catch caught = { 0 };
+	struct haul caught = { 0 };
 	*buffers = NULL;
 	*count = 0;
 	*exact = false;
 	if (device >= ledger->device_count)
 		return -ENODEV;
 	for (int i = 0; i < BUFFERS_TRIES && !*exact; i++) {
-		uint64_t before = ledger->views[device].seq;
-		int err = i != 0 ? refresh_one(ledger, device) : 0;
-		if (i != 0 && err == 0 && ledger->views[device].seq == before)
+		uint64_t seq;
+		int err = i != 0 ? tdm_ledger_seq(ledger, ledger->places[device].offset, &seq) : 0;
+		if (i != 0 && err == 0 && seq == ledger->views[device].seq)
 			break; /* nothing has changed, nor will it by asking again */
+		if (i != 0 && err == 0)
+			err = refresh_one(ledger, device);
 		if (err == 0)
 			err = catch_all(ledger, &ledger->places[device], ledger->views[device].seq, &caught);
 		if (err != 0) {
@@ -179,34 +181,41 @@ static bool record_is_valid(const struct tdm_ledger_record *record)
 	       !__builtin_mul_overflow(record->bank_bytes, (uint64_t)record->banks, &product);
 }
 
+/*
+ * The oldest number that can be in the ring, and be read whole, when `later` calls were finished after it was read: call later + 1 may be writing over the
+ * record that lies `records` before it.
+ */
+static uint64_t oldest_in_ring(uint64_t later, uint64_t records)
+{
+	return later + 1 >= records ? later + 2 - records : 1;
+}
+
 int64_t tdm_ledger_events(struct tdm_ledger *ledger, size_t device, uint64_t after, struct tdm_ledger_record *records,
 	size_t cap, uint64_t *missed)
 {
-	uint64_t seq, later;
+	uint64_t seq, later = 0;
 	*missed = 0;
 	if (device >= ledger->device_count)
 		return -ENODEV;
 	const struct tdm_ledger_place *place = &ledger->places[device];
 	int err = tdm_ledger_seq(ledger, place->offset, &seq);
-	if (err != 0 || seq <= after || seq == TDM_LEDGER_SEQ_BUSY)
+	if (err != 0 || seq <= after)
 		return err;
-	if (place->ring_records == 0) {
-		*missed = seq - after;
-		return 0;
-	}
 	size_t bytes = (size_t)place->ring_records * sizeof *records;
-	struct tdm_ledger_record *ring = malloc(bytes);
+	struct tdm_ledger_record *ring = malloc(bytes + 1);
 	if (ring == NULL)
 		return -ENOMEM;
 	err = tdm_ledger_read(ledger, place->ring_offset, ring, bytes);
 	if (err == 0)
 		err = tdm_ledger_seq(ledger, place->offset, &later);
-	/* Call `later` + 1 may be writing over the record that lies ring_records before it. */
-	uint64_t first = after + 1, found = 0, oldest = later + 2 - place->ring_records;
-	if (err == 0 && later + 1 >= place->ring_records && oldest > first) {
+	if (err == 0 && (later < seq || later >= TDM_LEDGER_SEQ_BUSY - 1))
+		err = TDM_ECORRUPT; /* calls are not taken back, and nobody makes so many */
+	uint64_t first = after + 1, found = 0, oldest = oldest_in_ring(later, place->ring_records);
+	if (err == 0 && oldest > first) {
 		*missed = (oldest <= seq ? oldest : seq + 1) - first;
 		first += *missed;
 	}
+	/* At most ring_records turns. */
 	for (uint64_t n = first; n <= seq && found < cap && err == 0; n++) {
 		const struct tdm_ledger_record *record = &ring[(n - 1) & (place->ring_records - 1)];
 		if (record->seq == n && record_is_valid(record)) {

@@ -15,7 +15,7 @@ enum {
 };
 
 /* What one process may hold of each figure, all devices together: with all processes full no sum wraps. */
-#define TDM_PROCESS_BYTES_MAX (UINT64_C(1) << 48)
+#define TDM_PROCESS_BYTES_MAX (UINT64_C(1) << 50)
 
 /* Sums over buffers. */
 struct tdm_sums {

@@ -1,4 +1,5 @@
 #include "report/device_json.h"
+#include "report/device_banks.h"
 #include "base/json.h"
 #include "device/data_format.h"
 #include "device/l1_map.h"
@@ -188,6 +189,7 @@ void tdm_device_json_show(struct tdm_buf *out, const struct tdm_card *card)
 	put_regions(&json, card);
 	put_l1_map(&json, card);
 	put_firmware(&json, card);
+	tdm_device_banks_json(&json, card);
 	put_formats(&json);
 	tdm_json_object_end(&json);
 	tdm_json_object_end(&json);

@@ -297,7 +297,7 @@ JSON.
   > print(at, d["l1_map"][0]["size"])
   > print([f["tile_bytes"] for f in d["data_formats"] if f["name"] in ("Float16_b", "Bfp8_b", "Tf32")])
   > assert all(f["source"] for f in d["fields"].values())'
-  ['name', 'full_name', 'arch', 'chips', 'variant', 'fields', 'regions', 'l1_map', 'firmware', 'data_formats']
+  ['name', 'full_name', 'arch', 'chips', 'variant', 'fields', 'regions', 'l1_map', 'firmware', 'l1_bank_cores', 'data_formats']
   {'dispatch': 'tensix-row', 'tracy': False, 'old_firmware': False, 'fabric_mux': False, 'harvested': 1}
   l1_size {'value': 1499136, 'unit': 'bytes', 'overridden': False}
   l1_base {'value': 105664, 'unit': 'bytes', 'overridden': False}
@@ -383,3 +383,17 @@ Wrong input.
   tidemark device: --width 'wide': expected a number of columns from 40 to 1000
   tidemark device: see 'tidemark device --help'
   [2]
+
+Which bank each core is, as the runtime shuffles them:
+
+  $ tidemark device show n150 --banks | tail -10
+  L1 bank of each core
+    y\x     0    1    2    3    4    5    6    7
+      0    34   63   38    6   52   33    4   37
+      1    20   35   14   22    2   31   36   19
+      2    30   40    3   10   25    7   59   56
+      3    39   24   50   12   21   42   29    5
+      4    61    0   26   54    1    9   15   13
+      5    18   58    8   46   27   51   16   53
+      6    62   45   44   43   41   17   55   60
+      7    49   48   57   32   47   23   11   28

@@ -12,8 +12,12 @@ Without arguments: the short help, on standard error.
   Usage: tidemark COMMAND [ARGUMENT]...
   
   Commands:
-    device    the cards that Tidemark knows: capacities and the L1 map
+    dump      list the live buffers of tracked programs, also of those that
+              crashed
+    run       run a program with tracking on and summarise its device memory at
+              the end
     simulate  replay a trace of allocations on a device model
+    device    the cards that Tidemark knows: capacities and the L1 map
   
   'tidemark --help' says more; 'tidemark COMMAND --help' explains a command.
   [2]
@@ -30,8 +34,12 @@ The general help, three ways.
   it lies, and whether the next model will fit.
   
   Commands:
-    device    the cards that Tidemark knows: capacities and the L1 map
+    dump      list the live buffers of tracked programs, also of those that
+              crashed
+    run       run a program with tracking on and summarise its device memory at
+              the end
     simulate  replay a trace of allocations on a device model
+    device    the cards that Tidemark knows: capacities and the L1 map
   
   Options:
     -h, --help     show this help
@@ -92,6 +100,8 @@ The help of a command, on standard output, four ways.
     -f, --card-file=FILE   read the card, or overrides for it, from FILE
         --sources          also print every field with the place that its value
                            comes from
+        --banks            also print which L1 bank each core of the compute grid
+                           is
         --ascii            draw the L1 map with plain characters
     -w, --width=N          fold text to N columns instead of the terminal's width
     -h, --help             show this help

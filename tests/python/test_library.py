@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 import pathlib
 import shutil
 import subprocess
@@ -150,7 +151,8 @@ class Package(unittest.TestCase):
 
     def test_the_versions_agree(self):
         header = (ROOT / "include" / "tidemark.h").read_text(encoding="utf-8")
-        self.assertIn(f'#define TIDEMARK_VERSION       "{build_wheel._project()["version"]}"', header)
+        version = re.escape(build_wheel._project()["version"])
+        self.assertRegex(header, rf'#define TIDEMARK_VERSION\s+"{version}"')
         import tidemark
         self.assertEqual(tidemark.__version__, build_wheel._project()["version"])
 

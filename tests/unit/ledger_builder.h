@@ -233,6 +233,31 @@ static inline void builder_count(struct builder *b, uint64_t device, unsigned co
 		peak[p ^ 1] = top;
 }
 
+/* The peak of all that lies in L1, after a change of one of its kinds. */
+static inline void builder_count_l1(struct builder *b, uint64_t device, uint64_t seq)
+{
+	struct tdm_ledger_peak *peak = builder_device(b, device)->peak[TDM_LEDGER_L1_ALL];
+	unsigned p = peak[1].seq > peak[0].seq;
+	struct tdm_ledger_peak sum = { 0 }, top = peak[p];
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
+		const struct tdm_ledger_now *now = builder_device(b, device)->now[k];
+		const struct tdm_ledger_now *newer = &now[now[1].seq > now[0].seq];
+		if (k == TDM_KIND_DRAM || k == TDM_KIND_TRACE || k == TDM_KIND_SYSTEM)
+			continue;
+		sum.bytes += newer->bytes;
+		sum.buffers += newer->buffers;
+		sum.bank_bytes += newer->bank_bytes;
+		sum.asked_bytes += newer->asked_bytes;
+	}
+	top.seq = seq;
+	top.bytes = sum.bytes > top.bytes ? sum.bytes : top.bytes;
+	top.buffers = sum.buffers > top.buffers ? sum.buffers : top.buffers;
+	top.bank_bytes = sum.bank_bytes > top.bank_bytes ? sum.bank_bytes : top.bank_bytes;
+	top.asked_bytes = sum.asked_bytes > top.asked_bytes ? sum.asked_bytes : top.asked_bytes;
+	if (memcmp(&top.bytes, &peak[p].bytes, sizeof top - sizeof top.seq) != 0)
+		peak[p ^ 1] = top;
+}
+
 static inline void builder_record(
 	struct builder *b, uint64_t device, uint64_t seq, enum tdm_ledger_op op, const struct tdm_ledger_slot *slot)
 {
@@ -266,6 +291,7 @@ static inline uint32_t builder_alloc(
 	*builder_slot(b, device, place) = slot;
 	*builder_more(b, device, place) = more;
 	builder_count(b, device, slot.kind, seq, 1, &slot);
+	builder_count_l1(b, device, seq);
 	builder_record(b, device, seq, TDM_LEDGER_ALLOC, &slot);
 	builder_device(b, device)->slot_high++;
 	builder_device(b, device)->seq = seq;

@@ -1,0 +1,191 @@
+/* Choosing, ordering and adding up live buffers; text cells; spans of time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/live_buffers.h"
+#include "base/duration.h"
+#include "base/err.h"
+#include "registry/registry.h"
+#include "report/cell.h"
+
+static struct tdm_snapshot *sample(void)
+{
+	static const struct {
+		uint32_t device;
+		enum tdm_kind kind;
+		uint64_t id, size, time;
+		const char *name;
+		uint64_t frame;
+	} buffers[] = {
+		{ 0, TDM_KIND_DRAM, 1, 300, 50, "b", 0x10 },
+		{ 0, TDM_KIND_L1, 2, 100, 10, "a", 0x10 },
+		{ 1, TDM_KIND_DRAM, 3, 200, 0, "b", 0x20 },
+		{ 0, TDM_KIND_DRAM, 4, 200, 30, "", 0x10 },
+		{ 0, TDM_KIND_DRAM, 5, 50, 20, "", 0x10 },
+		{ 0, TDM_KIND_DRAM, 6, 5, 20, "", 0x20 },
+	};
+	struct tdm_registry *reg = tdm_registry_new();
+	assert_int_equal(tdm_registry_origin(reg, "test", 0), 0);
+	for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
+		struct tdm_frame frame = { .address = buffers[i].frame };
+		struct tdm_event event = {
+			.op = TDM_OP_ALLOC,
+			.device = buffers[i].device,
+			.kind = (uint8_t)buffers[i].kind,
+			.id = buffers[i].id,
+			.address = 1000 - buffers[i].id,
+			.size = buffers[i].size,
+			.bytes_per_bank = TDM_SIZE_UNKNOWN,
+			.time_ns = buffers[i].time,
+			.name = tdm_str_of(buffers[i].name),
+			.frames = &frame,
+			.frame_count = 1,
+		};
+		assert_int_equal(tdm_registry_apply(reg, 0, &event), 0);
+	}
+	struct tdm_snapshot *s = tdm_registry_snapshot(reg, TDM_SNAPSHOT_BUFFERS);
+	tdm_registry_free(reg);
+	return s;
+}
+
+static void expect_order(
+	const struct tdm_snapshot *s, struct tdm_buffer_filter filter, const char *sort, const char *ids)
+{
+	enum tdm_buffer_sort how;
+	size_t count;
+	bool failed;
+	char found[32] = "";
+	assert_int_equal(tdm_buffer_sort_parse(sort, &how), 0);
+	const struct tdm_buffer **list = tdm_live_buffers(s, 0, &filter, how, &count, &failed);
+	assert_false(failed);
+	for (size_t i = 0; i < count; i++)
+		found[i] = (char)('0' + list[i]->id);
+	assert_string_equal(found, ids);
+	free(list);
+}
+
+static void orders_and_filters(void **state)
+{
+	enum tdm_buffer_sort how;
+	struct tdm_buffer_filter all = { 0 };
+	struct tdm_buffer_filter dram = { .has_kind = true, .kind = TDM_KIND_DRAM };
+	struct tdm_buffer_filter second = { .has_device = true, .device = 1 };
+	(void)state;
+	struct tdm_snapshot *s = sample();
+	expect_order(s, all, "size", "143256");
+	expect_order(s, all, "age", "265413");
+	expect_order(s, all, "site", "654213");
+	expect_order(s, all, "address", "654123");
+	expect_order(s, dram, "size", "14356");
+	expect_order(s, second, "size", "3");
+	assert_int_equal(tdm_buffer_sort_parse("weight", &how), TDM_ESYNTAX);
+	tdm_snapshot_free(s);
+}
+
+static void sites(void **state)
+{
+	struct tdm_site *list;
+	size_t count;
+	(void)state;
+	struct tdm_snapshot *s = sample();
+	assert_int_equal(tdm_sites_find(s, TDM_INDEX_NONE, &list, &count), 0);
+	assert_int_equal(count, 4); /* b; the stack 0x10 of those without a name; a; the stack 0x20 */
+	assert_string_equal(tdm_snapshot_text(s, list[0].name), "b");
+	assert_int_equal(list[0].count, 2);
+	assert_int_equal(list[0].reserved_bytes, 500);
+	assert_int_equal(list[0].stack, 0); /* they have different ones */
+	assert_int_equal(list[0].oldest_ns, 50);
+	assert_int_equal(list[1].name, 0);
+	assert_int_equal(list[1].count, 2);
+	assert_int_equal(list[1].oldest_ns, 20);
+	assert_true(list[1].stack != 0);
+	assert_int_equal(list[2].kind, TDM_KIND_L1);
+	assert_int_equal(list[3].reserved_bytes, 5);
+	free(list);
+	assert_int_equal(tdm_sites_find(s, 1, &list, &count), 0);
+	assert_int_equal(count, 0);
+	free(list);
+	tdm_snapshot_free(s);
+}
+
+static void expect_cell(const char *text, size_t columns, bool utf8, const char *expected)
+{
+	struct tdm_buf out;
+	tdm_buf_init(&out);
+	tdm_buf_puts(&out, ">");
+	size_t used = tdm_cell_put(&out, tdm_str_of(text), columns, utf8);
+	assert_string_equal(out.data + 1, expected);
+	assert_true(columns == 0 || used <= columns);
+	tdm_buf_done(&out);
+}
+
+static void cells(void **state)
+{
+	(void)state;
+	expect_cell("", 0, true, "");
+	expect_cell("plain", 0, true, "plain");
+	expect_cell("plain", 5, true, "plain");
+	expect_cell("plain", 4, true, "p...");
+	expect_cell("plain", 3, true, "pla");
+	expect_cell("a\033[1mb\n\x7f", 0, true, "a?[1mb??");
+	expect_cell("\xc3\xa4\xe2\x82\xac", 0, true, "\xc3\xa4\xe2\x82\xac");
+	expect_cell("\xc3\xa4\xe2\x82\xac", 0, false, "??");
+	expect_cell("\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 4, true, "\xc3\xa4...");
+	expect_cell("\xc3", 0, true, "?");
+	expect_cell("\xe2\x82x", 0, true, "??x");
+	expect_cell("\xc2\x9b", 0, true, "??"); /* a control character in two bytes */
+	expect_cell("\xff\xfe", 0, true, "??");
+	struct tdm_buf out;
+	tdm_buf_init(&out);
+	tdm_buf_puts(&out, "x   ");
+	tdm_cell_trim(&out);
+	assert_string_equal(out.data, "x");
+	tdm_buf_done(&out);
+}
+
+static void expect_duration(uint64_t ns, const char *expected)
+{
+	char text[TDM_DURATION_CAP];
+	assert_string_equal(tdm_format_duration(text, sizeof text, ns), expected);
+	assert_true(strlen(text) <= TDM_DURATION_COLUMNS);
+}
+
+static void durations(void **state)
+{
+	const uint64_t s = UINT64_C(1000000000);
+	char text[TDM_DURATION_CAP];
+	(void)state;
+	expect_duration(0, "0 ns");
+	expect_duration(999, "999 ns");
+	expect_duration(1000, "1 us");
+	expect_duration(999999, "999 us");
+	expect_duration(1000000, "1 ms");
+	expect_duration(s - 1, "999 ms");
+	expect_duration(s, "1.0 s");
+	expect_duration(9990000000, "9.9 s");
+	expect_duration(10 * s, "10 s");
+	expect_duration(310 * s, "5m 10s");
+	expect_duration(3599 * s, "59m 59s");
+	expect_duration(3600 * s, "1h 0m");
+	expect_duration(86399 * s, "23h 59m");
+	expect_duration(86400 * s * 3 + 4 * 3600 * s, "3d 4h");
+	tdm_format_duration(text, sizeof text, UINT64_MAX);
+	assert_true(strlen(text) < sizeof text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(orders_and_filters),
+		cmocka_unit_test(sites),
+		cmocka_unit_test(cells),
+		cmocka_unit_test(durations),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
