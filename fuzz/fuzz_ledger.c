@@ -18,7 +18,8 @@ static const char *temporary(void)
 {
 	static char path[64];
 	if (path[0] == '\0')
-		snprintf(path, sizeof path, "/tmp/tidemark-fuzz.%d", (int)getpid());
+		snprintf(path, sizeof path, "%s/tidemark-fuzz.%d", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp",
+			(int)getpid());
 	return path;
 }
 

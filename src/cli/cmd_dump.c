@@ -195,7 +195,7 @@ static const struct tdm_opt dump_opts[] = {
 	[OPT_SORT] = { "sort", 's', "size|age|site|address",
 		"order of the buffers: the largest first (the default), the oldest first, by name, or by address" },
 	[OPT_LIMIT] = { "limit", 'n', "N", "print at most N buffers of each process" },
-	[OPT_KIND] = { "kind", 'k', "KIND", "only this kind of memory: dram, l1, cb, ..." },
+	[OPT_KIND] = { "kind", 'k', "KIND", "only this kind of memory, such as dram, l1 or cb" },
 	[OPT_DEVICE] = { "device", 'D', "N", "only the device with this number" },
 	[OPT_STACKS] = { "stacks", 0, NULL, "also print the call stack of each allocation, where one was kept" },
 	[OPT_REAP] = { "reap", 0, NULL, "then remove the ledgers that ended processes of this user left behind" },

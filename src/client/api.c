@@ -52,6 +52,8 @@ static inline bool enter(void)
 
 static inline void leave(void)
 {
+	if (unlikely(atomic_load_explicit(&tdm_client.closing, memory_order_relaxed)))
+		tdm_client_after_exit();
 	atomic_signal_fence(memory_order_seq_cst);
 	tdm_thread.busy = 0;
 }
@@ -110,7 +112,7 @@ static uint32_t cores_in(const struct tidemark_core_range *ranges, uint32_t coun
 
 static uint32_t default_banks(const struct tdm_wdevice *device, const struct tidemark_buffer *b)
 {
-	uint32_t banks = device->banks[b->kind];
+	uint32_t banks = atomic_load_explicit(&device->banks[b->kind], memory_order_relaxed);
 	if (tdm_kind_is_per_core(b->kind))
 		banks = b->cores != 0 ? b->cores : b->ranges != NULL ? cores_in(b->ranges, b->range_count) : 0;
 	return banks != 0 ? banks : 1;
@@ -184,8 +186,6 @@ static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool repl
 	int err = tdm_writer_alloc_cold(device, tdm_thread.record, as_report(&whole), &extra);
 	if (err == 0 && capture)
 		tdm_capture_alloc(whole.kind, whole.bytes, whole.bytes_per_bank, extra.banks == 0);
-	if (atomic_load(&tdm_client.closing))
-		tdm_client_after_exit(writer);
 	return err;
 }
 
@@ -216,7 +216,7 @@ int tidemark_alloc_(const struct tidemark_buffer *b)
 	if (unlikely(!is_plain(b) || is_rare() || !is_free_to_enter(self) || (device = last_device(b->device)) == NULL))
 		return alloc_long(b);
 	uint32_t hash = tdm_writer_hint(device, b->kind, b->id),
-		 banks = b->banks != 0 ? b->banks : device->banks[b->kind];
+		 banks = b->banks != 0 ? b->banks : atomic_load_explicit(&device->banks[b->kind], memory_order_relaxed);
 	if (unlikely(banks == 0))
 		return alloc_long(b);
 	struct tdm_report_extra extra = { .thread = tdm_thread.id, .banks = banks, .program = tdm_thread.program };
@@ -236,8 +236,7 @@ static int free_entered(uint32_t number, uint32_t kind, uint64_t id)
 		return -ENOSPC;
 	int err = tdm_writer_free_cold(device, tdm_thread.record, kind, id, tdm_thread.id, &freed);
 	if (err == -ENOENT) {
-		bool is_virtual = (device->shared->flags & TDM_DEVICE_VIRTUAL) != 0;
-		struct tdm_wdevice *other = tdm_writer_find_device(writer, number, !is_virtual);
+		struct tdm_wdevice *other = tdm_writer_find_device(writer, number, !device->is_virtual);
 		if (other != NULL)
 			err = tdm_writer_free_cold(other, tdm_thread.record, kind, id, tdm_thread.id, &freed);
 	}
@@ -245,8 +244,6 @@ static int free_entered(uint32_t number, uint32_t kind, uint64_t id)
 		err = tdm_writer_bad_free(device, tdm_thread.record, kind, id, tdm_thread.id);
 	if (err == 0 && atomic_load(&tdm_capture_mode) != 0)
 		tdm_capture_free(kind, freed.asked, freed.bank_bytes, freed.banks == 0);
-	if (atomic_load(&tdm_client.closing))
-		tdm_client_after_exit(writer);
 	return err;
 }
 
@@ -275,6 +272,7 @@ int tidemark_free_(uint32_t number, uint32_t kind, uint64_t id)
 /* The writer and a device for the rarer calls: 0 with both set, and the library entered; or an error. */
 static int open_device(uint32_t number, struct tdm_writer **writer, struct tdm_wdevice **device)
 {
+	*device = NULL;
 	if (!tidemark_active_)
 		return -ESHUTDOWN;
 	if (!enter())
@@ -297,7 +295,7 @@ int64_t tidemark_free_all(uint32_t number, uint32_t kind)
 	struct tdm_writer *writer;
 	struct tdm_wdevice *device;
 	if (kind >= TIDEMARK_KIND_COUNT)
-		return -EINVAL;
+		return tidemark_active_ ? lose(TDM_LOSS_INVALID, -EINVAL) : 0;
 	int err = open_device(number, &writer, &device);
 	if (err != 0)
 		return off_is_fine(err);
@@ -317,7 +315,7 @@ int tidemark_describe_device(const struct tidemark_device *d)
 	if (!tidemark_active_)
 		return 0;
 	if (d == NULL || d->size < sizeof *d || (d->region_count != 0 && d->regions == NULL))
-		return -EINVAL;
+		return lose(TDM_LOSS_INVALID, -EINVAL);
 	int err = open_device(d->number, &writer, &device);
 	if (err != 0)
 		return off_is_fine(err);
@@ -384,28 +382,32 @@ int tidemark_program(const char *name)
 	return name == NULL || number != 0 ? 0 : -ENOSPC;
 }
 
-void tdm_client_put_phase(const struct tdm_ledger_phase *phase, const char *name)
+int tdm_client_put_phase(const struct tdm_ledger_phase *phase, const char *name)
 {
 	struct tdm_ledger_phase record = *phase;
-	if (!tidemark_active_ || !enter())
-		return;
+	struct tdm_wdevice *device;
+	int err = -ENOSPC;
+	if (!tidemark_active_)
+		return 0;
+	if (!enter())
+		return lose(TDM_LOSS_NESTED, -EBUSY);
 	struct tdm_writer *writer = own_writer();
 	if (writer != NULL) {
 		record.name = put_text(writer, name);
 		record.end_tsc = tdm_clock_ticks();
 		if (record.begin_tsc == 0)
 			record.begin_tsc = record.end_tsc;
-		for (unsigned i = 0; i < TDM_LEDGER_DEVICES && writer->devices[i] != NULL; i++) {
+		for (unsigned i = 0; i < TDM_LEDGER_DEVICES && (device = tdm_writer_get_device(writer, i)) != NULL;
+			i++) {
 			struct tdm_report report = { .name = record.name };
-			record.dram_now +=
-				tdm_writer_count(writer->devices[i], tdm_thread.record, TDM_KIND_DRAM, NULL).bytes +
-				tdm_writer_count(writer->devices[i], tdm_thread.record, TDM_KIND_TRACE, NULL).bytes;
-			tdm_writer_note(
-				writer->devices[i], tdm_thread.record, TDM_LEDGER_PHASE, &report, tdm_thread.id);
+			record.dram_now += tdm_writer_count(device, tdm_thread.record, TDM_KIND_DRAM, NULL).bytes +
+					   tdm_writer_count(device, tdm_thread.record, TDM_KIND_TRACE, NULL).bytes;
+			tdm_writer_note(device, tdm_thread.record, TDM_LEDGER_PHASE, &report, tdm_thread.id);
 		}
-		tdm_writer_put_phase(writer, &record);
+		err = tdm_writer_put_phase(writer, &record);
 	}
 	leave();
+	return err;
 }
 
 int tidemark_phase(const char *name)
@@ -413,8 +415,7 @@ int tidemark_phase(const char *name)
 	struct tdm_ledger_phase mark = { .flags = TDM_PHASE_MARK };
 	if (name == NULL || name[0] == '\0')
 		return -EINVAL;
-	tdm_client_put_phase(&mark, name);
-	return 0;
+	return tdm_client_put_phase(&mark, name);
 }
 
 int tidemark_get_usage(uint32_t number, uint32_t kind, struct tidemark_usage *usage)
@@ -423,22 +424,18 @@ int tidemark_get_usage(uint32_t number, uint32_t kind, struct tidemark_usage *us
 	if (kind >= TIDEMARK_KIND_COUNT || usage == NULL)
 		return -EINVAL;
 	memset(usage, 0, sizeof *usage);
-	for (unsigned i = 0; writer != NULL && i < TDM_LEDGER_DEVICES && writer->devices[i] != NULL; i++) {
-		struct tdm_wdevice *device = writer->devices[i];
-		if (device->number != number || (device->shared->flags & TDM_DEVICE_VIRTUAL) != 0)
-			continue;
-		if (!enter())
-			return -EBUSY;
-		struct tdm_ledger_peak peak = { 0 };
-		struct tdm_ledger_now c = tdm_writer_count(device, tdm_thread.record, kind, &peak);
-		struct tdm_ledger_faults f = device->shared->faults[kind];
-		leave();
-		*usage = (struct tidemark_usage){ c.bytes, peak.bytes, c.asked_bytes, c.bank_bytes, peak.bank_bytes,
-			c.buffers, c.allocs, c.allocs - c.buffers, f.double_frees, f.unknown_frees, f.rereports,
-			f.out_of_memory };
-		return 0;
-	}
-	return -ENODEV;
+	struct tdm_wdevice *device = writer != NULL ? tdm_writer_find_device(writer, number, false) : NULL;
+	if (device == NULL)
+		return -ENODEV;
+	if (!enter())
+		return -EBUSY;
+	struct tdm_ledger_peak peak = { 0 };
+	struct tdm_ledger_now c = tdm_writer_count(device, tdm_thread.record, kind, &peak);
+	struct tdm_ledger_faults f = device->shared->faults[kind];
+	leave();
+	*usage = (struct tidemark_usage){ c.bytes, peak.bytes, c.asked_bytes, c.bank_bytes, peak.bank_bytes, c.buffers,
+		c.allocs, c.allocs - c.buffers, f.double_frees, f.unknown_frees, f.rereports, f.out_of_memory };
+	return 0;
 }
 
 uint64_t tidemark_lost(void)

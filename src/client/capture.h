@@ -58,6 +58,6 @@ TIDEMARK_API int tidemark_capture_program_peaks_(size_t i, int64_t *dfb, int64_t
 int tdm_client_enable(void);
 
 /* Appends a finished segment to the ledger; copies `name`, and fills in the end and `dram_now`. */
-void tdm_client_put_phase(const struct tdm_ledger_phase *phase, const char *name);
+int tdm_client_put_phase(const struct tdm_ledger_phase *phase, const char *name);
 
 #endif

@@ -35,7 +35,9 @@ uint32_t tidemark_epoch_ = 1;
 
 static struct tdm_writer *last_writer; /* survives a fork: the parent's, in a child that has none yet */
 static pid_t last_pid;
-static bool atfork_registered, is_auto;
+static _Atomic pid_t own_pid; /* of the process that this memory was made ready for */
+static _Atomic bool atfork_registered;
+static bool is_auto;
 
 void tdm_thread_refresh(struct tdm_writer *writer)
 {
@@ -46,20 +48,29 @@ void tdm_thread_refresh(struct tdm_writer *writer)
 	tdm_thread.epoch = atomic_load(&atomic_load(&tdm_live)->epoch);
 }
 
+/* What other threads of the parent held is free, and what the parent counted is the parent's. */
+static void forget_parent(void)
+{
+	atomic_store(&first_page.lock, 0);
+	atomic_store(&tdm_client.unrecorded, 0);
+	tdm_stack_after_fork();
+	tdm_capture_after_fork();
+}
+
 static void after_fork_in_child(void)
 {
 	tdm_thread.busy = 0;
 	tdm_thread.record = NULL;
 	tdm_thread.epoch = 0;
 	tdm_thread.device_key = 0;
-	tidemark_epoch_++; /* names have to be looked up in the child's own ledger */
-	atomic_store(&first_page.lock, 0);
+	__atomic_fetch_add(&tidemark_epoch_, 1, __ATOMIC_RELAXED); /* names are looked up in the child's own ledger */
+	atomic_store(&own_pid, getpid());
 	atomic_store(&first_page.writer, NULL);
 	struct tdm_live_page *page = atomic_load(&tdm_live);
 	atomic_store(&page->writer, NULL); /* where the kernel could not wipe it */
 	atomic_store(&page->epoch, 0);
 	atomic_store(&page->lock, 0);
-	tdm_capture_after_fork();
+	forget_parent();
 }
 
 static bool daemon_listens(void)
@@ -92,8 +103,8 @@ void tdm_client_look_for_daemon(void)
 
 int tdm_client_enable(void)
 {
-	if (!atfork_registered) {
-		atfork_registered = true;
+	if (!atomic_exchange(&atfork_registered, true)) {
+		atomic_store(&own_pid, getpid());
 		pthread_atfork(NULL, NULL, after_fork_in_child);
 	}
 	__atomic_store_n(&tidemark_active_, 1, __ATOMIC_RELEASE);
@@ -124,15 +135,6 @@ __attribute__((constructor(FIRST_PRIORITY))) static void client_start(void)
 	}
 }
 
-/* In a forked child: keeps what tells an inherited buffer, gives back the rest of the parent's writer. */
-static void adopt(struct tdm_writer *child, struct tdm_writer *parent)
-{
-	struct tdm_slot_index *indexes = tdm_private_alloc(TDM_LEDGER_DEVICES * sizeof *indexes);
-	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && parent->devices[i] != NULL && indexes != NULL; i++)
-		indexes[child->inherited_count++] = parent->devices[i]->index;
-	child->inherited = indexes;
-}
-
 static struct tdm_live_page *wiped_page(struct tdm_live_page *page)
 {
 	if (page != &first_page)
@@ -154,22 +156,18 @@ static struct tdm_writer *make_writer(struct tdm_live_page *page)
 	struct tdm_writer *writer = NULL;
 	pid_t pid = getpid();
 	struct tdm_writer *parent = last_writer != NULL && last_pid != pid ? last_writer : NULL;
-	if (parent != NULL) {
-		tdm_ledger_file_close(&parent->file, false);
-		last_writer = NULL;
-	}
 	int err = tdm_writer_new(
 		dir != NULL && dir[0] != '\0' ? dir : default_dir, read_number("TIDEMARK_MODE", 8, 0777), &writer);
 	if (err != 0) {
 		uint32_t shift = page->failures < 12 ? page->failures : 12;
-		page->skip = (uint32_t)SKIP_FIRST << shift;
-		page->skip = page->skip < SKIP_MAX ? page->skip : SKIP_MAX;
+		uint32_t skip = (uint32_t)SKIP_FIRST << shift;
+		atomic_store(&page->skip, skip < SKIP_MAX ? skip : SKIP_MAX);
 		page->failures++;
 		return NULL;
 	}
 	if (parent != NULL)
-		adopt(writer, parent);
-	tidemark_epoch_++;
+		tdm_writer_adopt(writer, parent);
+	__atomic_fetch_add(&tidemark_epoch_, 1, __ATOMIC_RELAXED);
 	writer->file.header->lost[TDM_LOSS_SPACE] += atomic_exchange(&tdm_client.unrecorded, 0);
 	last_writer = writer;
 	last_pid = pid;
@@ -180,8 +178,12 @@ struct tdm_writer *tdm_client_writer_slow(void)
 {
 	struct tdm_live_page *page = atomic_load(&tdm_live);
 	struct tdm_writer *writer = NULL;
-	if (page->skip != 0) {
-		page->skip--;
+	pid_t pid = getpid();
+	if (atomic_exchange(&own_pid, pid) != pid)
+		forget_parent(); /* a child that was not made by fork(): no handler has run */
+	uint32_t skip = atomic_load_explicit(&page->skip, memory_order_relaxed);
+	if (skip != 0) {
+		atomic_store_explicit(&page->skip, skip - 1, memory_order_relaxed); /* threads may count one twice */
 	} else if (tdm_lock_take(&page->lock)) {
 		struct tdm_live_page *current = atomic_load(&tdm_live);
 		writer = atomic_load(&current->writer);
@@ -211,7 +213,7 @@ static void end_ledger(struct tdm_writer *writer)
 	tdm_ledger_file_clock(&writer->file);
 	header->closed_tsc = header->last.tsc;
 	atomic_store((_Atomic uint32_t *)&header->state, TDM_LEDGER_CLOSED);
-	if (tdm_client.keep || tdm_writer_live(writer, NULL) != 0)
+	if (tdm_client.keep || tdm_writer_live(writer, tdm_thread.record) != 0)
 		return;
 	unlink(writer->file.path);
 	struct tdm_live_page *page = atomic_load(&tdm_live);
@@ -220,10 +222,11 @@ static void end_ledger(struct tdm_writer *writer)
 		atomic_store(&page->epoch, 0);
 }
 
-void tdm_client_after_exit(struct tdm_writer *writer)
+void tdm_client_after_exit(void)
 {
-	if (tdm_client_peek() == writer &&
-		(writer->file.header->state != TDM_LEDGER_CLOSED || tdm_writer_live(writer, NULL) == 0))
+	struct tdm_writer *writer = tdm_client_peek();
+	if (writer != NULL && (writer->file.header->state != TDM_LEDGER_CLOSED ||
+				      (!tdm_client.keep && tdm_writer_live(writer, tdm_thread.record) == 0)))
 		end_ledger(writer);
 }
 

@@ -32,7 +32,7 @@ struct tdm_live_page {
 	struct tdm_writer *_Atomic writer;
 	_Atomic uint32_t epoch; /* of the writer; 0: none. What threads keep about another one is not valid. */
 	_Atomic uint32_t lock;  /* around making and ending a writer */
-	uint32_t skip;          /* reports to let pass before a ledger is tried again */
+	_Atomic uint32_t skip;  /* reports to let pass before a ledger is tried again */
 	uint32_t failures;
 };
 extern struct tdm_live_page *_Atomic tdm_live;
@@ -64,8 +64,8 @@ int tdm_client_enable(void);
 /* With TIDEMARK=auto: looks again whether a daemon is there. */
 void tdm_client_look_for_daemon(void);
 
-/* After a report while the process is ending. */
-void tdm_client_after_exit(struct tdm_writer *writer);
+/* After a call while the process is ending. */
+void tdm_client_after_exit(void);
 
 /* Brings what is known of the calling thread up to date. */
 void tdm_thread_refresh(struct tdm_writer *writer);

@@ -174,6 +174,13 @@ static void note_modules(struct tdm_writer *writer, const uint64_t *frames, uint
 	tdm_lock_give(&modules.lock);
 }
 
+void tdm_stack_after_fork(void)
+{
+	atomic_store(&modules.lock, 0);
+	modules.writer = NULL;
+	modules.count = 0;
+}
+
 uint32_t tdm_stack_put(struct tdm_writer *writer, const uint64_t *frames, uint32_t count)
 {
 	bool is_new;

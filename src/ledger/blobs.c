@@ -1,4 +1,5 @@
 #include "ledger/blobs.h"
+#include "base/clock.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -7,9 +8,11 @@
 enum {
 	FIRST_CELLS = 1024,
 	FIRST_NUMBER = 2, /* numbers 0 and 1 stay unused */
-	SPINS = 200,
-	YIELDS_MAX = 1 << 20, /* about a second: whoever holds the lock so long does not run any more */
+	SPINS = 200,      /* looks before the processor is given away, */
+	YIELDS = 8,       /* and how often it is before the clock is read */
+	RETRY_AFTER = 1024,
 };
+#define PATIENCE_NS  (TDM_NS_PER_S / 2) /* whoever is inside so long does not run any more */
 #define CAPACITY_MAX (UINT64_C(256) << 20)
 
 struct tdm_blob_cell {
@@ -18,19 +21,33 @@ struct tdm_blob_cell {
 	uint32_t bytes;
 };
 
-bool tdm_lock_take_slow(_Atomic uint32_t *lock)
+bool tdm_wait_more(struct tdm_wait *wait)
 {
-	for (uint32_t tries = 0; tries < YIELDS_MAX; tries++) {
-		for (int i = 0; i < SPINS; i++) {
-			if (atomic_load_explicit(lock, memory_order_relaxed) == 0 &&
-				atomic_exchange_explicit(lock, 1, memory_order_acquire) == 0)
-				return true;
+	if (++wait->looks % SPINS != 0) {
 #if defined(__x86_64__)
-			__builtin_ia32_pause();
+		__builtin_ia32_pause();
 #endif
-		}
-		sched_yield();
+		return true;
 	}
+	sched_yield();
+	if (wait->looks % (SPINS * YIELDS) != 0)
+		return true;
+	uint64_t now = tdm_clock_ns();
+	if (wait->until_ns == 0)
+		wait->until_ns = now + PATIENCE_NS;
+	return !wait->is_hopeless && now < wait->until_ns;
+}
+
+bool tdm_lock_take_slow(_Atomic uint32_t *lock, uint32_t was)
+{
+	struct tdm_wait wait = { .is_hopeless = was == TDM_LOCK_HOPELESS };
+	uint32_t taken = TDM_LOCK_TAKEN;
+	do
+		if (atomic_load_explicit(lock, memory_order_relaxed) == TDM_LOCK_FREE &&
+			atomic_exchange_explicit(lock, TDM_LOCK_TAKEN, memory_order_acquire) == TDM_LOCK_FREE)
+			return true;
+	while (tdm_wait_more(&wait));
+	atomic_compare_exchange_strong(lock, &taken, TDM_LOCK_HOPELESS);
 	return false;
 }
 
@@ -149,6 +166,12 @@ static int grow_cells(struct tdm_blobs *blobs)
 	return 0;
 }
 
+/* A cell for one more: half of them are used, or most where there is no memory for others. */
+static bool has_cell(struct tdm_blobs *blobs)
+{
+	return blobs->count <= blobs->mask / 2 || grow_cells(blobs) == 0 || blobs->count < blobs->mask / 8 * 7;
+}
+
 static uint32_t put_locked(
 	struct tdm_blobs *blobs, enum tdm_blob_kind kind, const void *content, size_t bytes, bool *is_new)
 {
@@ -157,17 +180,22 @@ static uint32_t put_locked(
 	for (; blobs->cells[at].number != 0; at = (at + 1) & blobs->mask)
 		if (blobs->cells[at].hash == hash && same_content(blobs, &blobs->cells[at], kind, content, bytes))
 			return blobs->cells[at].number;
-	if (blobs->full)
-		return 0;
-	uint32_t number = append(blobs, kind, hash, content, bytes);
-	if (number == 0) {
-		blobs->full = true;
+	if (blobs->retry != 0) {
+		blobs->retry--;
 		return 0;
 	}
+	uint32_t mask = blobs->mask;
+	uint32_t number = has_cell(blobs) ? append(blobs, kind, hash, content, bytes) : 0;
+	if (number == 0) {
+		blobs->retry = RETRY_AFTER;
+		return 0;
+	}
+	if (blobs->mask != mask) /* the cells have moved */
+		for (at = (uint32_t)hash & blobs->mask; blobs->cells[at].number != 0;)
+			at = (at + 1) & blobs->mask;
 	blobs->cells[at] = (struct tdm_blob_cell){ hash, number, (uint32_t)bytes };
+	blobs->count++;
 	*is_new = true;
-	if (++blobs->count > blobs->mask / 2 && grow_cells(blobs) != 0)
-		blobs->full = true;
 	return number;
 }
 

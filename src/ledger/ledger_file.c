@@ -8,12 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
 	GENERATIONS_MAX = 10000,
-	FD_FLOOR = 200, /* the library's descriptor keeps out of the way of the program's */
+	GENERATIONS_AHEAD = 32, /* names that are looked for behind the last one found */
+	INTERRUPTS_MAX = 100,   /* reservations begun again because a signal came */
+	FD_FLOOR = 200,         /* the library's descriptor keeps out of the way of the program's */
 	HUGE_BYTES = 2 << 20,
 };
 
@@ -148,8 +151,7 @@ static void fill_header(struct tdm_ledger_header *header, uint64_t start, uint32
 	atomic_store_explicit((_Atomic uint32_t *)&header->state, TDM_LEDGER_OPEN, memory_order_release);
 }
 
-/* Whether a ledger that this process wrote before an exec has nothing to tell: no live buffer, nothing lost, no fault.
- */
+/* Whether a ledger that this process wrote before an exec has nothing to tell: no live buffer. */
 static bool tells_nothing(int fd)
 {
 	struct tdm_ledger_header header;
@@ -173,26 +175,65 @@ static bool tells_nothing(int fd)
 	return true;
 }
 
+static bool is_locked(int fd)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	return fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 static void remove_if_empty(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && tells_nothing(fd))
+	/* A lock is that of a process in another namespace which has the same number: ours went with the exec. */
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !is_locked(fd) && tells_nothing(fd))
 		unlink(path);
 	close(fd);
 }
 
-/* The first generation whose name is free. */
+/* The path of a generation. A relative directory is made absolute: the program may go elsewhere. */
+static int format_path(struct tdm_ledger_file *file, const char *dir, uint64_t start, uint32_t generation)
+{
+	size_t used = 0;
+	if (dir[0] != '/') {
+		if (getcwd(file->path, sizeof file->path - 1) == NULL)
+			return errno == ERANGE ? -ENAMETOOLONG : -errno;
+		used = strlen(file->path);
+		file->path[used++] = '/';
+	}
+	int len = snprintf(file->path + used, sizeof file->path - used, "%s/" TDM_LEDGER_PREFIX "%d.%llu.%u", dir,
+		(int)getpid(), (unsigned long long)start, generation);
+	return len < 0 || (size_t)len >= sizeof file->path - used ? -ENAMETOOLONG : 0;
+}
+
+/* The generation behind all that are there; empty ones are removed on the way, which leaves gaps. */
+static int next_generation(struct tdm_ledger_file *file, const char *dir, uint64_t start, uint32_t *next)
+{
+	struct stat st;
+	*next = 0;
+	for (uint32_t g = 0; g < *next + GENERATIONS_AHEAD && g < GENERATIONS_MAX; g++) {
+		int err = format_path(file, dir, start, g);
+		if (err != 0)
+			return err;
+		if (lstat(file->path, &st) != 0)
+			continue;
+		remove_if_empty(file->path);
+		*next = g + 1;
+	}
+	return 0;
+}
+
 static int create_unique(
 	struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint64_t start, uint32_t *generation)
 {
-	for (uint32_t g = 0; g < GENERATIONS_MAX; g++) {
-		int len = snprintf(file->path, sizeof file->path, "%s/" TDM_LEDGER_PREFIX "%d.%llu.%u", dir,
-			(int)getpid(), (unsigned long long)start, g);
-		if (len < 0 || (size_t)len >= sizeof file->path)
-			return -ENAMETOOLONG;
+	uint32_t first;
+	int err = next_generation(file, dir, start, &first);
+	for (uint32_t g = first; err == 0 && g < GENERATIONS_MAX; g++) {
+		err = format_path(file, dir, start, g);
+		if (err != 0)
+			break;
 		int fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode != 0 ? mode : 0600);
 		if (fd >= 0) {
 			*generation = g;
@@ -200,9 +241,8 @@ static int create_unique(
 		}
 		if (errno != EEXIST)
 			return -errno;
-		remove_if_empty(file->path);
 	}
-	return -EEXIST;
+	return err != 0 ? err : -EEXIST;
 }
 
 /* The lock shows readers that the writer lives. It goes with the process, whatever way that ends. */
@@ -221,19 +261,39 @@ static int move_fd_up(int fd)
 	return high;
 }
 
+/* Changes the file's size. Beyond the program's limit the kernel would send a signal that ends it. */
+static int set_size(int fd, uint64_t size)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
+		return -EFBIG;
+	return ftruncate(fd, (off_t)size) == 0 ? 0 : -errno;
+}
+
+static int reserve(int fd, uint64_t offset, size_t bytes)
+{
+	int err = EINTR;
+	for (int i = 0; i < INTERRUPTS_MAX && err == EINTR; i++)
+		err = fallocate(fd, 0, (off_t)offset, (off_t)bytes) == 0 ? 0 : errno;
+	if (err == EOPNOTSUPP)
+		err = posix_fallocate(fd, (off_t)offset, (off_t)bytes); /* writes where it cannot reserve */
+	return -err;
+}
+
 static int map_header(struct tdm_ledger_file *file)
 {
-	if (ftruncate(file->fd, TDM_LEDGER_PAGE) != 0)
-		return -errno;
-	int err = posix_fallocate(file->fd, 0, TDM_LEDGER_PAGE);
+	int err = set_size(file->fd, TDM_LEDGER_PAGE);
+	if (err == 0)
+		err = reserve(file->fd, 0, TDM_LEDGER_PAGE);
 	if (err != 0)
-		return -err;
+		return err;
 	void *at = mmap(NULL, TDM_LEDGER_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
 	if (at == MAP_FAILED)
 		return -errno;
 	file->header = at;
 	file->areas[file->area_count].at = at;
 	file->areas[file->area_count++].bytes = TDM_LEDGER_PAGE;
+	file->size = TDM_LEDGER_PAGE;
 	return 0;
 }
 
@@ -250,15 +310,24 @@ int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32
 		fchmod(file->fd, mode); /* asked for expressly: the umask does not count */
 	file->fd = move_fd_up(file->fd);
 	lock_file(file->fd);
-	int err = fstat(file->fd, &st) == 0 ? map_header(file) : -errno;
+	if (fstat(file->fd, &st) == 0) {
+		file->device_no = st.st_dev;
+		file->inode = st.st_ino;
+	}
+	int err = map_header(file);
 	if (err != 0) {
 		tdm_ledger_file_close(file, true);
 		return err;
 	}
-	file->device_no = st.st_dev;
-	file->inode = st.st_ino;
 	fill_header(file->header, start, generation);
 	return 0;
+}
+
+/* Programs close descriptors that are not theirs, and then have another file under our number. */
+static bool is_our_fd(const struct tdm_ledger_file *file, int fd)
+{
+	struct stat st;
+	return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == file->device_no && st.st_ino == file->inode;
 }
 
 void tdm_ledger_file_close(struct tdm_ledger_file *file, bool remove)
@@ -269,21 +338,20 @@ void tdm_ledger_file_close(struct tdm_ledger_file *file, bool remove)
 		munmap(file->areas[i].at, file->areas[i].bytes);
 	file->area_count = 0;
 	file->header = NULL;
-	if (file->fd >= 0)
+	if (is_our_fd(file, file->fd))
 		close(file->fd);
 	file->fd = -1;
 }
 
-/* Programs that close all descriptors take ours, too; it is opened again by name, if that is still the same file. */
+/* A descriptor that the program closed is opened again by name, if that is still the same file. */
 static int check_fd(struct tdm_ledger_file *file)
 {
-	struct stat st;
-	if (fstat(file->fd, &st) == 0 && st.st_dev == file->device_no && st.st_ino == file->inode)
+	if (is_our_fd(file, file->fd))
 		return 0;
 	int fd = open(file->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) != 0 || st.st_dev != file->device_no || st.st_ino != file->inode) {
+	if (!is_our_fd(file, fd)) {
 		close(fd);
 		return -ENOENT;
 	}
@@ -299,37 +367,38 @@ int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t off
 	to = page_up(to);
 	if (err != 0 || to <= from)
 		return err;
-	if (fallocate(file->fd, 0, (off_t)(offset + from), (off_t)(to - from)) != 0)
-		return -errno;
+	err = reserve(file->fd, offset + from, to - from);
+	if (err != 0)
+		return err;
 	/* Where the kernel can, the pages are mapped here rather than one by one on the hot path. */
 	madvise((char *)at + from, to - from, MADV_POPULATE_WRITE);
 	return 0;
 }
 
-int tdm_ledger_file_area(struct tdm_ledger_file *file, size_t bytes, size_t reserve, void **at, uint64_t *offset)
+int tdm_ledger_file_area(struct tdm_ledger_file *file, size_t bytes, size_t first, void **at, uint64_t *offset)
 {
-	uint64_t from = file->header->file_size;
+	uint64_t from = file->size;
 	int err = check_fd(file);
 	bytes = page_up(bytes);
 	if (err != 0)
 		return err;
 	if (file->area_count == TDM_LEDGER_AREAS_MAX)
 		return -ENOSPC;
-	if (ftruncate(file->fd, (off_t)(from + bytes)) != 0)
-		return -errno;
+	err = set_size(file->fd, from + bytes);
+	if (err != 0)
+		return err;
 	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, (off_t)from);
-	if (map == MAP_FAILED)
-		return -errno;
-	err = tdm_ledger_file_reserve(file, map, from, 0, reserve);
+	err = map != MAP_FAILED ? tdm_ledger_file_reserve(file, map, from, 0, first) : -errno;
 	if (err != 0) {
-		munmap(map, bytes);
-		if (ftruncate(file->fd, (off_t)from) != 0)
-			return err;
+		if (map != MAP_FAILED)
+			munmap(map, bytes);
+		set_size(file->fd, from);
 		return err;
 	}
 	file->areas[file->area_count].at = map;
 	file->areas[file->area_count++].bytes = bytes;
-	atomic_store_explicit((_Atomic uint64_t *)&file->header->file_size, from + bytes, memory_order_release);
+	file->size = from + bytes;
+	atomic_store_explicit((_Atomic uint64_t *)&file->header->file_size, file->size, memory_order_release);
 	*at = map;
 	*offset = from;
 	return 0;

@@ -19,6 +19,7 @@ struct tdm_ledger_file {
 	struct tdm_ledger_header *header; /* mapped */
 	char path[TDM_LEDGER_PATH_MAX];
 	uint64_t device_no, inode; /* of the file, to know it again */
+	uint64_t size;             /* the header's word; what others can write is not read back */
 	struct {
 		void *at;
 		size_t bytes;
@@ -36,10 +37,10 @@ int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32
 void tdm_ledger_file_close(struct tdm_ledger_file *file, bool remove);
 
 /*
- * A new area of the file, `bytes` long and mapped, of which the first `reserve` bytes may be touched. Offset in
+ * A new area of the file, `bytes` long and mapped, of which the first `first` bytes may be touched. Offset in
  * *offset. 0 or -errno (-ENOSPC: the file system is full).
  */
-int tdm_ledger_file_area(struct tdm_ledger_file *file, size_t bytes, size_t reserve, void **at, uint64_t *offset);
+int tdm_ledger_file_area(struct tdm_ledger_file *file, size_t bytes, size_t first, void **at, uint64_t *offset);
 
 /* Reserves [from, to) of an area, so that it may be touched, and touches it. 0 or -errno. */
 int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t offset, size_t from, size_t to);

@@ -63,7 +63,7 @@ static bool is_run_name(const char *name)
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	return strverscmp(*(char *const *)a, *(char *const *)b); /* numbers by their value */
 }
 
 static int add_name(struct names *names, const char *name)

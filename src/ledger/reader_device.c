@@ -122,31 +122,35 @@ static unsigned resolve_counts(const struct tdm_ledger_device *page, uint64_t se
 	return bad + !resolve_l1_all(page, seq, counts);
 }
 
-/* The page and its counters as call *seq left them; see the head of this file. */
+/* The page and its counters as call *seq left them; *rough when they may be those of several calls. See the head of
+ * this file. */
 static int read_page(struct tdm_ledger *ledger, uint64_t offset, struct tdm_ledger_device *page, uint64_t *seq,
-	struct tdm_ledger_count *counts)
+	struct tdm_ledger_count *counts, bool *rough)
 {
-	uint64_t after;
+	uint64_t before;
 	unsigned bad = TDM_LEDGER_COUNTERS;
 	for (int i = 0; i < TRIES; i++) {
-		int err = tdm_ledger_seq(ledger, offset, seq);
+		int err = tdm_ledger_seq(ledger, offset, &before);
 		if (err == 0)
 			err = tdm_ledger_read(ledger, offset, page, sizeof *page);
 		if (err == 0)
-			err = tdm_ledger_seq(ledger, offset, &after);
+			err = tdm_ledger_seq(ledger, offset, seq);
 		if (err != 0)
 			return err;
 		if (*seq == TDM_LEDGER_SEQ_BUSY)
 			return TDM_ECORRUPT;
 		/* A writer that was killed while it described the device leaves that number odd for good. */
-		bool whole = (after == *seq && page->described % 2 == 0) || i >= ROUGH_AFTER;
+		bool whole = *seq == before && page->described % 2 == 0;
+		*rough = *seq != before;
 		bad = resolve_counts(page, *seq, counts);
-		if (whole && bad == 0)
+		if ((whole || i >= ROUGH_AFTER) && bad == 0)
 			return 0;
 		if (i % YIELD_EVERY == YIELD_EVERY - 1)
 			sched_yield();
 	}
-	ledger->refused += bad;
+	*rough = true;
+	if (*seq == before)
+		ledger->refused += bad;
 	return 0;
 }
 
@@ -220,10 +224,11 @@ int tdm_ledger_device_read(struct tdm_ledger *ledger, uint64_t offset, struct td
 {
 	struct tdm_ledger_device page;
 	uint64_t seq;
+	bool rough;
 	if (!tdm_ledger_is_inside(ledger, offset, sizeof page))
 		return tdm_diag_set(
 			diag, TDM_ECORRUPT, 0, 0, "damaged: a device at byte %" PRIu64 " lies outside", offset);
-	int err = read_page(ledger, offset, &page, &seq, view->counts);
+	int err = read_page(ledger, offset, &page, &seq, view->counts, &rough);
 	if (err != 0)
 		return tdm_diag_set(diag, err, 0, 0, "the device at byte %" PRIu64 " cannot be read: %s", offset,
 			tdm_err_text(err));
@@ -234,6 +239,7 @@ int tdm_ledger_device_read(struct tdm_ledger *ledger, uint64_t offset, struct td
 	err = tdm_ledger_measure(ledger);
 	if (err == 0)
 		err = read_place(ledger, offset, areas, &page, place);
+	place->rough = rough;
 	return err != 0 ? tdm_diag_set(diag, err, 0, 0, "the device at byte %" PRIu64 " cannot be read: %s", offset,
 				  tdm_err_text(err))
 			: 0;

@@ -33,9 +33,8 @@ static int catch_slot(struct haul *caught, const struct tdm_ledger_slot *slot, c
 	bool is_view = slot->banks == 0 || (slot->flags & TDM_SLOT_VIEW) != 0;
 	uint64_t holding = more->holding != 0 ? more->holding : slot->banks;
 	if (slot->kind >= TDM_KIND_COUNT ||
-		(!is_view &&
-			(__builtin_mul_overflow(slot->bank_bytes, (uint64_t)slot->banks, &buffer.reserved_bytes) ||
-				__builtin_mul_overflow(slot->bank_bytes, holding, &buffer.occupied_bytes)))) {
+		(!is_view && (__builtin_mul_overflow(slot->bank_bytes, (uint64_t)slot->banks, &buffer.reserved_bytes) ||
+				     __builtin_mul_overflow(slot->bank_bytes, holding, &buffer.occupied_bytes)))) {
 		caught->refused++;
 		return 0;
 	}
@@ -164,7 +163,7 @@ int tdm_ledger_buffers(
 			free(caught.list);
 			return err;
 		}
-		*exact = equals_counts(&caught, ledger->views[device].counts);
+		*exact = !ledger->places[device].rough && equals_counts(&caught, ledger->views[device].counts);
 	}
 	ledger->refused += caught.refused;
 	*buffers = caught.list;
@@ -182,8 +181,8 @@ static bool record_is_valid(const struct tdm_ledger_record *record)
 }
 
 /*
- * The oldest number that can be in the ring, and be read whole, when `later` calls were finished after it was read: call later + 1 may be writing over the
- * record that lies `records` before it.
+ * The oldest number that can be in the ring, and be read whole, when `later` calls were finished after it was read:
+ * call later + 1 may be writing over the record that lies `records` before it.
  */
 static uint64_t oldest_in_ring(uint64_t later, uint64_t records)
 {

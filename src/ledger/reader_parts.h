@@ -23,6 +23,7 @@ struct tdm_ledger_place {
 	uint64_t slot_offset[TDM_LEDGER_SEGMENTS];
 	uint64_t ring_offset;
 	uint64_t ring_records; /* 0: it has none that could be read */
+	bool rough;            /* the counters in the view may be those of several calls */
 };
 
 struct tdm_ledger_area {

@@ -2,6 +2,7 @@
 #include "ledger/ledger_file.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 
 enum {
 	FIRST_BUCKETS = 64,
@@ -17,11 +18,22 @@ static int table_init(struct tdm_slot_table *table, uint32_t buckets)
 	return table->buckets != NULL ? 0 : -ENOMEM;
 }
 
+/*
+ * Tables change in an order that a child sees as whole: another thread may fork at any instruction, and the child looks
+ * up what it inherited. Memory is forgotten before it is given back, and a mask never reaches behind its buckets.
+ */
+static void step(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
 static void table_done(struct tdm_slot_table *table)
 {
-	if (table->buckets != NULL)
-		tdm_private_free(table->buckets, ((size_t)table->mask + 1) * sizeof *table->buckets);
+	struct tdm_bucket *buckets = table->buckets;
 	table->buckets = NULL;
+	step();
+	if (buckets != NULL)
+		tdm_private_free(buckets, ((size_t)table->mask + 1) * sizeof *buckets);
 }
 
 int tdm_slot_index_init(struct tdm_slot_index *index)
@@ -65,10 +77,15 @@ static int begin_growth(struct tdm_slot_index *index, size_t count)
 	int err = buckets > BUCKETS_MAX ? -ENOMEM : table_init(&bigger, buckets);
 	if (err != 0) /* a fuller table still works, up to a point */
 		return count < ((size_t)index->now.mask + 1) * FILL_MAX ? 0 : err;
-	index->old = index->now;
-	index->now = bigger;
 	index->moved = 0;
 	index->limit = (size_t)buckets * FILL;
+	index->old.mask = index->now.mask;
+	step();
+	index->old.buckets = index->now.buckets;
+	step();
+	index->now.buckets = bigger.buckets;
+	step();
+	index->now.mask = bigger.mask;
 	return 0;
 }
 

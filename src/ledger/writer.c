@@ -1,8 +1,7 @@
-#include "ledger/writer.h"
+#include "ledger/writer_hot.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,9 +9,8 @@
 enum {
 	RESERVE_SLOTS = 2048, /* slots are reserved in pieces of so many, whole pages, so that no report waits long */
 	RETRY_AFTER = 1024,   /* reports that pass without asking for room again after it was refused */
+	DEVICE_RETRY_AFTER = 64,
 	SPARE_FIRST = 1024,
-	SPINS = 1000, /* looks at an owner who is inside, before the processor is given away */
-	WAIT_MAX = 1 << 20,
 	RING_BYTES = TDM_LEDGER_RING * sizeof(struct tdm_ledger_record),
 	SLOT_BYTES = sizeof(struct tdm_ledger_slot),
 	MORE_BYTES = sizeof(struct tdm_ledger_more),
@@ -40,22 +38,31 @@ struct tdm_wthread *tdm_writer_thread(struct tdm_writer *writer)
 	return NULL;
 }
 
+static bool is_inside(const struct tdm_wthread *owner, const struct tdm_wdevice *device)
+{
+	return atomic_load_explicit(&owner->inside, memory_order_acquire) == (uintptr_t)device;
+}
+
 /* Puts the owner out: after the barrier it either is seen inside, or will see that it is not the owner any more. */
 static bool put_owner_out(struct tdm_wdevice *device)
 {
 	struct tdm_wthread *owner = atomic_exchange(&device->owner, NULL);
 	if (owner == NULL)
 		return true;
+	bool is_out = false;
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) == 0) {
+		struct tdm_wait wait = { .is_hopeless = device->is_hopeless };
+		do
+			is_out = !is_inside(owner, device);
+		while (!is_out && tdm_wait_more(&wait));
+	}
+	device->is_hopeless = !is_out;
+	if (!is_out) {
+		atomic_store(&device->owner, owner); /* it may come out later, and nobody must come in before */
+		return false;
+	}
 	device->revocations++;
 	device->streak = 0;
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) != 0)
-		return false; /* cannot be, after it was registered */
-	for (uint32_t i = 0; atomic_load_explicit(&owner->inside, memory_order_acquire) == (uintptr_t)device; i++) {
-		if (i == WAIT_MAX)
-			return false;
-		if (i >= SPINS)
-			sched_yield();
-	}
 	return true;
 }
 
@@ -124,11 +131,32 @@ static void device_free(struct tdm_wdevice *device)
 
 void tdm_writer_free(struct tdm_writer *writer, bool remove)
 {
-	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && writer->devices[i] != NULL; i++)
+	for (unsigned i = 0; i < writer->device_count; i++)
 		device_free(writer->devices[i]);
 	tdm_blobs_done(&writer->blobs);
 	tdm_ledger_file_close(&writer->file, remove);
+	tdm_private_free(writer->threads, TDM_WRITER_THREADS * sizeof *writer->threads);
 	tdm_private_free(writer, sizeof *writer);
+}
+
+void tdm_writer_adopt(struct tdm_writer *writer, struct tdm_writer *parent)
+{
+	size_t cap = TDM_LEDGER_DEVICES + parent->inherited_count;
+	struct tdm_slot_index *indexes = tdm_private_alloc(cap * sizeof *indexes);
+	for (unsigned i = 0; i < parent->inherited_count && indexes != NULL; i++)
+		indexes[writer->inherited_count++] = parent->inherited[i];
+	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && parent->devices[i] != NULL; i++) {
+		struct tdm_wdevice *device = parent->devices[i];
+		if (indexes != NULL)
+			indexes[writer->inherited_count++] = device->index;
+		else
+			tdm_slot_index_done(&device->index);
+		tdm_private_free(device, sizeof *device);
+	}
+	writer->inherited = indexes;
+	tdm_ledger_file_close(&parent->file, false);
+	tdm_private_free(parent->threads, TDM_WRITER_THREADS * sizeof *parent->threads);
+	tdm_private_free(parent, sizeof *parent);
 }
 
 /* Lays out a device: its page, its ring and the first slots in one area of the file. */
@@ -147,6 +175,7 @@ static int device_area(struct tdm_writer *writer, struct tdm_wdevice *device, ui
 	shared->ring_records = TDM_LEDGER_RING;
 	shared->slot_offset[0] = *offset + DEVICE_BYTES + RING_BYTES;
 	shared->slot_segments = 1;
+	device->segment_offset[0] = shared->slot_offset[0];
 	device->shared = shared;
 	device->ring = (struct tdm_ledger_record *)(void *)(bytes + DEVICE_BYTES);
 	device->segment[0] = (struct tdm_ledger_slot *)(void *)(bytes + DEVICE_BYTES + RING_BYTES);
@@ -163,29 +192,37 @@ static int device_area(struct tdm_writer *writer, struct tdm_wdevice *device, ui
 static struct tdm_wdevice *device_new(struct tdm_writer *writer, uint32_t number, bool is_virtual)
 {
 	uint64_t offset;
-	uint32_t count = writer->file.header->device_count;
+	uint32_t count = writer->device_count;
+	if (writer->device_retry != 0) {
+		writer->device_retry--;
+		return NULL;
+	}
 	struct tdm_wdevice *device = count < TDM_LEDGER_DEVICES ? tdm_private_alloc(sizeof *device) : NULL;
 	if (device == NULL)
 		return NULL;
 	device->number = number;
+	device->is_virtual = is_virtual;
 	device->writer = writer;
 	if (tdm_slot_index_init(&device->index) != 0 || tdm_wdevice_spare_grow(device) != 0 ||
 		device_area(writer, device, is_virtual ? TDM_DEVICE_VIRTUAL : 0, &offset) != 0) {
 		device_free(device);
+		writer->device_retry = DEVICE_RETRY_AFTER;
 		return NULL;
 	}
-	writer->devices[count] = device;
+	writer->device_count = count + 1;
 	writer->file.header->device_offset[count] = offset;
+	atomic_store_explicit(&writer->devices[count], device, memory_order_release);
 	atomic_store_explicit((_Atomic uint32_t *)&writer->file.header->device_count, count + 1, memory_order_release);
 	return device;
 }
 
 struct tdm_wdevice *tdm_writer_find_device(struct tdm_writer *writer, uint32_t number, bool is_virtual)
 {
-	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && writer->devices[i] != NULL; i++)
-		if (writer->devices[i]->number == number &&
-			((writer->devices[i]->shared->flags & TDM_DEVICE_VIRTUAL) != 0) == is_virtual)
-			return writer->devices[i];
+	for (unsigned i = 0; i < TDM_LEDGER_DEVICES; i++) {
+		struct tdm_wdevice *device = tdm_writer_get_device(writer, i);
+		if (device == NULL || (device->number == number && device->is_virtual == is_virtual))
+			return device;
+	}
 	return NULL;
 }
 
@@ -195,7 +232,7 @@ struct tdm_wdevice *tdm_writer_device_slow(struct tdm_writer *writer, uint32_t n
 	bool room = true;
 	if (tdm_lock_take(&writer->file_lock)) {
 		device = tdm_writer_find_device(writer, number, is_virtual);
-		room = writer->file.header->device_count < TDM_LEDGER_DEVICES;
+		room = writer->device_count < TDM_LEDGER_DEVICES;
 		if (device == NULL)
 			device = device_new(writer, number, is_virtual);
 		if (device != NULL && number < TDM_WRITER_NUMBERS / 2)
@@ -232,7 +269,7 @@ static uint64_t slots_in(uint32_t segments)
 static int reserve_slots(struct tdm_wdevice *device, uint32_t k, uint64_t from, uint64_t to)
 {
 	struct tdm_ledger_file *file = &device->writer->file;
-	uint64_t offset = device->shared->slot_offset[k];
+	uint64_t offset = device->segment_offset[k];
 	size_t more = ((size_t)TDM_LEDGER_FIRST_SLOTS << k) * SLOT_BYTES;
 	int err = tdm_ledger_file_reserve(
 		file, device->segment[k], offset, (size_t)from * SLOT_BYTES, (size_t)to * SLOT_BYTES);
@@ -256,6 +293,7 @@ static int add_segment(struct tdm_wdevice *device)
 		return err;
 	device->segment[k] = at;
 	device->more[k] = (struct tdm_ledger_more *)(void *)(device->segment[k] + slots);
+	device->segment_offset[k] = offset;
 	device->segment_count = k + 1;
 	device->shared->slot_offset[k] = offset;
 	atomic_store_explicit((_Atomic uint32_t *)&device->shared->slot_segments, k + 1, memory_order_release);
@@ -300,7 +338,8 @@ int tdm_writer_describe(struct tdm_wdevice *device, struct tdm_wthread *self, co
 	_Atomic uint64_t *described = (_Atomic uint64_t *)&shared->described;
 	enum tdm_entered how = tdm_wdevice_enter(device, self);
 	if (how == TDM_NOT_ENTERED)
-		return -EBUSY;
+		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
+	region_count = region_count < TDM_LEDGER_REGIONS ? region_count : TDM_LEDGER_REGIONS;
 	uint64_t was = atomic_load_explicit(described, memory_order_relaxed);
 	atomic_store_explicit(described, was + 1, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
@@ -312,13 +351,15 @@ int tdm_writer_describe(struct tdm_wdevice *device, struct tdm_wthread *self, co
 		(shared->flags & ~(uint32_t)TDM_DEVICE_HAS_CHIP_ID) | (chip_id != NULL ? TDM_DEVICE_HAS_CHIP_ID : 0);
 	shared->grid_x = grid_x;
 	shared->grid_y = grid_y;
-	shared->region_count = region_count < TDM_LEDGER_REGIONS ? region_count : TDM_LEDGER_REGIONS;
-	memset(device->banks, 0, sizeof device->banks);
-	for (uint32_t i = 0; i < shared->region_count; i++) {
+	shared->region_count = region_count;
+	uint32_t banks[TDM_KIND_COUNT] = { 0 };
+	for (uint32_t i = 0; i < region_count; i++) {
 		shared->regions[i] = regions[i];
 		if (regions[i].kind < TDM_KIND_COUNT && !tdm_kind_is_per_core((enum tdm_kind)regions[i].kind))
-			device->banks[regions[i].kind] = regions[i].banks;
+			banks[regions[i].kind] = regions[i].banks;
 	}
+	for (unsigned kind = 0; kind < TDM_KIND_COUNT; kind++)
+		atomic_store_explicit(&device->banks[kind], banks[kind], memory_order_relaxed);
 	atomic_store_explicit(described, was + 2, memory_order_release);
 	tdm_wdevice_leave(device, self, how);
 	tdm_ledger_file_clock(&device->writer->file);
@@ -336,6 +377,7 @@ static int add_phase_segment(struct tdm_writer *writer, uint32_t k)
 	if (err != 0)
 		return err;
 	writer->phase_segment[k] = at;
+	writer->phase_segments = k + 1;
 	writer->file.header->phase_offset[k] = offset;
 	atomic_store_explicit((_Atomic uint32_t *)&writer->file.header->phase_segments, k + 1, memory_order_release);
 	return 0;
@@ -344,15 +386,18 @@ static int add_phase_segment(struct tdm_writer *writer, uint32_t k)
 int tdm_writer_put_phase(struct tdm_writer *writer, const struct tdm_ledger_phase *phase)
 {
 	int err = 0;
-	if (!tdm_lock_take(&writer->file_lock))
+	if (!tdm_lock_take(&writer->file_lock)) {
+		tdm_writer_lost(writer, TDM_LOSS_NESTED);
 		return -EBUSY;
-	uint32_t count = writer->file.header->phase_count;
+	}
+	uint32_t count = writer->phase_count;
 	uint32_t biased = count / TDM_LEDGER_PHASES_FIRST + 1, k = 31 - (uint32_t)__builtin_clz(biased);
-	if (k == writer->file.header->phase_segments)
+	if (k == writer->phase_segments)
 		err = add_phase_segment(writer, k);
 	if (err == 0) {
 		uint32_t begin = TDM_LEDGER_PHASES_FIRST * ((1u << k) - 1);
 		writer->phase_segment[k][count - begin] = *phase;
+		writer->phase_count = count + 1;
 		atomic_store_explicit(
 			(_Atomic uint32_t *)&writer->file.header->phase_count, count + 1, memory_order_release);
 	}
@@ -366,9 +411,16 @@ int tdm_writer_put_phase(struct tdm_writer *writer, const struct tdm_ledger_phas
 uint64_t tdm_writer_live(struct tdm_writer *writer, struct tdm_wthread *self)
 {
 	uint64_t live = 0;
-	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && writer->devices[i] != NULL; i++)
-		for (unsigned kind = 0;
-			kind < TDM_KIND_COUNT && (writer->devices[i]->shared->flags & TDM_DEVICE_VIRTUAL) == 0; kind++)
-			live += tdm_writer_count(writer->devices[i], self, kind, NULL).buffers;
+	bool is_nested = self != NULL && tdm_wthread_is_inside(self);
+	struct tdm_wdevice *device;
+	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && (device = tdm_writer_get_device(writer, i)) != NULL; i++) {
+		if (device->is_virtual)
+			continue;
+		enum tdm_entered how = is_nested ? TDM_NOT_ENTERED : tdm_wdevice_enter(device, self);
+		for (unsigned kind = 0; kind < TDM_KIND_COUNT; kind++)
+			live += device->now[kind]->buffers; /* not entered: as good as it can be known */
+		if (how != TDM_NOT_ENTERED)
+			tdm_wdevice_leave(device, self, how);
+	}
 	return live;
 }

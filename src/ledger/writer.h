@@ -13,6 +13,9 @@
  * `file_lock` covers the file's size and directories: device -> file_lock, blob lock -> file_lock; nothing is taken
  * under it. Locks are in private memory: a killed process cannot leave one behind for a reader to find.
  *
+ * Others can write to the file as well. Nothing that an address or a loop depends on is read back from it: what the
+ * writer needs to know of the file it keeps in private memory.
+ *
  * Order of stores in a report, which readers and the post-mortem rely on (layout.h): everything that carries the new
  * number, then the device's `seq`.
  */
@@ -63,11 +66,14 @@ struct tdm_wdevice {
 		*now[TDM_KIND_COUNT]; /* the newer copy of each counter; the other one is tdm_other_copy() */
 	struct tdm_ledger_peak *peak[TDM_LEDGER_COUNTERS]; /* the same of each peak */
 	struct tdm_ledger_now l1_all;                      /* what lies in L1, all kinds together */
-	uint32_t banks[TDM_KIND_COUNT];                    /* of kinds that lie in banks, as described; 0: not */
+	_Atomic uint32_t banks[TDM_KIND_COUNT];            /* of kinds that lie in banks, as described; 0: not */
 	struct tdm_ledger_slot *segment[TDM_LEDGER_SEGMENTS];
 	struct tdm_ledger_more *more[TDM_LEDGER_SEGMENTS];
+	uint64_t segment_offset[TDM_LEDGER_SEGMENTS]; /* in the file */
 	uint32_t segment_count;
-	uint32_t retry; /* reports to let pass before more room is asked for again */
+	uint32_t retry;   /* reports to let pass before more room is asked for again */
+	bool is_hopeless; /* the owner did not come out when it was waited for */
+	bool is_virtual;
 	struct tdm_writer *writer;
 	char pad[TDM_CACHE_LINE];
 } __attribute__((aligned(TDM_CACHE_LINE)));
@@ -80,8 +86,11 @@ struct tdm_writer {
 	_Atomic uint32_t file_lock;
 	struct tdm_blobs blobs;
 	struct tdm_wdevice *_Atomic by_number[TDM_WRITER_NUMBERS];
-	struct tdm_wdevice *devices[TDM_LEDGER_DEVICES]; /* in the order of the ledger */
+	struct tdm_wdevice *_Atomic devices[TDM_LEDGER_DEVICES]; /* in the order of the ledger */
+	uint32_t device_count;
+	uint32_t device_retry; /* new devices to refuse before room for one is asked for again */
 	struct tdm_ledger_phase *phase_segment[TDM_LEDGER_BLOB_SEGMENTS];
+	uint32_t phase_segments, phase_count;
 	struct tdm_wthread *threads;
 	_Atomic uint32_t thread_count;
 	bool can_own;                     /* the kernel has the barrier that owners rely on */
@@ -119,6 +128,18 @@ int tdm_writer_new(const char *dir, uint32_t mode, struct tdm_writer **out);
 
 /* Ends the ledger; `remove`: takes its file away. */
 void tdm_writer_free(struct tdm_writer *writer, bool remove);
+
+/*
+ * In a forked child, whose own writer is `writer`: keeps what tells a buffer that was inherited, and gives back the
+ * rest of the parent's writer. The parent's threads were stopped at any instruction.
+ */
+void tdm_writer_adopt(struct tdm_writer *writer, struct tdm_writer *parent);
+
+/* The i-th device, or NULL behind the last. */
+static inline struct tdm_wdevice *tdm_writer_get_device(struct tdm_writer *writer, unsigned i)
+{
+	return atomic_load_explicit(&writer->devices[i], memory_order_acquire);
+}
 
 /* The device of this number if there is one. */
 struct tdm_wdevice *tdm_writer_find_device(struct tdm_writer *writer, uint32_t number, bool is_virtual);
@@ -204,7 +225,7 @@ int tdm_writer_replace_cold(struct tdm_wdevice *device, struct tdm_wthread *self
 struct tdm_ledger_now tdm_writer_count(
 	struct tdm_wdevice *device, struct tdm_wthread *self, unsigned kind, struct tdm_ledger_peak *peak);
 
-/* Live buffers on all devices that are real. */
+/* Live buffers on all devices that are real. `self` may be inside: exit() in a signal handler that interrupted it. */
 uint64_t tdm_writer_live(struct tdm_writer *writer, struct tdm_wthread *self);
 
 void tdm_writer_lost(struct tdm_writer *writer, enum tdm_ledger_loss loss);

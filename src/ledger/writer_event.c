@@ -57,6 +57,22 @@ cold void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint6
 		tdm_store_u64(&device->shared->faults[kind].views, device->shared->faults[kind].views + 1);
 	if (next.buffers > device->peak[kind]->buffers)
 		tdm_writer_raise_peak(device, kind, number, device->last_tsc);
+	if (tdm_is_in_l1(kind)) {
+		device->l1_all.buffers += is_free ? UINT64_MAX : 1;
+		if (device->l1_all.buffers > device->peak[TDM_LEDGER_L1_ALL]->buffers)
+			tdm_writer_raise_peak(device, TDM_LEDGER_L1_ALL, number, device->last_tsc);
+	}
+}
+
+/* A sum is at its limit: false for what is there now; the totals since the start stay there, and reports go on. */
+cold bool tdm_writer_cap_totals(const struct tdm_ledger_now *sums, uint64_t *alloc_bytes, uint64_t *alloc_asked)
+{
+	const uint64_t most = (UINT64_C(1) << TDM_WRITER_SUM_BITS) - 1;
+	if (sums->bytes > most || sums->bank_bytes > most || sums->asked_bytes > most)
+		return false;
+	*alloc_bytes = *alloc_bytes < most ? *alloc_bytes : most;
+	*alloc_asked = *alloc_asked < most ? *alloc_asked : most;
+	return true;
 }
 
 /* For the index: the hash of what is in a slot, or only a hint that it will be asked for. */
@@ -81,7 +97,7 @@ cold void tdm_writer_replace(struct tdm_wdevice *device, uint32_t kind, uint64_t
 		return;
 	if (!on_purpose)
 		tdm_store_u64(&faults->rereports, faults->rereports + 1);
-	tdm_free_found(device, pos, hash, slot, thread);
+	tdm_free_found(device, pos, hash, slot, kind, thread);
 }
 
 cold int tdm_writer_replace_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
@@ -165,13 +181,14 @@ int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self
 		struct tdm_ledger_slot *slot = tdm_wdevice_slot(device, i), *found;
 		if (slot->birth == 0 || slot->death != 0 || slot->kind != kind)
 			continue;
-		uint32_t hash = tdm_slot_hash(kind, slot->id);
-		struct tdm_index_pos pos = tdm_find_buffer(device, kind, slot->id, hash, &found);
+		uint64_t id = *(volatile uint64_t *)&slot->id; /* once: others can write there */
+		uint32_t hash = tdm_slot_hash(kind, id);
+		struct tdm_index_pos pos = tdm_find_buffer(device, kind, id, hash, &found);
 		if (pos.table == NULL || found != slot)
 			continue;
 		if (freed != NULL)
 			freed(kind, slot->asked, slot->bank_bytes, slot->banks == 0);
-		tdm_free_found(device, pos, hash, slot, thread);
+		tdm_free_found(device, pos, hash, slot, kind, thread);
 		count++;
 	}
 	tdm_wdevice_leave(device, self, how);

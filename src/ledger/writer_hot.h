@@ -21,10 +21,12 @@
 #define tdm_unlikely(x) __builtin_expect(!!(x), 0)
 
 enum { TDM_WRITER_CLOCK_EVERY = 1 << 16 }; /* reports between two readings of the clocks */
+enum { TDM_WRITER_SUM_BITS = 60 };         /* of sums of bytes */
 
 /* The cold side (writer_event.c). */
 void tdm_writer_raise_peak(struct tdm_wdevice *device, unsigned counter, uint64_t number, uint64_t tsc);
 void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint64_t number, bool is_free);
+bool tdm_writer_cap_totals(const struct tdm_ledger_now *sums, uint64_t *alloc_bytes, uint64_t *alloc_asked);
 void tdm_writer_replace(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t thread, bool on_purpose);
 int tdm_writer_refuse(struct tdm_wdevice *device, enum tdm_ledger_loss loss, int err);
 uint32_t tdm_writer_hash_of_slot(const void *device, uint32_t slot, bool only_prefetch);
@@ -99,8 +101,8 @@ tdm_hot void tdm_put_record(struct tdm_wdevice *device, uint64_t number, uint64_
 	tdm_store_release(&record->seq, number);
 }
 
-tdm_hot void tdm_put_free_record(
-	struct tdm_wdevice *device, uint64_t number, uint64_t tsc, const struct tdm_ledger_slot *slot, uint32_t thread)
+tdm_hot void tdm_put_free_record(struct tdm_wdevice *device, uint64_t number, uint64_t tsc,
+	const struct tdm_ledger_slot *slot, uint32_t kind, uint32_t thread)
 {
 	struct tdm_ledger_record *record = tdm_record_at(device, number);
 	enum { FOUR_WORDS = 4 * sizeof(uint64_t) };
@@ -110,18 +112,19 @@ tdm_hot void tdm_put_free_record(
 	tdm_begin_write(&record->seq);
 	record->tsc = tsc;
 	memcpy(&record->id, &slot->id, FOUR_WORDS);
-	tdm_put_small(record, slot->banks, 0, thread, TDM_LEDGER_FREE, slot->kind, slot->flags);
+	tdm_put_small(record, slot->banks, 0, thread, TDM_LEDGER_FREE, kind, slot->flags);
 	tdm_store_release(&record->seq, number);
 }
 
 /*
  * The next copy of a counter with a buffer added. False, and nothing has changed, when the report or the sums would be
- * absurd: a limit far above any device, at which the sums of all kinds still fit.
+ * absurd: a limit far above any device, at which the sums of all kinds still fit. The totals since the start stay at
+ * that limit when they reach it.
  */
 tdm_hot bool tdm_count_alloc(
 	struct tdm_wdevice *device, uint64_t number, uint64_t tsc, const struct tdm_report *r, uint32_t banks)
 {
-	enum { BYTES_BITS = 56, SUM_BITS = 60 };
+	enum { BYTES_BITS = 56, SUM_BITS = TDM_WRITER_SUM_BITS };
 	const struct tdm_ledger_now *was = device->now[r->kind];
 	struct tdm_ledger_now *now = tdm_other_copy(device->now[r->kind]);
 	const struct tdm_ledger_peak *peak = device->peak[r->kind];
@@ -130,8 +133,12 @@ tdm_hot bool tdm_count_alloc(
 	uint64_t bank = was->bank_bytes + r->bank_bytes, asked = was->asked_bytes + r->asked;
 	uint64_t alloc_bytes = was->alloc_bytes + reserved, alloc_asked = was->alloc_asked + r->asked;
 	if (tdm_unlikely(((uint64_t)(product >> 64) | (reserved | r->bank_bytes | r->asked) >> BYTES_BITS |
-				 (bytes | bank | asked | alloc_bytes | alloc_asked) >> SUM_BITS) != 0))
-		return false;
+				 (bytes | bank | asked | alloc_bytes | alloc_asked) >> SUM_BITS) != 0)) {
+		struct tdm_ledger_now sums = { .bytes = bytes, .bank_bytes = bank, .asked_bytes = asked };
+		if (((uint64_t)(product >> 64) | (reserved | r->bank_bytes | r->asked) >> BYTES_BITS) != 0 ||
+			!tdm_writer_cap_totals(&sums, &alloc_bytes, &alloc_asked))
+			return false;
+	}
 	tdm_begin_write(&now->seq);
 	now->bytes = bytes;
 	now->buffers = buffers;
@@ -159,10 +166,12 @@ tdm_hot bool tdm_count_alloc(
 	return true;
 }
 
-tdm_hot void tdm_count_free(struct tdm_wdevice *device, uint64_t number, const struct tdm_ledger_slot *slot)
+/* The kind is the caller's: the slot's own lies where others can write. */
+tdm_hot void tdm_count_free(
+	struct tdm_wdevice *device, uint64_t number, const struct tdm_ledger_slot *slot, uint32_t kind)
 {
-	const struct tdm_ledger_now *was = device->now[slot->kind];
-	struct tdm_ledger_now *now = tdm_other_copy(device->now[slot->kind]);
+	const struct tdm_ledger_now *was = device->now[kind];
+	struct tdm_ledger_now *now = tdm_other_copy(device->now[kind]);
 	uint64_t reserved = slot->bank_bytes * slot->banks;
 	tdm_begin_write(&now->seq);
 	now->bytes = was->bytes - reserved;
@@ -173,8 +182,8 @@ tdm_hot void tdm_count_free(struct tdm_wdevice *device, uint64_t number, const s
 	now->alloc_bytes = was->alloc_bytes;
 	now->alloc_asked = was->alloc_asked;
 	tdm_store_release(&now->seq, number);
-	device->now[slot->kind] = now;
-	if (tdm_is_in_l1(slot->kind)) {
+	device->now[kind] = now;
+	if (tdm_is_in_l1(kind)) {
 		device->l1_all.bytes -= reserved;
 		device->l1_all.bank_bytes -= slot->bank_bytes;
 		device->l1_all.asked_bytes -= slot->asked;
@@ -195,7 +204,11 @@ tdm_hot void tdm_commit(struct tdm_wdevice *device, uint64_t number)
 tdm_hot uint32_t tdm_writer_hint(const struct tdm_wdevice *device, uint32_t kind, uint64_t id)
 {
 	uint32_t hash = tdm_slot_hash(kind, id);
+#if defined(__SANITIZE_THREAD__)
+	(void)device; /* it is not entered yet: where the line lies may be wrong, which only a prefetch may be */
+#else
 	__builtin_prefetch(&device->index.now.buckets[hash & device->index.now.mask], 1);
+#endif
 	return hash;
 }
 
@@ -204,7 +217,9 @@ tdm_hot struct tdm_index_pos tdm_find_in(const struct tdm_wdevice *device, struc
 	uint64_t id, uint32_t hash, struct tdm_ledger_slot **slot)
 {
 	uint32_t bucket = hash & table->mask;
-	for (;; bucket = (bucket + 1) & table->mask) {
+	/* It ends at the latest where it began: numbers of passed entries are wrong once somebody scribbles on slots.
+	 */
+	for (uint32_t left = table->mask;; bucket = (bucket + 1) & table->mask, left--) {
 		const struct tdm_bucket *b = &table->buckets[bucket];
 		for (uint32_t hits = tdm_tag_find(b, tdm_slot_tag(hash)); hits != 0; hits &= hits - 1) {
 			unsigned at = (unsigned)__builtin_ctz(hits), k;
@@ -217,7 +232,7 @@ tdm_hot struct tdm_index_pos tdm_find_in(const struct tdm_wdevice *device, struc
 				return (struct tdm_index_pos){ table, bucket, at };
 			}
 		}
-		if (tdm_likely(b->passed == 0))
+		if (tdm_likely(b->passed == 0) || tdm_unlikely(left == 0))
 			return (struct tdm_index_pos){ 0 };
 	}
 }
@@ -289,7 +304,7 @@ tdm_hot void tdm_give_slot(struct tdm_wdevice *device, uint32_t slot)
 
 /* Releases what was found. */
 tdm_hot void tdm_free_found(struct tdm_wdevice *device, struct tdm_index_pos pos, uint32_t hash,
-	struct tdm_ledger_slot *slot, uint32_t thread)
+	struct tdm_ledger_slot *slot, uint32_t kind, uint32_t thread)
 {
 	uint64_t number = device->seq + 1, tsc = device->last_tsc;
 	uint32_t slot_number = pos.table->buckets[pos.bucket].slot[pos.at];
@@ -298,10 +313,10 @@ tdm_hot void tdm_free_found(struct tdm_wdevice *device, struct tdm_index_pos pos
 	tdm_slot_index_erase(pos, hash);
 	tdm_store_u64(&slot->death, number);
 	if (tdm_likely(slot->banks != 0))
-		tdm_count_free(device, number, slot);
+		tdm_count_free(device, number, slot, kind);
 	else
-		tdm_writer_count_view(device, slot->kind, number, true);
-	tdm_put_free_record(device, number, tsc, slot, thread);
+		tdm_writer_count_view(device, kind, number, true);
+	tdm_put_free_record(device, number, tsc, slot, kind, thread);
 	tdm_commit(device, number);
 	tdm_give_slot(device, slot_number);
 }
@@ -360,7 +375,7 @@ tdm_hot int tdm_writer_free_buffer(struct tdm_wdevice *device, struct tdm_wthrea
 	if (tdm_likely(pos.table != NULL)) {
 		if (freed != NULL)
 			*freed = *slot;
-		tdm_free_found(device, pos, hash, slot, thread);
+		tdm_free_found(device, pos, hash, slot, kind, thread);
 	} else {
 		err = -ENOENT;
 	}

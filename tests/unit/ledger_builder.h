@@ -94,17 +94,22 @@ static inline void builder_add_slots(struct builder *b, uint64_t device)
 }
 
 /* Its offset. */
-static inline uint64_t builder_add_device(struct builder *b, uint32_t number)
+static inline uint64_t builder_add_device_with(struct builder *b, uint32_t number, uint64_t ring_records)
 {
 	uint64_t device = builder_area(b, sizeof(struct tdm_ledger_device));
-	uint64_t ring = builder_area(b, TDM_LEDGER_RING * sizeof(struct tdm_ledger_record));
+	uint64_t ring = builder_area(b, ring_records * sizeof(struct tdm_ledger_record));
 	builder_device(b, device)->number = number;
 	builder_device(b, device)->ring_offset = ring;
-	builder_device(b, device)->ring_records = TDM_LEDGER_RING;
+	builder_device(b, device)->ring_records = ring_records;
 	builder_add_slots(b, device);
 	struct tdm_ledger_header *header = builder_header(b);
 	header->device_offset[header->device_count++] = device;
 	return device;
+}
+
+static inline uint64_t builder_add_device(struct builder *b, uint32_t number)
+{
+	return builder_add_device_with(b, number, TDM_LEDGER_RING);
 }
 
 static inline uint64_t builder_slot_at(struct builder *b, uint64_t device, uint32_t slot, uint64_t *more)
@@ -262,7 +267,7 @@ static inline void builder_record(
 	struct builder *b, uint64_t device, uint64_t seq, enum tdm_ledger_op op, const struct tdm_ledger_slot *slot)
 {
 	struct tdm_ledger_record *ring = builder_at(b, builder_device(b, device)->ring_offset);
-	ring[(seq - 1) % TDM_LEDGER_RING] = (struct tdm_ledger_record){
+	ring[(seq - 1) % builder_device(b, device)->ring_records] = (struct tdm_ledger_record){
 		.seq = seq,
 		.tsc = b->ticks,
 		.id = slot->id,
@@ -310,12 +315,15 @@ static inline void builder_free(struct builder *b, uint64_t device, uint32_t pla
 	b->ticks++;
 }
 
+enum { SAMPLE_RING = 64 }; /* records: a short ring keeps the file small */
+
 /* A ledger with a bit of everything: two devices, buffers live and freed, a view, names, a stack, modules, phases,
  * faults. */
 static inline void builder_sample(struct builder *b)
 {
 	builder_init(b);
-	uint64_t first = builder_add_device(b, 0), second = builder_add_device(b, 1);
+	uint64_t first = builder_add_device_with(b, 0, SAMPLE_RING),
+		 second = builder_add_device_with(b, 1, SAMPLE_RING);
 	uint32_t weights = builder_text(b, "weights"), line = builder_text(b, "model.py:12 (forward)");
 	uint64_t frames[] = { 0x401234, 0x7f0000001234, TDM_FRAME_TEXT | line };
 	uint32_t stack = builder_blob(b, TDM_BLOB_STACK, frames, sizeof frames);

@@ -75,7 +75,10 @@ static void an_account_in_order(void **state)
 	struct tdm_source *source = open_source(&(struct tdm_ledger_query){ .dir = dir });
 	read_letters(source, letters, sizeof letters);
 	/* process; 2 modules; device, 6 allocations, usage of 2 kinds; device, 1 allocation, 1 usage; 2 phases */
-	assert_string_equal(letters, "pmmd" "aaaaaauu" "dau" "pp");
+	assert_string_equal(letters, "pmmd"
+				     "aaaaaauu"
+				     "dau"
+				     "pp");
 	assert_int_equal(tdm_ledger_source_count(source), 1);
 	assert_int_equal(tdm_ledger_source_problem_count(source), 0);
 	assert_int_equal(source->refused, 0);
@@ -150,8 +153,7 @@ static void only_the_wanted_processes(void **state)
 	builder_sample(&b);
 	for (int pid = 6; pid < 10; pid++)
 		write_ledger(&b, pid);
-	struct tdm_source *source =
-		open_source(&(struct tdm_ledger_query){ .dir = dir, .pids = pids, .pid_count = 2 });
+	struct tdm_source *source = open_source(&(struct tdm_ledger_query){ .dir = dir, .pids = pids, .pid_count = 2 });
 	struct tdm_snapshot *s = fold(source, &reg);
 	assert_int_equal(s->process_count, 2);
 	assert_int_equal(s->processes[0].who.pid, 7);
@@ -222,7 +224,8 @@ static uint64_t live_dram(const struct tdm_snapshot *s)
 static void add(struct builder *b, uint64_t id)
 {
 	builder_alloc(b, builder_header(b)->device_offset[0],
-		(struct tdm_ledger_slot){ .id = id, .asked = 100, .bank_bytes = 100, .banks = 1, .kind = TDM_KIND_DRAM },
+		(struct tdm_ledger_slot){
+			.id = id, .asked = 100, .bank_bytes = 100, .banks = 1, .kind = TDM_KIND_DRAM },
 		(struct tdm_ledger_more){ 0 });
 }
 

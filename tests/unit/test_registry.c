@@ -1,4 +1,5 @@
-/* The registry: identities, sums, faults, precedence of sources; and random streams against a model that is too simple to be wrong. */
+/* The registry: identities, sums, faults, precedence of sources; and random streams against a model that is too simple
+ * to be wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,12 +14,17 @@
 
 static struct tdm_process who(int32_t pid)
 {
-	return (struct tdm_process){ .pid = pid, .start_time = 7, .pid_namespace = 1, .life = TDM_LIFE_RUNS, .comm = "x" };
+	return (struct tdm_process){
+		.pid = pid, .start_time = 7, .pid_namespace = 1, .life = TDM_LIFE_RUNS, .comm = "x"
+	};
 }
 
 static struct tdm_event event_of(enum tdm_op op, uint64_t process, uint32_t device)
 {
-	return (struct tdm_event){ .op = (uint8_t)op, .process = process, .device = device, .bytes_per_bank = TDM_SIZE_UNKNOWN,
+	return (struct tdm_event){ .op = (uint8_t)op,
+		.process = process,
+		.device = device,
+		.bytes_per_bank = TDM_SIZE_UNKNOWN,
 		.address = TDM_ADDRESS_UNKNOWN };
 }
 
@@ -51,7 +57,8 @@ static struct tdm_event alloc_of(uint64_t process, uint32_t device, enum tdm_kin
 	return event;
 }
 
-static void alloc(struct tdm_registry *reg, uint64_t process, uint32_t device, enum tdm_kind kind, uint64_t id, uint64_t size)
+static void alloc(
+	struct tdm_registry *reg, uint64_t process, uint32_t device, enum tdm_kind kind, uint64_t id, uint64_t size)
 {
 	struct tdm_event event = alloc_of(process, device, kind, id, size);
 	apply(reg, 0, &event);
@@ -302,8 +309,13 @@ static void the_producer_knows_its_peaks(void **state)
 	describe_process(reg, 0, 0, who(1));
 	alloc(reg, 0, 0, TDM_KIND_DRAM, 1, 100);
 	release(reg, 0, 0, TDM_KIND_DRAM, 9); /* the producer counts that one, too */
-	struct tdm_usage usage = { .reserved_bytes = 100, .peak_reserved_bytes = 7000, .buffers = 1, .peak_buffers = 12,
-		.allocs = 500, .unknown_frees = 1, .peak_ns = 5 };
+	struct tdm_usage usage = { .reserved_bytes = 100,
+		.peak_reserved_bytes = 7000,
+		.buffers = 1,
+		.peak_buffers = 12,
+		.allocs = 500,
+		.unknown_frees = 1,
+		.peak_ns = 5 };
 	struct tdm_event event = event_of(TDM_OP_USAGE, 0, 0);
 	event.usage = &usage;
 	apply(reg, 0, &event);
@@ -447,15 +459,16 @@ static void model_apply(struct model *m, const struct tdm_event *e)
 		*l = m->live[--m->count];
 	if (e->op == TDM_OP_ALLOC) {
 		m->faults[0] += l != NULL;
-		m->live[m->count++] = (struct live){ e->process, e->id, e->bytes_per_bank * e->banks, e->size, e->device, e->kind };
+		m->live[m->count++] =
+			(struct live){ e->process, e->id, e->bytes_per_bank * e->banks, e->size, e->device, e->kind };
 	} else {
 		m->faults[1] += l == NULL;
 	}
 }
 
 /* The sum of what a holding has, or a device: `device_of` decides. */
-static uint64_t model_sum(const struct model *m, bool (*is_in)(const struct model *m, const struct live *l, const void *what),
-	const void *what)
+static uint64_t model_sum(const struct model *m,
+	bool (*is_in)(const struct model *m, const struct live *l, const void *what), const void *what)
 {
 	uint64_t sum = 0;
 	for (size_t i = 0; i < m->count; i++)
@@ -484,7 +497,8 @@ static bool is_on_device(const struct model *m, const struct live *l, const void
 	const struct place *p = what;
 	const struct tdm_snapshot_device *device = &p->snapshot->devices[p->device];
 	uint64_t chip = m->chip[l->process][l->device];
-	bool same = device->is_weak ? chip == 0 && device->number == l->device : chip != 0 && device->info.chip_id == chip - 1;
+	bool same = device->is_weak ? chip == 0 && device->number == l->device
+				    : chip != 0 && device->info.chip_id == chip - 1;
 	return same && l->kind == p->kind && m->ended[l->process] == p->ended;
 }
 
@@ -497,7 +511,8 @@ static void compare(const struct model *m, const struct tdm_registry *reg)
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
 			const struct tdm_figures *f = &s->holdings[h].kinds[k];
 			struct place place = { .process = (uint64_t)s->processes[s->holdings[h].process].who.pid - 1,
-				.number = s->holdings[h].number, .kind = k };
+				.number = s->holdings[h].number,
+				.kind = k };
 			assert_int_equal(f->reserved_bytes, model_sum(m, is_in_holding, &place));
 			assert_true(f->peak_reserved_bytes >= f->reserved_bytes);
 			rereports += f->rereports;
@@ -525,7 +540,8 @@ static void random_event(struct model *m, struct tdm_registry *reg, uint64_t *se
 {
 	uint64_t r = random_next(seed), process = r % PROCESSES;
 	uint32_t device = (uint32_t)(r >> 8) % DEVICES;
-	struct tdm_event event = alloc_of(process, device, (enum tdm_kind)((r >> 16) % 4), (r >> 24) % IDS, (r >> 32) % 5000);
+	struct tdm_event event =
+		alloc_of(process, device, (enum tdm_kind)((r >> 16) % 4), (r >> 24) % IDS, (r >> 32) % 5000);
 	event.bytes_per_bank = (r >> 34) % 100000;
 	event.banks = 1 + (uint32_t)(r >> 40) % 12;
 	switch (r >> 56 & 0x3f) {

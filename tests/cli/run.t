@@ -1,0 +1,142 @@
+Running a program with tracking on. The program is tests/integration/tracked.c.
+
+  $ export TIDEMARK_DIR=$PWD/shm; mkdir shm
+  $ calm() { # what differs from run to run
+  >   sed -E "s|$PWD|.|; s|$TOOLS/||; s/Process [0-9]+/Process PID/; s/user [0-9]+/user UID/; s/[0-9.]+ [num]?s ago/TIME ago/" |
+  >   sed -E 's/after [0-9.]+ [num]?s/after TIME/; s/ {2,}[0-9.]+ [num]?s {2,}[0-9]+ /  AGE  THREAD /; s/ {2,}[0-9.]+ [num]?s {2}/  AGE  /'
+  > }
+  $ tidemark run -- $TOOLS/tracked clean 2>&1 | calm
+  tidemark: tracked ended with code 0 after TIME
+  
+  Process PID: tracked clean
+    ended by itself (post-mortem), user UID, tracking began TIME ago, phase forward
+  
+    Device          Kind             Live       Peak      Asked    Buffers       Peak     Allocs
+    0 (n150)        trace             0 B     1000 B        0 B          0          1          1
+  
+    every buffer was freed
+  $ tidemark run -- $TOOLS/tracked leak 3 2>&1 | calm
+  tidemark: tracked ended with code 3 after TIME
+  
+  Process PID: tracked leak 3
+    ended by itself (post-mortem), user UID, tracking began TIME ago, phase forward
+  
+    Device          Kind             Live       Peak      Asked    Buffers       Peak     Allocs
+    0 (n150)        dram         36.00KiB   36.00KiB   36.00KiB          3          3          3
+    0 (n150)        trace          1000 B     1000 B     1000 B          1          1          1
+  
+    Never freed
+    Kind          Buffers   Reserved  Oldest  Site
+    dram                3   36.00KiB  AGE  weights
+    trace               1     1000 B  AGE  trace
+  $ tidemark run -- $TOOLS/tracked leak 3 2>/dev/null
+  [3]
+  $ tidemark run -- $TOOLS/tracked faults 2>&1 | sed -n '/^$/,$p' | tail -n +3 | calm
+    ended by itself (post-mortem), user UID, tracking began TIME ago, phase forward
+  
+    Device          Kind             Live       Peak      Asked    Buffers       Peak     Allocs
+    0 (n150)        l1           12.50KiB   12.50KiB   12.50KiB          1          1          3
+                      1 double free, 1 unknown free, 1 re-report, 1 out-of-memory note (the last for 1 MiB)
+    0 (n150)        trace          1000 B     1000 B     1000 B          1          1          1
+  
+    Never freed
+    Kind          Buffers   Reserved  Oldest  Site
+    l1                  1   12.50KiB  AGE  activations
+    trace               1     1000 B  AGE  trace
+
+The code is the program's; its output is untouched.
+
+  $ tidemark run -- $TOOLS/tracked crash 2>&1 | head -1 | calm
+  tidemark: tracked was killed by signal 9 (SIGKILL) after TIME
+  $ tidemark run -- $TOOLS/tracked crash 2>/dev/null
+  [137]
+  $ tidemark run -- sh -c 'echo out; echo "$1"' name 'a  b' 2>/dev/null
+  out
+  a  b
+  $ tidemark run -- sh -c 'echo $TIDEMARK $TIDEMARK_KEEP $TIDEMARK_STACKS ${LD_LIBRARY_PATH-unset}; kill -TERM $$' 2>/dev/null
+  1 1 unset
+  [143]
+  $ tidemark run --stacks 5 -- sh -c 'echo $TIDEMARK_STACKS; cat' </dev/null 2>/dev/null
+  5
+  $ tidemark run -- nosuchprogram
+  tidemark run: cannot run 'nosuchprogram': No such file or directory
+  [127]
+  $ tidemark run -- /etc/passwd
+  tidemark run: cannot run '/etc/passwd': Permission denied
+  [126]
+  $ tidemark run -- true 2>&1 | calm
+  tidemark: true ended with code 0 after TIME
+  tidemark: it made no ledger: it reported no device memory. Programs are seen when they, or the runtime that
+  tidemark: they use, are built with libtidemark; setuid programs, and those that set TIDEMARK=0, are not.
+  $ ls shm
+
+Signals are passed on.
+
+  $ mkfifo pipe; tidemark run -- $TOOLS/tracked wait >pipe 2>/dev/null & read ready <pipe; kill -USR1 $!; wait $!
+  [7]
+  $ tidemark run -- $TOOLS/tracked wait >pipe 2>/dev/null & read ready <pipe; tidemark dump | grep -c alive; kill -TERM $!; wait $!
+  1
+  [143]
+  $ ls shm
+
+All processes of the program.
+
+  $ tidemark run -- $TOOLS/tracked fork 2>&1 | grep -A1 -E '^(Process|tidemark)' | calm
+  tidemark: tracked ended with code 0 after TIME
+  
+  Process PID: tracked fork
+    ended by itself (post-mortem), user UID, tracking began TIME ago, phase forward
+  --
+  Process PID: tracked fork
+    ended by itself (post-mortem), user UID, tracking began TIME ago
+  $ mkfifo hold; (tidemark run -- $TOOLS/tracked orphan <hold 2>&1 | calm | sed -E 's/[0-9]+\..*/PID/' | grep ^tidemark) & exec 4>hold; wait $!
+  tidemark: tracked ended with code 0 after TIME
+  tidemark: 1 of its processes still runs; their figures are those of now
+  tidemark: ledgers stay in ./shm/tidemark.run.PID
+  $ ls shm | wc -l
+  1
+  $ exec 4>&-; sleep 0.2; tidemark dump --reap >/dev/null; ls shm
+  tidemark dump: removed 1 ledger
+
+The post-mortem can be kept.
+
+  $ tidemark run --keep -- $TOOLS/tracked leak 2>&1 | tail -1 | sed -E 's|/.*/||; s/[0-9.]+$/PID/'
+  tidemark: kept tidemarkPID
+  $ tidemark run --keep -- $TOOLS/tracked clean 2>&1 | tail -1
+    every buffer was freed
+  $ tidemark dump | grep -c weights
+  1
+  $ tidemark dump --reap >/dev/null; ls shm
+  tidemark dump: removed 1 ledger
+
+The summary for programs.
+
+  $ tidemark run --json run.json -- $TOOLS/tracked leak 3 2>/dev/null; python3 - <<'END'
+  > import json
+  > run = json.load(open("run.json"))["run"]
+  > print(run["exit_code"], run["signal"], run["still_running"], run["command"][1:])
+  > for site in run["processes"][0]["live_sites"]:
+  >     print(site["kind"], site["name"], site["buffers"], site["reserved_bytes"], site["stack"])
+  > END
+  3 None 0 ['leak', '3']
+  dram weights 3 36864 None
+  trace trace 1 1000 None
+  $ tidemark run --json run.json -- $TOOLS/tracked crash 2>/dev/null; grep '"signal"' run.json
+      "signal": 9,
+
+Wrong usage.
+
+  $ tidemark run
+  tidemark run: which program? tidemark run -- CMD ARGUMENT...
+  tidemark run: see 'tidemark run --help'
+  [2]
+  $ tidemark run --stacks 99 -- true
+  tidemark run: --stacks '99': expected a number of frames from 0 to 64
+  tidemark run: see 'tidemark run --help'
+  [2]
+  $ tidemark run --dir /nowhere -- true
+  tidemark run: cannot use /nowhere: No such file or directory
+  [2]
+  $ tidemark run --json /nowhere/file -- true
+  tidemark run: cannot write /nowhere/file: No such file or directory
+  [2]

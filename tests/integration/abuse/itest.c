@@ -1,0 +1,241 @@
+#include "itest.h"
+#include "tidemark.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+
+bool itest_sanitized(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	return true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+	return true;
+#endif
+#endif
+	return false;
+}
+
+unsigned itest_scale(unsigned many)
+{
+	return itest_sanitized() ? (many + 9) / 10 : many;
+}
+
+uint64_t itest_random(uint64_t *seed)
+{
+	uint64_t x = (*seed += UINT64_C(0x9e3779b97f4a7c15));
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+void itest_skip(const char *why)
+{
+	printf("             left out: %s\n", why);
+	fflush(stdout);
+	_exit(0);
+}
+
+bool itest_exited(int status)
+{
+	if (WIFSIGNALED(status))
+		fprintf(stderr, "ended by signal %d\n", WTERMSIG(status));
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static int wait_for(pid_t pid)
+{
+	int status = -1;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	return status;
+}
+
+int itest_fork(void (*run)(void *context), void *context)
+{
+	fflush(NULL);
+	pid_t pid = fork();
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		run(context);
+		exit(0);
+	}
+	return wait_for(pid);
+}
+
+static void put_environment(const char *const *environment)
+{
+	for (; environment != NULL && *environment != NULL; environment++) {
+		char copy[ITEST_PATH_MAX];
+		snprintf(copy, sizeof copy, "%s", *environment);
+		char *equals = strchr(copy, '=');
+		CHECK(equals != NULL);
+		*equals = '\0';
+		if (equals[1] != '\0')
+			setenv(copy, equals + 1, 1);
+		else
+			unsetenv(copy);
+	}
+}
+
+int itest_spawn(const char *role, const char *const *environment)
+{
+	fflush(NULL);
+	pid_t pid = fork();
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		put_environment(environment);
+		execl("/proc/self/exe", "itest", role, (char *)NULL);
+		_exit(127);
+	}
+	return wait_for(pid);
+}
+
+unsigned itest_ledgers(const char *dir, pid_t pid, char path[ITEST_PATH_MAX])
+{
+	char prefix[64];
+	unsigned count = 0;
+	dir = dir != NULL ? dir : getenv("TIDEMARK_DIR");
+	DIR *list = opendir(dir);
+	CHECK(list != NULL);
+	if (pid != 0)
+		snprintf(prefix, sizeof prefix, "tidemark.%d.", (int)pid);
+	else
+		snprintf(prefix, sizeof prefix, "tidemark.");
+	for (struct dirent *entry; (entry = readdir(list)) != NULL;) {
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
+			continue;
+		if (path != NULL)
+			CHECK(snprintf(path, ITEST_PATH_MAX, "%s/%s", dir, entry->d_name) < ITEST_PATH_MAX);
+		count++;
+	}
+	closedir(list);
+	return count;
+}
+
+struct tdm_ledger *itest_open(const char *path)
+{
+	struct tdm_ledger *ledger;
+	struct tdm_diag diag = { 0 };
+	int err = tdm_ledger_open(path, &ledger, &diag);
+	if (err != 0)
+		fprintf(stderr, "%s: %s\n", path, diag.text);
+	CHECK(err == 0);
+	return ledger;
+}
+
+struct tdm_ledger_buffer *itest_buffers(struct tdm_ledger *ledger, size_t device, size_t *count)
+{
+	struct tdm_ledger_buffer *buffers;
+	bool exact;
+	CHECK(tdm_ledger_buffers(ledger, device, &buffers, count, &exact) == 0);
+	CHECK(exact);
+	CHECK_EQ(tdm_ledger_refused(ledger), 0);
+	return buffers;
+}
+
+int itest_alloc(uint32_t device, uint32_t kind, uint64_t id, uint64_t bank_bytes, uint32_t banks)
+{
+	struct tidemark_buffer b = {
+		.size = sizeof b,
+		.device = device,
+		.kind = kind,
+		.id = id,
+		.address = id,
+		.bytes = bank_bytes * banks,
+		.bytes_per_bank = bank_bytes,
+		.banks = banks,
+	};
+	return tidemark_alloc(&b);
+}
+
+uint64_t itest_live(uint32_t device, uint32_t kind)
+{
+	struct tidemark_usage usage;
+	int err = tidemark_get_usage(device, kind, &usage);
+	CHECK(err == 0 || err == -ENODEV);
+	return err == 0 ? usage.buffers : 0;
+}
+
+unsigned long long itest_start_time(void)
+{
+	char text[1024] = "";
+	FILE *file = fopen("/proc/self/stat", "r");
+	CHECK(file != NULL && fread(text, 1, sizeof text - 1, file) > 0);
+	fclose(file);
+	const char *at = strrchr(text, ')');
+	for (int i = 0; i < 20; i++)
+		at = strchr(at + 1, ' ');
+	return strtoull(at + 1, NULL, 10);
+}
+
+static void remove_all(const char *dir)
+{
+	DIR *list = opendir(dir);
+	if (list == NULL)
+		return;
+	for (struct dirent *entry; (entry = readdir(list)) != NULL;) {
+		char path[ITEST_PATH_MAX];
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (snprintf(path, sizeof path, "%s/%s", dir, entry->d_name) >= (int)sizeof path)
+			continue;
+		if (unlink(path) != 0)
+			remove_all(path);
+	}
+	closedir(list);
+	rmdir(dir);
+}
+
+static void make_dir(char dir[ITEST_PATH_MAX])
+{
+	const char *other = getenv("TMPDIR");
+	snprintf(dir, ITEST_PATH_MAX, "/dev/shm/tidemark-itest-XXXXXX");
+	if (mkdtemp(dir) != NULL)
+		return;
+	snprintf(dir, ITEST_PATH_MAX, "%s/tidemark-itest-XXXXXX", other != NULL ? other : "/tmp");
+	CHECK(mkdtemp(dir) != NULL);
+}
+
+static bool run_one(const struct itest *test)
+{
+	char dir[ITEST_PATH_MAX], setting[ITEST_PATH_MAX + 32], role[128];
+	make_dir(dir);
+	snprintf(setting, sizeof setting, "TIDEMARK_DIR=%s", dir);
+	snprintf(role, sizeof role, "+%s", test->name);
+	const char *environment[] = { setting, "TIDEMARK=1", "TT_ALLOC_TRACKING_ENABLED=", "TIDEMARK_MODE=",
+		"TIDEMARK_KEEP=", "TIDEMARK_STACKS=", "TIDEMARK_UNWIND=", "TIDEMARK_SOCKET=", NULL };
+	printf("[ RUN      ] %s\n", test->name);
+	bool passed = itest_exited(itest_spawn(role, environment));
+	remove_all(dir);
+	printf("[ %s ] %s\n", passed ? "      OK" : " FAILED ", test->name);
+	return passed;
+}
+
+int itest_main(int argc, char **argv, const struct itest *tests)
+{
+	unsigned passed = 0, failed = 0;
+	const char *wanted = argc > 1 ? argv[1] : NULL;
+	for (const struct itest *t = tests; t->name != NULL; t++) {
+		if (wanted != NULL && wanted[0] == '+' && t->run != NULL && strcmp(wanted + 1, t->name) == 0) {
+			t->run();
+			return 0;
+		}
+		if (wanted != NULL && t->role != NULL && strcmp(wanted, t->name) == 0)
+			return t->role();
+	}
+	for (const struct itest *t = tests; t->name != NULL; t++) {
+		if (t->run == NULL || (wanted != NULL && strcmp(wanted, t->name) != 0))
+			continue;
+		if (run_one(t))
+			passed++;
+		else
+			failed++;
+	}
+	printf("[  PASSED  ] %u test(s).\n", passed);
+	if (failed != 0)
+		printf("[  FAILED  ] %u test(s).\n", failed);
+	return failed != 0 || passed == 0;
+}

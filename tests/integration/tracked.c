@@ -1,0 +1,143 @@
+/*
+ * A program that reports buffers, for tests of commands that look at programs. Its first argument says how it goes on:
+ *
+ *   clean       frees everything and ends           leak N    leaves N buffers and ends with code N
+ *   crash       is killed by SIGKILL                wait      says "ready" and waits for a signal; USR1: ends with code
+ * 7 fork        a child leaves buffers, too         faults    frees twice, frees what never was, reports twice orphan
+ * ends at once; a child goes on until its standard input ends
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tidemark.h"
+
+static void describe(void)
+{
+	const struct tidemark_region regions[] = {
+		{ .kind = TIDEMARK_DRAM, .banks = 12, .base = 32, .bank_size = UINT64_C(1) << 30, .align = 32 },
+		{ .kind = TIDEMARK_L1, .banks = 64, .base = 100000, .bank_size = 1 << 20, .align = 16 },
+	};
+	const struct tidemark_device device = { .size = sizeof device,
+		.number = 0,
+		.card = "n150",
+		.chip_id = 0x1234,
+		.has_chip_id = 1,
+		.grid_x = 8,
+		.grid_y = 8,
+		.region_count = 2,
+		.regions = regions };
+	tidemark_describe_device(&device);
+}
+
+__attribute__((noinline)) static void allocate(uint32_t kind, uint64_t id, uint64_t bytes, const char *name)
+{
+	const struct tidemark_buffer buffer = { .size = sizeof buffer,
+		.device = 0,
+		.kind = kind,
+		.id = id,
+		.address = 0x1000 * id,
+		.bytes = bytes,
+		.name = tidemark_name(name) };
+	tidemark_alloc(&buffer);
+}
+
+static int leak(int count)
+{
+	for (int i = 0; i < count; i++)
+		allocate(TIDEMARK_DRAM, 10 + (uint64_t)i, 12 * 1024, "weights");
+	return count;
+}
+
+static int faults(void)
+{
+	allocate(TIDEMARK_L1, 1, 6400, "activations");
+	tidemark_free(0, TIDEMARK_L1, 1);
+	tidemark_free(0, TIDEMARK_L1, 1);
+	tidemark_free(0, TIDEMARK_L1, 99);
+	allocate(TIDEMARK_L1, 2, 6400, "activations");
+	allocate(TIDEMARK_L1, 2, 12800, "activations");
+	tidemark_out_of_memory(0, TIDEMARK_L1, 1 << 20, 1 << 14);
+	return 0;
+}
+
+static volatile sig_atomic_t got;
+
+static void note(int signal)
+{
+	got = signal;
+}
+
+static int wait_for_signal(void)
+{
+	sigset_t all, before;
+	struct sigaction action = { .sa_handler = note };
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	sigaction(SIGUSR1, &action, NULL);
+	sigdelset(&before, SIGUSR1);
+	puts("ready");
+	fflush(stdout);
+	while (got == 0)
+		sigsuspend(&before);
+	return 7;
+}
+
+static int with_child(void)
+{
+	pid_t child = fork();
+	if (child == 0) {
+		tidemark_free(0, TIDEMARK_TRACE, 5); /* the parent's: not ours to free */
+		leak(3);
+		exit(0);
+	}
+	waitpid(child, NULL, 0);
+	return 0;
+}
+
+static int with_orphan(void)
+{
+	char c;
+	int tell[2];
+	if (pipe(tell) != 0)
+		return 1;
+	if (fork() == 0) {
+		leak(1);
+		if (write(tell[1], "x", 1) != 1)
+			_exit(1);
+		close(1);
+		close(2);
+		_exit(read(0, &c, 1) == 0 ? 0 : 1);
+	}
+	return read(tell[0], &c, 1) == 1 ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "clean";
+	describe();
+	tidemark_program("matmul");
+	tidemark_phase("forward");
+	allocate(TIDEMARK_TRACE, 5, 1000, "trace");
+	if (strcmp(what, "leak") == 0)
+		return leak(argc > 2 ? atoi(argv[2]) : 1);
+	if (strcmp(what, "crash") == 0) {
+		leak(2);
+		raise(SIGKILL);
+	}
+	if (strcmp(what, "wait") == 0) {
+		leak(2);
+		return wait_for_signal();
+	}
+	if (strcmp(what, "fork") == 0)
+		return with_child();
+	if (strcmp(what, "orphan") == 0)
+		return with_orphan();
+	if (strcmp(what, "faults") == 0)
+		return faults();
+	tidemark_free(0, TIDEMARK_TRACE, 5);
+	return 0;
+}
