@@ -3,18 +3,21 @@
  *
  * A program (or the runtime below it) reports each buffer when it is allocated and when it is released. The library
  * keeps exact counters, peaks, every live buffer and the most recent events in one shared-memory file, the ledger,
- * which `tidemark` reads at any time, also after the program has been killed. Reporting makes no system call, takes
- * tens of nanoseconds, and costs one predictable branch while tracking is off.
+ * which `tidemark` reads at any time, also after the program has been killed. Once warm, reporting makes no system call
+ * and takes tens of nanoseconds; while tracking is off it costs one predictable branch.
  *
- * The library never aborts, prints, or blocks the program; it allocates no memory with malloc, and sets no signal
- * handlers. What it cannot record it counts; the ledger says so. All functions may be called from any thread, before
- * main and after exit, and from the child of a fork, which gets a ledger of its own at its first report. A call from a
- * signal handler that interrupted the library is counted as lost.
+ * The library never aborts, prints, or blocks the program; it calls no malloc of its own (libunwind, where call stacks
+ * are asked for and it is installed, may), leaves errno alone, and sets no signal handlers. What it cannot record it
+ * counts; the ledger says so. All functions may be called from any thread, before main and after exit, and from the
+ * child of a fork, which gets a ledger of its own at its first report. A call from a signal handler that interrupted
+ * the library is counted as lost.
  *
  * Tracking is off until it is turned on, by the environment or by tidemark_enable():
  *   TIDEMARK=1                     on             TIDEMARK=auto   on when a daemon listens
  *   TT_ALLOC_TRACKING_ENABLED=1    on, too        TIDEMARK=0      off, whatever the other variable says
+ *   TIDEMARK_SOCKET=PATH           where TIDEMARK=auto looks for the daemon
  *   TIDEMARK_DIR=/dev/shm          where the ledger lies
+ *   TIDEMARK_KEEP=1                the ledger stays after a clean exit, too
  *   TIDEMARK_MODE=0600             permissions of its file
  *   TIDEMARK_STACKS=0              frames of the call stack kept with each allocation; 0: none, at most 64
  *   TIDEMARK_UNWIND=auto           auto (libunwind where it is installed, else frame pointers), fp, libunwind
@@ -164,8 +167,8 @@ struct tidemark_buffer {
 	uint32_t name;  /* from tidemark_name(); 0: none */
 	uint32_t range_count;
 	const struct tidemark_core_range *ranges; /* where it lies, for per-core items; NULL: unknown */
-	const uint64_t *frames; /* call stack, innermost first, when the caller has one; NULL: the library takes its own
-				   if it is told to */
+	const uint64_t *frames; /* call stack, innermost first, when the caller has one; bit 63 set: the number of a
+				   text from tidemark_name(); NULL: the library takes its own if it is told to */
 	uint32_t frame_count;
 	uint32_t reserved; /* 0 */
 };

@@ -47,6 +47,7 @@ static inline bool enter(void)
 		return false;
 	tdm_thread.busy = 1;
 	atomic_signal_fence(memory_order_seq_cst);
+	tdm_thread.caller_errno = errno;
 	return true;
 }
 
@@ -54,6 +55,7 @@ static inline void leave(void)
 {
 	if (unlikely(atomic_load_explicit(&tdm_client.closing, memory_order_relaxed)))
 		tdm_client_after_exit();
+	errno = tdm_thread.caller_errno;
 	atomic_signal_fence(memory_order_seq_cst);
 	tdm_thread.busy = 0;
 }
@@ -67,14 +69,20 @@ static struct tdm_writer *own_writer(void)
 	return writer;
 }
 
-/* The device that the thread used last, if it is this one and everything is as it was; NULL: the long way. */
+/*
+ * The device that the thread used last, if it is this one and everything is as it was; NULL: the long way. A signal
+ * handler may report between any two instructions and leave another device behind, or a new ledger: so the ledger is
+ * looked at first, and the device is read once.
+ */
 static inline struct tdm_wdevice *last_device(uint32_t number)
 {
-	struct tdm_live_page *page = atomic_load_explicit(&tdm_live, memory_order_relaxed);
-	if (likely(atomic_load_explicit(&page->epoch, memory_order_relaxed) == tdm_thread.epoch &&
-		    tdm_thread.device_key == (uint64_t)number + 1))
-		return tdm_thread.device;
-	return NULL;
+	struct tdm_live_page *page = atomic_load_explicit(&tdm_live, memory_order_acquire);
+	if (unlikely(atomic_load_explicit(&page->epoch, memory_order_relaxed) != tdm_thread.epoch))
+		return NULL;
+	atomic_signal_fence(memory_order_seq_cst);
+	struct tdm_wdevice *device = tdm_thread.device;
+	atomic_signal_fence(memory_order_seq_cst);
+	return likely(device != NULL && device->number == number) ? device : NULL;
 }
 
 /* Whether the thread is outside the library: not in a signal handler that interrupted it there. */
@@ -133,7 +141,7 @@ static void add_extras(
 		uint32_t count = b->range_count < RANGES_MAX ? b->range_count : RANGES_MAX;
 		extra->ranges =
 			tdm_blobs_put(&writer->blobs, TDM_BLOB_RANGES, b->ranges, count * sizeof *b->ranges, NULL);
-		if (extra->ranges == 0)
+		if (extra->ranges == 0 || count != b->range_count)
 			tdm_writer_lost(writer, TDM_LOSS_TEXT);
 	}
 	if (b->frames != NULL && b->frame_count != 0)
@@ -148,10 +156,8 @@ static struct tdm_wdevice *any_device(uint32_t number, struct tdm_writer **write
 	bool is_virtual = atomic_load(&tdm_capture_mode) == TDM_CAPTURE_NO_DISPATCH;
 	*writer = own_writer();
 	struct tdm_wdevice *device = *writer != NULL ? tdm_writer_device(*writer, number, is_virtual) : NULL;
-	if (device != NULL && !is_virtual) {
+	if (device != NULL && !is_virtual)
 		tdm_thread.device = device;
-		tdm_thread.device_key = (uint64_t)number + 1;
-	}
 	return device;
 }
 
@@ -160,8 +166,6 @@ static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool repl
 {
 	struct tidemark_buffer whole = { 0 };
 	struct tdm_writer *writer;
-	if (b->size < offsetof(struct tidemark_buffer, bytes_per_bank))
-		return lose(TDM_LOSS_INVALID, -EINVAL);
 	memcpy(&whole, b,
 		b->size < sizeof whole ? b->size : sizeof whole); /* a program may have an older or a newer header */
 	struct tdm_wdevice *device = any_device(whole.device, &writer);
@@ -191,7 +195,8 @@ static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool repl
 
 static cold int alloc_long(const struct tidemark_buffer *b)
 {
-	if (b == NULL || b->kind >= TIDEMARK_KIND_COUNT)
+	enum { OLDEST = offsetof(struct tidemark_buffer, bytes_per_bank) }; /* what every version of the header has */
+	if (b == NULL || b->size < OLDEST || b->kind >= TIDEMARK_KIND_COUNT)
 		return lose(TDM_LOSS_INVALID, -EINVAL);
 	if (!enter())
 		return lose(TDM_LOSS_NESTED, -EBUSY);
@@ -211,9 +216,10 @@ static inline bool is_plain(const struct tidemark_buffer *b)
 int tidemark_alloc_(const struct tidemark_buffer *b)
 {
 	struct tdm_wdevice *device;
-	struct tdm_wthread *self = tdm_thread.record;
+	struct tdm_wthread *self;
 	/* Tail calls: what they find on the stack is as if the program had called them. */
-	if (unlikely(!is_plain(b) || is_rare() || !is_free_to_enter(self) || (device = last_device(b->device)) == NULL))
+	if (unlikely(!is_plain(b) || is_rare() || (device = last_device(b->device)) == NULL ||
+		     !is_free_to_enter(self = tdm_thread.record)))
 		return alloc_long(b);
 	uint32_t hash = tdm_writer_hint(device, b->kind, b->id),
 		 banks = b->banks != 0 ? b->banks : atomic_load_explicit(&device->banks[b->kind], memory_order_relaxed);
@@ -261,9 +267,9 @@ static cold int free_long(uint32_t number, uint32_t kind, uint64_t id)
 int tidemark_free_(uint32_t number, uint32_t kind, uint64_t id)
 {
 	struct tdm_wdevice *device;
-	struct tdm_wthread *self = tdm_thread.record;
-	if (unlikely(kind >= TIDEMARK_KIND_COUNT || is_rare() || !is_free_to_enter(self) ||
-		     (device = last_device(number)) == NULL))
+	struct tdm_wthread *self;
+	if (unlikely(kind >= TIDEMARK_KIND_COUNT || is_rare() || (device = last_device(number)) == NULL ||
+		     !is_free_to_enter(self = tdm_thread.record)))
 		return free_long(number, kind, id);
 	int err = tdm_writer_free_buffer(device, self, kind, id, tdm_thread.id, NULL);
 	return likely(err != -ENOENT) ? err : free_long(number, kind, id);
@@ -320,6 +326,8 @@ int tidemark_describe_device(const struct tidemark_device *d)
 	if (err != 0)
 		return off_is_fine(err);
 	uint32_t count = d->region_count < TDM_LEDGER_REGIONS ? d->region_count : TDM_LEDGER_REGIONS;
+	if (count != d->region_count)
+		tdm_writer_lost(writer, TDM_LOSS_TEXT);
 	if (count != 0)
 		memcpy(regions, d->regions, count * sizeof *regions);
 	err = tdm_writer_describe(device, tdm_thread.record, d->card, d->has_chip_id ? &d->chip_id : NULL, d->grid_x,
@@ -339,8 +347,12 @@ static uint32_t put_text(struct tdm_writer *writer, const char *text)
 uint32_t tidemark_name(const char *text)
 {
 	uint32_t number = 0;
-	if (!tidemark_active_ || text == NULL || text[0] == '\0' || !enter())
+	if (!tidemark_active_ || text == NULL || text[0] == '\0')
 		return 0;
+	if (!enter()) {
+		lose(TDM_LOSS_TEXT, 0);
+		return 0;
+	}
 	struct tdm_writer *writer = own_writer();
 	if (writer != NULL)
 		number = put_text(writer, text);
@@ -378,7 +390,15 @@ int tidemark_program(const char *name)
 	if (!tidemark_active_)
 		return 0;
 	uint32_t number = name != NULL ? tidemark_name(name) : 0;
+	struct tdm_report report = { .name = number };
 	tdm_thread.program = number;
+	/* On the time line of the device that the thread uses, if it has one yet. */
+	if (number != 0 && enter()) {
+		if (own_writer() != NULL && tdm_thread.device != NULL)
+			tdm_writer_note(
+				tdm_thread.device, tdm_thread.record, TDM_LEDGER_PROGRAM, &report, tdm_thread.id);
+		leave();
+	}
 	return name == NULL || number != 0 ? 0 : -ENOSPC;
 }
 

@@ -1,4 +1,5 @@
 #include "client/client.h"
+#include "base/clock.h"
 #include "client/capture.h"
 #include "client/stack.h"
 #include "tidemark.h"
@@ -44,7 +45,7 @@ void tdm_thread_refresh(struct tdm_writer *writer)
 	tdm_thread.id = (uint32_t)syscall(SYS_gettid);
 	tdm_thread.record = tdm_writer_thread(writer);
 	tdm_thread.program = 0;
-	tdm_thread.device_key = 0;
+	tdm_thread.device = NULL;
 	tdm_thread.epoch = atomic_load(&atomic_load(&tdm_live)->epoch);
 }
 
@@ -62,7 +63,7 @@ static void after_fork_in_child(void)
 	tdm_thread.busy = 0;
 	tdm_thread.record = NULL;
 	tdm_thread.epoch = 0;
-	tdm_thread.device_key = 0;
+	tdm_thread.device = NULL;
 	__atomic_fetch_add(&tidemark_epoch_, 1, __ATOMIC_RELAXED); /* names are looked up in the child's own ledger */
 	atomic_store(&own_pid, getpid());
 	atomic_store(&first_page.writer, NULL);
@@ -84,9 +85,9 @@ static bool daemon_listens(void)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return false;
-	int got = connect(fd, (const struct sockaddr *)&address, sizeof address);
-	int err = errno;
+	int before = errno, got = connect(fd, (const struct sockaddr *)&address, sizeof address), err = errno;
 	close(fd);
+	errno = before;
 	return got == 0 || err == EAGAIN; /* EAGAIN: it listens, and is busy */
 }
 
@@ -207,27 +208,37 @@ struct tdm_writer *tdm_client_peek(void)
 }
 
 /* A ledger with nothing in it goes; the address space stays mapped, because other threads may still report. */
-static void end_ledger(struct tdm_writer *writer)
+static void end_ledger(struct tdm_live_page *page, struct tdm_writer *writer)
 {
 	struct tdm_ledger_header *header = writer->file.header;
 	tdm_ledger_file_clock(&writer->file);
-	header->closed_tsc = header->last.tsc;
+	header->closed_tsc = tdm_clock_ticks();
 	atomic_store((_Atomic uint32_t *)&header->state, TDM_LEDGER_CLOSED);
 	if (tdm_client.keep || tdm_writer_live(writer, tdm_thread.record) != 0)
 		return;
 	unlink(writer->file.path);
+	atomic_store(&page->writer, NULL); /* a later report makes a new one */
+	atomic_store(&page->epoch, 0);
+}
+
+/* Ends a ledger that is still the one in use: other threads may come here as well, and make another of the same name.
+ */
+static void end_if_current(struct tdm_writer *writer)
+{
 	struct tdm_live_page *page = atomic_load(&tdm_live);
-	struct tdm_writer *expected = writer;
-	if (atomic_compare_exchange_strong(&page->writer, &expected, NULL)) /* a later report makes a new one */
-		atomic_store(&page->epoch, 0);
+	if (!tdm_lock_take(&page->lock))
+		return;
+	if (atomic_load(&page->writer) == writer)
+		end_ledger(page, writer);
+	tdm_lock_give(&page->lock);
 }
 
 void tdm_client_after_exit(void)
 {
 	struct tdm_writer *writer = tdm_client_peek();
-	if (writer != NULL && (writer->file.header->state != TDM_LEDGER_CLOSED ||
+	if (writer != NULL && (atomic_load((_Atomic uint32_t *)&writer->file.header->state) != TDM_LEDGER_CLOSED ||
 				      (!tdm_client.keep && tdm_writer_live(writer, tdm_thread.record) == 0)))
-		end_ledger(writer);
+		end_if_current(writer);
 }
 
 __attribute__((destructor(FIRST_PRIORITY))) static void client_end(void)
@@ -236,5 +247,5 @@ __attribute__((destructor(FIRST_PRIORITY))) static void client_end(void)
 	atomic_store(&tdm_client.closing, 1);
 	atomic_store(&tdm_client.rare, 1);
 	if (writer != NULL && last_pid == getpid())
-		end_ledger(writer);
+		end_if_current(writer);
 }

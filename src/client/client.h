@@ -19,10 +19,10 @@ struct tdm_thread {
 	uint32_t epoch; /* of what follows; another one than the page's: to be looked up again */
 	uint32_t id;    /* the kernel's */
 	struct tdm_wthread *record;
-	uint64_t device_key; /* number + 1 of the device used last; 0: none */
-	struct tdm_wdevice *device;
+	struct tdm_wdevice *device; /* used last; NULL: none */
 	uint32_t program;
 	uint8_t busy;
+	int caller_errno;                /* while busy: what the caller gets back */
 	uintptr_t stack_low, stack_high; /* 0: not known yet */
 };
 extern _Thread_local struct tdm_thread tdm_thread __attribute__((tls_model("initial-exec")));

@@ -9,10 +9,11 @@ enum {
 	FIRST_CELLS = 1024,
 	FIRST_NUMBER = 2, /* numbers 0 and 1 stay unused */
 	SPINS = 200,      /* looks before the processor is given away, */
-	YIELDS = 8,       /* and how often it is before the clock is read */
+	YIELDS = 8,       /* how often it is before the clock is read, */
+	YIELDS_MIN = 512, /* and before a wait can be over: on a busy machine time alone says little */
 	RETRY_AFTER = 1024,
 };
-#define PATIENCE_NS  (TDM_NS_PER_S / 2) /* whoever is inside so long does not run any more */
+#define PATIENCE_NS  TDM_NS_PER_S /* whoever is inside so long does not run any more */
 #define CAPACITY_MAX (UINT64_C(256) << 20)
 
 struct tdm_blob_cell {
@@ -35,7 +36,7 @@ bool tdm_wait_more(struct tdm_wait *wait)
 	uint64_t now = tdm_clock_ns();
 	if (wait->until_ns == 0)
 		wait->until_ns = now + PATIENCE_NS;
-	return !wait->is_hopeless && now < wait->until_ns;
+	return !wait->is_hopeless && (now < wait->until_ns || wait->looks < SPINS * YIELDS_MIN);
 }
 
 bool tdm_lock_take_slow(_Atomic uint32_t *lock, uint32_t was)

@@ -64,7 +64,7 @@ enum tdm_ledger_loss {
 enum tdm_ledger_state {
 	TDM_LEDGER_NEW = 0,    /* being set up: not to be read */
 	TDM_LEDGER_OPEN = 1,   /* in use, or left behind by a process that was killed */
-	TDM_LEDGER_CLOSED = 2, /* the process ended by itself with buffers live */
+	TDM_LEDGER_CLOSED = 2, /* the process ended by itself: with buffers live, or told to keep its ledger */
 };
 
 /* The time stamp counter and the clocks read together. */

@@ -34,7 +34,7 @@ static void *alloc_huge(size_t bytes)
 {
 	char *all = mmap(NULL, bytes + HUGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (all == MAP_FAILED)
-		return NULL;
+		return MAP_FAILED;
 	size_t before = -(uintptr_t)all % HUGE_BYTES;
 	if (before != 0)
 		munmap(all, before);
@@ -45,10 +45,11 @@ static void *alloc_huge(size_t bytes)
 
 void *tdm_private_alloc(size_t bytes)
 {
+	int caller_errno = errno;
 	bytes = page_up(bytes);
-	if (bytes >= HUGE_BYTES)
-		return alloc_huge(bytes);
-	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *at = bytes >= HUGE_BYTES ? alloc_huge(bytes)
+				       : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	errno = caller_errno;
 	return at != MAP_FAILED ? at : NULL;
 }
 

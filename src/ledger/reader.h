@@ -69,6 +69,8 @@ struct tdm_ledger;
 /*
  * Opens and takes the first picture. 0; -errno; TDM_EVERSION for another major version (diag names it); TDM_ECORRUPT
  * when it is no ledger or a damaged one; -EAGAIN while its writer is still setting it up.
+ * A process may read its own ledger; its descriptor then stays open for good, because closing it would end the lock
+ * that shows others that the process lives.
  */
 int tdm_ledger_open(const char *path, struct tdm_ledger **out, struct tdm_diag *diag);
 void tdm_ledger_close(struct tdm_ledger *ledger); /* NULL is allowed */

@@ -13,9 +13,9 @@
 #include <sched.h>
 
 enum {
-	TRIES = 200,       /* for a page of one moment */
-	YIELD_EVERY = 16,  /* tries after which the writer is given the processor */
-	ROUGH_AFTER = 150, /* tries after which counters of several calls will do */
+	TRIES = 96,       /* for a page of one moment */
+	YIELD_EVERY = 16, /* tries after which the writer is given the processor */
+	ROUGH_AFTER = 64, /* tries after which counters of several calls will do */
 	RING_MAX = 1 << 20,
 };
 

@@ -314,7 +314,7 @@ static int extend_segment(struct tdm_wdevice *device)
 
 int tdm_wdevice_grow(struct tdm_wdevice *device)
 {
-	int err = -ENOSPC;
+	int err = -ENOSPC, caller_errno = errno;
 	if (device->retry != 0) {
 		device->retry--;
 		return err;
@@ -327,6 +327,7 @@ int tdm_wdevice_grow(struct tdm_wdevice *device)
 	}
 	if (err != 0)
 		device->retry = RETRY_AFTER;
+	errno = caller_errno;
 	tdm_ledger_file_clock(&device->writer->file);
 	return err;
 }

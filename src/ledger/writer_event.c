@@ -163,7 +163,8 @@ cold int tdm_writer_bad_free(
 		uint64_t *count = was_freed_lately(device, kind, id) ? &faults->double_frees : &faults->unknown_frees;
 		struct tdm_report record = { .id = id, .kind = kind };
 		tdm_store_u64(count, *count + 1);
-		tdm_put_record(device, number, tdm_clock_ticks(), TDM_LEDGER_BAD_FREE, &record, 0, thread);
+		device->last_tsc = tdm_clock_ticks();
+		tdm_put_record(device, number, device->last_tsc, TDM_LEDGER_BAD_FREE, &record, 0, thread);
 		tdm_commit(device, number);
 	}
 	tdm_wdevice_leave(device, self, how);
@@ -178,7 +179,7 @@ int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self
 	if (how == TDM_NOT_ENTERED)
 		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
 	for (uint32_t i = 0; i < device->slot_high; i++) {
-		struct tdm_ledger_slot *slot = tdm_wdevice_slot(device, i), *found;
+		struct tdm_ledger_slot *slot = tdm_wdevice_slot(device, i), *found = NULL;
 		if (slot->birth == 0 || slot->death != 0 || slot->kind != kind)
 			continue;
 		uint64_t id = *(volatile uint64_t *)&slot->id; /* once: others can write there */
@@ -202,6 +203,7 @@ int tdm_writer_note(struct tdm_wdevice *device, struct tdm_wthread *self, enum t
 	if (how == TDM_NOT_ENTERED)
 		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
 	uint64_t number = device->seq + 1, tsc = tdm_clock_ticks();
+	device->last_tsc = tsc;
 	if (op == TDM_LEDGER_OOM) {
 		struct tdm_ledger_faults *faults = &device->shared->faults[report->kind];
 		tdm_store_u64(&faults->oom_bytes, report->asked);

@@ -15,7 +15,8 @@ static bool grid_init(struct grid *grid, const struct tdm_card *card)
 	uint64_t x = tdm_card_get(card, TDM_CARD_GRID_X), y = tdm_card_get(card, TDM_CARD_GRID_Y);
 	uint64_t banks = tdm_card_get(card, TDM_CARD_L1_BANKS);
 	*grid = (struct grid){ 0 };
-	if (banks == TDM_BYTES_UNKNOWN || banks > TDM_BANK_CORES_MAX || x > TDM_BANK_CORES_MAX || y > TDM_BANK_CORES_MAX)
+	if (banks == TDM_BYTES_UNKNOWN || banks > TDM_BANK_CORES_MAX || x > TDM_BANK_CORES_MAX ||
+		y > TDM_BANK_CORES_MAX)
 		return false;
 	*grid = (struct grid){ (uint32_t)x, (uint32_t)y, (uint32_t)banks, calloc((size_t)banks, sizeof *grid->cores) };
 	if (grid->cores != NULL && tdm_bank_cores(grid->x, grid->y, grid->cores, grid->banks) == 0)
@@ -38,7 +39,8 @@ void tdm_device_banks_text(struct tdm_buf *out, const struct tdm_card *card, con
 	tdm_buf_printf(out, "\n%sL1 bank of each core%s\n", tdm_term_style(term, TDM_STYLE_BOLD),
 		tdm_term_style(term, TDM_STYLE_OFF));
 	if (!grid_init(&grid, card)) {
-		tdm_buf_puts(out, "  unknown: the compute grid and the number of L1 banks do not agree, or are not known\n");
+		tdm_buf_puts(
+			out, "  unknown: the compute grid and the number of L1 banks do not agree, or are not known\n");
 		return;
 	}
 	tdm_buf_puts(out, "  y\\x ");

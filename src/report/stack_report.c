@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 struct tdm_symbolizer *tdm_stack_symbolizer(const struct tdm_snapshot *snapshot, size_t process)
 {
@@ -55,13 +56,23 @@ void tdm_stack_text(const struct tdm_snapshot *snapshot, struct tdm_symbolizer *
 	}
 }
 
+/* Whether a frame is in the library that took the stack. */
+static bool is_own(struct tdm_symbolizer *sym, const struct tdm_kept_frame *frame)
+{
+	static const char prefix[] = "tidemark";
+	return sym != NULL && frame->text == 0 &&
+	       strncmp(tdm_symbolizer_find(sym, frame->address)->function, prefix, strlen(prefix)) == 0;
+}
+
 void tdm_stack_site(
 	const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, struct tdm_buf *out)
 {
-	uint32_t count;
+	uint32_t count, i = 0;
 	const struct tdm_kept_frame *frames = tdm_snapshot_stack(snapshot, stack, &count);
+	while (i + 1 < count && is_own(sym, &frames[i]))
+		i++;
 	if (count != 0)
-		put_frame(snapshot, sym, &frames[0], out);
+		put_frame(snapshot, sym, &frames[i], out);
 }
 
 static void put_text(struct tdm_json *json, const char *key, const char *text)

@@ -137,17 +137,43 @@ static bool set_call_place(Dwarf_Die *unit, Dwarf_Die *inlined, struct tdm_symbo
 	return true;
 }
 
-/* Leaves the library's own inlined functions, from the innermost out. */
-static void leave_own_headers(Dwfl_Module *module, uint64_t address, struct tdm_symbol *symbol)
+/*
+ * The compilation unit of an address. Not every compiler writes the table that leads to it; without that all units are
+ * looked through.
+ */
+static Dwarf_Die *find_unit(Dwfl_Module *module, uint64_t address, Dwarf_Addr *bias)
 {
-	Dwarf_Addr bias;
-	Dwarf_Die *unit = is_own_header(symbol->file) ? dwfl_module_addrdie(module, address, &bias) : NULL;
+	Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
+	if (unit != NULL)
+		return unit;
+	while ((unit = dwfl_module_nextcu(module, unit, bias)) != NULL)
+		if (dwarf_haspc(unit, address - *bias) > 0)
+			return unit;
+	return NULL;
+}
+
+/* Leaves the library's own inlined functions, from the innermost out. */
+static void leave_own_headers(Dwarf_Die *unit, uint64_t address, struct tdm_symbol *symbol)
+{
 	Dwarf_Die *scopes = NULL;
-	int count = unit != NULL ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+	int count = is_own_header(symbol->file) ? dwarf_getscopes(unit, address, &scopes) : 0;
 	for (int i = 0; i < count && is_own_header(symbol->file); i++)
 		if (dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine && !set_call_place(unit, &scopes[i], symbol))
 			break;
 	free(scopes);
+}
+
+static void find_line(Dwfl_Module *module, uint64_t address, struct tdm_symbol *symbol)
+{
+	Dwarf_Addr bias;
+	Dwarf_Die *unit = find_unit(module, address, &bias);
+	Dwarf_Line *line = unit != NULL ? dwarf_getsrc_die(unit, address - bias) : NULL;
+	const char *file = line != NULL ? dwarf_linesrc(line, NULL, NULL) : NULL;
+	if (file == NULL)
+		return;
+	set_text(symbol->file, file);
+	dwarf_lineno(line, &symbol->line);
+	leave_own_headers(unit, address - bias, symbol);
 }
 
 static void look_up(struct tdm_symbolizer *sym, uint64_t address, struct tdm_symbol *symbol)
@@ -160,12 +186,7 @@ static void look_up(struct tdm_symbolizer *sym, uint64_t address, struct tdm_sym
 	const char *name = dwfl_module_addrname(module, address);
 	if (name != NULL)
 		set_function(sym, name, symbol);
-	Dwfl_Line *line = dwfl_module_getsrc(module, address);
-	const char *file = line != NULL ? dwfl_lineinfo(line, NULL, &symbol->line, NULL, NULL, NULL) : NULL;
-	if (file == NULL)
-		return;
-	set_text(symbol->file, file);
-	leave_own_headers(module, address, symbol);
+	find_line(module, address, symbol);
 }
 
 #else

@@ -94,10 +94,11 @@ Cleaning up: only what the dead have left.
 
 Call stacks.
 
-  $ TIDEMARK=1 TIDEMARK_STACKS=4 TIDEMARK_UNWIND=fp $TOOLS/tracked leak; tidemark dump --stacks --kind dram | grep -A1 -E '^ +#0 ' | sed -E 's|\(.*/|(|; s/:[0-9]+\)/:LINE)/'
-          #0  allocate (tracked.c:LINE)
-          #1  leak (tracked.c:LINE)
-  $ tidemark dump --json --stacks --kind dram | grep -m1 -A1 '"function"' | sed 's|/.*/||'
+  $ TIDEMARK=1 TIDEMARK_STACKS=8 TIDEMARK_UNWIND=fp $TOOLS/tracked leak; tidemark dump --stacks --kind dram >out
+  $ sed -nE 's|\(.*/|(|; s/:[0-9]+\)/:LINE)/; s/^ +#[0-9]+ +((allocate|leak) .*)/\1/p' out
+  allocate (tracked.c:LINE)
+  leak (tracked.c:LINE)
+  $ tidemark dump --json --stacks --kind dram | grep -A1 '"function": "allocate"' | sed 's|/.*/||'
                   "function": "allocate",
                   "file": "tracked.c",
 

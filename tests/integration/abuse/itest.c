@@ -18,6 +18,15 @@ bool itest_sanitized(void)
 	return false;
 }
 
+bool itest_thread_sanitized(void)
+{
+#if defined(__SANITIZE_THREAD__)
+	return true;
+#else
+	return false;
+#endif
+}
+
 unsigned itest_scale(unsigned many)
 {
 	return itest_sanitized() ? (many + 9) / 10 : many;

@@ -49,6 +49,7 @@ _Noreturn void itest_skip(const char *why);
 
 /* Whether a sanitizer is compiled in: then less is done, and address space is not limited. */
 bool itest_sanitized(void);
+bool itest_thread_sanitized(void); /* which does not understand forks of programs with threads */
 /* `many` plain, a tenth of it with a sanitizer. */
 unsigned itest_scale(unsigned many);
 

@@ -322,7 +322,7 @@ static void hold(int signal_number)
 	atomic_store(&held, 0);
 }
 
-enum { HELD_ROUNDS = 12 };
+enum { HELD_ROUNDS = 8 };
 static _Atomic uint32_t held_on; /* the device of this round: a new one, so that its thread is its owner */
 static _Atomic uint64_t held_reports;
 

@@ -1,0 +1,175 @@
+/*
+ * What the driver tells about the cards of this machine: identity and telemetry in sysfs, the processes that have a
+ * card open in procfs. docs/formats/driver.md names the files. Nothing is opened on the card itself.
+ *
+ * Every value carries its state: a file that is not there, or that cannot be read, is unknown with its reason, never
+ * 0. The driver knows nothing of DRAM or L1 in use.
+ */
+#ifndef TDM_SOURCES_HOST_H
+#define TDM_SOURCES_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sources/proc_facts.h"
+
+enum {
+	TDM_HOST_CARDS_MAX = 256,
+	TDM_HOST_OPENS_MAX = 65536, /* pairs of a card and a process */
+	TDM_HOST_TEXT_CAP = 40,
+	TDM_HOST_PCI_CAP = 24,
+};
+
+/* Which folder a value's file is in, and how its text is read. */
+enum tdm_host_place { TDM_HOST_IN_CARD, TDM_HOST_IN_HWMON, TDM_HOST_IN_PCI, TDM_HOST_IN_COUNTERS };
+enum tdm_host_form { TDM_HOST_TEXT, TDM_HOST_NUMBER, TDM_HOST_HEX };
+
+/* id, place, file, form, unit ("" for none), what it is */
+#define TDM_HOST_VALUE_LIST(X)                                                                                 \
+	X(CARD_TYPE, CARD, "tt_card_type", TEXT, "", "card")                                                   \
+	X(SERIAL, CARD, "tt_serial", HEX, "", "serial number of the board")                                    \
+	X(ASIC_ID, CARD, "tt_asic_id", HEX, "", "id of the chip")                                              \
+	X(AICLK, CARD, "tt_aiclk", NUMBER, "MHz", "clock of the Tensix cores")                                 \
+	X(AXICLK, CARD, "tt_axiclk", NUMBER, "MHz", "clock of the AXI bus")                                    \
+	X(ARCCLK, CARD, "tt_arcclk", NUMBER, "MHz", "clock of the management core")                            \
+	X(HEARTBEAT, CARD, "tt_heartbeat", NUMBER, "", "counts while the firmware runs")                       \
+	X(THERM_TRIPS, CARD, "tt_therm_trip_count", NUMBER, "", "times that the card was too hot")             \
+	X(FW_BUNDLE, CARD, "tt_fw_bundle_ver", TEXT, "", "firmware bundle")                                    \
+	X(FW_M3APP, CARD, "tt_m3app_fw_ver", TEXT, "", "firmware of the board controller")                     \
+	X(FW_M3BL, CARD, "tt_m3bl_fw_ver", TEXT, "", "boot loader of the board controller")                    \
+	X(FW_ARC, CARD, "tt_arc_fw_ver", TEXT, "", "firmware of the management core")                          \
+	X(FW_ETH, CARD, "tt_eth_fw_ver", TEXT, "", "firmware of the Ethernet cores")                           \
+	X(FW_TTFLASH, CARD, "tt_ttflash_ver", TEXT, "", "tt-flash that wrote the firmware")                    \
+	X(PCI_VENDOR, PCI, "vendor", HEX, "", "PCI vendor")                                                    \
+	X(PCI_DEVICE, PCI, "device", HEX, "", "PCI device")                                                    \
+	X(NUMA_NODE, PCI, "numa_node", NUMBER, "", "nearest memory node of the host; -1: none")                \
+	X(HWMON_NAME, HWMON, "name", TEXT, "", "architecture")                                                 \
+	X(TEMP, HWMON, "temp1_input", NUMBER, "m°C", "temperature")                                            \
+	X(TEMP_MAX, HWMON, "temp1_max", NUMBER, "m°C", "highest temperature allowed")                          \
+	X(VOLTAGE, HWMON, "in0_input", NUMBER, "mV", "core voltage")                                           \
+	X(VOLTAGE_MAX, HWMON, "in0_max", NUMBER, "mV", "highest core voltage allowed")                         \
+	X(CURRENT, HWMON, "curr1_input", NUMBER, "mA", "core current")                                         \
+	X(CURRENT_MAX, HWMON, "curr1_max", NUMBER, "mA", "highest core current allowed")                       \
+	X(POWER, HWMON, "power1_input", NUMBER, "µW", "power")                                                 \
+	X(POWER_MAX, HWMON, "power1_max", NUMBER, "µW", "highest power allowed")                               \
+	X(FAN, HWMON, "fan1_input", NUMBER, "RPM", "fan")                                                      \
+	X(RD_RECEIVED_0, COUNTERS, "mst_rd_data_word_received0", NUMBER, "", "32-byte words")                  \
+	X(RD_RECEIVED_1, COUNTERS, "mst_rd_data_word_received1", NUMBER, "", "32-byte words")                  \
+	X(NONPOSTED_SENT_0, COUNTERS, "mst_nonposted_wr_data_word_sent0", NUMBER, "", "32-byte words")         \
+	X(NONPOSTED_SENT_1, COUNTERS, "mst_nonposted_wr_data_word_sent1", NUMBER, "", "32-byte words")         \
+	X(POSTED_SENT_0, COUNTERS, "mst_posted_wr_data_word_sent0", NUMBER, "", "32-byte words")               \
+	X(POSTED_SENT_1, COUNTERS, "mst_posted_wr_data_word_sent1", NUMBER, "", "32-byte words")               \
+	X(NONPOSTED_RECEIVED_0, COUNTERS, "slv_nonposted_wr_data_word_received0", NUMBER, "", "32-byte words") \
+	X(NONPOSTED_RECEIVED_1, COUNTERS, "slv_nonposted_wr_data_word_received1", NUMBER, "", "32-byte words") \
+	X(POSTED_RECEIVED_0, COUNTERS, "slv_posted_wr_data_word_received0", NUMBER, "", "32-byte words")       \
+	X(POSTED_RECEIVED_1, COUNTERS, "slv_posted_wr_data_word_received1", NUMBER, "", "32-byte words")       \
+	X(RD_SENT_0, COUNTERS, "slv_rd_data_word_sent0", NUMBER, "", "32-byte words")                          \
+	X(RD_SENT_1, COUNTERS, "slv_rd_data_word_sent1", NUMBER, "", "32-byte words")
+
+enum tdm_host_value_id {
+#define X(id, place, file, form, unit, summary) TDM_HOST_##id,
+	TDM_HOST_VALUE_LIST(X)
+#undef X
+		TDM_HOST_VALUE_COUNT
+};
+
+struct tdm_host_attribute {
+	const char *file;
+	uint8_t place, form; /* enum tdm_host_place, enum tdm_host_form */
+	const char *unit, *summary;
+};
+extern const struct tdm_host_attribute tdm_host_attributes[TDM_HOST_VALUE_COUNT];
+
+enum tdm_host_state {
+	TDM_HOST_UNREAD, /* was not asked for */
+	TDM_HOST_KNOWN,
+	TDM_HOST_ABSENT, /* the driver does not offer it for this card or firmware */
+	TDM_HOST_ERROR,  /* it does, but it could not be read: `err` */
+};
+
+struct tdm_host_value {
+	uint8_t state; /* enum tdm_host_state */
+	int err;       /* -ENODATA and -ENODEV while the card is being reset; TDM_ESYNTAX: not what its form says;
+			  -EIO also for an id whose bits are all set, as a card that does not answer gives it */
+	union {
+		int64_t number; /* TDM_HOST_NUMBER, in the attribute's unit */
+		uint64_t id;    /* TDM_HOST_HEX */
+	};
+	char text[TDM_HOST_TEXT_CAP]; /* as it was read, printable; empty unless known */
+};
+
+enum tdm_host_arch { TDM_HOST_ARCH_UNKNOWN, TDM_HOST_WORMHOLE, TDM_HOST_BLACKHOLE };
+
+struct tdm_host_card {
+	uint32_t number;            /* of /dev/tenstorrent/N; not the runtime's logical number */
+	int err;                    /* its folder cannot be opened: why; all values are unknown then */
+	int hwmon_err;              /* 0, or why there is no hwmon folder: -ENOENT when the driver made none */
+	uint8_t arch;               /* enum tdm_host_arch */
+	char pci[TDM_HOST_PCI_CAP]; /* "0000:01:00.0"; empty: unknown */
+	struct tdm_host_value values[TDM_HOST_VALUE_COUNT];
+
+	int opens_err;                   /* 0, or why its processes are not known */
+	uint32_t open_first, open_count; /* its part of the host's `opens` */
+	uint64_t hidden_opens;           /* descriptors of processes outside the reader's pid namespace */
+	uint64_t refused_lines,
+		cut_opens; /* of the list of pids: not a pid; beyond TDM_HOST_OPENS_MAX or too many lines */
+};
+
+/* A process that has a card open. */
+struct tdm_host_open {
+	uint32_t process;     /* index into the host's `processes` */
+	uint32_t descriptors; /* open on that card */
+};
+
+struct tdm_host_process {
+	int32_t pid;
+	struct tdm_proc_facts facts; /* `err` when they could not be read: the process is kept all the same */
+};
+
+struct tdm_host {
+	int err;                     /* the class cannot be read: why; -ENOENT when the driver is not loaded */
+	struct tdm_host_card *cards; /* by number */
+	size_t card_count;
+	uint64_t cut_cards;          /* beyond TDM_HOST_CARDS_MAX */
+	struct tdm_host_open *opens; /* by card, then by pid */
+	size_t open_count;
+	struct tdm_host_process *processes; /* by pid */
+	size_t process_count;
+};
+
+struct tdm_host_options {
+	const char *sysfs; /* NULL: $TIDEMARK_SYSFS_ROOT, else /sys */
+	const char *proc;  /* NULL: $TIDEMARK_PROC_ROOT, else /proc */
+	bool counters;     /* also read the counters of the PCIe link */
+};
+
+/* Which directory it is. Borrowed. */
+const char *tdm_host_sysfs_path(const char *path);
+
+/* Reads everything. 0, host->err, or -ENOMEM; in every case the host is to be released. */
+int tdm_host_read(struct tdm_host *host, const struct tdm_host_options *options);
+void tdm_host_done(struct tdm_host *host);
+
+/* How sure it is that the device with such an id in tt-metal's shared memory is this card's chip. */
+enum tdm_host_surety {
+	TDM_HOST_WEAK,  /* nothing but a number that happens to be the same */
+	TDM_HOST_BOARD, /* a chip of this board, not told which */
+	TDM_HOST_EXACT, /* this chip */
+};
+
+struct tdm_host_chip_id {
+	uint64_t id;
+	uint8_t surety;   /* enum tdm_host_surety, when the ids are equal */
+	const char *when; /* in which case the runtime gives the chip this id */
+};
+enum { TDM_HOST_CHIP_IDS_MAX = 40 };
+
+/*
+ * The unique ids that the runtime may have given to this card's chip, surest first; how many. It takes another one when
+ * an Ethernet link is up, which sysfs does not show, so all of them are candidates. A connected Wormhole's, and that of
+ * a remote chip, cannot be known from here.
+ */
+size_t tdm_host_chip_ids(const struct tdm_host_card *card, struct tdm_host_chip_id ids[TDM_HOST_CHIP_IDS_MAX]);
+
+#endif

@@ -1,0 +1,209 @@
+#include "sources/metal_shm.h"
+#include "base/err.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ATTEMPTS = 4 }; /* at two copies that agree */
+
+const char *tdm_metal_path(const char *path)
+{
+	if (path == NULL)
+		path = secure_getenv("TIDEMARK_SHM_DIR");
+	return path != NULL && path[0] != '\0' ? path : "/dev/shm";
+}
+
+bool tdm_metal_name_parse(const char *name, bool *has_id, uint64_t *id)
+{
+	static const char prefix[] = "tt_device_", suffix[] = "_memory";
+	const size_t before = sizeof prefix - 1, after = sizeof suffix - 1, len = strlen(name);
+	*has_id = false;
+	if (len < before + after || memcmp(name, prefix, before) != 0 || memcmp(name + len - after, suffix, after) != 0)
+		return false;
+	struct tdm_str number = { name + before, len - before - after };
+	/* The runtime writes no leading zeros: "07" is not the device 7. */
+	bool canonical = number.len == 1 || (number.len > 1 && number.ptr[0] != '0');
+	*has_id = canonical && tdm_str_parse_u64(number, id) == 0;
+	return true;
+}
+
+/* The whole file, up to TDM_METAL_COPY_CAP bytes. Its length, or -errno. */
+static ssize_t read_copy(void *context, uint8_t *copy)
+{
+	const int fd = *(const int *)context;
+	size_t len = 0;
+	while (len < TDM_METAL_COPY_CAP) {
+		ssize_t got = pread(fd, copy + len, TDM_METAL_COPY_CAP - len, (off_t)len);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			break;
+		len += (size_t)got;
+	}
+	return (ssize_t)len;
+}
+
+/* Writers change one counter after the other: a copy unlike the one before may hold one side of a change only. */
+void tdm_metal_read_settled(
+	ssize_t (*read)(void *context, uint8_t *copy), void *context, struct tdm_metal_region *region)
+{
+	uint8_t copies[2][TDM_METAL_COPY_CAP];
+	ssize_t len[2] = { read(context, copies[0]), 0 };
+	unsigned now = 0;
+	bool resized = false;
+	region->moving = true;
+	for (int i = 0; i < ATTEMPTS && region->moving && len[now] >= 0; i++) {
+		now ^= 1;
+		len[now] = read(context, copies[now]);
+		resized = len[now] != len[now ^ 1];
+		region->moving = resized || (len[now] > 0 && memcmp(copies[0], copies[1], (size_t)len[now]) != 0);
+	}
+	if (len[now] < 0) {
+		region->moving = false;
+		region->err = (int)len[now];
+		tdm_metal_set_status(region, TDM_METAL_FAILED, "cannot be read: %s", tdm_err_text(region->err));
+	} else if (resized) {
+		tdm_metal_set_status(region, TDM_METAL_CHANGING,
+			"its length changes while it is read: %zd bytes, then %zd", len[now ^ 1], len[now]);
+	} else {
+		region->length = (uint64_t)len[now];
+		tdm_metal_decode(copies[now], (size_t)len[now], region);
+	}
+}
+
+static void set_file(struct tdm_metal_region *region, const struct stat *st)
+{
+	region->has_file = true;
+	region->device_no = st->st_dev;
+	region->inode_no = st->st_ino;
+	region->length = st->st_size > 0 ? (uint64_t)st->st_size : 0;
+	region->uid = st->st_uid;
+	region->mode = st->st_mode & 07777;
+}
+
+static const char *type_name(mode_t mode)
+{
+	return S_ISDIR(mode)    ? "a directory"
+	       : S_ISLNK(mode)  ? "a symbolic link"
+	       : S_ISFIFO(mode) ? "a pipe"
+	       : S_ISSOCK(mode) ? "a socket"
+				: "a device";
+}
+
+/* The file could not be opened: why. */
+static void explain_refusal(int dir_fd, struct tdm_metal_region *region)
+{
+	struct stat st;
+	if (region->err != -ENOENT && fstatat(dir_fd, region->name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		set_file(region, &st);
+		if (!S_ISREG(st.st_mode)) {
+			tdm_metal_set_status(region, TDM_METAL_NOT_A_FILE, "%s, no file", type_name(st.st_mode));
+			return;
+		}
+	}
+	if (region->err == -ENOENT)
+		tdm_metal_set_status(region, TDM_METAL_VANISHED, "it was removed after it had been listed");
+	else if ((region->err == -EACCES || region->err == -EPERM) && region->has_file)
+		tdm_metal_set_status(region, TDM_METAL_DENIED, "permission denied: it belongs to user %u, mode %03o",
+			region->uid, region->mode & 0777);
+	else if (region->err == -EACCES || region->err == -EPERM)
+		tdm_metal_set_status(region, TDM_METAL_DENIED, "permission denied");
+	else
+		tdm_metal_set_status(region, TDM_METAL_FAILED, "cannot be opened: %s", tdm_err_text(region->err));
+}
+
+void tdm_metal_read(int dir_fd, const char *name, struct tdm_metal_region *region)
+{
+	struct stat st;
+	tdm_metal_region_init(region);
+	snprintf(region->name, sizeof region->name, "%s", name);
+	tdm_metal_name_parse(name, &region->has_name_id, &region->name_id);
+	int fd = openat(dir_fd, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0) {
+		region->err = -errno;
+		explain_refusal(dir_fd, region);
+		return;
+	}
+	if (fstat(fd, &st) != 0) {
+		region->err = -errno;
+		tdm_metal_set_status(region, TDM_METAL_FAILED, "cannot be looked at: %s", tdm_err_text(region->err));
+	} else {
+		set_file(region, &st);
+		if (S_ISREG(st.st_mode))
+			tdm_metal_read_settled(read_copy, &fd, region);
+		else
+			tdm_metal_set_status(region, TDM_METAL_NOT_A_FILE, "%s, no file", type_name(st.st_mode));
+	}
+	close(fd);
+	if (region->has_content && region->has_name_id && region->name_id != region->asic_id)
+		region->doubts |= UINT32_C(1) << TDM_METAL_DOUBT_ID_DIFFERS;
+}
+
+static int compare_regions(const void *a, const void *b)
+{
+	const struct tdm_metal_region *x = a, *y = b;
+	if (x->has_name_id != y->has_name_id)
+		return x->has_name_id ? -1 : 1;
+	if (x->has_name_id && x->name_id != y->name_id)
+		return x->name_id < y->name_id ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* Room for one more. */
+static struct tdm_metal_region *next_region(struct tdm_metal_list *list)
+{
+	if (list->count == list->cap) {
+		size_t cap = list->cap != 0 ? 2 * list->cap : 4;
+		struct tdm_metal_region *grown = realloc(list->regions, cap * sizeof *grown);
+		if (grown == NULL)
+			return NULL;
+		list->regions = grown;
+		list->cap = cap;
+	}
+	return &list->regions[list->count++];
+}
+
+int tdm_metal_list_read(struct tdm_metal_list *list, const char *path)
+{
+	bool has_id;
+	uint64_t id;
+	const struct dirent *entry;
+	list->count = 0;
+	list->cut = 0;
+	list->err = 0;
+	DIR *dir = opendir(tdm_metal_path(path));
+	if (dir == NULL)
+		return list->err = -errno;
+	while (list->err == 0 && (errno = 0, entry = readdir(dir)) != NULL) {
+		if (!tdm_metal_name_parse(entry->d_name, &has_id, &id))
+			continue;
+		if (list->count == TDM_METAL_REGIONS_MAX) {
+			list->cut++;
+			continue;
+		}
+		struct tdm_metal_region *region = next_region(list);
+		if (region != NULL)
+			tdm_metal_read(dirfd(dir), entry->d_name, region);
+		else
+			list->err = -ENOMEM;
+	}
+	if (list->err == 0 && errno != 0)
+		list->err = -errno;
+	closedir(dir);
+	if (list->count > 1)
+		qsort(list->regions, list->count, sizeof *list->regions, compare_regions);
+	return list->err;
+}
+
+void tdm_metal_list_done(struct tdm_metal_list *list)
+{
+	free(list->regions);
+	*list = (struct tdm_metal_list){ 0 };
+}

@@ -1,0 +1,257 @@
+#include "sources/proc_facts.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "sources/kernel_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+	STAT_CAP = 1024,
+	STATUS_CAP = 4096,
+	PROC_STAT_CAP = 1 << 20, /* has a line for each processor before the one that counts */
+	START_FIELD = 20,        /* counted behind the name; field 22 of the whole */
+	ENTRIES_MAX = 1 << 20,   /* of the directory; a bound on the work, not on processes */
+};
+
+/* The boot time is given in whole seconds and moves with the clock. */
+#define START_SLACK_NS (3 * TDM_NS_PER_S)
+
+static const char system_root[] = "/proc";
+
+const char *tdm_proc_path(const char *path)
+{
+	if (path == NULL)
+		path = secure_getenv("TIDEMARK_PROC_ROOT");
+	return path != NULL && path[0] != '\0' ? path : system_root;
+}
+
+/* What stands behind `key` at the beginning of a line; NULL when no line begins so. */
+static const char *line_of(const char *text, const char *key)
+{
+	size_t len = strlen(key);
+	for (const char *at = text; at != NULL; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (strncmp(at, key, len) == 0)
+			return at + len;
+	}
+	return NULL;
+}
+
+/* Digits up to the first other byte; `fallback` when there are none or too many. */
+static uint64_t leading_number(const char *at, uint64_t fallback)
+{
+	uint64_t value;
+	size_t len = strspn(at, "0123456789");
+	return tdm_str_parse_u64((struct tdm_str){ at, len }, &value) == 0 ? value : fallback;
+}
+
+static uint64_t read_boot_time(const struct tdm_proc_root *root)
+{
+	uint64_t seconds = 0;
+	char *text = malloc(PROC_STAT_CAP);
+	if (text != NULL && tdm_kernel_file_read(root->fd, "stat", text, PROC_STAT_CAP) > 0) {
+		const char *at = line_of(text, "btime ");
+		seconds = at != NULL ? leading_number(at, 0) : 0;
+	}
+	free(text);
+	return seconds <= UINT32_MAX ? seconds * TDM_NS_PER_S : 0;
+}
+
+void tdm_proc_root_init(struct tdm_proc_root *root, const char *path)
+{
+	path = tdm_proc_path(path);
+	int fd = tdm_kernel_dir_open(AT_FDCWD, path);
+	*root = (struct tdm_proc_root){
+		.fd = fd >= 0 ? fd : -1,
+		.err = fd >= 0 ? 0 : fd,
+		.is_system = strcmp(path, system_root) == 0,
+		.uid = geteuid(),
+	};
+	if (fd >= 0)
+		root->booted_ns = read_boot_time(root);
+}
+
+void tdm_proc_root_done(struct tdm_proc_root *root)
+{
+	if (root->fd >= 0)
+		close(root->fd);
+	*root = (struct tdm_proc_root){ .fd = -1, .err = -EBADF };
+}
+
+/* State and start time. The name in parentheses may hold anything, so fields are counted behind its end. */
+static int read_stat(const struct tdm_proc_root *root, int dir_fd, struct tdm_proc_facts *facts)
+{
+	char text[STAT_CAP];
+	int got = tdm_kernel_file_read(dir_fd, "stat", text, sizeof text);
+	const char *at = got > 0 ? strrchr(text, ')') : NULL;
+	if (at == NULL)
+		return got < 0 ? got : TDM_ESYNTAX;
+	if (at[1] == ' ' && at[2] > ' ' && at[2] <= '~')
+		facts->state = at[2];
+	for (int i = 0; at != NULL && i < START_FIELD; i++)
+		at = strchr(at + 1, ' ');
+	facts->start_time = at != NULL ? leading_number(at + 1, 0) : 0;
+	uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK), seconds = facts->start_time / ticks;
+	if (facts->start_time != 0 && root->booted_ns != 0 && seconds <= UINT32_MAX)
+		facts->started_ns =
+			root->booted_ns + seconds * TDM_NS_PER_S + facts->start_time % ticks * TDM_NS_PER_S / ticks;
+	return 0;
+}
+
+static int read_uid(int dir_fd, struct tdm_proc_facts *facts)
+{
+	char text[STATUS_CAP];
+	int got = tdm_kernel_file_read(dir_fd, "status", text, sizeof text);
+	if (got < 0)
+		return got;
+	const char *at = line_of(text, "Uid:");
+	uint64_t uid = at != NULL ? leading_number(at + strspn(at, " \t"), TDM_UID_UNKNOWN) : TDM_UID_UNKNOWN;
+	facts->uid = uid < TDM_UID_UNKNOWN ? (uint32_t)uid : TDM_UID_UNKNOWN;
+	return facts->uid != TDM_UID_UNKNOWN ? 0 : TDM_ESYNTAX;
+}
+
+/* The arguments are parted by zero bytes. */
+static int read_command(int dir_fd, struct tdm_proc_facts *facts)
+{
+	char text[STATUS_CAP];
+	int got = tdm_kernel_file_read(dir_fd, "cmdline", text, sizeof text);
+	if (got < 0)
+		return got;
+	struct tdm_str s = { text, (size_t)got };
+	while (s.len != 0 && s.ptr[s.len - 1] == '\0')
+		s.len--;
+	for (size_t i = 0; i < s.len; i++)
+		if (text[i] == '\0')
+			text[i] = ' ';
+	tdm_str_shown(s, facts->command, sizeof facts->command);
+	return 0;
+}
+
+/* A process that ends while it is looked at gives this instead of -ENOENT. */
+static int ended(int err)
+{
+	return err == -ESRCH ? -ENOENT : err;
+}
+
+void tdm_proc_facts_read(const struct tdm_proc_root *root, int32_t pid, struct tdm_proc_facts *facts)
+{
+	char name[16];
+	*facts = (struct tdm_proc_facts){ .state = '?', .uid = TDM_UID_UNKNOWN };
+	if (root->fd < 0 || pid <= 0) {
+		facts->err = root->fd < 0 ? root->err : -EINVAL;
+		return;
+	}
+	snprintf(name, sizeof name, "%d", pid);
+	int dir_fd = tdm_kernel_dir_open(root->fd, name);
+	if (dir_fd < 0) {
+		facts->err = ended(dir_fd);
+		return;
+	}
+	int err = read_stat(root, dir_fd, facts);
+	if (ended(err) == -ENOENT && facts->start_time == 0) {
+		/* Directory without the file: it ended between the two looks (or is a poor imitation). */
+		int left = faccessat(root->fd, name, F_OK, 0);
+		facts->err = left != 0 ? -ENOENT : 0;
+	}
+	int uid_err = read_uid(dir_fd, facts);
+	int comm_err = tdm_kernel_file_text(dir_fd, "comm", facts->comm, sizeof facts->comm);
+	int command_err = read_command(dir_fd, facts);
+	facts->text_err = comm_err < 0 ? ended(comm_err) : command_err < 0 ? ended(command_err) : 0;
+	if (facts->text_err == 0 && uid_err < 0)
+		facts->text_err = ended(uid_err);
+	close(dir_fd);
+}
+
+/* /proc does not show it; on the running system it may be hidden there (hidepid) and run all the same. */
+static enum tdm_proc_life judge_missing(const struct tdm_proc_root *root, int32_t pid)
+{
+	if (!root->is_system)
+		return TDM_PROC_DEAD;
+	if (kill(pid, 0) == 0)
+		return TDM_PROC_ALIVE;
+	return errno == EPERM ? TDM_PROC_OTHER_USER : errno == ESRCH ? TDM_PROC_DEAD : TDM_PROC_UNKNOWN;
+}
+
+enum tdm_proc_life tdm_proc_judge(
+	const struct tdm_proc_root *root, int32_t pid, uint64_t seen_ns, struct tdm_proc_facts *facts)
+{
+	tdm_proc_facts_read(root, pid, facts);
+	if (root->fd < 0) /* nobody is there to be asked: that is not an answer */
+		return TDM_PROC_UNKNOWN;
+	if (facts->err == -ENOENT)
+		return judge_missing(root, pid);
+	if (facts->err != 0)
+		return facts->err == -EACCES || facts->err == -EPERM ? TDM_PROC_OTHER_USER : TDM_PROC_UNKNOWN;
+	if (facts->state == 'Z' || facts->state == 'X')
+		return TDM_PROC_DEAD;
+	if (seen_ns != 0 && facts->started_ns > START_SLACK_NS && facts->started_ns - START_SLACK_NS > seen_ns)
+		return TDM_PROC_DEAD;
+	return facts->uid != TDM_UID_UNKNOWN && facts->uid != root->uid ? TDM_PROC_OTHER_USER : TDM_PROC_ALIVE;
+}
+
+/* The innermost number of the line "NSpid:", when it has more than one. */
+static int32_t nested_pid(const char *status)
+{
+	const char *at = line_of(status, "NSpid:");
+	uint64_t pid = 0;
+	int numbers = 0;
+	for (; at != NULL; numbers++) {
+		at += strspn(at, " \t");
+		if (*at < '0' || *at > '9')
+			break;
+		pid = leading_number(at, 0);
+		at += strspn(at, "0123456789");
+	}
+	return numbers > 1 && pid <= TDM_PID_MAX ? (int32_t)pid : 0;
+}
+
+static void match_nested(int proc_fd, const char *name, struct tdm_proc_wanted *wanted, size_t count)
+{
+	char path[32], text[STATUS_CAP], comm[TDM_COMM_CAP];
+	uint64_t outer;
+	if (tdm_kernel_number(name, TDM_PID_MAX, &outer) != 0)
+		return;
+	snprintf(path, sizeof path, "%u/status", (unsigned)outer);
+	if (tdm_kernel_file_read(proc_fd, path, text, sizeof text) <= 0)
+		return;
+	int32_t pid = nested_pid(text);
+	bool has_comm = false;
+	for (size_t i = 0; pid != 0 && i < count; i++) {
+		if (wanted[i].pid != pid || wanted[i].found != 0)
+			continue;
+		if (!has_comm) {
+			snprintf(path, sizeof path, "%u/comm", (unsigned)outer);
+			tdm_kernel_file_text(proc_fd, path, comm, sizeof comm);
+			has_comm = true;
+		}
+		if (wanted[i].comm[0] == '\0' || strcmp(wanted[i].comm, comm) == 0)
+			wanted[i].found = (int32_t)outer;
+	}
+}
+
+int tdm_proc_find_nested(const struct tdm_proc_root *root, struct tdm_proc_wanted *wanted, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		wanted[i].found = 0;
+	if (root->fd < 0)
+		return root->err;
+	int fd = tdm_kernel_dir_open(root->fd, ".");
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	if (dir == NULL) {
+		int err = fd >= 0 ? -errno : fd;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	const struct dirent *entry;
+	for (int i = 0; i < ENTRIES_MAX && (entry = readdir(dir)) != NULL; i++)
+		match_nested(root->fd, entry->d_name, wanted, count);
+	closedir(dir);
+	return 0;
+}
