@@ -1,7 +1,8 @@
 /*
  * The writer's side of the ledger file: creating it, and getting more of it. Every page is reserved before it is
  * touched, so that a full file system is an error code and not a signal in somebody's program. Nothing here is on the
- * hot path; nothing here uses malloc.
+ * hot path; nothing here uses malloc. What is not survived is a file that is cut under its writer: the next touch of a
+ * page that is gone is a signal, as for everything that is mapped. Only the writer's own user can do that.
  */
 #ifndef TDM_LEDGER_LEDGER_FILE_H
 #define TDM_LEDGER_LEDGER_FILE_H
