@@ -57,7 +57,8 @@ static inline uint32_t tdm_slot_hash(uint32_t kind, uint64_t id)
 
 static inline uint8_t tdm_slot_tag(uint32_t hash)
 {
-	return (uint8_t)(hash >> 24 | 0x80);
+	uint8_t tag = (uint8_t)(hash >> 24);
+	return (uint8_t)(tag + (tag == 0)); /* 0 is a free place */
 }
 
 /* One bit for each tag of the bucket that equals `tag`; 0: any free place. */
