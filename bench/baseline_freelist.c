@@ -171,8 +171,8 @@ static int64_t find_fit(const struct baseline_freelist *fl, uint64_t need, bool 
 	int64_t best = NONE;
 	for (size_t c = class_of(fl, need); c < fl->classes; c++) {
 		const struct array *list = &fl->by_class[c];
-		for (size_t k = 0; k < list->count; k++) {
-			size_t i = bottom_up ? k : list->count - 1 - k;
+		int64_t count = (int64_t)list->count, step = bottom_up ? 1 : -1;
+		for (int64_t i = bottom_up ? 0 : count - 1; i >= 0 && i < count; i += step) {
 			int64_t slot = list->data[i];
 			if ((uint64_t)fl->bytes.data[slot] < need)
 				continue;
@@ -181,7 +181,7 @@ static int64_t find_fit(const struct baseline_freelist *fl, uint64_t need, bool 
 			if (better) {
 				best = slot;
 				*class = c;
-				*item = i;
+				*item = (size_t)i;
 			}
 			break;
 		}
