@@ -309,7 +309,7 @@ static void event_bench_run(struct bench *bench)
 {
 	struct event_bench e = { .bench = bench };
 	snprintf(e.program, sizeof e.program, "%s/tidemark-bench", bench_bin_dir(bench));
-	snprintf(e.lttng_program, sizeof e.lttng_program, "%s-lttng", e.program);
+	snprintf(e.lttng_program, sizeof e.lttng_program, "%s/tidemark-bench-lttng", bench_bin_dir(bench));
 	make_dir(&e, "/dev/shm");
 	if (e.dir[0] == '\0')
 		make_dir(&e, "/tmp");

@@ -438,6 +438,12 @@ int tidemark_phase(const char *name)
 	return tdm_client_put_phase(&mark, name);
 }
 
+/* A word that only grows, read while others write it. */
+static uint64_t load_u64(const uint64_t *from)
+{
+	return atomic_load_explicit((const _Atomic uint64_t *)from, memory_order_relaxed);
+}
+
 int tidemark_get_usage(uint32_t number, uint32_t kind, struct tidemark_usage *usage)
 {
 	struct tdm_writer *writer = tdm_client_peek();
@@ -451,10 +457,11 @@ int tidemark_get_usage(uint32_t number, uint32_t kind, struct tidemark_usage *us
 		return -EBUSY;
 	struct tdm_ledger_peak peak = { 0 };
 	struct tdm_ledger_now c = tdm_writer_count(device, tdm_thread.record, kind, &peak);
-	struct tdm_ledger_faults f = device->shared->faults[kind];
+	const struct tdm_ledger_faults *f = &device->shared->faults[kind];
 	leave();
 	*usage = (struct tidemark_usage){ c.bytes, peak.bytes, c.asked_bytes, c.bank_bytes, peak.bank_bytes, c.buffers,
-		c.allocs, c.allocs - c.buffers, f.double_frees, f.unknown_frees, f.rereports, f.out_of_memory };
+		c.allocs, c.allocs - c.buffers, load_u64(&f->double_frees), load_u64(&f->unknown_frees),
+		load_u64(&f->rereports), load_u64(&f->out_of_memory) };
 	return 0;
 }
 
@@ -463,7 +470,7 @@ uint64_t tidemark_lost(void)
 	struct tdm_writer *writer = tdm_client_peek();
 	uint64_t lost = atomic_load(&tdm_client.unrecorded);
 	for (unsigned i = 0; writer != NULL && i < TDM_LOSS_COUNT; i++)
-		lost += writer->file.header->lost[i];
+		lost += load_u64(&writer->file.header->lost[i]);
 	return lost;
 }
 

@@ -121,8 +121,9 @@ static void read_pci_address(int card_fd, struct tdm_host_card *card)
 		return;
 	target[len] = '\0';
 	const char *slash = strrchr(target, '/'), *name = slash != NULL ? slash + 1 : target;
-	if (is_pci_address(tdm_str_of(name)))
-		snprintf(card->pci, sizeof card->pci, "%s", name);
+	size_t size = strlen(name) + 1;
+	if (is_pci_address(tdm_str_of(name)) && size <= sizeof card->pci)
+		memcpy(card->pci, name, size);
 }
 
 /* The folder hwmonN below the PCI device, the one with the lowest number. A descriptor or -errno. */
