@@ -165,7 +165,7 @@ void baseline_freelist_free(struct baseline_freelist *fl)
 	free(fl);
 }
 
-/* First fit over all classes: the best candidate of each class's sorted list. */
+/* First fit over all classes: the first that is large enough in each class's sorted list, and of those the nearest. */
 static int64_t find_fit(const struct baseline_freelist *fl, uint64_t need, bool bottom_up, size_t *class, size_t *item)
 {
 	int64_t best = NONE;
@@ -182,8 +182,9 @@ static int64_t find_fit(const struct baseline_freelist *fl, uint64_t need, bool 
 				best = slot;
 				*class = c;
 				*item = (size_t)i;
+				break;
 			}
-			break;
+			/* As in the original, a class whose first fit lies farther away is searched to its end. */
 		}
 	}
 	return best;
