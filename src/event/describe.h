@@ -40,7 +40,6 @@ struct tdm_process {
 };
 
 bool tdm_process_is_same(const struct tdm_process *a, const struct tdm_process *b);
-uint64_t tdm_process_hash(const struct tdm_process *process); /* of the identity */
 
 /* One memory region of a device. */
 struct tdm_region {

@@ -60,13 +60,6 @@ int tdm_blobs_init(struct tdm_blobs *blobs, struct tdm_ledger_file *file, _Atomi
 	return blobs->cells != NULL ? 0 : -ENOMEM;
 }
 
-void tdm_blobs_done(struct tdm_blobs *blobs)
-{
-	if (blobs->cells != NULL)
-		tdm_private_free(blobs->cells, (blobs->mask + (size_t)1) * sizeof *blobs->cells);
-	blobs->cells = NULL;
-}
-
 static uint64_t hash_of(enum tdm_blob_kind kind, const void *content, size_t bytes)
 {
 	return tdm_str_hash((struct tdm_str){ content, bytes }) ^ (uint64_t)kind << 56;

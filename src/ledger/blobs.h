@@ -28,7 +28,6 @@ struct tdm_blobs {
 };
 
 int tdm_blobs_init(struct tdm_blobs *blobs, struct tdm_ledger_file *file, _Atomic uint32_t *file_lock);
-void tdm_blobs_done(struct tdm_blobs *blobs);
 
 /* The number of this content, new or known; 0 when there is no room. *is_new (may be NULL) says which. */
 uint32_t tdm_blobs_put(

@@ -129,16 +129,6 @@ static void device_free(struct tdm_wdevice *device)
 	tdm_private_free(device, sizeof *device);
 }
 
-void tdm_writer_free(struct tdm_writer *writer, bool remove)
-{
-	for (unsigned i = 0; i < writer->device_count; i++)
-		device_free(writer->devices[i]);
-	tdm_blobs_done(&writer->blobs);
-	tdm_ledger_file_close(&writer->file, remove);
-	tdm_private_free(writer->threads, TDM_WRITER_THREADS * sizeof *writer->threads);
-	tdm_private_free(writer, sizeof *writer);
-}
-
 void tdm_writer_adopt(struct tdm_writer *writer, struct tdm_writer *parent)
 {
 	size_t cap = TDM_LEDGER_DEVICES + parent->inherited_count;

@@ -126,9 +126,6 @@ struct tdm_report_extra {
 /* 0 with *out set, or -errno. The writer is private memory of its own. */
 int tdm_writer_new(const char *dir, uint32_t mode, struct tdm_writer **out);
 
-/* Ends the ledger; `remove`: takes its file away. */
-void tdm_writer_free(struct tdm_writer *writer, bool remove);
-
 /*
  * In a forked child, whose own writer is `writer`: keeps what tells a buffer that was inherited, and gives back the
  * rest of the parent's writer. The parent's threads were stopped at any instruction.
