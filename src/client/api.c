@@ -136,9 +136,8 @@ static inline const struct tdm_report *as_report(const struct tidemark_buffer *b
 static void add_extras(
 	struct tdm_writer *writer, const struct tidemark_buffer *b, struct tdm_report_extra *extra, void *frame)
 {
-	enum { RANGES_MAX = 1024 };
 	if (b->ranges != NULL && b->range_count != 0) {
-		uint32_t count = b->range_count < RANGES_MAX ? b->range_count : RANGES_MAX;
+		uint32_t count = b->range_count < TDM_LEDGER_RANGES_MAX ? b->range_count : TDM_LEDGER_RANGES_MAX;
 		extra->ranges =
 			tdm_blobs_put(&writer->blobs, TDM_BLOB_RANGES, b->ranges, count * sizeof *b->ranges, NULL);
 		if (extra->ranges == 0 || count != b->range_count)

@@ -1,6 +1,6 @@
 /*
- * What events describe besides buffers: processes, devices, the figures that a producer keeps itself, and call stacks.
- * All of it is borrowed with its event.
+ * What events describe besides buffers: processes, devices, the figures that a producer keeps itself, call stacks and
+ * core ranges. All of it is borrowed with its event.
  */
 #ifndef TDM_EVENT_DESCRIBE_H
 #define TDM_EVENT_DESCRIBE_H
@@ -79,5 +79,17 @@ struct tdm_frame {
 };
 
 enum { TDM_FRAMES_MAX = 64 };
+
+/* A rectangle of cores, both corners included. */
+struct tdm_core_range {
+	uint16_t x0, y0, x1, y1; /* x0 <= x1, y0 <= y1 */
+};
+
+enum { TDM_RANGES_MAX = 1024 }; /* of one buffer */
+
+static inline bool tdm_core_range_is_valid(const struct tdm_core_range *range)
+{
+	return range->x0 <= range->x1 && range->y0 <= range->y1;
+}
 
 #endif

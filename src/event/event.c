@@ -51,6 +51,16 @@ static bool frames_are_valid(const struct tdm_event *event)
 	return true;
 }
 
+static bool ranges_are_valid(const struct tdm_event *event)
+{
+	if (event->range_count > TDM_RANGES_MAX || (event->ranges == NULL && event->range_count != 0))
+		return false;
+	for (uint32_t i = 0; i < event->range_count; i++)
+		if (!tdm_core_range_is_valid(&event->ranges[i]))
+			return false;
+	return true;
+}
+
 static bool about_is_valid(const struct tdm_device_info *about)
 {
 	if (about->region_count > TDM_REGIONS_MAX || memchr(about->card, '\0', sizeof about->card) == NULL)
@@ -80,7 +90,8 @@ bool tdm_event_is_valid(const struct tdm_event *event)
 		return false;
 	switch (event->op) {
 	case TDM_OP_ALLOC:
-		return range_is_valid(event) && sizes_are_valid(event) && frames_are_valid(event);
+		return range_is_valid(event) && sizes_are_valid(event) && frames_are_valid(event) &&
+		       ranges_are_valid(event);
 	case TDM_OP_DEVICE:
 		return event->about != NULL ? about_is_valid(event->about) : event->text.len != 0;
 	case TDM_OP_PROCESS:

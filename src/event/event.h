@@ -69,7 +69,9 @@ struct tdm_event {
 	struct tdm_str program;         /* that allocated the buffer; may be empty */
 	const struct tdm_frame *frames; /* call stack of an allocation, innermost first; NULL: none */
 	uint32_t frame_count;           /* at most TDM_FRAMES_MAX */
-	union {                         /* by `op`; NULL for the others */
+	uint32_t range_count;           /* at most TDM_RANGES_MAX */
+	const struct tdm_core_range *ranges; /* the cores that it lies on, for kinds that do; NULL: unknown */
+	union {                              /* by `op`; NULL for the others */
 		const struct tdm_process *who;
 		const struct tdm_device_info *about;
 		const struct tdm_usage *usage;

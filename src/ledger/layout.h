@@ -47,6 +47,7 @@ enum {
 					       the sum of the kinds */
 	TDM_LEDGER_TEXT_MAX = 255,
 	TDM_LEDGER_STACK_MAX = 64,
+	TDM_LEDGER_RANGES_MAX = 1024,
 	TDM_LEDGER_FREE_CLOCK =
 		8, /* the time of a release may be that of an earlier report, fewer than so many before it */
 };

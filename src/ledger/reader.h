@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "event/describe.h"
 #include "ledger/layout.h"
 
 enum tdm_liveness {
@@ -114,6 +115,8 @@ int64_t tdm_ledger_phases(struct tdm_ledger *ledger, size_t from, struct tdm_led
  * wrong. */
 struct tdm_str tdm_ledger_text(struct tdm_ledger *ledger, uint32_t number);
 size_t tdm_ledger_stack(struct tdm_ledger *ledger, uint32_t number, uint64_t frames[TDM_LEDGER_STACK_MAX]);
+/* A list with a rectangle that cannot be is refused as a whole: a part of it would be a wrong answer. */
+const struct tdm_core_range *tdm_ledger_ranges(struct tdm_ledger *ledger, uint32_t number, uint32_t *count);
 /* The loaded modules of the program, for symbolising: 1 with *base, *size and *path set, 0 when there is no i-th one.
  */
 int tdm_ledger_module(struct tdm_ledger *ledger, size_t i, uint64_t *base, uint64_t *size, struct tdm_str *path);

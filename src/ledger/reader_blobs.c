@@ -56,6 +56,9 @@ static bool head_is_valid(const struct tdm_ledger_blob *head, uint64_t left)
 			return false;
 		break;
 	case TDM_BLOB_RANGES:
+		if (head->bytes % sizeof(struct tdm_core_range) != 0 ||
+			head->bytes > TDM_LEDGER_RANGES_MAX * sizeof(struct tdm_core_range))
+			return false;
 		break;
 	default:
 		return false;
@@ -159,6 +162,23 @@ size_t tdm_ledger_stack(struct tdm_ledger *ledger, uint32_t number, uint64_t fra
 		return 0;
 	memcpy(frames, kept->content, kept->bytes);
 	return kept->bytes / sizeof *frames;
+}
+
+const struct tdm_core_range *tdm_ledger_ranges(struct tdm_ledger *ledger, uint32_t number, uint32_t *count)
+{
+	const struct tdm_ledger_kept *kept = get_blob(ledger, number, TDM_BLOB_RANGES);
+	*count = 0;
+	if (kept == NULL)
+		return NULL;
+	const struct tdm_core_range *ranges = (const void *)kept->content; /* as malloc() aligned it */
+	uint32_t all = kept->bytes / (uint32_t)sizeof *ranges;
+	for (uint32_t i = 0; i < all; i++)
+		if (!tdm_core_range_is_valid(&ranges[i])) {
+			ledger->refused++;
+			return NULL;
+		}
+	*count = all;
+	return all != 0 ? ranges : NULL;
 }
 
 /* Modules: found by a walk over the blobs that are complete. */

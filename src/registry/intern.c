@@ -1,11 +1,14 @@
 #include "registry/intern.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
 enum {
 	TEXTS_MAX = 1 << 20,
 	STACKS_MAX = 1 << 20,
+	RANGE_LISTS_MAX = 1 << 18,
+	RANGES_ALL_MAX = 1 << 22, /* in all lists together */
 	FIRST_CAP = 64,
 };
 
@@ -31,14 +34,18 @@ int tdm_intern_init(struct tdm_intern *intern)
 	int err = tdm_names_init(&intern->names);
 	if (err != 0)
 		return err;
-	void *texts = NULL, *stacks = NULL;
-	if (tdm_map_init(&intern->by_hash) != 0 ||
+	void *texts = NULL, *stacks = NULL, *lists = NULL;
+	if (tdm_map_init(&intern->by_hash) != 0 || tdm_map_init(&intern->ranges_by_hash) != 0 ||
 		reserve(&texts, &intern->text_cap, 0, 1, sizeof *intern->texts) != 0 ||
-		reserve(&stacks, &intern->stack_cap, 0, 1, sizeof *intern->stacks) != 0)
+		reserve(&stacks, &intern->stack_cap, 0, 1, sizeof *intern->stacks) != 0 ||
+		reserve(&lists, &intern->range_list_cap, 0, 1, sizeof *intern->range_lists) != 0)
 		err = -ENOMEM;
 	intern->texts = texts;
 	intern->stacks = stacks;
+	intern->range_lists = lists;
 	if (err == 0) {
+		intern->range_lists[0] = (struct tdm_kept_ranges){ .next = TDM_MAP_NONE };
+		intern->range_list_count = 1;
 		intern->texts[0] = strdup("");
 		intern->stacks[0] = (struct tdm_kept_stack){ .next = TDM_MAP_NONE };
 		intern->text_count = intern->texts[0] != NULL;
@@ -57,7 +64,10 @@ void tdm_intern_done(struct tdm_intern *intern)
 	free(intern->texts);
 	free(intern->frames);
 	free(intern->stacks);
+	free(intern->ranges);
+	free(intern->range_lists);
 	tdm_map_done(&intern->by_hash);
+	tdm_map_done(&intern->ranges_by_hash);
 	tdm_names_done(&intern->names);
 	*intern = (struct tdm_intern){ 0 };
 }
@@ -164,4 +174,60 @@ int tdm_intern_stack(struct tdm_intern *intern, const struct tdm_frame *frames, 
 		return 0;
 	}
 	return add_stack(intern, kept, frame_count, hash, number);
+}
+
+static uint64_t hash_ranges(const struct tdm_core_range *ranges, uint32_t count)
+{
+	uint64_t hash = count, bits;
+	static_assert(sizeof bits == sizeof *ranges, "a range is hashed as one number");
+	for (uint32_t i = 0; i < count; i++) {
+		memcpy(&bits, &ranges[i], sizeof bits);
+		hash = tdm_hash_u64(hash ^ bits);
+	}
+	return hash;
+}
+
+static int add_ranges(
+	struct tdm_intern *intern, const struct tdm_core_range *ranges, uint32_t count, uint64_t hash, uint32_t *number)
+{
+	void *all = intern->ranges, *lists = intern->range_lists;
+	int err = reserve(&all, &intern->range_cap, intern->range_count, count, sizeof *ranges);
+	intern->ranges = all;
+	if (err == 0)
+		err = reserve(
+			&lists, &intern->range_list_cap, intern->range_list_count, 1, sizeof *intern->range_lists);
+	intern->range_lists = lists;
+	uint32_t next = tdm_map_find(&intern->ranges_by_hash, hash);
+	if (err == 0)
+		err = tdm_map_put(&intern->ranges_by_hash, hash, intern->range_list_count);
+	if (err != 0)
+		return err;
+	memcpy(intern->ranges + intern->range_count, ranges, count * sizeof *ranges);
+	intern->range_lists[intern->range_list_count] = (struct tdm_kept_ranges){ intern->range_count, count, next };
+	intern->range_count += count;
+	*number = intern->range_list_count++;
+	return 0;
+}
+
+int tdm_intern_ranges(
+	struct tdm_intern *intern, const struct tdm_core_range *ranges, uint32_t range_count, uint32_t *number)
+{
+	*number = 0;
+	if (range_count == 0)
+		return 0;
+	uint64_t hash = hash_ranges(ranges, range_count);
+	uint32_t i = tdm_map_find(&intern->ranges_by_hash, hash);
+	for (; i != TDM_MAP_NONE; i = intern->range_lists[i].next) {
+		const struct tdm_kept_ranges *list = &intern->range_lists[i];
+		if (list->count == range_count &&
+			memcmp(intern->ranges + list->first, ranges, range_count * sizeof *ranges) == 0) {
+			*number = i;
+			return 0;
+		}
+	}
+	if (intern->range_list_count == RANGE_LISTS_MAX || range_count > RANGES_ALL_MAX - intern->range_count) {
+		intern->dropped++;
+		return 0;
+	}
+	return add_ranges(intern, ranges, range_count, hash, number);
 }

@@ -307,6 +307,8 @@ static int keep_texts(struct tdm_registry *reg, struct tdm_buffer *buffer, const
 		err = tdm_intern_text(&reg->intern, event->program, &buffer->program);
 	if (err == 0)
 		err = tdm_intern_stack(&reg->intern, event->frames, event->frame_count, &buffer->stack);
+	if (err == 0)
+		err = tdm_intern_ranges(&reg->intern, event->ranges, event->range_count, &buffer->ranges);
 	return err;
 }
 

@@ -19,6 +19,8 @@ void tdm_snapshot_free(struct tdm_snapshot *snapshot)
 	free(snapshot->texts);
 	free(snapshot->stacks);
 	free(snapshot->frames);
+	free(snapshot->range_lists);
+	free(snapshot->ranges);
 	free(snapshot->processes);
 	free(snapshot->devices);
 	free(snapshot->holdings);
@@ -38,6 +40,15 @@ const struct tdm_kept_frame *tdm_snapshot_stack(const struct tdm_snapshot *snaps
 		return NULL;
 	*count = snapshot->stacks[number].count;
 	return snapshot->frames + snapshot->stacks[number].first;
+}
+
+const struct tdm_core_range *tdm_snapshot_ranges(const struct tdm_snapshot *snapshot, uint32_t number, uint32_t *count)
+{
+	*count = 0;
+	if (number == 0 || number >= snapshot->range_list_count)
+		return NULL;
+	*count = snapshot->range_lists[number].count;
+	return snapshot->ranges + snapshot->range_lists[number].first;
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -106,6 +117,19 @@ static bool copy_texts(struct tdm_snapshot *s, const struct tdm_intern *intern)
 	if (intern->frame_count != 0)
 		memcpy(s->frames, intern->frames, intern->frame_count * sizeof *s->frames);
 	s->stack_count = intern->stack_count;
+	return true;
+}
+
+static bool copy_ranges(struct tdm_snapshot *s, const struct tdm_intern *intern)
+{
+	s->range_lists = malloc(intern->range_list_count * sizeof *s->range_lists);
+	s->ranges = malloc((intern->range_count + (size_t)1) * sizeof *s->ranges);
+	if (s->range_lists == NULL || s->ranges == NULL)
+		return false;
+	memcpy(s->range_lists, intern->range_lists, intern->range_list_count * sizeof *s->range_lists);
+	if (intern->range_count != 0)
+		memcpy(s->ranges, intern->ranges, intern->range_count * sizeof *s->ranges);
+	s->range_list_count = intern->range_list_count;
 	return true;
 }
 
@@ -235,7 +259,8 @@ struct tdm_snapshot *tdm_registry_snapshot(const struct tdm_registry *reg, unsig
 {
 	struct tdm_snapshot *s = calloc(1, sizeof *s);
 	uint32_t *place = calloc(reg->device_count + (size_t)1, sizeof *place);
-	bool good = s != NULL && place != NULL && allocate(s, reg, flags) && copy_texts(s, &reg->intern);
+	bool good = s != NULL && place != NULL && allocate(s, reg, flags) && copy_texts(s, &reg->intern) &&
+		    copy_ranges(s, &reg->intern);
 	if (good) {
 		s->time_ns = tdm_clock_ns();
 		s->refused = reg->refused;

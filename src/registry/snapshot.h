@@ -86,6 +86,7 @@ struct tdm_buffer {
 	uint32_t name, program; /* texts; 0: none */
 	uint32_t stack;         /* 0: none */
 	uint32_t holding;       /* index */
+	uint32_t ranges;        /* core ranges; 0: none */
 	uint16_t flags;         /* TDM_EVENT_* */
 	uint8_t kind;
 };
@@ -99,12 +100,15 @@ struct tdm_snapshot {
 	struct tdm_buffer *buffers;   /* those of a holding together, in no order */
 	uint64_t refused;             /* events that the registry could not use */
 	uint64_t ignored;             /* events of processes that a better source knows */
-	/* texts and stacks: see the functions below */
+	/* texts, stacks and core ranges: see the functions below */
 	char **texts;
 	uint32_t text_count;
 	struct tdm_kept_stack *stacks;
 	uint32_t stack_count;
 	struct tdm_kept_frame *frames;
+	struct tdm_kept_ranges *range_lists;
+	uint32_t range_list_count;
+	struct tdm_core_range *ranges;
 };
 
 void tdm_snapshot_free(struct tdm_snapshot *snapshot); /* NULL is allowed */
@@ -114,5 +118,8 @@ const char *tdm_snapshot_text(const struct tdm_snapshot *snapshot, uint32_t numb
 
 /* The frames of a stack, innermost first; *count is 0 for 0 or a wrong number. */
 const struct tdm_kept_frame *tdm_snapshot_stack(const struct tdm_snapshot *snapshot, uint32_t number, uint32_t *count);
+
+/* The core ranges of this number; *count is 0 for 0 or a wrong number. */
+const struct tdm_core_range *tdm_snapshot_ranges(const struct tdm_snapshot *snapshot, uint32_t number, uint32_t *count);
 
 #endif

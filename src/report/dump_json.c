@@ -25,6 +25,28 @@ static void put_text(struct tdm_json *json, const char *key, const char *text)
 	tdm_json_text(json, text[0] != '\0' ? text : NULL);
 }
 
+/* [[x0, y0, x1, y1], …], or null. */
+static void put_ranges(const struct tdm_snapshot *snapshot, uint32_t number, struct tdm_json *json)
+{
+	uint32_t count;
+	const struct tdm_core_range *ranges = tdm_snapshot_ranges(snapshot, number, &count);
+	tdm_json_key(json, "core_ranges");
+	if (count == 0) {
+		tdm_json_null(json);
+		return;
+	}
+	tdm_json_array(json);
+	for (uint32_t i = 0; i < count; i++) {
+		tdm_json_array(json);
+		tdm_json_u64(json, ranges[i].x0);
+		tdm_json_u64(json, ranges[i].y0);
+		tdm_json_u64(json, ranges[i].x1);
+		tdm_json_u64(json, ranges[i].y1);
+		tdm_json_array_end(json);
+	}
+	tdm_json_array_end(json);
+}
+
 static void put_buffer(const struct tdm_live_report *report, struct tdm_symbolizer *sym,
 	const struct tdm_buffer *buffer, struct tdm_json *json)
 {
@@ -48,6 +70,7 @@ static void put_buffer(const struct tdm_live_report *report, struct tdm_symboliz
 	put_known(json, "banks", !is_view && buffer->banks != 0, buffer->banks);
 	put_known(json, "page_bytes", buffer->page_size != 0, buffer->page_size);
 	put_known(json, "cores", buffer->cores != 0, buffer->cores);
+	put_ranges(snapshot, buffer->ranges, json);
 	tdm_json_key(json, "view");
 	tdm_json_bool(json, is_view);
 	put_known(json, "age_ns", has_age, has_age ? snapshot->time_ns - buffer->born_ns : 0);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PROGRAM_COLUMNS = 16, STACK_INDENT = 8 };
+enum { PROGRAM_COLUMNS = 16, STACK_INDENT = 8, RANGES_SHOWN = 3 };
 
 static void put_age(const struct tdm_snapshot *snapshot, const struct tdm_buffer *buffer, struct tdm_buf *out)
 {
@@ -57,6 +57,21 @@ static void put_site(const struct tdm_live_report *report, struct tdm_symbolizer
 		tdm_buf_puts(out, "-");
 }
 
+/* "  (0,0)-(7,7) (1,9)": the rectangles of cores, as many as a line takes. */
+static void put_ranges(const struct tdm_snapshot *snapshot, uint32_t number, struct tdm_buf *out)
+{
+	uint32_t count;
+	const struct tdm_core_range *ranges = tdm_snapshot_ranges(snapshot, number, &count);
+	for (uint32_t i = 0; i < count && i < RANGES_SHOWN; i++) {
+		const struct tdm_core_range *r = &ranges[i];
+		tdm_buf_printf(out, "%s(%u,%u)", i == 0 ? "  " : " ", r->x0, r->y0);
+		if (r->x0 != r->x1 || r->y0 != r->y1)
+			tdm_buf_printf(out, "-(%u,%u)", r->x1, r->y1);
+	}
+	if (count > RANGES_SHOWN)
+		tdm_buf_printf(out, " and %" PRIu32 " more", count - RANGES_SHOWN);
+}
+
 static void put_buffer(const struct tdm_live_report *report, struct tdm_symbolizer *sym,
 	const struct tdm_buffer *buffer, struct tdm_buf *out)
 {
@@ -79,6 +94,7 @@ static void put_buffer(const struct tdm_live_report *report, struct tdm_symboliz
 		tdm_cell_put(out, tdm_str_of(program[0] != '\0' ? program : "-"), PROGRAM_COLUMNS, report->term.utf8);
 	tdm_buf_fill(out, ' ', PROGRAM_COLUMNS + 1 - used);
 	put_site(report, sym, buffer, out);
+	put_ranges(snapshot, buffer->ranges, out);
 	tdm_buf_putc(out, '\n');
 	if (report->stacks)
 		tdm_stack_text(snapshot, sym, buffer->stack, STACK_INDENT, out);

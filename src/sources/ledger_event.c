@@ -115,6 +115,13 @@ static uint32_t read_frames(struct tdm_ledger *ledger, uint32_t stack, struct td
 	return (uint32_t)count;
 }
 
+static const struct tdm_core_range *read_ranges(struct tdm_ledger *ledger, uint32_t number, uint32_t *count)
+{
+	static_assert((int)TDM_RANGES_MAX == (int)TDM_LEDGER_RANGES_MAX, "every rectangle has a place");
+	*count = 0;
+	return number != 0 ? tdm_ledger_ranges(ledger, number, count) : NULL;
+}
+
 static uint16_t flags_of(uint32_t flags)
 {
 	return (flags & TDM_SLOT_VIEW) != 0 ? TDM_EVENT_VIEW : 0;
@@ -155,6 +162,7 @@ void tdm_ledger_buffer_event(struct tdm_ledger *ledger, const struct tdm_ledger_
 		.frames = frames,
 		.frame_count = read_frames(ledger, more->stack, frames),
 	};
+	event->ranges = read_ranges(ledger, more->ranges, &event->range_count);
 	if (slot->banks == 0)
 		event->flags |= TDM_EVENT_VIEW;
 }

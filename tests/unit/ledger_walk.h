@@ -40,11 +40,15 @@ static inline void walk_view(const struct tdm_ledger_view *view)
 static inline void walk_texts(struct tdm_ledger *ledger, const struct tdm_ledger_more *more)
 {
 	uint64_t frames[TDM_LEDGER_STACK_MAX];
-	uint32_t numbers[] = { more->name, more->program, more->ranges, more->stack };
+	uint32_t count, numbers[] = { more->name, more->program, more->ranges, more->stack };
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
 		struct tdm_str text = tdm_ledger_text(ledger, numbers[i]);
 		WALK_CHECK(text.ptr != NULL && text.len <= TDM_LEDGER_TEXT_MAX);
 		WALK_CHECK(tdm_ledger_stack(ledger, numbers[i], frames) <= TDM_LEDGER_STACK_MAX);
+		const struct tdm_core_range *ranges = tdm_ledger_ranges(ledger, numbers[i], &count);
+		WALK_CHECK(count <= TDM_LEDGER_RANGES_MAX && (ranges != NULL) == (count != 0));
+		for (uint32_t r = 0; r < count; r++)
+			WALK_CHECK(tdm_core_range_is_valid(&ranges[r]));
 	}
 }
 

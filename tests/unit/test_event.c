@@ -96,6 +96,26 @@ static void descriptions_need_a_text_and_phases_a_name(void **state)
 	assert_true(tdm_event_is_valid(&event));
 }
 
+static void core_ranges_are_rectangles(void **state)
+{
+	(void)state;
+	static const struct tdm_core_range good[TDM_RANGES_MAX + 1] = { { 0, 0, 7, 7 }, { 3, 3, 3, 3 } };
+	static const struct tdm_core_range wide = { 5, 0, 4, 0 }, high = { 0, 1, 0, 0 };
+	struct tdm_event event = event_of(TDM_OP_ALLOC);
+	event.range_count = 1;
+	assert_false(tdm_event_is_valid(&event)); /* there is none */
+	event.ranges = good;
+	event.range_count = TDM_RANGES_MAX;
+	assert_true(tdm_event_is_valid(&event));
+	event.range_count = TDM_RANGES_MAX + 1;
+	assert_false(tdm_event_is_valid(&event));
+	event.range_count = 1;
+	event.ranges = &wide;
+	assert_false(tdm_event_is_valid(&event));
+	event.ranges = &high;
+	assert_false(tdm_event_is_valid(&event));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -105,6 +125,7 @@ int main(void)
 		cmocka_unit_test(an_allocation_must_end_inside_64_bits),
 		cmocka_unit_test(a_fixed_allocation_needs_an_address),
 		cmocka_unit_test(descriptions_need_a_text_and_phases_a_name),
+		cmocka_unit_test(core_ranges_are_rectangles),
 	};
 	return cmocka_run_group_tests_name("event", tests, NULL, NULL);
 }

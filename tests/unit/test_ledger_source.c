@@ -144,6 +144,71 @@ static void the_same_figures_as_the_ledger(void **state)
 	builder_done(&b);
 }
 
+/* What is known of the cores of the buffer with this id. */
+static const struct tdm_core_range *ranges_of(const struct tdm_snapshot *s, uint64_t id, uint32_t *count)
+{
+	for (size_t i = 0; i < s->buffer_count; i++)
+		if (s->buffers[i].id == id)
+			return tdm_snapshot_ranges(s, s->buffers[i].ranges, count);
+	fail_msg("there is no buffer %d", (int)id);
+	return NULL;
+}
+
+static void core_ranges_come_through(void **state)
+{
+	static const uint16_t two[] = { 0, 1, 7, 6, 9, 9, 9, 9 }, inverted[] = { 0, 0, 1, 1, 5, 0, 4, 0 };
+	static const uint16_t many[4 * (TDM_LEDGER_RANGES_MAX + 1)];
+	struct builder b;
+	struct tdm_registry *reg = NULL;
+	(void)state;
+	builder_init(&b);
+	uint64_t device = builder_add_device(&b, 0);
+	uint32_t lists[] = {
+		builder_blob(&b, TDM_BLOB_RANGES, two, sizeof two),
+		builder_blob(&b, TDM_BLOB_RANGES, inverted, sizeof inverted),
+		builder_blob(&b, TDM_BLOB_RANGES, many, sizeof many),
+		builder_blob(&b, TDM_BLOB_RANGES, many, sizeof many - 8),
+		builder_blob(&b, TDM_BLOB_RANGES, two, 12), /* one and a half */
+		builder_text(&b, "no ranges"),
+		9999999,
+	};
+	enum { LISTS = sizeof lists / sizeof *lists };
+	for (uint32_t i = 0; i <= LISTS; i++)
+		builder_alloc(&b, device,
+			(struct tdm_ledger_slot){
+				.id = i + 1, .asked = 4096, .bank_bytes = 64, .banks = 64, .kind = TDM_KIND_CB },
+			(struct tdm_ledger_more){ .ranges = lists[i % LISTS] });
+	write_ledger(&b, 4242);
+	struct tdm_source *source = open_source(&(struct tdm_ledger_query){ .dir = dir });
+	struct tdm_snapshot *s = fold(source, &reg);
+	uint32_t count;
+	assert_int_equal(s->buffer_count, LISTS + 1); /* buffers are not refused with their ranges */
+	const struct tdm_core_range *ranges = ranges_of(s, 1, &count);
+	assert_int_equal(count, 2);
+	assert_memory_equal(ranges, two, sizeof two);
+	assert_ptr_equal(ranges_of(s, LISTS + 1, &count), ranges); /* kept once */
+	ranges_of(s, 4, &count);
+	assert_int_equal(count, TDM_LEDGER_RANGES_MAX);
+	static const uint64_t refused[] = { 2, 3, 5, 6, 7 };
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+		assert_null(ranges_of(s, refused[i], &count));
+		assert_int_equal(count, 0);
+	}
+	assert_int_equal(s->range_list_count, 3); /* none, and the two that are good */
+	tdm_snapshot_free(s);
+	tdm_registry_free(reg);
+	tdm_source_close(source);
+	/* The reader counts what it refused. */
+	struct tdm_ledger *ledger;
+	struct tdm_diag diag = { 0 };
+	assert_int_equal(tdm_ledger_open(write_ledger(&b, 4242), &ledger, &diag), 0);
+	for (uint32_t i = 0; i < LISTS; i++)
+		tdm_ledger_ranges(ledger, lists[i], &count);
+	assert_int_equal(tdm_ledger_refused(ledger), sizeof refused / sizeof *refused);
+	tdm_ledger_close(ledger);
+	builder_done(&b);
+}
+
 static void only_the_wanted_processes(void **state)
 {
 	struct builder b;
@@ -336,6 +401,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_account_in_order),
+		cmocka_unit_test(core_ranges_come_through),
 		cmocka_unit_test(the_same_figures_as_the_ledger),
 		cmocka_unit_test(only_the_wanted_processes),
 		cmocka_unit_test(unreadable_ones_are_named),

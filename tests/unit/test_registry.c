@@ -69,6 +69,36 @@ static void sums_and_peaks(void **state)
 	tdm_snapshot_free(s);
 }
 
+static void core_ranges_are_kept_once(void **state)
+{
+	(void)state;
+	struct tdm_registry *reg = registry_new();
+	static const struct tdm_core_range grid[] = { { 0, 0, 7, 7 }, { 1, 2, 3, 4 } };
+	struct tdm_event event = alloc_of(0, 0, TDM_KIND_CB, 1, 100);
+	event.ranges = grid;
+	for (uint32_t id = 0; id < 6; id++) {
+		event.id = id;
+		event.range_count = id % 3;
+		apply(reg, 0, &event);
+	}
+	struct tdm_snapshot *s = picture(reg);
+	tdm_registry_free(reg); /* the picture does not need it */
+	assert_int_equal(s->buffer_count, 6);
+	assert_int_equal(s->range_list_count, 3);
+	for (size_t i = 0; i < s->buffer_count; i++) {
+		uint32_t count;
+		const struct tdm_core_range *ranges = tdm_snapshot_ranges(s, s->buffers[i].ranges, &count);
+		assert_int_equal(count, s->buffers[i].id % 3);
+		assert_true((ranges != NULL) == (count != 0));
+		if (count != 0)
+			assert_memory_equal(ranges, grid, count * sizeof *grid);
+	}
+	uint32_t count = 7;
+	assert_null(tdm_snapshot_ranges(s, 3, &count)); /* there is no such list */
+	assert_int_equal(count, 0);
+	tdm_snapshot_free(s);
+}
+
 static void a_view_has_no_bytes(void **state)
 {
 	(void)state;
@@ -363,6 +393,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_empty_one),
 		cmocka_unit_test(sums_and_peaks),
+		cmocka_unit_test(core_ranges_are_kept_once),
 		cmocka_unit_test(a_view_has_no_bytes),
 		cmocka_unit_test(faults_are_counted),
 		cmocka_unit_test(absurd_sizes_are_refused),
