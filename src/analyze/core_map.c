@@ -1,0 +1,149 @@
+#include "analyze/core_map.h"
+#include "base/units.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+/* The cores of a list of ranges: bit x of rows[y]. */
+struct cores {
+	uint64_t rows[TDM_CORE_MAP_SIDE];
+	bool reaches_out; /* of the grid */
+};
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static void load_add(struct tdm_core_load *to, const struct tdm_core_load *from)
+{
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+		to->bytes[k] = plus(to->bytes[k], from->bytes[k]);
+	to->total = plus(to->total, from->total);
+}
+
+static void load_add_bytes(struct tdm_core_load *to, unsigned kind, uint64_t bytes)
+{
+	to->bytes[kind] = plus(to->bytes[kind], bytes);
+	to->total = plus(to->total, bytes);
+}
+
+static uint32_t core_count(const struct tdm_core_map *map)
+{
+	return map->grid_x * map->grid_y;
+}
+
+int tdm_core_map_init(struct tdm_core_map *map, const struct tdm_snapshot *snapshot, uint32_t grid_x, uint32_t grid_y)
+{
+	*map = (struct tdm_core_map){ .max_bytes = TDM_BYTES_UNKNOWN, .average_bytes = TDM_BYTES_UNKNOWN };
+	if (grid_x != 0 && grid_y != 0 && grid_x <= TDM_CORE_MAP_SIDE && grid_y <= TDM_CORE_MAP_SIDE) {
+		map->grid_x = grid_x;
+		map->grid_y = grid_y;
+	}
+	map->range_list_count = snapshot->range_list_count;
+	map->cores = calloc(core_count(map) + (size_t)1, sizeof *map->cores);
+	map->by_range = calloc(map->range_list_count + (size_t)1, sizeof *map->by_range);
+	map->range_buffers = calloc(map->range_list_count + (size_t)1, sizeof *map->range_buffers);
+	if (map->cores != NULL && map->by_range != NULL && map->range_buffers != NULL)
+		return 0;
+	tdm_core_map_done(map);
+	return -ENOMEM;
+}
+
+void tdm_core_map_done(struct tdm_core_map *map)
+{
+	free(map->cores);
+	free(map->by_range);
+	free(map->range_buffers);
+	*map = (struct tdm_core_map){ 0 };
+}
+
+bool tdm_core_map_has_kind(enum tdm_kind kind)
+{
+	return kind == TDM_KIND_L1 || kind == TDM_KIND_L1_SMALL || tdm_kind_is_per_core(kind);
+}
+
+/* A buffer in lockstep is on all banks; one that has fewer than there are is none, whatever its kind says. */
+static bool is_everywhere(const struct tdm_core_map *map, const struct tdm_buffer *buffer, uint32_t banks)
+{
+	if (tdm_kind_is_per_core((enum tdm_kind)buffer->kind))
+		return buffer->banks != 0 && buffer->banks == core_count(map);
+	return buffer->banks == 0 || buffer->banks == banks || buffer->banks >= core_count(map);
+}
+
+void tdm_core_map_add(struct tdm_core_map *map, const struct tdm_buffer *buffer, uint32_t banks)
+{
+	bool is_known = buffer->bank_bytes != TDM_SIZE_UNKNOWN;
+	bool has_ranges = buffer->ranges != 0 && buffer->ranges < map->range_list_count && core_count(map) != 0;
+	if ((buffer->flags & TDM_EVENT_VIEW) != 0 || !tdm_core_map_has_kind((enum tdm_kind)buffer->kind))
+		return;
+	if (is_known && has_ranges && tdm_kind_is_per_core((enum tdm_kind)buffer->kind)) {
+		load_add_bytes(&map->by_range[buffer->ranges], buffer->kind, buffer->bank_bytes);
+		map->range_buffers[buffer->ranges]++;
+	} else if (is_known && is_everywhere(map, buffer, banks)) {
+		load_add_bytes(&map->everywhere, buffer->kind, buffer->bank_bytes);
+	} else {
+		map->somewhere_buffers++;
+		load_add_bytes(&map->somewhere, buffer->kind, is_known ? buffer->bank_bytes : buffer->reserved_bytes);
+	}
+}
+
+static uint64_t bits(uint32_t from, uint32_t to)
+{
+	return (UINT64_MAX << from) & (UINT64_MAX >> (63 - to));
+}
+
+/* Each core once, however many rectangles it is in. */
+static struct cores cores_of(const struct tdm_core_map *map, const struct tdm_core_range *ranges, uint32_t count)
+{
+	struct cores cores = { 0 };
+	static_assert((int)TDM_CORE_MAP_SIDE == 64, "a row is one word");
+	for (uint32_t i = 0; i < count; i++) {
+		const struct tdm_core_range *r = &ranges[i];
+		cores.reaches_out |= r->x1 >= map->grid_x || r->y1 >= map->grid_y;
+		if (r->x0 >= map->grid_x || r->x0 > r->x1)
+			continue;
+		uint64_t row = bits(r->x0, r->x1 < map->grid_x ? r->x1 : map->grid_x - 1);
+		for (uint32_t y = r->y0; y <= r->y1 && y < map->grid_y; y++)
+			cores.rows[y] |= row;
+	}
+	return cores;
+}
+
+static void add_list(struct tdm_core_map *map, const struct tdm_snapshot *snapshot, uint32_t list)
+{
+	uint32_t count;
+	const struct tdm_core_range *ranges = tdm_snapshot_ranges(snapshot, list, &count);
+	struct cores cores = cores_of(map, ranges, count);
+	if (cores.reaches_out)
+		map->outside_buffers += map->range_buffers[list];
+	for (uint32_t y = 0; y < map->grid_y; y++)
+		for (uint64_t row = cores.rows[y]; row != 0; row &= row - 1)
+			load_add(&map->cores[y * map->grid_x + (uint32_t)__builtin_ctzll(row)], &map->by_range[list]);
+}
+
+void tdm_core_map_finish(struct tdm_core_map *map, const struct tdm_snapshot *snapshot)
+{
+	uint32_t count = core_count(map);
+	unsigned __int128 sum = 0;
+	for (uint32_t list = 1; list < map->range_list_count; list++)
+		if (map->range_buffers[list] != 0)
+			add_list(map, snapshot, list);
+	for (uint32_t i = 0; i < count; i++) {
+		load_add(&map->cores[i], &map->everywhere);
+		sum += map->cores[i].total;
+		if (map->cores[i].total > map->cores[map->fullest].total)
+			map->fullest = i;
+	}
+	if (count != 0) {
+		map->max_bytes = map->cores[map->fullest].total;
+		map->average_bytes = (uint64_t)(sum / count);
+	}
+	map->bound_bytes = plus(count != 0 ? map->max_bytes : map->everywhere.total, map->somewhere.total);
+	free(map->by_range);
+	free(map->range_buffers);
+	map->by_range = NULL;
+	map->range_buffers = NULL;
+}

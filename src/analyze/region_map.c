@@ -1,0 +1,246 @@
+#include "analyze/region_map.h"
+#include "analyze/replay.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t end_of(const struct tdm_region_span *span)
+{
+	return span->address + span->bytes;
+}
+
+void tdm_region_map_init(struct tdm_region_map *map, enum tdm_kind kind, const struct tdm_region *region, uint8_t from)
+{
+	*map = (struct tdm_region_map){
+		.kind = (uint8_t)kind,
+		.free_bytes = TDM_BYTES_UNKNOWN,
+		.largest_free = TDM_BYTES_UNKNOWN,
+		.fragmentation = (double)NAN,
+	};
+	if (region == NULL || region->bank_size == 0)
+		return;
+	map->from = from;
+	map->base = region->base;
+	map->bank_size = smaller(region->bank_size, UINT64_MAX - region->base);
+	map->banks = region->banks;
+}
+
+void tdm_region_map_done(struct tdm_region_map *map)
+{
+	free(map->spans);
+	free(map->gaps);
+	*map = (struct tdm_region_map){ 0 };
+}
+
+/* The part of [address, end) that is inside the region; the rest is counted. */
+static void clip(struct tdm_region_map *map, uint64_t *address, uint64_t *end)
+{
+	uint64_t begin = larger(*address, map->base), stop = smaller(*end, map->base + map->bank_size);
+	uint64_t inside = begin < stop ? stop - begin : 0, all = *end - *address;
+	if (inside != all) {
+		map->outside++;
+		map->outside_bytes = plus(map->outside_bytes, all - inside);
+	}
+	*address = begin;
+	*end = begin + inside;
+}
+
+int tdm_region_map_add(struct tdm_region_map *map, const struct tdm_buffer *buffer, uint32_t index)
+{
+	if ((buffer->flags & TDM_EVENT_VIEW) != 0 || buffer->bank_bytes == 0) {
+		map->views++;
+		return 0;
+	}
+	if (buffer->address == TDM_ADDRESS_UNKNOWN || buffer->bank_bytes == TDM_SIZE_UNKNOWN) {
+		map->unplaced++;
+		map->unplaced_bytes = plus(map->unplaced_bytes, buffer->reserved_bytes);
+		return 0;
+	}
+	uint64_t address = buffer->address, end = plus(address, buffer->bank_bytes);
+	if (map->from != TDM_FROM_NONE)
+		clip(map, &address, &end);
+	if (address == end)
+		return 0;
+	if (map->span_count == map->span_cap) {
+		size_t cap = map->span_cap != 0 ? map->span_cap * 2 : 256;
+		struct tdm_region_span *spans = realloc(map->spans, cap * sizeof *spans);
+		if (spans == NULL)
+			return -ENOMEM;
+		map->spans = spans;
+		map->span_cap = cap;
+	}
+	map->spans[map->span_count++] = (struct tdm_region_span){
+		.address = address,
+		.bytes = end - address,
+		.buffer = index,
+		.holding = buffer->holding,
+	};
+	return 0;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct tdm_region_span *a = left, *b = right;
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1; /* the longer one first: it has what both claim */
+	return a->buffer < b->buffer ? -1 : a->buffer > b->buffer;
+}
+
+static void add_gap(struct tdm_region_map *map, uint64_t address, uint64_t end, uint32_t below, uint32_t above)
+{
+	if (address >= end)
+		return;
+	map->gaps[map->gap_count++] = (struct tdm_region_gap){ address, end - address, below, above };
+}
+
+/* Walks over the spans: `reached` is the end of all so far, and `last` the buffer that reaches there. */
+static void walk(struct tdm_region_map *map)
+{
+	uint64_t reached = map->base;
+	uint32_t last = TDM_INDEX_NONE;
+	for (size_t i = 0; i < map->span_count; i++) {
+		struct tdm_region_span *span = &map->spans[i];
+		add_gap(map, reached, span->address, last, span->buffer);
+		if (span->address < reached) {
+			span->overlap = smaller(reached, end_of(span)) - span->address;
+			map->overlaps++;
+			map->overlap_bytes = plus(map->overlap_bytes, span->overlap);
+		}
+		map->used_bytes += span->bytes - span->overlap;
+		if (end_of(span) > reached) {
+			reached = end_of(span);
+			last = span->buffer;
+		}
+	}
+	if (map->from == TDM_FROM_NONE)
+		map->bank_size = reached - map->base;
+	add_gap(map, reached, map->base + map->bank_size, last, TDM_INDEX_NONE);
+}
+
+int tdm_region_map_finish(struct tdm_region_map *map)
+{
+	map->gaps = malloc((map->span_count + 1) * sizeof *map->gaps);
+	if (map->gaps == NULL)
+		return -ENOMEM;
+	if (map->span_count > 1)
+		qsort(map->spans, map->span_count, sizeof *map->spans, compare);
+	if (map->from == TDM_FROM_NONE && map->span_count != 0)
+		map->base = map->spans[0].address;
+	walk(map);
+	if (map->from == TDM_FROM_NONE || map->unplaced != 0)
+		return 0;
+	map->free_bytes = map->bank_size - map->used_bytes;
+	map->largest_free = 0;
+	for (size_t i = 0; i < map->gap_count; i++)
+		map->largest_free = larger(map->largest_free, map->gaps[i].bytes);
+	map->fragmentation = tdm_replay_frag(map->free_bytes, map->largest_free);
+	return 0;
+}
+
+/* A picture: how a range is cut into cells. */
+struct cut {
+	uint64_t address, bytes;
+	uint32_t count;
+};
+
+static uint64_t cell_begin(const struct cut *cut, uint64_t i)
+{
+	return cut->address + (uint64_t)((unsigned __int128)cut->bytes * i / cut->count);
+}
+
+/* A cell has at least one byte, which it may share with others. */
+static uint64_t cell_end(const struct cut *cut, uint64_t i)
+{
+	return larger(cell_begin(cut, i + 1), cell_begin(cut, i) + 1);
+}
+
+static int16_t permille_of(uint64_t used, uint64_t bytes)
+{
+	uint64_t permille = (uint64_t)(((unsigned __int128)used * 1000 + bytes / 2) / bytes);
+	if (used != 0 && permille == 0)
+		return 1;
+	return used != bytes && permille == 1000 ? 999 : (int16_t)permille;
+}
+
+/* Adds the bytes of [begin, end) to the cells from `first` on. */
+static void fill_cells(const struct cut *cut, struct tdm_region_cell *cells, uint32_t first, uint64_t begin,
+	uint64_t end, uint32_t buffer)
+{
+	for (uint32_t i = first; i < cut->count && cell_begin(cut, i) < end; i++) {
+		uint64_t from = larger(begin, cell_begin(cut, i)), to = smaller(end, cell_end(cut, i));
+		if (from >= to)
+			continue;
+		cells[i].used_bytes += to - from;
+		if (to - from > cells[i].buffer_bytes) {
+			cells[i].buffer_bytes = to - from;
+			cells[i].buffer = buffer;
+		}
+	}
+}
+
+void tdm_region_map_cells(const struct tdm_region_map *map, uint64_t address, uint64_t bytes,
+	struct tdm_region_cell *cells, uint32_t count)
+{
+	struct cut cut = { address, smaller(bytes, UINT64_MAX - address), count };
+	bool known = cut.bytes != 0 && map->bank_size != 0;
+	uint32_t first = 0;
+	for (uint32_t i = 0; i < count; i++)
+		cells[i] = (struct tdm_region_cell){ .permille = -1, .buffer = TDM_INDEX_NONE };
+	for (size_t s = 0; known && s < map->span_count; s++) {
+		const struct tdm_region_span *span = &map->spans[s];
+		if (span->overlap == span->bytes)
+			continue;
+		/* What spans have for themselves goes up with them, and so do their cells. */
+		uint64_t begin = span->address + span->overlap;
+		while (first < count && cell_end(&cut, first) <= begin)
+			first++;
+		fill_cells(&cut, cells, first, begin, end_of(span), span->buffer);
+	}
+	for (uint32_t i = 0; known && i < count; i++)
+		cells[i].permille = permille_of(cells[i].used_bytes, cell_end(&cut, i) - cell_begin(&cut, i));
+}
+
+bool tdm_region_map_is_valid(const struct tdm_region_map *map)
+{
+	uint64_t used = 0, free_bytes = 0, reached = map->base, end = map->base + map->bank_size;
+	size_t gap = 0;
+	for (size_t i = 0; i <= map->span_count; i++) {
+		uint64_t next = i < map->span_count ? map->spans[i].address : end;
+		if (next > reached) {
+			if (gap == map->gap_count || map->gaps[gap].address != reached ||
+				map->gaps[gap].bytes != next - reached)
+				return false;
+			free_bytes += map->gaps[gap++].bytes;
+		}
+		if (i == map->span_count)
+			break;
+		const struct tdm_region_span *span = &map->spans[i];
+		uint64_t overlap = span->address < reached ? smaller(reached, end_of(span)) - span->address : 0;
+		if (span->bytes == 0 || span->address < map->base || end_of(span) > end || span->overlap != overlap ||
+			(i > 0 && span->address < map->spans[i - 1].address))
+			return false;
+		used += span->bytes - overlap;
+		reached = larger(reached, end_of(span));
+	}
+	return gap == map->gap_count && used == map->used_bytes && used + free_bytes == map->bank_size &&
+	       (map->free_bytes == TDM_BYTES_UNKNOWN || map->free_bytes == free_bytes);
+}

@@ -1,0 +1,81 @@
+/*
+ * The address map of one memory region: what is taken, by which buffer, and the holes between. All banks of a region
+ * are allocated in lockstep, so that one bank stands for all: addresses and bytes are those of one bank.
+ *
+ *     base [used][hole][used][used][hole      ] base + bank_size
+ *
+ * Buffers are added in any order, then the map is finished once. What cannot be placed is counted apart, so that an
+ * unknown is never drawn as free memory. The input may be damaged, or be the claims of several processes: where two
+ * buffers claim the same bytes, the one that begins first has them, and the overlap is counted.
+ */
+#ifndef TDM_ANALYZE_REGION_MAP_H
+#define TDM_ANALYZE_REGION_MAP_H
+
+#include "registry/overview.h"
+#include "registry/snapshot.h"
+
+/* A buffer, or the part of it that lies inside the region. */
+struct tdm_region_span {
+	uint64_t address, bytes; /* never 0 bytes */
+	uint64_t overlap;        /* of its first bytes, those that a span before it claims, too */
+	uint32_t buffer;         /* index into the snapshot's buffers */
+	uint32_t holding;        /* whose it is */
+};
+
+/* A hole. */
+struct tdm_region_gap {
+	uint64_t address, bytes;
+	uint32_t below, above; /* the buffers that bound it; TDM_INDEX_NONE: the edge of the region */
+};
+
+struct tdm_region_map {
+	uint8_t kind;             /* enum tdm_kind */
+	uint8_t from;             /* enum tdm_from, of the next three; TDM_FROM_NONE: what the spans reach over */
+	uint64_t base, bank_size; /* the sum fits 64 bits */
+	uint32_t banks;           /* 0: unknown */
+	size_t span_count, gap_count;
+	struct tdm_region_span *spans; /* by address */
+	struct tdm_region_gap *gaps;   /* by address */
+	uint64_t used_bytes;           /* bytes under at least one span, in one bank */
+	uint64_t free_bytes;           /* TDM_BYTES_UNKNOWN without a region, or while buffers are unplaced */
+	uint64_t largest_free;         /* the same */
+	double fragmentation;          /* 1 - largest / free, 0 when nothing is free; NAN: unknown */
+	uint64_t overlaps;             /* spans that begin inside another one */
+	uint64_t overlap_bytes;        /* claimed more than once: the spans add up to used_bytes and these */
+	uint64_t views;                /* buffers that take nothing: views, and those of 0 bytes */
+	uint64_t unplaced;             /* buffers whose address or size in a bank is unknown */
+	uint64_t unplaced_bytes;       /* that they reserve, in all banks */
+	uint64_t outside;              /* buffers that lie outside the region or reach out of it */
+	uint64_t outside_bytes;        /* of those, the part in one bank that is outside */
+	size_t span_cap;
+};
+
+/* The region; with a bank_size of 0 its place is unknown. */
+void tdm_region_map_init(struct tdm_region_map *map, enum tdm_kind kind, const struct tdm_region *region, uint8_t from);
+void tdm_region_map_done(struct tdm_region_map *map);
+
+/* 0 or -ENOMEM. `index` is the place of the buffer in the snapshot. */
+int tdm_region_map_add(struct tdm_region_map *map, const struct tdm_buffer *buffer, uint32_t index);
+
+/* Sorts, finds the holes, and adds up. 0 or -ENOMEM. */
+int tdm_region_map_finish(struct tdm_region_map *map);
+
+/* One cell of a picture. */
+struct tdm_region_cell {
+	uint64_t used_bytes;
+	uint64_t buffer_bytes; /* of these, those of `buffer` */
+	uint32_t buffer;       /* that has most of it; TDM_INDEX_NONE: none */
+	int16_t permille;      /* that is used: 1 to 999 when partly; -1: nothing is known */
+};
+
+/*
+ * Cuts `bytes` from `address` on into `count` cells that differ by at most one byte, for a picture of the region or of
+ * a part of it. With more cells than bytes, neighbours show the same byte. What is outside the region is not used.
+ */
+void tdm_region_map_cells(const struct tdm_region_map *map, uint64_t address, uint64_t bytes,
+	struct tdm_region_cell *cells, uint32_t count);
+
+/* The invariant, for tests: spans in order and inside, gaps between them, all sums right. */
+bool tdm_region_map_is_valid(const struct tdm_region_map *map);
+
+#endif
