@@ -159,6 +159,12 @@ static void the_two_ends_of_l1(void **state)
 	assert_int_equal(map.l1.map.span[TDM_L1_GAP].size, 999000);
 	assert_int_equal(map.core_bytes, 1499136);
 	end(&map, s);
+	put(reg, 0, TDM_KIND_CB, 1299998, 2, 8);
+	s = picture(reg);
+	assert_int_equal(tdm_device_map_init(&map, s, &first_device), 0);
+	assert_false(map.l1.clash); /* they touch */
+	assert_int_equal(map.l1.gap, 0);
+	end(&map, s);
 	put(reg, 0, TDM_KIND_CB, 1299999, 2, 8);
 	s = picture(reg);
 	assert_int_equal(tdm_device_map_init(&map, s, &first_device), 0);
@@ -208,7 +214,7 @@ static void l1_core_by_core(void **state)
 	info.grid_y = 3;
 	describe(reg, 0, &info);
 	static const struct tdm_core_range corner = { 0, 0, 0, 0 }, row = { 0, 1, 3, 1 };
-	static const struct tdm_core_range twice[] = { { 1, 0, 2, 1 }, { 2, 1, 3, 2 }, { 2, 1, 2, 1 } };
+	static const struct tdm_core_range twice[] = { { 1, 0, 2, 1 }, { 2, 1, 3, 2 }, { 1, 0, 1, 0 } };
 	static const struct tdm_core_range out[] = { { 3, 2, 9, 9 } }, far = { 60000, 60000, 65535, 65535 };
 	put(reg, 0, TDM_KIND_L1, 1000, 1000000, 64);
 	put(reg, 0, TDM_KIND_L1_SMALL, 1000, 100000, 12);
