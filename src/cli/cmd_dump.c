@@ -12,7 +12,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum option { OPT_PID, OPT_DIR, OPT_JSON, OPT_SORT, OPT_LIMIT, OPT_KIND, OPT_DEVICE, OPT_STACKS, OPT_REAP, OPT_ASCII };
+enum option {
+	OPT_PID,
+	OPT_DIR,
+	OPT_JSON,
+	OPT_SORT,
+	OPT_LIMIT,
+	OPT_KIND,
+	OPT_DEVICE,
+	OPT_STACKS,
+	OPT_MAP,
+	OPT_REAP,
+	OPT_ASCII
+};
 
 enum { PIDS_MAX = 1024 };
 
@@ -79,6 +91,9 @@ static int take_option(struct request *request, enum option option, const char *
 		return take_device(request, value);
 	case OPT_STACKS:
 		report->stacks = true;
+		return 0;
+	case OPT_MAP:
+		report->map = true;
 		return 0;
 	case OPT_REAP:
 		request->reap = true;
@@ -194,12 +209,14 @@ static const struct tdm_opt dump_opts[] = {
 	[OPT_JSON] = { "json", 'j', NULL, "print JSON, with sizes in bytes and null for what is unknown" },
 	[OPT_SORT] = { "sort", 's', "size|age|site|address",
 		"order of the buffers: the largest first (the default), the oldest first, by name, or by address" },
-	[OPT_LIMIT] = { "limit", 'n', "N", "print at most N buffers of each process" },
+	[OPT_LIMIT] = { "limit", 'n', "N", "print at most N buffers of each process; of each map the N largest holes" },
 	[OPT_KIND] = { "kind", 'k', "KIND", "only this kind of memory, such as dram, l1 or cb" },
 	[OPT_DEVICE] = { "device", 'D', "N", "only the device with this number" },
 	[OPT_STACKS] = { "stacks", 0, NULL, "also print the call stack of each allocation, where one was kept" },
+	[OPT_MAP] = { "map", 'm', NULL,
+		"print where the buffers lie on each device instead of tables of them; with --json print both" },
 	[OPT_REAP] = { "reap", 0, NULL, "then remove the ledgers that ended processes of this user left behind" },
-	[OPT_ASCII] = { "ascii", 0, NULL, "print '?' for characters outside ASCII" },
+	[OPT_ASCII] = { "ascii", 0, NULL, "print ASCII only, with '?' for other characters" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -208,6 +225,7 @@ static const struct tdm_example dump_examples[] = {
 	{ "tidemark dump --pid 4242 --kind dram --sort age --limit 20",
 		"the twenty oldest DRAM buffers of one process" },
 	{ "tidemark dump --stacks", "who allocated them, for programs that run with TIDEMARK_STACKS=8" },
+	{ "tidemark dump --map --device 0", "what is free on a device, in which holes, and what bounds them" },
 	{ "tidemark dump --reap", "look at what crashed programs left behind, and clean up" },
 	{ NULL, NULL },
 };
@@ -215,7 +233,8 @@ static const struct tdm_example dump_examples[] = {
 const struct tdm_cmd tdm_cmd_dump = {
 	.name = "dump",
 	.summary = "list the live buffers of tracked programs, also of those that crashed",
-	.usage = "[--pid PID]... [--dir DIR] [--kind KIND] [--device N] [--sort ORDER] [--limit N] [--stacks] [--json] "
+	.usage = "[--pid PID]... [--dir DIR] [--kind KIND] [--device N] [--sort ORDER] [--limit N] [--stacks] [--map] "
+		 "[--json] "
 		 "[--reap]",
 	.description =
 		"Reads the ledgers: the files in shared memory in which libtidemark keeps what a program holds on its "
@@ -225,7 +244,14 @@ const struct tdm_cmd tdm_cmd_dump = {
 		"more: what a killed program held is its post-mortem.\n"
 		"\n"
 		"Asked is the size that the program asked for; reserved is what that takes on the device, aligned in "
-		"every bank. A ledger that cannot be read is named with the reason.",
+		"every bank. A ledger that cannot be read is named with the reason.\n"
+		"\n"
+		"With --map, the memory of each device is drawn as it lies in one bank, because all banks of a kind "
+		"are "
+		"allocated in lockstep: a row of cells for each region, its holes with the buffers below and above "
+		"them, what is free, and how fragmented that is (1 - largest hole / free). L1 of a core "
+		"follows, where circular buffers grow up towards the L1 buffers, and what each core of the grid has. "
+		"Programs that run share a map; what an ended program left is a map of its own.",
 	.opts = dump_opts,
 	.examples = dump_examples,
 	.run = cmd_dump_run,

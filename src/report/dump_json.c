@@ -1,4 +1,5 @@
 #include "report/live_report.h"
+#include "report/map_report.h"
 #include "report/stack_report.h"
 
 #include <stdlib.h>
@@ -119,6 +120,10 @@ void tdm_dump_json(const struct tdm_live_report *report, struct tdm_json *json)
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
+	if (report->map) {
+		tdm_json_key(json, "map");
+		tdm_map_json(report, json);
+	}
 	tdm_live_json_problems(report, json);
 	tdm_json_object_end(json);
 }

@@ -2,6 +2,7 @@
 #include "base/units.h"
 #include "report/cell.h"
 #include "report/live_report.h"
+#include "report/map_report.h"
 #include "report/stack_report.h"
 #include "sources/ledger_source.h"
 
@@ -124,16 +125,24 @@ static void put_buffers(const struct tdm_live_report *report, size_t process, st
 	free(list);
 }
 
-void tdm_dump_text(const struct tdm_live_report *report, struct tdm_buf *out)
+static void put_processes(const struct tdm_live_report *report, struct tdm_buf *out)
 {
-	const struct tdm_snapshot *snapshot = report->snapshot;
-	for (size_t i = 0; i < snapshot->process_count; i++) {
+	for (size_t i = 0; i < report->snapshot->process_count; i++) {
 		if (i != 0)
 			tdm_buf_putc(out, '\n');
 		tdm_live_head(report, i, out);
 		tdm_live_kinds(report, i, out);
 		put_buffers(report, i, out);
 	}
+}
+
+void tdm_dump_text(const struct tdm_live_report *report, struct tdm_buf *out)
+{
+	const struct tdm_snapshot *snapshot = report->snapshot;
+	if (report->map && snapshot->process_count != 0)
+		tdm_map_text(report, out);
+	else
+		put_processes(report, out);
 	size_t problems = report->ledgers != NULL ? tdm_ledger_source_problem_count(report->ledgers) : 0;
 	if (snapshot->process_count != 0 && problems != 0)
 		tdm_buf_putc(out, '\n');

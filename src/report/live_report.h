@@ -21,6 +21,7 @@ struct tdm_live_report {
 	enum tdm_buffer_sort sort;
 	uint64_t limit; /* buffers of each process; 0: all */
 	bool stacks;
+	bool map; /* where buffers lie: in text instead of the tables, in JSON besides */
 };
 
 /* Every process with its figures and its live buffers. */

@@ -102,6 +102,114 @@ Call stacks.
                   "function": "allocate",
                   "file": "tracked.c",
 
+Where buffers lie: which cores, and the map of a device.
+
+  $ rm shm/*; TIDEMARK=1 $TOOLS/tracked map; tidemark dump --kind cb --sort address | tail -2 | calm
+    0      cb                0x19cc0   64.00KiB    4.00MiB    64  AGE  THREAD     -  matmul           cb 0  (0,0)-(7,7)
+    0      cb                0x29cc0  128.00KiB  768.00KiB     6  AGE  THREAD     -  matmul           cb 1  (2,1)-(4,2)
+  $ tidemark dump --json --kind cb --sort address | tr -d ' \n' | grep -o '"core_ranges":[^a-z]*'
+  "core_ranges":[[0,0,7,7]],"
+  "core_ranges":[[2,1,4,2]],"
+  $ tidemark dump --map --ascii | calm | sed 's/process [0-9]*/process PID/'
+  Device 0 (n150): 9 buffers, as process PID left them
+  
+    DRAM: 12 banks of 1 GiB from 0x20 on
+      [##################+........-#########....................................-]
+      385 MiB used in each bank by 3 buffers; 639 MiB free, the largest hole has 511 MiB; fragmentation 20.0 %
+                Hole      Bytes  Below                         Above
+          0x20000020  511.00MiB  cache                         tail
+          0x10000020  128.00MiB  weights                       cache
+  
+    L1: 64 banks of 1 MiB from 0x186a0 on
+      [.........................................................-##-.....-####+..]
+      96 KiB used in each bank by 2 buffers; 928 KiB free, the largest hole has 798.34 KiB; fragmentation 14.0 %
+                Hole      Bytes  Below                         Above
+             0x186a0  798.34KiB  end of the region             scores
+             0xe8000   96.00KiB  scores                        activations
+            0x110000   33.66KiB  activations                   end of the region
+  
+    TRACE: nobody has described the region; its buffers reach over 1000 B from 0x5000 on
+      [##########################################################################]
+      1000 B used in each bank by 1 buffer; how much is free is not known
+  
+    L1 of one core: 600.81 KiB between circular buffers and L1 buffers
+    1499136  0x16e000 +----------------------------+
+                      |============================|
+                      |============================|  L1_SMALL           350,560 B
+                      |============================|
+    1148576  0x1186a0 +----------------------------+
+                      |::::::::::::::::::::::::::::|
+                      |::::::::::::::::::::::::::::|  L1 buffers         231,072 B
+                      |::::::::::::::::::::::::::::|
+     917504  0x0e0000 +----------------------------+
+                      |   v L1 buffers grow down   |
+                      |                            |
+                      |                            |  free               615,232 B
+                      |                            |
+                      | ^ circular buffers grow up |
+     302272  0x049cc0 +----------------------------+
+                      |::::::::::::::::::::::::::::|
+                      |::::::::::::::::::::::::::::|  circular buffers   202,272 B
+     100000  0x0186a0 +----------------------------+
+                      |============================|  kernel config       64,992 B
+      35008  0x0088c0 +----------------------------+
+                      |############################|  firmware            35,008 B
+          0  0x000000 +----------------------------+
+  
+    L1 core by core: 8 x 8 cores with 172.08 KiB on average, at most 288 KiB on core (2,1), of 1464 KiB
+             0     1     2     3     4     5     6     7
+       0  160K  160K  160K  160K  160K  160K  160K  160K
+       1  160K  160K  288K  288K  288K  160K  160K  160K
+       2  160K  160K  288K  288K  288K  160K  160K  160K
+       3  160K  160K  160K  160K  160K  160K  160K  160K
+       4  160K  160K  160K  160K  160K  160K  160K  160K
+       5  160K  160K  160K  160K  160K  160K  160K  160K
+       6  160K  160K  160K  160K  160K  160K  160K  160K
+       7  160K  160K  160K  160K  160K  160K  160K  165K
+  $ tidemark dump --map --kind dram --limit 1 --ascii | tail -3
+                Hole      Bytes  Below                         Above
+          0x20000020  511.00MiB  cache                         tail
+      and 1 smaller hole
+  $ tidemark dump --map --json >map.json; python3 - <<'END'
+  > import json
+  > (map,) = json.load(open("map.json"))["dump"]["map"]
+  > for region in map["regions"]:
+  >     print(region["kind"], region["source"], region["used_bytes"], region["free_bytes"], region["hole_count"])
+  > print([(h["bytes"], h["below"] and h["below"]["name"], h["above"] and h["above"]["name"]) for h in map["regions"][1]["holes"]])
+  > print(map["l1"])
+  > cores = map["cores"]
+  > print(cores["max_bytes"], (cores["max_x"], cores["max_y"]), cores["everywhere"], cores["rows"][1])
+  > END
+  dram ledger 403701760 670040064 2
+  l1 ledger 98304 950272 3
+  l1_small None 0 None 0
+  trace None 1000 None 0
+  [(817504, None, 'scores'), (98304, 'scores', 'activations'), (34464, 'activations', None)]
+  {'lowest_l1': 917504, 'highest_cb': 302272, 'gap_bytes': 615232, 'clash': False, 'unplaced_l1': 0, 'unplaced_cb': 0}
+  294912 (2, 1) {'l1': 98304} [163840, 163840, 294912, 294912, 294912, 163840, 163840, 163840]
+
+Programs that run share the map of their device, and what both claim is said.
+
+  $ rm shm/*; TIDEMARK=1 $TOOLS/tracked wait >pipe & read ready <pipe; first=$!
+  $ TIDEMARK=1 $TOOLS/tracked wait >pipe & read ready <pipe
+  $ tidemark dump --map --kind dram --ascii | sed -E 's/ of [0-9]{2,} */ of PID  /g; s/ +$//'
+  Device 0 (n150): 6 buffers of 2 processes
+  
+    DRAM: 12 banks of 1 GiB from 0x20 on
+      [-.........................................................................]
+      2 KiB used in each bank by 4 buffers; 1024.00 MiB free, the largest hole has 1023.96 MiB; fragmentation 0.0 %
+      2 buffers begin inside another one: 2 KiB claimed more than once
+                Hole      Bytes  Below                         Above
+              0xb400 1023.96MiB  weights of PID  end of the region
+                0x20   39.97KiB  end of the region             weights of PID
+              0xa400    3.00KiB  weights of PID  weights of PID
+  $ kill -USR1 $!; wait $!
+  [7]
+  $ kill -USR1 $first; wait $first
+  [7]
+  $ rm shm/*; tidemark dump --map | head -1 | cut -c -14
+  no ledgers in 
+
 Wrong usage.
 
   $ tidemark dump 4242

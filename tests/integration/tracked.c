@@ -5,6 +5,7 @@
  *   crash       is killed by SIGKILL                wait      says "ready" and waits for a signal; USR1: ends with code
  * 7 fork        a child leaves buffers, too         faults    frees twice, frees what never was, reports twice orphan
  * ends at once; a child goes on until its standard input ends
+ *   map         leaves buffers of several kinds with holes between them, and says where they lie
  */
 #include <signal.h>
 #include <stdio.h>
@@ -50,6 +51,37 @@ static int leak(int count)
 	for (int i = 0; i < count; i++)
 		allocate(TIDEMARK_DRAM, 10 + (uint64_t)i, 12 * 1024, "weights");
 	return count;
+}
+
+/* A buffer at an address, on a rectangle of cores. */
+static void place(uint32_t kind, uint64_t address, uint64_t bytes_per_bank, const struct tidemark_core_range *cores,
+	const char *name)
+{
+	const struct tidemark_buffer buffer = { .size = sizeof buffer,
+		.kind = kind,
+		.id = address,
+		.address = address,
+		.flags = address == 0 ? TIDEMARK_NO_ADDRESS : 0,
+		.bytes = bytes_per_bank,
+		.bytes_per_bank = bytes_per_bank,
+		.ranges = cores,
+		.range_count = cores != NULL,
+		.name = tidemark_name(name) };
+	tidemark_alloc(&buffer);
+}
+
+static int map(void)
+{
+	const struct tidemark_core_range all = { 0, 0, 7, 7 }, some = { 2, 1, 4, 2 }, one = { 7, 7, 7, 7 };
+	place(TIDEMARK_DRAM, 32, 256 << 20, NULL, "weights");
+	place(TIDEMARK_DRAM, 32 + (384 << 20), 128 << 20, NULL, "cache");
+	place(TIDEMARK_DRAM, 32 + (1023 << 20), 1 << 20, NULL, "tail");
+	place(TIDEMARK_L1, 1048576, 65536, NULL, "activations");
+	place(TIDEMARK_L1, 917504, 32768, NULL, "scores");
+	place(TIDEMARK_CB, 105664, 65536, &all, "cb 0");
+	place(TIDEMARK_CB, 171200, 131072, &some, "cb 1");
+	place(TIDEMARK_KERNEL, 0, 5000, &one, "reader");
+	return 0;
 }
 
 static int faults(void)
@@ -136,6 +168,8 @@ int main(int argc, char **argv)
 		return with_child();
 	if (strcmp(what, "orphan") == 0)
 		return with_orphan();
+	if (strcmp(what, "map") == 0)
+		return map();
 	if (strcmp(what, "faults") == 0)
 		return faults();
 	tidemark_free(0, TIDEMARK_TRACE, 5);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyze/device_map.h"
 #include "base/err.h"
 #include "ledger/reader.h"
 #include "registry/registry.h"
@@ -114,6 +115,24 @@ static inline void walk_rest(struct tdm_ledger *ledger)
 	WALK_CHECK(who->pid > 0 && strlen(who->comm) < sizeof who->comm && strlen(who->command) < sizeof who->command);
 }
 
+/* Every map that can be made of it. */
+static inline void walk_maps(const struct tdm_snapshot *snapshot)
+{
+	struct tdm_device_map map;
+	struct tdm_region_cell cells[64];
+	for (uint32_t d = 0; d < snapshot->device_count; d++)
+		for (uint32_t p = 0; p <= snapshot->process_count; p++) {
+			struct tdm_device_map_query query = { d, p < snapshot->process_count ? p : TDM_INDEX_NONE };
+			WALK_CHECK(tdm_device_map_init(&map, snapshot, &query) == 0);
+			for (unsigned k = 0; k < TDM_DEVICE_MAP_REGIONS; k++) {
+				const struct tdm_region_map *region = &map.regions[k];
+				WALK_CHECK(tdm_region_map_is_valid(region));
+				tdm_region_map_cells(region, region->base, region->bank_size, cells, 64);
+			}
+			tdm_device_map_done(&map);
+		}
+}
+
 /* The same through the source and the registry. */
 static inline void walk_source(const char *path)
 {
@@ -133,6 +152,7 @@ static inline void walk_source(const char *path)
 	WALK_CHECK(tdm_registry_is_valid(registry));
 	struct tdm_snapshot *snapshot = tdm_registry_snapshot(registry, TDM_SNAPSHOT_BUFFERS);
 	WALK_CHECK(snapshot != NULL);
+	walk_maps(snapshot);
 	WALK_CHECK(snapshot->process_count + tdm_ledger_source_problem_count(source) >= 1);
 	tdm_snapshot_free(snapshot);
 	tdm_registry_free(registry);
