@@ -365,7 +365,8 @@ void tdm_map_text(const struct tdm_live_report *report, struct tdm_buf *out)
 		put_title(&view);
 		for (unsigned k = 0; k < TDM_DEVICE_MAP_REGIONS; k++)
 			put_region(&view, &map.regions[k]);
-		if (tdm_map_wants_l1(report)) {
+		/* An L1 with nothing in it is drawn only for those who ask for it. */
+		if (tdm_map_wants_l1(report) && (report->filter.has_kind || map.cores.bound_bytes != 0)) {
 			put_ends(&view);
 			put_cores(&view);
 		}

@@ -20,10 +20,11 @@ enum stage {
 	STAGE_BUFFERS,
 	STAGE_USAGE, /* and its figures, kind by kind */
 	STAGE_PHASES,
-	STAGE_IDLE,   /* the account is complete */
-	STAGE_EVENTS, /* following: what the ring has, device by device */
-	STAGE_LOST,   /* some of it was overwritten: everything is accounted for again */
-	STAGE_CLOSED, /* nothing more will come */
+	STAGE_REFUSED, /* its process again, if something was refused meanwhile */
+	STAGE_IDLE,    /* the account is complete */
+	STAGE_EVENTS,  /* following: what the ring has, device by device */
+	STAGE_LOST,    /* some of it was overwritten: everything is accounted for again */
+	STAGE_CLOSED,  /* nothing more will come */
 };
 
 /* One ledger. Its index is the number of its process. */
@@ -31,9 +32,11 @@ struct item {
 	char *path;
 	struct tdm_ledger *ledger; /* NULL once closed */
 	enum stage stage;
-	bool again;      /* the account is not the first */
-	bool ended;      /* its process has, and that was said */
-	bool only_usage; /* following: figures without buffers */
+	enum tdm_liveness liveness; /* of its process, as it was said */
+	bool again;                 /* the account is not the first */
+	bool ended;                 /* its process has, and that was said */
+	uint64_t refused;           /* records, and that was said */
+	bool only_usage;            /* following: figures without buffers */
 	size_t device, at;
 	size_t modules_given, phases_given;
 	uint64_t seq[TDM_LEDGER_DEVICES]; /* of the last event that was given, for each device */
@@ -202,6 +205,8 @@ static int give_process(struct ledger_source *s, struct item *item, struct tdm_e
 	enum tdm_liveness liveness = tdm_ledger_liveness(item->ledger);
 	s->who = tdm_ledger_process(item->ledger, liveness);
 	item->ended = liveness == TDM_DEAD;
+	item->refused = s->who.refused;
+	item->liveness = liveness;
 	*event = (struct tdm_event){ .op = TDM_OP_PROCESS, .who = &s->who, .name = tdm_str_of(item->path) };
 	item->stage = item->again ? STAGE_CLEAR : STAGE_MODULES;
 	return 1;
@@ -310,11 +315,23 @@ static int give_phase(struct item *item, struct tdm_event *event)
 {
 	struct tdm_ledger_phase phase;
 	if (tdm_ledger_phases(item->ledger, item->phases_given, &phase, 1) != 1) {
-		item->stage = STAGE_IDLE;
+		item->stage = STAGE_REFUSED;
 		return 0;
 	}
 	item->phases_given++;
 	tdm_ledger_phase_event(item->ledger, &phase, event);
+	return 1;
+}
+
+static int give_refused(struct ledger_source *s, struct item *item, struct tdm_event *event)
+{
+	item->stage = STAGE_IDLE;
+	if (tdm_ledger_refused(item->ledger) == item->refused)
+		return 0;
+	/* Whether it lives is for the next look: there may be events before its end. */
+	s->who = tdm_ledger_process(item->ledger, item->liveness);
+	item->refused = s->who.refused;
+	*event = (struct tdm_event){ .op = TDM_OP_PROCESS, .who = &s->who, .name = tdm_str_of(item->path) };
 	return 1;
 }
 
@@ -415,6 +432,8 @@ static int give(struct ledger_source *s, struct item *item, struct tdm_event *ev
 		return give_usage(s, item, event);
 	case STAGE_PHASES:
 		return give_phase(item, event);
+	case STAGE_REFUSED:
+		return give_refused(s, item, event);
 	case STAGE_EVENTS:
 		return give_record(s, item, event);
 	case STAGE_LOST:

@@ -182,6 +182,7 @@ static void core_ranges_come_through(void **state)
 	struct tdm_source *source = open_source(&(struct tdm_ledger_query){ .dir = dir });
 	struct tdm_snapshot *s = fold(source, &reg);
 	uint32_t count;
+	assert_int_equal(s->processes[0].refused, 5);
 	assert_int_equal(s->buffer_count, LISTS + 1); /* buffers are not refused with their ranges */
 	const struct tdm_core_range *ranges = ranges_of(s, 1, &count);
 	assert_int_equal(count, 2);
