@@ -171,6 +171,96 @@ int tdm_ledger_buffers(
 	return 0;
 }
 
+/* Slots alone. */
+
+/* What a walk over the slots has given out so far. */
+struct tally {
+	void (*each)(void *context, const struct tdm_ledger_slot *slot);
+	void *context;
+	uint64_t refused;
+	struct {
+		uint64_t buffers, bytes;
+	} sums[TDM_KIND_COUNT];
+};
+
+static void give_slot(struct tally *tally, const struct tdm_ledger_slot *slot)
+{
+	uint64_t reserved = 0;
+	bool is_view = slot->banks == 0 || (slot->flags & TDM_SLOT_VIEW) != 0;
+	if (slot->kind >= TDM_KIND_COUNT ||
+		(!is_view && __builtin_mul_overflow(slot->bank_bytes, (uint64_t)slot->banks, &reserved))) {
+		tally->refused++;
+		return;
+	}
+	tally->sums[slot->kind].buffers++;
+	tally->sums[slot->kind].bytes += reserved; /* may wrap, as in equals_counts */
+	tally->each(tally->context, slot);
+}
+
+static int walk_segment(
+	const struct tdm_ledger *ledger, uint64_t offset, uint64_t count, uint64_t seq, struct tally *tally)
+{
+	struct tdm_ledger_slot slots[CHUNK_SLOTS];
+	for (uint64_t at = 0; (at = skip_hole(ledger, offset, at, count)) < count;) {
+		size_t n = count - at < CHUNK_SLOTS ? (size_t)(count - at) : CHUNK_SLOTS;
+		int err = tdm_ledger_read(ledger, offset + at * sizeof *slots, slots, n * sizeof *slots);
+		if (err != 0)
+			return err;
+		for (size_t i = 0; i < n; i++)
+			if (slot_lives(&slots[i], seq))
+				give_slot(tally, &slots[i]);
+		at += n;
+	}
+	return 0;
+}
+
+static int walk_all(const struct tdm_ledger *ledger, size_t device, struct tally *tally)
+{
+	const struct tdm_ledger_place *place = &ledger->places[device];
+	uint64_t left = place->slot_high;
+	for (uint32_t k = 0; k < place->slot_segments && left != 0; k++) {
+		uint64_t all = (uint64_t)TDM_LEDGER_FIRST_SLOTS << k, count = all < left ? all : left;
+		int err = walk_segment(ledger, place->slot_offset[k], count, ledger->views[device].seq, tally);
+		if (err != 0)
+			return err;
+		left -= count;
+	}
+	return 0;
+}
+
+static bool tally_equals(const struct tally *tally, const struct tdm_ledger_count *counts)
+{
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+		if (tally->sums[k].buffers != counts[k].buffers || tally->sums[k].bytes != counts[k].bytes)
+			return false;
+	return true;
+}
+
+int tdm_ledger_slots(struct tdm_ledger *ledger, size_t device,
+	void (*each)(void *context, const struct tdm_ledger_slot *slot), void *context, bool *exact)
+{
+	*exact = false;
+	if (device >= ledger->device_count)
+		return -ENODEV;
+	for (int i = 0; i < BUFFERS_TRIES && !*exact; i++) {
+		struct tally tally = { .each = each, .context = context };
+		uint64_t seq;
+		int err = tdm_ledger_seq(ledger, ledger->places[device].offset, &seq);
+		if (i != 0 && err == 0 && seq == ledger->views[device].seq)
+			break; /* nothing has changed, nor will it by asking again */
+		if (err == 0 && seq != ledger->views[device].seq)
+			err = refresh_one(ledger, device);
+		if (i != 0)
+			each(context, NULL);
+		if (err == 0)
+			err = walk_all(ledger, device, &tally);
+		if (err != 0)
+			return err;
+		*exact = !ledger->places[device].rough && tally_equals(&tally, ledger->views[device].counts);
+	}
+	return 0;
+}
+
 /* Events. */
 
 static bool record_is_valid(const struct tdm_ledger_record *record)
