@@ -18,9 +18,7 @@
 
 enum { RATE = 10, SECONDS = 5, FIRSTS = 5, ONE_PROCESS_BUFFERS = 100000, OPENS = 5 };
 
-static const struct bench_load_plan busy_machine = {
-	.devices = 32, .processes = 200, .buffers = 1000000, .busy = 10
-};
+static const struct bench_load_plan busy_machine = { .devices = 32, .processes = 200, .buffers = 1000000, .busy = 10 };
 static const struct bench_load_plan one_process = { .devices = 1, .processes = 1, .buffers = ONE_PROCESS_BUFFERS };
 
 struct figures {
@@ -158,7 +156,9 @@ static double median(double *values, int count)
 
 static void put(struct bench *bench, const char *name, const char *unit, double ours, double limit, const char *note)
 {
-	bench_put(bench, &(struct bench_row){ .name = name, .unit = unit, .ours = ours, .baseline = limit, .goal = 1, .note = note });
+	bench_put(
+		bench, &(struct bench_row){
+			       .name = name, .unit = unit, .ours = ours, .baseline = limit, .goal = 1, .note = note });
 }
 
 static void run_busy(struct bench *bench)

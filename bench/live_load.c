@@ -21,7 +21,7 @@
 enum {
 	WIDE_EVERY = 20, /* every so many processes one uses several devices */
 	WIDE_DEVICES = 8,
-	BATCH = 100,           /* releases and allocations of a busy process at a time */
+	BATCH = 100, /* releases and allocations of a busy process at a time */
 	BATCH_PAUSE_US = 10000,
 	DRAM_BANKS = 12,
 	L1_BANKS = 64,
@@ -234,7 +234,16 @@ static bool start_programs(struct bench_load *load, const struct bench_load_plan
 
 /* What tt-metal itself would count. Version 4 of the layout; docs/formats/metal_shm.md has the bytes. */
 
-enum { REGION_BYTES = 8576, REGION_READY = 0x52454459, SLOTS_AT = 856, SLOT_BYTES = 120, CHIPS_AT = 88, CHIP_BYTES = 48, CHIPS = 16, SLOTS = 64 };
+enum {
+	REGION_BYTES = 8576,
+	REGION_READY = 0x52454459,
+	SLOTS_AT = 856,
+	SLOT_BYTES = 120,
+	CHIPS_AT = 88,
+	CHIP_BYTES = 48,
+	CHIPS = 16,
+	SLOTS = 64
+};
 
 static void put_number(uint8_t *at, uint64_t value, int bytes)
 {

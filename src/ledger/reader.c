@@ -12,7 +12,8 @@
 
 enum {
 	CLOCK_TRIES = 8,
-	AREA_ALIGN = 8, /* of every offset in the file */
+	CLOCK_AGE = 256, /* refreshes; the real-time clock may be set meanwhile */
+	AREA_ALIGN = 8,  /* of every offset in the file */
 };
 /* Two readings of the clocks that are closer together say little about the rate of the counter. */
 #define CLOCK_SPAN_NS (TDM_NS_PER_S / 2)
@@ -215,14 +216,20 @@ static void refresh_clocks(struct tdm_ledger *ledger)
 	struct tdm_ledger_clock last, now;
 	bool has_last = read_last_clock(ledger, &last);
 	ledger->first = ledger->header.first;
+	ledger->clocks_age = 0;
 	ledger->has_clocks = ledger->clocks_settled = has_last && is_far(&ledger->first, &last, CLOCK_SPAN_NS);
 	if (ledger->has_clocks) {
 		ledger->last = last;
 		return;
 	}
+	if (!ledger->asked_boot) {
+		ledger->asked_boot = true;
+		ledger->is_this_boot = is_this_boot(ledger->who.boot_id);
+	}
 	if (ledger->is_this_boot) {
 		now = clock_now();
 		ledger->has_clocks = is_far(&ledger->first, &now, 1);
+		ledger->clocks_settled = is_far(&ledger->first, &now, CLOCK_SPAN_NS);
 		ledger->last = now;
 	}
 	if (!ledger->has_clocks && has_last) {
@@ -318,7 +325,7 @@ static int refresh_all(struct tdm_ledger *ledger, const struct tdm_ledger_header
 	}
 	ledger->said = *header;
 	copy_who(&ledger->who, header);
-	ledger->is_this_boot = is_this_boot(ledger->who.boot_id);
+	ledger->asked_boot = false;
 	refresh_clocks(ledger);
 	return 0;
 }
@@ -348,7 +355,8 @@ static int refresh_figures(struct tdm_ledger *ledger, const struct tdm_ledger_he
 		if (err < 0)
 			return err == TDM_ECORRUPT ? -ESTALE : err;
 	}
-	bool settled = ledger->clocks_settled && header->last_seq == ledger->header.last_seq;
+	bool settled = ledger->clocks_settled && header->last_seq == ledger->header.last_seq &&
+		       ++ledger->clocks_age < CLOCK_AGE;
 	uint32_t blobs = ledger->header.blob_segments, phases = ledger->header.phase_segments;
 	ledger->header = *header;
 	ledger->header.blob_segments = blobs;

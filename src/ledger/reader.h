@@ -107,8 +107,8 @@ int tdm_ledger_buffers(
 
 /*
  * Gives every live buffer of a device to `each`, without what belongs to its slot: less work than tdm_ledger_buffers,
- * and no memory. A busy writer is asked again a few times; then `each` is called with NULL first: what it was given so
- * far does not count. Slots are checked as in struct tdm_ledger_buffer. *exact as above. 0, -errno or TDM_ECORRUPT.
+ * and no memory. Slots are checked as in struct tdm_ledger_buffer. It is one pass: of a busy writer, some may be of a
+ * later moment than others, and *exact is false. 0, -errno or TDM_ECORRUPT.
  */
 int tdm_ledger_slots(struct tdm_ledger *ledger, size_t device,
 	void (*each)(void *context, const struct tdm_ledger_slot *slot), void *context, bool *exact);

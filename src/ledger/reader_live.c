@@ -239,26 +239,15 @@ static bool tally_equals(const struct tally *tally, const struct tdm_ledger_coun
 int tdm_ledger_slots(struct tdm_ledger *ledger, size_t device,
 	void (*each)(void *context, const struct tdm_ledger_slot *slot), void *context, bool *exact)
 {
+	struct tally tally = { .each = each, .context = context };
 	*exact = false;
 	if (device >= ledger->device_count)
 		return -ENODEV;
-	for (int i = 0; i < BUFFERS_TRIES && !*exact; i++) {
-		struct tally tally = { .each = each, .context = context };
-		uint64_t seq;
-		int err = tdm_ledger_seq(ledger, ledger->places[device].offset, &seq);
-		if (i != 0 && err == 0 && seq == ledger->views[device].seq)
-			break; /* nothing has changed, nor will it by asking again */
-		if (err == 0 && seq != ledger->views[device].seq)
-			err = refresh_one(ledger, device);
-		if (i != 0)
-			each(context, NULL);
-		if (err == 0)
-			err = walk_all(ledger, device, &tally);
-		if (err != 0)
-			return err;
-		*exact = !ledger->places[device].rough && tally_equals(&tally, ledger->views[device].counts);
-	}
-	return 0;
+	int err = refresh_one(ledger, device);
+	if (err == 0)
+		err = walk_all(ledger, device, &tally);
+	*exact = err == 0 && !ledger->places[device].rough && tally_equals(&tally, ledger->views[device].counts);
+	return err;
 }
 
 /* Events. */
@@ -279,6 +268,18 @@ static uint64_t oldest_in_ring(uint64_t later, uint64_t records)
 	return later + 1 >= records ? later + 2 - records : 1;
 }
 
+/* Reads records [first, first + count) of the ring, which may go round its end, to `to`. */
+static int read_ring(const struct tdm_ledger *ledger, const struct tdm_ledger_place *place, uint64_t first,
+	size_t count, struct tdm_ledger_record *to)
+{
+	uint64_t at = (first - 1) & (place->ring_records - 1);
+	size_t straight = count < place->ring_records - at ? count : (size_t)(place->ring_records - at);
+	int err = tdm_ledger_read(ledger, place->ring_offset + at * sizeof *to, to, straight * sizeof *to);
+	if (err == 0 && straight < count)
+		err = tdm_ledger_read(ledger, place->ring_offset, to + straight, (count - straight) * sizeof *to);
+	return err;
+}
+
 int64_t tdm_ledger_events(struct tdm_ledger *ledger, size_t device, uint64_t after, struct tdm_ledger_record *records,
 	size_t cap, uint64_t *missed)
 {
@@ -290,23 +291,29 @@ int64_t tdm_ledger_events(struct tdm_ledger *ledger, size_t device, uint64_t aft
 	int err = tdm_ledger_seq(ledger, place->offset, &seq);
 	if (err != 0 || seq <= after)
 		return err;
-	size_t bytes = (size_t)place->ring_records * sizeof *records;
-	struct tdm_ledger_record *ring = malloc(bytes + 1);
+	if (seq >= TDM_LEDGER_SEQ_BUSY - 1)
+		return TDM_ECORRUPT; /* nobody makes so many calls */
+	/* What cannot be there any more is not read. */
+	uint64_t first = after + 1, found = 0, oldest = oldest_in_ring(seq, place->ring_records);
+	uint64_t from = oldest > first ? oldest : first;
+	size_t count = from <= seq ? (size_t)(seq - from + 1) : 0;
+	struct tdm_ledger_record *ring = malloc((count + 1) * sizeof *ring);
 	if (ring == NULL)
 		return -ENOMEM;
-	err = tdm_ledger_read(ledger, place->ring_offset, ring, bytes);
+	if (count != 0)
+		err = read_ring(ledger, place, from, count, ring);
 	if (err == 0)
 		err = tdm_ledger_seq(ledger, place->offset, &later);
 	if (err == 0 && (later < seq || later >= TDM_LEDGER_SEQ_BUSY - 1))
-		err = TDM_ECORRUPT; /* calls are not taken back, and nobody makes so many */
-	uint64_t first = after + 1, found = 0, oldest = oldest_in_ring(later, place->ring_records);
+		err = TDM_ECORRUPT; /* calls are not taken back */
+	oldest = oldest_in_ring(later, place->ring_records);
 	if (err == 0 && oldest > first) {
 		*missed = (oldest <= seq ? oldest : seq + 1) - first;
 		first += *missed;
 	}
 	/* At most ring_records turns. */
 	for (uint64_t n = first; n <= seq && found < cap && err == 0; n++) {
-		const struct tdm_ledger_record *record = &ring[(n - 1) & (place->ring_records - 1)];
+		const struct tdm_ledger_record *record = &ring[n - from];
 		if (record->seq == n && record_is_valid(record)) {
 			records[found++] = *record;
 		} else {

@@ -54,9 +54,10 @@ struct tdm_ledger {
 	struct tdm_ledger_who who;
 	struct tdm_ledger_clock first, last; /* two readings far enough apart, when has_clocks */
 	bool has_clocks;
-	bool clocks_settled; /* they are the header's own: they change with its last_seq only */
-	bool is_this_boot;   /* it was written since this machine started */
-	uint32_t file_uid;   /* owner of the file */
+	bool clocks_settled;           /* they are far enough apart: they are read again when the header has new ones */
+	uint32_t clocks_age;           /* refreshes since they were read */
+	bool asked_boot, is_this_boot; /* whether it was written since this machine started, once that was asked */
+	uint32_t file_uid;             /* owner of the file */
 	size_t device_count;
 	struct tdm_ledger_view *views;
 	struct tdm_ledger_place *places;

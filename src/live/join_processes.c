@@ -42,7 +42,7 @@ static void set_user(struct tdm_live *live, struct tdm_overview_process *process
 {
 	process->uid = uid;
 	snprintf(process->user, sizeof process->user, "%s", tdm_users_name(&live->users, uid));
-	process->is_foreign = uid != UINT32_MAX && uid != (uint32_t)geteuid();
+	process->is_foreign = uid != UINT32_MAX && uid != live->proc.uid;
 }
 
 /* When a process started, by the real-time clock, from its start in clock ticks since the machine did. */

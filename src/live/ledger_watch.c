@@ -237,7 +237,7 @@ static void keep_left(struct tdm_ledger_watch *watch, struct tdm_watched *item)
 	item->left_count = count;
 }
 
-static void refresh_item(struct tdm_ledger_watch *watch, struct tdm_watched *item, uint64_t now_ns)
+static void refresh_item(struct tdm_ledger_watch *watch, struct tdm_watched *item, bool is_fresh, uint64_t now_ns)
 {
 	struct tdm_diag diag = { 0 };
 	int32_t holder;
@@ -246,7 +246,8 @@ static void refresh_item(struct tdm_ledger_watch *watch, struct tdm_watched *ite
 	enum tdm_liveness liveness = tdm_ledger_holder(item->ledger, &holder);
 	if (item->is_broken && now_ns < item->retry_ns && liveness != TDM_DEAD)
 		return;
-	int err = tdm_ledger_refresh(item->ledger, &diag);
+	/* One that ended just after it was opened may have reported something in between. */
+	int err = is_fresh && liveness != TDM_DEAD ? 0 : tdm_ledger_refresh(item->ledger, &diag);
 	if (err == 0)
 		count = tdm_ledger_device_count(item->ledger);
 	if (count > item->device_high)
@@ -282,10 +283,10 @@ void tdm_ledger_watch_refresh(struct tdm_ledger_watch *watch, uint64_t now_ns)
 		list_files(watch, now_ns);
 	for (size_t i = 0; i < watch->count; i++) {
 		struct tdm_watched *item = watch->items[i];
-		bool ended = item->is_known && item->ledger == NULL;
-		if (item->ledger == NULL && !ended && now_ns >= item->retry_ns)
+		bool is_closed = item->ledger == NULL, ended = item->is_known && is_closed;
+		if (is_closed && !ended && now_ns >= item->retry_ns)
 			open_item(item, now_ns);
 		if (item->ledger != NULL)
-			refresh_item(watch, item, now_ns);
+			refresh_item(watch, item, is_closed, now_ns);
 	}
 }

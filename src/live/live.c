@@ -1,5 +1,6 @@
 #include "live/live_parts.h"
 #include "base/clock.h"
+#include "sources/proc_cache.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ struct tdm_live *tdm_live_new(const struct tdm_live_options *options)
 	}
 	live->metal.dir = live->options.shm_dir;
 	tdm_proc_root_init(&live->proc, live->options.proc);
+	live->proc.cache = tdm_proc_cache_new(); /* without one everything is read each time */
 	return live;
 }
 
@@ -50,14 +52,14 @@ void tdm_live_free(struct tdm_live *live)
 	tdm_ledger_watch_done(&live->ledgers);
 	tdm_metal_watch_done(&live->metal);
 	tdm_host_done(&live->host);
+	tdm_proc_cache_free(live->proc.cache);
 	if (live->proc.fd >= 0)
 		tdm_proc_root_done(&live->proc);
 	tdm_overview_done(&live->overview);
 	for (unsigned k = 0; k < TDM_FREE_KINDS; k++)
-		free(live->spans[k].list);
+		free(live->buckets[k].list);
 	void *const lists[] = { live->joined, live->parts, live->item_devices, live->item_process, live->left,
-		live->order, live->memos, live->scratch.list, live->dirs[0], live->dirs[1], live->dirs[2],
-		live->dirs[3] };
+		live->order, live->memos, live->dirs[0], live->dirs[1], live->dirs[2], live->dirs[3] };
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		free(lists[i]);
 	free(live);
@@ -65,7 +67,7 @@ void tdm_live_free(struct tdm_live *live)
 
 static int read_host(struct tdm_live *live, uint64_t now_ns)
 {
-	const struct tdm_host_options options = { .sysfs = live->options.sysfs, .proc = live->options.proc };
+	const struct tdm_host_options options = { .sysfs = live->options.sysfs, .root = &live->proc };
 	if (now_ns < live->host_ns)
 		return 0;
 	uint64_t begin = tdm_clock_ns();
@@ -74,6 +76,20 @@ static int read_host(struct tdm_live *live, uint64_t now_ns)
 	uint64_t pause = (tdm_clock_ns() - begin) * HOST_SHARE;
 	live->host_ns = now_ns + (pause > TDM_NS_PER_S ? pause : TDM_NS_PER_S);
 	return err == -ENOMEM ? err : 0;
+}
+
+/* A ledger says who its process is, so that /proc need not be asked. */
+static void tell_cache(struct tdm_live *live, uint64_t now_ns)
+{
+	if (live->proc.cache == NULL)
+		return;
+	tdm_proc_cache_round(live->proc.cache, now_ns);
+	for (size_t i = 0; i < live->ledgers.count; i++) {
+		const struct tdm_watched *item = live->ledgers.items[i];
+		if (tdm_watched_runs(item) && item->pid != 0)
+			tdm_proc_cache_put(live->proc.cache, item->pid, item->who.start_time, item->uid, item->who.comm,
+				item->who.command);
+	}
 }
 
 static uint64_t real_time(void)
@@ -89,6 +105,7 @@ const struct tdm_overview *tdm_live_refresh(struct tdm_live *live)
 	live->overview.time_ns = now_ns;
 	live->overview.real_ns = real_time();
 	tdm_ledger_watch_refresh(&live->ledgers, now_ns);
+	tell_cache(live, now_ns);
 	if (live->ledgers.deaths != live->deaths_seen) {
 		/* The others are asked about it at once, so that nobody counts it any longer. */
 		live->deaths_seen = live->ledgers.deaths;

@@ -53,15 +53,10 @@ struct tdm_joined {
 	uint64_t state;                            /* hash of what its free space depends on */
 };
 
-/* Where a buffer lies in each bank, from the beginning of its region. */
-struct tdm_span {
-	uint64_t from, end;
-};
-
-struct tdm_spans {
-	struct tdm_span *list;
-	size_t count, cap;
-	bool is_sorted;
+/* Room for free_space.c. */
+struct tdm_buckets {
+	struct tdm_bucket *list;
+	size_t cap;
 };
 
 /* What the ledgers say of a kind. */
@@ -117,7 +112,7 @@ struct tdm_live {
 	/* free space */
 	uint64_t free_ns; /* monotonic clock, not before */
 	size_t free_turn; /* device that is next */
-	struct tdm_spans spans[TDM_FREE_KINDS], scratch;
+	struct tdm_buckets buckets[TDM_FREE_KINDS];
 
 	bool has_events; /* recent events were asked for before */
 };
