@@ -49,6 +49,7 @@ static inline uint64_t bench_random(uint64_t *state)
 
 extern const struct bench_subject bench_event;
 extern const struct bench_subject bench_freelist;
+extern const struct bench_subject bench_live;
 extern const struct bench_subject bench_replay;
 
 #endif

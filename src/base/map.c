@@ -32,6 +32,12 @@ int tdm_map_init(struct tdm_map *map)
 	return map_alloc(map, MAP_FIRST_CELLS);
 }
 
+void tdm_map_clear(struct tdm_map *map)
+{
+	memset(map->values, 0xff, (map->mask + 1) * sizeof *map->values);
+	map->count = 0;
+}
+
 /* The cell of the key, or the free cell where it would go. */
 static size_t cell_of(const struct tdm_map *map, uint64_t key)
 {
@@ -66,12 +72,13 @@ static int map_grow(struct tdm_map *map)
 
 int tdm_map_put(struct tdm_map *map, uint64_t key, uint32_t value)
 {
-	if (map->count >= (map->mask + 1) / 2) {
+	size_t cell = cell_of(map, key);
+	if (map->values[cell] == TDM_MAP_NONE && map->count >= (map->mask + 1) / 2) {
 		int err = map_grow(map);
 		if (err != 0)
 			return err;
+		cell = cell_of(map, key);
 	}
-	size_t cell = cell_of(map, key);
 	map->count += map->values[cell] == TDM_MAP_NONE;
 	map->keys[cell] = key;
 	map->values[cell] = value;

@@ -19,8 +19,9 @@ struct tdm_map {
 
 int tdm_map_init(struct tdm_map *map); /* 0 or -ENOMEM */
 void tdm_map_done(struct tdm_map *map);
+void tdm_map_clear(struct tdm_map *map);                            /* keeps its memory */
 uint32_t tdm_map_find(const struct tdm_map *map, uint64_t key);     /* TDM_MAP_NONE when absent */
-int tdm_map_put(struct tdm_map *map, uint64_t key, uint32_t value); /* 0 or -ENOMEM; replaces */
+int tdm_map_put(struct tdm_map *map, uint64_t key, uint32_t value); /* 0 or -ENOMEM; replacing needs none */
 uint32_t tdm_map_take(struct tdm_map *map, uint64_t key);           /* removes; TDM_MAP_NONE when absent */
 
 #endif

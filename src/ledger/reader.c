@@ -12,7 +12,8 @@
 
 enum {
 	CLOCK_TRIES = 8,
-	AREA_ALIGN = 8, /* of every offset in the file */
+	CLOCK_AGE = 256, /* refreshes; the real-time clock may be set meanwhile */
+	AREA_ALIGN = 8,  /* of every offset in the file */
 };
 /* Two readings of the clocks that are closer together say little about the rate of the counter. */
 #define CLOCK_SPAN_NS (TDM_NS_PER_S / 2)
@@ -112,11 +113,11 @@ static int check_header(const struct tdm_ledger_header *header, struct tdm_diag 
 static int read_header(const struct tdm_ledger *ledger, struct tdm_ledger_header *header, struct tdm_diag *diag)
 {
 	struct stat st;
-	if (fstat(ledger->fd, &st) != 0)
-		return tdm_diag_set(diag, -errno, 0, 0, "%s", tdm_err_text(-errno));
-	if (st.st_size == 0)
-		return tdm_diag_set(diag, -EAGAIN, 0, 0, "its writer has not finished setting it up");
 	int err = tdm_ledger_read(ledger, 0, header, sizeof *header);
+	if (err == TDM_ECORRUPT && fstat(ledger->fd, &st) != 0)
+		err = -errno;
+	if (err == TDM_ECORRUPT && st.st_size == 0)
+		return tdm_diag_set(diag, -EAGAIN, 0, 0, "its writer has not finished setting it up");
 	if (err == TDM_ECORRUPT)
 		return tdm_diag_set(diag, err, 0, 0, "not a ledger: it has %lld bytes only", (long long)st.st_size);
 	if (err != 0)
@@ -215,14 +216,20 @@ static void refresh_clocks(struct tdm_ledger *ledger)
 	struct tdm_ledger_clock last, now;
 	bool has_last = read_last_clock(ledger, &last);
 	ledger->first = ledger->header.first;
-	ledger->has_clocks = has_last && is_far(&ledger->first, &last, CLOCK_SPAN_NS);
+	ledger->clocks_age = 0;
+	ledger->has_clocks = ledger->clocks_settled = has_last && is_far(&ledger->first, &last, CLOCK_SPAN_NS);
 	if (ledger->has_clocks) {
 		ledger->last = last;
 		return;
 	}
-	if (is_this_boot(ledger->who.boot_id)) {
+	if (!ledger->asked_boot) {
+		ledger->asked_boot = true;
+		ledger->is_this_boot = is_this_boot(ledger->who.boot_id);
+	}
+	if (ledger->is_this_boot) {
 		now = clock_now();
 		ledger->has_clocks = is_far(&ledger->first, &now, 1);
+		ledger->clocks_settled = is_far(&ledger->first, &now, CLOCK_SPAN_NS);
 		ledger->last = now;
 	}
 	if (!ledger->has_clocks && has_last) {
@@ -295,20 +302,18 @@ static int refresh_devices(struct tdm_ledger *ledger, struct tdm_ledger_areas *a
 	return 0;
 }
 
-int tdm_ledger_refresh(struct tdm_ledger *ledger, struct tdm_diag *diag)
+/* A picture from the ground up: every area is checked. */
+static int refresh_all(struct tdm_ledger *ledger, const struct tdm_ledger_header *header, struct tdm_diag *diag)
 {
 	struct tdm_ledger_areas areas = { 0 };
-	struct tdm_ledger_header header, before = ledger->header;
-	int err = read_header(ledger, &header, diag);
-	if (err != 0)
-		return err;
-	ledger->header = header;
-	err = tdm_ledger_measure(ledger);
+	struct tdm_ledger_header before = ledger->header;
+	ledger->header = *header;
+	int err = tdm_ledger_measure(ledger);
 	if (err == 0) {
 		ledger->header.blob_segments = believe_segments(
-			ledger, &areas, header.blob_offset, header.blob_segments, TDM_LEDGER_FIRST_BLOB);
-		ledger->header.phase_segments = believe_segments(ledger, &areas, header.phase_offset,
-			header.phase_segments, TDM_LEDGER_PHASES_FIRST * sizeof(struct tdm_ledger_phase));
+			ledger, &areas, header->blob_offset, header->blob_segments, TDM_LEDGER_FIRST_BLOB);
+		ledger->header.phase_segments = believe_segments(ledger, &areas, header->phase_offset,
+			header->phase_segments, TDM_LEDGER_PHASES_FIRST * sizeof(struct tdm_ledger_phase));
 		err = refresh_devices(ledger, &areas, diag);
 	} else {
 		tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err));
@@ -318,9 +323,61 @@ int tdm_ledger_refresh(struct tdm_ledger *ledger, struct tdm_diag *diag)
 		ledger->header = before;
 		return err;
 	}
-	copy_who(&ledger->who, &header);
+	ledger->said = *header;
+	copy_who(&ledger->who, header);
+	ledger->asked_boot = false;
 	refresh_clocks(ledger);
 	return 0;
+}
+
+/* Whether the header refers to the areas, and names the process, that it did when all of that was last checked. */
+static bool has_same_shape(const struct tdm_ledger *ledger, const struct tdm_ledger_header *header)
+{
+	const struct tdm_ledger_header *said = &ledger->said;
+	return ledger->device_count == said->device_count && header->device_count == said->device_count &&
+	       header->blob_segments == said->blob_segments && header->phase_segments == said->phase_segments &&
+	       header->header_size == said->header_size &&
+	       memcmp(header->boot_id, said->boot_id,
+		       offsetof(struct tdm_ledger_header, last) - offsetof(struct tdm_ledger_header, boot_id)) == 0 &&
+	       memcmp(header->blob_offset, said->blob_offset, sizeof said->blob_offset) == 0 &&
+	       memcmp(header->phase_offset, said->phase_offset, sizeof said->phase_offset) == 0 &&
+	       memcmp(header->device_offset, said->device_offset, sizeof said->device_offset) == 0;
+}
+
+/* What changes while a program works, and nothing else: most refreshes of most ledgers. -ESTALE when that will not do.
+ */
+static int refresh_figures(struct tdm_ledger *ledger, const struct tdm_ledger_header *header)
+{
+	if (!has_same_shape(ledger, header))
+		return -ESTALE;
+	for (size_t i = 0; i < ledger->device_count; i++) {
+		int err = tdm_ledger_device_update(ledger, &ledger->views[i], &ledger->places[i]);
+		if (err < 0)
+			return err == TDM_ECORRUPT ? -ESTALE : err;
+	}
+	bool settled = ledger->clocks_settled && header->last_seq == ledger->header.last_seq &&
+		       ++ledger->clocks_age < CLOCK_AGE;
+	uint32_t blobs = ledger->header.blob_segments, phases = ledger->header.phase_segments;
+	ledger->header = *header;
+	ledger->header.blob_segments = blobs;
+	ledger->header.phase_segments = phases;
+	if (!settled)
+		refresh_clocks(ledger);
+	return 0;
+}
+
+int tdm_ledger_refresh(struct tdm_ledger *ledger, struct tdm_diag *diag)
+{
+	struct tdm_ledger_header header;
+	int err = read_header(ledger, &header, diag);
+	if (err != 0)
+		return err;
+	err = ledger->views != NULL ? refresh_figures(ledger, &header) : -ESTALE;
+	if (err == -ESTALE)
+		err = refresh_all(ledger, &header, diag);
+	else if (err != 0)
+		tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err));
+	return err;
 }
 
 /* The file. */
@@ -340,6 +397,7 @@ static int open_file(struct tdm_ledger *ledger, struct tdm_diag *diag)
 	bool is_own = is_own_name(ledger->path);
 	if (is_own && (ledger->fd = tdm_own_file_find(ledger->path)) >= 0) {
 		ledger->own = true;
+		ledger->file_uid = geteuid();
 		return 0;
 	}
 	ledger->fd = open(ledger->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -349,6 +407,7 @@ static int open_file(struct tdm_ledger *ledger, struct tdm_diag *diag)
 		return tdm_diag_set(diag, -errno, 0, 0, "%s", tdm_err_text(-errno));
 	if (!S_ISREG(st.st_mode))
 		return tdm_diag_set(diag, TDM_ECORRUPT, 0, 0, "not a ledger: it is no regular file");
+	ledger->file_uid = st.st_uid;
 	if (is_own && st.st_uid == geteuid()) {
 		ledger->own = true;
 		tdm_own_file_keep(ledger->path, ledger->fd);
@@ -407,14 +466,36 @@ uint64_t tdm_ledger_started(const struct tdm_ledger *ledger)
 	return ledger->header.first.monotonic_ns;
 }
 
-enum tdm_liveness tdm_ledger_liveness(const struct tdm_ledger *ledger)
+enum tdm_liveness tdm_ledger_holder(const struct tdm_ledger *ledger, int32_t *pid)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
-	if (ledger->own)
+	*pid = 0;
+	if (ledger->own) {
+		*pid = (int32_t)getpid();
 		return TDM_ALIVE; /* one's own lock is never in one's way */
+	}
 	if (fcntl(ledger->fd, F_GETLK, &lock) != 0)
 		return TDM_ALIVE_UNKNOWN;
-	return lock.l_type == F_UNLCK ? TDM_DEAD : TDM_ALIVE;
+	if (lock.l_type == F_UNLCK)
+		return TDM_DEAD;
+	*pid = lock.l_pid > 0 ? (int32_t)lock.l_pid : 0;
+	return TDM_ALIVE;
+}
+
+enum tdm_liveness tdm_ledger_liveness(const struct tdm_ledger *ledger)
+{
+	int32_t pid;
+	return tdm_ledger_holder(ledger, &pid);
+}
+
+uint32_t tdm_ledger_file_owner(const struct tdm_ledger *ledger)
+{
+	return ledger->file_uid;
+}
+
+uint32_t tdm_ledger_phase_count(const struct tdm_ledger *ledger)
+{
+	return ledger->header.phase_count;
 }
 
 enum tdm_ledger_state tdm_ledger_state(const struct tdm_ledger *ledger)

@@ -76,13 +76,18 @@ struct tdm_ledger;
 int tdm_ledger_open(const char *path, struct tdm_ledger **out, struct tdm_diag *diag);
 void tdm_ledger_close(struct tdm_ledger *ledger); /* NULL is allowed */
 
-/* 0, -errno or TDM_ECORRUPT; after an error the last picture stays. */
+/* 0, -errno or TDM_ECORRUPT; after an error the last picture stays, maybe with newer figures of some devices. Cheap
+ * where little has changed: one read of the header, and one for each device that was not written since. */
 int tdm_ledger_refresh(struct tdm_ledger *ledger, struct tdm_diag *diag);
 
 const char *tdm_ledger_path(const struct tdm_ledger *ledger);
 const struct tdm_ledger_who *tdm_ledger_who(const struct tdm_ledger *ledger);
 uint64_t tdm_ledger_started(const struct tdm_ledger *ledger);           /* monotonic clock, nanoseconds */
 enum tdm_liveness tdm_ledger_liveness(const struct tdm_ledger *ledger); /* asks anew */
+/* The same, with the number by which this process knows the writer, wherever that lives; 0: it has none here. */
+enum tdm_liveness tdm_ledger_holder(const struct tdm_ledger *ledger, int32_t *pid);
+uint32_t tdm_ledger_file_owner(const struct tdm_ledger *ledger);  /* user id */
+uint32_t tdm_ledger_phase_count(const struct tdm_ledger *ledger); /* as the ledger says; not checked */
 enum tdm_ledger_state tdm_ledger_state(const struct tdm_ledger *ledger);
 uint64_t tdm_ledger_lost(const struct tdm_ledger *ledger, enum tdm_ledger_loss loss);
 uint64_t tdm_ledger_frees_inherited(const struct tdm_ledger *ledger);
@@ -100,6 +105,14 @@ const struct tdm_ledger_view *tdm_ledger_device(const struct tdm_ledger *ledger,
  */
 int tdm_ledger_buffers(
 	struct tdm_ledger *ledger, size_t device, struct tdm_ledger_buffer **buffers, size_t *count, bool *exact);
+
+/*
+ * Gives every live buffer of a device to `each`, without what belongs to its slot: less work than tdm_ledger_buffers,
+ * and no memory. Slots are checked as in struct tdm_ledger_buffer. It is one pass: of a busy writer, some may be of a
+ * later moment than others, and *exact is false. 0, -errno or TDM_ECORRUPT.
+ */
+int tdm_ledger_slots(struct tdm_ledger *ledger, size_t device,
+	void (*each)(void *context, const struct tdm_ledger_slot *slot), void *context, bool *exact);
 
 /*
  * The recent events of a device with numbers above `after`, oldest first; at most `cap`. Returns how many, or a

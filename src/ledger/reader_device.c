@@ -178,7 +178,7 @@ static int read_slots_place(struct tdm_ledger *ledger, struct tdm_ledger_areas *
 static int read_place(struct tdm_ledger *ledger, uint64_t offset, struct tdm_ledger_areas *areas,
 	const struct tdm_ledger_device *page, struct tdm_ledger_place *place)
 {
-	*place = (struct tdm_ledger_place){ .offset = offset };
+	*place = (struct tdm_ledger_place){ .offset = offset, .described = page->described };
 	int err = tdm_ledger_areas_add(ledger, areas, offset, sizeof *page);
 	if (err == 0)
 		err = read_slots_place(ledger, areas, page, place);
@@ -191,6 +191,14 @@ static int read_place(struct tdm_ledger *ledger, uint64_t offset, struct tdm_led
 	place->ring_offset = page->ring_offset;
 	place->ring_records = page->ring_records;
 	return err;
+}
+
+/* Whether the page refers to the areas that were checked already; areas do not move. */
+static bool has_same_areas(const struct tdm_ledger_device *page, const struct tdm_ledger_place *place)
+{
+	return page->slot_segments == place->slot_segments && page->ring_records == place->ring_records &&
+	       (page->ring_records == 0 || page->ring_offset == place->ring_offset) &&
+	       memcmp(page->slot_offset, place->slot_offset, place->slot_segments * sizeof *page->slot_offset) == 0;
 }
 
 static void copy_view(
@@ -243,4 +251,26 @@ int tdm_ledger_device_read(struct tdm_ledger *ledger, uint64_t offset, struct td
 	return err != 0 ? tdm_diag_set(diag, err, 0, 0, "the device at byte %" PRIu64 " cannot be read: %s", offset,
 				  tdm_err_text(err))
 			: 0;
+}
+
+int tdm_ledger_device_update(struct tdm_ledger *ledger, struct tdm_ledger_view *view, struct tdm_ledger_place *place)
+{
+	struct tdm_ledger_device page;
+	uint64_t seq;
+	const size_t head = offsetof(struct tdm_ledger_device, described) + sizeof page.described;
+	int err = tdm_ledger_read(ledger, place->offset, &page, head);
+	if (err != 0)
+		return err;
+	if (page.seq == view->seq && page.described == place->described && !place->rough)
+		return 0;
+	err = read_page(ledger, place->offset, &page, &seq, view->counts, &place->rough);
+	if (err != 0)
+		return err;
+	if (!has_same_areas(&page, place))
+		return -ESTALE;
+	copy_view(ledger, view, &page, seq);
+	uint64_t slots = (uint64_t)TDM_LEDGER_FIRST_SLOTS * ((UINT64_C(1) << place->slot_segments) - 1);
+	place->slot_high = page.slot_high < slots ? page.slot_high : (uint32_t)slots;
+	place->described = page.described;
+	return 1;
 }

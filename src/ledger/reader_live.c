@@ -171,6 +171,85 @@ int tdm_ledger_buffers(
 	return 0;
 }
 
+/* Slots alone. */
+
+/* What a walk over the slots has given out so far. */
+struct tally {
+	void (*each)(void *context, const struct tdm_ledger_slot *slot);
+	void *context;
+	uint64_t refused;
+	struct {
+		uint64_t buffers, bytes;
+	} sums[TDM_KIND_COUNT];
+};
+
+static void give_slot(struct tally *tally, const struct tdm_ledger_slot *slot)
+{
+	uint64_t reserved = 0;
+	bool is_view = slot->banks == 0 || (slot->flags & TDM_SLOT_VIEW) != 0;
+	if (slot->kind >= TDM_KIND_COUNT ||
+		(!is_view && __builtin_mul_overflow(slot->bank_bytes, (uint64_t)slot->banks, &reserved))) {
+		tally->refused++;
+		return;
+	}
+	tally->sums[slot->kind].buffers++;
+	tally->sums[slot->kind].bytes += reserved; /* may wrap, as in equals_counts */
+	tally->each(tally->context, slot);
+}
+
+static int walk_segment(
+	const struct tdm_ledger *ledger, uint64_t offset, uint64_t count, uint64_t seq, struct tally *tally)
+{
+	struct tdm_ledger_slot slots[CHUNK_SLOTS];
+	for (uint64_t at = 0; (at = skip_hole(ledger, offset, at, count)) < count;) {
+		size_t n = count - at < CHUNK_SLOTS ? (size_t)(count - at) : CHUNK_SLOTS;
+		int err = tdm_ledger_read(ledger, offset + at * sizeof *slots, slots, n * sizeof *slots);
+		if (err != 0)
+			return err;
+		for (size_t i = 0; i < n; i++)
+			if (slot_lives(&slots[i], seq))
+				give_slot(tally, &slots[i]);
+		at += n;
+	}
+	return 0;
+}
+
+static int walk_all(const struct tdm_ledger *ledger, size_t device, struct tally *tally)
+{
+	const struct tdm_ledger_place *place = &ledger->places[device];
+	uint64_t left = place->slot_high;
+	for (uint32_t k = 0; k < place->slot_segments && left != 0; k++) {
+		uint64_t all = (uint64_t)TDM_LEDGER_FIRST_SLOTS << k, count = all < left ? all : left;
+		int err = walk_segment(ledger, place->slot_offset[k], count, ledger->views[device].seq, tally);
+		if (err != 0)
+			return err;
+		left -= count;
+	}
+	return 0;
+}
+
+static bool tally_equals(const struct tally *tally, const struct tdm_ledger_count *counts)
+{
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+		if (tally->sums[k].buffers != counts[k].buffers || tally->sums[k].bytes != counts[k].bytes)
+			return false;
+	return true;
+}
+
+int tdm_ledger_slots(struct tdm_ledger *ledger, size_t device,
+	void (*each)(void *context, const struct tdm_ledger_slot *slot), void *context, bool *exact)
+{
+	struct tally tally = { .each = each, .context = context };
+	*exact = false;
+	if (device >= ledger->device_count)
+		return -ENODEV;
+	int err = refresh_one(ledger, device);
+	if (err == 0)
+		err = walk_all(ledger, device, &tally);
+	*exact = err == 0 && !ledger->places[device].rough && tally_equals(&tally, ledger->views[device].counts);
+	return err;
+}
+
 /* Events. */
 
 static bool record_is_valid(const struct tdm_ledger_record *record)
@@ -189,6 +268,18 @@ static uint64_t oldest_in_ring(uint64_t later, uint64_t records)
 	return later + 1 >= records ? later + 2 - records : 1;
 }
 
+/* Reads records [first, first + count) of the ring, which may go round its end, to `to`. */
+static int read_ring(const struct tdm_ledger *ledger, const struct tdm_ledger_place *place, uint64_t first,
+	size_t count, struct tdm_ledger_record *to)
+{
+	uint64_t at = (first - 1) & (place->ring_records - 1);
+	size_t straight = count < place->ring_records - at ? count : (size_t)(place->ring_records - at);
+	int err = tdm_ledger_read(ledger, place->ring_offset + at * sizeof *to, to, straight * sizeof *to);
+	if (err == 0 && straight < count)
+		err = tdm_ledger_read(ledger, place->ring_offset, to + straight, (count - straight) * sizeof *to);
+	return err;
+}
+
 int64_t tdm_ledger_events(struct tdm_ledger *ledger, size_t device, uint64_t after, struct tdm_ledger_record *records,
 	size_t cap, uint64_t *missed)
 {
@@ -200,23 +291,29 @@ int64_t tdm_ledger_events(struct tdm_ledger *ledger, size_t device, uint64_t aft
 	int err = tdm_ledger_seq(ledger, place->offset, &seq);
 	if (err != 0 || seq <= after)
 		return err;
-	size_t bytes = (size_t)place->ring_records * sizeof *records;
-	struct tdm_ledger_record *ring = malloc(bytes + 1);
+	if (seq >= TDM_LEDGER_SEQ_BUSY - 1)
+		return TDM_ECORRUPT; /* nobody makes so many calls */
+	/* What cannot be there any more is not read. */
+	uint64_t first = after + 1, found = 0, oldest = oldest_in_ring(seq, place->ring_records);
+	uint64_t from = oldest > first ? oldest : first;
+	size_t count = from <= seq ? (size_t)(seq - from + 1) : 0;
+	struct tdm_ledger_record *ring = malloc((count + 1) * sizeof *ring);
 	if (ring == NULL)
 		return -ENOMEM;
-	err = tdm_ledger_read(ledger, place->ring_offset, ring, bytes);
+	if (count != 0)
+		err = read_ring(ledger, place, from, count, ring);
 	if (err == 0)
 		err = tdm_ledger_seq(ledger, place->offset, &later);
 	if (err == 0 && (later < seq || later >= TDM_LEDGER_SEQ_BUSY - 1))
-		err = TDM_ECORRUPT; /* calls are not taken back, and nobody makes so many */
-	uint64_t first = after + 1, found = 0, oldest = oldest_in_ring(later, place->ring_records);
+		err = TDM_ECORRUPT; /* calls are not taken back */
+	oldest = oldest_in_ring(later, place->ring_records);
 	if (err == 0 && oldest > first) {
 		*missed = (oldest <= seq ? oldest : seq + 1) - first;
 		first += *missed;
 	}
 	/* At most ring_records turns. */
 	for (uint64_t n = first; n <= seq && found < cap && err == 0; n++) {
-		const struct tdm_ledger_record *record = &ring[(n - 1) & (place->ring_records - 1)];
+		const struct tdm_ledger_record *record = &ring[n - from];
 		if (record->seq == n && record_is_valid(record)) {
 			records[found++] = *record;
 		} else {

@@ -23,6 +23,7 @@ struct tdm_ledger_place {
 	uint64_t slot_offset[TDM_LEDGER_SEGMENTS];
 	uint64_t ring_offset;
 	uint64_t ring_records; /* 0: it has none that could be read */
+	uint64_t described;    /* number of the description in the view */
 	bool rough;            /* the counters in the view may be those of several calls */
 };
 
@@ -48,10 +49,15 @@ struct tdm_ledger {
 	uint64_t limit; /* bytes that may be referred to: what the header says and what the file has, whichever is less
 			 */
 	uint64_t refused;
-	struct tdm_ledger_header header;
+	struct tdm_ledger_header header; /* of the picture; with the segments that were believed */
+	struct tdm_ledger_header said;   /* as it was when all areas were last checked */
 	struct tdm_ledger_who who;
 	struct tdm_ledger_clock first, last; /* two readings far enough apart, when has_clocks */
 	bool has_clocks;
+	bool clocks_settled;           /* they are far enough apart: they are read again when the header has new ones */
+	uint32_t clocks_age;           /* refreshes since they were read */
+	bool asked_boot, is_this_boot; /* whether it was written since this machine started, once that was asked */
+	uint32_t file_uid;             /* owner of the file */
 	size_t device_count;
 	struct tdm_ledger_view *views;
 	struct tdm_ledger_place *places;
@@ -91,6 +97,12 @@ static inline uint64_t tdm_ledger_segment_bytes(uint64_t first, unsigned k, uint
  */
 int tdm_ledger_device_read(struct tdm_ledger *ledger, uint64_t offset, struct tdm_ledger_areas *areas,
 	struct tdm_ledger_view *view, struct tdm_ledger_place *place, struct tdm_diag *diag);
+
+/*
+ * Brings a view up to date: 1 when something has changed since, 0 when nothing has, -ESTALE when the device has got new
+ * areas, which tdm_ledger_device_read has to check; else as that.
+ */
+int tdm_ledger_device_update(struct tdm_ledger *ledger, struct tdm_ledger_view *view, struct tdm_ledger_place *place);
 
 int tdm_ledger_seq(const struct tdm_ledger *ledger, uint64_t device_offset, uint64_t *seq);
 

@@ -284,8 +284,8 @@ int tdm_host_read(struct tdm_host *host, const struct tdm_host_options *options)
 	struct tdm_proc_root root;
 	*host = (struct tdm_host){ 0 };
 	int err = read_cards(host, options);
-	if (err != 0)
-		return err;
+	if (err != 0 || options->root != NULL)
+		return err != 0 ? err : tdm_host_opens_read(host, options->root);
 	tdm_proc_root_init(&root, options->proc);
 	err = tdm_host_opens_read(host, &root);
 	tdm_proc_root_done(&root);

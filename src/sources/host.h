@@ -139,9 +139,10 @@ struct tdm_host {
 };
 
 struct tdm_host_options {
-	const char *sysfs; /* NULL: $TIDEMARK_SYSFS_ROOT, else /sys */
-	const char *proc;  /* NULL: $TIDEMARK_PROC_ROOT, else /proc */
-	bool counters;     /* also read the counters of the PCIe link */
+	const char *sysfs;                /* NULL: $TIDEMARK_SYSFS_ROOT, else /sys */
+	const char *proc;                 /* NULL: $TIDEMARK_PROC_ROOT, else /proc */
+	bool counters;                    /* also read the counters of the PCIe link */
+	const struct tdm_proc_root *root; /* of `proc`, opened already; NULL: it is opened for this reading */
 };
 
 /* Which directory it is. Borrowed. */

@@ -38,14 +38,15 @@ static ssize_t read_copy(void *context, uint8_t *copy)
 	const int fd = *(const int *)context;
 	size_t len = 0;
 	while (len < TDM_METAL_COPY_CAP) {
-		ssize_t got = pread(fd, copy + len, TDM_METAL_COPY_CAP - len, (off_t)len);
+		size_t rest = TDM_METAL_COPY_CAP - len;
+		ssize_t got = pread(fd, copy + len, rest, (off_t)len);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
 			return -errno;
-		if (got == 0)
-			break;
 		len += (size_t)got;
+		if ((size_t)got < rest) /* a regular file gives less at its end only */
+			break;
 	}
 	return (ssize_t)len;
 }

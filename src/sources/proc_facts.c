@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "sources/kernel_file.h"
+#include "sources/proc_cache.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -85,10 +86,10 @@ void tdm_proc_root_done(struct tdm_proc_root *root)
 }
 
 /* State and start time. The name in parentheses may hold anything, so fields are counted behind its end. */
-static int read_stat(const struct tdm_proc_root *root, int dir_fd, struct tdm_proc_facts *facts)
+static int read_stat(const struct tdm_proc_root *root, int dir_fd, const char *name, struct tdm_proc_facts *facts)
 {
 	char text[STAT_CAP];
-	int got = tdm_kernel_file_read(dir_fd, "stat", text, sizeof text);
+	int got = tdm_kernel_file_read(dir_fd, name, text, sizeof text);
 	const char *at = got > 0 ? strrchr(text, ')') : NULL;
 	if (at == NULL)
 		return got < 0 ? got : TDM_ESYNTAX;
@@ -139,21 +140,17 @@ static int ended(int err)
 	return err == -ESRCH ? -ENOENT : err;
 }
 
-void tdm_proc_facts_read(const struct tdm_proc_root *root, int32_t pid, struct tdm_proc_facts *facts)
+static void read_whole(const struct tdm_proc_root *root, int32_t pid, struct tdm_proc_facts *facts)
 {
 	char name[16];
 	*facts = (struct tdm_proc_facts){ .state = '?', .uid = TDM_UID_UNKNOWN };
-	if (root->fd < 0 || pid <= 0) {
-		facts->err = root->fd < 0 ? root->err : -EINVAL;
-		return;
-	}
 	snprintf(name, sizeof name, "%d", pid);
 	int dir_fd = tdm_kernel_dir_open(root->fd, name);
 	if (dir_fd < 0) {
 		facts->err = ended(dir_fd);
 		return;
 	}
-	int err = read_stat(root, dir_fd, facts);
+	int err = read_stat(root, dir_fd, "stat", facts);
 	if (ended(err) == -ENOENT && facts->start_time == 0) {
 		/* Directory without the file: it ended between the two looks (or is a poor imitation). */
 		int left = faccessat(root->fd, name, F_OK, 0);
@@ -166,6 +163,37 @@ void tdm_proc_facts_read(const struct tdm_proc_root *root, int32_t pid, struct t
 	if (facts->text_err == 0 && uid_err < 0)
 		facts->text_err = ended(uid_err);
 	close(dir_fd);
+}
+
+/* Of a process that is known, no more than that it is still the same, and its state. */
+static bool read_again(const struct tdm_proc_root *root, int32_t pid, struct tdm_proc_facts *facts)
+{
+	const struct tdm_proc_facts *known = tdm_proc_cache_known(root->cache, pid);
+	char name[24];
+	if (known == NULL)
+		return false;
+	*facts = *known;
+	snprintf(name, sizeof name, "%d/stat", pid);
+	return read_stat(root, root->fd, name, facts) == 0 && facts->start_time == known->start_time;
+}
+
+void tdm_proc_facts_read(const struct tdm_proc_root *root, int32_t pid, struct tdm_proc_facts *facts)
+{
+	if (root->fd < 0 || pid <= 0) {
+		*facts = (struct tdm_proc_facts){ .state = '?', .uid = TDM_UID_UNKNOWN };
+		facts->err = root->fd < 0 ? root->err : -EINVAL;
+		return;
+	}
+	const struct tdm_proc_facts *answer = root->cache != NULL ? tdm_proc_cache_answer(root->cache, pid) : NULL;
+	if (answer != NULL) {
+		*facts = *answer;
+		return;
+	}
+	bool again = root->cache != NULL && read_again(root, pid, facts);
+	if (!again)
+		read_whole(root, pid, facts);
+	if (root->cache != NULL)
+		tdm_proc_cache_keep(root->cache, pid, facts, !again);
 }
 
 /* /proc does not show it; on the running system it may be hidden there (hidepid) and run all the same. */

@@ -16,12 +16,15 @@ enum { TDM_PID_MAX = 4194304 };
 
 #define TDM_UID_UNKNOWN UINT32_MAX
 
+struct tdm_proc_cache;
+
 struct tdm_proc_root {
-	int fd;             /* -1: it cannot be read */
-	int err;            /* why */
-	bool is_system;     /* the running system's own: its processes may be asked with signals, too */
-	uint32_t uid;       /* of the reader; set by the opening, may be changed behind it */
-	uint64_t booted_ns; /* real-time clock; 0: unknown */
+	int fd;                       /* -1: it cannot be read */
+	int err;                      /* why */
+	bool is_system;               /* the running system's own: its processes may be asked with signals, too */
+	uint32_t uid;                 /* of the reader; set by the opening, may be changed behind it */
+	uint64_t booted_ns;           /* real-time clock; 0: unknown */
+	struct tdm_proc_cache *cache; /* of proc_cache.h, borrowed; NULL: none. May be set behind the opening */
 };
 
 enum tdm_proc_life {

@@ -1,0 +1,218 @@
+/*
+ * Watching a busy machine: 32 cards, 200 processes with ledgers, a million live buffers, some processes allocating all
+ * the while. What a picture costs, ten times a second, is measured as a share of one core: everything counts that runs
+ * in the watching process, also what it does only once a second.
+ */
+#include "bench.h"
+#include "bench_child.h"
+#include "live_load.h"
+
+#include "base/clock.h"
+#include "live/live.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { RATE = 10, SECONDS = 5, FIRSTS = 5, ONE_PROCESS_BUFFERS = 100000, OPENS = 5 };
+
+static const struct bench_load_plan busy_machine = { .devices = 32, .processes = 200, .buffers = 1000000, .busy = 10 };
+static const struct bench_load_plan one_process = { .devices = 1, .processes = 1, .buffers = ONE_PROCESS_BUFFERS };
+
+struct figures {
+	double core_percent, refresh_ms, rss_mib; /* watching */
+	double first_ms;                          /* the first picture, everything in it */
+	double open_ms;                           /* all buffers of one process */
+};
+
+static double cpu_seconds(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static _Noreturn void die(const char *what)
+{
+	fprintf(stderr, "bench: live: %s\n", what);
+	exit(2);
+}
+
+static double peak_rss_mib(void)
+{
+	struct rusage usage;
+	getrusage(RUSAGE_SELF, &usage);
+	return (double)usage.ru_maxrss / 1024;
+}
+
+static const struct tdm_overview *picture(struct tdm_live *live)
+{
+	const struct tdm_overview *overview = tdm_live_refresh(live);
+	if (overview == NULL || overview->problem_count != 0)
+		die(overview == NULL ? "out of memory" : overview->problems[0].text);
+	return overview;
+}
+
+static void sleep_until(uint64_t ns)
+{
+	struct timespec at = { (time_t)(ns / TDM_NS_PER_S), (long)(ns % TDM_NS_PER_S) };
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) != 0)
+		;
+}
+
+/* Without the first picture, which is measured by itself. */
+static void measure_watching(void *state, void *out)
+{
+	struct figures *figures = out;
+	struct tdm_live *live = tdm_live_new(NULL);
+	(void)state;
+	if (live == NULL)
+		die("out of memory");
+	const struct tdm_overview *overview = picture(live);
+	if (overview->device_count != busy_machine.devices || overview->process_count != busy_machine.processes)
+		die("the picture is not that of the load");
+	uint64_t next = tdm_clock_ns();
+	double before = cpu_seconds(), begin = (double)next, in_refresh = 0;
+	for (int i = 0; i < RATE * SECONDS; i++) {
+		next += TDM_NS_PER_S / RATE;
+		sleep_until(next);
+		double from = cpu_seconds();
+		picture(live);
+		in_refresh += cpu_seconds() - from;
+	}
+	sleep_until(next + TDM_NS_PER_S / RATE);
+	double seconds = ((double)tdm_clock_ns() - begin) / 1e9;
+	figures->core_percent = (cpu_seconds() - before) / seconds * 100;
+	figures->refresh_ms = in_refresh / (RATE * SECONDS) * 1e3;
+	figures->rss_mib = peak_rss_mib();
+	tdm_live_free(live);
+}
+
+static void measure_first(void *state, void *out)
+{
+	struct figures *figures = out;
+	uint64_t begin = tdm_clock_ns();
+	struct tdm_live *live = tdm_live_new(&(struct tdm_live_options){ .once = true });
+	(void)state;
+	const struct tdm_overview *overview = live != NULL ? picture(live) : NULL;
+	figures->first_ms = (double)(tdm_clock_ns() - begin) / 1e6;
+	for (size_t i = 0; overview != NULL && i < overview->device_count; i++)
+		if (overview->devices[i].kinds[TDM_KIND_DRAM].largest_free == TDM_BYTES_UNKNOWN)
+			die("a largest free block is missing");
+	tdm_live_free(live);
+}
+
+static void measure_open(void *state, void *out)
+{
+	struct figures *figures = out;
+	struct tdm_live *live = tdm_live_new(NULL);
+	struct tdm_diag diag = { 0 };
+	(void)state;
+	const struct tdm_overview *overview = live != NULL ? picture(live) : NULL;
+	if (overview == NULL || overview->process_count != 1)
+		die("the picture is not that of the load");
+	uint64_t begin = tdm_clock_ns();
+	struct tdm_snapshot *snapshot = tdm_live_process(live, overview->processes[0].handle, &diag);
+	figures->open_ms = (double)(tdm_clock_ns() - begin) / 1e6;
+	if (snapshot == NULL || snapshot->buffer_count != ONE_PROCESS_BUFFERS)
+		die(snapshot == NULL ? diag.text : "buffers are missing");
+	tdm_snapshot_free(snapshot);
+	tdm_live_free(live);
+}
+
+static int live_child(const char *name)
+{
+	struct figures figures = { 0 };
+	if (strcmp(name, "watch") == 0)
+		return bench_child_serve(measure_watching, NULL, &figures, sizeof figures);
+	if (strcmp(name, "first") == 0)
+		return bench_child_serve(measure_first, NULL, &figures, sizeof figures);
+	return bench_child_serve(measure_open, NULL, &figures, sizeof figures);
+}
+
+/* Asks a child `times` times. */
+static bool ask(const struct bench_load *load, const char *part, struct figures *all, int times)
+{
+	const char *const argv[] = { "/proc/self/exe", "--child", "live", part, NULL };
+	struct bench_child child;
+	bool ok = bench_child_start(&child, argv, load->env);
+	for (int i = 0; ok && i < times; i++)
+		ok = bench_child_ask(&child, &all[i], sizeof *all);
+	return bench_child_stop(&child) && ok;
+}
+
+static double median(double *values, int count)
+{
+	for (int i = 1; i < count; i++)
+		for (int k = i; k > 0 && values[k] < values[k - 1]; k--) {
+			double other = values[k];
+			values[k] = values[k - 1];
+			values[k - 1] = other;
+		}
+	return values[count / 2];
+}
+
+static void put(struct bench *bench, const char *name, const char *unit, double ours, double limit, const char *note)
+{
+	bench_put(
+		bench, &(struct bench_row){
+			       .name = name, .unit = unit, .ours = ours, .baseline = limit, .goal = 1, .note = note });
+}
+
+static void run_busy(struct bench *bench)
+{
+	struct bench_load load;
+	struct figures figures[FIRSTS];
+	double first[FIRSTS];
+	const char *why;
+	if (!bench_load_start(&load, &busy_machine, &why)) {
+		bench_leave_out(bench, "live.*", why);
+	} else if (ask(&load, "watch", figures, 1)) {
+		put(bench, "live.core", "%", figures[0].core_percent, 5, "limit: of one core, ten pictures a second");
+		put(bench, "live.refresh", "ms", figures[0].refresh_ms, 3, "limit: one picture, processor time");
+		put(bench, "live.rss", "MiB", figures[0].rss_mib, 100, "limit");
+		if (ask(&load, "first", figures, FIRSTS)) {
+			for (int i = 0; i < FIRSTS; i++)
+				first[i] = figures[i].first_ms;
+			put(bench, "live.first", "ms", median(first, FIRSTS), 40,
+				"limit: one picture from nothing, largest free blocks included");
+		}
+	} else {
+		bench_leave_out(bench, "live.*", "the watching process failed");
+	}
+	bench_load_stop(&load);
+}
+
+static void run_open(struct bench *bench)
+{
+	struct bench_load load;
+	struct figures figures[OPENS];
+	double open[OPENS];
+	const char *why;
+	if (!bench_load_start(&load, &one_process, &why)) {
+		bench_leave_out(bench, "live.open", why);
+	} else if (ask(&load, "open", figures, OPENS)) {
+		for (int i = 0; i < OPENS; i++)
+			open[i] = figures[i].open_ms;
+		put(bench, "live.open", "ms", median(open, OPENS), 100, "limit: 100,000 buffers of one process");
+	} else {
+		bench_leave_out(bench, "live.open", "the reading process failed");
+	}
+	bench_load_stop(&load);
+}
+
+static void live_run(struct bench *bench)
+{
+	static const char *const rows[] = { "live.core", "live.refresh", "live.rss", "live.first" };
+	bool wanted = false;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		wanted = wanted || bench_wants(bench, rows[i]);
+	if (wanted)
+		run_busy(bench);
+	if (bench_wants(bench, "live.open"))
+		run_open(bench);
+}
+
+const struct bench_subject bench_live = { "live", "watching 200 processes on 32 cards", live_run, live_child };

@@ -1,0 +1,132 @@
+#include "sources/proc_cache.h"
+#include "base/clock.h"
+#include "base/map.h"
+
+#include <stdlib.h>
+
+enum { PROCESSES_MAX = 65536 };
+
+/* Name and command line change with an exec, and the name whenever a program likes. */
+#define KEPT_NS        (10 * TDM_NS_PER_S)
+#define FROM_ELSEWHERE UINT64_MAX
+
+struct known {
+	int32_t pid;
+	uint64_t whole_ns;  /* the round in which all of it was read; FROM_ELSEWHERE: put, not read */
+	uint64_t answer_ns; /* the round in which /proc was last asked; 0: never */
+	uint64_t wanted_ns; /* the round in which it was last put or kept */
+	struct tdm_proc_facts facts;
+};
+
+struct tdm_proc_cache {
+	uint64_t now_ns, swept_ns;
+	struct tdm_map by_pid;
+	struct known *list;
+	size_t count, cap;
+};
+
+struct tdm_proc_cache *tdm_proc_cache_new(void)
+{
+	struct tdm_proc_cache *cache = calloc(1, sizeof *cache);
+	if (cache != NULL && tdm_map_init(&cache->by_pid) != 0) {
+		free(cache);
+		return NULL;
+	}
+	return cache;
+}
+
+void tdm_proc_cache_free(struct tdm_proc_cache *cache)
+{
+	if (cache == NULL)
+		return;
+	tdm_map_done(&cache->by_pid);
+	free(cache->list);
+	free(cache);
+}
+
+void tdm_proc_cache_round(struct tdm_proc_cache *cache, uint64_t now_ns)
+{
+	size_t kept = 0;
+	cache->now_ns = now_ns;
+	if (now_ns - cache->swept_ns < KEPT_NS)
+		return;
+	cache->swept_ns = now_ns;
+	for (size_t i = 0; i < cache->count; i++) {
+		if (now_ns - cache->list[i].wanted_ns > KEPT_NS) {
+			tdm_map_take(&cache->by_pid, (uint64_t)cache->list[i].pid);
+			continue;
+		}
+		cache->list[kept] = cache->list[i];
+		tdm_map_put(&cache->by_pid, (uint64_t)cache->list[kept].pid, (uint32_t)kept); /* needs no memory */
+		kept++;
+	}
+	cache->count = kept;
+}
+
+static struct known *find(const struct tdm_proc_cache *cache, int32_t pid)
+{
+	uint32_t i = tdm_map_find(&cache->by_pid, (uint64_t)pid);
+	return i != TDM_MAP_NONE ? &cache->list[i] : NULL;
+}
+
+/* A place for a process; NULL: there is none, which costs time and nothing else. */
+static struct known *find_or_add(struct tdm_proc_cache *cache, int32_t pid)
+{
+	struct known *known = find(cache, pid);
+	if (known != NULL || cache->count == PROCESSES_MAX)
+		return known;
+	if (cache->count == cache->cap) {
+		size_t cap = cache->cap != 0 ? cache->cap * 2 : 64;
+		struct known *list = realloc(cache->list, cap * sizeof *list);
+		if (list == NULL)
+			return NULL;
+		cache->list = list;
+		cache->cap = cap;
+	}
+	if (tdm_map_put(&cache->by_pid, (uint64_t)pid, (uint32_t)cache->count) != 0)
+		return NULL;
+	known = &cache->list[cache->count++];
+	*known = (struct known){ .pid = pid };
+	return known;
+}
+
+void tdm_proc_cache_put(struct tdm_proc_cache *cache, int32_t pid, uint64_t start_time, uint32_t uid, const char *comm,
+	const char *command)
+{
+	struct known *known = find_or_add(cache, pid);
+	if (known == NULL)
+		return;
+	known->wanted_ns = cache->now_ns;
+	if (known->whole_ns == FROM_ELSEWHERE && known->facts.start_time == start_time)
+		return;
+	*known = (struct known){ .pid = pid, .whole_ns = FROM_ELSEWHERE, .wanted_ns = cache->now_ns };
+	known->facts = (struct tdm_proc_facts){ .state = '?', .uid = uid, .start_time = start_time };
+	tdm_str_shown(tdm_str_of(comm), known->facts.comm, sizeof known->facts.comm);
+	tdm_str_shown(tdm_str_of(command), known->facts.command, sizeof known->facts.command);
+}
+
+const struct tdm_proc_facts *tdm_proc_cache_answer(const struct tdm_proc_cache *cache, int32_t pid)
+{
+	const struct known *known = find(cache, pid);
+	return known != NULL && known->answer_ns != 0 && known->answer_ns == cache->now_ns ? &known->facts : NULL;
+}
+
+const struct tdm_proc_facts *tdm_proc_cache_known(const struct tdm_proc_cache *cache, int32_t pid)
+{
+	const struct known *known = find(cache, pid);
+	if (known == NULL || known->facts.err != 0 || known->facts.text_err != 0 || known->facts.start_time == 0)
+		return NULL;
+	bool is_old = known->whole_ns != FROM_ELSEWHERE && cache->now_ns - known->whole_ns > KEPT_NS;
+	return is_old ? NULL : &known->facts;
+}
+
+void tdm_proc_cache_keep(struct tdm_proc_cache *cache, int32_t pid, const struct tdm_proc_facts *facts, bool whole)
+{
+	struct known *known = find_or_add(cache, pid);
+	if (known == NULL)
+		return;
+	known->facts = *facts;
+	known->answer_ns = known->wanted_ns = cache->now_ns;
+	if (whole)
+		known->whole_ns = cache->now_ns;
+}
