@@ -10,7 +10,7 @@
 #include "tui/device_view.h"
 #include "tui/event_log.h"
 #include "tui/history.h"
-#include "tui/layout.h"
+#include "tui/overview_layout.h"
 #include "tui/list.h"
 #include "tui/proc_rows.h"
 #include "tui/tui.h"

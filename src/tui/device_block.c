@@ -120,13 +120,13 @@ void tdm_device_kind(struct tdm_pen *pen, const struct tdm_overview_device *devi
 	const struct tdm_overview_kind *k = &device->kinds[kind];
 	enum { AMOUNT = 17, LARGEST = 20, PEAK = 17, SOURCE = 11, FIXED = NAME_COLUMNS + 6 + FIGURES_COLUMNS + 2 };
 	int room = tdm_pen_room(pen), bar = room - FIXED;
-	bool has_free = bar >= AMOUNT + 10, has_peak, has_largest, has_source;
+	bool has_free = bar >= AMOUNT + 18, has_peak, has_largest, has_source;
 	bar -= has_free ? AMOUNT : 0;
-	has_largest = has_free && bar >= LARGEST + 10;
+	has_largest = has_free && bar >= LARGEST + 18;
 	bar -= has_largest ? LARGEST : 0;
-	has_peak = has_largest && bar >= PEAK + 10;
+	has_peak = has_largest && bar >= PEAK + 18;
 	bar -= has_peak ? PEAK : 0;
-	has_source = has_peak && bar >= SOURCE + 10;
+	has_source = has_peak && bar >= SOURCE + 18;
 	bar -= has_source ? SOURCE : 0;
 	tdm_pen_field(pen, NAME_COLUMNS, TDM_INK_LABEL, kind_title(kind));
 	if (bar > 3)

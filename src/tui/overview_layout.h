@@ -1,6 +1,6 @@
 /* How the overview divides its rows between devices and processes. No drawing here. */
-#ifndef TDM_TUI_LAYOUT_H
-#define TDM_TUI_LAYOUT_H
+#ifndef TDM_TUI_OVERVIEW_LAYOUT_H
+#define TDM_TUI_OVERVIEW_LAYOUT_H
 
 #include <stddef.h>
 

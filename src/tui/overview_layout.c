@@ -1,4 +1,4 @@
-#include "tui/layout.h"
+#include "tui/overview_layout.h"
 
 static const int block_rows[TDM_DETAIL_COUNT] = {
 	[TDM_DETAIL_LINE] = 1,
