@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/err.h"
+#include "base/clock.h"
+#include "base/duration.h"
 #include "tui/gauge.h"
 
 enum { NOTE_CAP = 200, GRAPH_ROWS = 3, BAR_MAX = 48, NAME_COLUMNS = 9, FIGURES_COLUMNS = 25 };
@@ -12,7 +13,7 @@ enum { NOTE_CAP = 200, GRAPH_ROWS = 3, BAR_MAX = 48, NAME_COLUMNS = 9, FIGURES_C
 static const enum tdm_kind kinds[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_L1_SMALL, TDM_KIND_TRACE, TDM_KIND_CB };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-static const char *kind_title(enum tdm_kind kind)
+const char *tdm_device_kind_title(enum tdm_kind kind)
 {
 	switch (kind) {
 	case TDM_KIND_DRAM:
@@ -41,39 +42,57 @@ char *tdm_device_label(const struct tdm_overview_device *device, char *dst, size
 	return dst;
 }
 
+/* Only if all of it fits. */
+static void part(struct tdm_pen *pen, enum tdm_ink ink, const char *text)
+{
+	if (tdm_canvas_width_of(pen->canvas, text) <= tdm_pen_room(pen))
+		tdm_pen_text(pen, ink, text);
+}
+
 void tdm_device_identity(struct tdm_pen *pen, const struct tdm_overview_device *device)
 {
-	char label[16];
-	tdm_pen_field(pen, 4, TDM_INK_BOLD, tdm_device_label(device, label, sizeof label));
+	char text[64];
+	tdm_pen_field(pen, 4, TDM_INK_BOLD, tdm_device_label(device, text, sizeof text));
 	tdm_pen_text(pen, TDM_INK_BOLD, device->card[0] != '\0' ? device->card : "card unknown");
-	if (device->arch[0] != '\0')
-		tdm_pen_printf(pen, TDM_INK_DIM, " %s", device->arch);
 	if (device->is_virtual)
-		tdm_pen_text(pen, TDM_INK_MAGENTA, "  virtual: added up, on no card");
-	if (device->node >= 0)
-		tdm_pen_printf(pen, TDM_INK_LABEL, "  /dev/tenstorrent/%" PRId32, device->node);
-	if (device->pci[0] != '\0')
-		tdm_pen_printf(pen, TDM_INK_DIM, "  %s", device->pci);
-	if (device->has_chip_id && tdm_pen_room(pen) > 24)
-		tdm_pen_printf(pen, TDM_INK_DIM, "  chip 0x%" PRIx64, device->chip_id);
+		part(pen, TDM_INK_MAGENTA, "  virtual: added up, on no card");
+	if (device->node >= 0) {
+		snprintf(text, sizeof text, "  /dev/tenstorrent/%" PRId32, device->node);
+		part(pen, TDM_INK_LABEL, text);
+	}
+	if (device->pci[0] != '\0') {
+		snprintf(text, sizeof text, "  %s", device->pci);
+		part(pen, TDM_INK_DIM, text);
+	}
+	if (device->arch[0] != '\0') {
+		snprintf(text, sizeof text, "  %s", device->arch);
+		part(pen, TDM_INK_DIM, text);
+	}
+	if (device->has_chip_id) {
+		snprintf(text, sizeof text, "  chip 0x%" PRIx64, device->chip_id);
+		part(pen, TDM_INK_DIM, text);
+	}
 }
 
-static void reading(struct tdm_pen *pen, const struct tdm_reading *r, int64_t unit, bool tenths, const char *suffix)
+static void format_reading(
+	const struct tdm_reading *r, double unit, int digits, const char *suffix, char *dst, size_t cap)
 {
-	if (!r->is_known)
-		tdm_pen_printf(pen, TDM_INK_DIM, "  ? %s", suffix);
-	else if (tenths)
-		tdm_pen_printf(pen, TDM_INK_PLAIN, "  %.1f %s", (double)r->value / (double)unit, suffix);
+	if (r->is_known)
+		snprintf(dst, cap, "%.*f %s", digits, (double)r->value / unit, suffix);
 	else
-		tdm_pen_printf(pen, TDM_INK_PLAIN, "  %" PRId64 " %s", r->value / unit, suffix);
+		snprintf(dst, cap, "? %s", suffix);
 }
 
-void tdm_device_telemetry(struct tdm_pen *pen, const struct tdm_overview_device *device)
+int tdm_device_telemetry_text(
+	const struct tdm_canvas *canvas, const struct tdm_overview_device *device, char *dst, size_t cap)
 {
 	const struct tdm_overview_telemetry *t = &device->telemetry;
-	reading(pen, &t->temp, 1000, true, pen->canvas->utf8 ? "°C" : "C");
-	reading(pen, &t->power, 1000000, false, "W");
-	reading(pen, &t->clock, 1, false, "MHz");
+	char temp[32], power[32], clock[32];
+	format_reading(&t->temp, 1000, 1, canvas->utf8 ? "°C" : "C", temp, sizeof temp);
+	format_reading(&t->power, 1e6, 0, "W", power, sizeof power);
+	format_reading(&t->clock, 1, 0, "MHz", clock, sizeof clock);
+	snprintf(dst, cap, "  %s  %s  %s", temp, power, clock);
+	return tdm_canvas_width_of(canvas, dst);
 }
 
 static void amount(struct tdm_pen *pen, const char *name, uint64_t bytes)
@@ -128,7 +147,7 @@ void tdm_device_kind(struct tdm_pen *pen, const struct tdm_overview_device *devi
 	bar -= has_peak ? PEAK : 0;
 	has_source = has_peak && bar >= SOURCE + 18;
 	bar -= has_source ? SOURCE : 0;
-	tdm_pen_field(pen, NAME_COLUMNS, TDM_INK_LABEL, kind_title(kind));
+	tdm_pen_field(pen, NAME_COLUMNS, TDM_INK_LABEL, tdm_device_kind_title(kind));
 	if (bar > 3)
 		tdm_gauge_bar(pen, bar > BAR_MAX ? BAR_MAX : bar, k->used, k->total);
 	tdm_gauge_percent(pen, k->used, k->total);
@@ -151,26 +170,35 @@ void tdm_device_kind(struct tdm_pen *pen, const struct tdm_overview_device *devi
 		tdm_pen_printf(pen, TDM_INK_YELLOW, "  %s", note);
 }
 
-static void processes_of(struct tdm_pen *pen, const struct tdm_overview_device *device)
+static int processes_text(const struct tdm_overview_device *device, char *dst, size_t cap)
 {
-	tdm_pen_printf(pen, TDM_INK_DIM, "  %" PRIu32 " process%s", device->process_count,
-		device->process_count == 1 ? "" : "es");
+	return snprintf(
+		dst, cap, "  %" PRIu32 " process%s", device->process_count, device->process_count == 1 ? "" : "es");
 }
 
+/* Identity on the left as far as there is room, telemetry on the right. */
 static void title(
 	struct tdm_app *app, struct tdm_area area, const struct tdm_overview_device *device, enum tdm_ink mark)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
-	tdm_pen_text(&pen, TDM_INK_PLAIN, " ");
+	char readings[96], processes[32];
+	int right = tdm_device_telemetry_text(&app->canvas, device, readings, sizeof readings);
+	int more = processes_text(device, processes, sizeof processes), end = pen.end - 1;
+	if (area.cols < right + 30)
+		right = 0;
+	if (area.cols < right + more + 60)
+		more = 0;
+	pen.end = end - right - more;
+	tdm_pen_skip(&pen, 1);
 	tdm_device_identity(&pen, device);
-	tdm_device_telemetry(&pen, device);
-	processes_of(&pen, device);
+	tdm_canvas_put(&app->canvas, pen.row, end - right - more, more, TDM_INK_DIM, processes);
+	tdm_canvas_put(&app->canvas, pen.row, end - right, right, TDM_INK_PLAIN, readings);
 	if (mark != TDM_INK_PLAIN)
-		tdm_canvas_shade(&app->canvas, area.row, area.col, area.cols, mark);
+		tdm_canvas_shade(&app->canvas, area.row, area.col, area.cols - 1, mark);
 }
 
 /* What is left of a block: two graphs beside each other with their names. */
-static void graphs(struct tdm_app *app, struct tdm_area area, const struct tdm_overview_device *device)
+void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct tdm_overview_device *device)
 {
 	const struct tdm_trend *trend = tdm_app_trend(app, device);
 	if (trend == NULL || area.rows < 1 || area.cols < 40)
@@ -180,16 +208,20 @@ static void graphs(struct tdm_app *app, struct tdm_area area, const struct tdm_o
 	tdm_area_take_cols(&area, 2);
 	int each = area.cols / 2;
 	for (int i = 0; i < 2; i++) {
-		struct tdm_area half = tdm_area_take_cols(&area, each), name = tdm_area_take_cols(&half, 6);
+		struct tdm_area half = tdm_area_take_cols(&area, each),
+				name = tdm_area_take_cols(&half, TDM_DURATION_COLUMNS + 2);
 		struct tdm_pen pen = tdm_pen_at(&app->canvas, name, 0);
 		tdm_pen_field(&pen, 5, TDM_INK_LABEL, names[i]);
-		if (area.rows > 1) {
-			pen = tdm_pen_at(&app->canvas, name, 1);
-			tdm_pen_text(&pen, TDM_INK_DIM, "trend");
-		}
 		half.cols -= 2;
 		if (half.cols > TDM_HISTORY_CAP / 2)
 			half.cols = TDM_HISTORY_CAP / 2;
+		if (area.rows > 1) {
+			char span[TDM_DURATION_CAP];
+			uint64_t samples = (uint64_t)(half.cols > 0 ? half.cols : 0) * (app->canvas.utf8 ? 2 : 1);
+			tdm_format_duration(span, sizeof span, samples * app->options.interval_ms * TDM_NS_PER_MS);
+			pen = tdm_pen_at(&app->canvas, name, area.rows - 1);
+			tdm_pen_text(&pen, TDM_INK_DIM, span);
+		}
 		tdm_gauge_graph(&app->canvas, half, histories[i]);
 	}
 }
@@ -204,7 +236,7 @@ static void short_line(struct tdm_app *app, struct tdm_area area, int line, cons
 	int trend_cols = area.cols >= 100 ? 20 : area.cols >= 76 ? 10 : 0;
 	int bar = area.cols - 2 - NAME_COLUMNS - 6 - FIGURES_COLUMNS - 2 - (trend_cols != 0 ? trend_cols + 2 : 0);
 	tdm_pen_skip(&pen, 2);
-	tdm_pen_field(&pen, NAME_COLUMNS, TDM_INK_LABEL, kind_title(kind));
+	tdm_pen_field(&pen, NAME_COLUMNS, TDM_INK_LABEL, tdm_device_kind_title(kind));
 	if (bar > 3)
 		tdm_gauge_bar(&pen, bar > BAR_MAX ? BAR_MAX : bar, k->used, k->total);
 	tdm_gauge_percent(&pen, k->used, k->total);
@@ -214,13 +246,27 @@ static void short_line(struct tdm_app *app, struct tdm_area area, int line, cons
 			kind == TDM_KIND_DRAM ? &trend->dram : &trend->l1);
 }
 
+/* The name, a bar and the share of a kind, if there is room. */
 static void line_share(struct tdm_pen *pen, const struct tdm_overview_device *device, enum tdm_kind kind, int bar)
 {
 	const struct tdm_overview_kind *k = &device->kinds[kind];
-	tdm_pen_printf(pen, TDM_INK_LABEL, "  %s ", kind_title(kind));
+	const char *name = tdm_device_kind_title(kind);
+	if (tdm_pen_room(pen) < (int)strlen(name) + 3 + bar + 6)
+		return;
+	tdm_pen_printf(pen, TDM_INK_LABEL, "  %s ", name);
 	if (bar > 0)
 		tdm_gauge_bar(pen, bar, k->used, k->total);
 	tdm_gauge_percent(pen, k->used, k->total);
+}
+
+static void line_trend(struct tdm_app *app, struct tdm_pen *pen, const struct tdm_overview_device *device)
+{
+	enum { COLS = 20 };
+	const struct tdm_trend *trend = tdm_app_trend(app, device);
+	if (trend == NULL || tdm_pen_room(pen) < COLS + 2)
+		return;
+	tdm_gauge_graph(&app->canvas, (struct tdm_area){ pen->row, pen->col + 2, 1, COLS }, &trend->dram);
+	tdm_pen_skip(pen, COLS + 2);
 }
 
 /* All of a device in one line; the wider, the more. */
@@ -228,36 +274,32 @@ static void one_line(
 	struct tdm_app *app, struct tdm_area area, const struct tdm_overview_device *device, enum tdm_ink mark)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
-	char label[16], text[TDM_BYTES_CAP];
-	int cols = area.cols;
-	tdm_pen_text(&pen, TDM_INK_PLAIN, " ");
-	tdm_pen_field(&pen, 4, TDM_INK_BOLD, tdm_device_label(device, label, sizeof label));
-	tdm_pen_field(&pen, cols >= 60 ? 10 : 6, TDM_INK_PLAIN, device->card[0] != '\0' ? device->card : "?");
-	if (cols >= 130)
-		tdm_pen_field(&pen, 13, TDM_INK_DIM, device->pci);
-	int bar = cols >= 110 ? 16 : cols >= 90 ? 12 : cols >= 60 ? 8 : 0;
+	char text[96];
+	int cols = area.cols, name_cols = cols >= 60 ? 9 : 5,
+	    bar = cols >= 110  ? 16
+		  : cols >= 90 ? 12
+		  : cols >= 60 ? 8
+			       : 0;
+	tdm_pen_skip(&pen, 1);
+	tdm_pen_field(&pen, 4, TDM_INK_BOLD, tdm_device_label(device, text, sizeof text));
+	tdm_pen_field(&pen, name_cols, TDM_INK_PLAIN, device->card[0] != '\0' ? device->card : "?");
 	line_share(&pen, device, TDM_KIND_DRAM, bar);
 	if (cols >= 76)
 		tdm_pen_field(&pen, -11, TDM_INK_PLAIN,
 			tdm_format_bytes(text, sizeof text, device->kinds[TDM_KIND_DRAM].used));
 	line_share(&pen, device, TDM_KIND_L1, bar);
-	if (cols >= 100)
-		line_share(&pen, device, TDM_KIND_CB, 0);
-	if (cols >= 150) {
-		line_share(&pen, device, TDM_KIND_L1_SMALL, 0);
-		line_share(&pen, device, TDM_KIND_TRACE, 0);
-	}
-	const struct tdm_trend *trend = tdm_app_trend(app, device);
-	if (cols >= 180 && trend != NULL) {
-		tdm_gauge_graph(&app->canvas, (struct tdm_area){ pen.row, pen.col + 2, 1, 20 }, &trend->dram);
-		tdm_pen_skip(&pen, 22);
-	}
-	if (cols >= 118)
-		tdm_device_telemetry(&pen, device);
-	if (cols >= 200)
-		processes_of(&pen, device);
+	line_share(&pen, device, TDM_KIND_CB, 0);
+	tdm_device_telemetry_text(&app->canvas, device, text, sizeof text);
+	part(&pen, TDM_INK_PLAIN, text);
+	line_share(&pen, device, TDM_KIND_TRACE, 0);
+	line_share(&pen, device, TDM_KIND_L1_SMALL, 0);
+	line_trend(app, &pen, device);
+	snprintf(text, sizeof text, "  %s", device->pci);
+	part(&pen, TDM_INK_DIM, text);
+	processes_text(device, text, sizeof text);
+	part(&pen, TDM_INK_DIM, text);
 	if (mark != TDM_INK_PLAIN) /* the bars keep their colours */
-		tdm_canvas_shade(&app->canvas, area.row, area.col, cols >= 60 ? 15 : 11, mark);
+		tdm_canvas_shade(&app->canvas, area.row, area.col, name_cols + 5, mark);
 }
 
 void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct tdm_overview_device *device,
@@ -282,5 +324,5 @@ void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct td
 		tdm_device_kind(&pen, device, kinds[i]);
 	}
 	if (detail == TDM_DETAIL_FULL)
-		graphs(app, tdm_area_take_rows(&inner, GRAPH_ROWS), device);
+		tdm_device_graphs(app, tdm_area_take_rows(&inner, GRAPH_ROWS), device);
 }

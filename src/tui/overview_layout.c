@@ -4,7 +4,7 @@ static const int block_rows[TDM_DETAIL_COUNT] = {
 	[TDM_DETAIL_LINE] = 1,
 	[TDM_DETAIL_SHORT] = 3,
 	[TDM_DETAIL_KINDS] = 7,
-	[TDM_DETAIL_FULL] = 11,
+	[TDM_DETAIL_FULL] = 10,
 };
 
 /* The rows that blocks of this size need, in so many columns. */

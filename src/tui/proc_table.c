@@ -169,9 +169,9 @@ static void rest_text(const struct tdm_app *app, const struct tdm_proc_row *row,
 			     : app->canvas.utf8 ? (row->is_last ? "└─ " : "├─ ")
 						: (row->is_last ? "`- " : "|- ");
 	if (row->type == TDM_ROW_UNATTRIBUTED)
-		snprintf(dst, cap, "%s(unattributed: of no process that is listed)", branch);
+		snprintf(dst, cap, "%s(unattributed)", branch);
 	else if (row->type == TDM_ROW_STALE)
-		snprintf(dst, cap, "%s(left by ended processes; on no device any more)", branch);
+		snprintf(dst, cap, "%s(left by ended processes)", branch);
 	else
 		snprintf(dst, cap, "%s  /dev/tenstorrent/%" PRId32,
 			device->card[0] != '\0' ? device->card : "card unknown", device->node);

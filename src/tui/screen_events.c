@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "event/event.h"
+#include "tui/device_block.h"
 #include "tui/screens.h"
 #include "tui/terminal.h"
 
@@ -74,7 +75,7 @@ static void draw_event(struct tdm_app *app, struct tdm_area line, const struct t
 	tdm_pen_field(&pen, 9, ink_of(event), event->op < TDM_OP_COUNT ? tdm_op_name((enum tdm_op)event->op) : "?");
 	bool has_memory = event->op == TDM_OP_ALLOC || event->op == TDM_OP_FREE || event->op == TDM_OP_OOM;
 	if (has_memory) {
-		tdm_pen_field(&pen, 10, TDM_INK_LABEL, tdm_kind_name((enum tdm_kind)event->kind));
+		tdm_pen_field(&pen, 10, TDM_INK_LABEL, tdm_device_kind_title((enum tdm_kind)event->kind));
 		snprintf(text, sizeof text, "0x%" PRIx64, event->address);
 		tdm_pen_field(&pen, -14, TDM_INK_DIM, event->address == TDM_ADDRESS_UNKNOWN ? "" : text);
 		draw_bytes(&pen, event->asked);
@@ -97,7 +98,7 @@ static void draw_state(struct tdm_app *app, struct tdm_area area)
 	tdm_pen_printf(&pen, TDM_INK_DIM, "   op ");
 	tdm_pen_text(&pen, TDM_INK_PLAIN, log->op < 0 ? "all" : tdm_op_name((enum tdm_op)log->op));
 	tdm_pen_printf(&pen, TDM_INK_DIM, "   memory ");
-	tdm_pen_text(&pen, TDM_INK_PLAIN, log->kind < 0 ? "all" : tdm_kind_name((enum tdm_kind)log->kind));
+	tdm_pen_text(&pen, TDM_INK_PLAIN, log->kind < 0 ? "all" : tdm_device_kind_title((enum tdm_kind)log->kind));
 	const struct tdm_overview_process *process = tdm_app_find_process(app, log->handle);
 	tdm_pen_printf(&pen, TDM_INK_DIM, "   process ");
 	if (process != NULL)

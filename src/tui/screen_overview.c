@@ -48,13 +48,19 @@ static void draw_devices(struct tdm_app *app, struct tdm_area area, const struct
 										       : TDM_INK_PLAIN;
 		tdm_device_block(app, block, &app->overview->devices[app->shown[at]], layout->detail, mark);
 	}
-	if (app->shown_count > page && area.rows > 0) {
-		char text[64];
-		int len = snprintf(text, sizeof text, " %zu-%zu of %zu devices ", app->devices.top + 1,
-			app->devices.top + page < app->shown_count ? app->devices.top + page : app->shown_count,
-			app->shown_count);
+}
+
+/* At the right end of the processes' titles, when some devices have to be scrolled to. */
+static void draw_scroll(struct tdm_app *app, struct tdm_area area)
+{
+	const struct tdm_list *list = &app->devices;
+	char text[64];
+	if (app->shown_count <= list->page || area.rows < 1)
+		return;
+	size_t end = list->top + list->page < app->shown_count ? list->top + list->page : app->shown_count;
+	int len = snprintf(text, sizeof text, " devices %zu-%zu of %zu ", list->top + 1, end, app->shown_count);
+	if (area.cols > 2 * len)
 		tdm_canvas_put(&app->canvas, area.row, area.col + area.cols - len, len, TDM_INK_HEAD, text);
-	}
 }
 
 static void draw(struct tdm_app *app, struct tdm_area area)
@@ -67,6 +73,7 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 	if (area.rows > 3 && draw_problem(app, (struct tdm_area){ area.row, area.col, 1, area.cols }))
 		tdm_area_take_rows(&area, 1);
 	tdm_proc_table_draw(app, area, !app->devices_have_keys);
+	draw_scroll(app, area);
 }
 
 static bool key(struct tdm_app *app, int key)

@@ -100,7 +100,7 @@ static void draw_amount(
 	char label[16], text[TDM_BYTES_CAP];
 	tdm_pen_skip(&pen, 2);
 	tdm_pen_field(&pen, 6, TDM_INK_PLAIN, tdm_device_label(device, label, sizeof label));
-	tdm_pen_field(&pen, 12, TDM_INK_LABEL, tdm_kind_name(kind));
+	tdm_pen_field(&pen, 12, TDM_INK_LABEL, tdm_device_kind_title(kind));
 	bytes_field(&pen, amount->used);
 	bytes_field(&pen, amount->peak);
 	tdm_pen_field(&pen, -12, TDM_INK_PLAIN, tdm_format_count(text, sizeof text, amount->buffers));
@@ -179,7 +179,7 @@ static void draw_buffer(struct tdm_app *app, struct tdm_area line, size_t index)
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
 	char text[TEXT_CAP];
 	tdm_pen_skip(&pen, 1);
-	tdm_pen_field(&pen, 10, TDM_INK_LABEL, tdm_kind_name((enum tdm_kind)buffer->kind));
+	tdm_pen_field(&pen, 10, TDM_INK_LABEL, tdm_device_kind_title((enum tdm_kind)buffer->kind));
 	snprintf(text, sizeof text, "%" PRIu32, snapshot->holdings[buffer->holding].number);
 	tdm_pen_field(&pen, 4, TDM_INK_PLAIN, text);
 	snprintf(text, sizeof text, "0x%" PRIx64, buffer->address);
@@ -205,7 +205,7 @@ static void draw_site(struct tdm_app *app, struct tdm_area line, size_t index)
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
 	char text[TEXT_CAP];
 	tdm_pen_skip(&pen, 1);
-	tdm_pen_field(&pen, 10, TDM_INK_LABEL, tdm_kind_name((enum tdm_kind)site->kind));
+	tdm_pen_field(&pen, 10, TDM_INK_LABEL, tdm_device_kind_title((enum tdm_kind)site->kind));
 	tdm_pen_field(&pen, -10, TDM_INK_PLAIN, tdm_format_count(text, sizeof text, site->count));
 	bytes_field(&pen, site->asked_bytes);
 	bytes_field(&pen, site->reserved_bytes);

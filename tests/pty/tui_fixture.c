@@ -83,13 +83,13 @@ static void set_kind(struct tdm_overview_kind *kind, uint64_t total, unsigned pe
 	kind->used_from = TDM_FROM_LEDGER;
 	kind->total_from = TDM_FROM_MODEL;
 	kind->total = total;
-	kind->used = total / 100 * percent;
+	kind->used = total * percent / 100;
 	kind->free = total - kind->used;
 	kind->largest_free = kind->free / 2;
 	kind->peak = kind->used + kind->free / 4;
 	kind->asked = kind->used;
 	kind->buffers = (uint64_t)set.buffers;
-	kind->unattributed = 0;
+	kind->unattributed = kind->used; /* until processes take their part */
 	kind->banks = banks;
 	kind->bank_bytes = total / banks;
 	kind->allocs = 100;
@@ -144,7 +144,7 @@ static void make_holding(
 		holding->kinds[k] = (struct tdm_overview_amount){
 			.used = part, .peak = part * 2, .buffers = (uint64_t)set.buffers, .from = kind->used_from
 		};
-		kind->unattributed = kind->unattributed == 0 ? kind->used - part : kind->unattributed - part;
+		kind->unattributed -= part;
 	}
 }
 
@@ -230,25 +230,47 @@ enum { TEXTS = 8 };
 static const char *const sites[TEXTS] = { "", "weights.q_proj", "weights.k_proj", "activations", "kv_cache",
 	"model.py:120", "optimizer.state", "matmul_program" };
 
+/* Three in four lie in DRAM, from below, with holes; the others in L1, one after the other from above; a few are
+ * circular buffers at the bottom of some cores. */
 static void make_buffer(struct tdm_buffer *buffer, size_t i, uint64_t now_ns, const struct tdm_snapshot_device *device)
 {
-	bool in_l1 = i % 4 == 3;
-	const struct tdm_region *region = &device->info.regions[in_l1 ? 1 : 0];
-	uint64_t size = (i % 7 + 1) * 2048, slot = 16 * 1024;
+	enum { CB_AT = 5, CBS = 3 };
+	bool is_cb = i >= CB_AT && i < CB_AT + CBS, in_l1 = !is_cb && i % 4 == 3;
+	const struct tdm_region *dram = &device->info.regions[0], *l1 = &device->info.regions[1];
+	uint64_t size = is_cb ? 100 * 1024 : in_l1 ? 8192 : (i % 7 + 1) * MIB, slot = 8 * MIB;
+	uint32_t banks = is_cb ? 32 : in_l1 ? l1->banks : dram->banks;
 	*buffer = (struct tdm_buffer){ .id = i + 1,
-		.address = in_l1 ? region->base + region->bank_size - (i / 4 % 40 + 1) * slot
-				 : region->base + i * slot % region->bank_size,
-		.asked_bytes = size * region->banks - 100,
+		.address = is_cb   ? l1->base + (i - CB_AT) * size
+			   : in_l1 ? l1->base + l1->bank_size - (i / 4 % 80 + 1) * size
+				   : dram->base + i * slot % (dram->bank_size - slot),
+		.asked_bytes = size * banks - 100,
 		.bank_bytes = size,
-		.reserved_bytes = size * region->banks,
-		.occupied_bytes = size * region->banks,
+		.reserved_bytes = size * banks,
+		.occupied_bytes = size * banks,
 		.page_size = 2048,
 		.born_ns = now_ns > (i + 1) * TDM_NS_PER_S ? now_ns - (i + 1) * TDM_NS_PER_S : 1,
-		.banks = region->banks,
-		.holding_banks = region->banks,
+		.banks = banks,
+		.holding_banks = banks,
+		.cores = is_cb ? banks : 0,
+		.ranges = is_cb ? 1 : 0,
 		.name = (uint32_t)(i % 7),
 		.program = i % 5 == 0 ? 7 : 0,
-		.kind = in_l1 ? TDM_KIND_L1 : TDM_KIND_DRAM };
+		.kind = is_cb   ? TDM_KIND_CB
+			: in_l1 ? TDM_KIND_L1
+				: TDM_KIND_DRAM };
+}
+
+static void fill_device(struct tdm_snapshot_device *device)
+{
+	struct tdm_device_info *info = &device->info;
+	device->has_info = true;
+	info->has_chip_id = true;
+	info->chip_id = 0x1a2b3c4d5e00;
+	snprintf(info->card, sizeof info->card, "n150");
+	info->grid_x = info->grid_y = 8;
+	info->region_count = 2;
+	info->regions[0] = (struct tdm_region){ TDM_KIND_DRAM, 12, 32, GIB - 32, 32 };
+	info->regions[1] = (struct tdm_region){ TDM_KIND_L1, 64, 105664, 1393472, 16 };
 }
 
 static void fill_snapshot(struct tdm_snapshot *s, uint64_t handle)
@@ -264,19 +286,16 @@ static void fill_snapshot(struct tdm_snapshot *s, uint64_t handle)
 	s->text_count = TEXTS;
 	for (size_t i = 0; i < TEXTS; i++)
 		s->texts[i] = strdup(set.hostile && i != 0 ? hostile_names[i % HOSTILE] : sites[i]);
+	s->range_lists = make(2, sizeof *s->range_lists);
+	s->range_list_count = 2;
+	s->range_lists[1] = (struct tdm_kept_ranges){ .first = 0, .count = 1 };
+	s->ranges = make(1, sizeof *s->ranges);
+	s->ranges[0] = (struct tdm_core_range){ 0, 0, 3, 7 };
 	s->processes[0].has_who = true;
 	s->processes[0].who.pid = FIRST_PID + (int32_t)handle - 1;
 	s->processes[0].who.life = TDM_LIFE_RUNS;
 	s->processes[0].holding_count = 1;
-	struct tdm_device_info *info = &s->devices[0].info;
-	s->devices[0].has_info = true;
-	info->has_chip_id = true;
-	info->chip_id = 0x1a2b3c4d5e00;
-	snprintf(info->card, sizeof info->card, "n150");
-	info->grid_x = info->grid_y = 8;
-	info->region_count = 2;
-	info->regions[0] = (struct tdm_region){ TDM_KIND_DRAM, 12, 32, GIB - 32, 32 };
-	info->regions[1] = (struct tdm_region){ TDM_KIND_L1, 64, 105664, 1393472, 16 };
+	fill_device(&s->devices[0]);
 	for (size_t i = 0; i < s->buffer_count; i++)
 		make_buffer(&s->buffers[i], i, s->time_ns, &s->devices[0]);
 	s->holdings[0].buffer_count = s->buffer_count;
@@ -301,7 +320,12 @@ static struct tdm_snapshot *process_snapshot(void *context, uint64_t handle, str
 static struct tdm_snapshot *device_snapshot(void *context, size_t device, struct tdm_diag *diag)
 {
 	(void)context;
-	return make_snapshot(device + 1, diag);
+	struct tdm_snapshot *snapshot = make_snapshot(1, diag);
+	if (snapshot != NULL) {
+		snapshot->devices[0].info.chip_id += device;
+		snapshot->devices[0].number = (uint32_t)device;
+	}
+	return snapshot;
 }
 
 static size_t make_events(void *context, struct tdm_overview_event *events, size_t cap)
