@@ -1,0 +1,214 @@
+#include "tui/app.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "tui/pick.h"
+
+enum { MESSAGE_SECONDS = 4 };
+
+void tdm_app_say(struct tdm_app *app, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vsnprintf(app->message, sizeof app->message, format, args);
+	va_end(args);
+	app->message_until_ns = tdm_clock_ns() + MESSAGE_SECONDS * TDM_NS_PER_S;
+}
+
+const struct tdm_overview_process *tdm_app_find_process(const struct tdm_app *app, uint64_t handle)
+{
+	for (size_t p = 0; app->overview != NULL && handle != 0 && p < app->overview->process_count; p++)
+		if (app->overview->processes[p].handle == handle)
+			return &app->overview->processes[p];
+	return NULL;
+}
+
+const struct tdm_proc_row *tdm_app_chosen_row(const struct tdm_app *app)
+{
+	return app->processes.chosen < app->rows.count ? &app->rows.rows[app->processes.chosen] : NULL;
+}
+
+const struct tdm_overview_process *tdm_app_chosen_process(const struct tdm_app *app)
+{
+	if (app->process_handle != 0)
+		return tdm_app_find_process(app, app->process_handle);
+	const struct tdm_proc_row *row = tdm_app_chosen_row(app);
+	return row != NULL ? tdm_app_find_process(app, row->handle) : NULL;
+}
+
+const struct tdm_overview_device *tdm_app_chosen_device(const struct tdm_app *app, size_t *index)
+{
+	if (app->overview == NULL || app->devices.chosen >= app->shown_count)
+		return NULL;
+	size_t device = app->shown[app->devices.chosen];
+	if (index != NULL)
+		*index = device;
+	return &app->overview->devices[device];
+}
+
+bool tdm_app_is_tagged(const struct tdm_app *app, uint64_t handle)
+{
+	for (size_t i = 0; i < app->tag_count; i++)
+		if (app->tags[i] == handle)
+			return true;
+	return false;
+}
+
+void tdm_app_toggle_tag(struct tdm_app *app, uint64_t handle)
+{
+	for (size_t i = 0; i < app->tag_count; i++)
+		if (app->tags[i] == handle) {
+			app->tags[i] = app->tags[--app->tag_count];
+			return;
+		}
+	if (app->tag_count == TDM_TAGS_MAX)
+		tdm_app_say(app, "no more than %d processes can be tagged", TDM_TAGS_MAX);
+	else
+		app->tags[app->tag_count++] = handle;
+}
+
+/* Tags of processes that are gone must not stay: a handle would never come back, but the count would be wrong. */
+static void drop_lost_tags(struct tdm_app *app)
+{
+	for (size_t i = 0; i < app->tag_count;)
+		if (tdm_app_find_process(app, app->tags[i]) == NULL)
+			app->tags[i] = app->tags[--app->tag_count];
+		else
+			i++;
+}
+
+static void remember_row(struct tdm_app *app)
+{
+	const struct tdm_proc_row *row = tdm_app_chosen_row(app);
+	app->chosen_handle = row != NULL ? row->handle : 0;
+	app->chosen_device = row != NULL ? row->device : UINT32_MAX;
+}
+
+/* The line of the process that was chosen; in a tree on the same device, if it is there. */
+static void choose_again(struct tdm_app *app)
+{
+	bool found = false;
+	for (size_t i = 0; app->chosen_handle != 0 && i < app->rows.count; i++) {
+		const struct tdm_proc_row *row = &app->rows.rows[i];
+		if (row->handle != app->chosen_handle || (found && row->device != app->chosen_device))
+			continue;
+		app->processes.chosen = i;
+		if (row->device == app->chosen_device)
+			return;
+		found = true;
+	}
+}
+
+void tdm_app_update_rows(struct tdm_app *app)
+{
+	remember_row(app);
+	if (app->overview == NULL) {
+		app->rows.count = 0;
+		return;
+	}
+	const struct tdm_proc_view view = { .sort = app->sort,
+		.reversed = app->reversed,
+		.tree = app->tree,
+		.filter = app->filter,
+		.device = app->options.device,
+		.pid = app->options.pid };
+	if (tdm_proc_rows_build(&app->rows, app->overview, &view) != 0)
+		tdm_app_say(app, "out of memory: some processes are not shown");
+	choose_again(app);
+	tdm_list_fit(&app->processes, app->rows.count, (int)app->processes.page);
+}
+
+void tdm_app_update_devices(struct tdm_app *app)
+{
+	const struct tdm_overview *overview = app->overview;
+	app->shown_count = 0;
+	if (overview == NULL)
+		return;
+	if (app->shown_cap < overview->device_count) {
+		uint32_t *grown = realloc(app->shown, overview->device_count * sizeof *grown);
+		if (grown == NULL)
+			return;
+		app->shown = grown;
+		app->shown_cap = overview->device_count;
+	}
+	for (size_t d = 0; d < overview->device_count; d++) {
+		if (!tdm_pick_device(&overview->devices[d], app->options.device))
+			continue;
+		if (app->device_key != 0 && tdm_pick_key(&overview->devices[d]) == app->device_key)
+			app->devices.chosen = app->shown_count;
+		app->shown[app->shown_count++] = (uint32_t)d;
+	}
+	tdm_list_fit(&app->devices, app->shown_count, (int)app->devices.page);
+}
+
+const struct tdm_trend *tdm_app_trend(const struct tdm_app *app, const struct tdm_overview_device *device)
+{
+	uint64_t key = tdm_pick_key(device);
+	for (size_t i = 0; i < app->trend_count; i++)
+		if (app->trends[i].key == key)
+			return &app->trends[i];
+	return NULL;
+}
+
+/* Trends stand in the order of the devices. As long as those stay the same, nothing is moved. */
+static bool trends_fit(const struct tdm_app *app)
+{
+	if (app->trend_count != app->overview->device_count)
+		return false;
+	for (size_t d = 0; d < app->trend_count; d++)
+		if (app->trends[d].key != tdm_pick_key(&app->overview->devices[d]))
+			return false;
+	return true;
+}
+
+static void rearrange_trends(struct tdm_app *app)
+{
+	size_t count = app->overview->device_count;
+	struct tdm_trend *trends = calloc(count + 1, sizeof *trends);
+	for (size_t d = 0; trends != NULL && d < count; d++) {
+		const struct tdm_trend *before = tdm_app_trend(app, &app->overview->devices[d]);
+		if (before != NULL)
+			trends[d] = *before;
+		trends[d].key = tdm_pick_key(&app->overview->devices[d]);
+	}
+	free(app->trends);
+	app->trends = trends;
+	app->trend_count = trends != NULL ? count : 0;
+}
+
+static void update_trends(struct tdm_app *app)
+{
+	if (!trends_fit(app))
+		rearrange_trends(app);
+	for (size_t d = 0; d < app->trend_count; d++) {
+		const struct tdm_overview_kind *kinds = app->overview->devices[d].kinds;
+		tdm_history_add(&app->trends[d].dram,
+			tdm_overview_permille(kinds[TDM_KIND_DRAM].used, kinds[TDM_KIND_DRAM].total));
+		tdm_history_add(
+			&app->trends[d].l1, tdm_overview_permille(kinds[TDM_KIND_L1].used, kinds[TDM_KIND_L1].total));
+	}
+}
+
+void tdm_app_refreshed(struct tdm_app *app)
+{
+	tdm_app_update_devices(app);
+	tdm_app_update_rows(app);
+	drop_lost_tags(app);
+	if (app->overview != NULL)
+		update_trends(app);
+}
+
+void tdm_app_done(struct tdm_app *app)
+{
+	tdm_buffer_view_done(&app->buffers);
+	tdm_device_view_done(&app->device);
+	tdm_event_log_done(&app->events);
+	tdm_proc_rows_done(&app->rows);
+	tdm_canvas_done(&app->canvas);
+	free(app->shown);
+	free(app->trends);
+}

@@ -1,0 +1,123 @@
+/*
+ * The state of the monitor: one context that the loop (tui.c), the keys (keys.c) and the screens (screens.h) share.
+ * The overview is the provider's and is good until the next refresh; what outlives it is kept by handle or key.
+ */
+#ifndef TDM_TUI_APP_H
+#define TDM_TUI_APP_H
+
+#include "tui/buffer_view.h"
+#include "tui/canvas.h"
+#include "tui/device_view.h"
+#include "tui/event_log.h"
+#include "tui/history.h"
+#include "tui/overview_layout.h"
+#include "tui/list.h"
+#include "tui/proc_rows.h"
+#include "tui/tui.h"
+
+enum tdm_screen_id { TDM_SCREEN_OVERVIEW, TDM_SCREEN_DEVICE, TDM_SCREEN_PROCESS, TDM_SCREEN_EVENTS, TDM_SCREEN_COUNT };
+
+enum tdm_popup_id {
+	TDM_POPUP_NONE,
+	TDM_POPUP_HELP,
+	TDM_POPUP_SETUP,
+	TDM_POPUP_SORT,
+	TDM_POPUP_SIGNAL,
+	TDM_POPUP_PROBLEMS,
+	TDM_POPUP_COUNT
+};
+
+enum { TDM_APP_TEXT_CAP = 96, TDM_APP_MESSAGE_CAP = 256, TDM_TAGS_MAX = 64, TDM_INTERVAL_MIN_MS = 50 };
+
+/* How the shares of a device went. */
+struct tdm_trend {
+	uint64_t key; /* of tdm_pick_key() */
+	struct tdm_history dram, l1;
+};
+
+/* A line of text that is being typed. */
+struct tdm_typing {
+	bool on, is_filter;            /* else it searches */
+	char before[TDM_APP_TEXT_CAP]; /* what Esc brings back */
+	size_t from;                   /* line where the search began */
+};
+
+/* A process that a signal may go to. */
+struct tdm_target {
+	int32_t pid;
+	uint64_t start_time; /* clock ticks since boot; 0: unknown */
+	char name[TDM_COMM_CAP];
+};
+
+struct tdm_app {
+	const struct tdm_tui_provider *provider;
+	struct tdm_tui_options options; /* as asked for; the user changes interval and ascii */
+	struct tdm_canvas canvas;
+	bool can_utf8;
+
+	const struct tdm_overview *overview; /* NULL: there is none */
+	bool quit, frozen, refresh_now, redraw_all;
+	uint64_t frames, refreshes;
+	char message[TDM_APP_MESSAGE_CAP];
+	uint64_t message_until_ns;
+
+	enum tdm_screen_id screen;
+	enum tdm_popup_id popup;
+	struct tdm_list popup_list;
+	struct tdm_typing typing;
+	bool vi_keys;
+
+	/* overview */
+	enum tdm_detail most_detail;
+	bool devices_have_keys; /* else the processes */
+	uint32_t *shown;        /* indices of the devices that are not filtered out */
+	size_t shown_count, shown_cap;
+	struct tdm_list devices; /* of shown[] */
+	uint64_t device_key;     /* of the chosen one */
+	struct tdm_trend *trends;
+	size_t trend_count;
+
+	/* process table */
+	struct tdm_proc_rows rows;
+	struct tdm_list processes;
+	enum tdm_proc_column sort;
+	bool reversed, tree;
+	bool hidden[TDM_PROC_COLUMN_COUNT];
+	char filter[TDM_APP_TEXT_CAP], search[TDM_APP_TEXT_CAP];
+	uint64_t chosen_handle; /* 0: none */
+	uint32_t chosen_device;
+	uint64_t tags[TDM_TAGS_MAX];
+	size_t tag_count;
+
+	/* signal */
+	struct tdm_target targets[TDM_TAGS_MAX];
+	size_t target_count;
+
+	uint64_t process_handle; /* of the process screen; 0: the chosen one */
+	struct tdm_buffer_view buffers;
+	struct tdm_device_view device;
+	struct tdm_event_log events;
+};
+
+/* Says something in the last line for a while. */
+void tdm_app_say(struct tdm_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The processes of the table again, after the overview or the way to show it has changed; keeps what is chosen. */
+void tdm_app_update_rows(struct tdm_app *app);
+void tdm_app_update_devices(struct tdm_app *app);
+
+/* What is chosen; NULL: nothing. Borrowed until the next refresh. */
+const struct tdm_proc_row *tdm_app_chosen_row(const struct tdm_app *app);
+const struct tdm_overview_process *tdm_app_chosen_process(const struct tdm_app *app); /* for the process screen too */
+const struct tdm_overview_process *tdm_app_find_process(const struct tdm_app *app, uint64_t handle);
+const struct tdm_overview_device *tdm_app_chosen_device(
+	const struct tdm_app *app, size_t *index); /* index may be NULL */
+const struct tdm_trend *tdm_app_trend(const struct tdm_app *app, const struct tdm_overview_device *device);
+bool tdm_app_is_tagged(const struct tdm_app *app, uint64_t handle);
+void tdm_app_toggle_tag(struct tdm_app *app, uint64_t handle);
+
+/* After a new overview: trends, lists, views. */
+void tdm_app_refreshed(struct tdm_app *app);
+void tdm_app_done(struct tdm_app *app);
+
+#endif

@@ -1,0 +1,328 @@
+#include "tui/device_block.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/duration.h"
+#include "tui/gauge.h"
+
+enum { NOTE_CAP = 200, GRAPH_ROWS = 3, BAR_MAX = 48, NAME_COLUMNS = 9, FIGURES_COLUMNS = 25 };
+
+static const enum tdm_kind kinds[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_L1_SMALL, TDM_KIND_TRACE, TDM_KIND_CB };
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+const char *tdm_device_kind_title(enum tdm_kind kind)
+{
+	switch (kind) {
+	case TDM_KIND_DRAM:
+		return "DRAM";
+	case TDM_KIND_L1:
+		return "L1";
+	case TDM_KIND_L1_SMALL:
+		return "L1_SMALL";
+	case TDM_KIND_TRACE:
+		return "TRACE";
+	case TDM_KIND_CB:
+		return "CB";
+	default:
+		return tdm_kind_name(kind);
+	}
+}
+
+char *tdm_device_label(const struct tdm_overview_device *device, char *dst, size_t cap)
+{
+	if (device->number >= 0)
+		snprintf(dst, cap, "%" PRId32, device->number);
+	else if (device->node >= 0)
+		snprintf(dst, cap, "/%" PRId32, device->node);
+	else
+		snprintf(dst, cap, "?");
+	return dst;
+}
+
+/* Only if all of it fits. */
+static void part(struct tdm_pen *pen, enum tdm_ink ink, const char *text)
+{
+	if (tdm_canvas_width_of(pen->canvas, text) <= tdm_pen_room(pen))
+		tdm_pen_text(pen, ink, text);
+}
+
+void tdm_device_identity(struct tdm_pen *pen, const struct tdm_overview_device *device)
+{
+	char text[64];
+	tdm_pen_field(pen, 4, TDM_INK_BOLD, tdm_device_label(device, text, sizeof text));
+	tdm_pen_text(pen, TDM_INK_BOLD, device->card[0] != '\0' ? device->card : "card unknown");
+	if (device->is_virtual)
+		part(pen, TDM_INK_MAGENTA, "  virtual: added up, on no card");
+	if (device->node >= 0) {
+		snprintf(text, sizeof text, "  /dev/tenstorrent/%" PRId32, device->node);
+		part(pen, TDM_INK_LABEL, text);
+	}
+	if (device->pci[0] != '\0') {
+		snprintf(text, sizeof text, "  %s", device->pci);
+		part(pen, TDM_INK_DIM, text);
+	}
+	if (device->arch[0] != '\0') {
+		snprintf(text, sizeof text, "  %s", device->arch);
+		part(pen, TDM_INK_DIM, text);
+	}
+	if (device->has_chip_id) {
+		snprintf(text, sizeof text, "  chip 0x%" PRIx64, device->chip_id);
+		part(pen, TDM_INK_DIM, text);
+	}
+}
+
+static void format_reading(
+	const struct tdm_reading *r, double unit, int digits, const char *suffix, char *dst, size_t cap)
+{
+	if (r->is_known)
+		snprintf(dst, cap, "%.*f %s", digits, (double)r->value / unit, suffix);
+	else
+		snprintf(dst, cap, "? %s", suffix);
+}
+
+int tdm_device_telemetry_text(
+	const struct tdm_canvas *canvas, const struct tdm_overview_device *device, char *dst, size_t cap)
+{
+	const struct tdm_overview_telemetry *t = &device->telemetry;
+	char temp[32], power[32], clock[32];
+	format_reading(&t->temp, 1000, 1, canvas->utf8 ? "°C" : "C", temp, sizeof temp);
+	format_reading(&t->power, 1e6, 0, "W", power, sizeof power);
+	format_reading(&t->clock, 1, 0, "MHz", clock, sizeof clock);
+	snprintf(dst, cap, "  %s  %s  %s", temp, power, clock);
+	return tdm_canvas_width_of(canvas, dst);
+}
+
+static void amount(struct tdm_pen *pen, const char *name, uint64_t bytes)
+{
+	char text[TDM_BYTES_CAP];
+	tdm_pen_printf(pen, TDM_INK_DIM, "  %s", name);
+	tdm_pen_field(pen, -(TDM_BYTES_COLUMNS + 1), bytes == TDM_BYTES_UNKNOWN ? TDM_INK_DIM : TDM_INK_PLAIN,
+		tdm_format_bytes_short(text, sizeof text, bytes));
+}
+
+char *tdm_device_note(const struct tdm_overview_device *device, enum tdm_kind kind, char *dst, size_t cap)
+{
+	const struct tdm_overview_kind *k = &device->kinds[kind];
+	char bytes[TDM_BYTES_CAP];
+	dst[0] = '\0';
+	if (k->used_from == TDM_FROM_NONE)
+		snprintf(dst, cap, "no program that can be read reports it");
+	else if (k->stale != 0 && k->stale != TDM_BYTES_UNKNOWN)
+		snprintf(
+			dst, cap, "+%s left by ended processes", tdm_format_bytes_short(bytes, sizeof bytes, k->stale));
+	else if (k->total == TDM_BYTES_UNKNOWN)
+		snprintf(dst, cap, "capacity unknown without the card");
+	return dst;
+}
+
+/* "12.04 GiB of 24 GiB" in a field that is as wide in every line. */
+static void figures(struct tdm_pen *pen, const struct tdm_overview_kind *kind)
+{
+	char used[TDM_BYTES_CAP], total[TDM_BYTES_CAP], text[2 * TDM_BYTES_CAP + 8];
+	tdm_format_bytes_short(used, sizeof used, kind->used);
+	tdm_format_bytes_short(total, sizeof total, kind->total);
+	if (kind->used == TDM_BYTES_UNKNOWN)
+		snprintf(text, sizeof text, kind->total == TDM_BYTES_UNKNOWN ? "unknown" : "unknown of %s", total);
+	else if (kind->total == TDM_BYTES_UNKNOWN)
+		snprintf(text, sizeof text, "%s", used);
+	else
+		snprintf(text, sizeof text, "%s of %s", used, total);
+	tdm_pen_field(pen, -FIGURES_COLUMNS, kind->used == TDM_BYTES_UNKNOWN ? TDM_INK_DIM : TDM_INK_PLAIN, text);
+}
+
+/* Amounts by how much room they need with what stands before them; the bar takes what is left. */
+void tdm_device_kind(struct tdm_pen *pen, const struct tdm_overview_device *device, enum tdm_kind kind)
+{
+	const struct tdm_overview_kind *k = &device->kinds[kind];
+	enum { AMOUNT = 17, LARGEST = 20, PEAK = 17, SOURCE = 11, FIXED = NAME_COLUMNS + 6 + FIGURES_COLUMNS + 2 };
+	int room = tdm_pen_room(pen), bar = room - FIXED;
+	bool has_free = bar >= AMOUNT + 18, has_peak, has_largest, has_source;
+	bar -= has_free ? AMOUNT : 0;
+	has_largest = has_free && bar >= LARGEST + 18;
+	bar -= has_largest ? LARGEST : 0;
+	has_peak = has_largest && bar >= PEAK + 18;
+	bar -= has_peak ? PEAK : 0;
+	has_source = has_peak && bar >= SOURCE + 18;
+	bar -= has_source ? SOURCE : 0;
+	tdm_pen_field(pen, NAME_COLUMNS, TDM_INK_LABEL, tdm_device_kind_title(kind));
+	if (bar > 3)
+		tdm_gauge_bar(pen, bar > BAR_MAX ? BAR_MAX : bar, k->used, k->total);
+	tdm_gauge_percent(pen, k->used, k->total);
+	figures(pen, k);
+	char note[NOTE_CAP];
+	tdm_device_note(device, kind, note, sizeof note);
+	if (k->used == TDM_BYTES_UNKNOWN && has_free) {
+		tdm_pen_printf(pen, TDM_INK_DIM, "  %s", note);
+		return;
+	}
+	if (has_free)
+		amount(pen, "free", k->free);
+	if (has_largest)
+		amount(pen, "largest", k->largest_free);
+	if (has_peak)
+		amount(pen, "peak", k->peak);
+	if (has_source)
+		tdm_pen_printf(pen, TDM_INK_DIM, "  %s", tdm_from_name((enum tdm_from)k->used_from));
+	if (has_source && note[0] != '\0' && tdm_pen_room(pen) > 20)
+		tdm_pen_printf(pen, TDM_INK_YELLOW, "  %s", note);
+}
+
+static int processes_text(const struct tdm_overview_device *device, char *dst, size_t cap)
+{
+	return snprintf(
+		dst, cap, "  %" PRIu32 " process%s", device->process_count, device->process_count == 1 ? "" : "es");
+}
+
+/* Identity on the left as far as there is room, telemetry on the right. */
+static void title(
+	struct tdm_app *app, struct tdm_area area, const struct tdm_overview_device *device, enum tdm_ink mark)
+{
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	char readings[96], processes[32];
+	int right = tdm_device_telemetry_text(&app->canvas, device, readings, sizeof readings);
+	int more = processes_text(device, processes, sizeof processes), end = pen.end - 1;
+	if (area.cols < right + 30)
+		right = 0;
+	if (area.cols < right + more + 60)
+		more = 0;
+	pen.end = end - right - more;
+	tdm_pen_skip(&pen, 1);
+	tdm_device_identity(&pen, device);
+	tdm_canvas_put(&app->canvas, pen.row, end - right - more, more, TDM_INK_DIM, processes);
+	tdm_canvas_put(&app->canvas, pen.row, end - right, right, TDM_INK_PLAIN, readings);
+	if (mark != TDM_INK_PLAIN)
+		tdm_canvas_shade(&app->canvas, area.row, area.col, area.cols - 1, mark);
+}
+
+/* What is left of a block: two graphs beside each other with their names. */
+void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct tdm_overview_device *device)
+{
+	const struct tdm_trend *trend = tdm_app_trend(app, device);
+	if (trend == NULL || area.rows < 1 || area.cols < 40)
+		return;
+	const char *const names[] = { "DRAM", "L1" };
+	const struct tdm_history *const histories[] = { &trend->dram, &trend->l1 };
+	tdm_area_take_cols(&area, 2);
+	int each = area.cols / 2;
+	for (int i = 0; i < 2; i++) {
+		struct tdm_area half = tdm_area_take_cols(&area, each),
+				name = tdm_area_take_cols(&half, TDM_DURATION_COLUMNS + 2);
+		struct tdm_pen pen = tdm_pen_at(&app->canvas, name, 0);
+		tdm_pen_field(&pen, 5, TDM_INK_LABEL, names[i]);
+		half.cols -= 2;
+		if (half.cols > TDM_HISTORY_CAP / 2)
+			half.cols = TDM_HISTORY_CAP / 2;
+		if (area.rows > 1) {
+			char span[TDM_DURATION_CAP];
+			uint64_t samples = (uint64_t)(half.cols > 0 ? half.cols : 0) * (app->canvas.utf8 ? 2 : 1);
+			tdm_format_duration(span, sizeof span, samples * app->options.interval_ms * TDM_NS_PER_MS);
+			pen = tdm_pen_at(&app->canvas, name, area.rows - 1);
+			tdm_pen_text(&pen, TDM_INK_DIM, span);
+		}
+		tdm_gauge_graph(&app->canvas, half, histories[i]);
+	}
+}
+
+/* DRAM or L1 with a trend beside it. */
+static void short_line(struct tdm_app *app, struct tdm_area area, int line, const struct tdm_overview_device *device,
+	enum tdm_kind kind)
+{
+	const struct tdm_overview_kind *k = &device->kinds[kind];
+	const struct tdm_trend *trend = tdm_app_trend(app, device);
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, line);
+	int trend_cols = area.cols >= 100 ? 20 : area.cols >= 76 ? 10 : 0;
+	int bar = area.cols - 2 - NAME_COLUMNS - 6 - FIGURES_COLUMNS - 2 - (trend_cols != 0 ? trend_cols + 2 : 0);
+	tdm_pen_skip(&pen, 2);
+	tdm_pen_field(&pen, NAME_COLUMNS, TDM_INK_LABEL, tdm_device_kind_title(kind));
+	if (bar > 3)
+		tdm_gauge_bar(&pen, bar > BAR_MAX ? BAR_MAX : bar, k->used, k->total);
+	tdm_gauge_percent(&pen, k->used, k->total);
+	figures(&pen, k);
+	if (trend_cols != 0 && trend != NULL)
+		tdm_gauge_graph(&app->canvas, (struct tdm_area){ pen.row, pen.col + 2, 1, trend_cols },
+			kind == TDM_KIND_DRAM ? &trend->dram : &trend->l1);
+}
+
+/* The name, a bar and the share of a kind, if there is room. */
+static void line_share(struct tdm_pen *pen, const struct tdm_overview_device *device, enum tdm_kind kind, int bar)
+{
+	const struct tdm_overview_kind *k = &device->kinds[kind];
+	const char *name = tdm_device_kind_title(kind);
+	if (tdm_pen_room(pen) < (int)strlen(name) + 3 + bar + 6)
+		return;
+	tdm_pen_printf(pen, TDM_INK_LABEL, "  %s ", name);
+	if (bar > 0)
+		tdm_gauge_bar(pen, bar, k->used, k->total);
+	tdm_gauge_percent(pen, k->used, k->total);
+}
+
+static void line_trend(struct tdm_app *app, struct tdm_pen *pen, const struct tdm_overview_device *device)
+{
+	enum { COLS = 20 };
+	const struct tdm_trend *trend = tdm_app_trend(app, device);
+	if (trend == NULL || tdm_pen_room(pen) < COLS + 2)
+		return;
+	tdm_gauge_graph(&app->canvas, (struct tdm_area){ pen->row, pen->col + 2, 1, COLS }, &trend->dram);
+	tdm_pen_skip(pen, COLS + 2);
+}
+
+/* All of a device in one line; the wider, the more. */
+static void one_line(
+	struct tdm_app *app, struct tdm_area area, const struct tdm_overview_device *device, enum tdm_ink mark)
+{
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	char text[96];
+	int cols = area.cols, name_cols = cols >= 60 ? 9 : 5,
+	    bar = cols >= 110  ? 16
+		  : cols >= 90 ? 12
+		  : cols >= 60 ? 8
+			       : 0;
+	tdm_pen_skip(&pen, 1);
+	tdm_pen_field(&pen, 4, TDM_INK_BOLD, tdm_device_label(device, text, sizeof text));
+	tdm_pen_field(&pen, name_cols, TDM_INK_PLAIN, device->card[0] != '\0' ? device->card : "?");
+	line_share(&pen, device, TDM_KIND_DRAM, bar);
+	if (cols >= 76)
+		tdm_pen_field(&pen, -11, TDM_INK_PLAIN,
+			tdm_format_bytes(text, sizeof text, device->kinds[TDM_KIND_DRAM].used));
+	line_share(&pen, device, TDM_KIND_L1, bar);
+	line_share(&pen, device, TDM_KIND_CB, 0);
+	tdm_device_telemetry_text(&app->canvas, device, text, sizeof text);
+	part(&pen, TDM_INK_PLAIN, text);
+	line_share(&pen, device, TDM_KIND_TRACE, 0);
+	line_share(&pen, device, TDM_KIND_L1_SMALL, 0);
+	line_trend(app, &pen, device);
+	snprintf(text, sizeof text, "  %s", device->pci);
+	part(&pen, TDM_INK_DIM, text);
+	processes_text(device, text, sizeof text);
+	part(&pen, TDM_INK_DIM, text);
+	if (mark != TDM_INK_PLAIN) /* the bars keep their colours */
+		tdm_canvas_shade(&app->canvas, area.row, area.col, name_cols + 5, mark);
+}
+
+void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct tdm_overview_device *device,
+	enum tdm_detail detail, enum tdm_ink mark)
+{
+	if (detail == TDM_DETAIL_LINE) {
+		one_line(app, area, device, mark);
+		return;
+	}
+	title(app, area, device, mark);
+	if (detail == TDM_DETAIL_SHORT) {
+		short_line(app, area, 1, device, TDM_KIND_DRAM);
+		short_line(app, area, 2, device, TDM_KIND_L1);
+		return;
+	}
+	struct tdm_area inner = area;
+	tdm_area_take_rows(&inner, 1);
+	for (size_t i = 0; i < KINDS; i++) {
+		struct tdm_area line = tdm_area_take_rows(&inner, 1);
+		struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
+		tdm_pen_skip(&pen, 2);
+		tdm_device_kind(&pen, device, kinds[i]);
+	}
+	if (detail == TDM_DETAIL_FULL)
+		tdm_device_graphs(app, tdm_area_take_rows(&inner, GRAPH_ROWS), device);
+}

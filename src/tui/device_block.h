@@ -1,0 +1,32 @@
+/* One device, drawn with as much detail as there is room for. */
+#ifndef TDM_TUI_DEVICE_BLOCK_H
+#define TDM_TUI_DEVICE_BLOCK_H
+
+#include "tui/app.h"
+
+/* "DRAM", "L1_SMALL", "CB"; the name in JSON for kinds that are seldom seen. */
+const char *tdm_device_kind_title(enum tdm_kind kind);
+
+/* "0", or "/0" for the driver's number when no program has named it, or "?". Returns dst. */
+char *tdm_device_label(const struct tdm_overview_device *device, char *dst, size_t cap);
+
+/* Number, card, node, PCI, chip id; what fits. */
+void tdm_device_identity(struct tdm_pen *pen, const struct tdm_overview_device *device);
+
+/* "  48.5 °C  36 W  1000 MHz"; how many columns. */
+int tdm_device_telemetry_text(
+	const struct tdm_canvas *canvas, const struct tdm_overview_device *device, char *dst, size_t cap);
+
+/* One kind: bar, share, amounts, source. */
+void tdm_device_kind(struct tdm_pen *pen, const struct tdm_overview_device *device, enum tdm_kind kind);
+
+/* Why the figures of the kind are not known, or what else is worth knowing; may be empty. Returns dst. */
+char *tdm_device_note(const struct tdm_overview_device *device, enum tdm_kind kind, char *dst, size_t cap);
+
+/* DRAM and L1 over time, beside each other. */
+void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct tdm_overview_device *device);
+
+void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct tdm_overview_device *device,
+	enum tdm_detail detail, enum tdm_ink mark);
+
+#endif

@@ -1,0 +1,35 @@
+/* The last events of the programs, and which of them are shown. */
+#ifndef TDM_TUI_EVENT_LOG_H
+#define TDM_TUI_EVENT_LOG_H
+
+#include "registry/overview.h"
+#include "tui/list.h"
+#include "tui/tui.h"
+
+enum { TDM_EVENT_LOG_CAP = 4096, TDM_EVENT_LOG_READ = 1024 };
+
+/* All zero to begin. Nothing is read before `is_on`. */
+struct tdm_event_log {
+	bool is_on, paused;
+	struct tdm_overview_event *events; /* a ring of TDM_EVENT_LOG_CAP; NULL before the first read */
+	size_t count, next;
+	uint64_t seen, lost;
+	/* What is shown. */
+	int op;          /* enum tdm_op; -1: all */
+	int kind;        /* enum tdm_kind; -1: all */
+	uint64_t handle; /* of a process; 0: all */
+	char filter[96]; /* part of the name */
+	uint32_t *lines; /* indices into the ring, oldest first */
+	size_t line_count;
+	bool is_stale; /* lines have to be found again */
+	struct tdm_list list;
+	bool follows; /* the newest is shown */
+};
+
+void tdm_event_log_read(struct tdm_event_log *log, const struct tdm_tui_provider *provider);
+void tdm_event_log_changed(struct tdm_event_log *log); /* what is to be shown has */
+void tdm_event_log_prepare(struct tdm_event_log *log);
+const struct tdm_overview_event *tdm_event_log_line(const struct tdm_event_log *log, size_t line);
+void tdm_event_log_done(struct tdm_event_log *log);
+
+#endif

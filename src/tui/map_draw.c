@@ -1,0 +1,372 @@
+#include "tui/map_draw.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CELLS_MAX = TDM_CANVAS_COLS_MAX, MARGIN = 2, CORE_COLUMNS = 6, TEXT_CAP = 256 };
+
+static const char *const titles[TDM_DEVICE_MAP_REGIONS] = {
+	[TDM_KIND_DRAM] = "DRAM",
+	[TDM_KIND_L1] = "L1",
+	[TDM_KIND_L1_SMALL] = "L1_SMALL",
+	[TDM_KIND_TRACE] = "TRACE",
+};
+
+static const char *bytes_text(char *dst, uint64_t bytes)
+{
+	return tdm_format_bytes_short(dst, TDM_BYTES_CAP, bytes);
+}
+
+static void heading(struct tdm_page *page, const char *text)
+{
+	tdm_page_line(page);
+	struct tdm_pen pen = tdm_page_line(page);
+	tdm_pen_printf(&pen, TDM_INK_BOLD, " %s", text);
+}
+
+/* Density of a cell. */
+static uint32_t glyph_of(const struct tdm_canvas *canvas, int permille)
+{
+	static const uint32_t ascii[] = { '.', '-', '+', '%', '#' }, drawn[] = { 0xb7, 0x2591, 0x2592, 0x2593, 0x2588 };
+	if (permille < 0)
+		return '?';
+	int step = permille == 0 ? 0 : permille < 334 ? 1 : permille < 667 ? 2 : permille < 1000 ? 3 : 4;
+	return canvas->utf8 ? drawn[step] : ascii[step];
+}
+
+/* Buffers of different processes in different colours. */
+static enum tdm_ink ink_of(const struct tdm_snapshot *snapshot, uint32_t buffer)
+{
+	static const enum tdm_ink inks[] = { TDM_INK_CYAN, TDM_INK_GREEN, TDM_INK_MAGENTA, TDM_INK_BLUE,
+		TDM_INK_YELLOW };
+	if (buffer == TDM_INDEX_NONE)
+		return TDM_INK_TRACK;
+	return inks[snapshot->holdings[snapshot->buffers[buffer].holding].process % (sizeof inks / sizeof *inks)];
+}
+
+static void draw_cells(
+	struct tdm_page *page, const struct tdm_snapshot *snapshot, const struct tdm_region_map *region, int cols)
+{
+	struct tdm_region_cell cells[CELLS_MAX];
+	struct tdm_pen pen = tdm_page_line(page);
+	if (tdm_pen_room(&pen) == 0 || cols <= 0)
+		return;
+	tdm_region_map_cells(region, region->base, region->bank_size, cells, (uint32_t)cols);
+	for (int i = 0; i < cols; i++)
+		tdm_canvas_set(page->canvas, pen.row, pen.col + MARGIN + i, ink_of(snapshot, cells[i].buffer),
+			glyph_of(page->canvas, cells[i].permille));
+}
+
+/* The column of an address in a picture of the region. */
+static int column_of(const struct tdm_region_map *region, uint64_t address, int cols)
+{
+	double share = region->bank_size != 0 ? (double)(address - region->base) / (double)region->bank_size : 0;
+	int column = (int)(share * cols);
+	return column < 0 ? 0 : column >= cols ? cols - 1 : column;
+}
+
+/* Under the picture: where it begins and ends, and the largest hole. */
+static void draw_scale(
+	struct tdm_page *page, const struct tdm_region_map *region, const struct tdm_region_gap *largest, int cols)
+{
+	struct tdm_pen pen = tdm_page_line(page);
+	bool utf8 = page->canvas->utf8;
+	char text[TEXT_CAP], size[TDM_BYTES_CAP];
+	if (tdm_pen_room(&pen) == 0)
+		return;
+	if (largest != NULL) {
+		int from = column_of(region, largest->address, cols),
+		    to = column_of(region, largest->address + largest->bytes - 1, cols);
+		tdm_canvas_fill(page->canvas, pen.row, pen.col + MARGIN + from, to - from + 1, TDM_INK_LABEL,
+			utf8 ? 0x2500 : '-');
+		tdm_canvas_set(page->canvas, pen.row, pen.col + MARGIN + from, TDM_INK_LABEL, utf8 ? 0x2514 : '`');
+		tdm_canvas_set(page->canvas, pen.row, pen.col + MARGIN + to, TDM_INK_LABEL, utf8 ? 0x2518 : '\'');
+		int len = snprintf(text, sizeof text, " largest hole %s ", bytes_text(size, largest->bytes));
+		int at = (from + to + 1 - len) / 2;
+		at = at < 0 ? 0 : at + len > cols ? cols - len : at;
+		tdm_canvas_put(page->canvas, pen.row, pen.col + MARGIN + at, len, TDM_INK_LABEL, text);
+	}
+	pen = tdm_page_line(page);
+	tdm_pen_skip(&pen, MARGIN);
+	tdm_pen_printf(&pen, TDM_INK_DIM, "0x%" PRIx64, region->base);
+	int len = snprintf(text, sizeof text, "0x%" PRIx64, region->base + region->bank_size);
+	if (cols - len > pen.col + 2)
+		tdm_canvas_put(page->canvas, pen.row, page->area.col + MARGIN + cols - len,
+			tdm_pen_room(&pen) > 0 ? len : 0, TDM_INK_DIM, text);
+}
+
+static void draw_region_title(struct tdm_page *page, const struct tdm_region_map *region)
+{
+	char size[TDM_BYTES_CAP];
+	tdm_page_line(page);
+	struct tdm_pen pen = tdm_page_line(page);
+	tdm_pen_printf(&pen, TDM_INK_BOLD, " %s", titles[region->kind]);
+	tdm_pen_text(&pen, TDM_INK_DIM, " by address: ");
+	if (region->from == TDM_FROM_NONE)
+		tdm_pen_text(&pen, TDM_INK_YELLOW, "nobody has described the region  ");
+	else
+		tdm_pen_printf(&pen, TDM_INK_PLAIN, "%" PRIu32 " banks of %s, one is drawn  ", region->banks,
+			bytes_text(size, region->bank_size));
+	tdm_pen_printf(&pen, TDM_INK_DIM, "used ");
+	tdm_pen_text(&pen, TDM_INK_PLAIN, bytes_text(size, region->used_bytes));
+	tdm_pen_text(&pen, TDM_INK_DIM, "  free ");
+	tdm_pen_text(&pen, TDM_INK_PLAIN, bytes_text(size, region->free_bytes));
+	tdm_pen_text(&pen, TDM_INK_DIM, "  fragmentation ");
+	if (isnan(region->fragmentation))
+		tdm_pen_text(&pen, TDM_INK_DIM, "unknown");
+	else
+		tdm_pen_printf(&pen, region->fragmentation >= 0.5 ? TDM_INK_YELLOW : TDM_INK_PLAIN, "%.1f%%",
+			100 * region->fragmentation);
+	if (region->from == TDM_FROM_MODEL)
+		tdm_pen_text(&pen, TDM_INK_DIM, "  (by the model of the card)");
+}
+
+/* What the picture does not show. */
+static void draw_doubts(struct tdm_page *page, const struct tdm_region_map *region)
+{
+	if (region->unplaced == 0 && region->overlaps == 0 && region->outside == 0)
+		return;
+	struct tdm_pen pen = tdm_page_line(page);
+	tdm_pen_skip(&pen, MARGIN);
+	if (region->unplaced != 0)
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "%" PRIu64 " buffers without a known place  ", region->unplaced);
+	if (region->overlaps != 0)
+		tdm_pen_printf(&pen, TDM_INK_RED, "%" PRIu64 " buffers begin inside another one  ", region->overlaps);
+	if (region->outside != 0)
+		tdm_pen_printf(&pen, TDM_INK_RED, "%" PRIu64 " buffers reach out of the region", region->outside);
+}
+
+static void draw_region(struct tdm_page *page, const struct tdm_device_view *view, size_t kind)
+{
+	const struct tdm_region_map *region = &view->map.regions[kind];
+	bool has_buffers = (region->span_count | region->unplaced | region->outside) != 0;
+	if (!has_buffers && (region->from == TDM_FROM_NONE || kind >= TDM_KIND_L1_SMALL))
+		return;
+	int cols = page->area.cols - 2 * MARGIN;
+	draw_region_title(page, region);
+	if (region->bank_size != 0) {
+		draw_cells(page, view->snapshot, region, cols);
+		draw_scale(page, region, view->hole_counts[kind] != 0 ? &view->holes[kind][0] : NULL, cols);
+	}
+	draw_doubts(page, region);
+}
+
+static const struct {
+	enum tdm_ink ink;
+	uint32_t drawn, ascii;
+	const char *name;
+} zones[TDM_L1_ZONE_COUNT] = {
+	[TDM_L1_FIRMWARE] = { TDM_INK_DIM, 0x2593, 'f', "firmware" },
+	[TDM_L1_KERNEL_CONFIG] = { TDM_INK_BLUE, 0x2593, 'k', "kernel configuration" },
+	[TDM_L1_CBS] = { TDM_INK_MAGENTA, 0x2588, '>', "circular buffers, growing up" },
+	[TDM_L1_GAP] = { TDM_INK_TRACK, 0xb7, '.', "gap" },
+	[TDM_L1_BUFFERS] = { TDM_INK_CYAN, 0x2588, '<', "L1 buffers, growing down" },
+	[TDM_L1_SMALL_REGION] = { TDM_INK_GREEN, 0x2593, 's', "L1_SMALL" },
+};
+
+static void draw_ends_bar(struct tdm_page *page, const struct tdm_l1_map *map, int cols)
+{
+	struct tdm_pen pen = tdm_page_line(page);
+	if (tdm_pen_room(&pen) == 0 || map->l1_size == 0)
+		return;
+	for (size_t i = 0; i < TDM_L1_ZONE_COUNT; i++) {
+		const struct tdm_l1_span *span = &map->span[i];
+		if (span->size == 0)
+			continue;
+		int from = (int)((double)span->address / (double)map->l1_size * cols);
+		int to = (int)((double)(span->address + span->size) / (double)map->l1_size * cols);
+		to = to <= from ? from + 1 : to > cols ? cols : to;
+		tdm_canvas_fill(page->canvas, pen.row, pen.col + MARGIN + from, to - from, zones[span->zone].ink,
+			page->canvas->utf8 ? zones[span->zone].drawn : zones[span->zone].ascii);
+	}
+}
+
+static void draw_ends_legend(struct tdm_page *page, const struct tdm_l1_map *map)
+{
+	struct tdm_pen pen = tdm_page_line(page);
+	tdm_pen_skip(&pen, MARGIN);
+	for (size_t i = 0; i < TDM_L1_ZONE_COUNT; i++) {
+		const struct tdm_l1_span *span = &map->span[i];
+		char size[TDM_BYTES_CAP];
+		if (span->size == 0 || tdm_pen_room(&pen) < 4)
+			continue;
+		tdm_canvas_set(page->canvas, pen.row, pen.col, zones[span->zone].ink,
+			page->canvas->utf8 ? zones[span->zone].drawn : zones[span->zone].ascii);
+		tdm_pen_skip(&pen, 2);
+		tdm_pen_printf(&pen, TDM_INK_DIM, "%s ", zones[span->zone].name);
+		tdm_pen_printf(&pen, TDM_INK_PLAIN, "%s   ", bytes_text(size, span->size));
+	}
+}
+
+static void draw_ends(struct tdm_page *page, const struct tdm_device_l1 *l1)
+{
+	char size[TDM_BYTES_CAP];
+	tdm_page_line(page);
+	struct tdm_pen pen = tdm_page_line(page);
+	tdm_pen_text(&pen, TDM_INK_BOLD, " L1 of one core");
+	if (l1->unplaced != 0 || l1->unplaced_growing != 0)
+		tdm_pen_printf(&pen, TDM_INK_YELLOW,
+			"  the gap is not known: %" PRIu64 " L1 and %" PRIu64 " circular buffers have no address",
+			l1->unplaced, l1->unplaced_growing);
+	else if (l1->clash)
+		tdm_pen_printf(&pen, TDM_INK_RED,
+			"  clash: circular buffers end at 0x%" PRIx64 ", L1 buffers begin at 0x%" PRIx64, l1->highest,
+			l1->lowest);
+	else if (l1->gap != TDM_BYTES_UNKNOWN)
+		tdm_pen_printf(
+			&pen, TDM_INK_PLAIN, "  %s between circular buffers and L1 buffers", bytes_text(size, l1->gap));
+	else
+		tdm_pen_text(&pen, TDM_INK_DIM, "  the gap between circular buffers and L1 buffers is not known");
+	if (!l1->has_map) {
+		pen = tdm_page_line(page);
+		tdm_pen_printf(&pen, TDM_INK_DIM, "  no picture: %s", l1->why.text);
+		return;
+	}
+	draw_ends_bar(page, &l1->map, page->area.cols - 2 * MARGIN);
+	draw_ends_legend(page, &l1->map);
+}
+
+static void side(struct tdm_pen *pen, const struct tdm_snapshot *snapshot, uint32_t index)
+{
+	char id[TEXT_CAP];
+	const char *name = "end of the region";
+	if (index != TDM_INDEX_NONE) {
+		const struct tdm_buffer *buffer = &snapshot->buffers[index];
+		const struct tdm_snapshot_process *process =
+			&snapshot->processes[snapshot->holdings[buffer->holding].process];
+		name = tdm_snapshot_text(snapshot, buffer->name);
+		if (name[0] == '\0')
+			snprintf(id, sizeof id, "buffer %" PRIu64 " of %" PRId32, buffer->id, process->who.pid);
+		else
+			snprintf(id, sizeof id, "%.100s of %" PRId32, name, process->who.pid);
+		name = id;
+	}
+	tdm_pen_field(pen, 30, index == TDM_INDEX_NONE ? TDM_INK_DIM : TDM_INK_PLAIN, name);
+	tdm_pen_skip(pen, 2);
+}
+
+static void draw_holes(struct tdm_page *page, const struct tdm_device_view *view)
+{
+	heading(page, "Largest holes");
+	struct tdm_pen pen = tdm_page_line(page);
+	tdm_pen_skip(&pen, MARGIN);
+	tdm_pen_field(&pen, 10, TDM_INK_DIM, "kind");
+	tdm_pen_field(&pen, -12, TDM_INK_DIM, "in a bank");
+	tdm_pen_field(&pen, -14, TDM_INK_DIM, "address");
+	tdm_pen_skip(&pen, 2);
+	tdm_pen_field(&pen, 32, TDM_INK_DIM, "below it");
+	tdm_pen_text(&pen, TDM_INK_DIM, "above it");
+	size_t shown = 0;
+	for (size_t kind = 0; kind < TDM_DEVICE_MAP_REGIONS; kind++)
+		for (size_t i = 0; i < view->hole_counts[kind] && view->map.regions[kind].span_count != 0;
+			i++, shown++) {
+			const struct tdm_region_gap *hole = &view->holes[kind][i];
+			char text[TDM_BYTES_CAP];
+			pen = tdm_page_line(page);
+			tdm_pen_skip(&pen, MARGIN);
+			tdm_pen_field(&pen, 10, TDM_INK_LABEL, titles[kind]);
+			tdm_pen_field(&pen, -12, TDM_INK_PLAIN, bytes_text(text, hole->bytes));
+			snprintf(text, sizeof text, "0x%" PRIx64, hole->address);
+			tdm_pen_field(&pen, -14, TDM_INK_DIM, text);
+			tdm_pen_skip(&pen, 2);
+			side(&pen, view->snapshot, hole->below);
+			side(&pen, view->snapshot, hole->above);
+		}
+	if (shown == 0) {
+		pen = tdm_page_line(page);
+		tdm_pen_text(&pen, TDM_INK_DIM, "  There is none between buffers.");
+	}
+}
+
+/* "1464K": at most five columns. */
+static void format_core(char *dst, size_t cap, uint64_t bytes)
+{
+	static const char units[] = " KMGTPE";
+	size_t unit = 0;
+	for (; bytes >= 10000; unit++)
+		bytes = bytes / 1024 + (bytes % 1024 >= 512);
+	snprintf(dst, cap, "%" PRIu64 "%.*s", bytes, unit != 0, &units[unit]);
+}
+
+static enum tdm_ink core_ink(uint64_t bytes, uint64_t total)
+{
+	static const enum tdm_ink inks[] = { [TDM_LEVEL_UNKNOWN] = TDM_INK_PLAIN,
+		[TDM_LEVEL_GREEN] = TDM_INK_ON_GREEN,
+		[TDM_LEVEL_YELLOW] = TDM_INK_ON_YELLOW,
+		[TDM_LEVEL_RED] = TDM_INK_ON_RED };
+	return bytes == 0 ? TDM_INK_DIM : inks[tdm_level_of(bytes, total)];
+}
+
+static void draw_grid(struct tdm_page *page, const struct tdm_device_map *map)
+{
+	const struct tdm_core_map *cores = &map->cores;
+	char text[24];
+	struct tdm_pen pen = tdm_page_line(page);
+	tdm_pen_skip(&pen, MARGIN + 3);
+	for (uint32_t x = 0; x < cores->grid_x; x++) {
+		snprintf(text, sizeof text, "%" PRIu32, x);
+		tdm_pen_field(&pen, -CORE_COLUMNS, TDM_INK_DIM, text);
+	}
+	for (uint32_t y = 0; y < cores->grid_y; y++) {
+		pen = tdm_page_line(page);
+		snprintf(text, sizeof text, "%" PRIu32, y);
+		tdm_pen_skip(&pen, MARGIN);
+		tdm_pen_field(&pen, -3, TDM_INK_DIM, text);
+		for (uint32_t x = 0; x < cores->grid_x; x++) {
+			uint64_t bytes = cores->cores[y * cores->grid_x + x].total;
+			format_core(text, sizeof text, bytes);
+			tdm_pen_skip(&pen, 1);
+			if (tdm_pen_room(&pen) > 0)
+				tdm_canvas_fill(page->canvas, pen.row, pen.col,
+					tdm_pen_room(&pen) < CORE_COLUMNS - 1 ? tdm_pen_room(&pen) : CORE_COLUMNS - 1,
+					core_ink(bytes, map->core_bytes), ' ');
+			tdm_pen_field(&pen, -(CORE_COLUMNS - 1), core_ink(bytes, map->core_bytes), text);
+		}
+	}
+}
+
+static void draw_cores(struct tdm_page *page, const struct tdm_device_map *map)
+{
+	const struct tdm_core_map *cores = &map->cores;
+	char size[TDM_BYTES_CAP];
+	tdm_page_line(page);
+	struct tdm_pen pen = tdm_page_line(page);
+	tdm_pen_text(&pen, TDM_INK_BOLD, " L1 core by core");
+	if (cores->grid_x == 0) {
+		tdm_pen_printf(&pen, TDM_INK_DIM, "  the grid is not known; %s on every core",
+			bytes_text(size, cores->everywhere.total));
+		return;
+	}
+	tdm_pen_printf(&pen, TDM_INK_DIM, "  at most ");
+	tdm_pen_text(&pen, TDM_INK_PLAIN, bytes_text(size, cores->max_bytes));
+	tdm_pen_printf(&pen, TDM_INK_DIM, " on core (%" PRIu32 ",%" PRIu32 "), on average ",
+		cores->fullest % cores->grid_x, cores->fullest / cores->grid_x);
+	tdm_pen_text(&pen, TDM_INK_PLAIN, bytes_text(size, cores->average_bytes));
+	tdm_pen_printf(&pen, TDM_INK_DIM, ", of %s", bytes_text(size, map->core_bytes));
+	draw_grid(page, map);
+	if (cores->somewhere_buffers != 0) {
+		pen = tdm_page_line(page);
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "  %" PRIu64 " buffers on unknown cores: up to %s more on a core",
+			cores->somewhere_buffers, bytes_text(size, cores->somewhere.total));
+	}
+}
+
+void tdm_map_draw(struct tdm_page *page, const struct tdm_device_view *view)
+{
+	if (!view->has_map) {
+		struct tdm_pen pen = tdm_page_line(page);
+		pen = tdm_page_line(page);
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "  No map: %s.",
+			view->problem.text[0] != '\0' ? view->problem.text : "it was not read");
+		return;
+	}
+	draw_region(page, view, TDM_KIND_DRAM);
+	draw_region(page, view, TDM_KIND_TRACE);
+	draw_ends(page, &view->map.l1);
+	draw_region(page, view, TDM_KIND_L1);
+	draw_region(page, view, TDM_KIND_L1_SMALL);
+	draw_cores(page, &view->map);
+	draw_holes(page, view);
+}

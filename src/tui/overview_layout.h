@@ -1,0 +1,29 @@
+/* How the overview divides its rows between devices and processes. No drawing here. */
+#ifndef TDM_TUI_OVERVIEW_LAYOUT_H
+#define TDM_TUI_OVERVIEW_LAYOUT_H
+
+#include <stddef.h>
+
+/* How much of a device is shown. */
+enum tdm_detail {
+	TDM_DETAIL_LINE,  /* one line */
+	TDM_DETAIL_SHORT, /* identity, and DRAM and L1 with their trends */
+	TDM_DETAIL_KINDS, /* identity and every kind */
+	TDM_DETAIL_FULL,  /* and graphs */
+	TDM_DETAIL_COUNT
+};
+
+struct tdm_layout {
+	enum tdm_detail detail;
+	int columns;      /* of blocks: 1 or 2 */
+	int block_rows;   /* of a device */
+	int device_rows;  /* for all devices, those that have to be scrolled to left out */
+	int process_rows; /* the rest, the line of titles included */
+};
+
+enum { TDM_LAYOUT_TWO_COLUMNS = 156, TDM_LAYOUT_PROCESS_MIN = 6 };
+
+/* `most`: the detail that is not exceeded. Sizes are without the first and the last line of the screen. */
+struct tdm_layout tdm_layout_compute(int rows, int cols, size_t devices, enum tdm_detail most);
+
+#endif

@@ -1,0 +1,22 @@
+/* Choosing devices and lines of a list by what the user typed. */
+#ifndef TDM_TUI_PICK_H
+#define TDM_TUI_PICK_H
+
+#include <stdbool.h>
+
+#include "registry/overview.h"
+
+/* `wanted` is the device's logical number (the driver's, when it has none), "/dev/tenstorrent/N", a PCI address with or
+ * without its domain, or a chip id in decimal or hexadecimal (0x…). NULL and "" want all. */
+bool tdm_pick_device(const struct tdm_overview_device *device, const char *wanted);
+
+/* Whether `part` is in `text`; small and capital ASCII letters are the same. */
+bool tdm_pick_text(const char *text, const char *part);
+
+/* In the command, name, user, phase or pid of a process. An empty part is in all. */
+bool tdm_pick_process(const struct tdm_overview_process *process, const char *part);
+
+/* Tells devices apart from one picture to the next. */
+uint64_t tdm_pick_key(const struct tdm_overview_device *device);
+
+#endif

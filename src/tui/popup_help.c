@@ -1,0 +1,71 @@
+/* All keys, from their table, and what the colours mean. */
+#include <stdio.h>
+
+#include "tui/keys.h"
+#include "tui/popup.h"
+#include "tui/screens.h"
+#include "tui/terminal.h"
+
+enum { NAMES_COLUMNS = 20, COLS = 92 };
+
+static const struct {
+	enum tdm_ink ink;
+	const char *text;
+} legend[] = {
+	{ TDM_INK_PLAIN, "" },
+	{ TDM_INK_BOLD, "Colours" },
+	{ TDM_INK_GREEN, "less than 75 % is used" },
+	{ TDM_INK_YELLOW, "from 75 %" },
+	{ TDM_INK_RED, "from 90 %" },
+	{ TDM_INK_DIM, "not known: never shown as 0" },
+	{ TDM_INK_PLAIN, "" },
+	{ TDM_INK_BOLD, "Words" },
+	{ TDM_INK_PLAIN, "largest       the largest contiguous free block of a bank, times the banks" },
+	{ TDM_INK_PLAIN,
+		"peak          the highest that was used; \"<=\" before it: a sum over devices, an upper bound" },
+	{ TDM_INK_PLAIN, "unattributed  used, but by no process that is listed" },
+	{ TDM_INK_PLAIN, "left          written down by processes that have ended; on no device any more" },
+	{ TDM_INK_PLAIN, "source        ledger: bytes reserved; metal_shm: bytes asked for; driver; model" },
+};
+enum { LEGEND = sizeof legend / sizeof legend[0] };
+
+static void screens_of(unsigned screens, char *dst, size_t cap)
+{
+	size_t len = 0;
+	dst[0] = '\0';
+	for (int i = 0; i < TDM_SCREEN_COUNT && screens != (1U << TDM_SCREEN_COUNT) - 1; i++)
+		if ((screens & 1U << i) != 0 && len + 2 < cap)
+			len += (size_t)snprintf(dst + len, cap - len, "%d", i + 1);
+}
+
+static void draw_line(struct tdm_app *app, struct tdm_area area, size_t index)
+{
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	if (index >= tdm_binding_count) {
+		tdm_pen_text(&pen, legend[index - tdm_binding_count].ink, legend[index - tdm_binding_count].text);
+		return;
+	}
+	const struct tdm_binding *binding = &tdm_bindings[index];
+	char screens[TDM_SCREEN_COUNT + 1];
+	screens_of(binding->screens, screens, sizeof screens);
+	tdm_pen_field(&pen, NAMES_COLUMNS, TDM_INK_KEY, binding->names);
+	tdm_pen_field(&pen, 5, TDM_INK_DIM, screens);
+	tdm_pen_text(&pen, TDM_INK_PLAIN, binding->help);
+}
+
+static void draw(struct tdm_app *app, struct tdm_area area)
+{
+	size_t count = tdm_binding_count + LEGEND;
+	struct tdm_area inner = tdm_popup_box(app, area, (int)count, COLS, "Keys (and the screens that have them)");
+	app->popup_list.chosen = app->popup_list.top; /* nothing is chosen here */
+	tdm_popup_lines(app, inner, count, draw_line);
+}
+
+static bool key(struct tdm_app *app, int key)
+{
+	return tdm_list_scroll(&app->popup_list, key) ||
+	       !(tdm_popup_closes(key) || key == 'h' || key == '?' || key == TDM_KEY_F0 + 1 || key == TDM_KEY_ENTER ||
+		       key == ' ');
+}
+
+const struct tdm_popup tdm_popup_help = { draw, key };

@@ -1,0 +1,35 @@
+/* What could not be read, and why. */
+#include "tui/popup.h"
+#include "tui/screens.h"
+#include "tui/terminal.h"
+
+static void draw_line(struct tdm_app *app, struct tdm_area area, size_t index)
+{
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	const struct tdm_overview_problem *problem = &app->overview->problems[index];
+	tdm_pen_field(&pen, 10, TDM_INK_DIM, tdm_from_name((enum tdm_from)problem->from));
+	tdm_pen_printf(&pen, TDM_INK_PLAIN, " %s: ", problem->place);
+	tdm_pen_text(&pen, TDM_INK_YELLOW, problem->text);
+}
+
+static void draw(struct tdm_app *app, struct tdm_area area)
+{
+	size_t count = app->overview != NULL ? app->overview->problem_count : 0;
+	struct tdm_area inner = tdm_popup_box(
+		app, area, count > 0 ? (int)(count < 100 ? count : 100) : 1, area.cols, "Could not be read");
+	app->popup_list.chosen = app->popup_list.top;
+	if (count == 0) {
+		struct tdm_pen pen = tdm_pen_at(&app->canvas, inner, 0);
+		tdm_pen_text(&pen, TDM_INK_PLAIN, "Everything that is there could be read.");
+		return;
+	}
+	tdm_popup_lines(app, inner, count, draw_line);
+}
+
+static bool key(struct tdm_app *app, int key)
+{
+	return tdm_list_scroll(&app->popup_list, key) ||
+	       !(tdm_popup_closes(key) || key == '!' || key == TDM_KEY_ENTER || key == ' ');
+}
+
+const struct tdm_popup tdm_popup_problems = { draw, key };

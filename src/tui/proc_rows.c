@@ -1,0 +1,268 @@
+#include "tui/proc_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/pick.h"
+
+static const enum tdm_kind kinds[TDM_PROC_KINDS] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_L1_SMALL, TDM_KIND_TRACE,
+	TDM_KIND_CB };
+
+uint64_t tdm_proc_sum(uint64_t a, uint64_t b)
+{
+	if (a == TDM_BYTES_UNKNOWN || b == TDM_BYTES_UNKNOWN)
+		return a == TDM_BYTES_UNKNOWN ? b : a;
+	return a > TDM_BYTES_UNKNOWN - 1 - b ? TDM_BYTES_UNKNOWN - 1 : a + b;
+}
+
+static struct tdm_proc_row *add_row(struct tdm_proc_rows *rows, enum tdm_proc_row_type type)
+{
+	if (rows->count == rows->cap) {
+		size_t cap = rows->cap != 0 ? rows->cap * 2 : 64;
+		struct tdm_proc_row *grown = realloc(rows->rows, cap * sizeof *grown);
+		if (grown == NULL)
+			return NULL;
+		rows->rows = grown;
+		rows->cap = cap;
+	}
+	struct tdm_proc_row *row = &rows->rows[rows->count++];
+	*row = (struct tdm_proc_row){ .type = (uint8_t)type,
+		.process = UINT32_MAX,
+		.device = UINT32_MAX,
+		.memory = TDM_BYTES_UNKNOWN,
+		.peak = TDM_BYTES_UNKNOWN,
+		.age_ns = UINT64_MAX };
+	for (size_t k = 0; k < TDM_PROC_KINDS; k++)
+		row->used[k] = TDM_BYTES_UNKNOWN;
+	return row;
+}
+
+static void add_memory(struct tdm_proc_row *row)
+{
+	for (size_t k = 0; k < TDM_PROC_KINDS; k++)
+		row->memory = tdm_proc_sum(row->memory, row->used[k]);
+}
+
+static void add_holding(struct tdm_proc_row *row, const struct tdm_overview_holding *holding)
+{
+	for (size_t k = 0; k < TDM_PROC_KINDS; k++)
+		row->used[k] = tdm_proc_sum(row->used[k], holding->kinds[kinds[k]].used);
+	uint64_t peak = holding->kinds[TDM_KIND_DRAM].peak;
+	row->peak_is_sum |= row->peak != TDM_BYTES_UNKNOWN && row->peak != 0 && peak != TDM_BYTES_UNKNOWN && peak != 0;
+	row->peak = tdm_proc_sum(row->peak, peak);
+}
+
+static bool is_wanted(const struct tdm_overview_process *process, const struct tdm_proc_view *view)
+{
+	return (view->pid == 0 || process->pid == view->pid) && tdm_pick_process(process, view->filter);
+}
+
+static void describe(struct tdm_proc_row *row, const struct tdm_overview *overview, size_t p)
+{
+	const struct tdm_overview_process *process = &overview->processes[p];
+	row->process = (uint32_t)p;
+	row->handle = process->handle;
+	if (process->started_ns != 0 && process->started_ns <= overview->real_ns)
+		row->age_ns = overview->real_ns - process->started_ns;
+	add_memory(row);
+}
+
+/* One line for each process with all that it has on the devices that are shown. */
+static int add_processes(
+	struct tdm_proc_rows *rows, const struct tdm_overview *overview, const struct tdm_proc_view *view)
+{
+	bool all = view->device == NULL || view->device[0] == '\0';
+	for (size_t p = 0; p < overview->process_count; p++) {
+		const struct tdm_overview_process *process = &overview->processes[p];
+		if (!is_wanted(process, view))
+			continue;
+		struct tdm_proc_row *row = add_row(rows, TDM_ROW_PROCESS);
+		if (row == NULL)
+			return -ENOMEM;
+		uint32_t shown = 0;
+		for (uint32_t h = 0; h < process->holding_count; h++) {
+			const struct tdm_overview_holding *holding = &overview->holdings[process->first_holding + h];
+			if (!tdm_pick_device(&overview->devices[holding->device], view->device))
+				continue;
+			row->device = shown++ == 0 ? holding->device : UINT32_MAX;
+			add_holding(row, holding);
+		}
+		describe(row, overview, p);
+		if (shown == 0 && !all)
+			rows->count--;
+	}
+	return 0;
+}
+
+static int add_rest(struct tdm_proc_rows *rows, const struct tdm_overview_device *device, uint32_t d,
+	enum tdm_proc_row_type type, bool is_child)
+{
+	uint64_t used[TDM_PROC_KINDS], sum = 0;
+	for (size_t k = 0; k < TDM_PROC_KINDS; k++) {
+		const struct tdm_overview_kind *kind = &device->kinds[kinds[k]];
+		used[k] = type == TDM_ROW_STALE ? kind->stale : kind->unattributed;
+		sum = used[k] == TDM_BYTES_UNKNOWN ? sum : tdm_proc_sum(sum, used[k]);
+	}
+	if (sum == 0)
+		return 0;
+	struct tdm_proc_row *row = add_row(rows, type);
+	if (row == NULL)
+		return -ENOMEM;
+	memcpy(row->used, used, sizeof used);
+	row->memory = sum;
+	row->device = d;
+	row->is_child = is_child;
+	return 0;
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	if (a == TDM_BYTES_UNKNOWN || b == TDM_BYTES_UNKNOWN) /* the unknown goes last */
+		return (b == TDM_BYTES_UNKNOWN) - (a == TDM_BYTES_UNKNOWN);
+	return (a > b) - (a < b);
+}
+
+struct order {
+	const struct tdm_overview *overview;
+	const struct tdm_proc_view *view;
+};
+
+/* Ascending for texts and numbers, descending for amounts: what is looked for comes first. */
+static int compare_by(const struct tdm_proc_row *a, const struct tdm_proc_row *b, const struct order *order)
+{
+	const struct tdm_overview_process *pa = &order->overview->processes[a->process],
+					  *pb = &order->overview->processes[b->process];
+	switch (order->view->sort) {
+	case TDM_PROC_USER:
+		return strcmp(pa->user, pb->user);
+	case TDM_PROC_DEVICE:
+		return (a->device > b->device) - (a->device < b->device);
+	case TDM_PROC_DRAM:
+	case TDM_PROC_L1:
+	case TDM_PROC_L1_SMALL:
+	case TDM_PROC_TRACE:
+	case TDM_PROC_CB:
+		return -compare_u64(
+			a->used[order->view->sort - TDM_PROC_DRAM], b->used[order->view->sort - TDM_PROC_DRAM]);
+	case TDM_PROC_MEMORY:
+		return -compare_u64(a->memory, b->memory);
+	case TDM_PROC_PEAK:
+		return -compare_u64(a->peak, b->peak);
+	case TDM_PROC_AGE:
+		return -compare_u64(a->age_ns, b->age_ns);
+	case TDM_PROC_SOURCE:
+		return (pa->sources > pb->sources) - (pa->sources < pb->sources);
+	case TDM_PROC_PHASE:
+		return strcmp(pa->phase, pb->phase);
+	case TDM_PROC_COMMAND:
+		return strcmp(pa->command[0] != '\0' ? pa->command : pa->comm,
+			pb->command[0] != '\0' ? pb->command : pb->comm);
+	default:
+		return 0;
+	}
+}
+
+static int compare_rows(const void *a, const void *b, void *context)
+{
+	const struct tdm_proc_row *x = a, *y = b;
+	const struct order *order = context;
+	int by = compare_by(x, y, order);
+	if (by != 0)
+		return order->view->reversed ? -by : by;
+	bool swap = order->view->reversed && order->view->sort == TDM_PROC_PID;
+	int by_pid = (x->process > y->process) - (x->process < y->process);
+	return swap ? -by_pid : by_pid;
+}
+
+static void sort_rows(
+	struct tdm_proc_row *rows, size_t count, const struct tdm_overview *overview, const struct tdm_proc_view *view)
+{
+	struct order order = { overview, view };
+	if (count > 1)
+		qsort_r(rows, count, sizeof *rows, compare_rows, &order);
+}
+
+static int build_flat(struct tdm_proc_rows *rows, const struct tdm_overview *overview, const struct tdm_proc_view *view)
+{
+	int err = add_processes(rows, overview, view);
+	sort_rows(rows->rows, rows->count, overview, view);
+	for (int stale = 0; stale < 2; stale++)
+		for (size_t d = 0; d < overview->device_count && err == 0; d++)
+			if (view->pid == 0 && view->filter[0] == '\0' &&
+				tdm_pick_device(&overview->devices[d], view->device))
+				err = add_rest(rows, &overview->devices[d], (uint32_t)d,
+					stale ? TDM_ROW_STALE : TDM_ROW_UNATTRIBUTED, false);
+	return err;
+}
+
+static int add_device(struct tdm_proc_rows *rows, const struct tdm_overview *overview, size_t d)
+{
+	struct tdm_proc_row *row = add_row(rows, TDM_ROW_DEVICE);
+	if (row == NULL)
+		return -ENOMEM;
+	const struct tdm_overview_device *device = &overview->devices[d];
+	for (size_t k = 0; k < TDM_PROC_KINDS; k++)
+		row->used[k] = device->kinds[kinds[k]].used;
+	row->peak = device->kinds[TDM_KIND_DRAM].peak;
+	row->device = (uint32_t)d;
+	add_memory(row);
+	return 0;
+}
+
+static int add_children(
+	struct tdm_proc_rows *rows, const struct tdm_overview *overview, const struct tdm_proc_view *view, size_t d)
+{
+	size_t first = rows->count;
+	for (size_t h = 0; h < overview->holding_count; h++) {
+		const struct tdm_overview_holding *holding = &overview->holdings[h];
+		if (holding->device != d || !is_wanted(&overview->processes[holding->process], view))
+			continue;
+		struct tdm_proc_row *row = add_row(rows, TDM_ROW_PROCESS);
+		if (row == NULL)
+			return -ENOMEM;
+		row->is_child = true;
+		row->device = (uint32_t)d;
+		add_holding(row, holding);
+		describe(row, overview, holding->process);
+	}
+	sort_rows(rows->rows + first, rows->count - first, overview, view);
+	if (view->pid != 0 || view->filter[0] != '\0')
+		return 0;
+	int err = add_rest(rows, &overview->devices[d], (uint32_t)d, TDM_ROW_UNATTRIBUTED, true);
+	return err != 0 ? err : add_rest(rows, &overview->devices[d], (uint32_t)d, TDM_ROW_STALE, true);
+}
+
+static int build_tree(struct tdm_proc_rows *rows, const struct tdm_overview *overview, const struct tdm_proc_view *view)
+{
+	int err = 0;
+	for (size_t d = 0; d < overview->device_count && err == 0; d++) {
+		if (!tdm_pick_device(&overview->devices[d], view->device))
+			continue;
+		err = add_device(rows, overview, d);
+		if (err == 0)
+			err = add_children(rows, overview, view, d);
+		if (rows->count != 0)
+			rows->rows[rows->count - 1].is_last = true;
+	}
+	return err;
+}
+
+int tdm_proc_rows_build(
+	struct tdm_proc_rows *rows, const struct tdm_overview *overview, const struct tdm_proc_view *view)
+{
+	rows->count = 0;
+	return view->tree ? build_tree(rows, overview, view) : build_flat(rows, overview, view);
+}
+
+void tdm_proc_rows_done(struct tdm_proc_rows *rows)
+{
+	free(rows->rows);
+	*rows = (struct tdm_proc_rows){ 0 };
+}
+
+const struct tdm_proc_column_info tdm_proc_columns[TDM_PROC_COLUMN_COUNT] = {
+#define X(id, title, width, priority, letter) [TDM_PROC_##id] = { title, width, priority, letter },
+	TDM_PROC_COLUMN_LIST(X)
+#undef X
+};

@@ -1,0 +1,251 @@
+#include "tui/proc_table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/duration.h"
+#include "tui/device_block.h"
+
+enum { CELL_CAP = 320, COMMAND_MIN = 16 };
+
+/* Adds to what is in dst, as long as there is room. */
+static void append(char *dst, size_t cap, const char *text)
+{
+	size_t len = strlen(dst);
+	snprintf(dst + len, cap - len, "%s", text);
+}
+
+char *tdm_proc_devices(
+	const struct tdm_overview *overview, const struct tdm_overview_process *process, char *dst, size_t cap)
+{
+	dst[0] = '\0';
+	for (uint32_t i = 0; i < process->holding_count;) {
+		const struct tdm_overview_holding *holdings = &overview->holdings[process->first_holding];
+		const struct tdm_overview_device *first = &overview->devices[holdings[i].device], *last = first;
+		char from[16], to[16];
+		uint32_t next = i + 1;
+		while (next < process->holding_count && last->number >= 0 &&
+			overview->devices[holdings[next].device].number == last->number + 1)
+			last = &overview->devices[holdings[next++].device];
+		if (i != 0)
+			append(dst, cap, ",");
+		append(dst, cap, tdm_device_label(first, from, sizeof from));
+		if (last != first) {
+			append(dst, cap, last->number == first->number + 1 ? "," : "-");
+			append(dst, cap, tdm_device_label(last, to, sizeof to));
+		}
+		i = next;
+	}
+	return dst;
+}
+
+char *tdm_proc_sources(uint32_t sources, char *dst, size_t cap)
+{
+	dst[0] = '\0';
+	for (int from = TDM_FROM_LEDGER; from < TDM_FROM_COUNT; from++) {
+		if ((sources & UINT32_C(1) << from) == 0)
+			continue;
+		if (dst[0] != '\0')
+			append(dst, cap, "+");
+		append(dst, cap, tdm_from_name((enum tdm_from)from));
+	}
+	return dst;
+}
+
+struct fit {
+	bool shown[TDM_PROC_COLUMN_COUNT];
+	int command_cols;
+};
+
+static int width_of(int column)
+{
+	int width = tdm_proc_columns[column].width;
+	return (width < 0 ? -width : width) + 1;
+}
+
+/* The columns of highest priority that fit. */
+static struct fit fit_columns(const struct tdm_app *app, int cols)
+{
+	struct fit fit = { .shown = { [TDM_PROC_COMMAND] = true } };
+	int left = cols - COMMAND_MIN - 1;
+	for (int priority = 0; priority < TDM_PROC_COLUMN_COUNT; priority++)
+		for (int c = 0; c < TDM_PROC_COMMAND; c++)
+			if (tdm_proc_columns[c].priority == priority && !app->hidden[c] && width_of(c) <= left) {
+				fit.shown[c] = true;
+				left -= width_of(c);
+			}
+	fit.command_cols = COMMAND_MIN + (left > 0 ? left : 0);
+	return fit;
+}
+
+static int field_width(const struct fit *fit, int column)
+{
+	return column == TDM_PROC_COMMAND ? fit->command_cols : tdm_proc_columns[column].width;
+}
+
+static void draw_titles(struct tdm_app *app, struct tdm_area area, const struct fit *fit)
+{
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	tdm_canvas_fill(&app->canvas, pen.row, area.col, area.cols, TDM_INK_HEAD, ' ');
+	tdm_pen_skip(&pen, 1);
+	for (int c = 0; c < TDM_PROC_COLUMN_COUNT; c++) {
+		if (!fit->shown[c])
+			continue;
+		char title[32];
+		bool sorted = app->sort == (enum tdm_proc_column)c;
+		const char *arrow = !sorted            ? ""
+				    : app->canvas.utf8 ? (app->reversed ? "△" : "▽")
+						       : (app->reversed ? "^" : "v");
+		snprintf(title, sizeof title, "%s%s", tdm_proc_columns[c].title, arrow);
+		tdm_pen_field(&pen, field_width(fit, c), sorted ? TDM_INK_SORTED : TDM_INK_HEAD, title);
+		tdm_pen_skip(&pen, 1);
+	}
+}
+
+static void draw_bytes(struct tdm_pen *pen, int width, uint64_t bytes, bool is_bound)
+{
+	char text[TDM_BYTES_CAP], bounded[TDM_BYTES_CAP + 4];
+	enum tdm_ink ink = bytes == 0 || bytes == TDM_BYTES_UNKNOWN ? TDM_INK_DIM : TDM_INK_PLAIN;
+	tdm_format_bytes(text, sizeof text, bytes);
+	const char *start = text;
+	while (*start == ' ')
+		start++;
+	if (bytes == 0)
+		start = "0";
+	snprintf(bounded, sizeof bounded, "%s%s", is_bound ? (pen->canvas->utf8 ? "≤" : "<=") : "", start);
+	tdm_pen_field(pen, width, ink, bounded);
+}
+
+static const char *text_cell(
+	const struct tdm_app *app, const struct tdm_proc_row *row, int column, char *dst, size_t cap)
+{
+	const struct tdm_overview *overview = app->overview;
+	const struct tdm_overview_process *process = &overview->processes[row->process];
+	switch (column) {
+	case TDM_PROC_PID:
+		snprintf(dst, cap, "%" PRId32, process->pid);
+		return dst;
+	case TDM_PROC_USER:
+		return process->user;
+	case TDM_PROC_DEVICE:
+		if (row->device != UINT32_MAX)
+			return tdm_device_label(&overview->devices[row->device], dst, cap);
+		return tdm_proc_devices(overview, process, dst, cap);
+	case TDM_PROC_AGE:
+		return row->age_ns == UINT64_MAX ? "?" : tdm_format_duration(dst, cap, row->age_ns);
+	case TDM_PROC_SOURCE:
+		return tdm_proc_sources(process->sources, dst, cap);
+	case TDM_PROC_PHASE:
+		return process->phase;
+	default:
+		return "";
+	}
+}
+
+static void draw_command(struct tdm_pen *pen, const struct tdm_app *app, const struct tdm_proc_row *row, int width)
+{
+	const struct tdm_overview_process *process = &app->overview->processes[row->process];
+	struct tdm_pen cell = { pen->canvas, pen->row, pen->col,
+		pen->col + width < pen->end ? pen->col + width : pen->end };
+	bool utf8 = pen->canvas->utf8;
+	if (row->is_child)
+		tdm_pen_text(&cell, TDM_INK_DIM, row->is_last ? (utf8 ? "└─ " : "`- ") : (utf8 ? "├─ " : "|- "));
+	if (process->life == TDM_LIFE_ENDED)
+		tdm_pen_text(&cell, process->crashed ? TDM_INK_RED : TDM_INK_DIM,
+			process->crashed ? "[crashed] " : "[ended] ");
+	if (process->out_of_memory != 0 && process->out_of_memory != TDM_BYTES_UNKNOWN)
+		tdm_pen_text(&cell, TDM_INK_RED, "[OOM] ");
+	tdm_pen_text(&cell, process->is_foreign ? TDM_INK_DIM : TDM_INK_PLAIN,
+		process->command[0] != '\0' ? process->command : process->comm);
+	pen->col += width;
+}
+
+/* Lines that are no process: in place of the command stands what they are. */
+static void rest_text(const struct tdm_app *app, const struct tdm_proc_row *row, char *dst, size_t cap)
+{
+	const struct tdm_overview_device *device = &app->overview->devices[row->device];
+	const char *branch = !row->is_child     ? ""
+			     : app->canvas.utf8 ? (row->is_last ? "└─ " : "├─ ")
+						: (row->is_last ? "`- " : "|- ");
+	if (row->type == TDM_ROW_UNATTRIBUTED)
+		snprintf(dst, cap, "%s(unattributed)", branch);
+	else if (row->type == TDM_ROW_STALE)
+		snprintf(dst, cap, "%s(left by ended processes)", branch);
+	else
+		snprintf(dst, cap, "%s  /dev/tenstorrent/%" PRId32,
+			device->card[0] != '\0' ? device->card : "card unknown", device->node);
+	if (row->type == TDM_ROW_DEVICE && device->node < 0)
+		snprintf(dst, cap, "%s", device->card[0] != '\0' ? device->card : "card unknown");
+}
+
+static void draw_row(struct tdm_app *app, struct tdm_area area, const struct fit *fit, size_t line)
+{
+	const struct tdm_proc_row *row = &app->rows.rows[line];
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	bool is_process = row->type == TDM_ROW_PROCESS;
+	char cell[CELL_CAP];
+	tdm_pen_text(&pen, TDM_INK_YELLOW, is_process && tdm_app_is_tagged(app, row->handle) ? "*" : " ");
+	for (int c = 0; c < TDM_PROC_COLUMN_COUNT; c++) {
+		if (!fit->shown[c])
+			continue;
+		int width = field_width(fit, c);
+		if (c >= TDM_PROC_DRAM && c <= TDM_PROC_CB)
+			draw_bytes(&pen, width, row->used[c - TDM_PROC_DRAM], false);
+		else if (c == TDM_PROC_MEMORY)
+			draw_bytes(&pen, width, row->memory, false);
+		else if (c == TDM_PROC_PEAK)
+			draw_bytes(&pen, width, row->peak, row->peak_is_sum);
+		else if (c == TDM_PROC_COMMAND && is_process)
+			draw_command(&pen, app, row, width);
+		else if (is_process)
+			tdm_pen_field(&pen, width,
+				c == TDM_PROC_PID || c == TDM_PROC_DEVICE ? TDM_INK_PLAIN
+				: c == TDM_PROC_PHASE                     ? TDM_INK_CYAN
+									  : TDM_INK_DIM,
+				text_cell(app, row, c, cell, sizeof cell));
+		else if (c == TDM_PROC_COMMAND) {
+			rest_text(app, row, cell, sizeof cell);
+			tdm_pen_field(&pen, width, row->type == TDM_ROW_DEVICE ? TDM_INK_BOLD : TDM_INK_YELLOW, cell);
+		} else
+			tdm_pen_field(&pen, width, TDM_INK_BOLD,
+				c == TDM_PROC_DEVICE
+					? tdm_device_label(&app->overview->devices[row->device], cell, sizeof cell)
+					: "");
+		tdm_pen_skip(&pen, 1);
+	}
+}
+
+static void draw_empty(struct tdm_app *app, struct tdm_area area)
+{
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	tdm_pen_skip(&pen, 1);
+	if (app->filter[0] != '\0')
+		tdm_pen_printf(
+			&pen, TDM_INK_DIM, "No process has \"%s\" in it; Esc or \\ changes the filter.", app->filter);
+	else if (app->options.pid != 0)
+		tdm_pen_printf(&pen, TDM_INK_DIM, "Process %" PRId32 " holds no device memory that is known.",
+			app->options.pid);
+	else
+		tdm_pen_text(&pen, TDM_INK_DIM, "No process uses a device. Programs show up here when they run.");
+}
+
+void tdm_proc_table_draw(struct tdm_app *app, struct tdm_area area, bool has_keys)
+{
+	struct fit fit = fit_columns(app, area.cols - 1);
+	struct tdm_area head = tdm_area_take_rows(&area, 1);
+	if (head.rows == 0)
+		return;
+	draw_titles(app, head, &fit);
+	tdm_list_fit(&app->processes, app->rows.count, area.rows);
+	if (app->rows.count == 0)
+		draw_empty(app, area);
+	for (int i = 0; i < area.rows && app->processes.top + (size_t)i < app->rows.count; i++) {
+		size_t line = app->processes.top + (size_t)i;
+		struct tdm_area row = { area.row + i, area.col, 1, area.cols };
+		draw_row(app, row, &fit, line);
+		if (line == app->processes.chosen)
+			tdm_canvas_shade(
+				&app->canvas, row.row, row.col, row.cols, has_keys ? TDM_INK_CURSOR : TDM_INK_CHOSEN);
+	}
+}

@@ -1,0 +1,153 @@
+/* Screen 2: one device: identity, telemetry, every kind, and where its buffers lie. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "tui/device_block.h"
+#include "tui/map_draw.h"
+#include "tui/screens.h"
+
+enum { GRAPH_ROWS = 3, READING_COLUMNS = 26 };
+
+static void refresh(struct tdm_app *app, bool now)
+{
+	size_t device;
+	if (tdm_app_chosen_device(app, &device) != NULL)
+		tdm_device_view_refresh(&app->device, app->provider, app->overview, device, now);
+}
+
+static void format_reading(
+	const struct tdm_reading *r, double unit, int digits, const char *suffix, char *dst, size_t cap)
+{
+	if (r->is_known)
+		snprintf(dst, cap, "%.*f %s", digits, (double)r->value / unit, suffix);
+	else
+		snprintf(dst, cap, "%s", r->err != 0 ? tdm_err_text(r->err) : "not offered");
+}
+
+static void draw_readings(struct tdm_page *page, const struct tdm_overview_telemetry *t)
+{
+	const char *celsius = page->canvas->utf8 ? "°C" : "C";
+	const struct {
+		const char *name;
+		const struct tdm_reading *reading;
+		double unit;
+		int digits;
+		const char *suffix;
+	} all[] = {
+		{ "temperature", &t->temp, 1000, 1, celsius },
+		{ "limit", &t->temp_max, 1000, 1, celsius },
+		{ "power", &t->power, 1e6, 1, "W" },
+		{ "limit", &t->power_max, 1e6, 1, "W" },
+		{ "clock", &t->clock, 1, 0, "MHz" },
+		{ "voltage", &t->voltage, 1, 0, "mV" },
+		{ "current", &t->current, 1000, 1, "A" },
+		{ "fan", &t->fan, 1, 0, "rpm" },
+		{ "heartbeat", &t->heartbeat, 1, 0, "" },
+	};
+	enum { COUNT = sizeof all / sizeof all[0] };
+	int in_line = page->area.cols / READING_COLUMNS > 0 ? page->area.cols / READING_COLUMNS : 1;
+	struct tdm_pen pen = { 0 };
+	for (int i = 0; i < COUNT; i++) {
+		char text[128];
+		if (i % in_line == 0)
+			pen = tdm_page_line(page);
+		format_reading(all[i].reading, all[i].unit, all[i].digits, all[i].suffix, text, sizeof text);
+		tdm_pen_skip(&pen, 2);
+		tdm_pen_field(&pen, 12, TDM_INK_DIM, all[i].name);
+		tdm_pen_field(&pen, READING_COLUMNS - 14, all[i].reading->is_known ? TDM_INK_PLAIN : TDM_INK_DIM, text);
+	}
+}
+
+static void draw_more(struct tdm_page *page, const struct tdm_overview_device *device, enum tdm_kind kind)
+{
+	const struct tdm_overview_kind *k = &device->kinds[kind];
+	char bytes[TDM_BYTES_CAP], other[TDM_BYTES_CAP];
+	bool has_rival = k->rival_from != TDM_FROM_NONE && k->rival_used != TDM_BYTES_UNKNOWN;
+	bool has_rest = k->unattributed != 0 && k->unattributed != TDM_BYTES_UNKNOWN;
+	bool has_stale = k->stale != 0 && k->stale != TDM_BYTES_UNKNOWN;
+	if (!has_rival && !has_rest && !has_stale)
+		return;
+	struct tdm_pen pen = tdm_page_line(page);
+	tdm_pen_skip(&pen, 11);
+	if (has_rest)
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "%s unattributed   ",
+			tdm_format_bytes_short(bytes, sizeof bytes, k->unattributed));
+	if (has_stale)
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "%s left by ended processes, on the device no more   ",
+			tdm_format_bytes_short(bytes, sizeof bytes, k->stale));
+	if (has_rival)
+		tdm_pen_printf(&pen, TDM_INK_DIM, "%s says %s; %" PRIu32 " processes that only it knows have %s",
+			tdm_from_name((enum tdm_from)k->rival_from),
+			tdm_format_bytes_short(bytes, sizeof bytes, k->rival_used), k->rival_processes,
+			tdm_format_bytes_short(other, sizeof other, k->rival_bytes));
+}
+
+static bool is_shown(const struct tdm_overview_device *device, int kind)
+{
+	const struct tdm_overview_kind *k = &device->kinds[kind];
+	return kind <= TDM_KIND_CB || (k->used != 0 && k->used != TDM_BYTES_UNKNOWN) ||
+	       (k->peak != 0 && k->peak != TDM_BYTES_UNKNOWN);
+}
+
+static void draw_kinds(struct tdm_page *page, const struct tdm_overview_device *device)
+{
+	tdm_page_line(page);
+	for (int kind = 0; kind < TDM_KIND_COUNT; kind++) {
+		if (!is_shown(device, kind))
+			continue;
+		struct tdm_pen pen = tdm_page_line(page);
+		tdm_pen_skip(&pen, 2);
+		tdm_device_kind(&pen, device, (enum tdm_kind)kind);
+		draw_more(page, device, (enum tdm_kind)kind);
+	}
+	for (uint32_t i = 0; i < device->chip_count && i < TDM_OVERVIEW_CHIPS_MAX && device->chip_count > 1; i++) {
+		const struct tdm_overview_chip *chip = &device->chips[i];
+		char dram[TDM_BYTES_CAP], l1[TDM_BYTES_CAP];
+		struct tdm_pen pen = tdm_page_line(page);
+		tdm_pen_printf(&pen, TDM_INK_DIM, "  chip %" PRIu32 "%s: DRAM %s, L1 %s", chip->chip,
+			chip->is_remote ? " (remote)" : "",
+			tdm_format_bytes_short(dram, sizeof dram, chip->bytes[TDM_KIND_DRAM]),
+			tdm_format_bytes_short(l1, sizeof l1, chip->bytes[TDM_KIND_L1]));
+	}
+}
+
+static void draw(struct tdm_app *app, struct tdm_area area)
+{
+	const struct tdm_overview_device *device = tdm_app_chosen_device(app, NULL);
+	if (device == NULL) {
+		struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 1);
+		tdm_pen_text(&pen, TDM_INK_YELLOW, "  There is no device.");
+		return;
+	}
+	struct tdm_page page = tdm_page_begin(&app->canvas, area, &app->device.list);
+	struct tdm_pen pen = tdm_page_line(&page);
+	tdm_pen_skip(&pen, 1);
+	tdm_device_identity(&pen, device);
+	if (app->shown_count > 1)
+		tdm_pen_printf(&pen, TDM_INK_DIM, "   (%zu of %zu)", app->devices.chosen + 1, app->shown_count);
+	draw_readings(&page, &device->telemetry);
+	draw_kinds(&page, device);
+	tdm_page_line(&page);
+	tdm_device_graphs(app, tdm_page_block(&page, GRAPH_ROWS), device);
+	tdm_map_draw(&page, &app->device);
+	tdm_page_end(&page, &app->device.list);
+	if (app->device.list.count > app->device.list.page && area.cols > 40) {
+		char text[64];
+		int len = snprintf(text, sizeof text, " lines %zu-%zu of %zu ", app->device.list.top + 1,
+			app->device.list.top + app->device.list.page, app->device.list.count);
+		tdm_canvas_put(&app->canvas, area.row, area.col + area.cols - len, len, TDM_INK_HEAD, text);
+	}
+}
+
+static bool key(struct tdm_app *app, int key)
+{
+	return tdm_list_scroll(&app->device.list, key);
+}
+
+const struct tdm_screen tdm_screen_device = {
+	.name = "device",
+	.refresh = refresh,
+	.draw = draw,
+	.key = key,
+};

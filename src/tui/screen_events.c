@@ -1,0 +1,181 @@
+/* Screen 4: events as they happen, the newest at the bottom. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "event/event.h"
+#include "tui/device_block.h"
+#include "tui/screens.h"
+#include "tui/terminal.h"
+
+static void refresh(struct tdm_app *app, bool now)
+{
+	(void)now;
+	if (app->events.is_on)
+		return; /* the loop reads them */
+	app->events.is_on = true;
+	tdm_event_log_read(&app->events, app->provider);
+}
+
+static enum tdm_ink ink_of(const struct tdm_overview_event *event)
+{
+	if (event->is_fault)
+		return TDM_INK_RED;
+	switch (event->op) {
+	case TDM_OP_ALLOC:
+		return TDM_INK_GREEN;
+	case TDM_OP_FREE:
+		return TDM_INK_BLUE;
+	case TDM_OP_OOM:
+		return TDM_INK_RED;
+	case TDM_OP_PHASE:
+	case TDM_OP_PROGRAM:
+		return TDM_INK_CYAN;
+	default:
+		return TDM_INK_YELLOW;
+	}
+}
+
+static void draw_time(struct tdm_pen *pen, uint64_t time_ns)
+{
+	char text[16] = "", shown[32] = "?";
+	time_t seconds = (time_t)(time_ns / TDM_NS_PER_S);
+	struct tm local;
+	if (time_ns != 0 && localtime_r(&seconds, &local) != NULL &&
+		strftime(text, sizeof text, "%H:%M:%S", &local) != 0)
+		snprintf(shown, sizeof shown, "%s.%03u", text, (unsigned)(time_ns / TDM_NS_PER_MS % 1000));
+	tdm_pen_field(pen, 13, TDM_INK_DIM, shown);
+}
+
+static void draw_bytes(struct tdm_pen *pen, uint64_t bytes)
+{
+	char text[TDM_BYTES_CAP];
+	tdm_pen_field(pen, -12, bytes == TDM_BYTES_UNKNOWN ? TDM_INK_DIM : TDM_INK_PLAIN,
+		tdm_format_bytes_short(text, sizeof text, bytes));
+}
+
+static void draw_event(struct tdm_app *app, struct tdm_area line, const struct tdm_overview_event *event)
+{
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
+	char text[64];
+	tdm_pen_skip(&pen, 1);
+	draw_time(&pen, event->time_ns);
+	snprintf(text, sizeof text, "%" PRId32, event->pid);
+	tdm_pen_field(&pen, -8, TDM_INK_PLAIN, text);
+	if (event->op == TDM_OP_LOST) {
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "  %s events are missing here",
+			tdm_format_count(text, sizeof text, event->asked));
+		return;
+	}
+	snprintf(text, sizeof text, "%" PRId32, event->number);
+	tdm_pen_field(&pen, -5, TDM_INK_PLAIN, event->number >= 0 ? text : "");
+	tdm_pen_skip(&pen, 2);
+	tdm_pen_field(&pen, 9, ink_of(event), event->op < TDM_OP_COUNT ? tdm_op_name((enum tdm_op)event->op) : "?");
+	bool has_memory = event->op == TDM_OP_ALLOC || event->op == TDM_OP_FREE || event->op == TDM_OP_OOM;
+	if (has_memory) {
+		tdm_pen_field(&pen, 10, TDM_INK_LABEL, tdm_device_kind_title((enum tdm_kind)event->kind));
+		snprintf(text, sizeof text, "0x%" PRIx64, event->address);
+		tdm_pen_field(&pen, -14, TDM_INK_DIM, event->address == TDM_ADDRESS_UNKNOWN ? "" : text);
+		draw_bytes(&pen, event->asked);
+		draw_bytes(&pen, event->reserved);
+		tdm_pen_skip(&pen, 2);
+	}
+	if (event->is_fault)
+		tdm_pen_text(&pen, TDM_INK_RED, "released twice, or never allocated  ");
+	tdm_pen_text(&pen, has_memory ? TDM_INK_PLAIN : TDM_INK_CYAN, event->name);
+}
+
+static void draw_state(struct tdm_app *app, struct tdm_area area)
+{
+	const struct tdm_event_log *log = &app->events;
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	char text[TDM_BYTES_CAP];
+	tdm_pen_printf(&pen, TDM_INK_PLAIN, " %s events", tdm_format_count(text, sizeof text, log->seen));
+	if (log->lost != 0)
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, ", %s missing", tdm_format_count(text, sizeof text, log->lost));
+	tdm_pen_printf(&pen, TDM_INK_DIM, "   op ");
+	tdm_pen_text(&pen, TDM_INK_PLAIN, log->op < 0 ? "all" : tdm_op_name((enum tdm_op)log->op));
+	tdm_pen_printf(&pen, TDM_INK_DIM, "   memory ");
+	tdm_pen_text(&pen, TDM_INK_PLAIN, log->kind < 0 ? "all" : tdm_device_kind_title((enum tdm_kind)log->kind));
+	const struct tdm_overview_process *process = tdm_app_find_process(app, log->handle);
+	tdm_pen_printf(&pen, TDM_INK_DIM, "   process ");
+	if (process != NULL)
+		tdm_pen_printf(&pen, TDM_INK_PLAIN, "%" PRId32, process->pid);
+	else
+		tdm_pen_text(&pen, TDM_INK_PLAIN, log->handle != 0 ? "gone" : "all");
+	if (log->filter[0] != '\0')
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "   only \"%s\"", log->filter);
+	if (!log->follows)
+		tdm_pen_text(&pen, TDM_INK_YELLOW, "   scrolled back: End follows again");
+}
+
+static void draw_head(struct tdm_app *app, struct tdm_area area)
+{
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	tdm_canvas_fill(&app->canvas, area.row, area.col, area.cols, TDM_INK_HEAD, ' ');
+	tdm_pen_skip(&pen, 1);
+	tdm_pen_field(&pen, 13, TDM_INK_HEAD, "TIME");
+	tdm_pen_field(&pen, -8, TDM_INK_HEAD, "PID");
+	tdm_pen_field(&pen, -5, TDM_INK_HEAD, "DEV");
+	tdm_pen_skip(&pen, 2);
+	tdm_pen_field(&pen, 9, TDM_INK_HEAD, "OP");
+	tdm_pen_field(&pen, 10, TDM_INK_HEAD, "KIND");
+	tdm_pen_field(&pen, -14, TDM_INK_HEAD, "ADDRESS");
+	tdm_pen_field(&pen, -12, TDM_INK_HEAD, "ASKED");
+	tdm_pen_field(&pen, -12, TDM_INK_HEAD, "RESERVED");
+	tdm_pen_text(&pen, TDM_INK_HEAD, "  NAME");
+}
+
+static void draw(struct tdm_app *app, struct tdm_area area)
+{
+	struct tdm_event_log *log = &app->events;
+	draw_state(app, tdm_area_take_rows(&area, 1));
+	if (area.rows > 1)
+		draw_head(app, tdm_area_take_rows(&area, 1));
+	tdm_event_log_prepare(log);
+	if (log->follows)
+		log->list.chosen = log->line_count != 0 ? log->line_count - 1 : 0;
+	else
+		log->list.chosen = log->list.top;
+	tdm_list_fit(&log->list, log->line_count, area.rows);
+	if (log->line_count == 0) {
+		struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+		tdm_pen_text(&pen, TDM_INK_DIM,
+			log->count == 0 ? "  No event yet. Programs that are linked with libtidemark and run with "
+					  "TIDEMARK=1 send them."
+					: "  No event is of the kind that is shown.");
+	}
+	for (int i = 0; i < area.rows && log->list.top + (size_t)i < log->line_count; i++)
+		draw_event(app, (struct tdm_area){ area.row + i, area.col, 1, area.cols },
+			tdm_event_log_line(log, log->list.top + (size_t)i));
+}
+
+static bool key(struct tdm_app *app, int key)
+{
+	struct tdm_event_log *log = &app->events;
+	if (!tdm_list_scroll(&log->list, key))
+		return false;
+	log->follows = key == TDM_KEY_END || log->list.top + log->list.page >= log->list.count;
+	return true;
+}
+
+static char *filter(struct tdm_app *app)
+{
+	return app->events.filter;
+}
+
+static void filtered(struct tdm_app *app)
+{
+	tdm_event_log_changed(&app->events);
+}
+
+const struct tdm_screen tdm_screen_events = {
+	.name = "events",
+	.refresh = refresh,
+	.draw = draw,
+	.key = key,
+	.filter = filter,
+	.filtered = filtered,
+};

@@ -1,0 +1,121 @@
+/* Screen 1: all devices above, all processes below. */
+#include <stdio.h>
+
+#include "tui/device_block.h"
+#include "tui/pick.h"
+#include "tui/proc_table.h"
+#include "tui/screens.h"
+
+static void draw_no_device(struct tdm_app *app, struct tdm_area area)
+{
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	tdm_pen_skip(&pen, 1);
+	if (app->overview->device_count == 0)
+		tdm_pen_text(&pen, TDM_INK_YELLOW, "No device: the driver shows none, and no program reports one.");
+	else
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "None of the %zu devices is \"%s\".", app->overview->device_count,
+			app->options.device);
+}
+
+/* What could not be read, and bytes that need a word, in one line under the devices. */
+static bool draw_problem(struct tdm_app *app, struct tdm_area area)
+{
+	const struct tdm_overview *overview = app->overview;
+	if (overview->problem_count == 0 || area.rows < 1)
+		return false;
+	const struct tdm_overview_problem *first = &overview->problems[0];
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	tdm_pen_printf(&pen, TDM_INK_YELLOW, " ! %s: %s", first->place, first->text);
+	if (overview->problem_count > 1)
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "  and %zu more (press !)", overview->problem_count - 1);
+	return true;
+}
+
+static void draw_devices(struct tdm_app *app, struct tdm_area area, const struct tdm_layout *layout)
+{
+	int lines = layout->block_rows > 0 ? area.rows / layout->block_rows : 0;
+	size_t page = (size_t)(lines > 0 ? lines : 0) * (size_t)layout->columns;
+	tdm_list_fit(&app->devices, app->shown_count, (int)page);
+	if (layout->columns > 1) /* whole lines are scrolled */
+		app->devices.top -= app->devices.top % (size_t)layout->columns;
+	int width = area.cols / layout->columns;
+	for (size_t i = 0; i < page && app->devices.top + i < app->shown_count; i++) {
+		size_t at = app->devices.top + i;
+		struct tdm_area block = { area.row + (int)(i / (size_t)layout->columns) * layout->block_rows,
+			area.col + (int)(i % (size_t)layout->columns) * width, layout->block_rows, width };
+		enum tdm_ink mark = at != app->devices.chosen || app->shown_count == 1 ? TDM_INK_PLAIN
+				    : app->devices_have_keys                           ? TDM_INK_CURSOR
+										       : TDM_INK_PLAIN;
+		tdm_device_block(app, block, &app->overview->devices[app->shown[at]], layout->detail, mark);
+	}
+}
+
+/* At the right end of the processes' titles, when some devices have to be scrolled to. */
+static void draw_scroll(struct tdm_app *app, struct tdm_area area)
+{
+	const struct tdm_list *list = &app->devices;
+	char text[64];
+	if (app->shown_count <= list->page || area.rows < 1)
+		return;
+	size_t end = list->top + list->page < app->shown_count ? list->top + list->page : app->shown_count;
+	int len = snprintf(text, sizeof text, " devices %zu-%zu of %zu ", list->top + 1, end, app->shown_count);
+	if (area.cols > 2 * len)
+		tdm_canvas_put(&app->canvas, area.row, area.col + area.cols - len, len, TDM_INK_HEAD, text);
+}
+
+static void draw(struct tdm_app *app, struct tdm_area area)
+{
+	struct tdm_layout layout = tdm_layout_compute(area.rows, area.cols, app->shown_count, app->most_detail);
+	if (app->shown_count == 0)
+		draw_no_device(app, tdm_area_take_rows(&area, 1));
+	else
+		draw_devices(app, tdm_area_take_rows(&area, layout.device_rows), &layout);
+	if (area.rows > 3 && draw_problem(app, (struct tdm_area){ area.row, area.col, 1, area.cols }))
+		tdm_area_take_rows(&area, 1);
+	tdm_proc_table_draw(app, area, !app->devices_have_keys);
+	draw_scroll(app, area);
+}
+
+static bool key(struct tdm_app *app, int key)
+{
+	if (app->devices_have_keys) {
+		if (!tdm_list_key(&app->devices, key))
+			return false;
+		const struct tdm_overview_device *device = tdm_app_chosen_device(app, NULL);
+		app->device_key = device != NULL ? tdm_pick_key(device) : 0;
+		return true;
+	}
+	return tdm_list_key(&app->processes, key);
+}
+
+static bool row_has(const struct tdm_app *app, const struct tdm_proc_row *row)
+{
+	return row->type == TDM_ROW_PROCESS && tdm_pick_process(&app->overview->processes[row->process], app->search);
+}
+
+static bool search(struct tdm_app *app, size_t from, bool forward)
+{
+	size_t count = app->rows.count;
+	for (size_t i = 0; i < count; i++) {
+		size_t line = forward ? (from + i) % count : (from + count - i) % count;
+		if (row_has(app, &app->rows.rows[line])) {
+			app->processes.chosen = line;
+			return true;
+		}
+	}
+	return false;
+}
+
+static char *filter(struct tdm_app *app)
+{
+	return app->filter;
+}
+
+const struct tdm_screen tdm_screen_overview = {
+	.name = "overview",
+	.draw = draw,
+	.key = key,
+	.search = search,
+	.filter = filter,
+	.filtered = tdm_app_update_rows,
+};

@@ -1,0 +1,337 @@
+/* Screen 3: one process: what it is, what it holds of each kind, and its live buffers or the places that have them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/duration.h"
+#include "tui/device_block.h"
+#include "tui/gauge.h"
+#include "tui/pick.h"
+#include "tui/proc_table.h"
+#include "tui/screens.h"
+
+enum { TEXT_CAP = 320, KIND_LINES_MAX = 8 };
+
+static void refresh(struct tdm_app *app, bool now)
+{
+	const struct tdm_overview_process *process = tdm_app_chosen_process(app);
+	if (process == NULL)
+		return;
+	app->process_handle = process->handle;
+	tdm_buffer_view_refresh(&app->buffers, app->provider, app->overview, process, now);
+}
+
+static void fact(struct tdm_pen *pen, const char *name, const char *value)
+{
+	tdm_pen_printf(pen, TDM_INK_DIM, "  %s ", name);
+	tdm_pen_text(pen, TDM_INK_PLAIN, value);
+}
+
+static void count_fact(struct tdm_pen *pen, const char *name, uint64_t count, enum tdm_ink bad)
+{
+	char text[TDM_BYTES_CAP];
+	tdm_pen_printf(pen, TDM_INK_DIM, "  %s ", name);
+	tdm_pen_text(pen,
+		count == TDM_BYTES_UNKNOWN ? TDM_INK_DIM
+		: count != 0               ? bad
+					   : TDM_INK_PLAIN,
+		tdm_format_count(text, sizeof text, count));
+}
+
+static void draw_facts(struct tdm_app *app, struct tdm_area area, const struct tdm_overview_process *process)
+{
+	char text[TEXT_CAP];
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	tdm_pen_printf(&pen, TDM_INK_BOLD, " %" PRId32 "  ", process->pid);
+	tdm_pen_text(&pen, TDM_INK_BOLD, process->command[0] != '\0' ? process->command : process->comm);
+	pen = tdm_pen_at(&app->canvas, area, 1);
+	fact(&pen, "user", process->user);
+	fact(&pen, "devices", tdm_proc_devices(app->overview, process, text, sizeof text));
+	time_t seconds = (time_t)(process->started_ns / TDM_NS_PER_S);
+	struct tm local;
+	if (process->started_ns != 0 && localtime_r(&seconds, &local) != NULL &&
+		strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local) != 0)
+		fact(&pen, "started", text);
+	if (process->started_ns != 0 && process->started_ns <= app->overview->real_ns)
+		fact(&pen, "age", tdm_format_duration(text, sizeof text, app->overview->real_ns - process->started_ns));
+	fact(&pen, "source", tdm_proc_sources(process->sources, text, sizeof text));
+	if (process->in_container)
+		tdm_pen_text(&pen, TDM_INK_MAGENTA, "  in a container: it knows itself by another pid");
+	pen = tdm_pen_at(&app->canvas, area, 2);
+	tdm_pen_text(&pen, TDM_INK_DIM, "  phase ");
+	tdm_pen_text(&pen, process->phase[0] != '\0' ? TDM_INK_CYAN : TDM_INK_DIM,
+		process->phase[0] != '\0' ? process->phase : "none");
+	count_fact(&pen, "lost events", process->lost, TDM_INK_YELLOW);
+	count_fact(&pen, "faults", process->faults, TDM_INK_RED);
+	count_fact(&pen, "out of memory", process->out_of_memory, TDM_INK_RED);
+	if (process->life == TDM_LIFE_ENDED)
+		tdm_pen_text(&pen, TDM_INK_RED, process->crashed ? "  ended without saying goodbye" : "  has ended");
+}
+
+static void bytes_field(struct tdm_pen *pen, uint64_t bytes)
+{
+	char text[TDM_BYTES_CAP];
+	tdm_pen_field(pen, -(TDM_BYTES_COLUMNS + 2),
+		bytes == TDM_BYTES_UNKNOWN || bytes == 0 ? TDM_INK_DIM : TDM_INK_PLAIN,
+		tdm_format_bytes_short(text, sizeof text, bytes));
+}
+
+static void draw_kind_head(struct tdm_app *app, struct tdm_area area)
+{
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	tdm_canvas_fill(&app->canvas, area.row, area.col, area.cols, TDM_INK_HEAD, ' ');
+	tdm_pen_skip(&pen, 2);
+	tdm_pen_field(&pen, 6, TDM_INK_HEAD, "DEV");
+	tdm_pen_field(&pen, 12, TDM_INK_HEAD, "KIND");
+	tdm_pen_field(&pen, -12, TDM_INK_HEAD, "USED");
+	tdm_pen_field(&pen, -12, TDM_INK_HEAD, "PEAK");
+	tdm_pen_field(&pen, -12, TDM_INK_HEAD, "BUFFERS");
+	tdm_pen_text(&pen, TDM_INK_HEAD, "  OF THE DEVICE");
+}
+
+static void draw_amount(
+	struct tdm_app *app, struct tdm_area line, const struct tdm_overview_holding *holding, enum tdm_kind kind)
+{
+	const struct tdm_overview_amount *amount = &holding->kinds[kind];
+	const struct tdm_overview_device *device = &app->overview->devices[holding->device];
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
+	char label[16], text[TDM_BYTES_CAP];
+	tdm_pen_skip(&pen, 2);
+	tdm_pen_field(&pen, 6, TDM_INK_PLAIN, tdm_device_label(device, label, sizeof label));
+	tdm_pen_field(&pen, 12, TDM_INK_LABEL, tdm_device_kind_title(kind));
+	bytes_field(&pen, amount->used);
+	bytes_field(&pen, amount->peak);
+	tdm_pen_field(&pen, -12, TDM_INK_PLAIN, tdm_format_count(text, sizeof text, amount->buffers));
+	tdm_pen_skip(&pen, 2);
+	if (tdm_pen_room(&pen) > 20)
+		tdm_gauge_bar(&pen, tdm_pen_room(&pen) - 18 < 40 ? tdm_pen_room(&pen) - 18 : 40, amount->used,
+			device->kinds[kind].total);
+	tdm_gauge_percent(&pen, amount->used, device->kinds[kind].total);
+	tdm_pen_printf(&pen, TDM_INK_DIM, "  %s", tdm_from_name((enum tdm_from)amount->from));
+}
+
+static bool has_amount(const struct tdm_overview_amount *amount)
+{
+	return (amount->used != 0 && amount->used != TDM_BYTES_UNKNOWN) ||
+	       (amount->peak != 0 && amount->peak != TDM_BYTES_UNKNOWN);
+}
+
+/* Every kind that it has or had. How many lines were used. */
+static int draw_amounts(struct tdm_app *app, struct tdm_area area, const struct tdm_overview_process *process)
+{
+	int used = 0;
+	uint64_t left_out = 0;
+	for (uint32_t h = 0; h < process->holding_count; h++) {
+		const struct tdm_overview_holding *holding = &app->overview->holdings[process->first_holding + h];
+		for (int kind = 0; kind < TDM_KIND_COUNT; kind++) {
+			if (!has_amount(&holding->kinds[kind]))
+				continue;
+			if (used >= area.rows)
+				left_out++;
+			else
+				draw_amount(app, (struct tdm_area){ area.row + used++, area.col, 1, area.cols },
+					holding, (enum tdm_kind)kind);
+		}
+	}
+	if (used == 0 && area.rows > 0) {
+		struct tdm_pen pen = tdm_pen_at(&app->canvas, area, used++);
+		tdm_pen_text(&pen, TDM_INK_DIM, "  It holds nothing that is known.");
+	}
+	if (left_out != 0) {
+		char text[48];
+		int len = snprintf(text, sizeof text, " and %" PRIu64 " more lines ", left_out);
+		tdm_canvas_put(&app->canvas, area.row + used - 1, area.col + area.cols - len, len, TDM_INK_HEAD, text);
+	}
+	return used;
+}
+
+static const char *place_of(const struct tdm_snapshot *snapshot, uint32_t name, uint32_t stack, char *dst, size_t cap)
+{
+	const char *text = tdm_snapshot_text(snapshot, name);
+	if (text[0] != '\0')
+		return text;
+	uint32_t count;
+	const struct tdm_kept_frame *frames = tdm_snapshot_stack(snapshot, stack, &count);
+	if (count == 0)
+		return "(no name)";
+	text = tdm_snapshot_text(snapshot, frames[0].text);
+	if (text[0] != '\0')
+		return text;
+	snprintf(dst, cap, "0x%" PRIx64, frames[0].address);
+	return dst;
+}
+
+static void draw_age(struct tdm_pen *pen, const struct tdm_snapshot *snapshot, uint64_t born_ns)
+{
+	char text[TDM_DURATION_CAP];
+	bool is_known = born_ns != 0 && born_ns <= snapshot->time_ns;
+	tdm_pen_field(pen, -9, TDM_INK_DIM,
+		is_known ? tdm_format_duration(text, sizeof text, snapshot->time_ns - born_ns) : "?");
+	tdm_pen_skip(pen, 2);
+}
+
+static void draw_buffer(struct tdm_app *app, struct tdm_area line, size_t index)
+{
+	const struct tdm_snapshot *snapshot = app->buffers.snapshot;
+	const struct tdm_buffer *buffer = tdm_buffer_view_buffer(&app->buffers, index);
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
+	char text[TEXT_CAP];
+	tdm_pen_skip(&pen, 1);
+	tdm_pen_field(&pen, 10, TDM_INK_LABEL, tdm_device_kind_title((enum tdm_kind)buffer->kind));
+	snprintf(text, sizeof text, "%" PRIu32, snapshot->holdings[buffer->holding].number);
+	tdm_pen_field(&pen, 4, TDM_INK_PLAIN, text);
+	snprintf(text, sizeof text, "0x%" PRIx64, buffer->address);
+	tdm_pen_field(&pen, -14, TDM_INK_DIM, buffer->address == TDM_ADDRESS_UNKNOWN ? "no address" : text);
+	bytes_field(&pen, buffer->asked_bytes);
+	bytes_field(&pen, buffer->reserved_bytes);
+	snprintf(text, sizeof text, "%" PRIu32, buffer->banks);
+	tdm_pen_field(&pen, -7, TDM_INK_DIM,
+		(buffer->flags & TDM_EVENT_VIEW) != 0 ? "view"
+		: buffer->banks == 0                  ? "?"
+						      : text);
+	draw_age(&pen, snapshot, buffer->born_ns);
+	tdm_pen_text(&pen, TDM_INK_PLAIN, place_of(snapshot, buffer->name, buffer->stack, text, sizeof text));
+	const char *program = tdm_snapshot_text(snapshot, buffer->program);
+	if (program[0] != '\0')
+		tdm_pen_printf(&pen, TDM_INK_CYAN, "  %s", program);
+}
+
+static void draw_site(struct tdm_app *app, struct tdm_area line, size_t index)
+{
+	const struct tdm_snapshot *snapshot = app->buffers.snapshot;
+	const struct tdm_site *site = tdm_buffer_view_site(&app->buffers, index);
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
+	char text[TEXT_CAP];
+	tdm_pen_skip(&pen, 1);
+	tdm_pen_field(&pen, 10, TDM_INK_LABEL, tdm_device_kind_title((enum tdm_kind)site->kind));
+	tdm_pen_field(&pen, -10, TDM_INK_PLAIN, tdm_format_count(text, sizeof text, site->count));
+	bytes_field(&pen, site->asked_bytes);
+	bytes_field(&pen, site->reserved_bytes);
+	draw_age(&pen, snapshot, site->oldest_ns);
+	tdm_pen_text(&pen, TDM_INK_PLAIN, place_of(snapshot, site->name, site->stack, text, sizeof text));
+}
+
+static void head_field(struct tdm_pen *pen, int width, const char *text, bool is_sorted)
+{
+	tdm_pen_field(pen, width, is_sorted ? TDM_INK_SORTED : TDM_INK_HEAD, text);
+}
+
+static void draw_buffer_head(struct tdm_app *app, struct tdm_area area)
+{
+	const struct tdm_buffer_view *view = &app->buffers;
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	tdm_canvas_fill(&app->canvas, area.row, area.col, area.cols, TDM_INK_HEAD, ' ');
+	tdm_pen_skip(&pen, 1);
+	head_field(&pen, 10, "KIND", false);
+	if (view->by_site)
+		head_field(&pen, -10, "BUFFERS", false);
+	else {
+		head_field(&pen, 4, "DEV", false);
+		head_field(&pen, -14, "ADDRESS", view->sort == TDM_SORT_ADDRESS);
+	}
+	head_field(&pen, -12, "ASKED", false);
+	head_field(&pen, -12, "RESERVED", view->by_site || view->sort == TDM_SORT_SIZE);
+	if (!view->by_site)
+		head_field(&pen, -7, "BANKS", false);
+	head_field(&pen, -9, view->by_site ? "OLDEST" : "AGE", !view->by_site && view->sort == TDM_SORT_AGE);
+	tdm_pen_skip(&pen, 2);
+	tdm_pen_text(&pen, !view->by_site && view->sort == TDM_SORT_SITE ? TDM_INK_SORTED : TDM_INK_HEAD, "SITE");
+	tdm_pen_text(&pen, TDM_INK_HEAD, view->by_site ? "" : "  PROGRAM");
+	char text[96], count[TDM_BYTES_CAP];
+	int len = snprintf(text, sizeof text, " %s %s%s ",
+		tdm_format_count(count, sizeof count, tdm_buffer_view_count(view)), view->by_site ? "sites" : "buffers",
+		view->filter[0] != '\0' ? ", filtered" : "");
+	if (area.cols > 96)
+		tdm_canvas_put(&app->canvas, area.row, area.col + area.cols - len, len, TDM_INK_HEAD, text);
+}
+
+static void draw_buffers(struct tdm_app *app, struct tdm_area area)
+{
+	struct tdm_buffer_view *view = &app->buffers;
+	struct tdm_area head = tdm_area_take_rows(&area, 1);
+	if (head.rows == 0)
+		return;
+	tdm_buffer_view_prepare(view);
+	draw_buffer_head(app, head);
+	size_t count = tdm_buffer_view_count(view);
+	tdm_list_fit(&view->list, count, area.rows);
+	if (view->snapshot == NULL || view->failed || count == 0) {
+		struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+		tdm_pen_printf(&pen, view->snapshot == NULL || view->failed ? TDM_INK_YELLOW : TDM_INK_DIM, "  %s",
+			view->snapshot == NULL ? view->problem.text
+			: view->failed         ? "Out of memory: the buffers cannot be listed."
+			: view->filter[0] != 0 ? "No buffer has the text of the filter; Esc takes it back."
+					       : "It has no live buffer.");
+		return;
+	}
+	for (int i = 0; i < area.rows && view->list.top + (size_t)i < count; i++) {
+		struct tdm_area line = { area.row + i, area.col, 1, area.cols };
+		size_t index = view->list.top + (size_t)i;
+		(view->by_site ? draw_site : draw_buffer)(app, line, index);
+		if (index == view->list.chosen)
+			tdm_canvas_shade(&app->canvas, line.row, line.col, line.cols, TDM_INK_CURSOR);
+	}
+}
+
+static void draw(struct tdm_app *app, struct tdm_area area)
+{
+	const struct tdm_overview_process *process = tdm_app_chosen_process(app);
+	if (process == NULL) {
+		struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 1);
+		tdm_pen_text(&pen, TDM_INK_YELLOW,
+			app->process_handle != 0
+				? "  The process is gone. Esc goes back."
+				: "  No process is chosen: choose one on the overview and press Enter.");
+		return;
+	}
+	draw_facts(app, tdm_area_take_rows(&area, 3), process);
+	if (area.rows >= 8) {
+		draw_kind_head(app, tdm_area_take_rows(&area, 1));
+		int most = area.rows / 3 < KIND_LINES_MAX ? area.rows / 3 : KIND_LINES_MAX;
+		int used = draw_amounts(app, (struct tdm_area){ area.row, area.col, most, area.cols }, process);
+		tdm_area_take_rows(&area, used);
+	}
+	draw_buffers(app, area);
+}
+
+static bool key(struct tdm_app *app, int key)
+{
+	return tdm_list_key(&app->buffers.list, key);
+}
+
+static bool search(struct tdm_app *app, size_t from, bool forward)
+{
+	struct tdm_buffer_view *view = &app->buffers;
+	tdm_buffer_view_prepare(view);
+	size_t count = tdm_buffer_view_count(view);
+	for (size_t i = 0; i < count; i++) {
+		size_t line = forward ? (from + i) % count : (from + count - i) % count;
+		if (tdm_pick_text(tdm_buffer_view_text(view, line), app->search)) {
+			view->list.chosen = line;
+			return true;
+		}
+	}
+	return false;
+}
+
+static char *filter(struct tdm_app *app)
+{
+	return app->buffers.filter;
+}
+
+static void filtered(struct tdm_app *app)
+{
+	tdm_buffer_view_changed(&app->buffers);
+}
+
+const struct tdm_screen tdm_screen_process = {
+	.name = "process",
+	.refresh = refresh,
+	.draw = draw,
+	.key = key,
+	.search = search,
+	.filter = filter,
+	.filtered = filtered,
+};

@@ -1,0 +1,145 @@
+#include "tui/screens.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "tui/keys.h"
+
+enum { ROWS_MIN = 5, COLS_MIN = 20 };
+
+void tdm_screens_open(struct tdm_app *app, enum tdm_screen_id screen)
+{
+	app->screen = screen;
+	if (tdm_screens[screen]->refresh != NULL && app->overview != NULL)
+		tdm_screens[screen]->refresh(app, false);
+}
+
+void tdm_popup_open(struct tdm_app *app, enum tdm_popup_id popup)
+{
+	app->popup = popup;
+	app->popup_list = (struct tdm_list){ 0 };
+}
+
+static void format_clock(const struct tdm_app *app, char *dst, size_t cap)
+{
+	time_t seconds = (time_t)(app->overview->real_ns / TDM_NS_PER_S);
+	struct tm local;
+	if (localtime_r(&seconds, &local) == NULL || strftime(dst, cap, "%H:%M:%S", &local) == 0)
+		dst[0] = '\0';
+}
+
+static void draw_tabs(struct tdm_app *app, struct tdm_area area)
+{
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	tdm_canvas_fill(&app->canvas, area.row, area.col, area.cols, TDM_INK_BAR, ' ');
+	bool is_wide = area.cols >= 60;
+	if (is_wide)
+		tdm_pen_text(&pen, TDM_INK_BAR, " tidemark ");
+	for (int i = 0; i < TDM_SCREEN_COUNT; i++) {
+		bool is_on = (int)app->screen == i;
+		if (is_wide || is_on)
+			tdm_pen_printf(&pen, is_on ? TDM_INK_TAB : TDM_INK_BAR, " %d %s ", i + 1, tdm_screens[i]->name);
+		else
+			tdm_pen_printf(&pen, TDM_INK_BAR, " %d ", i + 1);
+	}
+	if (app->overview == NULL)
+		return;
+	char text[96], clock[16];
+	format_clock(app, clock, sizeof clock);
+	if (app->options.interval_ms < 10000)
+		snprintf(text, sizeof text, " every %u.%u s  %s ", app->options.interval_ms / 1000,
+			app->options.interval_ms / 100 % 10, clock);
+	else
+		snprintf(text, sizeof text, " every %u s  %s ", app->options.interval_ms / 1000, clock);
+	int len = (int)strlen(text), at = area.col + area.cols - len;
+	if (at > pen.col)
+		tdm_canvas_put(&app->canvas, area.row, at, len, TDM_INK_BAR, text);
+	if (app->frozen && at - 10 > pen.col)
+		tdm_canvas_put(&app->canvas, area.row, at - 9, 9, TDM_INK_ALERT, " frozen ");
+	else if (app->frozen)
+		tdm_canvas_put(&app->canvas, area.row, area.col + area.cols - 8, 8, TDM_INK_ALERT, " frozen ");
+}
+
+static void draw_keys(struct tdm_app *app, struct tdm_area area)
+{
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	tdm_pen_skip(&pen, 1);
+	for (size_t i = 0; i < tdm_binding_count; i++) {
+		const struct tdm_binding *binding = &tdm_bindings[i];
+		if (binding->brief == NULL || (binding->screens & 1U << app->screen) == 0 ||
+			(app->options.read_only && strcmp(binding->brief, "Signal") == 0))
+			continue;
+		char name[16];
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(binding->names, " "), binding->names);
+		int needed = (int)strlen(name) + (int)strlen(binding->brief) + 3;
+		if (needed > tdm_pen_room(&pen))
+			break;
+		tdm_pen_text(&pen, TDM_INK_KEY, name);
+		tdm_pen_text(&pen, TDM_INK_PLAIN, " ");
+		tdm_pen_text(&pen, TDM_INK_DIM, binding->brief);
+		tdm_pen_skip(&pen, 2);
+	}
+}
+
+static void draw_last_line(struct tdm_app *app, struct tdm_area area)
+{
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	bool has_message = app->message[0] != '\0' && tdm_clock_ns() < app->message_until_ns;
+	if (app->typing.on) {
+		const char *text = app->typing.is_filter ? tdm_screens[app->screen]->filter(app) : app->search;
+		tdm_pen_text(&pen, TDM_INK_TAB, app->typing.is_filter ? " Filter " : " Search ");
+		tdm_pen_printf(&pen, TDM_INK_BOLD, " %s_", text);
+		tdm_pen_text(&pen, TDM_INK_DIM, "  Enter keeps it, Esc takes it back");
+		if (has_message)
+			tdm_pen_printf(&pen, TDM_INK_YELLOW, "  %s", app->message);
+	} else if (has_message)
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, " %s", app->message);
+	else
+		draw_keys(app, area);
+}
+
+static void draw_nothing(struct tdm_app *app, struct tdm_area area)
+{
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	tdm_pen_text(&pen, TDM_INK_YELLOW, " No figures: out of memory while they were read. Trying again.");
+}
+
+void tdm_screens_draw(struct tdm_app *app)
+{
+	struct tdm_canvas *canvas = &app->canvas;
+	struct tdm_area area = tdm_canvas_area(canvas);
+	canvas->utf8 = app->can_utf8 && !app->options.ascii;
+	tdm_canvas_clear(canvas);
+	if (canvas->rows < ROWS_MIN || canvas->cols < COLS_MIN) {
+		tdm_canvas_put(canvas, 0, 0, canvas->cols, TDM_INK_PLAIN, "too small");
+		return;
+	}
+	draw_tabs(app, tdm_area_take_rows(&area, 1));
+	struct tdm_area last = { area.row + area.rows - 1, area.col, 1, area.cols };
+	area.rows--;
+	if (app->overview != NULL)
+		tdm_screens[app->screen]->draw(app, area);
+	else
+		draw_nothing(app, area);
+	draw_last_line(app, last);
+	if (app->popup != TDM_POPUP_NONE)
+		tdm_popups[app->popup]->draw(app, area);
+}
+
+const struct tdm_screen *const tdm_screens[TDM_SCREEN_COUNT] = {
+	[TDM_SCREEN_OVERVIEW] = &tdm_screen_overview,
+	[TDM_SCREEN_DEVICE] = &tdm_screen_device,
+	[TDM_SCREEN_PROCESS] = &tdm_screen_process,
+	[TDM_SCREEN_EVENTS] = &tdm_screen_events,
+};
+
+const struct tdm_popup *const tdm_popups[TDM_POPUP_COUNT] = {
+	[TDM_POPUP_HELP] = &tdm_popup_help,
+	[TDM_POPUP_SETUP] = &tdm_popup_setup,
+	[TDM_POPUP_SORT] = &tdm_popup_sort,
+	[TDM_POPUP_SIGNAL] = &tdm_popup_signal,
+	[TDM_POPUP_PROBLEMS] = &tdm_popup_problems,
+};

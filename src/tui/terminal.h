@@ -1,0 +1,66 @@
+/*
+ * The terminal: shows a canvas, gives keys. The only file that knows ncurses is terminal.c; whatever a terminal can do
+ * it takes from terminfo.
+ */
+#ifndef TDM_TUI_TERMINAL_H
+#define TDM_TUI_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "tui/canvas.h"
+
+/* Keys below TDM_KEY_FIRST are characters. */
+enum tdm_key {
+	TDM_KEY_NONE = 0, /* nothing was pressed */
+	TDM_KEY_CTRL_L = 12,
+	TDM_KEY_TAB = '\t',
+	TDM_KEY_ENTER = '\n',
+	TDM_KEY_ESCAPE = 27,
+	TDM_KEY_FIRST = 0x110000,
+	TDM_KEY_UP = TDM_KEY_FIRST,
+	TDM_KEY_DOWN,
+	TDM_KEY_LEFT,
+	TDM_KEY_RIGHT,
+	TDM_KEY_PAGE_UP,
+	TDM_KEY_PAGE_DOWN,
+	TDM_KEY_HOME,
+	TDM_KEY_END,
+	TDM_KEY_BACKSPACE,
+	TDM_KEY_DELETE,
+	TDM_KEY_BACK_TAB,
+	TDM_KEY_F0,
+	TDM_KEY_F12 = TDM_KEY_F0 + 12,
+	TDM_KEY_OTHER, /* something that has no meaning here */
+	TDM_KEY_GONE,  /* the terminal has disappeared */
+};
+
+struct tdm_terminal;
+
+struct tdm_terminal_options {
+	bool ascii, no_colour;
+};
+
+/* Takes over the terminal of standard input and output. Signals are the caller's: see guard.h. 0 or a negative code
+ * with diag set. */
+int tdm_terminal_open(
+	struct tdm_terminal **terminal, const struct tdm_terminal_options *options, struct tdm_diag *diag);
+void tdm_terminal_close(struct tdm_terminal *terminal); /* the terminal is as it was; NULL is allowed */
+
+bool tdm_terminal_is_utf8(const struct tdm_terminal *terminal);
+void tdm_terminal_size(const struct tdm_terminal *terminal, int *rows, int *cols);
+void tdm_terminal_resized(struct tdm_terminal *terminal); /* the size has changed */
+void tdm_terminal_suspend(struct tdm_terminal *terminal); /* gives it back for a while */
+void tdm_terminal_resume(struct tdm_terminal *terminal);
+void tdm_terminal_redraw(struct tdm_terminal *terminal); /* the next canvas is sent as a whole */
+
+/* Sends what has changed since the last one. False when the terminal takes nothing now; it is sent later then. */
+bool tdm_terminal_show(struct tdm_terminal *terminal, const struct tdm_canvas *canvas);
+
+/* Waits for a key or for `fd` to become readable, at most so long; negative: without end. False: the terminal is gone.
+ */
+bool tdm_terminal_wait(struct tdm_terminal *terminal, int fd, int timeout_ms);
+int tdm_terminal_key(struct tdm_terminal *terminal); /* does not wait */
+
+#endif

@@ -1,0 +1,152 @@
+/*
+ * The loop: a new picture when it is due, keys and signals as they come, one frame after each of them.
+ */
+#include "tui/tui.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "tui/app.h"
+#include "tui/guard.h"
+#include "tui/keys.h"
+#include "tui/screens.h"
+#include "tui/terminal.h"
+
+enum { KEYS_AT_ONCE = 64, WAIT_MAX_MS = 60000, OUTPUT_RETRY_MS = 50 };
+
+struct loop {
+	struct tdm_app app;
+	struct tdm_terminal *terminal;
+	uint64_t due_ns; /* the next picture */
+	bool unsent;     /* the last frame did not get to the terminal */
+};
+
+static void refresh(struct loop *loop, uint64_t now_ns)
+{
+	struct tdm_app *app = &loop->app;
+	uint64_t interval = app->options.interval_ms * TDM_NS_PER_MS;
+	bool by_user = app->refresh_now;
+	app->overview = app->provider->refresh(app->provider->context);
+	app->refreshes++;
+	app->refresh_now = false;
+	tdm_app_refreshed(app);
+	tdm_event_log_read(&app->events, app->provider);
+	if (app->overview != NULL && tdm_screens[app->screen]->refresh != NULL)
+		tdm_screens[app->screen]->refresh(app, by_user);
+	loop->due_ns += interval;
+	if (loop->due_ns <= now_ns || loop->due_ns > now_ns + interval)
+		loop->due_ns = now_ns + interval;
+}
+
+static void fit_size(struct loop *loop)
+{
+	int rows, cols;
+	tdm_terminal_size(loop->terminal, &rows, &cols);
+	tdm_canvas_resize(&loop->app.canvas, rows, cols);
+}
+
+static void draw(struct loop *loop)
+{
+	if (loop->app.redraw_all)
+		tdm_terminal_redraw(loop->terminal);
+	loop->app.redraw_all = false;
+	if (loop->app.canvas.cells == NULL)
+		return;
+	tdm_screens_draw(&loop->app);
+	loop->unsent = !tdm_terminal_show(loop->terminal, &loop->app.canvas);
+}
+
+static int wait_ms(const struct loop *loop, uint64_t now_ns)
+{
+	const struct tdm_app *app = &loop->app;
+	uint64_t until = now_ns + WAIT_MAX_MS * TDM_NS_PER_MS;
+	if (!app->frozen && loop->due_ns < until)
+		until = loop->due_ns;
+	if (app->message[0] != '\0' && app->message_until_ns > now_ns && app->message_until_ns < until)
+		until = app->message_until_ns;
+	if (loop->unsent && now_ns + OUTPUT_RETRY_MS * TDM_NS_PER_MS < until)
+		until = now_ns + OUTPUT_RETRY_MS * TDM_NS_PER_MS;
+	return until <= now_ns ? 0 : (int)((until - now_ns + TDM_NS_PER_MS - 1) / TDM_NS_PER_MS);
+}
+
+static void handle_news(struct loop *loop)
+{
+	struct tdm_guard_news news = tdm_guard_take();
+	if (news.end != 0)
+		loop->app.quit = true;
+	if (news.stop) {
+		tdm_terminal_suspend(loop->terminal);
+		tdm_guard_stop_self();
+		news = tdm_guard_take();
+		news.continued = true;
+	}
+	if (news.continued)
+		tdm_terminal_resume(loop->terminal);
+	else if (news.resized)
+		tdm_terminal_resized(loop->terminal);
+	if (news.continued || news.resized)
+		fit_size(loop);
+}
+
+static void handle_keys(struct loop *loop)
+{
+	for (int i = 0; i < KEYS_AT_ONCE && !loop->app.quit; i++) {
+		int key = tdm_terminal_key(loop->terminal);
+		if (key == TDM_KEY_NONE)
+			return;
+		if (key == TDM_KEY_GONE)
+			loop->app.quit = true;
+		else if (key != TDM_KEY_OTHER)
+			tdm_keys_press(&loop->app, key);
+	}
+}
+
+static void run(struct loop *loop)
+{
+	struct tdm_app *app = &loop->app;
+	while (!app->quit) {
+		uint64_t now_ns = tdm_clock_ns();
+		if (app->refresh_now || (!app->frozen && now_ns >= loop->due_ns)) {
+			refresh(loop, now_ns);
+			draw(loop);
+			if (app->options.frames != 0 && app->refreshes >= app->options.frames)
+				return;
+		} else
+			draw(loop);
+		if (!tdm_terminal_wait(loop->terminal, tdm_guard_fd(), wait_ms(loop, tdm_clock_ns())))
+			return;
+		handle_news(loop);
+		handle_keys(loop);
+	}
+}
+
+int tdm_tui_run(const struct tdm_tui_provider *provider, const struct tdm_tui_options *options, struct tdm_diag *diag)
+{
+	struct loop *loop = calloc(1, sizeof *loop);
+	if (loop == NULL)
+		return tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory");
+	loop->app.provider = provider;
+	loop->app.options = *options;
+	loop->app.most_detail = TDM_DETAIL_FULL;
+	loop->app.sort = TDM_PROC_MEMORY;
+	if (loop->app.options.interval_ms < TDM_INTERVAL_MIN_MS)
+		loop->app.options.interval_ms = TDM_INTERVAL_MIN_MS;
+	int err = tdm_guard_begin();
+	if (err != 0) {
+		free(loop);
+		return tdm_diag_set(diag, err, 0, 0, "signals cannot be watched");
+	}
+	const struct tdm_terminal_options how = { .ascii = false, .no_colour = options->no_colour };
+	err = tdm_terminal_open(&loop->terminal, &how, diag);
+	if (err == 0) {
+		loop->app.can_utf8 = tdm_terminal_is_utf8(loop->terminal);
+		fit_size(loop);
+		run(loop);
+		tdm_terminal_close(loop->terminal);
+	}
+	tdm_guard_end();
+	tdm_app_done(&loop->app);
+	free(loop);
+	return err;
+}
