@@ -79,8 +79,8 @@ static struct tdm_l1_amount inferred(uint64_t bytes, const char *text)
 static struct tdm_l1_amount ring(uint64_t bytes, uint64_t kernels)
 {
 	if (bytes == TDM_BYTES_UNKNOWN || kernels == TDM_BYTES_UNKNOWN)
-		return inferred(bytes, "inferred (model): kernels and their arguments lie in it");
-	return inferred(bytes > kernels ? bytes - kernels : 0, "inferred (model): the ring without the kernels");
+		return inferred(bytes, "inferred (model), kernels lie in it");
+	return inferred(bytes > kernels ? bytes - kernels : 0, "inferred (model), without the kernels");
 }
 
 static struct tdm_l1_amount rest(const struct tdm_l1_account *account)

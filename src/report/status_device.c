@@ -1,6 +1,7 @@
 /* The block of one device: who it is, how it is, its memory by kind, and where its L1 is. */
 #include "base/bar.h"
 #include "base/err.h"
+#include "base/wrap.h"
 #include "report/cell.h"
 #include "report/l1_account.h"
 #include "report/share.h"
@@ -89,6 +90,7 @@ static void put_telemetry(
 	const struct tdm_reading all[] = { t->temp, t->power, t->clock, t->voltage, t->current, t->fan };
 	struct line line = { report, out, 0 };
 	size_t start = out->len;
+	char text[120];
 	int err = 0;
 	put_reading(&line, (struct scale){ "C", 1e3, 1 }, t->temp, t->temp_max);
 	put_reading(&line, (struct scale){ "W", 1e6, 1 }, t->power, t->power_max);
@@ -98,17 +100,17 @@ static void put_telemetry(
 	put_reading(&line, (struct scale){ "RPM", 1, 0 }, t->fan, none);
 	for (size_t i = 0; i < sizeof all / sizeof *all && err == 0; i++)
 		err = all[i].is_known ? 0 : all[i].err;
-	if (out->len == start) {
-		tdm_buf_puts(out, "  telemetry unknown: ");
-		if (err != 0)
-			tdm_buf_puts(out, tdm_err_text(err));
-		else if (device->node < 0)
-			tdm_buf_puts(out, "no card of the driver is known to be this device");
-		else
-			tdm_buf_puts(out, "the driver offers none");
-	} else if (err != 0) {
-		tdm_buf_printf(out, "  (some readings failed: %s)", tdm_err_text(err));
-	}
+	bool any = out->len != start;
+	if (any && err != 0)
+		snprintf(text, sizeof text, "(some readings failed: %s)", tdm_err_text(err));
+	else if (err != 0)
+		snprintf(text, sizeof text, "telemetry unknown: %s", tdm_err_text(err));
+	else
+		snprintf(text, sizeof text, "telemetry unknown: %s",
+			device->node < 0 ? "no card of the driver is known to be this device"
+					 : "the driver offers none");
+	if (!any || err != 0)
+		put_piece(&line, text);
 	tdm_buf_putc(out, '\n');
 }
 
@@ -133,10 +135,13 @@ static void put_table_head(const struct tdm_status_report *report, struct tdm_bu
 	tdm_buf_printf(out, "%s\n", tdm_term_style(&report->term, TDM_STYLE_OFF));
 }
 
-static void put_bytes(struct tdm_buf *out, char before, uint64_t bytes)
+/* A blank and the size; `mark`, if it is not a blank, stands right before the digits. */
+static void put_bytes(struct tdm_buf *out, char mark, uint64_t bytes)
 {
-	char text[TDM_BYTES_CAP];
-	tdm_buf_printf(out, "%c%s", before, tdm_format_bytes(text, sizeof text, bytes));
+	char text[TDM_BYTES_CAP + 1] = " ";
+	tdm_format_bytes(text + 1, sizeof text - 1, bytes);
+	text[strspn(text, " ") - 1] = mark;
+	tdm_buf_puts(out, text);
 }
 
 static const char *level_style(const struct tdm_status_report *report, const struct tdm_overview_kind *kind)
@@ -196,20 +201,24 @@ static void put_kind(const struct tdm_status_report *report, const struct tdm_ov
 }
 
 /* The other source's figure, where there is one. */
-static void put_rival(const struct tdm_overview_kind *kind, enum tdm_kind k, struct tdm_buf *out)
+static void put_rival(const struct tdm_status_report *report, const struct tdm_overview_kind *kind, enum tdm_kind k,
+	struct tdm_buf *out)
 {
-	char used[TDM_BYTES_CAP], bytes[TDM_BYTES_CAP];
+	char used[TDM_BYTES_CAP], bytes[TDM_BYTES_CAP], text[256];
 	if (kind->rival_from == TDM_FROM_NONE || kind->rival_used == TDM_BYTES_UNKNOWN)
 		return;
 	if (kind->rival_used == kind->used && kind->rival_processes == 0)
 		return;
-	tdm_buf_printf(out, "  %s counts %s of %s", tdm_from_name((enum tdm_from)kind->rival_from),
-		tdm_format_bytes_short(used, sizeof used, kind->rival_used), tdm_kind_name(k));
+	const char *name = tdm_from_name((enum tdm_from)kind->rival_from);
+	int len = snprintf(text, sizeof text, "%s: %s counts %s", tdm_kind_name(k), name,
+		tdm_format_bytes_short(used, sizeof used, kind->rival_used));
 	if (kind->rival_processes != 0)
-		tdm_buf_printf(out, ", %s of it in %" PRIu32 " process%s that %s does not know",
+		snprintf(text + len, sizeof text - (size_t)len,
+			", %s of it in %" PRIu32 " process%s that %s does not know",
 			tdm_format_bytes_short(bytes, sizeof bytes, kind->rival_bytes), kind->rival_processes,
 			kind->rival_processes == 1 ? "" : "es", tdm_from_name((enum tdm_from)kind->used_from));
-	tdm_buf_putc(out, '\n');
+	tdm_buf_puts(out, "  ");
+	tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ .at = 2, .indent = 4, .width = report->term.width });
 }
 
 static bool has_figures(const struct tdm_overview_kind *kind)
@@ -241,16 +250,19 @@ static void put_kinds(
 	if (!headed)
 		tdm_buf_puts(out, "  memory unknown: no source counts it, and the card is not known\n");
 	for (int k = 0; k < TDM_KIND_COUNT; k++)
-		put_rival(&device->kinds[k], (enum tdm_kind)k, out);
+		put_rival(report, &device->kinds[k], (enum tdm_kind)k, out);
 }
 
 static void put_l1(const struct tdm_overview_device *device, struct tdm_buf *out)
 {
 	struct tdm_l1_account account;
 	char total[TDM_BYTES_CAP], core[TDM_BYTES_CAP], share[TDM_SHARE_CAP];
+	bool any = false;
 	tdm_l1_account(&account, device);
-	if (account.total == TDM_BYTES_UNKNOWN && account.items[TDM_L1_ITEM_BUFFERS].bytes == TDM_BYTES_UNKNOWN)
-		return;
+	for (int i = 0; i < TDM_L1_ITEM_REST; i++)
+		any |= account.items[i].bytes != TDM_BYTES_UNKNOWN && !account.items[i].is_inferred;
+	if (!any)
+		return; /* the tables alone are no news: `tidemark device show` has them */
 	if (account.total != TDM_BYTES_UNKNOWN)
 		tdm_buf_printf(out, "  All L1: %s in %" PRIu64 " cores of %s\n",
 			tdm_format_bytes_short(total, sizeof total, account.total), account.cores,

@@ -151,10 +151,16 @@ static void put_extra(const struct tdm_status_report *report, size_t i, bool sta
 		return;
 	char name[16];
 	snprintf(name, sizeof name, "#%zu", i);
-	tdm_buf_printf(out, "%7s %-*s %3s %*s", "-", USER_COLUMNS, "-", name, TDM_DURATION_COLUMNS, "-");
+	tdm_buf_printf(out, "%-*s %3s %*s", 7 + 1 + USER_COLUMNS, stale ? "    stale" : "    unattributed", name,
+		TDM_DURATION_COLUMNS, "");
 	for (size_t c = 0; c < columns->count; c++)
 		put_amount(out, extra_of(&device->kinds[columns->kinds[c]], stale));
-	tdm_buf_printf(out, " %-3s  %s\n", "", stale ? "stale: left by ended processes" : "unattributed");
+	tdm_buf_printf(out, " %-3s", "");
+	const char *what = stale ? "left by ended processes" : "in no process that is listed";
+	if (columns->command >= strlen(what))
+		tdm_buf_printf(out, "  %s", what);
+	tdm_cell_trim(out);
+	tdm_buf_putc(out, '\n');
 }
 
 void tdm_status_processes(const struct tdm_status_report *report, struct tdm_buf *out)

@@ -3,6 +3,7 @@
  * columns sources are letters that the last line explains; with more there are words and bars.
  */
 #include "base/err.h"
+#include "base/wrap.h"
 #include "report/cell.h"
 #include "report/status_report.h"
 #include "tidemark_version.h"
@@ -87,6 +88,21 @@ static void put_nothing(const struct tdm_status_report *report, struct tdm_buf *
 		tdm_buf_puts(out, "\nNone of the devices that are visible was asked for.\n");
 }
 
+static void put_problem(
+	const struct tdm_status_report *report, const struct tdm_overview_problem *problem, struct tdm_buf *out)
+{
+	const char *why = problem->text[0] != '\0' ? problem->text : tdm_err_text(problem->err);
+	struct tdm_buf text;
+	tdm_buf_init(&text);
+	tdm_cell_put(&text, tdm_str_of(problem->place), 0, report->term.utf8);
+	tdm_buf_puts(&text, problem->place[0] != '\0' ? ": " : "");
+	tdm_cell_put(&text, tdm_str_of(why), 0, report->term.utf8);
+	tdm_buf_puts(out, "  ");
+	tdm_wrap(out, tdm_buf_str(&text), (struct tdm_wrap){ .at = 2, .indent = 4, .width = report->term.width });
+	out->failed |= tdm_buf_failed(&text);
+	tdm_buf_done(&text);
+}
+
 static void put_problems(const struct tdm_status_report *report, struct tdm_buf *out)
 {
 	const struct tdm_overview *overview = report->overview;
@@ -95,34 +111,23 @@ static void put_problems(const struct tdm_status_report *report, struct tdm_buf 
 		return;
 	tdm_buf_printf(out, "\n%sNot read%s ('tidemark doctor' says more)\n",
 		tdm_term_style(&report->term, TDM_STYLE_YELLOW), tdm_term_style(&report->term, TDM_STYLE_OFF));
-	for (size_t i = 0; i < shown; i++) {
-		const struct tdm_overview_problem *problem = &overview->problems[i];
-		const char *why = problem->text[0] != '\0' ? problem->text : tdm_err_text(problem->err);
-		tdm_buf_puts(out, "  ");
-		tdm_cell_put(out, tdm_str_of(problem->place), 0, report->term.utf8);
-		tdm_buf_puts(out, ": ");
-		tdm_cell_put(out, tdm_str_of(why), 0, report->term.utf8);
-		tdm_buf_putc(out, '\n');
-	}
+	for (size_t i = 0; i < shown; i++)
+		put_problem(report, &overview->problems[i], out);
 	if (shown < overview->problem_count)
 		tdm_buf_printf(out, "  and %zu more\n", overview->problem_count - shown);
 }
 
-/* What the letters and marks stand for; only those that can occur. */
+/* What the letters and marks stand for. */
 static void put_legend(const struct tdm_status_report *report, struct tdm_buf *out)
 {
-	const char *dim = tdm_term_style(&report->term, TDM_STYLE_DIM),
-		   *off = tdm_term_style(&report->term, TDM_STYLE_OFF);
-	if (!tdm_status_is_wide(report))
-		tdm_buf_printf(out,
-			"\n%sSources of used/total: L ledger (reserved), S tt-metal's shared memory (asked for),\n"
-			"D driver, M card tables. > at least, as far as was seen; ~ inferred, not counted.%s\n",
-			dim, off);
-	else
-		tdm_buf_printf(out,
-			"\n%sSources of used/total: ledger: bytes reserved; metal_shm: tt-metal's shared memory, bytes "
-			"asked for;\nmodel: card tables. > at least, as far as was seen; ~ inferred, not counted.%s\n",
-			dim, off);
+	static const char text[] =
+		"Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared memory: bytes asked "
+		"for), D driver, M model (the card's tables). '>' at least, as far as was seen; '~' inferred, not "
+		"counted. unattributed: held by nobody who is listed; stale: left written down by processes that "
+		"ended.";
+	tdm_buf_printf(out, "\n%s", tdm_term_style(&report->term, TDM_STYLE_DIM));
+	tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ .width = report->term.width });
+	tdm_buf_puts(out, tdm_term_style(&report->term, TDM_STYLE_OFF));
 }
 
 void tdm_status_text(const struct tdm_status_report *report, struct tdm_buf *out)

@@ -143,11 +143,21 @@ static void put_info(const struct tdm_top_frame *frame, const struct tdm_overvie
 		tdm_buf_puts(out, "    Compute Grid: unknown (the card is not known)\n");
 }
 
-static void put_value(struct tdm_buf *out, const char *label, uint64_t bytes)
+/* "2.25 GiB": two digits behind the point, a blank before the unit. Returns dst. */
+static const char *format_size(char *dst, size_t cap, uint64_t bytes)
 {
 	char text[TDM_BYTES_CAP];
-	tdm_buf_printf(out, "    %-*s %*s", LABEL_COLUMNS, label, VALUE_COLUMNS,
-		tdm_format_bytes_short(text, sizeof text, bytes));
+	const char *number = tdm_format_bytes(text, sizeof text, bytes) + strspn(text, " ");
+	size_t digits = strspn(number, "0123456789.");
+	const char *unit = number + digits + strspn(number + digits, " ");
+	snprintf(dst, cap, "%.*s%s%s", (int)digits, number, digits != 0 ? " " : "", unit);
+	return dst;
+}
+
+static void put_value(struct tdm_buf *out, const char *label, uint64_t bytes)
+{
+	char text[TDM_BYTES_CAP + 1];
+	tdm_buf_printf(out, "    %-*s %*s", LABEL_COLUMNS, label, VALUE_COLUMNS, format_size(text, sizeof text, bytes));
 }
 
 static void put_name(struct tdm_buf *out, enum tdm_kind kind)
@@ -248,12 +258,12 @@ static void put_holding(
 	size_t used = put_text(frame, process->user, USER_COLUMNS, out);
 	tdm_buf_fill(out, ' ', USER_COLUMNS + 1 - used);
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
-		char text[TDM_BYTES_CAP];
+		char text[TDM_BYTES_CAP + 1];
 		uint64_t bytes = holding->kinds[k].used;
 		if (bytes == TDM_BYTES_UNKNOWN || bytes == 0)
 			continue;
 		put_name(out, (enum tdm_kind)k);
-		tdm_buf_printf(out, " %s  ", tdm_format_bytes_short(text, sizeof text, bytes));
+		tdm_buf_printf(out, " %s  ", format_size(text, sizeof text, bytes));
 		any = true;
 	}
 	if (!any)
