@@ -221,18 +221,17 @@ static void put_rival(const struct tdm_status_report *report, const struct tdm_o
 	tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ .at = 2, .indent = 4, .width = report->term.width });
 }
 
-static bool has_figures(const struct tdm_overview_kind *kind)
+static bool is_amount(uint64_t bytes)
 {
-	return kind->used != TDM_BYTES_UNKNOWN || kind->total != TDM_BYTES_UNKNOWN;
+	return bytes != TDM_BYTES_UNKNOWN && bytes != 0;
 }
 
-/* Regions and circular buffers when anything is known of them; the others when there is something in them. */
+/* What the card has, and what there is something in or has been. DRAM and L1 always, unless nothing is known. */
 static bool is_shown(const struct tdm_overview_kind *kind, enum tdm_kind k)
 {
-	if (k <= TDM_KIND_CB)
-		return has_figures(kind) && !(kind->total == 0 && (kind->used == 0 || kind->used == TDM_BYTES_UNKNOWN));
-	return (kind->used != TDM_BYTES_UNKNOWN && kind->used != 0) ||
-	       (kind->peak != TDM_BYTES_UNKNOWN && kind->peak != 0);
+	if (is_amount(kind->used) || is_amount(kind->total) || is_amount(kind->peak))
+		return true;
+	return k <= TDM_KIND_L1 && (kind->used != TDM_BYTES_UNKNOWN || kind->total != TDM_BYTES_UNKNOWN);
 }
 
 static void put_kinds(

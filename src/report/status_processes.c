@@ -107,14 +107,27 @@ static void put_sources(const struct tdm_overview_holding *holding, struct tdm_b
 	tdm_buf_printf(out, " %-3s", text);
 }
 
+/* A command that does not fit goes without the folder of its program. */
+static const char *shortened(const char *command, size_t columns)
+{
+	const char *start = command;
+	if (strlen(command) <= columns)
+		return command;
+	for (const char *c = command; *c != '\0' && *c != ' '; c++)
+		if (c[0] == '/' && c[1] != '\0' && c[1] != ' ')
+			start = c + 1;
+	return start;
+}
+
 static void put_command(const struct tdm_status_report *report, const struct tdm_overview_process *process,
 	const struct columns *columns, struct tdm_buf *out)
 {
 	const char *mark = process->life == TDM_LIFE_ENDED ? (process->crashed ? "[crashed] " : "[ended] ")
 			   : process->in_container         ? "[container] "
 							   : "";
+	const char *command = process->command[0] != '\0' ? process->command : process->comm;
 	char text[TDM_COMMAND_CAP + 16];
-	snprintf(text, sizeof text, "%s%s", mark, process->command[0] != '\0' ? process->command : process->comm);
+	snprintf(text, sizeof text, "%s%s", mark, shortened(command, columns->command));
 	tdm_buf_puts(out, "  ");
 	tdm_cell_put(out, tdm_str_of(text), columns->command, report->term.utf8);
 	tdm_cell_trim(out);

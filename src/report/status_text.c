@@ -78,11 +78,13 @@ static void put_head(const struct tdm_status_report *report, struct counts count
 
 static void put_nothing(const struct tdm_status_report *report, struct tdm_buf *out)
 {
-	if (report->overview->device_count == 0 && report->overview->process_count == 0)
-		tdm_buf_puts(out,
-			"\nNo card and no tracked process is visible: try 'tidemark demo', which needs no card, and "
-			"see\n'tidemark doctor', which says what was looked for.\n");
-	else if (report->pick.pid != 0)
+	static const char nothing[] = "No card and no tracked process is visible: try 'tidemark demo', which needs no "
+				      "card, and see 'tidemark "
+				      "doctor', which says what was looked for.";
+	if (report->overview->device_count == 0 && report->overview->process_count == 0) {
+		tdm_buf_putc(out, '\n');
+		tdm_wrap(out, tdm_str_of(nothing), (struct tdm_wrap){ .width = report->term.width });
+	} else if (report->pick.pid != 0)
 		tdm_buf_printf(out, "\nNo process %" PRId32 " is known to use a device.\n", report->pick.pid);
 	else
 		tdm_buf_puts(out, "\nNone of the devices that are visible was asked for.\n");

@@ -239,14 +239,11 @@ static void put_region(const struct tdm_top_frame *frame, const struct tdm_overv
 	put_usage(frame, kind, tenths, out);
 }
 
-/* The four regions of the allocator are always there, the others when something is known of them. */
+/* The four regions of the allocator are always there, the others when something is in them or has been. */
 static bool is_shown(const struct tdm_overview_kind *kind, enum tdm_kind k)
 {
-	if (k <= TDM_KIND_TRACE)
-		return true;
-	if (k == TDM_KIND_CB)
-		return kind->used != TDM_BYTES_UNKNOWN || kind->total != TDM_BYTES_UNKNOWN;
-	return kind->used != TDM_BYTES_UNKNOWN && kind->used != 0;
+	return k <= TDM_KIND_TRACE || (kind->used != TDM_BYTES_UNKNOWN && kind->used != 0) ||
+	       (kind->peak != TDM_BYTES_UNKNOWN && kind->peak != 0);
 }
 
 static void put_holding(
