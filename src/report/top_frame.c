@@ -11,6 +11,7 @@
  */
 #include "report/top_frame.h"
 #include "base/bar.h"
+#include "device/card.h"
 #include "report/cell.h"
 #include "report/share.h"
 
@@ -120,6 +121,24 @@ static void put_identity(
 		tdm_buf_printf(out, "    Chip ID: 0x%" PRIx64 "\n", device->chip_id);
 }
 
+/* What a program said, else the card as it comes. */
+static void put_grid(const struct tdm_overview_device *device, struct tdm_buf *out)
+{
+	struct tdm_card card;
+	uint64_t x = device->grid_x, y = device->grid_y;
+	bool is_inferred = (x == 0 || y == 0) && device->card[0] != '\0' &&
+			   tdm_card_init(&card, tdm_str_of(device->card), NULL, NULL) == 0;
+	if (is_inferred) {
+		x = tdm_card_get(&card, TDM_CARD_GRID_X);
+		y = tdm_card_get(&card, TDM_CARD_GRID_Y);
+	}
+	if (x == 0 || y == 0 || x == TDM_BYTES_UNKNOWN || y == TDM_BYTES_UNKNOWN)
+		tdm_buf_puts(out, "    Compute Grid: unknown (the card is not known)\n");
+	else
+		tdm_buf_printf(out, "    Compute Grid: %" PRIu64 "x%" PRIu64 " (%" PRIu64 " cores)%s\n", x, y, x * y,
+			is_inferred ? ", inferred (model)" : "");
+}
+
 static void put_info(const struct tdm_top_frame *frame, const struct tdm_overview_device *device, struct tdm_buf *out)
 {
 	tdm_buf_puts(out, "  Device Information:\n");
@@ -135,12 +154,7 @@ static void put_info(const struct tdm_top_frame *frame, const struct tdm_overvie
 		tdm_buf_printf(out, "    DRAM Channels: %" PRIu32 "\n", device->kinds[TDM_KIND_DRAM].banks);
 	else
 		tdm_buf_puts(out, "    DRAM Channels: unknown (the card is not known)\n");
-	uint64_t cores = (uint64_t)device->grid_x * device->grid_y;
-	if (cores != 0)
-		tdm_buf_printf(out, "    Compute Grid: %" PRIu32 "x%" PRIu32 " (%" PRIu64 " cores)\n", device->grid_x,
-			device->grid_y, cores);
-	else
-		tdm_buf_puts(out, "    Compute Grid: unknown (the card is not known)\n");
+	put_grid(device, out);
 }
 
 /* "2.25 GiB": two digits behind the point, a blank before the unit. Returns dst. */
@@ -205,6 +219,11 @@ static void put_usage(
 {
 	char text[TDM_SHARE_CAP];
 	const char *style = level_style(frame, kind);
+	if (tenths < 0) {
+		tdm_buf_printf(out, "    Usage: unknown (%s)\n",
+			kind->used == TDM_BYTES_UNKNOWN ? "no source counts it" : "its size is not known");
+		return;
+	}
 	tdm_buf_printf(out, "    Usage: [%s", style);
 	tdm_bar_put(out, tenths, BAR_COLUMNS, frame->term.utf8);
 	tdm_buf_printf(
