@@ -82,7 +82,9 @@ static void put_who(const struct tdm_status_report *report, const struct tdm_ove
 	tdm_buf_printf(out, "%7" PRId32 " ", process->pid);
 	size_t used = tdm_cell_put(out, tdm_str_of(process->user), USER_COLUMNS, report->term.utf8);
 	tdm_buf_fill(out, ' ', USER_COLUMNS - used);
-	if (process->started_ns != 0 && process->started_ns <= now)
+	if (process->life == TDM_LIFE_ENDED)
+		snprintf(age, sizeof age, "%s", process->crashed ? "crashed" : "ended");
+	else if (process->started_ns != 0 && process->started_ns <= now)
 		tdm_format_duration(age, sizeof age, now - process->started_ns);
 	tdm_buf_printf(out, " %3s %*s", device, TDM_DURATION_COLUMNS, age);
 }
@@ -122,14 +124,9 @@ static const char *shortened(const char *command, size_t columns)
 static void put_command(const struct tdm_status_report *report, const struct tdm_overview_process *process,
 	const struct columns *columns, struct tdm_buf *out)
 {
-	const char *mark = process->life == TDM_LIFE_ENDED ? (process->crashed ? "[crashed] " : "[ended] ")
-			   : process->in_container         ? "[container] "
-							   : "";
 	const char *command = process->command[0] != '\0' ? process->command : process->comm;
-	char text[TDM_COMMAND_CAP + 16];
-	snprintf(text, sizeof text, "%s%s", mark, shortened(command, columns->command));
 	tdm_buf_puts(out, "  ");
-	tdm_cell_put(out, tdm_str_of(text), columns->command, report->term.utf8);
+	tdm_cell_put(out, tdm_str_of(shortened(command, columns->command)), columns->command, report->term.utf8);
 	tdm_cell_trim(out);
 	tdm_buf_putc(out, '\n');
 }

@@ -4,7 +4,7 @@ Devices and processes at one moment. The machine is made by fake_machine; the pr
   $ export TIDEMARK_SYSFS_ROOT=$PWD/m/sys TIDEMARK_PROC_ROOT=$PWD/m/proc TIDEMARK_SHM_DIR=$PWD/m/shm TIDEMARK_DIR=$PWD/ledgers
   $ make() { "$TESTDIR/fake_machine" m "$@"; }
   $ calm() { # what differs from run to run
-  >   sed -E "s/^tidemark [0-9.]+, [0-9: -]{19}/tidemark VERSION, TIME/; s/$(id -un | cut -c -8)/USER/; s|$PWD|.|g"
+  >   sed -E "s/^tidemark [0-9.]+, [0-9: -]{19}/tidemark VERSION, TIME/; s/^( *[0-9]+) [^ ]+ +#/\1 USER     #/; s|$PWD|.|g"
   > }
 
 Nothing is there.
@@ -82,20 +82,20 @@ To a file, and again and again.
   $ tidemark status -n 2 -r 100 -f out.json; wc -l < out.json
   $ tidemark status -n 2 -r 100 | grep -c '^tidemark'
   $ tidemark status --watch | head -1 | calm
-  $ tidemark status --watch -r 60000 > log & sleep 0.5; kill $!; wait $!; calm < log | head -1
+  $ tidemark status --watch -r 60000 > log & until [ -s log ]; do sleep 0.05; done; kill $!; wait $!; calm < log | head -1
   $ tidemark status --watch --json > /dev/full
 
 What cannot be read is said.
 
   $ echo short > m/shm/tt_device_5_memory
-  $ tidemark status | calm | sed -n '/^Not read/,/^$/p'
+  $ COLUMNS=1000 tidemark status | calm | sed -n '/^Not read/,/^$/p'
   $ tidemark status --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["status"]["unreadable"])' | calm
   $ rm m/shm/*; unset TIDEMARK_PROC_ROOT
 
 A program that uses the library. Its device says that it is the chip 0x1234, which is no card of this machine.
 
   $ mkfifo pipe; TIDEMARK=1 $TOOLS/tracked wait > pipe & read ready < pipe
-  $ steady() { calm | sed -E "s/^ +$1 /    PID /; s/ [0-9.]+ [num]?s / AGE /; s/ +AGE/ AGE/"; }
+  $ steady() { calm | sed -E "s/^ +$1 /    PID /; s/ +[0-9.]+ [num]?s / AGE /"; }
   $ tidemark status -p $! | steady $!
   $ tidemark status -j -p $! | python3 -c 'import json, sys
   > for p in json.load(sys.stdin)["processes"]:

@@ -3,7 +3,8 @@ The live monitor, as it prints where there is no terminal.
   $ mkdir -p m/sys m/proc m/shm ledgers
   $ export TIDEMARK_SYSFS_ROOT=$PWD/m/sys TIDEMARK_PROC_ROOT=$PWD/m/proc TIDEMARK_SHM_DIR=$PWD/m/shm TIDEMARK_DIR=$PWD/ledgers
   $ make() { "$TESTDIR/fake_machine" m "$@"; }
-  $ calm() { sed -E "s/Time: [0-9: -]{19}/Time: NOW/; s/$(id -un | cut -c -10) +/USER /"; }
+  $ calm() { sed -E 's/Time: [0-9: -]{19}/Time: NOW/; s/^( {4,}[0-9]+) [^ ]+ +/\1 USER /'; }
+  $ stop() { until [ -s $1 ]; do sleep 0.05; done; kill $!; wait $!; } # once there is something in the file
   $ tidemark top --once | calm
 
 A card, and a program that fills its L1.
@@ -26,14 +27,19 @@ The recipes: a log, what is full to 80 % or more, and a check of a log.
   $ fill l1=89180000; tidemark top -1 | grep -A 3 'L1 Memory'; tidemark top -1 | grep -c "L1.*[89][0-9]\.[0-9]%"
   $ fill l1=99180000; tidemark top -1 | grep -E 'L1 Memory|Allocated.*%|Usage: .*%'
   $ tidemark top -1 | grep -c "L1.*[89][0-9]\.[0-9]%"
-  $ tidemark top -r 1000 > mem.txt & sleep 0.5; kill $!; wait $!; grep -c 'Refresh: 1000ms' mem.txt
+  $ tidemark top -r 1000 > mem.txt & stop mem.txt; grep -c 'Refresh: 1000ms' mem.txt
 
 Readers that leave, signals, outputs that are full, other alphabets.
 
   $ set -o pipefail
   $ tidemark top -r 60000 | head -1
   $ tidemark top -r 100 | grep -q 'Device 0'
-  $ tidemark top -r 60000 > log & sleep 0.5; kill -INT $!; wait $!; tail -1 log
+  $ python3 -c 'import signal, subprocess as s
+  > for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+  >     p = s.Popen(["tidemark", "top", "-r", "60000"], stdout=s.PIPE)
+  >     p.stdout.readline()
+  >     p.send_signal(number)
+  >     print(p.wait())'
   $ tidemark top -n 2 > /dev/full
   $ LC_ALL=C tidemark top -1 | grep 'Usage: \['
   $ tidemark top -1 --ascii | grep 'Usage: \['
