@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static ssize_t read_some(int fd, char *dst, size_t cap)
@@ -54,6 +56,65 @@ int tdm_file_write_all(int fd, const char *data, size_t len)
 		len -= (size_t)put;
 	}
 	return 0;
+}
+
+/* As a new file would get it: umask() can only be read by setting it. */
+static mode_t usual_mode(void)
+{
+	mode_t mask = umask(0);
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+static int write_beside(const char *path, const char *data, size_t len, mode_t mode)
+{
+	struct tdm_buf name;
+	int err = 0, fd = -1;
+	tdm_buf_init(&name);
+	tdm_buf_printf(&name, "%s.XXXXXX", path);
+	if (tdm_buf_failed(&name))
+		err = -ENOMEM;
+	if (err == 0 && (fd = mkostemp(name.data, O_CLOEXEC)) < 0)
+		err = -errno;
+	if (fd >= 0) {
+		err = tdm_file_write_all(fd, data, len);
+		if (err == 0 && fchmod(fd, mode) != 0)
+			err = -errno;
+		if (close(fd) != 0 && err == 0)
+			err = -errno;
+		if (err == 0 && rename(name.data, path) != 0)
+			err = -errno;
+		if (err != 0)
+			unlink(name.data);
+	}
+	tdm_buf_done(&name);
+	return err;
+}
+
+static int write_through(const char *path, const char *data, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	int err = tdm_file_write_all(fd, data, len);
+	if (close(fd) != 0 && err == 0)
+		err = -errno;
+	return err;
+}
+
+int tdm_file_replace(const char *path, const char *data, size_t len)
+{
+	struct stat st;
+	if (stat(path, &st) != 0)
+		return errno == ENOENT ? write_beside(path, data, len, usual_mode()) : -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (!S_ISREG(st.st_mode))
+		return write_through(path, data, len);
+	char *real = realpath(path, NULL);
+	int err = real != NULL ? write_beside(real, data, len, st.st_mode & 07777) : -errno;
+	free(real);
+	return err;
 }
 
 int tdm_lines_open(struct tdm_lines *lines, int fd, size_t cap)

@@ -15,6 +15,13 @@ int tdm_file_read(const char *path, size_t max, struct tdm_buf *out);
 int tdm_file_write_all(int fd, const char *data, size_t len);
 
 /*
+ * Puts `data` in the place of the file: whoever opens it sees the old text or the new one, never a part. A symbolic
+ * link stays one; what is no regular file (a FIFO, /dev/null) is written to as it is. 0 or -errno, with the file as it
+ * was.
+ */
+int tdm_file_replace(const char *path, const char *data, size_t len);
+
+/*
  * A line reader over a descriptor or over memory. Lines come without their newline (and without a CR before it) and are
  * borrowed until the next call. A line of a descriptor that is longer than the capacity (a CR counts) is reported once
  * as cut: the rest of it is skipped.

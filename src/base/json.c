@@ -16,6 +16,8 @@ void tdm_json_init(struct tdm_json *json, struct tdm_buf *out)
 
 static void newline(struct tdm_json *json)
 {
+	if (json->compact)
+		return;
 	tdm_buf_putc(json->out, '\n');
 	tdm_buf_fill(json->out, ' ', (size_t)json->depth * 2);
 }

@@ -8,5 +8,7 @@ extern const struct tdm_cmd tdm_cmd_device;
 extern const struct tdm_cmd tdm_cmd_dump;
 extern const struct tdm_cmd tdm_cmd_run;
 extern const struct tdm_cmd tdm_cmd_simulate;
+extern const struct tdm_cmd tdm_cmd_status;
+extern const struct tdm_cmd tdm_cmd_top;
 
 #endif

@@ -152,5 +152,5 @@ void tdm_dump_text(const struct tdm_live_report *report, struct tdm_buf *out)
 			"(a program is tracked when it uses libtidemark and TIDEMARK=1 is set; 'tidemark run -- CMD' "
 			"does that)\n",
 			report->dir);
-	tdm_live_problems(report, out);
+	tdm_live_unread(report, out);
 }

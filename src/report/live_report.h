@@ -50,7 +50,7 @@ void tdm_live_head(const struct tdm_live_report *report, size_t process, struct 
 /* A line for each device and kind that was ever used. */
 void tdm_live_kinds(const struct tdm_live_report *report, size_t process, struct tdm_buf *out);
 /* Ledgers that could not be read, with the reasons. */
-void tdm_live_problems(const struct tdm_live_report *report, struct tdm_buf *out);
+void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out);
 bool tdm_live_is_used(const struct tdm_figures *figures);
 
 /* Members of the object of a process, up to its devices with their kinds. */

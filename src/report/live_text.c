@@ -151,7 +151,7 @@ void tdm_live_kinds(const struct tdm_live_report *report, size_t i, struct tdm_b
 	}
 }
 
-void tdm_live_problems(const struct tdm_live_report *report, struct tdm_buf *out)
+void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out)
 {
 	size_t count = report->ledgers != NULL ? tdm_ledger_source_problem_count(report->ledgers) : 0;
 	if (count != 0)

@@ -95,5 +95,5 @@ void tdm_run_text(const struct tdm_live_report *report, const struct tdm_run_end
 				  "they, or the runtime that\n"
 				  "tidemark: they use, are built with libtidemark; setuid programs, and those that set "
 				  "TIDEMARK=0, are not.\n");
-	tdm_live_problems(report, out);
+	tdm_live_unread(report, out);
 }

@@ -44,6 +44,8 @@ enum tdm_host_form { TDM_HOST_TEXT, TDM_HOST_NUMBER, TDM_HOST_HEX };
 	X(PCI_VENDOR, PCI, "vendor", HEX, "", "PCI vendor")                                                    \
 	X(PCI_DEVICE, PCI, "device", HEX, "", "PCI device")                                                    \
 	X(NUMA_NODE, PCI, "numa_node", NUMBER, "", "nearest memory node of the host; -1: none")                \
+	X(LINK_SPEED, PCI, "current_link_speed", TEXT, "", "speed of the PCIe link")                           \
+	X(LINK_WIDTH, PCI, "current_link_width", TEXT, "", "lanes of the PCIe link")                           \
 	X(HWMON_NAME, HWMON, "name", TEXT, "", "architecture")                                                 \
 	X(TEMP, HWMON, "temp1_input", NUMBER, "m°C", "temperature")                                            \
 	X(TEMP_MAX, HWMON, "temp1_max", NUMBER, "m°C", "highest temperature allowed")                          \

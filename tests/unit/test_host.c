@@ -76,6 +76,8 @@ static void make_p150(struct tree *tree)
 	set(tree, 0, "tt_therm_trip_count", "0\n");
 	set(tree, 0, "tt_fw_bundle_ver", "18.10.0.0\n");
 	set(tree, 0, "tt_m3app_fw_ver", "0.22.0.0\n");
+	set(tree, 0, "device/current_link_speed", "32.0 GT/s PCIe\n");
+	set(tree, 0, "device/current_link_width", "16\n");
 	set(tree, 0, "device/vendor", "0x1e52\n");
 	set(tree, 0, "device/device", "0xb140\n");
 	set(tree, 0, "device/numa_node", "-1\n");
@@ -111,6 +113,8 @@ static void test_blackhole(void **state)
 	assert_number(card, TDM_HOST_ARCCLK, 800);
 	assert_number(card, TDM_HOST_HEARTBEAT, UINT32_MAX);
 	assert_number(card, TDM_HOST_THERM_TRIPS, 0); /* a 0 that was read is a 0 */
+	assert_string_equal(card->values[TDM_HOST_LINK_SPEED].text, "32.0 GT/s PCIe");
+	assert_string_equal(card->values[TDM_HOST_LINK_WIDTH].text, "16");
 	assert_number(card, TDM_HOST_NUMA_NODE, -1);
 	assert_string_equal(card->values[TDM_HOST_FW_BUNDLE].text, "18.10.0.0");
 	assert_number(card, TDM_HOST_TEMP, 47250);

@@ -222,6 +222,24 @@ static void the_envelope_says_schema_version_time_and_host(void **state)
 	tdm_buf_done(&w.buf);
 }
 
+static void a_compact_document_is_one_line(void **state)
+{
+	(void)state;
+	struct writer w;
+	writer_init(&w);
+	w.json.compact = true;
+	tdm_json_object(&w.json);
+	tdm_json_key(&w.json, "a");
+	tdm_json_array(&w.json);
+	tdm_json_u64(&w.json, 1);
+	tdm_json_text(&w.json, "x\ny");
+	tdm_json_array_end(&w.json);
+	tdm_json_key(&w.json, "b");
+	tdm_json_null(&w.json);
+	tdm_json_object_end(&w.json);
+	assert_wrote(&w, "{\"a\": [1,\"x\\ny\"],\"b\": null}\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +251,7 @@ int main(void)
 		cmocka_unit_test(what_is_unknown_is_null),
 		cmocka_unit_test(the_deepest_nesting_is_written_and_one_more_is_a_failure),
 		cmocka_unit_test(the_envelope_says_schema_version_time_and_host),
+		cmocka_unit_test(a_compact_document_is_one_line),
 	};
 	return cmocka_run_group_tests_name("json", tests, NULL, NULL);
 }

@@ -1,0 +1,47 @@
+/*
+ * Where the L1 of a device is: allocator buffers, circular buffers, kernels, firmware, the rest. What a source counts
+ * is measured; what follows from the card's tables alone is inferred, and says so.
+ */
+#ifndef TDM_REPORT_L1_ACCOUNT_H
+#define TDM_REPORT_L1_ACCOUNT_H
+
+#include "registry/overview.h"
+
+/* id, name in JSON, name in text */
+#define TDM_L1_ITEM_LIST(X)                              \
+	X(BUFFERS, "buffers", "allocator buffers")       \
+	X(CBS, "circular_buffers", "circular buffers")   \
+	X(KERNELS, "kernels", "kernels")                 \
+	X(CONFIG, "kernel_config", "kernel-config ring") \
+	X(FIRMWARE, "firmware", "firmware")              \
+	X(REST, "rest", "free or not counted")
+
+enum tdm_l1_item {
+#define X(id, name, title) TDM_L1_ITEM_##id,
+	TDM_L1_ITEM_LIST(X)
+#undef X
+		TDM_L1_ITEM_COUNT
+};
+
+struct tdm_l1_amount {
+	uint64_t bytes;   /* over all cores; TDM_BYTES_UNKNOWN */
+	bool is_inferred; /* from the card's tables, not counted by anybody */
+	const char *text; /* where it is from, or why it is unknown */
+};
+
+struct tdm_l1_account {
+	uint64_t core_bytes, cores; /* TDM_BYTES_UNKNOWN; 0 cores: unknown */
+	uint64_t total;             /* core_bytes in all cores of the compute grid */
+	struct tdm_l1_amount items[TDM_L1_ITEM_COUNT];
+};
+
+const char *tdm_l1_item_name(enum tdm_l1_item item);
+const char *tdm_l1_item_title(enum tdm_l1_item item);
+
+/*
+ * Kernels lie in the kernel-config ring: what a source counts of them is taken off the ring, so that the items add up
+ * to the total where the rest is known.
+ */
+void tdm_l1_account(struct tdm_l1_account *account, const struct tdm_overview_device *device);
+
+#endif

@@ -1,0 +1,207 @@
+/* The processes of `tidemark status`: a row for each device that a process uses, then what is in no process. */
+#include "base/duration.h"
+#include "base/units.h"
+#include "report/cell.h"
+#include "report/status_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { USER_COLUMNS = 8, COMMAND_MIN = 12, COLUMNS_MAX = TDM_KIND_COUNT };
+
+/* Which kinds have a column. */
+struct columns {
+	uint8_t kinds[COLUMNS_MAX];
+	size_t count;
+	size_t command; /* columns of the command; 0: nothing is cut */
+};
+
+static bool is_known_amount(uint64_t bytes)
+{
+	return bytes != TDM_BYTES_UNKNOWN && bytes != 0;
+}
+
+/* A kind that nobody has anything of needs no column; DRAM and L1 are always there. */
+static bool is_used(const struct tdm_overview *overview, size_t kind)
+{
+	if (kind == TDM_KIND_DRAM || kind == TDM_KIND_L1)
+		return true;
+	for (size_t i = 0; i < overview->holding_count; i++)
+		if (is_known_amount(overview->holdings[i].kinds[kind].used))
+			return true;
+	for (size_t i = 0; i < overview->device_count; i++)
+		if (is_known_amount(overview->devices[i].kinds[kind].unattributed) ||
+			is_known_amount(overview->devices[i].kinds[kind].stale))
+			return true;
+	return false;
+}
+
+/* In the order of how much they tell, as many as there is room for. */
+static void choose_columns(const struct tdm_status_report *report, struct columns *columns)
+{
+	static const enum tdm_kind order[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_CB, TDM_KIND_TRACE,
+		TDM_KIND_L1_SMALL, TDM_KIND_KERNEL, TDM_KIND_DFB, TDM_KIND_SCRATCHPAD, TDM_KIND_SYSTEM, TDM_KIND_CONFIG,
+		TDM_KIND_FIRMWARE };
+	/* "   PID User     Dev     Age Src" and a blank before the command */
+	size_t taken = 7 + 1 + USER_COLUMNS + 1 + 3 + 1 + TDM_DURATION_COLUMNS + 4 + 2;
+	*columns = (struct columns){ .count = 0 };
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+		if (!is_used(report->overview, order[i]))
+			continue;
+		if (columns->count >= 2 && taken + 11 + COMMAND_MIN > report->term.width)
+			break;
+		columns->kinds[columns->count++] = (uint8_t)order[i];
+		taken += 11;
+	}
+	columns->command = report->term.width > taken + COMMAND_MIN ? report->term.width - taken : COMMAND_MIN;
+}
+
+static void put_head(const struct tdm_status_report *report, const struct columns *columns, struct tdm_buf *out)
+{
+	tdm_buf_printf(out, "\n%s%7s %-*s %3s %*s", tdm_term_style(&report->term, TDM_STYLE_DIM), "PID", USER_COLUMNS,
+		"User", "Dev", TDM_DURATION_COLUMNS, "Age");
+	for (size_t i = 0; i < columns->count; i++)
+		tdm_buf_printf(out, " %10s", tdm_kind_name((enum tdm_kind)columns->kinds[i]));
+	tdm_buf_printf(out, " Src  Command%s\n", tdm_term_style(&report->term, TDM_STYLE_OFF));
+}
+
+static void put_amount(struct tdm_buf *out, uint64_t bytes)
+{
+	char text[TDM_BYTES_CAP];
+	if (bytes == TDM_BYTES_UNKNOWN)
+		tdm_buf_printf(out, " %10s", "-");
+	else
+		tdm_buf_printf(out, " %s", tdm_format_bytes(text, sizeof text, bytes));
+}
+
+static void put_who(const struct tdm_status_report *report, const struct tdm_overview_process *process,
+	const char *device, struct tdm_buf *out)
+{
+	char age[TDM_DURATION_CAP] = "-";
+	uint64_t now = report->overview->real_ns;
+	tdm_buf_printf(out, "%7" PRId32 " ", process->pid);
+	size_t used = tdm_cell_put(out, tdm_str_of(process->user), USER_COLUMNS, report->term.utf8);
+	tdm_buf_fill(out, ' ', USER_COLUMNS - used);
+	if (process->life == TDM_LIFE_ENDED)
+		snprintf(age, sizeof age, "%s", process->crashed ? "crashed" : "ended");
+	else if (process->started_ns != 0 && process->started_ns <= now)
+		tdm_format_duration(age, sizeof age, now - process->started_ns);
+	tdm_buf_printf(out, " %3s %*s", device, TDM_DURATION_COLUMNS, age);
+}
+
+/* Which sources say what the row says: "L", "S", or both where kinds differ. "D" alone: it has the card open. */
+static void put_sources(const struct tdm_overview_holding *holding, struct tdm_buf *out)
+{
+	char text[TDM_FROM_COUNT + 1];
+	size_t count = 0;
+	for (uint8_t from = TDM_FROM_LEDGER; from < TDM_FROM_COUNT; from++) {
+		bool any = false;
+		for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+			any |= holding->kinds[k].from == from && holding->kinds[k].used != TDM_BYTES_UNKNOWN;
+		if (any)
+			text[count++] = tdm_status_letter(from);
+	}
+	if (count == 0 && holding->descriptors != 0)
+		text[count++] = tdm_status_letter(TDM_FROM_DRIVER);
+	if (count == 0)
+		text[count++] = '-';
+	text[count] = '\0';
+	tdm_buf_printf(out, " %-3s", text);
+}
+
+/* A command that does not fit goes without the folder of its program. */
+static const char *shortened(const char *command, size_t columns)
+{
+	const char *start = command;
+	if (strlen(command) <= columns)
+		return command;
+	for (const char *c = command; *c != '\0' && *c != ' '; c++)
+		if (c[0] == '/' && c[1] != '\0' && c[1] != ' ')
+			start = c + 1;
+	return start;
+}
+
+static void put_command(const struct tdm_status_report *report, const struct tdm_overview_process *process,
+	const struct columns *columns, struct tdm_buf *out)
+{
+	const char *command = process->command[0] != '\0' ? process->command : process->comm;
+	tdm_buf_puts(out, "  ");
+	tdm_cell_put(out, tdm_str_of(shortened(command, columns->command)), columns->command, report->term.utf8);
+	tdm_cell_trim(out);
+	tdm_buf_putc(out, '\n');
+}
+
+static void put_holding(const struct tdm_status_report *report, const struct tdm_overview_holding *holding,
+	const struct columns *columns, struct tdm_buf *out)
+{
+	const struct tdm_overview_process *process = &report->overview->processes[holding->process];
+	char device[16];
+	snprintf(device, sizeof device, "#%" PRIu32, holding->device);
+	put_who(report, process, device, out);
+	for (size_t i = 0; i < columns->count; i++)
+		put_amount(out, holding->kinds[columns->kinds[i]].used);
+	put_sources(holding, out);
+	put_command(report, process, columns, out);
+}
+
+static uint64_t extra_of(const struct tdm_overview_kind *kind, bool stale)
+{
+	return stale ? kind->stale : kind->unattributed;
+}
+
+/* A row of what is in no process; nothing where it is 0 or not known. */
+static void put_extra(const struct tdm_status_report *report, size_t i, bool stale, const struct columns *columns,
+	struct tdm_buf *out)
+{
+	const struct tdm_overview_device *device = &report->overview->devices[i];
+	bool any = false;
+	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+		any |= is_known_amount(extra_of(&device->kinds[k], stale));
+	if (!any)
+		return;
+	char name[16];
+	snprintf(name, sizeof name, "#%zu", i);
+	tdm_buf_printf(out, "%-*s %3s %*s", 7 + 1 + USER_COLUMNS, stale ? "    stale" : "    unattributed", name,
+		TDM_DURATION_COLUMNS, "");
+	for (size_t c = 0; c < columns->count; c++)
+		put_amount(out, extra_of(&device->kinds[columns->kinds[c]], stale));
+	tdm_buf_printf(out, " %-3s", "");
+	const char *what = stale ? "left by ended processes" : "in no process that is listed";
+	if (columns->command >= strlen(what))
+		tdm_buf_printf(out, "  %s", what);
+	tdm_cell_trim(out);
+	tdm_buf_putc(out, '\n');
+}
+
+void tdm_status_processes(const struct tdm_status_report *report, struct tdm_buf *out)
+{
+	const struct tdm_overview *overview = report->overview;
+	struct columns columns;
+	size_t start = out->len;
+	choose_columns(report, &columns);
+	put_head(report, &columns, out);
+	size_t headed = out->len;
+	for (size_t p = 0; p < overview->process_count; p++) {
+		const struct tdm_overview_process *process = &overview->processes[p];
+		for (size_t i = 0; i < process->holding_count; i++)
+			if (tdm_overview_takes_holding(&report->pick, overview, process->first_holding + i))
+				put_holding(report, &overview->holdings[process->first_holding + i], &columns, out);
+		if (process->holding_count == 0 && tdm_overview_takes_process(&report->pick, overview, p)) {
+			put_who(report, process, "-", out);
+			for (size_t i = 0; i < columns.count; i++)
+				put_amount(out, TDM_BYTES_UNKNOWN);
+			tdm_buf_printf(out, " %-3s", "-");
+			put_command(report, process, &columns, out);
+		}
+	}
+	for (size_t i = 0; i < overview->device_count && report->pick.pid == 0; i++) {
+		if (!tdm_overview_takes_device(&report->pick, overview, i))
+			continue;
+		put_extra(report, i, false, &columns, out);
+		put_extra(report, i, true, &columns, out);
+	}
+	if (out->len != headed || tdm_buf_failed(out))
+		return;
+	out->len = start;
+	tdm_buf_puts(out, "\nNo process is known to use a device.\n");
+}

@@ -1,0 +1,33 @@
+/* `tidemark status`: all devices and processes at one moment, as a table for people and as JSON for programs. */
+#ifndef TDM_REPORT_STATUS_REPORT_H
+#define TDM_REPORT_STATUS_REPORT_H
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/term.h"
+#include "registry/overview_pick.h"
+#include "sources/host.h"
+#include "sources/machine.h"
+
+struct tdm_status_report {
+	const struct tdm_overview *overview;
+	const struct tdm_host *host;       /* what the driver says; NULL: nothing */
+	const struct tdm_machine *machine; /* for JSON */
+	struct tdm_overview_pick pick;
+	struct tdm_term term;
+};
+
+void tdm_status_text(const struct tdm_status_report *report, struct tdm_buf *out);
+
+/* The whole document, envelope included. */
+void tdm_status_json(const struct tdm_status_report *report, struct tdm_json *json);
+
+/* Parts of the text. */
+void tdm_status_device(const struct tdm_status_report *report, size_t device, struct tdm_buf *out);
+void tdm_status_processes(const struct tdm_status_report *report, struct tdm_buf *out);
+
+/* The letters of sources in narrow tables: "L", "S", "D", "M", "-". */
+char tdm_status_letter(uint8_t from);
+bool tdm_status_is_wide(const struct tdm_status_report *report);
+
+#endif

@@ -1,0 +1,18 @@
+/* The plain frames of `tidemark top`: what it prints when its output is no terminal. */
+#ifndef TDM_REPORT_TOP_FRAME_H
+#define TDM_REPORT_TOP_FRAME_H
+
+#include "base/buf.h"
+#include "base/term.h"
+#include "registry/overview_pick.h"
+
+struct tdm_top_frame {
+	const struct tdm_overview *overview;
+	struct tdm_overview_pick pick;
+	struct tdm_term term;
+	unsigned interval_ms; /* 0: a single frame */
+};
+
+void tdm_top_frame(const struct tdm_top_frame *frame, struct tdm_buf *out);
+
+#endif

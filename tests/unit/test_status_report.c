@@ -1,0 +1,402 @@
+/* The table and the JSON of `tidemark status`, over overviews that were made by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "overview_make.h"
+#include "report/l1_account.h"
+#include "report/status_report.h"
+
+static void render(struct make *make, struct tdm_overview_pick pick, size_t width, bool utf8, struct tdm_buf *out)
+{
+	struct tdm_status_report report = {
+		.overview = &make->overview, .pick = pick, .term = { .utf8 = utf8, .width = width }
+	};
+	tdm_buf_clear(out);
+	tdm_status_text(&report, out);
+	assert_false(tdm_buf_failed(out));
+}
+
+static void render_json(struct make *make, const struct tdm_host *host, struct tdm_buf *out)
+{
+	struct tdm_status_report report = { .overview = &make->overview, .host = host };
+	struct tdm_json json;
+	tdm_buf_clear(out);
+	tdm_json_init(&json, out);
+	json.compact = true;
+	tdm_status_json(&report, &json);
+	assert_false(tdm_buf_failed(out));
+	assert_int_equal(json.depth, 0);
+	assert_ptr_equal(strchr(out->data, '\n'), out->data + out->len - 1);
+}
+
+static void assert_has(const struct tdm_buf *out, const char *text)
+{
+	if (strstr(out->data, text) == NULL)
+		fail_msg("expected '%s' in:\n%s", text, out->data);
+}
+
+static void assert_has_not(const struct tdm_buf *out, const char *text)
+{
+	if (strstr(out->data, text) != NULL)
+		fail_msg("did not expect '%s' in:\n%s", text, out->data);
+}
+
+/* Columns of the longest line. */
+static size_t widest(const char *text)
+{
+	size_t most = 0, now = 0;
+	for (; *text != '\0'; text++) {
+		now = *text == '\n' ? 0 : now + (((unsigned char)*text & 0xc0) != 0x80);
+		most = now > most ? now : most;
+	}
+	return most;
+}
+
+static void know(struct tdm_reading *reading, int64_t value)
+{
+	*reading = (struct tdm_reading){ .is_known = true, .value = value };
+}
+
+/* A machine on which there is one of everything. */
+static void make_full(struct make *make)
+{
+	make_init(make);
+	struct tdm_overview_device *device = make_n150(make, 0);
+	make_kind(device, TDM_KIND_DRAM, 9 * MAKE_GIB, 12 * MAKE_GIB);
+	device->kinds[TDM_KIND_DRAM].total_from = TDM_FROM_MODEL;
+	device->kinds[TDM_KIND_DRAM].peak_is_seen = true;
+	device->kinds[TDM_KIND_DRAM].rival_from = TDM_FROM_METAL_SHM;
+	device->kinds[TDM_KIND_DRAM].rival_used = 10 * MAKE_GIB;
+	device->kinds[TDM_KIND_DRAM].rival_processes = 1;
+	device->kinds[TDM_KIND_DRAM].rival_bytes = 2 * MAKE_GIB;
+	make_kind(device, TDM_KIND_L1, 52 * MAKE_MIB, 85 * MAKE_MIB);
+	make_kind(device, TDM_KIND_CB, 8 * MAKE_MIB, 0);
+	device->kinds[TDM_KIND_CB].total = TDM_BYTES_UNKNOWN;
+	device->kinds[TDM_KIND_CB].free = TDM_BYTES_UNKNOWN;
+	device->kinds[TDM_KIND_CB].largest_free = TDM_BYTES_UNKNOWN;
+	device->kinds[TDM_KIND_CB].total_from = TDM_FROM_NONE;
+	device->kinds[TDM_KIND_DRAM].stale = 3 * MAKE_MIB;
+	know(&device->telemetry.temp, 47250);
+	know(&device->telemetry.temp_max, 100000);
+	know(&device->telemetry.power, 35500000);
+	know(&device->telemetry.clock, 1000);
+	know(&device->telemetry.voltage, 850);
+	device->telemetry.fan.err = -ENODATA;
+	make_process(make, 4242, "python3 train.py --model llama --batch 32 --layers 40 --checkpoint /data/llama");
+	struct tdm_overview_holding *holding = make_holding(make, 0);
+	make_amount(make, holding, TDM_KIND_DRAM, 8 * MAKE_GIB);
+	make_amount(make, holding, TDM_KIND_L1, 52 * MAKE_MIB);
+	make_amount(make, holding, TDM_KIND_CB, 8 * MAKE_MIB);
+	make->overview.problem_count = 1;
+	snprintf(make->problems[0].place, sizeof make->problems[0].place, "/dev/shm/tt_device_5_memory");
+	snprintf(make->problems[0].text, sizeof make->problems[0].text, "it belongs to another user");
+	make->problems[0].from = TDM_FROM_METAL_SHM;
+	assert_true(tdm_overview_is_valid(&make->overview));
+}
+
+static const char full_text[] = "tidemark VERSION, 2027-01-15 08:00:00: 1 device, 1 process\n"
+				"\n"
+				"#0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0  chip 0x1000\n"
+				"  47.2/100 C  35.5 W  1000 MHz  0.85 V\n"
+				"  (some readings failed: No data available)\n"
+				"  Memory           Used      Total       Free    Largest       Peak  Share Src\n"
+				"  dram          9.00GiB   12.00GiB    3.00GiB    3.00GiB   >9.00GiB  75.0% L/M\n"
+				"  l1           52.00MiB   85.00MiB   33.00MiB   33.00MiB   52.00MiB  61.1% L\n"
+				"  cb            8.00MiB    unknown    unknown    unknown    8.00MiB      - L\n"
+				"  dram: metal_shm counts 10 GiB, 2 GiB of it in 1 process that ledger does not\n"
+				"    know\n"
+				"  All L1: 91.50 MiB in 64 cores of 1464 KiB\n"
+				"    allocator buffers      52.00MiB  56.8%  ledger\n"
+				"    circular buffers        8.00MiB   8.7%  ledger\n"
+				"    kernels                 unknown      -  no program reports them\n"
+				"    kernel-config ring     ~4.31MiB   4.7%  inferred (model), kernels lie in it\n"
+				"    firmware               ~2.14MiB   2.3%  inferred (model)\n"
+				"    free or not counted   ~25.05MiB  27.3%  what is left\n"
+				"\n"
+				"    PID User     Dev     Age       dram         l1         cb Src  Command\n"
+				"   4242 alice     #0  1m 30s    8.00GiB   52.00MiB    8.00MiB L    python3 tr...\n"
+				"    unattributed  #0            1.00GiB        0 B        0 B\n"
+				"    stale         #0            3.00MiB        0 B        0 B\n"
+				"\n"
+				"Not read ('tidemark doctor' says more)\n"
+				"  /dev/shm/tt_device_5_memory: it belongs to another user\n"
+				"\n"
+				"Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared\n"
+				"memory: bytes asked for), D driver, M model (the card's tables). '>' at least,\n"
+				"as far as was seen; '~' inferred, not counted. unattributed: held by nobody who\n"
+				"is listed; stale: left written down by processes that ended.\n";
+
+static void a_table_at_80_columns(void **state)
+{
+	(void)state;
+	struct tdm_buf out;
+	struct make make;
+	tdm_buf_init(&out);
+	make_full(&make);
+	render(&make, (struct tdm_overview_pick){ 0 }, 80, false, &out);
+	const char *behind = strchr(out.data, ',');
+	assert_non_null(behind);
+	assert_true(widest(out.data) <= 80);
+	struct tdm_buf shown;
+	tdm_buf_init(&shown);
+	tdm_buf_puts(&shown, "tidemark VERSION");
+	tdm_buf_puts(&shown, behind);
+	assert_string_equal(shown.data, full_text);
+	tdm_buf_done(&shown);
+	tdm_buf_done(&out);
+}
+
+static void a_wide_table_has_bars_words_and_the_whole_command(void **state)
+{
+	(void)state;
+	struct tdm_buf out;
+	struct make make;
+	tdm_buf_init(&out);
+	make_full(&make);
+	for (size_t width = 100; width <= 200; width += 20) {
+		render(&make, (struct tdm_overview_pick){ 0 }, width, true, &out);
+		assert_has(&out, "ledger/model");
+		assert_true(widest(out.data) <= width);
+	}
+	assert_has(&out, "█░");
+	assert_has(&out, "python3 train.py --model llama --batch 32 --layers 40 --checkpoint /data/llama\n");
+	tdm_buf_done(&out);
+}
+
+static void what_nobody_knows_is_unknown(void **state)
+{
+	(void)state;
+	struct tdm_buf out;
+	struct make make;
+	tdm_buf_init(&out);
+	make_init(&make);
+	make_device(&make);
+	render(&make, (struct tdm_overview_pick){ 0 }, 80, false, &out);
+	assert_has(&out, "#0  unknown card  number unknown  chip id unknown\n");
+	assert_has(&out, "telemetry unknown: no card of the driver is known to be this device\n");
+	assert_has(&out, "memory unknown: no source counts it, and the card is not known\n");
+	assert_has(&out, "No process is known to use a device.\n");
+	assert_has_not(&out, "0 B");
+	render_json(&make, NULL, &out);
+	assert_has(&out, "\"used\": null");
+	assert_has(&out, "\"hardware_queues\": null");
+	assert_has(&out, "\"dram_status\": null");
+	assert_has(&out, "\"asic_temperature\": \"N/A\"");
+	assert_has(&out, "\"chip_id\": null");
+	tdm_buf_done(&out);
+}
+
+static void nothing_at_all_is_helpful(void **state)
+{
+	(void)state;
+	struct tdm_buf out;
+	struct make make;
+	tdm_buf_init(&out);
+	make_init(&make);
+	render(&make, (struct tdm_overview_pick){ 0 }, 80, false, &out);
+	assert_has(&out, "No card and no tracked process is visible: try 'tidemark demo'");
+	assert_has(&out, "tidemark doctor");
+	make_full(&make);
+	render(&make, (struct tdm_overview_pick){ .pid = 1 }, 80, false, &out);
+	assert_has(&out, "No process 1 is known to use a device.\n");
+	assert_has_not(&out, "#0");
+	render(&make, (struct tdm_overview_pick){ .device = "9" }, 80, false, &out);
+	assert_has(&out, "None of the devices that are visible was asked for.\n");
+	tdm_buf_done(&out);
+}
+
+static void every_device_of_a_galaxy_is_there(void **state)
+{
+	(void)state;
+	struct tdm_buf out;
+	struct make make;
+	char name[64], label[16];
+	tdm_buf_init(&out);
+	make_init(&make);
+	for (int32_t i = 0; i < 32; i++)
+		make_kind(make_n150(&make, i), TDM_KIND_DRAM, (uint64_t)i * 100 * MAKE_MIB, 12 * MAKE_GIB);
+	make_process(&make, 77, "serve");
+	for (uint32_t i = 0; i < 32; i++)
+		make_amount(&make, make_holding(&make, i), TDM_KIND_DRAM, i * 100 * MAKE_MIB);
+	assert_true(tdm_overview_is_valid(&make.overview));
+	render(&make, (struct tdm_overview_pick){ 0 }, 80, false, &out);
+	for (int i = 0; i < 32; i++) {
+		snprintf(name, sizeof name, "\n#%d  n150", i);
+		assert_has(&out, name);
+		snprintf(label, sizeof label, "#%d", i);
+		snprintf(name, sizeof name, "     77 %-8s %3s ", "alice", label);
+		assert_has(&out, name);
+	}
+	assert_has_not(&out, "    unattributed");
+	render(&make, (struct tdm_overview_pick){ .device = "/dev/tenstorrent/31" }, 80, false, &out);
+	assert_has(&out, ": 1 device, 1 process\n\n#31  n150");
+	assert_has_not(&out, "#30");
+	tdm_buf_done(&out);
+}
+
+static void hostile_names_are_made_harmless(void **state)
+{
+	(void)state;
+	struct tdm_buf out;
+	struct make make;
+	tdm_buf_init(&out);
+	make_full(&make);
+	snprintf(make.devices[0].card, sizeof make.devices[0].card, "\033[2Jx\ny");
+	snprintf(make.devices[0].pci, sizeof make.devices[0].pci, "\x9b\xff\n");
+	snprintf(make.processes[0].user, sizeof make.processes[0].user, "\033]0;owned\a");
+	snprintf(make.processes[0].command, sizeof make.processes[0].command, "a\nb\"\\\033[1m\xc3(\xe2\x82\xac");
+	snprintf(make.problems[0].place, sizeof make.problems[0].place, "/tmp/\n\033[31m");
+	snprintf(make.problems[0].text, sizeof make.problems[0].text, "\r\xff");
+	render(&make, (struct tdm_overview_pick){ 0 }, 200, true, &out);
+	for (size_t i = 0; i < out.len; i++)
+		assert_true((unsigned char)out.data[i] >= 0x20 || out.data[i] == '\n');
+	assert_has(&out, "a?b\"\\?[1m?(€");
+	render_json(&make, NULL, &out);
+	for (size_t i = 0; i + 1 < out.len; i++)
+		assert_true((unsigned char)out.data[i] >= 0x20);
+	tdm_buf_done(&out);
+}
+
+static void more_problems_than_fit_are_counted(void **state)
+{
+	(void)state;
+	struct tdm_buf out;
+	struct make make;
+	tdm_buf_init(&out);
+	make_init(&make);
+	make.overview.problem_count = 12;
+	for (int i = 0; i < 12; i++) {
+		snprintf(make.problems[i].place, sizeof make.problems[i].place, "/dev/shm/x%d", i);
+		make.problems[i].err = -EACCES;
+	}
+	render(&make, (struct tdm_overview_pick){ 0 }, 80, false, &out);
+	assert_has(&out, "  /dev/shm/x4: Permission denied\n  and 7 more\n");
+	tdm_buf_done(&out);
+}
+
+static void l1_adds_up_whatever_is_known(void **state)
+{
+	(void)state;
+	struct tdm_l1_account account;
+	struct make make;
+	make_full(&make);
+	struct tdm_overview_device *device = &make.devices[0];
+	for (int step = 0; step < 4; step++) {
+		if (step == 1)
+			make_kind(device, TDM_KIND_KERNEL, MAKE_MIB, MAKE_MIB);
+		if (step == 2)
+			make_kind(device, TDM_KIND_FIRMWARE, 3 * MAKE_MIB, 3 * MAKE_MIB);
+		if (step == 3)
+			make_kind(device, TDM_KIND_KERNEL, 6 * MAKE_MIB, 6 * MAKE_MIB); /* more than the ring */
+		tdm_l1_account(&account, device);
+		uint64_t sum = 0;
+		for (int i = 0; i < TDM_L1_ITEM_COUNT; i++)
+			sum += account.items[i].bytes != TDM_BYTES_UNKNOWN ? account.items[i].bytes : 0;
+		assert_int_equal(sum, account.total);
+		assert_int_equal(account.total, 64 * 1464 * MAKE_KIB);
+		assert_int_equal(account.items[TDM_L1_ITEM_KERNELS].is_inferred, false);
+		assert_int_equal(account.items[TDM_L1_ITEM_KERNELS].bytes == TDM_BYTES_UNKNOWN, step == 0);
+		assert_int_equal(account.items[TDM_L1_ITEM_FIRMWARE].is_inferred, step < 2);
+	}
+	assert_int_equal(account.items[TDM_L1_ITEM_CONFIG].bytes, 0);
+	/* Nothing reported is not nothing there. */
+	make_kind(device, TDM_KIND_KERNEL, 0, 0);
+	tdm_l1_account(&account, device);
+	assert_int_equal(account.items[TDM_L1_ITEM_KERNELS].bytes, TDM_BYTES_UNKNOWN);
+	/* More than there is. */
+	make_kind(device, TDM_KIND_L1, 200 * MAKE_MIB, 200 * MAKE_MIB);
+	tdm_l1_account(&account, device);
+	assert_int_equal(account.items[TDM_L1_ITEM_REST].bytes, TDM_BYTES_UNKNOWN);
+	device->card[0] = '\0';
+	device->l1_core = TDM_BYTES_UNKNOWN;
+	tdm_l1_account(&account, device);
+	assert_int_equal(account.total, TDM_BYTES_UNKNOWN);
+	assert_int_equal(account.items[TDM_L1_ITEM_CONFIG].bytes, TDM_BYTES_UNKNOWN);
+}
+
+/* As tt-smi prints them: padded numbers, hexadecimal registers, "N/A". */
+static void strings_are_those_of_tt_smi(void **state)
+{
+	(void)state;
+	static struct tdm_host_card card;
+	struct tdm_host host = { .cards = &card, .card_count = 1 };
+	struct tdm_buf out;
+	struct make make;
+	tdm_buf_init(&out);
+	make_full(&make);
+	make.devices[0].host_card = 0;
+	card = (struct tdm_host_card){ .arch = TDM_HOST_WORMHOLE };
+	card.values[TDM_HOST_CARD_TYPE].state = TDM_HOST_KNOWN;
+	snprintf(card.values[TDM_HOST_CARD_TYPE].text, TDM_HOST_TEXT_CAP, "n150");
+	card.values[TDM_HOST_SERIAL] = (struct tdm_host_value){ .state = TDM_HOST_KNOWN, .id = 0x0100018611902010 };
+	card.values[TDM_HOST_LINK_SPEED].state = TDM_HOST_KNOWN;
+	snprintf(card.values[TDM_HOST_LINK_SPEED].text, TDM_HOST_TEXT_CAP, "16.0 GT/s PCIe");
+	card.values[TDM_HOST_LINK_WIDTH].state = TDM_HOST_KNOWN;
+	snprintf(card.values[TDM_HOST_LINK_WIDTH].text, TDM_HOST_TEXT_CAP, "16");
+	card.values[TDM_HOST_POWER_MAX] = (struct tdm_host_value){ .state = TDM_HOST_KNOWN, .number = 85000000 };
+	card.values[TDM_HOST_FW_BUNDLE].state = TDM_HOST_KNOWN;
+	snprintf(card.values[TDM_HOST_FW_BUNDLE].text, TDM_HOST_TEXT_CAP, "18.3.0.0");
+	render_json(&make, &host, &out);
+	assert_has(&out, "\"board_info\": {\"bus_id\": \"0000:01:00.0\",\"board_type\": \"n150 L\",\"board_id\": "
+			 "\"0100018611902010\",\"coords\": \"N/A\",\"dram_status\": null,\"dram_speed\": \"N/A\","
+			 "\"pcie_speed\": 4,\"pcie_width\": \"16\"}");
+	assert_has(&out,
+		"\"telemetry\": {\"voltage\": \"0.85\",\"current\": \"N/A\",\"power\": \" 35.5\",\"board_power\": "
+		"\"N/A\",\"aiclk\": \"1000\",\"asic_temperature\": \"47.2\",\"fan_speed\": \"N/A\","
+		"\"heartbeat\": \"N/A\"}");
+	assert_has(&out, "\"BOARD_ID_HIGH\": \"0x1000186\",\"BOARD_ID_LOW\": \"0x11902010\"");
+	assert_has(&out, "\"tdp_limit\": \" 85\"");
+	assert_has(&out, "\"fw_bundle_version\": \"18.3.0.0\"");
+	assert_has(&out, "\"pid\": 4242,\"user\": \"alice\",\"device\": 0,\"cmdline\": \"python3 train.py");
+	tdm_buf_done(&out);
+}
+
+static void memory_is_in_bytes_with_its_sources(void **state)
+{
+	(void)state;
+	struct tdm_buf out;
+	struct make make;
+	tdm_buf_init(&out);
+	make_full(&make);
+	render_json(&make, NULL, &out);
+	assert_has(&out, "{\"schema\": \"tidemark.status\",\"version\": 1,\"time\": \"");
+	assert_has(&out, "{\"kind\": \"dram\",\"used\": 9663676416,\"total\": 12884901888,\"free\": 3221225472,"
+			 "\"largest_free\": 3221225472,\"peak\": 9663676416,\"peak_is_exact\": false,");
+	assert_has(&out, "\"unattributed\": 1073741824,\"stale\": 3145728,");
+	assert_has(&out, "\"source\": \"ledger\",\"total_source\": \"model\",\"rival\": {\"source\": \"metal_shm\","
+			 "\"used\": 10737418240,\"only_there_processes\": 1,\"only_there\": 2147483648}");
+	assert_has(&out, "\"kinds\": [{\"kind\": \"dram\",\"used\": 8589934592,\"peak\": 8589934592,\"buffers\": "
+			 "1,\"source\": \"ledger\"}");
+	assert_has(&out,
+		"{\"part\": \"firmware\",\"bytes\": 2240512,\"inferred\": true,\"source\": \"inferred (model)\"}");
+	assert_has(&out,
+		"\"unreadable\": [{\"source\": \"metal_shm\",\"place\": \"/dev/shm/tt_device_5_memory\",\"reason\": "
+		"\"it belongs to another user\"}]");
+	tdm_buf_done(&out);
+}
+
+int main(void)
+{
+	setenv("TZ", "UTC", 1);
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_table_at_80_columns),
+		cmocka_unit_test(a_wide_table_has_bars_words_and_the_whole_command),
+		cmocka_unit_test(what_nobody_knows_is_unknown),
+		cmocka_unit_test(nothing_at_all_is_helpful),
+		cmocka_unit_test(every_device_of_a_galaxy_is_there),
+		cmocka_unit_test(hostile_names_are_made_harmless),
+		cmocka_unit_test(more_problems_than_fit_are_counted),
+		cmocka_unit_test(l1_adds_up_whatever_is_known),
+		cmocka_unit_test(strings_are_those_of_tt_smi),
+		cmocka_unit_test(memory_is_in_bytes_with_its_sources),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
