@@ -24,19 +24,20 @@ enum {
 	SPREAD_MIN = 16,
 	MORTAL_MIN = 12
 };
-#define SURE_Z         3.0  /* one chance in 700 without a trend */
-#define SUSPECT_Z      2.0  /* one in 40 */
-#define SHORT_Z        1.6  /* the most that SUSPECT_WINDOWS windows can show */
-#define SURE_RISES     0.3  /* share of the windows in which the floor rises */
-#define SURE_MORTAL    0.1  /* share of what grew old that was freed after all */
-#define SUSPECT_MORTAL 0.25 /* the same */
-#define DEVIATIONS     2.5  /* that the middle of the births must be off for the next three */
-#define STOPS          0.42 /* the middle of the births, as a share of the time: before this, growth is ending, */
-#define SLOWER         0.46 /* before this it slows down, */
-#define LATE           0.65 /* behind this it began lately */
-#define QUIET          3.0  /* times the longest pause between births: it has stopped */
-#define SPREAD_WINDOWS 0.75 /* of a program's life that must have births in them */
-#define LOADING_SHARE  0.5  /* of the memory of the kind that is this growth */
+#define SURE_Z          3.0  /* one chance in 700 without a trend */
+#define SUSPECT_Z       2.0  /* one in 40 */
+#define SHORT_Z         1.6  /* the most that SUSPECT_WINDOWS windows can show */
+#define SURE_RISES      0.3  /* share of the windows in which the floor rises */
+#define SURE_MORTAL     0.1  /* share of what grew old that was freed after all */
+#define SUSPECT_MORTAL  0.25 /* the same */
+#define DEVIATIONS      2.5  /* that the middle of the births must be off for a suspicion less, */
+#define SURE_DEVIATIONS 3.0  /* and for none at all */
+#define STOPS           0.42 /* the middle of the births, as a share of the time: before this, growth is ending, */
+#define SLOWER          0.46 /* before this it slows down, */
+#define LATE            0.65 /* behind this it began lately */
+#define QUIET           3.0  /* times the longest pause between births: it has stopped */
+#define SPREAD_WINDOWS  0.75 /* of a program's life that must have births in them */
+#define LOADING_SHARE   0.5  /* of the memory of the kind that is this growth */
 
 static const struct {
 	uint8_t verdict;
@@ -172,6 +173,9 @@ static bool may_be_loading(const struct facts *f, uint32_t shown_process)
 	if (says_loading(tdm_snapshot_text(f->snapshot, shown->phase)) ||
 		2 * bits(p->free_windows) < bits(p->seen_windows))
 		return true;
+	/* A site that frees buffers, and not just one now and then, loads nothing. */
+	if (f->site->lives != NULL || (double)f->site->freed >= f->grown / 2)
+		return false;
 	bool is_young = p->who.started_ns != 0 && p->who.started_ns + 2 * f->leaks->watch_ns > f->leaks->begin_ns;
 	return is_young && f->bytes[f->windows - 1] - f->bytes[0] > LOADING_SHARE * f->kind_bytes;
 }
@@ -196,7 +200,7 @@ static enum tdm_leak_why judge_watched(const struct facts *f, uint32_t shown_pro
 	uint64_t begin = f->leaks->begin_ns, end = begin + f->leaks->watch_ns;
 	end -= f->site->freed != 0 ? f->leaks->old_ns : 0;
 	double off, at = middle(f, begin, end, &off);
-	if (off < -DEVIATIONS && at < STOPS)
+	if (off < -SURE_DEVIATIONS && at < STOPS)
 		return TDM_LEAK_LEVELLED;
 	if (f->site->is_sum)
 		return TDM_LEAK_MANY;
