@@ -5,10 +5,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/str.h"
+
 enum { TDM_DURATION_COLUMNS = 7, TDM_DURATION_CAP = 24 };
 
 /* Two figures at most, without padding: "640 ns", "12 ms", "3.2 s", "5m 10s", "2h 3m", "3d 4h". Never more than
  * TDM_DURATION_COLUMNS below ten years. Returns dst. */
 char *tdm_format_duration(char *dst, size_t cap, uint64_t ns);
+
+/* "30s", "200ms", "1.5m", "2h", "1d", also "us" and "ns"; a number alone is seconds. At most nine digits behind the
+ * point. 0, TDM_ESYNTAX, or -ERANGE above 64 bits of nanoseconds. */
+int tdm_parse_duration(struct tdm_str text, uint64_t *ns);
 
 #endif

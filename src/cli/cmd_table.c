@@ -1,4 +1,11 @@
 #include "cli/cmd_list.h"
 
-const struct tdm_cmd *const tdm_cmds[] = { &tdm_cmd_status, &tdm_cmd_dump, &tdm_cmd_run, &tdm_cmd_simulate,
-	&tdm_cmd_device, NULL };
+const struct tdm_cmd *const tdm_cmds[] = {
+	&tdm_cmd_status,
+	&tdm_cmd_dump,
+	&tdm_cmd_leaks,
+	&tdm_cmd_run,
+	&tdm_cmd_simulate,
+	&tdm_cmd_device,
+	NULL,
+};

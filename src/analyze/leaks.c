@@ -1,0 +1,354 @@
+#include "analyze/leaks.h"
+#include "analyze/leaks_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOT_YET UINT32_MAX
+
+struct tdm_leaks *tdm_leaks_new(uint64_t watch_ns)
+{
+	struct tdm_leaks *leaks = calloc(1, sizeof *leaks);
+	if (leaks == NULL)
+		return NULL;
+	leaks->watch_ns = watch_ns;
+	leaks->old_ns = watch_ns / TDM_LEAKS_OLD_PART;
+	if (tdm_intern_init(&leaks->intern) != 0 || tdm_map_init(&leaks->by_key) != 0) {
+		tdm_leaks_free(leaks);
+		return NULL;
+	}
+	return leaks;
+}
+
+static void drop_numbers(struct tdm_leaks *leaks)
+{
+	free(leaks->process_of);
+	free(leaks->place_of);
+	free(leaks->text_of);
+	free(leaks->stack_of);
+	leaks->process_of = leaks->place_of = leaks->text_of = leaks->stack_of = NULL;
+}
+
+void tdm_leaks_free(struct tdm_leaks *leaks)
+{
+	if (leaks == NULL)
+		return;
+	for (size_t i = 0; i < leaks->site_count; i++)
+		free(leaks->sites[i].lives);
+	drop_numbers(leaks);
+	tdm_intern_done(&leaks->intern);
+	tdm_map_done(&leaks->by_key);
+	free(leaks->processes);
+	free(leaks->places);
+	free(leaks->sites);
+	free(leaks);
+}
+
+/* Room for one more; NULL when there is none, and then the list is as it was. */
+static void *grown(void *list, size_t count, size_t *cap, size_t item)
+{
+	if (count < *cap)
+		return list;
+	size_t more = *cap != 0 ? *cap * 2 : 16;
+	void *bigger = realloc(list, more * item);
+	if (bigger != NULL)
+		*cap = more;
+	return bigger;
+}
+
+/* Numbers of the snapshot to ours. */
+
+static int process_number(struct tdm_leaks *leaks, const struct tdm_process *who, uint32_t hint, uint32_t *number)
+{
+	if (hint < leaks->process_count && tdm_process_is_same(&leaks->processes[hint].who, who)) {
+		*number = hint;
+		return 0;
+	}
+	for (size_t i = 0; i < leaks->process_count; i++)
+		if (tdm_process_is_same(&leaks->processes[i].who, who)) {
+			*number = (uint32_t)i;
+			return 0;
+		}
+	void *list = grown(leaks->processes, leaks->process_count, &leaks->process_cap, sizeof *leaks->processes);
+	if (list == NULL)
+		return -ENOMEM;
+	leaks->processes = list;
+	leaks->processes[leaks->process_count] = (struct tdm_leaks_process){ .who = *who };
+	*number = (uint32_t)leaks->process_count++;
+	return 0;
+}
+
+static int place_number(
+	struct tdm_leaks *leaks, uint32_t process, uint32_t device, bool is_virtual, uint32_t hint, uint32_t *number)
+{
+	size_t first = hint < leaks->place_count ? hint : 0;
+	for (size_t n = 0; n < leaks->place_count; n++) {
+		size_t i = (first + n) % leaks->place_count;
+		const struct tdm_leaks_place *place = &leaks->places[i];
+		if (place->process == process && place->number == device && place->is_virtual == is_virtual) {
+			*number = (uint32_t)i;
+			return 0;
+		}
+	}
+	void *list = grown(leaks->places, leaks->place_count, &leaks->place_cap, sizeof *leaks->places);
+	if (list == NULL)
+		return -ENOMEM;
+	leaks->places = list;
+	leaks->places[leaks->place_count] = (struct tdm_leaks_place){ process, device, is_virtual };
+	*number = (uint32_t)leaks->place_count++;
+	return 0;
+}
+
+static int number_places(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot)
+{
+	int err = 0;
+	for (size_t i = 0; i < snapshot->process_count && err == 0; i++)
+		err = process_number(leaks, &snapshot->processes[i].who, (uint32_t)i, &leaks->process_of[i]);
+	for (size_t i = 0; i < snapshot->holding_count && err == 0; i++) {
+		const struct tdm_holding *holding = &snapshot->holdings[i];
+		err = place_number(leaks, leaks->process_of[holding->process], holding->number,
+			snapshot->devices[holding->device].is_virtual, (uint32_t)i, &leaks->place_of[i]);
+	}
+	return err;
+}
+
+static int make_numbers(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot)
+{
+	drop_numbers(leaks);
+	leaks->process_of = malloc((snapshot->process_count + 1) * sizeof *leaks->process_of);
+	leaks->place_of = malloc((snapshot->holding_count + 1) * sizeof *leaks->place_of);
+	leaks->text_of = malloc(((size_t)snapshot->text_count + 1) * sizeof *leaks->text_of);
+	leaks->stack_of = malloc(((size_t)snapshot->stack_count + 1) * sizeof *leaks->stack_of);
+	if (leaks->process_of == NULL || leaks->place_of == NULL || leaks->text_of == NULL || leaks->stack_of == NULL)
+		return -ENOMEM;
+	memset(leaks->text_of, 0xff, ((size_t)snapshot->text_count + 1) * sizeof *leaks->text_of);
+	memset(leaks->stack_of, 0xff, ((size_t)snapshot->stack_count + 1) * sizeof *leaks->stack_of);
+	return number_places(leaks, snapshot);
+}
+
+static int number_text(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, uint32_t name)
+{
+	if (name >= snapshot->text_count || leaks->text_of[name] != NOT_YET)
+		return 0;
+	return tdm_intern_text(&leaks->intern, tdm_str_of(tdm_snapshot_text(snapshot, name)), &leaks->text_of[name]);
+}
+
+static int number_stack(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, uint32_t stack)
+{
+	struct tdm_frame frames[TDM_FRAMES_MAX];
+	uint32_t count;
+	if (stack >= snapshot->stack_count || leaks->stack_of[stack] != NOT_YET)
+		return 0;
+	const struct tdm_kept_frame *kept = tdm_snapshot_stack(snapshot, stack, &count);
+	for (uint32_t i = 0; i < count && i < TDM_FRAMES_MAX; i++)
+		frames[i] = (struct tdm_frame){ kept[i].address,
+			tdm_str_of(kept[i].text != 0 ? tdm_snapshot_text(snapshot, kept[i].text) : "") };
+	count = count < TDM_FRAMES_MAX ? count : TDM_FRAMES_MAX;
+	return tdm_intern_stack(&leaks->intern, frames, count, &leaks->stack_of[stack]);
+}
+
+/* Sites. */
+
+/* The key is exact: texts and stacks are fewer than 2^28, places fewer than 2^21. */
+static uint64_t key_of(uint32_t place, uint8_t kind, bool is_sum, uint32_t name, uint32_t stack)
+{
+	uint64_t which = is_sum ? 0 : name != 0 ? (uint64_t)name << 2 | 1 : (uint64_t)stack << 2 | 2;
+	return (uint64_t)place << 40 | which << 8 | kind;
+}
+
+uint32_t tdm_leaks_find(const struct tdm_leaks *leaks, const struct tdm_buffer *buffer)
+{
+	uint32_t name = leaks->text_of[buffer->name], stack = leaks->stack_of[buffer->stack];
+	if (name == NOT_YET || stack == NOT_YET)
+		return TDM_MAP_NONE;
+	uint32_t place = leaks->place_of[buffer->holding];
+	uint32_t at = tdm_map_find(&leaks->by_key, key_of(place, buffer->kind, false, name, stack));
+	return at != TDM_MAP_NONE ? at : tdm_map_find(&leaks->by_key, key_of(place, buffer->kind, true, 0, 0));
+}
+
+static unsigned window_of(const struct tdm_leaks *leaks, uint64_t time_ns)
+{
+	if (leaks->watch_ns == 0)
+		return 0;
+	double share = (double)(time_ns - leaks->begin_ns) / (double)leaks->watch_ns;
+	unsigned window = share < 1 ? (unsigned)(share * TDM_LEAKS_WINDOWS) : TDM_LEAKS_WINDOWS - 1;
+	return window < TDM_LEAKS_WINDOWS ? window : TDM_LEAKS_WINDOWS - 1;
+}
+
+/* Where the process has been looked at and the site was not there, its floor is 0. */
+static void init_floor(const struct tdm_leaks *leaks, struct tdm_leaks_site *site)
+{
+	uint32_t seen = leaks->processes[leaks->places[site->place].process].seen_windows;
+	for (unsigned i = 0; i < TDM_LEAKS_WINDOWS; i++)
+		site->floor[i].count = site->floor[i].bytes = (seen >> i & 1) != 0 ? 0 : TDM_LEAKS_UNSEEN;
+}
+
+/* The number of the site, which is made if need be: one for all that is beyond the limit. */
+static int site_number(
+	struct tdm_leaks *leaks, uint32_t place, uint8_t kind, uint32_t name, uint32_t stack, uint32_t *number)
+{
+	bool is_sum = false;
+	uint64_t key = key_of(place, kind, is_sum, name, stack);
+	*number = tdm_map_find(&leaks->by_key, key);
+	if (*number == TDM_MAP_NONE && leaks->site_count >= TDM_LEAKS_SITES_MAX) {
+		is_sum = true;
+		name = stack = 0;
+		key = key_of(place, kind, is_sum, name, stack);
+		*number = tdm_map_find(&leaks->by_key, key);
+	}
+	if (*number != TDM_MAP_NONE)
+		return 0;
+	void *list = grown(leaks->sites, leaks->site_count, &leaks->site_cap, sizeof *leaks->sites);
+	if (list == NULL || tdm_map_put(&leaks->by_key, key, (uint32_t)leaks->site_count) != 0) {
+		leaks->sites = list != NULL ? list : leaks->sites;
+		return -ENOMEM;
+	}
+	leaks->sites = list;
+	*number = (uint32_t)leaks->site_count;
+	struct tdm_leaks_site *site = &leaks->sites[leaks->site_count++];
+	*site = (struct tdm_leaks_site){
+		.place = place, .kind = kind, .is_sum = is_sum, .name = name, .stack = name != 0 ? 0 : stack
+	};
+	init_floor(leaks, site);
+	return 0;
+}
+
+static void begin_sample(struct tdm_leaks *leaks)
+{
+	for (size_t i = 0; i < leaks->site_count; i++) {
+		struct tdm_leaks_site *site = &leaks->sites[i];
+		site->last_settled = site->settled;
+		site->last_old = site->old_count;
+		site->count = site->bytes = site->settled = site->old_count = site->old_bytes = 0;
+		site->left = site->old_left = 0;
+		site->oldest_ns = site->newest_ns = 0;
+	}
+}
+
+static void add_buffer(
+	const struct tdm_leaks *leaks, struct tdm_leaks_site *site, const struct tdm_buffer *buffer, uint64_t time_ns)
+{
+	uint64_t born = buffer->born_ns; /* an unknown birth, 0, is before everything */
+	site->count++;
+	site->bytes += buffer->reserved_bytes;
+	site->settled += born <= time_ns;
+	if (time_ns >= leaks->old_ns && born <= time_ns - leaks->old_ns) {
+		site->old_count++;
+		site->old_bytes += buffer->reserved_bytes;
+	}
+	site->left += born <= leaks->last_ns;
+	site->old_left += leaks->last_ns >= leaks->old_ns && born <= leaks->last_ns - leaks->old_ns;
+	if (born != 0 && (site->oldest_ns == 0 || born < site->oldest_ns))
+		site->oldest_ns = born;
+	if (born > site->newest_ns)
+		site->newest_ns = born;
+	site->shown_name = site->is_sum ? 0 : buffer->name;
+	site->shown_stack = site->is_sum ? 0 : buffer->stack;
+}
+
+static int add_buffers(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, uint64_t time_ns)
+{
+	leaks->left_out = 0;
+	for (size_t i = 0; i < snapshot->buffer_count; i++) {
+		const struct tdm_buffer *buffer = &snapshot->buffers[i];
+		uint32_t place = leaks->place_of[buffer->holding], at;
+		if (buffer->name >= snapshot->text_count || buffer->stack >= snapshot->stack_count)
+			continue;
+		int err = number_text(leaks, snapshot, buffer->name);
+		if (err == 0)
+			err = number_stack(leaks, snapshot, buffer->stack);
+		if (err == 0)
+			err = site_number(leaks, place, buffer->kind, leaks->text_of[buffer->name],
+				leaks->stack_of[buffer->stack], &at);
+		if (err != 0)
+			return err;
+		add_buffer(leaks, &leaks->sites[at], buffer, time_ns);
+		leaks->left_out += leaks->sites[at].is_sum;
+	}
+	return 0;
+}
+
+/* What has changed since the last sample, and the lowest of the window. */
+static void end_site(struct tdm_leaks *leaks, struct tdm_leaks_site *site, unsigned window)
+{
+	if (leaks->processes[leaks->places[site->place].process].ended)
+		return;
+	if (leaks->samples != 0) {
+		uint64_t old_before = site->last_old;
+		site->freed += site->last_settled > site->left ? site->last_settled - site->left : 0;
+		site->aged_freed += old_before > site->old_left ? old_before - site->old_left : 0;
+		site->aged += site->old_count > site->old_left ? site->old_count - site->old_left : 0;
+	}
+	if (site->old_count < site->floor[window].count)
+		site->floor[window].count = site->old_count;
+	if (site->old_bytes < site->floor[window].bytes)
+		site->floor[window].bytes = site->old_bytes;
+}
+
+static uint64_t frees_of(const struct tdm_snapshot *snapshot, const struct tdm_snapshot_process *process)
+{
+	uint64_t frees = 0;
+	for (uint32_t h = 0; h < process->holding_count; h++)
+		for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
+			const struct tdm_figures *f = &snapshot->holdings[process->first_holding + h].kinds[k];
+			frees += f->allocs > f->buffers ? f->allocs - f->buffers : 0;
+		}
+	return frees;
+}
+
+static void end_processes(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, unsigned window)
+{
+	for (size_t i = 0; i < snapshot->process_count; i++) {
+		const struct tdm_snapshot_process *shown = &snapshot->processes[i];
+		struct tdm_leaks_process *process = &leaks->processes[leaks->process_of[i]];
+		uint64_t frees = frees_of(snapshot, shown);
+		if (!process->ended) {
+			if (process->seen_windows != 0 && frees > process->frees)
+				process->free_windows |= UINT32_C(1) << window;
+			process->seen_windows |= UINT32_C(1) << window;
+			process->frees = frees;
+		}
+		process->ended |= shown->who.life == TDM_LIFE_ENDED;
+		process->who = shown->who;
+	}
+}
+
+int tdm_leaks_sample(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, uint64_t time_ns)
+{
+	if (leaks->samples == 0)
+		leaks->begin_ns = leaks->last_ns = time_ns;
+	unsigned window = window_of(leaks, time_ns);
+	int err = make_numbers(leaks, snapshot);
+	if (err != 0)
+		return err;
+	begin_sample(leaks);
+	err = add_buffers(leaks, snapshot, time_ns);
+	if (err != 0)
+		return err;
+	for (size_t i = 0; i < leaks->site_count; i++)
+		end_site(leaks, &leaks->sites[i], window);
+	end_processes(leaks, snapshot, window);
+	leaks->last_ns = time_ns;
+	leaks->samples++;
+	return 0;
+}
+
+int tdm_leaks_lifetime(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, uint32_t holding,
+	enum tdm_kind kind, struct tdm_str name, uint64_t life_ns)
+{
+	uint32_t number;
+	if (holding >= snapshot->holding_count || leaks->place_of == NULL)
+		return 0;
+	int err = tdm_intern_text(&leaks->intern, name, &number);
+	if (err != 0)
+		return err;
+	uint32_t at = tdm_map_find(&leaks->by_key, key_of(leaks->place_of[holding], (uint8_t)kind, false, number, 0));
+	if (at == TDM_MAP_NONE)
+		return 0;
+	struct tdm_leaks_site *site = &leaks->sites[at];
+	if (site->lives == NULL && (site->lives = calloc(1, sizeof *site->lives)) == NULL)
+		return -ENOMEM;
+	site->lives->ns[site->lives->count++ % TDM_LEAKS_LIFETIMES] = life_ns;
+	return 0;
+}

@@ -1,0 +1,75 @@
+/* What the files of the leak finder share. Nothing outside of them includes this. */
+#ifndef TDM_ANALYZE_LEAKS_PARTS_H
+#define TDM_ANALYZE_LEAKS_PARTS_H
+
+#include "analyze/leaks.h"
+#include "base/map.h"
+
+/* A buffer is part of the floor when it is older than the watching time divided by this. */
+enum { TDM_LEAKS_OLD_PART = 4 };
+
+#define TDM_LEAKS_UNSEEN UINT64_MAX
+
+struct tdm_leaks_process {
+	struct tdm_process who;
+	bool ended;            /* was so in an earlier sample: what it holds does not change any more */
+	uint64_t frees;        /* by all devices and kinds, since its start */
+	uint32_t free_windows; /* bit n: something was freed in window n */
+	uint32_t seen_windows; /* bit n: it was looked at in window n */
+};
+
+/* A device of a process. */
+struct tdm_leaks_place {
+	uint32_t process;
+	uint32_t number;
+	bool is_virtual;
+};
+
+struct tdm_leaks_lives {
+	uint32_t count; /* so far; the place of the next is the rest of the division */
+	uint64_t ns[TDM_LEAKS_LIFETIMES];
+};
+
+struct tdm_leaks_site {
+	uint32_t place;
+	uint32_t name, stack; /* of the finder's own texts and stacks */
+	uint8_t kind;
+	bool is_sum; /* of all sites beyond the limit */
+	/* the sample under way, then the last one */
+	uint64_t count, bytes;
+	uint64_t settled; /* born when it was begun, or before */
+	uint64_t old_count, old_bytes;
+	uint64_t left, old_left; /* of the sample before it: what was settled, and what was old */
+	uint64_t oldest_ns, newest_ns;
+	uint32_t shown_name, shown_stack; /* of the snapshot */
+	/* of the sample before it */
+	uint64_t last_settled, last_old;
+	/* all samples together */
+	uint64_t freed, aged, aged_freed;
+	struct {
+		uint64_t count, bytes; /* the lowest of the window; TDM_LEAKS_UNSEEN: no sample */
+	} floor[TDM_LEAKS_WINDOWS];
+	struct tdm_leaks_lives *lives; /* NULL: none */
+};
+
+struct tdm_leaks {
+	uint64_t watch_ns, old_ns;
+	uint64_t begin_ns, last_ns; /* of the first sample and the last */
+	uint64_t samples;
+	uint64_t left_out;
+	struct tdm_intern intern;
+	struct tdm_leaks_process *processes;
+	size_t process_count, process_cap;
+	struct tdm_leaks_place *places;
+	size_t place_count, place_cap;
+	struct tdm_leaks_site *sites;
+	size_t site_count, site_cap;
+	struct tdm_map by_key;
+	/* from the snapshot's numbers to ours, for the last sample */
+	uint32_t *process_of, *place_of, *text_of, *stack_of;
+};
+
+/* The site of a buffer of the last sample, or TDM_MAP_NONE. */
+uint32_t tdm_leaks_find(const struct tdm_leaks *leaks, const struct tdm_buffer *buffer);
+
+#endif

@@ -1,0 +1,375 @@
+/* `tidemark leaks`: what is probably leaking, and why. */
+#include "analyze/leaks.h"
+#include "base/clock.h"
+#include "base/duration.h"
+#include "base/err.h"
+#include "base/progress.h"
+#include "base/units.h"
+#include "cli/cmd_list.h"
+#include "cli/ledgers.h"
+#include "ledger/ledger_list.h"
+#include "report/leaks_report.h"
+#include "sources/ledger_lives.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum option {
+	OPT_FOR,
+	OPT_INTERVAL,
+	OPT_PID,
+	OPT_DIR,
+	OPT_KIND,
+	OPT_DEVICE,
+	OPT_MIN_BYTES,
+	OPT_ALL,
+	OPT_STACKS,
+	OPT_JSON,
+	OPT_FAIL,
+	OPT_FAIL_SUSPECT,
+	OPT_ASCII,
+};
+
+enum { PIDS_MAX = 1024, INTERVAL_MS = 200, INTERVAL_MIN_MS = 1, PICTURES_MIN = 32 };
+
+struct request {
+	const struct tdm_cmd *cmd;
+	int32_t pids[PIDS_MAX];
+	size_t pid_count;
+	char **paths; /* NULL: those of the directory */
+	uint64_t watch_ns, interval_ns;
+	bool json, ascii, fail, fail_suspect, has_interval;
+	struct tdm_live_report live;
+	struct tdm_leaks_report report;
+};
+
+static int take_pid(struct request *request, const char *value)
+{
+	uint64_t pid;
+	if (tdm_str_parse_u64(tdm_str_of(value), &pid) != 0 || pid == 0 || pid > INT32_MAX)
+		return tdm_cmd_usage_error(request->cmd, "--pid '%s': expected the number of a process", value);
+	if (request->pid_count == PIDS_MAX)
+		return tdm_cmd_usage_error(request->cmd, "at most %d --pid options", PIDS_MAX);
+	request->pids[request->pid_count++] = (int32_t)pid;
+	return 0;
+}
+
+static int take_device(struct request *request, const char *value)
+{
+	uint64_t number;
+	if (tdm_str_parse_u64(tdm_str_of(value), &number) != 0 || number > INT32_MAX)
+		return tdm_cmd_usage_error(request->cmd, "--device '%s': expected the number of a device", value);
+	request->live.filter.has_device = true;
+	request->live.filter.device = (uint32_t)number;
+	return 0;
+}
+
+static int take_time(struct request *request, const char *name, const char *value, uint64_t *ns)
+{
+	if (tdm_parse_duration(tdm_str_of(value), ns) != 0 || *ns < INTERVAL_MIN_MS * TDM_NS_PER_MS)
+		return tdm_cmd_usage_error(
+			request->cmd, "--%s '%s': expected a time from 1ms on, such as 30s, 200ms or 5m", name, value);
+	return 0;
+}
+
+static int take_option(struct request *request, enum option option, const char *value)
+{
+	switch (option) {
+	case OPT_FOR:
+		return take_time(request, "for", value, &request->watch_ns);
+	case OPT_INTERVAL:
+		request->has_interval = true;
+		return take_time(request, "interval", value, &request->interval_ns);
+	case OPT_PID:
+		return take_pid(request, value);
+	case OPT_DIR:
+		request->live.dir = value;
+		return 0;
+	case OPT_KIND:
+		request->live.filter.has_kind = true;
+		if (tdm_kind_parse(tdm_str_of(value), &request->live.filter.kind) != 0)
+			return tdm_cmd_usage_error(request->cmd,
+				"--kind '%s': expected dram, l1, l1_small, trace, cb, dfb, scratchpad, kernel, "
+				"firmware, system or config",
+				value);
+		return 0;
+	case OPT_DEVICE:
+		return take_device(request, value);
+	case OPT_MIN_BYTES:
+		if (tdm_parse_bytes(tdm_str_of(value), &request->report.min_bytes, NULL) != 0)
+			return tdm_cmd_usage_error(
+				request->cmd, "--min-bytes '%s': expected a size such as 4096, 64K or 1.5GiB", value);
+		return 0;
+	case OPT_ALL:
+		request->report.all = true;
+		return 0;
+	case OPT_STACKS:
+		request->live.stacks = true;
+		return 0;
+	case OPT_JSON:
+		request->json = true;
+		return 0;
+	case OPT_FAIL:
+		request->fail = true;
+		return 0;
+	case OPT_FAIL_SUSPECT:
+		request->fail_suspect = true;
+		return 0;
+	case OPT_ASCII:
+		request->ascii = true;
+		return 0;
+	}
+	return TDM_EXIT_USAGE;
+}
+
+static int read_options(struct tdm_args *args, struct request *request)
+{
+	const char *value = NULL;
+	int option;
+	request->interval_ns = INTERVAL_MS * TDM_NS_PER_MS;
+	while ((option = tdm_args_next(args, &value)) >= 0) {
+		int err = take_option(request, (enum option)option, value);
+		if (err != 0)
+			return err;
+	}
+	if (option == TDM_ARGS_ERROR)
+		return TDM_EXIT_USAGE;
+	if (request->has_interval && request->watch_ns == 0)
+		return tdm_cmd_usage_error(args->cmd, "--interval needs --for, which says how long to watch");
+	/* A short time of watching needs its pictures, too. */
+	if (!request->has_interval && request->interval_ns > request->watch_ns / PICTURES_MIN)
+		request->interval_ns = request->watch_ns / PICTURES_MIN;
+	if (args->positional_count != 0) {
+		request->paths = calloc((size_t)args->positional_count + 1, sizeof *request->paths);
+		if (request->paths == NULL)
+			return tdm_cmd_error(args->cmd, "out of memory");
+		for (int i = 0; i < args->positional_count; i++)
+			request->paths[i] = args->positional[i];
+	}
+	return 0;
+}
+
+/* Watching. */
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+	interrupted = signal;
+}
+
+/* A picture, and the time before it. */
+static int take_picture(struct request *request, struct tdm_leaks *leaks, struct tdm_ledgers *ledgers)
+{
+	const struct tdm_ledger_query query = {
+		.dir = request->live.dir,
+		.paths = (const char *const *)request->paths,
+		.pids = request->pid_count != 0 ? request->pids : NULL,
+		.pid_count = request->pid_count,
+	};
+	uint64_t before_ns = tdm_clock_ns();
+	tdm_ledgers_done(ledgers);
+	int code = tdm_ledgers_read(request->cmd, &query, ledgers);
+	if (code == 0 && tdm_leaks_sample(leaks, ledgers->snapshot, before_ns) != 0)
+		code = tdm_cmd_error(request->cmd, "out of memory");
+	return code;
+}
+
+static void sleep_until(uint64_t ns)
+{
+	const struct timespec at = { .tv_sec = (time_t)(ns / TDM_NS_PER_S), .tv_nsec = (long)(ns % TDM_NS_PER_S) };
+	while (interrupted == 0 && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+		;
+}
+
+/* Until the time is over or the user interrupts: what was seen so far counts. Pictures take at most half of the time.
+ */
+static int watch(struct request *request, struct tdm_leaks *leaks, struct tdm_ledgers *ledgers)
+{
+	struct tdm_progress progress;
+	struct sigaction action = { .sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND }, before;
+	uint64_t begin = tdm_clock_ns(), end = begin + request->watch_ns, next = begin;
+	int code = 0;
+	end = end < begin ? UINT64_MAX : end;
+	sigaction(SIGINT, &action, &before);
+	tdm_progress_begin(&progress, "watching", request->watch_ns);
+	while (code == 0) {
+		uint64_t start = tdm_clock_ns();
+		code = take_picture(request, leaks, ledgers);
+		uint64_t now = tdm_clock_ns();
+		tdm_progress_update(&progress, now - begin);
+		if (start >= end || interrupted != 0)
+			break;
+		next += request->interval_ns;
+		next = next < now + (now - start) ? now + (now - start) : next;
+		sleep_until(next < end ? next : end);
+	}
+	tdm_progress_end(&progress);
+	sigaction(SIGINT, &before, NULL);
+	return code;
+}
+
+/* Lives of freed buffers. */
+
+struct lives {
+	struct tdm_leaks *leaks;
+	const struct tdm_snapshot *snapshot;
+	const struct tdm_snapshot_process *process;
+};
+
+static int add_life(void *context, const struct tdm_ledger_life *life)
+{
+	const struct lives *lives = context;
+	for (uint32_t h = 0; h < lives->process->holding_count; h++) {
+		uint32_t at = lives->process->first_holding + h;
+		const struct tdm_holding *holding = &lives->snapshot->holdings[at];
+		bool is_virtual = (life->device & TDM_DEVICE_VIRTUAL_BIT) != 0;
+		if (holding->number == (life->device & ~TDM_DEVICE_VIRTUAL_BIT) &&
+			lives->snapshot->devices[holding->device].is_virtual == is_virtual)
+			return tdm_leaks_lifetime(lives->leaks, lives->snapshot, at, life->kind, life->name, life->ns);
+	}
+	return 0;
+}
+
+/* A ledger that is gone, or cannot be read just now, tells nothing. */
+static int read_lives(const struct request *request, struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->process_count; i++) {
+		struct lives lives = { leaks, snapshot, &snapshot->processes[i] };
+		if (lives.process->place != NULL && tdm_ledger_lives(lives.process->place, add_life, &lives) == -ENOMEM)
+			return tdm_cmd_error(request->cmd, "out of memory");
+	}
+	return 0;
+}
+
+static int print_report(const struct request *request, int code)
+{
+	struct tdm_buf out;
+	tdm_buf_init(&out);
+	if (request->json) {
+		struct tdm_json json;
+		tdm_json_init(&json, &out);
+		tdm_json_envelope(&json, "tidemark.leaks");
+		tdm_json_key(&json, "leaks");
+		tdm_leaks_json(&request->report, &json);
+		tdm_json_object_end(&json);
+		tdm_buf_putc(&out, '\n');
+	} else {
+		tdm_leaks_text(&request->report, &out);
+	}
+	code = tdm_cmd_print(request->cmd, &out, code);
+	tdm_buf_done(&out);
+	return code;
+}
+
+static int exit_code(const struct request *request, const struct tdm_ledgers *ledgers)
+{
+	if (request->paths != NULL && tdm_ledger_source_problem_count(ledgers->source) != 0)
+		return TDM_EXIT_USAGE; /* a file that was named could not be read */
+	size_t count = 0;
+	if (request->fail || request->fail_suspect)
+		count += tdm_leaks_chosen(&request->report, TDM_LEAK_SURE);
+	if (request->fail_suspect)
+		count += tdm_leaks_chosen(&request->report, TDM_LEAK_SUSPECT);
+	return count != 0 ? TDM_EXIT_FINDING : TDM_EXIT_OK;
+}
+
+static int judge(struct request *request, struct tdm_leaks *leaks, const struct tdm_ledgers *ledgers)
+{
+	struct tdm_leaks_result result;
+	int code = read_lives(request, leaks, ledgers->snapshot);
+	if (code != 0)
+		return code;
+	if (tdm_leaks_judge(leaks, ledgers->snapshot, &result) != 0)
+		return tdm_cmd_error(request->cmd, "out of memory");
+	request->live.dir = tdm_ledger_dir(request->live.dir);
+	request->live.snapshot = ledgers->snapshot;
+	request->live.ledgers = ledgers->source;
+	request->live.term = tdm_term_detect(STDOUT_FILENO);
+	request->live.term.utf8 &= !request->ascii;
+	request->report.live = &request->live;
+	request->report.result = &result;
+	request->report.interval_ns = request->watch_ns != 0 ? request->interval_ns : 0;
+	code = print_report(request, exit_code(request, ledgers));
+	tdm_leaks_result_done(&result);
+	return code;
+}
+
+static int run_request(struct request *request)
+{
+	struct tdm_ledgers ledgers = { 0 };
+	struct tdm_leaks *leaks = tdm_leaks_new(request->watch_ns);
+	if (leaks == NULL)
+		return tdm_cmd_error(request->cmd, "out of memory");
+	int code = request->watch_ns != 0 ? watch(request, leaks, &ledgers) : take_picture(request, leaks, &ledgers);
+	if (code == 0)
+		code = judge(request, leaks, &ledgers);
+	tdm_ledgers_done(&ledgers);
+	tdm_leaks_free(leaks);
+	return code;
+}
+
+static int cmd_leaks_run(struct tdm_args *args)
+{
+	struct request *request = calloc(1, sizeof *request);
+	if (request == NULL)
+		return tdm_cmd_error(args->cmd, "out of memory");
+	request->cmd = args->cmd;
+	int code = read_options(args, request);
+	if (code == 0)
+		code = run_request(request);
+	free(request->paths);
+	free(request);
+	return code;
+}
+
+static const struct tdm_opt leaks_opts[] = {
+	[OPT_FOR] = { "for", 'f', "TIME", "watch so long, such as 30s or 5m; without it what is there is read once" },
+	[OPT_INTERVAL] = { "interval", 'i', "TIME",
+		"time between two pictures; 200ms unless given, less when it is watched for a short time" },
+	[OPT_PID] = { "pid", 'p', "PID", "only this process; may be given several times" },
+	[OPT_DIR] = { "dir", 'd', "DIR", "where the ledgers lie, instead of $TIDEMARK_DIR or /dev/shm" },
+	[OPT_KIND] = { "kind", 'k', "KIND", "only this kind of memory, such as dram, l1 or cb" },
+	[OPT_DEVICE] = { "device", 'D', "N", "only the device with this number" },
+	[OPT_MIN_BYTES] = { "min-bytes", 'm', "SIZE", "only sites that hold at least so much, such as 64K" },
+	[OPT_ALL] = { "all", 'a', NULL, "also list the sites that are steady, with the reason" },
+	[OPT_STACKS] = { "stacks", 0, NULL, "print whole call stacks, where they were kept" },
+	[OPT_JSON] = { "json", 'j', NULL, "print JSON, with sizes in bytes and null for what is unknown" },
+	[OPT_FAIL] = { "fail", 0, NULL, "exit with 1 when there is a leak" },
+	[OPT_FAIL_SUSPECT] = { "fail-suspect", 0, NULL, "exit with 1 when there is a leak or a suspect" },
+	[OPT_ASCII] = { "ascii", 0, NULL, "print '?' for characters outside ASCII" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct tdm_example leaks_examples[] = {
+	{ "tidemark leaks --for 30s", "watch every tracked program for half a minute" },
+	{ "tidemark leaks --for 5m --pid 4242 --stacks", "one program, longer, with the call stacks" },
+	{ "tidemark leaks", "what programs that ended have never freed, and what looks suspicious at this moment" },
+	{ "tidemark leaks --for 20s --fail --min-bytes 1M", "fail a test job when something leaks" },
+	{ NULL, NULL },
+};
+
+const struct tdm_cmd tdm_cmd_leaks = {
+	.name = "leaks",
+	.summary = "find what is probably leaking, and say why",
+	.usage = "[--for TIME] [--interval TIME] [--pid PID]... [--dir DIR] [--kind KIND] [--device N] "
+		 "[--min-bytes SIZE] [--all] [--stacks] [--json] [--fail | --fail-suspect] [LEDGER]...",
+	.description =
+		"Watches the live buffers of tracked programs and judges every site: the name that was given to a "
+		"buffer, else the call stack, by process, device and kind of memory. A leak is a site whose floor "
+		"grows: the buffers that are older than a quarter of the time become more and more, steadily, and are "
+		"not freed. What comes and goes with each iteration does not count, however much it is. A suspect "
+		"grows, too, but less certainly, or there is a harmless explanation: loading, a cache that fills.\n"
+		"\n"
+		"Watch longer than the longest cycle of the program. An interrupt ends the watching early and judges "
+		"what was seen.\n"
+		"\n"
+		"Without --for, and for programs that have ended, what is there is read once: buffers that a program "
+		"had not freed when it ended by itself are a leak; those of a killed one are not.",
+	.opts = leaks_opts,
+	.examples = leaks_examples,
+	.run = cmd_leaks_run,
+};

@@ -1,0 +1,117 @@
+What leaks. The programs are tests/integration/leaky.c and tracked.c.
+
+  $ export TIDEMARK_DIR=$PWD/shm; mkdir shm
+  $ calm() { # what differs from run to run
+  >   sed -E "s|$PWD|.|; s/process [0-9]+ /process PID /; s/ [0-9.]+ (ns|us|ms|s)\b/ TIME/g; s/[0-9,.]+ ([KMG]iB|B) a second/RATE a second/" |
+  >   sed -E 's/: [0-9,]+ buffers of/: N buffers of/; s/in about .*/in about TIME/; s/holds .* in [0-9,]+ buffers/holds N in N buffers/; s/[0-9,]+ pictures/N pictures/; s/[0-9]+ sites? (is|are) steady/N steady/'
+  > }
+  $ start() { # $1: what it does
+  >   mkfifo in out 2>/dev/null; TIDEMARK=1 $TOOLS/leaky $1 <in >out & exec 8>in; read ready <out
+  > }
+  $ stop() { exec 8>&-; wait; }
+  $ tidemark leaks | calm
+  no ledgers in ./shm: no tracked program runs, and none has left buffers behind
+  (a program is tracked when it uses libtidemark and TIDEMARK=1 is set; 'tidemark run -- CMD' does that)
+
+A loop that allocates and frees gigabytes, and leaks nothing.
+
+  $ start steady; COLUMNS=300 tidemark leaks --for 3s --fail-suspect | calm; stop
+  watched 1 process for TIME, N pictures
+  
+  no leak found; N steady (--all lists them)
+  $ ls shm
+
+A small buffer that is lost in each iteration of it.
+
+  $ start lose; COLUMNS=300 tidemark leaks --for 3s --fail >out.txt; echo $?; calm <out.txt; stop
+  1
+  watched 1 process for TIME, N pictures
+  
+  LEAK  scratch  (dram, device 0, process PID leaky)
+    grew by RATE a second over TIME: N buffers of 48 KiB came and stayed, and none that was old has been freed; the oldest here is TIME old
+    holds N in N buffers; DRAM full in about TIME
+  
+  1 leak, 0 suspects; N steady (--all lists them)
+
+Every tenth forgotten, at a site whose other buffers are freed; with JSON.
+
+  $ rm shm/*; start tenth; tidemark leaks --for 3s --json >leaks.json; stop; python3 - <<'END'
+  > import json
+  > top = json.load(open("leaks.json"))
+  > leaks = top["leaks"]
+  > print(top["schema"], leaks["leaks"], leaks["suspects"], leaks["unreadable"])
+  > site = leaks["sites"][0]
+  > print([site[k] for k in ("verdict", "why", "comm", "device", "kind", "name", "source", "stack", "freed_old")])
+  > assert site["buffers"] >= site["grown_buffers"] > 10 and site["bytes_per_second"] > 0 and site["trend_z"] > 3
+  > assert site["freed_lived_ns"] < site["oldest_ns"]
+  > END
+  tidemark.leaks 1 0 []
+  ['leak', 'grows', 'leaky', 0, 'dram', 'activation', 'ledger', None, 0]
+
+At one moment: what ended programs have not freed is a leak, what a killed one held is not.
+
+  $ rm -f shm/*; TIDEMARK=1 $TOOLS/leaky exit; { TIDEMARK=1 $TOOLS/tracked crash; } 2>/dev/null
+  [137]
+  $ tidemark leaks --all | calm
+  read 2 processes once
+  
+  LEAK  activation  (dram, device 0, process PID leaky)
+    3 buffers of 12 MiB were never freed: the program ended by itself
+  
+  steady  weights  (dram, device 0, process PID tracked)
+    2 buffers of 12 KiB, left by a program that was killed or crashed: no leak
+  steady  trace  (trace, device 0, process PID tracked)
+    1 buffer of 1000 B, left by a program that was killed or crashed: no leak
+  
+  1 leak, 0 suspects; N steady
+  (one picture shows no growth: 'tidemark leaks --for 30s' watches)
+  $ tidemark leaks --fail >/dev/null
+  [1]
+  $ tidemark leaks --fail --min-bytes 1G | calm
+  read 2 processes once
+  
+  no leak found; N steady
+  (one picture shows no growth: 'tidemark leaks --for 30s' watches)
+  $ tidemark leaks --fail --kind l1 | tail -2 | head -1
+  no leak found; 0 sites are steady
+  $ tidemark leaks --device 1 --all | tail -2 | head -1
+  no leak found; 0 sites are steady
+
+Ledgers by name; one that cannot be read is an error.
+
+  $ mkdir kept; mv shm/* kept; tidemark leaks kept/* | grep -c LEAK
+  1
+  $ echo nothing >kept/tidemark.1.1.1; tidemark leaks kept/tidemark.1.1.1
+  A ledger that could not be read:
+    kept/tidemark.1.1.1: not a ledger: it has 8 bytes only
+  [2]
+
+Wrong usage.
+
+  $ tidemark leaks --for soon
+  tidemark leaks: --for 'soon': expected a time from 1ms on, such as 30s, 200ms or 5m
+  tidemark leaks: see 'tidemark leaks --help'
+  [2]
+  $ tidemark leaks --for 0
+  tidemark leaks: --for '0': expected a time from 1ms on, such as 30s, 200ms or 5m
+  tidemark leaks: see 'tidemark leaks --help'
+  [2]
+  $ tidemark leaks --interval 100ms
+  tidemark leaks: --interval needs --for, which says how long to watch
+  tidemark leaks: see 'tidemark leaks --help'
+  [2]
+  $ tidemark leaks --min-bytes much
+  tidemark leaks: --min-bytes 'much': expected a size such as 4096, 64K or 1.5GiB
+  tidemark leaks: see 'tidemark leaks --help'
+  [2]
+  $ tidemark leaks --pid 0
+  tidemark leaks: --pid '0': expected the number of a process
+  tidemark leaks: see 'tidemark leaks --help'
+  [2]
+  $ tidemark leaks --kind ram
+  tidemark leaks: --kind 'ram': expected dram, l1, l1_small, trace, cb, dfb, scratchpad, kernel, firmware, system or config
+  tidemark leaks: see 'tidemark leaks --help'
+  [2]
+  $ tidemark leaks --dir /nowhere
+  tidemark leaks: cannot list /nowhere: No such file or directory
+  [2]

@@ -1,0 +1,97 @@
+/*
+ * A program that works in a loop, for tests of `tidemark leaks`. Weights, then iterations of a few milliseconds, each
+ * with activations that come and go. It says "ready" after some of them, and goes on until its standard input ends;
+ * then it frees what it knows of and ends. Its first argument says what else it does:
+ *
+ *   steady      nothing                      lose      loses a small buffer in every iteration
+ *   tenth       forgets every tenth activation
+ *   exit        ends at once, without freeing its activations
+ */
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tidemark.h"
+
+enum { WEIGHTS = 24, ACTIVATIONS = 20, READY = 20 };
+
+static uint64_t next_id = 1;
+
+static void describe(void)
+{
+	const struct tidemark_region regions[] = {
+		{ .kind = TIDEMARK_DRAM, .banks = 12, .base = 32, .bank_size = UINT64_C(1) << 30, .align = 32 },
+	};
+	const struct tidemark_device device = {
+		.size = sizeof device, .card = "n150", .region_count = 1, .regions = regions
+	};
+	tidemark_describe_device(&device);
+}
+
+__attribute__((noinline)) static uint64_t allocate(uint64_t bytes, const char *name)
+{
+	uint64_t id = next_id++;
+	const struct tidemark_buffer buffer = {
+		.size = sizeof buffer, .kind = TIDEMARK_DRAM, .id = id, .bytes = bytes, .name = tidemark_name(name)
+	};
+	tidemark_alloc(&buffer);
+	return id;
+}
+
+static void release(uint64_t id)
+{
+	tidemark_free(0, TIDEMARK_DRAM, id);
+}
+
+static void pause_ms(long ms)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
+}
+
+static void iterate(const char *what, uint64_t number)
+{
+	uint64_t ids[ACTIVATIONS];
+	for (int i = 0; i < ACTIVATIONS; i++)
+		ids[i] = allocate(48 << 20, "activation");
+	pause_ms(2);
+	if (strcmp(what, "lose") == 0)
+		allocate(12 * 4096, "scratch");
+	bool forget = strcmp(what, "tenth") == 0 && number % 2 == 0;
+	for (int i = forget ? 1 : 0; i < ACTIVATIONS; i++)
+		release(ids[i]);
+	pause_ms(1);
+}
+
+static bool input_ended(void)
+{
+	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+	return poll(&in, 1, 0) > 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "steady";
+	uint64_t weights[WEIGHTS];
+	describe();
+	for (int i = 0; i < WEIGHTS; i++)
+		weights[i] = allocate(96 << 20, "weight");
+	if (strcmp(what, "exit") == 0) {
+		for (int i = 0; i < 3; i++)
+			allocate(12 << 20, "activation");
+	} else {
+		for (uint64_t i = 0; i < READY || !input_ended(); i++) {
+			iterate(what, i);
+			if (i == READY) {
+				puts("ready");
+				fflush(stdout);
+			}
+		}
+	}
+	for (int i = 0; i < WEIGHTS; i++)
+		release(weights[i]);
+	return 0;
+}

@@ -1,0 +1,371 @@
+/*
+ * The leak finder against programs of many kinds: none of those that hold steady may be accused, whatever the seed, and
+ * every leak must be found, at its place. Also the arithmetic of trends, and what one picture tells.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analyze/trend.h"
+#include "leaks_sim.h"
+
+enum { STEADY_SEEDS = 60, LEAKY_SEEDS = 40 };
+#define FROM (SIM_BEGIN - 40 * SIM_S)
+#define TO   (SIM_BEGIN + 31 * SIM_S)
+
+/* Parts of programs. */
+
+static void weights(struct sim *sim, int process)
+{
+	char name[32];
+	uint64_t at = sim->started_ns[process] + SIM_S;
+	for (int i = 0; i < 40; i++) {
+		snprintf(name, sizeof name, "layer%d.weight", i);
+		at += sim_between(sim, SIM_MS, 50 * SIM_MS);
+		sim_add(sim, process, TDM_KIND_DRAM, name, 40 * SIM_MIB, at, SIM_NEVER);
+		sim_add(sim, process, TDM_KIND_DRAM, "adam", 80 * SIM_MIB, at + 2 * SIM_S, SIM_NEVER);
+	}
+	for (uint64_t i = 0; i < 64; i++)
+		sim_add(sim, process, TDM_KIND_KERNEL, "kernel", 24576, at, SIM_NEVER);
+}
+
+/* A training loop: activations come one after the other and go in the reverse order. Calls `each` at every begin. */
+static void loop(struct sim *sim, int process, uint64_t period, void (*each)(struct sim *sim, int process, uint64_t at))
+{
+	uint64_t count = sim_between(sim, 6, 26);
+	for (uint64_t at = FROM; at < TO;) {
+		uint64_t lasts = period * sim_between(sim, 90, 111) / 100, step = lasts / (2 * count + 2);
+		for (uint64_t i = 0; i < count; i++)
+			sim_add(sim, process, i % 3 == 0 ? TDM_KIND_L1 : TDM_KIND_DRAM, i % 2 == 0 ? "act" : "scores",
+				1024 * SIM_MIB / count, at + i * step, at + lasts - (i + 1) * step);
+		if (each != NULL)
+			each(sim, process, at);
+		at += lasts;
+	}
+}
+
+static uint64_t any_period(struct sim *sim)
+{
+	return sim_between(sim, 100, 1500) * SIM_MS;
+}
+
+/* Programs that hold steady. */
+
+static void sawtooth(struct sim *sim)
+{
+	weights(sim, 0);
+	loop(sim, 0, any_period(sim), NULL);
+}
+
+static void evaluate(struct sim *sim, int process, uint64_t at)
+{
+	if (sim_between(sim, 0, 20) != 0)
+		return;
+	uint64_t lasts = sim_between(sim, 500, 4000) * SIM_MS;
+	for (int i = 0; i < 30; i++)
+		sim_add(sim, process, TDM_KIND_DRAM, i % 2 == 0 ? "eval" : "act", 16 * SIM_MIB,
+			at + sim_between(sim, 0, lasts), at + lasts);
+}
+
+static void evaluation(struct sim *sim)
+{
+	weights(sim, 0);
+	loop(sim, 0, any_period(sim), evaluate);
+}
+
+static void accumulation(struct sim *sim)
+{
+	weights(sim, 0);
+	loop(sim, 0, sim_between(sim, 100, 400) * SIM_MS, NULL);
+	uint64_t micro = sim_between(sim, 2, 9);
+	for (uint64_t at = FROM; at < TO;) {
+		uint64_t lasts = sim_between(sim, 1000, 6000) * SIM_MS;
+		for (uint64_t m = 0; m < micro; m++)
+			for (uint64_t i = sim_between(sim, 2, 20); i > 0; i--)
+				sim_add(sim, 0, TDM_KIND_DRAM, m == 0 ? "grad" : "partial", 3 * SIM_MIB,
+					at + m * lasts / micro + i, at + lasts);
+		at += lasts;
+	}
+}
+
+static void warm_up(struct sim *sim)
+{
+	uint64_t tau = sim_between(sim, 2000, 15000) * SIM_MS, begin = SIM_BEGIN - sim_between(sim, 0, 5) * SIM_S;
+	sim->started_ns[0] = begin - 20 * SIM_S;
+	weights(sim, 0);
+	loop(sim, 0, any_period(sim), NULL);
+	for (int i = 0; i < 200; i++) {
+		uint64_t at = begin + sim_wait(sim, tau);
+		sim_add(sim, 0, TDM_KIND_KERNEL, "kernel", 30000, at, SIM_NEVER);
+		sim_add(sim, 0, TDM_KIND_DRAM, "program", 16384, at, SIM_NEVER);
+	}
+}
+
+static void serve(struct sim *sim, uint64_t from, uint64_t mean, uint64_t every, double lost)
+{
+	for (uint64_t at = from; at < TO; at += sim_wait(sim, every)) {
+		uint64_t lasts = sim_wait(sim, mean), pages = sim_between(sim, 1, 12);
+		if (lasts > 5 * mean)
+			lasts = 5 * mean;
+		bool leaks = sim_unit(sim) < lost;
+		for (uint64_t i = 0; i < pages; i++)
+			sim_add(sim, 0, TDM_KIND_DRAM, "page", 2 * SIM_MIB, at + i * lasts / pages,
+				leaks && i == 0 ? SIM_NEVER : at + lasts);
+	}
+}
+
+static void server(struct sim *sim)
+{
+	uint64_t mean = sim_between(sim, 300, 8000) * SIM_MS;
+	weights(sim, 0);
+	serve(sim, SIM_BEGIN - 120 * SIM_S, mean, mean / sim_between(sim, 2, 20), 0);
+}
+
+static void server_starts(struct sim *sim)
+{
+	uint64_t mean = sim_between(sim, 300, 2000) * SIM_MS;
+	sim->started_ns[0] = SIM_BEGIN - 40 * SIM_S;
+	weights(sim, 0);
+	serve(sim, SIM_BEGIN - 2 * SIM_S, mean, mean / sim_between(sim, 2, 20), 0);
+}
+
+static void cache_fills(struct sim *sim)
+{
+	uint64_t stops = SIM_BEGIN + sim_between(sim, 1000, 22000) * SIM_MS, step = sim_between(sim, 30, 500) * SIM_MS;
+	weights(sim, 0);
+	loop(sim, 0, any_period(sim), NULL);
+	for (uint64_t at = SIM_BEGIN - 5 * SIM_S; at < stops; at += step * sim_between(sim, 80, 121) / 100)
+		sim_add(sim, 0, TDM_KIND_DRAM, "kv", SIM_MIB, at, SIM_NEVER);
+}
+
+static void second_model(struct sim *sim)
+{
+	char name[32];
+	uint64_t at = SIM_BEGIN + sim_between(sim, 2000, 20000) * SIM_MS, lasts = sim_between(sim, 500, 5000) * SIM_MS;
+	weights(sim, 0);
+	loop(sim, 0, any_period(sim), NULL);
+	for (uint64_t i = 0; i < 60; i++) {
+		snprintf(name, sizeof name, "second%d", (int)i);
+		sim_add(sim, 0, TDM_KIND_DRAM, i % 2 == 0 ? "lora" : name, 4 * SIM_MIB, at + i * lasts / 60, SIM_NEVER);
+	}
+}
+
+/* A pool that breathes: its buffers come and go at random, and there are never more than so many. */
+static void pool(struct sim *sim)
+{
+	weights(sim, 0);
+	loop(sim, 0, any_period(sim), NULL);
+	uint64_t mean = sim_between(sim, 2000, 40000) * SIM_MS;
+	for (int i = 0; i < 60; i++)
+		for (uint64_t at = SIM_BEGIN - 200 * SIM_S + sim_wait(sim, mean); at < TO;) {
+			uint64_t dies = at + sim_wait(sim, mean);
+			sim_add(sim, 0, TDM_KIND_DRAM, "pool", SIM_MIB, at, dies);
+			at = dies + sim_wait(sim, mean / 2);
+		}
+}
+
+static void (*const steady[])(struct sim *sim) = { sawtooth, evaluation, accumulation, warm_up, server, server_starts,
+	cache_fills, second_model, pool };
+static const char *const steady_names[] = { "sawtooth", "evaluation", "accumulation", "warm_up", "server",
+	"server_starts", "cache_fills", "second_model", "pool" };
+
+/* A program that only loads: it may be suspected, not accused. */
+static void loading(struct sim *sim)
+{
+	char name[32];
+	bool same = sim_between(sim, 0, 2) != 0, staged = sim_between(sim, 0, 2) != 0;
+	sim->started_ns[0] = SIM_BEGIN - sim_between(sim, 0, 10) * SIM_S;
+	uint64_t step = sim_between(sim, 80, 400) * SIM_MS;
+	for (uint64_t at = sim->started_ns[0] + SIM_MS, i = 0; at < TO; at += step, i++) {
+		snprintf(name, sizeof name, "weight%d", (int)i);
+		sim_add(sim, 0, TDM_KIND_DRAM, same ? "weight" : name, sim_between(sim, 1, 40) * SIM_MIB, at,
+			SIM_NEVER);
+		if (staged)
+			sim_add(sim, 0, TDM_KIND_DRAM, "staging", 40 * SIM_MIB, at, at + step / 2);
+	}
+}
+
+/* Programs that leak; the name of the site is "lost". */
+
+static void lose_one(struct sim *sim, int process, uint64_t at)
+{
+	sim_add(sim, process, TDM_KIND_DRAM, "lost", 4096, at + SIM_MS, SIM_NEVER);
+}
+
+static void small_in_sawtooth(struct sim *sim)
+{
+	weights(sim, 0);
+	loop(sim, 0, any_period(sim), lose_one);
+}
+
+static void lose_one_of_ten(struct sim *sim, int process, uint64_t at)
+{
+	for (int i = 0; i < 20; i++)
+		sim_add(sim, process, TDM_KIND_L1, "lost", 65536, at + (uint64_t)i * SIM_MS,
+			sim_between(sim, 0, 10) == 0 ? SIM_NEVER : at + sim_between(sim, 30, 90) * SIM_MS);
+}
+
+static void one_of_ten(struct sim *sim)
+{
+	weights(sim, 0);
+	loop(sim, 0, any_period(sim), lose_one_of_ten);
+}
+
+static void lose_in_many(struct sim *sim, int process, uint64_t at)
+{
+	char name[32];
+	for (int i = 0; i < 30; i++) {
+		snprintf(name, sizeof name, "op%d", i);
+		sim_add(sim, process, TDM_KIND_DRAM, name, SIM_MIB, at + (uint64_t)i * SIM_MS, at + 80 * SIM_MS);
+	}
+	lose_one(sim, process, at);
+}
+
+static void one_of_many_sites(struct sim *sim)
+{
+	weights(sim, 0);
+	loop(sim, 0, any_period(sim), lose_in_many);
+}
+
+static void one_of_two(struct sim *sim)
+{
+	sim->process_count = 2;
+	weights(sim, 0);
+	weights(sim, 1);
+	loop(sim, 0, any_period(sim), NULL);
+	loop(sim, 1, any_period(sim), lose_one);
+}
+
+static void in_bursts(struct sim *sim)
+{
+	uint64_t every = sim_between(sim, 800, 2600) * SIM_MS, many = sim_between(sim, 2, 30);
+	weights(sim, 0);
+	loop(sim, 0, any_period(sim), NULL);
+	for (uint64_t at = FROM; at < TO; at += every)
+		for (uint64_t i = 0; i < many; i++)
+			sim_add(sim, 0, TDM_KIND_DRAM, "lost", sim_between(sim, 1, 9) * SIM_MIB, at + i, SIM_NEVER);
+}
+
+static void (*const leaky[])(
+	struct sim *sim) = { small_in_sawtooth, one_of_ten, one_of_many_sites, one_of_two, in_bursts };
+
+static void show(const struct tdm_snapshot *s, const struct tdm_leaks_result *r, const char *program, int seed)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		const struct tdm_leak *l = &r->leaks[i];
+		if (l->verdict == TDM_LEAK_STEADY && strcmp(tdm_snapshot_text(s, l->name), "lost") != 0)
+			continue;
+		fprintf(stderr, "%s %d: %s %s '%s' grown %u z %.2f aged %u freed %u windows %u\n", program, seed,
+			tdm_leak_verdict_name(l->verdict), tdm_leak_why_name(l->why), tdm_snapshot_text(s, l->name),
+			(unsigned)l->grown_count, l->z, (unsigned)l->aged, (unsigned)l->aged_freed, l->windows);
+	}
+}
+
+static void test_steady(void **state)
+{
+	(void)state;
+	size_t accused = 0, runs = 0;
+	for (size_t p = 0; p < sizeof steady / sizeof steady[0]; p++)
+		for (int seed = 0; seed < STEADY_SEEDS; seed++, runs++) {
+			struct sim sim;
+			struct tdm_snapshot *last;
+			sim_init(&sim, (uint64_t)seed * 16 + p);
+			steady[p](&sim);
+			struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
+			if (r.verdicts[TDM_LEAK_SURE] + r.verdicts[TDM_LEAK_SUSPECT] != 0) {
+				show(last, &r, steady_names[p], seed);
+				accused++;
+			}
+			tdm_leaks_result_done(&r);
+			tdm_snapshot_free(last);
+			sim_done(&sim);
+		}
+	assert_true(runs >= 500);
+	assert_int_equal(accused, 0);
+}
+
+static void test_loading(void **state)
+{
+	(void)state;
+	size_t suspected = 0;
+	for (int seed = 0; seed < STEADY_SEEDS; seed++) {
+		struct sim sim;
+		struct tdm_snapshot *last;
+		sim_init(&sim, (uint64_t)seed);
+		loading(&sim);
+		struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
+		if (r.verdicts[TDM_LEAK_SURE] != 0)
+			show(last, &r, "loading", seed);
+		assert_int_equal(r.verdicts[TDM_LEAK_SURE], 0);
+		for (size_t i = 0; i < r.count; i++)
+			suspected += r.leaks[i].why == TDM_LEAK_LOADING || r.leaks[i].why == TDM_LEAK_MANY;
+		tdm_leaks_result_done(&r);
+		tdm_snapshot_free(last);
+		sim_done(&sim);
+	}
+	assert_true(suspected > 0);
+}
+
+static void test_leaky(void **state)
+{
+	(void)state;
+	size_t missed = 0, runs = 0;
+	for (size_t p = 0; p < sizeof leaky / sizeof leaky[0]; p++)
+		for (int seed = 0; seed < LEAKY_SEEDS; seed++, runs++) {
+			struct sim sim;
+			struct tdm_snapshot *last;
+			sim_init(&sim, (uint64_t)seed * 16 + p);
+			leaky[p](&sim);
+			struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
+			bool found = r.verdicts[TDM_LEAK_SURE] == 1 && r.verdicts[TDM_LEAK_SUSPECT] == 0 &&
+				     strcmp(tdm_snapshot_text(last, r.leaks[0].name), "lost") == 0 &&
+				     r.leaks[0].process == (leaky[p] == one_of_two);
+			if (!found) {
+				show(last, &r, "leaky", (int)p * 1000 + seed);
+				missed++;
+			}
+			tdm_leaks_result_done(&r);
+			tdm_snapshot_free(last);
+			sim_done(&sim);
+		}
+	assert_true(runs >= 200);
+	assert_int_equal(missed, 0);
+}
+
+/* A server that loses a page now and then, among pages that live long: at least a suspicion. */
+static void test_leaky_server(void **state)
+{
+	(void)state;
+	size_t sure = 0;
+	for (int seed = 0; seed < LEAKY_SEEDS; seed++) {
+		struct sim sim;
+		struct tdm_snapshot *last;
+		sim_init(&sim, (uint64_t)seed);
+		uint64_t mean = sim_between(&sim, 200, 1000) * SIM_MS;
+		weights(&sim, 0);
+		serve(&sim, SIM_BEGIN - 120 * SIM_S, mean, mean / 5, 0.2);
+		struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
+		if (r.verdicts[TDM_LEAK_SURE] + r.verdicts[TDM_LEAK_SUSPECT] != 1)
+			show(last, &r, "leaky server", seed);
+		assert_int_equal(r.verdicts[TDM_LEAK_SURE] + r.verdicts[TDM_LEAK_SUSPECT], 1);
+		assert_string_equal(tdm_snapshot_text(last, r.leaks[0].name), "page");
+		sure += r.verdicts[TDM_LEAK_SURE];
+		tdm_leaks_result_done(&r);
+		tdm_snapshot_free(last);
+		sim_done(&sim);
+	}
+	assert_true(sure >= LEAKY_SEEDS * 3 / 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_steady),
+		cmocka_unit_test(test_loading),
+		cmocka_unit_test(test_leaky),
+		cmocka_unit_test(test_leaky_server),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
