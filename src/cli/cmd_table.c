@@ -1,3 +1,4 @@
 #include "cli/cmd_list.h"
 
-const struct tdm_cmd *const tdm_cmds[] = { &tdm_cmd_dump, &tdm_cmd_run, &tdm_cmd_simulate, &tdm_cmd_device, NULL };
+const struct tdm_cmd *const tdm_cmds[] = { &tdm_cmd_dump, &tdm_cmd_run, &tdm_cmd_simulate, &tdm_cmd_device,
+	&tdm_cmd_demo, NULL };
