@@ -8,6 +8,13 @@
 #include "cli/demo_card.h"
 #include "cli/demo_pace.h"
 
+/* A function that is to be seen in call stacks, under its own name. */
+#if __has_attribute(noipa)
+#define TDM_DEMO_FRAME __attribute__((noipa))
+#else
+#define TDM_DEMO_FRAME __attribute__((noinline))
+#endif
+
 struct tdm_demo_options {
 	const char *card;
 	uint32_t chips, first_device;

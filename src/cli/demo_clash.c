@@ -35,7 +35,7 @@ static void drop_activations(struct clash *c)
 }
 
 /* One more activation that stays in L1. */
-__attribute__((noinline)) static void keep_activation(struct clash *c, uint32_t chip)
+TDM_DEMO_FRAME static void keep_activation(struct clash *c, uint32_t chip)
 {
 	uint32_t cores = cores_of(c->card);
 	if (c->count == HALOS_MAX || !tdm_demo_program_begin(c->card, chip, &halo, NULL))
@@ -91,7 +91,7 @@ static void iterate(struct clash *c, uint32_t chip, uint32_t number, struct tdm_
 	tdm_demo_pause(pace, STEP_MS / 2);
 }
 
-static void run(struct tdm_demo_card *card, const struct tdm_demo_options *options, struct tdm_demo_pace *pace)
+static void run_clash(struct tdm_demo_card *card, const struct tdm_demo_options *options, struct tdm_demo_pace *pace)
 {
 	struct clash chips[TDM_DEMO_CHIPS_MAX] = { 0 };
 	uint32_t count = tdm_demo_card_chips(card);
@@ -116,5 +116,5 @@ static void run(struct tdm_demo_card *card, const struct tdm_demo_options *optio
 const struct tdm_demo_workload tdm_demo_clash = {
 	.name = "clash",
 	.summary = "fills L1 until circular buffers clash with it",
-	.run = run,
+	.run = run_clash,
 };

@@ -21,6 +21,9 @@ enum {
 	PATIENCE_S = 5, /* between the wish that they end and force */
 	OUTPUT_MAX = 1 << 20,
 	CANNOT_START = 126,
+	TICK_MS = 250,
+	FIRST_FRAME_MS = 1000,
+	FRAME_MS = 2000, /* between plain frames */
 };
 
 /* One workload's process. */
@@ -37,11 +40,18 @@ struct fleet {
 	const struct tdm_demo_fleet_options *options;
 	struct member crew[CREW_MAX];
 	size_t count;
-	pid_t view; /* 0: none */
+	enum tdm_demo_view show;
+	pid_t view;        /* the screen, or the frame that is being printed; 0: none */
+	uint64_t frame_ns; /* when the next frame is due */
 	bool stopping;
 	uint64_t force_ns; /* when patience ends */
 	sigset_t waited, before;
 };
+
+static const char next_steps[] =
+	"\n"
+	"Next: start 'tidemark demo --view none' and look at it from another terminal with 'tidemark top',\n"
+	"'tidemark dump --stacks' or any other command; kill -9 one of its programs and look again.\n";
 
 /* In a new child: signals as they were, and it goes when its parent goes. */
 static void settle_child(const struct fleet *fleet, pid_t parent)
@@ -103,12 +113,34 @@ static int start_crew(struct fleet *fleet)
 	return 0;
 }
 
+/* `tidemark top`: the screen, or one plain frame. Without it the workloads run all the same. */
+static void start_view(struct fleet *fleet)
+{
+	char name[] = "tidemark", command[] = "top", once[] = "--once";
+	char *words[] = { name, command, fleet->show == TDM_DEMO_PLAIN ? once : NULL, NULL };
+	pid_t parent = getpid();
+	fflush(stdout);
+	fleet->frame_ns = tdm_clock_ns() + FRAME_MS * TDM_NS_PER_MS;
+	fleet->view = fork();
+	if (fleet->view == 0) {
+		settle_child(fleet, parent);
+		execv("/proc/self/exe", words);
+		_exit(CANNOT_START);
+	}
+	if (fleet->view < 0) {
+		tdm_cmd_error(fleet->cmd, "cannot start tidemark top: %s", tdm_err_text(-errno));
+		fleet->view = 0;
+		fleet->show = TDM_DEMO_NONE;
+	}
+}
+
+/* A frame is left to end by itself, so that it is whole. */
 static void signal_all(const struct fleet *fleet, int signal)
 {
 	for (size_t i = 0; i < fleet->count; i++)
 		if (fleet->crew[i].pid > 0)
 			kill(fleet->crew[i].pid, signal);
-	if (fleet->view > 0)
+	if (fleet->view > 0 && (fleet->show == TDM_DEMO_TOP || signal == SIGKILL))
 		kill(fleet->view, signal);
 }
 
@@ -119,6 +151,18 @@ static void stop(struct fleet *fleet)
 	fleet->stopping = true;
 	fleet->force_ns = tdm_clock_ns() + PATIENCE_S * TDM_NS_PER_S;
 	signal_all(fleet, SIGTERM);
+}
+
+/* The user has left the screen; or it could not be shown, and frames take its place. A frame that failed is the last.
+ */
+static void note_view(struct fleet *fleet, int status)
+{
+	bool failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+	fleet->view = 0;
+	if (fleet->show == TDM_DEMO_TOP && !failed)
+		stop(fleet);
+	else if (failed)
+		fleet->show = fleet->show == TDM_DEMO_TOP ? TDM_DEMO_PLAIN : TDM_DEMO_NONE;
 }
 
 /* Takes note of everyone who has ended. */
@@ -132,10 +176,8 @@ static void reap(struct fleet *fleet)
 				fleet->crew[i].pid = 0;
 				fleet->crew[i].status = status;
 			}
-		if (pid == fleet->view) {
-			fleet->view = 0;
-			stop(fleet); /* the user has seen enough */
-		}
+		if (pid == fleet->view)
+			note_view(fleet, status);
 	}
 }
 
@@ -160,8 +202,10 @@ static void wait_for_all(struct fleet *fleet)
 			signal_all(fleet, SIGKILL);
 			fleet->force_ns = now + PATIENCE_S * TDM_NS_PER_S;
 		}
-		const struct timespec second = { 1, 0 };
-		int signal = sigtimedwait(&fleet->waited, NULL, &second);
+		if (fleet->show == TDM_DEMO_PLAIN && fleet->view == 0 && !fleet->stopping && now >= fleet->frame_ns)
+			start_view(fleet);
+		const struct timespec tick = { 0, TICK_MS * (long)TDM_NS_PER_MS };
+		int signal = sigtimedwait(&fleet->waited, NULL, &tick);
 		if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP)
 			stop(fleet);
 	}
@@ -219,7 +263,7 @@ static int finish(struct fleet *fleet)
 
 int tdm_demo_fleet_run(const struct tdm_cmd *cmd, const struct tdm_demo_fleet_options *options)
 {
-	struct fleet fleet = { .cmd = cmd, .options = options };
+	struct fleet fleet = { .cmd = cmd, .options = options, .show = options->view };
 	struct sigaction normal = { .sa_handler = SIG_DFL }, child_before;
 	sigemptyset(&fleet.waited);
 	sigaddset(&fleet.waited, SIGINT);
@@ -229,12 +273,19 @@ int tdm_demo_fleet_run(const struct tdm_cmd *cmd, const struct tdm_demo_fleet_op
 	sigprocmask(SIG_BLOCK, &fleet.waited, &fleet.before);
 	sigaction(SIGCHLD, &normal, &child_before); /* whoever ignores it cannot wait for a child */
 	int code = start_crew(&fleet);
-	if (code != 0)
+	if (code != 0) {
 		stop(&fleet);
-	else if (options->view != TDM_DEMO_TOP)
+	} else {
 		say_what_runs(&fleet);
+		if (fleet.show == TDM_DEMO_TOP)
+			start_view(&fleet);
+		else
+			fleet.frame_ns = tdm_clock_ns() + FIRST_FRAME_MS * TDM_NS_PER_MS;
+	}
 	wait_for_all(&fleet);
 	int end_code = finish(&fleet);
+	if (code == 0)
+		fputs(next_steps, stdout);
 	sigaction(SIGCHLD, &child_before, NULL);
 	sigprocmask(SIG_SETMASK, &fleet.before, NULL);
 	return code != 0 ? code : end_code;

@@ -135,7 +135,7 @@ static void finish(struct server *s, struct request *r)
 }
 
 /* Reads the prompt of a new request. */
-__attribute__((noinline)) static void prefill_request(struct server *s, struct request *r)
+TDM_DEMO_FRAME static void prefill_request(struct server *s, struct request *r)
 {
 	*r = (struct request){
 		.active = true,
@@ -165,7 +165,7 @@ static void accept_requests(struct server *s)
 }
 
 /* One token for every request in flight. */
-__attribute__((noinline)) static void decode_step(struct server *s)
+TDM_DEMO_FRAME static void decode_step(struct server *s)
 {
 	uint32_t shards = make_shards(s, SHARD_TILES, "decode.shards");
 	if (tdm_demo_program_begin(s->card, s->chip, &decode, NULL)) {
@@ -212,7 +212,8 @@ static void serve(struct server *servers, uint32_t chips, struct tdm_demo_pace *
 	while (tdm_demo_card_failure(servers->card) == NULL && tdm_demo_round(pace));
 }
 
-static void run(struct tdm_demo_card *card, const struct tdm_demo_options *options, struct tdm_demo_pace *pace)
+static void run_inference(
+	struct tdm_demo_card *card, const struct tdm_demo_options *options, struct tdm_demo_pace *pace)
 {
 	uint32_t chips = tdm_demo_card_chips(card);
 	struct server *servers = calloc(chips, sizeof *servers);
@@ -245,5 +246,5 @@ const struct tdm_demo_workload tdm_demo_inference = {
 	.name = "inference",
 	.summary = "serves requests with a paged key-value cache",
 	.settings = settings,
-	.run = run,
+	.run = run_inference,
 };

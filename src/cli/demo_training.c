@@ -607,7 +607,7 @@ static void train(struct training *t)
 	} while (tdm_demo_round(t->pace) && !has_failed(t));
 }
 
-static void run(struct tdm_demo_card *card, const struct tdm_demo_options *options, struct tdm_demo_pace *pace)
+static void run_training(struct tdm_demo_card *card, const struct tdm_demo_options *options, struct tdm_demo_pace *pace)
 {
 	struct training t = { .card = card, .pace = pace, .recompute = options->recompute };
 	t.chips = tdm_demo_card_chips(card);
@@ -624,5 +624,5 @@ static void run(struct tdm_demo_card *card, const struct tdm_demo_options *optio
 const struct tdm_demo_workload tdm_demo_training = {
 	.name = "training",
 	.summary = "trains a model in the shape of TinyLlama",
-	.run = run,
+	.run = run_training,
 };
