@@ -2,6 +2,7 @@
 #include "cli/cmd_list.h"
 #include "cli/demo_argv.h"
 #include "cli/demo_fleet.h"
+#include "device/bank.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -125,8 +126,14 @@ static void settle_view(struct request *request)
 static int check_card(const struct request *request)
 {
 	struct tdm_card card;
+	struct tdm_bank_range range;
 	struct tdm_diag diag = { 0 };
-	if (tdm_card_init(&card, tdm_str_of(request->options.workload.card), NULL, &diag) != 0)
+	int err = tdm_card_init(&card, tdm_str_of(request->options.workload.card), NULL, &diag);
+	if (err == 0)
+		err = tdm_bank_range(&card, TDM_KIND_DRAM, &range, &diag);
+	if (err == 0)
+		err = tdm_bank_range(&card, TDM_KIND_L1, &range, &diag);
+	if (err != 0)
 		return tdm_cmd_usage_error(request->cmd, "--card '%s': %s", request->options.workload.card, diag.text);
 	return 0;
 }
