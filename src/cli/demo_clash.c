@@ -17,6 +17,7 @@ struct clash {
 	uint32_t halo[HALOS_MAX]; /* the activations that are kept */
 	uint32_t count;
 	uint64_t programs, clashes;
+	bool explains; /* the first clash; one chip is enough */
 };
 
 static const struct tdm_demo_program conv2d = { "conv2d", 26624,
@@ -71,7 +72,7 @@ static void note_clash(struct clash *c, uint32_t number, const struct tdm_l1_ver
 {
 	uint64_t base = tdm_card_get(tdm_demo_card_model(c->card), TDM_CARD_L1_BASE), per_core = verdict->cb_end - base;
 	tidemark_out_of_memory(number, TIDEMARK_CB, per_core * cores_of(c->card), per_core);
-	if (c->clashes++ == 0)
+	if (c->clashes++ == 0 && c->explains)
 		explain(c, verdict);
 }
 
@@ -99,6 +100,7 @@ static void run_clash(struct tdm_demo_card *card, const struct tdm_demo_options 
 	do
 		for (uint32_t chip = 0; chip < count; chip++) {
 			chips[chip].card = card;
+			chips[chip].explains = chip == 0;
 			iterate(&chips[chip], chip, options->first_device + chip, pace);
 		}
 	while (tdm_demo_round(pace));

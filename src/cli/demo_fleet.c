@@ -53,19 +53,19 @@ static const char next_steps[] =
 	"Next: start 'tidemark demo --view none' and look at it from another terminal with 'tidemark top',\n"
 	"'tidemark dump --stacks' or any other command; kill -9 one of its programs and look again.\n";
 
-/* In a new child: signals as they were, and it goes when its parent goes. */
-static void settle_child(const struct fleet *fleet, pid_t parent)
+/* In a new child: it goes when its parent goes. */
+static void follow_parent(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(0); /* gone already */
-	sigprocmask(SIG_SETMASK, &fleet->before, NULL);
 }
 
+/* Signals stay blocked: a workload looks for them itself, and ends in order. */
 __attribute__((noreturn)) static void become_workload(
-	const struct fleet *fleet, const struct member *member, const struct tdm_demo_argv *argv, pid_t parent)
+	const struct member *member, const struct tdm_demo_argv *argv, pid_t parent)
 {
-	settle_child(fleet, parent);
+	follow_parent(parent);
 	int null = open("/dev/null", O_RDONLY);
 	if (null >= 0)
 		dup2(null, STDIN_FILENO);
@@ -89,7 +89,7 @@ static int start_member(struct fleet *fleet, struct member *member)
 	fflush(stdout);
 	member->pid = fork();
 	if (member->pid == 0)
-		become_workload(fleet, member, &argv, parent);
+		become_workload(member, &argv, parent);
 	if (member->pid < 0) {
 		member->pid = 0;
 		return tdm_cmd_error(fleet->cmd, "cannot start %s: %s", member->workload->name, tdm_err_text(-errno));
@@ -123,7 +123,8 @@ static void start_view(struct fleet *fleet)
 	fleet->frame_ns = tdm_clock_ns() + FRAME_MS * TDM_NS_PER_MS;
 	fleet->view = fork();
 	if (fleet->view == 0) {
-		settle_child(fleet, parent);
+		follow_parent(parent);
+		sigprocmask(SIG_SETMASK, &fleet->before, NULL);
 		execv("/proc/self/exe", words);
 		_exit(CANNOT_START);
 	}

@@ -24,10 +24,10 @@ int tdm_demo_run(
 		.chips = options->chips,
 		.first_device = options->first_device,
 	};
+	tdm_demo_pace_init(&pace, options->seconds, options->rounds); /* first: from here on no signal ends it */
 	int err = tdm_demo_card_open(&card_options, &card, &diag);
 	if (err != 0)
 		return tdm_cmd_error(cmd, "%s", diag.text[0] != '\0' ? diag.text : tdm_err_text(err));
-	tdm_demo_pace_init(&pace, options->seconds, options->rounds);
 	workload->run(card, options, &pace);
 	if (tdm_demo_card_failure(card) != NULL)
 		printf("Out of memory: %s.\n", tdm_demo_card_failure(card));

@@ -214,7 +214,7 @@ static void test_nothing_grows_but_the_leak(void **state)
 		bool has_level; /* the same peak after both */
 	} cases[] = {
 		{ "training", "2", "7", 0, 0, 0, 0, true },
-		{ "inference", "50", "3000", 0, 0, 0, 0, false },
+		{ "inference", "50", "1000", 0, 0, 0, 0, false },
 		{ "leak", "1", "40", 1, 40, 0, 0, false },
 		{ "clash", "30", "130", 0, 0, 2, 10, true },
 	};
@@ -273,7 +273,8 @@ static void check_places(struct tdm_ledger *ledger, size_t device)
 	uint64_t cb_end = 0, l1_lowest = UINT64_MAX, frames[TDM_LEDGER_STACK_MAX];
 	assert_int_equal(tdm_ledger_buffers(ledger, device, &buffers, &count, &exact), 0);
 	assert_true(exact);
-	qsort(buffers, count, sizeof *buffers, by_place);
+	if (count != 0)
+		qsort(buffers, count, sizeof *buffers, by_place);
 	for (size_t i = 0; i < count; i++) {
 		const struct tdm_ledger_slot *slot = &buffers[i].slot;
 		if (slot->kind == TDM_KIND_KERNEL)
@@ -319,7 +320,8 @@ static void test_chips_are_apart(void **state)
 	static const char *const names[] = { "training", "inference", "leak", "clash" };
 	(void)state;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		struct tdm_ledger *ledger = run_kept(&(struct job){ names[i], "n300", "3", "60", "efficient" });
+		struct tdm_ledger *ledger =
+			run_kept(&(struct job){ names[i], "n300", "3", i == 0 ? "3" : "60", "efficient" });
 		assert_int_equal(tdm_ledger_device_count(ledger), 3);
 		const struct tdm_ledger_view *first = tdm_ledger_device(ledger, 0);
 		for (uint32_t d = 0; d < 3; d++) {
