@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "device/bank.h"
 #include "device/freelist.h"
+#include "ledger/ledger_list.h"
 #include "tidemark.h"
 
 #include <errno.h>
@@ -119,6 +120,10 @@ int tdm_demo_card_open(const struct tdm_demo_card_options *options, struct tdm_d
 	tidemark_enable();
 	for (uint32_t i = 0; i < card->chips; i++)
 		describe_chip(card, i);
+	if (tidemark_ledger_path()[0] == '\0') {
+		tdm_demo_card_close(card);
+		return tdm_diag_set(diag, -EIO, 0, 0, "no ledger could be made in %s", tdm_ledger_dir(NULL));
+	}
 	*out = card;
 	return 0;
 }

@@ -285,7 +285,7 @@ int tdm_demo_fleet_run(const struct tdm_cmd *cmd, const struct tdm_demo_fleet_op
 	}
 	wait_for_all(&fleet);
 	int end_code = finish(&fleet);
-	if (code == 0)
+	if (code == 0 && end_code == 0)
 		fputs(next_steps, stdout);
 	sigaction(SIGCHLD, &child_before, NULL);
 	sigprocmask(SIG_SETMASK, &fleet.before, NULL);

@@ -172,6 +172,13 @@ Wrong usage.
   tidemark demo: --card 'grayskull': dram_base of grayskull is not known: the runtime's part of DRAM is not published for Grayskull
   tidemark demo: see 'tidemark demo --help'
   [2]
+  $ TIDEMARK_DIR=/nowhere tidemark demo -w leak --rounds 1 --view none
+  tidemark demo: no ledger could be made in /nowhere
+  [2]
+  $ TIDEMARK_DIR=/nowhere tidemark demo -w leak --rounds 1 --view plain | grep -v process
+  
+  leak
+  tidemark demo: no ledger could be made in /nowhere
   $ demo --chips 0
   tidemark demo: --chips '0': expected a number from 1 to 32
   tidemark demo: see 'tidemark demo --help'
