@@ -176,6 +176,7 @@ Wrong usage.
   tidemark demo: no ledger could be made in /nowhere
   [2]
   $ TIDEMARK_DIR=/nowhere tidemark demo -w leak --rounds 1 --view plain | grep -v process
+  1 program on simulated cards (n150):
   
   leak
   tidemark demo: no ledger could be made in /nowhere
