@@ -33,7 +33,7 @@ void tdm_demo_argv_init(
 	struct filling f = { .out = argv };
 	*argv = (struct tdm_demo_argv){ 0 };
 	add(&f, "tidemark", "demo");
-	add(&f, "--workload", workload->name);
+	add(&f, "-w", workload->name); /* short: lists of processes cut commands */
 	if (strcmp(options->card, TDM_DEMO_CARD) != 0)
 		add(&f, "--card", options->card);
 	if (!options->recompute && workload == &tdm_demo_training)

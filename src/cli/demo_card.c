@@ -70,18 +70,17 @@ static int open_chip(struct tdm_demo_card *card, struct chip *chip, struct tdm_d
 	return 0;
 }
 
-/* Says to the library what the chip has. */
+/* Says to the library what the chip has; also that it has no L1_SMALL or TRACE region, which is not the same as not
+ * knowing. */
 static void describe_chip(const struct tdm_demo_card *card, uint32_t index)
 {
 	struct tidemark_region regions[REGIONS];
 	uint32_t count = 0;
 	for (uint32_t kind = 0; kind < REGIONS; kind++) {
 		const struct tdm_bank_range *range = &card->range[kind];
-		if (range->size == 0)
-			continue;
 		regions[count++] = (struct tidemark_region){
 			.kind = kind,
-			.banks = range->banks,
+			.banks = range->banks != 0 ? range->banks : card->range[TDM_KIND_L1].banks,
 			.base = range->base,
 			.bank_size = range->size,
 			.align = (uint32_t)range->block_align,

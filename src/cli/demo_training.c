@@ -25,7 +25,8 @@ enum {
 	VOCABULARY = 96, /* characters, filled up to tiles */
 	TOKENS = TDM_LLAMA_CONTEXT,
 	TOKEN_PAGE = TOKENS * 4, /* one row of 32-bit numbers */
-	STEP_MS = 24,            /* pause after a layer */
+	LOAD_MS = 20,            /* pause after the tensors of a layer were made */
+	STEP_MS = 50,            /* pause after a layer */
 	TABLES = 6,
 	LEFTOVERS = 8,
 };
@@ -272,11 +273,6 @@ static bool has_failed(const struct training *t)
 	return tdm_demo_card_failure(t->card) != NULL;
 }
 
-static void pause_after(struct training *t)
-{
-	tdm_demo_pause(t->pace, STEP_MS);
-}
-
 static bool begin(struct training *t, uint32_t chip, const struct tdm_demo_program *program)
 {
 	return !has_failed(t) && tdm_demo_program_begin(t->card, chip, program, NULL);
@@ -351,7 +347,7 @@ static void create_model(struct training *t, uint32_t chip)
 	for (uint32_t i = 0; i < TDM_LLAMA_TENSORS && !has_failed(t); i++) {
 		r->weight[i] = tdm_llama_alloc(t->card, chip, VOCABULARY, i, "weight");
 		if (i % TDM_LLAMA_PARTS == 0)
-			pause_after(t);
+			tdm_demo_pause(t->pace, LOAD_MS);
 	}
 	if (has_failed(t))
 		return;
@@ -372,7 +368,7 @@ static void create_optimizer(struct training *t, uint32_t chip)
 		if (!has_failed(t))
 			r->second[i] = tdm_llama_alloc(t->card, chip, VOCABULARY, i, "adamw.second");
 		if (i % TDM_LLAMA_PARTS == 0)
-			pause_after(t);
+			tdm_demo_pause(t->pace, LOAD_MS);
 	}
 	if (t->recompute)
 		r->scalars = make_tiles(t, chip, ADAMW_SCALAR_TILES, "adamw.scalars");
@@ -520,7 +516,7 @@ static void forward_pass(struct training *t, uint32_t chips)
 	for (uint32_t layer = 0; layer < TDM_LLAMA_LAYERS; layer++) {
 		for (uint32_t chip = 0; chip < chips; chip++)
 			forward_layer(t, chip, layer, false);
-		pause_after(t);
+		tdm_demo_pause(t->pace, STEP_MS);
 	}
 	for (uint32_t chip = 0; chip < chips; chip++)
 		end_forward(t, chip);
@@ -534,7 +530,7 @@ static void backward_pass(struct training *t, uint32_t chips)
 	for (uint32_t layer = TDM_LLAMA_LAYERS; layer-- > 0;) {
 		for (uint32_t chip = 0; chip < chips; chip++)
 			backward_layer(t, chip, layer);
-		pause_after(t);
+		tdm_demo_pause(t->pace, STEP_MS);
 	}
 	for (uint32_t chip = 0; chip < chips; chip++)
 		end_backward(t, chip);
@@ -545,10 +541,10 @@ static void optimizer_step(struct training *t, uint32_t chips)
 	tidemark_phase("OPTIMIZER_STEP");
 	for (uint32_t chip = 0; chip < chips; chip++)
 		step_optimizer(t, chip);
-	pause_after(t);
+	tdm_demo_pause(t->pace, STEP_MS);
 	for (uint32_t chip = 0; chip < chips; chip++)
 		zero_grad(t, chip);
-	pause_after(t);
+	tdm_demo_pause(t->pace, STEP_MS);
 }
 
 /* The first iteration, as tt-train's example captures it. */
