@@ -11,6 +11,8 @@
  *
  * The first iteration is captured by the library's phase tracker, on the first chip; then all chips go on together,
  * each with a copy of the model.
+ *
+ * Long: a third of it are the tables of one model, and they are read beside the code that walks them.
  */
 #include "cli/demo_llama.h"
 #include "base/units.h"
