@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { HALO_TILES = 24, HALOS_MAX = 128, STEP_MS = 250 };
+enum { HALO_TILES = 24, HALOS_MAX = 128, STEP_MS = 150, CLASH_MS = 1000 };
 
 struct clash {
 	struct tdm_demo_card *card;
@@ -86,7 +86,7 @@ static void iterate(struct clash *c, uint32_t chip, uint32_t number, struct tdm_
 		tdm_demo_program_end(c->card, chip);
 	} else {
 		note_clash(c, number, &verdict);
-		tdm_demo_pause(pace, 2 * STEP_MS);
+		tdm_demo_pause(pace, CLASH_MS);
 		drop_activations(c);
 	}
 	tdm_demo_pause(pace, STEP_MS / 2);
