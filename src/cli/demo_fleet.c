@@ -246,7 +246,7 @@ static void print_output(const struct fleet *fleet, const struct member *member)
 			member->workload->name, WTERMSIG(member->status), (int)member->was);
 }
 
-/* The exit code of the demo: that of the first workload that could not do its work. */
+/* Prints what the workloads said, the training last. The exit code tells whether all of them could do their work. */
 static int finish(struct fleet *fleet)
 {
 	int code = TDM_EXIT_OK;
