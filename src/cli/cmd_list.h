@@ -4,6 +4,7 @@
 
 #include "cli/cmd.h"
 
+extern const struct tdm_cmd tdm_cmd_demo;
 extern const struct tdm_cmd tdm_cmd_device;
 extern const struct tdm_cmd tdm_cmd_doctor;
 extern const struct tdm_cmd tdm_cmd_dump;

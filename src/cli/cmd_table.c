@@ -1,11 +1,13 @@
 #include "cli/cmd_list.h"
 
 const struct tdm_cmd *const tdm_cmds[] = {
+	&tdm_cmd_top,
 	&tdm_cmd_status,
 	&tdm_cmd_dump,
 	&tdm_cmd_leaks,
 	&tdm_cmd_run,
 	&tdm_cmd_simulate,
 	&tdm_cmd_device,
+	&tdm_cmd_demo,
 	NULL,
 };

@@ -18,6 +18,7 @@ Without arguments: the short help, on standard error.
               the end
     simulate  replay a trace of allocations on a device model
     device    the cards that Tidemark knows: capacities and the L1 map
+    demo      realistic programs on a simulated card; no hardware needed
   
   'tidemark --help' says more; 'tidemark COMMAND --help' explains a command.
   [2]
@@ -40,6 +41,7 @@ The general help, three ways.
               the end
     simulate  replay a trace of allocations on a device model
     device    the cards that Tidemark knows: capacities and the L1 map
+    demo      realistic programs on a simulated card; no hardware needed
   
   Options:
     -h, --help     show this help

@@ -1,0 +1,64 @@
+#include "cli/demo_argv.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char stacks_variable[] = "TIDEMARK_STACKS";
+
+struct filling {
+	struct tdm_demo_argv *out;
+	size_t count, numbers;
+};
+
+static void add(struct filling *f, const char *option, const char *value)
+{
+	f->out->argv[f->count++] = option;
+	f->out->argv[f->count++] = value;
+}
+
+static void add_number(struct filling *f, const char *option, uint64_t value)
+{
+	char *text = f->out->number[f->numbers++];
+	snprintf(text, sizeof f->out->number[0], "%" PRIu64, value);
+	add(f, option, text);
+}
+
+void tdm_demo_argv_init(
+	struct tdm_demo_argv *argv, const struct tdm_demo_workload *workload, const struct tdm_demo_options *options)
+{
+	struct filling f = { .out = argv };
+	*argv = (struct tdm_demo_argv){ 0 };
+	add(&f, "tidemark", "demo");
+	add(&f, "-w", workload->name); /* short: lists of processes cut commands */
+	if (strcmp(options->card, TDM_DEMO_CARD) != 0)
+		add(&f, "--card", options->card);
+	if (!options->recompute && workload == &tdm_demo_training)
+		add(&f, "--mode", "default");
+	if (options->chips != 1)
+		add_number(&f, "--chips", options->chips);
+	if (options->first_device != 0)
+		add_number(&f, "--first-device", options->first_device);
+	if (options->seconds != TDM_DEMO_NO_LIMIT)
+		add_number(&f, "--seconds", options->seconds);
+	if (options->rounds != TDM_DEMO_NO_LIMIT)
+		add_number(&f, "--rounds", options->rounds);
+	add(&f, "--view", "none");
+}
+
+bool tdm_demo_has_stacks(void)
+{
+	return getenv(stacks_variable) != NULL;
+}
+
+int tdm_demo_argv_exec(const struct tdm_demo_argv *argv)
+{
+	char *words[TDM_DEMO_ARGV_MAX];
+	memcpy(words, argv->argv, sizeof words);
+	setenv(stacks_variable, "12", 0);
+	execv("/proc/self/exe", words);
+	return -errno;
+}

@@ -1,0 +1,293 @@
+#include "cli/demo_fleet.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "cli/demo_argv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	CREW_MAX = 8,
+	PATIENCE_S = 5, /* between the wish that they end and force */
+	OUTPUT_MAX = 1 << 20,
+	CANNOT_START = 126,
+	TICK_MS = 250,
+	FIRST_FRAME_MS = 1000,
+	FRAME_MS = 2000, /* between plain frames */
+};
+
+/* One workload's process. */
+struct member {
+	const struct tdm_demo_workload *workload;
+	pid_t pid; /* 0: it is not there, or has ended */
+	pid_t was; /* its pid, also afterwards */
+	int out_fd;
+	int status;
+};
+
+struct fleet {
+	const struct tdm_cmd *cmd;
+	const struct tdm_demo_fleet_options *options;
+	struct member crew[CREW_MAX];
+	size_t count;
+	enum tdm_demo_view show;
+	pid_t view;        /* the screen, or the frame that is being printed; 0: none */
+	uint64_t frame_ns; /* when the next frame is due */
+	bool stopping;
+	uint64_t force_ns; /* when patience ends */
+	sigset_t waited, before;
+};
+
+static const char next_steps[] =
+	"\n"
+	"Next: start 'tidemark demo --view none' and look at it from another terminal with 'tidemark top',\n"
+	"'tidemark dump --stacks' or any other command; kill -9 one of its programs and look again.\n";
+
+/* In a new child: it goes when its parent goes. */
+static void follow_parent(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(0); /* gone already */
+}
+
+/* Signals stay blocked: a workload looks for them itself, and ends in order. */
+__attribute__((noreturn)) static void become_workload(
+	const struct member *member, const struct tdm_demo_argv *argv, pid_t parent)
+{
+	follow_parent(parent);
+	int null = open("/dev/null", O_RDONLY);
+	if (null >= 0)
+		dup2(null, STDIN_FILENO);
+	dup2(member->out_fd, STDOUT_FILENO);
+	dup2(member->out_fd, STDERR_FILENO);
+	dprintf(STDERR_FILENO, "cannot start: %s\n", tdm_err_text(tdm_demo_argv_exec(argv)));
+	_exit(CANNOT_START);
+}
+
+static int start_member(struct fleet *fleet, struct member *member)
+{
+	struct tdm_demo_options options = fleet->options->workload;
+	struct tdm_demo_argv argv;
+	pid_t parent = getpid();
+	options.first_device += (uint32_t)(member - fleet->crew) * options.chips;
+	tdm_demo_argv_init(&argv, member->workload, &options);
+	member->out_fd = memfd_create("tidemark-demo", MFD_CLOEXEC);
+	if (member->out_fd < 0)
+		return tdm_cmd_error(
+			fleet->cmd, "cannot keep the output of %s: %s", member->workload->name, tdm_err_text(-errno));
+	fflush(stdout);
+	member->pid = fork();
+	if (member->pid == 0)
+		become_workload(member, &argv, parent);
+	if (member->pid < 0) {
+		member->pid = 0;
+		return tdm_cmd_error(fleet->cmd, "cannot start %s: %s", member->workload->name, tdm_err_text(-errno));
+	}
+	member->was = member->pid;
+	return 0;
+}
+
+static int start_crew(struct fleet *fleet)
+{
+	for (size_t i = 0; tdm_demo_workloads[i] != NULL && fleet->count < CREW_MAX; i++) {
+		const struct tdm_demo_workload *only = fleet->options->only;
+		if (only != NULL && only != tdm_demo_workloads[i])
+			continue;
+		struct member *member = &fleet->crew[fleet->count++];
+		*member = (struct member){ .workload = tdm_demo_workloads[i], .out_fd = -1 };
+		int code = start_member(fleet, member);
+		if (code != 0)
+			return code;
+	}
+	return 0;
+}
+
+/* `tidemark top`: the screen, or one plain frame. Without it the workloads run all the same. */
+static void start_view(struct fleet *fleet)
+{
+	char name[] = "tidemark", command[] = "top", once[] = "--once";
+	char *words[] = { name, command, fleet->show == TDM_DEMO_PLAIN ? once : NULL, NULL };
+	pid_t parent = getpid();
+	fflush(stdout);
+	fleet->frame_ns = tdm_clock_ns() + FRAME_MS * TDM_NS_PER_MS;
+	fleet->view = fork();
+	if (fleet->view == 0) {
+		follow_parent(parent);
+		sigprocmask(SIG_SETMASK, &fleet->before, NULL);
+		execv("/proc/self/exe", words);
+		_exit(CANNOT_START);
+	}
+	if (fleet->view < 0) {
+		tdm_cmd_error(fleet->cmd, "cannot start tidemark top: %s", tdm_err_text(-errno));
+		fleet->view = 0;
+		fleet->show = TDM_DEMO_NONE;
+	}
+}
+
+/* A frame is left to end by itself, so that it is whole. */
+static void signal_all(const struct fleet *fleet, int signal)
+{
+	for (size_t i = 0; i < fleet->count; i++)
+		if (fleet->crew[i].pid > 0)
+			kill(fleet->crew[i].pid, signal);
+	if (fleet->view > 0 && (fleet->show == TDM_DEMO_TOP || signal == SIGKILL))
+		kill(fleet->view, signal);
+}
+
+static void stop(struct fleet *fleet)
+{
+	if (fleet->stopping)
+		return;
+	fleet->stopping = true;
+	fleet->force_ns = tdm_clock_ns() + PATIENCE_S * TDM_NS_PER_S;
+	signal_all(fleet, SIGTERM);
+}
+
+/* The user has left the screen; or it could not be shown, and frames take its place. A frame that failed is the last.
+ */
+static void note_view(struct fleet *fleet, int status)
+{
+	bool failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+	fleet->view = 0;
+	if (fleet->show == TDM_DEMO_TOP && !failed)
+		stop(fleet);
+	else if (failed)
+		fleet->show = fleet->show == TDM_DEMO_TOP ? TDM_DEMO_PLAIN : TDM_DEMO_NONE;
+}
+
+/* Takes note of everyone who has ended. */
+static void reap(struct fleet *fleet)
+{
+	int status;
+	pid_t pid;
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		for (size_t i = 0; i < fleet->count; i++)
+			if (fleet->crew[i].pid == pid) {
+				fleet->crew[i].pid = 0;
+				fleet->crew[i].status = status;
+			}
+		if (pid == fleet->view)
+			note_view(fleet, status);
+	}
+}
+
+static bool is_anyone_working(const struct fleet *fleet)
+{
+	for (size_t i = 0; i < fleet->count; i++)
+		if (fleet->crew[i].pid > 0)
+			return true;
+	return false;
+}
+
+static void wait_for_all(struct fleet *fleet)
+{
+	for (;;) {
+		reap(fleet);
+		if (!is_anyone_working(fleet))
+			stop(fleet);
+		if (!is_anyone_working(fleet) && fleet->view == 0)
+			return;
+		uint64_t now = tdm_clock_ns();
+		if (fleet->stopping && now >= fleet->force_ns) {
+			signal_all(fleet, SIGKILL);
+			fleet->force_ns = now + PATIENCE_S * TDM_NS_PER_S;
+		}
+		if (fleet->show == TDM_DEMO_PLAIN && fleet->view == 0 && !fleet->stopping && now >= fleet->frame_ns)
+			start_view(fleet);
+		const struct timespec tick = { 0, TICK_MS * (long)TDM_NS_PER_MS };
+		int signal = sigtimedwait(&fleet->waited, NULL, &tick);
+		if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP)
+			stop(fleet);
+	}
+}
+
+static void say_what_runs(const struct fleet *fleet)
+{
+	const struct tdm_demo_options *options = &fleet->options->workload;
+	printf("%zu program%s on simulated cards (%s):\n", fleet->count, fleet->count == 1 ? "" : "s", options->card);
+	for (size_t i = 0; i < fleet->count; i++) {
+		uint32_t first = options->first_device + (uint32_t)i * options->chips;
+		printf("  %-9s  process %d, device %" PRIu32, fleet->crew[i].workload->name, (int)fleet->crew[i].was,
+			first);
+		if (options->chips > 1)
+			printf(" to %" PRIu32, first + options->chips - 1);
+		printf(": %s\n", fleet->crew[i].workload->summary);
+	}
+	fflush(stdout);
+}
+
+static void print_output(const struct fleet *fleet, const struct member *member)
+{
+	struct tdm_buf text;
+	char chunk[4096];
+	ssize_t got;
+	off_t at = 0;
+	tdm_buf_init(&text);
+	while (text.len < OUTPUT_MAX && (got = pread(member->out_fd, chunk, sizeof chunk, at)) > 0) {
+		tdm_buf_add(&text, chunk, (size_t)got);
+		at += got;
+	}
+	if (text.len != 0)
+		printf("\n%s\n%.*s", member->workload->name, TDM_STR_ARG(tdm_buf_str(&text)));
+	tdm_buf_done(&text);
+	if (WIFSIGNALED(member->status))
+		tdm_cmd_error(fleet->cmd, "%s was killed by signal %d; what it held: tidemark dump --pid %d",
+			member->workload->name, WTERMSIG(member->status), (int)member->was);
+}
+
+/* Prints what the workloads said, the training last. The exit code tells whether all of them could do their work. */
+static int finish(struct fleet *fleet)
+{
+	int code = TDM_EXIT_OK;
+	for (size_t i = fleet->count; i-- > 0;) {
+		struct member *member = &fleet->crew[i];
+		if (member->out_fd < 0)
+			continue;
+		print_output(fleet, member);
+		close(member->out_fd);
+		if (WIFEXITED(member->status) && WEXITSTATUS(member->status) != 0)
+			code = TDM_EXIT_USAGE;
+	}
+	return code;
+}
+
+int tdm_demo_fleet_run(const struct tdm_cmd *cmd, const struct tdm_demo_fleet_options *options)
+{
+	struct fleet fleet = { .cmd = cmd, .options = options, .show = options->view };
+	struct sigaction normal = { .sa_handler = SIG_DFL }, child_before;
+	sigemptyset(&fleet.waited);
+	sigaddset(&fleet.waited, SIGINT);
+	sigaddset(&fleet.waited, SIGTERM);
+	sigaddset(&fleet.waited, SIGHUP);
+	sigaddset(&fleet.waited, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &fleet.waited, &fleet.before);
+	sigaction(SIGCHLD, &normal, &child_before); /* whoever ignores it cannot wait for a child */
+	int code = start_crew(&fleet);
+	if (code != 0) {
+		stop(&fleet);
+	} else {
+		say_what_runs(&fleet);
+		if (fleet.show == TDM_DEMO_TOP)
+			start_view(&fleet);
+		else
+			fleet.frame_ns = tdm_clock_ns() + FIRST_FRAME_MS * TDM_NS_PER_MS;
+	}
+	wait_for_all(&fleet);
+	int end_code = finish(&fleet);
+	if (code == 0 && end_code == 0)
+		fputs(next_steps, stdout);
+	sigaction(SIGCHLD, &child_before, NULL);
+	sigprocmask(SIG_SETMASK, &fleet.before, NULL);
+	return code != 0 ? code : end_code;
+}

@@ -1,0 +1,26 @@
+/*
+ * The workloads of the demo as processes of their own, with a view in front of them. Each is this program again, told
+ * to run one workload, so that other commands see ordinary programs. What they print is kept and printed when all have
+ * ended. They end with their parent, however it ends.
+ */
+#ifndef TDM_CLI_DEMO_FLEET_H
+#define TDM_CLI_DEMO_FLEET_H
+
+#include "cli/demo.h"
+
+enum tdm_demo_view {
+	TDM_DEMO_TOP,   /* the full screen of `tidemark top` */
+	TDM_DEMO_PLAIN, /* its frames as text */
+	TDM_DEMO_NONE,
+};
+
+struct tdm_demo_fleet_options {
+	const struct tdm_demo_workload *only; /* NULL: all */
+	enum tdm_demo_view view;
+	struct tdm_demo_options workload; /* of all; first_device is that of the first */
+};
+
+/* Runs until the time is over, the view was left or a signal came. Returns the exit code. */
+int tdm_demo_fleet_run(const struct tdm_cmd *cmd, const struct tdm_demo_fleet_options *options);
+
+#endif

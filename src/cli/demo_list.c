@@ -1,0 +1,39 @@
+#include "cli/demo.h"
+#include "base/err.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct tdm_demo_workload *tdm_demo_find(const char *name)
+{
+	for (size_t i = 0; tdm_demo_workloads[i] != NULL; i++)
+		if (strcmp(tdm_demo_workloads[i]->name, name) == 0)
+			return tdm_demo_workloads[i];
+	return NULL;
+}
+
+int tdm_demo_run(
+	const struct tdm_cmd *cmd, const struct tdm_demo_workload *workload, const struct tdm_demo_options *options)
+{
+	struct tdm_demo_card *card = NULL;
+	struct tdm_demo_pace pace;
+	struct tdm_diag diag = { 0 };
+	const struct tdm_demo_card_options card_options = {
+		.card = options->card,
+		.settings = workload->settings,
+		.chips = options->chips,
+		.first_device = options->first_device,
+	};
+	tdm_demo_pace_init(&pace, options->seconds, options->rounds); /* first: from here on no signal ends it */
+	int err = tdm_demo_card_open(&card_options, &card, &diag);
+	if (err != 0)
+		return tdm_cmd_error(cmd, "%s", diag.text[0] != '\0' ? diag.text : tdm_err_text(err));
+	workload->run(card, options, &pace);
+	if (tdm_demo_card_failure(card) != NULL)
+		printf("Out of memory: %s.\n", tdm_demo_card_failure(card));
+	tdm_demo_card_close(card);
+	return TDM_EXIT_OK;
+}
+
+const struct tdm_demo_workload *const tdm_demo_workloads[] = { &tdm_demo_training, &tdm_demo_inference, &tdm_demo_leak,
+	&tdm_demo_clash, NULL };
