@@ -206,5 +206,5 @@ void tdm_leaks_text(const struct tdm_leaks_report *report, struct tdm_buf *out)
 	if (any)
 		put_closing(report, out);
 	tdm_symbolizer_free(symbols.sym);
-	tdm_live_problems(report->live, out);
+	tdm_live_unread(report->live, out);
 }

@@ -12,8 +12,11 @@ Without arguments: the short help, on standard error.
   Usage: tidemark COMMAND [ARGUMENT]...
   
   Commands:
+    top       watch the memory of all devices and who holds it, live
+    status    devices, their memory and who holds it, at one moment
     dump      list the live buffers of tracked programs, also of those that
               crashed
+    leaks     find what is probably leaking, and say why
     run       run a program with tracking on and summarise its device memory at
               the end
     simulate  replay a trace of allocations on a device model
@@ -35,8 +38,11 @@ The general help, three ways.
   it lies, and whether the next model will fit.
   
   Commands:
+    top       watch the memory of all devices and who holds it, live
+    status    devices, their memory and who holds it, at one moment
     dump      list the live buffers of tracked programs, also of those that
               crashed
+    leaks     find what is probably leaking, and say why
     run       run a program with tracking on and summarise its device memory at
               the end
     simulate  replay a trace of allocations on a device model
