@@ -45,7 +45,7 @@ static int read_host(struct tree *tree, struct tdm_host *host, bool counters)
 	char sys[PATH_MAX], proc[PATH_MAX];
 	snprintf(sys, sizeof sys, "%s", tree_path(tree, "sys"));
 	snprintf(proc, sizeof proc, "%s", tree_path(tree, "proc"));
-	return tdm_host_read(host, &(struct tdm_host_options){ sys, proc, counters });
+	return tdm_host_read(host, &(struct tdm_host_options){ .sysfs = sys, .proc = proc, .counters = counters });
 }
 
 static void assert_number(const struct tdm_host_card *card, enum tdm_host_value_id id, int64_t number)
