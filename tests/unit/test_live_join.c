@@ -1,0 +1,755 @@
+/* Ledgers, shared memory and the driver's files joined: which things are one, who wins, and that sums are right. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/err.h"
+
+#include "live_world.h"
+
+#define BYTES(n) ((uint64_t)(n))
+#define UNKNOWN  TDM_BYTES_UNKNOWN
+
+static void assert_u64(uint64_t got, uint64_t want, const char *what)
+{
+	if (got != want)
+		fail_msg("%s: %llu instead of %llu", what, (unsigned long long)got, (unsigned long long)want);
+}
+#define ASSERT_U64(got, want) assert_u64((got), (want), #got)
+
+static const struct tdm_overview_process *find_pid(const struct tdm_overview *o, int pid)
+{
+	for (size_t i = 0; i < o->process_count; i++)
+		if (o->processes[i].pid == pid)
+			return &o->processes[i];
+	fail_msg("no process %d", pid);
+	return NULL;
+}
+
+static const struct tdm_overview_holding *find_holding(const struct tdm_overview *o, int pid, size_t device)
+{
+	const struct tdm_overview_process *p = find_pid(o, pid);
+	for (uint32_t i = 0; i < p->holding_count; i++)
+		if (o->holdings[p->first_holding + i].device == device)
+			return &o->holdings[p->first_holding + i];
+	fail_msg("process %d has nothing on device %zu", pid, device);
+	return NULL;
+}
+
+static const struct tdm_overview_problem *find_problem(const struct tdm_overview *o, const char *part)
+{
+	for (size_t i = 0; i < o->problem_count; i++)
+		if (strstr(o->problems[i].text, part) != NULL || strstr(o->problems[i].place, part) != NULL)
+			return &o->problems[i];
+	return NULL;
+}
+
+static uint32_t bit(enum tdm_from from)
+{
+	return UINT32_C(1) << from;
+}
+
+static void test_nothing(void **state)
+{
+	(void)state;
+	struct world w;
+	world_init(&w);
+	const struct tdm_overview *o = world_look(&w);
+	assert_int_equal(o->device_count + o->process_count + o->holding_count, 0);
+	assert_int_equal(o->problem_count, 0); /* a machine without a driver is no problem */
+	assert_int_equal(tdm_live_host(w.live)->err, -ENOENT);
+	assert_int_equal(tdm_live_metal(w.live)->count, 0);
+	assert_true(o->time_ns != 0 && o->real_ns != 0);
+	/* Places that are not there are said. */
+	tree_unlink(&w.tree, "ledgers");
+	tree_unlink(&w.tree, "shm");
+	tree_unlink(&w.tree, "proc");
+	o = world_look_anew(&w);
+	assert_int_equal(o->problem_count, 3);
+	assert_int_equal(find_problem(o, "ledgers cannot be listed")->err, -ENOENT);
+	assert_int_equal(find_problem(o, "shared memory cannot be listed")->from, TDM_FROM_METAL_SHM);
+	assert_string_equal(find_problem(o, "about processes")->place, w.proc);
+	world_done(&w);
+}
+
+static void test_driver_alone(void **state)
+{
+	(void)state;
+	struct world w;
+	world_init(&w);
+	world_card(&w, 0, "n150", WORLD_CHIP);
+	world_card(&w, 3, "q7", 0x77);
+	world_set(&w, 0, "tt_aiclk", "fast\n");
+	tree_dir(&w.tree, "sys/class/tenstorrent/tenstorrent!0/device/hwmon/hwmon0/power1_input"); /* no file */
+	world_process(&w, 100, WORLD_START, (int)geteuid());
+	world_process(&w, 101, WORLD_START, (int)geteuid() + 1);
+	world_opens(&w, 0, "101\n100\n100\n0\nx\n");
+	const struct tdm_overview *o = world_look(&w);
+	assert_int_equal(o->device_count, 2);
+	const struct tdm_overview_device *d = &o->devices[0];
+	assert_int_equal(d->node, 0);
+	assert_int_equal(d->number, -1);
+	assert_true(d->has_chip_id);
+	ASSERT_U64(d->chip_id, WORLD_CHIP);
+	assert_string_equal(d->card, "n150");
+	assert_string_equal(d->arch, "Wormhole");
+	assert_int_equal(d->card_from, TDM_FROM_DRIVER);
+	assert_int_equal(d->sources, bit(TDM_FROM_DRIVER));
+	assert_int_equal(d->process_count, 2);
+	assert_int_equal(d->kinds[TDM_KIND_DRAM].total_from, TDM_FROM_MODEL);
+	assert_true(d->kinds[TDM_KIND_DRAM].total > UINT64_C(11) << 30 && d->kinds[TDM_KIND_DRAM].total != UNKNOWN);
+	assert_int_equal(d->kinds[TDM_KIND_L1].total_from, TDM_FROM_MODEL);
+	assert_int_equal(d->kinds[TDM_KIND_CB].total_from, TDM_FROM_NONE);
+	ASSERT_U64(d->l1_core, 1464 * 1024);
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
+		assert_int_equal(d->kinds[k].used_from, TDM_FROM_NONE);
+		ASSERT_U64(d->kinds[k].used, UNKNOWN);
+		ASSERT_U64(d->kinds[k].free, UNKNOWN);
+		ASSERT_U64(d->kinds[k].largest_free, UNKNOWN);
+		ASSERT_U64(d->kinds[k].peak, UNKNOWN);
+	}
+	assert_true(d->telemetry.temp.is_known);
+	assert_int_equal(d->telemetry.temp.value, 47250);
+	assert_false(d->telemetry.clock.is_known);
+	assert_int_equal(d->telemetry.clock.err, TDM_ESYNTAX);
+	assert_false(d->telemetry.power.is_known);
+	assert_true(d->telemetry.power.err != 0);
+	assert_false(d->telemetry.fan.is_known);
+	assert_int_equal(d->telemetry.fan.err, 0); /* nobody offers it */
+	/* Its processes. */
+	assert_int_equal(o->process_count, 2);
+	assert_int_equal(o->processes[0].pid, 100);
+	assert_false(o->processes[0].is_foreign);
+	assert_true(o->processes[1].is_foreign);
+	assert_string_equal(o->processes[0].command, "/usr/bin/train --model llama");
+	assert_int_equal(o->processes[0].life, TDM_LIFE_RUNS);
+	assert_int_equal(find_holding(o, 100, 0)->descriptors, 2);
+	ASSERT_U64(find_holding(o, 100, 0)->kinds[0].used, UNKNOWN);
+	assert_int_equal(find_holding(o, 100, 0)->kinds[0].from, TDM_FROM_NONE);
+	/* What the driver's list cannot tell. */
+	assert_non_null(find_problem(o, "cannot be seen from this pid namespace"));
+	assert_non_null(find_problem(o, "1 lines cannot be used"));
+	/* A card that the tables do not know. */
+	assert_string_equal(o->devices[1].card, "q7");
+	assert_int_equal(o->devices[1].node, 3);
+	ASSERT_U64(o->devices[1].kinds[TDM_KIND_DRAM].total, UNKNOWN);
+	ASSERT_U64(o->devices[1].l1_core, UNKNOWN);
+	assert_false(o->devices[1].has_chip_id);
+	assert_non_null(find_problem(o, "tenstorrent/3"));
+	world_done(&w);
+}
+
+/* One region: processes that run, another user's, dead, a container's, one being released; 7 bytes in no slot. */
+static void test_region_alone(void **state)
+{
+	(void)state;
+	struct world w;
+	struct metal_bytes m;
+	world_init(&w);
+	world_begin_region(&m, WORLD_CHIP);
+	metal_u32(&m, 40, 5);
+	metal_u32(&m, 4, 5);
+	metal_slot(&m, 0, 100, "train", METAL_TIME);
+	metal_slot(&m, 1, 101, "train", METAL_TIME);
+	metal_slot(&m, 2, 102, "gone", METAL_TIME);
+	metal_slot(&m, 3, 103, "inner", METAL_TIME);
+	metal_slot(&m, 4, -1, "leaves", METAL_TIME);
+	for (size_t i = 0; i < 5; i++)
+		metal_slot_bytes(&m, i, 0, BYTES(1000) << i);
+	metal_total(&m, 0, 31000 + 7);
+	world_region(&w, &m, WORLD_CHIP);
+	world_process(&w, 100, WORLD_START, (int)geteuid());
+	world_process(&w, 101, WORLD_START, (int)geteuid() + 1);
+	tree_process(&w.tree, "proc",
+		(struct tree_process){
+			.pid = 900, .uid = (int)geteuid(), .start = WORLD_START, .comm = "inner", .nested = "103" });
+	const struct tdm_overview *o = world_look(&w);
+	assert_int_equal(o->device_count, 1);
+	const struct tdm_overview_kind *dram = &o->devices[0].kinds[TDM_KIND_DRAM];
+	assert_int_equal(o->devices[0].number, 5);
+	assert_int_equal(o->devices[0].sources, bit(TDM_FROM_METAL_SHM));
+	assert_true(o->devices[0].has_chip_id);
+	ASSERT_U64(o->devices[0].updated_ns, METAL_TIME);
+	assert_int_equal(o->devices[0].chip_count, 1);
+	assert_int_equal(dram->used_from, TDM_FROM_METAL_SHM);
+	/* The dead one's 4000 are no part of it; what is being released is nobody's but there. */
+	ASSERT_U64(dram->used, 31007 - 4000);
+	ASSERT_U64(dram->stale, 4000);
+	ASSERT_U64(dram->unattributed, 7 + 16000);
+	ASSERT_U64(dram->asked, dram->used);
+	ASSERT_U64(dram->buffers, UNKNOWN);
+	ASSERT_U64(dram->allocs, UNKNOWN);
+	ASSERT_U64(dram->total, UNKNOWN);
+	ASSERT_U64(dram->peak, dram->used);
+	assert_true(dram->peak_is_seen);
+	assert_int_equal(dram->rival_from, TDM_FROM_NONE);
+	ASSERT_U64(o->devices[0].kinds[TDM_KIND_L1].used, 0); /* counted, and there is none */
+	ASSERT_U64(o->devices[0].kinds[TDM_KIND_SYSTEM].used, UNKNOWN);
+	assert_int_equal(o->process_count, 3);
+	ASSERT_U64(find_holding(o, 100, 0)->kinds[0].used, 1000);
+	ASSERT_U64(find_holding(o, 100, 0)->kinds[0].peak, UNKNOWN);
+	ASSERT_U64(find_holding(o, 101, 0)->kinds[0].used, 2000);
+	assert_true(find_pid(o, 101)->is_foreign);
+	/* The container's process has its number of this side. */
+	ASSERT_U64(find_holding(o, 900, 0)->kinds[0].used, 8000);
+	assert_true(find_pid(o, 900)->in_container);
+	assert_false(find_pid(o, 100)->in_container);
+	assert_int_equal(o->problem_count, 0);
+	world_done(&w);
+}
+
+static void test_region_in_doubt(void **state)
+{
+	(void)state;
+	struct world w;
+	struct metal_bytes m;
+	world_init(&w);
+	world_process(&w, 100, WORLD_START, (int)geteuid());
+	/* Slots that hold more than the total; a counter that wrapped. */
+	world_begin_region(&m, WORLD_CHIP);
+	metal_u32(&m, 4, 1);
+	metal_slot(&m, 0, 100, "train", METAL_TIME);
+	metal_slot_bytes(&m, 0, 0, 5000);
+	metal_total(&m, 0, 3000);
+	metal_total(&m, 1, UINT64_MAX - 9);
+	world_region(&w, &m, WORLD_CHIP);
+	const struct tdm_overview *o = world_look(&w);
+	ASSERT_U64(o->devices[0].kinds[0].used, 5000);
+	ASSERT_U64(o->devices[0].kinds[0].unattributed, 0);
+	ASSERT_U64(o->devices[0].kinds[TDM_KIND_L1].used, UNKNOWN);
+	assert_int_equal(o->devices[0].kinds[TDM_KIND_L1].used_from, TDM_FROM_NONE);
+	ASSERT_U64(find_holding(o, 100, 0)->kinds[TDM_KIND_L1].used, UNKNOWN);
+	assert_non_null(find_problem(o, "exceed the device's total"));
+	assert_non_null(find_problem(o, "wrapped below 0"));
+	assert_int_equal(o->problem_count, 1); /* of one place */
+	world_done(&w);
+}
+
+static void test_region_unreadable(void **state)
+{
+	(void)state;
+	struct world w;
+	struct metal_bytes m;
+	world_init(&w);
+	world_begin_region(&m, WORLD_CHIP);
+	metal_total(&m, 0, 4096);
+	metal_u32(&m, 0, 9); /* a version of the future */
+	world_region(&w, &m, WORLD_CHIP);
+	metal_init(&m, 4, &metal_common);
+	metal_u32(&m, 8536, 0); /* being set up */
+	world_region(&w, &m, 77);
+	tree_dir(&w.tree, "shm/tt_device_5_memory");
+	const struct tdm_overview *o = world_look(&w);
+	/* Without a driver they are the only sign of their devices. */
+	assert_int_equal(o->device_count, 2);
+	for (size_t d = 0; d < 2; d++) {
+		assert_int_equal(o->devices[d].sources, bit(TDM_FROM_METAL_SHM));
+		assert_false(o->devices[d].has_chip_id);
+		for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+			ASSERT_U64(o->devices[d].kinds[k].used, UNKNOWN);
+	}
+	assert_int_equal(o->problem_count, 3);
+	assert_non_null(find_problem(o, "version 9"));
+	assert_non_null(find_problem(o, "a directory, no file"));
+	/* With one, the cards are there already. */
+	world_card(&w, 0, "n150", WORLD_CHIP);
+	world_opens(&w, 0, "");
+	o = world_look_anew(&w);
+	assert_int_equal(o->device_count, 1);
+	assert_int_equal(o->problem_count, 3);
+	ASSERT_U64(o->devices[0].kinds[0].used, UNKNOWN);
+	world_done(&w);
+}
+
+static void describe(struct builder *b, uint64_t device)
+{
+	struct tdm_ledger_device *page = builder_device(b, device);
+	strcpy(page->card, "n150");
+	page->grid_x = page->grid_y = 8;
+	page->region_count = 2;
+	page->regions[0] = (struct tdm_ledger_region){ TDM_KIND_DRAM, 2, 1000, 100000, 32, 0 };
+	page->regions[1] = (struct tdm_ledger_region){ TDM_KIND_L1, 2, 5000, 50000, 16, 0 };
+	page->described += 2;
+}
+
+static void test_ledger_alone(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	world_init(&w);
+	uint64_t device = world_begin_ledger(&b, 4, WORLD_CHIP);
+	describe(&b, device);
+	world_alloc(&b, device, TDM_KIND_DRAM, 1, 1000, 600);
+	uint32_t big = world_alloc(&b, device, TDM_KIND_DRAM, 2, 50000, 20000);
+	world_alloc(&b, device, TDM_KIND_L1, 3, 40000, 64);
+	world_alloc(&b, device, TDM_KIND_CB, 4, 6000, 128);
+	builder_free(&b, device, big);
+	builder_phase(&b, "forward");
+	builder_device(&b, device)->faults[TDM_KIND_DRAM] =
+		(struct tdm_ledger_faults){ .out_of_memory = 3, .double_frees = 1, .unknown_frees = 2, .rereports = 4 };
+	builder_header(&b)->lost[TDM_LOSS_SPACE] = 6;
+	builder_header(&b)->lost[TDM_LOSS_TEXT] = 9;
+	size_t holder = world_ledger(&w, &b);
+	int pid = w.holders[holder];
+	const struct tdm_overview *o = world_look(&w);
+	assert_int_equal(o->problem_count, 0);
+	assert_int_equal(o->device_count, 1);
+	const struct tdm_overview_device *d = &o->devices[0];
+	const struct tdm_overview_kind *dram = &d->kinds[TDM_KIND_DRAM];
+	assert_int_equal(d->number, 4);
+	assert_int_equal(d->node, -1);
+	assert_string_equal(d->card, "n150");
+	assert_int_equal(d->card_from, TDM_FROM_LEDGER);
+	assert_int_equal(d->grid_x, 8);
+	assert_int_equal(dram->used_from, TDM_FROM_LEDGER);
+	ASSERT_U64(dram->used, 1200);
+	ASSERT_U64(dram->asked, 1199);
+	ASSERT_U64(dram->buffers, 1);
+	ASSERT_U64(dram->allocs, 2);
+	ASSERT_U64(dram->out_of_memory, 3);
+	ASSERT_U64(dram->peak, 41200); /* the program's own */
+	assert_false(dram->peak_is_seen);
+	ASSERT_U64(dram->total, 200000);
+	assert_int_equal(dram->total_from, TDM_FROM_LEDGER);
+	assert_int_equal(dram->banks, 2);
+	ASSERT_U64(dram->base, 1000);
+	ASSERT_U64(dram->bank_bytes, 100000);
+	ASSERT_U64(dram->free, 198800);
+	ASSERT_U64(dram->largest_free, 2 * (100000 - 600));
+	assert_true(dram->largest_free_ns != 0);
+	ASSERT_U64(dram->unattributed, 0);
+	ASSERT_U64(dram->stale, 0);
+	ASSERT_U64(d->kinds[TDM_KIND_L1].largest_free, 2 * 35000);
+	ASSERT_U64(d->l1_lowest, 40000);
+	ASSERT_U64(d->cb_highest, 6128);
+	ASSERT_U64(d->l1_peak, 2 * 64 + 2 * 128);
+	ASSERT_U64(d->kinds[TDM_KIND_CB].used, 256);
+	ASSERT_U64(d->kinds[TDM_KIND_CB].total, UNKNOWN);
+	ASSERT_U64(d->kinds[TDM_KIND_TRACE].used, 0); /* the ledger knows that there is none */
+	const struct tdm_overview_process *p = find_pid(o, pid);
+	assert_int_equal(p->life, TDM_LIFE_RUNS);
+	assert_string_equal(p->phase, "forward");
+	assert_string_equal(p->comm, "model");
+	assert_string_equal(p->command, "model --layers 12");
+	assert_int_equal(p->uid, geteuid()); /* the file's owner, whatever the ledger says */
+	ASSERT_U64(p->lost, 6);
+	ASSERT_U64(p->faults, 7);
+	ASSERT_U64(p->out_of_memory, 3);
+	ASSERT_U64(p->start_time, WORLD_START);
+	assert_true(p->started_ns / 1000000000 == WORLD_BOOTED + WORLD_START / (unsigned)sysconf(_SC_CLK_TCK));
+	ASSERT_U64(find_holding(o, pid, 0)->kinds[0].used, 1200);
+	ASSERT_U64(find_holding(o, pid, 0)->kinds[0].peak, 41200);
+	ASSERT_U64(find_holding(o, pid, 0)->kinds[0].buffers, 1);
+	builder_done(&b);
+	world_done(&w);
+}
+
+/* A card, a region and two ledgers of the same chip are one device; what has no chip id stays apart. */
+static void test_devices(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	struct metal_bytes m;
+	world_init(&w);
+	world_card(&w, 0, "n150", WORLD_CHIP);
+	world_opens(&w, 0, "");
+	world_begin_region(&m, WORLD_CHIP);
+	world_region(&w, &m, WORLD_CHIP);
+	for (int i = 0; i < 2; i++) {
+		world_begin_ledger(&b, (uint32_t)i, WORLD_CHIP); /* logical numbers differ from program to program */
+		world_ledger(&w, &b);
+		builder_done(&b);
+	}
+	/* Two ledgers that know the number 0 only, and a region that does: two devices. */
+	for (int i = 0; i < 2; i++) {
+		uint64_t device = world_begin_ledger(&b, 0, 0);
+		world_alloc(&b, device, TDM_KIND_DRAM, 1, 0, 512);
+		world_ledger(&w, &b);
+		builder_done(&b);
+	}
+	world_begin_region(&m, 0);
+	world_region(&w, &m, 0);
+	/* A capture without dispatch has the number 0, too. */
+	uint64_t device = world_begin_ledger(&b, 0, 0);
+	builder_device(&b, device)->flags = TDM_DEVICE_VIRTUAL;
+	world_alloc(&b, device, TDM_KIND_DRAM, 1, 0, 64);
+	world_ledger(&w, &b);
+	builder_done(&b);
+	const struct tdm_overview *o = world_look(&w);
+	assert_int_equal(o->device_count, 4);
+	assert_int_equal(o->devices[0].sources, bit(TDM_FROM_DRIVER) | bit(TDM_FROM_LEDGER) | bit(TDM_FROM_METAL_SHM));
+	assert_int_equal(o->devices[0].process_count, 2);
+	assert_int_equal(o->devices[0].host_card, 0);
+	uint32_t weak = 0;
+	for (size_t d = 1; d < 4; d++) {
+		const struct tdm_overview_device *x = &o->devices[d];
+		assert_int_equal(x->number, 0);
+		assert_false(x->has_chip_id);
+		weak |= x->is_virtual ? 4 : x->sources == bit(TDM_FROM_LEDGER) ? 1 : 2;
+		if (x->sources == bit(TDM_FROM_LEDGER))
+			ASSERT_U64(x->kinds[0].used, x->is_virtual ? 128 : 2048);
+	}
+	assert_int_equal(weak, 7);
+	assert_true(o->devices[3].is_virtual);
+	world_done(&w);
+}
+
+/* Two cards with one serial number: a chip of that id is one of them, not told which. */
+static void test_ambiguous_chip(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	struct metal_bytes m;
+	world_init(&w);
+	world_card(&w, 0, "n150", WORLD_CHIP);
+	world_card(&w, 1, "n150", WORLD_CHIP);
+	world_opens(&w, 0, "");
+	world_opens(&w, 1, "");
+	world_begin_ledger(&b, 0, WORLD_CHIP);
+	world_ledger(&w, &b);
+	builder_done(&b);
+	world_begin_region(&m, WORLD_CHIP);
+	world_region(&w, &m, WORLD_CHIP);
+	const struct tdm_overview *o = world_look(&w);
+	assert_int_equal(o->device_count, 3);
+	assert_int_equal(o->devices[0].sources, bit(TDM_FROM_DRIVER));
+	assert_int_equal(o->devices[1].sources, bit(TDM_FROM_DRIVER));
+	assert_int_equal(o->devices[2].sources, bit(TDM_FROM_LEDGER) | bit(TDM_FROM_METAL_SHM));
+	world_done(&w);
+}
+
+/* A chip of a board with several is not joined with the board's card. */
+static void test_board_is_no_chip(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	world_init(&w);
+	world_card(&w, 0, "n300", WORLD_CHIP);
+	world_opens(&w, 0, "");
+	world_begin_ledger(&b, 0, WORLD_CHIP);
+	world_ledger(&w, &b);
+	builder_done(&b);
+	const struct tdm_overview *o = world_look(&w);
+	assert_int_equal(o->device_count, 2);
+	assert_int_equal(o->devices[0].sources, bit(TDM_FROM_DRIVER));
+	assert_int_equal(o->devices[1].sources, bit(TDM_FROM_LEDGER));
+	world_done(&w);
+}
+
+/* A region with slots for these processes, `bytes` of DRAM each. */
+static void put_slots(struct world *w, const int *pids, const uint64_t *bytes, size_t count, uint64_t more)
+{
+	struct metal_bytes m;
+	uint64_t total = more;
+	world_begin_region(&m, WORLD_CHIP);
+	metal_u32(&m, 4, (uint32_t)count);
+	for (size_t i = 0; i < count; i++) {
+		metal_slot(&m, i, pids[i], "train", METAL_TIME);
+		metal_slot_bytes(&m, i, 0, bytes[i]);
+		total += bytes[i];
+	}
+	metal_total(&m, 0, total);
+	world_region(w, &m, WORLD_CHIP);
+}
+
+static int put_ledger(struct world *w, uint64_t bank_bytes)
+{
+	struct builder b;
+	uint64_t device = world_begin_ledger(&b, 0, WORLD_CHIP);
+	world_alloc(&b, device, TDM_KIND_DRAM, 1, 0, bank_bytes);
+	world_alloc(&b, device, TDM_KIND_SYSTEM, 2, 0, 32);
+	int pid = w->holders[world_ledger(w, &b)];
+	world_process(w, pid, WORLD_START, (int)geteuid());
+	builder_done(&b);
+	return pid;
+}
+
+static void test_winner_ledgers(void **state)
+{
+	(void)state;
+	struct world w;
+	world_init(&w);
+	int a = put_ledger(&w, 1000), b = put_ledger(&w, 500);
+	put_slots(&w, (int[]){ a }, (uint64_t[]){ 1900 }, 1, 11);
+	/* Everyone that the region counts has a ledger; one that it does not, too. */
+	const struct tdm_overview *o = world_look(&w);
+	const struct tdm_overview_kind *dram = &o->devices[0].kinds[0];
+	assert_int_equal(o->device_count, 1);
+	assert_int_equal(o->process_count, 2);
+	assert_int_equal(dram->used_from, TDM_FROM_LEDGER);
+	ASSERT_U64(dram->used, 3000);
+	ASSERT_U64(dram->unattributed, 0);
+	assert_int_equal(dram->rival_from, TDM_FROM_METAL_SHM);
+	ASSERT_U64(dram->rival_used, 1911);
+	assert_int_equal(dram->rival_processes, 0);
+	ASSERT_U64(find_holding(o, a, 0)->kinds[0].used, 2000);
+	ASSERT_U64(find_holding(o, b, 0)->kinds[0].used, 1000);
+	assert_int_equal(find_pid(o, a)->sources, bit(TDM_FROM_LEDGER) | bit(TDM_FROM_METAL_SHM));
+	assert_int_equal(find_pid(o, b)->sources, bit(TDM_FROM_LEDGER));
+	/* Two programs: no exact peak, but at least what is there now. */
+	assert_true(dram->peak_is_seen);
+	ASSERT_U64(dram->peak, 3000);
+	ASSERT_U64(o->devices[0].l1_peak, UNKNOWN);
+	world_done(&w);
+}
+
+static void test_winner_region(void **state)
+{
+	(void)state;
+	struct world w;
+	world_init(&w);
+	int a = put_ledger(&w, 1000);
+	world_process(&w, 200, WORLD_START, (int)geteuid());
+	put_slots(&w, (int[]){ a, 200 }, (uint64_t[]){ 1900, 5000 }, 2, 11);
+	/* One process has no ledger, and everyone with a ledger has a slot. */
+	const struct tdm_overview *o = world_look(&w);
+	const struct tdm_overview_kind *dram = &o->devices[0].kinds[0];
+	assert_int_equal(dram->used_from, TDM_FROM_METAL_SHM);
+	ASSERT_U64(dram->used, 6911);
+	ASSERT_U64(dram->unattributed, 11);
+	assert_int_equal(dram->rival_from, TDM_FROM_LEDGER);
+	ASSERT_U64(dram->rival_used, 2000);
+	assert_int_equal(dram->rival_processes, 0);
+	ASSERT_U64(find_holding(o, a, 0)->kinds[0].used, 1900);
+	assert_int_equal(find_holding(o, a, 0)->kinds[0].from, TDM_FROM_METAL_SHM);
+	ASSERT_U64(find_holding(o, 200, 0)->kinds[0].used, 5000);
+	/* A kind that the region does not count is the ledger's alone. */
+	const struct tdm_overview_kind *system = &o->devices[0].kinds[TDM_KIND_SYSTEM];
+	assert_int_equal(system->used_from, TDM_FROM_LEDGER);
+	ASSERT_U64(system->used, 64);
+	assert_int_equal(system->rival_from, TDM_FROM_NONE);
+	ASSERT_U64(find_holding(o, 200, 0)->kinds[TDM_KIND_SYSTEM].used, UNKNOWN);
+	/* And one of which nobody without a ledger has anything. */
+	assert_int_equal(o->devices[0].kinds[TDM_KIND_L1].used_from, TDM_FROM_LEDGER);
+	/* With a process whose buffers are not known there is no largest free block. */
+	ASSERT_U64(dram->largest_free, UNKNOWN);
+	ASSERT_U64(o->devices[0].l1_lowest, UNKNOWN);
+	world_done(&w);
+}
+
+/* Each knows somebody that the other does not: the one that knows more processes wins. */
+static void test_winner_by_number(void **state)
+{
+	(void)state;
+	struct world w;
+	world_init(&w);
+	int a = put_ledger(&w, 1000);
+	world_process(&w, 200, WORLD_START, (int)geteuid());
+	world_process(&w, 201, WORLD_START, (int)geteuid());
+	put_slots(&w, (int[]){ 200, 201 }, (uint64_t[]){ 50, 60 }, 2, 0);
+	const struct tdm_overview *o = world_look(&w);
+	const struct tdm_overview_kind *dram = &o->devices[0].kinds[0];
+	assert_int_equal(dram->used_from, TDM_FROM_METAL_SHM);
+	ASSERT_U64(dram->used, 110);
+	assert_int_equal(dram->rival_processes, 1);
+	ASSERT_U64(dram->rival_bytes, 2000);
+	ASSERT_U64(find_holding(o, a, 0)->kinds[0].used, UNKNOWN);
+	assert_int_equal(find_holding(o, a, 0)->kinds[0].from, TDM_FROM_NONE);
+	/* Another ledger, and another one. */
+	int b = put_ledger(&w, 10), c = put_ledger(&w, 20);
+	o = world_look_anew(&w);
+	dram = &o->devices[0].kinds[0];
+	assert_int_equal(dram->used_from, TDM_FROM_LEDGER);
+	ASSERT_U64(dram->used, 2060);
+	assert_int_equal(dram->rival_processes, 2);
+	ASSERT_U64(dram->rival_bytes, 110);
+	ASSERT_U64(find_holding(o, b, 0)->kinds[0].used, 20);
+	ASSERT_U64(find_holding(o, c, 0)->kinds[0].used, 40);
+	ASSERT_U64(find_holding(o, 200, 0)->kinds[0].used, UNKNOWN);
+	world_done(&w);
+}
+
+/* A region whose slots are all taken may count processes in its total alone. */
+static void test_crowded_region(void **state)
+{
+	(void)state;
+	struct world w;
+	int pids[TDM_METAL_SLOTS_MAX];
+	uint64_t bytes[TDM_METAL_SLOTS_MAX] = { 0 };
+	world_init(&w);
+	pids[0] = put_ledger(&w, 1000);
+	bytes[0] = 1900;
+	for (int i = 1; i < TDM_METAL_SLOTS_MAX; i++) {
+		pids[i] = 1000 + i;
+		world_process(&w, pids[i], WORLD_START, (int)geteuid());
+	}
+	put_slots(&w, pids, bytes, TDM_METAL_SLOTS_MAX, 777);
+	const struct tdm_overview *o = world_look(&w);
+	assert_int_equal(o->devices[0].kinds[0].used_from, TDM_FROM_METAL_SHM);
+	ASSERT_U64(o->devices[0].kinds[0].used, 1900 + 777);
+	put_slots(&w, pids, bytes, TDM_METAL_SLOTS_MAX - 1, 777);
+	o = world_look_anew(&w);
+	assert_int_equal(o->devices[0].kinds[0].used_from, TDM_FROM_LEDGER);
+	world_done(&w);
+}
+
+/* A number alone joins nothing: the process of /proc began at another time. */
+static void test_reused_pid(void **state)
+{
+	(void)state;
+	struct world w;
+	world_init(&w);
+	world_card(&w, 0, "n150", WORLD_CHIP);
+	int a = put_ledger(&w, 1000);
+	char text[32];
+	snprintf(text, sizeof text, "%d\n", a);
+	world_opens(&w, 0, text);
+	const struct tdm_overview *o = world_look(&w);
+	assert_int_equal(o->process_count, 1);
+	assert_int_equal(find_holding(o, a, 0)->descriptors, 1);
+	ASSERT_U64(o->devices[0].kinds[0].largest_free == UNKNOWN, false);
+	world_process(&w, a, WORLD_START + 1, (int)geteuid());
+	o = world_look_anew(&w);
+	assert_int_equal(o->process_count, 2);
+	assert_int_equal(o->processes[0].pid, a);
+	assert_int_equal(o->processes[1].pid, a);
+	assert_int_equal(o->processes[0].sources, bit(TDM_FROM_LEDGER));
+	assert_int_equal(o->processes[1].sources, bit(TDM_FROM_DRIVER));
+	assert_true(o->processes[0].handle != o->processes[1].handle);
+	ASSERT_U64(o->devices[0].kinds[0].largest_free, UNKNOWN);
+	/* Nor does a slot that was written before the process of now began. */
+	world_process(&w, a, WORLD_START + 100000, (int)geteuid());
+	put_slots(&w, (int[]){ a }, (uint64_t[]){ 1900 }, 1, 0);
+	o = world_look_anew(&w);
+	ASSERT_U64(o->devices[0].kinds[0].rival_used, 0);
+	world_done(&w);
+}
+
+/* A ledger of another pid namespace: the kernel knows its writer's number on this side. */
+static void test_container(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	world_init(&w);
+	world_card(&w, 0, "n150", WORLD_CHIP);
+	uint64_t device = world_begin_ledger(&b, 0, WORLD_CHIP);
+	world_alloc(&b, device, TDM_KIND_DRAM, 1, 0, 512);
+	builder_header(&b)->pid_namespace = w.pid_namespace + 1;
+	size_t holder = world_ledger(&w, &b);
+	int pid = w.holders[holder];
+	builder_header(&b)->pid = 7; /* inside */
+	int fd = open(world_ledger_path(&w, pid), O_WRONLY | O_CLOEXEC);
+	assert_true(pwrite(fd, b.bytes, b.size, 0) == (ssize_t)b.size);
+	close(fd);
+	world_process(&w, pid, WORLD_START, (int)geteuid());
+	char text[32];
+	snprintf(text, sizeof text, "%d\n", pid);
+	world_opens(&w, 0, text);
+	const struct tdm_overview *o = world_look(&w);
+	assert_int_equal(o->process_count, 1);
+	assert_int_equal(o->processes[0].pid, pid);
+	assert_true(o->processes[0].in_container);
+	assert_int_equal(o->processes[0].sources, bit(TDM_FROM_LEDGER) | bit(TDM_FROM_DRIVER));
+	builder_done(&b);
+	world_done(&w);
+}
+
+/* A process keeps its handle when its ledger comes, and when that goes. */
+static void test_handles(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	world_init(&w);
+	w.options.once = false;
+	world_card(&w, 0, "n150", WORLD_CHIP);
+	world_process(&w, 300, WORLD_START, (int)geteuid());
+	world_opens(&w, 0, "300\n");
+	uint64_t handle = world_look(&w)->processes[0].handle;
+	assert_true(handle != 0);
+	world_begin_ledger(&b, 0, WORLD_CHIP);
+	world_dead_ledger(&w, &b, 300, false);
+	w.holders[w.holder_count++] = world_hold(&w, 300);
+	const struct tdm_overview *o;
+	do { /* until it looks into the directory again */
+		usleep(20000);
+		o = world_look(&w);
+		assert_int_equal(o->process_count, 1);
+		assert_true(o->processes[0].handle == handle);
+	} while ((o->processes[0].sources & bit(TDM_FROM_LEDGER)) == 0);
+	unlink(world_ledger_path(&w, 300));
+	do {
+		usleep(20000);
+		o = world_look(&w);
+		assert_int_equal(o->process_count, 1);
+		assert_true(o->processes[0].handle == handle);
+	} while ((o->processes[0].sources & bit(TDM_FROM_LEDGER)) != 0);
+	builder_done(&b);
+	world_done(&w);
+}
+
+static void test_ended(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	world_init(&w);
+	int a = put_ledger(&w, 1000);
+	uint64_t device = world_begin_ledger(&b, 0, WORLD_CHIP);
+	world_alloc(&b, device, TDM_KIND_DRAM, 1, 0, 300);
+	world_dead_ledger(&w, &b, 70001, false);
+	world_dead_ledger(&w, &b, 70002, true);
+	builder_done(&b);
+	device = world_begin_ledger(&b, 9, WORLD_CHIP + 1);
+	world_alloc(&b, device, TDM_KIND_DRAM, 1, 0, 300);
+	world_dead_ledger(&w, &b, 70003, false);
+	builder_done(&b);
+	/* What they left is said of the device that is in use; they are not listed, nor is a device that nobody uses.
+	 */
+	const struct tdm_overview *o = world_look(&w);
+	assert_int_equal(o->process_count, 1);
+	assert_int_equal(o->device_count, 1);
+	ASSERT_U64(o->devices[0].kinds[0].used, 2000);
+	ASSERT_U64(o->devices[0].kinds[0].stale, 1200);
+	w.options.with_ended = true;
+	o = world_look_anew(&w);
+	assert_int_equal(o->process_count, 4);
+	assert_int_equal(o->device_count, 2);
+	assert_int_equal(o->devices[0].process_count, 1);
+	assert_int_equal(o->devices[1].process_count, 0);
+	ASSERT_U64(o->devices[0].kinds[0].used, 2000);
+	ASSERT_U64(o->devices[0].kinds[0].stale, 1200);
+	assert_int_equal(o->devices[1].kinds[0].used_from, TDM_FROM_NONE);
+	ASSERT_U64(o->devices[1].kinds[0].stale, 600);
+	assert_int_equal(find_pid(o, a)->life, TDM_LIFE_RUNS);
+	assert_int_equal(find_pid(o, 70001)->life, TDM_LIFE_ENDED);
+	assert_true(find_pid(o, 70001)->crashed);
+	assert_false(find_pid(o, 70002)->crashed);
+	ASSERT_U64(find_holding(o, 70001, 0)->kinds[0].used, 600);
+	assert_int_equal(find_holding(o, 70001, 0)->kinds[0].from, TDM_FROM_LEDGER);
+	world_done(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_driver_alone),
+		cmocka_unit_test(test_region_alone),
+		cmocka_unit_test(test_region_in_doubt),
+		cmocka_unit_test(test_region_unreadable),
+		cmocka_unit_test(test_ledger_alone),
+		cmocka_unit_test(test_devices),
+		cmocka_unit_test(test_ambiguous_chip),
+		cmocka_unit_test(test_board_is_no_chip),
+		cmocka_unit_test(test_winner_ledgers),
+		cmocka_unit_test(test_winner_region),
+		cmocka_unit_test(test_winner_by_number),
+		cmocka_unit_test(test_crowded_region),
+		cmocka_unit_test(test_reused_pid),
+		cmocka_unit_test(test_container),
+		cmocka_unit_test(test_handles),
+		cmocka_unit_test(test_ended),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,603 @@
+/* The watcher over time: ledgers that grow, break, vanish and die under it, free space, events, and all buffers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "event/event.h"
+
+#include "live_world.h"
+
+#define UNKNOWN TDM_BYTES_UNKNOWN
+
+enum { BANK = 1 << 20, BASE = 4096 };
+
+static void assert_u64(uint64_t got, uint64_t want, const char *what)
+{
+	if (got != want)
+		fail_msg("%s: %llu instead of %llu", what, (unsigned long long)got, (unsigned long long)want);
+}
+#define ASSERT_U64(got, want) assert_u64((got), (want), #got)
+
+static const struct tdm_overview_problem *find_problem(const struct tdm_overview *o, const char *part)
+{
+	for (size_t i = 0; i < o->problem_count; i++)
+		if (strstr(o->problems[i].text, part) != NULL || strstr(o->problems[i].place, part) != NULL)
+			return &o->problems[i];
+	return NULL;
+}
+
+static uint64_t begin(struct builder *b)
+{
+	uint64_t device = world_begin_ledger(b, 0, WORLD_CHIP);
+	builder_device(b, device)->region_count = 1;
+	builder_device(b, device)->regions[0] =
+		(struct tdm_ledger_region){ .kind = TDM_KIND_DRAM, .banks = 2, .base = BASE, .bank_size = BANK };
+	return device;
+}
+
+/* A process that is killed between two pictures is in the first and not in the second. */
+static void test_death(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	world_init(&w);
+	w.options.once = false;
+	uint64_t device = begin(&b);
+	world_alloc(&b, device, TDM_KIND_DRAM, 1, BASE, 1000);
+	size_t first = world_ledger(&w, &b), second = world_ledger(&w, &b);
+	const struct tdm_overview *o = world_look(&w);
+	assert_int_equal(o->process_count, 2);
+	ASSERT_U64(o->devices[0].kinds[0].used, 4000);
+	ASSERT_U64(o->devices[0].kinds[0].peak, 4000);
+	world_end_holder(&w, first);
+	o = world_look(&w);
+	assert_int_equal(o->process_count, 1);
+	assert_int_equal(o->processes[0].pid, w.holders[second]);
+	ASSERT_U64(o->devices[0].kinds[0].used, 2000);
+	ASSERT_U64(o->devices[0].kinds[0].stale, 2000);
+	ASSERT_U64(o->devices[0].kinds[0].peak, 2000); /* that of the one process that is left, exact */
+	assert_false(o->devices[0].kinds[0].peak_is_seen);
+	world_end_holder(&w, second);
+	o = world_look(&w);
+	assert_int_equal(o->process_count + o->device_count, 0);
+	builder_done(&b);
+	world_done(&w);
+}
+
+/* The region's bytes of a process with a ledger go with it, too, though /proc was asked a moment ago. */
+static void test_death_in_region(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	struct metal_bytes m;
+	char path[64];
+	world_init(&w);
+	w.options.once = false;
+	world_begin_ledger(&b, 0, WORLD_CHIP);
+	size_t holder = world_ledger(&w, &b);
+	builder_done(&b);
+	int pid = w.holders[holder];
+	world_process(&w, pid, WORLD_START, (int)geteuid());
+	world_process(&w, 200, WORLD_START, (int)geteuid());
+	world_begin_region(&m, WORLD_CHIP);
+	metal_u32(&m, 4, 2);
+	metal_slot(&m, 0, pid, "train", METAL_TIME);
+	metal_slot(&m, 1, 200, "train", METAL_TIME);
+	metal_slot_bytes(&m, 0, 0, 1000);
+	metal_slot_bytes(&m, 1, 0, 500);
+	metal_total(&m, 0, 1500);
+	world_region(&w, &m, WORLD_CHIP);
+	const struct tdm_overview *o = world_look(&w);
+	assert_int_equal(o->devices[0].kinds[0].used_from, TDM_FROM_METAL_SHM);
+	ASSERT_U64(o->devices[0].kinds[0].used, 1500);
+	/* Its bytes move on before anybody is asked again. */
+	metal_slot_bytes(&m, 1, 0, 700);
+	metal_total(&m, 0, 1700);
+	world_region(&w, &m, WORLD_CHIP);
+	ASSERT_U64(world_look(&w)->devices[0].kinds[0].used, 1700);
+	snprintf(path, sizeof path, "proc/%d", pid);
+	tree_unlink(&w.tree, path);
+	world_end_holder(&w, holder);
+	o = world_look(&w);
+	ASSERT_U64(o->devices[0].kinds[0].used, 700);
+	ASSERT_U64(o->devices[0].kinds[0].stale, 1000);
+	ASSERT_U64(o->devices[0].kinds[0].peak, 1700); /* the highest that was seen */
+	assert_int_equal(o->process_count, 1);
+	world_done(&w);
+}
+
+static void test_growth(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	world_init(&w);
+	w.options.once = false;
+	uint64_t device = begin(&b);
+	size_t holder = world_ledger(&w, &b);
+	ASSERT_U64(world_look(&w)->devices[0].kinds[0].used, 0);
+	/* Beyond the first segment of slots, with a name, a phase and a second device. */
+	for (uint64_t i = 0; i < 3000; i++)
+		world_alloc(&b, device, TDM_KIND_DRAM, i, BASE + 64 * i, 32);
+	builder_phase(&b, "backward");
+	builder_add_device_with(&b, 1, SAMPLE_RING);
+	world_rewrite(&w, holder, &b);
+	const struct tdm_overview *o = world_look(&w);
+	assert_int_equal(o->device_count, 2);
+	assert_int_equal(o->problem_count, 0);
+	ASSERT_U64(o->devices[0].kinds[0].buffers, 3000);
+	ASSERT_U64(o->devices[0].kinds[0].used, 3000 * 64);
+	assert_string_equal(o->processes[0].phase, "backward");
+	assert_int_equal(o->processes[0].holding_count, 2);
+	builder_done(&b);
+	world_done(&w);
+}
+
+/* A ledger that is cut or overwritten under the watcher: a problem, the process stays, its figures are unknown. */
+static void test_damage(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	world_init(&w);
+	w.options.once = false;
+	uint64_t device = begin(&b);
+	world_alloc(&b, device, TDM_KIND_DRAM, 1, BASE, 1000);
+	size_t good = world_ledger(&w, &b), cut = world_ledger(&w, &b), scribbled = world_ledger(&w, &b);
+	const struct tdm_overview *o = world_look(&w);
+	ASSERT_U64(o->devices[0].kinds[0].used, 6000);
+	assert_int_equal(o->problem_count, 0);
+	int fd = open(world_ledger_path(&w, w.holders[scribbled]), O_WRONLY | O_CLOEXEC);
+	assert_int_equal(pwrite(fd, "garbage!", 8, 0), 8);
+	close(fd);
+	for (off_t length = 100; length >= 0; length -= 100) { /* cut short, then empty */
+		assert_int_equal(truncate(world_ledger_path(&w, w.holders[cut]), length), 0);
+		o = world_look(&w);
+		assert_int_equal(o->process_count, 3);
+		assert_int_equal(o->problem_count, 2);
+		ASSERT_U64(o->devices[0].kinds[0].used, 2000);
+		for (size_t i = 0; i < 3; i++) {
+			const struct tdm_overview_process *p = &o->processes[i];
+			assert_int_equal(p->life, TDM_LIFE_RUNS);
+			if (p->holding_count != 0)
+				ASSERT_U64(o->holdings[p->first_holding].kinds[0].used,
+					p->pid == w.holders[good] ? 2000 : UNKNOWN);
+		}
+	}
+	assert_int_equal(find_problem(o, "does not begin like one")->err, TDM_ECORRUPT);
+	/* It is said again, once each, as long as it lasts. */
+	assert_int_equal(world_look(&w)->problem_count, 2);
+	ASSERT_U64(o->devices[0].kinds[0].largest_free, UNKNOWN);
+	builder_done(&b);
+	world_done(&w);
+}
+
+/* A device's page that lies outside of the file from then on. */
+static void test_lost_device(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	world_init(&w);
+	w.options.once = false;
+	uint64_t device = begin(&b);
+	world_alloc(&b, device, TDM_KIND_DRAM, 1, BASE, 1000);
+	size_t holder = world_ledger(&w, &b);
+	ASSERT_U64(world_look(&w)->devices[0].kinds[0].used, 2000);
+	builder_header(&b)->device_offset[0] = UINT64_C(1) << 40;
+	world_rewrite(&w, holder, &b);
+	const struct tdm_overview *o = world_look(&w);
+	assert_int_equal(o->process_count, 1);
+	assert_non_null(find_problem(o, "cannot be read any more"));
+	for (size_t d = 0; d < o->device_count; d++)
+		ASSERT_U64(o->devices[d].kinds[0].used, UNKNOWN);
+	builder_done(&b);
+	world_done(&w);
+}
+
+static void test_unreadable(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	world_init(&w);
+	begin(&b);
+	builder_header(&b)->major = 9;
+	world_ledger(&w, &b);
+	builder_done(&b);
+	tree_text(&w.tree, "ledgers/tidemark.1.2.3", "this is no ledger at all");
+	tree_text(&w.tree, "ledgers/tidemark.1.2.4", ""); /* being made */
+	tree_link(&w.tree, "ledgers/tidemark.1.2.5", "tidemark.1.2.3");
+	tree_dir(&w.tree, "ledgers/tidemark.1.2.6");
+	tree_text(&w.tree, "ledgers/unrelated", "");
+	const struct tdm_overview *o = world_look(&w);
+	assert_int_equal(o->process_count, 0);
+	assert_int_equal(o->problem_count, 4);
+	assert_int_equal(find_problem(o, "version 9")->err, TDM_EVERSION);
+	assert_int_equal(find_problem(o, "tidemark.1.2.3")->err, TDM_ECORRUPT);
+	assert_int_equal(find_problem(o, "symbolic link")->err, -ELOOP);
+	assert_non_null(find_problem(o, "no regular file"));
+	/* Many of them: some are named, the rest is counted. */
+	for (int i = 0; i < 100; i++) {
+		char name[64];
+		snprintf(name, sizeof name, "ledgers/tidemark.9.9.%d", i);
+		tree_text(&w.tree, name, "junk");
+	}
+	o = world_look_anew(&w);
+	assert_int_equal(o->problem_count, 64);
+	assert_string_equal(o->problems[63].text, "41 more problems");
+	world_done(&w);
+}
+
+/* As another user than the one that owns the files; only root can become one. */
+static void test_denied(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	struct metal_bytes m;
+	if (geteuid() != 0) {
+		print_message("left out: needs root, to read as another user\n");
+		skip();
+	}
+	world_init(&w);
+	world_card(&w, 0, "n150", WORLD_CHIP);
+	world_opens(&w, 0, "");
+	uint64_t device = begin(&b);
+	world_alloc(&b, device, TDM_KIND_DRAM, 1, BASE, 1000);
+	size_t open_one = world_ledger(&w, &b), closed = world_ledger(&w, &b);
+	builder_done(&b);
+	assert_int_equal(chmod(world_ledger_path(&w, w.holders[open_one]), 0644), 0);
+	world_begin_region(&m, WORLD_CHIP);
+	metal_total(&m, 0, 77);
+	world_region(&w, &m, WORLD_CHIP);
+	char region[64];
+	snprintf(region, sizeof region, "shm/tt_device_%llu_memory", (unsigned long long)WORLD_CHIP);
+	assert_int_equal(chmod(tree_path(&w.tree, region), 0600), 0);
+	assert_int_equal(
+		chmod(tree_path(&w.tree, "sys/class/tenstorrent/tenstorrent!0/device/hwmon/hwmon0/temp1_input"), 0), 0);
+	assert_int_equal(chmod(tree_path(&w.tree, "proc/driver/tenstorrent/0/pids"), 0600), 0);
+	tree_dir(&w.tree, "ledgers/tidemark.run.1.x");
+	assert_int_equal(chmod(tree_path(&w.tree, "ledgers/tidemark.run.1.x"), 0700), 0);
+	assert_int_equal(seteuid(65534), 0);
+	const struct tdm_overview *o = world_look(&w);
+	bool valid = tdm_overview_is_valid(o);
+	assert_int_equal(seteuid(0), 0);
+	assert_true(valid);
+	assert_int_equal(o->device_count, 1);
+	assert_int_equal(o->process_count, 1);
+	assert_int_equal(o->processes[0].pid, w.holders[open_one]);
+	assert_true(o->processes[0].is_foreign);
+	ASSERT_U64(o->devices[0].kinds[0].used, 2000);
+	assert_int_equal(o->devices[0].telemetry.temp.err, -EACCES);
+	assert_int_equal(find_problem(o, strrchr(world_ledger_path(&w, w.holders[closed]), '/'))->err, -EACCES);
+	assert_int_equal(find_problem(o, "tt_device_")->err, -EACCES);
+	assert_int_equal(find_problem(o, "tidemark.run.1.x")->err, -EACCES);
+	assert_int_equal(find_problem(o, "have it open")->err, -EACCES);
+	assert_int_equal(o->problem_count, 4);
+	world_done(&w);
+}
+
+static void test_many_processes(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	world_init(&w);
+	for (uint32_t i = 0; i < 300; i++) {
+		uint64_t device = world_begin_ledger(&b, i % 8, 1000 + i % 8);
+		world_alloc(&b, device, TDM_KIND_DRAM, 1, BASE, 1 + i);
+		world_ledger(&w, &b);
+		builder_done(&b);
+	}
+	const struct tdm_overview *o = world_look(&w);
+	uint64_t sum = 0;
+	assert_int_equal(o->process_count, 300);
+	assert_int_equal(o->holding_count, 300);
+	assert_int_equal(o->device_count, 8);
+	for (size_t d = 0; d < 8; d++) {
+		assert_int_equal(o->devices[d].number, d);
+		sum += o->devices[d].kinds[0].used;
+	}
+	ASSERT_U64(sum, 300 * 301);
+	for (size_t i = 1; i < 300; i++)
+		assert_true(o->processes[i - 1].pid < o->processes[i].pid);
+	world_done(&w);
+}
+
+/* The largest free block against a map of every byte. */
+static uint64_t largest_by_map(const uint8_t *taken)
+{
+	uint64_t longest = 0, run = 0;
+	for (size_t i = 0; i < BANK; i++) {
+		run = taken[i] ? 0 : run + 1;
+		longest = run > longest ? run : longest;
+	}
+	return longest;
+}
+
+static void test_free_space(void **state)
+{
+	(void)state;
+	static uint8_t taken[BANK];
+	uint64_t seed = 12345;
+	/* Few and many buffers, so sparse that there are long gaps and so dense that there are none. */
+	static const struct {
+		uint64_t count, size, step; /* step 0: anywhere */
+	} cases[] = { { 0, 0, 0 }, { 1, 100, 0 }, { 7, 5000, 0 }, { 600, 300, 0 }, { 4000, 250, 256 },
+		{ 2048, 510, 512 }, { 300, 64, 128 }, { 1400, 600, 700 } };
+	for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+		struct world w;
+		struct builder b[2];
+		uint64_t device[2];
+		world_init(&w);
+		memset(taken, 0, sizeof taken);
+		for (int i = 0; i < 2; i++)
+			device[i] = begin(&b[i]);
+		for (uint64_t i = 0; i < cases[c].count; i++) {
+			seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+			uint64_t size = 1 + (seed >> 33) % cases[c].size;
+			uint64_t at = cases[c].step != 0 ? i * cases[c].step : (seed >> 13) % BANK;
+			uint64_t end = at + size < BANK ? at + size : BANK;
+			memset(taken + at, 1, end - at);
+			world_alloc(&b[i % 2], device[i % 2], TDM_KIND_DRAM, i, BASE + at, size);
+		}
+		/* Views lie in other buffers; what was freed is free; other kinds lie elsewhere. */
+		builder_alloc(&b[0], device[0],
+			(struct tdm_ledger_slot){
+				.id = 1 << 20, .address = BASE + BANK / 2, .bank_bytes = 4096, .flags = TDM_SLOT_VIEW },
+			(struct tdm_ledger_more){ 0 });
+		builder_free(&b[1], device[1], world_alloc(&b[1], device[1], TDM_KIND_DRAM, 1 << 20, BASE, BANK));
+		world_alloc(&b[1], device[1], TDM_KIND_L1, 1, BASE, 100);
+		for (int i = 0; i < 2; i++)
+			world_ledger(&w, &b[i]);
+		const struct tdm_overview *o = world_look(&w);
+		ASSERT_U64(o->devices[0].kinds[0].largest_free, 2 * largest_by_map(taken));
+		ASSERT_U64(o->devices[0].l1_lowest, BASE);
+		ASSERT_U64(o->devices[0].cb_highest, 0);
+		w.options.no_largest = true;
+		o = world_look_anew(&w);
+		ASSERT_U64(o->devices[0].kinds[0].largest_free, UNKNOWN);
+		ASSERT_U64(o->devices[0].kinds[0].largest_free_ns, 0);
+		for (int i = 0; i < 2; i++)
+			builder_done(&b[i]);
+		world_done(&w);
+	}
+}
+
+static void test_free_space_unknown(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	world_init(&w);
+	uint64_t device = begin(&b);
+	world_alloc(&b, device, TDM_KIND_DRAM, 1, BASE, 1000);
+	uint32_t slot = world_alloc(&b, device, TDM_KIND_CB, 2, BASE, 1000);
+	size_t holder = world_ledger(&w, &b);
+	ASSERT_U64(world_look(&w)->devices[0].cb_highest, BASE + 1000);
+	builder_slot(&b, device, slot)->flags = TDM_SLOT_NO_ADDRESS;
+	world_rewrite(&w, holder, &b);
+	const struct tdm_overview *o = world_look_anew(&w);
+	ASSERT_U64(o->devices[0].cb_highest, UNKNOWN);
+	ASSERT_U64(o->devices[0].kinds[0].largest_free, 2 * (BANK - 1000));
+	builder_slot(&b, device, 0)->flags = TDM_SLOT_NO_ADDRESS;
+	world_rewrite(&w, holder, &b);
+	o = world_look_anew(&w);
+	ASSERT_U64(o->devices[0].kinds[0].largest_free, UNKNOWN);
+	ASSERT_U64(o->devices[0].kinds[0].free, 2 * (BANK - 1000));
+	builder_done(&b);
+	world_done(&w);
+}
+
+/* It is computed again for a device that has changed, and shown with its time meanwhile. */
+static void test_free_space_later(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	world_init(&w);
+	w.options.once = false;
+	uint64_t device = begin(&b);
+	world_alloc(&b, device, TDM_KIND_DRAM, 1, BASE, 1000);
+	size_t holder = world_ledger(&w, &b);
+	const struct tdm_overview *o = world_look(&w);
+	uint64_t first_ns = o->devices[0].kinds[0].largest_free_ns;
+	ASSERT_U64(o->devices[0].kinds[0].largest_free, 2 * (BANK - 1000));
+	assert_true(world_look(&w)->devices[0].kinds[0].largest_free_ns == first_ns);
+	world_alloc(&b, device, TDM_KIND_DRAM, 2, BASE + BANK - 3000, 3000);
+	world_rewrite(&w, holder, &b);
+	do {
+		usleep(20000);
+		o = world_look(&w);
+		assert_true(o->devices[0].kinds[0].largest_free <= o->devices[0].kinds[0].free);
+	} while (o->devices[0].kinds[0].largest_free_ns == first_ns);
+	ASSERT_U64(o->devices[0].kinds[0].largest_free, 2 * (BANK - 4000));
+	assert_true(o->devices[0].kinds[0].largest_free_ns - first_ns >= 1000000000);
+	builder_done(&b);
+	world_done(&w);
+}
+
+static void test_events(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder a, b;
+	struct tdm_overview_event events[100];
+	world_init(&w);
+	w.options.once = false;
+	uint64_t first = begin(&a), second = begin(&b);
+	size_t holder_a = world_ledger(&w, &a), holder_b = world_ledger(&w, &b);
+	world_look(&w);
+	assert_int_equal(tdm_live_events(w.live, events, 100), 0);
+	/* In turn, one in each program; the time is that of both clocks. */
+	for (uint64_t i = 0; i < 5; i++) {
+		b.ticks = ++a.ticks;
+		world_alloc(&a, first, TDM_KIND_DRAM, i, BASE + 64 * i, 32);
+		b.ticks = a.ticks;
+		world_alloc(&b, second, TDM_KIND_L1, i, 64 * i, 16);
+		a.ticks = b.ticks;
+	}
+	world_rewrite(&w, holder_a, &a);
+	world_rewrite(&w, holder_b, &b);
+	const struct tdm_overview *o = world_look(&w);
+	assert_int_equal(tdm_live_events(w.live, events, 100), 10);
+	for (int i = 0; i < 10; i++) {
+		size_t holder = i % 2 == 0 ? holder_a : holder_b;
+		assert_int_equal(events[i].op, TDM_OP_ALLOC);
+		assert_int_equal(events[i].pid, w.holders[holder]);
+		assert_int_equal(events[i].kind, i % 2 == 0 ? TDM_KIND_DRAM : TDM_KIND_L1);
+		assert_int_equal(events[i].number, 0);
+		ASSERT_U64(events[i].reserved, i % 2 == 0 ? 64 : 32);
+		ASSERT_U64(events[i].asked, i % 2 == 0 ? 63 : 31);
+		assert_true(i == 0 || events[i].time_ns >= events[i - 1].time_ns);
+		assert_true(events[i].handle == o->processes[0].handle || events[i].handle == o->processes[1].handle);
+	}
+	ASSERT_U64(events[2].address, BASE + 64);
+	assert_int_equal(tdm_live_events(w.live, events, 100), 0);
+	/* More than are asked for: the latest, and how many more there were. */
+	for (uint64_t i = 100; i < 110; i++)
+		world_alloc(&a, first, TDM_KIND_DRAM, i, BASE + 64 * i, 32);
+	world_rewrite(&w, holder_a, &a);
+	world_look(&w);
+	assert_int_equal(tdm_live_events(w.live, events, 4), 4);
+	assert_int_equal(events[0].op, TDM_OP_LOST);
+	ASSERT_U64(events[0].asked, 7);
+	ASSERT_U64(events[3].address, BASE + 64 * 109);
+	/* More than the ring holds. */
+	for (uint64_t i = 200; i < 200 + 2 * SAMPLE_RING; i++)
+		world_alloc(&a, first, TDM_KIND_DRAM, i, BASE + 64 * i, 32);
+	world_rewrite(&w, holder_a, &a);
+	world_look(&w);
+	size_t got = tdm_live_events(w.live, events, 100);
+	uint64_t sum = 0;
+	for (size_t i = 0; i < got; i++)
+		sum += events[i].op == TDM_OP_LOST ? events[i].asked : 1;
+	ASSERT_U64(sum, 2 * SAMPLE_RING);
+	assert_int_equal(events[0].op, TDM_OP_LOST);
+	/* Faults. */
+	builder_record(&a, first, builder_device(&a, first)->seq + 1, TDM_LEDGER_BAD_FREE,
+		&(struct tdm_ledger_slot){ .id = 5, .address = 17 });
+	builder_device(&a, first)->seq++;
+	world_rewrite(&w, holder_a, &a);
+	world_look(&w);
+	assert_int_equal(tdm_live_events(w.live, events, 100), 1);
+	assert_true(events[0].is_fault);
+	assert_int_equal(events[0].op, TDM_OP_FREE);
+	builder_done(&a);
+	builder_done(&b);
+	world_done(&w);
+}
+
+/* The first call gives what is there, and says nothing of what was before. */
+static void test_first_events(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	struct tdm_overview_event events[8];
+	world_init(&w);
+	uint64_t device = begin(&b);
+	for (uint64_t i = 0; i < 100; i++)
+		world_alloc(&b, device, TDM_KIND_DRAM, i, BASE + 64 * i, 32);
+	world_ledger(&w, &b);
+	world_look(&w);
+	assert_int_equal(tdm_live_events(w.live, events, 8), 8);
+	for (size_t i = 0; i < 8; i++)
+		ASSERT_U64(events[i].address, BASE + 64 * (92 + i));
+	assert_int_equal(tdm_live_events(w.live, events, 8), 0);
+	assert_int_equal(tdm_live_events(w.live, events, 0), 0);
+	builder_done(&b);
+	world_done(&w);
+}
+
+static void test_snapshots(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	struct tdm_diag diag = { 0 };
+	world_init(&w);
+	w.options.with_ended = true;
+	world_card(&w, 0, "n150", WORLD_CHIP);
+	world_opens(&w, 0, "300\n");
+	world_process(&w, 300, WORLD_START, (int)geteuid());
+	uint64_t device = begin(&b), other = builder_add_device_with(&b, 1, SAMPLE_RING);
+	for (uint64_t i = 0; i < 50; i++)
+		world_alloc(&b, device, TDM_KIND_DRAM, i, BASE + 64 * i, 32);
+	world_alloc(&b, other, TDM_KIND_L1, 1, BASE, 32);
+	size_t holder = world_ledger(&w, &b);
+	builder_done(&b);
+	device = begin(&b);
+	world_alloc(&b, device, TDM_KIND_DRAM, 9, BASE, 16);
+	world_dead_ledger(&w, &b, 70001, false);
+	const struct tdm_overview *o = world_look(&w);
+	uint64_t handle = 0, handle_open = 0, handle_dead = 0;
+	for (size_t i = 0; i < o->process_count; i++) {
+		uint64_t *which = o->processes[i].pid == 300     ? &handle_open
+				  : o->processes[i].pid == 70001 ? &handle_dead
+								 : &handle;
+		*which = o->processes[i].handle;
+	}
+	struct tdm_snapshot *s = tdm_live_process(w.live, handle, &diag);
+	assert_non_null(s);
+	assert_int_equal(s->buffer_count, 51);
+	assert_int_equal(s->process_count, 1);
+	assert_int_equal(s->processes[0].who.pid, w.holders[holder]);
+	tdm_snapshot_free(s);
+	/* One without a ledger has no buffers that could be known. */
+	assert_null(tdm_live_process(w.live, handle_open, &diag));
+	assert_non_null(strstr(diag.text, "no ledger"));
+	assert_null(tdm_live_process(w.live, 123456, &diag));
+	/* The buffers of one device, of everybody there. */
+	assert_int_equal(o->devices[0].node, 0);
+	s = tdm_live_device(w.live, 0, &diag);
+	assert_non_null(s);
+	assert_int_equal(s->buffer_count, 51);
+	assert_int_equal(s->device_count, 1);
+	assert_int_equal(s->process_count, 2);
+	tdm_snapshot_free(s);
+	s = tdm_live_device(w.live, 1, &diag);
+	assert_int_equal(s->buffer_count, 1);
+	assert_int_equal(s->buffers[0].kind, TDM_KIND_L1);
+	tdm_snapshot_free(s);
+	assert_null(tdm_live_device(w.live, 2, &diag));
+	/* The dead one's, and not any more when its ledger is gone. */
+	s = tdm_live_process(w.live, handle_dead, &diag);
+	assert_int_equal(s->buffer_count, 1);
+	tdm_snapshot_free(s);
+	unlink(world_ledger_path(&w, 70001));
+	assert_null(tdm_live_process(w.live, handle_dead, &diag));
+	assert_true(diag.text[0] != '\0');
+	builder_done(&b);
+	world_done(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_death),
+		cmocka_unit_test(test_death_in_region),
+		cmocka_unit_test(test_growth),
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_lost_device),
+		cmocka_unit_test(test_unreadable),
+		cmocka_unit_test(test_denied),
+		cmocka_unit_test(test_many_processes),
+		cmocka_unit_test(test_free_space),
+		cmocka_unit_test(test_free_space_unknown),
+		cmocka_unit_test(test_free_space_later),
+		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_first_events),
+		cmocka_unit_test(test_snapshots),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
