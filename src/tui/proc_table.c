@@ -194,7 +194,7 @@ static void draw_row(struct tdm_app *app, struct tdm_area area, const struct fit
 			draw_bytes(&pen, width, row->used[c - TDM_PROC_DRAM], false);
 		else if (c == TDM_PROC_MEMORY)
 			draw_bytes(&pen, width, row->memory, false);
-		else if (c == TDM_PROC_PEAK)
+		else if (c == TDM_PROC_PEAK && (is_process || row->type == TDM_ROW_DEVICE))
 			draw_bytes(&pen, width, row->peak, row->peak_is_sum);
 		else if (c == TDM_PROC_COMMAND && is_process)
 			draw_command(&pen, app, row, width);

@@ -297,7 +297,8 @@ class OtherScreens(unittest.TestCase):
             s.send("2")
             s.wait_all("DRAM by address: 12 banks of", "fragmentation", "largest hole", "L1 of one core",
                        "between circular buffers and L1 buffers", "circular buffers, growing up", "L1 core by core",
-                       "of 1464 KiB", "not offered", "unattributed", "left by ended processes")
+                       "of 1464 KiB", "not offered", "unattributed", "left by ended processes",
+                       "metal_shm says 33 MiB; 2 processes that only it knows have 1 MiB")
 
     def test_devices_one_after_the_other(self):
         with start("devices=3") as s:

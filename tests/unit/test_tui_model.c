@@ -60,7 +60,9 @@ static void texts_are_cut_and_made_harmless(void **state)
 	expect_row(&canvas, 0, "exactly8");
 	expect_row(&canvas, 1, "more th~");
 	expect_row(&canvas, 2, "?[1m??  ");
-	expect_row(&canvas, 3, "?" "?(?)   ");
+	expect_row(&canvas, 3,
+		"?"
+		"?(?)   ");
 	expect_row(&canvas, 4, "@2x     ");
 	expect_row(&canvas, 5, "a~      ");
 	expect_row(&canvas, 6, "       ?");
