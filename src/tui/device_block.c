@@ -275,7 +275,10 @@ static void one_line(
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	char text[96];
-	int cols = area.cols, name_cols = cols >= 60 ? 9 : 5,
+	int cols = area.cols,
+	    name_cols = cols >= 60   ? 9
+			: cols >= 32 ? 5
+				     : 0,
 	    bar = cols >= 110  ? 16
 		  : cols >= 90 ? 12
 		  : cols >= 60 ? 8

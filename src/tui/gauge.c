@@ -11,11 +11,11 @@ void tdm_gauge_bar(struct tdm_pen *pen, int width, uint64_t used, uint64_t total
 	int permille = tdm_overview_permille(used, total), cols = tdm_pen_room(pen) < width ? tdm_pen_room(pen) : width;
 	int full = (int)tdm_bar_full(permille, cols > 0 ? (size_t)cols : 0);
 	bool utf8 = pen->canvas->utf8;
-	uint32_t on = utf8 ? 0x25a0 : '#', off = utf8 ? 0x25a0 : '.';
+	uint32_t on = utf8 ? 0x25a0 : '#', off = utf8 ? 0xb7 : '.', unknown = utf8 ? 0x254c : '?';
 	enum tdm_ink ink = tdm_ink_of_level(tdm_level_of(used, total));
 	for (int i = 0; i < cols; i++) {
 		if (permille < 0)
-			tdm_canvas_set(pen->canvas, pen->row, pen->col + i, TDM_INK_TRACK, utf8 ? 0xb7 : '?');
+			tdm_canvas_set(pen->canvas, pen->row, pen->col + i, TDM_INK_TRACK, unknown);
 		else
 			tdm_canvas_set(pen->canvas, pen->row, pen->col + i, i < full ? ink : TDM_INK_TRACK,
 				i < full ? on : off);

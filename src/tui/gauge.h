@@ -5,7 +5,8 @@
 #include "tui/canvas.h"
 #include "tui/history.h"
 
-/* `width` columns, filled by used / total in the colour of its level; '?' when it is not known. */
+/* `width` columns, filled by used / total in the colour of its level; dashes ('?' in ASCII) when it is not
+ * known. */
 void tdm_gauge_bar(struct tdm_pen *pen, int width, uint64_t used, uint64_t total);
 
 /* " 62.4%", always six columns; "     ?" when it is not known. */

@@ -7,7 +7,7 @@
 #include "base/duration.h"
 #include "tui/device_block.h"
 
-enum { CELL_CAP = 320, COMMAND_MIN = 16 };
+enum { CELL_CAP = 320, COMMAND_MIN = 16, COMMAND_NARROW = 6, NARROW = 60 };
 
 /* Adds to what is in dst, as long as there is room. */
 static void append(char *dst, size_t cap, const char *text)
@@ -68,14 +68,14 @@ static int width_of(int column)
 static struct fit fit_columns(const struct tdm_app *app, int cols)
 {
 	struct fit fit = { .shown = { [TDM_PROC_COMMAND] = true } };
-	int left = cols - COMMAND_MIN - 1;
+	int least = cols < NARROW ? COMMAND_NARROW : COMMAND_MIN, left = cols - least - 1;
 	for (int priority = 0; priority < TDM_PROC_COLUMN_COUNT; priority++)
 		for (int c = 0; c < TDM_PROC_COMMAND; c++)
 			if (tdm_proc_columns[c].priority == priority && !app->hidden[c] && width_of(c) <= left) {
 				fit.shown[c] = true;
 				left -= width_of(c);
 			}
-	fit.command_cols = COMMAND_MIN + (left > 0 ? left : 0);
+	fit.command_cols = least + (left > 0 ? left : 0);
 	return fit;
 }
 
@@ -194,7 +194,7 @@ static void draw_row(struct tdm_app *app, struct tdm_area area, const struct fit
 			draw_bytes(&pen, width, row->used[c - TDM_PROC_DRAM], false);
 		else if (c == TDM_PROC_MEMORY)
 			draw_bytes(&pen, width, row->memory, false);
-		else if (c == TDM_PROC_PEAK)
+		else if (c == TDM_PROC_PEAK && (is_process || row->type == TDM_ROW_DEVICE))
 			draw_bytes(&pen, width, row->peak, row->peak_is_sum);
 		else if (c == TDM_PROC_COMMAND && is_process)
 			draw_command(&pen, app, row, width);

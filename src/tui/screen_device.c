@@ -112,6 +112,25 @@ static void draw_kinds(struct tdm_page *page, const struct tdm_overview_device *
 	}
 }
 
+/* With the part of the page that is seen, as it was when it was drawn last. */
+static void draw_title(struct tdm_app *app, struct tdm_page *page, const struct tdm_overview_device *device)
+{
+	const struct tdm_list *list = &app->device.list;
+	char text[64] = "";
+	struct tdm_pen pen = tdm_page_line(page);
+	if (list->count > list->page && page->area.cols > 40) {
+		int len = snprintf(text, sizeof text, " lines %zu-%zu of %zu ", list->top + 1, list->top + list->page,
+			list->count);
+		tdm_canvas_put(
+			page->canvas, page->area.row, page->area.col + page->area.cols - len, len, TDM_INK_HEAD, text);
+		pen.end = pen.end > len + pen.col ? pen.end - len : pen.end;
+	}
+	tdm_pen_skip(&pen, 1);
+	if (app->shown_count > 1)
+		tdm_pen_printf(&pen, TDM_INK_DIM, "(%zu of %zu)  ", app->devices.chosen + 1, app->shown_count);
+	tdm_device_identity(&pen, device);
+}
+
 static void draw(struct tdm_app *app, struct tdm_area area)
 {
 	const struct tdm_overview_device *device = tdm_app_chosen_device(app, NULL);
@@ -121,23 +140,13 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 		return;
 	}
 	struct tdm_page page = tdm_page_begin(&app->canvas, area, &app->device.list);
-	struct tdm_pen pen = tdm_page_line(&page);
-	tdm_pen_skip(&pen, 1);
-	tdm_device_identity(&pen, device);
-	if (app->shown_count > 1)
-		tdm_pen_printf(&pen, TDM_INK_DIM, "   (%zu of %zu)", app->devices.chosen + 1, app->shown_count);
+	draw_title(app, &page, device);
 	draw_readings(&page, &device->telemetry);
 	draw_kinds(&page, device);
 	tdm_page_line(&page);
 	tdm_device_graphs(app, tdm_page_block(&page, GRAPH_ROWS), device);
 	tdm_map_draw(&page, &app->device);
 	tdm_page_end(&page, &app->device.list);
-	if (app->device.list.count > app->device.list.page && area.cols > 40) {
-		char text[64];
-		int len = snprintf(text, sizeof text, " lines %zu-%zu of %zu ", app->device.list.top + 1,
-			app->device.list.top + app->device.list.page, app->device.list.count);
-		tdm_canvas_put(&app->canvas, area.row, area.col + area.cols - len, len, TDM_INK_HEAD, text);
-	}
 }
 
 static bool key(struct tdm_app *app, int key)

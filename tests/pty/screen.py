@@ -22,13 +22,43 @@ KEYS = {
 }
 
 
+class Emulator(pyte.Screen):
+    """With three sequences that terminals have and pyte does not: repeat a character, scroll up and down."""
+
+    last = " "
+
+    def draw(self, data):
+        self.last = data[-1:] or self.last
+        super().draw(data)
+
+    def repeat(self, count=1, **_):
+        super().draw(self.last * (count or 1))
+
+    def at_top(self, what, count):
+        row = self.cursor.y
+        self.cursor.y = self.margins.top if self.margins else 0
+        what(count)
+        self.cursor.y = row
+
+    def scroll_up(self, count=1, **_):
+        self.at_top(self.delete_lines, count or 1)
+
+    def scroll_down(self, count=1, **_):
+        self.at_top(self.insert_lines, count or 1)
+
+
+class Stream(pyte.ByteStream):
+    csi = dict(pyte.ByteStream.csi, b="repeat", S="scroll_up", T="scroll_down")
+    events = pyte.ByteStream.events | {"repeat", "scroll_up", "scroll_down"}
+
+
 class Screen:
     """Starts `program` as the leader of a session whose terminal this is. Its end is waited for in close()."""
 
     def __init__(self, program, rows=40, cols=120, term="xterm-256color", env=None):
         self.rows, self.cols = rows, cols
-        self.screen = pyte.Screen(cols, rows)
-        self.stream = pyte.ByteStream(self.screen)
+        self.screen = Emulator(cols, rows)
+        self.stream = Stream(self.screen)
         self.bytes = b""
         self.status = None
         self.master, slave = pty.openpty()
@@ -88,12 +118,18 @@ class Screen:
         end = time.monotonic() + DEADLINE
         while time.monotonic() < end:
             if condition(self.text()):
+                for _ in range(20):  # the rest of the same frame
+                    if not self.read(0.03):
+                        break
                 return self.text()
             self.read(0.05)
         raise AssertionError(f"waited in vain for {what}; the screen is:\n{self.text()}")
 
     def wait_for(self, part):
         return self.wait(lambda text: part in text, repr(part))
+
+    def wait_all(self, *parts):
+        return self.wait(lambda text: all(part in text for part in parts), repr(parts))
 
     def wait_without(self, part):
         return self.wait(lambda text: part not in text, f"{part!r} to go")

@@ -129,6 +129,10 @@ static void make_device(struct tdm_overview_device *device, unsigned d, uint64_t
 	set_kind(&device->kinds[TDM_KIND_TRACE], 256 * MIB, 40, 12);
 	set_kind(&device->kinds[TDM_KIND_CB], 85 * MIB, 92, 64);
 	device->kinds[TDM_KIND_DRAM].stale = 512 * MIB;
+	device->kinds[TDM_KIND_L1].rival_from = TDM_FROM_METAL_SHM;
+	device->kinds[TDM_KIND_L1].rival_used = 33 * MIB;
+	device->kinds[TDM_KIND_L1].rival_processes = 2;
+	device->kinds[TDM_KIND_L1].rival_bytes = MIB;
 }
 
 /* Every process has the same part of what its devices say is used; the rest is unattributed. */

@@ -1,0 +1,435 @@
+"""What the screens show, and what keys do to it."""
+
+import os
+import re
+import unittest
+
+from screen import Screen
+
+FIXTURE = os.environ["TUI_FIXTURE"]
+
+
+def start(*options, rows=40, cols=130, **how):
+    return Screen([FIXTURE, *options], rows, cols, **how)
+
+
+def first_pids(text):
+    """The pids of the process table, from above."""
+    return [int(m.group(1)) for m in re.finditer(r"^[ *]\s*(\d{4,7}) \w", text, re.MULTILINE)]
+
+
+class Overview(unittest.TestCase):
+    def test_a_device_with_all_its_figures(self):
+        with start() as s:
+            s.wait_all("n150", "/dev/tenstorrent/0", "0000:01:00.0", "48.5 °C", "36 W", "1000 MHz", "3 processes",
+                       "DRAM", "L1_SMALL", "TRACE", "CB", "62.0%", "7.44 GiB of 12 GiB", "free", "largest", "peak", "92.0%")
+
+    def test_levels_have_their_colours(self):
+        with start() as s:
+            s.wait_for("1000 anna")
+            colours = {}
+            for y, line in enumerate(s.screen.display):
+                match = re.match(r"\s+(DRAM|L1|CB) +■", line)
+                if match and match.group(1) not in colours:
+                    colours[match.group(1)] = s.screen.buffer[y][line.index("■")].fg
+            self.assertEqual(len(set(colours.values())), 3, colours)  # 62 %, 78 %, 92 %
+
+    def test_the_trend_grows(self):
+        with start("interval=50") as s:
+            s.wait(lambda text: len(re.findall("[\u2801-\u28ff]", text)) > 0 and "⣿⣿⣿⣿" in text, "a graph")
+
+    def test_many_devices_are_one_line_each_and_scroll(self):
+        with start("devices=32", "processes=200", rows=30) as s:
+            s.wait_for("devices 1-")
+            self.assertIsNone(s.line_of(" 31  p150"))
+            s.send("tab", "end")
+            s.wait_for(" 31  p150")
+            s.send("home")
+            s.wait_for(" 0   n150")
+
+    def test_two_columns_when_it_is_wide(self):
+        with start("devices=4", cols=180, rows=50) as s:
+            s.wait_for("1000 anna")
+            self.assertRegex(s.text(), r"/dev/tenstorrent/0.*/dev/tenstorrent/1")
+
+    def test_unknown_is_said_with_its_reason_and_is_not_zero(self):
+        with start("unknown=1") as s:
+            text = s.wait_for("card unknown")
+            self.assertIn("no program that can be read reports it", text)
+            self.assertRegex(text, r"1000 anna\s+0\s+unknown")
+            self.assertNotIn("0.0%", text)
+
+    def test_rest_and_stale_bytes_have_their_lines(self):
+        with start() as s:
+            s.wait_for("(unattributed)")
+            self.assertRegex(s.text(), r"512\.00MiB.*\(left by ended processes\)")
+
+    def test_only_one_device_and_only_one_process(self):
+        with start("devices=3", "device=0000:02:00.0") as s:
+            s.wait_for("/dev/tenstorrent/1")
+            self.assertNotIn("/dev/tenstorrent/0", s.text())
+        with start("pid=1001") as s:
+            s.wait_for("1001 bert")
+            self.assertEqual(first_pids(s.text()), [1001])
+        with start("devices=2", "device=7") as s:
+            s.wait_for('None of the 2 devices is "7"')
+
+    def test_no_device_and_no_process(self):
+        with start("devices=0", "processes=0") as s:
+            s.wait_for("No device")
+            s.wait_for("No process uses a device")
+
+    def test_problems_are_shown_and_listed(self):
+        with start("problems=3") as s:
+            s.wait_for("/dev/shm/tt_device_0_memory: permission denied")
+            s.send("!")
+            s.wait_for("/dev/shm/tt_device_2_memory")
+            s.send("esc")
+            s.wait_without("/dev/shm/tt_device_2_memory")
+
+    def test_a_picture_that_fails_does_not_end_it(self):
+        with start("failing=1", "interval=300") as s:
+            s.wait_for("No figures")
+            s.wait_for("1000 anna")
+            s.wait_for("No figures")
+            s.send("q")
+            self.assertEqual(s.wait_end(), 0)
+
+    def test_freeze_stops_the_pictures(self):
+        with start("interval=1000") as s:
+            s.wait_for("1000 anna")
+            s.send("z")
+            s.wait_for(" frozen ")
+            s.send("z")
+            s.wait_without(" frozen ")
+
+    def test_compact(self):
+        with start("devices=1") as s:
+            s.wait_for("L1_SMALL ")
+            s.send("c", "c", "c")
+            s.wait(lambda text: "/dev/tenstorrent/0" not in text, "one line for a device")
+            s.send("c")
+            s.wait_for("/dev/tenstorrent/0")
+
+
+class Processes(unittest.TestCase):
+    def test_sorting_by_letters_and_its_inverse(self):
+        with start("processes=9") as s:
+            s.wait_for("MEMORY▽")
+            s.send("T")
+            s.wait_for("AGE▽")
+            s.wait(lambda text: first_pids(text)[:2] == [1008, 1007], "the oldest first")
+            s.send("I")
+            s.wait(lambda text: first_pids(text)[:2] == [1000, 1001], "the youngest first")
+            s.send("P")
+            s.wait(lambda text: "PID▽" in text and first_pids(text) == sorted(first_pids(text)), "by pid")
+            s.send("-")
+            s.wait(lambda text: first_pids(text) == sorted(first_pids(text), reverse=True), "by pid, reversed")
+
+    def test_sorting_by_steps_and_by_the_box(self):
+        with start() as s:
+            s.wait_for("MEMORY▽")
+            s.send(".")
+            s.wait_for("DRAM PEAK▽")
+            s.send(",", ",")
+            s.wait_for("CB▽")
+            s.send("f6")
+            s.wait_for("Sort by")
+            s.send("home", "down", "enter")
+            s.wait_for("USER▽")
+
+    def test_search_goes_where_the_text_is(self):
+        with start("processes=9") as s:
+            s.wait_for("1000 anna")
+            s.send("/", "resnet")
+            s.wait_for(" Search  resnet_")
+            s.send("enter")
+            self.chosen_is(s, 1001)
+            s.send("n")
+            self.chosen_is(s, 1006)
+            s.send("N")
+            self.chosen_is(s, 1001)
+            s.send("/", "nothing like it")
+            s.wait_for("is not in any line")
+            s.send("esc")
+            s.wait_without("Search")
+
+    def chosen_is(self, s, pid):
+        def is_chosen(_):
+            for y, line in enumerate(s.screen.display):
+                if re.match(rf"\s+{pid} ", line):
+                    return s.screen.buffer[y][0].bg != "default"
+            return False
+        s.wait(is_chosen, f"{pid} to be chosen")
+
+    def test_moving(self):
+        with start("processes=100") as s:
+            s.wait_for("1000 anna")
+            s.send("down", "down")
+            self.chosen_is(s, 1002)
+            s.send("j")
+            self.chosen_is(s, 1003)
+            s.send("up")
+            self.chosen_is(s, 1002)
+            s.send("pgdn")
+            s.wait(lambda text: "1000 anna" not in text or 1015 in first_pids(text), "a page")
+            s.send("home")
+            self.chosen_is(s, 1000)
+
+    def test_filter_and_its_end(self):
+        with start("processes=9") as s:
+            s.wait_for("1000 anna")
+            s.send("\\", "vllm")
+            s.wait(lambda text: first_pids(text) == [1002, 1007], "two processes")
+            s.send("enter")
+            s.wait_without("Filter  vllm")
+            s.send("esc")
+            s.wait(lambda text: len(first_pids(text)) == 9, "all of them")
+
+    def test_filter_that_nothing_has(self):
+        with start() as s:
+            s.wait_for("1000 anna")
+            s.send("f4", "zzz")
+            s.wait_for('No process has "zzz" in it')
+            s.send("backspace", "backspace", "backspace", "enter")
+            s.wait_for("1000 anna")
+
+    def test_tree_by_device(self):
+        with start("devices=2", "processes=4", cols=150, rows=60) as s:
+            s.wait_for("1000 anna")
+            self.assertEqual(len(first_pids(s.text())), 4)
+            s.send("t")
+            text = s.wait_for("├─ ")
+            self.assertEqual(first_pids(text).count(1000), 2)  # it uses both
+            self.assertRegex(text, r"n150  /dev/tenstorrent/0")
+
+    def test_tags(self):
+        with start() as s:
+            s.wait_for("1000 anna")
+            s.send(" ", " ")
+            s.wait(lambda text: re.search(r"^\*\s+1000", text, re.M) and re.search(r"^\*\s+1001", text, re.M), "two tags")
+            s.send("f9")
+            s.wait_for("Signal to 2 processes?")
+            s.send("esc")
+            s.wait_without("Signal to")
+            s.send("u")
+            s.wait(lambda text: "*  " not in text, "no tag")
+
+    def test_a_column_can_be_hidden(self):
+        with start() as s:
+            s.wait_for(" USER ")
+            s.send("f2")
+            s.wait_for("[x] column USER")
+            s.send("down", "down", "down", "down", " ", "esc")
+            s.wait(lambda text: "Setup:" not in text and " USER " not in text, "the column to go")
+
+    def test_interval_and_characters_can_be_changed(self):
+        with start() as s:
+            s.wait_for("every 0.1 s")
+            s.send("f2")
+            s.wait_for("Setup:")
+            s.send("right")
+            s.wait_for("every 0.2 s")
+            s.send("down", " ", "esc")
+            s.wait(lambda text: text.isascii(), "ASCII only")
+
+    def test_vi_keys(self):
+        with start() as s:
+            s.wait_for("1000 anna")
+            s.send("f2")
+            s.wait_for("Setup:")
+            s.send("down", "down", " ", "esc")
+            s.wait_without("Setup:")
+            s.send("j", "j", "k")
+            self.chosen_is(s, 1001)
+
+
+class OtherScreens(unittest.TestCase):
+    def test_a_process_and_its_buffers(self):
+        with start("buffers=50") as s:
+            s.wait_for("1000 anna")
+            s.send("enter")
+            s.wait_all("user anna", "devices 0", "started 2023-11-14", "phase forward", "lost events 0", "faults 0",
+                       "out of memory 0", "RESERVED", "kv_cache", "matmul_program", "0x")
+            s.send("esc")
+            s.wait_for("MEMORY▽")
+
+    def test_buffers_are_sorted_grouped_and_searched(self):
+        with start("buffers=50") as s:
+            s.wait_for("1000 anna")
+            s.send("enter")
+            s.wait_for("50 buffers")
+            s.send("s")
+            s.wait_for("sorted by age")
+            s.send("g")
+            s.wait_for("sites")
+            self.assertIn("OLDEST", s.text())
+            s.send("g")
+            s.wait_for("50 buffers")
+            s.send("f4", "kv_cache", "enter")
+            s.wait_for("buffers, filtered")
+            body = s.text().split("RESERVED")[1]
+            self.assertIn("kv_cache", body)
+            self.assertNotIn("activations", body)
+            s.send("esc")
+            s.wait_for("activations")
+
+    def test_a_hundred_thousand_buffers(self):
+        with start("buffers=100000") as s:
+            s.wait_for("1000 anna")
+            s.send("enter")
+            s.wait_for("100,000 buffers")
+            s.send("end")
+            s.send("g")
+            s.wait_for("sites")
+            s.send("q")
+            self.assertEqual(s.wait_end(), 0)
+
+    def test_a_process_without_a_ledger(self):
+        with start("failing=1", "interval=400") as s:
+            s.wait_for("1000 anna")
+            s.send("enter")
+            s.wait_for("has no readable ledger")
+
+    def test_a_device_and_its_map(self):
+        with start("buffers=40", rows=70) as s:
+            s.wait_for("1000 anna")
+            s.send("2")
+            s.wait_all("DRAM by address: 12 banks of", "fragmentation", "largest hole", "L1 of one core",
+                       "between circular buffers and L1 buffers", "circular buffers, growing up", "L1 core by core",
+                       "of 1464 KiB", "not offered", "unattributed", "left by ended processes",
+                       "metal_shm says 33 MiB; 2 processes that only it knows have 1 MiB")
+
+    def test_devices_one_after_the_other(self):
+        with start("devices=3") as s:
+            s.wait_for("1000 anna")
+            s.send("2")
+            s.wait_for("(1 of 3)")
+            s.send("right")
+            s.wait_for("(2 of 3)")
+            s.send("left", "left")
+            s.wait_for("(1 of 3)")
+
+    def test_a_long_page_scrolls(self):
+        with start(rows=20) as s:
+            s.wait_for("1000 anna")
+            s.send("2")
+            s.wait_for("lines 1-18 of")
+            self.assertNotIn("Largest holes", s.text())
+            s.send("end")
+            s.wait_for("Largest holes")
+
+    def test_events_come_and_can_be_chosen(self):
+        with start() as s:
+            s.wait_for("1000 anna")
+            s.send("4")
+            s.wait_for("events are missing here")
+            s.wait_for("released twice")
+            s.send("o")
+            s.wait_for("op alloc")
+            s.wait(lambda text: "phase" not in text.split("NAME")[1], "allocations only")
+            s.send("o", "o", "o", "o", "o")
+            s.wait_for("op all ")
+            s.send("m", "m")
+            s.wait_for("memory L1 ")
+            s.send("f")
+            s.wait_for("process 1000")
+            s.send("f4", "kv_cache", "enter")
+            s.wait_for('only "kv_cache"')
+
+    def test_events_scroll_back_and_follow_again(self):
+        with start("interval=50", rows=12) as s:
+            s.wait_for("1000 anna")
+            s.send("4")
+            s.wait(lambda text: re.search(r"^ \d\d events|^ \d{3} events", text, re.M), "many events")
+            s.send("up")
+            s.wait_for("scrolled back")
+            s.send("end")
+            s.wait_without("scrolled back")
+
+    def test_help_has_every_key(self):
+        with start(rows=60) as s:
+            s.wait_for("1000 anna")
+            s.send("?")
+            s.wait_all("F1 h ?", "F9 k", "Ctrl-L", "q F10", "Tab", "Space", "+ - I", "Colours", "from 90 %")
+            s.send("esc")
+            s.wait_without("Keys (and")
+
+    def test_tabs(self):
+        with start() as s:
+            s.wait_for("1000 anna")
+            for key, part in (("2", "L1 of one core"), ("3", "buffers"), ("4", "RESERVED"), ("1", "MEMORY▽")):
+                s.send(key)
+                s.wait_for(part)
+
+
+class Looks(unittest.TestCase):
+    def test_ascii_only(self):
+        for key in "1234":
+            with start("ascii=1", "devices=2") as s:
+                s.wait_for("1000 anna")
+                s.send(key)
+                s.wait_for({"1": "MEMORYv", "2": "L1 of one core", "3": "buffers", "4": "events"}[key])
+                self.assertTrue(s.bytes.isascii())
+
+    def test_a_locale_without_utf8(self):
+        with start(env={"LC_ALL": "C"}) as s:
+            s.wait_for("MEMORYv")
+            self.assertTrue(s.bytes.isascii())
+
+    def test_no_colour_at_all(self):
+        with start("no_colour=1", "devices=2", "moving=1") as s:
+            s.wait_for("1000 anna")
+            for key in "2341":
+                s.send(key)
+                s.read(0.3)
+            s.send("f9")
+            s.wait_for("Signal to")
+            s.send("esc", "q")
+            s.wait_end()
+            for sequence in re.findall(rb"\x1b\[([0-9;]*)m", s.bytes):
+                for number in sequence.split(b";"):
+                    self.assertNotIn(int(number or 0), (*range(30, 50), *range(90, 108)), sequence)
+            self.assertNotIn(b"\x1b]", s.bytes)
+
+    def test_eight_colours(self):
+        with start(term="screen") as s:
+            s.wait_for("1000 anna")
+            self.assertNotIn(b"38;5", s.bytes)
+
+    def test_hostile_names(self):
+        with start("hostile=1", "processes=6") as s:
+            text = s.wait_for("漢字の名前")
+            self.assertIn("[31mred", text)  # the escape itself is gone
+            self.assertNotIn(b"\x1b[31mred", s.bytes)
+            self.assertNotIn(b"\a", s.bytes)
+            self.assertNotIn("\u202e".encode(), s.bytes)
+            s.send("enter")
+            s.wait_for("buffers")
+            s.send("q")
+            self.assertEqual(s.wait_end(), 0)
+
+    def test_it_fits_every_size(self):
+        with start("devices=5", "processes=40") as s:
+            s.wait_for("1000 anna")
+            for key in "1234":
+                s.send(key)
+                for rows, cols in ((5, 20), (4, 19), (1, 1), (2, 300), (100, 2), (24, 80), (100, 300), (10, 40), (6, 24)):
+                    s.resize(rows, cols)
+                    s.wait(lambda text: ("too small" in text or "too sma" in text or cols < 10)
+                           if rows < 5 or cols < 20 else f"{key} " in text.split("\n")[0], f"{rows} x {cols}")
+                    self.assertIsNone(s.ended())
+            s.send("?")
+            s.resize(5, 20)
+            s.read(0.2)
+            s.resize(30, 100)
+            s.wait_for("Keys (and")
+
+    def test_a_hundred_rows_of_three_hundred_columns(self):
+        with start("devices=32", "processes=300", rows=100, cols=300) as s:
+            s.wait_for("1000 anna")
+            self.assertIn(" 31  p150", s.text())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,419 @@
+/* What the screens compute before they draw: the canvas, lists, layouts, the process table, choosing, events. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "event/event.h"
+#include "tui/event_log.h"
+#include "tui/gauge.h"
+#include "tui/overview_layout.h"
+#include "tui/page.h"
+#include "tui/pick.h"
+#include "tui/proc_rows.h"
+#include "tui/send_signal.h"
+#include "tui/terminal.h"
+
+static struct tdm_canvas canvas_of(int rows, int cols, bool utf8)
+{
+	struct tdm_canvas canvas = { 0 };
+	assert_int_equal(tdm_canvas_resize(&canvas, rows, cols), 0);
+	canvas.utf8 = utf8;
+	return canvas;
+}
+
+static void expect_row(const struct tdm_canvas *canvas, int row, const char *expected)
+{
+	char text[512] = "";
+	size_t len = 0;
+	for (int col = 0; col < canvas->cols; col++) {
+		uint32_t ch = canvas->cells[row * canvas->cols + col].ch;
+		text[len++] = ch == 0 ? '2' : ch < 0x80 ? (char)ch : ch == 0x2026 ? '~' : '@';
+	}
+	text[len] = '\0';
+	assert_string_equal(text, expected);
+}
+
+static void texts_are_cut_and_made_harmless(void **state)
+{
+	(void)state;
+	struct tdm_canvas canvas = canvas_of(9, 8, true);
+	assert_int_equal(tdm_canvas_put(&canvas, 0, 0, 8, TDM_INK_PLAIN, "exactly8"), 8);
+	assert_int_equal(tdm_canvas_put(&canvas, 1, 0, 8, TDM_INK_PLAIN, "more than"), 8);
+	assert_int_equal(tdm_canvas_put(&canvas, 2, 0, 8, TDM_INK_PLAIN, "\033[1m\n\x7f"), 6);
+	assert_int_equal(tdm_canvas_put(&canvas, 3, 0, 8, TDM_INK_PLAIN, "\xff\xc3(\xe2\x80\xae)"), 5);
+	assert_int_equal(tdm_canvas_put(&canvas, 4, 0, 8, TDM_INK_PLAIN, "\xe6\xbc\xa2x"), 3); /* a wide character */
+	assert_int_equal(tdm_canvas_put(&canvas, 5, 0, 2, TDM_INK_PLAIN, "a\xe6\xbc\xa2"), 2); /* that does not fit */
+	tdm_canvas_put(&canvas, 6, 7, 2, TDM_INK_PLAIN, "\xe6\xbc\xa2");                       /* half of it outside */
+	tdm_canvas_put(&canvas, 7, -3, 20, TDM_INK_PLAIN, "abcdefghijklmnop");
+	tdm_canvas_put(&canvas, 99, 0, 8, TDM_INK_PLAIN, "nowhere");
+	expect_row(&canvas, 0, "exactly8");
+	expect_row(&canvas, 1, "more th~");
+	expect_row(&canvas, 2, "?[1m??  ");
+	expect_row(&canvas, 3,
+		"?"
+		"?(?)   ");
+	expect_row(&canvas, 4, "@2x     ");
+	expect_row(&canvas, 5, "a~      ");
+	expect_row(&canvas, 6, "       ?");
+	expect_row(&canvas, 7, "defghijk");
+	tdm_canvas_done(&canvas);
+}
+
+static void a_wide_character_is_never_half_there(void **state)
+{
+	(void)state;
+	struct tdm_canvas canvas = canvas_of(2, 4, true);
+	tdm_canvas_put(&canvas, 0, 0, 4, TDM_INK_PLAIN, "\xe6\xbc\xa2\xe6\xbc\xa2");
+	tdm_canvas_set(&canvas, 0, 1, TDM_INK_PLAIN, 'x');
+	expect_row(&canvas, 0, " x@2");
+	tdm_canvas_set(&canvas, 0, 2, TDM_INK_PLAIN, 'y');
+	expect_row(&canvas, 0, " xy ");
+	canvas.utf8 = false;
+	tdm_canvas_put(&canvas, 1, 0, 4, TDM_INK_PLAIN, "\xe6\xbc\xa2");
+	expect_row(&canvas, 1, "?   ");
+	tdm_canvas_done(&canvas);
+}
+
+static void fields_stand_left_and_right(void **state)
+{
+	(void)state;
+	struct tdm_canvas canvas = canvas_of(1, 12, true);
+	struct tdm_pen pen = tdm_pen_at(&canvas, tdm_canvas_area(&canvas), 0);
+	tdm_pen_field(&pen, 5, TDM_INK_PLAIN, "ab");
+	tdm_pen_field(&pen, -4, TDM_INK_PLAIN, "cd");
+	tdm_pen_field(&pen, -9, TDM_INK_PLAIN, "efghij");
+	expect_row(&canvas, 0, "ab     cdef~");
+	tdm_canvas_done(&canvas);
+}
+
+static void graphs_stay_inside(void **state)
+{
+	(void)state;
+	struct tdm_history history = { 0 };
+	for (int i = 0; i < 700; i++)
+		tdm_history_add(&history, i % 3 == 0 ? -1 : i * 7 % 1100);
+	for (int rows = 0; rows < 6; rows++)
+		for (int cols = 0; cols < 12; cols++) {
+			struct tdm_canvas canvas = canvas_of(8, 14, rows % 2 == 0);
+			tdm_gauge_graph(&canvas, (struct tdm_area){ 1, 1, rows, cols }, &history);
+			for (int i = 0; i < 8 * 14; i++) {
+				int row = i / 14, col = i % 14;
+				if (row < 1 || row > rows || col < 1 || col > cols)
+					assert_int_equal(canvas.cells[i].ch, ' ');
+			}
+			tdm_canvas_done(&canvas);
+		}
+}
+
+static void layouts_use_all_rows_and_no_more(void **state)
+{
+	(void)state;
+	for (int rows = -1; rows <= 120; rows++)
+		for (int cols = 1; cols <= 300; cols += 13)
+			for (size_t devices = 0; devices <= 40; devices++)
+				for (int most = 0; most < TDM_DETAIL_COUNT; most++) {
+					struct tdm_layout l =
+						tdm_layout_compute(rows, cols, devices, (enum tdm_detail)most);
+					int whole = rows < 0 ? 0 : rows;
+					assert_true(l.device_rows >= 0 && l.process_rows >= 0);
+					assert_int_equal(l.device_rows + l.process_rows, whole);
+					assert_true(l.detail <= (enum tdm_detail)most);
+					assert_true(
+						l.columns == 1 || (l.columns == 2 && cols >= TDM_LAYOUT_TWO_COLUMNS));
+					if (devices > 0 && rows > 1)
+						assert_true(l.device_rows >= l.block_rows && l.process_rows >= 1);
+					if (l.detail != TDM_DETAIL_LINE) /* only lines are scrolled */
+						assert_true(
+							(size_t)(l.device_rows / l.block_rows * l.columns) >= devices);
+				}
+	assert_int_equal(tdm_layout_compute(40, 120, 1, TDM_DETAIL_FULL).detail, TDM_DETAIL_FULL);
+	assert_int_equal(tdm_layout_compute(40, 120, 32, TDM_DETAIL_FULL).detail, TDM_DETAIL_LINE);
+}
+
+static void lists_keep_their_line_in_the_window(void **state)
+{
+	(void)state;
+	static const int keys[] = { TDM_KEY_DOWN, TDM_KEY_END, TDM_KEY_PAGE_UP, TDM_KEY_UP, TDM_KEY_HOME,
+		TDM_KEY_PAGE_DOWN, TDM_KEY_PAGE_DOWN, 'j', 'k' };
+	for (size_t count = 0; count < 30; count++)
+		for (int page = 0; page < 12; page++) {
+			struct tdm_list list = { 0 };
+			for (size_t i = 0; i < 200; i++) {
+				assert_true(tdm_list_key(&list, keys[(i * i + count) % 9]));
+				size_t now = i % 50 < 40 ? count : count / 2; /* it shrinks and grows */
+				tdm_list_fit(&list, now, page);
+				assert_true(list.chosen < now || (now == 0 && list.chosen == 0));
+				if (page > 0 && now > 0)
+					assert_true(list.top <= list.chosen && list.chosen < list.top + (size_t)page);
+			}
+			assert_false(tdm_list_key(&list, 'x'));
+		}
+}
+
+static void a_page_ends_where_it_ends(void **state)
+{
+	(void)state;
+	struct tdm_canvas canvas = canvas_of(4, 10, true);
+	struct tdm_list list = { .top = 100 };
+	for (int i = 0; i < 2; i++) {
+		tdm_canvas_clear(&canvas);
+		struct tdm_page page = tdm_page_begin(&canvas, tdm_canvas_area(&canvas), &list);
+		for (int line = 0; line < 6; line++) {
+			struct tdm_pen pen = tdm_page_line(&page);
+			tdm_pen_printf(&pen, TDM_INK_PLAIN, "%d", line);
+		}
+		tdm_page_end(&page, &list);
+	}
+	assert_int_equal(list.top, 2);
+	expect_row(&canvas, 0, "2         ");
+	expect_row(&canvas, 3, "5         ");
+	tdm_canvas_done(&canvas);
+}
+
+static void devices_are_found_by_all_their_names(void **state)
+{
+	(void)state;
+	struct tdm_overview_device device;
+	tdm_overview_device_init(&device);
+	device.number = 3;
+	device.node = 5;
+	device.has_chip_id = true;
+	device.chip_id = 0xabc;
+	strcpy(device.pci, "0000:C1:00.0");
+	static const char *const good[] = { "", "3", "/dev/tenstorrent/5", "0000:c1:00.0", "c1:00.0", "2748", "0xabc",
+		"0xABC" };
+	static const char *const bad[] = { "5", "/dev/tenstorrent/3", "00.0", "0x", "0xabcd", "0xabcx", "-1", "3 ",
+		"c1" };
+	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+		assert_true(tdm_pick_device(&device, good[i]));
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		assert_false(tdm_pick_device(&device, bad[i]));
+	device.number = -1;
+	assert_true(tdm_pick_device(&device, "5"));
+	device.node = -1;
+	assert_false(tdm_pick_device(&device, "-1"));
+}
+
+/* Two devices; three processes: one on both, one on the second, one that holds nothing that is known. */
+struct sample {
+	struct tdm_overview overview;
+	struct tdm_overview_device devices[2];
+	struct tdm_overview_process processes[3];
+	struct tdm_overview_holding holdings[4];
+};
+
+static void set_used(struct tdm_overview_holding *holding, enum tdm_kind kind, uint64_t used, uint64_t peak)
+{
+	holding->kinds[kind] = (struct tdm_overview_amount){ used, peak, 1, TDM_FROM_LEDGER };
+}
+
+static void make_sample(struct sample *s)
+{
+	*s = (struct sample){ 0 };
+	static const struct tdm_overview_process processes[] = {
+		{ .handle = 11,
+			.pid = 100,
+			.user = "zoe",
+			.comm = "a",
+			.command = "b run",
+			.started_ns = 50,
+			.first_holding = 0,
+			.holding_count = 2 },
+		{ .handle = 12,
+			.pid = 200,
+			.user = "amy",
+			.comm = "c",
+			.command = "a run",
+			.started_ns = 20,
+			.first_holding = 2,
+			.holding_count = 1 },
+		{ .handle = 13, .pid = 300, .user = "bob", .comm = "quiet", .first_holding = 3, .holding_count = 1 },
+	};
+	static const uint32_t of[4][2] = { { 0, 0 }, { 0, 1 }, { 1, 1 }, { 2, 0 } };
+	for (int d = 0; d < 2; d++) {
+		tdm_overview_device_init(&s->devices[d]);
+		s->devices[d].number = d;
+		s->devices[d].kinds[TDM_KIND_DRAM].stale = d == 1 ? 70 : 0;
+	}
+	memcpy(s->processes, processes, sizeof processes);
+	for (int h = 0; h < 4; h++)
+		tdm_overview_holding_init(&s->holdings[h], of[h][0], of[h][1]);
+	set_used(&s->holdings[0], TDM_KIND_DRAM, 1000, 3000);
+	set_used(&s->holdings[1], TDM_KIND_DRAM, 500, 600);
+	set_used(&s->holdings[2], TDM_KIND_DRAM, 900, 900);
+	set_used(&s->holdings[2], TDM_KIND_L1, 700, 700);
+	s->devices[0].kinds[TDM_KIND_DRAM].unattributed = 5;
+	s->overview = (struct tdm_overview){ .real_ns = 100,
+		.device_count = 2,
+		.process_count = 3,
+		.holding_count = 4,
+		.devices = s->devices,
+		.processes = s->processes,
+		.holdings = s->holdings };
+}
+
+/* "100 200 …": pids; D: a device, U: unattributed, S: left by ended processes. */
+static void expect_rows(const struct sample *s, struct tdm_proc_view view, const char *expected)
+{
+	static const char others[] = { [TDM_ROW_DEVICE] = 'D', [TDM_ROW_UNATTRIBUTED] = 'U', [TDM_ROW_STALE] = 'S' };
+	struct tdm_proc_rows rows = { 0 };
+	char text[200] = "";
+	if (view.filter == NULL)
+		view.filter = "";
+	assert_int_equal(tdm_proc_rows_build(&rows, &s->overview, &view), 0);
+	for (size_t i = 0; i < rows.count; i++) {
+		size_t len = strlen(text);
+		const struct tdm_proc_row *row = &rows.rows[i];
+		if (row->type == TDM_ROW_PROCESS)
+			snprintf(text + len, sizeof text - len, "%s%d", i != 0 ? " " : "",
+				s->processes[row->process].pid);
+		else
+			snprintf(text + len, sizeof text - len, "%s%c%u", i != 0 ? " " : "", others[row->type],
+				row->device);
+	}
+	assert_string_equal(text, expected);
+	tdm_proc_rows_done(&rows);
+}
+
+static void processes_are_sorted_filtered_and_put_in_a_tree(void **state)
+{
+	(void)state;
+	struct sample s;
+	make_sample(&s);
+	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_PID }, "100 200 300 U0 S1");
+	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_PID, .reversed = true }, "300 200 100 U0 S1");
+	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_MEMORY }, "200 100 300 U0 S1");
+	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_DRAM }, "100 200 300 U0 S1");
+	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_L1 }, "200 100 300 U0 S1"); /* the unknown last */
+	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_USER }, "200 300 100 U0 S1");
+	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_AGE }, "200 100 300 U0 S1");
+	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_COMMAND }, "200 100 300 U0 S1");
+	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_PID, .filter = "RUN" }, "100 200");
+	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_PID, .filter = "30" }, "300");
+	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_PID, .pid = 200 }, "200");
+	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_PID, .device = "1" }, "100 200 S1");
+	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_DRAM, .tree = true }, "D0 100 300 U0 D1 200 100 S1");
+	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_DRAM, .tree = true, .device = "0" }, "D0 100 300 U0");
+}
+
+static void sums_over_devices_know_what_they_are(void **state)
+{
+	(void)state;
+	struct sample s;
+	struct tdm_proc_rows rows = { 0 };
+	make_sample(&s);
+	const struct tdm_proc_view all = { .sort = TDM_PROC_PID, .filter = "" },
+				   one = { .sort = TDM_PROC_PID, .filter = "", .device = "0" };
+	assert_int_equal(tdm_proc_rows_build(&rows, &s.overview, &all), 0);
+	assert_int_equal(rows.rows[0].used[0], 1500);
+	assert_int_equal(rows.rows[0].peak, 3600);
+	assert_true(rows.rows[0].peak_is_sum);
+	assert_false(rows.rows[1].peak_is_sum);
+	assert_int_equal(rows.rows[1].memory, 1600);
+	assert_true(rows.rows[2].memory == TDM_BYTES_UNKNOWN && rows.rows[2].age_ns == UINT64_MAX);
+	assert_int_equal(tdm_proc_rows_build(&rows, &s.overview, &one), 0);
+	assert_int_equal(rows.rows[0].used[0], 1000);
+	assert_false(rows.rows[0].peak_is_sum);
+	tdm_proc_rows_done(&rows);
+	assert_true(tdm_proc_sum(UINT64_MAX - 2, 5) == UINT64_MAX - 1); /* stays a number */
+}
+
+static size_t give_events(void *context, struct tdm_overview_event *events, size_t cap)
+{
+	uint64_t *next = context;
+	size_t count = cap < 1000 ? cap : 1000;
+	for (size_t i = 0; i < count; i++) {
+		events[i] = (struct tdm_overview_event){ .handle = *next % 2 + 1,
+			.op = *next % 100 == 99 ? TDM_OP_LOST
+			      : *next % 2 == 0  ? TDM_OP_ALLOC
+						: TDM_OP_FREE,
+			.kind = TDM_KIND_DRAM,
+			.address = *next,
+			.asked = 3 };
+		(*next)++;
+	}
+	return count;
+}
+
+static void events_are_kept_up_to_a_limit_and_chosen(void **state)
+{
+	(void)state;
+	uint64_t next = 0;
+	struct tdm_tui_provider provider = { .context = &next, .events = give_events };
+	struct tdm_event_log log = { 0 };
+	tdm_event_log_read(&log, &provider);
+	assert_int_equal(next, 0); /* nobody looks */
+	log.is_on = true;
+	for (int i = 0; i < 7; i++)
+		tdm_event_log_read(&log, &provider);
+	tdm_event_log_prepare(&log);
+	assert_int_equal(log.line_count, TDM_EVENT_LOG_CAP);
+	assert_int_equal(tdm_event_log_line(&log, TDM_EVENT_LOG_CAP - 1)->address, 6999);
+	assert_int_equal(tdm_event_log_line(&log, 0)->address, 7000 - TDM_EVENT_LOG_CAP);
+	assert_int_equal(log.seen, 6930);
+	assert_int_equal(log.lost, 210);
+	log.op = TDM_OP_ALLOC;
+	tdm_event_log_changed(&log);
+	tdm_event_log_prepare(&log);
+	for (size_t i = 0; i < log.line_count; i++)
+		assert_int_not_equal(tdm_event_log_line(&log, i)->op, TDM_OP_FREE);
+	log.paused = true;
+	tdm_event_log_read(&log, &provider);
+	assert_int_equal(log.seen, 6930);
+	tdm_event_log_done(&log);
+}
+
+static void signals_go_to_nobody_else(void **state)
+{
+	(void)state;
+	pid_t child = fork();
+	if (child == 0) {
+		for (;;)
+			pause();
+	}
+	struct tdm_target target = { .pid = child, .start_time = tdm_signal_start_time(child) };
+	assert_true(target.start_time != 0);
+	target.start_time++;
+	assert_int_equal(tdm_signal_send(&target, SIGKILL), -ESRCH);
+	target.start_time = 0;
+	assert_int_equal(tdm_signal_send(&target, SIGKILL), -ESRCH);
+	assert_int_equal(tdm_signal_send(&(struct tdm_target){ .pid = 1, .start_time = 1 }, SIGCONT), -EINVAL);
+	assert_int_equal(tdm_signal_send(&(struct tdm_target){ .pid = -1, .start_time = 1 }, SIGCONT), -EINVAL);
+	target.start_time = tdm_signal_start_time(child);
+	assert_int_equal(tdm_signal_send(&target, SIGKILL), 0);
+	int status;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	assert_int_equal(tdm_signal_send(&target, SIGKILL), -ESRCH);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts_are_cut_and_made_harmless),
+		cmocka_unit_test(a_wide_character_is_never_half_there),
+		cmocka_unit_test(fields_stand_left_and_right),
+		cmocka_unit_test(graphs_stay_inside),
+		cmocka_unit_test(layouts_use_all_rows_and_no_more),
+		cmocka_unit_test(lists_keep_their_line_in_the_window),
+		cmocka_unit_test(a_page_ends_where_it_ends),
+		cmocka_unit_test(devices_are_found_by_all_their_names),
+		cmocka_unit_test(processes_are_sorted_filtered_and_put_in_a_tree),
+		cmocka_unit_test(sums_over_devices_know_what_they_are),
+		cmocka_unit_test(events_are_kept_up_to_a_limit_and_chosen),
+		cmocka_unit_test(signals_go_to_nobody_else),
+	};
+	setlocale(LC_CTYPE, "C.UTF-8"); /* for the width of characters */
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
