@@ -277,7 +277,8 @@ int tdm_live_figures(struct tdm_live *live)
 		ends[d + 1] += ends[d];
 	for (size_t i = 0; i < parts; i++)
 		order[ends[live->parts[i].device]++] = (uint32_t)i;
-	memset(live->left, 0, devices * sizeof *live->left);
+	if (devices != 0)
+		memset(live->left, 0, devices * sizeof *live->left);
 	add_left(live, live->left);
 	for (size_t d = 0; d < devices; d++) {
 		uint32_t first = d != 0 ? ends[d - 1] : 0;

@@ -1,48 +1,13 @@
 #include "tui/pick.h"
+#include "registry/overview_pick.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-static const char node_prefix[] = "/dev/tenstorrent/";
-
-static bool is_number(const char *text, int32_t number)
-{
-	char own[16];
-	snprintf(own, sizeof own, "%" PRId32, number);
-	return number >= 0 && strcmp(text, own) == 0;
-}
-
-static bool is_pci(const char *text, const char *pci)
-{
-	const char *short_form = strchr(pci, ':');
-	if (pci[0] == '\0')
-		return false;
-	return strcasecmp(text, pci) == 0 ||
-	       (short_form != NULL && strchr(short_form + 1, ':') != NULL && strcasecmp(text, short_form + 1) == 0);
-}
-
-static bool is_chip(const char *text, uint64_t chip_id)
-{
-	char own[32];
-	snprintf(own, sizeof own, "%" PRIu64, chip_id);
-	if (strcmp(text, own) == 0)
-		return true;
-	char *end;
-	return strncasecmp(text, "0x", 2) == 0 && text[2] != '\0' && strtoull(text, &end, 16) == chip_id &&
-	       *end == '\0';
-}
 
 bool tdm_pick_device(const struct tdm_overview_device *device, const char *wanted)
 {
-	if (wanted == NULL || wanted[0] == '\0')
-		return true;
-	if (strncmp(wanted, node_prefix, strlen(node_prefix)) == 0)
-		return is_number(wanted + strlen(node_prefix), device->node);
-	return is_number(wanted, device->number >= 0 ? device->number : device->node) || is_pci(wanted, device->pci) ||
-	       (device->has_chip_id && is_chip(wanted, device->chip_id));
+	return wanted == NULL || wanted[0] == '\0' || tdm_overview_device_is(device, wanted);
 }
 
 bool tdm_pick_text(const char *text, const char *part)

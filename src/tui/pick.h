@@ -6,8 +6,7 @@
 
 #include "registry/overview.h"
 
-/* `wanted` is the device's logical number (the driver's, when it has none), "/dev/tenstorrent/N", a PCI address with or
- * without its domain, or a chip id in decimal or hexadecimal (0x…). NULL and "" want all. */
+/* As tdm_overview_device_is(); NULL and "" want all. */
 bool tdm_pick_device(const struct tdm_overview_device *device, const char *wanted);
 
 /* Whether `part` is in `text`; small and capital ASCII letters are the same. */

@@ -10,7 +10,12 @@ Devices and processes at one moment. The machine is made by fake_machine; the pr
 Nothing is there.
 
   $ tidemark status | calm
+  tidemark VERSION, TIME: 0 devices, 0 processes
+  
+  No card and no tracked process is visible: try 'tidemark demo', which needs no
+  card, and see 'tidemark doctor', which says what was looked for.
   $ tidemark status --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["device_info"], d["processes"])'
+  [] []
 
 A card that nobody uses, and one of a kind that its driver does not name.
 
@@ -21,26 +26,114 @@ A card that nobody uses, and one of a kind that its driver does not name.
   $ make card 1 0000:02:00.0 unknown blackhole 0000041236789ABC
   $ mkdir -p m/sys/module/tenstorrent; echo 2.4.0 > m/sys/module/tenstorrent/version
   $ tidemark status | calm
+  tidemark VERSION, TIME: 2 devices, 0 processes, driver 2.4.0
+  
+  #0  n150, Wormhole  number unknown  /dev/tenstorrent/0  0000:01:00.0
+    chip 0x100018611902010
+    47.2/100 C  35.5/85 W  1000 MHz  0.85 V
+    Memory           Used      Total       Free    Largest       Peak  Share Src
+    dram          unknown   11.99GiB    unknown    unknown    unknown      - -/M
+    l1            unknown   85.05MiB    unknown    unknown    unknown      - -/M
+  
+  #1  unknown, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
+    chip id unknown
+    telemetry unknown: the driver offers none
+    memory unknown: no source counts it, and the card is not known
+  
+  No process is known to use a device.
+  
+  Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared
+  memory: bytes asked for), D driver, M model (the card's tables). '>' at least,
+  as far as was seen; '~' inferred, not counted. unattributed: held by nobody who
+  is listed; stale: left written down by processes that ended.
 
 A program uses it, another one has ended and left its counters, and a third only has the card open.
 
   $ make process 4242 python3 0; make process 777 idle 0
   $ make region $((16#0100018611902010)) 0 dram=$((9 << 30)) l1=$((75 << 20)) cb=$((8 << 20)) 4242 99999
   $ tidemark smi | calm
+  tidemark VERSION, TIME: 2 devices, 2 processes, driver 2.4.0
+  
+  #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0
+    chip 0x100018611902010
+    47.2/100 C  35.5/85 W  1000 MHz  0.85 V
+    Memory           Used      Total       Free    Largest       Peak  Share Src
+    dram          4.50GiB   11.99GiB    7.49GiB    unknown   >4.50GiB  37.5% S/M
+    l1           37.50MiB   85.05MiB   47.55MiB    unknown  >37.50MiB  44.0% S/M
+    cb            4.00MiB    unknown    unknown    unknown   >4.00MiB      - S
+    All L1: 91.50 MiB in 64 cores of 1464 KiB
+      allocator buffers      37.50MiB  40.9%  metal_shm
+      circular buffers        4.00MiB   4.3%  metal_shm
+      kernels                 unknown      -  no program reports them
+      kernel-config ring     ~4.31MiB   4.7%  inferred (model), kernels lie in it
+      firmware               ~2.14MiB   2.3%  inferred (model)
+      free or not counted   ~43.55MiB  47.5%  what is left
+  
+  #1  unknown, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
+    chip id unknown
+    telemetry unknown: the driver offers none
+    memory unknown: no source counts it, and the card is not known
+  
+      PID User     Dev     Age       dram         l1         cb Src  Command
+      777 USER     #0       -          -          -          - D    idle train.py
+     4242 USER     #0       -    4.50GiB   37.50MiB    4.00MiB S    python3 tr...
+      stale         #0            4.50GiB   37.50MiB    4.00MiB
+  
+  Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared
+  memory: bytes asked for), D driver, M model (the card's tables). '>' at least,
+  as far as was seen; '~' inferred, not counted. unattributed: held by nobody who
+  is listed; stale: left written down by processes that ended.
   $ COLUMNS=120 tidemark smi -d /dev/tenstorrent/0 | calm | sed -n '3,9p;16,20p'
+  #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0  chip 0x100018611902010
+    47.2/100 C  35.5/85 W  1000 MHz  0.85 V
+    Memory           Used      Total       Free    Largest       Peak  Share                               Source
+    dram          4.50GiB   11.99GiB    7.49GiB    unknown   >4.50GiB  37.5%  ██████████░░░░░░░░░░░░░░░░░  metal_shm/model
+    l1           37.50MiB   85.05MiB   47.55MiB    unknown  >37.50MiB  44.0%  ████████████░░░░░░░░░░░░░░░  metal_shm/model
+    cb            4.00MiB    unknown    unknown    unknown   >4.00MiB      -                               metal_shm
+    All L1: 91.50 MiB in 64 cores of 1464 KiB
+  
+      PID User     Dev     Age       dram         l1         cb Src  Command
+      777 USER     #0       -          -          -          - D    /usr/bin/idle train.py
+     4242 USER     #0       -    4.50GiB   37.50MiB    4.00MiB S    /usr/bin/python3 train.py
+      stale         #0            4.50GiB   37.50MiB    4.00MiB      left by ended processes
   $ COLUMNS=120 LC_ALL=C tidemark smi -d 01:00.0 | grep dram
+    dram          4.50GiB   11.99GiB    7.49GiB    unknown   >4.50GiB  37.5%  ##########.................  metal_shm/model
+      PID User     Dev     Age       dram         l1         cb Src  Command
 
 Choosing.
 
   $ tidemark status -p 777 | calm | grep -E '^#|USER'
+  #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0
+      777 USER     #0       -          -          -          - D    idle train.py
   $ tidemark status -d 0x0100018611902010 | calm | head -3 | tail -1
+  #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0
   $ tidemark status -p 1 | calm
+  tidemark VERSION, TIME: 0 devices, 0 processes, driver 2.4.0
+  
+  No process 1 is known to use a device.
   $ tidemark status -d 5
+  tidemark status: no device '5' among the 2 that are visible; 'tidemark status' lists them
+  [2]
   $ tidemark status -d n150
+  tidemark status: --device 'n150': expected a number, /dev/tenstorrent/N, a PCI address or a chip id (0x...)
+  tidemark status: see 'tidemark status --help'
+  [2]
   $ tidemark status --pid x
+  tidemark status: --pid 'x': expected the number of a process
+  tidemark status: see 'tidemark status --help'
+  [2]
   $ tidemark status extra
+  tidemark status: unexpected argument 'extra'
+  tidemark status: see 'tidemark status --help'
+  [2]
   $ tidemark status -r 99
+  tidemark status: --refresh '99': at least 100 milliseconds
+  tidemark status: see 'tidemark status --help'
+  [2]
   $ tidemark status -n 0
+  tidemark status: --count '0': expected a number from 1 on
+  tidemark status: see 'tidemark status --help'
+  [2]
 
 JSON has what a snapshot of tt-smi has, in its strings, and memory in bytes.
 
@@ -72,24 +165,64 @@ JSON has what a snapshot of tt-smi has, in its strings, and memory in bytes.
   >     assert k["used"] is None or held + k["unattributed"] == k["used"], k
   > END
   $ python3 check.py
+  tidemark.status 1 True
+  ['Distro', 'Driver', 'Hostname', 'Kernel', 'Memory', 'OS', 'Platform', 'Python'] TT-KMD 2.4.0 N/A
+  ['pyluwen', 'tidemark', 'tt_smi', 'tt_umd']
+  {"bus_id": "0000:01:00.0", "board_type": "n150 L", "board_id": "0100018611902010", "coords": "N/A", "dram_status": null, "dram_speed": "N/A", "pcie_speed": 4, "pcie_width": "16"}
+  {"voltage": "0.85", "current": "N/A", "power": " 35.5", "board_power": "N/A", "aiclk": "1000", "asic_temperature": "47.2", "fan_speed": "N/A", "heartbeat": "N/A"}
+  {"vdd_min": "N/A", "vdd_max": "N/A", "tdp_limit": " 85", "tdc_limit": "N/A", "asic_fmax": "N/A", "therm_trip_l1_limit": "N/A", "thm_limit": "100", "bus_peak_limit": "N/A", "fan_rpm_limit": "N/A", "board_power_limit": "N/A"}
+  {"fw_bundle_version": "18.3.0.0", "tt_flash_version": "N/A", "cm_fw": "N/A", "cm_fw_date": "N/A", "eth_fw": "N/A", "dm_bl_fw": "N/A", "dm_app_fw": "N/A", "gddr_fw": "N/A"}
+  {"BOARD_ID": "0x100018611902010", "BOARD_ID_HIGH": "0x1000186", "BOARD_ID_LOW": "0x11902010", "AXICLK": "0x384", "VCORE": "0x352"}
+  {"index": 0, "number": 0, "node": 0, "pci": "0000:01:00.0", "chip_id": 72059269369831440, "virtual": false, "card": "n150", "card_source": "driver", "architecture": "Wormhole", "grid_x": null, "grid_y": null, "hardware_queues": null, "process_count": 2, "sources": ["metal_shm", "driver"]}
+  {"kind": "dram", "used": 4831838208, "total": 12872318208, "free": 8040480000, "largest_free": null, "peak": 4831838208, "peak_is_exact": false, "asked": 4831838208, "buffers": null, "unattributed": 0, "stale": 4831838208, "banks": 12, "base": 1048640, "bank_bytes": 1072693184, "allocations": null, "out_of_memory": null, "source": "metal_shm", "total_source": "model", "rival": null}
+  ['dram', 'l1', 'l1_small', 'trace', 'cb', 'dfb', 'scratchpad', 'kernel', 'firmware', 'system', 'config']
+  buffers | 39321600 | False | metal_shm
+  circular_buffers | 4194304 | False | metal_shm
+  kernels | None | False | no program reports them
+  kernel_config | 4521984 | True | inferred (model), kernels lie in it
+  firmware | 2240512 | True | inferred (model)
+  rest | 45666304 | True | what is left
+  unknown None N/A
+  777 0 /usr/bin/idle train.py {}
+  4242 0 /usr/bin/python3 train.py {'dram': 4831838208, 'l1': 39321600, 'l1_small': 0, 'trace': 0, 'cb': 4194304}
 
 To a file, and again and again.
 
   $ tidemark status -f out.json; ls; python3 -m json.tool out.json > /dev/null
+  check.py
+  ledgers
+  m
+  out.json
+  snapshot.json
   $ tidemark status --filename=- | head -2
+  {
+    "schema": "tidemark.status",
   $ tidemark status -f none/out.json
+  tidemark status: cannot write 'none/out.json': No such file or directory
+  [2]
   $ tidemark status --json -n 3 -r 100 | python3 -c 'import json, sys; print([json.loads(l)["schema"] for l in sys.stdin])'
+  ['tidemark.status', 'tidemark.status', 'tidemark.status']
   $ tidemark status -n 2 -r 100 -f out.json; wc -l < out.json
+  1
   $ tidemark status -n 2 -r 100 | grep -c '^tidemark'
+  2
   $ tidemark status --watch | head -1 | calm
+  tidemark VERSION, TIME: 2 devices, 2 processes, driver 2.4.0
   $ tidemark status --watch -r 60000 > log & until [ -s log ]; do sleep 0.05; done; kill $!; wait $!; calm < log | head -1
+  tidemark VERSION, TIME: 2 devices, 2 processes, driver 2.4.0
   $ tidemark status --watch --json > /dev/full
+  tidemark status: cannot write to standard output: No space left on device
+  [2]
 
 What cannot be read is said.
 
   $ echo short > m/shm/tt_device_5_memory
   $ COLUMNS=1000 tidemark status | calm | sed -n '/^Not read/,/^$/p'
+  Not read ('tidemark doctor' says more)
+    ./m/shm/tt_device_5_memory: version 1919903859 is not known (1 to 4 are)
+  
   $ tidemark status --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["status"]["unreadable"])' | calm
+  [{'source': 'metal_shm', 'place': './m/shm/tt_device_5_memory', 'reason': 'version 1919903859 is not known (1 to 4 are)'}]
   $ rm m/shm/*; unset TIDEMARK_PROC_ROOT
 
 A program that uses the library. Its device says that it is the chip 0x1234, which is no card of this machine.
@@ -97,9 +230,44 @@ A program that uses the library. Its device says that it is the chip 0x1234, whi
   $ mkfifo pipe; TIDEMARK=1 $TOOLS/tracked wait > pipe & read ready < pipe
   $ steady() { calm | sed -E "s/^ +$1 /    PID /; s/ +[0-9.]+ [num]?s / AGE /"; }
   $ tidemark status -p $! | steady $!
+  tidemark VERSION, TIME: 1 device, 1 process, driver 2.4.0
+  
+  #2  n150, Wormhole  device 0  chip 0x1234
+    telemetry unknown: no card of the driver is known to be this device
+    Memory           Used      Total       Free    Largest       Peak  Share Src
+    dram         24.00KiB   12.00GiB   12.00GiB   12.00GiB   24.00KiB   0.0% L
+    l1                0 B   64.00MiB   64.00MiB   64.00MiB        0 B   0.0% L
+    trace          1000 B    unknown    unknown    unknown     1000 B      - L
+    All L1: 91.50 MiB in 64 cores of 1464 KiB
+      allocator buffers           0 B   0.0%  ledger
+      circular buffers            0 B   0.0%  ledger
+      kernels                 unknown      -  no program reports them
+      kernel-config ring     ~4.31MiB   4.7%  inferred (model), kernels lie in it
+      firmware               ~2.14MiB   2.3%  inferred (model)
+      free or not counted   ~85.05MiB  92.9%  what is left
+  
+      PID User     Dev     Age       dram         l1      trace Src  Command
+      PID USER     #2 AGE   24.00KiB        0 B     1000 B L    tracked wait
+  
+  Not read ('tidemark doctor' says more)
+    tenstorrent/0: the list of processes that have it open cannot be read: No such
+      file or directory
+    tenstorrent/1: the list of processes that have it open cannot be read: No such
+      file or directory
+  
+  Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared
+  memory: bytes asked for), D driver, M model (the card's tables). '>' at least,
+  as far as was seen; '~' inferred, not counted. unattributed: held by nobody who
+  is listed; stale: left written down by processes that ended.
   $ tidemark status -j -p $! | python3 -c 'import json, sys
   > for p in json.load(sys.stdin)["processes"]:
   >     print(p["device"], p["memory"]["device_number"], p["memory"]["phase"], p["memory"]["sources"])
   >     print([(k["kind"], k["used"], k["peak"], k["buffers"]) for k in p["memory"]["kinds"] if k["used"]])'
+  None 0 forward ['ledger']
+  [('dram', 24576, 24576, 2), ('trace', 1000, 1000, 1)]
   $ pid=$!; kill -KILL $pid; wait $pid 2> /dev/null; tidemark status -d 0x1234 | steady $pid | grep -E 'PID|stale  '
+  tidemark status: no device '0x1234' among the 2 that are visible; 'tidemark status' lists them
+  [1]
   $ tidemark status -a -d 0x1234 | steady $pid | grep -E '^ +PID'
+      PID User     Dev     Age       dram         l1      trace Src  Command
+      PID USER     #2 crashed   24.00KiB        0 B     1000 B L    tracked wait

@@ -6,6 +6,15 @@ The live monitor, as it prints where there is no terminal.
   $ calm() { sed -E 's/Time: [0-9: -]{19}/Time: NOW/; s/^( {4,}[0-9]+) [^ ]+ +/\1 USER /'; }
   $ stop() { until [ -s $1 ]; do sleep 0.05; done; kill $!; wait $!; } # once there is something in the file
   $ tidemark top --once | calm
+  ================================================================================
+  |                     TT Device Memory Utilization Monitor                     |
+  ================================================================================
+  
+  System Info:
+    Time: NOW
+    Refresh: none
+    Devices: 0 (no card and no tracked process is visible; see 'tidemark doctor')
+  
 
 A card, and a program that fills its L1.
 
@@ -13,26 +22,116 @@ A card, and a program that fills its L1.
   $ fill() { make region $((16#0100018611902010)) 0 "$@" 4242; }
   $ fill dram=$((5 << 30)) l1=$((75 << 20)) cb=$((8 << 20))
   $ tidemark top -n 1 | calm
+  ================================================================================
+  |                     TT Device Memory Utilization Monitor                     |
+  ================================================================================
+  Press Ctrl+C to exit
+  
+  System Info:
+    Time: NOW
+    Refresh: 1000ms
+    Devices: 1
+  
+  Device 0 (ID: 0)
+  --------------------------------------------------------------------------------
+    Device Information:
+      Architecture: Wormhole (n150)
+      Node: /dev/tenstorrent/0
+      PCI: 0000:01:00.0
+      Chip ID: 0x100018611902010
+      Initialized: Yes (1 process)
+      Hardware CQs: unknown (no source reports them)
+      DRAM Channels: 12
+      Compute Grid: 8x8 (64 cores), inferred (model)
+  
+    Real-Time Memory Utilization:
+  
+    DRAM Memory: 41.7%
+      Banks: 12
+      Total:               11.99 GiB
+      Allocated:            5.00 GiB (41%)
+      Free:                 6.99 GiB
+      Largest Block:         unknown
+      Usage: [█████████████████░░░░░░░░░░░░░░░░░░░░░░░] 41.7%
+  
+    L1 Memory: 88.1%
+      Banks: 64
+      Total:               85.05 MiB
+      Allocated:           75.00 MiB (88%)
+      Free:                10.05 MiB
+      Largest Block:         unknown
+      Usage: [███████████████████████████████████░░░░░] 88.1%
+  
+    L1_SMALL Memory:
+      Banks: unknown
+      Total:                 unknown
+      Allocated:                 0 B (share unknown)
+      Free:                  unknown
+      Largest Block:         unknown
+      Usage: unknown (its size is not known)
+  
+    TRACE Memory:
+      Banks: unknown
+      Total:                 unknown
+      Allocated:                 0 B (share unknown)
+      Free:                  unknown
+      Largest Block:         unknown
+      Usage: unknown (its size is not known)
+  
+    CB Memory:
+      Banks: unknown
+      Total:                 unknown
+      Allocated:            8.00 MiB (share unknown)
+      Free:                  unknown
+      Largest Block:         unknown
+      Usage: unknown (its size is not known)
+  
+    Processes:
+         4242 USER DRAM 5.00 GiB  L1 75.00 MiB  CB 8.00 MiB  /usr/bin/python3 train.py
+  
 
 The recipes: a log, what is full to 80 % or more, and a check of a log.
 
   $ tidemark top -r 100 -n 3 | tee memory_log.txt | grep -c '^Device 0 (ID: 0)'
+  3
   $ grep -c 'Refresh: 100ms' memory_log.txt
+  3
   $ tidemark top -r 100 -n 1 | grep -A 5 "Allocated.*[89][0-9]%"
+      Allocated:           75.00 MiB (88%)
+      Free:                10.05 MiB
+      Largest Block:         unknown
+      Usage: [███████████████████████████████████░░░░░] 88.1%
+  
+    L1_SMALL Memory:
   $ grep -q "L1.*[89][0-9]\.[0-9]%" memory_log.txt && echo "Warning: High L1 utilization detected!"
   Warning: High L1 utilization detected!
   $ fill dram=$((11 << 30)) l1=$((68 << 20)); tidemark top -1 > full_dram.txt
   $ grep "Allocated.*[89][0-9]%" full_dram.txt
+      Allocated:           11.00 GiB (91%)
   $ grep -q "L1.*[89][0-9]\.[0-9]%" full_dram.txt
+  [1]
   $ fill l1=89180000; tidemark top -1 | grep -A 3 'L1 Memory'; tidemark top -1 | grep -c "L1.*[89][0-9]\.[0-9]%"
+    L1 Memory: 99.9%
+      Banks: 64
+      Total:               85.05 MiB
+      Allocated:           85.05 MiB (99%)
+  1
   $ fill l1=99180000; tidemark top -1 | grep -E 'L1 Memory|Allocated.*%|Usage: .*%'
+      Allocated:                 0 B (0%)
+      Usage: [░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░] 0.0%
+    L1 Memory: 99.9%+
+      Allocated:           94.59 MiB (99%+)
+      Usage: [████████████████████████████████████████] 111.2%
   $ tidemark top -1 | grep -c "L1.*[89][0-9]\.[0-9]%"
+  1
   $ tidemark top -r 1000 > mem.txt & stop mem.txt; grep -c 'Refresh: 1000ms' mem.txt
+  1
 
 Readers that leave, signals, outputs that are full, other alphabets.
 
   $ set -o pipefail
   $ tidemark top -r 60000 | head -1
+  ================================================================================
   $ tidemark top -r 100 | grep -q 'Device 0'
   $ python3 -c 'import signal, subprocess as s
   > for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
@@ -40,21 +139,64 @@ Readers that leave, signals, outputs that are full, other alphabets.
   >     p.stdout.readline()
   >     p.send_signal(number)
   >     print(p.wait())'
+  0
+  0
+  0
   $ tidemark top -n 2 > /dev/full
+  tidemark top: cannot write to standard output: No space left on device
+  [2]
   $ LC_ALL=C tidemark top -1 | grep 'Usage: \['
+      Usage: [........................................] 0.0%
+      Usage: [########################################] 111.2%
   $ tidemark top -1 --ascii | grep 'Usage: \['
+      Usage: [........................................] 0.0%
+      Usage: [########################################] 111.2%
 
 Choosing.
 
   $ make card 1 0000:02:00.0 p150a blackhole 0000041236789ABC
   $ tidemark top -1 -d 02:00.0 | calm | sed -n '5,20p'
+  System Info:
+    Time: NOW
+    Refresh: none
+    Devices: 1 of 2
+  
+  Device 1 (ID: unknown)
+  --------------------------------------------------------------------------------
+    Device Information:
+      Architecture: Blackhole (p150a)
+      Node: /dev/tenstorrent/1
+      PCI: 0000:02:00.0
+      Chip ID: 0x8246cf135780
+      Initialized: No (no process is known to use it)
+      Hardware CQs: unknown (no source reports them)
+      DRAM Channels: 8
+      Compute Grid: 11x10 (110 cores), inferred (model)
   $ tidemark top -1 -p 4242 | grep -E '^Device|Devices'
+    Devices: 1 of 2
+  Device 0 (ID: 0)
   $ tidemark top -1 -p 1 | grep -E '^Device|Devices'
+    Devices: 0 of 2
 
 Wrong usage.
 
   $ tidemark top -r 99
+  tidemark top: --refresh '99': at least 100 milliseconds
+  tidemark top: see 'tidemark top --help'
+  [2]
   $ tidemark top --refresh soon
+  tidemark top: --refresh 'soon': expected milliseconds, from 100 to 86400000
+  tidemark top: see 'tidemark top --help'
+  [2]
   $ tidemark top -d card
+  tidemark top: --device 'card': expected a number, /dev/tenstorrent/N, a PCI address or a chip id (0x...)
+  tidemark top: see 'tidemark top --help'
+  [2]
   $ tidemark top -n 0
+  tidemark top: --frames '0': expected a number from 1 on
+  tidemark top: see 'tidemark top --help'
+  [2]
   $ tidemark top now
+  tidemark top: unexpected argument 'now'
+  tidemark top: see 'tidemark top --help'
+  [2]
