@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,11 +55,24 @@ bool tdm_demo_has_stacks(void)
 	return getenv(stacks_variable) != NULL;
 }
 
+/* By its own path, from which the process gets its name; the link also works when the file is gone. */
+int tdm_demo_exec(char *const *words)
+{
+	static const char link[] = "/proc/self/exe";
+	char path[PATH_MAX];
+	ssize_t length = readlink(link, path, sizeof path - 1);
+	if (length > 0) {
+		path[length] = '\0';
+		execv(path, words);
+	}
+	execv(link, words);
+	return -errno;
+}
+
 int tdm_demo_argv_exec(const struct tdm_demo_argv *argv)
 {
 	char *words[TDM_DEMO_ARGV_MAX];
 	memcpy(words, argv->argv, sizeof words);
 	setenv(stacks_variable, "12", 0);
-	execv("/proc/self/exe", words);
-	return -errno;
+	return tdm_demo_exec(words);
 }

@@ -21,6 +21,9 @@ void tdm_demo_argv_init(
 /* Runs this program again with these arguments, with call stacks on. Returns only when that fails: -errno. */
 int tdm_demo_argv_exec(const struct tdm_demo_argv *argv);
 
+/* The same for any arguments, with the environment as it is. */
+int tdm_demo_exec(char *const *words);
+
 /* Whether the environment says something about call stacks. */
 bool tdm_demo_has_stacks(void);
 

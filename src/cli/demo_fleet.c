@@ -51,7 +51,8 @@ struct fleet {
 static const char next_steps[] =
 	"\n"
 	"Next: start 'tidemark demo --view none' and look at it from another terminal with 'tidemark top',\n"
-	"'tidemark dump --stacks' or any other command; kill -9 one of its programs and look again.\n";
+	"'tidemark status', 'tidemark leaks --for 10s' or 'tidemark dump --stacks'; kill -9 one of its programs\n"
+	"and look again.\n";
 
 /* In a new child: it goes when its parent goes. */
 static void follow_parent(pid_t parent)
@@ -125,7 +126,7 @@ static void start_view(struct fleet *fleet)
 	if (fleet->view == 0) {
 		follow_parent(parent);
 		sigprocmask(SIG_SETMASK, &fleet->before, NULL);
-		execv("/proc/self/exe", words);
+		tdm_demo_exec(words);
 		_exit(CANNOT_START);
 	}
 	if (fleet->view < 0) {

@@ -21,7 +21,8 @@ enum {
 	PROMPT_MAX = 1536,
 	ANSWER_MIN = 16,
 	ANSWER_MAX = 256,
-	REQUESTS_MAX = 24, /* in flight */
+	REQUESTS_MAX = 24,   /* in flight */
+	REQUESTS_FIRST = 16, /* about as many as will be there on average */
 	PAGES_MAX = (PROMPT_MAX + ANSWER_MAX + PAGE_TOKENS - 1) / PAGE_TOKENS,
 	ARRIVAL = 8, /* a request arrives in one of so many steps */
 	TRACES = 4,
@@ -200,9 +201,20 @@ static void unload(struct server *s)
 		tdm_demo_free(s->card, &s->weight[i]);
 }
 
+/* Requests that were there before anyone looked, so that it begins as it goes on. */
+static void accept_first(struct server *s)
+{
+	for (uint32_t i = 0; i < REQUESTS_FIRST; i++) {
+		prefill_request(s, &s->request[i]);
+		s->request[i].answer_left = 1 + draw(s, s->request[i].answer_left);
+	}
+}
+
 static void serve(struct server *servers, uint32_t chips, struct tdm_demo_pace *pace)
 {
 	tidemark_phase("serve");
+	for (uint32_t chip = 0; chip < chips; chip++)
+		accept_first(&servers[chip]);
 	do
 		for (uint32_t chip = 0; chip < chips; chip++) {
 			accept_requests(&servers[chip]);

@@ -75,9 +75,9 @@ The table is of one copy of the model, also on several chips.
 The other workloads.
 
   $ demo --workload inference --rounds 400
-  It answered 32 requests and wrote 5441 tokens.
+  It answered 50 requests and wrote 6638 tokens.
   $ demo --workload inference --rounds 400
-  It answered 32 requests and wrote 5441 tokens.
+  It answered 50 requests and wrote 6638 tokens.
   $ demo --workload leak --rounds 7
   It forgot 7 buffers of 1 MiB (mask_cache.entry).
   $ demo --workload clash --rounds 40
@@ -143,7 +143,8 @@ All of them, each in a process of its own, with what they print behind. Nobody i
   
   
   Next: start 'tidemark demo --view none' and look at it from another terminal with 'tidemark top',
-  'tidemark dump --stacks' or any other command; kill -9 one of its programs and look again.
+  'tidemark status', 'tidemark leaks --for 10s' or 'tidemark dump --stacks'; kill -9 one of its programs
+  and look again.
   $ ls shm
   $ ended() { for i in $(seq 200); do [ -z "$(ls shm)" ] && return; sleep 0.05; done; ls shm; }
   $ begun() { until [ $(ls shm | wc -l) = $1 ]; do sleep 0.02; done; }
@@ -157,6 +158,17 @@ All of them, each in a process of its own, with what they print behind. Nobody i
   tidemark.PID
   $ tidemark dump --reap >/dev/null; ls shm
   tidemark dump: removed 1 ledger
+
+The views: plain frames where there is no terminal, the screen of top on one, frames where that cannot be shown.
+
+  $ tidemark demo --seconds 4 >out 2>&1; grep -q 'DRAM Memory' out && tail -1 out; ls shm
+  and look again.
+  $ TERM=xterm script -qec 'tidemark demo --rounds 30' out >/dev/null </dev/null; grep -c 'Overall DRAM Peak: 8278.65 MB' out; ls shm
+  1
+  $ TERM=none script -qec 'tidemark demo --seconds 4' out >/dev/null </dev/null; grep -q 'DRAM Memory' out && grep -o 'terminfo does not know TERM=none' out; ls shm
+  terminfo does not know TERM=none
+  $ (begun 4; until [ -z "$(ls shm)" ]; do printf q; sleep 0.1; done) | TERM=xterm script -qec 'tidemark demo' out >/dev/null; grep -c 'Overall DRAM Peak: 8278.65 MB' out
+  1
 
 Wrong usage.
 
