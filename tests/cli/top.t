@@ -135,7 +135,8 @@ Readers that leave, signals, outputs that are full, other alphabets.
   $ tidemark top -r 100 | grep -q 'Device 0'
   $ python3 -c 'import signal, subprocess as s
   > for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
-  >     p = s.Popen(["tidemark", "top", "-r", "60000"], stdout=s.PIPE)
+  >     own = lambda: signal.signal(number, signal.SIG_DFL) # a job in the background ignores some of them
+  >     p = s.Popen(["tidemark", "top", "-r", "60000"], stdout=s.PIPE, preexec_fn=own)
   >     p.stdout.readline()
   >     p.send_signal(number)
   >     print(p.wait())'
