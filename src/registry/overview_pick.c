@@ -2,11 +2,13 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <strings.h>
 
 static const char node_folder[] = "/dev/tenstorrent/";
+
+/* No machine has as many; a larger number is a chip's. */
+enum { DEVICES_MAX = 1024 };
 
 /* What a name is, and its number. */
 enum form { FORM_NONE, FORM_NUMBER, FORM_NODE, FORM_PCI, FORM_CHIP };
@@ -36,7 +38,7 @@ static enum form read_name(const char *name, uint64_t *number)
 	if (strchr(name, ':') != NULL)
 		return name[strspn(name, "0123456789abcdefABCDEF:.")] == '\0' ? FORM_PCI : FORM_NONE;
 	enum form form = decimal(name, FORM_NUMBER, number);
-	return form == FORM_NUMBER && *number > INT32_MAX ? FORM_CHIP : form;
+	return form == FORM_NUMBER && *number >= DEVICES_MAX ? FORM_CHIP : form;
 }
 
 /* "01:00.0" is the same as "0000:01:00.0". */

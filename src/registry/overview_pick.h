@@ -6,8 +6,8 @@
 
 /*
  * Whether `name` means this device. It is one of: a number (the logical one; that of the device node where no logical
- * one is known), "/dev/tenstorrent/N", a PCI address with or without its domain, or a chip id ("0x…", or a number too
- * large for a device).
+ * one is known), "/dev/tenstorrent/N", a PCI address with or without its domain, or a chip id ("0x…", or a number from
+ * 1024 on).
  */
 bool tdm_overview_device_is(const struct tdm_overview_device *device, const char *name);
 

@@ -13,14 +13,14 @@ static void a_device_has_several_names(void **state)
 {
 	(void)state;
 	static const char *const names[] = { "3", "/dev/tenstorrent/7", "0000:0a:00.0", "0000:0A:00.0", "0a:00.0",
-		"0x1234", "0X1234", "9876543210123" };
+		"0x1234", "0X1234", "9876543210123", "4660" };
 	struct make make;
 	make_init(&make);
 	struct tdm_overview_device *device = make_device(&make);
 	device->number = 3;
 	device->node = 7;
 	snprintf(device->pci, sizeof device->pci, "0000:0a:00.0");
-	for (size_t i = 0; i < 8; i++) {
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		device->has_chip_id = i >= 5;
 		device->chip_id = i == 7 ? UINT64_C(9876543210123) : 0x1234;
 		if (!tdm_overview_device_is(device, names[i]))
@@ -32,7 +32,7 @@ static void a_device_has_several_names(void **state)
 static void other_names_are_other_devices(void **state)
 {
 	(void)state;
-	static const char *const names[] = { "7", "4", "/dev/tenstorrent/3", "0001:0a:00.0", "a:00.0", "0x1235", "4660",
+	static const char *const names[] = { "7", "4", "/dev/tenstorrent/3", "0001:0a:00.0", "a:00.0", "0x1235", "4661",
 		"00:00.0", "0:0a:00.0" };
 	struct make make;
 	make_init(&make);
@@ -88,6 +88,7 @@ static void an_unknown_chip_is_not_chip_zero(void **state)
 	assert_false(tdm_overview_device_is(device, "0x0"));
 	device->has_chip_id = true;
 	assert_true(tdm_overview_device_is(device, "0x0"));
+	assert_false(tdm_overview_device_is(device, "0")); /* a small number is no chip's */
 }
 
 static void device_and_process_narrow_each_other(void **state)
