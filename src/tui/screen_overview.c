@@ -46,9 +46,8 @@ static void draw_devices(struct tdm_app *app, struct tdm_area area, const struct
 		size_t at = app->devices.top + i;
 		struct tdm_area block = { area.row + (int)(i / (size_t)layout->columns) * layout->block_rows,
 			area.col + (int)(i % (size_t)layout->columns) * width, layout->block_rows, width };
-		enum tdm_ink mark = at != app->devices.chosen || app->shown_count == 1 ? TDM_INK_PLAIN
-				    : app->devices_have_keys                           ? TDM_INK_CURSOR
-										       : TDM_INK_PLAIN;
+		bool has_keys = app->devices_have_keys && at == app->devices.chosen;
+		enum tdm_ink mark = has_keys ? TDM_INK_CURSOR : TDM_INK_PLAIN;
 		tdm_device_block(app, block, &app->overview->devices[app->shown[at]], layout->detail, mark);
 	}
 }

@@ -34,9 +34,10 @@ struct look {
 
 struct tdm_terminal {
 	SCREEN *screen;
-	bool utf8, colour;
-	struct termios settings; /* as they were */
-	char leave[LEAVE_CAP];   /* what leaves the modes that ncurses sets */
+	bool utf8;
+	bool colour, knows_colour; /* colour: is wanted and there; knows: its colours are set */
+	struct termios settings;   /* as they were */
+	char leave[LEAVE_CAP];     /* what leaves the modes that ncurses sets */
 	size_t leave_len;
 	struct tdm_canvas shown; /* what is on the screen */
 	bool is_blank;           /* nothing of it is */
@@ -167,6 +168,7 @@ int tdm_terminal_open(struct tdm_terminal **terminal, const struct tdm_terminal_
 	if (tcgetattr(OUT, &t->settings) != 0)
 		goto fail;
 	t->utf8 = tdm_term_is_utf8() && !options->ascii;
+	use_tioctl(TRUE); /* the size is the terminal's own, whatever LINES and COLUMNS say */
 	t->screen = newterm(NULL, stdout, stdin);
 	if (t->screen == NULL)
 		goto fail;
@@ -181,11 +183,19 @@ fail:
 	return tdm_diag_set(diag, -EIO, 0, 0, "the terminal cannot be set up");
 }
 
+static bool can_write(void)
+{
+	struct pollfd out = { .fd = OUT, .events = POLLOUT };
+	return poll(&out, 1, 0) > 0 && (out.revents & POLLOUT) != 0;
+}
+
 void tdm_terminal_close(struct tdm_terminal *terminal)
 {
 	if (terminal == NULL)
 		return;
 	tdm_guard_restores(OUT, NULL, NULL, 0);
+	if (!can_write())
+		tcflow(OUT, TCOON); /* Ctrl-S must not hold what gives the terminal back */
 	endwin();
 	tcsetattr(OUT, TCSANOW, &terminal->settings);
 	delscreen(terminal->screen);
@@ -196,6 +206,19 @@ void tdm_terminal_close(struct tdm_terminal *terminal)
 bool tdm_terminal_is_utf8(const struct tdm_terminal *terminal)
 {
 	return terminal->utf8;
+}
+
+void tdm_terminal_colour(struct tdm_terminal *terminal, bool wanted)
+{
+	bool before = terminal->colour;
+	if (!wanted)
+		terminal->colour = false;
+	else if (!terminal->knows_colour)
+		set_colours(terminal);
+	else
+		terminal->colour = has_colors();
+	if (terminal->colour != before)
+		tdm_terminal_redraw(terminal);
 }
 
 void tdm_terminal_size(const struct tdm_terminal *terminal, int *rows, int *cols)
@@ -268,12 +291,6 @@ static void show_row(struct tdm_terminal *terminal, const struct tdm_canvas *can
 		to++;
 	for (int col = from; col < to;)
 		col = put_run(terminal, canvas, row, col, to);
-}
-
-static bool can_write(void)
-{
-	struct pollfd out = { .fd = OUT, .events = POLLOUT };
-	return poll(&out, 1, 0) > 0 && (out.revents & POLLOUT) != 0;
 }
 
 bool tdm_terminal_show(struct tdm_terminal *terminal, const struct tdm_canvas *canvas)
