@@ -35,9 +35,11 @@ struct look {
 struct tdm_terminal {
 	SCREEN *screen;
 	bool utf8;
-	bool colour, knows_colour; /* colour: is wanted and there; knows: its colours are set */
-	struct termios settings;   /* as they were */
-	char leave[LEAVE_CAP];     /* what leaves the modes that ncurses sets */
+	bool colour;                 /* is wanted, and there */
+	bool has_tried, has_palette; /* to set its colours; they are set */
+	bool is_suspended;
+	struct termios settings; /* as they were */
+	char leave[LEAVE_CAP];   /* what leaves the modes that ncurses sets */
 	size_t leave_len;
 	struct tdm_canvas shown; /* what is on the screen */
 	bool is_blank;           /* nothing of it is */
@@ -62,7 +64,6 @@ static const struct look looks[TDM_INK_COUNT] = {
 	[TDM_INK_CURSOR] = { COLOR_BLACK, COLOR_CYAN, 231, 25, 0, A_REVERSE },
 	[TDM_INK_CHOSEN] = { -1, -1, 231, 237, A_BOLD, A_BOLD },
 	[TDM_INK_KEY] = { -1, -1, 231, -1, A_BOLD, A_BOLD },
-	[TDM_INK_KEYHELP] = { COLOR_BLACK, COLOR_CYAN, 252, 238, 0, A_REVERSE },
 	[TDM_INK_FRAME] = { COLOR_BLUE, -1, 67, -1, 0, 0 },
 	[TDM_INK_ALERT] = { COLOR_WHITE, COLOR_RED, 231, 124, A_BOLD, A_REVERSE | A_BOLD },
 	[TDM_INK_ON_GREEN] = { COLOR_BLACK, COLOR_GREEN, 231, 22, 0, 0 },
@@ -72,9 +73,10 @@ static const struct look looks[TDM_INK_COUNT] = {
 
 static void set_colours(struct tdm_terminal *terminal)
 {
-	terminal->colour =
+	terminal->has_tried = true;
+	terminal->has_palette =
 		has_colors() && start_color() == OK && use_default_colors() == OK && COLOR_PAIRS > TDM_INK_COUNT;
-	for (short ink = 0; terminal->colour && ink < TDM_INK_COUNT; ink++) {
+	for (short ink = 0; terminal->has_palette && ink < TDM_INK_COUNT; ink++) {
 		const struct look *look = &looks[ink];
 		bool rich = COLORS >= RICH_COLOURS;
 		if (look->rich_fg != -1 || look->rich_bg != -1)
@@ -104,10 +106,10 @@ static int collect(int ch)
 
 static void collect_leave(struct tdm_terminal *terminal)
 {
-	char *const leave[] = { exit_attribute_mode, orig_pair, keypad_local, cursor_normal, exit_ca_mode };
+	char *const leave[] = { exit_attribute_mode, keypad_local, cursor_normal, exit_ca_mode };
 	collecting = terminal;
 	for (size_t i = 0; i < sizeof leave / sizeof leave[0]; i++)
-		if (leave[i] != NULL && (terminal->colour || leave[i] != orig_pair))
+		if (leave[i] != NULL)
 			tputs(leave[i], 1, collect);
 	collecting = NULL;
 }
@@ -155,6 +157,7 @@ static void start_modes(struct tdm_terminal *terminal, bool no_colour)
 	leaveok(stdscr, TRUE);
 	if (!no_colour)
 		set_colours(terminal);
+	terminal->colour = terminal->has_palette;
 }
 
 int tdm_terminal_open(struct tdm_terminal **terminal, const struct tdm_terminal_options *options, struct tdm_diag *diag)
@@ -210,15 +213,12 @@ bool tdm_terminal_is_utf8(const struct tdm_terminal *terminal)
 
 void tdm_terminal_colour(struct tdm_terminal *terminal, bool wanted)
 {
-	bool before = terminal->colour;
-	if (!wanted)
-		terminal->colour = false;
-	else if (!terminal->knows_colour)
+	if (wanted && !terminal->has_tried)
 		set_colours(terminal);
-	else
-		terminal->colour = has_colors();
-	if (terminal->colour != before)
-		tdm_terminal_redraw(terminal);
+	if (terminal->colour == (wanted && terminal->has_palette))
+		return;
+	terminal->colour = !terminal->colour;
+	tdm_terminal_redraw(terminal);
 }
 
 void tdm_terminal_size(const struct tdm_terminal *terminal, int *rows, int *cols)
@@ -241,11 +241,14 @@ void tdm_terminal_suspend(struct tdm_terminal *terminal)
 	tdm_guard_restores(OUT, NULL, NULL, 0);
 	endwin();
 	tcsetattr(OUT, TCSANOW, &terminal->settings);
+	terminal->is_suspended = true;
 }
 
 void tdm_terminal_resume(struct tdm_terminal *terminal)
 {
-	tcgetattr(OUT, &terminal->settings); /* the shell may have changed them */
+	if (terminal->is_suspended) /* then they are not ours, and the shell may have changed them */
+		tcgetattr(OUT, &terminal->settings);
+	terminal->is_suspended = false;
 	reset_prog_mode();
 	refresh();
 	tdm_guard_restores(OUT, &terminal->settings, terminal->leave, terminal->leave_len);
