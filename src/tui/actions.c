@@ -121,6 +121,7 @@ void tdm_act_tag(struct tdm_app *app, int key)
 	if (row->handle != 0)
 		tdm_app_toggle_tag(app, row->handle);
 	tdm_list_key(&app->processes, TDM_KEY_DOWN);
+	app->row_is_held = true;
 }
 
 void tdm_act_untag(struct tdm_app *app, int key)

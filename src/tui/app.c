@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "registry/overview_pick.h"
 #include "tui/pick.h"
 
 enum { MESSAGE_SECONDS = 4 };
@@ -92,7 +93,9 @@ static void remember_row(struct tdm_app *app)
 static void choose_again(struct tdm_app *app)
 {
 	bool found = false;
-	for (size_t i = 0; app->chosen_handle != 0 && i < app->rows.count; i++) {
+	if (!app->row_is_held)
+		app->processes.chosen = 0;
+	for (size_t i = 0; app->row_is_held && app->chosen_handle != 0 && i < app->rows.count; i++) {
 		const struct tdm_proc_row *row = &app->rows.rows[i];
 		if (row->handle != app->chosen_handle || (found && row->device != app->chosen_device))
 			continue;
@@ -125,6 +128,7 @@ void tdm_app_update_rows(struct tdm_app *app)
 void tdm_app_update_devices(struct tdm_app *app)
 {
 	const struct tdm_overview *overview = app->overview;
+	const struct tdm_overview_pick pick = { app->options.device, app->options.pid };
 	app->shown_count = 0;
 	if (overview == NULL)
 		return;
@@ -136,7 +140,7 @@ void tdm_app_update_devices(struct tdm_app *app)
 		app->shown_cap = overview->device_count;
 	}
 	for (size_t d = 0; d < overview->device_count; d++) {
-		if (!tdm_pick_device(&overview->devices[d], app->options.device))
+		if (!tdm_overview_takes_device(&pick, overview, d))
 			continue;
 		if (app->device_key != 0 && tdm_pick_key(&overview->devices[d]) == app->device_key)
 			app->devices.chosen = app->shown_count;

@@ -31,8 +31,8 @@ enum { TDM_APP_TEXT_CAP = 96, TDM_APP_MESSAGE_CAP = 256, TDM_TAGS_MAX = 64, TDM_
 
 /* How the shares of a device went. */
 struct tdm_trend {
-	uint64_t key; /* of tdm_pick_key() */
-	struct tdm_history dram, l1;
+	uint64_t key;                /* of tdm_pick_key() */
+	struct tdm_history dram, l1; /* l1: L1 and circular buffers together, of L1 */
 };
 
 /* A line of text that is being typed. */
@@ -84,6 +84,7 @@ struct tdm_app {
 	bool reversed, tree;
 	bool hidden[TDM_PROC_COLUMN_COUNT];
 	char filter[TDM_APP_TEXT_CAP], search[TDM_APP_TEXT_CAP];
+	bool row_is_held;       /* the user has chosen a line, which is followed; else the first one is chosen */
 	uint64_t chosen_handle; /* 0: none */
 	uint32_t chosen_device;
 	uint64_t tags[TDM_TAGS_MAX];

@@ -31,16 +31,15 @@ enum tdm_ink {
 	TDM_INK_BLUE,
 	TDM_INK_CYAN,
 	TDM_INK_MAGENTA,
-	TDM_INK_TRACK,   /* the empty part of a bar */
-	TDM_INK_BAR,     /* the line of tabs */
-	TDM_INK_TAB,     /* and the tab that is shown */
-	TDM_INK_HEAD,    /* titles of columns */
-	TDM_INK_SORTED,  /* the column that is sorted by */
-	TDM_INK_CURSOR,  /* the chosen line of the list that has the keys */
-	TDM_INK_CHOSEN,  /* and of one that has not */
-	TDM_INK_KEY,     /* name of a key in the last line */
-	TDM_INK_KEYHELP, /* what it does */
-	TDM_INK_FRAME,   /* of a box */
+	TDM_INK_TRACK,  /* the empty part of a bar */
+	TDM_INK_BAR,    /* the line of tabs */
+	TDM_INK_TAB,    /* and the tab that is shown */
+	TDM_INK_HEAD,   /* titles of columns */
+	TDM_INK_SORTED, /* the column that is sorted by */
+	TDM_INK_CURSOR, /* the chosen line of the list that has the keys */
+	TDM_INK_CHOSEN, /* and of one that has not */
+	TDM_INK_KEY,    /* name of a key */
+	TDM_INK_FRAME,  /* of a box */
 	TDM_INK_ALERT,
 	TDM_INK_ON_GREEN, /* fields of a heat map */
 	TDM_INK_ON_YELLOW,

@@ -8,7 +8,7 @@
 #include "base/duration.h"
 #include "tui/gauge.h"
 
-enum { NOTE_CAP = 200, GRAPH_ROWS = 3, BAR_MAX = 48, NAME_COLUMNS = 9, FIGURES_COLUMNS = 25 };
+enum { NOTE_CAP = 200, GRAPH_ROWS = 3, BAR_MIN = 18, BAR_MAX = 48, NAME_COLUMNS = 9, FIGURES_COLUMNS = 25 };
 
 static const enum tdm_kind kinds[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_L1_SMALL, TDM_KIND_TRACE, TDM_KIND_CB };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
@@ -88,6 +88,8 @@ int tdm_device_telemetry_text(
 {
 	const struct tdm_overview_telemetry *t = &device->telemetry;
 	char temp[32], power[32], clock[32];
+	if (device->node < 0 && !t->temp.is_known && !t->power.is_known && !t->clock.is_known)
+		return snprintf(dst, cap, "  no telemetry");
 	format_reading(&t->temp, 1000, 1, canvas->utf8 ? "°C" : "C", temp, sizeof temp);
 	format_reading(&t->power, 1e6, 0, "W", power, sizeof power);
 	format_reading(&t->clock, 1, 0, "MHz", clock, sizeof clock);
@@ -113,60 +115,128 @@ char *tdm_device_note(const struct tdm_overview_device *device, enum tdm_kind ki
 	else if (k->stale != 0 && k->stale != TDM_BYTES_UNKNOWN)
 		snprintf(
 			dst, cap, "+%s left by ended processes", tdm_format_bytes_short(bytes, sizeof bytes, k->stale));
-	else if (k->total == TDM_BYTES_UNKNOWN)
+	else if (k->total == TDM_BYTES_UNKNOWN && !tdm_kind_is_per_core(kind))
 		snprintf(dst, cap, "capacity unknown without the card");
 	return dst;
 }
 
-/* "12.04 GiB of 24 GiB" in a field that is as wide in every line. */
-static void figures(struct tdm_pen *pen, const struct tdm_overview_kind *kind)
+/* What the share of a kind is a share of: circular buffers lie where L1 buffers do. */
+static uint64_t share_total(const struct tdm_overview_device *device, enum tdm_kind kind)
 {
+	uint64_t total = device->kinds[kind].total;
+	return kind == TDM_KIND_CB && total == TDM_BYTES_UNKNOWN ? device->kinds[TDM_KIND_L1].total : total;
+}
+
+/* The kind does not exist on this device, the way it was opened. */
+static bool is_absent(const struct tdm_overview_kind *kind)
+{
+	return kind->total == 0 && kind->used == 0;
+}
+
+uint64_t tdm_device_gap(const struct tdm_overview_device *device)
+{
+	const struct tdm_overview_kind *l1 = &device->kinds[TDM_KIND_L1];
+	uint64_t low = device->cb_highest, high = device->l1_lowest;
+	if (low == TDM_BYTES_UNKNOWN || high == TDM_BYTES_UNKNOWN || l1->banks == 0)
+		return TDM_BYTES_UNKNOWN;
+	low = low != 0 ? low : l1->base;
+	high = high != 0 ? high : l1->base + l1->bank_bytes;
+	return high > low ? high - low : 0;
+}
+
+/* "12.04 GiB of 24 GiB" in a field that is as wide in every line. */
+static void figures(struct tdm_pen *pen, const struct tdm_overview_device *device, enum tdm_kind of)
+{
+	const struct tdm_overview_kind *kind = &device->kinds[of];
 	char used[TDM_BYTES_CAP], total[TDM_BYTES_CAP], text[2 * TDM_BYTES_CAP + 8];
 	tdm_format_bytes_short(used, sizeof used, kind->used);
 	tdm_format_bytes_short(total, sizeof total, kind->total);
-	if (kind->used == TDM_BYTES_UNKNOWN)
+	if (is_absent(kind))
+		snprintf(text, sizeof text, "none");
+	else if (kind->used == TDM_BYTES_UNKNOWN)
 		snprintf(text, sizeof text, kind->total == TDM_BYTES_UNKNOWN ? "unknown" : "unknown of %s", total);
 	else if (kind->total == TDM_BYTES_UNKNOWN)
-		snprintf(text, sizeof text, "%s", used);
+		snprintf(text, sizeof text, of == TDM_KIND_CB ? "%s of L1" : "%s", used);
 	else
 		snprintf(text, sizeof text, "%s of %s", used, total);
-	tdm_pen_field(pen, -FIGURES_COLUMNS, kind->used == TDM_BYTES_UNKNOWN ? TDM_INK_DIM : TDM_INK_PLAIN, text);
+	bool is_dim = kind->used == TDM_BYTES_UNKNOWN || is_absent(kind);
+	tdm_pen_field(pen, -FIGURES_COLUMNS, is_dim ? TDM_INK_DIM : TDM_INK_PLAIN, text);
 }
 
-/* Amounts by how much room they need with what stands before them; the bar takes what is left. */
+static void share(struct tdm_pen *pen, int bar, const struct tdm_overview_device *device, enum tdm_kind kind)
+{
+	const struct tdm_overview_kind *k = &device->kinds[kind];
+	if (is_absent(k)) {
+		tdm_pen_skip(pen, bar > 0 ? bar : 0);
+		tdm_pen_field(pen, -6, TDM_INK_DIM, "-");
+		return;
+	}
+	if (bar > 0)
+		tdm_gauge_bar(pen, bar, k->used, share_total(device, kind));
+	tdm_gauge_percent(pen, k->used, share_total(device, kind));
+}
+
+/* Columns that a line of a kind has; from left to right, as long as a bar is left. */
+struct columns {
+	int bar;
+	bool has_free, has_largest, has_peak, has_source;
+};
+
+static bool takes(int *room, int cols)
+{
+	bool fits = *room >= cols + BAR_MIN;
+	*room -= fits ? cols : 0;
+	return fits;
+}
+
+static struct columns fit_columns(int room)
+{
+	enum { FREE = 17, LARGEST = 20, PEAK = 17, SOURCE = 11, FIXED = NAME_COLUMNS + 6 + FIGURES_COLUMNS + 2 };
+	struct columns columns = { .bar = room - FIXED };
+	columns.has_free = takes(&columns.bar, FREE);
+	columns.has_largest = columns.has_free && takes(&columns.bar, LARGEST);
+	columns.has_peak = columns.has_largest && takes(&columns.bar, PEAK);
+	columns.has_source = columns.has_peak && takes(&columns.bar, SOURCE);
+	columns.bar = columns.bar > BAR_MAX ? BAR_MAX : columns.bar > 3 ? columns.bar : 0;
+	return columns;
+}
+
+/* Circular buffers have no free bytes of their own, but what is left between them and L1 buffers. */
+static void free_amounts(struct tdm_pen *pen, const struct columns *columns, const struct tdm_overview_device *device,
+	enum tdm_kind kind)
+{
+	const struct tdm_overview_kind *k = &device->kinds[kind];
+	bool has_gap = kind == TDM_KIND_CB && k->free == TDM_BYTES_UNKNOWN;
+	if (columns->has_free)
+		amount(pen, has_gap ? "gap " : "free", has_gap ? tdm_device_gap(device) : k->free);
+	if (columns->has_largest && has_gap)
+		tdm_pen_field(pen, 20, TDM_INK_DIM, "  in a core");
+	else if (columns->has_largest)
+		amount(pen, "largest", k->largest_free);
+}
+
 void tdm_device_kind(struct tdm_pen *pen, const struct tdm_overview_device *device, enum tdm_kind kind)
 {
 	const struct tdm_overview_kind *k = &device->kinds[kind];
-	enum { AMOUNT = 17, LARGEST = 20, PEAK = 17, SOURCE = 11, FIXED = NAME_COLUMNS + 6 + FIGURES_COLUMNS + 2 };
-	int room = tdm_pen_room(pen), bar = room - FIXED;
-	bool has_free = bar >= AMOUNT + 18, has_peak, has_largest, has_source;
-	bar -= has_free ? AMOUNT : 0;
-	has_largest = has_free && bar >= LARGEST + 18;
-	bar -= has_largest ? LARGEST : 0;
-	has_peak = has_largest && bar >= PEAK + 18;
-	bar -= has_peak ? PEAK : 0;
-	has_source = has_peak && bar >= SOURCE + 18;
-	bar -= has_source ? SOURCE : 0;
-	tdm_pen_field(pen, NAME_COLUMNS, TDM_INK_LABEL, tdm_device_kind_title(kind));
-	if (bar > 3)
-		tdm_gauge_bar(pen, bar > BAR_MAX ? BAR_MAX : bar, k->used, k->total);
-	tdm_gauge_percent(pen, k->used, k->total);
-	figures(pen, k);
+	struct columns columns = fit_columns(tdm_pen_room(pen));
 	char note[NOTE_CAP];
 	tdm_device_note(device, kind, note, sizeof note);
-	if (k->used == TDM_BYTES_UNKNOWN && has_free) {
-		tdm_pen_printf(pen, TDM_INK_DIM, "  %s", note);
+	tdm_pen_field(pen, NAME_COLUMNS, TDM_INK_LABEL, tdm_device_kind_title(kind));
+	share(pen, columns.bar, device, kind);
+	figures(pen, device, kind);
+	if (is_absent(k))
+		return;
+	if (k->used == TDM_BYTES_UNKNOWN) {
+		if (columns.has_free)
+			tdm_pen_printf(pen, TDM_INK_DIM, "  %s", note);
 		return;
 	}
-	if (has_free)
-		amount(pen, "free", k->free);
-	if (has_largest)
-		amount(pen, "largest", k->largest_free);
-	if (has_peak)
+	free_amounts(pen, &columns, device, kind);
+	if (columns.has_peak)
 		amount(pen, "peak", k->peak);
-	if (has_source)
+	if (columns.has_source)
 		tdm_pen_printf(pen, TDM_INK_DIM, "  %s", tdm_from_name((enum tdm_from)k->used_from));
-	if (has_source && note[0] != '\0' && tdm_pen_room(pen) > 20)
+	if (columns.has_source && note[0] != '\0' && tdm_pen_room(pen) > 20)
 		tdm_pen_printf(pen, TDM_INK_YELLOW, "  %s", note);
 }
 
@@ -203,7 +273,7 @@ void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct t
 	const struct tdm_trend *trend = tdm_app_trend(app, device);
 	if (trend == NULL || area.rows < 1 || area.cols < 40)
 		return;
-	const char *const names[] = { "DRAM", "L1" };
+	const char *const names[] = { "DRAM", "L1+CB" };
 	const struct tdm_history *const histories[] = { &trend->dram, &trend->l1 };
 	tdm_area_take_cols(&area, 2);
 	int each = area.cols / 2;
@@ -211,7 +281,7 @@ void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct t
 		struct tdm_area half = tdm_area_take_cols(&area, each),
 				name = tdm_area_take_cols(&half, TDM_DURATION_COLUMNS + 2);
 		struct tdm_pen pen = tdm_pen_at(&app->canvas, name, 0);
-		tdm_pen_field(&pen, 5, TDM_INK_LABEL, names[i]);
+		tdm_pen_text(&pen, TDM_INK_LABEL, names[i]);
 		half.cols -= 2;
 		if (half.cols > TDM_HISTORY_CAP / 2)
 			half.cols = TDM_HISTORY_CAP / 2;
@@ -226,21 +296,18 @@ void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct t
 	}
 }
 
-/* DRAM or L1 with a trend beside it. */
+/* DRAM or L1 with a trend beside it; that of L1 has circular buffers in it. */
 static void short_line(struct tdm_app *app, struct tdm_area area, int line, const struct tdm_overview_device *device,
 	enum tdm_kind kind)
 {
-	const struct tdm_overview_kind *k = &device->kinds[kind];
 	const struct tdm_trend *trend = tdm_app_trend(app, device);
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, line);
 	int trend_cols = area.cols >= 100 ? 20 : area.cols >= 76 ? 10 : 0;
 	int bar = area.cols - 2 - NAME_COLUMNS - 6 - FIGURES_COLUMNS - 2 - (trend_cols != 0 ? trend_cols + 2 : 0);
 	tdm_pen_skip(&pen, 2);
 	tdm_pen_field(&pen, NAME_COLUMNS, TDM_INK_LABEL, tdm_device_kind_title(kind));
-	if (bar > 3)
-		tdm_gauge_bar(&pen, bar > BAR_MAX ? BAR_MAX : bar, k->used, k->total);
-	tdm_gauge_percent(&pen, k->used, k->total);
-	figures(&pen, k);
+	share(&pen, bar > BAR_MAX ? BAR_MAX : bar > 3 ? bar : 0, device, kind);
+	figures(&pen, device, kind);
 	if (trend_cols != 0 && trend != NULL)
 		tdm_gauge_graph(&app->canvas, (struct tdm_area){ pen.row, pen.col + 2, 1, trend_cols },
 			kind == TDM_KIND_DRAM ? &trend->dram : &trend->l1);
@@ -249,14 +316,11 @@ static void short_line(struct tdm_app *app, struct tdm_area area, int line, cons
 /* The name, a bar and the share of a kind, if there is room. */
 static void line_share(struct tdm_pen *pen, const struct tdm_overview_device *device, enum tdm_kind kind, int bar)
 {
-	const struct tdm_overview_kind *k = &device->kinds[kind];
 	const char *name = tdm_device_kind_title(kind);
 	if (tdm_pen_room(pen) < (int)strlen(name) + 3 + bar + 6)
 		return;
 	tdm_pen_printf(pen, TDM_INK_LABEL, "  %s ", name);
-	if (bar > 0)
-		tdm_gauge_bar(pen, bar, k->used, k->total);
-	tdm_gauge_percent(pen, k->used, k->total);
+	share(pen, bar, device, kind);
 }
 
 static void line_trend(struct tdm_app *app, struct tdm_pen *pen, const struct tdm_overview_device *device)

@@ -44,6 +44,7 @@ static void give_back(void)
 	if (!guard.armed)
 		return;
 	guard.armed = 0;
+	tcflow(guard.restore.fd, TCOON);
 	tcflush(guard.restore.fd, TCOFLUSH);
 	ssize_t written = write(guard.restore.fd, guard.restore.bytes, guard.restore.len);
 	(void)written;

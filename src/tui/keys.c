@@ -78,7 +78,7 @@ void tdm_keys_press(struct tdm_app *app, int key)
  * one for all. */
 const struct tdm_binding tdm_bindings[] = {
 	{ { F + 1, 'h', '?' }, "F1 h ?", "Help", "all keys", ON_ALL, tdm_act_help },
-	{ { F + 2 }, "F2", "Setup", "interval, characters, columns", ON_ALL, tdm_act_setup },
+	{ { F + 2 }, "F2", "Setup", "interval, colours, characters, columns", ON_ALL, tdm_act_setup },
 	{ { '1', '2', '3', '4' }, "1 2 3 4", NULL, "overview, device, process, events", ON_ALL, tdm_act_screen },
 	{ { TDM_KEY_TAB, TDM_KEY_BACK_TAB }, "Tab", "Focus", "keys go to the devices or to the processes", ON_OVERVIEW,
 		tdm_act_focus },

@@ -15,19 +15,21 @@ static long rows_needed(size_t devices, enum tdm_detail detail, int columns)
 	return (long)((devices + (size_t)columns - 1) / (size_t)columns) * block_rows[detail];
 }
 
-/* Processes keep a third, and at least TDM_LAYOUT_PROCESS_MIN lines where there are so many. */
-static int rows_for_devices(int rows)
+/* Processes keep a third of the rows if they need it, and TDM_LAYOUT_PROCESS_MIN lines where there are so many. */
+static int rows_for_devices(int rows, size_t processes)
 {
-	int processes = rows / 3 > TDM_LAYOUT_PROCESS_MIN ? rows / 3 : TDM_LAYOUT_PROCESS_MIN;
-	if (rows >= processes * 2)
-		return rows - processes;
+	int third = rows / 3 > TDM_LAYOUT_PROCESS_MIN ? rows / 3 : TDM_LAYOUT_PROCESS_MIN;
+	int needed = processes + 2 < (size_t)third ? (int)processes + 2 : third;
+	int kept = needed > TDM_LAYOUT_PROCESS_MIN ? needed : TDM_LAYOUT_PROCESS_MIN;
+	if (rows >= kept * 2)
+		return rows - kept;
 	return rows >= 4 ? rows / 2 : rows > 1 ? 1 : rows;
 }
 
-struct tdm_layout tdm_layout_compute(int rows, int cols, size_t devices, enum tdm_detail most)
+struct tdm_layout tdm_layout_compute(int rows, int cols, size_t devices, size_t processes, enum tdm_detail most)
 {
 	struct tdm_layout layout = { .detail = TDM_DETAIL_LINE, .columns = 1, .block_rows = 1 };
-	int room = rows_for_devices(rows < 0 ? 0 : rows);
+	int room = rows_for_devices(rows < 0 ? 0 : rows, processes);
 	if (rows <= 0 || devices == 0) {
 		layout.process_rows = rows < 0 ? 0 : rows;
 		return layout;

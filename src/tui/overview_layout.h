@@ -23,7 +23,8 @@ struct tdm_layout {
 
 enum { TDM_LAYOUT_TWO_COLUMNS = 156, TDM_LAYOUT_PROCESS_MIN = 6 };
 
-/* `most`: the detail that is not exceeded. Sizes are without the first and the last line of the screen. */
-struct tdm_layout tdm_layout_compute(int rows, int cols, size_t devices, enum tdm_detail most);
+/* `processes`: lines of the process table; `most`: the detail that is not exceeded. Sizes are without the first and the
+ * last line of the screen. */
+struct tdm_layout tdm_layout_compute(int rows, int cols, size_t devices, size_t processes, enum tdm_detail most);
 
 #endif

@@ -1,9 +1,10 @@
 #include "tui/pick.h"
-#include "registry/overview_pick.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "registry/overview_pick.h"
 
 bool tdm_pick_device(const struct tdm_overview_device *device, const char *wanted)
 {

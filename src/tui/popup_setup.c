@@ -1,11 +1,11 @@
-/* Interval, characters, vi keys and the columns of the process table. Nothing is kept for the next time. */
+/* Interval, colours, characters, vi keys and the columns of the process table. Nothing is kept for the next time. */
 #include <stdio.h>
 
 #include "tui/popup.h"
 #include "tui/screens.h"
 #include "tui/terminal.h"
 
-enum { INTERVAL, ASCII, VI, FIRST_COLUMN, ENTRIES = FIRST_COLUMN + TDM_PROC_COMMAND };
+enum { INTERVAL, COLOUR, ASCII, VI, FIRST_COLUMN, ENTRIES = FIRST_COLUMN + TDM_PROC_COMMAND };
 
 static const unsigned intervals_ms[] = { 100, 200, 500, 1000, 2000, 5000, 10000 };
 enum { INTERVALS = sizeof intervals_ms / sizeof intervals_ms[0] };
@@ -15,6 +15,8 @@ static void format_line(const struct tdm_app *app, size_t index, char *dst, size
 	if (index == INTERVAL)
 		snprintf(dst, cap, " interval            < %u.%u s >", app->options.interval_ms / 1000,
 			app->options.interval_ms / 100 % 10);
+	else if (index == COLOUR)
+		snprintf(dst, cap, " [%c] colours", app->options.no_colour ? ' ' : 'x');
 	else if (index == ASCII)
 		snprintf(dst, cap, " [%c] ASCII characters only", app->canvas.utf8 ? ' ' : 'x');
 	else if (index == VI)
@@ -57,6 +59,8 @@ static void change(struct tdm_app *app, bool up)
 	size_t at = app->popup_list.chosen;
 	if (at == INTERVAL)
 		step_interval(app, up);
+	else if (at == COLOUR)
+		app->options.no_colour = !app->options.no_colour;
 	else if (at == ASCII)
 		app->options.ascii = !app->options.ascii;
 	else if (at == VI)

@@ -7,7 +7,7 @@
 #include "base/duration.h"
 #include "tui/device_block.h"
 
-enum { CELL_CAP = 320, COMMAND_MIN = 16, COMMAND_NARROW = 6, NARROW = 60 };
+enum { CELL_CAP = 320, COMMAND_MIN = 16, COMMAND_NARROW = 6, COMMAND_WIDE = 30, NARROW = 60, WIDE = 120 };
 
 /* Adds to what is in dst, as long as there is room. */
 static void append(char *dst, size_t cap, const char *text)
@@ -68,7 +68,7 @@ static int width_of(int column)
 static struct fit fit_columns(const struct tdm_app *app, int cols)
 {
 	struct fit fit = { .shown = { [TDM_PROC_COMMAND] = true } };
-	int least = cols < NARROW ? COMMAND_NARROW : COMMAND_MIN, left = cols - least - 1;
+	int least = cols < NARROW ? COMMAND_NARROW : cols < WIDE ? COMMAND_MIN : COMMAND_WIDE, left = cols - least - 1;
 	for (int priority = 0; priority < TDM_PROC_COLUMN_COUNT; priority++)
 		for (int c = 0; c < TDM_PROC_COMMAND; c++)
 			if (tdm_proc_columns[c].priority == priority && !app->hidden[c] && width_of(c) <= left) {

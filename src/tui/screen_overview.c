@@ -5,6 +5,7 @@
 #include "tui/pick.h"
 #include "tui/proc_table.h"
 #include "tui/screens.h"
+#include "tui/terminal.h"
 
 static void draw_no_device(struct tdm_app *app, struct tdm_area area)
 {
@@ -12,9 +13,11 @@ static void draw_no_device(struct tdm_app *app, struct tdm_area area)
 	tdm_pen_skip(&pen, 1);
 	if (app->overview->device_count == 0)
 		tdm_pen_text(&pen, TDM_INK_YELLOW, "No device: the driver shows none, and no program reports one.");
-	else
+	else if (app->options.device != NULL)
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "None of the %zu devices is \"%s\".", app->overview->device_count,
 			app->options.device);
+	else
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "Process %d uses no device now.", (int)app->options.pid);
 }
 
 /* What could not be read, and bytes that need a word, in one line under the devices. */
@@ -43,9 +46,8 @@ static void draw_devices(struct tdm_app *app, struct tdm_area area, const struct
 		size_t at = app->devices.top + i;
 		struct tdm_area block = { area.row + (int)(i / (size_t)layout->columns) * layout->block_rows,
 			area.col + (int)(i % (size_t)layout->columns) * width, layout->block_rows, width };
-		enum tdm_ink mark = at != app->devices.chosen || app->shown_count == 1 ? TDM_INK_PLAIN
-				    : app->devices_have_keys                           ? TDM_INK_CURSOR
-										       : TDM_INK_PLAIN;
+		bool has_keys = app->devices_have_keys && at == app->devices.chosen;
+		enum tdm_ink mark = has_keys ? TDM_INK_CURSOR : TDM_INK_PLAIN;
 		tdm_device_block(app, block, &app->overview->devices[app->shown[at]], layout->detail, mark);
 	}
 }
@@ -65,7 +67,8 @@ static void draw_scroll(struct tdm_app *app, struct tdm_area area)
 
 static void draw(struct tdm_app *app, struct tdm_area area)
 {
-	struct tdm_layout layout = tdm_layout_compute(area.rows, area.cols, app->shown_count, app->most_detail);
+	struct tdm_layout layout =
+		tdm_layout_compute(area.rows, area.cols, app->shown_count, app->rows.count, app->most_detail);
 	if (app->shown_count == 0)
 		draw_no_device(app, tdm_area_take_rows(&area, 1));
 	else
@@ -85,7 +88,10 @@ static bool key(struct tdm_app *app, int key)
 		app->device_key = device != NULL ? tdm_pick_key(device) : 0;
 		return true;
 	}
-	return tdm_list_key(&app->processes, key);
+	if (!tdm_list_key(&app->processes, key))
+		return false;
+	app->row_is_held = key != TDM_KEY_HOME;
+	return true;
 }
 
 static bool row_has(const struct tdm_app *app, const struct tdm_proc_row *row)
@@ -100,6 +106,7 @@ static bool search(struct tdm_app *app, size_t from, bool forward)
 		size_t line = forward ? (from + i) % count : (from + count - i) % count;
 		if (row_has(app, &app->rows.rows[line])) {
 			app->processes.chosen = line;
+			app->row_is_held = true;
 			return true;
 		}
 	}

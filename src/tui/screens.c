@@ -31,6 +31,16 @@ static void format_clock(const struct tdm_app *app, char *dst, size_t cap)
 		dst[0] = '\0';
 }
 
+static void format_interval(unsigned ms, char *dst, size_t cap)
+{
+	if (ms < 100)
+		snprintf(dst, cap, "%u ms", ms);
+	else if (ms < 10000)
+		snprintf(dst, cap, "%u.%u s", ms / 1000, ms / 100 % 10);
+	else
+		snprintf(dst, cap, "%u s", ms / 1000);
+}
+
 static void draw_tabs(struct tdm_app *app, struct tdm_area area)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
@@ -47,13 +57,10 @@ static void draw_tabs(struct tdm_app *app, struct tdm_area area)
 	}
 	if (app->overview == NULL)
 		return;
-	char text[96], clock[16];
+	char text[96], clock[16], interval[24];
 	format_clock(app, clock, sizeof clock);
-	if (app->options.interval_ms < 10000)
-		snprintf(text, sizeof text, " every %u.%u s  %s ", app->options.interval_ms / 1000,
-			app->options.interval_ms / 100 % 10, clock);
-	else
-		snprintf(text, sizeof text, " every %u s  %s ", app->options.interval_ms / 1000, clock);
+	format_interval(app->options.interval_ms, interval, sizeof interval);
+	snprintf(text, sizeof text, " every %s  %s ", interval, clock);
 	int len = (int)strlen(text), at = area.col + area.cols - len;
 	if (at > pen.col)
 		tdm_canvas_put(&app->canvas, area.row, at, len, TDM_INK_BAR, text);

@@ -34,7 +34,10 @@ struct look {
 
 struct tdm_terminal {
 	SCREEN *screen;
-	bool utf8, colour;
+	bool utf8;
+	bool colour;                 /* is wanted, and there */
+	bool has_tried, has_palette; /* to set its colours; they are set */
+	bool is_suspended;
 	struct termios settings; /* as they were */
 	char leave[LEAVE_CAP];   /* what leaves the modes that ncurses sets */
 	size_t leave_len;
@@ -61,7 +64,6 @@ static const struct look looks[TDM_INK_COUNT] = {
 	[TDM_INK_CURSOR] = { COLOR_BLACK, COLOR_CYAN, 231, 25, 0, A_REVERSE },
 	[TDM_INK_CHOSEN] = { -1, -1, 231, 237, A_BOLD, A_BOLD },
 	[TDM_INK_KEY] = { -1, -1, 231, -1, A_BOLD, A_BOLD },
-	[TDM_INK_KEYHELP] = { COLOR_BLACK, COLOR_CYAN, 252, 238, 0, A_REVERSE },
 	[TDM_INK_FRAME] = { COLOR_BLUE, -1, 67, -1, 0, 0 },
 	[TDM_INK_ALERT] = { COLOR_WHITE, COLOR_RED, 231, 124, A_BOLD, A_REVERSE | A_BOLD },
 	[TDM_INK_ON_GREEN] = { COLOR_BLACK, COLOR_GREEN, 231, 22, 0, 0 },
@@ -71,9 +73,10 @@ static const struct look looks[TDM_INK_COUNT] = {
 
 static void set_colours(struct tdm_terminal *terminal)
 {
-	terminal->colour =
+	terminal->has_tried = true;
+	terminal->has_palette =
 		has_colors() && start_color() == OK && use_default_colors() == OK && COLOR_PAIRS > TDM_INK_COUNT;
-	for (short ink = 0; terminal->colour && ink < TDM_INK_COUNT; ink++) {
+	for (short ink = 0; terminal->has_palette && ink < TDM_INK_COUNT; ink++) {
 		const struct look *look = &looks[ink];
 		bool rich = COLORS >= RICH_COLOURS;
 		if (look->rich_fg != -1 || look->rich_bg != -1)
@@ -103,10 +106,10 @@ static int collect(int ch)
 
 static void collect_leave(struct tdm_terminal *terminal)
 {
-	char *const leave[] = { exit_attribute_mode, orig_pair, keypad_local, cursor_normal, exit_ca_mode };
+	char *const leave[] = { exit_attribute_mode, keypad_local, cursor_normal, exit_ca_mode };
 	collecting = terminal;
 	for (size_t i = 0; i < sizeof leave / sizeof leave[0]; i++)
-		if (leave[i] != NULL && (terminal->colour || leave[i] != orig_pair))
+		if (leave[i] != NULL)
 			tputs(leave[i], 1, collect);
 	collecting = NULL;
 }
@@ -154,6 +157,7 @@ static void start_modes(struct tdm_terminal *terminal, bool no_colour)
 	leaveok(stdscr, TRUE);
 	if (!no_colour)
 		set_colours(terminal);
+	terminal->colour = terminal->has_palette;
 }
 
 int tdm_terminal_open(struct tdm_terminal **terminal, const struct tdm_terminal_options *options, struct tdm_diag *diag)
@@ -167,6 +171,7 @@ int tdm_terminal_open(struct tdm_terminal **terminal, const struct tdm_terminal_
 	if (tcgetattr(OUT, &t->settings) != 0)
 		goto fail;
 	t->utf8 = tdm_term_is_utf8() && !options->ascii;
+	use_tioctl(TRUE); /* the size is the terminal's own, whatever LINES and COLUMNS say */
 	t->screen = newterm(NULL, stdout, stdin);
 	if (t->screen == NULL)
 		goto fail;
@@ -181,11 +186,19 @@ fail:
 	return tdm_diag_set(diag, -EIO, 0, 0, "the terminal cannot be set up");
 }
 
+static bool can_write(void)
+{
+	struct pollfd out = { .fd = OUT, .events = POLLOUT };
+	return poll(&out, 1, 0) > 0 && (out.revents & POLLOUT) != 0;
+}
+
 void tdm_terminal_close(struct tdm_terminal *terminal)
 {
 	if (terminal == NULL)
 		return;
 	tdm_guard_restores(OUT, NULL, NULL, 0);
+	if (!can_write())
+		tcflow(OUT, TCOON); /* Ctrl-S must not hold what gives the terminal back */
 	endwin();
 	tcsetattr(OUT, TCSANOW, &terminal->settings);
 	delscreen(terminal->screen);
@@ -196,6 +209,16 @@ void tdm_terminal_close(struct tdm_terminal *terminal)
 bool tdm_terminal_is_utf8(const struct tdm_terminal *terminal)
 {
 	return terminal->utf8;
+}
+
+void tdm_terminal_colour(struct tdm_terminal *terminal, bool wanted)
+{
+	if (wanted && !terminal->has_tried)
+		set_colours(terminal);
+	if (terminal->colour == (wanted && terminal->has_palette))
+		return;
+	terminal->colour = !terminal->colour;
+	tdm_terminal_redraw(terminal);
 }
 
 void tdm_terminal_size(const struct tdm_terminal *terminal, int *rows, int *cols)
@@ -218,11 +241,14 @@ void tdm_terminal_suspend(struct tdm_terminal *terminal)
 	tdm_guard_restores(OUT, NULL, NULL, 0);
 	endwin();
 	tcsetattr(OUT, TCSANOW, &terminal->settings);
+	terminal->is_suspended = true;
 }
 
 void tdm_terminal_resume(struct tdm_terminal *terminal)
 {
-	tcgetattr(OUT, &terminal->settings); /* the shell may have changed them */
+	if (terminal->is_suspended) /* then they are not ours, and the shell may have changed them */
+		tcgetattr(OUT, &terminal->settings);
+	terminal->is_suspended = false;
 	reset_prog_mode();
 	refresh();
 	tdm_guard_restores(OUT, &terminal->settings, terminal->leave, terminal->leave_len);
@@ -268,12 +294,6 @@ static void show_row(struct tdm_terminal *terminal, const struct tdm_canvas *can
 		to++;
 	for (int col = from; col < to;)
 		col = put_run(terminal, canvas, row, col, to);
-}
-
-static bool can_write(void)
-{
-	struct pollfd out = { .fd = OUT, .events = POLLOUT };
-	return poll(&out, 1, 0) > 0 && (out.revents & POLLOUT) != 0;
 }
 
 bool tdm_terminal_show(struct tdm_terminal *terminal, const struct tdm_canvas *canvas)

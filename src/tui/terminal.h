@@ -49,6 +49,7 @@ int tdm_terminal_open(
 void tdm_terminal_close(struct tdm_terminal *terminal); /* the terminal is as it was; NULL is allowed */
 
 bool tdm_terminal_is_utf8(const struct tdm_terminal *terminal);
+void tdm_terminal_colour(struct tdm_terminal *terminal, bool wanted); /* if it has any */
 void tdm_terminal_size(const struct tdm_terminal *terminal, int *rows, int *cols);
 void tdm_terminal_resized(struct tdm_terminal *terminal); /* the size has changed */
 void tdm_terminal_suspend(struct tdm_terminal *terminal); /* gives it back for a while */

@@ -48,6 +48,7 @@ static void fit_size(struct loop *loop)
 
 static void draw(struct loop *loop)
 {
+	tdm_terminal_colour(loop->terminal, !loop->app.options.no_colour);
 	if (loop->app.redraw_all)
 		tdm_terminal_redraw(loop->terminal);
 	loop->app.redraw_all = false;

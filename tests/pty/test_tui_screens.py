@@ -47,6 +47,12 @@ class Overview(unittest.TestCase):
             s.send("home")
             s.wait_for(" 0   n150")
 
+    def test_the_only_device_can_be_opened(self):
+        with start() as s:
+            s.wait_for("1000 anna")
+            s.send("tab", "enter")
+            s.wait_for("L1 of one core")
+
     def test_two_columns_when_it_is_wide(self):
         with start("devices=4", cols=180, rows=50) as s:
             s.wait_for("1000 anna")
@@ -220,7 +226,7 @@ class Processes(unittest.TestCase):
             s.wait_for(" USER ")
             s.send("f2")
             s.wait_for("[x] column USER")
-            s.send("down", "down", "down", "down", " ", "esc")
+            s.send("down", "down", "down", "down", "down", " ", "esc")
             s.wait(lambda text: "Setup:" not in text and " USER " not in text, "the column to go")
 
     def test_interval_and_characters_can_be_changed(self):
@@ -230,15 +236,26 @@ class Processes(unittest.TestCase):
             s.wait_for("Setup:")
             s.send("right")
             s.wait_for("every 0.2 s")
-            s.send("down", " ", "esc")
+            s.send("down", "down", " ", "esc")
             s.wait(lambda text: text.isascii(), "ASCII only")
+
+    def test_colours_can_be_switched_off_and_on(self):
+        def colours(s):
+            return {s.screen.buffer[y][x].fg for y in range(s.rows) for x in range(s.cols)}
+        with start("no_colour=1") as s:
+            s.wait_for("1000 anna")
+            self.assertEqual(colours(s), {"default"})
+            s.send("f2", "down", " ")
+            s.wait(lambda _: len(colours(s)) > 4, "colours")
+            s.send(" ")
+            s.wait(lambda _: colours(s) == {"default"}, "no colour")
 
     def test_vi_keys(self):
         with start() as s:
             s.wait_for("1000 anna")
             s.send("f2")
             s.wait_for("Setup:")
-            s.send("down", "down", " ", "esc")
+            s.send("down", "down", "down", " ", "esc")
             s.wait_without("Setup:")
             s.send("j", "j", "k")
             self.chosen_is(s, 1001)

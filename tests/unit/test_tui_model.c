@@ -123,8 +123,8 @@ static void layouts_use_all_rows_and_no_more(void **state)
 		for (int cols = 1; cols <= 300; cols += 13)
 			for (size_t devices = 0; devices <= 40; devices++)
 				for (int most = 0; most < TDM_DETAIL_COUNT; most++) {
-					struct tdm_layout l =
-						tdm_layout_compute(rows, cols, devices, (enum tdm_detail)most);
+					struct tdm_layout l = tdm_layout_compute(
+						rows, cols, devices, devices * 3 % 50, (enum tdm_detail)most);
 					int whole = rows < 0 ? 0 : rows;
 					assert_true(l.device_rows >= 0 && l.process_rows >= 0);
 					assert_int_equal(l.device_rows + l.process_rows, whole);
@@ -137,8 +137,11 @@ static void layouts_use_all_rows_and_no_more(void **state)
 						assert_true(
 							(size_t)(l.device_rows / l.block_rows * l.columns) >= devices);
 				}
-	assert_int_equal(tdm_layout_compute(40, 120, 1, TDM_DETAIL_FULL).detail, TDM_DETAIL_FULL);
-	assert_int_equal(tdm_layout_compute(40, 120, 32, TDM_DETAIL_FULL).detail, TDM_DETAIL_LINE);
+	assert_int_equal(tdm_layout_compute(40, 120, 1, 100, TDM_DETAIL_FULL).detail, TDM_DETAIL_FULL);
+	assert_int_equal(tdm_layout_compute(40, 120, 32, 100, TDM_DETAIL_FULL).detail, TDM_DETAIL_LINE);
+	assert_int_equal(
+		tdm_layout_compute(30, 120, 3, 3, TDM_DETAIL_FULL).detail, TDM_DETAIL_KINDS); /* few processes */
+	assert_int_equal(tdm_layout_compute(30, 120, 3, 30, TDM_DETAIL_FULL).detail, TDM_DETAIL_SHORT);
 }
 
 static void lists_keep_their_line_in_the_window(void **state)
@@ -179,30 +182,6 @@ static void a_page_ends_where_it_ends(void **state)
 	expect_row(&canvas, 0, "2         ");
 	expect_row(&canvas, 3, "5         ");
 	tdm_canvas_done(&canvas);
-}
-
-static void devices_are_found_by_all_their_names(void **state)
-{
-	(void)state;
-	struct tdm_overview_device device;
-	tdm_overview_device_init(&device);
-	device.number = 3;
-	device.node = 5;
-	device.has_chip_id = true;
-	device.chip_id = 0xabc;
-	strcpy(device.pci, "0000:C1:00.0");
-	static const char *const good[] = { "", "3", "/dev/tenstorrent/5", "0000:c1:00.0", "c1:00.0", "2748", "0xabc",
-		"0xABC" };
-	static const char *const bad[] = { "5", "/dev/tenstorrent/3", "00.0", "0x", "0xabcd", "0xabcx", "-1", "3 ",
-		"c1" };
-	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
-		assert_true(tdm_pick_device(&device, good[i]));
-	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-		assert_false(tdm_pick_device(&device, bad[i]));
-	device.number = -1;
-	assert_true(tdm_pick_device(&device, "5"));
-	device.node = -1;
-	assert_false(tdm_pick_device(&device, "-1"));
 }
 
 /* Two devices; three processes: one on both, one on the second, one that holds nothing that is known. */
@@ -408,7 +387,6 @@ int main(void)
 		cmocka_unit_test(layouts_use_all_rows_and_no_more),
 		cmocka_unit_test(lists_keep_their_line_in_the_window),
 		cmocka_unit_test(a_page_ends_where_it_ends),
-		cmocka_unit_test(devices_are_found_by_all_their_names),
 		cmocka_unit_test(processes_are_sorted_filtered_and_put_in_a_tree),
 		cmocka_unit_test(sums_over_devices_know_what_they_are),
 		cmocka_unit_test(events_are_kept_up_to_a_limit_and_chosen),

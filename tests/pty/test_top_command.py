@@ -1,0 +1,88 @@
+"""`tidemark top` itself: a program with a ledger, and a machine where the runtime's shared memory is all there is."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from screen import Screen
+
+COMMAND = os.environ["TIDEMARK_COMMAND"]
+TOOLS = pathlib.Path(os.environ["TUI_FIXTURE"]).parent
+FAKE_MACHINE = pathlib.Path(__file__).resolve().parents[1] / "cli" / "fake_machine"
+
+
+class Top(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory(prefix="tidemark-pty.")
+        self.addCleanup(holder.cleanup)
+        self.root = pathlib.Path(holder.name)
+        for name in ("ledgers", "m/sys", "m/proc", "m/shm"):
+            (self.root / name).mkdir(parents=True)
+        self.env = {"TIDEMARK_DIR": str(self.root / "ledgers"), "TIDEMARK_SHM_DIR": str(self.root / "m/shm"),
+                    "TIDEMARK_SYSFS_ROOT": str(self.root / "m/sys")}
+
+    def top(self, *options, **env):
+        return Screen([COMMAND, "top", "-r", "100", *options], 50, 150, env={**self.env, **env})
+
+    def tracked(self):
+        program = subprocess.Popen([TOOLS / "tracked", "wait"], env={**os.environ, **self.env, "TIDEMARK": "1"},
+                                   stdout=subprocess.PIPE)
+        self.addCleanup(program.stdout.close)
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        self.assertEqual(program.stdout.readline(), b"ready\n")
+        return program
+
+    def test_a_program_with_a_ledger(self):
+        program = self.tracked()
+        with self.top() as s:
+            s.wait(lambda text: re.search(rf"^ +{program.pid} ", text, re.M), "the program")
+            s.wait_all("n150", "chip 0x1234", "ledger", "of 12 GiB")
+            s.send("enter")
+            s.wait(lambda text: re.search(r"\d+ buffers", text) and f" {program.pid}  " in text, "its buffers")
+            s.send("2")
+            s.wait_all("DRAM by address: 12 banks of 1 GiB", "Largest holes")
+            s.send("1", "k")
+            s.wait_for(f"Signal to {program.pid} tracked?")
+            s.send("enter")
+            s.wait_for(f"SIGTERM was sent to {program.pid}")
+            self.assertEqual(program.wait(60), -signal.SIGTERM)
+            s.wait(lambda text: not re.search(rf"^ +{program.pid} ", text, re.M), "it to go")
+            s.send("q")
+            self.assertEqual(s.wait_end(), 0)
+
+    def test_what_an_untouched_runtime_publishes(self):
+        for args in (["card", "0", "0000:01:00.0", "n150", "wormhole", "0100018611902010"],
+                     ["process", "4242", "python3", "0"],
+                     ["region", str(0x0100018611902010), "0", f"dram={5 << 30}", f"l1={75 << 20}", "4242"]):
+            subprocess.run([FAKE_MACHINE, self.root / "m", *args], check=True)
+        with self.top(TIDEMARK_PROC_ROOT=str(self.root / "m/proc")) as s:
+            s.wait_all("n150", "/dev/tenstorrent/0", "0000:01:00.0", "metal_shm", "5 GiB of", "4242")
+            s.send("enter")
+            s.wait_all("4242", "python3", "source", "metal_shm")
+            s.send("2")
+            s.wait_for("No map:")
+            s.send("4")
+            s.wait_for("No event yet")
+
+    def test_only_one_process(self):
+        first, second = self.tracked(), self.tracked()
+        with self.top("-p", str(second.pid)) as s:
+            s.wait(lambda text: re.search(rf"^ +{second.pid} ", text, re.M), "the program")
+            self.assertNotRegex(s.text(), rf"(?m)^ +{first.pid} ")
+
+    def test_it_reads_only_when_told_so(self):
+        program = self.tracked()
+        with self.top("--read-only") as s:
+            s.wait(lambda text: re.search(rf"^ +{program.pid} ", text, re.M), "the program")
+            s.send("k")
+            s.wait_for("read only")
+            self.assertIsNone(program.poll())
+
+
+if __name__ == "__main__":
+    unittest.main()
