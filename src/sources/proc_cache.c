@@ -7,12 +7,12 @@
 enum { PROCESSES_MAX = 65536 };
 
 /* Name and command line change with an exec, and the name whenever a program likes. */
-#define KEPT_NS        (10 * TDM_NS_PER_S)
-#define FROM_ELSEWHERE UINT64_MAX
+#define KEPT_NS (10 * TDM_NS_PER_S)
 
 struct known {
 	int32_t pid;
-	uint64_t whole_ns;  /* the round in which all of it was read; FROM_ELSEWHERE: put, not read */
+	uint64_t whole_ns;  /* the round in which all of it was last read or put */
+	bool was_put;       /* somebody else said it */
 	uint64_t answer_ns; /* the round in which /proc was last asked; 0: never */
 	uint64_t wanted_ns; /* the round in which it was last put or kept */
 	struct tdm_proc_facts facts;
@@ -90,19 +90,27 @@ static struct known *find_or_add(struct tdm_proc_cache *cache, int32_t pid)
 	return known;
 }
 
+static bool is_same(const struct tdm_proc_facts *a, const struct tdm_proc_facts *b)
+{
+	return a->err == b->err && a->start_time == b->start_time && a->uid == b->uid &&
+	       strcmp(a->comm, b->comm) == 0 && strcmp(a->command, b->command) == 0;
+}
+
 void tdm_proc_cache_put(struct tdm_proc_cache *cache, int32_t pid, uint64_t start_time, uint32_t uid, const char *comm,
 	const char *command)
 {
 	struct known *known = find_or_add(cache, pid);
 	if (known == NULL)
 		return;
-	known->wanted_ns = cache->now_ns;
-	if (known->whole_ns == FROM_ELSEWHERE && known->facts.start_time == start_time)
+	struct tdm_proc_facts said = { .state = '?', .uid = uid, .start_time = start_time };
+	tdm_str_shown(tdm_str_of(comm), said.comm, sizeof said.comm);
+	tdm_str_shown(tdm_str_of(command), said.command, sizeof said.command);
+	known->wanted_ns = known->whole_ns = cache->now_ns;
+	if (known->was_put && is_same(&known->facts, &said))
 		return;
-	*known = (struct known){ .pid = pid, .whole_ns = FROM_ELSEWHERE, .wanted_ns = cache->now_ns };
-	known->facts = (struct tdm_proc_facts){ .state = '?', .uid = uid, .start_time = start_time };
-	tdm_str_shown(tdm_str_of(comm), known->facts.comm, sizeof known->facts.comm);
-	tdm_str_shown(tdm_str_of(command), known->facts.command, sizeof known->facts.command);
+	known->was_put = true;
+	known->answer_ns = 0;
+	known->facts = said;
 }
 
 const struct tdm_proc_facts *tdm_proc_cache_answer(const struct tdm_proc_cache *cache, int32_t pid)
@@ -116,8 +124,7 @@ const struct tdm_proc_facts *tdm_proc_cache_known(const struct tdm_proc_cache *c
 	const struct known *known = find(cache, pid);
 	if (known == NULL || known->facts.err != 0 || known->facts.text_err != 0 || known->facts.start_time == 0)
 		return NULL;
-	bool is_old = known->whole_ns != FROM_ELSEWHERE && cache->now_ns - known->whole_ns > KEPT_NS;
-	return is_old ? NULL : &known->facts;
+	return cache->now_ns - known->whole_ns > KEPT_NS ? NULL : &known->facts;
 }
 
 void tdm_proc_cache_keep(struct tdm_proc_cache *cache, int32_t pid, const struct tdm_proc_facts *facts, bool whole)
@@ -127,6 +134,8 @@ void tdm_proc_cache_keep(struct tdm_proc_cache *cache, int32_t pid, const struct
 		return;
 	known->facts = *facts;
 	known->answer_ns = known->wanted_ns = cache->now_ns;
-	if (whole)
+	if (whole) {
 		known->whole_ns = cache->now_ns;
+		known->was_put = false;
+	}
 }
