@@ -132,7 +132,7 @@ static void test_driver_alone(void **state)
 	ASSERT_U64(find_holding(o, 100, 0)->kinds[0].used, UNKNOWN);
 	assert_int_equal(find_holding(o, 100, 0)->kinds[0].from, TDM_FROM_NONE);
 	/* What the driver's list cannot tell. */
-	assert_non_null(find_problem(o, "cannot be seen from this pid namespace"));
+	assert_non_null(find_problem(o, "1 times by processes outside of this pid namespace"));
 	assert_non_null(find_problem(o, "1 lines cannot be used"));
 	/* A card that the tables do not know. */
 	assert_string_equal(o->devices[1].card, "q7");

@@ -281,7 +281,7 @@ static void test_denied(void **state)
 	assert_int_equal(find_problem(o, strrchr(world_ledger_path(&w, w.holders[closed]), '/'))->err, -EACCES);
 	assert_int_equal(find_problem(o, "tt_device_")->err, -EACCES);
 	assert_int_equal(find_problem(o, "tidemark.run.1.x")->err, -EACCES);
-	assert_int_equal(find_problem(o, "have it open")->err, -EACCES);
+	assert_int_equal(find_problem(o, "have the card open")->err, -EACCES);
 	assert_int_equal(o->problem_count, 4);
 	world_done(&w);
 }
