@@ -220,6 +220,7 @@ static void place_process(const struct tdm_ledger_watch *watch, struct tdm_watch
 	else if (holder != 0)
 		item->pid = holder;
 	item->in_container = !same && item->pid != item->who.pid;
+	item->holds_lock = holder != 0 && holder == item->pid;
 }
 
 /* Takes what the process left, and closes: nothing will change any more. */

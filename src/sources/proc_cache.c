@@ -12,7 +12,6 @@ enum { PROCESSES_MAX = 65536 };
 struct known {
 	int32_t pid;
 	uint64_t whole_ns;  /* the round in which all of it was last read or put */
-	bool was_put;       /* somebody else said it */
 	uint64_t answer_ns; /* the round in which /proc was last asked; 0: never */
 	uint64_t wanted_ns; /* the round in which it was last put or kept */
 	struct tdm_proc_facts facts;
@@ -90,27 +89,17 @@ static struct known *find_or_add(struct tdm_proc_cache *cache, int32_t pid)
 	return known;
 }
 
-static bool is_same(const struct tdm_proc_facts *a, const struct tdm_proc_facts *b)
-{
-	return a->err == b->err && a->start_time == b->start_time && a->uid == b->uid &&
-	       strcmp(a->comm, b->comm) == 0 && strcmp(a->command, b->command) == 0;
-}
-
-void tdm_proc_cache_put(struct tdm_proc_cache *cache, int32_t pid, uint64_t start_time, uint32_t uid, const char *comm,
-	const char *command)
+void tdm_proc_cache_put(struct tdm_proc_cache *cache, int32_t pid, const struct tdm_proc_facts *facts, bool runs)
 {
 	struct known *known = find_or_add(cache, pid);
 	if (known == NULL)
 		return;
-	struct tdm_proc_facts said = { .state = '?', .uid = uid, .start_time = start_time };
-	tdm_str_shown(tdm_str_of(comm), said.comm, sizeof said.comm);
-	tdm_str_shown(tdm_str_of(command), said.command, sizeof said.command);
+	/* An answer of /proc itself in this round stands. */
+	if (known->answer_ns != cache->now_ns || known->answer_ns == 0) {
+		known->facts = *facts;
+		known->answer_ns = runs ? cache->now_ns : 0;
+	}
 	known->wanted_ns = known->whole_ns = cache->now_ns;
-	if (known->was_put && is_same(&known->facts, &said))
-		return;
-	known->was_put = true;
-	known->answer_ns = 0;
-	known->facts = said;
 }
 
 const struct tdm_proc_facts *tdm_proc_cache_answer(const struct tdm_proc_cache *cache, int32_t pid)
@@ -134,8 +123,6 @@ void tdm_proc_cache_keep(struct tdm_proc_cache *cache, int32_t pid, const struct
 		return;
 	known->facts = *facts;
 	known->answer_ns = known->wanted_ns = cache->now_ns;
-	if (whole) {
+	if (whole)
 		known->whole_ns = cache->now_ns;
-		known->was_put = false;
-	}
 }

@@ -599,14 +599,20 @@ static void test_reused_pid(void **state)
 	struct world w;
 	world_init(&w);
 	world_card(&w, 0, "n150", WORLD_CHIP);
-	int a = put_ledger(&w, 1000);
-	char text[32];
-	snprintf(text, sizeof text, "%d\n", a);
-	world_opens(&w, 0, text);
+	/* Another process has the lock: the ledger alone says that 400 is its writer's number. */
+	struct builder b;
+	uint64_t device = world_begin_ledger(&b, 0, WORLD_CHIP);
+	world_alloc(&b, device, TDM_KIND_DRAM, 1, 0, 1000);
+	const int a = 400;
+	world_dead_ledger(&w, &b, a, false);
+	builder_done(&b);
+	w.holders[w.holder_count++] = world_hold(&w, a);
+	world_process(&w, a, WORLD_START, (int)geteuid());
+	world_opens(&w, 0, "400\n");
 	const struct tdm_overview *o = world_look(&w);
 	assert_int_equal(o->process_count, 1);
 	assert_int_equal(find_holding(o, a, 0)->descriptors, 1);
-	ASSERT_U64(o->devices[0].kinds[0].largest_free == UNKNOWN, false);
+	assert_true(o->devices[0].kinds[0].largest_free != UNKNOWN);
 	world_process(&w, a, WORLD_START + 1, (int)geteuid());
 	o = world_look_anew(&w);
 	assert_int_equal(o->process_count, 2);

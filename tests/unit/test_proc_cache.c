@@ -67,13 +67,20 @@ static void test_rounds(void **state)
 	tree_done(&tree);
 }
 
+static struct tdm_proc_facts said(uint64_t start)
+{
+	return (struct tdm_proc_facts){
+		.state = '?', .uid = 77, .start_time = start, .comm = "said", .command = "said --so"
+	};
+}
+
 /* What a ledger says of its process counts for that process only. */
 static void test_said(void **state)
 {
 	(void)state;
 	struct tree tree;
 	struct tdm_proc_root root;
-	struct tdm_proc_facts facts;
+	struct tdm_proc_facts facts, ten = said(500), eleven = said(999), twelve = said(502);
 	uint64_t now = 100 * TDM_NS_PER_S;
 	tree_init(&tree);
 	put(&tree, 10, 500, "proc", 'R');
@@ -82,11 +89,11 @@ static void test_said(void **state)
 	root.cache = tdm_proc_cache_new();
 	for (int round = 0; round < 3; round++) {
 		tdm_proc_cache_round(root.cache, now += TDM_NS_PER_S);
-		tdm_proc_cache_put(root.cache, 10, 500, 77, "said", "said --so\n");
-		tdm_proc_cache_put(root.cache, 11, 999, 77, "said", "said --so");
-		tdm_proc_cache_put(root.cache, 12, 502, 77, "said", "said --so");
+		tdm_proc_cache_put(root.cache, 10, &ten, false);
+		tdm_proc_cache_put(root.cache, 11, &eleven, false);
+		tdm_proc_cache_put(root.cache, 12, &twelve, false);
 		assert_string_equal(name_of(&root, 10, &facts), "said");
-		assert_string_equal(facts.command, "said --so?");
+		assert_string_equal(facts.command, "said --so");
 		assert_int_equal(facts.uid, 77);
 		assert_int_equal(facts.state, 'R');
 		assert_string_equal(name_of(&root, 11, &facts), "proc");
@@ -94,10 +101,18 @@ static void test_said(void **state)
 		tdm_proc_facts_read(&root, 12, &facts);
 		assert_int_equal(facts.err, -ENOENT);
 	}
+	/* One that is known to run is not looked for. */
+	tdm_proc_cache_round(root.cache, now += TDM_NS_PER_S);
+	tdm_proc_cache_put(root.cache, 12, &twelve, true);
+	assert_string_equal(name_of(&root, 12, &facts), "said");
+	assert_int_equal(facts.err, 0);
+	tdm_proc_cache_round(root.cache, now += TDM_NS_PER_S);
+	tdm_proc_facts_read(&root, 12, &facts);
+	assert_int_equal(facts.err, -ENOENT);
 	/* Many come and go. */
 	for (int i = 0; i < 5000; i++) {
 		tdm_proc_cache_round(root.cache, now += TDM_NS_PER_S);
-		tdm_proc_cache_put(root.cache, 20 + i, 1, 77, "said", "");
+		tdm_proc_cache_put(root.cache, 20 + i, &ten, true);
 		if (i % 100 == 99)
 			assert_string_equal(name_of(&root, 10, &facts), "proc"); /* nobody says it any more */
 	}
