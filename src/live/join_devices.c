@@ -163,20 +163,19 @@ static bool is_only_sign(const struct tdm_live *live, const struct tdm_metal_reg
 	       region->status != TDM_METAL_NOT_A_FILE && tdm_map_find(&live->by_chip, region->name_id) == TDM_MAP_NONE;
 }
 
-static int add_region(struct tdm_live *live, uint32_t i)
+static void add_region(struct tdm_live *live, uint32_t i, bool readable)
 {
 	const struct tdm_metal_region *region = &live->metal.now.regions[i];
-	bool readable = region->status == TDM_METAL_OK;
 	uint32_t at = UINT32_MAX;
-	if (!readable && !is_only_sign(live, region))
-		return 0;
+	if ((region->status == TDM_METAL_OK) != readable || (!readable && !is_only_sign(live, region)))
+		return;
 	if (readable && region->id_sort == TDM_METAL_ID_CHIP)
 		at = find_chip(live, region->asic_id);
 	/* A second region of the same chip is damaged, or a lie: it stays apart. */
 	if (at == UINT32_MAX || live->overview.devices[at].region != UINT32_MAX)
 		at = add_device(live, key_of(SORT_REGION, tdm_str_hash(tdm_str_of(region->name))));
 	if (at == UINT32_MAX)
-		return 0;
+		return;
 	struct tdm_overview_device *device = &live->overview.devices[at];
 	device->region = i;
 	device->sources |= UINT32_C(1) << TDM_FROM_METAL_SHM;
@@ -185,7 +184,6 @@ static int add_region(struct tdm_live *live, uint32_t i)
 		device->updated_ns = region->updated_ns;
 		set_chips(device, region);
 	}
-	return 0;
 }
 
 /* The device that a ledger speaks of, a new one only if `may_add`. */
@@ -380,8 +378,8 @@ int tdm_live_join_devices(struct tdm_live *live)
 	forget_memos(live);
 	for (size_t i = 0; i < live->host.card_count && err == 0; i++)
 		err = add_card(live, (uint32_t)i);
-	for (size_t i = 0; i < live->metal.now.count && err == 0; i++)
-		err = add_region(live, (uint32_t)i);
+	for (size_t i = 0; i < live->metal.now.count; i++)
+		add_region(live, (uint32_t)i, true);
 	if (err == 0 && live->ledgers.count > live->item_cap) {
 		size_t cap = live->ledgers.cap;
 		void *devices = realloc(live->item_devices, cap * sizeof *live->item_devices);
@@ -395,6 +393,8 @@ int tdm_live_join_devices(struct tdm_live *live)
 		add_item(live, i);
 	for (size_t i = 0; i < live->ledgers.count && err == 0; i++)
 		add_ended(live, i);
+	for (size_t i = 0; i < live->metal.now.count; i++)
+		add_region(live, (uint32_t)i, false);
 	if (live->out_of_memory)
 		err = -ENOMEM;
 	if (err == 0)
