@@ -170,8 +170,8 @@ static uint32_t device_of(const struct bench_load_plan *plan, uint32_t process, 
 
 static void keep_busy(const struct bench_load_plan *plan, uint32_t process, uint64_t *seed)
 {
-	uint64_t count = buffers_of(plan, process), step = device_count(plan, process);
-	for (uint64_t next = 0;; next += step) { /* so that an id stays on its device */
+	uint64_t count = buffers_of(plan, process), next = 0;
+	for (;;) {
 		for (int i = 0; i < BATCH; i++, next++) {
 			uint64_t id = 1 + next % count;
 			uint32_t device = device_of(plan, process, id);

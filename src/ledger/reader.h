@@ -107,12 +107,12 @@ int tdm_ledger_buffers(
 	struct tdm_ledger *ledger, size_t device, struct tdm_ledger_buffer **buffers, size_t *count, bool *exact);
 
 /*
- * Gives every live buffer of a device to `each`, without what belongs to its slot: less work than tdm_ledger_buffers,
- * and no memory. Slots are checked as in struct tdm_ledger_buffer. It is one pass: of a busy writer, some may be of a
- * later moment than others, and *exact is false. 0, -errno or TDM_ECORRUPT.
+ * Gives the live buffers of a device to `each`, several at a time, without what belongs to their slots: less work than
+ * tdm_ledger_buffers, and no memory. Slots are checked as in struct tdm_ledger_buffer. It is one pass: of a busy
+ * writer, some may be of a later moment than others, and *exact is false. 0, -errno or TDM_ECORRUPT.
  */
 int tdm_ledger_slots(struct tdm_ledger *ledger, size_t device,
-	void (*each)(void *context, const struct tdm_ledger_slot *slot), void *context, bool *exact);
+	void (*each)(void *context, const struct tdm_ledger_slot *slots, size_t count), void *context, bool *exact);
 
 /*
  * The recent events of a device with numbers above `after`, oldest first; at most `cap`. Returns how many, or a

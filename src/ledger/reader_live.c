@@ -175,26 +175,24 @@ int tdm_ledger_buffers(
 
 /* What a walk over the slots has given out so far. */
 struct tally {
-	void (*each)(void *context, const struct tdm_ledger_slot *slot);
+	void (*each)(void *context, const struct tdm_ledger_slot *slots, size_t count);
 	void *context;
-	uint64_t refused;
 	struct {
 		uint64_t buffers, bytes;
 	} sums[TDM_KIND_COUNT];
 };
 
-static void give_slot(struct tally *tally, const struct tdm_ledger_slot *slot)
+/* Whether the slot is a buffer that lives and can be; it is counted then. */
+static inline bool take_slot(struct tally *tally, const struct tdm_ledger_slot *slot, uint64_t seq)
 {
 	uint64_t reserved = 0;
 	bool is_view = slot->banks == 0 || (slot->flags & TDM_SLOT_VIEW) != 0;
-	if (slot->kind >= TDM_KIND_COUNT ||
-		(!is_view && __builtin_mul_overflow(slot->bank_bytes, (uint64_t)slot->banks, &reserved))) {
-		tally->refused++;
-		return;
-	}
+	if (!slot_lives(slot, seq) || slot->kind >= TDM_KIND_COUNT ||
+		(!is_view && __builtin_mul_overflow(slot->bank_bytes, (uint64_t)slot->banks, &reserved)))
+		return false;
 	tally->sums[slot->kind].buffers++;
 	tally->sums[slot->kind].bytes += reserved; /* may wrap, as in equals_counts */
-	tally->each(tally->context, slot);
+	return true;
 }
 
 static int walk_segment(
@@ -202,13 +200,19 @@ static int walk_segment(
 {
 	struct tdm_ledger_slot slots[CHUNK_SLOTS];
 	for (uint64_t at = 0; (at = skip_hole(ledger, offset, at, count)) < count;) {
-		size_t n = count - at < CHUNK_SLOTS ? (size_t)(count - at) : CHUNK_SLOTS;
+		size_t n = count - at < CHUNK_SLOTS ? (size_t)(count - at) : CHUNK_SLOTS, first = 0;
 		int err = tdm_ledger_read(ledger, offset + at * sizeof *slots, slots, n * sizeof *slots);
 		if (err != 0)
 			return err;
-		for (size_t i = 0; i < n; i++)
-			if (slot_lives(&slots[i], seq))
-				give_slot(tally, &slots[i]);
+		for (size_t i = 0; i < n; i++) {
+			if (take_slot(tally, &slots[i], seq))
+				continue;
+			if (i != first)
+				tally->each(tally->context, slots + first, i - first);
+			first = i + 1;
+		}
+		if (n != first)
+			tally->each(tally->context, slots + first, n - first);
 		at += n;
 	}
 	return 0;
@@ -237,7 +241,7 @@ static bool tally_equals(const struct tally *tally, const struct tdm_ledger_coun
 }
 
 int tdm_ledger_slots(struct tdm_ledger *ledger, size_t device,
-	void (*each)(void *context, const struct tdm_ledger_slot *slot), void *context, bool *exact)
+	void (*each)(void *context, const struct tdm_ledger_slot *slots, size_t count), void *context, bool *exact)
 {
 	struct tally tally = { .each = each, .context = context };
 	*exact = false;

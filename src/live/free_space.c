@@ -53,7 +53,7 @@ struct look {
 };
 
 /* Where a slot lies in its memory; false when nowhere. */
-static bool place_slot(const struct memory *memory, const struct tdm_ledger_slot *slot, struct tdm_span *span)
+static inline bool place_slot(const struct memory *memory, const struct tdm_ledger_slot *slot, struct tdm_span *span)
 {
 	uint64_t end = tdm_live_plus(slot->address, slot->bank_bytes);
 	if (memory->size == 0 || slot->bank_bytes == 0 || end <= memory->base ||
@@ -64,14 +64,13 @@ static bool place_slot(const struct memory *memory, const struct tdm_ledger_slot
 	return true;
 }
 
-static bool is_own(const struct tdm_ledger_slot *slot)
+static inline bool is_own(const struct tdm_ledger_slot *slot)
 {
 	return slot->banks != 0 && (slot->flags & TDM_SLOT_VIEW) == 0;
 }
 
-static void take_slot(void *context, const struct tdm_ledger_slot *slot)
+static inline void take_slot(struct look *look, const struct tdm_ledger_slot *slot)
 {
-	struct look *look = context;
 	struct tdm_span span;
 	bool has_address = (slot->flags & TDM_SLOT_NO_ADDRESS) == 0;
 	if (!is_own(slot))
@@ -97,6 +96,12 @@ static void take_slot(void *context, const struct tdm_ledger_slot *slot)
 	bucket->end = span.end > bucket->end ? span.end : bucket->end;
 }
 
+static void take_slots(void *context, const struct tdm_ledger_slot *slots, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		take_slot(context, &slots[i]);
+}
+
 static uint64_t longest_gap(const struct memory *memory)
 {
 	uint64_t longest = 0, reached = 0;
@@ -113,9 +118,8 @@ static uint64_t longest_gap(const struct memory *memory)
 
 /* Sorted, for the rare case. */
 
-static void collect_slot(void *context, const struct tdm_ledger_slot *slot)
+static void collect_slot(struct look *look, const struct tdm_ledger_slot *slot)
 {
-	struct look *look = context;
 	struct tdm_span span;
 	if (slot->kind != look->kind || !is_own(slot) || (slot->flags & TDM_SLOT_NO_ADDRESS) != 0 ||
 		!place_slot(&look->memories[slot->kind], slot, &span))
@@ -124,6 +128,12 @@ static void collect_slot(void *context, const struct tdm_ledger_slot *slot)
 		look->out_of_memory = true;
 	else
 		look->spans[look->span_count++] = span;
+}
+
+static void collect_slots(void *context, const struct tdm_ledger_slot *slots, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		collect_slot(context, &slots[i]);
 }
 
 static int by_from(const void *a, const void *b)
@@ -187,8 +197,8 @@ static uint64_t longest_sorted(const struct look *look, uint64_t size)
 /* Looking at a device. */
 
 /* Gives every buffer on the device to `each`. */
-static int walk_device(struct tdm_live *live, size_t d, void (*each)(void *context, const struct tdm_ledger_slot *slot),
-	struct look *look)
+static int walk_device(struct tdm_live *live, size_t d,
+	void (*each)(void *context, const struct tdm_ledger_slot *slots, size_t count), struct look *look)
 {
 	int err = 0;
 	for (size_t i = 0; i < live->ledgers.count && err == 0; i++) {
@@ -229,7 +239,7 @@ static int sort_memory(struct tdm_live *live, size_t d, unsigned k, struct look 
 {
 	look->kind = k;
 	look->span_count = 0;
-	int err = walk_device(live, d, collect_slot, look);
+	int err = walk_device(live, d, collect_slots, look);
 	if (err == 0)
 		err = sort_spans(look);
 	if (err == 0)
@@ -246,7 +256,7 @@ static int compute(struct tdm_live *live, size_t d)
 	for (unsigned k = 0; k < TDM_FREE_KINDS && err == 0; k++)
 		err = start_memory(live, &device->kinds[k], k, &look.memories[k]);
 	if (err == 0)
-		err = walk_device(live, d, take_slot, &look);
+		err = walk_device(live, d, take_slots, &look);
 	for (unsigned k = 0; k < TDM_FREE_KINDS && err == 0; k++) {
 		const struct memory *memory = &look.memories[k];
 		memo->largest[k] = TDM_BYTES_UNKNOWN;

@@ -45,8 +45,10 @@ static uint32_t add_device(struct tdm_live *live, uint64_t key)
 	}
 	if (tdm_live_reserve(
 		    (void **)&live->overview.devices, &live->device_cap, at + 1, sizeof *live->overview.devices) != 0 ||
-		tdm_live_reserve((void **)&live->joined, &live->joined_cap, at + 1, sizeof *live->joined) != 0)
+		tdm_live_reserve((void **)&live->joined, &live->joined_cap, at + 1, sizeof *live->joined) != 0) {
+		live->out_of_memory = true;
 		return UINT32_MAX;
+	}
 	tdm_overview_device_init(&live->overview.devices[at]);
 	live->joined[at] = (struct tdm_joined){ .key = key };
 	live->overview.device_count = at + 1;
@@ -95,7 +97,7 @@ static int add_card(struct tdm_live *live, uint32_t i)
 	struct tdm_host_chip_id ids[TDM_HOST_CHIP_IDS_MAX];
 	uint32_t at = add_device(live, key_of(SORT_CARD, card->number));
 	if (at == UINT32_MAX)
-		return live->overview.device_count == TDM_LIVE_DEVICES_MAX ? 0 : -ENOMEM;
+		return 0;
 	struct tdm_overview_device *device = &live->overview.devices[at];
 	device->node = (int32_t)card->number;
 	device->host_card = i;
@@ -134,7 +136,7 @@ static uint32_t find_chip(struct tdm_live *live, uint64_t id)
 	} else if (at == TDM_MAP_NONE) {
 		at = add_device(live, key_of(SORT_CHIP, id));
 		if (at != UINT32_MAX && tdm_map_put(&live->by_chip, id, at) != 0)
-			return UINT32_MAX;
+			live->out_of_memory = true;
 	}
 	if (at != UINT32_MAX) {
 		live->overview.devices[at].has_chip_id = true;
@@ -161,20 +163,19 @@ static bool is_only_sign(const struct tdm_live *live, const struct tdm_metal_reg
 	       region->status != TDM_METAL_NOT_A_FILE && tdm_map_find(&live->by_chip, region->name_id) == TDM_MAP_NONE;
 }
 
-static int add_region(struct tdm_live *live, uint32_t i)
+static void add_region(struct tdm_live *live, uint32_t i, bool readable)
 {
 	const struct tdm_metal_region *region = &live->metal.now.regions[i];
-	bool readable = region->status == TDM_METAL_OK;
 	uint32_t at = UINT32_MAX;
-	if (!readable && !is_only_sign(live, region))
-		return 0;
+	if ((region->status == TDM_METAL_OK) != readable || (!readable && !is_only_sign(live, region)))
+		return;
 	if (readable && region->id_sort == TDM_METAL_ID_CHIP)
 		at = find_chip(live, region->asic_id);
 	/* A second region of the same chip is damaged, or a lie: it stays apart. */
 	if (at == UINT32_MAX || live->overview.devices[at].region != UINT32_MAX)
 		at = add_device(live, key_of(SORT_REGION, tdm_str_hash(tdm_str_of(region->name))));
 	if (at == UINT32_MAX)
-		return live->overview.device_count == TDM_LIVE_DEVICES_MAX ? 0 : -ENOMEM;
+		return;
 	struct tdm_overview_device *device = &live->overview.devices[at];
 	device->region = i;
 	device->sources |= UINT32_C(1) << TDM_FROM_METAL_SHM;
@@ -183,7 +184,6 @@ static int add_region(struct tdm_live *live, uint32_t i)
 		device->updated_ns = region->updated_ns;
 		set_chips(device, region);
 	}
-	return 0;
 }
 
 /* The device that a ledger speaks of, a new one only if `may_add`. */
@@ -205,7 +205,7 @@ static uint32_t find_view(struct tdm_live *live, const struct tdm_ledger_view *v
 	if (at == TDM_MAP_NONE) {
 		at = add_device(live, key_of(is_virtual ? SORT_VIRTUAL : SORT_NUMBER, number));
 		if (at != UINT32_MAX && tdm_map_put(&live->by_number, number, at) != 0)
-			return UINT32_MAX;
+			live->out_of_memory = true;
 		if (at != UINT32_MAX)
 			live->overview.devices[at].is_virtual = is_virtual;
 	}
@@ -374,11 +374,12 @@ int tdm_live_join_devices(struct tdm_live *live)
 	tdm_map_clear(&live->by_number);
 	live->overview.device_count = 0;
 	live->devices_cut = 0;
+	live->out_of_memory = false;
 	forget_memos(live);
 	for (size_t i = 0; i < live->host.card_count && err == 0; i++)
 		err = add_card(live, (uint32_t)i);
-	for (size_t i = 0; i < live->metal.now.count && err == 0; i++)
-		err = add_region(live, (uint32_t)i);
+	for (size_t i = 0; i < live->metal.now.count; i++)
+		add_region(live, (uint32_t)i, true);
 	if (err == 0 && live->ledgers.count > live->item_cap) {
 		size_t cap = live->ledgers.cap;
 		void *devices = realloc(live->item_devices, cap * sizeof *live->item_devices);
@@ -392,6 +393,10 @@ int tdm_live_join_devices(struct tdm_live *live)
 		add_item(live, i);
 	for (size_t i = 0; i < live->ledgers.count && err == 0; i++)
 		add_ended(live, i);
+	for (size_t i = 0; i < live->metal.now.count; i++)
+		add_region(live, (uint32_t)i, false);
+	if (live->out_of_memory)
+		err = -ENOMEM;
 	if (err == 0)
 		err = sort_devices(live);
 	for (size_t i = 0; i < live->overview.device_count && err == 0; i++)

@@ -3,12 +3,10 @@
  * time. A number alone is reused, and joins nothing. Then what each has on each device, source by source.
  */
 #include "live/live_parts.h"
-#include "base/clock.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static uint64_t identity_hash(int32_t pid, uint64_t start_time, uint32_t generation)
 {
@@ -43,15 +41,6 @@ static void set_user(struct tdm_live *live, struct tdm_overview_process *process
 	process->uid = uid;
 	snprintf(process->user, sizeof process->user, "%s", tdm_users_name(&live->users, uid));
 	process->is_foreign = uid != UINT32_MAX && uid != live->proc.uid;
-}
-
-/* When a process started, by the real-time clock, from its start in clock ticks since the machine did. */
-static uint64_t started_at(const struct tdm_live *live, uint64_t start_time)
-{
-	uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK), seconds = start_time / ticks;
-	if (start_time == 0 || live->proc.booted_ns == 0 || seconds > UINT32_MAX)
-		return 0;
-	return live->proc.booted_ns + seconds * TDM_NS_PER_S + start_time % ticks * TDM_NS_PER_S / ticks;
 }
 
 /* A process that was known before its ledger came, or is known after that is gone, keeps its handle. */
@@ -89,7 +78,7 @@ static int add_ledger_process(struct tdm_live *live, size_t i)
 	process->lost = item->who.lost;
 	process->faults = item->faults;
 	process->out_of_memory = item->out_of_memory;
-	process->started_ns = started_at(live, item->who.start_time);
+	process->started_ns = tdm_proc_started(&live->proc, item->who.start_time);
 	set_user(live, process, item->uid);
 	tdm_str_shown(tdm_str_of(item->who.comm), process->comm, sizeof process->comm);
 	tdm_str_shown(tdm_str_of(item->who.command), process->command, sizeof process->command);

@@ -124,6 +124,8 @@ static void list_files(struct tdm_ledger_watch *watch, uint64_t now_ns)
 	 */
 	if (watch->err == 0 || watch->err == -ENOENT)
 		drop_vanished(watch);
+	for (size_t i = 0; i < watch->count; i++)
+		watch->items[i]->is_listed = true;
 	uint64_t pause = (tdm_clock_ns() - begin) * LIST_SHARE;
 	watch->list_ns = now_ns + (pause > TDM_NS_PER_S ? pause : TDM_NS_PER_S);
 }
@@ -218,6 +220,7 @@ static void place_process(const struct tdm_ledger_watch *watch, struct tdm_watch
 	else if (holder != 0)
 		item->pid = holder;
 	item->in_container = !same && item->pid != item->who.pid;
+	item->holds_lock = holder != 0 && holder == item->pid;
 }
 
 /* Takes what the process left, and closes: nothing will change any more. */

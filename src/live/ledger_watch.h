@@ -25,6 +25,7 @@ struct tdm_watched {
 	struct tdm_process who; /* `life` is that of the last refresh */
 	int32_t pid;            /* as this process knows it; 0: not at all */
 	bool in_container;      /* it has another number itself */
+	bool holds_lock;        /* the process of that number holds the lock of a writer: it is this one, and runs */
 	uint32_t uid;           /* owner of the file */
 	uint64_t handle;        /* 0: none yet */
 	size_t device_high;     /* the most devices that it had */

@@ -78,7 +78,7 @@ static int read_host(struct tdm_live *live, uint64_t now_ns)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* A ledger says who its process is, so that /proc need not be asked. */
+/* A ledger says who its process is, and its lock that it runs, so that /proc need not be asked. */
 static void tell_cache(struct tdm_live *live, uint64_t now_ns)
 {
 	if (live->proc.cache == NULL)
@@ -86,9 +86,13 @@ static void tell_cache(struct tdm_live *live, uint64_t now_ns)
 	tdm_proc_cache_round(live->proc.cache, now_ns);
 	for (size_t i = 0; i < live->ledgers.count; i++) {
 		const struct tdm_watched *item = live->ledgers.items[i];
-		if (tdm_watched_runs(item) && item->pid != 0)
-			tdm_proc_cache_put(live->proc.cache, item->pid, item->who.start_time, item->uid, item->who.comm,
-				item->who.command);
+		struct tdm_proc_facts facts = { .state = '?', .uid = item->uid, .start_time = item->who.start_time };
+		if (!tdm_watched_runs(item) || item->pid == 0)
+			continue;
+		facts.started_ns = tdm_proc_started(&live->proc, facts.start_time);
+		tdm_str_shown(tdm_str_of(item->who.comm), facts.comm, sizeof facts.comm);
+		tdm_str_shown(tdm_str_of(item->who.command), facts.command, sizeof facts.command);
+		tdm_proc_cache_put(live->proc.cache, item->pid, &facts, item->holds_lock);
 	}
 }
 

@@ -101,6 +101,7 @@ struct tdm_live {
 	uint32_t *item_process;                       /* process of each ledger; UINT32_MAX: not listed */
 	size_t item_cap;
 	uint64_t devices_cut;
+	bool out_of_memory;
 	uint64_t (*left)[TDM_KIND_COUNT]; /* bytes that ended processes left, for each device */
 	uint32_t *order;                  /* parts by device, then where each device's end */
 	size_t left_cap, order_cap;

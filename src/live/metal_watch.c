@@ -6,6 +6,7 @@
 
 /* Judging takes at most this part of the time. */
 enum { JUDGE_SHARE = 50 };
+#define SILENCE_NS (60 * TDM_NS_PER_S)
 
 void tdm_metal_watch_done(struct tdm_metal_watch *watch)
 {
@@ -70,6 +71,31 @@ static void look_up_nested(struct tdm_metal_list *list, const struct tdm_proc_ro
 		}
 }
 
+/*
+ * A slot that was written while its pid is nobody's here belongs to a process that cannot be seen. It does not write
+ * each second: it counts as dead only when it has been silent for a while.
+ */
+static void keep_undecided(struct tdm_metal_list *list, const struct tdm_metal_list *before, uint64_t real_ns)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct tdm_metal_region *region = &list->regions[i];
+		const struct tdm_metal_region *old = find_same(before, i, region);
+		bool kept = false;
+		for (uint32_t k = 0; old != NULL && k < region->slot_count; k++) {
+			struct tdm_metal_slot *slot = &region->slots[k];
+			const struct tdm_metal_slot *was = find_slot(old, k, slot->idx);
+			if (slot->life != TDM_PROC_DEAD || slot->releases || was == NULL ||
+				was->life != TDM_PROC_UNKNOWN || was->nested_as != 0 || was->pid != slot->pid ||
+				slot->updated_ns == 0 || slot->updated_ns + SILENCE_NS < real_ns)
+				continue;
+			slot->life = TDM_PROC_UNKNOWN;
+			kept = true;
+		}
+		if (kept)
+			tdm_metal_sum(region);
+	}
+}
+
 int tdm_metal_watch_refresh(struct tdm_metal_watch *watch, const struct tdm_proc_root *root, uint64_t now_ns)
 {
 	struct tdm_metal_list oldest = watch->before;
@@ -84,7 +110,10 @@ int tdm_metal_watch_refresh(struct tdm_metal_watch *watch, const struct tdm_proc
 	}
 	if (!known) {
 		uint64_t begin = tdm_clock_ns();
+		struct timespec real;
+		clock_gettime(CLOCK_REALTIME, &real);
 		tdm_metal_judge(&watch->now, &watch->before, root);
+		keep_undecided(&watch->now, &watch->before, (uint64_t)real.tv_sec * TDM_NS_PER_S);
 		look_up_nested(&watch->now, root);
 		uint64_t pause = (tdm_clock_ns() - begin) * JUDGE_SHARE;
 		watch->judge_ns = now_ns + (pause > TDM_NS_PER_S ? pause : TDM_NS_PER_S);

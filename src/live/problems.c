@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -108,21 +109,24 @@ static void note_regions(struct list *list)
 
 static void note_card(struct list *list, const struct tdm_host_card *card)
 {
-	char place[64];
-	snprintf(place, sizeof place, "tenstorrent/%" PRIu32, card->number);
+	const struct tdm_live_options *options = &list->live->options;
+	char place[PATH_MAX];
+	snprintf(place, sizeof place, "%s/class/tenstorrent/tenstorrent!%" PRIu32, tdm_host_sysfs_path(options->sysfs),
+		card->number);
 	if (card->err != 0)
 		note(list, TDM_FROM_DRIVER, card->err, place, "the card's files cannot be read: %s",
 			tdm_err_text(card->err));
+	snprintf(place, sizeof place, "%s/driver/tenstorrent/%" PRIu32 "/pids", tdm_proc_path(options->proc),
+		card->number);
 	if (card->opens_err != 0)
 		note(list, TDM_FROM_DRIVER, card->opens_err, place,
-			"the list of processes that have it open cannot be read: %s", tdm_err_text(card->opens_err));
+			"which processes have the card open is not known: %s", tdm_err_text(card->opens_err));
 	if (card->hidden_opens != 0)
 		note(list, TDM_FROM_DRIVER, 0, place,
-			"it is opened %" PRIu64 " times by processes that cannot be seen from this pid namespace",
+			"the card is opened %" PRIu64 " times by processes outside of this pid namespace",
 			card->hidden_opens);
 	if (card->refused_lines != 0 || card->cut_opens != 0)
-		note(list, TDM_FROM_DRIVER, TDM_ECORRUPT, place,
-			"of the list of processes that have it open, %" PRIu64 " lines cannot be used",
+		note(list, TDM_FROM_DRIVER, TDM_ECORRUPT, place, "%" PRIu64 " lines cannot be used",
 			card->refused_lines + card->cut_opens);
 }
 

@@ -7,12 +7,11 @@
 enum { PROCESSES_MAX = 65536 };
 
 /* Name and command line change with an exec, and the name whenever a program likes. */
-#define KEPT_NS        (10 * TDM_NS_PER_S)
-#define FROM_ELSEWHERE UINT64_MAX
+#define KEPT_NS (10 * TDM_NS_PER_S)
 
 struct known {
 	int32_t pid;
-	uint64_t whole_ns;  /* the round in which all of it was read; FROM_ELSEWHERE: put, not read */
+	uint64_t whole_ns;  /* the round in which all of it was last read or put */
 	uint64_t answer_ns; /* the round in which /proc was last asked; 0: never */
 	uint64_t wanted_ns; /* the round in which it was last put or kept */
 	struct tdm_proc_facts facts;
@@ -90,19 +89,17 @@ static struct known *find_or_add(struct tdm_proc_cache *cache, int32_t pid)
 	return known;
 }
 
-void tdm_proc_cache_put(struct tdm_proc_cache *cache, int32_t pid, uint64_t start_time, uint32_t uid, const char *comm,
-	const char *command)
+void tdm_proc_cache_put(struct tdm_proc_cache *cache, int32_t pid, const struct tdm_proc_facts *facts, bool runs)
 {
 	struct known *known = find_or_add(cache, pid);
 	if (known == NULL)
 		return;
-	known->wanted_ns = cache->now_ns;
-	if (known->whole_ns == FROM_ELSEWHERE && known->facts.start_time == start_time)
-		return;
-	*known = (struct known){ .pid = pid, .whole_ns = FROM_ELSEWHERE, .wanted_ns = cache->now_ns };
-	known->facts = (struct tdm_proc_facts){ .state = '?', .uid = uid, .start_time = start_time };
-	tdm_str_shown(tdm_str_of(comm), known->facts.comm, sizeof known->facts.comm);
-	tdm_str_shown(tdm_str_of(command), known->facts.command, sizeof known->facts.command);
+	/* An answer of /proc itself in this round stands. */
+	if (known->answer_ns != cache->now_ns || known->answer_ns == 0) {
+		known->facts = *facts;
+		known->answer_ns = runs ? cache->now_ns : 0;
+	}
+	known->wanted_ns = known->whole_ns = cache->now_ns;
 }
 
 const struct tdm_proc_facts *tdm_proc_cache_answer(const struct tdm_proc_cache *cache, int32_t pid)
@@ -116,8 +113,7 @@ const struct tdm_proc_facts *tdm_proc_cache_known(const struct tdm_proc_cache *c
 	const struct known *known = find(cache, pid);
 	if (known == NULL || known->facts.err != 0 || known->facts.text_err != 0 || known->facts.start_time == 0)
 		return NULL;
-	bool is_old = known->whole_ns != FROM_ELSEWHERE && cache->now_ns - known->whole_ns > KEPT_NS;
-	return is_old ? NULL : &known->facts;
+	return cache->now_ns - known->whole_ns > KEPT_NS ? NULL : &known->facts;
 }
 
 void tdm_proc_cache_keep(struct tdm_proc_cache *cache, int32_t pid, const struct tdm_proc_facts *facts, bool whole)

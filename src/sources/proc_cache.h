@@ -14,9 +14,11 @@ void tdm_proc_cache_free(struct tdm_proc_cache *cache); /* NULL is allowed */
 /* A new round, at this time of the monotonic clock. Forgets processes that nobody asks for any more. */
 void tdm_proc_cache_round(struct tdm_proc_cache *cache, uint64_t now_ns);
 
-/* What somebody else knows for sure: user, name and command line of the process with this number and start time. */
-void tdm_proc_cache_put(struct tdm_proc_cache *cache, int32_t pid, uint64_t start_time, uint32_t uid, const char *comm,
-	const char *command);
+/*
+ * What somebody else knows for sure of the process with this number and the facts' start time. `runs`: also that it has
+ * not ended, so that /proc need not be asked in this round.
+ */
+void tdm_proc_cache_put(struct tdm_proc_cache *cache, int32_t pid, const struct tdm_proc_facts *facts, bool runs);
 
 /* For the reader of /proc. Borrowed until something is put or kept; NULL: there is none. */
 const struct tdm_proc_facts *tdm_proc_cache_answer(const struct tdm_proc_cache *cache, int32_t pid); /* of this round */

@@ -85,6 +85,14 @@ void tdm_proc_root_done(struct tdm_proc_root *root)
 	*root = (struct tdm_proc_root){ .fd = -1, .err = -EBADF };
 }
 
+uint64_t tdm_proc_started(const struct tdm_proc_root *root, uint64_t start_time)
+{
+	uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK), seconds = start_time / ticks;
+	if (start_time == 0 || root->booted_ns == 0 || seconds > UINT32_MAX)
+		return 0;
+	return root->booted_ns + seconds * TDM_NS_PER_S + start_time % ticks * TDM_NS_PER_S / ticks;
+}
+
 /* State and start time. The name in parentheses may hold anything, so fields are counted behind its end. */
 static int read_stat(const struct tdm_proc_root *root, int dir_fd, const char *name, struct tdm_proc_facts *facts)
 {
@@ -98,10 +106,7 @@ static int read_stat(const struct tdm_proc_root *root, int dir_fd, const char *n
 	for (int i = 0; at != NULL && i < START_FIELD; i++)
 		at = strchr(at + 1, ' ');
 	facts->start_time = at != NULL ? leading_number(at + 1, 0) : 0;
-	uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK), seconds = facts->start_time / ticks;
-	if (facts->start_time != 0 && root->booted_ns != 0 && seconds <= UINT32_MAX)
-		facts->started_ns =
-			root->booted_ns + seconds * TDM_NS_PER_S + facts->start_time % ticks * TDM_NS_PER_S / ticks;
+	facts->started_ns = tdm_proc_started(root, facts->start_time);
 	return 0;
 }
 

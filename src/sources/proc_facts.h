@@ -53,6 +53,9 @@ const char *tdm_proc_path(const char *path);
 void tdm_proc_root_init(struct tdm_proc_root *root, const char *path);
 void tdm_proc_root_done(struct tdm_proc_root *root);
 
+/* A start time in clock ticks since boot, by the real-time clock, good to a second or two; 0: unknown. */
+uint64_t tdm_proc_started(const struct tdm_proc_root *root, uint64_t start_time);
+
 void tdm_proc_facts_read(const struct tdm_proc_root *root, int32_t pid, struct tdm_proc_facts *facts);
 
 /*

@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "base/err.h"
 #include "live/live.h"
 
 #include "fake_tree.h"
@@ -225,6 +226,47 @@ static inline void world_region(struct world *w, struct metal_bytes *m, uint64_t
 	char path[128];
 	snprintf(path, sizeof path, "shm/tt_device_%llu_memory", (unsigned long long)chip);
 	tree_bytes(&w->tree, path, m->data, TDM_METAL_SIZE);
+}
+
+/* Looking at a picture. */
+
+static inline void assert_u64(uint64_t got, uint64_t want, const char *what)
+{
+	if (got != want)
+		fail_msg("%s: %llu instead of %llu", what, (unsigned long long)got, (unsigned long long)want);
+}
+#define ASSERT_U64(got, want) assert_u64((got), (want), #got)
+
+static inline const struct tdm_overview_process *find_pid(const struct tdm_overview *o, int pid)
+{
+	for (size_t i = 0; i < o->process_count; i++)
+		if (o->processes[i].pid == pid)
+			return &o->processes[i];
+	fail_msg("no process %d", pid);
+	return NULL;
+}
+
+static inline const struct tdm_overview_holding *find_holding(const struct tdm_overview *o, int pid, size_t device)
+{
+	const struct tdm_overview_process *p = find_pid(o, pid);
+	for (uint32_t i = 0; i < p->holding_count; i++)
+		if (o->holdings[p->first_holding + i].device == device)
+			return &o->holdings[p->first_holding + i];
+	fail_msg("process %d has nothing on device %zu", pid, device);
+	return NULL;
+}
+
+static inline const struct tdm_overview_problem *find_problem(const struct tdm_overview *o, const char *part)
+{
+	for (size_t i = 0; i < o->problem_count; i++)
+		if (strstr(o->problems[i].text, part) != NULL || strstr(o->problems[i].place, part) != NULL)
+			return &o->problems[i];
+	return NULL;
+}
+
+static inline uint32_t source_bit(enum tdm_from from)
+{
+	return UINT32_C(1) << from;
 }
 
 #endif

@@ -8,51 +8,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/err.h"
-
 #include "live_world.h"
 
 #define BYTES(n) ((uint64_t)(n))
 #define UNKNOWN  TDM_BYTES_UNKNOWN
-
-static void assert_u64(uint64_t got, uint64_t want, const char *what)
-{
-	if (got != want)
-		fail_msg("%s: %llu instead of %llu", what, (unsigned long long)got, (unsigned long long)want);
-}
-#define ASSERT_U64(got, want) assert_u64((got), (want), #got)
-
-static const struct tdm_overview_process *find_pid(const struct tdm_overview *o, int pid)
-{
-	for (size_t i = 0; i < o->process_count; i++)
-		if (o->processes[i].pid == pid)
-			return &o->processes[i];
-	fail_msg("no process %d", pid);
-	return NULL;
-}
-
-static const struct tdm_overview_holding *find_holding(const struct tdm_overview *o, int pid, size_t device)
-{
-	const struct tdm_overview_process *p = find_pid(o, pid);
-	for (uint32_t i = 0; i < p->holding_count; i++)
-		if (o->holdings[p->first_holding + i].device == device)
-			return &o->holdings[p->first_holding + i];
-	fail_msg("process %d has nothing on device %zu", pid, device);
-	return NULL;
-}
-
-static const struct tdm_overview_problem *find_problem(const struct tdm_overview *o, const char *part)
-{
-	for (size_t i = 0; i < o->problem_count; i++)
-		if (strstr(o->problems[i].text, part) != NULL || strstr(o->problems[i].place, part) != NULL)
-			return &o->problems[i];
-	return NULL;
-}
-
-static uint32_t bit(enum tdm_from from)
-{
-	return UINT32_C(1) << from;
-}
 
 static void test_nothing(void **state)
 {
@@ -99,7 +58,7 @@ static void test_driver_alone(void **state)
 	assert_string_equal(d->card, "n150");
 	assert_string_equal(d->arch, "Wormhole");
 	assert_int_equal(d->card_from, TDM_FROM_DRIVER);
-	assert_int_equal(d->sources, bit(TDM_FROM_DRIVER));
+	assert_int_equal(d->sources, source_bit(TDM_FROM_DRIVER));
 	assert_int_equal(d->process_count, 2);
 	assert_int_equal(d->kinds[TDM_KIND_DRAM].total_from, TDM_FROM_MODEL);
 	assert_true(d->kinds[TDM_KIND_DRAM].total > UINT64_C(11) << 30 && d->kinds[TDM_KIND_DRAM].total != UNKNOWN);
@@ -132,7 +91,7 @@ static void test_driver_alone(void **state)
 	ASSERT_U64(find_holding(o, 100, 0)->kinds[0].used, UNKNOWN);
 	assert_int_equal(find_holding(o, 100, 0)->kinds[0].from, TDM_FROM_NONE);
 	/* What the driver's list cannot tell. */
-	assert_non_null(find_problem(o, "cannot be seen from this pid namespace"));
+	assert_non_null(find_problem(o, "1 times by processes outside of this pid namespace"));
 	assert_non_null(find_problem(o, "1 lines cannot be used"));
 	/* A card that the tables do not know. */
 	assert_string_equal(o->devices[1].card, "q7");
@@ -172,7 +131,7 @@ static void test_region_alone(void **state)
 	assert_int_equal(o->device_count, 1);
 	const struct tdm_overview_kind *dram = &o->devices[0].kinds[TDM_KIND_DRAM];
 	assert_int_equal(o->devices[0].number, 5);
-	assert_int_equal(o->devices[0].sources, bit(TDM_FROM_METAL_SHM));
+	assert_int_equal(o->devices[0].sources, source_bit(TDM_FROM_METAL_SHM));
 	assert_true(o->devices[0].has_chip_id);
 	ASSERT_U64(o->devices[0].updated_ns, METAL_TIME);
 	assert_int_equal(o->devices[0].chip_count, 1);
@@ -248,7 +207,7 @@ static void test_region_unreadable(void **state)
 	/* Without a driver they are the only sign of their devices. */
 	assert_int_equal(o->device_count, 2);
 	for (size_t d = 0; d < 2; d++) {
-		assert_int_equal(o->devices[d].sources, bit(TDM_FROM_METAL_SHM));
+		assert_int_equal(o->devices[d].sources, source_bit(TDM_FROM_METAL_SHM));
 		assert_false(o->devices[d].has_chip_id);
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
 			ASSERT_U64(o->devices[d].kinds[k].used, UNKNOWN);
@@ -384,7 +343,8 @@ static void test_devices(void **state)
 	builder_done(&b);
 	const struct tdm_overview *o = world_look(&w);
 	assert_int_equal(o->device_count, 4);
-	assert_int_equal(o->devices[0].sources, bit(TDM_FROM_DRIVER) | bit(TDM_FROM_LEDGER) | bit(TDM_FROM_METAL_SHM));
+	assert_int_equal(o->devices[0].sources,
+		source_bit(TDM_FROM_DRIVER) | source_bit(TDM_FROM_LEDGER) | source_bit(TDM_FROM_METAL_SHM));
 	assert_int_equal(o->devices[0].process_count, 2);
 	assert_int_equal(o->devices[0].host_card, 0);
 	uint32_t weak = 0;
@@ -392,8 +352,8 @@ static void test_devices(void **state)
 		const struct tdm_overview_device *x = &o->devices[d];
 		assert_int_equal(x->number, 0);
 		assert_false(x->has_chip_id);
-		weak |= x->is_virtual ? 4 : x->sources == bit(TDM_FROM_LEDGER) ? 1 : 2;
-		if (x->sources == bit(TDM_FROM_LEDGER))
+		weak |= x->is_virtual ? 4 : x->sources == source_bit(TDM_FROM_LEDGER) ? 1 : 2;
+		if (x->sources == source_bit(TDM_FROM_LEDGER))
 			ASSERT_U64(x->kinds[0].used, x->is_virtual ? 128 : 2048);
 	}
 	assert_int_equal(weak, 7);
@@ -420,9 +380,9 @@ static void test_ambiguous_chip(void **state)
 	world_region(&w, &m, WORLD_CHIP);
 	const struct tdm_overview *o = world_look(&w);
 	assert_int_equal(o->device_count, 3);
-	assert_int_equal(o->devices[0].sources, bit(TDM_FROM_DRIVER));
-	assert_int_equal(o->devices[1].sources, bit(TDM_FROM_DRIVER));
-	assert_int_equal(o->devices[2].sources, bit(TDM_FROM_LEDGER) | bit(TDM_FROM_METAL_SHM));
+	assert_int_equal(o->devices[0].sources, source_bit(TDM_FROM_DRIVER));
+	assert_int_equal(o->devices[1].sources, source_bit(TDM_FROM_DRIVER));
+	assert_int_equal(o->devices[2].sources, source_bit(TDM_FROM_LEDGER) | source_bit(TDM_FROM_METAL_SHM));
 	world_done(&w);
 }
 
@@ -440,187 +400,8 @@ static void test_board_is_no_chip(void **state)
 	builder_done(&b);
 	const struct tdm_overview *o = world_look(&w);
 	assert_int_equal(o->device_count, 2);
-	assert_int_equal(o->devices[0].sources, bit(TDM_FROM_DRIVER));
-	assert_int_equal(o->devices[1].sources, bit(TDM_FROM_LEDGER));
-	world_done(&w);
-}
-
-/* A region with slots for these processes, `bytes` of DRAM each. */
-static void put_slots(struct world *w, const int *pids, const uint64_t *bytes, size_t count, uint64_t more)
-{
-	struct metal_bytes m;
-	uint64_t total = more;
-	world_begin_region(&m, WORLD_CHIP);
-	metal_u32(&m, 4, (uint32_t)count);
-	for (size_t i = 0; i < count; i++) {
-		metal_slot(&m, i, pids[i], "train", METAL_TIME);
-		metal_slot_bytes(&m, i, 0, bytes[i]);
-		total += bytes[i];
-	}
-	metal_total(&m, 0, total);
-	world_region(w, &m, WORLD_CHIP);
-}
-
-static int put_ledger(struct world *w, uint64_t bank_bytes)
-{
-	struct builder b;
-	uint64_t device = world_begin_ledger(&b, 0, WORLD_CHIP);
-	world_alloc(&b, device, TDM_KIND_DRAM, 1, 0, bank_bytes);
-	world_alloc(&b, device, TDM_KIND_SYSTEM, 2, 0, 32);
-	int pid = w->holders[world_ledger(w, &b)];
-	world_process(w, pid, WORLD_START, (int)geteuid());
-	builder_done(&b);
-	return pid;
-}
-
-static void test_winner_ledgers(void **state)
-{
-	(void)state;
-	struct world w;
-	world_init(&w);
-	int a = put_ledger(&w, 1000), b = put_ledger(&w, 500);
-	put_slots(&w, (int[]){ a }, (uint64_t[]){ 1900 }, 1, 11);
-	/* Everyone that the region counts has a ledger; one that it does not, too. */
-	const struct tdm_overview *o = world_look(&w);
-	const struct tdm_overview_kind *dram = &o->devices[0].kinds[0];
-	assert_int_equal(o->device_count, 1);
-	assert_int_equal(o->process_count, 2);
-	assert_int_equal(dram->used_from, TDM_FROM_LEDGER);
-	ASSERT_U64(dram->used, 3000);
-	ASSERT_U64(dram->unattributed, 0);
-	assert_int_equal(dram->rival_from, TDM_FROM_METAL_SHM);
-	ASSERT_U64(dram->rival_used, 1911);
-	assert_int_equal(dram->rival_processes, 0);
-	ASSERT_U64(find_holding(o, a, 0)->kinds[0].used, 2000);
-	ASSERT_U64(find_holding(o, b, 0)->kinds[0].used, 1000);
-	assert_int_equal(find_pid(o, a)->sources, bit(TDM_FROM_LEDGER) | bit(TDM_FROM_METAL_SHM));
-	assert_int_equal(find_pid(o, b)->sources, bit(TDM_FROM_LEDGER));
-	/* Two programs: no exact peak, but at least what is there now. */
-	assert_true(dram->peak_is_seen);
-	ASSERT_U64(dram->peak, 3000);
-	ASSERT_U64(o->devices[0].l1_peak, UNKNOWN);
-	world_done(&w);
-}
-
-static void test_winner_region(void **state)
-{
-	(void)state;
-	struct world w;
-	world_init(&w);
-	int a = put_ledger(&w, 1000);
-	world_process(&w, 200, WORLD_START, (int)geteuid());
-	put_slots(&w, (int[]){ a, 200 }, (uint64_t[]){ 1900, 5000 }, 2, 11);
-	/* One process has no ledger, and everyone with a ledger has a slot. */
-	const struct tdm_overview *o = world_look(&w);
-	const struct tdm_overview_kind *dram = &o->devices[0].kinds[0];
-	assert_int_equal(dram->used_from, TDM_FROM_METAL_SHM);
-	ASSERT_U64(dram->used, 6911);
-	ASSERT_U64(dram->unattributed, 11);
-	assert_int_equal(dram->rival_from, TDM_FROM_LEDGER);
-	ASSERT_U64(dram->rival_used, 2000);
-	assert_int_equal(dram->rival_processes, 0);
-	ASSERT_U64(find_holding(o, a, 0)->kinds[0].used, 1900);
-	assert_int_equal(find_holding(o, a, 0)->kinds[0].from, TDM_FROM_METAL_SHM);
-	ASSERT_U64(find_holding(o, 200, 0)->kinds[0].used, 5000);
-	/* A kind that the region does not count is the ledger's alone. */
-	const struct tdm_overview_kind *system = &o->devices[0].kinds[TDM_KIND_SYSTEM];
-	assert_int_equal(system->used_from, TDM_FROM_LEDGER);
-	ASSERT_U64(system->used, 64);
-	assert_int_equal(system->rival_from, TDM_FROM_NONE);
-	ASSERT_U64(find_holding(o, 200, 0)->kinds[TDM_KIND_SYSTEM].used, UNKNOWN);
-	/* And one of which nobody without a ledger has anything. */
-	assert_int_equal(o->devices[0].kinds[TDM_KIND_L1].used_from, TDM_FROM_LEDGER);
-	/* With a process whose buffers are not known there is no largest free block. */
-	ASSERT_U64(dram->largest_free, UNKNOWN);
-	ASSERT_U64(o->devices[0].l1_lowest, UNKNOWN);
-	world_done(&w);
-}
-
-/* Each knows somebody that the other does not: the one that knows more processes wins. */
-static void test_winner_by_number(void **state)
-{
-	(void)state;
-	struct world w;
-	world_init(&w);
-	int a = put_ledger(&w, 1000);
-	world_process(&w, 200, WORLD_START, (int)geteuid());
-	world_process(&w, 201, WORLD_START, (int)geteuid());
-	put_slots(&w, (int[]){ 200, 201 }, (uint64_t[]){ 50, 60 }, 2, 0);
-	const struct tdm_overview *o = world_look(&w);
-	const struct tdm_overview_kind *dram = &o->devices[0].kinds[0];
-	assert_int_equal(dram->used_from, TDM_FROM_METAL_SHM);
-	ASSERT_U64(dram->used, 110);
-	assert_int_equal(dram->rival_processes, 1);
-	ASSERT_U64(dram->rival_bytes, 2000);
-	ASSERT_U64(find_holding(o, a, 0)->kinds[0].used, UNKNOWN);
-	assert_int_equal(find_holding(o, a, 0)->kinds[0].from, TDM_FROM_NONE);
-	/* Another ledger, and another one. */
-	int b = put_ledger(&w, 10), c = put_ledger(&w, 20);
-	o = world_look_anew(&w);
-	dram = &o->devices[0].kinds[0];
-	assert_int_equal(dram->used_from, TDM_FROM_LEDGER);
-	ASSERT_U64(dram->used, 2060);
-	assert_int_equal(dram->rival_processes, 2);
-	ASSERT_U64(dram->rival_bytes, 110);
-	ASSERT_U64(find_holding(o, b, 0)->kinds[0].used, 20);
-	ASSERT_U64(find_holding(o, c, 0)->kinds[0].used, 40);
-	ASSERT_U64(find_holding(o, 200, 0)->kinds[0].used, UNKNOWN);
-	world_done(&w);
-}
-
-/* A region whose slots are all taken may count processes in its total alone. */
-static void test_crowded_region(void **state)
-{
-	(void)state;
-	struct world w;
-	int pids[TDM_METAL_SLOTS_MAX];
-	uint64_t bytes[TDM_METAL_SLOTS_MAX] = { 0 };
-	world_init(&w);
-	pids[0] = put_ledger(&w, 1000);
-	bytes[0] = 1900;
-	for (int i = 1; i < TDM_METAL_SLOTS_MAX; i++) {
-		pids[i] = 1000 + i;
-		world_process(&w, pids[i], WORLD_START, (int)geteuid());
-	}
-	put_slots(&w, pids, bytes, TDM_METAL_SLOTS_MAX, 777);
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->devices[0].kinds[0].used_from, TDM_FROM_METAL_SHM);
-	ASSERT_U64(o->devices[0].kinds[0].used, 1900 + 777);
-	put_slots(&w, pids, bytes, TDM_METAL_SLOTS_MAX - 1, 777);
-	o = world_look_anew(&w);
-	assert_int_equal(o->devices[0].kinds[0].used_from, TDM_FROM_LEDGER);
-	world_done(&w);
-}
-
-/* A number alone joins nothing: the process of /proc began at another time. */
-static void test_reused_pid(void **state)
-{
-	(void)state;
-	struct world w;
-	world_init(&w);
-	world_card(&w, 0, "n150", WORLD_CHIP);
-	int a = put_ledger(&w, 1000);
-	char text[32];
-	snprintf(text, sizeof text, "%d\n", a);
-	world_opens(&w, 0, text);
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->process_count, 1);
-	assert_int_equal(find_holding(o, a, 0)->descriptors, 1);
-	ASSERT_U64(o->devices[0].kinds[0].largest_free == UNKNOWN, false);
-	world_process(&w, a, WORLD_START + 1, (int)geteuid());
-	o = world_look_anew(&w);
-	assert_int_equal(o->process_count, 2);
-	assert_int_equal(o->processes[0].pid, a);
-	assert_int_equal(o->processes[1].pid, a);
-	assert_int_equal(o->processes[0].sources, bit(TDM_FROM_LEDGER));
-	assert_int_equal(o->processes[1].sources, bit(TDM_FROM_DRIVER));
-	assert_true(o->processes[0].handle != o->processes[1].handle);
-	ASSERT_U64(o->devices[0].kinds[0].largest_free, UNKNOWN);
-	/* Nor does a slot that was written before the process of now began. */
-	world_process(&w, a, WORLD_START + 100000, (int)geteuid());
-	put_slots(&w, (int[]){ a }, (uint64_t[]){ 1900 }, 1, 0);
-	o = world_look_anew(&w);
-	ASSERT_U64(o->devices[0].kinds[0].rival_used, 0);
+	assert_int_equal(o->devices[0].sources, source_bit(TDM_FROM_DRIVER));
+	assert_int_equal(o->devices[1].sources, source_bit(TDM_FROM_LEDGER));
 	world_done(&w);
 }
 
@@ -649,7 +430,7 @@ static void test_container(void **state)
 	assert_int_equal(o->process_count, 1);
 	assert_int_equal(o->processes[0].pid, pid);
 	assert_true(o->processes[0].in_container);
-	assert_int_equal(o->processes[0].sources, bit(TDM_FROM_LEDGER) | bit(TDM_FROM_DRIVER));
+	assert_int_equal(o->processes[0].sources, source_bit(TDM_FROM_LEDGER) | source_bit(TDM_FROM_DRIVER));
 	builder_done(&b);
 	world_done(&w);
 }
@@ -676,57 +457,15 @@ static void test_handles(void **state)
 		o = world_look(&w);
 		assert_int_equal(o->process_count, 1);
 		assert_true(o->processes[0].handle == handle);
-	} while ((o->processes[0].sources & bit(TDM_FROM_LEDGER)) == 0);
+	} while ((o->processes[0].sources & source_bit(TDM_FROM_LEDGER)) == 0);
 	unlink(world_ledger_path(&w, 300));
 	do {
 		usleep(20000);
 		o = world_look(&w);
 		assert_int_equal(o->process_count, 1);
 		assert_true(o->processes[0].handle == handle);
-	} while ((o->processes[0].sources & bit(TDM_FROM_LEDGER)) != 0);
+	} while ((o->processes[0].sources & source_bit(TDM_FROM_LEDGER)) != 0);
 	builder_done(&b);
-	world_done(&w);
-}
-
-static void test_ended(void **state)
-{
-	(void)state;
-	struct world w;
-	struct builder b;
-	world_init(&w);
-	int a = put_ledger(&w, 1000);
-	uint64_t device = world_begin_ledger(&b, 0, WORLD_CHIP);
-	world_alloc(&b, device, TDM_KIND_DRAM, 1, 0, 300);
-	world_dead_ledger(&w, &b, 70001, false);
-	world_dead_ledger(&w, &b, 70002, true);
-	builder_done(&b);
-	device = world_begin_ledger(&b, 9, WORLD_CHIP + 1);
-	world_alloc(&b, device, TDM_KIND_DRAM, 1, 0, 300);
-	world_dead_ledger(&w, &b, 70003, false);
-	builder_done(&b);
-	/* What they left is said of the device that is in use; they are not listed, nor is a device that nobody uses.
-	 */
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->process_count, 1);
-	assert_int_equal(o->device_count, 1);
-	ASSERT_U64(o->devices[0].kinds[0].used, 2000);
-	ASSERT_U64(o->devices[0].kinds[0].stale, 1200);
-	w.options.with_ended = true;
-	o = world_look_anew(&w);
-	assert_int_equal(o->process_count, 4);
-	assert_int_equal(o->device_count, 2);
-	assert_int_equal(o->devices[0].process_count, 1);
-	assert_int_equal(o->devices[1].process_count, 0);
-	ASSERT_U64(o->devices[0].kinds[0].used, 2000);
-	ASSERT_U64(o->devices[0].kinds[0].stale, 1200);
-	assert_int_equal(o->devices[1].kinds[0].used_from, TDM_FROM_NONE);
-	ASSERT_U64(o->devices[1].kinds[0].stale, 600);
-	assert_int_equal(find_pid(o, a)->life, TDM_LIFE_RUNS);
-	assert_int_equal(find_pid(o, 70001)->life, TDM_LIFE_ENDED);
-	assert_true(find_pid(o, 70001)->crashed);
-	assert_false(find_pid(o, 70002)->crashed);
-	ASSERT_U64(find_holding(o, 70001, 0)->kinds[0].used, 600);
-	assert_int_equal(find_holding(o, 70001, 0)->kinds[0].from, TDM_FROM_LEDGER);
 	world_done(&w);
 }
 
@@ -742,14 +481,8 @@ int main(void)
 		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_ambiguous_chip),
 		cmocka_unit_test(test_board_is_no_chip),
-		cmocka_unit_test(test_winner_ledgers),
-		cmocka_unit_test(test_winner_region),
-		cmocka_unit_test(test_winner_by_number),
-		cmocka_unit_test(test_crowded_region),
-		cmocka_unit_test(test_reused_pid),
 		cmocka_unit_test(test_container),
 		cmocka_unit_test(test_handles),
-		cmocka_unit_test(test_ended),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
