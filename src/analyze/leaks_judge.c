@@ -505,7 +505,9 @@ static int judge_one(struct judge *j, size_t i, struct tdm_leaks_result *result)
 	bool ended = f.process->who.life == TDM_LIFE_ENDED;
 	uint64_t begin = f.process->who.started_ns;
 	uint64_t end = ended ? j->newest_ns[process] : j->leaks->last_ns;
-	if (!ended && (site->is_sum || (f.grown > 0 && f.grown < SUSPECT_GROWN))) {
+	/* New ones are in it, too, though they are no part of the floor yet: they show that it goes on. */
+	bool is_new = site->newest_ns >= j->leaks->begin_ns && site->freed == 0 && site->count < SUSPECT_GROWN;
+	if (!ended && (site->is_sum || ((f.grown > 0 || is_new) && f.grown < SUSPECT_GROWN))) {
 		int err = add_part(j, i, &f);
 		if (err != 0 || site->is_sum)
 			return err;
