@@ -9,5 +9,6 @@ const struct tdm_cmd *const tdm_cmds[] = {
 	&tdm_cmd_simulate,
 	&tdm_cmd_device,
 	&tdm_cmd_demo,
+	&tdm_cmd_doctor,
 	NULL,
 };

@@ -22,6 +22,7 @@ Without arguments: the short help, on standard error.
     simulate  replay a trace of allocations on a device model
     device    the cards that Tidemark knows: capacities and the L1 map
     demo      realistic programs on a simulated card; no hardware needed
+    doctor    say what is set up, what is visible, what is not and why
   
   'tidemark --help' says more; 'tidemark COMMAND --help' explains a command.
   [2]
@@ -48,6 +49,7 @@ The general help, three ways.
     simulate  replay a trace of allocations on a device model
     device    the cards that Tidemark knows: capacities and the L1 map
     demo      realistic programs on a simulated card; no hardware needed
+    doctor    say what is set up, what is visible, what is not and why
   
   Options:
     -h, --help     show this help

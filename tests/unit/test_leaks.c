@@ -359,9 +359,173 @@ static void test_leaky_server(void **state)
 	assert_true(sure >= LEAKY_SEEDS * 3 / 4);
 }
 
+/* A single picture, at the end of the watching time. */
+static struct tdm_leaks_result look_once(struct sim *sim, struct tdm_snapshot **last)
+{
+	struct tdm_leaks *leaks = tdm_leaks_new(0);
+	struct tdm_leaks_result result;
+	sim_ready(sim);
+	*last = sim_snapshot(sim, SIM_BEGIN + 30 * SIM_S);
+	assert_int_equal(tdm_leaks_sample(leaks, *last, (*last)->time_ns), 0);
+	assert_int_equal(tdm_leaks_lifetime(leaks, *last, 0, TDM_KIND_DRAM, tdm_str_of("lost"), 5 * SIM_MS), 0);
+	assert_int_equal(tdm_leaks_lifetime(leaks, *last, 0, TDM_KIND_DRAM, tdm_str_of("nobody"), 5), 0);
+	assert_int_equal(tdm_leaks_judge(leaks, *last, &result), 0);
+	tdm_leaks_free(leaks);
+	return result;
+}
+
+static const struct tdm_leak *find(const struct tdm_leaks_result *r, const struct tdm_snapshot *s, const char *name)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (strcmp(tdm_snapshot_text(s, r->leaks[i].name), name) == 0)
+			return &r->leaks[i];
+	fail_msg("no finding about %s", name);
+	return NULL;
+}
+
+/* One picture: births that are spread over the life of the program are suspicious; what is young or early is not. */
+static void test_once(void **state)
+{
+	(void)state;
+	for (int seed = 0; seed < LEAKY_SEEDS; seed++) {
+		struct sim sim;
+		struct tdm_snapshot *last;
+		sim_init(&sim, (uint64_t)seed);
+		weights(&sim, 0);
+		serve(&sim, FROM, SIM_S, SIM_S / 5, 0);
+		if (seed % 2 == 0)
+			for (uint64_t at = sim.started_ns[0]; at < TO; at += sim_between(&sim, 5, 15) * SIM_S)
+				sim_add(&sim, 0, TDM_KIND_DRAM, "lost", 4096, at, SIM_NEVER);
+		struct tdm_leaks_result r = look_once(&sim, &last);
+		assert_int_equal(r.verdicts[TDM_LEAK_SURE], 0);
+		assert_int_equal(r.verdicts[TDM_LEAK_SUSPECT], seed % 2 == 0);
+		assert_int_equal(find(&r, last, "adam")->why, TDM_LEAK_UNWATCHED);
+		if (seed % 2 == 0) {
+			assert_int_equal(find(&r, last, "lost")->why, TDM_LEAK_SPREAD);
+			assert_int_equal(find(&r, last, "lost")->siblings, 1);
+			assert_int_equal(find(&r, last, "lost")->sibling_ns, 5 * SIM_MS);
+		}
+		tdm_leaks_result_done(&r);
+		tdm_snapshot_free(last);
+		sim_done(&sim);
+	}
+}
+
+/* What is left when a program ends is a leak, unless it was killed, or the runtime leaves it. */
+static void test_ended(void **state)
+{
+	(void)state;
+	for (int closed = 0; closed < 2; closed++) {
+		struct sim sim;
+		struct tdm_snapshot *last;
+		sim_init(&sim, 1);
+		weights(&sim, 0);
+		sim.who[0].life = TDM_LIFE_ENDED;
+		sim.who[0].closed = closed != 0;
+		struct tdm_leaks_result r = look_once(&sim, &last);
+		assert_int_equal(find(&r, last, "adam")->why, closed != 0 ? TDM_LEAK_AT_EXIT : TDM_LEAK_KILLED);
+		assert_int_equal(find(&r, last, "adam")->verdict, closed != 0 ? TDM_LEAK_SURE : TDM_LEAK_STEADY);
+		assert_int_equal(find(&r, last, "kernel")->why, TDM_LEAK_RUNTIME);
+		tdm_leaks_result_done(&r);
+		tdm_snapshot_free(last);
+		sim_done(&sim);
+	}
+}
+
+/* A leak under a name that is new each time is seen in the sum of the kind. */
+static void test_many_names(void **state)
+{
+	(void)state;
+	struct sim sim;
+	struct tdm_snapshot *last;
+	char name[32];
+	sim_init(&sim, 3);
+	weights(&sim, 0);
+	loop(&sim, 0, 300 * SIM_MS, NULL);
+	for (int i = 0; i < 300; i++) {
+		snprintf(name, sizeof name, "tensor%d", i);
+		sim_add(&sim, 0, TDM_KIND_DRAM, name, 4096, FROM + (uint64_t)i * 237 * SIM_MS, SIM_NEVER);
+	}
+	struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
+	assert_int_equal(r.verdicts[TDM_LEAK_SURE], 0);
+	assert_int_equal(r.verdicts[TDM_LEAK_SUSPECT], 1);
+	assert_int_equal(r.leaks[0].why, TDM_LEAK_MANY);
+	assert_true(r.leaks[0].is_sum && r.leaks[0].grown_count > 50);
+	tdm_leaks_result_done(&r);
+	tdm_snapshot_free(last);
+	sim_done(&sim);
+}
+
+/* More sites than are looked at one by one: counted, and no memory without end. */
+static void test_too_many_sites(void **state)
+{
+	(void)state;
+	enum { COUNT = TDM_LEAKS_SITES_MAX + 100 };
+	struct sim sim;
+	sim_init(&sim, 3);
+	struct tdm_snapshot *s = sim_snapshot(&sim, SIM_BEGIN);
+	free(s->buffers);
+	free(s->stacks);
+	s->buffers = calloc(COUNT, sizeof *s->buffers);
+	s->stacks = calloc(COUNT + 1, sizeof *s->stacks);
+	s->frames = calloc(COUNT, sizeof *s->frames);
+	s->buffer_count = COUNT;
+	s->stack_count = COUNT + 1;
+	for (uint32_t i = 0; i < COUNT; i++) {
+		s->frames[i].address = 0x1000 + i;
+		s->stacks[i + 1] = (struct tdm_kept_stack){ .first = i, .count = 1 };
+		s->buffers[i] = (struct tdm_buffer){ .stack = i + 1, .reserved_bytes = 1, .born_ns = 1 };
+	}
+	struct tdm_leaks *leaks = tdm_leaks_new(SIM_S);
+	struct tdm_leaks_result r;
+	assert_int_equal(tdm_leaks_sample(leaks, s, SIM_BEGIN), 0);
+	assert_int_equal(tdm_leaks_judge(leaks, s, &r), 0);
+	assert_int_equal(r.sites_left_out, 100);
+	assert_int_equal(r.count, TDM_LEAKS_SITES_MAX);
+	tdm_leaks_result_done(&r);
+	tdm_leaks_free(leaks);
+	tdm_snapshot_free(s);
+	sim_done(&sim);
+}
+
+/* Nothing was looked at. */
+static void test_nothing(void **state)
+{
+	(void)state;
+	struct tdm_leaks *leaks = tdm_leaks_new(SIM_S);
+	struct tdm_leaks_result r;
+	assert_int_equal(tdm_leaks_judge(leaks, NULL, &r), 0);
+	assert_int_equal(r.count, 0);
+	tdm_leaks_result_done(&r);
+	tdm_leaks_free(leaks);
+	tdm_leaks_free(NULL);
+}
+
+/* Figures that were worked out by hand. */
+static void test_trend(void **state)
+{
+	(void)state;
+	const double up[] = { 1, 2, 3, 4, 5, 6, 7, 8 }, flat[] = { 3, 3, 3, 3 }, ties[] = { 1, 1, 2, 2 };
+	const double noisy[] = { 1, 2, 90, 4, 5 }, x[] = { 0, 1, 2, 3, 4 };
+	assert_true(fabs(tdm_trend_z(up, 8) - 27 / sqrt(8.0 * 7 * 21 / 18)) < 1e-9);
+	assert_true(fabs(tdm_trend_z(flat, 4)) < 1e-9);
+	assert_true(fabs(tdm_trend_z(ties, 4) - 3 / sqrt((4.0 * 3 * 13 - 2 * (2 * 1 * 9)) / 18)) < 1e-9);
+	assert_true(fabs(tdm_trend_z(up, 2)) < 1e-9);
+	assert_true(fabs(tdm_trend_slope(x, noisy, 5) - 1) < 1e-9);
+	assert_true(fabs(tdm_trend_slope(x, noisy, 1)) < 1e-9);
+	double down[] = { 8, 7, 6, 5, 4, 3, 2, 1 };
+	assert_true(fabs(tdm_trend_z(down, 8) + tdm_trend_z(up, 8)) < 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_trend),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_once),
+		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_many_names),
+		cmocka_unit_test(test_too_many_sites),
 		cmocka_unit_test(test_steady),
 		cmocka_unit_test(test_loading),
 		cmocka_unit_test(test_leaky),

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,9 +180,47 @@ static void durations(void **state)
 	assert_true(strlen(text) < sizeof text);
 }
 
+static void test_parse_duration(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		int err;
+		uint64_t ns;
+	} cases[] = {
+		{ "30s", 0, UINT64_C(30000000000) },
+		{ "30", 0, UINT64_C(30000000000) },
+		{ " 200 ms ", 0, 200000000 },
+		{ "1.5m", 0, UINT64_C(90000000000) },
+		{ "0.25s", 0, 250000000 },
+		{ "2h", 0, UINT64_C(7200000000000) },
+		{ "1d", 0, UINT64_C(86400000000000) },
+		{ "7us", 0, 7000 },
+		{ "9ns", 0, 9 },
+		{ "0", 0, 0 },
+		{ "18446744073709551615ns", -ERANGE, 0 },
+		{ "18446744073s", 0, UINT64_C(18446744073000000000) },
+		{ "18446744074s", -ERANGE, 0 },
+		{ "99999999999999999999", -ERANGE, 0 },
+		{ "", TDM_ESYNTAX, 0 },
+		{ "s", TDM_ESYNTAX, 0 },
+		{ "-1s", TDM_ESYNTAX, 0 },
+		{ "1.s", TDM_ESYNTAX, 0 },
+		{ "1.0000000001s", TDM_ESYNTAX, 0 },
+		{ "1 year", TDM_ESYNTAX, 0 },
+		{ "1s2", TDM_ESYNTAX, 0 },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		uint64_t ns = 0;
+		if (tdm_parse_duration(tdm_str_of(cases[i].text), &ns) != cases[i].err || ns != cases[i].ns)
+			fail_msg("'%s'", cases[i].text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parse_duration),
 		cmocka_unit_test(orders_and_filters),
 		cmocka_unit_test(sites),
 		cmocka_unit_test(cells),

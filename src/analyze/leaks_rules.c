@@ -1,0 +1,252 @@
+/*
+ * The verdict about one site. Rules look at five things: the floor (is its rise a trend, by Mann-Kendall), the births
+ * of what lives (spread over the time, or over), what was freed out of the floor, whether the program frees anything at
+ * all, and what kind of memory it is.
+ */
+#include "analyze/leaks_rules.h"
+#include "analyze/trend.h"
+#include "base/clock.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What a leak must show, and what is enough for a suspicion. */
+enum { SURE_WINDOWS = 8, SURE_GROWN = 5, SHORT_WINDOWS = 6, SPREAD_MIN = 16, MORTAL_MIN = 12 };
+#define SURE_Z          3.0  /* one chance in 700 without a trend */
+#define SUSPECT_Z       2.0  /* one in 40 */
+#define SHORT_Z         1.6  /* the most that TDM_LEAKS_SUSPECT_WINDOWS windows can show */
+#define SURE_RISES      0.3  /* share of the windows in which the floor rises */
+#define SURE_MORTAL     0.1  /* share of what grew old that was freed after all */
+#define SUSPECT_MORTAL  0.25 /* the same */
+#define DEVIATIONS      2.5  /* that the middle of the births must be off for a suspicion less, */
+#define SURE_DEVIATIONS 3.0  /* and for none at all */
+#define STOPS           0.42 /* the middle of the births, as a share of the time: before this, growth is ending, */
+#define SLOWER          0.46 /* before this it slows down, */
+#define LATE            0.65 /* behind this it began lately */
+#define QUIET           3.0  /* times the longest pause between births: it has stopped */
+#define SPREAD_WINDOWS  0.75 /* of a program's life that must have births in them */
+#define LOADING_SHARE   0.5  /* of the memory of the kind that is this growth */
+
+static const struct {
+	uint8_t verdict;
+	const char *name, *summary;
+} whys[TDM_LEAK_WHY_COUNT] = {
+#define X(id, verdict, name, summary) [TDM_LEAK_##id] = { TDM_LEAK_##verdict, name, summary },
+	TDM_LEAK_WHY_LIST(X)
+#undef X
+};
+
+const char *tdm_leak_verdict_name(enum tdm_leak_verdict verdict)
+{
+	static const char *const names[TDM_LEAK_VERDICTS] = { "steady", "suspect", "leak" };
+	return verdict < TDM_LEAK_VERDICTS ? names[verdict] : "unknown";
+}
+
+enum tdm_leak_verdict tdm_leaks_verdict_of(enum tdm_leak_why why)
+{
+	return (enum tdm_leak_verdict)whys[why].verdict;
+}
+
+const char *tdm_leak_why_name(enum tdm_leak_why why)
+{
+	return why < TDM_LEAK_WHY_COUNT ? whys[why].name : "unknown";
+}
+
+const char *tdm_leak_why_summary(enum tdm_leak_why why)
+{
+	return why < TDM_LEAK_WHY_COUNT ? whys[why].summary : "unknown";
+}
+
+void tdm_leaks_measure(struct tdm_leaks_facts *f)
+{
+	double width = (double)f->leaks->watch_ns / (double)TDM_NS_PER_S / TDM_LEAKS_WINDOWS;
+	for (size_t i = 0; i < TDM_LEAKS_WINDOWS; i++) {
+		if (f->site->floor[i].count == TDM_LEAKS_UNSEEN)
+			continue;
+		f->floor[f->windows] = (double)f->site->floor[i].count;
+		f->bytes[f->windows] = (double)f->site->floor[i].bytes;
+		f->at_s[f->windows] = ((double)i + 0.5) * width;
+		if (f->windows != 0)
+			f->rises += f->floor[f->windows] > f->floor[f->windows - 1];
+		f->windows++;
+	}
+	f->z = tdm_trend_z(f->floor, f->windows);
+	f->grown = f->windows != 0 ? f->floor[f->windows - 1] - f->floor[0] : 0;
+}
+
+/*
+ * Where in a span of time the births lie on average, from 0 to 1, and by how many standard deviations that is off the
+ * middle (the Laplace test). Births of one moment count once for the deviation: a burst is no proof of its date.
+ */
+static double middle(const struct tdm_leaks_facts *f, uint64_t begin_ns, uint64_t end_ns, double *deviations)
+{
+	enum { MOMENTS = 256 };
+	double sum = 0, count = 0, moments = 0;
+	bool seen[MOMENTS] = { false };
+	for (size_t i = 0; i < f->birth_count; i++)
+		if (f->births[i] >= begin_ns && f->births[i] < end_ns) {
+			double at = (double)(f->births[i] - begin_ns) / (double)(end_ns - begin_ns);
+			bool *moment = &seen[at < 1 ? (size_t)(at * MOMENTS) : MOMENTS - 1];
+			moments += !*moment;
+			*moment = true;
+			sum += at;
+			count++;
+		}
+	*deviations = 0;
+	if (!(count > 0))
+		return 0.5;
+	*deviations = (sum / count - 0.5) * sqrt(12 * moments);
+	return sum / count;
+}
+
+/* Whether the last birth was long ago, measured by the pauses between births while it was watched. */
+static bool has_stopped(const struct tdm_leaks_facts *f)
+{
+	size_t first = 0;
+	uint64_t pause = 0;
+	while (first < f->birth_count && f->births[first] < f->leaks->begin_ns)
+		first++;
+	if (first == f->birth_count)
+		return true;
+	for (size_t i = first + 1; i < f->birth_count; i++)
+		if (f->births[i] - f->births[i - 1] > pause)
+			pause = f->births[i] - f->births[i - 1];
+	uint64_t newest = f->births[f->birth_count - 1];
+	uint64_t quiet = f->leaks->last_ns > newest ? f->leaks->last_ns - newest : 0;
+	return (double)quiet > QUIET * (double)pause && quiet > f->leaks->watch_ns / TDM_LEAKS_WINDOWS / 4;
+}
+
+/* Memory that programs bring with them; the runtime keeps programs. */
+static bool is_of_programs(uint8_t kind)
+{
+	return (tdm_kind_is_per_core((enum tdm_kind)kind) && kind != TDM_KIND_SCRATCHPAD) || kind == TDM_KIND_TRACE;
+}
+
+static bool is_left_to_card(uint8_t kind)
+{
+	return kind == TDM_KIND_KERNEL || kind == TDM_KIND_FIRMWARE || kind == TDM_KIND_CONFIG;
+}
+
+static bool says_loading(const char *phase)
+{
+	static const char *const words[] = { "MODEL_CREATION", "load", "warm" };
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (strcasestr(phase, words[i]) != NULL)
+			return true;
+	return false;
+}
+
+static unsigned bits(uint32_t x)
+{
+	return (unsigned)__builtin_popcount(x);
+}
+
+/*
+ * A program that loads its weights grows from its start and frees little. So: it says so in its phase; or it frees
+ * nothing in most windows; or it is young, and this growth is most of what it has.
+ */
+static bool may_be_loading(const struct tdm_leaks_facts *f, uint32_t shown_process)
+{
+	const struct tdm_leaks_process *p = f->process;
+	const struct tdm_snapshot_process *shown = &f->snapshot->processes[shown_process];
+	if (says_loading(tdm_snapshot_text(f->snapshot, shown->phase)) ||
+		2 * bits(p->free_windows) < bits(p->seen_windows))
+		return true;
+	/* A site that frees buffers, and not just one now and then, loads nothing. */
+	if (f->site->lives != NULL || (double)f->site->freed >= f->grown / 2)
+		return false;
+	bool is_young = p->who.started_ns != 0 && p->who.started_ns + 2 * f->leaks->watch_ns > f->leaks->begin_ns;
+	return is_young && f->bytes[f->windows - 1] - f->bytes[0] > LOADING_SHARE * f->kind_bytes;
+}
+
+static enum tdm_leak_why without_growth(const struct tdm_leaks_facts *f)
+{
+	if (f->site->freed != 0)
+		return TDM_LEAK_TURNS_OVER;
+	return f->grown > 0 && f->z >= SUSPECT_Z ? TDM_LEAK_LEVELLED : TDM_LEAK_CONSTANT;
+}
+
+enum tdm_leak_why tdm_leaks_judge_watched(const struct tdm_leaks_facts *f, uint32_t shown_process)
+{
+	double aged = (double)f->site->aged, mortal = aged > 0 ? (double)f->site->aged_freed / aged : 0;
+	double least = f->windows < SHORT_WINDOWS ? SHORT_Z : SUSPECT_Z;
+	if (f->windows < TDM_LEAKS_SUSPECT_WINDOWS || f->grown < TDM_LEAKS_SUSPECT_GROWN || f->z < least ||
+		mortal > SUSPECT_MORTAL || (f->site->aged_freed != 0 && f->site->aged < MORTAL_MIN))
+		return without_growth(f);
+	if (has_stopped(f))
+		return TDM_LEAK_LEVELLED;
+	/* Where buffers are freed the youngest are left out: many of them will be. */
+	uint64_t begin = f->leaks->begin_ns, end = begin + f->leaks->watch_ns;
+	end -= f->site->freed != 0 ? f->leaks->old_ns : 0;
+	double off, at = middle(f, begin, end, &off);
+	if (off < -SURE_DEVIATIONS && at < STOPS)
+		return TDM_LEAK_LEVELLED;
+	if (f->site->is_sum)
+		return TDM_LEAK_MANY;
+	if (is_of_programs(f->site->kind))
+		return TDM_LEAK_PROGRAMS;
+	if (may_be_loading(f, shown_process))
+		return TDM_LEAK_LOADING;
+	if (off < -DEVIATIONS && at < SLOWER)
+		return TDM_LEAK_SLOWS;
+	if (off > DEVIATIONS && at > LATE)
+		return TDM_LEAK_LATE;
+	if (f->windows < SURE_WINDOWS || f->grown < SURE_GROWN || f->z < SURE_Z || mortal > SURE_MORTAL ||
+		(double)f->rises < SURE_RISES * (double)f->windows)
+		return TDM_LEAK_UNSURE;
+	return TDM_LEAK_GROWS;
+}
+
+/*
+ * What one picture tells: births of what lives in most parts of the program's life, as many late as early, up to the
+ * end; while the program frees other things. What comes and goes has been born lately, what is loaded once early.
+ */
+static bool is_spread(const struct tdm_leaks_facts *f, uint64_t begin_ns, uint64_t end_ns)
+{
+	uint32_t seen = 0;
+	double off;
+	if (f->birth_count < SPREAD_MIN || begin_ns >= end_ns || f->process->frees == 0)
+		return false;
+	for (size_t i = 0; i < f->birth_count; i++) {
+		double at =
+			(double)(f->births[i] > begin_ns ? f->births[i] - begin_ns : 0) / (double)(end_ns - begin_ns);
+		seen |= UINT32_C(1) << (at < 1 ? (unsigned)(at * TDM_LEAKS_WINDOWS) : TDM_LEAKS_WINDOWS - 1);
+	}
+	if (bits(seen) < SPREAD_WINDOWS * TDM_LEAKS_WINDOWS || (seen >> (TDM_LEAKS_WINDOWS - 2)) == 0)
+		return false;
+	double at = middle(f, begin_ns, end_ns, &off);
+	return !(off < -DEVIATIONS && at < SLOWER) && !(off > DEVIATIONS && at > LATE);
+}
+
+static enum tdm_leak_why judge_once(const struct tdm_leaks_facts *f, uint64_t first_ns, uint64_t last_ns)
+{
+	if (is_of_programs(f->site->kind))
+		return TDM_LEAK_UNWATCHED;
+	return is_spread(f, first_ns, last_ns) ? TDM_LEAK_SPREAD : TDM_LEAK_UNWATCHED;
+}
+
+static enum tdm_leak_why judge_ended(const struct tdm_leaks_facts *f)
+{
+	if (is_left_to_card(f->site->kind))
+		return TDM_LEAK_RUNTIME;
+	return f->process->who.closed ? TDM_LEAK_AT_EXIT : TDM_LEAK_KILLED;
+}
+
+enum tdm_leak_why tdm_leaks_judge_site(
+	const struct tdm_leaks_facts *f, uint32_t process, uint64_t first_ns, uint64_t last_ns)
+{
+	enum tdm_leak_why why = TDM_LEAK_UNWATCHED;
+	bool ended = f->process->who.life == TDM_LIFE_ENDED;
+	if (ended && f->process->who.closed)
+		return judge_ended(f);
+	if (f->windows >= TDM_LEAKS_SUSPECT_WINDOWS)
+		why = tdm_leaks_judge_watched(f, process);
+	if (whys[why].verdict != TDM_LEAK_STEADY)
+		return why;
+	/* A leak may be too slow for the time that it was watched; but what is freed late, or has stopped, is none. */
+	bool calm = why == TDM_LEAK_UNWATCHED || why == TDM_LEAK_CONSTANT ||
+		    (why == TDM_LEAK_TURNS_OVER && f->site->aged_freed == 0);
+	if (calm && judge_once(f, first_ns, last_ns) == TDM_LEAK_SPREAD)
+		return TDM_LEAK_SPREAD;
+	return ended ? judge_ended(f) : why;
+}

@@ -1,0 +1,59 @@
+/*
+ * The checks of `tidemark doctor`: one function each, in one table. What several of them look at is read once, before
+ * the first. A check adds one finding or more and changes nothing on the machine.
+ */
+#ifndef TDM_CLI_DOCTOR_H
+#define TDM_CLI_DOCTOR_H
+
+#include "registry/snapshot.h"
+#include "report/doctor_report.h"
+#include "sources/host.h"
+#include "sources/metal_shm.h"
+
+/* Where the server of instrumented runtimes listens; no variable changes it there. */
+#define TDM_DOCTOR_SERVER_SOCKET "/tmp/tt_allocation_server.sock"
+
+struct tdm_doctor_options {
+	/* NULL: as the commands do, by their variables, else the system's own place; of `dev`: $TIDEMARK_DEV_ROOT */
+	const char *sysfs, *proc, *dev, *shm, *ledgers, *server_socket;
+	char *const *environ; /* "NAME=value", ends with NULL */
+};
+
+struct tdm_doctor {
+	struct tdm_findings findings;
+	const char *sysfs, *proc, *dev, *shm, *ledgers, *server_socket;
+	char *const *environ;
+	struct tdm_proc_root proc_root;
+	struct tdm_host host;
+	struct tdm_metal_list metal;
+	int ledgers_err;
+	struct tdm_source *source;     /* NULL when the directory cannot be read */
+	struct tdm_snapshot *snapshot; /* of all ledgers, without buffers; NULL: none could be made */
+};
+
+struct tdm_doctor_check {
+	const char *name; /* "driver.module" */
+	void (*run)(struct tdm_doctor *doctor);
+};
+extern const struct tdm_doctor_check tdm_doctor_checks[]; /* ends with a NULL name */
+
+/* Reads what the checks look at. 0 or -ENOMEM; to be released in either case. */
+int tdm_doctor_init(struct tdm_doctor *doctor, const struct tdm_doctor_options *options);
+void tdm_doctor_done(struct tdm_doctor *doctor);
+
+/* All checks; or one, by its name. False: there is no such check. */
+void tdm_doctor_run(struct tdm_doctor *doctor);
+bool tdm_doctor_run_one(struct tdm_doctor *doctor, const char *name);
+
+/* The value of a variable, or NULL. */
+const char *tdm_doctor_variable(const struct tdm_doctor *doctor, const char *name);
+
+/* "root/rest", cut at the capacity. Returns dst. */
+char *tdm_doctor_path(char *dst, size_t cap, const char *root, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* "word path", for the reader to type; NULL when the path has characters that a shell would not leave alone: a name
+ * that somebody else chose must not become a command. Returns dst. */
+const char *tdm_doctor_command(char *dst, size_t cap, const char *word, const char *path);
+
+#endif

@@ -1,0 +1,167 @@
+/* Variables: Tidemark's own, with their values; and those of the runtime that are set for memory tracking. */
+#include "cli/doctor_checks.h"
+#include "cli/suggest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_switch(const char *value)
+{
+	static const char *const words[] = { "0", "1", "on", "off" };
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (strcmp(value, words[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool is_tracking(const char *value)
+{
+	return is_switch(value) || strcmp(value, "auto") == 0;
+}
+
+static bool is_number_up_to(const char *value, int base, unsigned long max)
+{
+	char *end;
+	if (value[0] < '0' || value[0] > '9')
+		return false;
+	unsigned long number = strtoul(value, &end, base);
+	return *end == '\0' && number <= max;
+}
+
+static bool is_mode(const char *value)
+{
+	return is_number_up_to(value, 8, 0777);
+}
+
+static bool is_depth(const char *value)
+{
+	return is_number_up_to(value, 10, 64);
+}
+
+static bool is_unwinder(const char *value)
+{
+	return strcmp(value, "auto") == 0 || strcmp(value, "fp") == 0 || strcmp(value, "libunwind") == 0;
+}
+
+static bool is_path(const char *value)
+{
+	return value[0] == '/';
+}
+
+static const char relative[] = "each program takes it from its own working directory on";
+
+static const struct {
+	const char *name;
+	bool (*is_valid)(const char *value);
+	const char *expected;
+	const char *effect; /* of a value that is not */
+} variables[] = {
+	{ "TIDEMARK", is_tracking, "1, 0 or auto", "whatever it says, tracking is on: only 0 and off turn it off" },
+	{ "TIDEMARK_SOCKET", is_path, "the path of a socket, from / on", relative },
+	{ "TIDEMARK_DIR", is_path, "a directory, from / on", relative },
+	{ "TIDEMARK_KEEP", is_switch, "1 or 0", "whatever it says, ledgers are kept: only 0 and off mean no" },
+	{ "TIDEMARK_MODE", is_mode, "permissions such as 0640", "ledgers get other permissions than meant" },
+	{ "TIDEMARK_STACKS", is_depth, "a number of frames up to 64",
+		"a larger number counts as 64, anything else as 0" },
+	{ "TIDEMARK_UNWIND", is_unwinder, "auto, fp or libunwind", "it counts as auto" },
+	{ "TIDEMARK_SHM_DIR", is_path, "a directory, from / on", relative },
+	{ "TIDEMARK_SYSFS_ROOT", is_path, "a directory, from / on", relative },
+	{ "TIDEMARK_PROC_ROOT", is_path, "a directory, from / on", relative },
+	{ "TIDEMARK_DEV_ROOT", is_path, "a directory, from / on", relative },
+	{ "TIDEMARK_LIBRARY", is_path, "the path of libtidemark.so, from / on", relative },
+};
+enum { VARIABLES = sizeof variables / sizeof variables[0] };
+
+static void check_variable(struct tdm_doctor *doctor, struct tdm_str name, const char *value, size_t *good)
+{
+	struct tdm_findings *out = &doctor->findings;
+	char looked[80], shown[80], command[96];
+	struct tdm_suggest suggest;
+	tdm_str_shown(name, looked, sizeof looked);
+	tdm_str_shown(tdm_str_of(value), shown, sizeof shown);
+	tdm_suggest_init(&suggest, name);
+	for (size_t i = 0; i < VARIABLES; i++) {
+		tdm_suggest_offer(&suggest, variables[i].name);
+		if (!tdm_str_is(name, variables[i].name))
+			continue;
+		if (value[0] == '\0' || variables[i].is_valid(value)) {
+			++*good;
+			return;
+		}
+		tdm_findings_add(out, TDM_FINDING_WARNING, "environment.tidemark", looked, "%s is '%s'; expected %s",
+			looked, shown, variables[i].expected);
+		tdm_findings_advise(out, NULL, "correct it: %s", variables[i].effect);
+		return;
+	}
+	tdm_findings_add(out, TDM_FINDING_WARNING, "environment.tidemark", looked,
+		"%s is set, and nothing reads it%s%s%s", looked, suggest.best != NULL ? "; did you mean " : "",
+		suggest.best != NULL ? suggest.best : "", suggest.best != NULL ? "?" : "");
+	tdm_findings_advise(
+		out, tdm_doctor_command(command, sizeof command, "unset", looked), "correct the name, or take it away");
+}
+
+/* Variables that begin with TIDEMARK: known ones with their values, and typing errors. */
+void tdm_doctor_variables(struct tdm_doctor *doctor)
+{
+	static const char prefix[] = "TIDEMARK";
+	size_t good = 0, before = doctor->findings.count;
+	for (size_t i = 0; doctor->environ != NULL && doctor->environ[i] != NULL; i++) {
+		const char *entry = doctor->environ[i], *equals = strchr(entry, '=');
+		if (equals == NULL || strncmp(entry, prefix, strlen(prefix)) != 0)
+			continue;
+		check_variable(doctor, (struct tdm_str){ entry, (size_t)(equals - entry) }, equals + 1, &good);
+	}
+	if (doctor->findings.count == before)
+		tdm_findings_add(&doctor->findings, TDM_FINDING_OK, "environment.tidemark", "variables TIDEMARK*",
+			"%zu variable%s of Tidemark set, none wrong", good, good == 1 ? "" : "s");
+}
+
+/* Variables of the runtime. With `nothing`, no public version of it reads them. */
+static const struct {
+	const char *name;
+	bool nothing;
+	const char *what;
+} others[] = {
+	{ "TT_TRACK_ALLOCATIONS", true, "it is a name from design notes; TIDEMARK=1 turns tracking on" },
+	{ "TT_ALLOC_SERVER_ENABLED", true, "it is a name from design notes; TIDEMARK=1 turns tracking on" },
+	{ "TT_ALLOC_SERVER_SOCKET", true,
+		"the path of the server's socket is fixed; TIDEMARK_SOCKET is for TIDEMARK=auto" },
+	{ "TT_BUFFER_DEBUG_LOG", true, "it belongs to a patch; TIDEMARK=1 and 'tidemark dump' show buffers" },
+	{ "TT_METAL_MEMORY_REPORT", true,
+		"no version of the runtime is known to read it; 'tidemark run' prints a summary" },
+	{ "TT_METAL_SHM_TIMING_ENABLED", true, "only an early branch of the runtime read it" },
+	{ "TT_METAL_SHM_CB_TRACKING_ENABLED", true, "only a branch of the runtime read it" },
+	{ "TT_ALLOC_STACK_TRACE", true, "only a demonstration client read it; TIDEMARK_STACKS=8 keeps call stacks" },
+	{ "TT_METAL_SHM_VERBOSE", false,
+		"the runtime logs every change of its shared memory; it mixes up kinds there" },
+	{ "TT_VISIBLE_DEVICES", false, "programs see only some devices, with numbers of their own" },
+};
+
+/* Variables that people set for memory tracking, and what they do. */
+void tdm_doctor_runtime_variables(struct tdm_doctor *doctor)
+{
+	struct tdm_findings *out = &doctor->findings;
+	const char *tracking = tdm_doctor_variable(doctor, "TT_ALLOC_TRACKING_ENABLED");
+	size_t before = out->count;
+	if (tracking != NULL && strcmp(tracking, "1") == 0) {
+		tdm_findings_add(out, TDM_FINDING_INFO, "environment.runtime", "TT_ALLOC_TRACKING_ENABLED",
+			"TT_ALLOC_TRACKING_ENABLED=1 turns on libtidemark and instrumented runtimes; an unmodified "
+			"tt-metal does "
+			"not read it");
+	} else if (tracking != NULL && strcmp(tracking, "0") != 0 && tracking[0] != '\0') {
+		tdm_findings_add(out, TDM_FINDING_WARNING, "environment.runtime", "TT_ALLOC_TRACKING_ENABLED",
+			"TT_ALLOC_TRACKING_ENABLED is set, but not to 1");
+		tdm_findings_advise(out, "export TT_ALLOC_TRACKING_ENABLED=1", "only the value 1 turns tracking on");
+	}
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+		if (tdm_doctor_variable(doctor, others[i].name) == NULL)
+			continue;
+		tdm_findings_add(out, others[i].nothing ? TDM_FINDING_WARNING : TDM_FINDING_INFO, "environment.runtime",
+			others[i].name, "%s is set%s%s", others[i].name,
+			others[i].nothing ? " and does nothing: " : ": ", others[i].what);
+	}
+	if (out->count == before)
+		tdm_findings_add(out, TDM_FINDING_OK, "environment.runtime", "variables TT_*",
+			"no variable of the runtime that matters here is set");
+}

@@ -1,0 +1,234 @@
+/* What the runtime publishes by itself: its shared memory; and the server that instrumented runtimes speak to. */
+#include "base/err.h"
+#include "base/units.h"
+#include "cli/doctor_checks.h"
+#include "sources/kernel_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { ENVIRON_CAP = 256 * 1024, COMMAND_CAP = PATH_MAX + 64 };
+
+static const char disable_name[] = "TT_METAL_SHM_TRACKING_DISABLED";
+
+static const char *user_name(uint32_t uid, char *dst, size_t cap)
+{
+	const struct passwd *user = getpwuid((uid_t)uid);
+	if (user != NULL)
+		snprintf(dst, cap, "%.60s", user->pw_name);
+	else
+		snprintf(dst, cap, "%" PRIu32, uid);
+	return dst;
+}
+
+static void unreadable_region(struct tdm_doctor *doctor, const struct tdm_metal_region *region, const char *path)
+{
+	struct tdm_findings *out = &doctor->findings;
+	char owner[64] = "another user", command[COMMAND_CAP];
+	tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.regions", path, "%s: %s", region->name, region->text);
+	switch ((enum tdm_metal_status)region->status) {
+	case TDM_METAL_DENIED:
+		if (region->has_file)
+			user_name(region->uid, owner, sizeof owner);
+		tdm_findings_advise(out, "sudo tidemark doctor",
+			"it belongs to %s, and the runtime makes it readable for its owner only: look as that user or "
+			"as "
+			"root",
+			owner);
+		return;
+	case TDM_METAL_VERSION:
+	case TDM_METAL_LENGTH:
+		if (!region->has_version) {
+			tdm_findings_advise(out, tdm_doctor_command(command, sizeof command, "rm", path),
+				"it is none of the runtime's, or was cut: it may be removed when no process uses the "
+				"device");
+			return;
+		}
+		tdm_findings_advise(out, NULL,
+			"versions 1 to %d of the layout are known: a newer runtime needs a newer Tidemark",
+			TDM_METAL_VERSION_MAX);
+		return;
+	case TDM_METAL_NOT_READY:
+		tdm_findings_advise(out, tdm_doctor_command(command, sizeof command, "rm", path),
+			"look again; if it stays, a program was broken off while it made the file, and no process uses "
+			"the device, it may be removed");
+		return;
+	default:
+		return;
+	}
+}
+
+/* Slots whose processes are gone: how many, and what they held. */
+static size_t stale_slots(const struct tdm_metal_region *region, uint64_t *bytes)
+{
+	size_t count = 0;
+	*bytes = 0;
+	for (uint32_t i = 0; i < region->slot_count; i++)
+		count += region->slots[i].life == TDM_PROC_DEAD;
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+		if (region->stale.of[k] != TDM_BYTES_UNKNOWN)
+			*bytes += region->stale.of[k];
+	return count;
+}
+
+static void readable_region(struct tdm_doctor *doctor, const struct tdm_metal_region *region, const char *path)
+{
+	struct tdm_findings *out = &doctor->findings;
+	char size[TDM_BYTES_CAP], command[COMMAND_CAP];
+	uint64_t bytes;
+	size_t stale = stale_slots(region, &bytes);
+	for (unsigned d = 0; d < TDM_METAL_DOUBT_COUNT; d++)
+		if (tdm_metal_doubts(region, (enum tdm_metal_doubt)d))
+			tdm_findings_add(out, TDM_FINDING_INFO, "runtime.regions", path, "%s: %s", region->name,
+				tdm_metal_doubt_text((enum tdm_metal_doubt)d));
+	if (stale == 0) {
+		tdm_findings_add(out, TDM_FINDING_OK, "runtime.regions", path,
+			"%s: version %" PRIu32 ", device %" PRIu32 ", %" PRIu32 " process%s", region->name,
+			region->version, region->device, region->slot_count, region->slot_count == 1 ? "" : "es");
+		return;
+	}
+	tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.regions", path,
+		"%s: %zu of %" PRIu32
+		" process%s ended without giving back %s; nothing of it is on the device any more",
+		region->name, stale, region->slot_count, region->slot_count == 1 ? " has" : "es have",
+		tdm_format_bytes_short(size, sizeof size, bytes));
+	bool used = stale < region->slot_count;
+	tdm_findings_advise(out, used ? NULL : tdm_doctor_command(command, sizeof command, "rm", path), "%s",
+		used ? "Tidemark leaves it out of its sums; the file may be removed only when no process uses the "
+		       "device"
+		     : "Tidemark leaves it out of its sums; the file may be removed as long as no process uses the "
+		       "device");
+}
+
+/* The runtime's shared memory: each file of each device. */
+void tdm_doctor_regions(struct tdm_doctor *doctor)
+{
+	struct tdm_findings *out = &doctor->findings;
+	char path[PATH_MAX];
+	if (doctor->metal.err != 0) {
+		tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.regions", doctor->shm, "%s cannot be listed: %s",
+			doctor->shm, tdm_err_text(doctor->metal.err));
+		return;
+	}
+	for (size_t i = 0; i < doctor->metal.count; i++) {
+		const struct tdm_metal_region *region = &doctor->metal.regions[i];
+		tdm_doctor_path(path, sizeof path, doctor->shm, "%s", region->name);
+		if (region->status == TDM_METAL_OK)
+			readable_region(doctor, region, path);
+		else
+			unreadable_region(doctor, region, path);
+	}
+	if (doctor->metal.cut != 0)
+		tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.regions", doctor->shm,
+			"%" PRIu64 " more files than Tidemark reads (%d)", doctor->metal.cut, TDM_METAL_REGIONS_MAX);
+	if (doctor->metal.count != 0)
+		return;
+	tdm_findings_add(out, TDM_FINDING_INFO, "runtime.regions", doctor->shm,
+		"no shared memory of the runtime: no program that publishes its totals has opened a device");
+	tdm_findings_advise(out, NULL,
+		"if one has: its tt-metal is older than v0.70, %s=1 was set, or it runs in a container with a /dev/shm "
+		"of "
+		"its own",
+		disable_name);
+}
+
+/* 1: it has the variable with a value that turns tracking off; 0: not; or a negative code. */
+static int is_disabled_in(const struct tdm_doctor *doctor, int32_t pid)
+{
+	char path[PATH_MAX], wanted[64];
+	char *text = malloc(ENVIRON_CAP);
+	if (text == NULL)
+		return -ENOMEM;
+	tdm_doctor_path(path, sizeof path, doctor->proc, "%" PRId32 "/environ", pid);
+	int len = tdm_kernel_file_read(AT_FDCWD, path, text, ENVIRON_CAP), found = 0;
+	snprintf(wanted, sizeof wanted, "%s=1", disable_name);
+	for (int at = 0; at < len && found == 0; at += (int)strlen(text + at) + 1)
+		found = strncmp(text + at, wanted, strlen(wanted)) == 0;
+	free(text);
+	return len < 0 ? len : found;
+}
+
+/* The variable that turns the runtime's shared memory off: here, and in the processes that have a card open. */
+void tdm_doctor_disabled(struct tdm_doctor *doctor)
+{
+	struct tdm_findings *out = &doctor->findings;
+	const char *own = tdm_doctor_variable(doctor, disable_name);
+	char looked[PATH_MAX];
+	bool any = false;
+	size_t hidden = 0;
+	if (own != NULL && own[0] == '1') {
+		tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.disabled", "the environment of this command",
+			"%s is set: programs started from here publish no totals", disable_name);
+		tdm_findings_advise(
+			out, "unset TT_METAL_SHM_TRACKING_DISABLED", "take it away before starting programs");
+		any = true;
+	}
+	for (size_t i = 0; i < doctor->host.process_count; i++) {
+		const struct tdm_host_process *process = &doctor->host.processes[i];
+		tdm_doctor_path(looked, sizeof looked, doctor->proc, "%" PRId32 "/environ", process->pid);
+		int disabled = is_disabled_in(doctor, process->pid);
+		hidden += disabled < 0;
+		if (disabled != 1)
+			continue;
+		tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.disabled", looked,
+			"process %" PRId32 " (%s) runs with %s=1: it publishes no totals", process->pid,
+			process->facts.comm, disable_name);
+		tdm_findings_advise(out, NULL, "start it without that variable");
+		any = true;
+	}
+	if (!any)
+		tdm_findings_add(
+			out, TDM_FINDING_OK, "runtime.disabled", "environments", "%s is not set", disable_name);
+	if (hidden != 0)
+		tdm_findings_add(out, TDM_FINDING_INFO, "runtime.disabled", doctor->proc,
+			"the environment of %zu process%s with a card open may not be read", hidden,
+			hidden == 1 ? "" : "es");
+}
+
+/* 0: somebody listens; or a negative code. */
+static int try_socket(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	if (strlen(path) >= sizeof address.sun_path)
+		return -ENAMETOOLONG;
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	int err = connect(fd, (const struct sockaddr *)&address, sizeof address) == 0 || errno == EAGAIN ? 0 : -errno;
+	close(fd);
+	return err;
+}
+
+/* The socket of the allocation server. */
+void tdm_doctor_socket(struct tdm_doctor *doctor)
+{
+	struct tdm_findings *out = &doctor->findings;
+	const char *path = doctor->server_socket;
+	char command[COMMAND_CAP];
+	int err = try_socket(path);
+	if (err == -ENOENT) {
+		tdm_findings_add(
+			out, TDM_FINDING_OK, "runtime.socket", path, "no allocation server, and none is needed");
+	} else if (err == 0) {
+		tdm_findings_add(out, TDM_FINDING_INFO, "runtime.socket", path,
+			"an allocation server listens: programs with TIDEMARK=auto are tracked");
+	} else if (err == -ECONNREFUSED) {
+		tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.socket", path,
+			"the socket of an allocation server is there, but nobody listens");
+		tdm_findings_advise(out, tdm_doctor_command(command, sizeof command, "rm", path),
+			"instrumented runtimes try to connect at every report: remove it, or start the server");
+	} else {
+		tdm_findings_add(out, TDM_FINDING_INFO, "runtime.socket", path,
+			"whether an allocation server listens cannot be told: %s", tdm_err_text(err));
+	}
+}

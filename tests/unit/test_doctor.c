@@ -1,0 +1,388 @@
+/* The checks of `tidemark doctor`, each on files of the tests' own making; refused ones as a user who may not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "cli/doctor.h"
+#include "fake_tree.h"
+#include "ledger/layout.h"
+#include "tidemark.h"
+
+enum { NOBODY = 65534 };
+
+struct machine {
+	struct tree tree;
+	char sys[PATH_MAX], proc[PATH_MAX], dev[PATH_MAX], shm[PATH_MAX], ledgers[PATH_MAX], socket[PATH_MAX];
+	char *environ[8];
+	struct tdm_doctor doctor;
+};
+
+static void place(struct machine *m, char *dst, const char *name)
+{
+	tree_dir(&m->tree, name);
+	snprintf(dst, PATH_MAX, "%s", tree_path(&m->tree, name));
+}
+
+static int setup(void **state)
+{
+	struct machine *m = calloc(1, sizeof *m);
+	tree_init(&m->tree);
+	place(m, m->sys, "sys");
+	place(m, m->proc, "proc");
+	place(m, m->dev, "dev");
+	place(m, m->shm, "shm");
+	place(m, m->ledgers, "ledgers");
+	snprintf(m->socket, sizeof m->socket, "%s", tree_path(&m->tree, "server.sock"));
+	*state = m;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct machine *m = *state;
+	tdm_doctor_done(&m->doctor);
+	tree_done(&m->tree);
+	free(m);
+	return 0;
+}
+
+/* Runs a check on a fresh reading. */
+static const struct tdm_findings *check(struct machine *m, const char *name)
+{
+	const struct tdm_doctor_options options = { m->sys, m->proc, m->dev, m->shm, m->ledgers, m->socket,
+		m->environ };
+	tdm_doctor_done(&m->doctor);
+	assert_int_equal(tdm_doctor_init(&m->doctor, &options), 0);
+	assert_true(tdm_doctor_run_one(&m->doctor, name));
+	assert_false(m->doctor.findings.failed);
+	return &m->doctor.findings;
+}
+
+/* The i-th finding has this state and these words. */
+static void expect(const struct tdm_findings *f, size_t i, enum tdm_finding_state state, const char *words)
+{
+	assert_true(i < f->count);
+	if (f->list[i].state != state || strstr(f->list[i].found, words) == NULL)
+		fail_msg("%s: %s, instead of %s: %s", tdm_finding_state_name(f->list[i].state), f->list[i].found,
+			tdm_finding_state_name(state), words);
+}
+
+static void card(struct machine *m, const char *type)
+{
+	tree_text(&m->tree, "sys/class/tenstorrent/tenstorrent!0/tt_card_type", type);
+	tree_text(&m->tree, "proc/driver/tenstorrent/0/pids", "");
+}
+
+static void test_module(void **state)
+{
+	struct machine *m = *state;
+	expect(check(m, "driver.module"), 0, TDM_FINDING_WARNING, "not loaded");
+	tree_text(&m->tree, "proc/modules", "tenstorrent_other 1 0 - Live 0x0\n");
+	expect(check(m, "driver.module"), 0, TDM_FINDING_WARNING, "not loaded");
+	tree_text(&m->tree, "proc/modules", "nvme 1 0 - Live 0x0\ntenstorrent 1 0 - Live 0x0\n");
+	expect(check(m, "driver.module"), 0, TDM_FINDING_OK, "does not tell its version");
+	tree_text(&m->tree, "sys/module/tenstorrent/version", "2.10.1\n");
+	expect(check(m, "driver.module"), 0, TDM_FINDING_OK, "version 2.10.1");
+}
+
+static void test_cards(void **state)
+{
+	struct machine *m = *state;
+	expect(check(m, "driver.cards"), 0, TDM_FINDING_INFO, "no cards");
+	tree_dir(&m->tree, "sys/module/tenstorrent");
+	expect(check(m, "driver.cards"), 0, TDM_FINDING_WARNING, "found no card");
+	tree_dir(&m->tree, "sys/class/tenstorrent");
+	expect(check(m, "driver.cards"), 0, TDM_FINDING_WARNING, "found no card");
+	card(m, "n300\n");
+	expect(check(m, "driver.cards"), 0, TDM_FINDING_OK, "card 0: n300");
+}
+
+static void test_nodes(void **state)
+{
+	struct machine *m = *state;
+	expect(check(m, "driver.nodes"), 0, TDM_FINDING_INFO, "no device nodes");
+	card(m, "n300\n");
+	expect(check(m, "driver.nodes"), 0, TDM_FINDING_WARNING, "is not there, though the driver has the card");
+	tree_text(&m->tree, "dev/tenstorrent/0", "");
+	expect(check(m, "driver.nodes"), 0, TDM_FINDING_OK, "1 card may be opened");
+}
+
+static void test_users(void **state)
+{
+	struct machine *m = *state;
+	card(m, "n300\n");
+	expect(check(m, "driver.users"), 0, TDM_FINDING_OK, "nobody has it open");
+	tree_text(&m->tree, "proc/driver/tenstorrent/0/pids", "77\n0\n77\n");
+	tree_process(&m->tree, "proc", (struct tree_process){ .pid = 77, .comm = "train", .start = 1 });
+	expect(check(m, "driver.users"), 0, TDM_FINDING_INFO, "open in 77 (train), 1 outside of this pid namespace");
+	expect(check(m, "runtime.disabled"), 0, TDM_FINDING_OK, "is not set");
+	expect(&m->doctor.findings, 1, TDM_FINDING_INFO, "the environment of 1 process");
+	tree_bytes(&m->tree, "proc/77/environ", "X=TT_METAL_SHM_TRACKING_DISABLED=1\0TT_METAL_SHM_TRACKING_DISABLED=0",
+		67);
+	expect(check(m, "runtime.disabled"), 0, TDM_FINDING_OK, "is not set");
+	tree_bytes(&m->tree, "proc/77/environ", "A=1\0TT_METAL_SHM_TRACKING_DISABLED=1\0B=2", 40);
+	expect(check(m, "runtime.disabled"), 0, TDM_FINDING_WARNING, "process 77 (train)");
+}
+
+static void test_regions(void **state)
+{
+	struct machine *m = *state;
+	expect(check(m, "runtime.regions"), 0, TDM_FINDING_INFO, "no shared memory");
+	tree_text(&m->tree, "shm/tt_device_$(reboot)_memory", "x");
+	expect(check(m, "runtime.regions"), 0, TDM_FINDING_WARNING, "too short");
+	assert_null(m->doctor.findings.list[0].command); /* nobody is asked to type that */
+	tree_unlink(&m->tree, "shm/tt_device_$(reboot)_memory");
+	tree_text(&m->tree, "shm/tt_device_7_memory", "x");
+	check(m, "runtime.regions");
+	assert_non_null(strstr(m->doctor.findings.list[0].command, "/shm/tt_device_7_memory"));
+	snprintf(m->shm, sizeof m->shm, "/nowhere");
+	expect(check(m, "runtime.regions"), 0, TDM_FINDING_WARNING, "cannot be listed");
+}
+
+static void test_socket(void **state)
+{
+	struct machine *m = *state;
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	expect(check(m, "runtime.socket"), 0, TDM_FINDING_OK, "none is needed");
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	snprintf(address.sun_path, sizeof address.sun_path, "%.100s", m->socket);
+	assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
+	assert_int_equal(listen(fd, 4), 0);
+	expect(check(m, "runtime.socket"), 0, TDM_FINDING_INFO, "listens");
+	close(fd);
+	expect(check(m, "runtime.socket"), 0, TDM_FINDING_WARNING, "nobody listens");
+	assert_non_null(strstr(m->doctor.findings.list[0].command, "rm /"));
+}
+
+/* Ledgers of a real program: a child that reports, tells so, and waits until it may end. */
+
+struct child {
+	pid_t pid;
+	int go;
+};
+
+static void alloc(uint32_t kind, uint64_t id, uint64_t bytes)
+{
+	const struct tidemark_buffer buffer = { .size = sizeof buffer, .kind = kind, .id = id, .bytes = bytes };
+	tidemark_alloc(&buffer);
+}
+
+static struct child start(struct machine *m, void (*report)(void))
+{
+	int ready[2], go[2];
+	char c;
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(pipe(go), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(go[1]);
+		setenv("TIDEMARK_DIR", m->ledgers, 1);
+		tidemark_enable();
+		report();
+		if (write(ready[1], "x", 1) != 1 || read(go[0], &c, 1) != 1)
+			_exit(1);
+		_exit(0);
+	}
+	close(ready[1]);
+	close(go[0]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	return (struct child){ pid, go[1] };
+}
+
+static void finish(struct child child)
+{
+	int status;
+	assert_int_equal(write(child.go, "x", 1), 1);
+	close(child.go);
+	assert_int_equal(waitpid(child.pid, &status, 0), child.pid);
+	assert_int_equal(status, 0);
+}
+
+static void report_kernels(void)
+{
+	for (uint64_t i = 0; i < 64; i++)
+		alloc(TIDEMARK_KERNEL, i, 24576);
+}
+
+static void report_buffers(void)
+{
+	alloc(TIDEMARK_DRAM, 1, 1 << 20);
+}
+
+static void report_and_free(void)
+{
+	alloc(TIDEMARK_DRAM, 1, 1 << 20);
+	tidemark_free(0, TIDEMARK_DRAM, 1);
+}
+
+static void report_nonsense(void)
+{
+	alloc(TIDEMARK_DRAM, 1, 1 << 20);
+	alloc(99, 1, 1 << 20);
+}
+
+static void test_figures(void **state)
+{
+	struct machine *m = *state;
+	expect(check(m, "ledgers.figures"), 0, TDM_FINDING_INFO, "no tracked program runs");
+	struct child kernels = start(m, report_kernels);
+	expect(check(m, "ledgers.figures"), 0, TDM_FINDING_WARNING, "only kernels, firmware and circular buffers");
+	struct child freed = start(m, report_and_free);
+	expect(check(m, "ledgers.figures"), 0, TDM_FINDING_OK, "2 tracked programs run, 1 of them with buffers");
+	finish(kernels);
+	expect(check(m, "ledgers.figures"), 0, TDM_FINDING_INFO, "everything was freed");
+	struct child buffers = start(m, report_buffers);
+	expect(check(m, "ledgers.figures"), 0, TDM_FINDING_OK, "2 tracked programs run, 2 of them with buffers");
+	finish(freed);
+	finish(buffers);
+	expect(check(m, "ledgers.left"), 0, TDM_FINDING_INFO, "left their ledger behind");
+	assert_string_equal(m->doctor.findings.list[0].command, "tidemark dump --reap");
+}
+
+static void test_lost(void **state)
+{
+	struct machine *m = *state;
+	struct child good = start(m, report_buffers);
+	expect(check(m, "ledgers.lost"), 0, TDM_FINDING_OK, "no event was lost");
+	struct child bad = start(m, report_nonsense);
+	expect(check(m, "ledgers.lost"), 0, TDM_FINDING_WARNING, "lost 1 event because they could not be true");
+	finish(good);
+	finish(bad);
+}
+
+static void test_directory(void **state)
+{
+	struct machine *m = *state;
+	expect(check(m, "ledgers.directory"), 0, TDM_FINDING_OK, "may be written");
+	expect(check(m, "ledgers.unreadable"), 0, TDM_FINDING_OK, "0 ledgers");
+	tree_text(&m->tree, "ledgers/tidemark.1.2.3", "nothing");
+	expect(check(m, "ledgers.unreadable"), 0, TDM_FINDING_WARNING, "not a ledger");
+	snprintf(m->ledgers, sizeof m->ledgers, "%s/none", m->tree.root);
+	expect(check(m, "ledgers.directory"), 0, TDM_FINDING_BROKEN, "No such file or directory");
+	assert_int_equal(check(m, "ledgers.unreadable")->count, 0);
+	snprintf(m->ledgers, sizeof m->ledgers, "%s/here; reboot", m->tree.root);
+	expect(check(m, "ledgers.directory"), 0, TDM_FINDING_BROKEN, "No such file or directory");
+	assert_null(m->doctor.findings.list[0].command);
+}
+
+/* In a child who is not root: what the checks say about things of somebody else. */
+static void refused_checks(struct machine *m)
+{
+	expect(check(m, "driver.nodes"), 0, TDM_FINDING_WARNING, "may not be opened for reading and writing");
+	expect(check(m, "runtime.regions"), 0, TDM_FINDING_WARNING, "tt_device_7_memory");
+	assert_non_null(strstr(m->doctor.findings.list[0].advice, "readable for its owner only"));
+	expect(check(m, "ledgers.unreadable"), 0, TDM_FINDING_INFO, "tidemark.5.5.0 cannot be read");
+	assert_non_null(strstr(m->doctor.findings.list[0].advice, "another user's"));
+	expect(check(m, "ledgers.directory"), 0, TDM_FINDING_BROKEN, "cannot write their ledgers");
+}
+
+static void test_refused(void **state)
+{
+	struct machine *m = *state;
+	int status;
+	card(m, "n300\n");
+	tree_text(&m->tree, "dev/tenstorrent/0", "");
+	tree_text(&m->tree, "shm/tt_device_7_memory", "x");
+	tree_text(&m->tree, "ledgers/tidemark.5.5.0", "x");
+	static const char *const files[] = { "dev/tenstorrent/0", "shm/tt_device_7_memory", "ledgers/tidemark.5.5.0" };
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+		assert_int_equal(chmod(tree_path(&m->tree, files[i]), 0), 0);
+	assert_int_equal(chmod(m->ledgers, 0555), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		if (geteuid() == 0 && (setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
+			_exit(2);
+		refused_checks(m);
+		tdm_doctor_done(&m->doctor);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(chmod(m->ledgers, 0755), 0);
+	assert_int_equal(status, 0);
+}
+
+static void test_variables(void **state)
+{
+	struct machine *m = *state;
+	char wrong[] = "TIDEMARK_STAKCS=8", value[] = "TIDEMARK_UNWIND=magic", good[] = "TIDEMARK=auto";
+	char empty[] = "TIDEMARK_DIR=", other[] = "TT_BUFFER_DEBUG_LOG=1", on[] = "TT_ALLOC_TRACKING_ENABLED=1";
+	char evil[] = "TIDEMARK;reboot=1";
+	expect(check(m, "environment.tidemark"), 0, TDM_FINDING_OK, "0 variables");
+	expect(check(m, "environment.runtime"), 0, TDM_FINDING_OK, "no variable");
+	memcpy(m->environ, (char *[]){ good, empty, NULL }, 3 * sizeof(char *));
+	expect(check(m, "environment.tidemark"), 0, TDM_FINDING_OK, "2 variables");
+	memcpy(m->environ, (char *[]){ wrong, value, other, on, evil, NULL }, 6 * sizeof(char *));
+	expect(check(m, "environment.tidemark"), 0, TDM_FINDING_WARNING, "did you mean TIDEMARK_STACKS?");
+	expect(&m->doctor.findings, 1, TDM_FINDING_WARNING,
+		"TIDEMARK_UNWIND is 'magic'; expected auto, fp or libunwind");
+	expect(&m->doctor.findings, 2, TDM_FINDING_WARNING, "nothing reads it");
+	assert_null(m->doctor.findings.list[2].command);
+	expect(check(m, "environment.runtime"), 0, TDM_FINDING_INFO, "turns on libtidemark");
+	expect(&m->doctor.findings, 1, TDM_FINDING_WARNING, "TT_BUFFER_DEBUG_LOG is set and does nothing");
+}
+
+static void test_clock(void **state)
+{
+	struct machine *m = *state;
+#if defined(__x86_64__)
+	expect(check(m, "system.clock"), 0, TDM_FINDING_INFO, "cannot be told");
+	tree_text(&m->tree, "proc/cpuinfo", "model : x\nflags : constant_tsc_not nonstop_tsc\n");
+	expect(check(m, "system.clock"), 0, TDM_FINDING_WARNING, "(no constant_tsc)");
+	tree_text(&m->tree, "proc/cpuinfo", "model : x\nflags : a constant_tsc nonstop_tsc\n");
+#endif
+	expect(check(m, "system.clock"), 0, TDM_FINDING_OK, "");
+}
+
+static void test_container(void **state)
+{
+	struct machine *m = *state;
+	tree_text(&m->tree, "proc/self/status", "Name:\tx\nNSpid:\t9\nX:\t1\t2\n");
+	expect(check(m, "system.container"), 0, TDM_FINDING_OK, "not in a container");
+	tree_text(&m->tree, "proc/self/status", "Name:\tx\nNSpid:\t9\t1\n");
+	expect(check(m, "system.container"), 0, TDM_FINDING_INFO, "in a container");
+}
+
+/* Every check has a name of its own, with a group before it, and its findings carry it. */
+static void test_table(void **state)
+{
+	struct machine *m = *state;
+	for (const struct tdm_doctor_check *c = tdm_doctor_checks; c->name != NULL; c++) {
+		assert_non_null(strchr(c->name, '.'));
+		for (const struct tdm_doctor_check *d = tdm_doctor_checks; d != c; d++)
+			assert_string_not_equal(c->name, d->name);
+		const struct tdm_findings *f = check(m, c->name);
+		for (size_t i = 0; i < f->count; i++) {
+			assert_string_equal(f->list[i].check, c->name);
+			assert_true(f->list[i].found[0] != '\0' && f->list[i].looked[0] != '\0');
+		}
+	}
+	assert_false(tdm_doctor_run_one(&m->doctor, "driver.nothing"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_module, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_cards, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nodes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_users, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_regions, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_socket, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_lost, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_directory, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_variables, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_clock, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_container, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_table, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
