@@ -7,6 +7,7 @@
 #include "analyze/trend.h"
 #include "base/clock.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -127,12 +128,14 @@ static bool is_left_to_card(uint8_t kind)
 	return kind == TDM_KIND_KERNEL || kind == TDM_KIND_FIRMWARE || kind == TDM_KIND_CONFIG;
 }
 
+/* Whether a word of the phase's name begins like one of these. */
 static bool says_loading(const char *phase)
 {
 	static const char *const words[] = { "MODEL_CREATION", "load", "warm" };
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-		if (strcasestr(phase, words[i]) != NULL)
-			return true;
+		for (const char *at = phase; (at = strcasestr(at, words[i])) != NULL; at++)
+			if (at == phase || !isalpha((unsigned char)at[-1]))
+				return true;
 	return false;
 }
 

@@ -456,6 +456,34 @@ static void test_many_names(void **state)
 	sim_done(&sim);
 }
 
+/* A phase whose name says that the program loads takes the edge off; one that only sounds like it does not. */
+static void test_phases(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *phase;
+		enum tdm_leak_why why;
+	} cases[] = {
+		{ "MODEL_CREATION", TDM_LEAK_LOADING },
+		{ "shard_3_loading", TDM_LEAK_LOADING },
+		{ "Warm-up", TDM_LEAK_LOADING },
+		{ "workload", TDM_LEAK_GROWS },
+		{ "FORWARD_PASS_micro_0", TDM_LEAK_GROWS },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct sim sim;
+		struct tdm_snapshot *last;
+		sim_init(&sim, 5);
+		sim.phase = cases[i].phase;
+		small_in_sawtooth(&sim);
+		struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
+		assert_int_equal(find(&r, last, "lost")->why, cases[i].why);
+		tdm_leaks_result_done(&r);
+		tdm_snapshot_free(last);
+		sim_done(&sim);
+	}
+}
+
 /* More sites than are looked at one by one: counted, and no memory without end. */
 static void test_too_many_sites(void **state)
 {
@@ -525,6 +553,7 @@ int main(void)
 		cmocka_unit_test(test_once),
 		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_many_names),
+		cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_too_many_sites),
 		cmocka_unit_test(test_steady),
 		cmocka_unit_test(test_loading),
