@@ -120,6 +120,7 @@ void tdm_buffer_view_prepare(struct tdm_buffer_view *view)
 	else if (view->filter[0] != '\0')
 		keep_matching_buffers(view);
 	view->is_sorted = true;
+	view->list.count = tdm_buffer_view_count(view);
 }
 
 void tdm_buffer_view_done(struct tdm_buffer_view *view)

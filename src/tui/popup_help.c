@@ -53,12 +53,18 @@ static void draw_line(struct tdm_app *app, struct tdm_area area, size_t index)
 	tdm_pen_text(&pen, TDM_INK_PLAIN, binding->help);
 }
 
+static size_t count(const struct tdm_app *app)
+{
+	(void)app;
+	return tdm_binding_count + LEGEND;
+}
+
 static void draw(struct tdm_app *app, struct tdm_area area)
 {
-	size_t count = tdm_binding_count + LEGEND;
-	struct tdm_area inner = tdm_popup_box(app, area, (int)count, COLS, "Keys (and the screens that have them)");
+	struct tdm_area inner =
+		tdm_popup_box(app, area, (int)count(app), COLS, "Keys (and the screens that have them)");
 	app->popup_list.chosen = app->popup_list.top; /* nothing is chosen here */
-	tdm_popup_lines(app, inner, count, draw_line);
+	tdm_popup_lines(app, inner, count(app), draw_line);
 }
 
 static bool key(struct tdm_app *app, int key)
@@ -68,4 +74,4 @@ static bool key(struct tdm_app *app, int key)
 		       key == ' ');
 }
 
-const struct tdm_popup tdm_popup_help = { draw, key };
+const struct tdm_popup tdm_popup_help = { count, draw, key };

@@ -12,18 +12,23 @@ static void draw_line(struct tdm_app *app, struct tdm_area area, size_t index)
 	tdm_pen_text(&pen, TDM_INK_YELLOW, problem->text);
 }
 
+static size_t count(const struct tdm_app *app)
+{
+	return app->overview != NULL ? app->overview->problem_count : 0;
+}
+
 static void draw(struct tdm_app *app, struct tdm_area area)
 {
-	size_t count = app->overview != NULL ? app->overview->problem_count : 0;
+	size_t lines = count(app);
 	struct tdm_area inner = tdm_popup_box(
-		app, area, count > 0 ? (int)(count < 100 ? count : 100) : 1, area.cols, "Could not be read");
+		app, area, lines > 0 ? (int)(lines < 100 ? lines : 100) : 1, area.cols, "Could not be read");
 	app->popup_list.chosen = app->popup_list.top;
-	if (count == 0) {
+	if (lines == 0) {
 		struct tdm_pen pen = tdm_pen_at(&app->canvas, inner, 0);
 		tdm_pen_text(&pen, TDM_INK_PLAIN, "Everything that is there could be read.");
 		return;
 	}
-	tdm_popup_lines(app, inner, count, draw_line);
+	tdm_popup_lines(app, inner, lines, draw_line);
 }
 
 static bool key(struct tdm_app *app, int key)
@@ -32,4 +37,4 @@ static bool key(struct tdm_app *app, int key)
 	       !(tdm_popup_closes(key) || key == '!' || key == TDM_KEY_ENTER || key == ' ');
 }
 
-const struct tdm_popup tdm_popup_problems = { draw, key };
+const struct tdm_popup tdm_popup_problems = { count, draw, key };

@@ -36,6 +36,12 @@ static void draw_line(struct tdm_app *app, struct tdm_area area, size_t index)
 		tdm_canvas_shade(&app->canvas, area.row, area.col, area.cols, TDM_INK_CURSOR);
 }
 
+static size_t count(const struct tdm_app *app)
+{
+	(void)app;
+	return ENTRIES;
+}
+
 static void draw(struct tdm_app *app, struct tdm_area area)
 {
 	struct tdm_area inner = tdm_popup_box(app, area, ENTRIES, 46, "Setup: Space changes, arrows too");
@@ -82,4 +88,4 @@ static bool key(struct tdm_app *app, int key)
 	return tdm_list_key(&app->popup_list, key) || !(tdm_popup_closes(key) || key == TDM_KEY_F0 + 2);
 }
 
-const struct tdm_popup tdm_popup_setup = { draw, key };
+const struct tdm_popup tdm_popup_setup = { count, draw, key };

@@ -38,6 +38,12 @@ static void draw_line(struct tdm_app *app, struct tdm_area area, size_t index)
 		tdm_canvas_shade(&app->canvas, area.row, area.col, area.cols, TDM_INK_CURSOR);
 }
 
+static size_t count(const struct tdm_app *app)
+{
+	(void)app;
+	return SIGNALS;
+}
+
 static void draw(struct tdm_app *app, struct tdm_area area)
 {
 	char title[96];
@@ -98,4 +104,4 @@ static bool key(struct tdm_app *app, int key)
 	return tdm_list_key(&app->popup_list, key) || !tdm_popup_closes(key);
 }
 
-const struct tdm_popup tdm_popup_signal = { draw, key };
+const struct tdm_popup tdm_popup_signal = { count, draw, key };

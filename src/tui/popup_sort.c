@@ -14,6 +14,12 @@ static void draw_line(struct tdm_app *app, struct tdm_area area, size_t index)
 		tdm_canvas_shade(&app->canvas, area.row, area.col, area.cols, TDM_INK_CURSOR);
 }
 
+static size_t count(const struct tdm_app *app)
+{
+	(void)app;
+	return TDM_PROC_COLUMN_COUNT;
+}
+
 static void draw(struct tdm_app *app, struct tdm_area area)
 {
 	tdm_popup_lines(
@@ -31,4 +37,4 @@ static bool key(struct tdm_app *app, int key)
 	return tdm_list_key(&app->popup_list, key) || !(tdm_popup_closes(key) || key == TDM_KEY_F0 + 6);
 }
 
-const struct tdm_popup tdm_popup_sort = { draw, key };
+const struct tdm_popup tdm_popup_sort = { count, draw, key };

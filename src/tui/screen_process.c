@@ -298,6 +298,7 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 
 static bool key(struct tdm_app *app, int key)
 {
+	tdm_buffer_view_prepare(&app->buffers);
 	return tdm_list_key(&app->buffers.list, key);
 }
 

@@ -20,7 +20,7 @@ void tdm_screens_open(struct tdm_app *app, enum tdm_screen_id screen)
 void tdm_popup_open(struct tdm_app *app, enum tdm_popup_id popup)
 {
 	app->popup = popup;
-	app->popup_list = (struct tdm_list){ 0 };
+	app->popup_list = (struct tdm_list){ .count = tdm_popups[popup]->count(app) };
 }
 
 static void format_clock(const struct tdm_app *app, char *dst, size_t cap)

@@ -19,6 +19,7 @@ extern const struct tdm_screen *const tdm_screens[TDM_SCREEN_COUNT];
 
 /* A box that has the keys as long as it is open. */
 struct tdm_popup {
+	size_t (*count)(const struct tdm_app *app); /* lines; known before it is drawn, because keys may come at once */
 	void (*draw)(struct tdm_app *app, struct tdm_area area);
 	bool (*key)(struct tdm_app *app, int key); /* false: the box closes */
 };

@@ -250,6 +250,12 @@ class Processes(unittest.TestCase):
             s.send(" ")
             s.wait(lambda _: colours(s) == {"default"}, "no colour")
 
+    def test_keys_that_come_all_at_once(self):
+        with start() as s:
+            s.wait_for("MEMORY▽")
+            os.write(s.master, b"\x1b[17~\x1bOH\x1bOB\r")  # F6, Home, Down, Enter
+            s.wait_for("USER▽")
+
     def test_vi_keys(self):
         with start() as s:
             s.wait_for("1000 anna")
