@@ -160,6 +160,17 @@ static inline void walk_source(const char *path)
 }
 
 /* What opening it said. */
+static inline void walk_slot(void *context, const struct tdm_ledger_slot *slots, size_t count)
+{
+	(void)context;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t product;
+		bool is_view = slots[i].banks == 0 || (slots[i].flags & TDM_SLOT_VIEW) != 0;
+		WALK_CHECK(slots[i].kind < TDM_KIND_COUNT);
+		WALK_CHECK(is_view || !__builtin_mul_overflow(slots[i].bank_bytes, (uint64_t)slots[i].banks, &product));
+	}
+}
+
 static inline int ledger_walk(const char *path)
 {
 	struct tdm_ledger *ledger;
@@ -176,6 +187,8 @@ static inline int ledger_walk(const char *path)
 		walk_view(tdm_ledger_device(ledger, i));
 		walk_buffers(ledger, i);
 		walk_events(ledger, i);
+		bool exact;
+		tdm_ledger_slots(ledger, i, walk_slot, NULL, &exact);
 	}
 	walk_rest(ledger);
 	WALK_CHECK(tdm_ledger_liveness(ledger) == TDM_DEAD);

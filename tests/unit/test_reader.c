@@ -181,6 +181,113 @@ static void an_unfinished_call_is_not_seen(void **state)
 	builder_done(&b);
 }
 
+struct summed {
+	uint64_t buffers, ids;
+};
+
+static void sum_slots(void *context, const struct tdm_ledger_slot *slots, size_t count)
+{
+	struct summed *sum = context;
+	for (size_t i = 0; i < count; i++)
+		sum->ids += slots[i].id;
+	sum->buffers += count;
+}
+
+/* The slots alone are the same buffers; those that cannot be are left out, and then it is not exact. */
+static void slots_are_the_live_buffers(void **state)
+{
+	enum { MANY = 3000 };
+	struct builder b;
+	struct tdm_ledger_buffer *buffers;
+	size_t count;
+	bool exact;
+	(void)state;
+	builder_init(&b);
+	uint64_t device = builder_add_device(&b, 0);
+	for (uint64_t i = 0; i < MANY; i++)
+		builder_alloc(&b, device,
+			(struct tdm_ledger_slot){
+				.id = i, .asked = 64, .bank_bytes = 64, .banks = 1, .kind = i % TDM_KIND_COUNT },
+			(struct tdm_ledger_more){ 0 });
+	for (uint32_t i = 0; i < MANY; i += 3)
+		builder_free(&b, device, i);
+	struct tdm_ledger *ledger = open_good(&b);
+	struct summed sum = { 0 }, want = { 0 };
+	assert_int_equal(tdm_ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
+	for (size_t i = 0; i < count; i++)
+		want.ids += buffers[i].slot.id;
+	free(buffers);
+	assert_int_equal(tdm_ledger_slots(ledger, 0, sum_slots, &sum, &exact), 0);
+	assert_true(exact);
+	assert_int_equal(sum.buffers, count);
+	assert_true(sum.ids == want.ids);
+	assert_int_equal(tdm_ledger_slots(ledger, 1, sum_slots, &sum, &exact), -ENODEV);
+	/* Written by the program after the ledger was opened: the walk is of now. */
+	builder_free(&b, device, 1);
+	builder_slot(&b, device, 2)->kind = TDM_KIND_COUNT;
+	builder_write(&b, path);
+	sum = (struct summed){ 0 };
+	assert_int_equal(tdm_ledger_slots(ledger, 0, sum_slots, &sum, &exact), 0);
+	assert_false(exact);
+	assert_int_equal(sum.buffers, count - 2);
+	tdm_ledger_close(ledger);
+	builder_done(&b);
+}
+
+/* A refresh sees everything that may change, whether counters moved or not. */
+static void refresh_sees_every_change(void **state)
+{
+	struct builder b;
+	(void)state;
+	builder_sample(&b);
+	struct tdm_ledger *ledger = open_good(&b);
+	uint64_t device = builder_header(&b)->device_offset[0];
+	assert_int_equal(tdm_ledger_refresh(ledger, NULL), 0);
+	assert_int_equal(tdm_ledger_device(ledger, 0)->counts[TDM_KIND_DRAM].buffers, 3);
+	/* The description alone. */
+	strcpy(builder_device(&b, device)->card, "p150");
+	builder_device(&b, device)->described += 2;
+	builder_header(&b)->lost[TDM_LOSS_SPACE] = 5;
+	builder_write(&b, path);
+	assert_int_equal(tdm_ledger_refresh(ledger, NULL), 0);
+	assert_string_equal(tdm_ledger_device(ledger, 0)->card, "p150");
+	assert_int_equal(tdm_ledger_lost(ledger, TDM_LOSS_SPACE), 5);
+	/* Counters, in the slots that are there. */
+	builder_free(&b, device, 0);
+	builder_write(&b, path);
+	assert_int_equal(tdm_ledger_refresh(ledger, NULL), 0);
+	assert_int_equal(tdm_ledger_device(ledger, 0)->counts[TDM_KIND_DRAM].buffers, 2);
+	assert_int_equal(tdm_ledger_phase_count(ledger), 2);
+	/* New slots, phases and devices. */
+	for (uint64_t i = 0; i < 2 * TDM_LEDGER_FIRST_SLOTS; i++)
+		builder_alloc(&b, device,
+			(struct tdm_ledger_slot){
+				.id = 1000 + i, .asked = 1, .bank_bytes = 32, .banks = 1, .kind = TDM_KIND_DRAM },
+			(struct tdm_ledger_more){ 0 });
+	builder_phase(&b, "OPTIMIZER");
+	builder_add_device_with(&b, 7, SAMPLE_RING);
+	builder_write(&b, path);
+	assert_int_equal(tdm_ledger_refresh(ledger, NULL), 0);
+	assert_int_equal(tdm_ledger_device_count(ledger), 3);
+	assert_int_equal(tdm_ledger_phase_count(ledger), 3);
+	struct summed sum = { 0 };
+	bool exact;
+	assert_int_equal(tdm_ledger_slots(ledger, 0, sum_slots, &sum, &exact), 0);
+	assert_true(exact);
+	assert_int_equal(sum.buffers, 2 * TDM_LEDGER_FIRST_SLOTS + 5);
+	/* Another process's, under the same name: who it is follows. */
+	builder_header(&b)->pid = BUILDER_PID + 1;
+	builder_write(&b, path);
+	assert_int_equal(tdm_ledger_refresh(ledger, NULL), 0);
+	assert_int_equal(tdm_ledger_who(ledger)->pid, BUILDER_PID + 1);
+	/* It is cut. */
+	assert_int_equal(truncate(path, 100), 0);
+	assert_int_equal(tdm_ledger_refresh(ledger, NULL), TDM_ECORRUPT);
+	assert_int_equal(tdm_ledger_device_count(ledger), 3);
+	tdm_ledger_close(ledger);
+	builder_done(&b);
+}
+
 static void events_in_order_and_counted_when_gone(void **state)
 {
 	enum { MANY = TDM_LEDGER_RING + 100 };
@@ -462,6 +569,8 @@ int main(void)
 		cmocka_unit_test(live_buffers_are_those_of_the_counters),
 		cmocka_unit_test(many_segments),
 		cmocka_unit_test(an_unfinished_call_is_not_seen),
+		cmocka_unit_test(slots_are_the_live_buffers),
+		cmocka_unit_test(refresh_sees_every_change),
 		cmocka_unit_test(events_in_order_and_counted_when_gone),
 		cmocka_unit_test(texts_stacks_modules_and_phases),
 		cmocka_unit_test(blobs_over_several_segments),
