@@ -345,8 +345,8 @@ static void on_allocate(struct tdm_capture_exact *e, const struct tdm_capture_no
 		kind->existing_bytes -= b->size;
 	}
 	b->size = (uint64_t)node->size.value;
-	b->bank_bytes = node->bank_size.state == TDM_CAPTURE_GIVEN ? (uint64_t)node->bank_size.value
-								   : TDM_BYTES_UNKNOWN;
+	b->bank_bytes =
+		node->bank_size.state == TDM_CAPTURE_GIVEN ? (uint64_t)node->bank_size.value : TDM_BYTES_UNKNOWN;
 	b->state = TDM_EXACT_LIVE;
 	b->existed = false;
 	b->from = (uint32_t)node->index;
@@ -404,8 +404,8 @@ static enum tdm_program_kind program_kind(uint8_t type)
 						  : TDM_PROGRAM_SCRATCHPAD;
 }
 
-static int add_live(struct tdm_capture_exact *e, struct tdm_exact_chip *chip, const struct tdm_capture_node *node,
-	uint32_t cores)
+static int add_live(
+	struct tdm_capture_exact *e, struct tdm_exact_chip *chip, const struct tdm_capture_node *node, uint32_t cores)
 {
 	size_t cap = chip->live_cap;
 	if (chip->live_count == UINT32_MAX - 1 ||
@@ -554,6 +554,14 @@ int tdm_capture_exact_apply(struct tdm_capture_exact *e, const struct tdm_captur
 	}
 }
 
+static int by_size(const void *a, const void *b)
+{
+	const struct tdm_exact_program *x = a, *y = b;
+	if (x->size != y->size)
+		return x->size > y->size ? -1 : 1;
+	return x->node < y->node ? -1 : 1;
+}
+
 int tdm_capture_exact_end(struct tdm_capture_exact *e)
 {
 	int err = 0;
@@ -562,6 +570,8 @@ int tdm_capture_exact_end(struct tdm_capture_exact *e)
 		err = clear_chip(e, i);
 	for (size_t i = 0; i < e->unit_count; i++) {
 		struct tdm_exact_unit *unit = &e->units[i];
+		if (unit->peak_program != NULL)
+			qsort(unit->peak_program, unit->peak_count, sizeof *unit->peak_program, by_size);
 		for (int k = 0; k < TDM_KIND_COUNT; k++) {
 			struct tdm_exact_kind *kind = &unit->kinds[k];
 			add(&kind->asked.bytes, (int64_t)kind->existing_bytes);
@@ -570,7 +580,7 @@ int tdm_capture_exact_end(struct tdm_capture_exact *e)
 		const struct tdm_exact_kind *l1 = &unit->kinds[TDM_KIND_L1], *small = &unit->kinds[TDM_KIND_L1_SMALL];
 		int64_t bank = (int64_t)(l1->existing_bank_bytes + small->existing_bank_bytes);
 		add(&unit->dram.bytes, (int64_t)(unit->kinds[TDM_KIND_DRAM].existing_bytes +
-					       unit->kinds[TDM_KIND_TRACE].existing_bytes));
+						 unit->kinds[TDM_KIND_TRACE].existing_bytes));
 		add(&unit->l1_core.bytes, bank);
 		add(&unit->core.bytes, bank);
 		add(&unit->device.bytes, (int64_t)(l1->existing_bytes + small->existing_bytes));
@@ -581,7 +591,7 @@ int tdm_capture_exact_end(struct tdm_capture_exact *e)
 			continue;
 		const struct tdm_exact_unit *unit = &e->units[path->core_unit];
 		add(&path->core_peak, (int64_t)(unit->kinds[TDM_KIND_L1].existing_bank_bytes +
-					      unit->kinds[TDM_KIND_L1_SMALL].existing_bank_bytes));
+						unit->kinds[TDM_KIND_L1_SMALL].existing_bank_bytes));
 	}
 	return err;
 }

@@ -69,8 +69,9 @@ struct tdm_exact_unit {
 	struct tdm_exact_peak l1_core;                    /* L1 and small L1 buffers in one core */
 	struct tdm_exact_peak program[TDM_PROGRAM_KINDS]; /* in one core */
 	struct tdm_exact_peak program_total;
-	struct tdm_exact_peak core;   /* everything in the fullest core */
-	struct tdm_exact_peak device; /* L1 of the whole device: buffers as asked for, and program memory of all cores */
+	struct tdm_exact_peak core; /* everything in the fullest core */
+	struct tdm_exact_peak
+		device; /* L1 of the whole device: buffers as asked for, and program memory of all cores */
 	uint64_t views;
 	/* The program memory at the peak of `core`. */
 	uint32_t peak_chip, peak_epoch, peak_count, peak_x, peak_y;
@@ -126,9 +127,9 @@ int tdm_capture_exact_end(struct tdm_capture_exact *exact);
 /* Sums at this moment, for reasons: of all devices, and of the device that has the most. */
 struct tdm_exact_now {
 	int64_t dram_all, dram_top;
-	int64_t l1_all, l1_top;       /* buffers as asked for */
-	int64_t bank_all, bank_top;   /* buffers in one core */
-	int64_t core_top, core_all;   /* everything in one core; all: buffers and sizes, added */
+	int64_t l1_all, l1_top;           /* buffers as asked for */
+	int64_t bank_all, bank_top;       /* buffers in one core */
+	int64_t core_top, core_all;       /* everything in one core; all: buffers and sizes, added */
 	int64_t core_plain, core_stacked; /* of the device with core_top */
 	int64_t plain_all[TDM_PROGRAM_KINDS];
 	int64_t plain_top[TDM_PROGRAM_KINDS], stacked_top[TDM_PROGRAM_KINDS], max_top[TDM_PROGRAM_KINDS];
@@ -143,7 +144,7 @@ void tdm_capture_exact_now(const struct tdm_capture_exact *exact, struct tdm_exa
 size_t tdm_capture_exact_alive(const struct tdm_capture_exact *exact, size_t unit, unsigned kinds, uint32_t at,
 	const struct tdm_exact_buffer **out, size_t cap);
 
-/* Program memory at the peak of a device's fullest core, in the order of the file. */
+/* Program memory at the peak of a device's fullest core, the largest first; behind the end only. */
 const struct tdm_exact_program *tdm_capture_exact_program(
 	const struct tdm_capture_exact *exact, size_t unit, size_t *count);
 

@@ -40,8 +40,11 @@ static int64_t larger(int64_t a, int64_t b)
 
 void tdm_capture_exact_now(const struct tdm_capture_exact *e, struct tdm_exact_now *now)
 {
-	*now = (struct tdm_exact_now){ .core_top = INT64_MIN, .device_top = INT64_MIN, .dram_top = INT64_MIN,
-		.l1_top = INT64_MIN, .bank_top = INT64_MIN };
+	*now = (struct tdm_exact_now){ .core_top = INT64_MIN,
+		.device_top = INT64_MIN,
+		.dram_top = INT64_MIN,
+		.l1_top = INT64_MIN,
+		.bank_top = INT64_MIN };
 	for (size_t i = 0; i < e->unit_count; i++) {
 		struct holding h = holding_of(e, i);
 		now->dram_all += h.dram;
@@ -105,8 +108,7 @@ size_t tdm_capture_exact_alive(const struct tdm_capture_exact *e, size_t unit, u
 	return count;
 }
 
-const struct tdm_exact_program *tdm_capture_exact_program(
-	const struct tdm_capture_exact *e, size_t unit, size_t *count)
+const struct tdm_exact_program *tdm_capture_exact_program(const struct tdm_capture_exact *e, size_t unit, size_t *count)
 {
 	const struct tdm_exact_unit *u = &e->units[unit];
 	*count = u->peak_saved ? u->peak_count : 0;

@@ -6,8 +6,8 @@
  * - Behind an outermost function_start the inputs that follow are added before the peak is looked at. `inputs` is true
  *   while they follow; the first other node ends that and raises the peak.
  *
- * Widths and wrapping are the runtime's: 32 bits for the peak of L1, 64 without a sign for the cores, 64 with a sign for
- * DRAM.
+ * Widths and wrapping are the runtime's: 32 bits for the peak of L1, 64 without a sign for the cores, 64 with a sign
+ * for DRAM.
  */
 #include "analyze/capture_stock.h"
 
@@ -219,8 +219,7 @@ static void l1_program(struct tdm_capture_stock *s, const struct tdm_capture_nod
 /* The bytes of a buffer that the peak of L1 counted as an input and counts again as an allocation. */
 static uint64_t twice_of(const struct tdm_capture_stock *s, const struct tdm_capture_node *node)
 {
-	struct buffer *b =
-		node->connection.state == TDM_CAPTURE_GIVEN ? find_buffer(s, node->connection.value) : NULL;
+	struct buffer *b = node->connection.state == TDM_CAPTURE_GIVEN ? find_buffer(s, node->connection.value) : NULL;
 	if (b == NULL || !b->input)
 		return 0;
 	b->input = 0;
@@ -240,7 +239,8 @@ static void l1_buffer(struct tdm_capture_stock *s, const struct tdm_capture_node
 	}
 }
 
-static unsigned l1_apply(struct tdm_capture_stock *s, const struct tdm_capture_node *node, const struct buffer *released)
+static unsigned l1_apply(
+	struct tdm_capture_stock *s, const struct tdm_capture_node *node, const struct buffer *released)
 {
 	unsigned raised = 0;
 	if (s->inputs) {
@@ -289,8 +289,8 @@ static unsigned l1_apply(struct tdm_capture_stock *s, const struct tdm_capture_n
 
 /* ---- DRAM ---- */
 
-static unsigned dram_apply(struct tdm_capture_stock *s, const struct tdm_capture_node *node,
-	const struct buffer *released)
+static unsigned dram_apply(
+	struct tdm_capture_stock *s, const struct tdm_capture_node *node, const struct buffer *released)
 {
 	int64_t size;
 	if (node->type == TDM_CAPTURE_UNTYPED) {
@@ -315,8 +315,8 @@ static unsigned dram_apply(struct tdm_capture_stock *s, const struct tdm_capture
 
 /* ---- one core ---- */
 
-static unsigned core_add(struct tdm_capture_stock *s, uint64_t *now, uint64_t *peak, enum tdm_stock_figure figure,
-	uint64_t size)
+static unsigned core_add(
+	struct tdm_capture_stock *s, uint64_t *now, uint64_t *peak, enum tdm_stock_figure figure, uint64_t size)
 {
 	unsigned raised = 0;
 	*now += size;
@@ -330,7 +330,8 @@ static unsigned core_add(struct tdm_capture_stock *s, uint64_t *now, uint64_t *p
 		raised |= 1U << TDM_STOCK_CORE_PEAK_TOTAL;
 	}
 	s->wrapped[figure] = s->wrapped[figure] || *peak > (uint64_t)INT64_MAX;
-	s->wrapped[TDM_STOCK_CORE_PEAK_TOTAL] = s->wrapped[TDM_STOCK_CORE_PEAK_TOTAL] || s->total_peak > (uint64_t)INT64_MAX;
+	s->wrapped[TDM_STOCK_CORE_PEAK_TOTAL] =
+		s->wrapped[TDM_STOCK_CORE_PEAK_TOTAL] || s->total_peak > (uint64_t)INT64_MAX;
 	return raised;
 }
 
@@ -382,8 +383,8 @@ static unsigned core_apply(struct tdm_capture_stock *s, const struct tdm_capture
 		return core_program(s, node, &node->borrows_memory, "borrows_memory", &s->dfb, &s->dfb_peak,
 			TDM_STOCK_CORE_PEAK_DFB);
 	case TDM_CAPTURE_SCRATCHPAD_ALLOCATE:
-		return core_program(s, node, NULL, NULL, &s->scratchpad, &s->scratchpad_peak,
-			TDM_STOCK_CORE_PEAK_SCRATCHPAD);
+		return core_program(
+			s, node, NULL, NULL, &s->scratchpad, &s->scratchpad_peak, TDM_STOCK_CORE_PEAK_SCRATCHPAD);
 	case TDM_CAPTURE_CB_DEALLOCATE_ALL:
 		s->total -= s->cb + s->dfb + s->scratchpad;
 		s->cb = s->dfb = s->scratchpad = 0;
@@ -399,8 +400,7 @@ static unsigned core_apply(struct tdm_capture_stock *s, const struct tdm_capture
 /* The buffer that a release is of; NULL with both groups failed when the runtime would not find one. */
 static struct buffer *find_released(struct tdm_capture_stock *s, const struct tdm_capture_node *node)
 {
-	struct buffer *b =
-		node->connection.state == TDM_CAPTURE_GIVEN ? find_buffer(s, node->connection.value) : NULL;
+	struct buffer *b = node->connection.state == TDM_CAPTURE_GIVEN ? find_buffer(s, node->connection.value) : NULL;
 	if (b != NULL && b->has_size && b->memory != TDM_CAPTURE_MEMORY_ABSENT)
 		return b;
 	for (int group = TDM_STOCK_DRAM; group <= TDM_STOCK_L1; group++)

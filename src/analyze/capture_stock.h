@@ -18,15 +18,15 @@ enum tdm_stock_group { TDM_STOCK_DRAM, TDM_STOCK_L1, TDM_STOCK_CORE, TDM_STOCK_G
 enum { TDM_STOCK_WHY_CAP = 120 };
 
 /* id, key in JSON, group */
-#define TDM_STOCK_LIST(X)                                        \
-	X(DRAM_PEAK, "dram_peak", DRAM)                          \
-	X(DRAM_ALLOCATIONS, "dram_allocations", DRAM)            \
-	X(DRAM_DEALLOCATIONS, "dram_deallocations", DRAM)        \
-	X(L1_PEAK, "l1_peak", L1)                                \
-	X(CORE_PEAK_CB, "core_peak_cb", CORE)                    \
-	X(CORE_PEAK_L1, "core_peak_l1", CORE)                    \
-	X(CORE_PEAK_DFB, "core_peak_dfb", CORE)                  \
-	X(CORE_PEAK_SCRATCHPAD, "core_peak_scratchpad", CORE)    \
+#define TDM_STOCK_LIST(X)                                     \
+	X(DRAM_PEAK, "dram_peak", DRAM)                       \
+	X(DRAM_ALLOCATIONS, "dram_allocations", DRAM)         \
+	X(DRAM_DEALLOCATIONS, "dram_deallocations", DRAM)     \
+	X(L1_PEAK, "l1_peak", L1)                             \
+	X(CORE_PEAK_CB, "core_peak_cb", CORE)                 \
+	X(CORE_PEAK_L1, "core_peak_l1", CORE)                 \
+	X(CORE_PEAK_DFB, "core_peak_dfb", CORE)               \
+	X(CORE_PEAK_SCRATCHPAD, "core_peak_scratchpad", CORE) \
 	X(CORE_PEAK_TOTAL, "core_peak_total", CORE)
 
 enum tdm_stock_figure {
@@ -43,7 +43,7 @@ enum tdm_stock_group tdm_stock_group_of(enum tdm_stock_figure figure);
 
 struct tdm_capture_stock;
 
-struct tdm_capture_stock *tdm_capture_stock_new(void); /* NULL only when out of memory */
+struct tdm_capture_stock *tdm_capture_stock_new(void);        /* NULL only when out of memory */
 void tdm_capture_stock_free(struct tdm_capture_stock *stock); /* NULL is allowed */
 
 /*
@@ -60,7 +60,7 @@ struct tdm_stock_result {
 	bool known[TDM_STOCK_FIGURES];
 	bool wrapped[TDM_STOCK_FIGURES]; /* the runtime's counter went below zero or above its width on the way */
 	char why[TDM_STOCK_GROUPS][TDM_STOCK_WHY_CAP]; /* empty: known */
-	uint64_t twice_bytes; /* of buffers that l1_peak counts twice, at that peak */
+	uint64_t twice_bytes;                          /* of buffers that l1_peak counts twice, at that peak */
 	uint64_t input_bytes; /* of buffers from before the capture that l1_peak counts, at that peak */
 	uint64_t view_bytes;  /* of globally allocated circular buffers that l1_peak counts, at that peak */
 };

@@ -147,20 +147,28 @@ static int64_t existing(const struct tdm_capture_summary *s, bool is_dram, bool 
 	return most;
 }
 
+/* The runtime lets a release on one device release everything. Without such a release the cause is another one. */
+static void put_released(struct tdm_capture_summary *s, int figure, int64_t bytes, int64_t *explained)
+{
+	if (s->exact.partial_releases != 0)
+		put_reason(s, figure, TDM_REASON_RELEASED, bytes, explained);
+}
+
 static void explain_program(struct tdm_capture_summary *s, int figure, int kind, int64_t stock, int64_t *explained)
 {
 	const struct tdm_exact_now *at = &s->at[figure];
-	put_reason(s, figure, TDM_REASON_RELEASED, stock - at->plain_all[kind], explained);
+	put_released(s, figure, stock - at->plain_all[kind], explained);
 	put_reason(s, figure, TDM_REASON_DEVICES, at->plain_all[kind] - at->plain_top[kind], explained);
 	put_reason(s, figure, TDM_REASON_CORES, at->plain_top[kind] - at->stacked_top[kind], explained);
 	put_reason(s, figure, TDM_REASON_ADDRESSES, at->stacked_top[kind] - at->max_top[kind], explained);
 	put_reason(s, figure, TDM_REASON_MOMENT, at->max_top[kind] - s->right[figure], explained);
 }
 
-static void explain_total(struct tdm_capture_summary *s, int figure, int64_t *explained)
+static void explain_total(struct tdm_capture_summary *s, int figure, int64_t stock, int64_t *explained)
 {
 	const struct tdm_exact_now *at = &s->at[figure];
 	int64_t before = existing(s, false, true);
+	put_released(s, figure, stock - at->core_all, explained);
 	put_reason(s, figure, TDM_REASON_DEVICES, at->core_all - at->core_plain, explained);
 	put_reason(s, figure, TDM_REASON_CORES, at->core_plain - at->core_stacked, explained);
 	put_reason(s, figure, TDM_REASON_ADDRESSES, at->core_stacked - at->core_top, explained);
@@ -168,12 +176,14 @@ static void explain_total(struct tdm_capture_summary *s, int figure, int64_t *ex
 	put_reason(s, figure, TDM_REASON_MOMENT, at->core_top + before - s->right[figure], explained);
 }
 
-static void explain_l1(struct tdm_capture_summary *s, int figure, int64_t *explained)
+static void explain_l1(struct tdm_capture_summary *s, int figure, int64_t stock, int64_t *explained)
 {
 	const struct tdm_exact_now *at = &s->at[figure];
 	int64_t before = existing(s, false, false), inputs = (int64_t)s->figures.input_bytes;
-	put_reason(s, figure, TDM_REASON_VIEWS, (int64_t)s->figures.view_bytes, explained);
-	put_reason(s, figure, TDM_REASON_TWICE, (int64_t)s->figures.twice_bytes, explained);
+	int64_t views = (int64_t)s->figures.view_bytes, twice = (int64_t)s->figures.twice_bytes;
+	put_reason(s, figure, TDM_REASON_VIEWS, views, explained);
+	put_reason(s, figure, TDM_REASON_TWICE, twice, explained);
+	put_released(s, figure, stock - views - twice - inputs - at->device_all, explained);
 	put_reason(s, figure, TDM_REASON_DEVICES, at->device_all - at->device_plain, explained);
 	put_reason(s, figure, TDM_REASON_EACH_CORE, at->device_plain - at->device_top, explained);
 	put_reason(s, figure, TDM_REASON_EXISTING, inputs - before, explained);
@@ -198,7 +208,7 @@ static void explain(struct tdm_capture_summary *s, int figure)
 		put_reason(s, figure, TDM_REASON_MOMENT, at->dram_top + before - s->right[figure], &explained);
 		break;
 	case TDM_STOCK_L1_PEAK:
-		explain_l1(s, figure, &explained);
+		explain_l1(s, figure, stock, &explained);
 		break;
 	case TDM_STOCK_CORE_PEAK_L1:
 		before = existing(s, false, true);
@@ -207,7 +217,7 @@ static void explain(struct tdm_capture_summary *s, int figure)
 		put_reason(s, figure, TDM_REASON_MOMENT, at->bank_top + before - s->right[figure], &explained);
 		break;
 	case TDM_STOCK_CORE_PEAK_TOTAL:
-		explain_total(s, figure, &explained);
+		explain_total(s, figure, stock, &explained);
 		break;
 	case TDM_STOCK_CORE_PEAK_CB:
 		explain_program(s, figure, TDM_PROGRAM_CB, stock, &explained);

@@ -50,7 +50,8 @@ struct tdm_capture_summary {
 	uint64_t nodes;
 	/* Behind the end. */
 	struct tdm_stock_result figures;
-	int64_t right[TDM_STOCK_FIGURES]; /* the exact counterpart of each; INT64_MIN: there is none, or it is unknown */
+	int64_t right[TDM_STOCK_FIGURES]; /* the exact counterpart of each; INT64_MIN: there is none, or it is unknown
+					   */
 	struct tdm_capture_reason reasons[TDM_CAPTURE_REASONS_MAX];
 	size_t reason_count;
 };

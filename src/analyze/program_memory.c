@@ -21,7 +21,7 @@ void tdm_program_memory_done(struct tdm_program_memory *m)
 	*m = (struct tdm_program_memory){ 0 };
 }
 
-void tdm_core_mask_add(struct tdm_core_mask *mask, const struct tdm_capture_range *range)
+void tdm_core_mask_add(struct tdm_core_mask *mask, const struct tdm_core_range *range)
 {
 	uint32_t width = (uint32_t)(range->x1 - range->x0 + 1);
 	uint32_t columns = (width == 32 ? UINT32_MAX : (UINT32_C(1) << width) - 1) << range->x0;
@@ -68,7 +68,8 @@ static struct tdm_program_class *new_class(struct tdm_program_memory *m, const s
 }
 
 /* A new class with what class `from` holds, for the cores in `mask`, which `from` has lost. */
-static struct tdm_program_class *split_class(struct tdm_program_memory *m, size_t from, const struct tdm_core_mask *mask)
+static struct tdm_program_class *split_class(
+	struct tdm_program_memory *m, size_t from, const struct tdm_core_mask *mask)
 {
 	struct tdm_program_class *c = new_class(m, mask);
 	if (c == NULL)
@@ -235,8 +236,7 @@ bool tdm_program_memory_is_valid(const struct tdm_program_memory *m)
 		if (total != c->total || total > m->max_total || count_cores(&c->mask) != c->cores || c->cores == 0)
 			return false;
 		for (uint32_t k = 0; k < c->span_count; k++)
-			if (c->spans[k].begin >= c->spans[k].end ||
-				(k > 0 && c->spans[k - 1].end >= c->spans[k].begin))
+			if (c->spans[k].begin >= c->spans[k].end || (k > 0 && c->spans[k - 1].end >= c->spans[k].begin))
 				return false;
 	}
 	return true;

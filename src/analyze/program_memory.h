@@ -39,13 +39,13 @@ struct tdm_program_memory {
 	uint64_t plain[TDM_PROGRAM_KINDS];          /* sizes added up, whatever the cores and addresses */
 	uint64_t stacked[TDM_PROGRAM_KINDS];        /* the most on one core, overlapping addresses counted twice */
 	uint64_t stacked_total;
-	bool cores_unknown;                         /* something is there whose cores are not recorded */
+	bool cores_unknown; /* something is there whose cores are not recorded */
 };
 
 void tdm_program_memory_done(struct tdm_program_memory *memory); /* an empty one is all zeros */
 void tdm_program_memory_clear(struct tdm_program_memory *memory);
 
-void tdm_core_mask_add(struct tdm_core_mask *mask, const struct tdm_capture_range *range);
+void tdm_core_mask_add(struct tdm_core_mask *mask, const struct tdm_core_range *range);
 
 /* `address` 0: not known. `mask` NULL: the cores are not known, any may have it. 0 or -ENOMEM. */
 int tdm_program_memory_add(struct tdm_program_memory *memory, const struct tdm_core_mask *mask,

@@ -51,8 +51,8 @@ static int read_options(struct tdm_args *args, struct info *info)
 
 /*
  * Looks at the beginning of a file and goes back to it. A pipe cannot go back: it is copied into a temporary file
- * first, so that every format can read it as it likes. The bytes of *head, or -errno; *fd may be another one then, which
- * is the caller's.
+ * first, so that every format can read it as it likes. The bytes of *head, or -errno; *fd may be another one then,
+ * which is the caller's.
  */
 static ssize_t look(int *fd, char *head)
 {
@@ -225,16 +225,17 @@ const struct tdm_cmd tdm_cmd_info = {
 	.name = "info",
 	.summary = "what a file says about memory: peaks, what was alive, by operation",
 	.usage = "[--json] [--limit N] FILE...",
-	.description = "Finds out what a file is and sums it up. Known are graph captures of the runtime (ttnn graph "
-		       "tracing), of every generation.\n"
-		       "\n"
-		       "Of a graph capture it shows two sets of figures: those that the runtime's own functions compute, "
-		       "to the byte, and those that are right: for each device on its own, the most of any one core, views "
-		       "without bytes of their own, peaks of the sum at one moment. Where they differ it says why, in "
-		       "bytes.\n"
-		       "\n"
-		       "What cannot be used is named on standard error, with node and byte; the rest goes on. The exit code "
-		       "is 2 when there was anything of that kind.",
+	.description =
+		"Finds out what a file is and sums it up. Known are graph captures of the runtime (ttnn graph "
+		"tracing), of every generation.\n"
+		"\n"
+		"Of a graph capture it shows two sets of figures: those that the runtime's own functions compute, "
+		"to the byte, and those that are right: for each device on its own, the most of any one core, views "
+		"without bytes of their own, peaks of the sum at one moment. Where they differ it says why, in "
+		"bytes.\n"
+		"\n"
+		"What cannot be used is named on standard error, with node and byte; the rest goes on. The exit code "
+		"is 2 when there was anything of that kind.",
 	.opts = info_opts,
 	.examples = info_examples,
 	.run = cmd_info_run,

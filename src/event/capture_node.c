@@ -1,7 +1,6 @@
 #include "event/capture_node.h"
 
-static const char *const type_names[] = {
-	[TDM_CAPTURE_UNTYPED] = "untyped",
+static const char *const type_names[] = { [TDM_CAPTURE_UNTYPED] = "untyped",
 	[TDM_CAPTURE_OTHER] = "other",
 #define X(id, name) [TDM_CAPTURE_##id] = name,
 	TDM_CAPTURE_LIST(X)

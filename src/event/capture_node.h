@@ -12,20 +12,21 @@
 
 #include "base/kind.h"
 #include "base/str.h"
+#include "event/describe.h"
 
 /* id, name in the file */
-#define TDM_CAPTURE_LIST(X)                                      \
-	X(CAPTURE_START, "capture_start")                        \
-	X(CAPTURE_END, "capture_end")                            \
-	X(FUNCTION_START, "function_start")                      \
-	X(FUNCTION_END, "function_end")                          \
-	X(TENSOR, "tensor")                                      \
-	X(BUFFER, "buffer")                                      \
-	X(BUFFER_ALLOCATE, "buffer_allocate")                    \
-	X(BUFFER_DEALLOCATE, "buffer_deallocate")                \
-	X(CB_ALLOCATE, "circular_buffer_allocate")               \
-	X(CB_DEALLOCATE_ALL, "circular_buffer_deallocate_all")   \
-	X(DFB_ALLOCATE, "dataflow_buffer_allocate")              \
+#define TDM_CAPTURE_LIST(X)                                    \
+	X(CAPTURE_START, "capture_start")                      \
+	X(CAPTURE_END, "capture_end")                          \
+	X(FUNCTION_START, "function_start")                    \
+	X(FUNCTION_END, "function_end")                        \
+	X(TENSOR, "tensor")                                    \
+	X(BUFFER, "buffer")                                    \
+	X(BUFFER_ALLOCATE, "buffer_allocate")                  \
+	X(BUFFER_DEALLOCATE, "buffer_deallocate")              \
+	X(CB_ALLOCATE, "circular_buffer_allocate")             \
+	X(CB_DEALLOCATE_ALL, "circular_buffer_deallocate_all") \
+	X(DFB_ALLOCATE, "dataflow_buffer_allocate")            \
 	X(SCRATCHPAD_ALLOCATE, "scratchpad_allocate")
 
 enum tdm_capture_type {
@@ -64,11 +65,6 @@ enum tdm_capture_memory {
 	TDM_CAPTURE_MEMORY_OTHER,
 };
 
-/* A rectangle of cores, both corners included. */
-struct tdm_capture_range {
-	uint8_t x0, y0, x1, y1;
-};
-
 /* Coordinates of cores are below this: the largest grid is about half of it. */
 enum { TDM_CAPTURE_GRID = 32, TDM_CAPTURE_RANGES_MAX = 256, TDM_CAPTURE_TEXT_CAP = 256 };
 
@@ -83,13 +79,13 @@ struct tdm_capture_node {
 	uint8_t memory;  /* enum tdm_capture_memory */
 	bool usable;     /* its fields make sense for its type; the runtime's own rules are applied all the same */
 	bool has_name;
-	bool has_ranges; /* core_range_set is there */
+	bool has_ranges;                               /* core_range_set is there */
 	struct tdm_capture_number counter, connection; /* connection: the first one */
 	struct tdm_capture_number size, address, bank_size, page_size, cores, device, buffer_type;
 	struct tdm_capture_number globally_allocated, borrows_memory;
 	/* All borrowed until the next node. */
 	struct tdm_str name, shape, dtype;
-	const struct tdm_capture_range *ranges;
+	const struct tdm_core_range *ranges;
 	uint32_t range_count;
 };
 

@@ -70,11 +70,11 @@ struct tdm_capture_json {
 	struct tdm_capture_node node;
 	struct tdm_capture_device device;
 	struct tdm_capture_counts counts;
-	int range_error;          /* of the last set of ranges */
-	uint32_t range_count;     /* how many it has */
-	size_t range_text_len;    /* 0: none is kept */
+	int range_error;       /* of the last set of ranges */
+	uint32_t range_count;  /* how many it has */
+	size_t range_text_len; /* 0: none is kept */
 	char range_text[RANGES_TEXT_CAP];
-	struct tdm_capture_range ranges[TDM_CAPTURE_RANGES_MAX];
+	struct tdm_core_range ranges[TDM_CAPTURE_RANGES_MAX];
 	char name[TDM_CAPTURE_TEXT_CAP], shape[TDM_CAPTURE_TEXT_CAP], dtype[TDM_CAPTURE_TEXT_CAP];
 	uint64_t meshes[MESHES_MAX]; /* whose members are known */
 	size_t mesh_count;
@@ -162,8 +162,7 @@ static struct tdm_str keep(char *dst, struct tdm_str text)
 static void read_ranges(struct tdm_capture_json *p, struct tdm_str text)
 {
 	p->node.has_ranges = true;
-	if (p->range_text_len == 0 || p->range_text_len != text.len ||
-		memcmp(p->range_text, text.ptr, text.len) != 0) {
+	if (p->range_text_len == 0 || p->range_text_len != text.len || memcmp(p->range_text, text.ptr, text.len) != 0) {
 		int count = tdm_capture_ranges_parse(text, p->ranges, TDM_CAPTURE_RANGES_MAX);
 		p->range_error = count < 0 ? count : 0;
 		p->range_count = count < 0 ? 0 : (uint32_t)count;
@@ -176,7 +175,7 @@ static void read_ranges(struct tdm_capture_json *p, struct tdm_str text)
 
 static uint8_t type_of(struct tdm_str text)
 {
-#define X(id, name) \
+#define X(id, name)         \
 	if (IS(text, name)) \
 		return TDM_CAPTURE_##id;
 	TDM_CAPTURE_LIST(X)
@@ -266,8 +265,8 @@ static bool find_problem(const struct tdm_capture_json *p, char *text, size_t ca
 {
 	const struct tdm_capture_node *node = &p->node;
 	bool is_program_memory = tdm_capture_is_program_memory(node->type);
-	bool is_sized = is_program_memory || node->type == TDM_CAPTURE_BUFFER ||
-			node->type == TDM_CAPTURE_BUFFER_ALLOCATE;
+	bool is_sized =
+		is_program_memory || node->type == TDM_CAPTURE_BUFFER || node->type == TDM_CAPTURE_BUFFER_ALLOCATE;
 	bool is_release = node->type == TDM_CAPTURE_BUFFER_DEALLOCATE;
 	bool is_placed = is_sized || is_release || node->type == TDM_CAPTURE_CB_DEALLOCATE_ALL;
 	struct {
@@ -295,8 +294,8 @@ static bool find_problem(const struct tdm_capture_json *p, char *text, size_t ca
 		return true;
 	}
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-		const char *what = fields[i].applies ? check_number(fields[i].number, fields[i].max, fields[i].flags)
-						     : NULL;
+		const char *what =
+			fields[i].applies ? check_number(fields[i].number, fields[i].max, fields[i].flags) : NULL;
 		if (what != NULL) {
 			snprintf(text, cap, "%s of %s %s", fields[i].name, tdm_capture_type_name(node->type), what);
 			return true;
@@ -782,8 +781,8 @@ static int parse_error(struct tdm_capture_json *p, uint64_t at, struct tdm_diag 
 	tdm_str_shown(shown, message, sizeof message);
 	if (text != NULL)
 		yajl_free_error(p->yajl, text);
-	return tdm_diag_set(diag, TDM_ESYNTAX, 0, 0, "byte %" PRIu64 ", behind node %" PRIu64 ": %s", at,
-		p->counts.nodes, message);
+	return tdm_diag_set(
+		diag, TDM_ESYNTAX, 0, 0, "byte %" PRIu64 ", behind node %" PRIu64 ": %s", at, p->counts.nodes, message);
 }
 
 int tdm_capture_json_feed(struct tdm_capture_json *p, const char *data, size_t len, struct tdm_diag *diag)

@@ -23,7 +23,7 @@ static bool take(struct cursor *c, char wanted)
 	return true;
 }
 
-static int take_number(struct cursor *c, uint8_t *number)
+static int take_number(struct cursor *c, uint16_t *number)
 {
 	unsigned value = 0;
 	const char *from = c->at;
@@ -32,18 +32,18 @@ static int take_number(struct cursor *c, uint8_t *number)
 		if (value >= TDM_CAPTURE_GRID)
 			return -ERANGE;
 	}
-	*number = (uint8_t)value;
+	*number = (uint16_t)value;
 	return c->at != from ? 0 : TDM_ESYNTAX;
 }
 
 /* "x=3" in a core of the old form. */
-static int take_named(struct cursor *c, char name, uint8_t *number)
+static int take_named(struct cursor *c, char name, uint16_t *number)
 {
 	return take(c, name) && take(c, '=') ? take_number(c, number) : TDM_ESYNTAX;
 }
 
 /* "3-4", or "(x=3,y=4)" */
-static int take_core(struct cursor *c, uint8_t *x, uint8_t *y)
+static int take_core(struct cursor *c, uint16_t *x, uint16_t *y)
 {
 	int err;
 	skip_blanks(c);
@@ -59,7 +59,7 @@ static int take_core(struct cursor *c, uint8_t *x, uint8_t *y)
 	return err != 0 ? err : take_number(c, y);
 }
 
-static int take_range(struct cursor *c, struct tdm_capture_range *range)
+static int take_range(struct cursor *c, struct tdm_core_range *range)
 {
 	if (!take(c, '['))
 		return TDM_ESYNTAX;
@@ -75,7 +75,7 @@ static int take_range(struct cursor *c, struct tdm_capture_range *range)
 	return err;
 }
 
-int tdm_capture_ranges_parse(struct tdm_str text, struct tdm_capture_range *ranges, size_t cap)
+int tdm_capture_ranges_parse(struct tdm_str text, struct tdm_core_range *ranges, size_t cap)
 {
 	struct cursor c = { text.ptr, text.ptr + text.len };
 	int count = 0;
