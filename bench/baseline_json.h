@@ -1,11 +1,14 @@
-/* The bare JSON parser over a file: callbacks for everything, which do nothing. */
+/* The bare JSON parser: callbacks for everything, which do nothing. */
 #ifndef TDM_BENCH_BASELINE_JSON_H
 #define TDM_BENCH_BASELINE_JSON_H
 
 #include <stddef.h>
-#include <stdint.h>
 
-/* Nanoseconds for the whole file, read in pieces of `chunk` bytes. Ends the program when it cannot. */
-uint64_t baseline_json_run(const char *path, size_t chunk);
+struct baseline_json;
+
+/* Each ends the program when it cannot go on. */
+struct baseline_json *baseline_json_new(void);
+void baseline_json_feed(struct baseline_json *json, const char *data, size_t len);
+void baseline_json_end(struct baseline_json *json); /* and frees it */
 
 #endif

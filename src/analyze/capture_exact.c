@@ -423,9 +423,32 @@ static int add_live(
 	return 0;
 }
 
+/* Nearly always the cores are one range, and that of the one before. */
+static const struct tdm_core_mask *mask_of_range(
+	struct tdm_capture_exact *e, const struct tdm_core_range *range, uint32_t *cores)
+{
+	if (e->range_cores == 0 || memcmp(&e->range, range, sizeof *range) != 0) {
+		e->range = *range;
+		e->range_mask = (struct tdm_core_mask){ 0 };
+		tdm_core_mask_add(&e->range_mask, range);
+		e->range_cores = tdm_core_mask_count(&e->range_mask);
+	}
+	*cores = e->range_cores;
+	return &e->range_mask;
+}
+
+static uint32_t mask_of_ranges(const struct tdm_capture_node *node, struct tdm_core_mask *mask)
+{
+	*mask = (struct tdm_core_mask){ 0 };
+	for (uint32_t i = 0; i < node->range_count; i++)
+		tdm_core_mask_add(mask, &node->ranges[i]);
+	return tdm_core_mask_count(mask);
+}
+
 static int on_program(struct tdm_capture_exact *e, const struct tdm_capture_node *node)
 {
-	struct tdm_core_mask mask = { 0 };
+	struct tdm_core_mask several;
+	const struct tdm_core_mask *mask = &several;
 	struct tdm_exact_chip *chip = get_chip(e, id_of(node));
 	struct tdm_exact_unit *unit;
 	size_t index = 0;
@@ -444,16 +467,16 @@ static int on_program(struct tdm_capture_exact *e, const struct tdm_capture_node
 		return 0;
 	}
 	uint32_t cores = 0;
-	for (uint32_t i = 0; i < node->range_count; i++)
-		tdm_core_mask_add(&mask, &node->ranges[i]);
-	for (size_t y = 0; y < TDM_CAPTURE_GRID; y++)
-		cores += (uint32_t)__builtin_popcount(mask.rows[y]);
+	if (node->range_count == 1)
+		mask = mask_of_range(e, &node->ranges[0], &cores);
+	else
+		cores = mask_of_ranges(node, &several);
 	if (node->has_ranges && cores == 0)
 		return 0; /* on no core */
 	enum tdm_program_kind kind = program_kind(node->type);
 	int err = add_live(e, chip, node, cores);
 	if (err == 0)
-		err = tdm_program_memory_add(&chip->memory, node->has_ranges ? &mask : NULL, kind,
+		err = tdm_program_memory_add(&chip->memory, node->has_ranges ? mask : NULL, kind,
 			(uint64_t)node->address.value, (uint64_t)node->size.value);
 	if (err != 0)
 		return err;

@@ -107,7 +107,10 @@ struct tdm_capture_exact {
 		uint32_t shape;
 	} recent[64]; /* the last tensors, for buffers that come later */
 	uint32_t recent_at;
-	size_t fresh; /* the buffer in state TDM_EXACT_NEW, + 1 */
+	struct tdm_core_range range; /* the last set of cores, if it was one range, and what became of it */
+	struct tdm_core_mask range_mask;
+	uint32_t range_cores; /* 0: none yet */
+	size_t fresh;         /* the buffer in state TDM_EXACT_NEW, + 1 */
 	uint64_t unknown_frees, double_frees, rereports, views, ignored, partial_releases;
 	struct tdm_capture_device *devices;
 	size_t device_count;

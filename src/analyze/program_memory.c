@@ -29,11 +29,19 @@ void tdm_core_mask_add(struct tdm_core_mask *mask, const struct tdm_core_range *
 		mask->rows[y] |= columns;
 }
 
-static uint32_t count_cores(const struct tdm_core_mask *mask)
+/* The bits of a word, without asking the processor for an instruction that old ones lack. */
+static uint32_t count_bits(uint32_t word)
+{
+	word -= word >> 1 & 0x55555555;
+	word = (word & 0x33333333) + (word >> 2 & 0x33333333);
+	return ((word + (word >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
+}
+
+uint32_t tdm_core_mask_count(const struct tdm_core_mask *mask)
 {
 	uint32_t count = 0;
 	for (size_t y = 0; y < TDM_CAPTURE_GRID; y++)
-		count += (uint32_t)__builtin_popcount(mask->rows[y]);
+		count += count_bits(mask->rows[y]);
 	return count;
 }
 
@@ -63,7 +71,7 @@ static struct tdm_program_class *new_class(struct tdm_program_memory *m, const s
 		m->cap = cap;
 	}
 	struct tdm_program_class *c = &m->classes[m->count++];
-	*c = (struct tdm_program_class){ .mask = *mask, .cores = count_cores(mask) };
+	*c = (struct tdm_program_class){ .mask = *mask, .cores = tdm_core_mask_count(mask) };
 	return c;
 }
 
@@ -179,7 +187,7 @@ static int put_on(struct tdm_program_memory *m, const struct tdm_core_mask *mask
 		split(&left, &both, &none, &rest, &ignored, &has_left);
 		left = rest;
 	}
-	if (!has_left || count_cores(&left) == 0)
+	if (!has_left || tdm_core_mask_count(&left) == 0)
 		return 0;
 	struct tdm_program_class *c = new_class(m, &left);
 	return c != NULL ? put(m, c, kind, address, size) : -ENOMEM;
@@ -233,7 +241,8 @@ bool tdm_program_memory_is_valid(const struct tdm_program_memory *m)
 		}
 		for (int kind = 0; kind < TDM_PROGRAM_KINDS; kind++)
 			total += c->bytes[kind];
-		if (total != c->total || total > m->max_total || count_cores(&c->mask) != c->cores || c->cores == 0)
+		if (total != c->total || total > m->max_total || tdm_core_mask_count(&c->mask) != c->cores ||
+			c->cores == 0)
 			return false;
 		for (uint32_t k = 0; k < c->span_count; k++)
 			if (c->spans[k].begin >= c->spans[k].end || (k > 0 && c->spans[k - 1].end >= c->spans[k].begin))

@@ -45,6 +45,7 @@ struct tdm_program_memory {
 void tdm_program_memory_done(struct tdm_program_memory *memory); /* an empty one is all zeros */
 void tdm_program_memory_clear(struct tdm_program_memory *memory);
 
+uint32_t tdm_core_mask_count(const struct tdm_core_mask *mask);
 void tdm_core_mask_add(struct tdm_core_mask *mask, const struct tdm_core_range *range);
 
 /* `address` 0: not known. `mask` NULL: the cores are not known, any may have it. 0 or -ENOMEM. */

@@ -48,7 +48,14 @@ enum key {
 	KEY_COUNT,  /* the same for `count` */
 };
 
-enum { MESHES_MAX = 64, MEMBERS_MAX = 1024, RANGES_TEXT_CAP = 512, PROBLEM_CAP = 160, MESSAGE_CAP = 256 };
+enum {
+	MESHES_MAX = 64,
+	MEMBERS_MAX = 1024,
+	RANGES_TEXT_CAP = 512,
+	PROBLEM_CAP = 160,
+	MESSAGE_CAP = 256,
+	SAFE_DIGITS = 18
+};
 
 /* What the parser's memory is watched with. */
 struct watch {
@@ -68,6 +75,7 @@ struct tdm_capture_json {
 	struct tdm_capture_number *number;
 	uint64_t *count;
 	struct tdm_capture_node node;
+	size_t node_bytes; /* of `node`; a size that the compiler does not know makes it call the fast memset */
 	struct tdm_capture_device device;
 	struct tdm_capture_counts counts;
 	int range_error;       /* of the last set of ranges */
@@ -84,6 +92,9 @@ static bool is(struct tdm_str text, const char *word, size_t len)
 {
 	return text.len == len && memcmp(text.ptr, word, len) == 0;
 }
+
+/* Rare work stays out of the callbacks, so that those need no large frame. */
+#define RARE           __attribute__((noinline, cold))
 
 /* The length of a literal is known while compiling. */
 #define IS(text, word) is(text, word, sizeof(word) - 1)
@@ -118,8 +129,8 @@ static size_t read_integer(struct tdm_str text, struct tdm_capture_number *numbe
 	return i;
 }
 
-/* A number of JSON: one with a fraction or an exponent is cut, as the runtime does. */
-static void read_number(struct tdm_str text, struct tdm_capture_number *number)
+/* A number of JSON that is not just a few digits: one with a fraction or an exponent is cut, as the runtime does. */
+static RARE void read_odd_number(struct tdm_str text, struct tdm_capture_number *number)
 {
 	char copy[64];
 	if (read_integer(text, number) == text.len)
@@ -135,6 +146,19 @@ static void read_number(struct tdm_str text, struct tdm_capture_number *number)
 		*number = (struct tdm_capture_number){ (int64_t)value, TDM_CAPTURE_GIVEN };
 	else
 		*number = (struct tdm_capture_number){ 0, TDM_CAPTURE_TOO_LARGE };
+}
+
+static inline void read_number(struct tdm_str text, struct tdm_capture_number *number)
+{
+	uint64_t value = 0;
+	size_t i = 0;
+	if (text.len <= SAFE_DIGITS)
+		for (; i < text.len && is_digit(text.ptr[i]); i++)
+			value = value * 10 + (uint64_t)(text.ptr[i] - '0');
+	if (i == text.len && i != 0)
+		*number = (struct tdm_capture_number){ (int64_t)value, TDM_CAPTURE_GIVEN };
+	else
+		read_odd_number(text, number);
 }
 
 /* A number as text: blanks before it and anything behind it are allowed, as the runtime does. A word for yes counts as
@@ -159,7 +183,7 @@ static struct tdm_str keep(char *dst, struct tdm_str text)
 }
 
 /* Programs use the same cores again and again: the same text is read once. */
-static void read_ranges(struct tdm_capture_json *p, struct tdm_str text)
+static __attribute__((noinline)) void read_ranges(struct tdm_capture_json *p, struct tdm_str text)
 {
 	p->node.has_ranges = true;
 	if (p->range_text_len == 0 || p->range_text_len != text.len || memcmp(p->range_text, text.ptr, text.len) != 0) {
@@ -185,6 +209,17 @@ static uint8_t type_of(struct tdm_str text)
 
 /* ---- members of meshes: [{"address":1,"device_id":0,"mesh_device_id":1},…] ---- */
 
+/* The number behind the last colon: the keys are sorted, so it is the mesh of the last tensor. */
+static bool last_number(struct tdm_str text, uint64_t *value)
+{
+	const char *colon = text.len != 0 ? memrchr(text.ptr, ':', text.len) : NULL;
+	size_t left = colon != NULL ? (size_t)(text.ptr + text.len - colon) - 1 : 0, i = 0;
+	*value = 0;
+	for (; i < left && i < SAFE_DIGITS && is_digit(colon[i + 1]); i++)
+		*value = *value * 10 + (uint64_t)(colon[i + 1] - '0');
+	return i != 0;
+}
+
 /* The number behind the next "key": from `*at` on; moves *at behind it. */
 static bool find_member(const char **at, const char *end, const char *key, size_t len, uint64_t *value)
 {
@@ -209,13 +244,14 @@ static bool mesh_is_known(const struct tdm_capture_json *p, uint64_t mesh)
 	return p->mesh_count == MESHES_MAX;
 }
 
-static void read_members(struct tdm_capture_json *p, struct tdm_str text)
+static __attribute__((noinline)) void read_members(struct tdm_capture_json *p, struct tdm_str text)
 {
 	static const char mesh_key[] = "\"mesh_device_id\":", chip_key[] = "\"device_id\":";
 	const char *at = text.ptr, *end = text.ptr + text.len;
 	uint64_t mesh, chip;
-	if (p->sink.member == NULL || !find_member(&at, end, mesh_key, sizeof mesh_key - 1, &mesh) ||
-		mesh_is_known(p, mesh))
+	if (p->sink.member == NULL || (last_number(text, &mesh) && mesh_is_known(p, mesh)))
+		return;
+	if (!find_member(&at, end, mesh_key, sizeof mesh_key - 1, &mesh) || mesh_is_known(p, mesh))
 		return;
 	p->meshes[p->mesh_count++] = mesh;
 	at = text.ptr;
@@ -261,7 +297,7 @@ static const char *range_problem(int err)
 }
 
 /* Writes what keeps a node from being used into `text`; false when nothing does. */
-static bool find_problem(const struct tdm_capture_json *p, char *text, size_t cap)
+static RARE bool find_problem(const struct tdm_capture_json *p, char *text, size_t cap)
 {
 	const struct tdm_capture_node *node = &p->node;
 	bool is_program_memory = tdm_capture_is_program_memory(node->type);
@@ -314,6 +350,30 @@ static bool find_problem(const struct tdm_capture_json *p, char *text, size_t ca
 	return false;
 }
 
+static bool is_small(const struct tdm_capture_number *number, int64_t max)
+{
+	return number->state <= TDM_CAPTURE_GIVEN && (uint64_t)number->value <= (uint64_t)max;
+}
+
+/* A node of memory with nothing out of the ordinary; what is not one may still be usable. */
+static bool is_ordinary(const struct tdm_capture_json *p)
+{
+	const struct tdm_capture_node *node = &p->node;
+	if (node->type == TDM_CAPTURE_CB_DEALLOCATE_ALL)
+		return is_small(&node->device, INT32_MAX);
+	if (node->params != TDM_CAPTURE_PARAMS_OBJECT || node->size.state != TDM_CAPTURE_GIVEN ||
+		!is_small(&node->size, TDM_CAPTURE_SIZE_MAX) || !is_small(&node->address, TDM_CAPTURE_SIZE_MAX) ||
+		!is_small(&node->device, INT32_MAX))
+		return false;
+	if (tdm_capture_is_program_memory(node->type))
+		return p->range_error == 0 && node->bank_size.state == TDM_CAPTURE_ABSENT &&
+		       node->page_size.state == TDM_CAPTURE_ABSENT && node->cores.state == TDM_CAPTURE_ABSENT;
+	return (node->type == TDM_CAPTURE_BUFFER || node->connection.state == TDM_CAPTURE_GIVEN) &&
+	       node->connection.value >= 0 && is_small(&node->bank_size, TDM_CAPTURE_SIZE_MAX) &&
+	       is_small(&node->page_size, TDM_CAPTURE_SIZE_MAX) && is_small(&node->cores, INT32_MAX) &&
+	       (node->memory == TDM_CAPTURE_MEMORY_DRAM || node->memory == TDM_CAPTURE_MEMORY_L1);
+}
+
 /* Nodes that carry no memory have nothing that could be wrong. */
 static bool is_plain(uint8_t type)
 {
@@ -323,25 +383,34 @@ static bool is_plain(uint8_t type)
 
 static void begin_node(struct tdm_capture_json *p)
 {
-	memset(&p->node, 0, sizeof p->node);
+	memset(&p->node, 0, p->node_bytes);
 	p->node.index = p->counts.nodes;
 	p->node.offset = p->base + yajl_get_bytes_consumed(p->yajl) - 1;
 }
 
-static void end_node(struct tdm_capture_json *p)
+static RARE void end_odd_node(struct tdm_capture_json *p)
 {
 	char problem[PROBLEM_CAP];
-	struct tdm_capture_node *node = &p->node;
-	p->counts.nodes++;
-	p->counts.other_types += node->type == TDM_CAPTURE_OTHER;
-	node->usable = is_plain(node->type) || !find_problem(p, problem, sizeof problem);
-	p->sink.node(p->sink.context, node);
-	if (!node->usable)
+	p->node.usable = !find_problem(p, problem, sizeof problem);
+	p->sink.node(p->sink.context, &p->node);
+	if (!p->node.usable)
 		refuse(p, problem);
 }
 
+static void end_node(struct tdm_capture_json *p)
+{
+	struct tdm_capture_node *node = &p->node;
+	p->counts.nodes++;
+	p->counts.other_types += node->type == TDM_CAPTURE_OTHER;
+	node->usable = is_plain(node->type) || (node->type != TDM_CAPTURE_UNTYPED && is_ordinary(p));
+	if (node->usable)
+		p->sink.node(p->sink.context, node);
+	else
+		end_odd_node(p);
+}
+
 /* Something in the array that is no object. */
-static void not_a_node(struct tdm_capture_json *p)
+static RARE void not_a_node(struct tdm_capture_json *p)
 {
 	begin_node(p);
 	p->counts.nodes++;
@@ -373,9 +442,19 @@ static enum key node_key(struct tdm_capture_json *p, struct tdm_str key)
 	}
 }
 
+static enum key tensor_key(struct tdm_str key)
+{
+	return IS(key, "shape")            ? KEY_SHAPE
+	       : IS(key, "dtype")          ? KEY_DTYPE
+	       : IS(key, "device_tensors") ? KEY_DEVICE_TENSORS
+					   : KEY_NONE;
+}
+
 static enum key param_key(struct tdm_capture_json *p, struct tdm_str key)
 {
 	struct tdm_capture_node *node = &p->node;
+	if (node->type == TDM_CAPTURE_TENSOR)
+		return tensor_key(key); /* the others are nobody's business */
 	switch (key.len) {
 	case 4:
 		if (IS(key, "size"))
@@ -406,7 +485,7 @@ static enum key param_key(struct tdm_capture_json *p, struct tdm_str key)
 	}
 }
 
-static enum key device_key(struct tdm_capture_json *p, struct tdm_str key)
+static RARE enum key device_key(struct tdm_capture_json *p, struct tdm_str key)
 {
 	struct tdm_capture_device *d = &p->device;
 	const struct {
@@ -491,6 +570,12 @@ static void param_text(struct tdm_capture_json *p, struct tdm_str text)
 	}
 }
 
+static RARE void read_arch(struct tdm_capture_json *p, struct tdm_str text)
+{
+	size_t cap = sizeof p->device.arch - 1;
+	memcpy(p->device.arch, text.ptr, text.len < cap ? text.len : cap);
+}
+
 static int on_string(void *context, const unsigned char *bytes, size_t len)
 {
 	struct tdm_capture_json *p = context;
@@ -518,13 +603,21 @@ static int on_string(void *context, const unsigned char *bytes, size_t len)
 		break;
 	case IN_DEVICE:
 		if (p->key == KEY_ARCH)
-			snprintf(p->device.arch, sizeof p->device.arch, "%.*s",
-				(int)(len < sizeof p->device.arch ? len : sizeof p->device.arch), (const char *)bytes);
+			read_arch(p, text);
 		break;
 	default:
 		break;
 	}
 	return 1;
+}
+
+static RARE void read_count(struct tdm_capture_json *p, struct tdm_str text)
+{
+	struct tdm_capture_number number;
+	if (p->key != KEY_COUNT)
+		return;
+	read_odd_number(text, &number);
+	*p->count = number.value > 0 ? (uint64_t)number.value : 0;
 }
 
 static int on_number(void *context, const char *digits, size_t len)
@@ -544,11 +637,7 @@ static int on_number(void *context, const char *digits, size_t len)
 			read_number(text, p->number);
 		break;
 	case IN_DEVICE:
-		if (p->key == KEY_COUNT) {
-			struct tdm_capture_number number;
-			read_number(text, &number);
-			*p->count = number.value > 0 ? (uint64_t)number.value : 0;
-		}
+		read_count(p, text);
 		break;
 	case IN_NODES:
 		not_a_node(p);
@@ -587,7 +676,7 @@ static int on_boolean(void *context, int value)
 }
 
 /* A container where a value was expected, or one that nobody asked for. */
-static void skip_container(struct tdm_capture_json *p)
+static __attribute__((noinline)) void skip_container(struct tdm_capture_json *p)
 {
 	if ((p->place == IN_NODE || p->place == IN_PARAMS) && p->key == KEY_NUMBER)
 		p->number->state = TDM_CAPTURE_NOT_A_NUMBER;
@@ -623,6 +712,10 @@ static int on_start(struct tdm_capture_json *p, bool is_map)
 		}
 		if (p->key == KEY_CONNECTIONS && !is_map) {
 			p->place = IN_CONNECTIONS;
+			return 1;
+		}
+		if (p->key == KEY_NONE) {
+			p->skip = 1;
 			return 1;
 		}
 		break;
@@ -756,6 +849,7 @@ struct tdm_capture_json *tdm_capture_json_new(const struct tdm_capture_sink *sin
 	if (p == NULL)
 		return NULL;
 	p->sink = *sink;
+	p->node_bytes = sizeof p->node;
 	yajl_alloc_funcs memory = { watched_malloc, watched_realloc, watched_free, &p->watch };
 	p->yajl = yajl_alloc(&callbacks, &memory, p);
 	yajl_config(p->yajl, yajl_dont_validate_strings, 1); /* bad bytes are replaced where texts are shown */
