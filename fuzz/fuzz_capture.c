@@ -99,8 +99,12 @@ static void check_reasons(const struct tdm_capture_summary *s)
 
 static void check_reports(const struct run *run)
 {
-	struct tdm_info_capture_report report = { .summary = &run->summary, .counts = &run->counts, .path = "fuzz",
-		.cut = run->failed, .limit = 5, .term = { .width = 80 } };
+	struct tdm_info_capture_report report = { .summary = &run->summary,
+		.counts = &run->counts,
+		.path = "fuzz",
+		.cut = run->failed,
+		.limit = 5,
+		.term = { .width = 80 } };
 	struct tdm_buf out;
 	struct tdm_json json;
 	tdm_buf_init(&out);

@@ -104,8 +104,7 @@ static struct tdm_str running(const struct capture_events *c, size_t level)
 
 static void enter(struct capture_events *c, const struct tdm_capture_node *node)
 {
-	if (c->depth == STACK_MAX ||
-		make_room((void **)&c->stack, &c->stack_cap, c->depth, sizeof *c->stack) != 0) {
+	if (c->depth == STACK_MAX || make_room((void **)&c->stack, &c->stack_cap, c->depth, sizeof *c->stack) != 0) {
 		c->lost_depth++;
 		return;
 	}
@@ -145,8 +144,8 @@ static void describe(struct capture_events *c, const struct tdm_capture_node *no
 		.id = node->index,
 		.address = node->address.value != 0 ? (uint64_t)node->address.value : TDM_ADDRESS_UNKNOWN,
 		.size = (uint64_t)node->size.value,
-		.bytes_per_bank = node->bank_size.state == TDM_CAPTURE_GIVEN ? (uint64_t)node->bank_size.value
-									     : TDM_SIZE_UNKNOWN,
+		.bytes_per_bank =
+			node->bank_size.state == TDM_CAPTURE_GIVEN ? (uint64_t)node->bank_size.value : TDM_SIZE_UNKNOWN,
 		.page_size = (uint64_t)node->page_size.value,
 		.cores = (uint32_t)node->cores.value,
 		.position = node->offset,
