@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { UNITS_MAX = 1024, CHIPS_MAX = 1024, DEVICES_MAX = 1024, FIRST = 64 };
+enum { CHIPS_MAX = 1024, DEVICES_MAX = 1024, FIRST = 64 };
 
 /* Where devices are not named, all nodes are of one. */
 static const uint64_t no_id = UINT64_MAX;
@@ -81,7 +81,7 @@ static struct tdm_exact_unit *get_unit(struct tdm_capture_exact *e, uint64_t id,
 {
 	uint32_t found = tdm_map_find(&e->unit_of, id);
 	if (found == TDM_MAP_NONE) {
-		if (e->unit_count == UNITS_MAX ||
+		if (e->unit_count == TDM_EXACT_UNITS_MAX ||
 			make_room((void **)&e->units, &e->unit_cap, e->unit_count, sizeof *e->units) != 0 ||
 			tdm_map_put(&e->unit_of, id, (uint32_t)e->unit_count) != 0)
 			return NULL;
@@ -127,7 +127,7 @@ int tdm_capture_exact_member(struct tdm_capture_exact *e, uint64_t mesh, uint64_
 	struct tdm_exact_unit *unit = get_unit(e, mesh, &index);
 	struct tdm_exact_chip *chip = unit != NULL ? get_chip(e, id) : NULL;
 	if (chip == NULL)
-		return e->unit_count == UNITS_MAX || e->chip_count == CHIPS_MAX ? 0 : -ENOMEM;
+		return e->unit_count == TDM_EXACT_UNITS_MAX || e->chip_count == CHIPS_MAX ? 0 : -ENOMEM;
 	if (chip->live_count == 0 || chip->unit == index) {
 		chip->unit = (uint16_t)index;
 		chip->mapping = TDM_EXACT_MAP_SAID;

@@ -18,6 +18,8 @@
 
 #define TDM_EXACT_NEVER UINT32_MAX
 
+enum { TDM_EXACT_UNITS_MAX = 1024 }; /* devices that are told apart */
+
 enum tdm_exact_state {
 	TDM_EXACT_NEW,      /* a buffer node; the next node says whether it is allocated here */
 	TDM_EXACT_EXISTING, /* it was there before the capture */

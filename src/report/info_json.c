@@ -81,7 +81,7 @@ static void put_buffer(const struct tdm_info_capture_report *r, const struct tdm
 	put_bytes(json, "bytes_per_bank", b->bank_bytes);
 	put_text(json, "tensor", shape.len != 0 ? shape.ptr : NULL);
 	put_bool(json, "existing", b->existed);
-	put_path(r, json, "operation", b->path);
+	put_path(r, json, "operation", b->existed ? TDM_PATH_ROOT : b->path);
 	tdm_json_object_end(json);
 }
 
@@ -125,13 +125,24 @@ static void put_program(const struct tdm_info_capture_report *r, size_t unit, st
 	tdm_json_array_end(json);
 }
 
-static void put_kind(const struct tdm_exact_kind *kind, int k, struct tdm_json *json)
+/* Bytes per bank in all banks, if both are known. */
+static uint64_t reserved(const struct tdm_exact_kind *kind, uint64_t banks)
+{
+	uint64_t all;
+	if (banks == 0 || kind->bank_unknown != 0 || kind->bank.bytes < 0 ||
+		__builtin_mul_overflow((uint64_t)kind->bank.bytes, banks, &all))
+		return TDM_BYTES_UNKNOWN;
+	return all;
+}
+
+static void put_kind(const struct tdm_exact_kind *kind, int k, uint64_t banks, struct tdm_json *json)
 {
 	bool known = kind->bank_unknown == 0;
 	tdm_json_object(json);
 	put_text(json, "kind", tdm_kind_name((enum tdm_kind)k));
 	put_figure(json, "peak_asked_bytes", kind->asked.bytes);
 	put_figure(json, "peak_bytes_per_bank", known ? kind->bank.bytes : INT64_MIN);
+	put_bytes(json, "peak_reserved_bytes", reserved(kind, banks));
 	put_figure(json, "asked_bytes_at_end", kind->now + (int64_t)kind->existing_bytes);
 	put_u64(json, "allocations", kind->allocs);
 	put_bytes(json, "allocated_bytes", kind->alloc_bytes);
@@ -198,7 +209,7 @@ static void put_device(const struct tdm_info_capture_report *r, size_t index, st
 	begin_array(json, "kinds");
 	for (int k = 0; k < TDM_KIND_COUNT; k++)
 		if (u->kinds[k].allocs + u->kinds[k].frees + u->kinds[k].existing != 0)
-			put_kind(&u->kinds[k], k, json);
+			put_kind(&u->kinds[k], k, tdm_info_banks(e, index, (enum tdm_kind)k), json);
 	tdm_json_array_end(json);
 	tdm_json_key(json, "dram");
 	tdm_json_object(json);
@@ -262,8 +273,10 @@ static void put_exact(const struct tdm_info_capture_report *r, struct tdm_json *
 	put_u64(json, "views", e->views);
 	put_u64(json, "ignored", e->ignored);
 	begin_array(json, "devices");
+	uint16_t order[TDM_EXACT_UNITS_MAX];
+	tdm_info_order(e, order);
 	for (size_t i = 0; i < e->unit_count; i++)
-		put_device(r, i, json);
+		put_device(r, order[i], json);
 	tdm_json_array_end(json);
 	put_operations(r, json);
 	put_existing(r, json);

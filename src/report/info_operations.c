@@ -62,3 +62,36 @@ bool tdm_info_banks_known(const struct tdm_exact_unit *unit)
 {
 	return unit->kinds[TDM_KIND_L1].bank_unknown == 0 && unit->kinds[TDM_KIND_L1_SMALL].bank_unknown == 0;
 }
+
+void tdm_info_order(const struct tdm_capture_exact *exact, uint16_t order[TDM_EXACT_UNITS_MAX])
+{
+	for (size_t i = 0; i < exact->unit_count; i++) {
+		size_t k = i;
+		for (; k > 0 && exact->units[order[k - 1]].id > exact->units[i].id; k--)
+			order[k] = order[k - 1];
+		order[k] = (uint16_t)i;
+	}
+}
+
+/* The description of a device, by its own number or that of a chip of it; or the only one there is. */
+static const struct tdm_capture_device *description_of(const struct tdm_capture_exact *e, size_t unit)
+{
+	for (size_t i = 0; i < e->device_count; i++)
+		for (size_t k = 0; k < e->chip_count; k++)
+			if (e->chips[k].unit == unit && e->chips[k].id == e->devices[i].id)
+				return &e->devices[i];
+	for (size_t i = 0; i < e->device_count; i++)
+		if (e->units[unit].id == e->devices[i].id)
+			return &e->devices[i];
+	return e->device_count == 1 ? &e->devices[0] : NULL;
+}
+
+uint64_t tdm_info_banks(const struct tdm_capture_exact *exact, size_t unit, enum tdm_kind kind)
+{
+	const struct tdm_capture_device *d = description_of(exact, unit);
+	if (d == NULL)
+		return 0;
+	return kind == TDM_KIND_L1 || kind == TDM_KIND_L1_SMALL  ? d->l1_banks
+	       : kind == TDM_KIND_DRAM || kind == TDM_KIND_TRACE ? d->dram_channels
+								 : 0;
+}

@@ -34,6 +34,12 @@ struct tdm_info_operation *tdm_info_operations(const struct tdm_capture_exact *e
 size_t tdm_info_fullest_core(const struct tdm_capture_exact *exact);
 size_t tdm_info_fullest_dram(const struct tdm_capture_exact *exact);
 
+/* The devices by their numbers: indices of units. */
+void tdm_info_order(const struct tdm_capture_exact *exact, uint16_t order[TDM_EXACT_UNITS_MAX]);
+
+/* Banks of a kind on a device, from the report's description of it; 0: unknown. */
+uint64_t tdm_info_banks(const struct tdm_capture_exact *exact, size_t unit, enum tdm_kind kind);
+
 /* Whether bytes per bank are known for all L1 buffers that were allocated on the device. */
 bool tdm_info_banks_known(const struct tdm_exact_unit *unit);
 

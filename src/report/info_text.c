@@ -44,6 +44,15 @@ static size_t columns_left(const struct tdm_info_capture_report *r, size_t used)
 	return r->term.width > used + 20 ? r->term.width - used : 20;
 }
 
+/* No chip that goes by another number than the device. */
+static bool is_its_own_chip(const struct tdm_capture_exact *e, size_t unit)
+{
+	for (size_t i = 0; i < e->chip_count; i++)
+		if (e->chips[i].unit == unit && e->chips[i].id != e->units[unit].id)
+			return false;
+	return true;
+}
+
 static void put_device(const struct tdm_info_capture_report *r, size_t index, struct tdm_buf *out)
 {
 	const struct tdm_capture_exact *e = &r->summary->exact;
@@ -54,9 +63,10 @@ static void put_device(const struct tdm_info_capture_report *r, size_t index, st
 		return;
 	}
 	tdm_buf_printf(out, "device %" PRIu64, unit->id);
+	if (is_its_own_chip(e, index))
+		return;
 	for (size_t i = 0; i < e->chip_count; i++) {
-		if (e->chips[i].unit != index ||
-			(e->chips[i].id == unit->id && e->chips[i].mapping == TDM_EXACT_MAP_SAME))
+		if (e->chips[i].unit != index)
 			continue;
 		if (chips < CHIPS_SHOWN)
 			tdm_buf_printf(out, "%s%" PRIu64, chips == 0 ? " (chip " : ", ", e->chips[i].id);
@@ -72,12 +82,14 @@ static void put_devices(const struct tdm_info_capture_report *r, struct tdm_buf 
 {
 	const struct tdm_capture_exact *e = &r->summary->exact;
 	tdm_buf_puts(out, "Devices        ");
+	uint16_t order[TDM_EXACT_UNITS_MAX];
+	tdm_info_order(e, order);
 	for (size_t i = 0; i < e->unit_count && i < CHIPS_SHOWN; i++) {
 		tdm_buf_puts(out, i == 0 ? "" : ", ");
 		if (e->unit_count == 1 && !e->units[i].has_id)
 			tdm_buf_puts(out, "one; the capture does not name it");
 		else
-			put_device(r, i, out);
+			put_device(r, order[i], out);
 	}
 	if (e->unit_count > CHIPS_SHOWN)
 		tdm_buf_printf(out, " and %zu more", e->unit_count - CHIPS_SHOWN);
@@ -222,8 +234,10 @@ static void put_by_device(const struct tdm_info_capture_report *r, struct tdm_bu
 	if (e->unit_count < 2)
 		return;
 	put_heading(r, out, "By device        DRAM   L1 device    L1 core  L1 buffers     circular  fullest core");
+	uint16_t order[TDM_EXACT_UNITS_MAX];
+	tdm_info_order(e, order);
 	for (size_t i = 0; i < e->unit_count && i < r->limit; i++) {
-		const struct tdm_exact_unit *u = &e->units[i];
+		const struct tdm_exact_unit *u = &e->units[order[i]];
 		bool known = tdm_info_banks_known(u);
 		char label[32], cells[5][TDM_BYTES_CAP];
 		int64_t figures[] = { u->dram.bytes, u->device.bytes, known ? u->core.bytes : INT64_MIN,

@@ -409,10 +409,11 @@ static void end_node(struct tdm_capture_json *p)
 		end_odd_node(p);
 }
 
-/* Something in the array that is no object. */
-static RARE void not_a_node(struct tdm_capture_json *p)
+/* Something in the array that is no object; its last `len` bytes have just been read. */
+static RARE void not_a_node(struct tdm_capture_json *p, size_t len)
 {
 	begin_node(p);
+	p->node.offset -= len - 1 < p->node.offset ? len - 1 : p->node.offset;
 	p->counts.nodes++;
 	p->sink.node(p->sink.context, &p->node);
 	refuse(p, "it is not an object");
@@ -599,7 +600,7 @@ static int on_string(void *context, const unsigned char *bytes, size_t len)
 			p->node.connection.state = TDM_CAPTURE_NOT_A_NUMBER;
 		break;
 	case IN_NODES:
-		not_a_node(p);
+		not_a_node(p, len + 2);
 		break;
 	case IN_DEVICE:
 		if (p->key == KEY_ARCH)
@@ -640,7 +641,7 @@ static int on_number(void *context, const char *digits, size_t len)
 		read_count(p, text);
 		break;
 	case IN_NODES:
-		not_a_node(p);
+		not_a_node(p, len);
 		break;
 	default:
 		break;
@@ -660,7 +661,7 @@ static int on_word(struct tdm_capture_json *p, bool is_null, bool is_true)
 	} else if (p->place == IN_CONNECTIONS && p->node.connection.state == TDM_CAPTURE_ABSENT) {
 		p->node.connection.state = TDM_CAPTURE_NOT_A_NUMBER;
 	} else if (p->place == IN_NODES) {
-		not_a_node(p);
+		not_a_node(p, is_null || is_true ? 4 : 5);
 	}
 	return 1;
 }
@@ -685,7 +686,7 @@ static __attribute__((noinline)) void skip_container(struct tdm_capture_json *p)
 	else if (p->place == IN_CONNECTIONS && p->node.connection.state == TDM_CAPTURE_ABSENT)
 		p->node.connection.state = TDM_CAPTURE_NOT_A_NUMBER;
 	else if (p->place == IN_NODES)
-		not_a_node(p);
+		not_a_node(p, 1);
 	p->skip = 1;
 }
 
