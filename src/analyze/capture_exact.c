@@ -1,3 +1,4 @@
+/* Long: devices, buffers and program memory make one account, and each peak needs all three. */
 #include "analyze/capture_exact.h"
 #include "base/units.h"
 
@@ -545,8 +546,9 @@ int tdm_capture_exact_apply(struct tdm_capture_exact *e, const struct tdm_captur
 		return 0;
 	}
 	/* The allocation of the buffer node before it makes it live; anything else says that it was there. */
-	if (e->fresh != 0 && (node->type != TDM_CAPTURE_BUFFER_ALLOCATE ||
-				     (uint64_t)node->connection.value != e->buffers[e->fresh - 1].index))
+	if (e->fresh != 0 &&
+		(node->type != TDM_CAPTURE_BUFFER_ALLOCATE || node->connection.state != TDM_CAPTURE_GIVEN ||
+			(uint64_t)node->connection.value != e->buffers[e->fresh - 1].index))
 		settle(e);
 	e->fresh = 0;
 	switch (node->type) {

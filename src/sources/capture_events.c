@@ -280,6 +280,7 @@ static void on_node(void *context, const struct tdm_capture_node *node)
 {
 	struct capture_events *c = context;
 	bool is_its_own = c->has_fresh && node->usable && node->type == TDM_CAPTURE_BUFFER_ALLOCATE &&
+			  node->connection.state == TDM_CAPTURE_GIVEN &&
 			  (uint64_t)node->connection.value == c->fresh.event.id;
 	if (is_its_own)
 		c->has_fresh = false;

@@ -5,9 +5,12 @@
  *
  * The parser keeps a text that goes over the end of a piece until it is complete, so its allocator is watched: when
  * that grows above TDM_CAPTURE_STRING_MAX, reading ends with the position.
+ *
+ * Long: the states share one structure, and the callbacks are short only because all of it is in one place.
  */
 #include "sources/capture_json.h"
 #include "base/err.h"
+#include "sources/capture_fields.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -54,7 +57,6 @@ enum {
 	RANGES_TEXT_CAP = 512,
 	PROBLEM_CAP = 160,
 	MESSAGE_CAP = 256,
-	SAFE_DIGITS = 18
 };
 
 /* What the parser's memory is watched with. */
@@ -101,80 +103,6 @@ static bool is(struct tdm_str text, const char *word, size_t len)
 
 /* ---- values ---- */
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-/* Digits with an optional sign; what stands behind them is left alone. Returns the digits read. */
-static size_t read_integer(struct tdm_str text, struct tdm_capture_number *number)
-{
-	size_t i = 0;
-	uint64_t value = 0;
-	bool negative = i < text.len && text.ptr[i] == '-', overflow = false;
-	i += negative || (i < text.len && text.ptr[i] == '+');
-	size_t from = i;
-	for (; i < text.len && is_digit(text.ptr[i]); i++) {
-		overflow = overflow || value > (UINT64_MAX - 9) / 10;
-		value = value * 10 + (uint64_t)(text.ptr[i] - '0');
-	}
-	if (overflow || value > (uint64_t)INT64_MAX + negative) {
-		*number = (struct tdm_capture_number){ 0, TDM_CAPTURE_TOO_LARGE };
-	} else if (i == from) {
-		*number = (struct tdm_capture_number){ 0, TDM_CAPTURE_NOT_A_NUMBER };
-	} else {
-		number->value = negative ? (int64_t)(0 - value) : (int64_t)value;
-		number->state = TDM_CAPTURE_GIVEN;
-	}
-	return i;
-}
-
-/* A number of JSON that is not just a few digits: one with a fraction or an exponent is cut, as the runtime does. */
-static RARE void read_odd_number(struct tdm_str text, struct tdm_capture_number *number)
-{
-	char copy[64];
-	if (read_integer(text, number) == text.len)
-		return;
-	if (text.len >= sizeof copy) {
-		*number = (struct tdm_capture_number){ 0, TDM_CAPTURE_TOO_LARGE };
-		return;
-	}
-	memcpy(copy, text.ptr, text.len);
-	copy[text.len] = '\0';
-	double value = strtod(copy, NULL);
-	if (value > -9.2e18 && value < 9.2e18)
-		*number = (struct tdm_capture_number){ (int64_t)value, TDM_CAPTURE_GIVEN };
-	else
-		*number = (struct tdm_capture_number){ 0, TDM_CAPTURE_TOO_LARGE };
-}
-
-static inline void read_number(struct tdm_str text, struct tdm_capture_number *number)
-{
-	uint64_t value = 0;
-	size_t i = 0;
-	if (text.len <= SAFE_DIGITS)
-		for (; i < text.len && is_digit(text.ptr[i]); i++)
-			value = value * 10 + (uint64_t)(text.ptr[i] - '0');
-	if (i == text.len && i != 0)
-		*number = (struct tdm_capture_number){ (int64_t)value, TDM_CAPTURE_GIVEN };
-	else
-		read_odd_number(text, number);
-}
-
-/* A number as text: blanks before it and anything behind it are allowed, as the runtime does. A word for yes counts as
- * 1 for what is asked with it, though it is no number. */
-static void read_text_number(struct tdm_str text, struct tdm_capture_number *number)
-{
-	struct tdm_str rest = text;
-	while (rest.len != 0 && (*rest.ptr == ' ' || (*rest.ptr >= '\t' && *rest.ptr <= '\r'))) {
-		rest.ptr++;
-		rest.len--;
-	}
-	read_integer(rest, number);
-	if (number->state == TDM_CAPTURE_NOT_A_NUMBER)
-		number->value = IS(rest, "true");
-}
-
 static struct tdm_str keep(char *dst, struct tdm_str text)
 {
 	size_t len = text.len < TDM_CAPTURE_TEXT_CAP ? text.len : TDM_CAPTURE_TEXT_CAP - 1;
@@ -215,7 +143,7 @@ static bool last_number(struct tdm_str text, uint64_t *value)
 	const char *colon = text.len != 0 ? memrchr(text.ptr, ':', text.len) : NULL;
 	size_t left = colon != NULL ? (size_t)(text.ptr + text.len - colon) - 1 : 0, i = 0;
 	*value = 0;
-	for (; i < left && i < SAFE_DIGITS && is_digit(colon[i + 1]); i++)
+	for (; i < left && i < TDM_CAPTURE_SAFE_DIGITS && colon[i + 1] >= '0' && colon[i + 1] <= '9'; i++)
 		*value = *value * 10 + (uint64_t)(colon[i + 1] - '0');
 	return i != 0;
 }
@@ -230,7 +158,7 @@ static bool find_member(const char **at, const char *end, const char *key, size_
 	hit += len;
 	while (hit < end && *hit == ' ')
 		hit++;
-	read_integer((struct tdm_str){ hit, (size_t)(end - hit) }, &number);
+	tdm_capture_read_integer((struct tdm_str){ hit, (size_t)(end - hit) }, &number);
 	*at = hit;
 	*value = (uint64_t)number.value;
 	return number.state == TDM_CAPTURE_GIVEN && number.value >= 0;
@@ -272,115 +200,6 @@ static void refuse(struct tdm_capture_json *p, const char *problem)
 	p->sink.refuse(p->sink.context, &p->node, text);
 }
 
-enum { OPTIONAL = 1 };
-
-/* NULL, or what is wrong with a number that must be from 0 to `max`. */
-static const char *check_number(const struct tdm_capture_number *number, int64_t max, int flags)
-{
-	switch (number->state) {
-	case TDM_CAPTURE_ABSENT:
-		return (flags & OPTIONAL) != 0 ? NULL : "is missing";
-	case TDM_CAPTURE_NOT_A_NUMBER:
-		return "is not a number";
-	case TDM_CAPTURE_TOO_LARGE:
-		return "does not fit 64 bits";
-	default:
-		return number->value < 0 ? "is negative" : number->value > max ? "is larger than any memory" : NULL;
-	}
-}
-
-static const char *range_problem(int err)
-{
-	return err == -ERANGE  ? "has a core outside a grid of 32 x 32"
-	       : err == -E2BIG ? "has more than 256 ranges"
-			       : "is not a set of core ranges";
-}
-
-/* Writes what keeps a node from being used into `text`; false when nothing does. */
-static RARE bool find_problem(const struct tdm_capture_json *p, char *text, size_t cap)
-{
-	const struct tdm_capture_node *node = &p->node;
-	bool is_program_memory = tdm_capture_is_program_memory(node->type);
-	bool is_sized =
-		is_program_memory || node->type == TDM_CAPTURE_BUFFER || node->type == TDM_CAPTURE_BUFFER_ALLOCATE;
-	bool is_release = node->type == TDM_CAPTURE_BUFFER_DEALLOCATE;
-	bool is_placed = is_sized || is_release || node->type == TDM_CAPTURE_CB_DEALLOCATE_ALL;
-	struct {
-		const char *name;
-		const struct tdm_capture_number *number;
-		int64_t max;
-		int flags;
-		bool applies;
-	} fields[] = {
-		{ "size", &node->size, TDM_CAPTURE_SIZE_MAX, 0, is_sized },
-		{ "max_size_per_bank", &node->bank_size, TDM_CAPTURE_SIZE_MAX, OPTIONAL, is_sized || is_release },
-		{ "address", &node->address, TDM_CAPTURE_SIZE_MAX, OPTIONAL, is_sized },
-		{ "page_size", &node->page_size, TDM_CAPTURE_SIZE_MAX, OPTIONAL, is_sized },
-		{ "num_cores", &node->cores, INT32_MAX, OPTIONAL, is_sized },
-		{ "device_id", &node->device, INT32_MAX, OPTIONAL, is_placed },
-		{ "connections[0]", &node->connection, INT64_MAX, is_release ? 0 : OPTIONAL,
-			is_release || node->type == TDM_CAPTURE_BUFFER_ALLOCATE },
-	};
-	if (node->type == TDM_CAPTURE_UNTYPED) {
-		snprintf(text, cap, "it has no node_type");
-		return true;
-	}
-	if (is_sized && node->params != TDM_CAPTURE_PARAMS_OBJECT) {
-		snprintf(text, cap, "%s without params", tdm_capture_type_name(node->type));
-		return true;
-	}
-	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-		const char *what =
-			fields[i].applies ? check_number(fields[i].number, fields[i].max, fields[i].flags) : NULL;
-		if (what != NULL) {
-			snprintf(text, cap, "%s of %s %s", fields[i].name, tdm_capture_type_name(node->type), what);
-			return true;
-		}
-	}
-	if (is_program_memory && node->has_ranges && p->range_error != 0) {
-		snprintf(text, cap, "core_range_set of %s %s", tdm_capture_type_name(node->type),
-			range_problem(p->range_error));
-		return true;
-	}
-	if (is_sized && !is_program_memory && node->buffer_type.state != TDM_CAPTURE_GIVEN &&
-		(node->memory == TDM_CAPTURE_MEMORY_ABSENT || node->memory == TDM_CAPTURE_MEMORY_OTHER)) {
-		snprintf(text, cap, "type of %s is neither DRAM nor L1", tdm_capture_type_name(node->type));
-		return true;
-	}
-	return false;
-}
-
-static bool is_small(const struct tdm_capture_number *number, int64_t max)
-{
-	return number->state <= TDM_CAPTURE_GIVEN && (uint64_t)number->value <= (uint64_t)max;
-}
-
-/* A node of memory with nothing out of the ordinary; what is not one may still be usable. */
-static bool is_ordinary(const struct tdm_capture_json *p)
-{
-	const struct tdm_capture_node *node = &p->node;
-	if (node->type == TDM_CAPTURE_CB_DEALLOCATE_ALL)
-		return is_small(&node->device, INT32_MAX);
-	if (node->params != TDM_CAPTURE_PARAMS_OBJECT || node->size.state != TDM_CAPTURE_GIVEN ||
-		!is_small(&node->size, TDM_CAPTURE_SIZE_MAX) || !is_small(&node->address, TDM_CAPTURE_SIZE_MAX) ||
-		!is_small(&node->device, INT32_MAX))
-		return false;
-	if (tdm_capture_is_program_memory(node->type))
-		return p->range_error == 0 && node->bank_size.state == TDM_CAPTURE_ABSENT &&
-		       node->page_size.state == TDM_CAPTURE_ABSENT && node->cores.state == TDM_CAPTURE_ABSENT;
-	return (node->type == TDM_CAPTURE_BUFFER || node->connection.state == TDM_CAPTURE_GIVEN) &&
-	       node->connection.value >= 0 && is_small(&node->bank_size, TDM_CAPTURE_SIZE_MAX) &&
-	       is_small(&node->page_size, TDM_CAPTURE_SIZE_MAX) && is_small(&node->cores, INT32_MAX) &&
-	       (node->memory == TDM_CAPTURE_MEMORY_DRAM || node->memory == TDM_CAPTURE_MEMORY_L1);
-}
-
-/* Nodes that carry no memory have nothing that could be wrong. */
-static bool is_plain(uint8_t type)
-{
-	return type == TDM_CAPTURE_FUNCTION_START || type == TDM_CAPTURE_FUNCTION_END || type == TDM_CAPTURE_TENSOR ||
-	       type == TDM_CAPTURE_CAPTURE_START || type == TDM_CAPTURE_CAPTURE_END || type == TDM_CAPTURE_OTHER;
-}
-
 static void begin_node(struct tdm_capture_json *p)
 {
 	memset(&p->node, 0, p->node_bytes);
@@ -388,10 +207,10 @@ static void begin_node(struct tdm_capture_json *p)
 	p->node.offset = p->base + yajl_get_bytes_consumed(p->yajl) - 1;
 }
 
-static RARE void end_odd_node(struct tdm_capture_json *p)
+static TDM_CAPTURE_RARE void end_odd_node(struct tdm_capture_json *p)
 {
 	char problem[PROBLEM_CAP];
-	p->node.usable = !find_problem(p, problem, sizeof problem);
+	p->node.usable = !tdm_capture_find_problem(&p->node, p->range_error, problem, sizeof problem);
 	p->sink.node(p->sink.context, &p->node);
 	if (!p->node.usable)
 		refuse(p, problem);
@@ -402,7 +221,7 @@ static void end_node(struct tdm_capture_json *p)
 	struct tdm_capture_node *node = &p->node;
 	p->counts.nodes++;
 	p->counts.other_types += node->type == TDM_CAPTURE_OTHER;
-	node->usable = is_plain(node->type) || (node->type != TDM_CAPTURE_UNTYPED && is_ordinary(p));
+	node->usable = tdm_capture_is_ordinary(node, p->range_error);
 	if (node->usable)
 		p->sink.node(p->sink.context, node);
 	else
@@ -410,7 +229,7 @@ static void end_node(struct tdm_capture_json *p)
 }
 
 /* Something in the array that is no object; its last `len` bytes have just been read. */
-static RARE void not_a_node(struct tdm_capture_json *p, size_t len)
+static TDM_CAPTURE_RARE void not_a_node(struct tdm_capture_json *p, size_t len)
 {
 	begin_node(p);
 	p->node.offset -= len - 1 < p->node.offset ? len - 1 : p->node.offset;
@@ -486,7 +305,7 @@ static enum key param_key(struct tdm_capture_json *p, struct tdm_str key)
 	}
 }
 
-static RARE enum key device_key(struct tdm_capture_json *p, struct tdm_str key)
+static TDM_CAPTURE_RARE enum key device_key(struct tdm_capture_json *p, struct tdm_str key)
 {
 	struct tdm_capture_device *d = &p->device;
 	const struct {
@@ -543,7 +362,7 @@ static void param_text(struct tdm_capture_json *p, struct tdm_str text)
 	struct tdm_capture_node *node = &p->node;
 	switch (p->key) {
 	case KEY_NUMBER:
-		read_text_number(text, p->number);
+		tdm_capture_read_text(text, p->number);
 		break;
 	case KEY_TYPE:
 		node->memory = IS(text, "L1")     ? TDM_CAPTURE_MEMORY_L1
@@ -571,7 +390,7 @@ static void param_text(struct tdm_capture_json *p, struct tdm_str text)
 	}
 }
 
-static RARE void read_arch(struct tdm_capture_json *p, struct tdm_str text)
+static TDM_CAPTURE_RARE void read_arch(struct tdm_capture_json *p, struct tdm_str text)
 {
 	size_t cap = sizeof p->device.arch - 1;
 	memcpy(p->device.arch, text.ptr, text.len < cap ? text.len : cap);
@@ -612,12 +431,12 @@ static int on_string(void *context, const unsigned char *bytes, size_t len)
 	return 1;
 }
 
-static RARE void read_count(struct tdm_capture_json *p, struct tdm_str text)
+static TDM_CAPTURE_RARE void read_count(struct tdm_capture_json *p, struct tdm_str text)
 {
 	struct tdm_capture_number number;
 	if (p->key != KEY_COUNT)
 		return;
-	read_odd_number(text, &number);
+	tdm_capture_read_any(text, &number);
 	*p->count = number.value > 0 ? (uint64_t)number.value : 0;
 }
 
@@ -630,12 +449,12 @@ static int on_number(void *context, const char *digits, size_t len)
 	switch (p->place) {
 	case IN_CONNECTIONS:
 		if (p->node.connection.state == TDM_CAPTURE_ABSENT)
-			read_number(text, &p->node.connection);
+			tdm_capture_read_number(text, &p->node.connection);
 		break;
 	case IN_NODE:
 	case IN_PARAMS:
 		if (p->key == KEY_NUMBER)
-			read_number(text, p->number);
+			tdm_capture_read_number(text, p->number);
 		break;
 	case IN_DEVICE:
 		read_count(p, text);
