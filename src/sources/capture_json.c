@@ -712,7 +712,7 @@ int tdm_capture_json_feed(struct tdm_capture_json *p, const char *data, size_t l
 	p->ended = true;
 	if (p->watch.too_long)
 		return tdm_diag_set(diag, -E2BIG, 0, 0,
-			"byte %" PRIu64 ", behind node %" PRIu64 ": a text or number of more than 16 MiB", at,
+			"byte %" PRIu64 ", behind node %" PRIu64 ": a text or number of more than 4 MiB", at,
 			p->counts.nodes);
 	if (p->stop != NULL)
 		return tdm_diag_set(diag, -E2BIG, 0, 0, "byte %" PRIu64 ", behind node %" PRIu64 ": %s", at,

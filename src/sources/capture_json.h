@@ -9,7 +9,7 @@
 #include "event/capture_node.h"
 
 enum {
-	TDM_CAPTURE_STRING_MAX = 16 << 20,
+	TDM_CAPTURE_STRING_MAX = 4 << 20,
 	TDM_CAPTURE_DEPTH_MAX = 256, /* arrays and objects in each other */
 };
 

@@ -14,7 +14,7 @@
 #include "event/source.h"
 #include "sources/capture_json.h"
 
-enum { TDM_CAPTURE_CHUNK = 256 << 10 }; /* bytes that are read at once */
+enum { TDM_CAPTURE_CHUNK = 64 << 10 }; /* bytes that are read at once */
 
 /* Whether a file that begins like this may be a capture. */
 bool tdm_graph_capture_detect(const char *head, size_t len);

@@ -277,7 +277,7 @@ static void nesting_and_long_texts_are_bounded(void **state)
 	run = capture_read_pieces(text, at + len, 1 << 16);
 	assert_int_equal(run->err, -E2BIG);
 	assert_int_equal(run->counts.nodes, 1);
-	assert_non_null(strstr(run->diag.text, "a text or number of more than 16 MiB"));
+	assert_non_null(strstr(run->diag.text, "a text or number of more than 4 MiB"));
 	assert_true(run->counts.bytes < (uint64_t)TDM_CAPTURE_STRING_MAX + (1 << 17)); /* it did not go on */
 	capture_done(run);
 	free(text);
