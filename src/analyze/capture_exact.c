@@ -208,6 +208,8 @@ static struct tdm_exact_buffer *find_buffer(const struct tdm_capture_exact *e, i
 	size_t high = e->buffer_count, step = 1, low;
 	if (index < 0 || high == 0)
 		return NULL;
+	if (e->buffers[high - 1].index == (uint64_t)index)
+		return &e->buffers[high - 1]; /* the one that is being allocated */
 	for (;;) {
 		low = step < e->buffer_count ? e->buffer_count - step : 0;
 		if (low == 0 || e->buffers[low].index <= (uint64_t)index)
