@@ -47,6 +47,7 @@ static inline uint64_t bench_random(uint64_t *state)
 	return *state;
 }
 
+extern const struct bench_subject bench_capture;
 extern const struct bench_subject bench_event;
 extern const struct bench_subject bench_freelist;
 extern const struct bench_subject bench_live;

@@ -25,7 +25,7 @@ struct bench {
 };
 
 static const struct bench_subject *const subjects[] = { &bench_freelist, &bench_replay, &bench_event, &bench_live,
-	NULL };
+	&bench_capture, NULL };
 
 bool bench_wants(const struct bench *bench, const char *row)
 {

@@ -19,6 +19,7 @@ Without arguments: the short help, on standard error.
     leaks     find what is probably leaking, and say why
     run       run a program with tracking on and summarise its device memory at
               the end
+    info      what a file says about memory: peaks, what was alive, by operation
     simulate  replay a trace of allocations on a device model
     device    the cards that Tidemark knows: capacities and the L1 map
     demo      realistic programs on a simulated card; no hardware needed
@@ -46,6 +47,7 @@ The general help, three ways.
     leaks     find what is probably leaking, and say why
     run       run a program with tracking on and summarise its device memory at
               the end
+    info      what a file says about memory: peaks, what was alive, by operation
     simulate  replay a trace of allocations on a device model
     device    the cards that Tidemark knows: capacities and the L1 map
     demo      realistic programs on a simulated card; no hardware needed

@@ -1,0 +1,159 @@
+/*
+ * What a graph capture says about memory, counted as memory is: for each device on its own, the most of any one core
+ * instead of a sum, views with no bytes of their own, the peak of the sum at one moment instead of a sum of peaks.
+ *
+ * A device here is what buffers name: a mesh, on each chip of which a buffer takes its size. Circular buffers name a
+ * chip. Which mesh a chip belongs to is said by tensors; where none says it, by there being one mesh only, or by the
+ * same number. The chips of a mesh do not add: the fullest counts.
+ *
+ * Buffers that were there before the capture began are known only when they are first seen, so what is kept while
+ * reading is the difference to the beginning; their bytes are added at the end, to every peak.
+ */
+#ifndef TDM_ANALYZE_CAPTURE_EXACT_H
+#define TDM_ANALYZE_CAPTURE_EXACT_H
+
+#include "analyze/capture_paths.h"
+#include "analyze/program_memory.h"
+#include "event/capture_node.h"
+
+#define TDM_EXACT_NEVER UINT32_MAX
+
+enum { TDM_EXACT_UNITS_MAX = 1024 }; /* devices that are told apart */
+
+enum tdm_exact_state {
+	TDM_EXACT_NEW,      /* a buffer node; the next node says whether it is allocated here */
+	TDM_EXACT_EXISTING, /* it was there before the capture */
+	TDM_EXACT_LIVE,
+	TDM_EXACT_FREED,
+};
+
+/* A buffer in DRAM, L1 and so on. */
+struct tdm_exact_buffer {
+	uint64_t size;       /* on one chip, as asked for */
+	uint64_t bank_bytes; /* TDM_BYTES_UNKNOWN: not recorded */
+	uint32_t index;      /* of its buffer node */
+	uint32_t from, to;   /* nodes at which it is allocated and released; 0 and TDM_EXACT_NEVER at the ends */
+	uint32_t path;       /* that allocated it, or saw it first */
+	uint32_t shape;      /* a text of the paths; 0: unknown */
+	uint16_t unit;
+	uint8_t kind;  /* enum tdm_kind */
+	uint8_t state; /* enum tdm_exact_state */
+	bool existed;  /* before the capture */
+};
+
+/* A circular buffer, dataflow buffer or scratchpad. */
+struct tdm_exact_program {
+	uint64_t size;    /* in each core */
+	uint64_t address; /* 0: unknown */
+	uint32_t node, path, cores;
+	uint8_t kind; /* enum tdm_program_kind */
+};
+
+/* A peak and the node at which it was first reached. */
+struct tdm_exact_peak {
+	int64_t bytes;
+	uint32_t at;
+};
+
+struct tdm_exact_kind {
+	int64_t now, bank_now; /* since the beginning */
+	struct tdm_exact_peak asked, bank;
+	uint64_t allocs, frees, alloc_bytes, free_bytes;
+	uint64_t existing, existing_bytes, existing_bank_bytes; /* bank: of those where it is known */
+	uint64_t bank_unknown;                                  /* allocations without max_size_per_bank */
+};
+
+struct tdm_exact_unit {
+	uint64_t id;
+	bool has_buffers, has_id; /* has_id: some node named it; old captures name no device */
+	struct tdm_exact_kind kinds[TDM_KIND_COUNT];
+	struct tdm_exact_peak dram;                       /* DRAM and trace buffers together */
+	struct tdm_exact_peak l1_core;                    /* L1 and small L1 buffers in one core */
+	struct tdm_exact_peak program[TDM_PROGRAM_KINDS]; /* in one core */
+	struct tdm_exact_peak program_total;
+	struct tdm_exact_peak core; /* everything in the fullest core */
+	struct tdm_exact_peak
+		device; /* L1 of the whole device: buffers as asked for, and program memory of all cores */
+	uint64_t views;
+	/* The program memory at the peak of `core`. */
+	uint32_t peak_chip, peak_epoch, peak_count, peak_x, peak_y;
+	bool has_peak_core;
+	struct tdm_exact_program *peak_program;
+	bool peak_saved;
+};
+
+/* How a chip found its mesh. */
+enum tdm_exact_mapping { TDM_EXACT_MAP_SAID, TDM_EXACT_MAP_ONLY, TDM_EXACT_MAP_SAME };
+
+struct tdm_exact_chip {
+	uint64_t id;
+	uint16_t unit;
+	uint8_t mapping;    /* enum tdm_exact_mapping */
+	bool cores_unknown; /* it once had program memory whose cores are not recorded */
+	struct tdm_program_memory memory;
+	struct tdm_exact_program *live;
+	uint32_t live_count, live_cap, epoch;
+};
+
+struct tdm_capture_exact {
+	struct tdm_capture_paths paths;
+	struct tdm_exact_buffer *buffers;
+	size_t buffer_count, buffer_cap;
+	struct tdm_exact_unit *units;
+	struct tdm_exact_chip *chips;
+	size_t unit_count, unit_cap, chip_count, chip_cap;
+	struct tdm_map unit_of, chip_of; /* by id */
+	struct tdm_map waiting;          /* tensor node to buffer, for tensors that come later */
+	struct {
+		uint64_t index;
+		uint32_t shape;
+	} recent[64]; /* the last tensors, for buffers that come later */
+	uint32_t recent_at;
+	struct tdm_core_range range; /* the last set of cores, if it was one range, and what became of it */
+	struct tdm_core_mask range_mask;
+	uint32_t range_cores; /* 0: none yet */
+	size_t fresh;         /* the buffer in state TDM_EXACT_NEW, + 1 */
+	uint64_t unknown_frees, double_frees, rereports, views, ignored, partial_releases;
+	struct tdm_capture_device *devices;
+	size_t device_count;
+};
+
+int tdm_capture_exact_init(struct tdm_capture_exact *exact); /* 0 or -ENOMEM */
+void tdm_capture_exact_done(struct tdm_capture_exact *exact);
+
+/* What a sink gets. 0 or -ENOMEM. */
+int tdm_capture_exact_apply(struct tdm_capture_exact *exact, const struct tdm_capture_node *node);
+int tdm_capture_exact_device(struct tdm_capture_exact *exact, const struct tdm_capture_device *device);
+int tdm_capture_exact_member(struct tdm_capture_exact *exact, uint64_t mesh, uint64_t chip);
+
+/* Behind the last node: adds what was there before to the peaks. */
+int tdm_capture_exact_end(struct tdm_capture_exact *exact);
+
+/* Sums at this moment, for reasons: of all devices, and of the device that has the most. */
+struct tdm_exact_now {
+	int64_t dram_all, dram_top;
+	int64_t l1_all, l1_top;           /* buffers as asked for */
+	int64_t bank_all, bank_top;       /* buffers in one core */
+	int64_t core_top, core_all;       /* everything in one core; all: buffers and sizes, added */
+	int64_t core_plain, core_stacked; /* of the device with core_top */
+	int64_t plain_all[TDM_PROGRAM_KINDS];
+	int64_t plain_top[TDM_PROGRAM_KINDS], stacked_top[TDM_PROGRAM_KINDS], max_top[TDM_PROGRAM_KINDS];
+	int64_t device_top, device_plain; /* L1 of the whole device; and with each size counted once */
+	int64_t device_all;
+};
+
+void tdm_capture_exact_now(const struct tdm_capture_exact *exact, struct tdm_exact_now *now);
+
+/* Buffers of a device that were alive at a node, of the given kinds (1 << kind), the largest first. The count of all of
+ * them; `out` gets at most `cap`. */
+size_t tdm_capture_exact_alive(const struct tdm_capture_exact *exact, size_t unit, unsigned kinds, uint32_t at,
+	const struct tdm_exact_buffer **out, size_t cap);
+
+/* Program memory at the peak of a device's fullest core, the largest first; behind the end only. */
+const struct tdm_exact_program *tdm_capture_exact_program(
+	const struct tdm_capture_exact *exact, size_t unit, size_t *count);
+
+/* Invariants, for tests: sums agree with the buffers. Slow. */
+bool tdm_capture_exact_is_valid(const struct tdm_capture_exact *exact);
+
+#endif

@@ -1,0 +1,145 @@
+/* Questions about a capture that was counted: what was there at one moment. */
+#include "analyze/capture_exact.h"
+#include "base/units.h"
+
+#include <stdlib.h>
+
+/* What a device holds at this moment. */
+struct holding {
+	int64_t dram, l1, bank, max_total, plain_total, stacked_total, sum;
+};
+
+static struct holding holding_of(const struct tdm_capture_exact *e, size_t index)
+{
+	const struct tdm_exact_kind *kinds = e->units[index].kinds;
+	struct holding h = {
+		.dram = kinds[TDM_KIND_DRAM].now + kinds[TDM_KIND_TRACE].now,
+		.l1 = kinds[TDM_KIND_L1].now + kinds[TDM_KIND_L1_SMALL].now,
+		.bank = kinds[TDM_KIND_L1].bank_now + kinds[TDM_KIND_L1_SMALL].bank_now,
+	};
+	bool any = false;
+	for (size_t i = 0; i < e->chip_count; i++) {
+		const struct tdm_program_memory *m = &e->chips[i].memory;
+		if (e->chips[i].unit != index || (any && (int64_t)m->max_total <= h.max_total))
+			continue;
+		any = true;
+		h.max_total = (int64_t)m->max_total;
+		h.stacked_total = (int64_t)m->stacked_total;
+		h.sum = (int64_t)m->sum;
+		h.plain_total = 0;
+		for (int kind = 0; kind < TDM_PROGRAM_KINDS; kind++)
+			h.plain_total += (int64_t)m->plain[kind];
+	}
+	return h;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+void tdm_capture_exact_now(const struct tdm_capture_exact *e, struct tdm_exact_now *now)
+{
+	*now = (struct tdm_exact_now){ .core_top = INT64_MIN,
+		.device_top = INT64_MIN,
+		.dram_top = INT64_MIN,
+		.l1_top = INT64_MIN,
+		.bank_top = INT64_MIN };
+	for (size_t i = 0; i < e->unit_count; i++) {
+		struct holding h = holding_of(e, i);
+		now->dram_all += h.dram;
+		now->l1_all += h.l1;
+		now->bank_all += h.bank;
+		now->dram_top = larger(now->dram_top, h.dram);
+		now->l1_top = larger(now->l1_top, h.l1);
+		now->bank_top = larger(now->bank_top, h.bank);
+		if (h.bank + h.max_total > now->core_top) {
+			now->core_top = h.bank + h.max_total;
+			now->core_plain = h.bank + h.plain_total;
+			now->core_stacked = h.bank + h.stacked_total;
+		}
+		if (h.l1 + h.sum > now->device_top) {
+			now->device_top = h.l1 + h.sum;
+			now->device_plain = h.l1 + h.plain_total;
+		}
+	}
+	int64_t plain = 0;
+	for (size_t i = 0; i < e->chip_count; i++) {
+		const struct tdm_program_memory *m = &e->chips[i].memory;
+		for (int kind = 0; kind < TDM_PROGRAM_KINDS; kind++) {
+			plain += (int64_t)m->plain[kind];
+			now->plain_all[kind] += (int64_t)m->plain[kind];
+			if ((int64_t)m->max[kind] < now->max_top[kind] ||
+				(m->max[kind] == 0 && now->max_top[kind] == 0))
+				continue;
+			now->max_top[kind] = (int64_t)m->max[kind];
+			now->plain_top[kind] = (int64_t)m->plain[kind];
+			now->stacked_top[kind] = (int64_t)m->stacked[kind];
+		}
+	}
+	now->core_all = now->bank_all + plain;
+	now->device_all = now->l1_all + plain;
+	if (e->unit_count == 0)
+		now->core_top = now->device_top = now->dram_top = now->l1_top = now->bank_top = 0;
+}
+
+/* The largest first; of the same size, the older first. */
+static bool is_before(const struct tdm_exact_buffer *a, const struct tdm_exact_buffer *b)
+{
+	return a->size != b->size ? a->size > b->size : a->index < b->index;
+}
+
+size_t tdm_capture_exact_alive(const struct tdm_capture_exact *e, size_t unit, unsigned kinds, uint32_t at,
+	const struct tdm_exact_buffer **out, size_t cap)
+{
+	size_t count = 0, kept = 0;
+	for (size_t i = 0; i < e->buffer_count; i++) {
+		const struct tdm_exact_buffer *b = &e->buffers[i];
+		if (b->unit != unit || (kinds >> b->kind & 1) == 0 || b->from > at || b->to <= at)
+			continue;
+		count++;
+		if (cap == 0 || (kept == cap && !is_before(b, out[kept - 1])))
+			continue;
+		size_t k = kept < cap ? kept++ : kept - 1;
+		for (; k > 0 && is_before(b, out[k - 1]); k--)
+			out[k] = out[k - 1];
+		out[k] = b;
+	}
+	return count;
+}
+
+const struct tdm_exact_program *tdm_capture_exact_program(const struct tdm_capture_exact *e, size_t unit, size_t *count)
+{
+	const struct tdm_exact_unit *u = &e->units[unit];
+	*count = u->peak_saved ? u->peak_count : 0;
+	return u->peak_program;
+}
+
+bool tdm_capture_exact_is_valid(const struct tdm_capture_exact *e)
+{
+	for (size_t i = 1; i < e->buffer_count; i++)
+		if (e->buffers[i - 1].index >= e->buffers[i].index)
+			return false;
+	for (size_t u = 0; u < e->unit_count; u++)
+		for (int k = 0; k < TDM_KIND_COUNT; k++) {
+			const struct tdm_exact_kind *kind = &e->units[u].kinds[k];
+			int64_t now = 0, bank = 0;
+			for (size_t i = 0; i < e->buffer_count; i++) {
+				const struct tdm_exact_buffer *b = &e->buffers[i];
+				if (b->unit != u || b->kind != k)
+					continue;
+				int sign = b->state == TDM_EXACT_LIVE                  ? 1
+					   : b->state == TDM_EXACT_FREED && b->existed ? -1
+										       : 0;
+				now += sign * (int64_t)b->size;
+				if (b->bank_bytes != TDM_BYTES_UNKNOWN)
+					bank += sign * (int64_t)b->bank_bytes;
+			}
+			if (now != kind->now || bank != kind->bank_now)
+				return false;
+		}
+	for (size_t i = 0; i < e->chip_count; i++)
+		if (!tdm_program_memory_is_valid(&e->chips[i].memory))
+			return false;
+	return true;
+}

@@ -1,0 +1,60 @@
+/*
+ * The calls of a capture as a tree: a path is the functions that are running, outermost first. The same path called
+ * again is the same entry. Also keeps texts (shapes of tensors), each once. Both are bounded: what comes behind the
+ * bound belongs to the path that was running, or has no text.
+ */
+#ifndef TDM_ANALYZE_CAPTURE_PATHS_H
+#define TDM_ANALYZE_CAPTURE_PATHS_H
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/names.h"
+
+enum { TDM_PATH_ROOT = 0 }; /* outside of all functions */
+
+struct tdm_capture_path {
+	uint32_t parent, name; /* name: a slot */
+	uint64_t calls;
+	uint64_t dram_bytes, l1_bytes; /* allocated directly in it; asked for */
+	uint64_t buffers;
+	int64_t core_peak; /* the most in one core while it ran, see capture_exact.c; INT64_MIN: nothing happened */
+	uint32_t core_unit;
+};
+
+struct tdm_capture_paths {
+	struct tdm_names names, texts;
+	struct tdm_map children; /* parent and name to path */
+	struct tdm_str *name_of; /* by slot; owned texts */
+	struct tdm_str *text_of;
+	size_t name_cap, text_cap;
+	struct tdm_capture_path *paths;
+	size_t count, cap;
+	uint32_t *stack; /* of running paths */
+	size_t depth, stack_cap;
+	uint64_t lost_depth; /* calls inside those that did not fit the stack */
+	uint64_t overflow;   /* calls that were not told apart any more */
+};
+
+int tdm_capture_paths_init(struct tdm_capture_paths *paths); /* 0 or -ENOMEM */
+void tdm_capture_paths_done(struct tdm_capture_paths *paths);
+
+/* A function starts, or the innermost ends. 0 or -ENOMEM; an end without a start does nothing. */
+int tdm_capture_paths_enter(struct tdm_capture_paths *paths, struct tdm_str name);
+void tdm_capture_paths_leave(struct tdm_capture_paths *paths);
+
+/* The path that is running now. */
+static inline uint32_t tdm_capture_paths_now(const struct tdm_capture_paths *paths)
+{
+	return paths->depth != 0 ? paths->stack[paths->depth - 1] : TDM_PATH_ROOT;
+}
+
+/* A text's number from 1, or 0 when it is empty or cannot be kept. */
+uint32_t tdm_capture_paths_text(struct tdm_capture_paths *paths, struct tdm_str text);
+struct tdm_str tdm_capture_paths_text_of(const struct tdm_capture_paths *paths, uint32_t number);
+
+/* "ttnn.matmul > MatmulDeviceOperation"; nothing for the root. */
+void tdm_capture_paths_put(const struct tdm_capture_paths *paths, uint32_t path, struct tdm_buf *out);
+/* Of its innermost function. */
+struct tdm_str tdm_capture_paths_name(const struct tdm_capture_paths *paths, uint32_t path);
+
+#endif

@@ -1,0 +1,457 @@
+/*
+ * One pass instead of an array of all nodes. Two rules look elsewhere than at the node at hand:
+ *
+ * - A release takes size and type from the node that it is connected to. Those are `buffer` nodes that come before it;
+ *   a table of 16 bytes for each keeps what is needed, in the order of the file, so that it can be searched.
+ * - Behind an outermost function_start the inputs that follow are added before the peak is looked at. `inputs` is true
+ *   while they follow; the first other node ends that and raises the peak.
+ *
+ * Widths and wrapping are the runtime's: 32 bits for the peak of L1, 64 without a sign for the cores, 64 with a sign
+ * for DRAM.
+ */
+#include "analyze/capture_stock.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FIRST_BUFFERS = 256 };
+
+/* A `buffer` node. */
+struct buffer {
+	int64_t size;
+	uint64_t index : 60;
+	uint64_t memory : 2; /* enum tdm_capture_memory */
+	uint64_t has_size : 1;
+	uint64_t input : 1; /* the peak of L1 has counted it as an input */
+};
+
+struct tdm_capture_stock {
+	struct buffer *buffers;
+	size_t count, cap;
+	/* L1 */
+	bool inputs;
+	uint64_t depth;
+	uint32_t l1_program, l1_buffers, l1_peak;
+	uint64_t l1_views, l1_twice, l1_inputs; /* parts of the two, for reasons */
+	uint64_t l1_peak_views, l1_peak_twice, l1_peak_inputs;
+	int64_t l1_true; /* without wrapping */
+	/* DRAM */
+	uint64_t dram_now, dram_in, dram_out;
+	int64_t dram_peak;
+	/* one core */
+	uint64_t next_counter;
+	uint64_t cb, l1, dfb, scratchpad, total;
+	uint64_t cb_peak, l1_core_peak, dfb_peak, scratchpad_peak, total_peak;
+	bool wrapped[TDM_STOCK_FIGURES];
+	char why[TDM_STOCK_GROUPS][TDM_STOCK_WHY_CAP];
+};
+
+static const char *const keys[] = {
+#define X(id, key, group) [TDM_STOCK_##id] = key,
+	TDM_STOCK_LIST(X)
+#undef X
+};
+
+static const uint8_t groups[] = {
+#define X(id, key, group) [TDM_STOCK_##id] = TDM_STOCK_##group,
+	TDM_STOCK_LIST(X)
+#undef X
+};
+
+const char *tdm_stock_key(enum tdm_stock_figure figure)
+{
+	return keys[figure];
+}
+
+enum tdm_stock_group tdm_stock_group_of(enum tdm_stock_figure figure)
+{
+	return (enum tdm_stock_group)groups[figure];
+}
+
+struct tdm_capture_stock *tdm_capture_stock_new(void)
+{
+	return calloc(1, sizeof(struct tdm_capture_stock));
+}
+
+void tdm_capture_stock_free(struct tdm_capture_stock *stock)
+{
+	if (stock == NULL)
+		return;
+	free(stock->buffers);
+	free(stock);
+}
+
+static bool failed(const struct tdm_capture_stock *s, enum tdm_stock_group group)
+{
+	return s->why[group][0] != '\0';
+}
+
+/* The figures of the group end here: the first reason stays. */
+static void fail(struct tdm_capture_stock *s, enum tdm_stock_group group, const struct tdm_capture_node *node,
+	const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static void fail(struct tdm_capture_stock *s, enum tdm_stock_group group, const struct tdm_capture_node *node,
+	const char *format, ...)
+{
+	va_list args;
+	if (failed(s, group))
+		return;
+	int len = snprintf(s->why[group], TDM_STOCK_WHY_CAP, "node %" PRIu64 ": ", node->index);
+	va_start(args, format);
+	vsnprintf(s->why[group] + len, TDM_STOCK_WHY_CAP - (size_t)len, format, args);
+	va_end(args);
+}
+
+/* A number that the runtime reads; without one it throws. */
+static bool take(struct tdm_capture_stock *s, enum tdm_stock_group group, const struct tdm_capture_node *node,
+	const struct tdm_capture_number *number, const char *name, int64_t *value)
+{
+	*value = number->value;
+	if (number->state == TDM_CAPTURE_GIVEN)
+		return true;
+	fail(s, group, node, "%s %s", name, number->state == TDM_CAPTURE_ABSENT ? "is missing" : "is not a number");
+	return false;
+}
+
+static int add_buffer(struct tdm_capture_stock *s, const struct tdm_capture_node *node)
+{
+	if (s->count == s->cap) {
+		size_t cap = s->cap == 0 ? FIRST_BUFFERS : s->cap + s->cap / 2;
+		struct buffer *grown = realloc(s->buffers, cap * sizeof *grown);
+		if (grown == NULL)
+			return -ENOMEM;
+		s->buffers = grown;
+		s->cap = cap;
+	}
+	s->buffers[s->count++] = (struct buffer){
+		.size = node->size.value,
+		.index = node->index,
+		.memory = node->memory,
+		.has_size = node->size.state == TDM_CAPTURE_GIVEN,
+	};
+	return 0;
+}
+
+/* Most releases are of young buffers: steps that double, back from the end, then a search between the last two. */
+static struct buffer *find_buffer(const struct tdm_capture_stock *s, int64_t index)
+{
+	size_t high = s->count, step = 1, low;
+	if (index < 0)
+		return NULL;
+	for (;;) {
+		low = step < s->count ? s->count - step : 0;
+		if (low == 0 || s->buffers[low].index <= (uint64_t)index)
+			break;
+		high = low;
+		step *= 2;
+	}
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (s->buffers[middle].index < (uint64_t)index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < s->count && s->buffers[low].index == (uint64_t)index ? &s->buffers[low] : NULL;
+}
+
+/* ---- the peak of L1 ---- */
+
+static unsigned raise_l1(struct tdm_capture_stock *s)
+{
+	uint32_t now = s->l1_program + s->l1_buffers;
+	if (s->l1_true < 0 || s->l1_true > UINT32_MAX)
+		s->wrapped[TDM_STOCK_L1_PEAK] = true;
+	if (now <= s->l1_peak)
+		return 0;
+	s->l1_peak = now;
+	s->l1_peak_views = s->l1_views;
+	s->l1_peak_twice = s->l1_twice;
+	s->l1_peak_inputs = s->l1_inputs;
+	return 1U << TDM_STOCK_L1_PEAK;
+}
+
+static void l1_add(struct tdm_capture_stock *s, uint32_t *to, int64_t size)
+{
+	*to += (uint32_t)size;
+	if (__builtin_add_overflow(s->l1_true, size, &s->l1_true))
+		s->l1_true = INT64_MIN;
+}
+
+/* Whether the node belongs to the inputs behind an outermost function_start. */
+static bool l1_input(struct tdm_capture_stock *s, const struct tdm_capture_node *node)
+{
+	int64_t size;
+	if (node->type == TDM_CAPTURE_TENSOR)
+		return true;
+	if (node->type != TDM_CAPTURE_BUFFER)
+		return false;
+	if (node->memory == TDM_CAPTURE_MEMORY_ABSENT) {
+		fail(s, TDM_STOCK_L1, node, "type of the buffer is missing");
+		return false;
+	}
+	if (node->memory != TDM_CAPTURE_MEMORY_L1)
+		return false;
+	if (take(s, TDM_STOCK_L1, node, &node->size, "size", &size)) {
+		l1_add(s, &s->l1_buffers, size);
+		s->l1_inputs += (uint64_t)size;
+		s->buffers[s->count - 1].input = 1;
+	}
+	return true;
+}
+
+static void l1_program(struct tdm_capture_stock *s, const struct tdm_capture_node *node)
+{
+	int64_t size, borrowed = 0;
+	if (node->type == TDM_CAPTURE_DFB_ALLOCATE &&
+		!take(s, TDM_STOCK_L1, node, &node->borrows_memory, "borrows_memory", &borrowed))
+		return;
+	if (borrowed == 1 || !take(s, TDM_STOCK_L1, node, &node->size, "size", &size))
+		return;
+	l1_add(s, &s->l1_program, size);
+	if (node->type == TDM_CAPTURE_CB_ALLOCATE && node->globally_allocated.value == 1)
+		s->l1_views += (uint64_t)size;
+}
+
+/* The bytes of a buffer that the peak of L1 counted as an input and counts again as an allocation. */
+static uint64_t twice_of(const struct tdm_capture_stock *s, const struct tdm_capture_node *node)
+{
+	struct buffer *b = node->connection.state == TDM_CAPTURE_GIVEN ? find_buffer(s, node->connection.value) : NULL;
+	if (b == NULL || !b->input)
+		return 0;
+	b->input = 0;
+	return (uint64_t)b->size;
+}
+
+static void l1_buffer(struct tdm_capture_stock *s, const struct tdm_capture_node *node)
+{
+	int64_t size;
+	if (node->memory == TDM_CAPTURE_MEMORY_ABSENT) {
+		fail(s, TDM_STOCK_L1, node, "type is missing");
+	} else if (node->memory == TDM_CAPTURE_MEMORY_L1 && take(s, TDM_STOCK_L1, node, &node->size, "size", &size)) {
+		l1_add(s, &s->l1_buffers, size);
+		uint64_t twice = twice_of(s, node);
+		s->l1_twice += twice;
+		s->l1_inputs -= twice;
+	}
+}
+
+static unsigned l1_apply(
+	struct tdm_capture_stock *s, const struct tdm_capture_node *node, const struct buffer *released)
+{
+	unsigned raised = 0;
+	if (s->inputs) {
+		if (l1_input(s, node))
+			return 0;
+		s->inputs = false;
+		raised = raise_l1(s) != 0 ? TDM_STOCK_RAISED_BEFORE : 0;
+	}
+	switch (node->type) {
+	case TDM_CAPTURE_UNTYPED:
+		fail(s, TDM_STOCK_L1, node, "node_type is missing");
+		break;
+	case TDM_CAPTURE_FUNCTION_START:
+		if (!node->has_name)
+			fail(s, TDM_STOCK_L1, node, "the function has no name");
+		s->inputs = s->depth++ == 0;
+		return raised; /* the peak waits for the inputs */
+	case TDM_CAPTURE_FUNCTION_END:
+		if (s->depth == 0)
+			fail(s, TDM_STOCK_L1, node, "a function ends that did not start");
+		else
+			s->depth--;
+		break;
+	case TDM_CAPTURE_CB_ALLOCATE:
+	case TDM_CAPTURE_DFB_ALLOCATE:
+	case TDM_CAPTURE_SCRATCHPAD_ALLOCATE:
+		l1_program(s, node);
+		break;
+	case TDM_CAPTURE_CB_DEALLOCATE_ALL:
+		s->l1_true -= s->l1_program;
+		s->l1_program = 0;
+		s->l1_views = 0;
+		break;
+	case TDM_CAPTURE_BUFFER_ALLOCATE:
+		l1_buffer(s, node);
+		break;
+	case TDM_CAPTURE_BUFFER_DEALLOCATE:
+		if (released != NULL && released->memory == TDM_CAPTURE_MEMORY_L1)
+			l1_add(s, &s->l1_buffers, -released->size);
+		break;
+	default:
+		break;
+	}
+	return raised | raise_l1(s);
+}
+
+/* ---- DRAM ---- */
+
+static unsigned dram_apply(
+	struct tdm_capture_stock *s, const struct tdm_capture_node *node, const struct buffer *released)
+{
+	int64_t size;
+	if (node->type == TDM_CAPTURE_UNTYPED) {
+		fail(s, TDM_STOCK_DRAM, node, "node_type is missing");
+	} else if (node->type == TDM_CAPTURE_BUFFER_ALLOCATE) {
+		if (node->memory == TDM_CAPTURE_MEMORY_ABSENT)
+			fail(s, TDM_STOCK_DRAM, node, "type is missing");
+		else if (node->memory == TDM_CAPTURE_MEMORY_DRAM &&
+			 take(s, TDM_STOCK_DRAM, node, &node->size, "size", &size)) {
+			s->dram_now += (uint64_t)size;
+			s->dram_in += (uint64_t)size;
+		}
+	} else if (released != NULL && released->memory == TDM_CAPTURE_MEMORY_DRAM) {
+		s->dram_now -= (uint64_t)released->size;
+		s->dram_out += (uint64_t)released->size;
+	}
+	if ((int64_t)s->dram_now <= s->dram_peak)
+		return 0;
+	s->dram_peak = (int64_t)s->dram_now;
+	return 1U << TDM_STOCK_DRAM_PEAK;
+}
+
+/* ---- one core ---- */
+
+static unsigned core_add(
+	struct tdm_capture_stock *s, uint64_t *now, uint64_t *peak, enum tdm_stock_figure figure, uint64_t size)
+{
+	unsigned raised = 0;
+	*now += size;
+	s->total += size;
+	if (*now > *peak) {
+		*peak = *now;
+		raised |= 1U << figure;
+	}
+	if (s->total > s->total_peak) {
+		s->total_peak = s->total;
+		raised |= 1U << TDM_STOCK_CORE_PEAK_TOTAL;
+	}
+	s->wrapped[figure] = s->wrapped[figure] || *peak > (uint64_t)INT64_MAX;
+	s->wrapped[TDM_STOCK_CORE_PEAK_TOTAL] =
+		s->wrapped[TDM_STOCK_CORE_PEAK_TOTAL] || s->total_peak > (uint64_t)INT64_MAX;
+	return raised;
+}
+
+/* Program memory: `view` is the field that says it has no bytes of its own; NULL: there is none. */
+static unsigned core_program(struct tdm_capture_stock *s, const struct tdm_capture_node *node,
+	const struct tdm_capture_number *view, const char *view_name, uint64_t *now, uint64_t *peak,
+	enum tdm_stock_figure figure)
+{
+	int64_t is_view = 0, size;
+	if (view != NULL && !take(s, TDM_STOCK_CORE, node, view, view_name, &is_view))
+		return 0;
+	if (is_view == 1 || !take(s, TDM_STOCK_CORE, node, &node->size, "size", &size))
+		return 0;
+	return core_add(s, now, peak, figure, (uint32_t)size);
+}
+
+static unsigned core_buffer(struct tdm_capture_stock *s, const struct tdm_capture_node *node)
+{
+	int64_t size;
+	if (node->memory == TDM_CAPTURE_MEMORY_ABSENT) {
+		fail(s, TDM_STOCK_CORE, node, "type is missing");
+		return 0;
+	}
+	if (node->memory == TDM_CAPTURE_MEMORY_DRAM ||
+		!take(s, TDM_STOCK_CORE, node, &node->bank_size, "max_size_per_bank", &size))
+		return 0;
+	if (node->type == TDM_CAPTURE_BUFFER_ALLOCATE)
+		return core_add(s, &s->l1, &s->l1_core_peak, TDM_STOCK_CORE_PEAK_L1, (uint32_t)size);
+	s->l1 -= (uint32_t)size;
+	s->total -= (uint32_t)size;
+	return 0;
+}
+
+static unsigned core_apply(struct tdm_capture_stock *s, const struct tdm_capture_node *node)
+{
+	if (node->counter.state != TDM_CAPTURE_GIVEN || (uint64_t)node->counter.value != s->next_counter) {
+		fail(s, TDM_STOCK_CORE, node, "counter out of order, expected %" PRIu64, s->next_counter);
+		return 0;
+	}
+	s->next_counter++;
+	switch (node->type) {
+	case TDM_CAPTURE_UNTYPED:
+		fail(s, TDM_STOCK_CORE, node, "node_type is missing");
+		return 0;
+	case TDM_CAPTURE_CB_ALLOCATE:
+		return core_program(s, node, &node->globally_allocated, "globally_allocated", &s->cb, &s->cb_peak,
+			TDM_STOCK_CORE_PEAK_CB);
+	case TDM_CAPTURE_DFB_ALLOCATE:
+		return core_program(s, node, &node->borrows_memory, "borrows_memory", &s->dfb, &s->dfb_peak,
+			TDM_STOCK_CORE_PEAK_DFB);
+	case TDM_CAPTURE_SCRATCHPAD_ALLOCATE:
+		return core_program(
+			s, node, NULL, NULL, &s->scratchpad, &s->scratchpad_peak, TDM_STOCK_CORE_PEAK_SCRATCHPAD);
+	case TDM_CAPTURE_CB_DEALLOCATE_ALL:
+		s->total -= s->cb + s->dfb + s->scratchpad;
+		s->cb = s->dfb = s->scratchpad = 0;
+		return 0;
+	case TDM_CAPTURE_BUFFER_ALLOCATE:
+	case TDM_CAPTURE_BUFFER_DEALLOCATE:
+		return core_buffer(s, node);
+	default:
+		return 0;
+	}
+}
+
+/* The buffer that a release is of; NULL with both groups failed when the runtime would not find one. */
+static struct buffer *find_released(struct tdm_capture_stock *s, const struct tdm_capture_node *node)
+{
+	struct buffer *b = node->connection.state == TDM_CAPTURE_GIVEN ? find_buffer(s, node->connection.value) : NULL;
+	if (b != NULL && b->has_size && b->memory != TDM_CAPTURE_MEMORY_ABSENT)
+		return b;
+	for (int group = TDM_STOCK_DRAM; group <= TDM_STOCK_L1; group++)
+		fail(s, (enum tdm_stock_group)group, node, "a release that is connected to no buffer node before it");
+	return NULL;
+}
+
+int tdm_capture_stock_apply(struct tdm_capture_stock *s, const struct tdm_capture_node *node, unsigned *raised)
+{
+	const struct buffer *released = NULL;
+	*raised = 0;
+	if (node->type == TDM_CAPTURE_BUFFER && add_buffer(s, node) != 0)
+		return -ENOMEM;
+	if (node->type == TDM_CAPTURE_BUFFER_DEALLOCATE)
+		released = find_released(s, node);
+	if (!failed(s, TDM_STOCK_DRAM))
+		*raised |= dram_apply(s, node, released);
+	if (!failed(s, TDM_STOCK_L1))
+		*raised |= l1_apply(s, node, released);
+	if (!failed(s, TDM_STOCK_CORE))
+		*raised |= core_apply(s, node);
+	return 0;
+}
+
+void tdm_capture_stock_end(struct tdm_capture_stock *s)
+{
+	if (s->inputs && !failed(s, TDM_STOCK_L1))
+		raise_l1(s);
+	s->inputs = false;
+}
+
+void tdm_capture_stock_result(const struct tdm_capture_stock *s, struct tdm_stock_result *result)
+{
+	*result = (struct tdm_stock_result){
+		.value = {
+			[TDM_STOCK_DRAM_PEAK] = (uint64_t)s->dram_peak,
+			[TDM_STOCK_DRAM_ALLOCATIONS] = s->dram_in,
+			[TDM_STOCK_DRAM_DEALLOCATIONS] = s->dram_out,
+			[TDM_STOCK_L1_PEAK] = s->l1_peak,
+			[TDM_STOCK_CORE_PEAK_CB] = s->cb_peak,
+			[TDM_STOCK_CORE_PEAK_L1] = s->l1_core_peak,
+			[TDM_STOCK_CORE_PEAK_DFB] = s->dfb_peak,
+			[TDM_STOCK_CORE_PEAK_SCRATCHPAD] = s->scratchpad_peak,
+			[TDM_STOCK_CORE_PEAK_TOTAL] = s->total_peak,
+		},
+		.twice_bytes = s->l1_peak_twice,
+		.input_bytes = s->l1_peak_inputs,
+		.view_bytes = s->l1_peak_views,
+	};
+	memcpy(result->why, s->why, sizeof result->why);
+	memcpy(result->wrapped, s->wrapped, sizeof result->wrapped);
+	for (int i = 0; i < TDM_STOCK_FIGURES; i++)
+		result->known[i] = !failed(s, tdm_stock_group_of((enum tdm_stock_figure)i));
+}

@@ -1,0 +1,68 @@
+/*
+ * A graph capture, counted twice in one pass: as the runtime's own functions do (`stock`) and as memory is (`exact`);
+ * and where the two differ, why. A reason is a number of bytes that was found by counting, at the moment of the
+ * runtime's peak; what no reason explains is shown as the rest.
+ */
+#ifndef TDM_ANALYZE_CAPTURE_SUMMARY_H
+#define TDM_ANALYZE_CAPTURE_SUMMARY_H
+
+#include "analyze/capture_exact.h"
+#include "analyze/capture_stock.h"
+
+/* id, name in JSON, what it says */
+#define TDM_CAPTURE_REASON_LIST(X)                                                                             \
+	X(VIEWS, "views", "globally allocated circular buffers are counted, which have no bytes of their own") \
+	X(TWICE, "counted_twice", "buffers allocated directly in an outermost function are counted twice")     \
+	X(DEVICES, "several_devices", "what lies on several devices is added up")                              \
+	X(CORES, "different_cores", "sizes are added up though they lie on different cores")                   \
+	X(ADDRESSES, "same_addresses", "sizes are added up though they lie at the same addresses")             \
+	X(EACH_CORE, "each_core", "program memory is counted once, not for each core that has it")             \
+	X(EXISTING, "existing", "buffers from before the capture are missing")                                 \
+	X(RELEASED, "released_elsewhere", "a release on one device releases what others still hold")           \
+	X(WRAPPED, "wrapped", "the runtime's counter went below zero or above its width, and wrapped")         \
+	X(MOMENT, "other_moment", "the right peak is at another moment")                                       \
+	X(REST, "rest", "releases without an allocation, nodes that cannot be used, and what else there is")
+
+enum tdm_capture_reason_code {
+#define X(id, name, text) TDM_REASON_##id,
+	TDM_CAPTURE_REASON_LIST(X)
+#undef X
+		TDM_REASON_COUNT
+};
+
+const char *tdm_capture_reason_name(enum tdm_capture_reason_code code);
+const char *tdm_capture_reason_text(enum tdm_capture_reason_code code);
+
+/* What the runtime's figure has more, or less, than the exact one. */
+struct tdm_capture_reason {
+	uint8_t figure; /* enum tdm_stock_figure */
+	uint8_t code;
+	int64_t bytes; /* 0 for WRAPPED, which is not a number of bytes */
+};
+
+enum { TDM_CAPTURE_REASONS_MAX = TDM_STOCK_FIGURES * TDM_REASON_COUNT };
+
+struct tdm_capture_summary {
+	struct tdm_capture_stock *stock;
+	struct tdm_capture_exact exact;
+	struct tdm_exact_now at[TDM_STOCK_FIGURES]; /* when the runtime's figure was highest */
+	int err;                                    /* -ENOMEM: what follows it was not counted */
+	uint64_t nodes;
+	/* Behind the end. */
+	struct tdm_stock_result figures;
+	int64_t right[TDM_STOCK_FIGURES]; /* the exact counterpart of each; INT64_MIN: there is none, or it is unknown
+					   */
+	struct tdm_capture_reason reasons[TDM_CAPTURE_REASONS_MAX];
+	size_t reason_count;
+};
+
+int tdm_capture_summary_init(struct tdm_capture_summary *summary); /* 0 or -ENOMEM */
+void tdm_capture_summary_done(struct tdm_capture_summary *summary);
+
+/* Fills in the functions of a sink but `refuse`, with `summary` as their context. */
+void tdm_capture_summary_sink(struct tdm_capture_summary *summary, struct tdm_capture_sink *sink);
+
+/* Behind the last node. 0 or -ENOMEM. */
+int tdm_capture_summary_end(struct tdm_capture_summary *summary);
+
+#endif

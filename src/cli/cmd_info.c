@@ -1,0 +1,243 @@
+#include "base/err.h"
+#include "base/file.h"
+#include "cli/cmd.h"
+#include "cli/cmd_list.h"
+#include "cli/info_format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OPT_JSON, OPT_LIMIT, OPT_ASCII };
+
+enum { LIMIT_DEFAULT = 10 };
+
+struct info {
+	bool json, ascii;
+	size_t limit;
+};
+
+static int read_options(struct tdm_args *args, struct info *info)
+{
+	const char *value = NULL;
+	int option;
+	uint64_t limit;
+	while ((option = tdm_args_next(args, &value)) >= 0) {
+		switch (option) {
+		case OPT_JSON:
+			info->json = true;
+			break;
+		case OPT_ASCII:
+			info->ascii = true;
+			break;
+		case OPT_LIMIT:
+			if (tdm_str_parse_u64(tdm_str_of(value), &limit) != 0 || limit > SIZE_MAX)
+				return tdm_cmd_usage_error(args->cmd, "--limit: expected a number, got '%s'", value);
+			info->limit = limit != 0 ? (size_t)limit : SIZE_MAX;
+			break;
+		default:
+			break;
+		}
+	}
+	if (option == TDM_ARGS_ERROR)
+		return TDM_EXIT_USAGE;
+	if (args->positional_count == 0)
+		return tdm_cmd_usage_error(args->cmd, "which file? - is standard input");
+	return 0;
+}
+
+/*
+ * Looks at the beginning of a file and goes back to it. A pipe cannot go back: it is copied into a temporary file
+ * first, so that every format can read it as it likes. The bytes of *head, or -errno; *fd may be another one then,
+ * which is the caller's.
+ */
+static ssize_t look(int *fd, char *head)
+{
+	size_t len = 0;
+	ssize_t got = 0;
+	if (lseek(*fd, 0, SEEK_CUR) < 0) {
+		char piece[1 << 16];
+		FILE *file = tmpfile();
+		int copy = file != NULL ? fcntl(fileno(file), F_DUPFD_CLOEXEC, 0) : -1, err = copy < 0 ? -errno : 0;
+		if (file != NULL)
+			fclose(file);
+		while (err == 0 && (got = read(*fd, piece, sizeof piece)) > 0)
+			err = tdm_file_write_all(copy, piece, (size_t)got);
+		if (err == 0 && (got < 0 || lseek(copy, 0, SEEK_SET) != 0))
+			err = -errno;
+		if (err != 0) {
+			if (copy >= 0)
+				close(copy);
+			return err;
+		}
+		*fd = copy;
+	}
+	while (len < TDM_INFO_HEAD && (got = read(*fd, head + len, TDM_INFO_HEAD - len)) > 0)
+		len += (size_t)got;
+	return got < 0 || lseek(*fd, 0, SEEK_SET) != 0 ? -errno : (ssize_t)len;
+}
+
+static const struct tdm_info_format *detect(const char *head, size_t len, const char *path)
+{
+	for (size_t i = 0; tdm_info_formats[i] != NULL; i++)
+		if (tdm_info_formats[i]->detect(head, len, path))
+			return tdm_info_formats[i];
+	return NULL;
+}
+
+static void put_known(struct tdm_buf *out)
+{
+	for (size_t i = 0; tdm_info_formats[i] != NULL; i++)
+		tdm_buf_printf(out, "%s%s", i == 0 ? "" : ", ", tdm_info_formats[i]->summary);
+}
+
+/* Says why a file cannot be shown. */
+static int refuse(const struct tdm_info_request *request, const char *reason)
+{
+	fprintf(stderr, "%s: %s\n", request->path, reason);
+	if (request->json != NULL) {
+		tdm_json_key(request->json, "format");
+		tdm_json_null(request->json);
+		tdm_json_key(request->json, "error");
+		tdm_json_text(request->json, reason);
+	}
+	return 1;
+}
+
+static int show_fd(struct tdm_info_request *request)
+{
+	char head[TDM_INFO_HEAD], reason[256];
+	struct stat st;
+	ssize_t len = look(&request->fd, head);
+	if (len < 0) {
+		snprintf(reason, sizeof reason, "cannot be read: %s", tdm_err_text((int)len));
+		return refuse(request, reason);
+	}
+	if (len == 0)
+		return refuse(request, "the file is empty");
+	const struct tdm_info_format *format = detect(head, (size_t)len, request->path);
+	if (format == NULL) {
+		struct tdm_buf known;
+		tdm_buf_init(&known);
+		put_known(&known);
+		snprintf(reason, sizeof reason, "not a kind of file that is known here (%.200s)",
+			known.data != NULL ? known.data : "");
+		tdm_buf_done(&known);
+		return refuse(request, reason);
+	}
+	if (fstat(request->fd, &st) == 0 && S_ISREG(st.st_mode))
+		request->bytes = (uint64_t)st.st_size;
+	if (request->json != NULL) {
+		tdm_json_key(request->json, "format");
+		tdm_json_text(request->json, format->name);
+	}
+	return format->run(request);
+}
+
+static int show_file(struct tdm_info_request *request, const char *path)
+{
+	bool is_stdin = strcmp(path, "-") == 0;
+	int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int failed;
+	request->path = is_stdin ? "standard input" : path;
+	request->fd = fd;
+	request->bytes = 0;
+	if (request->json != NULL) {
+		tdm_json_object(request->json);
+		tdm_json_key(request->json, "file");
+		tdm_json_text(request->json, request->path);
+	}
+	if (fd < 0) {
+		char reason[256];
+		snprintf(reason, sizeof reason, "cannot be read: %s", tdm_err_text(-errno));
+		failed = refuse(request, reason);
+	} else {
+		failed = show_fd(request);
+	}
+	if (request->json != NULL)
+		tdm_json_object_end(request->json);
+	if (request->fd >= 0 && request->fd != fd)
+		close(request->fd);
+	if (fd >= 0 && !is_stdin)
+		close(fd);
+	return failed;
+}
+
+static int cmd_info_run(struct tdm_args *args)
+{
+	struct info info = { .limit = LIMIT_DEFAULT };
+	struct tdm_buf out;
+	struct tdm_json json;
+	bool failed = false;
+	int err = read_options(args, &info);
+	if (err != 0)
+		return err;
+	tdm_buf_init(&out);
+	tdm_json_init(&json, &out);
+	struct tdm_info_request request = {
+		.cmd = args->cmd,
+		.limit = info.limit,
+		.term = tdm_term_detect(STDOUT_FILENO),
+		.json = info.json ? &json : NULL,
+		.out = &out,
+	};
+	request.term.utf8 = request.term.utf8 && !info.ascii;
+	if (info.json) {
+		tdm_json_envelope(&json, "tidemark.info");
+		tdm_json_key(&json, "info");
+		tdm_json_array(&json);
+	}
+	for (int i = 0; i < args->positional_count; i++) {
+		failed = show_file(&request, args->positional[i]) != 0 || failed;
+		if (info.json || out.len == 0)
+			continue;
+		if (i + 1 < args->positional_count)
+			tdm_buf_putc(&out, '\n');
+		tdm_cmd_print(args->cmd, &out, 0);
+		fflush(stdout); /* what the next file has to say on standard error comes behind it */
+		tdm_buf_clear(&out);
+	}
+	if (info.json) {
+		tdm_json_array_end(&json);
+		tdm_json_object_end(&json);
+	}
+	int code = tdm_cmd_print(args->cmd, &out, failed ? TDM_EXIT_USAGE : TDM_EXIT_OK);
+	tdm_buf_done(&out);
+	return code;
+}
+
+static const struct tdm_opt info_opts[] = {
+	[OPT_JSON] = { "json", 'j', NULL, "print as JSON, sizes in bytes" },
+	[OPT_LIMIT] = { "limit", 'n', "N", "rows of each table; 0 shows all, 10 are shown without it" },
+	[OPT_ASCII] = { "ascii", 0, NULL, "draw with ASCII characters only" },
+	{ NULL, 0, NULL, NULL },
+};
+
+static const struct tdm_example info_examples[] = {
+	{ "tidemark info capture.json", "peaks, what was alive at them, and which operations used most" },
+	{ "tidemark info --json *.json", "the same of several files, for scripts" },
+	{ NULL, NULL },
+};
+
+const struct tdm_cmd tdm_cmd_info = {
+	.name = "info",
+	.summary = "what a file says about memory: peaks, what was alive, by operation",
+	.usage = "[--json] [--limit N] FILE...",
+	.description =
+		"Finds out what a file is and sums it up. Known are graph captures of the runtime (ttnn graph "
+		"tracing), of every generation.\n"
+		"\n"
+		"Of a graph capture it shows two sets of figures: those that the runtime's own functions compute, "
+		"to the byte, and those that are right: for each device on its own, the most of any one core, views "
+		"without bytes of their own, peaks of the sum at one moment. Where they differ it says why, in "
+		"bytes.\n"
+		"\n"
+		"What cannot be used is named on standard error, with node and byte; the rest goes on. The exit code "
+		"is 2 when there was anything of that kind.",
+	.opts = info_opts,
+	.examples = info_examples,
+	.run = cmd_info_run,
+};

@@ -1,0 +1,103 @@
+/* Graph captures for `tidemark info`. */
+#include "analyze/capture_summary.h"
+#include "base/err.h"
+#include "base/progress.h"
+#include "cli/info_format.h"
+#include "report/info_report.h"
+#include "sources/graph_capture.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { WARNINGS_MAX = 10 }; /* nodes that are named; the rest is counted */
+
+struct reading {
+	const struct tdm_info_request *request;
+	struct tdm_capture_summary summary;
+	struct tdm_capture_sink inner;
+	struct tdm_progress progress;
+	uint64_t refused;
+};
+
+static bool capture_detect(const char *head, size_t len, const char *path)
+{
+	(void)path;
+	return tdm_graph_capture_detect(head, len);
+}
+
+/* The sink's functions with one context for the summary and the warnings. */
+static void pass_node(void *context, const struct tdm_capture_node *node)
+{
+	struct reading *r = context;
+	r->inner.node(r->inner.context, node);
+}
+
+static void pass_device(void *context, const struct tdm_capture_device *device)
+{
+	struct reading *r = context;
+	r->inner.device(r->inner.context, device);
+}
+
+static void pass_member(void *context, uint64_t mesh, uint64_t chip)
+{
+	struct reading *r = context;
+	r->inner.member(r->inner.context, mesh, chip);
+}
+
+static void warn(void *context, const struct tdm_capture_node *node, const char *text)
+{
+	struct reading *r = context;
+	(void)node;
+	if (r->refused++ < WARNINGS_MAX)
+		fprintf(stderr, "%s: %s\n", r->request->path, text);
+}
+
+static void show_progress(void *context, uint64_t bytes)
+{
+	struct reading *r = context;
+	tdm_progress_update(&r->progress, bytes);
+}
+
+static int capture_run(const struct tdm_info_request *request)
+{
+	struct reading r = { .request = request };
+	struct tdm_capture_sink sink = { &r, pass_node, pass_device, pass_member, warn };
+	struct tdm_capture_counts counts;
+	struct tdm_diag diag = { .file = request->path };
+	char text[TDM_DIAG_TEXT_CAP * 2];
+	if (tdm_capture_summary_init(&r.summary) != 0)
+		return tdm_cmd_error(request->cmd, "%s: out of memory", request->path);
+	tdm_capture_summary_sink(&r.summary, &r.inner);
+	tdm_progress_begin(&r.progress, "reading", request->bytes);
+	int err = tdm_graph_capture_read(request->fd, &sink, show_progress, &r, &counts, &diag);
+	tdm_progress_end(&r.progress);
+	if (r.refused > WARNINGS_MAX)
+		fprintf(stderr, "%s: %" PRIu64 " more nodes that cannot be used\n", request->path,
+			r.refused - WARNINGS_MAX);
+	if (err != 0)
+		fprintf(stderr, "%s\n", tdm_diag_format(&diag, text, sizeof text));
+	int end = tdm_capture_summary_end(&r.summary);
+	if (end != 0)
+		fprintf(stderr, "%s: out of memory\n", request->path);
+	struct tdm_info_capture_report report = {
+		.summary = &r.summary,
+		.counts = &counts,
+		.path = request->path,
+		.cut = err != 0,
+		.limit = request->limit,
+		.term = request->term,
+	};
+	if (request->json != NULL)
+		tdm_info_capture_json(&report, request->json);
+	else if (counts.nodes != 0)
+		tdm_info_capture_text(&report, request->out);
+	tdm_capture_summary_done(&r.summary);
+	return err != 0 || end != 0 || r.refused != 0;
+}
+
+const struct tdm_info_format tdm_info_capture = {
+	.name = "graph_capture",
+	.summary = "graph capture",
+	.detect = capture_detect,
+	.run = capture_run,
+};

@@ -1,0 +1,130 @@
+/*
+ * One node of a graph capture, decoded and nothing more. A capture says more than events do: the order of nodes, what
+ * they are connected to, which fields are missing. The runtime's own figures depend on that, so analysers of captures
+ * take nodes, and the source makes events of the same nodes for everybody else.
+ */
+#ifndef TDM_EVENT_CAPTURE_NODE_H
+#define TDM_EVENT_CAPTURE_NODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/kind.h"
+#include "base/str.h"
+#include "event/describe.h"
+
+/* id, name in the file */
+#define TDM_CAPTURE_LIST(X)                                    \
+	X(CAPTURE_START, "capture_start")                      \
+	X(CAPTURE_END, "capture_end")                          \
+	X(FUNCTION_START, "function_start")                    \
+	X(FUNCTION_END, "function_end")                        \
+	X(TENSOR, "tensor")                                    \
+	X(BUFFER, "buffer")                                    \
+	X(BUFFER_ALLOCATE, "buffer_allocate")                  \
+	X(BUFFER_DEALLOCATE, "buffer_deallocate")              \
+	X(CB_ALLOCATE, "circular_buffer_allocate")             \
+	X(CB_DEALLOCATE_ALL, "circular_buffer_deallocate_all") \
+	X(DFB_ALLOCATE, "dataflow_buffer_allocate")            \
+	X(SCRATCHPAD_ALLOCATE, "scratchpad_allocate")
+
+enum tdm_capture_type {
+	TDM_CAPTURE_UNTYPED, /* node_type is missing, or no text */
+	TDM_CAPTURE_OTHER,   /* a node_type that is not known here */
+#define X(id, name) TDM_CAPTURE_##id,
+	TDM_CAPTURE_LIST(X)
+#undef X
+};
+
+/* A number may be missing, and old captures write numbers as text. */
+enum tdm_capture_state {
+	TDM_CAPTURE_ABSENT,
+	TDM_CAPTURE_GIVEN,
+	TDM_CAPTURE_NOT_A_NUMBER,
+	TDM_CAPTURE_TOO_LARGE, /* for 64 bits with a sign */
+};
+
+struct tdm_capture_number {
+	int64_t value; /* 0 unless given */
+	uint8_t state; /* enum tdm_capture_state */
+};
+
+enum tdm_capture_params {
+	TDM_CAPTURE_PARAMS_ABSENT,
+	TDM_CAPTURE_PARAMS_NULL,
+	TDM_CAPTURE_PARAMS_OBJECT,
+	TDM_CAPTURE_PARAMS_OTHER,
+};
+
+/* The parameter `type` of buffers, which is all that the runtime's own figures look at. */
+enum tdm_capture_memory {
+	TDM_CAPTURE_MEMORY_ABSENT,
+	TDM_CAPTURE_MEMORY_DRAM,
+	TDM_CAPTURE_MEMORY_L1,
+	TDM_CAPTURE_MEMORY_OTHER,
+};
+
+/* Coordinates of cores are below this: the largest grid is about half of it. */
+enum { TDM_CAPTURE_GRID = 32, TDM_CAPTURE_RANGES_MAX = 256, TDM_CAPTURE_TEXT_CAP = 256 };
+
+/* Above any memory there is; a larger size or address is refused. */
+#define TDM_CAPTURE_SIZE_MAX (INT64_C(1) << 46)
+
+struct tdm_capture_node {
+	uint64_t index;  /* in the array, from 0 */
+	uint64_t offset; /* of its first byte in the file */
+	uint8_t type;    /* enum tdm_capture_type */
+	uint8_t params;  /* enum tdm_capture_params */
+	uint8_t memory;  /* enum tdm_capture_memory */
+	bool usable;     /* its fields make sense for its type; the runtime's own rules are applied all the same */
+	bool has_name;
+	bool has_ranges;                               /* core_range_set is there */
+	struct tdm_capture_number counter, connection; /* connection: the first one */
+	struct tdm_capture_number size, address, bank_size, page_size, cores, device, buffer_type;
+	struct tdm_capture_number globally_allocated, borrows_memory;
+	/* All borrowed until the next node. */
+	struct tdm_str name, shape, dtype;
+	const struct tdm_core_range *ranges;
+	uint32_t range_count;
+};
+
+/* A device of the report object. Numbers that it does not give are 0. */
+struct tdm_capture_device {
+	uint64_t id;
+	uint64_t grid_x, grid_y; /* cores that compute */
+	uint64_t worker_l1_size, l1_banks, l1_bank_size, cb_limit;
+	uint64_t dram_channels, dram_channel_size;
+	char arch[24];
+};
+
+/* Whoever takes what a reader of captures finds, in the order of the file. Any of them may be NULL but node. */
+struct tdm_capture_sink {
+	void *context;
+	void (*node)(void *context, const struct tdm_capture_node *node);
+	void (*device)(void *context, const struct tdm_capture_device *device);
+	/* Tensors say which chips a mesh has; once for each pair. */
+	void (*member)(void *context, uint64_t mesh, uint64_t chip);
+	/* A node that cannot be used, or a field of it. The position is in the text. */
+	void (*refuse)(void *context, const struct tdm_capture_node *node, const char *text);
+};
+
+const char *tdm_capture_type_name(enum tdm_capture_type type);
+
+/* What a buffer, an allocation or a release is of; by buffer_type where it is given, else by `type`. */
+enum tdm_kind tdm_capture_kind(const struct tdm_capture_node *node);
+
+static inline bool tdm_capture_is_program_memory(enum tdm_capture_type type)
+{
+	return type == TDM_CAPTURE_CB_ALLOCATE || type == TDM_CAPTURE_DFB_ALLOCATE ||
+	       type == TDM_CAPTURE_SCRATCHPAD_ALLOCATE;
+}
+
+/* Globally allocated or borrowed: it has no bytes of its own. */
+static inline bool tdm_capture_is_view(const struct tdm_capture_node *node)
+{
+	return (node->type == TDM_CAPTURE_CB_ALLOCATE && node->globally_allocated.value == 1) ||
+	       (node->type == TDM_CAPTURE_DFB_ALLOCATE && node->borrows_memory.value == 1);
+}
+
+#endif

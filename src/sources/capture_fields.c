@@ -1,0 +1,176 @@
+#include "sources/capture_fields.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { OPTIONAL = 1 };
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+size_t tdm_capture_read_integer(struct tdm_str text, struct tdm_capture_number *number)
+{
+	size_t i = 0;
+	uint64_t value = 0;
+	bool negative = i < text.len && text.ptr[i] == '-', overflow = false;
+	i += negative || (i < text.len && text.ptr[i] == '+');
+	size_t from = i;
+	for (; i < text.len && is_digit(text.ptr[i]); i++) {
+		overflow = overflow || value > (UINT64_MAX - 9) / 10;
+		value = value * 10 + (uint64_t)(text.ptr[i] - '0');
+	}
+	if (overflow || value > (uint64_t)INT64_MAX + negative) {
+		*number = (struct tdm_capture_number){ 0, TDM_CAPTURE_TOO_LARGE };
+	} else if (i == from) {
+		*number = (struct tdm_capture_number){ 0, TDM_CAPTURE_NOT_A_NUMBER };
+	} else {
+		number->value = negative ? (int64_t)(0 - value) : (int64_t)value;
+		number->state = TDM_CAPTURE_GIVEN;
+	}
+	return i;
+}
+
+void tdm_capture_read_any(struct tdm_str text, struct tdm_capture_number *number)
+{
+	char copy[64];
+	if (tdm_capture_read_integer(text, number) == text.len)
+		return;
+	if (text.len >= sizeof copy) {
+		*number = (struct tdm_capture_number){ 0, TDM_CAPTURE_TOO_LARGE };
+		return;
+	}
+	memcpy(copy, text.ptr, text.len);
+	copy[text.len] = '\0';
+	/* The decimal point is a point, whatever the user's language has. */
+	locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+	double value = plain != (locale_t)0 ? strtod_l(copy, NULL, plain) : strtod(copy, NULL);
+	if (plain != (locale_t)0)
+		freelocale(plain);
+	if (value > -9.2e18 && value < 9.2e18)
+		*number = (struct tdm_capture_number){ (int64_t)value, TDM_CAPTURE_GIVEN };
+	else
+		*number = (struct tdm_capture_number){ 0, TDM_CAPTURE_TOO_LARGE };
+}
+
+void tdm_capture_read_text(struct tdm_str text, struct tdm_capture_number *number)
+{
+	struct tdm_str rest = text;
+	while (rest.len != 0 && (*rest.ptr == ' ' || (*rest.ptr >= '\t' && *rest.ptr <= '\r'))) {
+		rest.ptr++;
+		rest.len--;
+	}
+	tdm_capture_read_integer(rest, number);
+	if (number->state == TDM_CAPTURE_NOT_A_NUMBER)
+		number->value = tdm_str_is(rest, "true");
+}
+
+/* NULL, or what is wrong with a number that must be from 0 to `max`. */
+static const char *check_number(const struct tdm_capture_number *number, int64_t max, int flags)
+{
+	switch (number->state) {
+	case TDM_CAPTURE_ABSENT:
+		return (flags & OPTIONAL) != 0 ? NULL : "is missing";
+	case TDM_CAPTURE_NOT_A_NUMBER:
+		return "is not a number";
+	case TDM_CAPTURE_TOO_LARGE:
+		return "does not fit 64 bits";
+	default:
+		return number->value < 0 ? "is negative" : number->value > max ? "is larger than any memory" : NULL;
+	}
+}
+
+static const char *range_problem(int err)
+{
+	return err == -ERANGE  ? "has a core outside a grid of 32 x 32"
+	       : err == -E2BIG ? "has more than 256 ranges"
+			       : "is not a set of core ranges";
+}
+
+bool tdm_capture_find_problem(const struct tdm_capture_node *node, int range_error, char *text, size_t cap)
+{
+	bool is_program_memory = tdm_capture_is_program_memory(node->type);
+	bool is_sized =
+		is_program_memory || node->type == TDM_CAPTURE_BUFFER || node->type == TDM_CAPTURE_BUFFER_ALLOCATE;
+	bool is_release = node->type == TDM_CAPTURE_BUFFER_DEALLOCATE;
+	bool is_placed = is_sized || is_release || node->type == TDM_CAPTURE_CB_DEALLOCATE_ALL;
+	struct {
+		const char *name;
+		const struct tdm_capture_number *number;
+		int64_t max;
+		int flags;
+		bool applies;
+	} fields[] = {
+		{ "size", &node->size, TDM_CAPTURE_SIZE_MAX, 0, is_sized },
+		{ "max_size_per_bank", &node->bank_size, TDM_CAPTURE_SIZE_MAX, OPTIONAL, is_sized || is_release },
+		{ "address", &node->address, TDM_CAPTURE_SIZE_MAX, OPTIONAL, is_sized },
+		{ "page_size", &node->page_size, TDM_CAPTURE_SIZE_MAX, OPTIONAL, is_sized },
+		{ "num_cores", &node->cores, INT32_MAX, OPTIONAL, is_sized },
+		{ "device_id", &node->device, INT32_MAX, OPTIONAL, is_placed },
+		{ "connections[0]", &node->connection, INT64_MAX, is_release ? 0 : OPTIONAL,
+			is_release || node->type == TDM_CAPTURE_BUFFER_ALLOCATE },
+	};
+	if (node->type == TDM_CAPTURE_UNTYPED) {
+		snprintf(text, cap, "it has no node_type");
+		return true;
+	}
+	if (is_sized && node->params != TDM_CAPTURE_PARAMS_OBJECT) {
+		snprintf(text, cap, "%s without params", tdm_capture_type_name(node->type));
+		return true;
+	}
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+		const char *what =
+			fields[i].applies ? check_number(fields[i].number, fields[i].max, fields[i].flags) : NULL;
+		if (what != NULL) {
+			snprintf(text, cap, "%s of %s %s", fields[i].name, tdm_capture_type_name(node->type), what);
+			return true;
+		}
+	}
+	if (is_program_memory && node->has_ranges && range_error != 0) {
+		snprintf(text, cap, "core_range_set of %s %s", tdm_capture_type_name(node->type),
+			range_problem(range_error));
+		return true;
+	}
+	if (is_sized && !is_program_memory && node->buffer_type.state != TDM_CAPTURE_GIVEN &&
+		(node->memory == TDM_CAPTURE_MEMORY_ABSENT || node->memory == TDM_CAPTURE_MEMORY_OTHER)) {
+		snprintf(text, cap, "type of %s is neither DRAM nor L1", tdm_capture_type_name(node->type));
+		return true;
+	}
+	return false;
+}
+
+/* Nodes that carry no memory have nothing that could be wrong. */
+static bool is_plain(uint8_t type)
+{
+	return type == TDM_CAPTURE_FUNCTION_START || type == TDM_CAPTURE_FUNCTION_END || type == TDM_CAPTURE_TENSOR ||
+	       type == TDM_CAPTURE_CAPTURE_START || type == TDM_CAPTURE_CAPTURE_END || type == TDM_CAPTURE_OTHER;
+}
+
+static bool is_small(const struct tdm_capture_number *number, int64_t max)
+{
+	return number->state <= TDM_CAPTURE_GIVEN && (uint64_t)number->value <= (uint64_t)max;
+}
+
+bool tdm_capture_is_ordinary(const struct tdm_capture_node *node, int range_error)
+{
+	if (is_plain(node->type))
+		return true;
+	if (node->type == TDM_CAPTURE_UNTYPED)
+		return false;
+	if (node->type == TDM_CAPTURE_CB_DEALLOCATE_ALL)
+		return is_small(&node->device, INT32_MAX);
+	if (node->params != TDM_CAPTURE_PARAMS_OBJECT || node->size.state != TDM_CAPTURE_GIVEN ||
+		!is_small(&node->size, TDM_CAPTURE_SIZE_MAX) || !is_small(&node->address, TDM_CAPTURE_SIZE_MAX) ||
+		!is_small(&node->device, INT32_MAX))
+		return false;
+	if (tdm_capture_is_program_memory(node->type))
+		return range_error == 0 && node->bank_size.state == TDM_CAPTURE_ABSENT &&
+		       node->page_size.state == TDM_CAPTURE_ABSENT && node->cores.state == TDM_CAPTURE_ABSENT;
+	return (node->type == TDM_CAPTURE_BUFFER || node->connection.state == TDM_CAPTURE_GIVEN) &&
+	       node->connection.value >= 0 && is_small(&node->bank_size, TDM_CAPTURE_SIZE_MAX) &&
+	       is_small(&node->page_size, TDM_CAPTURE_SIZE_MAX) && is_small(&node->cores, INT32_MAX) &&
+	       (node->memory == TDM_CAPTURE_MEMORY_DRAM || node->memory == TDM_CAPTURE_MEMORY_L1);
+}

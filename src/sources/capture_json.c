@@ -1,0 +1,744 @@
+/*
+ * A state machine behind the callbacks of the JSON parser: `place` says what the value at hand is a part of, `key`
+ * which field it is, and `skip` counts the brackets inside something that nobody asked for. Keys are told apart by
+ * their length and then compared once; numbers are read where they stand; a text is copied only if it is kept.
+ *
+ * The parser keeps a text that goes over the end of a piece until it is complete, so its allocator is watched: when
+ * that grows above TDM_CAPTURE_STRING_MAX, reading ends with the position.
+ *
+ * Long: the states share one structure, and the callbacks are short only because all of it is in one place.
+ */
+#include "sources/capture_json.h"
+#include "base/err.h"
+#include "sources/capture_fields.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <yajl/yajl_parse.h>
+
+enum place {
+	AT_TOP, /* nothing yet */
+	IN_REPORT,
+	IN_DEVICES,
+	IN_DEVICE,
+	IN_NODES,
+	IN_NODE,
+	IN_PARAMS,
+	IN_CONNECTIONS,
+	AT_END,
+};
+
+enum key {
+	KEY_NONE,
+	/* of the report */
+	KEY_GRAPH,
+	KEY_DEVICES,
+	/* of a node */
+	KEY_NODE_TYPE,
+	KEY_PARAMS,
+	KEY_CONNECTIONS,
+	KEY_TYPE,
+	KEY_NAME,
+	KEY_SHAPE,
+	KEY_DTYPE,
+	KEY_RANGES,
+	KEY_DEVICE_TENSORS,
+	KEY_ARCH,
+	KEY_NUMBER, /* `number` says where it goes */
+	KEY_COUNT,  /* the same for `count` */
+};
+
+enum {
+	MESHES_MAX = 64,
+	MEMBERS_MAX = 1024,
+	RANGES_TEXT_CAP = 512,
+	PROBLEM_CAP = 160,
+	MESSAGE_CAP = 256,
+};
+
+/* What the parser's memory is watched with. */
+struct watch {
+	bool too_long;
+};
+
+struct tdm_capture_json {
+	struct tdm_capture_sink sink;
+	yajl_handle yajl;
+	struct watch watch;
+	enum place place;
+	enum key key;
+	uint32_t skip;
+	bool seen_graph, ended;
+	const char *stop; /* why reading was ended from inside */
+	uint64_t base;    /* bytes of the pieces before this one */
+	struct tdm_capture_number *number;
+	uint64_t *count;
+	struct tdm_capture_node node;
+	size_t node_bytes; /* of `node`; a size that the compiler does not know makes it call the fast memset */
+	struct tdm_capture_device device;
+	struct tdm_capture_counts counts;
+	int range_error;       /* of the last set of ranges */
+	uint32_t range_count;  /* how many it has */
+	size_t range_text_len; /* 0: none is kept */
+	char range_text[RANGES_TEXT_CAP];
+	struct tdm_core_range ranges[TDM_CAPTURE_RANGES_MAX];
+	char name[TDM_CAPTURE_TEXT_CAP], shape[TDM_CAPTURE_TEXT_CAP], dtype[TDM_CAPTURE_TEXT_CAP];
+	uint64_t meshes[MESHES_MAX]; /* whose members are known */
+	size_t mesh_count;
+};
+
+static bool is(struct tdm_str text, const char *word, size_t len)
+{
+	return text.len == len && memcmp(text.ptr, word, len) == 0;
+}
+
+/* Rare work stays out of the callbacks, so that those need no large frame. */
+#define RARE           __attribute__((noinline, cold))
+
+/* The length of a literal is known while compiling. */
+#define IS(text, word) is(text, word, sizeof(word) - 1)
+
+/* ---- values ---- */
+
+static struct tdm_str keep(char *dst, struct tdm_str text)
+{
+	size_t len = text.len < TDM_CAPTURE_TEXT_CAP ? text.len : TDM_CAPTURE_TEXT_CAP - 1;
+	memcpy(dst, text.ptr, len);
+	return (struct tdm_str){ dst, len };
+}
+
+/* Programs use the same cores again and again: the same text is read once. */
+static __attribute__((noinline)) void read_ranges(struct tdm_capture_json *p, struct tdm_str text)
+{
+	p->node.has_ranges = true;
+	if (p->range_text_len == 0 || p->range_text_len != text.len || memcmp(p->range_text, text.ptr, text.len) != 0) {
+		int count = tdm_capture_ranges_parse(text, p->ranges, TDM_CAPTURE_RANGES_MAX);
+		p->range_error = count < 0 ? count : 0;
+		p->range_count = count < 0 ? 0 : (uint32_t)count;
+		p->range_text_len = text.len <= sizeof p->range_text ? text.len : 0;
+		memcpy(p->range_text, text.ptr, p->range_text_len);
+	}
+	p->node.ranges = p->ranges;
+	p->node.range_count = p->range_count;
+}
+
+static uint8_t type_of(struct tdm_str text)
+{
+#define X(id, name)         \
+	if (IS(text, name)) \
+		return TDM_CAPTURE_##id;
+	TDM_CAPTURE_LIST(X)
+#undef X
+	return TDM_CAPTURE_OTHER;
+}
+
+/* ---- members of meshes: [{"address":1,"device_id":0,"mesh_device_id":1},…] ---- */
+
+/* The number behind the last colon: the keys are sorted, so it is the mesh of the last tensor. */
+static bool last_number(struct tdm_str text, uint64_t *value)
+{
+	const char *colon = text.len != 0 ? memrchr(text.ptr, ':', text.len) : NULL;
+	size_t left = colon != NULL ? (size_t)(text.ptr + text.len - colon) - 1 : 0, i = 0;
+	*value = 0;
+	for (; i < left && i < TDM_CAPTURE_SAFE_DIGITS && colon[i + 1] >= '0' && colon[i + 1] <= '9'; i++)
+		*value = *value * 10 + (uint64_t)(colon[i + 1] - '0');
+	return i != 0;
+}
+
+/* The number behind the next "key": from `*at` on; moves *at behind it. */
+static bool find_member(const char **at, const char *end, const char *key, size_t len, uint64_t *value)
+{
+	const char *hit = memmem(*at, (size_t)(end - *at), key, len);
+	struct tdm_capture_number number;
+	if (hit == NULL)
+		return false;
+	hit += len;
+	while (hit < end && *hit == ' ')
+		hit++;
+	tdm_capture_read_integer((struct tdm_str){ hit, (size_t)(end - hit) }, &number);
+	*at = hit;
+	*value = (uint64_t)number.value;
+	return number.state == TDM_CAPTURE_GIVEN && number.value >= 0;
+}
+
+static bool mesh_is_known(const struct tdm_capture_json *p, uint64_t mesh)
+{
+	for (size_t i = 0; i < p->mesh_count; i++)
+		if (p->meshes[i] == mesh)
+			return true;
+	return p->mesh_count == MESHES_MAX;
+}
+
+static __attribute__((noinline)) void read_members(struct tdm_capture_json *p, struct tdm_str text)
+{
+	static const char mesh_key[] = "\"mesh_device_id\":", chip_key[] = "\"device_id\":";
+	const char *at = text.ptr, *end = text.ptr + text.len;
+	uint64_t mesh, chip;
+	if (p->sink.member == NULL || (last_number(text, &mesh) && mesh_is_known(p, mesh)))
+		return;
+	if (!find_member(&at, end, mesh_key, sizeof mesh_key - 1, &mesh) || mesh_is_known(p, mesh))
+		return;
+	p->meshes[p->mesh_count++] = mesh;
+	at = text.ptr;
+	for (int i = 0; i < MEMBERS_MAX && find_member(&at, end, chip_key, sizeof chip_key - 1, &chip); i++)
+		p->sink.member(p->sink.context, mesh, chip);
+}
+
+/* ---- a node is complete ---- */
+
+static void refuse(struct tdm_capture_json *p, const char *problem)
+{
+	char text[PROBLEM_CAP + 80];
+	p->counts.refused++;
+	if (p->sink.refuse == NULL)
+		return;
+	snprintf(text, sizeof text, "node %" PRIu64 " at byte %" PRIu64 ": %.*s", p->node.index, p->node.offset,
+		PROBLEM_CAP, problem);
+	p->sink.refuse(p->sink.context, &p->node, text);
+}
+
+static void begin_node(struct tdm_capture_json *p)
+{
+	memset(&p->node, 0, p->node_bytes);
+	p->node.index = p->counts.nodes;
+	p->node.offset = p->base + yajl_get_bytes_consumed(p->yajl) - 1;
+}
+
+static TDM_CAPTURE_RARE void end_odd_node(struct tdm_capture_json *p)
+{
+	char problem[PROBLEM_CAP];
+	p->node.usable = !tdm_capture_find_problem(&p->node, p->range_error, problem, sizeof problem);
+	p->sink.node(p->sink.context, &p->node);
+	if (!p->node.usable)
+		refuse(p, problem);
+}
+
+static void end_node(struct tdm_capture_json *p)
+{
+	struct tdm_capture_node *node = &p->node;
+	p->counts.nodes++;
+	p->counts.other_types += node->type == TDM_CAPTURE_OTHER;
+	node->usable = tdm_capture_is_ordinary(node, p->range_error);
+	if (node->usable)
+		p->sink.node(p->sink.context, node);
+	else
+		end_odd_node(p);
+}
+
+/* Something in the array that is no object; its last `len` bytes have just been read. */
+static TDM_CAPTURE_RARE void not_a_node(struct tdm_capture_json *p, size_t len)
+{
+	begin_node(p);
+	p->node.offset -= len - 1 < p->node.offset ? len - 1 : p->node.offset;
+	p->counts.nodes++;
+	p->sink.node(p->sink.context, &p->node);
+	refuse(p, "it is not an object");
+}
+
+/* ---- keys ---- */
+
+static enum key number_key(struct tdm_capture_json *p, struct tdm_capture_number *number)
+{
+	p->number = number;
+	return KEY_NUMBER;
+}
+
+static enum key node_key(struct tdm_capture_json *p, struct tdm_str key)
+{
+	switch (key.len) {
+	case 6:
+		return IS(key, "params") ? KEY_PARAMS : KEY_NONE;
+	case 7:
+		return IS(key, "counter") ? number_key(p, &p->node.counter) : KEY_NONE;
+	case 9:
+		return IS(key, "node_type") ? KEY_NODE_TYPE : KEY_NONE;
+	case 11:
+		return IS(key, "connections") ? KEY_CONNECTIONS : KEY_NONE;
+	default:
+		return KEY_NONE;
+	}
+}
+
+static enum key tensor_key(struct tdm_str key)
+{
+	return IS(key, "shape")            ? KEY_SHAPE
+	       : IS(key, "dtype")          ? KEY_DTYPE
+	       : IS(key, "device_tensors") ? KEY_DEVICE_TENSORS
+					   : KEY_NONE;
+}
+
+static enum key param_key(struct tdm_capture_json *p, struct tdm_str key)
+{
+	struct tdm_capture_node *node = &p->node;
+	if (node->type == TDM_CAPTURE_TENSOR)
+		return tensor_key(key); /* the others are nobody's business */
+	switch (key.len) {
+	case 4:
+		if (IS(key, "size"))
+			return number_key(p, &node->size);
+		return IS(key, "type") ? KEY_TYPE : IS(key, "name") ? KEY_NAME : KEY_NONE;
+	case 5:
+		return IS(key, "shape") ? KEY_SHAPE : IS(key, "dtype") ? KEY_DTYPE : KEY_NONE;
+	case 7:
+		return IS(key, "address") ? number_key(p, &node->address) : KEY_NONE;
+	case 9:
+		return IS(key, "device_id")   ? number_key(p, &node->device)
+		       : IS(key, "page_size") ? number_key(p, &node->page_size)
+		       : IS(key, "num_cores") ? number_key(p, &node->cores)
+					      : KEY_NONE;
+	case 11:
+		return IS(key, "buffer_type") ? number_key(p, &node->buffer_type) : KEY_NONE;
+	case 14:
+		return IS(key, "core_range_set")   ? KEY_RANGES
+		       : IS(key, "device_tensors") ? KEY_DEVICE_TENSORS
+		       : IS(key, "borrows_memory") ? number_key(p, &node->borrows_memory)
+						   : KEY_NONE;
+	case 17:
+		return IS(key, "max_size_per_bank") ? number_key(p, &node->bank_size) : KEY_NONE;
+	case 18:
+		return IS(key, "globally_allocated") ? number_key(p, &node->globally_allocated) : KEY_NONE;
+	default:
+		return KEY_NONE;
+	}
+}
+
+static TDM_CAPTURE_RARE enum key device_key(struct tdm_capture_json *p, struct tdm_str key)
+{
+	struct tdm_capture_device *d = &p->device;
+	const struct {
+		const char *name;
+		uint64_t *count;
+	} keys[] = {
+		{ "device_id", &d->id },
+		{ "num_x_compute_cores", &d->grid_x },
+		{ "num_y_compute_cores", &d->grid_y },
+		{ "worker_l1_size", &d->worker_l1_size },
+		{ "l1_num_banks", &d->l1_banks },
+		{ "l1_bank_size", &d->l1_bank_size },
+		{ "cb_limit", &d->cb_limit },
+		{ "num_dram_channels", &d->dram_channels },
+		{ "dram_size_per_channel", &d->dram_channel_size },
+	};
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (tdm_str_is(key, keys[i].name)) {
+			p->count = keys[i].count;
+			return KEY_COUNT;
+		}
+	return IS(key, "arch") ? KEY_ARCH : KEY_NONE;
+}
+
+/* ---- callbacks: 1 to go on, 0 to end ---- */
+
+static int on_key(void *context, const unsigned char *text, size_t len)
+{
+	struct tdm_capture_json *p = context;
+	struct tdm_str key = { (const char *)text, len };
+	if (p->skip != 0)
+		return 1;
+	switch (p->place) {
+	case IN_NODE:
+		p->key = node_key(p, key);
+		break;
+	case IN_PARAMS:
+		p->key = param_key(p, key);
+		break;
+	case IN_REPORT:
+		p->key = IS(key, "graph") ? KEY_GRAPH : IS(key, "devices") ? KEY_DEVICES : KEY_NONE;
+		break;
+	case IN_DEVICE:
+		p->key = device_key(p, key);
+		break;
+	default:
+		break;
+	}
+	return 1;
+}
+
+static void param_text(struct tdm_capture_json *p, struct tdm_str text)
+{
+	struct tdm_capture_node *node = &p->node;
+	switch (p->key) {
+	case KEY_NUMBER:
+		tdm_capture_read_text(text, p->number);
+		break;
+	case KEY_TYPE:
+		node->memory = IS(text, "L1")     ? TDM_CAPTURE_MEMORY_L1
+			       : IS(text, "DRAM") ? TDM_CAPTURE_MEMORY_DRAM
+						  : TDM_CAPTURE_MEMORY_OTHER;
+		break;
+	case KEY_NAME:
+		node->has_name = true;
+		node->name = keep(p->name, text);
+		break;
+	case KEY_SHAPE:
+		node->shape = keep(p->shape, text);
+		break;
+	case KEY_DTYPE:
+		node->dtype = keep(p->dtype, text);
+		break;
+	case KEY_RANGES:
+		read_ranges(p, text);
+		break;
+	case KEY_DEVICE_TENSORS:
+		read_members(p, text);
+		break;
+	default:
+		break;
+	}
+}
+
+static TDM_CAPTURE_RARE void read_arch(struct tdm_capture_json *p, struct tdm_str text)
+{
+	size_t cap = sizeof p->device.arch - 1;
+	memcpy(p->device.arch, text.ptr, text.len < cap ? text.len : cap);
+}
+
+static int on_string(void *context, const unsigned char *bytes, size_t len)
+{
+	struct tdm_capture_json *p = context;
+	struct tdm_str text = { (const char *)bytes, len };
+	if (p->skip != 0)
+		return 1;
+	switch (p->place) {
+	case IN_PARAMS:
+		param_text(p, text);
+		break;
+	case IN_NODE:
+		if (p->key == KEY_NODE_TYPE)
+			p->node.type = type_of(text);
+		else if (p->key == KEY_PARAMS)
+			p->node.params = TDM_CAPTURE_PARAMS_OTHER;
+		else if (p->key == KEY_NUMBER)
+			p->number->state = TDM_CAPTURE_NOT_A_NUMBER;
+		break;
+	case IN_CONNECTIONS:
+		if (p->node.connection.state == TDM_CAPTURE_ABSENT)
+			p->node.connection.state = TDM_CAPTURE_NOT_A_NUMBER;
+		break;
+	case IN_NODES:
+		not_a_node(p, len + 2);
+		break;
+	case IN_DEVICE:
+		if (p->key == KEY_ARCH)
+			read_arch(p, text);
+		break;
+	default:
+		break;
+	}
+	return 1;
+}
+
+static TDM_CAPTURE_RARE void read_count(struct tdm_capture_json *p, struct tdm_str text)
+{
+	struct tdm_capture_number number;
+	if (p->key != KEY_COUNT)
+		return;
+	tdm_capture_read_any(text, &number);
+	*p->count = number.value > 0 ? (uint64_t)number.value : 0;
+}
+
+static int on_number(void *context, const char *digits, size_t len)
+{
+	struct tdm_capture_json *p = context;
+	struct tdm_str text = { digits, len };
+	if (p->skip != 0)
+		return 1;
+	switch (p->place) {
+	case IN_CONNECTIONS:
+		if (p->node.connection.state == TDM_CAPTURE_ABSENT)
+			tdm_capture_read_number(text, &p->node.connection);
+		break;
+	case IN_NODE:
+	case IN_PARAMS:
+		if (p->key == KEY_NUMBER)
+			tdm_capture_read_number(text, p->number);
+		break;
+	case IN_DEVICE:
+		read_count(p, text);
+		break;
+	case IN_NODES:
+		not_a_node(p, len);
+		break;
+	default:
+		break;
+	}
+	return 1;
+}
+
+/* null, true and false. */
+static int on_word(struct tdm_capture_json *p, bool is_null, bool is_true)
+{
+	if (p->skip != 0)
+		return 1;
+	if (p->place == IN_NODE && p->key == KEY_PARAMS) {
+		p->node.params = is_null ? TDM_CAPTURE_PARAMS_NULL : TDM_CAPTURE_PARAMS_OTHER;
+	} else if ((p->place == IN_NODE || p->place == IN_PARAMS) && p->key == KEY_NUMBER) {
+		*p->number = (struct tdm_capture_number){ is_true, TDM_CAPTURE_NOT_A_NUMBER };
+	} else if (p->place == IN_CONNECTIONS && p->node.connection.state == TDM_CAPTURE_ABSENT) {
+		p->node.connection.state = TDM_CAPTURE_NOT_A_NUMBER;
+	} else if (p->place == IN_NODES) {
+		not_a_node(p, is_null || is_true ? 4 : 5);
+	}
+	return 1;
+}
+
+static int on_null(void *context)
+{
+	return on_word(context, true, false);
+}
+
+static int on_boolean(void *context, int value)
+{
+	return on_word(context, false, value != 0);
+}
+
+/* A container where a value was expected, or one that nobody asked for. */
+static __attribute__((noinline)) void skip_container(struct tdm_capture_json *p)
+{
+	if ((p->place == IN_NODE || p->place == IN_PARAMS) && p->key == KEY_NUMBER)
+		p->number->state = TDM_CAPTURE_NOT_A_NUMBER;
+	else if (p->place == IN_NODE && p->key == KEY_PARAMS)
+		p->node.params = TDM_CAPTURE_PARAMS_OTHER;
+	else if (p->place == IN_CONNECTIONS && p->node.connection.state == TDM_CAPTURE_ABSENT)
+		p->node.connection.state = TDM_CAPTURE_NOT_A_NUMBER;
+	else if (p->place == IN_NODES)
+		not_a_node(p, 1);
+	p->skip = 1;
+}
+
+static int on_start(struct tdm_capture_json *p, bool is_map)
+{
+	if (p->skip != 0) {
+		if (++p->skip < TDM_CAPTURE_DEPTH_MAX)
+			return 1;
+		p->stop = "arrays and objects are nested too deeply";
+		return 0;
+	}
+	switch (p->place) {
+	case IN_NODES:
+		if (!is_map)
+			break;
+		begin_node(p);
+		p->place = IN_NODE;
+		return 1;
+	case IN_NODE:
+		if (p->key == KEY_PARAMS && is_map) {
+			p->node.params = TDM_CAPTURE_PARAMS_OBJECT;
+			p->place = IN_PARAMS;
+			return 1;
+		}
+		if (p->key == KEY_CONNECTIONS && !is_map) {
+			p->place = IN_CONNECTIONS;
+			return 1;
+		}
+		if (p->key == KEY_NONE) {
+			p->skip = 1;
+			return 1;
+		}
+		break;
+	case AT_TOP:
+		p->place = is_map ? IN_REPORT : IN_NODES;
+		p->counts.is_report = is_map;
+		p->seen_graph = !is_map;
+		return 1;
+	case IN_REPORT:
+		if (p->key == KEY_GRAPH && !is_map && !p->seen_graph) {
+			p->seen_graph = true;
+			p->place = IN_NODES;
+			return 1;
+		}
+		if (p->key == KEY_DEVICES && !is_map) {
+			p->place = IN_DEVICES;
+			return 1;
+		}
+		break;
+	case IN_DEVICES:
+		if (!is_map)
+			break;
+		p->device = (struct tdm_capture_device){ 0 };
+		p->place = IN_DEVICE;
+		return 1;
+	default:
+		break;
+	}
+	skip_container(p);
+	return 1;
+}
+
+static int on_end(struct tdm_capture_json *p)
+{
+	if (p->skip != 0) {
+		p->skip--;
+		return 1;
+	}
+	switch (p->place) {
+	case IN_PARAMS:
+	case IN_CONNECTIONS:
+		p->place = IN_NODE;
+		p->key = KEY_NONE;
+		break;
+	case IN_NODE:
+		p->place = IN_NODES;
+		end_node(p);
+		break;
+	case IN_NODES:
+		p->place = p->counts.is_report ? IN_REPORT : AT_END;
+		break;
+	case IN_DEVICE:
+		p->place = IN_DEVICES;
+		if (p->sink.device != NULL)
+			p->sink.device(p->sink.context, &p->device);
+		break;
+	case IN_DEVICES:
+		p->place = IN_REPORT;
+		break;
+	default:
+		p->place = AT_END;
+		break;
+	}
+	return 1;
+}
+
+static int on_start_map(void *context)
+{
+	return on_start(context, true);
+}
+
+static int on_start_array(void *context)
+{
+	return on_start(context, false);
+}
+
+static int on_end_map(void *context)
+{
+	return on_end(context);
+}
+
+static int on_end_array(void *context)
+{
+	return on_end(context);
+}
+
+static const yajl_callbacks callbacks = {
+	.yajl_null = on_null,
+	.yajl_boolean = on_boolean,
+	.yajl_number = on_number,
+	.yajl_string = on_string,
+	.yajl_start_map = on_start_map,
+	.yajl_map_key = on_key,
+	.yajl_end_map = on_end_map,
+	.yajl_start_array = on_start_array,
+	.yajl_end_array = on_end_array,
+};
+
+/* ---- the parser's memory ---- */
+
+/* The parser does not look whether it got memory: without it, going on would be worse than ending. */
+static void *must_have(void *memory)
+{
+	if (memory == NULL)
+		abort();
+	return memory;
+}
+
+static void *watched_malloc(void *context, size_t size)
+{
+	(void)context;
+	return must_have(malloc(size));
+}
+
+static void *watched_realloc(void *context, void *memory, size_t size)
+{
+	struct watch *watch = context;
+	watch->too_long = watch->too_long || size > TDM_CAPTURE_STRING_MAX;
+	return must_have(realloc(memory, size));
+}
+
+static void watched_free(void *context, void *memory)
+{
+	(void)context;
+	free(memory);
+}
+
+struct tdm_capture_json *tdm_capture_json_new(const struct tdm_capture_sink *sink)
+{
+	struct tdm_capture_json *p = calloc(1, sizeof *p);
+	if (p == NULL)
+		return NULL;
+	p->sink = *sink;
+	p->node_bytes = sizeof p->node;
+	yajl_alloc_funcs memory = { watched_malloc, watched_realloc, watched_free, &p->watch };
+	p->yajl = yajl_alloc(&callbacks, &memory, p);
+	yajl_config(p->yajl, yajl_dont_validate_strings, 1); /* bad bytes are replaced where texts are shown */
+	return p;
+}
+
+void tdm_capture_json_free(struct tdm_capture_json *p)
+{
+	if (p == NULL)
+		return;
+	yajl_free(p->yajl);
+	free(p);
+}
+
+/* What the parser says, in one line. */
+static int parse_error(struct tdm_capture_json *p, uint64_t at, struct tdm_diag *diag)
+{
+	char message[MESSAGE_CAP];
+	unsigned char *text = yajl_get_error(p->yajl, 0, NULL, 0);
+	struct tdm_str shown = { text != NULL ? (const char *)text : "", text != NULL ? strlen((char *)text) : 0 };
+	while (shown.len != 0 && (shown.ptr[shown.len - 1] == '\n' || shown.ptr[shown.len - 1] == '.'))
+		shown.len--;
+	tdm_str_shown(shown, message, sizeof message);
+	if (text != NULL)
+		yajl_free_error(p->yajl, text);
+	return tdm_diag_set(
+		diag, TDM_ESYNTAX, 0, 0, "byte %" PRIu64 ", behind node %" PRIu64 ": %s", at, p->counts.nodes, message);
+}
+
+int tdm_capture_json_feed(struct tdm_capture_json *p, const char *data, size_t len, struct tdm_diag *diag)
+{
+	if (p->ended)
+		return TDM_ESYNTAX;
+	yajl_status status = yajl_parse(p->yajl, (const unsigned char *)data, len);
+	uint64_t at = p->base + yajl_get_bytes_consumed(p->yajl);
+	p->base += len;
+	p->counts.bytes = p->base;
+	if (status == yajl_status_ok && !p->watch.too_long)
+		return 0;
+	p->ended = true;
+	if (p->watch.too_long)
+		return tdm_diag_set(diag, -E2BIG, 0, 0,
+			"byte %" PRIu64 ", behind node %" PRIu64 ": a text or number of more than 4 MiB", at,
+			p->counts.nodes);
+	if (p->stop != NULL)
+		return tdm_diag_set(diag, -E2BIG, 0, 0, "byte %" PRIu64 ", behind node %" PRIu64 ": %s", at,
+			p->counts.nodes, p->stop);
+	return parse_error(p, at, diag);
+}
+
+int tdm_capture_json_end(struct tdm_capture_json *p, struct tdm_diag *diag)
+{
+	if (p->ended)
+		return TDM_ESYNTAX;
+	p->ended = true;
+	if (p->base == 0)
+		return tdm_diag_set(diag, TDM_ESYNTAX, 0, 0, "the file is empty");
+	if (yajl_complete_parse(p->yajl) != yajl_status_ok) {
+		if (p->place == AT_TOP)
+			return parse_error(p, p->base, diag);
+		return tdm_diag_set(diag, TDM_ESYNTAX, 0, 0,
+			"byte %" PRIu64 ", behind node %" PRIu64 ": the file ends too early", p->base, p->counts.nodes);
+	}
+	if (!p->seen_graph)
+		return tdm_diag_set(diag, TDM_ESYNTAX, 0, 0, "it has no nodes: not a graph capture");
+	return 0;
+}
+
+const struct tdm_capture_counts *tdm_capture_json_counts(const struct tdm_capture_json *p)
+{
+	return &p->counts;
+}

@@ -1,0 +1,42 @@
+/*
+ * The JSON of a graph capture, piece by piece: bytes in, nodes out to a sink. Nothing is kept but the node being read,
+ * so memory does not grow with the file; a text of more than TDM_CAPTURE_STRING_MAX bytes ends the reading.
+ */
+#ifndef TDM_SOURCES_CAPTURE_JSON_H
+#define TDM_SOURCES_CAPTURE_JSON_H
+
+#include "base/diag.h"
+#include "event/capture_node.h"
+
+enum {
+	TDM_CAPTURE_STRING_MAX = 4 << 20,
+	TDM_CAPTURE_DEPTH_MAX = 256, /* arrays and objects in each other */
+};
+
+struct tdm_capture_json;
+
+/* The sink is copied; its context stays the caller's. NULL only when out of memory. */
+struct tdm_capture_json *tdm_capture_json_new(const struct tdm_capture_sink *sink);
+void tdm_capture_json_free(struct tdm_capture_json *json); /* NULL is allowed */
+
+/* 0, or a negative code with diag set when the text cannot be read any further. */
+int tdm_capture_json_feed(struct tdm_capture_json *json, const char *data, size_t len, struct tdm_diag *diag);
+
+/* The end of the text. 0, or a negative code with diag set when it ends too early or was no capture. */
+int tdm_capture_json_end(struct tdm_capture_json *json, struct tdm_diag *diag);
+
+/* What has been read so far. */
+struct tdm_capture_counts {
+	uint64_t nodes, refused, other_types, bytes;
+	bool is_report; /* an object with devices and metadata around the nodes */
+};
+
+const struct tdm_capture_counts *tdm_capture_json_counts(const struct tdm_capture_json *json);
+
+/*
+ * "{[0-0 - 7-7], [0-8 - 3-8]}", "{[(x=0,y=0) - (x=7,y=7)]}" or "{}" into at most `cap` rectangles. The count, or
+ * TDM_ESYNTAX, -ERANGE for a coordinate of TDM_CAPTURE_GRID and more, -E2BIG for too many rectangles.
+ */
+int tdm_capture_ranges_parse(struct tdm_str text, struct tdm_core_range *ranges, size_t cap);
+
+#endif

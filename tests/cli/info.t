@@ -1,0 +1,405 @@
+What files say about memory. A capture of an addition of two tensors: peaks of both kinds, why they differ, what was there.
+
+  $ export COLUMNS=100 NO_COLOR=1
+  $ D=$TESTDIR/../data/graph
+  $ tidemark info $D/add_l1.json | sed "s|$D/||"
+  Graph capture  add_l1.json: 21 nodes, 3 calls, 3 buffers, 5.70 KiB
+  Devices        device 0
+  
+  Peaks                           exact                runtime's own
+    DRAM of one device            0 B               0               0  dram_peak
+    L1 of one device        786.00KiB         804,864          30,720  l1_peak
+    L1 of the fullest core   14.00KiB          14,336          14,336  core_peak_total
+      buffers                 2.00KiB           2,048           2,048  core_peak_l1
+      circular buffers       12.00KiB          12,288          12,288  core_peak_cb
+  
+  Why they differ
+    l1_peak                     -774,144  program memory is counted once, not for each core that has it
+  
+  When L1 was fullest: device 0, 14 KiB at node 14 in core 0-0
+          size   per bank kind           node  tensor                        allocated by
+       6.00KiB    unknown l1                3  [1, 3, 32, 32] BFLOAT16       before the capture
+       6.00KiB    unknown l1                5  [1, 3, 32, 32] BFLOAT16       before the capture
+       6.00KiB    2.00KiB l1                7  [1, 3, 32, 32] BFLOAT16       ...::create_device_tensor
+      per core      cores kind           node  address                       allocated by
+       4.00KiB         64 cb               12  105664                        BinaryNgDeviceOperation
+       4.00KiB         64 cb               13  109760                        BinaryNgDeviceOperation
+       4.00KiB         64 cb               14  113856                        BinaryNgDeviceOperation
+  
+  By operation
+     peak core       DRAM         L1  buffers    calls  operation
+      14.00KiB        0 B    6.00KiB        1        1  BinaryNgDeviceOperation
+       2.00KiB        0 B    6.00KiB        1        1  ...ration > tt::tt_metal::create_device_tensor
+             -        0 B        0 B        0        1  Tensor::deallocate
+  
+  2 buffers were there before the capture began.
+  2 of them in L1, whose bytes per core are not recorded: figures for one core are without them.
+
+Two programs of which the capture does not say that the first is gone: the same addresses count once.
+
+  $ tidemark info --limit 2 $D/mock_no_dispatch.json | sed "s|$D/||"
+  Graph capture  mock_no_dispatch.json: 22 nodes, 2 calls, 4 buffers, 6.25 KiB
+  Devices        device 0
+  
+  Peaks                           exact                runtime's own
+    DRAM of one device       65.00MiB      68,157,440      68,157,440  dram_peak
+    L1 of one device          6.50MiB       6,815,744       5,332,992  l1_peak
+    L1 of the fullest core  158.00KiB         161,792         186,368  core_peak_total
+      buffers                94.00KiB          96,256          96,256  core_peak_l1
+      circular buffers       64.00KiB          65,536          90,112  core_peak_cb
+  
+  Why they differ
+    l1_peak                   +2,621,440  buffers allocated directly in an outermost function are counted twice
+    l1_peak                   -4,104,192  program memory is counted once, not for each core that has it
+    core_peak_cb                 +24,576  sizes are added up though they lie at the same addresses
+    core_peak_total              +24,576  sizes are added up though they lie at the same addresses
+  
+  When L1 was fullest: device 0, 158 KiB at node 14 in core 0-0
+          size   per bank kind           node  tensor                        allocated by
+       2.00MiB   30.00KiB l1                2  -                             ttnn::add
+     512.00KiB   64.00KiB l1               11  -                             ttnn::matmul
+      per core      cores kind           node  address                       allocated by
+      32.00KiB         64 cb               13  105664                        ttnn::matmul
+      32.00KiB         64 cb               14  138432                        ttnn::matmul
+    and 3 more
+  
+  When DRAM was fullest: device 0, 65 MiB at node 16
+          size   per bank kind           node  tensor                        allocated by
+      64.00MiB    5.33MiB dram              4  -                             ttnn::add
+       1.00MiB   86.00KiB dram             15  -                             ttnn::matmul
+  
+  By operation
+     peak core       DRAM         L1  buffers    calls  operation
+     158.00KiB    1.00MiB  512.00KiB        2        1  ttnn::matmul
+      54.00KiB   64.00MiB    2.00MiB        2        1  ttnn::add
+
+Two devices, many buffers, and everything that the runtime's figures add up or lose.
+
+  $ tidemark info -n 3 $D/g23-d2.json | sed "s|$D/||"
+  Graph capture  g23-d2.json: 304 nodes, 24 calls, 75 buffers, 77.19 KiB
+  Devices        device 0, device 1
+  
+  Peaks                           exact                runtime's own
+    DRAM of one device        1.82MiB       1,905,408       1,905,408  dram_peak
+    L1 of one device          4.66MiB       4,888,192       3,301,312  l1_peak
+    L1 of the fullest core  164.25KiB         168,192         335,296  core_peak_total
+      buffers               142.81KiB         146,240         158,528  core_peak_l1
+      circular buffers       77.53KiB          79,392         276,480  core_peak_cb
+  
+  Why they differ
+    l1_peak                      +46,080  buffers allocated directly in an outermost function are counted twice
+    l1_peak                     -106,496  a release on one device releases what others still hold
+    l1_peak                   +1,897,984  what lies on several devices is added up
+    l1_peak                   -1,884,256  program memory is counted once, not for each core that has it
+    l1_peak                   -1,540,192  the right peak is at another moment
+    core_peak_cb                -112,640  a release on one device releases what others still hold
+    core_peak_cb                +106,496  what lies on several devices is added up
+    core_peak_cb                +139,264  sizes are added up though they lie on different cores
+    core_peak_cb                 +63,968  sizes are added up though they lie at the same addresses
+    core_peak_l1                 +12,288  what lies on several devices is added up
+    core_peak_total             -112,640  a release on one device releases what others still hold
+    core_peak_total             +120,832  what lies on several devices is added up
+    core_peak_total             +139,264  sizes are added up though they lie on different cores
+    core_peak_total              +63,968  sizes are added up though they lie at the same addresses
+    core_peak_total              -44,320  the right peak is at another moment
+  
+  By device        DRAM   L1 device    L1 core  L1 buffers     circular  fullest core
+    0            1.82MiB     4.66MiB  164.25KiB   142.81KiB     77.53KiB  4-3
+    1          864.00KiB     3.19MiB  108.00KiB    62.00KiB     68.44KiB  5-2
+  
+  When L1 was fullest: device 0, 164.25 KiB at node 182 in core 4-3
+          size   per bank kind           node  tensor                        allocated by
+       1.40MiB   24.00KiB l1              181  -                             ...:matmul > ttnn::matmul
+     844.00KiB   16.00KiB l1              173  -                             ttnn::matmul
+     438.00KiB   56.00KiB l1              149  -                             outside of all functions
+    and 1 more
+      per core      cores kind           node  address                       allocated by
+      28.00KiB         20 cb              161  137152                        ...inaryNgDeviceOperation
+      26.00KiB         10 cb              137  123648                        ttnn::matmul
+      22.00KiB         18 cb              136  112576                        ttnn::matmul
+    and 4 more
+  
+  When DRAM was fullest: device 0, 1.82 MiB at node 172
+          size   per bank kind           node  tensor                        allocated by
+     738.00KiB   62.00KiB dram            171  -                             ttnn::matmul
+     490.00KiB   42.00KiB dram            157  -                             ...matmul > ttnn::softmax
+     386.75KiB   32.94KiB dram            162  -                             ...inaryNgDeviceOperation
+    and 1 more
+  
+  By operation
+     peak core       DRAM         L1  buffers    calls  operation
+     164.25KiB    3.54MiB    4.96MiB       26        2  ttnn::matmul
+     164.25KiB    1.17MiB    3.07MiB       15        1  ttnn::matmul > ttnn::matmul
+     156.56KiB    1.17MiB    1.22MiB       11        1  ttnn::matmul > ttnn::matmul > ttnn::add
+    and 17 more
+  
+  6 circular or dataflow buffers lie in a tensor's memory and have no bytes of their own.
+
+The runtime's figures as JSON are those of the runtime.
+
+  $ for c in g21-d1 g22-d1 g23-d2; do
+  >   tidemark info --json $D/$c.json | python3 -c '
+  > import json, sys
+  > stock = json.load(sys.stdin)["info"][0]["stock"]
+  > expected = json.load(open(sys.argv[1]))
+  > print({k: stock[k] for k in expected} == expected)' $D/$c.expected.json
+  > done
+  True
+  True
+  True
+
+JSON, with its keys.
+
+  $ cat > one.json <<'.'
+  > [{"arguments": [], "connections": [1], "counter": 0, "node_type": "capture_start", "params": null},
+  >  {"connections": [], "counter": 1, "node_type": "function_start", "params": {"inputs": "1", "name": "ttnn.add"}},
+  >  {"connections": [], "counter": 2, "node_type": "buffer", "params": {"buffer_type": 1, "device_id": 0, "size": 640, "type": "L1"}},
+  >  {"connections": [2], "counter": 3, "node_type": "buffer_allocate", "params": {"address": 4096, "buffer_type": 1, "device_id": 0, "max_size_per_bank": 64, "size": 640, "type": "L1"}},
+  >  {"connections": [], "counter": 4, "node_type": "circular_buffer_allocate", "params": {"address": 1024, "core_range_set": "{[0-0 - 1-0]}", "device_id": 0, "globally_allocated": "0", "size": 32}}]
+  > .
+  $ tidemark info --json one.json | grep -v '"time"\|"host"'
+  {
+    "schema": "tidemark.info",
+    "version": 1,
+    "info": [
+      {
+        "file": "one.json",
+        "format": "graph_capture",
+        "complete": true,
+        "bytes": 726,
+        "nodes": 5,
+        "refused_nodes": 0,
+        "unknown_types": 0,
+        "devices": [],
+        "stock": {
+          "source": "capture",
+          "dram_peak": 0,
+          "dram_allocations": 0,
+          "dram_deallocations": 0,
+          "l1_peak": 1312,
+          "core_peak_cb": 32,
+          "core_peak_l1": 64,
+          "core_peak_dfb": 0,
+          "core_peak_scratchpad": 0,
+          "core_peak_total": 96,
+          "unknown": {}
+        },
+        "exact": {
+          "source": "capture",
+          "dram_peak": 0,
+          "l1_peak": 704,
+          "core_peak_cb": 32,
+          "core_peak_l1": 64,
+          "core_peak_dfb": 0,
+          "core_peak_scratchpad": 0,
+          "core_peak_total": 96,
+          "unknown_releases": 0,
+          "double_releases": 0,
+          "second_allocations": 0,
+          "views": 0,
+          "ignored": 0,
+          "devices": [
+            {
+              "device": 0,
+              "chips": [
+                {
+                  "chip": 0,
+                  "known_by": "same_number"
+                }
+              ],
+              "kinds": [
+                {
+                  "kind": "l1",
+                  "peak_asked_bytes": 640,
+                  "peak_bytes_per_bank": 64,
+                  "peak_reserved_bytes": null,
+                  "asked_bytes_at_end": 640,
+                  "allocations": 1,
+                  "allocated_bytes": 640,
+                  "releases": 0,
+                  "released_bytes": 0,
+                  "existing_buffers": 0,
+                  "existing_bytes": 0
+                }
+              ],
+              "dram": {
+                "peak_asked_bytes": 0,
+                "node": 0,
+                "buffer_count": 0,
+                "buffers": []
+              },
+              "peak_l1_bytes": 704,
+              "views": 0,
+              "core": {
+                "peak_total": 96,
+                "peak_l1": 64,
+                "peak_program": 32,
+                "peak_cb": 32,
+                "peak_dfb": 0,
+                "peak_scratchpad": 0,
+                "node": 4,
+                "fullest": {
+                  "x": 0,
+                  "y": 0
+                },
+                "buffer_count": 1,
+                "buffers": [
+                  {
+                    "node": 2,
+                    "kind": "l1",
+                    "asked_bytes": 640,
+                    "bytes_per_bank": 64,
+                    "tensor": null,
+                    "existing": false,
+                    "operation": "ttnn.add"
+                  }
+                ],
+                "program_count": 1,
+                "program": [
+                  {
+                    "node": 4,
+                    "kind": "cb",
+                    "bytes_per_core": 32,
+                    "cores": 2,
+                    "address": 1024,
+                    "operation": "ttnn.add"
+                  }
+                ]
+              }
+            }
+          ],
+          "operation_count": 1,
+          "operations": [
+            {
+              "operation": "ttnn.add",
+              "calls": 1,
+              "buffers": 1,
+              "dram_bytes": 0,
+              "l1_bytes": 640,
+              "peak_core": 96
+            }
+          ],
+          "existing": []
+        },
+        "reasons": [
+          {
+            "figure": "l1_peak",
+            "reason": "counted_twice",
+            "bytes": 640,
+            "text": "buffers allocated directly in an outermost function are counted twice"
+          },
+          {
+            "figure": "l1_peak",
+            "reason": "each_core",
+            "bytes": -32,
+            "text": "program memory is counted once, not for each core that has it"
+          }
+        ]
+      }
+    ]
+  }
+
+Bad input: each file has its error, the others are shown, and the exit code says that something was wrong.
+
+  $ : > empty.json
+  $ head -c 700 one.json > cut.json
+  $ printf '\001\002junk' > junk
+  $ printf '[{"node_type": "buffer", "params": {"size": -1, "type": "L1"}}, 5, {"node_type": "buffer"}]' > bad.json
+  $ tidemark info empty.json missing.json junk . bad.json cut.json
+  empty.json: the file is empty
+  missing.json: cannot be read: No such file or directory
+  junk: not a kind of file that is known here (graph capture)
+  .: cannot be read: Is a directory
+  bad.json: node 0 at byte 1: size of buffer is negative
+  bad.json: node 1 at byte 64: it is not an object
+  bad.json: node 2 at byte 67: buffer without params
+  Graph capture  bad.json: 3 nodes, 0 calls, 0 buffers, 91 B
+  Devices        none
+  Faults         3 nodes cannot be used
+  
+  Peaks                           exact                runtime's own
+    DRAM of one device            0 B               0         unknown  dram_peak
+    L1 of one device              0 B               0         unknown  l1_peak
+    L1 of the fullest core        0 B               0         unknown  core_peak_total
+      buffers                     0 B               0         unknown  core_peak_l1
+      circular buffers            0 B               0         unknown  core_peak_cb
+      dataflow buffers            0 B               0         unknown  core_peak_dfb
+      scratchpads                 0 B               0         unknown  core_peak_scratchpad
+  
+  Why they differ
+    dram_*                       unknown  node 1: node_type is missing
+    l1_peak                      unknown  node 1: node_type is missing
+    core_peak_*                  unknown  node 0: counter out of order, expected 0
+  
+  cut.json: byte 700, behind node 4: the file ends too early
+  Graph capture  cut.json: 4 nodes, 1 call, 1 buffer, 700 B
+  Devices        device 0
+  Incomplete     the file could not be read to its end; this is what came before
+  
+  Peaks                           exact                runtime's own
+    DRAM of one device            0 B               0               0  dram_peak
+    L1 of one device            640 B             640           1,280  l1_peak
+    L1 of the fullest core       64 B              64              64  core_peak_total
+      buffers                    64 B              64              64  core_peak_l1
+      circular buffers            0 B               0               0  core_peak_cb
+  
+  Why they differ
+    l1_peak                         +640  buffers allocated directly in an outermost function are counted twice
+  
+  When L1 was fullest: device 0, 64 B at node 3
+          size   per bank kind           node  tensor                        allocated by
+         640 B       64 B l1                2  -                             ttnn.add
+  
+  By operation
+     peak core       DRAM         L1  buffers    calls  operation
+          64 B        0 B      640 B        1        1  ttnn.add
+  [2]
+  $ tidemark info --json empty.json bad.json 2>/dev/null | python3 -c '
+  > import json, sys
+  > for f in json.load(sys.stdin)["info"]:
+  >     print(f["file"], f["format"], f.get("error"), f.get("complete"), f.get("refused_nodes"))'
+  empty.json None the file is empty None None
+  bad.json graph_capture None True 3
+
+Only some bad nodes are named.
+
+  $ python3 -c 'print([None] * 25)' | sed 's/None/null/g; s/^\[/[{"node_type": "tensor"},/' > many.json
+  $ tidemark info many.json 2>&1 >/dev/null | tail -2
+  many.json: node 10 at byte 79: it is not an object
+  many.json: 15 more nodes that cannot be used
+
+Counters out of order: the runtime's functions give up, ours do not.
+
+  $ sed 's/"counter": 3/"counter": 30/' one.json > order.json
+  $ tidemark info order.json | sed -n '/Peaks/,/^$/p;/Why/,/^$/p'
+  Peaks                           exact                runtime's own
+    DRAM of one device            0 B               0               0  dram_peak
+    L1 of one device            704 B             704           1,312  l1_peak
+    L1 of the fullest core       96 B              96         unknown  core_peak_total
+      buffers                    64 B              64         unknown  core_peak_l1
+      circular buffers           32 B              32         unknown  core_peak_cb
+      dataflow buffers            0 B               0         unknown  core_peak_dfb
+      scratchpads                 0 B               0         unknown  core_peak_scratchpad
+  
+  Why they differ
+    l1_peak                         +640  buffers allocated directly in an outermost function are counted twice
+    l1_peak                          -32  program memory is counted once, not for each core that has it
+    core_peak_*                  unknown  node 3: counter out of order, expected 3
+  
+
+From a pipe, and with CR at the ends of lines.
+
+  $ tidemark info one.json | sed 1d > expected
+  $ cat one.json | tidemark info - | sed 1d | cmp - expected
+  $ sed 's/$/\r/' one.json > crlf.json && tidemark info crlf.json | sed 1d | cmp - expected
+
+Wrong usage.
+
+  $ tidemark info
+  tidemark info: which file? - is standard input
+  tidemark info: see 'tidemark info --help'
+  [2]
+  $ tidemark info --limit x one.json
+  tidemark info: --limit: expected a number, got 'x'
+  tidemark info: see 'tidemark info --help'
+  [2]

@@ -1,0 +1,125 @@
+/* Reads a capture for tests: both sets of figures, and what was refused. */
+#ifndef TDM_TESTS_CAPTURE_RUN_H
+#define TDM_TESTS_CAPTURE_RUN_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "analyze/capture_summary.h"
+#include "base/file.h"
+#include "sources/graph_capture.h"
+
+enum { REFUSALS_MAX = 16, REFUSAL_CAP = 256 };
+
+struct capture_run {
+	struct tdm_capture_summary summary;
+	struct tdm_capture_sink inner;
+	struct tdm_capture_counts counts;
+	struct tdm_diag diag;
+	int err;
+	size_t refusals;
+	char refusal[REFUSALS_MAX][REFUSAL_CAP];
+};
+
+static void run_node(void *context, const struct tdm_capture_node *node)
+{
+	struct capture_run *run = context;
+	run->inner.node(run->inner.context, node);
+}
+
+static void run_device(void *context, const struct tdm_capture_device *device)
+{
+	struct capture_run *run = context;
+	run->inner.device(run->inner.context, device);
+}
+
+static void run_member(void *context, uint64_t mesh, uint64_t chip)
+{
+	struct capture_run *run = context;
+	run->inner.member(run->inner.context, mesh, chip);
+}
+
+static void run_refuse(void *context, const struct tdm_capture_node *node, const char *text)
+{
+	struct capture_run *run = context;
+	(void)node;
+	if (run->refusals < REFUSALS_MAX)
+		snprintf(run->refusal[run->refusals], REFUSAL_CAP, "%s", text);
+	run->refusals++;
+}
+
+static struct capture_run *capture_read_pieces(const char *data, size_t len, size_t piece)
+{
+	struct capture_run *run = calloc(1, sizeof *run);
+	assert_non_null(run);
+	assert_int_equal(tdm_capture_summary_init(&run->summary), 0);
+	tdm_capture_summary_sink(&run->summary, &run->inner);
+	struct tdm_capture_sink sink = { run, run_node, run_device, run_member, run_refuse };
+	struct tdm_capture_json *json = tdm_capture_json_new(&sink);
+	assert_non_null(json);
+	for (size_t at = 0; at < len && run->err == 0; at += piece)
+		run->err = tdm_capture_json_feed(json, data + at, len - at < piece ? len - at : piece, &run->diag);
+	if (run->err == 0)
+		run->err = tdm_capture_json_end(json, &run->diag);
+	run->counts = *tdm_capture_json_counts(json);
+	assert_true(tdm_capture_exact_is_valid(&run->summary.exact));
+	assert_int_equal(tdm_capture_summary_end(&run->summary), 0);
+	tdm_capture_json_free(json);
+	return run;
+}
+
+static inline struct capture_run *capture_read(const char *text)
+{
+	return capture_read_pieces(text, strlen(text), strlen(text) + 1);
+}
+
+static inline struct capture_run *capture_read_file(const char *name)
+{
+	char path[512];
+	struct tdm_buf text;
+	tdm_buf_init(&text);
+	snprintf(path, sizeof path, "%s/graph/%s", TDM_TEST_DATA, name);
+	assert_int_equal(tdm_file_read(path, 1 << 24, &text), 0);
+	struct capture_run *run = capture_read_pieces(text.data, text.len, 1000);
+	tdm_buf_done(&text);
+	return run;
+}
+
+static inline void capture_done(struct capture_run *run)
+{
+	tdm_capture_summary_done(&run->summary);
+	free(run);
+}
+
+static inline void assert_figure(const struct capture_run *run, enum tdm_stock_figure figure, uint64_t value)
+{
+	const struct tdm_stock_result *f = &run->summary.figures;
+	if (!f->known[figure] || f->value[figure] != value)
+		fail_msg("%s: %s%llu, expected %llu (%s)", tdm_stock_key(figure), f->known[figure] ? "" : "unknown, ",
+			(unsigned long long)f->value[figure], (unsigned long long)value,
+			f->why[tdm_stock_group_of(figure)]);
+}
+
+static inline void assert_right(const struct capture_run *run, enum tdm_stock_figure figure, int64_t value)
+{
+	if (run->summary.right[figure] != value)
+		fail_msg("exact %s: %lld, expected %lld", tdm_stock_key(figure), (long long)run->summary.right[figure],
+			(long long)value);
+}
+
+/* What the reasons of a figure say; 0 when there is none of that kind. */
+static inline int64_t reason_of(const struct capture_run *run, enum tdm_stock_figure figure, int code)
+{
+	for (size_t i = 0; i < run->summary.reason_count; i++)
+		if (run->summary.reasons[i].figure == figure && run->summary.reasons[i].code == code)
+			return run->summary.reasons[i].bytes;
+	return 0;
+}
+
+#endif

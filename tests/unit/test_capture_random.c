@@ -1,0 +1,365 @@
+/*
+ * Random captures against models that keep everything and look at everything: an array of all nodes for the runtime's
+ * rules, an array of bytes for each core for the right ones.
+ */
+#include "capture_run.h"
+
+#include <inttypes.h>
+
+enum { CAPTURES = 300, NODES_MAX = 120, DEVICES = 2, GRID = 4, CORE_BYTES = 64, KINDS = 3 };
+
+/* A node, as the generator made it. */
+struct made {
+	enum tdm_capture_type type;
+	uint64_t size, bank, address;
+	uint32_t device, connection;
+	bool is_l1, is_view, existing, is_released;
+	uint32_t x0, y0, x1, y1;
+};
+
+struct world {
+	struct made nodes[NODES_MAX];
+	size_t count;
+	uint64_t seed;
+};
+
+static uint64_t rnd(struct world *w, uint64_t below)
+{
+	w->seed ^= w->seed << 13;
+	w->seed ^= w->seed >> 7;
+	w->seed ^= w->seed << 17;
+	return w->seed % below;
+}
+
+static struct made *add(struct world *w, enum tdm_capture_type type)
+{
+	struct made *m = &w->nodes[w->count++];
+	*m = (struct made){ .type = type, .device = (uint32_t)rnd(w, DEVICES) };
+	return m;
+}
+
+static void add_buffer(struct world *w, uint32_t device)
+{
+	bool is_allocated = rnd(w, 6) != 0;
+	struct made *node = add(w, TDM_CAPTURE_BUFFER);
+	node->device = device;
+	node->size = 1 + rnd(w, 1000);
+	node->bank = 1 + rnd(w, 100);
+	node->is_l1 = rnd(w, 2) == 0;
+	node->existing = !is_allocated;
+	if (!is_allocated)
+		return;
+	struct made copy = *node;
+	struct made *alloc = add(w, TDM_CAPTURE_BUFFER_ALLOCATE);
+	*alloc = copy;
+	alloc->type = TDM_CAPTURE_BUFFER_ALLOCATE;
+	alloc->connection = (uint32_t)(w->count - 2);
+}
+
+static void add_release(struct world *w)
+{
+	size_t at = rnd(w, w->count);
+	for (size_t i = 0; i < w->count; i++) {
+		struct made *node = &w->nodes[(at + i) % w->count];
+		if (node->type != TDM_CAPTURE_BUFFER || node->is_released)
+			continue;
+		node->is_released = true;
+		struct made copy = *node, *release = add(w, TDM_CAPTURE_BUFFER_DEALLOCATE);
+		*release = copy;
+		release->type = TDM_CAPTURE_BUFFER_DEALLOCATE;
+		release->connection = (uint32_t)((at + i) % (w->count - 1));
+		return;
+	}
+}
+
+static void add_program(struct world *w)
+{
+	static const enum tdm_capture_type types[] = { TDM_CAPTURE_CB_ALLOCATE, TDM_CAPTURE_DFB_ALLOCATE,
+		TDM_CAPTURE_SCRATCHPAD_ALLOCATE };
+	struct made *m = add(w, types[rnd(w, 3)]);
+	m->is_view = m->type != TDM_CAPTURE_SCRATCHPAD_ALLOCATE && rnd(w, 4) == 0;
+	m->address = 1 + rnd(w, CORE_BYTES / 2);
+	m->size = 1 + rnd(w, CORE_BYTES / 2 - 1);
+	m->x0 = (uint32_t)rnd(w, GRID);
+	m->y0 = (uint32_t)rnd(w, GRID);
+	m->x1 = m->x0 + (uint32_t)rnd(w, GRID - m->x0);
+	m->y1 = m->y0 + (uint32_t)rnd(w, GRID - m->y0);
+}
+
+static void make_world(struct world *w, uint64_t seed)
+{
+	int depth = 0;
+	*w = (struct world){ .seed = seed * UINT64_C(0x9e3779b97f4a7c15) + 1 };
+	rnd(w, 2);
+	/* Both devices have buffers from the start, so that chips and buffers go by the same numbers. */
+	for (uint32_t i = 0; i < DEVICES; i++)
+		add_buffer(w, i);
+	while (w->count < NODES_MAX - 3) {
+		switch (rnd(w, 10)) {
+		case 0:
+			add(w, TDM_CAPTURE_FUNCTION_START);
+			depth++;
+			break;
+		case 1:
+			if (depth > 0) {
+				add(w, TDM_CAPTURE_FUNCTION_END);
+				depth--;
+			}
+			break;
+		case 2:
+			add(w, TDM_CAPTURE_TENSOR);
+			break;
+		case 3:
+			add(w, TDM_CAPTURE_CB_DEALLOCATE_ALL);
+			break;
+		case 4:
+		case 5:
+			add_release(w);
+			break;
+		case 6:
+		case 7:
+			add_program(w);
+			break;
+		default:
+			add_buffer(w, (uint32_t)rnd(w, DEVICES));
+			break;
+		}
+	}
+}
+
+static void write_node(const struct world *w, size_t i, struct tdm_buf *out)
+{
+	const struct made *m = &w->nodes[i];
+	tdm_buf_printf(
+		out, "%s{\"counter\":%zu,\"node_type\":\"%s\",", i == 0 ? "[" : ",", i, tdm_capture_type_name(m->type));
+	if (m->type == TDM_CAPTURE_BUFFER_ALLOCATE || m->type == TDM_CAPTURE_BUFFER_DEALLOCATE)
+		tdm_buf_printf(out, "\"connections\":[%" PRIu32 "],", m->connection);
+	else
+		tdm_buf_puts(out, "\"connections\":[],");
+	tdm_buf_printf(out, "\"params\":{\"device_id\":%" PRIu32 ",\"name\":\"f\"", m->device);
+	if (m->size != 0)
+		tdm_buf_printf(out, ",\"size\":%s%" PRIu64 "%s,\"type\":\"%s\"", i % 2 == 0 ? "\"" : "", m->size,
+			i % 2 == 0 ? "\"" : "", m->is_l1 ? "L1" : "DRAM");
+	if (m->type == TDM_CAPTURE_BUFFER_ALLOCATE || m->type == TDM_CAPTURE_BUFFER_DEALLOCATE)
+		tdm_buf_printf(out, ",\"max_size_per_bank\":%" PRIu64, m->bank);
+	if (tdm_capture_is_program_memory(m->type))
+		tdm_buf_printf(out,
+			",\"address\":%" PRIu64
+			",\"globally_allocated\":\"%d\",\"borrows_memory\":\"%d\",\"core_range_set\":"
+			"\"{[%" PRIu32 "-%" PRIu32 " - %" PRIu32 "-%" PRIu32 "]}\"",
+			m->address, m->is_view, m->is_view, m->x0, m->y0, m->x1, m->y1);
+	tdm_buf_puts(out, "}}");
+}
+
+/* ---- the runtime's rules, as they are written there ---- */
+
+struct stock_model {
+	uint32_t l1_peak;
+	int64_t dram_peak;
+	uint64_t cb, l1, total, cb_peak, l1_core_peak, total_peak;
+};
+
+static void model_l1(const struct world *w, struct stock_model *out)
+{
+	uint32_t program = 0, buffers = 0;
+	size_t depth = 0;
+	for (size_t i = 0; i < w->count; i++) {
+		const struct made *m = &w->nodes[i];
+		if (m->type == TDM_CAPTURE_FUNCTION_START) {
+			if (depth++ == 0) {
+				for (i++; i < w->count; i++) {
+					const struct made *inner = &w->nodes[i];
+					if (inner->type == TDM_CAPTURE_BUFFER && inner->is_l1)
+						buffers += (uint32_t)inner->size;
+					else if (inner->type != TDM_CAPTURE_TENSOR)
+						break;
+				}
+				i--;
+			}
+		} else if (m->type == TDM_CAPTURE_FUNCTION_END) {
+			depth--;
+		} else if (m->type == TDM_CAPTURE_CB_ALLOCATE || m->type == TDM_CAPTURE_SCRATCHPAD_ALLOCATE ||
+			   (m->type == TDM_CAPTURE_DFB_ALLOCATE && !m->is_view)) {
+			program += (uint32_t)m->size;
+		} else if (m->type == TDM_CAPTURE_CB_DEALLOCATE_ALL) {
+			program = 0;
+		} else if (m->type == TDM_CAPTURE_BUFFER_ALLOCATE && m->is_l1) {
+			buffers += (uint32_t)m->size;
+		} else if (m->type == TDM_CAPTURE_BUFFER_DEALLOCATE && w->nodes[m->connection].is_l1) {
+			buffers -= (uint32_t)w->nodes[m->connection].size;
+		}
+		if (program + buffers > out->l1_peak)
+			out->l1_peak = program + buffers;
+	}
+}
+
+static void model_stock(const struct world *w, struct stock_model *out)
+{
+	uint64_t others = 0;
+	int64_t dram = 0;
+	*out = (struct stock_model){ 0 };
+	model_l1(w, out);
+	for (size_t i = 0; i < w->count; i++) {
+		const struct made *m = &w->nodes[i];
+		if (tdm_capture_is_program_memory(m->type) && !m->is_view) {
+			*(m->type == TDM_CAPTURE_CB_ALLOCATE ? &out->cb : &others) += m->size;
+			out->total += m->size;
+		} else if (m->type == TDM_CAPTURE_CB_DEALLOCATE_ALL) {
+			out->total -= out->cb + others;
+			out->cb = others = 0;
+		} else if (m->type == TDM_CAPTURE_BUFFER_ALLOCATE || m->type == TDM_CAPTURE_BUFFER_DEALLOCATE) {
+			bool is_alloc = m->type == TDM_CAPTURE_BUFFER_ALLOCATE;
+			if (m->is_l1) {
+				out->l1 += is_alloc ? m->bank : -m->bank;
+				out->total += is_alloc ? m->bank : -m->bank;
+			} else {
+				dram += is_alloc ? (int64_t)m->size : -(int64_t)m->size;
+			}
+			if (!is_alloc)
+				continue; /* peaks are looked at behind allocations only */
+		}
+		out->dram_peak = dram > out->dram_peak ? dram : out->dram_peak;
+		bool grows = m->type == TDM_CAPTURE_BUFFER_ALLOCATE
+				     ? m->is_l1
+				     : tdm_capture_is_program_memory(m->type) && !m->is_view;
+		if (!grows)
+			continue;
+		if (m->type == TDM_CAPTURE_CB_ALLOCATE && out->cb > out->cb_peak)
+			out->cb_peak = out->cb;
+		if (m->type == TDM_CAPTURE_BUFFER_ALLOCATE && out->l1 > out->l1_core_peak)
+			out->l1_core_peak = out->l1;
+		if (out->total > out->total_peak)
+			out->total_peak = out->total;
+	}
+}
+
+/* ---- the right figures, byte by byte ---- */
+
+struct exact_model {
+	int64_t dram, core, cb, l1_core, device;
+};
+
+/* For each device and core, which kind of program memory covers a byte, + 1. */
+typedef uint8_t cores[DEVICES][GRID][GRID][CORE_BYTES];
+
+static void cover(cores bytes, const struct made *m)
+{
+	uint8_t kind = (uint8_t)(m->type == TDM_CAPTURE_CB_ALLOCATE ? 1 : 2);
+	for (uint32_t y = m->y0; y <= m->y1; y++)
+		for (uint32_t x = m->x0; x <= m->x1; x++)
+			for (uint64_t a = m->address; a < m->address + m->size; a++)
+				if (bytes[m->device][y][x][a] == 0)
+					bytes[m->device][y][x][a] = kind;
+}
+
+static void look(cores bytes, uint32_t device, int64_t *most, int64_t *most_cb, int64_t *sum)
+{
+	*most = *most_cb = *sum = 0;
+	for (uint32_t core = 0; core < GRID * GRID; core++) {
+		int64_t all = 0, cb = 0;
+		for (size_t a = 0; a < CORE_BYTES; a++) {
+			uint8_t kind = bytes[device][core / GRID][core % GRID][a];
+			all += kind != 0;
+			cb += kind == 1;
+		}
+		*sum += all;
+		*most = all > *most ? all : *most;
+		*most_cb = cb > *most_cb ? cb : *most_cb;
+	}
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void model_exact(const struct world *w, struct exact_model *out)
+{
+	static cores bytes;
+	memset(bytes, 0, sizeof bytes);
+	*out = (struct exact_model){ 0 };
+	int64_t l1[DEVICES] = { 0 }, bank[DEVICES] = { 0 }, dram[DEVICES] = { 0 };
+	for (size_t i = 0; i < w->count; i++) { /* what is there before the first node */
+		const struct made *m = &w->nodes[i];
+		if (m->type != TDM_CAPTURE_BUFFER || !m->existing)
+			continue;
+		*(m->is_l1 ? &l1[m->device] : &dram[m->device]) += (int64_t)m->size;
+		if (m->is_l1 && m->is_released)
+			bank[m->device] += (int64_t)m->bank; /* the others' is not recorded */
+	}
+	for (size_t i = 0; i <= w->count; i++) {
+		const struct made *m = i > 0 ? &w->nodes[i - 1] : NULL;
+		if (m != NULL && (m->type == TDM_CAPTURE_BUFFER_ALLOCATE || m->type == TDM_CAPTURE_BUFFER_DEALLOCATE)) {
+			int64_t sign = m->type == TDM_CAPTURE_BUFFER_ALLOCATE ? 1 : -1;
+			*(m->is_l1 ? &l1[m->device] : &dram[m->device]) += sign * (int64_t)m->size;
+			bank[m->device] += m->is_l1 ? sign * (int64_t)m->bank : 0;
+		} else if (m != NULL && m->type == TDM_CAPTURE_CB_DEALLOCATE_ALL) {
+			memset(bytes[m->device], 0, sizeof bytes[m->device]);
+		} else if (m != NULL && tdm_capture_is_program_memory(m->type) && !m->is_view) {
+			cover(bytes, m);
+		}
+		for (uint32_t d = 0; d < DEVICES; d++) {
+			int64_t most, most_cb, sum;
+			look(bytes, d, &most, &most_cb, &sum);
+			out->dram = larger(out->dram, dram[d]);
+			out->l1_core = larger(out->l1_core, bank[d]);
+			out->cb = larger(out->cb, most_cb);
+			out->core = larger(out->core, bank[d] + most);
+			out->device = larger(out->device, l1[d] + sum);
+		}
+	}
+}
+
+static void check_reasons(const struct capture_run *run)
+{
+	for (int figure = 0; figure < TDM_STOCK_FIGURES; figure++) {
+		int64_t sum = 0, any = 0;
+		for (size_t i = 0; i < run->summary.reason_count; i++)
+			if (run->summary.reasons[i].figure == figure) {
+				sum += run->summary.reasons[i].bytes;
+				any = 1;
+			}
+		if (any != 0 && !run->summary.figures.wrapped[figure])
+			assert_int_equal(sum, (int64_t)run->summary.figures.value[figure] - run->summary.right[figure]);
+	}
+}
+
+static void both_sets_of_figures_agree_with_models(void **state)
+{
+	static struct world w;
+	(void)state;
+	for (uint64_t seed = 1; seed <= CAPTURES; seed++) {
+		struct tdm_buf text;
+		struct stock_model stock;
+		struct exact_model exact;
+		make_world(&w, seed);
+		tdm_buf_init(&text);
+		for (size_t i = 0; i < w.count; i++)
+			write_node(&w, i, &text);
+		tdm_buf_putc(&text, ']');
+		struct capture_run *run = capture_read_pieces(text.data, text.len, 1 + seed % 500);
+		assert_int_equal(run->err, 0);
+		assert_int_equal(run->refusals, 0);
+		model_stock(&w, &stock);
+		assert_figure(run, TDM_STOCK_L1_PEAK, stock.l1_peak);
+		assert_figure(run, TDM_STOCK_DRAM_PEAK, (uint64_t)stock.dram_peak);
+		assert_figure(run, TDM_STOCK_CORE_PEAK_CB, stock.cb_peak);
+		assert_figure(run, TDM_STOCK_CORE_PEAK_L1, stock.l1_core_peak);
+		assert_figure(run, TDM_STOCK_CORE_PEAK_TOTAL, stock.total_peak);
+		model_exact(&w, &exact);
+		assert_right(run, TDM_STOCK_DRAM_PEAK, exact.dram);
+		assert_right(run, TDM_STOCK_L1_PEAK, exact.device);
+		assert_right(run, TDM_STOCK_CORE_PEAK_CB, exact.cb);
+		assert_right(run, TDM_STOCK_CORE_PEAK_L1, exact.l1_core);
+		assert_right(run, TDM_STOCK_CORE_PEAK_TOTAL, exact.core);
+		check_reasons(run);
+		capture_done(run);
+		tdm_buf_done(&text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(both_sets_of_figures_agree_with_models) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
