@@ -24,8 +24,8 @@ struct bench {
 	size_t rows, left_out, goals, met;
 };
 
-static const struct bench_subject *const subjects[] = { &bench_freelist, &bench_replay, &bench_event, &bench_live,
-	NULL };
+static const struct bench_subject *const subjects[] = { &bench_freelist, &bench_replay, &bench_plot, &bench_event,
+	&bench_live, NULL };
 
 bool bench_wants(const struct bench *bench, const char *row)
 {
