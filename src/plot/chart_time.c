@@ -212,7 +212,8 @@ static int draw(const struct tdm_scene *scene, struct tdm_canvas *canvas)
 	double first = ceil(from / x.step - 1e-9) * x.step;
 	x.from = from;
 	x.to = to;
-	tdm_frame_draw_x(&frame, &x, first, scene->x_label);
+	if (!scene->no_x_ticks)
+		tdm_frame_draw_x(&frame, &x, first, scene->x_label);
 	free(chosen);
 	free(points);
 	return 0;

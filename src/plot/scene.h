@@ -82,6 +82,7 @@ struct tdm_scene {
 	const double *times;
 	size_t point_count;
 	enum tdm_plot_unit x_unit;
+	bool no_x_ticks; /* the bands say enough */
 	bool steps;
 	bool stacked; /* areas on top of each other; else each from 0, as lines with a faint fill */
 	const struct tdm_plot_band *bands;
