@@ -165,7 +165,7 @@ static void find_fitting(struct tdm_phases *results, size_t count, size_t of)
 	struct tdm_phases *r = &results[of];
 	for (size_t i = 0; i < count && i < LOOKED_AT; i++) {
 		const struct tdm_phases *other = &results[i];
-		if (i == of || !other->fits || other->peak == TDM_PHASE_UNKNOWN || !is_same_model(r, other) ||
+		if (i == of || !other->fits || !other->fits_known || !is_same_model(r, other) ||
 			other->activations == TDM_PHASE_UNKNOWN || other->activations >= r->activations)
 			continue;
 		r->advice.fitting = other->run;
@@ -232,7 +232,8 @@ void tdm_phases_analyze(
 		measure(r);
 		divide_peak(r, options->use_actual_sizes);
 		r->fits = r->peak != TDM_PHASE_UNKNOWN && fits_in(r->peak, c.device);
-		if (r->peak != TDM_PHASE_UNKNOWN && !r->fits)
+		r->fits_known = r->peak != TDM_PHASE_UNKNOWN && (!r->fits || !r->run->peak_so_far);
+		if (r->fits_known && !r->fits)
 			advise(r);
 	}
 	for (size_t i = 0; i < runs->count; i++)

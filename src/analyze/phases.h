@@ -98,8 +98,9 @@ struct tdm_phases {
 	bool other_model;                              /* its parameters are not those that the theory was made of */
 	/* Parts of the peak; unknown ones are TDM_PHASE_UNKNOWN and count as 0 in "other". */
 	int64_t parts[TDM_PART_COUNT];
-	bool parts_measured;             /* model and optimizer are the measured ones: asked for, or no theory */
-	bool fits;                       /* meaningful when the peak is known */
+	bool parts_measured; /* model and optimizer are the measured ones: asked for, or no theory */
+	bool fits_known;     /* the peak is known, and no missing phase could raise it above the device's memory */
+	bool fits;           /* what is there does */
 	struct tdm_phases_advice advice; /* when it does not fit */
 };
 

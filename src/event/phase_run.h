@@ -25,7 +25,8 @@ struct tdm_phase {
 struct tdm_phase_run {
 	char *name;       /* owned; never NULL in a finished run */
 	uint64_t line;    /* where its summary begins; 0: it is of no file with lines */
-	bool incomplete;  /* its end is missing: peak and final figures are those of the phases that are there */
+	bool incomplete;  /* something of it is missing or could not be read */
+	bool peak_so_far; /* its end is missing: the peak is that of the phases that are there */
 	bool no_dispatch; /* nothing was allocated: the figures are what would have been */
 	struct tdm_phase *phases;
 	size_t phase_count, phase_cap;

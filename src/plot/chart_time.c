@@ -219,17 +219,27 @@ static int draw(const struct tdm_scene *scene, struct tdm_canvas *canvas)
 	return 0;
 }
 
+/* The height between point `i` and the next, at a time. */
+static double height_between(const struct tdm_scene *scene, size_t i, double time)
+{
+	double height = height_at(scene, i);
+	if (scene->steps || i + 1 >= scene->point_count || !(time > scene->times[i]))
+		return height;
+	double part = (time - scene->times[i]) / (scene->times[i + 1] - scene->times[i]);
+	return height + (height_at(scene, i + 1) - height) * fmin(part, 1);
+}
+
 /* The highest point in the given part of the time, whether or not a point lies in it. */
 static double highest_in(const struct tdm_scene *scene, double from, double to, size_t *hint)
 {
-	double max = 0;
 	size_t i = *hint;
 	while (i + 1 < scene->point_count && scene->times[i + 1] <= from)
 		i++;
 	*hint = i;
-	for (; i < scene->point_count && scene->times[i] < to; i++)
-		max = fmax(max, height_at(scene, i));
-	return max;
+	double max = height_between(scene, i, from);
+	while (i + 1 < scene->point_count && scene->times[i + 1] < to)
+		max = fmax(max, height_at(scene, ++i));
+	return fmax(max, height_between(scene, i, to));
 }
 
 static void trim_line(struct tdm_buf *out)
@@ -285,6 +295,14 @@ static void print(const struct tdm_scene *scene, const struct tdm_term *term, st
 				     from + (to - from) * (double)(i + 1) / (double)columns, &hint) /
 			     axis.to * ROWS * EIGHTHS;
 	tdm_print_heading(out, term, scene);
+	if (scene->series_count > 1) { /* there is one line only */
+		tdm_buf_puts(out, scene->stacked ? "sum of " : "highest of ");
+		for (size_t i = 0; i < scene->series_count; i++) {
+			tdm_buf_puts(out, i != 0 ? ", " : "");
+			tdm_print_name(out, term, scene->series[i].name, tdm_print_columns(scene->series[i].name));
+		}
+		tdm_buf_putc(out, '\n');
+	}
 	double limit_row = tdm_frame_has_limit(scene) ? floor(scene->limit / axis.to * ROWS) : -1;
 	for (size_t row = ROWS; row-- > 0;) {
 		/* A tick's label stands in the row below its line. */

@@ -126,21 +126,22 @@ struct time_parts {
 	char mark_name[64];
 };
 
-static void fill_time(struct time_parts *parts, const struct tdm_phase_run *run, size_t points)
+static void fill_time(struct time_parts *parts, const struct tdm_phase_run *run, size_t points, size_t shown)
 {
 	for (size_t i = 0; i < run->phase_count; i++) {
 		parts->bands[i] = (struct tdm_plot_band){ run->phases[i].name, (double)i, (double)(i + 1) };
 		for (size_t k = 0; k < POINTS_PER_PHASE; k++)
 			parts->times[i * POINTS_PER_PHASE + k] = (double)i + (double)k / (POINTS_PER_PHASE - 1);
 	}
-	/* The highest point of the first run has a label. */
+	/* The highest point of all has a label. */
 	size_t highest = 0;
-	for (size_t i = 1; i < points; i++)
+	for (size_t i = 1; i < points * shown; i++)
 		highest = parts->values[i] > parts->values[highest] ? i : highest;
 	char value[40];
 	snprintf(parts->mark_name, sizeof parts->mark_name, "peak %s",
 		tdm_format_bytes_short(value, sizeof value, (uint64_t)fmax(parts->values[highest], 0)));
-	parts->mark = (struct tdm_plot_mark){ parts->mark_name, parts->times[highest], parts->values[highest] };
+	parts->mark =
+		(struct tdm_plot_mark){ parts->mark_name, parts->times[highest % points], parts->values[highest] };
 }
 
 static int draw_time(const struct chosen *chosen, const struct tdm_phases_picture *picture, const struct tdm_term *term,
@@ -173,7 +174,7 @@ static int draw_time(const struct chosen *chosen, const struct tdm_phases_pictur
 			colours[shown % (sizeof colours / sizeof *colours)], parts.values + shown * points };
 		shown++;
 	}
-	fill_time(&parts, first, points);
+	fill_time(&parts, first, points, shown);
 	struct tdm_scene scene = { .kind = TDM_CHART_TIME,
 		.title = picture->title,
 		.y_label = "DRAM in use",

@@ -148,10 +148,10 @@ static void put_run(struct tdm_json *json, const struct tdm_phases *r)
 	put_text(json, "device_memory_source", from[r->memory_from]);
 	put_double(json, "usage_percent", tdm_phases_usage(r));
 	tdm_json_key(json, "fits");
-	if (r->peak == TDM_PHASE_UNKNOWN)
-		tdm_json_null(json);
-	else
+	if (r->fits_known)
 		tdm_json_bool(json, r->fits);
+	else
+		tdm_json_null(json);
 	put_advice(json, r);
 	tdm_json_object_end(json);
 }

@@ -189,8 +189,12 @@ static void put_verdict(
 		tdm_buf_puts(out, "  Whether it fits is not known: the peak is not known.\n");
 		return;
 	}
-	tdm_buf_printf(out, "  %s%s%s: ", tdm_term_style(term, r->fits ? TDM_STYLE_GREEN : TDM_STYLE_RED),
-		r->fits ? "Fits" : "Does not fit", tdm_term_style(term, TDM_STYLE_OFF));
+	const char *style = !r->fits_known ? TDM_STYLE_YELLOW : r->fits ? TDM_STYLE_GREEN : TDM_STYLE_RED;
+	tdm_buf_printf(out, "  %s%s%s: ", tdm_term_style(term, style),
+		!r->fits_known ? "Fits so far, and the rest is not known"
+		: r->fits      ? "Fits"
+			       : "Does not fit",
+		tdm_term_style(term, TDM_STYLE_OFF));
 	tdm_buf_printf(out, "the peak is %.2f%% of the device's %s (%s); ", tdm_phases_usage(r), device,
 		memory_from(r->memory_from, source));
 	put_size(out, r->fits ? (int64_t)(r->device_memory_bytes - (uint64_t)(r->peak > 0 ? r->peak : 0))

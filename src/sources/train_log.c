@@ -172,6 +172,7 @@ static bool take_figures(
 	struct tdm_str rest = line;
 	for (size_t i = 0; i < count; i++) {
 		struct tdm_str value = after(rest, labels[i]);
+		skip_blanks(&value);
 		char text[TDM_DIAG_TEXT_CAP / 2], shown[48];
 		uint64_t column = (uint64_t)((value.ptr != NULL ? value.ptr : rest.ptr) - line.ptr) + 1;
 		rest = value;
@@ -216,9 +217,11 @@ static void end_run(struct parser *p, bool properly)
 		refuse(p, run->line, 1, "the summary has no end: 'Overall DRAM Peak' is missing");
 		run->incomplete = true;
 	}
-	for (size_t i = 0; i < run->phase_count && run->overall_peak == TDM_PHASE_UNKNOWN; i++)
-		if (i + 1 == run->phase_count)
-			run->overall_peak = run->phases[i].figures.dram_cumulative_peak;
+	if (run->overall_peak == TDM_PHASE_UNKNOWN) {
+		run->peak_so_far = true;
+		if (run->phase_count != 0)
+			run->overall_peak = run->phases[run->phase_count - 1].figures.dram_cumulative_peak;
+	}
 	if (run->phase_count != 0 && run->final_current == TDM_PHASE_UNKNOWN)
 		run->final_current = run->phases[run->phase_count - 1].figures.dram_cumulative_current;
 }
@@ -235,6 +238,20 @@ static bool note_offset(struct parser *p, size_t run)
 	}
 	p->offsets[run] = p->offset;
 	return true;
+}
+
+/* Without the head that the runtime's logger puts before it: time, level and type, each with a bar behind it. */
+static struct tdm_str without_head(struct tdm_str line)
+{
+	struct tdm_str rest = line;
+	if (line.len == 0 || !is_digit(*line.ptr))
+		return line;
+	for (int bars = 0; bars < 3; bars++) {
+		rest = after(rest, " | ");
+		if (rest.ptr == NULL)
+			return line;
+	}
+	return tdm_str_trim(rest);
 }
 
 static void begin_run(struct parser *p)
@@ -394,7 +411,7 @@ static void read_line(struct parser *p, struct tdm_str raw)
 		return;
 	}
 	if (p->run == NULL) {
-		struct tdm_str name = tdm_str_trim(line);
+		struct tdm_str name = without_head(tdm_str_trim(line));
 		if (read_fact(p, line) || name.len == 0 || *name.ptr == '#')
 			return;
 		tdm_buf_clear(&p->name);
