@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/term.h"
-#include "plot/canvas.h"
+#include "plot/drawing.h"
 #include "plot/scene.h"
 
 struct tdm_chart {
@@ -12,7 +12,7 @@ struct tdm_chart {
 	const char *summary;
 	/* What a scene lacks to be this chart; NULL: nothing. */
 	const char *(*lacks)(const struct tdm_scene *scene);
-	int (*draw)(const struct tdm_scene *scene, struct tdm_canvas *canvas); /* 0 or -ENOMEM */
+	int (*draw)(const struct tdm_scene *scene, struct tdm_drawing *drawing); /* 0 or -ENOMEM */
 	void (*print)(const struct tdm_scene *scene, const struct tdm_term *term, struct tdm_buf *out);
 };
 

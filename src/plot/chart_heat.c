@@ -39,75 +39,77 @@ static double hottest(const struct tdm_scene *scene)
 	return max > 0 ? max : 1;
 }
 
-static void draw_cell(const struct tdm_frame *frame, size_t x, size_t y, struct tdm_point side, double max, bool labels)
+static void draw_cell(
+	const struct tdm_plot_frame *frame, size_t x, size_t y, struct tdm_point side, double max, bool labels)
 {
 	const struct tdm_scene *scene = frame->scene;
 	double value = scene->cells[y * scene->grid_width + x], gap = side.y > 12 ? 1 : 0;
 	struct tdm_box box = { frame->area.x + side.x * (double)x, frame->area.y + side.y * (double)y, side.x - gap,
 		side.y - gap };
 	if (!isfinite(value)) {
-		tdm_canvas_box(frame->canvas, box, &(struct tdm_pen){ .fill = TDM_INK_EMPTY });
+		tdm_drawing_box(frame->drawing, box, &(struct tdm_pen){ .fill = TDM_INK_EMPTY });
 		return;
 	}
 	uint32_t rgb = colour_of(value / max);
 	char text[TDM_AXIS_LABEL_CAP], tip[TDM_AXIS_LABEL_CAP * 2];
 	snprintf(tip, sizeof tip, "%zu, %zu: %s", x, y, tdm_plot_value(scene->unit, value, text, sizeof text));
-	tdm_canvas_group(frame->canvas, "cell", tip);
-	tdm_canvas_box(frame->canvas, box, &(struct tdm_pen){ .fill = tdm_rgba_of(rgb, 1), .round = gap * 2 });
+	tdm_drawing_group(frame->drawing, "cell", tip);
+	tdm_drawing_box(frame->drawing, box, &(struct tdm_pen){ .fill = tdm_rgba_of(rgb, 1), .round = gap * 2 });
 	if (labels) {
-		struct tdm_font font = tdm_frame_font(frame, 0.72, false, tdm_frame_ink_on(rgb), TDM_ALIGN_MIDDLE);
-		tdm_canvas_text(frame->canvas, box.x + box.w / 2, box.y + box.h / 2 + font.size * 0.36, text, &font);
+		struct tdm_font font =
+			tdm_plot_frame_font(frame, 0.72, false, tdm_plot_frame_ink_on(rgb), TDM_ALIGN_MIDDLE);
+		tdm_drawing_text(frame->drawing, box.x + box.w / 2, box.y + box.h / 2 + font.size * 0.36, text, &font);
 	}
-	tdm_canvas_group_end(frame->canvas);
+	tdm_drawing_group_end(frame->drawing);
 }
 
 /* Whether every label fits its cell. */
-static bool labels_fit(const struct tdm_frame *frame, struct tdm_point side)
+static bool labels_fit(const struct tdm_plot_frame *frame, struct tdm_point side)
 {
-	struct tdm_font font = tdm_frame_font(frame, 0.72, false, TDM_INK, TDM_ALIGN_MIDDLE);
+	struct tdm_font font = tdm_plot_frame_font(frame, 0.72, false, TDM_INK, TDM_ALIGN_MIDDLE);
 	char text[TDM_AXIS_LABEL_CAP];
 	if (side.y < font.size * 1.6)
 		return false;
 	for (size_t i = 0; i < frame->scene->grid_width * frame->scene->grid_height; i++)
 		if (isfinite(frame->scene->cells[i]) &&
-			tdm_canvas_text_width(frame->canvas,
+			tdm_drawing_text_width(frame->drawing,
 				tdm_plot_value(frame->scene->unit, frame->scene->cells[i], text, sizeof text),
 				&font) > side.x - 4)
 			return false;
 	return true;
 }
 
-static void draw_numbers(const struct tdm_frame *frame, struct tdm_point side)
+static void draw_numbers(const struct tdm_plot_frame *frame, struct tdm_point side)
 {
-	struct tdm_font font = tdm_frame_font(frame, 0.85, false, TDM_INK_MUTED, TDM_ALIGN_MIDDLE);
+	struct tdm_font font = tdm_plot_frame_font(frame, 0.85, false, TDM_INK_MUTED, TDM_ALIGN_MIDDLE);
 	size_t every = (size_t)ceil(font.size * 1.9 / fmin(side.x, side.y));
 	char text[24];
-	tdm_canvas_group(frame->canvas, "axis", NULL);
+	tdm_drawing_group(frame->drawing, "axis", NULL);
 	for (size_t x = 0; x < frame->scene->grid_width; x += every) {
 		snprintf(text, sizeof text, "%zu", x);
-		tdm_canvas_text(frame->canvas, frame->area.x + side.x * ((double)x + 0.5),
+		tdm_drawing_text(frame->drawing, frame->area.x + side.x * ((double)x + 0.5),
 			frame->area.y - frame->size * 0.4, text, &font);
 	}
 	font.align = TDM_ALIGN_END;
 	for (size_t y = 0; y < frame->scene->grid_height; y += every) {
 		snprintf(text, sizeof text, "%zu", y);
-		tdm_canvas_text(frame->canvas, frame->area.x - frame->size * 0.5,
+		tdm_drawing_text(frame->drawing, frame->area.x - frame->size * 0.5,
 			frame->area.y + side.y * ((double)y + 0.5) + font.size * 0.36, text, &font);
 	}
-	tdm_canvas_group_end(frame->canvas);
+	tdm_drawing_group_end(frame->drawing);
 }
 
-static void draw_scale(const struct tdm_frame *frame, double x, double height, double max)
+static void draw_scale(const struct tdm_plot_frame *frame, double x, double height, double max)
 {
-	struct tdm_font font = tdm_frame_font(frame, 0.85, false, TDM_INK_MUTED, TDM_ALIGN_START);
+	struct tdm_font font = tdm_plot_frame_font(frame, 0.85, false, TDM_INK_MUTED, TDM_ALIGN_START);
 	struct tdm_axis axis = tdm_axis_make(0, max, frame->scene->unit, (size_t)fmax(height / (frame->size * 5), 2));
 	double width = frame->size * 1.2;
 	char label[TDM_AXIS_LABEL_CAP];
-	tdm_canvas_group(frame->canvas, "scale", NULL);
+	tdm_drawing_group(frame->drawing, "scale", NULL);
 	for (size_t i = 0; i < SCALE_STEPS; i++) {
 		double top = frame->area.y + height * (1 - (double)(i + 1) / SCALE_STEPS);
 		/* A little higher than its step, so that no line shows between two. */
-		tdm_canvas_box(frame->canvas,
+		tdm_drawing_box(frame->drawing,
 			(struct tdm_box){ x, top, width, height / SCALE_STEPS + (i != 0 ? 0.5 : 0) },
 			&(struct tdm_pen){ .fill = tdm_rgba_of(colour_of(((double)i + 0.5) / SCALE_STEPS), 1) });
 	}
@@ -115,10 +117,10 @@ static void draw_scale(const struct tdm_frame *frame, double x, double height, d
 		double value = (double)i * axis.step, y = frame->area.y + height * (1 - value / max);
 		if (value > max * 1.0001)
 			break;
-		tdm_canvas_text(frame->canvas, x + width + frame->size * 0.4, y + font.size * 0.36,
+		tdm_drawing_text(frame->drawing, x + width + frame->size * 0.4, y + font.size * 0.36,
 			tdm_axis_label(&axis, value, label, sizeof label), &font);
 	}
-	tdm_canvas_group_end(frame->canvas);
+	tdm_drawing_group_end(frame->drawing);
 }
 
 static double whole_pixels(double side)
@@ -126,9 +128,9 @@ static double whole_pixels(double side)
 	return side > 8 ? floor(side) : fmax(side, 0.1);
 }
 
-static int draw(const struct tdm_scene *scene, struct tdm_canvas *canvas)
+static int draw(const struct tdm_scene *scene, struct tdm_drawing *drawing)
 {
-	struct tdm_frame frame = tdm_frame_begin(canvas, scene, false);
+	struct tdm_plot_frame frame = tdm_plot_frame_begin(drawing, scene, false);
 	double left = frame.size * 2.2, top = frame.size * 1.4, scale_room = frame.size * 7.5, max = hottest(scene);
 	frame.area.x += left;
 	frame.area.w -= left;

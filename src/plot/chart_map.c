@@ -19,19 +19,19 @@ static const char *lacks(const struct tdm_scene *scene)
 	return NULL;
 }
 
-static void draw_row(const struct tdm_frame *frame, const struct tdm_plot_row *row, double y, double height)
+static void draw_row(const struct tdm_plot_frame *frame, const struct tdm_plot_row *row, double y, double height)
 {
 	const struct tdm_scene *scene = frame->scene;
 	double from = scene->map_from, to = scene->map_to, drawn_to = -1;
 	size_t drawn_series = SIZE_MAX;
-	tdm_canvas_box(frame->canvas, (struct tdm_box){ frame->area.x, y, frame->area.w, height },
+	tdm_drawing_box(frame->drawing, (struct tdm_box){ frame->area.x, y, frame->area.w, height },
 		&(struct tdm_pen){ .fill = TDM_INK_EMPTY });
 	for (size_t i = 0; i < row->span_count; i++) {
 		const struct tdm_plot_span *span = &row->spans[i];
 		double begin = fmax(span->from, from), end = fmin(span->to, to);
 		if (!(end > begin))
 			continue;
-		double left = tdm_frame_x(frame, from, to, begin), right = tdm_frame_x(frame, from, to, end);
+		double left = tdm_plot_frame_x(frame, from, to, begin), right = tdm_plot_frame_x(frame, from, to, end);
 		/* What is finer than a pixel is drawn once for each pixel and series. */
 		if (right - left < 1) {
 			left = floor(left);
@@ -46,21 +46,21 @@ static void draw_row(const struct tdm_frame *frame, const struct tdm_plot_row *r
 			span->name != NULL ? span->name : scene->series[span->series].name,
 			tdm_plot_value(scene->unit, span->to - span->from, size, sizeof size),
 			tdm_plot_value(scene->unit, span->from, at, sizeof at));
-		tdm_canvas_group(frame->canvas, "span", tip);
+		tdm_drawing_group(frame->drawing, "span", tip);
 		double line = right - left > 4 ? 0.5 : 0;
-		tdm_canvas_box(frame->canvas, (struct tdm_box){ left + line, y, right - left - 2 * line, height },
+		tdm_drawing_box(frame->drawing, (struct tdm_box){ left + line, y, right - left - 2 * line, height },
 			&(struct tdm_pen){ .fill = tdm_rgba_of(scene->series[span->series].rgb, 1) });
-		tdm_canvas_group_end(frame->canvas);
+		tdm_drawing_group_end(frame->drawing);
 	}
 }
 
-static int draw(const struct tdm_scene *scene, struct tdm_canvas *canvas)
+static int draw(const struct tdm_scene *scene, struct tdm_drawing *drawing)
 {
-	struct tdm_frame frame = tdm_frame_begin(canvas, scene, true);
-	struct tdm_font font = tdm_frame_font(&frame, 0.92, false, TDM_INK_MUTED, TDM_ALIGN_END);
+	struct tdm_plot_frame frame = tdm_plot_frame_begin(drawing, scene, true);
+	struct tdm_font font = tdm_plot_frame_font(&frame, 0.92, false, TDM_INK_MUTED, TDM_ALIGN_END);
 	double widest = 0, most = frame.area.w / 3;
 	for (size_t i = 0; i < scene->row_count; i++)
-		widest = fmax(widest, tdm_canvas_text_width(canvas, scene->rows[i].name, &font));
+		widest = fmax(widest, tdm_drawing_text_width(drawing, scene->rows[i].name, &font));
 	widest = fmin(widest, most);
 	frame.area.x += widest + frame.size * 0.6;
 	/* The last label is centred on the end of the axis. */
@@ -72,15 +72,15 @@ static int draw(const struct tdm_scene *scene, struct tdm_canvas *canvas)
 	frame.area.h = pitch * (double)scene->row_count;
 	for (size_t i = 0; i < scene->row_count; i++) {
 		double y = frame.area.y + pitch * (double)i;
-		tdm_canvas_group(canvas, "row", NULL);
+		tdm_drawing_group(drawing, "row", NULL);
 		draw_row(&frame, &scene->rows[i], y, height);
 		double base = y + height / 2 + font.size * 0.36;
 		if (base - font.size >= free_from) {
-			tdm_canvas_text_within(
-				canvas, frame.area.x - frame.size * 0.6, base, widest, scene->rows[i].name, &font);
+			tdm_drawing_text_within(
+				drawing, frame.area.x - frame.size * 0.6, base, widest, scene->rows[i].name, &font);
 			free_from = base;
 		}
-		tdm_canvas_group_end(canvas);
+		tdm_drawing_group_end(drawing);
 	}
 	struct tdm_axis axis = scene->unit == TDM_UNIT_BYTES
 				       ? tdm_axis_address(scene->map_from, scene->map_to,
@@ -90,7 +90,7 @@ static int draw(const struct tdm_scene *scene, struct tdm_canvas *canvas)
 	double first = ceil(scene->map_from / axis.step - 1e-9) * axis.step;
 	axis.from = scene->map_from;
 	axis.to = scene->map_to;
-	tdm_frame_draw_x(&frame, &axis, first, scene->x_label);
+	tdm_plot_frame_draw_x(&frame, &axis, first, scene->x_label);
 	return 0;
 }
 

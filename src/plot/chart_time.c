@@ -77,7 +77,7 @@ static size_t choose_points(const struct tdm_scene *scene, size_t *chosen, size_
 }
 
 struct curve {
-	const struct tdm_frame *frame;
+	const struct tdm_plot_frame *frame;
 	const struct tdm_axis *axis;
 	const size_t *chosen;
 	size_t count;
@@ -96,8 +96,8 @@ static size_t trace_edge(const struct curve *curve, size_t series, bool lower, s
 			value += at(scene, i, point);
 		if (lower && !scene->stacked)
 			value = curve->axis->from;
-		double x = tdm_frame_x(curve->frame, curve->from, curve->to, scene->times[point]);
-		double y = tdm_frame_y(curve->frame, curve->axis, value);
+		double x = tdm_plot_frame_x(curve->frame, curve->from, curve->to, scene->times[point]);
+		double y = tdm_plot_frame_y(curve->frame, curve->axis, value);
 		if (scene->steps && count != 0) {
 			points[count] = (struct tdm_point){ x, points[count - 1].y };
 			count++;
@@ -105,7 +105,7 @@ static size_t trace_edge(const struct curve *curve, size_t series, bool lower, s
 		points[count++] = (struct tdm_point){ x, y };
 	}
 	if (scene->steps) { /* the last value holds to the end */
-		double x = tdm_frame_x(curve->frame, curve->from, curve->to, curve->to);
+		double x = tdm_plot_frame_x(curve->frame, curve->from, curve->to, curve->to);
 		points[count] = (struct tdm_point){ x, points[count - 1].y };
 		count++;
 	}
@@ -115,7 +115,7 @@ static size_t trace_edge(const struct curve *curve, size_t series, bool lower, s
 static void draw_series(const struct curve *curve, size_t series, struct tdm_point *points)
 {
 	const struct tdm_scene *scene = curve->frame->scene;
-	struct tdm_canvas *canvas = curve->frame->canvas;
+	struct tdm_drawing *drawing = curve->frame->drawing;
 	uint32_t rgb = scene->series[series].rgb;
 	size_t upper = trace_edge(curve, series, false, points),
 	       all = upper + trace_edge(curve, series, true, points + upper);
@@ -124,54 +124,54 @@ static void draw_series(const struct curve *curve, size_t series, struct tdm_poi
 		points[i] = points[j];
 		points[j] = kept;
 	}
-	tdm_canvas_group(canvas, "series", scene->series[series].name);
-	canvas->ops->path(
-		canvas, points, all, true, &(struct tdm_pen){ .fill = tdm_rgba_of(rgb, scene->stacked ? 1 : 0.18) });
+	tdm_drawing_group(drawing, "series", scene->series[series].name);
+	drawing->ops->path(
+		drawing, points, all, true, &(struct tdm_pen){ .fill = tdm_rgba_of(rgb, scene->stacked ? 1 : 0.18) });
 	if (!scene->stacked)
-		canvas->ops->path(canvas, points, upper, false,
+		drawing->ops->path(drawing, points, upper, false,
 			&(struct tdm_pen){ .stroke = tdm_rgba_of(rgb, 1), .width = curve->frame->size / 7 });
-	tdm_canvas_group_end(canvas);
+	tdm_drawing_group_end(drawing);
 }
 
-static void draw_bands(const struct tdm_frame *frame, double from, double to)
+static void draw_bands(const struct tdm_plot_frame *frame, double from, double to)
 {
 	const struct tdm_scene *scene = frame->scene;
-	struct tdm_font font = tdm_frame_font(frame, 0.85, true, TDM_INK_MUTED, TDM_ALIGN_MIDDLE);
+	struct tdm_font font = tdm_plot_frame_font(frame, 0.85, true, TDM_INK_MUTED, TDM_ALIGN_MIDDLE);
 	double head = frame->size * 1.5;
 	for (size_t i = 0; i < scene->band_count; i++) {
-		double left = tdm_frame_x(frame, from, to, scene->bands[i].from);
-		double right = tdm_frame_x(frame, from, to, scene->bands[i].to), width = right - left;
+		double left = tdm_plot_frame_x(frame, from, to, scene->bands[i].from);
+		double right = tdm_plot_frame_x(frame, from, to, scene->bands[i].to), width = right - left;
 		uint32_t tint = band_tints[i % (sizeof band_tints / sizeof *band_tints)];
-		tdm_canvas_group(frame->canvas, "band", scene->bands[i].name);
-		tdm_canvas_box(frame->canvas, (struct tdm_box){ left, frame->area.y - head, width, head },
+		tdm_drawing_group(frame->drawing, "band", scene->bands[i].name);
+		tdm_drawing_box(frame->drawing, (struct tdm_box){ left, frame->area.y - head, width, head },
 			&(struct tdm_pen){ .fill = tdm_rgba_of(tint, 0.22) });
-		tdm_canvas_box(frame->canvas, (struct tdm_box){ left, frame->area.y, width, frame->area.h },
+		tdm_drawing_box(frame->drawing, (struct tdm_box){ left, frame->area.y, width, frame->area.h },
 			&(struct tdm_pen){ .fill = tdm_rgba_of(tint, 0.06) });
 		if (width > font.size * 2.5)
-			tdm_canvas_text_within(frame->canvas, (left + right) / 2, frame->area.y - head * 0.3,
+			tdm_drawing_text_within(frame->drawing, (left + right) / 2, frame->area.y - head * 0.3,
 				width - font.size * 0.6, scene->bands[i].name, &font);
-		tdm_canvas_group_end(frame->canvas);
+		tdm_drawing_group_end(frame->drawing);
 	}
 }
 
-static void draw_marks(const struct tdm_frame *frame, const struct tdm_axis *axis, double from, double to)
+static void draw_marks(const struct tdm_plot_frame *frame, const struct tdm_axis *axis, double from, double to)
 {
-	struct tdm_font font = tdm_frame_font(frame, 0.92, true, TDM_INK, TDM_ALIGN_MIDDLE);
+	struct tdm_font font = tdm_plot_frame_font(frame, 0.92, true, TDM_INK, TDM_ALIGN_MIDDLE);
 	for (size_t i = 0; i < frame->scene->mark_count; i++) {
 		const struct tdm_plot_mark *mark = &frame->scene->marks[i];
-		double x = tdm_frame_x(frame, from, to, mark->x), y = tdm_frame_y(frame, axis, mark->y),
+		double x = tdm_plot_frame_x(frame, from, to, mark->x), y = tdm_plot_frame_y(frame, axis, mark->y),
 		       r = frame->size * 0.3;
-		double half = tdm_canvas_text_width(frame->canvas, mark->name, &font) / 2 + 2;
+		double half = tdm_drawing_text_width(frame->drawing, mark->name, &font) / 2 + 2;
 		double middle = fmin(fmax(x, frame->area.x + half), frame->area.x + frame->area.w - half);
-		tdm_canvas_box(frame->canvas, (struct tdm_box){ x - r, y - r, 2 * r, 2 * r },
+		tdm_drawing_box(frame->drawing, (struct tdm_box){ x - r, y - r, 2 * r, 2 * r },
 			&(struct tdm_pen){ .fill = TDM_INK, .stroke = TDM_PAPER, .width = 1.5, .round = r });
-		tdm_frame_halo(frame, middle, y - frame->size * 0.65, mark->name, &font);
+		tdm_plot_frame_halo(frame, middle, y - frame->size * 0.65, mark->name, &font);
 	}
 }
 
 static double highest(const struct tdm_scene *scene)
 {
-	double max = tdm_frame_has_limit(scene) ? scene->limit : 0;
+	double max = tdm_plot_frame_has_limit(scene) ? scene->limit : 0;
 	for (size_t i = 0; i < scene->point_count; i++)
 		max = fmax(max, height_at(scene, i));
 	for (size_t i = 0; i < scene->mark_count; i++)
@@ -179,14 +179,14 @@ static double highest(const struct tdm_scene *scene)
 	return max;
 }
 
-static int draw(const struct tdm_scene *scene, struct tdm_canvas *canvas)
+static int draw(const struct tdm_scene *scene, struct tdm_drawing *drawing)
 {
-	struct tdm_frame frame = tdm_frame_begin(canvas, scene, true);
+	struct tdm_plot_frame frame = tdm_plot_frame_begin(drawing, scene, true);
 	double max = highest(scene) * (1 + 2.2 * frame.size / fmax(frame.area.h, 1)), from, to;
 	struct tdm_axis axis = tdm_axis_make(0, max, scene->unit, (size_t)fmax(frame.area.h / (frame.size * 4.2), 2));
 	time_range(scene, &from, &to);
-	tdm_frame_reserve_limit(&frame);
-	tdm_frame_reserve_y(&frame, &axis);
+	tdm_plot_frame_reserve_limit(&frame);
+	tdm_plot_frame_reserve_y(&frame, &axis);
 	if (scene->band_count != 0) {
 		frame.area.y += frame.size * 1.5;
 		frame.area.h -= frame.size * 1.5;
@@ -202,18 +202,18 @@ static int draw(const struct tdm_scene *scene, struct tdm_canvas *canvas)
 		return -ENOMEM;
 	}
 	draw_bands(&frame, from, to);
-	tdm_frame_draw_y(&frame, &axis);
+	tdm_plot_frame_draw_y(&frame, &axis);
 	struct curve curve = { &frame, &axis, chosen, choose_points(scene, chosen, pixels, from, to), from, to };
 	for (size_t i = 0; i < scene->series_count; i++)
 		draw_series(&curve, i, points);
-	tdm_frame_draw_limit(&frame, &axis);
+	tdm_plot_frame_draw_limit(&frame, &axis);
 	draw_marks(&frame, &axis, from, to);
 	struct tdm_axis x = tdm_axis_make(from, to, scene->x_unit, (size_t)fmax(frame.area.w / (frame.size * 7), 2));
 	double first = ceil(from / x.step - 1e-9) * x.step;
 	x.from = from;
 	x.to = to;
 	if (!scene->no_x_ticks)
-		tdm_frame_draw_x(&frame, &x, first, scene->x_label);
+		tdm_plot_frame_draw_x(&frame, &x, first, scene->x_label);
 	free(chosen);
 	free(points);
 	return 0;
@@ -303,7 +303,7 @@ static void print(const struct tdm_scene *scene, const struct tdm_term *term, st
 		}
 		tdm_buf_putc(out, '\n');
 	}
-	double limit_row = tdm_frame_has_limit(scene) ? floor(scene->limit / axis.to * ROWS) : -1;
+	double limit_row = tdm_plot_frame_has_limit(scene) ? floor(scene->limit / axis.to * ROWS) : -1;
 	for (size_t row = ROWS; row-- > 0;) {
 		/* A tick's label stands in the row below its line. */
 		label[0] = '\0';
@@ -328,7 +328,7 @@ static void print(const struct tdm_scene *scene, const struct tdm_term *term, st
 	free(heights);
 	if (scene->band_count != 0)
 		print_bands(scene, term, margin - 1, columns, out);
-	if (tdm_frame_has_limit(scene)) {
+	if (tdm_plot_frame_has_limit(scene)) {
 		tdm_buf_puts(out, "- ");
 		tdm_print_name(out, term, scene->limit_name, tdm_print_columns(scene->limit_name));
 		tdm_buf_printf(out, ": %s\n", tdm_plot_value(scene->unit, scene->limit, label, sizeof label));

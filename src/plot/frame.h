@@ -3,7 +3,7 @@
 #define TDM_PLOT_FRAME_H
 
 #include "plot/axis.h"
-#include "plot/canvas.h"
+#include "plot/drawing.h"
 #include "plot/scene.h"
 
 #define TDM_INK       0x1f2933ffu
@@ -15,8 +15,8 @@
 #define TDM_INK_WARN  0xc81e1effu
 #define TDM_PAPER     0xffffffffu
 
-struct tdm_frame {
-	struct tdm_canvas *canvas; /* borrowed, as the scene is */
+struct tdm_plot_frame {
+	struct tdm_drawing *drawing; /* borrowed, as the scene is */
 	const struct tdm_scene *scene;
 	double size;         /* of ordinary text; everything else follows from it */
 	struct tdm_box area; /* what is left for the chart */
@@ -24,31 +24,34 @@ struct tdm_frame {
 };
 
 /* Paints background, title and legend. With `swatches`, each series has its place in the legend; the limit always. */
-struct tdm_frame tdm_frame_begin(struct tdm_canvas *canvas, const struct tdm_scene *scene, bool swatches);
+struct tdm_plot_frame tdm_plot_frame_begin(struct tdm_drawing *drawing, const struct tdm_scene *scene, bool swatches);
 
 /* A font of `scale` times the ordinary size. */
-struct tdm_font tdm_frame_font(const struct tdm_frame *frame, double scale, bool bold, tdm_rgba colour, enum tdm_align);
+struct tdm_font tdm_plot_frame_font(
+	const struct tdm_plot_frame *frame, double scale, bool bold, tdm_rgba colour, enum tdm_align);
 
 /* Takes room for an axis of values from the left of the area (its labels) and for its name from the top. */
-void tdm_frame_reserve_y(struct tdm_frame *frame, const struct tdm_axis *axis);
+void tdm_plot_frame_reserve_y(struct tdm_plot_frame *frame, const struct tdm_axis *axis);
 /* Grid lines and labels, in the area as it is now. */
-void tdm_frame_draw_y(const struct tdm_frame *frame, const struct tdm_axis *axis);
+void tdm_plot_frame_draw_y(const struct tdm_plot_frame *frame, const struct tdm_axis *axis);
 /* An axis below the area, at its ticks; `first` is that of the first tick. */
-void tdm_frame_draw_x(const struct tdm_frame *frame, const struct tdm_axis *axis, double first, const char *name);
+void tdm_plot_frame_draw_x(
+	const struct tdm_plot_frame *frame, const struct tdm_axis *axis, double first, const char *name);
 
 /* Takes room at the right for the limit's label; draws the line. Nothing when the scene has none. */
-bool tdm_frame_has_limit(const struct tdm_scene *scene);
-void tdm_frame_reserve_limit(struct tdm_frame *frame);
-void tdm_frame_draw_limit(const struct tdm_frame *frame, const struct tdm_axis *axis);
+bool tdm_plot_frame_has_limit(const struct tdm_scene *scene);
+void tdm_plot_frame_reserve_limit(struct tdm_plot_frame *frame);
+void tdm_plot_frame_draw_limit(const struct tdm_plot_frame *frame, const struct tdm_axis *axis);
 
 /* The place of a value on the axis. */
-double tdm_frame_y(const struct tdm_frame *frame, const struct tdm_axis *axis, double value);
-double tdm_frame_x(const struct tdm_frame *frame, double from, double to, double value);
+double tdm_plot_frame_y(const struct tdm_plot_frame *frame, const struct tdm_axis *axis, double value);
+double tdm_plot_frame_x(const struct tdm_plot_frame *frame, double from, double to, double value);
 
 /* Text with a bright ground behind it, so that lines do not run through it. */
-void tdm_frame_halo(const struct tdm_frame *frame, double x, double y, const char *text, const struct tdm_font *font);
+void tdm_plot_frame_halo(
+	const struct tdm_plot_frame *frame, double x, double y, const char *text, const struct tdm_font *font);
 
 /* Dark or bright, whatever can be read on this colour. */
-tdm_rgba tdm_frame_ink_on(uint32_t rgb);
+tdm_rgba tdm_plot_frame_ink_on(uint32_t rgb);
 
 #endif

@@ -11,13 +11,13 @@
 
 struct format {
 	const char *extension;
-	struct tdm_canvas *(*canvas)(double width, double height, double scale);
+	struct tdm_drawing *(*drawing)(double width, double height, double scale);
 };
 
 static const struct format formats[TDM_PLOT_FORMATS] = {
-	[TDM_PLOT_PNG] = { ".png", tdm_canvas_png },
-	[TDM_PLOT_SVG] = { ".svg", tdm_canvas_svg },
-	[TDM_PLOT_PDF] = { ".pdf", tdm_canvas_pdf },
+	[TDM_PLOT_PNG] = { ".png", tdm_drawing_png },
+	[TDM_PLOT_SVG] = { ".svg", tdm_drawing_svg },
+	[TDM_PLOT_PDF] = { ".pdf", tdm_drawing_pdf },
 };
 
 int tdm_plot_format_of(const char *path, enum tdm_plot_format *format, struct tdm_diag *diag)
@@ -61,14 +61,14 @@ int tdm_plot_render(const struct tdm_scene *scene, enum tdm_plot_format format, 
 	if (!is_side(width) || !is_side(height) || !is_side(width * scale) || !is_side(height * scale))
 		return tdm_diag_set(diag, -ERANGE, 0, 0, "a side of a picture has %d to %d pixels", TDM_PLOT_SIDE_MIN,
 			TDM_PLOT_SIDE_MAX);
-	struct tdm_canvas *canvas = formats[format].canvas(width, height, scale);
-	if (canvas == NULL)
+	struct tdm_drawing *drawing = formats[format].drawing(width, height, scale);
+	if (drawing == NULL)
 		return tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory for a picture of %.0f x %.0f pixels",
 			width * scale, height * scale);
-	err = tdm_charts[scene->kind]->draw(scene, canvas);
+	err = tdm_charts[scene->kind]->draw(scene, drawing);
 	if (err == 0)
-		err = canvas->ops->finish(canvas, out);
-	tdm_canvas_free(canvas);
+		err = drawing->ops->finish(drawing, out);
+	tdm_drawing_free(drawing);
 	return err != 0 ? tdm_diag_set(diag, err, 0, 0, "cannot draw: %s", tdm_err_text(err)) : 0;
 }
 

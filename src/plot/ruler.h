@@ -2,7 +2,7 @@
 #ifndef TDM_PLOT_RULER_H
 #define TDM_PLOT_RULER_H
 
-#include "plot/canvas.h"
+#include "plot/drawing.h"
 
 #define TDM_PLOT_FONT "DejaVu Sans"
 

@@ -1,4 +1,4 @@
-#include "plot/canvas.h"
+#include "plot/drawing.h"
 
 #include "plot/ruler.h"
 
@@ -45,27 +45,27 @@ static void clean(const char *text, char *dst, size_t cap)
 	dst[len] = '\0';
 }
 
-void tdm_canvas_free(struct tdm_canvas *canvas)
+void tdm_drawing_free(struct tdm_drawing *drawing)
 {
-	if (canvas == NULL)
+	if (drawing == NULL)
 		return;
-	tdm_ruler_free(canvas->ruler);
-	canvas->ops->free(canvas);
+	tdm_ruler_free(drawing->ruler);
+	drawing->ops->free(drawing);
 }
 
-void tdm_canvas_text(struct tdm_canvas *canvas, double x, double y, const char *text, const struct tdm_font *font)
+void tdm_drawing_text(struct tdm_drawing *drawing, double x, double y, const char *text, const struct tdm_font *font)
 {
 	char cleaned[TEXT_CAP];
 	clean(text, cleaned, sizeof cleaned);
 	if (cleaned[0] != '\0')
-		canvas->ops->text(canvas, (struct tdm_point){ x, y }, cleaned, font);
+		drawing->ops->text(drawing, (struct tdm_point){ x, y }, cleaned, font);
 }
 
-double tdm_canvas_text_width(const struct tdm_canvas *canvas, const char *text, const struct tdm_font *font)
+double tdm_drawing_text_width(const struct tdm_drawing *drawing, const char *text, const struct tdm_font *font)
 {
 	char cleaned[TEXT_CAP];
 	clean(text, cleaned, sizeof cleaned);
-	return tdm_ruler_width(canvas->ruler, cleaned, font->size, font->bold);
+	return tdm_ruler_width(drawing->ruler, cleaned, font->size, font->bold);
 }
 
 static void drop_last(char *text)
@@ -77,29 +77,29 @@ static void drop_last(char *text)
 }
 
 /* Shortens a clean text in a buffer of TEXT_CAP bytes until it fits with an ellipsis behind it. */
-static void shorten(const struct tdm_canvas *canvas, char *text, double width, const struct tdm_font *font)
+static void shorten(const struct tdm_drawing *drawing, char *text, double width, const struct tdm_font *font)
 {
 	char tried[TEXT_CAP + sizeof ellipsis];
 	do {
 		drop_last(text);
 		snprintf(tried, sizeof tried, "%s%s", text, ellipsis);
-	} while (text[0] != '\0' && tdm_ruler_width(canvas->ruler, tried, font->size, font->bold) > width);
+	} while (text[0] != '\0' && tdm_ruler_width(drawing->ruler, tried, font->size, font->bold) > width);
 	while (text[0] != '\0' && strlen(text) + sizeof ellipsis > TEXT_CAP)
 		drop_last(text);
 	memcpy(text + strlen(text), ellipsis, sizeof ellipsis);
 }
 
-void tdm_canvas_text_within(
-	struct tdm_canvas *canvas, double x, double y, double width, const char *text, const struct tdm_font *font)
+void tdm_drawing_text_within(
+	struct tdm_drawing *drawing, double x, double y, double width, const char *text, const struct tdm_font *font)
 {
 	char cleaned[TEXT_CAP];
 	clean(text, cleaned, sizeof cleaned);
-	if (tdm_ruler_width(canvas->ruler, cleaned, font->size, font->bold) > width)
-		shorten(canvas, cleaned, width, font);
-	tdm_canvas_text(canvas, x, y, cleaned, font);
+	if (tdm_ruler_width(drawing->ruler, cleaned, font->size, font->bold) > width)
+		shorten(drawing, cleaned, width, font);
+	tdm_drawing_text(drawing, x, y, cleaned, font);
 }
 
-size_t tdm_canvas_wrap(const struct tdm_canvas *canvas, const char *text, const struct tdm_font *font, double width,
+size_t tdm_drawing_wrap(const struct tdm_drawing *drawing, const char *text, const struct tdm_font *font, double width,
 	char *lines, size_t cap, size_t max)
 {
 	char rest[TEXT_CAP], tried[TEXT_CAP];
@@ -116,7 +116,7 @@ size_t tdm_canvas_wrap(const struct tdm_canvas *canvas, const char *text, const 
 				continue;
 			memcpy(tried, at, i);
 			tried[i] = '\0';
-			if (best != 0 && tdm_ruler_width(canvas->ruler, tried, font->size, font->bold) > width)
+			if (best != 0 && tdm_ruler_width(drawing->ruler, tried, font->size, font->bold) > width)
 				break;
 			best = i;
 		}
@@ -124,8 +124,8 @@ size_t tdm_canvas_wrap(const struct tdm_canvas *canvas, const char *text, const 
 		size_t take = last ? len : best;
 		memcpy(tried, at, take);
 		tried[take] = '\0';
-		if (tdm_ruler_width(canvas->ruler, tried, font->size, font->bold) > width)
-			shorten(canvas, tried, width, font);
+		if (tdm_ruler_width(drawing->ruler, tried, font->size, font->bold) > width)
+			shorten(drawing, tried, width, font);
 		clean(tried, lines + count * cap, cap);
 		at += take;
 		while (*at == ' ')
@@ -134,29 +134,30 @@ size_t tdm_canvas_wrap(const struct tdm_canvas *canvas, const char *text, const 
 	return count;
 }
 
-void tdm_canvas_box(struct tdm_canvas *canvas, struct tdm_box box, const struct tdm_pen *pen)
+void tdm_drawing_box(struct tdm_drawing *drawing, struct tdm_box box, const struct tdm_pen *pen)
 {
 	if (box.w > 0 && box.h > 0)
-		canvas->ops->box(canvas, box, pen);
+		drawing->ops->box(drawing, box, pen);
 }
 
-void tdm_canvas_line(struct tdm_canvas *canvas, struct tdm_point from, struct tdm_point to, const struct tdm_pen *pen)
+void tdm_drawing_line(
+	struct tdm_drawing *drawing, struct tdm_point from, struct tdm_point to, const struct tdm_pen *pen)
 {
-	canvas->ops->path(canvas, (struct tdm_point[]){ from, to }, 2, false, pen);
+	drawing->ops->path(drawing, (struct tdm_point[]){ from, to }, 2, false, pen);
 }
 
-void tdm_canvas_group(struct tdm_canvas *canvas, const char *kind, const char *name)
+void tdm_drawing_group(struct tdm_drawing *drawing, const char *kind, const char *name)
 {
 	char cleaned[TEXT_CAP] = "";
-	if (canvas->ops->group == NULL)
+	if (drawing->ops->group == NULL)
 		return;
 	if (name != NULL)
 		clean(name, cleaned, sizeof cleaned);
-	canvas->ops->group(canvas, kind, cleaned);
+	drawing->ops->group(drawing, kind, cleaned);
 }
 
-void tdm_canvas_group_end(struct tdm_canvas *canvas)
+void tdm_drawing_group_end(struct tdm_drawing *drawing)
 {
-	if (canvas->ops->group_end != NULL)
-		canvas->ops->group_end(canvas);
+	if (drawing->ops->group_end != NULL)
+		drawing->ops->group_end(drawing);
 }

@@ -2,7 +2,7 @@
  * SVG, written here rather than by cairo, which turns texts into outlines: ours can be searched, copied and styled, and
  * names show as tooltips. Numbers have at most two decimals and are written without the locale.
  */
-#include "plot/canvas.h"
+#include "plot/drawing.h"
 
 #include "plot/ruler.h"
 
@@ -10,14 +10,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct svg_canvas {
-	struct tdm_canvas base;
+struct svg_drawing {
+	struct tdm_drawing base;
 	struct tdm_buf text;
 };
 
-static struct tdm_buf *text_of(struct tdm_canvas *canvas)
+static struct tdm_buf *text_of(struct tdm_drawing *drawing)
 {
-	return &((struct svg_canvas *)(void *)canvas)->text;
+	return &((struct svg_drawing *)(void *)drawing)->text;
 }
 
 static void put_number(struct tdm_buf *out, double value)
@@ -84,9 +84,9 @@ static void put_escaped(struct tdm_buf *out, const char *text)
 	}
 }
 
-static void draw_box(struct tdm_canvas *canvas, struct tdm_box box, const struct tdm_pen *pen)
+static void draw_box(struct tdm_drawing *drawing, struct tdm_box box, const struct tdm_pen *pen)
 {
-	struct tdm_buf *out = text_of(canvas);
+	struct tdm_buf *out = text_of(drawing);
 	tdm_buf_puts(out, "<rect");
 	put_attribute(out, "x", box.x);
 	put_attribute(out, "y", box.y);
@@ -97,10 +97,10 @@ static void draw_box(struct tdm_canvas *canvas, struct tdm_box box, const struct
 	put_pen(out, pen);
 }
 
-static void draw_path(
-	struct tdm_canvas *canvas, const struct tdm_point *points, size_t count, bool closed, const struct tdm_pen *pen)
+static void draw_path(struct tdm_drawing *drawing, const struct tdm_point *points, size_t count, bool closed,
+	const struct tdm_pen *pen)
 {
-	struct tdm_buf *out = text_of(canvas);
+	struct tdm_buf *out = text_of(drawing);
 	tdm_buf_puts(out, closed ? "<polygon points=\"" : "<polyline points=\"");
 	for (size_t i = 0; i < count; i++) {
 		if (i != 0)
@@ -113,9 +113,9 @@ static void draw_path(
 	put_pen(out, pen);
 }
 
-static void draw_text(struct tdm_canvas *canvas, struct tdm_point at, const char *text, const struct tdm_font *font)
+static void draw_text(struct tdm_drawing *drawing, struct tdm_point at, const char *text, const struct tdm_font *font)
 {
-	struct tdm_buf *out = text_of(canvas);
+	struct tdm_buf *out = text_of(drawing);
 	tdm_buf_puts(out, "<text");
 	put_attribute(out, "x", at.x);
 	put_attribute(out, "y", at.y);
@@ -130,9 +130,9 @@ static void draw_text(struct tdm_canvas *canvas, struct tdm_point at, const char
 	tdm_buf_puts(out, "</text>\n");
 }
 
-static void begin_group(struct tdm_canvas *canvas, const char *kind, const char *name)
+static void begin_group(struct tdm_drawing *drawing, const char *kind, const char *name)
 {
-	struct tdm_buf *out = text_of(canvas);
+	struct tdm_buf *out = text_of(drawing);
 	tdm_buf_printf(out, "<g class=\"%s\">\n", kind);
 	if (name[0] == '\0')
 		return;
@@ -141,44 +141,44 @@ static void begin_group(struct tdm_canvas *canvas, const char *kind, const char 
 	tdm_buf_puts(out, "</title>\n");
 }
 
-static void end_group(struct tdm_canvas *canvas)
+static void end_group(struct tdm_drawing *drawing)
 {
-	tdm_buf_puts(text_of(canvas), "</g>\n");
+	tdm_buf_puts(text_of(drawing), "</g>\n");
 }
 
-static int finish(struct tdm_canvas *canvas, struct tdm_buf *out)
+static int finish(struct tdm_drawing *drawing, struct tdm_buf *out)
 {
-	struct tdm_buf *text = text_of(canvas);
+	struct tdm_buf *text = text_of(drawing);
 	tdm_buf_puts(text, "</svg>\n");
 	tdm_buf_add(out, text->data != NULL ? text->data : "", text->len);
 	return tdm_buf_failed(text) || tdm_buf_failed(out) ? -ENOMEM : 0;
 }
 
-static void free_canvas(struct tdm_canvas *canvas)
+static void free_drawing(struct tdm_drawing *drawing)
 {
-	tdm_buf_done(text_of(canvas));
-	free(canvas);
+	tdm_buf_done(text_of(drawing));
+	free(drawing);
 }
 
-static const struct tdm_canvas_ops svg_ops = {
+static const struct tdm_drawing_ops svg_ops = {
 	.box = draw_box,
 	.path = draw_path,
 	.text = draw_text,
 	.group = begin_group,
 	.group_end = end_group,
 	.finish = finish,
-	.free = free_canvas,
+	.free = free_drawing,
 };
 
-struct tdm_canvas *tdm_canvas_svg(double width, double height, double scale)
+struct tdm_drawing *tdm_drawing_svg(double width, double height, double scale)
 {
-	struct svg_canvas *c = calloc(1, sizeof *c);
+	struct svg_drawing *c = calloc(1, sizeof *c);
 	if (c == NULL)
 		return NULL;
-	c->base = (struct tdm_canvas){ &svg_ops, width, height, tdm_ruler_new() };
+	c->base = (struct tdm_drawing){ &svg_ops, width, height, tdm_ruler_new() };
 	tdm_buf_init(&c->text);
 	if (c->base.ruler == NULL) {
-		tdm_canvas_free(&c->base);
+		tdm_drawing_free(&c->base);
 		return NULL;
 	}
 	tdm_buf_puts(&c->text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"");

@@ -1,5 +1,5 @@
 /* PNG and PDF through cairo. Output depends on the scene, the fonts and cairo's version only: no date, no settings. */
-#include "plot/canvas.h"
+#include "plot/drawing.h"
 
 #include "plot/ruler.h"
 
@@ -9,17 +9,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct cairo_canvas {
-	struct tdm_canvas base;
+struct cairo_drawing {
+	struct tdm_drawing base;
 	cairo_surface_t *surface;
 	cairo_t *cairo;
 	struct tdm_buf written; /* what a PDF surface has written */
 	bool is_pdf;
 };
 
-static struct cairo_canvas *of(struct tdm_canvas *canvas)
+static struct cairo_drawing *of(struct tdm_drawing *drawing)
 {
-	return (struct cairo_canvas *)(void *)canvas;
+	return (struct cairo_drawing *)(void *)drawing;
 }
 
 static cairo_status_t append(void *closure, const unsigned char *data, unsigned len)
@@ -53,9 +53,9 @@ static void paint(cairo_t *cairo, const struct tdm_pen *pen)
 	cairo_new_path(cairo);
 }
 
-static void draw_box(struct tdm_canvas *canvas, struct tdm_box box, const struct tdm_pen *pen)
+static void draw_box(struct tdm_drawing *drawing, struct tdm_box box, const struct tdm_pen *pen)
 {
-	cairo_t *cairo = of(canvas)->cairo;
+	cairo_t *cairo = of(drawing)->cairo;
 	double r = fmin(pen->round, fmin(box.w, box.h) / 2);
 	if (r <= 0) {
 		cairo_rectangle(cairo, box.x, box.y, box.w, box.h);
@@ -69,10 +69,10 @@ static void draw_box(struct tdm_canvas *canvas, struct tdm_box box, const struct
 	paint(cairo, pen);
 }
 
-static void draw_path(
-	struct tdm_canvas *canvas, const struct tdm_point *points, size_t count, bool closed, const struct tdm_pen *pen)
+static void draw_path(struct tdm_drawing *drawing, const struct tdm_point *points, size_t count, bool closed,
+	const struct tdm_pen *pen)
 {
-	cairo_t *cairo = of(canvas)->cairo;
+	cairo_t *cairo = of(drawing)->cairo;
 	for (size_t i = 0; i < count; i++)
 		cairo_line_to(cairo, points[i].x, points[i].y);
 	if (closed)
@@ -80,11 +80,11 @@ static void draw_path(
 	paint(cairo, pen);
 }
 
-static void draw_text(struct tdm_canvas *canvas, struct tdm_point at, const char *text, const struct tdm_font *font)
+static void draw_text(struct tdm_drawing *drawing, struct tdm_point at, const char *text, const struct tdm_font *font)
 {
-	cairo_t *cairo = of(canvas)->cairo;
+	cairo_t *cairo = of(drawing)->cairo;
 	double width =
-		font->align == TDM_ALIGN_START ? 0 : tdm_ruler_width(canvas->ruler, text, font->size, font->bold);
+		font->align == TDM_ALIGN_START ? 0 : tdm_ruler_width(drawing->ruler, text, font->size, font->bold);
 	cairo_select_font_face(cairo, TDM_PLOT_FONT, CAIRO_FONT_SLANT_NORMAL,
 		font->bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
 	cairo_set_font_size(cairo, font->size);
@@ -99,9 +99,9 @@ static int code_of(cairo_status_t status)
 	return status == CAIRO_STATUS_SUCCESS ? 0 : status == CAIRO_STATUS_NO_MEMORY ? -ENOMEM : -EIO;
 }
 
-static int finish(struct tdm_canvas *canvas, struct tdm_buf *out)
+static int finish(struct tdm_drawing *drawing, struct tdm_buf *out)
 {
-	struct cairo_canvas *c = of(canvas);
+	struct cairo_drawing *c = of(drawing);
 	cairo_status_t status = cairo_status(c->cairo);
 	if (status == CAIRO_STATUS_SUCCESS && !c->is_pdf)
 		status = cairo_surface_write_to_png_stream(c->surface, append, out);
@@ -114,29 +114,29 @@ static int finish(struct tdm_canvas *canvas, struct tdm_buf *out)
 	return status == CAIRO_STATUS_SUCCESS && tdm_buf_failed(out) ? -ENOMEM : code_of(status);
 }
 
-static void free_canvas(struct tdm_canvas *canvas)
+static void free_drawing(struct tdm_drawing *drawing)
 {
-	struct cairo_canvas *c = of(canvas);
+	struct cairo_drawing *c = of(drawing);
 	cairo_destroy(c->cairo);
 	cairo_surface_destroy(c->surface);
 	tdm_buf_done(&c->written);
 	free(c);
 }
 
-static const struct tdm_canvas_ops cairo_ops = {
+static const struct tdm_drawing_ops cairo_ops = {
 	.box = draw_box,
 	.path = draw_path,
 	.text = draw_text,
 	.finish = finish,
-	.free = free_canvas,
+	.free = free_drawing,
 };
 
-static struct tdm_canvas *make(double width, double height, double scale, bool is_pdf)
+static struct tdm_drawing *make(double width, double height, double scale, bool is_pdf)
 {
-	struct cairo_canvas *c = calloc(1, sizeof *c);
+	struct cairo_drawing *c = calloc(1, sizeof *c);
 	if (c == NULL)
 		return NULL;
-	c->base = (struct tdm_canvas){ &cairo_ops, width, height, tdm_ruler_new() };
+	c->base = (struct tdm_drawing){ &cairo_ops, width, height, tdm_ruler_new() };
 	c->is_pdf = is_pdf;
 	tdm_buf_init(&c->written);
 	if (is_pdf) {
@@ -148,7 +148,7 @@ static struct tdm_canvas *make(double width, double height, double scale, bool i
 	}
 	c->cairo = cairo_create(c->surface);
 	if (c->base.ruler == NULL || cairo_status(c->cairo) != CAIRO_STATUS_SUCCESS) {
-		tdm_canvas_free(&c->base);
+		tdm_drawing_free(&c->base);
 		return NULL;
 	}
 	/* Said here, so that a user's settings of fonts do not change a picture. */
@@ -162,12 +162,12 @@ static struct tdm_canvas *make(double width, double height, double scale, bool i
 	return &c->base;
 }
 
-struct tdm_canvas *tdm_canvas_png(double width, double height, double scale)
+struct tdm_drawing *tdm_drawing_png(double width, double height, double scale)
 {
 	return make(width, height, scale, false);
 }
 
-struct tdm_canvas *tdm_canvas_pdf(double width, double height, double scale)
+struct tdm_drawing *tdm_drawing_pdf(double width, double height, double scale)
 {
 	return make(width, height, scale, true);
 }
