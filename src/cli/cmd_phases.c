@@ -301,7 +301,7 @@ static int read_log(struct request *r, const char *path)
 	return 0;
 }
 
-static int read_ledger(struct request *r, const char *path, bool say_nothing)
+static int read_ledger(struct request *r, const char *path)
 {
 	struct tdm_phases_input *input = new_input(r);
 	struct tdm_diag diag = { 0 };
@@ -315,7 +315,7 @@ static int read_ledger(struct request *r, const char *path, bool say_nothing)
 	input->path = copy;
 	if (tdm_ledger_phases_read(path, &input->runs, &diag) != 0)
 		fail(r, path, diag.text);
-	else if (input->runs.count == 0 && !say_nothing)
+	else if (input->runs.count == 0)
 		fail(r, path,
 			"no phases in it; a program records them with tidemark_capture_begin() and "
 			"tidemark_capture_snapshot(), "
@@ -340,7 +340,7 @@ static void look_at(void *context, const char *path)
 	if (search->err != 0 || !tdm_ledger_is_name(name) || strtol(number, NULL, 10) != search->pid)
 		return;
 	search->found++;
-	search->err = read_ledger(search->request, path, false);
+	search->err = read_ledger(search->request, path);
 }
 
 static int read_pid(struct request *r, int32_t pid)
@@ -363,10 +363,9 @@ static int read_inputs(struct request *r)
 {
 	for (size_t i = 0; i < r->wanted_count; i++) {
 		const struct wanted *w = &r->wanted[i];
-		int err = w->pid != 0 ? read_pid(r, w->pid)
-			  : strcmp(w->path, "-") != 0 && tdm_ledger_phases_is_ledger(w->path)
-				  ? read_ledger(r, w->path, false)
-				  : read_log(r, w->path);
+		int err = w->pid != 0                                                         ? read_pid(r, w->pid)
+			  : strcmp(w->path, "-") != 0 && tdm_ledger_phases_is_ledger(w->path) ? read_ledger(r, w->path)
+											      : read_log(r, w->path);
 		if (err != 0)
 			return err;
 	}
@@ -397,6 +396,19 @@ static size_t run_count(const struct request *r)
 	return count;
 }
 
+/* As tt-train prints them. Marks have no figures to print. */
+static void print_summaries(const struct request *r, struct tdm_buf *out)
+{
+	for (size_t i = 0; i < r->input_count; i++)
+		for (size_t k = 0; k < r->inputs[i].runs.count; k++) {
+			const struct tdm_phase_run *run = &r->inputs[i].runs.runs[k];
+			if (tdm_phase_run_is_measured(run))
+				tdm_phase_run_print(run, out);
+			else
+				fprintf(stderr, "tidemark phases: %s are left out: a mark has no peak\n", run->name);
+		}
+}
+
 static void print_report(const struct request *r, const struct tdm_phases_report *report, const struct tdm_term *term,
 	struct tdm_buf *out)
 {
@@ -409,9 +421,7 @@ static void print_report(const struct request *r, const struct tdm_phases_report
 		tdm_json_object_end(&json);
 		tdm_buf_putc(out, '\n');
 	} else if (r->print) {
-		for (size_t i = 0; i < r->input_count; i++)
-			for (size_t k = 0; k < r->inputs[i].runs.count; k++)
-				tdm_phase_run_print(&r->inputs[i].runs.runs[k], out);
+		print_summaries(r, out);
 	} else {
 		tdm_phases_text(report, term, out);
 	}

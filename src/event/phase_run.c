@@ -68,6 +68,24 @@ struct tdm_phase_run *tdm_phase_runs_add(struct tdm_phase_runs *runs, struct tdm
 	return &runs->runs[runs->count++];
 }
 
+int tdm_phase_runs_move(struct tdm_phase_runs *to, struct tdm_phase_runs *from)
+{
+	size_t cap = to->count + from->count;
+	if (cap > to->cap) {
+		struct tdm_phase_run *larger = realloc(to->runs, cap * sizeof *larger);
+		if (larger == NULL)
+			return -ENOMEM;
+		to->runs = larger;
+		to->cap = cap;
+	}
+	if (from->count != 0)
+		memcpy(to->runs + to->count, from->runs, from->count * sizeof *from->runs);
+	to->count = cap;
+	free(from->runs);
+	*from = (struct tdm_phase_runs){ 0 };
+	return 0;
+}
+
 struct tdm_phase *tdm_phase_run_add(struct tdm_phase_run *run, struct tdm_str name)
 {
 	void *items = run->phases;
@@ -117,6 +135,14 @@ int tdm_phase_run_append(struct tdm_phase_run *run, struct tdm_str name, const s
 	run->overall_peak = phase->figures.dram_cumulative_peak;
 	run->final_current = phase->figures.dram_cumulative_current;
 	return 0;
+}
+
+bool tdm_phase_run_is_measured(const struct tdm_phase_run *run)
+{
+	for (size_t i = 0; i < run->phase_count; i++)
+		if (run->phases[i].figures.dram_peak == TDM_PHASE_UNKNOWN)
+			return false;
+	return true;
 }
 
 static void put_text(void *to, const char *text, size_t bytes)

@@ -45,6 +45,9 @@ void tdm_phase_runs_done(struct tdm_phase_runs *runs);
 /* A new run at the end, borrowed until the next one is added; NULL when out of memory. `name` is copied. */
 struct tdm_phase_run *tdm_phase_runs_add(struct tdm_phase_runs *runs, struct tdm_str name);
 
+/* Moves all runs to the end of `to`. 0 or -ENOMEM, with both as they were. */
+int tdm_phase_runs_move(struct tdm_phase_runs *to, struct tdm_phase_runs *from);
+
 /* A new phase with all figures unknown, borrowed likewise; NULL when out of memory or above TDM_PHASES_MAX. */
 struct tdm_phase *tdm_phase_run_add(struct tdm_phase_run *run, struct tdm_str name);
 void tdm_phase_run_drop_last(struct tdm_phase_run *run);
@@ -59,7 +62,11 @@ int tdm_phase_run_append(struct tdm_phase_run *run, struct tdm_str name, const s
 int64_t tdm_phase_sum(int64_t a, int64_t b);
 int64_t tdm_phase_difference(int64_t a, int64_t b);
 
-/* tt-train's text of the run. Figures that are unknown are printed as 0, as a tracker that never saw them would. */
+/* Whether its figures of DRAM are known, as those of marks are not. */
+bool tdm_phase_run_is_measured(const struct tdm_phase_run *run);
+
+/* tt-train's text of a run that is measured. Figures of L1 that are not known are printed as 0: the text has no other
+ * way. */
 void tdm_phase_run_print(const struct tdm_phase_run *run, struct tdm_buf *out);
 
 #endif

@@ -204,6 +204,15 @@ static void put_verdict(
 		put_advice(r, term, out);
 }
 
+/* Whether any phase is one that theory knows. */
+static bool has_roles(const struct tdm_phases *r)
+{
+	size_t count = 0;
+	for (int i = 0; i < TDM_ROLE_COUNT; i++)
+		count += r->groups[i].count;
+	return count != 0;
+}
+
 static void put_run(const struct tdm_phases_input *input, const struct tdm_phases *r, const struct tdm_term *term,
 	struct tdm_buf *out)
 {
@@ -234,8 +243,10 @@ static void put_run(const struct tdm_phases_input *input, const struct tdm_phase
 	tdm_buf_putc(out, '\n');
 	put_table(r, term, out);
 	tdm_buf_putc(out, '\n');
-	put_theory(r, term, out);
-	tdm_buf_putc(out, '\n');
+	if (has_roles(r)) {
+		put_theory(r, term, out);
+		tdm_buf_putc(out, '\n');
+	}
 	put_verdict(r, input->source, term, out);
 }
 

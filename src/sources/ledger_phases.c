@@ -39,6 +39,20 @@ static uint64_t dram_now(const struct tdm_ledger *ledger)
 	return total;
 }
 
+static int64_t as_figure(uint64_t bytes)
+{
+	return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
+}
+
+/* The highest that DRAM has been, which the library keeps for each device and kind; not known for sums of them. */
+static int64_t dram_peak(const struct tdm_ledger *ledger)
+{
+	if (tdm_ledger_device_count(ledger) != 1 ||
+		tdm_ledger_device(ledger, 0)->counts[TDM_KIND_TRACE].peak_bytes != 0)
+		return TDM_PHASE_UNKNOWN;
+	return as_figure(tdm_ledger_device(ledger, 0)->counts[TDM_KIND_DRAM].peak_bytes);
+}
+
 static struct tdm_phase_run *new_run(
 	struct tdm_ledger *ledger, struct tdm_phase_runs *runs, uint64_t session, uint64_t capacity)
 {
@@ -54,11 +68,6 @@ static struct tdm_phase_run *new_run(
 	return run;
 }
 
-static int64_t as_figure(uint64_t bytes)
-{
-	return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
-}
-
 /* In use at the end of the phase that a mark began; the phase's change follows. */
 static void end_mark(struct tdm_phase_run *run, int64_t begin, int64_t end)
 {
@@ -71,19 +80,17 @@ static void end_mark(struct tdm_phase_run *run, int64_t begin, int64_t end)
 struct reading {
 	struct tdm_ledger *ledger;
 	struct tdm_phase_runs *runs;
+	struct tdm_phase_runs marks; /* one or none; behind the captures at last */
 	uint64_t capacity, session;
-	size_t captured, marked; /* of the runs that are being filled, plus 1; 0: none */
+	bool captured; /* the last run is a capture that goes on */
 	int64_t marked_at;
 };
 
 static int take_mark(struct reading *r, const struct tdm_ledger_phase *phase, struct tdm_str name)
 {
-	if (r->marked == 0) {
-		if (new_run(r->ledger, r->runs, 0, r->capacity) == NULL)
-			return -ENOMEM;
-		r->marked = r->runs->count;
-	}
-	struct tdm_phase_run *run = &r->runs->runs[r->marked - 1];
+	if (r->marks.count == 0 && new_run(r->ledger, &r->marks, 0, r->capacity) == NULL)
+		return -ENOMEM;
+	struct tdm_phase_run *run = &r->marks.runs[0];
 	if (run->phase_count != 0)
 		end_mark(run, r->marked_at, as_figure(phase->dram_now));
 	r->marked_at = as_figure(phase->dram_now);
@@ -92,13 +99,13 @@ static int take_mark(struct reading *r, const struct tdm_ledger_phase *phase, st
 
 static int take_segment(struct reading *r, const struct tdm_ledger_phase *phase, struct tdm_str name)
 {
-	if (r->captured == 0 || r->session != phase->session) {
+	if (!r->captured || r->session != phase->session) {
 		if (new_run(r->ledger, r->runs, phase->session, r->capacity) == NULL)
 			return -ENOMEM;
-		r->captured = r->runs->count;
+		r->captured = true;
 		r->session = phase->session;
 	}
-	struct tdm_phase_run *run = &r->runs->runs[r->captured - 1];
+	struct tdm_phase_run *run = &r->runs->runs[r->runs->count - 1];
 	run->no_dispatch |= (phase->flags & TDM_PHASE_NO_DISPATCH) != 0;
 	return tdm_phase_run_append(run, name,
 		&(struct tdm_phase_figures){
@@ -137,8 +144,12 @@ int tdm_ledger_phases_read(const char *path, struct tdm_phase_runs *runs, struct
 		return err;
 	r.capacity = dram_capacity(r.ledger);
 	err = take_all(&r);
-	if (err == 0 && r.marked != 0)
-		end_mark(&runs->runs[r.marked - 1], r.marked_at, as_figure(dram_now(r.ledger)));
+	if (err == 0 && r.marks.count != 0) {
+		end_mark(&r.marks.runs[0], r.marked_at, as_figure(dram_now(r.ledger)));
+		r.marks.runs[0].overall_peak = dram_peak(r.ledger);
+		err = tdm_phase_runs_move(runs, &r.marks);
+	}
+	tdm_phase_runs_done(&r.marks);
 	tdm_ledger_close(r.ledger);
 	return err != 0 ? tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err)) : 0;
 }
