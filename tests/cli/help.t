@@ -20,6 +20,8 @@ Without arguments: the short help, on standard error.
     run       run a program with tracking on and summarise its device memory at
               the end
     simulate  replay a trace of allocations on a device model
+    phases    memory by training phase: theory against measurement, charts, what
+              would fit
     device    the cards that Tidemark knows: capacities and the L1 map
     demo      realistic programs on a simulated card; no hardware needed
     doctor    say what is set up, what is visible, what is not and why
@@ -47,6 +49,8 @@ The general help, three ways.
     run       run a program with tracking on and summarise its device memory at
               the end
     simulate  replay a trace of allocations on a device model
+    phases    memory by training phase: theory against measurement, charts, what
+              would fit
     device    the cards that Tidemark knows: capacities and the L1 map
     demo      realistic programs on a simulated card; no hardware needed
     doctor    say what is set up, what is visible, what is not and why
