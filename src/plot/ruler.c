@@ -57,3 +57,21 @@ bool tdm_ruler_has_fonts(struct tdm_ruler *ruler)
 	/* Cairo's own strokes are a font that it made itself. */
 	return cairo_scaled_font_get_type(cairo_get_scaled_font(ruler->cairo)) != CAIRO_FONT_TYPE_USER;
 }
+
+/* Fontconfig keeps what it has read until the process ends, and the leak check cannot see that it does. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_options(void);
+
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libfontconfig.so\n";
+}
+
+const char *__lsan_default_options(void)
+{
+	return "print_suppressions=0";
+}
+#endif
+#endif
