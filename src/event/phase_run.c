@@ -15,12 +15,14 @@ static const struct tdm_phase_figures unknown_figures = {
 	TDM_PHASE_UNKNOWN,
 };
 
+/* As a terminated text: a zero byte inside it becomes '?'. */
 static char *copy_of(struct tdm_str text)
 {
 	char *copy = malloc(text.len + 1);
 	if (copy == NULL)
 		return NULL;
-	memcpy(copy, text.ptr, text.len);
+	for (size_t i = 0; i < text.len; i++)
+		copy[i] = text.ptr[i] != '\0' ? text.ptr[i] : '?';
 	copy[text.len] = '\0';
 	return copy;
 }

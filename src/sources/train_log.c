@@ -280,7 +280,8 @@ static bool begin_phase(struct parser *p, struct tdm_str line)
 	struct tdm_str name = after(line, "--- ");
 	if (name.ptr == NULL)
 		return false;
-	name = tdm_str_trim(name);
+	while (name.len != 0 && (name.ptr[name.len - 1] == ' ' || name.ptr[name.len - 1] == '\r'))
+		name.len--;
 	if (name.len < 4 || memcmp(name.ptr + name.len - 4, " ---", 4) != 0)
 		return false;
 	name.len -= 4;

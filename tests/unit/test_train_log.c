@@ -173,6 +173,20 @@ static void numbers_are_bounded(void **state)
 	tdm_train_log_done(&log);
 }
 
+static void names_are_what_stands_between(void **state)
+{
+	(void)state;
+	static const char text[] = BEGIN PHASE("A --- B", "1.00", "+1.00", "1.00", "1.00") PHASE(
+		"", "1.00", "+1.00", "1.00", "1.00") PHASE("x\0y", "1.00", "+1.00", "1.00", "1.00") END("1.00", "1.00");
+	struct tdm_train_log log;
+	assert_int_equal(tdm_train_log_memory(text, sizeof text - 1, "a.log", &log), 0);
+	assert_int_equal(log.runs.runs[0].phase_count, 3);
+	assert_string_equal(log.runs.runs[0].phases[0].name, "A --- B");
+	assert_string_equal(log.runs.runs[0].phases[1].name, "");
+	assert_string_equal(log.runs.runs[0].phases[2].name, "x?y");
+	tdm_train_log_done(&log);
+}
+
 static void nothing_is_no_run(void **state)
 {
 	(void)state;
@@ -209,6 +223,7 @@ int main(void)
 		cmocka_unit_test(facts_belong_to_the_nearest_summary),
 		cmocka_unit_test(a_broken_summary_leaves_the_others),
 		cmocka_unit_test(numbers_are_bounded),
+		cmocka_unit_test(names_are_what_stands_between),
 		cmocka_unit_test(nothing_is_no_run),
 		cmocka_unit_test(many_runs_and_facts),
 	};
