@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { COLUMNS_MAX = 64, POINTS_PER_PHASE = 3, TIME_PHASES_MAX = 4096 };
+enum { COLUMNS_MAX = 64, POINTS_PER_PHASE = 3, TIME_PHASES_MAX = 4096, LIMIT_FAR = 8 };
 
 /* The results to draw, of all inputs, in their order. */
 struct chosen {
@@ -34,11 +34,24 @@ static double as_value(int64_t figure)
 	return figure == TDM_PHASE_UNKNOWN ? NAN : (double)figure;
 }
 
-/* One limit for the picture: that of the first run. Others are said in the text. */
-static void set_limit(struct tdm_scene *scene, const struct chosen *chosen)
+/*
+ * One limit for the picture: that of the first run; others are said in the text. A limit far above everything would
+ * press the rest against the ground, so it is said instead of drawn.
+ */
+static void set_limit(struct tdm_scene *scene, const struct chosen *chosen, char *note, size_t cap)
 {
+	double highest = 0, limit = (double)chosen->results[0]->device_memory_bytes;
+	char size[TDM_BYTES_CAP];
+	for (size_t i = 0; i < chosen->count; i++)
+		highest = fmax(highest, as_value(chosen->results[i]->peak));
+	if (limit > highest * LIMIT_FAR && highest > 0) {
+		snprintf(note, cap, "Device memory: %s, far above what is shown",
+			tdm_format_bytes_short(size, sizeof size, chosen->results[0]->device_memory_bytes));
+		scene->subtitle = note;
+		return;
+	}
 	scene->limit_name = "Device Memory Limit";
-	scene->limit = (double)chosen->results[0]->device_memory_bytes;
+	scene->limit = limit;
 }
 
 static int show(const struct tdm_scene *scene, const struct tdm_phases_picture *picture, const struct tdm_term *term,
@@ -85,7 +98,8 @@ static int draw_peak(const struct chosen *chosen, const struct tdm_phases_pictur
 		.columns = names,
 		.column_count = count,
 		.totals = values + TDM_PART_COUNT * count };
-	set_limit(&scene, chosen);
+	char note[96];
+	set_limit(&scene, chosen, note, sizeof note);
 	int err = show(&scene, picture, term, out, diag);
 	free(values);
 	free(names);
@@ -188,7 +202,8 @@ static int draw_time(const struct chosen *chosen, const struct tdm_phases_pictur
 		.band_count = first->phase_count,
 		.marks = &parts.mark,
 		.mark_count = 1 };
-	set_limit(&scene, chosen);
+	char note[96];
+	set_limit(&scene, chosen, note, sizeof note);
 	err = show(&scene, picture, term, out, diag);
 done:
 	free(parts.times);

@@ -187,6 +187,15 @@ Charts.
          |MODEL_CREATION   |OPTIMIZER_CREA...|FORWARD_PASS    |BACKWARD_PASS
   - Device Memory Limit: 12 GiB
 
+A limit far above everything is said, not drawn.
+
+  $ tidemark phases $logs/micro_batches.log --device_memory 1TiB --chart peak --ascii | tail -5
+  
+  Device memory: 1 TiB, far above what is shown
+  # Other  = Model Parameters  + Gradients Overhead  o Optimizer State
+  - Activations
+  summary 1  ######=======+++++++++oooooooooooo----------------------     2.06 GiB
+
 Wrong usage.
 
   $ tidemark phases
