@@ -11,6 +11,8 @@
 
 enum { LABEL_LINES = 3, LINE_CAP = 128, SIDE_MAX = 32 };
 
+#define COLUMN_SHARE 0.48 /* of the room that a column has */
+
 struct side_label {
 	double y;      /* wanted: the middle of the part */
 	double placed; /* where it does not touch its neighbours */
@@ -94,6 +96,7 @@ static void draw_total(
 {
 	const struct tdm_scene *scene = frame->scene;
 	double total = total_of(scene, column), sum = sum_of(scene, column);
+	double room = width / COLUMN_SHARE; /* up to the labels of the neighbours */
 	struct tdm_font font = tdm_plot_frame_font(frame, 1, true, TDM_INK, TDM_ALIGN_MIDDLE);
 	struct tdm_font small = tdm_plot_frame_font(frame, 0.85, false, TDM_INK_MUTED, TDM_ALIGN_MIDDLE);
 	char value[TDM_AXIS_LABEL_CAP], text[TDM_AXIS_LABEL_CAP + 16];
@@ -117,15 +120,19 @@ static void draw_total(
 				tdm_plot_value(scene->unit, total - scene->limit, value, sizeof value));
 		else
 			snprintf(text, sizeof text, "%.1f %% of the limit", 100 * total / scene->limit);
-		if (tdm_drawing_text_width(frame->drawing, text, &small) > width * 2 && !over)
+		if (tdm_drawing_text_width(frame->drawing, text, &small) > room && over)
+			snprintf(text, sizeof text, "+%s", value);
+		else if (tdm_drawing_text_width(frame->drawing, text, &small) > room)
 			snprintf(text, sizeof text, "%.1f %%", 100 * total / scene->limit);
-		tdm_plot_frame_halo(frame, x, y, text, &small);
+		if (tdm_drawing_text_width(frame->drawing, text, &small) <= room)
+			tdm_plot_frame_halo(frame, x, y, text, &small);
 		y -= small.size * 1.25;
 	}
 	tdm_plot_value(scene->unit, total, value, sizeof value);
 	snprintf(text, sizeof text, "Total %s", value);
-	tdm_plot_frame_halo(
-		frame, x, y, tdm_drawing_text_width(frame->drawing, text, &font) > width * 2 ? value : text, &font);
+	const char *shown = tdm_drawing_text_width(frame->drawing, text, &font) > room ? value : text;
+	if (tdm_drawing_text_width(frame->drawing, shown, &font) <= room)
+		tdm_plot_frame_halo(frame, x, y, shown, &font);
 }
 
 static void draw_column(
@@ -218,7 +225,7 @@ static int draw(const struct tdm_scene *scene, struct tdm_drawing *drawing)
 	tdm_plot_frame_reserve_limit(&frame);
 	tdm_plot_frame_reserve_y(&frame, &axis);
 	double pitch = frame.area.w / (double)scene->column_count;
-	double width = fmin(pitch * 0.48, frame.size * 12), name_width = pitch - frame.size * 0.6;
+	double width = fmin(pitch * COLUMN_SHARE, frame.size * 12), name_width = pitch - frame.size * 0.6;
 	frame.area.h -= frame.size * (0.6 + 1.15 * (double)name_lines(&frame, name_width));
 	tdm_plot_frame_draw_y(&frame, &axis);
 	for (size_t i = 0; i < scene->column_count; i++)
@@ -229,7 +236,7 @@ static int draw(const struct tdm_scene *scene, struct tdm_drawing *drawing)
 		tdm_drawing_group(drawing, "column", scene->columns[i]);
 		/* Labels beside a column have the room up to the next one. */
 		draw_labels(&frame, &axis, i, x, width,
-			i + 1 < scene->column_count ? pitch - width : drawing->width - x - width / 2);
+			fmin(scene->column_count > 1 ? pitch - width : INFINITY, drawing->width - x - width / 2));
 		draw_name(&frame, i, x, name_width);
 		tdm_drawing_group_end(drawing);
 	}

@@ -5,7 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { COLUMNS_MAX = 64, POINTS_PER_PHASE = 3, TIME_PHASES_MAX = 4096, LIMIT_FAR = 8 };
+enum {
+	COLUMNS_MAX = 64,
+	POINTS_PER_PHASE = 3,
+	TIME_PHASES_MAX = 4096,
+	LIMIT_FAR = 8,
+	COLUMNS_WIDE = 8,
+	PICTURE_WIDE = 4800
+};
 
 /* The results to draw, of all inputs, in their order. */
 struct chosen {
@@ -57,7 +64,12 @@ static void set_limit(struct tdm_scene *scene, const struct chosen *chosen, char
 static int show(const struct tdm_scene *scene, const struct tdm_phases_picture *picture, const struct tdm_term *term,
 	struct tdm_buf *out, struct tdm_diag *diag)
 {
-	return picture->path != NULL ? tdm_plot_write(scene, picture->path, &picture->size, diag)
+	struct tdm_plot_options size = picture->size;
+	if (size.width == 0 && scene->column_count > COLUMNS_WIDE) { /* more columns need more room */
+		double width = TDM_PLOT_WIDTH * (double)scene->column_count / COLUMNS_WIDE;
+		size.width = fmin(width, PICTURE_WIDE);
+	}
+	return picture->path != NULL ? tdm_plot_write(scene, picture->path, &size, diag)
 				     : tdm_plot_print(scene, term, out, diag);
 }
 
