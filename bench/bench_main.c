@@ -24,8 +24,15 @@ struct bench {
 	size_t rows, left_out, goals, met;
 };
 
-static const struct bench_subject *const subjects[] = { &bench_freelist, &bench_replay, &bench_event, &bench_live,
-	&bench_capture, NULL };
+static const struct bench_subject *const subjects[] = {
+	&bench_freelist,
+	&bench_replay,
+	&bench_event,
+	&bench_live,
+	&bench_capture,
+	&bench_plot,
+	NULL,
+};
 
 bool bench_wants(const struct bench *bench, const char *row)
 {

@@ -48,9 +48,15 @@ static const struct tdm_opt *opt_at(const struct tdm_cmd *cmd, int idx)
 	return idx < opt_count(cmd) ? &cmd->opts[idx] : &tdm_opt_help;
 }
 
-static bool begins_with(const char *text, struct tdm_str start)
+/* Of long names, in which "-" and "_" are the same. */
+static bool begins_with(const char *name, struct tdm_str start)
 {
-	return strncmp(text, start.ptr, start.len) == 0;
+	for (size_t i = 0; i < start.len; i++) {
+		char typed = start.ptr[i] == '_' ? '-' : start.ptr[i];
+		if (typed != (name[i] == '_' ? '-' : name[i]))
+			return false;
+	}
+	return true;
 }
 
 static enum outcome find_long(const struct tdm_cmd *cmd, struct tdm_str name, int *idx)

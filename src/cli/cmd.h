@@ -68,7 +68,7 @@ enum { TDM_ARGS_END = -1, TDM_ARGS_ERROR = -2 };
  * last; TDM_ARGS_ERROR after an unknown option or a missing value, which has been reported on standard error: return
  * TDM_EXIT_USAGE then. Options and positional arguments may be mixed; "--" ends the options; "-" is positional;
  * "--name=value", "--name value", "-nvalue" and "-n value" are the same; flags may be clustered ("-ab"); an unambiguous
- * beginning of a long name is enough.
+ * beginning of a long name is enough, and "-" and "_" in it are the same.
  */
 int tdm_args_next(struct tdm_args *args, const char **value);
 

@@ -8,6 +8,7 @@ const struct tdm_cmd *const tdm_cmds[] = {
 	&tdm_cmd_run,
 	&tdm_cmd_info,
 	&tdm_cmd_simulate,
+	&tdm_cmd_phases,
 	&tdm_cmd_device,
 	&tdm_cmd_demo,
 	&tdm_cmd_doctor,

@@ -21,6 +21,8 @@ Without arguments: the short help, on standard error.
               the end
     info      what a file says about memory: peaks, what was alive, by operation
     simulate  replay a trace of allocations on a device model
+    phases    memory by training phase: theory against measurement, charts, what
+              would fit
     device    the cards that Tidemark knows: capacities and the L1 map
     demo      realistic programs on a simulated card; no hardware needed
     doctor    say what is set up, what is visible, what is not and why
@@ -49,6 +51,8 @@ The general help, three ways.
               the end
     info      what a file says about memory: peaks, what was alive, by operation
     simulate  replay a trace of allocations on a device model
+    phases    memory by training phase: theory against measurement, charts, what
+              would fit
     device    the cards that Tidemark knows: capacities and the L1 map
     demo      realistic programs on a simulated card; no hardware needed
     doctor    say what is set up, what is visible, what is not and why

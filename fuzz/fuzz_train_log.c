@@ -1,0 +1,114 @@
+/*
+ * Fuzz the reader of tt-train's logs. Exercises: base/file.c (lines), sources/train_log.c (colours, prefixes, numbers,
+ * broken summaries), event/phase_run.c and phase_text.c, analyze/phases.c, and the reports and the charts' text on
+ * whatever came out.
+ *
+ * Properties: what is refused has a text and a line; every run has a name and only phases with all figures of DRAM;
+ * what is printed reads back as the same runs, printed the same; the JSON has no byte that would have to be escaped.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/phases_report.h"
+#include "sources/train_log.h"
+
+enum { ROUND_TRIP_MAX = 64 };
+
+static void check(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void check_log(const struct tdm_train_log *log)
+{
+	for (size_t i = 0; i < log->refused_count && i < TDM_TRAIN_LOG_REFUSED_MAX; i++)
+		check(log->refused[i].text[0] != '\0' && log->refused[i].line != 0);
+	for (size_t i = 0; i < log->runs.count; i++) {
+		const struct tdm_phase_run *run = &log->runs.runs[i];
+		check(run->name != NULL && run->line != 0);
+		for (size_t k = 0; k < run->phase_count; k++) {
+			const struct tdm_phase_figures *f = &run->phases[k].figures;
+			check(f->dram_peak != TDM_PHASE_UNKNOWN && f->dram_allocated != TDM_PHASE_UNKNOWN &&
+				f->dram_freed != TDM_PHASE_UNKNOWN && f->dram_change != TDM_PHASE_UNKNOWN);
+			check(f->dram_cumulative_peak != TDM_PHASE_UNKNOWN &&
+				f->dram_cumulative_current != TDM_PHASE_UNKNOWN);
+		}
+	}
+}
+
+static void print_all(const struct tdm_phase_runs *runs, struct tdm_buf *out)
+{
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->runs[i].phase_count != 0)
+			tdm_phase_run_print(&runs->runs[i], out);
+}
+
+/* A name may hold what ends a line or a phase: such a text is not read back. */
+static bool has_plain_names(const struct tdm_phase_runs *runs)
+{
+	for (size_t i = 0; i < runs->count; i++)
+		for (size_t k = 0; k < runs->runs[i].phase_count; k++)
+			for (const char *at = runs->runs[i].phases[k].name; *at != '\0'; at++)
+				if (*at != '_' && !(*at >= 'A' && *at <= 'Z') && !(*at >= '0' && *at <= '9'))
+					return false;
+	return runs->count <= ROUND_TRIP_MAX;
+}
+
+static void check_round_trip(const struct tdm_phase_runs *runs)
+{
+	struct tdm_buf once, twice;
+	struct tdm_train_log log;
+	tdm_buf_init(&once);
+	tdm_buf_init(&twice);
+	print_all(runs, &once);
+	check(tdm_train_log_memory(once.data, once.len, "again", &log) == 0);
+	print_all(&log.runs, &twice);
+	check(once.len == twice.len && (once.len == 0 || memcmp(once.data, twice.data, once.len) == 0));
+	tdm_train_log_done(&log);
+	tdm_buf_done(&once);
+	tdm_buf_done(&twice);
+}
+
+static void check_reports(struct tdm_train_log *log)
+{
+	static const struct tdm_phases_options options = { TDM_BYTES_UNKNOWN, TDM_BYTES_UNKNOWN, TDM_BYTES_UNKNOWN,
+		TDM_BYTES_UNKNOWN, false };
+	struct tdm_term term = { false, true, 80 };
+	struct tdm_phases_input input = { .source = "train_log", .path = "fuzz", .runs = log->runs };
+	struct tdm_phases_report report = { &input, 1 };
+	struct tdm_buf out;
+	struct tdm_json json;
+	size_t left_out;
+	input.results = calloc(log->runs.count + 1, sizeof *input.results);
+	check(input.results != NULL);
+	tdm_phases_analyze(&input.runs, &options, input.results);
+	tdm_buf_init(&out);
+	tdm_phases_text(&report, &term, &out);
+	for (int chart = 0; chart < 2; chart++)
+		tdm_phases_draw(&report, &(struct tdm_phases_picture){ .chart = (enum tdm_phases_chart)chart }, &term,
+			&out, &left_out, NULL);
+	tdm_buf_clear(&out);
+	tdm_json_init(&json, &out);
+	tdm_phases_json(&report, &json);
+	check(!tdm_buf_failed(&out) && json.depth == 0);
+	for (size_t i = 0; i < out.len; i++)
+		check((unsigned char)out.data[i] >= 0x20 || out.data[i] == '\n');
+	tdm_buf_done(&out);
+	free(input.results);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct tdm_train_log log;
+	check(tdm_train_log_memory((const char *)data, size, "fuzz", &log) == 0);
+	check_log(&log);
+	if (has_plain_names(&log.runs))
+		check_round_trip(&log.runs);
+	check_reports(&log);
+	tdm_train_log_done(&log);
+	return 0;
+}

@@ -1,0 +1,184 @@
+#include "event/phase_run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static const struct tdm_phase_figures unknown_figures = {
+	TDM_PHASE_UNKNOWN,
+	TDM_PHASE_UNKNOWN,
+	TDM_PHASE_UNKNOWN,
+	TDM_PHASE_UNKNOWN,
+	TDM_PHASE_UNKNOWN,
+	TDM_PHASE_UNKNOWN,
+	TDM_PHASE_UNKNOWN,
+	TDM_PHASE_UNKNOWN,
+	TDM_PHASE_UNKNOWN,
+};
+
+/* As a terminated text: a zero byte inside it becomes '?'. */
+static char *copy_of(struct tdm_str text)
+{
+	char *copy = malloc(text.len + 1);
+	if (copy == NULL)
+		return NULL;
+	for (size_t i = 0; i < text.len; i++)
+		copy[i] = text.ptr[i] != '\0' ? text.ptr[i] : '?';
+	copy[text.len] = '\0';
+	return copy;
+}
+
+/* Makes room for one more of `size` bytes. */
+static bool grow(void **items, size_t *cap, size_t count, size_t size)
+{
+	if (count < *cap)
+		return true;
+	size_t wanted = *cap != 0 ? *cap * 2 : 8;
+	void *larger = realloc(*items, wanted * size);
+	if (larger == NULL)
+		return false;
+	*items = larger;
+	*cap = wanted;
+	return true;
+}
+
+void tdm_phase_runs_done(struct tdm_phase_runs *runs)
+{
+	for (size_t i = 0; i < runs->count; i++) {
+		for (size_t k = 0; k < runs->runs[i].phase_count; k++)
+			free(runs->runs[i].phases[k].name);
+		free(runs->runs[i].phases);
+		free(runs->runs[i].name);
+	}
+	free(runs->runs);
+	*runs = (struct tdm_phase_runs){ 0 };
+}
+
+struct tdm_phase_run *tdm_phase_runs_add(struct tdm_phase_runs *runs, struct tdm_str name)
+{
+	void *items = runs->runs;
+	bool room = grow(&items, &runs->cap, runs->count, sizeof *runs->runs);
+	runs->runs = items;
+	char *copy = room ? copy_of(name) : NULL;
+	if (copy == NULL)
+		return NULL;
+	runs->runs[runs->count] = (struct tdm_phase_run){
+		.name = copy,
+		.overall_peak = TDM_PHASE_UNKNOWN,
+		.final_current = TDM_PHASE_UNKNOWN,
+		.device_memory_bytes = TDM_BYTES_UNKNOWN,
+	};
+	return &runs->runs[runs->count++];
+}
+
+int tdm_phase_runs_move(struct tdm_phase_runs *to, struct tdm_phase_runs *from)
+{
+	size_t cap = to->count + from->count;
+	if (cap > to->cap) {
+		struct tdm_phase_run *larger = realloc(to->runs, cap * sizeof *larger);
+		if (larger == NULL)
+			return -ENOMEM;
+		to->runs = larger;
+		to->cap = cap;
+	}
+	if (from->count != 0)
+		memcpy(to->runs + to->count, from->runs, from->count * sizeof *from->runs);
+	to->count = cap;
+	free(from->runs);
+	*from = (struct tdm_phase_runs){ 0 };
+	return 0;
+}
+
+struct tdm_phase *tdm_phase_run_add(struct tdm_phase_run *run, struct tdm_str name)
+{
+	void *items = run->phases;
+	bool room = run->phase_count < TDM_PHASES_MAX &&
+		    grow(&items, &run->phase_cap, run->phase_count, sizeof *run->phases);
+	run->phases = items;
+	char *copy = room ? copy_of(name) : NULL;
+	if (copy == NULL)
+		return NULL;
+	run->phases[run->phase_count] = (struct tdm_phase){ copy, unknown_figures };
+	return &run->phases[run->phase_count++];
+}
+
+void tdm_phase_run_drop_last(struct tdm_phase_run *run)
+{
+	if (run->phase_count != 0)
+		free(run->phases[--run->phase_count].name);
+}
+
+int64_t tdm_phase_sum(int64_t a, int64_t b)
+{
+	int64_t sum;
+	if (a == TDM_PHASE_UNKNOWN || b == TDM_PHASE_UNKNOWN)
+		return TDM_PHASE_UNKNOWN;
+	if (__builtin_add_overflow(a, b, &sum) || sum == TDM_PHASE_UNKNOWN)
+		return a < 0 ? -INT64_MAX : INT64_MAX;
+	return sum;
+}
+
+int64_t tdm_phase_difference(int64_t a, int64_t b)
+{
+	return b == TDM_PHASE_UNKNOWN ? TDM_PHASE_UNKNOWN : tdm_phase_sum(a, -b);
+}
+
+int tdm_phase_run_append(struct tdm_phase_run *run, struct tdm_str name, const struct tdm_phase_figures *segment)
+{
+	int64_t current = run->phase_count != 0 ? run->final_current : 0;
+	int64_t peak = run->phase_count != 0 ? run->overall_peak : 0;
+	struct tdm_phase *phase = tdm_phase_run_add(run, name);
+	if (phase == NULL)
+		return -ENOMEM;
+	int64_t reached = tdm_phase_sum(current, segment->dram_peak);
+	phase->figures = *segment;
+	phase->figures.dram_change = tdm_phase_difference(segment->dram_allocated, segment->dram_freed);
+	phase->figures.dram_cumulative_peak = reached > peak ? reached : peak;
+	phase->figures.dram_cumulative_current = tdm_phase_sum(current, phase->figures.dram_change);
+	run->overall_peak = phase->figures.dram_cumulative_peak;
+	run->final_current = phase->figures.dram_cumulative_current;
+	return 0;
+}
+
+bool tdm_phase_run_is_measured(const struct tdm_phase_run *run)
+{
+	for (size_t i = 0; i < run->phase_count; i++)
+		if (run->phases[i].figures.dram_peak == TDM_PHASE_UNKNOWN)
+			return false;
+	return true;
+}
+
+static void put_text(void *to, const char *text, size_t bytes)
+{
+	tdm_buf_add(to, text, bytes);
+}
+
+static int64_t printed(int64_t figure)
+{
+	return figure != TDM_PHASE_UNKNOWN ? figure : 0;
+}
+
+void tdm_phase_run_print(const struct tdm_phase_run *run, struct tdm_buf *out)
+{
+	const struct tdm_phase_sink sink = { put_text, out };
+	if (run->phase_count == 0) {
+		tdm_phase_text_none(&sink);
+		return;
+	}
+	tdm_phase_text_begin(&sink);
+	for (size_t i = 0; i < run->phase_count; i++) {
+		const struct tdm_phase_figures *f = &run->phases[i].figures;
+		tdm_phase_text_segment(&sink, run->phases[i].name,
+			&(struct tdm_phase_figures){
+				printed(f->dram_peak),
+				printed(f->dram_allocated),
+				printed(f->dram_freed),
+				printed(f->dram_change),
+				printed(f->dram_cumulative_peak),
+				printed(f->dram_cumulative_current),
+				printed(f->l1_peak_cb),
+				printed(f->l1_peak_buffer),
+				printed(f->l1_peak_total),
+			});
+	}
+	tdm_phase_text_end(&sink, printed(run->overall_peak), printed(run->final_current));
+}

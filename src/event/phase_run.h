@@ -1,0 +1,72 @@
+/*
+ * The phases of one run of a training program, wherever they were read: a log's summary, a ledger, captures. Sizes are
+ * bytes; a log gives them as MB with two decimals, so that one of its figures may be off by 5,243 bytes.
+ */
+#ifndef TDM_EVENT_PHASE_RUN_H
+#define TDM_EVENT_PHASE_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/units.h"
+#include "event/phase_text.h"
+
+/* A figure that was not read or cannot be known. */
+#define TDM_PHASE_UNKNOWN INT64_MIN
+
+enum { TDM_PHASES_MAX = 100000 };
+
+struct tdm_phase {
+	char *name; /* owned */
+	struct tdm_phase_figures figures;
+};
+
+struct tdm_phase_run {
+	char *name;       /* owned; never NULL in a finished run */
+	uint64_t line;    /* where its summary begins; 0: it is of no file with lines */
+	bool incomplete;  /* something of it is missing or could not be read */
+	bool peak_so_far; /* its end is missing: the peak is that of the phases that are there */
+	bool no_dispatch; /* nothing was allocated: the figures are what would have been */
+	struct tdm_phase *phases;
+	size_t phase_count, phase_cap;
+	int64_t overall_peak, final_current; /* or TDM_PHASE_UNKNOWN */
+	uint64_t parameters;                 /* 0: unknown */
+	uint64_t device_memory_bytes;        /* or TDM_BYTES_UNKNOWN */
+};
+
+struct tdm_phase_runs {
+	struct tdm_phase_run *runs;
+	size_t count, cap;
+};
+
+void tdm_phase_runs_done(struct tdm_phase_runs *runs);
+
+/* A new run at the end, borrowed until the next one is added; NULL when out of memory. `name` is copied. */
+struct tdm_phase_run *tdm_phase_runs_add(struct tdm_phase_runs *runs, struct tdm_str name);
+
+/* Moves all runs to the end of `to`. 0 or -ENOMEM, with both as they were. */
+int tdm_phase_runs_move(struct tdm_phase_runs *to, struct tdm_phase_runs *from);
+
+/* A new phase with all figures unknown, borrowed likewise; NULL when out of memory or above TDM_PHASES_MAX. */
+struct tdm_phase *tdm_phase_run_add(struct tdm_phase_run *run, struct tdm_str name);
+void tdm_phase_run_drop_last(struct tdm_phase_run *run);
+
+/*
+ * Adds a phase of which the segment's figures are known, and computes the cumulative ones and those of the run from the
+ * phases before it. Sums that do not fit stay at the largest number. 0 or -ENOMEM.
+ */
+int tdm_phase_run_append(struct tdm_phase_run *run, struct tdm_str name, const struct tdm_phase_figures *segment);
+
+/* Sums that cannot wrap. TDM_PHASE_UNKNOWN when one of them is. */
+int64_t tdm_phase_sum(int64_t a, int64_t b);
+int64_t tdm_phase_difference(int64_t a, int64_t b);
+
+/* Whether its figures of DRAM are known, as those of marks are not. */
+bool tdm_phase_run_is_measured(const struct tdm_phase_run *run);
+
+/* tt-train's text of a run that is measured. Figures of L1 that are not known are printed as 0: the text has no other
+ * way. */
+void tdm_phase_run_print(const struct tdm_phase_run *run, struct tdm_buf *out);
+
+#endif

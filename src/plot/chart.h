@@ -1,0 +1,33 @@
+/* A kind of chart: how it is drawn and how it is printed. One file each, listed in chart_table.c. */
+#ifndef TDM_PLOT_CHART_H
+#define TDM_PLOT_CHART_H
+
+#include "base/buf.h"
+#include "base/term.h"
+#include "plot/drawing.h"
+#include "plot/scene.h"
+
+struct tdm_chart {
+	const char *name; /* "stack" */
+	const char *summary;
+	/* What a scene lacks to be this chart; NULL: nothing. */
+	const char *(*lacks)(const struct tdm_scene *scene);
+	int (*draw)(const struct tdm_scene *scene, struct tdm_drawing *drawing); /* 0 or -ENOMEM */
+	void (*print)(const struct tdm_scene *scene, const struct tdm_term *term, struct tdm_buf *out);
+};
+
+extern const struct tdm_chart tdm_chart_stack, tdm_chart_time, tdm_chart_map, tdm_chart_heat;
+extern const struct tdm_chart *const tdm_charts[TDM_CHART_KINDS]; /* by enum tdm_chart_kind */
+
+/* For printing: the n-th series in its colour, or as a character of its own where there is no colour. */
+void tdm_print_cells(struct tdm_buf *out, const struct tdm_term *term, size_t series, uint32_t rgb, size_t count);
+/* A line of all series with their cells, wrapped to the width. */
+void tdm_print_legend(struct tdm_buf *out, const struct tdm_term *term, const struct tdm_scene *scene);
+/* Title and subtitle. */
+void tdm_print_heading(struct tdm_buf *out, const struct tdm_term *term, const struct tdm_scene *scene);
+/* A name in exactly `columns`, cut or filled with blanks. */
+void tdm_print_name(struct tdm_buf *out, const struct tdm_term *term, const char *name, size_t columns);
+/* Columns that a name needs. */
+size_t tdm_print_columns(const char *name);
+
+#endif

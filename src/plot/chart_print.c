@@ -1,0 +1,116 @@
+/* What the charts share on a terminal. */
+#include "plot/chart.h"
+
+#include <stdlib.h>
+
+/* Without colour: one character for each series, the fullest first. */
+static const char ascii_cells[] = "#=+o-%*:@x";
+static const char *const utf8_cells[] = { "█", "▓", "▒", "░", "▚", "▤", "▥", "▧", "▦", "▣" };
+
+/* The nearest colour of the 6 x 6 x 6 cube that terminals with 256 colours have. */
+static unsigned cube_colour(uint32_t rgb)
+{
+	static const unsigned char levels[] = { 0, 95, 135, 175, 215, 255 };
+	unsigned colour = 16, weight = 36;
+	for (int shift = 16; shift >= 0; shift -= 8, weight /= 6) {
+		int part = (int)(rgb >> shift & 0xff), best = 0;
+		for (int i = 1; i < 6; i++)
+			if (abs(levels[i] - part) < abs(levels[best] - part))
+				best = i;
+		colour += (unsigned)best * weight;
+	}
+	return colour;
+}
+
+void tdm_print_cells(struct tdm_buf *out, const struct tdm_term *term, size_t series, uint32_t rgb, size_t count)
+{
+	if (count == 0)
+		return;
+	if (term->colour)
+		tdm_buf_printf(out, "\033[38;5;%um", cube_colour(rgb));
+	for (size_t i = 0; i < count; i++)
+		if (!term->utf8)
+			tdm_buf_putc(out, ascii_cells[series % (sizeof ascii_cells - 1)]);
+		else
+			tdm_buf_puts(
+				out, utf8_cells[term->colour ? 0 : series % (sizeof utf8_cells / sizeof *utf8_cells)]);
+	if (term->colour)
+		tdm_buf_puts(out, TDM_STYLE_OFF);
+}
+
+/* Bytes of the printable character at `text`, or 0. */
+static size_t character(const unsigned char *text)
+{
+	size_t bytes = text[0] < 0x80 ? 1 : text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : text[0] >= 0xc2 ? 2 : 0;
+	if (bytes == 0 || text[0] > 0xf4 || text[0] < 0x20 || text[0] == 0x7f || (text[0] == 0xc2 && text[1] < 0xa0))
+		return 0;
+	for (size_t i = 1; i < bytes; i++)
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	return bytes;
+}
+
+size_t tdm_print_columns(const char *name)
+{
+	size_t columns = 0;
+	for (const unsigned char *at = (const unsigned char *)name; *at != '\0'; columns++) {
+		size_t bytes = character(at);
+		at += bytes != 0 ? bytes : 1;
+	}
+	return columns;
+}
+
+void tdm_print_name(struct tdm_buf *out, const struct tdm_term *term, const char *name, size_t columns)
+{
+	size_t needed = tdm_print_columns(name), cut = needed > columns ? columns > 3 ? columns - 3 : columns : needed;
+	const unsigned char *at = (const unsigned char *)name;
+	for (size_t i = 0; i < cut; i++) {
+		size_t bytes = character(at);
+		if (bytes == 1 || (bytes > 1 && term->utf8))
+			tdm_buf_add(out, (const char *)at, bytes);
+		else
+			tdm_buf_putc(out, '?');
+		at += bytes != 0 ? bytes : 1;
+	}
+	if (cut < needed && columns > 3)
+		tdm_buf_puts(out, "...");
+	else
+		tdm_buf_fill(out, ' ', columns - cut);
+}
+
+void tdm_print_legend(struct tdm_buf *out, const struct tdm_term *term, const struct tdm_scene *scene)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < scene->series_count; i++) {
+		size_t columns = tdm_print_columns(scene->series[i].name);
+		if (at != 0 && at + columns + 4 > term->width) {
+			tdm_buf_putc(out, '\n');
+			at = 0;
+		}
+		if (at != 0)
+			tdm_buf_puts(out, "  ");
+		tdm_print_cells(out, term, i, scene->series[i].rgb, 1);
+		tdm_buf_putc(out, ' ');
+		tdm_print_name(out, term, scene->series[i].name, columns);
+		at += columns + 4;
+	}
+	if (at != 0)
+		tdm_buf_putc(out, '\n');
+}
+
+static void print_line(struct tdm_buf *out, const struct tdm_term *term, const char *text, const char *style)
+{
+	if (text == NULL || text[0] == '\0')
+		return;
+	size_t columns = tdm_print_columns(text);
+	tdm_buf_puts(out, tdm_term_style(term, style));
+	tdm_print_name(out, term, text, columns < term->width ? columns : term->width);
+	tdm_buf_puts(out, tdm_term_style(term, TDM_STYLE_OFF));
+	tdm_buf_putc(out, '\n');
+}
+
+void tdm_print_heading(struct tdm_buf *out, const struct tdm_term *term, const struct tdm_scene *scene)
+{
+	print_line(out, term, scene->title, TDM_STYLE_BOLD);
+	print_line(out, term, scene->subtitle, TDM_STYLE_DIM);
+}

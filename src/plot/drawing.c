@@ -1,0 +1,163 @@
+#include "plot/drawing.h"
+
+#include "plot/ruler.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_CAP = 512 };
+static const char ellipsis[] = "\xe2\x80\xa6";
+static const char replacement[] = "\xef\xbf\xbd";
+
+/* Bytes of the valid printable UTF-8 sequence at `text`; 0 when there is none. */
+static size_t sequence(const unsigned char *text)
+{
+	if (text[0] < 0x80)
+		return text[0] >= 0x20 && text[0] != 0x7f;
+	size_t bytes = text[0] >= 0xf0 && text[0] <= 0xf4 ? 4 : text[0] >= 0xe0 ? 3 : text[0] >= 0xc2 ? 2 : 0;
+	if (bytes == 0 || text[0] > 0xf4)
+		return 0;
+	for (size_t i = 1; i < bytes; i++)
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	bool overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
+	bool surrogate = text[0] == 0xed && text[1] > 0x9f;
+	bool beyond = text[0] == 0xf4 && text[1] > 0x8f;
+	bool control = text[0] == 0xc2 && text[1] < 0xa0;
+	bool no_character = text[0] == 0xef && text[1] == 0xbf && text[2] >= 0xbe; /* refused in XML */
+	return overlong || surrogate || beyond || control || no_character ? 0 : bytes;
+}
+
+/* Copies what is valid, replaces what is not, and stops at a whole character. */
+static void clean(const char *text, char *dst, size_t cap)
+{
+	size_t len = 0;
+	for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {
+		size_t bytes = sequence(at);
+		const char *from = bytes != 0 ? (const char *)at : *at == '\t' || *at == '\n' ? " " : replacement;
+		size_t put = bytes != 0 ? bytes : strlen(from);
+		if (put > cap - 1 - len)
+			break;
+		memcpy(dst + len, from, put);
+		len += put;
+		at += bytes != 0 ? bytes : 1;
+	}
+	dst[len] = '\0';
+}
+
+void tdm_drawing_free(struct tdm_drawing *drawing)
+{
+	if (drawing == NULL)
+		return;
+	tdm_ruler_free(drawing->ruler);
+	drawing->ops->free(drawing);
+}
+
+void tdm_drawing_text(struct tdm_drawing *drawing, double x, double y, const char *text, const struct tdm_font *font)
+{
+	char cleaned[TEXT_CAP];
+	clean(text, cleaned, sizeof cleaned);
+	if (cleaned[0] != '\0')
+		drawing->ops->text(drawing, (struct tdm_point){ x, y }, cleaned, font);
+}
+
+double tdm_drawing_text_width(const struct tdm_drawing *drawing, const char *text, const struct tdm_font *font)
+{
+	char cleaned[TEXT_CAP];
+	clean(text, cleaned, sizeof cleaned);
+	return tdm_ruler_width(drawing->ruler, cleaned, font->size, font->bold);
+}
+
+static void drop_last(char *text)
+{
+	size_t len = strlen(text);
+	while (len != 0 && ((unsigned char)text[len - 1] & 0xc0) == 0x80)
+		len--;
+	text[len != 0 ? len - 1 : 0] = '\0';
+}
+
+/* Shortens a clean text in a buffer of TEXT_CAP bytes until it fits with an ellipsis behind it. */
+static void shorten(const struct tdm_drawing *drawing, char *text, double width, const struct tdm_font *font)
+{
+	char tried[TEXT_CAP + sizeof ellipsis];
+	do {
+		drop_last(text);
+		snprintf(tried, sizeof tried, "%s%s", text, ellipsis);
+	} while (text[0] != '\0' && tdm_ruler_width(drawing->ruler, tried, font->size, font->bold) > width);
+	while (text[0] != '\0' && strlen(text) + sizeof ellipsis > TEXT_CAP)
+		drop_last(text);
+	memcpy(text + strlen(text), ellipsis, sizeof ellipsis);
+}
+
+void tdm_drawing_text_within(
+	struct tdm_drawing *drawing, double x, double y, double width, const char *text, const struct tdm_font *font)
+{
+	char cleaned[TEXT_CAP];
+	clean(text, cleaned, sizeof cleaned);
+	if (tdm_ruler_width(drawing->ruler, cleaned, font->size, font->bold) > width)
+		shorten(drawing, cleaned, width, font);
+	tdm_drawing_text(drawing, x, y, cleaned, font);
+}
+
+size_t tdm_drawing_wrap(const struct tdm_drawing *drawing, const char *text, const struct tdm_font *font, double width,
+	char *lines, size_t cap, size_t max)
+{
+	char rest[TEXT_CAP], tried[TEXT_CAP];
+	size_t count = 0;
+	clean(text, rest, sizeof rest);
+	for (char *at = rest; *at != '\0' && count < max; count++) {
+		/* The longest beginning that ends before a blank or behind a hyphen or underscore, and fits; else the
+		 * first word. */
+		size_t best = 0, len = strlen(at);
+		for (size_t i = 1; i <= len; i++) {
+			bool breaks =
+				i == len || at[i] == ' ' || at[i - 1] == '_' || at[i - 1] == '-' || at[i - 1] == '/';
+			if (!breaks)
+				continue;
+			memcpy(tried, at, i);
+			tried[i] = '\0';
+			if (best != 0 && tdm_ruler_width(drawing->ruler, tried, font->size, font->bold) > width)
+				break;
+			best = i;
+		}
+		bool last = count + 1 == max;
+		size_t take = last ? len : best;
+		memcpy(tried, at, take);
+		tried[take] = '\0';
+		if (tdm_ruler_width(drawing->ruler, tried, font->size, font->bold) > width)
+			shorten(drawing, tried, width, font);
+		clean(tried, lines + count * cap, cap);
+		at += take;
+		while (*at == ' ')
+			at++;
+	}
+	return count;
+}
+
+void tdm_drawing_box(struct tdm_drawing *drawing, struct tdm_box box, const struct tdm_pen *pen)
+{
+	if (box.w > 0 && box.h > 0)
+		drawing->ops->box(drawing, box, pen);
+}
+
+void tdm_drawing_line(
+	struct tdm_drawing *drawing, struct tdm_point from, struct tdm_point to, const struct tdm_pen *pen)
+{
+	drawing->ops->path(drawing, (struct tdm_point[]){ from, to }, 2, false, pen);
+}
+
+void tdm_drawing_group(struct tdm_drawing *drawing, const char *kind, const char *name)
+{
+	char cleaned[TEXT_CAP] = "";
+	if (drawing->ops->group == NULL)
+		return;
+	if (name != NULL)
+		clean(name, cleaned, sizeof cleaned);
+	drawing->ops->group(drawing, kind, cleaned);
+}
+
+void tdm_drawing_group_end(struct tdm_drawing *drawing)
+{
+	if (drawing->ops->group_end != NULL)
+		drawing->ops->group_end(drawing);
+}

@@ -1,0 +1,96 @@
+/*
+ * What charts draw on: boxes, lines and text in a plane whose origin is the upper left corner, y pointing down, one
+ * unit being one pixel at a scale of 1. Two kinds: cairo (PNG, PDF) and our own SVG, whose texts stay texts. Errors are
+ * remembered and reported by finish.
+ */
+#ifndef TDM_PLOT_DRAWING_H
+#define TDM_PLOT_DRAWING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+/* 0xRRGGBBAA; 0 is nothing. */
+typedef uint32_t tdm_rgba;
+
+static inline tdm_rgba tdm_rgba_of(uint32_t rgb, double opacity)
+{
+	return rgb << 8 | (uint32_t)(opacity * 255 + 0.5);
+}
+
+struct tdm_point {
+	double x, y;
+};
+
+struct tdm_box {
+	double x, y, w, h;
+};
+
+struct tdm_pen {
+	tdm_rgba fill, stroke;
+	double width; /* of the stroke */
+	double dash;  /* length of a dash and, in part, of the gap behind it; 0: solid */
+	double round; /* radius of a box's corners */
+};
+
+enum tdm_align { TDM_ALIGN_START, TDM_ALIGN_MIDDLE, TDM_ALIGN_END };
+
+struct tdm_font {
+	double size; /* pixels */
+	bool bold;
+	tdm_rgba colour;
+	enum tdm_align align;
+};
+
+struct tdm_drawing;
+
+struct tdm_drawing_ops {
+	void (*box)(struct tdm_drawing *drawing, struct tdm_box box, const struct tdm_pen *pen);
+	void (*path)(struct tdm_drawing *drawing, const struct tdm_point *points, size_t count, bool closed,
+		const struct tdm_pen *pen);
+	/* `at` is on the base line; the text is valid UTF-8 without control characters. */
+	void (*text)(struct tdm_drawing *drawing, struct tdm_point at, const char *text, const struct tdm_font *font);
+	/* What is drawn until the end belongs together; a name shows as a tooltip where there are such. May be NULL. */
+	void (*group)(struct tdm_drawing *drawing, const char *kind, const char *name);
+	void (*group_end)(struct tdm_drawing *drawing);
+	/* Appends the finished picture. 0 or a negative code. Nothing is drawn afterwards. */
+	int (*finish)(struct tdm_drawing *drawing, struct tdm_buf *out);
+	void (*free)(struct tdm_drawing *drawing);
+};
+
+struct tdm_ruler;
+
+/* The common beginning of each kind of drawing. */
+struct tdm_drawing {
+	const struct tdm_drawing_ops *ops;
+	double width, height;
+	struct tdm_ruler *ruler; /* owned */
+};
+
+/* NULL when out of memory or when cairo refuses the size. */
+struct tdm_drawing *tdm_drawing_png(double width, double height, double scale);
+struct tdm_drawing *tdm_drawing_pdf(double width, double height, double scale);
+struct tdm_drawing *tdm_drawing_svg(double width, double height, double scale);
+void tdm_drawing_free(struct tdm_drawing *drawing); /* NULL is allowed */
+
+/* Conveniences that take text of any origin: what is not UTF-8 or not printable becomes U+FFFD. */
+void tdm_drawing_text(struct tdm_drawing *drawing, double x, double y, const char *text, const struct tdm_font *font);
+/* In at most `width`; what does not fit ends in an ellipsis. */
+void tdm_drawing_text_within(
+	struct tdm_drawing *drawing, double x, double y, double width, const char *text, const struct tdm_font *font);
+double tdm_drawing_text_width(const struct tdm_drawing *drawing, const char *text, const struct tdm_font *font);
+
+/* Breaks a text between words into lines of at most `width`. Returns the lines used, at most `max`; the last one ends
+ * in an ellipsis when more would follow. Each line has `cap` bytes. */
+size_t tdm_drawing_wrap(const struct tdm_drawing *drawing, const char *text, const struct tdm_font *font, double width,
+	char *lines, size_t cap, size_t max);
+
+void tdm_drawing_box(struct tdm_drawing *drawing, struct tdm_box box, const struct tdm_pen *pen);
+void tdm_drawing_line(
+	struct tdm_drawing *drawing, struct tdm_point from, struct tdm_point to, const struct tdm_pen *pen);
+void tdm_drawing_group(struct tdm_drawing *drawing, const char *kind, const char *name);
+void tdm_drawing_group_end(struct tdm_drawing *drawing);
+
+#endif

@@ -1,0 +1,244 @@
+#include "report/phases_report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+	COLUMNS_MAX = 64,
+	POINTS_PER_PHASE = 3,
+	TIME_PHASES_MAX = 4096,
+	LIMIT_FAR = 8,
+	COLUMNS_WIDE = 8,
+	PICTURE_WIDE = 4800
+};
+
+/* The results to draw, of all inputs, in their order. */
+struct chosen {
+	const struct tdm_phases **results;
+	size_t count;
+};
+
+static int choose(const struct tdm_phases_report *report, struct chosen *chosen)
+{
+	size_t all = 0;
+	for (size_t i = 0; i < report->input_count; i++)
+		all += report->inputs[i].runs.count;
+	chosen->count = 0;
+	chosen->results = malloc((all + 1) * sizeof *chosen->results);
+	if (chosen->results == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < report->input_count; i++)
+		for (size_t k = 0; k < report->inputs[i].runs.count; k++)
+			if (report->inputs[i].results[k].peak != TDM_PHASE_UNKNOWN)
+				chosen->results[chosen->count++] = &report->inputs[i].results[k];
+	return 0;
+}
+
+static double as_value(int64_t figure)
+{
+	return figure == TDM_PHASE_UNKNOWN ? NAN : (double)figure;
+}
+
+/*
+ * One limit for the picture: that of the first run; others are said in the text. A limit far above everything would
+ * press the rest against the ground, so it is said instead of drawn.
+ */
+static void set_limit(struct tdm_scene *scene, const struct chosen *chosen, char *note, size_t cap)
+{
+	double highest = 0, limit = (double)chosen->results[0]->device_memory_bytes;
+	char size[TDM_BYTES_CAP];
+	for (size_t i = 0; i < chosen->count; i++)
+		highest = fmax(highest, as_value(chosen->results[i]->peak));
+	if (limit > highest * LIMIT_FAR && highest > 0) {
+		snprintf(note, cap, "Device memory: %s, far above what is shown",
+			tdm_format_bytes_short(size, sizeof size, chosen->results[0]->device_memory_bytes));
+		scene->subtitle = note;
+		return;
+	}
+	scene->limit_name = "Device Memory Limit";
+	scene->limit = limit;
+}
+
+static int show(const struct tdm_scene *scene, const struct tdm_phases_picture *picture, const struct tdm_term *term,
+	struct tdm_buf *out, struct tdm_diag *diag)
+{
+	struct tdm_plot_options size = picture->size;
+	if (size.width == 0 && scene->column_count > COLUMNS_WIDE) { /* more columns need more room */
+		double width = TDM_PLOT_WIDTH * (double)scene->column_count / COLUMNS_WIDE;
+		size.width = fmin(width, PICTURE_WIDE);
+	}
+	return picture->path != NULL ? tdm_plot_write(scene, picture->path, &size, diag)
+				     : tdm_plot_print(scene, term, out, diag);
+}
+
+static int draw_peak(const struct chosen *chosen, const struct tdm_phases_picture *picture, const struct tdm_term *term,
+	struct tdm_buf *out, struct tdm_diag *diag)
+{
+	size_t count = chosen->count;
+	double *values = malloc((TDM_PART_COUNT + 1) * count * sizeof *values);
+	const char **names = malloc(count * sizeof *names);
+	struct tdm_plot_series series[TDM_PART_COUNT];
+	size_t shown = 0;
+	if (values == NULL || names == NULL) {
+		free(values);
+		free(names);
+		return tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory for the chart");
+	}
+	for (size_t i = 0; i < count; i++) {
+		names[i] = chosen->results[i]->run->name;
+		values[TDM_PART_COUNT * count + i] = as_value(chosen->results[i]->peak);
+	}
+	for (int part = 0; part < TDM_PART_COUNT; part++) {
+		bool any = false;
+		double *row = values + (size_t)part * count;
+		for (size_t i = 0; i < count; i++) {
+			row[i] = as_value(chosen->results[i]->parts[part]);
+			any |= row[i] > 0;
+		}
+		if (any) /* what no run has needs no place in the legend */
+			series[shown++] = (struct tdm_plot_series){ tdm_phases_parts[part].name,
+				tdm_phases_parts[part].rgb, row };
+	}
+	struct tdm_scene scene = { .kind = TDM_CHART_STACK,
+		.title = picture->title,
+		.y_label = "Peak DRAM",
+		.unit = TDM_UNIT_BYTES,
+		.series = series,
+		.series_count = shown,
+		.columns = names,
+		.column_count = count,
+		.totals = values + TDM_PART_COUNT * count };
+	char note[96];
+	set_limit(&scene, chosen, note, sizeof note);
+	int err = show(&scene, picture, term, out, diag);
+	free(values);
+	free(names);
+	return err;
+}
+
+static bool has_phases_of(const struct tdm_phase_run *a, const struct tdm_phase_run *b)
+{
+	if (a->phase_count != b->phase_count)
+		return false;
+	for (size_t i = 0; i < a->phase_count; i++)
+		if (strcmp(a->phases[i].name, b->phases[i].name) != 0)
+			return false;
+	return true;
+}
+
+/* A phase as three points: what was in use before, its peak, what is in use after. */
+static void trace_run(const struct tdm_phase_run *run, double *values)
+{
+	double before = 0;
+	for (size_t i = 0; i < run->phase_count; i++) {
+		const struct tdm_phase_figures *f = &run->phases[i].figures;
+		double peak = f->dram_peak == TDM_PHASE_UNKNOWN ? before : before + (double)f->dram_peak;
+		double now =
+			f->dram_cumulative_current == TDM_PHASE_UNKNOWN ? before : (double)f->dram_cumulative_current;
+		values[i * POINTS_PER_PHASE] = before;
+		values[i * POINTS_PER_PHASE + 1] = fmax(peak, fmax(before, now));
+		values[i * POINTS_PER_PHASE + 2] = now;
+		before = now;
+	}
+}
+
+struct time_parts {
+	double *times, *values;
+	struct tdm_plot_band *bands;
+	struct tdm_plot_series *series;
+	struct tdm_plot_mark mark;
+	char mark_name[64];
+};
+
+static void fill_time(struct time_parts *parts, const struct tdm_phase_run *run, size_t points, size_t shown)
+{
+	for (size_t i = 0; i < run->phase_count; i++) {
+		parts->bands[i] = (struct tdm_plot_band){ run->phases[i].name, (double)i, (double)(i + 1) };
+		for (size_t k = 0; k < POINTS_PER_PHASE; k++)
+			parts->times[i * POINTS_PER_PHASE + k] = (double)i + (double)k / (POINTS_PER_PHASE - 1);
+	}
+	/* The highest point of all has a label. */
+	size_t highest = 0;
+	for (size_t i = 1; i < points * shown; i++)
+		highest = parts->values[i] > parts->values[highest] ? i : highest;
+	char value[40];
+	snprintf(parts->mark_name, sizeof parts->mark_name, "peak %s",
+		tdm_format_bytes_short(value, sizeof value, (uint64_t)fmax(parts->values[highest], 0)));
+	parts->mark =
+		(struct tdm_plot_mark){ parts->mark_name, parts->times[highest % points], parts->values[highest] };
+}
+
+static int draw_time(const struct chosen *chosen, const struct tdm_phases_picture *picture, const struct tdm_term *term,
+	struct tdm_buf *out, size_t *left_out, struct tdm_diag *diag)
+{
+	static const uint32_t colours[] = { 0x4da6b8, 0xe38a42, 0x7a6ff0, 0xd6618f, 0x5b8c3e, 0x8a6d3b };
+	const struct tdm_phase_run *first = chosen->results[0]->run;
+	size_t points = first->phase_count * POINTS_PER_PHASE, shown = 0;
+	if (first->phase_count == 0 || first->phase_count > TIME_PHASES_MAX)
+		return tdm_diag_set(
+			diag, -EINVAL, 0, 0, "nothing to draw: a run of 1 to %d phases is needed", TIME_PHASES_MAX);
+	size_t columns = chosen->count < COLUMNS_MAX ? chosen->count : COLUMNS_MAX;
+	struct time_parts parts = { .times = malloc(points * sizeof *parts.times),
+		.values = malloc(points * columns * sizeof *parts.values),
+		.bands = malloc(first->phase_count * sizeof *parts.bands),
+		.series = malloc(columns * sizeof *parts.series) };
+	int err = -ENOMEM;
+	if (parts.times == NULL || parts.values == NULL || parts.bands == NULL || parts.series == NULL) {
+		tdm_diag_set(diag, err, 0, 0, "out of memory for the chart");
+		goto done;
+	}
+	for (size_t i = 0; i < chosen->count; i++) {
+		const struct tdm_phase_run *run = chosen->results[i]->run;
+		if (shown == columns || !has_phases_of(run, first)) {
+			(*left_out)++;
+			continue;
+		}
+		trace_run(run, parts.values + shown * points);
+		parts.series[shown] = (struct tdm_plot_series){ run->name,
+			colours[shown % (sizeof colours / sizeof *colours)], parts.values + shown * points };
+		shown++;
+	}
+	fill_time(&parts, first, points, shown);
+	struct tdm_scene scene = { .kind = TDM_CHART_TIME,
+		.title = picture->title,
+		.y_label = "DRAM in use",
+		.unit = TDM_UNIT_BYTES,
+		.no_x_ticks = true,
+		.series = parts.series,
+		.series_count = shown,
+		.times = parts.times,
+		.point_count = points,
+		.bands = parts.bands,
+		.band_count = first->phase_count,
+		.marks = &parts.mark,
+		.mark_count = 1 };
+	char note[96];
+	set_limit(&scene, chosen, note, sizeof note);
+	err = show(&scene, picture, term, out, diag);
+done:
+	free(parts.times);
+	free(parts.values);
+	free(parts.bands);
+	free(parts.series);
+	return err;
+}
+
+int tdm_phases_draw(const struct tdm_phases_report *report, const struct tdm_phases_picture *picture,
+	const struct tdm_term *term, struct tdm_buf *out, size_t *left_out, struct tdm_diag *diag)
+{
+	struct chosen chosen;
+	*left_out = 0;
+	if (choose(report, &chosen) != 0)
+		return tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory for the chart");
+	int err;
+	if (chosen.count == 0)
+		err = tdm_diag_set(diag, -EINVAL, 0, 0, "nothing to draw: no run has a peak");
+	else if (picture->chart == TDM_PHASES_CHART_PEAK)
+		err = draw_peak(&chosen, picture, term, out, diag);
+	else
+		err = draw_time(&chosen, picture, term, out, left_out, diag);
+	free(chosen.results);
+	return err;
+}

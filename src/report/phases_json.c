@@ -1,0 +1,195 @@
+#include "report/phases_report.h"
+
+#include <math.h>
+
+static void put_figure(struct tdm_json *json, const char *key, int64_t bytes)
+{
+	tdm_json_key(json, key);
+	if (bytes == TDM_PHASE_UNKNOWN)
+		tdm_json_null(json);
+	else
+		tdm_json_i64(json, bytes);
+}
+
+static void put_bytes(struct tdm_json *json, const char *key, uint64_t bytes)
+{
+	tdm_json_key(json, key);
+	tdm_json_bytes(json, bytes);
+}
+
+static void put_double(struct tdm_json *json, const char *key, double value)
+{
+	tdm_json_key(json, key);
+	tdm_json_double(json, value);
+}
+
+static void put_text(struct tdm_json *json, const char *key, const char *text)
+{
+	tdm_json_key(json, key);
+	tdm_json_text(json, text);
+}
+
+static void put_bool(struct tdm_json *json, const char *key, bool value)
+{
+	tdm_json_key(json, key);
+	tdm_json_bool(json, value);
+}
+
+static void put_count(struct tdm_json *json, const char *key, uint64_t value)
+{
+	tdm_json_key(json, key);
+	if (value == 0)
+		tdm_json_null(json);
+	else
+		tdm_json_u64(json, value);
+}
+
+static void put_figures(struct tdm_json *json, const struct tdm_phase_figures *f)
+{
+	put_figure(json, "dram_peak", f->dram_peak);
+	put_figure(json, "dram_allocated", f->dram_allocated);
+	put_figure(json, "dram_freed", f->dram_freed);
+	put_figure(json, "dram_change", f->dram_change);
+	put_figure(json, "dram_cumulative_peak", f->dram_cumulative_peak);
+	put_figure(json, "dram_cumulative_current", f->dram_cumulative_current);
+	put_figure(json, "l1_peak_cb", f->l1_peak_cb);
+	put_figure(json, "l1_peak_buffer", f->l1_peak_buffer);
+	put_figure(json, "l1_peak_total", f->l1_peak_total);
+}
+
+static void put_phases(struct tdm_json *json, const struct tdm_phases *r)
+{
+	tdm_json_key(json, "phases");
+	tdm_json_array(json);
+	for (size_t i = 0; i < r->run->phase_count; i++) {
+		enum tdm_phases_role role = tdm_phases_role_of(r->run->phases[i].name);
+		tdm_json_object(json);
+		put_text(json, "name", r->run->phases[i].name);
+		put_text(json, "role", role != TDM_ROLE_NONE ? tdm_phases_role_names[role] : NULL);
+		put_figures(json, &r->run->phases[i].figures);
+		tdm_json_object_end(json);
+	}
+	tdm_json_array_end(json);
+	tdm_json_key(json, "roles");
+	tdm_json_object(json);
+	for (int i = 0; i < TDM_ROLE_COUNT; i++) {
+		if (r->groups[i].count == 0)
+			continue;
+		tdm_json_key(json, tdm_phases_role_names[i]);
+		tdm_json_object(json);
+		tdm_json_key(json, "count");
+		tdm_json_u64(json, r->groups[i].count);
+		put_figures(json, &r->groups[i].sum);
+		tdm_json_object_end(json);
+	}
+	tdm_json_object_end(json);
+}
+
+static void put_pair(struct tdm_json *json, const char *key, const struct tdm_phases_pair *pair)
+{
+	tdm_json_key(json, key);
+	tdm_json_object(json);
+	put_figure(json, "measured", pair->measured);
+	put_bytes(json, "expected", pair->expected);
+	put_double(json, "difference_percent", tdm_phases_difference(pair));
+	tdm_json_object_end(json);
+}
+
+static void put_breakdown(struct tdm_json *json, const struct tdm_phases *r)
+{
+	tdm_json_key(json, "peak_parts");
+	tdm_json_object(json);
+	for (int i = 0; i < TDM_PART_COUNT; i++)
+		put_figure(json, tdm_phases_parts[i].key, r->parts[i]);
+	put_text(json, "model_and_optimizer", r->parts_measured ? "measured" : "expected");
+	tdm_json_object_end(json);
+}
+
+static void put_advice(struct tdm_json *json, const struct tdm_phases *r)
+{
+	const struct tdm_phases_advice *a = &r->advice;
+	tdm_json_key(json, "advice");
+	if (!a->known) {
+		tdm_json_null(json);
+		return;
+	}
+	tdm_json_object(json);
+	put_text(json, "assumes", "activations shrink in proportion and nothing else grows");
+	put_figure(json, "peak_without_activations", a->least_peak);
+	put_double(json, "activations_kept_at_most", a->keep_share < 0 ? NAN : a->keep_share);
+	put_count(json, "batch_divisor", a->divisor);
+	put_figure(json, "batch_divided_peak", a->divisor != 0 ? a->divided_peak : TDM_PHASE_UNKNOWN);
+	put_text(json, "run_that_fits", a->fitting != NULL ? a->fitting->name : NULL);
+	tdm_json_object_end(json);
+}
+
+static void put_run(struct tdm_json *json, const struct tdm_phases *r)
+{
+	static const char *const from[] = {
+		[TDM_MEMORY_OPTION] = "option", [TDM_MEMORY_RUN] = "input", [TDM_MEMORY_DEFAULT] = "default"
+	};
+	const struct tdm_phase_run *run = r->run;
+	tdm_json_object(json);
+	put_text(json, "name", run->name);
+	put_count(json, "line", run->line);
+	put_bool(json, "complete", !run->incomplete);
+	put_bool(json, "no_dispatch", run->no_dispatch);
+	put_count(json, "parameters", run->parameters);
+	put_phases(json, r);
+	put_pair(json, "model", &r->model);
+	put_pair(json, "optimizer", &r->optimizer);
+	put_pair(json, "gradients", &r->gradients);
+	put_figure(json, "activations", r->activations);
+	put_figure(json, "gradients_overhead", r->gradients_overhead);
+	put_figure(json, "peak_dram", r->peak);
+	put_figure(json, "final_dram", run->final_current);
+	put_breakdown(json, r);
+	put_bytes(json, "device_memory", r->device_memory_bytes);
+	put_text(json, "device_memory_source", from[r->memory_from]);
+	put_double(json, "usage_percent", tdm_phases_usage(r));
+	tdm_json_key(json, "fits");
+	if (r->fits_known)
+		tdm_json_bool(json, r->fits);
+	else
+		tdm_json_null(json);
+	put_advice(json, r);
+	tdm_json_object_end(json);
+}
+
+static void put_refused(struct tdm_json *json, const struct tdm_phases_input *input)
+{
+	tdm_json_key(json, "refused");
+	tdm_json_array(json);
+	for (size_t i = 0; i < input->refused_shown; i++) {
+		tdm_json_object(json);
+		put_count(json, "line", input->refused[i].line);
+		put_count(json, "column", input->refused[i].column);
+		put_text(json, "text", input->refused[i].text);
+		tdm_json_object_end(json);
+	}
+	tdm_json_array_end(json);
+	tdm_json_key(json, "refused_count");
+	tdm_json_u64(json, input->refused_count);
+}
+
+void tdm_phases_json(const struct tdm_phases_report *report, struct tdm_json *json)
+{
+	tdm_json_object(json);
+	tdm_json_key(json, "inputs");
+	tdm_json_array(json);
+	for (size_t i = 0; i < report->input_count; i++) {
+		const struct tdm_phases_input *input = &report->inputs[i];
+		tdm_json_object(json);
+		put_text(json, "path", input->path);
+		put_text(json, "source", input->source);
+		tdm_json_key(json, "runs");
+		tdm_json_array(json);
+		for (size_t k = 0; k < input->runs.count; k++)
+			put_run(json, &input->results[k]);
+		tdm_json_array_end(json);
+		put_refused(json, input);
+		tdm_json_object_end(json);
+	}
+	tdm_json_array_end(json);
+	tdm_json_object_end(json);
+}

@@ -1,0 +1,262 @@
+/*
+ * Phases for people. Columns of sizes are in MiB with two decimals, so that they can be compared with a log, whose MB
+ * are the same; sentences have the unit that fits.
+ */
+#include "base/units.h"
+#include "report/cell.h"
+#include "report/phases_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { NAME_COLUMNS = 26, NAME_COLUMNS_MAX = 40, SIZE_COLUMNS = 12 };
+
+/* "1,863.25", right-aligned; "-" for what is unknown. */
+static void put_mib(struct tdm_buf *out, int64_t bytes, bool sign, int columns)
+{
+	char plain[48], text[64];
+	if (bytes == TDM_PHASE_UNKNOWN) {
+		tdm_buf_printf(out, "%*s", columns, "-");
+		return;
+	}
+	int len = snprintf(plain, sizeof plain, "%.2f", fabs((double)bytes / 0x1p20));
+	size_t at = 0;
+	if (bytes < 0)
+		text[at++] = '-';
+	else if (sign)
+		text[at++] = '+';
+	for (int i = 0; i < len && at + 2 < sizeof text; i++) {
+		text[at++] = plain[i];
+		int left = len - 3 - i - 1; /* digits before the point that follow */
+		if (left > 0 && left % 3 == 0)
+			text[at++] = ',';
+	}
+	text[at] = '\0';
+	tdm_buf_printf(out, "%*s", columns, text);
+}
+
+static void put_size(struct tdm_buf *out, int64_t bytes)
+{
+	char text[TDM_BYTES_CAP];
+	uint64_t size = bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes;
+	tdm_buf_printf(out, "%s%s", bytes < 0 ? "-" : "", tdm_format_bytes_short(text, sizeof text, size));
+}
+
+static void put_name(struct tdm_buf *out, const char *name, size_t columns, bool utf8)
+{
+	size_t used = tdm_cell_put(out, tdm_str_of(name), columns, utf8);
+	tdm_buf_fill(out, ' ', columns - used);
+}
+
+static void put_row(struct tdm_buf *out, const char *name, const struct tdm_phase_figures *f, size_t columns, bool utf8)
+{
+	tdm_buf_puts(out, "  ");
+	put_name(out, name, columns, utf8);
+	put_mib(out, f->dram_peak, false, SIZE_COLUMNS);
+	put_mib(out, f->dram_allocated, false, SIZE_COLUMNS);
+	put_mib(out, f->dram_freed, false, SIZE_COLUMNS);
+	put_mib(out, f->dram_change, true, SIZE_COLUMNS);
+	put_mib(out, f->dram_cumulative_peak, false, SIZE_COLUMNS);
+	put_mib(out, f->dram_cumulative_current, false, SIZE_COLUMNS);
+	put_mib(out, f->l1_peak_total, false, SIZE_COLUMNS);
+	tdm_buf_putc(out, '\n');
+}
+
+static void put_table(const struct tdm_phases *r, const struct tdm_term *term, struct tdm_buf *out)
+{
+	static const char *const heads[] = { "Peak", "Allocated", "Freed", "Change", "Peak so far", "In use",
+		"L1 peak" };
+	size_t columns = NAME_COLUMNS;
+	for (size_t i = 0; i < r->run->phase_count; i++) {
+		size_t len = strlen(r->run->phases[i].name);
+		columns = len > columns ? len : columns;
+	}
+	columns = columns < NAME_COLUMNS_MAX ? columns : NAME_COLUMNS_MAX;
+	tdm_buf_puts(out, tdm_term_style(term, TDM_STYLE_BOLD));
+	tdm_buf_puts(out, "  ");
+	put_name(out, "Phase (MiB)", columns, false);
+	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+		tdm_buf_printf(out, "%*s", SIZE_COLUMNS, heads[i]);
+	tdm_buf_printf(out, "%s\n", tdm_term_style(term, TDM_STYLE_OFF));
+	for (size_t i = 0; i < r->run->phase_count; i++)
+		put_row(out, r->run->phases[i].name, &r->run->phases[i].figures, columns, term->utf8);
+	for (int i = 0; i < TDM_ROLE_COUNT; i++) {
+		char name[64];
+		if (r->groups[i].count < 2)
+			continue;
+		snprintf(name, sizeof name, "%s, all %zu", tdm_phases_role_names[i], r->groups[i].count);
+		put_row(out, name, &r->groups[i].sum, columns, term->utf8);
+	}
+}
+
+static void put_pair(struct tdm_buf *out, const char *name, const struct tdm_phases_pair *pair)
+{
+	double percent = tdm_phases_difference(pair);
+	tdm_buf_printf(out, "  %-*s", NAME_COLUMNS, name);
+	put_mib(out, pair->measured, false, SIZE_COLUMNS);
+	put_mib(out,
+		pair->expected == TDM_BYTES_UNKNOWN || pair->expected > INT64_MAX ? TDM_PHASE_UNKNOWN
+										  : (int64_t)pair->expected,
+		false, SIZE_COLUMNS);
+	if (isfinite(percent))
+		tdm_buf_printf(out, "%+*.2f%%\n", SIZE_COLUMNS - 1, percent);
+	else
+		tdm_buf_printf(out, "%*s\n", SIZE_COLUMNS, "-");
+}
+
+static void put_single(struct tdm_buf *out, const char *name, int64_t bytes, const char *what)
+{
+	tdm_buf_printf(out, "  %-*s", NAME_COLUMNS, name);
+	put_mib(out, bytes, false, SIZE_COLUMNS);
+	tdm_buf_printf(out, "%s%s\n", what[0] != '\0' ? "  " : "", what);
+}
+
+static void put_theory(const struct tdm_phases *r, const struct tdm_term *term, struct tdm_buf *out)
+{
+	size_t micro = r->groups[TDM_ROLE_FORWARD].count;
+	char note[96] = "";
+	tdm_buf_printf(out, "%s  %-*s%*s%*s%*s%s\n", tdm_term_style(term, TDM_STYLE_BOLD), NAME_COLUMNS, "Size (MiB)",
+		SIZE_COLUMNS, "Measured", SIZE_COLUMNS, "Expected", SIZE_COLUMNS, "Difference",
+		tdm_term_style(term, TDM_STYLE_OFF));
+	put_pair(out, "Model parameters", &r->model);
+	put_pair(out, "Optimizer state", &r->optimizer);
+	put_pair(out, "Gradients", &r->gradients);
+	if (micro > 1)
+		snprintf(note, sizeof note, "the largest of %zu micro-batches: they are not there together", micro);
+	put_single(out, "Activations", r->activations, note);
+	put_single(out, "Gradients overhead", r->gradients_overhead, "peak of the backward pass above its start");
+	snprintf(note, sizeof note, "peak less %s model and optimizer, activations and overhead",
+		r->parts_measured ? "measured" : "expected");
+	put_single(out, "Other", r->parts[TDM_PART_OTHER], note);
+	put_single(out, "Peak DRAM", r->peak, "");
+}
+
+static const char *memory_from(enum tdm_phases_memory_from from, const char *source)
+{
+	if (from == TDM_MEMORY_OPTION)
+		return "as given";
+	if (from == TDM_MEMORY_DEFAULT)
+		return "assumed: neither the input nor --device_memory says";
+	return strcmp(source, "train_log") == 0 ? "from the log" : "as the program described its devices";
+}
+
+static void put_advice(const struct tdm_phases *r, const struct tdm_term *term, struct tdm_buf *out)
+{
+	const struct tdm_phases_advice *a = &r->advice;
+	if (!a->known) {
+		tdm_buf_puts(out, "  What would help is not known: there is no FORWARD_PASS with activations.\n");
+		return;
+	}
+	tdm_buf_puts(out, "  What would help, if activations shrink in proportion and nothing else grows:\n");
+	tdm_buf_puts(out, "    gradient checkpointing (memory_efficient): ");
+	if (a->keep_share < 0) {
+		tdm_buf_puts(out, "not enough; without any activations the peak is still ");
+		put_size(out, a->least_peak);
+		tdm_buf_puts(
+			out, "\n    smaller batch, gradient accumulation: not enough either, for the same reason\n");
+		return;
+	}
+	tdm_buf_printf(out, "fits if at most %.1f%% of the activations are kept;\n      with none of them the peak is ",
+		a->keep_share * 100);
+	put_size(out, a->least_peak);
+	tdm_buf_putc(out, '\n');
+	if (a->fitting != NULL) {
+		tdm_buf_puts(out, "      measured: '");
+		tdm_cell_put(out, tdm_str_of(a->fitting->name), 60, term->utf8);
+		tdm_buf_printf(out, "' keeps %.1f%% and its peak is ",
+			100 * (double)a->fitting_activations / (double)r->activations);
+		put_size(out, a->fitting->overall_peak);
+		tdm_buf_putc(out, '\n');
+	}
+	if (a->divisor == 0) {
+		tdm_buf_printf(
+			out, "    smaller batch: not enough, even with a %dth of it\n", TDM_PHASES_BATCH_DIVISOR_MAX);
+		return;
+	}
+	tdm_buf_printf(out, "    smaller batch: with 1/%u of it the peak is ", a->divisor);
+	put_size(out, a->divided_peak);
+	tdm_buf_printf(
+		out, "\n    gradient accumulation: the same peak with the whole batch in %u steps\n", a->divisor);
+}
+
+static void put_verdict(
+	const struct tdm_phases *r, const char *source, const struct tdm_term *term, struct tdm_buf *out)
+{
+	char device[TDM_BYTES_CAP];
+	tdm_format_bytes_short(device, sizeof device, r->device_memory_bytes);
+	if (r->peak == TDM_PHASE_UNKNOWN) {
+		tdm_buf_puts(out, "  Whether it fits is not known: the peak is not known.\n");
+		return;
+	}
+	const char *style = !r->fits_known ? TDM_STYLE_YELLOW : r->fits ? TDM_STYLE_GREEN : TDM_STYLE_RED;
+	tdm_buf_printf(out, "  %s%s%s: ", tdm_term_style(term, style),
+		!r->fits_known ? "Fits so far, and the rest is not known"
+		: r->fits      ? "Fits"
+			       : "Does not fit",
+		tdm_term_style(term, TDM_STYLE_OFF));
+	tdm_buf_printf(out, "the peak is %.2f%% of the device's %s (%s); ", tdm_phases_usage(r), device,
+		memory_from(r->memory_from, source));
+	put_size(out, r->fits ? (int64_t)(r->device_memory_bytes - (uint64_t)(r->peak > 0 ? r->peak : 0))
+			      : (int64_t)((uint64_t)r->peak - r->device_memory_bytes));
+	tdm_buf_puts(out, r->fits ? " stay free\n" : " too much\n");
+	if (!r->fits)
+		put_advice(r, term, out);
+}
+
+/* Whether any phase is one that theory knows. */
+static bool has_roles(const struct tdm_phases *r)
+{
+	size_t count = 0;
+	for (int i = 0; i < TDM_ROLE_COUNT; i++)
+		count += r->groups[i].count;
+	return count != 0;
+}
+
+static void put_run(const struct tdm_phases_input *input, const struct tdm_phases *r, const struct tdm_term *term,
+	struct tdm_buf *out)
+{
+	char count[TDM_BYTES_CAP];
+	tdm_buf_puts(out, tdm_term_style(term, TDM_STYLE_BOLD));
+	tdm_cell_put(out, tdm_str_of(r->run->name), 0, term->utf8);
+	tdm_buf_puts(out, tdm_term_style(term, TDM_STYLE_OFF));
+	if (input->path != NULL) {
+		tdm_buf_puts(out, " (");
+		tdm_cell_put(out, tdm_str_of(input->path), 0, term->utf8);
+		if (r->run->line != 0)
+			tdm_buf_printf(out, ":%" PRIu64, r->run->line);
+		tdm_buf_putc(out, ')');
+	}
+	tdm_buf_putc(out, '\n');
+	if (r->run->parameters != 0)
+		tdm_buf_printf(
+			out, "  Number of parameters: %s\n", tdm_format_count(count, sizeof count, r->run->parameters));
+	if (r->other_model)
+		tdm_buf_puts(out,
+			"  The theory is that of the first model in this input, which has other parameters: give\n"
+			"  this one in a file of its own, or --model_size\n");
+	if (r->run->incomplete)
+		tdm_buf_puts(out, "  This summary is not complete: what is missing is left out\n");
+	if (r->run->no_dispatch)
+		tdm_buf_puts(
+			out, "  Captured without dispatch: nothing was allocated, these are the sizes that would be\n");
+	tdm_buf_putc(out, '\n');
+	put_table(r, term, out);
+	tdm_buf_putc(out, '\n');
+	if (has_roles(r)) {
+		put_theory(r, term, out);
+		tdm_buf_putc(out, '\n');
+	}
+	put_verdict(r, input->source, term, out);
+}
+
+void tdm_phases_text(const struct tdm_phases_report *report, const struct tdm_term *term, struct tdm_buf *out)
+{
+	bool first = true;
+	for (size_t i = 0; i < report->input_count; i++)
+		for (size_t k = 0; k < report->inputs[i].runs.count; k++, first = false) {
+			if (!first)
+				tdm_buf_putc(out, '\n');
+			put_run(&report->inputs[i], &report->inputs[i].results[k], term, out);
+		}
+}

@@ -1,0 +1,166 @@
+#include "sources/ledger_phases.h"
+
+#include "base/err.h"
+#include "ledger/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { CHUNK = 256 };
+
+/* The DRAM of all devices together; unknown when one of them does not say. */
+static uint64_t dram_capacity(const struct tdm_ledger *ledger)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < tdm_ledger_device_count(ledger); i++) {
+		const struct tdm_ledger_view *view = tdm_ledger_device(ledger, i);
+		uint64_t bytes = TDM_BYTES_UNKNOWN;
+		for (uint32_t k = 0; k < view->region_count && k < TDM_LEDGER_REGIONS; k++)
+			if (view->regions[k].kind == TDM_KIND_DRAM &&
+				__builtin_mul_overflow(view->regions[k].bank_size, view->regions[k].banks, &bytes))
+				bytes = TDM_BYTES_UNKNOWN;
+		if (bytes == TDM_BYTES_UNKNOWN || bytes == 0 || __builtin_add_overflow(total, bytes, &total))
+			return TDM_BYTES_UNKNOWN;
+	}
+	return total != 0 ? total : TDM_BYTES_UNKNOWN;
+}
+
+/* As the library counts it for a mark: what lies in DRAM, traces with it. */
+static uint64_t dram_now(const struct tdm_ledger *ledger)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < tdm_ledger_device_count(ledger); i++)
+		total += tdm_ledger_device(ledger, i)->counts[TDM_KIND_DRAM].bytes +
+			 tdm_ledger_device(ledger, i)->counts[TDM_KIND_TRACE].bytes;
+	return total;
+}
+
+static int64_t as_figure(uint64_t bytes)
+{
+	return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
+}
+
+/* The highest that DRAM has been, which the library keeps for each device and kind; not known for sums of them. */
+static int64_t dram_peak(const struct tdm_ledger *ledger)
+{
+	if (tdm_ledger_device_count(ledger) != 1 ||
+		tdm_ledger_device(ledger, 0)->counts[TDM_KIND_TRACE].peak_bytes != 0)
+		return TDM_PHASE_UNKNOWN;
+	return as_figure(tdm_ledger_device(ledger, 0)->counts[TDM_KIND_DRAM].peak_bytes);
+}
+
+static struct tdm_phase_run *new_run(
+	struct tdm_ledger *ledger, struct tdm_phase_runs *runs, uint64_t session, uint64_t capacity)
+{
+	const struct tdm_ledger_who *who = tdm_ledger_who(ledger);
+	char name[64];
+	if (session == 0)
+		snprintf(name, sizeof name, "%s (%" PRId32 "), marks", who->comm, who->pid);
+	else
+		snprintf(name, sizeof name, "%s (%" PRId32 "), capture %" PRIu64, who->comm, who->pid, session);
+	struct tdm_phase_run *run = tdm_phase_runs_add(runs, tdm_str_of(name));
+	if (run != NULL)
+		run->device_memory_bytes = capacity;
+	return run;
+}
+
+/* In use at the end of the phase that a mark began; the phase's change follows. */
+static void end_mark(struct tdm_phase_run *run, int64_t begin, int64_t end)
+{
+	struct tdm_phase_figures *f = &run->phases[run->phase_count - 1].figures;
+	f->dram_cumulative_current = end;
+	f->dram_change = tdm_phase_difference(end, begin);
+	run->final_current = end;
+}
+
+struct reading {
+	struct tdm_ledger *ledger;
+	struct tdm_phase_runs *runs;
+	struct tdm_phase_runs marks; /* one or none; behind the captures at last */
+	uint64_t capacity, session;
+	bool captured; /* the last run is a capture that goes on */
+	int64_t marked_at;
+};
+
+static int take_mark(struct reading *r, const struct tdm_ledger_phase *phase, struct tdm_str name)
+{
+	if (r->marks.count == 0 && new_run(r->ledger, &r->marks, 0, r->capacity) == NULL)
+		return -ENOMEM;
+	struct tdm_phase_run *run = &r->marks.runs[0];
+	if (run->phase_count != 0)
+		end_mark(run, r->marked_at, as_figure(phase->dram_now));
+	r->marked_at = as_figure(phase->dram_now);
+	return tdm_phase_run_add(run, name) != NULL ? 0 : -ENOMEM;
+}
+
+static int take_segment(struct reading *r, const struct tdm_ledger_phase *phase, struct tdm_str name)
+{
+	if (!r->captured || r->session != phase->session) {
+		if (new_run(r->ledger, r->runs, phase->session, r->capacity) == NULL)
+			return -ENOMEM;
+		r->captured = true;
+		r->session = phase->session;
+	}
+	struct tdm_phase_run *run = &r->runs->runs[r->runs->count - 1];
+	run->no_dispatch |= (phase->flags & TDM_PHASE_NO_DISPATCH) != 0;
+	return tdm_phase_run_append(run, name,
+		&(struct tdm_phase_figures){
+			.dram_peak = phase->dram_peak,
+			.dram_allocated = phase->dram_allocated,
+			.dram_freed = phase->dram_freed,
+			.l1_peak_cb = phase->l1_peak_cb,
+			.l1_peak_buffer = phase->l1_peak_buffer,
+			.l1_peak_total = phase->l1_peak_total,
+		});
+}
+
+static int take_all(struct reading *r)
+{
+	struct tdm_ledger_phase phases[CHUNK];
+	for (size_t from = 0;;) {
+		int64_t got = tdm_ledger_phases(r->ledger, from, phases, CHUNK);
+		if (got <= 0)
+			return (int)got;
+		for (int64_t i = 0; i < got; i++) {
+			bool mark = (phases[i].flags & TDM_PHASE_MARK) != 0;
+			struct tdm_str name = tdm_ledger_text(r->ledger, phases[i].name);
+			int err = mark ? take_mark(r, &phases[i], name) : take_segment(r, &phases[i], name);
+			if (err != 0)
+				return err;
+		}
+		from += (size_t)got;
+	}
+}
+
+int tdm_ledger_phases_read(const char *path, struct tdm_phase_runs *runs, struct tdm_diag *diag)
+{
+	struct reading r = { .runs = runs };
+	int err = tdm_ledger_open(path, &r.ledger, diag);
+	if (err != 0)
+		return err;
+	r.capacity = dram_capacity(r.ledger);
+	err = take_all(&r);
+	if (err == 0 && r.marks.count != 0) {
+		end_mark(&r.marks.runs[0], r.marked_at, as_figure(dram_now(r.ledger)));
+		r.marks.runs[0].overall_peak = dram_peak(r.ledger);
+		err = tdm_phase_runs_move(runs, &r.marks);
+	}
+	tdm_phase_runs_done(&r.marks);
+	tdm_ledger_close(r.ledger);
+	return err != 0 ? tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err)) : 0;
+}
+
+bool tdm_ledger_phases_is_ledger(const char *path)
+{
+	uint64_t magic;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool found =
+		fd >= 0 && pread(fd, &magic, sizeof magic, 0) == (ssize_t)sizeof magic && magic == TDM_LEDGER_MAGIC;
+	if (fd >= 0)
+		close(fd);
+	return found;
+}

@@ -1,0 +1,19 @@
+/* The phases that libtidemark recorded in a ledger, as runs: one for each capture, and one of the marks if there are.
+ */
+#ifndef TDM_SOURCES_LEDGER_PHASES_H
+#define TDM_SOURCES_LEDGER_PHASES_H
+
+#include "base/diag.h"
+#include "event/phase_run.h"
+
+/* Whether the file begins as a ledger does. */
+bool tdm_ledger_phases_is_ledger(const char *path);
+
+/*
+ * Appends the runs of the ledger at `path`; none is no error. A mark (tidemark_phase) has no peak of its own: of its
+ * phase only what was in use at both ends is known, and of the run the peak that the library kept. 0, or a negative
+ * code with the reason in `diag`.
+ */
+int tdm_ledger_phases_read(const char *path, struct tdm_phase_runs *runs, struct tdm_diag *diag);
+
+#endif

@@ -1,0 +1,522 @@
+/*
+ * A line is looked at once. Outside a summary it may name parameters, device memory or, as the last one before a
+ * summary, the run. Inside, "--- NAME ---" begins a phase, three kinds of lines have its figures, and the line with
+ * "Overall DRAM Peak" ends the summary.
+ *
+ * Which parameters and which device memory belong to a summary is settled at the end, as tt-train's own script does it:
+ * the first ones within the WINDOW bytes before the summary, else the first ones of the file.
+ */
+#include "sources/train_log.h"
+
+#include "base/err.h"
+#include "base/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WINDOW = 1000, FACTS_MAX = 100000, NAME_MAX_BYTES = 1024 };
+
+/* The kinds of facts, the preferred one of a pair first. */
+enum fact_kind { FACT_PARAMETERS, FACT_PARAMETERS_ROW, FACT_MEMORY, FACT_MEMORY_ROW };
+
+struct fact {
+	enum fact_kind kind;
+	uint64_t offset; /* of its line */
+	uint64_t value;  /* parameters or bytes */
+};
+
+/* The parts of a phase whose lines have been seen. */
+enum { SEEN_SEGMENT = 1, SEEN_CUMULATIVE = 2 };
+
+struct parser {
+	struct tdm_train_log *log;
+	const char *file;
+	uint64_t line, offset;     /* of the line that is looked at */
+	struct tdm_phase_run *run; /* the summary that is open; NULL: none */
+	bool in_phase, phase_broken;
+	unsigned seen;
+	uint64_t phase_line;
+	struct tdm_buf plain; /* the line without colours */
+	struct tdm_buf name;  /* what the next run is called */
+	struct fact *facts;
+	size_t fact_count, fact_cap;
+	uint64_t *offsets; /* of the runs' first lines */
+	size_t offset_cap;
+	int err; /* ends everything */
+};
+
+static void refuse(struct parser *p, uint64_t line, uint64_t column, const char *text)
+{
+	if (p->log->refused_count < TDM_TRAIN_LOG_REFUSED_MAX) {
+		struct tdm_diag *diag = &p->log->refused[p->log->refused_count];
+		diag->file = p->file;
+		tdm_diag_set(diag, TDM_ESYNTAX, line, column, "%s", text);
+	}
+	p->log->refused_count++;
+}
+
+/* Drops escape sequences (CSI and OSC) and other control characters. */
+static struct tdm_str without_colours(struct parser *p, struct tdm_str line)
+{
+	const char *end = line.ptr + line.len;
+	if (memchr(line.ptr, '\033', line.len) == NULL)
+		return line;
+	tdm_buf_clear(&p->plain);
+	for (const char *at = line.ptr; at < end; at++) {
+		if (*at != '\033') {
+			tdm_buf_putc(&p->plain, *at);
+			continue;
+		}
+		if (end - at < 2 || at[1] != '[')
+			continue;
+		for (at += 2; at < end && (*at < 0x40 || *at > 0x7e);)
+			at++;
+	}
+	if (tdm_buf_failed(&p->plain))
+		p->err = -ENOMEM;
+	return tdm_buf_str(&p->plain);
+}
+
+/* What follows `word` in the line; an empty piece with a NULL pointer when it is not there. */
+static struct tdm_str after(struct tdm_str line, const char *word)
+{
+	size_t len = strlen(word);
+	const char *at = line.len >= len ? memmem(line.ptr, line.len, word, len) : NULL;
+	if (at == NULL)
+		return (struct tdm_str){ NULL, 0 };
+	at += len;
+	return (struct tdm_str){ at, (size_t)(line.ptr + line.len - at) };
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_word(char c)
+{
+	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static void skip_blanks(struct tdm_str *text)
+{
+	while (text->len != 0 && (*text->ptr == ' ' || *text->ptr == '\t')) {
+		text->ptr++;
+		text->len--;
+	}
+}
+
+/* Digits with commas between them, from the front. */
+static bool take_count(struct tdm_str *text, uint64_t *value)
+{
+	bool any = false;
+	*value = 0;
+	skip_blanks(text);
+	for (; text->len != 0 && (is_digit(*text->ptr) || (any && *text->ptr == ',')); text->ptr++, text->len--) {
+		if (*text->ptr == ',')
+			continue;
+		if (__builtin_mul_overflow(*value, 10, value) ||
+			__builtin_add_overflow(*value, (uint64_t)(*text->ptr - '0'), value))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* "+1863.25 MB" from the front, in bytes, rounded to the nearest. Thousands may have commas when `commas`. */
+static bool take_mb(struct tdm_str *text, bool commas, int64_t *bytes)
+{
+	const unsigned mb_bits = 20;
+	unsigned __int128 digits = 0, scale = 1;
+	const unsigned __int128 most = (unsigned __int128)1 << 80;
+	bool negative = false, any = false, fraction = false;
+	skip_blanks(text);
+	if (text->len != 0 && (*text->ptr == '+' || *text->ptr == '-')) {
+		negative = *text->ptr == '-';
+		text->ptr++;
+		text->len--;
+	}
+	for (; text->len != 0; text->ptr++, text->len--) {
+		char c = *text->ptr;
+		if (c == '.' && any && !fraction) {
+			fraction = true;
+		} else if (is_digit(c)) {
+			any = true;
+			if (fraction && scale >= 1000000)
+				continue; /* below a byte */
+			digits = digits * 10 + (unsigned)(c - '0');
+			scale *= fraction ? 10 : 1;
+			if (digits > most)
+				return false;
+		} else if (!(c == ',' && commas && any && text->len > 1 && is_digit(text->ptr[1]))) {
+			break;
+		}
+	}
+	skip_blanks(text);
+	if (!any || text->len < 2 || memcmp(text->ptr, "MB", 2) != 0)
+		return false;
+	text->ptr += 2;
+	text->len -= 2;
+	unsigned __int128 rounded = ((digits << mb_bits) + scale / 2) / scale;
+	if (rounded >= (unsigned __int128)INT64_MAX)
+		return false;
+	*bytes = negative ? -(int64_t)rounded : (int64_t)rounded;
+	return true;
+}
+
+/* Reads the figures of a line in their order: each is a label and a number of MB. */
+static bool take_figures(
+	struct parser *p, struct tdm_str line, const char *const *labels, int64_t *const *figures, size_t count)
+{
+	struct tdm_str rest = line;
+	for (size_t i = 0; i < count; i++) {
+		struct tdm_str value = after(rest, labels[i]);
+		skip_blanks(&value);
+		char text[TDM_DIAG_TEXT_CAP / 2], shown[48];
+		uint64_t column = (uint64_t)((value.ptr != NULL ? value.ptr : rest.ptr) - line.ptr) + 1;
+		rest = value;
+		if (value.ptr != NULL && take_mb(&rest, false, figures[i]))
+			continue;
+		snprintf(text, sizeof text, "expected '%s' and a number of MB, got '%s'", labels[i],
+			tdm_str_shown(value.ptr != NULL ? value : line, shown, sizeof shown));
+		refuse(p, p->line, column, text);
+		return false;
+	}
+	return true;
+}
+
+static struct tdm_phase_figures *figures_of(struct parser *p)
+{
+	return &p->run->phases[p->run->phase_count - 1].figures;
+}
+
+/* The phase is over: without its figures it is none. */
+static void end_phase(struct parser *p)
+{
+	if (!p->in_phase)
+		return;
+	p->in_phase = false;
+	if (p->phase_broken || p->seen != (SEEN_SEGMENT | SEEN_CUMULATIVE)) {
+		if (!p->phase_broken)
+			refuse(p, p->phase_line, 1, "the phase is left out: its figures of DRAM are not complete");
+		tdm_phase_run_drop_last(p->run);
+		p->run->incomplete = true;
+	}
+}
+
+/* The summary is over, properly or not. Without its last line the figures of the run are those of its phases. */
+static void end_run(struct parser *p, bool properly)
+{
+	struct tdm_phase_run *run = p->run;
+	if (run == NULL)
+		return;
+	end_phase(p);
+	p->run = NULL;
+	if (!properly) {
+		refuse(p, run->line, 1, "the summary has no end: 'Overall DRAM Peak' is missing");
+		run->incomplete = true;
+	}
+	if (run->overall_peak == TDM_PHASE_UNKNOWN) {
+		run->peak_so_far = true;
+		if (run->phase_count != 0)
+			run->overall_peak = run->phases[run->phase_count - 1].figures.dram_cumulative_peak;
+	}
+	if (run->phase_count != 0 && run->final_current == TDM_PHASE_UNKNOWN)
+		run->final_current = run->phases[run->phase_count - 1].figures.dram_cumulative_current;
+}
+
+static bool note_offset(struct parser *p, size_t run)
+{
+	if (run >= p->offset_cap) {
+		size_t cap = p->offset_cap != 0 ? p->offset_cap * 2 : 16;
+		uint64_t *larger = realloc(p->offsets, cap * sizeof *larger);
+		if (larger == NULL)
+			return false;
+		p->offsets = larger;
+		p->offset_cap = cap;
+	}
+	p->offsets[run] = p->offset;
+	return true;
+}
+
+/* Without the head that the runtime's logger puts before it: time, level and type, each with a bar behind it. */
+static struct tdm_str without_head(struct tdm_str line)
+{
+	struct tdm_str rest = line;
+	if (line.len == 0 || !is_digit(*line.ptr))
+		return line;
+	for (int bars = 0; bars < 3; bars++) {
+		rest = after(rest, " | ");
+		if (rest.ptr == NULL)
+			return line;
+	}
+	return tdm_str_trim(rest);
+}
+
+static void begin_run(struct parser *p)
+{
+	end_run(p, false);
+	if (p->log->runs.count == TDM_TRAIN_LOG_RUNS_MAX) {
+		p->err = -EFBIG;
+		return;
+	}
+	char number[32];
+	snprintf(number, sizeof number, "summary %zu", p->log->runs.count + 1);
+	struct tdm_str name = tdm_str_trim(tdm_buf_str(&p->name));
+	p->run = note_offset(p, p->log->runs.count)
+			 ? tdm_phase_runs_add(&p->log->runs, name.len != 0 ? name : tdm_str_of(number))
+			 : NULL;
+	if (p->run == NULL)
+		p->err = -ENOMEM;
+	else
+		p->run->line = p->line;
+	tdm_buf_clear(&p->name);
+}
+
+/* "--- NAME ---"; the name is what stands between the first and the last of them. */
+static bool begin_phase(struct parser *p, struct tdm_str line)
+{
+	struct tdm_str name = after(line, "--- ");
+	if (name.ptr == NULL)
+		return false;
+	while (name.len != 0 && (name.ptr[name.len - 1] == ' ' || name.ptr[name.len - 1] == '\r'))
+		name.len--;
+	if (name.len < 4 || memcmp(name.ptr + name.len - 4, " ---", 4) != 0)
+		return false;
+	name.len -= 4;
+	end_phase(p);
+	if (tdm_phase_run_add(p->run, name) == NULL) {
+		p->err = p->run->phase_count < TDM_PHASES_MAX ? -ENOMEM : -EFBIG;
+		return true;
+	}
+	p->in_phase = true;
+	p->phase_broken = false;
+	p->seen = 0;
+	p->phase_line = p->line;
+	return true;
+}
+
+static void read_segment(struct parser *p, struct tdm_str line)
+{
+	static const char *const labels[] = { "Segment Peak", "Allocations", "Deallocations", "Segment Change" };
+	struct tdm_phase_figures *f = figures_of(p);
+	int64_t *const figures[] = { &f->dram_peak, &f->dram_allocated, &f->dram_freed, &f->dram_change };
+	if (take_figures(p, line, labels, figures, 4))
+		p->seen |= SEEN_SEGMENT;
+	else
+		p->phase_broken = true;
+}
+
+static void read_cumulative(struct parser *p, struct tdm_str line)
+{
+	static const char *const labels[] = { "Cumulative Peak", "Cumulative Current" };
+	struct tdm_phase_figures *f = figures_of(p);
+	int64_t *const figures[] = { &f->dram_cumulative_peak, &f->dram_cumulative_current };
+	if (take_figures(p, line, labels, figures, 2))
+		p->seen |= SEEN_CUMULATIVE;
+	else
+		p->phase_broken = true;
+}
+
+/* A phase can do without these. */
+static void read_l1(struct parser *p, struct tdm_str line)
+{
+	static const char *const labels[] = { "Peak CB", "Peak Buffer", "Peak Total" };
+	struct tdm_phase_figures *f = figures_of(p), before = *f;
+	int64_t *const figures[] = { &f->l1_peak_cb, &f->l1_peak_buffer, &f->l1_peak_total };
+	if (!take_figures(p, line, labels, figures, 3))
+		*f = before;
+}
+
+static void read_totals(struct parser *p, struct tdm_str line)
+{
+	static const char *const labels[] = { "Overall DRAM Peak:", "Final DRAM Usage:" };
+	int64_t *const figures[] = { &p->run->overall_peak, &p->run->final_current };
+	end_phase(p);
+	/* The second figure may be missing: other tools print the first one alone. */
+	size_t count = after(line, labels[1]).ptr != NULL ? 2 : 1;
+	if (!take_figures(p, line, labels, figures, count)) {
+		p->run->incomplete = true;
+		p->run->overall_peak = p->run->final_current = TDM_PHASE_UNKNOWN;
+	}
+	end_run(p, true);
+}
+
+static void note_fact(struct parser *p, enum fact_kind kind, uint64_t value)
+{
+	if (p->fact_count == FACTS_MAX)
+		return; /* the first ones count */
+	if (p->fact_count == p->fact_cap) {
+		size_t cap = p->fact_cap != 0 ? p->fact_cap * 2 : 16;
+		struct fact *larger = realloc(p->facts, cap * sizeof *larger);
+		if (larger == NULL) {
+			p->err = -ENOMEM;
+			return;
+		}
+		p->facts = larger;
+		p->fact_cap = cap;
+	}
+	p->facts[p->fact_count++] = (struct fact){ kind, p->offset, value };
+}
+
+/* Behind `word` where it stands as a word of its own, with blanks behind it: a row of a table. */
+static struct tdm_str after_row(struct tdm_str line, const char *word)
+{
+	struct tdm_str value = after(line, word);
+	while (value.ptr != NULL) {
+		const char *begin = value.ptr - strlen(word);
+		bool alone = begin == line.ptr || !is_word(begin[-1]);
+		if (alone && value.len != 0 && (*value.ptr == ' ' || *value.ptr == '\t'))
+			return value;
+		value = after(value, word);
+	}
+	return value;
+}
+
+/* Lines outside a summary that say something about runs. True when the line is one. */
+static bool read_fact(struct parser *p, struct tdm_str line)
+{
+	uint64_t count;
+	int64_t bytes;
+	struct tdm_str value = after(line, "Total parameters:");
+	value = value.ptr != NULL ? value : after(line, "Number of parameters:");
+	if (value.ptr != NULL && take_count(&value, &count)) {
+		note_fact(p, FACT_PARAMETERS, count);
+		return true;
+	}
+	value = after(line, "Available Device Memory:");
+	if (value.ptr != NULL && take_mb(&value, true, &bytes) && bytes > 0) {
+		note_fact(p, FACT_MEMORY, (uint64_t)bytes);
+		return true;
+	}
+	bool row = false;
+	value = after_row(line, "params");
+	if (value.ptr != NULL && take_count(&value, &count)) {
+		note_fact(p, FACT_PARAMETERS_ROW, count);
+		row = true;
+	}
+	value = after_row(line, "memory");
+	if (value.ptr != NULL && take_mb(&value, true, &bytes) && bytes > 0) {
+		note_fact(p, FACT_MEMORY_ROW, (uint64_t)bytes);
+		row = true;
+	}
+	return row;
+}
+
+static void read_line(struct parser *p, struct tdm_str raw)
+{
+	struct tdm_str line = without_colours(p, raw);
+	if (after(line, "=== Memory Usage Summary ===").ptr != NULL) {
+		begin_run(p);
+		return;
+	}
+	if (p->run == NULL) {
+		struct tdm_str name = without_head(tdm_str_trim(line));
+		if (read_fact(p, line) || name.len == 0 || *name.ptr == '#')
+			return;
+		tdm_buf_clear(&p->name);
+		tdm_buf_add(&p->name, name.ptr, name.len < NAME_MAX_BYTES ? name.len : NAME_MAX_BYTES);
+		return;
+	}
+	if (after(line, "Overall DRAM Peak:").ptr != NULL)
+		read_totals(p, line);
+	else if (begin_phase(p, line))
+		;
+	else if (p->in_phase && after(line, "DRAM: Segment Peak").ptr != NULL)
+		read_segment(p, line);
+	else if (p->in_phase && after(line, "DRAM: Cumulative Peak").ptr != NULL)
+		read_cumulative(p, line);
+	else if (p->in_phase && after(line, "L1: Peak CB").ptr != NULL)
+		read_l1(p, line);
+	else
+		read_fact(p, line);
+}
+
+/* The first fact of two kinds among those from `begin` to `end`, the first kind preferred; NULL: none. */
+static const struct fact *find_fact(const struct parser *p, enum fact_kind kind, size_t begin, size_t end)
+{
+	const struct fact *second = NULL;
+	for (size_t i = begin; i < end; i++) {
+		if (p->facts[i].kind == kind)
+			return &p->facts[i];
+		if (second == NULL && p->facts[i].kind == kind + 1)
+			second = &p->facts[i];
+	}
+	return second;
+}
+
+static void settle_facts(struct parser *p)
+{
+	const struct fact *first[] = { find_fact(p, FACT_PARAMETERS, 0, p->fact_count),
+		find_fact(p, FACT_MEMORY, 0, p->fact_count) };
+	size_t begin = 0, end = 0;
+	/* Facts and runs ascend, so the window moves in one direction only. */
+	for (size_t i = 0; i < p->log->runs.count; i++) {
+		uint64_t offset = p->offsets[i], from = offset > WINDOW ? offset - WINDOW : 0;
+		while (end < p->fact_count && p->facts[end].offset < offset)
+			end++;
+		while (begin < end && p->facts[begin].offset < from)
+			begin++;
+		const struct fact *parameters = find_fact(p, FACT_PARAMETERS, begin, end);
+		const struct fact *memory = find_fact(p, FACT_MEMORY, begin, end);
+		parameters = parameters != NULL ? parameters : first[0];
+		memory = memory != NULL ? memory : first[1];
+		p->log->runs.runs[i].parameters = parameters != NULL ? parameters->value : 0;
+		p->log->runs.runs[i].device_memory_bytes = memory != NULL ? memory->value : TDM_BYTES_UNKNOWN;
+	}
+}
+
+static int read_lines(struct tdm_lines *lines, const char *file, struct tdm_train_log *log)
+{
+	struct parser p = { .log = log, .file = file };
+	struct tdm_str line;
+	int got;
+	*log = (struct tdm_train_log){ 0 };
+	tdm_buf_init(&p.plain);
+	tdm_buf_init(&p.name);
+	for (p.offset = 0; p.err == 0 && (got = tdm_lines_next(lines, &line)) != 0; p.offset = lines->offset) {
+		p.line = lines->line;
+		if (got > 0)
+			read_line(&p, line);
+		else if (got != -EMSGSIZE) /* a line beyond all measure is no line of a summary */
+			p.err = got;
+	}
+	end_run(&p, false);
+	if (p.err == 0)
+		settle_facts(&p);
+	log->lines = lines->line;
+	if (tdm_buf_failed(&p.name))
+		p.err = -ENOMEM;
+	tdm_buf_done(&p.plain);
+	tdm_buf_done(&p.name);
+	free(p.facts);
+	free(p.offsets);
+	return p.err;
+}
+
+int tdm_train_log_read(int fd, const char *file, struct tdm_train_log *log)
+{
+	struct tdm_lines lines;
+	*log = (struct tdm_train_log){ 0 };
+	int err = tdm_lines_open(&lines, fd, TDM_TRAIN_LOG_LINE_MAX);
+	if (err != 0)
+		return err;
+	err = read_lines(&lines, file, log);
+	tdm_lines_done(&lines);
+	return err;
+}
+
+int tdm_train_log_memory(const char *data, size_t len, const char *file, struct tdm_train_log *log)
+{
+	struct tdm_lines lines;
+	tdm_lines_memory(&lines, data, len);
+	int err = read_lines(&lines, file, log);
+	tdm_lines_done(&lines);
+	return err;
+}
+
+void tdm_train_log_done(struct tdm_train_log *log)
+{
+	tdm_phase_runs_done(&log->runs);
+}

@@ -1,0 +1,307 @@
+Training phases: logs of tt-train, ledgers, charts.
+
+  $ logs=$DATADIR/train; export TIDEMARK_DIR=$PWD/shm; mkdir shm
+  $ tidemark phases --logs $logs/tinyllama.log | sed "s|$logs/||"
+  tinyllama (memory_efficient) (tinyllama.log:4)
+    Number of parameters: 969,369,600
+  
+    Phase (MiB)                       Peak   Allocated       Freed      Change Peak so far      In use     L1 peak
+    MODEL_CREATION                1,863.25    1,863.25        0.00   +1,863.25    1,863.25    1,863.25        0.00
+    OPTIMIZER_CREATION            3,708.76    3,708.76        0.00   +3,708.76    5,572.01    5,572.01        0.00
+    FORWARD_PASS                    996.35   21,043.10   20,850.15     +192.95    6,568.36    5,764.96        0.88
+    BACKWARD_PASS                 2,513.69   61,220.41   59,557.34   +1,663.07    8,278.65    7,428.04        0.92
+  
+    Size (MiB)                    Measured    Expected  Difference
+    Model parameters              1,863.25    1,848.93      +0.77%
+    Optimizer state               3,708.76    3,697.85      +0.29%
+    Gradients                     1,856.03    1,848.93      +0.38%
+    Activations                     192.95
+    Gradients overhead            2,513.69  peak of the backward pass above its start
+    Other                            25.23  peak less expected model and optimizer, activations and overhead
+    Peak DRAM                     8,278.65
+  
+    Fits: the peak is 67.37% of the device's 12 GiB (from the log); 3.92 GiB stay free
+  
+  tinyllama (default) (tinyllama.log:27)
+    Number of parameters: 969,369,600
+  
+    Phase (MiB)                       Peak   Allocated       Freed      Change Peak so far      In use     L1 peak
+    MODEL_CREATION                1,863.25    1,863.25        0.00   +1,863.25    1,863.25    1,863.25        0.00
+    OPTIMIZER_CREATION            3,708.63    3,708.63        0.00   +3,708.63    5,571.88    5,571.88        0.00
+    FORWARD_PASS                 10,019.39   20,512.77   10,876.75   +9,636.02   15,591.27   15,207.89        0.88
+    BACKWARD_PASS                   458.75   43,018.22   50,799.09   -7,780.87   15,666.65    7,427.02        0.92
+  
+    Size (MiB)                    Measured    Expected  Difference
+    Model parameters              1,863.25    1,848.93      +0.77%
+    Optimizer state               3,708.63    3,697.85      +0.29%
+    Gradients                     1,855.14    1,848.93      +0.34%
+    Activations                   9,636.02
+    Gradients overhead              458.75  peak of the backward pass above its start
+    Other                            25.10  peak less expected model and optimizer, activations and overhead
+    Peak DRAM                    15,666.65
+  
+    Does not fit: the peak is 127.50% of the device's 12 GiB (from the log); 3.30 GiB too much
+    What would help, if activations shrink in proportion and nothing else grows:
+      gradient checkpointing (memory_efficient): fits if at most 64.9% of the activations are kept;
+        with none of them the peak is 5.89 GiB
+        measured: 'tinyllama (memory_efficient)' keeps 2.0% and its peak is 8.08 GiB
+      smaller batch: with 1/2 of it the peak is 10.59 GiB
+      gradient accumulation: the same peak with the whole batch in 2 steps
+
+With micro-batches.
+
+  $ tidemark phases - <$logs/micro_batches.log
+  summary 1 (standard input:4)
+    Number of parameters: 124,439,808
+  
+    Phase (MiB)                       Peak   Allocated       Freed      Change Peak so far      In use     L1 peak
+    MODEL_CREATION                  240.00      240.00        0.00     +240.00      240.00      240.00        0.75
+    OPTIMIZER_CREATION              476.00      480.00        4.00     +476.00      716.00      716.00        0.75
+    FORWARD_PASS_micro_0            900.00    1,200.00      400.00     +800.00    1,616.00    1,516.00        0.75
+    BACKWARD_PASS_micro_0           350.00    2,000.00    2,560.00     -560.00    1,866.00      956.00        0.75
+    FORWARD_PASS_micro_1            910.00    1,200.00      390.00     +810.00    1,866.00    1,766.00        0.75
+    BACKWARD_PASS_micro_1           340.00    1,900.00    2,710.00     -810.00    2,106.00      956.00        0.75
+    FIRST_ITERATION_COMPLETE         10.00       10.00       10.00       +0.00    2,106.00      956.00        0.75
+    FORWARD_PASS, all 2             910.00    2,400.00      790.00   +1,610.00    1,866.00    1,766.00        0.75
+    BACKWARD_PASS, all 2            350.00    3,900.00    5,270.00   -1,370.00    2,106.00      956.00        0.75
+  
+    Size (MiB)                    Measured    Expected  Difference
+    Model parameters                240.00      237.35      +1.12%
+    Optimizer state                 476.00      474.70      +0.27%
+    Gradients                       240.00      237.35      +1.12%
+    Activations                     810.00  the largest of 2 micro-batches: they are not there together
+    Gradients overhead              350.00  peak of the backward pass above its start
+    Other                           233.95  peak less expected model and optimizer, activations and overhead
+    Peak DRAM                     2,106.00
+  
+    Fits: the peak is 17.20% of the device's 11.96 GiB (from the log); 9.90 GiB stay free
+
+The text of print_memory_usage, and nothing else.
+
+  $ tidemark phases --print $logs/tinyllama.log >printed; sed -n '/===/,$p' $logs/tinyllama.log | grep -v '^tinyllama' | diff - printed
+
+The options of analyze_memory.py, also with dashes.
+
+  $ tidemark phases --logs $logs/tinyllama.log --device_memory 1.6e10 --model_size 1938739200.0 --optimizer_size 4G \
+  >   --gradients-size=2G --use_actual_sizes | grep -A 9 Size | head -10
+    Size (MiB)                    Measured    Expected  Difference
+    Model parameters              1,863.25    1,848.93      +0.77%
+    Optimizer state               3,708.76    4,096.00      -9.45%
+    Gradients                     1,856.03    2,048.00      -9.37%
+    Activations                     192.95
+    Gradients overhead            2,513.69  peak of the backward pass above its start
+    Other                             0.00  peak less measured model and optimizer, activations and overhead
+    Peak DRAM                     8,278.65
+  
+    Fits: the peak is 54.25% of the device's 14.90 GiB (as given); 6.82 GiB stay free
+  $ tidemark phases --logs $logs/tinyllama.log --device-memory 5000MiB | tail -5
+  
+    Does not fit: the peak is 313.33% of the device's 5000 MiB (as given); 10.42 GiB too much
+    What would help, if activations shrink in proportion and nothing else grows:
+      gradient checkpointing (memory_efficient): not enough; without any activations the peak is still 5.89 GiB
+      smaller batch, gradient accumulation: not enough either, for the same reason
+
+A run without parameters has no theory; without a device's memory 12 GiB are assumed.
+
+  $ sed '/parameters/d; /Available/d' $logs/tinyllama.log | tidemark phases -l - | sed -n '9,19p'
+    Size (MiB)                    Measured    Expected  Difference
+    Model parameters              1,863.25           -           -
+    Optimizer state               3,708.76           -           -
+    Gradients                     1,856.03           -           -
+    Activations                     192.95
+    Gradients overhead            2,513.69  peak of the backward pass above its start
+    Other                             0.00  peak less measured model and optimizer, activations and overhead
+    Peak DRAM                     8,278.65
+  
+    Fits: the peak is 67.37% of the device's 12 GiB (assumed: neither the input nor --device_memory says); 3.92 GiB stay free
+  
+
+Charts.
+
+  $ tidemark phases --logs $logs/tinyllama.log --visualize_peak --title "TinyLlama" >/dev/null; ls
+  tidemark phases: the chart is in memory_peak_visualization.png
+  memory_peak_visualization.png
+  printed
+  shm
+  $ head -c 4 memory_peak_visualization.png | tail -c 3; echo
+  PNG
+  $ tidemark phases $logs/tinyllama.log --visualize_peak --output peak.svg >/dev/null
+  tidemark phases: the chart is in peak.svg
+  $ grep -o '>[^<]*</text>' peak.svg | sed 's/<.*//' | grep -v '^>[0-9]* GiB'
+  >Other
+  >Model Parameters
+  >Gradients Overhead
+  >Optimizer State
+  >Activations
+  >Device Memory Limit
+  >0
+  >Peak DRAM
+  >1.81 GiB
+  >2.45 GiB
+  >3.61 GiB
+  >25.2 MiB
+  >193 MiB
+  >67.4 % of the limit
+  >Total 8.08 GiB
+  >tinyllama (memory_efficient)
+  >1.81 GiB
+  >3.61 GiB
+  >9.41 GiB
+  >25.1 MiB
+  >459 MiB
+  >3.3 GiB too much
+  >Total 15.3 GiB
+  >tinyllama (default)
+  $ grep -c 'class="part"' peak.svg; grep -o 'fill="#[0-9a-f]*"' peak.svg | sort | uniq -c | sort -rn | grep -E 'cccccc|4da6b8|e789ab|cec0fa|e38a42'
+  10
+        3 fill="#e789ab"
+        3 fill="#e38a42"
+        3 fill="#cec0fa"
+        3 fill="#cccccc"
+        3 fill="#4da6b8"
+  $ tidemark phases $logs/tinyllama.log --chart time --output time.pdf --size 800x600 --scale 2 >/dev/null; head -c 5 time.pdf; echo
+  tidemark phases: the chart is in time.pdf
+  %PDF-
+  $ tidemark phases $logs/tinyllama.log --chart peak --ascii --title Peaks | tail -6
+  Peaks
+  # Other  = Model Parameters  + Gradients Overhead  o Optimizer State
+  - Activations
+  tinyllama (memory_effic...  =====++++++ooooooooo-          |            8.08 GiB
+  tinyllama (default)         =====+ooooooooo----------------|-------     15.3 GiB
+  | Device Memory Limit: 12 GiB
+  $ tidemark phases $logs/tinyllama.log $logs/micro_batches.log --chart time --ascii >out; grep -A 20 '^highest' out
+  tidemark phases: 1 run with other phases than the first is not in the chart
+  highest of tinyllama (memory_efficient), tinyllama (default)
+  20 GiB |
+         |
+         |                                            ....          .....
+  15 GiB |                                          .#####################.
+         |-----------------------------------------#########################.----
+         |                                       .############################
+  10 GiB |                                      ################################
+         |                                    .##################################
+         |                         ..........####################################
+   5 GiB |                     ..################################################
+         |        ...........####################################################
+         |...####################################################################
+         |MODEL_CREATION   |OPTIMIZER_CREA...|FORWARD_PASS    |BACKWARD_PASS
+  - Device Memory Limit: 12 GiB
+
+A limit far above everything is said, not drawn.
+
+  $ tidemark phases $logs/micro_batches.log --device_memory 1TiB --chart peak --ascii | tail -5
+  
+  Device memory: 1 TiB, far above what is shown
+  # Other  = Model Parameters  + Gradients Overhead  o Optimizer State
+  - Activations
+  summary 1  ######=======+++++++++oooooooooooo----------------------     2.06 GiB
+
+Wrong usage.
+
+  $ tidemark phases
+  tidemark phases: which runs? --logs FILE, a ledger's path or --pid PID
+  tidemark phases: see 'tidemark phases --help'
+  [2]
+  $ tidemark phases a.log --output chart.jpeg
+  tidemark phases: --output chart.jpeg: a picture's name ends in .png, .svg or .pdf
+  tidemark phases: see 'tidemark phases --help'
+  [2]
+  $ tidemark phases a.log --chart pie
+  tidemark phases: --chart 'pie': expected peak or time
+  tidemark phases: see 'tidemark phases --help'
+  [2]
+  $ tidemark phases a.log --chart peak --json
+  tidemark phases: --chart with --json needs --output FILE
+  tidemark phases: see 'tidemark phases --help'
+  [2]
+  $ tidemark phases a.log --visualize_peak --chart time
+  tidemark phases: --visualize_peak is --chart peak: one chart at a time
+  tidemark phases: see 'tidemark phases --help'
+  [2]
+  $ tidemark phases a.log --device_memory -5
+  tidemark phases: --device_memory '-5': expected a number of bytes, or a size such as 12GiB
+  tidemark phases: see 'tidemark phases --help'
+  [2]
+  $ tidemark phases a.log --size 3x4
+  tidemark phases: --size '3x4': expected WIDTHxHEIGHT, each from 160 to 20000
+  tidemark phases: see 'tidemark phases --help'
+  [2]
+  $ tidemark phases a.log --scale 99
+  tidemark phases: --scale '99': expected a number from 0.25 to 8
+  tidemark phases: see 'tidemark phases --help'
+  [2]
+  $ tidemark phases a.log --print --json
+  tidemark phases: --print and --json exclude each other
+  tidemark phases: see 'tidemark phases --help'
+  [2]
+  $ tidemark phases --pid nobody
+  tidemark phases: --pid 'nobody': expected the number of a process
+  tidemark phases: see 'tidemark phases --help'
+  [2]
+
+Bad input: what can be used is used, and the rest is said.
+
+  $ : >empty.log; echo loss 3.1 >none.log; head -15 $logs/tinyllama.log >cut.log
+  $ tidemark phases empty.log none.log absent.log .
+  tidemark phases: empty.log: the file is empty
+  tidemark phases: none.log: no memory usage summary in it; train_nanogpt.py prints one with --track_memory, and so does
+    any program that calls MemoryUsageTracker's print_memory_usage()
+  tidemark phases: absent.log: No such file or directory
+  tidemark phases: .: Is a directory
+  [2]
+  $ tidemark phases cut.log | grep -v '^  *[A-Z].*[0-9]'
+  cut.log:14:1: the phase is left out: its figures of DRAM are not complete
+  cut.log:4:1: the summary has no end: 'Overall DRAM Peak' is missing
+  tinyllama (memory_efficient) (cut.log:4)
+    This summary is not complete: what is missing is left out
+  
+  
+    Size (MiB)                    Measured    Expected  Difference
+    Activations                          -
+    Gradients overhead                   -  peak of the backward pass above its start
+  
+  $ sed 's/Allocations 61220.41/Allocations a lot/' $logs/tinyllama.log >wrong.log
+  $ tidemark phases wrong.log | grep -E '^tiny|Fits|fit:|complete|BACKWARD'
+  wrong.log:19:46: expected 'Allocations' and a number of MB, got 'a lot MB, Deallocations 59557.34 MB, Segment...'
+  tinyllama (memory_efficient) (wrong.log:4)
+    This summary is not complete: what is missing is left out
+    Fits: the peak is 67.37% of the device's 12 GiB (from the log); 3.92 GiB stay free
+  tinyllama (default) (wrong.log:27)
+    BACKWARD_PASS                   458.75   43,018.22   50,799.09   -7,780.87   15,666.65    7,427.02        0.92
+    Does not fit: the peak is 127.50% of the device's 12 GiB (from the log); 3.30 GiB too much
+  $ seq 20000 | gzip -n >junk; cat $logs/tinyllama.log >>junk; tidemark phases junk 2>/dev/null | grep -c '^  MODEL_CREATION'
+  2
+  $ sed 's/$/\r/' $logs/tinyllama.log >crlf.log; tidemark phases crlf.log | grep -v log: >crlf; tidemark phases $logs/tinyllama.log | grep -v log: | diff - crlf
+  $ tidemark phases $logs/tinyllama.log --output absent/chart.svg >/dev/null
+  tidemark phases: cannot write absent/chart.svg: No such file or directory
+  [2]
+  $ tidemark phases $logs/tinyllama.log --json empty.log 2>/dev/null >phases.json
+  [2]
+  $ python3 - <<'END'
+  > import json
+  > top = json.load(open("phases.json"))
+  > one, two = top["phases"]["inputs"]
+  > assert top["schema"] == "tidemark.phases" and two["runs"] == [] and one["source"] == "train_log"
+  > for run in one["runs"]:
+  >     print(run["name"], run["fits"], run["peak_dram"], run["device_memory_source"], run["model"], run["peak_parts"])
+  > print(one["runs"][1]["advice"])
+  > END
+  tinyllama (memory_efficient) True 8680793702 input {'measured': 1953759232, 'expected': 1938739200, 'difference_percent': 0.7747319495} {'other': 26458358, 'model': 1938739200, 'gradients_overhead': 2635795005, 'optimizer': 3877478400, 'activations': 202322739, 'model_and_optimizer': 'expected'}
+  tinyllama (default) False 16427673190 input {'measured': 1953759232, 'expected': 1938739200, 'difference_percent': 0.7747319495} {'other': 26322042, 'model': 1938739200, 'gradients_overhead': 481034240, 'optimizer': 3877478400, 'activations': 10104099308, 'model_and_optimizer': 'expected'}
+  {'assumes': 'activations shrink in proportion and nothing else grows', 'peak_without_activations': 6323563397, 'activations_kept_at_most': 0.6493739116, 'batch_divisor': 2, 'batch_divided_peak': 11375613051, 'run_that_fits': 'tinyllama (memory_efficient)'}
+
+Ledgers: of a process, or by path. A mark has no peak.
+
+  $ tidemark phases --pid 1 2>&1 | sed "s|$PWD|.|"
+  tidemark phases: process 1 has no ledger in ./shm: it is not tracked, or its ledger is elsewhere (--dir)
+  $ { TIDEMARK=1 $TOOLS/tracked crash; } 2>/dev/null
+  [137]
+  $ tidemark phases shm/* | sed -E "s|$PWD|.|g; s/[0-9]{2,}\.[0-9]+\.[0-9]+/PID/; s/\([0-9]+\)/(PID)/"
+  tracked (PID), marks (shm/tidemark.PID)
+  
+    Phase (MiB)                       Peak   Allocated       Freed      Change Peak so far      In use     L1 peak
+    forward                              -           -           -       +0.02           -        0.02           -
+  
+    Whether it fits is not known: the peak is not known.
+  $ tidemark phases --print shm/* 2>&1 | sed -E 's/\([0-9]+\)/(PID)/'
+  tidemark phases: tracked (PID), marks are left out: a mark has no peak
