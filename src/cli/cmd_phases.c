@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "base/term.h"
 #include "cli/cmd_list.h"
+#include "cli/phase_capture.h"
 #include "ledger/ledger_list.h"
 #include "ledger/reader.h"
 #include "report/phases_report.h"
@@ -19,6 +20,7 @@
 enum {
 	OPT_LOGS,
 	OPT_PID,
+	OPT_CAPTURE,
 	OPT_DIR,
 	OPT_DEVICE_MEMORY,
 	OPT_MODEL_SIZE,
@@ -50,6 +52,8 @@ struct request {
 	const struct tdm_cmd *cmd;
 	struct wanted wanted[INPUTS_MAX];
 	size_t wanted_count;
+	const char *captures[INPUTS_MAX]; /* NAME=FILE, all of one run */
+	size_t capture_count;
 	const char *dir;
 	struct tdm_phases_options options;
 	bool json, print, ascii, has_chart, visualize;
@@ -90,6 +94,18 @@ static int take_pid(struct request *r, const char *value)
 	if (tdm_str_parse_u64(tdm_str_of(value), &pid) != 0 || pid == 0 || pid > INT32_MAX)
 		return tdm_cmd_usage_error(r->cmd, "--pid '%s': expected the number of a process", value);
 	return want(r, NULL, (int32_t)pid);
+}
+
+static int take_capture(struct request *r, const char *value)
+{
+	const char *equals = strchr(value, '=');
+	if (equals == NULL || equals == value || equals[1] == '\0')
+		return tdm_cmd_usage_error(
+			r->cmd, "--capture '%s': expected NAME=FILE, such as FORWARD_PASS=forward.json", value);
+	if (r->capture_count == INPUTS_MAX)
+		return tdm_cmd_usage_error(r->cmd, "at most %d captures", INPUTS_MAX);
+	r->captures[r->capture_count++] = value;
+	return 0;
 }
 
 static int take_chart(struct request *r, const char *value)
@@ -135,6 +151,8 @@ static int take_option(struct request *r, int option, const char *value)
 		return want(r, value, 0);
 	case OPT_PID:
 		return take_pid(r, value);
+	case OPT_CAPTURE:
+		return take_capture(r, value);
 	case OPT_DIR:
 		r->dir = value;
 		break;
@@ -213,8 +231,9 @@ static int read_options(struct tdm_args *args, struct request *r)
 	for (int i = 0; i < args->positional_count; i++)
 		if (want(r, args->positional[i], 0) != 0)
 			return TDM_EXIT_USAGE;
-	if (r->wanted_count == 0)
-		return tdm_cmd_usage_error(r->cmd, "which runs? --logs FILE, a ledger's path or --pid PID");
+	if (r->wanted_count + r->capture_count == 0)
+		return tdm_cmd_usage_error(
+			r->cmd, "which runs? --logs FILE, a ledger's path, --pid PID or --capture NAME=FILE");
 	if (r->print && r->json)
 		return tdm_cmd_usage_error(r->cmd, "--print and --json exclude each other");
 	return settle_picture(r);
@@ -359,8 +378,40 @@ static int read_pid(struct request *r, int32_t pid)
 	return search.err;
 }
 
+/* All captures together are one run, in the order they were given. One that fails is left out, and what follows it
+ * does not know what was in use before it. */
+static int read_captures(struct request *r)
+{
+	struct tdm_phases_input *input = new_input(r);
+	struct tdm_phase_run *run = input != NULL ? tdm_phase_runs_add(&input->runs, tdm_str_of("captures")) : NULL;
+	if (run == NULL)
+		return tdm_cmd_error(r->cmd, "out of memory");
+	input->source = "capture";
+	for (size_t i = 0; i < r->capture_count; i++) {
+		const char *equals = strchr(r->captures[i], '='), *path = equals + 1;
+		struct tdm_str name = { r->captures[i], (size_t)(equals - r->captures[i]) };
+		struct tdm_diag diag = { 0 };
+		uint64_t refused = 0;
+		if (tdm_phase_capture_read(path, name, run, &refused, &diag) != 0) {
+			fail(r, path, diag.text);
+			run->incomplete = run->peak_so_far = true;
+		}
+		if (refused != 0)
+			fprintf(stderr,
+				"tidemark phases: %s: %" PRIu64
+				" nodes make no sense; they count as they do for the runtime\n",
+				path, refused);
+		input->refused_count += refused;
+	}
+	if (run->phase_count == 0)
+		tdm_phase_runs_done(&input->runs);
+	return 0;
+}
+
 static int read_inputs(struct request *r)
 {
+	if (r->capture_count != 0 && read_captures(r) != 0)
+		return TDM_EXIT_USAGE;
 	for (size_t i = 0; i < r->wanted_count; i++) {
 		const struct wanted *w = &r->wanted[i];
 		int err = w->pid != 0                                                         ? read_pid(r, w->pid)
@@ -376,7 +427,7 @@ static int analyze_inputs(struct request *r)
 {
 	for (size_t i = 0; i < r->input_count; i++) {
 		struct tdm_phases_input *input = &r->inputs[i];
-		uint64_t refused = input->refused_count;
+		uint64_t refused = r->logs[i].refused_count;
 		input->refused = r->logs[i].refused;
 		input->refused_shown =
 			refused < TDM_TRAIN_LOG_REFUSED_MAX ? (size_t)refused : TDM_TRAIN_LOG_REFUSED_MAX;
@@ -498,6 +549,8 @@ static const struct tdm_opt phases_opts[] = {
 		"log of tt-train with one or more memory summaries; may be repeated; - is standard input" },
 	[OPT_PID] = { "pid", 'p', "PID",
 		"phases that this process records, or recorded, in its ledger; may be repeated" },
+	[OPT_CAPTURE] = { "capture", 0, "NAME=FILE",
+		"graph capture of one phase; repeated, the captures are the phases of one run" },
 	[OPT_DIR] = { "dir", 0, "DIR", "where the ledgers are, instead of $TIDEMARK_DIR or /dev/shm" },
 	[OPT_DEVICE_MEMORY] = { "device_memory", 0, "BYTES",
 		"memory of the device, in bytes or as 12GiB; default: what the input says, else 12 GiB" },
@@ -529,6 +582,8 @@ static const struct tdm_example phases_examples[] = {
 	{ "tidemark phases --logs train.log --visualize_peak --title \"TinyLlama\"",
 		"the stacked chart of all runs in the log" },
 	{ "tidemark phases train.log --chart time --output phases.svg", "memory over the phases" },
+	{ "tidemark phases --capture FORWARD_PASS=f.json --capture BACKWARD_PASS=b.json --print",
+		"what tt-train would print for these graph captures" },
 	{ "tidemark phases --pid 4711 --print", "what a tracked program has captured so far, as tt-train prints it" },
 	{ NULL, NULL },
 };
@@ -537,7 +592,8 @@ const struct tdm_cmd tdm_cmd_phases = {
 	.name = "phases",
 	.summary = "memory by training phase: theory against measurement, charts, what would fit",
 	.usage = "--logs FILE [--device_memory BYTES] [--visualize_peak | --chart peak|time] [--output FILE]\n"
-		 "--pid PID | LEDGER [...]",
+		 "--pid PID | LEDGER [...]\n"
+		 "--capture NAME=FILE...",
 	.description =
 		"Reads the memory summaries that tt-train prints (several in one file are several runs), or the phases "
 		"that "

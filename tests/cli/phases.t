@@ -80,6 +80,34 @@ The text of print_memory_usage, and nothing else.
 
   $ tidemark phases --print $logs/tinyllama.log >printed; sed -n '/===/,$p' $logs/tinyllama.log | grep -v '^tinyllama' | diff - printed
 
+Graph captures, one for each phase: what tt-train's own code prints for them.
+
+  $ captures="--capture MODEL_CREATION=$DATADIR/graph/g21-d1.json --capture FORWARD_PASS=$DATADIR/graph/g22-d1.json --capture BACKWARD_PASS=$DATADIR/graph/g23-d2.json"
+  $ tidemark phases $captures --print | diff - $DATADIR/graph/print_memory_usage.expected
+  $ tidemark phases $captures --capture MORE=absent.json | grep -v '^$'
+  tidemark phases: absent.json: No such file or directory
+  captures
+    This summary is not complete: what is missing is left out
+    Phase (MiB)                       Peak   Allocated       Freed      Change Peak so far      In use     L1 peak
+    MODEL_CREATION                    0.43        0.73        0.73       +0.00        0.43        0.00        0.41
+    FORWARD_PASS                      6.33       10.95        4.90       +6.04        6.33        6.04        0.51
+    BACKWARD_PASS                     1.82        6.41        6.26       +0.14        7.86        6.18        0.32
+    Size (MiB)                    Measured    Expected  Difference
+    Model parameters                  0.00           -           -
+    Optimizer state                      -           -           -
+    Gradients                            -           -           -
+    Activations                       6.04
+    Gradients overhead                1.82  peak of the backward pass above its start
+    Other                             0.00  peak less measured model and optimizer, activations and overhead
+    Peak DRAM                         7.86
+    Fits so far, and the rest is not known: the peak is 0.06% of the device's 12 GiB (assumed: neither the input nor --device_memory says); 11.99 GiB stay free
+  $ tidemark phases --capture A=$logs/tinyllama.log 2>&1 | sed "s|$logs/||"
+  tidemark phases: tinyllama.log: byte 1, behind node 0: lexical error: invalid char in json text
+  $ tidemark phases --capture =a.json
+  tidemark phases: --capture '=a.json': expected NAME=FILE, such as FORWARD_PASS=forward.json
+  tidemark phases: see 'tidemark phases --help'
+  [2]
+
 The options of analyze_memory.py, also with dashes.
 
   $ tidemark phases --logs $logs/tinyllama.log --device_memory 1.6e10 --model_size 1938739200.0 --optimizer_size 4G \
@@ -199,7 +227,7 @@ A limit far above everything is said, not drawn.
 Wrong usage.
 
   $ tidemark phases
-  tidemark phases: which runs? --logs FILE, a ledger's path or --pid PID
+  tidemark phases: which runs? --logs FILE, a ledger's path, --pid PID or --capture NAME=FILE
   tidemark phases: see 'tidemark phases --help'
   [2]
   $ tidemark phases a.log --output chart.jpeg
