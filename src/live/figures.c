@@ -191,6 +191,24 @@ static void set_kind(struct tdm_live *live, size_t d, unsigned k, const uint32_t
 		kind->free = kind->total - kind->used;
 }
 
+/* Circular buffers have no region of their own: they grow from the other end of the one that L1 buffers lie in, and
+ * what both leave is free for either. */
+static void share_l1(struct tdm_overview_device *device)
+{
+	const struct tdm_overview_kind *l1 = &device->kinds[TDM_KIND_L1];
+	struct tdm_overview_kind *cb = &device->kinds[TDM_KIND_CB];
+	uint64_t used = tdm_live_plus(l1->used, cb->used);
+	if (cb->total != TDM_BYTES_UNKNOWN || l1->total == TDM_BYTES_UNKNOWN)
+		return;
+	cb->total = l1->total;
+	cb->total_from = l1->total_from;
+	cb->banks = l1->banks;
+	cb->base = l1->base;
+	cb->bank_bytes = l1->bank_bytes;
+	if (used != TDM_BYTES_UNKNOWN && used <= cb->total)
+		cb->free = cb->total - used;
+}
+
 /* What a process has of a kind, by the source that won there. */
 static void set_amount(
 	struct tdm_overview_amount *amount, const struct tdm_part *part, unsigned k, uint8_t from, bool ended)
@@ -243,6 +261,7 @@ static void set_device(struct tdm_live *live, size_t d, const uint32_t *parts, s
 		snprintf(device->arch, sizeof device->arch, "%s", model->arch);
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
 		set_kind(live, d, k, parts, count, left[k]);
+	share_l1(device);
 	uint64_t l1_peak = TDM_BYTES_UNKNOWN;
 	for (size_t i = 0; i < count; i++) {
 		const struct tdm_part *part = &live->parts[parts[i]];

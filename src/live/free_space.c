@@ -311,6 +311,21 @@ static bool is_due(const struct tdm_live *live, size_t d, uint64_t now_ns)
 	       (live->options.once || memo->computed_ns == 0 || now_ns - memo->computed_ns >= TDM_NS_PER_S);
 }
 
+/* Between circular buffers, which grow up, and L1 buffers, which grow down; the test for a clash looks at this. */
+static void show_gap(struct tdm_overview_device *device, uint64_t computed_ns)
+{
+	struct tdm_overview_kind *cb = &device->kinds[TDM_KIND_CB];
+	uint64_t low = device->cb_highest, high = device->l1_lowest, bytes;
+	if (low == TDM_BYTES_UNKNOWN || high == TDM_BYTES_UNKNOWN || cb->banks == 0 || cb->free == TDM_BYTES_UNKNOWN)
+		return;
+	low = low > cb->base ? low : cb->base;
+	high = high != 0 ? high : cb->base + cb->bank_bytes;
+	if (__builtin_mul_overflow(high > low ? high - low : 0, (uint64_t)cb->banks, &bytes))
+		return;
+	cb->largest_free = bytes < cb->free ? bytes : cb->free;
+	cb->largest_free_ns = computed_ns;
+}
+
 static void show(struct tdm_live *live, size_t d)
 {
 	struct tdm_overview_device *device = &live->overview.devices[d];
@@ -329,6 +344,7 @@ static void show(struct tdm_live *live, size_t d)
 		kind->largest_free = bytes < kind->free ? bytes : kind->free;
 		kind->largest_free_ns = memo->computed_ns;
 	}
+	show_gap(device, memo->computed_ns);
 }
 
 int tdm_live_free_space(struct tdm_live *live)

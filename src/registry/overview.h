@@ -40,7 +40,11 @@ const char *tdm_from_summary(enum tdm_from from);
 
 enum { TDM_OVERVIEW_NAME_CAP = 40, TDM_OVERVIEW_TEXT_CAP = 256, TDM_OVERVIEW_CHIPS_MAX = 16 };
 
-/* One kind of memory of one device, over all its banks. */
+/*
+ * One kind of memory of one device, over all its banks. Circular buffers share a region with L1 buffers: its size is
+ * the total of both, and what is free for circular buffers is what both leave; the largest free block is what lies
+ * between the two ends.
+ */
 struct tdm_overview_kind {
 	uint8_t used_from;  /* enum tdm_from: the source that won; TDM_FROM_NONE: `used` is unknown */
 	uint8_t total_from; /* of total, banks, base and bank_bytes */

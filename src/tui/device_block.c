@@ -201,12 +201,12 @@ static struct columns fit_columns(int room)
 	return columns;
 }
 
-/* Circular buffers have no free bytes of their own, but what is left between them and L1 buffers. */
+/* What counts for circular buffers is what is left between them and L1 buffers, in a core. */
 static void free_amounts(struct tdm_pen *pen, const struct columns *columns, const struct tdm_overview_device *device,
 	enum tdm_kind kind)
 {
 	const struct tdm_overview_kind *k = &device->kinds[kind];
-	bool has_gap = kind == TDM_KIND_CB && k->free == TDM_BYTES_UNKNOWN;
+	bool has_gap = kind == TDM_KIND_CB && tdm_device_gap(device) != TDM_BYTES_UNKNOWN;
 	if (columns->has_free)
 		amount(pen, has_gap ? "gap " : "free", has_gap ? tdm_device_gap(device) : k->free);
 	if (columns->has_largest && has_gap)

@@ -34,6 +34,7 @@ A card that nobody uses, and one of a kind that its driver does not name.
     Memory           Used      Total       Free    Largest       Peak  Share Src
     dram          unknown   11.99GiB    unknown    unknown    unknown      - -/M
     l1            unknown   85.05MiB    unknown    unknown    unknown      - -/M
+    cb            unknown   85.05MiB    unknown    unknown    unknown      - -/M
   
   #1  unknown, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
     chip id unknown
@@ -60,7 +61,7 @@ A program uses it, another one has ended and left its counters, and a third only
     Memory           Used      Total       Free    Largest       Peak  Share Src
     dram          4.50GiB   11.99GiB    7.49GiB    unknown   >4.50GiB  37.5% S/M
     l1           37.50MiB   85.05MiB   47.55MiB    unknown  >37.50MiB  44.0% S/M
-    cb            4.00MiB    unknown    unknown    unknown   >4.00MiB      - S
+    cb            4.00MiB   85.05MiB   43.55MiB    unknown   >4.00MiB   4.7% S/M
     All L1: 91.50 MiB in 64 cores of 1464 KiB
       allocator buffers      37.50MiB  40.9%  metal_shm
       circular buffers        4.00MiB   4.3%  metal_shm
@@ -89,7 +90,7 @@ A program uses it, another one has ended and left its counters, and a third only
     Memory           Used      Total       Free    Largest       Peak  Share                               Source
     dram          4.50GiB   11.99GiB    7.49GiB    unknown   >4.50GiB  37.5%  ██████████░░░░░░░░░░░░░░░░░  metal_shm/model
     l1           37.50MiB   85.05MiB   47.55MiB    unknown  >37.50MiB  44.0%  ████████████░░░░░░░░░░░░░░░  metal_shm/model
-    cb            4.00MiB    unknown    unknown    unknown   >4.00MiB      -                               metal_shm
+    cb            4.00MiB   85.05MiB   43.55MiB    unknown   >4.00MiB   4.7%  █░░░░░░░░░░░░░░░░░░░░░░░░░░  metal_shm/model
     All L1: 91.50 MiB in 64 cores of 1464 KiB
   
       PID User     Dev     Age       dram         l1         cb Src  Command
@@ -238,6 +239,7 @@ A program that uses the library, on a machine without cards.
     dram         24.00KiB   12.00GiB   12.00GiB   12.00GiB   24.00KiB   0.0% L
     l1                0 B   64.00MiB   64.00MiB   64.00MiB        0 B   0.0% L
     trace          1000 B    unknown    unknown    unknown     1000 B      - L
+    cb                0 B   64.00MiB   64.00MiB   64.00MiB        0 B   0.0% L
     All L1: 91.50 MiB in 64 cores of 1464 KiB
       allocator buffers           0 B   0.0%  ledger
       circular buffers            0 B   0.0%  ledger

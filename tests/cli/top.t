@@ -78,13 +78,13 @@ A card, and a program that fills its L1.
       Largest Block:         unknown
       Usage: unknown (its size is not known)
   
-    CB Memory:
-      Banks: unknown
-      Total:                 unknown
-      Allocated:            8.00 MiB (share unknown)
-      Free:                  unknown
+    CB Memory: 9.4%
+      Banks: 64
+      Total:               85.05 MiB
+      Allocated:            8.00 MiB (9%)
+      Free:                 2.05 MiB
       Largest Block:         unknown
-      Usage: unknown (its size is not known)
+      Usage: [████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░] 9.4%
   
     Processes:
          4242 USER DRAM 5.00 GiB  L1 75.00 MiB  CB 8.00 MiB  /usr/bin/python3 train.py

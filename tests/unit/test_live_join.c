@@ -63,7 +63,9 @@ static void test_driver_alone(void **state)
 	assert_int_equal(d->kinds[TDM_KIND_DRAM].total_from, TDM_FROM_MODEL);
 	assert_true(d->kinds[TDM_KIND_DRAM].total > UINT64_C(11) << 30 && d->kinds[TDM_KIND_DRAM].total != UNKNOWN);
 	assert_int_equal(d->kinds[TDM_KIND_L1].total_from, TDM_FROM_MODEL);
-	assert_int_equal(d->kinds[TDM_KIND_CB].total_from, TDM_FROM_NONE);
+	assert_int_equal(d->kinds[TDM_KIND_CB].total_from, TDM_FROM_MODEL); /* the memory of L1 buffers */
+	ASSERT_U64(d->kinds[TDM_KIND_CB].total, d->kinds[TDM_KIND_L1].total);
+	ASSERT_U64(d->kinds[TDM_KIND_CB].free, UNKNOWN);
 	ASSERT_U64(d->l1_core, 1464 * 1024);
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
 		assert_int_equal(d->kinds[k].used_from, TDM_FROM_NONE);
@@ -289,7 +291,9 @@ static void test_ledger_alone(void **state)
 	ASSERT_U64(d->cb_highest, 6128);
 	ASSERT_U64(d->l1_peak, 2 * 64 + 2 * 128);
 	ASSERT_U64(d->kinds[TDM_KIND_CB].used, 256);
-	ASSERT_U64(d->kinds[TDM_KIND_CB].total, UNKNOWN);
+	ASSERT_U64(d->kinds[TDM_KIND_CB].total, 100000); /* shared with L1 buffers, as what is free is */
+	ASSERT_U64(d->kinds[TDM_KIND_CB].free, 100000 - 2 * 64 - 256);
+	ASSERT_U64(d->kinds[TDM_KIND_CB].largest_free, 2 * (40000 - 6128)); /* between the two ends */
 	ASSERT_U64(d->kinds[TDM_KIND_TRACE].used, 0); /* the ledger knows that there is none */
 	const struct tdm_overview_process *p = find_pid(o, pid);
 	assert_int_equal(p->life, TDM_LIFE_RUNS);
