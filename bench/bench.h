@@ -53,5 +53,6 @@ extern const struct bench_subject bench_freelist;
 extern const struct bench_subject bench_live;
 extern const struct bench_subject bench_replay;
 extern const struct bench_subject bench_plot;
+extern const struct bench_subject bench_views;
 
 #endif

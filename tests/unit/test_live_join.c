@@ -294,7 +294,7 @@ static void test_ledger_alone(void **state)
 	ASSERT_U64(d->kinds[TDM_KIND_CB].total, 100000); /* shared with L1 buffers, as what is free is */
 	ASSERT_U64(d->kinds[TDM_KIND_CB].free, 100000 - 2 * 64 - 256);
 	ASSERT_U64(d->kinds[TDM_KIND_CB].largest_free, 2 * (40000 - 6128)); /* between the two ends */
-	ASSERT_U64(d->kinds[TDM_KIND_TRACE].used, 0); /* the ledger knows that there is none */
+	ASSERT_U64(d->kinds[TDM_KIND_TRACE].used, 0);                       /* the ledger knows that there is none */
 	const struct tdm_overview_process *p = find_pid(o, pid);
 	assert_int_equal(p->life, TDM_LIFE_RUNS);
 	assert_string_equal(p->phase, "forward");

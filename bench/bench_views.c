@@ -1,0 +1,181 @@
+/*
+ * The commands themselves on a busy machine (live_load.h): `tidemark top` on a terminal, ten pictures a second, and
+ * `tidemark status`. All that the processes use counts, from their start to their end.
+ */
+#include "bench.h"
+#include "live_load.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { PICTURES = 100, ROWS = 50, COLUMNS = 160, RUNS = 9 };
+
+static const struct bench_load_plan busy_machine = { .devices = 32, .processes = 200, .buffers = 1000000, .busy = 10 };
+
+struct use {
+	double seconds, core_percent, rss_mib;
+	size_t bytes; /* that it wrote */
+};
+
+static void set_environment(const struct bench_load *load)
+{
+	for (size_t i = 0; load->env[i] != NULL; i++) {
+		char word[256], *value;
+		snprintf(word, sizeof word, "%s", load->env[i]);
+		value = strchr(word, '=');
+		*value++ = '\0';
+		setenv(word, value, 1);
+	}
+	setenv("TERM", "xterm-256color", 1);
+	setenv("LC_ALL", "C.UTF-8", 1);
+}
+
+/* In the child: the terminal behind `slave` becomes its own. */
+static void take_terminal(int slave)
+{
+	setsid();
+	if (ioctl(slave, TIOCSCTTY, 0) != 0)
+		_exit(127);
+	for (int fd = 0; fd < 3; fd++)
+		dup2(slave, fd);
+}
+
+static int open_terminal(int *slave)
+{
+	struct winsize size = { .ws_row = ROWS, .ws_col = COLUMNS };
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	const char *name = master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0 ? ptsname(master) : NULL;
+	*slave = name != NULL ? open(name, O_RDWR | O_NOCTTY | O_CLOEXEC) : -1;
+	if (*slave >= 0 && ioctl(*slave, TIOCSWINSZ, &size) == 0)
+		return master;
+	if (master >= 0)
+		close(master);
+	return -1;
+}
+
+/* Reads what the child writes until it has gone. */
+static size_t drain(int fd)
+{
+	char block[65536];
+	size_t bytes = 0;
+	for (;;) {
+		ssize_t got = read(fd, block, sizeof block);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return bytes;
+		bytes += (size_t)got;
+	}
+}
+
+static bool wait_for(pid_t pid, uint64_t begin, struct use *use)
+{
+	struct rusage usage;
+	int status;
+	if (wait4(pid, &status, 0, &usage) != pid || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		return false;
+	use->seconds = (double)(tdm_clock_ns() - begin) / 1e9;
+	double cpu = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+		     (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+	use->core_percent = cpu / use->seconds * 100;
+	use->rss_mib = (double)usage.ru_maxrss / 1024;
+	return true;
+}
+
+static bool run_top(const char *program, const struct bench_load *load, struct use *use)
+{
+	int slave, master = open_terminal(&slave);
+	if (master < 0)
+		return false;
+	uint64_t begin = tdm_clock_ns();
+	pid_t pid = fork();
+	if (pid == 0) {
+		char frames[16];
+		snprintf(frames, sizeof frames, "%d", PICTURES);
+		set_environment(load);
+		take_terminal(slave);
+		execl(program, "tidemark", "top", "-r", "100", "--frames", frames, (char *)NULL);
+		_exit(127);
+	}
+	close(slave);
+	use->bytes = pid > 0 ? drain(master) : 0;
+	bool ok = pid > 0 && wait_for(pid, begin, use);
+	close(master);
+	return ok && use->bytes > (size_t)ROWS * COLUMNS / 2; /* else it has drawn nothing */
+}
+
+static bool run_status(const char *program, const struct bench_load *load, struct use *use)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return false;
+	uint64_t begin = tdm_clock_ns();
+	pid_t pid = fork();
+	if (pid == 0) {
+		set_environment(load);
+		dup2(ends[1], 1);
+		execl(program, "tidemark", "status", (char *)NULL);
+		_exit(127);
+	}
+	close(ends[1]);
+	use->bytes = pid > 0 ? drain(ends[0]) : 0;
+	bool ok = pid > 0 && wait_for(pid, begin, use);
+	close(ends[0]);
+	return ok && use->bytes > 10000;
+}
+
+static void put(struct bench *bench, const char *name, const char *unit, double ours, double limit, const char *note)
+{
+	bench_put(
+		bench, &(struct bench_row){
+			       .name = name, .unit = unit, .ours = ours, .baseline = limit, .goal = 1, .note = note });
+}
+
+static void measure(struct bench *bench, const char *program, const struct bench_load *load)
+{
+	struct use use;
+	if (!run_top(program, load, &use)) {
+		bench_leave_out(bench, "views.top", "tidemark top failed");
+	} else {
+		put(bench, "views.top", "%", use.core_percent, 5, "limit: of one core, ten pictures a second");
+		put(bench, "views.top_rss", "MiB", use.rss_mib, 100, "limit");
+	}
+	double least = 0;
+	for (int i = 0; i < RUNS; i++) {
+		if (!run_status(program, load, &use)) {
+			bench_leave_out(bench, "views.status", "tidemark status failed");
+			return;
+		}
+		least = i == 0 || use.seconds < least ? use.seconds : least;
+	}
+	put(bench, "views.status", "ms", least * 1e3, 50, "limit: from start to end of the command");
+}
+
+static void views_run(struct bench *bench)
+{
+	struct bench_load load;
+	const char *why;
+	char program[4096];
+	if (!bench_wants(bench, "views.top") && !bench_wants(bench, "views.top_rss") &&
+		!bench_wants(bench, "views.status"))
+		return;
+	snprintf(program, sizeof program, "%s/tidemark", bench_bin_dir(bench));
+	if (bench_load_start(&load, &busy_machine, &why))
+		measure(bench, program, &load);
+	else
+		bench_leave_out(bench, "views.*", why);
+	bench_load_stop(&load);
+}
+
+const struct bench_subject bench_views = { "views", "the commands on 32 cards with 200 processes", views_run, NULL };
