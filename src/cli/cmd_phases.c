@@ -2,15 +2,10 @@
 #include "base/err.h"
 #include "base/term.h"
 #include "cli/cmd_list.h"
-#include "cli/phase_capture.h"
-#include "ledger/ledger_list.h"
-#include "ledger/reader.h"
+#include "cli/phase_inputs.h"
 #include "report/phases_report.h"
-#include "sources/ledger_phases.h"
-#include "sources/train_log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -38,39 +33,21 @@ enum {
 	OPT_ASCII,
 };
 
-enum { INPUTS_MAX = 1024 };
-
 static const char default_output[] = "memory_peak_visualization.png";
-
-/* One thing to read, in the order of the command line. */
-struct wanted {
-	const char *path;
-	int32_t pid; /* 0: `path` is meant */
-};
 
 struct request {
 	const struct tdm_cmd *cmd;
-	struct wanted wanted[INPUTS_MAX];
-	size_t wanted_count;
-	const char *captures[INPUTS_MAX]; /* NAME=FILE, all of one run */
-	size_t capture_count;
-	const char *dir;
+	struct tdm_phase_inputs in;
 	struct tdm_phases_options options;
 	bool json, print, ascii, has_chart, visualize;
 	struct tdm_phases_picture picture;
-
-	struct tdm_phases_input *inputs;
-	struct tdm_train_log *logs; /* beside the inputs: what was refused in them */
-	char **paths;               /* of ledgers that were found; owned */
-	size_t input_count, input_cap;
-	bool failed; /* an input could not be used; the others were */
 };
 
 static int want(struct request *r, const char *path, int32_t pid)
 {
-	if (r->wanted_count == INPUTS_MAX)
-		return tdm_cmd_usage_error(r->cmd, "at most %d inputs", INPUTS_MAX);
-	r->wanted[r->wanted_count++] = (struct wanted){ path, pid };
+	if (r->in.wanted_count == TDM_PHASE_INPUTS_MAX)
+		return tdm_cmd_usage_error(r->cmd, "at most %d inputs", TDM_PHASE_INPUTS_MAX);
+	r->in.wanted[r->in.wanted_count++] = (struct tdm_phase_wanted){ path, pid };
 	return 0;
 }
 
@@ -102,9 +79,9 @@ static int take_capture(struct request *r, const char *value)
 	if (equals == NULL || equals == value || equals[1] == '\0')
 		return tdm_cmd_usage_error(
 			r->cmd, "--capture '%s': expected NAME=FILE, such as FORWARD_PASS=forward.json", value);
-	if (r->capture_count == INPUTS_MAX)
-		return tdm_cmd_usage_error(r->cmd, "at most %d captures", INPUTS_MAX);
-	r->captures[r->capture_count++] = value;
+	if (r->in.capture_count == TDM_PHASE_INPUTS_MAX)
+		return tdm_cmd_usage_error(r->cmd, "at most %d captures", TDM_PHASE_INPUTS_MAX);
+	r->in.captures[r->in.capture_count++] = value;
 	return 0;
 }
 
@@ -154,7 +131,7 @@ static int take_option(struct request *r, int option, const char *value)
 	case OPT_CAPTURE:
 		return take_capture(r, value);
 	case OPT_DIR:
-		r->dir = value;
+		r->in.dir = value;
 		break;
 	case OPT_DEVICE_MEMORY:
 		if (take_bytes(r, "device_memory", value, &o->device_memory_bytes) != 0)
@@ -231,7 +208,7 @@ static int read_options(struct tdm_args *args, struct request *r)
 	for (int i = 0; i < args->positional_count; i++)
 		if (want(r, args->positional[i], 0) != 0)
 			return TDM_EXIT_USAGE;
-	if (r->wanted_count + r->capture_count == 0)
+	if (r->in.wanted_count + r->in.capture_count == 0)
 		return tdm_cmd_usage_error(
 			r->cmd, "which runs? --logs FILE, a ledger's path, --pid PID or --capture NAME=FILE");
 	if (r->print && r->json)
@@ -239,196 +216,12 @@ static int read_options(struct tdm_args *args, struct request *r)
 	return settle_picture(r);
 }
 
-/* An input at the end, empty; NULL with a message when out of memory. */
-static struct tdm_phases_input *new_input(struct request *r)
-{
-	if (r->input_count == r->input_cap) {
-		size_t cap = r->input_cap != 0 ? r->input_cap * 2 : 16;
-		struct tdm_phases_input *inputs = realloc(r->inputs, cap * sizeof *inputs);
-		r->inputs = inputs != NULL ? inputs : r->inputs;
-		struct tdm_train_log *logs = realloc(r->logs, cap * sizeof *logs);
-		r->logs = logs != NULL ? logs : r->logs;
-		char **paths = realloc(r->paths, cap * sizeof *paths);
-		r->paths = paths != NULL ? paths : r->paths;
-		if (inputs == NULL || logs == NULL || paths == NULL) {
-			tdm_cmd_error(r->cmd, "out of memory");
-			return NULL;
-		}
-		r->input_cap = cap;
-	}
-	r->inputs[r->input_count] = (struct tdm_phases_input){ 0 };
-	r->logs[r->input_count] = (struct tdm_train_log){ 0 };
-	r->paths[r->input_count] = NULL;
-	return &r->inputs[r->input_count++];
-}
-
-static void fail(struct request *r, const char *path, const char *why)
-{
-	tdm_cmd_error(r->cmd, "%s: %s", path, why);
-	r->failed = true;
-}
-
-static void report_refused(const struct tdm_train_log *log)
-{
-	char text[TDM_DIAG_TEXT_CAP * 2];
-	uint64_t shown =
-		log->refused_count < TDM_TRAIN_LOG_REFUSED_MAX ? log->refused_count : TDM_TRAIN_LOG_REFUSED_MAX;
-	for (uint64_t i = 0; i < shown; i++)
-		fprintf(stderr, "%s\n", tdm_diag_format(&log->refused[i], text, sizeof text));
-	if (log->refused_count > shown)
-		fprintf(stderr, "%" PRIu64 " further places were refused\n", log->refused_count - shown);
-}
-
-/* Why a log has nothing to show, and what to do about it. */
-static void explain_nothing(struct request *r, const char *name, const struct tdm_train_log *log)
-{
-	fail(r, name,
-		log->lines == 0 ? "the file is empty"
-				: "no memory usage summary in it; train_nanogpt.py prints one with --track_memory, and "
-				  "so does\n"
-				  "  any program that calls MemoryUsageTracker's print_memory_usage()");
-}
-
-static int read_log(struct request *r, const char *path)
-{
-	bool is_stdin = strcmp(path, "-") == 0;
-	const char *name = is_stdin ? "standard input" : path;
-	int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		fail(r, name, tdm_err_text(-errno));
-		return 0;
-	}
-	struct tdm_phases_input *input = new_input(r);
-	if (input == NULL)
-		return TDM_EXIT_USAGE;
-	struct tdm_train_log *log = &r->logs[r->input_count - 1];
-	int err = tdm_train_log_read(fd, name, log);
-	if (!is_stdin)
-		close(fd);
-	input->source = "train_log";
-	input->path = name;
-	if (err != 0) {
-		fail(r, name, err == -EFBIG ? "too many summaries or phases" : tdm_err_text(err));
-		tdm_phase_runs_done(&log->runs);
-	} else if (log->runs.count == 0) {
-		explain_nothing(r, name, log);
-	}
-	report_refused(log);
-	input->runs = log->runs;
-	log->runs = (struct tdm_phase_runs){ 0 };
-	input->refused_count = log->refused_count;
-	return 0;
-}
-
-static int read_ledger(struct request *r, const char *path)
-{
-	struct tdm_phases_input *input = new_input(r);
-	struct tdm_diag diag = { 0 };
-	if (input == NULL)
-		return TDM_EXIT_USAGE;
-	char *copy = strdup(path);
-	if (copy == NULL)
-		return tdm_cmd_error(r->cmd, "out of memory");
-	r->paths[r->input_count - 1] = copy;
-	input->source = "ledger";
-	input->path = copy;
-	if (tdm_ledger_phases_read(path, &input->runs, &diag) != 0)
-		fail(r, path, diag.text);
-	else if (input->runs.count == 0)
-		fail(r, path,
-			"no phases in it; a program records them with tidemark_capture_begin() and "
-			"tidemark_capture_snapshot(), "
-			"or\n  with MemoryUsageTracker");
-	return 0;
-}
-
-struct search {
-	struct request *request;
-	int32_t pid;
-	size_t found;
-	int err;
-};
-
-/* A ledger is named after its process: tidemark.PID.START.GENERATION. */
-static void look_at(void *context, const char *path)
-{
-	struct search *search = context;
-	const char *name = strrchr(path, '/');
-	name = name != NULL ? name + 1 : path;
-	const char *number = name + strlen(TDM_LEDGER_PREFIX);
-	if (search->err != 0 || !tdm_ledger_is_name(name) || strtol(number, NULL, 10) != search->pid)
-		return;
-	search->found++;
-	search->err = read_ledger(search->request, path);
-}
-
-static int read_pid(struct request *r, int32_t pid)
-{
-	struct search search = { r, pid, 0, 0 };
-	int err = tdm_ledger_list(r->dir, look_at, &search);
-	if (err != 0) {
-		fail(r, tdm_ledger_dir(r->dir), tdm_err_text(err));
-	} else if (search.found == 0) {
-		tdm_cmd_error(r->cmd,
-			"process %" PRId32
-			" has no ledger in %s: it is not tracked, or its ledger is elsewhere (--dir)",
-			pid, tdm_ledger_dir(r->dir));
-		r->failed = true;
-	}
-	return search.err;
-}
-
-/* All captures together are one run, in the order they were given. One that fails is left out, and what follows it
- * does not know what was in use before it. */
-static int read_captures(struct request *r)
-{
-	struct tdm_phases_input *input = new_input(r);
-	struct tdm_phase_run *run = input != NULL ? tdm_phase_runs_add(&input->runs, tdm_str_of("captures")) : NULL;
-	if (run == NULL)
-		return tdm_cmd_error(r->cmd, "out of memory");
-	input->source = "capture";
-	for (size_t i = 0; i < r->capture_count; i++) {
-		const char *equals = strchr(r->captures[i], '='), *path = equals + 1;
-		struct tdm_str name = { r->captures[i], (size_t)(equals - r->captures[i]) };
-		struct tdm_diag diag = { 0 };
-		uint64_t refused = 0;
-		if (tdm_phase_capture_read(path, name, run, &refused, &diag) != 0) {
-			fail(r, path, diag.text);
-			run->incomplete = run->peak_so_far = true;
-		}
-		if (refused != 0)
-			fprintf(stderr,
-				"tidemark phases: %s: %" PRIu64
-				" nodes make no sense; they count as they do for the runtime\n",
-				path, refused);
-		input->refused_count += refused;
-	}
-	if (run->phase_count == 0)
-		tdm_phase_runs_done(&input->runs);
-	return 0;
-}
-
-static int read_inputs(struct request *r)
-{
-	if (r->capture_count != 0 && read_captures(r) != 0)
-		return TDM_EXIT_USAGE;
-	for (size_t i = 0; i < r->wanted_count; i++) {
-		const struct wanted *w = &r->wanted[i];
-		int err = w->pid != 0                                                         ? read_pid(r, w->pid)
-			  : strcmp(w->path, "-") != 0 && tdm_ledger_phases_is_ledger(w->path) ? read_ledger(r, w->path)
-											      : read_log(r, w->path);
-		if (err != 0)
-			return err;
-	}
-	return 0;
-}
-
 static int analyze_inputs(struct request *r)
 {
-	for (size_t i = 0; i < r->input_count; i++) {
-		struct tdm_phases_input *input = &r->inputs[i];
-		uint64_t refused = r->logs[i].refused_count;
-		input->refused = r->logs[i].refused;
+	for (size_t i = 0; i < r->in.input_count; i++) {
+		struct tdm_phases_input *input = &r->in.inputs[i];
+		uint64_t refused = r->in.logs[i].refused_count;
+		input->refused = r->in.logs[i].refused;
 		input->refused_shown =
 			refused < TDM_TRAIN_LOG_REFUSED_MAX ? (size_t)refused : TDM_TRAIN_LOG_REFUSED_MAX;
 		input->results = calloc(input->runs.count + 1, sizeof *input->results);
@@ -442,17 +235,17 @@ static int analyze_inputs(struct request *r)
 static size_t run_count(const struct request *r)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < r->input_count; i++)
-		count += r->inputs[i].runs.count;
+	for (size_t i = 0; i < r->in.input_count; i++)
+		count += r->in.inputs[i].runs.count;
 	return count;
 }
 
 /* As tt-train prints them. Marks have no figures to print. */
 static void print_summaries(const struct request *r, struct tdm_buf *out)
 {
-	for (size_t i = 0; i < r->input_count; i++)
-		for (size_t k = 0; k < r->inputs[i].runs.count; k++) {
-			const struct tdm_phase_run *run = &r->inputs[i].runs.runs[k];
+	for (size_t i = 0; i < r->in.input_count; i++)
+		for (size_t k = 0; k < r->in.inputs[i].runs.count; k++) {
+			const struct tdm_phase_run *run = &r->in.inputs[i].runs.runs[k];
 			if (tdm_phase_run_is_measured(run))
 				tdm_phase_run_print(run, out);
 			else
@@ -502,7 +295,7 @@ static int draw_chart(const struct request *r, const struct tdm_phases_report *r
 
 static int show(struct request *r)
 {
-	struct tdm_phases_report report = { r->inputs, r->input_count };
+	struct tdm_phases_report report = { r->in.inputs, r->in.input_count };
 	struct tdm_term term = tdm_term_detect(STDOUT_FILENO);
 	struct tdm_buf out;
 	if (run_count(r) == 0 && !r->json)
@@ -513,34 +306,22 @@ static int show(struct request *r)
 	int code = run_count(r) != 0 && r->has_chart ? draw_chart(r, &report, &term, &out) : 0;
 	code = tdm_cmd_print(r->cmd, &out, code);
 	tdm_buf_done(&out);
-	return code == TDM_EXIT_OK && r->failed ? TDM_EXIT_USAGE : code;
-}
-
-static void request_done(struct request *r)
-{
-	for (size_t i = 0; i < r->input_count; i++) {
-		tdm_phase_runs_done(&r->inputs[i].runs);
-		tdm_train_log_done(&r->logs[i]);
-		free(r->inputs[i].results);
-		free(r->paths[i]);
-	}
-	free(r->inputs);
-	free(r->logs);
-	free(r->paths);
+	return code == TDM_EXIT_OK && r->in.failed ? TDM_EXIT_USAGE : code;
 }
 
 static int cmd_phases_run(struct tdm_args *args)
 {
 	struct request r = { .cmd = args->cmd,
+		.in.cmd = args->cmd,
 		.options = { .device_memory_bytes = TDM_BYTES_UNKNOWN,
 			.model_bytes = TDM_BYTES_UNKNOWN,
 			.optimizer_bytes = TDM_BYTES_UNKNOWN,
 			.gradients_bytes = TDM_BYTES_UNKNOWN } };
 	int code = read_options(args, &r);
-	code = code != 0 ? code : read_inputs(&r);
+	code = code != 0 ? code : tdm_phase_inputs_read(&r.in);
 	code = code != 0 ? code : analyze_inputs(&r);
 	code = code != 0 ? code : show(&r);
-	request_done(&r);
+	tdm_phase_inputs_done(&r.in);
 	return code;
 }
 
