@@ -37,8 +37,9 @@ static bool parse_alloc(struct tdm_str text, struct tdm_log_found *found)
 		return false;
 	uint8_t kind = kind_of(m.fields[2]);
 	uint64_t bytes = tdm_log_number(m.fields[1]);
-	struct tdm_log_record *r =
-		kind < TDM_KIND_COUNT && bytes != TDM_LOG_UNKNOWN ? tdm_log_found_add(found, TDM_LOG_ALLOC, TDM_LOG_BY_SERVER) : NULL;
+	struct tdm_log_record *r = kind < TDM_KIND_COUNT && bytes != TDM_LOG_UNKNOWN
+					   ? tdm_log_found_add(found, TDM_LOG_ALLOC, TDM_LOG_BY_SERVER)
+					   : NULL;
 	if (r == NULL)
 		return false;
 	set_who(r, m.fields[0], m.fields[3]);
