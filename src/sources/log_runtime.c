@@ -31,13 +31,13 @@ static uint64_t scaled(struct tdm_str number, uint64_t factor)
 	uint64_t value, product, part = 0, unit = 1;
 	if (!tdm_pattern_number(whole, &value) || __builtin_mul_overflow(value, factor, &product))
 		return TDM_LOG_UNKNOWN;
-	for (size_t i = whole.len + 1; i < number.len && unit < 1000000; i++) {
+	for (size_t i = whole.len + 1; i < number.len && unit < 1000000000; i++) {
 		if (number.ptr[i] < '0' || number.ptr[i] > '9')
 			return TDM_LOG_UNKNOWN;
 		part = part * 10 + (unsigned)(number.ptr[i] - '0');
 		unit *= 10;
 	}
-	/* `part` is below a million and factors are below 2^44: the product fits. */
+	/* `part` is below a thousand million, and so are the factors, nearly: the product fits. */
 	uint64_t add = (part * factor + unit / 2) / unit;
 	return product > UINT64_MAX - 1 - add ? TDM_LOG_UNKNOWN : product + add;
 }
