@@ -53,7 +53,7 @@ static void add(const char *text)
 
 #define SHM(verb, pid, type, size)                                                                          \
 	"SHM record_" verb ": pid=" pid ", type=" type ", size=" size " B (0 KB), chip_id=0, device_id=0, " \
-								      "asic_id=0x0\n"
+	"asic_id=0x0\n"
 
 static void amounts_peak_and_never_wrap(void **state)
 {
