@@ -494,6 +494,8 @@ static int add_by_sort(struct tdm_log_profile *p, const struct tdm_log_record *r
 	case TDM_LOG_PROGRAM_SIZE:
 		return add_program(p, r);
 	case TDM_LOG_TILES:
+		if (file->a_tiles == TDM_LOG_UNKNOWN) /* a kernel's own number is the next best */
+			file->a_tiles = r->tiles;
 		set_known(&file->a_tiles, r->a_tiles);
 		set_known(&file->b_tiles, r->b_tiles);
 		set_known(&file->shard_tiles, r->shard_tiles);

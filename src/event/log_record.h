@@ -95,10 +95,10 @@ struct tdm_log_record {
 	uint32_t device;  /* TDM_LOG_DEVICE_UNKNOWN */
 	uint32_t cb;      /* index of the circular buffer; TDM_LOG_CB_UNKNOWN */
 	/* TDM_LOG_UNKNOWN where the line does not say. */
-	uint64_t bytes;       /* of the buffer, circular buffer, kernel; of a remaining kind all together */
-	uint64_t tiles;       /* of the circular buffer, or that an operation is about; of a verification: passed */
-	uint64_t count;       /* references, buffers, banks; of a verification: all values */
-	uint64_t id;          /* of the buffer */
+	uint64_t bytes; /* of the buffer, circular buffer, kernel; of a remaining kind all together */
+	uint64_t tiles; /* of the circular buffer, or that an operation or kernel is about; of a verification: passed */
+	uint64_t count; /* references, buffers, banks; of a verification: all values */
+	uint64_t id;    /* of the buffer */
 	uint64_t duration_ns; /* of the operation or kernel; of a reserve or wait: how long it waited */
 	uint64_t cores;
 	uint64_t a_tiles, b_tiles, shard_tiles, devices; /* of the workload */

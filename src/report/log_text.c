@@ -216,7 +216,7 @@ static void put_cbs(const struct tdm_log_profile *p, const struct tdm_log_report
 static void put_share(struct tdm_buf *out, const char *name, double share, enum tdm_log_band band, const char *why)
 {
 	if (isnan(share))
-		tdm_buf_printf(out, "%-16s unknown          %s\n", name, why);
+		tdm_buf_printf(out, "%-16s unknown           %s\n", name, why);
 	else
 		tdm_buf_printf(out, "%-16s %5.1f %%  %-7s  %s\n", name, 100 * share,
 			band != TDM_LOG_BAND_UNKNOWN ? tdm_log_band_name(band) : "", why);

@@ -394,9 +394,10 @@ static uint64_t value_of(const struct tokens *t, const char *key)
 	return TDM_LOG_UNKNOWN;
 }
 
-/* "8 A tiles", "A tiles (distributed): 64". */
-static uint64_t operand_tiles(const struct tokens *t, const char *operand)
+/* "A tiles (distributed): 64" sets *all; "8 A tiles", a number before it, is given back: tiles of a shard. */
+static uint64_t operand_tiles(const struct tokens *t, const char *operand, uint64_t *all)
 {
+	*all = TDM_LOG_UNKNOWN;
 	for (size_t i = 0; i + 1 < t->count; i++) {
 		if (!word_is(t, i, operand) || !word_is(t, i + 1, "tiles"))
 			continue;
@@ -405,27 +406,36 @@ static uint64_t operand_tiles(const struct tokens *t, const char *operand)
 		size_t at = i + 2;
 		while (at < t->count && !sign_is(t, at, ":="))
 			at++;
-		return is_number(t, at + 1) ? tdm_log_number(t->at[at + 1].text) : TDM_LOG_UNKNOWN;
+		if (is_number(t, at + 1))
+			*all = tdm_log_number(t->at[at + 1].text);
+		return TDM_LOG_UNKNOWN;
 	}
 	return TDM_LOG_UNKNOWN;
 }
 
+static uint64_t first_known(uint64_t a, uint64_t b)
+{
+	return a != TDM_LOG_UNKNOWN ? a : b;
+}
+
 static bool parse_workload(const struct tokens *t, struct tdm_log_found *found)
 {
-	uint64_t all = value_of(t, "num_tiles"), n = value_of(t, "n_tiles"), b = value_of(t, "r_tiles");
-	uint64_t shard = value_of(t, "tiles_per_shard"), devices = value_of(t, "mesh_devices");
-	uint64_t a_named = operand_tiles(t, "A"), b_named = operand_tiles(t, "B");
-	if (all == TDM_LOG_UNKNOWN && n == TDM_LOG_UNKNOWN && b == TDM_LOG_UNKNOWN && shard == TDM_LOG_UNKNOWN &&
-		a_named == TDM_LOG_UNKNOWN && b_named == TDM_LOG_UNKNOWN)
+	struct tdm_log_record said;
+	uint64_t a_all, b_all;
+	uint64_t a = operand_tiles(t, "A", &a_all), b = operand_tiles(t, "B", &b_all);
+	tdm_log_record_init(&said, TDM_LOG_TILES, TDM_LOG_BY_WORKLOAD);
+	said.a_tiles = first_known(value_of(t, "num_tiles"), a_all);
+	said.b_tiles = first_known(value_of(t, "r_tiles"), first_known(b_all, b));
+	said.shard_tiles = first_known(value_of(t, "tiles_per_shard"), a);
+	said.devices = value_of(t, "mesh_devices");
+	said.tiles = value_of(t, "n_tiles");
+	if (said.a_tiles == TDM_LOG_UNKNOWN && said.b_tiles == TDM_LOG_UNKNOWN && said.shard_tiles == TDM_LOG_UNKNOWN &&
+		said.tiles == TDM_LOG_UNKNOWN)
 		return false;
 	struct tdm_log_record *r = tdm_log_found_add(found, TDM_LOG_TILES, TDM_LOG_BY_WORKLOAD);
-	if (r == NULL)
-		return false;
-	r->a_tiles = all != TDM_LOG_UNKNOWN ? all : n != TDM_LOG_UNKNOWN ? n : a_named;
-	r->b_tiles = b != TDM_LOG_UNKNOWN ? b : b_named;
-	r->shard_tiles = shard;
-	r->devices = devices;
-	return true;
+	if (r != NULL)
+		*r = said;
+	return r != NULL;
 }
 
 static bool parse_verification(struct tdm_str message, struct tdm_log_found *found)

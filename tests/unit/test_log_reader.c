@@ -240,14 +240,15 @@ static void kernels_and_workloads(void **state)
 	struct records both = read_text(start, sizeof start - 1);
 	assert_int_equal(both.count, 2);
 	assert_true(both.at[0].sort == TDM_LOG_KERNEL_START && tdm_str_is(both.at[0].name, "COMPUTE"));
-	assert_true(both.at[1].sort == TDM_LOG_TILES && both.at[1].a_tiles == 16 && both.at[1].b_tiles == 12);
+	assert_true(both.at[1].sort == TDM_LOG_TILES && both.at[1].tiles == 16 && both.at[1].b_tiles == 12 &&
+		    both.at[1].a_tiles == U);
 	r = one("DEBUG: num_tiles=16, mesh_devices=2, tiles_per_shard=8");
 	assert_true(
 		r.sort == TDM_LOG_TILES && r.a_tiles == 16 && r.devices == 2 && r.shard_tiles == 8 && r.b_tiles == U);
 	r = one("B tiles (replicated): 20");
 	assert_true(r.b_tiles == 20 && r.a_tiles == U);
 	r = one("INFO: Large workload detected (18 A tiles, 36 B tiles) - using streaming mode");
-	assert_true(r.a_tiles == 18 && r.b_tiles == 36);
+	assert_true(r.shard_tiles == 18 && r.b_tiles == 36 && r.a_tiles == U);
 	r = one("Distributed elementwise add verification: 14343 / 16384 passed");
 	assert_true(r.sort == TDM_LOG_VERIFICATION && r.tiles == 14343 && r.count == 16384);
 }
