@@ -36,15 +36,15 @@ static const struct marker markers[];
  * For each place of a piece, by the lower and the upper half of a byte: in which buckets of markers a byte with that
  * half may stand there. A place of the input is a candidate when the four bytes from it on agree on a bucket.
  */
-struct tables {
+struct tdm_log_tables {
 	_Alignas(16) uint8_t low[PIECE][16], high[PIECE][16];
 	uint8_t byte[PIECE][256]; /* both halves at once, for processors without the instruction */
 };
 
-struct finder {
+struct tdm_log_finder {
 	const char *name;
 	/* The first candidate in [from, to), or `to`; *newlines grows by those before it. */
-	size_t (*find)(const struct tables *t, const char *data, size_t from, size_t to, uint64_t *newlines);
+	size_t (*find)(const struct tdm_log_tables *t, const char *data, size_t from, size_t to, uint64_t *newlines);
 };
 
 static bool follows_cb(unsigned char c)
@@ -61,22 +61,36 @@ static bool fits(char wanted, bool any_case, unsigned char c)
 	return (unsigned char)wanted == c || (any_case && tolower((unsigned char)wanted) == tolower(c));
 }
 
-static void make_tables(struct tables *t)
+static void allow(struct tdm_log_tables *t, size_t place, unsigned char c, uint8_t bucket)
 {
-	memset(t, 0, sizeof *t);
-	for (size_t i = 0; markers[i].text != NULL; i++)
-		for (size_t place = 0; place < PIECE; place++)
-			for (unsigned c = 0; c < 256; c++)
-				if (fits(markers[i].text[markers[i].at + place], markers[i].any_case,
-					    (unsigned char)c)) {
-					uint8_t bucket = (uint8_t)(1U << markers[i].bucket);
-					t->low[place][c & 15] |= bucket;
-					t->high[place][c >> 4] |= bucket;
-					t->byte[place][c] |= bucket;
-				}
+	t->low[place][c & 15] |= bucket;
+	t->high[place][c >> 4] |= bucket;
+	t->byte[place][c] |= bucket;
 }
 
-static size_t find_portable(const struct tables *t, const char *data, size_t from, size_t to, uint64_t *newlines)
+static void make_tables(struct tdm_log_tables *t)
+{
+	memset(t, 0, sizeof *t);
+	for (const struct marker *m = markers; m->text != NULL; m++)
+		for (size_t place = 0; place < PIECE; place++) {
+			unsigned char wanted = (unsigned char)m->text[m->at + place];
+			uint8_t bucket = (uint8_t)(1U << m->bucket);
+			if (wanted == '?' || wanted == '.') {
+				for (unsigned c = 0; c < 256; c++)
+					if (fits((char)wanted, m->any_case, (unsigned char)c))
+						allow(t, place, (unsigned char)c, bucket);
+				continue;
+			}
+			allow(t, place, wanted, bucket);
+			if (m->any_case) {
+				allow(t, place, (unsigned char)tolower(wanted), bucket);
+				allow(t, place, (unsigned char)toupper(wanted), bucket);
+			}
+		}
+}
+
+static size_t find_portable(
+	const struct tdm_log_tables *t, const char *data, size_t from, size_t to, uint64_t *newlines)
 {
 	const unsigned char *p = (const unsigned char *)data;
 	uint64_t count = 0;
@@ -91,7 +105,7 @@ static size_t find_portable(const struct tables *t, const char *data, size_t fro
 	return at;
 }
 
-static const struct finder portable = { "portable", find_portable };
+static const struct tdm_log_finder portable = { "portable", find_portable };
 
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) static inline __m256i look_up(
@@ -106,7 +120,7 @@ __attribute__((target("avx2"))) static inline __m256i look_up(
 }
 
 __attribute__((target("avx2"))) static size_t find_avx2(
-	const struct tables *t, const char *data, size_t from, size_t to, uint64_t *newlines)
+	const struct tdm_log_tables *t, const char *data, size_t from, size_t to, uint64_t *newlines)
 {
 	enum { WIDTH = 32 };
 	const __m256i newline = _mm256_set1_epi8('\n');
@@ -135,10 +149,10 @@ __attribute__((target("avx2"))) static size_t find_avx2(
 	return to;
 }
 
-static const struct finder avx2 = { "avx2", find_avx2 };
+static const struct tdm_log_finder avx2 = { "avx2", find_avx2 };
 #endif
 
-static const struct finder *best_finder(void)
+static const struct tdm_log_finder *best_finder(void)
 {
 #if defined(__x86_64__)
 	if (__builtin_cpu_supports("avx2"))
@@ -147,20 +161,18 @@ static const struct finder *best_finder(void)
 	return &portable;
 }
 
-/* The window has the tables behind it: one block of memory. */
-static struct tables *tables_of(const struct tdm_log_scan *scan)
-{
-	return (struct tables *)(void *)(scan->data + WINDOW + PAD);
-}
-
 static int scan_init(struct tdm_log_scan *scan, int fd, struct tdm_str memory)
 {
-	*scan = (struct tdm_log_scan){ .fd = fd, .rest = memory, .finder = best_finder() };
-	scan->data = aligned_alloc(_Alignof(struct tables), WINDOW + PAD + sizeof(struct tables));
-	if (scan->data == NULL)
+	size_t cap = fd >= 0 || memory.len > WINDOW ? WINDOW : memory.len;
+	*scan = (struct tdm_log_scan){ .fd = fd, .rest = memory, .cap = cap, .finder = best_finder() };
+	scan->data = malloc(cap + PAD);
+	scan->tables = aligned_alloc(_Alignof(struct tdm_log_tables), sizeof *scan->tables);
+	if (scan->data == NULL || scan->tables == NULL) {
+		tdm_log_scan_done(scan);
 		return -ENOMEM;
-	memset(scan->data + WINDOW, 0, PAD);
-	make_tables(tables_of(scan));
+	}
+	memset(scan->data + cap, 0, PAD);
+	make_tables(scan->tables);
 	return 0;
 }
 
@@ -177,6 +189,7 @@ int tdm_log_scan_memory(struct tdm_log_scan *scan, const char *data, size_t len)
 void tdm_log_scan_done(struct tdm_log_scan *scan)
 {
 	free(scan->data);
+	free(scan->tables);
 	*scan = (struct tdm_log_scan){ .fd = -1, .eof = true };
 }
 
@@ -191,7 +204,7 @@ void tdm_log_scan_restart(struct tdm_log_scan *scan, int fd)
 
 const char *tdm_log_scan_method(const struct tdm_log_scan *scan)
 {
-	return ((const struct finder *)scan->finder)->name;
+	return scan->finder->name;
 }
 
 void tdm_log_scan_portable(struct tdm_log_scan *scan)
@@ -224,7 +237,7 @@ static int refill(struct tdm_log_scan *scan)
 	scan->bytes += scan->at;
 	scan->at = scan->complete = 0;
 	scan->end = left;
-	ssize_t got = read_some(scan, scan->data + left, WINDOW - left < READ_BYTES ? WINDOW - left : READ_BYTES);
+	ssize_t got = read_some(scan, scan->data + left, scan->cap - left < READ_BYTES ? scan->cap - left : READ_BYTES);
 	if (got < 0) {
 		scan->eof = true;
 		scan->follow = false;
@@ -311,12 +324,11 @@ static bool has_marker(const struct tdm_log_scan *scan, size_t floor, size_t at)
 /* The next line of the whole ones in the window. */
 static int next_whole(struct tdm_log_scan *scan, bool every, struct tdm_log_line *line)
 {
-	const struct finder *finder = scan->finder;
 	size_t floor = scan->at;
 	if (every && scan->at < scan->complete)
 		return give_line(scan, floor, scan->at, line);
 	while (scan->at < scan->complete) {
-		size_t hit = finder->find(tables_of(scan), scan->data, scan->at, scan->complete, &scan->lines);
+		size_t hit = scan->finder->find(scan->tables, scan->data, scan->at, scan->complete, &scan->lines);
 		if (hit != scan->complete && has_marker(scan, floor, hit))
 			return give_line(scan, floor, hit, line);
 		scan->at = hit;

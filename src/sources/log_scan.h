@@ -15,22 +15,27 @@
 
 #include "base/str.h"
 
+struct tdm_log_tables;
+struct tdm_log_finder;
+
 enum { TDM_LOG_LINE_MAX = 1 << 18 };
 
 struct tdm_log_scan {
 	int fd;              /* -1 when reading memory */
 	struct tdm_str rest; /* memory that was not read yet */
-	char *data;          /* the window; owned */
-	size_t at;           /* next byte to look at; the beginning of a line, except while skipping */
-	size_t complete;     /* behind the last whole line in the window */
+	char *data;          /* the window; owned, like the tables of the search */
+	size_t cap;
+	struct tdm_log_tables *tables;
+	size_t at;       /* next byte to look at; the beginning of a line, except while skipping */
+	size_t complete; /* behind the last whole line in the window */
 	size_t end;
 	uint64_t lines; /* newlines before `at` */
 	uint64_t bytes; /* before the window */
 	uint64_t cut_lines;
 	bool eof;
-	bool skipping;      /* inside a line that was cut */
-	bool follow;        /* set by the user: the end is not the end, and a last line without newline is not whole */
-	const void *finder; /* the search that suits this processor */
+	bool skipping; /* inside a line that was cut */
+	bool follow;   /* set by the user: the end is not the end, and a last line without newline is not whole */
+	const struct tdm_log_finder *finder; /* the search that suits this processor */
 };
 
 /* A line. The texts are borrowed until the next call. */
