@@ -92,6 +92,7 @@ static int open_input(struct logs *l, struct tdm_log_profile *p, const char *pat
 		in->fd = -1;
 		return err;
 	}
+	tdm_log_reader_sample(&in->reader);
 	in->open = true;
 	in->file = (uint32_t)tdm_log_profile_add_file(p, is_stdin ? "standard input" : path);
 	return 0;
@@ -185,6 +186,7 @@ static int profile_sample(struct logs *l, struct tdm_log_profile *p)
 	struct input in = { .fd = -1, .open = true };
 	if (tdm_log_reader_memory(&in.reader, text.ptr, text.len) != 0)
 		return tdm_cmd_error(l->cmd, "out of memory");
+	tdm_log_reader_sample(&in.reader);
 	in.file = (uint32_t)tdm_log_profile_add_file(p, "built-in sample");
 	l->report.is_sample = true;
 	l->inputs = &in;

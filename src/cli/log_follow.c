@@ -136,6 +136,7 @@ int tdm_log_follow_run(const struct tdm_cmd *cmd, const struct tdm_log_follow *f
 	if (fd < 0)
 		return tdm_cmd_error(cmd, "cannot read %s: %s", follow->path, tdm_err_text(-errno));
 	catch_signals();
+	setvbuf(stdout, NULL, _IOLBF, 0); /* a record is printed when it comes, also into a pipe */
 	int exit_code;
 	if (tdm_log_reader_open(&reader, fd) != 0) {
 		exit_code = tdm_cmd_error(cmd, "out of memory");

@@ -23,7 +23,7 @@ static void sample_line(struct tdm_log_reader *r, struct tdm_str line)
 		prefix.is_logger && (prefix.level == TDM_LOG_LEVEL_DEBUG || prefix.level == TDM_LOG_LEVEL_TRACE);
 }
 
-static void take_sample(struct tdm_log_reader *r)
+void tdm_log_reader_sample(struct tdm_log_reader *r)
 {
 	struct tdm_str text = tdm_log_scan_peek(&r->scan);
 	text.len = text.len < SAMPLE_BYTES ? text.len : SAMPLE_BYTES;
@@ -45,19 +45,13 @@ static void reader_init(struct tdm_log_reader *r)
 int tdm_log_reader_open(struct tdm_log_reader *r, int fd)
 {
 	reader_init(r);
-	int err = tdm_log_scan_open(&r->scan, fd);
-	if (err == 0)
-		take_sample(r);
-	return err;
+	return tdm_log_scan_open(&r->scan, fd);
 }
 
 int tdm_log_reader_memory(struct tdm_log_reader *r, const char *data, size_t len)
 {
 	reader_init(r);
-	int err = tdm_log_scan_memory(&r->scan, data, len);
-	if (err == 0)
-		take_sample(r);
-	return err;
+	return tdm_log_scan_memory(&r->scan, data, len);
 }
 
 void tdm_log_reader_done(struct tdm_log_reader *r)

@@ -21,8 +21,8 @@ struct tdm_log_sample {
 
 struct tdm_log_reader {
 	struct tdm_log_scan scan;
-	struct tdm_log_sample sample;
-	struct tdm_log_found found; /* what the last line said */
+	struct tdm_log_sample sample; /* zero unless it was asked for */
+	struct tdm_log_found found;   /* what the last line said */
 	size_t given;
 	struct tdm_failure_recent recent;
 	struct tdm_log_dump dump;
@@ -34,6 +34,9 @@ struct tdm_log_reader {
 int tdm_log_reader_open(struct tdm_log_reader *reader, int fd);
 int tdm_log_reader_memory(struct tdm_log_reader *reader, const char *data, size_t len);
 void tdm_log_reader_done(struct tdm_log_reader *reader);
+
+/* Fills `sample`, before the first record is asked for. Waits for the first kilobytes of a pipe. */
+void tdm_log_reader_sample(struct tdm_log_reader *reader);
 
 /*
  * 1 with *record set (its texts are borrowed until the next call), 0 at the end, or a negative code with diag set;

@@ -15,6 +15,7 @@ enum {
 	PIECE = 4,            /* bytes of a marker that the search compares */
 	PAD = 64,             /* the search reads so far behind the window's end */
 	BEFORE_MAX = 4096,
+	PEEK_BYTES = 1 << 16,
 	WINDOW = TDM_LOG_LINE_MAX + READ_BYTES,
 };
 
@@ -370,9 +371,15 @@ int tdm_log_scan_next(struct tdm_log_scan *scan, bool every, struct tdm_log_line
 
 struct tdm_str tdm_log_scan_peek(struct tdm_log_scan *scan)
 {
-	if (scan->at == scan->end && !scan->eof)
-		refill(scan);
-	return (struct tdm_str){ scan->data + scan->at, scan->end - scan->at };
+	ssize_t got = 1;
+	while (scan->end < scan->cap && scan->end < PEEK_BYTES && got > 0) {
+		size_t room = scan->cap - scan->end;
+		got = read_some(scan, scan->data + scan->end, room < READ_BYTES ? room : READ_BYTES);
+		scan->end += got > 0 ? (size_t)got : 0; /* an end or an error comes again when it is read on */
+	}
+	const char *newline = memrchr(scan->data, '\n', scan->end);
+	scan->complete = newline != NULL ? (size_t)(newline - scan->data) + 1 : 0;
+	return (struct tdm_str){ scan->data, scan->end };
 }
 
 /* Pieces of one bucket have their bytes' halves in common, so that the mixed ones are rare too; those with many forms

@@ -57,7 +57,8 @@ void tdm_log_scan_done(struct tdm_log_scan *scan);
  */
 int tdm_log_scan_next(struct tdm_log_scan *scan, bool every, struct tdm_log_line *line);
 
-/* Some of what comes next, without taking it: the first kilobytes of a new scan. Empty at the end. */
+/* The first kilobytes, before anything was asked for: waits until they are there, or the end is. They are still to
+ * come. */
 struct tdm_str tdm_log_scan_peek(struct tdm_log_scan *scan);
 
 /* Bytes looked at so far. */

@@ -29,6 +29,7 @@ static struct records read_text(const char *text, size_t len)
 	struct tdm_diag diag = { 0 };
 	int got;
 	assert_int_equal(tdm_log_reader_memory(&reader, text, len), 0);
+	tdm_log_reader_sample(&reader);
 	while ((got = tdm_log_reader_next(&reader, &r.at[r.count < 63 ? r.count : 63], &diag)) != 0) {
 		if (got < 0) {
 			r.refused++;
