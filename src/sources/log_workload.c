@@ -11,7 +11,7 @@
 #include <ctype.h>
 #include <strings.h>
 
-enum { TOKENS_MAX = 160, REFS_MAX = TDM_LOG_CBS };
+enum { TOKENS_MAX = 160, REFS_MAX = TDM_LOG_CBS, RANGE_MAX = 256 /* bytes */ };
 
 enum token_sort { WORD, NUMBER, SIGN };
 
@@ -234,9 +234,8 @@ static void take_range(struct tdm_str message, struct tdm_log_record *r)
 	for (size_t i = 0; i < message.len; i++) {
 		if (message.ptr[i] != '[')
 			continue;
-		struct tdm_str rest = { message.ptr + i, message.len - i };
-		if (memchr(rest.ptr, '-', rest.len) == NULL)
-			return;
+		size_t len = message.len - i;
+		struct tdm_str rest = { message.ptr + i, len < RANGE_MAX ? len : RANGE_MAX };
 		if (tdm_core_range_parse(rest, &r->range) != 0) {
 			r->has_range = true;
 			if (r->cores == TDM_LOG_UNKNOWN)
