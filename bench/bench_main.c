@@ -32,6 +32,7 @@ static const struct bench_subject *const subjects[] = {
 	&bench_views,
 	&bench_capture,
 	&bench_plot,
+	&bench_log,
 	NULL,
 };
 

@@ -20,6 +20,7 @@ Without arguments: the short help, on standard error.
     run       run a program with tracking on and summarise its device memory at
               the end
     info      what a file says about memory: peaks, what was alive, by operation
+    log       profile a log: circular buffers, kernels, buffers, errors, pressure
     simulate  replay a trace of allocations on a device model
     phases    memory by training phase: theory against measurement, charts, what
               would fit
@@ -50,6 +51,7 @@ The general help, three ways.
     run       run a program with tracking on and summarise its device memory at
               the end
     info      what a file says about memory: peaks, what was alive, by operation
+    log       profile a log: circular buffers, kernels, buffers, errors, pressure
     simulate  replay a trace of allocations on a device model
     phases    memory by training phase: theory against measurement, charts, what
               would fit

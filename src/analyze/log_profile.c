@@ -1,0 +1,525 @@
+#include "analyze/log_profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+	FAILURES_MAX = 1000,
+	ROWS_MAX = 4096, /* of the other tables */
+	FOLLOWED_MAX = 1 << 20,
+};
+
+/* What a key is for: keys of different tables differ. */
+enum { KEY_CB = 1, KEY_KERNEL, KEY_OP, KEY_AMOUNT, KEY_STATE, KEY_REMAINING, KEY_PROGRAM };
+
+int tdm_log_profile_init(struct tdm_log_profile *p)
+{
+	*p = (struct tdm_log_profile){ .file_count = 0 };
+	if (tdm_map_init(&p->keys) != 0)
+		return -ENOMEM;
+	if (tdm_map_init(&p->fills) != 0 || tdm_map_init(&p->live) != 0) {
+		tdm_log_profile_done(p);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void tdm_log_profile_done(struct tdm_log_profile *p)
+{
+	struct tdm_log_table *tables[] = { &p->cbs, &p->kernels, &p->ops, &p->amounts, &p->states, &p->remaining,
+		&p->programs, &p->failures };
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		free(tables[i]->rows);
+	tdm_map_done(&p->keys);
+	tdm_map_done(&p->fills);
+	tdm_map_done(&p->live);
+	*p = (struct tdm_log_profile){ .file_count = 0 };
+}
+
+int tdm_log_profile_add_file(struct tdm_log_profile *p, const char *name)
+{
+	if (p->file_count == TDM_LOG_FILES_MAX)
+		return -ENOSPC;
+	p->files[p->file_count] = (struct tdm_log_file){
+		.name = name,
+		.a_tiles = TDM_LOG_UNKNOWN,
+		.b_tiles = TDM_LOG_UNKNOWN,
+		.shard_tiles = TDM_LOG_UNKNOWN,
+		.devices = TDM_LOG_UNKNOWN,
+		.passed = TDM_LOG_UNKNOWN,
+		.verified = TDM_LOG_UNKNOWN,
+	};
+	memset(&p->files[p->file_count].geometry, 0xff, sizeof p->files->geometry); /* every figure unknown */
+	return (int)p->file_count++;
+}
+
+/* A zeroed row at the end; NULL with *err set when out of memory, or 0 there when the table is full. */
+static void *row_new(struct tdm_log_table *t, size_t size, size_t max, int *err)
+{
+	*err = 0;
+	if (t->count == max) {
+		t->dropped++;
+		return NULL;
+	}
+	if (t->count == t->cap) {
+		size_t cap = t->cap != 0 ? t->cap * 2 : 16;
+		char *rows = realloc(t->rows, cap * size);
+		if (rows == NULL) {
+			*err = -ENOMEM;
+			return NULL;
+		}
+		t->rows = rows;
+		t->cap = cap;
+	}
+	char *row = (char *)t->rows + t->count++ * size;
+	memset(row, 0, size);
+	return row;
+}
+
+/* The row of a key, new with *is_new set when there is none. */
+static void *row_of(
+	struct tdm_log_profile *p, struct tdm_log_table *t, uint64_t key, size_t size, bool *is_new, int *err)
+{
+	uint32_t index = tdm_map_find(&p->keys, key);
+	*is_new = index == TDM_MAP_NONE;
+	*err = 0;
+	if (!*is_new)
+		return (char *)t->rows + index * size;
+	void *row = row_new(t, size, ROWS_MAX, err);
+	if (row != NULL && tdm_map_put(&p->keys, key, (uint32_t)t->count - 1) != 0) {
+		t->count--;
+		*err = -ENOMEM;
+		return NULL;
+	}
+	return row;
+}
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	return tdm_hash_u64(a ^ tdm_hash_u64(b + UINT64_C(0x9e3779b97f4a7c15)));
+}
+
+static uint64_t key_of(int table, const struct tdm_log_record *r, uint64_t a, uint64_t b)
+{
+	return mix(mix(mix((uint64_t)table, r->file), a), b);
+}
+
+static void copy_text(char *dst, size_t cap, struct tdm_str text)
+{
+	size_t len = text.len < cap - 1 ? text.len : cap - 1;
+	if (len != 0)
+		memcpy(dst, text.ptr, len);
+	dst[len] = '\0';
+}
+
+static void set_known(uint64_t *into, uint64_t figure)
+{
+	if (figure != TDM_LOG_UNKNOWN)
+		*into = figure;
+}
+
+/* Sums that cannot wrap. */
+static void grow(uint64_t *sum, uint64_t by)
+{
+	*sum = by > UINT64_MAX - 1 - *sum ? UINT64_MAX - 1 : *sum + by;
+}
+
+/* Tiles that lie in the circular buffer of that core. */
+static void change_fill(struct tdm_log_profile *p, const struct tdm_log_record *r, struct tdm_log_cb *cb)
+{
+	uint64_t core = r->has_range ? (uint64_t)r->range.x0 << 16 | r->range.y0 : UINT64_MAX;
+	uint64_t key = mix(key_of(KEY_CB, r, r->cb, core), r->device);
+	uint32_t fill = tdm_map_find(&p->fills, key);
+	uint64_t tiles = r->tiles != TDM_LOG_UNKNOWN ? r->tiles : 1, now = fill != TDM_MAP_NONE ? fill : 0;
+	if (r->sort == TDM_LOG_CB_PUSH)
+		grow(&now, tiles);
+	else
+		now = now > tiles ? now - tiles : 0;
+	cb->peak_fill = now > cb->peak_fill ? now : cb->peak_fill;
+	now = now < TDM_MAP_NONE ? now : TDM_MAP_NONE - 1;
+	bool room = fill != TDM_MAP_NONE || p->fills.count < FOLLOWED_MAX;
+	if (!room || tdm_map_put(&p->fills, key, (uint32_t)now) != 0)
+		p->untracked++;
+}
+
+static void add_cb_event(struct tdm_log_profile *p, const struct tdm_log_record *r, struct tdm_log_cb *cb)
+{
+	uint64_t tiles = r->tiles != TDM_LOG_UNKNOWN ? r->tiles : 1;
+	switch (r->sort) {
+	case TDM_LOG_CB_RESERVE:
+		cb->reserves++;
+		break;
+	case TDM_LOG_CB_WAIT:
+		cb->waits++;
+		break;
+	case TDM_LOG_CB_PUSH:
+		cb->pushes++;
+		grow(&cb->pushed_tiles, tiles);
+		change_fill(p, r, cb);
+		return;
+	default:
+		cb->pops++;
+		grow(&cb->popped_tiles, tiles);
+		change_fill(p, r, cb);
+		return;
+	}
+	if (r->duration_ns != TDM_LOG_UNKNOWN) {
+		cb->timed++;
+		cb->stalls += r->duration_ns != 0;
+		grow(&cb->stall_ns, r->duration_ns);
+		cb->longest_stall_ns = r->duration_ns > cb->longest_stall_ns ? r->duration_ns : cb->longest_stall_ns;
+	}
+}
+
+static int add_cb(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	bool is_new;
+	int err;
+	struct tdm_log_cb *cb = row_of(p, &p->cbs, key_of(KEY_CB, r, r->cb, 0), sizeof *cb, &is_new, &err);
+	if (cb == NULL)
+		return err;
+	if (is_new) {
+		cb->file = r->file;
+		cb->cb = r->cb;
+		cb->tiles = cb->bytes = cb->cores = TDM_LOG_UNKNOWN;
+	}
+	if (r->sort != TDM_LOG_CB_ALLOC) {
+		add_cb_event(p, r, cb);
+		return 0;
+	}
+	cb->allocs++;
+	set_known(&cb->tiles, r->tiles);
+	set_known(&cb->bytes, r->bytes);
+	set_known(&cb->cores, r->cores);
+	if (r->name.len != 0)
+		copy_text(cb->label, sizeof cb->label, r->name);
+	if (r->has_range) {
+		cb->has_range = true;
+		cb->range = r->range;
+	}
+	return 0;
+}
+
+static int add_kernel(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	bool is_new;
+	int err;
+	uint64_t key = key_of(KEY_KERNEL, r, tdm_str_hash(r->name), 0);
+	struct tdm_log_kernel *k = row_of(p, &p->kernels, key, sizeof *k, &is_new, &err);
+	if (k == NULL)
+		return err;
+	if (is_new) {
+		k->file = r->file;
+		k->bytes = TDM_LOG_UNKNOWN;
+		copy_text(k->name, sizeof k->name, r->name);
+	}
+	if (r->bytes != TDM_LOG_UNKNOWN && (k->bytes == TDM_LOG_UNKNOWN || r->bytes > k->bytes))
+		k->bytes = r->bytes;
+	if (r->sort == TDM_LOG_KERNEL_START) {
+		k->starts++;
+		k->started_ns = r->time_is_near ? 0 : r->time_ns;
+		return 0;
+	}
+	if (r->sort != TDM_LOG_KERNEL_END)
+		return 0;
+	uint64_t ns = r->duration_ns;
+	if (ns == TDM_LOG_UNKNOWN && k->started_ns != 0 && !r->time_is_near && r->time_ns >= k->started_ns)
+		ns = r->time_ns - k->started_ns;
+	k->ends++;
+	k->started_ns = 0;
+	if (ns != TDM_LOG_UNKNOWN) {
+		k->timed++;
+		grow(&k->total_ns, ns);
+		k->longest_ns = ns > k->longest_ns ? ns : k->longest_ns;
+	}
+	return 0;
+}
+
+static int add_op(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	bool is_new;
+	int err;
+	struct tdm_log_op *op =
+		row_of(p, &p->ops, key_of(KEY_OP, r, tdm_str_hash(r->name), 0), sizeof *op, &is_new, &err);
+	if (op == NULL)
+		return err;
+	if (is_new) {
+		op->file = r->file;
+		copy_text(op->name, sizeof op->name, r->name);
+	}
+	op->count += r->sort == TDM_LOG_OP_BEGIN;
+	if (r->sort == TDM_LOG_OP_END && r->duration_ns != TDM_LOG_UNKNOWN) {
+		op->timed++;
+		grow(&op->total_ns, r->duration_ns);
+		op->longest_ns = r->duration_ns > op->longest_ns ? r->duration_ns : op->longest_ns;
+	}
+	return 0;
+}
+
+static struct tdm_log_amount *amount_of(struct tdm_log_profile *p, const struct tdm_log_record *r, int *err)
+{
+	bool is_new;
+	uint64_t key = key_of(
+		KEY_AMOUNT, r, (uint64_t)(uint32_t)r->pid << 32 | r->device, (uint64_t)r->dialect << 8 | r->kind);
+	struct tdm_log_amount *a = row_of(p, &p->amounts, key, sizeof *a, &is_new, err);
+	if (a != NULL && is_new) {
+		a->file = r->file;
+		a->device = r->device;
+		a->dialect = r->dialect;
+		a->kind = r->kind;
+		a->pid = r->pid;
+	}
+	return a;
+}
+
+static uint64_t *live_of(struct tdm_log_profile *p, uint8_t kind)
+{
+	return kind == TDM_KIND_DRAM ? &p->live_dram : kind == TDM_KIND_L1 ? &p->live_l1 : NULL;
+}
+
+static uint64_t buffer_key(const struct tdm_log_record *r)
+{
+	return mix(key_of(KEY_AMOUNT, r, r->id, r->device), UINT64_MAX);
+}
+
+static int add_alloc(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	int err;
+	struct tdm_log_amount *a = amount_of(p, r, &err);
+	if (a == NULL)
+		return err;
+	a->allocs++;
+	if (r->dialect == TDM_LOG_BY_SERVER && r->id != TDM_LOG_UNKNOWN) {
+		if (r->count != 1)
+			return 0; /* one more reference */
+		uint32_t row = (uint32_t)(a - (struct tdm_log_amount *)p->amounts.rows);
+		if (p->live.count >= FOLLOWED_MAX || tdm_map_put(&p->live, buffer_key(r), row) != 0)
+			p->untracked++;
+	}
+	uint64_t *live = live_of(p, r->kind);
+	grow(&a->alloc_bytes, r->bytes);
+	grow(&a->bytes, r->bytes);
+	if (live != NULL)
+		grow(live, r->bytes);
+	if (a->bytes > a->peak_bytes) {
+		a->peak_bytes = a->bytes;
+		a->peak_line = r->line;
+	}
+	return 0;
+}
+
+static int add_free(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	int err = 0;
+	struct tdm_log_amount *a;
+	if (r->dialect == TDM_LOG_BY_SERVER && r->id != TDM_LOG_UNKNOWN) {
+		uint32_t row =
+			r->count == 0 ? tdm_map_take(&p->live, buffer_key(r)) : tdm_map_find(&p->live, buffer_key(r));
+		if (row == TDM_MAP_NONE) {
+			p->untracked++;
+			return 0;
+		}
+		a = (struct tdm_log_amount *)p->amounts.rows + row;
+		a->frees++;
+		if (r->count != 0)
+			return 0; /* references are left */
+	} else {
+		a = amount_of(p, r, &err);
+		if (a == NULL)
+			return err;
+		a->frees++;
+	}
+	uint64_t bytes = r->bytes != TDM_LOG_UNKNOWN ? r->bytes : 0;
+	uint64_t *live = live_of(p, a->kind);
+	if (bytes > a->bytes) {
+		a->unmatched++;
+		bytes = a->bytes;
+	}
+	a->bytes -= bytes;
+	if (live != NULL)
+		*live -= bytes <= *live ? bytes : *live;
+	return 0;
+}
+
+static int add_unknown_free(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	int err;
+	struct tdm_log_amount *a = amount_of(p, r, &err);
+	if (a == NULL)
+		return err;
+	a->frees++;
+	a->unmatched++;
+	return 0;
+}
+
+static int add_state(struct tdm_log_profile *p, const struct tdm_log_record *r, const char *op)
+{
+	bool is_new;
+	int err;
+	uint64_t key = key_of(KEY_STATE, r, r->kind, (uint64_t)(uint32_t)r->rank);
+	struct tdm_log_state *s = row_of(p, &p->states, key, sizeof *s, &is_new, &err);
+	if (s == NULL)
+		return err;
+	if (is_new) {
+		s->file = r->file;
+		s->kind = r->kind;
+		s->rank = r->rank;
+		s->least_largest_free = TDM_BYTES_UNKNOWN;
+	}
+	s->count++;
+	if (r->view.largest_free < s->least_largest_free)
+		s->least_largest_free = r->view.largest_free;
+	if (is_new || (r->view.allocated != TDM_BYTES_UNKNOWN && r->view.allocated > s->peak.allocated)) {
+		s->peak = r->view;
+		s->peak_line = r->line;
+		copy_text(s->peak_op, sizeof s->peak_op, tdm_str_of(op));
+	}
+	return 0;
+}
+
+static int add_remaining(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	bool is_new;
+	int err;
+	struct tdm_log_remaining *row =
+		row_of(p, &p->remaining, key_of(KEY_REMAINING, r, r->device, r->kind), sizeof *row, &is_new, &err);
+	if (row != NULL)
+		*row = (struct tdm_log_remaining){ r->file, r->device, r->kind, r->count, r->bytes };
+	return err;
+}
+
+static int add_program(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	bool is_new;
+	int err;
+	uint64_t key = key_of(KEY_PROGRAM, r, tdm_str_hash(r->name), 0);
+	struct tdm_log_kernel *row = row_of(p, &p->programs, key, sizeof *row, &is_new, &err);
+	if (row == NULL)
+		return err;
+	if (is_new) {
+		row->file = r->file;
+		copy_text(row->name, sizeof row->name, r->name);
+	}
+	row->starts++;
+	if (r->bytes != TDM_LOG_UNKNOWN && r->bytes > row->bytes)
+		row->bytes = r->bytes;
+	return 0;
+}
+
+/* The failure that a repeat is of: the newest with the same figures. */
+static struct tdm_log_failure *find_failure(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	struct tdm_log_failure *rows = p->failures.rows;
+	struct tdm_failure wanted = r->failure;
+	for (size_t i = p->failures.count; i-- > 0;) {
+		struct tdm_failure have = rows[i].failure;
+		have.name = wanted.name = (struct tdm_str){ NULL, 0 }; /* kept copies may be cut */
+		if (rows[i].file == r->file && rows[i].rank == r->rank && tdm_failure_is_same(&have, &wanted))
+			return &rows[i];
+	}
+	return NULL;
+}
+
+static int add_failure(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	int err;
+	bool warning = tdm_failure_is_warning(&r->failure);
+	if (r->is_repeat) {
+		struct tdm_log_failure *same = find_failure(p, r);
+		if (same != NULL)
+			same->places++;
+		return 0;
+	}
+	p->by_sort[r->failure.sort]++;
+	p->failure_count += !warning;
+	p->warning_count += warning;
+	p->files[r->file].failures += !warning;
+	p->files[r->file].warnings += warning;
+	struct tdm_log_failure *f = row_new(&p->failures, sizeof *f, FAILURES_MAX, &err);
+	if (f == NULL)
+		return err;
+	f->failure = r->failure;
+	f->failure.name = f->failure.text = (struct tdm_str){ NULL, 0 }; /* rows move: the copies beside it count */
+	copy_text(f->name, sizeof f->name, r->failure.name);
+	copy_text(f->text, sizeof f->text, r->failure.text);
+	f->file = r->file;
+	f->rank = r->rank;
+	f->line = r->line;
+	f->time_ns = r->time_ns;
+	f->places = 1;
+	return 0;
+}
+
+static void add_geometry(struct tdm_log_file *file, const struct tdm_log_geometry *g)
+{
+	file->has_geometry = true;
+	set_known(&file->geometry.worker_l1_size, g->worker_l1_size);
+	set_known(&file->geometry.l1_base, g->l1_base);
+	set_known(&file->geometry.l1_small_size, g->l1_small_size);
+	set_known(&file->geometry.l1_bank_size, g->l1_bank_size);
+	set_known(&file->geometry.allocatable_l1_size, g->allocatable_l1_size);
+	set_known(&file->geometry.l1_alignment, g->l1_alignment);
+	set_known(&file->geometry.dram_alignment, g->dram_alignment);
+}
+
+static int add_by_sort(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	struct tdm_log_file *file = &p->files[r->file];
+	switch (r->sort) {
+	case TDM_LOG_FAILURE:
+		return add_failure(p, r);
+	case TDM_LOG_ALLOC:
+		file->amount_lines++;
+		return add_alloc(p, r);
+	case TDM_LOG_FREE:
+		return add_free(p, r);
+	case TDM_LOG_UNKNOWN_FREE:
+		return add_unknown_free(p, r);
+	case TDM_LOG_REMAINING:
+		return add_remaining(p, r);
+	case TDM_LOG_GEOMETRY:
+		add_geometry(file, &r->geometry);
+		return 0;
+	case TDM_LOG_MEMORY_STATE:
+		return add_state(p, r, p->last_op);
+	case TDM_LOG_OP_BEGIN:
+		copy_text(p->last_op, sizeof p->last_op, r->name);
+		return add_op(p, r);
+	case TDM_LOG_OP_END:
+		return add_op(p, r);
+	case TDM_LOG_KERNEL_START:
+	case TDM_LOG_KERNEL_END:
+	case TDM_LOG_KERNEL_SIZE:
+		return add_kernel(p, r);
+	case TDM_LOG_PROGRAM_SIZE:
+		return add_program(p, r);
+	case TDM_LOG_TILES:
+		if (file->a_tiles == TDM_LOG_UNKNOWN) /* a kernel's own number is the next best */
+			file->a_tiles = r->tiles;
+		set_known(&file->a_tiles, r->a_tiles);
+		set_known(&file->b_tiles, r->b_tiles);
+		set_known(&file->shard_tiles, r->shard_tiles);
+		set_known(&file->devices, r->devices);
+		return 0;
+	case TDM_LOG_VERIFICATION:
+		set_known(&file->passed, r->tiles);
+		set_known(&file->verified, r->count);
+		return 0;
+	default:
+		return add_cb(p, r);
+	}
+}
+
+int tdm_log_profile_add(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	struct tdm_log_file *file = &p->files[r->file];
+	file->records++;
+	file->by_dialect[r->dialect]++;
+	if (r->time_ns != 0) {
+		file->first_ns = file->first_ns == 0 || r->time_ns < file->first_ns ? r->time_ns : file->first_ns;
+		file->last_ns = r->time_ns > file->last_ns ? r->time_ns : file->last_ns;
+	}
+	int err = add_by_sort(p, r);
+	tdm_log_timeline_add(&p->timeline, r, p->live_dram, p->live_l1);
+	return err;
+}

@@ -1,0 +1,147 @@
+/*
+ * The profile of one log or of several, merged: what the lines about memory add up to. Records go in one by one, in
+ * order of time; the tables can be read at any moment. Memory is bounded: what a full table cannot take is counted.
+ */
+#ifndef TDM_ANALYZE_LOG_PROFILE_H
+#define TDM_ANALYZE_LOG_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/log_timeline.h"
+#include "base/map.h"
+#include "event/log_record.h"
+
+enum {
+	TDM_LOG_FILES_MAX = 64,
+	TDM_LOG_NAME_CAP = 96,
+	TDM_LOG_TEXT_CAP = 512,
+};
+
+/* One of the files. */
+struct tdm_log_file {
+	const char *name; /* borrowed */
+	/* Set by whoever reads it. */
+	uint64_t lines, bytes, cut_lines;
+	uint64_t sample_lines, logger_lines, debug_lines; /* of its beginning */
+	/* Counted here. */
+	uint64_t records, by_dialect[TDM_LOG_DIALECT_COUNT];
+	uint64_t first_ns, last_ns; /* 0: no line about memory has a time */
+	uint64_t failures, warnings;
+	uint64_t amount_lines;                           /* that tell the size of a buffer */
+	uint64_t a_tiles, b_tiles, shard_tiles, devices; /* TDM_LOG_UNKNOWN */
+	uint64_t passed, verified;                       /* values; TDM_LOG_UNKNOWN */
+	struct tdm_log_geometry geometry;
+	bool has_geometry;
+};
+
+/* A circular buffer of a program; `label` where a line names several as one ("CB2+CB16"). */
+struct tdm_log_cb {
+	uint32_t file, cb;
+	char label[24];
+	uint64_t allocs;
+	uint64_t tiles, bytes, cores; /* of the last allocation; TDM_LOG_UNKNOWN */
+	bool has_range;
+	struct tdm_core_range range;
+	uint64_t reserves, pushes, waits, pops; /* lines */
+	uint64_t pushed_tiles, popped_tiles;
+	uint64_t peak_fill; /* tiles on one core, pushed and not popped */
+	uint64_t stalls;    /* reserves and waits that had to wait, of those that say how long */
+	uint64_t timed;     /* reserves and waits that say how long they waited */
+	uint64_t stall_ns, longest_stall_ns;
+};
+
+struct tdm_log_kernel {
+	uint32_t file;
+	char name[TDM_LOG_NAME_CAP];
+	uint64_t starts, ends;
+	uint64_t timed, total_ns, longest_ns;
+	uint64_t bytes;      /* of its binary, the largest; TDM_LOG_UNKNOWN */
+	uint64_t started_ns; /* of the last start, while it runs; 0 */
+};
+
+struct tdm_log_op {
+	uint32_t file;
+	char name[TDM_LOG_NAME_CAP];
+	uint64_t count, timed, total_ns, longest_ns;
+};
+
+/* What lines about allocations and frees add up to, for a process, a device and a kind. */
+struct tdm_log_amount {
+	uint32_t file, device;
+	uint8_t dialect, kind;
+	int32_t pid;
+	uint64_t allocs, frees, bytes, peak_bytes, peak_line, alloc_bytes;
+	uint64_t unmatched; /* frees of more than was there, or of buffers that the log does not show */
+};
+
+/* Memory states that tt-mlir printed, for a kind. */
+struct tdm_log_state {
+	uint32_t file;
+	uint8_t kind;
+	int32_t rank;
+	uint64_t count;
+	struct tdm_log_view peak; /* when the most was allocated */
+	uint64_t peak_line, least_largest_free;
+	char peak_op[TDM_LOG_NAME_CAP];
+};
+
+/* What an allocation server said remained, the last time. */
+struct tdm_log_remaining {
+	uint32_t file, device;
+	uint8_t kind;
+	uint64_t buffers, bytes;
+};
+
+struct tdm_log_failure {
+	struct tdm_failure failure; /* its texts lie in the next two */
+	char name[TDM_LOG_NAME_CAP];
+	char text[TDM_LOG_TEXT_CAP];
+	uint32_t file;
+	int32_t rank;
+	uint64_t line, time_ns;
+	uint64_t places; /* lines that say it */
+};
+
+/* The failure with its texts; borrowed from the row. */
+static inline struct tdm_failure tdm_log_failure_get(const struct tdm_log_failure *row)
+{
+	struct tdm_failure failure = row->failure;
+	failure.name = tdm_str_of(row->name);
+	failure.text = tdm_str_of(row->text);
+	return failure;
+}
+
+struct tdm_log_table {
+	void *rows;
+	size_t count, cap;
+	uint64_t dropped; /* that did not fit */
+};
+
+struct tdm_log_profile {
+	struct tdm_log_file files[TDM_LOG_FILES_MAX];
+	size_t file_count;
+	struct tdm_log_table cbs, kernels, ops, amounts, states, remaining, programs, failures;
+	uint64_t failure_count, warning_count; /* also those that the table could not take */
+	uint64_t by_sort[TDM_FAILURE_COUNT];
+	struct tdm_log_timeline timeline;
+	struct tdm_map keys;            /* of rows by what identifies them */
+	struct tdm_map fills;           /* tiles in a circular buffer of a core */
+	struct tdm_map live;            /* buffers of an allocation server: row of their amount */
+	char last_op[TDM_LOG_NAME_CAP]; /* that began */
+	uint64_t live_dram, live_l1;
+	uint64_t untracked; /* fills and buffers that could not be followed */
+};
+
+/* 0 or -ENOMEM. */
+int tdm_log_profile_init(struct tdm_log_profile *profile);
+void tdm_log_profile_done(struct tdm_log_profile *profile);
+
+/* The file's number, or -ENOSPC. */
+int tdm_log_profile_add_file(struct tdm_log_profile *profile, const char *name);
+
+/* `record->file` says which. 0 or -ENOMEM. */
+int tdm_log_profile_add(struct tdm_log_profile *profile, const struct tdm_log_record *record);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * Sentences with fields: "grow to %d B which is beyond %w". A small matcher for texts that a program prints with a
+ * format string. In a pattern
+ *   %d   is a run of decimal digits
+ *   %x   is digits, or 0x and hexadecimal digits
+ *   %f   is digits with an optional fraction
+ *   %w   is a run of anything but blanks
+ *   %i   is an identifier: letters, digits, underscores
+ *   %*   is the shortest text before what follows it, in the same line and at most TDM_PATTERN_SPAN bytes, which
+ *        must be a literal character; at the end of the pattern, the rest of the line
+ *   ' '  is one blank or more, a line break among them: texts get folded
+ *   %_   is any number of blanks, also none
+ *   %%   is a per cent sign
+ * and everything else is itself.
+ */
+#ifndef TDM_BASE_PATTERN_H
+#define TDM_BASE_PATTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+enum { TDM_PATTERN_FIELDS = 10, TDM_PATTERN_SPAN = 1024 };
+
+struct tdm_pattern_match {
+	struct tdm_str fields[TDM_PATTERN_FIELDS]; /* what each %d, %x, %f, %w, %i and %* stood for */
+	size_t count;
+	size_t len; /* bytes of the text that the pattern covers */
+};
+
+/* Whether the text begins with the pattern; *match is set only then. */
+bool tdm_pattern_match(const char *pattern, struct tdm_str text, struct tdm_pattern_match *match);
+
+/* Decimal, or hexadecimal behind 0x; the whole text. False when it is not a number, or above 64 bits. */
+bool tdm_pattern_number(struct tdm_str text, uint64_t *value);
+
+#endif

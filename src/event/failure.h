@@ -1,0 +1,87 @@
+/*
+ * What the runtime says when memory does not suffice, as a record: which sentence it was and the figures in it. A
+ * figure that the sentence does not have, or that does not fit 64 bits, is unknown.
+ */
+#ifndef TDM_EVENT_FAILURE_H
+#define TDM_EVENT_FAILURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/kind.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "event/describe.h"
+
+/* id, name in JSON, title for people */
+#define TDM_FAILURE_LIST(X)                                                                     \
+	X(OUT_OF_MEMORY, "out_of_memory", "out of memory")                                      \
+	X(DEPENDENCIES, "out_of_memory_dependencies", "out of memory, dependencies considered") \
+	X(BELOW_LIMIT, "below_limit", "allocation below the address limit")                     \
+	X(BEYOND_L1, "beyond_l1", "static buffers beyond the end of L1")                        \
+	X(CLASH, "clash", "static buffers clash with L1 buffers")                               \
+	X(SERVICE_CLASH, "service_clash", "circular buffers clash with L1 of a service core")   \
+	X(PROGRAM_SIZE, "program_size", "program too large for the kernel config buffer")       \
+	X(TRACE_REGION, "trace_region", "trace larger than the trace region")                   \
+	X(TRACE_OVERLAP, "trace_overlap", "trace buffer overlaps")                              \
+	X(WORKER_L1, "worker_l1", "worker L1 size above its maximum")                           \
+	X(SEGMENT, "segment", "kernel segment too large for its region")                        \
+	X(CB_RESIZE, "cb_resize", "circular buffer larger than the L1 buffer under it")         \
+	X(UNSAFE_TRACE, "unsafe_with_trace", "buffers allocated while a trace is active")       \
+	X(OTHER, "other", "out of memory, in words that are not known")
+
+enum tdm_failure_sort {
+#define X(id, name, title) TDM_FAILURE_##id,
+	TDM_FAILURE_LIST(X)
+#undef X
+		TDM_FAILURE_COUNT
+};
+
+struct tdm_failure {
+	uint8_t sort;     /* enum tdm_failure_sort */
+	uint8_t kind;     /* enum tdm_kind: of the memory that did not suffice; TDM_KIND_COUNT: unknown */
+	uint8_t refused;  /* figures that did not fit 64 bits */
+	bool is_dataflow; /* dataflow buffers, not circular ones */
+	bool has_range;
+	struct tdm_core_range range; /* the first one, when the sentence names several */
+	uint32_t range_count;
+	/* TDM_BYTES_UNKNOWN, all of them, where the sentence does not say. */
+	uint64_t asked; /* bytes asked for, all banks together; of a program or trace: its size */
+	uint64_t banks;
+	uint64_t bytes_per_bank;                           /* that each bank would have to store */
+	uint64_t bank_size, allocated, free, largest_free; /* in each bank */
+	uint64_t address;                                  /* of the lowest L1 buffer, or of the allocation */
+	uint64_t region_end;                               /* where the static buffers end */
+	uint64_t limit;                                    /* what must not be passed: a size, or an address */
+	uint64_t program;
+	struct tdm_str name; /* what the sentence names: a kind of core, a device, a file; may be empty */
+	struct tdm_str text; /* the sentence; borrowed, like the name */
+};
+
+enum tdm_failure_cause {
+	TDM_FAILURE_CAUSE_UNKNOWN,
+	TDM_FAILURE_TOO_LARGE,  /* more than a whole empty bank: it never fits */
+	TDM_FAILURE_EXHAUSTED,  /* less is free than is needed */
+	TDM_FAILURE_FRAGMENTED, /* enough is free, but not in one piece */
+};
+
+const char *tdm_failure_name(enum tdm_failure_sort sort);
+const char *tdm_failure_title(enum tdm_failure_sort sort);
+const char *tdm_failure_cause_name(enum tdm_failure_cause cause); /* "too_large"; NULL when unknown */
+
+/* A warning: nothing has failed yet. */
+static inline bool tdm_failure_is_warning(const struct tdm_failure *failure)
+{
+	return failure->sort == TDM_FAILURE_UNSAFE_TRACE;
+}
+
+/* From the figures; unknown when they are missing. */
+enum tdm_failure_cause tdm_failure_cause(const struct tdm_failure *failure);
+
+/* Whether two records say the same: all figures and the name, whatever stands around the sentence. */
+bool tdm_failure_is_same(const struct tdm_failure *a, const struct tdm_failure *b);
+
+/* Says it in one line: "DRAM: 1 TiB asked, 85.3 GiB in each of 12 banks …". Always terminated. Returns dst. */
+char *tdm_failure_summary(const struct tdm_failure *failure, char *dst, size_t cap);
+
+#endif

@@ -1,0 +1,243 @@
+#include "report/log_report.h"
+#include "analyze/log_pressure.h"
+#include "base/duration.h"
+#include "base/units.h"
+#include "report/cell.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { METRICS_MAX = 320, NAME_COLUMNS = 30, FIGURE_COLUMNS = 14 };
+
+enum unit { COUNT, BYTES, PER_CENT, SCORE, NS };
+
+/* One figure of both logs; NAN: unknown there. Whole numbers up to 2^53 are exact. */
+struct metric {
+	char name[48];
+	const char *key;
+	uint8_t unit;
+	double a, b;
+};
+
+struct metrics {
+	struct metric rows[METRICS_MAX];
+	size_t count;
+};
+
+static double known(uint64_t value)
+{
+	return value == TDM_LOG_UNKNOWN ? (double)NAN : (double)value;
+}
+
+static struct metric *add(struct metrics *m, enum unit unit, double a, double b, const char *key, const char *name)
+{
+	if (m->count == METRICS_MAX || (isnan(a) && isnan(b)))
+		return NULL;
+	struct metric *row = &m->rows[m->count++];
+	*row = (struct metric){ .key = key, .unit = (uint8_t)unit, .a = a, .b = b };
+	tdm_str_shown(tdm_str_of(name), row->name, sizeof row->name);
+	return row;
+}
+
+static const struct tdm_log_cb *find_cb(const struct tdm_log_profile *p, uint32_t cb)
+{
+	const struct tdm_log_cb *rows = p->cbs.rows;
+	for (size_t i = 0; i < p->cbs.count; i++)
+		if (rows[i].cb == cb)
+			return &rows[i];
+	return NULL;
+}
+
+static void add_cbs(struct metrics *m, const struct tdm_log_profile *a, const struct tdm_log_profile *b)
+{
+	static const struct tdm_log_cb none = { .tiles = TDM_LOG_UNKNOWN, .bytes = TDM_BYTES_UNKNOWN };
+	for (uint32_t i = 0; i < TDM_LOG_CBS; i++) {
+		const struct tdm_log_cb *x = find_cb(a, i), *y = find_cb(b, i);
+		char name[48];
+		if (x == NULL && y == NULL)
+			continue;
+		x = x != NULL ? x : &none;
+		y = y != NULL ? y : &none;
+		const char *label = x->label[0] != '\0' ? x->label : y->label;
+		char cb[32];
+		if (label[0] != '\0')
+			snprintf(cb, sizeof cb, "%s", label);
+		else
+			snprintf(cb, sizeof cb, "CB%" PRIu32, i);
+		snprintf(name, sizeof name, "%s tiles", cb);
+		add(m, COUNT, known(x->tiles), known(y->tiles), "cb_tiles", name);
+		snprintf(name, sizeof name, "%s size per core", cb);
+		add(m, BYTES, known(x->bytes), known(y->bytes), "cb_bytes", name);
+		snprintf(name, sizeof name, "%s fullest, tiles", cb);
+		add(m, COUNT, x->pushes != 0 ? (double)x->peak_fill : (double)NAN,
+			y->pushes != 0 ? (double)y->peak_fill : (double)NAN, "cb_fullest", name);
+		snprintf(name, sizeof name, "%s stalls", cb);
+		add(m, COUNT, x->timed != 0 ? (double)x->stalls : (double)NAN,
+			y->timed != 0 ? (double)y->stalls : (double)NAN, "cb_stalls", name);
+		snprintf(name, sizeof name, "%s stalled in all", cb);
+		add(m, NS, x->timed != 0 ? (double)x->stall_ns : (double)NAN,
+			y->timed != 0 ? (double)y->stall_ns : (double)NAN, "cb_stall_ns", name);
+	}
+}
+
+/* All kernels together; NAN when no line says how long. */
+static double kernel_ns(const struct tdm_log_profile *p)
+{
+	const struct tdm_log_kernel *rows = p->kernels.rows;
+	double sum = 0;
+	bool any = false;
+	for (size_t i = 0; i < p->kernels.count; i++)
+		if (rows[i].timed != 0) {
+			sum += (double)rows[i].total_ns;
+			any = true;
+		}
+	return any ? sum : (double)NAN;
+}
+
+/* The highest peak of a kind among processes and devices; NAN when no line is about it. */
+static double peak_of(const struct tdm_log_profile *p, enum tdm_kind kind)
+{
+	const struct tdm_log_amount *rows = p->amounts.rows;
+	double most = (double)NAN;
+	for (size_t i = 0; i < p->amounts.count; i++)
+		if (rows[i].kind == kind && !((double)rows[i].peak_bytes <= most))
+			most = (double)rows[i].peak_bytes;
+	return most;
+}
+
+static void collect(struct metrics *m, const struct tdm_log_profile *a, const struct tdm_log_profile *b)
+{
+	const struct tdm_log_file *x = &a->files[0], *y = &b->files[0];
+	struct tdm_log_pressure p = tdm_log_profile_pressure(a, 0), q = tdm_log_profile_pressure(b, 0);
+	m->count = 0;
+	add(m, COUNT, (double)a->failure_count, (double)b->failure_count, "failures", "errors");
+	for (int sort = 0; sort < TDM_FAILURE_COUNT; sort++)
+		if (a->by_sort[sort] + b->by_sort[sort] != 0)
+			add(m, COUNT, (double)a->by_sort[sort], (double)b->by_sort[sort],
+				tdm_failure_name((enum tdm_failure_sort)sort),
+				tdm_failure_title((enum tdm_failure_sort)sort));
+	add(m, COUNT, known(x->a_tiles), known(y->a_tiles), "a_tiles", "A tiles");
+	add(m, COUNT, known(x->b_tiles), known(y->b_tiles), "b_tiles", "B tiles");
+	add_cbs(m, a, b);
+	add(m, BYTES, known(p.cb_bytes), known(q.cb_bytes), "cb_bytes_per_core", "circular buffers, per core");
+	add(m, PER_CENT, p.miss, q.miss, "cb1_miss_rate", "CB1 miss rate");
+	add(m, PER_CENT, p.utilization, q.utilization, "cb_utilization", "CB utilization");
+	add(m, PER_CENT, p.stall_share, q.stall_share, "stall_share", "stalls");
+	add(m, PER_CENT, p.l1_share, q.l1_share, "l1_share", "share of L1");
+	add(m, SCORE, p.score, q.score, "score", "pressure score");
+	add(m, NS, kernel_ns(a), kernel_ns(b), "kernel_ns", "kernels, in all");
+	for (int kind = 0; kind < TDM_KIND_COUNT; kind++) {
+		char name[48];
+		snprintf(name, sizeof name, "highest peak of %s", tdm_kind_name((enum tdm_kind)kind));
+		add(m, BYTES, peak_of(a, (enum tdm_kind)kind), peak_of(b, (enum tdm_kind)kind), "peak_bytes", name);
+	}
+	if (x->verified != TDM_LOG_UNKNOWN || y->verified != TDM_LOG_UNKNOWN)
+		add(m, PER_CENT, known(x->passed) / known(x->verified), known(y->passed) / known(y->verified), "passed",
+			"values that passed");
+}
+
+static void put_figure(struct tdm_buf *out, enum unit unit, double value, bool sign)
+{
+	char text[TDM_BYTES_CAP], shown[64];
+	double size = fabs(value);
+	const char *before = !sign || value == 0 ? "" : value < 0 ? "-" : "+";
+	if (isnan(value)) {
+		tdm_buf_printf(out, " %*s", FIGURE_COLUMNS, sign ? "" : "unknown");
+		return;
+	}
+	switch (unit) {
+	case BYTES:
+		snprintf(
+			shown, sizeof shown, "%s%s", before, tdm_format_bytes_short(text, sizeof text, (uint64_t)size));
+		break;
+	case PER_CENT:
+		snprintf(shown, sizeof shown, "%s%.1f %%", before, 100 * size);
+		break;
+	case SCORE:
+		snprintf(shown, sizeof shown, "%s%.0f", before, size);
+		break;
+	case NS:
+		snprintf(shown, sizeof shown, "%s%s", before, tdm_format_duration(text, sizeof text, (uint64_t)size));
+		break;
+	default:
+		snprintf(shown, sizeof shown, "%s%s", before, tdm_format_count(text, sizeof text, (uint64_t)size));
+		break;
+	}
+	tdm_buf_printf(out, " %*s", FIGURE_COLUMNS, shown);
+}
+
+void tdm_log_compare_text(const struct tdm_log_profile *a, const struct tdm_log_profile *b,
+	const struct tdm_log_report *report, struct tdm_buf *out)
+{
+	struct metrics m;
+	size_t same = 0;
+	const struct tdm_log_profile *both[] = { a, b };
+	for (size_t i = 0; i < 2; i++) {
+		char lines[TDM_BYTES_CAP];
+		const struct tdm_log_file *f = &both[i]->files[0];
+		tdm_buf_printf(out, "%c              ", i == 0 ? 'A' : 'B');
+		tdm_cell_put(out, tdm_str_of(f->name), 0, report->utf8);
+		tdm_buf_printf(
+			out, ": %s lines; %s\n", tdm_format_count(lines, sizeof lines, f->lines), tdm_log_file_kind(f));
+	}
+	collect(&m, a, b);
+	tdm_buf_printf(out, "\n%-*s %*s %*s %*s\n", NAME_COLUMNS, "", FIGURE_COLUMNS, "A", FIGURE_COLUMNS, "B",
+		FIGURE_COLUMNS, "B - A");
+	for (size_t i = 0; i < m.count; i++) {
+		const struct metric *row = &m.rows[i];
+		tdm_buf_printf(out, "%-*.*s", NAME_COLUMNS, NAME_COLUMNS, row->name);
+		put_figure(out, (enum unit)row->unit, row->a, false);
+		put_figure(out, (enum unit)row->unit, row->b, false);
+		if (row->a == row->b) {
+			same++;
+			tdm_buf_printf(out, " %*s", FIGURE_COLUMNS, "=");
+		} else {
+			put_figure(out, (enum unit)row->unit, row->b - row->a, true);
+		}
+		tdm_cell_trim(out);
+		tdm_buf_puts(out, "\n");
+	}
+	if (m.count != 0 && same == m.count)
+		tdm_buf_puts(out, "\nThe two logs say the same.\n");
+}
+
+static void put_value(struct tdm_json *json, const char *key, enum unit unit, double value)
+{
+	tdm_json_key(json, key);
+	if (isnan(value))
+		tdm_json_null(json);
+	else if (unit == PER_CENT || unit == SCORE)
+		tdm_json_double(json, value);
+	else
+		tdm_json_i64(json, (int64_t)value);
+}
+
+void tdm_log_compare_json(const struct tdm_log_profile *a, const struct tdm_log_profile *b, struct tdm_json *json)
+{
+	static const char *const units[] = { "count", "bytes", "share", "score", "ns" };
+	struct metrics m;
+	collect(&m, a, b);
+	tdm_json_object(json);
+	tdm_json_key(json, "a");
+	tdm_json_text(json, a->files[0].name);
+	tdm_json_key(json, "b");
+	tdm_json_text(json, b->files[0].name);
+	tdm_json_key(json, "figures");
+	tdm_json_array(json);
+	for (size_t i = 0; i < m.count; i++) {
+		tdm_json_object(json);
+		tdm_json_key(json, "figure");
+		tdm_json_text(json, m.rows[i].key);
+		tdm_json_key(json, "name");
+		tdm_json_text(json, m.rows[i].name);
+		tdm_json_key(json, "unit");
+		tdm_json_text(json, units[m.rows[i].unit]);
+		put_value(json, "a", (enum unit)m.rows[i].unit, m.rows[i].a);
+		put_value(json, "b", (enum unit)m.rows[i].unit, m.rows[i].b);
+		put_value(json, "difference", (enum unit)m.rows[i].unit, m.rows[i].b - m.rows[i].a);
+		tdm_json_object_end(json);
+	}
+	tdm_json_array_end(json);
+	tdm_json_object_end(json);
+}

@@ -1,0 +1,126 @@
+#include "base/duration.h"
+#include "base/units.h"
+#include "report/cell.h"
+#include "report/log_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void put_bytes(struct tdm_buf *out, const char *before, uint64_t bytes)
+{
+	char text[TDM_BYTES_CAP];
+	if (bytes != TDM_BYTES_UNKNOWN)
+		tdm_buf_printf(out, "%s%s", before, tdm_format_bytes_short(text, sizeof text, bytes));
+}
+
+static void put_number(struct tdm_buf *out, const char *before, uint64_t number, const char *behind)
+{
+	if (number != TDM_LOG_UNKNOWN)
+		tdm_buf_printf(out, "%s%" PRIu64 "%s", before, number, behind);
+}
+
+static void put_duration(struct tdm_buf *out, const char *before, uint64_t ns)
+{
+	char text[TDM_DURATION_CAP];
+	if (ns != TDM_LOG_UNKNOWN)
+		tdm_buf_printf(out, "%s%s", before, tdm_format_duration(text, sizeof text, ns));
+}
+
+static void put_where(struct tdm_buf *out, const struct tdm_log_record *r)
+{
+	if (r->device != TDM_LOG_DEVICE_UNKNOWN)
+		tdm_buf_printf(out, " on device %" PRIu32, r->device);
+	if (r->pid > 0)
+		tdm_buf_printf(out, ", process %" PRId32, r->pid);
+	if (r->id != TDM_LOG_UNKNOWN)
+		tdm_buf_printf(out, ", buffer 0x%" PRIx64, r->id);
+}
+
+static void put_buffer(struct tdm_buf *out, const struct tdm_log_record *r)
+{
+	tdm_buf_puts(out, r->kind < TDM_KIND_COUNT ? tdm_kind_name((enum tdm_kind)r->kind) : "buffer");
+	put_bytes(out, " ", r->bytes);
+	put_where(out, r);
+}
+
+static void put_cb(struct tdm_buf *out, const struct tdm_log_record *r)
+{
+	if (r->name.len != 0)
+		tdm_cell_put(out, r->name, 32, false);
+	else
+		tdm_buf_printf(out, "CB%" PRIu32, r->cb);
+	put_number(out, ", ", r->tiles, r->tiles == 1 ? " tile" : " tiles");
+	put_bytes(out, ", ", r->bytes);
+	put_number(out, ", ", r->cores, r->cores == 1 ? " core" : " cores");
+	put_duration(out, ", waited ", r->duration_ns);
+}
+
+static void put_name(struct tdm_buf *out, const struct tdm_log_record *r)
+{
+	tdm_cell_put(out, r->name.len != 0 ? r->name : tdm_str_of("(no name)"), 60, false);
+	put_bytes(out, ", ", r->bytes);
+	put_duration(out, ", ", r->duration_ns);
+}
+
+static void put_geometry(struct tdm_buf *out, const struct tdm_log_geometry *g)
+{
+	tdm_buf_puts(out, "L1");
+	put_bytes(out, " of ", g->worker_l1_size);
+	put_number(out, ", buffers from ", g->l1_base, "");
+	put_bytes(out, ", for buffers ", g->allocatable_l1_size);
+	put_bytes(out, ", L1_SMALL ", g->l1_small_size);
+}
+
+void tdm_log_record_line(const struct tdm_log_record *r, struct tdm_buf *out)
+{
+	char clock[TDM_LOG_CLOCK_CAP], summary[TDM_LOG_TEXT_CAP];
+	tdm_buf_printf(out, "%-12s %9" PRIu64 "  %-13s ", tdm_log_clock(clock, sizeof clock, r->time_ns), r->line,
+		tdm_log_sort_name((enum tdm_log_sort)r->sort));
+	switch (r->sort) {
+	case TDM_LOG_FAILURE:
+		tdm_buf_printf(out, "%s: %s", tdm_failure_title((enum tdm_failure_sort)r->failure.sort),
+			tdm_failure_summary(&r->failure, summary, sizeof summary));
+		break;
+	case TDM_LOG_ALLOC:
+	case TDM_LOG_FREE:
+	case TDM_LOG_UNKNOWN_FREE:
+		put_buffer(out, r);
+		break;
+	case TDM_LOG_REMAINING:
+		put_number(out, "", r->count, " buffers of ");
+		put_buffer(out, r);
+		break;
+	case TDM_LOG_GEOMETRY:
+		put_geometry(out, &r->geometry);
+		break;
+	case TDM_LOG_MEMORY_STATE:
+		tdm_buf_puts(out, tdm_kind_name((enum tdm_kind)r->kind));
+		put_bytes(out, ", allocated ", r->view.allocated);
+		put_bytes(out, " of ", r->view.total);
+		put_bytes(out, ", largest free ", r->view.largest_free);
+		put_number(out, ", in each of ", r->view.banks, " banks");
+		break;
+	case TDM_LOG_TILES:
+		put_number(out, "A ", r->a_tiles, " tiles ");
+		put_number(out, "B ", r->b_tiles, " tiles ");
+		put_number(out, "", r->shard_tiles, " tiles per shard ");
+		put_number(out, "on ", r->devices, " devices");
+		break;
+	case TDM_LOG_VERIFICATION:
+		put_number(out, "", r->tiles, "");
+		put_number(out, " of ", r->count, " values passed");
+		break;
+	case TDM_LOG_CB_ALLOC:
+	case TDM_LOG_CB_RESERVE:
+	case TDM_LOG_CB_PUSH:
+	case TDM_LOG_CB_WAIT:
+	case TDM_LOG_CB_POP:
+		put_cb(out, r);
+		break;
+	default:
+		put_name(out, r);
+		break;
+	}
+	tdm_cell_trim(out);
+	tdm_buf_putc(out, '\n');
+}

@@ -1,0 +1,41 @@
+/* The profile of logs as text for people and as JSON for programs, two of them side by side, and single records. */
+#ifndef TDM_REPORT_LOG_REPORT_H
+#define TDM_REPORT_LOG_REPORT_H
+
+#include <stdbool.h>
+
+#include "analyze/log_profile.h"
+#include "base/buf.h"
+#include "base/json.h"
+
+struct tdm_log_report {
+	size_t limit; /* rows of a table */
+	bool errors_only;
+	bool utf8;      /* characters outside ASCII may be used */
+	size_t width;   /* columns of a line */
+	bool is_sample; /* the built-in log */
+};
+
+void tdm_log_text(const struct tdm_log_profile *profile, const struct tdm_log_report *report, struct tdm_buf *out);
+
+/* The value of the key "log". */
+void tdm_log_json(const struct tdm_log_profile *profile, const struct tdm_log_report *report, struct tdm_json *json);
+
+/* File 0 of each beside the other. */
+void tdm_log_compare_text(const struct tdm_log_profile *a, const struct tdm_log_profile *b,
+	const struct tdm_log_report *report, struct tdm_buf *out);
+void tdm_log_compare_json(const struct tdm_log_profile *a, const struct tdm_log_profile *b, struct tdm_json *json);
+
+/* One record on a line of its own, for following a log: "07:36:20.265     34  cb_push       CB1, 4 tiles". */
+void tdm_log_record_line(const struct tdm_log_record *record, struct tdm_buf *out);
+void tdm_log_record_json(const struct tdm_log_record *record, struct tdm_json *json);
+
+/* "07:36:20.265"; "-" when it is unknown. */
+enum { TDM_LOG_CLOCK_CAP = 16 };
+char *tdm_log_clock(char *dst, size_t cap, uint64_t time_ns);
+
+/* What the file is, and what such a log cannot tell; NULL: nothing is missing. */
+const char *tdm_log_file_kind(const struct tdm_log_file *file);
+const char *tdm_log_file_lacks(const struct tdm_log_file *file);
+
+#endif

@@ -1,0 +1,303 @@
+#include "sources/error_text.h"
+#include "base/pattern.h"
+
+#include <ctype.h>
+
+/*
+ * One sentence. A letter for each field of the pattern says what it is:
+ *   a asked        b banks      p bytes per bank   z bank size   u allocated   f free   l largest free
+ *   k kind         c cores      g program          s address     e region end  m limit  n name
+ *   d "circular" or "dataflow"  - nothing that is kept
+ */
+struct sentence {
+	uint8_t sort;
+	const char *pattern;
+	const char *fields;
+};
+
+static const struct sentence sentences[];
+
+static uint64_t *figure_of(struct tdm_failure *f, char letter)
+{
+	switch (letter) {
+	case 'a':
+		return &f->asked;
+	case 'b':
+		return &f->banks;
+	case 'p':
+		return &f->bytes_per_bank;
+	case 'z':
+		return &f->bank_size;
+	case 'u':
+		return &f->allocated;
+	case 'f':
+		return &f->free;
+	case 'l':
+		return &f->largest_free;
+	case 'g':
+		return &f->program;
+	case 's':
+		return &f->address;
+	case 'e':
+		return &f->region_end;
+	case 'm':
+		return &f->limit;
+	default:
+		return NULL;
+	}
+}
+
+/* Two numbers with one of "-" and "," between them, in any clothes: "7-7", "(x=7,y=7)". */
+static bool take_core(struct tdm_str *rest, uint16_t *x, uint16_t *y)
+{
+	static const char *const forms[] = { "%d-%d", "(x=%d,y=%d)", "(x=%d, y=%d)", "(%d,%d)", "(%d, %d)" };
+	struct tdm_pattern_match m;
+	uint64_t vx, vy;
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		if (!tdm_pattern_match(forms[i], *rest, &m))
+			continue;
+		if (!tdm_pattern_number(m.fields[0], &vx) || !tdm_pattern_number(m.fields[1], &vy) || vx > UINT16_MAX ||
+			vy > UINT16_MAX)
+			return false;
+		*x = (uint16_t)vx;
+		*y = (uint16_t)vy;
+		*rest = (struct tdm_str){ rest->ptr + m.len, rest->len - m.len };
+		return true;
+	}
+	return false;
+}
+
+/* One range at the beginning of `rest`, with its brackets. */
+static bool take_range(struct tdm_str *rest, struct tdm_core_range *range)
+{
+	static const char dash[] = " - ";
+	struct tdm_str at = *rest;
+	bool bracket = at.len != 0 && *at.ptr == '[';
+	if (bracket)
+		at = (struct tdm_str){ at.ptr + 1, at.len - 1 };
+	if (!take_core(&at, &range->x0, &range->y0))
+		return false;
+	range->x1 = range->x0;
+	range->y1 = range->y0;
+	if (at.len > sizeof dash && memcmp(at.ptr, dash, sizeof dash - 1) == 0) {
+		at = (struct tdm_str){ at.ptr + sizeof dash - 1, at.len - (sizeof dash - 1) };
+		if (!take_core(&at, &range->x1, &range->y1))
+			return false;
+	}
+	if (bracket && (at.len == 0 || *at.ptr != ']'))
+		return false;
+	*rest = bracket ? (struct tdm_str){ at.ptr + 1, at.len - 1 } : at;
+	return tdm_core_range_is_valid(range);
+}
+
+uint32_t tdm_core_range_parse(struct tdm_str text, struct tdm_core_range *range)
+{
+	struct tdm_core_range one;
+	uint32_t count = 0;
+	struct tdm_str rest = tdm_str_trim(text);
+	while (rest.len != 0) {
+		if (*rest.ptr == '{' || *rest.ptr == '}' || *rest.ptr == ',' || *rest.ptr == ' ') {
+			rest = (struct tdm_str){ rest.ptr + 1, rest.len - 1 };
+			continue;
+		}
+		if (!take_range(&rest, &one))
+			break;
+		if (count++ == 0)
+			*range = one;
+	}
+	return count;
+}
+
+static void put_field(struct tdm_failure *f, char letter, struct tdm_str text)
+{
+	uint64_t *figure = figure_of(f, letter);
+	enum tdm_kind kind;
+	if (figure != NULL) {
+		uint64_t value;
+		if (tdm_pattern_number(text, &value) && value != TDM_BYTES_UNKNOWN)
+			*figure = value;
+		else
+			f->refused++;
+		return;
+	}
+	switch (letter) {
+	case 'k':
+		if (tdm_kind_parse(text, &kind) == 0)
+			f->kind = (uint8_t)kind;
+		break;
+	case 'c':
+		f->range_count = tdm_core_range_parse(text, &f->range);
+		f->has_range = f->range_count != 0;
+		break;
+	case 'd':
+		f->is_dataflow = tdm_str_is(text, "dataflow");
+		break;
+	case 'n':
+		f->name = tdm_str_trim(text);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The word before a segment's sentence is the file that it is about. */
+static void name_before(struct tdm_str text, size_t at, struct tdm_failure *f)
+{
+	if (at < 2 || text.ptr[at - 1] != ' ' || text.ptr[at - 2] != ':')
+		return;
+	size_t end = at - 2, begin = end;
+	while (begin != 0 && !isspace((unsigned char)text.ptr[begin - 1]) && end - begin < TDM_PATTERN_SPAN)
+		begin--;
+	f->name = (struct tdm_str){ text.ptr + begin, end - begin };
+}
+
+static const uint8_t unset = TDM_KIND_COUNT;
+
+static bool match_at(struct tdm_str text, size_t at, struct tdm_failure *f, size_t *end)
+{
+	struct tdm_str rest = { text.ptr + at, text.len - at };
+	struct tdm_pattern_match m;
+	for (const struct sentence *s = sentences; s->pattern != NULL; s++) {
+		if (*s->pattern != *rest.ptr || !tdm_pattern_match(s->pattern, rest, &m))
+			continue;
+		*f = (struct tdm_failure){
+			.sort = s->sort,
+			.kind = unset,
+			.asked = TDM_BYTES_UNKNOWN,
+			.banks = TDM_BYTES_UNKNOWN,
+			.bytes_per_bank = TDM_BYTES_UNKNOWN,
+			.bank_size = TDM_BYTES_UNKNOWN,
+			.allocated = TDM_BYTES_UNKNOWN,
+			.free = TDM_BYTES_UNKNOWN,
+			.largest_free = TDM_BYTES_UNKNOWN,
+			.address = TDM_BYTES_UNKNOWN,
+			.region_end = TDM_BYTES_UNKNOWN,
+			.limit = TDM_BYTES_UNKNOWN,
+			.program = TDM_BYTES_UNKNOWN,
+			.text = { rest.ptr, m.len },
+		};
+		for (size_t i = 0; i < m.count && s->fields[i] != '\0'; i++)
+			put_field(f, s->fields[i], m.fields[i]);
+		if (s->sort == TDM_FAILURE_SEGMENT)
+			name_before(text, at, f);
+		*end = at + m.len;
+		return true;
+	}
+	return false;
+}
+
+bool tdm_error_text_find(struct tdm_str text, size_t from, struct tdm_failure *failure, size_t *end)
+{
+	/* The first bytes of the sentences. */
+	static const bool may_begin[256] = { ['O'] = true,
+		['S'] = true,
+		['C'] = true,
+		['P'] = true,
+		['T'] = true,
+		['W'] = true,
+		['s'] = true,
+		['A'] = true };
+	for (size_t at = from; at < text.len; at++)
+		if (may_begin[(unsigned char)text.ptr[at]] && match_at(text, at, failure, end))
+			return true;
+	return false;
+}
+
+bool tdm_failure_is_new(
+	struct tdm_failure_recent *recent, const struct tdm_failure *failure, int32_t rank, uint64_t line, bool logged)
+{
+	char name[TDM_FAILURE_NAME_CAP];
+	struct tdm_failure wanted = *failure;
+	size_t len = failure->name.len < sizeof name ? failure->name.len : sizeof name;
+	if (len != 0)
+		memcpy(name, failure->name.ptr, len);
+	wanted.name = (struct tdm_str){ name, len };
+	for (size_t back = 1; back <= TDM_FAILURE_RECENT; back++) { /* the newest first */
+		size_t i = (recent->next + TDM_FAILURE_RECENT - back) % TDM_FAILURE_RECENT;
+		if (!recent->seen[i].used || recent->seen[i].rank != rank ||
+			line - recent->seen[i].line > TDM_FAILURE_DISTANCE ||
+			!tdm_failure_is_same(&recent->seen[i].failure, &wanted))
+			continue;
+		if (logged && recent->seen[i].logged)
+			continue;
+		recent->seen[i].logged |= logged;
+		recent->seen[i].told |= !logged;
+		recent->seen[i].line = line;
+		return false;
+	}
+	size_t i = recent->next;
+	recent->next = (i + 1) % TDM_FAILURE_RECENT;
+	recent->seen[i].failure = wanted;
+	if (len != 0)
+		memcpy(recent->seen[i].name, name, len);
+	recent->seen[i].failure.name.ptr = recent->seen[i].name;
+	recent->seen[i].failure.text = (struct tdm_str){ NULL, 0 };
+	recent->seen[i].rank = rank;
+	recent->seen[i].line = line;
+	recent->seen[i].used = true;
+	recent->seen[i].logged = logged;
+	recent->seen[i].told = !logged;
+	return true;
+}
+
+/* A longer form stands before the shorter one that it begins with: the first that fits counts. */
+static const struct sentence sentences[] = {
+	{ TDM_FAILURE_OUT_OF_MEMORY,
+		"Out of Memory: Not enough space to allocate %d B %i buffer across %d banks, where each bank needs to "
+		"store %d B, but bank size is %d B (allocated: %d B, free: %d B, largest free block: %d B)",
+		"akbpzufl" },
+	{ TDM_FAILURE_OUT_OF_MEMORY,
+		"Out of Memory: Not enough space to allocate %d B %i buffer across %d banks, where each bank needs to "
+		"store %d B, but bank size is only %d B",
+		"akbpz" },
+	{ TDM_FAILURE_OUT_OF_MEMORY,
+		"Out of Memory: Not enough space to allocate %d B %i buffer across %d banks, where each bank needs to "
+		"store %d B, but bank size is %d B",
+		"akbpz" },
+	{ TDM_FAILURE_OUT_OF_MEMORY,
+		"Out of Memory: Not enough space to allocate %d B %i buffer across %d banks, where each bank needs to "
+		"store %d B",
+		"akbp" },
+	{ TDM_FAILURE_OUT_OF_MEMORY, "Out of Memory: Not enough space to allocate %d B %i", "ak" },
+	{ TDM_FAILURE_DEPENDENCIES,
+		"Out of Memory: Not enough space after considering dependencies to allocate %d B %i across %d banks "
+		"(%d B per bank), bank size is %d B (allocated: %d B, free: %d B, largest free block: %d B)",
+		"akbpzufl" },
+	{ TDM_FAILURE_DEPENDENCIES,
+		"Out of Memory: Not enough space after considering dependencies to allocate %d B %i across %d banks "
+		"(%d B per bank)",
+		"akbp" },
+	{ TDM_FAILURE_DEPENDENCIES,
+		"Out of Memory: Not enough space after considering dependencies to allocate %d B %i", "ak" },
+	{ TDM_FAILURE_BELOW_LIMIT, "Out of Memory: Cannot allocate at an address below %x. Allocation at %x", "ms" },
+	{ TDM_FAILURE_OTHER, "Out of Memory:", "" },
+	{ TDM_FAILURE_BEYOND_L1,
+		"Statically allocated %i buffers on core range %* grow to %d B which is beyond max L1 size of %d B",
+		"dcem" },
+	{ TDM_FAILURE_CLASH,
+		"Statically allocated %i buffers in program %d clash with L1 buffers on core range %*. L1 buffer "
+		"allocated "
+		"at %x and static %i buffer region ends at %x",
+		"dgcs-e" },
+	{ TDM_FAILURE_SERVICE_CLASH,
+		"Circular buffers on service-core range %* in program %d clash with ServiceCoreManager-allocated L1 "
+		"(lowest "
+		"service allocation at %x, CB region ends at %x)",
+		"cgse" },
+	{ TDM_FAILURE_PROGRAM_SIZE, "Program size (%d) too large for kernel config buffer (%d) on %i", "amn" },
+	{ TDM_FAILURE_TRACE_REGION,
+		"Creating trace buffers of size %d%_B on MeshDevice %d, but only %d%_B is allocated for trace region",
+		"anm" },
+	{ TDM_FAILURE_TRACE_OVERLAP, "Trace buffer at address %x overlaps with %w", "sn" },
+	{ TDM_FAILURE_WORKER_L1, "Worker L1 size %d is larger than max size %d", "am" },
+	{ TDM_FAILURE_SEGMENT, "segment[%d] [%x,+%x) overflows region:%w limit of %x bytes, reduce the size of %i",
+		"-sanm-" },
+	{ TDM_FAILURE_CB_RESIZE,
+		"Cannot set circular buffer size to %d. This is larger than the associated dynamically allocated L1 "
+		"buffer "
+		"bank size of %d B",
+		"am" },
+	{ TDM_FAILURE_UNSAFE_TRACE,
+		"Allocating device buffers is potentially unsafe due to the existence of an active trace", "" },
+	{ 0, NULL, NULL },
+};

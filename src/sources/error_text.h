@@ -1,0 +1,51 @@
+/*
+ * The runtime's sentences about memory that does not suffice, found in any text: a log line with its prefix and colour,
+ * the text of an exception, a Python traceback, a terminal's copy with folded lines. Every generation of each sentence
+ * that is known has a row in one table; docs/formats/logs.md lists them.
+ */
+#ifndef TDM_SOURCES_ERROR_TEXT_H
+#define TDM_SOURCES_ERROR_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event/failure.h"
+
+/*
+ * The first sentence of `text` from byte `from` on. True with *failure set, whose texts lie in `text`, and *end set to
+ * the byte behind it, where a search for the next one begins. The cost of finding all of them grows with the length of
+ * the text.
+ */
+bool tdm_error_text_find(struct tdm_str text, size_t from, struct tdm_failure *failure, size_t *end);
+
+/* "[0-0 - 7-7]", "[(x=0,y=0) - (x=7,y=7)]", "(x=0,y=0)", "{[0-0 - 3-0], [0-1 - 3-1]}": the first range, and how many
+ * there are; 0 when there is none. */
+uint32_t tdm_core_range_parse(struct tdm_str text, struct tdm_core_range *range);
+
+/*
+ * One failure stands in a log more than once: as the logger's line, as the text of the exception, in a traceback, in
+ * the summary of a test. This remembers the last ones and says which are new.
+ */
+enum { TDM_FAILURE_RECENT = 16, TDM_FAILURE_NAME_CAP = 64 };
+
+struct tdm_failure_recent {
+	struct {
+		struct tdm_failure failure; /* its name lies in `name` */
+		char name[TDM_FAILURE_NAME_CAP];
+		int32_t rank;
+		uint64_t line;
+		bool used, logged, told; /* seen as the logger's line; in any other form */
+	} seen[TDM_FAILURE_RECENT];
+	size_t next;
+};
+
+/*
+ * Whether this is a failure of its own: not one of the same figures and rank that stood, in the other form, at most
+ * TDM_FAILURE_DISTANCE lines above. `logged`: it is in a line of the logger; each of those is a failure of its own.
+ */
+#define TDM_FAILURE_DISTANCE 400
+bool tdm_failure_is_new(
+	struct tdm_failure_recent *recent, const struct tdm_failure *failure, int32_t rank, uint64_t line, bool logged);
+
+#endif

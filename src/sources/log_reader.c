@@ -1,0 +1,174 @@
+#include "sources/log_reader.h"
+#include "base/err.h"
+
+#include <errno.h>
+
+enum {
+	SAMPLE_BYTES = 1 << 16,
+	NEAR_LINES = 32, /* a line without a time has that of one so far above it */
+};
+
+static void sample_line(struct tdm_log_reader *r, struct tdm_str line)
+{
+	struct tdm_log_prefix prefix;
+	tdm_buf_clear(&r->clean);
+	tdm_buf_add(&r->clean, line.ptr, line.len);
+	if (tdm_buf_failed(&r->clean) || r->clean.data == NULL)
+		return;
+	r->clean.len = tdm_log_strip_colour(r->clean.data, r->clean.len);
+	tdm_log_prefix_parse(tdm_buf_str(&r->clean), &prefix);
+	r->sample.lines++;
+	r->sample.logger_lines += prefix.is_logger;
+	r->sample.debug_lines +=
+		prefix.is_logger && (prefix.level == TDM_LOG_LEVEL_DEBUG || prefix.level == TDM_LOG_LEVEL_TRACE);
+}
+
+void tdm_log_reader_sample(struct tdm_log_reader *r)
+{
+	struct tdm_str text = tdm_log_scan_peek(&r->scan);
+	text.len = text.len < SAMPLE_BYTES ? text.len : SAMPLE_BYTES;
+	while (text.len != 0) {
+		const char *newline = memchr(text.ptr, '\n', text.len);
+		size_t len = newline != NULL ? (size_t)(newline - text.ptr) : text.len;
+		sample_line(r, (struct tdm_str){ text.ptr, len });
+		len += newline != NULL;
+		text = (struct tdm_str){ text.ptr + len, text.len - len };
+	}
+}
+
+static void reader_init(struct tdm_log_reader *r)
+{
+	*r = (struct tdm_log_reader){ .given = 0 };
+	tdm_buf_init(&r->clean);
+}
+
+int tdm_log_reader_open(struct tdm_log_reader *r, int fd)
+{
+	reader_init(r);
+	return tdm_log_scan_open(&r->scan, fd);
+}
+
+int tdm_log_reader_memory(struct tdm_log_reader *r, const char *data, size_t len)
+{
+	reader_init(r);
+	return tdm_log_scan_memory(&r->scan, data, len);
+}
+
+void tdm_log_reader_done(struct tdm_log_reader *r)
+{
+	tdm_log_scan_done(&r->scan);
+	tdm_buf_done(&r->clean);
+}
+
+/* The line without colours; the line itself where it has none. */
+static struct tdm_str without_colour(struct tdm_log_reader *r, struct tdm_str line)
+{
+	if (line.len == 0 || memchr(line.ptr, '\033', line.len) == NULL)
+		return line;
+	tdm_buf_clear(&r->clean);
+	tdm_buf_add(&r->clean, line.ptr, line.len);
+	if (tdm_buf_failed(&r->clean))
+		return line;
+	r->clean.len = tdm_log_strip_colour(r->clean.data, r->clean.len);
+	return tdm_buf_str(&r->clean);
+}
+
+/* The time of the nearest line above that has one. */
+static uint64_t time_near(const struct tdm_log_reader *r, struct tdm_str before)
+{
+	for (int lines = 0; lines < NEAR_LINES && before.len != 0; lines++) {
+		const char *newline = memrchr(before.ptr, '\n', before.len - 1); /* the last byte is one */
+		const char *begin = newline != NULL ? newline + 1 : before.ptr;
+		struct tdm_log_prefix prefix;
+		struct tdm_str line = { begin, (size_t)(before.ptr + before.len - 1 - begin) };
+		if (line.len != 0 && *line.ptr == '\033') { /* the colour of the time */
+			const char *m = memchr(line.ptr, 'm', line.len);
+			if (m != NULL)
+				line = (struct tdm_str){ m + 1, line.len - (size_t)(m + 1 - line.ptr) };
+		}
+		tdm_log_prefix_parse(line, &prefix);
+		if (prefix.time_ns != 0)
+			return prefix.time_ns;
+		if (newline == NULL)
+			break;
+		before.len = (size_t)(newline + 1 - before.ptr);
+	}
+	return r->last_time_ns;
+}
+
+static bool find_failures(struct tdm_log_reader *r, const struct tdm_log_prefix *p, uint64_t number)
+{
+	struct tdm_failure failure;
+	size_t at = 0;
+	while (tdm_error_text_find(p->message, at, &failure, &at)) {
+		struct tdm_log_record *record = tdm_log_found_add(&r->found, TDM_LOG_FAILURE, TDM_LOG_BY_RUNTIME);
+		if (record == NULL)
+			break;
+		record->failure = failure;
+		record->kind = failure.kind;
+		record->bytes = failure.asked;
+		record->is_repeat = !tdm_failure_is_new(&r->recent, &failure, p->rank, number, p->is_logger);
+	}
+	return r->found.count != 0;
+}
+
+/* What the line itself says is the same for all that was found in it. */
+static void complete_records(struct tdm_log_reader *r, const struct tdm_log_prefix *p, const struct tdm_log_line *line)
+{
+	uint64_t near = p->time_ns != 0 || r->found.count == 0 ? 0 : time_near(r, line->before);
+	for (size_t i = 0; i < r->found.count; i++) {
+		struct tdm_log_record *record = &r->found.records[i];
+		record->level = p->level;
+		record->rank = p->rank;
+		record->line = line->number;
+		record->time_ns = p->time_ns != 0 ? p->time_ns : near;
+		record->time_is_near = p->time_ns == 0 && near != 0;
+		record->text = p->message;
+		if (p->has_core) {
+			record->device = p->device;
+			record->range = p->core;
+			record->has_range = true;
+			if (record->cores == TDM_LOG_UNKNOWN)
+				record->cores = 1;
+		}
+	}
+	if (p->time_ns != 0)
+		r->last_time_ns = p->time_ns;
+}
+
+static void parse_line(struct tdm_log_reader *r, const struct tdm_log_line *line)
+{
+	static const char dump_title[] = "REMAINING ALLOCATED BUFFERS";
+	struct tdm_log_prefix prefix;
+	struct tdm_str text = without_colour(r, line->text);
+	r->found.count = 0;
+	r->given = 0;
+	tdm_log_prefix_parse(text, &prefix);
+	if (r->dump.inside)
+		tdm_log_dump_line(&r->dump, prefix.message, &r->found);
+	if (r->found.count == 0 && !find_failures(r, &prefix, line->number) &&
+		!tdm_log_runtime_parse(&prefix, &r->found) && !tdm_log_server_parse(&prefix, &r->found))
+		tdm_log_workload_parse(&prefix, &r->found);
+	if (text.len != 0 && memmem(text.ptr, text.len, dump_title, sizeof dump_title - 1) != NULL)
+		tdm_log_dump_begin(&r->dump);
+	complete_records(r, &prefix, line);
+}
+
+int tdm_log_reader_next(struct tdm_log_reader *r, struct tdm_log_record *record, struct tdm_diag *diag)
+{
+	while (r->given == r->found.count) {
+		struct tdm_log_line line;
+		int got = tdm_log_scan_next(&r->scan, r->dump.inside, &line);
+		if (got == 0)
+			return 0;
+		if (got < 0 && got != -EMSGSIZE)
+			return tdm_diag_set(diag, got, r->scan.lines + 1, 0, "cannot read on: %s", tdm_err_text(got));
+		parse_line(r, &line);
+		if (got == -EMSGSIZE)
+			return tdm_diag_set(diag, TDM_ESYNTAX, line.number, TDM_LOG_LINE_MAX + 1,
+				"the line is longer than %d KiB: only its beginning was looked at",
+				TDM_LOG_LINE_MAX >> 10);
+	}
+	*record = r->found.records[r->given++];
+	return 1;
+}

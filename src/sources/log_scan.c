@@ -1,0 +1,414 @@
+#include "sources/log_scan.h"
+#include "base/err.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+enum {
+	READ_BYTES = 1 << 18, /* of one read: stays in the processor's cache */
+	PIECE = 4,            /* bytes of a marker that the search compares */
+	PAD = 64,             /* the search reads so far behind the window's end */
+	BEFORE_MAX = 4096,
+	PEEK_BYTES = 1 << 16,
+	WINDOW = TDM_LOG_LINE_MAX + READ_BYTES,
+};
+
+/*
+ * A marker: a text that lines of one sort have. '?' stands for what may follow the letters CB: a digit or one of
+ * " [_:#(="; '.' for any byte. The PIECE bytes from `at` on are what is searched for: rare ones.
+ */
+struct marker {
+	const char *text;
+	uint8_t at;
+	uint8_t bucket;
+	bool any_case;
+	bool word; /* no letter or digit stands before it */
+};
+
+static const struct marker markers[];
+
+/*
+ * For each place of a piece, by the lower and the upper half of a byte: in which buckets of markers a byte with that
+ * half may stand there. A place of the input is a candidate when the four bytes from it on agree on a bucket.
+ */
+struct tdm_log_tables {
+	_Alignas(16) uint8_t low[PIECE][16], high[PIECE][16];
+	uint8_t byte[PIECE][256]; /* both halves at once, for processors without the instruction */
+};
+
+struct tdm_log_finder {
+	const char *name;
+	/* The first candidate in [from, to), or `to`; *newlines grows by those before it. */
+	size_t (*find)(const struct tdm_log_tables *t, const char *data, size_t from, size_t to, uint64_t *newlines);
+};
+
+static bool follows_cb(unsigned char c)
+{
+	return isdigit(c) || (c != '\0' && strchr(" [_:#(=", c) != NULL);
+}
+
+static bool fits(char wanted, bool any_case, unsigned char c)
+{
+	if (wanted == '.')
+		return true;
+	if (wanted == '?')
+		return follows_cb(c);
+	return (unsigned char)wanted == c || (any_case && tolower((unsigned char)wanted) == tolower(c));
+}
+
+static void allow(struct tdm_log_tables *t, size_t place, unsigned char c, uint8_t bucket)
+{
+	t->low[place][c & 15] |= bucket;
+	t->high[place][c >> 4] |= bucket;
+	t->byte[place][c] |= bucket;
+}
+
+static void make_tables(struct tdm_log_tables *t)
+{
+	memset(t, 0, sizeof *t);
+	for (const struct marker *m = markers; m->text != NULL; m++)
+		for (size_t place = 0; place < PIECE; place++) {
+			unsigned char wanted = (unsigned char)m->text[m->at + place];
+			uint8_t bucket = (uint8_t)(1U << m->bucket);
+			if (wanted == '?' || wanted == '.') {
+				for (unsigned c = 0; c < 256; c++)
+					if (fits((char)wanted, m->any_case, (unsigned char)c))
+						allow(t, place, (unsigned char)c, bucket);
+				continue;
+			}
+			allow(t, place, wanted, bucket);
+			if (m->any_case) {
+				allow(t, place, (unsigned char)tolower(wanted), bucket);
+				allow(t, place, (unsigned char)toupper(wanted), bucket);
+			}
+		}
+}
+
+static size_t find_portable(
+	const struct tdm_log_tables *t, const char *data, size_t from, size_t to, uint64_t *newlines)
+{
+	const unsigned char *p = (const unsigned char *)data;
+	uint64_t count = 0;
+	size_t at = from;
+	for (; at < to; at++) {
+		unsigned both = t->byte[0][p[at]] & t->byte[1][p[at + 1]];
+		if (both != 0 && (both & t->byte[2][p[at + 2]] & t->byte[3][p[at + 3]]) != 0)
+			break;
+		count += p[at] == '\n';
+	}
+	*newlines += count;
+	return at;
+}
+
+static const struct tdm_log_finder portable = { "portable", find_portable };
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static inline __m256i look_up(
+	const uint8_t low[16], const uint8_t high[16], __m256i bytes)
+{
+	const __m256i half = _mm256_set1_epi8(15);
+	__m256i by_low = _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)(const void *)low));
+	__m256i by_high = _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)(const void *)high));
+	__m256i lower = _mm256_and_si256(bytes, half);
+	__m256i upper = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half);
+	return _mm256_and_si256(_mm256_shuffle_epi8(by_low, lower), _mm256_shuffle_epi8(by_high, upper));
+}
+
+__attribute__((target("avx2"))) static size_t find_avx2(
+	const struct tdm_log_tables *t, const char *data, size_t from, size_t to, uint64_t *newlines)
+{
+	enum { WIDTH = 32 };
+	const __m256i newline = _mm256_set1_epi8('\n');
+	uint64_t count = 0;
+	size_t at = from;
+	for (; at < to; at += WIDTH) {
+		__m256i first = _mm256_loadu_si256((const __m256i *)(const void *)(data + at));
+		__m256i buckets = look_up(t->low[0], t->high[0], first);
+		for (size_t place = 1; place < PIECE; place++) {
+			__m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)(data + at + place));
+			buckets = _mm256_and_si256(buckets, look_up(t->low[place], t->high[place], bytes));
+		}
+		unsigned none = (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(buckets, _mm256_setzero_si256()));
+		unsigned ends = (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(first, newline));
+		unsigned inside = to - at >= WIDTH ? ~0U : (1U << (to - at)) - 1;
+		unsigned hits = ~none & inside;
+		if (hits != 0) {
+			unsigned hit = (unsigned)__builtin_ctz(hits);
+			count += (unsigned)__builtin_popcount(ends & ((1U << hit) - 1));
+			*newlines += count;
+			return at + hit;
+		}
+		count += (unsigned)__builtin_popcount(ends & inside);
+	}
+	*newlines += count;
+	return to;
+}
+
+static const struct tdm_log_finder avx2 = { "avx2", find_avx2 };
+#endif
+
+static const struct tdm_log_finder *best_finder(void)
+{
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx2"))
+		return &avx2;
+#endif
+	return &portable;
+}
+
+static int scan_init(struct tdm_log_scan *scan, int fd, struct tdm_str memory)
+{
+	size_t cap = fd >= 0 || memory.len > WINDOW ? WINDOW : memory.len;
+	*scan = (struct tdm_log_scan){ .fd = fd, .rest = memory, .cap = cap, .finder = best_finder() };
+	scan->data = malloc(cap + PAD);
+	scan->tables = aligned_alloc(_Alignof(struct tdm_log_tables), sizeof *scan->tables);
+	if (scan->data == NULL || scan->tables == NULL) {
+		tdm_log_scan_done(scan);
+		return -ENOMEM;
+	}
+	memset(scan->data + cap, 0, PAD);
+	make_tables(scan->tables);
+	return 0;
+}
+
+int tdm_log_scan_open(struct tdm_log_scan *scan, int fd)
+{
+	return scan_init(scan, fd, (struct tdm_str){ NULL, 0 });
+}
+
+int tdm_log_scan_memory(struct tdm_log_scan *scan, const char *data, size_t len)
+{
+	return scan_init(scan, -1, (struct tdm_str){ data, len });
+}
+
+void tdm_log_scan_done(struct tdm_log_scan *scan)
+{
+	free(scan->data);
+	free(scan->tables);
+	*scan = (struct tdm_log_scan){ .fd = -1, .eof = true };
+}
+
+void tdm_log_scan_restart(struct tdm_log_scan *scan, int fd)
+{
+	scan->bytes += scan->at;
+	scan->fd = fd;
+	scan->at = scan->complete = scan->end = 0;
+	scan->lines = scan->bytes = 0;
+	scan->eof = scan->skipping = false;
+}
+
+const char *tdm_log_scan_method(const struct tdm_log_scan *scan)
+{
+	return scan->finder->name;
+}
+
+void tdm_log_scan_portable(struct tdm_log_scan *scan)
+{
+	scan->finder = &portable;
+}
+
+static ssize_t read_some(struct tdm_log_scan *scan, char *dst, size_t cap)
+{
+	if (scan->fd < 0) {
+		size_t len = scan->rest.len < cap ? scan->rest.len : cap;
+		if (len != 0)
+			memcpy(dst, scan->rest.ptr, len);
+		scan->rest = (struct tdm_str){ scan->rest.ptr + len, scan->rest.len - len };
+		return (ssize_t)len;
+	}
+	ssize_t got;
+	do
+		got = read(scan->fd, dst, cap);
+	while (got < 0 && errno == EINTR);
+	return got < 0 ? -errno : got;
+}
+
+/* Moves what is left to the front and reads behind it. 1 when bytes came, 0 when none did, or -errno. */
+static int refill(struct tdm_log_scan *scan)
+{
+	size_t left = scan->end - scan->at;
+	if (scan->at != 0)
+		memmove(scan->data, scan->data + scan->at, left);
+	scan->bytes += scan->at;
+	scan->at = scan->complete = 0;
+	scan->end = left;
+	ssize_t got = read_some(scan, scan->data + left, scan->cap - left < READ_BYTES ? scan->cap - left : READ_BYTES);
+	if (got < 0) {
+		scan->eof = true;
+		scan->follow = false;
+		scan->at = scan->complete = scan->end;
+		return (int)got;
+	}
+	scan->end += (size_t)got;
+	if (got == 0 && !scan->follow) {
+		scan->eof = true;
+		scan->complete = scan->end;
+		return 0;
+	}
+	const char *newline = got > 0 ? memrchr(scan->data + left, '\n', (size_t)got) : NULL;
+	if (newline != NULL)
+		scan->complete = (size_t)(newline - scan->data) + 1;
+	return got > 0;
+}
+
+/* Passes over the rest of a line that was cut. Whether its end was found in the window. */
+static bool skip_rest(struct tdm_log_scan *scan)
+{
+	const char *newline = memchr(scan->data + scan->at, '\n', scan->end - scan->at);
+	if (newline == NULL) {
+		scan->at = scan->complete = scan->end;
+		return false;
+	}
+	scan->at = (size_t)(newline - scan->data) + 1;
+	scan->complete = scan->complete > scan->at ? scan->complete : scan->at;
+	scan->lines++;
+	scan->skipping = false;
+	return true;
+}
+
+static struct tdm_str without_cr(const char *text, size_t len)
+{
+	return (struct tdm_str){ text, len != 0 && text[len - 1] == '\r' ? len - 1 : len };
+}
+
+static void set_line(struct tdm_log_scan *scan, size_t begin, size_t end, struct tdm_log_line *line)
+{
+	size_t before = begin < BEFORE_MAX ? begin : BEFORE_MAX;
+	line->text = without_cr(scan->data + begin, end - begin);
+	line->before = (struct tdm_str){ scan->data + begin - before, before };
+	line->number = scan->lines + 1;
+}
+
+/* The line around `hit`, which lies behind `floor`, the beginning of some line. Moves behind it. */
+static int give_line(struct tdm_log_scan *scan, size_t floor, size_t hit, struct tdm_log_line *line)
+{
+	const char *before = memrchr(scan->data + floor, '\n', hit - floor);
+	size_t begin = before != NULL ? (size_t)(before - scan->data) + 1 : floor;
+	const char *newline = memchr(scan->data + hit, '\n', scan->complete - hit);
+	size_t end = newline != NULL ? (size_t)(newline - scan->data) : scan->complete;
+	if (end - begin > TDM_LOG_LINE_MAX) {
+		set_line(scan, begin, begin + TDM_LOG_LINE_MAX, line);
+		scan->cut_lines++;
+	} else {
+		set_line(scan, begin, end, line);
+	}
+	scan->at = newline != NULL ? end + 1 : end;
+	scan->lines += newline != NULL;
+	return end - begin > TDM_LOG_LINE_MAX ? -EMSGSIZE : 1;
+}
+
+/* Whether a marker stands with its piece at `at`. */
+static bool has_marker(const struct tdm_log_scan *scan, size_t floor, size_t at)
+{
+	for (const struct marker *m = markers; m->text != NULL; m++) {
+		size_t i = 0;
+		if (at - floor < m->at || !fits(m->text[m->at], m->any_case, (unsigned char)scan->data[at]))
+			continue;
+		const char *begin = scan->data + at - m->at;
+		while (m->text[i] != '\0' && begin + i < scan->data + scan->complete &&
+			fits(m->text[i], m->any_case, (unsigned char)begin[i]))
+			i++;
+		if (m->text[i] != '\0' && m->text[i] != '.')
+			continue;
+		if (!m->word || begin == scan->data + floor || !isalnum((unsigned char)begin[-1]))
+			return true;
+	}
+	return false;
+}
+
+/* The next line of the whole ones in the window. */
+static int next_whole(struct tdm_log_scan *scan, bool every, struct tdm_log_line *line)
+{
+	size_t floor = scan->at;
+	if (every && scan->at < scan->complete)
+		return give_line(scan, floor, scan->at, line);
+	while (scan->at < scan->complete) {
+		size_t hit = scan->finder->find(scan->tables, scan->data, scan->at, scan->complete, &scan->lines);
+		if (hit != scan->complete && has_marker(scan, floor, hit))
+			return give_line(scan, floor, hit, line);
+		scan->at = hit;
+		if (hit != scan->complete) {
+			scan->lines += scan->data[hit] == '\n';
+			scan->at++;
+		}
+	}
+	return 0;
+}
+
+/* A line that fills the window without an end. */
+static int cut_line(struct tdm_log_scan *scan, struct tdm_log_line *line)
+{
+	set_line(scan, scan->at, scan->at + TDM_LOG_LINE_MAX, line);
+	scan->at = scan->complete = scan->end;
+	scan->skipping = true;
+	scan->cut_lines++;
+	return -EMSGSIZE;
+}
+
+int tdm_log_scan_next(struct tdm_log_scan *scan, bool every, struct tdm_log_line *line)
+{
+	for (;;) {
+		if (scan->skipping && scan->at < scan->end)
+			skip_rest(scan);
+		int got = next_whole(scan, every, line);
+		if (got != 0)
+			return got;
+		if (scan->eof)
+			return 0;
+		if (!scan->skipping && scan->end - scan->at > TDM_LOG_LINE_MAX)
+			return cut_line(scan, line);
+		got = refill(scan);
+		if (got < 0 || (got == 0 && scan->follow))
+			return got;
+	}
+}
+
+struct tdm_str tdm_log_scan_peek(struct tdm_log_scan *scan)
+{
+	ssize_t got = 1;
+	while (scan->end < scan->cap && scan->end < PEEK_BYTES && got > 0) {
+		size_t room = scan->cap - scan->end;
+		got = read_some(scan, scan->data + scan->end, room < READ_BYTES ? room : READ_BYTES);
+		scan->end += got > 0 ? (size_t)got : 0; /* an end or an error comes again when it is read on */
+	}
+	const char *newline = memrchr(scan->data, '\n', scan->end);
+	scan->complete = newline != NULL ? (size_t)(newline - scan->data) + 1 : 0;
+	return (struct tdm_str){ scan->data, scan->end };
+}
+
+/* Pieces of one bucket have their bytes' halves in common, so that the mixed ones are rare too; those with many forms
+ * are alone in theirs. */
+static const struct marker markers[] = {
+	{ "cb?.", 0, 0, true, true },
+	{ "ernel ", 2, 1, true, false },
+	{ "SHM ", 0, 2, false, false },
+	{ "orker L1 size", 0, 2, false, false },
+	{ "[PID ", 0, 2, false, false },
+	{ "REMAINING ALLOCATED", 5, 2, false, false },
+	{ "ut of Mem", 3, 3, false, false },
+	{ "race buffer at addr", 3, 3, false, false },
+	{ "RISC=", 0, 3, false, false },
+	{ "ircular buf", 3, 4, false, false },
+	{ "potentially unsafe", 13, 4, false, false },
+	{ "tiles_per_shard", 9, 4, false, false },
+	{ "flow buf", 3, 5, false, false },
+	{ "overflows region", 1, 5, false, false },
+	{ "emory state", 4, 5, false, false },
+	{ "num_tiles=", 1, 5, false, false },
+	{ "verification:", 0, 5, false, false },
+	{ "rogram size (", 4, 6, false, false },
+	{ "partition params:", 13, 6, false, false },
+	{ "[KERNEL_", 2, 6, false, false },
+	{ "race buffers of size", 11, 7, false, false },
+	{ " op: ", 0, 7, false, false },
+	{ "A tiles", 0, 7, false, false },
+	{ "B tiles", 0, 7, false, false },
+	{ "rogram Config", 7, 7, false, false },
+	{ NULL, 0, 0, false, false },
+};

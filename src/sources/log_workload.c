@@ -1,0 +1,469 @@
+/*
+ * What a program prints about its circular buffers and kernels. Programs differ in their words, so the message is cut
+ * into words, numbers and signs, and read by what it has: a circular buffer ("CB1", "CB[1]", "cb 1", "circular buffer
+ * 1", "c_1"), a verb (reserve, push, wait, pop, allocate), and figures that have a name ("tiles=2") or a unit
+ * ("2 tiles"). docs/formats/logs.md shows the family of forms.
+ */
+#include "base/pattern.h"
+#include "sources/error_text.h"
+#include "sources/log_forms.h"
+
+#include <ctype.h>
+#include <strings.h>
+
+enum { TOKENS_MAX = 160, REFS_MAX = TDM_LOG_CBS, RANGE_MAX = 256 /* bytes */ };
+
+enum token_sort { WORD, NUMBER, SIGN };
+
+struct token {
+	uint8_t sort;
+	struct tdm_str text;
+};
+
+struct tokens {
+	struct token at[TOKENS_MAX];
+	size_t count;
+};
+
+/* A circular buffer that the message names: the token, its index, and a figure behind ':' or '='. */
+struct cb_ref {
+	size_t token; /* the last one of it */
+	uint32_t cb;
+	uint64_t figure; /* TDM_LOG_UNKNOWN */
+	bool joined;     /* with the one before it by '+': the figure is of both */
+};
+
+struct figures {
+	uint64_t tiles, bytes, cores, duration_ns, total_tiles;
+};
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* "4KB" is a number and a word; "cb_1" is one word; bytes outside ASCII are passed over. */
+static void cut_tokens(struct tdm_str s, struct tokens *t)
+{
+	t->count = 0;
+	for (size_t i = 0; i < s.len && t->count < TOKENS_MAX;) {
+		size_t from = i;
+		unsigned char c = (unsigned char)s.ptr[i];
+		if (isspace(c) || c >= 128 || c < 32) {
+			i++;
+			continue;
+		}
+		uint8_t sort = SIGN;
+		if (isdigit(c)) {
+			bool hex = c == '0' && i + 1 < s.len && (s.ptr[i + 1] == 'x' || s.ptr[i + 1] == 'X');
+			sort = NUMBER;
+			i += hex ? 2 : 1;
+			while (i < s.len &&
+				(hex ? isxdigit((unsigned char)s.ptr[i]) : isdigit((unsigned char)s.ptr[i])))
+				i++;
+			if (!hex && i + 1 < s.len && s.ptr[i] == '.' && isdigit((unsigned char)s.ptr[i + 1]))
+				for (i++; i < s.len && isdigit((unsigned char)s.ptr[i]);)
+					i++;
+		} else if (is_word((char)c)) {
+			sort = WORD;
+			while (i < s.len && is_word(s.ptr[i]))
+				i++;
+		} else {
+			i++;
+		}
+		t->at[t->count++] = (struct token){ sort, { s.ptr + from, i - from } };
+	}
+}
+
+static bool word_is(const struct tokens *t, size_t i, const char *word)
+{
+	return i < t->count && t->at[i].sort == WORD && t->at[i].text.len == strlen(word) &&
+	       strncasecmp(t->at[i].text.ptr, word, t->at[i].text.len) == 0;
+}
+
+static bool word_begins(const struct tokens *t, size_t i, const char *with)
+{
+	size_t len = strlen(with);
+	return i < t->count && t->at[i].sort == WORD && t->at[i].text.len >= len &&
+	       strncasecmp(t->at[i].text.ptr, with, len) == 0;
+}
+
+static bool word_among(const struct tokens *t, size_t i, const char *const *words)
+{
+	for (; *words != NULL; words++)
+		if (word_is(t, i, *words))
+			return true;
+	return false;
+}
+
+static bool sign_is(const struct tokens *t, size_t i, const char *signs)
+{
+	return i < t->count && t->at[i].sort == SIGN && strchr(signs, *t->at[i].text.ptr) != NULL;
+}
+
+static bool is_number(const struct tokens *t, size_t i)
+{
+	return i < t->count && t->at[i].sort == NUMBER;
+}
+
+static bool cb_index(struct tdm_str digits, uint32_t *cb)
+{
+	uint64_t value;
+	if (tdm_str_parse_u64(digits, &value) != 0 || value >= TDM_LOG_CBS)
+		return false;
+	*cb = (uint32_t)value;
+	return true;
+}
+
+/* A circular buffer at token i: how many tokens it takes; 0: none. */
+static size_t ref_at(const struct tokens *t, size_t i, uint32_t *cb)
+{
+	static const char *const names[] = { "cb", "cb_id", "cb_index", "cb_idx", "cbindex", "circularbuffer", NULL };
+	if (i >= t->count || t->at[i].sort != WORD)
+		return 0;
+	struct tdm_str text = t->at[i].text;
+	size_t prefix = word_begins(t, i, "cb_") || word_begins(t, i, "c_") ? text.len : 0;
+	if (prefix != 0)
+		prefix = (size_t)((const char *)memchr(text.ptr, '_', text.len) - text.ptr) + 1;
+	else if (word_begins(t, i, "cb"))
+		prefix = 2;
+	if (prefix != 0 && prefix < text.len && cb_index((struct tdm_str){ text.ptr + prefix, text.len - prefix }, cb))
+		return 1;
+	bool spelled = word_is(t, i, "circular") && (word_is(t, i + 1, "buffer") || word_is(t, i + 1, "buffers"));
+	if (!spelled && !word_among(t, i, names))
+		return 0;
+	size_t at = i + (spelled ? 2 : 1);
+	if (word_is(t, at, "index") || word_is(t, at, "id"))
+		at++;
+	if (sign_is(t, at, "[#=:("))
+		at++;
+	if (!is_number(t, at) || !cb_index(t->at[at].text, cb))
+		return 0;
+	if (sign_is(t, at + 1, "])"))
+		at++;
+	return at + 1 - i;
+}
+
+static size_t find_refs(const struct tokens *t, struct cb_ref refs[REFS_MAX])
+{
+	size_t count = 0;
+	for (size_t i = 0; i < t->count && count < REFS_MAX;) {
+		uint32_t cb = 0;
+		size_t taken = ref_at(t, i, &cb);
+		if (taken == 0) {
+			i++;
+			continue;
+		}
+		size_t last = i + taken - 1;
+		struct cb_ref *ref = &refs[count++];
+		*ref = (struct cb_ref){ last, cb, TDM_LOG_UNKNOWN, i != 0 && sign_is(t, i - 1, "+") && count > 1 };
+		if (sign_is(t, last + 1, ":=") && is_number(t, last + 2)) {
+			ref->figure = tdm_log_number(t->at[last + 2].text);
+			last += 2;
+		}
+		i = last + 1;
+	}
+	return count;
+}
+
+/* The verb of a message about a circular buffer; TDM_LOG_SORT_COUNT: none. */
+static enum tdm_log_sort find_verb(const struct tokens *t, size_t *where)
+{
+	static const struct {
+		const char *begins;
+		uint8_t sort;
+	} verbs[] = { { "cb_reserve", TDM_LOG_CB_RESERVE }, { "reserv", TDM_LOG_CB_RESERVE },
+		{ "cb_push", TDM_LOG_CB_PUSH }, { "push", TDM_LOG_CB_PUSH }, { "cb_pop", TDM_LOG_CB_POP },
+		{ "pop", TDM_LOG_CB_POP }, { "cb_wait", TDM_LOG_CB_WAIT }, { "wait", TDM_LOG_CB_WAIT },
+		{ "alloc", TDM_LOG_CB_ALLOC }, { "creat", TDM_LOG_CB_ALLOC }, { "config", TDM_LOG_CB_ALLOC } };
+	for (size_t v = 0; v < sizeof verbs / sizeof *verbs; v++)
+		for (size_t i = 0; i < t->count; i++)
+			if (word_begins(t, i, verbs[v].begins)) {
+				*where = i;
+				return (enum tdm_log_sort)verbs[v].sort;
+			}
+	return TDM_LOG_SORT_COUNT;
+}
+
+/* The word that names the number at i: "tiles=4", "size: 4". */
+static size_t key_of(const struct tokens *t, size_t i)
+{
+	return i >= 2 && sign_is(t, i - 1, "=:") && t->at[i - 2].sort == WORD ? i - 2 : TOKENS_MAX;
+}
+
+static void take_figure(const struct tokens *t, size_t i, struct figures *f)
+{
+	static const char *const tile_words[] = { "tile", "tiles", "page", "pages", "num_tiles", "n_tiles", "num_pages",
+		"n", NULL };
+	static const char *const size_words[] = { "size", "bytes", "total_size", "size_bytes", "total", NULL };
+	static const char *const core_words[] = { "cores", "core_count", "num_cores", NULL };
+	size_t key = key_of(t, i);
+	struct tdm_str number = t->at[i].text, unit = i + 1 < t->count && t->at[i + 1].sort == WORD
+							      ? t->at[i + 1].text
+							      : (struct tdm_str){ "", 0 };
+	uint64_t ns = unit.len != 0 ? tdm_log_duration(number, unit) : TDM_LOG_UNKNOWN;
+	uint64_t bytes = unit.len != 0 ? tdm_log_bytes(number, unit) : TDM_BYTES_UNKNOWN;
+	if (ns != TDM_LOG_UNKNOWN) {
+		f->duration_ns = ns;
+	} else if (word_is(t, key, "total") && word_among(t, i + 1, tile_words)) {
+		f->total_tiles = tdm_log_number(number);
+	} else if (word_among(t, i + 1, tile_words) || word_among(t, key, tile_words)) {
+		f->tiles = tdm_log_number(number);
+	} else if (bytes != TDM_BYTES_UNKNOWN) {
+		if (f->bytes == TDM_BYTES_UNKNOWN) /* "(48KB/120KB)": the first is what was taken */
+			f->bytes = bytes;
+	} else if (word_among(t, i + 1, core_words) || word_among(t, key, core_words)) {
+		f->cores = tdm_log_number(number);
+	} else if (word_among(t, key, size_words)) {
+		f->bytes = tdm_log_number(number);
+	}
+}
+
+static struct figures find_figures(const struct tokens *t)
+{
+	struct figures f = { TDM_LOG_UNKNOWN, TDM_BYTES_UNKNOWN, TDM_LOG_UNKNOWN, TDM_LOG_UNKNOWN, TDM_LOG_UNKNOWN };
+	for (size_t i = 0; i < t->count; i++)
+		if (is_number(t, i))
+			take_figure(t, i, &f);
+	return f;
+}
+
+/* A range of cores in square brackets. */
+static void take_range(struct tdm_str message, struct tdm_log_record *r)
+{
+	for (size_t i = 0; i < message.len; i++) {
+		if (message.ptr[i] != '[')
+			continue;
+		size_t len = message.len - i;
+		struct tdm_str rest = { message.ptr + i, len < RANGE_MAX ? len : RANGE_MAX };
+		if (tdm_core_range_parse(rest, &r->range) != 0) {
+			r->has_range = true;
+			if (r->cores == TDM_LOG_UNKNOWN)
+				r->cores = (uint64_t)(r->range.x1 - r->range.x0 + 1) *
+					   (uint64_t)(r->range.y1 - r->range.y0 + 1);
+			return;
+		}
+	}
+}
+
+/* "cb_reserve_back(1, 4)": the arguments of a call; the first may be a circular buffer by name. */
+static void take_call(const struct tokens *t, size_t verb, struct cb_ref *ref, size_t *ref_count, struct figures *f)
+{
+	size_t at = verb + 1;
+	if (!word_begins(t, verb, "cb_") || !sign_is(t, at, "("))
+		return;
+	for (at++; at < t->count && !sign_is(t, at, ",)"); at++) {
+		uint32_t cb;
+		if (*ref_count == 0 && is_number(t, at) && cb_index(t->at[at].text, &cb)) {
+			*ref = (struct cb_ref){ at, cb, TDM_LOG_UNKNOWN, false };
+			*ref_count = 1;
+		}
+	}
+	if (sign_is(t, at, ",") && is_number(t, at + 1))
+		f->tiles = tdm_log_number(t->at[at + 1].text);
+}
+
+/* "CB0:4, CB1:4, CB2+CB16:4 tiles. Total:12 tiles (48KB/48KB)": one record each; a joined pair is one, with both names.
+ */
+static void take_list(struct tdm_str message, const struct tokens *t, const struct cb_ref *refs, size_t count,
+	const struct figures *f, struct tdm_log_found *found)
+{
+	uint64_t tile_bytes = f->total_tiles != TDM_LOG_UNKNOWN && f->total_tiles != 0 &&
+					      f->bytes != TDM_BYTES_UNKNOWN && f->bytes % f->total_tiles == 0
+				      ? f->bytes / f->total_tiles
+				      : TDM_BYTES_UNKNOWN;
+	for (size_t i = 0; i < count; i++) {
+		size_t first = i;
+		while (i + 1 < count && refs[i + 1].joined)
+			i++;
+		if (refs[i].figure == TDM_LOG_UNKNOWN)
+			continue;
+		struct tdm_log_record *r = tdm_log_found_add(found, TDM_LOG_CB_ALLOC, TDM_LOG_BY_WORKLOAD);
+		if (r == NULL)
+			return;
+		struct tdm_str from = t->at[refs[first].token].text, to = t->at[refs[i].token].text;
+		r->cb = refs[first].cb;
+		r->tiles = refs[i].figure;
+		r->cores = f->cores;
+		if (first != i)
+			r->name = (struct tdm_str){ from.ptr, (size_t)(to.ptr + to.len - from.ptr) };
+		if (tile_bytes != TDM_BYTES_UNKNOWN && __builtin_mul_overflow(tile_bytes, r->tiles, &r->bytes))
+			r->bytes = TDM_BYTES_UNKNOWN;
+		take_range(message, r);
+	}
+}
+
+static bool parse_cb(struct tdm_str message, const struct tokens *t, struct tdm_log_found *found)
+{
+	struct cb_ref refs[REFS_MAX];
+	size_t verb = 0, before = found->count, count = find_refs(t, refs);
+	enum tdm_log_sort sort = find_verb(t, &verb);
+	if (sort == TDM_LOG_SORT_COUNT)
+		return false;
+	struct figures f = find_figures(t);
+	take_call(t, verb, refs, &count, &f);
+	if (count == 0)
+		return false;
+	bool is_list = refs[count - 1].figure != TDM_LOG_UNKNOWN;
+	if (sort == TDM_LOG_CB_ALLOC && is_list) {
+		take_list(message, t, refs, count, &f, found);
+		return found->count != before;
+	}
+	if (sort == TDM_LOG_CB_ALLOC && f.tiles == TDM_LOG_UNKNOWN && f.bytes == TDM_BYTES_UNKNOWN)
+		return false;
+	struct tdm_log_record *r = tdm_log_found_add(found, sort, TDM_LOG_BY_WORKLOAD);
+	if (r == NULL)
+		return false;
+	r->cb = refs[0].cb;
+	r->tiles = f.tiles;
+	r->bytes = f.bytes;
+	r->cores = f.cores;
+	r->duration_ns = f.duration_ns;
+	take_range(message, r);
+	return true;
+}
+
+static bool is_start(const struct tokens *t, size_t i)
+{
+	return word_begins(t, i, "start") || word_begins(t, i, "launch") || word_begins(t, i, "begin") ||
+	       word_begins(t, i, "execut") || word_begins(t, i, "runn");
+}
+
+static bool is_end(const struct tokens *t, size_t i)
+{
+	return word_begins(t, i, "complete") || word_begins(t, i, "finish") || word_is(t, i, "done") ||
+	       word_is(t, i, "end") || word_is(t, i, "ended") || word_begins(t, i, "exited");
+}
+
+/* A name without quotes, brackets and stops around it. */
+static struct tdm_str bare(struct tdm_str s)
+{
+	while (s.len != 0 && strchr(" \t'\"`:,.(<[", *s.ptr) != NULL) {
+		s.ptr++;
+		s.len--;
+	}
+	while (s.len != 0 && strchr(" \t'\"`:,.)>]", s.ptr[s.len - 1]) != NULL)
+		s.len--;
+	return s;
+}
+
+/* "reader kernel started", "Kernel 'reader' finished in 12 us", "Launching kernel reader". */
+static bool parse_kernel(struct tdm_str message, const struct tokens *t, struct tdm_log_found *found)
+{
+	for (size_t k = 0; k < t->count; k++) {
+		if (!word_is(t, k, "kernel"))
+			continue;
+		size_t verb = k + 1;
+		while (verb < t->count && !is_start(t, verb) && !is_end(t, verb))
+			verb++;
+		bool before = verb == t->count && k != 0 && (is_start(t, k - 1) || is_end(t, k - 1));
+		if (verb == t->count && !before)
+			continue;
+		size_t said = before ? k - 1 : verb;
+		const char *from = t->at[k].text.ptr + t->at[k].text.len;
+		const char *to = before ? message.ptr + message.len : t->at[verb].text.ptr;
+		struct tdm_str name = bare((struct tdm_str){ from, (size_t)(to - from) });
+		if (before && name.len != 0) { /* the first word only */
+			const char *blank = memchr(name.ptr, ' ', name.len);
+			name = bare(blank != NULL ? (struct tdm_str){ name.ptr, (size_t)(blank - name.ptr) } : name);
+		}
+		if (name.len == 0 && k != 0 && t->at[k - 1].sort == WORD)
+			name = t->at[k - 1].text;
+		struct tdm_log_record *r = tdm_log_found_add(
+			found, is_start(t, said) ? TDM_LOG_KERNEL_START : TDM_LOG_KERNEL_END, TDM_LOG_BY_WORKLOAD);
+		if (r == NULL)
+			return false;
+		struct figures f = find_figures(t);
+		r->name = name;
+		r->duration_ns = f.duration_ns;
+		r->cores = f.cores;
+		r->bytes = f.bytes;
+		take_range(message, r);
+		return true;
+	}
+	return false;
+}
+
+/* The number behind a key, wherever it stands. */
+static uint64_t value_of(const struct tokens *t, const char *key)
+{
+	for (size_t i = 2; i < t->count; i++)
+		if (is_number(t, i) && word_is(t, key_of(t, i), key))
+			return tdm_log_number(t->at[i].text);
+	return TDM_LOG_UNKNOWN;
+}
+
+/* "A tiles (distributed): 64" sets *all; "8 A tiles", a number before it, is given back: tiles of a shard. */
+static uint64_t operand_tiles(const struct tokens *t, const char *operand, uint64_t *all)
+{
+	*all = TDM_LOG_UNKNOWN;
+	for (size_t i = 0; i + 1 < t->count; i++) {
+		if (!word_is(t, i, operand) || !word_is(t, i + 1, "tiles"))
+			continue;
+		if (i != 0 && is_number(t, i - 1))
+			return tdm_log_number(t->at[i - 1].text);
+		size_t at = i + 2;
+		while (at < t->count && !sign_is(t, at, ":="))
+			at++;
+		if (is_number(t, at + 1))
+			*all = tdm_log_number(t->at[at + 1].text);
+		return TDM_LOG_UNKNOWN;
+	}
+	return TDM_LOG_UNKNOWN;
+}
+
+static uint64_t first_known(uint64_t a, uint64_t b)
+{
+	return a != TDM_LOG_UNKNOWN ? a : b;
+}
+
+static bool parse_workload(const struct tokens *t, struct tdm_log_found *found)
+{
+	struct tdm_log_record said;
+	uint64_t a_all, b_all;
+	uint64_t a = operand_tiles(t, "A", &a_all), b = operand_tiles(t, "B", &b_all);
+	tdm_log_record_init(&said, TDM_LOG_TILES, TDM_LOG_BY_WORKLOAD);
+	said.a_tiles = first_known(value_of(t, "num_tiles"), a_all);
+	said.b_tiles = first_known(value_of(t, "r_tiles"), first_known(b_all, b));
+	said.shard_tiles = first_known(value_of(t, "tiles_per_shard"), a);
+	said.devices = value_of(t, "mesh_devices");
+	said.tiles = value_of(t, "n_tiles");
+	if (said.a_tiles == TDM_LOG_UNKNOWN && said.b_tiles == TDM_LOG_UNKNOWN && said.shard_tiles == TDM_LOG_UNKNOWN &&
+		said.tiles == TDM_LOG_UNKNOWN)
+		return false;
+	struct tdm_log_record *r = tdm_log_found_add(found, TDM_LOG_TILES, TDM_LOG_BY_WORKLOAD);
+	if (r != NULL)
+		*r = said;
+	return r != NULL;
+}
+
+static bool parse_verification(struct tdm_str message, struct tdm_log_found *found)
+{
+	static const char word[] = "verification:";
+	struct tdm_pattern_match m;
+	const char *at = memmem(message.ptr, message.len, word, sizeof word - 1);
+	if (at == NULL || !tdm_pattern_match("verification: %d / %d passed",
+				  (struct tdm_str){ at, (size_t)(message.ptr + message.len - at) }, &m))
+		return false;
+	struct tdm_log_record *r = tdm_log_found_add(found, TDM_LOG_VERIFICATION, TDM_LOG_BY_WORKLOAD);
+	if (r == NULL)
+		return false;
+	r->tiles = tdm_log_number(m.fields[0]);
+	r->count = tdm_log_number(m.fields[1]);
+	return true;
+}
+
+bool tdm_log_workload_parse(const struct tdm_log_prefix *prefix, struct tdm_log_found *found)
+{
+	struct tdm_str message = prefix->message;
+	struct tokens t;
+	size_t before = found->count;
+	if (message.len == 0)
+		return false;
+	cut_tokens(message, &t);
+	if (!parse_cb(message, &t, found) && !parse_verification(message, found)) {
+		parse_kernel(message, &t, found);
+		parse_workload(&t, found);
+	}
+	return found->count != before;
+}

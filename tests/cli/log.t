@@ -1,0 +1,373 @@
+Profiling logs. Without a file there is a small one, and it is said that it is not the user's.
+
+  $ export COLUMNS=100
+  $ tidemark log
+  Sample         no file was given: this is a small log that comes with tidemark, not one of yours
+  Log            built-in sample: 32 lines, 3.20 KiB, 12:00:00.230 to 12:00:00.500
+                 debug log of a program that prints its circular buffers or kernels; 29 records about memory
+  
+  Errors: 1 (one that stands in several lines is one)
+  time              line  lines  what
+  12:00:00.500        27      2  static buffers clash with L1 buffers: circular buffers of program 7
+                                 on cores 0-0 to 7-7 end at 171200, the lowest L1 buffer is at 150000
+  
+  Circular buffers (lines that allocate, reserve, push, wait, pop; fullest: tiles on one core)
+                 tiles  size/core  cores  reserve     push     wait      pop fullest  stalls  longest
+  CB0                4   16.00KiB     64        1        1        0        0       4       0     0 ns
+  CB1                4   16.00KiB     64        3        3        2        2       4       3    52 us
+  CB2                4   16.00KiB     64        0        0        0        0       -       -        -
+  CB16               4   16.00KiB     64        0        0        0        0       -       -        -
+  
+  Pressure
+  CB1 miss rate     75.0 %  MEDIUM   from sizes, not observed
+  CB utilization   100.0 %  LOW      observed: the fullest moment of each
+  stalls            50.0 %           observed: reserves and waits that had to wait
+  share of L1        4.7 %           circular buffers of a core, of the L1 for buffers
+  circular buffers 64 KiB in each core
+  pressure score      75    HIGH     heuristic: the largest of miss rate, stalls and share of L1
+  thrashing risk   HIGH
+  verification     14343 of 16384 values passed (87.5 %)
+  
+  Kernels                           started    ended   in all  longest       code
+  reader                                  1        1    21 ms    21 ms          -
+  compute                                 1        1    19 ms    19 ms          -
+  
+  Buffers (sizes asked for)
+     process  device  kind         allocs     frees       peak     at line     at end  unmatched
+        4242       0  dram              2         0  128.00KiB           5  128.00KiB          0
+  
+  Timeline (from 12:00:00.300, 4 ms a column)
+  memory   |█                                                  | at most 2 records
+  CB       |█                           █▆▆▄                   | at most 4 records
+  kernels  |                           █    █                  | at most 2 records
+  errors   |                                                  █| at most 1 record
+  dram     |███████████████████████████████████████████████████| at most 128 KiB
+
+A stock log: three failures, each of which stands in it twice; and what such a log cannot tell.
+
+  $ cp "$DATADIR"/logs/*.log .
+  $ tidemark log demo.log
+  Log            demo.log: 50 lines, 5.58 KiB, 07:36:20.265 to 07:36:20.274
+                 stock log of the runtime; 6 records about memory
+  Not in it      circular buffers and ordinary buffers: the runtime prints no line when it allocates
+                 them. TT_METAL_SHM_VERBOSE=1 adds the sizes of buffers, debug lines of the program
+                 itself add circular buffers.
+  
+  Errors: 3 (one that stands in several lines is one)
+  time              line  lines  what
+  07:36:20.265        31      2  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
+                                 1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not
+                                 fit an empty bank
+  07:36:20.269        33      2  out of memory: 256 MiB of l1, 3642 KiB in each of 72 banks of 1.30
+                                 MiB; free 1.21 MiB, in one piece 1.21 MiB; it would not fit an empty
+                                 bank
+  07:36:20.274        35      2  static buffers beyond the end of L1: circular buffers on cores 0-0 to
+                                 1-1 end at 1948864, L1 ends at 1499136
+  
+  Timeline (from 07:36:20.265, 1 ms a column)
+  errors   |█   █    █| at most 1 record
+
+The runtime's debug log, with its lines about shared memory.
+
+  $ tidemark log debug.log
+  Log            debug.log: 103 lines, 15.07 KiB, 07:37:02.307 to 07:37:02.400
+                 stock log of the runtime, with debug lines; 12 records about memory
+  Not in it      circular buffers, and the addresses of buffers: the runtime prints no line about
+                 them. Debug lines of the program itself can.
+  
+  Errors: 1 (one that stands in several lines is one)
+  time              line  lines  what
+  07:37:02.394        90      2  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
+                                 1022.91 MiB; free 1022.91 MiB, in one piece 1022.91 MiB; it would not
+                                 fit an empty bank
+  
+  Buffers (sizes asked for)
+     process  device  kind         allocs     frees       peak     at line     at end  unmatched
+       27310       0  dram              1         1   64.00MiB          81        0 B          0
+       27310       0  l1                1         1    2.00MiB          85        0 B          0
+  
+  Timeline (from 07:37:02.392, 1 ms a column)
+  memory   |███     █| at most 1 record
+  errors   |  █      | at most 1 record
+  dram     |███      | at most 64 MiB
+  l1       | ████████| at most 2 MiB
+
+An allocation server's log, with its list of what remains; marks in any encoding.
+
+  $ tidemark log server.log
+  Log            server.log: 19 lines, 1.19 KiB
+                 log of an allocation server; 8 records about memory
+  
+  Errors: 0
+  
+  Buffers (sizes asked for)
+     process  device  kind         allocs     frees       peak     at line     at end  unmatched
+       12345       0  l1                2         2   16.00MiB           2        0 B          0
+       12345       0  unknown           0         1        0 B           -        0 B          1
+       12345       1  dram              1         0   12.00KiB           7   12.00KiB          0
+           -       0  cb                1         0    1.50MiB           8    1.50MiB          0
+  
+  Remaining buffers, as the server listed them last
+  device  kind        buffers      bytes
+       1  dram              1   12.00KiB
+  
+  Timeline (no times in the log: by line, from 2, 1 line a column)
+  memory   |███████| at most 1 record
+  dram     |     ██| at most 12 KiB
+  l1       |████   | at most 16 MiB
+  $ iconv -f UTF-8 -t ASCII//TRANSLIT -c server.log | tidemark log --limit 2 - | sed -n '/^Buffers/,$p'
+  Buffers (sizes asked for)
+     process  device  kind         allocs     frees       peak     at line     at end  unmatched
+       12345       0  l1                2         2   16.00MiB           2        0 B          0
+       12345       0  unknown           0         1        0 B           -        0 B          1
+  ... and 2 more
+  
+  Remaining buffers, as the server listed them last
+  device  kind        buffers      bytes
+       1  dram              1   12.00KiB
+  
+  Timeline (no times in the log: by line, from 2, 1 line a column)
+  memory   |███████| at most 1 record
+  dram     |     ██| at most 12 KiB
+  l1       |████   | at most 16 MiB
+
+Memory states of tt-mlir, from a run on several hosts.
+
+  $ tidemark log states.log --ascii
+  Log            states.log: 3 lines, 604 B
+                 log with memory states of tt-mlir; 3 records about memory
+  
+  Errors: 0
+  
+  Operations                          times   in all  longest
+  TypecastOp                              1        -        -
+  
+  Memory states (in each bank, at the peak)
+  rank  kind        states  banks       size  allocated    largest  least
+                                                              free  largest    at operation
+  0     dram             1     12 1022.93MiB   12.50MiB 1010.43MiB 1010.43MiB  TypecastOp
+  0     l1_small         1     64   32.00KiB        0 B   32.00KiB   32.00KiB  TypecastOp
+  
+  Timeline (no times in the log: by line, from 1, 1 line a column)
+  memory   | ##| at most 1 record
+  kernels  |#  | at most 1 record
+
+A program that prints its circular buffers, before and after its repair.
+
+  $ cat > customer.log <<'.'
+  > DEBUG: num_tiles=16, mesh_devices=2, tiles_per_shard=8
+  > DEBUG: Fixed CB allocation - CB0:4, CB1:4, CB2:4, CB16:4 tiles. Total:16 tiles (64KB/64KB)
+  > 0:(x=1,y=1):NC: READER KERNEL START: n_tiles=8, r_tiles=16
+  > 0:(x=1,y=1):NC: cb_reserve_back(1, 1) waited 12 us
+  > 0:(x=1,y=1):NC: cb_push_back(1, 1)
+  > 0:(x=1,y=1):TR0: cb_wait_front(1, 1) waited 0 us
+  > 0:(x=1,y=1):TR0: cb_pop_front(1, 1)
+  > 0:(x=1,y=1):NC: READER KERNEL COMPLETE
+  > Distributed elementwise add verification: 14343 / 16384 passed
+  > .
+  $ sed -e 's/CB1:4/CB1:16/;s/Total:16 tiles (64KB/Total:28 tiles (112KB/;s/waited 12/waited 0/;s/14343/16384/' customer.log > fixed.log
+  $ tidemark log --compare customer.log fixed.log
+  A              customer.log: 9 lines; debug log of a program that prints its circular buffers or kernels
+  B              fixed.log: 9 lines; debug log of a program that prints its circular buffers or kernels
+  
+                                              A              B          B - A
+  errors                                      0              0              =
+  A tiles                                    16             16              =
+  B tiles                                    16             16              =
+  CB0 tiles                                   4              4              =
+  CB0 size per core                      16 KiB         16 KiB              =
+  CB1 tiles                                   4             16            +12
+  CB1 size per core                      16 KiB         64 KiB        +48 KiB
+  CB1 fullest, tiles                          1              1              =
+  CB1 stalls                                  1              0             -1
+  CB1 stalled in all                      12 us           0 ns         -12 us
+  CB2 tiles                                   4              4              =
+  CB2 size per core                      16 KiB         16 KiB              =
+  CB16 tiles                                  4              4              =
+  CB16 size per core                     16 KiB         16 KiB              =
+  circular buffers, per core             64 KiB        112 KiB        +48 KiB
+  CB1 miss rate                          75.0 %          0.0 %        -75.0 %
+  CB utilization                         25.0 %          6.2 %        -18.8 %
+  stalls                                 50.0 %          0.0 %        -50.0 %
+  pressure score                             75              0            -75
+  values that passed                     87.5 %        100.0 %        +12.5 %
+  $ tidemark log --compare customer.log customer.log | tail -1
+  The two logs say the same.
+  $ tidemark log fixed.log customer.log | sed -n '1,/^Pressure .2/p'
+  Log            [1] fixed.log: 9 lines, 479 B
+                 debug log of a program that prints its circular buffers or kernels; 13 records about memory
+  Log            [2] customer.log: 9 lines, 478 B
+                 debug log of a program that prints its circular buffers or kernels; 13 records about memory
+  
+  Errors: 0
+  
+  Circular buffers (lines that allocate, reserve, push, wait, pop; fullest: tiles on one core)
+                 tiles  size/core  cores  reserve     push     wait      pop fullest  stalls  longest
+  [1] CB0            4   16.00KiB      -        0        0        0        0       -       -        -
+  [1] CB1           16   64.00KiB      -        1        1        1        1       1       0     0 ns
+  [1] CB2            4   16.00KiB      -        0        0        0        0       -       -        -
+  [1] CB16           4   16.00KiB      -        0        0        0        0       -       -        -
+  [2] CB0            4   16.00KiB      -        0        0        0        0       -       -        -
+  [2] CB1            4   16.00KiB      -        1        1        1        1       1       1    12 us
+  [2] CB2            4   16.00KiB      -        0        0        0        0       -       -        -
+  [2] CB16           4   16.00KiB      -        0        0        0        0       -       -        -
+  
+  Pressure [1]
+  CB1 miss rate      0.0 %  LOW      from sizes, not observed
+  CB utilization     6.2 %  HIGH     observed: the fullest moment of each
+  stalls             0.0 %           observed: reserves and waits that had to wait
+  share of L1      unknown           needs sizes in bytes and the runtime's debug lines about L1
+  circular buffers 112 KiB in each core
+  pressure score       0    LOW      heuristic: the largest of miss rate, stalls and share of L1
+  thrashing risk   LOW
+  verification     16384 of 16384 values passed (100.0 %)
+  
+  Pressure [2]
+
+The machine-readable form.
+
+  $ tidemark log --json demo.log | /usr/bin/python3 -c '
+  > import json, sys
+  > log = json.load(sys.stdin)["log"]
+  > print(log["failure_count"], [f["line"] for f in log["failures"]], log["failures"][0]["cause"], log["files"][0]["pressure"]["score"])'
+  3 [31, 33, 35] too_large None
+  $ tidemark log --json customer.log | /usr/bin/python3 -c '
+  > import json, sys
+  > log = json.load(sys.stdin)["log"]
+  > print(log["files"][0]["pressure"]["cb1_miss_rate"], [c["tiles"] for c in log["circular_buffers"]], log["kernels"][0]["name"])'
+  0.75 [4, 4, 4, 4] READER
+  $ tidemark log --json --compare customer.log fixed.log | /usr/bin/python3 -c '
+  > import json, sys
+  > print([(f["a"], f["b"], f["difference"]) for f in json.load(sys.stdin)["compare"]["figures"] if f["figure"] == "cb1_miss_rate"])'
+  [(0.75, 0, -0.75)]
+
+Only the errors; no more rows than wanted.
+
+  $ tidemark log -e -n 1 demo.log
+  Log            demo.log: 50 lines, 5.58 KiB, 07:36:20.265 to 07:36:20.274
+                 stock log of the runtime; 6 records about memory
+  
+  Errors: 3 (one that stands in several lines is one)
+  time              line  lines  what
+  07:36:20.265        31      2  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
+                                 1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not
+                                 fit an empty bank
+  ... and 2 more
+
+Several files are merged by time: the later file stands first on the command line.
+
+  $ grep 07:36:20.27 demo.log > late.log
+  $ grep 07:36:20.26 demo.log > early.log
+  $ tidemark log -e late.log early.log
+  Log            [1] late.log: 1 line, 205 B, 07:36:20.274 to 07:36:20.274
+                 stock log of the runtime; 1 record about memory
+  Log            [2] early.log: 2 lines, 625 B, 07:36:20.265 to 07:36:20.269
+                 stock log of the runtime; 2 records about memory
+  
+  Errors: 3 (one that stands in several lines is one)
+  time              line  lines  what
+  07:36:20.265         1      1  [2] out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
+                                 1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not
+                                 fit an empty bank
+  07:36:20.269         2      1  [2] out of memory: 256 MiB of l1, 3642 KiB in each of 72 banks of
+                                 1.30 MiB; free 1.21 MiB, in one piece 1.21 MiB; it would not fit an
+                                 empty bank
+  07:36:20.274         1      1  [1] static buffers beyond the end of L1: circular buffers on cores
+                                 0-0 to 1-1 end at 1948864, L1 ends at 1499136
+
+Colours, line ends of another system, bytes that are no text, and a line that is too long.
+
+  $ printf '\033[90m2026-11-15 07:36:20.274\033[0m | \033[31mcritical\033[0m | \033[35m         Always\033[0m | \033[37mTT_THROW: Worker L1 size 9 is larger than max size 5\033[0m\r\n\0\377\376 cb_push_back(1, 1)\n' > odd.log
+  $ tidemark log odd.log
+  Log            odd.log: 2 lines, 168 B, 07:36:20.274 to 07:36:20.274
+                 debug log of a program that prints its circular buffers or kernels; 2 records about memory
+  
+  Errors: 1 (one that stands in several lines is one)
+  time              line  lines  what
+  07:36:20.274         1      1  worker L1 size above its maximum: 9 B, at most 5 B
+  
+  Circular buffers (lines that allocate, reserve, push, wait, pop; fullest: tiles on one core)
+                 tiles  size/core  cores  reserve     push     wait      pop fullest  stalls  longest
+  CB1                -          -      -        0        1        0        0       1       -        -
+  
+  Pressure
+  CB1 miss rate    unknown           needs the tiles of B and of CB1
+  CB utilization   unknown           needs lines that push, and sizes in tiles
+  stalls           unknown           needs reserves or waits that say how long they waited
+  share of L1      unknown           needs sizes in bytes and the runtime's debug lines about L1
+  pressure score   unknown
+  thrashing risk   unknown
+  
+  Timeline (from 07:36:20.274, 1 ms a column)
+  CB       |█| at most 1 record
+  errors   |█| at most 1 record
+  $ (head -c 400000 /dev/zero | tr '\0' x; echo; echo 'cb_push_back(1, 1)') | tidemark log - 2>&1 | head -4
+  tidemark log: standard input:1:262145: the line is longer than 256 KiB: only its beginning was looked at
+  Log            standard input: 2 lines, 390.64 KiB
+                 debug log of a program that prints its circular buffers or kernels; 1 record about memory
+                 1 line too long: only the beginning was looked at
+
+A file that cannot be read does not keep the others from being read.
+
+  $ tidemark log -e missing.log early.log .
+  tidemark log: cannot read missing.log: No such file or directory
+  tidemark log: cannot read .: Is a directory
+  Log            early.log: 2 lines, 625 B, 07:36:20.265 to 07:36:20.269
+                 stock log of the runtime; 2 records about memory
+  
+  Errors: 2 (one that stands in several lines is one)
+  time              line  lines  what
+  07:36:20.265         1      1  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
+                                 1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not
+                                 fit an empty bank
+  07:36:20.269         2      1  out of memory: 256 MiB of l1, 3642 KiB in each of 72 banks of 1.30
+                                 MiB; free 1.21 MiB, in one piece 1.21 MiB; it would not fit an empty
+                                 bank
+  [2]
+  $ tidemark log missing.log
+  tidemark log: cannot read missing.log: No such file or directory
+  [2]
+  $ : > empty.log
+  $ tidemark log empty.log
+  Log            empty.log: 0 lines, 0 B
+                 empty; 0 records about memory
+  
+  Errors: 0
+
+Wrong usage.
+
+  $ tidemark log --compare demo.log
+  tidemark log: --compare takes two files, the old and the new
+  tidemark log: see 'tidemark log --help'
+  [2]
+  $ tidemark log -f
+  tidemark log: --follow takes one file
+  tidemark log: see 'tidemark log --help'
+  [2]
+  $ tidemark log -f -c a b
+  tidemark log: --follow and --compare exclude each other
+  tidemark log: see 'tidemark log --help'
+  [2]
+  $ tidemark log --limit 0 demo.log
+  tidemark log: --limit: expected a number of rows from 1 on, got '0'
+  tidemark log: see 'tidemark log --help'
+  [2]
+
+Records as they come, from standard input to its end.
+
+  $ tidemark log -f - < debug.log
+  07:37:02.307        43  geometry      L1 of 1464 KiB, buffers from 105664, L1_SMALL 0 B
+  07:37:02.307        44  geometry      L1, for buffers 1.33 MiB
+  07:37:02.390        67  geometry      L1 of 1464 KiB, buffers from 105664, L1_SMALL 32 KiB
+  07:37:02.390        68  geometry      L1, for buffers 1.30 MiB
+  07:37:02.391        74  geometry      L1 of 1464 KiB, buffers from 105664, L1_SMALL 32 KiB
+  07:37:02.391        75  geometry      L1, for buffers 1.30 MiB
+  07:37:02.392        81  alloc         dram 64 MiB on device 0, process 27310
+  07:37:02.393        85  alloc         l1 2 MiB on device 0, process 27310
+  07:37:02.394        89  free          dram 64 MiB on device 0, process 27310
+  07:37:02.394        90  failure       out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of 1022.91 MiB; free 1022.91 MiB, in one piece 1022.91 MiB; it would not fit an empty bank
+  07:37:02.400        92  free          l1 2 MiB on device 0, process 27310
+  $ tidemark log -f -e --json - < demo.log | /usr/bin/python3 -c '
+  > import json, sys
+  > print([json.loads(line)["failure"]["sort"] for line in sys.stdin])'
+  ['out_of_memory', 'out_of_memory', 'beyond_l1']

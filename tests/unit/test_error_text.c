@@ -1,0 +1,296 @@
+/* The runtime's sentences about memory: every generation of each, in everything that they are wrapped in. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sources/error_text.h"
+
+#define U TDM_BYTES_UNKNOWN
+#define OOM                                                                                                            \
+	"Out of Memory: Not enough space to allocate 268435456 B L1 buffer across 72 banks, where each bank needs to " \
+	"store 3729408 B"
+#define DEP                                                                                                           \
+	"Out of Memory: Not enough space after considering dependencies to allocate 8192 B L1_SMALL across 64 banks " \
+	"(128 B per bank)"
+#define TAIL " (allocated: 96256 B, free: 1264448 B, largest free block: 640 B)"
+
+static struct tdm_failure parse(const char *text)
+{
+	struct tdm_failure f;
+	size_t end = 0;
+	if (!tdm_error_text_find(tdm_str_of(text), 0, &f, &end))
+		fail_msg("nothing found in: %s", text);
+	assert_true(end <= strlen(text));
+	return f;
+}
+
+static void assert_banks(const struct tdm_failure *f, const uint64_t wanted[7])
+{
+	const uint64_t have[7] = { f->asked, f->banks, f->bytes_per_bank, f->bank_size, f->allocated, f->free,
+		f->largest_free };
+	for (size_t i = 0; i < 7; i++)
+		if (have[i] != wanted[i])
+			fail_msg("figure %zu is %llu", i, (unsigned long long)have[i]);
+}
+
+static void out_of_memory_in_its_three_generations(void **state)
+{
+	struct tdm_failure f = parse(OOM ", but bank size is 1360704 B" TAIL);
+	(void)state;
+	assert_int_equal(f.sort, TDM_FAILURE_OUT_OF_MEMORY);
+	assert_int_equal(f.kind, TDM_KIND_L1);
+	assert_banks(&f, (uint64_t[]){ 268435456, 72, 3729408, 1360704, 96256, 1264448, 640 });
+	f = parse(OOM ", but bank size is only 1360704 B");
+	assert_int_equal(f.sort, TDM_FAILURE_OUT_OF_MEMORY);
+	assert_banks(&f, (uint64_t[]){ 268435456, 72, 3729408, 1360704, U, U, U });
+	f = parse(OOM ", but bank size is 1360704 B (allocated");
+	assert_banks(&f, (uint64_t[]){ 268435456, 72, 3729408, 1360704, U, U, U });
+	f = parse(OOM);
+	assert_banks(&f, (uint64_t[]){ 268435456, 72, 3729408, U, U, U, U });
+	f = parse("Out of Memory: Not enough space to allocate 12 B TRACE buf"); /* cut off */
+	assert_int_equal(f.kind, TDM_KIND_TRACE);
+	assert_banks(&f, (uint64_t[]){ 12, U, U, U, U, U, U });
+}
+
+static void dependencies_in_both_generations(void **state)
+{
+	struct tdm_failure f = parse(DEP ", bank size is 32768 B" TAIL);
+	(void)state;
+	assert_int_equal(f.sort, TDM_FAILURE_DEPENDENCIES);
+	assert_int_equal(f.kind, TDM_KIND_L1_SMALL);
+	assert_banks(&f, (uint64_t[]){ 8192, 64, 128, 32768, 96256, 1264448, 640 });
+	f = parse(DEP);
+	assert_int_equal(f.sort, TDM_FAILURE_DEPENDENCIES);
+	assert_banks(&f, (uint64_t[]){ 8192, 64, 128, U, U, U, U });
+}
+
+static void below_a_limit_and_unknown_words(void **state)
+{
+	struct tdm_failure f = parse("Out of Memory: Cannot allocate at an address below 105664. Allocation at 96");
+	(void)state;
+	assert_int_equal(f.sort, TDM_FAILURE_BELOW_LIMIT);
+	assert_int_equal(f.limit, 105664);
+	assert_int_equal(f.address, 96);
+	f = parse("Out of Memory: the moon is full");
+	assert_int_equal(f.sort, TDM_FAILURE_OTHER);
+	assert_true(f.asked == U && f.kind == TDM_KIND_COUNT);
+}
+
+static void static_buffers(void **state)
+{
+	static const char *const ranges[] = { "[0-1 - 7-6]", "[(x=0,y=1) - (x=7,y=6)]" };
+	static const char *const sorts[] = { "circular", "dataflow" };
+	(void)state;
+	for (size_t r = 0; r < 2; r++)
+		for (size_t s = 0; s < 2; s++) {
+			char text[512];
+			snprintf(text, sizeof text,
+				"Statically allocated %s buffers on core range %s grow to 1948864 B which is beyond "
+				"max L1 size "
+				"of 1499136 B",
+				sorts[s], ranges[r]);
+			struct tdm_failure f = parse(text);
+			assert_int_equal(f.sort, TDM_FAILURE_BEYOND_L1);
+			assert_int_equal(f.is_dataflow, s == 1);
+			assert_int_equal(f.region_end, 1948864);
+			assert_int_equal(f.limit, 1499136);
+			assert_true(f.has_range && f.range.x0 == 0 && f.range.y0 == 1 && f.range.x1 == 7 &&
+				    f.range.y1 == 6);
+			snprintf(text, sizeof text,
+				"Statically allocated %s buffers in program 42 clash with L1 buffers on core range %s. "
+				"L1 buffer "
+				"allocated at 150000 and static %s buffer region ends at 171200",
+				sorts[s], ranges[r], sorts[s]);
+			f = parse(text);
+			assert_int_equal(f.sort, TDM_FAILURE_CLASH);
+			assert_int_equal(f.is_dataflow, s == 1);
+			assert_int_equal(f.program, 42);
+			assert_int_equal(f.address, 150000);
+			assert_int_equal(f.region_end, 171200);
+			assert_true(f.has_range && f.range.y1 == 6);
+		}
+	struct tdm_failure f =
+		parse("Circular buffers on service-core range [1-1 - 1-1] in program 3 clash with "
+		      "ServiceCoreManager-allocated L1 (lowest service allocation at 500, CB region ends at 700)");
+	assert_int_equal(f.sort, TDM_FAILURE_SERVICE_CLASH);
+	assert_true(f.program == 3 && f.address == 500 && f.region_end == 700 && f.range.x0 == 1);
+}
+
+static void the_other_sentences(void **state)
+{
+	struct tdm_failure f = parse("Program size (80000) too large for kernel config buffer (70656) on TENSIX");
+	(void)state;
+	assert_int_equal(f.sort, TDM_FAILURE_PROGRAM_SIZE);
+	assert_true(f.asked == 80000 && f.limit == 70656 && tdm_str_is(f.name, "TENSIX"));
+	f = parse(
+		"Creating trace buffers of size 4096B on MeshDevice 1, but only 1024B is allocated for trace region.");
+	assert_int_equal(f.sort, TDM_FAILURE_TRACE_REGION);
+	assert_true(f.asked == 4096 && f.limit == 1024);
+	f = parse("Trace buffer at address 1073651712 overlaps with DRAM buffer");
+	assert_int_equal(f.sort, TDM_FAILURE_TRACE_OVERLAP);
+	assert_true(f.address == 1073651712 && tdm_str_is(f.name, "DRAM"));
+	f = parse("Worker L1 size 1500000 is larger than max size 1464128");
+	assert_int_equal(f.sort, TDM_FAILURE_WORKER_L1);
+	assert_true(f.asked == 1500000 && f.limit == 1464128);
+	f = parse("TT_THROW: /c/k/brisc.elf: segment[2] [0x8000,+0x2000) overflows region:.data limit of 0x1000 bytes, "
+		  "reduce "
+		  "the size of data");
+	assert_int_equal(f.sort, TDM_FAILURE_SEGMENT);
+	assert_true(f.address == 0x8000 && f.asked == 0x2000 && f.limit == 0x1000);
+	assert_true(tdm_str_is(f.name, "/c/k/brisc.elf"));
+	f = parse("Cannot set circular buffer size to 8192. This is larger than the associated dynamically allocated "
+		  "L1 buffer "
+		  "bank size of 4096 B");
+	assert_int_equal(f.sort, TDM_FAILURE_CB_RESIZE);
+	assert_true(f.asked == 8192 && f.limit == 4096);
+	f = parse("Allocating device buffers is potentially unsafe due to the existence of an active trace. These "
+		  "buffers may be "
+		  "corrupted once a trace is executed.");
+	assert_int_equal(f.sort, TDM_FAILURE_UNSAFE_TRACE);
+	assert_true(tdm_failure_is_warning(&f));
+}
+
+static void wrapped_in_anything(void **state)
+{
+	static const char *const before[] = { "", "2026-11-15 07:36:20.269 | critical |          Always | TT_FATAL: ",
+		"E       RuntimeError: TT_FATAL @ /m/bank_manager.cpp:451: false\nE       info:\nE       ",
+		"\033[31mRuntimeError\033[0m: \033[37m", "FAILED test.py::t - ", "\"error\": \"info:\\n",
+		"\xff\xfe\0 junk " };
+	static const char *const behind[] = { "", " (assert.hpp:104)", "\nbacktrace:\n --- tt::x", "\033[0m", "\"}",
+		"\r\n" };
+	(void)state;
+	for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+		for (size_t j = 0; j < sizeof behind / sizeof *behind; j++) {
+			char text[1024];
+			snprintf(text, sizeof text, "%s" OOM ", but bank size is 1360704 B" TAIL "%s", before[i],
+				behind[j]);
+			struct tdm_failure f = parse(text);
+			assert_banks(&f, (uint64_t[]){ 268435456, 72, 3729408, 1360704, 96256, 1264448, 640 });
+			assert_int_equal(f.text.len, strlen(OOM ", but bank size is 1360704 B" TAIL));
+		}
+	struct tdm_failure f =
+		parse("Out of Memory: Not enough space\n to allocate 5 B DRAM buffer across\r\n 12 banks, where each "
+		      "bank needs to store 1 B");
+	assert_banks(&f, (uint64_t[]){ 5, 12, 1, U, U, U, U });
+}
+
+static void several_in_one_text(void **state)
+{
+	const char *text = "x " OOM "; then " DEP " and Out of Memory: " DEP;
+	static const uint8_t sorts[] = { TDM_FAILURE_OUT_OF_MEMORY, TDM_FAILURE_DEPENDENCIES, TDM_FAILURE_OTHER,
+		TDM_FAILURE_DEPENDENCIES };
+	struct tdm_failure f;
+	size_t at = 0;
+	(void)state;
+	for (size_t i = 0; i < sizeof sorts; i++) {
+		assert_true(tdm_error_text_find(tdm_str_of(text), at, &f, &at));
+		assert_int_equal(f.sort, sorts[i]);
+	}
+	assert_false(tdm_error_text_find(tdm_str_of(text), at, &f, &at));
+	assert_false(tdm_error_text_find((struct tdm_str){ NULL, 0 }, 0, &f, &at));
+}
+
+static void numbers_beyond_64_bits_are_unknown(void **state)
+{
+	struct tdm_failure f = parse("Out of Memory: Not enough space to allocate 99999999999999999999 B DRAM buffer "
+				     "across 12 banks, where each "
+				     "bank needs to store 18446744073709551615 B");
+	(void)state;
+	assert_banks(&f, (uint64_t[]){ U, 12, U, U, U, U, U });
+	assert_int_equal(f.refused, 2);
+	assert_int_equal(f.kind, TDM_KIND_DRAM);
+	f = parse("Statically allocated circular buffers on core range [0-0 - 99999-1] grow to 5 B which is beyond max "
+		  "L1 size of 4 "
+		  "B");
+	assert_false(f.has_range);
+	assert_int_equal(f.region_end, 5);
+	f = parse("Statically allocated circular buffers on core range [7-7 - 0-0] grow to 5 B which is beyond max L1 "
+		  "size of 4 B");
+	assert_false(f.has_range);
+}
+
+static void core_ranges(void **state)
+{
+	struct tdm_core_range r;
+	(void)state;
+	assert_int_equal(tdm_core_range_parse(tdm_str_of("{[0-0 - 3-0], [0-1 - 3-1]}"), &r), 2);
+	assert_true(r.x0 == 0 && r.x1 == 3 && r.y1 == 0);
+	assert_int_equal(tdm_core_range_parse(tdm_str_of("(x=4,y=5)"), &r), 1);
+	assert_true(r.x0 == 4 && r.y0 == 5 && r.x1 == 4 && r.y1 == 5);
+	assert_int_equal(tdm_core_range_parse(tdm_str_of(""), &r), 0);
+	assert_int_equal(tdm_core_range_parse(tdm_str_of("[0-0 - "), &r), 0);
+	assert_int_equal(tdm_core_range_parse(tdm_str_of("[0-0 - 1-1"), &r), 0);
+	assert_int_equal(tdm_core_range_parse(tdm_str_of("everywhere"), &r), 0);
+}
+
+static void causes(void **state)
+{
+	struct tdm_failure f = parse(OOM ", but bank size is 1360704 B" TAIL);
+	(void)state;
+	assert_int_equal(tdm_failure_cause(&f), TDM_FAILURE_TOO_LARGE);
+	f.bytes_per_bank = 1300000;
+	assert_int_equal(tdm_failure_cause(&f), TDM_FAILURE_EXHAUSTED);
+	f.bytes_per_bank = 641;
+	assert_int_equal(tdm_failure_cause(&f), TDM_FAILURE_FRAGMENTED);
+	f.bytes_per_bank = 640;
+	assert_int_equal(tdm_failure_cause(&f), TDM_FAILURE_CAUSE_UNKNOWN);
+	f = parse(OOM);
+	assert_int_equal(tdm_failure_cause(&f), TDM_FAILURE_CAUSE_UNKNOWN);
+	assert_null(tdm_failure_cause_name(tdm_failure_cause(&f)));
+}
+
+static void a_failure_in_two_forms_is_one(void **state)
+{
+	struct tdm_failure_recent recent = { .next = 0 };
+	struct tdm_failure f = parse(OOM), other = parse(DEP);
+	(void)state;
+	assert_true(tdm_failure_is_new(&recent, &f, -1, 10, true));
+	assert_false(tdm_failure_is_new(&recent, &f, -1, 11, false));
+	assert_false(tdm_failure_is_new(&recent, &f, -1, 12, false)); /* the test's summary says it again */
+	assert_true(tdm_failure_is_new(&recent, &f, -1, 13, true));   /* tried again, failed again */
+	assert_false(tdm_failure_is_new(&recent, &f, -1, 14, false));
+	assert_true(tdm_failure_is_new(&recent, &other, -1, 15, false));
+	assert_false(tdm_failure_is_new(&recent, &other, -1, 16, true)); /* the exception's text stands first */
+	assert_true(tdm_failure_is_new(&recent, &other, 1, 17, false));  /* another rank */
+	assert_true(tdm_failure_is_new(&recent, &f, -1, 14 + TDM_FAILURE_DISTANCE + 1, false));
+	assert_false(tdm_failure_is_new(&recent, &f, -1, 14 + 2 * TDM_FAILURE_DISTANCE + 1, false));
+}
+
+static void every_sort_has_a_name_and_a_summary(void **state)
+{
+	char text[8];
+	struct tdm_failure f = parse(OOM);
+	(void)state;
+	for (int sort = 0; sort < TDM_FAILURE_COUNT; sort++) {
+		assert_string_not_equal(tdm_failure_name((enum tdm_failure_sort)sort), "unknown");
+		assert_string_not_equal(tdm_failure_title((enum tdm_failure_sort)sort), "unknown");
+		f.sort = (uint8_t)sort;
+		assert_ptr_equal(tdm_failure_summary(&f, text, sizeof text), text); /* cut, and terminated */
+		assert_true(strlen(text) < sizeof text);
+	}
+	assert_string_equal(tdm_failure_name(TDM_FAILURE_COUNT), "unknown");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(out_of_memory_in_its_three_generations),
+		cmocka_unit_test(dependencies_in_both_generations),
+		cmocka_unit_test(below_a_limit_and_unknown_words),
+		cmocka_unit_test(static_buffers),
+		cmocka_unit_test(the_other_sentences),
+		cmocka_unit_test(wrapped_in_anything),
+		cmocka_unit_test(several_in_one_text),
+		cmocka_unit_test(numbers_beyond_64_bits_are_unknown),
+		cmocka_unit_test(core_ranges),
+		cmocka_unit_test(causes),
+		cmocka_unit_test(a_failure_in_two_forms_is_one),
+		cmocka_unit_test(every_sort_has_a_name_and_a_summary),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

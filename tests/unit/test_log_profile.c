@@ -1,0 +1,227 @@
+/* The profile of logs: sums, peaks, pressure, the timeline, and its limits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "analyze/log_pressure.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "report/log_report.h"
+#include "sources/log_reader.h"
+
+#include <math.h>
+
+static struct tdm_log_profile p;
+static struct tdm_log_reader reader;
+
+static int set_up(void **state)
+{
+	(void)state;
+	return tdm_log_profile_init(&p);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	tdm_log_profile_done(&p);
+	return 0;
+}
+
+static void add_text(const char *text, size_t len)
+{
+	struct tdm_log_record r;
+	int file = tdm_log_profile_add_file(&p, "text");
+	assert_true(file >= 0);
+	assert_int_equal(tdm_log_reader_memory(&reader, text, len), 0);
+	while (tdm_log_reader_next(&reader, &r, NULL) == 1) {
+		r.file = (uint32_t)file;
+		assert_int_equal(tdm_log_profile_add(&p, &r), 0);
+	}
+	p.files[file].lines = reader.scan.lines;
+	tdm_log_reader_done(&reader);
+}
+
+static void add(const char *text)
+{
+	add_text(text, strlen(text));
+}
+
+#define SHM(verb, pid, type, size)                                                                          \
+	"SHM record_" verb ": pid=" pid ", type=" type ", size=" size " B (0 KB), chip_id=0, device_id=0, " \
+	"asic_id=0x0\n"
+
+static void amounts_peak_and_never_wrap(void **state)
+{
+	(void)state;
+	add(SHM("allocation", "1", "DRAM", "100") SHM("allocation", "2", "DRAM", "7") SHM("allocation", "1", "DRAM",
+		"50") SHM("deallocation", "1", "DRAM", "100") SHM("deallocation", "1", "DRAM", "60"));
+	const struct tdm_log_amount *a = p.amounts.rows;
+	assert_int_equal(p.amounts.count, 2); /* two processes are two rows */
+	assert_true(
+		a[0].pid == 1 && a[0].allocs == 2 && a[0].frees == 2 && a[0].peak_bytes == 150 && a[0].peak_line == 3);
+	assert_true(a[0].bytes == 0 && a[0].unmatched == 1 && a[0].alloc_bytes == 150);
+	assert_true(a[1].pid == 2 && a[1].bytes == 7);
+}
+
+static void failures_are_counted_once(void **state)
+{
+	struct tdm_buf text;
+	(void)state;
+	tdm_buf_init(&text);
+	assert_int_equal(tdm_file_read(TDM_TEST_DATA "/logs/demo.log", 1 << 20, &text), 0);
+	add_text(text.data, text.len);
+	assert_int_equal(p.failure_count, 3);
+	assert_int_equal(p.failures.count, 3);
+	assert_int_equal(p.by_sort[TDM_FAILURE_OUT_OF_MEMORY], 2);
+	assert_int_equal(p.by_sort[TDM_FAILURE_BEYOND_L1], 1);
+	const struct tdm_log_failure *f = p.failures.rows;
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(f[i].places, 2);
+	tdm_buf_done(&text);
+}
+
+static void more_failures_than_the_table_has(void **state)
+{
+	struct tdm_buf text;
+	(void)state;
+	tdm_buf_init(&text);
+	for (int i = 0; i < 1500; i++)
+		tdm_buf_printf(&text, "Worker L1 size %d is larger than max size 5\n", i + 10);
+	add_text(text.data, text.len);
+	assert_int_equal(p.failure_count, 1500);
+	assert_int_equal(p.failures.count, 1000);
+	assert_int_equal(p.failures.dropped, 500);
+	tdm_buf_done(&text);
+}
+
+static void circular_buffers_fill_and_drain(void **state)
+{
+	(void)state;
+	add("CB1 allocated: 4 tiles, size=16384\n"
+	    "0:(x=1,y=1):NC: cb_push_back(1, 2)\n"
+	    "0:(x=2,y=1):NC: cb_push_back(1, 3)\n" /* another core: its tiles are not added */
+	    "0:(x=1,y=1):TR0: cb_pop_front(1, 2)\n"
+	    "0:(x=1,y=1):NC: cb_push_back(1, 2)\n"
+	    "cb_reserve_back(1, 1) waited 0 us\ncb_wait_front(1, 1) waited 7 us\n");
+	const struct tdm_log_cb *cb = p.cbs.rows;
+	assert_int_equal(p.cbs.count, 1);
+	assert_true(cb->pushes == 3 && cb->pushed_tiles == 7 && cb->pops == 1 && cb->popped_tiles == 2);
+	assert_int_equal(cb->peak_fill, 3);
+	assert_true(cb->reserves == 1 && cb->waits == 1 && cb->timed == 2 && cb->stalls == 1 &&
+		    cb->longest_stall_ns == 7000);
+	struct tdm_log_pressure s = tdm_log_profile_pressure(&p, 0);
+	assert_true(fabs(s.utilization - 0.75) < 1e-9 && fabs(s.stall_share - 0.5) < 1e-9);
+	assert_true(isnan(s.miss) && isnan(s.l1_share) && fabs(s.score - 50) < 1e-9);
+	assert_int_equal(s.cb_bytes, 16384);
+}
+
+/* The example of the guide: 16 tiles of B, four in CB1. */
+static void pressure_of_the_customer_and_of_the_repaired_run(void **state)
+{
+	(void)state;
+	add("DEBUG: num_tiles=16, mesh_devices=2, tiles_per_shard=8\nCB1 allocated: 4 tiles\n");
+	add("KERNEL START: n_tiles=16, r_tiles=16\nCB1 allocated: 16 tiles\n");
+	add("num_tiles=16\nCB0 allocated: 4 tiles\n");
+	struct tdm_log_pressure s = tdm_log_profile_pressure(&p, 0);
+	assert_true(fabs(s.miss - 0.75) < 1e-9 && s.b_is_assumed && fabs(s.score - 75) < 1e-9);
+	assert_int_equal(tdm_log_miss_band(s.miss), TDM_LOG_MEDIUM);
+	assert_int_equal(tdm_log_score_band(s.score), TDM_LOG_HIGH);
+	s = tdm_log_profile_pressure(&p, 1);
+	assert_true(s.miss == 0 && !s.b_is_assumed);
+	assert_int_equal(tdm_log_score_band(s.score), TDM_LOG_LOW);
+	s = tdm_log_profile_pressure(&p, 2);
+	assert_true(isnan(s.miss) && isnan(s.score) && !s.b_is_assumed);
+	assert_int_equal(tdm_log_score_band(s.score), TDM_LOG_BAND_UNKNOWN);
+}
+
+static void bands_at_their_edges(void **state)
+{
+	(void)state;
+	assert_int_equal(tdm_log_miss_band(0.2499), TDM_LOG_LOW);
+	assert_int_equal(tdm_log_miss_band(0.25), TDM_LOG_MEDIUM);
+	assert_int_equal(tdm_log_miss_band(0.7501), TDM_LOG_HIGH);
+	assert_int_equal(tdm_log_score_band(29.9), TDM_LOG_LOW);
+	assert_int_equal(tdm_log_score_band(30), TDM_LOG_MEDIUM);
+	assert_int_equal(tdm_log_score_band(70), TDM_LOG_MEDIUM);
+	assert_int_equal(tdm_log_score_band(70.1), TDM_LOG_HIGH);
+	assert_int_equal(tdm_log_utilization_band(0.81), TDM_LOG_LOW);
+	assert_int_equal(tdm_log_utilization_band(0.4), TDM_LOG_MEDIUM);
+	assert_int_equal(tdm_log_utilization_band(0.39), TDM_LOG_HIGH);
+	assert_int_equal(tdm_log_utilization_band((double)NAN), TDM_LOG_BAND_UNKNOWN);
+}
+
+static void kernels_take_the_time_between_their_lines(void **state)
+{
+	(void)state;
+	add("2026-01-01 00:00:00.000 | debug | Test | reader kernel started\n"
+	    "2026-01-01 00:00:00.250 | debug | Test | reader kernel finished\n"
+	    "writer kernel started\nwriter kernel finished\n"
+	    "Begin op: a\nEnd op: a (duration: 5 ns)\nBegin op: a\nEnd op: a (duration: 9 ns)\n");
+	const struct tdm_log_kernel *k = p.kernels.rows;
+	assert_int_equal(p.kernels.count, 2);
+	assert_true(k[0].starts == 1 && k[0].ends == 1 && k[0].timed == 1 && k[0].total_ns == 250000000);
+	assert_int_equal(k[1].timed, 0);
+	const struct tdm_log_op *op = p.ops.rows;
+	assert_true(p.ops.count == 1 && op->count == 2 && op->total_ns == 14 && op->longest_ns == 9);
+}
+
+static void the_timeline_widens(void **state)
+{
+	struct tdm_buf text;
+	uint64_t sum = 0;
+	(void)state;
+	tdm_buf_init(&text);
+	for (int i = 0; i < 24 * 60; i++)
+		tdm_buf_printf(&text,
+			"2026-01-01 %02d:%02d:00.000 | info | Metal | " SHM("allocation", "1", "DRAM", "10"), i / 60,
+			i % 60);
+	add_text(text.data, text.len);
+	const struct tdm_log_timeline *t = &p.timeline;
+	assert_true(t->used && !t->by_line && t->slots <= TDM_LOG_SLOTS && t->slots > TDM_LOG_SLOTS / 2);
+	for (size_t i = 0; i < t->slots; i++) {
+		sum += t->rows[TDM_LOG_ROW_MEMORY][i];
+		assert_true(i == 0 || t->dram_bytes[i] >= t->dram_bytes[i - 1]); /* nothing was freed */
+	}
+	assert_int_equal(sum, 24 * 60);
+	assert_int_equal(t->dram_bytes[t->slots - 1], ((const struct tdm_log_amount *)p.amounts.rows)->bytes);
+	tdm_buf_done(&text);
+}
+
+static void files_have_kinds(void **state)
+{
+	(void)state;
+	add("cb_push_back(1, 1)\n");
+	add("✓ [PID 1] Allocated 5 bytes of L1 on device 0 (buffer_id=1)\n");
+	add("nothing\n");
+	assert_string_equal(
+		tdm_log_file_kind(&p.files[0]), "debug log of a program that prints its circular buffers or kernels");
+	assert_string_equal(tdm_log_file_kind(&p.files[1]), "log of an allocation server");
+	assert_string_equal(tdm_log_file_kind(&p.files[2]), "text without lines of the runtime's logger");
+	assert_null(tdm_log_file_lacks(&p.files[0]));
+	p.files[2].logger_lines = 1;
+	assert_non_null(tdm_log_file_lacks(&p.files[2]));
+	for (int i = 3; i < TDM_LOG_FILES_MAX; i++)
+		assert_int_equal(tdm_log_profile_add_file(&p, "more"), i);
+	assert_true(tdm_log_profile_add_file(&p, "too many") < 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(amounts_peak_and_never_wrap, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(failures_are_counted_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(more_failures_than_the_table_has, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(circular_buffers_fill_and_drain, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(pressure_of_the_customer_and_of_the_repaired_run, set_up, tear_down),
+		cmocka_unit_test(bands_at_their_edges),
+		cmocka_unit_test_setup_teardown(kernels_take_the_time_between_their_lines, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_timeline_widens, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(files_have_kinds, set_up, tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

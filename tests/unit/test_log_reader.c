@@ -1,0 +1,410 @@
+/* Records of logs: prefixes, every form of line, golden logs, and what is not a line about memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "sources/log_reader.h"
+#include "sources/log_sample.h"
+
+#define U TDM_LOG_UNKNOWN
+
+/* The records of a text; texts of theirs are only good for the last line. */
+struct records {
+	struct tdm_log_record at[64];
+	size_t count, repeats, refused;
+};
+
+static struct tdm_log_reader reader;
+
+static struct records read_text(const char *text, size_t len)
+{
+	struct records r = { .count = 0 };
+	struct tdm_diag diag = { 0 };
+	int got;
+	assert_int_equal(tdm_log_reader_memory(&reader, text, len), 0);
+	tdm_log_reader_sample(&reader);
+	while ((got = tdm_log_reader_next(&reader, &r.at[r.count < 63 ? r.count : 63], &diag)) != 0) {
+		if (got < 0) {
+			r.refused++;
+			assert_true(diag.line != 0 && diag.text[0] != '\0');
+			continue;
+		}
+		assert_true(tdm_log_record_is_valid(&r.at[r.count]));
+		r.repeats += r.at[r.count].is_repeat;
+		assert_true(r.count++ < 63);
+	}
+	return r;
+}
+
+/* The one record of a line. */
+static struct tdm_log_record one(const char *line)
+{
+	static char kept[1024];
+	tdm_log_reader_done(&reader);
+	snprintf(kept, sizeof kept, "%s", line);
+	struct records r = read_text(kept, strlen(kept));
+	if (r.count != 1)
+		fail_msg("%zu records in: %s", r.count, line);
+	return r.at[0];
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	tdm_log_reader_done(&reader);
+	return 0;
+}
+
+static void prefixes(void **state)
+{
+	struct tdm_log_prefix p;
+	(void)state;
+	tdm_log_prefix_parse(
+		tdm_str_of("2026-11-15 07:36:20.265 | critical |          Always | TT_FATAL: x (y) (assert.hpp:104)"),
+		&p);
+	assert_true(p.is_logger && p.level == TDM_LOG_LEVEL_CRITICAL && tdm_str_is(p.name, "Always"));
+	assert_true(tdm_str_is(p.message, "TT_FATAL: x (y)") && tdm_str_is(p.location, "assert.hpp:104"));
+	assert_true(p.time_ns == UINT64_C(1794728180265) * 1000000);
+	tdm_log_prefix_parse(tdm_str_of("[1,3]<stdout>:                 Always |     INFO | text (no place)"), &p);
+	assert_true(p.is_logger && p.level == TDM_LOG_LEVEL_INFO && p.rank == 3 && p.time_ns == 0);
+	assert_true(tdm_str_is(p.message, "text (no place)") && p.location.len == 0);
+	tdm_log_prefix_parse(tdm_str_of("2026-01-31T12:00:00.1234567Z 2024-02-29 23:59:59.999 | warn | Metal | m"), &p);
+	assert_true(p.level == TDM_LOG_LEVEL_WARNING && p.time_ns == UINT64_C(1709251199999) * 1000000);
+	tdm_log_prefix_parse(tdm_str_of("2026-01-31T12:00:00.1234567Z plain text"), &p);
+	assert_true(!p.is_logger && p.time_ns == UINT64_C(1769860800123456700) && tdm_str_is(p.message, "plain text"));
+	tdm_log_prefix_parse(tdm_str_of("0:(x=1,y=2):TR0: COMPUTE KERNEL COMPLETE"), &p);
+	assert_true(p.has_core && p.device == 0 && p.core.x0 == 1 && p.core.y1 == 2 && tdm_str_is(p.name, "TR0"));
+	assert_true(tdm_str_is(p.message, "COMPUTE KERNEL COMPLETE"));
+	static const char *const none[] = { "", " ", "2026-13-01 00:00:00", "2026-01-01 24:00:00",
+		"1969-01-01 00:00:00", "a | b | c", "2026-11-15" };
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+		tdm_log_prefix_parse(tdm_str_of(none[i]), &p);
+		assert_true(p.time_ns == 0 && !p.is_logger && tdm_str_is(p.message, none[i]));
+	}
+}
+
+static void colours(void **state)
+{
+	char text[] = "\033[90m2026\033[0m\033[1;31mx\033[?25ly\033";
+	size_t len = tdm_log_strip_colour(text, sizeof text - 1);
+	(void)state;
+	assert_true(tdm_str_is((struct tdm_str){ text, len }, "2026xy\033"));
+	struct tdm_log_record r = one(
+		"\033[90m2026-11-15 07:37:02.392\033[0m | \033[32minfo    \033[0m | \033[35m          Metal\033[0m | "
+		"\033[37mSHM record_allocation: pid=7, type=DRAM, size=64 B (0 KB), chip_id=0, device_id=3, "
+		"asic_id=0x0\033[0m \033[90m(memory_stats_shm.cpp:315)\033[0m\r\n");
+	assert_int_equal(r.sort, TDM_LOG_ALLOC);
+	assert_true(r.pid == 7 && r.device == 3 && r.bytes == 64 && r.level == TDM_LOG_LEVEL_INFO && r.time_ns != 0);
+}
+
+/* What the runtime calls a kind, and what it is. */
+static void mislabelled_kinds(void **state)
+{
+	static const struct {
+		const char *label;
+		uint8_t kind;
+	} kinds[] = { { "DRAM", TDM_KIND_DRAM }, { "L1", TDM_KIND_L1 }, { "L1_SMALL", TDM_KIND_SYSTEM },
+		{ "TRACE", TDM_KIND_L1_SMALL }, { "CB", TDM_KIND_TRACE }, { "UNKNOWN", TDM_KIND_CB } };
+	(void)state;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		char line[256];
+		snprintf(line, sizeof line,
+			"SHM record_deallocation: pid=1, type=%s, size=4096 B (4 KB), chip_id=0, device_id=0, "
+			"asic_id=0x0",
+			kinds[i].label);
+		struct tdm_log_record r = one(line);
+		assert_int_equal(r.sort, TDM_LOG_FREE);
+		assert_int_equal(r.kind, kinds[i].kind);
+	}
+}
+
+static void runtime_forms(void **state)
+{
+	struct tdm_log_record r = one("Configured partition params: worker_l1_size:0x16E000, "
+				      "l1_unreserved_base:0x19CC0, l1_small_size:0x8000, "
+				      "disable_interleaved:false, l1_alignment:16, dram_alignment:32");
+	(void)state;
+	assert_int_equal(r.sort, TDM_LOG_GEOMETRY);
+	assert_true(r.geometry.worker_l1_size == 1499136 && r.geometry.l1_base == 105664 &&
+		    r.geometry.l1_small_size == 32768);
+	assert_true(r.geometry.l1_bank_size == U && r.geometry.dram_alignment == 32);
+	r = one("Derived partition params: l1_bank_size:0x154340, interleaved_address_limit:0x19CC0, "
+		"allocatable_l1_size:0x14C340");
+	assert_true(r.geometry.l1_bank_size == 1393472 && r.geometry.allocatable_l1_size == 1360704 &&
+		    r.geometry.l1_base == U);
+	r = one("Begin op: ttnn::add with blanks");
+	assert_true(r.sort == TDM_LOG_OP_BEGIN && tdm_str_is(r.name, "ttnn::add with blanks"));
+	r = one("End op: ttnn::add (duration: 1234 ns)");
+	assert_true(r.sort == TDM_LOG_OP_END && tdm_str_is(r.name, "ttnn::add") && r.duration_ns == 1234);
+	r = one("RISC=0, name=reader_unary, size=2048 (bytes)");
+	assert_true(r.sort == TDM_LOG_KERNEL_SIZE && tdm_str_is(r.name, "reader_unary") && r.bytes == 2048);
+	r = one("Kernel Binary (MCAST): core 1-1, L1_addr=0x9000, size=512 bytes");
+	assert_true(r.sort == TDM_LOG_KERNEL_SIZE && r.id == 0x9000 && r.bytes == 512);
+	r = one("Program Config Buffer:    4096 bytes");
+	assert_true(r.sort == TDM_LOG_PROGRAM_SIZE && tdm_str_is(r.name, "Config Buffer") && r.bytes == 4096);
+}
+
+static void server_forms(void **state)
+{
+	struct tdm_log_record r =
+		one("✓ [PID 12] Allocated 4096 bytes of L1_SMALL on device 3 (buffer_id=0x1a0000, ref_count=2)");
+	(void)state;
+	assert_true(r.sort == TDM_LOG_ALLOC && r.dialect == TDM_LOG_BY_SERVER && r.pid == 12 && r.device == 3);
+	assert_true(r.kind == TDM_KIND_L1_SMALL && r.bytes == 4096 && r.id == 0x1a0000 && r.count == 2);
+	r = one("✓ [PID 12] Allocated 4096 bytes of DRAM on device 3 (buffer_id=1073741824)");
+	assert_true(r.id == 1073741824 && r.count == 1);
+	r = one("\xe2\x9c\x97 [PID 12] Freed buffer 0x50003000a0000 on device 0 (24576 bytes, ref_count=1 remaining)");
+	assert_true(r.sort == TDM_LOG_FREE && r.id == 0x50003000a0000 && r.bytes == 24576 && r.count == 1);
+	r = one("? [PID 12] Freed buffer 0x5 on device 0 (24576 bytes, FINAL)"); /* the mark got lost in a conversion */
+	assert_true(r.sort == TDM_LOG_FREE && r.count == 0);
+	r = one("✗ [PID 12] Freed buffer 1a on device 0 (24576 bytes)");
+	assert_true(r.id == 0x1a && r.count == 0);
+	r = one("⚠ [PID 12] Deallocation for unknown buffer 0x77 on device 1 (allocated before tracking started)");
+	assert_true(r.sort == TDM_LOG_UNKNOWN_FREE && r.id == 0x77 && r.device == 1);
+	r = one("⚠ [PID 12] Deallocation for ALREADY FREED buffer 0x78 on device 1 (allocs=1 frees=2)");
+	assert_true(r.sort == TDM_LOG_UNKNOWN_FREE && r.id == 0x78);
+	r = one("✓ [CB_ALLOC] Device 2: +1.5 MB (Total: 3 MB)");
+	assert_true(
+		r.sort == TDM_LOG_ALLOC && r.kind == TDM_KIND_CB && r.bytes == 1572864 && r.device == 2 && r.pid == 0);
+	r = one("✗ [KERNEL_UNLOAD] Fabric kernel on Device 1: -0.25 MB (Total: 0 MB)");
+	assert_true(r.sort == TDM_LOG_FREE && r.kind == TDM_KIND_KERNEL && r.bytes == 262144);
+}
+
+/* The family of forms that programs print about circular buffers and kernels. */
+static void workload_forms(void **state)
+{
+	static const struct {
+		const char *line;
+		uint8_t sort;
+		uint32_t cb;
+		uint64_t tiles, bytes, cores, ns;
+	} forms[] = {
+		{ "DEBUG: CB1 allocated: 4 tiles, size=16384 bytes, cores=64", TDM_LOG_CB_ALLOC, 1, 4, 16384, 64, U },
+		{ "Creating circular buffer 16 with 2 tiles (8KB)", TDM_LOG_CB_ALLOC, 16, 2, 8192, U, U },
+		{ "CB[3] config: size=4096", TDM_LOG_CB_ALLOC, 3, U, 4096, U, U },
+		{ "CB index 5 created on [0-0 - 7-7], 8 pages", TDM_LOG_CB_ALLOC, 5, 8, U, 64, U },
+		{ "cb_reserve_back(1, 4)", TDM_LOG_CB_RESERVE, 1, 4, U, U, U },
+		{ "cb_reserve_back(CB1, 4) waited 41 us", TDM_LOG_CB_RESERVE, 1, 4, U, U, 41000 },
+		{ "cb_push_back(tt::CBIndex::c_16, 1)", TDM_LOG_CB_PUSH, 16, 1, U, U, U },
+		{ "0:(x=1,y=1):NC: READER cb1 push 2 tiles", TDM_LOG_CB_PUSH, 1, 2, U, 1, U },
+		{ "cb_wait_front: cb=0 n=2 wait=1.5ms", TDM_LOG_CB_WAIT, 0, 2, U, U, 1500000 },
+		{ "CB 2: pop_front 3 tiles", TDM_LOG_CB_POP, 2, 3, U, U, U },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		struct tdm_log_record r = one(forms[i].line);
+		if (r.sort != forms[i].sort || r.cb != forms[i].cb || r.tiles != forms[i].tiles ||
+			r.bytes != forms[i].bytes || r.cores != forms[i].cores || r.duration_ns != forms[i].ns)
+			fail_msg("%s: sort %d cb %u tiles %lld bytes %lld cores %lld ns %lld", forms[i].line, r.sort,
+				r.cb, (long long)r.tiles, (long long)r.bytes, (long long)r.cores,
+				(long long)r.duration_ns);
+		assert_int_equal(r.dialect, TDM_LOG_BY_WORKLOAD);
+	}
+}
+
+static void a_list_of_circular_buffers(void **state)
+{
+	static const char line[] =
+		"DEBUG: Scalable CB allocation - CB0:4, CB1:4, CB2+CB16:4 tiles. Total:12 tiles (48KB/48KB)";
+	struct records r = read_text(line, sizeof line - 1);
+	(void)state;
+	assert_int_equal(r.count, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_true(r.at[i].sort == TDM_LOG_CB_ALLOC && r.at[i].cb == i && r.at[i].tiles == 4 &&
+			    r.at[i].bytes == 16384);
+	assert_true(r.at[1].name.len == 0 && tdm_str_is(r.at[2].name, "CB2+CB16"));
+	tdm_log_reader_done(&reader);
+	static const char other[] = "  CB allocation per core: CB0=5, CB1=4 tiles (52KB/120KB)";
+	r = read_text(other, sizeof other - 1);
+	assert_int_equal(r.count, 2); /* the tiles behind 52 KB are not said: no size is made up */
+	assert_true(r.at[0].tiles == 5 && r.at[0].bytes == U && r.at[1].tiles == 4);
+}
+
+static void kernels_and_workloads(void **state)
+{
+	struct tdm_log_record r = one("Kernel 'reader_unary.cpp' finished in 12.5 us");
+	(void)state;
+	assert_true(r.sort == TDM_LOG_KERNEL_END && tdm_str_is(r.name, "reader_unary.cpp") && r.duration_ns == 12500);
+	r = one("Reader kernel complete.");
+	assert_true(r.sort == TDM_LOG_KERNEL_END && tdm_str_is(r.name, "Reader"));
+	r = one("Launching kernel writer on 64 cores");
+	assert_true(r.sort == TDM_LOG_KERNEL_START && tdm_str_is(r.name, "writer") && r.cores == 64);
+	tdm_log_reader_done(&reader);
+	static const char start[] = "0:(x=1,y=1):TR0: COMPUTE KERNEL START: n_tiles=16, r_tiles=12";
+	struct records both = read_text(start, sizeof start - 1);
+	assert_int_equal(both.count, 2);
+	assert_true(both.at[0].sort == TDM_LOG_KERNEL_START && tdm_str_is(both.at[0].name, "COMPUTE"));
+	assert_true(both.at[1].sort == TDM_LOG_TILES && both.at[1].tiles == 16 && both.at[1].b_tiles == 12 &&
+		    both.at[1].a_tiles == U);
+	r = one("DEBUG: num_tiles=16, mesh_devices=2, tiles_per_shard=8");
+	assert_true(
+		r.sort == TDM_LOG_TILES && r.a_tiles == 16 && r.devices == 2 && r.shard_tiles == 8 && r.b_tiles == U);
+	r = one("B tiles (replicated): 20");
+	assert_true(r.b_tiles == 20 && r.a_tiles == U);
+	r = one("INFO: Large workload detected (18 A tiles, 36 B tiles) - using streaming mode");
+	assert_true(r.shard_tiles == 18 && r.b_tiles == 36 && r.a_tiles == U);
+	r = one("Distributed elementwise add verification: 14343 / 16384 passed");
+	assert_true(r.sort == TDM_LOG_VERIFICATION && r.tiles == 14343 && r.count == 16384);
+}
+
+static void lines_that_say_nothing(void **state)
+{
+	static const char *const lines[] = { "cb 3 x 8192 B", "the kernel is warm", "CB99 allocated: 4 tiles",
+		"cb_reserve_back()", "SHM Provider initialized: device_id=0",
+		"SHM record_allocation: pid=1, type=MOON, size=1 B (0 KB), chip_id=0, device_id=0",
+		"SHM record_allocation: pid=1, type=L1, size=99999999999999999999 B (0 KB), chip_id=0, device_id=0",
+		"✓ [PID 1] Allocated 99999999999999999999 bytes of L1 on device 0 (buffer_id=1)",
+		"Worker L1 size: 1393472 Max: 1464128", "channel CB allocated", "Device DRAM memory state: unknown",
+		"verification: all / 5 passed", "tiles_per_shard of A" };
+	(void)state;
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		struct records r = read_text(lines[i], strlen(lines[i]));
+		if (r.count != 0)
+			fail_msg("a record (%s) in: %s", tdm_log_sort_name((enum tdm_log_sort)r.at[0].sort), lines[i]);
+		tdm_log_reader_done(&reader);
+	}
+}
+
+static struct records read_golden(const char *name, struct tdm_buf *text)
+{
+	char path[512];
+	snprintf(path, sizeof path, TDM_TEST_DATA "/logs/%s", name);
+	tdm_buf_init(text);
+	assert_int_equal(tdm_file_read(path, 1 << 20, text), 0);
+	return read_text(text->data, text->len);
+}
+
+/* Each failure stands in these logs twice. */
+static void golden_logs(void **state)
+{
+	static const uint8_t sorts[] = { TDM_FAILURE_OUT_OF_MEMORY, TDM_FAILURE_OUT_OF_MEMORY, TDM_FAILURE_BEYOND_L1 };
+	static const uint64_t lines[] = { 31, 33, 35 };
+	struct tdm_buf text;
+	struct records r = read_golden("demo.log", &text);
+	(void)state;
+	assert_int_equal(r.count, 6);
+	assert_int_equal(r.repeats, 3);
+	for (size_t i = 0; i < 6; i++) {
+		assert_int_equal(r.at[i].failure.sort, sorts[i / 2]);
+		assert_int_equal(r.at[i].line, lines[i / 2] + i % 2);
+		assert_int_equal(r.at[i].is_repeat, i % 2);
+		assert_int_equal(r.at[i].time_is_near, i % 2);
+	}
+	assert_true(r.at[1].time_ns == r.at[0].time_ns && r.at[0].time_ns != 0);
+	assert_true(reader.sample.lines == 50 && reader.sample.logger_lines == 28 && reader.sample.debug_lines == 0);
+	tdm_log_reader_done(&reader);
+	tdm_buf_done(&text);
+	r = read_golden("debug.log", &text);
+	size_t allocs = 0, frees = 0, failures = 0, geometries = 0;
+	for (size_t i = 0; i < r.count; i++) {
+		allocs += r.at[i].sort == TDM_LOG_ALLOC;
+		frees += r.at[i].sort == TDM_LOG_FREE;
+		failures += r.at[i].sort == TDM_LOG_FAILURE && !r.at[i].is_repeat;
+		geometries += r.at[i].sort == TDM_LOG_GEOMETRY;
+	}
+	assert_true(allocs == 2 && frees == 2 && failures == 1 && geometries == 6 && r.count == 12);
+	assert_true(reader.sample.debug_lines > 20);
+	tdm_buf_done(&text);
+}
+
+static void a_server_log_with_its_list(void **state)
+{
+	struct tdm_buf text;
+	struct records r = read_golden("server.log", &text);
+	(void)state;
+	assert_int_equal(r.count, 8);
+	assert_int_equal(r.at[7].sort, TDM_LOG_REMAINING);
+	assert_true(
+		r.at[7].device == 1 && r.at[7].kind == TDM_KIND_DRAM && r.at[7].count == 1 && r.at[7].bytes == 12288);
+	assert_false(reader.dump.inside);
+	tdm_buf_done(&text);
+}
+
+/* A list that never ends must not make the reader look at every line for ever. */
+static void a_list_without_an_end(void **state)
+{
+	struct tdm_buf text;
+	(void)state;
+	tdm_buf_init(&text);
+	tdm_buf_puts(&text, "REMAINING ALLOCATED BUFFERS\nDevice 0:\n  L1: 2 buffers, 1.5 MB total\n");
+	for (int i = 0; i < 20; i++)
+		tdm_buf_puts(&text, "something else\n");
+	struct records r = read_text(text.data, text.len);
+	assert_int_equal(r.count, 1);
+	assert_false(reader.dump.inside);
+	tdm_buf_done(&text);
+}
+
+static void memory_states(void **state)
+{
+	struct tdm_buf text;
+	struct records r = read_golden("states.log", &text);
+	(void)state;
+	assert_int_equal(r.count, 3);
+	assert_true(r.at[0].sort == TDM_LOG_OP_BEGIN && r.at[0].rank == 0);
+	assert_true(r.at[1].sort == TDM_LOG_MEMORY_STATE && r.at[1].kind == TDM_KIND_DRAM && r.at[1].view.banks == 12);
+	assert_true(r.at[1].view.allocated == 13107200 && r.at[1].view.total == 1072619848);
+	assert_true(r.at[2].kind == TDM_KIND_L1_SMALL && r.at[2].view.total == 32768 && r.at[2].view.allocated == 0);
+	tdm_buf_done(&text);
+}
+
+static void a_long_line_is_one_warning(void **state)
+{
+	size_t len = 3 * (size_t)TDM_LOG_LINE_MAX;
+	char *text = malloc(len + 64);
+	(void)state;
+	assert_non_null(text);
+	memset(text, 'z', len);
+	memcpy(text, "Out of Memory: Cannot allocate at an address below 7. Allocation at 5 ", 70);
+	memcpy(text + len, "\ncb_push_back(1, 1)\n", 20);
+	struct records r = read_text(text, len + 20);
+	assert_int_equal(r.refused, 1);
+	assert_int_equal(r.count, 2); /* the beginning of it counts */
+	assert_true(r.at[0].failure.sort == TDM_FAILURE_BELOW_LIMIT && r.at[1].cb == 1 && r.at[1].line == 2);
+	free(text);
+}
+
+static void the_sample_has_everything(void **state)
+{
+	struct tdm_str text = tdm_log_sample_text();
+	struct records r = read_text(text.ptr, text.len);
+	unsigned seen = 0;
+	(void)state;
+	for (size_t i = 0; i < r.count; i++)
+		seen |= 1U << r.at[i].sort;
+	static const uint8_t wanted[] = { TDM_LOG_FAILURE, TDM_LOG_ALLOC, TDM_LOG_GEOMETRY, TDM_LOG_KERNEL_START,
+		TDM_LOG_KERNEL_END, TDM_LOG_CB_ALLOC, TDM_LOG_CB_RESERVE, TDM_LOG_CB_PUSH, TDM_LOG_CB_WAIT,
+		TDM_LOG_CB_POP, TDM_LOG_TILES, TDM_LOG_VERIFICATION };
+	for (size_t i = 0; i < sizeof wanted; i++)
+		assert_true((seen & 1U << wanted[i]) != 0);
+	assert_int_equal(r.repeats, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(prefixes),
+		cmocka_unit_test_teardown(colours, tear_down),
+		cmocka_unit_test_teardown(mislabelled_kinds, tear_down),
+		cmocka_unit_test_teardown(runtime_forms, tear_down),
+		cmocka_unit_test_teardown(server_forms, tear_down),
+		cmocka_unit_test_teardown(workload_forms, tear_down),
+		cmocka_unit_test_teardown(a_list_of_circular_buffers, tear_down),
+		cmocka_unit_test_teardown(kernels_and_workloads, tear_down),
+		cmocka_unit_test(lines_that_say_nothing),
+		cmocka_unit_test_teardown(golden_logs, tear_down),
+		cmocka_unit_test_teardown(a_server_log_with_its_list, tear_down),
+		cmocka_unit_test_teardown(a_list_without_an_end, tear_down),
+		cmocka_unit_test_teardown(memory_states, tear_down),
+		cmocka_unit_test_teardown(a_long_line_is_one_warning, tear_down),
+		cmocka_unit_test_teardown(the_sample_has_everything, tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

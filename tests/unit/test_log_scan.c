@@ -1,0 +1,275 @@
+/* Finding the lines that matter: the same ones with and without vector instructions, in blocks of any size. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "sources/log_scan.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* One line for each marker, and lines that only look like one. */
+static const char *const hot[] = { "| SHM record_allocation: pid=1", "x Out of Memory: y", "two circular buffers on",
+	"dataflow buffers on", "Program size (5) too", "Creating trace buffers of size 5B", "Trace buffer at address 5",
+	"Worker L1 size 5", "overflows region:x", "is potentially unsafe due", "Configured partition params: w",
+	"Begin op: a", "RISC=0, name=k", "COMPUTE KERNEL START", "the kernel ends", "Device L1 memory state: M",
+	"✓ [PID 5] Allocated", "[KERNEL_LOAD] x", "║ REMAINING ALLOCATED BUFFERS ║", "tiles_per_shard=8", "num_tiles=8",
+	"add verification: 5 / 5", "8 A tiles", "9 B tiles", "Program Config Buffer: 5 bytes", "cb0:4", "CB 1 x",
+	"CB[3]", "cb_push_back(1, 1)", "CB1" };
+static const char *const cold[] = { "", "SHMx", "Out of time", "xcb1", "0xcb12", "abcb_", "channel 5", "kernels",
+	"option", "RISC-V", "a tiles", "regular buf", "memory stat", "[PIDs", "cba", "c b 1", "circularbuf" };
+
+enum { HOT = sizeof hot / sizeof *hot, COLD = sizeof cold / sizeof *cold };
+
+static uint64_t random_next(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static void every_marker_is_found_and_nothing_else(void **state)
+{
+	(void)state;
+	for (int portable = 0; portable < 2; portable++)
+		for (size_t i = 0; i < HOT + COLD; i++) {
+			struct tdm_log_scan scan;
+			struct tdm_log_line line;
+			const char *text = i < HOT ? hot[i] : cold[i - HOT];
+			assert_int_equal(tdm_log_scan_memory(&scan, text, strlen(text)), 0);
+			if (portable)
+				tdm_log_scan_portable(&scan);
+			int got = tdm_log_scan_next(&scan, false, &line);
+			if (got != (i < HOT))
+				fail_msg("'%s' with %s: %d", text, tdm_log_scan_method(&scan), got);
+			if (got == 1) {
+				assert_true(tdm_str_is(line.text, text));
+				assert_int_equal(line.number, 1);
+				assert_int_equal(tdm_log_scan_next(&scan, false, &line), 0);
+			}
+			tdm_log_scan_done(&scan);
+		}
+}
+
+/* A writer that gives a pipe pieces of any length. */
+struct feed {
+	const char *data;
+	size_t len;
+	int fd;
+};
+
+static void *feed_pipe(void *arg)
+{
+	struct feed *f = arg;
+	uint64_t seed = 99;
+	for (size_t at = 0; at < f->len;) {
+		size_t piece = 1 + random_next(&seed) % 5000;
+		piece = piece < f->len - at ? piece : f->len - at;
+		ssize_t put = write(f->fd, f->data + at, piece);
+		if (put < 0)
+			break;
+		at += (size_t)put;
+	}
+	close(f->fd);
+	return NULL;
+}
+
+/* Lines of many lengths, some of them hot, at every alignment; the numbers and texts must be right. */
+static void random_lines_from_memory_and_from_a_pipe(void **state)
+{
+	enum { LINES = 20000 };
+	static uint8_t which[LINES];
+	struct tdm_buf text;
+	uint64_t seed = 4711;
+	(void)state;
+	tdm_buf_init(&text);
+	for (size_t i = 0; i < LINES; i++) {
+		uint64_t r = random_next(&seed);
+		which[i] = r % 10 == 0 ? (uint8_t)(r / 10 % HOT + 1) : 0;
+		tdm_buf_fill(&text, (char)('!' + r % 3), r / 7 % 90);
+		tdm_buf_putc(&text, ' ');
+		tdm_buf_puts(&text, which[i] != 0 ? hot[which[i] - 1] : cold[r / 10 % COLD]);
+		tdm_buf_puts(&text, r % 5 == 0 ? "\r\n" : "\n");
+	}
+	for (int way = 0; way < 4; way++) {
+		struct tdm_log_scan scan;
+		struct tdm_log_line line;
+		struct feed feed = { text.data, text.len, -1 };
+		pthread_t thread;
+		int ends[2] = { -1, -1 };
+		if (way < 2) {
+			assert_int_equal(tdm_log_scan_memory(&scan, text.data, text.len), 0);
+		} else {
+			assert_int_equal(pipe(ends), 0);
+			feed.fd = ends[1];
+			assert_int_equal(pthread_create(&thread, NULL, feed_pipe, &feed), 0);
+			assert_int_equal(tdm_log_scan_open(&scan, ends[0]), 0);
+		}
+		if (way % 2 == 1)
+			tdm_log_scan_portable(&scan);
+		for (size_t i = 0; i < LINES; i++) {
+			if (which[i] == 0)
+				continue;
+			assert_int_equal(tdm_log_scan_next(&scan, false, &line), 1);
+			assert_int_equal(line.number, i + 1);
+			size_t len = strlen(hot[which[i] - 1]);
+			assert_true(line.text.len > len);
+			assert_memory_equal(line.text.ptr + line.text.len - len, hot[which[i] - 1], len);
+		}
+		assert_int_equal(tdm_log_scan_next(&scan, false, &line), 0);
+		assert_int_equal(scan.lines, LINES);
+		assert_int_equal(tdm_log_scan_offset(&scan), text.len);
+		tdm_log_scan_done(&scan);
+		if (way >= 2) {
+			pthread_join(thread, NULL);
+			close(ends[0]);
+		}
+	}
+	tdm_buf_done(&text);
+}
+
+static void every_line_on_request(void **state)
+{
+	static const char text[] = "one\ntwo CB1\n\nfour";
+	struct tdm_log_scan scan;
+	struct tdm_log_line line;
+	(void)state;
+	assert_int_equal(tdm_log_scan_memory(&scan, text, sizeof text - 1), 0);
+	assert_int_equal(tdm_log_scan_next(&scan, true, &line), 1);
+	assert_true(tdm_str_is(line.text, "one") && line.number == 1);
+	assert_int_equal(tdm_log_scan_next(&scan, false, &line), 1);
+	assert_true(tdm_str_is(line.text, "two CB1") && line.number == 2);
+	assert_true(tdm_str_is(line.before, "one\n"));
+	assert_int_equal(tdm_log_scan_next(&scan, true, &line), 1);
+	assert_true(line.text.len == 0 && line.number == 3);
+	assert_int_equal(tdm_log_scan_next(&scan, true, &line), 1);
+	assert_true(tdm_str_is(line.text, "four") && line.number == 4);
+	assert_int_equal(tdm_log_scan_next(&scan, true, &line), 0);
+	tdm_log_scan_done(&scan);
+}
+
+static void lines_at_the_limit(void **state)
+{
+	(void)state;
+	for (int over = 0; over < 2; over++) {
+		struct tdm_log_scan scan;
+		struct tdm_log_line line;
+		size_t len = TDM_LOG_LINE_MAX + (size_t)over;
+		char *text = malloc(len + 16);
+		assert_non_null(text);
+		memset(text, 'x', len);
+		memcpy(text + len - 5, " CB1 ", 5);
+		memcpy(text + len, "\nCB2\n", 5);
+		assert_int_equal(tdm_log_scan_memory(&scan, text, len + 5), 0);
+		assert_int_equal(tdm_log_scan_next(&scan, false, &line), over ? -EMSGSIZE : 1);
+		assert_int_equal(line.number, 1);
+		assert_int_equal(line.text.len, TDM_LOG_LINE_MAX);
+		assert_int_equal(tdm_log_scan_next(&scan, false, &line), 1);
+		assert_int_equal(line.number, 2);
+		assert_true(tdm_str_is(line.text, "CB2"));
+		assert_int_equal(scan.cut_lines, over);
+		tdm_log_scan_done(&scan);
+		free(text);
+	}
+}
+
+static void *feed_long_line(void *arg)
+{
+	enum { PIECES = 1024, PIECE = 65536 };
+	int fd = *(int *)arg;
+	static char piece[PIECE];
+	memset(piece, 'y', sizeof piece);
+	memcpy(piece, " CB7 ", 5);
+	for (int i = 0; i < PIECES; i++)
+		if (write(fd, piece, sizeof piece) < 0)
+			break;
+	if (write(fd, "\nlast CB3 line", 14) < 0)
+		perror("write");
+	close(fd);
+	return NULL;
+}
+
+/* 64 MiB without a newline: one report, bounded memory, and the next line has the right number. */
+static void a_line_of_64_mib(void **state)
+{
+	struct tdm_log_scan scan;
+	struct tdm_log_line line;
+	struct rusage before, after;
+	pthread_t thread;
+	int ends[2];
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	getrusage(RUSAGE_SELF, &before);
+	assert_int_equal(pthread_create(&thread, NULL, feed_long_line, &ends[1]), 0);
+	assert_int_equal(tdm_log_scan_open(&scan, ends[0]), 0);
+	assert_int_equal(tdm_log_scan_next(&scan, false, &line), -EMSGSIZE);
+	assert_int_equal(line.number, 1);
+	assert_int_equal(tdm_log_scan_next(&scan, false, &line), 1);
+	assert_int_equal(line.number, 2);
+	assert_true(tdm_str_is(line.text, "last CB3 line"));
+	assert_int_equal(tdm_log_scan_next(&scan, false, &line), 0);
+	assert_int_equal(tdm_log_scan_offset(&scan), (64 << 20) + 14);
+	getrusage(RUSAGE_SELF, &after);
+	assert_true(after.ru_maxrss - before.ru_maxrss < 16 << 10); /* KiB */
+	tdm_log_scan_done(&scan);
+	pthread_join(thread, NULL);
+	close(ends[0]);
+}
+
+static void junk_does_no_harm(void **state)
+{
+	char text[4096];
+	uint64_t seed = 1;
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		struct tdm_log_scan scan;
+		struct tdm_log_line line;
+		uint64_t lines = 0;
+		for (size_t i = 0; i < sizeof text; i++)
+			text[i] = (char)random_next(&seed);
+		memcpy(text + 1000, "\n\0 CB1 \xff\n", 10);
+		for (size_t i = 0; i < sizeof text; i++)
+			lines += text[i] == '\n';
+		assert_int_equal(tdm_log_scan_memory(&scan, text, sizeof text), 0);
+		bool found = false;
+		while (tdm_log_scan_next(&scan, false, &line) == 1)
+			found |= line.text.len == 7 && memcmp(line.text.ptr, "\0 CB1 \xff", 7) == 0;
+		assert_true(found);
+		assert_int_equal(scan.lines, lines);
+		tdm_log_scan_done(&scan);
+	}
+}
+
+static void a_failed_read_is_said_once(void **state)
+{
+	struct tdm_log_scan scan;
+	struct tdm_log_line line;
+	(void)state;
+	assert_int_equal(tdm_log_scan_open(&scan, 1 << 20), 0);
+	assert_int_equal(tdm_log_scan_next(&scan, false, &line), -EBADF);
+	assert_int_equal(tdm_log_scan_next(&scan, false, &line), 0);
+	tdm_log_scan_done(&scan);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_marker_is_found_and_nothing_else),
+		cmocka_unit_test(random_lines_from_memory_and_from_a_pipe),
+		cmocka_unit_test(every_line_on_request),
+		cmocka_unit_test(lines_at_the_limit),
+		cmocka_unit_test(a_line_of_64_mib),
+		cmocka_unit_test(junk_does_no_harm),
+		cmocka_unit_test(a_failed_read_is_said_once),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
