@@ -1,5 +1,6 @@
 #include "sources/kernel_cache.h"
 #include "base/err.h"
+#include "base/units.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -288,6 +289,35 @@ int tdm_kernel_cache_walk(struct tdm_kernel_cache *cache, const char *path, tdm_
 		refuse_errno(&w, errno);
 	tdm_buf_done(&w.path);
 	return w.no_memory ? -ENOMEM : 0;
+}
+
+uint64_t tdm_kernel_cache_bytes_of(const char *path)
+{
+	uint64_t bytes = 0;
+	size_t found = 0;
+	int folder = open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+	if (folder < 0)
+		return TDM_BYTES_UNKNOWN;
+	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+		struct tdm_kernel_elf elf;
+		struct stat st;
+		char file[128];
+		snprintf(file, sizeof file, "%s/%s.elf", targets[i], targets[i]);
+		int fd = openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+		if (fd < 0)
+			continue;
+		bool is_good = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+			       tdm_kernel_elf_read(&elf, fd, (uint64_t)st.st_size, NULL) == 0;
+		close(fd);
+		if (!is_good) {
+			found = 0;
+			break;
+		}
+		bytes += tdm_kernel_ring_bytes(elf.packed_bytes);
+		found++;
+	}
+	close(folder);
+	return found != 0 ? bytes : TDM_BYTES_UNKNOWN;
 }
 
 static int compare(const void *left, const void *right, void *context)

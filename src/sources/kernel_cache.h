@@ -13,7 +13,7 @@
 #include "base/diag.h"
 #include "sources/kernel_elf.h"
 
-enum { TDM_KERNEL_CACHE_DEPTH = 8, TDM_KERNEL_CACHE_ENTRIES = 1 << 20 };
+enum { TDM_KERNEL_CACHE_DEPTH = 8, TDM_KERNEL_CACHE_ENTRIES = 1 << 20, TDM_KERNEL_ALIGN = 16 };
 
 /* A binary. Texts are offsets, see tdm_kernel_cache_text. */
 struct tdm_kernel_binary {
@@ -50,12 +50,25 @@ int tdm_kernel_cache_add(
 /* Adds everything below a folder. What cannot be used is named and counted. 0 or -ENOMEM. */
 int tdm_kernel_cache_walk(struct tdm_kernel_cache *cache, const char *path, tdm_kernel_cache_warn warn, void *context);
 
+/*
+ * Bytes that the binaries of one kernel take in the kernel-config ring, each rounded up to TDM_KERNEL_ALIGN, where
+ * `path` is the folder of the kernel (…/NAME/HASH). Only the files of known processors are looked for.
+ * TDM_BYTES_UNKNOWN when there is none, or one that cannot be used.
+ */
+uint64_t tdm_kernel_cache_bytes_of(const char *path);
+
 /* Puts the binaries in order; call it behind the last addition. */
 void tdm_kernel_cache_sort(struct tdm_kernel_cache *cache);
 
 static inline const char *tdm_kernel_cache_text(const struct tdm_kernel_cache *cache, size_t offset)
 {
 	return offset < cache->texts.len ? cache->texts.data + offset : "";
+}
+
+/* What a binary takes in the ring. */
+static inline uint64_t tdm_kernel_ring_bytes(uint64_t packed_bytes)
+{
+	return (packed_bytes + TDM_KERNEL_ALIGN - 1) / TDM_KERNEL_ALIGN * TDM_KERNEL_ALIGN;
 }
 
 /* Whether two binaries, neither of them firmware, are of one kernel. */

@@ -59,16 +59,18 @@ static int add_kernel(struct reading *r, const struct tdm_inspector_record *reco
 {
 	struct tdm_kernel_list *list = r->list;
 	struct tdm_listed_kernel kernel = { .line = record->line };
-	int err = tdm_inspector_number(record, program_key, &kernel.program, r->diag);
+	uint64_t id;
+	int err = tdm_inspector_number(record, program_key, &id, r->diag);
 	if (err == 0)
 		err = tdm_inspector_number(record, "watcher_kernel_id", &kernel.watcher_id, r->diag);
 	if (err == 0 && tdm_inspector_find(record, "name") == NULL)
 		err = tdm_diag_set(r->diag, TDM_ESYNTAX, record->line, 0, "no name");
 	if (err != 0)
 		return err;
-	struct tdm_listed_program *program = program_of(r, kernel.program);
+	struct tdm_listed_program *program = program_of(r, id);
 	if (program == NULL || grow(&list->kernels, list->kernel_count, &list->kernel_cap, sizeof *list->kernels) != 0)
 		return -ENOMEM;
+	kernel.program = (size_t)(program - list->programs);
 	kernel.name = keep_text(list, record, "name");
 	kernel.path = keep_text(list, record, "path");
 	kernel.source = keep_text(list, record, "source");

@@ -9,7 +9,8 @@
 #include "event/source.h"
 
 struct tdm_listed_kernel {
-	uint64_t program, watcher_id, line;
+	uint64_t watcher_id, line;
+	size_t program;            /* index of its program */
 	size_t name, path, source; /* offsets into the texts; 0: none */
 };
 
