@@ -86,8 +86,9 @@ int tdm_buffer_history_apply(struct tdm_buffer_history *h, const struct tdm_even
 {
 	if (event->op != TDM_OP_ALLOC && event->op != TDM_OP_FREE)
 		return 0;
-	if (h->first_ns == 0 || event->time_ns < h->first_ns)
+	if (!h->has_time || event->time_ns < h->first_ns)
 		h->first_ns = event->time_ns;
+	h->has_time = true;
 	if (event->time_ns > h->last_ns)
 		h->last_ns = event->time_ns;
 	if (event->op == TDM_OP_ALLOC)

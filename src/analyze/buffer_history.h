@@ -25,7 +25,8 @@ struct tdm_buffer_history {
 	struct tdm_history_kind kinds[TDM_KIND_COUNT];
 	size_t live_count, live_cap;
 	struct tdm_history_buffer *live; /* in no order */
-	uint64_t first_ns, last_ns;      /* of all events; 0 without any */
+	bool has_time;
+	uint64_t first_ns, last_ns; /* of all events */
 	uint64_t unknown_frees, rereports;
 	uint64_t overflows; /* allocations that would make a sum too large; they are not counted elsewhere */
 	uint64_t mesh_peak_bytes, mesh_bytes; /* over all devices and kinds */

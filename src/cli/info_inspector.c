@@ -7,6 +7,7 @@
 #include "sources/inspector_log.h"
 #include "sources/kernel_cache.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 static bool mesh_detect(const char *head, size_t len, const char *path)
@@ -29,7 +30,7 @@ static int read_mesh(struct tdm_source *source, struct tdm_buffer_history *histo
 	int got;
 	while ((got = tdm_source_next(source, &event, diag)) != 0) {
 		if (got == 1 && tdm_buffer_history_apply(history, &event, tdm_mesh_buffers_mesh_bytes(source)) != 0)
-			return tdm_diag_set(diag, -1, 0, 0, "out of memory");
+			return tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory");
 		if (got == TDM_ESYNTAX)
 			tdm_info_warn(warnings, diag);
 		else if (got < 0)

@@ -1,4 +1,5 @@
 /* Compiled kernels for `tidemark info`: one file, or a folder of the runtime's cache. */
+#include "base/err.h"
 #include "cli/info_format.h"
 #include "cli/info_ring.h"
 #include "cli/info_warn.h"
@@ -31,7 +32,7 @@ static int kernels_run(const struct tdm_info_request *request)
 	tdm_kernel_cache_init(&cache);
 	int err = read_kernels(request, &cache, &warnings, &diag);
 	if (err == 0 && cache.count == 0 && warnings.count == 0)
-		err = tdm_diag_set(&diag, -1, 0, 0, "no compiled kernels here (TARGET/TARGET.elf)");
+		err = tdm_diag_set(&diag, TDM_ENOTFOUND, 0, 0, "no compiled kernels here (TARGET/TARGET.elf)");
 	tdm_kernel_cache_sort(&cache);
 	struct tdm_kernels_view view = {
 		.file = { request->path, err != 0, request->limit, request->term },

@@ -123,7 +123,10 @@ static void put_core(const struct tdm_cores_view *v, size_t index, struct tdm_bu
 		tdm_buf_printf(out, "%s CB%u %s", k == 0 ? "" : ",", cb->index,
 			tdm_format_bytes_short(bytes, sizeof bytes, cb->bytes));
 	}
-	tdm_buf_puts(out, core->count > v->file.limit ? ", ...\n" : "\n");
+	if (core->count > v->file.limit)
+		tdm_buf_puts(out, ", ...");
+	tdm_cell_trim(out);
+	tdm_buf_putc(out, '\n');
 }
 
 static void put_cores(const struct tdm_cores_view *v, const struct dump *d, struct tdm_buf *out)

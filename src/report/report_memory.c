@@ -168,8 +168,8 @@ static void put_device(const struct tdm_memory_view *v, struct tdm_buf *out)
 		if (figures[0] == TDM_BYTES_UNKNOWN && figures[3] == TDM_BYTES_UNKNOWN)
 			continue;
 		if (!any)
-			tdm_put_heading(out, &v->file.term,
-				"All banks                size  allocated       free  largest interleaved buffer");
+			tdm_put_heading(
+				out, &v->file.term, "All banks                size  allocated       free    largest");
 		any = true;
 		tdm_buf_printf(out, "%-18s", tdm_kind_name((enum tdm_kind)kind));
 		for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
@@ -205,7 +205,7 @@ static void put_states(const struct tdm_memory_view *v, struct tdm_buf *out)
 {
 	const struct tdm_memory_report *r = v->report;
 	struct state_order order = { r, TDM_KIND_L1 };
-	if (r->state_count < 2)
+	if (r->state_count < (r->form == TDM_MEMORY_L1 ? 1 : 2))
 		return;
 	size_t *states = malloc(r->state_count * sizeof *states);
 	if (states == NULL) {
@@ -217,7 +217,7 @@ static void put_states(const struct tdm_memory_view *v, struct tdm_buf *out)
 	qsort_r(states, r->state_count, sizeof *states, compare_states, &order);
 	tdm_put_heading(out, &v->file.term,
 		r->form == TDM_MEMORY_L1
-			? "Least room in L1       largest free    in all banks"
+			? "Least room in L1        banks  largest free    in all banks"
 			: "Fullest L1                  DRAM    largest          L1    largest  frag.  of one bank");
 	for (size_t i = 0; i < r->state_count && i < v->file.limit; i++) {
 		const struct tdm_memory_region *dram = tdm_memory_report_find(r, states[i], TDM_KIND_DRAM);
@@ -225,7 +225,9 @@ static void put_states(const struct tdm_memory_view *v, struct tdm_buf *out)
 		char name[40], cells[4][TDM_BYTES_CAP];
 		put_state_name(r, states[i], name, sizeof name);
 		if (r->form == TDM_MEMORY_L1) {
-			tdm_buf_printf(out, "  %-20s %12s    %12s\n", name,
+			tdm_buf_printf(out, "  %-19s", name);
+			put_banks(out, l1 != NULL ? l1->banks : 0);
+			tdm_buf_printf(out, "  %12s    %12s\n",
 				tdm_format_bytes(
 					cells[0], sizeof cells[0], l1 != NULL ? l1->largest : TDM_BYTES_UNKNOWN),
 				tdm_format_bytes(cells[1], sizeof cells[1],
@@ -387,9 +389,10 @@ static void put_blocks(const struct tdm_memory_view *v, enum tdm_kind kind, stru
 void tdm_memory_view_text(const struct tdm_memory_view *v, struct tdm_buf *out)
 {
 	put_head(v, out);
-	if (v->report->form != TDM_MEMORY_L1)
+	if (v->report->form != TDM_MEMORY_L1) {
 		put_regions(v, out);
-	put_device(v, out);
+		put_device(v, out);
+	}
 	put_states(v, out);
 	for (int kind = 0; v->report->form == TDM_MEMORY_DETAILED && kind < TDM_KIND_COUNT; kind++)
 		put_blocks(v, (enum tdm_kind)kind, out);

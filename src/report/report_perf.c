@@ -115,7 +115,7 @@ static void put_operations(
 	const struct tdm_perf_view *v, const struct tdm_perf_operation *all, size_t count, struct tdm_buf *out)
 {
 	tdm_put_heading(out, &v->file.term,
-		"Operation                             calls     kernel ns   front   back  waits for");
+		"Operation                             calls     kernel ns   front    back  waits for");
 	for (size_t i = 0; i < count && i < v->file.limit; i++) {
 		const struct tdm_perf_operation *op = &all[i];
 		size_t used = tdm_cell_put(
@@ -229,11 +229,9 @@ void tdm_perf_view_text(const struct tdm_perf_view *v, struct tdm_buf *out)
 	tdm_put_cut(out, &v->file);
 	put_missing(v, out);
 	if (sum.measured != 0 && sum.kernel_ns != 0) {
-		tdm_buf_puts(out, "Waits         ");
-		put_share(out, share(sum.front_ns, sum.kernel_ns));
-		tdm_buf_puts(out, " of the kernels' time for input (front),");
-		put_share(out, share(sum.back_ns, sum.kernel_ns));
-		tdm_buf_puts(out, " for room (back)\n");
+		tdm_buf_printf(out,
+			"Waits          %.1f%% of the kernels' time for input (front), %.1f%% for room (back)\n",
+			share(sum.front_ns, sum.kernel_ns) * 100, share(sum.back_ns, sum.kernel_ns) * 100);
 	} else if (sum.calls != 0) {
 		tdm_buf_puts(out, "Waits          unknown: no call has kernel time and both waits\n");
 	}

@@ -139,22 +139,25 @@ const struct tdm_memory_region *tdm_memory_report_find(
 }
 
 /*
- * The first column: the id of a program, or nothing. *is_new says whether a state begins: at every id, and where the
- * last state has what this record has, too.
+ * The first column: the id of a program, or nothing. A state begins at every id, and where the last state has what this
+ * record has, too (is_full).
  */
 static int begin_record(struct reading *r, bool is_full, bool *has_program, uint64_t *program)
 {
 	struct tdm_str id = tdm_csv_field(&r->csv, 0);
 	*program = 0;
 	*has_program = id.len != 0;
-	if (*has_program && tdm_str_parse_u64(id, program) != 0)
-		return refuse(r, 0, "expected the id of a program or nothing");
+	if (*has_program && tdm_str_parse_u64(id, program) != 0) {
+		/* What follows belongs to this state, whatever its name is. */
+		int err = add_state(r, false, 0);
+		return err != 0 ? err : refuse(r, 0, "expected the id of a program or nothing");
+	}
 	if (*has_program || is_full || r->report->state_count == 0)
 		return add_state(r, *has_program, *program);
 	return 0;
 }
 
-/* Whether all numbers behind the first column are good: a bad record must not become a state. */
+/* The figures behind the first column: all of them, and no more. */
 static int read_figures(struct reading *r, uint64_t *figures, size_t count)
 {
 	if (r->csv.field_count != count + 1)
@@ -168,7 +171,10 @@ static int read_figures(struct reading *r, uint64_t *figures, size_t count)
 	return 0;
 }
 
-/* The kinds have no names in a summary: the order says which is which. */
+/*
+ * The kinds have no names in a summary: the order says which is which. So a record that is refused takes its place in
+ * the order, too, with figures that are unknown.
+ */
 static int read_summary_row(struct reading *r)
 {
 	static const uint8_t kinds[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_L1_SMALL };
@@ -176,22 +182,16 @@ static int read_summary_row(struct reading *r)
 	const struct tdm_memory_state *state = last_state(r->report);
 	uint64_t figures[4], program;
 	bool has_program;
-	int err = read_figures(r, figures, 4);
-	if (err != 0) {
-		/* The place in the order is taken, so that what follows keeps its kind. */
-		bool begins = tdm_csv_field(&r->csv, 0).len != 0 || state == NULL || state->region_count == KINDS;
-		if (begins && begin_record(r, true, &has_program, &program) != 0)
-			return err;
-		state = last_state(r->report);
-		return add_region(r, (enum tdm_kind)kinds[state->region_count % KINDS]) != NULL ? err : -ENOMEM;
-	}
-	err = begin_record(r, state != NULL && state->region_count == KINDS, &has_program, &program);
-	if (err != 0)
-		return err;
+	int begun = begin_record(r, state != NULL && state->region_count == KINDS, &has_program, &program);
+	if (begun == -ENOMEM)
+		return begun;
 	state = last_state(r->report);
 	struct tdm_memory_region *region = add_region(r, (enum tdm_kind)kinds[state->region_count % KINDS]);
 	if (region == NULL)
 		return -ENOMEM;
+	int err = begun != 0 ? begun : read_figures(r, figures, 4);
+	if (err != 0)
+		return err;
 	region->total = figures[0];
 	region->allocated = figures[1];
 	region->free = figures[2];
@@ -248,10 +248,13 @@ static int begin_region(struct reading *r, enum tdm_kind kind)
 	size_t states = r->report->state_count;
 	bool is_full = states != 0 && tdm_memory_report_find(r->report, states - 1, kind) != NULL;
 	int err = begin_record(r, is_full, &has_program, &program);
-	if (err != 0)
+	r->has_region = false;
+	r->table = TABLE_NONE;
+	if (err == -ENOMEM)
 		return err;
 	r->has_region = add_region(r, kind) != NULL;
-	r->table = TABLE_NONE;
+	if (err != 0)
+		return err;
 	return r->has_region ? 0 : -ENOMEM;
 }
 
