@@ -274,6 +274,7 @@ static int read_total(struct reading *r)
 	if (err != 0)
 		return err;
 	r->report->rounded |= is_kib;
+	region->rounded |= is_kib;
 	*figure = value;
 	return 0;
 }
@@ -393,10 +394,12 @@ static void settle_region(struct tdm_memory_report *report, struct tdm_memory_re
 	uint64_t device = region->device_total;
 	if (device == TDM_BYTES_UNKNOWN || total == 0 || device < total || device / total > UINT32_MAX)
 		return;
-	/* Totals in KiB are rounded down, by less than one KiB. */
-	uint64_t banks = report->rounded ? (device + KIB - 1) / total : device / total, product;
+	/* Totals in KiB are rounded down, by less than one KiB: banks are known when only one number of them fits. */
+	uint64_t banks = device / total + (device % total != 0), product;
 	if (__builtin_mul_overflow(banks, total, &product) || banks > UINT32_MAX ||
-		(report->rounded ? product < device || product - device >= KIB : product != device))
+		product - device >= (region->rounded ? KIB : 1))
+		return;
+	if (region->rounded && total < KIB - (product - device))
 		return;
 	region->banks = (uint32_t)banks;
 }
