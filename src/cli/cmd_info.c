@@ -126,7 +126,7 @@ static int show_folder(struct tdm_info_request *request)
 
 static int show_fd(struct tdm_info_request *request)
 {
-	char head[TDM_INFO_HEAD], reason[400];
+	char head[TDM_INFO_HEAD], reason[256];
 	struct stat st;
 	if (fstat(request->fd, &st) == 0 && S_ISDIR(st.st_mode))
 		return show_folder(request);
@@ -139,13 +139,14 @@ static int show_fd(struct tdm_info_request *request)
 		return refuse(request, "the file is empty");
 	const struct tdm_info_format *format = detect(head, (size_t)len, request->path);
 	if (format == NULL) {
-		struct tdm_buf known;
-		tdm_buf_init(&known);
-		put_known(&known);
-		snprintf(reason, sizeof reason, "not a kind of file that is known here (%.320s)",
-			known.data != NULL ? known.data : "");
-		tdm_buf_done(&known);
-		return refuse(request, reason);
+		struct tdm_buf text;
+		tdm_buf_init(&text);
+		tdm_buf_puts(&text, "not a kind of file that is known here (");
+		put_known(&text);
+		tdm_buf_putc(&text, ')');
+		refuse(request, tdm_buf_failed(&text) ? "not a kind of file that is known here" : text.data);
+		tdm_buf_done(&text);
+		return 1;
 	}
 	if (fstat(request->fd, &st) == 0 && S_ISREG(st.st_mode))
 		request->bytes = (uint64_t)st.st_size;
