@@ -107,10 +107,29 @@ static int refuse(const struct tdm_info_request *request, const char *reason)
 	return 1;
 }
 
+static int show_as(struct tdm_info_request *request, const struct tdm_info_format *format)
+{
+	if (request->json != NULL) {
+		tdm_json_key(request->json, "format");
+		tdm_json_text(request->json, format->name);
+	}
+	return format->run(request);
+}
+
+static int show_folder(struct tdm_info_request *request)
+{
+	for (size_t i = 0; tdm_info_formats[i] != NULL; i++)
+		if (tdm_info_formats[i]->takes_folders)
+			return show_as(request, tdm_info_formats[i]);
+	return refuse(request, "a folder");
+}
+
 static int show_fd(struct tdm_info_request *request)
 {
 	char head[TDM_INFO_HEAD], reason[256];
 	struct stat st;
+	if (fstat(request->fd, &st) == 0 && S_ISDIR(st.st_mode))
+		return show_folder(request);
 	ssize_t len = look(&request->fd, head);
 	if (len < 0) {
 		snprintf(reason, sizeof reason, "cannot be read: %s", tdm_err_text((int)len));
@@ -120,21 +139,18 @@ static int show_fd(struct tdm_info_request *request)
 		return refuse(request, "the file is empty");
 	const struct tdm_info_format *format = detect(head, (size_t)len, request->path);
 	if (format == NULL) {
-		struct tdm_buf known;
-		tdm_buf_init(&known);
-		put_known(&known);
-		snprintf(reason, sizeof reason, "not a kind of file that is known here (%.200s)",
-			known.data != NULL ? known.data : "");
-		tdm_buf_done(&known);
-		return refuse(request, reason);
+		struct tdm_buf text;
+		tdm_buf_init(&text);
+		tdm_buf_puts(&text, "not a kind of file that is known here (");
+		put_known(&text);
+		tdm_buf_putc(&text, ')');
+		refuse(request, tdm_buf_failed(&text) ? "not a kind of file that is known here" : text.data);
+		tdm_buf_done(&text);
+		return 1;
 	}
 	if (fstat(request->fd, &st) == 0 && S_ISREG(st.st_mode))
 		request->bytes = (uint64_t)st.st_size;
-	if (request->json != NULL) {
-		tdm_json_key(request->json, "format");
-		tdm_json_text(request->json, format->name);
-	}
-	return format->run(request);
+	return show_as(request, format);
 }
 
 static int show_file(struct tdm_info_request *request, const char *path)
@@ -219,16 +235,21 @@ static const struct tdm_opt info_opts[] = {
 static const struct tdm_example info_examples[] = {
 	{ "tidemark info capture.json", "peaks, what was alive at them, and which operations used most" },
 	{ "tidemark info --json *.json", "the same of several files, for scripts" },
+	{ "tidemark info generated/reports/*.csv", "regions, fragmentation and what splits free space" },
+	{ "tidemark info ~/.cache/tt-metal-cache", "code size by processor and kernel" },
 	{ NULL, NULL },
 };
 
 const struct tdm_cmd tdm_cmd_info = {
 	.name = "info",
-	.summary = "what a file says about memory: peaks, what was alive, by operation",
+	.summary = "what a file says about memory: captures, reports, logs, kernels",
 	.usage = "[--json] [--limit N] FILE...",
 	.description =
 		"Finds out what a file is and sums it up. Known are graph captures of the runtime (ttnn graph "
-		"tracing), of every generation.\n"
+		"tracing), of every generation; the three files of its memory reporter; performance reports of "
+		"operations (ops_perf_results), for what circular buffers cost; the inspector's log of mesh buffers "
+		"and its list of kernels; compiled kernels, a file or a folder of the runtime's cache; and lines such "
+		"as 'Core (0,1): CB0=1024KB' in any log.\n"
 		"\n"
 		"Of a graph capture it shows two sets of figures: those that the runtime's own functions compute, "
 		"to the byte, and those that are right: for each device on its own, the most of any one core, views "

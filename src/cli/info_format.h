@@ -30,6 +30,7 @@ struct tdm_info_request {
 struct tdm_info_format {
 	const char *name;    /* "graph_capture", in JSON */
 	const char *summary; /* "graph capture", in texts */
+	bool takes_folders;  /* runs on folders, too: `fd` is one then, and nothing was detected */
 	bool (*detect)(const char *head, size_t len, const char *path);
 	/* Reads the file and writes what it says. 0 when all of it could be used; else it has said on standard error
 	 * what was wrong, with the path in front, and what it wrote is about the rest. */
@@ -39,5 +40,11 @@ struct tdm_info_format {
 extern const struct tdm_info_format *const tdm_info_formats[]; /* ends with NULL */
 
 extern const struct tdm_info_format tdm_info_capture;
+extern const struct tdm_info_format tdm_info_memory;
+extern const struct tdm_info_format tdm_info_perf;
+extern const struct tdm_info_format tdm_info_mesh_buffers;
+extern const struct tdm_info_format tdm_info_programs;
+extern const struct tdm_info_format tdm_info_kernels;
+extern const struct tdm_info_format tdm_info_cores;
 
 #endif

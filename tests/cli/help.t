@@ -19,7 +19,7 @@ Without arguments: the short help, on standard error.
     leaks     find what is probably leaking, and say why
     run       run a program with tracking on and summarise its device memory at
               the end
-    info      what a file says about memory: peaks, what was alive, by operation
+    info      what a file says about memory: captures, reports, logs, kernels
     log       profile a log: circular buffers, kernels, buffers, errors, pressure
     simulate  replay a trace of allocations on a device model
     phases    memory by training phase: theory against measurement, charts, what
@@ -50,7 +50,7 @@ The general help, three ways.
     leaks     find what is probably leaking, and say why
     run       run a program with tracking on and summarise its device memory at
               the end
-    info      what a file says about memory: peaks, what was alive, by operation
+    info      what a file says about memory: captures, reports, logs, kernels
     log       profile a log: circular buffers, kernels, buffers, errors, pressure
     simulate  replay a trace of allocations on a device model
     phases    memory by training phase: theory against measurement, charts, what

@@ -1,0 +1,137 @@
+#include "analyze/buffer_history.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { LIVE_MAX = 1 << 26 };
+
+int tdm_buffer_history_init(struct tdm_buffer_history *history)
+{
+	*history = (struct tdm_buffer_history){ 0 };
+	return tdm_map_init(&history->by_id);
+}
+
+void tdm_buffer_history_done(struct tdm_buffer_history *history)
+{
+	tdm_map_done(&history->by_id);
+	free(history->live);
+	*history = (struct tdm_buffer_history){ 0 };
+}
+
+/* Takes the buffer at `index` out; the last one moves to its place. */
+static int take_out(struct tdm_buffer_history *h, uint32_t index)
+{
+	struct tdm_history_buffer gone = h->live[index], *last = &h->live[h->live_count - 1];
+	h->kinds[gone.kind].bytes -= gone.bytes;
+	h->kinds[gone.kind].buffers--;
+	h->mesh_bytes -= gone.mesh_bytes;
+	tdm_map_take(&h->by_id, gone.id);
+	h->live_count--;
+	if (index == h->live_count)
+		return 0;
+	h->live[index] = *last;
+	return tdm_map_put(&h->by_id, last->id, index);
+}
+
+static int add(struct tdm_buffer_history *h, const struct tdm_event *event, uint64_t mesh_bytes)
+{
+	struct tdm_history_kind *kind = &h->kinds[event->kind];
+	uint64_t sum, mesh;
+	uint32_t index = tdm_map_find(&h->by_id, event->id);
+	if (index != TDM_MAP_NONE) {
+		h->rereports++;
+		int err = take_out(h, index);
+		if (err != 0)
+			return err;
+	}
+	if (__builtin_add_overflow(kind->bytes, event->size, &sum) ||
+		__builtin_add_overflow(h->mesh_bytes, mesh_bytes, &mesh)) {
+		h->overflows++;
+		return 0;
+	}
+	if (h->live_count == h->live_cap) {
+		size_t cap = h->live_cap != 0 ? h->live_cap * 2 : 256;
+		struct tdm_history_buffer *live = cap <= LIVE_MAX ? realloc(h->live, cap * sizeof *live) : NULL;
+		if (live == NULL)
+			return -ENOMEM;
+		h->live = live;
+		h->live_cap = cap;
+	}
+	if (tdm_map_put(&h->by_id, event->id, (uint32_t)h->live_count) != 0)
+		return -ENOMEM;
+	h->live[h->live_count++] = (struct tdm_history_buffer){
+		.id = event->id,
+		.address = event->address,
+		.bytes = event->size,
+		.born_ns = event->time_ns,
+		.position = event->position,
+		.mesh_bytes = mesh_bytes,
+		.kind = event->kind,
+	};
+	kind->bytes = sum;
+	kind->buffers++;
+	kind->allocs++;
+	h->mesh_bytes = mesh;
+	if (mesh > h->mesh_peak_bytes)
+		h->mesh_peak_bytes = mesh;
+	if (sum > kind->peak_bytes) {
+		kind->peak_bytes = sum;
+		kind->peak_buffers = kind->buffers;
+		kind->peak_ns = event->time_ns;
+	}
+	return 0;
+}
+
+int tdm_buffer_history_apply(struct tdm_buffer_history *h, const struct tdm_event *event, uint64_t mesh_bytes)
+{
+	if (event->op != TDM_OP_ALLOC && event->op != TDM_OP_FREE)
+		return 0;
+	if (!h->has_time || event->time_ns < h->first_ns)
+		h->first_ns = event->time_ns;
+	h->has_time = true;
+	if (event->time_ns > h->last_ns)
+		h->last_ns = event->time_ns;
+	if (event->op == TDM_OP_ALLOC)
+		return add(h, event, mesh_bytes);
+	uint32_t index = tdm_map_find(&h->by_id, event->id);
+	if (index == TDM_MAP_NONE) {
+		h->unknown_frees++;
+		return 0;
+	}
+	h->kinds[h->live[index].kind].frees++;
+	return take_out(h, index);
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct tdm_history_buffer *a = left, *b = right;
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	if (a->position != b->position)
+		return a->position < b->position ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+void tdm_buffer_history_sort(struct tdm_buffer_history *history)
+{
+	if (history->live_count != 0)
+		qsort(history->live, history->live_count, sizeof *history->live, compare);
+}
+
+bool tdm_buffer_history_is_valid(const struct tdm_buffer_history *history)
+{
+	struct tdm_history_kind sums[TDM_KIND_COUNT] = { { 0 } };
+	uint64_t mesh = 0;
+	for (size_t i = 0; i < history->live_count; i++) {
+		const struct tdm_history_buffer *b = &history->live[i];
+		sums[b->kind].bytes += b->bytes;
+		sums[b->kind].buffers++;
+		mesh += b->mesh_bytes;
+	}
+	for (int i = 0; i < TDM_KIND_COUNT; i++) {
+		const struct tdm_history_kind *k = &history->kinds[i];
+		if (sums[i].bytes != k->bytes || sums[i].buffers != k->buffers || k->peak_bytes < k->bytes)
+			return false;
+	}
+	return mesh == history->mesh_bytes && history->mesh_peak_bytes >= mesh;
+}

@@ -1,0 +1,190 @@
+#include "base/csv.h"
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int begin(struct tdm_csv *csv)
+{
+	tdm_buf_init(&csv->text);
+	tdm_buf_init(&csv->values);
+	csv->fields = calloc(TDM_CSV_FIELDS_MAX, sizeof *csv->fields);
+	return csv->fields != NULL ? 0 : -ENOMEM;
+}
+
+int tdm_csv_open(struct tdm_csv *csv, int fd)
+{
+	*csv = (struct tdm_csv){ .again = 1 };
+	int err = tdm_lines_open(&csv->lines, fd, TDM_CSV_RECORD_MAX);
+	return err != 0 ? err : begin(csv);
+}
+
+int tdm_csv_memory(struct tdm_csv *csv, const char *data, size_t len)
+{
+	*csv = (struct tdm_csv){ .again = 1 };
+	tdm_lines_memory(&csv->lines, data, len);
+	return begin(csv);
+}
+
+void tdm_csv_done(struct tdm_csv *csv)
+{
+	tdm_lines_done(&csv->lines);
+	tdm_buf_done(&csv->text);
+	tdm_buf_done(&csv->values);
+	free(csv->fields);
+	csv->fields = NULL;
+}
+
+struct tdm_str tdm_csv_field(const struct tdm_csv *csv, size_t index)
+{
+	return index < csv->field_count ? tdm_str_trim(csv->fields[index]) : tdm_str_of("");
+}
+
+size_t tdm_csv_find(const struct tdm_csv *csv, const char *name)
+{
+	for (size_t i = 0; i < csv->field_count; i++)
+		if (tdm_str_is(tdm_csv_field(csv, i), name))
+			return i;
+	return SIZE_MAX;
+}
+
+/* Appends one more line and its newline to the text. 1, 0 at the end, or a negative code. */
+static int more(struct tdm_csv *csv)
+{
+	struct tdm_str line;
+	int got = tdm_lines_next(&csv->lines, &line);
+	if (got != 1)
+		return got;
+	if (line.len >= TDM_CSV_RECORD_MAX)
+		return -EMSGSIZE;
+	tdm_buf_add(&csv->text, line.ptr, line.len);
+	tdm_buf_putc(&csv->text, '\n');
+	return tdm_buf_failed(&csv->text) ? -ENOMEM : 1;
+}
+
+/* Where a record is while it is cut into fields. */
+struct cutting {
+	size_t at;        /* in the text */
+	size_t line_at;   /* where its line begins there */
+	uint64_t line;    /* of `at` */
+	size_t value_len; /* of the values that are complete */
+};
+
+static int refuse(struct tdm_csv *csv, const struct cutting *c, struct tdm_diag *diag, int err, const char *text)
+{
+	const char *newline = memchr(csv->text.data + csv->taken, '\n', csv->text.len - csv->taken);
+	tdm_diag_set(diag, err, c->line, c->at - c->line_at + 1, "%s", text);
+	/* What follows the first line is looked at again. */
+	csv->taken = newline != NULL ? (size_t)(newline - csv->text.data) + 1 : csv->text.len;
+	csv->again++;
+	csv->field_count = 0;
+	return err;
+}
+
+/* A field in quotes, from behind the first of them. 0, or a code with diag set. */
+static int quoted(struct tdm_csv *csv, struct cutting *c, struct tdm_diag *diag)
+{
+	struct cutting opened = *c;
+	opened.at--;
+	for (;;) {
+		while (c->at >= csv->text.len) {
+			int got = csv->text.len - csv->taken > TDM_CSV_RECORD_MAX ? -EMSGSIZE : more(csv);
+			if (got == 0)
+				return refuse(csv, &opened, diag, TDM_ESYNTAX, "a quote that is never closed");
+			if (got == -EMSGSIZE)
+				return refuse(
+					csv, &opened, diag, got, "a record that is too long: a quote not closed?");
+			if (got < 0)
+				return tdm_diag_set(diag, got, c->line, 0, "%s", tdm_err_text(got));
+		}
+		char ch = csv->text.data[c->at++];
+		if (ch == '\n') {
+			c->line++;
+			c->line_at = c->at;
+		} else if (ch == '"') {
+			/* Every line has its newline, so that there is a byte behind the quote. */
+			if (csv->text.data[c->at] != '"')
+				return 0;
+			c->at++;
+		}
+		tdm_buf_putc(&csv->values, ch);
+	}
+}
+
+/* Cuts the record at `taken` into fields: first their places in the values, as pointers come with the last of them. */
+static int cut(struct tdm_csv *csv, struct tdm_diag *diag)
+{
+	struct cutting c = { csv->taken, csv->taken, csv->again, 0 };
+	tdm_buf_clear(&csv->values);
+	csv->field_count = 0;
+	for (char ch = ','; ch == ','; c.at++) {
+		if (csv->field_count == TDM_CSV_FIELDS_MAX)
+			return refuse(csv, &c, diag, -EMSGSIZE, "more fields than a record may have");
+		if (csv->text.data[c.at] == '"') {
+			c.at++;
+			int err = quoted(csv, &c, diag);
+			if (err != 0)
+				return err;
+			ch = csv->text.data[c.at];
+			if (ch != ',' && ch != '\n')
+				return refuse(csv, &c, diag, TDM_ESYNTAX, "text behind a closing quote");
+		} else {
+			size_t from = c.at;
+			while ((ch = csv->text.data[c.at]) != ',' && ch != '\n')
+				c.at++;
+			tdm_buf_add(&csv->values, csv->text.data + from, c.at - from);
+		}
+		csv->fields[csv->field_count++].len = csv->values.len - c.value_len;
+		c.value_len = csv->values.len;
+	}
+	csv->taken = c.at;
+	csv->again = c.line + 1;
+	return 1;
+}
+
+/* Forgets what was given out; records that were refused one after another would pile up otherwise. */
+static void compact(struct tdm_csv *csv)
+{
+	if (csv->taken < TDM_CSV_RECORD_MAX)
+		return;
+	csv->text.len -= csv->taken;
+	memmove(csv->text.data, csv->text.data + csv->taken, csv->text.len);
+	csv->taken = 0;
+}
+
+int tdm_csv_next(struct tdm_csv *csv, struct tdm_diag *diag)
+{
+	csv->field_count = 0;
+	compact(csv);
+	for (;;) {
+		if (csv->taken >= csv->text.len) {
+			tdm_buf_clear(&csv->text);
+			csv->taken = 0;
+			int got = more(csv);
+			if (got == -EMSGSIZE) {
+				tdm_diag_set(diag, got, csv->again++, 0, "a line that is too long");
+				return got;
+			}
+			if (got < 0)
+				return tdm_diag_set(diag, got, csv->again, 0, "%s", tdm_err_text(got));
+			if (got == 0)
+				return 0;
+		}
+		if (csv->text.data[csv->taken] != '\n')
+			break;
+		csv->taken++;
+		csv->again++;
+	}
+	csv->line = csv->again;
+	int got = cut(csv, diag);
+	if (got != 1)
+		return got;
+	if (tdm_buf_failed(&csv->values))
+		return tdm_diag_set(diag, -ENOMEM, csv->line, 0, "out of memory");
+	const char *at = csv->values.data != NULL ? csv->values.data : "";
+	for (size_t i = 0; i < csv->field_count; i++) {
+		csv->fields[i].ptr = at;
+		at += csv->fields[i].len;
+	}
+	return 1;
+}

@@ -1,0 +1,86 @@
+/* Small pieces that the reports on files share: keys with their values, headings, plurals. */
+#ifndef TDM_REPORT_REPORT_PUT_H
+#define TDM_REPORT_REPORT_PUT_H
+
+#include "base/json.h"
+#include "base/term.h"
+#include "base/units.h"
+
+static inline void tdm_put_u64(struct tdm_json *json, const char *key, uint64_t value)
+{
+	tdm_json_key(json, key);
+	tdm_json_u64(json, value);
+}
+
+/* TDM_BYTES_UNKNOWN gives null. */
+static inline void tdm_put_bytes(struct tdm_json *json, const char *key, uint64_t bytes)
+{
+	tdm_json_key(json, key);
+	tdm_json_bytes(json, bytes);
+}
+
+static inline void tdm_put_text(struct tdm_json *json, const char *key, const char *text)
+{
+	tdm_json_key(json, key);
+	tdm_json_text(json, text);
+}
+
+static inline void tdm_put_bool(struct tdm_json *json, const char *key, bool value)
+{
+	tdm_json_key(json, key);
+	tdm_json_bool(json, value);
+}
+
+static inline void tdm_put_double(struct tdm_json *json, const char *key, double value)
+{
+	tdm_json_key(json, key);
+	tdm_json_double(json, value);
+}
+
+static inline void tdm_put_array(struct tdm_json *json, const char *key)
+{
+	tdm_json_key(json, key);
+	tdm_json_array(json);
+}
+
+static inline void tdm_put_object(struct tdm_json *json, const char *key)
+{
+	tdm_json_key(json, key);
+	tdm_json_object(json);
+}
+
+static inline const char *tdm_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static inline void tdm_put_heading(struct tdm_buf *out, const struct tdm_term *term, const char *text)
+{
+	tdm_buf_printf(
+		out, "\n%s%s%s\n", tdm_term_style(term, TDM_STYLE_BOLD), text, tdm_term_style(term, TDM_STYLE_OFF));
+}
+
+/* "and 5 more", when there are. */
+static inline void tdm_put_rest(struct tdm_buf *out, size_t count, size_t shown)
+{
+	if (count > shown)
+		tdm_buf_printf(out, "  and %zu more\n", count - shown);
+}
+
+/* What every report on a file has. */
+struct tdm_file_report {
+	const char *path;
+	bool cut;     /* it could not be read to its end */
+	size_t limit; /* rows of a table */
+	struct tdm_term term;
+};
+
+static inline void tdm_put_cut(struct tdm_buf *out, const struct tdm_file_report *file)
+{
+	if (file->cut)
+		tdm_buf_printf(out,
+			"%sIncomplete     the file could not be read to its end; this is what came before%s\n",
+			tdm_term_style(&file->term, TDM_STYLE_YELLOW), tdm_term_style(&file->term, TDM_STYLE_OFF));
+}
+
+#endif

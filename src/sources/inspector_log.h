@@ -1,0 +1,69 @@
+/*
+ * The files of the runtime's inspector, which is on by default: lists of records, each with a name and a few fields.
+ *
+ *     - mesh_buffer_allocated:
+ *         id: 94022340
+ *         address: 1048640
+ *
+ * They look like YAML, but values are written as they are: a kernel's source may be a path or the text of a kernel with
+ * as many lines as it has. So this reads lines, and a damaged record costs that record, not the file. Known are the log
+ * of mesh buffers, as events; and the kernels of each program.
+ */
+#ifndef TDM_SOURCES_INSPECTOR_LOG_H
+#define TDM_SOURCES_INSPECTOR_LOG_H
+
+#include "base/file.h"
+#include "event/source.h"
+
+enum { TDM_INSPECTOR_FIELDS_MAX = 16 };
+
+struct tdm_inspector_record {
+	struct tdm_str name; /* all borrowed until the next one is read */
+	uint64_t line;
+	size_t count; /* of fields */
+	struct tdm_str keys[TDM_INSPECTOR_FIELDS_MAX], values[TDM_INSPECTOR_FIELDS_MAX];
+};
+
+struct tdm_inspector_reader {
+	struct tdm_lines lines;
+	struct tdm_buf text; /* of the record */
+	struct tdm_buf next; /* name of the record that follows */
+	uint64_t next_line;
+	bool has_next;
+};
+
+enum tdm_inspector_file {
+	TDM_INSPECTOR_MESH_BUFFERS,
+	TDM_INSPECTOR_KERNELS, /* kernels.yaml, or programs_log.yaml, which has them, too */
+	TDM_INSPECTOR_FILES,
+};
+
+/* Which of the files begins like this; -1: none. */
+int tdm_inspector_detect(const char *head, size_t len);
+
+/* Reads a descriptor, which stays the caller's. 0 or -ENOMEM. */
+int tdm_inspector_open(struct tdm_inspector_reader *reader, int fd);
+void tdm_inspector_memory(struct tdm_inspector_reader *reader, const char *data, size_t len);
+void tdm_inspector_done(struct tdm_inspector_reader *reader);
+
+/* 1 with *record set, 0 at the end, or a negative code with diag set; after TDM_ESYNTAX asking again goes on. */
+int tdm_inspector_next(struct tdm_inspector_reader *reader, struct tdm_inspector_record *record, struct tdm_diag *diag);
+
+/* The value of a field; NULL: there is none. */
+const struct tdm_str *tdm_inspector_find(const struct tdm_inspector_record *record, const char *key);
+
+/* A number that must be there. 0, or TDM_ESYNTAX with diag set. */
+int tdm_inspector_number(
+	const struct tdm_inspector_record *record, const char *key, uint64_t *value, struct tdm_diag *diag);
+
+/*
+ * The log of mesh buffers as events. A buffer's size is what one device holds of it; which devices, the log does not
+ * say. NULL when out of memory.
+ */
+struct tdm_source *tdm_mesh_buffers_open(int fd);
+struct tdm_source *tdm_mesh_buffers_memory(const char *data, size_t len);
+
+/* Bytes that the last event's buffer has on the whole mesh; 0 at a release. */
+uint64_t tdm_mesh_buffers_mesh_bytes(const struct tdm_source *source);
+
+#endif

@@ -1,0 +1,295 @@
+/* The memory reporter's files: real ones, every form, and every refusal. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "report/report_memory.h"
+#include "sources/memory_report.h"
+#include "warnings.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#define SUMMARY ", Total Allocatable Size (B), Total Allocated (B), Total Free (B), Largest Free Block (B)\n"
+#define UNKNOWN TDM_BYTES_UNKNOWN
+
+static struct tdm_memory_report parse(enum tdm_memory_form form, const char *text, struct warnings *warnings)
+{
+	struct tdm_memory_report report;
+	struct tdm_diag diag = { 0 };
+	memset(warnings, 0, sizeof *warnings);
+	assert_int_equal(tdm_memory_report_parse(&report, form, tdm_str_of(text), warnings_add, warnings, &diag), 0);
+	assert_int_equal(report.refused, warnings->count);
+	return report;
+}
+
+static struct tdm_memory_report read_file(enum tdm_memory_form form, const char *name)
+{
+	struct tdm_memory_report report;
+	struct tdm_diag diag = { 0 };
+	char path[512], head[4096];
+	snprintf(path, sizeof path, "%s/reports/%s", TDM_TEST_DATA, name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	ssize_t len = pread(fd, head, sizeof head, 0);
+	assert_true(len > 0);
+	assert_int_equal(tdm_memory_report_detect(head, (size_t)len), form);
+	assert_int_equal(tdm_memory_report_read(&report, form, fd, NULL, NULL, &diag), 0);
+	assert_int_equal(report.refused, 0);
+	close(fd);
+	return report;
+}
+
+static const struct tdm_memory_region *region(const struct tdm_memory_report *report, size_t state, enum tdm_kind kind)
+{
+	const struct tdm_memory_region *found = tdm_memory_report_find(report, state, kind);
+	assert_non_null(found);
+	return found;
+}
+
+static void the_three_files_of_one_dump_agree(void **state)
+{
+	(void)state;
+	static const uint8_t kinds[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_L1_SMALL };
+	static const uint32_t banks[] = { 12, 64, 64 };
+	struct tdm_memory_report summary = read_file(TDM_MEMORY_SUMMARY, "mock_memory_usage_summary.csv");
+	struct tdm_memory_report l1 = read_file(TDM_MEMORY_L1, "mock_l1_usage_summary.csv");
+	struct tdm_memory_report detailed = read_file(TDM_MEMORY_DETAILED, "mock_detailed_memory_usage.csv");
+	struct tdm_memory_view view = { .report = &summary, .beside = &detailed };
+	assert_int_equal(summary.state_count, 1);
+	assert_int_equal(detailed.region_count, 3);
+	for (int i = 0; i < 3; i++) {
+		const struct tdm_memory_region *a = region(&summary, 0, kinds[i]), *b = region(&detailed, 0, kinds[i]);
+		assert_true(a->total == b->total && a->allocated == b->allocated && a->free == b->free &&
+			    a->largest == b->largest);
+		assert_int_equal(b->banks, banks[i]);
+		assert_int_equal(a->banks, 0);
+		assert_int_equal(tdm_memory_view_banks(&view, 0, a), banks[i]);
+		assert_true(b->device_total == b->total * b->banks && b->device_allocated == b->allocated * b->banks);
+	}
+	assert_true(region(&summary, 0, TDM_KIND_DRAM)->allocated == 5593088);
+	assert_true(region(&l1, 0, TDM_KIND_L1)->largest == 1327936);
+	assert_true(region(&l1, 0, TDM_KIND_L1)->interleaved_free == 84987904);
+	assert_int_equal(region(&l1, 0, TDM_KIND_L1)->banks, 64);
+	/* Another run's file beside it says nothing about this one. */
+	summary.regions[0].total++;
+	assert_int_equal(tdm_memory_view_banks(&view, 0, &summary.regions[0]), 0);
+	tdm_memory_report_done(&summary);
+	tdm_memory_report_done(&l1);
+	tdm_memory_report_done(&detailed);
+}
+
+static void real_blocks_become_events(void **state)
+{
+	(void)state;
+	struct tdm_memory_report detailed = read_file(TDM_MEMORY_DETAILED, "mock_detailed_memory_usage.csv");
+	struct tdm_source *source = tdm_memory_report_events(&detailed);
+	struct tdm_event event;
+	struct tdm_diag diag;
+	assert_non_null(source);
+	assert_int_equal(tdm_source_next(source, &event, &diag), 1);
+	assert_int_equal(event.op, TDM_OP_CLEAR);
+	assert_int_equal(tdm_source_next(source, &event, &diag), 1);
+	assert_int_equal(event.op, TDM_OP_DEVICE);
+	assert_true(tdm_event_is_valid(&event));
+	assert_int_equal(event.about->region_count, 3);
+	assert_int_equal(event.about->regions[1].banks, 64);
+	assert_true(event.about->regions[1].bank_size == 1360704);
+	assert_int_equal(tdm_source_next(source, &event, &diag), 1);
+	assert_true(tdm_event_is_valid(&event));
+	assert_int_equal(event.kind, TDM_KIND_DRAM);
+	assert_true(event.bytes_per_bank == 5593088 && event.address == 0 && event.size == UINT64_C(5593088) * 12);
+	assert_int_equal(tdm_source_next(source, &event, &diag), 1);
+	assert_int_equal(event.kind, TDM_KIND_L1);
+	assert_true(event.address == 1327936 && event.bytes_per_bank == 32768);
+	assert_int_equal(tdm_source_next(source, &event, &diag), 0);
+	tdm_source_close(source);
+	tdm_memory_report_done(&detailed);
+}
+
+static void programs_begin_at_their_id(void **state)
+{
+	(void)state;
+	struct warnings w;
+	struct tdm_memory_report r = parse(TDM_MEMORY_SUMMARY,
+		"Program ID" SUMMARY
+		"7,100,1,99,99\r\n,50,2,48,40\r\n,0,0,0,0\r\n9,100,3,97,97\r\n,50,4,46,46\r\n,0,0,0,0\r\n",
+		&w);
+	assert_int_equal(r.state_count, 2);
+	assert_true(r.by_program);
+	assert_true(r.states[0].program == 7 && r.states[1].program == 9);
+	assert_true(region(&r, 1, TDM_KIND_L1)->allocated == 4);
+	assert_string_equal(w.text, "");
+	struct tdm_source *source = tdm_memory_report_events(&r);
+	struct tdm_event event;
+	struct tdm_diag diag;
+	assert_int_equal(tdm_source_next(source, &event, &diag), 1);
+	assert_int_equal(event.op, TDM_OP_PROGRAM);
+	assert_true(tdm_str_is(event.name, "7"));
+	tdm_source_close(source);
+	tdm_memory_report_done(&r);
+}
+
+static void dumps_without_ids_follow_each_other(void **state)
+{
+	(void)state;
+	struct warnings w;
+	struct tdm_memory_report r =
+		parse(TDM_MEMORY_SUMMARY, SUMMARY ",100,1,99,99\n,50,2,48,40\n,0,0,0,0\n,100,9,91,91\n", &w);
+	assert_int_equal(r.state_count, 2);
+	assert_false(r.by_program);
+	assert_true(region(&r, 1, TDM_KIND_DRAM)->allocated == 9);
+	tdm_memory_report_done(&r);
+}
+
+static void a_bad_record_keeps_its_place_in_the_order(void **state)
+{
+	(void)state;
+	struct warnings w;
+	struct tdm_memory_report r = parse(TDM_MEMORY_SUMMARY,
+		"Program ID" SUMMARY "1,100,-1,99,99\n,50,2,48,40\n,0,0,0,0\nx,100,1,99,99\n,50,3,47,47\n,0,0,0,0\n"
+		"2,100,1,18446744073709551616,99\n,50,4\n,0,0,0,18446744073709551615\n",
+		&w);
+	assert_string_equal(w.text, "2: expected a number of bytes: '-1'\n"
+				    "5: expected the id of a program or nothing: 'x'\n"
+				    "8: a number that is too large: '18446744073709551616'\n"
+				    "9: expected 4 figures, found 2\n"
+				    "10: a number that is too large: '18446744073709551615'\n");
+	assert_int_equal(r.state_count, 3);
+	assert_true(region(&r, 0, TDM_KIND_DRAM)->allocated == UNKNOWN);
+	assert_true(region(&r, 0, TDM_KIND_L1)->allocated == 2);
+	assert_false(r.states[1].has_program);
+	assert_true(region(&r, 1, TDM_KIND_L1)->allocated == 3);
+	assert_true(r.states[2].program == 2);
+	tdm_memory_report_done(&r);
+}
+
+static void units_are_those_of_the_first_column(void **state)
+{
+	(void)state;
+	struct warnings w;
+	struct tdm_memory_report r = parse(TDM_MEMORY_SUMMARY,
+		", Total Allocatable Size (KB), Total Allocated (KB), Total Free (KB), Largest Free Block "
+		"(KB)\n,4,1,3,2\n",
+		&w);
+	assert_true(r.rounded);
+	assert_true(r.regions[0].total == 4096 && r.regions[0].largest == 2048);
+	tdm_memory_report_done(&r);
+	r = parse(TDM_MEMORY_SUMMARY,
+		", Total Allocatable Size (B), Total Allocated (B), Total Free (KB), Largest Free Block "
+		"(KB)\n,4,1,3,2\n",
+		&w);
+	assert_false(r.rounded);
+	assert_true(r.regions[0].total == 4 && r.regions[0].largest == 2);
+	tdm_memory_report_done(&r);
+}
+
+static void l1_without_room_has_unknown_banks(void **state)
+{
+	(void)state;
+	struct warnings w;
+	struct tdm_memory_report r = parse(TDM_MEMORY_L1,
+		"This report indicates available space for interleaving L1 buffers\n"
+		"Program ID, Largest Contiguous Free Block (B), Total Free L1 Space "
+		"(B)\n1,0,0\n2,10,25\n3,10,640\n4,1\n",
+		&w);
+	assert_string_equal(w.text, "6: expected 2 figures, found 1\n");
+	assert_int_equal(r.state_count, 3);
+	assert_int_equal(r.regions[0].banks, 0);
+	assert_int_equal(r.regions[1].banks, 0);
+	assert_int_equal(r.regions[2].banks, 64);
+	tdm_memory_report_done(&r);
+}
+
+#define TABLE "Block table:\n       Block      Address         Size       PrevID       NextID    Allocated \n"
+
+static void blocks_that_are_no_whole_bank_say_nothing_about_it(void **state)
+{
+	(void)state;
+	struct warnings w;
+	/* The block in the middle cannot be used. */
+	struct tdm_memory_report r = parse(TDM_MEMORY_DETAILED,
+		",L1\n,Total allocatable (B):,640\n" TABLE "0 0 2 none 1 yes\n1 2 x 0 2 no\n2 4 6 1 none no\n", &w);
+	assert_string_equal(w.text, "6: expected a number of bytes: 'x'\n");
+	assert_int_equal(r.regions[0].block_count, 2);
+	assert_true(r.regions[0].total == UNKNOWN && r.regions[0].allocated == UNKNOWN);
+	assert_int_equal(r.regions[0].banks, 0);
+	tdm_memory_report_done(&r);
+	r = parse(TDM_MEMORY_DETAILED, ",L1\n,Total allocatable (B):,641\n" TABLE "0 0 2 none 1 yes\n1 2 8 0 none no\n",
+		&w);
+	assert_true(r.regions[0].total == 10 && r.regions[0].largest == 8);
+	assert_int_equal(r.regions[0].banks, 0); /* 641 is no multiple of 10 */
+	tdm_memory_report_done(&r);
+}
+
+static void the_older_table_has_addresses_of_the_device(void **state)
+{
+	(void)state;
+	struct warnings w;
+	struct tdm_memory_report r = parse(TDM_MEMORY_DETAILED,
+		"3,DRAM\n,Total allocatable (B):,64\n,,Blocks:,Address (B),Size (B),Allocated "
+		"(Y/N)\n,,,1000,3,Y\n,,,1003,5,N\n\n"
+		",L1\n,Total allocatable (KB):,1\n,,Blocks:,Address (KB),Size (KB),Allocated (Y/N)\n,,,0,1,N\n",
+		&w);
+	assert_string_equal(w.text, "");
+	assert_int_equal(r.state_count, 1);
+	assert_int_equal(r.regions[0].banks, 8);
+	assert_true(r.regions[0].allocated == 3);
+	assert_true(r.blocks[2].bytes == 1024);
+	tdm_memory_report_done(&r);
+}
+
+static void lines_of_no_form_are_refused_one_by_one(void **state)
+{
+	(void)state;
+	struct warnings w;
+	struct tdm_memory_report r = parse(TDM_MEMORY_DETAILED,
+		",Total free (B):,5\n,L1\n,Total nonsense (B):,5\n,Total free (B):,5x\njunk\n" TABLE
+		"0 18446744073709551614 2 none none no\n0 0 1 none none maybe\n1 2 3\n1 2 3 4 5 yes 7\nq,DRAM\n,Total "
+		"free (B):,8\n",
+		&w);
+	assert_string_equal(w.text, "1: no kind of memory before this line: ''\n"
+				    "3: not a figure of this report: 'Total nonsense (B):'\n"
+				    "4: expected a number of bytes: '5x'\n"
+				    "5: not a line of this report: 'junk'\n"
+				    "8: a block that ends beyond all addresses\n"
+				    "9: expected yes or no: 'maybe'\n"
+				    "10: a block has six columns: '1 2 3'\n"
+				    "11: a block with too many columns: '1 2 3 4 5 yes 7'\n"
+				    "12: expected the id of a program or nothing: 'q'\n");
+	/* The figure behind the bad id is not the one of the region before it. */
+	assert_true(r.regions[0].device_free == UNKNOWN);
+	assert_true(r.regions[1].device_free == 8);
+	tdm_memory_report_done(&r);
+}
+
+static void other_files_are_not_taken(void **state)
+{
+	(void)state;
+	static const char *const texts[] = { "", ",", "\n", ",DRAM", ",DRAM\n", "a,b\n1,2\n", "OP CODE,X [ns]\n",
+		",Total Allocatable Size\n", "{}", ",FLASH\n,Total allocatable (B):,5\n" };
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		assert_int_equal(tdm_memory_report_detect(texts[i], strlen(texts[i])), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_three_files_of_one_dump_agree),
+		cmocka_unit_test(real_blocks_become_events),
+		cmocka_unit_test(programs_begin_at_their_id),
+		cmocka_unit_test(dumps_without_ids_follow_each_other),
+		cmocka_unit_test(a_bad_record_keeps_its_place_in_the_order),
+		cmocka_unit_test(units_are_those_of_the_first_column),
+		cmocka_unit_test(l1_without_room_has_unknown_banks),
+		cmocka_unit_test(blocks_that_are_no_whole_bank_say_nothing_about_it),
+		cmocka_unit_test(the_older_table_has_addresses_of_the_device),
+		cmocka_unit_test(lines_of_no_form_are_refused_one_by_one),
+		cmocka_unit_test(other_files_are_not_taken),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
