@@ -164,6 +164,7 @@ enum tdm_host_surety {
 struct tdm_host_chip_id {
 	uint64_t id;
 	uint8_t surety;   /* enum tdm_host_surety, when the ids are equal */
+	bool is_own;      /* the driver calls the chip so, whatever the runtime does; others are made from the serial */
 	const char *when; /* in which case the runtime gives the chip this id */
 };
 enum { TDM_HOST_CHIP_IDS_MAX = 40 };
