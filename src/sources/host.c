@@ -300,6 +300,14 @@ void tdm_host_done(struct tdm_host *host)
 	*host = (struct tdm_host){ 0 };
 }
 
+bool tdm_host_has_outsiders(const struct tdm_host *host)
+{
+	for (size_t i = 0; i < host->card_count; i++)
+		if (host->cards[i].hidden_opens != 0)
+			return true;
+	return false;
+}
+
 static const uint64_t *known_id(const struct tdm_host_card *card, enum tdm_host_value_id which)
 {
 	const struct tdm_host_value *value = &card->values[which];

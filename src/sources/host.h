@@ -154,6 +154,9 @@ const char *tdm_host_sysfs_path(const char *path);
 int tdm_host_read(struct tdm_host *host, const struct tdm_host_options *options);
 void tdm_host_done(struct tdm_host *host);
 
+/* Whether processes outside the reader's pid namespace have cards open: it is in a container, and they are not. */
+bool tdm_host_has_outsiders(const struct tdm_host *host);
+
 /* How sure it is that the device with such an id in tt-metal's shared memory is this card's chip. */
 enum tdm_host_surety {
 	TDM_HOST_WEAK,  /* nothing but a number that happens to be the same */
