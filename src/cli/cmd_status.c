@@ -113,7 +113,7 @@ static void make_report(
 static int check_device(const struct request *request, const struct tdm_overview *overview)
 {
 	for (size_t i = 0; request->pick.device != NULL && i < overview->device_count; i++)
-		if (tdm_overview_device_is(&overview->devices[i], request->pick.device))
+		if (tdm_overview_device_is(&overview->devices[i], i, request->pick.device))
 			return 0;
 	if (request->pick.device == NULL || overview->device_count == 0)
 		return 0;
@@ -205,7 +205,7 @@ static const struct tdm_opt status_opts[] = {
 	[OPT_FILENAME] = { "filename", 'f', "FILE",
 		"write the JSON to FILE instead, all at once; '-' is standard output" },
 	[OPT_DEVICE] = { "device", 'd', "DEV",
-		"only this device: its number, /dev/tenstorrent/N, PCI address or chip id" },
+		"only this device: its number, /dev/tenstorrent/N, PCI address, chip id, or #N of the list" },
 	[OPT_PID] = { "pid", 'p', "PID", "only this process and the devices that it uses" },
 	[OPT_ALL] = { "all", 'a', NULL, "also list processes that have ended and left a ledger" },
 	[OPT_WATCH] = { "watch", 'w', NULL, "print again and again until interrupted; with --json a document a line" },

@@ -167,7 +167,7 @@ static int cmd_top_run(struct tdm_args *args)
 static const struct tdm_opt top_opts[] = {
 	[OPT_REFRESH] = { "refresh", 'r', "MS", "refresh every MS milliseconds, at least 100 (default: 1000)" },
 	[OPT_DEVICE] = { "device", 'd', "DEV",
-		"only this device: its number, /dev/tenstorrent/N, PCI address or chip id" },
+		"only this device: its number, /dev/tenstorrent/N, PCI address, chip id, or #N of the list" },
 	[OPT_PID] = { "pid", 'p', "PID", "only this process and the devices that it uses" },
 	[OPT_FRAMES] = { "frames", 'n', "N", "end after N refreshes" },
 	[OPT_ONCE] = { "once", '1', NULL, "print one plain frame and end, also on a terminal" },

@@ -80,6 +80,7 @@ int tdm_doctor_init(struct tdm_doctor *doctor, const struct tdm_doctor_options *
 		return -ENOMEM;
 	if (tdm_metal_list_read(&doctor->metal, options->shm) == -ENOMEM)
 		return -ENOMEM;
+	doctor->proc_root.has_outsiders = tdm_host_has_outsiders(&doctor->host);
 	tdm_metal_judge(&doctor->metal, NULL, &doctor->proc_root);
 	return read_ledgers(doctor);
 }

@@ -88,6 +88,15 @@ static int claim_chip(struct tdm_live *live, uint64_t id, uint32_t device)
 	return tdm_map_put(&live->by_chip, id, owner == TDM_MAP_NONE ? device : AMBIGUOUS);
 }
 
+/* The driver calls a card "unknown" whose number it does not have in its table: somebody else may know the name. */
+static void set_card_name(struct tdm_overview_device *device, const struct tdm_host_value *type)
+{
+	if (type->state != TDM_HOST_KNOWN || strcmp(type->text, "unknown") == 0)
+		return;
+	tdm_str_shown(tdm_str_of(type->text), device->card, sizeof device->card);
+	device->card_from = TDM_FROM_DRIVER;
+}
+
 static int add_card(struct tdm_live *live, uint32_t i)
 {
 	static const char *const archs[] = {
@@ -104,16 +113,14 @@ static int add_card(struct tdm_live *live, uint32_t i)
 	device->sources = UINT32_C(1) << TDM_FROM_DRIVER;
 	snprintf(device->pci, sizeof device->pci, "%s", card->pci);
 	snprintf(device->arch, sizeof device->arch, "%s", archs[card->arch]);
-	if (card->values[TDM_HOST_CARD_TYPE].state == TDM_HOST_KNOWN) {
-		tdm_str_shown(tdm_str_of(card->values[TDM_HOST_CARD_TYPE].text), device->card, sizeof device->card);
-		device->card_from = TDM_FROM_DRIVER;
-	}
+	set_card_name(device, &card->values[TDM_HOST_CARD_TYPE]);
 	set_telemetry(&device->telemetry, card);
 	size_t count = tdm_host_chip_ids(card, ids);
 	for (size_t k = 0; k < count; k++) {
 		if (ids[k].surety != TDM_HOST_EXACT)
 			continue;
-		if (!device->has_chip_id) {
+		/* An id that only may be this chip's joins, and is shown when a program has confirmed it. */
+		if (!device->has_chip_id && ids[k].is_own) {
 			device->has_chip_id = true;
 			device->chip_id = ids[k].id;
 		}

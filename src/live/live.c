@@ -115,9 +115,10 @@ const struct tdm_overview *tdm_live_refresh(struct tdm_live *live)
 		live->deaths_seen = live->ledgers.deaths;
 		live->host_ns = live->metal.judge_ns = 0;
 	}
-	int err = live->ledgers.out_of_memory ? -ENOMEM : tdm_metal_watch_refresh(&live->metal, &live->proc, now_ns);
+	int err = live->ledgers.out_of_memory ? -ENOMEM : read_host(live, now_ns);
+	live->proc.has_outsiders = tdm_host_has_outsiders(&live->host);
 	if (err == 0)
-		err = read_host(live, now_ns);
+		err = tdm_metal_watch_refresh(&live->metal, &live->proc, now_ns);
 	if (err == 0)
 		err = tdm_live_join_devices(live);
 	if (err == 0)

@@ -11,7 +11,7 @@ static const char node_folder[] = "/dev/tenstorrent/";
 enum { DEVICES_MAX = 1024 };
 
 /* What a name is, and its number. */
-enum form { FORM_NONE, FORM_NUMBER, FORM_NODE, FORM_PCI, FORM_CHIP };
+enum form { FORM_NONE, FORM_NUMBER, FORM_NODE, FORM_PCI, FORM_CHIP, FORM_PLACE };
 
 static enum form decimal(const char *text, enum form form, uint64_t *number)
 {
@@ -33,6 +33,8 @@ static enum form read_name(const char *name, uint64_t *number)
 	*number = 0;
 	if (strncmp(name, node_folder, strlen(node_folder)) == 0)
 		return decimal(name + strlen(node_folder), FORM_NODE, number);
+	if (name[0] == '#')
+		return decimal(name + 1, FORM_PLACE, number);
 	if (name[0] == '0' && (name[1] == 'x' || name[1] == 'X'))
 		return hexadecimal(name + 2, number);
 	if (strchr(name, ':') != NULL)
@@ -48,7 +50,7 @@ static bool is_pci(const char *pci, const char *name)
 	return pci[0] != '\0' && (strcasecmp(pci, name) == 0 || (behind != NULL && strcasecmp(behind + 1, name) == 0));
 }
 
-bool tdm_overview_device_is(const struct tdm_overview_device *device, const char *name)
+bool tdm_overview_device_is(const struct tdm_overview_device *device, size_t place, const char *name)
 {
 	uint64_t number;
 	switch (read_name(name, &number)) {
@@ -60,6 +62,8 @@ bool tdm_overview_device_is(const struct tdm_overview_device *device, const char
 		return is_pci(device->pci, name);
 	case FORM_CHIP:
 		return device->has_chip_id && device->chip_id == number;
+	case FORM_PLACE:
+		return place == number;
 	case FORM_NONE:
 		break;
 	}
@@ -79,7 +83,7 @@ static const struct tdm_overview_process *process_of(const struct tdm_overview *
 
 bool tdm_overview_takes_device(const struct tdm_overview_pick *pick, const struct tdm_overview *overview, size_t device)
 {
-	if (pick->device != NULL && !tdm_overview_device_is(&overview->devices[device], pick->device))
+	if (pick->device != NULL && !tdm_overview_device_is(&overview->devices[device], device, pick->device))
 		return false;
 	if (pick->pid == 0)
 		return true;
@@ -92,9 +96,9 @@ bool tdm_overview_takes_device(const struct tdm_overview_pick *pick, const struc
 bool tdm_overview_takes_holding(
 	const struct tdm_overview_pick *pick, const struct tdm_overview *overview, size_t holding)
 {
-	const struct tdm_overview_device *device = &overview->devices[overview->holdings[holding].device];
+	size_t device = overview->holdings[holding].device;
 	return (pick->pid == 0 || process_of(overview, holding)->pid == pick->pid) &&
-	       (pick->device == NULL || tdm_overview_device_is(device, pick->device));
+	       (pick->device == NULL || tdm_overview_device_is(&overview->devices[device], device, pick->device));
 }
 
 bool tdm_overview_takes_process(

@@ -5,11 +5,11 @@
 #include "registry/overview.h"
 
 /*
- * Whether `name` means this device. It is one of: a number (the logical one; that of the device node where no logical
- * one is known), "/dev/tenstorrent/N", a PCI address with or without its domain, or a chip id ("0x…", or a number from
- * 1024 on).
+ * Whether `name` means this device, which is at `place` in its list. It is one of: a number (the logical one; that of
+ * the device node where no logical one is known), "/dev/tenstorrent/N", a PCI address with or without its domain, a
+ * chip id ("0x…", or a number from 1024 on), or "#" and the place.
  */
-bool tdm_overview_device_is(const struct tdm_overview_device *device, const char *name);
+bool tdm_overview_device_is(const struct tdm_overview_device *device, size_t place, const char *name);
 
 /* Whether `name` could mean a device at all. */
 bool tdm_overview_device_name_is_valid(const char *name);

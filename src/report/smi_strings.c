@@ -132,9 +132,8 @@ static void put_registers(struct tdm_json *json, const struct tdm_host_card *car
 static void put_board_type(
 	struct tdm_json *json, const struct tdm_overview_device *device, const struct tdm_host_card *card)
 {
-	const struct tdm_host_value *type = value_of(card, TDM_HOST_CARD_TYPE);
-	const char *name = type != NULL ? type->text : device->card;
-	char text[TDM_HOST_TEXT_CAP + 8];
+	const char *name = device->card;
+	char text[sizeof device->card + 8];
 	if (name[0] == '\0')
 		snprintf(text, sizeof text, "%s", not_available);
 	else

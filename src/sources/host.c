@@ -300,6 +300,14 @@ void tdm_host_done(struct tdm_host *host)
 	*host = (struct tdm_host){ 0 };
 }
 
+bool tdm_host_has_outsiders(const struct tdm_host *host)
+{
+	for (size_t i = 0; i < host->card_count; i++)
+		if (host->cards[i].hidden_opens != 0)
+			return true;
+	return false;
+}
+
 static const uint64_t *known_id(const struct tdm_host_card *card, enum tdm_host_value_id which)
 {
 	const struct tdm_host_value *value = &card->values[which];
@@ -314,13 +322,13 @@ static size_t blackhole_ids(const struct tdm_host_card *card, struct tdm_host_ch
 	const char *type = card->values[TDM_HOST_CARD_TYPE].text;
 	bool is_single = has_prefix(type, "p1");
 	if (asic != NULL)
-		ids[count++] = (struct tdm_host_chip_id){ *asic, TDM_HOST_EXACT, "no Ethernet link is up" };
+		ids[count++] = (struct tdm_host_chip_id){ *asic, TDM_HOST_EXACT, true, "no Ethernet link is up" };
 	/* A galaxy's chips have other ids; a type that is not known may be one. */
 	if (serial == NULL || *serial >> 59 != 0 || !(is_single || has_prefix(type, "p3")))
 		return count;
 	for (uint64_t location = 0; location < LOCATIONS; location++)
 		ids[count++] = (struct tdm_host_chip_id){ *serial << 5 | location,
-			is_single ? TDM_HOST_EXACT : TDM_HOST_BOARD, "an Ethernet link is up" };
+			is_single ? TDM_HOST_EXACT : TDM_HOST_BOARD, false, "an Ethernet link is up" };
 	return count;
 }
 
@@ -330,7 +338,7 @@ static size_t wormhole_ids(const struct tdm_host_card *card, struct tdm_host_chi
 	const char *type = card->values[TDM_HOST_CARD_TYPE].text;
 	if (serial == NULL)
 		return 0;
-	ids[0] = (struct tdm_host_chip_id){ *serial, strcmp(type, "n150") == 0 ? TDM_HOST_EXACT : TDM_HOST_BOARD,
+	ids[0] = (struct tdm_host_chip_id){ *serial, strcmp(type, "n150") == 0 ? TDM_HOST_EXACT : TDM_HOST_BOARD, false,
 		"no Ethernet link is up" };
 	return 1;
 }
@@ -340,7 +348,7 @@ size_t tdm_host_chip_ids(const struct tdm_host_card *card, struct tdm_host_chip_
 	size_t count = card->arch == TDM_HOST_BLACKHOLE  ? blackhole_ids(card, ids)
 		       : card->arch == TDM_HOST_WORMHOLE ? wormhole_ids(card, ids)
 							 : 0;
-	ids[count++] = (struct tdm_host_chip_id){ card->number, TDM_HOST_WEAK,
+	ids[count++] = (struct tdm_host_chip_id){ card->number, TDM_HOST_WEAK, false,
 		"the runtime found no id and counts the cards as the driver does" };
 	return count;
 }

@@ -154,6 +154,9 @@ const char *tdm_host_sysfs_path(const char *path);
 int tdm_host_read(struct tdm_host *host, const struct tdm_host_options *options);
 void tdm_host_done(struct tdm_host *host);
 
+/* Whether processes outside the reader's pid namespace have cards open: it is in a container, and they are not. */
+bool tdm_host_has_outsiders(const struct tdm_host *host);
+
 /* How sure it is that the device with such an id in tt-metal's shared memory is this card's chip. */
 enum tdm_host_surety {
 	TDM_HOST_WEAK,  /* nothing but a number that happens to be the same */
@@ -164,6 +167,7 @@ enum tdm_host_surety {
 struct tdm_host_chip_id {
 	uint64_t id;
 	uint8_t surety;   /* enum tdm_host_surety, when the ids are equal */
+	bool is_own;      /* the driver calls the chip so, whatever the runtime does; others are made from the serial */
 	const char *when; /* in which case the runtime gives the chip this id */
 };
 enum { TDM_HOST_CHIP_IDS_MAX = 40 };

@@ -7,6 +7,8 @@
 /* The kernel keeps this much of a process's name. */
 enum { COMM_LEN = 15 };
 
+static const struct tdm_proc_facts no_facts = { .err = -ESRCH, .state = '?', .uid = TDM_UID_UNKNOWN };
+
 bool tdm_metal_name_agrees(const struct tdm_metal_slot *slot)
 {
 	return slot->hint[0] == '\0' || slot->facts.comm[0] == '\0' ||
@@ -36,6 +38,13 @@ static bool has_moved(const struct tdm_metal_region *before, const struct tdm_me
 	return false;
 }
 
+/* Dead, or a process of another name has its pid here: it may be one of a container. */
+static bool is_in_doubt(const struct tdm_metal_slot *slot)
+{
+	return !slot->releases && (slot->life == TDM_PROC_DEAD || !tdm_metal_name_agrees(slot));
+}
+
+/* Whether it is in doubt. */
 static bool judge_slot(
 	const struct tdm_proc_root *root, const struct tdm_metal_region *before, struct tdm_metal_slot *slot)
 {
@@ -47,23 +56,23 @@ static bool judge_slot(
 	}
 	slot->life = (uint8_t)tdm_proc_judge(root, slot->pid, slot->updated_ns, &slot->facts);
 	if (slot->life != TDM_PROC_DEAD)
-		return false;
+		return is_in_doubt(slot);
 	slot->reused = slot->facts.err == 0 && slot->facts.state != 'Z' && slot->facts.state != 'X';
 	if (slot->reused) /* they are another process's */
-		slot->facts = (struct tdm_proc_facts){ .err = -ESRCH, .state = '?', .uid = TDM_UID_UNKNOWN };
+		slot->facts = no_facts;
 	/* A dead process does not write: this one runs where its pid means something else. */
 	if (has_moved(before, slot))
 		slot->life = TDM_PROC_UNKNOWN;
 	return slot->life == TDM_PROC_DEAD;
 }
 
-static size_t collect_dead(const struct tdm_metal_list *list, struct tdm_proc_wanted *wanted)
+static size_t collect_doubted(const struct tdm_metal_list *list, struct tdm_proc_wanted *wanted)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < list->count; i++)
 		for (uint32_t k = 0; k < list->regions[i].slot_count; k++) {
 			const struct tdm_metal_slot *slot = &list->regions[i].slots[k];
-			if (slot->life != TDM_PROC_DEAD || slot->releases)
+			if (!is_in_doubt(slot))
 				continue;
 			wanted[count] = (struct tdm_proc_wanted){ .pid = slot->pid };
 			snprintf(wanted[count].comm, sizeof wanted[count].comm, "%.*s", COMM_LEN, slot->hint);
@@ -72,33 +81,35 @@ static size_t collect_dead(const struct tdm_metal_list *list, struct tdm_proc_wa
 	return count;
 }
 
-/* In the order of collect_dead. */
+/* In the order of collect_doubted. */
 static void apply_found(struct tdm_metal_list *list, const struct tdm_proc_wanted *wanted)
 {
 	for (size_t i = 0; i < list->count; i++)
 		for (uint32_t k = 0; k < list->regions[i].slot_count; k++) {
 			struct tdm_metal_slot *slot = &list->regions[i].slots[k];
-			if (slot->life != TDM_PROC_DEAD || slot->releases)
+			if (!is_in_doubt(slot))
 				continue;
-			slot->nested_as = wanted->found;
-			if (wanted->found != 0)
+			if (wanted->found != 0) {
+				slot->nested_as = wanted->found;
 				slot->life = TDM_PROC_UNKNOWN;
+				slot->facts = no_facts;
+			}
 			wanted++;
 		}
 }
 
 void tdm_metal_judge(struct tdm_metal_list *list, const struct tdm_metal_list *before, const struct tdm_proc_root *root)
 {
-	size_t dead = 0;
+	size_t doubted = 0;
 	for (size_t i = 0; i < list->count; i++) {
 		struct tdm_metal_region *region = &list->regions[i];
 		const struct tdm_metal_region *old = find_same(before, region);
 		for (uint32_t k = 0; k < region->slot_count; k++)
-			dead += judge_slot(root, old, &region->slots[k]);
+			doubted += judge_slot(root, old, &region->slots[k]);
 	}
-	struct tdm_proc_wanted *wanted = dead != 0 ? calloc(dead, sizeof *wanted) : NULL;
+	struct tdm_proc_wanted *wanted = doubted != 0 ? calloc(doubted, sizeof *wanted) : NULL;
 	if (wanted != NULL) {
-		tdm_proc_find_nested(root, wanted, collect_dead(list, wanted));
+		tdm_proc_find_nested(root, wanted, collect_doubted(list, wanted));
 		apply_found(list, wanted);
 		free(wanted);
 	}

@@ -10,7 +10,8 @@
 /*
  * Judges every slot of the list's regions and sums them anew. A pid that /proc does not show is a dead process's,
  * unless there is a sign that it belongs to another pid namespace: a container has a process with that number and name
- * inside, or the slot has moved since `before` (an earlier reading of the same files, or NULL). Then it is undecided.
+ * inside, the slot has moved since `before` (an earlier reading of the same files, or NULL), or `root` has outsiders.
+ * Then it is undecided. A container's process comes before one of another name that has its number here.
  */
 void tdm_metal_judge(
 	struct tdm_metal_list *list, const struct tdm_metal_list *before, const struct tdm_proc_root *root);

@@ -16,9 +16,13 @@ enum {
 	STAT_CAP = 1024,
 	STATUS_CAP = 4096,
 	PROC_STAT_CAP = 1 << 20, /* has a line for each processor before the one that counts */
-	START_FIELD = 20,        /* counted behind the name; field 22 of the whole */
+	FLAGS_FIELD = 7,         /* counted behind the name; field 9 of the whole */
+	START_FIELD = 20,        /* and field 22 */
 	ENTRIES_MAX = 1 << 20,   /* of the directory; a bound on the work, not on processes */
 };
+
+/* In the flags of a thread of the kernel: PF_KTHREAD. */
+#define KERNEL_THREAD  UINT64_C(0x200000)
 
 /* The boot time is given in whole seconds and moves with the clock. */
 #define START_SLACK_NS (3 * TDM_NS_PER_S)
@@ -103,8 +107,11 @@ static int read_stat(const struct tdm_proc_root *root, int dir_fd, const char *n
 		return got < 0 ? got : TDM_ESYNTAX;
 	if (at[1] == ' ' && at[2] > ' ' && at[2] <= '~')
 		facts->state = at[2];
-	for (int i = 0; at != NULL && i < START_FIELD; i++)
+	for (int i = 0; at != NULL && i < START_FIELD; i++) {
 		at = strchr(at + 1, ' ');
+		if (at != NULL && i + 1 == FLAGS_FIELD)
+			facts->is_kernel = (leading_number(at + 1, 0) & KERNEL_THREAD) != 0;
+	}
 	facts->start_time = at != NULL ? leading_number(at + 1, 0) : 0;
 	facts->started_ns = tdm_proc_started(root, facts->start_time);
 	return 0;
@@ -204,11 +211,12 @@ void tdm_proc_facts_read(const struct tdm_proc_root *root, int32_t pid, struct t
 /* /proc does not show it; on the running system it may be hidden there (hidepid) and run all the same. */
 static enum tdm_proc_life judge_missing(const struct tdm_proc_root *root, int32_t pid)
 {
+	enum tdm_proc_life gone = root->has_outsiders ? TDM_PROC_UNKNOWN : TDM_PROC_DEAD;
 	if (!root->is_system)
-		return TDM_PROC_DEAD;
+		return gone;
 	if (kill(pid, 0) == 0)
 		return TDM_PROC_ALIVE;
-	return errno == EPERM ? TDM_PROC_OTHER_USER : errno == ESRCH ? TDM_PROC_DEAD : TDM_PROC_UNKNOWN;
+	return errno == EPERM ? TDM_PROC_OTHER_USER : errno == ESRCH ? gone : TDM_PROC_UNKNOWN;
 }
 
 enum tdm_proc_life tdm_proc_judge(
@@ -221,7 +229,7 @@ enum tdm_proc_life tdm_proc_judge(
 		return judge_missing(root, pid);
 	if (facts->err != 0)
 		return facts->err == -EACCES || facts->err == -EPERM ? TDM_PROC_OTHER_USER : TDM_PROC_UNKNOWN;
-	if (facts->state == 'Z' || facts->state == 'X')
+	if (facts->state == 'Z' || facts->state == 'X' || facts->is_kernel)
 		return TDM_PROC_DEAD;
 	if (seen_ns != 0 && facts->started_ns > START_SLACK_NS && facts->started_ns - START_SLACK_NS > seen_ns)
 		return TDM_PROC_DEAD;

@@ -22,6 +22,7 @@ struct tdm_proc_root {
 	int fd;                       /* -1: it cannot be read */
 	int err;                      /* why */
 	bool is_system;               /* the running system's own: its processes may be asked with signals, too */
+	bool has_outsiders;           /* processes that are not in it are known to run; may be set behind the opening */
 	uint32_t uid;                 /* of the reader; set by the opening, may be changed behind it */
 	uint64_t booted_ns;           /* real-time clock; 0: unknown */
 	struct tdm_proc_cache *cache; /* of proc_cache.h, borrowed; NULL: none. May be set behind the opening */
@@ -39,6 +40,7 @@ struct tdm_proc_facts {
 	int err;                       /* 0; or why nothing else is known: -ENOENT when there is no such process */
 	int text_err;                  /* 0; or why name and command line are not known, though the process is there */
 	char state;                    /* the kernel's letter: R, S, D, T, Z, …; '?' when unknown */
+	bool is_kernel;                /* a thread of the kernel, no program's process */
 	uint32_t uid;                  /* TDM_UID_UNKNOWN */
 	uint64_t start_time;           /* clock ticks since boot; 0: unknown */
 	uint64_t started_ns;           /* real-time clock, good to a second or two; 0: unknown */
@@ -60,7 +62,7 @@ void tdm_proc_facts_read(const struct tdm_proc_root *root, int32_t pid, struct t
 
 /*
  * Whether the process that had `pid` at the time `seen_ns` (real-time clock; 0: unknown) runs. A process that began
- * clearly later is another one. `facts` is filled as far as the pid can be looked at.
+ * clearly later is another one, as is a thread of the kernel. `facts` is filled as far as the pid can be looked at.
  */
 enum tdm_proc_life tdm_proc_judge(
 	const struct tdm_proc_root *root, int32_t pid, uint64_t seen_ns, struct tdm_proc_facts *facts);

@@ -6,9 +6,10 @@
 
 #include "registry/overview_pick.h"
 
-bool tdm_pick_device(const struct tdm_overview_device *device, const char *wanted)
+bool tdm_pick_device(const struct tdm_overview *overview, size_t device, const char *wanted)
 {
-	return wanted == NULL || wanted[0] == '\0' || tdm_overview_device_is(device, wanted);
+	return wanted == NULL || wanted[0] == '\0' ||
+	       tdm_overview_device_is(&overview->devices[device], device, wanted);
 }
 
 bool tdm_pick_text(const char *text, const char *part)
@@ -26,7 +27,10 @@ bool tdm_pick_process(const struct tdm_overview_process *process, const char *pa
 
 uint64_t tdm_pick_key(const struct tdm_overview_device *device)
 {
-	uint64_t weak = (uint64_t)(uint32_t)device->node << 32 | (uint32_t)device->number;
+	/* A card stays the same when a program opens it and tells more about it. */
+	if (device->node >= 0)
+		return tdm_hash_u64(UINT64_MAX - (uint32_t)device->node);
+	uint64_t weak = (uint32_t)device->number;
 	return tdm_hash_u64((device->has_chip_id ? device->chip_id : weak) ^ (device->is_virtual ? 1 : 0)) ^
 	       device->has_chip_id;
 }

@@ -7,7 +7,7 @@
 #include "registry/overview.h"
 
 /* As tdm_overview_device_is(); NULL and "" want all. */
-bool tdm_pick_device(const struct tdm_overview_device *device, const char *wanted);
+bool tdm_pick_device(const struct tdm_overview *overview, size_t device, const char *wanted);
 
 /* Whether `part` is in `text`; small and capital ASCII letters are the same. */
 bool tdm_pick_text(const char *text, const char *part);

@@ -83,7 +83,7 @@ static int add_processes(
 		uint32_t shown = 0;
 		for (uint32_t h = 0; h < process->holding_count; h++) {
 			const struct tdm_overview_holding *holding = &overview->holdings[process->first_holding + h];
-			if (!tdm_pick_device(&overview->devices[holding->device], view->device))
+			if (!tdm_pick_device(overview, holding->device, view->device))
 				continue;
 			row->device = shown++ == 0 ? holding->device : UINT32_MAX;
 			add_holding(row, holding);
@@ -189,8 +189,7 @@ static int build_flat(struct tdm_proc_rows *rows, const struct tdm_overview *ove
 	sort_rows(rows->rows, rows->count, overview, view);
 	for (int stale = 0; stale < 2; stale++)
 		for (size_t d = 0; d < overview->device_count && err == 0; d++)
-			if (view->pid == 0 && view->filter[0] == '\0' &&
-				tdm_pick_device(&overview->devices[d], view->device))
+			if (view->pid == 0 && view->filter[0] == '\0' && tdm_pick_device(overview, d, view->device))
 				err = add_rest(rows, &overview->devices[d], (uint32_t)d,
 					stale ? TDM_ROW_STALE : TDM_ROW_UNATTRIBUTED, false);
 	return err;
@@ -237,7 +236,7 @@ static int build_tree(struct tdm_proc_rows *rows, const struct tdm_overview *ove
 {
 	int err = 0;
 	for (size_t d = 0; d < overview->device_count && err == 0; d++) {
-		if (!tdm_pick_device(&overview->devices[d], view->device))
+		if (!tdm_pick_device(overview, d, view->device))
 			continue;
 		err = add_device(rows, overview, d);
 		if (err == 0)

@@ -29,14 +29,14 @@ A card that nobody uses, and one of a kind that its driver does not name.
   tidemark VERSION, TIME: 2 devices, 0 processes, driver 2.4.0
   
   #0  n150, Wormhole  number unknown  /dev/tenstorrent/0  0000:01:00.0
-    chip 0x100018611902010
+    chip id unknown
     47.2/100 C  35.5/85 W  1000 MHz  0.85 V
     Memory           Used      Total       Free    Largest       Peak  Share Src
     dram          unknown   11.99GiB    unknown    unknown    unknown      - -/M
     l1            unknown   85.05MiB    unknown    unknown    unknown      - -/M
     cb            unknown   85.05MiB    unknown    unknown    unknown      - -/M
   
-  #1  unknown, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
+  #1  unknown card, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
     chip id unknown
     telemetry unknown: the driver offers none
     memory unknown: no source counts it, and the card is not known
@@ -70,7 +70,7 @@ A program uses it, another one has ended and left its counters, and a third only
       firmware               ~2.14MiB   2.3%  inferred (model)
       free or not counted   ~43.55MiB  47.5%  what is left
   
-  #1  unknown, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
+  #1  unknown card, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
     chip id unknown
     telemetry unknown: the driver offers none
     memory unknown: no source counts it, and the card is not known
@@ -116,7 +116,7 @@ Choosing.
   tidemark status: no device '5' among the 2 that are visible; 'tidemark status' lists them
   [2]
   $ tidemark status -d n150
-  tidemark status: --device 'n150': expected a number, /dev/tenstorrent/N, a PCI address or a chip id (0x...)
+  tidemark status: --device 'n150': expected a number, /dev/tenstorrent/N, a PCI address, a chip id (0x...) or a '#N' of the list
   tidemark status: see 'tidemark status --help'
   [2]
   $ tidemark status --pid x
@@ -183,7 +183,7 @@ JSON has what a snapshot of tt-smi has, in its strings, and memory in bytes.
   kernel_config | 4521984 | True | inferred (model), kernels lie in it
   firmware | 2240512 | True | inferred (model)
   rest | 45666304 | True | what is left
-  unknown None N/A
+  None None N/A
   777 0 /usr/bin/idle train.py {}
   4242 0 /usr/bin/python3 train.py {'dram': 4831838208, 'l1': 39321600, 'l1_small': 0, 'trace': 0, 'cb': 4194304}
 

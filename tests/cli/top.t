@@ -168,11 +168,11 @@ Choosing.
       Architecture: Blackhole (p150a)
       Node: /dev/tenstorrent/1
       PCI: 0000:02:00.0
-      Chip ID: 0x8246cf135780
       Initialized: No (no process is known to use it)
       Hardware CQs: unknown (no source reports them)
       DRAM Channels: 8
       Compute Grid: 11x10 (110 cores), inferred (model)
+  
   $ tidemark top -1 -p 4242 | grep -E '^Device|Devices'
     Devices: 1 of 2
   Device 0 (ID: 0)
@@ -190,7 +190,7 @@ Wrong usage.
   tidemark top: see 'tidemark top --help'
   [2]
   $ tidemark top -d card
-  tidemark top: --device 'card': expected a number, /dev/tenstorrent/N, a PCI address or a chip id (0x...)
+  tidemark top: --device 'card': expected a number, /dev/tenstorrent/N, a PCI address, a chip id (0x...) or a '#N' of the list
   tidemark top: see 'tidemark top --help'
   [2]
   $ tidemark top -n 0

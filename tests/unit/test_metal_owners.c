@@ -209,6 +209,62 @@ static void test_container(void **state)
 	tree_done(&tree);
 }
 
+/* The numbers of a container are small: here the kernel's threads have them, or anybody. */
+static void test_container_with_our_numbers(void **state)
+{
+	(void)state;
+	struct tree tree;
+	struct tdm_metal_list list = { 0 };
+	tree_init(&tree);
+	make_proc(&tree);
+	make_region(&tree, "shm/tt_device_1_memory", 3);
+	tree_text(&tree, "proc/100/stat", "100 (kworker/0:1) I 2 0 0 0 -1 69238880 0 0 0 0 0 0 0 0 20 0 1 0 7 0 0\n");
+	tree_text(&tree, "proc/100/comm", "kworker/0:1\n");
+	tree_text(&tree, "proc/100/status", "Name:\tkworker/0:1\nUid:\t0\t0\t0\t0\nNSpid:\t100\n");
+	tree_process(&tree, "proc", (struct tree_process){ 101, ME, 'S', ticks_at(1), "bash", NULL });
+	tree_process(&tree, "proc", (struct tree_process){ 102, ME, 'S', ticks_at(1), "renamed", NULL });
+	tree_process(&tree, "proc", (struct tree_process){ 5001, OTHER, 'S', 0, "train", "101" });
+	read_list(&tree, &list);
+	judge(&tree, &list, NULL);
+	const struct tdm_metal_region *r = &list.regions[0];
+	assert_int_equal(r->slots[0].life, TDM_PROC_DEAD); /* no thread of the kernel has a device */
+	assert_int_equal(r->slots[0].nested_as, 0);
+	assert_string_equal(r->slots[0].facts.comm, "");
+	assert_int_equal(r->slots[1].life, TDM_PROC_UNKNOWN);
+	assert_int_equal(r->slots[1].nested_as, 5001);
+	assert_string_equal(r->slots[1].facts.comm, "");
+	assert_int_equal(r->slots[2].life, TDM_PROC_ALIVE); /* nobody else could be meant */
+	assert_string_equal(r->slots[2].facts.comm, "renamed");
+	tree_process(&tree, "proc", (struct tree_process){ 5000, OTHER, 'S', 0, "train", "100" });
+	judge(&tree, &list, NULL);
+	assert_int_equal(r->slots[0].nested_as, 5000);
+	tdm_metal_list_done(&list);
+	tree_done(&tree);
+}
+
+/* From inside a container: who is not there may run outside, if somebody does. */
+static void test_outsiders(void **state)
+{
+	(void)state;
+	struct tree tree;
+	struct tdm_metal_list list = { 0 };
+	struct tdm_proc_root root;
+	tree_init(&tree);
+	make_proc(&tree);
+	make_region(&tree, "shm/tt_device_1_memory", 3);
+	read_list(&tree, &list);
+	open_proc(&tree, &root);
+	tdm_metal_judge(&list, NULL, &root);
+	assert_int_equal(list.regions[0].slots[0].life, TDM_PROC_DEAD);
+	root.has_outsiders = true;
+	tdm_metal_judge(&list, NULL, &root);
+	assert_int_equal(list.regions[0].slots[0].life, TDM_PROC_UNKNOWN);
+	assert_int_equal(list.regions[0].stale.of[TDM_KIND_DRAM], 0);
+	tdm_proc_root_done(&root);
+	tdm_metal_list_done(&list);
+	tree_done(&tree);
+}
+
 /* A pid that is not there writes on: it is one of another namespace. */
 static void test_writes_on(void **state)
 {
@@ -352,6 +408,8 @@ int main(void)
 		cmocka_unit_test(test_releasing_is_stale),
 		cmocka_unit_test(test_no_proc),
 		cmocka_unit_test(test_container),
+		cmocka_unit_test(test_container_with_our_numbers),
+		cmocka_unit_test(test_outsiders),
 		cmocka_unit_test(test_writes_on),
 		cmocka_unit_test(test_unreadable_process),
 		cmocka_unit_test(test_odd_facts),

@@ -13,7 +13,7 @@ static void a_device_has_several_names(void **state)
 {
 	(void)state;
 	static const char *const names[] = { "3", "/dev/tenstorrent/7", "0000:0a:00.0", "0000:0A:00.0", "0a:00.0",
-		"0x1234", "0X1234", "9876543210123", "4660" };
+		"0x1234", "0X1234", "9876543210123", "4660", "#9" };
 	struct make make;
 	make_init(&make);
 	struct tdm_overview_device *device = make_device(&make);
@@ -23,7 +23,7 @@ static void a_device_has_several_names(void **state)
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		device->has_chip_id = i >= 5;
 		device->chip_id = i == 7 ? UINT64_C(9876543210123) : 0x1234;
-		if (!tdm_overview_device_is(device, names[i]))
+		if (!tdm_overview_device_is(device, 9, names[i]))
 			fail_msg("%s is this device", names[i]);
 		assert_true(tdm_overview_device_name_is_valid(names[i]));
 	}
@@ -33,7 +33,7 @@ static void other_names_are_other_devices(void **state)
 {
 	(void)state;
 	static const char *const names[] = { "7", "4", "/dev/tenstorrent/3", "0001:0a:00.0", "a:00.0", "0x1235", "4661",
-		"00:00.0", "0:0a:00.0" };
+		"00:00.0", "0:0a:00.0", "#3", "#7" };
 	struct make make;
 	make_init(&make);
 	struct tdm_overview_device *device = make_device(&make);
@@ -43,7 +43,7 @@ static void other_names_are_other_devices(void **state)
 	device->chip_id = 0x1234;
 	snprintf(device->pci, sizeof device->pci, "0000:0a:00.0");
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		if (tdm_overview_device_is(device, names[i]))
+		if (tdm_overview_device_is(device, 9, names[i]))
 			fail_msg("%s is not this device", names[i]);
 		assert_true(tdm_overview_device_name_is_valid(names[i]));
 	}
@@ -53,14 +53,14 @@ static void what_cannot_be_a_name_is_refused(void **state)
 {
 	(void)state;
 	static const char *const names[] = { "", "x", "-1", "0x", "0xg", "0x11112222333344445", "/dev/tenstorrent/",
-		"/dev/tenstorrent/x", "01:zz.0", "n150", "1 ", "99999999999999999999" };
+		"/dev/tenstorrent/x", "01:zz.0", "n150", "1 ", "99999999999999999999", "#", "#x", "#-1" };
 	struct make make;
 	make_init(&make);
 	struct tdm_overview_device *device = make_device(&make);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		if (tdm_overview_device_name_is_valid(names[i]))
 			fail_msg("'%s' is no name", names[i]);
-		assert_false(tdm_overview_device_is(device, names[i]));
+		assert_false(tdm_overview_device_is(device, 9, names[i]));
 	}
 }
 
@@ -71,12 +71,12 @@ static void a_number_is_the_node_only_where_no_other_is_known(void **state)
 	make_init(&make);
 	struct tdm_overview_device *device = make_device(&make);
 	device->node = 2;
-	assert_true(tdm_overview_device_is(device, "2"));
+	assert_true(tdm_overview_device_is(device, 9, "2"));
 	device->number = 0;
-	assert_false(tdm_overview_device_is(device, "2"));
+	assert_false(tdm_overview_device_is(device, 9, "2"));
 	device->node = -1;
 	device->number = -1;
-	assert_false(tdm_overview_device_is(device, "0"));
+	assert_false(tdm_overview_device_is(device, 9, "0"));
 }
 
 static void an_unknown_chip_is_not_chip_zero(void **state)
@@ -85,10 +85,10 @@ static void an_unknown_chip_is_not_chip_zero(void **state)
 	struct make make;
 	make_init(&make);
 	struct tdm_overview_device *device = make_device(&make);
-	assert_false(tdm_overview_device_is(device, "0x0"));
+	assert_false(tdm_overview_device_is(device, 9, "0x0"));
 	device->has_chip_id = true;
-	assert_true(tdm_overview_device_is(device, "0x0"));
-	assert_false(tdm_overview_device_is(device, "0")); /* a small number is no chip's */
+	assert_true(tdm_overview_device_is(device, 9, "0x0"));
+	assert_false(tdm_overview_device_is(device, 9, "0")); /* a small number is no chip's */
 }
 
 static void device_and_process_narrow_each_other(void **state)

@@ -377,10 +377,26 @@ static void signals_go_to_nobody_else(void **state)
 	assert_int_equal(tdm_signal_send(&target, SIGKILL), -ESRCH);
 }
 
+static void cards_keep_their_key(void **state)
+{
+	(void)state;
+	struct tdm_overview_device before, after;
+	tdm_overview_device_init(&before);
+	before.node = 2;
+	after = before;
+	after.number = 0;
+	after.has_chip_id = true;
+	after.chip_id = 0x1234;
+	assert_true(tdm_pick_key(&before) == tdm_pick_key(&after));
+	after.node = 3;
+	assert_false(tdm_pick_key(&before) == tdm_pick_key(&after));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts_are_cut_and_made_harmless),
+		cmocka_unit_test(cards_keep_their_key),
 		cmocka_unit_test(a_wide_character_is_never_half_there),
 		cmocka_unit_test(fields_stand_left_and_right),
 		cmocka_unit_test(graphs_stay_inside),
