@@ -33,7 +33,7 @@ static void format_clock(const struct tdm_app *app, char *dst, size_t cap)
 
 static void format_interval(unsigned ms, char *dst, size_t cap)
 {
-	if (ms < 100)
+	if (ms < 100 || ms % 100 != 0)
 		snprintf(dst, cap, "%u ms", ms);
 	else if (ms < 10000)
 		snprintf(dst, cap, "%u.%u s", ms / 1000, ms / 100 % 10);
