@@ -72,7 +72,7 @@ static struct tdm_l1_amount counted(const struct tdm_overview_device *device, en
 static struct tdm_l1_amount inferred(uint64_t bytes, const char *text)
 {
 	if (bytes == TDM_BYTES_UNKNOWN)
-		return unknown("no source counts it, and the card is not known");
+		return unknown("the card is not known");
 	return (struct tdm_l1_amount){ .bytes = bytes, .is_inferred = true, .text = text };
 }
 

@@ -109,10 +109,14 @@ static void put_stack(const struct tdm_leaks_report *report, struct symbols *sym
 		return;
 	if (report->live->stacks) {
 		tdm_stack_text(snapshot, symbols_of(report, symbols, leak->process), leak->stack, STACK_INDENT, out);
-	} else if (leak->name != 0) {
-		tdm_buf_printf(out, "%*sat ", INDENT, "");
-		tdm_stack_site(snapshot, symbols_of(report, symbols, leak->process), leak->stack, out);
-		tdm_buf_putc(out, '\n');
+	} else {
+		struct tdm_buf trail;
+		tdm_buf_init(&trail);
+		tdm_buf_puts(&trail, "at ");
+		tdm_stack_trail(snapshot, symbols_of(report, symbols, leak->process), leak->stack,
+			report->live->term.utf8, &trail);
+		put_wrapped(report, &trail, out);
+		tdm_buf_done(&trail);
 	}
 }
 

@@ -18,6 +18,13 @@ void tdm_stack_text(const struct tdm_snapshot *snapshot, struct tdm_symbolizer *
 void tdm_stack_site(
 	const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, struct tdm_buf *out);
 
+/*
+ * The site and the functions that led to it, as the site may be a wrapper that all allocations go through:
+ * "function (file:line) ← caller (file:line) ← …". Files go without their folders. Nothing for number 0.
+ */
+void tdm_stack_trail(const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, bool utf8,
+	struct tdm_buf *out);
+
 /* An array of frames, or null for number 0. */
 void tdm_stack_json(
 	const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, struct tdm_json *json);

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/wrap.h"
 #include "report/cell.h"
+#include "report/chips.h"
 #include "report/l1_account.h"
 #include "report/share.h"
 #include "report/status_report.h"
@@ -112,6 +113,25 @@ static void put_telemetry(
 	if (!any || err != 0)
 		put_piece(&line, text);
 	tdm_buf_putc(out, '\n');
+}
+
+/* What it is made of. Nobody tells how many hardware queues a program has opened. */
+static void put_make(const struct tdm_overview_device *device, struct tdm_buf *out)
+{
+	struct tdm_l1_account account;
+	tdm_l1_account(&account, device);
+	if (account.cores != 0)
+		tdm_buf_printf(out, "  %s%" PRIu64 " cores", device->grid_x != 0 && device->grid_y != 0 ? "" : "~",
+			account.cores);
+	else
+		tdm_buf_puts(out, "  cores unknown");
+	if (device->kinds[TDM_KIND_DRAM].banks != 0)
+		tdm_buf_printf(out, "  %s%" PRIu32 " DRAM banks",
+			device->kinds[TDM_KIND_DRAM].total_from == TDM_FROM_MODEL ? "~" : "",
+			device->kinds[TDM_KIND_DRAM].banks);
+	else
+		tdm_buf_puts(out, "  DRAM banks unknown");
+	tdm_buf_puts(out, "  hardware queues unknown\n");
 }
 
 static size_t bar_columns(const struct tdm_status_report *report)
@@ -283,6 +303,10 @@ void tdm_status_device(const struct tdm_status_report *report, size_t i, struct 
 	const struct tdm_overview_device *device = &report->overview->devices[i];
 	put_identity(report, i, out);
 	put_telemetry(report, device, out);
+	put_make(device, out);
 	put_kinds(report, device, out);
+	if (tdm_chips_are_several(device))
+		for (uint32_t k = 0; k < device->chip_count; k++)
+			tdm_chip_put(out, "  ", &device->chips[k]);
 	put_l1(device, out);
 }

@@ -7,7 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { USER_COLUMNS = 8, COMMAND_MIN = 12, COLUMNS_MAX = TDM_KIND_COUNT };
+/* A command gets as much as it wants, up to COMMAND_WANTED, before a third kind gets a column. */
+enum { USER_COLUMNS = 8, COMMAND_MIN = 12, COMMAND_WANTED = 24, COLUMNS_MAX = TDM_KIND_COUNT };
 
 /* Which kinds have a column. */
 struct columns {
@@ -36,6 +37,44 @@ static bool is_used(const struct tdm_overview *overview, size_t kind)
 	return false;
 }
 
+/* A command that does not fit goes without the folders of its program and of paths. Returns it, or `dst`. */
+static const char *shortened(const char *command, size_t columns, char dst[TDM_COMMAND_CAP])
+{
+	size_t at = 0;
+	if (strlen(command) <= columns)
+		return command;
+	for (const char *word = command; *word != '\0' && at < TDM_COMMAND_CAP - 1;) {
+		size_t len = strcspn(word, " "), from = 0;
+		bool is_path = word == command || word[0] == '/' || word[0] == '.';
+		for (size_t i = 0; is_path && i + 1 < len; i++)
+			from = word[i] == '/' ? i + 1 : from;
+		len += word[len] == ' ';
+		for (size_t i = from; i < len && at < TDM_COMMAND_CAP - 1; i++)
+			dst[at++] = word[i];
+		word += len;
+	}
+	dst[at] = '\0';
+	return dst;
+}
+
+static const char *command_of(const struct tdm_overview_process *process)
+{
+	return process->command[0] != '\0' ? process->command : process->comm;
+}
+
+static size_t wanted_columns(const struct tdm_status_report *report)
+{
+	const struct tdm_overview *overview = report->overview;
+	size_t most = COMMAND_MIN;
+	for (size_t p = 0; p < overview->process_count && most < COMMAND_WANTED; p++) {
+		char text[TDM_COMMAND_CAP];
+		size_t len = strlen(shortened(command_of(&overview->processes[p]), 0, text));
+		if (len > most && tdm_overview_takes_process(&report->pick, overview, p))
+			most = len;
+	}
+	return most < COMMAND_WANTED ? most : COMMAND_WANTED;
+}
+
 /* In the order of how much they tell, as many as there is room for. */
 static void choose_columns(const struct tdm_status_report *report, struct columns *columns)
 {
@@ -44,11 +83,12 @@ static void choose_columns(const struct tdm_status_report *report, struct column
 		TDM_KIND_FIRMWARE };
 	/* "   PID User     Dev     Age Src" and a blank before the command */
 	size_t taken = 7 + 1 + USER_COLUMNS + 1 + 3 + 1 + TDM_DURATION_COLUMNS + 4 + 2;
+	size_t wanted = wanted_columns(report);
 	*columns = (struct columns){ .count = 0 };
 	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
 		if (!is_used(report->overview, order[i]))
 			continue;
-		if (columns->count >= 2 && taken + 11 + COMMAND_MIN > report->term.width)
+		if (columns->count >= 2 && taken + 11 + wanted > report->term.width)
 			break;
 		columns->kinds[columns->count++] = (uint8_t)order[i];
 		taken += 11;
@@ -109,24 +149,13 @@ static void put_sources(const struct tdm_overview_holding *holding, struct tdm_b
 	tdm_buf_printf(out, " %-3s", text);
 }
 
-/* A command that does not fit goes without the folder of its program. */
-static const char *shortened(const char *command, size_t columns)
-{
-	const char *start = command;
-	if (strlen(command) <= columns)
-		return command;
-	for (const char *c = command; *c != '\0' && *c != ' '; c++)
-		if (c[0] == '/' && c[1] != '\0' && c[1] != ' ')
-			start = c + 1;
-	return start;
-}
-
 static void put_command(const struct tdm_status_report *report, const struct tdm_overview_process *process,
 	const struct columns *columns, struct tdm_buf *out)
 {
-	const char *command = process->command[0] != '\0' ? process->command : process->comm;
+	char text[TDM_COMMAND_CAP];
+	const char *command = shortened(command_of(process), columns->command, text);
 	tdm_buf_puts(out, "  ");
-	tdm_cell_put(out, tdm_str_of(shortened(command, columns->command)), columns->command, report->term.utf8);
+	tdm_cell_put(out, tdm_str_of(command), columns->command, report->term.utf8);
 	tdm_cell_trim(out);
 	tdm_buf_putc(out, '\n');
 }

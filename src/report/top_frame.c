@@ -13,6 +13,7 @@
 #include "base/bar.h"
 #include "device/card.h"
 #include "report/cell.h"
+#include "report/chips.h"
 #include "report/share.h"
 
 #include <ctype.h>
@@ -147,14 +148,19 @@ static void put_info(const struct tdm_top_frame *frame, const struct tdm_overvie
 	if (device->process_count != 0)
 		tdm_buf_printf(out, "    Initialized: Yes (%" PRIu32 " process%s)\n", device->process_count,
 			device->process_count == 1 ? "" : "es");
-	else
+	else if (device->node >= 0 || device->kinds[TDM_KIND_DRAM].used != TDM_BYTES_UNKNOWN)
 		tdm_buf_puts(out, "    Initialized: No (no process is known to use it)\n");
+	else
+		tdm_buf_puts(out, "    Initialized: unknown (what tells of it could not be read)\n");
 	tdm_buf_puts(out, "    Hardware CQs: unknown (no source reports them)\n");
 	if (device->kinds[TDM_KIND_DRAM].banks != 0)
 		tdm_buf_printf(out, "    DRAM Channels: %" PRIu32 "\n", device->kinds[TDM_KIND_DRAM].banks);
 	else
 		tdm_buf_puts(out, "    DRAM Channels: unknown (the card is not known)\n");
 	put_grid(device, out);
+	if (tdm_chips_are_several(device))
+		for (uint32_t i = 0; i < device->chip_count; i++)
+			tdm_chip_put(out, "    ", &device->chips[i]);
 }
 
 /* "2.25 GiB": two digits behind the point, a blank before the unit. Returns dst. */

@@ -1,4 +1,5 @@
 #include "sources/symbolize.h"
+#include "base/clock.h"
 #include "base/map.h"
 
 #include <errno.h>
@@ -32,6 +33,7 @@ struct tdm_symbolizer {
 	uint32_t kept_count;
 	struct tdm_symbol last; /* when no more are kept */
 	bool reported;          /* the modules were given to elfutils */
+	uint64_t loaded_ns;     /* real-time clock; 0: unknown */
 #if TDM_HAVE_LIBDW
 	Dwfl *dwfl;
 	Dwfl_Callbacks callbacks;
@@ -74,12 +76,18 @@ static void stop(struct tdm_symbolizer *sym)
 		dlclose(sym->demangler);
 }
 
-/* A path from a ledger may name anything: only regular files are opened. */
-static int open_regular(const char *path)
+static bool has_changed(const struct tdm_symbolizer *sym, const struct stat *st)
+{
+	return sym->loaded_ns != 0 && st->st_ctim.tv_sec > 0 &&
+	       (uint64_t)st->st_ctim.tv_sec * TDM_NS_PER_S + (uint64_t)st->st_ctim.tv_nsec > sym->loaded_ns;
+}
+
+/* A path from a ledger may name anything: only regular files are opened, that are the ones that were loaded. */
+static int open_module(const struct tdm_symbolizer *sym, const char *path)
 {
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || has_changed(sym, &st))) {
 		close(fd);
 		return -1;
 	}
@@ -93,7 +101,7 @@ static void report_modules(struct tdm_symbolizer *sym)
 		return;
 	dwfl_report_begin(sym->dwfl);
 	for (size_t i = 0; i < sym->count; i++) {
-		int fd = sym->modules[i].path[0] == '/' ? open_regular(sym->modules[i].path) : -1;
+		int fd = sym->modules[i].path[0] == '/' ? open_module(sym, sym->modules[i].path) : -1;
 		/* It takes the descriptor over when it succeeds. */
 		if (fd >= 0 && dwfl_report_elf(sym->dwfl, sym->modules[i].path, sym->modules[i].path, fd,
 				       sym->modules[i].base, true) == NULL)
@@ -257,6 +265,11 @@ int tdm_symbolizer_module(struct tdm_symbolizer *sym, uint64_t base, uint64_t si
 		return -ENOMEM;
 	sym->modules[sym->count++] = (struct module){ base, size, copy };
 	return 0;
+}
+
+void tdm_symbolizer_loaded(struct tdm_symbolizer *sym, uint64_t real_ns)
+{
+	sym->loaded_ns = real_ns;
 }
 
 static void find_symbol(struct tdm_symbolizer *sym, uint64_t address, struct tdm_symbol *symbol)

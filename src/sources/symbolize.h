@@ -28,6 +28,12 @@ void tdm_symbolizer_free(struct tdm_symbolizer *sym); /* NULL is allowed */
  * -EOVERFLOW. */
 int tdm_symbolizer_module(struct tdm_symbolizer *sym, uint64_t base, uint64_t size, const char *path);
 
+/*
+ * When the modules were loaded, by the real-time clock. A file that has changed since is another program by now, whose
+ * names would be wrong: addresses in it have a module and an offset only. To be called before the first find.
+ */
+void tdm_symbolizer_loaded(struct tdm_symbolizer *sym, uint64_t real_ns);
+
 /* What is known about an address of a call stack: a place that a call returns to, so that the call before it is meant.
  * Borrowed until the next call. */
 const struct tdm_symbol *tdm_symbolizer_find(struct tdm_symbolizer *sym, uint64_t address);

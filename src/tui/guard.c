@@ -11,10 +11,14 @@ enum { CRASH_STACK = 64 * 1024 };
 
 static const int ending[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
 static const int crashing[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
+/* Nobody sends them on purpose, but they end a program that does not expect them. */
+static const int stray[] = { SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGIO, SIGPWR, SIGSYS,
+	SIGTRAP };
 static const int telling[] = { SIGWINCH, SIGTSTP, SIGCONT };
 enum {
 	ENDING = sizeof ending / sizeof ending[0],
 	CRASHING = sizeof crashing / sizeof crashing[0],
+	STRAY = sizeof stray / sizeof stray[0],
 	TELLING = sizeof telling / sizeof telling[0]
 };
 
@@ -28,7 +32,7 @@ static struct {
 		char bytes[TDM_GUARD_BYTES_MAX];
 		size_t len;
 	} restore;
-	struct sigaction old_ending[ENDING], old_crashing[CRASHING], old_telling[TELLING];
+	struct sigaction old_ending[ENDING], old_crashing[CRASHING], old_stray[STRAY], old_telling[TELLING];
 	void *stack;
 } guard = { .pipe = { -1, -1 } };
 
@@ -116,6 +120,7 @@ int tdm_guard_begin(void)
 	}
 	set_handlers(ending, ENDING, guard.old_ending, on_end, SA_RESTART, true);
 	set_handlers(telling, TELLING, guard.old_telling, on_news, SA_RESTART, true);
+	set_handlers(stray, STRAY, guard.old_stray, die_of, SA_RESTART, true);
 	set_handlers(crashing, CRASHING, guard.old_crashing, die_of,
 		(int)SA_RESETHAND | SA_NODEFER | (guard.stack != NULL ? SA_ONSTACK : 0), false);
 	return 0;
@@ -125,6 +130,7 @@ void tdm_guard_end(void)
 {
 	reset_handlers(ending, ENDING, guard.old_ending);
 	reset_handlers(telling, TELLING, guard.old_telling);
+	reset_handlers(stray, STRAY, guard.old_stray);
 	reset_handlers(crashing, CRASHING, guard.old_crashing);
 	guard.armed = 0;
 	if (guard.stack != NULL) {

@@ -31,6 +31,7 @@ A card that nobody uses, and one of a kind that its driver does not name.
   #0  n150, Wormhole  number unknown  /dev/tenstorrent/0  0000:01:00.0
     chip id unknown
     47.2/100 C  35.5/85 W  1000 MHz  0.85 V
+    ~64 cores  ~12 DRAM banks  hardware queues unknown
     Memory           Used      Total       Free    Largest       Peak  Share Src
     dram          unknown   11.99GiB    unknown    unknown    unknown      - -/M
     l1            unknown   85.05MiB    unknown    unknown    unknown      - -/M
@@ -39,6 +40,7 @@ A card that nobody uses, and one of a kind that its driver does not name.
   #1  unknown card, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
     chip id unknown
     telemetry unknown: the driver offers none
+    cores unknown  DRAM banks unknown  hardware queues unknown
     memory unknown: no source counts it, and the card is not known
   
   No process is known to use a device.
@@ -58,6 +60,7 @@ A program uses it, another one has ended and left its counters, and a third only
   #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0
     chip 0x100018611902010
     47.2/100 C  35.5/85 W  1000 MHz  0.85 V
+    ~64 cores  ~12 DRAM banks  hardware queues unknown
     Memory           Used      Total       Free    Largest       Peak  Share Src
     dram          4.50GiB   11.99GiB    7.49GiB    unknown   >4.50GiB  37.5% S/M
     l1           37.50MiB   85.05MiB   47.55MiB    unknown  >37.50MiB  44.0% S/M
@@ -73,20 +76,22 @@ A program uses it, another one has ended and left its counters, and a third only
   #1  unknown card, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
     chip id unknown
     telemetry unknown: the driver offers none
+    cores unknown  DRAM banks unknown  hardware queues unknown
     memory unknown: no source counts it, and the card is not known
   
-      PID User     Dev     Age       dram         l1         cb Src  Command
-      777 USER     #0       -          -          -          - D    idle train.py
-     4242 USER     #0       -    4.50GiB   37.50MiB    4.00MiB S    python3 tr...
-      stale         #0            4.50GiB   37.50MiB    4.00MiB
+      PID User     Dev     Age       dram         l1 Src  Command
+      777 USER     #0       -          -          - D    /usr/bin/idle train.py
+     4242 USER     #0       -    4.50GiB   37.50MiB S    python3 train.py
+      stale         #0            4.50GiB   37.50MiB      left by ended processes
   
   Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared
   memory: bytes asked for), D driver, M model (the card's tables). '>' at least,
   as far as was seen; '~' inferred, not counted. unattributed: held by nobody who
   is listed; stale: left written down by processes that ended.
-  $ COLUMNS=120 tidemark smi -d /dev/tenstorrent/0 | calm | sed -n '3,9p;16,20p'
+  $ COLUMNS=120 tidemark smi -d /dev/tenstorrent/0 | calm | sed -n '3,10p;17,21p'
   #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0  chip 0x100018611902010
     47.2/100 C  35.5/85 W  1000 MHz  0.85 V
+    ~64 cores  ~12 DRAM banks  hardware queues unknown
     Memory           Used      Total       Free    Largest       Peak  Share                               Source
     dram          4.50GiB   11.99GiB    7.49GiB    unknown   >4.50GiB  37.5%  ██████████░░░░░░░░░░░░░░░░░  metal_shm/model
     l1           37.50MiB   85.05MiB   47.55MiB    unknown  >37.50MiB  44.0%  ████████████░░░░░░░░░░░░░░░  metal_shm/model
@@ -235,6 +240,7 @@ A program that uses the library, on a machine without cards.
   
   #0  n150, Wormhole  device 0  chip 0x1234
     telemetry unknown: no card of the driver is known to be this device
+    64 cores  12 DRAM banks  hardware queues unknown
     Memory           Used      Total       Free    Largest       Peak  Share Src
     dram         24.00KiB   12.00GiB   12.00GiB   12.00GiB   24.00KiB   0.0% L
     l1                0 B   64.00MiB   64.00MiB   64.00MiB        0 B   0.0% L

@@ -66,12 +66,13 @@ class Leaving(unittest.TestCase):
             self.assertEqual(os.WTERMSIG(status), signal.SIGSEGV)
             self.is_as_before(s)
 
-    def test_an_abort(self):
-        with start() as s:
-            s.wait_for("1000 anna")
-            os.kill(s.pid, signal.SIGABRT)
-            self.assertEqual(os.WTERMSIG(s.wait_end()), signal.SIGABRT)
-            self.is_as_before(s)
+    def test_signals_that_kill(self):
+        for number in (signal.SIGABRT, signal.SIGUSR1, signal.SIGALRM, signal.SIGXCPU):
+            with start() as s:
+                s.wait_for("1000 anna")
+                os.kill(s.pid, number)
+                self.assertEqual(os.WTERMSIG(s.wait_end()), number)
+                self.is_as_before(s)
 
     def test_so_many_frames(self):
         with start("frames=3", "interval=50") as s:

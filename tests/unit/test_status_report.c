@@ -107,6 +107,7 @@ static const char full_text[] = "tidemark VERSION, 2027-01-15 08:00:00: 1 device
 				"#0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0  chip 0x1000\n"
 				"  47.2/100 C  35.5 W  1000 MHz  0.85 V\n"
 				"  (some readings failed: No data available)\n"
+				"  64 cores  ~12 DRAM banks  hardware queues unknown\n"
 				"  Memory           Used      Total       Free    Largest       Peak  Share Src\n"
 				"  dram          9.00GiB   12.00GiB    3.00GiB    3.00GiB   >9.00GiB  75.0% L/M\n"
 				"  l1           52.00MiB   85.00MiB   33.00MiB   33.00MiB   52.00MiB  61.1% L\n"
@@ -121,10 +122,10 @@ static const char full_text[] = "tidemark VERSION, 2027-01-15 08:00:00: 1 device
 				"    firmware               ~2.14MiB   2.3%  inferred (model)\n"
 				"    free or not counted   ~25.05MiB  27.3%  what is left\n"
 				"\n"
-				"    PID User     Dev     Age       dram         l1         cb Src  Command\n"
-				"   4242 alice     #0  1m 30s    8.00GiB   52.00MiB    8.00MiB L    python3 tr...\n"
-				"    unattributed  #0            1.00GiB        0 B        0 B\n"
-				"    stale         #0            3.00MiB        0 B        0 B\n"
+				"    PID User     Dev     Age       dram         l1 Src  Command\n"
+				"   4242 alice     #0  1m 30s    8.00GiB   52.00MiB L    python3 train.py --mo...\n"
+				"    unattributed  #0            1.00GiB        0 B\n"
+				"    stale         #0            3.00MiB        0 B      left by ended processes\n"
 				"\n"
 				"Not read ('tidemark doctor' says more)\n"
 				"  /dev/shm/tt_device_5_memory: it belongs to another user\n"
@@ -168,6 +169,39 @@ static void a_wide_table_has_bars_words_and_the_whole_command(void **state)
 	}
 	assert_has(&out, "█░");
 	assert_has(&out, "python3 train.py --model llama --batch 32 --layers 40 --checkpoint /data/llama\n");
+	tdm_buf_done(&out);
+}
+
+static void chips_are_listed_when_there_are_several(void **state)
+{
+	(void)state;
+	struct make make;
+	struct tdm_buf out = { 0 };
+	make_full(&make);
+	make.overview.devices[0].chip_count = 1;
+	make.overview.devices[0].chips[0].bytes[TDM_KIND_DRAM] = 2 * MAKE_GIB;
+	render(&make, (struct tdm_overview_pick){ 0 }, 80, true, &out);
+	assert_has_not(&out, "  chip 0:");
+	make.overview.devices[0].chip_count = 2;
+	make.overview.devices[0].chips[1] =
+		(struct tdm_overview_chip){ .chip = 1, .is_remote = true, .bytes = { MAKE_GIB, 0, 0, MAKE_MIB } };
+	render(&make, (struct tdm_overview_pick){ 0 }, 80, true, &out);
+	assert_has(&out, "\n  chip 0: dram 2 GiB, l1 0 B\n  chip 1 R (remote): dram 1 GiB, l1 0 B, trace 1 MiB\n");
+	tdm_buf_done(&out);
+}
+
+static void a_long_command_goes_without_folders(void **state)
+{
+	(void)state;
+	struct make make;
+	struct tdm_buf out = { 0 };
+	make_full(&make);
+	make_process(&make, 4243, "/opt/venv/bin/python3 /home/alice/llama/train.py --data=/data/x");
+	make_holding(&make, 0);
+	render(&make, (struct tdm_overview_pick){ 0 }, 80, true, &out);
+	assert_has(&out, "  python3 train.py --da...\n");
+	render(&make, (struct tdm_overview_pick){ 0 }, 100, true, &out);
+	assert_has(&out, "  python3 train.py --data=/data/x\n");
 	tdm_buf_done(&out);
 }
 
@@ -389,6 +423,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_table_at_80_columns),
 		cmocka_unit_test(a_wide_table_has_bars_words_and_the_whole_command),
+		cmocka_unit_test(chips_are_listed_when_there_are_several),
+		cmocka_unit_test(a_long_command_goes_without_folders),
 		cmocka_unit_test(what_nobody_knows_is_unknown),
 		cmocka_unit_test(nothing_at_all_is_helpful),
 		cmocka_unit_test(every_device_of_a_galaxy_is_there),

@@ -64,6 +64,26 @@ static void functions_and_lines(void **state)
 	tdm_symbolizer_free(sym);
 }
 
+/* Names of a program that was built again since would be those of other functions. */
+static void a_file_that_has_changed(void **state)
+{
+	struct found found = { 0 };
+	(void)state;
+	assert_int_equal(dl_iterate_phdr(take_first, &found), 1);
+	for (int later = 0; later < 2; later++) {
+		struct tdm_symbolizer *sym = tdm_symbolizer_new();
+		assert_non_null(sym);
+		assert_int_equal(tdm_symbolizer_module(sym, found.base, found.end - found.base, found.path), 0);
+		tdm_symbolizer_loaded(sym, later != 0 ? UINT64_MAX : 1);
+		uint64_t address = who_calls();
+		const struct tdm_symbol *symbol = tdm_symbolizer_find(sym, address);
+		assert_string_equal(symbol->function, later != 0 ? "who_calls" : "");
+		assert_string_equal(symbol->module, "test_symbolize");
+		assert_int_equal(symbol->offset, address - 1 - found.base);
+		tdm_symbolizer_free(sym);
+	}
+}
+
 static void what_is_not_known(void **state)
 {
 	(void)state;
@@ -91,6 +111,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_and_lines),
+		cmocka_unit_test(a_file_that_has_changed),
 		cmocka_unit_test(what_is_not_known),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

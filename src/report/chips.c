@@ -1,0 +1,20 @@
+#include "report/chips.h"
+#include "base/units.h"
+
+#include <inttypes.h>
+
+bool tdm_chips_are_several(const struct tdm_overview_device *device)
+{
+	return device->chip_count > 1 || (device->chip_count == 1 && device->chips[0].is_remote);
+}
+
+void tdm_chip_put(struct tdm_buf *out, const char *indent, const struct tdm_overview_chip *chip)
+{
+	char text[TDM_BYTES_CAP];
+	tdm_buf_printf(out, "%schip %" PRIu32 "%s:", indent, chip->chip, chip->is_remote ? " R (remote)" : "");
+	for (int k = 0; k <= TDM_KIND_CB; k++) /* the kinds that a region has */
+		if (k <= TDM_KIND_L1 || (chip->bytes[k] != 0 && chip->bytes[k] != TDM_BYTES_UNKNOWN))
+			tdm_buf_printf(out, "%s %s %s", k != 0 ? "," : "", tdm_kind_name((enum tdm_kind)k),
+				tdm_format_bytes_short(text, sizeof text, chip->bytes[k]));
+	tdm_buf_putc(out, '\n');
+}
