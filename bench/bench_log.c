@@ -131,7 +131,7 @@ static uint64_t run_command(char *const argv[])
 {
 	posix_spawn_file_actions_t actions;
 	pid_t pid;
-	int status;
+	int status = -1;
 	/* Not /dev/null: grep would see that and stop at the first match. */
 	int out = memfd_create("bench", MFD_CLOEXEC);
 	if (out < 0)

@@ -110,8 +110,10 @@ What the other commands see of them.
   tidemark demo --view none -w leak --rounds 2
   mask_cache.entry cache_mask classify_batch run_leak
   mask_cache.entry cache_mask classify_batch run_leak
-  $ COLUMNS=300 LC_ALL=C tidemark leaks --fail | grep '  at '
-    at tdm_demo_alloc (demo_card.c:*) <- cache_mask (demo_leak.c:*) <- classify_batch (demo_leak.c:*) <- run_leak (demo_leak.c:*) (glob)
+  $ COLUMNS=300 LC_ALL=C tidemark leaks --fail | grep -o '  at tdm_demo_alloc\|<- cache_mask ([a-z_]*.c\|<- classify_batch ([a-z_]*.c'
+    at tdm_demo_alloc
+  <- cache_mask (demo_leak.c
+  <- classify_batch (demo_leak.c
   $ tidemark dump --reap >/dev/null; ls shm
   tidemark dump: removed 1 ledger
 
