@@ -36,6 +36,66 @@ void tdm_json_double(struct tdm_json *json, double value); /* not a number gives
 void tdm_json_bool(struct tdm_json *json, bool value);
 void tdm_json_null(struct tdm_json *json);
 
+/* A key with its value. */
+static inline void tdm_json_put_u64(struct tdm_json *json, const char *key, uint64_t value)
+{
+	tdm_json_key(json, key);
+	tdm_json_u64(json, value);
+}
+
+static inline void tdm_json_put_bytes(struct tdm_json *json, const char *key, uint64_t bytes)
+{
+	tdm_json_key(json, key);
+	tdm_json_bytes(json, bytes);
+}
+
+static inline void tdm_json_put_text(struct tdm_json *json, const char *key, const char *text)
+{
+	tdm_json_key(json, key);
+	tdm_json_text(json, text);
+}
+
+/* An empty text gives null, too. */
+static inline void tdm_json_put_name(struct tdm_json *json, const char *key, const char *text)
+{
+	tdm_json_key(json, key);
+	tdm_json_text(json, text != NULL && text[0] != '\0' ? text : NULL);
+}
+
+/* null unless it is known. */
+static inline void tdm_json_put_known(struct tdm_json *json, const char *key, bool known, uint64_t value)
+{
+	tdm_json_key(json, key);
+	if (known)
+		tdm_json_u64(json, value);
+	else
+		tdm_json_null(json);
+}
+
+static inline void tdm_json_put_bool(struct tdm_json *json, const char *key, bool value)
+{
+	tdm_json_key(json, key);
+	tdm_json_bool(json, value);
+}
+
+static inline void tdm_json_put_double(struct tdm_json *json, const char *key, double value)
+{
+	tdm_json_key(json, key);
+	tdm_json_double(json, value);
+}
+
+static inline void tdm_json_put_array(struct tdm_json *json, const char *key)
+{
+	tdm_json_key(json, key);
+	tdm_json_array(json);
+}
+
+static inline void tdm_json_put_object(struct tdm_json *json, const char *key)
+{
+	tdm_json_key(json, key);
+	tdm_json_object(json);
+}
+
 /*
  * The envelope that every command's JSON has: schema, version, time (UTC) and host; the caller adds its own key and
  * then calls tdm_json_object_end.

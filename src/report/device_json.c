@@ -16,41 +16,23 @@ static const char *const zone_keys[TDM_L1_ZONE_COUNT] = {
 	[TDM_L1_SMALL_REGION] = "l1_small",
 };
 
-static void put_text(struct tdm_json *json, const char *key, const char *text)
-{
-	tdm_json_key(json, key);
-	tdm_json_text(json, text);
-}
-
-static void put_figure(struct tdm_json *json, const char *key, uint64_t value)
-{
-	tdm_json_key(json, key);
-	tdm_json_bytes(json, value);
-}
-
-static void put_flag(struct tdm_json *json, const char *key, bool value)
-{
-	tdm_json_key(json, key);
-	tdm_json_bool(json, value);
-}
-
 static void put_names(struct tdm_json *json, const struct tdm_card *card)
 {
-	put_text(json, "name", card->name);
-	put_text(json, "full_name", card->full_name);
-	put_text(json, "arch", tdm_arch_name(card->arch));
-	put_figure(json, "chips", tdm_card_get(card, TDM_CARD_CHIPS));
+	tdm_json_put_text(json, "name", card->name);
+	tdm_json_put_text(json, "full_name", card->full_name);
+	tdm_json_put_text(json, "arch", tdm_arch_name(card->arch));
+	tdm_json_put_bytes(json, "chips", tdm_card_get(card, TDM_CARD_CHIPS));
 }
 
 static void put_variant(struct tdm_json *json, const struct tdm_card *card)
 {
 	tdm_json_key(json, "variant");
 	tdm_json_object(json);
-	put_text(json, "dispatch", tdm_dispatch_name(tdm_card_dispatch(card)));
-	put_flag(json, "tracy", card->variant.tracy);
-	put_flag(json, "old_firmware", card->variant.old_firmware);
-	put_flag(json, "fabric_mux", card->variant.fabric_mux);
-	put_figure(json, "harvested", tdm_card_get(card, TDM_CARD_HARVESTED));
+	tdm_json_put_text(json, "dispatch", tdm_dispatch_name(tdm_card_dispatch(card)));
+	tdm_json_put_bool(json, "tracy", card->variant.tracy);
+	tdm_json_put_bool(json, "old_firmware", card->variant.old_firmware);
+	tdm_json_put_bool(json, "fabric_mux", card->variant.fabric_mux);
+	tdm_json_put_bytes(json, "harvested", tdm_card_get(card, TDM_CARD_HARVESTED));
 	tdm_json_object_end(json);
 }
 
@@ -61,10 +43,10 @@ static void put_fields(struct tdm_json *json, const struct tdm_card *card)
 	for (enum tdm_card_field f = 0; f < TDM_CARD_FIELD_COUNT; f++) {
 		tdm_json_key(json, tdm_card_field_name(f));
 		tdm_json_object(json);
-		put_figure(json, "value", tdm_card_get(card, f));
-		put_text(json, "unit", tdm_card_field_unit(f) == 'B' ? "bytes" : "count");
-		put_flag(json, "overridden", card->is_set[f]);
-		put_text(json, "source", card->source[f]);
+		tdm_json_put_bytes(json, "value", tdm_card_get(card, f));
+		tdm_json_put_text(json, "unit", tdm_card_field_unit(f) == 'B' ? "bytes" : "count");
+		tdm_json_put_bool(json, "overridden", card->is_set[f]);
+		tdm_json_put_text(json, "source", card->source[f]);
 		tdm_json_object_end(json);
 	}
 	tdm_json_object_end(json);
@@ -78,12 +60,12 @@ static void put_regions(struct tdm_json *json, const struct tdm_card *card)
 	tdm_json_array(json);
 	for (size_t i = 0; i < TDM_DEVICE_REGION_COUNT; i++) {
 		tdm_json_object(json);
-		put_text(json, "kind", tdm_kind_name(regions[i].kind));
-		put_figure(json, "banks", regions[i].banks);
-		put_figure(json, "base", regions[i].base);
-		put_figure(json, "size_per_bank", regions[i].size);
-		put_figure(json, "total_bytes", regions[i].total);
-		put_text(json, "source", card->source[regions[i].field]);
+		tdm_json_put_text(json, "kind", tdm_kind_name(regions[i].kind));
+		tdm_json_put_bytes(json, "banks", regions[i].banks);
+		tdm_json_put_bytes(json, "base", regions[i].base);
+		tdm_json_put_bytes(json, "size_per_bank", regions[i].size);
+		tdm_json_put_bytes(json, "total_bytes", regions[i].total);
+		tdm_json_put_text(json, "source", card->source[regions[i].field]);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
@@ -100,9 +82,9 @@ static void put_l1_map(struct tdm_json *json, const struct tdm_card *card)
 	tdm_json_array(json);
 	for (size_t i = 0; i < TDM_L1_ZONE_COUNT; i++) {
 		tdm_json_object(json);
-		put_text(json, "zone", zone_keys[map.span[i].zone]);
-		put_figure(json, "address", map.span[i].address);
-		put_figure(json, "size", map.span[i].size);
+		tdm_json_put_text(json, "zone", zone_keys[map.span[i].zone]);
+		tdm_json_put_bytes(json, "address", map.span[i].address);
+		tdm_json_put_bytes(json, "size", map.span[i].size);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
@@ -118,10 +100,10 @@ static void put_firmware(struct tdm_json *json, const struct tdm_card *card)
 	tdm_json_array(json);
 	for (size_t i = 0; i < card->part_count; i++) {
 		tdm_json_object(json);
-		put_text(json, "name", card->parts[i].name);
-		put_figure(json, "address", card->parts[i].address);
-		put_figure(json, "size", card->parts[i].size);
-		put_text(json, "source", card->parts[i].source);
+		tdm_json_put_text(json, "name", card->parts[i].name);
+		tdm_json_put_bytes(json, "address", card->parts[i].address);
+		tdm_json_put_bytes(json, "size", card->parts[i].size);
+		tdm_json_put_text(json, "source", card->parts[i].source);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
@@ -133,11 +115,11 @@ static void put_formats(struct tdm_json *json)
 	tdm_json_array(json);
 	for (size_t i = 0; i < tdm_data_format_count; i++) {
 		tdm_json_object(json);
-		put_text(json, "name", tdm_data_formats[i].name);
-		put_text(json, "alias", tdm_data_formats[i].alias);
-		put_figure(json, "number", tdm_data_formats[i].number);
+		tdm_json_put_text(json, "name", tdm_data_formats[i].name);
+		tdm_json_put_text(json, "alias", tdm_data_formats[i].alias);
+		tdm_json_put_bytes(json, "number", tdm_data_formats[i].number);
 		uint32_t tile = tdm_data_formats[i].tile_bytes;
-		put_figure(json, "tile_bytes", tile != 0 ? tile : TDM_BYTES_UNKNOWN);
+		tdm_json_put_bytes(json, "tile_bytes", tile != 0 ? tile : TDM_BYTES_UNKNOWN);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
@@ -151,7 +133,7 @@ static void put_list_item(struct tdm_json *json, const struct tdm_card *card)
 	tdm_json_object(json);
 	put_names(json, card);
 	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
-		put_figure(json, tdm_card_field_name(fields[i]), tdm_card_get(card, fields[i]));
+		tdm_json_put_bytes(json, tdm_card_field_name(fields[i]), tdm_card_get(card, fields[i]));
 	tdm_json_object_end(json);
 }
 

@@ -4,28 +4,6 @@
 
 #include <stdlib.h>
 
-static void put_u64(struct tdm_json *json, const char *key, uint64_t value)
-{
-	tdm_json_key(json, key);
-	tdm_json_u64(json, value);
-}
-
-/* A figure that may be unknown. */
-static void put_known(struct tdm_json *json, const char *key, bool known, uint64_t value)
-{
-	tdm_json_key(json, key);
-	if (known)
-		tdm_json_u64(json, value);
-	else
-		tdm_json_null(json);
-}
-
-static void put_text(struct tdm_json *json, const char *key, const char *text)
-{
-	tdm_json_key(json, key);
-	tdm_json_text(json, text[0] != '\0' ? text : NULL);
-}
-
 /* [[x0, y0, x1, y1], …], or null. */
 static void put_ranges(const struct tdm_snapshot *snapshot, uint32_t number, struct tdm_json *json)
 {
@@ -58,27 +36,27 @@ static void put_buffer(const struct tdm_live_report *report, struct tdm_symboliz
 	uint32_t depth;
 	tdm_snapshot_stack(snapshot, buffer->stack, &depth);
 	tdm_json_object(json);
-	put_u64(json, "device", holding->number);
+	tdm_json_put_u64(json, "device", holding->number);
 	tdm_json_key(json, "virtual");
 	tdm_json_bool(json, snapshot->devices[holding->device].is_virtual);
-	put_text(json, "kind", tdm_kind_name((enum tdm_kind)buffer->kind));
-	put_u64(json, "id", buffer->id);
-	put_known(json, "address", buffer->address != TDM_ADDRESS_UNKNOWN, buffer->address);
-	put_u64(json, "asked_bytes", buffer->asked_bytes);
-	put_u64(json, "reserved_bytes", buffer->reserved_bytes);
-	put_u64(json, "occupied_bytes", buffer->occupied_bytes);
-	put_known(json, "bytes_per_bank", buffer->bank_bytes != TDM_SIZE_UNKNOWN, buffer->bank_bytes);
-	put_known(json, "banks", !is_view && buffer->banks != 0, buffer->banks);
-	put_known(json, "page_bytes", buffer->page_size != 0, buffer->page_size);
-	put_known(json, "cores", buffer->cores != 0, buffer->cores);
+	tdm_json_put_name(json, "kind", tdm_kind_name((enum tdm_kind)buffer->kind));
+	tdm_json_put_u64(json, "id", buffer->id);
+	tdm_json_put_known(json, "address", buffer->address != TDM_ADDRESS_UNKNOWN, buffer->address);
+	tdm_json_put_u64(json, "asked_bytes", buffer->asked_bytes);
+	tdm_json_put_u64(json, "reserved_bytes", buffer->reserved_bytes);
+	tdm_json_put_u64(json, "occupied_bytes", buffer->occupied_bytes);
+	tdm_json_put_known(json, "bytes_per_bank", buffer->bank_bytes != TDM_SIZE_UNKNOWN, buffer->bank_bytes);
+	tdm_json_put_known(json, "banks", !is_view && buffer->banks != 0, buffer->banks);
+	tdm_json_put_known(json, "page_bytes", buffer->page_size != 0, buffer->page_size);
+	tdm_json_put_known(json, "cores", buffer->cores != 0, buffer->cores);
 	put_ranges(snapshot, buffer->ranges, json);
 	tdm_json_key(json, "view");
 	tdm_json_bool(json, is_view);
-	put_known(json, "age_ns", has_age, has_age ? snapshot->time_ns - buffer->born_ns : 0);
-	put_known(json, "thread", buffer->thread != 0, buffer->thread);
-	put_text(json, "program", tdm_snapshot_text(snapshot, buffer->program));
-	put_text(json, "name", tdm_snapshot_text(snapshot, buffer->name));
-	put_u64(json, "stack_depth", depth);
+	tdm_json_put_known(json, "age_ns", has_age, has_age ? snapshot->time_ns - buffer->born_ns : 0);
+	tdm_json_put_known(json, "thread", buffer->thread != 0, buffer->thread);
+	tdm_json_put_name(json, "program", tdm_snapshot_text(snapshot, buffer->program));
+	tdm_json_put_name(json, "name", tdm_snapshot_text(snapshot, buffer->name));
+	tdm_json_put_u64(json, "stack_depth", depth);
 	if (report->stacks) {
 		tdm_json_key(json, "stack");
 		tdm_stack_json(snapshot, sym, buffer->stack, json);
@@ -95,7 +73,7 @@ static void put_buffers(const struct tdm_live_report *report, size_t process, st
 	size_t shown = report->limit != 0 && report->limit < count ? (size_t)report->limit : count;
 	struct tdm_symbolizer *sym = report->stacks ? tdm_stack_symbolizer(report->snapshot, process) : NULL;
 	json->out->failed |= failed;
-	put_u64(json, "buffer_count", count);
+	tdm_json_put_u64(json, "buffer_count", count);
 	tdm_json_key(json, "buffers");
 	tdm_json_array(json);
 	for (size_t i = 0; i < shown; i++)
@@ -108,7 +86,7 @@ static void put_buffers(const struct tdm_live_report *report, size_t process, st
 void tdm_dump_json(const struct tdm_live_report *report, struct tdm_json *json)
 {
 	tdm_json_object(json);
-	put_text(json, "directory", report->dir);
+	tdm_json_put_name(json, "directory", report->dir);
 	tdm_json_key(json, "processes");
 	tdm_json_array(json);
 	for (size_t i = 0; i < report->snapshot->process_count; i++) {

@@ -3,30 +3,6 @@
 
 #include <stdlib.h>
 
-static void put_u64(struct tdm_json *json, const char *key, uint64_t value)
-{
-	tdm_json_key(json, key);
-	tdm_json_u64(json, value);
-}
-
-static void put_bytes(struct tdm_json *json, const char *key, uint64_t bytes)
-{
-	tdm_json_key(json, key);
-	tdm_json_bytes(json, bytes);
-}
-
-static void put_text(struct tdm_json *json, const char *key, const char *text)
-{
-	tdm_json_key(json, key);
-	tdm_json_text(json, text);
-}
-
-static void put_bool(struct tdm_json *json, const char *key, bool value)
-{
-	tdm_json_key(json, key);
-	tdm_json_bool(json, value);
-}
-
 static void begin_array(struct tdm_json *json, const char *key)
 {
 	tdm_json_key(json, key);
@@ -36,7 +12,7 @@ static void begin_array(struct tdm_json *json, const char *key)
 /* A figure that may be unknown; one below zero is none of memory. */
 static void put_figure(struct tdm_json *json, const char *key, int64_t bytes)
 {
-	put_bytes(json, key, bytes == INT64_MIN ? TDM_BYTES_UNKNOWN : bytes < 0 ? 0 : (uint64_t)bytes);
+	tdm_json_put_bytes(json, key, bytes == INT64_MIN ? TDM_BYTES_UNKNOWN : bytes < 0 ? 0 : (uint64_t)bytes);
 }
 
 static void put_path(const struct tdm_info_capture_report *r, struct tdm_json *json, const char *key, uint32_t path)
@@ -44,7 +20,7 @@ static void put_path(const struct tdm_info_capture_report *r, struct tdm_json *j
 	struct tdm_buf text;
 	tdm_buf_init(&text);
 	tdm_capture_paths_put(&r->summary->exact.paths, path, &text);
-	put_text(json, key, path != TDM_PATH_ROOT ? tdm_buf_str(&text).ptr : NULL);
+	tdm_json_put_text(json, key, path != TDM_PATH_ROOT ? tdm_buf_str(&text).ptr : NULL);
 	tdm_buf_done(&text);
 }
 
@@ -54,7 +30,7 @@ static void put_stock(const struct tdm_info_capture_report *r, struct tdm_json *
 	const struct tdm_stock_result *f = &r->summary->figures;
 	tdm_json_key(json, "stock");
 	tdm_json_object(json);
-	put_text(json, "source", "capture");
+	tdm_json_put_text(json, "source", "capture");
 	for (int i = 0; i < TDM_STOCK_FIGURES; i++) {
 		tdm_json_key(json, tdm_stock_key((enum tdm_stock_figure)i));
 		if (f->known[i])
@@ -66,7 +42,7 @@ static void put_stock(const struct tdm_info_capture_report *r, struct tdm_json *
 	tdm_json_object(json);
 	for (int group = 0; group < TDM_STOCK_GROUPS; group++)
 		if (f->why[group][0] != '\0')
-			put_text(json, groups[group], f->why[group]);
+			tdm_json_put_text(json, groups[group], f->why[group]);
 	tdm_json_object_end(json);
 	tdm_json_object_end(json);
 }
@@ -75,12 +51,12 @@ static void put_buffer(const struct tdm_info_capture_report *r, const struct tdm
 {
 	struct tdm_str shape = tdm_capture_paths_text_of(&r->summary->exact.paths, b->shape);
 	tdm_json_object(json);
-	put_u64(json, "node", b->index);
-	put_text(json, "kind", tdm_kind_name((enum tdm_kind)b->kind));
-	put_bytes(json, "asked_bytes", b->size);
-	put_bytes(json, "bytes_per_bank", b->bank_bytes);
-	put_text(json, "tensor", shape.len != 0 ? shape.ptr : NULL);
-	put_bool(json, "existing", b->existed);
+	tdm_json_put_u64(json, "node", b->index);
+	tdm_json_put_text(json, "kind", tdm_kind_name((enum tdm_kind)b->kind));
+	tdm_json_put_bytes(json, "asked_bytes", b->size);
+	tdm_json_put_bytes(json, "bytes_per_bank", b->bank_bytes);
+	tdm_json_put_text(json, "tensor", shape.len != 0 ? shape.ptr : NULL);
+	tdm_json_put_bool(json, "existing", b->existed);
 	put_path(r, json, "operation", b->existed ? TDM_PATH_ROOT : b->path);
 	tdm_json_object_end(json);
 }
@@ -93,7 +69,7 @@ static void put_alive(
 	const struct tdm_exact_buffer **list = calloc(cap != 0 ? cap : 1, sizeof *list);
 	size_t count = list != NULL ? tdm_capture_exact_alive(e, unit, kinds, at, list, cap) : 0;
 	json->out->failed |= list == NULL;
-	put_u64(json, "buffer_count", count);
+	tdm_json_put_u64(json, "buffer_count", count);
 	begin_array(json, "buffers");
 	for (size_t i = 0; i < cap && i < count; i++)
 		put_buffer(r, list[i], json);
@@ -106,19 +82,19 @@ static void put_program(const struct tdm_info_capture_report *r, size_t unit, st
 	static const enum tdm_kind kinds[] = { TDM_KIND_CB, TDM_KIND_DFB, TDM_KIND_SCRATCHPAD };
 	size_t count;
 	const struct tdm_exact_program *list = tdm_capture_exact_program(&r->summary->exact, unit, &count);
-	put_u64(json, "program_count", count);
+	tdm_json_put_u64(json, "program_count", count);
 	begin_array(json, "program");
 	for (size_t i = 0; i < count && i < r->limit; i++) {
 		tdm_json_object(json);
-		put_u64(json, "node", list[i].node);
-		put_text(json, "kind", tdm_kind_name(kinds[list[i].kind]));
-		put_bytes(json, "bytes_per_core", list[i].size);
+		tdm_json_put_u64(json, "node", list[i].node);
+		tdm_json_put_text(json, "kind", tdm_kind_name(kinds[list[i].kind]));
+		tdm_json_put_bytes(json, "bytes_per_core", list[i].size);
 		tdm_json_key(json, "cores");
 		if (list[i].cores != 0)
 			tdm_json_u64(json, list[i].cores);
 		else
 			tdm_json_null(json);
-		put_bytes(json, "address", list[i].address != 0 ? list[i].address : TDM_BYTES_UNKNOWN);
+		tdm_json_put_bytes(json, "address", list[i].address != 0 ? list[i].address : TDM_BYTES_UNKNOWN);
 		put_path(r, json, "operation", list[i].path);
 		tdm_json_object_end(json);
 	}
@@ -139,17 +115,17 @@ static void put_kind(const struct tdm_exact_kind *kind, int k, uint64_t banks, s
 {
 	bool known = kind->bank_unknown == 0;
 	tdm_json_object(json);
-	put_text(json, "kind", tdm_kind_name((enum tdm_kind)k));
+	tdm_json_put_text(json, "kind", tdm_kind_name((enum tdm_kind)k));
 	put_figure(json, "peak_asked_bytes", kind->asked.bytes);
 	put_figure(json, "peak_bytes_per_bank", known ? kind->bank.bytes : INT64_MIN);
-	put_bytes(json, "peak_reserved_bytes", reserved(kind, banks));
+	tdm_json_put_bytes(json, "peak_reserved_bytes", reserved(kind, banks));
 	put_figure(json, "asked_bytes_at_end", kind->now + (int64_t)kind->existing_bytes);
-	put_u64(json, "allocations", kind->allocs);
-	put_bytes(json, "allocated_bytes", kind->alloc_bytes);
-	put_u64(json, "releases", kind->frees);
-	put_bytes(json, "released_bytes", kind->free_bytes);
-	put_u64(json, "existing_buffers", kind->existing);
-	put_bytes(json, "existing_bytes", kind->existing_bytes);
+	tdm_json_put_u64(json, "allocations", kind->allocs);
+	tdm_json_put_bytes(json, "allocated_bytes", kind->alloc_bytes);
+	tdm_json_put_u64(json, "releases", kind->frees);
+	tdm_json_put_bytes(json, "released_bytes", kind->free_bytes);
+	tdm_json_put_u64(json, "existing_buffers", kind->existing);
+	tdm_json_put_bytes(json, "existing_bytes", kind->existing_bytes);
 	tdm_json_object_end(json);
 }
 
@@ -165,12 +141,12 @@ static void put_core(const struct tdm_info_capture_report *r, size_t index, stru
 	put_figure(json, "peak_cb", u->program[TDM_PROGRAM_CB].bytes);
 	put_figure(json, "peak_dfb", u->program[TDM_PROGRAM_DFB].bytes);
 	put_figure(json, "peak_scratchpad", u->program[TDM_PROGRAM_SCRATCHPAD].bytes);
-	put_u64(json, "node", u->core.at);
+	tdm_json_put_u64(json, "node", u->core.at);
 	tdm_json_key(json, "fullest");
 	if (u->has_peak_core) {
 		tdm_json_object(json);
-		put_u64(json, "x", u->peak_x);
-		put_u64(json, "y", u->peak_y);
+		tdm_json_put_u64(json, "x", u->peak_x);
+		tdm_json_put_u64(json, "y", u->peak_y);
 		tdm_json_object_end(json);
 	} else {
 		tdm_json_null(json);
@@ -197,12 +173,12 @@ static void put_device(const struct tdm_info_capture_report *r, size_t index, st
 			continue;
 		tdm_json_object(json);
 		if (e->chips[i].id != UINT64_MAX) {
-			put_u64(json, "chip", e->chips[i].id);
+			tdm_json_put_u64(json, "chip", e->chips[i].id);
 		} else {
 			tdm_json_key(json, "chip");
 			tdm_json_null(json);
 		}
-		put_text(json, "known_by", mappings[e->chips[i].mapping]);
+		tdm_json_put_text(json, "known_by", mappings[e->chips[i].mapping]);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
@@ -214,11 +190,11 @@ static void put_device(const struct tdm_info_capture_report *r, size_t index, st
 	tdm_json_key(json, "dram");
 	tdm_json_object(json);
 	put_figure(json, "peak_asked_bytes", u->dram.bytes);
-	put_u64(json, "node", u->dram.at);
+	tdm_json_put_u64(json, "node", u->dram.at);
 	put_alive(r, index, 1U << TDM_KIND_DRAM | 1U << TDM_KIND_TRACE, u->dram.at, json);
 	tdm_json_object_end(json);
 	put_figure(json, "peak_l1_bytes", u->device.bytes);
-	put_u64(json, "views", u->views);
+	tdm_json_put_u64(json, "views", u->views);
 	put_core(r, index, json);
 	tdm_json_object_end(json);
 }
@@ -229,15 +205,15 @@ static void put_operations(const struct tdm_info_capture_report *r, struct tdm_j
 	struct tdm_info_operation *all = tdm_info_operations(&r->summary->exact, &count);
 	bool is_known = r->summary->right[TDM_STOCK_CORE_PEAK_TOTAL] != INT64_MIN;
 	json->out->failed |= all == NULL && count != 0;
-	put_u64(json, "operation_count", count);
+	tdm_json_put_u64(json, "operation_count", count);
 	begin_array(json, "operations");
 	for (size_t i = 0; all != NULL && i < count && i < r->limit; i++) {
 		tdm_json_object(json);
 		put_path(r, json, "operation", all[i].path);
-		put_u64(json, "calls", all[i].calls);
-		put_u64(json, "buffers", all[i].buffers);
-		put_bytes(json, "dram_bytes", all[i].dram_bytes);
-		put_bytes(json, "l1_bytes", all[i].l1_bytes);
+		tdm_json_put_u64(json, "calls", all[i].calls);
+		tdm_json_put_u64(json, "buffers", all[i].buffers);
+		tdm_json_put_bytes(json, "dram_bytes", all[i].dram_bytes);
+		tdm_json_put_bytes(json, "l1_bytes", all[i].l1_bytes);
 		put_figure(json, "peak_core", is_known ? all[i].core_peak : INT64_MIN);
 		tdm_json_object_end(json);
 	}
@@ -263,15 +239,15 @@ static void put_exact(const struct tdm_info_capture_report *r, struct tdm_json *
 	const struct tdm_capture_exact *e = &r->summary->exact;
 	tdm_json_key(json, "exact");
 	tdm_json_object(json);
-	put_text(json, "source", "capture");
+	tdm_json_put_text(json, "source", "capture");
 	for (int i = 0; i < TDM_STOCK_FIGURES; i++)
 		if (i != TDM_STOCK_DRAM_ALLOCATIONS && i != TDM_STOCK_DRAM_DEALLOCATIONS)
 			put_figure(json, tdm_stock_key((enum tdm_stock_figure)i), r->summary->right[i]);
-	put_u64(json, "unknown_releases", e->unknown_frees);
-	put_u64(json, "double_releases", e->double_frees);
-	put_u64(json, "second_allocations", e->rereports);
-	put_u64(json, "views", e->views);
-	put_u64(json, "ignored", e->ignored);
+	tdm_json_put_u64(json, "unknown_releases", e->unknown_frees);
+	tdm_json_put_u64(json, "double_releases", e->double_frees);
+	tdm_json_put_u64(json, "second_allocations", e->rereports);
+	tdm_json_put_u64(json, "views", e->views);
+	tdm_json_put_u64(json, "ignored", e->ignored);
 	begin_array(json, "devices");
 	uint16_t order[TDM_EXACT_UNITS_MAX];
 	tdm_info_order(e, order);
@@ -289,14 +265,14 @@ static void put_reasons(const struct tdm_info_capture_report *r, struct tdm_json
 	for (size_t i = 0; i < r->summary->reason_count; i++) {
 		const struct tdm_capture_reason *reason = &r->summary->reasons[i];
 		tdm_json_object(json);
-		put_text(json, "figure", tdm_stock_key((enum tdm_stock_figure)reason->figure));
-		put_text(json, "reason", tdm_capture_reason_name((enum tdm_capture_reason_code)reason->code));
+		tdm_json_put_text(json, "figure", tdm_stock_key((enum tdm_stock_figure)reason->figure));
+		tdm_json_put_text(json, "reason", tdm_capture_reason_name((enum tdm_capture_reason_code)reason->code));
 		tdm_json_key(json, "bytes");
 		if (reason->code == TDM_REASON_WRAPPED)
 			tdm_json_null(json);
 		else
 			tdm_json_i64(json, reason->bytes);
-		put_text(json, "text", tdm_capture_reason_text((enum tdm_capture_reason_code)reason->code));
+		tdm_json_put_text(json, "text", tdm_capture_reason_text((enum tdm_capture_reason_code)reason->code));
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
@@ -309,14 +285,14 @@ static void put_report_devices(const struct tdm_info_capture_report *r, struct t
 	for (size_t i = 0; i < e->device_count; i++) {
 		const struct tdm_capture_device *d = &e->devices[i];
 		tdm_json_object(json);
-		put_u64(json, "device", d->id);
-		put_text(json, "arch", d->arch[0] != '\0' ? d->arch : NULL);
-		put_u64(json, "grid_x", d->grid_x);
-		put_u64(json, "grid_y", d->grid_y);
-		put_bytes(json, "l1_per_core", d->worker_l1_size);
-		put_u64(json, "l1_banks", d->l1_banks);
-		put_u64(json, "dram_channels", d->dram_channels);
-		put_bytes(json, "dram_per_channel", d->dram_channel_size);
+		tdm_json_put_u64(json, "device", d->id);
+		tdm_json_put_text(json, "arch", d->arch[0] != '\0' ? d->arch : NULL);
+		tdm_json_put_u64(json, "grid_x", d->grid_x);
+		tdm_json_put_u64(json, "grid_y", d->grid_y);
+		tdm_json_put_bytes(json, "l1_per_core", d->worker_l1_size);
+		tdm_json_put_u64(json, "l1_banks", d->l1_banks);
+		tdm_json_put_u64(json, "dram_channels", d->dram_channels);
+		tdm_json_put_bytes(json, "dram_per_channel", d->dram_channel_size);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
@@ -324,11 +300,11 @@ static void put_report_devices(const struct tdm_info_capture_report *r, struct t
 
 void tdm_info_capture_json(const struct tdm_info_capture_report *r, struct tdm_json *json)
 {
-	put_bool(json, "complete", !r->cut);
-	put_u64(json, "bytes", r->counts->bytes);
-	put_u64(json, "nodes", r->counts->nodes);
-	put_u64(json, "refused_nodes", r->counts->refused);
-	put_u64(json, "unknown_types", r->counts->other_types);
+	tdm_json_put_bool(json, "complete", !r->cut);
+	tdm_json_put_u64(json, "bytes", r->counts->bytes);
+	tdm_json_put_u64(json, "nodes", r->counts->nodes);
+	tdm_json_put_u64(json, "refused_nodes", r->counts->refused);
+	tdm_json_put_u64(json, "unknown_types", r->counts->other_types);
 	put_report_devices(r, json);
 	put_stock(r, json);
 	put_exact(r, json);

@@ -3,33 +3,6 @@
 
 #include <math.h>
 
-static void put_u64(struct tdm_json *json, const char *key, uint64_t value)
-{
-	tdm_json_key(json, key);
-	tdm_json_u64(json, value);
-}
-
-static void put_known(struct tdm_json *json, const char *key, bool known, uint64_t value)
-{
-	tdm_json_key(json, key);
-	if (known)
-		tdm_json_u64(json, value);
-	else
-		tdm_json_null(json);
-}
-
-static void put_text(struct tdm_json *json, const char *key, const char *text)
-{
-	tdm_json_key(json, key);
-	tdm_json_text(json, text[0] != '\0' ? text : NULL);
-}
-
-static void put_double(struct tdm_json *json, const char *key, double value)
-{
-	tdm_json_key(json, key);
-	tdm_json_double(json, value);
-}
-
 static void put_reason(const struct tdm_leaks_report *report, const struct tdm_leak *leak, struct tdm_json *json)
 {
 	struct tdm_buf reason;
@@ -48,35 +21,35 @@ static void put_leak(const struct tdm_leaks_report *report, const struct tdm_lea
 	const struct tdm_holding *holding = &snapshot->holdings[leak->holding];
 	bool watched = leak->windows > 1 || leak->why == TDM_LEAK_SPREAD;
 	tdm_json_object(json);
-	put_text(json, "verdict", tdm_leak_verdict_name((enum tdm_leak_verdict)leak->verdict));
-	put_text(json, "why", tdm_leak_why_name((enum tdm_leak_why)leak->why));
+	tdm_json_put_name(json, "verdict", tdm_leak_verdict_name((enum tdm_leak_verdict)leak->verdict));
+	tdm_json_put_name(json, "why", tdm_leak_why_name((enum tdm_leak_why)leak->why));
 	put_reason(report, leak, json);
-	put_u64(json, "pid", (uint64_t)who->pid);
-	put_text(json, "comm", who->comm);
-	put_text(json, "ledger",
+	tdm_json_put_u64(json, "pid", (uint64_t)who->pid);
+	tdm_json_put_name(json, "comm", who->comm);
+	tdm_json_put_name(json, "ledger",
 		snapshot->processes[leak->process].place != NULL ? snapshot->processes[leak->process].place : "");
-	put_u64(json, "device", holding->number);
+	tdm_json_put_u64(json, "device", holding->number);
 	tdm_json_key(json, "virtual");
 	tdm_json_bool(json, snapshot->devices[holding->device].is_virtual);
-	put_text(json, "kind", tdm_kind_name((enum tdm_kind)leak->kind));
+	tdm_json_put_name(json, "kind", tdm_kind_name((enum tdm_kind)leak->kind));
 	tdm_json_key(json, "many_sites");
 	tdm_json_bool(json, leak->is_sum);
-	put_text(json, "name", tdm_snapshot_text(snapshot, leak->name));
-	put_text(json, "source", "ledger");
-	put_u64(json, "buffers", leak->count);
-	put_u64(json, "reserved_bytes", leak->bytes);
-	put_known(json, "grown_buffers", watched, leak->grown_count);
-	put_known(json, "grown_bytes", watched, leak->grown_bytes);
-	put_known(json, "watched_ns", watched, leak->watched_ns);
-	put_double(json, "bytes_per_second", leak->bytes_per_s);
-	put_double(json, "full_in_seconds", leak->full_s);
-	put_known(json, "freed", leak->windows > 1, leak->freed);
-	put_known(json, "freed_old", leak->windows > 1, leak->aged_freed);
-	put_double(json, "trend_z", leak->windows > 2 ? leak->z : NAN);
-	put_known(json, "oldest_ns", leak->oldest_ns != 0, leak->oldest_ns);
-	put_known(json, "freed_lived_ns", leak->siblings != 0, leak->sibling_ns);
-	put_u64(json, "double_frees", leak->double_frees);
-	put_u64(json, "unknown_frees", leak->unknown_frees);
+	tdm_json_put_name(json, "name", tdm_snapshot_text(snapshot, leak->name));
+	tdm_json_put_name(json, "source", "ledger");
+	tdm_json_put_u64(json, "buffers", leak->count);
+	tdm_json_put_u64(json, "reserved_bytes", leak->bytes);
+	tdm_json_put_known(json, "grown_buffers", watched, leak->grown_count);
+	tdm_json_put_known(json, "grown_bytes", watched, leak->grown_bytes);
+	tdm_json_put_known(json, "watched_ns", watched, leak->watched_ns);
+	tdm_json_put_double(json, "bytes_per_second", leak->bytes_per_s);
+	tdm_json_put_double(json, "full_in_seconds", leak->full_s);
+	tdm_json_put_known(json, "freed", leak->windows > 1, leak->freed);
+	tdm_json_put_known(json, "freed_old", leak->windows > 1, leak->aged_freed);
+	tdm_json_put_double(json, "trend_z", leak->windows > 2 ? leak->z : NAN);
+	tdm_json_put_known(json, "oldest_ns", leak->oldest_ns != 0, leak->oldest_ns);
+	tdm_json_put_known(json, "freed_lived_ns", leak->siblings != 0, leak->sibling_ns);
+	tdm_json_put_u64(json, "double_frees", leak->double_frees);
+	tdm_json_put_u64(json, "unknown_frees", leak->unknown_frees);
 	tdm_json_key(json, "stack");
 	struct tdm_symbolizer *sym = leak->stack != 0 ? tdm_stack_symbolizer(snapshot, leak->process) : NULL;
 	tdm_stack_json(snapshot, sym, leak->stack, json);
@@ -88,14 +61,14 @@ void tdm_leaks_json(const struct tdm_leaks_report *report, struct tdm_json *json
 {
 	const struct tdm_leaks_result *result = report->result;
 	tdm_json_object(json);
-	put_text(json, "directory", report->live->dir);
-	put_u64(json, "watched_ns", result->watched_ns);
-	put_known(json, "interval_ns", report->interval_ns != 0, report->interval_ns);
-	put_u64(json, "pictures", result->samples);
-	put_u64(json, "leaks", tdm_leaks_chosen(report, TDM_LEAK_SURE));
-	put_u64(json, "suspects", tdm_leaks_chosen(report, TDM_LEAK_SUSPECT));
-	put_u64(json, "steady", tdm_leaks_chosen(report, TDM_LEAK_STEADY));
-	put_u64(json, "buffers_beyond_limit", result->sites_left_out);
+	tdm_json_put_name(json, "directory", report->live->dir);
+	tdm_json_put_u64(json, "watched_ns", result->watched_ns);
+	tdm_json_put_known(json, "interval_ns", report->interval_ns != 0, report->interval_ns);
+	tdm_json_put_u64(json, "pictures", result->samples);
+	tdm_json_put_u64(json, "leaks", tdm_leaks_chosen(report, TDM_LEAK_SURE));
+	tdm_json_put_u64(json, "suspects", tdm_leaks_chosen(report, TDM_LEAK_SUSPECT));
+	tdm_json_put_u64(json, "steady", tdm_leaks_chosen(report, TDM_LEAK_STEADY));
+	tdm_json_put_u64(json, "buffers_beyond_limit", result->sites_left_out);
 	tdm_json_key(json, "sites");
 	tdm_json_array(json);
 	for (size_t i = 0; i < result->count; i++)

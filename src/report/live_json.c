@@ -3,24 +3,6 @@
 
 #include <stdio.h>
 
-static void put_u64(struct tdm_json *json, const char *key, uint64_t value)
-{
-	tdm_json_key(json, key);
-	tdm_json_u64(json, value);
-}
-
-static void put_text(struct tdm_json *json, const char *key, const char *text)
-{
-	tdm_json_key(json, key);
-	tdm_json_text(json, text != NULL && text[0] != '\0' ? text : NULL);
-}
-
-static void put_bool(struct tdm_json *json, const char *key, bool value)
-{
-	tdm_json_key(json, key);
-	tdm_json_bool(json, value);
-}
-
 static void put_boot_id(struct tdm_json *json, const uint8_t id[16])
 {
 	char text[40];
@@ -28,7 +10,7 @@ static void put_boot_id(struct tdm_json *json, const uint8_t id[16])
 	for (int i = 0; i < 16; i++)
 		at += (size_t)snprintf(text + at, sizeof text - at, "%s%02x",
 			i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", (unsigned)id[i]);
-	put_text(json, "boot_id", text);
+	tdm_json_put_name(json, "boot_id", text);
 }
 
 static void put_identity(struct tdm_json *json, const struct tdm_process *who)
@@ -38,41 +20,41 @@ static void put_identity(struct tdm_json *json, const struct tdm_process *who)
 		[TDM_LIFE_RUNS] = "running",
 		[TDM_LIFE_ENDED] = "ended",
 	};
-	put_u64(json, "pid", (uint64_t)who->pid);
-	put_u64(json, "start_time", who->start_time);
-	put_u64(json, "generation", who->generation);
-	put_u64(json, "pid_namespace", who->pid_namespace);
+	tdm_json_put_u64(json, "pid", (uint64_t)who->pid);
+	tdm_json_put_u64(json, "start_time", who->start_time);
+	tdm_json_put_u64(json, "generation", who->generation);
+	tdm_json_put_u64(json, "pid_namespace", who->pid_namespace);
 	put_boot_id(json, who->boot_id);
-	put_u64(json, "uid", who->uid);
-	put_text(json, "comm", who->comm);
-	put_text(json, "command", who->command);
-	put_text(json, "state", lives[who->life]);
-	put_bool(json, "closed", who->closed);
+	tdm_json_put_u64(json, "uid", who->uid);
+	tdm_json_put_name(json, "comm", who->comm);
+	tdm_json_put_name(json, "command", who->command);
+	tdm_json_put_name(json, "state", lives[who->life]);
+	tdm_json_put_bool(json, "closed", who->closed);
 }
 
 static void put_kind(struct tdm_json *json, enum tdm_kind kind, const struct tdm_figures *f)
 {
 	tdm_json_object(json);
-	put_text(json, "kind", tdm_kind_name(kind));
-	put_text(json, "source", "ledger");
-	put_u64(json, "reserved_bytes", f->reserved_bytes);
-	put_u64(json, "peak_reserved_bytes", f->peak_reserved_bytes);
-	put_u64(json, "occupied_bytes", f->occupied_bytes);
-	put_u64(json, "asked_bytes", f->asked_bytes);
-	put_u64(json, "peak_asked_bytes", f->peak_asked_bytes);
-	put_u64(json, "buffers", f->buffers);
-	put_u64(json, "peak_buffers", f->peak_buffers);
-	put_u64(json, "allocations", f->allocs);
-	put_u64(json, "double_frees", f->double_frees);
-	put_u64(json, "unknown_frees", f->unknown_frees);
-	put_u64(json, "rereports", f->rereports);
-	put_u64(json, "out_of_memory", f->out_of_memory);
+	tdm_json_put_name(json, "kind", tdm_kind_name(kind));
+	tdm_json_put_name(json, "source", "ledger");
+	tdm_json_put_u64(json, "reserved_bytes", f->reserved_bytes);
+	tdm_json_put_u64(json, "peak_reserved_bytes", f->peak_reserved_bytes);
+	tdm_json_put_u64(json, "occupied_bytes", f->occupied_bytes);
+	tdm_json_put_u64(json, "asked_bytes", f->asked_bytes);
+	tdm_json_put_u64(json, "peak_asked_bytes", f->peak_asked_bytes);
+	tdm_json_put_u64(json, "buffers", f->buffers);
+	tdm_json_put_u64(json, "peak_buffers", f->peak_buffers);
+	tdm_json_put_u64(json, "allocations", f->allocs);
+	tdm_json_put_u64(json, "double_frees", f->double_frees);
+	tdm_json_put_u64(json, "unknown_frees", f->unknown_frees);
+	tdm_json_put_u64(json, "rereports", f->rereports);
+	tdm_json_put_u64(json, "out_of_memory", f->out_of_memory);
 	tdm_json_key(json, "last_out_of_memory_bytes");
 	if (f->out_of_memory != 0)
 		tdm_json_u64(json, f->oom_bytes);
 	else
 		tdm_json_null(json);
-	put_bool(json, "exact", !f->differs);
+	tdm_json_put_bool(json, "exact", !f->differs);
 	tdm_json_object_end(json);
 }
 
@@ -80,9 +62,9 @@ static void put_device(const struct tdm_live_report *report, const struct tdm_ho
 {
 	const struct tdm_snapshot_device *device = &report->snapshot->devices[holding->device];
 	tdm_json_object(json);
-	put_u64(json, "device", holding->number);
-	put_bool(json, "virtual", device->is_virtual);
-	put_text(json, "card", device->has_info ? device->info.card : NULL);
+	tdm_json_put_u64(json, "device", holding->number);
+	tdm_json_put_bool(json, "virtual", device->is_virtual);
+	tdm_json_put_name(json, "card", device->has_info ? device->info.card : NULL);
 	tdm_json_key(json, "chip_id");
 	if (device->has_info && device->info.has_chip_id)
 		tdm_json_u64(json, device->info.chip_id);
@@ -102,12 +84,12 @@ void tdm_live_json_process(const struct tdm_live_report *report, size_t i, struc
 	const struct tdm_snapshot *snapshot = report->snapshot;
 	const struct tdm_snapshot_process *process = &snapshot->processes[i];
 	put_identity(json, &process->who);
-	put_text(json, "ledger", process->place);
-	put_text(json, "phase", tdm_snapshot_text(snapshot, process->phase));
-	put_u64(json, "lost_events", process->lost);
-	put_u64(json, "lost_texts", process->who.lost_texts);
-	put_u64(json, "damaged_records", process->refused);
-	put_u64(json, "frees_inherited", process->who.frees_inherited);
+	tdm_json_put_name(json, "ledger", process->place);
+	tdm_json_put_name(json, "phase", tdm_snapshot_text(snapshot, process->phase));
+	tdm_json_put_u64(json, "lost_events", process->lost);
+	tdm_json_put_u64(json, "lost_texts", process->who.lost_texts);
+	tdm_json_put_u64(json, "damaged_records", process->refused);
+	tdm_json_put_u64(json, "frees_inherited", process->who.frees_inherited);
 	tdm_json_key(json, "devices");
 	tdm_json_array(json);
 	for (uint32_t h = 0; h < process->holding_count; h++) {
@@ -125,8 +107,8 @@ void tdm_live_json_problems(const struct tdm_live_report *report, struct tdm_jso
 	for (size_t i = 0; report->ledgers != NULL && i < tdm_ledger_source_problem_count(report->ledgers); i++) {
 		const struct tdm_ledger_problem *problem = tdm_ledger_source_problem(report->ledgers, i);
 		tdm_json_object(json);
-		put_text(json, "ledger", problem->path);
-		put_text(json, "reason", problem->text);
+		tdm_json_put_name(json, "ledger", problem->path);
+		tdm_json_put_name(json, "reason", problem->text);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);

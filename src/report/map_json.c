@@ -2,33 +2,9 @@
 
 #include <stdlib.h>
 
-static void put_u64(struct tdm_json *json, const char *key, uint64_t value)
-{
-	tdm_json_key(json, key);
-	tdm_json_u64(json, value);
-}
-
-static void put_bytes(struct tdm_json *json, const char *key, uint64_t bytes)
-{
-	tdm_json_key(json, key);
-	tdm_json_bytes(json, bytes);
-}
-
-static void put_text(struct tdm_json *json, const char *key, const char *text)
-{
-	tdm_json_key(json, key);
-	tdm_json_text(json, text != NULL && text[0] != '\0' ? text : NULL);
-}
-
-static void put_bool(struct tdm_json *json, const char *key, bool value)
-{
-	tdm_json_key(json, key);
-	tdm_json_bool(json, value);
-}
-
 static void put_source(struct tdm_json *json, uint8_t from)
 {
-	put_text(json, "source", from != TDM_FROM_NONE ? tdm_from_name((enum tdm_from)from) : NULL);
+	tdm_json_put_name(json, "source", from != TDM_FROM_NONE ? tdm_from_name((enum tdm_from)from) : NULL);
 }
 
 static void put_pid(struct tdm_json *json, const struct tdm_snapshot *snapshot, uint32_t process)
@@ -51,10 +27,10 @@ static void put_side(const struct tdm_snapshot *snapshot, const char *key, uint3
 	const struct tdm_buffer *buffer = &snapshot->buffers[index];
 	tdm_json_object(json);
 	put_pid(json, snapshot, snapshot->holdings[buffer->holding].process);
-	put_u64(json, "id", buffer->id);
-	put_u64(json, "address", buffer->address);
-	put_u64(json, "bytes_per_bank", buffer->bank_bytes);
-	put_text(json, "name", tdm_snapshot_text(snapshot, buffer->name));
+	tdm_json_put_u64(json, "id", buffer->id);
+	tdm_json_put_u64(json, "address", buffer->address);
+	tdm_json_put_u64(json, "bytes_per_bank", buffer->bank_bytes);
+	tdm_json_put_name(json, "name", tdm_snapshot_text(snapshot, buffer->name));
 	tdm_json_object_end(json);
 }
 
@@ -62,13 +38,13 @@ static void put_holes(const struct tdm_live_report *report, const struct tdm_reg
 {
 	struct tdm_region_gap *gaps = tdm_map_holes(map);
 	json->out->failed |= gaps == NULL;
-	put_u64(json, "hole_count", map->gap_count);
+	tdm_json_put_u64(json, "hole_count", map->gap_count);
 	tdm_json_key(json, "holes");
 	tdm_json_array(json);
 	for (size_t i = 0; gaps != NULL && i < map->gap_count && (report->limit == 0 || i < report->limit); i++) {
 		tdm_json_object(json);
-		put_u64(json, "address", gaps[i].address);
-		put_u64(json, "bytes", gaps[i].bytes);
+		tdm_json_put_u64(json, "address", gaps[i].address);
+		tdm_json_put_u64(json, "bytes", gaps[i].bytes);
 		put_side(report->snapshot, "below", gaps[i].below, json);
 		put_side(report->snapshot, "above", gaps[i].above, json);
 		tdm_json_object_end(json);
@@ -81,24 +57,24 @@ static void put_region(const struct tdm_live_report *report, const struct tdm_re
 {
 	bool is_known = map->from != TDM_FROM_NONE;
 	tdm_json_object(json);
-	put_text(json, "kind", tdm_kind_name((enum tdm_kind)map->kind));
+	tdm_json_put_name(json, "kind", tdm_kind_name((enum tdm_kind)map->kind));
 	put_source(json, map->from);
-	put_bytes(json, "base", is_known ? map->base : TDM_BYTES_UNKNOWN);
-	put_bytes(json, "bank_bytes", is_known ? map->bank_size : TDM_BYTES_UNKNOWN);
-	put_bytes(json, "banks", is_known && map->banks != 0 ? map->banks : TDM_BYTES_UNKNOWN);
-	put_u64(json, "placed_buffers", map->span_count);
-	put_u64(json, "used_bytes", map->used_bytes);
-	put_bytes(json, "free_bytes", map->free_bytes);
-	put_bytes(json, "largest_free_bytes", map->largest_free);
+	tdm_json_put_bytes(json, "base", is_known ? map->base : TDM_BYTES_UNKNOWN);
+	tdm_json_put_bytes(json, "bank_bytes", is_known ? map->bank_size : TDM_BYTES_UNKNOWN);
+	tdm_json_put_bytes(json, "banks", is_known && map->banks != 0 ? map->banks : TDM_BYTES_UNKNOWN);
+	tdm_json_put_u64(json, "placed_buffers", map->span_count);
+	tdm_json_put_u64(json, "used_bytes", map->used_bytes);
+	tdm_json_put_bytes(json, "free_bytes", map->free_bytes);
+	tdm_json_put_bytes(json, "largest_free_bytes", map->largest_free);
 	tdm_json_key(json, "fragmentation");
 	tdm_json_double(json, map->fragmentation);
-	put_u64(json, "overlaps", map->overlaps);
-	put_u64(json, "overlap_bytes", map->overlap_bytes);
-	put_u64(json, "views", map->views);
-	put_u64(json, "unplaced_buffers", map->unplaced);
-	put_u64(json, "unplaced_reserved_bytes", map->unplaced_bytes);
-	put_u64(json, "outside_buffers", map->outside);
-	put_u64(json, "outside_bytes", map->outside_bytes);
+	tdm_json_put_u64(json, "overlaps", map->overlaps);
+	tdm_json_put_u64(json, "overlap_bytes", map->overlap_bytes);
+	tdm_json_put_u64(json, "views", map->views);
+	tdm_json_put_u64(json, "unplaced_buffers", map->unplaced);
+	tdm_json_put_u64(json, "unplaced_reserved_bytes", map->unplaced_bytes);
+	tdm_json_put_u64(json, "outside_buffers", map->outside);
+	tdm_json_put_u64(json, "outside_bytes", map->outside_bytes);
 	put_holes(report, map, json);
 	tdm_json_object_end(json);
 }
@@ -107,12 +83,12 @@ static void put_l1(const struct tdm_device_l1 *l1, struct tdm_json *json)
 {
 	tdm_json_key(json, "l1");
 	tdm_json_object(json);
-	put_bytes(json, "lowest_l1", l1->lowest != 0 ? l1->lowest : TDM_BYTES_UNKNOWN);
-	put_bytes(json, "highest_cb", l1->highest != 0 ? l1->highest : TDM_BYTES_UNKNOWN);
-	put_bytes(json, "gap_bytes", l1->gap);
-	put_bool(json, "clash", l1->clash);
-	put_u64(json, "unplaced_l1", l1->unplaced);
-	put_u64(json, "unplaced_cb", l1->unplaced_growing);
+	tdm_json_put_bytes(json, "lowest_l1", l1->lowest != 0 ? l1->lowest : TDM_BYTES_UNKNOWN);
+	tdm_json_put_bytes(json, "highest_cb", l1->highest != 0 ? l1->highest : TDM_BYTES_UNKNOWN);
+	tdm_json_put_bytes(json, "gap_bytes", l1->gap);
+	tdm_json_put_bool(json, "clash", l1->clash);
+	tdm_json_put_u64(json, "unplaced_l1", l1->unplaced);
+	tdm_json_put_u64(json, "unplaced_cb", l1->unplaced_growing);
 	tdm_json_object_end(json);
 }
 
@@ -123,7 +99,7 @@ static void put_load(const char *key, const struct tdm_core_load *load, struct t
 	tdm_json_object(json);
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
 		if (load->bytes[k] != 0)
-			put_u64(json, tdm_kind_name((enum tdm_kind)k), load->bytes[k]);
+			tdm_json_put_u64(json, tdm_kind_name((enum tdm_kind)k), load->bytes[k]);
 	tdm_json_object_end(json);
 }
 
@@ -152,18 +128,18 @@ static void put_cores(const struct tdm_device_map *map, struct tdm_json *json)
 	tdm_json_key(json, "cores");
 	tdm_json_object(json);
 	put_source(json, map->grid_from);
-	put_bytes(json, "grid_x", has_grid ? cores->grid_x : TDM_BYTES_UNKNOWN);
-	put_bytes(json, "grid_y", has_grid ? cores->grid_y : TDM_BYTES_UNKNOWN);
-	put_bytes(json, "core_bytes", map->core_bytes);
-	put_bytes(json, "max_bytes", cores->max_bytes);
-	put_bytes(json, "max_x", has_grid ? cores->fullest % cores->grid_x : TDM_BYTES_UNKNOWN);
-	put_bytes(json, "max_y", has_grid ? cores->fullest / cores->grid_x : TDM_BYTES_UNKNOWN);
-	put_bytes(json, "average_bytes", cores->average_bytes);
-	put_bytes(json, "bound_bytes", cores->bound_bytes);
+	tdm_json_put_bytes(json, "grid_x", has_grid ? cores->grid_x : TDM_BYTES_UNKNOWN);
+	tdm_json_put_bytes(json, "grid_y", has_grid ? cores->grid_y : TDM_BYTES_UNKNOWN);
+	tdm_json_put_bytes(json, "core_bytes", map->core_bytes);
+	tdm_json_put_bytes(json, "max_bytes", cores->max_bytes);
+	tdm_json_put_bytes(json, "max_x", has_grid ? cores->fullest % cores->grid_x : TDM_BYTES_UNKNOWN);
+	tdm_json_put_bytes(json, "max_y", has_grid ? cores->fullest / cores->grid_x : TDM_BYTES_UNKNOWN);
+	tdm_json_put_bytes(json, "average_bytes", cores->average_bytes);
+	tdm_json_put_bytes(json, "bound_bytes", cores->bound_bytes);
 	put_load("everywhere", &cores->everywhere, json);
 	put_load("somewhere", &cores->somewhere, json);
-	put_u64(json, "somewhere_buffers", cores->somewhere_buffers);
-	put_u64(json, "outside_buffers", cores->outside_buffers);
+	tdm_json_put_u64(json, "somewhere_buffers", cores->somewhere_buffers);
+	tdm_json_put_u64(json, "outside_buffers", cores->outside_buffers);
 	put_grid(cores, json);
 	tdm_json_object_end(json);
 }
@@ -173,11 +149,11 @@ static void put_scene(const struct tdm_live_report *report, const struct tdm_dev
 {
 	const struct tdm_snapshot_device *device = &report->snapshot->devices[scene->device];
 	tdm_json_object(json);
-	put_u64(json, "device", device->number);
-	put_bool(json, "virtual", device->is_virtual);
-	put_text(json, "card", device->has_info ? device->info.card : NULL);
+	tdm_json_put_u64(json, "device", device->number);
+	tdm_json_put_bool(json, "virtual", device->is_virtual);
+	tdm_json_put_name(json, "card", device->has_info ? device->info.card : NULL);
 	put_pid(json, report->snapshot, scene->process);
-	put_u64(json, "buffer_count", map->buffers);
+	tdm_json_put_u64(json, "buffer_count", map->buffers);
 	tdm_json_key(json, "regions");
 	tdm_json_array(json);
 	for (unsigned k = 0; k < TDM_DEVICE_MAP_REGIONS; k++)

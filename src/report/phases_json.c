@@ -11,30 +11,6 @@ static void put_figure(struct tdm_json *json, const char *key, int64_t bytes)
 		tdm_json_i64(json, bytes);
 }
 
-static void put_bytes(struct tdm_json *json, const char *key, uint64_t bytes)
-{
-	tdm_json_key(json, key);
-	tdm_json_bytes(json, bytes);
-}
-
-static void put_double(struct tdm_json *json, const char *key, double value)
-{
-	tdm_json_key(json, key);
-	tdm_json_double(json, value);
-}
-
-static void put_text(struct tdm_json *json, const char *key, const char *text)
-{
-	tdm_json_key(json, key);
-	tdm_json_text(json, text);
-}
-
-static void put_bool(struct tdm_json *json, const char *key, bool value)
-{
-	tdm_json_key(json, key);
-	tdm_json_bool(json, value);
-}
-
 static void put_count(struct tdm_json *json, const char *key, uint64_t value)
 {
 	tdm_json_key(json, key);
@@ -64,8 +40,8 @@ static void put_phases(struct tdm_json *json, const struct tdm_phases *r)
 	for (size_t i = 0; i < r->run->phase_count; i++) {
 		enum tdm_phases_role role = tdm_phases_role_of(r->run->phases[i].name);
 		tdm_json_object(json);
-		put_text(json, "name", r->run->phases[i].name);
-		put_text(json, "role", role != TDM_ROLE_NONE ? tdm_phases_role_names[role] : NULL);
+		tdm_json_put_text(json, "name", r->run->phases[i].name);
+		tdm_json_put_text(json, "role", role != TDM_ROLE_NONE ? tdm_phases_role_names[role] : NULL);
 		put_figures(json, &r->run->phases[i].figures);
 		tdm_json_object_end(json);
 	}
@@ -90,8 +66,8 @@ static void put_pair(struct tdm_json *json, const char *key, const struct tdm_ph
 	tdm_json_key(json, key);
 	tdm_json_object(json);
 	put_figure(json, "measured", pair->measured);
-	put_bytes(json, "expected", pair->expected);
-	put_double(json, "difference_percent", tdm_phases_difference(pair));
+	tdm_json_put_bytes(json, "expected", pair->expected);
+	tdm_json_put_double(json, "difference_percent", tdm_phases_difference(pair));
 	tdm_json_object_end(json);
 }
 
@@ -101,7 +77,7 @@ static void put_breakdown(struct tdm_json *json, const struct tdm_phases *r)
 	tdm_json_object(json);
 	for (int i = 0; i < TDM_PART_COUNT; i++)
 		put_figure(json, tdm_phases_parts[i].key, r->parts[i]);
-	put_text(json, "model_and_optimizer", r->parts_measured ? "measured" : "expected");
+	tdm_json_put_text(json, "model_and_optimizer", r->parts_measured ? "measured" : "expected");
 	tdm_json_object_end(json);
 }
 
@@ -114,12 +90,12 @@ static void put_advice(struct tdm_json *json, const struct tdm_phases *r)
 		return;
 	}
 	tdm_json_object(json);
-	put_text(json, "assumes", "activations shrink in proportion and nothing else grows");
+	tdm_json_put_text(json, "assumes", "activations shrink in proportion and nothing else grows");
 	put_figure(json, "peak_without_activations", a->least_peak);
-	put_double(json, "activations_kept_at_most", a->keep_share < 0 ? NAN : a->keep_share);
+	tdm_json_put_double(json, "activations_kept_at_most", a->keep_share < 0 ? NAN : a->keep_share);
 	put_count(json, "batch_divisor", a->divisor);
 	put_figure(json, "batch_divided_peak", a->divisor != 0 ? a->divided_peak : TDM_PHASE_UNKNOWN);
-	put_text(json, "run_that_fits", a->fitting != NULL ? a->fitting->name : NULL);
+	tdm_json_put_text(json, "run_that_fits", a->fitting != NULL ? a->fitting->name : NULL);
 	tdm_json_object_end(json);
 }
 
@@ -130,10 +106,10 @@ static void put_run(struct tdm_json *json, const struct tdm_phases *r)
 	};
 	const struct tdm_phase_run *run = r->run;
 	tdm_json_object(json);
-	put_text(json, "name", run->name);
+	tdm_json_put_text(json, "name", run->name);
 	put_count(json, "line", run->line);
-	put_bool(json, "complete", !run->incomplete);
-	put_bool(json, "no_dispatch", run->no_dispatch);
+	tdm_json_put_bool(json, "complete", !run->incomplete);
+	tdm_json_put_bool(json, "no_dispatch", run->no_dispatch);
 	put_count(json, "parameters", run->parameters);
 	put_phases(json, r);
 	put_pair(json, "model", &r->model);
@@ -144,9 +120,9 @@ static void put_run(struct tdm_json *json, const struct tdm_phases *r)
 	put_figure(json, "peak_dram", r->peak);
 	put_figure(json, "final_dram", run->final_current);
 	put_breakdown(json, r);
-	put_bytes(json, "device_memory", r->device_memory_bytes);
-	put_text(json, "device_memory_source", from[r->memory_from]);
-	put_double(json, "usage_percent", tdm_phases_usage(r));
+	tdm_json_put_bytes(json, "device_memory", r->device_memory_bytes);
+	tdm_json_put_text(json, "device_memory_source", from[r->memory_from]);
+	tdm_json_put_double(json, "usage_percent", tdm_phases_usage(r));
 	tdm_json_key(json, "fits");
 	if (r->fits_known)
 		tdm_json_bool(json, r->fits);
@@ -164,7 +140,7 @@ static void put_refused(struct tdm_json *json, const struct tdm_phases_input *in
 		tdm_json_object(json);
 		put_count(json, "line", input->refused[i].line);
 		put_count(json, "column", input->refused[i].column);
-		put_text(json, "text", input->refused[i].text);
+		tdm_json_put_text(json, "text", input->refused[i].text);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
@@ -180,8 +156,8 @@ void tdm_phases_json(const struct tdm_phases_report *report, struct tdm_json *js
 	for (size_t i = 0; i < report->input_count; i++) {
 		const struct tdm_phases_input *input = &report->inputs[i];
 		tdm_json_object(json);
-		put_text(json, "path", input->path);
-		put_text(json, "source", input->source);
+		tdm_json_put_text(json, "path", input->path);
+		tdm_json_put_text(json, "source", input->source);
 		tdm_json_key(json, "runs");
 		tdm_json_array(json);
 		for (size_t k = 0; k < input->runs.count; k++)

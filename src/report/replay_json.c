@@ -1,29 +1,5 @@
 #include "report/replay_report.h"
 
-static void put_bytes(struct tdm_json *json, const char *key, uint64_t bytes)
-{
-	tdm_json_key(json, key);
-	tdm_json_bytes(json, bytes);
-}
-
-static void put_u64(struct tdm_json *json, const char *key, uint64_t value)
-{
-	tdm_json_key(json, key);
-	tdm_json_u64(json, value);
-}
-
-static void put_text(struct tdm_json *json, const char *key, const char *text)
-{
-	tdm_json_key(json, key);
-	tdm_json_text(json, text);
-}
-
-static void put_double(struct tdm_json *json, const char *key, double value)
-{
-	tdm_json_key(json, key);
-	tdm_json_double(json, value);
-}
-
 static void put_bound(
 	struct tdm_json *json, const char *key, bool has, const struct tdm_replay_name *name, uint64_t bytes)
 {
@@ -33,8 +9,8 @@ static void put_bound(
 		return;
 	}
 	tdm_json_object(json);
-	put_text(json, "name", name->text);
-	put_bytes(json, "bytes", bytes);
+	tdm_json_put_text(json, "name", name->text);
+	tdm_json_put_bytes(json, "bytes", bytes);
 	tdm_json_object_end(json);
 }
 
@@ -44,8 +20,8 @@ static void put_holes(struct tdm_json *json, const struct tdm_replay_hole *holes
 	tdm_json_array(json);
 	for (size_t i = 0; i < count; i++) {
 		tdm_json_object(json);
-		put_u64(json, "address", holes[i].address);
-		put_bytes(json, "bytes", holes[i].size);
+		tdm_json_put_u64(json, "address", holes[i].address);
+		tdm_json_put_bytes(json, "bytes", holes[i].size);
 		put_bound(json, "below", holes[i].has_below, &holes[i].below, holes[i].below_bytes);
 		put_bound(json, "above", holes[i].has_above, &holes[i].above, holes[i].above_bytes);
 		tdm_json_object_end(json);
@@ -55,11 +31,11 @@ static void put_holes(struct tdm_json *json, const struct tdm_replay_hole *holes
 
 static void put_stats(struct tdm_json *json, const struct tdm_freelist_stats *s)
 {
-	put_bytes(json, "total", s->total);
-	put_bytes(json, "allocated", s->allocated);
-	put_bytes(json, "free", s->free);
-	put_bytes(json, "largest_free", s->largest_free);
-	put_double(json, "fragmentation", tdm_replay_frag(s->free, s->largest_free));
+	tdm_json_put_bytes(json, "total", s->total);
+	tdm_json_put_bytes(json, "allocated", s->allocated);
+	tdm_json_put_bytes(json, "free", s->free);
+	tdm_json_put_bytes(json, "largest_free", s->largest_free);
+	tdm_json_put_double(json, "fragmentation", tdm_replay_frag(s->free, s->largest_free));
 }
 
 static void put_failure(struct tdm_json *json, const struct tdm_replay_space *space, bool is_device)
@@ -71,20 +47,20 @@ static void put_failure(struct tdm_json *json, const struct tdm_replay_space *sp
 		return;
 	}
 	tdm_json_object(json);
-	put_u64(json, "line", f->line);
-	put_u64(json, "request", f->op);
-	put_text(json, "name", f->name.text);
-	put_text(json, "cause", tdm_replay_cause_name(f->cause));
-	put_bytes(json, "size", f->size);
-	put_u64(json, "cores", f->cores);
-	put_bytes(json, "bytes_per_bank", f->bytes_per_bank);
-	put_bytes(json, "needed_per_bank", f->need);
+	tdm_json_put_u64(json, "line", f->line);
+	tdm_json_put_u64(json, "request", f->op);
+	tdm_json_put_text(json, "name", f->name.text);
+	tdm_json_put_text(json, "cause", tdm_replay_cause_name(f->cause));
+	tdm_json_put_bytes(json, "size", f->size);
+	tdm_json_put_u64(json, "cores", f->cores);
+	tdm_json_put_bytes(json, "bytes_per_bank", f->bytes_per_bank);
+	tdm_json_put_bytes(json, "needed_per_bank", f->need);
 	put_stats(json, &f->stats);
 	if (is_device) {
 		struct tdm_buf message;
 		tdm_buf_init(&message);
 		tdm_replay_runtime_message(space, &message);
-		put_text(json, "runtime_message", message.len != 0 ? message.data : NULL);
+		tdm_json_put_text(json, "runtime_message", message.len != 0 ? message.data : NULL);
 		tdm_buf_done(&message);
 	}
 	put_holes(json, f->holes, f->hole_count);
@@ -96,9 +72,9 @@ static void put_moment(
 {
 	tdm_json_key(json, key);
 	tdm_json_object(json);
-	put_bytes(json, figure, bytes);
-	put_u64(json, "request", op);
-	put_u64(json, "line", line);
+	tdm_json_put_bytes(json, figure, bytes);
+	tdm_json_put_u64(json, "request", op);
+	tdm_json_put_u64(json, "line", line);
 	tdm_json_object_end(json);
 }
 
@@ -109,11 +85,11 @@ static void put_samples(struct tdm_json *json, const struct tdm_replay_space *sp
 	for (size_t i = 0; i < space->sample_count; i++) {
 		const struct tdm_replay_sample *s = &space->samples[i];
 		tdm_json_object(json);
-		put_u64(json, "request", s->op);
-		put_bytes(json, "allocated", s->allocated);
-		put_bytes(json, "free", s->free);
-		put_bytes(json, "largest_free", s->largest_free);
-		put_double(json, "fragmentation", tdm_replay_frag(s->free, s->largest_free));
+		tdm_json_put_u64(json, "request", s->op);
+		tdm_json_put_bytes(json, "allocated", s->allocated);
+		tdm_json_put_bytes(json, "free", s->free);
+		tdm_json_put_bytes(json, "largest_free", s->largest_free);
+		tdm_json_put_double(json, "fragmentation", tdm_replay_frag(s->free, s->largest_free));
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
@@ -126,19 +102,19 @@ static void put_space(struct tdm_json *json, const struct tdm_replay *replay, si
 	struct tdm_freelist_stats s = tdm_freelist_stats(space->list);
 
 	tdm_json_object(json);
-	put_text(json, "kind", space->name);
-	put_u64(json, "banks", space->range.banks);
-	put_u64(json, "base", space->range.base);
-	put_u64(json, "allocations", space->allocs);
-	put_u64(json, "frees", space->frees);
-	put_u64(json, "failures", space->failures);
+	tdm_json_put_text(json, "kind", space->name);
+	tdm_json_put_u64(json, "banks", space->range.banks);
+	tdm_json_put_u64(json, "base", space->range.base);
+	tdm_json_put_u64(json, "allocations", space->allocs);
+	tdm_json_put_u64(json, "frees", space->frees);
+	tdm_json_put_u64(json, "failures", space->failures);
 	put_moment(json, "peak", "bytes_per_bank", space->peak, space->peak_op, space->peak_line);
 	put_moment(json, "tightest", "largest_free", space->tightest, space->tightest_op, space->tightest_line);
 	tdm_json_key(json, "worst_fragmentation");
 	tdm_json_object(json);
-	put_double(json, "fragmentation", space->worst_frag);
-	put_u64(json, "request", space->worst_frag_op);
-	put_u64(json, "line", space->worst_frag_line);
+	tdm_json_put_double(json, "fragmentation", space->worst_frag);
+	tdm_json_put_u64(json, "request", space->worst_frag_op);
+	tdm_json_put_u64(json, "line", space->worst_frag_line);
 	tdm_json_object_end(json);
 	tdm_json_key(json, "at_end");
 	tdm_json_object(json);
@@ -154,13 +130,13 @@ void tdm_replay_json(const struct tdm_replay *replay, const struct tdm_replay_re
 {
 	const struct tdm_card *card = tdm_replay_card(replay);
 	tdm_json_object(json);
-	put_text(json, "trace", report->trace);
-	put_text(json, "source", "model");
-	put_text(json, "card", card != NULL ? card->name : NULL);
-	put_text(json, "policy", tdm_fit_name(tdm_replay_fit(replay)));
-	put_u64(json, "requests", tdm_replay_ops(replay));
-	put_u64(json, "skipped_lines", report->skipped);
-	put_u64(json, "live_buffers", tdm_replay_live(replay));
+	tdm_json_put_text(json, "trace", report->trace);
+	tdm_json_put_text(json, "source", "model");
+	tdm_json_put_text(json, "card", card != NULL ? card->name : NULL);
+	tdm_json_put_text(json, "policy", tdm_fit_name(tdm_replay_fit(replay)));
+	tdm_json_put_u64(json, "requests", tdm_replay_ops(replay));
+	tdm_json_put_u64(json, "skipped_lines", report->skipped);
+	tdm_json_put_u64(json, "live_buffers", tdm_replay_live(replay));
 	tdm_json_key(json, "fits");
 	if (tdm_replay_space_count(replay) == 0)
 		tdm_json_null(json);

@@ -209,22 +209,22 @@ static void json_dump(const struct tdm_cores_view *v, const struct dump *d, stru
 	const struct tdm_core_cbs *c = v->cores;
 	const struct tdm_core_line *most = &c->cores[d->fullest];
 	tdm_json_object(json);
-	tdm_put_u64(json, "line", c->cores[d->first].line);
-	tdm_put_bytes(json, "bytes", d->total);
-	tdm_put_bytes(json, "least_bytes", d->least);
-	tdm_put_bytes(json, "most_bytes", most->bytes);
-	tdm_put_array(json, "cores");
+	tdm_json_put_u64(json, "line", c->cores[d->first].line);
+	tdm_json_put_bytes(json, "bytes", d->total);
+	tdm_json_put_bytes(json, "least_bytes", d->least);
+	tdm_json_put_bytes(json, "most_bytes", most->bytes);
+	tdm_json_put_array(json, "cores");
 	for (size_t i = d->first; i < d->first + d->count; i++) {
 		tdm_json_object(json);
-		tdm_put_u64(json, "x", c->cores[i].x);
-		tdm_put_u64(json, "y", c->cores[i].y);
-		tdm_put_bytes(json, "bytes", c->cores[i].bytes);
-		tdm_put_array(json, "cbs");
+		tdm_json_put_u64(json, "x", c->cores[i].x);
+		tdm_json_put_u64(json, "y", c->cores[i].y);
+		tdm_json_put_bytes(json, "bytes", c->cores[i].bytes);
+		tdm_json_put_array(json, "cbs");
 		for (size_t k = 0; k < c->cores[i].count; k++) {
 			const struct tdm_core_cb *cb = &c->cbs[c->cores[i].first + k];
 			tdm_json_object(json);
-			tdm_put_u64(json, "index", cb->index);
-			tdm_put_bytes(json, "bytes", cb->bytes);
+			tdm_json_put_u64(json, "index", cb->index);
+			tdm_json_put_bytes(json, "bytes", cb->bytes);
 			tdm_json_object_end(json);
 		}
 		tdm_json_array_end(json);
@@ -237,11 +237,11 @@ static void json_dump(const struct tdm_cores_view *v, const struct dump *d, stru
 void tdm_cores_view_json(const struct tdm_cores_view *v, struct tdm_json *json)
 {
 	const struct tdm_core_cbs *c = v->cores;
-	tdm_put_text(json, "source", "core_dump");
-	tdm_put_bool(json, "complete", !v->file.cut);
-	tdm_put_u64(json, "refused", c->refused);
-	tdm_put_u64(json, "other_lines", c->others);
-	tdm_put_array(json, "dumps");
+	tdm_json_put_text(json, "source", "core_dump");
+	tdm_json_put_bool(json, "complete", !v->file.cut);
+	tdm_json_put_u64(json, "refused", c->refused);
+	tdm_json_put_u64(json, "other_lines", c->others);
+	tdm_json_put_array(json, "dumps");
 	for (size_t at = 0; at < c->core_count;) {
 		struct dump d = read_dump(c, at);
 		json_dump(v, &d, json);

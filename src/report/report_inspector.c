@@ -66,44 +66,44 @@ void tdm_mesh_view_text(const struct tdm_mesh_view *v, struct tdm_buf *out)
 void tdm_mesh_view_json(const struct tdm_mesh_view *v, struct tdm_json *json)
 {
 	const struct tdm_buffer_history *h = v->history;
-	tdm_put_text(json, "source", "inspector");
-	tdm_put_bool(json, "complete", !v->file.cut);
-	tdm_put_u64(json, "refused", v->refused);
-	tdm_put_u64(json, "unknown_frees", h->unknown_frees);
-	tdm_put_u64(json, "rereports", h->rereports);
-	tdm_put_u64(json, "overflows", h->overflows);
-	tdm_put_u64(json, "first_ns", h->first_ns);
-	tdm_put_u64(json, "last_ns", h->last_ns);
-	tdm_put_bytes(json, "mesh_bytes", h->mesh_bytes);
-	tdm_put_bytes(json, "mesh_peak_bytes", h->mesh_peak_bytes);
-	tdm_put_array(json, "kinds");
+	tdm_json_put_text(json, "source", "inspector");
+	tdm_json_put_bool(json, "complete", !v->file.cut);
+	tdm_json_put_u64(json, "refused", v->refused);
+	tdm_json_put_u64(json, "unknown_frees", h->unknown_frees);
+	tdm_json_put_u64(json, "rereports", h->rereports);
+	tdm_json_put_u64(json, "overflows", h->overflows);
+	tdm_json_put_u64(json, "first_ns", h->first_ns);
+	tdm_json_put_u64(json, "last_ns", h->last_ns);
+	tdm_json_put_bytes(json, "mesh_bytes", h->mesh_bytes);
+	tdm_json_put_bytes(json, "mesh_peak_bytes", h->mesh_peak_bytes);
+	tdm_json_put_array(json, "kinds");
 	for (int i = 0; i < TDM_KIND_COUNT; i++) {
 		const struct tdm_history_kind *k = &h->kinds[i];
 		if (k->allocs == 0)
 			continue;
 		tdm_json_object(json);
-		tdm_put_text(json, "kind", tdm_kind_name((enum tdm_kind)i));
-		tdm_put_bytes(json, "bytes", k->bytes);
-		tdm_put_u64(json, "buffers", k->buffers);
-		tdm_put_bytes(json, "peak_bytes", k->peak_bytes);
-		tdm_put_u64(json, "peak_buffers", k->peak_buffers);
-		tdm_put_u64(json, "peak_ns", k->peak_ns);
-		tdm_put_u64(json, "allocs", k->allocs);
-		tdm_put_u64(json, "frees", k->frees);
+		tdm_json_put_text(json, "kind", tdm_kind_name((enum tdm_kind)i));
+		tdm_json_put_bytes(json, "bytes", k->bytes);
+		tdm_json_put_u64(json, "buffers", k->buffers);
+		tdm_json_put_bytes(json, "peak_bytes", k->peak_bytes);
+		tdm_json_put_u64(json, "peak_buffers", k->peak_buffers);
+		tdm_json_put_u64(json, "peak_ns", k->peak_ns);
+		tdm_json_put_u64(json, "allocs", k->allocs);
+		tdm_json_put_u64(json, "frees", k->frees);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
-	tdm_put_array(json, "live");
+	tdm_json_put_array(json, "live");
 	for (size_t i = 0; i < h->live_count && i < v->file.limit; i++) {
 		const struct tdm_history_buffer *b = &h->live[i];
 		tdm_json_object(json);
-		tdm_put_u64(json, "id", b->id);
-		tdm_put_text(json, "kind", tdm_kind_name((enum tdm_kind)b->kind));
-		tdm_put_u64(json, "address", b->address);
-		tdm_put_bytes(json, "device_bytes", b->bytes);
-		tdm_put_bytes(json, "mesh_bytes", b->mesh_bytes);
-		tdm_put_u64(json, "born_ns", b->born_ns);
-		tdm_put_u64(json, "line", b->position);
+		tdm_json_put_u64(json, "id", b->id);
+		tdm_json_put_text(json, "kind", tdm_kind_name((enum tdm_kind)b->kind));
+		tdm_json_put_u64(json, "address", b->address);
+		tdm_json_put_bytes(json, "device_bytes", b->bytes);
+		tdm_json_put_bytes(json, "mesh_bytes", b->mesh_bytes);
+		tdm_json_put_u64(json, "born_ns", b->born_ns);
+		tdm_json_put_u64(json, "line", b->position);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
@@ -262,33 +262,33 @@ void tdm_programs_view_json(const struct tdm_programs_view *v, struct tdm_json *
 	const struct tdm_kernel_list *list = v->list;
 	struct program_size *all = size_programs(v);
 	json->out->failed |= all == NULL;
-	tdm_put_text(json, "source", "inspector");
-	tdm_put_bool(json, "complete", !v->file.cut);
-	tdm_put_u64(json, "refused", list->refused);
-	tdm_put_bytes(json, "ring_bytes", v->ring_bytes);
-	tdm_put_array(json, "programs");
+	tdm_json_put_text(json, "source", "inspector");
+	tdm_json_put_bool(json, "complete", !v->file.cut);
+	tdm_json_put_u64(json, "refused", list->refused);
+	tdm_json_put_bytes(json, "ring_bytes", v->ring_bytes);
+	tdm_json_put_array(json, "programs");
 	for (size_t i = 0; all != NULL && i < list->program_count; i++) {
 		const struct tdm_listed_program *program = &list->programs[all[i].program];
 		tdm_json_object(json);
-		tdm_put_u64(json, "id", program->id);
-		tdm_put_u64(json, "kernels", program->kernels);
-		tdm_put_bytes(json, "code_bytes", all[i].unknown == 0 ? all[i].code_bytes : TDM_BYTES_UNKNOWN);
-		tdm_put_u64(json, "kernels_not_found", all[i].unknown);
-		tdm_put_bytes(json, "compile_ns", program->compile_ns);
-		tdm_put_bool(json, "destroyed", program->destroyed);
+		tdm_json_put_u64(json, "id", program->id);
+		tdm_json_put_u64(json, "kernels", program->kernels);
+		tdm_json_put_bytes(json, "code_bytes", all[i].unknown == 0 ? all[i].code_bytes : TDM_BYTES_UNKNOWN);
+		tdm_json_put_u64(json, "kernels_not_found", all[i].unknown);
+		tdm_json_put_bytes(json, "compile_ns", program->compile_ns);
+		tdm_json_put_bool(json, "destroyed", program->destroyed);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
-	tdm_put_array(json, "kernels");
+	tdm_json_put_array(json, "kernels");
 	for (size_t i = 0; i < list->kernel_count; i++) {
 		const struct tdm_listed_kernel *k = &list->kernels[i];
 		tdm_json_object(json);
-		tdm_put_text(json, "name", tdm_kernel_list_text(list, k->name));
-		tdm_put_u64(json, "program", list->programs[k->program].id);
-		tdm_put_u64(json, "watcher_id", k->watcher_id);
-		tdm_put_text(json, "path", k->path != 0 ? tdm_kernel_list_text(list, k->path) : NULL);
-		tdm_put_text(json, "kernel_source", k->source != 0 ? tdm_kernel_list_text(list, k->source) : NULL);
-		tdm_put_bytes(json, "code_bytes", v->code_bytes[i]);
+		tdm_json_put_text(json, "name", tdm_kernel_list_text(list, k->name));
+		tdm_json_put_u64(json, "program", list->programs[k->program].id);
+		tdm_json_put_u64(json, "watcher_id", k->watcher_id);
+		tdm_json_put_text(json, "path", k->path != 0 ? tdm_kernel_list_text(list, k->path) : NULL);
+		tdm_json_put_text(json, "kernel_source", k->source != 0 ? tdm_kernel_list_text(list, k->source) : NULL);
+		tdm_json_put_bytes(json, "code_bytes", v->code_bytes[i]);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);

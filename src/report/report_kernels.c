@@ -190,12 +190,12 @@ void tdm_kernels_view_text(const struct tdm_kernels_view *v, struct tdm_buf *out
 static void json_binary(const struct tdm_kernels_view *v, const struct tdm_kernel_binary *b, struct tdm_json *json)
 {
 	tdm_json_object(json);
-	tdm_put_text(json, "target", tdm_kernel_cache_text(v->cache, b->target));
-	tdm_put_text(json, "path", tdm_kernel_cache_text(v->cache, b->path));
-	tdm_put_bytes(json, "packed_bytes", b->packed_bytes);
-	tdm_put_bytes(json, "text_bytes", b->text_bytes);
-	tdm_put_bytes(json, "zeroed_bytes", b->zeroed_bytes);
-	tdm_put_u64(json, "segments_over_limit", b->over_limit);
+	tdm_json_put_text(json, "target", tdm_kernel_cache_text(v->cache, b->target));
+	tdm_json_put_text(json, "path", tdm_kernel_cache_text(v->cache, b->path));
+	tdm_json_put_bytes(json, "packed_bytes", b->packed_bytes);
+	tdm_json_put_bytes(json, "text_bytes", b->text_bytes);
+	tdm_json_put_bytes(json, "zeroed_bytes", b->zeroed_bytes);
+	tdm_json_put_u64(json, "segments_over_limit", b->over_limit);
 	tdm_json_object_end(json);
 }
 
@@ -209,28 +209,28 @@ void tdm_kernels_view_json(const struct tdm_kernels_view *v, struct tdm_json *js
 	size_t count;
 	struct tdm_kernel_size *all = tdm_kernel_sizes(v->cache, &count);
 	json->out->failed |= all == NULL;
-	tdm_put_text(json, "source", "kernel_cache");
-	tdm_put_u64(json, "refused", v->cache->refused);
-	tdm_put_u64(json, "links", v->cache->links);
-	tdm_put_u64(json, "unvisited", v->cache->unvisited);
-	tdm_put_bytes(json, "ring_bytes", v->ring_bytes);
-	tdm_put_array(json, "kernels");
+	tdm_json_put_text(json, "source", "kernel_cache");
+	tdm_json_put_u64(json, "refused", v->cache->refused);
+	tdm_json_put_u64(json, "links", v->cache->links);
+	tdm_json_put_u64(json, "unvisited", v->cache->unvisited);
+	tdm_json_put_bytes(json, "ring_bytes", v->ring_bytes);
+	tdm_json_put_array(json, "kernels");
 	for (size_t i = 0; all != NULL && i < count; i++) {
 		const struct tdm_kernel_binary *first = &v->cache->binaries[all[i].first];
 		tdm_json_object(json);
-		tdm_put_text(json, "name", or_null(tdm_kernel_cache_text(v->cache, first->name)));
-		tdm_put_text(json, "hash", or_null(tdm_kernel_cache_text(v->cache, first->hash)));
-		tdm_put_text(json, "build", or_null(tdm_kernel_cache_text(v->cache, first->build)));
-		tdm_put_bytes(json, "ring_bytes", all[i].ring_bytes);
-		tdm_put_double(json, "ring_share", of_ring(v, all[i].ring_bytes));
-		tdm_put_array(json, "binaries");
+		tdm_json_put_text(json, "name", or_null(tdm_kernel_cache_text(v->cache, first->name)));
+		tdm_json_put_text(json, "hash", or_null(tdm_kernel_cache_text(v->cache, first->hash)));
+		tdm_json_put_text(json, "build", or_null(tdm_kernel_cache_text(v->cache, first->build)));
+		tdm_json_put_bytes(json, "ring_bytes", all[i].ring_bytes);
+		tdm_json_put_double(json, "ring_share", of_ring(v, all[i].ring_bytes));
+		tdm_json_put_array(json, "binaries");
 		for (size_t k = 0; k < all[i].count; k++)
 			json_binary(v, &v->cache->binaries[all[i].first + k], json);
 		tdm_json_array_end(json);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
-	tdm_put_array(json, "firmware");
+	tdm_json_put_array(json, "firmware");
 	for (size_t i = 0; i < v->cache->count; i++)
 		if (v->cache->binaries[i].firmware)
 			json_binary(v, &v->cache->binaries[i], json);

@@ -406,26 +406,26 @@ static void json_blocks(const struct tdm_memory_view *v, const struct tdm_memory
 	} else {
 		size_t count;
 		struct wall *walls = find_walls(&map, &count);
-		tdm_put_u64(json, "blocks", map.span_count);
-		tdm_put_u64(json, "holes", map.gap_count);
-		tdm_put_u64(json, "overlaps", map.overlaps);
-		tdm_put_array(json, "walls");
+		tdm_json_put_u64(json, "blocks", map.span_count);
+		tdm_json_put_u64(json, "holes", map.gap_count);
+		tdm_json_put_u64(json, "overlaps", map.overlaps);
+		tdm_json_put_array(json, "walls");
 		for (size_t i = 0; i < count && i < v->file.limit; i++) {
 			tdm_json_object(json);
-			tdm_put_u64(json, "address", walls[i].address);
-			tdm_put_bytes(json, "bytes", walls[i].bytes);
-			tdm_put_u64(json, "blocks", walls[i].blocks);
-			tdm_put_bytes(json, "joined_bytes", walls[i].joined);
+			tdm_json_put_u64(json, "address", walls[i].address);
+			tdm_json_put_bytes(json, "bytes", walls[i].bytes);
+			tdm_json_put_u64(json, "blocks", walls[i].blocks);
+			tdm_json_put_bytes(json, "joined_bytes", walls[i].joined);
 			tdm_json_object_end(json);
 		}
 		tdm_json_array_end(json);
 		free(walls);
 		qsort(map.gaps, map.gap_count, sizeof *map.gaps, compare_gaps);
-		tdm_put_array(json, "largest_holes");
+		tdm_json_put_array(json, "largest_holes");
 		for (size_t i = 0; i < map.gap_count && i < v->file.limit; i++) {
 			tdm_json_object(json);
-			tdm_put_u64(json, "address", map.gaps[i].address);
-			tdm_put_bytes(json, "bytes", map.gaps[i].bytes);
+			tdm_json_put_u64(json, "address", map.gaps[i].address);
+			tdm_json_put_bytes(json, "bytes", map.gaps[i].bytes);
 			tdm_json_object_end(json);
 		}
 		tdm_json_array_end(json);
@@ -438,19 +438,21 @@ static void json_region(
 {
 	uint32_t banks = tdm_memory_view_banks(v, state, g);
 	tdm_json_object(json);
-	tdm_put_text(json, "kind", tdm_kind_name((enum tdm_kind)g->kind));
-	tdm_put_bytes(json, "banks", banks != 0 ? banks : TDM_BYTES_UNKNOWN);
-	tdm_put_bytes(json, "bank_bytes", g->total);
-	tdm_put_bytes(json, "bank_allocated_bytes", g->allocated);
-	tdm_put_bytes(json, "bank_free_bytes", g->free);
-	tdm_put_bytes(json, "bank_largest_free_bytes", g->largest);
-	tdm_put_bytes(json, "bytes", g->device_total != TDM_BYTES_UNKNOWN ? g->device_total : times(g->total, banks));
-	tdm_put_bytes(json, "allocated_bytes",
+	tdm_json_put_text(json, "kind", tdm_kind_name((enum tdm_kind)g->kind));
+	tdm_json_put_bytes(json, "banks", banks != 0 ? banks : TDM_BYTES_UNKNOWN);
+	tdm_json_put_bytes(json, "bank_bytes", g->total);
+	tdm_json_put_bytes(json, "bank_allocated_bytes", g->allocated);
+	tdm_json_put_bytes(json, "bank_free_bytes", g->free);
+	tdm_json_put_bytes(json, "bank_largest_free_bytes", g->largest);
+	tdm_json_put_bytes(
+		json, "bytes", g->device_total != TDM_BYTES_UNKNOWN ? g->device_total : times(g->total, banks));
+	tdm_json_put_bytes(json, "allocated_bytes",
 		g->device_allocated != TDM_BYTES_UNKNOWN ? g->device_allocated : times(g->allocated, banks));
-	tdm_put_bytes(json, "free_bytes", g->device_free != TDM_BYTES_UNKNOWN ? g->device_free : times(g->free, banks));
-	tdm_put_bytes(json, "interleaved_free_bytes",
+	tdm_json_put_bytes(
+		json, "free_bytes", g->device_free != TDM_BYTES_UNKNOWN ? g->device_free : times(g->free, banks));
+	tdm_json_put_bytes(json, "interleaved_free_bytes",
 		g->interleaved_free != TDM_BYTES_UNKNOWN ? g->interleaved_free : times(g->largest, banks));
-	tdm_put_double(json, "fragmentation", fragmentation(g));
+	tdm_json_put_double(json, "fragmentation", fragmentation(g));
 	if (g->block_count != 0)
 		json_blocks(v, g, json);
 	tdm_json_object_end(json);
@@ -459,30 +461,30 @@ static void json_region(
 void tdm_memory_view_json(const struct tdm_memory_view *v, struct tdm_json *json)
 {
 	const struct tdm_memory_report *r = v->report;
-	tdm_put_text(json, "source", "memory_report");
-	tdm_put_text(json, "form", form_names[r->form]);
-	tdm_put_bool(json, "complete", !v->file.cut);
-	tdm_put_u64(json, "refused", r->refused);
-	tdm_put_bool(json, "rounded", r->rounded);
-	tdm_put_text(json, "banks_from", v->beside != NULL ? v->beside_path : NULL);
-	tdm_put_array(json, "fullest");
+	tdm_json_put_text(json, "source", "memory_report");
+	tdm_json_put_text(json, "form", form_names[r->form]);
+	tdm_json_put_bool(json, "complete", !v->file.cut);
+	tdm_json_put_u64(json, "refused", r->refused);
+	tdm_json_put_bool(json, "rounded", r->rounded);
+	tdm_json_put_text(json, "banks_from", v->beside != NULL ? v->beside_path : NULL);
+	tdm_json_put_array(json, "fullest");
 	for (int kind = 0; kind < TDM_KIND_COUNT; kind++) {
 		size_t state = fullest(r, (enum tdm_kind)kind);
 		if (state == SIZE_MAX)
 			continue;
 		tdm_json_object(json);
-		tdm_put_text(json, "kind", tdm_kind_name((enum tdm_kind)kind));
-		tdm_put_u64(json, "state", state);
+		tdm_json_put_text(json, "kind", tdm_kind_name((enum tdm_kind)kind));
+		tdm_json_put_u64(json, "state", state);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
-	tdm_put_array(json, "states");
+	tdm_json_put_array(json, "states");
 	for (size_t i = 0; i < r->state_count; i++) {
 		const struct tdm_memory_state *s = &r->states[i];
 		tdm_json_object(json);
-		tdm_put_bytes(json, "program", s->has_program ? s->program : TDM_BYTES_UNKNOWN);
-		tdm_put_u64(json, "line", s->line);
-		tdm_put_array(json, "regions");
+		tdm_json_put_bytes(json, "program", s->has_program ? s->program : TDM_BYTES_UNKNOWN);
+		tdm_json_put_u64(json, "line", s->line);
+		tdm_json_put_array(json, "regions");
 		for (size_t k = 0; k < s->region_count; k++)
 			json_region(v, i, &r->regions[s->first_region + k], json);
 		tdm_json_array_end(json);

@@ -244,10 +244,10 @@ void tdm_perf_view_text(const struct tdm_perf_view *v, struct tdm_buf *out)
 static void json_row(const struct tdm_perf_view *v, const struct tdm_perf_row *row, struct tdm_json *json)
 {
 	tdm_json_object(json);
-	tdm_put_text(json, "operation", tdm_perf_text(v->perf, row->code));
-	tdm_put_u64(json, "line", row->line);
+	tdm_json_put_text(json, "operation", tdm_perf_text(v->perf, row->code));
+	tdm_json_put_u64(json, "line", row->line);
 	for (int i = 0; i < TDM_PERF_FIGURES; i++)
-		tdm_put_bytes(json, tdm_perf_key((enum tdm_perf_figure)i), row->figures[i]);
+		tdm_json_put_bytes(json, tdm_perf_key((enum tdm_perf_figure)i), row->figures[i]);
 	tdm_json_object_end(json);
 }
 
@@ -257,34 +257,34 @@ void tdm_perf_view_json(const struct tdm_perf_view *v, struct tdm_json *json)
 	struct tdm_perf_operation *all = tdm_perf_operations(v->perf, &count);
 	const struct tdm_perf_row **rows = top_rows(v->perf, &top);
 	json->out->failed |= all == NULL || rows == NULL;
-	tdm_put_text(json, "source", "ops_perf_results");
-	tdm_put_bool(json, "complete", !v->file.cut);
-	tdm_put_u64(json, "refused", v->perf->refused);
-	tdm_put_u64(json, "not_numbers", v->perf->odd);
-	tdm_put_array(json, "missing_columns");
+	tdm_json_put_text(json, "source", "ops_perf_results");
+	tdm_json_put_bool(json, "complete", !v->file.cut);
+	tdm_json_put_u64(json, "refused", v->perf->refused);
+	tdm_json_put_u64(json, "not_numbers", v->perf->odd);
+	tdm_json_put_array(json, "missing_columns");
 	for (int i = 0; i < TDM_PERF_FIGURES; i++)
 		if (!v->perf->has_column[i])
 			tdm_json_text(json, tdm_perf_column((enum tdm_perf_figure)i));
 	tdm_json_array_end(json);
-	tdm_put_array(json, "operations");
+	tdm_json_put_array(json, "operations");
 	for (size_t i = 0; all != NULL && i < count; i++) {
 		const struct tdm_perf_operation *op = &all[i];
 		bool known = op->measured != 0;
 		tdm_json_object(json);
-		tdm_put_text(json, "operation", tdm_perf_text(v->perf, op->code));
-		tdm_put_u64(json, "calls", op->calls);
-		tdm_put_u64(json, "measured_calls", op->measured);
-		tdm_put_bytes(json, "cores_max", op->cores_max);
-		tdm_put_bytes(json, "kernel_ns", known ? op->kernel_ns : TDM_BYTES_UNKNOWN);
-		tdm_put_bytes(json, "front_ns", known ? op->front_ns : TDM_BYTES_UNKNOWN);
-		tdm_put_bytes(json, "back_ns", known ? op->back_ns : TDM_BYTES_UNKNOWN);
-		tdm_put_double(json, "front_share", known ? share(op->front_ns, op->kernel_ns) : NAN);
-		tdm_put_double(json, "back_share", known ? share(op->back_ns, op->kernel_ns) : NAN);
-		tdm_put_text(json, "waits_for", known ? side(op->front_ns, op->back_ns) : NULL);
+		tdm_json_put_text(json, "operation", tdm_perf_text(v->perf, op->code));
+		tdm_json_put_u64(json, "calls", op->calls);
+		tdm_json_put_u64(json, "measured_calls", op->measured);
+		tdm_json_put_bytes(json, "cores_max", op->cores_max);
+		tdm_json_put_bytes(json, "kernel_ns", known ? op->kernel_ns : TDM_BYTES_UNKNOWN);
+		tdm_json_put_bytes(json, "front_ns", known ? op->front_ns : TDM_BYTES_UNKNOWN);
+		tdm_json_put_bytes(json, "back_ns", known ? op->back_ns : TDM_BYTES_UNKNOWN);
+		tdm_json_put_double(json, "front_share", known ? share(op->front_ns, op->kernel_ns) : NAN);
+		tdm_json_put_double(json, "back_share", known ? share(op->back_ns, op->kernel_ns) : NAN);
+		tdm_json_put_text(json, "waits_for", known ? side(op->front_ns, op->back_ns) : NULL);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
-	tdm_put_array(json, "longest_waits");
+	tdm_json_put_array(json, "longest_waits");
 	for (size_t i = 0; rows != NULL && i < top && i < v->file.limit; i++)
 		json_row(v, rows[i], json);
 	tdm_json_array_end(json);

@@ -1,53 +1,10 @@
-/* Small pieces that the reports on files share: keys with their values, headings, plurals. */
+/* Small pieces that the reports on files share: headings, plurals. */
 #ifndef TDM_REPORT_REPORT_PUT_H
 #define TDM_REPORT_REPORT_PUT_H
 
 #include "base/json.h"
 #include "base/term.h"
 #include "base/units.h"
-
-static inline void tdm_put_u64(struct tdm_json *json, const char *key, uint64_t value)
-{
-	tdm_json_key(json, key);
-	tdm_json_u64(json, value);
-}
-
-/* TDM_BYTES_UNKNOWN gives null. */
-static inline void tdm_put_bytes(struct tdm_json *json, const char *key, uint64_t bytes)
-{
-	tdm_json_key(json, key);
-	tdm_json_bytes(json, bytes);
-}
-
-static inline void tdm_put_text(struct tdm_json *json, const char *key, const char *text)
-{
-	tdm_json_key(json, key);
-	tdm_json_text(json, text);
-}
-
-static inline void tdm_put_bool(struct tdm_json *json, const char *key, bool value)
-{
-	tdm_json_key(json, key);
-	tdm_json_bool(json, value);
-}
-
-static inline void tdm_put_double(struct tdm_json *json, const char *key, double value)
-{
-	tdm_json_key(json, key);
-	tdm_json_double(json, value);
-}
-
-static inline void tdm_put_array(struct tdm_json *json, const char *key)
-{
-	tdm_json_key(json, key);
-	tdm_json_array(json);
-}
-
-static inline void tdm_put_object(struct tdm_json *json, const char *key)
-{
-	tdm_json_key(json, key);
-	tdm_json_object(json);
-}
 
 static inline const char *tdm_plural(uint64_t count)
 {

@@ -3,29 +3,17 @@
 
 #include <stdlib.h>
 
-static void put_u64(struct tdm_json *json, const char *key, uint64_t value)
-{
-	tdm_json_key(json, key);
-	tdm_json_u64(json, value);
-}
-
-static void put_text(struct tdm_json *json, const char *key, const char *text)
-{
-	tdm_json_key(json, key);
-	tdm_json_text(json, text[0] != '\0' ? text : NULL);
-}
-
 static void put_site(const struct tdm_live_report *report, struct tdm_symbolizer *sym, const struct tdm_site *site,
 	struct tdm_json *json)
 {
 	const struct tdm_snapshot *snapshot = report->snapshot;
 	bool has_age = site->oldest_ns != 0 && site->oldest_ns <= snapshot->time_ns;
 	tdm_json_object(json);
-	put_text(json, "kind", tdm_kind_name((enum tdm_kind)site->kind));
-	put_text(json, "name", tdm_snapshot_text(snapshot, site->name));
-	put_u64(json, "buffers", site->count);
-	put_u64(json, "reserved_bytes", site->reserved_bytes);
-	put_u64(json, "asked_bytes", site->asked_bytes);
+	tdm_json_put_name(json, "kind", tdm_kind_name((enum tdm_kind)site->kind));
+	tdm_json_put_name(json, "name", tdm_snapshot_text(snapshot, site->name));
+	tdm_json_put_u64(json, "buffers", site->count);
+	tdm_json_put_u64(json, "reserved_bytes", site->reserved_bytes);
+	tdm_json_put_u64(json, "asked_bytes", site->asked_bytes);
 	tdm_json_key(json, "oldest_age_ns");
 	if (has_age)
 		tdm_json_u64(json, snapshot->time_ns - site->oldest_ns);
@@ -60,14 +48,14 @@ void tdm_run_json(const struct tdm_live_report *report, const struct tdm_run_end
 	for (size_t i = 0; end->command[i] != NULL; i++)
 		tdm_json_text(json, end->command[i]);
 	tdm_json_array_end(json);
-	put_u64(json, "exit_code", (uint64_t)end->exit_code);
+	tdm_json_put_u64(json, "exit_code", (uint64_t)end->exit_code);
 	tdm_json_key(json, "signal");
 	if (end->signal != 0)
 		tdm_json_u64(json, (uint64_t)end->signal);
 	else
 		tdm_json_null(json);
-	put_u64(json, "duration_ns", end->took_ns);
-	put_u64(json, "still_running", end->still_running);
+	tdm_json_put_u64(json, "duration_ns", end->took_ns);
+	tdm_json_put_u64(json, "still_running", end->still_running);
 	tdm_json_key(json, "processes");
 	tdm_json_array(json);
 	for (size_t i = 0; i < report->snapshot->process_count; i++) {

@@ -11,22 +11,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static void put_text(struct tdm_json *json, const char *key, const char *text)
-{
-	tdm_json_key(json, key);
-	tdm_json_text(json, text);
-}
-
 /* An empty text is one that is not known. */
 static void put_known(struct tdm_json *json, const char *key, const char *text)
 {
-	put_text(json, key, text[0] != '\0' ? text : NULL);
-}
-
-static void put_bytes(struct tdm_json *json, const char *key, uint64_t bytes)
-{
-	tdm_json_key(json, key);
-	tdm_json_bytes(json, bytes);
+	tdm_json_put_text(json, key, text[0] != '\0' ? text : NULL);
 }
 
 /* A number below 0 is not known. */
@@ -37,12 +25,6 @@ static void put_number(struct tdm_json *json, const char *key, int64_t number)
 		tdm_json_i64(json, number);
 	else
 		tdm_json_null(json);
-}
-
-static void put_bool(struct tdm_json *json, const char *key, bool value)
-{
-	tdm_json_key(json, key);
-	tdm_json_bool(json, value);
 }
 
 static const char *source_name(uint8_t from)
@@ -68,10 +50,10 @@ static void put_rival(struct tdm_json *json, const struct tdm_overview_kind *kin
 		return;
 	}
 	tdm_json_object(json);
-	put_text(json, "source", source_name(kind->rival_from));
-	put_bytes(json, "used", kind->rival_used);
+	tdm_json_put_text(json, "source", source_name(kind->rival_from));
+	tdm_json_put_bytes(json, "used", kind->rival_used);
 	put_number(json, "only_there_processes", kind->rival_processes);
-	put_bytes(json, "only_there", kind->rival_processes != 0 ? kind->rival_bytes : 0);
+	tdm_json_put_bytes(json, "only_there", kind->rival_processes != 0 ? kind->rival_bytes : 0);
 	tdm_json_object_end(json);
 }
 
@@ -79,24 +61,24 @@ static void put_kind(struct tdm_json *json, const struct tdm_overview_kind *kind
 {
 	bool has_banks = kind->banks != 0;
 	tdm_json_object(json);
-	put_text(json, "kind", tdm_kind_name(k));
-	put_bytes(json, "used", kind->used);
-	put_bytes(json, "total", kind->total);
-	put_bytes(json, "free", kind->free);
-	put_bytes(json, "largest_free", kind->largest_free);
-	put_bytes(json, "peak", kind->peak);
-	put_bool(json, "peak_is_exact", kind->peak != TDM_BYTES_UNKNOWN && !kind->peak_is_seen);
-	put_bytes(json, "asked", kind->asked);
-	put_bytes(json, "buffers", kind->buffers);
-	put_bytes(json, "unattributed", kind->unattributed);
-	put_bytes(json, "stale", kind->stale);
+	tdm_json_put_text(json, "kind", tdm_kind_name(k));
+	tdm_json_put_bytes(json, "used", kind->used);
+	tdm_json_put_bytes(json, "total", kind->total);
+	tdm_json_put_bytes(json, "free", kind->free);
+	tdm_json_put_bytes(json, "largest_free", kind->largest_free);
+	tdm_json_put_bytes(json, "peak", kind->peak);
+	tdm_json_put_bool(json, "peak_is_exact", kind->peak != TDM_BYTES_UNKNOWN && !kind->peak_is_seen);
+	tdm_json_put_bytes(json, "asked", kind->asked);
+	tdm_json_put_bytes(json, "buffers", kind->buffers);
+	tdm_json_put_bytes(json, "unattributed", kind->unattributed);
+	tdm_json_put_bytes(json, "stale", kind->stale);
 	put_number(json, "banks", has_banks ? (int64_t)kind->banks : -1);
-	put_bytes(json, "base", has_banks ? kind->base : TDM_BYTES_UNKNOWN);
-	put_bytes(json, "bank_bytes", has_banks ? kind->bank_bytes : TDM_BYTES_UNKNOWN);
-	put_bytes(json, "allocations", kind->allocs);
-	put_bytes(json, "out_of_memory", kind->out_of_memory);
-	put_text(json, "source", source_name(kind->used_from));
-	put_text(json, "total_source", source_name(kind->total_from));
+	tdm_json_put_bytes(json, "base", has_banks ? kind->base : TDM_BYTES_UNKNOWN);
+	tdm_json_put_bytes(json, "bank_bytes", has_banks ? kind->bank_bytes : TDM_BYTES_UNKNOWN);
+	tdm_json_put_bytes(json, "allocations", kind->allocs);
+	tdm_json_put_bytes(json, "out_of_memory", kind->out_of_memory);
+	tdm_json_put_text(json, "source", source_name(kind->used_from));
+	tdm_json_put_text(json, "total_source", source_name(kind->total_from));
 	put_rival(json, kind);
 	tdm_json_object_end(json);
 }
@@ -107,21 +89,21 @@ static void put_l1(struct tdm_json *json, const struct tdm_overview_device *devi
 	tdm_l1_account(&account, device);
 	tdm_json_key(json, "l1");
 	tdm_json_object(json);
-	put_bytes(json, "total", account.total);
-	put_bytes(json, "core_bytes", account.core_bytes);
-	put_bytes(json, "cores", account.cores != 0 ? account.cores : TDM_BYTES_UNKNOWN);
-	put_bytes(json, "peak", device->l1_peak);
-	put_bytes(json, "lowest_buffer", device->l1_lowest);
-	put_bytes(json, "highest_cb", device->cb_highest);
+	tdm_json_put_bytes(json, "total", account.total);
+	tdm_json_put_bytes(json, "core_bytes", account.core_bytes);
+	tdm_json_put_bytes(json, "cores", account.cores != 0 ? account.cores : TDM_BYTES_UNKNOWN);
+	tdm_json_put_bytes(json, "peak", device->l1_peak);
+	tdm_json_put_bytes(json, "lowest_buffer", device->l1_lowest);
+	tdm_json_put_bytes(json, "highest_cb", device->cb_highest);
 	tdm_json_key(json, "parts");
 	tdm_json_array(json);
 	for (int i = 0; i < TDM_L1_ITEM_COUNT; i++) {
 		const struct tdm_l1_amount *item = &account.items[i];
 		tdm_json_object(json);
-		put_text(json, "part", tdm_l1_item_name((enum tdm_l1_item)i));
-		put_bytes(json, "bytes", item->bytes);
-		put_bool(json, "inferred", item->is_inferred);
-		put_text(json, "source", item->text);
+		tdm_json_put_text(json, "part", tdm_l1_item_name((enum tdm_l1_item)i));
+		tdm_json_put_bytes(json, "bytes", item->bytes);
+		tdm_json_put_bool(json, "inferred", item->is_inferred);
+		tdm_json_put_text(json, "source", item->text);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
@@ -136,10 +118,10 @@ static void put_chips(struct tdm_json *json, const struct tdm_overview_device *d
 		const struct tdm_overview_chip *chip = &device->chips[i];
 		tdm_json_object(json);
 		put_number(json, "chip", chip->chip);
-		put_bool(json, "remote", chip->is_remote);
+		tdm_json_put_bool(json, "remote", chip->is_remote);
 		for (int k = 0; k <= TDM_KIND_CB; k++)
-			put_bytes(json, tdm_kind_name((enum tdm_kind)k), chip->bytes[k]);
-		put_text(json, "source", tdm_from_name(TDM_FROM_METAL_SHM));
+			tdm_json_put_bytes(json, tdm_kind_name((enum tdm_kind)k), chip->bytes[k]);
+		tdm_json_put_text(json, "source", tdm_from_name(TDM_FROM_METAL_SHM));
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
@@ -158,9 +140,9 @@ static void put_device_memory(struct tdm_json *json, const struct tdm_overview_d
 		tdm_json_u64(json, device->chip_id);
 	else
 		tdm_json_null(json);
-	put_bool(json, "virtual", device->is_virtual);
+	tdm_json_put_bool(json, "virtual", device->is_virtual);
 	put_known(json, "card", device->card);
-	put_text(json, "card_source", source_name(device->card_from));
+	tdm_json_put_text(json, "card_source", source_name(device->card_from));
 	put_known(json, "architecture", device->arch);
 	put_number(json, "grid_x", device->grid_x != 0 ? (int64_t)device->grid_x : -1);
 	put_number(json, "grid_y", device->grid_y != 0 ? (int64_t)device->grid_y : -1);
@@ -210,11 +192,11 @@ static void put_amounts(struct tdm_json *json, const struct tdm_overview_holding
 		if (amount->used == TDM_BYTES_UNKNOWN)
 			continue;
 		tdm_json_object(json);
-		put_text(json, "kind", tdm_kind_name((enum tdm_kind)k));
-		put_bytes(json, "used", amount->used);
-		put_bytes(json, "peak", amount->peak);
-		put_bytes(json, "buffers", amount->buffers);
-		put_text(json, "source", source_name(amount->from));
+		tdm_json_put_text(json, "kind", tdm_kind_name((enum tdm_kind)k));
+		tdm_json_put_bytes(json, "used", amount->used);
+		tdm_json_put_bytes(json, "peak", amount->peak);
+		tdm_json_put_bytes(json, "buffers", amount->buffers);
+		tdm_json_put_text(json, "source", source_name(amount->from));
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
@@ -223,16 +205,16 @@ static void put_amounts(struct tdm_json *json, const struct tdm_overview_holding
 static void put_state(struct tdm_json *json, const struct tdm_overview_process *process)
 {
 	static const char *const states[] = { [TDM_LIFE_RUNS] = "running", [TDM_LIFE_ENDED] = "ended" };
-	put_text(json, "state",
+	tdm_json_put_text(json, "state",
 		process->life == TDM_LIFE_RUNS || process->life == TDM_LIFE_ENDED ? states[process->life] : NULL);
-	put_bool(json, "crashed", process->crashed);
-	put_bool(json, "container", process->in_container);
+	tdm_json_put_bool(json, "crashed", process->crashed);
+	tdm_json_put_bool(json, "container", process->in_container);
 	put_known(json, "phase", process->phase);
-	put_bytes(json, "start_time", process->start_time != 0 ? process->start_time : TDM_BYTES_UNKNOWN);
-	put_bytes(json, "started_ns", process->started_ns != 0 ? process->started_ns : TDM_BYTES_UNKNOWN);
-	put_bytes(json, "lost_events", process->lost);
-	put_bytes(json, "faults", process->faults);
-	put_bytes(json, "out_of_memory", process->out_of_memory);
+	tdm_json_put_bytes(json, "start_time", process->start_time != 0 ? process->start_time : TDM_BYTES_UNKNOWN);
+	tdm_json_put_bytes(json, "started_ns", process->started_ns != 0 ? process->started_ns : TDM_BYTES_UNKNOWN);
+	tdm_json_put_bytes(json, "lost_events", process->lost);
+	tdm_json_put_bytes(json, "faults", process->faults);
+	tdm_json_put_bytes(json, "out_of_memory", process->out_of_memory);
 	put_sources(json, process->sources);
 }
 
@@ -244,9 +226,9 @@ static void put_process(struct tdm_json *json, const struct tdm_status_report *r
 	tdm_json_object(json);
 	tdm_json_key(json, "pid");
 	tdm_json_i64(json, process->pid);
-	put_text(json, "user", process->user[0] != '\0' ? process->user : "?");
+	tdm_json_put_text(json, "user", process->user[0] != '\0' ? process->user : "?");
 	put_number(json, "device", device != NULL ? device->node : -1);
-	put_text(json, "cmdline", process->command[0] != '\0' ? process->command : process->comm);
+	tdm_json_put_text(json, "cmdline", process->command[0] != '\0' ? process->command : process->comm);
 	tdm_json_key(json, "memory");
 	tdm_json_object(json);
 	put_number(json, "device_index", holding != NULL ? (int64_t)holding->device : -1);
@@ -280,7 +262,7 @@ static void put_status(struct tdm_json *json, const struct tdm_status_report *re
 	const struct tdm_overview *overview = report->overview;
 	tdm_json_key(json, "status");
 	tdm_json_object(json);
-	put_bytes(json, "taken_ns", overview->real_ns != 0 ? overview->real_ns : TDM_BYTES_UNKNOWN);
+	tdm_json_put_bytes(json, "taken_ns", overview->real_ns != 0 ? overview->real_ns : TDM_BYTES_UNKNOWN);
 	put_number(json, "device_count", (int64_t)overview->device_count);
 	put_number(json, "process_count", (int64_t)overview->process_count);
 	tdm_json_key(json, "unreadable");
@@ -288,7 +270,7 @@ static void put_status(struct tdm_json *json, const struct tdm_status_report *re
 	for (size_t i = 0; i < overview->problem_count; i++) {
 		const struct tdm_overview_problem *problem = &overview->problems[i];
 		tdm_json_object(json);
-		put_text(json, "source", source_name(problem->from));
+		tdm_json_put_text(json, "source", source_name(problem->from));
 		put_known(json, "place", problem->place);
 		put_known(json, "reason", problem->text);
 		tdm_json_object_end(json);
@@ -304,10 +286,10 @@ void tdm_status_json(const struct tdm_status_report *report, struct tdm_json *js
 	tdm_smi_machine(json, report->machine);
 	tdm_json_key(json, "host_sw_vers");
 	tdm_json_object(json);
-	put_text(json, "tidemark", TDM_VERSION_STRING);
-	put_text(json, "tt_smi", "N/A");
-	put_text(json, "pyluwen", "N/A");
-	put_text(json, "tt_umd", "N/A");
+	tdm_json_put_text(json, "tidemark", TDM_VERSION_STRING);
+	tdm_json_put_text(json, "tt_smi", "N/A");
+	tdm_json_put_text(json, "pyluwen", "N/A");
+	tdm_json_put_text(json, "tt_umd", "N/A");
 	tdm_json_object_end(json);
 	put_devices(json, report);
 	put_processes(json, report);
