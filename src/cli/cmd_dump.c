@@ -1,5 +1,6 @@
 /* `tidemark dump`: the live buffers of every tracked process. */
 #include "base/err.h"
+#include "cli/buffer_options.h"
 #include "cli/cmd_list.h"
 #include "cli/ledgers.h"
 #include "ledger/ledger_list.h"
@@ -26,43 +27,19 @@ enum option {
 	OPT_ASCII
 };
 
-enum { PIDS_MAX = 1024 };
-
 struct request {
 	const struct tdm_cmd *cmd;
-	int32_t pids[PIDS_MAX];
-	size_t pid_count;
+	struct tdm_pids pids;
 	bool json, reap, ascii;
 	struct tdm_live_report report;
 };
-
-static int take_pid(struct request *request, const char *value)
-{
-	uint64_t pid;
-	if (tdm_str_parse_u64(tdm_str_of(value), &pid) != 0 || pid == 0 || pid > INT32_MAX)
-		return tdm_cmd_usage_error(request->cmd, "--pid '%s': expected the number of a process", value);
-	if (request->pid_count == PIDS_MAX)
-		return tdm_cmd_usage_error(request->cmd, "at most %d --pid options", PIDS_MAX);
-	request->pids[request->pid_count++] = (int32_t)pid;
-	return 0;
-}
-
-static int take_device(struct request *request, const char *value)
-{
-	uint64_t number;
-	if (tdm_str_parse_u64(tdm_str_of(value), &number) != 0 || number > INT32_MAX)
-		return tdm_cmd_usage_error(request->cmd, "--device '%s': expected the number of a device", value);
-	request->report.filter.has_device = true;
-	request->report.filter.device = (uint32_t)number;
-	return 0;
-}
 
 static int take_option(struct request *request, enum option option, const char *value)
 {
 	struct tdm_live_report *report = &request->report;
 	switch (option) {
 	case OPT_PID:
-		return take_pid(request, value);
+		return tdm_take_one_pid(request->cmd, value, &request->pids);
 	case OPT_DIR:
 		report->dir = value;
 		return 0;
@@ -79,16 +56,9 @@ static int take_option(struct request *request, enum option option, const char *
 			return tdm_cmd_usage_error(request->cmd, "--limit '%s': expected a number from 1 on", value);
 		return 0;
 	case OPT_KIND:
-		report->filter.has_kind = true;
-		if (tdm_kind_parse(tdm_str_of(value), &report->filter.kind) != 0)
-			return tdm_cmd_usage_error(request->cmd,
-				"--kind '%s': expected dram, l1, l1_small, trace, cb, dfb, scratchpad, kernel, "
-				"firmware, "
-				"system or config",
-				value);
-		return 0;
+		return tdm_take_buffer_kind(request->cmd, value, &report->filter);
 	case OPT_DEVICE:
-		return take_device(request, value);
+		return tdm_take_buffer_device(request->cmd, value, &report->filter);
 	case OPT_STACKS:
 		report->stacks = true;
 		return 0;
@@ -170,8 +140,8 @@ static int run_request(struct request *request)
 	struct tdm_ledgers ledgers;
 	struct tdm_ledger_query query = {
 		.dir = request->report.dir,
-		.pids = request->pid_count != 0 ? request->pids : NULL,
-		.pid_count = request->pid_count,
+		.pids = request->pids.count != 0 ? request->pids.list : NULL,
+		.pid_count = request->pids.count,
 	};
 	int code = tdm_ledgers_read(request->cmd, &query, &ledgers);
 	if (code == 0) {

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/progress.h"
 #include "base/units.h"
+#include "cli/buffer_options.h"
 #include "cli/cmd_list.h"
 #include "cli/ledgers.h"
 #include "ledger/ledger_list.h"
@@ -33,39 +34,17 @@ enum option {
 	OPT_ASCII,
 };
 
-enum { PIDS_MAX = 1024, INTERVAL_MS = 200, INTERVAL_MIN_MS = 1, PICTURES_MIN = 32 };
+enum { INTERVAL_MS = 200, INTERVAL_MIN_MS = 1, PICTURES_MIN = 32 };
 
 struct request {
 	const struct tdm_cmd *cmd;
-	int32_t pids[PIDS_MAX];
-	size_t pid_count;
+	struct tdm_pids pids;
 	char **paths; /* NULL: those of the directory */
 	uint64_t watch_ns, interval_ns;
 	bool json, ascii, fail, fail_suspect, has_interval;
 	struct tdm_live_report live;
 	struct tdm_leaks_report report;
 };
-
-static int take_pid(struct request *request, const char *value)
-{
-	uint64_t pid;
-	if (tdm_str_parse_u64(tdm_str_of(value), &pid) != 0 || pid == 0 || pid > INT32_MAX)
-		return tdm_cmd_usage_error(request->cmd, "--pid '%s': expected the number of a process", value);
-	if (request->pid_count == PIDS_MAX)
-		return tdm_cmd_usage_error(request->cmd, "at most %d --pid options", PIDS_MAX);
-	request->pids[request->pid_count++] = (int32_t)pid;
-	return 0;
-}
-
-static int take_device(struct request *request, const char *value)
-{
-	uint64_t number;
-	if (tdm_str_parse_u64(tdm_str_of(value), &number) != 0 || number > INT32_MAX)
-		return tdm_cmd_usage_error(request->cmd, "--device '%s': expected the number of a device", value);
-	request->live.filter.has_device = true;
-	request->live.filter.device = (uint32_t)number;
-	return 0;
-}
 
 static int take_time(struct request *request, const char *name, const char *value, uint64_t *ns)
 {
@@ -84,20 +63,14 @@ static int take_option(struct request *request, enum option option, const char *
 		request->has_interval = true;
 		return take_time(request, "interval", value, &request->interval_ns);
 	case OPT_PID:
-		return take_pid(request, value);
+		return tdm_take_one_pid(request->cmd, value, &request->pids);
 	case OPT_DIR:
 		request->live.dir = value;
 		return 0;
 	case OPT_KIND:
-		request->live.filter.has_kind = true;
-		if (tdm_kind_parse(tdm_str_of(value), &request->live.filter.kind) != 0)
-			return tdm_cmd_usage_error(request->cmd,
-				"--kind '%s': expected dram, l1, l1_small, trace, cb, dfb, scratchpad, kernel, "
-				"firmware, system or config",
-				value);
-		return 0;
+		return tdm_take_buffer_kind(request->cmd, value, &request->live.filter);
 	case OPT_DEVICE:
-		return take_device(request, value);
+		return tdm_take_buffer_device(request->cmd, value, &request->live.filter);
 	case OPT_MIN_BYTES:
 		if (tdm_parse_bytes(tdm_str_of(value), &request->report.min_bytes, NULL) != 0)
 			return tdm_cmd_usage_error(
@@ -167,8 +140,8 @@ static int take_picture(struct request *request, struct tdm_leaks *leaks, struct
 	const struct tdm_ledger_query query = {
 		.dir = request->live.dir,
 		.paths = (const char *const *)request->paths,
-		.pids = request->pid_count != 0 ? request->pids : NULL,
-		.pid_count = request->pid_count,
+		.pids = request->pids.count != 0 ? request->pids.list : NULL,
+		.pid_count = request->pids.count,
 	};
 	uint64_t before_ns = tdm_clock_ns();
 	tdm_ledgers_done(ledgers);

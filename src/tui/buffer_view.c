@@ -6,8 +6,6 @@
 #include "base/clock.h"
 #include "tui/pick.h"
 
-enum { COST_SHARE = 20 }; /* a fetch costs at most one part in so many of the time */
-
 static void mix(uint64_t *hash, uint64_t value)
 {
 	*hash = tdm_hash_u64(*hash ^ value);
@@ -45,33 +43,21 @@ static void drop(struct tdm_buffer_view *view)
 	view->snapshot = NULL;
 }
 
-static bool is_due(const struct tdm_buffer_view *view, uint64_t signature, uint64_t now_ns)
-{
-	uint64_t wait = view->cost_ns * COST_SHARE;
-	if (wait < TDM_NS_PER_S)
-		wait = TDM_NS_PER_S;
-	if (now_ns - view->fetched_ns < wait)
-		return false;
-	return signature != view->signature || view->snapshot == NULL;
-}
-
 void tdm_buffer_view_refresh(struct tdm_buffer_view *view, const struct tdm_tui_provider *provider,
 	const struct tdm_overview *overview, const struct tdm_overview_process *process, bool now)
 {
 	uint64_t signature = signature_of(overview, process), start = tdm_clock_ns();
 	bool is_other = view->handle != process->handle;
-	if (!is_other && !now && !is_due(view, signature, start))
+	if (!is_other && !now && !tdm_pace_is_due(&view->pace, signature, view->snapshot == NULL))
 		return;
 	drop(view);
 	if (is_other)
 		view->list = (struct tdm_list){ 0 };
 	view->handle = process->handle;
-	view->signature = signature;
 	view->problem = (struct tdm_diag){ 0 };
 	view->snapshot = provider->process(provider->context, process->handle, &view->problem);
 	tdm_buffer_view_prepare(view);
-	view->fetched_ns = tdm_clock_ns();
-	view->cost_ns = view->fetched_ns - start;
+	tdm_pace_fetched(&view->pace, signature, start);
 }
 
 void tdm_buffer_view_changed(struct tdm_buffer_view *view)

@@ -9,12 +9,12 @@
 #include "analyze/live_buffers.h"
 #include "registry/overview.h"
 #include "tui/list.h"
+#include "tui/pace.h"
 #include "tui/tui.h"
 
 struct tdm_buffer_view {
-	uint64_t handle;    /* whose they are; 0: nobody's */
-	uint64_t signature; /* of its counters, when it was fetched */
-	uint64_t fetched_ns, cost_ns;
+	uint64_t handle; /* whose they are; 0: nobody's */
+	struct tdm_pace pace;
 	struct tdm_snapshot *snapshot; /* NULL: `problem` says why */
 	struct tdm_diag problem;
 

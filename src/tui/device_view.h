@@ -5,13 +5,14 @@
 #include "analyze/device_map.h"
 #include "registry/overview.h"
 #include "tui/list.h"
+#include "tui/pace.h"
 #include "tui/tui.h"
 
 enum { TDM_DEVICE_VIEW_HOLES = 8 };
 
 struct tdm_device_view {
 	uint64_t key; /* of tdm_pick_key(); 0: none */
-	uint64_t signature, fetched_ns, cost_ns;
+	struct tdm_pace pace;
 	struct tdm_snapshot *snapshot; /* NULL: `problem` says why */
 	struct tdm_diag problem;
 	bool has_map;
