@@ -131,7 +131,8 @@ void tdm_doctor_unreadable(struct tdm_doctor *doctor)
 	}
 	if (problems == 0 && doctor->source != NULL)
 		tdm_findings_add(out, TDM_FINDING_OK, "ledgers.unreadable", doctor->ledgers,
-			"%zu ledger%s, all readable", readable, readable == 1 ? "" : "s");
+			readable != 0 ? "%zu ledger%s, all readable" : "no ledgers", readable,
+			readable == 1 ? "" : "s");
 }
 
 static const struct tdm_snapshot_process *process_at(const struct tdm_doctor *doctor, size_t i)
