@@ -13,6 +13,7 @@
 
 /* What a leak must show, and what is enough for a suspicion. */
 enum { SURE_WINDOWS = 8, SURE_GROWN = 5, SHORT_WINDOWS = 6, SPREAD_MIN = 16, MORTAL_MIN = 12 };
+#define SURE_S          1.8  /* seconds; in less, one step of a training loop looks like a leak */
 #define SURE_Z          3.0  /* one chance in 700 without a trend */
 #define SUSPECT_Z       2.0  /* one in 40 */
 #define SHORT_Z         1.6  /* the most that TDM_LEAKS_SUSPECT_WINDOWS windows can show */
@@ -194,8 +195,8 @@ enum tdm_leak_why tdm_leaks_judge_watched(const struct tdm_leaks_facts *f, uint3
 		return TDM_LEAK_SLOWS;
 	if (off > DEVIATIONS && at > LATE)
 		return TDM_LEAK_LATE;
-	if (f->windows < SURE_WINDOWS || f->grown < SURE_GROWN || f->z < SURE_Z || mortal > SURE_MORTAL ||
-		(double)f->rises < SURE_RISES * (double)f->windows)
+	if (f->windows < SURE_WINDOWS || f->at_s[f->windows - 1] - f->at_s[0] < SURE_S || f->grown < SURE_GROWN ||
+		f->z < SURE_Z || mortal > SURE_MORTAL || (double)f->rises < SURE_RISES * (double)f->windows)
 		return TDM_LEAK_UNSURE;
 	return TDM_LEAK_GROWS;
 }

@@ -171,6 +171,11 @@ const char *tdm_demo_card_failure(const struct tdm_demo_card *card)
 	return card->failure[0] != '\0' ? card->failure : NULL;
 }
 
+uint64_t tdm_demo_card_lost(void)
+{
+	return tidemark_lost();
+}
+
 void tdm_demo_card_dispatch(struct tdm_demo_card *card, bool on)
 {
 	card->dispatch = on;

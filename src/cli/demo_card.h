@@ -71,6 +71,9 @@ uint64_t tdm_demo_card_capacity(const struct tdm_demo_card *card, enum tdm_kind 
 /* The sentence for the last allocation that failed; NULL: none did. Borrowed. */
 const char *tdm_demo_card_failure(const struct tdm_demo_card *card);
 
+/* Events of this process that its ledger had no room for. */
+uint64_t tdm_demo_card_lost(void);
+
 /* Without dispatch nothing is placed: buffers have no address and always fit. */
 void tdm_demo_card_dispatch(struct tdm_demo_card *card, bool on);
 

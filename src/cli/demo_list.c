@@ -1,6 +1,8 @@
 #include "cli/demo.h"
 #include "base/err.h"
+#include "ledger/ledger_list.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,8 +33,13 @@ int tdm_demo_run(
 	workload->run(card, options, &pace);
 	if (tdm_demo_card_failure(card) != NULL)
 		printf("Out of memory: %s.\n", tdm_demo_card_failure(card));
+	uint64_t lost = tdm_demo_card_lost();
 	tdm_demo_card_close(card);
-	return TDM_EXIT_OK;
+	if (lost == 0)
+		return TDM_EXIT_OK;
+	fflush(stdout);
+	return tdm_cmd_error(cmd, "%" PRIu64 " events were lost, so that the figures are wrong: is there room in %s?",
+		lost, tdm_ledger_dir(NULL));
 }
 
 const struct tdm_demo_workload *const tdm_demo_workloads[] = { &tdm_demo_training, &tdm_demo_inference, &tdm_demo_leak,

@@ -39,8 +39,9 @@ static void check_space(struct tdm_doctor *doctor)
 	enum tdm_finding_state state = free_bytes < SPACE_NEEDED   ? TDM_FINDING_BROKEN
 				       : free_bytes < SPACE_WANTED ? TDM_FINDING_WARNING
 								   : TDM_FINDING_OK;
-	tdm_findings_add(out, state, "ledgers.directory", dir, "%s may be written, with %s free of %s", dir, free_text,
-		all_text);
+	tdm_findings_add(out, state, "ledgers.directory", dir,
+		state == TDM_FINDING_OK ? "%s may be written, with %s free of %s" : "%s has only %s free of %s", dir,
+		free_text, all_text);
 	if (state != TDM_FINDING_OK)
 		tdm_findings_advise(out, "tidemark dump --reap",
 			"make room, or let programs write elsewhere with TIDEMARK_DIR: a ledger that cannot grow loses "
@@ -130,7 +131,8 @@ void tdm_doctor_unreadable(struct tdm_doctor *doctor)
 	}
 	if (problems == 0 && doctor->source != NULL)
 		tdm_findings_add(out, TDM_FINDING_OK, "ledgers.unreadable", doctor->ledgers,
-			"%zu ledger%s, all readable", readable, readable == 1 ? "" : "s");
+			readable != 0 ? "%zu ledger%s, all readable" : "no ledgers", readable,
+			readable == 1 ? "" : "s");
 }
 
 static const struct tdm_snapshot_process *process_at(const struct tdm_doctor *doctor, size_t i)

@@ -80,6 +80,30 @@ static size_t stale_slots(const struct tdm_metal_region *region, uint64_t *bytes
 	return count;
 }
 
+static bool has_card(const struct tdm_host *host, uint64_t chip)
+{
+	struct tdm_host_chip_id ids[TDM_HOST_CHIP_IDS_MAX];
+	for (size_t i = 0; i < host->card_count; i++)
+		for (size_t k = tdm_host_chip_ids(&host->cards[i], ids); k-- > 0;)
+			if (ids[k].surety == TDM_HOST_EXACT && ids[k].id == chip)
+				return true;
+	return false;
+}
+
+/* Why such a device has neither telemetry nor a capacity. */
+static void cardless_region(struct tdm_doctor *doctor, const struct tdm_metal_region *region, const char *path)
+{
+	if (doctor->host.card_count == 0 || region->id_sort != TDM_METAL_ID_CHIP ||
+		has_card(&doctor->host, region->asic_id))
+		return;
+	tdm_findings_add(&doctor->findings, TDM_FINDING_INFO, "runtime.regions", path,
+		"%s: which card its chip is on is not known, so it has neither telemetry nor capacities", region->name);
+	tdm_findings_advise(&doctor->findings, NULL,
+		"the driver does not tell the ids of chips that are linked by Ethernet, as on an n300 or in a galaxy; "
+		"a "
+		"program that reports to libtidemark says what card it uses");
+}
+
 static void readable_region(struct tdm_doctor *doctor, const struct tdm_metal_region *region, const char *path)
 {
 	struct tdm_findings *out = &doctor->findings;
@@ -90,6 +114,7 @@ static void readable_region(struct tdm_doctor *doctor, const struct tdm_metal_re
 		if (tdm_metal_doubts(region, (enum tdm_metal_doubt)d))
 			tdm_findings_add(out, TDM_FINDING_INFO, "runtime.regions", path, "%s: %s", region->name,
 				tdm_metal_doubt_text((enum tdm_metal_doubt)d));
+	cardless_region(doctor, region, path);
 	if (stale == 0) {
 		tdm_findings_add(out, TDM_FINDING_OK, "runtime.regions", path,
 			"%s: version %" PRIu32 ", device %" PRIu32 ", %" PRIu32 " process%s", region->name,

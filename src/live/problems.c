@@ -66,6 +66,10 @@ static void note_ledgers(struct list *list)
 		else if (item->err == 0 && refused != 0)
 			note(list, TDM_FROM_LEDGER, TDM_ECORRUPT, item->path,
 				"damaged: %" PRIu64 " of its records cannot be believed", refused);
+		if (item->err == 0 && tdm_watched_runs(item) && item->who.lost != 0)
+			note(list, TDM_FROM_LEDGER, 0, item->path,
+				"process %" PRId32 " lost %" PRIu64 " events: its figures may be wrong", item->who.pid,
+				item->who.lost);
 	}
 }
 

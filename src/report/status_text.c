@@ -111,7 +111,7 @@ static void put_problems(const struct tdm_status_report *report, struct tdm_buf 
 	size_t shown = overview->problem_count < PROBLEMS_SHOWN ? overview->problem_count : PROBLEMS_SHOWN;
 	if (shown == 0)
 		return;
-	tdm_buf_printf(out, "\n%sNot read%s ('tidemark doctor' says more)\n",
+	tdm_buf_printf(out, "\n%sProblems%s ('tidemark doctor' says more)\n",
 		tdm_term_style(&report->term, TDM_STYLE_YELLOW), tdm_term_style(&report->term, TDM_STYLE_OFF));
 	for (size_t i = 0; i < shown; i++)
 		put_problem(report, &overview->problems[i], out);

@@ -98,9 +98,7 @@ const struct tdm_binding tdm_bindings[] = {
 	{ { F + 6 }, "F6", "Sort", "choose the column to sort by", ON_OVERVIEW, tdm_act_sort_box },
 	{ { ',', '.', '<', '>' }, ", .", NULL, "sort by the column before, behind", ON_OVERVIEW, tdm_act_sort_step },
 	{ { 'P', 'M', 'T', 'R', 'L', 'B' }, "P M T R L B", NULL,
-		"sort by pid, memory, age, DRAM, L1, circular buffers; U user, D device, K peak, S source, H phase, C "
-		"command",
-		ON_OVERVIEW, tdm_act_sort_letter },
+		"sort by pid, memory, age, DRAM, L1, CB (U D K S H C: the others)", ON_OVERVIEW, tdm_act_sort_letter },
 	{ { 's', F + 6 }, "s F6", "Sort", "sort by size, age, site or address", ON_PROCESS, tdm_act_buffer_sort },
 	{ { 'g' }, "g", "Group", "add buffers up by the place that allocated them", ON_PROCESS, tdm_act_buffer_group },
 	{ { '+', '-', 'I' }, "+ - I", NULL, "the other way round", ON_OVERVIEW | ON_PROCESS, tdm_act_reverse },

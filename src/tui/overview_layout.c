@@ -26,6 +26,14 @@ static int rows_for_devices(int rows, size_t processes)
 	return rows >= 4 ? rows / 2 : rows > 1 ? 1 : rows;
 }
 
+/* Half of the width leaves figures out: two columns only where that is not so, or where one has no room. */
+static int columns_for(int cols, size_t devices, enum tdm_detail detail, int room)
+{
+	if (devices < 2 || cols < TDM_LAYOUT_TWO_COLUMNS)
+		return 1;
+	return cols < TDM_LAYOUT_TWO_WHOLE && rows_needed(devices, detail, 1) <= room ? 1 : 2;
+}
+
 struct tdm_layout tdm_layout_compute(int rows, int cols, size_t devices, size_t processes, enum tdm_detail most)
 {
 	struct tdm_layout layout = { .detail = TDM_DETAIL_LINE, .columns = 1, .block_rows = 1 };
@@ -35,7 +43,7 @@ struct tdm_layout tdm_layout_compute(int rows, int cols, size_t devices, size_t 
 		return layout;
 	}
 	for (int detail = (int)most; detail > TDM_DETAIL_LINE; detail--) {
-		int columns = cols >= TDM_LAYOUT_TWO_COLUMNS && devices > 1 ? 2 : 1;
+		int columns = columns_for(cols, devices, (enum tdm_detail)detail, room);
 		if (rows_needed(devices, (enum tdm_detail)detail, columns) > room)
 			continue;
 		layout = (struct tdm_layout){

@@ -21,7 +21,8 @@ struct tdm_layout {
 	int process_rows; /* the rest, the line of titles included */
 };
 
-enum { TDM_LAYOUT_TWO_COLUMNS = 156, TDM_LAYOUT_PROCESS_MIN = 6 };
+/* From TDM_LAYOUT_TWO_WHOLE on, half of the width has room for every figure. */
+enum { TDM_LAYOUT_TWO_COLUMNS = 156, TDM_LAYOUT_TWO_WHOLE = 260, TDM_LAYOUT_PROCESS_MIN = 6 };
 
 /* `processes`: lines of the process table; `most`: the detail that is not exceeded. Sizes are without the first and the
  * last line of the screen. */

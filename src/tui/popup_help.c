@@ -25,7 +25,7 @@ static const struct {
 		"peak          the highest that was used; \"<=\" before it: a sum over devices, an upper bound" },
 	{ TDM_INK_PLAIN, "unattributed  used, but by no process that is listed" },
 	{ TDM_INK_PLAIN, "left          written down by processes that have ended; on no device any more" },
-	{ TDM_INK_PLAIN, "source        ledger: bytes reserved; metal_shm: bytes asked for; driver; model" },
+	{ TDM_INK_PLAIN, "source        L ledger: bytes reserved; S metal_shm: bytes asked for; D driver; M model" },
 };
 enum { LEGEND = sizeof legend / sizeof legend[0] };
 

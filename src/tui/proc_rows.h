@@ -17,14 +17,14 @@
 	X(DEVICE, "DEV", 5, 3, 'D')         \
 	X(DRAM, "DRAM", -10, 1, 'R')        \
 	X(L1, "L1", -10, 2, 'L')            \
-	X(L1_SMALL, "L1_SMALL", -10, 11, 0) \
-	X(TRACE, "TRACE", -10, 10, 0)       \
+	X(L1_SMALL, "L1_SMALL", -10, 12, 0) \
+	X(TRACE, "TRACE", -10, 11, 0)       \
 	X(CB, "CB", -10, 6, 'B')            \
 	X(MEMORY, "MEMORY", -10, 8, 'M')    \
 	X(PEAK, "DRAM PEAK", -11, 7, 'K')   \
 	X(AGE, "AGE", -8, 4, 'T')           \
-	X(SOURCE, "SOURCE", 10, 12, 'S')    \
-	X(PHASE, "PHASE", 12, 9, 'H')       \
+	X(SOURCE, "SRC", 3, 9, 'S')         \
+	X(PHASE, "PHASE", 12, 10, 'H')      \
 	X(COMMAND, "COMMAND", 16, 0, 'C')
 
 enum tdm_proc_column {

@@ -53,6 +53,20 @@ char *tdm_proc_sources(uint32_t sources, char *dst, size_t cap)
 	return dst;
 }
 
+/* As tdm_proc_sources(), in a letter each. */
+static char *source_letters(uint32_t sources, char *dst, size_t cap)
+{
+	static const char letters[TDM_FROM_COUNT] = {
+		[TDM_FROM_LEDGER] = 'L', [TDM_FROM_METAL_SHM] = 'S', [TDM_FROM_DRIVER] = 'D', [TDM_FROM_MODEL] = 'M'
+	};
+	size_t len = 0;
+	for (int from = TDM_FROM_LEDGER; from < TDM_FROM_COUNT && len + 1 < cap; from++)
+		if ((sources & UINT32_C(1) << from) != 0)
+			dst[len++] = letters[from];
+	dst[len] = '\0';
+	return dst;
+}
+
 struct fit {
 	bool shown[TDM_PROC_COLUMN_COUNT];
 	int command_cols;
@@ -135,7 +149,7 @@ static const char *text_cell(
 	case TDM_PROC_AGE:
 		return row->age_ns == UINT64_MAX ? "?" : tdm_format_duration(dst, cap, row->age_ns);
 	case TDM_PROC_SOURCE:
-		return tdm_proc_sources(process->sources, dst, cap);
+		return source_letters(process->sources, dst, cap);
 	case TDM_PROC_PHASE:
 		return process->phase;
 	default:

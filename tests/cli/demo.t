@@ -117,6 +117,12 @@ What the other commands see of them.
   $ tidemark dump --reap >/dev/null; ls shm
   tidemark dump: removed 1 ledger
 
+Without room for their ledgers their figures are wrong, and they say so.
+
+  $ (trap '' XFSZ; ulimit -f 100; demo -w training --rounds 1 >/dev/null)
+  tidemark demo: * events were lost, so that the figures are wrong: is there room in */shm? (glob)
+  [2]
+
 All of them, each in a process of its own, with what they print behind. Nobody is left when the parent is killed.
 
   $ calm() { sed -E 's/process [0-9]+/process PID/; s/[0-9]+ requests/N requests/; s/[0-9]+ tokens/N tokens/'; }

@@ -26,7 +26,7 @@ Nothing there: a warning, for the driver.
   
   ledgers
     ok       ./ledgers may be written, with SIZE free of SIZE
-    ok       0 ledgers, all readable
+    ok       no ledgers
     ok       no ended program has left one
     info     no tracked program runs
              -> a program is tracked when it reports to libtidemark and TIDEMARK=1 is set; without that only the runtime's own totals are seen
@@ -68,6 +68,8 @@ A card, its node, its telemetry, a user; the runtime's shared memory with a proc
              -> it is none of the runtime's, or was cut: it may be removed when no process uses the device
              $ rm ./shm/tt_device_5_memory
     info     tt_device_143238002252608_memory: the device's id in the file is not the one in its name
+    info     tt_device_143238002252608_memory: which card its chip is on is not known, so it has neither telemetry nor capacities
+             -> the driver does not tell the ids of chips that are linked by Ethernet, as on an n300 or in a galaxy; a program that reports to libtidemark says what card it uses
     warning  tt_device_143238002252608_memory: 2 of 2 processes have ended without giving back 4.00 MiB; nothing of it is on the device any more
              looked at ./shm/tt_device_143238002252608_memory
              -> Tidemark leaves it out of its sums; the file may be removed as long as no process uses the device

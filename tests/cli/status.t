@@ -223,8 +223,8 @@ To a file, and again and again.
 What cannot be read is said.
 
   $ echo short > m/shm/tt_device_5_memory
-  $ COLUMNS=1000 tidemark status | calm | sed -n '/^Not read/,/^$/p'
-  Not read ('tidemark doctor' says more)
+  $ COLUMNS=1000 tidemark status | calm | sed -n '/^Problems/,/^$/p'
+  Problems ('tidemark doctor' says more)
     ./m/shm/tt_device_5_memory: version 1919903859 is not known (1 to 4 are)
   
   $ tidemark status --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["status"]["unreadable"])' | calm

@@ -517,6 +517,28 @@ static void test_too_many_sites(void **state)
 }
 
 /* Nothing was looked at. */
+/* One step of a loop seems to lose everything: in a second nobody can be sure, in more one can. */
+static void test_short_watch(void **state)
+{
+	(void)state;
+	for (int longer = 0; longer < 2; longer++) {
+		struct sim sim;
+		struct tdm_snapshot *last;
+		sim_init(&sim, 7);
+		weights(&sim, 0);
+		loop(&sim, 0, 100 * SIM_MS, NULL);
+		for (uint64_t at = FROM; at < TO; at += 20 * SIM_MS)
+			lose_one(&sim, 0, at);
+		sim.watch_ns = longer != 0 ? 3 * SIM_S : SIM_S;
+		struct tdm_leaks_result r = sim_watch(&sim, 20 * SIM_MS, &last);
+		assert_int_equal(r.verdicts[TDM_LEAK_SURE], longer);
+		assert_int_equal(r.verdicts[TDM_LEAK_SUSPECT], !longer);
+		tdm_leaks_result_done(&r);
+		tdm_snapshot_free(last);
+		sim_done(&sim);
+	}
+}
+
 static void test_nothing(void **state)
 {
 	(void)state;
@@ -550,6 +572,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_trend),
 		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_short_watch),
 		cmocka_unit_test(test_once),
 		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_many_names),

@@ -286,7 +286,8 @@ static void test_ledger_alone(void **state)
 	size_t holder = world_ledger(&w, &b);
 	int pid = w.holders[holder];
 	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->problem_count, 0);
+	assert_int_equal(o->problem_count, 1);
+	assert_int_equal(find_problem(o, "lost 6 events")->from, TDM_FROM_LEDGER);
 	assert_int_equal(o->device_count, 1);
 	const struct tdm_overview_device *d = &o->devices[0];
 	const struct tdm_overview_kind *dram = &d->kinds[TDM_KIND_DRAM];

@@ -127,7 +127,7 @@ static const char full_text[] = "tidemark VERSION, 2027-01-15 08:00:00: 1 device
 				"    unattributed  #0            1.00GiB        0 B\n"
 				"    stale         #0            3.00MiB        0 B      left by ended processes\n"
 				"\n"
-				"Not read ('tidemark doctor' says more)\n"
+				"Problems ('tidemark doctor' says more)\n"
 				"  /dev/shm/tt_device_5_memory: it belongs to another user\n"
 				"\n"
 				"Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared\n"

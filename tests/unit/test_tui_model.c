@@ -137,6 +137,9 @@ static void layouts_use_all_rows_and_no_more(void **state)
 						assert_true(
 							(size_t)(l.device_rows / l.block_rows * l.columns) >= devices);
 				}
+	assert_int_equal(tdm_layout_compute(48, 160, 4, 4, TDM_DETAIL_FULL).columns, 1); /* with every figure */
+	assert_int_equal(tdm_layout_compute(48, 160, 5, 4, TDM_DETAIL_FULL).columns, 2);
+	assert_int_equal(tdm_layout_compute(48, TDM_LAYOUT_TWO_WHOLE, 4, 4, TDM_DETAIL_FULL).columns, 2);
 	assert_int_equal(tdm_layout_compute(40, 120, 1, 100, TDM_DETAIL_FULL).detail, TDM_DETAIL_FULL);
 	assert_int_equal(tdm_layout_compute(40, 120, 32, 100, TDM_DETAIL_FULL).detail, TDM_DETAIL_LINE);
 	assert_int_equal(
