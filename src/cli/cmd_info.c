@@ -3,6 +3,7 @@
 #include "cli/cmd.h"
 #include "cli/cmd_list.h"
 #include "cli/info_format.h"
+#include "sources/ledger_phases.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -138,6 +139,8 @@ static int show_fd(struct tdm_info_request *request)
 	if (len == 0)
 		return refuse(request, "the file is empty");
 	const struct tdm_info_format *format = detect(head, (size_t)len, request->path);
+	if (format == NULL && tdm_ledger_phases_is_ledger(request->path))
+		return refuse(request, "a ledger: tidemark dump, status and phases read it");
 	if (format == NULL) {
 		struct tdm_buf text;
 		tdm_buf_init(&text);
@@ -248,8 +251,9 @@ const struct tdm_cmd tdm_cmd_info = {
 		"Finds out what a file is and sums it up. Known are graph captures of the runtime (ttnn graph "
 		"tracing), of every generation; the three files of its memory reporter; performance reports of "
 		"operations (ops_perf_results), for what circular buffers cost; the inspector's log of mesh buffers "
-		"and its list of kernels; compiled kernels, a file or a folder of the runtime's cache; and lines such "
-		"as 'Core (0,1): CB0=1024KB' in any log.\n"
+		"and its list of kernels; compiled kernels, a file or a folder of the runtime's cache; lines such as "
+		"'Core (0,1): CB0=1024KB' in any log; and logs, those of training runs by phase as 'tidemark phases' "
+		"shows them, others as 'tidemark log' does.\n"
 		"\n"
 		"Of a graph capture it shows two sets of figures: those that the runtime's own functions compute, "
 		"to the byte, and those that are right: for each device on its own, the most of any one core, views "

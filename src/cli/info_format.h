@@ -46,5 +46,6 @@ extern const struct tdm_info_format tdm_info_mesh_buffers;
 extern const struct tdm_info_format tdm_info_programs;
 extern const struct tdm_info_format tdm_info_kernels;
 extern const struct tdm_info_format tdm_info_cores;
+extern const struct tdm_info_format tdm_info_log;
 
 #endif

@@ -67,6 +67,9 @@ static inline uint64_t tdm_log_scan_offset(const struct tdm_log_scan *scan)
 	return scan->bytes + scan->at;
 }
 
+/* Lines up to there, with a last one that has no newline. */
+uint64_t tdm_log_scan_lines(const struct tdm_log_scan *scan);
+
 /* The descriptor has another file behind it, or the same from its beginning: what is left of the old one is dropped. */
 void tdm_log_scan_restart(struct tdm_log_scan *scan, int fd);
 
