@@ -407,8 +407,8 @@ static enum tdm_program_kind program_kind(uint8_t type)
 						  : TDM_PROGRAM_SCRATCHPAD;
 }
 
-static int add_live(
-	struct tdm_capture_exact *e, struct tdm_exact_chip *chip, const struct tdm_capture_node *node, uint32_t cores)
+static int add_live(struct tdm_capture_exact *e, struct tdm_exact_chip *chip, const struct tdm_capture_node *node,
+	uint32_t cores, const struct tdm_core_mask *mask)
 {
 	size_t cap = chip->live_cap;
 	if (chip->live_count == UINT32_MAX - 1 ||
@@ -422,6 +422,7 @@ static int add_live(
 		.path = tdm_capture_paths_now(&e->paths),
 		.cores = cores,
 		.kind = (uint8_t)program_kind(node->type),
+		.mask = *mask,
 	};
 	return 0;
 }
@@ -477,7 +478,7 @@ static int on_program(struct tdm_capture_exact *e, const struct tdm_capture_node
 	if (node->has_ranges && cores == 0)
 		return 0; /* on no core */
 	enum tdm_program_kind kind = program_kind(node->type);
-	int err = add_live(e, chip, node, cores);
+	int err = add_live(e, chip, node, cores, mask);
 	if (err == 0)
 		err = tdm_program_memory_add(&chip->memory, node->has_ranges ? mask : NULL, kind,
 			(uint64_t)node->address.value, (uint64_t)node->size.value);

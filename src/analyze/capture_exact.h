@@ -46,7 +46,8 @@ struct tdm_exact_program {
 	uint64_t size;    /* in each core */
 	uint64_t address; /* 0: unknown */
 	uint32_t node, path, cores;
-	uint8_t kind; /* enum tdm_program_kind */
+	uint8_t kind;              /* enum tdm_program_kind */
+	struct tdm_core_mask mask; /* of its cores; none: they are not recorded */
 };
 
 /* A peak and the node at which it was first reached. */
@@ -152,6 +153,17 @@ size_t tdm_capture_exact_alive(const struct tdm_capture_exact *exact, size_t uni
 /* Program memory at the peak of a device's fullest core, the largest first; behind the end only. */
 const struct tdm_exact_program *tdm_capture_exact_program(
 	const struct tdm_capture_exact *exact, size_t unit, size_t *count);
+
+/* L1 core by core when a device's fullest core was fullest. */
+struct tdm_exact_cores {
+	uint64_t bytes[TDM_CAPTURE_GRID][TDM_CAPTURE_GRID]; /* [y][x], with what every core has */
+	uint64_t everywhere;                                /* L1 buffers: each core has as much */
+	uint64_t unplaced;                                  /* circular buffers and their like, on unknown cores */
+	uint32_t grid_x, grid_y; /* that the capture describes, else those that programs used; 0: unknown */
+};
+
+/* Behind the end only. 0 or -ENOMEM. */
+int tdm_capture_exact_cores(const struct tdm_capture_exact *exact, size_t unit, struct tdm_exact_cores *cores);
 
 /* Invariants, for tests: sums agree with the buffers. Slow. */
 bool tdm_capture_exact_is_valid(const struct tdm_capture_exact *exact);

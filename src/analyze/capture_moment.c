@@ -115,6 +115,62 @@ const struct tdm_exact_program *tdm_capture_exact_program(const struct tdm_captu
 	return u->peak_program;
 }
 
+/* The grid that the capture describes for the device, or for the only one. */
+static void find_grid(const struct tdm_capture_exact *e, size_t unit, struct tdm_exact_cores *cores)
+{
+	for (size_t i = 0; i < e->device_count; i++) {
+		const struct tdm_capture_device *d = &e->devices[i];
+		if ((e->device_count != 1 && d->id != e->units[unit].id) || d->grid_x == 0 || d->grid_y == 0 ||
+			d->grid_x > TDM_CAPTURE_GRID || d->grid_y > TDM_CAPTURE_GRID)
+			continue;
+		cores->grid_x = (uint32_t)d->grid_x;
+		cores->grid_y = (uint32_t)d->grid_y;
+	}
+}
+
+static void place_class(const struct tdm_program_class *c, struct tdm_exact_cores *cores)
+{
+	for (uint32_t y = 0; y < TDM_CAPTURE_GRID; y++)
+		for (uint32_t x = 0; x < TDM_CAPTURE_GRID; x++) {
+			if ((c->mask.rows[y] >> x & 1) == 0)
+				continue;
+			cores->bytes[y][x] = c->total;
+			cores->grid_x = cores->grid_x > x ? cores->grid_x : x + 1;
+			cores->grid_y = cores->grid_y > y ? cores->grid_y : y + 1;
+		}
+}
+
+int tdm_capture_exact_cores(const struct tdm_capture_exact *e, size_t unit, struct tdm_exact_cores *cores)
+{
+	struct tdm_program_memory memory = { 0 };
+	size_t count;
+	int err = 0;
+	const struct tdm_exact_program *list = tdm_capture_exact_program(e, unit, &count);
+	uint32_t at = e->units[unit].core.at;
+	*cores = (struct tdm_exact_cores){ 0 };
+	find_grid(e, unit, cores);
+	for (size_t i = 0; i < count && err == 0; i++) {
+		if (tdm_core_mask_count(&list[i].mask) == 0)
+			cores->unplaced += list[i].size;
+		else
+			err = tdm_program_memory_add(&memory, &list[i].mask, (enum tdm_program_kind)list[i].kind,
+				list[i].address, list[i].size);
+	}
+	for (size_t i = 0; i < memory.count && err == 0; i++)
+		place_class(&memory.classes[i], cores);
+	tdm_program_memory_done(&memory);
+	for (size_t i = 0; i < e->buffer_count; i++) {
+		const struct tdm_exact_buffer *b = &e->buffers[i];
+		if (b->unit == unit && (b->kind == TDM_KIND_L1 || b->kind == TDM_KIND_L1_SMALL) && b->from <= at &&
+			b->to > at && b->bank_bytes != TDM_BYTES_UNKNOWN)
+			cores->everywhere += b->bank_bytes;
+	}
+	for (uint32_t y = 0; y < cores->grid_y; y++)
+		for (uint32_t x = 0; x < cores->grid_x; x++)
+			cores->bytes[y][x] += cores->everywhere;
+	return err;
+}
+
 bool tdm_capture_exact_is_valid(const struct tdm_capture_exact *e)
 {
 	for (size_t i = 1; i < e->buffer_count; i++)

@@ -25,6 +25,7 @@ struct tdm_log_file {
 	/* Set by whoever reads it. */
 	uint64_t lines, bytes, cut_lines;
 	uint64_t sample_lines, logger_lines, debug_lines; /* of its beginning */
+	bool is_binary;                                   /* the same */
 	/* Counted here. */
 	uint64_t records, by_dialect[TDM_LOG_DIALECT_COUNT];
 	uint64_t first_ns, last_ns; /* 0: no line about memory has a time */

@@ -3,6 +3,8 @@
 #include "cli/cmd.h"
 #include "cli/cmd_list.h"
 #include "cli/info_format.h"
+#include "cli/picture.h"
+#include "sources/ledger_phases.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,14 +13,50 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_JSON, OPT_LIMIT, OPT_ASCII };
+enum { OPT_JSON, OPT_LIMIT, OPT_CHART, OPT_OUTPUT, OPT_TITLE, OPT_SIZE, OPT_SCALE, OPT_ASCII };
 
 enum { LIMIT_DEFAULT = 10 };
 
 struct info {
 	bool json, ascii;
 	size_t limit;
+	struct tdm_info_picture picture;
 };
+
+static int take_picture(const struct tdm_cmd *cmd, int option, const char *value, struct tdm_info_picture *picture)
+{
+	switch (option) {
+	case OPT_CHART:
+		return tdm_info_chart_parse(value, &picture->chart) != 0
+			       ? tdm_cmd_usage_error(cmd, "--chart '%s': expected dram, l1 or cores", value)
+			       : 0;
+	case OPT_OUTPUT:
+		picture->path = value;
+		return tdm_picture_check_path(cmd, value);
+	case OPT_TITLE:
+		picture->title = value;
+		return 0;
+	case OPT_SIZE:
+		return tdm_picture_take_size(cmd, value, &picture->size);
+	default:
+		return tdm_picture_take_scale(cmd, value, &picture->size);
+	}
+}
+
+/* Options that only make sense together. */
+static int check_picture(const struct tdm_args *args, const struct info *info)
+{
+	const struct tdm_info_picture *picture = &info->picture;
+	if (picture->chart == TDM_INFO_CHART_NONE)
+		return picture->path != NULL ? tdm_cmd_usage_error(args->cmd,
+						       "--output is for a chart: which? --chart dram, l1 or cores")
+					     : 0;
+	if (picture->path != NULL && args->positional_count > 1)
+		return tdm_cmd_usage_error(args->cmd, "--output takes the chart of one file");
+	if (picture->path == NULL && info->json)
+		return tdm_cmd_usage_error(args->cmd, "--chart with --json needs --output FILE");
+	return 0;
+}
 
 static int read_options(struct tdm_args *args, struct info *info)
 {
@@ -38,15 +76,19 @@ static int read_options(struct tdm_args *args, struct info *info)
 				return tdm_cmd_usage_error(args->cmd, "--limit: expected a number, got '%s'", value);
 			info->limit = limit != 0 ? (size_t)limit : SIZE_MAX;
 			break;
-		default:
+		default: {
+			int err = take_picture(args->cmd, option, value, &info->picture);
+			if (err != 0)
+				return err;
 			break;
+		}
 		}
 	}
 	if (option == TDM_ARGS_ERROR)
 		return TDM_EXIT_USAGE;
 	if (args->positional_count == 0)
 		return tdm_cmd_usage_error(args->cmd, "which file? - is standard input");
-	return 0;
+	return check_picture(args, info);
 }
 
 /*
@@ -113,6 +155,11 @@ static int show_as(struct tdm_info_request *request, const struct tdm_info_forma
 		tdm_json_key(request->json, "format");
 		tdm_json_text(request->json, format->name);
 	}
+	if (request->picture.chart != TDM_INFO_CHART_NONE && !format->has_charts) {
+		fprintf(stderr, "%s: charts are drawn of graph captures, this is a %s\n", request->path,
+			format->summary);
+		return 1;
+	}
 	return format->run(request);
 }
 
@@ -138,6 +185,8 @@ static int show_fd(struct tdm_info_request *request)
 	if (len == 0)
 		return refuse(request, "the file is empty");
 	const struct tdm_info_format *format = detect(head, (size_t)len, request->path);
+	if (format == NULL && tdm_ledger_phases_is_ledger(request->path))
+		return refuse(request, "a ledger: tidemark dump, status and phases read it");
 	if (format == NULL) {
 		struct tdm_buf text;
 		tdm_buf_init(&text);
@@ -199,6 +248,7 @@ static int cmd_info_run(struct tdm_args *args)
 		.term = tdm_term_detect(STDOUT_FILENO),
 		.json = info.json ? &json : NULL,
 		.out = &out,
+		.picture = info.picture,
 	};
 	request.term.utf8 = request.term.utf8 && !info.ascii;
 	if (info.json) {
@@ -228,12 +278,19 @@ static int cmd_info_run(struct tdm_args *args)
 static const struct tdm_opt info_opts[] = {
 	[OPT_JSON] = { "json", 'j', NULL, "print as JSON, sizes in bytes" },
 	[OPT_LIMIT] = { "limit", 'n', "N", "rows of each table; 0 shows all, 10 are shown without it" },
+	[OPT_CHART] = { "chart", 0, "dram|l1|cores",
+		"of a graph capture draw DRAM or L1 of a core over its nodes, or L1 core by core at the peak" },
+	[OPT_OUTPUT] = { "output", 'o', "FILE", "file for the chart; its name ends in .png, .svg or .pdf" },
+	[OPT_TITLE] = { "title", 't', "TEXT", "title of the chart" },
+	[OPT_SIZE] = { "size", 0, "WIDTHxHEIGHT", "size of the chart in pixels, 1200x675 by default" },
+	[OPT_SCALE] = { "scale", 0, "NUMBER", "scale of the chart: 2 for screens of twice the resolution" },
 	[OPT_ASCII] = { "ascii", 0, NULL, "draw with ASCII characters only" },
 	{ NULL, 0, NULL, NULL },
 };
 
 static const struct tdm_example info_examples[] = {
 	{ "tidemark info capture.json", "peaks, what was alive at them, and which operations used most" },
+	{ "tidemark info --chart cores -o cores.png capture.json", "a picture of L1 core by core at its peak" },
 	{ "tidemark info --json *.json", "the same of several files, for scripts" },
 	{ "tidemark info generated/reports/*.csv", "regions, fragmentation and what splits free space" },
 	{ "tidemark info ~/.cache/tt-metal-cache", "code size by processor and kernel" },
@@ -243,13 +300,15 @@ static const struct tdm_example info_examples[] = {
 const struct tdm_cmd tdm_cmd_info = {
 	.name = "info",
 	.summary = "what a file says about memory: captures, reports, logs, kernels",
-	.usage = "[--json] [--limit N] FILE...",
+	.usage = "[--json] [--limit N] FILE...\n"
+		 "--chart dram|l1|cores [-o FILE] CAPTURE...",
 	.description =
 		"Finds out what a file is and sums it up. Known are graph captures of the runtime (ttnn graph "
 		"tracing), of every generation; the three files of its memory reporter; performance reports of "
 		"operations (ops_perf_results), for what circular buffers cost; the inspector's log of mesh buffers "
-		"and its list of kernels; compiled kernels, a file or a folder of the runtime's cache; and lines such "
-		"as 'Core (0,1): CB0=1024KB' in any log.\n"
+		"and its list of kernels; compiled kernels, a file or a folder of the runtime's cache; lines such as "
+		"'Core (0,1): CB0=1024KB' in any log; and logs, those of training runs by phase as 'tidemark phases' "
+		"shows them, others as 'tidemark log' does.\n"
 		"\n"
 		"Of a graph capture it shows two sets of figures: those that the runtime's own functions compute, "
 		"to the byte, and those that are right: for each device on its own, the most of any one core, views "

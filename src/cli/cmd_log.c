@@ -4,6 +4,7 @@
 #include "cli/cmd.h"
 #include "cli/cmd_list.h"
 #include "cli/log_follow.h"
+#include "cli/log_input.h"
 #include "report/log_report.h"
 #include "sources/log_reader.h"
 #include "sources/log_sample.h"
@@ -30,6 +31,8 @@ struct input {
 	int fd;
 	uint32_t file; /* number in the profile */
 	bool open, has_next;
+	dev_t device; /* these two tell files apart */
+	ino_t inode;
 	struct tdm_log_record next;
 };
 
@@ -74,19 +77,33 @@ static void advance(struct logs *l, struct input *in, const char *name)
 	}
 }
 
+/* Whether it is open already, under whatever name: counted twice it would double every figure. */
+static bool is_open(const struct logs *l, const struct stat *st)
+{
+	for (size_t i = 0; i < l->input_count; i++)
+		if (l->inputs[i].device == st->st_dev && l->inputs[i].inode == st->st_ino)
+			return true;
+	return false;
+}
+
 /* 0, or a negative code after a message. */
 static int open_input(struct logs *l, struct tdm_log_profile *p, const char *path, struct input *in)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
 	struct stat st;
 	in->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	int err = in->fd < 0 ? -errno : 0;
-	if (err == 0 && fstat(in->fd, &st) == 0 && S_ISDIR(st.st_mode))
+	int err = in->fd < 0 || fstat(in->fd, &st) != 0 ? -errno : 0;
+	if (err == 0 && S_ISDIR(st.st_mode))
 		err = -EISDIR;
+	if (err == 0 && is_open(l, &st))
+		err = -EALREADY;
 	if (err == 0)
 		err = tdm_log_reader_open(&in->reader, in->fd);
 	if (err != 0) {
-		l->exit_code = tdm_cmd_error(l->cmd, "cannot read %s: %s", path, tdm_err_text(err));
+		if (err == -EALREADY)
+			fprintf(stderr, "tidemark log: %s is named twice; it is read once\n", path);
+		else
+			l->exit_code = tdm_cmd_error(l->cmd, "cannot read %s: %s", path, tdm_err_text(err));
 		if (in->fd > STDERR_FILENO)
 			close(in->fd);
 		in->fd = -1;
@@ -94,23 +111,17 @@ static int open_input(struct logs *l, struct tdm_log_profile *p, const char *pat
 	}
 	tdm_log_reader_sample(&in->reader);
 	in->open = true;
+	in->device = st.st_dev;
+	in->inode = st.st_ino;
 	in->file = (uint32_t)tdm_log_profile_add_file(p, is_stdin ? "standard input" : path);
 	return 0;
 }
 
 static void close_input(struct tdm_log_profile *p, struct input *in)
 {
-	struct tdm_log_file *file = &p->files[in->file];
-	const struct tdm_log_scan *scan = &in->reader.scan;
 	if (!in->open)
 		return;
-	bool partial = scan->bytes + scan->at != 0 && scan->at != 0 && scan->data[scan->at - 1] != '\n';
-	file->lines = scan->lines + partial;
-	file->bytes = tdm_log_scan_offset(scan);
-	file->cut_lines = scan->cut_lines;
-	file->sample_lines = in->reader.sample.lines;
-	file->logger_lines = in->reader.sample.logger_lines;
-	file->debug_lines = in->reader.sample.debug_lines;
+	tdm_log_input_end(&in->reader, &p->files[in->file]);
 	tdm_log_reader_done(&in->reader);
 	if (in->fd > STDERR_FILENO)
 		close(in->fd);

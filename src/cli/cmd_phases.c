@@ -3,6 +3,7 @@
 #include "base/term.h"
 #include "cli/cmd_list.h"
 #include "cli/phase_inputs.h"
+#include "cli/picture.h"
 #include "report/phases_report.h"
 
 #include <errno.h>
@@ -94,32 +95,6 @@ static int take_chart(struct request *r, const char *value)
 	return 0;
 }
 
-static bool is_side(double side)
-{
-	return side >= TDM_PLOT_SIDE_MIN && side <= TDM_PLOT_SIDE_MAX;
-}
-
-static int take_picture_size(struct request *r, const char *value)
-{
-	struct tdm_plot_options *size = &r->picture.size;
-	char *end;
-	size->width = strtod(value, &end);
-	size->height = *end == 'x' ? strtod(end + 1, &end) : 0;
-	if (*end != '\0' || !is_side(size->width) || !is_side(size->height))
-		return tdm_cmd_usage_error(r->cmd, "--size '%s': expected WIDTHxHEIGHT, each from %d to %d", value,
-			TDM_PLOT_SIDE_MIN, TDM_PLOT_SIDE_MAX);
-	return 0;
-}
-
-static int take_scale(struct request *r, const char *value)
-{
-	char *end;
-	r->picture.size.scale = strtod(value, &end);
-	if (*end != '\0' || !(r->picture.size.scale >= 0.25 && r->picture.size.scale <= 8))
-		return tdm_cmd_usage_error(r->cmd, "--scale '%s': expected a number from 0.25 to 8", value);
-	return 0;
-}
-
 static int take_option(struct request *r, int option, const char *value)
 {
 	struct tdm_phases_options *o = &r->options;
@@ -160,9 +135,9 @@ static int take_option(struct request *r, int option, const char *value)
 		r->picture.path = value;
 		break;
 	case OPT_SIZE:
-		return take_picture_size(r, value);
+		return tdm_picture_take_size(r->cmd, value, &r->picture.size);
 	case OPT_SCALE:
-		return take_scale(r, value);
+		return tdm_picture_take_scale(r->cmd, value, &r->picture.size);
 	case OPT_PRINT:
 		r->print = true;
 		break;
@@ -180,8 +155,6 @@ static int take_option(struct request *r, int option, const char *value)
 
 static int settle_picture(struct request *r)
 {
-	enum tdm_plot_format format;
-	struct tdm_diag diag = { 0 };
 	if (r->visualize && r->has_chart && r->picture.chart != TDM_PHASES_CHART_PEAK)
 		return tdm_cmd_usage_error(r->cmd, "--visualize_peak is --chart peak: one chart at a time");
 	if (r->visualize && r->picture.path == NULL)
@@ -189,9 +162,7 @@ static int settle_picture(struct request *r)
 	r->has_chart |= r->visualize || r->picture.path != NULL;
 	if (r->has_chart && r->picture.path == NULL && (r->json || r->print))
 		return tdm_cmd_usage_error(r->cmd, "--chart with --%s needs --output FILE", r->json ? "json" : "print");
-	if (r->picture.path != NULL && tdm_plot_format_of(r->picture.path, &format, &diag) != 0)
-		return tdm_cmd_usage_error(r->cmd, "--output %s", diag.text);
-	return 0;
+	return r->picture.path != NULL ? tdm_picture_check_path(r->cmd, r->picture.path) : 0;
 }
 
 static int read_options(struct tdm_args *args, struct request *r)
@@ -284,12 +255,8 @@ static int draw_chart(const struct request *r, const struct tdm_phases_report *r
 	if (left_out != 0)
 		fprintf(stderr, "tidemark phases: %zu run%s with other phases than the first %s not in the chart\n",
 			left_out, left_out == 1 ? "" : "s", left_out == 1 ? "is" : "are");
-	if (r->picture.path != NULL) {
-		const char *fonts = tdm_plot_missing_fonts();
-		if (fonts != NULL)
-			fprintf(stderr, "tidemark phases: %s\n", fonts);
-		fprintf(stderr, "tidemark phases: the chart is in %s\n", r->picture.path);
-	}
+	if (r->picture.path != NULL)
+		tdm_picture_said(r->cmd, r->picture.path);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/progress.h"
 #include "cli/info_format.h"
+#include "cli/picture.h"
 #include "report/info_report.h"
 #include "sources/graph_capture.h"
 
@@ -17,6 +18,7 @@ struct reading {
 	struct tdm_capture_sink inner;
 	struct tdm_progress progress;
 	uint64_t refused;
+	struct tdm_capture_course course; /* only for charts */
 };
 
 static bool capture_detect(const char *head, size_t len, const char *path)
@@ -30,6 +32,8 @@ static void pass_node(void *context, const struct tdm_capture_node *node)
 {
 	struct reading *r = context;
 	r->inner.node(r->inner.context, node);
+	if (r->request->picture.chart != TDM_INFO_CHART_NONE && r->summary.err == 0)
+		r->summary.err = tdm_capture_course_note(&r->course, &r->summary.exact, node);
 }
 
 static void pass_device(void *context, const struct tdm_capture_device *device)
@@ -56,6 +60,20 @@ static void show_progress(void *context, uint64_t bytes)
 {
 	struct reading *r = context;
 	tdm_progress_update(&r->progress, bytes);
+}
+
+static int draw(const struct reading *r)
+{
+	const struct tdm_info_request *request = r->request;
+	struct tdm_diag diag = { .file = request->path };
+	char text[TDM_DIAG_TEXT_CAP * 2];
+	int err = tdm_info_capture_draw(
+		&r->summary.exact, &r->course, &request->picture, &request->term, request->out, &diag);
+	if (err != 0)
+		fprintf(stderr, "%s\n", tdm_diag_format(&diag, text, sizeof text));
+	else if (request->picture.path != NULL)
+		tdm_picture_said(request->cmd, request->picture.path);
+	return err != 0;
 }
 
 static int capture_run(const struct tdm_info_request *request)
@@ -87,17 +105,20 @@ static int capture_run(const struct tdm_info_request *request)
 		.limit = request->limit,
 		.term = request->term,
 	};
+	bool has_chart = request->picture.chart != TDM_INFO_CHART_NONE && end == 0, failed = has_chart && draw(&r) != 0;
 	if (request->json != NULL)
 		tdm_info_capture_json(&report, request->json);
-	else if (counts.nodes != 0)
+	else if (counts.nodes != 0 && !has_chart)
 		tdm_info_capture_text(&report, request->out);
+	tdm_capture_course_done(&r.course);
 	tdm_capture_summary_done(&r.summary);
-	return err != 0 || end != 0 || r.refused != 0;
+	return err != 0 || end != 0 || r.refused != 0 || failed;
 }
 
 const struct tdm_info_format tdm_info_capture = {
 	.name = "graph_capture",
 	.summary = "graph capture",
+	.has_charts = true,
 	.detect = capture_detect,
 	.run = capture_run,
 };

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/term.h"
 #include "cli/cmd.h"
+#include "report/info_chart.h"
 
 enum { TDM_INFO_HEAD = 4096 }; /* bytes of a file that a detector sees, at most */
 
@@ -25,11 +26,13 @@ struct tdm_info_request {
 	struct tdm_term term;
 	struct tdm_json *json; /* NULL: text is wanted. The format writes its own keys into the object of this file. */
 	struct tdm_buf *out;   /* the text */
+	struct tdm_info_picture picture; /* when `chart` is not NONE: drawn instead of the text */
 };
 
 struct tdm_info_format {
 	const char *name;    /* "graph_capture", in JSON */
 	const char *summary; /* "graph capture", in texts */
+	bool has_charts;     /* draws the picture that is asked for */
 	bool takes_folders;  /* runs on folders, too: `fd` is one then, and nothing was detected */
 	bool (*detect)(const char *head, size_t len, const char *path);
 	/* Reads the file and writes what it says. 0 when all of it could be used; else it has said on standard error
@@ -46,5 +49,6 @@ extern const struct tdm_info_format tdm_info_mesh_buffers;
 extern const struct tdm_info_format tdm_info_programs;
 extern const struct tdm_info_format tdm_info_kernels;
 extern const struct tdm_info_format tdm_info_cores;
+extern const struct tdm_info_format tdm_info_log;
 
 #endif

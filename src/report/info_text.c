@@ -27,7 +27,7 @@ static void put_path(const struct tdm_info_capture_report *r, uint32_t path, siz
 	tdm_capture_paths_put(&r->summary->exact.paths, path, &text);
 	struct tdm_str s = tdm_buf_str(&text);
 	if (s.len == 0)
-		s = tdm_str_of("outside of all functions");
+		s = tdm_str_of("outside of functions");
 	if (columns > 3 && s.len > columns) {
 		tdm_buf_puts(out, "...");
 		s.ptr += s.len - (columns - 3);

@@ -32,7 +32,9 @@ const char *tdm_log_file_kind(const struct tdm_log_file *f)
 	if (f->by_dialect[TDM_LOG_BY_COMPILER] != 0)
 		return "log with memory states of tt-mlir";
 	if (f->by_dialect[TDM_LOG_BY_RUNTIME] == 0 && f->logger_lines == 0)
-		return f->lines == 0 ? "empty" : "text without lines of the runtime's logger";
+		return f->lines == 0  ? "empty"
+		       : f->is_binary ? "binary data, no log"
+				      : "text without lines of the runtime's logger";
 	return f->debug_lines != 0 ? "stock log of the runtime, with debug lines" : "stock log of the runtime";
 }
 

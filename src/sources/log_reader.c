@@ -27,6 +27,7 @@ void tdm_log_reader_sample(struct tdm_log_reader *r)
 {
 	struct tdm_str text = tdm_log_scan_peek(&r->scan);
 	text.len = text.len < SAMPLE_BYTES ? text.len : SAMPLE_BYTES;
+	r->sample.is_binary = text.len != 0 && memchr(text.ptr, '\0', text.len) != NULL;
 	while (text.len != 0) {
 		const char *newline = memchr(text.ptr, '\n', text.len);
 		size_t len = newline != NULL ? (size_t)(newline - text.ptr) : text.len;

@@ -17,6 +17,7 @@ struct tdm_log_sample {
 	uint64_t lines;
 	uint64_t logger_lines; /* of the runtime's logger */
 	uint64_t debug_lines;  /* of those, debug or trace: the logger's level was not the default */
+	bool is_binary;        /* it has bytes that no text has */
 };
 
 struct tdm_log_reader {

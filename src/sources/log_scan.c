@@ -203,6 +203,12 @@ void tdm_log_scan_restart(struct tdm_log_scan *scan, int fd)
 	scan->eof = scan->skipping = false;
 }
 
+uint64_t tdm_log_scan_lines(const struct tdm_log_scan *scan)
+{
+	bool partial = scan->skipping || (scan->at != 0 && scan->data[scan->at - 1] != '\n');
+	return scan->lines + partial;
+}
+
 const char *tdm_log_scan_method(const struct tdm_log_scan *scan)
 {
 	return scan->finder->name;

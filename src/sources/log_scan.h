@@ -2,7 +2,7 @@
  * Finds the lines of a log that may say something about memory, without looking at each line. Every line that matters
  * has one of a small set of markers in it ("SHM ", "CB0", "Out of Memory"). Blocks of the input are searched for a
  * piece of four bytes of each marker at once, with vector instructions where there are; only around a hit are the ends
- * of the line looked for. Newlines are counted in the same pass. docs/decisions/log.md has the figures.
+ * of the line looked for. Newlines are counted in the same pass. docs/decisions/log.md has the reasons.
  *
  * Memory is bounded: a line longer than TDM_LOG_LINE_MAX is given with its beginning only and reported as cut.
  */
@@ -66,6 +66,9 @@ static inline uint64_t tdm_log_scan_offset(const struct tdm_log_scan *scan)
 {
 	return scan->bytes + scan->at;
 }
+
+/* Lines up to there, with a last one that has no newline. */
+uint64_t tdm_log_scan_lines(const struct tdm_log_scan *scan);
 
 /* The descriptor has another file behind it, or the same from its beginning: what is left of the old one is dropped. */
 void tdm_log_scan_restart(struct tdm_log_scan *scan, int fd);

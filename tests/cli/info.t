@@ -111,7 +111,7 @@ Two devices, many buffers, and everything that the runtime's figures add up or l
           size   per bank kind           node  tensor                        allocated by
        1.40MiB   24.00KiB l1              181  -                             ...:matmul > ttnn::matmul
      844.00KiB   16.00KiB l1              173  -                             ttnn::matmul
-     438.00KiB   56.00KiB l1              149  -                             outside of all functions
+     438.00KiB   56.00KiB l1              149  -                             outside of functions
     and 1 more
       per core      cores kind           node  address                       allocated by
       28.00KiB         20 cb              161  137152                        ...inaryNgDeviceOperation
@@ -308,7 +308,7 @@ Bad input: each file has its error, the others are shown, and the exit code says
   $ tidemark info empty.json missing.json junk . bad.json cut.json
   empty.json: the file is empty
   missing.json: cannot be read: No such file or directory
-  junk: not a kind of file that is known here (graph capture, compiled kernel, memory report, performance report, inspector's log of mesh buffers, inspector's list of kernels, core dump of circular buffers)
+  junk: not a kind of file that is known here (graph capture, compiled kernel, memory report, performance report, inspector's log of mesh buffers, inspector's list of kernels, core dump of circular buffers, log)
   .: no compiled kernels here (TARGET/TARGET.elf)
   bad.json: node 0 at byte 1: size of buffer is negative
   bad.json: node 1 at byte 64: it is not an object
@@ -401,5 +401,65 @@ Wrong usage.
   [2]
   $ tidemark info --limit x one.json
   tidemark info: --limit: expected a number, got 'x'
+  tidemark info: see 'tidemark info --help'
+  [2]
+
+Charts of a capture: memory over its nodes, and L1 core by core when it was fullest; on the terminal or as a file.
+
+  $ tidemark info --chart l1 $D/add_l1.json
+  L1 in use, fullest core of device 0
+  sum of L1 buffers, circular buffers and their like
+  15 KiB │                                                            ▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂
+         │                                                            ██████████████████
+         │                                                            ██████████████████▅▅▅▅▅▅▅▅▅▅▅▅▅
+         │                                                            ███████████████████████████████
+  10 KiB │                                                        ███████████████████████████████████
+         │                                                        ███████████████████████████████████
+         │                                                        ███████████████████████████████████
+         │                                                    ▆▆▆▆███████████████████████████████████
+   5 KiB │                                                    ███████████████████████████████████████
+         │                                                    ███████████████████████████████████████
+         │                                  ▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅███████████████████████████████████████
+         │                                  █████████████████████████████████████████████████████████
+             |BinaryNgDeviceOperation                                              |Tensor::d...
+  $ tidemark info --chart cores --ascii --title 'An addition' $D/add_l1.json
+  An addition
+  L1 of device 0 at node 14: 2 KiB of buffers in every core
+         0   1   2   3   4   5   6   7
+     0 100 100 100 100 100 100 100 100
+     1 100 100 100 100 100 100 100 100
+     2 100 100 100 100 100 100 100 100
+     3 100 100 100 100 100 100 100 100
+     4 100 100 100 100 100 100 100 100
+     5 100 100 100 100 100 100 100 100
+     6 100 100 100 100 100 100 100 100
+     7 100 100 100 100 100 100 100 100
+  in % of 14 KiB
+  $ tidemark info --chart cores -o cores.svg $D/add_l1.json
+  tidemark info: the chart is in cores.svg
+  $ grep -c '<svg' cores.svg
+  1
+  $ tidemark info --chart dram $D/add_l1.json 2>&1 | sed "s|$D/||"
+  add_l1.json: nothing to draw: the capture has no buffers in DRAM
+  $ tidemark info --chart cores $D/../logs/demo.log 2>&1 | sed "s|$D/../logs/||"
+  demo.log: charts are drawn of graph captures, this is a log
+  $ tidemark info --chart heap $D/add_l1.json
+  tidemark info: --chart 'heap': expected dram, l1 or cores
+  tidemark info: see 'tidemark info --help'
+  [2]
+  $ tidemark info --chart l1 --json $D/add_l1.json
+  tidemark info: --chart with --json needs --output FILE
+  tidemark info: see 'tidemark info --help'
+  [2]
+  $ tidemark info --chart l1 -o l1.gif $D/add_l1.json
+  tidemark info: --output l1.gif: a picture's name ends in .png, .svg or .pdf
+  tidemark info: see 'tidemark info --help'
+  [2]
+  $ tidemark info --chart l1 -o l1.png $D/add_l1.json $D/add_l1.json
+  tidemark info: --output takes the chart of one file
+  tidemark info: see 'tidemark info --help'
+  [2]
+  $ tidemark info -o l1.png $D/add_l1.json
+  tidemark info: --output is for a chart: which? --chart dram, l1 or cores
   tidemark info: see 'tidemark info --help'
   [2]

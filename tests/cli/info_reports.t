@@ -833,8 +833,62 @@ Files that are none of these.
   nothing: the file is empty
   [2]
   $ printf '\001\002\003\000junk' > junk && tidemark info junk
-  junk: not a kind of file that is known here (graph capture, compiled kernel, memory report, performance report, inspector's log of mesh buffers, inspector's list of kernels, core dump of circular buffers)
+  junk: not a kind of file that is known here (graph capture, compiled kernel, memory report, performance report, inspector's log of mesh buffers, inspector's list of kernels, core dump of circular buffers, log)
   [2]
   $ tidemark info absent
   absent: cannot be read: No such file or directory
+  [2]
+
+Logs are shown as `tidemark log` and `tidemark phases` show them; other text is named.
+
+  $ cp $DATADIR/logs/demo.log $DATADIR/train/tinyllama.log $DATADIR/demo.trace .
+  $ tidemark info demo.log
+  Log            demo.log: 50 lines, 5.58 KiB, 07:36:20.265 to 07:36:20.274
+                 stock log of the runtime; 6 records about memory
+  Not in it      circular buffers and ordinary buffers: the runtime prints no line
+                 when it allocates them. TT_METAL_SHM_VERBOSE=1 adds the sizes of
+                 buffers, debug lines of the program itself add circular buffers.
+  
+  Errors: 3 (one that stands in several lines is one)
+  time              line  lines  what
+  07:36:20.265        31      2  out of memory: 1 TiB of dram, 85.33 GiB in each
+                                 of 12 banks of 1022.91 MiB; free 1022.83 MiB, in
+                                 one piece 1022.83 MiB; it would not fit an empty
+                                 bank
+  07:36:20.269        33      2  out of memory: 256 MiB of l1, 3642 KiB in each of
+                                 72 banks of 1.30 MiB; free 1.21 MiB, in one piece
+                                 1.21 MiB; it would not fit an empty bank
+  07:36:20.274        35      2  static buffers beyond the end of L1: circular
+                                 buffers on cores 0-0 to 1-1 end at 1948864, L1
+                                 ends at 1499136
+  
+  Timeline (from 07:36:20.265, 1 ms a column)
+  errors   |█   █    █| at most 1 record
+  $ tidemark info --json demo.log | /usr/bin/python3 -c '
+  > import json, sys
+  > file = json.load(sys.stdin)["info"][0]
+  > print(file["format"], len(file["log"]["failures"]))'
+  log 3
+  $ tidemark info tinyllama.log | tail -12
+    Other                            25.10  peak less expected model and optimizer, activations and overhead
+    Peak DRAM                    15,666.65
+  
+    Does not fit: the peak is 127.50% of the device's 12 GiB (from the log); 3.30 GiB too much
+    What would help, if activations shrink in proportion and nothing else grows:
+      gradient checkpointing (memory_efficient): fits if at most 64.9% of the activations are kept;
+        with none of them the peak is 5.89 GiB
+        measured: 'tinyllama (memory_efficient)' keeps 2.0% and its peak is 8.08 GiB
+      smaller batch: with 1/2 of it the peak is 10.59 GiB
+      gradient accumulation: the same peak with the whole batch in 2 steps
+  
+  tidemark phases compares such runs and draws them
+  $ tidemark info --json tinyllama.log | /usr/bin/python3 -c '
+  > import json, sys
+  > print(len(json.load(sys.stdin)["info"][0]["phases"]["inputs"][0]["runs"]))'
+  2
+  $ tidemark info demo.trace
+  demo.trace: a trace of allocations: tidemark simulate replays it
+  [2]
+  $ echo 'dear diary' > letter && tidemark info letter
+  letter: text that says nothing about memory: no line of the runtime's log, no summary of a training run
   [2]

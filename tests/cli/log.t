@@ -371,3 +371,31 @@ Records as they come, from standard input to its end.
   > import json, sys
   > print([json.loads(line)["failure"]["sort"] for line in sys.stdin])'
   ['out_of_memory', 'out_of_memory', 'beyond_l1']
+
+A file that is named twice counts once; one that is no text, or one endless line, is not called empty.
+
+  $ tidemark log -e early.log ./early.log
+  tidemark log: ./early.log is named twice; it is read once
+  Log            early.log: 2 lines, 625 B, 07:36:20.265 to 07:36:20.269
+                 stock log of the runtime; 2 records about memory
+  
+  Errors: 2 (one that stands in several lines is one)
+  time              line  lines  what
+  07:36:20.265         1      1  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
+                                 1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not
+                                 fit an empty bank
+  07:36:20.269         2      1  out of memory: 256 MiB of l1, 3642 KiB in each of 72 banks of 1.30
+                                 MiB; free 1.21 MiB, in one piece 1.21 MiB; it would not fit an empty
+                                 bank
+  $ printf 'a\000b\n' > binary && tidemark log binary
+  Log            binary: 1 line, 4 B
+                 binary data, no log; 0 records about memory
+  
+  Errors: 0
+  $ head -c 600000 /dev/zero > zeros && tidemark log zeros
+  tidemark log: zeros:1:262145: the line is longer than 256 KiB: only its beginning was looked at
+  Log            zeros: 1 line, 585.94 KiB
+                 binary data, no log; 0 records about memory
+                 1 line too long: only the beginning was looked at
+  
+  Errors: 0

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "analyze/capture_course.h"
 #include "analyze/capture_summary.h"
 #include "base/file.h"
 #include "sources/graph_capture.h"
@@ -20,6 +21,7 @@ enum { REFUSALS_MAX = 16, REFUSAL_CAP = 256 };
 struct capture_run {
 	struct tdm_capture_summary summary;
 	struct tdm_capture_sink inner;
+	struct tdm_capture_course course;
 	struct tdm_capture_counts counts;
 	struct tdm_diag diag;
 	int err;
@@ -31,6 +33,7 @@ static void run_node(void *context, const struct tdm_capture_node *node)
 {
 	struct capture_run *run = context;
 	run->inner.node(run->inner.context, node);
+	assert_int_equal(tdm_capture_course_note(&run->course, &run->summary.exact, node), 0);
 }
 
 static void run_device(void *context, const struct tdm_capture_device *device)
@@ -93,6 +96,7 @@ static inline struct capture_run *capture_read_file(const char *name)
 
 static inline void capture_done(struct capture_run *run)
 {
+	tdm_capture_course_done(&run->course);
 	tdm_capture_summary_done(&run->summary);
 	free(run);
 }

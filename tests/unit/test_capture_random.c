@@ -324,6 +324,32 @@ static void check_reasons(const struct capture_run *run)
 	}
 }
 
+/* What is drawn is as high as what is counted, at the same node and in the same core. */
+static void check_course(const struct capture_run *run)
+{
+	const struct tdm_capture_exact *exact = &run->summary.exact;
+	for (size_t u = 0; u < exact->unit_count; u++) {
+		const struct tdm_exact_unit *unit = &exact->units[u];
+		struct tdm_course_line line;
+		assert_int_equal(tdm_capture_course_line(&run->course, exact, u, TDM_COURSE_DRAM, &line), 0);
+		assert_true(line.buffers[line.peak] == (double)larger(unit->dram.bytes, 0));
+		tdm_course_line_done(&line);
+		assert_int_equal(tdm_capture_course_line(&run->course, exact, u, TDM_COURSE_L1, &line), 0);
+		assert_true(line.buffers[line.peak] + line.program[line.peak] == (double)larger(unit->core.bytes, 0));
+		if (unit->core.bytes > 0)
+			assert_true(line.nodes[line.peak] == unit->core.at);
+		tdm_course_line_done(&line);
+		struct tdm_exact_cores grid;
+		uint64_t most = 0;
+		assert_int_equal(tdm_capture_exact_cores(exact, u, &grid), 0);
+		for (uint32_t y = 0; y < grid.grid_y; y++)
+			for (uint32_t x = 0; x < grid.grid_x; x++)
+				most = grid.bytes[y][x] > most ? grid.bytes[y][x] : most;
+		if (grid.grid_x != 0)
+			assert_int_equal(most, larger(unit->core.bytes, 0));
+	}
+}
+
 static void both_sets_of_figures_agree_with_models(void **state)
 {
 	static struct world w;
@@ -353,6 +379,7 @@ static void both_sets_of_figures_agree_with_models(void **state)
 		assert_right(run, TDM_STOCK_CORE_PEAK_L1, exact.l1_core);
 		assert_right(run, TDM_STOCK_CORE_PEAK_TOTAL, exact.core);
 		check_reasons(run);
+		check_course(run);
 		capture_done(run);
 		tdm_buf_done(&text);
 	}
