@@ -21,7 +21,8 @@ deps: ## install the Debian packages that are missing
 	@scripts/install-deps
 
 demo: deps ## show what Tidemark does, on a modelled card
-	@$(MAKE) --no-print-directory build
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target tidemark_command tidemark tidemark_static
 	@scripts/demo
 
 test: deps ## check layers and format; run the suite plain, with sanitizers and under the fuzzer

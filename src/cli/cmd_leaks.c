@@ -243,6 +243,8 @@ static int exit_code(const struct request *request, const struct tdm_ledgers *le
 	if (request->paths != NULL && tdm_ledger_source_problem_count(ledgers->source) != 0)
 		return TDM_EXIT_USAGE; /* a file that was named could not be read */
 	size_t count = 0;
+	if ((request->fail || request->fail_suspect) && ledgers->snapshot->process_count == 0)
+		return tdm_cmd_error(request->cmd, "no tracked program was seen, so that nothing can be said about leaks");
 	if (request->fail || request->fail_suspect)
 		count += tdm_leaks_chosen(&request->report, TDM_LEAK_SURE);
 	if (request->fail_suspect)

@@ -13,6 +13,12 @@ What leaks. The programs are tests/integration/leaky.c and tracked.c.
   no ledgers in ./shm: no tracked program runs, and none has left buffers behind
   (a program is tracked when it uses libtidemark and TIDEMARK=1 is set; 'tidemark run -- CMD' does that)
 
+Nothing that could be judged does not pass.
+
+  $ tidemark leaks --fail >/dev/null
+  tidemark leaks: no tracked program was seen, so that nothing can be said about leaks
+  [2]
+
 A loop that allocates and frees gigabytes, and leaks nothing.
 
   $ start steady; COLUMNS=300 tidemark leaks --for 3s --fail-suspect | calm; stop
