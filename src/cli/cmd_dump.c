@@ -3,8 +3,10 @@
 #include "cli/buffer_options.h"
 #include "cli/cmd_list.h"
 #include "cli/ledgers.h"
+#include "cli/picture.h"
 #include "ledger/ledger_list.h"
 #include "report/live_report.h"
+#include "report/map_chart.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -23,6 +25,11 @@ enum option {
 	OPT_DEVICE,
 	OPT_STACKS,
 	OPT_MAP,
+	OPT_CHART,
+	OPT_OUTPUT,
+	OPT_TITLE,
+	OPT_SIZE,
+	OPT_SCALE,
 	OPT_REAP,
 	OPT_ASCII
 };
@@ -32,7 +39,16 @@ struct request {
 	struct tdm_pids pids;
 	bool json, reap, ascii;
 	struct tdm_live_report report;
+	struct tdm_map_picture picture;
 };
+
+static int take_chart(struct request *request, const char *value)
+{
+	if (strcmp(value, "bank") != 0 && strcmp(value, "cores") != 0)
+		return tdm_cmd_usage_error(request->cmd, "--chart '%s': expected bank or cores", value);
+	request->picture.chart = value[0] == 'b' ? TDM_MAP_CHART_BANK : TDM_MAP_CHART_CORES;
+	return 0;
+}
 
 static int take_option(struct request *request, enum option option, const char *value)
 {
@@ -65,6 +81,18 @@ static int take_option(struct request *request, enum option option, const char *
 	case OPT_MAP:
 		report->map = true;
 		return 0;
+	case OPT_CHART:
+		return take_chart(request, value);
+	case OPT_OUTPUT:
+		request->picture.path = value;
+		return tdm_picture_check_path(request->cmd, value);
+	case OPT_TITLE:
+		request->picture.title = value;
+		return 0;
+	case OPT_SIZE:
+		return tdm_picture_take_size(request->cmd, value, &request->picture.size);
+	case OPT_SCALE:
+		return tdm_picture_take_scale(request->cmd, value, &request->picture.size);
 	case OPT_REAP:
 		request->reap = true;
 		return 0;
@@ -88,13 +116,30 @@ static int read_options(struct tdm_args *args, struct request *request)
 		return TDM_EXIT_USAGE;
 	if (args->positional_count != 0)
 		return tdm_cmd_usage_error(args->cmd, "unexpected argument '%s'", args->positional[0]);
+	if (request->picture.chart == TDM_MAP_CHART_NONE && request->picture.path != NULL)
+		return tdm_cmd_usage_error(args->cmd, "--output is for a chart: which? --chart bank or cores");
+	if (request->picture.chart != TDM_MAP_CHART_NONE && request->picture.path == NULL && request->json)
+		return tdm_cmd_usage_error(args->cmd, "--chart with --json needs --output FILE");
 	return 0;
+}
+
+/* The chart into its file, or into `out`. An exit code. */
+static int draw(const struct request *request, struct tdm_buf *out)
+{
+	struct tdm_diag diag = { 0 };
+	if (tdm_map_chart_draw(&request->report, &request->picture, out, &diag) != 0)
+		return tdm_cmd_error(request->cmd, "%s", diag.text);
+	if (request->picture.path != NULL)
+		tdm_picture_said(request->cmd, request->picture.path);
+	return TDM_EXIT_OK;
 }
 
 static int print_report(const struct request *request)
 {
 	struct tdm_buf out;
+	bool has_chart = request->picture.chart != TDM_MAP_CHART_NONE;
 	tdm_buf_init(&out);
+	int drawn = has_chart ? draw(request, &out) : TDM_EXIT_OK;
 	if (request->json) {
 		struct tdm_json json;
 		tdm_json_init(&json, &out);
@@ -103,10 +148,10 @@ static int print_report(const struct request *request)
 		tdm_dump_json(&request->report, &json);
 		tdm_json_object_end(&json);
 		tdm_buf_putc(&out, '\n');
-	} else {
+	} else if (!has_chart) {
 		tdm_dump_text(&request->report, &out);
 	}
-	int code = tdm_cmd_print(request->cmd, &out, TDM_EXIT_OK);
+	int code = tdm_cmd_print(request->cmd, &out, drawn);
 	tdm_buf_done(&out);
 	return code;
 }
@@ -185,6 +230,12 @@ static const struct tdm_opt dump_opts[] = {
 	[OPT_STACKS] = { "stacks", 0, NULL, "also print the call stack of each allocation, where one was kept" },
 	[OPT_MAP] = { "map", 'm', NULL,
 		"print where the buffers lie on each device instead of tables of them; with --json print both" },
+	[OPT_CHART] = { "chart", 0, "bank|cores",
+		"draw the buffers of one bank by address (of DRAM, or of --kind), or L1 core by core" },
+	[OPT_OUTPUT] = { "output", 'o', "FILE", "file for the chart; its name ends in .png, .svg or .pdf" },
+	[OPT_TITLE] = { "title", 't', "TEXT", "title of the chart" },
+	[OPT_SIZE] = { "size", 0, "WIDTHxHEIGHT", "size of the chart in pixels, 1200x675 by default" },
+	[OPT_SCALE] = { "scale", 0, "NUMBER", "scale of the chart: 2 for screens of twice the resolution" },
 	[OPT_REAP] = { "reap", 0, NULL, "then remove the ledgers that ended processes of this user left behind" },
 	[OPT_ASCII] = { "ascii", 0, NULL, "print ASCII only, with '?' for other characters" },
 	{ NULL, 0, NULL, NULL },
@@ -196,6 +247,7 @@ static const struct tdm_example dump_examples[] = {
 		"the twenty oldest DRAM buffers of one process" },
 	{ "tidemark dump --stacks", "who allocated them, for programs that run with TIDEMARK_STACKS=8" },
 	{ "tidemark dump --map --device 0", "what is free on a device, in which holes, and what bounds them" },
+	{ "tidemark dump --chart bank --kind l1 -o l1.svg", "a picture of one bank of L1" },
 	{ "tidemark dump --reap", "look at what crashed programs left behind, and clean up" },
 	{ NULL, NULL },
 };
@@ -205,7 +257,8 @@ const struct tdm_cmd tdm_cmd_dump = {
 	.summary = "list the live buffers of tracked programs, also of those that crashed",
 	.usage = "[--pid PID]... [--dir DIR] [--kind KIND] [--device N] [--sort ORDER] [--limit N] [--stacks] [--map] "
 		 "[--json] "
-		 "[--reap]",
+		 "[--reap]\n"
+		 "--chart bank|cores [-o FILE] [--kind KIND] [--pid PID] [--device N]",
 	.description =
 		"Reads the ledgers: the files in shared memory in which libtidemark keeps what a program holds on its "
 		"devices. "

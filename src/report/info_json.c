@@ -304,6 +304,7 @@ void tdm_info_capture_json(const struct tdm_info_capture_report *r, struct tdm_j
 	tdm_json_put_u64(json, "bytes", r->counts->bytes);
 	tdm_json_put_u64(json, "nodes", r->counts->nodes);
 	tdm_json_put_u64(json, "refused_nodes", r->counts->refused);
+	tdm_json_put_u64(json, "cut_texts", r->counts->cut_texts);
 	tdm_json_put_u64(json, "unknown_types", r->counts->other_types);
 	put_report_devices(r, json);
 	put_stock(r, json);

@@ -119,6 +119,7 @@ static void put_faults(const struct tdm_info_capture_report *r, struct tdm_buf *
 		const char *one, *many;
 	} items[] = {
 		{ r->counts->refused, "node cannot be used", "nodes cannot be used" },
+		{ r->counts->cut_texts, "text too long", "texts too long" },
 		{ r->counts->other_types, "node of an unknown type", "nodes of unknown types" },
 		{ e->unknown_frees, "release of an unknown buffer", "releases of unknown buffers" },
 		{ e->double_frees, "double release", "double releases" },

@@ -4,13 +4,14 @@
  * their length and then compared once; numbers are read where they stand; a text is copied only if it is kept.
  *
  * The parser keeps a text that goes over the end of a piece until it is complete, so its allocator is watched: when
- * that grows above TDM_CAPTURE_STRING_MAX, reading ends with the position.
+ * that grows above TDM_CAPTURE_STRING_MAX, the rest of the text is left out (long_text.h), with the position.
  *
  * Long: the states share one structure, and the callbacks are short only because all of it is in one place.
  */
 #include "sources/capture_json.h"
 #include "base/err.h"
 #include "sources/capture_fields.h"
+#include "sources/long_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -61,13 +62,16 @@ enum {
 
 /* What the parser's memory is watched with. */
 struct watch {
-	bool too_long;
+	bool too_long; /* something grew too much */
+	bool is_text;  /* it begins with a quote: a text, not a number */
 };
 
 struct tdm_capture_json {
 	struct tdm_capture_sink sink;
 	yajl_handle yajl;
 	struct watch watch;
+	struct tdm_long_text long_text;
+	uint64_t tokens; /* texts and numbers that came to their ends */
 	enum place place;
 	enum key key;
 	uint32_t skip;
@@ -336,6 +340,7 @@ static int on_key(void *context, const unsigned char *text, size_t len)
 {
 	struct tdm_capture_json *p = context;
 	struct tdm_str key = { (const char *)text, len };
+	p->tokens++;
 	if (p->skip != 0)
 		return 1;
 	switch (p->place) {
@@ -400,6 +405,7 @@ static int on_string(void *context, const unsigned char *bytes, size_t len)
 {
 	struct tdm_capture_json *p = context;
 	struct tdm_str text = { (const char *)bytes, len };
+	p->tokens++;
 	if (p->skip != 0)
 		return 1;
 	switch (p->place) {
@@ -444,6 +450,7 @@ static int on_number(void *context, const char *digits, size_t len)
 {
 	struct tdm_capture_json *p = context;
 	struct tdm_str text = { digits, len };
+	p->tokens++;
 	if (p->skip != 0)
 		return 1;
 	switch (p->place) {
@@ -653,7 +660,10 @@ static void *watched_malloc(void *context, size_t size)
 static void *watched_realloc(void *context, void *memory, size_t size)
 {
 	struct watch *watch = context;
-	watch->too_long = watch->too_long || size > TDM_CAPTURE_STRING_MAX;
+	if (size > TDM_CAPTURE_STRING_MAX) {
+		watch->too_long = true;
+		watch->is_text = memory != NULL && *(const char *)memory == '"';
+	}
 	return must_have(realloc(memory, size));
 }
 
@@ -699,25 +709,69 @@ static int parse_error(struct tdm_capture_json *p, uint64_t at, struct tdm_diag 
 		diag, TDM_ESYNTAX, 0, 0, "byte %" PRIu64 ", behind node %" PRIu64 ": %s", at, p->counts.nodes, message);
 }
 
-int tdm_capture_json_feed(struct tdm_capture_json *p, const char *data, size_t len, struct tdm_diag *diag)
+static void warn_cut(struct tdm_capture_json *p, uint64_t at)
 {
-	if (p->ended)
-		return TDM_ESYNTAX;
+	char text[PROBLEM_CAP];
+	p->counts.cut_texts++;
+	if (p->sink.refuse == NULL)
+		return;
+	snprintf(text, sizeof text,
+		"byte %" PRIu64 ", behind node %" PRIu64 ": a text of more than 4 MiB; its end is left out", at,
+		p->counts.nodes);
+	p->sink.refuse(p->sink.context, &p->node, text);
+}
+
+/*
+ * Something of the parser's has grown too much. When no text or number has ended in the piece, it is the one that the
+ * piece lies in; else it is over, and nothing has to be done about it.
+ */
+static int end_long(struct tdm_capture_json *p, bool has_ended, uint64_t at, struct tdm_diag *diag)
+{
+	p->watch.too_long = false;
+	if (has_ended || p->long_text.is_inside)
+		return 0;
+	if (p->watch.is_text) {
+		tdm_long_text_begin(&p->long_text);
+		warn_cut(p, at);
+		return 0;
+	}
+	p->ended = true;
+	return tdm_diag_set(diag, -E2BIG, 0, 0,
+		"byte %" PRIu64 ", behind node %" PRIu64 ": a number of more than 4 MiB", at, p->counts.nodes);
+}
+
+static int parse_piece(struct tdm_capture_json *p, const char *data, size_t len, struct tdm_diag *diag)
+{
+	uint64_t tokens = p->tokens;
 	yajl_status status = yajl_parse(p->yajl, (const unsigned char *)data, len);
 	uint64_t at = p->base + yajl_get_bytes_consumed(p->yajl);
 	p->base += len;
-	p->counts.bytes = p->base;
-	if (status == yajl_status_ok && !p->watch.too_long)
-		return 0;
+	if (!p->long_text.is_inside)
+		tdm_long_text_fed(&p->long_text, data, len);
+	if (status == yajl_status_ok)
+		return p->watch.too_long ? end_long(p, p->tokens != tokens, at, diag) : 0;
 	p->ended = true;
-	if (p->watch.too_long)
-		return tdm_diag_set(diag, -E2BIG, 0, 0,
-			"byte %" PRIu64 ", behind node %" PRIu64 ": a text or number of more than 4 MiB", at,
-			p->counts.nodes);
 	if (p->stop != NULL)
 		return tdm_diag_set(diag, -E2BIG, 0, 0, "byte %" PRIu64 ", behind node %" PRIu64 ": %s", at,
 			p->counts.nodes, p->stop);
 	return parse_error(p, at, diag);
+}
+
+int tdm_capture_json_feed(struct tdm_capture_json *p, const char *data, size_t len, struct tdm_diag *diag)
+{
+	int err = p->ended ? TDM_ESYNTAX : 0;
+	while (err == 0 && len != 0) {
+		size_t kept = len, done = len;
+		if (p->long_text.is_inside)
+			done = tdm_long_text_next(&p->long_text, data, len, &kept);
+		if (kept != 0)
+			err = parse_piece(p, data, kept, diag);
+		p->base += done - kept;
+		data += done;
+		len -= done;
+	}
+	p->counts.bytes = p->base;
+	return err;
 }
 
 int tdm_capture_json_end(struct tdm_capture_json *p, struct tdm_diag *diag)

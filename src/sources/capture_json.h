@@ -1,6 +1,6 @@
 /*
  * The JSON of a graph capture, piece by piece: bytes in, nodes out to a sink. Nothing is kept but the node being read,
- * so memory does not grow with the file; a text of more than TDM_CAPTURE_STRING_MAX bytes ends the reading.
+ * so memory does not grow with the file; of a text with more than TDM_CAPTURE_STRING_MAX bytes the end may be left out.
  */
 #ifndef TDM_SOURCES_CAPTURE_JSON_H
 #define TDM_SOURCES_CAPTURE_JSON_H
@@ -28,7 +28,8 @@ int tdm_capture_json_end(struct tdm_capture_json *json, struct tdm_diag *diag);
 /* What has been read so far. */
 struct tdm_capture_counts {
 	uint64_t nodes, refused, other_types, bytes;
-	bool is_report; /* an object with devices and metadata around the nodes */
+	uint64_t cut_texts; /* that were too long */
+	bool is_report;     /* an object with devices and metadata around the nodes */
 };
 
 const struct tdm_capture_counts *tdm_capture_json_counts(const struct tdm_capture_json *json);

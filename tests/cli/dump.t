@@ -239,3 +239,36 @@ Wrong usage.
   $ tidemark dump --dir /nowhere
   tidemark dump: cannot list /nowhere: No such file or directory
   [2]
+
+Charts: one bank by address, L1 core by core; on the terminal or as a file.
+
+  $ rm -f shm/*; { TIDEMARK=1 $TOOLS/tracked crash; } 2>/dev/null
+  [137]
+  $ tidemark dump --chart bank --ascii | head -6
+  One bank of dram: 2 KiB of 1 GiB used, the largest hole has 1023.96 MiB
+  # weights
+  0x20       [..................................................................]
+  0x4000020  [..................................................................]
+  0x8000020  [..................................................................]
+  0xc000020  [..................................................................]
+  $ tidemark dump --chart bank -o bank.svg && grep -c 'weights: ' bank.svg
+  tidemark dump: the chart is in bank.svg
+  1
+  $ tidemark dump --chart bank --kind cb
+  tidemark dump: banks have dram, l1, l1_small and trace, not cb
+  [2]
+  $ tidemark dump --chart bank --device 7
+  tidemark dump: nothing to draw: no device holds anything
+  [2]
+  $ tidemark dump --chart heap
+  tidemark dump: --chart 'heap': expected bank or cores
+  tidemark dump: see 'tidemark dump --help'
+  [2]
+  $ tidemark dump --chart cores --json
+  tidemark dump: --chart with --json needs --output FILE
+  tidemark dump: see 'tidemark dump --help'
+  [2]
+  $ tidemark dump -o bank.svg
+  tidemark dump: --output is for a chart: which? --chart bank or cores
+  tidemark dump: see 'tidemark dump --help'
+  [2]

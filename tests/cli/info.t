@@ -169,6 +169,7 @@ JSON, with its keys.
         "bytes": 726,
         "nodes": 5,
         "refused_nodes": 0,
+        "cut_texts": 0,
         "unknown_types": 0,
         "devices": [],
         "stock": {

@@ -260,7 +260,7 @@ static void text_that_is_no_json_ends_the_reading_with_its_position(void **state
 	assert_ends("\x01\x02", "byte 1, behind node 0: lexical error: invalid char in json text", 0);
 }
 
-static void nesting_and_long_texts_are_bounded(void **state)
+static void nesting_and_long_numbers_are_bounded(void **state)
 {
 	size_t len = TDM_CAPTURE_STRING_MAX * 2;
 	char *text = malloc(len + 64);
@@ -272,14 +272,42 @@ static void nesting_and_long_texts_are_bounded(void **state)
 	assert_int_equal(run->err, -E2BIG);
 	assert_non_null(strstr(run->diag.text, "arrays and objects are nested too deeply"));
 	capture_done(run);
-	size_t at = (size_t)sprintf(text, "[{\"node_type\":\"tensor\"},{\"arguments\":[\"");
-	memset(text + at, 'x', len);
+	size_t at = (size_t)sprintf(text, "[{\"node_type\":\"tensor\"},{\"counter\":");
+	memset(text + at, '1', len);
 	run = capture_read_pieces(text, at + len, 1 << 16);
 	assert_int_equal(run->err, -E2BIG);
 	assert_int_equal(run->counts.nodes, 1);
-	assert_non_null(strstr(run->diag.text, "a text or number of more than 4 MiB"));
+	assert_non_null(strstr(run->diag.text, "a number of more than 4 MiB"));
 	assert_true(run->counts.bytes < (uint64_t)TDM_CAPTURE_STRING_MAX + (1 << 17)); /* it did not go on */
 	capture_done(run);
+	free(text);
+}
+
+/* The end of a long text is left out, wherever pieces of the file and escapes are cut; what follows it is read. */
+static void a_long_text_costs_one_warning(void **state)
+{
+	static const char *const fillings[] = { "x", "\\\\", "\\\"", "\\u00e9", "\\\\\\\"ab", "12345" };
+	static const size_t pieces[] = { 1 << 20, 1048573 };
+	size_t cap = (size_t)TDM_CAPTURE_STRING_MAX * 3 + 256;
+	char *text = malloc(cap);
+	(void)state;
+	assert_non_null(text);
+	for (size_t f = 0; f < sizeof fillings / sizeof *fillings; f++)
+		for (size_t k = 0; k < sizeof pieces / sizeof *pieces; k++) {
+			size_t at = (size_t)sprintf(text, "[{\"node_type\":\"tensor\"},{\"arguments\":[\"");
+			for (size_t len = strlen(fillings[f]); at < (size_t)TDM_CAPTURE_STRING_MAX * 3; at += len)
+				memcpy(text + at, fillings[f], len);
+			at += (size_t)sprintf(
+				text + at, "\"],\"node_type\":\"tensor\"},{\"node_type\":\"capture_end\"}]");
+			struct capture_run *run = capture_read_pieces(text, at, pieces[k]);
+			assert_int_equal(run->err, 0);
+			assert_int_equal(run->counts.nodes, 3);
+			assert_int_equal(run->counts.bytes, at);
+			assert_int_equal(run->counts.cut_texts, 1);
+			assert_int_equal(run->refusals, 1);
+			assert_non_null(strstr(run->refusal[0], "behind node 1: a text of more than 4 MiB"));
+			capture_done(run);
+		}
 	free(text);
 }
 
@@ -502,7 +530,8 @@ int main(void)
 		cmocka_unit_test(old_captures_are_read),
 		cmocka_unit_test(a_bad_node_costs_one_refusal_with_its_position),
 		cmocka_unit_test(text_that_is_no_json_ends_the_reading_with_its_position),
-		cmocka_unit_test(nesting_and_long_texts_are_bounded),
+		cmocka_unit_test(nesting_and_long_numbers_are_bounded),
+		cmocka_unit_test(a_long_text_costs_one_warning),
 		cmocka_unit_test(unknown_types_are_counted_and_do_no_harm),
 		cmocka_unit_test(a_mesh_does_not_multiply),
 		cmocka_unit_test(a_chip_belongs_to_the_only_device_with_buffers),
