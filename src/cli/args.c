@@ -261,3 +261,21 @@ bool tdm_args_asks_help(const struct tdm_args *args)
 			return false;
 	}
 }
+
+int tdm_args_each(struct tdm_args *args, int (*take)(void *request, int option, const char *value), void *request)
+{
+	const char *value = NULL;
+	int option, code = 0;
+	while (code == 0 && (option = tdm_args_next(args, &value)) != TDM_ARGS_END)
+		code = option == TDM_ARGS_ERROR ? TDM_EXIT_USAGE : take(request, option, value);
+	return code;
+}
+
+int tdm_args_only_options(
+	struct tdm_args *args, int (*take)(void *request, int option, const char *value), void *request)
+{
+	int code = tdm_args_each(args, take, request);
+	if (code == 0 && args->positional_count != 0)
+		return tdm_cmd_usage_error(args->cmd, "unexpected argument '%s'", args->positional[0]);
+	return code;
+}

@@ -72,6 +72,14 @@ enum { TDM_ARGS_END = -1, TDM_ARGS_ERROR = -2 };
  */
 int tdm_args_next(struct tdm_args *args, const char **value);
 
+/* Gives every option to `take`, until one returns an exit code that is not 0. That code, TDM_EXIT_USAGE after an error
+ * of tdm_args_next, or 0. */
+int tdm_args_each(struct tdm_args *args, int (*take)(void *request, int option, const char *value), void *request);
+
+/* The same for commands that take nothing but options. */
+int tdm_args_only_options(
+	struct tdm_args *args, int (*take)(void *request, int option, const char *value), void *request);
+
 /* Whether --help or -h is among the options. Changes nothing. */
 bool tdm_args_asks_help(const struct tdm_args *args);
 

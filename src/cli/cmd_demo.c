@@ -64,12 +64,13 @@ static int take_view(struct request *request, const char *value)
 	return 0;
 }
 
-static int take_option(struct request *request, enum option option, const char *value)
+static int take_option(void *context, int option, const char *value)
 {
+	struct request *request = context;
 	struct tdm_demo_options *workload = &request->options.workload;
 	uint64_t number = 0;
 	int code = 0;
-	switch (option) {
+	switch ((enum option)option) {
 	case OPT_WORKLOAD:
 		return take_workload(request, value);
 	case OPT_CARD:
@@ -93,22 +94,6 @@ static int take_option(struct request *request, enum option option, const char *
 		return take_view(request, value);
 	}
 	return TDM_EXIT_USAGE;
-}
-
-static int read_options(struct tdm_args *args, struct request *request)
-{
-	const char *value = NULL;
-	int option;
-	while ((option = tdm_args_next(args, &value)) >= 0) {
-		int code = take_option(request, (enum option)option, value);
-		if (code != 0)
-			return code;
-	}
-	if (option == TDM_ARGS_ERROR)
-		return TDM_EXIT_USAGE;
-	if (args->positional_count != 0)
-		return tdm_cmd_usage_error(args->cmd, "unexpected argument '%s'", args->positional[0]);
-	return 0;
 }
 
 static void settle_view(struct request *request)
@@ -162,7 +147,7 @@ static int cmd_demo_run(struct tdm_args *args)
 			.recompute = true,
 		},
 	};
-	int code = read_options(args, &request);
+	int code = tdm_args_only_options(args, take_option, &request);
 	if (code == 0)
 		code = check_card(&request);
 	if (code != 0)

@@ -33,8 +33,9 @@ static int take_width(struct request *request, const char *value)
 	return 0;
 }
 
-static int take_option(struct request *request, int option, const char *value)
+static int take_option(void *context, int option, const char *value)
 {
+	struct request *request = context;
 	if (option != OPT_JSON && option != OPT_WIDTH && option != OPT_ASCII)
 		request->show_option = request->cmd->opts[option].name;
 	switch ((enum option)option) {
@@ -167,15 +168,9 @@ static int run_show(const struct request *request, const struct tdm_args *args)
 
 static int run_request(struct request *request, struct tdm_args *args)
 {
-	const char *value;
-	int option;
-	while ((option = tdm_args_next(args, &value)) >= 0) {
-		int code = take_option(request, option, value);
-		if (code != 0)
-			return code;
-	}
-	if (option == TDM_ARGS_ERROR)
-		return TDM_EXIT_USAGE;
+	int code = tdm_args_each(args, take_option, request);
+	if (code != 0)
+		return code;
 	if (args->positional_count == 0)
 		return tdm_cmd_usage_error(args->cmd, "say 'list' or 'show'");
 	if (strcmp(args->positional[0], "list") == 0)

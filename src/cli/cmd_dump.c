@@ -50,10 +50,11 @@ static int take_chart(struct request *request, const char *value)
 	return 0;
 }
 
-static int take_option(struct request *request, enum option option, const char *value)
+static int take_option(void *context, int option, const char *value)
 {
+	struct request *request = context;
 	struct tdm_live_report *report = &request->report;
-	switch (option) {
+	switch ((enum option)option) {
 	case OPT_PID:
 		return tdm_take_one_pid(request->cmd, value, &request->pids);
 	case OPT_DIR:
@@ -105,17 +106,9 @@ static int take_option(struct request *request, enum option option, const char *
 
 static int read_options(struct tdm_args *args, struct request *request)
 {
-	const char *value = NULL;
-	int option;
-	while ((option = tdm_args_next(args, &value)) >= 0) {
-		int err = take_option(request, (enum option)option, value);
-		if (err != 0)
-			return err;
-	}
-	if (option == TDM_ARGS_ERROR)
-		return TDM_EXIT_USAGE;
-	if (args->positional_count != 0)
-		return tdm_cmd_usage_error(args->cmd, "unexpected argument '%s'", args->positional[0]);
+	int code = tdm_args_only_options(args, take_option, request);
+	if (code != 0)
+		return code;
 	if (request->picture.chart == TDM_MAP_CHART_NONE && request->picture.path != NULL)
 		return tdm_cmd_usage_error(args->cmd, "--output is for a chart: which? --chart bank or cores");
 	if (request->picture.chart != TDM_MAP_CHART_NONE && request->picture.path == NULL && request->json)

@@ -54,9 +54,10 @@ static int take_time(struct request *request, const char *name, const char *valu
 	return 0;
 }
 
-static int take_option(struct request *request, enum option option, const char *value)
+static int take_option(void *context, int option, const char *value)
 {
-	switch (option) {
+	struct request *request = context;
+	switch ((enum option)option) {
 	case OPT_FOR:
 		return take_time(request, "for", value, &request->watch_ns);
 	case OPT_INTERVAL:
@@ -100,16 +101,10 @@ static int take_option(struct request *request, enum option option, const char *
 
 static int read_options(struct tdm_args *args, struct request *request)
 {
-	const char *value = NULL;
-	int option;
 	request->interval_ns = INTERVAL_MS * TDM_NS_PER_MS;
-	while ((option = tdm_args_next(args, &value)) >= 0) {
-		int err = take_option(request, (enum option)option, value);
-		if (err != 0)
-			return err;
-	}
-	if (option == TDM_ARGS_ERROR)
-		return TDM_EXIT_USAGE;
+	int code = tdm_args_each(args, take_option, request);
+	if (code != 0)
+		return code;
 	if (request->has_interval && request->watch_ns == 0)
 		return tdm_cmd_usage_error(args->cmd, "--interval needs --for, which says how long to watch");
 	/* A short time of watching needs its pictures, too. */
@@ -244,7 +239,8 @@ static int exit_code(const struct request *request, const struct tdm_ledgers *le
 		return TDM_EXIT_USAGE; /* a file that was named could not be read */
 	size_t count = 0;
 	if ((request->fail || request->fail_suspect) && ledgers->snapshot->process_count == 0)
-		return tdm_cmd_error(request->cmd, "no tracked program was seen, so that nothing can be said about leaks");
+		return tdm_cmd_error(
+			request->cmd, "no tracked program was seen, so that nothing can be said about leaks");
 	if (request->fail || request->fail_suspect)
 		count += tdm_leaks_chosen(&request->report, TDM_LEAK_SURE);
 	if (request->fail_suspect)

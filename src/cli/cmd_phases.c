@@ -95,8 +95,9 @@ static int take_chart(struct request *r, const char *value)
 	return 0;
 }
 
-static int take_option(struct request *r, int option, const char *value)
+static int take_option(void *context, int option, const char *value)
 {
+	struct request *r = context;
 	struct tdm_phases_options *o = &r->options;
 	switch (option) {
 	case OPT_LOGS:
@@ -167,15 +168,9 @@ static int settle_picture(struct request *r)
 
 static int read_options(struct tdm_args *args, struct request *r)
 {
-	const char *value = NULL;
-	int option;
-	while ((option = tdm_args_next(args, &value)) >= 0) {
-		int err = take_option(r, option, value);
-		if (err != 0)
-			return err;
-	}
-	if (option == TDM_ARGS_ERROR)
-		return TDM_EXIT_USAGE;
+	int code = tdm_args_each(args, take_option, r);
+	if (code != 0)
+		return code;
 	for (int i = 0; i < args->positional_count; i++)
 		if (want(r, args->positional[i], 0) != 0)
 			return TDM_EXIT_USAGE;

@@ -36,9 +36,10 @@ struct request {
 	struct tdm_machine machine;
 };
 
-static int take_option(struct request *request, enum option option, const char *value)
+static int take_option(void *context, int option, const char *value)
 {
-	switch (option) {
+	struct request *request = context;
+	switch ((enum option)option) {
 	case OPT_JSON:
 	case OPT_SNAPSHOT:
 		request->json = true;
@@ -71,22 +72,6 @@ static int take_option(struct request *request, enum option option, const char *
 		return 0;
 	}
 	return TDM_EXIT_USAGE;
-}
-
-static int read_options(struct tdm_args *args, struct request *request)
-{
-	const char *value = NULL;
-	int option;
-	while ((option = tdm_args_next(args, &value)) >= 0) {
-		int code = take_option(request, (enum option)option, value);
-		if (code != 0)
-			return code;
-	}
-	if (option == TDM_ARGS_ERROR)
-		return TDM_EXIT_USAGE;
-	if (args->positional_count != 0)
-		return tdm_cmd_usage_error(args->cmd, "unexpected argument '%s'", args->positional[0]);
-	return 0;
 }
 
 static void make_report(
@@ -186,7 +171,7 @@ static int run_watch(const struct request *request, struct tdm_live *live)
 static int cmd_status_run(struct tdm_args *args)
 {
 	struct request request = { .cmd = args->cmd, .interval_ms = TDM_REFRESH_DEFAULT_MS };
-	int code = read_options(args, &request);
+	int code = tdm_args_only_options(args, take_option, &request);
 	if (code != 0)
 		return code;
 	const struct tdm_live_options options = { .once = !request.watch, .with_ended = request.all };

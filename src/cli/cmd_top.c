@@ -28,10 +28,11 @@ struct request {
 	bool once;
 };
 
-static int take_option(struct request *request, enum option option, const char *value)
+static int take_option(void *context, int option, const char *value)
 {
+	struct request *request = context;
 	struct tdm_tui_options *options = &request->options;
-	switch (option) {
+	switch ((enum option)option) {
 	case OPT_REFRESH:
 		return tdm_take_refresh(request->cmd, value, &options->interval_ms);
 	case OPT_DEVICE:
@@ -58,19 +59,9 @@ static int take_option(struct request *request, enum option option, const char *
 
 static int read_options(struct tdm_args *args, struct request *request)
 {
-	const char *value = NULL, *refused = getenv("NO_COLOR");
-	int option;
+	const char *refused = getenv("NO_COLOR");
 	request->options.no_colour = refused != NULL && refused[0] != '\0';
-	while ((option = tdm_args_next(args, &value)) >= 0) {
-		int code = take_option(request, (enum option)option, value);
-		if (code != 0)
-			return code;
-	}
-	if (option == TDM_ARGS_ERROR)
-		return TDM_EXIT_USAGE;
-	if (args->positional_count != 0)
-		return tdm_cmd_usage_error(args->cmd, "unexpected argument '%s'", args->positional[0]);
-	return 0;
+	return tdm_args_only_options(args, take_option, request);
 }
 
 /* The provider of the screens is the live view itself. */
