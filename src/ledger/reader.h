@@ -80,6 +80,10 @@ void tdm_ledger_close(struct tdm_ledger *ledger); /* NULL is allowed */
  * where little has changed: one read of the header, and one for each device that was not written since. */
 int tdm_ledger_refresh(struct tdm_ledger *ledger, struct tdm_diag *diag);
 
+/* Whether no device has changed since the last refresh. Looks at the devices' commit words alone; false when in doubt.
+ */
+bool tdm_ledger_is_still(const struct tdm_ledger *ledger);
+
 const char *tdm_ledger_path(const struct tdm_ledger *ledger);
 const struct tdm_ledger_who *tdm_ledger_who(const struct tdm_ledger *ledger);
 uint64_t tdm_ledger_started(const struct tdm_ledger *ledger);           /* monotonic clock, nanoseconds */

@@ -253,15 +253,38 @@ int tdm_ledger_device_read(struct tdm_ledger *ledger, uint64_t offset, struct td
 			: 0;
 }
 
+/* The commit word and the number of the description: what a change of either changes. */
+static int read_head(
+	const struct tdm_ledger *ledger, const struct tdm_ledger_place *place, struct tdm_ledger_device *page)
+{
+	return tdm_ledger_read(
+		ledger, place->offset, page, offsetof(struct tdm_ledger_device, described) + sizeof page->described);
+}
+
+static bool is_unchanged(
+	const struct tdm_ledger_device *page, const struct tdm_ledger_view *view, const struct tdm_ledger_place *place)
+{
+	return page->seq == view->seq && page->described == place->described && !place->rough;
+}
+
+bool tdm_ledger_is_still(const struct tdm_ledger *ledger)
+{
+	struct tdm_ledger_device page;
+	for (size_t i = 0; i < ledger->device_count; i++)
+		if (read_head(ledger, &ledger->places[i], &page) != 0 ||
+			!is_unchanged(&page, &ledger->views[i], &ledger->places[i]))
+			return false;
+	return ledger->device_count != 0;
+}
+
 int tdm_ledger_device_update(struct tdm_ledger *ledger, struct tdm_ledger_view *view, struct tdm_ledger_place *place)
 {
 	struct tdm_ledger_device page;
 	uint64_t seq;
-	const size_t head = offsetof(struct tdm_ledger_device, described) + sizeof page.described;
-	int err = tdm_ledger_read(ledger, place->offset, &page, head);
+	int err = read_head(ledger, place, &page);
 	if (err != 0)
 		return err;
-	if (page.seq == view->seq && page.described == place->described && !place->rough)
+	if (is_unchanged(&page, view, place))
 		return 0;
 	err = read_page(ledger, place->offset, &page, &seq, view->counts, &place->rough);
 	if (err != 0)

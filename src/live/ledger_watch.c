@@ -17,6 +17,8 @@ enum { LIST_SHARE = 50 };
 #define WAIT_MAX_NS   (64 * TDM_NS_PER_S)
 /* A writer that takes longer to set its ledger up has been stopped while it did. */
 #define SETUP_NS      (2 * TDM_NS_PER_S)
+/* A ledger whose devices have not changed is looked at as a whole when this has passed. */
+#define STILL_NS      (TDM_NS_PER_S * 4 / 10)
 
 int tdm_ledger_watch_init(struct tdm_ledger_watch *watch, const char *dir)
 {
@@ -240,6 +242,14 @@ static void keep_left(struct tdm_ledger_watch *watch, struct tdm_watched *item)
 	item->left_count = count;
 }
 
+/* Most programs do nothing between two pictures that follow each other closely. What is not in a device's counters
+ * (another device, a phase, the clocks) may then be a little late. */
+static bool is_still(const struct tdm_watched *item, enum tdm_liveness liveness, uint64_t now_ns)
+{
+	return liveness == TDM_ALIVE && item->is_known && !item->is_broken && now_ns - item->read_ns < STILL_NS &&
+	       tdm_ledger_is_still(item->ledger);
+}
+
 static void refresh_item(struct tdm_ledger_watch *watch, struct tdm_watched *item, bool is_fresh, uint64_t now_ns)
 {
 	struct tdm_diag diag = { 0 };
@@ -249,6 +259,9 @@ static void refresh_item(struct tdm_ledger_watch *watch, struct tdm_watched *ite
 	enum tdm_liveness liveness = tdm_ledger_holder(item->ledger, &holder);
 	if (item->is_broken && now_ns < item->retry_ns && liveness != TDM_DEAD)
 		return;
+	if (!is_fresh && is_still(item, liveness, now_ns))
+		return;
+	item->read_ns = now_ns;
 	/* One that ended just after it was opened may have reported something in between. */
 	int err = is_fresh && liveness != TDM_DEAD ? 0 : tdm_ledger_refresh(item->ledger, &diag);
 	if (err == 0)

@@ -36,6 +36,7 @@ struct tdm_watched {
 	int err; /* why it cannot be read; 0: it can */
 	char text[TDM_OVERVIEW_TEXT_CAP];
 	uint64_t found_ns, retry_ns, wait_ns; /* monotonic clock */
+	uint64_t read_ns;                     /* the same, when all of it was last looked at */
 	uint64_t cursors[TDM_LEDGER_DEVICES]; /* numbers of the last events that were given out */
 };
 

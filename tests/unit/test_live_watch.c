@@ -123,6 +123,17 @@ static void test_growth(void **state)
 	world_done(&w);
 }
 
+/* A ledger whose counters do not change is looked at as a whole every now and then only. */
+static const struct tdm_overview *look_until(struct world *w, size_t problems)
+{
+	const struct tdm_overview *o = world_look(w);
+	for (int tries = 0; o->problem_count != problems && tries < 3000; tries++) {
+		usleep(10000);
+		o = world_look(w);
+	}
+	return o;
+}
+
 /* A ledger that is cut or overwritten under the watcher: a problem, the process stays, its figures are unknown. */
 static void test_damage(void **state)
 {
@@ -142,7 +153,7 @@ static void test_damage(void **state)
 	close(fd);
 	for (off_t length = 100; length >= 0; length -= 100) { /* cut short, then empty */
 		assert_int_equal(truncate(world_ledger_path(&w, w.holders[cut]), length), 0);
-		o = world_look(&w);
+		o = look_until(&w, 2);
 		assert_int_equal(o->process_count, 3);
 		assert_int_equal(o->problem_count, 2);
 		ASSERT_U64(o->devices[0].kinds[0].used, 2000);
@@ -176,7 +187,7 @@ static void test_lost_device(void **state)
 	ASSERT_U64(world_look(&w)->devices[0].kinds[0].used, 2000);
 	builder_header(&b)->device_offset[0] = UINT64_C(1) << 40;
 	world_rewrite(&w, holder, &b);
-	const struct tdm_overview *o = world_look(&w);
+	const struct tdm_overview *o = look_until(&w, 1);
 	assert_int_equal(o->process_count, 1);
 	assert_non_null(find_problem(o, "cannot be read any more"));
 	for (size_t d = 0; d < o->device_count; d++)
