@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 enum {
-	SHARE = 50,            /* at most this part of the time */
+	SHARE = 100,           /* at most this part of the time */
 	BUCKETS_MIN = 1 << 6,  /* of a memory */
 	BUCKETS_MAX = 1 << 14, /* fits a cache */
 	SMALL = 256,           /* spans that are sorted without digits */
