@@ -13,17 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz_check.h"
 #include "analyze/capture_summary.h"
 #include "report/info_report.h"
 #include "sources/graph_capture.h"
 
 enum { EVENTS_MAX = 100000, SMALL_PIECE = 7 };
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 struct run {
 	struct tdm_capture_summary summary;

@@ -11,16 +11,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "fuzz_check.h"
 #include "base/err.h"
 #include "device/bank.h"
 #include "device/card.h"
 #include "device/l1_map.h"
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_regions(const struct tdm_card *card)
 {

@@ -9,13 +9,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "fuzz_check.h"
 #include "report/report_cores.h"
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void warn(void *context, const struct tdm_diag *diag)
 {

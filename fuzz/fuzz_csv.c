@@ -11,14 +11,9 @@
 #include <stdlib.h>
 #include <errno.h>
 
+#include "fuzz_check.h"
 #include "base/csv.h"
 #include "base/err.h"
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -12,13 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz_check.h"
 #include "sources/error_text.h"
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

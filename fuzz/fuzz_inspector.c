@@ -10,15 +10,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "fuzz_check.h"
 #include "base/err.h"
 #include "report/report_inspector.h"
 #include "sources/inspector_log.h"
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void warn(void *context, const struct tdm_diag *diag)
 {

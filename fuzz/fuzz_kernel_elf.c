@@ -13,13 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fuzz_check.h"
 #include "sources/kernel_elf.h"
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

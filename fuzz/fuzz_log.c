@@ -13,15 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz_check.h"
 #include "report/log_report.h"
 #include "sources/log_reader.h"
 #include "sources/log_source.h"
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_scan(const char *data, size_t size)
 {

@@ -10,13 +10,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "fuzz_check.h"
 #include "report/report_memory.h"
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void warn(void *context, const struct tdm_diag *diag)
 {

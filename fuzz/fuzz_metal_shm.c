@@ -13,13 +13,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "fuzz_check.h"
 #include "../tests/unit/metal_bytes.h"
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static size_t change(struct metal_bytes *m, const uint8_t *data, size_t size)
 {

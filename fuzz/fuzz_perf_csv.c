@@ -10,13 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz_check.h"
 #include "report/report_perf.h"
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void warn(void *context, const struct tdm_diag *diag)
 {

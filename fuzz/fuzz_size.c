@@ -15,14 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz_check.h"
 #include "base/err.h"
 #include "base/units.h"
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_printed(uint64_t bytes)
 {

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz_check.h"
 #include "analyze/replay.h"
 #include "report/replay_report.h"
 #include "sources/text_trace.h"
@@ -21,12 +22,6 @@ enum {
 	EVENTS_MAX = 20000,
 	CHECKED_BLOCKS = 200000, /* blocks that the invariants are tested on, all tests together */
 };
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 /* Blocks looked at. */
 static size_t check_spaces(const struct tdm_replay *replay)

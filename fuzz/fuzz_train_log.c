@@ -12,16 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz_check.h"
 #include "report/phases_report.h"
 #include "sources/train_log.h"
 
 enum { ROUND_TRIP_MAX = 64 };
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_log(const struct tdm_train_log *log)
 {

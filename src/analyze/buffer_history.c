@@ -1,4 +1,5 @@
 #include "analyze/buffer_history.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -49,14 +50,8 @@ static int add(struct tdm_buffer_history *h, const struct tdm_event *event, uint
 		h->overflows++;
 		return 0;
 	}
-	if (h->live_count == h->live_cap) {
-		size_t cap = h->live_cap != 0 ? h->live_cap * 2 : 256;
-		struct tdm_history_buffer *live = cap <= LIVE_MAX ? realloc(h->live, cap * sizeof *live) : NULL;
-		if (live == NULL)
-			return -ENOMEM;
-		h->live = live;
-		h->live_cap = cap;
-	}
+	if (h->live_count == LIVE_MAX || tdm_reserve(&h->live, &h->live_cap, h->live_count + 1, sizeof *h->live) != 0)
+		return -ENOMEM;
 	if (tdm_map_put(&h->by_id, event->id, (uint32_t)h->live_count) != 0)
 		return -ENOMEM;
 	h->live[h->live_count++] = (struct tdm_history_buffer){

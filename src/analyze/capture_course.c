@@ -1,4 +1,5 @@
 #include "analyze/capture_course.h"
+#include "base/reserve.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -13,19 +14,6 @@ struct step {
 	bool is_program;
 };
 
-static int make_room(void **items, size_t *cap, size_t count, size_t size)
-{
-	if (count < *cap)
-		return 0;
-	size_t grown = *cap != 0 ? *cap * 2 : FIRST;
-	void *moved = realloc(*items, grown * size);
-	if (moved == NULL)
-		return -ENOMEM;
-	*items = moved;
-	*cap = grown;
-	return 0;
-}
-
 static int note_call(struct tdm_capture_course *c, const struct tdm_capture_exact *e, uint32_t node)
 {
 	bool is_inside = e->paths.depth != 0;
@@ -36,7 +24,7 @@ static int note_call(struct tdm_capture_course *c, const struct tdm_capture_exac
 		c->calls[c->call_count - 1].to = node + 1;
 		return 0;
 	}
-	if (make_room((void **)&c->calls, &c->call_cap, c->call_count, sizeof *c->calls) != 0)
+	if (tdm_reserve(&c->calls, &c->call_cap, c->call_count + 1, sizeof *c->calls) != 0)
 		return -ENOMEM;
 	c->calls[c->call_count++] = (struct tdm_course_call){ e->paths.stack[0], node, TDM_EXACT_NEVER };
 	return 0;
@@ -56,13 +44,13 @@ static int note_program(struct tdm_capture_course *c, const struct tdm_capture_e
 	for (size_t u = 0; u < e->unit_count; u++) {
 		uint64_t bytes = program_of(e, u);
 		size_t had = c->unit_cap;
-		if (make_room((void **)&c->program, &c->unit_cap, u, sizeof *c->program) != 0)
+		if (tdm_reserve(&c->program, &c->unit_cap, u + 1, sizeof *c->program) != 0)
 			return -ENOMEM;
 		for (; had < c->unit_cap; had++)
 			c->program[had] = 0;
 		if (bytes == c->program[u])
 			continue;
-		if (make_room((void **)&c->changes, &c->change_cap, c->change_count, sizeof *c->changes) != 0)
+		if (tdm_reserve(&c->changes, &c->change_cap, c->change_count + 1, sizeof *c->changes) != 0)
 			return -ENOMEM;
 		c->program[u] = bytes;
 		c->changes[c->change_count++] = (struct tdm_course_change){ bytes, node, (uint16_t)u };

@@ -1,4 +1,5 @@
 #include "analyze/leaks.h"
+#include "base/reserve.h"
 #include "analyze/leaks_parts.h"
 
 #include <errno.h>
@@ -45,18 +46,6 @@ void tdm_leaks_free(struct tdm_leaks *leaks)
 	free(leaks);
 }
 
-/* Room for one more; NULL when there is none, and then the list is as it was. */
-static void *grown(void *list, size_t count, size_t *cap, size_t item)
-{
-	if (count < *cap)
-		return list;
-	size_t more = *cap != 0 ? *cap * 2 : 16;
-	void *bigger = realloc(list, more * item);
-	if (bigger != NULL)
-		*cap = more;
-	return bigger;
-}
-
 /* Numbers of the snapshot to ours. */
 
 static int process_number(struct tdm_leaks *leaks, const struct tdm_process *who, uint32_t hint, uint32_t *number)
@@ -70,10 +59,9 @@ static int process_number(struct tdm_leaks *leaks, const struct tdm_process *who
 			*number = (uint32_t)i;
 			return 0;
 		}
-	void *list = grown(leaks->processes, leaks->process_count, &leaks->process_cap, sizeof *leaks->processes);
-	if (list == NULL)
+	if (tdm_reserve(&leaks->processes, &leaks->process_cap, leaks->process_count + 1, sizeof *leaks->processes) !=
+		0)
 		return -ENOMEM;
-	leaks->processes = list;
 	leaks->processes[leaks->process_count] = (struct tdm_leaks_process){ .who = *who };
 	*number = (uint32_t)leaks->process_count++;
 	return 0;
@@ -91,10 +79,8 @@ static int place_number(
 			return 0;
 		}
 	}
-	void *list = grown(leaks->places, leaks->place_count, &leaks->place_cap, sizeof *leaks->places);
-	if (list == NULL)
+	if (tdm_reserve(&leaks->places, &leaks->place_cap, leaks->place_count + 1, sizeof *leaks->places) != 0)
 		return -ENOMEM;
-	leaks->places = list;
 	leaks->places[leaks->place_count] = (struct tdm_leaks_place){ process, device, is_virtual };
 	*number = (uint32_t)leaks->place_count++;
 	return 0;
@@ -199,12 +185,9 @@ static int site_number(
 	}
 	if (*number != TDM_MAP_NONE)
 		return 0;
-	void *list = grown(leaks->sites, leaks->site_count, &leaks->site_cap, sizeof *leaks->sites);
-	if (list == NULL || tdm_map_put(&leaks->by_key, key, (uint32_t)leaks->site_count) != 0) {
-		leaks->sites = list != NULL ? list : leaks->sites;
+	if (tdm_reserve(&leaks->sites, &leaks->site_cap, leaks->site_count + 1, sizeof *leaks->sites) != 0 ||
+		tdm_map_put(&leaks->by_key, key, (uint32_t)leaks->site_count) != 0)
 		return -ENOMEM;
-	}
-	leaks->sites = list;
 	*number = (uint32_t)leaks->site_count;
 	struct tdm_leaks_site *site = &leaks->sites[leaks->site_count++];
 	*site = (struct tdm_leaks_site){

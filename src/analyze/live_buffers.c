@@ -1,6 +1,7 @@
 #include "analyze/live_buffers.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -139,14 +140,8 @@ static int add_buffer(
 		add_to_site(&(*sites)[at], buffer);
 		return 0;
 	}
-	if (*count == *cap) {
-		size_t more = *cap != 0 ? *cap * 2 : 64;
-		struct tdm_site *bigger = realloc(*sites, more * sizeof *bigger);
-		if (bigger == NULL)
-			return -ENOMEM;
-		*sites = bigger;
-		*cap = more;
-	}
+	if (tdm_reserve(sites, cap, *count + 1, sizeof **sites) != 0)
+		return -ENOMEM;
 	struct tdm_site *site = &(*sites)[*count];
 	*site = (struct tdm_site){ .name = buffer->name, .stack = buffer->stack, .kind = buffer->kind };
 	add_to_site(site, buffer);

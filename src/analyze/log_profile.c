@@ -1,4 +1,5 @@
 #include "analyze/log_profile.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -61,15 +62,9 @@ static void *row_new(struct tdm_log_table *t, size_t size, size_t max, int *err)
 		t->dropped++;
 		return NULL;
 	}
-	if (t->count == t->cap) {
-		size_t cap = t->cap != 0 ? t->cap * 2 : 16;
-		char *rows = realloc(t->rows, cap * size);
-		if (rows == NULL) {
-			*err = -ENOMEM;
-			return NULL;
-		}
-		t->rows = rows;
-		t->cap = cap;
+	if (tdm_reserve(&t->rows, &t->cap, t->count + 1, size) != 0) {
+		*err = -ENOMEM;
+		return NULL;
 	}
 	char *row = (char *)t->rows + t->count++ * size;
 	memset(row, 0, size);

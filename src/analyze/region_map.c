@@ -1,5 +1,6 @@
 #include "analyze/region_map.h"
 #include "analyze/replay.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <math.h>
@@ -78,14 +79,8 @@ int tdm_region_map_add(struct tdm_region_map *map, const struct tdm_buffer *buff
 		clip(map, &address, &end);
 	if (address == end)
 		return 0;
-	if (map->span_count == map->span_cap) {
-		size_t cap = map->span_cap != 0 ? map->span_cap * 2 : 256;
-		struct tdm_region_span *spans = realloc(map->spans, cap * sizeof *spans);
-		if (spans == NULL)
-			return -ENOMEM;
-		map->spans = spans;
-		map->span_cap = cap;
-	}
+	if (tdm_reserve(&map->spans, &map->span_cap, map->span_count + 1, sizeof *map->spans) != 0)
+		return -ENOMEM;
 	map->spans[map->span_count++] = (struct tdm_region_span){
 		.address = address,
 		.bytes = end - address,

@@ -1,4 +1,5 @@
 #include "event/phase_run.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,20 +28,6 @@ static char *copy_of(struct tdm_str text)
 	return copy;
 }
 
-/* Makes room for one more of `size` bytes. */
-static bool grow(void **items, size_t *cap, size_t count, size_t size)
-{
-	if (count < *cap)
-		return true;
-	size_t wanted = *cap != 0 ? *cap * 2 : 8;
-	void *larger = realloc(*items, wanted * size);
-	if (larger == NULL)
-		return false;
-	*items = larger;
-	*cap = wanted;
-	return true;
-}
-
 void tdm_phase_runs_done(struct tdm_phase_runs *runs)
 {
 	for (size_t i = 0; i < runs->count; i++) {
@@ -55,9 +42,7 @@ void tdm_phase_runs_done(struct tdm_phase_runs *runs)
 
 struct tdm_phase_run *tdm_phase_runs_add(struct tdm_phase_runs *runs, struct tdm_str name)
 {
-	void *items = runs->runs;
-	bool room = grow(&items, &runs->cap, runs->count, sizeof *runs->runs);
-	runs->runs = items;
+	bool room = tdm_reserve(&runs->runs, &runs->cap, runs->count + 1, sizeof *runs->runs) == 0;
 	char *copy = room ? copy_of(name) : NULL;
 	if (copy == NULL)
 		return NULL;
@@ -90,10 +75,8 @@ int tdm_phase_runs_move(struct tdm_phase_runs *to, struct tdm_phase_runs *from)
 
 struct tdm_phase *tdm_phase_run_add(struct tdm_phase_run *run, struct tdm_str name)
 {
-	void *items = run->phases;
 	bool room = run->phase_count < TDM_PHASES_MAX &&
-		    grow(&items, &run->phase_cap, run->phase_count, sizeof *run->phases);
-	run->phases = items;
+		    tdm_reserve(&run->phases, &run->phase_cap, run->phase_count + 1, sizeof *run->phases) == 0;
 	char *copy = room ? copy_of(name) : NULL;
 	if (copy == NULL)
 		return NULL;

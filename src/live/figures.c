@@ -4,6 +4,7 @@
  * knows every process that has a ledger; else the one that knows more.
  */
 #include "live/live_parts.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -281,11 +282,9 @@ static void set_device(struct tdm_live *live, size_t d, const uint32_t *parts, s
 int tdm_live_figures(struct tdm_live *live)
 {
 	size_t devices = live->overview.device_count, parts = live->part_count;
-	if (tdm_live_reserve((void **)&live->overview.holdings, &live->holding_cap, parts,
-		    sizeof *live->overview.holdings) != 0 ||
-		tdm_live_reserve((void **)&live->left, &live->left_cap, devices, sizeof *live->left) != 0 ||
-		tdm_live_reserve((void **)&live->order, &live->order_cap, parts + devices + 1, sizeof *live->order) !=
-			0)
+	if (tdm_reserve(&live->overview.holdings, &live->holding_cap, parts, sizeof *live->overview.holdings) != 0 ||
+		tdm_reserve(&live->left, &live->left_cap, devices, sizeof *live->left) != 0 ||
+		tdm_reserve(&live->order, &live->order_cap, parts + devices + 1, sizeof *live->order) != 0)
 		return -ENOMEM;
 	/* The parts of each device, one behind the other: counted, then put in their places. */
 	uint32_t *ends = live->order + parts, *order = live->order;

@@ -6,6 +6,7 @@
  */
 #include "live/live_parts.h"
 #include "base/clock.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -124,7 +125,7 @@ static void collect_slot(struct look *look, const struct tdm_ledger_slot *slot)
 	if (slot->kind != look->kind || !is_own(slot) || (slot->flags & TDM_SLOT_NO_ADDRESS) != 0 ||
 		!place_slot(&look->memories[slot->kind], slot, &span))
 		return;
-	if (tdm_live_reserve((void **)&look->spans, &look->span_cap, look->span_count + 1, sizeof span) != 0)
+	if (tdm_reserve(&look->spans, &look->span_cap, look->span_count + 1, sizeof span) != 0)
 		look->out_of_memory = true;
 	else
 		look->spans[look->span_count++] = span;
@@ -226,7 +227,7 @@ static int start_memory(struct tdm_live *live, const struct tdm_overview_kind *k
 	while ((memory->size - 1) >> memory->shift >= most)
 		memory->shift++;
 	memory->bucket_count = (size_t)((memory->size - 1) >> memory->shift) + 1;
-	if (tdm_live_reserve((void **)&room->list, &room->cap, memory->bucket_count, sizeof *room->list) != 0)
+	if (tdm_reserve(&room->list, &room->cap, memory->bucket_count, sizeof *room->list) != 0)
 		return -ENOMEM;
 	memory->buckets = room->list;
 	for (size_t i = 0; i < memory->bucket_count; i++)

@@ -4,6 +4,7 @@
  * others follow by number.
  */
 #include "live/live_parts.h"
+#include "base/reserve.h"
 #include "sources/ledger_event.h"
 
 #include <errno.h>
@@ -15,20 +16,6 @@ enum sort { SORT_CARD = 1, SORT_CHIP, SORT_NUMBER, SORT_VIRTUAL, SORT_REGION };
 
 /* In by_chip: two cards claim the id, so that it tells neither. */
 #define AMBIGUOUS (UINT32_MAX - 1)
-
-int tdm_live_reserve(void **list, size_t *cap, size_t count, size_t item)
-{
-	if (count <= *cap)
-		return 0;
-	size_t more = *cap != 0 ? *cap * 2 : 16;
-	more = more < count ? count : more;
-	void *grown = realloc(*list, more * item);
-	if (grown == NULL)
-		return -ENOMEM;
-	*list = grown;
-	*cap = more;
-	return 0;
-}
 
 static uint64_t key_of(enum sort sort, uint64_t id)
 {
@@ -43,9 +30,8 @@ static uint32_t add_device(struct tdm_live *live, uint64_t key)
 		live->devices_cut++;
 		return UINT32_MAX;
 	}
-	if (tdm_live_reserve(
-		    (void **)&live->overview.devices, &live->device_cap, at + 1, sizeof *live->overview.devices) != 0 ||
-		tdm_live_reserve((void **)&live->joined, &live->joined_cap, at + 1, sizeof *live->joined) != 0) {
+	if (tdm_reserve(&live->overview.devices, &live->device_cap, at + 1, sizeof *live->overview.devices) != 0 ||
+		tdm_reserve(&live->joined, &live->joined_cap, at + 1, sizeof *live->joined) != 0) {
 		live->out_of_memory = true;
 		return UINT32_MAX;
 	}
@@ -341,8 +327,7 @@ static int find_memo(struct tdm_live *live, struct tdm_joined *joined)
 {
 	uint32_t i = tdm_map_find(&live->by_key, joined->key);
 	if (i == TDM_MAP_NONE) {
-		if (tdm_live_reserve(
-			    (void **)&live->memos, &live->memo_cap, live->memo_count + 1, sizeof *live->memos) != 0 ||
+		if (tdm_reserve(&live->memos, &live->memo_cap, live->memo_count + 1, sizeof *live->memos) != 0 ||
 			tdm_map_put(&live->by_key, joined->key, (uint32_t)live->memo_count) != 0)
 			return -ENOMEM;
 		i = (uint32_t)live->memo_count++;

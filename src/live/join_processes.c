@@ -3,6 +3,7 @@
  * time. A number alone is reused, and joins nothing. Then what each has on each device, source by source.
  */
 #include "live/live_parts.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,8 +29,7 @@ static int set_handle(struct tdm_live *live, uint64_t identity, uint64_t *handle
 static struct tdm_overview_process *add_process(struct tdm_live *live)
 {
 	size_t at = live->overview.process_count;
-	if (tdm_live_reserve((void **)&live->overview.processes, &live->process_cap, at + 1,
-		    sizeof *live->overview.processes) != 0)
+	if (tdm_reserve(&live->overview.processes, &live->process_cap, at + 1, sizeof *live->overview.processes) != 0)
 		return NULL;
 	live->overview.process_count = at + 1;
 	live->overview.processes[at] = (struct tdm_overview_process){ .uid = UINT32_MAX };
@@ -123,7 +123,7 @@ static struct tdm_part *find_part(struct tdm_live *live, uint32_t process, uint3
 	uint32_t at = tdm_map_find(&live->by_pair, key);
 	if (at != TDM_MAP_NONE)
 		return &live->parts[at];
-	if (tdm_live_reserve((void **)&live->parts, &live->part_cap, live->part_count + 1, sizeof *live->parts) != 0 ||
+	if (tdm_reserve(&live->parts, &live->part_cap, live->part_count + 1, sizeof *live->parts) != 0 ||
 		tdm_map_put(&live->by_pair, key, (uint32_t)live->part_count) != 0)
 		return NULL;
 	struct tdm_part *part = &live->parts[live->part_count++];

@@ -1,6 +1,7 @@
 #include "live/ledger_watch.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/reserve.h"
 #include "ledger/ledger_list.h"
 #include "sources/ledger_event.h"
 
@@ -60,14 +61,8 @@ static struct tdm_watched *find_item(const struct tdm_ledger_watch *watch, const
 
 static int add_item(struct tdm_ledger_watch *watch, const char *path, uint64_t hash)
 {
-	if (watch->count == watch->cap) {
-		size_t cap = watch->cap != 0 ? watch->cap * 2 : 32;
-		struct tdm_watched **items = realloc(watch->items, cap * sizeof *items);
-		if (items == NULL)
-			return -ENOMEM;
-		watch->items = items;
-		watch->cap = cap;
-	}
+	if (tdm_reserve(&watch->items, &watch->cap, watch->count + 1, sizeof *watch->items) != 0)
+		return -ENOMEM;
 	struct tdm_watched *item = calloc(1, sizeof *item);
 	char *copy = item != NULL ? strdup(path) : NULL;
 	if (copy == NULL || tdm_map_put(&watch->by_path, hash, (uint32_t)watch->count) != 0) {

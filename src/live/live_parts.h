@@ -118,9 +118,6 @@ struct tdm_live {
 	bool has_events; /* recent events were asked for before */
 };
 
-/* Room for `count` items; the list stays as it is when there is none. 0 or -ENOMEM. */
-int tdm_live_reserve(void **list, size_t *cap, size_t count, size_t item);
-
 /* Each: 0 or -ENOMEM. In this order. */
 int tdm_live_join_devices(struct tdm_live *live);
 int tdm_live_join_processes(struct tdm_live *live);

@@ -1,6 +1,7 @@
 /* What could not be read, gathered anew for every picture: a problem is there as long as it lasts. */
 #include "live/live_parts.h"
 #include "base/err.h"
+#include "base/reserve.h"
 #include "ledger/ledger_list.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@ static struct tdm_overview_problem *add(struct list *list, enum tdm_from from, i
 		list->cut++;
 		return NULL;
 	}
-	if (tdm_live_reserve((void **)&overview->problems, &list->live->problem_cap, overview->problem_count + 2,
+	if (tdm_reserve(&overview->problems, &list->live->problem_cap, overview->problem_count + 2,
 		    sizeof *overview->problems) != 0) {
 		list->err = -ENOMEM;
 		return NULL;

@@ -1,4 +1,5 @@
 #include "registry/registry_parts.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -221,14 +222,9 @@ static int apply_module(struct tdm_reg_process *process, const struct tdm_event 
 			process->modules[i].size = event->size;
 			return 0;
 		}
-	if (process->module_count == process->module_cap) {
-		size_t cap = process->module_cap != 0 ? process->module_cap * 2 : 16;
-		struct tdm_module *modules = realloc(process->modules, cap * sizeof *modules);
-		if (modules == NULL)
-			return -ENOMEM;
-		process->modules = modules;
-		process->module_cap = cap;
-	}
+	if (tdm_reserve(&process->modules, &process->module_cap, process->module_count + 1, sizeof *process->modules) !=
+		0)
+		return -ENOMEM;
 	char *path = strndup(event->name.ptr, event->name.len);
 	if (path == NULL)
 		return -ENOMEM;

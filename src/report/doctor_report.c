@@ -1,4 +1,5 @@
 #include "report/doctor_report.h"
+#include "base/reserve.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,15 +38,9 @@ void tdm_findings_add(struct tdm_findings *findings, enum tdm_finding_state stat
 	const char *looked, const char *format, ...)
 {
 	va_list arguments;
-	if (findings->count == findings->cap) {
-		size_t more = findings->cap != 0 ? findings->cap * 2 : 32;
-		struct tdm_finding *list = realloc(findings->list, more * sizeof *list);
-		if (list == NULL) {
-			findings->failed = true;
-			return;
-		}
-		findings->list = list;
-		findings->cap = more;
+	if (tdm_reserve(&findings->list, &findings->cap, findings->count + 1, sizeof *findings->list) != 0) {
+		findings->failed = true;
+		return;
 	}
 	struct tdm_finding *finding = &findings->list[findings->count];
 	*finding = (struct tdm_finding){ .state = state, .check = check, .looked = strdup(looked) };

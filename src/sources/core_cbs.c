@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/map.h"
+#include "base/reserve.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -127,20 +128,6 @@ static int refuse(struct reading *r, const struct line *line, struct tdm_str ite
 		text, tdm_str_shown(item, shown, sizeof shown));
 }
 
-static int grow(void *array, size_t count, size_t *cap, size_t size, size_t max)
-{
-	void **items = array;
-	if (count < *cap)
-		return 0;
-	size_t wanted = *cap != 0 ? *cap * 2 : 64;
-	void *grown = wanted <= max ? realloc(*items, wanted * size) : NULL;
-	if (grown == NULL)
-		return -ENOMEM;
-	*items = grown;
-	*cap = wanted;
-	return 0;
-}
-
 /* "CB0=1024KB" */
 static int read_item(struct reading *r, const struct line *line, struct tdm_str item, struct tdm_core_cb *cb)
 {
@@ -181,7 +168,9 @@ static int read_items(struct reading *r, const struct line *line, struct tdm_cor
 			err = refuse(r, line, rest, "a sum that is too large");
 		if (err != 0)
 			return err;
-		if (grow(&cores->cbs, core->first + core->count, &cores->cb_cap, sizeof *cores->cbs, CBS_MAX) != 0)
+		if (core->first + core->count == CBS_MAX ||
+			tdm_reserve(&cores->cbs, &cores->cb_cap, core->first + core->count + 1, sizeof *cores->cbs) !=
+				0)
 			return -ENOMEM;
 		cores->cbs[core->first + core->count++] = cb;
 		rest = (struct tdm_str){ rest.ptr + taken, rest.len - taken };
@@ -202,8 +191,8 @@ static int add_core(struct reading *r, const struct line *line)
 	if (cores->dump_count == 0 || (last != TDM_MAP_NONE && last == cores->dump_count - 1))
 		cores->dump_count++;
 	core.dump = cores->dump_count - 1;
-	if (tdm_map_put(&r->seen, key, core.dump) != 0 ||
-		grow(&cores->cores, cores->core_count, &cores->core_cap, sizeof *cores->cores, CORES_MAX) != 0)
+	if (tdm_map_put(&r->seen, key, core.dump) != 0 || cores->core_count == CORES_MAX ||
+		tdm_reserve(&cores->cores, &cores->core_cap, cores->core_count + 1, sizeof *cores->cores) != 0)
 		return -ENOMEM;
 	cores->cores[cores->core_count++] = core;
 	cores->cb_count += core.count;

@@ -1,5 +1,6 @@
 #include "sources/kernel_cache.h"
 #include "base/err.h"
+#include "base/reserve.h"
 #include "base/units.h"
 
 #include <dirent.h>
@@ -117,15 +118,9 @@ int tdm_kernel_cache_add(struct tdm_kernel_cache *cache, int fd, uint64_t size, 
 	int err = tdm_kernel_elf_read(&elf, fd, size, diag);
 	if (err != 0)
 		return err;
-	if (cache->count == cache->cap) {
-		size_t cap = cache->cap != 0 ? cache->cap * 2 : 64;
-		struct tdm_kernel_binary *grown =
-			cap <= BINARIES_MAX ? realloc(cache->binaries, cap * sizeof *grown) : NULL;
-		if (grown == NULL)
-			return tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory");
-		cache->binaries = grown;
-		cache->cap = cap;
-	}
+	if (cache->count == BINARIES_MAX ||
+		tdm_reserve(&cache->binaries, &cache->cap, cache->count + 1, sizeof *cache->binaries) != 0)
+		return tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory");
 	struct tdm_kernel_binary *b = &cache->binaries[cache->count];
 	*b = (struct tdm_kernel_binary){
 		.packed_bytes = elf.packed_bytes,

@@ -1,6 +1,7 @@
 #include "sources/kernel_list.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "base/reserve.h"
 #include "base/units.h"
 #include "sources/inspector_log.h"
 
@@ -15,20 +16,6 @@ struct reading {
 	struct tdm_diag *diag;
 };
 
-static int grow(void *array, size_t count, size_t *cap, size_t size)
-{
-	void **items = array;
-	if (count < *cap)
-		return 0;
-	size_t wanted = *cap != 0 ? *cap * 2 : 64;
-	void *grown = wanted <= RECORDS_MAX ? realloc(*items, wanted * size) : NULL;
-	if (grown == NULL)
-		return -ENOMEM;
-	*items = grown;
-	*cap = wanted;
-	return 0;
-}
-
 /* A program by its id, made when it is new; an id that comes again after its program was destroyed is a new one. */
 static struct tdm_listed_program *program_of(struct reading *r, uint64_t id)
 {
@@ -36,7 +23,9 @@ static struct tdm_listed_program *program_of(struct reading *r, uint64_t id)
 	uint32_t index = tdm_map_find(&r->programs, id);
 	if (index != TDM_MAP_NONE)
 		return &list->programs[index];
-	if (grow(&list->programs, list->program_count, &list->program_cap, sizeof *list->programs) != 0 ||
+	if (list->program_count == RECORDS_MAX ||
+		tdm_reserve(&list->programs, &list->program_cap, list->program_count + 1, sizeof *list->programs) !=
+			0 ||
 		tdm_map_put(&r->programs, id, (uint32_t)list->program_count) != 0)
 		return NULL;
 	struct tdm_listed_program *program = &list->programs[list->program_count++];
@@ -68,7 +57,8 @@ static int add_kernel(struct reading *r, const struct tdm_inspector_record *reco
 	if (err != 0)
 		return err;
 	struct tdm_listed_program *program = program_of(r, id);
-	if (program == NULL || grow(&list->kernels, list->kernel_count, &list->kernel_cap, sizeof *list->kernels) != 0)
+	if (program == NULL || list->kernel_count == RECORDS_MAX ||
+		tdm_reserve(&list->kernels, &list->kernel_cap, list->kernel_count + 1, sizeof *list->kernels) != 0)
 		return -ENOMEM;
 	kernel.program = (size_t)(program - list->programs);
 	kernel.name = keep_text(list, record, "name");

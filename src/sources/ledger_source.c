@@ -1,5 +1,6 @@
 #include "sources/ledger_source.h"
 #include "base/err.h"
+#include "base/reserve.h"
 #include "ledger/ledger_list.h"
 #include "ledger/reader.h"
 #include "sources/ledger_event.h"
@@ -91,18 +92,6 @@ static void ledger_source_close(struct tdm_source *source)
 
 /* Finding ledgers. */
 
-/* Room for one more; `list` is NULL when there is none. */
-static void *grown(void *list, size_t count, size_t *cap, size_t item)
-{
-	if (count < *cap)
-		return list;
-	size_t more = *cap != 0 ? *cap * 2 : 8;
-	void *bigger = realloc(list, more * item);
-	if (bigger != NULL)
-		*cap = more;
-	return bigger;
-}
-
 /* Notes why a ledger cannot be read, once for each path: the last reason counts. */
 static void note_problem(struct ledger_source *s, const char *path, int err, const char *text)
 {
@@ -111,9 +100,8 @@ static void note_problem(struct ledger_source *s, const char *path, int err, con
 		if (strcmp(s->problems[i].path, path) == 0)
 			problem = &s->problems[i];
 	if (problem == NULL) {
-		void *list = grown(s->problems, s->problem_count, &s->problem_cap, sizeof *s->problems);
-		char *copy = list != NULL ? strdup(path) : NULL;
-		s->problems = list != NULL ? list : s->problems;
+		int full = tdm_reserve(&s->problems, &s->problem_cap, s->problem_count + 1, sizeof *s->problems);
+		char *copy = full == 0 ? strdup(path) : NULL;
 		if (copy == NULL) {
 			s->out_of_memory = true;
 			return;
@@ -161,9 +149,8 @@ static void add_ledger(void *context, const char *path)
 	struct ledger_source *s = context;
 	if (!is_wanted(s, path) || is_known(s, path))
 		return;
-	void *list = grown(s->items, s->item_count, &s->item_cap, sizeof *s->items);
-	s->items = list != NULL ? list : s->items;
-	struct item *item = list != NULL ? calloc(1, sizeof *item) : NULL;
+	int full = tdm_reserve(&s->items, &s->item_cap, s->item_count + 1, sizeof *s->items);
+	struct item *item = full == 0 ? calloc(1, sizeof *item) : NULL;
 	char *copy = item != NULL ? strdup(path) : NULL;
 	if (copy == NULL) {
 		free(item);

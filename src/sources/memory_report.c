@@ -1,6 +1,7 @@
 #include "sources/memory_report.h"
 #include "base/csv.h"
 #include "base/err.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -51,21 +52,6 @@ int tdm_memory_report_detect(const char *head, size_t len)
 	return tdm_kind_parse(name, &kind) == 0 && has_prefix(rest, ",Total allocatable (") ? TDM_MEMORY_DETAILED : -1;
 }
 
-/* Room for one more in an array. 0 or -ENOMEM. */
-static int grow(void *array, size_t count, size_t *cap, size_t size)
-{
-	void **items = array;
-	if (count < *cap)
-		return 0;
-	size_t wanted = *cap != 0 ? *cap * 2 : 16;
-	void *grown = wanted <= RECORDS_MAX ? realloc(*items, wanted * size) : NULL;
-	if (grown == NULL)
-		return -ENOMEM;
-	*items = grown;
-	*cap = wanted;
-	return 0;
-}
-
 static int refuse(struct reading *r, size_t field, const char *what)
 {
 	char shown[SHOWN];
@@ -88,7 +74,8 @@ static int read_figure(struct reading *r, struct tdm_str text, uint64_t unit, ui
 static int add_state(struct reading *r, bool has_program, uint64_t program)
 {
 	struct tdm_memory_report *report = r->report;
-	if (grow(&report->states, report->state_count, &report->state_cap, sizeof *report->states) != 0)
+	if (report->state_count == RECORDS_MAX ||
+		tdm_reserve(&report->states, &report->state_cap, report->state_count + 1, sizeof *report->states) != 0)
 		return -ENOMEM;
 	report->by_program |= has_program;
 	report->states[report->state_count++] = (struct tdm_memory_state){
@@ -103,7 +90,8 @@ static int add_state(struct reading *r, bool has_program, uint64_t program)
 static struct tdm_memory_region *add_region(struct reading *r, enum tdm_kind kind)
 {
 	struct tdm_memory_report *report = r->report;
-	if (grow(&report->regions, report->region_count, &report->region_cap, sizeof *report->regions) != 0)
+	if (report->region_count == RECORDS_MAX || tdm_reserve(&report->regions, &report->region_cap,
+							   report->region_count + 1, sizeof *report->regions) != 0)
 		return NULL;
 	struct tdm_memory_region *region = &report->regions[report->region_count++];
 	*region = (struct tdm_memory_region){
@@ -296,7 +284,8 @@ static int add_block(struct reading *r, struct tdm_str address, struct tdm_str b
 		return tdm_diag_set(r->diag, TDM_ESYNTAX, r->csv.line, 0, "expected yes or no: '%s'",
 			tdm_str_shown(allocated, shown, sizeof shown));
 	}
-	if (grow(&report->blocks, report->block_count, &report->block_cap, sizeof *report->blocks) != 0)
+	if (report->block_count == RECORDS_MAX ||
+		tdm_reserve(&report->blocks, &report->block_cap, report->block_count + 1, sizeof *report->blocks) != 0)
 		return -ENOMEM;
 	report->blocks[report->block_count++] = block;
 	last_region(r)->block_count++;

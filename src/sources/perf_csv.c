@@ -2,6 +2,7 @@
 #include "base/csv.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -145,14 +146,9 @@ static int read_row(struct reading *r)
 	row.type = keep_text(r, tdm_csv_field(&r->csv, r->type));
 	if (row.code == UINT32_MAX || row.type == UINT32_MAX)
 		return -ENOMEM;
-	if (perf->row_count == perf->row_cap) {
-		size_t cap = perf->row_cap != 0 ? perf->row_cap * 2 : 256;
-		struct tdm_perf_row *rows = cap <= ROWS_MAX ? realloc(perf->rows, cap * sizeof *rows) : NULL;
-		if (rows == NULL)
-			return -ENOMEM;
-		perf->rows = rows;
-		perf->row_cap = cap;
-	}
+	if (perf->row_count == ROWS_MAX ||
+		tdm_reserve(&perf->rows, &perf->row_cap, perf->row_count + 1, sizeof *perf->rows) != 0)
+		return -ENOMEM;
 	perf->rows[perf->row_count++] = row;
 	return 0;
 }

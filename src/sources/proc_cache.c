@@ -1,6 +1,7 @@
 #include "sources/proc_cache.h"
 #include "base/clock.h"
 #include "base/map.h"
+#include "base/reserve.h"
 
 #include <stdlib.h>
 
@@ -74,14 +75,8 @@ static struct known *find_or_add(struct tdm_proc_cache *cache, int32_t pid)
 	struct known *known = find(cache, pid);
 	if (known != NULL || cache->count == PROCESSES_MAX)
 		return known;
-	if (cache->count == cache->cap) {
-		size_t cap = cache->cap != 0 ? cache->cap * 2 : 64;
-		struct known *list = realloc(cache->list, cap * sizeof *list);
-		if (list == NULL)
-			return NULL;
-		cache->list = list;
-		cache->cap = cap;
-	}
+	if (tdm_reserve(&cache->list, &cache->cap, cache->count + 1, sizeof *cache->list) != 0)
+		return NULL;
 	if (tdm_map_put(&cache->by_pid, (uint64_t)pid, (uint32_t)cache->count) != 0)
 		return NULL;
 	known = &cache->list[cache->count++];

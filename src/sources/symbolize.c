@@ -1,6 +1,7 @@
 #include "sources/symbolize.h"
 #include "base/clock.h"
 #include "base/map.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -252,14 +253,8 @@ int tdm_symbolizer_module(struct tdm_symbolizer *sym, uint64_t base, uint64_t si
 {
 	if (size > UINT64_MAX - base)
 		return -EOVERFLOW;
-	if (sym->count == sym->cap) {
-		size_t cap = sym->cap != 0 ? sym->cap * 2 : 16;
-		struct module *modules = realloc(sym->modules, cap * sizeof *modules);
-		if (modules == NULL)
-			return -ENOMEM;
-		sym->modules = modules;
-		sym->cap = cap;
-	}
+	if (tdm_reserve(&sym->modules, &sym->cap, sym->count + 1, sizeof *sym->modules) != 0)
+		return -ENOMEM;
 	char *copy = strdup(path);
 	if (copy == NULL)
 		return -ENOMEM;

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -228,14 +229,8 @@ static void end_run(struct parser *p, bool properly)
 
 static bool note_offset(struct parser *p, size_t run)
 {
-	if (run >= p->offset_cap) {
-		size_t cap = p->offset_cap != 0 ? p->offset_cap * 2 : 16;
-		uint64_t *larger = realloc(p->offsets, cap * sizeof *larger);
-		if (larger == NULL)
-			return false;
-		p->offsets = larger;
-		p->offset_cap = cap;
-	}
+	if (tdm_reserve(&p->offsets, &p->offset_cap, run + 1, sizeof *p->offsets) != 0)
+		return false;
 	p->offsets[run] = p->offset;
 	return true;
 }
@@ -347,15 +342,9 @@ static void note_fact(struct parser *p, enum fact_kind kind, uint64_t value)
 {
 	if (p->fact_count == FACTS_MAX)
 		return; /* the first ones count */
-	if (p->fact_count == p->fact_cap) {
-		size_t cap = p->fact_cap != 0 ? p->fact_cap * 2 : 16;
-		struct fact *larger = realloc(p->facts, cap * sizeof *larger);
-		if (larger == NULL) {
-			p->err = -ENOMEM;
-			return;
-		}
-		p->facts = larger;
-		p->fact_cap = cap;
+	if (tdm_reserve(&p->facts, &p->fact_cap, p->fact_count + 1, sizeof *p->facts) != 0) {
+		p->err = -ENOMEM;
+		return;
 	}
 	p->facts[p->fact_count++] = (struct fact){ kind, p->offset, value };
 }

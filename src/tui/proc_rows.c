@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reserve.h"
 #include "tui/pick.h"
 
 static const enum tdm_kind kinds[TDM_PROC_KINDS] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_L1_SMALL, TDM_KIND_TRACE,
@@ -18,14 +19,8 @@ uint64_t tdm_proc_sum(uint64_t a, uint64_t b)
 
 static struct tdm_proc_row *add_row(struct tdm_proc_rows *rows, enum tdm_proc_row_type type)
 {
-	if (rows->count == rows->cap) {
-		size_t cap = rows->cap != 0 ? rows->cap * 2 : 64;
-		struct tdm_proc_row *grown = realloc(rows->rows, cap * sizeof *grown);
-		if (grown == NULL)
-			return NULL;
-		rows->rows = grown;
-		rows->cap = cap;
-	}
+	if (tdm_reserve(&rows->rows, &rows->cap, rows->count + 1, sizeof *rows->rows) != 0)
+		return NULL;
 	struct tdm_proc_row *row = &rows->rows[rows->count++];
 	*row = (struct tdm_proc_row){ .type = (uint8_t)type,
 		.process = UINT32_MAX,
