@@ -183,11 +183,7 @@ static int run_request(struct request *request)
 	};
 	int code = tdm_ledgers_read(request->cmd, &query, &ledgers);
 	if (code == 0) {
-		request->report.dir = tdm_ledger_dir(request->report.dir);
-		request->report.snapshot = ledgers.snapshot;
-		request->report.ledgers = ledgers.source;
-		request->report.term = tdm_term_detect(STDOUT_FILENO);
-		request->report.term.utf8 &= !request->ascii;
+		tdm_ledgers_report(&ledgers, request->ascii, &request->report);
 		code = print_report(request);
 	}
 	if (code == 0 && request->reap) {

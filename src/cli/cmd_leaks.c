@@ -256,11 +256,7 @@ static int judge(struct request *request, struct tdm_leaks *leaks, const struct 
 		return code;
 	if (tdm_leaks_judge(leaks, ledgers->snapshot, &result) != 0)
 		return tdm_cmd_error(request->cmd, "out of memory");
-	request->live.dir = tdm_ledger_dir(request->live.dir);
-	request->live.snapshot = ledgers->snapshot;
-	request->live.ledgers = ledgers->source;
-	request->live.term = tdm_term_detect(STDOUT_FILENO);
-	request->live.term.utf8 &= !request->ascii;
+	tdm_ledgers_report(ledgers, request->ascii, &request->live);
 	request->report.live = &request->live;
 	request->report.result = &result;
 	request->report.interval_ns = request->watch_ns != 0 ? request->interval_ns : 0;

@@ -1,5 +1,8 @@
 #include "cli/ledgers.h"
+#include "ledger/ledger_list.h"
 #include "registry/registry.h"
+
+#include <unistd.h>
 
 int tdm_ledgers_read(const struct tdm_cmd *cmd, const struct tdm_ledger_query *query, struct tdm_ledgers *ledgers)
 {
@@ -13,6 +16,15 @@ int tdm_ledgers_read(const struct tdm_cmd *cmd, const struct tdm_ledger_query *q
 		ledgers->snapshot = tdm_registry_snapshot(registry, TDM_SNAPSHOT_BUFFERS);
 	tdm_registry_free(registry);
 	return ledgers->snapshot != NULL ? 0 : tdm_cmd_error(cmd, "out of memory");
+}
+
+void tdm_ledgers_report(const struct tdm_ledgers *ledgers, bool ascii, struct tdm_live_report *report)
+{
+	report->dir = tdm_ledger_dir(report->dir);
+	report->snapshot = ledgers->snapshot;
+	report->ledgers = ledgers->source;
+	report->term = tdm_term_detect(STDOUT_FILENO);
+	report->term.utf8 &= !ascii;
 }
 
 void tdm_ledgers_done(struct tdm_ledgers *ledgers)

@@ -131,19 +131,15 @@ static int open_hwmon(int pci_fd)
 {
 	uint64_t lowest = UINT64_MAX, number;
 	char name[32];
-	int fd = tdm_kernel_dir_open(pci_fd, "hwmon");
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	if (dir == NULL) {
-		int err = fd >= 0 ? -errno : fd;
-		if (fd >= 0)
-			close(fd);
+	int err;
+	DIR *dir = tdm_kernel_dir_list(pci_fd, "hwmon", &err);
+	if (dir == NULL)
 		return err;
-	}
 	for (const struct dirent *entry; (entry = readdir(dir)) != NULL;)
 		if (strncmp(entry->d_name, "hwmon", 5) == 0 &&
 			tdm_kernel_number(entry->d_name + 5, INT32_MAX, &number) == 0 && number < lowest)
 			lowest = number;
-	fd = -ENOENT;
+	int fd = -ENOENT;
 	if (lowest != UINT64_MAX) {
 		snprintf(name, sizeof name, "hwmon%u", (unsigned)lowest);
 		fd = tdm_kernel_dir_open(dirfd(dir), name);
@@ -227,13 +223,10 @@ static int list_cards(struct tdm_host *host, int class_fd, struct entry entries[
 {
 	uint32_t number;
 	size_t count = 0, kept = 0;
-	int fd = tdm_kernel_dir_open(class_fd, ".");
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	if (dir == NULL) {
-		int err = fd >= 0 ? -errno : fd;
-		close_dir(fd);
+	int err;
+	DIR *dir = tdm_kernel_dir_list(class_fd, ".", &err);
+	if (dir == NULL)
 		return err;
-	}
 	for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
 		if (!parse_card_name(e->d_name, &number) || strlen(e->d_name) >= sizeof entries->name)
 			continue;

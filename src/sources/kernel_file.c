@@ -14,6 +14,18 @@ int tdm_kernel_dir_open(int dir_fd, const char *path)
 	return fd >= 0 ? fd : -errno;
 }
 
+DIR *tdm_kernel_dir_list(int dir_fd, const char *path, int *err)
+{
+	int fd = tdm_kernel_dir_open(dir_fd, path);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	if (dir == NULL) {
+		*err = fd >= 0 ? -errno : fd;
+		if (fd >= 0)
+			close(fd);
+	}
+	return dir;
+}
+
 int tdm_kernel_file_open(int dir_fd, const char *path)
 {
 	struct stat st;

@@ -5,12 +5,16 @@
 #ifndef TDM_SOURCES_KERNEL_FILE_H
 #define TDM_SOURCES_KERNEL_FILE_H
 
+#include <dirent.h>
 #include <stddef.h>
 
 #include "base/str.h"
 
 /* A directory that may be reached through symbolic links, as the classes of sysfs are. A descriptor or -errno. */
 int tdm_kernel_dir_open(int dir_fd, const char *path);
+
+/* The same for reading its entries: closedir(). NULL with *err set to -errno. */
+DIR *tdm_kernel_dir_list(int dir_fd, const char *path, int *err);
 
 /* A regular file for reading, no symbolic link itself. A descriptor, -errno, or -EINVAL for anything else. */
 int tdm_kernel_file_open(int dir_fd, const char *path);

@@ -282,14 +282,10 @@ int tdm_proc_find_nested(const struct tdm_proc_root *root, struct tdm_proc_wante
 		wanted[i].found = 0;
 	if (root->fd < 0)
 		return root->err;
-	int fd = tdm_kernel_dir_open(root->fd, ".");
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	if (dir == NULL) {
-		int err = fd >= 0 ? -errno : fd;
-		if (fd >= 0)
-			close(fd);
+	int err;
+	DIR *dir = tdm_kernel_dir_list(root->fd, ".", &err);
+	if (dir == NULL)
 		return err;
-	}
 	const struct dirent *entry;
 	for (int i = 0; i < ENTRIES_MAX && (entry = readdir(dir)) != NULL; i++)
 		match_nested(root->fd, entry->d_name, wanted, count);
