@@ -29,7 +29,7 @@ static void identity_and_counters(void **state)
 	assert_int_equal(who->start_time, 12345);
 	assert_int_equal(who->uid, 1000);
 	assert_string_equal(who->command, "model --layers 12");
-	assert_string_equal(tdm_ledger_path(ledger), path);
+	assert_string_equal(tdm_ledger_path(ledger), place_file);
 	assert_int_equal(tdm_ledger_state(ledger), TDM_LEDGER_OPEN);
 	assert_int_equal(tdm_ledger_liveness(ledger), TDM_DEAD);
 	assert_int_equal(tdm_ledger_device_count(ledger), 2);
@@ -146,8 +146,8 @@ static void an_unfinished_call_is_not_seen(void **state)
 	for (int copy = 0; copy < 2; copy++)
 		if (builder_device(&b, device)->now[TDM_KIND_DRAM][copy].seq > seq)
 			builder_device(&b, device)->now[TDM_KIND_DRAM][copy].seq = TDM_LEDGER_SEQ_BUSY;
-	builder_write(&b, path);
-	assert_int_equal(ledger_walk(path), 0);
+	builder_write(&b, place_file);
+	assert_int_equal(ledger_walk(place_file), 0);
 	builder_done(&b);
 }
 
@@ -195,7 +195,7 @@ static void slots_are_the_live_buffers(void **state)
 	/* Written by the program after the ledger was opened: the walk is of now. */
 	builder_free(&b, device, 1);
 	builder_slot(&b, device, 2)->kind = TDM_KIND_COUNT;
-	builder_write(&b, path);
+	builder_write(&b, place_file);
 	sum = (struct summed){ 0 };
 	assert_int_equal(tdm_ledger_slots(ledger, 0, sum_slots, &sum, &exact), 0);
 	assert_false(exact);
@@ -218,13 +218,13 @@ static void refresh_sees_every_change(void **state)
 	strcpy(builder_device(&b, device)->card, "p150");
 	builder_device(&b, device)->described += 2;
 	builder_header(&b)->lost[TDM_LOSS_SPACE] = 5;
-	builder_write(&b, path);
+	builder_write(&b, place_file);
 	assert_int_equal(tdm_ledger_refresh(ledger, NULL), 0);
 	assert_string_equal(tdm_ledger_device(ledger, 0)->card, "p150");
 	assert_int_equal(tdm_ledger_lost(ledger, TDM_LOSS_SPACE), 5);
 	/* Counters, in the slots that are there. */
 	builder_free(&b, device, 0);
-	builder_write(&b, path);
+	builder_write(&b, place_file);
 	assert_int_equal(tdm_ledger_refresh(ledger, NULL), 0);
 	assert_int_equal(tdm_ledger_device(ledger, 0)->counts[TDM_KIND_DRAM].buffers, 2);
 	assert_int_equal(tdm_ledger_phase_count(ledger), 2);
@@ -236,7 +236,7 @@ static void refresh_sees_every_change(void **state)
 			(struct tdm_ledger_more){ 0 });
 	builder_phase(&b, "OPTIMIZER");
 	builder_add_device_with(&b, 7, SAMPLE_RING);
-	builder_write(&b, path);
+	builder_write(&b, place_file);
 	assert_int_equal(tdm_ledger_refresh(ledger, NULL), 0);
 	assert_int_equal(tdm_ledger_device_count(ledger), 3);
 	assert_int_equal(tdm_ledger_phase_count(ledger), 3);
@@ -247,11 +247,11 @@ static void refresh_sees_every_change(void **state)
 	assert_int_equal(sum.buffers, 2 * TDM_LEDGER_FIRST_SLOTS + 5);
 	/* Another process's, under the same name: who it is follows. */
 	builder_header(&b)->pid = BUILDER_PID + 1;
-	builder_write(&b, path);
+	builder_write(&b, place_file);
 	assert_int_equal(tdm_ledger_refresh(ledger, NULL), 0);
 	assert_int_equal(tdm_ledger_who(ledger)->pid, BUILDER_PID + 1);
 	/* It is cut. */
-	assert_int_equal(truncate(path, 100), 0);
+	assert_int_equal(truncate(place_file, 100), 0);
 	assert_int_equal(tdm_ledger_refresh(ledger, NULL), TDM_ECORRUPT);
 	assert_int_equal(tdm_ledger_device_count(ledger), 3);
 	tdm_ledger_close(ledger);
@@ -407,13 +407,13 @@ static void note_path(void *context, const char *found)
 {
 	struct seen *seen = context;
 	assert_true(seen->count < 16);
-	snprintf(seen->names[seen->count++], sizeof seen->names[0], "%s", found + strlen(dir));
+	snprintf(seen->names[seen->count++], sizeof seen->names[0], "%s", found + strlen(place_dir));
 }
 
 static void touch(const char *name)
 {
 	char file[PATH_MAX + 128];
-	snprintf(file, sizeof file, "%s/%s", dir, name);
+	snprintf(file, sizeof file, "%s/%s", place_dir, name);
 	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	assert_true(fd >= 0);
 	close(fd);
@@ -428,7 +428,7 @@ static void names_and_listing(void **state)
 	struct seen seen = { 0 };
 	char file[PATH_MAX + 128];
 	(void)state;
-	unlink(path);
+	unlink(place_file);
 	for (size_t i = 0; i < 2; i++) {
 		assert_true(tdm_ledger_is_name(ledgers[i]));
 		touch(ledgers[i]);
@@ -437,24 +437,24 @@ static void names_and_listing(void **state)
 		assert_false(tdm_ledger_is_name(others[i]));
 		touch(others[i]);
 	}
-	snprintf(file, sizeof file, "%s/tidemark.run.77.abc", dir);
+	snprintf(file, sizeof file, "%s/tidemark.run.77.abc", place_dir);
 	assert_int_equal(mkdir(file, 0700), 0);
 	touch("tidemark.run.77.abc/tidemark.5.6.0");
-	assert_int_equal(tdm_ledger_list(dir, note_path, &seen), 0);
+	assert_int_equal(tdm_ledger_list(place_dir, note_path, &seen), 0);
 	assert_int_equal(seen.count, 3);
 	assert_string_equal(seen.names[0], "/tidemark.1.2.0");
 	assert_string_equal(seen.names[1], "/tidemark.99999999.1.3");
 	assert_string_equal(seen.names[2], "/tidemark.run.77.abc/tidemark.5.6.0");
-	snprintf(file, sizeof file, "%s/none", dir);
+	snprintf(file, sizeof file, "%s/none", place_dir);
 	assert_int_equal(tdm_ledger_list(file, note_path, &seen), -ENOENT);
-	setenv("TIDEMARK_DIR", dir, 1);
+	setenv("TIDEMARK_DIR", place_dir, 1);
 	seen.count = 0;
 	assert_int_equal(tdm_ledger_list(NULL, note_path, &seen), 0);
 	assert_int_equal(seen.count, 3);
 	unsetenv("TIDEMARK_DIR");
 
 	char command[PATH_MAX + 64];
-	snprintf(command, sizeof command, "rm -r '%s'/*", dir);
+	snprintf(command, sizeof command, "rm -r '%s'/*", place_dir);
 	assert_int_equal(system(command), 0);
 }
 
@@ -466,32 +466,32 @@ static void liveness_and_reaping(void **state)
 	char c;
 	(void)state;
 	builder_sample(&b);
-	builder_write(&b, path);
+	builder_write(&b, place_file);
 	assert_int_equal(pipe(tell), 0);
 	pid_t child = fork();
 	if (child == 0) {
 		struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
-		int fd = open(path, O_RDWR | O_CLOEXEC);
+		int fd = open(place_file, O_RDWR | O_CLOEXEC);
 		if (fcntl(fd, F_SETLK, &lock) != 0 || write(tell[1], "x", 1) != 1)
 			_exit(1);
 		pause();
 	}
 	assert_int_equal(read(tell[0], &c, 1), 1);
 	struct tdm_ledger *ledger;
-	assert_int_equal(tdm_ledger_open(path, &ledger, NULL), 0);
+	assert_int_equal(tdm_ledger_open(place_file, &ledger, NULL), 0);
 	assert_int_equal(tdm_ledger_liveness(ledger), TDM_ALIVE);
-	assert_int_equal(tdm_ledger_reap(path), -EBUSY);
+	assert_int_equal(tdm_ledger_reap(place_file), -EBUSY);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	assert_int_equal(tdm_ledger_liveness(ledger), TDM_DEAD);
 	tdm_ledger_close(ledger);
 	assert_int_equal(tdm_ledger_reap("/etc/passwd"), -EINVAL);
-	assert_int_equal(tdm_ledger_reap(path), 0);
-	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(tdm_ledger_reap(place_file), 0);
+	assert_int_equal(access(place_file, F_OK), -1);
 	/* One without a length yet is being made, a moment ago. */
 	touch("tidemark.1.2.3");
 	char file[PATH_MAX + 128];
-	snprintf(file, sizeof file, "%s/tidemark.1.2.3", dir);
+	snprintf(file, sizeof file, "%s/tidemark.1.2.3", place_dir);
 	assert_int_equal(tdm_ledger_reap(file), -EBUSY);
 	unlink(file);
 	close(tell[0]);
@@ -508,7 +508,7 @@ static void ones_own_ledger_stays_locked(void **state)
 	(void)state;
 	builder_sample(&b);
 	builder_header(&b)->pid = getpid();
-	snprintf(own, sizeof own, "%s/tidemark.%d.1.0", dir, (int)getpid());
+	snprintf(own, sizeof own, "%s/tidemark.%d.1.0", place_dir, (int)getpid());
 	builder_write(&b, own);
 	int fd = open(own, O_RDWR | O_CLOEXEC);
 	assert_int_equal(fcntl(fd, F_SETLK, &lock), 0);

@@ -21,7 +21,7 @@ static void expect_refused(int err, const char *text)
 {
 	struct tdm_ledger *ledger;
 	struct tdm_diag diag = { 0 };
-	assert_int_equal(tdm_ledger_open(path, &ledger, &diag), err);
+	assert_int_equal(tdm_ledger_open(place_file, &ledger, &diag), err);
 	assert_null(ledger);
 	if (strstr(diag.text, text) == NULL)
 		fail_msg("'%s' does not say '%s'", diag.text, text);
@@ -31,48 +31,48 @@ static void refusals_say_why(void **state)
 {
 	struct builder b;
 	(void)state;
-	unlink(path);
+	unlink(place_file);
 	expect_refused(-ENOENT, "No such file");
-	assert_int_equal(symlink("/etc/passwd", path), 0);
+	assert_int_equal(symlink("/etc/passwd", place_file), 0);
 	expect_refused(-ELOOP, "symbolic link");
-	unlink(path);
-	assert_int_equal(mkfifo(path, 0600), 0);
+	unlink(place_file);
+	assert_int_equal(mkfifo(place_file, 0600), 0);
 	expect_refused(TDM_ECORRUPT, "regular");
-	unlink(path);
-	assert_int_equal(mkdir(path, 0700), 0);
+	unlink(place_file);
+	assert_int_equal(mkdir(place_file, 0700), 0);
 	expect_refused(TDM_ECORRUPT, "regular");
-	rmdir(path);
+	rmdir(place_file);
 
 	builder_init(&b);
 	struct tdm_ledger_header good = *builder_header(&b);
-	builder_write(&b, path);
-	assert_int_equal(ledger_walk(path), 0); /* without devices it is a ledger, too */
+	builder_write(&b, place_file);
+	assert_int_equal(ledger_walk(place_file), 0); /* without devices it is a ledger, too */
 	builder_header(&b)->major = 2;
-	builder_write(&b, path);
+	builder_write(&b, place_file);
 	expect_refused(TDM_EVERSION, "version 2.0");
 	*builder_header(&b) = good;
 	builder_header(&b)->state = TDM_LEDGER_NEW;
-	builder_write(&b, path);
+	builder_write(&b, place_file);
 	expect_refused(-EAGAIN, "setting it up");
 	*builder_header(&b) = good;
 	builder_header(&b)->magic = 1;
-	builder_write(&b, path);
+	builder_write(&b, place_file);
 	expect_refused(TDM_ECORRUPT, "not a ledger");
 	*builder_header(&b) = good;
 	builder_header(&b)->device_count = TDM_LEDGER_DEVICES + 1;
-	builder_write(&b, path);
+	builder_write(&b, place_file);
 	expect_refused(TDM_ECORRUPT, "65 devices");
 	*builder_header(&b) = good;
 	builder_header(&b)->pid = -1;
-	builder_write(&b, path);
+	builder_write(&b, place_file);
 	expect_refused(TDM_ECORRUPT, "pid -1");
 	*builder_header(&b) = good;
 	builder_header(&b)->header_size = 16;
-	builder_write(&b, path);
+	builder_write(&b, place_file);
 	expect_refused(TDM_ECORRUPT, "16 bytes");
-	assert_int_equal(truncate(path, 0), 0);
+	assert_int_equal(truncate(place_file, 0), 0);
 	expect_refused(-EAGAIN, "setting it up");
-	assert_int_equal(truncate(path, 100), 0);
+	assert_int_equal(truncate(place_file, 100), 0);
 	expect_refused(TDM_ECORRUPT, "100 bytes");
 	builder_done(&b);
 }
@@ -96,17 +96,17 @@ static void directories_that_cannot_be(void **state)
 				&builder_header(&b)->phase_offset[0], &builder_header(&b)->file_size,
 				&builder_header(&b)->blob_used };
 			*words[what] = offsets[i];
-			builder_write(&b, path);
-			assert_int_equal(ledger_walk(path), 0);
+			builder_write(&b, place_file);
+			assert_int_equal(ledger_walk(place_file), 0);
 			builder_done(&b);
 		}
 	/* Areas that share bytes. */
 	builder_sample(&b);
 	uint64_t first = builder_header(&b)->device_offset[0], second = builder_header(&b)->device_offset[1];
 	builder_device(&b, second)->slot_offset[0] = builder_device(&b, first)->slot_offset[0];
-	builder_write(&b, path);
+	builder_write(&b, place_file);
 	struct tdm_ledger *ledger;
-	assert_int_equal(tdm_ledger_open(path, &ledger, NULL), 0);
+	assert_int_equal(tdm_ledger_open(place_file, &ledger, NULL), 0);
 	assert_int_equal(tdm_ledger_device_count(ledger), 1);
 	assert_int_equal(tdm_ledger_device(ledger, 0)->number, 0);
 	assert_int_equal(tdm_ledger_refused(ledger), 1);
@@ -130,8 +130,8 @@ static void counts_that_cannot_be(void **state)
 	builder_device(&b, device)->now[TDM_KIND_DRAM][1].bytes = UINT64_MAX;
 	builder_device(&b, device)->slot_high = UINT32_MAX;
 	builder_header(&b)->phase_count = UINT32_MAX;
-	builder_write(&b, path);
-	assert_int_equal(tdm_ledger_open(path, &ledger, NULL), 0);
+	builder_write(&b, place_file);
+	assert_int_equal(tdm_ledger_open(place_file, &ledger, NULL), 0);
 	assert_int_equal(tdm_ledger_refused(ledger), 1);
 	assert_int_equal(tdm_ledger_device(ledger, 0)->counts[TDM_KIND_DRAM].seq, 0);
 	assert_int_equal(tdm_ledger_device(ledger, 0)->counts[TDM_KIND_L1].buffers, 3);
@@ -143,14 +143,14 @@ static void counts_that_cannot_be(void **state)
 	/* A slot with a product that does not fit. */
 	builder_slot(&b, device, 0)->bank_bytes = UINT64_MAX;
 	builder_slot(&b, device, 1)->kind = TDM_KIND_COUNT;
-	builder_write(&b, path);
-	assert_int_equal(tdm_ledger_open(path, &ledger, NULL), 0);
+	builder_write(&b, place_file);
+	assert_int_equal(tdm_ledger_open(place_file, &ledger, NULL), 0);
 	assert_int_equal(tdm_ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
 	assert_int_equal(count, 4);
 	assert_int_equal(tdm_ledger_refused(ledger), 3);
 	free(buffers);
 	tdm_ledger_close(ledger);
-	assert_int_equal(ledger_walk(path), 0);
+	assert_int_equal(ledger_walk(place_file), 0);
 	builder_done(&b);
 }
 
@@ -171,9 +171,9 @@ static void a_sparse_giant(void **state)
 	}
 	page->slot_high = UINT32_MAX;
 	builder_header(&b)->file_size = at;
-	builder_write(&b, path);
-	if (truncate(path, (off_t)at) == 0)
-		assert_int_equal(ledger_walk(path), 0);
+	builder_write(&b, place_file);
+	if (truncate(place_file, (off_t)at) == 0)
+		assert_int_equal(ledger_walk(place_file), 0);
 	builder_done(&b);
 }
 
@@ -188,7 +188,7 @@ static void every_flipped_bit(void **state)
 	struct builder b;
 	(void)state;
 	builder_sample(&b);
-	builder_write(&b, path);
+	builder_write(&b, place_file);
 	uint64_t device = builder_header(&b)->device_offset[0];
 	const struct {
 		uint64_t offset, bytes;
@@ -213,16 +213,16 @@ static void every_flipped_bit(void **state)
 		{ builder_header(&b)->blob_offset[0] + 16, 160, 3 },
 		{ builder_header(&b)->phase_offset[0], 64, 1 },
 	};
-	int fd = open(path, O_RDWR | O_CLOEXEC);
+	int fd = open(place_file, O_RDWR | O_CLOEXEC);
 	assert_true(fd >= 0);
 	for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++)
 		for (uint64_t at = parts[p].offset; at < parts[p].offset + parts[p].bytes; at++)
 			for (int bit = 0; bit < parts[p].bits; bit++) {
 				write_byte(fd, at, b.bytes[at] ^ (uint8_t)(1 << (bit * 8 / parts[p].bits)));
-				ledger_walk(path);
+				ledger_walk(place_file);
 				write_byte(fd, at, b.bytes[at]);
 			}
-	assert_int_equal(ledger_walk(path), 0);
+	assert_int_equal(ledger_walk(place_file), 0);
 	close(fd);
 	builder_done(&b);
 }
@@ -232,11 +232,11 @@ static void every_truncation(void **state)
 	struct builder b;
 	(void)state;
 	builder_sample(&b);
-	builder_write(&b, path);
+	builder_write(&b, place_file);
 	/* Cutting from the end on, so that the file need not be written again. */
 	for (uint64_t len = b.size; len > 0;) {
-		assert_int_equal(truncate(path, (off_t)len), 0);
-		ledger_walk(path);
+		assert_int_equal(truncate(place_file, (off_t)len), 0);
+		ledger_walk(place_file);
 		uint64_t step = len > 16384                              ? 4099
 				: len > TDM_LEDGER_PAGE + 64             ? 61
 				: len > sizeof(struct tdm_ledger_header) ? 7
@@ -267,7 +267,7 @@ static void it_changes_under_the_reader(void **state)
 			(struct tdm_ledger_slot){
 				.id = 5000 + i, .asked = 1, .bank_bytes = 32, .banks = 1, .kind = TDM_KIND_L1 },
 			(struct tdm_ledger_more){ .name = builder_text(&b, "later") });
-	builder_write(&b, path);
+	builder_write(&b, place_file);
 	assert_int_equal(tdm_ledger_device(ledger, 0)->seq, 10);
 	assert_int_equal(tdm_ledger_refresh(ledger, &diag), 0);
 	assert_int_equal(tdm_ledger_device(ledger, 0)->seq, 1010);
@@ -277,10 +277,10 @@ static void it_changes_under_the_reader(void **state)
 	assert_true(tdm_str_is(tdm_ledger_text(ledger, buffers[count - 1].more.name), "later"));
 	free(buffers);
 	/* It is cut: errors, and the last picture stays. */
-	assert_int_equal(truncate(path, TDM_LEDGER_PAGE), 0);
+	assert_int_equal(truncate(place_file, TDM_LEDGER_PAGE), 0);
 	assert_int_equal(tdm_ledger_buffers(ledger, 0, &buffers, &count, &exact), TDM_ECORRUPT);
 	assert_int_equal(tdm_ledger_events(ledger, 0, 0, records, 16, &missed), TDM_ECORRUPT);
-	assert_int_equal(truncate(path, 10), 0);
+	assert_int_equal(truncate(place_file, 10), 0);
 	assert_int_equal(tdm_ledger_refresh(ledger, &diag), TDM_ECORRUPT);
 	assert_int_equal(tdm_ledger_device_count(ledger), 2);
 	assert_int_equal(tdm_ledger_device(ledger, 0)->seq, 1010);
@@ -294,10 +294,10 @@ static void a_vandal_works_on_it(void **state)
 	struct builder b;
 	(void)state;
 	builder_sample(&b);
-	builder_write(&b, path);
+	builder_write(&b, place_file);
 	pid_t child = fork();
 	if (child == 0) {
-		int fd = open(path, O_RDWR | O_CLOEXEC);
+		int fd = open(place_file, O_RDWR | O_CLOEXEC);
 		for (uint64_t i = 0;; i++) {
 			uint64_t r = tdm_hash_u64(i), at = r % (i % 4 == 0 ? b.size : (uint64_t)TDM_LEDGER_PAGE * 3);
 			uint64_t word = i % 3 == 0 ? r : i % 3 == 1 ? UINT64_MAX : (uint64_t)b.bytes[at];
@@ -311,7 +311,7 @@ static void a_vandal_works_on_it(void **state)
 	}
 	assert_true(child > 0);
 	for (int i = 0; i < 500; i++)
-		ledger_walk(path);
+		ledger_walk(place_file);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	builder_done(&b);
