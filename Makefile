@@ -26,7 +26,7 @@ demo: deps ## show what Tidemark does, on a modelled card
 	@scripts/demo
 
 test: deps ## check layers and format; run the suite plain, with sanitizers and under the fuzzer
-	@scripts/run-tests layers format release asan fuzz
+	@scripts/run-tests layers format release asan tsan fuzz
 
 bench: build ## measure; ONLY=pattern measures some; writes build/bench.json
 	@build/bin/tidemark-bench $(if $(ONLY),--only "$$ONLY") --json build/bench.json

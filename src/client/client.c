@@ -52,7 +52,7 @@ void tdm_thread_refresh(struct tdm_writer *writer)
 /* What other threads of the parent held is free, and what the parent counted is the parent's. */
 static void forget_parent(void)
 {
-	atomic_store(&first_page.lock, 0);
+	tdm_lock_reset(&first_page.lock);
 	atomic_store(&tdm_client.unrecorded, 0);
 	tdm_stack_after_fork();
 	tdm_capture_after_fork();
@@ -70,7 +70,7 @@ static void after_fork_in_child(void)
 	struct tdm_live_page *page = atomic_load(&tdm_live);
 	atomic_store(&page->writer, NULL); /* where the kernel could not wipe it */
 	atomic_store(&page->epoch, 0);
-	atomic_store(&page->lock, 0);
+	tdm_lock_reset(&page->lock);
 	forget_parent();
 }
 

@@ -31,7 +31,7 @@ extern _Thread_local struct tdm_thread tdm_thread __attribute__((tls_model("init
 struct tdm_live_page {
 	struct tdm_writer *_Atomic writer;
 	_Atomic uint32_t epoch; /* of the writer; 0: none. What threads keep about another one is not valid. */
-	_Atomic uint32_t lock;  /* around making and ending a writer */
+	struct tdm_lock lock;   /* around making and ending a writer */
 	_Atomic uint32_t skip;  /* reports to let pass before a ledger is tried again */
 	uint32_t failures;
 };

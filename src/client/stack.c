@@ -24,7 +24,7 @@ static struct {
 
 /* Address ranges that the ledger knows already; private, guarded by `lock`. */
 static struct {
-	_Atomic uint32_t lock;
+	struct tdm_lock lock;
 	struct tdm_writer *writer; /* they are known to this ledger */
 	struct {
 		uintptr_t base, end;
@@ -176,7 +176,7 @@ static void note_modules(struct tdm_writer *writer, const uint64_t *frames, uint
 
 void tdm_stack_after_fork(void)
 {
-	atomic_store(&modules.lock, 0);
+	tdm_lock_reset(&modules.lock);
 	modules.writer = NULL;
 	modules.count = 0;
 }

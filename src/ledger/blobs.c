@@ -1,19 +1,13 @@
 #include "ledger/blobs.h"
-#include "base/clock.h"
 #include "base/str.h"
 
 #include <errno.h>
-#include <sched.h>
 
 enum {
 	FIRST_CELLS = 1024,
 	FIRST_NUMBER = 2, /* numbers 0 and 1 stay unused */
-	SPINS = 200,      /* looks before the processor is given away, */
-	YIELDS = 8,       /* how often it is before the clock is read, */
-	YIELDS_MIN = 512, /* and before a wait can be over: on a busy machine time alone says little */
 	RETRY_AFTER = 1024,
 };
-#define PATIENCE_NS  TDM_NS_PER_S /* whoever is inside so long does not run any more */
 #define CAPACITY_MAX (UINT64_C(256) << 20)
 
 struct tdm_blob_cell {
@@ -22,37 +16,7 @@ struct tdm_blob_cell {
 	uint32_t bytes;
 };
 
-bool tdm_wait_more(struct tdm_wait *wait)
-{
-	if (++wait->looks % SPINS != 0) {
-#if defined(__x86_64__)
-		__builtin_ia32_pause();
-#endif
-		return true;
-	}
-	sched_yield();
-	if (wait->looks % (SPINS * YIELDS) != 0)
-		return true;
-	uint64_t now = tdm_clock_ns();
-	if (wait->until_ns == 0)
-		wait->until_ns = now + PATIENCE_NS;
-	return !wait->is_hopeless && (now < wait->until_ns || wait->looks < SPINS * YIELDS_MIN);
-}
-
-bool tdm_lock_take_slow(_Atomic uint32_t *lock, uint32_t was)
-{
-	struct tdm_wait wait = { .is_hopeless = was == TDM_LOCK_HOPELESS };
-	uint32_t taken = TDM_LOCK_TAKEN;
-	do
-		if (atomic_load_explicit(lock, memory_order_relaxed) == TDM_LOCK_FREE &&
-			atomic_exchange_explicit(lock, TDM_LOCK_TAKEN, memory_order_acquire) == TDM_LOCK_FREE)
-			return true;
-	while (tdm_wait_more(&wait));
-	atomic_compare_exchange_strong(lock, &taken, TDM_LOCK_HOPELESS);
-	return false;
-}
-
-int tdm_blobs_init(struct tdm_blobs *blobs, struct tdm_ledger_file *file, _Atomic uint32_t *file_lock)
+int tdm_blobs_init(struct tdm_blobs *blobs, struct tdm_ledger_file *file, struct tdm_lock *file_lock)
 {
 	*blobs = (struct tdm_blobs){ .file = file, .file_lock = file_lock, .mask = FIRST_CELLS - 1 };
 	blobs->used = FIRST_NUMBER * TDM_LEDGER_BLOB_UNIT;

@@ -30,6 +30,7 @@
 #include "ledger/blobs.h"
 #include "ledger/layout.h"
 #include "ledger/ledger_file.h"
+#include "ledger/short_lock.h"
 #include "ledger/slot_index.h"
 
 enum { TDM_CACHE_LINE = 64 };
@@ -47,8 +48,7 @@ struct tdm_wthread {
 /* One device, as its writer knows it. Private memory. */
 struct tdm_wdevice {
 	struct tdm_wthread *_Atomic owner; /* NULL: shared */
-	_Atomic uint32_t lock;
-	uint32_t revocations;     /* how often an owner was put out */
+	struct tdm_lock lock;
 	struct tdm_wthread *last; /* who entered last while shared, */
 	uint32_t streak;          /* and how often in a row */
 	uint32_t number;
@@ -71,8 +71,9 @@ struct tdm_wdevice {
 	struct tdm_ledger_more *more[TDM_LEDGER_SEGMENTS];
 	uint64_t segment_offset[TDM_LEDGER_SEGMENTS]; /* in the file */
 	uint32_t segment_count;
-	uint32_t retry;   /* reports to let pass before more room is asked for again */
-	bool is_hopeless; /* the owner did not come out when it was waited for */
+	uint32_t retry;       /* reports to let pass before more room is asked for again */
+	uint32_t revocations; /* how often an owner was put out */
+	bool is_hopeless;     /* the owner did not come out when it was waited for */
 	bool is_virtual;
 	struct tdm_writer *writer;
 	char pad[TDM_CACHE_LINE];
@@ -83,7 +84,7 @@ enum { TDM_WRITER_NUMBERS = 256 };  /* device numbers that are found without a s
 
 struct tdm_writer {
 	struct tdm_ledger_file file;
-	_Atomic uint32_t file_lock;
+	struct tdm_lock file_lock;
 	struct tdm_blobs blobs;
 	struct tdm_wdevice *_Atomic by_number[TDM_WRITER_NUMBERS];
 	struct tdm_wdevice *_Atomic devices[TDM_LEDGER_DEVICES]; /* in the order of the ledger */

@@ -1,0 +1,53 @@
+#include "ledger/short_lock.h"
+#include "base/clock.h"
+
+#include <sched.h>
+
+enum {
+	SPINS = 200,      /* looks before the processor is given away, */
+	YIELDS = 8,       /* how often it is before the clock is read, */
+	YIELDS_MIN = 512, /* and before a wait can be over: on a busy machine time alone says little */
+};
+#define PATIENCE_NS TDM_NS_PER_S /* whoever is inside so long does not run any more */
+
+bool tdm_wait_more(struct tdm_wait *wait)
+{
+	if (++wait->looks % SPINS != 0) {
+#if defined(__x86_64__)
+		__builtin_ia32_pause();
+#endif
+		return true;
+	}
+	sched_yield();
+	if (wait->looks % (SPINS * YIELDS) != 0)
+		return true;
+	uint64_t now = tdm_clock_ns();
+	if (wait->until_ns == 0)
+		wait->until_ns = now + PATIENCE_NS;
+	return !wait->is_hopeless && (now < wait->until_ns || wait->looks < SPINS * YIELDS_MIN);
+}
+
+/* Waits for the lock until it has been with one holder for too long. */
+static bool wait_for_turn(struct tdm_lock *lock, struct tdm_wait wait)
+{
+	do
+		if (atomic_load_explicit(&lock->state, memory_order_relaxed) == TDM_LOCK_FREE &&
+			atomic_exchange_explicit(&lock->state, TDM_LOCK_TAKEN, memory_order_acquire) == TDM_LOCK_FREE)
+			return true;
+	while (tdm_wait_more(&wait));
+	return false;
+}
+
+bool tdm_lock_take_slow(struct tdm_lock *lock, uint32_t was)
+{
+	struct tdm_wait wait = { .is_hopeless = was == TDM_LOCK_HOPELESS };
+	uint32_t taken = TDM_LOCK_TAKEN, turns;
+	do {
+		turns = atomic_load_explicit(&lock->turns, memory_order_relaxed);
+		if (wait_for_turn(lock, wait))
+			return true;
+		wait.is_hopeless = false; /* it has been given back, or the loop ends */
+	} while (atomic_load_explicit(&lock->turns, memory_order_relaxed) != turns);
+	atomic_compare_exchange_strong(&lock->state, &taken, TDM_LOCK_HOPELESS);
+	return false;
+}
