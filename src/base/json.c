@@ -202,12 +202,8 @@ void tdm_json_envelope(struct tdm_json *json, const char *schema)
 	bool has_host = gethostname(host, sizeof host - 1) == 0;
 
 	tdm_json_object(json);
-	tdm_json_key(json, "schema");
-	tdm_json_text(json, schema);
-	tdm_json_key(json, "version");
-	tdm_json_u64(json, ENVELOPE_VERSION);
-	tdm_json_key(json, "time");
-	tdm_json_text(json, when[0] != '\0' ? when : NULL);
-	tdm_json_key(json, "host");
-	tdm_json_text(json, has_host ? host : NULL);
+	tdm_json_put_text(json, "schema", schema);
+	tdm_json_put_u64(json, "version", ENVELOPE_VERSION);
+	tdm_json_put_text(json, "time", when[0] != '\0' ? when : NULL);
+	tdm_json_put_text(json, "host", has_host ? host : NULL);
 }

@@ -143,8 +143,7 @@ static int refuse(const struct tdm_info_request *request, const char *reason)
 	if (request->json != NULL) {
 		tdm_json_key(request->json, "format");
 		tdm_json_null(request->json);
-		tdm_json_key(request->json, "error");
-		tdm_json_text(request->json, reason);
+		tdm_json_put_text(request->json, "error", reason);
 	}
 	return 1;
 }
@@ -152,8 +151,7 @@ static int refuse(const struct tdm_info_request *request, const char *reason)
 static int show_as(struct tdm_info_request *request, const struct tdm_info_format *format)
 {
 	if (request->json != NULL) {
-		tdm_json_key(request->json, "format");
-		tdm_json_text(request->json, format->name);
+		tdm_json_put_text(request->json, "format", format->name);
 	}
 	if (request->picture.chart != TDM_INFO_CHART_NONE && !format->has_charts) {
 		fprintf(stderr, "%s: charts are drawn of graph captures, this is a %s\n", request->path,
@@ -212,8 +210,7 @@ static int show_file(struct tdm_info_request *request, const char *path)
 	request->bytes = 0;
 	if (request->json != NULL) {
 		tdm_json_object(request->json);
-		tdm_json_key(request->json, "file");
-		tdm_json_text(request->json, request->path);
+		tdm_json_put_text(request->json, "file", request->path);
 	}
 	if (fd < 0) {
 		char reason[256];
@@ -253,8 +250,7 @@ static int cmd_info_run(struct tdm_args *args)
 	request.term.utf8 = request.term.utf8 && !info.ascii;
 	if (info.json) {
 		tdm_json_envelope(&json, "tidemark.info");
-		tdm_json_key(&json, "info");
-		tdm_json_array(&json);
+		tdm_json_put_array(&json, "info");
 	}
 	for (int i = 0; i < args->positional_count; i++) {
 		failed = show_file(&request, args->positional[i]) != 0 || failed;

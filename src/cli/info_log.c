@@ -29,8 +29,7 @@ static int refuse(const struct tdm_info_request *request, const char *why)
 {
 	fprintf(stderr, "%s: %s\n", request->path, why);
 	if (request->json != NULL) {
-		tdm_json_key(request->json, "error");
-		tdm_json_text(request->json, why);
+		tdm_json_put_text(request->json, "error", why);
 	}
 	return 1;
 }

@@ -67,12 +67,9 @@ void tdm_device_banks_json(struct tdm_json *json, const struct tdm_card *card)
 	tdm_json_array(json);
 	for (uint32_t bank = 0; bank < grid.banks; bank++) {
 		tdm_json_object(json);
-		tdm_json_key(json, "bank");
-		tdm_json_u64(json, bank);
-		tdm_json_key(json, "x");
-		tdm_json_u64(json, grid.cores[bank].x);
-		tdm_json_key(json, "y");
-		tdm_json_u64(json, grid.cores[bank].y);
+		tdm_json_put_u64(json, "bank", bank);
+		tdm_json_put_u64(json, "x", grid.cores[bank].x);
+		tdm_json_put_u64(json, "y", grid.cores[bank].y);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);

@@ -26,8 +26,7 @@ static void put_names(struct tdm_json *json, const struct tdm_card *card)
 
 static void put_variant(struct tdm_json *json, const struct tdm_card *card)
 {
-	tdm_json_key(json, "variant");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "variant");
 	tdm_json_put_text(json, "dispatch", tdm_dispatch_name(tdm_card_dispatch(card)));
 	tdm_json_put_bool(json, "tracy", card->variant.tracy);
 	tdm_json_put_bool(json, "old_firmware", card->variant.old_firmware);
@@ -38,8 +37,7 @@ static void put_variant(struct tdm_json *json, const struct tdm_card *card)
 
 static void put_fields(struct tdm_json *json, const struct tdm_card *card)
 {
-	tdm_json_key(json, "fields");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "fields");
 	for (enum tdm_card_field f = 0; f < TDM_CARD_FIELD_COUNT; f++) {
 		tdm_json_key(json, tdm_card_field_name(f));
 		tdm_json_object(json);
@@ -56,8 +54,7 @@ static void put_regions(struct tdm_json *json, const struct tdm_card *card)
 {
 	struct tdm_device_region regions[TDM_DEVICE_REGION_COUNT];
 	tdm_device_regions(card, regions);
-	tdm_json_key(json, "regions");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "regions");
 	for (size_t i = 0; i < TDM_DEVICE_REGION_COUNT; i++) {
 		tdm_json_object(json);
 		tdm_json_put_text(json, "kind", tdm_kind_name(regions[i].kind));
@@ -111,8 +108,7 @@ static void put_firmware(struct tdm_json *json, const struct tdm_card *card)
 
 static void put_formats(struct tdm_json *json)
 {
-	tdm_json_key(json, "data_formats");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "data_formats");
 	for (size_t i = 0; i < tdm_data_format_count; i++) {
 		tdm_json_object(json);
 		tdm_json_put_text(json, "name", tdm_data_formats[i].name);
@@ -143,8 +139,7 @@ int tdm_device_json_list(struct tdm_buf *out, const char *const *names)
 	struct tdm_card_variant variant = tdm_card_variant_default();
 	tdm_json_init(&json, out);
 	tdm_json_envelope(&json, schema);
-	tdm_json_key(&json, "devices");
-	tdm_json_array(&json);
+	tdm_json_put_array(&json, "devices");
 	for (; *names != NULL; names++) {
 		struct tdm_card card;
 		int err = tdm_card_init(&card, tdm_str_of(*names), &variant, NULL);
@@ -163,8 +158,7 @@ void tdm_device_json_show(struct tdm_buf *out, const struct tdm_card *card)
 	struct tdm_json json;
 	tdm_json_init(&json, out);
 	tdm_json_envelope(&json, schema);
-	tdm_json_key(&json, "device");
-	tdm_json_object(&json);
+	tdm_json_put_object(&json, "device");
 	put_names(&json, card);
 	put_variant(&json, card);
 	put_fields(&json, card);

@@ -11,8 +11,7 @@ void tdm_doctor_json(const struct tdm_findings *findings, struct tdm_json *json)
 		tdm_json_key(json, tdm_finding_state_name((enum tdm_finding_state)s));
 		tdm_json_u64(json, tdm_findings_count(findings, (enum tdm_finding_state)s));
 	}
-	tdm_json_key(json, "findings");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "findings");
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct tdm_finding *finding = &findings->list[i];
 		tdm_json_object(json);

@@ -37,8 +37,7 @@ static void put_buffer(const struct tdm_live_report *report, struct tdm_symboliz
 	tdm_snapshot_stack(snapshot, buffer->stack, &depth);
 	tdm_json_object(json);
 	tdm_json_put_u64(json, "device", holding->number);
-	tdm_json_key(json, "virtual");
-	tdm_json_bool(json, snapshot->devices[holding->device].is_virtual);
+	tdm_json_put_bool(json, "virtual", snapshot->devices[holding->device].is_virtual);
 	tdm_json_put_name(json, "kind", tdm_kind_name((enum tdm_kind)buffer->kind));
 	tdm_json_put_u64(json, "id", buffer->id);
 	tdm_json_put_known(json, "address", buffer->address != TDM_ADDRESS_UNKNOWN, buffer->address);
@@ -50,8 +49,7 @@ static void put_buffer(const struct tdm_live_report *report, struct tdm_symboliz
 	tdm_json_put_known(json, "page_bytes", buffer->page_size != 0, buffer->page_size);
 	tdm_json_put_known(json, "cores", buffer->cores != 0, buffer->cores);
 	put_ranges(snapshot, buffer->ranges, json);
-	tdm_json_key(json, "view");
-	tdm_json_bool(json, is_view);
+	tdm_json_put_bool(json, "view", is_view);
 	tdm_json_put_known(json, "age_ns", has_age, has_age ? snapshot->time_ns - buffer->born_ns : 0);
 	tdm_json_put_known(json, "thread", buffer->thread != 0, buffer->thread);
 	tdm_json_put_name(json, "program", tdm_snapshot_text(snapshot, buffer->program));
@@ -74,8 +72,7 @@ static void put_buffers(const struct tdm_live_report *report, size_t process, st
 	struct tdm_symbolizer *sym = report->stacks ? tdm_stack_symbolizer(report->snapshot, process) : NULL;
 	json->out->failed |= failed;
 	tdm_json_put_u64(json, "buffer_count", count);
-	tdm_json_key(json, "buffers");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "buffers");
 	for (size_t i = 0; i < shown; i++)
 		put_buffer(report, sym, list[i], json);
 	tdm_json_array_end(json);
@@ -87,8 +84,7 @@ void tdm_dump_json(const struct tdm_live_report *report, struct tdm_json *json)
 {
 	tdm_json_object(json);
 	tdm_json_put_name(json, "directory", report->dir);
-	tdm_json_key(json, "processes");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "processes");
 	for (size_t i = 0; i < report->snapshot->process_count; i++) {
 		if (!report->snapshot->processes[i].has_who)
 			continue;

@@ -29,11 +29,9 @@ static void put_leak(const struct tdm_leaks_report *report, const struct tdm_lea
 	tdm_json_put_name(json, "ledger",
 		snapshot->processes[leak->process].place != NULL ? snapshot->processes[leak->process].place : "");
 	tdm_json_put_u64(json, "device", holding->number);
-	tdm_json_key(json, "virtual");
-	tdm_json_bool(json, snapshot->devices[holding->device].is_virtual);
+	tdm_json_put_bool(json, "virtual", snapshot->devices[holding->device].is_virtual);
 	tdm_json_put_name(json, "kind", tdm_kind_name((enum tdm_kind)leak->kind));
-	tdm_json_key(json, "many_sites");
-	tdm_json_bool(json, leak->is_sum);
+	tdm_json_put_bool(json, "many_sites", leak->is_sum);
 	tdm_json_put_name(json, "name", tdm_snapshot_text(snapshot, leak->name));
 	tdm_json_put_name(json, "source", "ledger");
 	tdm_json_put_u64(json, "buffers", leak->count);
@@ -69,8 +67,7 @@ void tdm_leaks_json(const struct tdm_leaks_report *report, struct tdm_json *json
 	tdm_json_put_u64(json, "suspects", tdm_leaks_chosen(report, TDM_LEAK_SUSPECT));
 	tdm_json_put_u64(json, "steady", tdm_leaks_chosen(report, TDM_LEAK_STEADY));
 	tdm_json_put_u64(json, "buffers_beyond_limit", result->sites_left_out);
-	tdm_json_key(json, "sites");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "sites");
 	for (size_t i = 0; i < result->count; i++)
 		if ((report->all || result->leaks[i].verdict != TDM_LEAK_STEADY) &&
 			tdm_leaks_is_chosen(report, &result->leaks[i]))

@@ -49,11 +49,7 @@ static void put_kind(struct tdm_json *json, enum tdm_kind kind, const struct tdm
 	tdm_json_put_u64(json, "unknown_frees", f->unknown_frees);
 	tdm_json_put_u64(json, "rereports", f->rereports);
 	tdm_json_put_u64(json, "out_of_memory", f->out_of_memory);
-	tdm_json_key(json, "last_out_of_memory_bytes");
-	if (f->out_of_memory != 0)
-		tdm_json_u64(json, f->oom_bytes);
-	else
-		tdm_json_null(json);
+	tdm_json_put_known(json, "last_out_of_memory_bytes", f->out_of_memory != 0, f->oom_bytes);
 	tdm_json_put_bool(json, "exact", !f->differs);
 	tdm_json_object_end(json);
 }
@@ -65,13 +61,8 @@ static void put_device(const struct tdm_live_report *report, const struct tdm_ho
 	tdm_json_put_u64(json, "device", holding->number);
 	tdm_json_put_bool(json, "virtual", device->is_virtual);
 	tdm_json_put_name(json, "card", device->has_info ? device->info.card : NULL);
-	tdm_json_key(json, "chip_id");
-	if (device->has_info && device->info.has_chip_id)
-		tdm_json_u64(json, device->info.chip_id);
-	else
-		tdm_json_null(json);
-	tdm_json_key(json, "kinds");
-	tdm_json_array(json);
+	tdm_json_put_known(json, "chip_id", device->has_info && device->info.has_chip_id, device->info.chip_id);
+	tdm_json_put_array(json, "kinds");
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
 		if (tdm_live_is_used(&holding->kinds[k]) && !(report->filter.has_kind && k != report->filter.kind))
 			put_kind(json, (enum tdm_kind)k, &holding->kinds[k]);
@@ -90,8 +81,7 @@ void tdm_live_json_process(const struct tdm_live_report *report, size_t i, struc
 	tdm_json_put_u64(json, "lost_texts", process->who.lost_texts);
 	tdm_json_put_u64(json, "damaged_records", process->refused);
 	tdm_json_put_u64(json, "frees_inherited", process->who.frees_inherited);
-	tdm_json_key(json, "devices");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "devices");
 	for (uint32_t h = 0; h < process->holding_count; h++) {
 		const struct tdm_holding *holding = &snapshot->holdings[process->first_holding + h];
 		if (!report->filter.has_device || holding->number == report->filter.device)
@@ -102,8 +92,7 @@ void tdm_live_json_process(const struct tdm_live_report *report, size_t i, struc
 
 void tdm_live_json_problems(const struct tdm_live_report *report, struct tdm_json *json)
 {
-	tdm_json_key(json, "unreadable");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "unreadable");
 	for (size_t i = 0; report->ledgers != NULL && i < tdm_ledger_source_problem_count(report->ledgers); i++) {
 		const struct tdm_ledger_problem *problem = tdm_ledger_source_problem(report->ledgers, i);
 		tdm_json_object(json);

@@ -219,20 +219,14 @@ void tdm_log_compare_json(const struct tdm_log_profile *a, const struct tdm_log_
 	struct metrics m;
 	collect(&m, a, b);
 	tdm_json_object(json);
-	tdm_json_key(json, "a");
-	tdm_json_text(json, a->files[0].name);
-	tdm_json_key(json, "b");
-	tdm_json_text(json, b->files[0].name);
-	tdm_json_key(json, "figures");
-	tdm_json_array(json);
+	tdm_json_put_text(json, "a", a->files[0].name);
+	tdm_json_put_text(json, "b", b->files[0].name);
+	tdm_json_put_array(json, "figures");
 	for (size_t i = 0; i < m.count; i++) {
 		tdm_json_object(json);
-		tdm_json_key(json, "figure");
-		tdm_json_text(json, m.rows[i].key);
-		tdm_json_key(json, "name");
-		tdm_json_text(json, m.rows[i].name);
-		tdm_json_key(json, "unit");
-		tdm_json_text(json, units[m.rows[i].unit]);
+		tdm_json_put_text(json, "figure", m.rows[i].key);
+		tdm_json_put_text(json, "name", m.rows[i].name);
+		tdm_json_put_text(json, "unit", units[m.rows[i].unit]);
 		put_value(json, "a", (enum unit)m.rows[i].unit, m.rows[i].a);
 		put_value(json, "b", (enum unit)m.rows[i].unit, m.rows[i].b);
 		put_value(json, "difference", (enum unit)m.rows[i].unit, m.rows[i].b - m.rows[i].a);

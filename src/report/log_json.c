@@ -81,8 +81,7 @@ static void put_file(struct tdm_json *json, const struct tdm_log_profile *p, uin
 	tdm_json_put_u64(json, "bytes", f->bytes);
 	tdm_json_put_u64(json, "cut_lines", f->cut_lines);
 	tdm_json_put_u64(json, "records", f->records);
-	tdm_json_key(json, "by_writer");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "by_writer");
 	for (int d = 0; d < TDM_LOG_DIALECT_COUNT; d++)
 		tdm_json_put_u64(json, tdm_log_dialect_name((enum tdm_log_dialect)d), f->by_dialect[d]);
 	tdm_json_object_end(json);
@@ -90,8 +89,7 @@ static void put_file(struct tdm_json *json, const struct tdm_log_profile *p, uin
 	put_time(json, "last_ns", f->last_ns);
 	tdm_json_put_u64(json, "failures", f->failures);
 	tdm_json_put_u64(json, "warnings", f->warnings);
-	tdm_json_key(json, "workload");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "workload");
 	tdm_json_put_bytes(json, "a_tiles", f->a_tiles);
 	tdm_json_put_bytes(json, "b_tiles", f->b_tiles);
 	tdm_json_put_bytes(json, "tiles_per_shard", f->shard_tiles);
@@ -99,8 +97,7 @@ static void put_file(struct tdm_json *json, const struct tdm_log_profile *p, uin
 	tdm_json_put_bytes(json, "values_passed", f->passed);
 	tdm_json_put_bytes(json, "values", f->verified);
 	tdm_json_object_end(json);
-	tdm_json_key(json, "l1");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "l1");
 	tdm_json_put_text(json, "source",
 		f->has_geometry ? "the runtime's partition lines" : "unknown: the log has no partition lines");
 	tdm_json_put_bytes(json, "worker_l1_size", f->geometry.worker_l1_size);
@@ -110,8 +107,7 @@ static void put_file(struct tdm_json *json, const struct tdm_log_profile *p, uin
 	tdm_json_put_bytes(json, "allocatable", f->geometry.allocatable_l1_size);
 	tdm_json_object_end(json);
 	struct tdm_log_pressure s = tdm_log_profile_pressure(p, i);
-	tdm_json_key(json, "pressure");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "pressure");
 	tdm_json_put_text(json, "source",
 		"miss rate and share of L1 from sizes; utilization and stalls observed; score heuristic");
 	tdm_json_put_double(json, "cb1_miss_rate", s.miss);
@@ -133,8 +129,7 @@ static void put_file(struct tdm_json *json, const struct tdm_log_profile *p, uin
 static void put_failures(struct tdm_json *json, const struct tdm_log_profile *p, size_t limit)
 {
 	const struct tdm_log_failure *rows = p->failures.rows;
-	tdm_json_key(json, "failures");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "failures");
 	for (size_t i = 0; i < p->failures.count && i < limit; i++) {
 		struct tdm_failure f = tdm_log_failure_get(&rows[i]);
 		tdm_json_object(json);
@@ -152,8 +147,7 @@ static void put_failures(struct tdm_json *json, const struct tdm_log_profile *p,
 static void put_cbs(struct tdm_json *json, const struct tdm_log_profile *p, size_t limit)
 {
 	const struct tdm_log_cb *rows = p->cbs.rows;
-	tdm_json_key(json, "circular_buffers");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "circular_buffers");
 	for (size_t i = 0; i < p->cbs.count && i < limit; i++) {
 		const struct tdm_log_cb *cb = &rows[i];
 		bool timed = cb->timed != 0;
@@ -186,8 +180,7 @@ static void put_kernels(struct tdm_json *json, const struct tdm_log_profile *p, 
 	const struct tdm_log_kernel *rows = p->kernels.rows;
 	const struct tdm_log_op *ops = p->ops.rows;
 	const struct tdm_log_kernel *programs = p->programs.rows;
-	tdm_json_key(json, "kernels");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "kernels");
 	for (size_t i = 0; i < p->kernels.count && i < limit; i++) {
 		tdm_json_object(json);
 		tdm_json_put_u64(json, "file", rows[i].file);
@@ -200,8 +193,7 @@ static void put_kernels(struct tdm_json *json, const struct tdm_log_profile *p, 
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
-	tdm_json_key(json, "operations");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "operations");
 	for (size_t i = 0; i < p->ops.count && i < limit; i++) {
 		tdm_json_object(json);
 		tdm_json_put_u64(json, "file", ops[i].file);
@@ -212,8 +204,7 @@ static void put_kernels(struct tdm_json *json, const struct tdm_log_profile *p, 
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
-	tdm_json_key(json, "program_sizes");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "program_sizes");
 	for (size_t i = 0; i < p->programs.count && i < limit; i++) {
 		tdm_json_object(json);
 		tdm_json_put_u64(json, "file", programs[i].file);
@@ -229,8 +220,7 @@ static void put_amounts(struct tdm_json *json, const struct tdm_log_profile *p, 
 {
 	const struct tdm_log_amount *rows = p->amounts.rows;
 	const struct tdm_log_remaining *remaining = p->remaining.rows;
-	tdm_json_key(json, "buffers");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "buffers");
 	for (size_t i = 0; i < p->amounts.count && i < limit; i++) {
 		tdm_json_object(json);
 		tdm_json_put_u64(json, "file", rows[i].file);
@@ -251,8 +241,7 @@ static void put_amounts(struct tdm_json *json, const struct tdm_log_profile *p, 
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
-	tdm_json_key(json, "remaining");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "remaining");
 	for (size_t i = 0; i < p->remaining.count && i < limit; i++) {
 		tdm_json_object(json);
 		tdm_json_put_u64(json, "file", remaining[i].file);
@@ -268,8 +257,7 @@ static void put_amounts(struct tdm_json *json, const struct tdm_log_profile *p, 
 static void put_states(struct tdm_json *json, const struct tdm_log_profile *p, size_t limit)
 {
 	const struct tdm_log_state *rows = p->states.rows;
-	tdm_json_key(json, "memory_states");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "memory_states");
 	for (size_t i = 0; i < p->states.count && i < limit; i++) {
 		tdm_json_object(json);
 		tdm_json_put_u64(json, "file", rows[i].file);
@@ -291,8 +279,7 @@ static void put_states(struct tdm_json *json, const struct tdm_log_profile *p, s
 
 static void put_slots(struct tdm_json *json, const char *key, const uint64_t *slots, size_t count)
 {
-	tdm_json_key(json, key);
-	tdm_json_array(json);
+	tdm_json_put_array(json, key);
 	for (size_t i = 0; i < count; i++)
 		tdm_json_u64(json, slots[i]);
 	tdm_json_array_end(json);
@@ -322,8 +309,7 @@ void tdm_log_json(const struct tdm_log_profile *p, const struct tdm_log_report *
 {
 	tdm_json_object(json);
 	tdm_json_put_bool(json, "sample", report->is_sample);
-	tdm_json_key(json, "files");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "files");
 	for (uint32_t i = 0; i < p->file_count; i++)
 		put_file(json, p, i);
 	tdm_json_array_end(json);
@@ -369,8 +355,7 @@ void tdm_log_record_json(const struct tdm_log_record *r, struct tdm_json *json)
 		tdm_json_null(json);
 	if (r->sort == TDM_LOG_FAILURE) {
 		tdm_json_put_bool(json, "repeat", r->is_repeat);
-		tdm_json_key(json, "failure");
-		tdm_json_object(json);
+		tdm_json_put_object(json, "failure");
 		put_failure_fields(json, &r->failure);
 		tdm_json_object_end(json);
 	}

@@ -39,8 +39,7 @@ static void put_holes(const struct tdm_live_report *report, const struct tdm_reg
 	struct tdm_region_gap *gaps = tdm_map_holes(map);
 	json->out->failed |= gaps == NULL;
 	tdm_json_put_u64(json, "hole_count", map->gap_count);
-	tdm_json_key(json, "holes");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "holes");
 	for (size_t i = 0; gaps != NULL && i < map->gap_count && (report->limit == 0 || i < report->limit); i++) {
 		tdm_json_object(json);
 		tdm_json_put_u64(json, "address", gaps[i].address);
@@ -66,8 +65,7 @@ static void put_region(const struct tdm_live_report *report, const struct tdm_re
 	tdm_json_put_u64(json, "used_bytes", map->used_bytes);
 	tdm_json_put_bytes(json, "free_bytes", map->free_bytes);
 	tdm_json_put_bytes(json, "largest_free_bytes", map->largest_free);
-	tdm_json_key(json, "fragmentation");
-	tdm_json_double(json, map->fragmentation);
+	tdm_json_put_double(json, "fragmentation", map->fragmentation);
 	tdm_json_put_u64(json, "overlaps", map->overlaps);
 	tdm_json_put_u64(json, "overlap_bytes", map->overlap_bytes);
 	tdm_json_put_u64(json, "views", map->views);
@@ -81,8 +79,7 @@ static void put_region(const struct tdm_live_report *report, const struct tdm_re
 
 static void put_l1(const struct tdm_device_l1 *l1, struct tdm_json *json)
 {
-	tdm_json_key(json, "l1");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "l1");
 	tdm_json_put_bytes(json, "lowest_l1", l1->lowest != 0 ? l1->lowest : TDM_BYTES_UNKNOWN);
 	tdm_json_put_bytes(json, "highest_cb", l1->highest != 0 ? l1->highest : TDM_BYTES_UNKNOWN);
 	tdm_json_put_bytes(json, "gap_bytes", l1->gap);
@@ -95,8 +92,7 @@ static void put_l1(const struct tdm_device_l1 *l1, struct tdm_json *json)
 /* An object with the kinds that are not 0. */
 static void put_load(const char *key, const struct tdm_core_load *load, struct tdm_json *json)
 {
-	tdm_json_key(json, key);
-	tdm_json_object(json);
+	tdm_json_put_object(json, key);
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
 		if (load->bytes[k] != 0)
 			tdm_json_put_u64(json, tdm_kind_name((enum tdm_kind)k), load->bytes[k]);
@@ -125,8 +121,7 @@ static void put_cores(const struct tdm_device_map *map, struct tdm_json *json)
 {
 	const struct tdm_core_map *cores = &map->cores;
 	bool has_grid = cores->grid_x != 0;
-	tdm_json_key(json, "cores");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "cores");
 	put_source(json, map->grid_from);
 	tdm_json_put_bytes(json, "grid_x", has_grid ? cores->grid_x : TDM_BYTES_UNKNOWN);
 	tdm_json_put_bytes(json, "grid_y", has_grid ? cores->grid_y : TDM_BYTES_UNKNOWN);
@@ -154,8 +149,7 @@ static void put_scene(const struct tdm_live_report *report, const struct tdm_dev
 	tdm_json_put_name(json, "card", device->has_info ? device->info.card : NULL);
 	put_pid(json, report->snapshot, scene->process);
 	tdm_json_put_u64(json, "buffer_count", map->buffers);
-	tdm_json_key(json, "regions");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "regions");
 	for (unsigned k = 0; k < TDM_DEVICE_MAP_REGIONS; k++)
 		if (tdm_map_wants(report, (enum tdm_kind)k))
 			put_region(report, &map->regions[k], json);

@@ -11,15 +11,6 @@ static void put_figure(struct tdm_json *json, const char *key, int64_t bytes)
 		tdm_json_i64(json, bytes);
 }
 
-static void put_count(struct tdm_json *json, const char *key, uint64_t value)
-{
-	tdm_json_key(json, key);
-	if (value == 0)
-		tdm_json_null(json);
-	else
-		tdm_json_u64(json, value);
-}
-
 static void put_figures(struct tdm_json *json, const struct tdm_phase_figures *f)
 {
 	put_figure(json, "dram_peak", f->dram_peak);
@@ -35,8 +26,7 @@ static void put_figures(struct tdm_json *json, const struct tdm_phase_figures *f
 
 static void put_phases(struct tdm_json *json, const struct tdm_phases *r)
 {
-	tdm_json_key(json, "phases");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "phases");
 	for (size_t i = 0; i < r->run->phase_count; i++) {
 		enum tdm_phases_role role = tdm_phases_role_of(r->run->phases[i].name);
 		tdm_json_object(json);
@@ -46,15 +36,12 @@ static void put_phases(struct tdm_json *json, const struct tdm_phases *r)
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
-	tdm_json_key(json, "roles");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "roles");
 	for (int i = 0; i < TDM_ROLE_COUNT; i++) {
 		if (r->groups[i].count == 0)
 			continue;
-		tdm_json_key(json, tdm_phases_role_names[i]);
-		tdm_json_object(json);
-		tdm_json_key(json, "count");
-		tdm_json_u64(json, r->groups[i].count);
+		tdm_json_put_object(json, tdm_phases_role_names[i]);
+		tdm_json_put_u64(json, "count", r->groups[i].count);
 		put_figures(json, &r->groups[i].sum);
 		tdm_json_object_end(json);
 	}
@@ -63,8 +50,7 @@ static void put_phases(struct tdm_json *json, const struct tdm_phases *r)
 
 static void put_pair(struct tdm_json *json, const char *key, const struct tdm_phases_pair *pair)
 {
-	tdm_json_key(json, key);
-	tdm_json_object(json);
+	tdm_json_put_object(json, key);
 	put_figure(json, "measured", pair->measured);
 	tdm_json_put_bytes(json, "expected", pair->expected);
 	tdm_json_put_double(json, "difference_percent", tdm_phases_difference(pair));
@@ -73,8 +59,7 @@ static void put_pair(struct tdm_json *json, const char *key, const struct tdm_ph
 
 static void put_breakdown(struct tdm_json *json, const struct tdm_phases *r)
 {
-	tdm_json_key(json, "peak_parts");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "peak_parts");
 	for (int i = 0; i < TDM_PART_COUNT; i++)
 		put_figure(json, tdm_phases_parts[i].key, r->parts[i]);
 	tdm_json_put_text(json, "model_and_optimizer", r->parts_measured ? "measured" : "expected");
@@ -93,7 +78,7 @@ static void put_advice(struct tdm_json *json, const struct tdm_phases *r)
 	tdm_json_put_text(json, "assumes", "activations shrink in proportion and nothing else grows");
 	put_figure(json, "peak_without_activations", a->least_peak);
 	tdm_json_put_double(json, "activations_kept_at_most", a->keep_share < 0 ? NAN : a->keep_share);
-	put_count(json, "batch_divisor", a->divisor);
+	tdm_json_put_known(json, "batch_divisor", a->divisor != 0, a->divisor);
 	put_figure(json, "batch_divided_peak", a->divisor != 0 ? a->divided_peak : TDM_PHASE_UNKNOWN);
 	tdm_json_put_text(json, "run_that_fits", a->fitting != NULL ? a->fitting->name : NULL);
 	tdm_json_object_end(json);
@@ -107,10 +92,10 @@ static void put_run(struct tdm_json *json, const struct tdm_phases *r)
 	const struct tdm_phase_run *run = r->run;
 	tdm_json_object(json);
 	tdm_json_put_text(json, "name", run->name);
-	put_count(json, "line", run->line);
+	tdm_json_put_known(json, "line", run->line != 0, run->line);
 	tdm_json_put_bool(json, "complete", !run->incomplete);
 	tdm_json_put_bool(json, "no_dispatch", run->no_dispatch);
-	put_count(json, "parameters", run->parameters);
+	tdm_json_put_known(json, "parameters", run->parameters != 0, run->parameters);
 	put_phases(json, r);
 	put_pair(json, "model", &r->model);
 	put_pair(json, "optimizer", &r->optimizer);
@@ -134,32 +119,28 @@ static void put_run(struct tdm_json *json, const struct tdm_phases *r)
 
 static void put_refused(struct tdm_json *json, const struct tdm_phases_input *input)
 {
-	tdm_json_key(json, "refused");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "refused");
 	for (size_t i = 0; i < input->refused_shown; i++) {
 		tdm_json_object(json);
-		put_count(json, "line", input->refused[i].line);
-		put_count(json, "column", input->refused[i].column);
+		tdm_json_put_known(json, "line", input->refused[i].line != 0, input->refused[i].line);
+		tdm_json_put_known(json, "column", input->refused[i].column != 0, input->refused[i].column);
 		tdm_json_put_text(json, "text", input->refused[i].text);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
-	tdm_json_key(json, "refused_count");
-	tdm_json_u64(json, input->refused_count);
+	tdm_json_put_u64(json, "refused_count", input->refused_count);
 }
 
 void tdm_phases_json(const struct tdm_phases_report *report, struct tdm_json *json)
 {
 	tdm_json_object(json);
-	tdm_json_key(json, "inputs");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "inputs");
 	for (size_t i = 0; i < report->input_count; i++) {
 		const struct tdm_phases_input *input = &report->inputs[i];
 		tdm_json_object(json);
 		tdm_json_put_text(json, "path", input->path);
 		tdm_json_put_text(json, "source", input->source);
-		tdm_json_key(json, "runs");
-		tdm_json_array(json);
+		tdm_json_put_array(json, "runs");
 		for (size_t k = 0; k < input->runs.count; k++)
 			put_run(json, &input->results[k]);
 		tdm_json_array_end(json);

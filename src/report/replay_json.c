@@ -16,8 +16,7 @@ static void put_bound(
 
 static void put_holes(struct tdm_json *json, const struct tdm_replay_hole *holes, size_t count)
 {
-	tdm_json_key(json, "largest_holes");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "largest_holes");
 	for (size_t i = 0; i < count; i++) {
 		tdm_json_object(json);
 		tdm_json_put_u64(json, "address", holes[i].address);
@@ -70,8 +69,7 @@ static void put_failure(struct tdm_json *json, const struct tdm_replay_space *sp
 static void put_moment(
 	struct tdm_json *json, const char *key, const char *figure, uint64_t bytes, uint64_t op, uint64_t line)
 {
-	tdm_json_key(json, key);
-	tdm_json_object(json);
+	tdm_json_put_object(json, key);
 	tdm_json_put_bytes(json, figure, bytes);
 	tdm_json_put_u64(json, "request", op);
 	tdm_json_put_u64(json, "line", line);
@@ -80,8 +78,7 @@ static void put_moment(
 
 static void put_samples(struct tdm_json *json, const struct tdm_replay_space *space)
 {
-	tdm_json_key(json, "over_time");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "over_time");
 	for (size_t i = 0; i < space->sample_count; i++) {
 		const struct tdm_replay_sample *s = &space->samples[i];
 		tdm_json_object(json);
@@ -110,14 +107,12 @@ static void put_space(struct tdm_json *json, const struct tdm_replay *replay, si
 	tdm_json_put_u64(json, "failures", space->failures);
 	put_moment(json, "peak", "bytes_per_bank", space->peak, space->peak_op, space->peak_line);
 	put_moment(json, "tightest", "largest_free", space->tightest, space->tightest_op, space->tightest_line);
-	tdm_json_key(json, "worst_fragmentation");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "worst_fragmentation");
 	tdm_json_put_double(json, "fragmentation", space->worst_frag);
 	tdm_json_put_u64(json, "request", space->worst_frag_op);
 	tdm_json_put_u64(json, "line", space->worst_frag_line);
 	tdm_json_object_end(json);
-	tdm_json_key(json, "at_end");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "at_end");
 	put_stats(json, &s);
 	put_holes(json, holes, tdm_replay_holes(replay, i, holes));
 	tdm_json_object_end(json);
@@ -142,8 +137,7 @@ void tdm_replay_json(const struct tdm_replay *replay, const struct tdm_replay_re
 		tdm_json_null(json);
 	else
 		tdm_json_bool(json, tdm_replay_first_failing(replay) == NULL);
-	tdm_json_key(json, "spaces");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "spaces");
 	for (size_t i = 0; i < tdm_replay_space_count(replay); i++)
 		put_space(json, replay, i);
 	tdm_json_array_end(json);

@@ -14,11 +14,7 @@ static void put_site(const struct tdm_live_report *report, struct tdm_symbolizer
 	tdm_json_put_u64(json, "buffers", site->count);
 	tdm_json_put_u64(json, "reserved_bytes", site->reserved_bytes);
 	tdm_json_put_u64(json, "asked_bytes", site->asked_bytes);
-	tdm_json_key(json, "oldest_age_ns");
-	if (has_age)
-		tdm_json_u64(json, snapshot->time_ns - site->oldest_ns);
-	else
-		tdm_json_null(json);
+	tdm_json_put_known(json, "oldest_age_ns", has_age, snapshot->time_ns - site->oldest_ns);
 	tdm_json_key(json, "stack");
 	tdm_stack_json(snapshot, sym, site->stack, json);
 	tdm_json_object_end(json);
@@ -31,8 +27,7 @@ static void put_sites(const struct tdm_live_report *report, size_t process, stru
 	if (tdm_sites_find(report->snapshot, (uint32_t)process, &sites, &count) != 0)
 		json->out->failed = true;
 	struct tdm_symbolizer *sym = count != 0 ? tdm_stack_symbolizer(report->snapshot, process) : NULL;
-	tdm_json_key(json, "live_sites");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "live_sites");
 	for (size_t i = 0; i < count; i++)
 		put_site(report, sym, &sites[i], json);
 	tdm_json_array_end(json);
@@ -43,21 +38,15 @@ static void put_sites(const struct tdm_live_report *report, size_t process, stru
 void tdm_run_json(const struct tdm_live_report *report, const struct tdm_run_end *end, struct tdm_json *json)
 {
 	tdm_json_object(json);
-	tdm_json_key(json, "command");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "command");
 	for (size_t i = 0; end->command[i] != NULL; i++)
 		tdm_json_text(json, end->command[i]);
 	tdm_json_array_end(json);
 	tdm_json_put_u64(json, "exit_code", (uint64_t)end->exit_code);
-	tdm_json_key(json, "signal");
-	if (end->signal != 0)
-		tdm_json_u64(json, (uint64_t)end->signal);
-	else
-		tdm_json_null(json);
+	tdm_json_put_known(json, "signal", end->signal != 0, (uint64_t)end->signal);
 	tdm_json_put_u64(json, "duration_ns", end->took_ns);
 	tdm_json_put_u64(json, "still_running", end->still_running);
-	tdm_json_key(json, "processes");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "processes");
 	for (size_t i = 0; i < report->snapshot->process_count; i++) {
 		if (!report->snapshot->processes[i].has_who)
 			continue;

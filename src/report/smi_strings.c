@@ -8,15 +8,9 @@ enum { TEXT_CAP = 64 };
 
 static const char not_available[] = "N/A";
 
-static void put(struct tdm_json *json, const char *key, const char *text)
-{
-	tdm_json_key(json, key);
-	tdm_json_text(json, text);
-}
-
 static void put_or(struct tdm_json *json, const char *key, const char *text)
 {
-	put(json, key, text[0] != '\0' ? text : not_available);
+	tdm_json_put_text(json, key, text[0] != '\0' ? text : not_available);
 }
 
 /* "251.53 GB": powers of 1024, two digits, a blank before the unit. */
@@ -41,14 +35,13 @@ void tdm_smi_machine(struct tdm_json *json, const struct tdm_machine *machine)
 		format_memory(memory, sizeof memory, m->memory_bytes);
 	if (m->driver[0] != '\0')
 		snprintf(driver, sizeof driver, "TT-KMD %s", m->driver);
-	tdm_json_key(json, "host_info");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "host_info");
 	put_or(json, "OS", m->system);
 	put_or(json, "Distro", m->distro);
 	put_or(json, "Kernel", m->kernel);
 	put_or(json, "Hostname", m->host);
 	put_or(json, "Platform", m->machine);
-	put(json, "Python", not_available);
+	tdm_json_put_text(json, "Python", not_available);
 	put_or(json, "Memory", memory);
 	put_or(json, "Driver", driver);
 	tdm_json_object_end(json);
@@ -64,7 +57,7 @@ static void put_firmware(
 	struct tdm_json *json, const char *key, const struct tdm_host_card *card, enum tdm_host_value_id id)
 {
 	const struct tdm_host_value *value = value_of(card, id);
-	put(json, key, value != NULL ? value->text : not_available);
+	tdm_json_put_text(json, key, value != NULL ? value->text : not_available);
 }
 
 /* Over `parts`, with a width and so many digits, as tt-smi pads its numbers. */
@@ -72,7 +65,7 @@ static void put_scaled(struct tdm_json *json, const char *key, double value, dou
 {
 	char text[TEXT_CAP];
 	snprintf(text, sizeof text, "%*.*f", width, digits, value / parts);
-	put(json, key, text);
+	tdm_json_put_text(json, key, text);
 }
 
 static void put_reading(
@@ -81,7 +74,7 @@ static void put_reading(
 	if (reading.is_known)
 		put_scaled(json, key, (double)reading.value, parts, width, digits);
 	else
-		put(json, key, not_available);
+		tdm_json_put_text(json, key, not_available);
 }
 
 static void put_limit(
@@ -90,14 +83,14 @@ static void put_limit(
 	if (value != NULL)
 		put_scaled(json, key, (double)value->number, parts, width, digits);
 	else
-		put(json, key, not_available);
+		tdm_json_put_text(json, key, not_available);
 }
 
 static void put_hex(struct tdm_json *json, const char *key, bool is_known, uint64_t number)
 {
 	char text[TEXT_CAP];
 	snprintf(text, sizeof text, "0x%" PRIx64, number);
-	put(json, key, is_known ? text : NULL);
+	tdm_json_put_text(json, key, is_known ? text : NULL);
 }
 
 static void put_hex_value(
@@ -114,8 +107,7 @@ static void put_registers(struct tdm_json *json, const struct tdm_host_card *car
 		"VREG_TEMPERATURE", "BOARD_TEMPERATURE", "TDP", "TDC", "VDD_LIMITS", "THM_LIMITS", "TT_FLASH_VERSION" };
 	const struct tdm_host_value *serial = value_of(card, TDM_HOST_SERIAL);
 	uint64_t board = serial != NULL ? serial->id : 0;
-	tdm_json_key(json, "smbus_telem");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "smbus_telem");
 	put_hex(json, "BOARD_ID", serial != NULL, board);
 	put_hex(json, "BOARD_ID_HIGH", serial != NULL, board >> 32);
 	put_hex(json, "BOARD_ID_LOW", serial != NULL, board & UINT32_MAX);
@@ -124,7 +116,7 @@ static void put_registers(struct tdm_json *json, const struct tdm_host_card *car
 	put_hex_value(json, "VCORE", card, TDM_HOST_VOLTAGE);
 	put_hex_value(json, "FAN_RPM", card, TDM_HOST_FAN);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		put(json, others[i], NULL);
+		tdm_json_put_text(json, others[i], NULL);
 	tdm_json_object_end(json);
 }
 
@@ -138,7 +130,7 @@ static void put_board_type(
 		snprintf(text, sizeof text, "%s", not_available);
 	else
 		snprintf(text, sizeof text, "%s%s", name, card != NULL && card->arch == TDM_HOST_WORMHOLE ? " L" : "");
-	put(json, "board_type", text);
+	tdm_json_put_text(json, "board_type", text);
 }
 
 /* The generation of the PCIe link that "16.0 GT/s PCIe" is; 0 for any other text. */
@@ -161,7 +153,7 @@ static void put_link(struct tdm_json *json, const struct tdm_host_card *card)
 		tdm_json_i64(json, generation);
 	else
 		tdm_json_text(json, not_available);
-	put(json, "pcie_width", width != NULL ? width->text : not_available);
+	tdm_json_put_text(json, "pcie_width", width != NULL ? width->text : not_available);
 }
 
 static void put_board(struct tdm_json *json, const struct tdm_overview_device *device, const struct tdm_host_card *card)
@@ -170,27 +162,25 @@ static void put_board(struct tdm_json *json, const struct tdm_overview_device *d
 	char board[TEXT_CAP] = "";
 	if (serial != NULL)
 		snprintf(board, sizeof board, "%016" PRIx64, serial->id);
-	tdm_json_key(json, "board_info");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "board_info");
 	put_or(json, "bus_id", device->pci);
 	put_board_type(json, device, card);
 	put_or(json, "board_id", board);
-	put(json, "coords", not_available);
+	tdm_json_put_text(json, "coords", not_available);
 	tdm_json_key(json, "dram_status"); /* a boolean there */
 	tdm_json_null(json);
-	put(json, "dram_speed", not_available);
+	tdm_json_put_text(json, "dram_speed", not_available);
 	put_link(json, card);
 	tdm_json_object_end(json);
 }
 
 static void put_telemetry(struct tdm_json *json, const struct tdm_overview_telemetry *t)
 {
-	tdm_json_key(json, "telemetry");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "telemetry");
 	put_reading(json, "voltage", t->voltage, 1e3, 4, 2);
 	put_reading(json, "current", t->current, 1e3, 5, 1);
 	put_reading(json, "power", t->power, 1e6, 5, 1);
-	put(json, "board_power", not_available);
+	tdm_json_put_text(json, "board_power", not_available);
 	put_reading(json, "aiclk", t->clock, 1, 4, 0);
 	put_reading(json, "asic_temperature", t->temp, 1e3, 4, 1);
 	put_reading(json, "fan_speed", t->fan, 1, 0, 0);
@@ -200,33 +190,31 @@ static void put_telemetry(struct tdm_json *json, const struct tdm_overview_telem
 
 static void put_firmwares(struct tdm_json *json, const struct tdm_host_card *card)
 {
-	tdm_json_key(json, "firmwares");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "firmwares");
 	put_firmware(json, "fw_bundle_version", card, TDM_HOST_FW_BUNDLE);
 	put_firmware(json, "tt_flash_version", card, TDM_HOST_FW_TTFLASH);
 	put_firmware(json, "cm_fw", card, TDM_HOST_FW_ARC);
-	put(json, "cm_fw_date", not_available);
+	tdm_json_put_text(json, "cm_fw_date", not_available);
 	put_firmware(json, "eth_fw", card, TDM_HOST_FW_ETH);
 	put_firmware(json, "dm_bl_fw", card, TDM_HOST_FW_M3BL);
 	put_firmware(json, "dm_app_fw", card, TDM_HOST_FW_M3APP);
-	put(json, "gddr_fw", not_available);
+	tdm_json_put_text(json, "gddr_fw", not_available);
 	tdm_json_object_end(json);
 }
 
 static void put_limits(struct tdm_json *json, const struct tdm_host_card *card)
 {
-	tdm_json_key(json, "limits");
-	tdm_json_object(json);
-	put(json, "vdd_min", not_available);
+	tdm_json_put_object(json, "limits");
+	tdm_json_put_text(json, "vdd_min", not_available);
 	put_limit(json, "vdd_max", value_of(card, TDM_HOST_VOLTAGE_MAX), 1e3, 4, 2);
 	put_limit(json, "tdp_limit", value_of(card, TDM_HOST_POWER_MAX), 1e6, 3, 0);
 	put_limit(json, "tdc_limit", value_of(card, TDM_HOST_CURRENT_MAX), 1e3, 3, 0);
-	put(json, "asic_fmax", not_available);
-	put(json, "therm_trip_l1_limit", not_available);
+	tdm_json_put_text(json, "asic_fmax", not_available);
+	tdm_json_put_text(json, "therm_trip_l1_limit", not_available);
 	put_limit(json, "thm_limit", value_of(card, TDM_HOST_TEMP_MAX), 1e3, 2, 0);
-	put(json, "bus_peak_limit", not_available);
-	put(json, "fan_rpm_limit", not_available);
-	put(json, "board_power_limit", not_available);
+	tdm_json_put_text(json, "bus_peak_limit", not_available);
+	tdm_json_put_text(json, "fan_rpm_limit", not_available);
+	tdm_json_put_text(json, "board_power_limit", not_available);
 	tdm_json_object_end(json);
 }
 

@@ -122,21 +122,6 @@ void tdm_stack_trail(
 	}
 }
 
-static void put_text(struct tdm_json *json, const char *key, const char *text)
-{
-	tdm_json_key(json, key);
-	tdm_json_text(json, text[0] != '\0' ? text : NULL);
-}
-
-static void put_u64(struct tdm_json *json, const char *key, bool known, uint64_t value)
-{
-	tdm_json_key(json, key);
-	if (known)
-		tdm_json_u64(json, value);
-	else
-		tdm_json_null(json);
-}
-
 static void json_frame(const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym,
 	const struct tdm_kept_frame *frame, struct tdm_json *json)
 {
@@ -144,13 +129,13 @@ static void json_frame(const struct tdm_snapshot *snapshot, struct tdm_symbolize
 	const struct tdm_symbol *symbol =
 		sym != NULL && frame->text == 0 ? tdm_symbolizer_find(sym, frame->address) : &unknown;
 	tdm_json_object(json);
-	put_u64(json, "address", frame->text == 0, frame->address);
-	put_text(json, "text", tdm_snapshot_text(snapshot, frame->text));
-	put_text(json, "function", symbol->function);
-	put_text(json, "file", symbol->file);
-	put_u64(json, "line", symbol->line > 0, (uint64_t)symbol->line);
-	put_text(json, "module", symbol->module);
-	put_u64(json, "offset", symbol->module[0] != '\0', symbol->offset);
+	tdm_json_put_known(json, "address", frame->text == 0, frame->address);
+	tdm_json_put_name(json, "text", tdm_snapshot_text(snapshot, frame->text));
+	tdm_json_put_name(json, "function", symbol->function);
+	tdm_json_put_name(json, "file", symbol->file);
+	tdm_json_put_known(json, "line", symbol->line > 0, (uint64_t)symbol->line);
+	tdm_json_put_name(json, "module", symbol->module);
+	tdm_json_put_known(json, "offset", symbol->module[0] != '\0', symbol->offset);
 	tdm_json_object_end(json);
 }
 

@@ -34,8 +34,7 @@ static const char *source_name(uint8_t from)
 
 static void put_sources(struct tdm_json *json, uint32_t sources)
 {
-	tdm_json_key(json, "sources");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "sources");
 	for (uint8_t from = TDM_FROM_LEDGER; from < TDM_FROM_COUNT; from++)
 		if ((sources >> from & 1) != 0)
 			tdm_json_text(json, tdm_from_name((enum tdm_from)from));
@@ -87,16 +86,14 @@ static void put_l1(struct tdm_json *json, const struct tdm_overview_device *devi
 {
 	struct tdm_l1_account account;
 	tdm_l1_account(&account, device);
-	tdm_json_key(json, "l1");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "l1");
 	tdm_json_put_bytes(json, "total", account.total);
 	tdm_json_put_bytes(json, "core_bytes", account.core_bytes);
 	tdm_json_put_bytes(json, "cores", account.cores != 0 ? account.cores : TDM_BYTES_UNKNOWN);
 	tdm_json_put_bytes(json, "peak", device->l1_peak);
 	tdm_json_put_bytes(json, "lowest_buffer", device->l1_lowest);
 	tdm_json_put_bytes(json, "highest_cb", device->cb_highest);
-	tdm_json_key(json, "parts");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "parts");
 	for (int i = 0; i < TDM_L1_ITEM_COUNT; i++) {
 		const struct tdm_l1_amount *item = &account.items[i];
 		tdm_json_object(json);
@@ -112,8 +109,7 @@ static void put_l1(struct tdm_json *json, const struct tdm_overview_device *devi
 
 static void put_chips(struct tdm_json *json, const struct tdm_overview_device *device)
 {
-	tdm_json_key(json, "chips");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "chips");
 	for (uint32_t i = 0; i < device->chip_count && i < TDM_OVERVIEW_CHIPS_MAX; i++) {
 		const struct tdm_overview_chip *chip = &device->chips[i];
 		tdm_json_object(json);
@@ -129,17 +125,12 @@ static void put_chips(struct tdm_json *json, const struct tdm_overview_device *d
 
 static void put_device_memory(struct tdm_json *json, const struct tdm_overview_device *device, size_t i)
 {
-	tdm_json_key(json, "memory");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "memory");
 	put_number(json, "index", (int64_t)i);
 	put_number(json, "number", device->number);
 	put_number(json, "node", device->node);
 	put_known(json, "pci", device->pci);
-	tdm_json_key(json, "chip_id");
-	if (device->has_chip_id)
-		tdm_json_u64(json, device->chip_id);
-	else
-		tdm_json_null(json);
+	tdm_json_put_known(json, "chip_id", device->has_chip_id, device->chip_id);
 	tdm_json_put_bool(json, "virtual", device->is_virtual);
 	put_known(json, "card", device->card);
 	tdm_json_put_text(json, "card_source", source_name(device->card_from));
@@ -149,8 +140,7 @@ static void put_device_memory(struct tdm_json *json, const struct tdm_overview_d
 	put_number(json, "hardware_queues", -1);
 	put_number(json, "process_count", device->process_count);
 	put_sources(json, device->sources);
-	tdm_json_key(json, "kinds");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "kinds");
 	for (int k = 0; k < TDM_KIND_COUNT; k++)
 		put_kind(json, &device->kinds[k], (enum tdm_kind)k);
 	tdm_json_array_end(json);
@@ -169,8 +159,7 @@ static const struct tdm_host_card *host_card(
 
 static void put_devices(struct tdm_json *json, const struct tdm_status_report *report)
 {
-	tdm_json_key(json, "device_info");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "device_info");
 	for (size_t i = 0; i < report->overview->device_count; i++) {
 		const struct tdm_overview_device *device = &report->overview->devices[i];
 		if (!tdm_overview_takes_device(&report->pick, report->overview, i))
@@ -185,8 +174,7 @@ static void put_devices(struct tdm_json *json, const struct tdm_status_report *r
 
 static void put_amounts(struct tdm_json *json, const struct tdm_overview_holding *holding)
 {
-	tdm_json_key(json, "kinds");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "kinds");
 	for (int k = 0; holding != NULL && k < TDM_KIND_COUNT; k++) {
 		const struct tdm_overview_amount *amount = &holding->kinds[k];
 		if (amount->used == TDM_BYTES_UNKNOWN)
@@ -229,8 +217,7 @@ static void put_process(struct tdm_json *json, const struct tdm_status_report *r
 	tdm_json_put_text(json, "user", process->user[0] != '\0' ? process->user : "?");
 	put_number(json, "device", device != NULL ? device->node : -1);
 	tdm_json_put_text(json, "cmdline", process->command[0] != '\0' ? process->command : process->comm);
-	tdm_json_key(json, "memory");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "memory");
 	put_number(json, "device_index", holding != NULL ? (int64_t)holding->device : -1);
 	put_number(json, "device_number", device != NULL ? device->number : -1);
 	put_number(
@@ -244,8 +231,7 @@ static void put_process(struct tdm_json *json, const struct tdm_status_report *r
 static void put_processes(struct tdm_json *json, const struct tdm_status_report *report)
 {
 	const struct tdm_overview *overview = report->overview;
-	tdm_json_key(json, "processes");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "processes");
 	for (size_t p = 0; p < overview->process_count; p++) {
 		const struct tdm_overview_process *process = &overview->processes[p];
 		for (size_t i = 0; i < process->holding_count; i++)
@@ -260,13 +246,11 @@ static void put_processes(struct tdm_json *json, const struct tdm_status_report 
 static void put_status(struct tdm_json *json, const struct tdm_status_report *report)
 {
 	const struct tdm_overview *overview = report->overview;
-	tdm_json_key(json, "status");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "status");
 	tdm_json_put_bytes(json, "taken_ns", overview->real_ns != 0 ? overview->real_ns : TDM_BYTES_UNKNOWN);
 	put_number(json, "device_count", (int64_t)overview->device_count);
 	put_number(json, "process_count", (int64_t)overview->process_count);
-	tdm_json_key(json, "unreadable");
-	tdm_json_array(json);
+	tdm_json_put_array(json, "unreadable");
 	for (size_t i = 0; i < overview->problem_count; i++) {
 		const struct tdm_overview_problem *problem = &overview->problems[i];
 		tdm_json_object(json);
@@ -284,8 +268,7 @@ void tdm_status_json(const struct tdm_status_report *report, struct tdm_json *js
 	tdm_json_envelope(json, "tidemark.status");
 	put_status(json, report);
 	tdm_smi_machine(json, report->machine);
-	tdm_json_key(json, "host_sw_vers");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "host_sw_vers");
 	tdm_json_put_text(json, "tidemark", TDM_VERSION_STRING);
 	tdm_json_put_text(json, "tt_smi", "N/A");
 	tdm_json_put_text(json, "pyluwen", "N/A");
