@@ -1,11 +1,12 @@
 /* Long: devices, buffers and program memory make one account, and each peak needs all three. */
 #include "analyze/capture_exact.h"
+#include "base/reserve.h"
 #include "base/units.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-enum { CHIPS_MAX = 1024, DEVICES_MAX = 1024, FIRST = 64 };
+enum { CHIPS_MAX = 1024, DEVICES_MAX = 1024 };
 
 /* Where devices are not named, all nodes are of one. */
 static const uint64_t no_id = UINT64_MAX;
@@ -44,20 +45,6 @@ void tdm_capture_exact_done(struct tdm_capture_exact *e)
 	*e = (struct tdm_capture_exact){ 0 };
 }
 
-/* Room for one more in an array that grows by half. */
-static int make_room(void **array, size_t *cap, size_t count, size_t size)
-{
-	if (count < *cap)
-		return 0;
-	size_t grown_cap = *cap == 0 ? FIRST : *cap + *cap / 2;
-	void *grown = realloc(*array, grown_cap * size);
-	if (grown == NULL)
-		return -ENOMEM;
-	*array = grown;
-	*cap = grown_cap;
-	return 0;
-}
-
 static void add(int64_t *to, int64_t bytes)
 {
 	if (__builtin_add_overflow(*to, bytes, to))
@@ -83,7 +70,7 @@ static struct tdm_exact_unit *get_unit(struct tdm_capture_exact *e, uint64_t id,
 	uint32_t found = tdm_map_find(&e->unit_of, id);
 	if (found == TDM_MAP_NONE) {
 		if (e->unit_count == TDM_EXACT_UNITS_MAX ||
-			make_room((void **)&e->units, &e->unit_cap, e->unit_count, sizeof *e->units) != 0 ||
+			tdm_reserve(&e->units, &e->unit_cap, e->unit_count + 1, sizeof *e->units) != 0 ||
 			tdm_map_put(&e->unit_of, id, (uint32_t)e->unit_count) != 0)
 			return NULL;
 		found = (uint32_t)e->unit_count++;
@@ -114,7 +101,7 @@ static struct tdm_exact_chip *get_chip(struct tdm_capture_exact *e, uint64_t id)
 	if (found != TDM_MAP_NONE)
 		return &e->chips[found];
 	if (e->chip_count == CHIPS_MAX ||
-		make_room((void **)&e->chips, &e->chip_cap, e->chip_count, sizeof *e->chips) != 0 ||
+		tdm_reserve(&e->chips, &e->chip_cap, e->chip_count + 1, sizeof *e->chips) != 0 ||
 		tdm_map_put(&e->chip_of, id, (uint32_t)e->chip_count) != 0)
 		return NULL;
 	struct tdm_exact_chip *chip = &e->chips[e->chip_count++];
@@ -232,7 +219,7 @@ static struct tdm_exact_buffer *new_buffer(struct tdm_capture_exact *e, const st
 {
 	size_t unit;
 	if (get_unit(e, id_of(node), &unit) == NULL ||
-		make_room((void **)&e->buffers, &e->buffer_cap, e->buffer_count, sizeof *e->buffers) != 0)
+		tdm_reserve(&e->buffers, &e->buffer_cap, e->buffer_count + 1, sizeof *e->buffers) != 0)
 		return NULL;
 	struct tdm_exact_buffer *b = &e->buffers[e->buffer_count++];
 	e->units[unit].has_buffers = true;
@@ -410,11 +397,9 @@ static enum tdm_program_kind program_kind(uint8_t type)
 static int add_live(struct tdm_capture_exact *e, struct tdm_exact_chip *chip, const struct tdm_capture_node *node,
 	uint32_t cores, const struct tdm_core_mask *mask)
 {
-	size_t cap = chip->live_cap;
 	if (chip->live_count == UINT32_MAX - 1 ||
-		make_room((void **)&chip->live, &cap, chip->live_count, sizeof *chip->live) != 0)
+		tdm_reserve(&chip->live, &chip->live_cap, chip->live_count + 1, sizeof *chip->live) != 0)
 		return -ENOMEM;
-	chip->live_cap = (uint32_t)cap;
 	chip->live[chip->live_count++] = (struct tdm_exact_program){
 		.size = (uint64_t)node->size.value,
 		.address = (uint64_t)node->address.value,

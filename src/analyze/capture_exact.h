@@ -93,7 +93,8 @@ struct tdm_exact_chip {
 	bool cores_unknown; /* it once had program memory whose cores are not recorded */
 	struct tdm_program_memory memory;
 	struct tdm_exact_program *live;
-	uint32_t live_count, live_cap, epoch;
+	uint32_t live_count, epoch;
+	size_t live_cap;
 };
 
 struct tdm_capture_exact {

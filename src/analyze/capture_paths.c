@@ -1,4 +1,5 @@
 #include "analyze/capture_paths.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -55,14 +56,8 @@ static uint32_t intern(struct tdm_names *names, struct tdm_str **texts, size_t *
 	uint32_t slot = tdm_names_find(names, text);
 	if (slot != TDM_NAME_NONE || names->count >= TEXTS_MAX)
 		return slot;
-	if (names->count == *cap) {
-		size_t grown_cap = *cap == 0 ? 64 : *cap * 2;
-		struct tdm_str *grown = realloc(*texts, grown_cap * sizeof *grown);
-		if (grown == NULL)
-			return TDM_NAME_NONE;
-		*texts = grown;
-		*cap = grown_cap;
-	}
+	if (tdm_reserve(texts, cap, names->count + 1, sizeof **texts) != 0)
+		return TDM_NAME_NONE;
 	char *copy = malloc(text.len + 1);
 	if (copy == NULL || tdm_names_add(names, text, &slot) != 0) {
 		free(copy);
@@ -80,13 +75,8 @@ static uint32_t find_path(struct tdm_capture_paths *p, uint32_t parent, uint32_t
 	uint32_t path = tdm_map_find(&p->children, key);
 	if (path != TDM_MAP_NONE || p->count >= PATHS_MAX)
 		return path;
-	if (p->count == p->cap) {
-		struct tdm_capture_path *grown = realloc(p->paths, p->cap * 2 * sizeof *grown);
-		if (grown == NULL)
-			return TDM_MAP_NONE;
-		p->paths = grown;
-		p->cap *= 2;
-	}
+	if (tdm_reserve(&p->paths, &p->cap, p->count + 1, sizeof *p->paths) != 0)
+		return TDM_MAP_NONE;
 	path = (uint32_t)p->count;
 	if (tdm_map_put(&p->children, key, path) != 0)
 		return TDM_MAP_NONE;
@@ -101,13 +91,8 @@ int tdm_capture_paths_enter(struct tdm_capture_paths *p, struct tdm_str name)
 		p->lost_depth++;
 		return 0;
 	}
-	if (p->depth == p->stack_cap) {
-		uint32_t *grown = realloc(p->stack, p->stack_cap * 2 * sizeof *grown);
-		if (grown == NULL)
-			return -ENOMEM;
-		p->stack = grown;
-		p->stack_cap *= 2;
-	}
+	if (tdm_reserve(&p->stack, &p->stack_cap, p->depth + 1, sizeof *p->stack) != 0)
+		return -ENOMEM;
 	if (name.len == 0)
 		name = tdm_str_of("(no name)");
 	uint32_t slot = intern(&p->names, &p->name_of, &p->name_cap, name);

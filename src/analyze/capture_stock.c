@@ -10,14 +10,13 @@
  * for DRAM.
  */
 #include "analyze/capture_stock.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { FIRST_BUFFERS = 256 };
 
 /* A `buffer` node. */
 struct buffer {
@@ -118,14 +117,8 @@ static bool take(struct tdm_capture_stock *s, enum tdm_stock_group group, const 
 
 static int add_buffer(struct tdm_capture_stock *s, const struct tdm_capture_node *node)
 {
-	if (s->count == s->cap) {
-		size_t cap = s->cap == 0 ? FIRST_BUFFERS : s->cap + s->cap / 2;
-		struct buffer *grown = realloc(s->buffers, cap * sizeof *grown);
-		if (grown == NULL)
-			return -ENOMEM;
-		s->buffers = grown;
-		s->cap = cap;
-	}
+	if (tdm_reserve(&s->buffers, &s->cap, s->count + 1, sizeof *s->buffers) != 0)
+		return -ENOMEM;
 	s->buffers[s->count++] = (struct buffer){
 		.size = node->size.value,
 		.index = node->index,

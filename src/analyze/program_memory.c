@@ -1,4 +1,5 @@
 #include "analyze/program_memory.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -62,14 +63,8 @@ static void split(const struct tdm_core_mask *a, const struct tdm_core_mask *b, 
 
 static struct tdm_program_class *new_class(struct tdm_program_memory *m, const struct tdm_core_mask *mask)
 {
-	if (m->count == m->cap) {
-		size_t cap = m->cap == 0 ? 4 : m->cap * 2;
-		struct tdm_program_class *grown = realloc(m->classes, cap * sizeof *grown);
-		if (grown == NULL)
-			return NULL;
-		m->classes = grown;
-		m->cap = cap;
-	}
+	if (tdm_reserve(&m->classes, &m->cap, m->count + 1, sizeof *m->classes) != 0)
+		return NULL;
 	struct tdm_program_class *c = &m->classes[m->count++];
 	*c = (struct tdm_program_class){ .mask = *mask, .cores = tdm_core_mask_count(mask) };
 	return c;

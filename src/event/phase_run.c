@@ -57,17 +57,12 @@ struct tdm_phase_run *tdm_phase_runs_add(struct tdm_phase_runs *runs, struct tdm
 
 int tdm_phase_runs_move(struct tdm_phase_runs *to, struct tdm_phase_runs *from)
 {
-	size_t cap = to->count + from->count;
-	if (cap > to->cap) {
-		struct tdm_phase_run *larger = realloc(to->runs, cap * sizeof *larger);
-		if (larger == NULL)
-			return -ENOMEM;
-		to->runs = larger;
-		to->cap = cap;
-	}
+	size_t count = to->count + from->count;
+	if (tdm_reserve(&to->runs, &to->cap, count, sizeof *to->runs) != 0)
+		return -ENOMEM;
 	if (from->count != 0)
 		memcpy(to->runs + to->count, from->runs, from->count * sizeof *from->runs);
-	to->count = cap;
+	to->count = count;
 	free(from->runs);
 	*from = (struct tdm_phase_runs){ 0 };
 	return 0;

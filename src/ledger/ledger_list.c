@@ -4,6 +4,7 @@
  * ledger, so that whoever opens it learns why.
  */
 #include "ledger/ledger_list.h"
+#include "base/reserve.h"
 #include "ledger/reader.h"
 
 #include <ctype.h>
@@ -70,14 +71,8 @@ static int add_name(struct names *names, const char *name)
 {
 	if (names->count == ENTRIES_MAX)
 		return -EOVERFLOW;
-	if (names->count == names->cap) {
-		size_t cap = names->cap != 0 ? names->cap * 2 : 16;
-		char **list = realloc(names->list, cap * sizeof *list);
-		if (list == NULL)
-			return -ENOMEM;
-		names->list = list;
-		names->cap = cap;
-	}
+	if (tdm_reserve(&names->list, &names->cap, names->count + 1, sizeof *names->list) != 0)
+		return -ENOMEM;
 	names->list[names->count] = strdup(name);
 	if (names->list[names->count] == NULL)
 		return -ENOMEM;

@@ -1,6 +1,7 @@
 #include "ledger/reader_parts.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,14 +71,8 @@ int tdm_ledger_areas_add(
 	if ((at != 0 && areas->list[at - 1].offset + areas->list[at - 1].bytes > offset) ||
 		(at != areas->count && offset + bytes > areas->list[at].offset))
 		return TDM_ECORRUPT;
-	if (areas->count == areas->cap) {
-		size_t cap = areas->cap != 0 ? areas->cap * 2 : 64;
-		struct tdm_ledger_area *list = realloc(areas->list, cap * sizeof *list);
-		if (list == NULL)
-			return -ENOMEM;
-		areas->list = list;
-		areas->cap = cap;
-	}
+	if (tdm_reserve(&areas->list, &areas->cap, areas->count + 1, sizeof *areas->list) != 0)
+		return -ENOMEM;
 	memmove(areas->list + at + 1, areas->list + at, (areas->count - at) * sizeof *areas->list);
 	areas->list[at] = (struct tdm_ledger_area){ offset, bytes };
 	areas->count++;

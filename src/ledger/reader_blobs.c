@@ -5,6 +5,7 @@
  */
 #include "ledger/reader_parts.h"
 #include "base/err.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -70,14 +71,8 @@ static bool head_is_valid(const struct tdm_ledger_blob *head, uint64_t left)
 static const struct tdm_ledger_kept *keep(
 	struct tdm_ledger *ledger, uint32_t number, const struct tdm_ledger_blob *head, char *content)
 {
-	if (ledger->kept_count == ledger->kept_cap) {
-		size_t cap = ledger->kept_cap != 0 ? ledger->kept_cap * 2 : 64;
-		struct tdm_ledger_kept *kept = realloc(ledger->kept, cap * sizeof *kept);
-		if (kept == NULL)
-			return NULL;
-		ledger->kept = kept;
-		ledger->kept_cap = cap;
-	}
+	if (tdm_reserve(&ledger->kept, &ledger->kept_cap, ledger->kept_count + 1, sizeof *ledger->kept) != 0)
+		return NULL;
 	if (tdm_map_put(&ledger->by_number, number, (uint32_t)ledger->kept_count) != 0)
 		return NULL;
 	ledger->kept[ledger->kept_count] = (struct tdm_ledger_kept){ content, head->kind, head->bytes };
@@ -185,14 +180,8 @@ const struct tdm_core_range *tdm_ledger_ranges(struct tdm_ledger *ledger, uint32
 
 static bool add_module(struct tdm_ledger *ledger, uint64_t at)
 {
-	if (ledger->module_count == ledger->module_cap) {
-		size_t cap = ledger->module_cap != 0 ? ledger->module_cap * 2 : 64;
-		uint32_t *modules = realloc(ledger->modules, cap * sizeof *modules);
-		if (modules == NULL)
-			return false;
-		ledger->modules = modules;
-		ledger->module_cap = cap;
-	}
+	if (tdm_reserve(&ledger->modules, &ledger->module_cap, ledger->module_count + 1, sizeof *ledger->modules) != 0)
+		return false;
 	ledger->modules[ledger->module_count++] = (uint32_t)(at / TDM_LEDGER_BLOB_UNIT);
 	return true;
 }

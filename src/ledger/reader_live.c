@@ -4,6 +4,7 @@
  */
 #include "ledger/reader_parts.h"
 #include "base/err.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -38,14 +39,8 @@ static int catch_slot(struct haul *caught, const struct tdm_ledger_slot *slot, c
 		caught->refused++;
 		return 0;
 	}
-	if (caught->count == caught->cap) {
-		size_t cap = caught->cap != 0 ? caught->cap * 2 : 256;
-		struct tdm_ledger_buffer *list = realloc(caught->list, cap * sizeof *list);
-		if (list == NULL)
-			return -ENOMEM;
-		caught->list = list;
-		caught->cap = cap;
-	}
+	if (tdm_reserve(&caught->list, &caught->cap, caught->count + 1, sizeof *caught->list) != 0)
+		return -ENOMEM;
 	caught->list[caught->count++] = buffer;
 	return 0;
 }

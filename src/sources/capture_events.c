@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "base/reserve.h"
 #include "sources/graph_capture.h"
 
 #include <errno.h>
@@ -61,19 +62,6 @@ struct capture_events {
 	uint8_t holders; /* 0, 1, or 2 for several */
 };
 
-static int make_room(void **array, size_t *cap, size_t count, size_t size)
-{
-	if (count < *cap)
-		return 0;
-	size_t grown_cap = *cap == 0 ? 64 : *cap * 2;
-	void *grown = realloc(*array, grown_cap * size);
-	if (grown == NULL)
-		return -ENOMEM;
-	*array = grown;
-	*cap = grown_cap;
-	return 0;
-}
-
 static struct part keep_text(struct capture_events *c, struct tdm_str text)
 {
 	struct part part = { c->texts.len, text.len };
@@ -84,7 +72,7 @@ static struct part keep_text(struct capture_events *c, struct tdm_str text)
 
 static struct waiting *push(struct capture_events *c)
 {
-	if (make_room((void **)&c->queue, &c->queue_cap, c->queue_count, sizeof *c->queue) != 0) {
+	if (tdm_reserve(&c->queue, &c->queue_cap, c->queue_count + 1, sizeof *c->queue) != 0) {
 		c->err = -ENOMEM;
 		return NULL;
 	}
@@ -104,7 +92,7 @@ static struct tdm_str running(const struct capture_events *c, size_t level)
 
 static void enter(struct capture_events *c, const struct tdm_capture_node *node)
 {
-	if (c->depth == STACK_MAX || make_room((void **)&c->stack, &c->stack_cap, c->depth, sizeof *c->stack) != 0) {
+	if (c->depth == STACK_MAX || tdm_reserve(&c->stack, &c->stack_cap, c->depth + 1, sizeof *c->stack) != 0) {
 		c->lost_depth++;
 		return;
 	}
@@ -213,7 +201,7 @@ static struct part keep_ranges(struct capture_events *c, const struct tdm_captur
 	uint64_t count = 0;
 	for (uint32_t i = 0; i < node->range_count; i++) {
 		const struct tdm_core_range *r = &node->ranges[i];
-		if (make_room((void **)&c->ranges, &c->range_cap, c->range_count, sizeof *c->ranges) != 0) {
+		if (tdm_reserve(&c->ranges, &c->range_cap, c->range_count + 1, sizeof *c->ranges) != 0) {
 			c->err = -ENOMEM;
 			break;
 		}
@@ -229,7 +217,7 @@ static void on_program(struct capture_events *c, const struct tdm_capture_node *
 {
 	uint32_t cores;
 	struct waiting *w = push(c);
-	if (w == NULL || make_room((void **)&c->live, &c->live_cap, c->live_count, sizeof *c->live) != 0) {
+	if (w == NULL || tdm_reserve(&c->live, &c->live_cap, c->live_count + 1, sizeof *c->live) != 0) {
 		c->err = -ENOMEM;
 		return;
 	}

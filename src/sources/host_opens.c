@@ -1,5 +1,6 @@
 #include "sources/host_opens.h"
 #include "base/file.h"
+#include "base/reserve.h"
 #include "sources/kernel_file.h"
 
 #include <errno.h>
@@ -26,14 +27,8 @@ struct descriptors {
 
 static int push(struct descriptors *all, struct descriptor item)
 {
-	if (all->count == all->cap) {
-		size_t cap = all->cap != 0 ? 2 * all->cap : 64;
-		struct descriptor *grown = realloc(all->items, cap * sizeof *grown);
-		if (grown == NULL)
-			return -ENOMEM;
-		all->items = grown;
-		all->cap = cap;
-	}
+	if (tdm_reserve(&all->items, &all->cap, all->count + 1, sizeof *all->items) != 0)
+		return -ENOMEM;
 	all->items[all->count++] = item;
 	return 0;
 }

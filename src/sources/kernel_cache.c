@@ -196,14 +196,9 @@ static char **list_names(struct walk *w, DIR *dir, size_t *count)
 			w->cache->unvisited++;
 			break;
 		}
-		if (*count == cap) {
-			char **grown = realloc(names, (cap != 0 ? cap * 2 : 16) * sizeof *grown);
-			w->no_memory |= grown == NULL;
-			if (grown == NULL)
-				break;
-			names = grown;
-			cap = cap != 0 ? cap * 2 : 16;
-		}
+		w->no_memory |= tdm_reserve(&names, &cap, *count + 1, sizeof *names) != 0;
+		if (w->no_memory)
+			break;
 		names[*count] = strdup(entry->d_name);
 		w->no_memory |= names[*count] == NULL;
 		*count += names[*count] != NULL;

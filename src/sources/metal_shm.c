@@ -1,5 +1,6 @@
 #include "sources/metal_shm.h"
 #include "base/err.h"
+#include "base/reserve.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -160,14 +161,8 @@ static int compare_regions(const void *a, const void *b)
 /* Room for one more. */
 static struct tdm_metal_region *next_region(struct tdm_metal_list *list)
 {
-	if (list->count == list->cap) {
-		size_t cap = list->cap != 0 ? 2 * list->cap : 4;
-		struct tdm_metal_region *grown = realloc(list->regions, cap * sizeof *grown);
-		if (grown == NULL)
-			return NULL;
-		list->regions = grown;
-		list->cap = cap;
-	}
+	if (tdm_reserve(&list->regions, &list->cap, list->count + 1, sizeof *list->regions) != 0)
+		return NULL;
 	return &list->regions[list->count++];
 }
 

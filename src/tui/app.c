@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/reserve.h"
 #include "registry/overview_pick.h"
 #include "tui/pick.h"
 
@@ -132,13 +133,8 @@ void tdm_app_update_devices(struct tdm_app *app)
 	app->shown_count = 0;
 	if (overview == NULL)
 		return;
-	if (app->shown_cap < overview->device_count) {
-		uint32_t *grown = realloc(app->shown, overview->device_count * sizeof *grown);
-		if (grown == NULL)
-			return;
-		app->shown = grown;
-		app->shown_cap = overview->device_count;
-	}
+	if (tdm_reserve(&app->shown, &app->shown_cap, overview->device_count, sizeof *app->shown) != 0)
+		return;
 	for (size_t d = 0; d < overview->device_count; d++) {
 		if (!tdm_overview_takes_device(&pick, overview, d))
 			continue;
