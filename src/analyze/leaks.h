@@ -20,27 +20,26 @@ enum {
 
 enum tdm_leak_verdict { TDM_LEAK_STEADY, TDM_LEAK_SUSPECT, TDM_LEAK_SURE, TDM_LEAK_VERDICTS };
 
-/* Why. id, verdict, name in JSON, what it means */
-#define TDM_LEAK_WHY_LIST(X)                                                                                     \
-	X(GROWS, SURE, "grows", "what is old at the site grows steadily, and none of it is freed")               \
-	X(AT_EXIT, SURE, "never_freed", "the program ended by itself and had not freed it")                      \
-	X(UNSURE, SUSPECT, "may_grow", "it grows, but too little was seen to be sure")                           \
-	X(SLOWS, SUSPECT, "slows_down", "it grows, but slower and slower")                                       \
-	X(LATE, SUSPECT, "began_lately", "it began to grow while it was watched")                                \
-	X(LOADING, SUSPECT, "loading", "it grows, but the program may still be loading")                         \
-	X(PROGRAMS, SUSPECT, "programs_grow", "memory of programs grows, as a cache of programs does")           \
-	X(MANY, SUSPECT, "many_sites",                                                                           \
-		"many sites of the kind grow by a buffer or two each: names that differ each time, or loading")  \
-	X(SPREAD, SUSPECT, "spread", "births of what lives are spread evenly over the life of the program")      \
-	X(CONSTANT, STEADY, "constant", "nothing came to stay and nothing was freed")                            \
-	X(TURNS_OVER, STEADY, "turns_over", "buffers come and go")                                               \
-	X(LEVELLED, STEADY, "levelled_off", "it grew and has stopped")                                           \
-	X(KILLED, STEADY, "killed", "left by a program that was killed: it had no chance to free it")            \
-	X(RUNTIME, STEADY, "runtime", "kernels, firmware and configuration that the runtime leaves to the card") \
-	X(UNWATCHED, STEADY, "unwatched", "seen once only, with nothing that speaks for a leak")
+/* Why. id, verdict, name in JSON */
+#define TDM_LEAK_WHY_LIST(X)                                                                                          \
+	X(GROWS, SURE, "grows")               /* what is old at the site grows steadily, and none of it is freed */   \
+	X(AT_EXIT, SURE, "never_freed")       /* the program ended by itself and had not freed it */                  \
+	X(UNSURE, SUSPECT, "may_grow")        /* it grows, but too little was seen to be sure */                      \
+	X(SLOWS, SUSPECT, "slows_down")       /* it grows, but slower and slower */                                   \
+	X(LATE, SUSPECT, "began_lately")      /* it began to grow while it was watched */                             \
+	X(LOADING, SUSPECT, "loading")        /* it grows, but the program may still be loading */                    \
+	X(PROGRAMS, SUSPECT, "programs_grow") /* memory of programs grows, as a cache of programs does */             \
+	X(MANY, SUSPECT, "many_sites")        /* many sites grow by one or two each: names that differ, or loading */ \
+	X(SPREAD, SUSPECT, "spread")        /* births of what lives are spread evenly over the life of the program */ \
+	X(CONSTANT, STEADY, "constant")     /* nothing came to stay and nothing was freed */                          \
+	X(TURNS_OVER, STEADY, "turns_over") /* buffers come and go */                                                 \
+	X(LEVELLED, STEADY, "levelled_off") /* it grew and has stopped */                                             \
+	X(KILLED, STEADY, "killed")         /* left by a program that was killed: it had no chance to free it */      \
+	X(RUNTIME, STEADY, "runtime") /* kernels, firmware and configuration that the runtime leaves to the card */   \
+	X(UNWATCHED, STEADY, "unwatched") /* seen once only, with nothing that speaks for a leak */
 
 enum tdm_leak_why {
-#define X(id, verdict, name, summary) TDM_LEAK_##id,
+#define X(id, verdict, name) TDM_LEAK_##id,
 	TDM_LEAK_WHY_LIST(X)
 #undef X
 		TDM_LEAK_WHY_COUNT
@@ -48,7 +47,6 @@ enum tdm_leak_why {
 
 const char *tdm_leak_verdict_name(enum tdm_leak_verdict verdict); /* "leak", "suspect", "steady" */
 const char *tdm_leak_why_name(enum tdm_leak_why why);
-const char *tdm_leak_why_summary(enum tdm_leak_why why);
 
 /* What was found at one site. */
 struct tdm_leak {

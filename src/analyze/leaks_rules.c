@@ -31,9 +31,9 @@ enum { SURE_WINDOWS = 8, SURE_GROWN = 5, SHORT_WINDOWS = 6, SPREAD_MIN = 16, MOR
 
 static const struct {
 	uint8_t verdict;
-	const char *name, *summary;
+	const char *name;
 } whys[TDM_LEAK_WHY_COUNT] = {
-#define X(id, verdict, name, summary) [TDM_LEAK_##id] = { TDM_LEAK_##verdict, name, summary },
+#define X(id, verdict, name) [TDM_LEAK_##id] = { TDM_LEAK_##verdict, name },
 	TDM_LEAK_WHY_LIST(X)
 #undef X
 };
@@ -52,11 +52,6 @@ enum tdm_leak_verdict tdm_leaks_verdict_of(enum tdm_leak_why why)
 const char *tdm_leak_why_name(enum tdm_leak_why why)
 {
 	return why < TDM_LEAK_WHY_COUNT ? whys[why].name : "unknown";
-}
-
-const char *tdm_leak_why_summary(enum tdm_leak_why why)
-{
-	return why < TDM_LEAK_WHY_COUNT ? whys[why].summary : "unknown";
 }
 
 void tdm_leaks_measure(struct tdm_leaks_facts *f)

@@ -4,13 +4,7 @@
 #include <string.h>
 
 static const char *const names[TDM_FROM_COUNT] = {
-#define X(id, name, summary) [TDM_FROM_##id] = (name),
-	TDM_FROM_LIST(X)
-#undef X
-};
-
-static const char *const summaries[TDM_FROM_COUNT] = {
-#define X(id, name, summary) [TDM_FROM_##id] = (summary),
+#define X(id, name) [TDM_FROM_##id] = (name),
 	TDM_FROM_LIST(X)
 #undef X
 };
@@ -18,11 +12,6 @@ static const char *const summaries[TDM_FROM_COUNT] = {
 const char *tdm_from_name(enum tdm_from from)
 {
 	return (unsigned)from < TDM_FROM_COUNT ? names[from] : "unknown";
-}
-
-const char *tdm_from_summary(enum tdm_from from)
-{
-	return (unsigned)from < TDM_FROM_COUNT ? summaries[from] : "unknown";
 }
 
 static void kind_init(struct tdm_overview_kind *kind)

@@ -20,23 +20,22 @@
 #include "base/units.h"
 #include "event/describe.h"
 
-/* Where a figure is from. id, name in JSON, what it is */
-#define TDM_FROM_LIST(X)                                                                         \
-	X(NONE, "none", "no source knows it")                                                    \
-	X(LEDGER, "ledger", "the ledgers of the programs: bytes that the allocator reserved")    \
-	X(METAL_SHM, "metal_shm", "tt-metal's shared memory: bytes that the programs asked for") \
-	X(DRIVER, "driver", "the files of the driver")                                           \
-	X(MODEL, "model", "the tables of the card: inferred, not measured")
+/* Where a figure is from. id, name in JSON */
+#define TDM_FROM_LIST(X)                                                                               \
+	X(NONE, "none")           /* no source knows it */                                             \
+	X(LEDGER, "ledger")       /* the ledgers of the programs: bytes that the allocator reserved */ \
+	X(METAL_SHM, "metal_shm") /* tt-metal's shared memory: bytes that the programs asked for */    \
+	X(DRIVER, "driver")       /* the files of the driver */                                        \
+	X(MODEL, "model")         /* the tables of the card: inferred, not measured */
 
 enum tdm_from {
-#define X(id, name, summary) TDM_FROM_##id,
+#define X(id, name) TDM_FROM_##id,
 	TDM_FROM_LIST(X)
 #undef X
 		TDM_FROM_COUNT
 };
 
 const char *tdm_from_name(enum tdm_from from);
-const char *tdm_from_summary(enum tdm_from from);
 
 enum { TDM_OVERVIEW_NAME_CAP = 40, TDM_OVERVIEW_TEXT_CAP = 256, TDM_OVERVIEW_CHIPS_MAX = 16 };
 

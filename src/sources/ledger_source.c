@@ -522,12 +522,6 @@ size_t tdm_ledger_source_count(const struct tdm_source *source)
 	return ((const struct ledger_source *)source)->item_count;
 }
 
-const char *tdm_ledger_source_path(const struct tdm_source *source, size_t i)
-{
-	const struct ledger_source *s = (const struct ledger_source *)source;
-	return i < s->item_count ? s->items[i]->path : NULL;
-}
-
 size_t tdm_ledger_source_problem_count(const struct tdm_source *source)
 {
 	return ((const struct ledger_source *)source)->problem_count;

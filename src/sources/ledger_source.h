@@ -35,9 +35,8 @@ struct tdm_ledger_problem {
  * source. */
 struct tdm_source *tdm_ledger_source_open(const struct tdm_ledger_query *query, struct tdm_diag *diag);
 
-/* Ledgers found so far, readable or not; and the paths of the readable ones, in the order of their process numbers. */
+/* Ledgers found so far, readable or not. */
 size_t tdm_ledger_source_count(const struct tdm_source *source);
-const char *tdm_ledger_source_path(const struct tdm_source *source, size_t i); /* NULL behind the last */
 
 /* Ledgers that could not be read. Borrowed until the next tdm_source_next(). */
 size_t tdm_ledger_source_problem_count(const struct tdm_source *source);
