@@ -89,11 +89,11 @@ struct tdm_capture_node {
 	uint32_t range_count;
 };
 
-/* A device of the report object. Numbers that it does not give are 0. */
+/* A device of the report object. Numbers that it does not give are 0, an id that it does not give is unknown. */
 struct tdm_capture_device {
-	uint64_t id;
+	uint64_t id;             /* or TDM_BYTES_UNKNOWN */
 	uint64_t grid_x, grid_y; /* cores that compute */
-	uint64_t worker_l1_size, l1_banks, l1_bank_size, cb_limit;
+	uint64_t worker_l1_size, l1_banks;
 	uint64_t dram_channels, dram_channel_size;
 	char arch[24];
 };

@@ -3,12 +3,6 @@
 
 #include <stdlib.h>
 
-static void begin_array(struct tdm_json *json, const char *key)
-{
-	tdm_json_key(json, key);
-	tdm_json_array(json);
-}
-
 /* A figure that may be unknown; one below zero is none of memory. */
 static void put_figure(struct tdm_json *json, const char *key, int64_t bytes)
 {
@@ -28,18 +22,12 @@ static void put_stock(const struct tdm_info_capture_report *r, struct tdm_json *
 {
 	static const char *const groups[] = { "dram", "l1", "core" };
 	const struct tdm_stock_result *f = &r->summary->figures;
-	tdm_json_key(json, "stock");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "stock");
 	tdm_json_put_text(json, "source", "capture");
 	for (int i = 0; i < TDM_STOCK_FIGURES; i++) {
-		tdm_json_key(json, tdm_stock_key((enum tdm_stock_figure)i));
-		if (f->known[i])
-			tdm_json_u64(json, f->value[i]);
-		else
-			tdm_json_null(json);
+		tdm_json_put_known(json, tdm_stock_key((enum tdm_stock_figure)i), f->known[i], f->value[i]);
 	}
-	tdm_json_key(json, "unknown");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "unknown");
 	for (int group = 0; group < TDM_STOCK_GROUPS; group++)
 		if (f->why[group][0] != '\0')
 			tdm_json_put_text(json, groups[group], f->why[group]);
@@ -70,7 +58,7 @@ static void put_alive(
 	size_t count = list != NULL ? tdm_capture_exact_alive(e, unit, kinds, at, list, cap) : 0;
 	json->out->failed |= list == NULL;
 	tdm_json_put_u64(json, "buffer_count", count);
-	begin_array(json, "buffers");
+	tdm_json_put_array(json, "buffers");
 	for (size_t i = 0; i < cap && i < count; i++)
 		put_buffer(r, list[i], json);
 	tdm_json_array_end(json);
@@ -83,17 +71,13 @@ static void put_program(const struct tdm_info_capture_report *r, size_t unit, st
 	size_t count;
 	const struct tdm_exact_program *list = tdm_capture_exact_program(&r->summary->exact, unit, &count);
 	tdm_json_put_u64(json, "program_count", count);
-	begin_array(json, "program");
+	tdm_json_put_array(json, "program");
 	for (size_t i = 0; i < count && i < r->limit; i++) {
 		tdm_json_object(json);
 		tdm_json_put_u64(json, "node", list[i].node);
 		tdm_json_put_text(json, "kind", tdm_kind_name(kinds[list[i].kind]));
 		tdm_json_put_bytes(json, "bytes_per_core", list[i].size);
-		tdm_json_key(json, "cores");
-		if (list[i].cores != 0)
-			tdm_json_u64(json, list[i].cores);
-		else
-			tdm_json_null(json);
+		tdm_json_put_known(json, "cores", list[i].cores != 0, list[i].cores);
 		tdm_json_put_bytes(json, "address", list[i].address != 0 ? list[i].address : TDM_BYTES_UNKNOWN);
 		put_path(r, json, "operation", list[i].path);
 		tdm_json_object_end(json);
@@ -133,8 +117,7 @@ static void put_core(const struct tdm_info_capture_report *r, size_t index, stru
 {
 	const struct tdm_exact_unit *u = &r->summary->exact.units[index];
 	bool known = tdm_info_banks_known(u);
-	tdm_json_key(json, "core");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "core");
 	put_figure(json, "peak_total", known ? u->core.bytes : INT64_MIN);
 	put_figure(json, "peak_l1", known ? u->l1_core.bytes : INT64_MIN);
 	put_figure(json, "peak_program", u->program_total.bytes);
@@ -162,12 +145,8 @@ static void put_device(const struct tdm_info_capture_report *r, size_t index, st
 	const struct tdm_capture_exact *e = &r->summary->exact;
 	const struct tdm_exact_unit *u = &e->units[index];
 	tdm_json_object(json);
-	tdm_json_key(json, "device");
-	if (u->has_id)
-		tdm_json_u64(json, u->id);
-	else
-		tdm_json_null(json);
-	begin_array(json, "chips");
+	tdm_json_put_known(json, "device", u->has_id, u->id);
+	tdm_json_put_array(json, "chips");
 	for (size_t i = 0; i < e->chip_count; i++) {
 		if (e->chips[i].unit != index)
 			continue;
@@ -182,13 +161,12 @@ static void put_device(const struct tdm_info_capture_report *r, size_t index, st
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
-	begin_array(json, "kinds");
+	tdm_json_put_array(json, "kinds");
 	for (int k = 0; k < TDM_KIND_COUNT; k++)
 		if (u->kinds[k].allocs + u->kinds[k].frees + u->kinds[k].existing != 0)
 			put_kind(&u->kinds[k], k, tdm_info_banks(e, index, (enum tdm_kind)k), json);
 	tdm_json_array_end(json);
-	tdm_json_key(json, "dram");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "dram");
 	put_figure(json, "peak_asked_bytes", u->dram.bytes);
 	tdm_json_put_u64(json, "node", u->dram.at);
 	put_alive(r, index, 1U << TDM_KIND_DRAM | 1U << TDM_KIND_TRACE, u->dram.at, json);
@@ -206,7 +184,7 @@ static void put_operations(const struct tdm_info_capture_report *r, struct tdm_j
 	bool is_known = r->summary->right[TDM_STOCK_CORE_PEAK_TOTAL] != INT64_MIN;
 	json->out->failed |= all == NULL && count != 0;
 	tdm_json_put_u64(json, "operation_count", count);
-	begin_array(json, "operations");
+	tdm_json_put_array(json, "operations");
 	for (size_t i = 0; all != NULL && i < count && i < r->limit; i++) {
 		tdm_json_object(json);
 		put_path(r, json, "operation", all[i].path);
@@ -225,7 +203,7 @@ static void put_existing(const struct tdm_info_capture_report *r, struct tdm_jso
 {
 	const struct tdm_capture_exact *e = &r->summary->exact;
 	size_t put = 0;
-	begin_array(json, "existing");
+	tdm_json_put_array(json, "existing");
 	for (size_t i = 0; i < e->buffer_count && put < r->limit; i++)
 		if (e->buffers[i].existed) {
 			put_buffer(r, &e->buffers[i], json);
@@ -237,8 +215,7 @@ static void put_existing(const struct tdm_info_capture_report *r, struct tdm_jso
 static void put_exact(const struct tdm_info_capture_report *r, struct tdm_json *json)
 {
 	const struct tdm_capture_exact *e = &r->summary->exact;
-	tdm_json_key(json, "exact");
-	tdm_json_object(json);
+	tdm_json_put_object(json, "exact");
 	tdm_json_put_text(json, "source", "capture");
 	for (int i = 0; i < TDM_STOCK_FIGURES; i++)
 		if (i != TDM_STOCK_DRAM_ALLOCATIONS && i != TDM_STOCK_DRAM_DEALLOCATIONS)
@@ -248,7 +225,7 @@ static void put_exact(const struct tdm_info_capture_report *r, struct tdm_json *
 	tdm_json_put_u64(json, "second_allocations", e->rereports);
 	tdm_json_put_u64(json, "views", e->views);
 	tdm_json_put_u64(json, "ignored", e->ignored);
-	begin_array(json, "devices");
+	tdm_json_put_array(json, "devices");
 	uint16_t order[TDM_EXACT_UNITS_MAX];
 	tdm_info_order(e, order);
 	for (size_t i = 0; i < e->unit_count; i++)
@@ -261,7 +238,7 @@ static void put_exact(const struct tdm_info_capture_report *r, struct tdm_json *
 
 static void put_reasons(const struct tdm_info_capture_report *r, struct tdm_json *json)
 {
-	begin_array(json, "reasons");
+	tdm_json_put_array(json, "reasons");
 	for (size_t i = 0; i < r->summary->reason_count; i++) {
 		const struct tdm_capture_reason *reason = &r->summary->reasons[i];
 		tdm_json_object(json);
@@ -281,18 +258,18 @@ static void put_reasons(const struct tdm_info_capture_report *r, struct tdm_json
 static void put_report_devices(const struct tdm_info_capture_report *r, struct tdm_json *json)
 {
 	const struct tdm_capture_exact *e = &r->summary->exact;
-	begin_array(json, "devices");
+	tdm_json_put_array(json, "devices");
 	for (size_t i = 0; i < e->device_count; i++) {
 		const struct tdm_capture_device *d = &e->devices[i];
 		tdm_json_object(json);
-		tdm_json_put_u64(json, "device", d->id);
-		tdm_json_put_text(json, "arch", d->arch[0] != '\0' ? d->arch : NULL);
-		tdm_json_put_u64(json, "grid_x", d->grid_x);
-		tdm_json_put_u64(json, "grid_y", d->grid_y);
-		tdm_json_put_bytes(json, "l1_per_core", d->worker_l1_size);
-		tdm_json_put_u64(json, "l1_banks", d->l1_banks);
-		tdm_json_put_u64(json, "dram_channels", d->dram_channels);
-		tdm_json_put_bytes(json, "dram_per_channel", d->dram_channel_size);
+		tdm_json_put_bytes(json, "device", d->id);
+		tdm_json_put_name(json, "arch", d->arch);
+		tdm_json_put_known(json, "grid_x", d->grid_x != 0, d->grid_x);
+		tdm_json_put_known(json, "grid_y", d->grid_y != 0, d->grid_y);
+		tdm_json_put_known(json, "l1_per_core", d->worker_l1_size != 0, d->worker_l1_size);
+		tdm_json_put_known(json, "l1_banks", d->l1_banks != 0, d->l1_banks);
+		tdm_json_put_known(json, "dram_channels", d->dram_channels != 0, d->dram_channels);
+		tdm_json_put_known(json, "dram_per_channel", d->dram_channel_size != 0, d->dram_channel_size);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);

@@ -78,6 +78,15 @@ static void put_device(const struct tdm_info_capture_report *r, size_t index, st
 		tdm_buf_putc(out, ')');
 }
 
+/* "?" where it is `unknown`. */
+static void put_count(struct tdm_buf *out, uint64_t count, uint64_t unknown)
+{
+	if (count != unknown)
+		tdm_buf_printf(out, "%" PRIu64, count);
+	else
+		tdm_buf_putc(out, '?');
+}
+
 static void put_devices(const struct tdm_info_capture_report *r, struct tdm_buf *out)
 {
 	const struct tdm_capture_exact *e = &r->summary->exact;
@@ -97,14 +106,19 @@ static void put_devices(const struct tdm_info_capture_report *r, struct tdm_buf 
 	for (size_t i = 0; i < e->device_count && i < CHIPS_SHOWN; i++) {
 		const struct tdm_capture_device *d = &e->devices[i];
 		char l1[TDM_BYTES_CAP], dram[TDM_BYTES_CAP];
-		tdm_buf_printf(out, "%15s%" PRIu64 ": ", "", d->id);
+		tdm_buf_printf(out, "%15s", "");
+		put_count(out, d->id, TDM_BYTES_UNKNOWN);
+		tdm_buf_puts(out, ": ");
 		tdm_cell_put(out, tdm_str_of(d->arch[0] != '\0' ? d->arch : "unknown architecture"), 24, r->term.utf8);
-		tdm_buf_printf(out,
-			", %" PRIu64 " x %" PRIu64 " cores with %s of L1 each, %" PRIu64 " DRAM channels of %s\n",
-			d->grid_x, d->grid_y,
+		tdm_buf_puts(out, ", ");
+		put_count(out, d->grid_x, 0);
+		tdm_buf_puts(out, " x ");
+		put_count(out, d->grid_y, 0);
+		tdm_buf_printf(out, " cores with %s of L1 each, ",
 			tdm_format_bytes_short(
-				l1, sizeof l1, d->worker_l1_size != 0 ? d->worker_l1_size : TDM_BYTES_UNKNOWN),
-			d->dram_channels,
+				l1, sizeof l1, d->worker_l1_size != 0 ? d->worker_l1_size : TDM_BYTES_UNKNOWN));
+		put_count(out, d->dram_channels, 0);
+		tdm_buf_printf(out, " DRAM channels of %s\n",
 			tdm_format_bytes_short(dram, sizeof dram,
 				d->dram_channel_size != 0 ? d->dram_channel_size : TDM_BYTES_UNKNOWN));
 	}

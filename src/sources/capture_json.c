@@ -10,6 +10,7 @@
  */
 #include "sources/capture_json.h"
 #include "base/err.h"
+#include "base/units.h"
 #include "sources/capture_fields.h"
 #include "sources/long_text.h"
 
@@ -321,8 +322,6 @@ static TDM_CAPTURE_RARE enum key device_key(struct tdm_capture_json *p, struct t
 		{ "num_y_compute_cores", &d->grid_y },
 		{ "worker_l1_size", &d->worker_l1_size },
 		{ "l1_num_banks", &d->l1_banks },
-		{ "l1_bank_size", &d->l1_bank_size },
-		{ "cb_limit", &d->cb_limit },
 		{ "num_dram_channels", &d->dram_channels },
 		{ "dram_size_per_channel", &d->dram_channel_size },
 	};
@@ -565,7 +564,7 @@ static int on_start(struct tdm_capture_json *p, bool is_map)
 	case IN_DEVICES:
 		if (!is_map)
 			break;
-		p->device = (struct tdm_capture_device){ 0 };
+		p->device = (struct tdm_capture_device){ .id = TDM_BYTES_UNKNOWN };
 		p->place = IN_DEVICE;
 		return 1;
 	default:

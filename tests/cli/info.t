@@ -73,6 +73,25 @@ Two programs of which the capture does not say that the first is gone: the same 
      158.00KiB    1.00MiB  512.00KiB        2        1  ttnn::matmul
       54.00KiB   64.00MiB    2.00MiB        2        1  ttnn::add
 
+A device that is described in part: what it does not say is unknown.
+
+  $ echo '{"graph":[{"counter":0,"node_type":"capture_start"}],"devices":[{"arch":"wormhole_b0"},{"device_id":3,"num_x_compute_cores":8}]}' > part.json
+  $ tidemark info part.json | sed -n 2,4p
+  Devices        none
+                 ?: wormhole_b0, ? x ? cores with unknown of L1 each, ? DRAM channels of unknown
+                 3: unknown architecture, 8 x ? cores with unknown of L1 each, ? DRAM channels of unknown
+  $ tidemark info --json part.json | grep -A 8 '"device": null'
+            "device": null,
+            "arch": "wormhole_b0",
+            "grid_x": null,
+            "grid_y": null,
+            "l1_per_core": null,
+            "l1_banks": null,
+            "dram_channels": null,
+            "dram_per_channel": null
+          },
+  $ rm part.json
+
 Two devices, many buffers, and everything that the runtime's figures add up or lose.
 
   $ tidemark info -n 3 $D/g23-d2.json | sed "s|$D/||"
