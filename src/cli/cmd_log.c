@@ -186,6 +186,7 @@ static int profile_files(struct logs *l, char **paths, size_t count, struct tdm_
 	for (size_t i = 0; i < l->input_count; i++)
 		close_input(p, &l->inputs[i]);
 	free(l->inputs);
+	l->inputs = NULL;
 	if (err != 0)
 		return tdm_cmd_error(l->cmd, "%s", tdm_err_text(err));
 	return l->input_count == 0 ? TDM_EXIT_USAGE : 0;
@@ -204,6 +205,7 @@ static int profile_sample(struct logs *l, struct tdm_log_profile *p)
 	l->input_count = 1;
 	int err = read_all(l, p, text.len);
 	close_input(p, &in);
+	l->inputs = NULL;
 	return err != 0 ? tdm_cmd_error(l->cmd, "%s", tdm_err_text(err)) : 0;
 }
 

@@ -63,7 +63,7 @@ void tdm_doctor_module(struct tdm_doctor *doctor)
 		tdm_findings_advise(out, "sudo modprobe tenstorrent",
 			"load it, or install it first (tt-kmd); without a card on this machine that is as it should "
 			"be: "
-			"recordings, traces and the device model need none");
+			"files, traces and the device model need none");
 	} else
 		tdm_findings_add(out, TDM_FINDING_WARNING, "driver.module", looked,
 			"whether the driver is loaded cannot be told: %s", tdm_err_text(loaded));

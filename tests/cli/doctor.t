@@ -14,7 +14,7 @@ Nothing there: a warning, for the driver.
   driver
     warning  the driver is not loaded
              looked at ./proc/modules, ./sys/module/tenstorrent/version
-             -> load it, or install it first (tt-kmd); without a card on this machine that is as it should be: recordings, traces and the device model need none
+             -> load it, or install it first (tt-kmd); without a card on this machine that is as it should be: files, traces and the device model need none
              $ sudo modprobe tenstorrent
     info     no cards: the driver's class is not there
     info     no device nodes
