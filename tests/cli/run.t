@@ -95,7 +95,7 @@ All processes of the program.
   tidemark: ledgers stay in ./shm/tidemark.run.PID
   $ ls shm | wc -l
   1
-  $ exec 4>&-; sleep 0.2; tidemark dump --reap >/dev/null; ls shm
+  $ exec 4>&-; until [ -z "$(ls shm)" ]; do tidemark dump --reap >/dev/null; done
   tidemark dump: removed 1 ledger
 
 The post-mortem can be kept.

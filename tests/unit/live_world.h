@@ -16,7 +16,7 @@
 #include "ledger_builder.h"
 #include "metal_bytes.h"
 
-enum { WORLD_HOLDERS = 512 };
+enum { WORLD_HOLDERS = 512, WORLD_BASE = 4096, WORLD_BANK = 1 << 20 };
 #define WORLD_BOOTED 1787270000
 #define WORLD_START  4711 /* clock ticks: before METAL_TIME */
 #define WORLD_CHIP   UINT64_C(0x100011804321)
@@ -133,6 +133,17 @@ static inline uint64_t world_begin_ledger(struct builder *b, uint32_t number, ui
 		builder_device(b, device)->flags = TDM_DEVICE_HAS_CHIP_ID;
 		builder_device(b, device)->chip_id = chip;
 	}
+	return device;
+}
+
+/* The same with DRAM in two banks of WORLD_BANK bytes, from WORLD_BASE on. */
+static inline uint64_t world_begin_dram(struct builder *b)
+{
+	uint64_t device = world_begin_ledger(b, 0, WORLD_CHIP);
+	builder_device(b, device)->region_count = 1;
+	builder_device(b, device)->regions[0] = (struct tdm_ledger_region){
+		.kind = TDM_KIND_DRAM, .banks = 2, .base = WORLD_BASE, .bank_size = WORLD_BANK
+	};
 	return device;
 }
 

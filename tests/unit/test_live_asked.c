@@ -14,16 +14,7 @@
 
 #define UNKNOWN TDM_BYTES_UNKNOWN
 
-enum { BANK = 1 << 20, BASE = 4096 };
-
-static uint64_t begin(struct builder *b)
-{
-	uint64_t device = world_begin_ledger(b, 0, WORLD_CHIP);
-	builder_device(b, device)->region_count = 1;
-	builder_device(b, device)->regions[0] =
-		(struct tdm_ledger_region){ .kind = TDM_KIND_DRAM, .banks = 2, .base = BASE, .bank_size = BANK };
-	return device;
-}
+enum { BANK = WORLD_BANK, BASE = WORLD_BASE };
 
 static void test_events(void **state)
 {
@@ -33,7 +24,7 @@ static void test_events(void **state)
 	struct tdm_overview_event events[100];
 	world_init(&w);
 	w.options.once = false;
-	uint64_t first = begin(&a), second = begin(&b);
+	uint64_t first = world_begin_dram(&a), second = world_begin_dram(&b);
 	size_t holder_a = world_ledger(&w, &a), holder_b = world_ledger(&w, &b);
 	world_look(&w);
 	assert_int_equal(tdm_live_events(w.live, events, 100), 0);
@@ -104,7 +95,7 @@ static void test_first_events(void **state)
 	struct builder b;
 	struct tdm_overview_event events[8];
 	world_init(&w);
-	uint64_t device = begin(&b);
+	uint64_t device = world_begin_dram(&b);
 	for (uint64_t i = 0; i < 100; i++)
 		world_alloc(&b, device, TDM_KIND_DRAM, i, BASE + 64 * i, 32);
 	world_ledger(&w, &b);
@@ -129,13 +120,13 @@ static void test_snapshots(void **state)
 	world_card(&w, 0, "n150", WORLD_CHIP);
 	world_opens(&w, 0, "300\n");
 	world_process(&w, 300, WORLD_START, (int)geteuid());
-	uint64_t device = begin(&b), other = builder_add_device_with(&b, 1, SAMPLE_RING);
+	uint64_t device = world_begin_dram(&b), other = builder_add_device_with(&b, 1, SAMPLE_RING);
 	for (uint64_t i = 0; i < 50; i++)
 		world_alloc(&b, device, TDM_KIND_DRAM, i, BASE + 64 * i, 32);
 	world_alloc(&b, other, TDM_KIND_L1, 1, BASE, 32);
 	size_t holder = world_ledger(&w, &b);
 	builder_done(&b);
-	device = begin(&b);
+	device = world_begin_dram(&b);
 	world_alloc(&b, device, TDM_KIND_DRAM, 9, BASE, 16);
 	world_dead_ledger(&w, &b, 70001, false);
 	const struct tdm_overview *o = world_look(&w);

@@ -12,16 +12,7 @@
 
 #define UNKNOWN TDM_BYTES_UNKNOWN
 
-enum { BANK = 1 << 20, BASE = 4096 };
-
-static uint64_t begin(struct builder *b)
-{
-	uint64_t device = world_begin_ledger(b, 0, WORLD_CHIP);
-	builder_device(b, device)->region_count = 1;
-	builder_device(b, device)->regions[0] =
-		(struct tdm_ledger_region){ .kind = TDM_KIND_DRAM, .banks = 2, .base = BASE, .bank_size = BANK };
-	return device;
-}
+enum { BANK = WORLD_BANK, BASE = WORLD_BASE };
 
 /* A process that is killed between two pictures is in the first and not in the second. */
 static void test_death(void **state)
@@ -31,7 +22,7 @@ static void test_death(void **state)
 	struct builder b;
 	world_init(&w);
 	w.options.once = false;
-	uint64_t device = begin(&b);
+	uint64_t device = world_begin_dram(&b);
 	world_alloc(&b, device, TDM_KIND_DRAM, 1, BASE, 1000);
 	size_t first = world_ledger(&w, &b), second = world_ledger(&w, &b);
 	const struct tdm_overview *o = world_look(&w);
@@ -103,7 +94,7 @@ static void test_growth(void **state)
 	struct builder b;
 	world_init(&w);
 	w.options.once = false;
-	uint64_t device = begin(&b);
+	uint64_t device = world_begin_dram(&b);
 	size_t holder = world_ledger(&w, &b);
 	ASSERT_U64(world_look(&w)->devices[0].kinds[0].used, 0);
 	/* Beyond the first segment of slots, with a name, a phase and a second device. */
@@ -142,7 +133,7 @@ static void test_damage(void **state)
 	struct builder b;
 	world_init(&w);
 	w.options.once = false;
-	uint64_t device = begin(&b);
+	uint64_t device = world_begin_dram(&b);
 	world_alloc(&b, device, TDM_KIND_DRAM, 1, BASE, 1000);
 	size_t good = world_ledger(&w, &b), cut = world_ledger(&w, &b), scribbled = world_ledger(&w, &b);
 	const struct tdm_overview *o = world_look(&w);
@@ -181,7 +172,7 @@ static void test_lost_device(void **state)
 	struct builder b;
 	world_init(&w);
 	w.options.once = false;
-	uint64_t device = begin(&b);
+	uint64_t device = world_begin_dram(&b);
 	world_alloc(&b, device, TDM_KIND_DRAM, 1, BASE, 1000);
 	size_t holder = world_ledger(&w, &b);
 	ASSERT_U64(world_look(&w)->devices[0].kinds[0].used, 2000);
@@ -202,7 +193,7 @@ static void test_unreadable(void **state)
 	struct world w;
 	struct builder b;
 	world_init(&w);
-	begin(&b);
+	world_begin_dram(&b);
 	builder_header(&b)->major = 9;
 	world_ledger(&w, &b);
 	builder_done(&b);
@@ -244,7 +235,7 @@ static void test_denied(void **state)
 	world_init(&w);
 	world_card(&w, 0, "n150", WORLD_CHIP);
 	world_opens(&w, 0, "");
-	uint64_t device = begin(&b);
+	uint64_t device = world_begin_dram(&b);
 	world_alloc(&b, device, TDM_KIND_DRAM, 1, BASE, 1000);
 	size_t open_one = world_ledger(&w, &b), closed = world_ledger(&w, &b);
 	builder_done(&b);
@@ -334,7 +325,7 @@ static void test_free_space(void **state)
 		world_init(&w);
 		memset(taken, 0, sizeof taken);
 		for (int i = 0; i < 2; i++)
-			device[i] = begin(&b[i]);
+			device[i] = world_begin_dram(&b[i]);
 		for (uint64_t i = 0; i < cases[c].count; i++) {
 			seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
 			uint64_t size = 1 + (seed >> 33) % cases[c].size;
@@ -372,7 +363,7 @@ static void test_free_space_unknown(void **state)
 	struct world w;
 	struct builder b;
 	world_init(&w);
-	uint64_t device = begin(&b);
+	uint64_t device = world_begin_dram(&b);
 	world_alloc(&b, device, TDM_KIND_DRAM, 1, BASE, 1000);
 	uint32_t slot = world_alloc(&b, device, TDM_KIND_CB, 2, BASE, 1000);
 	size_t holder = world_ledger(&w, &b);
@@ -399,7 +390,7 @@ static void test_free_space_later(void **state)
 	struct builder b;
 	world_init(&w);
 	w.options.once = false;
-	uint64_t device = begin(&b);
+	uint64_t device = world_begin_dram(&b);
 	world_alloc(&b, device, TDM_KIND_DRAM, 1, BASE, 1000);
 	size_t holder = world_ledger(&w, &b);
 	const struct tdm_overview *o = world_look(&w);

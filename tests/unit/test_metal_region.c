@@ -12,6 +12,7 @@
 #include "sources/metal_region.h"
 
 #include "metal_bytes.h"
+#include "metal_refused.h"
 
 #include <limits.h>
 
@@ -153,16 +154,6 @@ static void test_every_version(void **state)
 	decode(&m, &r);
 	assert_int_equal(r.chip_count, 0);
 	assert_int_equal(r.doubts, 0);
-}
-
-static void assert_refused(const struct tdm_metal_region *r, enum tdm_metal_status status, const char *text)
-{
-	if (r->status != status)
-		fail_msg("%s instead of %s: %s", tdm_metal_status_name(r->status), tdm_metal_status_name(status),
-			r->text);
-	if (text != NULL)
-		assert_string_equal(r->text, text);
-	assert_true(tdm_metal_region_is_valid(r)); /* with it: all figures unknown, no chip, no process */
 }
 
 static void test_unknown_version(void **state)

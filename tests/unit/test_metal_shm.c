@@ -12,6 +12,7 @@
 
 #include "fake_tree.h"
 #include "metal_bytes.h"
+#include "metal_refused.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,16 +29,6 @@ static void load(struct metal_bytes *m)
 	assert_int_equal(read(fd, m->data, sizeof m->data), TDM_METAL_SIZE);
 	m->layout = &metal_common;
 	close(fd);
-}
-
-static void assert_refused(const struct tdm_metal_region *r, enum tdm_metal_status status, const char *text)
-{
-	if (r->status != status)
-		fail_msg("%s instead of %s: %s", tdm_metal_status_name(r->status), tdm_metal_status_name(status),
-			r->text);
-	if (text != NULL)
-		assert_string_equal(r->text, text);
-	assert_true(tdm_metal_region_is_valid(r)); /* with it: all figures unknown, no chip, no process */
 }
 
 static void test_names(void **state)

@@ -213,17 +213,25 @@ static void left_behind_child(void *context)
 	_exit(0);
 }
 
-static void left_behind(void)
+/* The descriptor of such a ledger, and a copy of it that is the caller's. */
+static int leave_ledger(char path[ITEST_PATH_MAX], char **whole, uint64_t *size)
 {
-	char path[ITEST_PATH_MAX];
-	uint64_t seed = (uint64_t)getpid();
 	CHECK(itest_exited(itest_fork(left_behind_child, NULL)));
 	CHECK_EQ(itest_ledgers(NULL, 0, path), 1);
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 	CHECK(fd >= 0);
-	uint64_t size = file_size(fd);
-	char *whole = malloc(size);
-	CHECK(whole != NULL && pread(fd, whole, size, 0) == (ssize_t)size);
+	*size = file_size(fd);
+	*whole = malloc(*size);
+	CHECK(*whole != NULL && pread(fd, *whole, *size, 0) == (ssize_t)*size);
+	return fd;
+}
+
+static void left_behind(void)
+{
+	char path[ITEST_PATH_MAX];
+	uint64_t seed = (uint64_t)getpid(), size;
+	char *whole;
+	int fd = leave_ledger(path, &whole, &size);
 	for (unsigned round = 0; round < itest_scale(1000); round++) {
 		CHECK(pwrite(fd, whole, size, 0) == (ssize_t)size && ftruncate(fd, (off_t)size) == 0);
 		for (unsigned i = 0; i < round % 40; i++)
@@ -240,14 +248,9 @@ static void left_behind(void)
 static void cut_under_readers(void)
 {
 	char path[ITEST_PATH_MAX];
-	uint64_t seed = (uint64_t)getpid();
-	CHECK(itest_exited(itest_fork(left_behind_child, NULL)));
-	CHECK_EQ(itest_ledgers(NULL, 0, path), 1);
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	CHECK(fd >= 0);
-	uint64_t size = file_size(fd);
-	char *whole = malloc(size);
-	CHECK(whole != NULL && pread(fd, whole, size, 0) == (ssize_t)size);
+	uint64_t seed = (uint64_t)getpid(), size;
+	char *whole;
+	int fd = leave_ledger(path, &whole, &size);
 	pid_t readers[READERS];
 	for (int i = 0; i < READERS; i++)
 		readers[i] = start(path, 0, true);
