@@ -141,8 +141,7 @@ static int refuse(const struct tdm_info_request *request, const char *reason)
 {
 	fprintf(stderr, "%s: %s\n", request->path, reason);
 	if (request->json != NULL) {
-		tdm_json_key(request->json, "format");
-		tdm_json_null(request->json);
+		tdm_json_put_text(request->json, "format", NULL);
 		tdm_json_put_text(request->json, "error", reason);
 	}
 	return 1;
@@ -150,9 +149,8 @@ static int refuse(const struct tdm_info_request *request, const char *reason)
 
 static int show_as(struct tdm_info_request *request, const struct tdm_info_format *format)
 {
-	if (request->json != NULL) {
+	if (request->json != NULL)
 		tdm_json_put_text(request->json, "format", format->name);
-	}
 	if (request->picture.chart != TDM_INFO_CHART_NONE && !format->has_charts) {
 		fprintf(stderr, "%s: charts are drawn of graph captures, this is a %s\n", request->path,
 			format->summary);

@@ -28,9 +28,8 @@ static bool log_detect(const char *head, size_t len, const char *path)
 static int refuse(const struct tdm_info_request *request, const char *why)
 {
 	fprintf(stderr, "%s: %s\n", request->path, why);
-	if (request->json != NULL) {
+	if (request->json != NULL)
 		tdm_json_put_text(request->json, "error", why);
-	}
 	return 1;
 }
 

@@ -24,9 +24,8 @@ static void put_stock(const struct tdm_info_capture_report *r, struct tdm_json *
 	const struct tdm_stock_result *f = &r->summary->figures;
 	tdm_json_put_object(json, "stock");
 	tdm_json_put_text(json, "source", "capture");
-	for (int i = 0; i < TDM_STOCK_FIGURES; i++) {
+	for (int i = 0; i < TDM_STOCK_FIGURES; i++)
 		tdm_json_put_known(json, tdm_stock_key((enum tdm_stock_figure)i), f->known[i], f->value[i]);
-	}
 	tdm_json_put_object(json, "unknown");
 	for (int group = 0; group < TDM_STOCK_GROUPS; group++)
 		if (f->why[group][0] != '\0')
@@ -151,12 +150,7 @@ static void put_device(const struct tdm_info_capture_report *r, size_t index, st
 		if (e->chips[i].unit != index)
 			continue;
 		tdm_json_object(json);
-		if (e->chips[i].id != UINT64_MAX) {
-			tdm_json_put_u64(json, "chip", e->chips[i].id);
-		} else {
-			tdm_json_key(json, "chip");
-			tdm_json_null(json);
-		}
+		tdm_json_put_known(json, "chip", e->chips[i].id != UINT64_MAX, e->chips[i].id);
 		tdm_json_put_text(json, "known_by", mappings[e->chips[i].mapping]);
 		tdm_json_object_end(json);
 	}
