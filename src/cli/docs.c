@@ -96,14 +96,13 @@ static void put_description(struct tdm_buf *out, const char *description)
 	for (struct tdm_paragraph p; tdm_help_paragraph(&description, &p); is_first = false) {
 		if (!is_first)
 			tdm_buf_puts(out, ".PP\n");
-		if (p.verbatim)
+		if (p.verbatim) {
 			tdm_buf_puts(out, ".nf\n");
-		if (p.verbatim)
 			put_lines(out, p.text);
-		else
-			put_sentences(out, p.text);
-		if (p.verbatim)
 			tdm_buf_puts(out, ".fi\n");
+		} else {
+			put_sentences(out, p.text);
+		}
 	}
 }
 

@@ -198,9 +198,8 @@ uint64_t tdm_freelist_size_at(const struct tdm_freelist *fl, uint64_t address)
 void tdm_freelist_clear(struct tdm_freelist *fl)
 {
 	/* Released one by one, so that no memory is needed and nothing can fail. */
-	struct tdm_block_pos pos = { fl->tree.head, 0 };
 	while (fl->tree.used_blocks != 0) {
-		pos = (struct tdm_block_pos){ fl->tree.head, 0 };
+		struct tdm_block_pos pos = { fl->tree.head, 0 };
 		if (tdm_block_is_free(pos))
 			tdm_block_tree_next(&pos);
 		tdm_freelist_release(fl, tdm_block_start(pos), NULL);

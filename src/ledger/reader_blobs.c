@@ -220,7 +220,7 @@ static void find_modules(struct tdm_ledger *ledger)
 		at = FIRST_NUMBER * TDM_LEDGER_BLOB_UNIT;
 	if (window == NULL)
 		return;
-	window->bytes = 0;
+	window->at = window->bytes = 0;
 	while (at < used && find_place(ledger, at, &offset, &left)) {
 		struct tdm_ledger_blob head;
 		uint64_t known = left < used - at ? left : used - at;

@@ -129,7 +129,7 @@ char *tdm_plot_value(enum tdm_plot_unit unit, double value, char *dst, size_t ca
 	char digits[TDM_AXIS_LABEL_CAP];
 	int len = snprintf(digits, sizeof digits, "%.*f", decimals, shown);
 	if (len < 0 || (size_t)len >= sizeof digits)
-		len = snprintf(digits, sizeof digits, "%.3g", shown);
+		snprintf(digits, sizeof digits, "%.3g", shown);
 	else if (decimals != 0)
 		while (digits[len - 1] == '0' || digits[len - 1] == '.') {
 			bool point = digits[len - 1] == '.';

@@ -41,6 +41,31 @@ static void put_device(const struct tdm_exact_unit *unit, char *dst, size_t cap)
 		snprintf(dst, cap, "the device");
 }
 
+static size_t longer_calls(const struct tdm_capture_course *course, uint32_t length)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < course->call_count; i++)
+		count += course->calls[i].to - course->calls[i].from > length;
+	return count;
+}
+
+/*
+ * The least number of nodes that at most `most` calls are longer than. All calls of this length are left out, because a
+ * part of them would look as if there were no others.
+ */
+static uint32_t length_of_too_many(const struct tdm_capture_course *course, size_t most)
+{
+	uint32_t low = 0, high = UINT32_MAX;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (longer_calls(course, middle) > most)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* Outermost calls as bands with names; of more than there is room for, the longest. Owned by the caller with one
  * free(). NULL: none, or out of memory. */
 static struct tdm_plot_band *make_bands(
@@ -49,19 +74,14 @@ static struct tdm_plot_band *make_bands(
 	size_t most = course->call_count < BANDS_MAX ? course->call_count : BANDS_MAX;
 	struct tdm_plot_band *bands = malloc(most * (sizeof *bands + NAME_CAP) + 1);
 	char *names = (char *)(bands != NULL ? bands + most : NULL);
-	uint32_t least = 0; /* nodes of a call that is shown */
 	*count = 0;
 	if (bands == NULL)
 		return NULL;
-	for (size_t kept = course->call_count; kept > most; least++) {
-		kept = 0;
-		for (size_t i = 0; i < course->call_count; i++)
-			kept += course->calls[i].to - course->calls[i].from > least;
-	}
+	uint32_t too_short = length_of_too_many(course, most);
 	for (size_t i = 0; i < course->call_count && *count < most; i++) {
 		const struct tdm_course_call *call = &course->calls[i];
 		struct tdm_str name = tdm_capture_paths_name(&exact->paths, call->path);
-		if (call->to - call->from < least)
+		if (call->to - call->from <= too_short)
 			continue;
 		char *text = names + *count * NAME_CAP;
 		snprintf(text, NAME_CAP, "%.*s", (int)(name.len < NAME_CAP ? name.len : NAME_CAP - 1), name.ptr);
