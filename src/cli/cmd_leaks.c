@@ -335,7 +335,9 @@ const struct tdm_cmd tdm_cmd_leaks = {
 		"what was seen.\n"
 		"\n"
 		"Without --for, and for programs that have ended, what is there is read once: buffers that a program "
-		"had not freed when it ended by itself are a leak; those of a killed one are not.",
+		"had not freed when it ended by itself are a leak; those of a killed one are not.\n"
+		"\n"
+		"With --fail or --fail-suspect, a run in which no tracked program was seen exits with 2.",
 	.opts = leaks_opts,
 	.examples = leaks_examples,
 	.run = cmd_leaks_run,
