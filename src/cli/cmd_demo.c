@@ -173,8 +173,7 @@ static const struct tdm_opt demo_opts[] = {
 	[OPT_ROUNDS] = { "rounds", 0, "N", "end after N iterations instead, made without pauses" },
 	[OPT_VIEW] = { "view", 0, "auto|top|plain|none",
 		"what to show meanwhile: the screen of 'tidemark top', its frames as text, or nothing (default: top on "
-		"a "
-		"terminal, else plain)" },
+		"a terminal, else plain)" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -192,22 +191,16 @@ const struct tdm_cmd tdm_cmd_demo = {
 	.summary = "realistic programs on a simulated card; no hardware needed",
 	.usage = "[--workload NAME] [--card CARD] [--chips N] [--mode MODE] [--seconds N] [--view VIEW]",
 	.description = "Runs programs that use device memory as real ones do: their buffers are placed by the device "
-		       "model and "
-		       "reported through libtidemark, so that every other command sees them. There is no device, no "
-		       "data and no "
-		       "arithmetic behind them.\n"
+		       "model and reported through libtidemark, so that every other command sees them. There is no "
+		       "device, no data and no arithmetic behind them.\n"
 		       "\n"
 		       "training trains a model in the shape of TinyLlama and prints the phase table of its first "
-		       "iteration, with "
-		       "the figures that tt-train's documents give. inference serves requests with a paged key-value "
-		       "cache. leak "
-		       "forgets one buffer in every iteration. clash fills L1 until circular buffers clash with it, "
-		       "and prints "
-		       "what the runtime would say.\n"
+		       "iteration, with the figures that tt-train's documents give. inference serves requests with a "
+		       "paged key-value cache. leak forgets one buffer in every iteration. clash fills L1 until "
+		       "circular buffers clash with it, and prints what the runtime would say.\n"
 		       "\n"
 		       "What the programs print is shown when they have ended. They end with this command, however it "
-		       "ends, and "
-		       "leave nothing behind.",
+		       "ends, and leave nothing behind.",
 	.opts = demo_opts,
 	.examples = demo_examples,
 	.run = cmd_demo_run,

@@ -234,8 +234,7 @@ static const char device_description[] =
 	"  tracy=1         a runtime built with Tracy, which takes DRAM\n"
 	"  fabric_mux=1    a row or column of cores that serves the fabric\n\n"
 	"A card file has the same assignments, one on a line, with '#' before comments; a line 'card = n150' at its "
-	"top "
-	"names the card that it starts from. Options win over the file.";
+	"top names the card that it starts from. Options win over the file.";
 
 const struct tdm_cmd tdm_cmd_device = {
 	.name = "device",

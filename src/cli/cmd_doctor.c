@@ -88,17 +88,13 @@ const struct tdm_cmd tdm_cmd_doctor = {
 	.name = "doctor",
 	.summary = "say what is set up, what is visible, what is not and why",
 	.usage = "[--dir DIR] [--json]",
-	.description =
-		"Looks at everything that Tidemark reads, and says for each what was found and what to do about it: "
-		"the "
-		"driver, its cards, device nodes and telemetry; the runtime's shared memory; the ledgers of programs; "
-		"environment variables, with typing errors and those that do nothing; the library; the machine. "
-		"Nothing is "
-		"changed, and no card is opened.\n"
-		"\n"
-		"Exits with 0 when all is well, 1 with a warning, 2 when something is broken: Tidemark cannot work "
-		"until "
-		"it is mended. A machine without a card gets a warning.",
+	.description = "Looks at everything that Tidemark reads, and says for each what was found and what to do about "
+		       "it: the driver, its cards, device nodes and telemetry; the runtime's shared memory; the "
+		       "ledgers of programs; environment variables, with typing errors and those that do nothing; the "
+		       "library; the machine. Nothing is changed, and no card is opened.\n"
+		       "\n"
+		       "Exits with 0 when all is well, 1 with a warning, 2 when something is broken: Tidemark cannot "
+		       "work until it is mended. A machine without a card gets a warning.",
 	.opts = doctor_opts,
 	.examples = doctor_examples,
 	.run = cmd_doctor_run,

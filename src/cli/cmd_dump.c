@@ -245,25 +245,22 @@ const struct tdm_cmd tdm_cmd_dump = {
 	.name = "dump",
 	.summary = "list the live buffers of tracked programs, also of those that crashed",
 	.usage = "[--pid PID]... [--dir DIR] [--kind KIND] [--device N] [--sort ORDER] [--limit N] [--stacks] [--map] "
-		 "[--json] "
-		 "[--reap]\n"
+		 "[--json] [--reap]\n"
 		 "--chart bank|cores [-o FILE] [--kind KIND] [--pid PID] [--device N]",
 	.description =
 		"Reads the ledgers: the files in shared memory in which libtidemark keeps what a program holds on its "
-		"devices. "
-		"Prints for each process a line for every device and kind of memory, with what is reserved now and at "
-		"most so far, and a table of its live buffers. The program is not disturbed, and need not run any "
-		"more: what a killed program held is its post-mortem.\n"
+		"devices. Prints for each process a line for every device and kind of memory, with what is reserved "
+		"now and at most so far, and a table of its live buffers. The program is not disturbed, and need not "
+		"run any more: what a killed program held is its post-mortem.\n"
 		"\n"
 		"Asked is the size that the program asked for; reserved is what that takes on the device, aligned in "
 		"every bank. A ledger that cannot be read is named with the reason.\n"
 		"\n"
 		"With --map, the memory of each device is drawn as it lies in one bank, because all banks of a kind "
-		"are "
-		"allocated in lockstep: a row of cells for each region, its holes with the buffers below and above "
-		"them, what is free, and how fragmented that is (1 - largest hole / free). L1 of a core "
-		"follows, where circular buffers grow up towards the L1 buffers, and what each core of the grid has. "
-		"Programs that run share a map; what an ended program left is a map of its own.",
+		"are allocated in lockstep: a row of cells for each region, its holes with the buffers below and above "
+		"them, what is free, and how fragmented that is (1 - largest hole / free). L1 of a core follows, where "
+		"circular buffers grow up towards the L1 buffers, and what each core of the grid has. Programs that "
+		"run share a map; what an ended program left is a map of its own.",
 	.opts = dump_opts,
 	.examples = dump_examples,
 	.run = cmd_dump_run,

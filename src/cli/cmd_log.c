@@ -349,27 +349,20 @@ const struct tdm_cmd tdm_cmd_log = {
 	.usage = "[--errors] [--limit ROWS] [--json] [FILE...]\n"
 		 "--compare [--json] A B\n"
 		 "--follow [--errors] [--json] FILE",
-	.description = "Reads what a run wrote: the runtime's log, with colours or without; the debug output of a "
-		       "program that prints "
-		       "its circular buffers and kernels; the log of an allocation server; memory states of tt-mlir. "
-		       "It says which of "
-		       "them it saw, and what such a log cannot tell. - is standard input. Without a file it shows a "
-		       "small log of its "
-		       "own, and says so.\n"
-		       "\n"
-		       "Several files are merged by time. An error that stands in several lines, as the logger's and "
-		       "as the text of "
-		       "the exception, is counted once. A file that cannot be read is named, the others are read, and "
-		       "the exit code is "
-		       "2.\n"
-		       "\n"
-		       "Pressure: the miss rate of CB1 follows from sizes (tiles of B that do not fit it at once); "
-		       "utilization and "
-		       "stalls are observed, where the log has lines about them; the score is the largest of miss "
-		       "rate, stalls and "
-		       "share of L1: a heuristic. Bands of the miss rate: below 25, to 75, above; of the score: below "
-		       "30, to 70, above; "
-		       "of the utilization: above 80, from 40, below.",
+	.description =
+		"Reads what a run wrote: the runtime's log, with colours or without; the debug output of a program "
+		"that prints its circular buffers and kernels; the log of an allocation server; memory states of "
+		"tt-mlir. It says which of them it saw, and what such a log cannot tell. - is standard input. Without "
+		"a file it shows a small log of its own, and says so.\n"
+		"\n"
+		"Several files are merged by time. An error that stands in several lines, as the logger's and as the "
+		"text of the exception, is counted once. A file that cannot be read is named, the others are read, and "
+		"the exit code is 2.\n"
+		"\n"
+		"Pressure: the miss rate of CB1 follows from sizes (tiles of B that do not fit it at once); "
+		"utilization and stalls are observed, where the log has lines about them; the score is the largest of "
+		"miss rate, stalls and share of L1: a heuristic. Bands of the miss rate: below 25, to 75, above; of "
+		"the score: below 30, to 70, above; of the utilization: above 80, from 40, below.",
 	.opts = log_opts,
 	.examples = log_examples,
 	.run = cmd_log_run,

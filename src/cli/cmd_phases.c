@@ -339,22 +339,17 @@ const struct tdm_cmd tdm_cmd_phases = {
 		 "--capture NAME=FILE...",
 	.description =
 		"Reads the memory summaries that tt-train prints (several in one file are several runs), or the phases "
-		"that "
-		"libtidemark recorded in the ledger of a process, alive or dead. For each run it shows every phase; "
-		"the sizes of "
-		"model, optimizer and gradients beside what theory expects of them; activations, the overhead of the "
-		"backward "
-		"pass and the rest; and whether the peak fits the device. If it does not, it says how far gradient "
-		"checkpointing, a smaller batch or gradient accumulation would have to go.\n"
+		"that libtidemark recorded in the ledger of a process, alive or dead. For each run it shows every "
+		"phase; the sizes of model, optimizer and gradients beside what theory expects of them; activations, "
+		"the overhead of the backward pass and the rest; and whether the peak fits the device. If it does not, "
+		"it says how far gradient checkpointing, a smaller batch or gradient accumulation would have to go.\n"
 		"\n"
 		"Phases called FORWARD_PASS_micro_N and BACKWARD_PASS_micro_N, and names that repeat, are added up as "
 		"micro-batches; peaks and activations are then the largest of them. The options are those of "
-		"tt-train's "
-		"analyze_memory.py; --device-memory is the same as --device_memory. A figure that cannot be read is "
-		"reported "
-		"with its place, its phase is left out, and the rest goes on. An input that cannot be used at all "
-		"gives exit "
-		"code 2, after the others were shown; \"does not fit\" is an answer with exit code 0.",
+		"tt-train's analyze_memory.py; --device-memory is the same as --device_memory. A figure that cannot be "
+		"read is reported with its place, its phase is left out, and the rest goes on. An input that cannot be "
+		"used at all gives exit code 2, after the others were shown; \"does not fit\" is an answer with exit "
+		"code 0.",
 	.opts = phases_opts,
 	.examples = phases_examples,
 	.run = cmd_phases_run,

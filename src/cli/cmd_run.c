@@ -251,17 +251,13 @@ const struct tdm_cmd tdm_cmd_run = {
 	.usage = "[--keep] [--json FILE] [--stacks DEPTH] [--dir DIR] -- CMD [ARGUMENT]...",
 	.description =
 		"Sets TIDEMARK=1 for the program and runs it as a shell would: signals are passed on to it, its exit "
-		"code is the "
-		"command's own (128 and the signal's number when it was killed, 127 when it was not found, 126 when it "
-		"could not be executed).\n"
+		"code is the command's own (128 and the signal's number when it was killed, 127 when it was not found, "
+		"126 when it could not be executed).\n"
 		"\n"
 		"When it has ended, the summary on standard error says for each of its processes, for every device and "
-		"kind of "
-		"memory, how much was reserved at most and at the end; which buffers were never freed, by the place "
-		"that "
-		"allocated them; and double frees, unknown frees, buffers reported again while live, out-of-memory "
-		"notes "
-		"and lost events. While it runs, 'tidemark dump' shows it.",
+		"kind of memory, how much was reserved at most and at the end; which buffers were never freed, by the "
+		"place that allocated them; and double frees, unknown frees, buffers reported again while live, "
+		"out-of-memory notes and lost events. While it runs, 'tidemark dump' shows it.",
 	.opts = run_opts,
 	.examples = run_examples,
 	.run = cmd_run_run,

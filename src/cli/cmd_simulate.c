@@ -245,19 +245,15 @@ const struct tdm_cmd tdm_cmd_simulate = {
 	.name = "simulate",
 	.summary = "replay a trace of allocations on a device model",
 	.usage = "--trace FILE [--results | --json] [--keep-going] [--card CARD] [--set FIELD=VALUE]...",
-	.description = "Replays the allocations and frees of a text trace on an exact model of the device's memory: "
-		       "every buffer gets the "
-		       "address that the real allocator gives it. The summary says whether everything fits, or which "
-		       "allocation fails "
-		       "first and why; the peak and the fragmentation of each kind of memory over time; the largest "
-		       "free block; and which "
-		       "buffers bound the largest holes.\n"
-		       "\n"
-		       "A trace describes one memory region or a whole device in its first line, then has one request "
-		       "on each line. "
-		       "\"Does not fit\" is an answer: the exit code is still 0. A line that cannot be used ends the "
-		       "replay with its "
-		       "file, line and column and exit code 2, unless --keep-going is given.",
+	.description =
+		"Replays the allocations and frees of a text trace on an exact model of the device's memory: every "
+		"buffer gets the address that the real allocator gives it. The summary says whether everything fits, "
+		"or which allocation fails first and why; the peak and the fragmentation of each kind of memory over "
+		"time; the largest free block; and which buffers bound the largest holes.\n"
+		"\n"
+		"A trace describes one memory region or a whole device in its first line, then has one request on each "
+		"line. \"Does not fit\" is an answer: the exit code is still 0. A line that cannot be used ends the "
+		"replay with its file, line and column and exit code 2, unless --keep-going is given.",
 	.opts = simulate_opts,
 	.examples = simulate_examples,
 	.run = cmd_simulate_run,

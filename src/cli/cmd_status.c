@@ -217,11 +217,9 @@ const struct tdm_cmd tdm_cmd_status = {
 		 "--json [-f FILE] [-d DEV] [-p PID] [--all] [--watch] [-r MS] [-n N]",
 	.description =
 		"Prints a block for each device (who it is, its telemetry, what is used, free and the largest free "
-		"block "
-		"by kind of memory, and where its L1 is), then the processes with what each holds, then what belongs "
-		"to "
-		"no process: 'unattributed' is in use by somebody who is not listed, 'stale' was left written down by "
-		"processes that have ended and is on no device any more.\n"
+		"block by kind of memory, and where its L1 is), then the processes with what each holds, then what "
+		"belongs to no process: 'unattributed' is in use by somebody who is not listed, 'stale' was left "
+		"written down by processes that have ended and is on no device any more.\n"
 		"\n"
 		"For each device and kind one source wins, and the table names it: the ledgers of the programs, which "
 		"count what the allocator reserved, or tt-metal's shared memory, which counts what was asked for. What "

@@ -62,8 +62,7 @@ void tdm_doctor_module(struct tdm_doctor *doctor)
 		tdm_findings_add(out, TDM_FINDING_WARNING, "driver.module", looked, "the driver is not loaded");
 		tdm_findings_advise(out, "sudo modprobe tenstorrent",
 			"load it, or install it first (tt-kmd); without a card on this machine that is as it should "
-			"be: "
-			"files, traces and the device model need none");
+			"be: files, traces and the device model need none");
 	} else
 		tdm_findings_add(out, TDM_FINDING_WARNING, "driver.module", looked,
 			"whether the driver is loaded cannot be told: %s", tdm_err_text(loaded));
@@ -126,8 +125,7 @@ static void refused_node(struct tdm_doctor *doctor, const char *path, int err)
 	}
 	tdm_findings_advise(&doctor->findings, tdm_doctor_command(command, sizeof command, "ls -l", path),
 		"programs of this user cannot use the card: its owner and mode come from udev; see whether the "
-		"driver's "
-		"rule is installed");
+		"driver's rule is installed");
 }
 
 /* The device nodes, which programs open. Tidemark does not, so that nothing but programs depends on them. */

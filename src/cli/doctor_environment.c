@@ -147,8 +147,7 @@ void tdm_doctor_runtime_variables(struct tdm_doctor *doctor)
 	if (tracking != NULL && strcmp(tracking, "1") == 0) {
 		tdm_findings_add(out, TDM_FINDING_INFO, "environment.runtime", "TT_ALLOC_TRACKING_ENABLED",
 			"TT_ALLOC_TRACKING_ENABLED=1 turns on libtidemark and instrumented runtimes; an unmodified "
-			"tt-metal does "
-			"not read it");
+			"tt-metal does not read it");
 	} else if (tracking != NULL && strcmp(tracking, "0") != 0 && tracking[0] != '\0') {
 		tdm_findings_add(out, TDM_FINDING_WARNING, "environment.runtime", "TT_ALLOC_TRACKING_ENABLED",
 			"TT_ALLOC_TRACKING_ENABLED is set, but not to 1");

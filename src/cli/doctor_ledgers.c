@@ -45,8 +45,7 @@ static void check_space(struct tdm_doctor *doctor)
 	if (state != TDM_FINDING_OK)
 		tdm_findings_advise(out, "tidemark dump --reap",
 			"make room, or let programs write elsewhere with TIDEMARK_DIR: a ledger that cannot grow loses "
-			"events "
-			"and counts them");
+			"events and counts them");
 	if (all <= SPACE_PRIVATE && all != 0) {
 		tdm_findings_add(out, TDM_FINDING_WARNING, "ledgers.directory", dir,
 			"the file system has only %s, as the private /dev/shm of a container", all_text);
@@ -274,8 +273,7 @@ void tdm_doctor_figures(struct tdm_doctor *doctor)
 		tdm_findings_add(out, TDM_FINDING_INFO, "ledgers.figures", doctor->ledgers, "no tracked program runs");
 		tdm_findings_advise(out, "tidemark run -- COMMAND",
 			"a program is tracked when it reports to libtidemark and TIDEMARK=1 is set; without that only "
-			"the "
-			"runtime's own totals are seen");
+			"the runtime's own totals are seen");
 		return;
 	}
 	if (f.reporting == 0) {
@@ -292,8 +290,7 @@ void tdm_doctor_figures(struct tdm_doctor *doctor)
 			tdm_format_bytes_short(size, sizeof size, f.per_core_bytes));
 		tdm_findings_advise(out, NULL,
 			"these are kilobytes on each core; the megabytes are in buffers, and the hook that reports "
-			"those is "
-			"not active in the thread that allocates them");
+			"those is not active in the thread that allocates them");
 		return;
 	}
 	if (f.live == 0) {

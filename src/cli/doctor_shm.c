@@ -41,8 +41,7 @@ static void unreadable_region(struct tdm_doctor *doctor, const struct tdm_metal_
 			user_name(region->uid, owner, sizeof owner);
 		tdm_findings_advise(out, "sudo tidemark doctor",
 			"it belongs to %s, and the runtime makes it readable for its owner only: look as that user or "
-			"as "
-			"root",
+			"as root",
 			owner);
 		return;
 	case TDM_METAL_VERSION:
@@ -100,8 +99,7 @@ static void cardless_region(struct tdm_doctor *doctor, const struct tdm_metal_re
 		"%s: which card its chip is on is not known, so it has neither telemetry nor capacities", region->name);
 	tdm_findings_advise(&doctor->findings, NULL,
 		"the driver does not tell the ids of chips that are linked by Ethernet, as on an n300 or in a galaxy; "
-		"a "
-		"program that reports to libtidemark says what card it uses");
+		"a program that reports to libtidemark says what card it uses");
 }
 
 static void readable_region(struct tdm_doctor *doctor, const struct tdm_metal_region *region, const char *path)
@@ -161,8 +159,7 @@ void tdm_doctor_regions(struct tdm_doctor *doctor)
 		"no shared memory of the runtime: no program that publishes its totals has opened a device");
 	tdm_findings_advise(out, NULL,
 		"if one has: its tt-metal is older than v0.70, %s=1 was set, or it runs in a container with a /dev/shm "
-		"of "
-		"its own",
+		"of its own",
 		disable_name);
 }
 

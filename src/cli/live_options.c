@@ -36,8 +36,7 @@ int tdm_take_device(const struct tdm_cmd *cmd, const char *value, const char **d
 	if (!tdm_overview_device_name_is_valid(value))
 		return tdm_cmd_usage_error(cmd,
 			"--device '%s': expected a number, /dev/tenstorrent/N, a PCI address, a chip id (0x...) or a "
-			"'#N' of "
-			"the list",
+			"'#N' of the list",
 			value);
 	*device = value;
 	return 0;

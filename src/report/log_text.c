@@ -46,8 +46,7 @@ const char *tdm_log_file_lacks(const struct tdm_log_file *f)
 		return NULL;
 	if (f->amount_lines != 0)
 		return "circular buffers, and the addresses of buffers: the runtime prints no line about them. Debug "
-		       "lines of "
-		       "the program itself can.";
+		       "lines of the program itself can.";
 	return "circular buffers and ordinary buffers: the runtime prints no line when it allocates them. "
 	       "TT_METAL_SHM_VERBOSE=1 adds the sizes of buffers, debug lines of the program itself add circular "
 	       "buffers.";

@@ -79,8 +79,7 @@ static void put_head(const struct tdm_status_report *report, struct counts count
 static void put_nothing(const struct tdm_status_report *report, struct tdm_buf *out)
 {
 	static const char nothing[] = "No card and no tracked process is visible: try 'tidemark demo', which needs no "
-				      "card, and see 'tidemark "
-				      "doctor', which says what was looked for.";
+				      "card, and see 'tidemark doctor', which says what was looked for.";
 	if (report->overview->device_count == 0 && report->overview->process_count == 0) {
 		tdm_buf_putc(out, '\n');
 		tdm_wrap(out, tdm_str_of(nothing), (struct tdm_wrap){ .width = report->term.width });

@@ -276,13 +276,11 @@ static const struct sentence sentences[] = {
 		"dcem" },
 	{ TDM_FAILURE_CLASH,
 		"Statically allocated %i buffers in program %d clash with L1 buffers on core range %*. L1 buffer "
-		"allocated "
-		"at %x and static %i buffer region ends at %x",
+		"allocated at %x and static %i buffer region ends at %x",
 		"dgcs-e" },
 	{ TDM_FAILURE_SERVICE_CLASH,
 		"Circular buffers on service-core range %* in program %d clash with ServiceCoreManager-allocated L1 "
-		"(lowest "
-		"service allocation at %x, CB region ends at %x)",
+		"(lowest service allocation at %x, CB region ends at %x)",
 		"cgse" },
 	{ TDM_FAILURE_PROGRAM_SIZE, "Program size (%d) too large for kernel config buffer (%d) on %i", "amn" },
 	{ TDM_FAILURE_TRACE_REGION,
@@ -294,8 +292,7 @@ static const struct sentence sentences[] = {
 		"-sanm-" },
 	{ TDM_FAILURE_CB_RESIZE,
 		"Cannot set circular buffer size to %d. This is larger than the associated dynamically allocated L1 "
-		"buffer "
-		"bank size of %d B",
+		"buffer bank size of %d B",
 		"am" },
 	{ TDM_FAILURE_UNSAFE_TRACE,
 		"Allocating device buffers is potentially unsafe due to the existence of an active trace", "" },
