@@ -13,7 +13,7 @@
 
 /* What a leak must show, and what is enough for a suspicion. */
 enum { SURE_WINDOWS = 8, SURE_GROWN = 5, SHORT_WINDOWS = 6, SPREAD_MIN = 16, MORTAL_MIN = 12 };
-#define SURE_S          1.8  /* seconds; in less, one step of a training loop looks like a leak */
+#define SURE_S          1.87 /* seconds; in less, one step of a training loop looks like a leak */
 #define SURE_Z          3.0  /* one chance in 700 without a trend */
 #define SUSPECT_Z       2.0  /* one in 40 */
 #define SHORT_Z         1.6  /* the most that TDM_LEAKS_SUSPECT_WINDOWS windows can show */
