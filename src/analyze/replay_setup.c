@@ -1,5 +1,6 @@
 #include "analyze/replay_setup.h"
 #include "base/err.h"
+#include "device/card_set.h"
 
 #include <errno.h>
 
@@ -148,12 +149,9 @@ static int setup_card(struct words *w, const struct tdm_replay_options *options,
 			return err;
 		}
 	}
-	for (size_t i = 0; options->settings != NULL && options->settings[i] != NULL; i++) {
-		err = tdm_card_set(card, tdm_str_of(options->settings[i]), &inner);
-		if (err != 0)
-			return tdm_diag_set(w->diag, err, 0, 0, "--set %s: %s", options->settings[i], inner.text);
-	}
-	return 0;
+	const char *wrong_one;
+	err = tdm_card_set_all(card, options->settings, &wrong_one, &inner);
+	return err != 0 ? tdm_diag_set(w->diag, err, 0, 0, "--set %s: %s", wrong_one, inner.text) : 0;
 }
 
 static int setup_device(struct words *w, const struct tdm_replay_options *options, struct tdm_replay_setup *setup)

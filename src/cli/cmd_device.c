@@ -2,7 +2,7 @@
 #include "cli/cmd_list.h"
 #include "base/err.h"
 #include "base/term.h"
-#include "device/card.h"
+#include "device/card_set.h"
 #include "report/device_banks.h"
 #include "report/device_json.h"
 #include "report/device_text.h"
@@ -19,7 +19,7 @@ struct request {
 	bool json, sources, banks, ascii;
 	const char *show_option; /* an option that only `show` has; NULL: none was given */
 	const char *card_file;
-	const char **sets; /* in their order; borrowed texts */
+	const char **sets; /* in their order, up to NULL; borrowed texts */
 	int set_count;
 	uint64_t width; /* 0: the terminal's */
 };
@@ -113,12 +113,10 @@ static int load_card_file(const struct request *request, struct tdm_card *card)
 
 static int apply_sets(const struct request *request, struct tdm_card *card)
 {
-	for (int i = 0; i < request->set_count; i++) {
-		struct tdm_diag diag = { 0 };
-		if (tdm_card_set(card, tdm_str_of(request->sets[i]), &diag) != 0)
-			return tdm_cmd_error(request->cmd, "--set %s: column %" PRIu64 ": %s", request->sets[i],
-				diag.column, diag.text);
-	}
+	struct tdm_diag diag = { 0 };
+	const char *wrong;
+	if (tdm_card_set_all(card, request->sets, &wrong, &diag) != 0)
+		return tdm_cmd_error(request->cmd, "--set %s: column %" PRIu64 ": %s", wrong, diag.column, diag.text);
 	return 0;
 }
 

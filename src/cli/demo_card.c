@@ -1,6 +1,7 @@
 #include "cli/demo_card.h"
 #include "base/err.h"
 #include "device/bank.h"
+#include "device/card_set.h"
 #include "device/freelist.h"
 #include "ledger/ledger_list.h"
 #include "tidemark.h"
@@ -47,8 +48,9 @@ struct tdm_demo_card {
 static int build_model(struct tdm_demo_card *card, const struct tdm_demo_card_options *options, struct tdm_diag *diag)
 {
 	int err = tdm_card_init(&card->model, tdm_str_of(options->card), NULL, diag);
-	for (size_t i = 0; err == 0 && options->settings != NULL && options->settings[i] != NULL; i++)
-		err = tdm_card_set(&card->model, tdm_str_of(options->settings[i]), diag);
+	const char *wrong;
+	if (err == 0)
+		err = tdm_card_set_all(&card->model, options->settings, &wrong, diag);
 	for (int kind = 0; err == 0 && kind < REGIONS; kind++)
 		err = tdm_bank_range(&card->model, (enum tdm_kind)kind, &card->range[kind], diag);
 	return err;

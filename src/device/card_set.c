@@ -9,6 +9,8 @@
 /* How many names an unknown one is answered with. */
 enum { CLOSE_NAMES = 3 };
 
+static const char by_user[] = "set by the user";
+
 struct word {
 	const char *text;
 	int value;
@@ -209,20 +211,36 @@ int tdm_card_assign(struct tdm_card *card, struct tdm_str assignment, const char
 	return assign_variant(card, setting, value, value_column, diag);
 }
 
+/* Takes over what was changed, if it can be. */
+static int derive_changed(struct tdm_card *card, struct tdm_card *changed, struct tdm_diag *diag)
+{
+	int err = tdm_card_derive(changed, diag);
+	if (err == 0)
+		*card = *changed;
+	else if (diag != NULL)
+		diag->column = 1;
+	return err;
+}
+
 int tdm_card_set(struct tdm_card *card, struct tdm_str assignment, struct tdm_diag *diag)
 {
 	struct tdm_card changed = *card;
-	int err = tdm_card_assign(&changed, assignment, "set by the user", diag);
-	if (err != 0)
-		return err;
-	err = tdm_card_derive(&changed, diag);
-	if (err != 0) {
-		if (diag != NULL)
-			diag->column = 1;
-		return err;
+	int err = tdm_card_assign(&changed, assignment, by_user, diag);
+	return err != 0 ? err : derive_changed(card, &changed, diag);
+}
+
+int tdm_card_set_all(struct tdm_card *card, const char *const *assignments, const char **wrong, struct tdm_diag *diag)
+{
+	struct tdm_card changed = *card;
+	if (assignments == NULL || assignments[0] == NULL)
+		return 0;
+	for (size_t i = 0; assignments[i] != NULL; i++) {
+		*wrong = assignments[i];
+		int err = tdm_card_assign(&changed, tdm_str_of(assignments[i]), by_user, diag);
+		if (err != 0)
+			return err;
 	}
-	*card = changed;
-	return 0;
+	return derive_changed(card, &changed, diag);
 }
 
 const char *tdm_dispatch_name(enum tdm_dispatch dispatch)

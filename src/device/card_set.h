@@ -37,6 +37,13 @@ bool tdm_card_assignment_split(struct tdm_str assignment, struct tdm_str *name, 
 int tdm_card_assign(struct tdm_card *card, struct tdm_str assignment, const char *source, struct tdm_diag *diag);
 
 /*
+ * Several assignments of the user, looked at together, so that their order does not matter. The list ends with NULL;
+ * NULL itself is an empty one. Errors as for tdm_card_set; *wrong is then the assignment that cannot be used, the last
+ * one when they do not go together.
+ */
+int tdm_card_set_all(struct tdm_card *card, const char *const *assignments, const char **wrong, struct tdm_diag *diag);
+
+/*
  * Text of unknown origin made fit for a message: cut at the capacity, anything but printable ASCII replaced. Returns
  * dst.
  */

@@ -369,6 +369,13 @@ Wrong input.
   $ tidemark device show n150 --set l1_small=99999999999999999999G
   tidemark device: --set l1_small=99999999999999999999G: column 10: the value of l1_small is too large
   [2]
+  $ tidemark device show p150 --set dispatch=tensix-row
+  tidemark device: --set dispatch=tensix-row: column 1: the runtime has no Blackhole core descriptor for dispatch=tensix-row with fabric_mux=0 and harvested=2; with these it has dispatch=tensix-col, eth, none
+  [2]
+  $ tidemark device show p150 --set dispatch=tensix-row --set fabric_mux=1 | grep grid
+    compute grid      12 x 9, 108 cores
+  $ tidemark device show p150 --set fabric_mux=1 --set dispatch=tensix-row | grep grid
+    compute grid      12 x 9, 108 cores
   $ tidemark device show n150 --set dispatch=sideways
   tidemark device: --set dispatch=sideways: column 10: expected default, tensix-row, tensix-col, tensix, eth or none as the value of dispatch
   [2]
