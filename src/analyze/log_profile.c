@@ -303,6 +303,17 @@ static int add_alloc(struct tdm_log_profile *p, const struct tdm_log_record *r)
 	return 0;
 }
 
+static int add_unknown_free(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	int err;
+	struct tdm_log_amount *a = amount_of(p, r, &err);
+	if (a == NULL)
+		return err;
+	a->frees++;
+	a->unmatched++;
+	return 0;
+}
+
 static int add_free(struct tdm_log_profile *p, const struct tdm_log_record *r)
 {
 	int err = 0;
@@ -310,7 +321,9 @@ static int add_free(struct tdm_log_profile *p, const struct tdm_log_record *r)
 	if (r->dialect == TDM_LOG_BY_SERVER && r->id != TDM_LOG_UNKNOWN) {
 		uint32_t row =
 			r->count == 0 ? tdm_map_take(&p->live, buffer_key(r)) : tdm_map_find(&p->live, buffer_key(r));
-		if (row == TDM_MAP_NONE) {
+		if (row == TDM_MAP_NONE && p->untracked == 0)
+			return add_unknown_free(p, r);
+		if (row == TDM_MAP_NONE) { /* it may be one that there was no room for */
 			p->untracked++;
 			return 0;
 		}
@@ -333,17 +346,6 @@ static int add_free(struct tdm_log_profile *p, const struct tdm_log_record *r)
 	a->bytes -= bytes;
 	if (live != NULL)
 		*live -= bytes <= *live ? bytes : *live;
-	return 0;
-}
-
-static int add_unknown_free(struct tdm_log_profile *p, const struct tdm_log_record *r)
-{
-	int err;
-	struct tdm_log_amount *a = amount_of(p, r, &err);
-	if (a == NULL)
-		return err;
-	a->frees++;
-	a->unmatched++;
 	return 0;
 }
 

@@ -23,7 +23,7 @@ enum {
 struct tdm_log_file {
 	const char *name; /* borrowed */
 	/* Set by whoever reads it. */
-	uint64_t lines, bytes, cut_lines;
+	uint64_t lines, bytes, cut_lines, refused_lines;
 	uint64_t sample_lines, logger_lines, debug_lines; /* of its beginning */
 	bool is_binary;                                   /* the same */
 	/* Counted here. */

@@ -51,6 +51,17 @@ char *tdm_str_shown(struct tdm_str s, char *dst, size_t cap)
 	return dst;
 }
 
+bool tdm_str_is_utf16(struct tdm_str s)
+{
+	enum { LOOKED_AT = 64, ENOUGH = 16 };
+	size_t len = s.len < LOOKED_AT ? s.len & ~(size_t)1 : LOOKED_AT, zeros[2] = { 0, 0 };
+	if (s.len >= 2 && (memcmp(s.ptr, "\xff\xfe", 2) == 0 || memcmp(s.ptr, "\xfe\xff", 2) == 0))
+		return true;
+	for (size_t i = 0; i < len; i++)
+		zeros[i % 2] += s.ptr[i] == '\0';
+	return len >= ENOUGH && (zeros[0] == 0 || zeros[1] == 0) && zeros[0] + zeros[1] == len / 2;
+}
+
 int tdm_str_parse_u64(struct tdm_str s, uint64_t *value)
 {
 	uint64_t v = 0;

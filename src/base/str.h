@@ -53,6 +53,9 @@ struct tdm_str tdm_str_trim(struct tdm_str s);
  */
 char *tdm_str_shown(struct tdm_str s, char *dst, size_t cap);
 
+/* Whether a text begins as UTF-16 does: with its mark, or with a zero in every second byte. */
+bool tdm_str_is_utf16(struct tdm_str s);
+
 /* Decimal digits only, at least one, no sign. 0, TDM_ESYNTAX, or -ERANGE above 64 bits. */
 int tdm_str_parse_u64(struct tdm_str s, uint64_t *value);
 

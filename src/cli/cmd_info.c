@@ -91,39 +91,51 @@ static int read_options(struct tdm_args *args, struct info *info)
 	return check_picture(args, info);
 }
 
-/*
- * Looks at the beginning of a file and goes back to it. A pipe cannot go back: it is copied into a temporary file
- * first, so that every format can read it as it likes. The bytes of *head, or -errno; *fd may be another one then,
- * which is the caller's.
- */
-static ssize_t look(int *fd, char *head)
+/* The bytes at the beginning of a file, or -errno. */
+static ssize_t look(int fd, char *head)
 {
 	size_t len = 0;
 	ssize_t got = 0;
-	if (lseek(*fd, 0, SEEK_CUR) < 0) {
-		char piece[1 << 16];
-		FILE *file = tmpfile();
-		int copy = file != NULL ? fcntl(fileno(file), F_DUPFD_CLOEXEC, 0) : -1, err = copy < 0 ? -errno : 0;
-		if (file != NULL)
-			fclose(file);
-		while (err == 0 && (got = read(*fd, piece, sizeof piece)) > 0)
-			err = tdm_file_write_all(copy, piece, (size_t)got);
-		if (err == 0 && (got < 0 || lseek(copy, 0, SEEK_SET) != 0))
-			err = -errno;
-		if (err != 0) {
-			if (copy >= 0)
-				close(copy);
-			return err;
-		}
-		*fd = copy;
-	}
-	while (len < TDM_INFO_HEAD && (got = read(*fd, head + len, TDM_INFO_HEAD - len)) > 0)
+	while (len < TDM_INFO_HEAD && (got = read(fd, head + len, TDM_INFO_HEAD - len)) > 0)
 		len += (size_t)got;
-	return got < 0 || lseek(*fd, 0, SEEK_SET) != 0 ? -errno : (ssize_t)len;
+	return got < 0 ? -errno : (ssize_t)len;
 }
 
+/*
+ * Back to the beginning, behind which `head` was read. A pipe cannot go back: it is copied into a temporary file, so
+ * that every format can read it as it likes. 0 or -errno; *fd may be another one then, which is the caller's.
+ */
+static int go_back(int *fd, const char *head, size_t len)
+{
+	char piece[1 << 16];
+	ssize_t got = 0;
+	if (lseek(*fd, 0, SEEK_SET) == 0)
+		return 0;
+	FILE *file = tmpfile();
+	int copy = file != NULL ? fcntl(fileno(file), F_DUPFD_CLOEXEC, 0) : -1, err = copy < 0 ? -errno : 0;
+	if (file != NULL)
+		fclose(file);
+	if (err == 0)
+		err = tdm_file_write_all(copy, head, len);
+	while (err == 0 && (got = read(*fd, piece, sizeof piece)) > 0)
+		err = tdm_file_write_all(copy, piece, (size_t)got);
+	if (err == 0 && (got < 0 || lseek(copy, 0, SEEK_SET) != 0))
+		err = -errno;
+	if (err == 0)
+		*fd = copy;
+	else if (copy >= 0)
+		close(copy);
+	return err;
+}
+
+/* By the first bytes; a mark of UTF-8 before them says nothing. */
 static const struct tdm_info_format *detect(const char *head, size_t len, const char *path)
 {
+	static const char mark[] = "\xef\xbb\xbf";
+	if (len >= sizeof mark - 1 && memcmp(head, mark, sizeof mark - 1) == 0) {
+		head += sizeof mark - 1;
+		len -= sizeof mark - 1;
+	}
 	for (size_t i = 0; tdm_info_formats[i] != NULL; i++)
 		if (tdm_info_formats[i]->detect(head, len, path))
 			return tdm_info_formats[i];
@@ -173,13 +185,15 @@ static int show_fd(struct tdm_info_request *request)
 	struct stat st;
 	if (fstat(request->fd, &st) == 0 && S_ISDIR(st.st_mode))
 		return show_folder(request);
-	ssize_t len = look(&request->fd, head);
+	ssize_t len = look(request->fd, head);
 	if (len < 0) {
 		snprintf(reason, sizeof reason, "cannot be read: %s", tdm_err_text((int)len));
 		return refuse(request, reason);
 	}
 	if (len == 0)
 		return refuse(request, "the file is empty");
+	if (tdm_str_is_utf16((struct tdm_str){ head, (size_t)len }))
+		return refuse(request, "UTF-16, which is not read; convert it first: iconv -f UTF-16 -t UTF-8");
 	const struct tdm_info_format *format = detect(head, (size_t)len, request->path);
 	if (format == NULL && tdm_ledger_phases_is_ledger(request->path))
 		return refuse(request, "a ledger: tidemark dump, status and phases read it");
@@ -192,6 +206,11 @@ static int show_fd(struct tdm_info_request *request)
 		refuse(request, tdm_buf_failed(&text) ? "not a kind of file that is known here" : text.data);
 		tdm_buf_done(&text);
 		return 1;
+	}
+	int err = go_back(&request->fd, head, (size_t)len); /* only now: what is not known may have no end */
+	if (err != 0) {
+		snprintf(reason, sizeof reason, "cannot be read: %s", tdm_err_text(err));
+		return refuse(request, reason);
 	}
 	if (fstat(request->fd, &st) == 0 && S_ISREG(st.st_mode))
 		request->bytes = (uint64_t)st.st_size;

@@ -19,8 +19,7 @@
 
 enum {
 	LIMIT_DEFAULT = 20,
-	WARNINGS_MAX = 20,        /* refused lines that are named; the rest is counted */
-	PROGRESS_EVERY = 1 << 12, /* records between two looks at the clock */
+	WARNINGS_MAX = 20, /* refused lines that are named; the rest is counted */
 };
 
 enum { OPT_FOLLOW, OPT_ERRORS, OPT_COMPARE, OPT_LIMIT, OPT_JSON, OPT_ASCII };
@@ -42,6 +41,7 @@ struct logs {
 	struct tdm_log_report report;
 	struct input *inputs;
 	size_t input_count;
+	struct tdm_progress progress;
 	uint64_t warnings;
 	int exit_code; /* TDM_EXIT_USAGE after a file that could not be read */
 };
@@ -110,6 +110,15 @@ static int open_input(struct logs *l, struct tdm_log_profile *p, const char *pat
 		return err;
 	}
 	tdm_log_reader_sample(&in->reader);
+	if (in->reader.sample.is_utf16) {
+		l->exit_code = tdm_cmd_error(l->cmd,
+			"cannot read %s: it is UTF-16; convert it first: iconv -f UTF-16 -t UTF-8 %s", path, path);
+		tdm_log_reader_done(&in->reader);
+		if (in->fd > STDERR_FILENO)
+			close(in->fd);
+		in->fd = -1;
+		return TDM_ESYNTAX;
+	}
 	in->open = true;
 	in->device = st.st_dev;
 	in->inode = st.st_ino;
@@ -140,26 +149,31 @@ static struct input *earliest(struct logs *l)
 	return best;
 }
 
+static void show_progress(void *context)
+{
+	struct logs *l = context;
+	uint64_t done = 0;
+	for (size_t i = 0; i < l->input_count; i++)
+		done += tdm_log_scan_offset(&l->inputs[i].reader.scan);
+	tdm_progress_update(&l->progress, done);
+}
+
 static int read_all(struct logs *l, struct tdm_log_profile *p, uint64_t total)
 {
-	struct tdm_progress progress;
 	struct input *in;
-	uint64_t seen = 0;
 	int err = 0;
-	tdm_progress_begin(&progress, "reading logs", total);
+	tdm_progress_begin(&l->progress, "reading logs", total);
+	for (size_t i = 0; i < l->input_count; i++) {
+		l->inputs[i].reader.scan.on_read = show_progress;
+		l->inputs[i].reader.scan.on_read_context = l;
+	}
 	for (size_t i = 0; i < l->input_count; i++)
 		advance(l, &l->inputs[i], p->files[l->inputs[i].file].name);
 	while (err == 0 && (in = earliest(l)) != NULL) {
 		err = tdm_log_profile_add(p, &in->next);
 		advance(l, in, p->files[in->file].name);
-		if (++seen % PROGRESS_EVERY == 0) {
-			uint64_t done = 0;
-			for (size_t i = 0; i < l->input_count; i++)
-				done += tdm_log_scan_offset(&l->inputs[i].reader.scan);
-			tdm_progress_update(&progress, done);
-		}
 	}
-	tdm_progress_end(&progress);
+	tdm_progress_end(&l->progress);
 	return err;
 }
 

@@ -20,7 +20,7 @@ enum { TDM_INFO_HEAD = 4096 }; /* bytes of a file that a detector sees, at most 
 struct tdm_info_request {
 	const struct tdm_cmd *cmd;
 	const char *path; /* as it was given, for messages */
-	int fd;           /* at the beginning of the file; it may be a pipe */
+	int fd;           /* at the beginning of the file, which can be gone back to */
 	uint64_t bytes;   /* of the file; 0: unknown */
 	size_t limit;     /* rows of a table; SIZE_MAX: all */
 	struct tdm_term term;

@@ -16,13 +16,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Text. A log that was truncated while its writer went on has zeros at its beginning. */
 static bool log_detect(const char *head, size_t len, const char *path)
 {
+	size_t at = 0;
 	(void)path;
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)head[i] < ' ' && strchr("\t\n\v\f\r\033", head[i]) == NULL)
+	while (at < len && head[at] == '\0')
+		at++;
+	for (size_t i = at; i < len; i++)
+		if ((unsigned char)head[i] < ' ' && (head[i] == '\0' || strchr("\t\n\v\f\r\033", head[i]) == NULL))
 			return false;
-	return memchr(head, '\0', len) == NULL;
+	return at < len;
 }
 
 static int refuse(const struct tdm_info_request *request, const char *why)
@@ -39,6 +43,10 @@ static const char *why_nothing(int fd)
 	char head[TDM_INFO_HEAD + 1];
 	ssize_t len = pread(fd, head, sizeof head - 1, 0);
 	head[len > 0 ? len : 0] = '\0';
+	const char *first = head + strspn(head, " \t\r\n");
+	if (*first == '{' || *first == '[')
+		return "JSON, but not a graph capture: that is an array of nodes, or an object with one under "
+		       "\"graph\"";
 	if (strncmp(head, "device ", 7) == 0 || strncmp(head, "region ", 7) == 0 || strstr(head, "\ndevice ") != NULL ||
 		strstr(head, "\nregion ") != NULL)
 		return "a trace of allocations: tidemark simulate replays it";

@@ -93,7 +93,7 @@ static void start_again(const struct tdm_log_follow *follow, struct tdm_log_read
 		return;
 	close(*fd);
 	*fd = fresh;
-	tdm_log_scan_restart(&reader->scan, fresh);
+	tdm_log_reader_restart(reader, fresh);
 	fprintf(stderr, "tidemark log: %s begins anew\n", follow->path);
 }
 
@@ -142,6 +142,7 @@ int tdm_log_follow_run(const struct tdm_cmd *cmd, const struct tdm_log_follow *f
 		exit_code = tdm_cmd_error(cmd, "out of memory");
 	} else {
 		reader.scan.follow = !is_stdin;
+		reader.scan.prompt = true;
 		exit_code = is_stdin ? follow_stdin(cmd, follow, &reader) : follow_file(cmd, follow, &reader, &fd);
 	}
 	tdm_log_reader_done(&reader);

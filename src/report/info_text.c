@@ -403,9 +403,10 @@ static void put_existing(const struct tdm_info_capture_report *r, struct tdm_buf
 	}
 	if (e->views != 0)
 		tdm_buf_printf(out,
-			"\n%" PRIu64 " circular or dataflow buffer%s lie%s in a tensor's memory and have no bytes of "
-			"their own.\n",
-			e->views, plural(e->views), e->views == 1 ? "s" : "");
+			"\n%" PRIu64 " circular or dataflow buffer%s %s in a tensor's memory and %s no bytes of "
+			"%s own.\n",
+			e->views, plural(e->views), e->views == 1 ? "lies" : "lie", e->views == 1 ? "has" : "have",
+			e->views == 1 ? "its" : "their");
 	if (buffers != 0)
 		tdm_buf_printf(out, "%s%" PRIu64 " buffer%s %s there before the capture began.\n",
 			e->views == 0 ? "\n" : "", buffers, plural(buffers), buffers == 1 ? "was" : "were");
@@ -415,6 +416,12 @@ static void put_existing(const struct tdm_info_capture_report *r, struct tdm_buf
 			" of them in L1, whose bytes per core are not recorded: figures for one core are without "
 			"them.\n",
 			without_banks);
+	for (size_t i = 0; i < e->chip_count; i++)
+		if (e->chips[i].cores_unknown) {
+			tdm_buf_puts(out, "The cores of some circular buffers are not recorded: L1 of one device is "
+					  "unknown, and for one core they are taken to lie on the same.\n");
+			break;
+		}
 }
 
 void tdm_info_capture_text(const struct tdm_info_capture_report *r, struct tdm_buf *out)

@@ -80,6 +80,7 @@ static void put_file(struct tdm_json *json, const struct tdm_log_profile *p, uin
 	tdm_json_put_u64(json, "lines", f->lines);
 	tdm_json_put_u64(json, "bytes", f->bytes);
 	tdm_json_put_u64(json, "cut_lines", f->cut_lines);
+	tdm_json_put_u64(json, "refused_lines", f->refused_lines);
 	tdm_json_put_u64(json, "records", f->records);
 	tdm_json_put_object(json, "by_writer");
 	for (int d = 0; d < TDM_LOG_DIALECT_COUNT; d++)

@@ -100,6 +100,11 @@ static void put_head(const struct tdm_log_profile *p, const struct tdm_log_repor
 			tdm_buf_printf(out, "%s line%s too long: only the beginning was looked at\n",
 				tdm_format_count(lines, sizeof lines, f->cut_lines), plural(f->cut_lines));
 		}
+		if (f->refused_lines != 0) {
+			label(out, "");
+			tdm_buf_printf(out, "%s line%s about amounts that cannot be used: left out\n",
+				tdm_format_count(lines, sizeof lines, f->refused_lines), plural(f->refused_lines));
+		}
 		if (!report->errors_only && tdm_log_file_lacks(f) != NULL)
 			wrapped(out, report, "Not in it", tdm_log_file_lacks(f));
 	}
@@ -146,8 +151,8 @@ static void put_failures(const struct tdm_log_profile *p, const struct tdm_log_r
 		tdm_buf_printf(&line, "%s: %s", tdm_failure_title((enum tdm_failure_sort)f.sort),
 			tdm_failure_summary(&f, text, sizeof text));
 		if (f.refused != 0)
-			tdm_buf_printf(&line, " (%u figure%s of it not fit 64 bits)", f.refused,
-				f.refused == 1 ? " does" : "s do");
+			tdm_buf_printf(&line, " (%u figure%s not fit 64 bits)", f.refused,
+				f.refused == 1 ? " of it does" : "s of it do");
 		tdm_wrap(out, tdm_buf_str(&line), (struct tdm_wrap){ WHAT + 1, WHAT + 1, report->width });
 		tdm_buf_done(&line);
 	}
@@ -467,5 +472,6 @@ void tdm_log_text(const struct tdm_log_profile *p, const struct tdm_log_report *
 	put_remaining(p, report, out);
 	put_timeline(p, report, out);
 	if (p->untracked != 0)
-		tdm_buf_printf(out, "\n%" PRIu64 " frees or fills could not be followed\n", p->untracked);
+		tdm_buf_printf(out, "\n%" PRIu64 " free%s or fill%s could not be followed\n", p->untracked,
+			plural(p->untracked), plural(p->untracked));
 }

@@ -130,6 +130,16 @@ static __attribute__((noinline)) void read_ranges(struct tdm_capture_json *p, st
 	p->node.range_count = p->range_count;
 }
 
+/* A number or anything else where the text with the ranges should be. */
+static RARE void refuse_ranges(struct tdm_capture_json *p)
+{
+	p->node.has_ranges = true;
+	p->node.ranges = p->ranges;
+	p->node.range_count = p->range_count = 0;
+	p->range_error = TDM_ESYNTAX;
+	p->range_text_len = 0;
+}
+
 static uint8_t type_of(struct tdm_str text)
 {
 #define X(id, name)         \
@@ -461,6 +471,8 @@ static int on_number(void *context, const char *digits, size_t len)
 	case IN_PARAMS:
 		if (p->key == KEY_NUMBER)
 			tdm_capture_read_number(text, p->number);
+		else if (p->key == KEY_RANGES)
+			refuse_ranges(p);
 		break;
 	case IN_DEVICE:
 		read_count(p, text);
@@ -483,6 +495,8 @@ static int on_word(struct tdm_capture_json *p, bool is_null, bool is_true)
 		p->node.params = is_null ? TDM_CAPTURE_PARAMS_NULL : TDM_CAPTURE_PARAMS_OTHER;
 	} else if ((p->place == IN_NODE || p->place == IN_PARAMS) && p->key == KEY_NUMBER) {
 		*p->number = (struct tdm_capture_number){ is_true, TDM_CAPTURE_NOT_A_NUMBER };
+	} else if (p->place == IN_PARAMS && p->key == KEY_RANGES) {
+		refuse_ranges(p);
 	} else if (p->place == IN_CONNECTIONS && p->node.connection.state == TDM_CAPTURE_ABSENT) {
 		p->node.connection.state = TDM_CAPTURE_NOT_A_NUMBER;
 	} else if (p->place == IN_NODES) {
@@ -506,6 +520,8 @@ static __attribute__((noinline)) void skip_container(struct tdm_capture_json *p)
 {
 	if ((p->place == IN_NODE || p->place == IN_PARAMS) && p->key == KEY_NUMBER)
 		p->number->state = TDM_CAPTURE_NOT_A_NUMBER;
+	else if (p->place == IN_PARAMS && p->key == KEY_RANGES)
+		refuse_ranges(p);
 	else if (p->place == IN_NODE && p->key == KEY_PARAMS)
 		p->node.params = TDM_CAPTURE_PARAMS_OTHER;
 	else if (p->place == IN_CONNECTIONS && p->node.connection.state == TDM_CAPTURE_ABSENT)
@@ -758,7 +774,13 @@ static int parse_piece(struct tdm_capture_json *p, const char *data, size_t len,
 
 int tdm_capture_json_feed(struct tdm_capture_json *p, const char *data, size_t len, struct tdm_diag *diag)
 {
+	static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, at the very beginning: some editors put it there */
 	int err = p->ended ? TDM_ESYNTAX : 0;
+	if (p->base == 0 && len >= sizeof mark - 1 && memcmp(data, mark, sizeof mark - 1) == 0) {
+		p->base = sizeof mark - 1;
+		data += sizeof mark - 1;
+		len -= sizeof mark - 1;
+	}
 	while (err == 0 && len != 0) {
 		size_t kept = len, done = len;
 		if (p->long_text.is_inside)

@@ -146,8 +146,11 @@ static void name_before(struct tdm_str text, size_t at, struct tdm_failure *f)
 	if (at < 2 || text.ptr[at - 1] != ' ' || text.ptr[at - 2] != ':')
 		return;
 	size_t end = at - 2, begin = end;
-	while (begin != 0 && !isspace((unsigned char)text.ptr[begin - 1]) && end - begin < TDM_PATTERN_SPAN)
+	while (begin != 0 && !isspace((unsigned char)text.ptr[begin - 1]) && end - begin < TDM_PATTERN_SPAN) {
+		if (begin > 1 && text.ptr[begin - 1] == 'n' && text.ptr[begin - 2] == '\\')
+			break; /* a line break, written out: the summary of a test */
 		begin--;
+	}
 	f->name = (struct tdm_str){ text.ptr + begin, end - begin };
 }
 

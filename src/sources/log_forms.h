@@ -16,6 +16,7 @@ enum { TDM_LOG_PER_LINE = TDM_LOG_CBS + 2 };
 struct tdm_log_found {
 	struct tdm_log_record records[TDM_LOG_PER_LINE];
 	size_t count;
+	const char *refused; /* the line begins as a known one and cannot be used: what it is; NULL */
 };
 
 /* A new record at the end of the list, all unknown; NULL when the list is full. */
@@ -31,7 +32,7 @@ uint64_t tdm_log_bytes(struct tdm_str number, struct tdm_str unit);
 /* "12.5" and the unit "us": nanoseconds, or TDM_LOG_UNKNOWN. */
 uint64_t tdm_log_duration(struct tdm_str number, struct tdm_str unit);
 
-/* Whether anything was added. */
+/* Whether anything was added, or the line refused. */
 bool tdm_log_runtime_parse(const struct tdm_log_prefix *prefix, struct tdm_log_found *found);
 bool tdm_log_workload_parse(const struct tdm_log_prefix *prefix, struct tdm_log_found *found);
 bool tdm_log_server_parse(const struct tdm_log_prefix *prefix, struct tdm_log_found *found);

@@ -161,7 +161,26 @@ static void take_location(struct tdm_log_prefix *p)
 	p->message = tdm_str_trim((struct tdm_str){ s.ptr, (size_t)(open - s.ptr) });
 }
 
-void tdm_log_prefix_parse(struct tdm_str line, struct tdm_log_prefix *p)
+/* Where the logger's own line begins behind what a container, a journal or a script put before it; 0 when it does not.
+ */
+static size_t find_logger(struct tdm_str line)
+{
+	enum { LOOKED_AT = 160 };
+	for (size_t at = 1; at < line.len && at < LOOKED_AT; at++) {
+		struct tdm_str rest = { line.ptr + at, line.len - at };
+		struct tdm_pattern_match m;
+		size_t len = 0;
+		if (!isdigit((unsigned char)line.ptr[at]) || isdigit((unsigned char)line.ptr[at - 1]) ||
+			tdm_log_time_parse(rest, &len) == 0)
+			continue;
+		advance(&rest, len);
+		if (tdm_pattern_match("%_|%_%i%_|%_%w%_|", rest, &m) && level_of(m.fields[0]) != TDM_LOG_LEVEL_NONE)
+			return at;
+	}
+	return 0;
+}
+
+static void parse_prefix(struct tdm_str line, struct tdm_log_prefix *p)
 {
 	struct tdm_str rest = line;
 	size_t len = 0;
@@ -192,4 +211,16 @@ void tdm_log_prefix_parse(struct tdm_str line, struct tdm_log_prefix *p)
 	}
 	take_core(&rest, p);
 	p->message = rest;
+}
+
+void tdm_log_prefix_parse(struct tdm_str line, struct tdm_log_prefix *p)
+{
+	parse_prefix(line, p);
+	size_t at = p->is_logger || p->has_core ? 0 : find_logger(line);
+	if (at == 0)
+		return;
+	int32_t rank = p->rank;
+	advance(&line, at);
+	parse_prefix(line, p);
+	p->rank = rank;
 }

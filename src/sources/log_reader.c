@@ -28,6 +28,7 @@ void tdm_log_reader_sample(struct tdm_log_reader *r)
 	struct tdm_str text = tdm_log_scan_peek(&r->scan);
 	text.len = text.len < SAMPLE_BYTES ? text.len : SAMPLE_BYTES;
 	r->sample.is_binary = text.len != 0 && memchr(text.ptr, '\0', text.len) != NULL;
+	r->sample.is_utf16 = tdm_str_is_utf16(text);
 	while (text.len != 0) {
 		const char *newline = memchr(text.ptr, '\n', text.len);
 		size_t len = newline != NULL ? (size_t)(newline - text.ptr) : text.len;
@@ -59,6 +60,7 @@ void tdm_log_reader_done(struct tdm_log_reader *r)
 {
 	tdm_log_scan_done(&r->scan);
 	tdm_buf_done(&r->clean);
+	tdm_log_fold_done(&r->fold);
 }
 
 /* The line without colours; the line itself where it has none. */
@@ -97,19 +99,28 @@ static uint64_t time_near(const struct tdm_log_reader *r, struct tdm_str before)
 	return r->last_time_ns;
 }
 
-static bool find_failures(struct tdm_log_reader *r, const struct tdm_log_prefix *p, uint64_t number)
+static bool add_failure(
+	struct tdm_log_reader *r, const struct tdm_failure *failure, int32_t rank, uint64_t number, bool logged)
 {
-	struct tdm_failure failure;
+	struct tdm_log_record *record = tdm_log_found_add(&r->found, TDM_LOG_FAILURE, TDM_LOG_BY_RUNTIME);
+	if (record == NULL)
+		return false;
+	record->failure = *failure;
+	record->kind = failure->kind;
+	record->bytes = failure->asked;
+	record->is_repeat = !tdm_failure_is_new(&r->recent, failure, rank, number, logged);
+	return true;
+}
+
+static bool find_failures(struct tdm_log_reader *r, const struct tdm_log_prefix *p, const struct tdm_log_line *line)
+{
+	struct tdm_failure failure, folded;
 	size_t at = 0;
-	while (tdm_error_text_find(p->message, at, &failure, &at)) {
-		struct tdm_log_record *record = tdm_log_found_add(&r->found, TDM_LOG_FAILURE, TDM_LOG_BY_RUNTIME);
-		if (record == NULL)
-			break;
-		record->failure = failure;
-		record->kind = failure.kind;
-		record->bytes = failure.asked;
-		record->is_repeat = !tdm_failure_is_new(&r->recent, &failure, p->rank, number, p->is_logger);
-	}
+	bool is_found = tdm_error_text_find(p->message, at, &failure, &at);
+	if (tdm_log_fold_find(&r->fold, p, line, is_found ? &failure : NULL, &folded))
+		return add_failure(r, &folded, p->rank, line->number, r->fold.logged);
+	while (is_found && add_failure(r, &failure, p->rank, line->number, p->is_logger))
+		is_found = tdm_error_text_find(p->message, at, &failure, &at);
 	return r->found.count != 0;
 }
 
@@ -143,16 +154,36 @@ static void parse_line(struct tdm_log_reader *r, const struct tdm_log_line *line
 	struct tdm_log_prefix prefix;
 	struct tdm_str text = without_colour(r, line->text);
 	r->found.count = 0;
+	r->found.refused = NULL;
 	r->given = 0;
 	tdm_log_prefix_parse(text, &prefix);
 	if (r->dump.inside)
 		tdm_log_dump_line(&r->dump, prefix.message, &r->found);
-	if (r->found.count == 0 && !find_failures(r, &prefix, line->number) &&
-		!tdm_log_runtime_parse(&prefix, &r->found) && !tdm_log_server_parse(&prefix, &r->found))
+	if (r->found.count == 0 && !find_failures(r, &prefix, line) && !tdm_log_runtime_parse(&prefix, &r->found) &&
+		!tdm_log_server_parse(&prefix, &r->found))
 		tdm_log_workload_parse(&prefix, &r->found);
 	if (text.len != 0 && memmem(text.ptr, text.len, dump_title, sizeof dump_title - 1) != NULL)
 		tdm_log_dump_begin(&r->dump);
+	r->message = prefix.message;
 	complete_records(r, &prefix, line);
+}
+
+void tdm_log_reader_restart(struct tdm_log_reader *r, int fd)
+{
+	tdm_log_scan_restart(&r->scan, fd);
+	r->found.count = r->given = 0;
+	r->recent = (struct tdm_failure_recent){ .next = 0 };
+	r->dump = (struct tdm_log_dump){ .inside = false };
+	r->last_time_ns = 0;
+}
+
+/* Says what is wrong with the line that was looked at last. */
+static int refuse(struct tdm_log_reader *r, const struct tdm_log_line *line, struct tdm_diag *diag)
+{
+	char shown[TDM_DIAG_TEXT_CAP / 2];
+	r->refused_lines++;
+	return tdm_diag_set(diag, TDM_ESYNTAX, line->number, 0, "%s that cannot be used: '%s'", r->found.refused,
+		tdm_str_shown(r->message, shown, sizeof shown));
 }
 
 int tdm_log_reader_next(struct tdm_log_reader *r, struct tdm_log_record *record, struct tdm_diag *diag)
@@ -169,6 +200,8 @@ int tdm_log_reader_next(struct tdm_log_reader *r, struct tdm_log_record *record,
 			return tdm_diag_set(diag, TDM_ESYNTAX, line.number, TDM_LOG_LINE_MAX + 1,
 				"the line is longer than %d KiB: only its beginning was looked at",
 				TDM_LOG_LINE_MAX >> 10);
+		if (r->found.refused != NULL)
+			return refuse(r, &line, diag);
 	}
 	*record = r->found.records[r->given++];
 	return 1;

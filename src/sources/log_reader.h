@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "event/log_record.h"
 #include "sources/error_text.h"
+#include "sources/log_fold.h"
 #include "sources/log_forms.h"
 #include "sources/log_scan.h"
 
@@ -18,6 +19,7 @@ struct tdm_log_sample {
 	uint64_t logger_lines; /* of the runtime's logger */
 	uint64_t debug_lines;  /* of those, debug or trace: the logger's level was not the default */
 	bool is_binary;        /* it has bytes that no text has */
+	bool is_utf16;         /* it is text that is not understood */
 };
 
 struct tdm_log_reader {
@@ -26,9 +28,12 @@ struct tdm_log_reader {
 	struct tdm_log_found found;   /* what the last line said */
 	size_t given;
 	struct tdm_failure_recent recent;
+	struct tdm_log_fold fold;
 	struct tdm_log_dump dump;
-	struct tdm_buf clean;  /* the last line without colours */
-	uint64_t last_time_ns; /* of a line that had one */
+	struct tdm_buf clean;   /* the last line without colours */
+	struct tdm_str message; /* of the last line */
+	uint64_t last_time_ns;  /* of a line that had one */
+	uint64_t refused_lines;
 };
 
 /* The descriptor stays the caller's; memory must outlive the reader. 0 or -ENOMEM. */
@@ -38,6 +43,9 @@ void tdm_log_reader_done(struct tdm_log_reader *reader);
 
 /* Fills `sample`, before the first record is asked for. Waits for the first kilobytes of a pipe. */
 void tdm_log_reader_sample(struct tdm_log_reader *reader);
+
+/* The descriptor has another file behind it, or the same from its beginning. */
+void tdm_log_reader_restart(struct tdm_log_reader *reader, int fd);
 
 /*
  * 1 with *record set (its texts are borrowed until the next call), 0 at the end, or a negative code with diag set;

@@ -112,7 +112,7 @@ static void take_shm(const struct tdm_pattern_match *m, struct tdm_log_found *fo
 	uint8_t kind = undo_label(m->fields[1]);
 	uint64_t bytes = tdm_log_number(m->fields[2]);
 	if (kind == TDM_KIND_COUNT || bytes == TDM_LOG_UNKNOWN)
-		return;
+		return; /* the line is refused */
 	struct tdm_log_record *r = tdm_log_found_add(found, sort, TDM_LOG_BY_RUNTIME);
 	if (r == NULL)
 		return;
@@ -236,15 +236,45 @@ static void take_view(const struct tdm_pattern_match *m, struct tdm_log_found *f
 	figures[1] = &r->view.allocated;
 	figures[2] = &r->view.free;
 	figures[3] = &r->view.largest_free;
-	for (size_t i = 0; i < 4; i++) /* a number and its unit each */
+	for (size_t i = 0; i < 4; i++) { /* a number and its unit each */
 		*figures[i] = tdm_log_bytes(m->fields[2 + 2 * i], m->fields[3 + 2 * i]);
+		if (*figures[i] == TDM_BYTES_UNKNOWN) {
+			found->count--; /* the line is refused */
+			return;
+		}
+	}
 }
 
 static const struct form forms[];
 
+/* What a line is that begins as one about amounts; NULL when it is none. */
+static const char *amount_line(struct tdm_str text)
+{
+	static const struct {
+		const char *begins, *is;
+	} lines[] = {
+		{ "SHM record_", "a line about shared memory" },
+		{ "Device %* memory state: MemoryView{", "a memory state" },
+	};
+	struct tdm_pattern_match m;
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		if (tdm_pattern_match(lines[i].begins, text, &m))
+			return lines[i].is;
+	return NULL;
+}
+
+/* The message from where the runtime's own words begin: a launcher may put a name before each line. */
+static struct tdm_str own_words(struct tdm_str message)
+{
+	static const char shm[] = "SHM record_";
+	struct tdm_str text = tdm_str_trim(message);
+	const char *at = text.len != 0 ? memmem(text.ptr, text.len, shm, sizeof shm - 1) : NULL;
+	return at != NULL ? (struct tdm_str){ at, (size_t)(text.ptr + text.len - at) } : text;
+}
+
 bool tdm_log_runtime_parse(const struct tdm_log_prefix *prefix, struct tdm_log_found *found)
 {
-	struct tdm_str text = tdm_str_trim(prefix->message);
+	struct tdm_str text = own_words(prefix->message);
 	struct tdm_pattern_match m;
 	size_t before = found->count;
 	for (const struct form *f = forms; f->pattern != NULL; f++)
@@ -252,7 +282,9 @@ bool tdm_log_runtime_parse(const struct tdm_log_prefix *prefix, struct tdm_log_f
 			f->take(&m, found);
 			break;
 		}
-	return found->count != before;
+	if (found->count == before && text.len != 0)
+		found->refused = amount_line(text);
+	return found->count != before || found->refused != NULL;
 }
 
 #define SHM_FIELDS "pid=%d, type=%i, size=%d B (%d KB), chip_id=%d, device_id=%d"

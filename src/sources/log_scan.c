@@ -15,6 +15,7 @@ enum {
 	PIECE = 4,            /* bytes of a marker that the search compares */
 	PAD = 64,             /* the search reads so far behind the window's end */
 	BEFORE_MAX = 4096,
+	AFTER_MAX = 2048,
 	PEEK_BYTES = 1 << 16,
 	WINDOW = TDM_LOG_LINE_MAX + READ_BYTES,
 };
@@ -235,14 +236,15 @@ static ssize_t read_some(struct tdm_log_scan *scan, char *dst, size_t cap)
 	return got < 0 ? -errno : got;
 }
 
-/* Moves what is left to the front and reads behind it. 1 when bytes came, 0 when none did, or -errno. */
+/* Moves what is left to the front, with a little of what stands before it, and reads behind it. 1 when bytes came, 0
+ * when none did, or -errno. */
 static int refill(struct tdm_log_scan *scan)
 {
-	size_t left = scan->end - scan->at;
-	if (scan->at != 0)
-		memmove(scan->data, scan->data + scan->at, left);
-	scan->bytes += scan->at;
-	scan->at = scan->complete = 0;
+	size_t kept = scan->at < BEFORE_MAX ? scan->at : BEFORE_MAX, gone = scan->at - kept, left = scan->end - gone;
+	if (gone != 0)
+		memmove(scan->data, scan->data + gone, left);
+	scan->bytes += gone;
+	scan->at = scan->complete = kept;
 	scan->end = left;
 	ssize_t got = read_some(scan, scan->data + left, scan->cap - left < READ_BYTES ? scan->cap - left : READ_BYTES);
 	if (got < 0) {
@@ -257,9 +259,11 @@ static int refill(struct tdm_log_scan *scan)
 		scan->complete = scan->end;
 		return 0;
 	}
-	const char *newline = got > 0 ? memrchr(scan->data + left, '\n', (size_t)got) : NULL;
+	const char *newline = got > 0 ? memrchr(scan->data + kept, '\n', scan->end - kept) : NULL;
 	if (newline != NULL)
 		scan->complete = (size_t)(newline - scan->data) + 1;
+	if (got > 0 && scan->on_read != NULL)
+		scan->on_read(scan->on_read_context);
 	return got > 0;
 }
 
@@ -288,6 +292,7 @@ static void set_line(struct tdm_log_scan *scan, size_t begin, size_t end, struct
 	size_t before = begin < BEFORE_MAX ? begin : BEFORE_MAX;
 	line->text = without_cr(scan->data + begin, end - begin);
 	line->before = (struct tdm_str){ scan->data + begin - before, before };
+	line->after = (struct tdm_str){ "", 0 };
 	line->number = scan->lines + 1;
 }
 
@@ -306,6 +311,8 @@ static int give_line(struct tdm_log_scan *scan, size_t floor, size_t hit, struct
 	}
 	scan->at = newline != NULL ? end + 1 : end;
 	scan->lines += newline != NULL;
+	size_t after = scan->complete - scan->at;
+	line->after = (struct tdm_str){ scan->data + scan->at, after < AFTER_MAX ? after : AFTER_MAX };
 	return end - begin > TDM_LOG_LINE_MAX ? -EMSGSIZE : 1;
 }
 
@@ -328,6 +335,22 @@ static bool has_marker(const struct tdm_log_scan *scan, size_t floor, size_t at)
 	return false;
 }
 
+/*
+ * Whether the line around `hit` has too little behind it in the window, and more can be read. Goes back to the line's
+ * beginning then, so that it is found again.
+ */
+static bool wait_for_more(struct tdm_log_scan *scan, size_t floor, size_t hit)
+{
+	if (scan->eof || scan->follow || scan->prompt || scan->complete - hit >= AFTER_MAX)
+		return false;
+	const char *newline = memrchr(scan->data + floor, '\n', hit - floor);
+	size_t begin = newline != NULL ? (size_t)(newline - scan->data) + 1 : floor;
+	if (scan->end - begin > TDM_LOG_LINE_MAX / 2)
+		return false;
+	scan->at = begin;
+	return true;
+}
+
 /* The next line of the whole ones in the window. */
 static int next_whole(struct tdm_log_scan *scan, bool every, struct tdm_log_line *line)
 {
@@ -337,7 +360,7 @@ static int next_whole(struct tdm_log_scan *scan, bool every, struct tdm_log_line
 	while (scan->at < scan->complete) {
 		size_t hit = scan->finder->find(scan->tables, scan->data, scan->at, scan->complete, &scan->lines);
 		if (hit != scan->complete && has_marker(scan, floor, hit))
-			return give_line(scan, floor, hit, line);
+			return wait_for_more(scan, floor, hit) ? 0 : give_line(scan, floor, hit, line);
 		scan->at = hit;
 		if (hit != scan->complete) {
 			scan->lines += scan->data[hit] == '\n';

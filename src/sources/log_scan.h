@@ -35,14 +35,20 @@ struct tdm_log_scan {
 	bool eof;
 	bool skipping; /* inside a line that was cut */
 	bool follow;   /* set by the user: the end is not the end, and a last line without newline is not whole */
+	bool prompt;   /* set by the user: a line is given as soon as it is there, not when what stands behind it is too
+			*/
 	const struct tdm_log_finder *finder; /* the search that suits this processor */
+	void (*on_read)(void *context);      /* set by the user, or NULL: told whenever bytes came */
+	void *on_read_context;
 };
 
 /* A line. The texts are borrowed until the next call. */
 struct tdm_log_line {
 	struct tdm_str text;   /* without its newline and a CR before it */
 	struct tdm_str before; /* what stands before it in the window, some kilobytes at most */
-	uint64_t number;       /* from 1 */
+	struct tdm_str
+		after;   /* whole lines behind it, some kilobytes at most; fewer where the input ends or is awaited */
+	uint64_t number; /* from 1 */
 };
 
 /* The descriptor stays the caller's. 0 or -ENOMEM. */

@@ -57,12 +57,14 @@ static bool parse_free(struct tdm_str text, struct tdm_log_found *found)
 	struct tdm_pattern_match m, more;
 	if (!tdm_pattern_match("[PID %d] Freed buffer %i on device %d (%d bytes", text, &m))
 		return false;
-	struct tdm_log_record *r = tdm_log_found_add(found, TDM_LOG_FREE, TDM_LOG_BY_SERVER);
+	uint64_t bytes = tdm_log_number(m.fields[3]);
+	struct tdm_log_record *r =
+		bytes != TDM_LOG_UNKNOWN ? tdm_log_found_add(found, TDM_LOG_FREE, TDM_LOG_BY_SERVER) : NULL;
 	if (r == NULL)
 		return false;
 	set_who(r, m.fields[0], m.fields[2]);
 	r->id = id_of(m.fields[1]);
-	r->bytes = tdm_log_number(m.fields[3]);
+	r->bytes = bytes;
 	r->count = 0; /* references that are left */
 	if (tdm_pattern_match(
 		    ", ref_count=%d remaining)", (struct tdm_str){ text.ptr + m.len, text.len - m.len }, &more))
@@ -73,12 +75,13 @@ static bool parse_free(struct tdm_str text, struct tdm_log_found *found)
 static bool parse_unknown_free(struct tdm_str text, struct tdm_log_found *found)
 {
 	struct tdm_pattern_match m;
-	if (!tdm_pattern_match("[PID %d] Deallocation for %*buffer %i on device %d", text, &m))
+	if (!tdm_pattern_match("[PID %d] Deallocation for %*buffer %i on device %d", text, &m) &&
+		!tdm_pattern_match("[PID %d] Deallocation for %*buffer %i", text, &m))
 		return false;
 	struct tdm_log_record *r = tdm_log_found_add(found, TDM_LOG_UNKNOWN_FREE, TDM_LOG_BY_SERVER);
 	if (r == NULL)
 		return false;
-	set_who(r, m.fields[0], m.fields[3]);
+	set_who(r, m.fields[0], m.count > 3 ? m.fields[3] : (struct tdm_str){ "", 0 });
 	r->id = id_of(m.fields[2]);
 	return true;
 }
@@ -117,6 +120,18 @@ static bool parse_amount(struct tdm_str text, struct tdm_log_found *found)
 	return false;
 }
 
+/* Whether a line begins as one about a buffer or an amount. */
+static bool is_amount_line(struct tdm_str text)
+{
+	static const char *const begins[] = { "[PID %*] Allocated ", "[PID %*] Freed buffer ", "[CB_ALLOC] ",
+		"[CB_FREE] ", "[KERNEL_LOAD] ", "[KERNEL_UNLOAD] " };
+	struct tdm_pattern_match m;
+	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+		if (tdm_pattern_match(begins[i], text, &m))
+			return true;
+	return false;
+}
+
 bool tdm_log_server_parse(const struct tdm_log_prefix *prefix, struct tdm_log_found *found)
 {
 	/* Whatever mark stands before the bracket, in whatever encoding. */
@@ -125,8 +140,11 @@ bool tdm_log_server_parse(const struct tdm_log_prefix *prefix, struct tdm_log_fo
 	if (bracket == NULL)
 		return false;
 	text = (struct tdm_str){ bracket, (size_t)(text.ptr + text.len - bracket) };
-	return parse_alloc(text, found) || parse_free(text, found) || parse_unknown_free(text, found) ||
-	       parse_amount(text, found);
+	if (parse_alloc(text, found) || parse_free(text, found) || parse_unknown_free(text, found) ||
+		parse_amount(text, found))
+		return true;
+	found->refused = is_amount_line(text) ? "a line of an allocation server" : NULL;
+	return found->refused != NULL;
 }
 
 void tdm_log_dump_begin(struct tdm_log_dump *state)

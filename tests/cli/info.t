@@ -381,6 +381,48 @@ Bad input: each file has its error, the others are shown, and the exit code says
   empty.json None the file is empty None None
   bad.json graph_capture None True 3
 
+No figures of a file that has no nodes, and JSON that is something else is not called a log.
+
+  $ echo '{"graph": {}}' > none.json; echo '[{"name": "ttnn.add", "captured_graph": []}]' > other.json
+  $ tidemark info --json none.json other.json 2>/dev/null | python3 -c '
+  > import json, sys
+  > for f in json.load(sys.stdin)["info"]: print(f["file"], f["format"], f["error"], f.get("stock"))'
+  none.json graph_capture it has no nodes: not a graph capture None
+  other.json log JSON, but not a graph capture: that is an array of nodes, or an object with one under "graph" None
+  $ tidemark info other.json
+  other.json: JSON, but not a graph capture: that is an array of nodes, or an object with one under "graph"
+  [2]
+
+Encodings: a mark before UTF-8 says nothing, UTF-16 is named with what helps. Zeros before a log are those of a file that was truncated
+while its writer went on.
+
+  $ (printf '\357\273\277'; cat $D/add_l1.json) > mark.json
+  $ tidemark info mark.json | sed -n '/l1_peak/p'
+    L1 of one device        786.00KiB         804,864          30,720  l1_peak
+    l1_peak                     -774,144  program memory is counted once, not for each core that has it
+  $ iconv -f UTF-8 -t UTF-16 $D/add_l1.json > wide.json
+  $ tidemark info wide.json
+  wide.json: UTF-16, which is not read; convert it first: iconv -f UTF-16 -t UTF-8
+  [2]
+  $ (head -c 300 /dev/zero; cat $D/../logs/demo.log) > holes.log
+  $ tidemark info holes.log | head -2
+  Log            holes.log: 50 lines, 5.87 KiB, 07:36:20.265 to 07:36:20.274
+                 stock log of the runtime; 6 records about memory
+
+A pipe that is nothing known is not read to its end.
+
+  $ (head -c 99M /dev/zero 2>/dev/null; echo "the writer ended with $?" > writer) | tidemark info - 2>&1 | cut -c 1-54
+  standard input: not a kind of file that is known here 
+  $ cat writer
+  the writer ended with 141
+
+Cores that are not recorded.
+
+  $ sed 's/"core_range_set"/"cores"/' $D/add_l1.json > nocores.json
+  $ tidemark info nocores.json | sed -n '/l1_peak/p;/^The cores/p'
+    L1 of one device          unknown                          30,720  l1_peak
+  The cores of some circular buffers are not recorded: L1 of one device is unknown, and for one core they are taken to lie on the same.
+
 Only some bad nodes are named.
 
   $ python3 -c 'print([None] * 25)' | sed 's/None/null/g; s/^\[/[{"node_type": "tensor"},/' > many.json

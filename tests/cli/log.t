@@ -399,3 +399,50 @@ A file that is named twice counts once; one that is no text, or one endless line
                  1 line too long: only the beginning was looked at
   
   Errors: 0
+
+A line about amounts that cannot be used costs one warning with its position; the others count.
+
+  $ L='SHM record_allocation: pid=1, type=L1, size='; E=' B (4 KB), chip_id=0, device_id=0, asic_id=0x1'
+  $ printf '%s\n' "${L}-4096$E" "${L}4096$E" "${L}99999999999999999999$E" '[PID 5] Freed buffer 7 on device 0 (5 bytes, FINAL)' > amounts.log
+  $ tidemark log amounts.log
+  tidemark log: amounts.log:1: a line about shared memory that cannot be used: 'SHM record_allocation: pid=1, type=L1, size=-4096 B (4 KB), chip_id=0, device_id=0, asic_id=0x1'
+  tidemark log: amounts.log:3: a line about shared memory that cannot be used: 'SHM record_allocation: pid=1, type=L1, size=99999999999999999999 B (4 KB), chip_id=0, device_id=0, asic_id=0x1'
+  Log            amounts.log: 4 lines, 354 B
+                 log of an allocation server; 2 records about memory
+                 2 lines about amounts that cannot be used: left out
+  
+  Errors: 0
+  
+  Buffers (sizes asked for)
+     process  device  kind         allocs     frees       peak     at line     at end  unmatched
+           1       0  l1                1         0    4.00KiB           2    4.00KiB          0
+           5       0  unknown           0         1        0 B           -        0 B          1
+  
+  Timeline (no times in the log: by line, from 2, 1 line a column)
+  memory   |█ █| at most 1 record
+  l1       |███| at most 4 KiB
+  $ tidemark log --json amounts.log 2>/dev/null | grep -c '"refused_lines": 2'
+  1
+
+UTF-16 is named with what helps, and the other files are read.
+
+  $ iconv -f UTF-8 -t UTF-16LE amounts.log > wide.log
+  $ tidemark log --errors wide.log demo.log
+  tidemark log: cannot read wide.log: it is UTF-16; convert it first: iconv -f UTF-16 -t UTF-8 wide.log
+  Log            demo.log: 50 lines, 5.58 KiB, 07:36:20.265 to 07:36:20.274
+                 stock log of the runtime; 6 records about memory
+  
+  Errors: 3 (one that stands in several lines is one)
+  time              line  lines  what
+  07:36:20.265        31      2  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
+                                 1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not
+                                 fit an empty bank
+  07:36:20.269        33      2  out of memory: 256 MiB of l1, 3642 KiB in each of 72 banks of 1.30
+                                 MiB; free 1.21 MiB, in one piece 1.21 MiB; it would not fit an empty
+                                 bank
+  07:36:20.274        35      2  static buffers beyond the end of L1: circular buffers on cores 0-0 to
+                                 1-1 end at 1948864, L1 ends at 1499136
+  [2]
+  $ tidemark log wide.log > /dev/null
+  tidemark log: cannot read wide.log: it is UTF-16; convert it first: iconv -f UTF-16 -t UTF-8 wide.log
+  [2]

@@ -117,6 +117,11 @@ static void pieces_and_line_ends_make_no_difference(void **state)
 		assert_is_today(run);
 		capture_done(run);
 	}
+	memmove(text + 3, text, len); /* and neither does the mark that some editors put before UTF-8 */
+	memcpy(text, "\xef\xbb\xbf", 3);
+	struct capture_run *run = capture_read_pieces(text, len + 3, len + 3);
+	assert_is_today(run);
+	capture_done(run);
 }
 
 static void keys_of_a_node_may_come_in_any_order(void **state)
@@ -235,6 +240,15 @@ static void a_bad_node_costs_one_refusal_with_its_position(void **state)
 		"node 0 at byte 1: core_range_set of circular_buffer_allocate has a core outside a grid of 32 x 32");
 	assert_refused("{\"node_type\":\"scratchpad_allocate\",\"params\":{\"size\":1,\"core_range_set\":\"all\"}}",
 		"node 0 at byte 1: core_range_set of scratchpad_allocate is not a set of core ranges");
+	static const char *const values[] = { "5", "null", "true", "[1]", "{\"a\":1}" };
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+		char node[160];
+		snprintf(node, sizeof node,
+			"{\"node_type\":\"scratchpad_allocate\",\"params\":{\"core_range_set\":%s,\"size\":1}}",
+			values[i]);
+		assert_refused(
+			node, "node 0 at byte 1: core_range_set of scratchpad_allocate is not a set of core ranges");
+	}
 }
 
 static void assert_ends(const char *text, const char *why, uint64_t nodes)

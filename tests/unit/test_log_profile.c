@@ -68,6 +68,21 @@ static void amounts_peak_and_never_wrap(void **state)
 	assert_true(a[1].pid == 2 && a[1].bytes == 7);
 }
 
+/* A server frees what the log did not show being allocated: it stands in the table. */
+static void frees_without_an_allocation_are_shown(void **state)
+{
+	(void)state;
+	add("[PID 5] Allocated 64 bytes of DRAM on device 0 (buffer_id=12)\n"
+	    "[PID 5] Freed buffer 12 on device 0 (64 bytes, FINAL)\n"
+	    "[PID 6] Freed buffer 99 on device 1 (10 bytes, FINAL)\n");
+	const struct tdm_log_amount *a = p.amounts.rows;
+	assert_int_equal(p.amounts.count, 2);
+	assert_true(a[0].pid == 5 && a[0].frees == 1 && a[0].unmatched == 0);
+	assert_true(a[1].pid == 6 && a[1].device == 1 && a[1].kind == TDM_KIND_COUNT && a[1].allocs == 0);
+	assert_true(a[1].frees == 1 && a[1].unmatched == 1 && a[1].bytes == 0);
+	assert_true(p.untracked == 0);
+}
+
 static void failures_are_counted_once(void **state)
 {
 	struct tdm_buf text;
@@ -214,6 +229,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(amounts_peak_and_never_wrap, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(frees_without_an_allocation_are_shown, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(failures_are_counted_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(more_failures_than_the_table_has, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(circular_buffers_fill_and_drain, set_up, tear_down),

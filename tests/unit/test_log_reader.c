@@ -82,6 +82,17 @@ static void prefixes(void **state)
 	tdm_log_prefix_parse(tdm_str_of("0:(x=1,y=2):TR0: COMPUTE KERNEL COMPLETE"), &p);
 	assert_true(p.has_core && p.device == 0 && p.core.x0 == 1 && p.core.y1 == 2 && tdm_str_is(p.name, "TR0"));
 	assert_true(tdm_str_is(p.message, "COMPUTE KERNEL COMPLETE"));
+	/* Behind what a journal, a container or a script puts before each line. */
+	tdm_log_prefix_parse(
+		tdm_str_of("Nov 15 07:36:20 host python3[42]: 2026-11-15 07:36:20.265 | info     |           Metal | "
+			   "m (x.cpp:1)"),
+		&p);
+	assert_true(p.is_logger && p.level == TDM_LOG_LEVEL_INFO && tdm_str_is(p.name, "Metal"));
+	assert_true(tdm_str_is(p.message, "m") && p.time_ns == UINT64_C(1794728180265) * 1000000);
+	tdm_log_prefix_parse(tdm_str_of("[1,3]<stdout>:worker-1  | 2026-11-15 07:36:20.265 | info | Metal | text"), &p);
+	assert_true(p.is_logger && p.rank == 3 && tdm_str_is(p.message, "text"));
+	tdm_log_prefix_parse(tdm_str_of("since 2026-11-15 07:36:20.265 | nothing | was said |"), &p);
+	assert_true(!p.is_logger && p.time_ns == 0);
 	static const char *const none[] = { "", " ", "2026-13-01 00:00:00", "2026-01-01 24:00:00",
 		"1969-01-01 00:00:00", "a | b | c", "2026-11-15" };
 	for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
@@ -257,19 +268,142 @@ static void kernels_and_workloads(void **state)
 static void lines_that_say_nothing(void **state)
 {
 	static const char *const lines[] = { "cb 3 x 8192 B", "the kernel is warm", "CB99 allocated: 4 tiles",
-		"cb_reserve_back()", "SHM Provider initialized: device_id=0",
-		"SHM record_allocation: pid=1, type=MOON, size=1 B (0 KB), chip_id=0, device_id=0",
-		"SHM record_allocation: pid=1, type=L1, size=99999999999999999999 B (0 KB), chip_id=0, device_id=0",
-		"✓ [PID 1] Allocated 99999999999999999999 bytes of L1 on device 0 (buffer_id=1)",
-		"Worker L1 size: 1393472 Max: 1464128", "channel CB allocated", "Device DRAM memory state: unknown",
-		"verification: all / 5 passed", "tiles_per_shard of A" };
+		"cb_reserve_back()", "SHM Provider initialized: device_id=0", "Worker L1 size: 1393472 Max: 1464128",
+		"channel CB allocated", "Device DRAM memory state: unknown", "verification: all / 5 passed",
+		"tiles_per_shard of A" };
 	(void)state;
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
 		struct records r = read_text(lines[i], strlen(lines[i]));
 		if (r.count != 0)
 			fail_msg("a record (%s) in: %s", tdm_log_sort_name((enum tdm_log_sort)r.at[0].sort), lines[i]);
+		if (r.refused != 0)
+			fail_msg("refused: %s", lines[i]);
 		tdm_log_reader_done(&reader);
 	}
+}
+
+/* A line that begins as one about amounts and cannot be used is not passed over in silence. */
+static void bad_amounts_cost_a_warning_each(void **state)
+{
+	static const char *const lines[] = {
+		"SHM record_allocation: pid=1, type=MOON, size=1 B (0 KB), chip_id=0, device_id=0",
+		"SHM record_allocation: pid=1, type=L1, size=99999999999999999999 B (0 KB), chip_id=0, device_id=0",
+		"SHM record_deallocation: pid=1, type=L1, size=-4096 B (4 KB), chip_id=0, device_id=0",
+		"SHM record_alloc",
+		"✓ [PID 1] Allocated 99999999999999999999 bytes of L1 on device 0 (buffer_id=1)",
+		"✓ [PID 1] Allocated many bytes of L1 on device 0 (buffer_id=1)",
+		"✗ [PID 1] Freed buffer 12 on device 0 (-5 bytes)",
+		"[CB_ALLOC] Device 0: +x MB",
+		"Device DRAM memory state: MemoryView{numBanks: 12, totalBytesPerBank: 99999999999999999999.000 MB, "
+		"totalBytesAllocatedPerBank: 0.008 MB, totalBytesFreePerBank: 1 MB, largestContiguousBytesFreePerBank: "
+		"1 MB}",
+		"Device DRAM memory state: MemoryView{numBanks: 12, totalBytesPer",
+	};
+	static const char good[] = "\n2026-11-15 07:36:20.265 | info | Metal | SHM record_allocation: pid=1, type=L1, "
+				   "size=64 B (0 KB), chip_id=0, device_id=0, asic_id=0x0 (a.cpp:1)\n";
+	(void)state;
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		char text[1024];
+		snprintf(text, sizeof text, "%s%s", lines[i], good);
+		struct records r = read_text(text, strlen(text));
+		if (r.refused != 1 || r.count != 1 || r.at[0].line != 2 || reader.refused_lines != 1)
+			fail_msg("%zu refused, %zu records: %s", r.refused, r.count, lines[i]);
+		tdm_log_reader_done(&reader);
+	}
+}
+
+/* A launcher's name before a line does not hide it. */
+static void words_before_a_line_of_shared_memory(void **state)
+{
+	struct tdm_log_record r = one("worker 3: SHM record_allocation: pid=9, type=DRAM, size=64 B (0 KB), "
+				      "chip_id=0, device_id=2, asic_id=0x0");
+	(void)state;
+	assert_true(r.sort == TDM_LOG_ALLOC && r.pid == 9 && r.device == 2 && r.bytes == 64);
+}
+
+/* Folds a text after so many bytes, anywhere or at the last blank before. */
+static void fold(const char *text, size_t width, bool at_blank, char *dst, size_t cap)
+{
+	size_t put = 0, len = strlen(text);
+	while (len > width) {
+		size_t cut = width;
+		while (at_blank && cut > 1 && text[cut] != ' ')
+			cut--;
+		assert_true(put + cut + 1 < cap);
+		memcpy(dst + put, text, cut);
+		put += cut;
+		dst[put++] = '\n';
+		cut += at_blank;
+		text += cut;
+		len -= cut;
+	}
+	assert_true((size_t)snprintf(dst + put, cap - put, "%s\n", text) < cap - put);
+}
+
+static void folded_sentences(void **state)
+{
+	static const struct {
+		const char *text;
+		uint8_t sort;
+		uint64_t asked, free, end;
+	} said[] = {
+		{ "Out of Memory: Not enough space to allocate 1048576 B L1 buffer across 64 banks, where each bank "
+		  "needs to store 16384 B, but bank size is 1393472 B (allocated: 1000 B, free: 2000 B, largest free "
+		  "block: 1500 B)",
+			TDM_FAILURE_OUT_OF_MEMORY, 1048576, 2000, U },
+		{ "Statically allocated circular buffers in program 1 clash with L1 buffers on core range [0-0 - 7-7]. "
+		  "L1 buffer allocated at 491520 and static circular buffer region ends at 778240",
+			TDM_FAILURE_CLASH, U, U, 778240 },
+		{ "Program size (80000) too large for kernel config buffer (70656) on TENSIX", TDM_FAILURE_PROGRAM_SIZE,
+			80000, U, U },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+		for (int at_blank = 0; at_blank < 2; at_blank++) {
+			char line[1024], text[2048];
+			snprintf(line, sizeof line,
+				"2026-11-15 07:36:20.265 | critical |          Always | TT_FATAL: %s (assert.hpp:104)",
+				said[i].text);
+			fold(line, 80, at_blank, text, sizeof text);
+			strcat(text, "2026-11-15 07:36:20.265 | info     |          Always | on\n");
+			struct records r = read_text(text, strlen(text));
+			const struct tdm_failure *f = &r.at[0].failure;
+			if (r.count - r.repeats != 1 || f->sort != said[i].sort || f->asked != said[i].asked ||
+				f->free != said[i].free || f->region_end != said[i].end || r.at[0].time_ns == 0)
+				fail_msg("%zu of %zu: %s", r.count - r.repeats, r.count, text);
+			tdm_log_reader_done(&reader);
+		}
+}
+
+/* What stands in the next line is not taken for the rest of a sentence that is whole. */
+static void whole_sentences_are_not_joined(void **state)
+{
+	static const char text[] = "Out of Memory: Not enough space to allocate 4096 B L1 buffer across 64 banks, "
+				   "where each bank needs to "
+				   "store 64 B\n12 tests failed\n"
+				   "Worker L1 size 1500000 is larger than max size 149\n9136 of them\n"
+				   "Worker L1 size 1500000 is larger than max size 5\n14 A tiles, 15 B tiles\n";
+	struct records r = read_text(text, sizeof text - 1);
+	(void)state;
+	assert_int_equal(r.count, 4);
+	assert_true(r.at[2].failure.limit == 5 && r.at[3].sort == TDM_LOG_TILES && r.at[3].b_tiles == 15);
+	assert_true(r.at[0].failure.bytes_per_bank == 64 && r.at[0].failure.bank_size == U);
+	assert_true(r.at[1].failure.limit == 149);
+}
+
+/* The name in the summary of a test, where line breaks are written out. */
+static void a_segment_in_the_summary_of_a_test(void **state)
+{
+	static const char text[] =
+		"2026-11-15 07:36:20.265 | critical |          Always | TT_FATAL: /c/brisc.elf: segment[0] "
+		"[0x1000,+0x2000) overflows region:3 limit of 0x1c00 bytes, reduce the size of code (a.hpp:1)\n"
+		"FAILED test.py::t - RuntimeError: TT_FATAL @ a.cpp:1: false\\ninfo:\\n/c/brisc.elf: segment[0] "
+		"[0x1000,+0x2000) overflows region:3 limit of 0x1c00 bytes, reduce the size of code\\nbacktrace:\n";
+	struct records r = read_text(text, sizeof text - 1);
+	(void)state;
+	assert_int_equal(r.count, 2);
+	assert_int_equal(r.repeats, 1);
+	assert_true(tdm_str_is(r.at[1].failure.name, "/c/brisc.elf"));
 }
 
 static struct records read_golden(const char *name, struct tdm_buf *text)
@@ -399,6 +533,11 @@ int main(void)
 		cmocka_unit_test_teardown(a_list_of_circular_buffers, tear_down),
 		cmocka_unit_test_teardown(kernels_and_workloads, tear_down),
 		cmocka_unit_test(lines_that_say_nothing),
+		cmocka_unit_test(bad_amounts_cost_a_warning_each),
+		cmocka_unit_test_teardown(words_before_a_line_of_shared_memory, tear_down),
+		cmocka_unit_test(folded_sentences),
+		cmocka_unit_test_teardown(whole_sentences_are_not_joined, tear_down),
+		cmocka_unit_test_teardown(a_segment_in_the_summary_of_a_test, tear_down),
 		cmocka_unit_test_teardown(golden_logs, tear_down),
 		cmocka_unit_test_teardown(a_server_log_with_its_list, tear_down),
 		cmocka_unit_test_teardown(a_list_without_an_end, tear_down),

@@ -88,18 +88,21 @@ static void random_lines_from_memory_and_from_a_pipe(void **state)
 {
 	enum { LINES = 20000 };
 	static uint8_t which[LINES];
+	static size_t begins[LINES + 1];
 	struct tdm_buf text;
 	uint64_t seed = 4711;
 	(void)state;
 	tdm_buf_init(&text);
 	for (size_t i = 0; i < LINES; i++) {
 		uint64_t r = random_next(&seed);
+		begins[i] = text.len;
 		which[i] = r % 10 == 0 ? (uint8_t)(r / 10 % HOT + 1) : 0;
 		tdm_buf_fill(&text, (char)('!' + r % 3), r / 7 % 90);
 		tdm_buf_putc(&text, ' ');
 		tdm_buf_puts(&text, which[i] != 0 ? hot[which[i] - 1] : cold[r / 10 % COLD]);
 		tdm_buf_puts(&text, r % 5 == 0 ? "\r\n" : "\n");
 	}
+	begins[LINES] = text.len;
 	for (int way = 0; way < 4; way++) {
 		struct tdm_log_scan scan;
 		struct tdm_log_line line;
@@ -124,6 +127,13 @@ static void random_lines_from_memory_and_from_a_pipe(void **state)
 			size_t len = strlen(hot[which[i] - 1]);
 			assert_true(line.text.len > len);
 			assert_memory_equal(line.text.ptr + line.text.len - len, hot[which[i] - 1], len);
+			/* What stands around it, a kilobyte at least where there is as much. */
+			size_t behind = text.len - begins[i + 1], before = begins[i];
+			assert_true(line.before.len >= (before < 1024 ? before : 1024) && line.before.len <= before);
+			assert_true(line.after.len >= (behind < 1024 ? behind : 1024) && line.after.len <= behind);
+			assert_true(
+				memcmp(line.before.ptr, text.data + before - line.before.len, line.before.len) == 0);
+			assert_true(memcmp(line.after.ptr, text.data + begins[i + 1], line.after.len) == 0);
 		}
 		assert_int_equal(tdm_log_scan_next(&scan, false, &line), 0);
 		assert_int_equal(scan.lines, LINES);

@@ -240,6 +240,23 @@ static void every_kind_is_found_by_its_name_in_any_case(void **state)
 	assert_string_equal(tdm_kind_summary((enum tdm_kind) - 1), "unknown");
 }
 
+static void utf16_is_told_from_other_texts(void **state)
+{
+	static const char little[] = "2\0000\0002\0006\000-\0001\0001\000-\0001\0005\000";
+	static const char big[] = "\0002\0000\0002\0006\000-\0001\0001\000-\0001\0005";
+	(void)state;
+	assert_true(tdm_str_is_utf16((struct tdm_str){ little, sizeof little - 1 }));
+	assert_true(tdm_str_is_utf16((struct tdm_str){ big, sizeof big - 1 }));
+	assert_true(tdm_str_is_utf16(tdm_str_of("\xff\xfe[")));
+	assert_true(tdm_str_is_utf16(tdm_str_of("\xfe\xff")));
+	assert_false(tdm_str_is_utf16(tdm_str_of("")));
+	assert_false(tdm_str_is_utf16(tdm_str_of("\xff")));
+	assert_false(tdm_str_is_utf16(tdm_str_of("2026-11-15 07:36:20.265 | info")));
+	assert_false(tdm_str_is_utf16((struct tdm_str){ "a\0b\0", 4 })); /* too little to be sure */
+	char zeros[64] = { 0 };
+	assert_false(tdm_str_is_utf16((struct tdm_str){ zeros, sizeof zeros }));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +273,7 @@ int main(void)
 		cmocka_unit_test(a_position_is_printed_as_far_as_it_is_known),
 		cmocka_unit_test(a_message_is_cut_at_its_capacity),
 		cmocka_unit_test(every_kind_is_found_by_its_name_in_any_case),
+		cmocka_unit_test(utf16_is_told_from_other_texts),
 	};
 	return cmocka_run_group_tests_name("str", tests, NULL, NULL);
 }
