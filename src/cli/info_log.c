@@ -3,6 +3,7 @@
  * text may be a log, so this is the last format that is tried, and it may find nothing.
  */
 #include "base/err.h"
+#include "base/progress.h"
 #include "cli/info_format.h"
 #include "cli/info_warn.h"
 #include "cli/log_input.h"
@@ -53,6 +54,25 @@ static const char *why_nothing(int fd)
 	return "text that says nothing about memory: no line of the runtime's log, no summary of a training run";
 }
 
+/* Whether the words of a summary by phase stand anywhere in the file: reading it for them line by line takes longer. */
+static bool has_summaries(int fd)
+{
+	static const char words[] = "Memory Usage Summary";
+	enum { KEPT = sizeof words - 2 };
+	char piece[(1 << 16) + KEPT];
+	size_t len = 0;
+	ssize_t got;
+	for (off_t at = 0; (got = pread(fd, piece + len, sizeof piece - len, at)) > 0; at += got) {
+		len += (size_t)got;
+		if (memmem(piece, len, words, sizeof words - 1) != NULL)
+			return true;
+		size_t kept = len < KEPT ? len : KEPT;
+		memmove(piece, piece + len - kept, kept);
+		len = kept;
+	}
+	return false;
+}
+
 /* 1 when the file has summaries of memory by phase and they were written; 0 when it has none; or a negative code. */
 static int show_phases(const struct tdm_info_request *request, struct tdm_info_warnings *warnings)
 {
@@ -91,6 +111,17 @@ static int show_phases(const struct tdm_info_request *request, struct tdm_info_w
 	return err != 0 ? err : count != 0;
 }
 
+struct reading {
+	struct tdm_log_reader reader;
+	struct tdm_progress progress;
+};
+
+static void show_progress(void *context)
+{
+	struct reading *r = context;
+	tdm_progress_update(&r->progress, tdm_log_scan_offset(&r->reader.scan));
+}
+
 static int profile_log(struct tdm_log_profile *profile, struct tdm_log_reader *reader,
 	struct tdm_info_warnings *warnings, struct tdm_diag *diag)
 {
@@ -115,17 +146,21 @@ static int show_log(const struct tdm_info_request *request, struct tdm_info_warn
 		.limit = request->limit, .utf8 = request->term.utf8, .width = request->term.width
 	};
 	struct tdm_diag diag = { .file = request->path };
-	struct tdm_log_reader reader;
+	struct reading reading;
 	struct tdm_log_profile *profile = malloc(sizeof *profile);
 	int failed;
 	if (profile == NULL || tdm_log_profile_init(profile) != 0) {
 		free(profile);
 		return refuse(request, "out of memory");
 	}
-	int err = tdm_log_reader_open(&reader, request->fd);
+	int err = tdm_log_reader_open(&reading.reader, request->fd);
 	if (err == 0) {
-		err = profile_log(profile, &reader, warnings, &diag);
-		tdm_log_reader_done(&reader);
+		reading.reader.scan.on_read = show_progress;
+		reading.reader.scan.on_read_context = &reading;
+		tdm_progress_begin(&reading.progress, "reading", request->bytes);
+		err = profile_log(profile, &reading.reader, warnings, &diag);
+		tdm_progress_end(&reading.progress);
+		tdm_log_reader_done(&reading.reader);
 	}
 	if (err == 0 && profile->files[0].records == 0 && profile->files[0].logger_lines == 0) {
 		failed = refuse(request, why_nothing(request->fd));
@@ -146,7 +181,7 @@ static int show_log(const struct tdm_info_request *request, struct tdm_info_warn
 static int log_run(const struct tdm_info_request *request)
 {
 	struct tdm_info_warnings warnings = { .path = request->path };
-	int got = show_phases(request, &warnings);
+	int got = has_summaries(request->fd) ? show_phases(request, &warnings) : 0;
 	if (got > 0)
 		return tdm_info_warn_end(&warnings, 0, NULL);
 	if (got == 0 && lseek(request->fd, 0, SEEK_SET) != 0)
