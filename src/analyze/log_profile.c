@@ -11,7 +11,7 @@ enum {
 };
 
 /* What a key is for: keys of different tables differ. */
-enum { KEY_CB = 1, KEY_KERNEL, KEY_OP, KEY_AMOUNT, KEY_STATE, KEY_REMAINING, KEY_PROGRAM };
+enum { KEY_CB = 1, KEY_KERNEL, KEY_OP, KEY_AMOUNT, KEY_STATE, KEY_REMAINING, KEY_PROGRAM, KEY_MOMENT };
 
 int tdm_log_profile_init(struct tdm_log_profile *p)
 {
@@ -28,7 +28,7 @@ int tdm_log_profile_init(struct tdm_log_profile *p)
 void tdm_log_profile_done(struct tdm_log_profile *p)
 {
 	struct tdm_log_table *tables[] = { &p->cbs, &p->kernels, &p->ops, &p->amounts, &p->states, &p->remaining,
-		&p->programs, &p->failures };
+		&p->programs, &p->failures, &p->moments };
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		free(tables[i]->rows);
 	tdm_map_done(&p->keys);
@@ -349,10 +349,30 @@ static int add_free(struct tdm_log_profile *p, const struct tdm_log_record *r)
 	return 0;
 }
 
-static int add_state(struct tdm_log_profile *p, const struct tdm_log_record *r, const char *op)
+/* The ranks of a run print in turns: each has its own. */
+static struct tdm_log_moment *moment_of(struct tdm_log_profile *p, const struct tdm_log_record *r, int *err)
+{
+	bool is_new;
+	return row_of(p, &p->moments, key_of(KEY_MOMENT, r, (uint64_t)(uint32_t)r->rank, 0),
+		sizeof(struct tdm_log_moment), &is_new, err);
+}
+
+static int set_moment(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	int err;
+	struct tdm_log_moment *moment = moment_of(p, r, &err);
+	if (moment != NULL)
+		copy_text(moment->name, sizeof moment->name, r->name);
+	return err;
+}
+
+static int add_state(struct tdm_log_profile *p, const struct tdm_log_record *r)
 {
 	bool is_new;
 	int err;
+	const struct tdm_log_moment *moment = moment_of(p, r, &err);
+	if (err != 0)
+		return err;
 	uint64_t key = key_of(KEY_STATE, r, r->kind, (uint64_t)(uint32_t)r->rank);
 	struct tdm_log_state *s = row_of(p, &p->states, key, sizeof *s, &is_new, &err);
 	if (s == NULL)
@@ -369,7 +389,7 @@ static int add_state(struct tdm_log_profile *p, const struct tdm_log_record *r, 
 	if (is_new || (r->view.allocated != TDM_BYTES_UNKNOWN && r->view.allocated > s->peak.allocated)) {
 		s->peak = r->view;
 		s->peak_line = r->line;
-		copy_text(s->peak_op, sizeof s->peak_op, tdm_str_of(op));
+		copy_text(s->peak_op, sizeof s->peak_op, tdm_str_of(moment != NULL ? moment->name : ""));
 	}
 	return 0;
 }
@@ -478,9 +498,15 @@ static int add_by_sort(struct tdm_log_profile *p, const struct tdm_log_record *r
 		add_geometry(file, &r->geometry);
 		return 0;
 	case TDM_LOG_MEMORY_STATE:
-		return add_state(p, r, p->last_op);
+		return add_state(p, r);
+	case TDM_LOG_MOMENT:
+		return set_moment(p, r);
 	case TDM_LOG_OP_BEGIN:
-		copy_text(p->last_op, sizeof p->last_op, r->name);
+		if (r->dialect == TDM_LOG_BY_COMPILER) {
+			int err = set_moment(p, r);
+			if (err != 0)
+				return err;
+		}
 		return add_op(p, r);
 	case TDM_LOG_OP_END:
 		return add_op(p, r);

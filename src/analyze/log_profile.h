@@ -95,6 +95,11 @@ struct tdm_log_remaining {
 	uint64_t buffers, bytes;
 };
 
+/* The operation that began last, or another moment. */
+struct tdm_log_moment {
+	char name[TDM_LOG_NAME_CAP];
+};
+
 struct tdm_log_failure {
 	struct tdm_failure failure; /* its texts lie in the next two */
 	char name[TDM_LOG_NAME_CAP];
@@ -124,13 +129,13 @@ struct tdm_log_profile {
 	struct tdm_log_file files[TDM_LOG_FILES_MAX];
 	size_t file_count;
 	struct tdm_log_table cbs, kernels, ops, amounts, states, remaining, programs, failures;
+	struct tdm_log_table moments;          /* what memory states are of, by file and rank */
 	uint64_t failure_count, warning_count; /* also those that the table could not take */
 	uint64_t by_sort[TDM_FAILURE_COUNT];
 	struct tdm_log_timeline timeline;
-	struct tdm_map keys;            /* of rows by what identifies them */
-	struct tdm_map fills;           /* tiles in a circular buffer of a core */
-	struct tdm_map live;            /* buffers of an allocation server: row of their amount */
-	char last_op[TDM_LOG_NAME_CAP]; /* that began */
+	struct tdm_map keys;  /* of rows by what identifies them */
+	struct tdm_map fills; /* tiles in a circular buffer of a core */
+	struct tdm_map live;  /* buffers of an allocation server: row of their amount */
 	uint64_t live_dram, live_l1;
 	uint64_t untracked; /* fills and buffers that could not be followed */
 };

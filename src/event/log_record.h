@@ -22,6 +22,7 @@
 	X(REMAINING, "remaining")       \
 	X(GEOMETRY, "geometry")         \
 	X(MEMORY_STATE, "memory_state") \
+	X(MOMENT, "moment")             \
 	X(OP_BEGIN, "op_begin")         \
 	X(OP_END, "op_end")             \
 	X(KERNEL_START, "kernel_start") \

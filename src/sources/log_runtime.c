@@ -214,6 +214,14 @@ static void take_state_op(const struct tdm_pattern_match *m, struct tdm_log_foun
 		r->name = m->fields[m->count - 1];
 }
 
+/* "Device memory state after submit": the same of a moment that is no operation. */
+static void take_moment(const struct tdm_pattern_match *m, struct tdm_log_found *found)
+{
+	struct tdm_log_record *r = tdm_log_found_add(found, TDM_LOG_MOMENT, TDM_LOG_BY_COMPILER);
+	if (r != NULL)
+		r->name = m->fields[0];
+}
+
 static uint8_t view_kind(struct tdm_str text)
 {
 	enum tdm_kind kind;
@@ -304,6 +312,7 @@ static const struct form forms[] = {
 	{ "Kernel Binary (%i): %*L1_addr=%x, size=%d bytes", take_kernel_binary },
 	{ "Program %*:%_%d bytes", take_program_size },
 	{ "Device memory state %i operation %*", take_state_op },
+	{ "Device memory state %*", take_moment },
 	{ "Device %* memory state: MemoryView{numBanks: %d, totalBytesPerBank: %f%_%i, totalBytesAllocatedPerBank: "
 	  "%f%_%i, totalBytesFreePerBank: %f%_%i, largestContiguousBytesFreePerBank: %f%_%i",
 		take_view },

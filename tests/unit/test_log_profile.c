@@ -83,6 +83,26 @@ static void frees_without_an_allocation_are_shown(void **state)
 	assert_true(p.untracked == 0);
 }
 
+#define STATE(rank, allocated)                                                                             \
+	"[1," rank "]<stdout>: Always | INFO | Device L1 memory state: MemoryView{numBanks: 64, "          \
+	"totalBytesPerBank: 1 MB, totalBytesAllocatedPerBank: " allocated " MB, totalBytesFreePerBank: 0 " \
+	"MB, largestContiguousBytesFreePerBank: 0 MB}\n"
+#define MOMENT(rank, of) "[1," rank "]<stdout>: Always | INFO | Device memory state " of "\n"
+
+/* The moment of a memory state is that of its own rank, whether it is an operation or not. */
+static void memory_states_belong_to_their_moment(void **state)
+{
+	(void)state;
+	add(MOMENT("0", "before operation AddOp") MOMENT("1", "before operation MulOp") STATE("0", "0.5")
+			STATE("1", "0.5") MOMENT("0", "after submit") STATE("0", "0.75"));
+	const struct tdm_log_state *s = p.states.rows;
+	assert_int_equal(p.states.count, 2);
+	assert_true(s[0].rank == 0 && s[0].count == 2 && s[0].peak.allocated == 3 << 18);
+	assert_string_equal(s[0].peak_op, "after submit");
+	assert_string_equal(s[1].peak_op, "MulOp");
+	assert_int_equal(p.ops.count, 2); /* a moment is no operation */
+}
+
 static void failures_are_counted_once(void **state)
 {
 	struct tdm_buf text;
@@ -229,6 +249,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(amounts_peak_and_never_wrap, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(memory_states_belong_to_their_moment, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(frees_without_an_allocation_are_shown, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(failures_are_counted_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(more_failures_than_the_table_has, set_up, tear_down),

@@ -505,6 +505,31 @@ static void a_long_line_is_one_warning(void **state)
 	free(text);
 }
 
+/* After a restart nothing of the file before counts. */
+static void another_file_behind_the_descriptor(void **state)
+{
+	static const char said[] = "Worker L1 size 5 is larger than max size 4\n";
+	FILE *first = tmpfile(), *second = tmpfile();
+	struct tdm_log_record r;
+	struct tdm_diag diag = { 0 };
+	(void)state;
+	assert_true(first != NULL && second != NULL);
+	fprintf(first, "2026-11-15 07:36:20.265 | critical | Always | TT_FATAL: %s%s", said, said);
+	fputs(said, second);
+	rewind(first);
+	rewind(second);
+	assert_int_equal(tdm_log_reader_open(&reader, fileno(first)), 0);
+	assert_int_equal(tdm_log_reader_next(&reader, &r, &diag), 1);
+	assert_true(!r.is_repeat && r.time_ns != 0);
+	assert_int_equal(tdm_log_reader_next(&reader, &r, &diag), 1);
+	assert_true(r.is_repeat);
+	tdm_log_reader_restart(&reader, fileno(second));
+	assert_int_equal(tdm_log_reader_next(&reader, &r, &diag), 1);
+	assert_true(!r.is_repeat && r.time_ns == 0 && r.line == 1);
+	fclose(first);
+	fclose(second);
+}
+
 static void the_sample_has_everything(void **state)
 {
 	struct tdm_str text = tdm_log_sample_text();
@@ -543,6 +568,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_list_without_an_end, tear_down),
 		cmocka_unit_test_teardown(memory_states, tear_down),
 		cmocka_unit_test_teardown(a_long_line_is_one_warning, tear_down),
+		cmocka_unit_test_teardown(another_file_behind_the_descriptor, tear_down),
 		cmocka_unit_test_teardown(the_sample_has_everything, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
