@@ -194,6 +194,14 @@ static int long_line(struct tdm_lines *lines, struct tdm_str *line)
 	return err < 0 ? err : -EMSGSIZE;
 }
 
+static struct tdm_str without_mark(struct tdm_str line)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	const size_t len = sizeof mark - 1;
+	bool has = line.len >= len && memcmp(line.ptr, mark, len) == 0;
+	return has ? (struct tdm_str){ line.ptr + len, line.len - len } : line;
+}
+
 int tdm_lines_next(struct tdm_lines *lines, struct tdm_str *line)
 {
 	size_t searched = 0;
@@ -207,7 +215,8 @@ int tdm_lines_next(struct tdm_lines *lines, struct tdm_str *line)
 			*line = cut_cr(from, len);
 			lines->at += taken;
 			lines->offset += taken;
-			lines->line++;
+			if (lines->line++ == 0)
+				*line = without_mark(*line);
 			return 1;
 		}
 		if (lines->eof)

@@ -24,7 +24,7 @@ int tdm_file_replace(const char *path, const char *data, size_t len);
 /*
  * A line reader over a descriptor or over memory. Lines come without their newline (and without a CR before it) and are
  * borrowed until the next call. A line of a descriptor that is longer than the capacity (a CR counts) is reported once
- * as cut: the rest of it is skipped.
+ * as cut: the rest of it is skipped. A mark of UTF-8 before the first line is not part of it.
  */
 struct tdm_lines {
 	int fd;          /* -1 when reading memory */

@@ -79,6 +79,17 @@ static void put_state_name(const struct tdm_memory_report *report, size_t state,
 		snprintf(dst, cap, "state %zu", state + 1);
 }
 
+/* Whether banks are known from the file beside this one. */
+static bool uses_beside(const struct tdm_memory_view *v)
+{
+	const struct tdm_memory_report *r = v->report;
+	for (size_t state = 0; v->beside != NULL && state < r->state_count; state++)
+		for (size_t i = 0; i < r->states[state].region_count; i++)
+			if (tdm_memory_view_banks(v, state, &r->regions[r->states[state].first_region + i]) != 0)
+				return true;
+	return false;
+}
+
 static void put_head(const struct tdm_memory_view *v, struct tdm_buf *out)
 {
 	const struct tdm_memory_report *r = v->report;
@@ -89,7 +100,7 @@ static void put_head(const struct tdm_memory_view *v, struct tdm_buf *out)
 		tdm_buf_printf(out, "%zu program%s\n", r->state_count, tdm_plural(r->state_count));
 	else
 		tdm_buf_printf(out, "%zu state%s\n", r->state_count, tdm_plural(r->state_count));
-	if (v->beside != NULL) {
+	if (uses_beside(v)) {
 		tdm_buf_puts(out, "Banks          from ");
 		tdm_cell_put(out, tdm_str_of(v->beside_path), 0, v->file.term.utf8);
 		tdm_buf_putc(out, '\n');
@@ -466,7 +477,7 @@ void tdm_memory_view_json(const struct tdm_memory_view *v, struct tdm_json *json
 	tdm_json_put_bool(json, "complete", !v->file.cut);
 	tdm_json_put_u64(json, "refused", r->refused);
 	tdm_json_put_bool(json, "rounded", r->rounded);
-	tdm_json_put_text(json, "banks_from", v->beside != NULL ? v->beside_path : NULL);
+	tdm_json_put_text(json, "banks_from", uses_beside(v) ? v->beside_path : NULL);
 	tdm_json_put_array(json, "fullest");
 	for (int kind = 0; kind < TDM_KIND_COUNT; kind++) {
 		size_t state = fullest(r, (enum tdm_kind)kind);

@@ -36,6 +36,11 @@ static bool contains(struct tdm_str text, const char *part)
 
 int tdm_memory_report_detect(const char *head, size_t len)
 {
+	static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
+	if (has_prefix((struct tdm_str){ head, len }, mark)) {
+		head += sizeof mark - 1;
+		len -= sizeof mark - 1;
+	}
 	struct tdm_str text = { head, len }, line;
 	const char *newline = memchr(head, '\n', len);
 	if (has_prefix(text, l1_title))
@@ -178,6 +183,11 @@ static int read_summary_row(struct reading *r)
 	if (region == NULL)
 		return -ENOMEM;
 	int err = begun != 0 ? begun : read_figures(r, figures, 4);
+	if (err == 0 && (figures[1] > figures[0] || figures[3] > figures[2]))
+		err = tdm_diag_set(r->diag, TDM_ESYNTAX, r->csv.line, 0, "%s",
+			figures[1] > figures[0] ? "more is allocated than there is"
+						: "the largest free block is larger than all that is free");
+	region->damaged = err != 0;
 	if (err != 0)
 		return err;
 	region->total = figures[0];
@@ -355,42 +365,86 @@ static int read_detailed(struct reading *r)
 	return refuse(r, count > 1 ? 1 : 0, "not a line of this report");
 }
 
+/* Whether a figure of all banks is that of one, so many times; one that was rounded down to KiB is less than one off.
+ */
+static bool is_multiple(const struct tdm_memory_region *region, uint64_t all, uint64_t one, uint64_t banks)
+{
+	uint64_t product;
+	return all == TDM_BYTES_UNKNOWN || (!__builtin_mul_overflow(one, banks, &product) && product >= all &&
+						   product - all < (region->rounded ? KIB : 1));
+}
+
 /*
  * What follows from the blocks: the figures of one bank, and how many banks there are, if the totals are a multiple of
- * them. Blocks that do not make a whole bank say nothing about it.
+ * them. Blocks that do not make a whole bank say nothing about it. Whether they make one.
  */
-static void settle_region(struct tdm_memory_report *report, struct tdm_memory_region *region)
+static bool settle_region(struct tdm_memory_report *report, struct tdm_memory_region *region)
 {
 	uint64_t allocated = 0, unused = 0, largest = 0, total, low = UINT64_MAX, high = 0;
-	if (region->block_count == 0)
-		return;
+	if (region->block_count == 0) {
+		if (region->device_total == 0) /* no block of nothing */
+			region->total = region->allocated = region->free = region->largest = 0;
+		return true;
+	}
 	for (size_t i = 0; i < region->block_count; i++) {
 		const struct tdm_memory_block *block = &report->blocks[region->first_block + i];
 		uint64_t *sum = block->allocated ? &allocated : &unused;
 		low = block->address < low ? block->address : low;
 		high = block->address + block->bytes > high ? block->address + block->bytes : high;
 		if (__builtin_add_overflow(*sum, block->bytes, sum))
-			return;
+			return false;
 		if (!block->allocated && block->bytes > largest)
 			largest = block->bytes;
 	}
 	if (__builtin_add_overflow(allocated, unused, &total) || total == TDM_BYTES_UNKNOWN || total != high - low)
-		return;
+		return false;
+	uint64_t device = region->device_total, banks = 0;
+	if (device != TDM_BYTES_UNKNOWN && total != 0) {
+		banks = device / total + (device % total != 0);
+		if (!is_multiple(region, device, total, banks) ||
+			!is_multiple(region, region->device_allocated, allocated, banks))
+			return false;
+		/* Of a total that was rounded banks are known when only one number of them fits. */
+		if (banks > UINT32_MAX || (region->rounded && total < KIB - (banks * total - device)))
+			banks = 0;
+	}
 	region->total = total;
 	region->allocated = allocated;
 	region->free = unused;
 	region->largest = largest;
-	uint64_t device = region->device_total;
-	if (device == TDM_BYTES_UNKNOWN || total == 0 || device < total || device / total > UINT32_MAX)
-		return;
-	/* Totals in KiB are rounded down, by less than one KiB: banks are known when only one number of them fits. */
-	uint64_t banks = device / total + (device % total != 0), product;
-	if (__builtin_mul_overflow(banks, total, &product) || banks > UINT32_MAX ||
-		product - device >= (region->rounded ? KIB : 1))
-		return;
-	if (region->rounded && total < KIB - (product - device))
-		return;
 	region->banks = (uint32_t)banks;
+	return true;
+}
+
+/* States that are cut short, and blocks that are missing. */
+static void check_whole(struct reading *r, tdm_memory_warn warn, void *context)
+{
+	enum { ROWS = 3 }; /* of a state in a summary */
+	struct tdm_memory_report *report = r->report;
+	for (size_t i = 0; i < report->region_count; i++) {
+		struct tdm_memory_region *region = &report->regions[i];
+		if (settle_region(report, region) || region->damaged)
+			continue; /* whole, or said already */
+		report->refused++;
+		tdm_diag_set(r->diag, TDM_ESYNTAX, region->line, 0,
+			"the blocks of %s do not add up to its totals: some are missing or wrong",
+			tdm_kind_name((enum tdm_kind)region->kind));
+		if (warn != NULL)
+			warn(context, r->diag);
+	}
+	bool has_rows = report->form == TDM_MEMORY_SUMMARY && !report->rounded; /* old ones may have had fewer */
+	for (size_t i = 0; has_rows && i < report->state_count; i++) {
+		const struct tdm_memory_state *state = &report->states[i];
+		if (state->region_count == ROWS ||
+			report->regions[state->first_region + state->region_count - 1].damaged)
+			continue; /* whole, or said already */
+		report->refused++;
+		tdm_diag_set(r->diag, TDM_ESYNTAX, state->line, 0,
+			"the state that begins here has %zu of %d rows: the others are missing", state->region_count,
+			ROWS);
+		if (warn != NULL)
+			warn(context, r->diag);
+	}
 }
 
 static int read_records(struct reading *r, tdm_memory_warn warn, void *context)
@@ -411,6 +465,8 @@ static int read_records(struct reading *r, tdm_memory_warn warn, void *context)
 			return tdm_diag_set(r->diag, err, r->csv.line, 0, "out of memory");
 		if (err < 0) {
 			report->refused++;
+			if (r->has_region)
+				last_region(r)->damaged = true;
 			if (warn != NULL)
 				warn(context, r->diag);
 		}
@@ -420,8 +476,10 @@ static int read_records(struct reading *r, tdm_memory_warn warn, void *context)
 static int read_all(struct reading *r, int opened, tdm_memory_warn warn, void *context)
 {
 	int err = opened != 0 ? tdm_diag_set(r->diag, opened, 0, 0, "out of memory") : read_records(r, warn, context);
-	for (size_t i = 0; i < r->report->region_count; i++)
-		settle_region(r->report, &r->report->regions[i]);
+	struct tdm_diag kept = *r->diag;
+	check_whole(r, warn, context);
+	if (err != 0)
+		*r->diag = kept;
 	tdm_csv_done(&r->csv);
 	return err;
 }

@@ -284,6 +284,36 @@ The older form: every block with its address on the device, sizes in KB, two kin
   Per bank     banks       size  allocated       free    largest   used  frag.
   dram       unknown 1000.00KiB   10.00KiB  990.00KiB  500.00KiB   1.0%  49.5%
 
+A file beside it is named only where it says how many banks there are; a state that lacks rows is named.
+
+  $ printf ', Total Allocatable Size (B), Total Allocated (B), Total Free (B), Largest Free Block (B)\n,640,0,640,640\n,64,0,64,64\n' > x_memory_usage_summary.csv
+  $ printf 'This report indicates available space for interleaving L1 buffers\n, Largest Contiguous Free Block (B), Total Free L1 Space (B)\n,32,2048\n' > x_l1_usage_summary.csv
+  $ tidemark info x_memory_usage_summary.csv
+  x_memory_usage_summary.csv:2: the state that begins here has 2 of 3 rows: the others are missing
+  Memory report  x_memory_usage_summary.csv: figures of one bank, 1 state
+  
+  Per bank     banks       size  allocated       free    largest   used  frag.
+  dram       unknown      640 B        0 B      640 B      640 B   0.0%   0.0%
+  l1         unknown       64 B        0 B       64 B       64 B   0.0%   0.0%
+  [2]
+  $ sed 's/,32,2048/,64,4096/;1s/^/\xef\xbb\xbf/' x_l1_usage_summary.csv > y_l1_usage_summary.csv; cp x_memory_usage_summary.csv y_memory_usage_summary.csv
+  $ tidemark info y_memory_usage_summary.csv 2>/dev/null
+  Memory report  y_memory_usage_summary.csv: figures of one bank, 1 state
+  Banks          from y_l1_usage_summary.csv
+  
+  Per bank     banks       size  allocated       free    largest   used  frag.
+  dram       unknown      640 B        0 B      640 B      640 B   0.0%   0.0%
+  l1              64       64 B        0 B       64 B       64 B   0.0%   0.0%
+  
+  All banks                size  allocated       free    largest
+  l1                    4.00KiB        0 B    4.00KiB    4.00KiB
+  [2]
+  $ tidemark info y_l1_usage_summary.csv
+  Memory report  y_l1_usage_summary.csv: room for interleaved L1 buffers, 1 state
+  
+  Least room in L1        banks  largest free    in all banks
+    state 1                  64          64 B         4.00KiB
+
 Circular buffers of each core, in a log.
 
   $ cat > dump.log <<'.'

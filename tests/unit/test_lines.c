@@ -66,6 +66,12 @@ static void lines_end_at_newlines_with_or_without_a_return(void **state)
 	ASSERT_LINES("a\rb\n", "a\rb"); /* a return inside a line is text, */
 	ASSERT_LINES("a\r\r\n", "a\r"); /* and one of two as well */
 	ASSERT_LINES("no newline", "no newline");
+	ASSERT_LINES("\xef\xbb\xbf"
+		     "a\n\xef\xbb\xbf"
+		     "b\n",
+		"a",
+		"\xef\xbb\xbf"
+		"b"); /* a mark of UTF-8, at the beginning only */
 	ASSERT_LINES("\n", "");
 	assert_lines("", 0, 64, (const char *const[]){ NULL });
 }
