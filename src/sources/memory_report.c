@@ -384,7 +384,7 @@ static bool settle_region(struct tdm_memory_report *report, struct tdm_memory_re
 	if (region->block_count == 0) {
 		if (region->device_total == 0) /* no block of nothing */
 			region->total = region->allocated = region->free = region->largest = 0;
-		return true;
+		return region->device_total == TDM_BYTES_UNKNOWN || region->device_total == 0;
 	}
 	for (size_t i = 0; i < region->block_count; i++) {
 		const struct tdm_memory_block *block = &report->blocks[region->first_block + i];
@@ -419,7 +419,7 @@ static bool settle_region(struct tdm_memory_report *report, struct tdm_memory_re
 /* States that are cut short, and blocks that are missing. */
 static void check_whole(struct reading *r, tdm_memory_warn warn, void *context)
 {
-	enum { ROWS = 3 }; /* of a state in a summary */
+	enum { KINDS = 3 }; /* of a state */
 	struct tdm_memory_report *report = r->report;
 	for (size_t i = 0; i < report->region_count; i++) {
 		struct tdm_memory_region *region = &report->regions[i];
@@ -432,16 +432,16 @@ static void check_whole(struct reading *r, tdm_memory_warn warn, void *context)
 		if (warn != NULL)
 			warn(context, r->diag);
 	}
-	bool has_rows = report->form == TDM_MEMORY_SUMMARY && !report->rounded; /* old ones may have had fewer */
-	for (size_t i = 0; has_rows && i < report->state_count; i++) {
+	bool has_all = !report->rounded && report->form == TDM_MEMORY_SUMMARY; /* old ones may have fewer */
+	for (size_t i = 0; has_all && i < report->state_count; i++) {
 		const struct tdm_memory_state *state = &report->states[i];
-		if (state->region_count == ROWS ||
+		if (state->region_count == KINDS ||
 			report->regions[state->first_region + state->region_count - 1].damaged)
 			continue; /* whole, or said already */
 		report->refused++;
 		tdm_diag_set(r->diag, TDM_ESYNTAX, state->line, 0,
-			"the state that begins here has %zu of %d rows: the others are missing", state->region_count,
-			ROWS);
+			"the state that begins here has %zu of %d kinds of memory: the others are missing",
+			state->region_count, KINDS);
 		if (warn != NULL)
 			warn(context, r->diag);
 	}

@@ -289,7 +289,7 @@ A file beside it is named only where it says how many banks there are; a state t
   $ printf ', Total Allocatable Size (B), Total Allocated (B), Total Free (B), Largest Free Block (B)\n,640,0,640,640\n,64,0,64,64\n' > x_memory_usage_summary.csv
   $ printf 'This report indicates available space for interleaving L1 buffers\n, Largest Contiguous Free Block (B), Total Free L1 Space (B)\n,32,2048\n' > x_l1_usage_summary.csv
   $ tidemark info x_memory_usage_summary.csv
-  x_memory_usage_summary.csv:2: the state that begins here has 2 of 3 rows: the others are missing
+  x_memory_usage_summary.csv:2: the state that begins here has 2 of 3 kinds of memory: the others are missing
   Memory report  x_memory_usage_summary.csv: figures of one bank, 1 state
   
   Per bank     banks       size  allocated       free    largest   used  frag.

@@ -232,6 +232,12 @@ static void blocks_that_are_no_whole_bank_say_nothing_about_it(void **state)
 	assert_int_equal(w.count, 1);
 	assert_true(r.regions[0].total == UNKNOWN && r.regions[0].allocated == UNKNOWN && r.regions[0].banks == 0);
 	tdm_memory_report_done(&r);
+	r = parse(TDM_MEMORY_DETAILED, ",L1\n,Total allocatable (B):,640\n,Total allo", &w);
+	assert_int_equal(w.count, 1); /* the line that is cut; that blocks are missing follows from it */
+	tdm_memory_report_done(&r);
+	r = parse(TDM_MEMORY_DETAILED, ",L1\n,Total allocatable (B):,640\n" TABLE, &w);
+	assert_int_equal(w.count, 1);
+	tdm_memory_report_done(&r);
 	r = parse(TDM_MEMORY_DETAILED, ",L1_SMALL\n,Total allocatable (B):,0\n" TABLE, &w);
 	assert_true(w.count == 0 && r.regions[0].total == 0 && r.regions[0].largest == 0);
 	tdm_memory_report_done(&r);
@@ -248,7 +254,8 @@ static void states_that_cannot_be_or_are_cut_cost_a_warning(void **state)
 	assert_true(r.regions[1].allocated == UNKNOWN && r.regions[2].free == UNKNOWN);
 	tdm_memory_report_done(&r);
 	r = parse(TDM_MEMORY_SUMMARY, SUMMARY ",100,20,80,80\n,50,10,40,40\n,0,0,0,0\n,100,20,80,80\n", &w);
-	assert_string_equal(w.text, "5: the state that begins here has 1 of 3 rows: the others are missing\n");
+	assert_string_equal(
+		w.text, "5: the state that begins here has 1 of 3 kinds of memory: the others are missing\n");
 	tdm_memory_report_done(&r);
 	/* The runtime has been seen to count free blocks twice: that row is not refused. */
 	r = parse(TDM_MEMORY_SUMMARY, SUMMARY ",1071181792,0,1763388064,1071181792\n,50,10,40,40\n,0,0,0,0\n", &w);
