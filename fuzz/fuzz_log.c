@@ -1,7 +1,7 @@
 /*
  * Fuzz logs. Exercises: sources/log_scan.c (both searches), sources/log_prefix.c, sources/log_runtime.c,
- * sources/log_workload.c, sources/log_server.c, sources/log_reader.c, sources/log_source.c, analyze/log_profile.c,
- * analyze/log_pressure.c and the reports on whatever came out.
+ * sources/log_workload.c, sources/log_server.c, sources/log_fold.c, sources/log_reader.c, sources/log_source.c,
+ * analyze/log_profile.c, analyze/log_pressure.c and the reports on whatever came out.
  *
  * Properties: both searches give the same lines, with the numbers that counting newlines gives; every record and every
  * event is valid; the profile's counts agree with the records; text and JSON can be written, and the JSON has no byte
@@ -29,7 +29,8 @@ static void check_scan(const char *data, size_t size)
 		got = tdm_log_scan_next(&fast, false, &a);
 		check(tdm_log_scan_next(&plain, false, &b) == got);
 		if (got != 0)
-			check(a.number == b.number && tdm_str_eq(a.text, b.text));
+			check(a.number == b.number && tdm_str_eq(a.text, b.text) && tdm_str_eq(a.before, b.before) &&
+				tdm_str_eq(a.after, b.after));
 	}
 	for (size_t i = 0; i < size; i++)
 		newlines += data[i] == '\n';
