@@ -1,6 +1,6 @@
 /*
  * Fuzz the reader of the memory reporter's files. The first byte chooses the form. Exercises: base/csv.c,
- * sources/memory_report.c, analyze/region_map.c, report/report_memory.c.
+ * sources/memory_report.c, sources/memory_events.c, analyze/region_map.c, report/report_memory.c.
  *
  * Properties: a refusal has a text and a line; blocks and regions belong to exactly one state; banks times the bytes of
  * a bank fit; every event is valid; the reports can be written.
