@@ -250,7 +250,8 @@ static int refill(struct tdm_log_scan *scan)
 	if (got < 0) {
 		scan->eof = true;
 		scan->follow = false;
-		scan->at = scan->complete = scan->end;
+		const char *last = memrchr(scan->data + kept, '\n', left - kept);
+		scan->complete = scan->end = last != NULL ? (size_t)(last - scan->data) + 1 : kept;
 		return (int)got;
 	}
 	scan->end += (size_t)got;

@@ -59,7 +59,7 @@ void tdm_log_scan_done(struct tdm_log_scan *scan);
 /*
  * The next line with a marker, or, with `every`, the next line. 1 with *line set; 0 at the end (when following: so
  * far); -EMSGSIZE with *line set to the beginning of a line that is too long; or -errno of a failed read, after which
- * the next call gives 0.
+ * the whole lines before it come, and then 0.
  */
 int tdm_log_scan_next(struct tdm_log_scan *scan, bool every, struct tdm_log_line *line);
 

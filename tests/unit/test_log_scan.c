@@ -268,6 +268,19 @@ static void a_failed_read_is_said_once(void **state)
 	assert_int_equal(tdm_log_scan_next(&scan, false, &line), -EBADF);
 	assert_int_equal(tdm_log_scan_next(&scan, false, &line), 0);
 	tdm_log_scan_done(&scan);
+	/* What came before it is not lost. */
+	int ends[2];
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], "CB1 x\nhalf", 10), 10);
+	close(ends[1]);
+	assert_int_equal(tdm_log_scan_open(&scan, ends[0]), 0);
+	tdm_log_scan_peek(&scan);
+	close(ends[0]);
+	assert_int_equal(tdm_log_scan_next(&scan, false, &line), -EBADF);
+	assert_int_equal(tdm_log_scan_next(&scan, false, &line), 1);
+	assert_true(tdm_str_is(line.text, "CB1 x") && line.number == 1);
+	assert_int_equal(tdm_log_scan_next(&scan, false, &line), 0);
+	tdm_log_scan_done(&scan);
 }
 
 int main(void)
