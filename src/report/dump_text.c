@@ -147,10 +147,6 @@ void tdm_dump_text(const struct tdm_live_report *report, struct tdm_buf *out)
 	if (snapshot->process_count != 0 && problems != 0)
 		tdm_buf_putc(out, '\n');
 	if (snapshot->process_count == 0 && problems == 0)
-		tdm_buf_printf(out,
-			"no ledgers in %s: no tracked program runs, and none has left buffers behind\n"
-			"(a program is tracked when it uses libtidemark and TIDEMARK=1 is set; 'tidemark run -- CMD' "
-			"does that)\n",
-			report->dir);
+		tdm_live_none(report, out);
 	tdm_live_unread(report, out);
 }

@@ -198,11 +198,7 @@ void tdm_leaks_text(const struct tdm_leaks_report *report, struct tdm_buf *out)
 	if (any)
 		put_opening(report, out);
 	else if (tdm_ledger_source_problem_count(report->live->ledgers) == 0)
-		tdm_buf_printf(out,
-			"no ledgers in %s: no tracked program runs, and none has left buffers behind\n"
-			"(a program is tracked when it uses libtidemark and TIDEMARK=1 is set; 'tidemark run -- CMD' "
-			"does that)\n",
-			report->live->dir);
+		tdm_live_none(report->live, out);
 	for (size_t i = 0; i < result->count; i++)
 		if ((report->all || result->leaks[i].verdict != TDM_LEAK_STEADY) &&
 			tdm_leaks_is_chosen(report, &result->leaks[i]))

@@ -49,6 +49,8 @@ void tdm_run_json(const struct tdm_live_report *report, const struct tdm_run_end
 void tdm_live_head(const struct tdm_live_report *report, size_t process, struct tdm_buf *out);
 /* A line for each device and kind that was ever used. */
 void tdm_live_kinds(const struct tdm_live_report *report, size_t process, struct tdm_buf *out);
+/* That there is no process to report about, and why. */
+void tdm_live_none(const struct tdm_live_report *report, struct tdm_buf *out);
 /* Ledgers that could not be read, with the reasons. */
 void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out);
 bool tdm_live_is_used(const struct tdm_figures *figures);

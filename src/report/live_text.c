@@ -151,6 +151,22 @@ void tdm_live_kinds(const struct tdm_live_report *report, size_t i, struct tdm_b
 	}
 }
 
+void tdm_live_none(const struct tdm_live_report *report, struct tdm_buf *out)
+{
+	size_t others = report->ledgers != NULL ? tdm_ledger_source_others(report->ledgers) : 0;
+	if (others != 0) {
+		char count[TDM_BYTES_CAP];
+		tdm_buf_printf(out, "no ledger in %s is of a process that was asked for; %s of others %s there\n",
+			report->dir, tdm_format_count(count, sizeof count, others), others == 1 ? "is" : "are");
+		return;
+	}
+	tdm_buf_printf(out,
+		"no ledgers in %s: no tracked program runs, and none has left buffers behind\n"
+		"(a program is tracked when it uses libtidemark and TIDEMARK=1 is set; 'tidemark run -- CMD' "
+		"does that)\n",
+		report->dir);
+}
+
 void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out)
 {
 	size_t count = report->ledgers != NULL ? tdm_ledger_source_problem_count(report->ledgers) : 0;

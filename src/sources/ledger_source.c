@@ -55,7 +55,8 @@ struct ledger_source {
 	size_t item_count, item_cap, current;
 	struct tdm_ledger_problem *problems;
 	size_t problem_count, problem_cap;
-	bool at_end; /* 0 was returned: the next call looks for what is new */
+	size_t others; /* ledgers that were not asked for, when it looked last */
+	bool at_end;   /* 0 was returned: the next call looks for what is new */
 	bool out_of_memory;
 	/* what the last event borrows */
 	struct tdm_process who;
@@ -147,7 +148,11 @@ static bool is_known(const struct ledger_source *s, const char *path)
 static void add_ledger(void *context, const char *path)
 {
 	struct ledger_source *s = context;
-	if (!is_wanted(s, path) || is_known(s, path))
+	if (!is_wanted(s, path)) {
+		s->others++;
+		return;
+	}
+	if (is_known(s, path))
 		return;
 	int full = tdm_reserve(&s->items, &s->item_cap, s->item_count + 1, sizeof *s->items);
 	struct item *item = full == 0 ? calloc(1, sizeof *item) : NULL;
@@ -163,6 +168,7 @@ static void add_ledger(void *context, const char *path)
 
 static int find_ledgers(struct ledger_source *s)
 {
+	s->others = 0;
 	if (s->query.paths == NULL)
 		return tdm_ledger_list(s->query.dir, add_ledger, s);
 	for (size_t i = 0; s->query.paths[i] != NULL; i++)
@@ -520,6 +526,11 @@ struct tdm_source *tdm_ledger_source_open(const struct tdm_ledger_query *query, 
 size_t tdm_ledger_source_count(const struct tdm_source *source)
 {
 	return ((const struct ledger_source *)source)->item_count;
+}
+
+size_t tdm_ledger_source_others(const struct tdm_source *source)
+{
+	return ((const struct ledger_source *)source)->others;
 }
 
 size_t tdm_ledger_source_problem_count(const struct tdm_source *source)

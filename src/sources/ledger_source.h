@@ -38,6 +38,9 @@ struct tdm_source *tdm_ledger_source_open(const struct tdm_ledger_query *query, 
 /* Ledgers found so far, readable or not. */
 size_t tdm_ledger_source_count(const struct tdm_source *source);
 
+/* Ledgers of processes that were not asked for. */
+size_t tdm_ledger_source_others(const struct tdm_source *source);
+
 /* Ledgers that could not be read. Borrowed until the next tdm_source_next(). */
 size_t tdm_ledger_source_problem_count(const struct tdm_source *source);
 const struct tdm_ledger_problem *tdm_ledger_source_problem(const struct tdm_source *source, size_t i);

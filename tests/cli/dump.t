@@ -36,7 +36,7 @@ A program that runs.
   $ tidemark dump --device 1 | tail -1
     no live buffers
   $ tidemark dump --pid 1 | head -1 | cut -c -14
-  no ledgers in 
+  no ledger in /
   $ kill -USR1 $!; wait $!
   [7]
 
@@ -79,6 +79,13 @@ Ledgers that cannot be read are named.
   $ tidemark dump --json --pid 1 | grep -c reason
   3
   $ rm shm/tidemark.1.1.2 shm/tidemark.1.1.3
+
+Others than those that were asked for are not "no ledgers".
+
+  $ tidemark dump --pid 999999999 | calm
+  no ledger in ./shm is of a process that was asked for; 3 of others are there
+  $ tidemark leaks --pid 999999999 | calm
+  no ledger in ./shm is of a process that was asked for; 3 of others are there
 
 Cleaning up: only what the dead have left.
 
