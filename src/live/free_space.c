@@ -13,6 +13,8 @@
 
 enum {
 	SHARE = 100,           /* at most this part of the time */
+	SLICE_MS = 1,          /* of a refresh; a device that was begun is finished */
+	FIRST_SLICE_MS = 40,   /* of the first one, in which no device has an answer yet */
 	BUCKETS_MIN = 1 << 6,  /* of a memory */
 	BUCKETS_MAX = 1 << 14, /* fits a cache */
 	SMALL = 256,           /* spans that are sorted without digits */
@@ -350,24 +352,24 @@ static void show(struct tdm_live *live, size_t d)
 
 int tdm_live_free_space(struct tdm_live *live)
 {
-	size_t count = live->overview.device_count;
+	size_t count = live->overview.device_count, first = live->free_turn;
+	uint64_t begin = tdm_clock_ns(), now = begin;
+	bool is_first = live->free_ns == 0;
+	uint64_t slice = live->options.once ? UINT64_MAX : (is_first ? FIRST_SLICE_MS : SLICE_MS) * TDM_NS_PER_MS;
 	int err = 0;
 	if (live->options.no_largest)
 		return 0;
 	hash_states(live);
-	for (size_t n = 0; n < count && err == 0; n++) {
-		uint64_t begin = tdm_clock_ns();
-		if (!live->options.once && begin < live->free_ns)
-			break;
-		size_t d = (live->free_turn + n) % count;
-		if (!is_due(live, d, begin))
+	for (size_t n = 0; begin >= live->free_ns && now - begin < slice && n < count && err == 0; n++) {
+		size_t d = (first + n) % count;
+		if (!is_due(live, d, now))
 			continue;
 		err = compute(live, d);
-		live->free_ns = begin + SHARE * (tdm_clock_ns() - begin);
 		live->free_turn = live->options.once ? 0 : d + 1;
-		if (!live->options.once)
-			break;
+		now = tdm_clock_ns();
 	}
+	if (now != begin && !live->options.once)
+		live->free_ns = is_first ? now : begin + SHARE * (now - begin);
 	for (size_t d = 0; d < count; d++)
 		show(live, d);
 	return err;

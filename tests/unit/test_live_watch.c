@@ -382,6 +382,34 @@ static void test_free_space_unknown(void **state)
 	world_done(&w);
 }
 
+/* Nobody has to wait for the largest free block of the last of many small devices. */
+static void test_free_space_of_many(void **state)
+{
+	(void)state;
+	enum { MANY = 4 };
+	struct world w;
+	struct builder b[MANY];
+	world_init(&w);
+	w.options.once = false;
+	for (unsigned i = 0; i < MANY; i++) {
+		uint64_t device = world_begin_dram(&b[i]);
+		builder_device(&b[i], device)->chip_id += i;
+		world_alloc(&b[i], device, TDM_KIND_DRAM, 1, BASE, 1000 * (i + 1));
+		world_ledger(&w, &b[i]);
+	}
+	const struct tdm_overview *o = world_look(&w);
+	assert_int_equal(o->device_count, MANY);
+	uint64_t sum = 0;
+	for (unsigned i = 0; i < MANY; i++) {
+		ASSERT_U64(o->devices[i].kinds[0].largest_free, o->devices[i].kinds[0].free);
+		sum += o->devices[i].kinds[0].used;
+	}
+	ASSERT_U64(sum, 2 * (1000 + 2000 + 3000 + 4000));
+	for (unsigned i = 0; i < MANY; i++)
+		builder_done(&b[i]);
+	world_done(&w);
+}
+
 /* It is computed again for a device that has changed, and shown with its time meanwhile. */
 static void test_free_space_later(void **state)
 {
@@ -423,6 +451,7 @@ int main(void)
 		cmocka_unit_test(test_many_processes),
 		cmocka_unit_test(test_free_space),
 		cmocka_unit_test(test_free_space_unknown),
+		cmocka_unit_test(test_free_space_of_many),
 		cmocka_unit_test(test_free_space_later),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
