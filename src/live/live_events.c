@@ -94,9 +94,7 @@ static int read_device(struct tdm_watched *item, size_t d, bool is_first, struct
 {
 	const struct tdm_ledger_view *view = tdm_ledger_device(item->ledger, d);
 	uint64_t after = item->cursors[d], missed = 0, skipped = 0;
-	if (view->seq <= after)
-		return 0;
-	if (view->seq - after > cap) { /* older ones would be thrown away below */
+	if (view->seq > after && view->seq - after > cap) { /* older ones would be thrown away below */
 		skipped = view->seq - after - cap;
 		after = view->seq - cap;
 	}
@@ -107,7 +105,10 @@ static int read_device(struct tdm_watched *item, size_t d, bool is_first, struct
 		struct tdm_overview_event event = decode(item, view, &records[i]);
 		put(heap, &event);
 	}
-	item->cursors[d] = got != 0 ? records[got - 1].seq : view->seq;
+	if (got != 0)
+		item->cursors[d] = records[got - 1].seq;
+	else if (view->seq > item->cursors[d])
+		item->cursors[d] = view->seq;
 	if (!is_first && missed + skipped != 0) {
 		struct tdm_overview_event event = start_event(item, view);
 		event.op = TDM_OP_LOST;

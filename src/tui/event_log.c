@@ -18,13 +18,13 @@ static bool has_memory(struct tdm_event_log *log)
 
 void tdm_event_log_read(struct tdm_event_log *log, const struct tdm_tui_provider *provider)
 {
-	if (!log->is_on || !has_memory(log) || provider->events == NULL)
-		return;
+	if (!log->is_on || log->paused || !has_memory(log) || provider->events == NULL)
+		return; /* what a pause leaves unread comes behind it, or is counted as missing */
 	struct tdm_overview_event *fresh = log->events + TDM_EVENT_LOG_CAP;
 	size_t count = provider->events(provider->context, fresh, TDM_EVENT_LOG_READ);
 	if (count > TDM_EVENT_LOG_READ)
 		count = TDM_EVENT_LOG_READ;
-	if (log->paused || count == 0)
+	if (count == 0)
 		return;
 	for (size_t i = 0; i < count; i++) {
 		log->events[log->next] = fresh[i];

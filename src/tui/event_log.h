@@ -6,7 +6,11 @@
 #include "tui/list.h"
 #include "tui/tui.h"
 
-enum { TDM_EVENT_LOG_CAP = 4096, TDM_EVENT_LOG_READ = 1024 };
+enum {
+	TDM_EVENT_LOG_CAP = 16384,
+	TDM_EVENT_LOG_READ = 8192, /* at once */
+	TDM_EVENT_LOG_MS = 100,    /* between two reads while they are looked at: a program's ring is short */
+};
 
 /* All zero to begin. Nothing is read before `is_on`. */
 struct tdm_event_log {

@@ -18,8 +18,9 @@ enum { KEYS_AT_ONCE = 64, WAIT_MAX_MS = 60000, OUTPUT_RETRY_MS = 50 };
 struct loop {
 	struct tdm_app app;
 	struct tdm_terminal *terminal;
-	uint64_t due_ns; /* the next picture */
-	bool unsent;     /* the last frame did not get to the terminal */
+	uint64_t due_ns;    /* the next picture */
+	uint64_t events_ns; /* the next look for events, while they are shown */
+	bool unsent;        /* the last frame did not get to the terminal */
 };
 
 static void refresh(struct loop *loop, uint64_t now_ns)
@@ -32,11 +33,26 @@ static void refresh(struct loop *loop, uint64_t now_ns)
 	app->refresh_now = false;
 	tdm_app_refreshed(app);
 	tdm_event_log_read(&app->events, app->provider);
+	loop->events_ns = now_ns + TDM_EVENT_LOG_MS * TDM_NS_PER_MS;
 	if (app->overview != NULL && tdm_screens[app->screen]->refresh != NULL)
 		tdm_screens[app->screen]->refresh(app, by_user);
 	loop->due_ns += interval;
 	if (loop->due_ns <= now_ns || loop->due_ns > now_ns + interval)
 		loop->due_ns = now_ns + interval;
+}
+
+static bool shows_events(const struct loop *loop)
+{
+	return tdm_screens[loop->app.screen] == &tdm_screen_events && !loop->app.frozen;
+}
+
+/* Between two pictures, too: else most of a busy program's would be gone. */
+static void read_events(struct loop *loop, uint64_t now_ns)
+{
+	if (!shows_events(loop) || now_ns < loop->events_ns)
+		return;
+	tdm_event_log_read(&loop->app.events, loop->app.provider);
+	loop->events_ns = now_ns + TDM_EVENT_LOG_MS * TDM_NS_PER_MS;
 }
 
 static void fit_size(struct loop *loop)
@@ -64,6 +80,8 @@ static int wait_ms(const struct loop *loop, uint64_t now_ns)
 	uint64_t until = now_ns + WAIT_MAX_MS * TDM_NS_PER_MS;
 	if (!app->frozen && loop->due_ns < until)
 		until = loop->due_ns;
+	if (shows_events(loop) && loop->events_ns < until)
+		until = loop->events_ns;
 	if (app->message[0] != '\0' && app->message_until_ns > now_ns && app->message_until_ns < until)
 		until = app->message_until_ns;
 	if (loop->unsent && now_ns + OUTPUT_RETRY_MS * TDM_NS_PER_MS < until)
@@ -113,8 +131,10 @@ static void run(struct loop *loop)
 			draw(loop);
 			if (app->options.frames != 0 && app->refreshes >= app->options.frames)
 				return;
-		} else
+		} else {
+			read_events(loop, now_ns);
 			draw(loop);
+		}
 		if (!tdm_terminal_wait(loop->terminal, tdm_guard_fd(), wait_ms(loop, tdm_clock_ns())))
 			return;
 		handle_news(loop);

@@ -53,6 +53,14 @@ static void test_events(void **state)
 	}
 	ASSERT_U64(events[2].address, BASE + 64);
 	assert_int_equal(tdm_live_events(w.live, events, 100), 0);
+	/* Between two pictures, too, and once. */
+	world_alloc(&a, first, TDM_KIND_DRAM, 50, BASE + 64 * 50, 32);
+	world_rewrite(&w, holder_a, &a);
+	assert_int_equal(tdm_live_events(w.live, events, 100), 1);
+	ASSERT_U64(events[0].address, BASE + 64 * 50);
+	assert_int_equal(tdm_live_events(w.live, events, 100), 0);
+	world_look(&w);
+	assert_int_equal(tdm_live_events(w.live, events, 100), 0);
 	/* More than are asked for: the latest, and how many more there were. */
 	for (uint64_t i = 100; i < 110; i++)
 		world_alloc(&a, first, TDM_KIND_DRAM, i, BASE + 64 * i, 32);
