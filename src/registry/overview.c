@@ -115,8 +115,8 @@ int tdm_overview_permille(uint64_t used, uint64_t total)
 {
 	if (used == TDM_BYTES_UNKNOWN || total == TDM_BYTES_UNKNOWN || total == 0)
 		return -1;
-	double share = (double)used / (double)total * 1000.0 + 0.5;
-	return share < 1e6 ? (int)share : 1000000;
+	unsigned __int128 share = (unsigned __int128)used * 1000 / total;
+	return share < 1000000 ? (int)share : 1000000;
 }
 
 enum tdm_level tdm_level_of(uint64_t used, uint64_t total)

@@ -188,7 +188,8 @@ void tdm_overview_done(struct tdm_overview *overview); /* releases the lists */
 /* The sums: for every device and kind whose `used` is known, holdings of running processes plus unattributed are it. */
 bool tdm_overview_is_valid(const struct tdm_overview *overview);
 
-/* used / total in tenths of a percent, rounded to the nearest; -1 when one of them is unknown or the total is 0. */
+/* used / total in tenths of a percent, rounded down, so that it never says more than tdm_level_of; -1 when one of them
+ * is unknown or the total is 0. */
 int tdm_overview_permille(uint64_t used, uint64_t total);
 
 /* How full: green below 75 %, yellow from 75, red from 90. */

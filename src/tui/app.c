@@ -180,6 +180,15 @@ static void rearrange_trends(struct tdm_app *app)
 	app->trend_count = trends != NULL ? count : 0;
 }
 
+/* L1 buffers and circular buffers lie in the same memory. Where the latter are not known, the former alone. */
+static int l1_permille(const struct tdm_overview_kind *kinds)
+{
+	uint64_t l1 = kinds[TDM_KIND_L1].used, cb = kinds[TDM_KIND_CB].used;
+	if (l1 != TDM_BYTES_UNKNOWN && cb != TDM_BYTES_UNKNOWN)
+		l1 = cb < TDM_BYTES_UNKNOWN - l1 ? l1 + cb : TDM_BYTES_UNKNOWN;
+	return tdm_overview_permille(l1, kinds[TDM_KIND_L1].total);
+}
+
 static void update_trends(struct tdm_app *app)
 {
 	if (!trends_fit(app))
@@ -188,8 +197,7 @@ static void update_trends(struct tdm_app *app)
 		const struct tdm_overview_kind *kinds = app->overview->devices[d].kinds;
 		tdm_history_add(&app->trends[d].dram,
 			tdm_overview_permille(kinds[TDM_KIND_DRAM].used, kinds[TDM_KIND_DRAM].total));
-		tdm_history_add(
-			&app->trends[d].l1, tdm_overview_permille(kinds[TDM_KIND_L1].used, kinds[TDM_KIND_L1].total));
+		tdm_history_add(&app->trends[d].l1, l1_permille(kinds));
 	}
 }
 

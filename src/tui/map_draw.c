@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELLS_MAX = TDM_CANVAS_COLS_MAX, MARGIN = 2, CORE_COLUMNS = 6, TEXT_CAP = 256 };
+enum { CELLS_MAX = TDM_CANVAS_COLS_MAX, MARGIN = 2, CORE_COLUMNS = 6, TITLE_COLUMNS = 120, TEXT_CAP = 256 };
 
 static const char *const titles[TDM_DEVICE_MAP_REGIONS] = {
 	[TDM_KIND_DRAM] = "DRAM",
@@ -109,7 +109,11 @@ static void draw_region_title(struct tdm_page *page, const struct tdm_region_map
 	else
 		tdm_pen_printf(&pen, TDM_INK_PLAIN, "%" PRIu32 " banks of %s, one is drawn  ", region->banks,
 			bytes_text(size, region->bank_size));
-	tdm_pen_printf(&pen, TDM_INK_DIM, "used ");
+	if (page->area.cols < TITLE_COLUMNS) { /* nothing of it may be cut off */
+		pen = tdm_page_line(page);
+		tdm_pen_skip(&pen, MARGIN);
+	}
+	tdm_pen_text(&pen, TDM_INK_DIM, "used ");
 	tdm_pen_text(&pen, TDM_INK_PLAIN, bytes_text(size, region->used_bytes));
 	tdm_pen_text(&pen, TDM_INK_DIM, "  free ");
 	tdm_pen_text(&pen, TDM_INK_PLAIN, bytes_text(size, region->free_bytes));
@@ -183,20 +187,31 @@ static void draw_ends_bar(struct tdm_page *page, const struct tdm_l1_map *map, i
 	}
 }
 
+/* As many lines as it takes. */
 static void draw_ends_legend(struct tdm_page *page, const struct tdm_l1_map *map)
 {
-	struct tdm_pen pen = tdm_page_line(page);
-	tdm_pen_skip(&pen, MARGIN);
+	struct tdm_pen pen = { 0 };
+	int left = 0; /* of the line */
 	for (size_t i = 0; i < TDM_L1_ZONE_COUNT; i++) {
 		const struct tdm_l1_span *span = &map->span[i];
+		const char *name = zones[span->zone].name;
 		char size[TDM_BYTES_CAP];
-		if (span->size == 0 || tdm_pen_room(&pen) < 4)
+		if (span->size == 0)
+			continue;
+		int width = 2 + (int)(strlen(name) + 1 + strlen(bytes_text(size, span->size)));
+		if (width > left) {
+			pen = tdm_page_line(page);
+			tdm_pen_skip(&pen, MARGIN);
+			left = page->area.cols - MARGIN;
+		}
+		left -= width + 3;
+		if (tdm_pen_room(&pen) < 4)
 			continue;
 		tdm_canvas_set(page->canvas, pen.row, pen.col, zones[span->zone].ink,
 			page->canvas->utf8 ? zones[span->zone].drawn : zones[span->zone].ascii);
 		tdm_pen_skip(&pen, 2);
-		tdm_pen_printf(&pen, TDM_INK_DIM, "%s ", zones[span->zone].name);
-		tdm_pen_printf(&pen, TDM_INK_PLAIN, "%s   ", bytes_text(size, span->size));
+		tdm_pen_printf(&pen, TDM_INK_DIM, "%s ", name);
+		tdm_pen_printf(&pen, TDM_INK_PLAIN, "%s   ", size);
 	}
 }
 

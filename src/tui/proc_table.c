@@ -242,6 +242,11 @@ static void draw_empty(struct tdm_app *app, struct tdm_area area)
 			app->options.pid);
 	else
 		tdm_pen_text(&pen, TDM_INK_DIM, "No process uses a device. Programs show up here when they run.");
+	if (app->overview != NULL && app->overview->device_count == 0 && area.rows > 1) {
+		pen = tdm_pen_at(&app->canvas, area, 1);
+		tdm_pen_text(&pen, TDM_INK_DIM,
+			" 'tidemark doctor' says what was looked for; 'tidemark demo' needs no card.");
+	}
 }
 
 void tdm_proc_table_draw(struct tdm_app *app, struct tdm_area area, bool has_keys)

@@ -25,8 +25,15 @@ static void format_reading(
 		snprintf(dst, cap, "%s", r->err != 0 ? tdm_err_text(r->err) : "not offered");
 }
 
-static void draw_readings(struct tdm_page *page, const struct tdm_overview_telemetry *t)
+static void draw_readings(struct tdm_page *page, const struct tdm_overview_device *device)
 {
+	const struct tdm_overview_telemetry *t = &device->telemetry;
+	if (device->node < 0 && !t->temp.is_known && !t->power.is_known && !t->clock.is_known) {
+		struct tdm_pen line = tdm_page_line(page);
+		tdm_pen_text(
+			&line, TDM_INK_DIM, "  telemetry unknown: no card of the driver is known to be this device");
+		return;
+	}
 	const char *celsius = page->canvas->utf8 ? "°C" : "C";
 	const struct {
 		const char *name;
@@ -112,23 +119,25 @@ static void draw_kinds(struct tdm_page *page, const struct tdm_overview_device *
 	}
 }
 
-/* With the part of the page that is seen, as it was when it was drawn last. */
 static void draw_title(struct tdm_app *app, struct tdm_page *page, const struct tdm_overview_device *device)
 {
-	const struct tdm_list *list = &app->device.list;
-	char text[64] = "";
 	struct tdm_pen pen = tdm_page_line(page);
-	if (list->count > list->page && page->area.cols > 40) {
-		int len = snprintf(text, sizeof text, " lines %zu-%zu of %zu ", list->top + 1, list->top + list->page,
-			list->count);
-		tdm_canvas_put(
-			page->canvas, page->area.row, page->area.col + page->area.cols - len, len, TDM_INK_HEAD, text);
-		pen.end = pen.end > len + pen.col ? pen.end - len : pen.end;
-	}
 	tdm_pen_skip(&pen, 1);
 	if (app->shown_count > 1)
 		tdm_pen_printf(&pen, TDM_INK_DIM, "(%zu of %zu)  ", app->devices.chosen + 1, app->shown_count);
 	tdm_device_identity(&pen, device);
+}
+
+/* Which part of the page is seen, over what is in the first line. */
+static void draw_place(struct tdm_app *app, struct tdm_area area)
+{
+	const struct tdm_list *list = &app->device.list;
+	char text[64];
+	if (list->count <= list->page || area.cols <= 40)
+		return;
+	int len = snprintf(
+		text, sizeof text, " lines %zu-%zu of %zu ", list->top + 1, list->top + list->page, list->count);
+	tdm_canvas_put(&app->canvas, area.row, area.col + area.cols - len, len, TDM_INK_HEAD, text);
 }
 
 static void draw(struct tdm_app *app, struct tdm_area area)
@@ -141,12 +150,13 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 	}
 	struct tdm_page page = tdm_page_begin(&app->canvas, area, &app->device.list);
 	draw_title(app, &page, device);
-	draw_readings(&page, &device->telemetry);
+	draw_readings(&page, device);
 	draw_kinds(&page, device);
 	tdm_page_line(&page);
 	tdm_device_graphs(app, tdm_page_block(&page, GRAPH_ROWS), device);
 	tdm_map_draw(&page, &app->device);
 	tdm_page_end(&page, &app->device.list);
+	draw_place(app, area);
 }
 
 static bool key(struct tdm_app *app, int key)

@@ -10,6 +10,8 @@
 #include "tui/screens.h"
 #include "tui/terminal.h"
 
+enum { WIDE_COLUMNS = 100 };
+
 static void refresh(struct tdm_app *app, bool now)
 {
 	(void)now;
@@ -56,6 +58,12 @@ static void draw_bytes(struct tdm_pen *pen, uint64_t bytes)
 		tdm_format_bytes_short(text, sizeof text, bytes));
 }
 
+/* Elsewhere there is one size, so that the name has room. */
+static bool is_wide(struct tdm_area line)
+{
+	return line.cols >= WIDE_COLUMNS;
+}
+
 static void draw_event(struct tdm_app *app, struct tdm_area line, const struct tdm_overview_event *event)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
@@ -77,9 +85,12 @@ static void draw_event(struct tdm_app *app, struct tdm_area line, const struct t
 	if (has_memory) {
 		tdm_pen_field(&pen, 10, TDM_INK_LABEL, tdm_device_kind_title((enum tdm_kind)event->kind));
 		snprintf(text, sizeof text, "0x%" PRIx64, event->address);
-		tdm_pen_field(&pen, -14, TDM_INK_DIM, event->address == TDM_ADDRESS_UNKNOWN ? "" : text);
-		draw_bytes(&pen, event->asked);
-		draw_bytes(&pen, event->reserved);
+		if (is_wide(line)) {
+			tdm_pen_field(&pen, -14, TDM_INK_DIM, event->address == TDM_ADDRESS_UNKNOWN ? "" : text);
+			draw_bytes(&pen, event->asked);
+			draw_bytes(&pen, event->reserved);
+		} else
+			draw_bytes(&pen, event->reserved != TDM_BYTES_UNKNOWN ? event->reserved : event->asked);
 		tdm_pen_skip(&pen, 2);
 	}
 	if (event->is_fault)
@@ -122,9 +133,12 @@ static void draw_head(struct tdm_app *app, struct tdm_area area)
 	tdm_pen_skip(&pen, 2);
 	tdm_pen_field(&pen, 9, TDM_INK_HEAD, "OP");
 	tdm_pen_field(&pen, 10, TDM_INK_HEAD, "KIND");
-	tdm_pen_field(&pen, -14, TDM_INK_HEAD, "ADDRESS");
-	tdm_pen_field(&pen, -12, TDM_INK_HEAD, "ASKED");
-	tdm_pen_field(&pen, -12, TDM_INK_HEAD, "RESERVED");
+	if (is_wide(area)) {
+		tdm_pen_field(&pen, -14, TDM_INK_HEAD, "ADDRESS");
+		tdm_pen_field(&pen, -12, TDM_INK_HEAD, "ASKED");
+		tdm_pen_field(&pen, -12, TDM_INK_HEAD, "RESERVED");
+	} else
+		tdm_pen_field(&pen, -12, TDM_INK_HEAD, "BYTES");
 	tdm_pen_text(&pen, TDM_INK_HEAD, "  NAME");
 }
 
@@ -143,8 +157,7 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 	if (log->line_count == 0) {
 		struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 		tdm_pen_text(&pen, TDM_INK_DIM,
-			log->count == 0 ? "  No event yet. Programs that are linked with libtidemark and run with "
-					  "TIDEMARK=1 send them."
+			log->count == 0 ? "  No event yet: programs with libtidemark and TIDEMARK=1 send them."
 					: "  No event is of the kind that is shown.");
 	}
 	for (int i = 0; i < area.rows && log->list.top + (size_t)i < log->line_count; i++)

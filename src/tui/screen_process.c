@@ -12,7 +12,7 @@
 #include "tui/proc_table.h"
 #include "tui/screens.h"
 
-enum { TEXT_CAP = 320, KIND_LINES_MAX = 8 };
+enum { TEXT_CAP = 320, KIND_LINES_MAX = 8, WIDE_COLUMNS = 100 };
 
 static void refresh(struct tdm_app *app, bool now)
 {
@@ -172,6 +172,12 @@ static void draw_age(struct tdm_pen *pen, const struct tdm_snapshot *snapshot, u
 	tdm_pen_skip(pen, 2);
 }
 
+/* Elsewhere the site, which is what people look for, needs the room of some columns. */
+static bool is_wide(struct tdm_area line)
+{
+	return line.cols >= WIDE_COLUMNS;
+}
+
 static void draw_buffer(struct tdm_app *app, struct tdm_area line, size_t index)
 {
 	const struct tdm_snapshot *snapshot = app->buffers.snapshot;
@@ -184,13 +190,15 @@ static void draw_buffer(struct tdm_app *app, struct tdm_area line, size_t index)
 	tdm_pen_field(&pen, 4, TDM_INK_PLAIN, text);
 	snprintf(text, sizeof text, "0x%" PRIx64, buffer->address);
 	tdm_pen_field(&pen, -14, TDM_INK_DIM, buffer->address == TDM_ADDRESS_UNKNOWN ? "no address" : text);
-	bytes_field(&pen, buffer->asked_bytes);
+	if (is_wide(line))
+		bytes_field(&pen, buffer->asked_bytes);
 	bytes_field(&pen, buffer->reserved_bytes);
 	snprintf(text, sizeof text, "%" PRIu32, buffer->banks);
-	tdm_pen_field(&pen, -7, TDM_INK_DIM,
-		(buffer->flags & TDM_EVENT_VIEW) != 0 ? "view"
-		: buffer->banks == 0                  ? "?"
-						      : text);
+	if (is_wide(line))
+		tdm_pen_field(&pen, -7, TDM_INK_DIM,
+			(buffer->flags & TDM_EVENT_VIEW) != 0 ? "view"
+			: buffer->banks == 0                  ? "?"
+							      : text);
 	draw_age(&pen, snapshot, buffer->born_ns);
 	tdm_pen_text(&pen, TDM_INK_PLAIN, place_of(snapshot, buffer->name, buffer->stack, text, sizeof text));
 	const char *program = tdm_snapshot_text(snapshot, buffer->program);
@@ -231,9 +239,10 @@ static void draw_buffer_head(struct tdm_app *app, struct tdm_area area)
 		head_field(&pen, 4, "DEV", false);
 		head_field(&pen, -14, "ADDRESS", view->sort == TDM_SORT_ADDRESS);
 	}
-	head_field(&pen, -12, "ASKED", false);
+	if (view->by_site || is_wide(area))
+		head_field(&pen, -12, "ASKED", false);
 	head_field(&pen, -12, "RESERVED", view->by_site || view->sort == TDM_SORT_SIZE);
-	if (!view->by_site)
+	if (!view->by_site && is_wide(area))
 		head_field(&pen, -7, "BANKS", false);
 	head_field(&pen, -9, view->by_site ? "OLDEST" : "AGE", !view->by_site && view->sort == TDM_SORT_AGE);
 	tdm_pen_skip(&pen, 2);

@@ -84,6 +84,7 @@ class Overview(unittest.TestCase):
         with start("devices=0", "processes=0") as s:
             s.wait_for("No device")
             s.wait_for("No process uses a device")
+            s.wait_all("'tidemark doctor'", "'tidemark demo' needs no card.")
 
     def test_problems_are_shown_and_listed(self):
         with start("problems=3") as s:
@@ -341,6 +342,35 @@ class OtherScreens(unittest.TestCase):
             self.assertNotIn("Largest holes", s.text())
             s.send("end")
             s.wait_for("Largest holes")
+            self.assertRegex(s.text().split("\n")[1], r" lines (\d+)-(\d+) of \2$")
+
+    def test_a_device_on_a_narrow_terminal(self):
+        with start(rows=60, cols=80) as s:
+            s.wait_for("1000 anna")
+            s.send("2")
+            s.wait_all("circular buffers, growing up", "L1 buffers, growing down", "gap")
+            self.assertEqual(len(re.findall(r"fragmentation \d+\.\d%", s.text())), 2)  # of DRAM and of L1
+
+    def test_a_device_without_a_card_says_so_once(self):
+        with start("nocard=1") as s:
+            s.wait_for("1000 anna")
+            s.send("2")
+            s.wait_for("telemetry unknown: no card of the driver is known to be this device")
+            self.assertNotIn("not offered", s.text())
+
+    def test_sites_and_names_have_room_on_a_narrow_terminal(self):
+        with start(rows=24, cols=80) as s:
+            s.wait_for("1000 anna")
+            s.send("3")
+            s.wait_all("weights.q_proj", "optimizer.state", "matmul_program", "SITE  PROGRAM")
+            s.send("4")
+            s.wait_all("BYTES  NAME", "weights.q_proj-")
+
+    def test_events_come_between_two_pictures(self):
+        with start("interval=3600000") as s:
+            s.wait_for("1000 anna")
+            s.send("4")
+            s.wait(lambda text: re.search(r"^ \d\d+ events", text, re.M), "more than one look")
 
     def test_events_come_and_can_be_chosen(self):
         with start() as s:

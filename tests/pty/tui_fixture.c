@@ -8,6 +8,7 @@
  *     pid=0                              only this process
  *     device=TEXT                        only this device
  *     unknown=1                          nothing is known of the devices but that they are there
+ *     nocard=1                           the driver knows none of the devices
  *     hostile=1                          names with control characters, broken UTF-8, wide characters, great length
  *     failing=1                          every second picture fails, and there are no buffers
  *     problems=0                         sources that could not be read
@@ -36,8 +37,8 @@ enum { FIRST_PID = 1000, EVENTS_AT_ONCE = 3 };
 #define REAL_NS (UINT64_C(1700000000) * TDM_NS_PER_S)
 
 static struct settings {
-	long devices, processes, buffers, interval, frames, ascii, no_colour, read_only, pid, unknown, hostile, failing,
-		problems, target, start, moving, crash, cost;
+	long devices, processes, buffers, interval, frames, ascii, no_colour, read_only, pid, unknown, nocard, hostile,
+		failing, problems, target, start, moving, crash, cost;
 	const char *device;
 } set = { .devices = 1, .processes = 3, .buffers = 12, .interval = 100 };
 
@@ -55,6 +56,7 @@ static const struct {
 	{ "read_only", &set.read_only },
 	{ "pid", &set.pid },
 	{ "unknown", &set.unknown },
+	{ "nocard", &set.nocard },
 	{ "hostile", &set.hostile },
 	{ "failing", &set.failing },
 	{ "problems", &set.problems },
@@ -83,7 +85,7 @@ static void set_kind(struct tdm_overview_kind *kind, uint64_t total, unsigned pe
 	kind->used_from = TDM_FROM_LEDGER;
 	kind->total_from = TDM_FROM_MODEL;
 	kind->total = total;
-	kind->used = total * percent / 100;
+	kind->used = (total * percent + 99) / 100;
 	kind->free = total - kind->used;
 	kind->largest_free = kind->free / 2;
 	kind->peak = kind->used + kind->free / 4;
@@ -106,7 +108,7 @@ static void make_device(struct tdm_overview_device *device, unsigned d, uint64_t
 	unsigned wave = set.moving ? (unsigned)(step * 3 % 40) : 0;
 	tdm_overview_device_init(device);
 	device->number = (int32_t)d;
-	device->node = (int32_t)d;
+	device->node = set.nocard ? -1 : (int32_t)d;
 	device->process_count = (uint32_t)set.processes;
 	if (set.unknown)
 		return;
@@ -120,9 +122,11 @@ static void make_device(struct tdm_overview_device *device, unsigned d, uint64_t
 	device->l1_core = 1464 * 1024;
 	device->l1_lowest = 900000;
 	device->cb_highest = 400000;
-	set_reading(&device->telemetry.temp, 48500 + d * 100);
-	set_reading(&device->telemetry.power, 36000000);
-	set_reading(&device->telemetry.clock, 1000);
+	if (!set.nocard) {
+		set_reading(&device->telemetry.temp, 48500 + d * 100);
+		set_reading(&device->telemetry.power, 36000000);
+		set_reading(&device->telemetry.clock, 1000);
+	}
 	set_kind(&device->kinds[TDM_KIND_DRAM], 12 * GIB, (62 + d * 7 + wave) % 100, 12);
 	set_kind(&device->kinds[TDM_KIND_L1], 85 * MIB, (78 + d * 11 + wave) % 100, 64);
 	set_kind(&device->kinds[TDM_KIND_L1_SMALL], 2 * MIB, 5, 64);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "event/event.h"
+#include "tui/app.h"
 #include "tui/event_log.h"
 #include "tui/gauge.h"
 #include "tui/overview_layout.h"
@@ -337,14 +338,14 @@ static void events_are_kept_up_to_a_limit_and_chosen(void **state)
 	tdm_event_log_read(&log, &provider);
 	assert_int_equal(next, 0); /* nobody looks */
 	log.is_on = true;
-	for (int i = 0; i < 7; i++)
+	for (int i = 0; i < 20; i++)
 		tdm_event_log_read(&log, &provider);
 	tdm_event_log_prepare(&log);
 	assert_int_equal(log.line_count, TDM_EVENT_LOG_CAP);
-	assert_int_equal(tdm_event_log_line(&log, TDM_EVENT_LOG_CAP - 1)->address, 6999);
-	assert_int_equal(tdm_event_log_line(&log, 0)->address, 7000 - TDM_EVENT_LOG_CAP);
-	assert_int_equal(log.seen, 6930);
-	assert_int_equal(log.lost, 210);
+	assert_int_equal(tdm_event_log_line(&log, TDM_EVENT_LOG_CAP - 1)->address, 19999);
+	assert_int_equal(tdm_event_log_line(&log, 0)->address, 20000 - TDM_EVENT_LOG_CAP);
+	assert_int_equal(log.seen, 19800);
+	assert_int_equal(log.lost, 600);
 	log.op = TDM_OP_ALLOC;
 	tdm_event_log_changed(&log);
 	tdm_event_log_prepare(&log);
@@ -352,8 +353,48 @@ static void events_are_kept_up_to_a_limit_and_chosen(void **state)
 		assert_int_not_equal(tdm_event_log_line(&log, i)->op, TDM_OP_FREE);
 	log.paused = true;
 	tdm_event_log_read(&log, &provider);
-	assert_int_equal(log.seen, 6930);
+	assert_int_equal(log.seen, 19800);
+	assert_int_equal(next, 20000); /* nothing was taken that would then be nowhere */
 	tdm_event_log_done(&log);
+}
+
+/* What is cut off is never rounded up to the next colour. */
+static void shares_are_rounded_down(void **state)
+{
+	(void)state;
+	assert_int_equal(tdm_overview_permille(8999, 10000), 899);
+	assert_int_equal(tdm_level_of(8999, 10000), TDM_LEVEL_YELLOW);
+	assert_int_equal(tdm_overview_permille(9000, 10000), 900);
+	assert_int_equal(tdm_level_of(9000, 10000), TDM_LEVEL_RED);
+	assert_int_equal(tdm_overview_permille(7499, 10000), 749);
+	assert_int_equal(tdm_level_of(7499, 10000), TDM_LEVEL_GREEN);
+	assert_int_equal(tdm_overview_permille(UINT64_MAX - 1, UINT64_MAX - 1), 1000);
+	assert_int_equal(tdm_overview_permille(UINT64_MAX - 1, 1), 1000000);
+	assert_int_equal(tdm_overview_permille(0, 0), -1);
+	assert_int_equal(tdm_overview_permille(TDM_BYTES_UNKNOWN, 1), -1);
+}
+
+static void the_trend_of_l1_has_circular_buffers(void **state)
+{
+	(void)state;
+	struct tdm_overview_device device;
+	struct tdm_overview overview = { .devices = &device, .device_count = 1 };
+	struct tdm_app app = { .overview = &overview };
+	tdm_overview_device_init(&device);
+	struct tdm_overview_kind *l1 = &device.kinds[TDM_KIND_L1], *cb = &device.kinds[TDM_KIND_CB];
+	const struct {
+		uint64_t l1, cb;
+		int expected;
+	} all[] = { { 300, 400, 700 }, { 300, TDM_BYTES_UNKNOWN, 300 }, { TDM_BYTES_UNKNOWN, 400, TDM_HISTORY_UNKNOWN },
+		{ 0, 0, 0 } };
+	l1->total = 1000;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		l1->used = all[i].l1;
+		cb->used = all[i].cb;
+		tdm_app_refreshed(&app);
+		assert_int_equal(tdm_history_get(&tdm_app_trend(&app, &device)->l1, 0), all[i].expected);
+	}
+	tdm_app_done(&app);
 }
 
 static void signals_go_to_nobody_else(void **state)
@@ -409,6 +450,8 @@ int main(void)
 		cmocka_unit_test(processes_are_sorted_filtered_and_put_in_a_tree),
 		cmocka_unit_test(sums_over_devices_know_what_they_are),
 		cmocka_unit_test(events_are_kept_up_to_a_limit_and_chosen),
+		cmocka_unit_test(shares_are_rounded_down),
+		cmocka_unit_test(the_trend_of_l1_has_circular_buffers),
 		cmocka_unit_test(signals_go_to_nobody_else),
 	};
 	setlocale(LC_CTYPE, "C.UTF-8"); /* for the width of characters */
