@@ -115,18 +115,33 @@ static void advise_problem(struct tdm_findings *out, int err)
 	}
 }
 
+static bool is_foreign(const struct tdm_ledger_problem *problem)
+{
+	return problem->err == -EACCES || problem->err == -EPERM;
+}
+
 /* Ledgers that cannot be read. */
 void tdm_doctor_unreadable(struct tdm_doctor *doctor)
 {
 	struct tdm_findings *out = &doctor->findings;
 	size_t problems = doctor->source != NULL ? tdm_ledger_source_problem_count(doctor->source) : 0;
 	size_t readable = doctor->snapshot != NULL ? doctor->snapshot->process_count : 0;
+	size_t foreign = 0;
+	for (size_t i = 0; i < problems; i++)
+		foreign += is_foreign(tdm_ledger_source_problem(doctor->source, i));
 	for (size_t i = 0; i < problems; i++) {
 		const struct tdm_ledger_problem *problem = tdm_ledger_source_problem(doctor->source, i);
-		bool foreign = problem->err == -EACCES || problem->err == -EPERM;
-		tdm_findings_add(out, foreign ? TDM_FINDING_INFO : TDM_FINDING_WARNING, "ledgers.unreadable",
-			problem->path, "%s cannot be read: %s", problem->path, problem->text);
+		bool is_other = is_foreign(problem);
+		if (is_other && foreign == 0)
+			continue; /* all of them were said with the first: a busy machine has hundreds */
+		if (is_other && foreign > 1)
+			tdm_findings_add(out, TDM_FINDING_INFO, "ledgers.unreadable", problem->path,
+				"%s cannot be read: %s; nor can %zu more", problem->path, problem->text, foreign - 1);
+		else
+			tdm_findings_add(out, is_other ? TDM_FINDING_INFO : TDM_FINDING_WARNING, "ledgers.unreadable",
+				problem->path, "%s cannot be read: %s", problem->path, problem->text);
 		advise_problem(out, problem->err);
+		foreign = is_other ? 0 : foreign;
 	}
 	if (problems == 0 && doctor->source != NULL)
 		tdm_findings_add(out, TDM_FINDING_OK, "ledgers.unreadable", doctor->ledgers,
@@ -270,7 +285,9 @@ void tdm_doctor_figures(struct tdm_doctor *doctor)
 		if (process->has_who && process->who.life != TDM_LIFE_ENDED)
 			add_process(doctor->snapshot, process, &f);
 	if (f.running == 0) {
-		tdm_findings_add(out, TDM_FINDING_INFO, "ledgers.figures", doctor->ledgers, "no tracked program runs");
+		bool any = doctor->source != NULL && tdm_ledger_source_problem_count(doctor->source) != 0;
+		tdm_findings_add(out, TDM_FINDING_INFO, "ledgers.figures", doctor->ledgers,
+			any ? "no tracked program runs whose ledger can be read" : "no tracked program runs");
 		tdm_findings_advise(out, "tidemark run -- COMMAND",
 			"a program is tracked when it reports to libtidemark and TIDEMARK=1 is set; without that only "
 			"the runtime's own totals are seen");

@@ -30,6 +30,11 @@ static const char *user_name(uint32_t uid, char *dst, size_t cap)
 	return dst;
 }
 
+static bool is_known(uint32_t version)
+{
+	return version >= 1 && version <= TDM_METAL_VERSION_MAX;
+}
+
 static void unreadable_region(struct tdm_doctor *doctor, const struct tdm_metal_region *region, const char *path)
 {
 	struct tdm_findings *out = &doctor->findings;
@@ -46,7 +51,7 @@ static void unreadable_region(struct tdm_doctor *doctor, const struct tdm_metal_
 		return;
 	case TDM_METAL_VERSION:
 	case TDM_METAL_LENGTH:
-		if (!region->has_version) {
+		if (!region->has_version || (region->status == TDM_METAL_LENGTH && is_known(region->version))) {
 			tdm_findings_advise(out, tdm_doctor_command(command, sizeof command, "rm", path),
 				"it is none of the runtime's, or was cut: it may be removed when no process uses the "
 				"device");

@@ -141,6 +141,13 @@ static void test_regions(void **state)
 	tree_text(&m->tree, "shm/tt_device_7_memory", "x");
 	check(m, "runtime.regions");
 	assert_non_null(strstr(m->doctor.findings.list[0].command, "/shm/tt_device_7_memory"));
+	/* A version that is known, but not all of it; and one that is not known. */
+	tree_bytes(&m->tree, "shm/tt_device_7_memory", "\3\0\0\0\0\0\0\0", 8);
+	expect(check(m, "runtime.regions"), 0, TDM_FINDING_WARNING, "8 bytes, but version 3 has");
+	assert_non_null(strstr(m->doctor.findings.list[0].advice, "or was cut"));
+	tree_bytes(&m->tree, "shm/tt_device_7_memory", "\11\0\0\0\0\0\0\0", 8);
+	expect(check(m, "runtime.regions"), 0, TDM_FINDING_WARNING, "version 9 is not known");
+	assert_non_null(strstr(m->doctor.findings.list[0].advice, "newer Tidemark"));
 	snprintf(m->shm, sizeof m->shm, "/nowhere");
 	expect(check(m, "runtime.regions"), 0, TDM_FINDING_WARNING, "cannot be listed");
 }
@@ -279,7 +286,11 @@ static void refused_checks(struct machine *m)
 	expect(check(m, "runtime.regions"), 0, TDM_FINDING_WARNING, "tt_device_7_memory");
 	assert_non_null(strstr(m->doctor.findings.list[0].advice, "readable for its owner only"));
 	expect(check(m, "ledgers.unreadable"), 0, TDM_FINDING_INFO, "tidemark.5.5.0 cannot be read");
+	assert_non_null(strstr(m->doctor.findings.list[0].found, "; nor can 2 more"));
 	assert_non_null(strstr(m->doctor.findings.list[0].advice, "another user's"));
+	expect(check(m, "ledgers.unreadable"), 1, TDM_FINDING_WARNING, "tidemark.6.6.0 cannot be read: not a ledger");
+	assert_int_equal(check(m, "ledgers.unreadable")->count, 2);
+	expect(check(m, "ledgers.figures"), 0, TDM_FINDING_INFO, "no tracked program runs whose ledger can be read");
 	expect(check(m, "ledgers.directory"), 0, TDM_FINDING_BROKEN, "cannot write their ledgers");
 }
 
@@ -291,7 +302,11 @@ static void test_refused(void **state)
 	tree_text(&m->tree, "dev/tenstorrent/0", "");
 	tree_text(&m->tree, "shm/tt_device_7_memory", "x");
 	tree_text(&m->tree, "ledgers/tidemark.5.5.0", "x");
-	static const char *const files[] = { "dev/tenstorrent/0", "shm/tt_device_7_memory", "ledgers/tidemark.5.5.0" };
+	tree_text(&m->tree, "ledgers/tidemark.6.6.0", "x");
+	tree_text(&m->tree, "ledgers/tidemark.7.7.0", "x");
+	tree_text(&m->tree, "ledgers/tidemark.8.8.0", "x");
+	static const char *const files[] = { "dev/tenstorrent/0", "shm/tt_device_7_memory", "ledgers/tidemark.5.5.0",
+		"ledgers/tidemark.7.7.0", "ledgers/tidemark.8.8.0" };
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
 		assert_int_equal(chmod(tree_path(&m->tree, files[i]), 0), 0);
 	assert_int_equal(chmod(m->ledgers, 0555), 0);
