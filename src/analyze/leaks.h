@@ -33,6 +33,7 @@ enum tdm_leak_verdict { TDM_LEAK_STEADY, TDM_LEAK_SUSPECT, TDM_LEAK_SURE, TDM_LE
 	X(SPREAD, SUSPECT, "spread")        /* births of what lives are spread evenly over the life of the program */ \
 	X(CONSTANT, STEADY, "constant")     /* nothing came to stay and nothing was freed */                          \
 	X(TURNS_OVER, STEADY, "turns_over") /* buffers come and go */                                                 \
+	X(YOUNG, STEADY, "young")           /* it grows, but freed ones of the site became as old as its oldest */    \
 	X(LEVELLED, STEADY, "levelled_off") /* it grew and has stopped */                                             \
 	X(KILLED, STEADY, "killed")         /* left by a program that was killed: it had no chance to free it */      \
 	X(RUNTIME, STEADY, "runtime") /* kernels, firmware and configuration that the runtime leaves to the card */   \

@@ -12,8 +12,8 @@
 #include <string.h>
 
 /* What a leak must show, and what is enough for a suspicion. */
-enum { SURE_WINDOWS = 8, SURE_GROWN = 5, SHORT_WINDOWS = 6, SPREAD_MIN = 16, MORTAL_MIN = 12 };
-#define SURE_S          1.87 /* seconds; in less, one step of a training loop looks like a leak */
+enum { SURE_WINDOWS = 8, SURE_GROWN = 5, SHORT_WINDOWS = 6, SPREAD_MIN = 16, MORTAL_MIN = 12, LIVES_MIN = 8 };
+#define SURE_S          1.9  /* seconds from the first window to the last: two of watching are not enough */
 #define SURE_Z          3.0  /* one chance in 700 without a trend */
 #define SUSPECT_Z       2.0  /* one in 40 */
 #define SHORT_Z         1.6  /* the most that TDM_LEAKS_SUSPECT_WINDOWS windows can show */
@@ -27,6 +27,7 @@ enum { SURE_WINDOWS = 8, SURE_GROWN = 5, SHORT_WINDOWS = 6, SPREAD_MIN = 16, MOR
 #define LATE            0.65 /* behind this it began lately */
 #define QUIET           3.0  /* times the longest pause between births: it has stopped */
 #define SPREAD_WINDOWS  0.75 /* of a program's life that must have births in them */
+#define AS_OLD          0.1  /* share of the freed ones that became as old as the oldest that lives */
 #define LOADING_SHARE   0.5  /* of the memory of the kind that is this growth */
 
 static const struct {
@@ -113,6 +114,23 @@ static bool has_stopped(const struct tdm_leaks_facts *f)
 	return (double)quiet > QUIET * (double)pause && quiet > f->leaks->watch_ns / TDM_LEAKS_WINDOWS / 4;
 }
 
+/*
+ * Whether freed buffers of the site, and not just one of them, became as old as the oldest that lives: then all of
+ * these may be freed as well when their time has come. So it is with what is collected over a cycle that is longer than
+ * the watching.
+ */
+static bool is_young(const struct tdm_leaks_facts *f)
+{
+	const struct tdm_leaks_lives *lives = f->site->lives;
+	if (lives == NULL || lives->count < LIVES_MIN || f->site->oldest_ns == 0 ||
+		f->site->oldest_ns > f->leaks->last_ns)
+		return false;
+	size_t count = lives->count < TDM_LEAKS_LIFETIMES ? lives->count : TDM_LEAKS_LIFETIMES, as_old = 0;
+	for (size_t i = 0; i < count; i++)
+		as_old += lives->ns[i] >= f->leaks->last_ns - f->site->oldest_ns;
+	return (double)as_old >= AS_OLD * (double)count;
+}
+
 /* Memory that programs bring with them; the runtime keeps programs. */
 static bool is_of_programs(uint8_t kind)
 {
@@ -154,8 +172,8 @@ static bool may_be_loading(const struct tdm_leaks_facts *f, uint32_t shown_proce
 	/* A site that frees buffers, and not just one now and then, loads nothing. */
 	if (f->site->lives != NULL || (double)f->site->freed >= f->grown / 2)
 		return false;
-	bool is_young = p->who.started_ns != 0 && p->who.started_ns + 2 * f->leaks->watch_ns > f->leaks->begin_ns;
-	return is_young && f->bytes[f->windows - 1] - f->bytes[0] > LOADING_SHARE * f->kind_bytes;
+	bool has_begun = p->who.started_ns != 0 && p->who.started_ns + 2 * f->leaks->watch_ns > f->leaks->begin_ns;
+	return has_begun && f->bytes[f->windows - 1] - f->bytes[0] > LOADING_SHARE * f->kind_bytes;
 }
 
 static enum tdm_leak_why without_growth(const struct tdm_leaks_facts *f)
@@ -174,6 +192,8 @@ enum tdm_leak_why tdm_leaks_judge_watched(const struct tdm_leaks_facts *f, uint3
 		return without_growth(f);
 	if (has_stopped(f))
 		return TDM_LEAK_LEVELLED;
+	if (is_young(f))
+		return TDM_LEAK_YOUNG;
 	/* Where buffers are freed the youngest are left out: many of them will be. */
 	uint64_t begin = f->leaks->begin_ns, end = begin + f->leaks->watch_ns;
 	end -= f->site->freed != 0 ? f->leaks->old_ns : 0;

@@ -55,9 +55,13 @@ static void put_buffers(struct tdm_buf *out, uint64_t count, uint64_t bytes)
 
 static void put_growth(const struct tdm_leak *leak, struct tdm_buf *out)
 {
-	tdm_buf_puts(out, "grew by ");
-	put_bytes(out, leak->bytes_per_s);
-	tdm_buf_puts(out, " a second over ");
+	tdm_buf_puts(out, "grew ");
+	if (leak->bytes_per_s >= 1) { /* what began lately has no rate yet */
+		tdm_buf_puts(out, "by ");
+		put_bytes(out, leak->bytes_per_s);
+		tdm_buf_puts(out, " a second ");
+	}
+	tdm_buf_puts(out, "over ");
 	put_time(out, leak->watched_ns);
 	tdm_buf_puts(out, ": ");
 	put_buffers(out, leak->grown_count, leak->grown_bytes);
@@ -138,6 +142,11 @@ void tdm_leaks_reason(const struct tdm_leaks_report *report, const struct tdm_le
 		tdm_buf_puts(out, ", come and go: ");
 		put_count(out, leak->freed, "was", "were");
 		tdm_buf_puts(out, " seen to be freed");
+		return;
+	case TDM_LEAK_YOUNG:
+		put_buffers(out, leak->count, leak->bytes);
+		tdm_buf_puts(out, ", grows, but freed ones became as old");
+		put_lives(leak, out);
 		return;
 	case TDM_LEAK_LEVELLED:
 		put_buffers(out, leak->count, leak->bytes);
