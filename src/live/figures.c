@@ -192,8 +192,8 @@ static void set_kind(struct tdm_live *live, size_t d, unsigned k, const uint32_t
 		kind->free = kind->total - kind->used;
 }
 
-/* Circular buffers have no region of their own: they grow from the other end of the one that L1 buffers lie in, and
- * what both leave is free for either. */
+/* Circular buffers have no region of their own: they grow from the other end of the one that L1 buffers lie in. What
+ * both leave is free for them; what is free in L1 stays what its allocator would say, which knows nothing of them. */
 static void share_l1(struct tdm_overview_device *device)
 {
 	const struct tdm_overview_kind *l1 = &device->kinds[TDM_KIND_L1];
