@@ -1,6 +1,8 @@
 /*
  * The leak finder against programs of many kinds: none of those that hold steady may be accused, whatever the seed, and
  * every leak must be found, at its place. Also the arithmetic of trends, and what one picture tells.
+ *
+ * Long: the programs are one table, and every rule is tried against all of them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
