@@ -120,15 +120,21 @@ static bool is_foreign(const struct tdm_ledger_problem *problem)
 	return problem->err == -EACCES || problem->err == -EPERM;
 }
 
+static size_t count_foreign(const struct tdm_doctor *doctor)
+{
+	size_t problems = doctor->source != NULL ? tdm_ledger_source_problem_count(doctor->source) : 0, count = 0;
+	for (size_t i = 0; i < problems; i++)
+		count += is_foreign(tdm_ledger_source_problem(doctor->source, i));
+	return count;
+}
+
 /* Ledgers that cannot be read. */
 void tdm_doctor_unreadable(struct tdm_doctor *doctor)
 {
 	struct tdm_findings *out = &doctor->findings;
 	size_t problems = doctor->source != NULL ? tdm_ledger_source_problem_count(doctor->source) : 0;
 	size_t readable = doctor->snapshot != NULL ? doctor->snapshot->process_count : 0;
-	size_t foreign = 0;
-	for (size_t i = 0; i < problems; i++)
-		foreign += is_foreign(tdm_ledger_source_problem(doctor->source, i));
+	size_t foreign = count_foreign(doctor);
 	for (size_t i = 0; i < problems; i++) {
 		const struct tdm_ledger_problem *problem = tdm_ledger_source_problem(doctor->source, i);
 		bool is_other = is_foreign(problem);
@@ -285,7 +291,7 @@ void tdm_doctor_figures(struct tdm_doctor *doctor)
 		if (process->has_who && process->who.life != TDM_LIFE_ENDED)
 			add_process(doctor->snapshot, process, &f);
 	if (f.running == 0) {
-		bool any = doctor->source != NULL && tdm_ledger_source_problem_count(doctor->source) != 0;
+		bool any = count_foreign(doctor) != 0;
 		tdm_findings_add(out, TDM_FINDING_INFO, "ledgers.figures", doctor->ledgers,
 			any ? "no tracked program runs whose ledger can be read" : "no tracked program runs");
 		tdm_findings_advise(out, "tidemark run -- COMMAND",

@@ -111,6 +111,14 @@ bool tdm_overview_is_valid(const struct tdm_overview *overview)
 	return true;
 }
 
+bool tdm_overview_has_stale(const struct tdm_overview_device *device)
+{
+	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+		if (device->kinds[k].stale != 0 && device->kinds[k].stale != TDM_BYTES_UNKNOWN)
+			return true;
+	return false;
+}
+
 int tdm_overview_permille(uint64_t used, uint64_t total)
 {
 	if (used == TDM_BYTES_UNKNOWN || total == TDM_BYTES_UNKNOWN || total == 0)

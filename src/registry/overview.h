@@ -188,6 +188,9 @@ void tdm_overview_done(struct tdm_overview *overview); /* releases the lists */
 /* The sums: for every device and kind whose `used` is known, holdings of running processes plus unattributed are it. */
 bool tdm_overview_is_valid(const struct tdm_overview *overview);
 
+/* Whether dead processes have left bytes written down for a device. */
+bool tdm_overview_has_stale(const struct tdm_overview_device *device);
+
 /* used / total in tenths of a percent, rounded down, so that it never says more than tdm_level_of; -1 when one of them
  * is unknown or the total is 0. */
 int tdm_overview_permille(uint64_t used, uint64_t total);

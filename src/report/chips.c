@@ -3,12 +3,13 @@
 
 #include <inttypes.h>
 
-bool tdm_chips_are_several(const struct tdm_overview_device *device)
+/* Whether the chips tell more than the device does: there are several, or its only one is remote. */
+static bool are_several(const struct tdm_overview_device *device)
 {
 	return device->chip_count > 1 || (device->chip_count == 1 && device->chips[0].is_remote);
 }
 
-void tdm_chip_put(struct tdm_buf *out, const char *indent, const struct tdm_overview_chip *chip)
+static void put_chip(struct tdm_buf *out, const char *indent, const struct tdm_overview_chip *chip)
 {
 	char text[TDM_BYTES_CAP];
 	tdm_buf_printf(out, "%schip %" PRIu32 "%s:", indent, chip->chip, chip->is_remote ? " R (remote)" : "");
@@ -17,4 +18,15 @@ void tdm_chip_put(struct tdm_buf *out, const char *indent, const struct tdm_over
 			tdm_buf_printf(out, "%s %s %s", k != 0 ? "," : "", tdm_kind_name((enum tdm_kind)k),
 				tdm_format_bytes_short(text, sizeof text, chip->bytes[k]));
 	tdm_buf_putc(out, '\n');
+}
+
+void tdm_chips_put(struct tdm_buf *out, const char *indent, const struct tdm_overview_device *device)
+{
+	if (!are_several(device))
+		return;
+	for (uint32_t i = 0; i < device->chip_count && i < TDM_OVERVIEW_CHIPS_MAX; i++)
+		put_chip(out, indent, &device->chips[i]);
+	if (tdm_overview_has_stale(device))
+		tdm_buf_printf(
+			out, "%s(chips are as tt-metal wrote them down: what is stale is counted there)\n", indent);
 }

@@ -5,10 +5,8 @@
 #include "base/buf.h"
 #include "registry/overview.h"
 
-/* Whether the chips tell more than the device does: there are several, or its only one is remote. */
-bool tdm_chips_are_several(const struct tdm_overview_device *device);
-
-/* A line: "chip 1 R (remote): dram 2 GiB, l1 10 MiB", behind `indent`. */
-void tdm_chip_put(struct tdm_buf *out, const char *indent, const struct tdm_overview_chip *chip);
+/* A line for each: "chip 1 R (remote): dram 2 GiB, l1 10 MiB", behind `indent`; nothing when they tell no more than the
+ * device does. */
+void tdm_chips_put(struct tdm_buf *out, const char *indent, const struct tdm_overview_device *device);
 
 #endif

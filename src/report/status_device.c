@@ -305,8 +305,6 @@ void tdm_status_device(const struct tdm_status_report *report, size_t i, struct 
 	put_telemetry(report, device, out);
 	put_make(device, out);
 	put_kinds(report, device, out);
-	if (tdm_chips_are_several(device))
-		for (uint32_t k = 0; k < device->chip_count; k++)
-			tdm_chip_put(out, "  ", &device->chips[k]);
+	tdm_chips_put(out, "  ", device);
 	put_l1(device, out);
 }

@@ -158,9 +158,7 @@ static void put_info(const struct tdm_top_frame *frame, const struct tdm_overvie
 	else
 		tdm_buf_puts(out, "    DRAM Channels: unknown (the card is not known)\n");
 	put_grid(device, out);
-	if (tdm_chips_are_several(device))
-		for (uint32_t i = 0; i < device->chip_count; i++)
-			tdm_chip_put(out, "    ", &device->chips[i]);
+	tdm_chips_put(out, "    ", device);
 }
 
 /* "2.25 GiB": two digits behind the point, a blank before the unit. Returns dst. */

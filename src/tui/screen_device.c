@@ -117,6 +117,11 @@ static void draw_kinds(struct tdm_page *page, const struct tdm_overview_device *
 			tdm_format_bytes_short(dram, sizeof dram, chip->bytes[TDM_KIND_DRAM]),
 			tdm_format_bytes_short(l1, sizeof l1, chip->bytes[TDM_KIND_L1]));
 	}
+	if (device->chip_count > 1 && tdm_overview_has_stale(device)) {
+		struct tdm_pen pen = tdm_page_line(page);
+		tdm_pen_text(
+			&pen, TDM_INK_DIM, "  (chips are as tt-metal wrote them down: what is stale is counted there)");
+	}
 }
 
 static void draw_title(struct tdm_app *app, struct tdm_page *page, const struct tdm_overview_device *device)

@@ -187,6 +187,16 @@ static void chips_are_listed_when_there_are_several(void **state)
 		(struct tdm_overview_chip){ .chip = 1, .is_remote = true, .bytes = { MAKE_GIB, 0, 0, MAKE_MIB } };
 	render(&make, (struct tdm_overview_pick){ 0 }, 80, true, &out);
 	assert_has(&out, "\n  chip 0: dram 2 GiB, l1 0 B\n  chip 1 R (remote): dram 1 GiB, l1 0 B, trace 1 MiB\n");
+	/* Then they do not add up to the device, and it is said why. */
+	static const char doubt[] =
+		"trace 1 MiB\n  (chips are as tt-metal wrote them down: what is stale is counted there)\n";
+	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+		make.overview.devices[0].kinds[k].stale = 0;
+	render(&make, (struct tdm_overview_pick){ 0 }, 80, true, &out);
+	assert_has_not(&out, doubt);
+	make.overview.devices[0].kinds[TDM_KIND_L1].stale = 1;
+	render(&make, (struct tdm_overview_pick){ 0 }, 80, true, &out);
+	assert_has(&out, doubt);
 	tdm_buf_done(&out);
 }
 
