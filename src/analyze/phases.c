@@ -71,7 +71,9 @@ static void measure(struct tdm_phases *r)
 	const struct tdm_phases_group *groups = r->groups;
 	for (size_t i = 0; i < r->run->phase_count; i++) {
 		enum tdm_phases_role role = tdm_phases_role_of(r->run->phases[i].name);
-		if (role != TDM_ROLE_NONE)
+		bool open = r->run->last_open && i + 1 == r->run->phase_count;
+		/* One that has not ended says less than those before it that have. */
+		if (role != TDM_ROLE_NONE && !(open && groups[role].count != 0))
 			add_to_group(&r->groups[role], &r->run->phases[i].figures);
 	}
 	r->model.measured = of_group(&groups[TDM_ROLE_MODEL], groups[TDM_ROLE_MODEL].sum.dram_change);
@@ -125,8 +127,14 @@ static bool fits_in(int64_t peak, uint64_t device)
 static void advise(struct tdm_phases *r)
 {
 	struct tdm_phases_advice *advice = &r->advice;
-	*advice = (struct tdm_phases_advice){ .known = r->activations != TDM_PHASE_UNKNOWN && r->activations > 0 };
-	if (!advice->known)
+	*advice = (struct tdm_phases_advice){ .why_not = NULL };
+	if (r->activations == TDM_PHASE_UNKNOWN || r->activations <= 0)
+		advice->why_not = "there is no FORWARD_PASS with activations";
+	else if (!tdm_phase_run_is_measured(r->run))
+		advice->why_not = "the peaks of the phases are not known";
+	else if (fits_in(tdm_phases_peak_with(r, 1), r->device_memory_bytes))
+		advice->why_not = "the peak is in none of the phases";
+	if (advice->why_not != NULL)
 		return;
 	advice->least_peak = tdm_phases_peak_with(r, 0);
 	advice->keep_share = -1;
@@ -237,7 +245,7 @@ void tdm_phases_analyze(
 			advise(r);
 	}
 	for (size_t i = 0; i < runs->count; i++)
-		if (results[i].advice.known)
+		if (results[i].fits_known && !results[i].fits && results[i].advice.why_not == NULL)
 			find_fitting(results, runs->count, i);
 }
 

@@ -78,7 +78,7 @@ struct tdm_phases_pair {
 
 /* What would bring the peak below the device's memory, if activations shrank in proportion and nothing else grew. */
 struct tdm_phases_advice {
-	bool known;           /* activations are known and above 0 */
+	const char *why_not;  /* there is no advice; NULL: there is */
 	int64_t least_peak;   /* without any activations */
 	double keep_share;    /* of the activations that may stay, 0 to 1; below 0: even without any it does not fit */
 	unsigned divisor;     /* of the batch, a power of two; 0: none up to TDM_PHASES_BATCH_DIVISOR_MAX is enough */

@@ -70,7 +70,7 @@ static void put_advice(struct tdm_json *json, const struct tdm_phases *r)
 {
 	const struct tdm_phases_advice *a = &r->advice;
 	tdm_json_key(json, "advice");
-	if (!a->known) {
+	if (!r->fits_known || r->fits || a->why_not != NULL) {
 		tdm_json_null(json);
 		return;
 	}
@@ -94,6 +94,7 @@ static void put_run(struct tdm_json *json, const struct tdm_phases *r)
 	tdm_json_put_text(json, "name", run->name);
 	tdm_json_put_known(json, "line", run->line != 0, run->line);
 	tdm_json_put_bool(json, "complete", !run->incomplete);
+	tdm_json_put_bool(json, "last_phase_open", run->last_open);
 	tdm_json_put_bool(json, "no_dispatch", run->no_dispatch);
 	tdm_json_put_known(json, "parameters", run->parameters != 0, run->parameters);
 	put_phases(json, r);

@@ -94,6 +94,8 @@ static int take_mark(struct reading *r, const struct tdm_ledger_phase *phase, st
 	if (run->phase_count != 0)
 		end_mark(run, r->marked_at, as_figure(phase->dram_now));
 	r->marked_at = as_figure(phase->dram_now);
+	if (run->phase_count == TDM_PHASES_MAX)
+		return -EFBIG;
 	return tdm_phase_run_add(run, name) != NULL ? 0 : -ENOMEM;
 }
 
@@ -106,6 +108,8 @@ static int take_segment(struct reading *r, const struct tdm_ledger_phase *phase,
 		r->session = phase->session;
 	}
 	struct tdm_phase_run *run = &r->runs->runs[r->runs->count - 1];
+	if (run->phase_count == TDM_PHASES_MAX)
+		return -EFBIG;
 	run->no_dispatch |= (phase->flags & TDM_PHASE_NO_DISPATCH) != 0;
 	return tdm_phase_run_append(run, name,
 		&(struct tdm_phase_figures){
@@ -147,10 +151,13 @@ int tdm_ledger_phases_read(const char *path, struct tdm_phase_runs *runs, struct
 	if (err == 0 && r.marks.count != 0) {
 		end_mark(&r.marks.runs[0], r.marked_at, as_figure(dram_now(r.ledger)));
 		r.marks.runs[0].overall_peak = dram_peak(r.ledger);
+		r.marks.runs[0].last_open = true; /* a mark ends with the next one only */
 		err = tdm_phase_runs_move(runs, &r.marks);
 	}
 	tdm_phase_runs_done(&r.marks);
 	tdm_ledger_close(r.ledger);
+	if (err == -EFBIG)
+		return tdm_diag_set(diag, err, 0, 0, "more than %d phases", TDM_PHASES_MAX);
 	return err != 0 ? tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err)) : 0;
 }
 
