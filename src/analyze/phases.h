@@ -92,6 +92,7 @@ struct tdm_phases {
 	const struct tdm_phase_run *run; /* borrowed */
 	struct tdm_phases_group groups[TDM_ROLE_COUNT];
 	uint64_t device_memory_bytes;
+	size_t device_count; /* that have this memory together, at least 1 */
 	enum tdm_phases_memory_from memory_from;
 	struct tdm_phases_pair model, optimizer, gradients;
 	int64_t activations, gradients_overhead, peak; /* or TDM_PHASE_UNKNOWN */

@@ -34,6 +34,7 @@ struct tdm_phase_run {
 	int64_t overall_peak, final_current; /* or TDM_PHASE_UNKNOWN */
 	uint64_t parameters;                 /* 0: unknown */
 	uint64_t device_memory_bytes;        /* or TDM_BYTES_UNKNOWN */
+	size_t device_count;                 /* whose memory that is together; 0: not said, which is one */
 };
 
 struct tdm_phase_runs {

@@ -107,6 +107,7 @@ static void put_run(struct tdm_json *json, const struct tdm_phases *r)
 	put_figure(json, "final_dram", run->final_current);
 	put_breakdown(json, r);
 	tdm_json_put_bytes(json, "device_memory", r->device_memory_bytes);
+	tdm_json_put_u64(json, "device_count", r->device_count);
 	tdm_json_put_text(json, "device_memory_source", from[r->memory_from]);
 	tdm_json_put_double(json, "usage_percent", tdm_phases_usage(r));
 	tdm_json_key(json, "fits");

@@ -195,11 +195,19 @@ static void put_verdict(
 		: r->fits      ? "Fits"
 			       : "Does not fit",
 		tdm_term_style(term, TDM_STYLE_OFF));
-	tdm_buf_printf(out, "the peak is %.2f%% of the device's %s (%s); ", tdm_phases_usage(r), device,
-		memory_from(r->memory_from, source));
+	tdm_buf_printf(out, "the peak is %.2f%% of ", tdm_phases_usage(r));
+	if (r->device_count > 1)
+		tdm_buf_printf(out, "the %s that %zu devices have together", device, r->device_count);
+	else
+		tdm_buf_printf(out, "the device's %s", device);
+	tdm_buf_printf(out, " (%s); ", memory_from(r->memory_from, source));
 	put_size(out, r->fits ? (int64_t)(r->device_memory_bytes - (uint64_t)(r->peak > 0 ? r->peak : 0))
 			      : (int64_t)((uint64_t)r->peak - r->device_memory_bytes));
 	tdm_buf_puts(out, r->fits ? " stay free\n" : " too much\n");
+	/* Which of them holds how much is not in the figures of a phase. */
+	if (r->fits && r->device_count > 1 &&
+		(uint64_t)(r->peak > 0 ? r->peak : 0) > r->device_memory_bytes / r->device_count)
+		tdm_buf_puts(out, "  That is if they share it: one of them alone does not have so much.\n");
 	if (!r->fits)
 		put_advice(r, term, out);
 }

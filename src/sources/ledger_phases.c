@@ -63,8 +63,10 @@ static struct tdm_phase_run *new_run(
 	else
 		snprintf(name, sizeof name, "%s (%" PRId32 "), capture %" PRIu64, who->comm, who->pid, session);
 	struct tdm_phase_run *run = tdm_phase_runs_add(runs, tdm_str_of(name));
-	if (run != NULL)
+	if (run != NULL) {
 		run->device_memory_bytes = capacity;
+		run->device_count = tdm_ledger_device_count(ledger);
+	}
 	return run;
 }
 

@@ -156,6 +156,39 @@ static void there_is_not_always_advice(void **state)
 	tdm_phase_runs_done(&runs);
 }
 
+/* A second model in the same process: the gradients of the first one stay what they were. */
+static void gradients_belong_to_the_optimizer_before_them(void **state)
+{
+	(void)state;
+	struct tdm_phase_runs runs = tinyllama();
+	struct tdm_phases r[2];
+	add(&runs.runs[0], "MODEL_CREATION", 100, 100, 0);
+	add(&runs.runs[0], "OPTIMIZER_CREATION", 200, 200, 0);
+	tdm_phases_analyze(&runs, &nothing_said, r);
+	assert_mb(r[0].gradients.measured, 1856.02);
+	tdm_phase_runs_done(&runs);
+}
+
+static void devices_have_their_memory_together(void **state)
+{
+	(void)state;
+	struct tdm_phase_runs runs = tinyllama();
+	struct tdm_phases r[2];
+	struct tdm_phases_options options = nothing_said;
+	tdm_phases_analyze(&runs, &options, r);
+	assert_int_equal(r[0].device_count, 1);
+	runs.runs[0].device_memory_bytes = (uint64_t)MB(24000);
+	runs.runs[0].device_count = 2;
+	tdm_phases_analyze(&runs, &options, r);
+	assert_int_equal(r[1].device_count, 2);
+	assert_true(r[1].fits);
+	/* What the user says is one device. */
+	options.device_memory_bytes = (uint64_t)MB(24000);
+	tdm_phases_analyze(&runs, &options, r);
+	assert_int_equal(r[1].device_count, 1);
+	tdm_phase_runs_done(&runs);
+}
+
 /* A phase that goes on counts only where there is no other of its kind. */
 static void what_has_not_ended_comes_second(void **state)
 {
@@ -274,6 +307,8 @@ int main(void)
 		cmocka_unit_test(what_the_user_says_wins),
 		cmocka_unit_test(what_would_help),
 		cmocka_unit_test(there_is_not_always_advice),
+		cmocka_unit_test(gradients_belong_to_the_optimizer_before_them),
+		cmocka_unit_test(devices_have_their_memory_together),
 		cmocka_unit_test(what_has_not_ended_comes_second),
 		cmocka_unit_test(micro_batches_are_added_up),
 		cmocka_unit_test(names_have_roles),
