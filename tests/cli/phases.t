@@ -247,6 +247,10 @@ Less than nothing by less than a log can say stays less than nothing.
   $ tidemark phases --print minus.log | grep -c -e -0.00
   1
 
+A pipe is read like a file.
+
+  $ mkfifo pipe; cat $logs/tinyllama.log >pipe & timeout 60 tidemark phases --print pipe | diff - printed; rm pipe
+
 Wrong usage.
 
   $ tidemark phases
