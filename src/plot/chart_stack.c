@@ -129,11 +129,11 @@ static void draw_side_labels(const struct tdm_plot_frame *frame, const struct co
 		const struct side_label *label = &column->side[i];
 		struct tdm_box box = { x + arm, label->placed - font.size * 0.6,
 			tdm_drawing_text_width(frame->drawing, label->text, &font), font.size * 1.2 };
-		bool free = box.w <= room - arm;
+		bool clear = box.w <= room - arm;
 		box.w += font.size / 2;
 		for (size_t k = 0; k < other_count; k++)
-			free = free && !overlap(box, others[k]);
-		if (!free)
+			clear = clear && !overlap(box, others[k]);
+		if (!clear)
 			continue;
 		tdm_drawing_line(frame->drawing, (struct tdm_point){ x, label->y },
 			(struct tdm_point){ x + arm * 0.8, label->placed }, &leader);

@@ -94,11 +94,15 @@ static int take_mark(struct reading *r, const struct tdm_ledger_phase *phase, st
 	if (r->marks.count == 0 && new_run(r->ledger, &r->marks, 0, r->capacity) == NULL)
 		return -ENOMEM;
 	struct tdm_phase_run *run = &r->marks.runs[0];
+	if (run->incomplete)
+		return 0;
 	if (run->phase_count != 0)
 		end_mark(run, r->marked_at, as_figure(phase->dram_now));
 	r->marked_at = as_figure(phase->dram_now);
-	if (run->phase_count == TDM_PHASES_MAX)
-		return -EFBIG;
+	if (run->phase_count == TDM_PHASES_MAX) {
+		run->incomplete = true; /* the first ones are kept */
+		return 0;
+	}
 	return tdm_phase_run_add(run, name) != NULL ? 0 : -ENOMEM;
 }
 
@@ -111,8 +115,10 @@ static int take_segment(struct reading *r, const struct tdm_ledger_phase *phase,
 		r->session = phase->session;
 	}
 	struct tdm_phase_run *run = &r->runs->runs[r->runs->count - 1];
-	if (run->phase_count == TDM_PHASES_MAX)
-		return -EFBIG;
+	if (run->phase_count == TDM_PHASES_MAX) {
+		run->incomplete = run->peak_so_far = true;
+		return 0;
+	}
 	run->no_dispatch |= (phase->flags & TDM_PHASE_NO_DISPATCH) != 0;
 	return tdm_phase_run_append(run, name,
 		&(struct tdm_phase_figures){
@@ -152,15 +158,16 @@ int tdm_ledger_phases_read(const char *path, struct tdm_phase_runs *runs, struct
 	r.capacity = dram_capacity(r.ledger);
 	err = take_all(&r);
 	if (err == 0 && r.marks.count != 0) {
-		end_mark(&r.marks.runs[0], r.marked_at, as_figure(dram_now(r.ledger)));
-		r.marks.runs[0].overall_peak = dram_peak(r.ledger);
-		r.marks.runs[0].last_open = true; /* a mark ends with the next one only */
+		struct tdm_phase_run *marks = &r.marks.runs[0];
+		marks->last_open = !marks->incomplete; /* a mark ends with the next one only */
+		if (marks->last_open)
+			end_mark(marks, r.marked_at, as_figure(dram_now(r.ledger)));
+		marks->overall_peak = dram_peak(r.ledger);
+		marks->final_current = as_figure(dram_now(r.ledger));
 		err = tdm_phase_runs_move(runs, &r.marks);
 	}
 	tdm_phase_runs_done(&r.marks);
 	tdm_ledger_close(r.ledger);
-	if (err == -EFBIG)
-		return tdm_diag_set(diag, err, 0, 0, "more than %d phases", TDM_PHASES_MAX);
 	return err != 0 ? tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err)) : 0;
 }
 
