@@ -77,7 +77,7 @@ static void check_reports(struct tdm_train_log *log)
 	struct tdm_phases_report report = { &input, 1 };
 	struct tdm_buf out;
 	struct tdm_json json;
-	size_t left_out;
+	struct tdm_phases_left_out left_out;
 	input.results = calloc(log->runs.count + 1, sizeof *input.results);
 	check(input.results != NULL);
 	tdm_phases_analyze(&input.runs, &options, input.results);

@@ -69,16 +69,24 @@ static int64_t as_figure(uint64_t bytes)
 static void measure(struct tdm_phases *r)
 {
 	const struct tdm_phases_group *groups = r->groups;
+	int64_t before = TDM_PHASE_UNKNOWN; /* in use after the optimizer that the last backward pass belongs to */
 	for (size_t i = 0; i < r->run->phase_count; i++) {
 		enum tdm_phases_role role = tdm_phases_role_of(r->run->phases[i].name);
-		if (role != TDM_ROLE_NONE)
-			add_to_group(&r->groups[role], &r->run->phases[i].figures);
+		bool open = r->run->last_open && i + 1 == r->run->phase_count;
+		/* One that has not ended says less than those before it that have. */
+		if (role == TDM_ROLE_NONE || (open && groups[role].count != 0))
+			continue;
+		add_to_group(&r->groups[role], &r->run->phases[i].figures);
+		if (role == TDM_ROLE_BACKWARD && groups[TDM_ROLE_OPTIMIZER].count != 0)
+			before = groups[TDM_ROLE_OPTIMIZER].sum.dram_cumulative_current;
 	}
 	r->model.measured = of_group(&groups[TDM_ROLE_MODEL], groups[TDM_ROLE_MODEL].sum.dram_change);
 	r->optimizer.measured = of_group(&groups[TDM_ROLE_OPTIMIZER], groups[TDM_ROLE_OPTIMIZER].sum.dram_change);
 	r->gradients.measured = tdm_phase_difference(
 		of_group(&groups[TDM_ROLE_BACKWARD], groups[TDM_ROLE_BACKWARD].sum.dram_cumulative_current),
-		of_group(&groups[TDM_ROLE_OPTIMIZER], groups[TDM_ROLE_OPTIMIZER].sum.dram_cumulative_current));
+		before != TDM_PHASE_UNKNOWN ? before
+					    : of_group(&groups[TDM_ROLE_OPTIMIZER],
+						      groups[TDM_ROLE_OPTIMIZER].sum.dram_cumulative_current));
 	r->activations = of_group(&groups[TDM_ROLE_FORWARD], groups[TDM_ROLE_FORWARD].largest_change);
 	r->gradients_overhead = of_group(&groups[TDM_ROLE_BACKWARD], groups[TDM_ROLE_BACKWARD].sum.dram_peak);
 	r->peak = r->run->overall_peak;
@@ -125,8 +133,14 @@ static bool fits_in(int64_t peak, uint64_t device)
 static void advise(struct tdm_phases *r)
 {
 	struct tdm_phases_advice *advice = &r->advice;
-	*advice = (struct tdm_phases_advice){ .known = r->activations != TDM_PHASE_UNKNOWN && r->activations > 0 };
-	if (!advice->known)
+	*advice = (struct tdm_phases_advice){ .why_not = NULL };
+	if (r->activations == TDM_PHASE_UNKNOWN || r->activations <= 0)
+		advice->why_not = "there is no FORWARD_PASS with activations";
+	else if (!tdm_phase_run_is_measured(r->run))
+		advice->why_not = "the peaks of the phases are not known";
+	else if (fits_in(tdm_phases_peak_with(r, 1), r->device_memory_bytes))
+		advice->why_not = "the peak is in none of the phases";
+	if (advice->why_not != NULL)
 		return;
 	advice->least_peak = tdm_phases_peak_with(r, 0);
 	advice->keep_share = -1;
@@ -178,6 +192,7 @@ static void find_fitting(struct tdm_phases *results, size_t count, size_t of)
 struct common {
 	uint64_t parameters, model, optimizer, gradients;
 	uint64_t device;
+	size_t device_count;
 	enum tdm_phases_memory_from device_from;
 };
 
@@ -202,10 +217,12 @@ static struct common settle(const struct tdm_phase_runs *runs, const struct tdm_
 		}
 	for (size_t i = 0; i < runs->count && c.device == TDM_BYTES_UNKNOWN; i++) {
 		c.device = runs->runs[i].device_memory_bytes;
+		c.device_count = runs->runs[i].device_count;
 		c.device_from = TDM_MEMORY_RUN;
 	}
 	if (c.device == TDM_BYTES_UNKNOWN) {
 		c.device = TDM_PHASES_DEVICE_MEMORY;
+		c.device_count = 1;
 		c.device_from = TDM_MEMORY_DEFAULT;
 	}
 	c.optimizer = options->optimizer_bytes != TDM_BYTES_UNKNOWN ? options->optimizer_bytes : times(c.model, 2);
@@ -222,6 +239,7 @@ void tdm_phases_analyze(
 		*r = (struct tdm_phases){
 			.run = &runs->runs[i],
 			.device_memory_bytes = c.device,
+			.device_count = c.device_count > 1 ? c.device_count : 1,
 			.memory_from = c.device_from,
 			.model.expected = c.model,
 			.optimizer.expected = c.optimizer,
@@ -237,7 +255,7 @@ void tdm_phases_analyze(
 			advise(r);
 	}
 	for (size_t i = 0; i < runs->count; i++)
-		if (results[i].advice.known)
+		if (results[i].fits_known && !results[i].fits && results[i].advice.why_not == NULL)
 			find_fitting(results, runs->count, i);
 }
 

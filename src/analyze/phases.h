@@ -78,7 +78,7 @@ struct tdm_phases_pair {
 
 /* What would bring the peak below the device's memory, if activations shrank in proportion and nothing else grew. */
 struct tdm_phases_advice {
-	bool known;           /* activations are known and above 0 */
+	const char *why_not;  /* there is no advice; NULL: there is */
 	int64_t least_peak;   /* without any activations */
 	double keep_share;    /* of the activations that may stay, 0 to 1; below 0: even without any it does not fit */
 	unsigned divisor;     /* of the batch, a power of two; 0: none up to TDM_PHASES_BATCH_DIVISOR_MAX is enough */
@@ -92,6 +92,7 @@ struct tdm_phases {
 	const struct tdm_phase_run *run; /* borrowed */
 	struct tdm_phases_group groups[TDM_ROLE_COUNT];
 	uint64_t device_memory_bytes;
+	size_t device_count; /* that have this memory together, at least 1 */
 	enum tdm_phases_memory_from memory_from;
 	struct tdm_phases_pair model, optimizer, gradients;
 	int64_t activations, gradients_overhead, peak; /* or TDM_PHASE_UNKNOWN */

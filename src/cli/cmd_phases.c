@@ -237,19 +237,28 @@ static void print_report(const struct request *r, const struct tdm_phases_report
 	}
 }
 
+static void say_left_out(size_t count, const char *which)
+{
+	if (count != 0)
+		fprintf(stderr, "tidemark phases: %zu run%s %s %s not in the chart\n", count, count == 1 ? "" : "s",
+			which, count == 1 ? "is" : "are");
+}
+
 /* The chart behind the report, or into its file. */
 static int draw_chart(const struct request *r, const struct tdm_phases_report *report, const struct tdm_term *term,
 	struct tdm_buf *out)
 {
 	struct tdm_diag diag = { 0 };
-	size_t left_out = 0;
+	struct tdm_phases_left_out left_out;
+	char beyond[40];
 	if (r->picture.path == NULL)
 		tdm_buf_putc(out, '\n');
 	if (tdm_phases_draw(report, &r->picture, term, out, &left_out, &diag) != 0)
 		return tdm_cmd_error(r->cmd, "%s", diag.text);
-	if (left_out != 0)
-		fprintf(stderr, "tidemark phases: %zu run%s with other phases than the first %s not in the chart\n",
-			left_out, left_out == 1 ? "" : "s", left_out == 1 ? "is" : "are");
+	say_left_out(left_out.no_peak, "without a known peak");
+	say_left_out(left_out.other_phases, "with other phases than the first");
+	snprintf(beyond, sizeof beyond, "beyond the first %d", TDM_PHASES_LINES_MAX);
+	say_left_out(left_out.too_many, beyond);
 	if (r->picture.path != NULL)
 		tdm_picture_said(r->cmd, r->picture.path);
 	return 0;

@@ -27,12 +27,14 @@ struct tdm_phase_run {
 	uint64_t line;    /* where its summary begins; 0: it is of no file with lines */
 	bool incomplete;  /* something of it is missing or could not be read */
 	bool peak_so_far; /* its end is missing: the peak is that of the phases that are there */
+	bool last_open;   /* its last phase has not ended: the figures are as far as it came */
 	bool no_dispatch; /* nothing was allocated: the figures are what would have been */
 	struct tdm_phase *phases;
 	size_t phase_count, phase_cap;
 	int64_t overall_peak, final_current; /* or TDM_PHASE_UNKNOWN */
 	uint64_t parameters;                 /* 0: unknown */
 	uint64_t device_memory_bytes;        /* or TDM_BYTES_UNKNOWN */
+	size_t device_count;                 /* whose memory that is together; 0: not said, which is one */
 };
 
 struct tdm_phase_runs {

@@ -40,7 +40,7 @@ static double hottest(const struct tdm_scene *scene)
 }
 
 static void draw_cell(
-	const struct tdm_plot_frame *frame, size_t x, size_t y, struct tdm_point side, double max, bool labels)
+	const struct tdm_plot_frame *frame, size_t x, size_t y, struct tdm_point side, double max, double letters)
 {
 	const struct tdm_scene *scene = frame->scene;
 	double value = scene->cells[y * scene->grid_width + x], gap = side.y > 12 ? 1 : 0;
@@ -55,18 +55,18 @@ static void draw_cell(
 	snprintf(tip, sizeof tip, "%zu, %zu: %s", x, y, tdm_plot_value(scene->unit, value, text, sizeof text));
 	tdm_drawing_group(frame->drawing, "cell", tip);
 	tdm_drawing_box(frame->drawing, box, &(struct tdm_pen){ .fill = tdm_rgba_of(rgb, 1), .round = gap * 2 });
-	if (labels) {
+	if (letters > 0) {
 		struct tdm_font font =
-			tdm_plot_frame_font(frame, 0.72, false, tdm_plot_frame_ink_on(rgb), TDM_ALIGN_MIDDLE);
+			tdm_plot_frame_font(frame, letters, false, tdm_plot_frame_ink_on(rgb), TDM_ALIGN_MIDDLE);
 		tdm_drawing_text(frame->drawing, box.x + box.w / 2, box.y + box.h / 2 + font.size * 0.36, text, &font);
 	}
 	tdm_drawing_group_end(frame->drawing);
 }
 
-/* Whether every label fits its cell. */
-static bool labels_fit(const struct tdm_plot_frame *frame, struct tdm_point side)
+/* Whether every label fits its cell in letters of that scale. */
+static bool labels_fit(const struct tdm_plot_frame *frame, struct tdm_point side, double scale)
 {
-	struct tdm_font font = tdm_plot_frame_font(frame, 0.72, false, TDM_INK, TDM_ALIGN_MIDDLE);
+	struct tdm_font font = tdm_plot_frame_font(frame, scale, false, TDM_INK, TDM_ALIGN_MIDDLE);
 	char text[TDM_AXIS_LABEL_CAP];
 	if (side.y < font.size * 1.6)
 		return false;
@@ -74,9 +74,19 @@ static bool labels_fit(const struct tdm_plot_frame *frame, struct tdm_point side
 		if (isfinite(frame->scene->cells[i]) &&
 			tdm_drawing_text_width(frame->drawing,
 				tdm_plot_value(frame->scene->unit, frame->scene->cells[i], text, sizeof text),
-				&font) > side.x - 4)
+				&font) > side.x - font.size * 0.6)
 			return false;
 	return true;
+}
+
+/* The largest letters that fit all cells; 0: none do. */
+static double letters_that_fit(const struct tdm_plot_frame *frame, struct tdm_point side)
+{
+	static const double scales[] = { 1, 0.92, 0.82, 0.72 };
+	for (size_t i = 0; i < sizeof scales / sizeof *scales; i++)
+		if (labels_fit(frame, side, scales[i]))
+			return scales[i];
+	return 0;
 }
 
 static void draw_numbers(const struct tdm_plot_frame *frame, struct tdm_point side)
@@ -140,11 +150,11 @@ static int draw(const struct tdm_scene *scene, struct tdm_drawing *drawing)
 		frame.area.h / (double)scene->grid_height };
 	side.x = whole_pixels(fmin(side.x, side.y * CELL_WIDE));
 	side.y = whole_pixels(fmin(side.y, side.x));
-	bool labels = labels_fit(&frame, side);
+	double letters = letters_that_fit(&frame, side);
 	draw_numbers(&frame, side);
 	for (size_t y = 0; y < scene->grid_height; y++)
 		for (size_t x = 0; x < scene->grid_width; x++)
-			draw_cell(&frame, x, y, side, max, labels);
+			draw_cell(&frame, x, y, side, max, letters);
 	draw_scale(&frame, frame.area.x + side.x * (double)scene->grid_width + frame.size * 1.2,
 		side.y * (double)scene->grid_height, max);
 	return 0;

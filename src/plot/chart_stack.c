@@ -6,17 +6,40 @@
 #include "plot/chart.h"
 #include "plot/frame.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-enum { LABEL_LINES = 3, LINE_CAP = 128, SIDE_MAX = 32 };
+enum { LABEL_LINES = 3, LINE_CAP = 128, SIDE_MAX = 32, LINES_MAX = 2 /* across a column */ };
 
 #define COLUMN_SHARE 0.48 /* of the room that a column has */
+#define TOTAL_ROOM   3.4  /* above a column, times the size of letters */
 
 struct side_label {
 	double y;      /* wanted: the middle of the part */
 	double placed; /* where it does not touch its neighbours */
 	char text[TDM_AXIS_LABEL_CAP];
+};
+
+struct inside_label {
+	double y; /* its middle */
+	tdm_rgba ink;
+	char text[TDM_AXIS_LABEL_CAP];
+};
+
+/* A column with its labels, as they will be drawn. */
+struct column {
+	size_t index;
+	double x, width; /* its middle */
+	struct side_label side[SIDE_MAX];
+	size_t side_count;
+	struct inside_label inside[SIDE_MAX];
+	size_t inside_count;
+	char total[TDM_AXIS_LABEL_CAP + 16], note[TDM_AXIS_LABEL_CAP + 32];
+	tdm_rgba note_colour;
+	double total_y, note_y;
+	struct tdm_box texts; /* around total and note */
 };
 
 static const char *lacks(const struct tdm_scene *scene)
@@ -48,6 +71,12 @@ static double total_of(const struct tdm_scene *scene, size_t column)
 	return scene->totals != NULL ? scene->totals[column] : sum_of(scene, column);
 }
 
+/* By more than rounding. */
+static bool is_less_than_parts(double total, double sum)
+{
+	return isfinite(total) && sum > total * 1.001;
+}
+
 static double highest(const struct tdm_scene *scene)
 {
 	double max = tdm_plot_frame_has_limit(scene) ? scene->limit : 0;
@@ -58,7 +87,7 @@ static double highest(const struct tdm_scene *scene)
 	return max;
 }
 
-/* Moves labels down, then up, until none touches the next and all are between the ends. */
+/* Moves labels up, then down, until none touches the next. They end below `top`, unless there are too many of them. */
 static void spread(struct side_label *labels, size_t count, double gap, double top, double bottom)
 {
 	/* The first is the lowest part, so y falls from one to the next. */
@@ -67,72 +96,147 @@ static void spread(struct side_label *labels, size_t count, double gap, double t
 		labels[i].placed = fmin(labels[i].y, limit);
 		limit = labels[i].placed - gap;
 	}
-	limit = top;
+	limit = fmin(top, bottom - gap * (double)count);
 	for (size_t i = count; i-- > 0;) {
 		labels[i].placed = fmax(labels[i].placed, limit);
 		limit = labels[i].placed + gap;
 	}
 }
 
-static void draw_side_labels(
-	const struct tdm_plot_frame *frame, struct side_label *labels, size_t count, double x, double room)
+static struct tdm_font side_font(const struct tdm_plot_frame *frame)
 {
-	struct tdm_font font = tdm_plot_frame_font(frame, 0.85, false, TDM_INK, TDM_ALIGN_START);
+	return tdm_plot_frame_font(frame, 0.85, false, TDM_INK, TDM_ALIGN_START);
+}
+
+static double arm_of(const struct tdm_plot_frame *frame)
+{
+	return frame->size * 0.7;
+}
+
+static bool overlap(struct tdm_box a, struct tdm_box b)
+{
+	return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+}
+
+/* Labels that would leave their room or touch what is drawn beside the column are left out: the tooltip has them. */
+static void draw_side_labels(const struct tdm_plot_frame *frame, const struct column *column, double room,
+	const struct tdm_box *others, size_t other_count)
+{
+	struct tdm_font font = side_font(frame);
 	struct tdm_pen leader = { .stroke = TDM_INK_AXIS, .width = 1 };
-	double arm = frame->size * 0.7;
-	spread(labels, count, font.size * 1.2, frame->area.y + font.size,
-		frame->area.y + frame->area.h - font.size * 0.5);
-	for (size_t i = 0; i < count; i++) {
-		if (tdm_drawing_text_width(frame->drawing, labels[i].text, &font) > room - arm)
-			continue; /* the tooltip and the table still have it */
-		tdm_drawing_line(frame->drawing, (struct tdm_point){ x, labels[i].y },
-			(struct tdm_point){ x + arm * 0.8, labels[i].placed }, &leader);
-		tdm_plot_frame_halo(frame, x + arm, labels[i].placed + font.size * 0.36, labels[i].text, &font);
+	double arm = arm_of(frame), x = column->x + column->width / 2;
+	for (size_t i = 0; i < column->side_count; i++) {
+		const struct side_label *label = &column->side[i];
+		struct tdm_box box = { x + arm, label->placed - font.size * 0.6,
+			tdm_drawing_text_width(frame->drawing, label->text, &font), font.size * 1.2 };
+		bool clear = box.w <= room - arm;
+		box.w += font.size / 2;
+		for (size_t k = 0; k < other_count; k++)
+			clear = clear && !overlap(box, others[k]);
+		if (!clear)
+			continue;
+		tdm_drawing_line(frame->drawing, (struct tdm_point){ x, label->y },
+			(struct tdm_point){ x + arm * 0.8, label->placed }, &leader);
+		tdm_plot_frame_halo(frame, x + arm, label->placed + font.size * 0.36, label->text, &font);
 	}
 }
 
-static void draw_total(
-	const struct tdm_plot_frame *frame, const struct tdm_axis *axis, size_t column, double x, double width)
+static struct tdm_font inside_font(const struct tdm_plot_frame *frame, tdm_rgba ink)
+{
+	return tdm_plot_frame_font(frame, 0.92, true, ink, TDM_ALIGN_MIDDLE);
+}
+
+static void draw_inside_labels(const struct tdm_plot_frame *frame, const struct column *column)
+{
+	for (size_t i = 0; i < column->inside_count; i++) {
+		struct tdm_font font = inside_font(frame, column->inside[i].ink);
+		tdm_drawing_text(frame->drawing, column->x, column->inside[i].y + font.size * 0.36,
+			column->inside[i].text, &font);
+	}
+}
+
+static struct tdm_font total_font(const struct tdm_plot_frame *frame)
+{
+	return tdm_plot_frame_font(frame, 1, true, TDM_INK, TDM_ALIGN_MIDDLE);
+}
+
+/* What stands below the total: its share of the limit, or what is too much; "" where there is no room for it. */
+static void note_total(const struct tdm_plot_frame *frame, struct column *column, double total, double room)
 {
 	const struct tdm_scene *scene = frame->scene;
-	double total = total_of(scene, column), sum = sum_of(scene, column);
-	double room = width / COLUMN_SHARE; /* up to the labels of the neighbours */
-	struct tdm_font font = tdm_plot_frame_font(frame, 1, true, TDM_INK, TDM_ALIGN_MIDDLE);
-	struct tdm_font small = tdm_plot_frame_font(frame, 0.85, false, TDM_INK_MUTED, TDM_ALIGN_MIDDLE);
-	char value[TDM_AXIS_LABEL_CAP], text[TDM_AXIS_LABEL_CAP + 16];
-	double y = tdm_plot_frame_y(frame, axis, isfinite(total) ? fmax(total, sum) : sum) - frame->size * 0.5;
-	if (isfinite(total) && sum > total * 1.001) {
-		/* The parts are larger than the whole: both are shown. */
-		double at = tdm_plot_frame_y(frame, axis, total);
-		tdm_drawing_line(frame->drawing, (struct tdm_point){ x - width / 2 - frame->size * 0.4, at },
-			(struct tdm_point){ x + width / 2 + frame->size * 0.4, at },
-			&(struct tdm_pen){ .stroke = TDM_INK, .width = frame->size / 9 });
+	struct tdm_font font = tdm_plot_frame_font(frame, 0.85, false, TDM_INK_MUTED, TDM_ALIGN_MIDDLE);
+	char value[TDM_AXIS_LABEL_CAP], shorter[TDM_AXIS_LABEL_CAP + 16] = "";
+	double sum = sum_of(scene, column->index);
+	if (is_less_than_parts(total, sum)) {
+		column->note_colour = TDM_INK_WARN;
+		snprintf(column->note, sizeof column->note, "the line; the parts make %s",
+			tdm_plot_value(scene->unit, sum, value, sizeof value));
+		snprintf(shorter, sizeof shorter, "parts %s", value);
+	} else if (tdm_plot_frame_has_limit(scene) && total > scene->limit) {
+		column->note_colour = TDM_INK_WARN;
+		snprintf(column->note, sizeof column->note, "%s too much",
+			tdm_plot_value(scene->unit, total - scene->limit, value, sizeof value));
+		snprintf(shorter, sizeof shorter, "+%s", value);
+	} else if (tdm_plot_frame_has_limit(scene)) {
+		snprintf(column->note, sizeof column->note, "%.1f %% of the limit", 100 * total / scene->limit);
+		snprintf(shorter, sizeof shorter, "%.1f %%", 100 * total / scene->limit);
 	}
+	if (tdm_drawing_text_width(frame->drawing, column->note, &font) > room)
+		snprintf(column->note, sizeof column->note, "%s", shorter);
+	if (tdm_drawing_text_width(frame->drawing, column->note, &font) > room)
+		column->note[0] = '\0';
+}
+
+/* The texts above the column, clear of the limit's line and of its own labels. */
+static void lay_out_total(const struct tdm_plot_frame *frame, const struct tdm_axis *axis, struct column *column)
+{
+	const struct tdm_scene *scene = frame->scene;
+	double total = total_of(scene, column->index), sum = sum_of(scene, column->index);
+	double room = column->width / COLUMN_SHARE; /* up to the labels of the neighbours */
+	struct tdm_font font = total_font(frame);
+	char value[TDM_AXIS_LABEL_CAP];
+	tdm_plot_value(scene->unit, total, value, sizeof value);
+	snprintf(column->total, sizeof column->total, "Total %s", value);
+	if (tdm_drawing_text_width(frame->drawing, column->total, &font) > room)
+		snprintf(column->total, sizeof column->total, "%s", value);
+	if (tdm_drawing_text_width(frame->drawing, column->total, &font) > room)
+		column->total[0] = '\0';
+	if (isfinite(total))
+		note_total(frame, column, total, room);
+
+	struct tdm_font small = tdm_plot_frame_font(frame, 0.85, false, TDM_INK_MUTED, TDM_ALIGN_MIDDLE);
+	double half = fmax(tdm_drawing_text_width(frame->drawing, column->total, &font),
+			      tdm_drawing_text_width(frame->drawing, column->note, &small)) /
+		      2;
+	double y = tdm_plot_frame_y(frame, axis, isfinite(total) ? fmax(total, sum) : sum) - frame->size * 0.5;
+	if (column->side_count != 0 && half > column->width / 2 + arm_of(frame) - frame->size * 0.2)
+		y = fmin(y, column->side[column->side_count - 1].placed - frame->size * 0.9);
 	/* The limit's line would run through the text: the text goes above it. */
 	double line = tdm_plot_frame_has_limit(scene) ? tdm_plot_frame_y(frame, axis, scene->limit) : -INFINITY;
 	if (line < y + frame->size * 0.3 && line > y - frame->size * 2.2)
 		y = line - frame->size * 0.5;
-	if (isfinite(total) && tdm_plot_frame_has_limit(scene)) {
-		bool over = total > scene->limit;
-		small.colour = over ? TDM_INK_WARN : TDM_INK_MUTED;
-		if (over)
-			snprintf(text, sizeof text, "%s too much",
-				tdm_plot_value(scene->unit, total - scene->limit, value, sizeof value));
-		else
-			snprintf(text, sizeof text, "%.1f %% of the limit", 100 * total / scene->limit);
-		if (tdm_drawing_text_width(frame->drawing, text, &small) > room && over)
-			snprintf(text, sizeof text, "+%s", value);
-		else if (tdm_drawing_text_width(frame->drawing, text, &small) > room)
-			snprintf(text, sizeof text, "%.1f %%", 100 * total / scene->limit);
-		if (tdm_drawing_text_width(frame->drawing, text, &small) <= room)
-			tdm_plot_frame_halo(frame, x, y, text, &small);
-		y -= small.size * 1.25;
+	column->note_y = y;
+	column->total_y = column->note[0] != '\0' ? y - small.size * 1.25 : y;
+	double top = column->total_y - font.size;
+	column->texts = (struct tdm_box){ column->x - half, top, half * 2, y + frame->size * 0.3 - top };
+}
+
+static void draw_total(const struct tdm_plot_frame *frame, const struct tdm_axis *axis, const struct column *column)
+{
+	double total = total_of(frame->scene, column->index);
+	struct tdm_font font = total_font(frame);
+	struct tdm_font small = tdm_plot_frame_font(frame, 0.85, false, column->note_colour, TDM_ALIGN_MIDDLE);
+	if (is_less_than_parts(total, sum_of(frame->scene, column->index))) {
+		/* The parts are larger than the whole: both are shown. */
+		double at = tdm_plot_frame_y(frame, axis, total), reach = column->width / 2 + frame->size * 0.4;
+		tdm_drawing_line(frame->drawing, (struct tdm_point){ column->x - reach, at },
+			(struct tdm_point){ column->x + reach, at },
+			&(struct tdm_pen){ .stroke = TDM_INK, .width = frame->size / 9 });
 	}
-	tdm_plot_value(scene->unit, total, value, sizeof value);
-	snprintf(text, sizeof text, "Total %s", value);
-	const char *shown = tdm_drawing_text_width(frame->drawing, text, &font) > room ? value : text;
-	if (tdm_drawing_text_width(frame->drawing, shown, &font) <= room)
-		tdm_plot_frame_halo(frame, x, y, shown, &font);
+	if (column->note[0] != '\0')
+		tdm_plot_frame_halo(frame, column->x, column->note_y, column->note, &small);
+	if (column->total[0] != '\0')
+		tdm_plot_frame_halo(frame, column->x, column->total_y, column->total, &font);
 }
 
 static void draw_column(
@@ -159,36 +263,63 @@ static void draw_column(
 	}
 }
 
-static void draw_labels(const struct tdm_plot_frame *frame, const struct tdm_axis *axis, size_t column, double x,
-	double width, double room)
+/* The middle of a label inside a part, clear of the lines that cross it; not a number where there is no such place. */
+static double place_inside(double top, double bottom, double size, const double *lines, size_t line_count)
+{
+	double places[1 + 2 * LINES_MAX] = { (top + bottom) / 2 };
+	size_t count = 1;
+	for (size_t i = 0; i < line_count; i++) {
+		places[count++] = lines[i] + size * 0.8;
+		places[count++] = lines[i] - size * 0.8;
+	}
+	for (size_t i = 0; i < count; i++) {
+		bool clear = places[i] - size * 0.6 >= top && places[i] + size * 0.6 <= bottom;
+		for (size_t k = 0; k < line_count; k++)
+			clear = clear && fabs(places[i] - lines[k]) > size * 0.7;
+		if (clear)
+			return places[i];
+	}
+	return NAN;
+}
+
+/* Each part has its label inside, or beside the column. */
+static void lay_out_labels(const struct tdm_plot_frame *frame, const struct tdm_axis *axis, struct column *column)
 {
 	const struct tdm_scene *scene = frame->scene;
-	struct side_label side[SIDE_MAX];
-	size_t side_count = 0;
-	double below = 0,
-	       line = tdm_plot_frame_has_limit(scene) ? tdm_plot_frame_y(frame, axis, scene->limit) : -INFINITY;
+	double below = 0, total = total_of(scene, column->index), lines[LINES_MAX];
+	size_t line_count = 0;
+	if (tdm_plot_frame_has_limit(scene))
+		lines[line_count++] = tdm_plot_frame_y(frame, axis, scene->limit);
+	if (is_less_than_parts(total, sum_of(scene, column->index)))
+		lines[line_count++] = tdm_plot_frame_y(frame, axis, total);
 	for (size_t i = 0; i < scene->series_count; i++) {
-		double value = height_of(scene, i, column);
+		double value = height_of(scene, i, column->index);
 		if (value <= 0)
 			continue;
-		struct tdm_font font = tdm_plot_frame_font(
-			frame, 0.92, true, tdm_plot_frame_ink_on(scene->series[i].rgb), TDM_ALIGN_MIDDLE);
-		double high = tdm_plot_frame_y(frame, axis, 0) - tdm_plot_frame_y(frame, axis, value);
-		double middle = tdm_plot_frame_y(frame, axis, below + value / 2);
-		if (fabs(middle - line) < font.size && high > font.size * 4)
-			middle = line + font.size; /* not under the limit's line */
+		tdm_rgba ink = tdm_plot_frame_ink_on(scene->series[i].rgb);
+		struct tdm_font font = inside_font(frame, ink);
+		double bottom = tdm_plot_frame_y(frame, axis, below),
+		       top = tdm_plot_frame_y(frame, axis, below + value);
+		double middle = place_inside(top, bottom, font.size, lines, line_count);
 		char text[TDM_AXIS_LABEL_CAP];
 		tdm_plot_value(scene->unit, value, text, sizeof text);
-		if (high >= font.size * 1.25 && tdm_drawing_text_width(frame->drawing, text, &font) < width - 4) {
-			tdm_drawing_text(frame->drawing, x, middle + font.size * 0.36, text, &font);
-		} else if (side_count < SIDE_MAX) {
-			side[side_count] = (struct side_label){ .y = middle };
-			snprintf(side[side_count++].text, sizeof text, "%s", text);
+		bool fits = isfinite(middle) && tdm_drawing_text_width(frame->drawing, text, &font) < column->width - 4;
+		if (fits && column->inside_count < SIDE_MAX) {
+			struct inside_label *label = &column->inside[column->inside_count++];
+			*label = (struct inside_label){ .y = middle, .ink = ink };
+			snprintf(label->text, sizeof label->text, "%s", text);
+		} else if (column->side_count < SIDE_MAX) {
+			struct side_label *label = &column->side[column->side_count++];
+			*label = (struct side_label){ .y = (top + bottom) / 2 };
+			snprintf(label->text, sizeof label->text, "%s", text);
 		}
 		below += value;
 	}
-	draw_side_labels(frame, side, side_count, x + width / 2, room);
-	draw_total(frame, axis, column, x, width);
+	struct tdm_font font = side_font(frame);
+	if (font.size * 1.2 * (double)column->side_count + TOTAL_ROOM * frame->size > frame->area.h)
+		column->side_count = 0; /* a picture too small for them */
+	spread(column->side, column->side_count, font.size * 1.2, tdm_plot_frame_y(frame, axis, below),
+		frame->area.y + frame->area.h - font.size * 0.75);
 }
 
 static void draw_name(const struct tdm_plot_frame *frame, size_t column, double x, double width)
@@ -202,12 +333,19 @@ static void draw_name(const struct tdm_plot_frame *frame, size_t column, double 
 			frame->area.y + frame->area.h + font.size * (1.5 + 1.25 * (double)i), lines[i], &font);
 }
 
-static size_t name_lines(const struct tdm_plot_frame *frame, double width)
+/* Columns that share the room of one name. */
+static size_t names_every(const struct tdm_plot_frame *frame, double pitch)
+{
+	double least = frame->size * 3.4;
+	return pitch >= least ? 1 : (size_t)ceil(least / pitch);
+}
+
+static size_t name_lines(const struct tdm_plot_frame *frame, size_t every, double width)
 {
 	struct tdm_font font = tdm_plot_frame_font(frame, 0.92, true, TDM_INK, TDM_ALIGN_MIDDLE);
 	char lines[LABEL_LINES][LINE_CAP];
 	size_t most = 1;
-	for (size_t i = 0; i < frame->scene->column_count; i++) {
+	for (size_t i = 0; i < frame->scene->column_count; i += every) {
 		size_t count = tdm_drawing_wrap(
 			frame->drawing, frame->scene->columns[i], &font, width, lines[0], LINE_CAP, LABEL_LINES);
 		most = count > most ? count : most;
@@ -215,31 +353,61 @@ static size_t name_lines(const struct tdm_plot_frame *frame, double width)
 	return most;
 }
 
+/* Labels, totals and names of all columns. Those beside a column keep clear of the limit's label and the total of the
+ * next column. */
+static void draw_texts(const struct tdm_plot_frame *frame, const struct tdm_axis *axis, struct column *columns,
+	size_t every, double name_width)
+{
+	const struct tdm_scene *scene = frame->scene;
+	for (size_t i = 0; i < scene->column_count; i++) {
+		lay_out_labels(frame, axis, &columns[i]);
+		lay_out_total(frame, axis, &columns[i]);
+	}
+	for (size_t i = 0; i < scene->column_count; i++) {
+		const struct column *column = &columns[i];
+		bool last = i + 1 == scene->column_count;
+		double room = last ? frame->drawing->width - column->x - column->width / 2
+				   : columns[i + 1].x - column->x - column->width;
+		struct tdm_box others[] = { tdm_plot_frame_limit_label(frame, axis),
+			last ? (struct tdm_box){ 0 } : columns[i + 1].texts };
+		tdm_drawing_group(frame->drawing, "column", scene->columns[i]);
+		draw_inside_labels(frame, column);
+		draw_side_labels(frame, column, room, others, 2);
+		draw_total(frame, axis, column);
+		if (i % every == 0)
+			draw_name(frame, i, column->x, name_width);
+		tdm_drawing_group_end(frame->drawing);
+	}
+}
+
 static int draw(const struct tdm_scene *scene, struct tdm_drawing *drawing)
 {
 	struct tdm_plot_frame frame = tdm_plot_frame_begin(drawing, scene, true);
-	/* Room for two lines above the highest column. */
-	double ticks = frame.area.h / (frame.size * 4.2);
-	double max = highest(scene) * (1 + 3.4 * frame.size / fmax(frame.area.h, 1));
+	struct column *columns = calloc(scene->column_count, sizeof *columns);
+	if (columns == NULL)
+		return -ENOMEM;
+	/* Room for two lines above the highest column, in what the axes leave. */
+	double ticks = frame.area.h / (frame.size * 4.2), left = fmax(frame.area.h - frame.size * 3.75, 1);
+	double max = highest(scene) * (1 + TOTAL_ROOM * frame.size / left);
 	struct tdm_axis axis = tdm_axis_make(0, max, scene->unit, (size_t)fmax(ticks, 2));
 	tdm_plot_frame_reserve_limit(&frame);
 	tdm_plot_frame_reserve_y(&frame, &axis);
 	double pitch = frame.area.w / (double)scene->column_count;
-	double width = fmin(pitch * COLUMN_SHARE, frame.size * 12), name_width = pitch - frame.size * 0.6;
-	frame.area.h -= frame.size * (0.6 + 1.15 * (double)name_lines(&frame, name_width));
+	double width = fmin(pitch * COLUMN_SHARE, frame.size * 12);
+	size_t every = names_every(&frame, pitch);
+	double name_width = pitch * (double)every - frame.size * 0.6;
+	frame.area.h -= frame.size * (0.6 + 1.15 * (double)name_lines(&frame, every, name_width));
 	tdm_plot_frame_draw_y(&frame, &axis);
-	for (size_t i = 0; i < scene->column_count; i++)
-		draw_column(&frame, &axis, i, frame.area.x + pitch * ((double)i + 0.5), width);
-	tdm_plot_frame_draw_limit(&frame, &axis);
 	for (size_t i = 0; i < scene->column_count; i++) {
-		double x = frame.area.x + pitch * ((double)i + 0.5);
-		tdm_drawing_group(drawing, "column", scene->columns[i]);
-		/* Labels beside a column have the room up to the next one. */
-		draw_labels(&frame, &axis, i, x, width,
-			fmin(scene->column_count > 1 ? pitch - width : INFINITY, drawing->width - x - width / 2));
-		draw_name(&frame, i, x, name_width);
-		tdm_drawing_group_end(drawing);
+		columns[i] = (struct column){ .index = i,
+			.x = frame.area.x + pitch * ((double)i + 0.5),
+			.width = width,
+			.note_colour = TDM_INK_MUTED };
+		draw_column(&frame, &axis, i, columns[i].x, width);
 	}
+	tdm_plot_frame_draw_limit(&frame, &axis);
+	draw_texts(&frame, &axis, columns, every, name_width);
+	free(columns);
 	return 0;
 }
 

@@ -94,8 +94,10 @@ static size_t trace_edge(const struct curve *curve, size_t series, bool lower, s
 		double value = 0;
 		for (size_t i = scene->stacked ? 0 : series; i < series + !lower; i++)
 			value += at(scene, i, point);
+		if (!scene->stacked && !isfinite(scene->series[series].values[point]))
+			continue; /* what is before it holds on, or is connected with what is behind it */
 		if (lower && !scene->stacked)
-			value = curve->axis->from;
+			value = 0;
 		double x = tdm_plot_frame_x(curve->frame, curve->from, curve->to, scene->times[point]);
 		double y = tdm_plot_frame_y(curve->frame, curve->axis, value);
 		if (scene->steps && count != 0) {
@@ -104,7 +106,7 @@ static size_t trace_edge(const struct curve *curve, size_t series, bool lower, s
 		}
 		points[count++] = (struct tdm_point){ x, y };
 	}
-	if (scene->steps) { /* the last value holds to the end */
+	if (scene->steps && count != 0) { /* the last value holds to the end */
 		double x = tdm_plot_frame_x(curve->frame, curve->from, curve->to, curve->to);
 		points[count] = (struct tdm_point){ x, points[count - 1].y };
 		count++;
@@ -119,14 +121,17 @@ static void draw_series(const struct curve *curve, size_t series, struct tdm_poi
 	uint32_t rgb = scene->series[series].rgb;
 	size_t upper = trace_edge(curve, series, false, points),
 	       all = upper + trace_edge(curve, series, true, points + upper);
+	if (upper == 0)
+		return; /* none of its values is known */
 	for (size_t i = upper, j = all - 1; i < j; i++, j--) {
 		struct tdm_point kept = points[i];
 		points[i] = points[j];
 		points[j] = kept;
 	}
+	/* Many faint areas on top of each other would be mud. */
+	double fill = scene->stacked ? 1 : 0.18 * fmin(1, 3.0 / (double)scene->series_count);
 	tdm_drawing_group(drawing, "series", scene->series[series].name);
-	drawing->ops->path(
-		drawing, points, all, true, &(struct tdm_pen){ .fill = tdm_rgba_of(rgb, scene->stacked ? 1 : 0.18) });
+	drawing->ops->path(drawing, points, all, true, &(struct tdm_pen){ .fill = tdm_rgba_of(rgb, fill) });
 	if (!scene->stacked)
 		drawing->ops->path(drawing, points, upper, false,
 			&(struct tdm_pen){ .stroke = tdm_rgba_of(rgb, 1), .width = curve->frame->size / 7 });
@@ -161,11 +166,14 @@ static void draw_marks(const struct tdm_plot_frame *frame, const struct tdm_axis
 		const struct tdm_plot_mark *mark = &frame->scene->marks[i];
 		double x = tdm_plot_frame_x(frame, from, to, mark->x), y = tdm_plot_frame_y(frame, axis, mark->y),
 		       r = frame->size * 0.3;
-		double half = tdm_drawing_text_width(frame->drawing, mark->name, &font) / 2 + 2;
+		char value[TDM_AXIS_LABEL_CAP], text[TDM_AXIS_LABEL_CAP * 2];
+		snprintf(text, sizeof text, "%.32s %s", mark->name,
+			tdm_plot_value(frame->scene->unit, mark->y, value, sizeof value));
+		double half = tdm_drawing_text_width(frame->drawing, text, &font) / 2 + 2;
 		double middle = fmin(fmax(x, frame->area.x + half), frame->area.x + frame->area.w - half);
 		tdm_drawing_box(frame->drawing, (struct tdm_box){ x - r, y - r, 2 * r, 2 * r },
 			&(struct tdm_pen){ .fill = TDM_INK, .stroke = TDM_PAPER, .width = 1.5, .round = r });
-		tdm_plot_frame_halo(frame, middle, y - frame->size * 0.65, mark->name, &font);
+		tdm_plot_frame_halo(frame, middle, y - frame->size * 0.65, text, &font);
 	}
 }
 
@@ -179,11 +187,22 @@ static double highest(const struct tdm_scene *scene)
 	return max;
 }
 
+/* The ground of the picture: 0, unless something is below it. */
+static double lowest(const struct tdm_scene *scene)
+{
+	double min = 0;
+	for (size_t i = 0; !scene->stacked && i < scene->series_count; i++)
+		for (size_t k = 0; k < scene->point_count; k++)
+			min = fmin(min, at(scene, i, k));
+	return min;
+}
+
 static int draw(const struct tdm_scene *scene, struct tdm_drawing *drawing)
 {
 	struct tdm_plot_frame frame = tdm_plot_frame_begin(drawing, scene, true);
-	double max = highest(scene) * (1 + 2.2 * frame.size / fmax(frame.area.h, 1)), from, to;
-	struct tdm_axis axis = tdm_axis_make(0, max, scene->unit, (size_t)fmax(frame.area.h / (frame.size * 4.2), 2));
+	double min = lowest(scene), max = highest(scene), from, to;
+	max += (max - min) * 2.2 * frame.size / fmax(frame.area.h, 1);
+	struct tdm_axis axis = tdm_axis_make(min, max, scene->unit, (size_t)fmax(frame.area.h / (frame.size * 4.2), 2));
 	time_range(scene, &from, &to);
 	tdm_plot_frame_reserve_limit(&frame);
 	tdm_plot_frame_reserve_y(&frame, &axis);
@@ -328,6 +347,9 @@ static void print(const struct tdm_scene *scene, const struct tdm_term *term, st
 	free(heights);
 	if (scene->band_count != 0)
 		print_bands(scene, term, margin - 1, columns, out);
+	if (lowest(scene) < 0)
+		tdm_buf_printf(out, "not drawn: what is below 0, down to %s\n",
+			tdm_plot_value(scene->unit, lowest(scene), label, sizeof label));
 	if (tdm_plot_frame_has_limit(scene)) {
 		tdm_buf_puts(out, "- ");
 		tdm_print_name(out, term, scene->limit_name, tdm_print_columns(scene->limit_name));

@@ -32,7 +32,7 @@ static void draw_heading(struct tdm_plot_frame *frame, const char *text, const s
 }
 
 /* One entry at *at, on a new line where it would leave the area. */
-static void place_entry(struct tdm_plot_frame *frame, struct tdm_point *at, double width)
+static void place_entry(const struct tdm_plot_frame *frame, struct tdm_point *at, double width)
 {
 	if (at->x > frame->area.x && at->x + width > frame->area.x + frame->area.w) {
 		at->x = frame->area.x;
@@ -40,11 +40,22 @@ static void place_entry(struct tdm_plot_frame *frame, struct tdm_point *at, doub
 	}
 }
 
+static double mark_width(const struct tdm_plot_frame *frame, bool is_line)
+{
+	return frame->size * (is_line ? swatch * 2 : swatch);
+}
+
+static double entry_width(const struct tdm_plot_frame *frame, const char *name, bool is_line)
+{
+	struct tdm_font font = tdm_plot_frame_font(frame, 1, false, TDM_INK, TDM_ALIGN_START);
+	return mark_width(frame, is_line) + frame->size * 0.45 + tdm_drawing_text_width(frame->drawing, name, &font);
+}
+
 static void draw_entry(struct tdm_plot_frame *frame, struct tdm_point *at, const char *name, uint32_t rgb, bool is_line)
 {
 	struct tdm_font font = tdm_plot_frame_font(frame, 1, false, TDM_INK, TDM_ALIGN_START);
-	double side = frame->size * swatch, mark = is_line ? side * 2 : side;
-	double width = mark + frame->size * 0.45 + tdm_drawing_text_width(frame->drawing, name, &font);
+	double side = frame->size * swatch, mark = mark_width(frame, is_line);
+	double width = entry_width(frame, name, is_line);
 	place_entry(frame, at, width);
 	tdm_drawing_group(frame->drawing, "legend", NULL);
 	if (is_line) {
@@ -62,11 +73,31 @@ static void draw_entry(struct tdm_plot_frame *frame, struct tdm_point *at, const
 	at->x += width + frame->size * 1.6;
 }
 
+/* Lines that the legend takes, found by placing its entries without drawing them. */
+static size_t legend_lines(const struct tdm_plot_frame *frame, bool swatches)
+{
+	const struct tdm_scene *scene = frame->scene;
+	size_t lines = 0, count = (swatches ? scene->series_count : 0) + tdm_plot_frame_has_limit(scene);
+	struct tdm_point at = { frame->area.x, 0 };
+	for (size_t i = 0; i < count; i++) {
+		bool is_line = i >= scene->series_count || !swatches;
+		double width = entry_width(frame, is_line ? scene->limit_name : scene->series[i].name, is_line);
+		double before = at.y;
+		place_entry(frame, &at, width);
+		lines += i == 0 || at.y > before;
+		at.x += width + frame->size * 1.6;
+	}
+	return lines;
+}
+
 static void draw_legend(struct tdm_plot_frame *frame, bool swatches)
 {
 	const struct tdm_scene *scene = frame->scene;
 	struct tdm_point at = { frame->area.x, frame->area.y };
 	bool any = false;
+	/* In a picture so small that it would fill the half of it, the chart is worth more. */
+	if ((double)legend_lines(frame, swatches) * frame->size * line_height > frame->area.h / 2)
+		return;
 	for (size_t i = 0; swatches && i < scene->series_count; i++, any = true)
 		draw_entry(frame, &at, scene->series[i].name, scene->series[i].rgb, false);
 	if (tdm_plot_frame_has_limit(scene)) {
@@ -80,7 +111,8 @@ static void draw_legend(struct tdm_plot_frame *frame, bool swatches)
 struct tdm_plot_frame tdm_plot_frame_begin(struct tdm_drawing *drawing, const struct tdm_scene *scene, bool swatches)
 {
 	double least = fmin(drawing->width * 0.5625, drawing->height);
-	struct tdm_plot_frame frame = { drawing, scene, fmin(fmax(least / 50, 10.5), 24), { 0, 0, 0, 0 }, 0 };
+	double readable = fmin(fmax(least / 20, 7), 10.5); /* smaller in small pictures only */
+	struct tdm_plot_frame frame = { drawing, scene, fmin(fmax(least / 50, readable), 24), { 0, 0, 0, 0 }, 0 };
 	double margin = frame.size * 1.6;
 	frame.area = (struct tdm_box){ margin, margin, drawing->width - 2 * margin, drawing->height - 2 * margin };
 	tdm_drawing_box(drawing, (struct tdm_box){ 0, 0, drawing->width, drawing->height },
@@ -136,7 +168,9 @@ void tdm_plot_frame_draw_y(const struct tdm_plot_frame *frame, const struct tdm_
 		/* On the middle of a pixel, where a thin line is sharp. */
 		double sharp = floor(y) + 0.5;
 		tdm_drawing_line(frame->drawing, (struct tdm_point){ left, sharp }, (struct tdm_point){ right, sharp },
-			&(struct tdm_pen){ .stroke = i == 0 ? TDM_INK_AXIS : TDM_INK_GRID, .width = 1 });
+			&(struct tdm_pen){
+				.stroke = i == 0 || fabs(value) < axis->step * 1e-9 ? TDM_INK_AXIS : TDM_INK_GRID,
+				.width = 1 });
 		tdm_drawing_text(frame->drawing, left - frame->size * 0.5, y + font.size * 0.36,
 			tdm_axis_label(axis, value, label, sizeof label), &font);
 	}
@@ -173,8 +207,9 @@ void tdm_plot_frame_draw_x(
 	}
 	if (is_text(name)) {
 		struct tdm_font bold = tdm_plot_frame_font(frame, 0.92, true, TDM_INK_MUTED, TDM_ALIGN_MIDDLE);
-		tdm_drawing_text(
-			frame->drawing, frame->area.x + frame->area.w / 2, bottom + frame->size * 2.8, name, &bold);
+		double middle = frame->area.x + frame->area.w / 2,
+		       room = fmin(middle, frame->drawing->width - middle) * 2;
+		tdm_drawing_text_within(frame->drawing, middle, bottom + frame->size * 2.8, room, name, &bold);
 	}
 	tdm_drawing_group_end(frame->drawing);
 }
@@ -207,6 +242,14 @@ void tdm_plot_frame_draw_limit(const struct tdm_plot_frame *frame, const struct 
 		&(struct tdm_pen){ .stroke = TDM_INK_LIMIT, .width = frame->size / 7, .dash = frame->size * 0.6 });
 	tdm_drawing_text(frame->drawing, right + frame->size * 0.4, y + font.size * 0.36, label, &font);
 	tdm_drawing_group_end(frame->drawing);
+}
+
+struct tdm_box tdm_plot_frame_limit_label(const struct tdm_plot_frame *frame, const struct tdm_axis *axis)
+{
+	if (!tdm_plot_frame_has_limit(frame->scene))
+		return (struct tdm_box){ 0 };
+	double y = tdm_plot_frame_y(frame, axis, frame->scene->limit), left = frame->area.x + frame->area.w;
+	return (struct tdm_box){ left, y - frame->size * 0.6, frame->drawing->width - left, frame->size * 1.2 };
 }
 
 void tdm_plot_frame_halo(

@@ -42,6 +42,8 @@ void tdm_plot_frame_draw_x(
 bool tdm_plot_frame_has_limit(const struct tdm_scene *scene);
 void tdm_plot_frame_reserve_limit(struct tdm_plot_frame *frame);
 void tdm_plot_frame_draw_limit(const struct tdm_plot_frame *frame, const struct tdm_axis *axis);
+/* Where its label is; empty when there is none. */
+struct tdm_box tdm_plot_frame_limit_label(const struct tdm_plot_frame *frame, const struct tdm_axis *axis);
 
 /* The place of a value on the axis. */
 double tdm_plot_frame_y(const struct tdm_plot_frame *frame, const struct tdm_axis *axis, double value);

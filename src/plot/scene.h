@@ -39,7 +39,7 @@ struct tdm_plot_band {
 	double from, to;
 };
 
-/* A point of a time chart that deserves a label. */
+/* A point of a time chart that deserves a label: its name, and y in the unit of the chart. */
 struct tdm_plot_mark {
 	const char *name;
 	double x, y;

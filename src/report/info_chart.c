@@ -103,12 +103,10 @@ static int draw_course(const struct tdm_capture_exact *exact, const struct tdm_c
 	struct tdm_plot_series series[] = { { is_l1 ? "L1 buffers" : "DRAM", buffers_rgb, line.buffers },
 		{ "circular buffers and their like", program_rgb, line.program } };
 	double highest = line.buffers[line.peak] + line.program[line.peak];
-	char device[40], label[64], mark_name[64], bytes[TDM_BYTES_CAP];
+	char device[40], label[64];
 	put_device(&exact->units[unit], device, sizeof device);
 	snprintf(label, sizeof label, is_l1 ? "L1 in use, fullest core of %s" : "DRAM in use, %s", device);
-	snprintf(mark_name, sizeof mark_name, "peak %s",
-		tdm_format_bytes_short(bytes, sizeof bytes, (uint64_t)fmax(highest, 0)));
-	struct tdm_plot_mark mark = { mark_name, line.nodes[line.peak], highest };
+	struct tdm_plot_mark mark = { "peak", line.nodes[line.peak], highest };
 	struct tdm_scene scene = { .kind = TDM_CHART_TIME,
 		.title = picture->title,
 		.subtitle = picture->path == NULL ? label : NULL, /* a terminal has no room beside the axis */

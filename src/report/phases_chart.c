@@ -5,14 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-	COLUMNS_MAX = 64,
-	POINTS_PER_PHASE = 3,
-	TIME_PHASES_MAX = 4096,
-	LIMIT_FAR = 8,
-	COLUMNS_WIDE = 8,
-	PICTURE_WIDE = 4800
-};
+enum { POINTS_PER_PHASE = 3, TIME_PHASES_MAX = 4096, LIMIT_FAR = 8, COLUMNS_WIDE = 8, PICTURE_WIDE = 4800 };
 
 /* The results to draw, of all inputs, in their order. */
 struct chosen {
@@ -20,7 +13,7 @@ struct chosen {
 	size_t count;
 };
 
-static int choose(const struct tdm_phases_report *report, struct chosen *chosen)
+static int choose(const struct tdm_phases_report *report, struct chosen *chosen, size_t *no_peak)
 {
 	size_t all = 0;
 	for (size_t i = 0; i < report->input_count; i++)
@@ -33,6 +26,7 @@ static int choose(const struct tdm_phases_report *report, struct chosen *chosen)
 		for (size_t k = 0; k < report->inputs[i].runs.count; k++)
 			if (report->inputs[i].results[k].peak != TDM_PHASE_UNKNOWN)
 				chosen->results[chosen->count++] = &report->inputs[i].results[k];
+	*no_peak = all - chosen->count;
 	return 0;
 }
 
@@ -73,6 +67,16 @@ static int show(const struct tdm_scene *scene, const struct tdm_phases_picture *
 				     : tdm_plot_print(scene, term, out, diag);
 }
 
+/* The highest part of all. */
+static double highest_part(const struct chosen *chosen)
+{
+	double highest = 0;
+	for (size_t i = 0; i < chosen->count; i++)
+		for (int part = 0; part < TDM_PART_COUNT; part++)
+			highest = fmax(highest, as_value(chosen->results[i]->parts[part]));
+	return highest;
+}
+
 static int draw_peak(const struct chosen *chosen, const struct tdm_phases_picture *picture, const struct tdm_term *term,
 	struct tdm_buf *out, struct tdm_diag *diag)
 {
@@ -90,6 +94,7 @@ static int draw_peak(const struct chosen *chosen, const struct tdm_phases_pictur
 		names[i] = chosen->results[i]->run->name;
 		values[TDM_PART_COUNT * count + i] = as_value(chosen->results[i]->peak);
 	}
+	bool no_parts = highest_part(chosen) <= 0; /* the picture of nothing has all of them */
 	for (int part = 0; part < TDM_PART_COUNT; part++) {
 		bool any = false;
 		double *row = values + (size_t)part * count;
@@ -97,7 +102,7 @@ static int draw_peak(const struct chosen *chosen, const struct tdm_phases_pictur
 			row[i] = as_value(chosen->results[i]->parts[part]);
 			any |= row[i] > 0;
 		}
-		if (any) /* what no run has needs no place in the legend */
+		if (any || no_parts) /* what no run has needs no place in the legend */
 			series[shown++] = (struct tdm_plot_series){ tdm_phases_parts[part].name,
 				tdm_phases_parts[part].rgb, row };
 	}
@@ -149,7 +154,6 @@ struct time_parts {
 	struct tdm_plot_band *bands;
 	struct tdm_plot_series *series;
 	struct tdm_plot_mark mark;
-	char mark_name[64];
 };
 
 static void fill_time(struct time_parts *parts, const struct tdm_phase_run *run, size_t points, size_t shown)
@@ -163,27 +167,24 @@ static void fill_time(struct time_parts *parts, const struct tdm_phase_run *run,
 	size_t highest = 0;
 	for (size_t i = 1; i < points * shown; i++)
 		highest = parts->values[i] > parts->values[highest] ? i : highest;
-	char value[40];
-	snprintf(parts->mark_name, sizeof parts->mark_name, "peak %s",
-		tdm_format_bytes_short(value, sizeof value, (uint64_t)fmax(parts->values[highest], 0)));
-	parts->mark =
-		(struct tdm_plot_mark){ parts->mark_name, parts->times[highest % points], parts->values[highest] };
+	parts->mark = (struct tdm_plot_mark){ "peak", parts->times[highest % points], parts->values[highest] };
 }
 
 static int draw_time(const struct chosen *chosen, const struct tdm_phases_picture *picture, const struct tdm_term *term,
-	struct tdm_buf *out, size_t *left_out, struct tdm_diag *diag)
+	struct tdm_buf *out, struct tdm_phases_left_out *left_out, struct tdm_diag *diag)
 {
-	static const uint32_t colours[] = { 0x4da6b8, 0xe38a42, 0x7a6ff0, 0xd6618f, 0x5b8c3e, 0x8a6d3b };
+	static const uint32_t colours[] = { 0x4da6b8, 0xe38a42, 0x7a6ff0, 0xd6618f, 0x5b8c3e, 0x8a6d3b, 0x2b5c9e,
+		0xc9b037, 0xa33b3b, 0x2bb673, 0x9b59b6, 0x6c757d };
 	const struct tdm_phase_run *first = chosen->results[0]->run;
 	size_t points = first->phase_count * POINTS_PER_PHASE, shown = 0;
 	if (first->phase_count == 0 || first->phase_count > TIME_PHASES_MAX)
 		return tdm_diag_set(
 			diag, -EINVAL, 0, 0, "nothing to draw: a run of 1 to %d phases is needed", TIME_PHASES_MAX);
-	size_t columns = chosen->count < COLUMNS_MAX ? chosen->count : COLUMNS_MAX;
+	size_t lines = chosen->count < TDM_PHASES_LINES_MAX ? chosen->count : TDM_PHASES_LINES_MAX;
 	struct time_parts parts = { .times = malloc(points * sizeof *parts.times),
-		.values = malloc(points * columns * sizeof *parts.values),
+		.values = malloc(points * lines * sizeof *parts.values),
 		.bands = malloc(first->phase_count * sizeof *parts.bands),
-		.series = malloc(columns * sizeof *parts.series) };
+		.series = malloc(lines * sizeof *parts.series) };
 	int err = -ENOMEM;
 	if (parts.times == NULL || parts.values == NULL || parts.bands == NULL || parts.series == NULL) {
 		tdm_diag_set(diag, err, 0, 0, "out of memory for the chart");
@@ -191,8 +192,10 @@ static int draw_time(const struct chosen *chosen, const struct tdm_phases_pictur
 	}
 	for (size_t i = 0; i < chosen->count; i++) {
 		const struct tdm_phase_run *run = chosen->results[i]->run;
-		if (shown == columns || !has_phases_of(run, first)) {
-			(*left_out)++;
+		bool other = !has_phases_of(run, first);
+		if (other || shown == lines) {
+			left_out->other_phases += other;
+			left_out->too_many += !other;
 			continue;
 		}
 		trace_run(run, parts.values + shown * points);
@@ -226,11 +229,11 @@ done:
 }
 
 int tdm_phases_draw(const struct tdm_phases_report *report, const struct tdm_phases_picture *picture,
-	const struct tdm_term *term, struct tdm_buf *out, size_t *left_out, struct tdm_diag *diag)
+	const struct tdm_term *term, struct tdm_buf *out, struct tdm_phases_left_out *left_out, struct tdm_diag *diag)
 {
 	struct chosen chosen;
-	*left_out = 0;
-	if (choose(report, &chosen) != 0)
+	*left_out = (struct tdm_phases_left_out){ 0 };
+	if (choose(report, &chosen, &left_out->no_peak) != 0)
 		return tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory for the chart");
 	int err;
 	if (chosen.count == 0)

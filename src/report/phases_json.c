@@ -70,7 +70,7 @@ static void put_advice(struct tdm_json *json, const struct tdm_phases *r)
 {
 	const struct tdm_phases_advice *a = &r->advice;
 	tdm_json_key(json, "advice");
-	if (!a->known) {
+	if (!r->fits_known || r->fits || a->why_not != NULL) {
 		tdm_json_null(json);
 		return;
 	}
@@ -94,6 +94,7 @@ static void put_run(struct tdm_json *json, const struct tdm_phases *r)
 	tdm_json_put_text(json, "name", run->name);
 	tdm_json_put_known(json, "line", run->line != 0, run->line);
 	tdm_json_put_bool(json, "complete", !run->incomplete);
+	tdm_json_put_bool(json, "last_phase_open", run->last_open);
 	tdm_json_put_bool(json, "no_dispatch", run->no_dispatch);
 	tdm_json_put_known(json, "parameters", run->parameters != 0, run->parameters);
 	put_phases(json, r);
@@ -106,6 +107,7 @@ static void put_run(struct tdm_json *json, const struct tdm_phases *r)
 	put_figure(json, "final_dram", run->final_current);
 	put_breakdown(json, r);
 	tdm_json_put_bytes(json, "device_memory", r->device_memory_bytes);
+	tdm_json_put_u64(json, "device_count", r->device_count);
 	tdm_json_put_text(json, "device_memory_source", from[r->memory_from]);
 	tdm_json_put_double(json, "usage_percent", tdm_phases_usage(r));
 	tdm_json_key(json, "fits");

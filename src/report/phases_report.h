@@ -39,11 +39,18 @@ struct tdm_phases_picture {
 	struct tdm_plot_options size;
 };
 
+enum { TDM_PHASES_LINES_MAX = 64 };
+
+/* Runs that are not in the chart, and why. */
+struct tdm_phases_left_out {
+	size_t no_peak, other_phases, too_many;
+};
+
 /*
- * Draws all runs whose peak is known. Over time, runs with other phases than the first one are left out: *left_out says
- * how many. 0, or a negative code with the reason in `diag`.
+ * Draws all runs whose peak is known; over time, those with the phases of the first one, up to TDM_PHASES_LINES_MAX.
+ * 0, or a negative code with the reason in `diag`.
  */
 int tdm_phases_draw(const struct tdm_phases_report *report, const struct tdm_phases_picture *picture,
-	const struct tdm_term *term, struct tdm_buf *out, size_t *left_out, struct tdm_diag *diag);
+	const struct tdm_term *term, struct tdm_buf *out, struct tdm_phases_left_out *left_out, struct tdm_diag *diag);
 
 #endif

@@ -123,7 +123,7 @@ static void put_theory(const struct tdm_phases *r, const struct tdm_term *term, 
 	put_pair(out, "Optimizer state", &r->optimizer);
 	put_pair(out, "Gradients", &r->gradients);
 	if (micro > 1)
-		snprintf(note, sizeof note, "the largest of %zu micro-batches: they are not there together", micro);
+		snprintf(note, sizeof note, "the largest of %zu passes: they are not there together", micro);
 	put_single(out, "Activations", r->activations, note);
 	put_single(out, "Gradients overhead", r->gradients_overhead, "peak of the backward pass above its start");
 	snprintf(note, sizeof note, "peak less %s model and optimizer, activations and overhead",
@@ -144,8 +144,8 @@ static const char *memory_from(enum tdm_phases_memory_from from, const char *sou
 static void put_advice(const struct tdm_phases *r, const struct tdm_term *term, struct tdm_buf *out)
 {
 	const struct tdm_phases_advice *a = &r->advice;
-	if (!a->known) {
-		tdm_buf_puts(out, "  What would help is not known: there is no FORWARD_PASS with activations.\n");
+	if (a->why_not != NULL) {
+		tdm_buf_printf(out, "  What would help is not known: %s.\n", a->why_not);
 		return;
 	}
 	tdm_buf_puts(out, "  What would help, if activations shrink in proportion and nothing else grows:\n");
@@ -158,7 +158,7 @@ static void put_advice(const struct tdm_phases *r, const struct tdm_term *term, 
 		return;
 	}
 	tdm_buf_printf(out, "fits if at most %.1f%% of the activations are kept;\n      with none of them the peak is ",
-		a->keep_share * 100);
+		floor(a->keep_share * 1000) / 10);
 	put_size(out, a->least_peak);
 	tdm_buf_putc(out, '\n');
 	if (a->fitting != NULL) {
@@ -195,11 +195,19 @@ static void put_verdict(
 		: r->fits      ? "Fits"
 			       : "Does not fit",
 		tdm_term_style(term, TDM_STYLE_OFF));
-	tdm_buf_printf(out, "the peak is %.2f%% of the device's %s (%s); ", tdm_phases_usage(r), device,
-		memory_from(r->memory_from, source));
+	tdm_buf_printf(out, "the peak is %.2f%% of ", tdm_phases_usage(r));
+	if (r->device_count > 1)
+		tdm_buf_printf(out, "the %s that %zu devices have together", device, r->device_count);
+	else
+		tdm_buf_printf(out, "the device's %s", device);
+	tdm_buf_printf(out, " (%s); ", memory_from(r->memory_from, source));
 	put_size(out, r->fits ? (int64_t)(r->device_memory_bytes - (uint64_t)(r->peak > 0 ? r->peak : 0))
 			      : (int64_t)((uint64_t)r->peak - r->device_memory_bytes));
 	tdm_buf_puts(out, r->fits ? " stay free\n" : " too much\n");
+	/* Which of them holds how much is not in the figures of a phase. */
+	if (r->fits && r->device_count > 1 &&
+		(uint64_t)(r->peak > 0 ? r->peak : 0) > r->device_memory_bytes / r->device_count)
+		tdm_buf_puts(out, "  That is if they share it: one of them alone does not have so much.\n");
 	if (!r->fits)
 		put_advice(r, term, out);
 }
@@ -237,6 +245,11 @@ static void put_run(const struct tdm_phases_input *input, const struct tdm_phase
 			"  this one in a file of its own, or --model_size\n");
 	if (r->run->incomplete)
 		tdm_buf_puts(out, "  This summary is not complete: what is missing is left out\n");
+	if (r->run->last_open && r->run->phase_count != 0) {
+		tdm_buf_puts(out, "  ");
+		tdm_cell_put(out, tdm_str_of(r->run->phases[r->run->phase_count - 1].name), 60, term->utf8);
+		tdm_buf_puts(out, " has not ended: its figures are as far as it came\n");
+	}
 	if (r->run->no_dispatch)
 		tdm_buf_puts(
 			out, "  Captured without dispatch: nothing was allocated, these are the sizes that would be\n");

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { CHUNK = 256 };
@@ -63,8 +64,10 @@ static struct tdm_phase_run *new_run(
 	else
 		snprintf(name, sizeof name, "%s (%" PRId32 "), capture %" PRIu64, who->comm, who->pid, session);
 	struct tdm_phase_run *run = tdm_phase_runs_add(runs, tdm_str_of(name));
-	if (run != NULL)
+	if (run != NULL) {
 		run->device_memory_bytes = capacity;
+		run->device_count = tdm_ledger_device_count(ledger);
+	}
 	return run;
 }
 
@@ -91,9 +94,15 @@ static int take_mark(struct reading *r, const struct tdm_ledger_phase *phase, st
 	if (r->marks.count == 0 && new_run(r->ledger, &r->marks, 0, r->capacity) == NULL)
 		return -ENOMEM;
 	struct tdm_phase_run *run = &r->marks.runs[0];
+	if (run->incomplete)
+		return 0;
 	if (run->phase_count != 0)
 		end_mark(run, r->marked_at, as_figure(phase->dram_now));
 	r->marked_at = as_figure(phase->dram_now);
+	if (run->phase_count == TDM_PHASES_MAX) {
+		run->incomplete = true; /* the first ones are kept */
+		return 0;
+	}
 	return tdm_phase_run_add(run, name) != NULL ? 0 : -ENOMEM;
 }
 
@@ -106,6 +115,10 @@ static int take_segment(struct reading *r, const struct tdm_ledger_phase *phase,
 		r->session = phase->session;
 	}
 	struct tdm_phase_run *run = &r->runs->runs[r->runs->count - 1];
+	if (run->phase_count == TDM_PHASES_MAX) {
+		run->incomplete = run->peak_so_far = true;
+		return 0;
+	}
 	run->no_dispatch |= (phase->flags & TDM_PHASE_NO_DISPATCH) != 0;
 	return tdm_phase_run_append(run, name,
 		&(struct tdm_phase_figures){
@@ -145,8 +158,12 @@ int tdm_ledger_phases_read(const char *path, struct tdm_phase_runs *runs, struct
 	r.capacity = dram_capacity(r.ledger);
 	err = take_all(&r);
 	if (err == 0 && r.marks.count != 0) {
-		end_mark(&r.marks.runs[0], r.marked_at, as_figure(dram_now(r.ledger)));
-		r.marks.runs[0].overall_peak = dram_peak(r.ledger);
+		struct tdm_phase_run *marks = &r.marks.runs[0];
+		marks->last_open = !marks->incomplete; /* a mark ends with the next one only */
+		if (marks->last_open)
+			end_mark(marks, r.marked_at, as_figure(dram_now(r.ledger)));
+		marks->overall_peak = dram_peak(r.ledger);
+		marks->final_current = as_figure(dram_now(r.ledger));
 		err = tdm_phase_runs_move(runs, &r.marks);
 	}
 	tdm_phase_runs_done(&r.marks);
@@ -154,9 +171,13 @@ int tdm_ledger_phases_read(const char *path, struct tdm_phase_runs *runs, struct
 	return err != 0 ? tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err)) : 0;
 }
 
+/* Not opened unless it is a file: a pipe would lose its writer. */
 bool tdm_ledger_phases_is_ledger(const char *path)
 {
 	uint64_t magic;
+	struct stat st;
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+		return false;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	bool found =
 		fd >= 0 && pread(fd, &magic, sizeof magic, 0) == (ssize_t)sizeof magic && magic == TDM_LEDGER_MAGIC;

@@ -162,7 +162,8 @@ static bool take_mb(struct tdm_str *text, bool commas, int64_t *bytes)
 	unsigned __int128 rounded = ((digits << mb_bits) + scale / 2) / scale;
 	if (rounded >= (unsigned __int128)INT64_MAX)
 		return false;
-	*bytes = negative ? -(int64_t)rounded : (int64_t)rounded;
+	/* "-0.00": less than nothing, by less than the log can say. */
+	*bytes = !negative ? (int64_t)rounded : rounded == 0 ? -1 : -(int64_t)rounded;
 	return true;
 }
 

@@ -69,7 +69,7 @@ With micro-batches.
     Model parameters                240.00      237.35      +1.12%
     Optimizer state                 476.00      474.70      +0.27%
     Gradients                       240.00      237.35      +1.12%
-    Activations                     810.00  the largest of 2 micro-batches: they are not there together
+    Activations                     810.00  the largest of 2 passes: they are not there together
     Gradients overhead              350.00  peak of the backward pass above its start
     Other                           233.95  peak less expected model and optimizer, activations and overhead
     Peak DRAM                     2,106.00
@@ -224,6 +224,33 @@ A limit far above everything is said, not drawn.
   - Activations
   summary 1  ######=======+++++++++oooooooooooo----------------------     2.06 GiB
 
+A run that allocates nothing has a chart, too.
+
+  $ sed '/params/d; /parameters/d; /DRAM/s/[0-9.]* MB/0.00 MB/g' $logs/micro_batches.log >zero.log
+  $ tidemark phases zero.log --chart peak --ascii | tail -4
+  # Other  = Model Parameters  + Gradients Overhead  o Optimizer State
+  - Activations
+  summary 1                                                          |         0 B
+  | Device Memory Limit: 12 GiB
+
+What is not in a chart is said.
+
+  $ for i in $(seq 66); do sed '/^tinyllama (default)/,$d' $logs/tinyllama.log; done >many.log
+  $ tidemark phases many.log $logs/micro_batches.log --chart time -o many.svg >out
+  tidemark phases: 1 run with other phases than the first is not in the chart
+  tidemark phases: 2 runs beyond the first 64 are not in the chart
+  tidemark phases: the chart is in many.svg
+
+Less than nothing by less than a log can say stays less than nothing.
+
+  $ sed 's/+0.00 MB/-0.00 MB/' $logs/micro_batches.log >minus.log
+  $ tidemark phases --print minus.log | grep -c -e -0.00
+  1
+
+A pipe is read like a file.
+
+  $ mkfifo pipe; cat $logs/tinyllama.log >pipe & timeout 60 tidemark phases --print pipe | diff - printed; rm pipe
+
 Wrong usage.
 
   $ tidemark phases
@@ -326,6 +353,7 @@ Ledgers: of a process, or by path. A mark has no peak.
   [137]
   $ tidemark phases shm/* | sed -E "s|$PWD|.|g; s/[0-9]{2,}\.[0-9]+\.[0-9]+/PID/; s/\([0-9]+\)/(PID)/"
   tracked (PID), marks (shm/tidemark.PID)
+    forward has not ended: its figures are as far as it came
   
     Phase (MiB)                       Peak   Allocated       Freed      Change Peak so far      In use     L1 peak
     forward                              -           -           -       +0.02           -        0.02           -

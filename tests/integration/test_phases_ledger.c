@@ -106,11 +106,54 @@ static void the_ledger_has_what_the_program_printed(void **state)
 	assert_int_equal(marks->phases[0].figures.dram_peak, TDM_PHASE_UNKNOWN);
 	assert_int_equal(marks->phases[1].figures.dram_cumulative_current, 48 * MB);
 	assert_int_equal(marks->overall_peak, 72 * MB);
+	assert_true(marks->last_open && !marks->incomplete);
+	assert_false(runs.runs[0].last_open);
 	tdm_phase_runs_done(&runs);
 	tdm_buf_done(&own);
 	tdm_buf_done(&read);
 	unlink(path);
 	unlink(text_path);
+	assert_int_equal(rmdir(dir), 0);
+}
+
+/* Marks of a run of weeks: as many as are shown are kept, and the rest is said to be missing. */
+static void run_for_long(const char *dir)
+{
+	setenv("TIDEMARK_DIR", dir, 1);
+	setenv("TIDEMARK", "1", 1);
+	tidemark_enable();
+	alloc_dram(1, 12 * MB);
+	for (int i = 0; i < TDM_PHASES_MAX; i++)
+		tidemark_phase("FORWARD_PASS");
+	alloc_dram(2, 24 * MB);
+	tidemark_phase("BACKWARD_PASS");
+	alloc_dram(3, 36 * MB);
+	_exit(0);
+}
+
+static void more_marks_than_are_kept(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/tidemark-phases-XXXXXX", path[256] = "";
+	assert_non_null(mkdtemp(dir));
+	pid_t pid = fork();
+	if (pid == 0)
+		run_for_long(dir);
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(tdm_ledger_list(dir, found, path), 0);
+	struct tdm_phase_runs runs = { 0 };
+	struct tdm_diag diag = { 0 };
+	assert_int_equal(tdm_ledger_phases_read(path, &runs, &diag), 0);
+	assert_int_equal(runs.count, 1);
+	assert_int_equal(runs.runs[0].phase_count, TDM_PHASES_MAX);
+	assert_true(runs.runs[0].incomplete && !runs.runs[0].last_open);
+	assert_int_equal(runs.runs[0].phases[TDM_PHASES_MAX - 1].figures.dram_cumulative_current, 36 * MB);
+	assert_int_equal(runs.runs[0].final_current, 72 * MB);
+	assert_int_equal(runs.runs[0].overall_peak, 72 * MB);
+	tdm_phase_runs_done(&runs);
+	unlink(path);
 	assert_int_equal(rmdir(dir), 0);
 }
 
@@ -129,6 +172,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_ledger_has_what_the_program_printed),
+		cmocka_unit_test(more_marks_than_are_kept),
 		cmocka_unit_test(what_is_no_ledger_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

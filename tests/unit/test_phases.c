@@ -114,7 +114,7 @@ static void what_would_help(void **state)
 	struct tdm_phases r[2];
 	tdm_phases_analyze(&runs, &nothing_said, r);
 	const struct tdm_phases_advice *a = &r[1].advice;
-	assert_true(a->known);
+	assert_null(a->why_not);
 	assert_mb(a->least_peak, 15666.65 - 9636.02);
 	assert_int_equal(a->divisor, 2);
 	assert_mb(a->divided_peak, 15666.65 - 9636.02 / 2);
@@ -129,10 +129,87 @@ static void what_would_help(void **state)
 	struct tdm_phases_options options = nothing_said;
 	options.device_memory_bytes = (uint64_t)MB(5000);
 	tdm_phases_analyze(&runs, &options, r);
-	assert_true(r[1].advice.known);
+	assert_null(r[1].advice.why_not);
 	assert_true(r[1].advice.keep_share < 0);
 	assert_int_equal(r[1].advice.divisor, 0);
 	assert_null(r[1].advice.fitting);
+	tdm_phase_runs_done(&runs);
+}
+
+static void there_is_not_always_advice(void **state)
+{
+	(void)state;
+	struct tdm_phase_runs runs = tinyllama();
+	struct tdm_phases r[2];
+	/* A peak that no phase reaches: its own was left out, say. */
+	runs.runs[1].phases[2].figures.dram_peak = runs.runs[1].phases[3].figures.dram_peak = 0;
+	for (size_t i = 2; i < 4; i++)
+		runs.runs[1].phases[i].figures.dram_cumulative_current = MB(5572);
+	tdm_phases_analyze(&runs, &nothing_said, r);
+	assert_true(r[1].fits_known && !r[1].fits);
+	assert_string_equal(r[1].advice.why_not, "the peak is in none of the phases");
+	/* Marks have no peaks. */
+	runs.runs[1].phases[1].figures.dram_peak = TDM_PHASE_UNKNOWN;
+	tdm_phases_analyze(&runs, &nothing_said, r);
+	assert_string_equal(r[1].advice.why_not, "the peaks of the phases are not known");
+	assert_null(r[1].advice.fitting);
+	tdm_phase_runs_done(&runs);
+}
+
+/* A second model in the same process: the gradients of the first one stay what they were. */
+static void gradients_belong_to_the_optimizer_before_them(void **state)
+{
+	(void)state;
+	struct tdm_phase_runs runs = tinyllama();
+	struct tdm_phases r[2];
+	add(&runs.runs[0], "MODEL_CREATION", 100, 100, 0);
+	add(&runs.runs[0], "OPTIMIZER_CREATION", 200, 200, 0);
+	tdm_phases_analyze(&runs, &nothing_said, r);
+	assert_mb(r[0].gradients.measured, 1856.02);
+	tdm_phase_runs_done(&runs);
+}
+
+static void devices_have_their_memory_together(void **state)
+{
+	(void)state;
+	struct tdm_phase_runs runs = tinyllama();
+	struct tdm_phases r[2];
+	struct tdm_phases_options options = nothing_said;
+	tdm_phases_analyze(&runs, &options, r);
+	assert_int_equal(r[0].device_count, 1);
+	runs.runs[0].device_memory_bytes = (uint64_t)MB(24000);
+	runs.runs[0].device_count = 2;
+	tdm_phases_analyze(&runs, &options, r);
+	assert_int_equal(r[1].device_count, 2);
+	assert_true(r[1].fits);
+	/* What the user says is one device. */
+	options.device_memory_bytes = (uint64_t)MB(24000);
+	tdm_phases_analyze(&runs, &options, r);
+	assert_int_equal(r[1].device_count, 1);
+	tdm_phase_runs_done(&runs);
+}
+
+/* A phase that goes on counts only where there is no other of its kind. */
+static void what_has_not_ended_comes_second(void **state)
+{
+	(void)state;
+	struct tdm_phase_runs runs = tinyllama();
+	struct tdm_phases r[2];
+	struct tdm_phase_run *run = &runs.runs[0];
+	run->last_open = true;
+	tdm_phases_analyze(&runs, &nothing_said, r);
+	assert_mb(r[0].gradients.measured, 1856.03 - 0.01);
+	add(run, "OPTIMIZER_STEP", 0, 0, 1856.02);
+	add(run, "FORWARD_PASS", 996.35, 1192.95, 1000);
+	add(run, "BACKWARD_PASS", 400, 300, 100);
+	tdm_phases_analyze(&runs, &nothing_said, r);
+	assert_int_equal(r[0].groups[TDM_ROLE_FORWARD].count, 2);
+	assert_int_equal(r[0].groups[TDM_ROLE_BACKWARD].count, 1);
+	assert_mb(r[0].gradients.measured, 1856.03 - 0.01);
+	run->last_open = false;
+	tdm_phases_analyze(&runs, &nothing_said, r);
+	assert_int_equal(r[0].groups[TDM_ROLE_BACKWARD].count, 2);
+	assert_mb(r[0].gradients.measured, 192.95 + 200);
 	tdm_phase_runs_done(&runs);
 }
 
@@ -229,6 +306,10 @@ int main(void)
 		cmocka_unit_test(the_documented_values),
 		cmocka_unit_test(what_the_user_says_wins),
 		cmocka_unit_test(what_would_help),
+		cmocka_unit_test(there_is_not_always_advice),
+		cmocka_unit_test(gradients_belong_to_the_optimizer_before_them),
+		cmocka_unit_test(devices_have_their_memory_together),
+		cmocka_unit_test(what_has_not_ended_comes_second),
 		cmocka_unit_test(micro_batches_are_added_up),
 		cmocka_unit_test(names_have_roles),
 		cmocka_unit_test(unknown_stays_unknown),

@@ -152,7 +152,7 @@ static void svg_of_the_other_charts(void **state)
 	assert_int_equal(count_of(&svg, "<g class=\"band\">"), 2);
 	assert_int_equal(count_of(&svg, "<g class=\"series\">"), 1);
 	assert_has(&svg, ">FORWARD</text>");
-	assert_has(&svg, ">peak</text>");
+	assert_has(&svg, ">peak 900 MiB</text>");
 	assert_has(&svg, ">1000 MiB</text>");
 	assert_has(&svg, ">3.0 s</text>");
 	tdm_buf_done(&svg);
