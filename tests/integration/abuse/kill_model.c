@@ -63,7 +63,7 @@ struct model_step model_next(struct model *model)
 		make_buffer(model, &step.buffer);
 		step.buffer.kind = device->live[step.at].kind;
 		step.buffer.id = device->live[step.at].id;
-	} else if (device->count == 0 || dice < (model->growing ? 75u : 35u)) {
+	} else if (device->count == 0 || (device->count < MODEL_LIVE_MAX && dice < (model->growing ? 75u : 35u))) {
 		step.what = MODEL_ALLOC;
 		make_buffer(model, &step.buffer);
 	} else {
