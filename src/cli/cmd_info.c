@@ -1,5 +1,6 @@
 #include "base/err.h"
 #include "base/file.h"
+#include "base/progress.h"
 #include "cli/cmd.h"
 #include "cli/cmd_list.h"
 #include "cli/info_format.h"
@@ -8,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -101,31 +103,63 @@ static ssize_t look(int fd, char *head)
 	return got < 0 ? -errno : (ssize_t)len;
 }
 
-/*
- * Back to the beginning, behind which `head` was read. A pipe cannot go back: it is copied into a temporary file, so
- * that every format can read it as it likes. 0 or -errno; *fd may be another one then, which is the caller's.
- */
-static int go_back(int *fd, const char *head, size_t len)
+/* An open file without a name in the user's folder for such files, or -errno. */
+static int open_unnamed(const char *folder)
+{
+	char name[PATH_MAX];
+	int len = snprintf(name, sizeof name, "%s/tidemark-XXXXXX", folder);
+	if (len < 0 || (size_t)len >= sizeof name)
+		return -ENAMETOOLONG;
+	int fd = mkostemp(name, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	unlink(name);
+	return fd;
+}
+
+/* All of a pipe, `head` before what it still has, into a file. Gives the bytes, or -errno. */
+static int64_t copy_pipe(int pipe, const char *head, size_t len, int file)
 {
 	char piece[1 << 16];
+	struct tdm_progress progress;
+	uint64_t bytes = len;
 	ssize_t got = 0;
+	int err = tdm_file_write_all(file, head, len);
+	tdm_progress_begin(&progress, "copying", 0);
+	while (err == 0 && (got = read(pipe, piece, sizeof piece)) > 0) {
+		err = tdm_file_write_all(file, piece, (size_t)got);
+		bytes += (uint64_t)got;
+		tdm_progress_update(&progress, bytes);
+	}
+	tdm_progress_end(&progress);
+	if (err == 0 && (got < 0 || lseek(file, 0, SEEK_SET) != 0))
+		err = -errno;
+	return err != 0 ? err : (int64_t)bytes;
+}
+
+/*
+ * Back to the beginning, behind which `head` was read. A pipe cannot go back: it is copied into a temporary file, so
+ * that every format can read it as it likes. 0, or a negative code with *reason set; *fd may be another one then, which
+ * is the caller's.
+ */
+static int go_back(int *fd, const char *head, size_t len, char *reason, size_t cap)
+{
+	const char *folder = getenv("TMPDIR");
 	if (lseek(*fd, 0, SEEK_SET) == 0)
 		return 0;
-	FILE *file = tmpfile();
-	int copy = file != NULL ? fcntl(fileno(file), F_DUPFD_CLOEXEC, 0) : -1, err = copy < 0 ? -errno : 0;
-	if (file != NULL)
-		fclose(file);
-	if (err == 0)
-		err = tdm_file_write_all(copy, head, len);
-	while (err == 0 && (got = read(*fd, piece, sizeof piece)) > 0)
-		err = tdm_file_write_all(copy, piece, (size_t)got);
-	if (err == 0 && (got < 0 || lseek(copy, 0, SEEK_SET) != 0))
-		err = -errno;
-	if (err == 0)
-		*fd = copy;
-	else if (copy >= 0)
-		close(copy);
-	return err;
+	if (folder == NULL || folder[0] == '\0')
+		folder = "/tmp";
+	int copy = open_unnamed(folder);
+	int64_t bytes = copy < 0 ? copy : copy_pipe(*fd, head, len, copy);
+	if (bytes < 0) {
+		snprintf(reason, cap, "a pipe, which cannot be copied to %.100s: %s; save it in a file first", folder,
+			tdm_err_text((int)bytes));
+		if (copy >= 0)
+			close(copy);
+		return (int)bytes;
+	}
+	*fd = copy;
+	return 0;
 }
 
 /* By the first bytes; a mark of UTF-8 before them says nothing. */
@@ -207,11 +241,9 @@ static int show_fd(struct tdm_info_request *request)
 		tdm_buf_done(&text);
 		return 1;
 	}
-	int err = go_back(&request->fd, head, (size_t)len); /* only now: what is not known may have no end */
-	if (err != 0) {
-		snprintf(reason, sizeof reason, "cannot be read: %s", tdm_err_text(err));
+	/* only now: what is not known may have no end */
+	if (go_back(&request->fd, head, (size_t)len, reason, sizeof reason) != 0)
 		return refuse(request, reason);
-	}
 	if (fstat(request->fd, &st) == 0 && S_ISREG(st.st_mode))
 		request->bytes = (uint64_t)st.st_size;
 	return show_as(request, format);

@@ -77,10 +77,20 @@ static bool is_less_than_parts(double total, double sum)
 	return isfinite(total) && sum > total * 1.001;
 }
 
+/* Not a number when the column has none. */
+static double limit_of(const struct tdm_scene *scene, size_t column)
+{
+	double limit = !tdm_plot_frame_has_limits(scene) ? NAN
+		       : scene->limits != NULL           ? scene->limits[column]
+							 : scene->limit;
+	return limit > 0 ? limit : NAN;
+}
+
 static double highest(const struct tdm_scene *scene)
 {
-	double max = tdm_plot_frame_has_limit(scene) ? scene->limit : 0;
+	double max = 0;
 	for (size_t i = 0; i < scene->column_count; i++) {
+		max = fmax(max, limit_of(scene, i));
 		max = fmax(max, sum_of(scene, i));
 		max = isfinite(total_of(scene, i)) ? fmax(max, total_of(scene, i)) : max;
 	}
@@ -166,20 +176,22 @@ static void note_total(const struct tdm_plot_frame *frame, struct column *column
 	const struct tdm_scene *scene = frame->scene;
 	struct tdm_font font = tdm_plot_frame_font(frame, 0.85, false, TDM_INK_MUTED, TDM_ALIGN_MIDDLE);
 	char value[TDM_AXIS_LABEL_CAP], shorter[TDM_AXIS_LABEL_CAP + 16] = "";
-	double sum = sum_of(scene, column->index);
+	double sum = sum_of(scene, column->index), limit = limit_of(scene, column->index);
 	if (is_less_than_parts(total, sum)) {
 		column->note_colour = TDM_INK_WARN;
 		snprintf(column->note, sizeof column->note, "the line; the parts make %s",
 			tdm_plot_value(scene->unit, sum, value, sizeof value));
 		snprintf(shorter, sizeof shorter, "parts %s", value);
-	} else if (tdm_plot_frame_has_limit(scene) && total > scene->limit) {
+	} else if (total > limit) {
 		column->note_colour = TDM_INK_WARN;
 		snprintf(column->note, sizeof column->note, "%s too much",
-			tdm_plot_value(scene->unit, total - scene->limit, value, sizeof value));
+			tdm_plot_value(scene->unit, total - limit, value, sizeof value));
 		snprintf(shorter, sizeof shorter, "+%s", value);
-	} else if (tdm_plot_frame_has_limit(scene)) {
-		snprintf(column->note, sizeof column->note, "%.1f %% of the limit", 100 * total / scene->limit);
-		snprintf(shorter, sizeof shorter, "%.1f %%", 100 * total / scene->limit);
+	} else if (isfinite(limit)) {
+		/* One limit for all has its label at the line. */
+		snprintf(column->note, sizeof column->note, "%.1f %% of %s", 100 * total / limit,
+			scene->limits == NULL ? "the limit" : tdm_plot_value(scene->unit, limit, value, sizeof value));
+		snprintf(shorter, sizeof shorter, "%.1f %%", 100 * total / limit);
 	}
 	if (tdm_drawing_text_width(frame->drawing, column->note, &font) > room)
 		snprintf(column->note, sizeof column->note, "%s", shorter);
@@ -212,7 +224,8 @@ static void lay_out_total(const struct tdm_plot_frame *frame, const struct tdm_a
 	if (column->side_count != 0 && half > column->width / 2 + arm_of(frame) - frame->size * 0.2)
 		y = fmin(y, column->side[column->side_count - 1].placed - frame->size * 0.9);
 	/* The limit's line would run through the text: the text goes above it. */
-	double line = tdm_plot_frame_has_limit(scene) ? tdm_plot_frame_y(frame, axis, scene->limit) : -INFINITY;
+	double limit = limit_of(scene, column->index);
+	double line = isfinite(limit) ? tdm_plot_frame_y(frame, axis, limit) : -INFINITY;
 	if (line < y + frame->size * 0.3 && line > y - frame->size * 2.2)
 		y = line - frame->size * 0.5;
 	column->note_y = y;
@@ -286,10 +299,11 @@ static double place_inside(double top, double bottom, double size, const double 
 static void lay_out_labels(const struct tdm_plot_frame *frame, const struct tdm_axis *axis, struct column *column)
 {
 	const struct tdm_scene *scene = frame->scene;
-	double below = 0, total = total_of(scene, column->index), lines[LINES_MAX];
+	double below = 0, total = total_of(scene, column->index), limit = limit_of(scene, column->index);
+	double lines[LINES_MAX];
 	size_t line_count = 0;
-	if (tdm_plot_frame_has_limit(scene))
-		lines[line_count++] = tdm_plot_frame_y(frame, axis, scene->limit);
+	if (isfinite(limit))
+		lines[line_count++] = tdm_plot_frame_y(frame, axis, limit);
 	if (is_less_than_parts(total, sum_of(scene, column->index)))
 		lines[line_count++] = tdm_plot_frame_y(frame, axis, total);
 	for (size_t i = 0; i < scene->series_count; i++) {
@@ -406,6 +420,10 @@ static int draw(const struct tdm_scene *scene, struct tdm_drawing *drawing)
 		draw_column(&frame, &axis, i, columns[i].x, width);
 	}
 	tdm_plot_frame_draw_limit(&frame, &axis);
+	for (size_t i = 0; scene->limits != NULL && i < scene->column_count; i++)
+		if (isfinite(limit_of(scene, i)))
+			tdm_plot_frame_limit_line(&frame, tdm_plot_frame_y(&frame, &axis, limit_of(scene, i)),
+				columns[i].x - pitch / 2, columns[i].x + pitch / 2);
 	draw_texts(&frame, &axis, columns, every, name_width);
 	free(columns);
 	return 0;
@@ -415,9 +433,8 @@ static int draw(const struct tdm_scene *scene, struct tdm_drawing *drawing)
 static void print_bar(const struct tdm_scene *scene, const struct tdm_term *term, size_t column, size_t columns,
 	double max, struct tdm_buf *out)
 {
-	size_t limit =
-		tdm_plot_frame_has_limit(scene) ? (size_t)lround(scene->limit / max * (double)columns) : SIZE_MAX;
-	size_t at = 0;
+	double most = limit_of(scene, column);
+	size_t at = 0, limit = isfinite(most) ? (size_t)lround(most / max * (double)columns) : SIZE_MAX;
 	double sum = 0;
 	for (size_t i = 0; i <= scene->series_count; i++) {
 		bool rest = i == scene->series_count;
@@ -456,11 +473,13 @@ static void print(const struct tdm_scene *scene, const struct tdm_term *term, st
 		tdm_plot_value(scene->unit, total_of(scene, i), value, sizeof value);
 		tdm_buf_printf(out, "  %*s\n", VALUE_COLUMNS, value);
 	}
-	if (tdm_plot_frame_has_limit(scene)) {
+	if (tdm_plot_frame_has_limits(scene)) {
 		tdm_buf_printf(out, "%s%s%s ", tdm_term_style(term, TDM_STYLE_RED), term->utf8 ? "│" : "|",
 			tdm_term_style(term, TDM_STYLE_OFF));
 		tdm_print_name(out, term, scene->limit_name, tdm_print_columns(scene->limit_name));
-		tdm_buf_printf(out, ": %s\n", tdm_plot_value(scene->unit, scene->limit, value, sizeof value));
+		tdm_buf_printf(out, ": %s\n",
+			scene->limits == NULL ? tdm_plot_value(scene->unit, scene->limit, value, sizeof value)
+					      : "each its own");
 	}
 }
 

@@ -77,7 +77,7 @@ static void draw_entry(struct tdm_plot_frame *frame, struct tdm_point *at, const
 static size_t legend_lines(const struct tdm_plot_frame *frame, bool swatches)
 {
 	const struct tdm_scene *scene = frame->scene;
-	size_t lines = 0, count = (swatches ? scene->series_count : 0) + tdm_plot_frame_has_limit(scene);
+	size_t lines = 0, count = (swatches ? scene->series_count : 0) + tdm_plot_frame_has_limits(scene);
 	struct tdm_point at = { frame->area.x, 0 };
 	for (size_t i = 0; i < count; i++) {
 		bool is_line = i >= scene->series_count || !swatches;
@@ -100,7 +100,7 @@ static void draw_legend(struct tdm_plot_frame *frame, bool swatches)
 		return;
 	for (size_t i = 0; swatches && i < scene->series_count; i++, any = true)
 		draw_entry(frame, &at, scene->series[i].name, scene->series[i].rgb, false);
-	if (tdm_plot_frame_has_limit(scene)) {
+	if (tdm_plot_frame_has_limits(scene)) {
 		draw_entry(frame, &at, scene->limit_name, 0, true);
 		any = true;
 	}
@@ -214,9 +214,14 @@ void tdm_plot_frame_draw_x(
 	tdm_drawing_group_end(frame->drawing);
 }
 
+bool tdm_plot_frame_has_limits(const struct tdm_scene *scene)
+{
+	return tdm_plot_frame_has_limit(scene) || (is_text(scene->limit_name) && scene->limits != NULL);
+}
+
 bool tdm_plot_frame_has_limit(const struct tdm_scene *scene)
 {
-	return is_text(scene->limit_name) && isfinite(scene->limit) && scene->limit > 0;
+	return is_text(scene->limit_name) && scene->limits == NULL && isfinite(scene->limit) && scene->limit > 0;
 }
 
 void tdm_plot_frame_reserve_limit(struct tdm_plot_frame *frame)
@@ -229,6 +234,14 @@ void tdm_plot_frame_reserve_limit(struct tdm_plot_frame *frame)
 	frame->area.w -= tdm_drawing_text_width(frame->drawing, label, &font) + frame->size * 0.4;
 }
 
+void tdm_plot_frame_limit_line(const struct tdm_plot_frame *frame, double y, double from, double to)
+{
+	tdm_drawing_group(frame->drawing, "limit", frame->scene->limit_name);
+	tdm_drawing_line(frame->drawing, (struct tdm_point){ from, y }, (struct tdm_point){ to, y },
+		&(struct tdm_pen){ .stroke = TDM_INK_LIMIT, .width = frame->size / 7, .dash = frame->size * 0.6 });
+	tdm_drawing_group_end(frame->drawing);
+}
+
 void tdm_plot_frame_draw_limit(const struct tdm_plot_frame *frame, const struct tdm_axis *axis)
 {
 	if (!tdm_plot_frame_has_limit(frame->scene))
@@ -237,11 +250,8 @@ void tdm_plot_frame_draw_limit(const struct tdm_plot_frame *frame, const struct 
 	double y = tdm_plot_frame_y(frame, axis, frame->scene->limit), right = frame->area.x + frame->area.w;
 	char label[TDM_AXIS_LABEL_CAP];
 	tdm_plot_value(frame->scene->unit, frame->scene->limit, label, sizeof label);
-	tdm_drawing_group(frame->drawing, "limit", frame->scene->limit_name);
-	tdm_drawing_line(frame->drawing, (struct tdm_point){ frame->area.x, y }, (struct tdm_point){ right, y },
-		&(struct tdm_pen){ .stroke = TDM_INK_LIMIT, .width = frame->size / 7, .dash = frame->size * 0.6 });
+	tdm_plot_frame_limit_line(frame, y, frame->area.x, right);
 	tdm_drawing_text(frame->drawing, right + frame->size * 0.4, y + font.size * 0.36, label, &font);
-	tdm_drawing_group_end(frame->drawing);
 }
 
 struct tdm_box tdm_plot_frame_limit_label(const struct tdm_plot_frame *frame, const struct tdm_axis *axis)

@@ -38,10 +38,14 @@ void tdm_plot_frame_draw_y(const struct tdm_plot_frame *frame, const struct tdm_
 void tdm_plot_frame_draw_x(
 	const struct tdm_plot_frame *frame, const struct tdm_axis *axis, double first, const char *name);
 
-/* Takes room at the right for the limit's label; draws the line. Nothing when the scene has none. */
+/* Whether the scene has limits, and whether it has one for everything. */
+bool tdm_plot_frame_has_limits(const struct tdm_scene *scene);
 bool tdm_plot_frame_has_limit(const struct tdm_scene *scene);
+/* Takes room at the right for the limit's label; draws the line. Nothing when there is not one for everything. */
 void tdm_plot_frame_reserve_limit(struct tdm_plot_frame *frame);
 void tdm_plot_frame_draw_limit(const struct tdm_plot_frame *frame, const struct tdm_axis *axis);
+/* A line at this height, from one x to the other. */
+void tdm_plot_frame_limit_line(const struct tdm_plot_frame *frame, double y, double from, double to);
 /* Where its label is; empty when there is none. */
 struct tdm_box tdm_plot_frame_limit_label(const struct tdm_plot_frame *frame, const struct tdm_axis *axis);
 

@@ -68,9 +68,11 @@ struct tdm_scene {
 	const struct tdm_plot_series *series;
 	size_t series_count;
 
-	/* A dashed horizontal line; NULL name: none. */
+	/* A dashed horizontal line; NULL name: none. The columns of a stack may have one each instead, or none where
+	 * it is not a number. */
 	const char *limit_name;
 	double limit;
+	const double *limits;
 
 	/* TDM_CHART_STACK. `totals` may be NULL: then the sum of the column is shown on top of it. */
 	const char *const *columns;

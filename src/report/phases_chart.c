@@ -5,7 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { POINTS_PER_PHASE = 3, TIME_PHASES_MAX = 4096, LIMIT_FAR = 8, COLUMNS_WIDE = 8, PICTURE_WIDE = 4800 };
+enum {
+	NOTE_CAP = 128,
+	POINTS_PER_PHASE = 3,
+	TIME_PHASES_MAX = 4096,
+	LIMIT_FAR = 8,
+	COLUMNS_WIDE = 8,
+	PICTURE_WIDE = 4800
+};
 
 /* The results to draw, of all inputs, in their order. */
 struct chosen {
@@ -35,24 +42,53 @@ static double as_value(int64_t figure)
 	return figure == TDM_PHASE_UNKNOWN ? NAN : (double)figure;
 }
 
-/*
- * One limit for the picture: that of the first run; others are said in the text. A limit far above everything would
- * press the rest against the ground, so it is said instead of drawn.
- */
-static void set_limit(struct tdm_scene *scene, const struct chosen *chosen, char *note, size_t cap)
+/* The least and the most device memory of the runs, and their highest peak. */
+struct range_of_memory {
+	uint64_t least, most;
+	double highest;
+};
+
+static struct range_of_memory memory_of(const struct chosen *chosen)
 {
-	double highest = 0, limit = (double)chosen->results[0]->device_memory_bytes;
-	char size[TDM_BYTES_CAP];
-	for (size_t i = 0; i < chosen->count; i++)
-		highest = fmax(highest, as_value(chosen->results[i]->peak));
-	if (limit > highest * LIMIT_FAR && highest > 0) {
-		snprintf(note, cap, "Device memory: %s, far above what is shown",
-			tdm_format_bytes_short(size, sizeof size, chosen->results[0]->device_memory_bytes));
+	struct range_of_memory range = { .least = UINT64_MAX };
+	for (size_t i = 0; i < chosen->count; i++) {
+		uint64_t bytes = chosen->results[i]->device_memory_bytes;
+		range.least = bytes < range.least ? bytes : range.least;
+		range.most = bytes > range.most ? bytes : range.most;
+		range.highest = fmax(range.highest, as_value(chosen->results[i]->peak));
+	}
+	return range;
+}
+
+/*
+ * The limit of the picture; where runs have different memory, `limits` (may be NULL) is each column's. A limit far
+ * above everything would press the rest against the ground, and several cannot be told apart over time: they are said
+ * instead of drawn.
+ */
+static void set_limit(struct tdm_scene *scene, const struct chosen *chosen, double *limits, char *note, size_t cap)
+{
+	struct range_of_memory range = memory_of(chosen);
+	double far = range.highest > 0 ? range.highest * LIMIT_FAR : INFINITY;
+	bool is_far = (double)range.least > far;
+	bool differs = range.least != range.most;
+	char least[TDM_BYTES_CAP], most[TDM_BYTES_CAP];
+	if (is_far || (differs && limits == NULL)) {
+		tdm_format_bytes_short(least, sizeof least, range.least);
+		tdm_format_bytes_short(most, sizeof most, range.most);
+		snprintf(note, cap, "Device memory: %s%s%s%s", differs ? least : "", differs ? " to " : "", most,
+			is_far ? ", far above what is shown" : "");
 		scene->subtitle = note;
 		return;
 	}
 	scene->limit_name = "Device Memory Limit";
-	scene->limit = limit;
+	scene->limit = (double)range.most;
+	if (!differs)
+		return;
+	for (size_t i = 0; i < chosen->count; i++) {
+		double bytes = (double)chosen->results[i]->device_memory_bytes;
+		limits[i] = bytes > far ? NAN : bytes;
+	}
+	scene->limits = limits;
 }
 
 static int show(const struct tdm_scene *scene, const struct tdm_phases_picture *picture, const struct tdm_term *term,
@@ -81,7 +117,7 @@ static int draw_peak(const struct chosen *chosen, const struct tdm_phases_pictur
 	struct tdm_buf *out, struct tdm_diag *diag)
 {
 	size_t count = chosen->count;
-	double *values = malloc((TDM_PART_COUNT + 1) * count * sizeof *values);
+	double *values = malloc((TDM_PART_COUNT + 2) * count * sizeof *values); /* parts, totals, limits */
 	const char **names = malloc(count * sizeof *names);
 	struct tdm_plot_series series[TDM_PART_COUNT];
 	size_t shown = 0;
@@ -115,8 +151,8 @@ static int draw_peak(const struct chosen *chosen, const struct tdm_phases_pictur
 		.columns = names,
 		.column_count = count,
 		.totals = values + TDM_PART_COUNT * count };
-	char note[96];
-	set_limit(&scene, chosen, note, sizeof note);
+	char note[NOTE_CAP];
+	set_limit(&scene, chosen, values + (TDM_PART_COUNT + 1) * count, note, sizeof note);
 	int err = show(&scene, picture, term, out, diag);
 	free(values);
 	free(names);
@@ -170,6 +206,7 @@ static void fill_time(struct time_parts *parts, const struct tdm_phase_run *run,
 	parts->mark = (struct tdm_plot_mark){ "peak", parts->times[highest % points], parts->values[highest] };
 }
 
+/* The runs that are drawn come first in *chosen then. */
 static int draw_time(const struct chosen *chosen, const struct tdm_phases_picture *picture, const struct tdm_term *term,
 	struct tdm_buf *out, struct tdm_phases_left_out *left_out, struct tdm_diag *diag)
 {
@@ -198,6 +235,7 @@ static int draw_time(const struct chosen *chosen, const struct tdm_phases_pictur
 			left_out->too_many += !other;
 			continue;
 		}
+		chosen->results[shown] = chosen->results[i];
 		trace_run(run, parts.values + shown * points);
 		parts.series[shown] = (struct tdm_plot_series){ run->name,
 			colours[shown % (sizeof colours / sizeof *colours)], parts.values + shown * points };
@@ -217,8 +255,8 @@ static int draw_time(const struct chosen *chosen, const struct tdm_phases_pictur
 		.band_count = first->phase_count,
 		.marks = &parts.mark,
 		.mark_count = 1 };
-	char note[96];
-	set_limit(&scene, chosen, note, sizeof note);
+	char note[NOTE_CAP];
+	set_limit(&scene, &(struct chosen){ chosen->results, shown }, NULL, note, sizeof note);
 	err = show(&scene, picture, term, out, diag);
 done:
 	free(parts.times);

@@ -69,6 +69,7 @@ static void put_breakdown(struct tdm_json *json, const struct tdm_phases *r)
 static void put_advice(struct tdm_json *json, const struct tdm_phases *r)
 {
 	const struct tdm_phases_advice *a = &r->advice;
+	tdm_json_put_text(json, "no_advice_reason", r->fits_known && !r->fits ? a->why_not : NULL);
 	tdm_json_key(json, "advice");
 	if (!r->fits_known || r->fits || a->why_not != NULL) {
 		tdm_json_null(json);

@@ -453,6 +453,9 @@ From a pipe, and with CR at the ends of lines.
 
   $ tidemark info one.json | sed 1d > expected
   $ cat one.json | tidemark info - | sed 1d | cmp - expected
+  $ mkdir copies; cat one.json | TMPDIR=$PWD/copies tidemark info - | sed 1d | cmp - expected; ls copies
+  $ cat one.json | TMPDIR=$PWD/absent tidemark info - 2>&1 | sed "s|$PWD|.|"
+  standard input: a pipe, which cannot be copied to ./absent: No such file or directory; save it in a file first
   $ sed 's/$/\r/' one.json > crlf.json && tidemark info crlf.json | sed 1d | cmp - expected
 
 Wrong usage.

@@ -215,6 +215,24 @@ Charts.
          |MODEL_CREATION   |OPTIMIZER_CREA...|FORWARD_PASS    |BACKWARD_PASS
   - Device Memory Limit: 12 GiB
 
+Runs on devices of different size have a limit each.
+
+  $ sed 's/Memory: 12288 MB/Memory: 32768 MB/; s/^tinyllama/larger/' $logs/tinyllama.log >larger.log
+  $ tidemark phases $logs/tinyllama.log larger.log --chart peak --ascii | tail -5
+  tinyllama (memory_effic...  ==+++ooooo     |                            8.08 GiB
+  tinyllama (default)         ==+oooo--------|---                         15.3 GiB
+  larger (memory_efficient)   ==+++ooooo                             |    8.08 GiB
+  larger (default)            ==+oooo------------                    |    15.3 GiB
+  | Device Memory Limit: each its own
+  $ tidemark phases $logs/tinyllama.log larger.log --chart time --ascii | grep -A 1 'Device memory'
+  Device memory: 12 GiB to 32 GiB
+  highest of tinyllama (memory_efficient), tinyllama (default), larger (memory_efficient), larger (default)
+  $ tidemark phases $logs/tinyllama.log larger.log --chart peak -o two.svg >/dev/null; grep -o '>[^<>]*% of[^<]*' two.svg
+  tidemark phases: the chart is in two.svg
+  >67.4 % of 12 GiB
+  >25.3 % of 32 GiB
+  >47.8 % of 32 GiB
+
 A limit far above everything is said, not drawn.
 
   $ tidemark phases $logs/micro_batches.log --device_memory 1TiB --chart peak --ascii | tail -5
@@ -339,11 +357,11 @@ Bad input: what can be used is used, and the rest is said.
   > assert top["schema"] == "tidemark.phases" and two["runs"] == [] and one["source"] == "train_log"
   > for run in one["runs"]:
   >     print(run["name"], run["fits"], run["peak_dram"], run["device_memory_source"], run["model"], run["peak_parts"])
-  > print(one["runs"][1]["advice"])
+  > print(one["runs"][1]["advice"], one["runs"][1]["no_advice_reason"])
   > END
   tinyllama (memory_efficient) True 8680793702 input {'measured': 1953759232, 'expected': 1938739200, 'difference_percent': 0.7747319495} {'other': 26458358, 'model': 1938739200, 'gradients_overhead': 2635795005, 'optimizer': 3877478400, 'activations': 202322739, 'model_and_optimizer': 'expected'}
   tinyllama (default) False 16427673190 input {'measured': 1953759232, 'expected': 1938739200, 'difference_percent': 0.7747319495} {'other': 26322042, 'model': 1938739200, 'gradients_overhead': 481034240, 'optimizer': 3877478400, 'activations': 10104099308, 'model_and_optimizer': 'expected'}
-  {'assumes': 'activations shrink in proportion and nothing else grows', 'peak_without_activations': 6323563397, 'activations_kept_at_most': 0.6493739116, 'batch_divisor': 2, 'batch_divided_peak': 11375613051, 'run_that_fits': 'tinyllama (memory_efficient)'}
+  {'assumes': 'activations shrink in proportion and nothing else grows', 'peak_without_activations': 6323563397, 'activations_kept_at_most': 0.6493739116, 'batch_divisor': 2, 'batch_divided_peak': 11375613051, 'run_that_fits': 'tinyllama (memory_efficient)'} None
 
 Ledgers: of a process, or by path. A mark has no peak.
 

@@ -145,6 +145,29 @@ static void svg_of_a_stack_has_its_parts_texts_and_colours(void **state)
 	tdm_buf_done(&svg);
 }
 
+/* Runs on different devices: each column is judged by its own limit, and one without a limit by none. */
+static void columns_may_have_their_own_limits(void **state)
+{
+	(void)state;
+	double limits[] = { 8 * 1024 * MB, 32 * 1024 * MB };
+	struct tdm_scene scene = stack;
+	scene.limits = limits;
+	struct tdm_buf svg = rendered(&scene, TDM_PLOT_SVG, 1);
+	assert_int_equal(count_of(&svg, "<g class=\"legend\">"), 6);
+	assert_int_equal(count_of(&svg, "<g class=\"limit\">"), 2);
+	assert_int_equal(count_of(&svg, "stroke=\"#ff0000\""), 3);
+	assert_has(&svg, ">86.6 MiB too much</text>");
+	assert_has(&svg, ">47.8 % of 32 GiB</text>");
+	assert_int_equal(count_of(&svg, ">12 GiB</text>"), 0);
+	tdm_buf_done(&svg);
+
+	limits[1] = NAN;
+	svg = rendered(&scene, TDM_PLOT_SVG, 1);
+	assert_int_equal(count_of(&svg, "<g class=\"limit\">"), 1);
+	assert_int_equal(count_of(&svg, "% of"), 0);
+	tdm_buf_done(&svg);
+}
+
 static void svg_of_the_other_charts(void **state)
 {
 	(void)state;
@@ -463,6 +486,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(svg_of_a_stack_has_its_parts_texts_and_colours),
+		cmocka_unit_test(columns_may_have_their_own_limits),
 		cmocka_unit_test(svg_of_the_other_charts),
 		cmocka_unit_test(png_has_the_size_and_the_colours),
 		cmocka_unit_test(the_same_scene_gives_the_same_bytes),
