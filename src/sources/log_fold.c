@@ -1,7 +1,7 @@
 #include "sources/log_fold.h"
 #include "sources/error_text.h"
 
-enum { LINES_MAX = 6, PIECE_MAX = 512 }; /* lines that are joined; bytes of one */
+enum { BEFORE_MAX = 2, AFTER_MAX = 6, PIECE_MAX = 512 }; /* lines that are joined with one; bytes of each */
 
 void tdm_log_fold_done(struct tdm_log_fold *fold)
 {
@@ -10,30 +10,22 @@ void tdm_log_fold_done(struct tdm_log_fold *fold)
 	tdm_buf_done(&fold->texts[1]);
 }
 
-static bool has(struct tdm_str text, const char *words)
-{
-	return text.len != 0 && memmem(text.ptr, text.len, words, strlen(words)) != NULL;
-}
-
-/* Whether a text ends with the beginning of these words. */
-static bool ends_in(struct tdm_str text, const char *words)
-{
-	enum { LEAST = 6 };
-	for (size_t len = strlen(words) - 1; len >= LEAST; len--)
-		if (text.len >= len && memcmp(text.ptr + text.len - len, words, len) == 0)
-			return true;
-	return false;
-}
-
 /* The first words of the sentences, or as many of them as the line has room for. */
 static bool begins_here(struct tdm_str text)
 {
 	static const char *const leads[] = { "Out of Memory:", "Statically allocated", "Circular buffers on service",
 		"Program size (", "Creating trace buffers of size", "Trace buffer at address", "Worker L1 size",
 		"segment[", "Cannot set circular buffer", "Allocating device buffers is" };
+	enum { LEAST = 6 };
+	bool may_begin[256] = { false };
 	for (size_t i = 0; i < sizeof leads / sizeof *leads; i++)
-		if (has(text, leads[i]) || ends_in(text, leads[i]))
-			return true;
+		may_begin[(unsigned char)*leads[i]] = true;
+	for (size_t at = 0; at + LEAST <= text.len; at++)
+		for (size_t i = 0; may_begin[(unsigned char)text.ptr[at]] && i < sizeof leads / sizeof *leads; i++) {
+			size_t len = strlen(leads[i]), left = text.len - at;
+			if (memcmp(text.ptr + at, leads[i], len < left ? len : left) == 0)
+				return true;
+		}
 	return false;
 }
 
@@ -60,22 +52,26 @@ static struct tdm_str take_line(struct tdm_str *text)
 	return line;
 }
 
-static struct tdm_str last_line(struct tdm_str text)
+/* Cuts the last line off `text`, which ends with a newline or is empty. */
+static struct tdm_str take_last(struct tdm_str *text)
 {
-	if (text.len == 0)
-		return text;
-	const char *newline = memrchr(text.ptr, '\n', text.len - 1); /* the last byte is one */
-	const char *begin = newline != NULL ? newline + 1 : text.ptr;
-	struct tdm_str line = { begin, (size_t)(text.ptr + text.len - begin) };
+	if (text->len == 0)
+		return *text;
+	const char *newline = memrchr(text->ptr, '\n', text->len - 1);
+	size_t left = newline != NULL ? (size_t)(newline + 1 - text->ptr) : 0;
+	struct tdm_str line = { text->ptr + left, text->len - left };
+	text->len = left;
 	return take_line(&line);
 }
 
-/* The parts of another line; its message lives until the next one is asked for. */
+/* The parts of another line; its message lives until the next one is asked for. A very long one was not folded. */
 static bool parse_other(struct tdm_log_fold *fold, struct tdm_str line, struct tdm_log_prefix *prefix)
 {
+	if (line.len == 0 || line.len > PIECE_MAX)
+		return false;
 	tdm_buf_clear(&fold->line);
-	tdm_buf_add(&fold->line, line.ptr, line.len < PIECE_MAX ? line.len : PIECE_MAX);
-	if (line.len == 0 || tdm_buf_failed(&fold->line))
+	tdm_buf_add(&fold->line, line.ptr, line.len);
+	if (tdm_buf_failed(&fold->line))
 		return false;
 	fold->line.len = tdm_log_strip_colour(fold->line.data, fold->line.len);
 	tdm_log_prefix_parse(tdm_buf_str(&fold->line), prefix);
@@ -91,11 +87,67 @@ static void join(struct tdm_log_fold *fold, struct tdm_str piece)
 	tdm_buf_add(hard, piece.ptr, piece.len);
 }
 
-/* Whether a line may be the rest of the one before it, and not something of its own. */
-static bool goes_on(const struct tdm_log_prefix *prefix)
+/* Whether a line has nothing that the rest of one of this rank cannot have. */
+static bool is_rest(const struct tdm_log_prefix *prefix, int32_t rank)
 {
-	return !prefix->is_logger && prefix->time_ns == 0 && prefix->message.len != 0 &&
-	       !has(prefix->message, "backtrace:") && !begins_here(prefix->message);
+	return !prefix->is_logger && prefix->time_ns == 0 && (prefix->rank == TDM_LOG_NO_RANK || prefix->rank == rank);
+}
+
+/* Whether a line may be the rest of the one before it, and not something of its own. */
+static bool goes_on(const struct tdm_log_prefix *prefix, int32_t rank)
+{
+	static const char end[] = "backtrace:";
+	struct tdm_str text = prefix->message;
+	return is_rest(prefix, rank) && text.len != 0 && memmem(text.ptr, text.len, end, sizeof end - 1) == NULL &&
+	       !begins_here(text);
+}
+
+/* Looks for a sentence in the joined lines that says more than *best. */
+static bool find_better(const struct tdm_log_fold *fold, unsigned *best, struct tdm_failure *failure)
+{
+	bool is_found = false;
+	for (size_t i = 0; i < 2; i++) {
+		struct tdm_failure found;
+		size_t end;
+		if (tdm_buf_failed(&fold->texts[i]) ||
+			!tdm_error_text_find(tdm_buf_str(&fold->texts[i]), 0, &found, &end) || worth(&found) <= *best)
+			continue;
+		*best = worth(&found);
+		*failure = found;
+		is_found = true;
+	}
+	return is_found;
+}
+
+/*
+ * Begins with a line before this one, if a sentence may go on from it to here. *best is what is said up to here: this
+ * line would have to add something.
+ */
+static bool begin_before(
+	struct tdm_log_fold *fold, const struct tdm_log_prefix *prefix, struct tdm_str before, unsigned *best)
+{
+	struct tdm_str lines[BEFORE_MAX];
+	struct tdm_log_prefix other;
+	struct tdm_failure said;
+	size_t count = 0;
+	do {
+		if (count == BEFORE_MAX || before.len == 0)
+			return false;
+		lines[count] = take_last(&before);
+	} while (!begins_here(lines[count++]));
+	if (!parse_other(fold, lines[--count], &other) || !begins_here(other.message))
+		return false;
+	fold->rank = other.rank;
+	fold->logged = false; /* the line above may have been told already */
+	fold->from_above = true;
+	join(fold, other.message);
+	while (count-- != 0) {
+		if (!parse_other(fold, lines[count], &other) || !goes_on(&other, fold->rank))
+			return false;
+		join(fold, other.message);
+	}
+	find_better(fold, best, &said);
+	return is_rest(prefix, fold->rank);
 }
 
 bool tdm_log_fold_find(struct tdm_log_fold *fold, const struct tdm_log_prefix *prefix, const struct tdm_log_line *line,
@@ -104,37 +156,21 @@ bool tdm_log_fold_find(struct tdm_log_fold *fold, const struct tdm_log_prefix *p
 	struct tdm_str after = line->after;
 	struct tdm_log_prefix other;
 	unsigned best = have != NULL ? worth(have) : 0;
-	bool begins = begins_here(prefix->message), is_found = false;
+	if (prefix->message.len > PIECE_MAX)
+		return false;
 	tdm_buf_clear(&fold->texts[0]);
 	tdm_buf_clear(&fold->texts[1]);
 	fold->logged = prefix->is_logger;
-	if (!begins) {
-		if (have != NULL || prefix->is_logger || prefix->time_ns != 0 ||
-			!parse_other(fold, last_line(line->before), &other) || !begins_here(other.message))
-			return false;
-		struct tdm_failure alone;
-		size_t end;
-		if (tdm_error_text_find(other.message, 0, &alone, &end))
-			best = worth(&alone); /* whole, or whole up to there: this line would have to add something */
-		fold->logged = false;         /* the line before may have been told already */
-		join(fold, other.message);
-	}
-	join(fold, (struct tdm_str){
-			   prefix->message.ptr, prefix->message.len < PIECE_MAX ? prefix->message.len : PIECE_MAX });
-	for (int i = 0; i < LINES_MAX && after.len != 0; i++) {
-		if (!parse_other(fold, take_line(&after), &other) || !goes_on(&other))
+	fold->from_above = false;
+	fold->rank = prefix->rank;
+	if (!begins_here(prefix->message) && (have != NULL || prefix->is_logger || prefix->time_ns != 0 ||
+						     !begin_before(fold, prefix, line->before, &best)))
+		return false;
+	join(fold, prefix->message);
+	for (int i = 0; i < AFTER_MAX && after.len != 0; i++) {
+		if (!parse_other(fold, take_line(&after), &other) || !goes_on(&other, fold->rank))
 			break;
 		join(fold, other.message);
 	}
-	for (size_t i = 0; i < 2; i++) {
-		struct tdm_failure found;
-		size_t end;
-		if (tdm_buf_failed(&fold->texts[i]) ||
-			!tdm_error_text_find(tdm_buf_str(&fold->texts[i]), 0, &found, &end) || worth(&found) <= best)
-			continue;
-		best = worth(&found);
-		*failure = found;
-		is_found = true;
-	}
-	return is_found;
+	return find_better(fold, &best, failure);
 }

@@ -166,6 +166,8 @@ static void take_location(struct tdm_log_prefix *p)
 static size_t find_logger(struct tdm_str line)
 {
 	enum { LOOKED_AT = 160 };
+	if (line.len == 0 || memchr(line.ptr, '|', line.len) == NULL)
+		return 0;
 	for (size_t at = 1; at < line.len && at < LOOKED_AT; at++) {
 		struct tdm_str rest = { line.ptr + at, line.len - at };
 		struct tdm_pattern_match m;

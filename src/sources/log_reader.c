@@ -112,13 +112,18 @@ static bool add_failure(
 	return true;
 }
 
-static bool find_failures(struct tdm_log_reader *r, const struct tdm_log_prefix *p, const struct tdm_log_line *line)
+static bool find_failures(struct tdm_log_reader *r, struct tdm_log_prefix *p, const struct tdm_log_line *line)
 {
 	struct tdm_failure failure, folded;
 	size_t at = 0;
 	bool is_found = tdm_error_text_find(p->message, at, &failure, &at);
-	if (tdm_log_fold_find(&r->fold, p, line, is_found ? &failure : NULL, &folded))
-		return add_failure(r, &folded, p->rank, line->number, r->fold.logged);
+	if (tdm_log_fold_find(&r->fold, p, line, is_found ? &failure : NULL, &folded)) {
+		p->rank = r->fold.rank;
+		if (add_failure(r, &folded, p->rank, line->number, r->fold.logged) && r->fold.from_above &&
+			r->found.records[0].is_repeat)
+			r->found.count = 0; /* this very sentence, found where it begins */
+		return true;
+	}
 	while (is_found && add_failure(r, &failure, p->rank, line->number, p->is_logger))
 		is_found = tdm_error_text_find(p->message, at, &failure, &at);
 	return r->found.count != 0;

@@ -244,14 +244,14 @@ static int refill(struct tdm_log_scan *scan)
 	if (gone != 0)
 		memmove(scan->data, scan->data + gone, left);
 	scan->bytes += gone;
-	scan->at = scan->complete = kept;
+	scan->at = kept;
+	scan->complete -= gone;
 	scan->end = left;
 	ssize_t got = read_some(scan, scan->data + left, scan->cap - left < READ_BYTES ? scan->cap - left : READ_BYTES);
 	if (got < 0) {
 		scan->eof = true;
 		scan->follow = false;
-		const char *last = memrchr(scan->data + kept, '\n', left - kept);
-		scan->complete = scan->end = last != NULL ? (size_t)(last - scan->data) + 1 : kept;
+		scan->end = scan->complete;
 		return (int)got;
 	}
 	scan->end += (size_t)got;
@@ -260,7 +260,7 @@ static int refill(struct tdm_log_scan *scan)
 		scan->complete = scan->end;
 		return 0;
 	}
-	const char *newline = got > 0 ? memrchr(scan->data + kept, '\n', scan->end - kept) : NULL;
+	const char *newline = got > 0 ? memrchr(scan->data + left, '\n', (size_t)got) : NULL;
 	if (newline != NULL)
 		scan->complete = (size_t)(newline - scan->data) + 1;
 	if (got > 0 && scan->on_read != NULL)

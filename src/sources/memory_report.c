@@ -434,7 +434,7 @@ static void check_whole(struct reading *r, tdm_memory_warn warn, void *context)
 	bool has_all = !report->rounded && report->form == TDM_MEMORY_SUMMARY; /* old ones may have fewer */
 	for (size_t i = 0; has_all && i < report->state_count; i++) {
 		const struct tdm_memory_state *state = &report->states[i];
-		if (state->region_count == KINDS ||
+		if (state->region_count == KINDS || state->region_count == 0 || /* without memory for the first */
 			report->regions[state->first_region + state->region_count - 1].damaged)
 			continue; /* whole, or said already */
 		report->refused++;

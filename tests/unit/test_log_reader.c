@@ -391,6 +391,55 @@ static void whole_sentences_are_not_joined(void **state)
 	assert_true(r.at[1].failure.limit == 149);
 }
 
+#define CLASH_BEGIN "clash with L1 buffers on core range [0-0 - 7-7]. L1 buffer\n"
+#define CLASH_END   "allocated at 491520 and static circular buffer region ends at 778240\n"
+
+/* Found where it begins, and once, whichever of its lines have words that are looked for. */
+static void a_folded_sentence_is_one_record(void **state)
+{
+	static const char *const texts[] = {
+		"Statically allocated circular buffers in program 1 " CLASH_BEGIN CLASH_END,
+		"Statically allocated circular\nbuffers in program 1 " CLASH_BEGIN CLASH_END,
+		"[1,0]<stderr>:Statically allocated circular buffers in program 1 " CLASH_BEGIN CLASH_END,
+		"[1,0]<stderr>:Statically allocated circular buffers in program 1 " CLASH_BEGIN
+		"[1,0]<stderr>:" CLASH_END,
+		"[1,0]<stderr>:Statically allocated\ncircular buffers in program 1 " CLASH_BEGIN CLASH_END,
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct records r = read_text(texts[i], strlen(texts[i]));
+		if (r.count != 1 || r.at[0].failure.sort != TDM_FAILURE_CLASH || r.at[0].failure.region_end != 778240 ||
+			r.at[0].rank != (i < 2 ? TDM_LOG_NO_RANK : 0))
+			fail_msg("%zu records: %s", r.count, texts[i]);
+		tdm_log_reader_done(&reader);
+	}
+}
+
+/* Ranks print in turns: what another one says is not the rest of a sentence; nor is what follows a long line. */
+static void lines_of_others_are_not_joined(void **state)
+{
+	static const char text[] =
+		"[1,0]<stderr>:Out of Memory: Not enough space to allocate 4096 B L1 buffer across 64 banks, where "
+		"each bank needs to store 64 B\n[1,1]<stderr>:, but bank size is 99 B\n"
+		"[1,1]<stderr>:Statically allocated circular buffers in program 1 " CLASH_BEGIN
+		"[1,2]<stderr>:" CLASH_END;
+	struct records r = read_text(text, sizeof text - 1);
+	(void)state;
+	assert_int_equal(r.count, 1);
+	assert_true(r.at[0].rank == 0 && r.at[0].failure.bytes_per_bank == 64 && r.at[0].failure.bank_size == U);
+	tdm_log_reader_done(&reader);
+	static const char begin[] = "Out of Memory: Not enough space to allocate ", end[] = "4096 B L1 buffer\n";
+	struct tdm_buf wide;
+	tdm_buf_init(&wide);
+	tdm_buf_fill(&wide, '.', 512 - (sizeof begin - 1)); /* as if it ended where it is cut */
+	tdm_buf_puts(&wide, begin);
+	tdm_buf_puts(&wide, "no more\n");
+	tdm_buf_puts(&wide, end);
+	r = read_text(wide.data, wide.len);
+	assert_true(r.count == 1 && r.at[0].failure.sort == TDM_FAILURE_OTHER);
+	tdm_buf_done(&wide);
+}
+
 /* The name in the summary of a test, where line breaks are written out. */
 static void a_segment_in_the_summary_of_a_test(void **state)
 {
@@ -562,6 +611,8 @@ int main(void)
 		cmocka_unit_test_teardown(words_before_a_line_of_shared_memory, tear_down),
 		cmocka_unit_test(folded_sentences),
 		cmocka_unit_test_teardown(whole_sentences_are_not_joined, tear_down),
+		cmocka_unit_test(a_folded_sentence_is_one_record),
+		cmocka_unit_test_teardown(lines_of_others_are_not_joined, tear_down),
 		cmocka_unit_test_teardown(a_segment_in_the_summary_of_a_test, tear_down),
 		cmocka_unit_test_teardown(golden_logs, tear_down),
 		cmocka_unit_test_teardown(a_server_log_with_its_list, tear_down),
