@@ -1,4 +1,8 @@
-/* Records of logs: prefixes, every form of line, golden logs, and what is not a line about memory. */
+/*
+ * Records of logs: prefixes, every form of line, golden logs, and what is not a line about memory.
+ *
+ * Long: each form has its case, and all of them are read by the same few lines.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
