@@ -16,6 +16,7 @@ struct reading {
 	struct tdm_diag *diag;
 	uint64_t unit, block_unit; /* bytes of 1 in figures and in blocks */
 	bool has_header;
+	size_t kinds;  /* that a state of a summary has at least */
 	uint8_t table; /* enum table: which rows may come */
 	bool has_region;
 };
@@ -229,6 +230,8 @@ static int read_header(struct reading *r)
 		return refuse(r, 1, "not the names of the columns");
 	r->report->rounded = contains(first, "(KB)");
 	r->unit = r->report->rounded ? KIB : 1;
+	/* L1_SMALL came while the last columns said KB; before, there were other forms. */
+	r->kinds = r->report->rounded ? 1 : contains(tdm_csv_field(&r->csv, 4), "(KB)") ? 2 : 3;
 	r->has_header = true;
 	return 0;
 }
@@ -355,6 +358,7 @@ static int read_detailed(struct reading *r)
 	if (count == 6 && tdm_str_is(tdm_csv_field(&r->csv, 2), "Blocks:")) {
 		r->table = TABLE_FIELDS;
 		r->block_unit = contains(tdm_csv_field(&r->csv, 4), "(KB)") ? KIB : 1;
+		last_region(r)->rough |= r->block_unit != 1;
 		return 0;
 	}
 	if (r->table == TABLE_WORDS && count == 1)
@@ -418,12 +422,11 @@ static bool settle_region(struct tdm_memory_report *report, struct tdm_memory_re
 /* States that are cut short, and blocks that are missing. */
 static void check_whole(struct reading *r, tdm_memory_warn warn, void *context)
 {
-	enum { KINDS = 3 }; /* of a state */
 	struct tdm_memory_report *report = r->report;
 	for (size_t i = 0; i < report->region_count; i++) {
 		struct tdm_memory_region *region = &report->regions[i];
-		if (settle_region(report, region) || region->damaged)
-			continue; /* whole, or said already */
+		if (settle_region(report, region) || region->damaged || region->rough)
+			continue; /* whole, or said already, or nobody can say */
 		report->refused++;
 		tdm_diag_set(r->diag, TDM_ESYNTAX, region->line, 0,
 			"the blocks of %s do not add up to its totals: some are missing or wrong",
@@ -431,16 +434,18 @@ static void check_whole(struct reading *r, tdm_memory_warn warn, void *context)
 		if (warn != NULL)
 			warn(context, r->diag);
 	}
-	bool has_all = !report->rounded && report->form == TDM_MEMORY_SUMMARY; /* old ones may have fewer */
-	for (size_t i = 0; has_all && i < report->state_count; i++) {
+	size_t kinds = r->kinds;
+	for (size_t i = 0; i < report->state_count; i++)
+		kinds = report->states[i].region_count > kinds ? report->states[i].region_count : kinds;
+	for (size_t i = 0; report->form == TDM_MEMORY_SUMMARY && i < report->state_count; i++) {
 		const struct tdm_memory_state *state = &report->states[i];
-		if (state->region_count == KINDS || state->region_count == 0 || /* without memory for the first */
+		if (state->region_count == kinds || state->region_count == 0 || /* without memory for the first */
 			report->regions[state->first_region + state->region_count - 1].damaged)
 			continue; /* whole, or said already */
 		report->refused++;
 		tdm_diag_set(r->diag, TDM_ESYNTAX, state->line, 0,
-			"the state that begins here has %zu of %d kinds of memory: the others are missing",
-			state->region_count, KINDS);
+			"the state that begins here has %zu of %zu kinds of memory: the others are missing",
+			state->region_count, kinds);
 		if (warn != NULL)
 			warn(context, r->diag);
 	}

@@ -32,6 +32,7 @@ struct tdm_memory_region {
 	uint8_t kind;   /* enum tdm_kind */
 	uint32_t banks; /* 0: unknown */
 	bool rounded;   /* totals of all banks were in KiB */
+	bool rough;     /* its blocks were in KiB, each rounded down: they need not add up */
 	bool damaged;   /* a line of it was refused */
 	uint64_t line;
 	uint64_t total, allocated, free, largest;             /* of one bank */

@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #define SUMMARY ", Total Allocatable Size (B), Total Allocated (B), Total Free (B), Largest Free Block (B)\n"
+#define SUMMARY_OLD \
+	"Program ID, Total Allocatable Size (B), Total Allocated (B), Total Free (KB), Largest Free Block (KB)\n"
 #define UNKNOWN TDM_BYTES_UNKNOWN
 
 static struct tdm_memory_report parse(enum tdm_memory_form form, const char *text, struct warnings *warnings)
@@ -257,6 +259,19 @@ static void states_that_cannot_be_or_are_cut_cost_a_warning(void **state)
 	assert_string_equal(
 		w.text, "5: the state that begins here has 1 of 3 kinds of memory: the others are missing\n");
 	tdm_memory_report_done(&r);
+	/* Older ones had two kinds; whether this one is so old the other states tell. */
+	r = parse(TDM_MEMORY_SUMMARY, SUMMARY_OLD "7,100,20,80,80\n,50,10,40,40\n8,100,20,80,80\n,50,10,40,40\n", &w);
+	assert_true(w.count == 0 && r.state_count == 2 && r.regions[3].kind == TDM_KIND_L1);
+	tdm_memory_report_done(&r);
+	r = parse(TDM_MEMORY_SUMMARY, SUMMARY_OLD "7,100,20,80,80\n,50,10,40,40\n,0,0,0,0\n8,100,20,80,80\n,5,1,4,4\n",
+		&w);
+	assert_string_equal(
+		w.text, "5: the state that begins here has 2 of 3 kinds of memory: the others are missing\n");
+	tdm_memory_report_done(&r);
+	r = parse(TDM_MEMORY_SUMMARY, SUMMARY_OLD "7,100,20,80,80\n", &w);
+	assert_string_equal(
+		w.text, "2: the state that begins here has 1 of 2 kinds of memory: the others are missing\n");
+	tdm_memory_report_done(&r);
 	/* The runtime has been seen to count free blocks twice: that row is not refused. */
 	r = parse(TDM_MEMORY_SUMMARY, SUMMARY ",1071181792,0,1763388064,1071181792\n,50,10,40,40\n,0,0,0,0\n", &w);
 	assert_int_equal(w.count, 0);
@@ -277,6 +292,14 @@ static void the_older_table_has_addresses_of_the_device(void **state)
 	assert_int_equal(r.regions[0].banks, 8);
 	assert_true(r.regions[0].allocated == 3);
 	assert_true(r.blocks[2].bytes == 1024);
+	tdm_memory_report_done(&r);
+	/* In KiB a small block has no size: what does not add up is not wrong for that. */
+	r = parse(TDM_MEMORY_DETAILED,
+		",L1\n,Total allocatable (KB):,6\n,,Blocks:,Address (KB),Size (KB),Allocated (Y/N)\n"
+		",,,0,0,Y\n,,,0,2,N\n,,,3,0,Y\n",
+		&w);
+	assert_string_equal(w.text, "");
+	assert_true(r.regions[0].total == UNKNOWN && r.regions[0].banks == 0);
 	tdm_memory_report_done(&r);
 }
 
