@@ -315,12 +315,27 @@ static void count_buffer(struct tdm_capture_exact *e, const struct tdm_exact_buf
 		add(&kind->bank_now, sign * (int64_t)b->bank_bytes);
 }
 
+/* The buffer of a node that is allocated again after it was freed: its first life is kept as a buffer of its own. */
+static struct tdm_exact_buffer *renew(
+	struct tdm_capture_exact *e, const struct tdm_exact_buffer *b, const struct tdm_capture_node *node)
+{
+	size_t at = (size_t)(b - e->buffers);
+	if (tdm_reserve(&e->buffers, &e->buffer_cap, e->buffer_count + 1, sizeof *e->buffers) != 0)
+		return NULL;
+	struct tdm_exact_buffer *first = &e->buffers[e->buffer_count++];
+	*first = e->buffers[at];
+	first->index = (uint32_t)node->index;
+	return &e->buffers[at];
+}
+
 static void on_allocate(struct tdm_capture_exact *e, const struct tdm_capture_node *node)
 {
 	struct tdm_exact_buffer *b =
 		node->connection.state == TDM_CAPTURE_GIVEN ? find_buffer(e, node->connection.value) : NULL;
 	if (b == NULL)
 		b = new_buffer(e, node);
+	else if (b->state == TDM_EXACT_FREED)
+		b = renew(e, b, node);
 	if (b == NULL) {
 		e->ignored++;
 		return;

@@ -416,6 +416,24 @@ static void releases_without_an_allocation_are_counted(void **state)
 
 /* ---- what was there at the peak ---- */
 
+/* A buffer of before the capture is freed, and its node allocated again: both lives are accounted for. */
+static void a_node_that_is_used_again_has_two_lives(void **state)
+{
+	(void)state;
+	struct capture_run *run = capture_read("[" NODE(0, "capture_start", "1", "null") "," NODE(
+		1, "buffer", "", BUFFER_PARAMS) "," NODE(2, "tensor", "", "null") "," NODE(3, "buffer_deallocate", "1",
+		ALLOC_PARAMS) "," NODE(4, "buffer_allocate", "1", ALLOC_PARAMS) "]");
+	const struct tdm_capture_exact *e = &run->summary.exact;
+	assert_true(tdm_capture_exact_is_valid(e));
+	assert_int_equal(e->buffer_count, 2);
+	assert_true(e->buffers[0].index == 1 && !e->buffers[0].existed && e->buffers[0].from == 4);
+	assert_true(e->buffers[0].state == TDM_EXACT_LIVE && e->buffers[0].to == TDM_EXACT_NEVER);
+	assert_true(e->buffers[1].existed && e->buffers[1].state == TDM_EXACT_FREED && e->buffers[1].to == 3);
+	assert_int_equal(e->units[0].kinds[TDM_KIND_L1].now, 0); /* as much as before the capture */
+	assert_int_equal(e->units[0].kinds[TDM_KIND_L1].existing, 1);
+	capture_done(run);
+}
+
 static void what_was_alive_at_the_peak_is_known_with_its_maker(void **state)
 {
 	(void)state;
@@ -551,6 +569,7 @@ int main(void)
 		cmocka_unit_test(a_chip_belongs_to_the_only_device_with_buffers),
 		cmocka_unit_test(only_what_shares_a_core_adds),
 		cmocka_unit_test(releases_without_an_allocation_are_counted),
+		cmocka_unit_test(a_node_that_is_used_again_has_two_lives),
 		cmocka_unit_test(what_was_alive_at_the_peak_is_known_with_its_maker),
 		cmocka_unit_test(a_capture_is_a_source_of_events),
 		cmocka_unit_test(a_cut_capture_gives_its_events_and_then_an_error),
