@@ -78,6 +78,10 @@ static void *row_of(
 	uint32_t index = tdm_map_find(&p->keys, key);
 	*is_new = index == TDM_MAP_NONE;
 	*err = 0;
+	if (!*is_new && index >= t->count) { /* a name that was made to have the key of another table's row */
+		t->dropped++;
+		return NULL;
+	}
 	if (!*is_new)
 		return (char *)t->rows + index * size;
 	void *row = row_new(t, size, ROWS_MAX, err);

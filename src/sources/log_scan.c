@@ -197,7 +197,6 @@ void tdm_log_scan_done(struct tdm_log_scan *scan)
 
 void tdm_log_scan_restart(struct tdm_log_scan *scan, int fd)
 {
-	scan->bytes += scan->at;
 	scan->fd = fd;
 	scan->at = scan->complete = scan->end = 0;
 	scan->lines = scan->bytes = 0;

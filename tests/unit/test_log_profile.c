@@ -83,6 +83,20 @@ static void frees_without_an_allocation_are_shown(void **state)
 	assert_true(p.untracked == 0);
 }
 
+/* Keys are hashes, and can be made: this kernel has the key of the second operation. It is dropped, and counted. */
+static void a_name_with_the_key_of_another_table(void **state)
+{
+	(void)state;
+	add("Begin op: first\nBegin op: op0\n"
+	    "RISC=1, name=\xcd\x0c\xc8"
+	    "8c\xc6\x01\xbf, size=100 (bytes)\n"
+	    "RISC=1, name=reader, size=7 (bytes)\n");
+	const struct tdm_log_kernel *k = p.kernels.rows;
+	assert_int_equal(p.kernels.dropped, 1);
+	assert_int_equal(p.kernels.count, 1);
+	assert_true(k[0].bytes == 7);
+}
+
 #define STATE(rank, allocated)                                                                             \
 	"[1," rank "]<stdout>: Always | INFO | Device L1 memory state: MemoryView{numBanks: 64, "          \
 	"totalBytesPerBank: 1 MB, totalBytesAllocatedPerBank: " allocated " MB, totalBytesFreePerBank: 0 " \
@@ -249,6 +263,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(amounts_peak_and_never_wrap, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_name_with_the_key_of_another_table, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(memory_states_belong_to_their_moment, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(frees_without_an_allocation_are_shown, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(failures_are_counted_once, set_up, tear_down),
