@@ -200,10 +200,10 @@ enum tdm_leak_why tdm_leaks_judge_watched(const struct tdm_leaks_facts *f, uint3
 	double off, at = middle(f, begin, end, &off);
 	if (off < -SURE_DEVIATIONS && at < STOPS)
 		return TDM_LEAK_LEVELLED;
+	if (is_of_programs(f->site->kind)) /* also of many sites together: each program has its own */
+		return TDM_LEAK_PROGRAMS;
 	if (f->site->is_sum)
 		return TDM_LEAK_MANY;
-	if (is_of_programs(f->site->kind))
-		return TDM_LEAK_PROGRAMS;
 	if (may_be_loading(f, shown_process))
 		return TDM_LEAK_LOADING;
 	if (off < -DEVIATIONS && at < SLOWER)
