@@ -131,9 +131,9 @@ static int64_t copy_pipe(int pipe, const char *head, size_t len, int file)
 		bytes += (uint64_t)got;
 		tdm_progress_update(&progress, bytes);
 	}
-	tdm_progress_end(&progress);
 	if (err == 0 && (got < 0 || lseek(file, 0, SEEK_SET) != 0))
 		err = -errno;
+	tdm_progress_end(&progress);
 	return err != 0 ? err : (int64_t)bytes;
 }
 

@@ -78,7 +78,7 @@ int tdm_doctor_init(struct tdm_doctor *doctor, const struct tdm_doctor_options *
 	const struct tdm_host_options host = { .sysfs = options->sysfs, .proc = options->proc };
 	if (tdm_host_read(&doctor->host, &host) == -ENOMEM)
 		return -ENOMEM;
-	if (tdm_metal_list_read(&doctor->metal, options->shm) == -ENOMEM)
+	if (tdm_metal_list_read(&doctor->metal, NULL, options->shm) == -ENOMEM)
 		return -ENOMEM;
 	doctor->proc_root.has_outsiders = tdm_host_has_outsiders(&doctor->host);
 	tdm_metal_judge(&doctor->metal, NULL, &doctor->proc_root);

@@ -106,10 +106,8 @@ static int capture_run(const struct tdm_info_request *request)
 		.term = request->term,
 	};
 	bool has_chart = request->picture.chart != TDM_INFO_CHART_NONE && end == 0, failed = has_chart && draw(&r) != 0;
-	if (request->json != NULL && err != 0) {
-		tdm_json_key(request->json, "error");
-		tdm_json_text(request->json, diag.text);
-	}
+	if (request->json != NULL && err != 0)
+		tdm_json_put_text(request->json, "error", diag.text);
 	if (request->json != NULL && (err == 0 || counts.nodes != 0)) /* no figures of a file that has no nodes */
 		tdm_info_capture_json(&report, request->json);
 	else if (request->json == NULL && counts.nodes != 0 && !has_chart)

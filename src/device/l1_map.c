@@ -42,7 +42,7 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
 int tdm_l1_map(const struct tdm_card *card, const struct tdm_l1_use *use, struct tdm_l1_map *map, struct tdm_diag *diag)
 {
 	static const struct tdm_l1_use empty;
-	struct cuts cuts;
+	struct cuts cuts = { 0 };
 	int err = find_cuts(card, &cuts, diag);
 	if (err != 0)
 		return err;

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Reading the driver's files takes at most this part of the time. */
-enum { HOST_SHARE = 50 };
+enum {
+	HOST_SHARE = 50, /* reading the driver's files takes at most this part of the time */
+	HOST_ALL = 10,   /* every so many times what a card keeps is read, too */
+};
 
 static bool copy_dir(struct tdm_live *live, int i, const char **dir)
 {
@@ -67,12 +69,16 @@ void tdm_live_free(struct tdm_live *live)
 
 static int read_host(struct tdm_live *live, uint64_t now_ns)
 {
-	const struct tdm_host_options options = { .sysfs = live->options.sysfs, .root = &live->proc };
+	struct tdm_host before = live->host;
+	const struct tdm_host_options options = { .sysfs = live->options.sysfs,
+		.root = &live->proc,
+		.before = live->host_reads % HOST_ALL != 0 ? &before : NULL };
 	if (now_ns < live->host_ns)
 		return 0;
 	uint64_t begin = tdm_clock_ns();
-	tdm_host_done(&live->host);
 	int err = tdm_host_read(&live->host, &options);
+	tdm_host_done(&before);
+	live->host_reads++;
 	uint64_t pause = (tdm_clock_ns() - begin) * HOST_SHARE;
 	live->host_ns = now_ns + (pause > TDM_NS_PER_S ? pause : TDM_NS_PER_S);
 	return err == -ENOMEM ? err : 0;

@@ -84,6 +84,7 @@ struct tdm_live {
 	struct tdm_proc_root proc;
 	uint64_t deaths_seen; /* of the ledgers */
 	uint64_t host_ns;     /* monotonic clock, when to read the driver's files again */
+	uint64_t host_reads;
 	struct tdm_models models;
 	struct tdm_users users;
 	uint32_t next_handle;

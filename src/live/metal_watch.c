@@ -101,7 +101,7 @@ int tdm_metal_watch_refresh(struct tdm_metal_watch *watch, const struct tdm_proc
 	struct tdm_metal_list oldest = watch->before;
 	watch->before = watch->now;
 	watch->now = oldest;
-	int err = tdm_metal_list_read(&watch->now, watch->dir);
+	int err = tdm_metal_list_read(&watch->now, &watch->before, watch->dir);
 	bool known = now_ns < watch->judge_ns;
 	for (size_t i = 0; known && i < watch->now.count; i++) {
 		struct tdm_metal_region *region = &watch->now.regions[i];

@@ -83,7 +83,7 @@ static double limit_of(const struct tdm_scene *scene, size_t column)
 	double limit = !tdm_plot_frame_has_limits(scene) ? NAN
 		       : scene->limits != NULL           ? scene->limits[column]
 							 : scene->limit;
-	return limit > 0 ? limit : NAN;
+	return isfinite(limit) && limit > 0 ? limit : NAN;
 }
 
 static double highest(const struct tdm_scene *scene)

@@ -188,7 +188,7 @@ static void put_extra(const struct tdm_status_report *report, size_t i, bool sta
 		any |= is_known_amount(extra_of(&device->kinds[k], stale));
 	if (!any)
 		return;
-	char name[16];
+	char name[24];
 	snprintf(name, sizeof name, "#%zu", i);
 	tdm_buf_printf(out, "%-*s %3s %*s", 7 + 1 + USER_COLUMNS, stale ? "    stale" : "    unattributed", name,
 		TDM_DURATION_COLUMNS, "");

@@ -78,12 +78,18 @@ static void read_value(int dir_fd, const struct tdm_host_attribute *attribute, s
 	*value = (struct tdm_host_value){ .state = got == -ENOENT ? TDM_HOST_ABSENT : TDM_HOST_ERROR, .err = err };
 }
 
-/* All values of a place; `dir_fd` below 0: its folder cannot be opened, and why. */
+/* What a card keeps until it is another one, or has been flashed anew. */
+static bool is_lasting(size_t i)
+{
+	return i >= TDM_HOST_FW_BUNDLE && i <= TDM_HOST_NUMA_NODE;
+}
+
+/* The values of a place that are not known yet; `dir_fd` below 0: its folder cannot be opened, and why. */
 static void read_place(struct tdm_host_card *card, enum tdm_host_place place, int dir_fd)
 {
 	for (size_t i = 0; i < TDM_HOST_VALUE_COUNT; i++) {
 		struct tdm_host_value *value = &card->values[i];
-		if (tdm_host_attributes[i].place != place)
+		if (tdm_host_attributes[i].place != place || value->state != TDM_HOST_UNREAD)
 			continue;
 		if (dir_fd >= 0)
 			read_value(dir_fd, &tdm_host_attributes[i], value);
@@ -178,7 +184,30 @@ static enum tdm_host_arch find_arch(const struct tdm_host_card *card)
 						: TDM_HOST_ARCH_UNKNOWN;
 }
 
-static void read_card(int class_fd, const char *name, bool counters, struct tdm_host_card *card)
+/* Takes what lasts from an earlier reading, if that was of the same card: one that answers, then and now. */
+static void keep_lasting(const struct tdm_host *before, int card_fd, struct tdm_host_card *card)
+{
+	static const enum tdm_host_value_id identity[] = { TDM_HOST_CARD_TYPE, TDM_HOST_SERIAL, TDM_HOST_ASIC_ID };
+	const struct tdm_host_card *old = NULL;
+	for (size_t i = 0; before != NULL && i < before->card_count; i++)
+		if (before->cards[i].number == card->number)
+			old = &before->cards[i];
+	if (old == NULL || old->err != 0 || card_fd < 0 || strcmp(old->pci, card->pci) != 0)
+		return;
+	for (size_t i = 0; i < sizeof identity / sizeof *identity; i++) {
+		const struct tdm_host_value *then = &old->values[identity[i]];
+		struct tdm_host_value *now = &card->values[identity[i]];
+		read_value(card_fd, &tdm_host_attributes[identity[i]], now);
+		if (now->state == TDM_HOST_ERROR || now->state != then->state || strcmp(now->text, then->text) != 0)
+			return;
+	}
+	for (size_t i = 0; i < TDM_HOST_VALUE_COUNT; i++)
+		if (is_lasting(i) && old->values[i].state == TDM_HOST_KNOWN)
+			card->values[i] = old->values[i];
+}
+
+static void read_card(
+	int class_fd, const char *name, const struct tdm_host_options *options, struct tdm_host_card *card)
 {
 	int card_fd = tdm_kernel_dir_open(class_fd, name);
 	if (card_fd == -ENOENT) /* it was there a moment ago */
@@ -187,12 +216,13 @@ static void read_card(int class_fd, const char *name, bool counters, struct tdm_
 	int pci_fd = card_fd >= 0 ? tdm_kernel_dir_open(card_fd, "device") : card_fd;
 	int hwmon_fd = pci_fd >= 0 ? open_hwmon(pci_fd) : pci_fd;
 	card->hwmon_err = hwmon_fd < 0 ? hwmon_fd : 0;
+	if (card_fd >= 0)
+		read_pci_address(card_fd, card);
+	keep_lasting(options->before, card_fd, card);
 	read_place(card, TDM_HOST_IN_CARD, card_fd);
 	read_place(card, TDM_HOST_IN_PCI, pci_fd);
 	read_place(card, TDM_HOST_IN_HWMON, hwmon_fd);
-	if (card_fd >= 0)
-		read_pci_address(card_fd, card);
-	if (counters) {
+	if (options->counters) {
 		int fd = card_fd >= 0 ? tdm_kernel_dir_open(card_fd, "pcie_perf_counters") : card_fd;
 		read_place(card, TDM_HOST_IN_COUNTERS, fd);
 		close_dir(fd);
@@ -265,7 +295,7 @@ static int read_cards(struct tdm_host *host, const struct tdm_host_options *opti
 	host->cards = calloc(count != 0 ? (size_t)count : 1, sizeof *host->cards);
 	for (int i = 0; host->cards != NULL && i < count; i++) {
 		host->cards[i].number = entries[i].number;
-		read_card(class_fd, entries[i].name, options->counters, &host->cards[i]);
+		read_card(class_fd, entries[i].name, options, &host->cards[i]);
 		host->card_count++;
 	}
 	close(class_fd);

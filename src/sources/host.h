@@ -145,6 +145,7 @@ struct tdm_host_options {
 	const char *proc;                 /* NULL: $TIDEMARK_PROC_ROOT, else /proc */
 	bool counters;                    /* also read the counters of the PCIe link */
 	const struct tdm_proc_root *root; /* of `proc`, opened already; NULL: it is opened for this reading */
+	const struct tdm_host *before;    /* an earlier reading: what a card keeps is taken from it; NULL: none */
 };
 
 /* Which directory it is. Borrowed. */

@@ -53,20 +53,22 @@ static ssize_t read_copy(void *context, uint8_t *copy)
 }
 
 /* Writers change one counter after the other: a copy unlike the one before may hold one side of a change only. */
-void tdm_metal_read_settled(
-	ssize_t (*read)(void *context, uint8_t *copy), void *context, struct tdm_metal_region *region)
+void tdm_metal_read_settled(struct tdm_metal_reading *reading, struct tdm_metal_region *region)
 {
-	uint8_t copies[2][TDM_METAL_COPY_CAP];
-	ssize_t len[2] = { read(context, copies[0]), 0 };
+	uint8_t second[TDM_METAL_COPY_CAP], *copies[2] = { reading->copy->bytes, second };
+	const struct tdm_metal_copy *before = reading->before;
+	ssize_t len[2] = { reading->read(reading->context, copies[0]), 0 };
 	unsigned now = 0;
 	bool resized = false;
-	region->moving = true;
+	region->moving = before == NULL || len[0] <= 0 || before->len != (size_t)len[0] ||
+			 memcmp(before->bytes, copies[0], before->len) != 0;
 	for (int i = 0; i < ATTEMPTS && region->moving && len[now] >= 0; i++) {
 		now ^= 1;
-		len[now] = read(context, copies[now]);
+		len[now] = reading->read(reading->context, copies[now]);
 		resized = len[now] != len[now ^ 1];
 		region->moving = resized || (len[now] > 0 && memcmp(copies[0], copies[1], (size_t)len[now]) != 0);
 	}
+	reading->copy->len = 0;
 	if (len[now] < 0) {
 		region->moving = false;
 		region->err = (int)len[now];
@@ -77,6 +79,7 @@ void tdm_metal_read_settled(
 	} else {
 		region->length = (uint64_t)len[now];
 		tdm_metal_decode(copies[now], (size_t)len[now], region);
+		reading->copy->len = region->moving ? 0 : (size_t)len[now]; /* else both are the same */
 	}
 }
 
@@ -121,9 +124,11 @@ static void explain_refusal(int dir_fd, struct tdm_metal_region *region)
 		tdm_metal_set_status(region, TDM_METAL_FAILED, "cannot be opened: %s", tdm_err_text(region->err));
 }
 
-void tdm_metal_read(int dir_fd, const char *name, struct tdm_metal_region *region)
+void tdm_metal_read(int dir_fd, const char *name, const struct tdm_metal_copy *before, struct tdm_metal_copy *copy,
+	struct tdm_metal_region *region)
 {
 	struct stat st;
+	copy->len = 0;
 	tdm_metal_region_init(region);
 	snprintf(region->name, sizeof region->name, "%s", name);
 	tdm_metal_name_parse(name, &region->has_name_id, &region->name_id);
@@ -139,7 +144,7 @@ void tdm_metal_read(int dir_fd, const char *name, struct tdm_metal_region *regio
 	} else {
 		set_file(region, &st);
 		if (S_ISREG(st.st_mode))
-			tdm_metal_read_settled(read_copy, &fd, region);
+			tdm_metal_read_settled(&(struct tdm_metal_reading){ read_copy, &fd, before, copy }, region);
 		else
 			tdm_metal_set_status(region, TDM_METAL_NOT_A_FILE, "%s, no file", type_name(st.st_mode));
 	}
@@ -148,58 +153,87 @@ void tdm_metal_read(int dir_fd, const char *name, struct tdm_metal_region *regio
 		region->doubts |= UINT32_C(1) << TDM_METAL_DOUBT_ID_DIFFERS;
 }
 
-static int compare_regions(const void *a, const void *b)
+/* A file of the folder, before it is read. Regions are large: their names are sorted instead. */
+struct file {
+	bool has_id;
+	uint64_t id;
+	char name[TDM_METAL_NAME_CAP];
+};
+
+static int compare_files(const void *a, const void *b)
 {
-	const struct tdm_metal_region *x = a, *y = b;
-	if (x->has_name_id != y->has_name_id)
-		return x->has_name_id ? -1 : 1;
-	if (x->has_name_id && x->name_id != y->name_id)
-		return x->name_id < y->name_id ? -1 : 1;
+	const struct file *x = a, *y = b;
+	if (x->has_id != y->has_id)
+		return x->has_id ? -1 : 1;
+	if (x->has_id && x->id != y->id)
+		return x->id < y->id ? -1 : 1;
 	return strcmp(x->name, y->name);
 }
 
-/* Room for one more. */
-static struct tdm_metal_region *next_region(struct tdm_metal_list *list)
+/* The files in their order; *files is the caller's in every case. 0, or a negative code. */
+static int list_files(struct tdm_metal_list *list, DIR *dir, struct file **files, size_t *count)
 {
-	if (tdm_reserve(&list->regions, &list->cap, list->count + 1, sizeof *list->regions) != 0)
-		return NULL;
-	return &list->regions[list->count++];
+	const struct dirent *entry;
+	size_t cap = 0;
+	while ((errno = 0, entry = readdir(dir)) != NULL) {
+		struct file file = { 0 };
+		if (!tdm_metal_name_parse(entry->d_name, &file.has_id, &file.id))
+			continue;
+		if (*count == TDM_METAL_REGIONS_MAX) {
+			list->cut++;
+			continue;
+		}
+		if (tdm_reserve(files, &cap, *count + 1, sizeof **files) != 0)
+			return -ENOMEM;
+		snprintf(file.name, sizeof file.name, "%s", entry->d_name);
+		(*files)[(*count)++] = file;
+	}
+	int err = -errno;
+	if (*count > 1)
+		qsort(*files, *count, sizeof **files, compare_files);
+	return err;
 }
 
-int tdm_metal_list_read(struct tdm_metal_list *list, const char *path)
+/* How a file was read before; NULL: it was not. */
+static const struct tdm_metal_copy *find_copy(const struct tdm_metal_list *before, size_t guess, const char *name)
 {
-	bool has_id;
-	uint64_t id;
-	const struct dirent *entry;
+	for (size_t n = 0; before != NULL && n < before->count; n++) {
+		size_t i = (guess + n) % before->count;
+		if (strcmp(before->regions[i].name, name) == 0)
+			return &before->copies[i];
+	}
+	return NULL;
+}
+
+int tdm_metal_list_read(struct tdm_metal_list *list, const struct tdm_metal_list *before, const char *path)
+{
+	struct file *files = NULL;
+	size_t count = 0;
 	list->count = 0;
 	list->cut = 0;
 	list->err = 0;
 	DIR *dir = opendir(tdm_metal_path(path));
 	if (dir == NULL)
 		return list->err = -errno;
-	while (list->err == 0 && (errno = 0, entry = readdir(dir)) != NULL) {
-		if (!tdm_metal_name_parse(entry->d_name, &has_id, &id))
-			continue;
-		if (list->count == TDM_METAL_REGIONS_MAX) {
-			list->cut++;
-			continue;
-		}
-		struct tdm_metal_region *region = next_region(list);
-		if (region != NULL)
-			tdm_metal_read(dirfd(dir), entry->d_name, region);
-		else
-			list->err = -ENOMEM;
+	list->err = list_files(list, dir, &files, &count);
+	if (tdm_reserve(&list->regions, &list->cap, count, sizeof *list->regions) != 0 ||
+		tdm_reserve(&list->copies, &list->copy_cap, count, sizeof *list->copies) != 0) {
+		list->err = -ENOMEM;
+		count = 0;
 	}
-	if (list->err == 0 && errno != 0)
-		list->err = -errno;
+	for (; list->count < count; list->count++) {
+		const char *name = files[list->count].name;
+		tdm_metal_read(dirfd(dir), name, find_copy(before, list->count, name), &list->copies[list->count],
+			&list->regions[list->count]);
+	}
+	free(files);
 	closedir(dir);
-	if (list->count > 1)
-		qsort(list->regions, list->count, sizeof *list->regions, compare_regions);
 	return list->err;
 }
 
 void tdm_metal_list_done(struct tdm_metal_list *list)
 {
 	free(list->regions);
+	free(list->copies);
 	*list = (struct tdm_metal_list){ 0 };
 }

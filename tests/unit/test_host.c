@@ -40,12 +40,18 @@ static void set(struct tree *tree, int number, const char *file, const char *tex
 	tree_text(tree, path, text);
 }
 
-static int read_host(struct tree *tree, struct tdm_host *host, bool counters)
+static int read_host_again(struct tree *tree, struct tdm_host *host, const struct tdm_host *before, bool counters)
 {
 	char sys[PATH_MAX], proc[PATH_MAX];
 	snprintf(sys, sizeof sys, "%s", tree_path(tree, "sys"));
 	snprintf(proc, sizeof proc, "%s", tree_path(tree, "proc"));
-	return tdm_host_read(host, &(struct tdm_host_options){ .sysfs = sys, .proc = proc, .counters = counters });
+	return tdm_host_read(
+		host, &(struct tdm_host_options){ .sysfs = sys, .proc = proc, .counters = counters, .before = before });
+}
+
+static int read_host(struct tree *tree, struct tdm_host *host, bool counters)
+{
+	return read_host_again(tree, host, NULL, counters);
 }
 
 static void assert_number(const struct tdm_host_card *card, enum tdm_host_value_id id, int64_t number)
@@ -141,6 +147,51 @@ static void test_blackhole(void **state)
 	assert_int_equal(unsetenv("TIDEMARK_PROC_ROOT"), 0);
 	assert_string_equal(tdm_host_sysfs_path(NULL), "/sys");
 	assert_string_equal(tdm_host_sysfs_path("/x"), "/x");
+	tree_done(&tree);
+}
+
+static void assert_firmware_after(
+	struct tree *tree, const struct tdm_host *before, const char *firmware, const char *board)
+{
+	struct tdm_host host;
+	assert_int_equal(read_host_again(tree, &host, before, false), 0);
+	assert_int_equal(host.card_count, 1);
+	assert_string_equal(host.cards[0].values[TDM_HOST_FW_BUNDLE].text, firmware);
+	assert_string_equal(host.cards[0].values[TDM_HOST_FW_M3APP].text, board);
+	assert_number(&host.cards[0], TDM_HOST_TEMP, 50000);
+	tdm_host_done(&host);
+}
+
+/* What a card keeps is not read again, as long as it is that card; what moves is, and what was not known. */
+static void test_before(void **state)
+{
+	(void)state;
+	struct tree tree;
+	struct tdm_host host, failed;
+	tree_init(&tree);
+	make_p150(&tree);
+	set(&tree, 0, "tt_m3app_fw_ver", "");
+	assert_int_equal(read_host(&tree, &host, false), 0);
+	assert_state(&host.cards[0], TDM_HOST_FW_M3APP, TDM_HOST_ERROR, -ENODATA);
+	set(&tree, 0, "tt_fw_bundle_ver", "19.0.0.0\n");
+	set(&tree, 0, "tt_m3app_fw_ver", "0.23.0.0\n");
+	set(&tree, 0, "device/hwmon/hwmon5/temp1_input", "50000\n");
+	assert_firmware_after(&tree, &host, "18.10.0.0", "0.23.0.0");
+	assert_firmware_after(&tree, NULL, "19.0.0.0", "0.23.0.0");
+	/* While it does not tell who it is, and after that. */
+	set(&tree, 0, "tt_asic_id", "FFFFFFFFFFFFFFFF\n");
+	assert_firmware_after(&tree, &host, "19.0.0.0", "0.23.0.0");
+	assert_int_equal(read_host(&tree, &failed, false), 0);
+	set(&tree, 0, "tt_fw_bundle_ver", "19.1.0.0\n");
+	assert_firmware_after(&tree, &failed, "19.1.0.0", "0.23.0.0");
+	set(&tree, 0, "tt_asic_id", "00AABBCCDDEEFF01\n");
+	assert_firmware_after(&tree, &failed, "19.1.0.0", "0.23.0.0");
+	assert_firmware_after(&tree, &host, "18.10.0.0", "0.23.0.0");
+	/* Another card in its place. */
+	set(&tree, 0, "tt_serial", "0000041236789ABD\n");
+	assert_firmware_after(&tree, &host, "19.1.0.0", "0.23.0.0");
+	tdm_host_done(&failed);
+	tdm_host_done(&host);
 	tree_done(&tree);
 }
 
@@ -475,6 +526,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_blackhole),
+		cmocka_unit_test(test_before),
 		cmocka_unit_test(test_values_that_fail),
 		cmocka_unit_test(test_denied),
 		cmocka_unit_test(test_no_driver),

@@ -59,7 +59,7 @@ static void make_region(struct tree *tree, const char *name, size_t count)
 
 static void read_list(struct tree *tree, struct tdm_metal_list *list)
 {
-	assert_int_equal(tdm_metal_list_read(list, tree_path(tree, "shm")), 0);
+	assert_int_equal(tdm_metal_list_read(list, NULL, tree_path(tree, "shm")), 0);
 	assert_int_equal(list->count, 1);
 	assert_int_equal(list->regions[0].status, TDM_METAL_OK);
 }

@@ -68,9 +68,10 @@ static void put(struct tree *tree, const char *name, const struct metal_bytes *m
 
 static void read_one(struct tree *tree, const char *name, struct tdm_metal_region *r)
 {
+	struct tdm_metal_copy copy;
 	int fd = open(tree->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(fd >= 0);
-	tdm_metal_read(fd, name, r);
+	tdm_metal_read(fd, name, NULL, &copy, r);
 	close(fd);
 	assert_true(tdm_metal_region_is_valid(r));
 	assert_string_equal(r->name, name);
@@ -210,6 +211,7 @@ struct script {
 	ssize_t len[8]; /* what each reading gives; negative: an error */
 	int moves;      /* so many readings differ from the one before */
 	int reads;
+	struct tdm_metal_copy *before, copy;
 };
 
 static ssize_t read_script(void *context, uint8_t *copy)
@@ -230,7 +232,8 @@ static void run_script(struct script *script, struct tdm_metal_region *r)
 		if (script->len[i] == 0)
 			script->len[i] = TDM_METAL_SIZE;
 	tdm_metal_region_init(r);
-	tdm_metal_read_settled(read_script, script, r);
+	struct tdm_metal_reading reading = { read_script, script, script->before, &script->copy };
+	tdm_metal_read_settled(&reading, r);
 	assert_true(tdm_metal_region_is_valid(r));
 }
 
@@ -253,6 +256,42 @@ static void test_settles(void **state)
 	assert_true(r.moving);
 	assert_int_equal(r.status, TDM_METAL_OK);
 	assert_int_equal(r.total.of[TDM_KIND_DRAM], 2005); /* the last one */
+}
+
+/* What is as it was in an earlier reading is read once; what is not, or was not settled then, as if there were none. */
+static void test_settled_before(void **state)
+{
+	(void)state;
+	struct tdm_metal_region r;
+	struct script first = { .moves = 0 };
+	run_script(&first, &r);
+	assert_int_equal(first.copy.len, TDM_METAL_SIZE);
+	struct script same = { .before = &first.copy };
+	run_script(&same, &r);
+	assert_int_equal(same.reads, 1);
+	assert_false(r.moving);
+	assert_int_equal(r.status, TDM_METAL_OK);
+	assert_int_equal(r.length, TDM_METAL_SIZE);
+	assert_int_equal(same.copy.len, TDM_METAL_SIZE);
+	assert_memory_equal(same.copy.bytes, first.copy.bytes, TDM_METAL_SIZE);
+	struct script moved = { .moves = 1, .before = &same.copy };
+	run_script(&moved, &r);
+	assert_int_equal(moved.reads, 2);
+	assert_int_equal(r.total.of[TDM_KIND_DRAM], 2001);
+	assert_memory_equal(moved.copy.bytes, moved.m.data, TDM_METAL_SIZE);
+	struct script cut = { .len = { 4000, 4000 }, .before = &same.copy };
+	run_script(&cut, &r);
+	assert_int_equal(cut.reads, 2);
+	assert_refused(&r, TDM_METAL_LENGTH, NULL);
+	struct script always = { .moves = 100 }, after = { .before = &always.copy };
+	run_script(&always, &r);
+	assert_int_equal(always.copy.len, 0);
+	run_script(&after, &r);
+	assert_int_equal(after.reads, 2);
+	struct script fails = { .len = { -EIO }, .before = &same.copy };
+	run_script(&fails, &r);
+	assert_refused(&r, TDM_METAL_FAILED, NULL);
+	assert_int_equal(fails.copy.len, 0);
 }
 
 static void test_grows(void **state)
@@ -355,15 +394,31 @@ static void test_list(void **state)
 	static const char *const names[] = { "tt_device_3_memory", "tt_device_20_memory", "tt_device_100_memory",
 		"tt_device_a_memory", "tt_device_b_memory" };
 	for (int round = 0; round < 2; round++) { /* a list can be read again */
-		assert_int_equal(tdm_metal_list_read(&list, tree.root), 0);
+		assert_int_equal(tdm_metal_list_read(&list, NULL, tree.root), 0);
 		assert_int_equal(list.count, 5);
 		assert_int_equal(list.cut, 0);
 		for (size_t i = 0; i < 5; i++)
 			assert_string_equal(list.regions[i].name, names[i]);
 	}
+	/* With one before it, of which a file is gone and another one is new. */
+	struct tdm_metal_list again = { 0 };
+	assert_int_equal(unlink(tree_path(&tree, "tt_device_3_memory")), 0);
+	metal_total(&m, 0, 2001);
+	put(&tree, "tt_device_4_memory", &m);
+	put(&tree, "tt_device_20_memory", &m);
+	assert_int_equal(tdm_metal_list_read(&again, &list, tree.root), 0);
+	assert_int_equal(again.count, 5);
+	assert_string_equal(again.regions[0].name, "tt_device_4_memory");
+	for (size_t i = 0; i < 5; i++) {
+		assert_int_equal(again.regions[i].status, i == 2 ? TDM_METAL_NOT_A_FILE : TDM_METAL_OK);
+		assert_int_equal(again.copies[i].len, i == 2 ? 0 : TDM_METAL_SIZE);
+	}
+	assert_int_equal(again.regions[1].total.of[TDM_KIND_DRAM], 2001);
+	assert_int_equal(again.regions[3].total.of[TDM_KIND_DRAM], list.regions[3].total.of[TDM_KIND_DRAM]);
+	tdm_metal_list_done(&again);
 	/* By the environment; a folder that is given counts more. */
 	assert_int_equal(setenv("TIDEMARK_SHM_DIR", tree.root, 1), 0);
-	assert_int_equal(tdm_metal_list_read(&list, NULL), 0);
+	assert_int_equal(tdm_metal_list_read(&list, NULL, NULL), 0);
 	assert_int_equal(list.count, 5);
 	assert_string_equal(tdm_metal_path("/x"), "/x");
 	assert_int_equal(setenv("TIDEMARK_SHM_DIR", "", 1), 0);
@@ -371,10 +426,10 @@ static void test_list(void **state)
 	assert_int_equal(unsetenv("TIDEMARK_SHM_DIR"), 0);
 	assert_string_equal(tdm_metal_path(NULL), "/dev/shm");
 
-	assert_int_equal(tdm_metal_list_read(&list, tree_path(&tree, "nowhere")), -ENOENT);
+	assert_int_equal(tdm_metal_list_read(&list, NULL, tree_path(&tree, "nowhere")), -ENOENT);
 	assert_int_equal(list.err, -ENOENT);
 	assert_int_equal(list.count, 0);
-	assert_int_equal(tdm_metal_list_read(&list, tree_path(&tree, "another_file")), -ENOTDIR);
+	assert_int_equal(tdm_metal_list_read(&list, NULL, tree_path(&tree, "another_file")), -ENOTDIR);
 	tdm_metal_list_done(&list);
 	tree_done(&tree);
 }
@@ -390,7 +445,7 @@ static void test_list_is_cut(void **state)
 		snprintf(name, sizeof name, "tt_device_%d_memory", i);
 		tree_text(&tree, name, "");
 	}
-	assert_int_equal(tdm_metal_list_read(&list, tree.root), 0);
+	assert_int_equal(tdm_metal_list_read(&list, NULL, tree.root), 0);
 	assert_int_equal(list.count, TDM_METAL_REGIONS_MAX);
 	assert_int_equal(list.cut, 7);
 	tdm_metal_list_done(&list);
@@ -406,6 +461,7 @@ int main(void)
 		cmocka_unit_test(test_no_files),
 		cmocka_unit_test(test_denied),
 		cmocka_unit_test(test_settles),
+		cmocka_unit_test(test_settled_before),
 		cmocka_unit_test(test_grows),
 		cmocka_unit_test(test_read_fails),
 		cmocka_unit_test(test_against_a_writer),
