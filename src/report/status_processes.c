@@ -37,14 +37,35 @@ static bool is_used(const struct tdm_overview *overview, size_t kind)
 	return false;
 }
 
-/* A command that does not fit goes without the folders of its program and of paths. Returns it, or `dst`. */
-static const char *shortened(const char *command, size_t columns, char dst[TDM_COMMAND_CAP])
+static const char *command_of(const struct tdm_overview_process *process)
 {
+	return process->command[0] != '\0' ? process->command : process->comm;
+}
+
+/* The length of the program's path: up to a blank behind the process's name, as folders may have blanks. */
+static size_t program_length(const char *command, const char *comm)
+{
+	enum { COMM_MAX = 15 }; /* the kernel cuts it there */
+	size_t comm_len = strlen(comm), base = 0;
+	for (size_t i = 0; comm_len != 0 && command[i] != '\0'; i++) {
+		base = command[i] == '/' ? i + 1 : base;
+		if ((command[i + 1] != ' ' && command[i + 1] != '\0') || strncmp(command + base, comm, comm_len) != 0)
+			continue;
+		if (i + 1 - base == comm_len || comm_len == COMM_MAX)
+			return i + 1;
+	}
+	return strcspn(command, " ");
+}
+
+/* A command that does not fit goes without the folders of its program and of paths. Returns it, or `dst`. */
+static const char *shortened(const struct tdm_overview_process *process, size_t columns, char dst[TDM_COMMAND_CAP])
+{
+	const char *command = command_of(process);
 	size_t at = 0;
 	if (strlen(command) <= columns)
 		return command;
 	for (const char *word = command; *word != '\0' && at < TDM_COMMAND_CAP - 1;) {
-		size_t len = strcspn(word, " "), from = 0;
+		size_t len = word == command ? program_length(command, process->comm) : strcspn(word, " "), from = 0;
 		bool is_path = word == command || word[0] == '/' || word[0] == '.';
 		for (size_t i = 0; is_path && i + 1 < len; i++)
 			from = word[i] == '/' ? i + 1 : from;
@@ -57,18 +78,13 @@ static const char *shortened(const char *command, size_t columns, char dst[TDM_C
 	return dst;
 }
 
-static const char *command_of(const struct tdm_overview_process *process)
-{
-	return process->command[0] != '\0' ? process->command : process->comm;
-}
-
 static size_t wanted_columns(const struct tdm_status_report *report)
 {
 	const struct tdm_overview *overview = report->overview;
 	size_t most = COMMAND_MIN;
 	for (size_t p = 0; p < overview->process_count && most < COMMAND_WANTED; p++) {
 		char text[TDM_COMMAND_CAP];
-		size_t len = strlen(shortened(command_of(&overview->processes[p]), 0, text));
+		size_t len = strlen(shortened(&overview->processes[p], 0, text));
 		if (len > most && tdm_overview_takes_process(&report->pick, overview, p))
 			most = len;
 	}
@@ -153,7 +169,7 @@ static void put_command(const struct tdm_status_report *report, const struct tdm
 	const struct columns *columns, struct tdm_buf *out)
 {
 	char text[TDM_COMMAND_CAP];
-	const char *command = shortened(command_of(process), columns->command, text);
+	const char *command = shortened(process, columns->command, text);
 	tdm_buf_puts(out, "  ");
 	tdm_cell_put(out, tdm_str_of(command), columns->command, report->term.utf8);
 	tdm_cell_trim(out);

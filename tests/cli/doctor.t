@@ -1,10 +1,10 @@
-What is set up, on machines that are made of files.
+What is set up, on machines that are made of files. /proc/self/cwd is this directory, by a name that a shell leaves alone.
 
   $ mkdir -p sys proc/self shm ledgers dev; printf 'Name:\tx\nNSpid:\t7\n' >proc/self/status; printf 'flags : fpu constant_tsc nonstop_tsc\n' >proc/cpuinfo
-  $ export TIDEMARK_SYSFS_ROOT=$PWD/sys TIDEMARK_PROC_ROOT=$PWD/proc TIDEMARK_DEV_ROOT=$PWD/dev TIDEMARK_SHM_DIR=$PWD/shm TIDEMARK_DIR=$PWD/ledgers
+  $ export TIDEMARK_SYSFS_ROOT=$PWD/sys TIDEMARK_PROC_ROOT=$PWD/proc TIDEMARK_DEV_ROOT=$PWD/dev TIDEMARK_SHM_DIR=/proc/self/cwd/shm TIDEMARK_DIR=$PWD/ledgers
   $ doctor() { # without what depends on the machine that runs the test
   >   COLUMNS=1000 tidemark doctor "$@" >out.txt; code=$?
-  >   sed -E "s|$PWD|.|g; s/with [^ ]+ [KMGTP]?i?B free of .*/with SIZE free of SIZE/; /^library/,/^\$/d; /barriers/d; /allocation server/d; s/[0-9]+ ok, [0-9]+ for/N ok, N for/" out.txt
+  >   sed -E "s!$PWD|/proc/self/cwd!.!g; s/with [^ ]+ [KMGTP]?i?B free of .*/with SIZE free of SIZE/; /^library/,/^\$/d; /barriers/d; /allocation server/d; s/[0-9]+ ok, [0-9]+ for/N ok, N for/" out.txt
   >   return $code
   > }
 
@@ -141,9 +141,9 @@ Variables.
 
 A directory that cannot be used is broken.
 
-  $ doctor --dir $PWD/nowhere >/dev/null
+  $ doctor --dir /proc/self/cwd/nowhere >/dev/null
   [2]
-  $ grep -B1 -A3 'mkdir' out.txt | sed "s|$PWD|.|g"
+  $ grep -B1 -A3 'mkdir' out.txt | sed "s|/proc/self/cwd|.|g"
              -> make it, or set TIDEMARK_DIR to another directory
              $ mkdir -p ./nowhere
     info     no tracked program runs

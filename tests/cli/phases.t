@@ -82,9 +82,9 @@ The text of print_memory_usage, and nothing else.
 
 Graph captures, one for each phase: what tt-train's own code prints for them.
 
-  $ captures="--capture MODEL_CREATION=$DATADIR/graph/g21-d1.json --capture FORWARD_PASS=$DATADIR/graph/g22-d1.json --capture BACKWARD_PASS=$DATADIR/graph/g23-d2.json"
-  $ tidemark phases $captures --print | diff - $DATADIR/graph/print_memory_usage.expected
-  $ tidemark phases $captures --capture MORE=absent.json | grep -v '^$'
+  $ captures=(--capture MODEL_CREATION=$DATADIR/graph/g21-d1.json --capture FORWARD_PASS=$DATADIR/graph/g22-d1.json --capture BACKWARD_PASS=$DATADIR/graph/g23-d2.json)
+  $ tidemark phases "${captures[@]}" --print | diff - $DATADIR/graph/print_memory_usage.expected
+  $ tidemark phases "${captures[@]}" --capture MORE=absent.json | grep -v '^$'
   tidemark phases: absent.json: No such file or directory
   captures
     This summary is not complete: what is missing is left out

@@ -43,13 +43,15 @@ static void write_text(const char *path, const char *text)
 /* A mount namespace of our own; without rights in a user namespace of our own. */
 static void get_namespace(void)
 {
-	char map[64];
-	snprintf(map, sizeof map, "0 %d 1", (int)geteuid());
+	char users[64], groups[64];
+	snprintf(users, sizeof users, "0 %d 1", (int)geteuid());
+	snprintf(groups, sizeof groups, "0 %d 1", (int)getegid());
 	if (unshare(CLONE_NEWNS) != 0) {
 		if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
 			itest_skip("no mount namespace can be had here");
 		write_text("/proc/self/setgroups", "deny");
-		write_text("/proc/self/uid_map", map);
+		write_text("/proc/self/uid_map", users);
+		write_text("/proc/self/gid_map", groups); /* without a group no file can be made there */
 	}
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
 		itest_skip("mounts cannot be made private here");
