@@ -57,6 +57,7 @@ static void explain_nothing(struct tdm_phase_inputs *r, const char *name, const 
 {
 	fail(r, name,
 		log->lines == 0 ? "the file is empty"
+		: log->is_utf16 ? "UTF-16, which is not read; convert it first: iconv -f UTF-16 -t UTF-8"
 				: "no memory usage summary in it; train_nanogpt.py prints one with --track_memory, and "
 				  "so does\n"
 				  "  any program that calls MemoryUsageTracker's print_memory_usage()");

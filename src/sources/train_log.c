@@ -467,9 +467,12 @@ static int read_lines(struct tdm_lines *lines, const char *file, struct tdm_trai
 	tdm_buf_init(&p.name);
 	for (p.offset = 0; p.err == 0 && (got = tdm_lines_next(lines, &line)) != 0; p.offset = lines->offset) {
 		p.line = lines->line;
+		log->is_utf16 |= got > 0 && p.line == 1 && tdm_str_is_utf16(line);
 		if (got > 0)
 			read_line(&p, line);
-		else if (got != -EMSGSIZE) /* a line beyond all measure is no line of a summary */
+		else if (got == -EMSGSIZE) /* a line beyond all measure is no line of a summary */
+			refuse(&p, p.line, 0, "a line that is too long: it is left out");
+		else
 			p.err = got;
 	}
 	end_run(&p, false);

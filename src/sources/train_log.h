@@ -17,6 +17,7 @@ struct tdm_train_log {
 	struct tdm_diag refused[TDM_TRAIN_LOG_REFUSED_MAX];
 	uint64_t refused_count;
 	uint64_t lines;
+	bool is_utf16; /* it is text that is not understood */
 };
 
 /* `file` is for the positions; borrowed as long as the result. 0, -errno or -ENOMEM; the caller calls done anyway. */

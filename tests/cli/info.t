@@ -400,6 +400,12 @@ while its writer went on.
   $ tidemark info mark.json | sed -n '/l1_peak/p'
     L1 of one device        786.00KiB         804,864          30,720  l1_peak
     l1_peak                     -774,144  program memory is counted once, not for each core that has it
+  $ sed 's/BinaryNg/Bin\xe9/' $D/add_l1.json | tidemark info - | sed -n '/l1_peak/p;/By op/,/Bin/p'
+    L1 of one device        786.00KiB         804,864          30,720  l1_peak
+    l1_peak                     -774,144  program memory is counted once, not for each core that has it
+  By operation
+     peak core       DRAM         L1  buffers    calls  operation
+      14.00KiB        0 B    6.00KiB        1        1  Bin?DeviceOperation
   $ iconv -f UTF-8 -t UTF-16 $D/add_l1.json > wide.json
   $ tidemark info wide.json
   wide.json: UTF-16, which is not read; convert it first: iconv -f UTF-16 -t UTF-8

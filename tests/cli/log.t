@@ -307,6 +307,16 @@ Colours, line ends of another system, bytes that are no text, and a line that is
                  debug log of a program that prints its circular buffers or kernels; 1 record about memory
                  1 line too long: only the beginning was looked at
 
+Two lines of more than two gigabytes.
+
+  $ long() { head -c 2100M /dev/zero; echo; }
+  $ (long; echo 'cb_push_back(1, 1)'; long; echo 'cb_push_back(1, 1)') | tidemark log - 2>&1 | head -5
+  tidemark log: standard input:1:262145: the line is longer than 256 KiB: only its beginning was looked at
+  tidemark log: standard input:3:262145: the line is longer than 256 KiB: only its beginning was looked at
+  Log            standard input: 4 lines, 4.10 GiB
+                 debug log of a program that prints its circular buffers or kernels; 2 records about memory
+                 2 lines too long: only the beginning was looked at
+
 A file that cannot be read does not keep the others from being read.
 
   $ tidemark log -e missing.log early.log .

@@ -342,6 +342,17 @@ Bad input: what can be used is used, and the rest is said.
   tinyllama (default) (wrong.log:27)
     BACKWARD_PASS                   458.75   43,018.22   50,799.09   -7,780.87   15,666.65    7,427.02        0.92
     Does not fit: the peak is 127.50% of the device's 12 GiB (from the log); 3.30 GiB too much
+  $ (head -c 2200M /dev/zero; echo; cat $logs/tinyllama.log) | tidemark phases - | sed -n '1p;/^  MODEL_CREATION/p'
+  standard input:1: a line that is too long: it is left out
+  tinyllama (memory_efficient) (standard input:5)
+    MODEL_CREATION                1,863.25    1,863.25        0.00   +1,863.25    1,863.25    1,863.25        0.00
+    MODEL_CREATION                1,863.25    1,863.25        0.00   +1,863.25    1,863.25    1,863.25        0.00
+  $ iconv -f UTF-8 -t UTF-16 $logs/tinyllama.log >wide.log; tidemark phases wide.log
+  tidemark phases: wide.log: UTF-16, which is not read; convert it first: iconv -f UTF-16 -t UTF-8
+  [2]
+  $ sed 's/tinyllama/tiny\xe9/' $logs/tinyllama.log | tidemark phases - | grep '^tiny'
+  tiny? (memory_efficient) (standard input:4)
+  tiny? (default) (standard input:27)
   $ seq 20000 | gzip -n >junk; cat $logs/tinyllama.log >>junk; tidemark phases junk 2>/dev/null | grep -c '^  MODEL_CREATION'
   2
   $ sed 's/$/\r/' $logs/tinyllama.log >crlf.log; tidemark phases crlf.log | grep -v log: >crlf; tidemark phases $logs/tinyllama.log | grep -v log: | diff - crlf

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import termios
@@ -89,7 +90,7 @@ class Leaving(unittest.TestCase):
 
     def test_the_terminal_disappears_and_nobody_says_so(self):
         """Without the signal: it must see it by itself, and not spin."""
-        with Screen(["/bin/sh", "-c", f"trap '' HUP; exec {FIXTURE} interval=60000"], 30, 110) as s:
+        with Screen(["/bin/sh", "-c", "trap '' HUP; exec \"$0\" interval=60000", FIXTURE], 30, 110) as s:
             s.wait_for("1000 anna")
             os.close(s.slave)
             os.close(s.master)
@@ -99,7 +100,7 @@ class Leaving(unittest.TestCase):
     def test_stopped_and_continued(self):
         with Screen(["/bin/bash", "--norc", "--noprofile", "-i"], 30, 110, env={"PS1": "ready> "}) as s:
             s.wait_for("ready>")
-            s.send(f"{FIXTURE}\r")
+            s.send(f"{shlex.quote(FIXTURE)}\r")
             s.wait_for("1000 anna")
             s.send("\x1a")
             s.wait_for("Stopped")
@@ -130,7 +131,7 @@ class Leaving(unittest.TestCase):
     def test_resized_while_it_was_stopped(self):
         with Screen(["/bin/bash", "--norc", "--noprofile", "-i"], 30, 110, env={"PS1": "ready> "}) as s:
             s.wait_for("ready>")
-            s.send(f"{FIXTURE}\r")
+            s.send(f"{shlex.quote(FIXTURE)}\r")
             s.wait_for("1000 anna")
             s.send("\x1a")
             s.wait_for("Stopped")

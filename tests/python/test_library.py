@@ -50,8 +50,8 @@ class Finding(unittest.TestCase):
 
     def found(self, **env):
         code = ("import tidemark\nprint(tidemark.available)\n"
-                "print([l.split()[-1] for l in open('/proc/self/maps') if 'libtidemark' in l][-1])")
-        available, path = check_python(self, code, **env).split()
+                "print([l.split(None, 5)[5].rstrip() for l in open('/proc/self/maps') if 'libtidemark' in l][-1])")
+        available, path = check_python(self, code, **env).splitlines()
         self.assertEqual(available, "True")
         return pathlib.Path(path)
 
@@ -80,7 +80,7 @@ class Finding(unittest.TestCase):
 
     def test_the_loaded_one_is_taken(self):
         code = (f"import ctypes; c = ctypes.CDLL({str(self.library)!r}); import tidemark\n"
-                "print(tidemark.available, len({l.split()[-1] for l in open('/proc/self/maps') if 'libtidemark' in l}))")
+                "print(tidemark.available, len({l.split(None, 5)[5] for l in open('/proc/self/maps') if 'libtidemark' in l}))")
         shutil.copy(self.library, self.directory / "libother.so")
         self.assertEqual(check_python(self, code, TIDEMARK_LIBRARY=str(self.directory / "libother.so")), "True 1\n")
 

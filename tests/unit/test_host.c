@@ -6,12 +6,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <cmocka.h>
 
 #include "base/err.h"
 #include "sources/host.h"
 
 #include "fake_tree.h"
+
+/*
+ * In place of the C library's: reading a file with this name fails, as a file of sysfs does whose card does not answer.
+ */
+static const char *failing_name;
+static int failing_errno;
+
+ssize_t read(int fd, void *dst, size_t cap)
+{
+	char link[64], path[PATH_MAX];
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	ssize_t len = failing_name != NULL ? readlink(link, path, sizeof path - 1) : -1;
+	if (len >= 0) {
+		path[len] = '\0';
+		if (strcmp(strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path, failing_name) == 0) {
+			errno = failing_errno;
+			return -1;
+		}
+	}
+	return syscall(SYS_read, fd, dst, cap);
+}
 
 /* Folders as sysfs has them: the class holds links to the cards, below their PCI devices. */
 static void make_card(struct tree *tree, int number, const char *pci, const char *type, const char *hwmon)
@@ -230,6 +252,45 @@ static void test_values_that_fail(void **state)
 	assert_number(card, TDM_HOST_TEMP, -5000);
 	assert_string_equal(card->values[TDM_HOST_CARD_TYPE].text, "p1?0a");
 	assert_int_equal(strlen(card->values[TDM_HOST_FW_BUNDLE].text), TDM_HOST_TEXT_CAP - 1);
+	tdm_host_done(&host);
+	tree_done(&tree);
+}
+
+/* Each file in turn: its value is an error, all others are read. */
+static void test_reading_fails(void **state)
+{
+	(void)state;
+	static const int errors[] = { EIO, ENODATA, ENODEV, EAGAIN, ETIMEDOUT, EOPNOTSUPP };
+	struct tree tree;
+	struct tdm_host host;
+	tree_init(&tree);
+	make_p150(&tree);
+	assert_int_equal(read_host(&tree, &host, false), 0);
+	enum tdm_host_state before[TDM_HOST_VALUE_COUNT];
+	for (int id = 0; id < TDM_HOST_VALUE_COUNT; id++)
+		before[id] = host.cards[0].values[id].state;
+	tdm_host_done(&host);
+	for (int failing = 0; failing < TDM_HOST_VALUE_COUNT; failing++) {
+		if (before[failing] != TDM_HOST_KNOWN)
+			continue;
+		const char *slash = strrchr(tdm_host_attributes[failing].file, '/');
+		failing_name = slash != NULL ? slash + 1 : tdm_host_attributes[failing].file;
+		failing_errno = errors[(size_t)failing % (sizeof errors / sizeof *errors)];
+		assert_int_equal(read_host(&tree, &host, false), 0);
+		failing_name = NULL;
+		for (int id = 0; id < TDM_HOST_VALUE_COUNT; id++)
+			if (id == failing)
+				assert_state(&host.cards[0], failing, TDM_HOST_ERROR, -failing_errno);
+			else
+				assert_int_equal(host.cards[0].values[id].state, before[id]);
+		tdm_host_done(&host);
+	}
+	tree_text(&tree, "proc/driver/tenstorrent/0/pids", "100\n");
+	failing_name = "pids";
+	failing_errno = EIO;
+	assert_int_equal(read_host(&tree, &host, false), 0);
+	failing_name = NULL;
+	assert_int_equal(host.cards[0].opens_err, -EIO);
 	tdm_host_done(&host);
 	tree_done(&tree);
 }
@@ -528,6 +589,7 @@ int main(void)
 		cmocka_unit_test(test_blackhole),
 		cmocka_unit_test(test_before),
 		cmocka_unit_test(test_values_that_fail),
+		cmocka_unit_test(test_reading_fails),
 		cmocka_unit_test(test_denied),
 		cmocka_unit_test(test_no_driver),
 		cmocka_unit_test(test_names_of_cards),

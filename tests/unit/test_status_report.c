@@ -212,6 +212,22 @@ static void a_long_command_goes_without_folders(void **state)
 	assert_has(&out, "  python3 train.py --da...\n");
 	render(&make, (struct tdm_overview_pick){ 0 }, 100, true, &out);
 	assert_has(&out, "  python3 train.py --data=/data/x\n");
+	/* Folders with blanks: the process's name, which the kernel cuts, says where the program ends. */
+	snprintf(make.processes[1].command, sizeof make.processes[1].command, "%s", "/home/a b/train it c/run -n 3");
+	snprintf(make.processes[1].comm, sizeof make.processes[1].comm, "run");
+	render(&make, (struct tdm_overview_pick){ 0 }, 80, true, &out);
+	assert_has(&out, "  run -n 3\n");
+	snprintf(make.processes[1].command, sizeof make.processes[1].command, "%s",
+		"/home/a b/bin/seventeen-letters -n 3");
+	snprintf(make.processes[1].comm, sizeof make.processes[1].comm, "seventeen-lette");
+	render(&make, (struct tdm_overview_pick){ 0 }, 80, true, &out);
+	assert_has(&out, "  seventeen-letters -n 3\n");
+	/* A name that is not in the command says nothing. */
+	snprintf(make.processes[1].comm, sizeof make.processes[1].comm, "pt_main_thread");
+	snprintf(
+		make.processes[1].command, sizeof make.processes[1].command, "%s", "/usr/bin/python3 /some/where/x.py");
+	render(&make, (struct tdm_overview_pick){ 0 }, 80, true, &out);
+	assert_has(&out, "  python3 x.py\n");
 	tdm_buf_done(&out);
 }
 
