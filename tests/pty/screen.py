@@ -64,8 +64,9 @@ class Screen:
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
         self.before = termios.tcgetattr(slave)
-        environment = {"TERM": term, "LC_ALL": "C.UTF-8", "PATH": os.environ.get("PATH", "/usr/bin"), "TZ": "UTC",
-                       "ASAN_OPTIONS": "handle_segv=0:handle_abort=0"}
+        # A shell that knows no home leaves no history there.
+        environment = {"TERM": term, "HOME": "/nonexistent", "LC_ALL": "C.UTF-8", "TZ": "UTC",
+                       "PATH": os.environ.get("PATH", "/usr/bin"), "ASAN_OPTIONS": "handle_segv=0:handle_abort=0"}
         environment.update(env or {})
         self.pid = os.fork()
         if self.pid == 0:
