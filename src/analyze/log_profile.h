@@ -26,6 +26,7 @@ struct tdm_log_file {
 	uint64_t lines, bytes, cut_lines, refused_lines;
 	uint64_t sample_lines, logger_lines, debug_lines; /* of its beginning */
 	bool is_binary;                                   /* the same */
+	bool is_cut;                                      /* it could not be read to its end */
 	/* Counted here. */
 	uint64_t records, by_dialect[TDM_LOG_DIALECT_COUNT];
 	uint64_t first_ns, last_ns; /* 0: no line about memory has a time */

@@ -79,6 +79,7 @@ static void put_file(struct tdm_json *json, const struct tdm_log_profile *p, uin
 	tdm_json_put_text(json, "lacks", tdm_log_file_lacks(f));
 	tdm_json_put_u64(json, "lines", f->lines);
 	tdm_json_put_u64(json, "bytes", f->bytes);
+	tdm_json_put_bool(json, "complete", !f->is_cut);
 	tdm_json_put_u64(json, "cut_lines", f->cut_lines);
 	tdm_json_put_u64(json, "refused_lines", f->refused_lines);
 	tdm_json_put_u64(json, "records", f->records);

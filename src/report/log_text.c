@@ -32,7 +32,7 @@ const char *tdm_log_file_kind(const struct tdm_log_file *f)
 	if (f->by_dialect[TDM_LOG_BY_COMPILER] != 0)
 		return "log with memory states of tt-mlir";
 	if (f->by_dialect[TDM_LOG_BY_RUNTIME] == 0 && f->logger_lines == 0)
-		return f->lines == 0  ? "empty"
+		return f->lines == 0  ? (f->is_cut ? "could not be read" : "empty")
 		       : f->is_binary ? "binary data, no log"
 				      : "text without lines of the runtime's logger";
 	return f->debug_lines != 0 ? "stock log of the runtime, with debug lines" : "stock log of the runtime";
@@ -95,6 +95,10 @@ static void put_head(const struct tdm_log_profile *p, const struct tdm_log_repor
 		label(out, "");
 		tdm_buf_printf(out, "%s; %s record%s about memory\n", tdm_log_file_kind(f),
 			tdm_format_count(lines, sizeof lines, f->records), plural(f->records));
+		if (f->is_cut && f->lines != 0) {
+			label(out, "");
+			tdm_buf_puts(out, "incomplete: it could not be read to its end\n");
+		}
 		if (f->cut_lines != 0) {
 			label(out, "");
 			tdm_buf_printf(out, "%s line%s too long: only the beginning was looked at\n",

@@ -198,8 +198,10 @@ int tdm_log_reader_next(struct tdm_log_reader *r, struct tdm_log_record *record,
 		int got = tdm_log_scan_next(&r->scan, r->dump.inside, &line);
 		if (got == 0)
 			return 0;
-		if (got < 0 && got != -EMSGSIZE)
+		if (got < 0 && got != -EMSGSIZE) {
+			r->has_failed = true;
 			return tdm_diag_set(diag, got, r->scan.lines + 1, 0, "cannot read on: %s", tdm_err_text(got));
+		}
 		parse_line(r, &line);
 		if (got == -EMSGSIZE)
 			return tdm_diag_set(diag, TDM_ESYNTAX, line.number, TDM_LOG_LINE_MAX + 1,

@@ -34,6 +34,7 @@ struct tdm_log_reader {
 	struct tdm_str message; /* of the last line */
 	uint64_t last_time_ns;  /* of a line that had one */
 	uint64_t refused_lines;
+	bool has_failed; /* it could not be read to its end */
 };
 
 /* The descriptor stays the caller's; memory must outlive the reader. 0 or -ENOMEM. */

@@ -381,6 +381,12 @@ Bad input: each file has its error, the others are shown, and the exit code says
   empty.json None the file is empty None None
   bad.json graph_capture None True 3
 
+A file whose reading fails.
+
+  $ tidemark info /proc/self/mem one.json 2>&1 | head -2
+  /proc/self/mem: cannot be read: Input/output error
+  Graph capture  one.json: 5 nodes, 1 call, 1 buffer, 726 B
+
 No figures of a file that has no nodes, and JSON that is something else is not called a log.
 
   $ echo '{"graph": {}}' > none.json; echo '[{"name": "ttnn.add", "captured_graph": []}]' > other.json

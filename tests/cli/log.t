@@ -334,6 +334,21 @@ A file that cannot be read does not keep the others from being read.
                                  MiB; free 1.21 MiB, in one piece 1.21 MiB; it would not fit an empty
                                  bank
   [2]
+  $ tidemark log -e /proc/self/mem late.log
+  tidemark log: /proc/self/mem:1: cannot read on: Input/output error
+  Log            [1] /proc/self/mem: 0 lines, 0 B
+                 could not be read; 0 records about memory
+  Log            [2] late.log: 1 line, 205 B, 07:36:20.274 to 07:36:20.274
+                 stock log of the runtime; 1 record about memory
+  
+  Errors: 1 (one that stands in several lines is one)
+  time              line  lines  what
+  07:36:20.274         1      1  [2] static buffers beyond the end of L1: circular buffers on cores
+                                 0-0 to 1-1 end at 1948864, L1 ends at 1499136
+  [2]
+  $ tidemark log --json /proc/self/mem late.log 2>/dev/null | grep '"complete"'
+          "complete": false,
+          "complete": true,
   $ tidemark log missing.log
   tidemark log: cannot read missing.log: No such file or directory
   [2]

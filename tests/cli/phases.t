@@ -322,6 +322,9 @@ Bad input: what can be used is used, and the rest is said.
   tidemark phases: absent.log: No such file or directory
   tidemark phases: .: Is a directory
   [2]
+  $ tidemark phases /proc/self/mem $logs/micro_batches.log | grep -c '^summary 1'
+  tidemark phases: /proc/self/mem: Input/output error
+  1
   $ tidemark phases cut.log | grep -v '^  *[A-Z].*[0-9]'
   cut.log:14:1: the phase is left out: its figures of DRAM are not complete
   cut.log:4:1: the summary has no end: 'Overall DRAM Peak' is missing
