@@ -13,14 +13,14 @@
 #include "plot/chart.h"
 #include "plot/plot.h"
 
+#include "plot_scenes.h"
+
 #include <cairo/cairo.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define MB 0x1p20
 
 /* Two runs: one below its limit, one above it; the second has a part that is unknown and one below 0. */
 static const double other[] = { 25.18 * MB, 0 }, model[] = { 1848.93 * MB, 1848.93 * MB };
@@ -47,48 +47,6 @@ static const struct tdm_scene stack = {
 	.limit = 12 * 1024 * MB,
 };
 
-static const double times[] = { 0, 1, 2, 3 }, held[] = { 0, 100 * MB, 900 * MB, 200 * MB };
-static const struct tdm_plot_series line[] = { { "DRAM", 0x336699, held } };
-static const struct tdm_plot_band bands[] = { { "FORWARD", 0, 2 }, { "BACKWARD", 2, 3 } };
-static const struct tdm_plot_mark marks[] = { { "peak", 2, 900 * MB } };
-static const struct tdm_scene over_time = {
-	.kind = TDM_CHART_TIME,
-	.unit = TDM_UNIT_BYTES,
-	.x_unit = TDM_UNIT_SECONDS,
-	.series = line,
-	.series_count = 1,
-	.times = times,
-	.point_count = 4,
-	.steps = true,
-	.bands = bands,
-	.band_count = 2,
-	.marks = marks,
-	.mark_count = 1,
-};
-
-static const struct tdm_plot_span spans[] = { { 0, 256, 0, "weights" }, { 512, 768, 1, NULL } };
-static const struct tdm_plot_row banks[] = { { "bank 0", spans, 2 }, { "bank 1", spans, 1 } };
-static const struct tdm_plot_series owners[] = { { "one", 0x112233, NULL }, { "two", 0x445566, NULL } };
-static const struct tdm_scene map = {
-	.kind = TDM_CHART_MAP,
-	.unit = TDM_UNIT_BYTES,
-	.series = owners,
-	.series_count = 2,
-	.rows = banks,
-	.row_count = 2,
-	.map_from = 0,
-	.map_to = 1024,
-};
-
-static const double cores[] = { 0, 50, NAN, 100 };
-static const struct tdm_scene heat = {
-	.kind = TDM_CHART_HEAT,
-	.unit = TDM_UNIT_NUMBER,
-	.cells = cores,
-	.grid_width = 2,
-	.grid_height = 2,
-};
-
 static const struct tdm_scene *const scenes[] = { &stack, &over_time, &map, &heat };
 
 static struct tdm_buf rendered(const struct tdm_scene *scene, enum tdm_plot_format format, double scale)
@@ -101,20 +59,6 @@ static struct tdm_buf rendered(const struct tdm_scene *scene, enum tdm_plot_form
 			&(struct tdm_plot_options){ .width = 800, .height = 450, .scale = scale }, &out, &diag),
 		0);
 	return out;
-}
-
-static size_t count_of(const struct tdm_buf *text, const char *needle)
-{
-	size_t count = 0;
-	for (const char *at = text->data; (at = strstr(at, needle)) != NULL; at += strlen(needle))
-		count++;
-	return count;
-}
-
-static void assert_has(const struct tdm_buf *text, const char *needle)
-{
-	if (strstr(text->data, needle) == NULL)
-		fail_msg("no '%s' in:\n%s", needle, text->data);
 }
 
 static void svg_of_a_stack_has_its_parts_texts_and_colours(void **state)
