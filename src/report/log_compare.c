@@ -137,6 +137,12 @@ static void collect(struct metrics *m, const struct tdm_log_profile *a, const st
 			"values that passed");
 }
 
+/* A figure that is not below 0 as a whole number; a log may say one that fits no such number. */
+static uint64_t whole(double figure)
+{
+	return figure < 0x1p64 ? (uint64_t)figure : UINT64_MAX;
+}
+
 static void put_figure(struct tdm_buf *out, enum unit unit, double value, bool sign)
 {
 	char text[TDM_BYTES_CAP], shown[64];
@@ -148,8 +154,7 @@ static void put_figure(struct tdm_buf *out, enum unit unit, double value, bool s
 	}
 	switch (unit) {
 	case BYTES:
-		snprintf(
-			shown, sizeof shown, "%s%s", before, tdm_format_bytes_short(text, sizeof text, (uint64_t)size));
+		snprintf(shown, sizeof shown, "%s%s", before, tdm_format_bytes_short(text, sizeof text, whole(size)));
 		break;
 	case PER_CENT:
 		snprintf(shown, sizeof shown, "%s%.1f %%", before, 100 * size);
@@ -158,10 +163,10 @@ static void put_figure(struct tdm_buf *out, enum unit unit, double value, bool s
 		snprintf(shown, sizeof shown, "%s%.0f", before, size);
 		break;
 	case NS:
-		snprintf(shown, sizeof shown, "%s%s", before, tdm_format_duration(text, sizeof text, (uint64_t)size));
+		snprintf(shown, sizeof shown, "%s%s", before, tdm_format_duration(text, sizeof text, whole(size)));
 		break;
 	default:
-		snprintf(shown, sizeof shown, "%s%s", before, tdm_format_count(text, sizeof text, (uint64_t)size));
+		snprintf(shown, sizeof shown, "%s%s", before, tdm_format_count(text, sizeof text, whole(size)));
 		break;
 	}
 	tdm_buf_printf(out, " %*s", FIGURE_COLUMNS, shown);
@@ -209,8 +214,10 @@ static void put_value(struct tdm_json *json, const char *key, enum unit unit, do
 		tdm_json_null(json);
 	else if (unit == PER_CENT || unit == SCORE)
 		tdm_json_double(json, value);
+	else if (value >= 0)
+		tdm_json_u64(json, whole(value));
 	else
-		tdm_json_i64(json, (int64_t)value);
+		tdm_json_i64(json, value > -0x1p63 ? (int64_t)value : INT64_MIN);
 }
 
 void tdm_log_compare_json(const struct tdm_log_profile *a, const struct tdm_log_profile *b, struct tdm_json *json)

@@ -241,6 +241,12 @@ The machine-readable form.
   > print([(f["a"], f["b"], f["difference"]) for f in json.load(sys.stdin)["compare"]["figures"] if f["figure"] == "cb1_miss_rate"])'
   [(0.75, 0, -0.75)]
 
+A figure above 2^63 is compared as it is.
+
+  $ echo 'a | SHM record_allocation: pid=1, type=L1, size=15532559262904483838 B (4 KB), chip_id=0, device_id=0, asic_id=0x1 (a.cpp:1)' >huge.log
+  $ tidemark log --json --compare huge.log fixed.log | grep '"a": 155'
+          "a": 15532559262904483840,
+
 Only the errors; no more rows than wanted.
 
   $ tidemark log -e -n 1 demo.log
