@@ -189,17 +189,28 @@ static bool match_at(struct tdm_str text, size_t at, struct tdm_failure *f, size
 	return false;
 }
 
+/* The first bytes of the sentences. */
+static const bool may_begin[256] = {
+	['O'] = true, ['S'] = true, ['C'] = true, ['P'] = true, ['T'] = true, ['W'] = true, ['s'] = true, ['A'] = true
+};
+
+bool tdm_error_text_begins(struct tdm_str text)
+{
+	enum { LEAST = 6 };
+	for (size_t at = 0; at + LEAST <= text.len; at++)
+		for (const struct sentence *s = sentences; may_begin[(unsigned char)text.ptr[at]] && s->pattern != NULL;
+			s++) {
+			if (*s->pattern != text.ptr[at])
+				continue;
+			size_t words = strcspn(s->pattern, "%"), left = text.len - at;
+			if (memcmp(text.ptr + at, s->pattern, words < left ? words : left) == 0)
+				return true;
+		}
+	return false;
+}
+
 bool tdm_error_text_find(struct tdm_str text, size_t from, struct tdm_failure *failure, size_t *end)
 {
-	/* The first bytes of the sentences. */
-	static const bool may_begin[256] = { ['O'] = true,
-		['S'] = true,
-		['C'] = true,
-		['P'] = true,
-		['T'] = true,
-		['W'] = true,
-		['s'] = true,
-		['A'] = true };
 	for (size_t at = from; at < text.len; at++)
 		if (may_begin[(unsigned char)text.ptr[at]] && match_at(text, at, failure, end))
 			return true;

@@ -10,25 +10,6 @@ void tdm_log_fold_done(struct tdm_log_fold *fold)
 	tdm_buf_done(&fold->texts[1]);
 }
 
-/* The first words of the sentences, or as many of them as the line has room for. */
-static bool begins_here(struct tdm_str text)
-{
-	static const char *const leads[] = { "Out of Memory:", "Statically allocated", "Circular buffers on service",
-		"Program size (", "Creating trace buffers of size", "Trace buffer at address", "Worker L1 size",
-		"segment[", "Cannot set circular buffer", "Allocating device buffers is" };
-	enum { LEAST = 6 };
-	bool may_begin[256] = { false };
-	for (size_t i = 0; i < sizeof leads / sizeof *leads; i++)
-		may_begin[(unsigned char)*leads[i]] = true;
-	for (size_t at = 0; at + LEAST <= text.len; at++)
-		for (size_t i = 0; may_begin[(unsigned char)text.ptr[at]] && i < sizeof leads / sizeof *leads; i++) {
-			size_t len = strlen(leads[i]), left = text.len - at;
-			if (memcmp(text.ptr + at, leads[i], len < left ? len : left) == 0)
-				return true;
-		}
-	return false;
-}
-
 /* How much a sentence says; 0 for one whose words are not known. */
 static unsigned worth(const struct tdm_failure *f)
 {
@@ -99,7 +80,7 @@ static bool goes_on(const struct tdm_log_prefix *prefix, int32_t rank)
 	static const char end[] = "backtrace:";
 	struct tdm_str text = prefix->message;
 	return is_rest(prefix, rank) && text.len != 0 && memmem(text.ptr, text.len, end, sizeof end - 1) == NULL &&
-	       !begins_here(text);
+	       !tdm_error_text_begins(text);
 }
 
 /* Looks for a sentence in the joined lines that says more than *best. */
@@ -134,8 +115,8 @@ static bool begin_before(
 		if (count == BEFORE_MAX || before.len == 0)
 			return false;
 		lines[count] = take_last(&before);
-	} while (!begins_here(lines[count++]));
-	if (!parse_other(fold, lines[--count], &other) || !begins_here(other.message))
+	} while (!tdm_error_text_begins(lines[count++]));
+	if (!parse_other(fold, lines[--count], &other) || !tdm_error_text_begins(other.message))
 		return false;
 	fold->rank = other.rank;
 	fold->logged = false; /* the line above may have been told already */
@@ -163,8 +144,8 @@ bool tdm_log_fold_find(struct tdm_log_fold *fold, const struct tdm_log_prefix *p
 	fold->logged = prefix->is_logger;
 	fold->from_above = false;
 	fold->rank = prefix->rank;
-	if (!begins_here(prefix->message) && (have != NULL || prefix->is_logger || prefix->time_ns != 0 ||
-						     !begin_before(fold, prefix, line->before, &best)))
+	if (!tdm_error_text_begins(prefix->message) && (have != NULL || prefix->is_logger || prefix->time_ns != 0 ||
+							       !begin_before(fold, prefix, line->before, &best)))
 		return false;
 	join(fold, prefix->message);
 	for (int i = 0; i < AFTER_MAX && after.len != 0; i++) {

@@ -276,6 +276,19 @@ static void every_sort_has_a_name_and_a_summary(void **state)
 	assert_string_equal(tdm_failure_name(TDM_FAILURE_COUNT), "unknown");
 }
 
+static void the_beginning_of_a_sentence_is_enough(void **state)
+{
+	(void)state;
+	static const char *const begun[] = { "TT_FATAL: Out of Memory: something", "x Statically allocated circular",
+		"Program size (", "Worker L1 si", "  segment[3] [0x1", "Creating trace buffers of size 12 B" };
+	static const char *const others[] = { "", "Out o", "Out of memory: small", "Statistically allocated circular",
+		"the Program size is 3", "segments[" };
+	for (size_t i = 0; i < sizeof begun / sizeof *begun; i++)
+		assert_true(tdm_error_text_begins(tdm_str_of(begun[i])));
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		assert_false(tdm_error_text_begins(tdm_str_of(others[i])));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +304,7 @@ int main(void)
 		cmocka_unit_test(causes),
 		cmocka_unit_test(a_failure_in_two_forms_is_one),
 		cmocka_unit_test(every_sort_has_a_name_and_a_summary),
+		cmocka_unit_test(the_beginning_of_a_sentence_is_enough),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
