@@ -87,7 +87,7 @@ class Screen:
         for key in keys:
             os.write(self.master, KEYS.get(key, key).encode())
             if key == "esc":  # else the next key would be part of a sequence
-                self.read(0.1)
+                self.read_for(0.1)
 
     def read(self, timeout):
         """What has come, if anything did in that time."""
@@ -103,6 +103,12 @@ class Screen:
         self.bytes += data
         self.stream.feed(data)
         return data != b""
+
+    def read_for(self, seconds):
+        """All that comes in that time; not less of it, however soon something comes."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self.read(left)
 
     def text(self):
         return "\n".join(line.rstrip() for line in self.screen.display)

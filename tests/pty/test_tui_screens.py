@@ -438,7 +438,9 @@ class Looks(unittest.TestCase):
                 s.read(0.3)
             s.send("f9")
             s.wait_for("Signal to")
-            s.send("esc", "q")
+            s.send("esc")
+            s.wait_without("Signal to")
+            s.send("q")
             s.wait_end()
             for sequence in re.findall(rb"\x1b\[([0-9;]*)m", s.bytes):
                 for number in sequence.split(b";"):
