@@ -84,16 +84,7 @@ void tdm_dump_json(const struct tdm_live_report *report, struct tdm_json *json)
 {
 	tdm_json_object(json);
 	tdm_json_put_name(json, "directory", report->dir);
-	tdm_json_put_array(json, "processes");
-	for (size_t i = 0; i < report->snapshot->process_count; i++) {
-		if (!report->snapshot->processes[i].has_who)
-			continue;
-		tdm_json_object(json);
-		tdm_live_json_process(report, i, json);
-		put_buffers(report, i, json);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
+	tdm_live_json_processes(report, put_buffers, json);
 	if (report->map) {
 		tdm_json_key(json, "map");
 		tdm_map_json(report, json);

@@ -70,7 +70,7 @@ static void put_device(const struct tdm_live_report *report, const struct tdm_ho
 	tdm_json_object_end(json);
 }
 
-void tdm_live_json_process(const struct tdm_live_report *report, size_t i, struct tdm_json *json)
+static void put_process(const struct tdm_live_report *report, size_t i, struct tdm_json *json)
 {
 	const struct tdm_snapshot *snapshot = report->snapshot;
 	const struct tdm_snapshot_process *process = &snapshot->processes[i];
@@ -86,6 +86,20 @@ void tdm_live_json_process(const struct tdm_live_report *report, size_t i, struc
 		const struct tdm_holding *holding = &snapshot->holdings[process->first_holding + h];
 		if (!report->filter.has_device || holding->number == report->filter.device)
 			put_device(report, holding, json);
+	}
+	tdm_json_array_end(json);
+}
+
+void tdm_live_json_processes(const struct tdm_live_report *report, tdm_live_json_part part, struct tdm_json *json)
+{
+	tdm_json_put_array(json, "processes");
+	for (size_t i = 0; i < report->snapshot->process_count; i++) {
+		if (!report->snapshot->processes[i].has_who)
+			continue;
+		tdm_json_object(json);
+		put_process(report, i, json);
+		part(report, i, json);
+		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
 }

@@ -55,8 +55,10 @@ void tdm_live_none(const struct tdm_live_report *report, struct tdm_buf *out);
 void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out);
 bool tdm_live_is_used(const struct tdm_figures *figures);
 
-/* Members of the object of a process, up to its devices with their kinds. */
-void tdm_live_json_process(const struct tdm_live_report *report, size_t process, struct tdm_json *json);
+/* The members that one report adds to the object of a process. */
+typedef void (*tdm_live_json_part)(const struct tdm_live_report *report, size_t process, struct tdm_json *json);
+/* The member "processes": each with its identity, its devices with their kinds, and then that part. */
+void tdm_live_json_processes(const struct tdm_live_report *report, tdm_live_json_part part, struct tdm_json *json);
 /* The member "unreadable". */
 void tdm_live_json_problems(const struct tdm_live_report *report, struct tdm_json *json);
 

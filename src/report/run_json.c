@@ -46,16 +46,7 @@ void tdm_run_json(const struct tdm_live_report *report, const struct tdm_run_end
 	tdm_json_put_known(json, "signal", end->signal != 0, (uint64_t)end->signal);
 	tdm_json_put_u64(json, "duration_ns", end->took_ns);
 	tdm_json_put_u64(json, "still_running", end->still_running);
-	tdm_json_put_array(json, "processes");
-	for (size_t i = 0; i < report->snapshot->process_count; i++) {
-		if (!report->snapshot->processes[i].has_who)
-			continue;
-		tdm_json_object(json);
-		tdm_live_json_process(report, i, json);
-		put_sites(report, i, json);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
+	tdm_live_json_processes(report, put_sites, json);
 	tdm_live_json_problems(report, json);
 	tdm_json_object_end(json);
 }
