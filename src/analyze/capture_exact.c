@@ -137,14 +137,19 @@ int tdm_capture_exact_device(struct tdm_capture_exact *e, const struct tdm_captu
 
 /* ---- peaks ---- */
 
-/* Program memory of a device: its chips do not add, the fullest counts. */
-static struct tdm_exact_chip *fullest_chip(const struct tdm_capture_exact *e, size_t unit)
+/* Program memory of a device: its chips do not add. The one with the fullest core, and the most in all cores of one. */
+static struct tdm_exact_chip *fullest_chip(const struct tdm_capture_exact *e, size_t unit, uint64_t *sum)
 {
 	struct tdm_exact_chip *fullest = NULL;
-	for (size_t i = 0; i < e->chip_count; i++)
-		if (e->chips[i].unit == unit &&
-			(fullest == NULL || e->chips[i].memory.max_total > fullest->memory.max_total))
+	*sum = 0;
+	for (size_t i = 0; i < e->chip_count; i++) {
+		if (e->chips[i].unit != unit)
+			continue;
+		if (fullest == NULL || e->chips[i].memory.max_total > fullest->memory.max_total)
 			fullest = &e->chips[i];
+		if (e->chips[i].memory.sum > *sum)
+			*sum = e->chips[i].memory.sum;
+	}
 	return fullest;
 }
 
@@ -167,14 +172,15 @@ static int64_t dram_now(const struct tdm_exact_unit *unit)
 static void raise_core(struct tdm_capture_exact *e, size_t index, uint64_t at)
 {
 	struct tdm_exact_unit *unit = &e->units[index];
-	const struct tdm_exact_chip *chip = fullest_chip(e, index);
+	uint64_t sum;
+	const struct tdm_exact_chip *chip = fullest_chip(e, index, &sum);
 	int64_t total = bank_now(unit) + (chip != NULL ? (int64_t)chip->memory.max_total : 0);
 	struct tdm_capture_path *path = &e->paths.paths[tdm_capture_paths_now(&e->paths)];
 	if (total > path->core_peak) {
 		path->core_peak = total;
 		path->core_unit = (uint32_t)index;
 	}
-	raise_peak(&unit->device, l1_now(unit) + (chip != NULL ? (int64_t)chip->memory.sum : 0), at);
+	raise_peak(&unit->device, l1_now(unit) + (int64_t)sum, at);
 	if (total <= unit->core.bytes)
 		return;
 	unit->core = (struct tdm_exact_peak){ total, (uint32_t)at };

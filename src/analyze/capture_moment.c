@@ -6,7 +6,9 @@
 
 /* What a device holds at this moment. */
 struct holding {
-	int64_t dram, l1, bank, max_total, plain_total, stacked_total, sum;
+	int64_t dram, l1, bank;
+	int64_t max_total, plain_total, stacked_total; /* of the chip with the fullest core */
+	int64_t sum, sum_plain;                        /* of the chip with the most in all cores */
 };
 
 static struct holding holding_of(const struct tdm_capture_exact *e, size_t index)
@@ -17,18 +19,22 @@ static struct holding holding_of(const struct tdm_capture_exact *e, size_t index
 		.l1 = kinds[TDM_KIND_L1].now + kinds[TDM_KIND_L1_SMALL].now,
 		.bank = kinds[TDM_KIND_L1].bank_now + kinds[TDM_KIND_L1_SMALL].bank_now,
 	};
-	bool any = false;
 	for (size_t i = 0; i < e->chip_count; i++) {
 		const struct tdm_program_memory *m = &e->chips[i].memory;
-		if (e->chips[i].unit != index || (any && (int64_t)m->max_total <= h.max_total))
+		int64_t plain = 0;
+		if (e->chips[i].unit != index)
 			continue;
-		any = true;
-		h.max_total = (int64_t)m->max_total;
-		h.stacked_total = (int64_t)m->stacked_total;
-		h.sum = (int64_t)m->sum;
-		h.plain_total = 0;
 		for (int kind = 0; kind < TDM_PROGRAM_KINDS; kind++)
-			h.plain_total += (int64_t)m->plain[kind];
+			plain += (int64_t)m->plain[kind];
+		if ((int64_t)m->max_total > h.max_total) {
+			h.max_total = (int64_t)m->max_total;
+			h.stacked_total = (int64_t)m->stacked_total;
+			h.plain_total = plain;
+		}
+		if ((int64_t)m->sum > h.sum) {
+			h.sum = (int64_t)m->sum;
+			h.sum_plain = plain;
+		}
 	}
 	return h;
 }
@@ -60,7 +66,7 @@ void tdm_capture_exact_now(const struct tdm_capture_exact *e, struct tdm_exact_n
 		}
 		if (h.l1 + h.sum > now->device_top) {
 			now->device_top = h.l1 + h.sum;
-			now->device_plain = h.l1 + h.plain_total;
+			now->device_plain = h.l1 + h.sum_plain;
 		}
 	}
 	int64_t plain = 0;

@@ -365,6 +365,25 @@ static void a_mesh_does_not_multiply(void **state)
 	capture_done(run);
 }
 
+/* The chips of a mesh may run different programs: the fullest core is of one chip, the most in all cores of another. */
+static void the_fullest_chip_of_a_mesh_counts_for_each_figure(void **state)
+{
+	(void)state;
+	struct capture_run *run = capture_read("[" NODE(0, "capture_start", "", "null") "," MESH_TENSOR "," NODE(
+		2, "buffer", "", "{\"device_id\":9,\"size\":64,\"type\":\"L1\"}") "," NODE(3, "buffer_allocate", "2",
+		"{\"device_id\":9,\"size\":64,\"type\":\"L1\",\"max_size_per_bank\":32}") "," NODE(4,
+		"circular_buffer_allocate", "", CB_PARAMS(0, 1000, "{[0-0 - 0-0]}", 100)) "," NODE(5,
+		"circular_buffer_allocate", "", CB_PARAMS(1, 1000, "{[0-0 - 3-0]}", 50)) "]");
+	assert_int_equal(run->summary.exact.unit_count, 1);
+	assert_right(run, TDM_STOCK_CORE_PEAK_TOTAL, 132);
+	assert_right(run, TDM_STOCK_L1_PEAK, 64 + 4 * 50);
+	assert_figure(run, TDM_STOCK_L1_PEAK, 64 + 100 + 50);
+	assert_int_equal(reason_of(run, TDM_STOCK_L1_PEAK, TDM_REASON_DEVICES), 100);
+	assert_int_equal(reason_of(run, TDM_STOCK_L1_PEAK, TDM_REASON_EACH_CORE), -3 * 50);
+	assert_int_equal(reason_of(run, TDM_STOCK_L1_PEAK, TDM_REASON_REST), 0);
+	capture_done(run);
+}
+
 /* Without a word about meshes: where all buffers are of one device, all chips are its. */
 static void a_chip_belongs_to_the_only_device_with_buffers(void **state)
 {
@@ -566,6 +585,7 @@ int main(void)
 		cmocka_unit_test(a_long_text_costs_one_warning),
 		cmocka_unit_test(unknown_types_are_counted_and_do_no_harm),
 		cmocka_unit_test(a_mesh_does_not_multiply),
+		cmocka_unit_test(the_fullest_chip_of_a_mesh_counts_for_each_figure),
 		cmocka_unit_test(a_chip_belongs_to_the_only_device_with_buffers),
 		cmocka_unit_test(only_what_shares_a_core_adds),
 		cmocka_unit_test(releases_without_an_allocation_are_counted),
