@@ -190,7 +190,8 @@ static void raise_core(struct tdm_capture_exact *e, size_t index, uint64_t at)
 	unit->peak_chip = chip != NULL ? (uint32_t)(chip - e->chips) : UINT32_MAX;
 	unit->peak_epoch = chip != NULL ? chip->epoch : 0;
 	unit->peak_count = chip != NULL ? chip->live_count : 0;
-	unit->has_peak_core = chip != NULL && tdm_program_memory_worst(&chip->memory, &unit->peak_x, &unit->peak_y);
+	unit->has_peak_core = chip != NULL && !chip->memory.cores_unknown &&
+			      tdm_program_memory_worst(&chip->memory, &unit->peak_x, &unit->peak_y);
 }
 
 /* ---- buffers ---- */

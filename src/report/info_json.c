@@ -165,7 +165,7 @@ static void put_device(const struct tdm_info_capture_report *r, size_t index, st
 	tdm_json_put_u64(json, "node", u->dram.at);
 	put_alive(r, index, 1U << TDM_KIND_DRAM | 1U << TDM_KIND_TRACE, u->dram.at, json);
 	tdm_json_object_end(json);
-	put_figure(json, "peak_l1_bytes", u->device.bytes);
+	put_figure(json, "peak_l1_bytes", tdm_info_cores_known(e, index) ? u->device.bytes : INT64_MIN);
 	tdm_json_put_u64(json, "views", u->views);
 	put_core(r, index, json);
 	tdm_json_object_end(json);

@@ -63,6 +63,14 @@ bool tdm_info_banks_known(const struct tdm_exact_unit *unit)
 	return unit->kinds[TDM_KIND_L1].bank_unknown == 0 && unit->kinds[TDM_KIND_L1_SMALL].bank_unknown == 0;
 }
 
+bool tdm_info_cores_known(const struct tdm_capture_exact *exact, size_t unit)
+{
+	for (size_t i = 0; i < exact->chip_count; i++)
+		if (exact->chips[i].unit == unit && exact->chips[i].cores_unknown)
+			return false;
+	return true;
+}
+
 void tdm_info_order(const struct tdm_capture_exact *exact, uint16_t order[TDM_EXACT_UNITS_MAX])
 {
 	for (size_t i = 0; i < exact->unit_count; i++) {

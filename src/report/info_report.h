@@ -43,4 +43,7 @@ uint64_t tdm_info_banks(const struct tdm_capture_exact *exact, size_t unit, enum
 /* Whether bytes per bank are known for all L1 buffers that were allocated on the device. */
 bool tdm_info_banks_known(const struct tdm_exact_unit *unit);
 
+/* Whether the cores of all program memory on the device are. */
+bool tdm_info_cores_known(const struct tdm_capture_exact *exact, size_t unit);
+
 #endif

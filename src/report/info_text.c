@@ -255,8 +255,9 @@ static void put_by_device(const struct tdm_info_capture_report *r, struct tdm_bu
 		const struct tdm_exact_unit *u = &e->units[order[i]];
 		bool known = tdm_info_banks_known(u);
 		char label[32], cells[5][TDM_BYTES_CAP];
-		int64_t figures[] = { u->dram.bytes, u->device.bytes, known ? u->core.bytes : INT64_MIN,
-			known ? u->l1_core.bytes : INT64_MIN, u->program[TDM_PROGRAM_CB].bytes };
+		int64_t figures[] = { u->dram.bytes, tdm_info_cores_known(e, order[i]) ? u->device.bytes : INT64_MIN,
+			known ? u->core.bytes : INT64_MIN, known ? u->l1_core.bytes : INT64_MIN,
+			u->program[TDM_PROGRAM_CB].bytes };
 		for (int k = 0; k < 5; k++)
 			tdm_format_bytes(cells[k], sizeof cells[k], shown(figures[k]));
 		snprintf(label, sizeof label, "%" PRIu64, u->id);
@@ -418,8 +419,10 @@ static void put_existing(const struct tdm_info_capture_report *r, struct tdm_buf
 			without_banks);
 	for (size_t i = 0; i < e->chip_count; i++)
 		if (e->chips[i].cores_unknown) {
-			tdm_buf_puts(out, "The cores of some circular buffers are not recorded: L1 of one device is "
-					  "unknown, and for one core they are taken to lie on the same.\n");
+			tdm_buf_printf(out,
+				"%sThe cores of some circular buffers are not recorded: L1 of one device is unknown, "
+				"and for one core they are taken to lie on the same.\n",
+				e->views == 0 && buffers == 0 ? "\n" : "");
 			break;
 		}
 }

@@ -431,9 +431,21 @@ A pipe that is nothing known is not read to its end.
 Cores that are not recorded.
 
   $ sed 's/"core_range_set"/"cores"/' $D/add_l1.json > nocores.json
-  $ tidemark info nocores.json | sed -n '/l1_peak/p;/^The cores/p'
+  $ tidemark info nocores.json | sed -n '/l1_peak/p;/When L1/p;/^The cores/p'
     L1 of one device          unknown                          30,720  l1_peak
+  When L1 was fullest: device 0, 14 KiB at node 14
   The cores of some circular buffers are not recorded: L1 of one device is unknown, and for one core they are taken to lie on the same.
+  $ tidemark info --json nocores.json | grep -A 1 '"peak_l1_bytes"\|"fullest"'
+              "peak_l1_bytes": null,
+              "views": 0,
+  --
+                "fullest": null,
+                "buffer_count": 3,
+  $ sed 's/"device_id": 0/"device_id": 5/' $D/add_l1.json > five.json
+  $ (sed '$d' nocores.json | sed '$s/$/,/'; sed '1d' five.json) > both.json
+  $ tidemark info both.json 2>/dev/null | grep -A 1 '^By device'
+  By device        DRAM   L1 device    L1 core  L1 buffers     circular  fullest core
+    0                0 B     unknown   14.00KiB     2.00KiB     12.00KiB
 
 Only some bad nodes are named.
 
