@@ -22,7 +22,7 @@
 
 #include "base/str.h"
 
-enum { TDM_PATTERN_FIELDS = 10, TDM_PATTERN_SPAN = 1024 };
+enum { TDM_PATTERN_FIELDS = 13, TDM_PATTERN_SPAN = 1024 };
 
 struct tdm_pattern_match {
 	struct tdm_str fields[TDM_PATTERN_FIELDS]; /* what each %d, %x, %f, %w, %i and %* stood for */

@@ -46,6 +46,10 @@ enum tdm_failure_cause tdm_failure_cause(const struct tdm_failure *f)
 		return TDM_FAILURE_EXHAUSTED;
 	if (f->free != unknown && f->largest_free != unknown && need > f->largest_free)
 		return TDM_FAILURE_FRAGMENTED;
+	if (f->placeable != unknown && need > f->placeable)
+		return TDM_FAILURE_EXHAUSTED;
+	if (f->placeable != unknown && f->largest_placeable != unknown && need > f->largest_placeable)
+		return TDM_FAILURE_FRAGMENTED;
 	return TDM_FAILURE_CAUSE_UNKNOWN;
 }
 
@@ -54,6 +58,7 @@ bool tdm_failure_is_same(const struct tdm_failure *a, const struct tdm_failure *
 	return a->sort == b->sort && a->kind == b->kind && a->is_dataflow == b->is_dataflow && a->asked == b->asked &&
 	       a->banks == b->banks && a->bytes_per_bank == b->bytes_per_bank && a->bank_size == b->bank_size &&
 	       a->allocated == b->allocated && a->free == b->free && a->largest_free == b->largest_free &&
+	       a->placeable == b->placeable && a->largest_placeable == b->largest_placeable &&
 	       a->address == b->address && a->region_end == b->region_end && a->limit == b->limit &&
 	       a->program == b->program && a->has_range == b->has_range && a->range_count == b->range_count &&
 	       (!a->has_range || memcmp(&a->range, &b->range, sizeof a->range) == 0) && tdm_str_eq(a->name, b->name);
@@ -124,6 +129,8 @@ static void summarize_banks(struct line *l, const struct tdm_failure *f)
 	add_bytes(l, " of ", f->bank_size, "");
 	add_bytes(l, "; free ", f->free, "");
 	add_bytes(l, ", in one piece ", f->largest_free, "");
+	add_bytes(l, "; with its dependencies ", f->placeable, "");
+	add_bytes(l, ", in one piece ", f->largest_placeable, "");
 	add(l, "%s", causes[tdm_failure_cause(f)]);
 }
 

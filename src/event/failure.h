@@ -50,6 +50,7 @@ struct tdm_failure {
 	uint64_t banks;
 	uint64_t bytes_per_bank;                           /* that each bank would have to store */
 	uint64_t bank_size, allocated, free, largest_free; /* in each bank */
+	uint64_t placeable, largest_placeable;             /* free there and in every allocator that it depends on */
 	uint64_t address;                                  /* of the lowest L1 buffer, or of the allocation */
 	uint64_t region_end;                               /* where the static buffers end */
 	uint64_t limit;                                    /* what must not be passed: a size, or an address */

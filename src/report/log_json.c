@@ -53,6 +53,8 @@ static void put_failure_fields(struct tdm_json *json, const struct tdm_failure *
 	tdm_json_put_bytes(json, "allocated", f->allocated);
 	tdm_json_put_bytes(json, "free", f->free);
 	tdm_json_put_bytes(json, "largest_free", f->largest_free);
+	tdm_json_put_bytes(json, "placeable", f->placeable);
+	tdm_json_put_bytes(json, "largest_placeable", f->largest_placeable);
 	tdm_json_put_bytes(json, "address", f->address);
 	tdm_json_put_bytes(json, "region_end", f->region_end);
 	tdm_json_put_bytes(json, "limit", f->limit);

@@ -6,6 +6,7 @@
 /*
  * One sentence. A letter for each field of the pattern says what it is:
  *   a asked        b banks      p bytes per bank   z bank size   u allocated   f free   l largest free
+ *   r placeable    t largest placeable
  *   k kind         c cores      g program          s address     e region end  m limit  n name
  *   d "circular" or "dataflow"  - nothing that is kept
  */
@@ -34,6 +35,10 @@ static uint64_t *figure_of(struct tdm_failure *f, char letter)
 		return &f->free;
 	case 'l':
 		return &f->largest_free;
+	case 'r':
+		return &f->placeable;
+	case 't':
+		return &f->largest_placeable;
 	case 'g':
 		return &f->program;
 	case 's':
@@ -173,6 +178,8 @@ static bool match_at(struct tdm_str text, size_t at, struct tdm_failure *f, size
 			.allocated = TDM_BYTES_UNKNOWN,
 			.free = TDM_BYTES_UNKNOWN,
 			.largest_free = TDM_BYTES_UNKNOWN,
+			.placeable = TDM_BYTES_UNKNOWN,
+			.largest_placeable = TDM_BYTES_UNKNOWN,
 			.address = TDM_BYTES_UNKNOWN,
 			.region_end = TDM_BYTES_UNKNOWN,
 			.limit = TDM_BYTES_UNKNOWN,
@@ -273,6 +280,12 @@ static const struct sentence sentences[] = {
 		"store %d B",
 		"akbp" },
 	{ TDM_FAILURE_OUT_OF_MEMORY, "Out of Memory: Not enough space to allocate %d B %i", "ak" },
+	{ TDM_FAILURE_DEPENDENCIES,
+		"Out of Memory: Not enough space after considering dependencies to allocate %d B %i across %d banks "
+		"(%d B per bank), bank size is %d B (allocated: %d B, free: %d B, largest free block: %d B). After "
+		"subtracting %d dependency range(s) and %d additional occupied range(s), %d B remained placeable "
+		"across %d window(s), largest %d B",
+		"akbpzufl--r-t" },
 	{ TDM_FAILURE_DEPENDENCIES,
 		"Out of Memory: Not enough space after considering dependencies to allocate %d B %i across %d banks "
 		"(%d B per bank), bank size is %d B (allocated: %d B, free: %d B, largest free block: %d B)",

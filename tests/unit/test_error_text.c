@@ -57,13 +57,29 @@ static void out_of_memory_in_its_three_generations(void **state)
 	assert_banks(&f, (uint64_t[]){ 12, U, U, U, U, U, U });
 }
 
-static void dependencies_in_both_generations(void **state)
+static void dependencies_in_their_three_generations(void **state)
 {
-	struct tdm_failure f = parse(DEP ", bank size is 32768 B" TAIL);
+	char summary[256];
+	struct tdm_failure f = parse(
+		DEP ", bank size is 32768 B" TAIL ". After subtracting 1 dependency range(s) and 0 additional occupied "
+		    "range(s), 192 B remained placeable across 2 window(s), largest 96 B (assert.hpp:104)");
 	(void)state;
+	assert_int_equal(f.sort, TDM_FAILURE_DEPENDENCIES);
+	assert_banks(&f, (uint64_t[]){ 8192, 64, 128, 32768, 96256, 1264448, 640 });
+	assert_true(f.placeable == 192 && f.largest_placeable == 96);
+	assert_int_equal(tdm_failure_cause(&f), TDM_FAILURE_FRAGMENTED);
+	assert_non_null(strstr(
+		tdm_failure_summary(&f, summary, sizeof summary), "; with its dependencies 192 B, in one piece 96 B;"));
+	struct tdm_failure other = f;
+	other.largest_placeable = 64;
+	assert_false(tdm_failure_is_same(&f, &other));
+	other.placeable = 127;
+	assert_int_equal(tdm_failure_cause(&other), TDM_FAILURE_EXHAUSTED);
+	f = parse(DEP ", bank size is 32768 B" TAIL);
 	assert_int_equal(f.sort, TDM_FAILURE_DEPENDENCIES);
 	assert_int_equal(f.kind, TDM_KIND_L1_SMALL);
 	assert_banks(&f, (uint64_t[]){ 8192, 64, 128, 32768, 96256, 1264448, 640 });
+	assert_true(f.placeable == U && f.largest_placeable == U);
 	f = parse(DEP);
 	assert_int_equal(f.sort, TDM_FAILURE_DEPENDENCIES);
 	assert_banks(&f, (uint64_t[]){ 8192, 64, 128, U, U, U, U });
@@ -293,7 +309,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(out_of_memory_in_its_three_generations),
-		cmocka_unit_test(dependencies_in_both_generations),
+		cmocka_unit_test(dependencies_in_their_three_generations),
 		cmocka_unit_test(below_a_limit_and_unknown_words),
 		cmocka_unit_test(static_buffers),
 		cmocka_unit_test(the_other_sentences),
