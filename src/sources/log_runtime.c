@@ -132,6 +132,33 @@ static void take_shm_free(const struct tdm_pattern_match *m, struct tdm_log_foun
 	take_shm(m, found, TDM_LOG_FREE);
 }
 
+/* Buffers that the runtime could not note in shared memory, but allocated; here it names their kinds by number. */
+static void take_skipped(const struct tdm_pattern_match *m, struct tdm_log_found *found, enum tdm_log_sort sort)
+{
+	static const uint8_t kinds[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_SYSTEM, TDM_KIND_L1_SMALL, TDM_KIND_TRACE,
+		TDM_KIND_CB };
+	uint64_t bytes = tdm_log_number(m->fields[2]), type = tdm_log_number(m->fields[3]);
+	if (type >= sizeof kinds || bytes == TDM_LOG_UNKNOWN)
+		return; /* the line is refused */
+	struct tdm_log_record *r = tdm_log_found_add(found, sort, TDM_LOG_BY_RUNTIME);
+	if (r == NULL)
+		return;
+	r->pid = pid_of(m->fields[1]);
+	r->kind = kinds[type];
+	r->bytes = bytes;
+	r->device = device_of(m->fields[4]);
+}
+
+static void take_skipped_alloc(const struct tdm_pattern_match *m, struct tdm_log_found *found)
+{
+	take_skipped(m, found, TDM_LOG_ALLOC);
+}
+
+static void take_skipped_free(const struct tdm_pattern_match *m, struct tdm_log_found *found)
+{
+	take_skipped(m, found, TDM_LOG_FREE);
+}
+
 static struct tdm_log_geometry *add_geometry(struct tdm_log_found *found)
 {
 	struct tdm_log_record *r = tdm_log_found_add(found, TDM_LOG_GEOMETRY, TDM_LOG_BY_RUNTIME);
@@ -261,6 +288,7 @@ static const char *amount_line(struct tdm_str text)
 	static const struct {
 		const char *begins, *is;
 	} lines[] = {
+		{ "SHM record_%i (", NULL }, /* says that it will be noted; the line about that follows */
 		{ "SHM record_", "a line about shared memory" },
 		{ "Device %* memory state: MemoryView{", "a memory state" },
 	};
@@ -295,11 +323,14 @@ bool tdm_log_runtime_parse(const struct tdm_log_prefix *prefix, struct tdm_log_f
 	return found->count != before || found->refused != NULL;
 }
 
-#define SHM_FIELDS "pid=%d, type=%i, size=%d B (%d KB), chip_id=%d, device_id=%d"
+#define SHM_FIELDS     "pid=%d, type=%i, size=%d B (%d KB), chip_id=%d, device_id=%d"
+#define SKIPPED_FIELDS "%* (pid=%d, size=%d B, type=%d, chip_id=%d)"
 
 static const struct form forms[] = {
 	{ "SHM record_allocation: " SHM_FIELDS, take_shm_alloc },
 	{ "SHM record_deallocation: " SHM_FIELDS, take_shm_free },
+	{ "SHM record_allocation SKIPPED: " SKIPPED_FIELDS, take_skipped_alloc },
+	{ "SHM record_deallocation SKIPPED: " SKIPPED_FIELDS, take_skipped_free },
 	{ "Configured partition params: worker_l1_size:%x, l1_unreserved_base:%x, l1_small_size:%x, "
 	  "disable_interleaved:%i, l1_alignment:%d, dram_alignment:%d",
 		take_configured },

@@ -143,10 +143,16 @@ static void the_other_sentences(void **state)
 	(void)state;
 	assert_int_equal(f.sort, TDM_FAILURE_PROGRAM_SIZE);
 	assert_true(f.asked == 80000 && f.limit == 70656 && tdm_str_is(f.name, "TENSIX"));
+	f = parse("Program size (80001) too large for kernel config buffer (70656) (assert.hpp:104)");
+	assert_int_equal(f.sort, TDM_FAILURE_PROGRAM_SIZE);
+	assert_true(f.asked == 80001 && f.limit == 70656 && f.name.len == 0);
 	f = parse(
 		"Creating trace buffers of size 4096B on MeshDevice 1, but only 1024B is allocated for trace region.");
 	assert_int_equal(f.sort, TDM_FAILURE_TRACE_REGION);
 	assert_true(f.asked == 4096 && f.limit == 1024);
+	f = parse("Creating trace buffers of size 4097B on device 0, but only 0B is allocated for trace region.");
+	assert_int_equal(f.sort, TDM_FAILURE_TRACE_REGION);
+	assert_true(f.asked == 4097 && f.limit == 0 && tdm_str_is(f.name, "0"));
 	f = parse("Trace buffer at address 1073651712 overlaps with DRAM buffer");
 	assert_int_equal(f.sort, TDM_FAILURE_TRACE_OVERLAP);
 	assert_true(f.address == 1073651712 && tdm_str_is(f.name, "DRAM"));

@@ -269,12 +269,31 @@ static void kernels_and_workloads(void **state)
 	assert_true(r.sort == TDM_LOG_VERIFICATION && r.tiles == 14343 && r.count == 16384);
 }
 
+/* What could not be noted in shared memory was allocated all the same; its kind is a number there. */
+static void buffers_that_shared_memory_missed(void **state)
+{
+	static const uint8_t kinds[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_SYSTEM, TDM_KIND_L1_SMALL, TDM_KIND_TRACE,
+		TDM_KIND_CB };
+	(void)state;
+	for (size_t i = 0; i < sizeof kinds; i++) {
+		char line[256];
+		snprintf(line, sizeof line,
+			"SHM record_%s SKIPPED: region_ is nullptr (pid=7, size=64 B, type=%zu, chip_id=3)",
+			i % 2 == 0 ? "allocation" : "deallocation", i);
+		struct tdm_log_record r = one(line);
+		assert_int_equal(r.sort, i % 2 == 0 ? TDM_LOG_ALLOC : TDM_LOG_FREE);
+		assert_true(r.kind == kinds[i] && r.pid == 7 && r.bytes == 64 && r.device == 3);
+	}
+}
+
 static void lines_that_say_nothing(void **state)
 {
 	static const char *const lines[] = { "cb 3 x 8192 B", "the kernel is warm", "CB99 allocated: 4 tiles",
 		"cb_reserve_back()", "SHM Provider initialized: device_id=0", "Worker L1 size: 1393472 Max: 1464128",
 		"channel CB allocated", "Device DRAM memory state: unknown", "verification: all / 5 passed",
-		"tiles_per_shard of A" };
+		"tiles_per_shard of A",
+		"ShmTrackingProcessor::track_allocate: Calling SHM record_allocation (device_id=0, type=1, size=64 B, "
+		"pid=7)" };
 	(void)state;
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
 		struct records r = read_text(lines[i], strlen(lines[i]));
@@ -294,6 +313,7 @@ static void bad_amounts_cost_a_warning_each(void **state)
 		"SHM record_allocation: pid=1, type=L1, size=99999999999999999999 B (0 KB), chip_id=0, device_id=0",
 		"SHM record_deallocation: pid=1, type=L1, size=-4096 B (4 KB), chip_id=0, device_id=0",
 		"SHM record_alloc",
+		"SHM record_allocation SKIPPED: region_ is nullptr (pid=7, size=64 B, type=6, chip_id=0)",
 		"✓ [PID 1] Allocated 99999999999999999999 bytes of L1 on device 0 (buffer_id=1)",
 		"✓ [PID 1] Allocated many bytes of L1 on device 0 (buffer_id=1)",
 		"✗ [PID 1] Freed buffer 12 on device 0 (-5 bytes)",
@@ -610,6 +630,7 @@ int main(void)
 		cmocka_unit_test_teardown(workload_forms, tear_down),
 		cmocka_unit_test_teardown(a_list_of_circular_buffers, tear_down),
 		cmocka_unit_test_teardown(kernels_and_workloads, tear_down),
+		cmocka_unit_test(buffers_that_shared_memory_missed),
 		cmocka_unit_test(lines_that_say_nothing),
 		cmocka_unit_test(bad_amounts_cost_a_warning_each),
 		cmocka_unit_test_teardown(words_before_a_line_of_shared_memory, tear_down),
