@@ -353,6 +353,21 @@ static int add_free(struct tdm_log_profile *p, const struct tdm_log_record *r)
 	return 0;
 }
 
+/* The server let go of all that the process had. */
+static void add_gone(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	struct tdm_log_amount *rows = p->amounts.rows;
+	for (size_t i = 0; i < p->amounts.count; i++) {
+		struct tdm_log_amount *a = &rows[i];
+		if (a->pid != r->pid || a->file != r->file || a->dialect != r->dialect)
+			continue;
+		uint64_t *live = live_of(p, a->kind);
+		if (live != NULL)
+			*live -= a->bytes <= *live ? a->bytes : *live;
+		a->bytes = 0;
+	}
+}
+
 /* The ranks of a run print in turns: each has its own. */
 static struct tdm_log_moment *moment_of(struct tdm_log_profile *p, const struct tdm_log_record *r, int *err)
 {
@@ -496,6 +511,9 @@ static int add_by_sort(struct tdm_log_profile *p, const struct tdm_log_record *r
 		return add_free(p, r);
 	case TDM_LOG_UNKNOWN_FREE:
 		return add_unknown_free(p, r);
+	case TDM_LOG_PROCESS_GONE:
+		add_gone(p, r);
+		return 0;
 	case TDM_LOG_REMAINING:
 		return add_remaining(p, r);
 	case TDM_LOG_GEOMETRY:

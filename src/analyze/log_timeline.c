@@ -33,6 +33,7 @@ static enum tdm_log_row row_for(const struct tdm_log_record *r)
 	case TDM_LOG_ALLOC:
 	case TDM_LOG_FREE:
 	case TDM_LOG_UNKNOWN_FREE:
+	case TDM_LOG_PROCESS_GONE:
 	case TDM_LOG_MEMORY_STATE:
 		return TDM_LOG_ROW_MEMORY;
 	case TDM_LOG_CB_ALLOC:

@@ -108,7 +108,7 @@ static void add_range(struct line *l, const struct tdm_failure *f)
 		return;
 	add(l, " on cores %u-%u to %u-%u", f->range.x0, f->range.y0, f->range.x1, f->range.y1);
 	if (f->range_count > 1)
-		add(l, " and %" PRIu32 " more ranges", f->range_count - 1);
+		add(l, " and %" PRIu32 " more range%s", f->range_count - 1, f->range_count == 2 ? "" : "s");
 }
 
 static void summarize_banks(struct line *l, const struct tdm_failure *f)

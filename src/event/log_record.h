@@ -19,6 +19,7 @@
 	X(ALLOC, "alloc")               \
 	X(FREE, "free")                 \
 	X(UNKNOWN_FREE, "unknown_free") \
+	X(PROCESS_GONE, "process_gone") \
 	X(REMAINING, "remaining")       \
 	X(GEOMETRY, "geometry")         \
 	X(MEMORY_STATE, "memory_state") \

@@ -86,6 +86,11 @@ void tdm_log_record_line(const struct tdm_log_record *r, struct tdm_buf *out)
 	case TDM_LOG_UNKNOWN_FREE:
 		put_buffer(out, r);
 		break;
+	case TDM_LOG_PROCESS_GONE:
+		tdm_buf_printf(out, "process %" PRId32, r->pid);
+		put_number(out, ", buffers that it left: ", r->count, "");
+		put_bytes(out, ", ", r->bytes);
+		break;
 	case TDM_LOG_REMAINING:
 		put_number(out, "", r->count, " buffers of ");
 		put_buffer(out, r);

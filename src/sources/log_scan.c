@@ -419,6 +419,7 @@ static const struct marker markers[] = {
 	{ "SHM ", 0, 2, false, false },
 	{ "orker L1 size", 0, 2, false, false },
 	{ "[PID ", 0, 2, false, false },
+	{ "from PID ", 5, 2, false, false },
 	{ "REMAINING ALLOCATED", 5, 2, false, false },
 	{ "ut of Mem", 3, 3, false, false },
 	{ "race buffer at addr", 3, 3, false, false },

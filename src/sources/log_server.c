@@ -120,6 +120,25 @@ static bool parse_amount(struct tdm_str text, struct tdm_log_found *found)
 	return false;
 }
 
+/* "✓ Removed 3 buffers (1.5 MB) from PID 42": what a process left when it died. */
+static bool parse_gone(struct tdm_str text, struct tdm_log_found *found)
+{
+	struct tdm_pattern_match m;
+	const char *verb = memmem(text.ptr, text.len < 32 ? text.len : 32, "Removed ", 8);
+	if (verb == NULL || !tdm_pattern_match("Removed %d buffers (%f %i) from PID %d",
+				    (struct tdm_str){ verb, (size_t)(text.ptr + text.len - verb) }, &m))
+		return false;
+	uint64_t pid = tdm_log_number(m.fields[3]);
+	struct tdm_log_record *r =
+		pid != 0 && pid <= INT32_MAX ? tdm_log_found_add(found, TDM_LOG_PROCESS_GONE, TDM_LOG_BY_SERVER) : NULL;
+	if (r == NULL)
+		return false;
+	r->pid = (int32_t)pid;
+	r->count = tdm_log_number(m.fields[0]);
+	r->bytes = tdm_log_bytes(m.fields[1], m.fields[2]);
+	return true;
+}
+
 /* Whether a line begins as one about a buffer or an amount. */
 static bool is_amount_line(struct tdm_str text)
 {
@@ -138,7 +157,7 @@ bool tdm_log_server_parse(const struct tdm_log_prefix *prefix, struct tdm_log_fo
 	struct tdm_str text = prefix->message;
 	const char *bracket = text.len != 0 ? memchr(text.ptr, '[', text.len < 16 ? text.len : 16) : NULL;
 	if (bracket == NULL)
-		return false;
+		return text.len != 0 && parse_gone(text, found);
 	text = (struct tdm_str){ bracket, (size_t)(text.ptr + text.len - bracket) };
 	if (parse_alloc(text, found) || parse_free(text, found) || parse_unknown_free(text, found) ||
 		parse_amount(text, found))

@@ -257,6 +257,16 @@ static void take_geometry(struct log_source *s, const struct tdm_log_geometry *g
 	s->has_geometry = true;
 }
 
+/* The server let go of all that the process had. */
+static int take_gone(struct log_source *s, const struct tdm_log_record *r)
+{
+	uint64_t process;
+	int err = process_of(s, r, &process);
+	if (err == 0)
+		push(s, TDM_OP_CLEAR, r)->process = process;
+	return err;
+}
+
 static int take_record(struct log_source *s, const struct tdm_log_record *r)
 {
 	switch (r->sort) {
@@ -274,6 +284,8 @@ static int take_record(struct log_source *s, const struct tdm_log_record *r)
 		}
 		return err;
 	}
+	case TDM_LOG_PROCESS_GONE:
+		return take_gone(s, r);
 	case TDM_LOG_CB_ALLOC:
 		return take_cb(s, r);
 	case TDM_LOG_OP_BEGIN:

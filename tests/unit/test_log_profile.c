@@ -83,6 +83,26 @@ static void frees_without_an_allocation_are_shown(void **state)
 	assert_true(p.untracked == 0);
 }
 
+/* What the server removed of a process that died is not there at the end; others keep theirs. */
+static void a_process_that_died_holds_nothing(void **state)
+{
+	(void)state;
+	add("[PID 5] Allocated 64 bytes of DRAM on device 0 (buffer_id=12)\n"
+	    "[PID 5] Allocated 32 bytes of L1 on device 1 (buffer_id=13)\n"
+	    "[PID 6] Allocated 16 bytes of DRAM on device 0 (buffer_id=14)\n"
+	    "[CB_ALLOC] Device 0: +1 MB (Total: 1 MB)\n"
+	    "   Removed 2 buffers (0.0001 MB) from PID 5\n"
+	    "[PID 7] Allocated 8 bytes of DRAM on device 0 (buffer_id=12)\n"
+	    "[PID 7] Freed buffer 12 on device 0 (8 bytes, FINAL)\n");
+	const struct tdm_log_amount *a = p.amounts.rows;
+	assert_int_equal(p.amounts.count, 5);
+	assert_true(a[0].pid == 5 && a[0].bytes == 0 && a[0].peak_bytes == 64 && a[0].frees == 0);
+	assert_true(a[1].pid == 5 && a[1].bytes == 0 && a[1].peak_bytes == 32);
+	assert_true(a[2].pid == 6 && a[2].bytes == 16 && a[3].bytes == 1 << 20);
+	assert_true(a[4].pid == 7 && a[4].bytes == 0 && a[4].frees == 1 && a[4].unmatched == 0);
+	assert_true(p.live_dram == 16 && p.live_l1 == 0);
+}
+
 /* Keys are hashes, and can be made: this kernel has the key of the second operation. It is dropped, and counted. */
 static void a_name_with_the_key_of_another_table(void **state)
 {
@@ -266,6 +286,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_name_with_the_key_of_another_table, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(memory_states_belong_to_their_moment, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(frees_without_an_allocation_are_shown, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_process_that_died_holds_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(failures_are_counted_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(more_failures_than_the_table_has, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(circular_buffers_fill_and_drain, set_up, tear_down),

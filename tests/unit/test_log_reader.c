@@ -190,6 +190,9 @@ static void server_forms(void **state)
 		r.sort == TDM_LOG_ALLOC && r.kind == TDM_KIND_CB && r.bytes == 1572864 && r.device == 2 && r.pid == 0);
 	r = one("✗ [KERNEL_UNLOAD] Fabric kernel on Device 1: -0.25 MB (Total: 0 MB)");
 	assert_true(r.sort == TDM_LOG_FREE && r.kind == TDM_KIND_KERNEL && r.bytes == 262144);
+	r = one("   ✓ Removed 3 buffers (1.5 MB) from PID 12");
+	assert_true(r.sort == TDM_LOG_PROCESS_GONE && r.dialect == TDM_LOG_BY_SERVER && r.pid == 12);
+	assert_true(r.count == 3 && r.bytes == 1572864);
 }
 
 /* The family of forms that programs print about circular buffers and kernels. */
@@ -291,7 +294,8 @@ static void lines_that_say_nothing(void **state)
 	static const char *const lines[] = { "cb 3 x 8192 B", "the kernel is warm", "CB99 allocated: 4 tiles",
 		"cb_reserve_back()", "SHM Provider initialized: device_id=0", "Worker L1 size: 1393472 Max: 1464128",
 		"channel CB allocated", "Device DRAM memory state: unknown", "verification: all / 5 passed",
-		"tiles_per_shard of A",
+		"tiles_per_shard of A", "Removed 3 buffers (1.5 MB) from PID 0",
+		"Removed 3 buffers (1.5 MB) from PID 99999999999", "a message from PID 12",
 		"ShmTrackingProcessor::track_allocate: Calling SHM record_allocation (device_id=0, type=1, size=64 B, "
 		"pid=7)" };
 	(void)state;

@@ -114,6 +114,17 @@ static void a_server_counts_references(void **state)
 	tdm_buf_done(&text);
 }
 
+static void a_process_that_died_is_cleared(void **state)
+{
+	static const char text[] = "[PID 5] Allocated 64 bytes of DRAM on device 0 (buffer_id=12)\n"
+				   "   Removed 1 buffers (0.0001 MB) from PID 5\n";
+	static const uint8_t ops[] = { TDM_OP_PROCESS, TDM_OP_ALLOC, TDM_OP_CLEAR };
+	struct events e = read_text(text, sizeof text - 1);
+	(void)state;
+	assert_ops(&e, ops, sizeof ops);
+	assert_true(e.at[2].process == e.at[0].process && e.at[2].position == 2);
+}
+
 static void circular_buffers_replace_each_other(void **state)
 {
 	static const char text[] =
@@ -136,6 +147,7 @@ int main(void)
 		cmocka_unit_test(sizes_find_their_buffers),
 		cmocka_unit_test(a_device_is_described_before_its_first_buffer),
 		cmocka_unit_test(a_server_counts_references),
+		cmocka_unit_test(a_process_that_died_is_cleared),
 		cmocka_unit_test(circular_buffers_replace_each_other),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
