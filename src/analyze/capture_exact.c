@@ -175,11 +175,8 @@ static void raise_core(struct tdm_capture_exact *e, size_t index, uint64_t at)
 	uint64_t sum;
 	const struct tdm_exact_chip *chip = fullest_chip(e, index, &sum);
 	int64_t total = bank_now(unit) + (chip != NULL ? (int64_t)chip->memory.max_total : 0);
-	struct tdm_capture_path *path = &e->paths.paths[tdm_capture_paths_now(&e->paths)];
-	if (total > path->core_peak) {
-		path->core_peak = total;
-		path->core_unit = (uint32_t)index;
-	}
+	if (tdm_capture_paths_raise(&e->paths, tdm_capture_paths_now(&e->paths), (uint32_t)index, total) != 0)
+		e->paths.overflow++;
 	raise_peak(&unit->device, l1_now(unit) + (int64_t)sum, at);
 	if (total <= unit->core.bytes)
 		return;
@@ -597,6 +594,32 @@ static int by_size(const void *a, const void *b)
 	return x->node < y->node ? -1 : 1;
 }
 
+/* Bytes in one core that were there before the capture. */
+static int64_t existing_bank(const struct tdm_exact_unit *unit)
+{
+	return (int64_t)(unit->kinds[TDM_KIND_L1].existing_bank_bytes +
+			 unit->kinds[TDM_KIND_L1_SMALL].existing_bank_bytes);
+}
+
+/* Which device was fullest while a path ran is known only now. */
+static void end_paths(struct tdm_capture_exact *e)
+{
+	for (size_t i = 0; i < e->paths.count; i++) {
+		struct tdm_capture_path *path = &e->paths.paths[i];
+		if (path->core_peak != INT64_MIN)
+			add(&path->core_peak, existing_bank(&e->units[path->core_unit]));
+	}
+	for (size_t i = 0; i < e->paths.other_count; i++) {
+		struct tdm_capture_path_peak *other = &e->paths.others[i];
+		struct tdm_capture_path *path = &e->paths.paths[other->path];
+		add(&other->bytes, existing_bank(&e->units[other->unit]));
+		if (other->bytes > path->core_peak) {
+			path->core_peak = other->bytes;
+			path->core_unit = other->unit;
+		}
+	}
+}
+
 int tdm_capture_exact_end(struct tdm_capture_exact *e)
 {
 	int err = 0;
@@ -613,20 +636,13 @@ int tdm_capture_exact_end(struct tdm_capture_exact *e)
 			add(&kind->bank.bytes, (int64_t)kind->existing_bank_bytes);
 		}
 		const struct tdm_exact_kind *l1 = &unit->kinds[TDM_KIND_L1], *small = &unit->kinds[TDM_KIND_L1_SMALL];
-		int64_t bank = (int64_t)(l1->existing_bank_bytes + small->existing_bank_bytes);
+		int64_t bank = existing_bank(unit);
 		add(&unit->dram.bytes, (int64_t)(unit->kinds[TDM_KIND_DRAM].existing_bytes +
 						 unit->kinds[TDM_KIND_TRACE].existing_bytes));
 		add(&unit->l1_core.bytes, bank);
 		add(&unit->core.bytes, bank);
 		add(&unit->device.bytes, (int64_t)(l1->existing_bytes + small->existing_bytes));
 	}
-	for (size_t i = 0; i < e->paths.count; i++) {
-		struct tdm_capture_path *path = &e->paths.paths[i];
-		if (path->core_peak == INT64_MIN)
-			continue;
-		const struct tdm_exact_unit *unit = &e->units[path->core_unit];
-		add(&path->core_peak, (int64_t)(unit->kinds[TDM_KIND_L1].existing_bank_bytes +
-						unit->kinds[TDM_KIND_L1_SMALL].existing_bank_bytes));
-	}
+	end_paths(e);
 	return err;
 }

@@ -14,6 +14,8 @@ int tdm_capture_paths_init(struct tdm_capture_paths *p)
 		err = tdm_names_init(&p->texts);
 	if (err == 0)
 		err = tdm_map_init(&p->children);
+	if (err == 0)
+		err = tdm_map_init(&p->other_of);
 	if (err == 0) {
 		p->paths = calloc(64, sizeof *p->paths);
 		p->stack = calloc(64, sizeof *p->stack);
@@ -43,6 +45,8 @@ void tdm_capture_paths_done(struct tdm_capture_paths *p)
 	tdm_names_done(&p->names);
 	tdm_names_done(&p->texts);
 	tdm_map_done(&p->children);
+	tdm_map_done(&p->other_of);
+	free(p->others);
 	free(p->paths);
 	free(p->stack);
 	*p = (struct tdm_capture_paths){ 0 };
@@ -113,6 +117,27 @@ void tdm_capture_paths_leave(struct tdm_capture_paths *p)
 		p->lost_depth--;
 	else if (p->depth != 0)
 		p->depth--;
+}
+
+int tdm_capture_paths_raise(struct tdm_capture_paths *p, uint32_t path, uint32_t unit, int64_t bytes)
+{
+	struct tdm_capture_path *of = &p->paths[path];
+	if (of->core_peak == INT64_MIN || of->core_unit == unit) {
+		of->core_unit = unit;
+		of->core_peak = bytes > of->core_peak ? bytes : of->core_peak;
+		return 0;
+	}
+	uint64_t key = (uint64_t)path << 32 | unit;
+	uint32_t found = tdm_map_find(&p->other_of, key);
+	if (found == TDM_MAP_NONE) {
+		if (tdm_reserve(&p->others, &p->other_cap, p->other_count + 1, sizeof *p->others) != 0 ||
+			tdm_map_put(&p->other_of, key, (uint32_t)p->other_count) != 0)
+			return -ENOMEM;
+		p->others[p->other_count++] = (struct tdm_capture_path_peak){ bytes, path, unit };
+	} else if (bytes > p->others[found].bytes) {
+		p->others[found].bytes = bytes;
+	}
+	return 0;
 }
 
 uint32_t tdm_capture_paths_text(struct tdm_capture_paths *p, struct tdm_str text)

@@ -17,8 +17,14 @@ struct tdm_capture_path {
 	uint64_t calls;
 	uint64_t dram_bytes, l1_bytes; /* allocated directly in it; asked for */
 	uint64_t buffers;
-	int64_t core_peak; /* the most in one core while it ran, see capture_exact.c; INT64_MIN: nothing happened */
-	uint32_t core_unit;
+	int64_t core_peak;  /* the most in one core while it ran, see capture_exact.c; INT64_MIN: nothing happened */
+	uint32_t core_unit; /* the device of core_peak; while reading, the first one */
+};
+
+/* The most in one core of another device than the first while a path ran. */
+struct tdm_capture_path_peak {
+	int64_t bytes;
+	uint32_t path, unit;
 };
 
 struct tdm_capture_paths {
@@ -29,7 +35,10 @@ struct tdm_capture_paths {
 	size_t name_cap, text_cap;
 	struct tdm_capture_path *paths;
 	size_t count, cap;
-	uint32_t *stack; /* of running paths */
+	struct tdm_capture_path_peak *others;
+	size_t other_count, other_cap;
+	struct tdm_map other_of; /* path and device to others */
+	uint32_t *stack;         /* of running paths */
 	size_t depth, stack_cap;
 	uint64_t lost_depth; /* calls inside those that did not fit the stack */
 	uint64_t overflow;   /* calls that were not told apart any more */
@@ -47,6 +56,9 @@ static inline uint32_t tdm_capture_paths_now(const struct tdm_capture_paths *pat
 {
 	return paths->depth != 0 ? paths->stack[paths->depth - 1] : TDM_PATH_ROOT;
 }
+
+/* A core of a device holds so much while the path runs. What is kept of each device is the most. 0 or -ENOMEM. */
+int tdm_capture_paths_raise(struct tdm_capture_paths *paths, uint32_t path, uint32_t unit, int64_t bytes);
 
 /* A text's number from 1, or 0 when it is empty or cannot be kept. */
 uint32_t tdm_capture_paths_text(struct tdm_capture_paths *paths, struct tdm_str text);

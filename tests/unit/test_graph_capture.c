@@ -476,6 +476,26 @@ static void what_was_alive_at_the_peak_is_known_with_its_maker(void **state)
 	capture_done(run);
 }
 
+#define L1_ON(device, bank) "{\"device_id\":" #device ",\"size\":64,\"type\":\"L1\",\"max_size_per_bank\":" #bank "}"
+
+/* What was there before is known when it is released, and may make another device the fullest while a function ran. */
+static void the_peak_of_a_function_is_that_of_its_fullest_device(void **state)
+{
+	(void)state;
+	struct capture_run *run = capture_read("[" NODE(0, "buffer", "", L1_ON(0, 0)) "," NODE(
+		1, "function_start", "", "{\"inputs\":\"0\",\"name\":\"f\"}") "," NODE(2, "buffer", "",
+		L1_ON(1, 0)) "," NODE(3, "buffer_allocate", "2", L1_ON(1, 300)) "," NODE(4, "buffer", "",
+		L1_ON(0, 0)) "," NODE(5, "buffer_allocate", "4", L1_ON(0, 50)) "," NODE(6, "buffer_deallocate", "0",
+		L1_ON(0, 1000)) "," NODE(7, "function_end", "", "{\"name\":\"f\"}") "]");
+	const struct tdm_capture_paths *paths = &run->summary.exact.paths;
+	assert_int_equal(run->refusals, 0);
+	assert_int_equal(paths->count, 2);
+	assert_int_equal(paths->paths[1].core_peak, 1050);
+	assert_int_equal(run->summary.exact.units[paths->paths[1].core_unit].id, 0);
+	assert_right(run, TDM_STOCK_CORE_PEAK_TOTAL, 1050);
+	capture_done(run);
+}
+
 /* ---- events ---- */
 
 static struct tdm_event next(struct tdm_source *source)
@@ -591,6 +611,7 @@ int main(void)
 		cmocka_unit_test(releases_without_an_allocation_are_counted),
 		cmocka_unit_test(a_node_that_is_used_again_has_two_lives),
 		cmocka_unit_test(what_was_alive_at_the_peak_is_known_with_its_maker),
+		cmocka_unit_test(the_peak_of_a_function_is_that_of_its_fullest_device),
 		cmocka_unit_test(a_capture_is_a_source_of_events),
 		cmocka_unit_test(a_cut_capture_gives_its_events_and_then_an_error),
 		cmocka_unit_test(captures_are_told_from_other_files),
