@@ -2,6 +2,7 @@
 #include "analyze/capture_summary.h"
 #include "base/err.h"
 #include "base/progress.h"
+#include "base/reserve.h"
 #include "cli/info_format.h"
 #include "cli/picture.h"
 #include "report/info_report.h"
@@ -9,8 +10,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-enum { WARNINGS_MAX = 10 }; /* nodes that are named; the rest is counted */
+enum {
+	WARNINGS_MAX = 10, /* nodes that are named; the rest is counted */
+	ERRORS_MAX = 1000, /* that are kept */
+};
 
 struct reading {
 	const struct tdm_info_request *request;
@@ -18,6 +23,9 @@ struct reading {
 	struct tdm_capture_sink inner;
 	struct tdm_progress progress;
 	uint64_t refused;
+	struct tdm_info_error *errors;
+	size_t errors_kept, errors_cap;
+	uint64_t error_count;
 	struct tdm_capture_course course; /* only for charts */
 };
 
@@ -27,11 +35,25 @@ static bool capture_detect(const char *head, size_t len, const char *path)
 	return tdm_graph_capture_detect(head, len);
 }
 
+static void keep_error(struct reading *r, const struct tdm_capture_node *node)
+{
+	r->error_count++;
+	if (r->errors_kept == ERRORS_MAX ||
+		tdm_reserve(&r->errors, &r->errors_cap, r->errors_kept + 1, sizeof *r->errors) != 0)
+		return; /* counted only */
+	struct tdm_info_error *error = &r->errors[r->errors_kept++];
+	error->node = node->index;
+	snprintf(error->operation, sizeof error->operation, "%.*s", TDM_STR_ARG(node->name));
+	snprintf(error->message, sizeof error->message, "%.*s", TDM_STR_ARG(node->error));
+}
+
 /* The sink's functions with one context for the summary and the warnings. */
 static void pass_node(void *context, const struct tdm_capture_node *node)
 {
 	struct reading *r = context;
 	r->inner.node(r->inner.context, node);
+	if (node->type == TDM_CAPTURE_ERROR)
+		keep_error(r, node);
 	if (r->request->picture.chart != TDM_INFO_CHART_NONE && r->summary.err == 0)
 		r->summary.err = tdm_capture_course_note(&r->course, &r->summary.exact, node);
 }
@@ -100,6 +122,9 @@ static int capture_run(const struct tdm_info_request *request)
 	struct tdm_info_capture_report report = {
 		.summary = &r.summary,
 		.counts = &counts,
+		.errors = r.errors,
+		.errors_kept = r.errors_kept,
+		.error_count = r.error_count,
 		.path = request->path,
 		.cut = err != 0,
 		.limit = request->limit,
@@ -114,6 +139,7 @@ static int capture_run(const struct tdm_info_request *request)
 		tdm_info_capture_text(&report, request->out);
 	tdm_capture_course_done(&r.course);
 	tdm_capture_summary_done(&r.summary);
+	free(r.errors);
 	return err != 0 || end != 0 || r.refused != 0 || failed;
 }
 

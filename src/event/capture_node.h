@@ -27,7 +27,8 @@
 	X(CB_ALLOCATE, "circular_buffer_allocate")             \
 	X(CB_DEALLOCATE_ALL, "circular_buffer_deallocate_all") \
 	X(DFB_ALLOCATE, "dataflow_buffer_allocate")            \
-	X(SCRATCHPAD_ALLOCATE, "scratchpad_allocate")
+	X(SCRATCHPAD_ALLOCATE, "scratchpad_allocate")          \
+	X(ERROR, "error")
 
 enum tdm_capture_type {
 	TDM_CAPTURE_UNTYPED, /* node_type is missing, or no text */
@@ -66,7 +67,7 @@ enum tdm_capture_memory {
 };
 
 /* Coordinates of cores are below this: the largest grid is about half of it. */
-enum { TDM_CAPTURE_GRID = 32, TDM_CAPTURE_RANGES_MAX = 256, TDM_CAPTURE_TEXT_CAP = 256 };
+enum { TDM_CAPTURE_GRID = 32, TDM_CAPTURE_RANGES_MAX = 256, TDM_CAPTURE_TEXT_CAP = 256, TDM_CAPTURE_ERROR_CAP = 2048 };
 
 /* Above any memory there is; a larger size or address is refused. */
 #define TDM_CAPTURE_SIZE_MAX (INT64_C(1) << 46)
@@ -84,7 +85,8 @@ struct tdm_capture_node {
 	struct tdm_capture_number size, address, bank_size, page_size, cores, device, buffer_type;
 	struct tdm_capture_number globally_allocated, borrows_memory;
 	/* All borrowed until the next node. */
-	struct tdm_str name, shape, dtype;
+	struct tdm_str name, shape, dtype; /* name: of a function; of an error, the operation that failed */
+	struct tdm_str error;              /* the message of an error */
 	const struct tdm_core_range *ranges;
 	uint32_t range_count;
 };

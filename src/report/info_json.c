@@ -1,5 +1,6 @@
 #include "base/units.h"
 #include "report/info_report.h"
+#include "sources/error_text.h"
 
 #include <stdlib.h>
 
@@ -269,6 +270,32 @@ static void put_report_devices(const struct tdm_info_capture_report *r, struct t
 	tdm_json_array_end(json);
 }
 
+static void put_errors(const struct tdm_info_capture_report *r, struct tdm_json *json)
+{
+	tdm_json_put_u64(json, "error_count", r->error_count);
+	tdm_json_put_array(json, "errors");
+	for (size_t i = 0; i < r->errors_kept && i < r->limit; i++) {
+		const struct tdm_info_error *error = &r->errors[i];
+		struct tdm_failure failure;
+		struct tdm_buf text;
+		size_t end;
+		bool is_known = tdm_error_text_find(tdm_str_of(error->message), 0, &failure, &end);
+		tdm_buf_init(&text);
+		tdm_info_error_put(error, true, &text);
+		tdm_json_object(json);
+		tdm_json_put_u64(json, "node", error->node);
+		tdm_json_put_name(json, "operation", error->operation);
+		tdm_json_put_text(
+			json, "sort", is_known ? tdm_failure_name((enum tdm_failure_sort)failure.sort) : NULL);
+		tdm_json_put_text(json, "summary", tdm_buf_str(&text).ptr);
+		tdm_json_put_text(json, "message", error->message);
+		tdm_json_object_end(json);
+		json->out->failed |= text.failed;
+		tdm_buf_done(&text);
+	}
+	tdm_json_array_end(json);
+}
+
 void tdm_info_capture_json(const struct tdm_info_capture_report *r, struct tdm_json *json)
 {
 	tdm_json_put_bool(json, "complete", !r->cut);
@@ -277,6 +304,7 @@ void tdm_info_capture_json(const struct tdm_info_capture_report *r, struct tdm_j
 	tdm_json_put_u64(json, "refused_nodes", r->counts->refused);
 	tdm_json_put_u64(json, "cut_texts", r->counts->cut_texts);
 	tdm_json_put_u64(json, "unknown_types", r->counts->other_types);
+	put_errors(r, json);
 	put_report_devices(r, json);
 	put_stock(r, json);
 	put_exact(r, json);

@@ -1,4 +1,6 @@
+#include "report/cell.h"
 #include "report/info_report.h"
+#include "sources/error_text.h"
 
 #include <stdlib.h>
 
@@ -102,4 +104,25 @@ uint64_t tdm_info_banks(const struct tdm_capture_exact *exact, size_t unit, enum
 	return kind == TDM_KIND_L1 || kind == TDM_KIND_L1_SMALL  ? d->l1_banks
 	       : kind == TDM_KIND_DRAM || kind == TDM_KIND_TRACE ? d->dram_channels
 								 : 0;
+}
+
+void tdm_info_error_put(const struct tdm_info_error *error, bool utf8, struct tdm_buf *out)
+{
+	enum { SUMMARY_CAP = 512, COLUMNS = 400 };
+	static const char info[] = "\ninfo:\n";
+	char summary[SUMMARY_CAP];
+	struct tdm_failure failure;
+	struct tdm_str text = tdm_str_of(error->message);
+	size_t end;
+	if (tdm_error_text_find(text, 0, &failure, &end)) {
+		tdm_buf_printf(out, "%s: %s", tdm_failure_title((enum tdm_failure_sort)failure.sort),
+			tdm_failure_summary(&failure, summary, sizeof summary));
+		return;
+	}
+	/* The runtime puts where it happened before what happened. */
+	const char *said = strstr(error->message, info);
+	if (said != NULL)
+		text = tdm_str_of(said + sizeof info - 1);
+	text.len = strcspn(text.ptr, "\r\n");
+	tdm_cell_put(out, text.len != 0 ? text : tdm_str_of("no message"), COLUMNS, utf8);
 }

@@ -7,14 +7,27 @@
 #include "base/term.h"
 #include "sources/capture_json.h"
 
+/* An error that the capture recorded. */
+struct tdm_info_error {
+	uint64_t node;
+	char operation[TDM_CAPTURE_TEXT_CAP]; /* may be empty */
+	char message[TDM_CAPTURE_ERROR_CAP];
+};
+
 struct tdm_info_capture_report {
 	const struct tdm_capture_summary *summary; /* ended */
 	const struct tdm_capture_counts *counts;
+	const struct tdm_info_error *errors; /* the first ones */
+	size_t errors_kept;
+	uint64_t error_count;
 	const char *path;
 	bool cut;     /* the file could not be read to its end */
 	size_t limit; /* rows of a table */
 	struct tdm_term term;
 };
+
+/* What an error says, in one line: figures where it is a sentence about memory, else its first line. */
+void tdm_info_error_put(const struct tdm_info_error *error, bool utf8, struct tdm_buf *out);
 
 void tdm_info_capture_text(const struct tdm_info_capture_report *report, struct tdm_buf *out);
 /* Keys into an object that is open already. */

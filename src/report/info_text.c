@@ -1,4 +1,5 @@
 #include "base/units.h"
+#include "base/wrap.h"
 #include "report/cell.h"
 #include "report/info_report.h"
 
@@ -176,6 +177,33 @@ static void put_head(const struct tdm_info_capture_report *r, struct tdm_buf *ou
 		tdm_format_bytes_short(bytes, sizeof bytes, r->counts->bytes));
 	put_devices(r, out);
 	put_faults(r, out);
+}
+
+static void put_errors(const struct tdm_info_capture_report *r, struct tdm_buf *out)
+{
+	char count[TDM_BYTES_CAP];
+	size_t kept = r->errors_kept < r->limit ? r->errors_kept : r->limit;
+	if (r->error_count == 0)
+		return;
+	tdm_buf_printf(out, "\n%sErrors in the capture: %s%s\n", tdm_term_style(&r->term, TDM_STYLE_BOLD),
+		tdm_format_count(count, sizeof count, r->error_count), tdm_term_style(&r->term, TDM_STYLE_OFF));
+	for (size_t i = 0; i < kept; i++) {
+		struct tdm_buf line;
+		tdm_buf_init(&line);
+		tdm_buf_printf(&line, "node %" PRIu64, r->errors[i].node);
+		if (r->errors[i].operation[0] != '\0') {
+			tdm_buf_puts(&line, " in ");
+			tdm_cell_put(&line, tdm_str_of(r->errors[i].operation), 0, r->term.utf8);
+		}
+		tdm_buf_puts(&line, ": ");
+		tdm_info_error_put(&r->errors[i], r->term.utf8, &line);
+		tdm_buf_fill(out, ' ', INDENT);
+		tdm_wrap(out, tdm_buf_str(&line), (struct tdm_wrap){ INDENT, 2 * INDENT, r->term.width });
+		out->failed |= line.failed;
+		tdm_buf_done(&line);
+	}
+	if (r->error_count > kept)
+		tdm_buf_printf(out, "  and %s more\n", tdm_format_count(count, sizeof count, r->error_count - kept));
 }
 
 static uint64_t shown(int64_t bytes)
@@ -430,6 +458,7 @@ static void put_existing(const struct tdm_info_capture_report *r, struct tdm_buf
 void tdm_info_capture_text(const struct tdm_info_capture_report *r, struct tdm_buf *out)
 {
 	put_head(r, out);
+	put_errors(r, out);
 	put_peaks(r, out);
 	put_reasons(r, out);
 	put_by_device(r, out);

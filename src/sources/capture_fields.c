@@ -146,7 +146,8 @@ bool tdm_capture_find_problem(const struct tdm_capture_node *node, int range_err
 static bool is_plain(uint8_t type)
 {
 	return type == TDM_CAPTURE_FUNCTION_START || type == TDM_CAPTURE_FUNCTION_END || type == TDM_CAPTURE_TENSOR ||
-	       type == TDM_CAPTURE_CAPTURE_START || type == TDM_CAPTURE_CAPTURE_END || type == TDM_CAPTURE_OTHER;
+	       type == TDM_CAPTURE_CAPTURE_START || type == TDM_CAPTURE_CAPTURE_END || type == TDM_CAPTURE_ERROR ||
+	       type == TDM_CAPTURE_OTHER;
 }
 
 static bool is_small(const struct tdm_capture_number *number, int64_t max)

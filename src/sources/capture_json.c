@@ -46,6 +46,7 @@ enum key {
 	KEY_NAME,
 	KEY_SHAPE,
 	KEY_DTYPE,
+	KEY_ERROR,
 	KEY_RANGES,
 	KEY_DEVICE_TENSORS,
 	KEY_ARCH,
@@ -91,6 +92,7 @@ struct tdm_capture_json {
 	char range_text[RANGES_TEXT_CAP];
 	struct tdm_core_range ranges[TDM_CAPTURE_RANGES_MAX];
 	char name[TDM_CAPTURE_TEXT_CAP], shape[TDM_CAPTURE_TEXT_CAP], dtype[TDM_CAPTURE_TEXT_CAP];
+	char error[TDM_CAPTURE_ERROR_CAP];
 	uint64_t meshes[MESHES_MAX]; /* whose members are known */
 	size_t mesh_count;
 };
@@ -108,9 +110,9 @@ static bool is(struct tdm_str text, const char *word, size_t len)
 
 /* ---- values ---- */
 
-static struct tdm_str keep(char *dst, struct tdm_str text)
+static struct tdm_str keep(char *dst, size_t cap, struct tdm_str text)
 {
-	size_t len = text.len < TDM_CAPTURE_TEXT_CAP ? text.len : TDM_CAPTURE_TEXT_CAP - 1;
+	size_t len = text.len < cap ? text.len : cap - 1;
 	memcpy(dst, text.ptr, len);
 	return (struct tdm_str){ dst, len };
 }
@@ -306,11 +308,15 @@ static enum key param_key(struct tdm_capture_json *p, struct tdm_str key)
 					      : KEY_NONE;
 	case 11:
 		return IS(key, "buffer_type") ? number_key(p, &node->buffer_type) : KEY_NONE;
+	case 13:
+		return IS(key, "error_message") ? KEY_ERROR : KEY_NONE;
 	case 14:
 		return IS(key, "core_range_set")   ? KEY_RANGES
 		       : IS(key, "device_tensors") ? KEY_DEVICE_TENSORS
 		       : IS(key, "borrows_memory") ? number_key(p, &node->borrows_memory)
 						   : KEY_NONE;
+	case 15:
+		return IS(key, "error_operation") ? KEY_NAME : KEY_NONE;
 	case 17:
 		return IS(key, "max_size_per_bank") ? number_key(p, &node->bank_size) : KEY_NONE;
 	case 18:
@@ -385,13 +391,16 @@ static void param_text(struct tdm_capture_json *p, struct tdm_str text)
 		break;
 	case KEY_NAME:
 		node->has_name = true;
-		node->name = keep(p->name, text);
+		node->name = keep(p->name, sizeof p->name, text);
 		break;
 	case KEY_SHAPE:
-		node->shape = keep(p->shape, text);
+		node->shape = keep(p->shape, sizeof p->shape, text);
 		break;
 	case KEY_DTYPE:
-		node->dtype = keep(p->dtype, text);
+		node->dtype = keep(p->dtype, sizeof p->dtype, text);
+		break;
+	case KEY_ERROR:
+		node->error = keep(p->error, sizeof p->error, text);
 		break;
 	case KEY_RANGES:
 		read_ranges(p, text);

@@ -190,6 +190,8 @@ JSON, with its keys.
         "refused_nodes": 0,
         "cut_texts": 0,
         "unknown_types": 0,
+        "error_count": 0,
+        "errors": [],
         "devices": [],
         "stock": {
           "source": "capture",
@@ -446,6 +448,41 @@ Cores that are not recorded.
   $ tidemark info both.json 2>/dev/null | grep -A 1 '^By device'
   By device        DRAM   L1 device    L1 core  L1 buffers     circular  fullest core
     0                0 B     unknown   14.00KiB     2.00KiB     12.00KiB
+
+An error that the capture recorded.
+
+  $ cat > failed.json <<'EOF'
+  > [{"counter": 0, "node_type": "error", "params": {"error_operation": "ttnn.add", "error_message": "TT_FATAL @ b.cpp:1: false\ninfo:\nOut of Memory: Not enough space to allocate 4096 B L1 buffer across 4 banks, where each bank needs to store 1024 B\nbacktrace:"}},
+  > {"counter": 1, "node_type": "error", "params": {"error_operation": "", "error_message": "TT_FATAL @ c.cpp:2: a == b\ninfo:\nShapes differ\nbacktrace:"}}]
+  > EOF
+  $ tidemark info failed.json | sed -n '/^Errors/,/^$/p;/^Faults/p'
+  Errors in the capture: 2
+    node 0 in ttnn.add: out of memory: 4 KiB of l1, 1 KiB in each of 4 banks
+    node 1: Shapes differ
+  
+  $ tidemark info --limit 1 failed.json | sed -n '/^Errors/,/^$/p'
+  Errors in the capture: 2
+    node 0 in ttnn.add: out of memory: 4 KiB of l1, 1 KiB in each of 4 banks
+    and 1 more
+  
+  $ tidemark info --json failed.json | sed -n '/error_count/,/^      \],/p'
+        "error_count": 2,
+        "errors": [
+          {
+            "node": 0,
+            "operation": "ttnn.add",
+            "sort": "out_of_memory",
+            "summary": "out of memory: 4 KiB of l1, 1 KiB in each of 4 banks",
+            "message": "TT_FATAL @ b.cpp:1: false\ninfo:\nOut of Memory: Not enough space to allocate 4096 B L1 buffer across 4 banks, where each bank needs to store 1024 B\nbacktrace:"
+          },
+          {
+            "node": 1,
+            "operation": null,
+            "sort": null,
+            "summary": "Shapes differ",
+            "message": "TT_FATAL @ c.cpp:2: a == b\ninfo:\nShapes differ\nbacktrace:"
+          }
+        ],
 
 Only some bad nodes are named.
 

@@ -16,6 +16,18 @@
 #include "base/file.h"
 #include "sources/graph_capture.h"
 
+#define NODE(counter, type, connections, params)                                    \
+	"{\"arguments\":[],\"connections\":[" connections "],\"counter\":" #counter \
+	",\"input_tensors\":[],\"node_type\":\"" type "\",\"params\":" params ",\"stacking_level\":1}"
+#define BUFFER_PARAMS "{\"buffer_type\":1,\"device_id\":0,\"layout\":\"INTERLEAVED\",\"size\":6144,\"type\":\"L1\"}"
+#define ALLOC_PARAMS                                                                                               \
+	"{\"address\":1492992,\"buffer_type\":1,\"device_id\":0,\"layout\":\"INTERLEAVED\",\"max_size_per_bank\":" \
+	"2048,"                                                                                                    \
+	"\"num_cores\":0,\"page_size\":2048,\"size\":6144,\"type\":\"L1\"}"
+#define CB_PARAMS(device, address, cores, size)                                             \
+	"{\"address\":" #address ",\"core_range_set\":\"" cores "\",\"device_id\":" #device \
+	",\"globally_allocated\":\"0\",\"size\":" #size "}"
+
 enum { REFUSALS_MAX = 16, REFUSAL_CAP = 256 };
 
 struct capture_run {
