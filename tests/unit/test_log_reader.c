@@ -291,13 +291,13 @@ static void buffers_that_shared_memory_missed(void **state)
 
 static void lines_that_say_nothing(void **state)
 {
+	static const char announced[] = "ShmTrackingProcessor::track_allocate: Calling SHM record_allocation "
+					"(device_id=0, type=1, size=64 B, pid=7)";
 	static const char *const lines[] = { "cb 3 x 8192 B", "the kernel is warm", "CB99 allocated: 4 tiles",
 		"cb_reserve_back()", "SHM Provider initialized: device_id=0", "Worker L1 size: 1393472 Max: 1464128",
 		"channel CB allocated", "Device DRAM memory state: unknown", "verification: all / 5 passed",
 		"tiles_per_shard of A", "Removed 3 buffers (1.5 MB) from PID 0",
-		"Removed 3 buffers (1.5 MB) from PID 99999999999", "a message from PID 12",
-		"ShmTrackingProcessor::track_allocate: Calling SHM record_allocation (device_id=0, type=1, size=64 B, "
-		"pid=7)" };
+		"Removed 3 buffers (1.5 MB) from PID 99999999999", "a message from PID 12", announced };
 	(void)state;
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
 		struct records r = read_text(lines[i], strlen(lines[i]));
@@ -634,7 +634,7 @@ int main(void)
 		cmocka_unit_test_teardown(workload_forms, tear_down),
 		cmocka_unit_test_teardown(a_list_of_circular_buffers, tear_down),
 		cmocka_unit_test_teardown(kernels_and_workloads, tear_down),
-		cmocka_unit_test(buffers_that_shared_memory_missed),
+		cmocka_unit_test_teardown(buffers_that_shared_memory_missed, tear_down),
 		cmocka_unit_test(lines_that_say_nothing),
 		cmocka_unit_test(bad_amounts_cost_a_warning_each),
 		cmocka_unit_test_teardown(words_before_a_line_of_shared_memory, tear_down),
