@@ -168,25 +168,47 @@ static struct tdm_log_geometry *add_geometry(struct tdm_log_found *found)
 	return &r->geometry;
 }
 
-static void take_configured(const struct tdm_pattern_match *m, struct tdm_log_found *found)
+/* The fields from `first` on: older lines have others before them, and lack the last. */
+static void add_configured(const struct tdm_pattern_match *m, size_t first, struct tdm_log_found *found)
 {
 	struct tdm_log_geometry *g = add_geometry(found);
 	if (g == NULL)
 		return;
-	g->worker_l1_size = tdm_log_number(m->fields[0]);
-	g->l1_base = tdm_log_number(m->fields[1]);
-	g->l1_small_size = tdm_log_number(m->fields[2]);
-	g->l1_alignment = tdm_log_number(m->fields[4]);
-	g->dram_alignment = tdm_log_number(m->fields[5]);
+	g->worker_l1_size = tdm_log_number(m->fields[first]);
+	g->l1_base = tdm_log_number(m->fields[first + 1]);
+	g->l1_small_size = tdm_log_number(m->fields[first + 2]);
+	g->l1_alignment = tdm_log_number(m->fields[first + 4]);
+	if (m->count > first + 5)
+		g->dram_alignment = tdm_log_number(m->fields[first + 5]);
+}
+
+static void take_configured(const struct tdm_pattern_match *m, struct tdm_log_found *found)
+{
+	add_configured(m, 0, found);
+}
+
+static void take_configured_old(const struct tdm_pattern_match *m, struct tdm_log_found *found)
+{
+	add_configured(m, 2, found);
+}
+
+static void add_derived(const struct tdm_pattern_match *m, size_t first, struct tdm_log_found *found)
+{
+	struct tdm_log_geometry *g = add_geometry(found);
+	if (g == NULL)
+		return;
+	g->l1_bank_size = tdm_log_number(m->fields[first]);
+	g->allocatable_l1_size = tdm_log_number(m->fields[first + 2]);
 }
 
 static void take_derived(const struct tdm_pattern_match *m, struct tdm_log_found *found)
 {
-	struct tdm_log_geometry *g = add_geometry(found);
-	if (g == NULL)
-		return;
-	g->l1_bank_size = tdm_log_number(m->fields[0]);
-	g->allocatable_l1_size = tdm_log_number(m->fields[2]);
+	add_derived(m, 0, found);
+}
+
+static void take_derived_old(const struct tdm_pattern_match *m, struct tdm_log_found *found)
+{
+	add_derived(m, 1, found);
 }
 
 static void take_begin_op(const struct tdm_pattern_match *m, struct tdm_log_found *found)
@@ -324,6 +346,8 @@ bool tdm_log_runtime_parse(const struct tdm_log_prefix *prefix, struct tdm_log_f
 }
 
 #define SHM_FIELDS     "pid=%d, type=%i, size=%d B (%d KB), chip_id=%d, device_id=%d"
+#define L1_FIELDS      "worker_l1_size:%x, l1_unreserved_base:%x, l1_small_size:%x, disable_interleaved:%i, l1_alignment:%d"
+#define BANK_FIELDS    "l1_bank_size:%x, interleaved_address_limit:%x, allocatable_l1_size:%x"
 #define SKIPPED_FIELDS "%* (pid=%d, size=%d B, type=%d, chip_id=%d)"
 
 static const struct form forms[] = {
@@ -331,11 +355,12 @@ static const struct form forms[] = {
 	{ "SHM record_deallocation: " SHM_FIELDS, take_shm_free },
 	{ "SHM record_allocation SKIPPED: " SKIPPED_FIELDS, take_skipped_alloc },
 	{ "SHM record_deallocation SKIPPED: " SKIPPED_FIELDS, take_skipped_free },
-	{ "Configured partition params: worker_l1_size:%x, l1_unreserved_base:%x, l1_small_size:%x, "
-	  "disable_interleaved:%i, l1_alignment:%d, dram_alignment:%d",
-		take_configured },
-	{ "Derived partition params: l1_bank_size:%x, interleaved_address_limit:%x, allocatable_l1_size:%x",
-		take_derived },
+	{ "Configured partition params: " L1_FIELDS ", dram_alignment:%d", take_configured },
+	{ "Configured partition params: " L1_FIELDS, take_configured },
+	{ "Configured partition params: mem_mailbox_base:%x, storage_core_bank_size:%x, " L1_FIELDS,
+		take_configured_old },
+	{ "Derived partition params: " BANK_FIELDS, take_derived },
+	{ "Derived partition params: storage_core_unreserved_base:%x, " BANK_FIELDS, take_derived_old },
 	{ "Begin op: %*", take_begin_op },
 	{ "End op: %* (duration: %d ns)", take_end_op },
 	{ "End op: %*", take_end_op },

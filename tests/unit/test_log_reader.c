@@ -166,6 +166,29 @@ static void runtime_forms(void **state)
 	assert_true(r.sort == TDM_LOG_PROGRAM_SIZE && tdm_str_is(r.name, "Config Buffer") && r.bytes == 4096);
 }
 
+/* What older releases say about L1. */
+static void older_lines_about_l1(void **state)
+{
+	struct tdm_log_record r = one("Configured partition params: mem_mailbox_base:0x10, storage_core_bank_size:0x0, "
+				      "worker_l1_size:0x16E000, l1_unreserved_base:0x19CC0, l1_small_size:0x8000, "
+				      "disable_interleaved:false, l1_alignment:16");
+	(void)state;
+	assert_int_equal(r.sort, TDM_LOG_GEOMETRY);
+	assert_true(r.geometry.worker_l1_size == 1499136 && r.geometry.l1_base == 105664);
+	assert_true(r.geometry.l1_small_size == 32768 && r.geometry.l1_alignment == 16);
+	assert_true(r.geometry.dram_alignment == TDM_BYTES_UNKNOWN);
+	r = one("Configured partition params: worker_l1_size:0x16E000, l1_unreserved_base:0x19CC0, "
+		"l1_small_size:0x8000, disable_interleaved:false, l1_alignment:16");
+	assert_true(r.geometry.worker_l1_size == 1499136 && r.geometry.l1_alignment == 16);
+	assert_true(r.geometry.dram_alignment == TDM_BYTES_UNKNOWN);
+	r = one("Derived partition params: storage_core_unreserved_base:0x0, l1_bank_size:0x14C340, "
+		"interleaved_address_limit:0x1, allocatable_l1_size:0x14C341, "
+		"small_interleaved_address_limit:0x166000, "
+		"small_alloc_offset:0x166000");
+	assert_int_equal(r.sort, TDM_LOG_GEOMETRY);
+	assert_true(r.geometry.l1_bank_size == 0x14C340 && r.geometry.allocatable_l1_size == 0x14C341);
+}
+
 static void server_forms(void **state)
 {
 	struct tdm_log_record r =
@@ -630,6 +653,7 @@ int main(void)
 		cmocka_unit_test_teardown(colours, tear_down),
 		cmocka_unit_test_teardown(mislabelled_kinds, tear_down),
 		cmocka_unit_test_teardown(runtime_forms, tear_down),
+		cmocka_unit_test_teardown(older_lines_about_l1, tear_down),
 		cmocka_unit_test_teardown(server_forms, tear_down),
 		cmocka_unit_test_teardown(workload_forms, tear_down),
 		cmocka_unit_test_teardown(a_list_of_circular_buffers, tear_down),
