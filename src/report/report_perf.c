@@ -230,7 +230,8 @@ void tdm_perf_view_text(const struct tdm_perf_view *v, struct tdm_buf *out)
 	put_missing(v, out);
 	if (sum.measured != 0 && sum.kernel_ns != 0) {
 		tdm_buf_printf(out,
-			"Waits          %.1f%% of the kernels' time for input (front), %.1f%% for room (back)\n",
+			"Waits          %.1f%% of the kernels' time for input (front), %.1f%% for room (back)\n"
+			"               averages of a core; the report has the sums of all cores\n",
 			share(sum.front_ns, sum.kernel_ns) * 100, share(sum.back_ns, sum.kernel_ns) * 100);
 	} else if (sum.calls != 0) {
 		tdm_buf_puts(out, "Waits          unknown: no call has kernel time and both waits\n");

@@ -119,6 +119,22 @@ static int read_header(struct reading *r)
 	return 0;
 }
 
+/* The report adds the waits of all cores up; what is kept is the average of a core. */
+static void average_waits(struct tdm_perf_row *row)
+{
+	static const enum tdm_perf_figure waits[] = { TDM_PERF_FRONT, TDM_PERF_BACK };
+	uint64_t cores = row->figures[TDM_PERF_CORES];
+	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+		uint64_t *ns = &row->figures[waits[i]];
+		if (*ns == TDM_PERF_UNKNOWN || *ns == 0)
+			continue;
+		if (cores == TDM_PERF_UNKNOWN || cores == 0)
+			*ns = TDM_PERF_UNKNOWN;
+		else
+			*ns = *ns / cores + (*ns % cores >= cores - cores / 2);
+	}
+}
+
 static int read_row(struct reading *r)
 {
 	struct tdm_perf_csv *perf = r->perf;
@@ -142,6 +158,7 @@ static int read_row(struct reading *r)
 		if (r->warn != NULL)
 			r->warn(r->context, r->diag);
 	}
+	average_waits(&row);
 	row.code = keep_text(r, code);
 	row.type = keep_text(r, tdm_csv_field(&r->csv, r->type));
 	if (row.code == UINT32_MAX || row.type == UINT32_MAX)

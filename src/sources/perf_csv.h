@@ -3,7 +3,8 @@
  * found by their names; of those that are missing, or empty in a row, the figure is unknown.
  *
  * The two times that a circular buffer makes a compute kernel wait are measured on the device: for input to come
- * (front) and for room for output (back). They are averages over the cores.
+ * (front) and for room for output (back). The report has their sums over the cores; here they are averages of a core,
+ * and unknown where the number of cores is.
  */
 #ifndef TDM_SOURCES_PERF_CSV_H
 #define TDM_SOURCES_PERF_CSV_H

@@ -734,10 +734,10 @@ What circular buffers cost: quotes, newlines in fields, marks, figures that are 
 
   $ cat > ops_perf_results.csv <<'.'
   > OP CODE,OP TYPE,GLOBAL CALL COUNT,DEVICE ID,ATTRIBUTES,CORE COUNT,DEVICE FW DURATION [ns],DEVICE KERNEL DURATION [ns],DEVICE COMPUTE CB WAIT FRONT [ns],DEVICE COMPUTE CB RESERVE BACK [ns]
-  > Matmul,tt_dnn_device,1024,0,"{'a': 1, 'b': ""x""}",64,1200,1000,600.4,100
+  > Matmul,tt_dnn_device,1024,0,"{'a': 1, 'b': ""x""}",64,1200,1000,38425.6,6400
   > Matmul,tt_dnn_device,2048,0,"two
-  > lines",64,1200,1000,400,100
-  > Softmax,tt_dnn_device,3072,1,,32,600,500,0,250.5
+  > lines",64,1200,1000,25600,6400
+  > Softmax,tt_dnn_device,3072,1,,32,600,500,0,8016
   > warmup,signpost,,,,,,,,
   > Host,python_fallback,4096,,,,,,,
   > Matmul,tt_dnn_device,5120,0,,64,-3,1e9,,
@@ -752,6 +752,7 @@ What circular buffers cost: quotes, newlines in fields, marks, figures that are 
   ops_perf_results.csv:10:20: a quote that is never closed
   Performance    ops_perf_results.csv: 6 calls of 4 operations
   Waits          39.8% of the kernels' time for input (front), 18.0% for room (back)
+                 averages of a core; the report has the sums of all cores
   
   Operation                             calls     kernel ns   front    back  waits for
   Matmul                                    3         2,000   50.0%   10.0%  input (2 measured)

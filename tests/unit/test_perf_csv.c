@@ -29,7 +29,7 @@ static void columns_are_found_in_any_order(void **state)
 {
 	(void)state;
 	struct warnings w;
-	struct tdm_perf_csv p = parse(HEAD "dev,Matmul,10,100,64,30.5\r\ndev,\"a,b\",-,nan,None,\r\n", &w);
+	struct tdm_perf_csv p = parse(HEAD "dev,Matmul,640,100,64,1951.5\r\ndev,\"a,b\",-,nan,None,\r\n", &w);
 	assert_int_equal(w.count, 0);
 	assert_int_equal(p.row_count, 2);
 	const uint64_t *f = p.rows[0].figures;
@@ -65,7 +65,7 @@ static void operations_add_up_what_was_measured(void **state)
 {
 	(void)state;
 	struct warnings w;
-	struct tdm_perf_csv p = parse(HEAD "d,A,10,100,8,20\nd,B,5,50,4,400\nd,A,0,100,16,10\nd,A,1,100,2,\n"
+	struct tdm_perf_csv p = parse(HEAD "d,A,80,100,8,160\nd,B,20,50,4,1600\nd,A,0,100,16,160\nd,A,2,100,2,\n"
 					   "signpost,A,,,,\nd,C,,,,\n",
 		&w);
 	size_t count;
@@ -78,6 +78,20 @@ static void operations_add_up_what_was_measured(void **state)
 	assert_true(all[1].cores_max == 16);
 	assert_true(all[2].measured == 0 && all[2].cores_max == TDM_PERF_UNKNOWN);
 	free(all);
+	tdm_perf_csv_done(&p);
+}
+
+/* The waits of a report are those of all cores together. */
+static void waits_are_averages_of_a_core(void **state)
+{
+	(void)state;
+	struct warnings w;
+	struct tdm_perf_csv p = parse(HEAD "d,A,3200,100,64,31\nd,A,5,100,3,4\nd,A,0,100,,7\nd,A,9,100,0,0\n", &w);
+	assert_int_equal(p.row_count, 4);
+	assert_true(p.rows[0].figures[TDM_PERF_BACK] == 50 && p.rows[0].figures[TDM_PERF_FRONT] == 0);
+	assert_true(p.rows[1].figures[TDM_PERF_BACK] == 2 && p.rows[1].figures[TDM_PERF_FRONT] == 1);
+	assert_true(p.rows[2].figures[TDM_PERF_BACK] == 0 && p.rows[2].figures[TDM_PERF_FRONT] == TDM_PERF_UNKNOWN);
+	assert_true(p.rows[3].figures[TDM_PERF_BACK] == TDM_PERF_UNKNOWN && p.rows[3].figures[TDM_PERF_FRONT] == 0);
 	tdm_perf_csv_done(&p);
 }
 
@@ -103,6 +117,7 @@ int main(void)
 		cmocka_unit_test(columns_are_found_in_any_order),
 		cmocka_unit_test(figures_that_are_none_are_unknown_and_named),
 		cmocka_unit_test(operations_add_up_what_was_measured),
+		cmocka_unit_test(waits_are_averages_of_a_core),
 		cmocka_unit_test(a_file_without_its_columns_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
