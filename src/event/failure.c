@@ -33,6 +33,15 @@ const char *tdm_failure_cause_name(enum tdm_failure_cause cause)
 	return (unsigned)cause < sizeof names / sizeof *names ? names[cause] : NULL;
 }
 
+enum tdm_kind tdm_failure_memory(const struct tdm_failure *f)
+{
+	bool is_static = f->sort == TDM_FAILURE_BEYOND_L1 || f->sort == TDM_FAILURE_CLASH ||
+			 f->sort == TDM_FAILURE_SERVICE_CLASH;
+	if (tdm_failure_is_warning(f))
+		return TDM_KIND_COUNT;
+	return !is_static ? (enum tdm_kind)f->kind : f->is_dataflow ? TDM_KIND_DFB : TDM_KIND_CB;
+}
+
 enum tdm_failure_cause tdm_failure_cause(const struct tdm_failure *f)
 {
 	const uint64_t unknown = TDM_BYTES_UNKNOWN, need = f->bytes_per_bank;

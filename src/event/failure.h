@@ -76,6 +76,9 @@ static inline bool tdm_failure_is_warning(const struct tdm_failure *failure)
 	return failure->sort == TDM_FAILURE_UNSAFE_TRACE;
 }
 
+/* The memory that did not suffice, static buffers among it; TDM_KIND_COUNT: the sentence is about something else. */
+enum tdm_kind tdm_failure_memory(const struct tdm_failure *failure);
+
 /* From the figures; unknown when they are missing. */
 enum tdm_failure_cause tdm_failure_cause(const struct tdm_failure *failure);
 

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/reserve.h"
+#include "sources/error_text.h"
 #include "sources/graph_capture.h"
 
 #include <errno.h>
@@ -264,6 +265,32 @@ static void on_release_all(struct capture_events *c, const struct tdm_capture_no
 	c->live_count = kept;
 }
 
+/* An error about memory; others are no events. */
+static void on_error(struct capture_events *c, const struct tdm_capture_node *node)
+{
+	struct tdm_failure failure;
+	size_t end;
+	if (!tdm_error_text_find(node->error, 0, &failure, &end) || tdm_failure_memory(&failure) == TDM_KIND_COUNT)
+		return;
+	struct waiting *w = push(c);
+	if (w == NULL)
+		return;
+	w->event = (struct tdm_event){
+		.op = TDM_OP_OOM,
+		.kind = (uint8_t)tdm_failure_memory(&failure),
+		.size = failure.asked,
+		.address = TDM_ADDRESS_UNKNOWN,
+		.bytes_per_bank = TDM_SIZE_UNKNOWN,
+		.position = node->offset,
+	};
+	if (failure.banks <= UINT32_MAX && failure.bytes_per_bank != TDM_BYTES_UNKNOWN) {
+		w->event.bytes_per_bank = failure.bytes_per_bank;
+		w->event.banks = (uint32_t)failure.banks;
+	}
+	w->name = keep_text(c, failure.text);
+	w->program = keep_text(c, node->name);
+}
+
 static void on_node(void *context, const struct tdm_capture_node *node)
 {
 	struct capture_events *c = context;
@@ -302,6 +329,9 @@ static void on_node(void *context, const struct tdm_capture_node *node)
 		break;
 	case TDM_CAPTURE_CB_DEALLOCATE_ALL:
 		on_release_all(c, node);
+		break;
+	case TDM_CAPTURE_ERROR:
+		on_error(c, node);
 		break;
 	default:
 		break;

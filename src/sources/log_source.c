@@ -224,15 +224,13 @@ static int take_cb(struct log_source *s, const struct tdm_log_record *r)
 static void take_failure(struct log_source *s, const struct tdm_log_record *r)
 {
 	const struct tdm_failure *f = &r->failure;
-	bool is_static = f->sort == TDM_FAILURE_BEYOND_L1 || f->sort == TDM_FAILURE_CLASH ||
-			 f->sort == TDM_FAILURE_SERVICE_CLASH;
-	if (r->is_repeat || tdm_failure_is_warning(f) || (f->kind == TDM_KIND_COUNT && !is_static))
+	enum tdm_kind kind = tdm_failure_memory(f);
+	if (r->is_repeat || kind == TDM_KIND_COUNT)
 		return;
 	struct tdm_event *event = push(s, TDM_OP_OOM, r);
 	event->size = f->asked;
 	event->name = f->text;
-	if (is_static)
-		event->kind = f->is_dataflow ? TDM_KIND_DFB : TDM_KIND_CB;
+	event->kind = (uint8_t)kind;
 	if (f->banks <= UINT32_MAX && f->bytes_per_bank != TDM_BYTES_UNKNOWN) {
 		event->bytes_per_bank = f->bytes_per_bank;
 		event->banks = (uint32_t)f->banks;

@@ -464,6 +464,29 @@ static void a_capture_is_a_source_of_events(void **state)
 }
 
 /* Events come first, then why there are no more, once. */
+static void errors_about_memory_are_events(void **state)
+{
+	static const char text[] = "[" NODE(0, "error", "",
+		"{\"error_message\":\"Shapes differ\",\"error_operation\":\"ttnn.add\"}") "," NODE(1, "error", "",
+		"{\"error_message\":\"x\\ninfo:\\nOut of Memory: Not enough space to allocate 4096 B DRAM buffer "
+		"across 4 "
+		"banks, where each bank needs to store 1024 B\",\"error_operation\":\"ttnn.add\"}") "," NODE(2, "error",
+		"",
+		"{\"error_message\":\"Statically allocated circular buffers on core range [0-0 - 1-1] grow to 5 B "
+		"which is "
+		"beyond max L1 size of 4 B\"}") "]";
+	struct tdm_source *source = tdm_graph_capture_memory(text, sizeof text - 1);
+	struct tdm_diag diag = { 0 };
+	(void)state;
+	struct tdm_event event = next(source);
+	assert_true(event.op == TDM_OP_OOM && event.kind == TDM_KIND_DRAM && event.size == 4096);
+	assert_true(event.banks == 4 && event.bytes_per_bank == 1024 && tdm_str_is(event.program, "ttnn.add"));
+	event = next(source);
+	assert_true(event.op == TDM_OP_OOM && event.kind == TDM_KIND_CB && event.size == TDM_SIZE_UNKNOWN);
+	assert_int_equal(tdm_source_next(source, &event, &diag), 0);
+	tdm_source_close(source);
+}
+
 static void a_cut_capture_gives_its_events_and_then_an_error(void **state)
 {
 	static const char text[] = "[" NODE(0, "function_start", "", "{\"name\":\"f\"}") ",{";
@@ -522,6 +545,7 @@ int main(void)
 		cmocka_unit_test(a_node_that_is_used_again_has_two_lives),
 		cmocka_unit_test(what_was_alive_at_the_peak_is_known_with_its_maker),
 		cmocka_unit_test(a_capture_is_a_source_of_events),
+		cmocka_unit_test(errors_about_memory_are_events),
 		cmocka_unit_test(a_cut_capture_gives_its_events_and_then_an_error),
 		cmocka_unit_test(captures_are_told_from_other_files),
 	};
