@@ -248,6 +248,12 @@ static void core_ranges(void **state)
 	assert_int_equal(tdm_core_range_parse(tdm_str_of("[0-0 - "), &r), 0);
 	assert_int_equal(tdm_core_range_parse(tdm_str_of("[0-0 - 1-1"), &r), 0);
 	assert_int_equal(tdm_core_range_parse(tdm_str_of("everywhere"), &r), 0);
+	char text[128];
+	struct tdm_failure f =
+		parse("Statically allocated circular buffers on core range {[0-0 - 3-0], [0-1 - 3-1]} grow "
+		      "to 5 B which is beyond max L1 size of 4 B");
+	assert_string_equal(tdm_failure_summary(&f, text, sizeof text),
+		"circular buffers on cores 0-0 to 3-0 and 1 more range end at 5, L1 ends at 4");
 }
 
 static void causes(void **state)
