@@ -1,4 +1,5 @@
 /* What the runtime publishes by itself: its shared memory; and the server that instrumented runtimes speak to. */
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/units.h"
 #include "cli/doctor_checks.h"
@@ -16,7 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { ENVIRON_CAP = 256 * 1024, COMMAND_CAP = PATH_MAX + 64 };
+enum { ENVIRON_CAP = 256 * 1024, COMMAND_CAP = PATH_MAX + 64, UNCOUNTED_SHOWN = 5 };
 
 static const char disable_name[] = "TT_METAL_SHM_TRACKING_DISABLED";
 
@@ -221,6 +222,65 @@ void tdm_doctor_regions(struct tdm_doctor *doctor)
 		"if one has: its tt-metal is older than v0.70, %s=1 was set, or it runs in a container with a /dev/shm "
 		"of its own",
 		disable_name);
+}
+
+static bool is_in_regions(const struct tdm_metal_list *list, int32_t pid)
+{
+	for (size_t i = 0; i < list->count; i++)
+		for (uint32_t k = 0; k < list->regions[i].slot_count; k++) {
+			const struct tdm_metal_slot *slot = &list->regions[i].slots[k];
+			if (slot->life != TDM_PROC_DEAD && (slot->pid == pid || slot->nested_as == pid))
+				return true;
+		}
+	return false;
+}
+
+/* A ledger has the pid that its process has in its own namespace; when it began is the same everywhere. */
+static bool is_in_ledgers(const struct tdm_snapshot *snapshot, const struct tdm_host_process *process)
+{
+	for (size_t i = 0; snapshot != NULL && i < snapshot->process_count; i++) {
+		const struct tdm_process *who = &snapshot->processes[i].who;
+		if (snapshot->processes[i].has_who && who->life != TDM_LIFE_ENDED &&
+			(who->pid == process->pid || (who->start_time == process->facts.start_time &&
+							     strcmp(who->comm, process->facts.comm) == 0)))
+			return true;
+	}
+	return false;
+}
+
+/* Processes that have a card open, and whose memory nobody counts: why they have no figures. */
+void tdm_doctor_uncounted(struct tdm_doctor *doctor)
+{
+	struct tdm_findings *out = &doctor->findings;
+	struct tdm_buf list;
+	size_t count = 0;
+	tdm_buf_init(&list);
+	for (size_t i = 0; i < doctor->host.process_count; i++) {
+		const struct tdm_host_process *process = &doctor->host.processes[i];
+		if (is_in_regions(&doctor->metal, process->pid) || is_in_ledgers(doctor->snapshot, process))
+			continue;
+		if (count++ < UNCOUNTED_SHOWN)
+			tdm_buf_printf(&list, "%s%" PRId32 " (%s)", list.len != 0 ? ", " : "", process->pid,
+				process->facts.comm[0] != '\0' ? process->facts.comm : "?");
+	}
+	if (count > UNCOUNTED_SHOWN)
+		tdm_buf_printf(&list, " and %zu more", count - UNCOUNTED_SHOWN);
+	out->failed |= list.failed;
+	if (count != 0) {
+		tdm_findings_add(out, TDM_FINDING_INFO, "runtime.uncounted", doctor->shm,
+			"%s a card open, and no file that may be read counts what %s: %s",
+			count == 1 ? "a process has" : "processes have", count == 1 ? "it holds" : "they hold",
+			list.data);
+		tdm_findings_advise(out, NULL,
+			"reasons may be: nothing is allocated yet, or never, as by tt-smi; a tt-metal older than "
+			"v0.70; %s=1; "
+			"files of another user; a container with a /dev/shm of its own",
+			disable_name);
+	} else if (doctor->host.process_count != 0) {
+		tdm_findings_add(out, TDM_FINDING_OK, "runtime.uncounted", doctor->shm,
+			"every process that has a card open is counted");
+	}
+	tdm_buf_done(&list);
 }
 
 /* 1: it has the variable with a value that turns tracking off; 0: not; or a negative code. */

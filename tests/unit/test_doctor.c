@@ -321,6 +321,37 @@ static void test_figures(void **state)
 	assert_string_equal(m->doctor.findings.list[0].command, "tidemark dump --reap");
 }
 
+/* Who has a card open and is counted nowhere. */
+static void test_uncounted(void **state)
+{
+	struct machine *m = *state;
+	struct metal_bytes bytes;
+	assert_int_equal(check(m, "runtime.uncounted")->count, 0);
+	card(m, "n150\n");
+	tree_text(&m->tree, "proc/driver/tenstorrent/0/pids", "77\n78\n");
+	tree_process(&m->tree, "proc", (struct tree_process){ .pid = 77, .comm = "train", .start = 1 });
+	tree_process(&m->tree, "proc", (struct tree_process){ .pid = 78, .comm = "serve", .start = 1 });
+	expect(check(m, "runtime.uncounted"), 0, TDM_FINDING_INFO, "they hold: 77 (train), 78 (serve)");
+	metal_init(&bytes, 3, &metal_common);
+	metal_u32(&bytes, 4, 1);
+	metal_slot(&bytes, 0, 78, "serve", METAL_TIME);
+	tree_bytes(&m->tree, "shm/tt_device_143238002252608_memory", bytes.data, bytes.layout->size);
+	expect(check(m, "runtime.uncounted"), 0, TDM_FINDING_INFO, "it holds: 77 (train)");
+	expect_advice(&m->doctor.findings, 0, "older than v0.70");
+	metal_slot(&bytes, 1, 77, "train", METAL_TIME);
+	tree_bytes(&m->tree, "shm/tt_device_143238002252608_memory", bytes.data, bytes.layout->size);
+	expect(check(m, "runtime.uncounted"), 0, TDM_FINDING_OK, "every process");
+	/* A ledger counts, too. */
+	tree_unlink(&m->tree, "shm/tt_device_143238002252608_memory");
+	struct child child = start(m, report_buffers);
+	char pids[16];
+	snprintf(pids, sizeof pids, "%d\n", (int)child.pid);
+	tree_text(&m->tree, "proc/driver/tenstorrent/0/pids", pids);
+	expect(check(m, "runtime.uncounted"), 0, TDM_FINDING_OK, "every process");
+	finish(child);
+	expect(check(m, "runtime.uncounted"), 0, TDM_FINDING_INFO, "a process has a card open");
+}
+
 /* What has the name of a ledger and is no file: no command that would not take it away. */
 static void test_no_files(void **state)
 {
@@ -477,6 +508,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_regions, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_missing, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_uncounted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_socket, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_lost, setup, teardown),
