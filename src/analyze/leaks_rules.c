@@ -293,7 +293,7 @@ bool tdm_leaks_is_in_step(const struct tdm_leaks_facts *f, const uint64_t *kerne
 	size_t births = 0, near = 0;
 	if (count < TDM_LEAKS_SUSPECT_GROWN)
 		return false;
-	/* Kernels of one program come at once: what counts is the time between programs, and as many of them. */
+	/* Where a program has several kernels this is less than the time between programs, which only asks for more. */
 	uint64_t between = (kernels[count - 1] - kernels[0]) / (count - 1);
 	for (size_t i = 0; i < f->birth_count; i++)
 		if (f->births[i] >= f->leaks->begin_ns) {

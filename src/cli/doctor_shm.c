@@ -146,9 +146,8 @@ static void missing_figures(struct tdm_doctor *doctor, const struct tdm_metal_re
 			region->version >= 4 ? "are not counted at all" : "are in its totals only, unattributed");
 		tdm_findings_advise(out, NULL, "%s",
 			region->version >= 4 ? "end programs that do not need the device any more"
-					     : "the runtime does not take back the places of processes that were "
-					       "killed: the file may "
-					       "be removed when no process uses the device");
+					     : "the runtime does not take back the places of killed "
+					       "processes: the file may be removed when no process uses the device");
 	}
 	if ((region->slot_count != 0 || region->attached != 0) && is_all_zero(region)) {
 		tdm_findings_add(out, TDM_FINDING_INFO, "runtime.regions", path,
@@ -273,8 +272,7 @@ void tdm_doctor_uncounted(struct tdm_doctor *doctor)
 			list.data);
 		tdm_findings_advise(out, NULL,
 			"reasons may be: nothing is allocated yet, or never, as by tt-smi; a tt-metal older than "
-			"v0.70; %s=1; "
-			"files of another user; a container with a /dev/shm of its own",
+			"v0.70; %s=1; files of another user; a container with a /dev/shm of its own",
 			disable_name);
 	} else if (doctor->host.process_count != 0) {
 		tdm_findings_add(out, TDM_FINDING_OK, "runtime.uncounted", doctor->shm,

@@ -131,8 +131,7 @@ static void put_problems(const struct tdm_status_report *report, struct tdm_buf 
 		tdm_buf_printf(out, "  and %zu more\n", overview->problem_count - shown);
 	if (is_anything_denied(overview)) {
 		static const char text[] =
-			"What is in files of other users is in no figure: more may be in use, and less "
-			"may be free.";
+			"What is in files of other users is in no figure: more may be in use, and less may be free.";
 		tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ .width = report->term.width });
 	}
 }
