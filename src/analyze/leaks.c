@@ -318,7 +318,7 @@ int tdm_leaks_sample(struct tdm_leaks *leaks, const struct tdm_snapshot *snapsho
 }
 
 int tdm_leaks_lifetime(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, uint32_t holding,
-	enum tdm_kind kind, struct tdm_str name, uint64_t life_ns)
+	enum tdm_kind kind, struct tdm_str name, struct tdm_leaks_life life)
 {
 	uint32_t number;
 	if (holding >= snapshot->holding_count || leaks->place_of == NULL)
@@ -332,6 +332,8 @@ int tdm_leaks_lifetime(struct tdm_leaks *leaks, const struct tdm_snapshot *snaps
 	struct tdm_leaks_site *site = &leaks->sites[at];
 	if (site->lives == NULL && (site->lives = calloc(1, sizeof *site->lives)) == NULL)
 		return -ENOMEM;
-	site->lives->ns[site->lives->count++ % TDM_LEAKS_LIFETIMES] = life_ns;
+	uint32_t place = site->lives->count++ % TDM_LEAKS_LIFETIMES;
+	site->lives->ns[place] = life.ns;
+	site->lives->most_ns[place] = life.most_ns;
 	return 0;
 }

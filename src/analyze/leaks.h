@@ -62,7 +62,8 @@ struct tdm_leak {
 	uint64_t freed; /* seen to be freed while it was watched; what lived too short to be seen is not in it */
 	uint64_t aged, aged_freed; /* that became part of the floor while it was watched; freed out of it */
 	uint64_t oldest_ns;        /* age of the oldest; 0: unknown */
-	uint64_t sibling_ns;       /* median life of freed ones of the site, where it could be seen */
+	uint64_t sibling_ns;       /* median life of freed ones of the site, where it could be seen: at least, */
+	uint64_t sibling_most_ns;  /* and at most */
 	uint32_t siblings;         /* from so many; 0: unknown */
 	uint32_t windows;          /* that it was seen in */
 	uint64_t watched_ns;       /* the time that the figures stand for */
@@ -89,9 +90,14 @@ void tdm_leaks_free(struct tdm_leaks *leaks); /* NULL is allowed */
 /* Takes a picture in. `time_ns`: monotonic clock, before it was taken; not before the last. 0 or -ENOMEM. */
 int tdm_leaks_sample(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, uint64_t time_ns);
 
+/* How long a buffer lived: at least, and at most. */
+struct tdm_leaks_life {
+	uint64_t ns, most_ns;
+};
+
 /* A buffer of a name was freed and had lived so long. `snapshot` and `holding`: of the last sample. 0 or -ENOMEM. */
 int tdm_leaks_lifetime(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, uint32_t holding,
-	enum tdm_kind kind, struct tdm_str name, uint64_t life_ns);
+	enum tdm_kind kind, struct tdm_str name, struct tdm_leaks_life life);
 
 /* The verdicts, about the sites of the last sample, whose snapshot this is. Release with tdm_leaks_result_done(). 0 or
  * -ENOMEM. */

@@ -16,15 +16,21 @@ static int compare_u64(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-static void set_siblings(struct tdm_leak *leak, const struct tdm_leaks_lives *lives)
+static uint64_t median(const uint64_t *values, size_t count)
 {
 	uint64_t sorted[TDM_LEAKS_LIFETIMES];
+	memcpy(sorted, values, count * sizeof sorted[0]);
+	qsort(sorted, count, sizeof sorted[0], compare_u64);
+	return sorted[count / 2];
+}
+
+static void set_siblings(struct tdm_leak *leak, const struct tdm_leaks_lives *lives)
+{
 	if (lives == NULL || lives->count == 0)
 		return;
 	leak->siblings = lives->count < TDM_LEAKS_LIFETIMES ? lives->count : TDM_LEAKS_LIFETIMES;
-	memcpy(sorted, lives->ns, leak->siblings * sizeof sorted[0]);
-	qsort(sorted, leak->siblings, sizeof sorted[0], compare_u64);
-	leak->sibling_ns = sorted[leak->siblings / 2];
+	leak->sibling_ns = median(lives->ns, leak->siblings);
+	leak->sibling_most_ns = median(lives->most_ns, leak->siblings);
 }
 
 /* How long the rest of the region lasts. */
@@ -231,6 +237,34 @@ static int add_part(struct judge *j, size_t i, const struct tdm_leaks_facts *f)
 	return 0;
 }
 
+/* Whether a site grows with the kernels of new programs: the runtime keeps their binaries in DRAM. 1, 0 or -ENOMEM. */
+static int comes_with_programs(const struct judge *j, const struct tdm_leaks_facts *f)
+{
+	uint64_t *kernels = NULL;
+	size_t count = 0;
+	for (size_t pass = 0; pass < 2; pass++) {
+		if (pass != 0 && (kernels = malloc((count + 1) * sizeof *kernels)) == NULL)
+			return -ENOMEM;
+		count = 0;
+		for (size_t i = 0; i < j->leaks->site_count; i++) {
+			const struct tdm_leaks_site *site = &j->leaks->sites[i];
+			if (site->kind != TDM_KIND_KERNEL || site->place != f->site->place)
+				continue;
+			for (size_t b = j->first[i]; b < j->first[i + 1]; b++)
+				if (j->births[b] >= j->leaks->begin_ns) {
+					if (kernels != NULL)
+						kernels[count] = j->births[b];
+					count++;
+				}
+		}
+	}
+	if (count > 1)
+		qsort(kernels, count, sizeof *kernels, compare_u64);
+	bool is_so = tdm_leaks_is_in_step(f, kernels, count);
+	free(kernels);
+	return is_so;
+}
+
 static int judge_one(struct judge *j, size_t i, struct tdm_leaks_result *result)
 {
 	const struct tdm_leaks_site *site = &j->leaks->sites[i];
@@ -251,6 +285,12 @@ static int judge_one(struct judge *j, size_t i, struct tdm_leaks_result *result)
 			return err;
 	}
 	enum tdm_leak_why why = tdm_leaks_judge_site(&f, process, begin, end);
+	if (why == TDM_LEAK_GROWS || why == TDM_LEAK_UNSURE) {
+		int with_programs = comes_with_programs(j, &f);
+		if (with_programs < 0)
+			return with_programs;
+		why = with_programs ? TDM_LEAK_PROGRAMS : why;
+	}
 	result->leaks[result->count++] = report(&f, why, process, holding, begin < end ? end - begin : 0);
 	return 0;
 }

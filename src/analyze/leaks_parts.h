@@ -26,8 +26,9 @@ struct tdm_leaks_place {
 };
 
 struct tdm_leaks_lives {
-	uint32_t count; /* so far; the place of the next is the rest of the division */
-	uint64_t ns[TDM_LEAKS_LIFETIMES];
+	uint32_t count;                        /* so far; the place of the next is the rest of the division */
+	uint64_t ns[TDM_LEAKS_LIFETIMES];      /* at least */
+	uint64_t most_ns[TDM_LEAKS_LIFETIMES]; /* at most */
 };
 
 struct tdm_leaks_site {

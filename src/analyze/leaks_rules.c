@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What a leak must show, and what is enough for a suspicion. */
@@ -28,7 +29,11 @@ enum { SURE_WINDOWS = 8, SURE_GROWN = 5, SHORT_WINDOWS = 6, SPREAD_MIN = 16, MOR
 #define QUIET           3.0  /* times the longest pause between births: it has stopped */
 #define SPREAD_WINDOWS  0.75 /* of a program's life that must have births in them */
 #define AS_OLD          0.1  /* share of the freed ones that became as old as the oldest that lives */
+#define USUAL           0.9  /* share of the freed ones that became no older than is usual for the site */
+#define OLDER           0.5  /* share of what lives that must be older than that */
 #define LOADING_SHARE   0.5  /* of the memory of the kind that is this growth */
+#define IN_STEP         0.1  /* of the time between two kernels: so near to one a program brought it along */
+#define IN_STEP_SHARE   0.8  /* of the births that must be so near */
 
 static const struct {
 	uint8_t verdict;
@@ -131,6 +136,29 @@ static bool is_young(const struct tdm_leaks_facts *f)
 	return (double)as_old >= AS_OLD * (double)count;
 }
 
+static int compare_u64(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+	return a < b ? -1 : a > b;
+}
+
+/* Whether what lives at `end_ns` is hardly older than freed ones of the site became: requests and sessions, for
+ * example, of which some always live. */
+static bool is_usual(const struct tdm_leaks_facts *f, uint64_t end_ns)
+{
+	const struct tdm_leaks_lives *lives = f->site->lives;
+	uint64_t sorted[TDM_LEAKS_LIFETIMES];
+	if (lives == NULL || lives->count < LIVES_MIN)
+		return false;
+	size_t count = lives->count < TDM_LEAKS_LIFETIMES ? lives->count : TDM_LEAKS_LIFETIMES, older = 0;
+	memcpy(sorted, lives->most_ns, count * sizeof sorted[0]);
+	qsort(sorted, count, sizeof sorted[0], compare_u64);
+	uint64_t usual = sorted[(size_t)(USUAL * (double)count)];
+	while (older < f->birth_count && f->births[older] < end_ns && end_ns - f->births[older] > usual)
+		older++;
+	return (double)older < OLDER * (double)f->birth_count;
+}
+
 /* Memory that programs bring with them; the runtime keeps programs. */
 static bool is_of_programs(uint8_t kind)
 {
@@ -218,13 +246,14 @@ enum tdm_leak_why tdm_leaks_judge_watched(const struct tdm_leaks_facts *f, uint3
 
 /*
  * What one picture tells: births of what lives in most parts of the program's life, as many late as early, up to the
- * end; while the program frees other things. What comes and goes has been born lately, what is loaded once early.
+ * end; while the program frees other things, and freed ones of the site did not become as old. What comes and goes has
+ * been born lately, what is loaded once early.
  */
 static bool is_spread(const struct tdm_leaks_facts *f, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint32_t seen = 0;
 	double off;
-	if (f->birth_count < SPREAD_MIN || begin_ns >= end_ns || f->process->frees == 0)
+	if (f->birth_count < SPREAD_MIN || begin_ns >= end_ns || f->process->frees == 0 || is_usual(f, end_ns))
 		return false;
 	for (size_t i = 0; i < f->birth_count; i++) {
 		double at =
@@ -242,6 +271,36 @@ static enum tdm_leak_why judge_once(const struct tdm_leaks_facts *f, uint64_t fi
 	if (is_of_programs(f->site->kind))
 		return TDM_LEAK_UNWATCHED;
 	return is_spread(f, first_ns, last_ns) ? TDM_LEAK_SPREAD : TDM_LEAK_UNWATCHED;
+}
+
+/* How far the nearest of these is. */
+static uint64_t distance(const uint64_t *times, size_t count, uint64_t at)
+{
+	size_t low = 0, high = count;
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+		if (times[mid] < at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	uint64_t above = low < count ? times[low] - at : UINT64_MAX, below = low > 0 ? at - times[low - 1] : UINT64_MAX;
+	return above < below ? above : below;
+}
+
+bool tdm_leaks_is_in_step(const struct tdm_leaks_facts *f, const uint64_t *kernels, size_t count)
+{
+	size_t births = 0, near = 0;
+	if (count < TDM_LEAKS_SUSPECT_GROWN)
+		return false;
+	/* Where a program has several kernels this is less than the time between programs, which only asks for more. */
+	uint64_t between = (kernels[count - 1] - kernels[0]) / (count - 1);
+	for (size_t i = 0; i < f->birth_count; i++)
+		if (f->births[i] >= f->leaks->begin_ns) {
+			births++;
+			near += (double)distance(kernels, count, f->births[i]) <= IN_STEP * (double)between;
+		}
+	return births != 0 && (double)near >= IN_STEP_SHARE * (double)births;
 }
 
 static enum tdm_leak_why judge_ended(const struct tdm_leaks_facts *f)

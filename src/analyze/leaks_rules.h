@@ -32,6 +32,10 @@ enum tdm_leak_why tdm_leaks_judge_watched(const struct tdm_leaks_facts *facts, u
 enum tdm_leak_why tdm_leaks_judge_site(
 	const struct tdm_leaks_facts *facts, uint32_t process, uint64_t first_ns, uint64_t last_ns);
 
+/* Whether the buffers of the site came with these kernels: the births of those that live and came while it was watched,
+ * in order. */
+bool tdm_leaks_is_in_step(const struct tdm_leaks_facts *facts, const uint64_t *kernels, size_t count);
+
 enum tdm_leak_verdict tdm_leaks_verdict_of(enum tdm_leak_why why);
 
 #endif

@@ -197,7 +197,8 @@ static int add_life(void *context, const struct tdm_ledger_life *life)
 		bool is_virtual = (life->device & TDM_DEVICE_VIRTUAL_BIT) != 0;
 		if (holding->number == (life->device & ~TDM_DEVICE_VIRTUAL_BIT) &&
 			lives->snapshot->devices[holding->device].is_virtual == is_virtual)
-			return tdm_leaks_lifetime(lives->leaks, lives->snapshot, at, life->kind, life->name, life->ns);
+			return tdm_leaks_lifetime(lives->leaks, lives->snapshot, at, life->kind, life->name,
+				(struct tdm_leaks_life){ life->ns, life->most_ns });
 	}
 	return 0;
 }
@@ -302,7 +303,8 @@ static const struct tdm_opt leaks_opts[] = {
 	[OPT_KIND] = { "kind", 'k', "KIND", "only this kind of memory, such as dram, l1 or cb" },
 	[OPT_DEVICE] = { "device", 'D', "N", "only the device with this number" },
 	[OPT_MIN_BYTES] = { "min-bytes", 'm', "SIZE", "only sites that hold at least so much, such as 64K" },
-	[OPT_ALL] = { "all", 'a', NULL, "also list the sites that are steady, with the reason" },
+	[OPT_ALL] = { "all", 'a', NULL,
+		"also list the sites that are steady, with the reason, and what is beyond the first 50 findings" },
 	[OPT_STACKS] = { "stacks", 0, NULL, "print whole call stacks, where they were kept" },
 	[OPT_JSON] = { "json", 'j', NULL, "print JSON, with sizes in bytes and null for what is unknown" },
 	[OPT_FAIL] = { "fail", 0, NULL, "exit with 1 when there is a leak" },

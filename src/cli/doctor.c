@@ -118,6 +118,7 @@ const struct tdm_doctor_check tdm_doctor_checks[] = {
 	{ "driver.telemetry", tdm_doctor_telemetry },
 	{ "driver.users", tdm_doctor_users },
 	{ "runtime.regions", tdm_doctor_regions },
+	{ "runtime.uncounted", tdm_doctor_uncounted },
 	{ "runtime.disabled", tdm_doctor_disabled },
 	{ "runtime.socket", tdm_doctor_socket },
 	{ "ledgers.directory", tdm_doctor_directory },

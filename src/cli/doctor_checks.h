@@ -13,6 +13,7 @@ void tdm_doctor_users(struct tdm_doctor *doctor);
 
 /* doctor_shm.c */
 void tdm_doctor_regions(struct tdm_doctor *doctor);
+void tdm_doctor_uncounted(struct tdm_doctor *doctor);
 void tdm_doctor_disabled(struct tdm_doctor *doctor);
 void tdm_doctor_socket(struct tdm_doctor *doctor);
 

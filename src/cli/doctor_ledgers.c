@@ -90,8 +90,22 @@ void tdm_doctor_directory(struct tdm_doctor *doctor)
 	check_space(doctor);
 }
 
-static void advise_problem(struct tdm_findings *out, int err)
+/* What is no file was not made by the library, and is not taken away by it either. */
+static bool advise_no_file(struct tdm_findings *out, const char *path)
 {
+	char command[PATH_MAX + 32];
+	struct stat st;
+	if (lstat(path, &st) != 0 || S_ISREG(st.st_mode))
+		return false;
+	tdm_findings_advise(out, S_ISDIR(st.st_mode) ? NULL : tdm_doctor_command(command, sizeof command, "rm", path),
+		"no program that is tracked has made it: move it elsewhere, or remove it");
+	return true;
+}
+
+static void advise_problem(struct tdm_findings *out, const char *path, int err)
+{
+	if (advise_no_file(out, path))
+		return;
 	switch (err) {
 	case -EACCES:
 	case -EPERM:
@@ -146,7 +160,7 @@ void tdm_doctor_unreadable(struct tdm_doctor *doctor)
 		else
 			tdm_findings_add(out, is_other ? TDM_FINDING_INFO : TDM_FINDING_WARNING, "ledgers.unreadable",
 				problem->path, "%s cannot be read: %s", problem->path, problem->text);
-		advise_problem(out, problem->err);
+		advise_problem(out, problem->path, problem->err);
 		foreign = is_other ? 0 : foreign;
 	}
 	if (problems == 0 && doctor->source != NULL)
@@ -287,6 +301,8 @@ void tdm_doctor_figures(struct tdm_doctor *doctor)
 	const struct tdm_snapshot_process *process;
 	struct figures f = { 0 };
 	char size[TDM_BYTES_CAP];
+	if (doctor->source == NULL)
+		return; /* the directory cannot be read: nothing can be said */
 	for (size_t i = 0; (process = process_at(doctor, i)) != NULL; i++)
 		if (process->has_who && process->who.life != TDM_LIFE_ENDED)
 			add_process(doctor->snapshot, process, &f);

@@ -1,4 +1,5 @@
 /* What the runtime publishes by itself: its shared memory; and the server that instrumented runtimes speak to. */
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/units.h"
 #include "cli/doctor_checks.h"
@@ -16,7 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { ENVIRON_CAP = 256 * 1024, COMMAND_CAP = PATH_MAX + 64 };
+enum { ENVIRON_CAP = 256 * 1024, COMMAND_CAP = PATH_MAX + 64, UNCOUNTED_SHOWN = 5 };
 
 static const char disable_name[] = "TT_METAL_SHM_TRACKING_DISABLED";
 
@@ -97,14 +98,66 @@ static bool has_card(const struct tdm_host *host, uint64_t chip)
 /* Why such a device has neither telemetry nor a capacity. */
 static void cardless_region(struct tdm_doctor *doctor, const struct tdm_metal_region *region, const char *path)
 {
-	if (doctor->host.card_count == 0 || region->id_sort != TDM_METAL_ID_CHIP ||
-		has_card(&doctor->host, region->asic_id))
+	static const char *const reasons[] = {
+		[TDM_METAL_ID_CHIP] = "the driver does not tell the ids of chips that are linked by Ethernet, as on an "
+				      "n300 or in a galaxy",
+		[TDM_METAL_ID_BOARD] = "version 1 of the layout has the board's id, not the chip's",
+		[TDM_METAL_ID_LOGICAL] = "the runtime found no id and wrote down its own number of the device",
+	};
+	const char *reason = region->id_sort < sizeof reasons / sizeof reasons[0] ? reasons[region->id_sort] : NULL;
+	if (doctor->host.card_count == 0 || reason == NULL ||
+		(region->id_sort == TDM_METAL_ID_CHIP && has_card(&doctor->host, region->asic_id)))
 		return;
 	tdm_findings_add(&doctor->findings, TDM_FINDING_INFO, "runtime.regions", path,
 		"%s: which card its chip is on is not known, so it has neither telemetry nor capacities", region->name);
-	tdm_findings_advise(&doctor->findings, NULL,
-		"the driver does not tell the ids of chips that are linked by Ethernet, as on an n300 or in a galaxy; "
-		"a program that reports to libtidemark says what card it uses");
+	tdm_findings_advise(
+		&doctor->findings, NULL, "%s; a program that reports to libtidemark says what card it uses", reason);
+}
+
+/* What the id says that is none. */
+static void odd_id(struct tdm_doctor *doctor, const struct tdm_metal_region *region, const char *path)
+{
+	struct tdm_findings *out = &doctor->findings;
+	if (region->id_sort == TDM_METAL_ID_UNHEALTHY) {
+		tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.regions", path,
+			"%s: the runtime found the chip of device %" PRIu32 " unhealthy", region->name, region->device);
+		tdm_findings_advise(out, "tt-smi -r", "reset the card when nobody uses it");
+	} else if (region->id_sort == TDM_METAL_ID_SIMULATED) {
+		tdm_findings_add(out, TDM_FINDING_INFO, "runtime.regions", path,
+			"%s: a simulated device, which is on no card", region->name);
+	}
+}
+
+static bool is_all_zero(const struct tdm_metal_region *region)
+{
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+		if ((region->counts >> k & 1) != 0 && region->total.of[k] != 0)
+			return false;
+	return true;
+}
+
+/* Why a program is not in it, or only with 0. */
+static void missing_figures(struct tdm_doctor *doctor, const struct tdm_metal_region *region, const char *path)
+{
+	struct tdm_findings *out = &doctor->findings;
+	if (region->free_slot_count == 0) {
+		tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.regions", path,
+			"%s: all %d places for processes are taken: others %s", region->name, TDM_METAL_SLOTS_MAX,
+			region->version >= 4 ? "are not counted at all" : "are in its totals only, unattributed");
+		tdm_findings_advise(out, NULL, "%s",
+			region->version >= 4 ? "end programs that do not need the device any more"
+					     : "the runtime does not take back the places of killed "
+					       "processes: the file may be removed when no process uses the device");
+	}
+	if ((region->slot_count != 0 || region->attached != 0) && is_all_zero(region)) {
+		tdm_findings_add(out, TDM_FINDING_INFO, "runtime.regions", path,
+			"%s: a program has the device open, and all totals are 0", region->name);
+		tdm_findings_advise(out, NULL, "%s",
+			region->version >= 4 ? "it has allocated nothing yet, or freed everything"
+					     : "it has allocated nothing yet, or freed everything; or other threads "
+					       "allocate than the one that opened the device: versions up to 3 count "
+					       "that one alone");
+	}
 }
 
 static void readable_region(struct tdm_doctor *doctor, const struct tdm_metal_region *region, const char *path)
@@ -118,6 +171,8 @@ static void readable_region(struct tdm_doctor *doctor, const struct tdm_metal_re
 			tdm_findings_add(out, TDM_FINDING_INFO, "runtime.regions", path, "%s: %s", region->name,
 				tdm_metal_doubt_text((enum tdm_metal_doubt)d));
 	cardless_region(doctor, region, path);
+	odd_id(doctor, region, path);
+	missing_figures(doctor, region, path);
 	if (stale == 0) {
 		tdm_findings_add(out, TDM_FINDING_OK, "runtime.regions", path,
 			"%s: version %" PRIu32 ", device %" PRIu32 ", %" PRIu32 " process%s", region->name,
@@ -166,6 +221,64 @@ void tdm_doctor_regions(struct tdm_doctor *doctor)
 		"if one has: its tt-metal is older than v0.70, %s=1 was set, or it runs in a container with a /dev/shm "
 		"of its own",
 		disable_name);
+}
+
+static bool is_in_regions(const struct tdm_metal_list *list, int32_t pid)
+{
+	for (size_t i = 0; i < list->count; i++)
+		for (uint32_t k = 0; k < list->regions[i].slot_count; k++) {
+			const struct tdm_metal_slot *slot = &list->regions[i].slots[k];
+			if (slot->life != TDM_PROC_DEAD && (slot->pid == pid || slot->nested_as == pid))
+				return true;
+		}
+	return false;
+}
+
+/* A ledger has the pid that its process has in its own namespace; when it began is the same everywhere. */
+static bool is_in_ledgers(const struct tdm_snapshot *snapshot, const struct tdm_host_process *process)
+{
+	for (size_t i = 0; snapshot != NULL && i < snapshot->process_count; i++) {
+		const struct tdm_process *who = &snapshot->processes[i].who;
+		if (snapshot->processes[i].has_who && who->life != TDM_LIFE_ENDED &&
+			(who->pid == process->pid || (who->start_time == process->facts.start_time &&
+							     strcmp(who->comm, process->facts.comm) == 0)))
+			return true;
+	}
+	return false;
+}
+
+/* Processes that have a card open, and whose memory nobody counts: why they have no figures. */
+void tdm_doctor_uncounted(struct tdm_doctor *doctor)
+{
+	struct tdm_findings *out = &doctor->findings;
+	struct tdm_buf list;
+	size_t count = 0;
+	tdm_buf_init(&list);
+	for (size_t i = 0; i < doctor->host.process_count; i++) {
+		const struct tdm_host_process *process = &doctor->host.processes[i];
+		if (is_in_regions(&doctor->metal, process->pid) || is_in_ledgers(doctor->snapshot, process))
+			continue;
+		if (count++ < UNCOUNTED_SHOWN)
+			tdm_buf_printf(&list, "%s%" PRId32 " (%s)", list.len != 0 ? ", " : "", process->pid,
+				process->facts.comm[0] != '\0' ? process->facts.comm : "?");
+	}
+	if (count > UNCOUNTED_SHOWN)
+		tdm_buf_printf(&list, " and %zu more", count - UNCOUNTED_SHOWN);
+	out->failed |= list.failed;
+	if (count != 0) {
+		tdm_findings_add(out, TDM_FINDING_INFO, "runtime.uncounted", doctor->shm,
+			"%s a card open, and no file that may be read counts what %s: %s",
+			count == 1 ? "a process has" : "processes have", count == 1 ? "it holds" : "they hold",
+			list.data);
+		tdm_findings_advise(out, NULL,
+			"reasons may be: nothing is allocated yet, or never, as by tt-smi; a tt-metal older than "
+			"v0.70; %s=1; files of another user; a container with a /dev/shm of its own",
+			disable_name);
+	} else if (doctor->host.process_count != 0) {
+		tdm_findings_add(out, TDM_FINDING_OK, "runtime.uncounted", doctor->shm,
+			"every process that has a card open is counted");
+	}
+	tdm_buf_done(&list);
 }
 
 /* 1: it has the variable with a value that turns tracking off; 0: not; or a negative code. */

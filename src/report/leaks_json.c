@@ -46,6 +46,7 @@ static void put_leak(const struct tdm_leaks_report *report, const struct tdm_lea
 	tdm_json_put_double(json, "trend_z", leak->windows > 2 ? leak->z : NAN);
 	tdm_json_put_known(json, "oldest_ns", leak->oldest_ns != 0, leak->oldest_ns);
 	tdm_json_put_known(json, "freed_lived_ns", leak->siblings != 0, leak->sibling_ns);
+	tdm_json_put_known(json, "freed_lived_most_ns", leak->siblings != 0, leak->sibling_most_ns);
 	tdm_json_put_u64(json, "double_frees", leak->double_frees);
 	tdm_json_put_u64(json, "unknown_frees", leak->unknown_frees);
 	tdm_json_key(json, "stack");

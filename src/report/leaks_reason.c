@@ -77,8 +77,10 @@ static void put_growth(const struct tdm_leak *leak, struct tdm_buf *out)
 static void put_lives(const struct tdm_leak *leak, struct tdm_buf *out)
 {
 	if (leak->siblings != 0) {
+		bool is_known = leak->sibling_ns >= leak->sibling_most_ns / 2;
 		tdm_buf_puts(out, "; freed ones of this site lived ");
-		put_time(out, leak->sibling_ns);
+		tdm_buf_puts(out, is_known ? "" : "at most ");
+		put_time(out, is_known ? leak->sibling_ns : leak->sibling_most_ns);
 	}
 	if (leak->oldest_ns != 0) {
 		tdm_buf_puts(out, "; the oldest here is ");
@@ -117,8 +119,11 @@ void tdm_leaks_reason(const struct tdm_leaks_report *report, const struct tdm_le
 		return;
 	case TDM_LEAK_PROGRAMS:
 		put_growth(leak, out);
-		tdm_buf_puts(out,
-			"; memory of programs grows as long as new ones are compiled and cached, or traces captured");
+		tdm_buf_puts(
+			out, leak->kind == TDM_KIND_DRAM || leak->kind == TDM_KIND_L1
+				     ? "; each came with kernels: new programs are compiled and cached"
+				     : "; memory of programs grows as long as new ones are compiled and cached, or "
+				       "traces captured");
 		return;
 	case TDM_LEAK_MANY:
 		put_growth(leak, out);

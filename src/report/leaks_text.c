@@ -12,6 +12,9 @@
 #include <math.h>
 #include <stdio.h>
 
+/* More findings than anybody reads: a program may end with thousands of names that are never freed. */
+enum { SHOWN_MAX = 50 };
+
 enum { INDENT = 2, STACK_INDENT = 4 };
 
 #define YEAR_S (365.0 * 24 * 3600)
@@ -168,6 +171,39 @@ static void put_opening(const struct tdm_leaks_report *report, struct tdm_buf *o
 		tdm_buf_printf(out, "read %zu process%s once\n\n", processes, processes == 1 ? "" : "es");
 }
 
+/* Those that are chosen, the worst first; how many more there are, and what they hold. */
+static void put_leaks(const struct tdm_leaks_report *report, struct symbols *symbols, struct tdm_buf *out)
+{
+	const struct tdm_leaks_result *result = report->result;
+	char count[TDM_BYTES_CAP], size[TDM_BYTES_CAP];
+	uint64_t more = 0, bytes = 0;
+	size_t shown = 0;
+	for (size_t i = 0; i < result->count; i++) {
+		const struct tdm_leak *leak = &result->leaks[i];
+		if ((!report->all && leak->verdict == TDM_LEAK_STEADY) || !tdm_leaks_is_chosen(report, leak))
+			continue;
+		if (report->all || shown < SHOWN_MAX) {
+			put_leak(report, symbols, leak, out);
+			shown++;
+		} else {
+			more++;
+			bytes += leak->bytes;
+		}
+	}
+	if (more != 0)
+		tdm_buf_printf(out, "and %s more, which hold %s (--all lists them)\n\n",
+			tdm_format_count(count, sizeof count, more), tdm_format_bytes_short(size, sizeof size, bytes));
+}
+
+/* Whether there is something that could be watched. */
+static bool is_any_running(const struct tdm_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->process_count; i++)
+		if (snapshot->processes[i].has_who && snapshot->processes[i].who.life != TDM_LIFE_ENDED)
+			return true;
+	return false;
+}
+
 static void put_closing(const struct tdm_leaks_report *report, struct tdm_buf *out)
 {
 	const struct tdm_leaks_result *result = report->result;
@@ -183,7 +219,7 @@ static void put_closing(const struct tdm_leaks_report *report, struct tdm_buf *o
 			suspects == 1 ? "" : "s");
 	tdm_buf_printf(out, "%zu site%s steady%s\n", steady, steady == 1 ? " is" : "s are",
 		steady != 0 && !report->all ? " (--all lists them)" : "");
-	if (result->samples == 1)
+	if (result->samples == 1 && is_any_running(report->live->snapshot))
 		tdm_buf_puts(out, "(one picture shows no growth: 'tidemark leaks --for 30s' watches)\n");
 	if (result->sites_left_out != 0)
 		tdm_buf_printf(out, "(%s buffers are of more sites than are looked at one by one)\n",
@@ -192,17 +228,13 @@ static void put_closing(const struct tdm_leaks_report *report, struct tdm_buf *o
 
 void tdm_leaks_text(const struct tdm_leaks_report *report, struct tdm_buf *out)
 {
-	const struct tdm_leaks_result *result = report->result;
 	struct symbols symbols = { 0 };
 	bool any = process_count(report->live->snapshot) != 0;
 	if (any)
 		put_opening(report, out);
 	else if (tdm_ledger_source_problem_count(report->live->ledgers) == 0)
 		tdm_live_none(report->live, out);
-	for (size_t i = 0; i < result->count; i++)
-		if ((report->all || result->leaks[i].verdict != TDM_LEAK_STEADY) &&
-			tdm_leaks_is_chosen(report, &result->leaks[i]))
-			put_leak(report, &symbols, &result->leaks[i], out);
+	put_leaks(report, &symbols, out);
 	if (any)
 		put_closing(report, out);
 	tdm_symbolizer_free(symbols.sym);

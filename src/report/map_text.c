@@ -133,6 +133,10 @@ static void put_place(const struct view *view, const struct tdm_region_map *regi
 	};
 	tdm_buf_printf(view->out, "\n  %s%s%s: ", style(view, TDM_STYLE_BOLD), labels[region->kind],
 		style(view, TDM_STYLE_OFF));
+	if (region->from == TDM_FROM_NONE && region->bank_size == 0) {
+		tdm_buf_puts(view->out, "nobody has described the region, and where its buffers lie is not known\n");
+		return;
+	}
 	if (region->from == TDM_FROM_NONE) {
 		tdm_buf_puts(view->out, "nobody has described the region; its buffers reach over");
 	} else if (region->banks != 0) {
@@ -242,7 +246,8 @@ static void put_region(const struct view *view, const struct tdm_region_map *reg
 	put_place(view, region);
 	if (region->bank_size != 0)
 		put_cells(view, region);
-	put_sums(view, region);
+	if (region->bank_size != 0 || region->from != TDM_FROM_NONE)
+		put_sums(view, region);
 	put_doubts(view, region);
 	if (region->span_count != 0)
 		put_holes(view, region);

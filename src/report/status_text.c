@@ -8,6 +8,7 @@
 #include "report/status_report.h"
 #include "tidemark_version.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
@@ -104,6 +105,18 @@ static void put_problem(
 	tdm_buf_done(&text);
 }
 
+/* Whether what somebody holds is in no figure, because his files may not be read. */
+static bool is_anything_denied(const struct tdm_overview *overview)
+{
+	for (size_t i = 0; i < overview->problem_count; i++) {
+		const struct tdm_overview_problem *problem = &overview->problems[i];
+		if ((problem->from == TDM_FROM_LEDGER || problem->from == TDM_FROM_METAL_SHM) &&
+			(problem->err == -EACCES || problem->err == -EPERM))
+			return true;
+	}
+	return false;
+}
+
 static void put_problems(const struct tdm_status_report *report, struct tdm_buf *out)
 {
 	const struct tdm_overview *overview = report->overview;
@@ -116,6 +129,11 @@ static void put_problems(const struct tdm_status_report *report, struct tdm_buf 
 		put_problem(report, &overview->problems[i], out);
 	if (shown < overview->problem_count)
 		tdm_buf_printf(out, "  and %zu more\n", overview->problem_count - shown);
+	if (is_anything_denied(overview)) {
+		static const char text[] =
+			"What is in files of other users is in no figure: more may be in use, and less may be free.";
+		tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ .width = report->term.width });
+	}
 }
 
 /* What the letters and marks stand for. */

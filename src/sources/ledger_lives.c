@@ -19,20 +19,35 @@ static uint64_t key_of(const struct tdm_ledger_record *record)
 	return record->id ^ (uint64_t)record->kind << 59;
 }
 
+/*
+ * When the release at `i` was over for certain: its own time where that was read, else that of the next event whose
+ * time was read. At the end of the ring nothing is certain, and its own has to do.
+ */
+static uint64_t over_tsc(const struct tdm_ledger_record *records, int64_t count, int64_t i)
+{
+	for (int64_t k = i; k < count; k++)
+		if (records[k].op == TDM_LEDGER_ALLOC ||
+			(records[k].op == TDM_LEDGER_FREE && records[k].seq % TDM_LEDGER_FREE_CLOCK == 0))
+			return records[k].tsc;
+	return records[i].tsc;
+}
+
 static int give(const struct walk *w, uint32_t device, const struct tdm_ledger_record *birth,
-	const struct tdm_ledger_record *release)
+	const struct tdm_ledger_record *release, uint64_t over)
 {
 	struct tdm_event event;
-	uint64_t born_ns, freed_ns;
+	uint64_t born_ns, freed_ns, over_ns;
 	if (birth->id != release->id || birth->kind != release->kind ||
 		!tdm_ledger_monotonic(w->ledger, birth->tsc, &born_ns) ||
-		!tdm_ledger_monotonic(w->ledger, release->tsc, &freed_ns))
+		!tdm_ledger_monotonic(w->ledger, release->tsc, &freed_ns) ||
+		!tdm_ledger_monotonic(w->ledger, over, &over_ns))
 		return 0;
 	tdm_ledger_record_event(w->ledger, birth, &event);
 	const struct tdm_ledger_life life = { .device = device,
 		.kind = (enum tdm_kind)birth->kind,
 		.name = event.name,
-		.ns = freed_ns > born_ns ? freed_ns - born_ns : 0 };
+		.ns = freed_ns > born_ns ? freed_ns - born_ns : 0,
+		.most_ns = over_ns > born_ns ? over_ns - born_ns : 0 };
 	return w->each(w->context, &life);
 }
 
@@ -52,7 +67,7 @@ static int walk_device(const struct walk *w, size_t device, struct tdm_map *birt
 		} else if (record->op == TDM_LEDGER_FREE) {
 			uint32_t birth = tdm_map_take(births, key_of(record));
 			if (birth != TDM_MAP_NONE)
-				err = give(w, number, &w->records[birth], record);
+				err = give(w, number, &w->records[birth], record, over_tsc(w->records, count, i));
 		}
 	}
 	return err;

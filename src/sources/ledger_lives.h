@@ -11,8 +11,8 @@
 struct tdm_ledger_life {
 	uint32_t device; /* with TDM_DEVICE_VIRTUAL_BIT */
 	enum tdm_kind kind;
-	struct tdm_str name; /* of the buffer; may be empty */
-	uint64_t ns;
+	struct tdm_str name;  /* of the buffer; may be empty */
+	uint64_t ns, most_ns; /* the time of a release is not read each time: it lived so long at least, and at most */
 };
 
 /* Calls `each` for every such buffer, the first released first. 0 or a negative code: of `each`, which ends it, or of

@@ -74,6 +74,8 @@ A card, its node, its telemetry, a user; the runtime's shared memory with a proc
              looked at ./shm/tt_device_143238002252608_memory
              -> Tidemark leaves it out of its sums; the file may be removed as long as no process uses the device
              $ rm ./shm/tt_device_143238002252608_memory
+    info     a process has a card open, and no file that may be read counts what it holds: 4242 (python3)
+             -> reasons may be: nothing is allocated yet, or never, as by tt-smi; a tt-metal older than v0.70; TT_METAL_SHM_TRACKING_DISABLED=1; files of another user; a container with a /dev/shm of its own
     warning  process 4242 (python3) runs with TT_METAL_SHM_TRACKING_DISABLED=1: it publishes no totals
              looked at ./proc/4242/environ
              -> start it without that variable
@@ -143,12 +145,9 @@ A directory that cannot be used is broken.
 
   $ doctor --dir /proc/self/cwd/nowhere >/dev/null
   [2]
-  $ grep -B1 -A3 'mkdir' out.txt | sed "s|/proc/self/cwd|.|g"
+  $ grep -B1 'mkdir' out.txt | sed "s|/proc/self/cwd|.|g"
              -> make it, or set TIDEMARK_DIR to another directory
              $ mkdir -p ./nowhere
-    info     no tracked program runs
-             -> a program is tracked when it reports to libtidemark and TIDEMARK=1 is set; without that only the runtime's own totals are seen
-             $ tidemark run -- COMMAND
   $ doctor --dir $PWD/pipe | grep -A2 '^  broken'
     broken   ./pipe is not a directory
              looked at ./pipe

@@ -195,6 +195,13 @@ Where buffers lie: which cores, and the map of a device.
   {'lowest_l1': 917504, 'highest_cb': 302272, 'gap_bytes': 615232, 'clash': False, 'unplaced_l1': 0, 'unplaced_cb': 0}
   294912 (2, 1) {'l1': 98304} [163840, 163840, 294912, 294912, 294912, 163840, 163840, 163840]
 
+A region of which nothing is known but that something is in it.
+
+  $ rm shm/*; TIDEMARK=1 $TOOLS/tracked unplaced; tidemark dump --map --kind l1_small | sed -n 2,4p
+  
+    L1_SMALL: nobody has described the region, and where its buffers lie is not known
+      1 buffer without a known place: 4 KiB in all banks
+
 Programs that run share the map of their device, and what both claim is said.
 
   $ rm shm/*; TIDEMARK=1 $TOOLS/tracked wait >pipe & read ready <pipe; first=$!

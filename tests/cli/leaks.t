@@ -70,22 +70,35 @@ At one moment: what ended programs have not freed is a leak, what a killed one h
     1 buffer of 1000 B, left by a program that was killed or crashed: no leak
   
   1 leak, 0 suspects; N steady
-  (one picture shows no growth: 'tidemark leaks --for 30s' watches)
   $ tidemark leaks --fail >/dev/null
   [1]
   $ tidemark leaks --fail --min-bytes 1G | calm
   read 2 processes once
   
   no leak found; N steady
+  $ tidemark leaks --fail --kind l1 | tail -1
+  no leak found; 0 sites are steady
+  $ tidemark leaks --device 1 --all | tail -1
+  no leak found; 0 sites are steady
+
+A model of many names that was never freed: the largest are listed, the rest is counted.
+
+  $ rm -f shm/*; TIDEMARK=1 $TOOLS/leaky names; tidemark leaks >out.txt; grep -c LEAK out.txt; tail -3 out.txt
+  50
+  and 10 more, which hold 120 MiB (--all lists them)
+  
+  60 leaks, 0 suspects; 0 sites are steady
+  $ tidemark leaks --all | grep -c LEAK
+  60
+
+What runs could be watched.
+
+  $ rm -f shm/*; start steady; tidemark leaks | tail -1; stop
   (one picture shows no growth: 'tidemark leaks --for 30s' watches)
-  $ tidemark leaks --fail --kind l1 | tail -2 | head -1
-  no leak found; 0 sites are steady
-  $ tidemark leaks --device 1 --all | tail -2 | head -1
-  no leak found; 0 sites are steady
 
 Ledgers by name; one that cannot be read is an error.
 
-  $ mkdir kept; mv shm/* kept; tidemark leaks kept/* | grep -c LEAK
+  $ rm -f shm/*; TIDEMARK=1 $TOOLS/leaky exit; mkdir kept; mv shm/* kept; tidemark leaks kept/* | grep -c LEAK
   1
   $ echo nothing >kept/tidemark.1.1.1; tidemark leaks kept/tidemark.1.1.1
   A ledger that could not be read:

@@ -6,6 +6,7 @@
  *   steady      nothing                      lose      loses a small buffer in every iteration
  *   tenth       forgets every tenth activation
  *   exit        ends at once, without freeing its activations
+ *   names       the same, with 60 names
  */
 #include <poll.h>
 #include <stdbool.h>
@@ -82,6 +83,12 @@ int main(int argc, char **argv)
 	if (strcmp(what, "exit") == 0) {
 		for (int i = 0; i < 3; i++)
 			allocate(12 << 20, "activation");
+	} else if (strcmp(what, "names") == 0) {
+		char name[32];
+		for (int i = 0; i < 60; i++) {
+			snprintf(name, sizeof name, "layer.%d", i);
+			allocate(12 << 20, name);
+		}
 	} else {
 		for (uint64_t i = 0; i < READY || !input_ended(); i++) {
 			iterate(what, i);

@@ -1,11 +1,15 @@
 /*
  * A program that reports buffers, for tests of commands that look at programs. Its first argument says how it goes on:
  *
- *   clean       frees everything and ends           leak N    leaves N buffers and ends with code N
- *   crash       is killed by SIGKILL                wait      says "ready" and waits for a signal; USR1: ends with code
- * 7 fork        a child leaves buffers, too         faults    frees twice, frees what never was, reports twice orphan
- * ends at once; a child goes on until its standard input ends
+ *   clean       frees everything and ends
+ *   leak N      leaves N buffers and ends with code N
+ *   crash       is killed by SIGKILL
+ *   wait        says "ready" and waits for a signal; USR1: ends with code 7
+ *   fork        a child leaves buffers, too
+ *   orphan      ends at once; a child goes on until its standard input ends
+ *   faults      frees twice, frees what never was, reports twice
  *   map         leaves buffers of several kinds with holes between them, and says where they lie
+ *   unplaced    leaves one that it knows no address of, in a region that it does not describe
  */
 #include <signal.h>
 #include <stdio.h>
@@ -82,6 +86,17 @@ static int map(void)
 	place(TIDEMARK_CB, 171200, 131072, &some, "cb 1");
 	place(TIDEMARK_KERNEL, 0, 5000, &one, "reader");
 	return 0;
+}
+
+static int unplaced(void)
+{
+	const struct tidemark_buffer buffer = { .size = sizeof buffer,
+		.kind = TIDEMARK_L1_SMALL,
+		.flags = TIDEMARK_NO_ADDRESS,
+		.id = 1,
+		.bytes = 4096,
+		.name = tidemark_name("halo") };
+	return tidemark_alloc(&buffer) == 0 ? 0 : 1;
 }
 
 static int faults(void)
@@ -170,6 +185,8 @@ int main(int argc, char **argv)
 		return with_orphan();
 	if (strcmp(what, "map") == 0)
 		return map();
+	if (strcmp(what, "unplaced") == 0)
+		return unplaced();
 	if (strcmp(what, "faults") == 0)
 		return faults();
 	tidemark_free(0, TIDEMARK_TRACE, 5);

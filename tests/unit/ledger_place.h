@@ -31,7 +31,7 @@ static int remove_dir(void **state)
 	return rmdir(place_dir);
 }
 
-static struct tdm_ledger *open_good(struct builder *b)
+static inline struct tdm_ledger *open_good(struct builder *b)
 {
 	struct tdm_ledger *ledger;
 	struct tdm_diag diag = { 0 };

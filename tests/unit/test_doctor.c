@@ -12,6 +12,7 @@
 #include "cli/doctor.h"
 #include "fake_tree.h"
 #include "ledger/layout.h"
+#include "metal_bytes.h"
 #include "tidemark.h"
 
 enum { NOBODY = 65534 };
@@ -152,6 +153,73 @@ static void test_regions(void **state)
 	expect(check(m, "runtime.regions"), 0, TDM_FINDING_WARNING, "cannot be listed");
 }
 
+static const struct tdm_findings *check_region(struct machine *m, const struct metal_bytes *bytes)
+{
+	tree_bytes(&m->tree, "shm/tt_device_143238002252608_memory", bytes->data, bytes->layout->size);
+	return check(m, "runtime.regions");
+}
+
+/* The i-th finding has these words in its advice. */
+static void expect_advice(const struct tdm_findings *f, size_t i, const char *words)
+{
+	assert_non_null(f->list[i].advice);
+	assert_non_null(strstr(f->list[i].advice, words));
+}
+
+/* Why a program, or a card, is missing in a region that can be read. */
+static void test_missing(void **state)
+{
+	struct machine *m = *state;
+	struct metal_bytes bytes;
+	card(m, "n150\n");
+	/* Nobody is there. Then somebody is, and nothing is counted. */
+	metal_init(&bytes, 3, &metal_common);
+	expect(check_region(m, &bytes), 1, TDM_FINDING_OK, "version 3, device 0, 0 processes");
+	metal_u32(&bytes, 16, 1);
+	expect(check_region(m, &bytes), 1, TDM_FINDING_INFO, "all totals are 0");
+	expect_advice(&m->doctor.findings, 1, "other threads");
+	metal_init(&bytes, 4, &metal_common);
+	metal_u32(&bytes, 16, 1);
+	expect(check_region(m, &bytes), 1, TDM_FINDING_INFO, "all totals are 0");
+	assert_null(strstr(m->doctor.findings.list[1].advice, "threads"));
+	metal_total(&bytes, 0, 4096);
+	expect(check_region(m, &bytes), 1, TDM_FINDING_OK, "version 4");
+	/* No place is left. */
+	for (uint32_t version = 3; version <= 4; version++) {
+		metal_init(&bytes, version, &metal_common);
+		metal_u32(&bytes, 4, TDM_METAL_SLOTS_MAX);
+		metal_total(&bytes, 0, 4096);
+		for (size_t i = 0; i < TDM_METAL_SLOTS_MAX; i++)
+			metal_slot(&bytes, i, 5000 + (int32_t)i, "model", METAL_TIME);
+		expect(check_region(m, &bytes), 1, TDM_FINDING_WARNING,
+			version == 3 ? "in its totals only, unattributed" : "not counted at all");
+	}
+	/* Ids that are none of a chip. */
+	const struct {
+		uint64_t id;
+		enum tdm_finding_state state;
+		const char *words, *advice;
+	} ids[] = {
+		{ METAL_ASIC, TDM_FINDING_INFO, "which card its chip is on", "linked by Ethernet" },
+		{ 2, TDM_FINDING_INFO, "which card its chip is on", "found no id" },
+		{ UINT64_C(0xDEADDEAD00000002), TDM_FINDING_WARNING, "the chip of device 2 unhealthy", "reset" },
+		{ UINT64_C(0x5AA5000000000002), TDM_FINDING_INFO, "a simulated device", NULL },
+	};
+	for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+		char name[64];
+		tree_unlink(&m->tree, "shm");
+		metal_init(&bytes, 3, &metal_common);
+		metal_u64(&bytes, 32, ids[i].id);
+		metal_u32(&bytes, 40, 2);
+		snprintf(name, sizeof name, "shm/tt_device_%llu_memory", (unsigned long long)ids[i].id);
+		tree_bytes(&m->tree, name, bytes.data, bytes.layout->size);
+		expect(check(m, "runtime.regions"), 0, ids[i].state, ids[i].words);
+		if (ids[i].advice != NULL)
+			expect_advice(&m->doctor.findings, 0, ids[i].advice);
+		assert_int_equal(m->doctor.findings.count, 2);
+	}
+}
+
 static void test_socket(void **state)
 {
 	struct machine *m = *state;
@@ -251,6 +319,55 @@ static void test_figures(void **state)
 	finish(buffers);
 	expect(check(m, "ledgers.left"), 0, TDM_FINDING_INFO, "left their ledger behind");
 	assert_string_equal(m->doctor.findings.list[0].command, "tidemark dump --reap");
+}
+
+/* Who has a card open and is counted nowhere. */
+static void test_uncounted(void **state)
+{
+	struct machine *m = *state;
+	struct metal_bytes bytes;
+	assert_int_equal(check(m, "runtime.uncounted")->count, 0);
+	card(m, "n150\n");
+	tree_text(&m->tree, "proc/driver/tenstorrent/0/pids", "77\n78\n");
+	tree_process(&m->tree, "proc", (struct tree_process){ .pid = 77, .comm = "train", .start = 1 });
+	tree_process(&m->tree, "proc", (struct tree_process){ .pid = 78, .comm = "serve", .start = 1 });
+	expect(check(m, "runtime.uncounted"), 0, TDM_FINDING_INFO, "they hold: 77 (train), 78 (serve)");
+	metal_init(&bytes, 3, &metal_common);
+	metal_u32(&bytes, 4, 1);
+	metal_slot(&bytes, 0, 78, "serve", METAL_TIME);
+	tree_bytes(&m->tree, "shm/tt_device_143238002252608_memory", bytes.data, bytes.layout->size);
+	expect(check(m, "runtime.uncounted"), 0, TDM_FINDING_INFO, "it holds: 77 (train)");
+	expect_advice(&m->doctor.findings, 0, "older than v0.70");
+	metal_slot(&bytes, 1, 77, "train", METAL_TIME);
+	tree_bytes(&m->tree, "shm/tt_device_143238002252608_memory", bytes.data, bytes.layout->size);
+	expect(check(m, "runtime.uncounted"), 0, TDM_FINDING_OK, "every process");
+	/* A ledger counts, too. */
+	tree_unlink(&m->tree, "shm/tt_device_143238002252608_memory");
+	struct child child = start(m, report_buffers);
+	char pids[16];
+	snprintf(pids, sizeof pids, "%d\n", (int)child.pid);
+	tree_text(&m->tree, "proc/driver/tenstorrent/0/pids", pids);
+	expect(check(m, "runtime.uncounted"), 0, TDM_FINDING_OK, "every process");
+	finish(child);
+	expect(check(m, "runtime.uncounted"), 0, TDM_FINDING_INFO, "a process has a card open");
+}
+
+/* What has the name of a ledger and is no file: no command that would not take it away. */
+static void test_no_files(void **state)
+{
+	struct machine *m = *state;
+	tree_dir(&m->tree, "ledgers/tidemark.1.1.0");
+	tree_link(&m->tree, "ledgers/tidemark.2.1.0", "/dev/zero");
+	tree_text(&m->tree, "ledgers/tidemark.3.1.0", "no ledger");
+	const struct tdm_findings *f = check(m, "ledgers.unreadable");
+	expect(f, 0, TDM_FINDING_WARNING, "no regular file");
+	assert_null(f->list[0].command);
+	expect_advice(f, 0, "move it elsewhere");
+	expect(f, 1, TDM_FINDING_WARNING, "a symbolic link");
+	assert_non_null(strstr(f->list[1].command, "rm /"));
+	assert_string_equal(f->list[2].command, "tidemark dump --reap");
+	snprintf(m->ledgers, sizeof m->ledgers, "/nowhere");
+	assert_int_equal(check(m, "ledgers.figures")->count, 0); /* nothing is known, so nothing is said */
 }
 
 static void test_lost(void **state)
@@ -389,6 +506,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_nodes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_users, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_regions, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_missing, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_uncounted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_socket, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_lost, setup, teardown),

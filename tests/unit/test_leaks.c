@@ -369,8 +369,12 @@ static struct tdm_leaks_result look_once(struct sim *sim, struct tdm_snapshot **
 	sim_ready(sim);
 	*last = sim_snapshot(sim, SIM_BEGIN + 30 * SIM_S);
 	assert_int_equal(tdm_leaks_sample(leaks, *last, (*last)->time_ns), 0);
-	assert_int_equal(tdm_leaks_lifetime(leaks, *last, 0, TDM_KIND_DRAM, tdm_str_of("lost"), 5 * SIM_MS), 0);
-	assert_int_equal(tdm_leaks_lifetime(leaks, *last, 0, TDM_KIND_DRAM, tdm_str_of("nobody"), 5), 0);
+	assert_int_equal(tdm_leaks_lifetime(leaks, *last, 0, TDM_KIND_DRAM, tdm_str_of("lost"),
+				 (struct tdm_leaks_life){ 5 * SIM_MS, 6 * SIM_MS }),
+		0);
+	assert_int_equal(tdm_leaks_lifetime(
+				 leaks, *last, 0, TDM_KIND_DRAM, tdm_str_of("nobody"), (struct tdm_leaks_life){ 5, 5 }),
+		0);
 	assert_int_equal(tdm_leaks_judge(leaks, *last, &result), 0);
 	tdm_leaks_free(leaks);
 	return result;
@@ -406,6 +410,7 @@ static void test_once(void **state)
 			assert_int_equal(find(&r, last, "lost")->why, TDM_LEAK_SPREAD);
 			assert_int_equal(find(&r, last, "lost")->siblings, 1);
 			assert_int_equal(find(&r, last, "lost")->sibling_ns, 5 * SIM_MS);
+			assert_int_equal(find(&r, last, "lost")->sibling_most_ns, 6 * SIM_MS);
 		}
 		tdm_leaks_result_done(&r);
 		tdm_snapshot_free(last);
@@ -456,6 +461,72 @@ static void grow_under_many_names(enum tdm_kind kind, enum tdm_leak_why why)
 	tdm_leaks_result_done(&r);
 	tdm_snapshot_free(last);
 	sim_done(&sim);
+}
+
+/* Binaries of programs lie in DRAM. They come with kernels, while a leak comes whenever it likes, also while programs
+ * are compiled. */
+static void test_with_programs(void **state)
+{
+	(void)state;
+	for (int seed = 0; seed < LEAKY_SEEDS; seed++) {
+		struct sim sim;
+		struct tdm_snapshot *last;
+		bool lost = seed % 2 == 0;
+		sim_init(&sim, (uint64_t)seed);
+		weights(&sim, 0);
+		loop(&sim, 0, any_period(&sim), NULL);
+		uint64_t step = sim_between(&sim, 100, 600) * SIM_MS;
+		for (uint64_t at = FROM; at < TO; at += step * sim_between(&sim, 50, 150) / 100) {
+			for (int i = 0; i < 3; i++)
+				sim_add(&sim, 0, TDM_KIND_KERNEL, "kernel", 30000, at + (uint64_t)i, SIM_NEVER);
+			sim_add(&sim, 0, TDM_KIND_DRAM, "binary", 65536, at + sim_between(&sim, 0, SIM_MS), SIM_NEVER);
+		}
+		for (uint64_t at = FROM; lost && at < TO; at += step)
+			sim_add(&sim, 0, TDM_KIND_DRAM, "lost", 4096, at + sim_between(&sim, 0, step), SIM_NEVER);
+		struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
+		assert_int_equal(r.verdicts[TDM_LEAK_SURE], lost);
+		assert_int_equal(r.verdicts[TDM_LEAK_SUSPECT], 2);
+		assert_int_equal(find(&r, last, "binary")->why, TDM_LEAK_PROGRAMS);
+		assert_int_equal(find(&r, last, "kernel")->why, TDM_LEAK_PROGRAMS);
+		if (lost)
+			assert_int_equal(find(&r, last, "lost")->why, TDM_LEAK_GROWS);
+		tdm_leaks_result_done(&r);
+		tdm_snapshot_free(last);
+		sim_done(&sim);
+	}
+}
+
+/* One picture of a site that others are freed at, too: suspicious is what became older than they. */
+static void test_siblings(void **state)
+{
+	(void)state;
+	for (int older = 0; older < 2; older++) {
+		struct sim sim;
+		struct tdm_leaks_result r;
+		uint64_t now = SIM_BEGIN + 40 * SIM_S;
+		sim_init(&sim, 5);
+		weights(&sim, 0);
+		loop(&sim, 0, 100 * SIM_MS, NULL);
+		sim.started_ns[0] = SIM_BEGIN;
+		for (uint64_t i = 0; i < 200; i++)
+			sim_add(&sim, 0, TDM_KIND_DRAM, "session", SIM_MIB, SIM_BEGIN + i * 200 * SIM_MS, SIM_NEVER);
+		struct tdm_leaks *leaks = tdm_leaks_new(0);
+		sim_ready(&sim);
+		struct tdm_snapshot *last = sim_snapshot(&sim, now);
+		assert_int_equal(tdm_leaks_sample(leaks, last, now), 0);
+		for (uint64_t i = 1; i <= 20; i++) {
+			uint64_t life = i * (older ? SIM_MS : 3 * SIM_S / 2);
+			assert_int_equal(tdm_leaks_lifetime(leaks, last, 0, TDM_KIND_DRAM, tdm_str_of("session"),
+						 (struct tdm_leaks_life){ life, life }),
+				0);
+		}
+		assert_int_equal(tdm_leaks_judge(leaks, last, &r), 0);
+		assert_int_equal(find(&r, last, "session")->why, older ? TDM_LEAK_SPREAD : TDM_LEAK_UNWATCHED);
+		tdm_leaks_result_done(&r);
+		tdm_leaks_free(leaks);
+		tdm_snapshot_free(last);
+		sim_done(&sim);
+	}
 }
 
 static void test_many_names(void **state)
@@ -554,8 +625,9 @@ static void test_collected(void **state)
 			assert_int_equal(tdm_leaks_sample(leaks, last, at), 0);
 		}
 		for (uint64_t i = 1; i <= 40 && all[n].longest != 0; i++)
-			assert_int_equal(tdm_leaks_lifetime(leaks, last, 0, TDM_KIND_L1, tdm_str_of("halo"),
-						 all[n].longest * i / 40),
+			assert_int_equal(
+				tdm_leaks_lifetime(leaks, last, 0, TDM_KIND_L1, tdm_str_of("halo"),
+					(struct tdm_leaks_life){ all[n].longest * i / 40, all[n].longest * i / 40 }),
 				0);
 		assert_int_equal(tdm_leaks_judge(leaks, last, &r), 0);
 		assert_int_equal(find(&r, last, "halo")->verdict, all[n].verdict);
@@ -628,6 +700,8 @@ int main(void)
 		cmocka_unit_test(test_short_watch),
 		cmocka_unit_test(test_once),
 		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_with_programs),
+		cmocka_unit_test(test_siblings),
 		cmocka_unit_test(test_many_names),
 		cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_too_many_sites),

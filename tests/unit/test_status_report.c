@@ -339,6 +339,16 @@ static void more_problems_than_fit_are_counted(void **state)
 	}
 	render(&make, (struct tdm_overview_pick){ 0 }, 80, false, &out);
 	assert_has(&out, "  /dev/shm/x4: Permission denied\n  and 7 more\n");
+	assert_has_not(&out, "in no figure");
+	/* What is behind one of them may be memory. */
+	for (int denied = 0; denied < 2; denied++) {
+		tdm_buf_done(&out);
+		tdm_buf_init(&out);
+		make.problems[11].from = TDM_FROM_LEDGER;
+		make.problems[11].err = denied ? -EACCES : -EIO;
+		render(&make, (struct tdm_overview_pick){ 0 }, 80, false, &out);
+		assert_int_equal(strstr(out.data, "What is in files of other users") != NULL, denied);
+	}
 	tdm_buf_done(&out);
 }
 
