@@ -23,6 +23,8 @@ extern const struct tdm_chart *const tdm_charts[TDM_CHART_KINDS]; /* by enum tdm
 void tdm_print_cells(struct tdm_buf *out, const struct tdm_term *term, size_t series, uint32_t rgb, size_t count);
 /* A line of all series with their cells, wrapped to the width. */
 void tdm_print_legend(struct tdm_buf *out, const struct tdm_term *term, const struct tdm_scene *scene);
+/* A text in one style, wrapped to the width; nothing where it is NULL or "". */
+void tdm_print_text(struct tdm_buf *out, const struct tdm_term *term, const char *text, const char *style);
 /* Title and subtitle. */
 void tdm_print_heading(struct tdm_buf *out, const struct tdm_term *term, const struct tdm_scene *scene);
 /* A name in exactly `columns`, cut or filled with blanks. */

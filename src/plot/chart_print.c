@@ -1,4 +1,5 @@
 /* What the charts share on a terminal. */
+#include "base/wrap.h"
 #include "plot/chart.h"
 
 #include <stdlib.h>
@@ -98,19 +99,22 @@ void tdm_print_legend(struct tdm_buf *out, const struct tdm_term *term, const st
 		tdm_buf_putc(out, '\n');
 }
 
-static void print_line(struct tdm_buf *out, const struct tdm_term *term, const char *text, const char *style)
+void tdm_print_text(struct tdm_buf *out, const struct tdm_term *term, const char *text, const char *style)
 {
+	struct tdm_buf shown;
 	if (text == NULL || text[0] == '\0')
 		return;
-	size_t columns = tdm_print_columns(text);
+	tdm_buf_init(&shown);
+	tdm_print_name(&shown, term, text, tdm_print_columns(text));
 	tdm_buf_puts(out, tdm_term_style(term, style));
-	tdm_print_name(out, term, text, columns < term->width ? columns : term->width);
-	tdm_buf_puts(out, tdm_term_style(term, TDM_STYLE_OFF));
-	tdm_buf_putc(out, '\n');
+	tdm_wrap(out, tdm_buf_str(&shown), (struct tdm_wrap){ .width = term->width });
+	tdm_buf_puts(out, tdm_term_style(term, style[0] != '\0' ? TDM_STYLE_OFF : ""));
+	out->failed = out->failed || tdm_buf_failed(&shown);
+	tdm_buf_done(&shown);
 }
 
 void tdm_print_heading(struct tdm_buf *out, const struct tdm_term *term, const struct tdm_scene *scene)
 {
-	print_line(out, term, scene->title, TDM_STYLE_BOLD);
-	print_line(out, term, scene->subtitle, TDM_STYLE_DIM);
+	tdm_print_text(out, term, scene->title, TDM_STYLE_BOLD);
+	tdm_print_text(out, term, scene->subtitle, TDM_STYLE_DIM);
 }

@@ -466,7 +466,9 @@ static void print(const struct tdm_scene *scene, const struct tdm_term *term, st
 	size_t columns = term->width - widest - VALUE_COLUMNS - 5;
 	tdm_print_heading(out, term, scene);
 	tdm_print_legend(out, term, scene);
+	size_t longer = 0;
 	for (size_t i = 0; i < scene->column_count; i++) {
+		longer += is_less_than_parts(total_of(scene, i), sum_of(scene, i));
 		tdm_print_name(out, term, scene->columns[i], widest);
 		tdm_buf_puts(out, "  ");
 		print_bar(scene, term, i, columns, max, out);
@@ -481,6 +483,9 @@ static void print(const struct tdm_scene *scene, const struct tdm_term *term, st
 			scene->limits == NULL ? tdm_plot_value(scene->unit, scene->limit, value, sizeof value)
 					      : "each its own");
 	}
+	if (longer != 0)
+		tdm_buf_printf(out, "%zu bar%s longer than the total: the parts make more\n", longer,
+			longer == 1 ? " is" : "s are");
 }
 
 const struct tdm_chart tdm_chart_stack = {

@@ -288,6 +288,29 @@ static void print_bands(
 	tdm_buf_putc(out, '\n');
 }
 
+/* Of which series the one line is that a terminal has room for. */
+static void print_series(const struct tdm_scene *scene, const struct tdm_term *term, struct tdm_buf *out)
+{
+	enum { LINES = 3 };
+	struct tdm_buf text;
+	size_t i = 0, used = 0;
+	tdm_buf_init(&text);
+	tdm_buf_puts(&text, scene->stacked ? "sum of " : "highest of ");
+	for (; i < scene->series_count; i++) {
+		size_t columns = tdm_print_columns(scene->series[i].name) + 2;
+		if (i != 0 && used + columns > (LINES - 1) * term->width)
+			break;
+		tdm_buf_printf(&text, "%s%s", i != 0 ? ", " : "", scene->series[i].name);
+		used += columns;
+	}
+	if (i < scene->series_count)
+		tdm_buf_printf(&text, " and %zu more", scene->series_count - i);
+	out->failed = out->failed || tdm_buf_failed(&text);
+	if (!out->failed)
+		tdm_print_text(out, term, text.data, "");
+	tdm_buf_done(&text);
+}
+
 static void print(const struct tdm_scene *scene, const struct tdm_term *term, struct tdm_buf *out)
 {
 	enum { ROWS = 12, EIGHTHS = 8 };
@@ -314,14 +337,8 @@ static void print(const struct tdm_scene *scene, const struct tdm_term *term, st
 				     from + (to - from) * (double)(i + 1) / (double)columns, &hint) /
 			     axis.to * ROWS * EIGHTHS;
 	tdm_print_heading(out, term, scene);
-	if (scene->series_count > 1) { /* there is one line only */
-		tdm_buf_puts(out, scene->stacked ? "sum of " : "highest of ");
-		for (size_t i = 0; i < scene->series_count; i++) {
-			tdm_buf_puts(out, i != 0 ? ", " : "");
-			tdm_print_name(out, term, scene->series[i].name, tdm_print_columns(scene->series[i].name));
-		}
-		tdm_buf_putc(out, '\n');
-	}
+	if (scene->series_count > 1)
+		print_series(scene, term, out);
 	double limit_row = tdm_plot_frame_has_limit(scene) ? floor(scene->limit / axis.to * ROWS) : -1;
 	for (size_t row = ROWS; row-- > 0;) {
 		/* A tick's label stands in the row below its line. */

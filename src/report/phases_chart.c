@@ -95,10 +95,9 @@ static int show(const struct tdm_scene *scene, const struct tdm_phases_picture *
 	struct tdm_buf *out, struct tdm_diag *diag)
 {
 	struct tdm_plot_options size = picture->size;
-	if (size.width == 0 && scene->column_count > COLUMNS_WIDE) { /* more columns need more room */
-		double width = TDM_PLOT_WIDTH * (double)scene->column_count / COLUMNS_WIDE;
-		size.width = fmin(width, PICTURE_WIDE);
-	}
+	size_t names = scene->column_count + scene->band_count; /* side by side: more of them need more room */
+	if (size.width == 0 && names > COLUMNS_WIDE)
+		size.width = fmin(TDM_PLOT_WIDTH * (double)names / COLUMNS_WIDE, PICTURE_WIDE);
 	return picture->path != NULL ? tdm_plot_write(scene, picture->path, &size, diag)
 				     : tdm_plot_print(scene, term, out, diag);
 }

@@ -10,30 +10,75 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { NAME_COLUMNS = 26, NAME_COLUMNS_MAX = 40, SIZE_COLUMNS = 12 };
+enum { NAME_COLUMNS = 26, NAME_COLUMNS_MAX = 40, SIZE_COLUMNS = 12, MIB_CAP = 64 };
 
-/* "1,863.25", right-aligned; "-" for what is unknown. */
-static void put_mib(struct tdm_buf *out, int64_t bytes, bool sign, int columns)
+/* "1,863.25", or "-" for what is unknown. Returns its length. */
+static size_t format_mib(char text[MIB_CAP], int64_t bytes, bool sign)
 {
-	char plain[48], text[64];
+	char plain[MIB_CAP];
+	size_t at = 0;
 	if (bytes == TDM_PHASE_UNKNOWN) {
-		tdm_buf_printf(out, "%*s", columns, "-");
-		return;
+		text[at++] = '-';
+		text[at] = '\0';
+		return at;
 	}
 	int len = snprintf(plain, sizeof plain, "%.2f", fabs((double)bytes / 0x1p20));
-	size_t at = 0;
 	if (bytes < 0)
 		text[at++] = '-';
 	else if (sign)
 		text[at++] = '+';
-	for (int i = 0; i < len && at + 2 < sizeof text; i++) {
+	for (int i = 0; i < len && at + 2 < MIB_CAP; i++) {
 		text[at++] = plain[i];
 		int left = len - 3 - i - 1; /* digits before the point that follow */
 		if (left > 0 && left % 3 == 0)
 			text[at++] = ',';
 	}
 	text[at] = '\0';
+	return at;
+}
+
+static void put_mib(struct tdm_buf *out, int64_t bytes, bool sign, int columns)
+{
+	char text[MIB_CAP];
+	format_mib(text, bytes, sign);
 	tdm_buf_printf(out, "%*s", columns, text);
+}
+
+static void note_longest(size_t *longest, const int64_t *figures, size_t count)
+{
+	char text[MIB_CAP];
+	for (size_t i = 0; i < count; i++) {
+		size_t len = format_mib(text, figures[i], true);
+		*longest = len > *longest ? len : *longest;
+	}
+}
+
+static void note_phase(size_t *longest, const struct tdm_phase_figures *f)
+{
+	note_longest(longest,
+		(int64_t[]){ f->dram_peak, f->dram_allocated, f->dram_freed, f->dram_change, f->dram_cumulative_peak,
+			f->dram_cumulative_current, f->l1_peak_total },
+		7);
+}
+
+static int64_t expected_of(const struct tdm_phases_pair *pair)
+{
+	return pair->expected > INT64_MAX ? TDM_PHASE_UNKNOWN : (int64_t)pair->expected;
+}
+
+/* What a figure of the run needs, and a blank before it: what many micro-batches allocate is soon a TiB. */
+static int size_columns(const struct tdm_phases *r)
+{
+	size_t longest = SIZE_COLUMNS - 1;
+	for (size_t i = 0; i < r->run->phase_count; i++)
+		note_phase(&longest, &r->run->phases[i].figures);
+	for (int i = 0; i < TDM_ROLE_COUNT; i++)
+		note_phase(&longest, &r->groups[i].sum);
+	note_longest(&longest,
+		(int64_t[]){ r->gradients.measured, expected_of(&r->model), expected_of(&r->optimizer),
+			expected_of(&r->gradients) },
+		4);
+	return (int)longest + 1;
 }
 
 static void put_size(struct tdm_buf *out, int64_t bytes)
@@ -49,21 +94,27 @@ static void put_name(struct tdm_buf *out, const char *name, size_t columns, bool
 	tdm_buf_fill(out, ' ', columns - used);
 }
 
-static void put_row(struct tdm_buf *out, const char *name, const struct tdm_phase_figures *f, size_t columns, bool utf8)
+struct widths {
+	size_t name;
+	int size;
+};
+
+static void put_row(
+	struct tdm_buf *out, const char *name, const struct tdm_phase_figures *f, struct widths widths, bool utf8)
 {
 	tdm_buf_puts(out, "  ");
-	put_name(out, name, columns, utf8);
-	put_mib(out, f->dram_peak, false, SIZE_COLUMNS);
-	put_mib(out, f->dram_allocated, false, SIZE_COLUMNS);
-	put_mib(out, f->dram_freed, false, SIZE_COLUMNS);
-	put_mib(out, f->dram_change, true, SIZE_COLUMNS);
-	put_mib(out, f->dram_cumulative_peak, false, SIZE_COLUMNS);
-	put_mib(out, f->dram_cumulative_current, false, SIZE_COLUMNS);
-	put_mib(out, f->l1_peak_total, false, SIZE_COLUMNS);
+	put_name(out, name, widths.name, utf8);
+	put_mib(out, f->dram_peak, false, widths.size);
+	put_mib(out, f->dram_allocated, false, widths.size);
+	put_mib(out, f->dram_freed, false, widths.size);
+	put_mib(out, f->dram_change, true, widths.size);
+	put_mib(out, f->dram_cumulative_peak, false, widths.size);
+	put_mib(out, f->dram_cumulative_current, false, widths.size);
+	put_mib(out, f->l1_peak_total, false, widths.size);
 	tdm_buf_putc(out, '\n');
 }
 
-static void put_table(const struct tdm_phases *r, const struct tdm_term *term, struct tdm_buf *out)
+static void put_table(const struct tdm_phases *r, const struct tdm_term *term, int size, struct tdm_buf *out)
 {
 	static const char *const heads[] = { "Peak", "Allocated", "Freed", "Change", "Peak so far", "In use",
 		"L1 peak" };
@@ -72,64 +123,73 @@ static void put_table(const struct tdm_phases *r, const struct tdm_term *term, s
 		size_t len = strlen(r->run->phases[i].name);
 		columns = len > columns ? len : columns;
 	}
-	columns = columns < NAME_COLUMNS_MAX ? columns : NAME_COLUMNS_MAX;
+	struct widths widths = { columns < NAME_COLUMNS_MAX ? columns : NAME_COLUMNS_MAX, size };
 	tdm_buf_puts(out, tdm_term_style(term, TDM_STYLE_BOLD));
 	tdm_buf_puts(out, "  ");
-	put_name(out, "Phase (MiB)", columns, false);
+	put_name(out, "Phase (MiB)", widths.name, false);
 	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-		tdm_buf_printf(out, "%*s", SIZE_COLUMNS, heads[i]);
+		tdm_buf_printf(out, "%*s", size, heads[i]);
 	tdm_buf_printf(out, "%s\n", tdm_term_style(term, TDM_STYLE_OFF));
 	for (size_t i = 0; i < r->run->phase_count; i++)
-		put_row(out, r->run->phases[i].name, &r->run->phases[i].figures, columns, term->utf8);
+		put_row(out, r->run->phases[i].name, &r->run->phases[i].figures, widths, term->utf8);
 	for (int i = 0; i < TDM_ROLE_COUNT; i++) {
 		char name[64];
 		if (r->groups[i].count < 2)
 			continue;
 		snprintf(name, sizeof name, "%s, all %zu", tdm_phases_role_names[i], r->groups[i].count);
-		put_row(out, name, &r->groups[i].sum, columns, term->utf8);
+		put_row(out, name, &r->groups[i].sum, widths, term->utf8);
 	}
 }
 
-static void put_pair(struct tdm_buf *out, const char *name, const struct tdm_phases_pair *pair)
+static void put_pair(struct tdm_buf *out, const char *name, const struct tdm_phases_pair *pair, int columns)
 {
 	double percent = tdm_phases_difference(pair);
 	tdm_buf_printf(out, "  %-*s", NAME_COLUMNS, name);
-	put_mib(out, pair->measured, false, SIZE_COLUMNS);
-	put_mib(out,
-		pair->expected == TDM_BYTES_UNKNOWN || pair->expected > INT64_MAX ? TDM_PHASE_UNKNOWN
-										  : (int64_t)pair->expected,
-		false, SIZE_COLUMNS);
+	put_mib(out, pair->measured, false, columns);
+	put_mib(out, expected_of(pair), false, columns);
 	if (isfinite(percent))
-		tdm_buf_printf(out, "%+*.2f%%\n", SIZE_COLUMNS - 1, percent);
+		tdm_buf_printf(out, " %+*.2f%%\n", columns - 2, percent);
 	else
-		tdm_buf_printf(out, "%*s\n", SIZE_COLUMNS, "-");
+		tdm_buf_printf(out, "%*s\n", columns, "-");
 }
 
-static void put_single(struct tdm_buf *out, const char *name, int64_t bytes, const char *what)
+static void put_single(struct tdm_buf *out, const char *name, int64_t bytes, int columns, const char *what)
 {
 	tdm_buf_printf(out, "  %-*s", NAME_COLUMNS, name);
-	put_mib(out, bytes, false, SIZE_COLUMNS);
+	put_mib(out, bytes, false, columns);
 	tdm_buf_printf(out, "%s%s\n", what[0] != '\0' ? "  " : "", what);
 }
 
-static void put_theory(const struct tdm_phases *r, const struct tdm_term *term, struct tdm_buf *out)
+/* What is not known is in the rest of the peak. */
+static bool has_unknown_part(const struct tdm_phases *r)
+{
+	bool unknown = false;
+	for (int i = 0; i < TDM_PART_COUNT; i++)
+		unknown |= i != TDM_PART_OTHER && r->parts[i] == TDM_PHASE_UNKNOWN;
+	return unknown;
+}
+
+static void put_theory(const struct tdm_phases *r, const struct tdm_term *term, int columns, struct tdm_buf *out)
 {
 	size_t micro = r->groups[TDM_ROLE_FORWARD].count;
 	char note[96] = "";
 	tdm_buf_printf(out, "%s  %-*s%*s%*s%*s%s\n", tdm_term_style(term, TDM_STYLE_BOLD), NAME_COLUMNS, "Size (MiB)",
-		SIZE_COLUMNS, "Measured", SIZE_COLUMNS, "Expected", SIZE_COLUMNS, "Difference",
-		tdm_term_style(term, TDM_STYLE_OFF));
-	put_pair(out, "Model parameters", &r->model);
-	put_pair(out, "Optimizer state", &r->optimizer);
-	put_pair(out, "Gradients", &r->gradients);
+		columns, "Measured", columns, "Expected", columns, "Difference", tdm_term_style(term, TDM_STYLE_OFF));
+	put_pair(out, "Model parameters", &r->model, columns);
+	put_pair(out, "Optimizer state", &r->optimizer, columns);
+	put_pair(out, "Gradients", &r->gradients, columns);
 	if (micro > 1)
 		snprintf(note, sizeof note, "the largest of %zu passes: they are not there together", micro);
-	put_single(out, "Activations", r->activations, note);
-	put_single(out, "Gradients overhead", r->gradients_overhead, "peak of the backward pass above its start");
-	snprintf(note, sizeof note, "peak less %s model and optimizer, activations and overhead",
-		r->parts_measured ? "measured" : "expected");
-	put_single(out, "Other", r->parts[TDM_PART_OTHER], note);
-	put_single(out, "Peak DRAM", r->peak, "");
+	put_single(out, "Activations", r->activations, columns, note);
+	put_single(
+		out, "Gradients overhead", r->gradients_overhead, columns, "peak of the backward pass above its start");
+	if (has_unknown_part(r))
+		snprintf(note, sizeof note, "the rest of the peak, with what is not known above");
+	else
+		snprintf(note, sizeof note, "peak less %s model and optimizer, activations and overhead",
+			r->parts_measured ? "measured" : "expected");
+	put_single(out, "Other", r->parts[TDM_PART_OTHER], columns, note);
+	put_single(out, "Peak DRAM", r->peak, columns, "");
 }
 
 static const char *memory_from(enum tdm_phases_memory_from from, const char *source)
@@ -254,10 +314,11 @@ static void put_run(const struct tdm_phases_input *input, const struct tdm_phase
 		tdm_buf_puts(
 			out, "  Captured without dispatch: nothing was allocated, these are the sizes that would be\n");
 	tdm_buf_putc(out, '\n');
-	put_table(r, term, out);
+	int columns = size_columns(r);
+	put_table(r, term, columns, out);
 	tdm_buf_putc(out, '\n');
 	if (has_roles(r)) {
-		put_theory(r, term, out);
+		put_theory(r, term, columns, out);
 		tdm_buf_putc(out, '\n');
 	}
 	put_verdict(r, input->source, term, out);

@@ -98,7 +98,7 @@ Graph captures, one for each phase: what tt-train's own code prints for them.
     Gradients                            -           -           -
     Activations                       6.04
     Gradients overhead                1.82  peak of the backward pass above its start
-    Other                             0.00  peak less measured model and optimizer, activations and overhead
+    Other                             0.00  the rest of the peak, with what is not known above
     Peak DRAM                         7.86
     Fits so far, and the rest is not known: the peak is 0.06% of the device's 12 GiB (assumed: neither the input nor --device_memory says); 11.99 GiB stay free
   $ tidemark phases --capture A=$logs/tinyllama.log 2>&1 | sed "s|$logs/||"
@@ -224,9 +224,10 @@ Runs on devices of different size have a limit each.
   larger (memory_efficient)   ==+++ooooo                             |    8.08 GiB
   larger (default)            ==+oooo------------                    |    15.3 GiB
   | Device Memory Limit: each its own
-  $ tidemark phases $logs/tinyllama.log larger.log --chart time --ascii | grep -A 1 'Device memory'
+  $ tidemark phases $logs/tinyllama.log larger.log --chart time --ascii | grep -A 2 'Device memory'
   Device memory: 12 GiB to 32 GiB
-  highest of tinyllama (memory_efficient), tinyllama (default), larger (memory_efficient), larger (default)
+  highest of tinyllama (memory_efficient), tinyllama (default), larger
+  (memory_efficient), larger (default)
   $ tidemark phases $logs/tinyllama.log larger.log --chart peak -o two.svg >/dev/null; grep -o '>[^<>]*% of[^<]*' two.svg
   tidemark phases: the chart is in two.svg
   >67.4 % of 12 GiB
@@ -241,6 +242,57 @@ A limit far above everything is said, not drawn.
   # Other  = Model Parameters  + Gradients Overhead  o Optimizer State
   - Activations
   summary 1  ######=======+++++++++oooooooooooo----------------------     2.06 GiB
+
+Figures of a TiB and more do not run together.
+
+  $ sed 's/61220.41 MB/61220410.12 MB/' $logs/tinyllama.log >tera.log
+  $ tidemark phases tera.log | sed -n '4,13p'
+    Phase (MiB)                          Peak      Allocated          Freed         Change    Peak so far         In use        L1 peak
+    MODEL_CREATION                   1,863.25       1,863.25           0.00      +1,863.25       1,863.25       1,863.25           0.00
+    OPTIMIZER_CREATION               3,708.76       3,708.76           0.00      +3,708.76       5,572.01       5,572.01           0.00
+    FORWARD_PASS                       996.35      21,043.10      20,850.15        +192.95       6,568.36       5,764.96           0.88
+    BACKWARD_PASS                    2,513.69  61,220,410.12      59,557.34      +1,663.07       8,278.65       7,428.04           0.92
+  
+    Size (MiB)                       Measured       Expected     Difference
+    Model parameters                 1,863.25       1,848.93         +0.77%
+    Optimizer state                  3,708.76       3,697.85         +0.29%
+    Gradients                        1,856.03       1,848.93         +0.38%
+
+Where a part is not known, the rest of the peak holds it.
+
+  $ sed '0,/+192.95/s//+much/' $logs/tinyllama.log >unknown.log
+  $ tidemark phases unknown.log 2>&1 | grep -m 3 -E 'much|Activations|Other'
+  unknown.log:15:100: expected 'Segment Change' and a number of MB, got '+much MB'
+    Activations                          -
+    Other                           218.18  the rest of the peak, with what is not known above
+
+Long texts above a chart are folded, and of many names the first are there.
+
+  $ tidemark phases $logs/tinyllama.log --chart peak --ascii --title "$(seq -s " " 40)" | grep -A 1 '^1 2 3'
+  1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30
+  31 32 33 34 35 36 37 38 39 40
+  $ for i in $(seq 30); do sed "/^tinyllama (default)/,\$d; s/^tiny.*/run $i of a long series/" $logs/tinyllama.log; done >series.log
+  $ tidemark phases series.log --chart time --ascii | grep -A 3 '^highest'
+  highest of run 1 of a long series, run 2 of a long series, run 3 of a long
+  series, run 4 of a long series, run 5 of a long series, run 6 of a long series
+  and 24 more
+  15 GiB |
+
+A bar of parts that make more than the total is longer than it, which is said.
+
+  $ tidemark phases $logs/tinyllama.log --model_size 4GiB --chart peak --ascii | tail -4
+  tinyllama (memory_effic...  #######=====+++++++++|++++                  8.08 GiB
+  tinyllama (default)         #######=+++++++++++++|ooooooooooooooooo     15.3 GiB
+  | Device Memory Limit: 12 GiB
+  2 bars are longer than the total: the parts make more
+
+Many phases make a picture wider, so that their names have room.
+
+  $ sed '/^=== Final/,$d; /^--- FORWARD/,$d' $logs/tinyllama.log >head.log
+  $ { cat head.log; for i in $(seq 20); do sed -n '/^--- FORWARD/,/L1/p' $logs/tinyllama.log | sed -n '1,4p'; done; } >many_phases.log
+  $ tidemark phases many_phases.log --chart time -o wide.svg >/dev/null 2>&1; grep -o '^<svg.* viewBox="[^"]*"' wide.svg; grep -c '>FORWARD_PASS</text>' wide.svg
+  <svg xmlns="http://www.w3.org/2000/svg" width="3300" height="675" viewBox="0 0 3300 675"
+  20
 
 A run that allocates nothing has a chart, too.
 
