@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/reserve.h"
+#include "sources/log_prefix.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -57,26 +58,17 @@ static void refuse(struct parser *p, uint64_t line, uint64_t column, const char 
 	p->log->refused_count++;
 }
 
-/* Drops escape sequences (CSI and OSC) and other control characters. */
 static struct tdm_str without_colours(struct parser *p, struct tdm_str line)
 {
-	const char *end = line.ptr + line.len;
 	if (memchr(line.ptr, '\033', line.len) == NULL)
 		return line;
 	tdm_buf_clear(&p->plain);
-	for (const char *at = line.ptr; at < end; at++) {
-		if (*at != '\033') {
-			tdm_buf_putc(&p->plain, *at);
-			continue;
-		}
-		if (end - at < 2 || at[1] != '[')
-			continue;
-		for (at += 2; at < end && (*at < 0x40 || *at > 0x7e);)
-			at++;
-	}
-	if (tdm_buf_failed(&p->plain))
+	tdm_buf_add(&p->plain, line.ptr, line.len);
+	if (tdm_buf_failed(&p->plain)) {
 		p->err = -ENOMEM;
-	return tdm_buf_str(&p->plain);
+		return (struct tdm_str){ "", 0 };
+	}
+	return (struct tdm_str){ p->plain.data, tdm_log_strip_colour(p->plain.data, p->plain.len) };
 }
 
 /* What follows `word` in the line; an empty piece with a NULL pointer when it is not there. */
@@ -236,18 +228,12 @@ static bool note_offset(struct parser *p, size_t run)
 	return true;
 }
 
-/* Without the head that the runtime's logger puts before it: time, level and type, each with a bar behind it. */
+/* Without what the runtime's logger, a launcher or a CI system puts before it. */
 static struct tdm_str without_head(struct tdm_str line)
 {
-	struct tdm_str rest = line;
-	if (line.len == 0 || !is_digit(*line.ptr))
-		return line;
-	for (int bars = 0; bars < 3; bars++) {
-		rest = after(rest, " | ");
-		if (rest.ptr == NULL)
-			return line;
-	}
-	return tdm_str_trim(rest);
+	struct tdm_log_prefix prefix;
+	tdm_log_prefix_parse(line, &prefix);
+	return tdm_str_trim(prefix.message);
 }
 
 static void begin_run(struct parser *p)

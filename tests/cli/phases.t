@@ -317,6 +317,15 @@ Less than nothing by less than a log can say stays less than nothing.
   $ tidemark phases --print minus.log | grep -c -e -0.00
   1
 
+What a launcher, a CI system or the logger puts before every line is not part of a run's name.
+
+  $ for head in '[1,0]<stdout>: ' '2026-11-15T07:36:19.238Z ' '2026-11-15 07:36:19.238 | info     |  Train | '; do
+  >   sed "s/^=== Mem/\n&/" $logs/tinyllama.log | sed "s/^/$head/" | tidemark phases - | grep -m 1 input
+  > done
+  tinyllama (memory_efficient) (standard input:5)
+  tinyllama (memory_efficient) (standard input:5)
+  tinyllama (memory_efficient) (standard input:5)
+
 A pipe is read like a file.
 
   $ mkfifo pipe; cat $logs/tinyllama.log >pipe & timeout 60 tidemark phases --print pipe | diff - printed; rm pipe
