@@ -214,6 +214,20 @@ void tdm_region_map_cells(const struct tdm_region_map *map, uint64_t address, ui
 		cells[i].permille = permille_of(cells[i].used_bytes, cell_end(&cut, i) - cell_begin(&cut, i));
 }
 
+static int compare_gaps(const void *left, const void *right)
+{
+	const struct tdm_region_gap *a = left, *b = right;
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+void tdm_region_gaps_sort(struct tdm_region_gap *gaps, size_t count)
+{
+	if (count != 0)
+		qsort(gaps, count, sizeof *gaps, compare_gaps);
+}
+
 bool tdm_region_map_is_valid(const struct tdm_region_map *map)
 {
 	uint64_t used = 0, free_bytes = 0, reached = map->base, end = map->base + map->bank_size;

@@ -60,6 +60,9 @@ int tdm_region_map_add(struct tdm_region_map *map, const struct tdm_buffer *buff
 /* Sorts, finds the holes, and adds up. 0 or -ENOMEM. */
 int tdm_region_map_finish(struct tdm_region_map *map);
 
+/* The largest first, equal ones by address. */
+void tdm_region_gaps_sort(struct tdm_region_gap *gaps, size_t count);
+
 /* One cell of a picture. */
 struct tdm_region_cell {
 	uint64_t used_bytes;

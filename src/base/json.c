@@ -79,24 +79,6 @@ void tdm_json_array_end(struct tdm_json *json)
 	end(json, ']');
 }
 
-/* The length of the UTF-8 character at `p`, or 0 when the bytes are not one. */
-static size_t utf8_length(const unsigned char *p, size_t left)
-{
-	size_t len = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3 : 4;
-	if (p[0] >= 0x80 && (p[0] < 0xc2 || p[0] > 0xf4))
-		return 0;
-	if (len > left)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f)) /* overlong; surrogate */
-		return 0;
-	if ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f)) /* overlong; above the last code point */
-		return 0;
-	return len;
-}
-
 static void put_escaped(struct tdm_buf *out, unsigned char c)
 {
 	static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
@@ -113,14 +95,13 @@ static void put_escaped(struct tdm_buf *out, unsigned char c)
 
 static void put_string(struct tdm_buf *out, struct tdm_str text)
 {
-	const unsigned char *p = (const unsigned char *)text.ptr;
 	tdm_buf_putc(out, '"');
 	for (size_t i = 0; i < text.len;) {
-		size_t len = utf8_length(p + i, text.len - i);
+		size_t len = tdm_str_utf8(text.ptr + i, text.len - i);
 		if (len == 0)
 			tdm_buf_puts(out, "\xef\xbf\xbd");
 		else if (len == 1)
-			put_escaped(out, p[i]);
+			put_escaped(out, (unsigned char)text.ptr[i]);
 		else
 			tdm_buf_add(out, text.ptr + i, len);
 		i += len != 0 ? len : 1;

@@ -51,6 +51,31 @@ char *tdm_str_shown(struct tdm_str s, char *dst, size_t cap)
 	return dst;
 }
 
+size_t tdm_str_utf8(const char *at, size_t left)
+{
+	const unsigned char *p = (const unsigned char *)at;
+	if (left == 0 || (p[0] >= 0x80 && p[0] < 0xc2) || p[0] > 0xf4)
+		return 0;
+	size_t len = p[0] < 0x80 ? 1 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+	if (len > left)
+		return 0;
+	for (size_t i = 1; i < len; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	bool overlong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
+	bool surrogate = p[0] == 0xed && p[1] > 0x9f, beyond = p[0] == 0xf4 && p[1] > 0x8f;
+	return overlong || surrogate || beyond ? 0 : len;
+}
+
+size_t tdm_str_printable(const char *at, size_t left)
+{
+	size_t len = tdm_str_utf8(at, left);
+	unsigned char first = len != 0 ? (unsigned char)at[0] : 0;
+	/* U+0080 to U+009F are controls, too. */
+	bool control = len == 1 ? first < 0x20 || first == 0x7f : first == 0xc2 && (unsigned char)at[1] < 0xa0;
+	return control ? 0 : len;
+}
+
 bool tdm_str_is_utf16(struct tdm_str s)
 {
 	enum { LOOKED_AT = 64, ENOUGH = 16 };

@@ -53,6 +53,15 @@ struct tdm_str tdm_str_trim(struct tdm_str s);
  */
 char *tdm_str_shown(struct tdm_str s, char *dst, size_t cap);
 
+/*
+ * Bytes of the UTF-8 character at `at`, of which `left` bytes may be read; 0 when there is none. In a terminated text
+ * `left` may be TDM_UTF8_MAX anywhere: the terminator goes on no character.
+ */
+enum { TDM_UTF8_MAX = 4 };
+size_t tdm_str_utf8(const char *at, size_t left);
+/* The same, and 0 for control characters. */
+size_t tdm_str_printable(const char *at, size_t left);
+
 /* Whether a text begins as UTF-16 does: with its mark, or with a zero in every second byte. */
 bool tdm_str_is_utf16(struct tdm_str s);
 

@@ -26,7 +26,6 @@ struct tdm_doctor {
 	struct tdm_proc_root proc_root;
 	struct tdm_host host;
 	struct tdm_metal_list metal;
-	int ledgers_err;
 	struct tdm_source *source;     /* NULL when the directory cannot be read */
 	struct tdm_snapshot *snapshot; /* of all ledgers, without buffers; NULL: none could be made */
 };

@@ -39,23 +39,11 @@ void tdm_print_cells(struct tdm_buf *out, const struct tdm_term *term, size_t se
 		tdm_buf_puts(out, TDM_STYLE_OFF);
 }
 
-/* Bytes of the printable character at `text`, or 0. */
-static size_t character(const unsigned char *text)
-{
-	size_t bytes = text[0] < 0x80 ? 1 : text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : text[0] >= 0xc2 ? 2 : 0;
-	if (bytes == 0 || text[0] > 0xf4 || text[0] < 0x20 || text[0] == 0x7f || (text[0] == 0xc2 && text[1] < 0xa0))
-		return 0;
-	for (size_t i = 1; i < bytes; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	return bytes;
-}
-
 size_t tdm_print_columns(const char *name)
 {
 	size_t columns = 0;
-	for (const unsigned char *at = (const unsigned char *)name; *at != '\0'; columns++) {
-		size_t bytes = character(at);
+	for (const char *at = name; *at != '\0'; columns++) {
+		size_t bytes = tdm_str_printable(at, TDM_UTF8_MAX);
 		at += bytes != 0 ? bytes : 1;
 	}
 	return columns;
@@ -64,11 +52,11 @@ size_t tdm_print_columns(const char *name)
 void tdm_print_name(struct tdm_buf *out, const struct tdm_term *term, const char *name, size_t columns)
 {
 	size_t needed = tdm_print_columns(name), cut = needed > columns ? columns > 3 ? columns - 3 : columns : needed;
-	const unsigned char *at = (const unsigned char *)name;
+	const char *at = name;
 	for (size_t i = 0; i < cut; i++) {
-		size_t bytes = character(at);
+		size_t bytes = tdm_str_printable(at, TDM_UTF8_MAX);
 		if (bytes == 1 || (bytes > 1 && term->utf8))
-			tdm_buf_add(out, (const char *)at, bytes);
+			tdm_buf_add(out, at, bytes);
 		else
 			tdm_buf_putc(out, '?');
 		at += bytes != 0 ? bytes : 1;

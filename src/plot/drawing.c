@@ -9,32 +9,20 @@ enum { TEXT_CAP = 512 };
 static const char ellipsis[] = "\xe2\x80\xa6";
 static const char replacement[] = "\xef\xbf\xbd";
 
-/* Bytes of the valid printable UTF-8 sequence at `text`; 0 when there is none. */
-static size_t sequence(const unsigned char *text)
+/* Bytes of the character at `text` if a picture may have it: U+FFFE and U+FFFF are refused in XML. */
+static size_t character(const char *text)
 {
-	if (text[0] < 0x80)
-		return text[0] >= 0x20 && text[0] != 0x7f;
-	size_t bytes = text[0] >= 0xf0 && text[0] <= 0xf4 ? 4 : text[0] >= 0xe0 ? 3 : text[0] >= 0xc2 ? 2 : 0;
-	if (bytes == 0 || text[0] > 0xf4)
-		return 0;
-	for (size_t i = 1; i < bytes; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	bool overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
-	bool surrogate = text[0] == 0xed && text[1] > 0x9f;
-	bool beyond = text[0] == 0xf4 && text[1] > 0x8f;
-	bool control = text[0] == 0xc2 && text[1] < 0xa0;
-	bool no_character = text[0] == 0xef && text[1] == 0xbf && text[2] >= 0xbe; /* refused in XML */
-	return overlong || surrogate || beyond || control || no_character ? 0 : bytes;
+	size_t bytes = tdm_str_printable(text, TDM_UTF8_MAX);
+	return bytes == 3 && memcmp(text, "\xef\xbf", 2) == 0 && (unsigned char)text[2] >= 0xbe ? 0 : bytes;
 }
 
 /* Copies what is valid, replaces what is not, and stops at a whole character. */
 static void clean(const char *text, char *dst, size_t cap)
 {
 	size_t len = 0;
-	for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {
-		size_t bytes = sequence(at);
-		const char *from = bytes != 0 ? (const char *)at : *at == '\t' || *at == '\n' ? " " : replacement;
+	for (const char *at = text; *at != '\0';) {
+		size_t bytes = character(at);
+		const char *from = bytes != 0 ? at : *at == '\t' || *at == '\n' ? " " : replacement;
 		size_t put = bytes != 0 ? bytes : strlen(from);
 		if (put > cap - 1 - len)
 			break;

@@ -2,6 +2,7 @@
 #include "base/duration.h"
 #include "base/units.h"
 #include "report/leaks_report.h"
+#include "report/report_put.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,17 +39,11 @@ static void put_bytes(struct tdm_buf *out, double bytes)
 	tdm_buf_puts(out, tdm_format_bytes_short(text, sizeof text, bytes > 0 ? (uint64_t)(bytes + 0.5) : 0));
 }
 
-static void put_count(struct tdm_buf *out, uint64_t count, const char *one, const char *many)
-{
-	char text[TDM_BYTES_CAP];
-	tdm_buf_printf(out, "%s %s", tdm_format_count(text, sizeof text, count), count == 1 ? one : many);
-}
-
 /* "35 buffers of 3.4 MiB" or, when sizes differ, "35 buffers, 119 MiB". */
 static void put_buffers(struct tdm_buf *out, uint64_t count, uint64_t bytes)
 {
 	bool even = count != 0 && bytes % count == 0;
-	put_count(out, count, "buffer", "buffers");
+	tdm_put_count(out, count, "buffer", "buffers");
 	tdm_buf_puts(out, even ? " of " : ", ");
 	put_bytes(out, even ? (double)(bytes / count) : (double)bytes);
 }
@@ -70,7 +65,7 @@ static void put_growth(const struct tdm_leak *leak, struct tdm_buf *out)
 		tdm_buf_puts(out, ", and none that was old has been freed");
 	else {
 		tdm_buf_puts(out, ", ");
-		put_count(out, leak->aged_freed, "old one was freed", "old ones were freed");
+		tdm_put_count(out, leak->aged_freed, "old one was freed", "old ones were freed");
 	}
 }
 
@@ -145,7 +140,7 @@ void tdm_leaks_reason(const struct tdm_leaks_report *report, const struct tdm_le
 	case TDM_LEAK_TURNS_OVER:
 		put_buffers(out, leak->count, leak->bytes);
 		tdm_buf_puts(out, ", come and go: ");
-		put_count(out, leak->freed, "was", "were");
+		tdm_put_count(out, leak->freed, "was", "were");
 		tdm_buf_puts(out, " seen to be freed");
 		return;
 	case TDM_LEAK_YOUNG:
@@ -156,7 +151,7 @@ void tdm_leaks_reason(const struct tdm_leaks_report *report, const struct tdm_le
 	case TDM_LEAK_LEVELLED:
 		put_buffers(out, leak->count, leak->bytes);
 		tdm_buf_puts(out, ": grew by ");
-		put_count(out, leak->grown_count, "buffer", "buffers");
+		tdm_put_count(out, leak->grown_count, "buffer", "buffers");
 		tdm_buf_puts(out, " and has levelled off");
 		return;
 	case TDM_LEAK_KILLED:

@@ -43,20 +43,12 @@ struct tdm_device_map_query *tdm_map_scenes(const struct tdm_live_report *report
 	return scenes;
 }
 
-static int compare_gaps(const void *left, const void *right)
-{
-	const struct tdm_region_gap *a = left, *b = right;
-	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1;
-	return a->address < b->address ? -1 : a->address > b->address;
-}
-
 struct tdm_region_gap *tdm_map_holes(const struct tdm_region_map *map)
 {
 	struct tdm_region_gap *gaps = malloc((map->gap_count + 1) * sizeof *gaps);
 	if (gaps == NULL || map->gap_count == 0)
 		return gaps;
 	memcpy(gaps, map->gaps, map->gap_count * sizeof *gaps);
-	qsort(gaps, map->gap_count, sizeof *gaps, compare_gaps);
+	tdm_region_gaps_sort(gaps, map->gap_count);
 	return gaps;
 }

@@ -9,6 +9,7 @@
 #include "report/cell.h"
 #include "report/l1_text.h"
 #include "report/map_report.h"
+#include "report/report_put.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,13 +34,6 @@ static const char *style(const struct view *view, const char *sequence)
 static char *short_bytes(char text[TDM_BYTES_CAP], uint64_t bytes)
 {
 	return tdm_format_bytes_short(text, TDM_BYTES_CAP, bytes);
-}
-
-/* "1 buffer", "2 buffers". */
-static void put_count(struct tdm_buf *out, uint64_t count, const char *one, const char *many)
-{
-	char text[TDM_BYTES_CAP];
-	tdm_buf_printf(out, "%s %s", tdm_format_count(text, sizeof text, count), count == 1 ? one : many);
 }
 
 /* Which device, and whose buffers. */
@@ -68,14 +62,14 @@ static void put_title(const struct view *view)
 	}
 	tdm_buf_puts(view->out, device->is_virtual ? ", virtual: " : ": ");
 	if (view->scene->process == TDM_INDEX_NONE) {
-		put_count(view->out, view->map->buffers, "buffer of", "buffers of");
+		tdm_put_count(view->out, view->map->buffers, "buffer of", "buffers of");
 		tdm_buf_putc(view->out, ' ');
-		put_count(view->out, view->running, "process", "processes");
+		tdm_put_count(view->out, view->running, "process", "processes");
 		tdm_buf_putc(view->out, '\n');
 		return;
 	}
 	const struct tdm_process *who = &snapshot->processes[view->scene->process].who;
-	put_count(view->out, view->map->buffers, "buffer", "buffers");
+	tdm_put_count(view->out, view->map->buffers, "buffer", "buffers");
 	tdm_buf_printf(
 		view->out, ", as process %" PRId32 " left %s\n", who->pid, view->map->buffers == 1 ? "it" : "them");
 }
@@ -140,7 +134,7 @@ static void put_place(const struct view *view, const struct tdm_region_map *regi
 	if (region->from == TDM_FROM_NONE) {
 		tdm_buf_puts(view->out, "nobody has described the region; its buffers reach over");
 	} else if (region->banks != 0) {
-		put_count(view->out, region->banks, "bank of", "banks of");
+		tdm_put_count(view->out, region->banks, "bank of", "banks of");
 	} else {
 		tdm_buf_puts(view->out, "banks of");
 	}
@@ -152,7 +146,7 @@ static void put_sums(const struct view *view, const struct tdm_region_map *regio
 {
 	char used[TDM_BYTES_CAP], free_bytes[TDM_BYTES_CAP], largest[TDM_BYTES_CAP];
 	tdm_buf_printf(view->out, "    %s used in each bank by ", short_bytes(used, region->used_bytes));
-	put_count(view->out, region->span_count, "buffer", "buffers");
+	tdm_put_count(view->out, region->span_count, "buffer", "buffers");
 	if (region->free_bytes == TDM_BYTES_UNKNOWN)
 		tdm_buf_puts(view->out, "; how much is free is not known");
 	else
@@ -168,19 +162,19 @@ static void put_doubts(const struct view *view, const struct tdm_region_map *reg
 	char bytes[TDM_BYTES_CAP];
 	if (region->unplaced != 0) {
 		tdm_buf_puts(view->out, "    ");
-		put_count(view->out, region->unplaced, "buffer", "buffers");
+		tdm_put_count(view->out, region->unplaced, "buffer", "buffers");
 		tdm_buf_printf(view->out, " without a known place: %s in all banks\n",
 			short_bytes(bytes, region->unplaced_bytes));
 	}
 	if (region->overlaps != 0) {
 		tdm_buf_printf(view->out, "    %s", style(view, TDM_STYLE_RED));
-		put_count(view->out, region->overlaps, "buffer begins", "buffers begin");
+		tdm_put_count(view->out, region->overlaps, "buffer begins", "buffers begin");
 		tdm_buf_printf(view->out, " inside another one%s: %s claimed more than once\n",
 			style(view, TDM_STYLE_OFF), short_bytes(bytes, region->overlap_bytes));
 	}
 	if (region->outside != 0) {
 		tdm_buf_printf(view->out, "    %s", style(view, TDM_STYLE_RED));
-		put_count(view->out, region->outside, "buffer reaches", "buffers reach");
+		tdm_put_count(view->out, region->outside, "buffer reaches", "buffers reach");
 		tdm_buf_printf(view->out, " out of the region%s: %s\n", style(view, TDM_STYLE_OFF),
 			short_bytes(bytes, region->outside_bytes));
 	}
@@ -231,7 +225,7 @@ static void put_holes(const struct view *view, const struct tdm_region_map *regi
 	}
 	if (shown < region->gap_count) {
 		tdm_buf_puts(view->out, "    and ");
-		put_count(view->out, region->gap_count - shown, "smaller hole", "smaller holes");
+		tdm_put_count(view->out, region->gap_count - shown, "smaller hole", "smaller holes");
 		tdm_buf_putc(view->out, '\n');
 	}
 	free(gaps);
@@ -261,9 +255,9 @@ static void put_ends(const struct view *view)
 	char bytes[TDM_BYTES_CAP];
 	tdm_buf_printf(view->out, "\n  %sL1 of one core%s: ", style(view, TDM_STYLE_BOLD), style(view, TDM_STYLE_OFF));
 	if (l1->unplaced != 0 || l1->unplaced_growing != 0) {
-		put_count(view->out, l1->unplaced, "L1 buffer", "L1 buffers");
+		tdm_put_count(view->out, l1->unplaced, "L1 buffer", "L1 buffers");
 		tdm_buf_puts(view->out, " and ");
-		put_count(view->out, l1->unplaced_growing, "circular buffer", "circular buffers");
+		tdm_put_count(view->out, l1->unplaced_growing, "circular buffer", "circular buffers");
 		tdm_buf_puts(view->out, " without address, so that the gap between them is not known\n");
 	} else if (l1->clash) {
 		tdm_buf_printf(view->out,
@@ -340,13 +334,13 @@ static void put_cores(const struct view *view)
 		put_grid(view);
 	if (cores->somewhere_buffers != 0) {
 		tdm_buf_puts(view->out, "    ");
-		put_count(view->out, cores->somewhere_buffers, "buffer", "buffers");
+		tdm_put_count(view->out, cores->somewhere_buffers, "buffer", "buffers");
 		tdm_buf_printf(view->out, " on unknown cores: up to %s more on a core\n",
 			short_bytes(most, cores->somewhere.total));
 	}
 	if (cores->outside_buffers != 0) {
 		tdm_buf_puts(view->out, "    ");
-		put_count(view->out, cores->outside_buffers, "buffer", "buffers");
+		tdm_put_count(view->out, cores->outside_buffers, "buffer", "buffers");
 		tdm_buf_puts(view->out, " on cores that the grid does not have\n");
 	}
 }

@@ -285,14 +285,6 @@ static int map_blocks(
 	return tdm_region_map_finish(map);
 }
 
-static int compare_gaps(const void *left, const void *right)
-{
-	const struct tdm_region_gap *a = left, *b = right;
-	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1;
-	return a->address < b->address ? -1 : a->address > b->address;
-}
-
 /* What lies between two holes: without it they would be one. */
 struct wall {
 	uint64_t address, bytes; /* of the blocks between */
@@ -356,7 +348,7 @@ static void put_holes(const struct tdm_memory_view *v, struct tdm_region_map *ma
 	put_walls(v, map, out);
 	if (map->gap_count == 0)
 		return;
-	qsort(map->gaps, map->gap_count, sizeof *map->gaps, compare_gaps);
+	tdm_region_gaps_sort(map->gaps, map->gap_count);
 	tdm_buf_printf(out, "  Holes\n  %15s %10s\n", "address", "size");
 	for (size_t i = 0; i < map->gap_count && i < v->file.limit; i++) {
 		char size[TDM_BYTES_CAP];
@@ -431,7 +423,7 @@ static void json_blocks(const struct tdm_memory_view *v, const struct tdm_memory
 		}
 		tdm_json_array_end(json);
 		free(walls);
-		qsort(map.gaps, map.gap_count, sizeof *map.gaps, compare_gaps);
+		tdm_region_gaps_sort(map.gaps, map.gap_count);
 		tdm_json_put_array(json, "largest_holes");
 		for (size_t i = 0; i < map.gap_count && i < v->file.limit; i++) {
 			tdm_json_object(json);

@@ -1,4 +1,4 @@
-/* Small pieces that the reports on files share: headings, plurals. */
+/* Small pieces that reports share: headings, plurals. */
 #ifndef TDM_REPORT_REPORT_PUT_H
 #define TDM_REPORT_REPORT_PUT_H
 
@@ -9,6 +9,13 @@
 static inline const char *tdm_plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";
+}
+
+/* "1 buffer", "1,234 buffers" */
+static inline void tdm_put_count(struct tdm_buf *out, uint64_t count, const char *one, const char *many)
+{
+	char text[TDM_BYTES_CAP];
+	tdm_buf_printf(out, "%s %s", tdm_format_count(text, sizeof text, count), count == 1 ? one : many);
 }
 
 static inline void tdm_put_heading(struct tdm_buf *out, const struct tdm_term *term, const char *text)

@@ -257,6 +257,39 @@ static void utf16_is_told_from_other_texts(void **state)
 	assert_false(tdm_str_is_utf16((struct tdm_str){ zeros, sizeof zeros }));
 }
 
+static void knows_characters_of_utf8(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t bytes, printable;
+	} cases[] = {
+		{ "a", 1, 1 },
+		{ "\t", 1, 0 },
+		{ "\x7f", 1, 0 },
+		{ "\xc2\x85", 2, 0 }, /* a control */
+		{ "\xc3\xa9x", 2, 2 },
+		{ "\xe2\x9c\x93", 3, 3 },
+		{ "\xf0\x9f\x9a\x80", 4, 4 },
+		{ "\xf4\x8f\xbf\xbf", 4, 4 }, /* the last code point */
+		{ "\xf4\x90\x80\x80", 0, 0 }, /* above it */
+		{ "\xf5\x80\x80\x80", 0, 0 },
+		{ "\xc0\x9b", 0, 0 },         /* overlong */
+		{ "\xe0\x82\x9b", 0, 0 },     /* overlong */
+		{ "\xf0\x80\x82\x9b", 0, 0 }, /* overlong */
+		{ "\xed\xa0\x80", 0, 0 },     /* a surrogate */
+		{ "\x80", 0, 0 },
+		{ "\xe2\x9c", 0, 0 }, /* cut */
+		{ "\xe2x\x93", 0, 0 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(tdm_str_utf8(cases[i].text, TDM_UTF8_MAX), cases[i].bytes);
+		assert_int_equal(tdm_str_printable(cases[i].text, TDM_UTF8_MAX), cases[i].printable);
+		if (cases[i].bytes != 0)
+			assert_int_equal(tdm_str_utf8(cases[i].text, cases[i].bytes - 1), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +307,7 @@ int main(void)
 		cmocka_unit_test(a_message_is_cut_at_its_capacity),
 		cmocka_unit_test(every_kind_is_found_by_its_name_in_any_case),
 		cmocka_unit_test(utf16_is_told_from_other_texts),
+		cmocka_unit_test(knows_characters_of_utf8),
 	};
 	return cmocka_run_group_tests_name("str", tests, NULL, NULL);
 }
