@@ -174,6 +174,13 @@ static void l1_add(struct tdm_capture_stock *s, uint32_t *to, int64_t size)
 		s->l1_true = INT64_MIN;
 }
 
+static void l1_subtract(struct tdm_capture_stock *s, uint32_t *from, int64_t size)
+{
+	*from -= (uint32_t)size;
+	if (__builtin_sub_overflow(s->l1_true, size, &s->l1_true))
+		s->l1_true = INT64_MIN;
+}
+
 /* Whether the node belongs to the inputs behind an outermost function_start. */
 static bool l1_input(struct tdm_capture_stock *s, const struct tdm_capture_node *node)
 {
@@ -263,8 +270,7 @@ static unsigned l1_apply(
 		l1_program(s, node);
 		break;
 	case TDM_CAPTURE_CB_DEALLOCATE_ALL:
-		s->l1_true -= s->l1_program;
-		s->l1_program = 0;
+		l1_subtract(s, &s->l1_program, s->l1_program);
 		s->l1_views = 0;
 		break;
 	case TDM_CAPTURE_BUFFER_ALLOCATE:
@@ -272,7 +278,7 @@ static unsigned l1_apply(
 		break;
 	case TDM_CAPTURE_BUFFER_DEALLOCATE:
 		if (released != NULL && released->memory == TDM_CAPTURE_MEMORY_L1)
-			l1_add(s, &s->l1_buffers, -released->size);
+			l1_subtract(s, &s->l1_buffers, released->size);
 		break;
 	default:
 		break;

@@ -202,6 +202,19 @@ static void counters_of_l1_wrap_as_they_do_there(void **state)
 	capture_done(run);
 }
 
+/* What overflows even the count that does not wrap. */
+static void sizes_beyond_all_sums_are_said_to_wrap(void **state)
+{
+	(void)state;
+	struct capture_run *run = READ(CB(100), BUFFER("L1", 9223372036854775807), ALLOC("L1", 9223372036854775807, 1),
+		RELEASE, FREE("L1", 9223372036854775807, 1));
+	assert_true(run->summary.figures.wrapped[TDM_STOCK_L1_PEAK]);
+	capture_done(run);
+	run = READ(BUFFER("L1", -9223372036854775808), ALLOC("L1", 1, 0), FREE("L1", 1, 0));
+	assert_true(run->summary.figures.wrapped[TDM_STOCK_L1_PEAK]);
+	capture_done(run);
+}
+
 static void a_release_takes_the_size_of_its_buffer_node(void **state)
 {
 	(void)state;
@@ -262,6 +275,7 @@ int main(void)
 		cmocka_unit_test(a_buffer_allocated_behind_an_outermost_function_counts_twice),
 		cmocka_unit_test(dram_goes_below_zero_but_its_peak_does_not),
 		cmocka_unit_test(counters_of_l1_wrap_as_they_do_there),
+		cmocka_unit_test(sizes_beyond_all_sums_are_said_to_wrap),
 		cmocka_unit_test(a_release_takes_the_size_of_its_buffer_node),
 		cmocka_unit_test(where_the_runtime_throws_the_figure_is_unknown),
 	};
