@@ -42,9 +42,9 @@ static void draw_row(const struct tdm_plot_frame *frame, const struct tdm_plot_r
 		drawn_to = right;
 		drawn_series = span->series;
 		char size[TDM_AXIS_LABEL_CAP], at[TDM_AXIS_LABEL_CAP], tip[256];
-		snprintf(tip, sizeof tip, "%.100s: %s at %s",
+		snprintf(tip, sizeof tip, "%.100s: %s at %.40s + %s",
 			span->name != NULL ? span->name : scene->series[span->series].name,
-			tdm_plot_value(scene->unit, span->to - span->from, size, sizeof size),
+			tdm_plot_value(scene->unit, span->to - span->from, size, sizeof size), row->name,
 			tdm_plot_value(scene->unit, span->from, at, sizeof at));
 		tdm_drawing_group(frame->drawing, "span", tip);
 		double line = right - left > 4 ? 0.5 : 0;
@@ -94,8 +94,9 @@ static int draw(const struct tdm_scene *scene, struct tdm_drawing *drawing)
 	return 0;
 }
 
-/* The series that has most of the part of a row, or the number of series when most of it is free. */
-static size_t winner(const struct tdm_scene *scene, const struct tdm_plot_row *row, double from, double to)
+/* The series that has most of the part of a row. *used_share: of the part, 0 when all of it is free. */
+static size_t winner(
+	const struct tdm_scene *scene, const struct tdm_plot_row *row, double from, double to, double *used_share)
 {
 	enum { SERIES_MAX = 32 };
 	double parts[SERIES_MAX + 1] = { 0 };
@@ -108,12 +109,11 @@ static size_t winner(const struct tdm_scene *scene, const struct tdm_plot_row *r
 		parts[row->spans[i].series < known ? row->spans[i].series : known] += part;
 		used += part;
 	}
-	if (used < (to - from) / 2)
-		return scene->series_count;
 	size_t best = 0;
 	for (size_t i = 1; i <= known; i++)
 		best = parts[i] > parts[best] ? i : best;
-	return best;
+	*used_share = used / (to - from);
+	return best < scene->series_count ? best : scene->series_count - 1;
 }
 
 static void print(const struct tdm_scene *scene, const struct tdm_term *term, struct tdm_buf *out)
@@ -126,6 +126,8 @@ static void print(const struct tdm_scene *scene, const struct tdm_term *term, st
 	widest = widest < name_max ? widest : name_max;
 	size_t columns = term->width - widest - 4;
 	double pitch = (scene->map_to - scene->map_from) / (double)columns;
+	const char *little = term->utf8 ? "▁" : "_";
+	bool has_little = false;
 	tdm_print_heading(out, term, scene);
 	tdm_print_legend(out, term, scene);
 	for (size_t i = 0; i < scene->row_count; i++) {
@@ -133,11 +135,13 @@ static void print(const struct tdm_scene *scene, const struct tdm_term *term, st
 		tdm_buf_puts(out, " [");
 		for (size_t k = 0; k < columns; k++) {
 			double from = scene->map_from + pitch * (double)k;
-			size_t series = winner(scene, &scene->rows[i], from, from + pitch);
-			if (series >= scene->series_count)
-				tdm_buf_puts(out, term->utf8 ? "·" : ".");
-			else
+			double used = 0;
+			size_t series = winner(scene, &scene->rows[i], from, from + pitch, &used);
+			if (used >= 0.5)
 				tdm_print_cells(out, term, series, scene->series[series].rgb, 1);
+			else
+				tdm_buf_puts(out, used > 0 ? little : term->utf8 ? "·" : ".");
+			has_little |= used > 0 && used < 0.5;
 		}
 		tdm_buf_puts(out, "]\n");
 	}
@@ -146,6 +150,8 @@ static void print(const struct tdm_scene *scene, const struct tdm_term *term, st
 	tdm_plot_value(scene->unit, scene->map_to, to, sizeof to);
 	tdm_buf_fill(out, ' ', widest + 2);
 	tdm_buf_printf(out, "%s%*s\n", from, (int)(columns - tdm_print_columns(from)), to);
+	if (has_little)
+		tdm_buf_printf(out, "%s less than half of it is used\n", little);
 }
 
 const struct tdm_chart tdm_chart_map = {

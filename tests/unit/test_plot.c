@@ -128,8 +128,8 @@ static void svg_of_the_other_charts(void **state)
 	assert_int_equal(count_of(&svg, "<g class=\"row\">"), 2);
 	assert_int_equal(count_of(&svg, "<g class=\"span\">"), 3);
 	assert_int_equal(count_of(&svg, "fill=\"#445566\""), 2);
-	assert_has(&svg, "<title>weights: 256 B at 0 B</title>");
-	assert_has(&svg, "<title>two: 256 B at 512 B</title>");
+	assert_has(&svg, "<title>weights: 256 B at bank 0 + 0 B</title>");
+	assert_has(&svg, "<title>two: 256 B at bank 0 + 512 B</title>");
 	tdm_buf_done(&svg);
 
 	svg = rendered(&heat, TDM_PLOT_SVG, 1);
