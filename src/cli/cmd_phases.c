@@ -347,9 +347,11 @@ const struct tdm_cmd tdm_cmd_phases = {
 		 "--pid PID | LEDGER [...]\n"
 		 "--capture NAME=FILE...",
 	.description =
-		"Reads the memory summaries that tt-train prints (several in one file are several runs), or the phases "
-		"that libtidemark recorded in the ledger of a process, alive or dead. For each run it shows every "
-		"phase; the sizes of model, optimizer and gradients beside what theory expects of them; activations, "
+		"Reads the memory summaries that tt-train prints (several in one file are several runs), the phases "
+		"that libtidemark recorded in the ledger of a process, alive or dead, or a graph capture for each "
+		"phase. "
+		"For each run it shows every phase; the sizes of model, optimizer and gradients beside what theory "
+		"expects of them; activations, "
 		"the overhead of the backward pass and the rest; and whether the peak fits the device. If it does not, "
 		"it says how far gradient checkpointing, a smaller batch or gradient accumulation would have to go.\n"
 		"\n"

@@ -239,6 +239,8 @@ const struct tdm_help_row tdm_help_exits[] = {
 };
 
 const struct tdm_help_row tdm_help_environment[] = {
+	{ "TIDEMARK", "1 turns tracking on in programs that use libtidemark, as 'tidemark run' does" },
+	{ "TIDEMARK_DIR", "where ledgers of tracked programs are, instead of /dev/shm" },
 	{ "NO_COLOR", "no colour, when set to anything; without a terminal there is none anyway" },
 	{ "COLUMNS", "width to fold text to, instead of the terminal's" },
 	{ NULL, NULL },

@@ -69,9 +69,12 @@ The general help, three ways.
     2  wrong usage, unreadable input, or output that could not be written
   
   Environment:
-    NO_COLOR  no colour, when set to anything; without a terminal there is none
-              anyway
-    COLUMNS   width to fold text to, instead of the terminal's
+    TIDEMARK      1 turns tracking on in programs that use libtidemark, as
+                  'tidemark run' does
+    TIDEMARK_DIR  where ledgers of tracked programs are, instead of /dev/shm
+    NO_COLOR      no colour, when set to anything; without a terminal there is
+                  none anyway
+    COLUMNS       width to fold text to, instead of the terminal's
   
   'tidemark COMMAND --help' explains a command.
   $ tidemark -h | head -1
