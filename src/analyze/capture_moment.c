@@ -95,6 +95,26 @@ static bool is_before(const struct tdm_exact_buffer *a, const struct tdm_exact_b
 	return a->size != b->size ? a->size > b->size : a->index < b->index;
 }
 
+static int by_size(const void *left, const void *right)
+{
+	const struct tdm_exact_buffer *const *a = left, *const *b = right;
+	return is_before(*a, *b) ? -1 : is_before(*b, *a);
+}
+
+/* Makes a heap of the buffers from `at` on, whose first is the last in the order. */
+static void sift_down(const struct tdm_exact_buffer **heap, size_t count, size_t at)
+{
+	for (size_t child = 2 * at + 1; child < count; at = child, child = 2 * at + 1) {
+		if (child + 1 < count && is_before(heap[child], heap[child + 1]))
+			child++;
+		if (!is_before(heap[at], heap[child]))
+			return;
+		const struct tdm_exact_buffer *kept = heap[at];
+		heap[at] = heap[child];
+		heap[child] = kept;
+	}
+}
+
 size_t tdm_capture_exact_alive(const struct tdm_capture_exact *e, size_t unit, unsigned kinds, uint32_t at,
 	const struct tdm_exact_buffer **out, size_t cap)
 {
@@ -104,13 +124,17 @@ size_t tdm_capture_exact_alive(const struct tdm_capture_exact *e, size_t unit, u
 		if (b->unit != unit || (kinds >> b->kind & 1) == 0 || b->from > at || b->to <= at)
 			continue;
 		count++;
-		if (cap == 0 || (kept == cap && !is_before(b, out[kept - 1])))
-			continue;
-		size_t k = kept < cap ? kept++ : kept - 1;
-		for (; k > 0 && is_before(b, out[k - 1]); k--)
-			out[k] = out[k - 1];
-		out[k] = b;
+		if (kept < cap) {
+			out[kept++] = b;
+			for (size_t k = kept == cap ? cap / 2 : 0; k-- > 0;)
+				sift_down(out, cap, k);
+		} else if (cap != 0 && is_before(b, out[0])) {
+			out[0] = b;
+			sift_down(out, cap, 0);
+		}
 	}
+	if (kept != 0)
+		qsort(out, kept, sizeof *out, by_size);
 	return count;
 }
 

@@ -385,8 +385,41 @@ static void both_sets_of_figures_agree_with_models(void **state)
 	}
 }
 
+/* However many are wanted: the largest first, of the same size the older first. */
+static void of_the_buffers_alive_the_largest_are_kept(void **state)
+{
+	enum { COUNT = 50 };
+	(void)state;
+	struct tdm_buf text;
+	tdm_buf_init(&text);
+	tdm_buf_putc(&text, '[');
+	for (unsigned i = 0; i < COUNT; i++) {
+		unsigned size = 1 + i * 7 % 40; /* some sizes occur twice */
+		tdm_buf_printf(&text,
+			"%s{\"counter\":%u,\"node_type\":\"buffer\",\"connections\":[],\"params\":{\"type\":\"DRAM\","
+			"\"size\":%u}},{\"counter\":%u,\"node_type\":\"buffer_allocate\",\"connections\":[%u],"
+			"\"params\":{\"type\":\"DRAM\",\"size\":%u}}",
+			i != 0 ? "," : "", 2 * i, size, 2 * i + 1, 2 * i, size);
+	}
+	tdm_buf_putc(&text, ']');
+	struct capture_run *run = capture_read(text.data);
+	const struct tdm_capture_exact *e = &run->summary.exact;
+	const struct tdm_exact_buffer *all[COUNT] = { NULL }, *some[COUNT];
+	assert_int_equal(tdm_capture_exact_alive(e, 0, 1U << TDM_KIND_DRAM, 2 * COUNT, all, COUNT), COUNT);
+	for (size_t i = 1; i < COUNT; i++)
+		assert_true(all[i - 1]->size > all[i]->size ||
+			    (all[i - 1]->size == all[i]->size && all[i - 1]->index < all[i]->index));
+	for (size_t cap = 0; cap < COUNT; cap++) {
+		assert_int_equal(tdm_capture_exact_alive(e, 0, 1U << TDM_KIND_DRAM, 2 * COUNT, some, cap), COUNT);
+		assert_memory_equal(some, all, cap * sizeof *some);
+	}
+	capture_done(run);
+	tdm_buf_done(&text);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(both_sets_of_figures_agree_with_models) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(both_sets_of_figures_agree_with_models),
+		cmocka_unit_test(of_the_buffers_alive_the_largest_are_kept) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
