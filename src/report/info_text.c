@@ -2,17 +2,13 @@
 #include "base/wrap.h"
 #include "report/cell.h"
 #include "report/info_report.h"
+#include "report/report_put.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { SHAPE_COLUMNS = 28, INDENT = 2, CHIPS_SHOWN = 8 };
-
-static const char *plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
 
 static void put_heading(const struct tdm_info_capture_report *r, struct tdm_buf *out, const char *text)
 {
@@ -171,9 +167,9 @@ static void put_head(const struct tdm_info_capture_report *r, struct tdm_buf *ou
 	tdm_buf_puts(out, "Graph capture  ");
 	tdm_cell_put(out, tdm_str_of(r->path), 0, r->term.utf8);
 	tdm_buf_printf(out, ": %s node%s, %s call%s, %s buffer%s, %s\n",
-		tdm_format_count(nodes, sizeof nodes, r->counts->nodes), plural(r->counts->nodes),
-		tdm_format_count(calls, sizeof calls, all_calls), plural(all_calls),
-		tdm_format_count(buffers, sizeof buffers, e->buffer_count), plural(e->buffer_count),
+		tdm_format_count(nodes, sizeof nodes, r->counts->nodes), tdm_plural(r->counts->nodes),
+		tdm_format_count(calls, sizeof calls, all_calls), tdm_plural(all_calls),
+		tdm_format_count(buffers, sizeof buffers, e->buffer_count), tdm_plural(e->buffer_count),
 		tdm_format_bytes_short(bytes, sizeof bytes, r->counts->bytes));
 	put_devices(r, out);
 	put_faults(r, out);
@@ -434,11 +430,11 @@ static void put_existing(const struct tdm_info_capture_report *r, struct tdm_buf
 		tdm_buf_printf(out,
 			"\n%" PRIu64 " circular or dataflow buffer%s %s in a tensor's memory and %s no bytes of "
 			"%s own.\n",
-			e->views, plural(e->views), e->views == 1 ? "lies" : "lie", e->views == 1 ? "has" : "have",
+			e->views, tdm_plural(e->views), e->views == 1 ? "lies" : "lie", e->views == 1 ? "has" : "have",
 			e->views == 1 ? "its" : "their");
 	if (buffers != 0)
 		tdm_buf_printf(out, "%s%" PRIu64 " buffer%s %s there before the capture began.\n",
-			e->views == 0 ? "\n" : "", buffers, plural(buffers), buffers == 1 ? "was" : "were");
+			e->views == 0 ? "\n" : "", buffers, tdm_plural(buffers), buffers == 1 ? "was" : "were");
 	if (without_banks != 0)
 		tdm_buf_printf(out,
 			"%" PRIu64

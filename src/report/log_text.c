@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "report/cell.h"
+#include "report/report_put.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -63,11 +64,6 @@ static void wrapped(struct tdm_buf *out, const struct tdm_log_report *report, co
 	tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ LABEL_COLUMNS, LABEL_COLUMNS, report->width });
 }
 
-static const char *plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 /* "[2] " before what belongs to one of several files. */
 static void put_file(struct tdm_buf *out, const struct tdm_log_profile *p, uint32_t file)
 {
@@ -87,14 +83,14 @@ static void put_head(const struct tdm_log_profile *p, const struct tdm_log_repor
 		put_file(out, p, i);
 		tdm_cell_put(out, tdm_str_of(f->name), 0, report->utf8);
 		tdm_buf_printf(out, ": %s line%s, %s", tdm_format_count(lines, sizeof lines, f->lines),
-			plural(f->lines), tdm_format_bytes_short(bytes, sizeof bytes, f->bytes));
+			tdm_plural(f->lines), tdm_format_bytes_short(bytes, sizeof bytes, f->bytes));
 		if (f->first_ns != 0)
 			tdm_buf_printf(out, ", %s to %s", tdm_log_clock(from, sizeof from, f->first_ns),
 				tdm_log_clock(to, sizeof to, f->last_ns));
 		tdm_buf_puts(out, "\n");
 		label(out, "");
 		tdm_buf_printf(out, "%s; %s record%s about memory\n", tdm_log_file_kind(f),
-			tdm_format_count(lines, sizeof lines, f->records), plural(f->records));
+			tdm_format_count(lines, sizeof lines, f->records), tdm_plural(f->records));
 		if (f->is_cut && f->lines != 0) {
 			label(out, "");
 			tdm_buf_puts(out, "incomplete: it could not be read to its end\n");
@@ -102,12 +98,12 @@ static void put_head(const struct tdm_log_profile *p, const struct tdm_log_repor
 		if (f->cut_lines != 0) {
 			label(out, "");
 			tdm_buf_printf(out, "%s line%s too long: only the beginning was looked at\n",
-				tdm_format_count(lines, sizeof lines, f->cut_lines), plural(f->cut_lines));
+				tdm_format_count(lines, sizeof lines, f->cut_lines), tdm_plural(f->cut_lines));
 		}
 		if (f->refused_lines != 0) {
 			label(out, "");
 			tdm_buf_printf(out, "%s line%s about amounts that cannot be used: left out\n",
-				tdm_format_count(lines, sizeof lines, f->refused_lines), plural(f->refused_lines));
+				tdm_format_count(lines, sizeof lines, f->refused_lines), tdm_plural(f->refused_lines));
 		}
 		if (!report->errors_only && tdm_log_file_lacks(f) != NULL)
 			wrapped(out, report, "Not in it", tdm_log_file_lacks(f));
@@ -433,7 +429,7 @@ static void put_row(struct tdm_buf *out, const char *name, const uint64_t *slots
 	}
 	tdm_buf_printf(out, "| at most %s%s%s\n",
 		is_bytes ? tdm_format_bytes_short(text, sizeof text, most) : tdm_format_count(text, sizeof text, most),
-		is_bytes ? "" : " record", is_bytes ? "" : plural(most));
+		is_bytes ? "" : " record", is_bytes ? "" : tdm_plural(most));
 }
 
 static void put_timeline(const struct tdm_log_profile *p, const struct tdm_log_report *report, struct tdm_buf *out)
@@ -449,7 +445,7 @@ static void put_timeline(const struct tdm_log_profile *p, const struct tdm_log_r
 	if (t->by_line)
 		tdm_buf_printf(out,
 			"\nTimeline (no times in the log: by line, from %" PRIu64 ", %" PRIu64 " line%s a column)\n",
-			t->from, t->width, plural(t->width));
+			t->from, t->width, tdm_plural(t->width));
 	else
 		tdm_buf_printf(out, "\nTimeline (from %s, %s a column)\n", tdm_log_clock(clock, sizeof clock, t->from),
 			tdm_format_duration(width, sizeof width, t->width));
@@ -477,5 +473,5 @@ void tdm_log_text(const struct tdm_log_profile *p, const struct tdm_log_report *
 	put_timeline(p, report, out);
 	if (p->untracked != 0)
 		tdm_buf_printf(out, "\n%" PRIu64 " free%s or fill%s could not be followed\n", p->untracked,
-			plural(p->untracked), plural(p->untracked));
+			tdm_plural(p->untracked), tdm_plural(p->untracked));
 }

@@ -1,5 +1,6 @@
 #include "report/replay_report.h"
 #include "base/units.h"
+#include "report/report_put.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -54,11 +55,6 @@ static void label(struct tdm_buf *out, const char *text)
 	tdm_buf_printf(out, "%-*s", LABEL_COLUMNS, text);
 }
 
-static const char *plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 static uint64_t total_allocs(const struct tdm_replay *replay, uint64_t *failures)
 {
 	uint64_t allocs = 0;
@@ -79,12 +75,12 @@ static void put_head(const struct tdm_replay *replay, const struct tdm_replay_re
 
 	label(out, "Trace");
 	tdm_buf_printf(out, "%s: %s request%s, %s buffer%s live at the end\n", report->trace,
-		tdm_format_count(count, sizeof count, tdm_replay_ops(replay)), plural(tdm_replay_ops(replay)),
-		tdm_format_count(live, sizeof live, tdm_replay_live(replay)), plural(tdm_replay_live(replay)));
+		tdm_format_count(count, sizeof count, tdm_replay_ops(replay)), tdm_plural(tdm_replay_ops(replay)),
+		tdm_format_count(live, sizeof live, tdm_replay_live(replay)), tdm_plural(tdm_replay_live(replay)));
 	if (report->skipped != 0) {
 		label(out, "Skipped");
 		tdm_buf_printf(out, "%s line%s could not be used; the first ones are named above\n",
-			tdm_format_count(count, sizeof count, report->skipped), plural(report->skipped));
+			tdm_format_count(count, sizeof count, report->skipped), tdm_plural(report->skipped));
 	}
 	label(out, card != NULL ? "Device" : "Region");
 	if (card != NULL)
@@ -170,11 +166,11 @@ static void put_verdict(const struct tdm_replay *replay, struct tdm_buf *out)
 	label(out, "Verdict");
 	tdm_format_count(of, sizeof of, allocs);
 	if (space == NULL) {
-		tdm_buf_printf(out, "fits: %s allocation%s, none failed\n", of, plural(allocs));
+		tdm_buf_printf(out, "fits: %s allocation%s, none failed\n", of, tdm_plural(allocs));
 		return;
 	}
 	tdm_buf_printf(out, "does not fit: %s of %s allocation%s failed\n",
-		tdm_format_count(count, sizeof count, failures), of, plural(allocs));
+		tdm_format_count(count, sizeof count, failures), of, tdm_plural(allocs));
 	const struct tdm_replay_failure *f = &space->first_failure;
 	label(out, "First failure");
 	tdm_buf_printf(out, "line %" PRIu64 ": %s", f->line, f->name.text);
@@ -262,7 +258,7 @@ static void put_moments(const struct tdm_replay_space *space, struct tdm_buf *ou
 	char peak[TDM_BYTES_CAP], device[TDM_BYTES_CAP], tight[TDM_BYTES_CAP];
 	tdm_buf_printf(out, "%-9s peak %s B per bank at line %" PRIu64 ", %" PRIu64 " buffer%s", "",
 		tdm_format_count(peak, sizeof peak, space->peak), space->peak_line, space->peak_buffers,
-		plural(space->peak_buffers));
+		tdm_plural(space->peak_buffers));
 	if (space->range.banks > 1)
 		tdm_buf_printf(out, ", %s on the device",
 			tdm_format_bytes_short(device, sizeof device, in_all_banks(space->peak, space->range.banks)));

@@ -74,7 +74,7 @@ struct tdm_perf_operation *tdm_perf_operations(const struct tdm_perf_csv *perf, 
 		if (index == TDM_MAP_NONE) {
 			index = (uint32_t)*count;
 			if (tdm_map_put(&by_code, row->code, index) != 0)
-				break;
+				goto fail;
 			all[(*count)++] =
 				(struct tdm_perf_operation){ .code = row->code, .cores_max = TDM_PERF_UNKNOWN };
 		}
@@ -84,6 +84,11 @@ struct tdm_perf_operation *tdm_perf_operations(const struct tdm_perf_csv *perf, 
 	if (*count != 0)
 		qsort(all, *count, sizeof *all, compare_operations);
 	return all;
+fail:
+	tdm_map_done(&by_code);
+	free(all);
+	*count = 0;
+	return NULL;
 }
 
 static double share(uint64_t part, uint64_t whole)
