@@ -82,7 +82,7 @@ static int read_log(struct tdm_phase_inputs *r, const char *path)
 	input->source = "train_log";
 	input->path = name;
 	if (err != 0) {
-		fail(r, name, err == -EFBIG ? "too many summaries or phases" : tdm_err_text(err));
+		fail(r, name, tdm_err_text(err));
 		tdm_phase_runs_done(&log->runs);
 	} else if (log->runs.count == 0) {
 		explain_nothing(r, name, log);

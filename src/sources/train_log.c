@@ -239,8 +239,9 @@ static struct tdm_str without_head(struct tdm_str line)
 static void begin_run(struct parser *p)
 {
 	end_run(p, false);
-	if (p->log->runs.count == TDM_TRAIN_LOG_RUNS_MAX) {
-		p->err = -EFBIG;
+	if (p->log->runs.count == TDM_TRAIN_LOG_RUNS_MAX) { /* its lines are those outside a summary */
+		refuse(p, p->line, 1, "one summary too many: it is left out");
+		tdm_buf_clear(&p->name);
 		return;
 	}
 	char number[32];
@@ -268,8 +269,13 @@ static bool begin_phase(struct parser *p, struct tdm_str line)
 		return false;
 	name.len -= 4;
 	end_phase(p);
+	if (p->run->phase_count == TDM_PHASES_MAX) {
+		refuse(p, p->line, 1, "one phase too many: it is left out");
+		p->run->incomplete = true;
+		return true;
+	}
 	if (tdm_phase_run_add(p->run, name) == NULL) {
-		p->err = p->run->phase_count < TDM_PHASES_MAX ? -ENOMEM : -EFBIG;
+		p->err = -ENOMEM;
 		return true;
 	}
 	p->in_phase = true;

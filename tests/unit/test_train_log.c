@@ -215,6 +215,35 @@ static void many_runs_and_facts(void **state)
 	tdm_buf_done(&text);
 }
 
+static void more_than_there_is_room_for_is_left_out_and_said(void **state)
+{
+	(void)state;
+	struct tdm_buf text;
+	tdm_buf_init(&text);
+	for (int i = 0; i < TDM_TRAIN_LOG_RUNS_MAX + 2; i++)
+		tdm_buf_puts(&text, "a\n" BEGIN PHASE("A", "1.00", "+1.00", "1.00", "1.00") END("1.00", "1.00"));
+	struct tdm_train_log log = parsed(text.data);
+	assert_int_equal(log.runs.count, TDM_TRAIN_LOG_RUNS_MAX);
+	assert_int_equal(log.refused_count, 2);
+	assert_non_null(strstr(log.refused[0].text, "one summary too many"));
+	tdm_train_log_done(&log);
+
+	tdm_buf_clear(&text);
+	tdm_buf_puts(&text, BEGIN);
+	for (int i = 0; i < TDM_PHASES_MAX + 1; i++)
+		tdm_buf_puts(&text, PHASE("A", "1.00", "+0.00", "1.00", "0.00"));
+	tdm_buf_puts(
+		&text, END("1.00", "0.00") "b\n" BEGIN PHASE("A", "1.00", "+1.00", "1.00", "1.00") END("1.00", "1.00"));
+	log = parsed(text.data);
+	assert_int_equal(log.runs.count, 2);
+	assert_int_equal(log.runs.runs[0].phase_count, TDM_PHASES_MAX);
+	assert_true(log.runs.runs[0].incomplete && !log.runs.runs[1].incomplete);
+	assert_int_equal(log.refused_count, 1);
+	assert_non_null(strstr(log.refused[0].text, "one phase too many"));
+	tdm_train_log_done(&log);
+	tdm_buf_done(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +255,7 @@ int main(void)
 		cmocka_unit_test(names_are_what_stands_between),
 		cmocka_unit_test(nothing_is_no_run),
 		cmocka_unit_test(many_runs_and_facts),
+		cmocka_unit_test(more_than_there_is_room_for_is_left_out_and_said),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
