@@ -14,6 +14,9 @@ static void draw_no_device(struct tdm_app *app, struct tdm_area area)
 	if (app->overview->device_count == 0)
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "No device: the driver shows none, and no program%s reports one.",
 			app->overview->problem_count != 0 ? " that could be read" : "");
+	else if (app->options.pid != 0 && app->options.device != NULL)
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "Process %d uses no device that is \"%s\".", (int)app->options.pid,
+			app->options.device);
 	else if (app->options.device != NULL)
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "None of the %zu devices is \"%s\".", app->overview->device_count,
 			app->options.device);

@@ -80,6 +80,12 @@ class Overview(unittest.TestCase):
         with start("devices=2", "device=7") as s:
             s.wait_for('None of the 2 devices is "7"')
 
+    def test_none_of_what_was_asked_for(self):
+        with start("device=7") as s:
+            s.wait_all('None of the 1 devices is "7".', "No process uses this device.")
+        with start("device=0", "pid=77") as s:
+            s.wait_for('Process 77 uses no device that is "0".')
+
     def test_no_device_and_no_process(self):
         with start("devices=0", "processes=0") as s:
             s.wait_for("No device")
