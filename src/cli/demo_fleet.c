@@ -48,11 +48,10 @@ struct fleet {
 	sigset_t waited, before;
 };
 
-static const char next_steps[] =
-	"\n"
-	"Next: start 'tidemark demo --view none' and look at it from another terminal with 'tidemark top',\n"
-	"'tidemark status', 'tidemark leaks --for 10s' or 'tidemark dump --stacks'; kill -9 one of its programs\n"
-	"and look again.\n";
+static const char next_steps[] = "\n"
+				 "Next: start 'tidemark demo --view none' and look at it from another terminal:\n"
+				 "'tidemark top', 'tidemark status', 'tidemark dump --stacks',\n"
+				 "'tidemark leaks --for 10s'; kill -9 one of its programs and look again.\n";
 
 /* In a new child: it goes when its parent goes. */
 static void follow_parent(pid_t parent)
