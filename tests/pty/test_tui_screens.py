@@ -128,6 +128,7 @@ class Overview(unittest.TestCase):
     def test_a_virtual_device_has_its_own_name(self):
         with start("devices=2", "virtual=1") as s:
             s.wait_all(" 1v  p150  virtual: added up, on no card", " 0,1v ")
+            self.assertRegex(s.line_of(" 1000 anna"), r" 1\.86GiB .* 3\.72GiB ")  # of device 0, and its peak
 
     def test_how_to_quit_is_always_said(self):
         with start(rows=24, cols=80) as s:
