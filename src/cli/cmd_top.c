@@ -5,9 +5,11 @@
 #include "cli/live_options.h"
 #include "cli/ticker.h"
 #include "live/live.h"
+#include "report/stack_report.h"
 #include "report/top_frame.h"
 #include "tui/tui.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -64,37 +66,79 @@ static int read_options(struct tdm_args *args, struct request *request)
 	return tdm_args_only_options(args, take_option, request);
 }
 
-/* The provider of the screens is the live view itself. */
+/* The provider of the screens: the live view, and the names of functions in the process that was looked at last. */
+struct views {
+	struct tdm_live *live;
+	struct tdm_symbolizer *symbols;
+	struct tdm_process who;
+	size_t module_count;
+};
 
-static const struct tdm_overview *provide_refresh(void *live)
+static const struct tdm_overview *provide_refresh(void *context)
 {
-	return tdm_live_refresh(live);
+	struct views *views = context;
+	return tdm_live_refresh(views->live);
 }
 
-static struct tdm_snapshot *provide_process(void *live, uint64_t handle, struct tdm_diag *diag)
+static struct tdm_snapshot *provide_process(void *context, uint64_t handle, struct tdm_diag *diag)
 {
-	return tdm_live_process(live, handle, diag);
+	struct views *views = context;
+	return tdm_live_process(views->live, handle, diag);
 }
 
-static struct tdm_snapshot *provide_device(void *live, size_t device, struct tdm_diag *diag)
+static struct tdm_snapshot *provide_device(void *context, size_t device, struct tdm_diag *diag)
 {
-	return tdm_live_device(live, device, diag);
+	struct views *views = context;
+	return tdm_live_device(views->live, device, diag);
 }
 
-static size_t provide_events(void *live, struct tdm_overview_event *events, size_t cap)
+static size_t provide_events(void *context, struct tdm_overview_event *events, size_t cap)
 {
-	return tdm_live_events(live, events, cap);
+	struct views *views = context;
+	return tdm_live_events(views->live, events, cap);
+}
+
+/* One process has many pictures; its modules are opened again only when there are more of them. */
+static void follow_process(struct views *views, const struct tdm_snapshot *snapshot)
+{
+	const struct tdm_snapshot_process *process = &snapshot->processes[0];
+	if (views->symbols != NULL && tdm_process_is_same(&process->who, &views->who) &&
+		process->module_count == views->module_count)
+		return;
+	tdm_symbolizer_free(views->symbols);
+	views->symbols = tdm_stack_symbolizer(snapshot, 0);
+	views->who = process->who;
+	views->module_count = process->module_count;
+}
+
+static void provide_place(
+	void *context, const struct tdm_snapshot *snapshot, uint32_t stack, bool with_callers, char *dst, size_t cap)
+{
+	struct views *views = context;
+	struct tdm_buf text;
+	follow_process(views, snapshot);
+	tdm_buf_init(&text);
+	if (with_callers)
+		tdm_stack_trail(snapshot, views->symbols, stack, false, &text);
+	else
+		tdm_stack_site(snapshot, views->symbols, stack, false, &text);
+	if (!tdm_buf_failed(&text))
+		snprintf(dst, cap, "%.*s", TDM_STR_ARG(tdm_buf_str(&text)));
+	tdm_buf_done(&text);
 }
 
 static int run_screens(const struct request *request, struct tdm_live *live)
 {
-	const struct tdm_tui_provider provider = { .context = live,
+	struct views views = { .live = live };
+	const struct tdm_tui_provider provider = { .context = &views,
 		.refresh = provide_refresh,
 		.process = provide_process,
 		.device = provide_device,
-		.events = provide_events };
+		.events = provide_events,
+		.place = provide_place };
 	struct tdm_diag diag = { 0 };
 	int err = tdm_tui_run(&provider, &request->options, &diag);
+	tdm_symbolizer_free(views.symbols);
 	if (err == 0)
 		return TDM_EXIT_OK;
 	return tdm_cmd_error(request->cmd, "%s", diag.text[0] != '\0' ? diag.text : tdm_err_text(err));

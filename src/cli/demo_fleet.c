@@ -22,7 +22,6 @@ enum {
 	OUTPUT_MAX = 1 << 20,
 	CANNOT_START = 126,
 	TICK_MS = 250,
-	FIRST_FRAME_MS = 1000,
 	FRAME_MS = 2000, /* between plain frames */
 };
 
@@ -41,18 +40,18 @@ struct fleet {
 	struct member crew[CREW_MAX];
 	size_t count;
 	enum tdm_demo_view show;
-	pid_t view;        /* the screen, or the frame that is being printed; 0: none */
-	uint64_t frame_ns; /* when the next frame is due */
+	pid_t view;         /* the screen, or the frame that is being printed; 0: none */
+	uint64_t frame_ns;  /* when the next frame is due */
+	uint64_t frames_ns; /* when there are no more of them */
 	bool stopping;
 	uint64_t force_ns; /* when patience ends */
 	sigset_t waited, before;
 };
 
-static const char next_steps[] =
-	"\n"
-	"Next: start 'tidemark demo --view none' and look at it from another terminal with 'tidemark top',\n"
-	"'tidemark status', 'tidemark leaks --for 10s' or 'tidemark dump --stacks'; kill -9 one of its programs\n"
-	"and look again.\n";
+static const char next_steps[] = "\n"
+				 "Next: start 'tidemark demo --view none' and look at it from another terminal:\n"
+				 "'tidemark top', 'tidemark status', 'tidemark dump --stacks',\n"
+				 "'tidemark leaks --for 10s'; kill -9 one of its programs and look again.\n";
 
 /* In a new child: it goes when its parent goes. */
 static void follow_parent(pid_t parent)
@@ -204,7 +203,8 @@ static void wait_for_all(struct fleet *fleet)
 			signal_all(fleet, SIGKILL);
 			fleet->force_ns = now + PATIENCE_S * TDM_NS_PER_S;
 		}
-		if (fleet->show == TDM_DEMO_PLAIN && fleet->view == 0 && !fleet->stopping && now >= fleet->frame_ns)
+		if (fleet->show == TDM_DEMO_PLAIN && fleet->view == 0 && !fleet->stopping && now >= fleet->frame_ns &&
+			now < fleet->frames_ns)
 			start_view(fleet);
 		const struct timespec tick = { 0, TICK_MS * (long)TDM_NS_PER_MS };
 		int signal = sigtimedwait(&fleet->waited, NULL, &tick);
@@ -279,10 +279,9 @@ int tdm_demo_fleet_run(const struct tdm_cmd *cmd, const struct tdm_demo_fleet_op
 		stop(&fleet);
 	} else {
 		say_what_runs(&fleet);
+		tdm_demo_plan_frames(tdm_clock_ns(), options->workload.seconds, &fleet.frame_ns, &fleet.frames_ns);
 		if (fleet.show == TDM_DEMO_TOP)
 			start_view(&fleet);
-		else
-			fleet.frame_ns = tdm_clock_ns() + FIRST_FRAME_MS * TDM_NS_PER_MS;
 	}
 	wait_for_all(&fleet);
 	int end_code = finish(&fleet);

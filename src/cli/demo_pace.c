@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+enum { FIRST_FRAME_MS = 1000, TOO_LATE_MS = 250 };
+
 void tdm_demo_pace_init(struct tdm_demo_pace *pace, uint64_t seconds, uint64_t rounds)
 {
 	*pace = (struct tdm_demo_pace){ .deadline_ns = TDM_DEMO_NO_LIMIT, .rounds = rounds };
@@ -14,6 +16,14 @@ void tdm_demo_pace_init(struct tdm_demo_pace *pace, uint64_t seconds, uint64_t r
 	sigaddset(&pace->signals, SIGTERM);
 	sigaddset(&pace->signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &pace->signals, NULL);
+}
+
+void tdm_demo_plan_frames(uint64_t now_ns, uint64_t seconds, uint64_t *first_ns, uint64_t *end_ns)
+{
+	*first_ns = now_ns + (seconds == 1 ? FIRST_FRAME_MS / 2 : FIRST_FRAME_MS) * TDM_NS_PER_MS;
+	*end_ns = UINT64_MAX;
+	if (seconds != TDM_DEMO_NO_LIMIT)
+		*end_ns = now_ns + (seconds != 0 ? seconds * TDM_NS_PER_S - TOO_LATE_MS * TDM_NS_PER_MS : 0);
 }
 
 bool tdm_demo_pause(struct tdm_demo_pace *pace, unsigned ms)

@@ -23,6 +23,10 @@ struct tdm_demo_pace {
 /* `seconds` from now, or `rounds` without pauses; TDM_DEMO_NO_LIMIT for no limit. Blocks the signals. */
 void tdm_demo_pace_init(struct tdm_demo_pace *pace, uint64_t seconds, uint64_t rounds);
 
+/* When the first frame of text is due in a demo of so many seconds, and from when on there are none: one that came
+ * while the programs end would show some of them, or nothing. */
+void tdm_demo_plan_frames(uint64_t now_ns, uint64_t seconds, uint64_t *first_ns, uint64_t *end_ns);
+
 /* Waits so long, or until something ends the workload. False: it is to end. */
 bool tdm_demo_pause(struct tdm_demo_pace *pace, unsigned ms);
 

@@ -32,7 +32,10 @@ static struct tdm_overview_process *add_process(struct tdm_live *live)
 	if (tdm_reserve(&live->overview.processes, &live->process_cap, at + 1, sizeof *live->overview.processes) != 0)
 		return NULL;
 	live->overview.process_count = at + 1;
-	live->overview.processes[at] = (struct tdm_overview_process){ .uid = UINT32_MAX };
+	live->overview.processes[at] = (struct tdm_overview_process){ .uid = UINT32_MAX,
+		.lost = TDM_BYTES_UNKNOWN,
+		.faults = TDM_BYTES_UNKNOWN,
+		.out_of_memory = TDM_BYTES_UNKNOWN };
 	return &live->overview.processes[at];
 }
 

@@ -63,6 +63,7 @@ static struct tdm_overview_event start_event(const struct tdm_watched *item, con
 		.handle = item->handle,
 		.pid = item->pid != 0 ? item->pid : item->who.pid,
 		.number = (int32_t)(view->number & ~TDM_DEVICE_VIRTUAL_BIT),
+		.is_virtual = (view->number & TDM_DEVICE_VIRTUAL_BIT) != 0,
 		.address = TDM_ADDRESS_UNKNOWN,
 		.reserved = TDM_BYTES_UNKNOWN,
 	};

@@ -173,6 +173,7 @@ struct tdm_overview_event {
 	int32_t number; /* logical number of the device in that process; -1: none */
 	uint8_t op;     /* enum tdm_op: ALLOC, FREE, OOM, PHASE, PROGRAM; LOST with `asked` = how many are missing */
 	uint8_t kind;
+	bool is_virtual;   /* `number` is that of a virtual device */
 	bool is_fault;     /* a double or unknown release */
 	uint64_t address;  /* TDM_ADDRESS_UNKNOWN */
 	uint64_t asked;    /* bytes */

@@ -53,7 +53,7 @@ static void put_site(const struct tdm_live_report *report, struct tdm_symbolizer
 	if (name[0] != '\0')
 		tdm_cell_put(out, tdm_str_of(name), 0, report->term.utf8);
 	else if (depth != 0)
-		tdm_stack_site(report->snapshot, sym, buffer->stack, out);
+		tdm_stack_site(report->snapshot, sym, buffer->stack, true, out);
 	else
 		tdm_buf_puts(out, "-");
 }

@@ -56,7 +56,7 @@ static void put_site(const struct tdm_leaks_report *report, struct symbols *symb
 	else if (leak->name != 0)
 		tdm_cell_put(out, tdm_str_of(tdm_snapshot_text(snapshot, leak->name)), 0, report->live->term.utf8);
 	else if (depth != 0)
-		tdm_stack_site(snapshot, symbols_of(report, symbols, leak->process), leak->stack, out);
+		tdm_stack_site(snapshot, symbols_of(report, symbols, leak->process), leak->stack, true, out);
 	else
 		tdm_buf_puts(out, "(no name, no stack)");
 }

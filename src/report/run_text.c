@@ -43,7 +43,7 @@ static void put_site(const struct tdm_live_report *report, struct tdm_symbolizer
 	if (name[0] != '\0')
 		tdm_cell_put(out, tdm_str_of(name), 0, report->term.utf8);
 	else if (site->stack != 0)
-		tdm_stack_site(snapshot, sym, site->stack, out);
+		tdm_stack_site(snapshot, sym, site->stack, true, out);
 	else
 		tdm_buf_puts(out, "(no name)");
 	tdm_buf_putc(out, '\n');

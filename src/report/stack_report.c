@@ -98,13 +98,13 @@ static uint32_t find_site(struct tdm_symbolizer *sym, const struct tdm_kept_fram
 	return i;
 }
 
-void tdm_stack_site(
-	const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, struct tdm_buf *out)
+void tdm_stack_site(const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, bool whole,
+	struct tdm_buf *out)
 {
 	uint32_t count;
 	const struct tdm_kept_frame *frames = tdm_snapshot_stack(snapshot, stack, &count);
 	if (count != 0)
-		put_frame(snapshot, sym, &frames[find_site(sym, frames, count)], true, out);
+		put_frame(snapshot, sym, &frames[find_site(sym, frames, count)], whole, out);
 }
 
 void tdm_stack_trail(

@@ -14,9 +14,10 @@ struct tdm_symbolizer *tdm_stack_symbolizer(const struct tdm_snapshot *snapshot,
 void tdm_stack_text(const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, size_t indent,
 	struct tdm_buf *out);
 
-/* The innermost frame outside of our own library, in a few words: "function (file:line)"; nothing for number 0. */
-void tdm_stack_site(
-	const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, struct tdm_buf *out);
+/* The innermost frame outside of our own library, in a few words: "function (file:line)"; nothing for number 0.
+ * `whole`: files with their folders. */
+void tdm_stack_site(const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, bool whole,
+	struct tdm_buf *out);
 
 /*
  * The site and the functions that led to it, as the site may be a wrapper that all allocations go through:

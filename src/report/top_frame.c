@@ -62,6 +62,32 @@ static size_t count_devices(const struct tdm_top_frame *frame)
 	return count;
 }
 
+/* Text of others, without a percent sign. */
+static size_t put_text(const struct tdm_top_frame *frame, const char *text, size_t columns, struct tdm_buf *out)
+{
+	size_t from = out->len;
+	size_t used = tdm_cell_put(out, tdm_str_of(text), columns, frame->term.utf8);
+	for (size_t i = from; i < out->len; i++)
+		if (out->data[i] == '%')
+			out->data[i] = '?';
+	return used;
+}
+
+/* There are devices, and none of them was asked for. */
+static void put_why_none(const struct tdm_top_frame *frame, struct tdm_buf *out)
+{
+	tdm_buf_puts(out, " (");
+	if (frame->pick.pid != 0)
+		tdm_buf_printf(out, "process %" PRId32 " uses ", frame->pick.pid);
+	tdm_buf_puts(out, "none");
+	if (frame->pick.device != NULL) {
+		tdm_buf_puts(out, frame->pick.pid != 0 ? " that is '" : " is '");
+		put_text(frame, frame->pick.device, COMMAND_COLUMNS, out);
+		tdm_buf_putc(out, '\'');
+	}
+	tdm_buf_putc(out, ')');
+}
+
 static void put_system(const struct tdm_top_frame *frame, struct tdm_buf *out)
 {
 	const struct tdm_overview *overview = frame->overview;
@@ -75,22 +101,13 @@ static void put_system(const struct tdm_top_frame *frame, struct tdm_buf *out)
 	tdm_buf_printf(out, "  Devices: %zu", devices);
 	if (devices != overview->device_count)
 		tdm_buf_printf(out, " of %zu", overview->device_count);
+	if (devices == 0 && overview->device_count != 0)
+		put_why_none(frame, out);
 	else if (devices == 0)
 		tdm_buf_puts(out, " (no card and no tracked process is visible; see 'tidemark doctor')");
 	tdm_buf_putc(out, '\n');
 	if (overview->problem_count != 0)
 		tdm_buf_printf(out, "  Problems: %zu (see 'tidemark doctor')\n", overview->problem_count);
-}
-
-/* Text of others, without a percent sign. */
-static size_t put_text(const struct tdm_top_frame *frame, const char *text, size_t columns, struct tdm_buf *out)
-{
-	size_t from = out->len;
-	size_t used = tdm_cell_put(out, tdm_str_of(text), columns, frame->term.utf8);
-	for (size_t i = from; i < out->len; i++)
-		if (out->data[i] == '%')
-			out->data[i] = '?';
-	return used;
 }
 
 static void put_arch(const struct tdm_top_frame *frame, const struct tdm_overview_device *device, struct tdm_buf *out)

@@ -33,10 +33,10 @@ void tdm_act_quit(struct tdm_app *app, int key)
 	app->quit = true;
 }
 
-/* Esc takes back one thing at a time: the filter, the screen, the program. */
+/* Esc takes back one thing at a time: the filter, the screen, the program. The last only if it is meant: Alt with a key
+ * looks like Esc and a key. */
 void tdm_act_back(struct tdm_app *app, int key)
 {
-	(void)key;
 	const struct tdm_screen *screen = tdm_screens[app->screen];
 	char *filter = screen->filter != NULL ? screen->filter(app) : NULL;
 	if (filter != NULL && filter[0] != '\0') {
@@ -44,7 +44,7 @@ void tdm_act_back(struct tdm_app *app, int key)
 		screen->filtered(app);
 	} else if (app->screen != TDM_SCREEN_OVERVIEW)
 		tdm_screens_open(app, TDM_SCREEN_OVERVIEW);
-	else
+	else if (key == TDM_KEY_ESCAPE)
 		app->quit = true;
 }
 

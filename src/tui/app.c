@@ -21,6 +21,16 @@ void tdm_app_say(struct tdm_app *app, const char *format, ...)
 	app->message_until_ns = tdm_clock_ns() + MESSAGE_SECONDS * TDM_NS_PER_S;
 }
 
+void tdm_app_format_interval(unsigned ms, char *dst, size_t cap)
+{
+	if (ms % 100 != 0)
+		snprintf(dst, cap, "%u ms", ms);
+	else if (ms < 10000 || ms % 1000 != 0)
+		snprintf(dst, cap, "%u.%u s", ms / 1000, ms / 100 % 10);
+	else
+		snprintf(dst, cap, "%u s", ms / 1000);
+}
+
 const struct tdm_overview_process *tdm_app_find_process(const struct tdm_app *app, uint64_t handle)
 {
 	for (size_t p = 0; app->overview != NULL && handle != 0 && p < app->overview->process_count; p++)

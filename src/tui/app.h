@@ -27,7 +27,13 @@ enum tdm_popup_id {
 	TDM_POPUP_COUNT
 };
 
-enum { TDM_APP_TEXT_CAP = 96, TDM_APP_MESSAGE_CAP = 256, TDM_TAGS_MAX = 64, TDM_INTERVAL_MIN_MS = 50 };
+enum {
+	TDM_APP_TEXT_CAP = 96,
+	TDM_APP_MESSAGE_CAP = 256,
+	TDM_TAGS_MAX = 64,
+	TDM_INTERVAL_MIN_MS = 50,
+	TDM_INTERVAL_CAP = 24
+};
 
 /* How the shares of a device went. */
 struct tdm_trend {
@@ -101,6 +107,7 @@ struct tdm_app {
 };
 
 /* Says something in the last line for a while. */
+void tdm_app_format_interval(unsigned ms, char *dst, size_t cap); /* "250 ms", "1.0 s" */
 void tdm_app_say(struct tdm_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The processes of the table again, after the overview or the way to show it has changed; keeps what is chosen. */

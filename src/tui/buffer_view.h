@@ -25,8 +25,9 @@ struct tdm_buffer_view {
 	size_t buffer_count;
 	struct tdm_site *sites;
 	size_t site_count;
-	bool is_sorted; /* buffers or sites are those of snapshot, sort and filter */
-	bool failed;    /* out of memory */
+	bool is_sorted;           /* buffers or sites are those of snapshot, sort and filter */
+	bool failed;              /* out of memory */
+	uint64_t places_until_ns; /* no function is looked for after this time */
 	struct tdm_list list;
 };
 

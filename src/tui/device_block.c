@@ -34,7 +34,7 @@ const char *tdm_device_kind_title(enum tdm_kind kind)
 char *tdm_device_label(const struct tdm_overview_device *device, char *dst, size_t cap)
 {
 	if (device->number >= 0)
-		snprintf(dst, cap, "%" PRId32, device->number);
+		snprintf(dst, cap, "%" PRId32 "%s", device->number, device->is_virtual ? "v" : "");
 	else if (device->node >= 0)
 		snprintf(dst, cap, "/%" PRId32, device->node);
 	else
@@ -227,13 +227,14 @@ void tdm_device_kind(struct tdm_pen *pen, const struct tdm_overview_device *devi
 	if (is_absent(k))
 		return;
 	if (k->used == TDM_BYTES_UNKNOWN) {
+		bool fits = tdm_canvas_width_of(pen->canvas, note) + 2 <= tdm_pen_room(pen);
 		if (columns.has_free)
-			tdm_pen_printf(pen, TDM_INK_DIM, "  %s", note);
+			tdm_pen_printf(pen, TDM_INK_DIM, "  %s", fits ? note : "not reported");
 		return;
 	}
 	free_amounts(pen, &columns, device, kind);
 	if (columns.has_peak)
-		amount(pen, "peak", k->peak);
+		amount(pen, k->peak_is_seen ? "seen" : "peak", k->peak);
 	if (columns.has_source)
 		tdm_pen_printf(pen, TDM_INK_DIM, "  %s", tdm_from_name((enum tdm_from)k->used_from));
 	if (columns.has_source && note[0] != '\0' && tdm_pen_room(pen) > 20)

@@ -86,6 +86,8 @@ void tdm_gauge_graph(struct tdm_canvas *canvas, struct tdm_area area, const stru
 		graph_column(canvas, area, i, left, right);
 	}
 	for (int i = 0; i < area.cols && area.rows > 0; i++) {
+		if (tdm_history_get(history, (size_t)(area.cols - 1 - i) * per_column) < 0)
+			continue; /* nothing is known of this time */
 		struct tdm_cell *cell = &canvas->cells[(size_t)(area.row + area.rows - 1) * (size_t)canvas->cols +
 						       (size_t)(area.col + i)];
 		if (area.row + area.rows <= canvas->rows && area.col + i < canvas->cols && cell->ch == ' ')

@@ -72,6 +72,8 @@ static void on_end(int signal_number)
 	int kept = errno;
 	if (guard.end != 0 && signal_number != SIGHUP)
 		die_of(signal_number);
+	if (guard.armed) /* a frame may be held in the middle, and nobody would look at the wish then */
+		tcflow(guard.restore.fd, TCOON);
 	guard.end = signal_number;
 	wake();
 	errno = kept;

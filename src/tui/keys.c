@@ -49,16 +49,14 @@ static void press_binding(struct tdm_app *app, int key)
 			return;
 		}
 	}
-	for (int c = 0; app->screen == TDM_SCREEN_OVERVIEW && c < TDM_PROC_COLUMN_COUNT; c++)
-		if (tdm_proc_columns[c].letter == key && key != 0) {
-			tdm_act_sort_letter(app, key);
-			return;
-		}
 	tdm_screens[app->screen]->key(app, key);
 }
 
 void tdm_keys_press(struct tdm_app *app, int key)
 {
+	bool is_open = app->typing.on || app->popup != TDM_POPUP_NONE;
+	if (key == TDM_KEY_ESCAPE_AND && is_open)
+		key = TDM_KEY_ESCAPE;
 	if (app->typing.on) {
 		tdm_act_type(app, key);
 		return;
@@ -97,8 +95,10 @@ const struct tdm_binding tdm_bindings[] = {
 	{ { 't', F + 5 }, "t F5", "Tree", "processes below their devices", ON_OVERVIEW, tdm_act_tree },
 	{ { F + 6 }, "F6", "Sort", "choose the column to sort by", ON_OVERVIEW, tdm_act_sort_box },
 	{ { ',', '.', '<', '>' }, ", .", NULL, "sort by the column before, behind", ON_OVERVIEW, tdm_act_sort_step },
-	{ { 'P', 'M', 'T', 'R', 'L', 'B' }, "P M T R L B", NULL,
-		"sort by pid, memory, age, DRAM, L1, CB (U D K S H C: the others)", ON_OVERVIEW, tdm_act_sort_letter },
+	{ { 'P', 'M', 'T', 'R', 'L', 'B' }, "P M T R L B", NULL, "sort by pid, memory, age, DRAM, L1, CB", ON_OVERVIEW,
+		tdm_act_sort_letter },
+	{ { 'U', 'D', 'K', 'S', 'H', 'C' }, "U D K S H C", NULL, "sort by user, device, peak, source, phase, command",
+		ON_OVERVIEW, tdm_act_sort_letter },
 	{ { 's', F + 6 }, "s F6", "Sort", "sort by size, age, site or address", ON_PROCESS, tdm_act_buffer_sort },
 	{ { 'g' }, "g", "Group", "add buffers up by the place that allocated them", ON_PROCESS, tdm_act_buffer_group },
 	{ { '+', '-', 'I' }, "+ - I", NULL, "the other way round", ON_OVERVIEW | ON_PROCESS, tdm_act_reverse },
@@ -106,7 +106,7 @@ const struct tdm_binding tdm_bindings[] = {
 	{ { 'm' }, "m", "Memory", "only one kind of memory", ON_EVENTS, tdm_act_event_kind },
 	{ { 'f' }, "f", "Process", "only the process that is chosen on the overview", ON_EVENTS,
 		tdm_act_event_process },
-	{ { F + 9, 'k' }, "F9 k", "Signal", "send a signal to the chosen or tagged processes; asks first",
+	{ { F + 9, 'k' }, "F9 k", "Signal", "signal the chosen or tagged processes; asks first",
 		ON_OVERVIEW | ON_PROCESS, tdm_act_signal },
 	{ { ' ' }, "Space", NULL, "tag a process", ON_OVERVIEW, tdm_act_tag },
 	{ { 'u' }, "u", NULL, "untag all", ON_OVERVIEW, tdm_act_untag },
@@ -115,7 +115,8 @@ const struct tdm_binding tdm_bindings[] = {
 	{ { 'z', 'p', ' ' }, "z p", "Freeze", "stop and go on", ON_ALL, tdm_act_freeze },
 	{ { '!' }, "!", NULL, "what could not be read, and why", ON_ALL, tdm_act_problems },
 	{ { TDM_KEY_CTRL_L }, "Ctrl-L", NULL, "draw everything again", ON_ALL, tdm_act_redraw },
-	{ { TDM_KEY_ESCAPE }, "Esc", NULL, "one step back: box, filter, screen, program", ON_ALL, tdm_act_back },
+	{ { TDM_KEY_ESCAPE, TDM_KEY_ESCAPE_AND }, "Esc", NULL, "one step back: box, filter, screen, program", ON_ALL,
+		tdm_act_back },
 	{ { 'q', F + 10 }, "q F10", "Quit", "quit", ON_ALL, tdm_act_quit },
 };
 

@@ -19,6 +19,8 @@ void tdm_popup_lines(struct tdm_app *app, struct tdm_area area, size_t count,
 		struct tdm_area row = { area.row + i, area.col, 1, area.cols };
 		line(app, row, index);
 	}
+	if (app->popup_list.top + (size_t)area.rows < count) /* in the frame */
+		tdm_canvas_put(&app->canvas, area.row + area.rows, area.col, area.cols, TDM_INK_DIM, " PgDn: more ");
 }
 
 bool tdm_popup_closes(int key)

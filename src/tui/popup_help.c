@@ -21,11 +21,13 @@ static const struct {
 	{ TDM_INK_PLAIN, "" },
 	{ TDM_INK_BOLD, "Words" },
 	{ TDM_INK_PLAIN, "largest       the largest contiguous free block of a bank, times the banks" },
-	{ TDM_INK_PLAIN,
-		"peak          the highest that was used; \"<=\" before it: a sum over devices, an upper bound" },
+	{ TDM_INK_PLAIN, "peak          the highest that was used; <= before it: a sum over devices" },
+	{ TDM_INK_PLAIN, "seen          the highest that this monitor saw, where nobody keeps the peak" },
 	{ TDM_INK_PLAIN, "unattributed  used, but by no process that is listed" },
-	{ TDM_INK_PLAIN, "left          written down by processes that have ended; on no device any more" },
-	{ TDM_INK_PLAIN, "source        L ledger: bytes reserved; S metal_shm: bytes asked for; D driver; M model" },
+	{ TDM_INK_PLAIN, "left          written down by ended processes; on no device any more" },
+	{ TDM_INK_PLAIN, "device        0 number in programs; /0 the driver's; 0v virtual: on no card" },
+	{ TDM_INK_PLAIN, "source        L ledger: bytes reserved; S metal_shm: bytes asked for" },
+	{ TDM_INK_PLAIN, "              D driver; M model of the card" },
 };
 enum { LEGEND = sizeof legend / sizeof legend[0] };
 

@@ -3,18 +3,23 @@
 #include "tui/screens.h"
 #include "tui/terminal.h"
 
+enum { LINES_EACH = 2 };
+
+/* Where, and below it what: both can be long. */
 static void draw_line(struct tdm_app *app, struct tdm_area area, size_t index)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
-	const struct tdm_overview_problem *problem = &app->overview->problems[index];
-	tdm_pen_field(&pen, 10, TDM_INK_DIM, tdm_from_name((enum tdm_from)problem->from));
-	tdm_pen_printf(&pen, TDM_INK_PLAIN, " %s: ", problem->place);
-	tdm_pen_text(&pen, TDM_INK_YELLOW, problem->text);
+	const struct tdm_overview_problem *problem = &app->overview->problems[index / LINES_EACH];
+	if (index % LINES_EACH == 0) {
+		tdm_pen_printf(&pen, TDM_INK_PLAIN, "%s  ", problem->place);
+		tdm_pen_text(&pen, TDM_INK_DIM, tdm_from_name((enum tdm_from)problem->from));
+	} else
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "  %s", problem->text);
 }
 
 static size_t count(const struct tdm_app *app)
 {
-	return app->overview != NULL ? app->overview->problem_count : 0;
+	return app->overview != NULL ? LINES_EACH * app->overview->problem_count : 0;
 }
 
 static void draw(struct tdm_app *app, struct tdm_area area)

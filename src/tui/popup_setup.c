@@ -12,9 +12,10 @@ enum { INTERVALS = sizeof intervals_ms / sizeof intervals_ms[0] };
 
 static void format_line(const struct tdm_app *app, size_t index, char *dst, size_t cap)
 {
+	char interval[TDM_INTERVAL_CAP];
+	tdm_app_format_interval(app->options.interval_ms, interval, sizeof interval);
 	if (index == INTERVAL)
-		snprintf(dst, cap, " interval            < %u.%u s >", app->options.interval_ms / 1000,
-			app->options.interval_ms / 100 % 10);
+		snprintf(dst, cap, " interval            < %s >", interval);
 	else if (index == COLOUR)
 		snprintf(dst, cap, " [%c] colours", app->options.no_colour ? ' ' : 'x');
 	else if (index == ASCII)

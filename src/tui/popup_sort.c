@@ -28,6 +28,11 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 
 static bool key(struct tdm_app *app, int key)
 {
+	for (size_t c = 0; c < TDM_PROC_COLUMN_COUNT; c++)
+		if (tdm_proc_columns[c].letter == key && key != 0) {
+			app->popup_list.chosen = c;
+			key = TDM_KEY_ENTER;
+		}
 	if (key == TDM_KEY_ENTER) {
 		app->sort = (enum tdm_proc_column)app->popup_list.chosen;
 		app->reversed = false;

@@ -63,6 +63,19 @@ static void describe(struct tdm_proc_row *row, const struct tdm_overview *overvi
 	add_memory(row);
 }
 
+/* Whether it has something on a card among the devices that are shown: only that is added up then. What a capture
+ * without dispatch adds up lies nowhere. */
+static bool is_on_card(const struct tdm_overview *overview, const struct tdm_overview_process *process,
+	const struct tdm_proc_view *view)
+{
+	for (uint32_t h = 0; h < process->holding_count; h++) {
+		size_t device = overview->holdings[process->first_holding + h].device;
+		if (!overview->devices[device].is_virtual && tdm_pick_device(overview, device, view->device))
+			return true;
+	}
+	return false;
+}
+
 /* One line for each process with all that it has on the devices that are shown. */
 static int add_processes(
 	struct tdm_proc_rows *rows, const struct tdm_overview *overview, const struct tdm_proc_view *view)
@@ -75,13 +88,15 @@ static int add_processes(
 		struct tdm_proc_row *row = add_row(rows, TDM_ROW_PROCESS);
 		if (row == NULL)
 			return -ENOMEM;
+		bool on_card = is_on_card(overview, process, view);
 		uint32_t shown = 0;
 		for (uint32_t h = 0; h < process->holding_count; h++) {
 			const struct tdm_overview_holding *holding = &overview->holdings[process->first_holding + h];
 			if (!tdm_pick_device(overview, holding->device, view->device))
 				continue;
 			row->device = shown++ == 0 ? holding->device : UINT32_MAX;
-			add_holding(row, holding);
+			if (!on_card || !overview->devices[holding->device].is_virtual)
+				add_holding(row, holding);
 		}
 		describe(row, overview, p);
 		if (shown == 0 && !all)

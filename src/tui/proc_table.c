@@ -16,6 +16,12 @@ static void append(char *dst, size_t cap, const char *text)
 	snprintf(dst + len, cap - len, "%s", text);
 }
 
+/* Whether the second has the number behind that of the first. */
+static bool is_next(const struct tdm_overview_device *first, const struct tdm_overview_device *second)
+{
+	return first->number >= 0 && second->number == first->number + 1 && second->is_virtual == first->is_virtual;
+}
+
 char *tdm_proc_devices(
 	const struct tdm_overview *overview, const struct tdm_overview_process *process, char *dst, size_t cap)
 {
@@ -25,8 +31,7 @@ char *tdm_proc_devices(
 		const struct tdm_overview_device *first = &overview->devices[holdings[i].device], *last = first;
 		char from[16], to[16];
 		uint32_t next = i + 1;
-		while (next < process->holding_count && last->number >= 0 &&
-			overview->devices[holdings[next].device].number == last->number + 1)
+		while (next < process->holding_count && is_next(last, &overview->devices[holdings[next].device]))
 			last = &overview->devices[holdings[next++].device];
 		if (i != 0)
 			append(dst, cap, ",");
@@ -98,6 +103,23 @@ static int field_width(const struct fit *fit, int column)
 	return column == TDM_PROC_COMMAND ? fit->command_cols : tdm_proc_columns[column].width;
 }
 
+static const char *sort_arrow(const struct tdm_app *app)
+{
+	if (app->canvas.utf8)
+		return app->reversed ? "△" : "▽";
+	return app->reversed ? "^" : "v";
+}
+
+/* The column that is sorted by has no place: it is named behind the title of the last one, if there is room. */
+static void draw_hidden_order(const struct tdm_app *app, struct tdm_pen *pen, int width)
+{
+	const char *title = tdm_proc_columns[TDM_PROC_COMMAND].title;
+	char text[48];
+	snprintf(text, sizeof text, "%s by %s%s", title, tdm_proc_columns[app->sort].title, sort_arrow(app));
+	bool fits = tdm_canvas_width_of(pen->canvas, text) <= width;
+	tdm_pen_field(pen, width, TDM_INK_HEAD, fits ? text : title);
+}
+
 static void draw_titles(struct tdm_app *app, struct tdm_area area, const struct fit *fit)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
@@ -108,11 +130,11 @@ static void draw_titles(struct tdm_app *app, struct tdm_area area, const struct 
 			continue;
 		char title[32];
 		bool sorted = app->sort == (enum tdm_proc_column)c;
-		const char *arrow = !sorted            ? ""
-				    : app->canvas.utf8 ? (app->reversed ? "△" : "▽")
-						       : (app->reversed ? "^" : "v");
-		snprintf(title, sizeof title, "%s%s", tdm_proc_columns[c].title, arrow);
-		tdm_pen_field(&pen, field_width(fit, c), sorted ? TDM_INK_SORTED : TDM_INK_HEAD, title);
+		snprintf(title, sizeof title, "%s%s", tdm_proc_columns[c].title, sorted ? sort_arrow(app) : "");
+		if (c == TDM_PROC_COMMAND && !fit->shown[app->sort])
+			draw_hidden_order(app, &pen, fit->command_cols);
+		else
+			tdm_pen_field(&pen, field_width(fit, c), sorted ? TDM_INK_SORTED : TDM_INK_HEAD, title);
 		tdm_pen_skip(&pen, 1);
 	}
 }
@@ -241,7 +263,9 @@ static void draw_empty(struct tdm_app *app, struct tdm_area area)
 		tdm_pen_printf(&pen, TDM_INK_DIM, "Process %" PRId32 " holds no device memory that is known.",
 			app->options.pid);
 	else
-		tdm_pen_text(&pen, TDM_INK_DIM, "No process uses a device. Programs show up here when they run.");
+		tdm_pen_printf(&pen, TDM_INK_DIM, "No process%s uses %s device. Programs show up here when they run.",
+			app->overview != NULL && app->overview->problem_count != 0 ? " that could be read" : "",
+			app->options.device != NULL ? "this" : "a");
 	if (app->overview != NULL && app->overview->device_count == 0 && area.rows > 1) {
 		pen = tdm_pen_at(&app->canvas, area, 1);
 		tdm_pen_text(&pen, TDM_INK_DIM,

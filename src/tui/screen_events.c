@@ -10,7 +10,7 @@
 #include "tui/screens.h"
 #include "tui/terminal.h"
 
-enum { WIDE_COLUMNS = 100 };
+enum { WIDE_COLUMNS = 100, NARROW_COLUMNS = 70 };
 
 static void refresh(struct tdm_app *app, bool now)
 {
@@ -64,12 +64,19 @@ static bool is_wide(struct tdm_area line)
 	return line.cols >= WIDE_COLUMNS;
 }
 
+/* Here what is told is who and how much. */
+static bool is_narrow(struct tdm_area line)
+{
+	return line.cols < NARROW_COLUMNS;
+}
+
 static void draw_event(struct tdm_app *app, struct tdm_area line, const struct tdm_overview_event *event)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
 	char text[64];
 	tdm_pen_skip(&pen, 1);
-	draw_time(&pen, event->time_ns);
+	if (!is_narrow(line))
+		draw_time(&pen, event->time_ns);
 	snprintf(text, sizeof text, "%" PRId32, event->pid);
 	tdm_pen_field(&pen, -8, TDM_INK_PLAIN, text);
 	if (event->op == TDM_OP_LOST) {
@@ -77,8 +84,9 @@ static void draw_event(struct tdm_app *app, struct tdm_area line, const struct t
 			tdm_format_count(text, sizeof text, event->asked));
 		return;
 	}
-	snprintf(text, sizeof text, "%" PRId32, event->number);
-	tdm_pen_field(&pen, -5, TDM_INK_PLAIN, event->number >= 0 ? text : "");
+	snprintf(text, sizeof text, "%" PRId32 "%s", event->number, event->is_virtual ? "v" : "");
+	if (!is_narrow(line))
+		tdm_pen_field(&pen, -5, TDM_INK_PLAIN, event->number >= 0 ? text : "");
 	tdm_pen_skip(&pen, 2);
 	tdm_pen_field(&pen, 9, ink_of(event), event->op < TDM_OP_COUNT ? tdm_op_name((enum tdm_op)event->op) : "?");
 	bool has_memory = event->op == TDM_OP_ALLOC || event->op == TDM_OP_FREE || event->op == TDM_OP_OOM;
@@ -127,9 +135,11 @@ static void draw_head(struct tdm_app *app, struct tdm_area area)
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	tdm_canvas_fill(&app->canvas, area.row, area.col, area.cols, TDM_INK_HEAD, ' ');
 	tdm_pen_skip(&pen, 1);
-	tdm_pen_field(&pen, 13, TDM_INK_HEAD, "TIME");
+	if (!is_narrow(area))
+		tdm_pen_field(&pen, 13, TDM_INK_HEAD, "TIME");
 	tdm_pen_field(&pen, -8, TDM_INK_HEAD, "PID");
-	tdm_pen_field(&pen, -5, TDM_INK_HEAD, "DEV");
+	if (!is_narrow(area))
+		tdm_pen_field(&pen, -5, TDM_INK_HEAD, "DEV");
 	tdm_pen_skip(&pen, 2);
 	tdm_pen_field(&pen, 9, TDM_INK_HEAD, "OP");
 	tdm_pen_field(&pen, 10, TDM_INK_HEAD, "KIND");

@@ -12,7 +12,11 @@ static void draw_no_device(struct tdm_app *app, struct tdm_area area)
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	tdm_pen_skip(&pen, 1);
 	if (app->overview->device_count == 0)
-		tdm_pen_text(&pen, TDM_INK_YELLOW, "No device: the driver shows none, and no program reports one.");
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "No device: the driver shows none, and no program%s reports one.",
+			app->overview->problem_count != 0 ? " that could be read" : "");
+	else if (app->options.pid != 0 && app->options.device != NULL)
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "Process %d uses no device that is \"%s\".", (int)app->options.pid,
+			app->options.device);
 	else if (app->options.device != NULL)
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "None of the %zu devices is \"%s\".", app->overview->device_count,
 			app->options.device);
@@ -28,9 +32,12 @@ static bool draw_problem(struct tdm_app *app, struct tdm_area area)
 		return false;
 	const struct tdm_overview_problem *first = &overview->problems[0];
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
-	tdm_pen_printf(&pen, TDM_INK_YELLOW, " ! %s: %s", first->place, first->text);
-	if (overview->problem_count > 1)
-		tdm_pen_printf(&pen, TDM_INK_YELLOW, "  and %zu more (press !)", overview->problem_count - 1);
+	if (overview->problem_count > 1) /* what may be cut off comes last */
+		tdm_pen_printf(
+			&pen, TDM_INK_YELLOW, " ! lists all %zu problems, the first is", overview->problem_count);
+	else
+		tdm_pen_text(&pen, TDM_INK_YELLOW, " !");
+	tdm_pen_printf(&pen, TDM_INK_YELLOW, " %s: %s", first->place, first->text);
 	return true;
 }
 

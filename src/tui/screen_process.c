@@ -12,7 +12,7 @@
 #include "tui/proc_table.h"
 #include "tui/screens.h"
 
-enum { TEXT_CAP = 320, KIND_LINES_MAX = 8, WIDE_COLUMNS = 100 };
+enum { TEXT_CAP = 320, KIND_LINES_MAX = 8, WIDE_COLUMNS = 100, NARROW_COLUMNS = 70, PLACES_MS = 50 };
 
 static void refresh(struct tdm_app *app, bool now)
 {
@@ -61,8 +61,11 @@ static void draw_facts(struct tdm_app *app, struct tdm_area area, const struct t
 		tdm_pen_text(&pen, TDM_INK_MAGENTA, "  in a container: it knows itself by another pid");
 	pen = tdm_pen_at(&app->canvas, area, 2);
 	tdm_pen_text(&pen, TDM_INK_DIM, "  phase ");
+	bool has_ledger = (process->sources & UINT32_C(1) << TDM_FROM_LEDGER) != 0;
 	tdm_pen_text(&pen, process->phase[0] != '\0' ? TDM_INK_CYAN : TDM_INK_DIM,
-		process->phase[0] != '\0' ? process->phase : "none");
+		process->phase[0] != '\0' ? process->phase
+		: has_ledger              ? "none"
+					  : "unknown");
 	count_fact(&pen, "lost events", process->lost, TDM_INK_YELLOW);
 	count_fact(&pen, "faults", process->faults, TDM_INK_RED);
 	count_fact(&pen, "out of memory", process->out_of_memory, TDM_INK_RED);
@@ -141,14 +144,19 @@ static int draw_amounts(struct tdm_app *app, struct tdm_area area, const struct 
 	}
 	if (left_out != 0) {
 		char text[48];
-		int len = snprintf(text, sizeof text, " and %" PRIu64 " more lines ", left_out);
+		int len = snprintf(
+			text, sizeof text, " and %" PRIu64 " more line%s ", left_out, left_out == 1 ? "" : "s");
 		tdm_canvas_put(&app->canvas, area.row + used - 1, area.col + area.cols - len, len, TDM_INK_HEAD, text);
 	}
 	return used;
 }
 
-static const char *place_of(const struct tdm_snapshot *snapshot, uint32_t name, uint32_t stack, char *dst, size_t cap)
+/* Its name; else the function that asked for it, when that is found in time: the first look into a large program is
+ * slow, and what is not found now is with one of the next pictures. */
+static const char *place_of(const struct tdm_app *app, uint32_t name, uint32_t stack, char *dst, size_t cap)
 {
+	const struct tdm_snapshot *snapshot = app->buffers.snapshot;
+	const struct tdm_tui_provider *provider = app->provider;
 	const char *text = tdm_snapshot_text(snapshot, name);
 	if (text[0] != '\0')
 		return text;
@@ -159,7 +167,11 @@ static const char *place_of(const struct tdm_snapshot *snapshot, uint32_t name, 
 	text = tdm_snapshot_text(snapshot, frames[0].text);
 	if (text[0] != '\0')
 		return text;
-	snprintf(dst, cap, "0x%" PRIx64, frames[0].address);
+	dst[0] = '\0';
+	if (provider->place != NULL && tdm_clock_ns() < app->buffers.places_until_ns)
+		provider->place(provider->context, snapshot, stack, app->buffers.by_site, dst, cap);
+	if (dst[0] == '\0')
+		snprintf(dst, cap, "0x%" PRIx64, frames[0].address);
 	return dst;
 }
 
@@ -169,13 +181,17 @@ static void draw_age(struct tdm_pen *pen, const struct tdm_snapshot *snapshot, u
 	bool is_known = born_ns != 0 && born_ns <= snapshot->time_ns;
 	tdm_pen_field(pen, -9, TDM_INK_DIM,
 		is_known ? tdm_format_duration(text, sizeof text, snapshot->time_ns - born_ns) : "?");
-	tdm_pen_skip(pen, 2);
 }
 
 /* Elsewhere the site, which is what people look for, needs the room of some columns. */
 static bool is_wide(struct tdm_area line)
 {
 	return line.cols >= WIDE_COLUMNS;
+}
+
+static bool is_narrow(struct tdm_area line)
+{
+	return line.cols < NARROW_COLUMNS;
 }
 
 static void draw_buffer(struct tdm_app *app, struct tdm_area line, size_t index)
@@ -186,10 +202,13 @@ static void draw_buffer(struct tdm_app *app, struct tdm_area line, size_t index)
 	char text[TEXT_CAP];
 	tdm_pen_skip(&pen, 1);
 	tdm_pen_field(&pen, 10, TDM_INK_LABEL, tdm_device_kind_title((enum tdm_kind)buffer->kind));
-	snprintf(text, sizeof text, "%" PRIu32, snapshot->holdings[buffer->holding].number);
+	const struct tdm_holding *holding = &snapshot->holdings[buffer->holding];
+	snprintf(text, sizeof text, "%" PRIu32 "%s", holding->number,
+		snapshot->devices[holding->device].is_virtual ? "v" : "");
 	tdm_pen_field(&pen, 4, TDM_INK_PLAIN, text);
 	snprintf(text, sizeof text, "0x%" PRIx64, buffer->address);
-	tdm_pen_field(&pen, -14, TDM_INK_DIM, buffer->address == TDM_ADDRESS_UNKNOWN ? "no address" : text);
+	if (!is_narrow(line))
+		tdm_pen_field(&pen, -14, TDM_INK_DIM, buffer->address == TDM_ADDRESS_UNKNOWN ? "no address" : text);
 	if (is_wide(line))
 		bytes_field(&pen, buffer->asked_bytes);
 	bytes_field(&pen, buffer->reserved_bytes);
@@ -199,10 +218,15 @@ static void draw_buffer(struct tdm_app *app, struct tdm_area line, size_t index)
 			(buffer->flags & TDM_EVENT_VIEW) != 0 ? "view"
 			: buffer->banks == 0                  ? "?"
 							      : text);
-	draw_age(&pen, snapshot, buffer->born_ns);
-	tdm_pen_text(&pen, TDM_INK_PLAIN, place_of(snapshot, buffer->name, buffer->stack, text, sizeof text));
+	if (!is_narrow(line))
+		draw_age(&pen, snapshot, buffer->born_ns);
+	tdm_pen_skip(&pen, 2);
 	const char *program = tdm_snapshot_text(snapshot, buffer->program);
-	if (program[0] != '\0')
+	bool is_named = tdm_snapshot_text(snapshot, buffer->name)[0] != '\0';
+	if (program[0] != '\0' && !is_named) /* a function is long, and would push it out */
+		tdm_pen_printf(&pen, TDM_INK_CYAN, "%s  ", program);
+	tdm_pen_text(&pen, TDM_INK_PLAIN, place_of(app, buffer->name, buffer->stack, text, sizeof text));
+	if (program[0] != '\0' && is_named)
 		tdm_pen_printf(&pen, TDM_INK_CYAN, "  %s", program);
 }
 
@@ -214,11 +238,15 @@ static void draw_site(struct tdm_app *app, struct tdm_area line, size_t index)
 	char text[TEXT_CAP];
 	tdm_pen_skip(&pen, 1);
 	tdm_pen_field(&pen, 10, TDM_INK_LABEL, tdm_device_kind_title((enum tdm_kind)site->kind));
-	tdm_pen_field(&pen, -10, TDM_INK_PLAIN, tdm_format_count(text, sizeof text, site->count));
-	bytes_field(&pen, site->asked_bytes);
+	if (!is_narrow(line)) {
+		tdm_pen_field(&pen, -10, TDM_INK_PLAIN, tdm_format_count(text, sizeof text, site->count));
+		bytes_field(&pen, site->asked_bytes);
+	}
 	bytes_field(&pen, site->reserved_bytes);
-	draw_age(&pen, snapshot, site->oldest_ns);
-	tdm_pen_text(&pen, TDM_INK_PLAIN, place_of(snapshot, site->name, site->stack, text, sizeof text));
+	if (!is_narrow(line))
+		draw_age(&pen, snapshot, site->oldest_ns);
+	tdm_pen_skip(&pen, 2);
+	tdm_pen_text(&pen, TDM_INK_PLAIN, place_of(app, site->name, site->stack, text, sizeof text));
 }
 
 static void head_field(struct tdm_pen *pen, int width, const char *text, bool is_sorted)
@@ -233,18 +261,19 @@ static void draw_buffer_head(struct tdm_app *app, struct tdm_area area)
 	tdm_canvas_fill(&app->canvas, area.row, area.col, area.cols, TDM_INK_HEAD, ' ');
 	tdm_pen_skip(&pen, 1);
 	head_field(&pen, 10, "KIND", false);
-	if (view->by_site)
-		head_field(&pen, -10, "BUFFERS", false);
-	else {
+	if (!view->by_site)
 		head_field(&pen, 4, "DEV", false);
+	if (!is_narrow(area) && view->by_site)
+		head_field(&pen, -10, "BUFFERS", false);
+	else if (!is_narrow(area))
 		head_field(&pen, -14, "ADDRESS", view->sort == TDM_SORT_ADDRESS);
-	}
-	if (view->by_site || is_wide(area))
+	if ((view->by_site && !is_narrow(area)) || is_wide(area))
 		head_field(&pen, -12, "ASKED", false);
 	head_field(&pen, -12, "RESERVED", view->by_site || view->sort == TDM_SORT_SIZE);
 	if (!view->by_site && is_wide(area))
 		head_field(&pen, -7, "BANKS", false);
-	head_field(&pen, -9, view->by_site ? "OLDEST" : "AGE", !view->by_site && view->sort == TDM_SORT_AGE);
+	if (!is_narrow(area))
+		head_field(&pen, -9, view->by_site ? "OLDEST" : "AGE", !view->by_site && view->sort == TDM_SORT_AGE);
 	tdm_pen_skip(&pen, 2);
 	tdm_pen_text(&pen, !view->by_site && view->sort == TDM_SORT_SITE ? TDM_INK_SORTED : TDM_INK_HEAD, "SITE");
 	tdm_pen_text(&pen, TDM_INK_HEAD, view->by_site ? "" : "  PROGRAM");
@@ -275,6 +304,7 @@ static void draw_buffers(struct tdm_app *app, struct tdm_area area)
 					       : "It has no live buffer.");
 		return;
 	}
+	view->places_until_ns = tdm_clock_ns() + PLACES_MS * TDM_NS_PER_MS;
 	for (int i = 0; i < area.rows && view->list.top + (size_t)i < count; i++) {
 		struct tdm_area line = { area.row + i, area.col, 1, area.cols };
 		size_t index = view->list.top + (size_t)i;

@@ -31,16 +31,6 @@ static void format_clock(const struct tdm_app *app, char *dst, size_t cap)
 		dst[0] = '\0';
 }
 
-static void format_interval(unsigned ms, char *dst, size_t cap)
-{
-	if (ms < 100 || ms % 100 != 0)
-		snprintf(dst, cap, "%u ms", ms);
-	else if (ms < 10000)
-		snprintf(dst, cap, "%u.%u s", ms / 1000, ms / 100 % 10);
-	else
-		snprintf(dst, cap, "%u s", ms / 1000);
-}
-
 static void draw_tabs(struct tdm_app *app, struct tdm_area area)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
@@ -57,9 +47,9 @@ static void draw_tabs(struct tdm_app *app, struct tdm_area area)
 	}
 	if (app->overview == NULL)
 		return;
-	char text[96], clock[16], interval[24];
+	char text[96], clock[16], interval[TDM_INTERVAL_CAP];
 	format_clock(app, clock, sizeof clock);
-	format_interval(app->options.interval_ms, interval, sizeof interval);
+	tdm_app_format_interval(app->options.interval_ms, interval, sizeof interval);
 	snprintf(text, sizeof text, " every %s  %s ", interval, clock);
 	int len = (int)strlen(text), at = area.col + area.cols - len;
 	if (at > pen.col)
@@ -70,25 +60,33 @@ static void draw_tabs(struct tdm_app *app, struct tdm_area area)
 		tdm_canvas_put(&app->canvas, area.row, area.col + area.cols - 8, 8, TDM_INK_ALERT, " frozen ");
 }
 
+static int key_columns(const struct tdm_binding *binding)
+{
+	return (int)strcspn(binding->names, " ") + 1 + (int)strlen(binding->brief) + 2;
+}
+
+static void draw_key(struct tdm_pen *pen, const struct tdm_binding *binding)
+{
+	tdm_pen_printf(pen, TDM_INK_KEY, "%.*s ", (int)strcspn(binding->names, " "), binding->names);
+	tdm_pen_text(pen, TDM_INK_DIM, binding->brief);
+	tdm_pen_skip(pen, 2);
+}
+
+/* As many as fit, and always the last one, which quits. */
 static void draw_keys(struct tdm_app *app, struct tdm_area area)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	const struct tdm_binding *quit = &tdm_bindings[tdm_binding_count - 1];
 	tdm_pen_skip(&pen, 1);
-	for (size_t i = 0; i < tdm_binding_count; i++) {
-		const struct tdm_binding *binding = &tdm_bindings[i];
+	for (const struct tdm_binding *binding = tdm_bindings; binding != quit; binding++) {
 		if (binding->brief == NULL || (binding->screens & 1U << app->screen) == 0 ||
 			(app->options.read_only && strcmp(binding->brief, "Signal") == 0))
 			continue;
-		char name[16];
-		snprintf(name, sizeof name, "%.*s", (int)strcspn(binding->names, " "), binding->names);
-		int needed = (int)strlen(name) + (int)strlen(binding->brief) + 3;
-		if (needed > tdm_pen_room(&pen))
+		if (key_columns(binding) + key_columns(quit) > tdm_pen_room(&pen))
 			break;
-		tdm_pen_text(&pen, TDM_INK_KEY, name);
-		tdm_pen_text(&pen, TDM_INK_PLAIN, " ");
-		tdm_pen_text(&pen, TDM_INK_DIM, binding->brief);
-		tdm_pen_skip(&pen, 2);
+		draw_key(&pen, binding);
 	}
+	draw_key(&pen, quit);
 }
 
 static void draw_last_line(struct tdm_app *app, struct tdm_area area)

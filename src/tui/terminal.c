@@ -151,7 +151,8 @@ static void start_modes(struct tdm_terminal *terminal, bool no_colour)
 	noecho();
 	nonl();
 	curs_set(0);
-	set_escdelay(ESCAPE_DELAY_MS);
+	if (getenv("ESCDELAY") == NULL) /* who sets it knows the link */
+		set_escdelay(ESCAPE_DELAY_MS);
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
 	leaveok(stdscr, TRUE);
@@ -323,16 +324,26 @@ bool tdm_terminal_wait(struct tdm_terminal *terminal, int fd, int timeout_ms)
 	return (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL)) == 0;
 }
 
-/* Behind an escape: the rest of a sequence that terminfo does not know is not typed text. */
+/*
+ * Behind an escape: the rest of a sequence that terminfo does not know is not typed text. Anything else is a key of its
+ * own, that a slow link brought together with the escape, or one that was pressed with Alt.
+ */
 static int after_escape(void)
 {
 	wint_t ch;
-	if (get_wch(&ch) == ERR)
+	int kind = get_wch(&ch);
+	if (kind == ERR)
 		return TDM_KEY_ESCAPE;
-	if (ch == '[' || ch == 'O')
+	if (kind == OK && (ch == '[' || ch == 'O')) {
 		while (get_wch(&ch) == OK && !(ch >= 0x40 && ch <= 0x7e))
 			;
-	return TDM_KEY_OTHER;
+		return TDM_KEY_OTHER;
+	}
+	if (kind == KEY_CODE_YES)
+		ungetch((int)ch);
+	else
+		unget_wch((wchar_t)ch);
+	return TDM_KEY_ESCAPE_AND;
 }
 
 static int function_key(wint_t code)

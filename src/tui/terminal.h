@@ -32,8 +32,9 @@ enum tdm_key {
 	TDM_KEY_BACK_TAB,
 	TDM_KEY_F0,
 	TDM_KEY_F12 = TDM_KEY_F0 + 12,
-	TDM_KEY_OTHER, /* something that has no meaning here */
-	TDM_KEY_GONE,  /* the terminal has disappeared */
+	TDM_KEY_ESCAPE_AND, /* an escape, and the next key came with it */
+	TDM_KEY_OTHER,      /* something that has no meaning here */
+	TDM_KEY_GONE,       /* the terminal has disappeared */
 };
 
 struct tdm_terminal;

@@ -19,6 +19,9 @@ struct tdm_tui_provider {
 	struct tdm_snapshot *(*process)(void *context, uint64_t handle, struct tdm_diag *diag);
 	struct tdm_snapshot *(*device)(void *context, size_t device, struct tdm_diag *diag);
 	size_t (*events)(void *context, struct tdm_overview_event *events, size_t cap);
+	/* The function that a stack of a process's snapshot ends in. May be NULL. */
+	void (*place)(void *context, const struct tdm_snapshot *snapshot, uint32_t stack, bool with_callers, char *dst,
+		size_t cap);
 };
 
 struct tdm_tui_options {

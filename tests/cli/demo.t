@@ -152,9 +152,9 @@ All of them, each in a process of its own, with what they print behind. Nobody i
   Overall DRAM Peak: 8278.65 MB, Final DRAM Usage: 5572.01 MB
   
   
-  Next: start 'tidemark demo --view none' and look at it from another terminal with 'tidemark top',
-  'tidemark status', 'tidemark leaks --for 10s' or 'tidemark dump --stacks'; kill -9 one of its programs
-  and look again.
+  Next: start 'tidemark demo --view none' and look at it from another terminal:
+  'tidemark top', 'tidemark status', 'tidemark dump --stacks',
+  'tidemark leaks --for 10s'; kill -9 one of its programs and look again.
   $ ls shm
   $ ended() { for i in $(seq 200); do [ -z "$(ls shm)" ] && return; sleep 0.05; done; ls shm; }
   $ begun() { until [ $(ls shm | wc -l) = $1 ]; do sleep 0.02; done; }
@@ -172,7 +172,7 @@ All of them, each in a process of its own, with what they print behind. Nobody i
 The views: plain frames where there is no terminal, the screen of top on one, frames where that cannot be shown.
 
   $ tidemark demo --seconds 4 >out 2>&1; grep -q 'DRAM Memory' out && tail -1 out; ls shm
-  and look again.
+  'tidemark leaks --for 10s'; kill -9 one of its programs and look again.
   $ TERM=xterm script -qec 'tidemark demo --rounds 30' out >/dev/null </dev/null; grep -c 'Overall DRAM Peak: 8278.65 MB' out; ls shm
   1
   $ TERM=none script -qec 'tidemark demo --seconds 4' out >/dev/null </dev/null; grep -q 'DRAM Memory' out && grep -o 'terminfo does not know TERM=none' out; ls shm

@@ -176,8 +176,12 @@ Choosing.
   $ tidemark top -1 -p 4242 | grep -E '^Device|Devices'
     Devices: 1 of 2
   Device 0 (ID: 0)
+  $ tidemark top -1 -d 77 | grep Devices
+    Devices: 0 of 2 (none is '77')
+  $ tidemark top -1 -d 0 -p 77 | grep Devices
+    Devices: 0 of 2 (process 77 uses none that is '0')
   $ tidemark top -1 -p 1 | grep -E '^Device|Devices'
-    Devices: 0 of 2
+    Devices: 0 of 2 (process 1 uses none)
 
 Wrong usage.
 

@@ -63,11 +63,35 @@ class Top(unittest.TestCase):
         with self.top(TIDEMARK_PROC_ROOT=str(self.root / "m/proc")) as s:
             s.wait_all("n150", "/dev/tenstorrent/0", "0000:01:00.0", "metal_shm", "5 GiB of", "4242")
             s.send("enter")
-            s.wait_all("4242", "python3", "source", "metal_shm")
+            s.wait_all("4242", "python3", "source", "metal_shm", "phase unknown", "out of memory unknown")
             s.send("2")
             s.wait_for("No map:")
             s.send("4")
             s.wait_for("No event yet")
+
+    def demo(self, *options):
+        program = subprocess.Popen([COMMAND, "demo", "--view", "none", *options], env={**os.environ, **self.env},
+                                   stdout=subprocess.DEVNULL)
+        self.addCleanup(program.wait)
+        self.addCleanup(program.terminate)
+        return program
+
+    def test_buffers_without_a_name_have_their_function(self):
+        self.demo("--workload", "clash")
+        with self.top() as s:
+            s.wait_for(" demo -w clash")
+            s.send("enter")
+            s.wait(lambda text: re.search(r"kernel .* \w+ \(demo_card\.c:\d+\)", text), "the function")
+            s.send("g")
+            s.wait(lambda text: re.search(r"kernel .* \w+ \(demo_card\.c:\d+\) <- \w+ \(", text), "its caller")
+
+    def test_what_was_captured_without_dispatch_is_apart(self):
+        self.demo("--workload", "training", "--mode", "default", "--card", "p150")
+        with self.top() as s:
+            s.wait_all("virtual: added up, on no card", " 0v ")
+            s.send("enter")
+            s.wait(lambda text: re.search(r"^  0v +DRAM ", text, re.M), "its line")
+            s.wait(lambda text: re.search(r"^ DRAM +0v ", text, re.M), "its buffers")
 
     def test_only_one_process(self):
         first, second = self.tracked(), self.tracked()

@@ -80,6 +80,12 @@ class Overview(unittest.TestCase):
         with start("devices=2", "device=7") as s:
             s.wait_for('None of the 2 devices is "7"')
 
+    def test_none_of_what_was_asked_for(self):
+        with start("device=7") as s:
+            s.wait_all('None of the 1 devices is "7".', "No process uses this device.")
+        with start("device=0", "pid=77") as s:
+            s.wait_for('Process 77 uses no device that is "0".')
+
     def test_no_device_and_no_process(self):
         with start("devices=0", "processes=0") as s:
             s.wait_for("No device")
@@ -93,6 +99,42 @@ class Overview(unittest.TestCase):
             s.wait_for("/dev/shm/tt_device_2_memory")
             s.send("esc")
             s.wait_without("/dev/shm/tt_device_2_memory")
+
+    def test_problems_are_not_cut_on_a_narrow_terminal(self):
+        with start("problems=3", rows=24, cols=80) as s:
+            s.wait_for("! lists all 3 problems, the first is /dev/shm/tt_device_0_memory")
+            s.send("!")
+            s.wait_for("  permission denied: it belongs to another user  ")
+
+    def test_who_could_not_be_read_may_use_a_device(self):
+        with start("devices=0", "processes=0", "problems=1") as s:
+            s.wait_all("no program that could be read reports one", "No process that could be read uses a device")
+
+    def test_a_figure_that_does_not_fit_keeps_its_reason(self):
+        with start("unknown=1", rows=24, cols=80) as s:
+            s.wait(lambda text: re.search(r"^  DRAM .*  not reported$", text, re.M), "the reason")
+
+    def test_a_peak_that_nobody_keeps_is_only_seen(self):
+        with start("seen=1") as s:
+            s.wait(lambda text: re.search(r"^  DRAM .*  seen +\d", text, re.M), "what was seen")
+            self.assertNotRegex(s.text(), r"(?m)^  DRAM .*  peak +\d")
+
+    def test_time_that_nothing_is_known_of_is_empty_in_a_graph(self):
+        with start("interval=3600000", cols=100) as s:
+            s.wait_for("1000 anna")
+            counts = [len(re.findall("[\u2801-\u28ff]", line)) for line in s.screen.display]
+            self.assertEqual(max(counts), 2, s.text())  # one picture in each of two graphs
+
+    def test_a_virtual_device_has_its_own_name(self):
+        with start("devices=2", "virtual=1") as s:
+            s.wait_all(" 1v  p150  virtual: added up, on no card", " 0,1v ")
+            self.assertRegex(s.line_of(" 1000 anna"), r" 1\.86GiB .* 3\.72GiB ")  # of device 0, and its peak
+
+    def test_how_to_quit_is_always_said(self):
+        with start(rows=24, cols=80) as s:
+            s.wait(lambda text: text.endswith("  q Quit"), "the key")
+            s.resize(10, 40)
+            s.wait(lambda text: text.endswith(" Focus  q Quit"), "the key on a small screen")
 
     def test_a_picture_that_fails_does_not_end_it(self):
         with start("failing=1", "interval=300") as s:
@@ -144,6 +186,20 @@ class Processes(unittest.TestCase):
             s.wait_for("Sort by")
             s.send("home", "down", "enter")
             s.wait_for("USER▽")
+
+    def test_a_letter_sorts_in_the_box_too(self):
+        with start() as s:
+            s.wait_for("MEMORY▽")
+            s.send("f6")
+            s.wait_for("Sort by")
+            s.send("P")
+            s.wait(lambda text: "PID▽" in text and "Sort by" not in text, "the order")
+
+    def test_the_order_is_said_where_its_column_has_no_room(self):
+        with start(rows=24, cols=80) as s:
+            s.wait_for("COMMAND by MEMORY▽")
+            s.send("T")
+            s.wait(lambda text: "AGE▽" in text and "COMMAND by" not in text, "the column")
 
     def test_search_goes_where_the_text_is(self):
         with start("processes=9") as s:
@@ -239,6 +295,12 @@ class Processes(unittest.TestCase):
             s.wait_for("every 0.2 s")
             s.send("down", "down", " ", "esc")
             s.wait(lambda text: text.isascii(), "ASCII only")
+
+    def test_the_interval_is_not_rounded(self):
+        with start("interval=250") as s:
+            s.wait_for("every 250 ms")
+            s.send("f2")
+            s.wait_for("< 250 ms >")
 
     def test_colours_can_be_switched_off_and_on(self):
         def colours(s):
@@ -366,6 +428,16 @@ class OtherScreens(unittest.TestCase):
             s.send("4")
             s.wait_all("BYTES  NAME", "weights.q_proj-")
 
+    def test_what_matters_has_room_on_a_tiny_terminal(self):
+        with start(rows=10, cols=40) as s:
+            s.wait_for("1000")
+            s.send("3")
+            s.wait_all("RESERVED  SITE", "activations", "MiB")
+            s.send("g")
+            s.wait(lambda text: re.search(r"^ KIND +RESERVED  SITE", text, re.M), "sites")
+            s.send("4")
+            s.wait(lambda text: re.search(r"^ +1\d{3}  alloc +DRAM +\S+ KiB", text, re.M), "bytes")
+
     def test_events_come_between_two_pictures(self):
         with start("interval=3600000") as s:
             s.wait_for("1000 anna")
@@ -407,6 +479,19 @@ class OtherScreens(unittest.TestCase):
             s.wait_all("F1 h ?", "F9 k", "Ctrl-L", "q F10", "Tab", "Space", "+ - I", "Colours", "from 90 %")
             s.send("esc")
             s.wait_without("Keys (and")
+
+    def test_nothing_of_the_help_is_cut_off(self):
+        with start(rows=24, cols=80) as s:
+            s.wait_for("1000 anna")
+            s.send("?")
+            s.wait_all("F1 h ?", "PgDn: more")
+            self.assertNotIn("…", s.text())
+            s.send("pgdn")
+            s.wait_for("q F10")
+            self.assertNotIn("…", s.text())
+            s.send("end")
+            s.wait(lambda text: "model of the card" in text and "PgDn: more" not in text, "the end")
+            self.assertNotIn("…", s.text())
 
     def test_tabs(self):
         with start() as s:

@@ -1,9 +1,11 @@
 """What the monitor does to its terminal, to signals, and to other processes."""
 
+import fcntl
 import os
 import re
 import shlex
 import signal
+import struct
 import subprocess
 import termios
 import time
@@ -177,11 +179,40 @@ class Odd(unittest.TestCase):
             s.wait_for("RESERVED")
             self.assertIsNone(s.ended())
 
+    def test_escape_and_a_key_that_come_together(self):
+        with start() as s:
+            s.wait_for("1000 anna")
+            os.write(s.master, b"?\x1b2")  # a box, its end, a screen
+            s.wait(lambda text: "L1 of one core" in text and "Keys (and" not in text, "the device")
+            os.write(s.master, b"\x1b\x1bOQ")  # back, and F2
+            s.wait(lambda text: "Setup:" in text and "L1 of one core" not in text, "the box over the overview")
+            os.write(s.master, b"\x1b/anna\x1bt")  # no box; a search; none; the tree
+            s.wait(lambda text: "└─ " in text and "Search  anna" not in text, "the tree")
+
+    def test_alt_with_a_key_does_not_end_it(self):
+        with start() as s:
+            s.wait_for("MEMORY▽")
+            os.write(s.master, b"\x1bP")
+            s.wait_for("PID▽")
+            self.assertIsNone(s.ended())
+
     def test_output_that_is_stopped_does_not_hold_it(self):
         with start("moving=1", "interval=50", cols=200, rows=60) as s:
             s.wait_for("1000 anna")
             termios.tcflow(s.slave, termios.TCOOFF)
             time.sleep(0.3)  # so that a frame meets it; without one the test still holds
+            os.kill(s.pid, signal.SIGTERM)
+            self.assertEqual(s.wait_end(), 0)
+
+    def test_output_that_is_stopped_in_the_middle_of_a_frame_does_not_hold_it(self):
+        with start("moving=1", "interval=50", cols=200, rows=60) as s:
+            s.wait_for("1000 anna")
+            waiting, same = -1, 0
+            while same < 10:  # nobody reads: at last it waits for room
+                time.sleep(0.1)
+                now = struct.unpack("i", fcntl.ioctl(s.master, termios.FIONREAD, b"0000"))[0]
+                waiting, same = now, same + 1 if now == waiting else 0
+            termios.tcflow(s.slave, termios.TCOOFF)
             os.kill(s.pid, signal.SIGTERM)
             self.assertEqual(s.wait_end(), 0)
 

@@ -9,6 +9,8 @@
  *     device=TEXT                        only this device
  *     unknown=1                          nothing is known of the devices but that they are there
  *     nocard=1                           the driver knows none of the devices
+ *     virtual=1                          the last device is on no card
+ *     seen=1                             nobody keeps the peaks
  *     hostile=1                          names with control characters, broken UTF-8, wide characters, great length
  *     failing=1                          every second picture fails, and there are no buffers
  *     problems=0                         sources that could not be read
@@ -37,8 +39,8 @@ enum { FIRST_PID = 1000, EVENTS_AT_ONCE = 3 };
 #define REAL_NS (UINT64_C(1700000000) * TDM_NS_PER_S)
 
 static struct settings {
-	long devices, processes, buffers, interval, frames, ascii, no_colour, read_only, pid, unknown, nocard, hostile,
-		failing, problems, target, start, moving, crash, cost;
+	long devices, processes, buffers, interval, frames, ascii, no_colour, read_only, pid, unknown, nocard, virtual,
+		seen, hostile, failing, problems, target, start, moving, crash, cost;
 	const char *device;
 } set = { .devices = 1, .processes = 3, .buffers = 12, .interval = 100 };
 
@@ -57,6 +59,8 @@ static const struct {
 	{ "pid", &set.pid },
 	{ "unknown", &set.unknown },
 	{ "nocard", &set.nocard },
+	{ "virtual", &set.virtual },
+	{ "seen", &set.seen },
 	{ "hostile", &set.hostile },
 	{ "failing", &set.failing },
 	{ "problems", &set.problems },
@@ -89,6 +93,7 @@ static void set_kind(struct tdm_overview_kind *kind, uint64_t total, unsigned pe
 	kind->free = total - kind->used;
 	kind->largest_free = kind->free / 2;
 	kind->peak = kind->used + kind->free / 4;
+	kind->peak_is_seen = set.seen != 0;
 	kind->asked = kind->used;
 	kind->buffers = (uint64_t)set.buffers;
 	kind->unattributed = kind->used; /* until processes take their part */
@@ -108,7 +113,8 @@ static void make_device(struct tdm_overview_device *device, unsigned d, uint64_t
 	unsigned wave = set.moving ? (unsigned)(step * 3 % 40) : 0;
 	tdm_overview_device_init(device);
 	device->number = (int32_t)d;
-	device->node = set.nocard ? -1 : (int32_t)d;
+	device->is_virtual = set.virtual != 0 && d + 1 == (unsigned)set.devices;
+	device->node = set.nocard || device->is_virtual ? -1 : (int32_t)d;
 	device->process_count = (uint32_t)set.processes;
 	if (set.unknown)
 		return;
@@ -395,8 +401,11 @@ int main(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	parse(argc, argv);
 	init(&fixture);
-	const struct tdm_tui_provider provider = { &fixture, make_overview, process_snapshot, device_snapshot,
-		make_events };
+	const struct tdm_tui_provider provider = { .context = &fixture,
+		.refresh = make_overview,
+		.process = process_snapshot,
+		.device = device_snapshot,
+		.events = make_events };
 	const struct tdm_tui_options options = { .interval_ms = (unsigned)set.interval,
 		.device = set.device,
 		.pid = (int32_t)set.pid,

@@ -372,6 +372,22 @@ static void test_out_of_memory(void **state)
 	tdm_ledger_close(ledger);
 }
 
+static void test_no_frame_meets_the_end(void **state)
+{
+	(void)state;
+	const uint64_t now = 1000, second = UINT64_C(1000000000);
+	uint64_t first, end;
+	for (uint64_t seconds = 1; seconds < 20; seconds++) {
+		tdm_demo_plan_frames(now, seconds, &first, &end);
+		assert_true(first < end);
+		assert_true(end < now + seconds * second);
+	}
+	tdm_demo_plan_frames(now, 0, &first, &end);
+	assert_true(end <= now);
+	tdm_demo_plan_frames(now, TDM_DEMO_NO_LIMIT, &first, &end);
+	assert_true(first < end && end == UINT64_MAX);
+}
+
 static int run_job(char **argv)
 {
 	const struct tdm_demo_options options = {
@@ -396,6 +412,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_chips_are_apart),
 		cmocka_unit_test(test_nothing_is_left),
 		cmocka_unit_test(test_out_of_memory),
+		cmocka_unit_test(test_no_frame_meets_the_end),
 	};
 	if (argc == 6)
 		return run_job(argv);

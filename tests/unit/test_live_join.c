@@ -165,6 +165,9 @@ static void test_region_alone(void **state)
 	ASSERT_U64(o->devices[0].updated_ns, METAL_TIME);
 	assert_int_equal(o->devices[0].chip_count, 1);
 	assert_int_equal(dram->used_from, TDM_FROM_METAL_SHM);
+	ASSERT_U64(o->processes[0].lost, UNKNOWN); /* who has no ledger counts none of them */
+	ASSERT_U64(o->processes[0].faults, UNKNOWN);
+	ASSERT_U64(o->processes[0].out_of_memory, UNKNOWN);
 	/* The dead one's 4000 are no part of it; what is being released is nobody's but there. */
 	ASSERT_U64(dram->used, 31007 - 4000);
 	ASSERT_U64(dram->stale, 4000);
