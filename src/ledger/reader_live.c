@@ -190,25 +190,36 @@ static inline bool take_slot(struct tally *tally, const struct tdm_ledger_slot *
 	return true;
 }
 
+/* Gives out the slots of a chunk that live, in as few pieces as there are. Whether there were any. */
+static bool give_chunk(struct tally *tally, const struct tdm_ledger_slot *slots, size_t count, uint64_t seq)
+{
+	size_t first = 0;
+	bool gave = false;
+	for (size_t i = 0; i <= count; i++) {
+		if (i < count && take_slot(tally, &slots[i], seq))
+			continue;
+		if (i != first) {
+			tally->each(tally->context, slots + first, i - first);
+			gave = true;
+		}
+		first = i + 1;
+	}
+	return gave;
+}
+
+/* Where a chunk gave something there is no hole near: it is looked for behind the others only. */
 static int walk_segment(
 	const struct tdm_ledger *ledger, uint64_t offset, uint64_t count, uint64_t seq, struct tally *tally)
 {
 	struct tdm_ledger_slot slots[CHUNK_SLOTS];
-	for (uint64_t at = 0; (at = skip_hole(ledger, offset, at, count)) < count;) {
-		size_t n = count - at < CHUNK_SLOTS ? (size_t)(count - at) : CHUNK_SLOTS, first = 0;
+	bool gave = false;
+	for (uint64_t at = 0; at < count && (gave || (at = skip_hole(ledger, offset, at, count)) < count);) {
+		size_t n = count - at < CHUNK_SLOTS ? (size_t)(count - at) : CHUNK_SLOTS;
 		int err = tdm_ledger_read(ledger, offset + at * sizeof *slots, slots, n * sizeof *slots);
 		if (err != 0)
 			return err;
-		for (size_t i = 0; i < n; i++) {
-			if (take_slot(tally, &slots[i], seq))
-				continue;
-			if (i != first)
-				tally->each(tally->context, slots + first, i - first);
-			first = i + 1;
-		}
-		if (n != first)
-			tally->each(tally->context, slots + first, n - first);
 		at += n;
+		gave = give_chunk(tally, slots, n, seq);
 	}
 	return 0;
 }
@@ -242,8 +253,10 @@ int tdm_ledger_slots(struct tdm_ledger *ledger, size_t device,
 	*exact = false;
 	if (device >= ledger->device_count)
 		return -ENODEV;
-	int err = refresh_one(ledger, device);
-	if (err == 0)
+	int err = tdm_ledger_device_update(ledger, &ledger->views[device], &ledger->places[device]);
+	if (err == -ESTALE || err == TDM_ECORRUPT)
+		err = refresh_one(ledger, device);
+	if (err >= 0)
 		err = walk_all(ledger, device, &tally);
 	*exact = err == 0 && !ledger->places[device].rough && tally_equals(&tally, ledger->views[device].counts);
 	return err;
