@@ -16,7 +16,7 @@ enum {
 	SLICE_MS = 1,          /* of a refresh; a device that was begun is finished */
 	FIRST_SLICE_MS = 40,   /* of the first one, in which no device has an answer yet */
 	BUCKETS_MIN = 1 << 6,  /* of a memory */
-	BUCKETS_MAX = 1 << 14, /* fits a cache */
+	BUCKETS_MAX = 1 << 13, /* fits a cache beside what is read */
 	SMALL = 256,           /* spans that are sorted without digits */
 	DIGIT_BITS = 11,       /* of a sorting pass */
 };
