@@ -204,6 +204,36 @@ static void slots_are_the_live_buffers(void **state)
 	builder_done(&b);
 }
 
+/* Many released ones in a row end no walk, and a segment that was added since the ledger was opened belongs to it. */
+static void slots_behind_released_ones(void **state)
+{
+	enum { MANY = 7 * TDM_LEDGER_FIRST_SLOTS, MORE = 8 * TDM_LEDGER_FIRST_SLOTS };
+	const struct tdm_ledger_slot slot = { .id = 1, .asked = 64, .bank_bytes = 64, .banks = 1 };
+	struct builder b;
+	struct summed sum = { 0 };
+	bool exact;
+	(void)state;
+	builder_init(&b);
+	uint64_t device = builder_add_device(&b, 0);
+	for (uint64_t i = 0; i < MANY; i++)
+		builder_alloc(&b, device, slot, (struct tdm_ledger_more){ 0 });
+	for (uint32_t i = 0; i < MANY - 10; i++)
+		builder_free(&b, device, i);
+	struct tdm_ledger *ledger = open_good(&b);
+	assert_int_equal(tdm_ledger_slots(ledger, 0, sum_slots, &sum, &exact), 0);
+	assert_true(exact);
+	assert_int_equal(sum.buffers, 10);
+	for (uint64_t i = 0; i < MORE; i++)
+		builder_alloc(&b, device, slot, (struct tdm_ledger_more){ 0 });
+	builder_write(&b, place_file);
+	sum = (struct summed){ 0 };
+	assert_int_equal(tdm_ledger_slots(ledger, 0, sum_slots, &sum, &exact), 0);
+	assert_true(exact);
+	assert_int_equal(sum.buffers, 10 + MORE);
+	tdm_ledger_close(ledger);
+	builder_done(&b);
+}
+
 /* A refresh sees everything that may change, whether counters moved or not. */
 static void refresh_sees_every_change(void **state)
 {
@@ -540,6 +570,7 @@ int main(void)
 		cmocka_unit_test(many_segments),
 		cmocka_unit_test(an_unfinished_call_is_not_seen),
 		cmocka_unit_test(slots_are_the_live_buffers),
+		cmocka_unit_test(slots_behind_released_ones),
 		cmocka_unit_test(refresh_sees_every_change),
 		cmocka_unit_test(events_in_order_and_counted_when_gone),
 		cmocka_unit_test(texts_stacks_modules_and_phases),
