@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { FIRST = 256 };
 
@@ -30,30 +31,33 @@ static int note_call(struct tdm_capture_course *c, const struct tdm_capture_exac
 	return 0;
 }
 
-static uint64_t program_of(const struct tdm_capture_exact *e, size_t unit)
+/* Of each device the most that a core of one of its chips has: one pass over the chips. */
+static void find_most(const struct tdm_capture_exact *e, uint64_t *most)
 {
-	uint64_t most = 0;
-	for (size_t i = 0; i < e->chip_count; i++)
-		if (e->chips[i].unit == unit && e->chips[i].memory.max_total > most)
-			most = e->chips[i].memory.max_total;
-	return most;
+	memset(most, 0, e->unit_count * sizeof *most);
+	for (size_t i = 0; i < e->chip_count; i++) {
+		const struct tdm_exact_chip *chip = &e->chips[i];
+		if (chip->unit < e->unit_count && chip->memory.max_total > most[chip->unit])
+			most[chip->unit] = chip->memory.max_total;
+	}
 }
 
 static int note_program(struct tdm_capture_course *c, const struct tdm_capture_exact *e, uint32_t node)
 {
+	uint64_t most[TDM_EXACT_UNITS_MAX];
+	size_t had = c->unit_cap;
+	if (tdm_reserve(&c->program, &c->unit_cap, e->unit_count, sizeof *c->program) != 0)
+		return -ENOMEM;
+	for (; had < c->unit_cap; had++)
+		c->program[had] = 0;
+	find_most(e, most);
 	for (size_t u = 0; u < e->unit_count; u++) {
-		uint64_t bytes = program_of(e, u);
-		size_t had = c->unit_cap;
-		if (tdm_reserve(&c->program, &c->unit_cap, u + 1, sizeof *c->program) != 0)
-			return -ENOMEM;
-		for (; had < c->unit_cap; had++)
-			c->program[had] = 0;
-		if (bytes == c->program[u])
+		if (most[u] == c->program[u])
 			continue;
 		if (tdm_reserve(&c->changes, &c->change_cap, c->change_count + 1, sizeof *c->changes) != 0)
 			return -ENOMEM;
-		c->program[u] = bytes;
-		c->changes[c->change_count++] = (struct tdm_course_change){ bytes, node, (uint16_t)u };
+		c->program[u] = most[u];
+		c->changes[c->change_count++] = (struct tdm_course_change){ most[u], node, (uint16_t)u };
 	}
 	return 0;
 }

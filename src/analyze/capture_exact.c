@@ -498,13 +498,13 @@ static int on_program(struct tdm_capture_exact *e, const struct tdm_capture_node
 /* What was there at a peak is copied when it goes away, not each time the peak rises. */
 static int save_peak(struct tdm_exact_unit *unit, const struct tdm_exact_chip *chip)
 {
+	if (unit->peak_count != 0) {
+		unit->peak_program = malloc(unit->peak_count * sizeof *unit->peak_program);
+		if (unit->peak_program == NULL)
+			return -ENOMEM;
+		memcpy(unit->peak_program, chip->live, unit->peak_count * sizeof *unit->peak_program);
+	}
 	unit->peak_saved = true;
-	if (unit->peak_count == 0)
-		return 0;
-	unit->peak_program = malloc(unit->peak_count * sizeof *unit->peak_program);
-	if (unit->peak_program == NULL)
-		return -ENOMEM;
-	memcpy(unit->peak_program, chip->live, unit->peak_count * sizeof *unit->peak_program);
 	return 0;
 }
 

@@ -11,32 +11,35 @@ struct holding {
 	int64_t sum, sum_plain;                        /* of the chip with the most in all cores */
 };
 
-static struct holding holding_of(const struct tdm_capture_exact *e, size_t index)
+/* Every device's at once: one pass over the chips, of which there may be as many as devices. */
+static void find_holdings(const struct tdm_capture_exact *e, struct holding *all)
 {
-	const struct tdm_exact_kind *kinds = e->units[index].kinds;
-	struct holding h = {
-		.dram = kinds[TDM_KIND_DRAM].now + kinds[TDM_KIND_TRACE].now,
-		.l1 = kinds[TDM_KIND_L1].now + kinds[TDM_KIND_L1_SMALL].now,
-		.bank = kinds[TDM_KIND_L1].bank_now + kinds[TDM_KIND_L1_SMALL].bank_now,
-	};
+	for (size_t i = 0; i < e->unit_count; i++) {
+		const struct tdm_exact_kind *kinds = e->units[i].kinds;
+		all[i] = (struct holding){
+			.dram = kinds[TDM_KIND_DRAM].now + kinds[TDM_KIND_TRACE].now,
+			.l1 = kinds[TDM_KIND_L1].now + kinds[TDM_KIND_L1_SMALL].now,
+			.bank = kinds[TDM_KIND_L1].bank_now + kinds[TDM_KIND_L1_SMALL].bank_now,
+		};
+	}
 	for (size_t i = 0; i < e->chip_count; i++) {
 		const struct tdm_program_memory *m = &e->chips[i].memory;
 		int64_t plain = 0;
-		if (e->chips[i].unit != index)
+		if (e->chips[i].unit >= e->unit_count)
 			continue;
+		struct holding *h = &all[e->chips[i].unit];
 		for (int kind = 0; kind < TDM_PROGRAM_KINDS; kind++)
 			plain += (int64_t)m->plain[kind];
-		if ((int64_t)m->max_total > h.max_total) {
-			h.max_total = (int64_t)m->max_total;
-			h.stacked_total = (int64_t)m->stacked_total;
-			h.plain_total = plain;
+		if ((int64_t)m->max_total > h->max_total) {
+			h->max_total = (int64_t)m->max_total;
+			h->stacked_total = (int64_t)m->stacked_total;
+			h->plain_total = plain;
 		}
-		if ((int64_t)m->sum > h.sum) {
-			h.sum = (int64_t)m->sum;
-			h.sum_plain = plain;
+		if ((int64_t)m->sum > h->sum) {
+			h->sum = (int64_t)m->sum;
+			h->sum_plain = plain;
 		}
 	}
-	return h;
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -51,8 +54,10 @@ void tdm_capture_exact_now(const struct tdm_capture_exact *e, struct tdm_exact_n
 		.dram_top = INT64_MIN,
 		.l1_top = INT64_MIN,
 		.bank_top = INT64_MIN };
+	struct holding all[TDM_EXACT_UNITS_MAX];
+	find_holdings(e, all);
 	for (size_t i = 0; i < e->unit_count; i++) {
-		struct holding h = holding_of(e, i);
+		struct holding h = all[i];
 		now->dram_all += h.dram;
 		now->l1_all += h.l1;
 		now->bank_all += h.bank;

@@ -111,7 +111,10 @@ static bool take(struct tdm_capture_stock *s, enum tdm_stock_group group, const 
 	*value = number->value;
 	if (number->state == TDM_CAPTURE_GIVEN)
 		return true;
-	fail(s, group, node, "%s %s", name, number->state == TDM_CAPTURE_ABSENT ? "is missing" : "is not a number");
+	fail(s, group, node, "%s %s", name,
+		number->state == TDM_CAPTURE_ABSENT      ? "is missing"
+		: number->state == TDM_CAPTURE_TOO_LARGE ? "does not fit 64 bits"
+							 : "is not a number");
 	return false;
 }
 

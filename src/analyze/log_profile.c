@@ -18,7 +18,7 @@ int tdm_log_profile_init(struct tdm_log_profile *p)
 	*p = (struct tdm_log_profile){ .file_count = 0 };
 	if (tdm_map_init(&p->keys) != 0)
 		return -ENOMEM;
-	if (tdm_map_init(&p->fills) != 0 || tdm_map_init(&p->live) != 0) {
+	if (tdm_map_init(&p->fills) != 0 || tdm_map_init(&p->live) != 0 || tdm_map_init(&p->processes) != 0) {
 		tdm_log_profile_done(p);
 		return -ENOMEM;
 	}
@@ -34,6 +34,7 @@ void tdm_log_profile_done(struct tdm_log_profile *p)
 	tdm_map_done(&p->keys);
 	tdm_map_done(&p->fills);
 	tdm_map_done(&p->live);
+	tdm_map_done(&p->processes);
 	*p = (struct tdm_log_profile){ .file_count = 0 };
 }
 
@@ -255,6 +256,19 @@ static int add_op(struct tdm_log_profile *p, const struct tdm_log_record *r)
 	return 0;
 }
 
+static uint64_t process_key(const struct tdm_log_record *r)
+{
+	return key_of(KEY_AMOUNT, r, (uint32_t)r->pid, r->dialect);
+}
+
+/* A new row goes before the others of its process. */
+static int link_amount(struct tdm_log_profile *p, const struct tdm_log_record *r, struct tdm_log_amount *a)
+{
+	uint64_t key = process_key(r);
+	a->next = tdm_map_find(&p->processes, key);
+	return tdm_map_put(&p->processes, key, (uint32_t)(a - (struct tdm_log_amount *)p->amounts.rows));
+}
+
 static struct tdm_log_amount *amount_of(struct tdm_log_profile *p, const struct tdm_log_record *r, int *err)
 {
 	bool is_new;
@@ -267,8 +281,9 @@ static struct tdm_log_amount *amount_of(struct tdm_log_profile *p, const struct 
 		a->dialect = r->dialect;
 		a->kind = r->kind;
 		a->pid = r->pid;
+		*err = link_amount(p, r, a);
 	}
-	return a;
+	return *err == 0 ? a : NULL;
 }
 
 static uint64_t *live_of(struct tdm_log_profile *p, uint8_t kind)
@@ -357,10 +372,8 @@ static int add_free(struct tdm_log_profile *p, const struct tdm_log_record *r)
 static void add_gone(struct tdm_log_profile *p, const struct tdm_log_record *r)
 {
 	struct tdm_log_amount *rows = p->amounts.rows;
-	for (size_t i = 0; i < p->amounts.count; i++) {
+	for (uint32_t i = tdm_map_find(&p->processes, process_key(r)); i != TDM_MAP_NONE; i = rows[i].next) {
 		struct tdm_log_amount *a = &rows[i];
-		if (a->pid != r->pid || a->file != r->file || a->dialect != r->dialect)
-			continue;
 		uint64_t *live = live_of(p, a->kind);
 		if (live != NULL)
 			*live -= a->bytes <= *live ? a->bytes : *live;
@@ -434,10 +447,11 @@ static int add_program(struct tdm_log_profile *p, const struct tdm_log_record *r
 		return err;
 	if (is_new) {
 		row->file = r->file;
+		row->bytes = TDM_LOG_UNKNOWN;
 		copy_text(row->name, sizeof row->name, r->name);
 	}
 	row->starts++;
-	if (r->bytes != TDM_LOG_UNKNOWN && r->bytes > row->bytes)
+	if (r->bytes != TDM_LOG_UNKNOWN && (row->bytes == TDM_LOG_UNKNOWN || r->bytes > row->bytes))
 		row->bytes = r->bytes;
 	return 0;
 }

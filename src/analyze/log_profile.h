@@ -76,6 +76,7 @@ struct tdm_log_amount {
 	int32_t pid;
 	uint64_t allocs, frees, bytes, peak_bytes, peak_line, alloc_bytes;
 	uint64_t unmatched; /* frees of more than was there, or of buffers that the log does not show */
+	uint32_t next;      /* row of the same process before this one; TDM_MAP_NONE */
 };
 
 /* Memory states that tt-mlir printed, for a kind. */
@@ -134,9 +135,10 @@ struct tdm_log_profile {
 	uint64_t failure_count, warning_count; /* also those that the table could not take */
 	uint64_t by_sort[TDM_FAILURE_COUNT];
 	struct tdm_log_timeline timeline;
-	struct tdm_map keys;  /* of rows by what identifies them */
-	struct tdm_map fills; /* tiles in a circular buffer of a core */
-	struct tdm_map live;  /* buffers of an allocation server: row of their amount */
+	struct tdm_map keys;      /* of rows by what identifies them */
+	struct tdm_map fills;     /* tiles in a circular buffer of a core */
+	struct tdm_map live;      /* buffers of an allocation server: row of their amount */
+	struct tdm_map processes; /* the last row of its amounts, by file, writer and number */
 	uint64_t live_dram, live_l1;
 	uint64_t untracked; /* fills and buffers that could not be followed */
 };

@@ -307,7 +307,7 @@ static int cmd_info_run(struct tdm_args *args)
 			continue;
 		if (i + 1 < args->positional_count)
 			tdm_buf_putc(&out, '\n');
-		tdm_cmd_print(args->cmd, &out, 0);
+		failed = tdm_cmd_print(args->cmd, &out, 0) != 0 || failed;
 		fflush(stdout); /* what the next file has to say on standard error comes behind it */
 		tdm_buf_clear(&out);
 	}

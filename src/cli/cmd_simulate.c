@@ -142,7 +142,7 @@ static int replay_all(struct simulation *sim, struct tdm_source *source, struct 
 			exit_code = refuse(sim, &diag);
 			diag.file = sim->path;
 		}
-		if (err < 0 && event.op == TDM_OP_DEVICE && got > 0)
+		if (err < 0 && got > 0 && event.op == TDM_OP_DEVICE)
 			exit_code = TDM_EXIT_USAGE; /* without a device there is nothing to go on with */
 		flush_results(&results, FLUSH_BYTES);
 		if (++seen % PROGRESS_EVERY == 0)

@@ -126,7 +126,7 @@ static int capture_run(const struct tdm_info_request *request)
 		.errors_kept = r.errors_kept,
 		.error_count = r.error_count,
 		.path = request->path,
-		.cut = err != 0,
+		.cut = err != 0 || end != 0,
 		.limit = request->limit,
 		.term = request->term,
 	};

@@ -214,7 +214,7 @@ static void put_kernels(struct tdm_json *json, const struct tdm_log_profile *p, 
 		tdm_json_put_u64(json, "file", programs[i].file);
 		tdm_json_put_text(json, "name", programs[i].name);
 		tdm_json_put_u64(json, "lines", programs[i].starts);
-		tdm_json_put_u64(json, "largest_bytes", programs[i].bytes);
+		tdm_json_put_bytes(json, "largest_bytes", programs[i].bytes);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
@@ -281,6 +281,25 @@ static void put_states(struct tdm_json *json, const struct tdm_log_profile *p, s
 	tdm_json_array_end(json);
 }
 
+/* How many rows the tables have, whatever the limit shows of them. */
+static void put_row_counts(struct tdm_json *json, const struct tdm_log_profile *p)
+{
+	const struct {
+		const char *key;
+		const struct tdm_log_table *table;
+	} tables[] = { { "circular_buffers", &p->cbs }, { "kernels", &p->kernels }, { "operations", &p->ops },
+		{ "program_sizes", &p->programs }, { "buffers", &p->amounts }, { "remaining", &p->remaining },
+		{ "memory_states", &p->states } };
+	uint64_t dropped = 0;
+	tdm_json_put_object(json, "row_counts");
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+		tdm_json_put_u64(json, tables[i].key, tables[i].table->count);
+		dropped += tables[i].table->dropped;
+	}
+	tdm_json_object_end(json);
+	tdm_json_put_u64(json, "dropped_records", dropped);
+}
+
 static void put_slots(struct tdm_json *json, const char *key, const uint64_t *slots, size_t count)
 {
 	tdm_json_put_array(json, key);
@@ -325,6 +344,7 @@ void tdm_log_json(const struct tdm_log_profile *p, const struct tdm_log_report *
 		put_kernels(json, p, report->limit);
 		put_amounts(json, p, report->limit);
 		put_states(json, p, report->limit);
+		put_row_counts(json, p);
 		put_timeline(json, &p->timeline);
 		tdm_json_put_u64(json, "untracked", p->untracked);
 	}

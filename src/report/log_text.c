@@ -111,12 +111,21 @@ static void put_head(const struct tdm_log_profile *p, const struct tdm_log_repor
 }
 
 /* "... and 12 more" under a table that is cut. */
+static void put_rest(struct tdm_buf *out, uint64_t more)
+{
+	char count[TDM_BYTES_CAP];
+	if (more != 0)
+		tdm_buf_printf(out, "... and %s more\n", tdm_format_count(count, sizeof count, more));
+}
+
+/* The same; how many rows those without a place would have made is not known, only how many records they are. */
 static void put_more(struct tdm_buf *out, const struct tdm_log_table *t, size_t shown)
 {
 	char count[TDM_BYTES_CAP];
-	uint64_t more = t->count - shown + t->dropped;
-	if (more != 0)
-		tdm_buf_printf(out, "... and %s more\n", tdm_format_count(count, sizeof count, more));
+	put_rest(out, t->count - shown);
+	if (t->dropped != 0)
+		tdm_buf_printf(out, "... and %s record%s about others: the table is full\n",
+			tdm_format_count(count, sizeof count, t->dropped), tdm_plural(t->dropped));
 }
 
 static size_t rows_shown(const struct tdm_log_table *t, const struct tdm_log_report *report)
@@ -156,7 +165,7 @@ static void put_failures(const struct tdm_log_profile *p, const struct tdm_log_r
 		tdm_wrap(out, tdm_buf_str(&line), (struct tdm_wrap){ WHAT + 1, WHAT + 1, report->width });
 		tdm_buf_done(&line);
 	}
-	put_more(out, &p->failures, shown);
+	put_rest(out, p->failures.count - shown + p->failures.dropped);
 }
 
 static void put_number(struct tdm_buf *out, int columns, uint64_t number)

@@ -82,9 +82,10 @@ static bool find_core(struct line *line)
 static bool names_buffer(struct tdm_str text)
 {
 	for (size_t i = 0; i + 2 < text.len; i++) {
+		if ((text.ptr[i] | 0x20) != 'c' || (text.ptr[i + 1] | 0x20) != 'b')
+			continue;
 		size_t next = skip_blanks(text, i + 2);
-		if ((text.ptr[i] | 0x20) == 'c' && (text.ptr[i + 1] | 0x20) == 'b' && next < text.len &&
-			is_digit(text.ptr[next]))
+		if (next < text.len && is_digit(text.ptr[next]))
 			return true;
 	}
 	return false;
@@ -231,7 +232,9 @@ static int read_lines(struct reading *r, struct tdm_lines *lines, tdm_core_cbs_w
 			return tdm_diag_set(r->diag, err, 0, 0, "%s", tdm_err_text(err));
 		if (err == 1) {
 			line.text = plain(r, line.text);
-			err = classify(&line) == LINE_CORE ? add_core(r, &line) : 1;
+			err = tdm_buf_failed(&r->plain)      ? -ENOMEM
+			      : classify(&line) == LINE_CORE ? add_core(r, &line)
+							     : 1;
 			r->cores->others += err == 1;
 		}
 		if (err == -ENOMEM)

@@ -215,12 +215,14 @@ int tdm_inspector_next(struct tdm_inspector_reader *reader, struct tdm_inspector
 			return tdm_diag_set(diag, got, 0, 0, "%s", tdm_err_text(got));
 		/* The first bad line is named; the rest of its record is passed over. */
 		got = take_line(reader, &fields, line, bad == 0 ? diag : NULL);
+		if (tdm_buf_failed(&reader->text) || tdm_buf_failed(&reader->next))
+			return tdm_diag_set(diag, -ENOMEM, record->line, 0, "out of memory");
 		if (got < 0 && bad == 0)
 			bad = got;
 	}
 	if (bad != 0)
 		return bad;
-	if (tdm_buf_failed(&reader->text) || tdm_buf_failed(&reader->next))
+	if (tdm_buf_failed(&reader->text) || tdm_buf_failed(&reader->next)) /* a record without fields */
 		return tdm_diag_set(diag, -ENOMEM, record->line, 0, "out of memory");
 	const char *text = reader->text.data;
 	record->name = (struct tdm_str){ text + name.at, name.len };

@@ -107,7 +107,7 @@ static int read_all(struct tdm_kernel_list *list, struct tdm_inspector_reader *r
 	void *context, struct tdm_diag *diag)
 {
 	struct reading r = { .list = list, .diag = diag };
-	struct tdm_inspector_record record;
+	struct tdm_inspector_record record = { .line = 0 };
 	tdm_buf_init(&list->texts);
 	tdm_buf_putc(&list->texts, '\0');
 	int err = tdm_map_init(&r.programs), got = 0;

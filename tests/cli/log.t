@@ -477,3 +477,25 @@ UTF-16 is named with what helps, and the other files are read.
   $ tidemark log wide.log > /dev/null
   tidemark log: cannot read wide.log: it is UTF-16; convert it first: iconv -f UTF-16 -t UTF-8 wide.log
   [2]
+
+Tables are bounded. What is not shown is counted: rows that are there, and records about those that found no place.
+
+  $ for i in $(seq 4100); do echo "kernel k$i started"; echo "kernel k$i finished in 5 us"; done > kernels.log
+  $ tidemark log --limit 2 kernels.log | sed -n '/^Kernels/,/^$/p'
+  Kernels                           started    ended   in all  longest       code
+  k1                                      1        1     5 us     5 us          -
+  k2                                      1        1     5 us     5 us          -
+  ... and 4,094 more
+  ... and 8 records about others: the table is full
+  
+  $ tidemark log --json --limit 2 kernels.log | sed -n '/"row_counts"/,/"dropped_records"/p'
+      "row_counts": {
+        "circular_buffers": 0,
+        "kernels": 4096,
+        "operations": 0,
+        "program_sizes": 0,
+        "buffers": 0,
+        "remaining": 0,
+        "memory_states": 0
+      },
+      "dropped_records": 8,

@@ -249,6 +249,10 @@ static void where_the_runtime_throws_the_figure_is_unknown(void **state)
 	assert_figure(run, TDM_STOCK_L1_PEAK, 16);
 	assert_right(run, TDM_STOCK_CORE_PEAK_CB, 16);
 	capture_done(run);
+	run = READ("{\"counter\":0,\"node_type\":\"buffer_allocate\",\"connections\":[0],\"params\":{\"type\":\"DRAM\","
+		   "\"size\":\"99999999999999999999\"}}");
+	assert_unknown(run, TDM_STOCK_DRAM, "node 0: size does not fit 64 bits");
+	capture_done(run);
 	run = READ(FREE("L1", 4, 9));
 	assert_unknown(run, TDM_STOCK_DRAM, "node 0: a release that is connected to no buffer node before it");
 	assert_unknown(run, TDM_STOCK_L1, "node 0: a release that is connected to no buffer node before it");

@@ -168,6 +168,21 @@ static void more_failures_than_the_table_has(void **state)
 	tdm_buf_done(&text);
 }
 
+/* A size that fits no number is unknown, not none. */
+static void sizes_of_programs_that_are_unknown(void **state)
+{
+	(void)state;
+	add("Program Config of a: 99999999999999999999 bytes\n"
+	    "Program Config of b: 99999999999999999999 bytes\n"
+	    "Program Config of b: 0 bytes\n"
+	    "Program Config of c: 7 bytes\n"
+	    "Program Config of c: 99999999999999999999 bytes\n");
+	const struct tdm_log_kernel *rows = p.programs.rows;
+	assert_int_equal(p.programs.count, 3);
+	assert_true(rows[0].bytes == TDM_LOG_UNKNOWN && rows[0].starts == 1);
+	assert_true(rows[1].bytes == 0 && rows[2].bytes == 7);
+}
+
 static void circular_buffers_fill_and_drain(void **state)
 {
 	(void)state;
@@ -289,6 +304,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_process_that_died_holds_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(failures_are_counted_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(more_failures_than_the_table_has, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(sizes_of_programs_that_are_unknown, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(circular_buffers_fill_and_drain, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pressure_of_the_customer_and_of_the_repaired_run, set_up, tear_down),
 		cmocka_unit_test(bands_at_their_edges),
