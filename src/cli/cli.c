@@ -9,11 +9,21 @@
 #include "tidemark_version.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
+
+/* Why standard output could not be written, from the first write that failed; 0: it could, or nobody looked. */
+static int output_errno;
+
+static void print_text(const struct tdm_buf *text)
+{
+	if (fwrite(tdm_buf_str(text).ptr, 1, text->len, stdout) != text->len && output_errno == 0)
+		output_errno = errno;
+}
 
 static void print_error(const struct tdm_cmd *cmd, const char *format, va_list ap)
 	__attribute__((format(printf, 2, 0)));
@@ -50,7 +60,7 @@ int tdm_cmd_print(const struct tdm_cmd *cmd, const struct tdm_buf *out, int code
 {
 	if (tdm_buf_failed(out))
 		return tdm_cmd_error(cmd, "out of memory");
-	fwrite(tdm_buf_str(out).ptr, 1, out->len, stdout);
+	print_text(out);
 	return code;
 }
 
@@ -92,7 +102,7 @@ static int print_help(const struct tdm_cmd *cmd)
 		tdm_help_command(&text, cmd, width);
 	else
 		tdm_help_general(&text, width);
-	fwrite(tdm_buf_str(&text).ptr, 1, text.len, stdout);
+	print_text(&text);
 	int code = tdm_buf_failed(&text) ? TDM_EXIT_USAGE : TDM_EXIT_OK;
 	tdm_buf_done(&text);
 	return code;
@@ -152,13 +162,28 @@ static int finish(int code)
 	errno = 0;
 	if ((fflush(stdout) == 0 && ferror(stdout) == 0) || errno == EPIPE || has_reader_left())
 		return code;
-	fprintf(stderr, "tidemark: cannot write to standard output%s%s\n", errno != 0 ? ": " : "",
-		errno != 0 ? strerror(errno) : "");
+	if (output_errno == 0)
+		output_errno = errno;
+	fprintf(stderr, "tidemark: cannot write to standard output%s%s\n", output_errno != 0 ? ": " : "",
+		output_errno != 0 ? strerror(output_errno) : "");
 	return TDM_EXIT_USAGE;
+}
+
+/*
+ * A standard stream that was closed by whoever started us is filled, so that no file of ours gets its number and with
+ * it what is printed. It is opened the wrong way round, so that using it fails as before; a program that we start does
+ * not get it.
+ */
+static void fill_closed_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)!open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
 int tdm_cli_main(int argc, char **argv)
 {
+	fill_closed_streams();
 	setlocale(LC_CTYPE, "");
 	int code = argc > 1 ? dispatch(argc - 1, argv + 1) : print_short_help();
 	return finish(code);
