@@ -28,6 +28,10 @@ struct tdm_example {
 	const char *what;    /* what it is for */
 };
 
+struct tdm_help_row {
+	const char *term, *text; /* the table ends with a NULL term */
+};
+
 struct tdm_args;
 
 struct tdm_cmd {
@@ -39,6 +43,7 @@ struct tdm_cmd {
 	const char *description;
 	const struct tdm_opt *opts;         /* ends with a NULL name; --help is added to every command */
 	const struct tdm_example *examples; /* ends with a NULL command */
+	const struct tdm_help_row *exits;   /* its exit codes; NULL: those of most commands */
 	/* Completion of positional arguments: words for the first, names for the others; without both, files. */
 	const char *const *words;          /* "list", "show", NULL; may be NULL */
 	const char *(*complete)(size_t i); /* e.g. card names; NULL at the end; may be NULL */

@@ -64,9 +64,11 @@ The general help, three ways.
     -V, --version  show the version
   
   Exit codes:
-    0  fine; that something does not fit is an answer, not a failure
-    1  a finding that the command was asked to fail on
-    2  wrong usage, unreadable input, or output that could not be written
+    0    fine; that something does not fit is an answer, not a failure
+    1    a finding that the command was asked to fail on; a warning of 'doctor'
+    2    wrong usage, unreadable input, or output that could not be written;
+         something that 'doctor' found broken
+    any  'run' exits with the code of its program
   
   Environment:
     TIDEMARK      1 turns tracking on in programs that use libtidemark, as

@@ -139,7 +139,7 @@ Wrong usage.
   tidemark run: see 'tidemark run --help'
   [2]
   $ tidemark run --dir /nowhere -- true
-  tidemark run: cannot use /nowhere: No such file or directory
+  tidemark run: cannot use /nowhere for ledgers: No such file or directory; --dir DIR names another place
   [2]
   $ tidemark run --json /nowhere/file -- true
   tidemark run: cannot write /nowhere/file: No such file or directory
