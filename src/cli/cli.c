@@ -3,6 +3,8 @@
  * what goes wrong in a command with "tidemark NAME: ".
  */
 #include "cli/cmd.h"
+#include "base/err.h"
+#include "base/file.h"
 #include "base/term.h"
 #include "cli/help.h"
 #include "cli/suggest.h"
@@ -15,15 +17,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
-
-/* Why standard output could not be written, from the first write that failed; 0: it could, or nobody looked. */
-static int output_errno;
-
-static void print_text(const struct tdm_buf *text)
-{
-	if (fwrite(tdm_buf_str(text).ptr, 1, text->len, stdout) != text->len && output_errno == 0)
-		output_errno = errno;
-}
 
 static void print_error(const struct tdm_cmd *cmd, const char *format, va_list ap)
 	__attribute__((format(printf, 2, 0)));
@@ -60,7 +53,9 @@ int tdm_cmd_print(const struct tdm_cmd *cmd, const struct tdm_buf *out, int code
 {
 	if (tdm_buf_failed(out))
 		return tdm_cmd_error(cmd, "out of memory");
-	print_text(out);
+	int err = fflush(stdout) == 0 ? tdm_file_write_all(STDOUT_FILENO, tdm_buf_str(out).ptr, out->len) : 0;
+	if (err != 0 && err != -EPIPE) /* a reader that left is no error of ours */
+		return tdm_cmd_error(cmd, "cannot write to standard output: %s", tdm_err_text(err));
 	return code;
 }
 
@@ -102,7 +97,7 @@ static int print_help(const struct tdm_cmd *cmd)
 		tdm_help_command(&text, cmd, width);
 	else
 		tdm_help_general(&text, width);
-	print_text(&text);
+	fwrite(tdm_buf_str(&text).ptr, 1, text.len, stdout);
 	int code = tdm_buf_failed(&text) ? TDM_EXIT_USAGE : TDM_EXIT_OK;
 	tdm_buf_done(&text);
 	return code;
@@ -162,10 +157,8 @@ static int finish(int code)
 	errno = 0;
 	if ((fflush(stdout) == 0 && ferror(stdout) == 0) || errno == EPIPE || has_reader_left())
 		return code;
-	if (output_errno == 0)
-		output_errno = errno;
-	fprintf(stderr, "tidemark: cannot write to standard output%s%s\n", output_errno != 0 ? ": " : "",
-		output_errno != 0 ? strerror(output_errno) : "");
+	fprintf(stderr, "tidemark: cannot write to standard output%s%s\n", errno != 0 ? ": " : "",
+		errno != 0 ? strerror(errno) : "");
 	return TDM_EXIT_USAGE;
 }
 

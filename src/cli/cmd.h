@@ -94,8 +94,8 @@ int tdm_cmd_usage_error(const struct tdm_cmd *cmd, const char *format, ...) __at
 /* Prints "tidemark NAME: text" on standard error. Returns TDM_EXIT_USAGE. */
 int tdm_cmd_error(const struct tdm_cmd *cmd, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes a text to standard output. Returns `code`, or TDM_EXIT_USAGE with a message when making it ran out of memory.
- */
+/* Writes a text to standard output. Returns `code`, or TDM_EXIT_USAGE with a message when making it ran out of memory
+ * or it cannot be written; that the reader has left is no error. */
 int tdm_cmd_print(const struct tdm_cmd *cmd, const struct tdm_buf *out, int code);
 
 const struct tdm_cmd *tdm_cmd_find(const char *name); /* by name or alias; NULL when unknown */

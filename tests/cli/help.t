@@ -218,13 +218,13 @@ Output that cannot be written is an error; a reader that has left is none.
   tidemark: cannot write to standard output: No space left on device
   [2]
   $ tidemark device show n150 >/dev/full
-  tidemark: cannot write to standard output: No space left on device
+  tidemark device: cannot write to standard output: No space left on device
   [2]
   $ tidemark device show n150 --json >/dev/full
-  tidemark: cannot write to standard output: No space left on device
+  tidemark device: cannot write to standard output: No space left on device
   [2]
   $ tidemark device show n150 --json >&-
-  tidemark: cannot write to standard output: Bad file descriptor
+  tidemark device: cannot write to standard output: Bad file descriptor
   [2]
   $ (trap '' PIPE; tidemark device show n150 --sources; echo "code $?" >&2) | true
   code 0
