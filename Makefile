@@ -33,7 +33,7 @@ bench: build ## measure; ONLY=pattern measures some; writes build/bench.json
 
 install: ## install below PREFIX (/usr/local), staged in DESTDIR
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
-	@cmake --build --preset release
+	@cmake --build --preset release --target tidemark_command tidemark tidemark_static tidemark_docs
 	@DESTDIR="$(DESTDIR)" cmake --install build/release
 
 package: build ## make a .deb in build/package

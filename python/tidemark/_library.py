@@ -146,7 +146,12 @@ def _load() -> ctypes.CDLL | None:
                 reasons.append(str(error))
     except AttributeError as error:  # a library of another version
         reasons.append(str(error))
-    warnings.warn(f"libtidemark cannot be used, so nothing is tracked: {'; '.join(reasons)}", RuntimeWarning, stacklevel=4)
+    warnings.warn(
+        f"libtidemark cannot be used, so nothing is tracked: {'; '.join(reasons)} (install it where the dynamic linker "
+        "looks, or set TIDEMARK_LIBRARY to its path)",
+        RuntimeWarning,
+        stacklevel=4,
+    )
     return None
 
 

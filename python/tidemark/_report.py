@@ -33,6 +33,7 @@ class Kind(enum.IntEnum):
 
 KindLike = Kind | int | str
 _NO_KIND = 0xFFFFFFFF
+_TOO_LARGE = 0xFFFFFFFFFFFFFFFF
 
 
 class CoreRange(NamedTuple):
@@ -78,6 +79,11 @@ def _kind(kind: KindLike) -> int:
     if isinstance(kind, str):
         return Kind.__members__.get(kind.upper(), _NO_KIND)
     return kind
+
+
+def _size(bytes: int) -> int:
+    """ctypes would cut what 64 bits do not hold; so it stays a size that the library refuses."""
+    return bytes if bytes < _TOO_LARGE else _TOO_LARGE
 
 
 def version() -> str:
@@ -128,8 +134,8 @@ def _report_alloc(kind: KindLike, id: int, bytes: int, *, device: int, address: 
     if not _library.active.value:
         return 0
     buffer = _library.Buffer(
-        size=ctypes.sizeof(_library.Buffer), device=device, kind=_kind(kind), id=id, bytes=bytes,
-        bytes_per_bank=bytes_per_bank, banks=banks, holding=holding, page_size=page_size, cores=cores,
+        size=ctypes.sizeof(_library.Buffer), device=device, kind=_kind(kind), id=id, bytes=_size(bytes),
+        bytes_per_bank=_size(bytes_per_bank), banks=banks, holding=holding, page_size=page_size, cores=cores,
         flags=(_library.VIEW if view else 0) | (_library.NO_ADDRESS if address is None else 0), address=address or 0)
     if name:
         buffer.name = call("tidemark_name", _library.encode(name))
@@ -173,7 +179,7 @@ def name(text: str) -> int:
 
 def out_of_memory(kind: KindLike, bytes: int, *, device: int = 0, bytes_per_bank: int = 0) -> int:
     """Notes that an allocation failed for want of memory."""
-    return call("tidemark_out_of_memory", device, _kind(kind), bytes, bytes_per_bank)
+    return call("tidemark_out_of_memory", device, _kind(kind), _size(bytes), _size(bytes_per_bank))
 
 
 def usage(kind: KindLike, *, device: int = 0) -> Usage | None:

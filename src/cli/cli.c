@@ -3,12 +3,15 @@
  * what goes wrong in a command with "tidemark NAME: ".
  */
 #include "cli/cmd.h"
+#include "base/err.h"
+#include "base/file.h"
 #include "base/term.h"
 #include "cli/help.h"
 #include "cli/suggest.h"
 #include "tidemark_version.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -50,7 +53,9 @@ int tdm_cmd_print(const struct tdm_cmd *cmd, const struct tdm_buf *out, int code
 {
 	if (tdm_buf_failed(out))
 		return tdm_cmd_error(cmd, "out of memory");
-	fwrite(tdm_buf_str(out).ptr, 1, out->len, stdout);
+	int err = fflush(stdout) == 0 ? tdm_file_write_all(STDOUT_FILENO, tdm_buf_str(out).ptr, out->len) : 0;
+	if (err != 0 && err != -EPIPE) /* a reader that left is no error of ours */
+		return tdm_cmd_error(cmd, "cannot write to standard output: %s", tdm_err_text(err));
 	return code;
 }
 
@@ -157,8 +162,21 @@ static int finish(int code)
 	return TDM_EXIT_USAGE;
 }
 
+/*
+ * A standard stream that was closed by whoever started us is filled, so that no file of ours gets its number and with
+ * it what is printed. It is opened the wrong way round, so that using it fails as before; a program that we start does
+ * not get it.
+ */
+static void fill_closed_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)!open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
+
 int tdm_cli_main(int argc, char **argv)
 {
+	fill_closed_streams();
 	setlocale(LC_CTYPE, "");
 	int code = argc > 1 ? dispatch(argc - 1, argv + 1) : print_short_help();
 	return finish(code);

@@ -28,6 +28,10 @@ struct tdm_example {
 	const char *what;    /* what it is for */
 };
 
+struct tdm_help_row {
+	const char *term, *text; /* the table ends with a NULL term */
+};
+
 struct tdm_args;
 
 struct tdm_cmd {
@@ -39,6 +43,7 @@ struct tdm_cmd {
 	const char *description;
 	const struct tdm_opt *opts;         /* ends with a NULL name; --help is added to every command */
 	const struct tdm_example *examples; /* ends with a NULL command */
+	const struct tdm_help_row *exits;   /* its exit codes; NULL: those of most commands */
 	/* Completion of positional arguments: words for the first, names for the others; without both, files. */
 	const char *const *words;          /* "list", "show", NULL; may be NULL */
 	const char *(*complete)(size_t i); /* e.g. card names; NULL at the end; may be NULL */
@@ -89,8 +94,8 @@ int tdm_cmd_usage_error(const struct tdm_cmd *cmd, const char *format, ...) __at
 /* Prints "tidemark NAME: text" on standard error. Returns TDM_EXIT_USAGE. */
 int tdm_cmd_error(const struct tdm_cmd *cmd, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes a text to standard output. Returns `code`, or TDM_EXIT_USAGE with a message when making it ran out of memory.
- */
+/* Writes a text to standard output. Returns `code`, or TDM_EXIT_USAGE with a message when making it ran out of memory
+ * or it cannot be written; that the reader has left is no error. */
 int tdm_cmd_print(const struct tdm_cmd *cmd, const struct tdm_buf *out, int code);
 
 const struct tdm_cmd *tdm_cmd_find(const char *name); /* by name or alias; NULL when unknown */

@@ -84,6 +84,13 @@ static const struct tdm_example doctor_examples[] = {
 	{ NULL, NULL },
 };
 
+static const struct tdm_help_row doctor_exits[] = {
+	{ "0", "all is well" },
+	{ "1", "there is a warning" },
+	{ "2", "something is broken; wrong usage, or output that could not be written" },
+	{ NULL, NULL },
+};
+
 const struct tdm_cmd tdm_cmd_doctor = {
 	.name = "doctor",
 	.summary = "say what is set up, what is visible, what is not and why",
@@ -97,5 +104,6 @@ const struct tdm_cmd tdm_cmd_doctor = {
 		       "work until it is mended. A machine without a card gets a warning.",
 	.opts = doctor_opts,
 	.examples = doctor_examples,
+	.exits = doctor_exits,
 	.run = cmd_doctor_run,
 };

@@ -71,11 +71,13 @@ static int make_dir(struct request *request)
 {
 	const char *dir = tdm_ledger_dir(request->dir);
 	if (realpath(dir, request->base) == NULL)
-		return tdm_cmd_error(request->cmd, "cannot use %s: %s", dir, tdm_err_text(-errno));
+		return tdm_cmd_error(request->cmd, "cannot use %s for ledgers: %s; --dir DIR names another place", dir,
+			tdm_err_text(-errno));
 	snprintf(request->own, sizeof request->own, "%s/" TDM_LEDGER_RUN_PREFIX "%d.XXXXXX", request->base,
 		(int)getpid());
 	if (mkdtemp(request->own) == NULL || chmod(request->own, dir_mode()) != 0)
-		return tdm_cmd_error(request->cmd, "cannot make a directory in %s: %s", dir, tdm_err_text(-errno));
+		return tdm_cmd_error(request->cmd, "cannot make a directory in %s: %s; --dir DIR names another place",
+			dir, tdm_err_text(-errno));
 	return 0;
 }
 
@@ -245,6 +247,15 @@ static const struct tdm_example run_examples[] = {
 	{ NULL, NULL },
 };
 
+static const struct tdm_help_row run_exits[] = {
+	{ "2", "wrong usage, or no place for ledgers or for --json: the program was not run" },
+	{ "126", "the program could not be executed" },
+	{ "127", "it was not found" },
+	{ "128+N", "it was killed by the signal with the number N" },
+	{ "other", "what the program exited with" },
+	{ NULL, NULL },
+};
+
 const struct tdm_cmd tdm_cmd_run = {
 	.name = "run",
 	.summary = "run a program with tracking on and summarise its device memory at the end",
@@ -260,5 +271,6 @@ const struct tdm_cmd tdm_cmd_run = {
 		"out-of-memory notes and lost events. While it runs, 'tidemark dump' shows it.",
 	.opts = run_opts,
 	.examples = run_examples,
+	.exits = run_exits,
 	.run = cmd_run_run,
 };

@@ -244,7 +244,8 @@ static const struct tdm_example simulate_examples[] = {
 const struct tdm_cmd tdm_cmd_simulate = {
 	.name = "simulate",
 	.summary = "replay a trace of allocations on a device model",
-	.usage = "--trace FILE [--results | --json] [--keep-going] [--card CARD] [--set FIELD=VALUE]...",
+	.usage = "--trace FILE [--results | --json] [--keep-going] [--card CARD] [--card-file FILE] "
+		 "[--set FIELD=VALUE]... [--policy first|best]",
 	.description =
 		"Replays the allocations and frees of a text trace on an exact model of the device's memory: every "
 		"buffer gets the address that the real allocator gives it. The summary says whether everything fits, "

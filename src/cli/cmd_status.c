@@ -100,8 +100,12 @@ static int check_device(const struct request *request, const struct tdm_overview
 	for (size_t i = 0; request->pick.device != NULL && i < overview->device_count; i++)
 		if (tdm_overview_device_is(&overview->devices[i], i, request->pick.device))
 			return 0;
-	if (request->pick.device == NULL || overview->device_count == 0)
+	if (request->pick.device == NULL)
 		return 0;
+	if (overview->device_count == 0)
+		return tdm_cmd_error(request->cmd,
+			"no device '%s': no card and no tracked process is visible; see 'tidemark doctor'",
+			request->pick.device);
 	return tdm_cmd_error(request->cmd,
 		"no device '%s' among the %zu that are visible; 'tidemark status' lists them", request->pick.device,
 		overview->device_count);

@@ -287,7 +287,7 @@ void tdm_docs_man_command(struct tdm_buf *out, const struct tdm_cmd *cmd, const 
 		put_option(out, opt);
 	put_option(out, &tdm_opt_help);
 	tdm_buf_puts(out, ".SH \"EXIT STATUS\"\n");
-	put_rows(out, tdm_help_exits);
+	put_rows(out, cmd->exits != NULL ? cmd->exits : tdm_help_command_exits);
 	tdm_buf_puts(out, ".SH EXAMPLES\n");
 	for (const struct tdm_example *example = cmd->examples; example != NULL && example->command != NULL; example++)
 		put_example(out, example);

@@ -233,6 +233,15 @@ const struct tdm_help_row tdm_help_options[] = {
 
 const struct tdm_help_row tdm_help_exits[] = {
 	{ "0", "fine; that something does not fit is an answer, not a failure" },
+	{ "1", "a finding that the command was asked to fail on; a warning of 'doctor'" },
+	{ "2", "wrong usage, unreadable input, or output that could not be written; something that 'doctor' found "
+	       "broken" },
+	{ "any", "'run' exits with the code of its program" },
+	{ NULL, NULL },
+};
+
+const struct tdm_help_row tdm_help_command_exits[] = {
+	{ "0", "fine; that something does not fit is an answer, not a failure" },
 	{ "1", "a finding that the command was asked to fail on" },
 	{ "2", "wrong usage, unreadable input, or output that could not be written" },
 	{ NULL, NULL },

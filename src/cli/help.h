@@ -5,13 +5,10 @@
 #include "base/buf.h"
 #include "cli/cmd.h"
 
-struct tdm_help_row {
-	const char *term, *text; /* the table ends with a NULL term */
-};
-
 extern const char tdm_help_tagline[];
 extern const char tdm_help_about[]; /* paragraphs, as in struct tdm_cmd */
 extern const struct tdm_help_row tdm_help_options[], tdm_help_exits[], tdm_help_environment[];
+extern const struct tdm_help_row tdm_help_command_exits[]; /* of a command that has none of its own */
 
 /* A piece of a description, cut off its front. False at the end. */
 struct tdm_paragraph {

@@ -131,11 +131,12 @@ static int capture_run(const struct tdm_info_request *request)
 		.term = request->term,
 	};
 	bool has_chart = request->picture.chart != TDM_INFO_CHART_NONE && end == 0, failed = has_chart && draw(&r) != 0;
+	bool has_figures = err == 0 || counts.nodes != 0; /* none of a file that ends before its first node */
 	if (request->json != NULL && err != 0)
 		tdm_json_put_text(request->json, "error", diag.text);
-	if (request->json != NULL && (err == 0 || counts.nodes != 0)) /* no figures of a file that has no nodes */
+	if (request->json != NULL && has_figures)
 		tdm_info_capture_json(&report, request->json);
-	else if (request->json == NULL && counts.nodes != 0 && !has_chart)
+	else if (request->json == NULL && has_figures && !has_chart)
 		tdm_info_capture_text(&report, request->out);
 	tdm_capture_course_done(&r.course);
 	tdm_capture_summary_done(&r.summary);

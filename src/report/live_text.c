@@ -4,6 +4,7 @@
 #include "report/live_report.h"
 #include "sources/ledger_source.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -170,6 +171,7 @@ void tdm_live_none(const struct tdm_live_report *report, struct tdm_buf *out)
 void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out)
 {
 	size_t count = report->ledgers != NULL ? tdm_ledger_source_problem_count(report->ledgers) : 0;
+	bool is_denied = false;
 	if (count != 0)
 		tdm_buf_printf(out, "%s that could not be read:\n", count == 1 ? "A ledger" : "Ledgers");
 	for (size_t i = 0; i < count; i++) {
@@ -177,5 +179,9 @@ void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out)
 		tdm_buf_puts(out, "  ");
 		tdm_cell_put(out, tdm_str_of(problem->path), 0, report->term.utf8);
 		tdm_buf_printf(out, ": %s\n", problem->text);
+		is_denied |= problem->err == -EACCES || problem->err == -EPERM;
 	}
+	if (is_denied)
+		tdm_buf_puts(out, "(what may not be read is another user's: look as that user or as root, or start the "
+				  "program with\nTIDEMARK_MODE=0644)\n");
 }

@@ -64,9 +64,11 @@ The general help, three ways.
     -V, --version  show the version
   
   Exit codes:
-    0  fine; that something does not fit is an answer, not a failure
-    1  a finding that the command was asked to fail on
-    2  wrong usage, unreadable input, or output that could not be written
+    0    fine; that something does not fit is an answer, not a failure
+    1    a finding that the command was asked to fail on; a warning of 'doctor'
+    2    wrong usage, unreadable input, or output that could not be written;
+         something that 'doctor' found broken
+    any  'run' exits with the code of its program
   
   Environment:
     TIDEMARK      1 turns tracking on in programs that use libtidemark, as
@@ -216,7 +218,13 @@ Output that cannot be written is an error; a reader that has left is none.
   tidemark: cannot write to standard output: No space left on device
   [2]
   $ tidemark device show n150 >/dev/full
-  tidemark: cannot write to standard output: No space left on device
+  tidemark device: cannot write to standard output: No space left on device
+  [2]
+  $ tidemark device show n150 --json >/dev/full
+  tidemark device: cannot write to standard output: No space left on device
+  [2]
+  $ tidemark device show n150 --json >&-
+  tidemark device: cannot write to standard output: Bad file descriptor
   [2]
   $ (trap '' PIPE; tidemark device show n150 --sources; echo "code $?" >&2) | true
   code 0

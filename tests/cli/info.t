@@ -389,6 +389,12 @@ A file whose reading fails.
   /proc/self/mem: cannot be read: Input/output error
   Graph capture  one.json: 5 nodes, 1 call, 1 buffer, 726 B
 
+A capture of nothing is one, and says so.
+
+  $ echo '[]' > nothing.json; tidemark info nothing.json | head -2
+  Graph capture  nothing.json: 0 nodes, 0 calls, 0 buffers, 3 B
+  Devices        none
+
 No figures of a file that has no nodes, and JSON that is something else is not called a log.
 
   $ echo '{"graph": {}}' > none.json; echo '[{"name": "ttnn.add", "captured_graph": []}]' > other.json

@@ -50,6 +50,10 @@ The code is the program's; its output is untouched.
   tidemark: tracked was killed by signal 9 (SIGKILL) after TIME
   $ tidemark run -- $TOOLS/tracked crash 2>/dev/null
   [137]
+  $ tidemark run --json closed.json -- sh -c 'echo out >&2 || echo gone' 2>&-; head -2 closed.json
+  gone
+  {
+    "schema": "tidemark.run",
   $ tidemark run -- sh -c 'echo out; echo "$1"' name 'a  b' 2>/dev/null
   out
   a  b
@@ -135,7 +139,7 @@ Wrong usage.
   tidemark run: see 'tidemark run --help'
   [2]
   $ tidemark run --dir /nowhere -- true
-  tidemark run: cannot use /nowhere: No such file or directory
+  tidemark run: cannot use /nowhere for ledgers: No such file or directory; --dir DIR names another place
   [2]
   $ tidemark run --json /nowhere/file -- true
   tidemark run: cannot write /nowhere/file: No such file or directory

@@ -16,6 +16,9 @@ Nothing is there.
   card, and see 'tidemark doctor', which says what was looked for.
   $ tidemark status --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["device_info"], d["processes"])'
   [] []
+  $ tidemark status -d 0
+  tidemark status: no device '0': no card and no tracked process is visible; see 'tidemark doctor'
+  [2]
 
 A card that nobody uses, and one of a kind that its driver does not name.
 
@@ -268,6 +271,7 @@ A program that uses the library, on a machine without cards.
   None 0 forward ['ledger']
   [('dram', 24576, 24576, 2), ('trace', 1000, 1000, 1)]
   $ pid=$!; kill -KILL $pid; wait $pid 2> /dev/null; tidemark status -d 0x1234 | steady $pid | grep -E 'PID|stale  '
+  tidemark status: no device '0x1234': no card and no tracked process is visible; see 'tidemark doctor'
   [1]
   $ tidemark status -a -d 0x1234 | steady $pid | grep -E '^ +PID'
       PID User     Dev     Age       dram         l1      trace Src  Command

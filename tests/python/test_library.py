@@ -96,6 +96,7 @@ class Finding(unittest.TestCase):
         done = run_python(EVERYTHING, TIDEMARK_LIBRARY=path, TIDEMARK="1")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr.count("RuntimeWarning: libtidemark cannot be used"), 1, done.stderr)
+        self.assertIn("set TIDEMARK_LIBRARY to its path", done.stderr)
         return done.stdout
 
 

@@ -79,9 +79,11 @@ class Reports(unittest.TestCase):
         self.assertEqual(tidemark.free(Kind.DRAM, 1, device=self.device), 0)
         self.assertIsNone(tidemark.usage(Kind.DRAM, device=self.device))
 
-    def test_wrong_kinds_are_answered(self):
+    def test_wrong_kinds_and_sizes_are_answered(self):
         self.assertEqual(tidemark.alloc(99, 1, 64, device=self.device), -EINVAL)
         self.assertEqual(tidemark.alloc("sram", 1, 64, device=self.device), -EINVAL)
+        self.assertEqual(tidemark.alloc("dram", 1, 1 << 70, device=self.device), -EINVAL)
+        self.assertEqual(tidemark.alloc("dram", 1, 64, bytes_per_bank=1 << 64, device=self.device), -EINVAL)
         self.assertIsNone(tidemark.usage("sram", device=self.device))
         self.assertGreaterEqual(tidemark.lost(), 2)
 

@@ -90,6 +90,24 @@ static void pages_are_clean(void **state)
 	tdm_buf_done(&page);
 }
 
+static void exit_codes_are_those_of_the_command(void **state)
+{
+	struct tdm_buf page;
+	(void)state;
+	tdm_buf_init(&page);
+	tdm_docs_man_command(&page, tdm_cmd_find("leaks"), "2026-01-31");
+	assert_non_null(strstr(page.data, "A finding that the command was asked to fail on."));
+	tdm_buf_clear(&page);
+	tdm_docs_man_command(&page, tdm_cmd_find("doctor"), "2026-01-31");
+	assert_null(strstr(page.data, "was asked to fail on"));
+	assert_non_null(strstr(page.data, "There is a warning."));
+	tdm_buf_clear(&page);
+	tdm_docs_man_command(&page, tdm_cmd_find("run"), "2026-01-31");
+	assert_null(strstr(page.data, "was asked to fail on"));
+	assert_non_null(strstr(page.data, "What the program exited with."));
+	tdm_buf_done(&page);
+}
+
 static bool is_sentence_without_stop(const char *text)
 {
 	return text != NULL && text[0] != '\0' && text[0] != ' ' && text[strlen(text) - 1] != '.' &&
@@ -287,6 +305,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(roff_is_escaped),
 		cmocka_unit_test(pages_are_clean),
+		cmocka_unit_test(exit_codes_are_those_of_the_command),
 		cmocka_unit_test(every_command_is_complete),
 		cmocka_unit_test(every_example_is_of_its_command),
 		cmocka_unit_test(every_option_is_complete),

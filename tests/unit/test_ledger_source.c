@@ -13,6 +13,7 @@
 #include "ledger/reader.h"
 #include "ledger_builder.h"
 #include "registry/registry.h"
+#include "report/live_report.h"
 #include "sources/ledger_source.h"
 
 static char dir[PATH_MAX];
@@ -398,6 +399,38 @@ static void new_ledgers_are_found(void **state)
 	builder_done(&b);
 }
 
+/* Another user's ledger: the text says what to do. */
+static void a_forbidden_one_comes_with_advice(void **state)
+{
+	enum { NOBODY = 65534 };
+	struct builder b;
+	int32_t pid = 601;
+	struct tdm_registry *reg = NULL;
+	struct tdm_buf out;
+	bool was_root = geteuid() == 0;
+	(void)state;
+	builder_sample(&b);
+	const char *path = write_ledger(&b, pid);
+	assert_int_equal(chmod(dir, 0755), 0);
+	assert_int_equal(chmod(path, 0), 0);
+	assert_int_equal(was_root ? seteuid(NOBODY) : 0, 0);
+	struct tdm_source *source = open_source(&(struct tdm_ledger_query){ .dir = dir, .pids = &pid, .pid_count = 1 });
+	struct tdm_snapshot *s = fold(source, &reg);
+	assert_int_equal(was_root ? seteuid(0) : 0, 0);
+	assert_int_equal(tdm_ledger_source_problem_count(source), 1);
+	assert_int_equal(tdm_ledger_source_problem(source, 0)->err, -EACCES);
+	tdm_buf_init(&out);
+	tdm_live_unread(&(struct tdm_live_report){ .ledgers = source }, &out);
+	assert_non_null(strstr(tdm_buf_str(&out).ptr, "tidemark.601.12345.0: Permission denied\n"));
+	assert_non_null(strstr(tdm_buf_str(&out).ptr, "TIDEMARK_MODE=0644"));
+	tdm_buf_done(&out);
+	tdm_snapshot_free(s);
+	tdm_source_close(source);
+	tdm_registry_free(reg);
+	unlink(path);
+	builder_done(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -408,6 +441,7 @@ int main(void)
 		cmocka_unit_test(unreadable_ones_are_named),
 		cmocka_unit_test(following),
 		cmocka_unit_test(new_ledgers_are_found),
+		cmocka_unit_test(a_forbidden_one_comes_with_advice),
 	};
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }
