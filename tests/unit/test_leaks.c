@@ -13,7 +13,7 @@
 #include "analyze/trend.h"
 #include "leaks_sim.h"
 
-enum { STEADY_SEEDS = 60, LEAKY_SEEDS = 40 };
+enum { STEADY_SEEDS = 60, BROKEN_OFF_SEEDS = 10, LEAKY_SEEDS = 40 };
 #define FROM (SIM_BEGIN - 40 * SIM_S)
 #define TO   (SIM_BEGIN + 31 * SIM_S)
 
@@ -662,6 +662,44 @@ static void test_short_watch(void **state)
 	}
 }
 
+/* Who breaks the watching off is told what was seen until then: what grew has not stopped with the watching. */
+static void test_broken_off(void **state)
+{
+	(void)state;
+	for (size_t p = 0; p < sizeof leaky / sizeof leaky[0]; p++)
+		for (int seed = 0; seed < BROKEN_OFF_SEEDS; seed++) {
+			struct sim sim;
+			struct tdm_snapshot *last;
+			sim_init(&sim, (uint64_t)seed * 16 + p);
+			leaky[p](&sim);
+			sim.seen_ns = sim.watch_ns * 4 / 5;
+			struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
+			const struct tdm_leak *lost = find(&r, last, "lost");
+			if (lost == NULL || lost->verdict != TDM_LEAK_SURE)
+				show(last, &r, "broken off", (int)p * 1000 + seed);
+			assert_non_null(lost);
+			assert_int_equal(lost->verdict, TDM_LEAK_SURE);
+			tdm_leaks_result_done(&r);
+			tdm_snapshot_free(last);
+			sim_done(&sim);
+		}
+	for (size_t p = 0; p < sizeof steady / sizeof steady[0]; p++)
+		for (int seed = 0; seed < BROKEN_OFF_SEEDS; seed++) {
+			struct sim sim;
+			struct tdm_snapshot *last;
+			sim_init(&sim, (uint64_t)seed * 16 + p);
+			steady[p](&sim);
+			sim.seen_ns = sim.watch_ns * 4 / 5;
+			struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
+			if (r.verdicts[TDM_LEAK_SURE] != 0)
+				show(last, &r, steady_names[p], seed);
+			assert_int_equal(r.verdicts[TDM_LEAK_SURE], 0);
+			tdm_leaks_result_done(&r);
+			tdm_snapshot_free(last);
+			sim_done(&sim);
+		}
+}
+
 /* Nothing was looked at. */
 static void test_nothing(void **state)
 {
@@ -698,6 +736,7 @@ int main(void)
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_collected),
 		cmocka_unit_test(test_short_watch),
+		cmocka_unit_test(test_broken_off),
 		cmocka_unit_test(test_once),
 		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_with_programs),
