@@ -197,6 +197,34 @@ static int site_number(
 	return 0;
 }
 
+/* Lets go of the sites of processes that are gone, so that there is room for those of others. */
+static int drop_gone(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot)
+{
+	bool *is_here = calloc(leaks->process_count + 1, sizeof *is_here);
+	size_t kept = 0;
+	if (is_here == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < snapshot->process_count; i++)
+		is_here[leaks->process_of[i]] = true;
+	for (size_t i = 0; i < leaks->site_count; i++) {
+		struct tdm_leaks_site *site = &leaks->sites[i];
+		uint64_t key = key_of(site->place, site->kind, site->is_sum, site->name, site->stack);
+		if (!is_here[leaks->places[site->place].process]) {
+			tdm_map_take(&leaks->by_key, key);
+			free(site->lives);
+			continue;
+		}
+		if (kept != i) {
+			tdm_map_put(&leaks->by_key, key, (uint32_t)kept); /* replaces: needs no memory */
+			leaks->sites[kept] = *site;
+		}
+		kept++;
+	}
+	leaks->site_count = kept;
+	free(is_here);
+	return 0;
+}
+
 static void begin_sample(struct tdm_leaks *leaks)
 {
 	for (size_t i = 0; i < leaks->site_count; i++) {
@@ -303,6 +331,8 @@ int tdm_leaks_sample(struct tdm_leaks *leaks, const struct tdm_snapshot *snapsho
 		leaks->begin_ns = leaks->last_ns = time_ns;
 	unsigned window = window_of(leaks, time_ns);
 	int err = make_numbers(leaks, snapshot);
+	if (err == 0 && leaks->site_count >= TDM_LEAKS_SITES_MAX / 2)
+		err = drop_gone(leaks, snapshot);
 	if (err != 0)
 		return err;
 	begin_sample(leaks);

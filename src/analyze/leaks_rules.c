@@ -222,8 +222,10 @@ enum tdm_leak_why tdm_leaks_judge_watched(const struct tdm_leaks_facts *f, uint3
 		return TDM_LEAK_LEVELLED;
 	if (is_young(f))
 		return TDM_LEAK_YOUNG;
-	/* Where buffers are freed the youngest are left out: many of them will be. */
+	/* Who ends the watching early has seen nothing of the rest. */
 	uint64_t begin = f->leaks->begin_ns, end = begin + f->leaks->watch_ns;
+	end = f->leaks->last_ns < end ? f->leaks->last_ns : end;
+	/* Where buffers are freed the youngest are left out: many of them will be. */
 	end -= f->site->freed != 0 ? f->leaks->old_ns : 0;
 	double off, at = middle(f, begin, end, &off);
 	if (off < -SURE_DEVIATIONS && at < STOPS)

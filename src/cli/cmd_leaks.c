@@ -164,12 +164,12 @@ static int watch(struct request *request, struct tdm_leaks *leaks, struct tdm_le
 	end = end < begin ? UINT64_MAX : end;
 	sigaction(SIGINT, &action, &before);
 	tdm_progress_begin(&progress, "watching", request->watch_ns);
-	while (code == 0) {
+	for (;;) {
 		uint64_t start = tdm_clock_ns();
 		code = take_picture(request, leaks, ledgers);
 		uint64_t now = tdm_clock_ns();
 		tdm_progress_update(&progress, now - begin);
-		if (start >= end || interrupted != 0)
+		if (code != 0 || start >= end || interrupted != 0)
 			break;
 		next += request->interval_ns;
 		next = next < now + (now - start) ? now + (now - start) : next;

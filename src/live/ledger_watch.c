@@ -32,6 +32,7 @@ int tdm_ledger_watch_init(struct tdm_ledger_watch *watch, const char *dir)
 static void free_item(struct tdm_watched *item)
 {
 	tdm_ledger_close(item->ledger);
+	tdm_ledger_close(item->closing);
 	free(item->left);
 	free(item->path);
 	free(item);
@@ -220,7 +221,8 @@ static void place_process(const struct tdm_ledger_watch *watch, struct tdm_watch
 	item->holds_lock = holder != 0 && holder == item->pid;
 }
 
-/* Takes what the process left, and closes: nothing will change any more. */
+/* Takes what the process left: nothing will change any more. Whoever wants the last events has time until the next
+ * refresh. */
 static void keep_left(struct tdm_ledger_watch *watch, struct tdm_watched *item)
 {
 	size_t count = tdm_ledger_device_count(item->ledger);
@@ -231,7 +233,7 @@ static void keep_left(struct tdm_ledger_watch *watch, struct tdm_watched *item)
 	}
 	for (size_t i = 0; i < count; i++)
 		left[i] = *tdm_ledger_device(item->ledger, i);
-	tdm_ledger_close(item->ledger);
+	item->closing = item->ledger;
 	item->ledger = NULL;
 	item->left = left;
 	item->left_count = count;
@@ -295,6 +297,8 @@ void tdm_ledger_watch_refresh(struct tdm_ledger_watch *watch, uint64_t now_ns)
 	for (size_t i = 0; i < watch->count; i++) {
 		struct tdm_watched *item = watch->items[i];
 		bool is_closed = item->ledger == NULL, ended = item->is_known && is_closed;
+		tdm_ledger_close(item->closing);
+		item->closing = NULL;
 		if (is_closed && !ended && now_ns >= item->retry_ns)
 			open_item(item, now_ns);
 		if (item->ledger != NULL)

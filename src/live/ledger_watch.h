@@ -1,7 +1,7 @@
 /*
  * The ledgers of a directory, kept open as long as their processes run: found, refreshed, and let go when they are
- * gone. A ledger whose process has ended is read a last time and closed; what it held is kept. One that cannot be read
- * is tried again, ever more seldom, and says why.
+ * gone. A ledger whose process has ended is read a last time and closed at the next refresh; what it held is kept. One
+ * that cannot be read is tried again, ever more seldom, and says why.
  */
 #ifndef TDM_LIVE_LEDGER_WATCH_H
 #define TDM_LIVE_LEDGER_WATCH_H
@@ -17,6 +17,7 @@ enum { TDM_WATCHED_MAX = 16384 }; /* ledgers; more are counted */
 struct tdm_watched {
 	char *path;
 	struct tdm_ledger *ledger;    /* NULL: it cannot be opened, or its process has ended */
+	struct tdm_ledger *closing;   /* the same after the end, for its last events, until the next refresh */
 	struct tdm_ledger_view *left; /* what it held when its process ended; owned */
 	size_t left_count;
 	bool is_known;          /* it could be read once: `who` and the rest are set */
@@ -67,6 +68,12 @@ static inline size_t tdm_watched_device_count(const struct tdm_watched *item)
 static inline const struct tdm_ledger_view *tdm_watched_device(const struct tdm_watched *item, size_t i)
 {
 	return item->ledger != NULL ? tdm_ledger_device(item->ledger, i) : &item->left[i];
+}
+
+/* Where its events are; NULL: nowhere any more. */
+static inline struct tdm_ledger *tdm_watched_ring(const struct tdm_watched *item)
+{
+	return item->ledger != NULL ? item->ledger : item->closing;
 }
 
 /* It has ended, and its file is still there. */

@@ -75,8 +75,8 @@ static struct tdm_overview_event decode(
 	struct tdm_overview_event out = start_event(item, view);
 	struct tdm_event event;
 	uint64_t reserved;
-	tdm_ledger_record_event(item->ledger, record, &event);
-	if (!tdm_ledger_realtime(item->ledger, record->tsc, &out.time_ns))
+	tdm_ledger_record_event(tdm_watched_ring(item), record, &event);
+	if (!tdm_ledger_realtime(tdm_watched_ring(item), record->tsc, &out.time_ns))
 		out.time_ns = 0;
 	out.op = event.op;
 	out.kind = event.kind;
@@ -93,13 +93,14 @@ static struct tdm_overview_event decode(
 static int read_device(struct tdm_watched *item, size_t d, bool is_first, struct tdm_ledger_record *records, size_t cap,
 	struct heap *heap)
 {
-	const struct tdm_ledger_view *view = tdm_ledger_device(item->ledger, d);
+	struct tdm_ledger *ledger = tdm_watched_ring(item);
+	const struct tdm_ledger_view *view = tdm_ledger_device(ledger, d);
 	uint64_t after = item->cursors[d], missed = 0, skipped = 0;
 	if (view->seq > after && view->seq - after > cap) { /* older ones would be thrown away below */
 		skipped = view->seq - after - cap;
 		after = view->seq - cap;
 	}
-	int64_t got = tdm_ledger_events(item->ledger, d, after, records, cap, &missed);
+	int64_t got = tdm_ledger_events(ledger, d, after, records, cap, &missed);
 	if (got < 0)
 		return got == -ENOMEM ? -ENOMEM : 0;
 	for (int64_t i = 0; i < got; i++) {
@@ -114,7 +115,7 @@ static int read_device(struct tdm_watched *item, size_t d, bool is_first, struct
 		struct tdm_overview_event event = start_event(item, view);
 		event.op = TDM_OP_LOST;
 		event.asked = missed + skipped;
-		if (got == 0 || !tdm_ledger_realtime(item->ledger, records[0].tsc, &event.time_ns))
+		if (got == 0 || !tdm_ledger_realtime(ledger, records[0].tsc, &event.time_ns))
 			event.time_ns = 0;
 		put(heap, &event);
 	}
@@ -137,9 +138,9 @@ size_t tdm_live_events(struct tdm_live *live, struct tdm_overview_event *events,
 	bool is_first = !live->has_events;
 	for (size_t i = 0; records != NULL && i < live->ledgers.count; i++) {
 		struct tdm_watched *item = live->ledgers.items[i];
-		if (item->ledger == NULL || item->is_broken || item->handle == 0)
+		if (tdm_watched_ring(item) == NULL || item->is_broken || item->handle == 0)
 			continue;
-		for (size_t d = 0; d < tdm_ledger_device_count(item->ledger); d++)
+		for (size_t d = 0; d < tdm_ledger_device_count(tdm_watched_ring(item)); d++)
 			if (read_device(item, d, is_first, records, room, &heap) != 0)
 				break;
 	}

@@ -14,7 +14,8 @@ static void put_reason(const struct tdm_leaks_report *report, const struct tdm_l
 	tdm_buf_done(&reason);
 }
 
-static void put_leak(const struct tdm_leaks_report *report, const struct tdm_leak *leak, struct tdm_json *json)
+static void put_leak(const struct tdm_leaks_report *report, struct tdm_leaks_symbols *symbols,
+	const struct tdm_leak *leak, struct tdm_json *json)
 {
 	const struct tdm_snapshot *snapshot = report->live->snapshot;
 	const struct tdm_process *who = &snapshot->processes[leak->process].who;
@@ -50,15 +51,15 @@ static void put_leak(const struct tdm_leaks_report *report, const struct tdm_lea
 	tdm_json_put_u64(json, "double_frees", leak->double_frees);
 	tdm_json_put_u64(json, "unknown_frees", leak->unknown_frees);
 	tdm_json_key(json, "stack");
-	struct tdm_symbolizer *sym = leak->stack != 0 ? tdm_stack_symbolizer(snapshot, leak->process) : NULL;
+	struct tdm_symbolizer *sym = leak->stack != 0 ? tdm_leaks_symbols_get(symbols, snapshot, leak->process) : NULL;
 	tdm_stack_json(snapshot, sym, leak->stack, json);
-	tdm_symbolizer_free(sym);
 	tdm_json_object_end(json);
 }
 
 void tdm_leaks_json(const struct tdm_leaks_report *report, struct tdm_json *json)
 {
 	const struct tdm_leaks_result *result = report->result;
+	struct tdm_leaks_symbols symbols = { 0 };
 	tdm_json_object(json);
 	tdm_json_put_name(json, "directory", report->live->dir);
 	tdm_json_put_u64(json, "watched_ns", result->watched_ns);
@@ -72,8 +73,9 @@ void tdm_leaks_json(const struct tdm_leaks_report *report, struct tdm_json *json
 	for (size_t i = 0; i < result->count; i++)
 		if ((report->all || result->leaks[i].verdict != TDM_LEAK_STEADY) &&
 			tdm_leaks_is_chosen(report, &result->leaks[i]))
-			put_leak(report, &result->leaks[i], json);
+			put_leak(report, &symbols, &result->leaks[i], json);
 	tdm_json_array_end(json);
+	tdm_leaks_symbols_done(&symbols);
 	tdm_live_json_problems(report->live, json);
 	tdm_json_object_end(json);
 }

@@ -5,6 +5,7 @@
 #include "analyze/leaks.h"
 #include "analyze/live_buffers.h"
 #include "report/live_report.h"
+#include "sources/symbolize.h"
 
 struct tdm_leaks_report {
 	const struct tdm_live_report *live; /* the last picture, the terminal, the directory, the filter, stacks */
@@ -22,6 +23,22 @@ size_t tdm_leaks_chosen(const struct tdm_leaks_report *report, enum tdm_leak_ver
 
 /* One sentence without its stop: what was seen, with numbers. */
 void tdm_leaks_reason(const struct tdm_leaks_report *report, const struct tdm_leak *leak, struct tdm_buf *out);
+
+/* The functions of the processes whose findings were shown last: findings of several stand mixed, and opening the
+ * modules of a process takes long. All zero to begin. */
+enum { TDM_LEAKS_SYMBOLS = 8 };
+struct tdm_leaks_symbols {
+	struct {
+		uint32_t process;
+		struct tdm_symbolizer *sym;
+	} kept[TDM_LEAKS_SYMBOLS];
+	size_t next;
+};
+
+/* Borrowed until the next call. NULL when out of memory: then addresses are all there is. */
+struct tdm_symbolizer *tdm_leaks_symbols_get(
+	struct tdm_leaks_symbols *symbols, const struct tdm_snapshot *snapshot, uint32_t process);
+void tdm_leaks_symbols_done(struct tdm_leaks_symbols *symbols);
 
 void tdm_leaks_text(const struct tdm_leaks_report *report, struct tdm_buf *out);
 /* The value of the key "leaks". */

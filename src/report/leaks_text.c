@@ -19,23 +19,6 @@ enum { INDENT = 2, STACK_INDENT = 4 };
 
 #define YEAR_S (365.0 * 24 * 3600)
 
-/* The functions of one process at a time: findings of one process mostly stand together. */
-struct symbols {
-	uint32_t process;
-	struct tdm_symbolizer *sym;
-};
-
-static struct tdm_symbolizer *symbols_of(
-	const struct tdm_leaks_report *report, struct symbols *symbols, uint32_t process)
-{
-	if (symbols->sym == NULL || symbols->process != process) {
-		tdm_symbolizer_free(symbols->sym);
-		symbols->sym = tdm_stack_symbolizer(report->live->snapshot, process);
-		symbols->process = process;
-	}
-	return symbols->sym;
-}
-
 static void put_wrapped(const struct tdm_leaks_report *report, const struct tdm_buf *text, struct tdm_buf *out)
 {
 	const struct tdm_wrap wrap = { .at = INDENT, .indent = INDENT, .width = report->live->term.width };
@@ -45,8 +28,8 @@ static void put_wrapped(const struct tdm_leaks_report *report, const struct tdm_
 }
 
 /* What to call the place that allocated it. */
-static void put_site(const struct tdm_leaks_report *report, struct symbols *symbols, const struct tdm_leak *leak,
-	struct tdm_buf *out)
+static void put_site(const struct tdm_leaks_report *report, struct tdm_leaks_symbols *symbols,
+	const struct tdm_leak *leak, struct tdm_buf *out)
 {
 	const struct tdm_snapshot *snapshot = report->live->snapshot;
 	uint32_t depth;
@@ -56,13 +39,14 @@ static void put_site(const struct tdm_leaks_report *report, struct symbols *symb
 	else if (leak->name != 0)
 		tdm_cell_put(out, tdm_str_of(tdm_snapshot_text(snapshot, leak->name)), 0, report->live->term.utf8);
 	else if (depth != 0)
-		tdm_stack_site(snapshot, symbols_of(report, symbols, leak->process), leak->stack, true, out);
+		tdm_stack_site(
+			snapshot, tdm_leaks_symbols_get(symbols, snapshot, leak->process), leak->stack, true, out);
 	else
 		tdm_buf_puts(out, "(no name, no stack)");
 }
 
-static void put_head(const struct tdm_leaks_report *report, struct symbols *symbols, const struct tdm_leak *leak,
-	struct tdm_buf *out)
+static void put_head(const struct tdm_leaks_report *report, struct tdm_leaks_symbols *symbols,
+	const struct tdm_leak *leak, struct tdm_buf *out)
 {
 	static const char *const styles[TDM_LEAK_VERDICTS] = { TDM_STYLE_GREEN, TDM_STYLE_YELLOW, TDM_STYLE_RED };
 	static const char *const heads[TDM_LEAK_VERDICTS] = { "steady", "SUSPECT", "LEAK" };
@@ -102,8 +86,8 @@ static void put_forecast(const struct tdm_leak *leak, struct tdm_buf *out)
 	tdm_buf_putc(out, '\n');
 }
 
-static void put_stack(const struct tdm_leaks_report *report, struct symbols *symbols, const struct tdm_leak *leak,
-	struct tdm_buf *out)
+static void put_stack(const struct tdm_leaks_report *report, struct tdm_leaks_symbols *symbols,
+	const struct tdm_leak *leak, struct tdm_buf *out)
 {
 	const struct tdm_snapshot *snapshot = report->live->snapshot;
 	uint32_t depth;
@@ -111,12 +95,13 @@ static void put_stack(const struct tdm_leaks_report *report, struct symbols *sym
 	if (depth == 0)
 		return;
 	if (report->live->stacks) {
-		tdm_stack_text(snapshot, symbols_of(report, symbols, leak->process), leak->stack, STACK_INDENT, out);
+		tdm_stack_text(snapshot, tdm_leaks_symbols_get(symbols, snapshot, leak->process), leak->stack,
+			STACK_INDENT, out);
 	} else {
 		struct tdm_buf trail;
 		tdm_buf_init(&trail);
 		tdm_buf_puts(&trail, "at ");
-		tdm_stack_trail(snapshot, symbols_of(report, symbols, leak->process), leak->stack,
+		tdm_stack_trail(snapshot, tdm_leaks_symbols_get(symbols, snapshot, leak->process), leak->stack,
 			report->live->term.utf8, &trail);
 		put_wrapped(report, &trail, out);
 		tdm_buf_done(&trail);
@@ -134,8 +119,8 @@ static void put_faults(const struct tdm_leak *leak, struct tdm_buf *out)
 		tdm_format_count(unknown, sizeof unknown, leak->unknown_frees));
 }
 
-static void put_leak(const struct tdm_leaks_report *report, struct symbols *symbols, const struct tdm_leak *leak,
-	struct tdm_buf *out)
+static void put_leak(const struct tdm_leaks_report *report, struct tdm_leaks_symbols *symbols,
+	const struct tdm_leak *leak, struct tdm_buf *out)
 {
 	struct tdm_buf reason;
 	tdm_buf_init(&reason);
@@ -172,7 +157,7 @@ static void put_opening(const struct tdm_leaks_report *report, struct tdm_buf *o
 }
 
 /* Those that are chosen, the worst first; how many more there are, and what they hold. */
-static void put_leaks(const struct tdm_leaks_report *report, struct symbols *symbols, struct tdm_buf *out)
+static void put_leaks(const struct tdm_leaks_report *report, struct tdm_leaks_symbols *symbols, struct tdm_buf *out)
 {
 	const struct tdm_leaks_result *result = report->result;
 	char count[TDM_BYTES_CAP], size[TDM_BYTES_CAP];
@@ -228,7 +213,7 @@ static void put_closing(const struct tdm_leaks_report *report, struct tdm_buf *o
 
 void tdm_leaks_text(const struct tdm_leaks_report *report, struct tdm_buf *out)
 {
-	struct symbols symbols = { 0 };
+	struct tdm_leaks_symbols symbols = { 0 };
 	bool any = process_count(report->live->snapshot) != 0;
 	if (any)
 		put_opening(report, out);
@@ -237,6 +222,6 @@ void tdm_leaks_text(const struct tdm_leaks_report *report, struct tdm_buf *out)
 	put_leaks(report, &symbols, out);
 	if (any)
 		put_closing(report, out);
-	tdm_symbolizer_free(symbols.sym);
+	tdm_leaks_symbols_done(&symbols);
 	tdm_live_unread(report->live, out);
 }

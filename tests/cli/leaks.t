@@ -134,3 +134,6 @@ Wrong usage.
   $ tidemark leaks --dir /nowhere
   tidemark leaks: cannot list /nowhere: No such file or directory
   [2]
+  $ timeout 60 tidemark leaks --for 2h --interval 1h --dir /nowhere
+  tidemark leaks: cannot list /nowhere: No such file or directory
+  [2]

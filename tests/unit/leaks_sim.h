@@ -42,6 +42,7 @@ struct sim {
 	size_t live_count, live_cap;
 	uint64_t allocs[SIM_PROCESSES][TDM_KIND_COUNT];
 	uint64_t watch_ns;
+	uint64_t seen_ns; /* of that, when somebody breaks it off; 0: all */
 };
 
 static inline uint64_t sim_random(struct sim *sim)
@@ -199,15 +200,16 @@ static inline struct tdm_leaks_result sim_watch(struct sim *sim, uint64_t interv
 {
 	struct tdm_leaks *leaks = tdm_leaks_new(sim->watch_ns);
 	struct tdm_leaks_result result;
+	uint64_t end = SIM_BEGIN + (sim->seen_ns != 0 ? sim->seen_ns : sim->watch_ns);
 	*last = NULL;
 	sim_ready(sim);
 	for (uint64_t at = SIM_BEGIN;; at += interval + sim_between(sim, 0, interval / 8 + 1)) {
-		uint64_t time = at < SIM_BEGIN + sim->watch_ns ? at : SIM_BEGIN + sim->watch_ns;
+		uint64_t time = at < end ? at : end;
 		tdm_snapshot_free(*last);
 		*last = sim_snapshot(sim, time);
 		if (tdm_leaks_sample(leaks, *last, time) != 0)
 			abort();
-		if (time == SIM_BEGIN + sim->watch_ns)
+		if (time == end)
 			break;
 	}
 	if (tdm_leaks_judge(leaks, *last, &result) != 0)

@@ -13,7 +13,7 @@
 #include "analyze/trend.h"
 #include "leaks_sim.h"
 
-enum { STEADY_SEEDS = 60, LEAKY_SEEDS = 40 };
+enum { STEADY_SEEDS = 60, BROKEN_OFF_SEEDS = 10, LEAKY_SEEDS = 40 };
 #define FROM (SIM_BEGIN - 40 * SIM_S)
 #define TO   (SIM_BEGIN + 31 * SIM_S)
 
@@ -564,32 +564,70 @@ static void test_phases(void **state)
 	}
 }
 
-/* More sites than are looked at one by one: counted, and no memory without end. */
-static void test_too_many_sites(void **state)
+/* A picture of so many buffers, each of a site of its own. */
+static struct tdm_snapshot *many_sites(struct sim *sim, uint64_t now, uint32_t count)
 {
-	(void)state;
-	enum { COUNT = TDM_LEAKS_SITES_MAX + 100 };
-	struct sim sim;
-	sim_init(&sim, 3);
-	struct tdm_snapshot *s = sim_snapshot(&sim, SIM_BEGIN);
+	struct tdm_snapshot *s = sim_snapshot(sim, now);
 	free(s->buffers);
 	free(s->stacks);
-	s->buffers = calloc(COUNT, sizeof *s->buffers);
-	s->stacks = calloc(COUNT + 1, sizeof *s->stacks);
-	s->frames = calloc(COUNT, sizeof *s->frames);
-	s->buffer_count = COUNT;
-	s->stack_count = COUNT + 1;
-	for (uint32_t i = 0; i < COUNT; i++) {
+	s->buffers = calloc(count, sizeof *s->buffers);
+	s->stacks = calloc(count + 1, sizeof *s->stacks);
+	s->frames = calloc(count, sizeof *s->frames);
+	s->buffer_count = count;
+	s->stack_count = count + 1;
+	for (uint32_t i = 0; i < count; i++) {
 		s->frames[i].address = 0x1000 + i;
 		s->stacks[i + 1] = (struct tdm_kept_stack){ .first = i, .count = 1 };
 		s->buffers[i] = (struct tdm_buffer){ .stack = i + 1, .reserved_bytes = 1, .born_ns = 1 };
 	}
+	return s;
+}
+
+/* More sites than are looked at one by one: counted, and no memory without end. */
+static void test_too_many_sites(void **state)
+{
+	(void)state;
+	struct sim sim;
+	sim_init(&sim, 3);
+	struct tdm_snapshot *s = many_sites(&sim, SIM_BEGIN, TDM_LEAKS_SITES_MAX + 100);
 	struct tdm_leaks *leaks = tdm_leaks_new(SIM_S);
 	struct tdm_leaks_result r;
 	assert_int_equal(tdm_leaks_sample(leaks, s, SIM_BEGIN), 0);
 	assert_int_equal(tdm_leaks_judge(leaks, s, &r), 0);
 	assert_int_equal(r.sites_left_out, 100);
 	assert_int_equal(r.count, TDM_LEAKS_SITES_MAX);
+	tdm_leaks_result_done(&r);
+	tdm_leaks_free(leaks);
+	tdm_snapshot_free(s);
+	sim_done(&sim);
+}
+
+/* Programs come and go while it is watched: those that are gone take no room from the others. */
+static void test_gone_sites(void **state)
+{
+	(void)state;
+	enum { COUNT = TDM_LEAKS_SITES_MAX / 3, PICTURES = 8 };
+	struct tdm_leaks *leaks = tdm_leaks_new(PICTURES * SIM_S);
+	struct tdm_snapshot *s = NULL;
+	struct tdm_leaks_result r;
+	struct sim sim;
+	sim_init(&sim, 3);
+	sim.process_count = 2;
+	for (uint64_t i = 0; i < PICTURES; i++) {
+		tdm_snapshot_free(s);
+		s = many_sites(&sim, SIM_BEGIN + i * SIM_S, COUNT);
+		s->processes[0].who.start_time = 1000 + i; /* another one each time */
+		s->buffers[COUNT - 1].holding = 1;         /* of the one that stays */
+		assert_int_equal(tdm_leaks_sample(leaks, s, SIM_BEGIN + i * SIM_S), 0);
+	}
+	assert_int_equal(tdm_leaks_judge(leaks, s, &r), 0);
+	assert_int_equal(r.sites_left_out, 0);
+	assert_int_equal(r.count, COUNT);
+	for (size_t i = 0; i < r.count; i++) {
+		assert_int_equal(r.leaks[i].windows, r.leaks[i].holding == 1 ? PICTURES : 1);
+		assert_int_equal(r.leaks[i].count, 1);
+		assert_int_equal(r.leaks[i].stack == COUNT, r.leaks[i].holding == 1);
+	}
 	tdm_leaks_result_done(&r);
 	tdm_leaks_free(leaks);
 	tdm_snapshot_free(s);
@@ -662,6 +700,44 @@ static void test_short_watch(void **state)
 	}
 }
 
+/* Who breaks the watching off is told what was seen until then: what grew has not stopped with the watching. */
+static void test_broken_off(void **state)
+{
+	(void)state;
+	for (size_t p = 0; p < sizeof leaky / sizeof leaky[0]; p++)
+		for (int seed = 0; seed < BROKEN_OFF_SEEDS; seed++) {
+			struct sim sim;
+			struct tdm_snapshot *last;
+			sim_init(&sim, (uint64_t)seed * 16 + p);
+			leaky[p](&sim);
+			sim.seen_ns = sim.watch_ns * 4 / 5;
+			struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
+			const struct tdm_leak *lost = find(&r, last, "lost");
+			if (lost == NULL || lost->verdict != TDM_LEAK_SURE)
+				show(last, &r, "broken off", (int)p * 1000 + seed);
+			assert_non_null(lost);
+			assert_int_equal(lost->verdict, TDM_LEAK_SURE);
+			tdm_leaks_result_done(&r);
+			tdm_snapshot_free(last);
+			sim_done(&sim);
+		}
+	for (size_t p = 0; p < sizeof steady / sizeof steady[0]; p++)
+		for (int seed = 0; seed < BROKEN_OFF_SEEDS; seed++) {
+			struct sim sim;
+			struct tdm_snapshot *last;
+			sim_init(&sim, (uint64_t)seed * 16 + p);
+			steady[p](&sim);
+			sim.seen_ns = sim.watch_ns * 4 / 5;
+			struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
+			if (r.verdicts[TDM_LEAK_SURE] != 0)
+				show(last, &r, steady_names[p], seed);
+			assert_int_equal(r.verdicts[TDM_LEAK_SURE], 0);
+			tdm_leaks_result_done(&r);
+			tdm_snapshot_free(last);
+			sim_done(&sim);
+		}
+}
+
 /* Nothing was looked at. */
 static void test_nothing(void **state)
 {
@@ -698,6 +774,7 @@ int main(void)
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_collected),
 		cmocka_unit_test(test_short_watch),
+		cmocka_unit_test(test_broken_off),
 		cmocka_unit_test(test_once),
 		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_with_programs),
@@ -705,6 +782,7 @@ int main(void)
 		cmocka_unit_test(test_many_names),
 		cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_too_many_sites),
+		cmocka_unit_test(test_gone_sites),
 		cmocka_unit_test(test_steady),
 		cmocka_unit_test(test_loading),
 		cmocka_unit_test(test_leaky),

@@ -95,6 +95,37 @@ static void test_events(void **state)
 	world_done(&w);
 }
 
+/* What a program did between the last look and its end is what it is asked about most: why it ended. */
+static void test_last_events(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	struct tdm_overview_event events[8];
+	world_init(&w);
+	w.options.once = false;
+	uint64_t device = world_begin_dram(&b);
+	size_t holder = world_ledger(&w, &b);
+	world_look(&w);
+	assert_int_equal(tdm_live_events(w.live, events, 8), 0);
+	for (uint64_t i = 0; i < 3; i++)
+		world_alloc(&b, device, TDM_KIND_DRAM, i, BASE + 64 * i, 32);
+	world_rewrite(&w, holder, &b);
+	pid_t pid = w.holders[holder];
+	world_end_holder(&w, holder);
+	assert_int_equal(world_look(&w)->process_count, 0);
+	assert_int_equal(tdm_live_events(w.live, events, 8), 3);
+	for (uint64_t i = 0; i < 3; i++) {
+		assert_int_equal(events[i].pid, pid);
+		ASSERT_U64(events[i].address, BASE + 64 * i);
+	}
+	assert_int_equal(tdm_live_events(w.live, events, 8), 0);
+	world_look(&w);
+	assert_int_equal(tdm_live_events(w.live, events, 8), 0);
+	builder_done(&b);
+	world_done(&w);
+}
+
 /* The first call gives what is there, and says nothing of what was before. */
 static void test_first_events(void **state)
 {
@@ -183,6 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_last_events),
 		cmocka_unit_test(test_first_events),
 		cmocka_unit_test(test_snapshots),
 	};
