@@ -28,6 +28,7 @@ enum { PROGRAMS = 12, DEVICES = 3, SLOTS = 400, ROUNDS = 120, BANKS = 8, BANK_SI
 static char dir[PATH_MAX];
 static struct told {
 	_Atomic bool stop, stopped;
+	_Atomic bool began;              /* to hold something: its ledger is whole, and what it leaves is not nothing */
 	_Atomic uint64_t bytes[DEVICES]; /* reserved, when it has stopped */
 } * told;
 
@@ -70,7 +71,8 @@ static _Noreturn void run_program(struct told *own)
 	tidemark_enable();
 	for (uint32_t d = 0; d < DEVICES; d++)
 		describe(d);
-	while (!own->stop) {
+	for (unsigned round = 0; !own->stop; round++) {
+		own->began = round >= SLOTS;
 		seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
 		uint64_t slot = (seed >> 33) % SLOTS;
 		uint32_t device = (uint32_t)(slot % DEVICES);
@@ -144,6 +146,8 @@ static void test_programs_come_and_go(void **state)
 		size_t victim = (size_t)round % PROGRAMS;
 		look(live);
 		tdm_live_events(live, events, sizeof events / sizeof *events);
+		while (!told[victim].began)
+			usleep(1000);
 		kill(pids[victim], SIGKILL);
 		waitpid(pids[victim], NULL, 0);
 		/* Dead before this picture began. */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
@@ -74,6 +75,25 @@ static size_t ledgers_left(void)
 	size_t count = glob(pattern, 0, NULL, &found) == 0 ? found.gl_pathc : 0;
 	globfree(&found);
 	return count;
+}
+
+/* Until the program has set its ledger up: one that is killed before leaves a file that nothing can be read from. */
+static void await_ledger(void)
+{
+	char pattern[PATH_MAX + 16];
+	int err = -ENOENT;
+	snprintf(pattern, sizeof pattern, "%s/tidemark.*", dir);
+	while (err == -ENOENT || err == -EAGAIN) {
+		struct tdm_ledger *ledger = NULL;
+		struct tdm_diag diag = { 0 };
+		glob_t found;
+		usleep(100);
+		if (glob(pattern, 0, NULL, &found) == 0)
+			err = tdm_ledger_open(found.gl_pathv[0], &ledger, &diag);
+		globfree(&found);
+		tdm_ledger_close(ledger);
+	}
+	assert_int_equal(err, 0);
 }
 
 /* The only ledger there is; its file is gone afterwards. */
@@ -303,8 +323,7 @@ static void test_places_at_any_moment(void **state)
 		struct job job = { names[i % 4], i % 3 == 0 ? "p150" : "n150", i % 5 == 0 ? "2" : "1", "1000000",
 			"efficient" };
 		pid_t child = start(&job, false);
-		while (ledgers_left() == 0)
-			usleep(100);
+		await_ledger();
 		usleep(2000 + i * 1500);
 		kill(child, SIGKILL);
 		waitpid(child, NULL, 0);
@@ -349,11 +368,11 @@ static void test_nothing_is_left(void **state)
 		int signal = signals[i / 4], status = 0;
 		struct job job = { names[i % 4], "n150", "1", signal != 0 ? "1000000" : "3", "efficient" };
 		pid_t child = start(&job, false);
-		while (signal != 0 && ledgers_left() == 0)
-			usleep(100);
-		usleep(signal != 0 ? 3000 : 0);
-		if (signal != 0)
+		if (signal != 0) {
+			await_ledger();
+			usleep(3000);
 			kill(child, signal);
+		}
 		assert_int_equal(waitpid(child, &status, 0), child);
 		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 		assert_int_equal(ledgers_left(), 0);

@@ -504,7 +504,9 @@ static void test_free_space_later(void **state)
 	const struct tdm_overview *o = world_look(&w);
 	uint64_t first_ns = o->devices[0].kinds[0].largest_free_ns;
 	ASSERT_U64(o->devices[0].kinds[0].largest_free, 2 * (BANK - 1000));
-	assert_true(world_look(&w)->devices[0].kinds[0].largest_free_ns == first_ns);
+	o = world_look(&w);
+	assert_true(o->devices[0].kinds[0].largest_free_ns == first_ns || o->time_ns - first_ns >= TDM_NS_PER_S);
+	first_ns = o->devices[0].kinds[0].largest_free_ns;
 	world_alloc(&b, device, TDM_KIND_DRAM, 2, BASE + BANK - 3000, 3000);
 	world_rewrite(&w, holder, &b);
 	do {
