@@ -107,19 +107,25 @@ static uint8_t undo_label(struct tdm_str label)
 	return TDM_KIND_COUNT;
 }
 
-static void take_shm(const struct tdm_pattern_match *m, struct tdm_log_found *found, enum tdm_log_sort sort)
+/* A buffer of the kind that came or went; without kind or size the line is refused. */
+static void add_buffer(struct tdm_log_found *found, enum tdm_log_sort sort, uint8_t kind, struct tdm_str pid,
+	struct tdm_str size, struct tdm_str device)
 {
-	uint8_t kind = undo_label(m->fields[1]);
-	uint64_t bytes = tdm_log_number(m->fields[2]);
+	uint64_t bytes = tdm_log_number(size);
 	if (kind == TDM_KIND_COUNT || bytes == TDM_LOG_UNKNOWN)
-		return; /* the line is refused */
+		return;
 	struct tdm_log_record *r = tdm_log_found_add(found, sort, TDM_LOG_BY_RUNTIME);
 	if (r == NULL)
 		return;
-	r->pid = pid_of(m->fields[0]);
+	r->pid = pid_of(pid);
 	r->kind = kind;
 	r->bytes = bytes;
-	r->device = device_of(m->fields[5]);
+	r->device = device_of(device);
+}
+
+static void take_shm(const struct tdm_pattern_match *m, struct tdm_log_found *found, enum tdm_log_sort sort)
+{
+	add_buffer(found, sort, undo_label(m->fields[1]), m->fields[0], m->fields[2], m->fields[5]);
 }
 
 static void take_shm_alloc(const struct tdm_pattern_match *m, struct tdm_log_found *found)
@@ -137,16 +143,9 @@ static void take_skipped(const struct tdm_pattern_match *m, struct tdm_log_found
 {
 	static const uint8_t kinds[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_SYSTEM, TDM_KIND_L1_SMALL, TDM_KIND_TRACE,
 		TDM_KIND_CB };
-	uint64_t bytes = tdm_log_number(m->fields[2]), type = tdm_log_number(m->fields[3]);
-	if (type >= sizeof kinds || bytes == TDM_LOG_UNKNOWN)
-		return; /* the line is refused */
-	struct tdm_log_record *r = tdm_log_found_add(found, sort, TDM_LOG_BY_RUNTIME);
-	if (r == NULL)
-		return;
-	r->pid = pid_of(m->fields[1]);
-	r->kind = kinds[type];
-	r->bytes = bytes;
-	r->device = device_of(m->fields[4]);
+	uint64_t type = tdm_log_number(m->fields[3]);
+	uint8_t kind = type < sizeof kinds ? kinds[type] : TDM_KIND_COUNT;
+	add_buffer(found, sort, kind, m->fields[1], m->fields[2], m->fields[4]);
 }
 
 static void take_skipped_alloc(const struct tdm_pattern_match *m, struct tdm_log_found *found)
