@@ -11,23 +11,17 @@ struct cores {
 	bool reaches_out; /* of the grid */
 };
 
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 static void load_add(struct tdm_core_load *to, const struct tdm_core_load *from)
 {
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
-		to->bytes[k] = plus(to->bytes[k], from->bytes[k]);
-	to->total = plus(to->total, from->total);
+		to->bytes[k] = tdm_plus(to->bytes[k], from->bytes[k]);
+	to->total = tdm_plus(to->total, from->total);
 }
 
 static void load_add_bytes(struct tdm_core_load *to, unsigned kind, uint64_t bytes)
 {
-	to->bytes[kind] = plus(to->bytes[kind], bytes);
-	to->total = plus(to->total, bytes);
+	to->bytes[kind] = tdm_plus(to->bytes[kind], bytes);
+	to->total = tdm_plus(to->total, bytes);
 }
 
 static uint32_t core_count(const struct tdm_core_map *map)
@@ -141,7 +135,7 @@ void tdm_core_map_finish(struct tdm_core_map *map, const struct tdm_snapshot *sn
 		map->max_bytes = map->cores[map->fullest].total;
 		map->average_bytes = (uint64_t)(sum / count);
 	}
-	map->bound_bytes = plus(count != 0 ? map->max_bytes : map->everywhere.total, map->somewhere.total);
+	map->bound_bytes = tdm_plus(count != 0 ? map->max_bytes : map->everywhere.total, map->somewhere.total);
 	free(map->by_range);
 	free(map->range_buffers);
 	map->by_range = NULL;

@@ -1,4 +1,5 @@
 #include "analyze/live_buffers.h"
+#include "base/number.h"
 #include "base/err.h"
 #include "base/map.h"
 #include "base/reserve.h"
@@ -32,26 +33,21 @@ bool tdm_buffer_is_chosen(
 	return !filter->has_device || snapshot->holdings[buffer->holding].number == filter->device;
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 /* What decides when the asked-for order does not: so that the same state always prints the same. */
 static int compare_place(const struct tdm_buffer *a, const struct tdm_buffer *b)
 {
-	int order = compare_u64(a->holding, b->holding);
+	int order = tdm_order(a->holding, b->holding);
 	if (order == 0)
-		order = compare_u64(a->kind, b->kind);
+		order = tdm_order(a->kind, b->kind);
 	if (order == 0)
-		order = compare_u64(a->address, b->address);
-	return order != 0 ? order : compare_u64(a->id, b->id);
+		order = tdm_order(a->address, b->address);
+	return order != 0 ? order : tdm_order(a->id, b->id);
 }
 
 /* An unknown birth counts as the youngest. */
 static int compare_age(uint64_t a_ns, uint64_t b_ns)
 {
-	return compare_u64(a_ns - 1, b_ns - 1);
+	return tdm_order(a_ns - 1, b_ns - 1);
 }
 
 static int compare(const void *left, const void *right, void *context)
@@ -64,7 +60,7 @@ static int compare(const void *left, const void *right, void *context)
 	} *how = context;
 	int order = 0;
 	if (how->sort == TDM_SORT_SIZE)
-		order = compare_u64(b->reserved_bytes, a->reserved_bytes);
+		order = tdm_order(b->reserved_bytes, a->reserved_bytes);
 	else if (how->sort == TDM_SORT_AGE)
 		order = compare_age(a->born_ns, b->born_ns);
 	else if (how->sort == TDM_SORT_SITE)
@@ -104,14 +100,14 @@ const struct tdm_buffer **tdm_live_buffers(const struct tdm_snapshot *snapshot, 
 static int compare_sites(const void *left, const void *right)
 {
 	const struct tdm_site *a = left, *b = right;
-	int order = compare_u64(b->reserved_bytes, a->reserved_bytes);
+	int order = tdm_order(b->reserved_bytes, a->reserved_bytes);
 	if (order == 0)
-		order = compare_u64(b->count, a->count);
+		order = tdm_order(b->count, a->count);
 	if (order == 0)
-		order = compare_u64(a->kind, b->kind);
+		order = tdm_order(a->kind, b->kind);
 	if (order == 0)
-		order = compare_u64(a->name, b->name);
-	return order != 0 ? order : compare_u64(a->stack, b->stack);
+		order = tdm_order(a->name, b->name);
+	return order != 0 ? order : tdm_order(a->stack, b->stack);
 }
 
 static void add_to_site(struct tdm_site *site, const struct tdm_buffer *buffer)

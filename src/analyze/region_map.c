@@ -1,26 +1,11 @@
 #include "analyze/region_map.h"
+#include "base/units.h"
 #include "analyze/replay.h"
 #include "base/reserve.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
 
 static uint64_t end_of(const struct tdm_region_span *span)
 {
@@ -39,7 +24,7 @@ void tdm_region_map_init(struct tdm_region_map *map, enum tdm_kind kind, const s
 		return;
 	map->from = from;
 	map->base = region->base;
-	map->bank_size = smaller(region->bank_size, UINT64_MAX - region->base);
+	map->bank_size = tdm_min(region->bank_size, UINT64_MAX - region->base);
 	map->banks = region->banks;
 }
 
@@ -53,11 +38,11 @@ void tdm_region_map_done(struct tdm_region_map *map)
 /* The part of [address, end) that is inside the region; the rest is counted. */
 static void clip(struct tdm_region_map *map, uint64_t *address, uint64_t *end)
 {
-	uint64_t begin = larger(*address, map->base), stop = smaller(*end, map->base + map->bank_size);
+	uint64_t begin = tdm_max(*address, map->base), stop = tdm_min(*end, map->base + map->bank_size);
 	uint64_t inside = begin < stop ? stop - begin : 0, all = *end - *address;
 	if (inside != all) {
 		map->outside++;
-		map->outside_bytes = plus(map->outside_bytes, all - inside);
+		map->outside_bytes = tdm_plus(map->outside_bytes, all - inside);
 	}
 	*address = begin;
 	*end = begin + inside;
@@ -71,10 +56,10 @@ int tdm_region_map_add(struct tdm_region_map *map, const struct tdm_buffer *buff
 	}
 	if (buffer->address == TDM_ADDRESS_UNKNOWN || buffer->bank_bytes == TDM_SIZE_UNKNOWN) {
 		map->unplaced++;
-		map->unplaced_bytes = plus(map->unplaced_bytes, buffer->reserved_bytes);
+		map->unplaced_bytes = tdm_plus(map->unplaced_bytes, buffer->reserved_bytes);
 		return 0;
 	}
-	uint64_t address = buffer->address, end = plus(address, buffer->bank_bytes);
+	uint64_t address = buffer->address, end = tdm_plus(address, buffer->bank_bytes);
 	if (map->from != TDM_FROM_NONE)
 		clip(map, &address, &end);
 	if (address == end)
@@ -116,9 +101,9 @@ static void walk(struct tdm_region_map *map)
 		struct tdm_region_span *span = &map->spans[i];
 		add_gap(map, reached, span->address, last, span->buffer);
 		if (span->address < reached) {
-			span->overlap = smaller(reached, end_of(span)) - span->address;
+			span->overlap = tdm_min(reached, end_of(span)) - span->address;
 			map->overlaps++;
-			map->overlap_bytes = plus(map->overlap_bytes, span->overlap);
+			map->overlap_bytes = tdm_plus(map->overlap_bytes, span->overlap);
 		}
 		map->used_bytes += span->bytes - span->overlap;
 		if (end_of(span) > reached) {
@@ -146,7 +131,7 @@ int tdm_region_map_finish(struct tdm_region_map *map)
 	map->free_bytes = map->bank_size - map->used_bytes;
 	map->largest_free = 0;
 	for (size_t i = 0; i < map->gap_count; i++)
-		map->largest_free = larger(map->largest_free, map->gaps[i].bytes);
+		map->largest_free = tdm_max(map->largest_free, map->gaps[i].bytes);
 	map->fragmentation = tdm_replay_frag(map->free_bytes, map->largest_free);
 	return 0;
 }
@@ -165,7 +150,7 @@ static uint64_t cell_begin(const struct cut *cut, uint64_t i)
 /* A cell has at least one byte, which it may share with others. */
 static uint64_t cell_end(const struct cut *cut, uint64_t i)
 {
-	return larger(cell_begin(cut, i + 1), cell_begin(cut, i) + 1);
+	return tdm_max(cell_begin(cut, i + 1), cell_begin(cut, i) + 1);
 }
 
 static int16_t permille_of(uint64_t used, uint64_t bytes)
@@ -181,7 +166,7 @@ static void fill_cells(const struct cut *cut, struct tdm_region_cell *cells, uin
 	uint64_t end, uint32_t buffer)
 {
 	for (uint32_t i = first; i < cut->count && cell_begin(cut, i) < end; i++) {
-		uint64_t from = larger(begin, cell_begin(cut, i)), to = smaller(end, cell_end(cut, i));
+		uint64_t from = tdm_max(begin, cell_begin(cut, i)), to = tdm_min(end, cell_end(cut, i));
 		if (from >= to)
 			continue;
 		cells[i].used_bytes += to - from;
@@ -195,7 +180,7 @@ static void fill_cells(const struct cut *cut, struct tdm_region_cell *cells, uin
 void tdm_region_map_cells(const struct tdm_region_map *map, uint64_t address, uint64_t bytes,
 	struct tdm_region_cell *cells, uint32_t count)
 {
-	struct cut cut = { address, smaller(bytes, UINT64_MAX - address), count };
+	struct cut cut = { address, tdm_min(bytes, UINT64_MAX - address), count };
 	bool known = cut.bytes != 0 && map->bank_size != 0;
 	uint32_t first = 0;
 	for (uint32_t i = 0; i < count; i++)
@@ -243,12 +228,12 @@ bool tdm_region_map_is_valid(const struct tdm_region_map *map)
 		if (i == map->span_count)
 			break;
 		const struct tdm_region_span *span = &map->spans[i];
-		uint64_t overlap = span->address < reached ? smaller(reached, end_of(span)) - span->address : 0;
+		uint64_t overlap = span->address < reached ? tdm_min(reached, end_of(span)) - span->address : 0;
 		if (span->bytes == 0 || span->address < map->base || end_of(span) > end || span->overlap != overlap ||
 			(i > 0 && span->address < map->spans[i - 1].address))
 			return false;
 		used += span->bytes - overlap;
-		reached = larger(reached, end_of(span));
+		reached = tdm_max(reached, end_of(span));
 	}
 	return gap == map->gap_count && used == map->used_bytes && used + free_bytes == map->bank_size &&
 	       (map->free_bytes == TDM_BYTES_UNKNOWN || map->free_bytes == free_bytes);

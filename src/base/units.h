@@ -8,10 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/number.h"
 #include "base/str.h"
-
-/* A number of bytes that could not be read, or does not exist for this card. Never drawn as 0. */
-#define TDM_BYTES_UNKNOWN UINT64_MAX
 
 /* Every text that tdm_format_bytes writes has this many columns. */
 enum { TDM_BYTES_COLUMNS = 10, TDM_BYTES_CAP = 32 };

@@ -6,6 +6,7 @@
  * the counters may be those of different calls.
  */
 #include "ledger/reader_parts.h"
+#include "base/units.h"
 #include "base/err.h"
 
 #include <errno.h>
@@ -70,17 +71,6 @@ static bool resolve(const struct tdm_ledger_device *page, unsigned i, uint64_t s
 	return count_is_plausible(count);
 }
 
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* What lies in L1, all kinds together: only its peak is kept by the writer, and that does not count views. */
 static bool resolve_l1_all(const struct tdm_ledger_device *page, uint64_t seq, struct tdm_ledger_count *counts)
 {
@@ -93,19 +83,19 @@ static bool resolve_l1_all(const struct tdm_ledger_device *page, uint64_t seq, s
 	for (unsigned i = 0; i < TDM_KIND_COUNT; i++) {
 		if (i == TDM_KIND_DRAM || i == TDM_KIND_TRACE || i == TDM_KIND_SYSTEM)
 			continue;
-		all->seq = larger(all->seq, counts[i].seq);
-		all->bytes = plus(all->bytes, counts[i].bytes);
-		all->buffers = plus(all->buffers, counts[i].buffers);
-		all->bank_bytes = plus(all->bank_bytes, counts[i].bank_bytes);
-		all->asked_bytes = plus(all->asked_bytes, counts[i].asked_bytes);
-		all->allocs = plus(all->allocs, counts[i].allocs);
-		all->alloc_bytes = plus(all->alloc_bytes, counts[i].alloc_bytes);
-		all->alloc_asked = plus(all->alloc_asked, counts[i].alloc_asked);
+		all->seq = tdm_max(all->seq, counts[i].seq);
+		all->bytes = tdm_plus(all->bytes, counts[i].bytes);
+		all->buffers = tdm_plus(all->buffers, counts[i].buffers);
+		all->bank_bytes = tdm_plus(all->bank_bytes, counts[i].bank_bytes);
+		all->asked_bytes = tdm_plus(all->asked_bytes, counts[i].asked_bytes);
+		all->allocs = tdm_plus(all->allocs, counts[i].allocs);
+		all->alloc_bytes = tdm_plus(all->alloc_bytes, counts[i].alloc_bytes);
+		all->alloc_asked = tdm_plus(all->alloc_asked, counts[i].alloc_asked);
 	}
-	all->peak_bytes = larger(copies[p].bytes, all->bytes);
-	all->peak_buffers = larger(copies[p].buffers, all->buffers);
-	all->peak_bank_bytes = larger(copies[p].bank_bytes, all->bank_bytes);
-	all->peak_asked_bytes = larger(copies[p].asked_bytes, all->asked_bytes);
+	all->peak_bytes = tdm_max(copies[p].bytes, all->bytes);
+	all->peak_buffers = tdm_max(copies[p].buffers, all->buffers);
+	all->peak_bank_bytes = tdm_max(copies[p].bank_bytes, all->bank_bytes);
+	all->peak_asked_bytes = tdm_max(copies[p].asked_bytes, all->asked_bytes);
 	all->peak_tsc = copies[p].tsc;
 	return true;
 }

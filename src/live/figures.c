@@ -33,7 +33,7 @@ static uint64_t released_bytes(const struct tdm_metal_region *region, unsigned k
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < region->slot_count; i++)
 		if (region->slots[i].releases)
-			sum = tdm_live_plus(sum, region->slots[i].bytes.of[kind]);
+			sum = tdm_plus(sum, region->slots[i].bytes.of[kind]);
 	return sum;
 }
 
@@ -42,9 +42,9 @@ static void learn_region(const struct tdm_metal_region *region, unsigned kind, s
 	if (region == NULL || (region->counts >> kind & 1) == 0)
 		return;
 	uint64_t released = released_bytes(region, kind), stale = region->stale.of[kind];
-	uint64_t unattributed = tdm_live_plus(region->unattributed.of[kind], released);
-	uint64_t held = tdm_live_plus(region->live.of[kind], region->undecided.of[kind]);
-	know->region_used = tdm_live_plus(held, unattributed);
+	uint64_t unattributed = tdm_plus(region->unattributed.of[kind], released);
+	uint64_t held = tdm_plus(region->live.of[kind], region->undecided.of[kind]);
+	know->region_used = tdm_plus(held, unattributed);
 	/* One figure that cannot be believed, and no sum can. */
 	if (know->region_used == TDM_BYTES_UNKNOWN || stale == TDM_BYTES_UNKNOWN)
 		return;
@@ -60,17 +60,17 @@ static void learn_part(const struct tdm_part *part, unsigned kind, struct knowle
 	uint64_t metal = part->has_slot && know->has_region ? part->metal.of[kind] : 0;
 	if (part->has_ledger) {
 		know->has_ledgers = true;
-		know->ledger_used = tdm_live_plus(know->ledger_used, ledger);
+		know->ledger_used = tdm_plus(know->ledger_used, ledger);
 		know->ledger_holders += ledger != 0;
 	}
 	know->region_holders += metal != 0;
 	if (ledger != 0 && !part->has_slot) {
 		know->ledger_only++;
-		know->ledger_only_bytes = tdm_live_plus(know->ledger_only_bytes, ledger);
+		know->ledger_only_bytes = tdm_plus(know->ledger_only_bytes, ledger);
 	}
 	if (metal != 0 && !part->has_ledger) {
 		know->region_only++;
-		know->region_only_bytes = tdm_live_plus(know->region_only_bytes, metal);
+		know->region_only_bytes = tdm_plus(know->region_only_bytes, metal);
 	}
 }
 
@@ -126,10 +126,10 @@ static void sum_ledgers(struct tdm_live *live, size_t d, unsigned k, const uint3
 		const struct tdm_part_kind *of = &part->ledger[k];
 		if (!part->has_ledger || live->overview.processes[part->process].life == TDM_LIFE_ENDED)
 			continue;
-		kind->asked = tdm_live_plus(kind->asked, of->asked);
-		kind->buffers = tdm_live_plus(kind->buffers, of->buffers);
-		kind->allocs = tdm_live_plus(kind->allocs, of->allocs);
-		kind->out_of_memory = tdm_live_plus(kind->out_of_memory, of->out_of_memory);
+		kind->asked = tdm_plus(kind->asked, of->asked);
+		kind->buffers = tdm_plus(kind->buffers, of->buffers);
+		kind->allocs = tdm_plus(kind->allocs, of->allocs);
+		kind->out_of_memory = tdm_plus(kind->out_of_memory, of->out_of_memory);
 		ledgers += of->peak != 0;
 		if (of->peak > highest) /* unknown ones are the highest */
 			highest = of->peak;
@@ -198,7 +198,7 @@ static void share_l1(struct tdm_overview_device *device)
 {
 	const struct tdm_overview_kind *l1 = &device->kinds[TDM_KIND_L1];
 	struct tdm_overview_kind *cb = &device->kinds[TDM_KIND_CB];
-	uint64_t used = tdm_live_plus(l1->used, cb->used);
+	uint64_t used = tdm_plus(l1->used, cb->used);
 	if (cb->total != TDM_BYTES_UNKNOWN || l1->total == TDM_BYTES_UNKNOWN)
 		return;
 	cb->total = l1->total;
@@ -247,7 +247,7 @@ static void add_left(const struct tdm_live *live, uint64_t (*left)[TDM_KIND_COUN
 		for (size_t d = 0; d < tdm_watched_device_count(item); d++) {
 			uint32_t at = live->item_devices[i][d];
 			for (unsigned k = 0; at != UINT32_MAX && k < TDM_KIND_COUNT; k++)
-				left[at][k] = tdm_live_plus(left[at][k], tdm_watched_device(item, d)->counts[k].bytes);
+				left[at][k] = tdm_plus(left[at][k], tdm_watched_device(item, d)->counts[k].bytes);
 		}
 	}
 }

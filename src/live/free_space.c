@@ -58,7 +58,7 @@ struct look {
 /* Where a slot lies in its memory; false when nowhere. */
 static inline bool place_slot(const struct memory *memory, const struct tdm_ledger_slot *slot, struct tdm_span *span)
 {
-	uint64_t end = tdm_live_plus(slot->address, slot->bank_bytes);
+	uint64_t end = tdm_plus(slot->address, slot->bank_bytes);
 	if (memory->size == 0 || slot->bank_bytes == 0 || end <= memory->base ||
 		(slot->address > memory->base && slot->address - memory->base >= memory->size))
 		return false;
@@ -79,7 +79,7 @@ static inline void take_slot(struct look *look, const struct tdm_ledger_slot *sl
 	if (!is_own(slot))
 		return;
 	if (slot->kind == TDM_KIND_CB) {
-		uint64_t end = tdm_live_plus(slot->address, slot->bank_bytes);
+		uint64_t end = tdm_plus(slot->address, slot->bank_bytes);
 		look->no_cb |= !has_address;
 		if (has_address && end > look->cb_highest)
 			look->cb_highest = end;

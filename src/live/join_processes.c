@@ -140,12 +140,12 @@ static void add_view(struct tdm_part *part, const struct tdm_ledger_view *view)
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
 		const struct tdm_ledger_count *count = &view->counts[k];
 		struct tdm_part_kind *kind = &part->ledger[k];
-		kind->used = tdm_live_plus(kind->used, count->bytes);
+		kind->used = tdm_plus(kind->used, count->bytes);
 		kind->peak = again ? TDM_BYTES_UNKNOWN : count->peak_bytes;
-		kind->buffers = tdm_live_plus(kind->buffers, count->buffers);
-		kind->asked = tdm_live_plus(kind->asked, count->asked_bytes);
-		kind->allocs = tdm_live_plus(kind->allocs, count->allocs);
-		kind->out_of_memory = tdm_live_plus(kind->out_of_memory, view->faults[k].out_of_memory);
+		kind->buffers = tdm_plus(kind->buffers, count->buffers);
+		kind->asked = tdm_plus(kind->asked, count->asked_bytes);
+		kind->allocs = tdm_plus(kind->allocs, count->allocs);
+		kind->out_of_memory = tdm_plus(kind->out_of_memory, view->faults[k].out_of_memory);
 	}
 	part->l1_peak = again ? TDM_BYTES_UNKNOWN : view->counts[TDM_LEDGER_L1_ALL].peak_bytes;
 	part->has_ledger = true;
@@ -182,8 +182,7 @@ static int add_slot(struct tdm_live *live, uint32_t device, const struct tdm_met
 		live->overview.processes[process].is_foreign = true;
 	live->overview.processes[process].sources |= UINT32_C(1) << TDM_FROM_METAL_SHM;
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
-		part->metal.of[k] =
-			part->has_slot ? tdm_live_plus(part->metal.of[k], slot->bytes.of[k]) : slot->bytes.of[k];
+		part->metal.of[k] = part->has_slot ? tdm_plus(part->metal.of[k], slot->bytes.of[k]) : slot->bytes.of[k];
 	part->has_slot = true;
 	return 0;
 }

@@ -126,11 +126,4 @@ int tdm_live_figures(struct tdm_live *live);
 int tdm_live_free_space(struct tdm_live *live);
 int tdm_live_problems(struct tdm_live *live);
 
-/* A sum that stays at the largest number instead of wrapping; unknown with unknown is unknown. */
-static inline uint64_t tdm_live_plus(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? TDM_BYTES_UNKNOWN : sum;
-}
-
 #endif

@@ -3,6 +3,7 @@
  * whether their process runs, takes the sums out of the old place and puts them into the new one.
  */
 #include "registry/registry_parts.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,19 +24,14 @@ static void sums_minus(struct tdm_sums *from, const struct tdm_sums *less)
 	from->buffers -= less->buffers;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static void raise_peak(struct tdm_account *account, uint64_t time_ns)
 {
 	if (account->now.reserved > account->peak.reserved)
 		account->peak_ns = time_ns;
-	account->peak.reserved = larger(account->peak.reserved, account->now.reserved);
-	account->peak.occupied = larger(account->peak.occupied, account->now.occupied);
-	account->peak.asked = larger(account->peak.asked, account->now.asked);
-	account->peak.buffers = larger(account->peak.buffers, account->now.buffers);
+	account->peak.reserved = tdm_max(account->peak.reserved, account->now.reserved);
+	account->peak.occupied = tdm_max(account->peak.occupied, account->now.occupied);
+	account->peak.asked = tdm_max(account->peak.asked, account->now.asked);
+	account->peak.buffers = tdm_max(account->peak.buffers, account->now.buffers);
 }
 
 static struct tdm_sums sums_of(const struct tdm_buffer *buffer)

@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "base/units.h"
 #include "registry/registry_parts.h"
 
 #include <stdlib.h>
@@ -51,35 +52,24 @@ const struct tdm_core_range *tdm_snapshot_ranges(const struct tdm_snapshot *snap
 	return snapshot->ranges + snapshot->range_lists[number].first;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum; /* what a producer claims may be anything */
-}
-
 /* Figures of a holding: the sums of its buffers, with what the producer says where it knows better. */
 static struct tdm_figures figures_of(const struct tdm_account *account)
 {
 	const struct tdm_usage *usage = &account->usage;
 	struct tdm_figures f = {
 		.reserved_bytes = account->now.reserved,
-		.peak_reserved_bytes = larger(account->peak.reserved, usage->peak_reserved_bytes),
+		.peak_reserved_bytes = tdm_max(account->peak.reserved, usage->peak_reserved_bytes),
 		.occupied_bytes = account->now.occupied,
 		.peak_occupied_bytes = account->peak.occupied,
 		.asked_bytes = account->now.asked,
-		.peak_asked_bytes = larger(account->peak.asked, usage->peak_asked_bytes),
+		.peak_asked_bytes = tdm_max(account->peak.asked, usage->peak_asked_bytes),
 		.buffers = account->now.buffers,
-		.peak_buffers = larger(account->peak.buffers, usage->peak_buffers),
-		.allocs = plus(account->allocs, usage->allocs),
-		.double_frees = plus(account->double_frees, usage->double_frees),
-		.unknown_frees = plus(account->unknown_frees, usage->unknown_frees),
-		.rereports = plus(account->rereports, usage->rereports),
-		.out_of_memory = plus(account->out_of_memory, usage->out_of_memory),
+		.peak_buffers = tdm_max(account->peak.buffers, usage->peak_buffers),
+		.allocs = tdm_plus(account->allocs, usage->allocs),
+		.double_frees = tdm_plus(account->double_frees, usage->double_frees),
+		.unknown_frees = tdm_plus(account->unknown_frees, usage->unknown_frees),
+		.rereports = tdm_plus(account->rereports, usage->rereports),
+		.out_of_memory = tdm_plus(account->out_of_memory, usage->out_of_memory),
 		.oom_bytes = account->oom_bytes,
 		.peak_ns = usage->peak_reserved_bytes >= account->peak.reserved && usage->peak_ns != 0
 				   ? usage->peak_ns
@@ -175,11 +165,11 @@ static void copy_buffers(struct tdm_snapshot *s, const struct tdm_registry *reg,
 /* Sums over the processes that no producer keeps for a device: faults and allocations. */
 static void add_to_device(struct tdm_figures *device, const struct tdm_figures *holding)
 {
-	device->allocs = plus(device->allocs, holding->allocs);
-	device->double_frees = plus(device->double_frees, holding->double_frees);
-	device->unknown_frees = plus(device->unknown_frees, holding->unknown_frees);
-	device->rereports = plus(device->rereports, holding->rereports);
-	device->out_of_memory = plus(device->out_of_memory, holding->out_of_memory);
+	device->allocs = tdm_plus(device->allocs, holding->allocs);
+	device->double_frees = tdm_plus(device->double_frees, holding->double_frees);
+	device->unknown_frees = tdm_plus(device->unknown_frees, holding->unknown_frees);
+	device->rereports = tdm_plus(device->rereports, holding->rereports);
+	device->out_of_memory = tdm_plus(device->out_of_memory, holding->out_of_memory);
 	device->has_usage |= holding->has_usage;
 	device->differs |= holding->differs;
 }
@@ -231,8 +221,8 @@ static bool copy_process(struct tdm_snapshot *s, const struct tdm_registry *reg,
 		.origin = from->origin,
 		.phase = from->phase,
 		.phase_count = from->phase_count,
-		.lost = plus(from->lost, from->has_who ? from->who.lost : 0),
-		.refused = plus(from->refused, from->has_who ? from->who.refused : 0),
+		.lost = tdm_plus(from->lost, from->has_who ? from->who.lost : 0),
+		.refused = tdm_plus(from->refused, from->has_who ? from->who.refused : 0),
 		.first_holding = (uint32_t)s->holding_count,
 		.holding_count = from->holding_count,
 	};

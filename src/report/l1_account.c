@@ -44,14 +44,13 @@ static struct tdm_l1_amount measured(
 	struct tdm_l1_amount sum = unknown(why);
 	for (size_t i = 0; i < count; i++) {
 		const struct tdm_overview_kind *kind = &device->kinds[kinds[i]];
-		uint64_t next;
 		if (kind->used == TDM_BYTES_UNKNOWN)
 			continue;
 		if (sum.bytes == TDM_BYTES_UNKNOWN)
 			sum = (struct tdm_l1_amount){ .bytes = kind->used,
 				.text = tdm_from_name((enum tdm_from)kind->used_from) };
 		else
-			sum.bytes = __builtin_add_overflow(sum.bytes, kind->used, &next) ? TDM_BYTES_UNKNOWN : next;
+			sum.bytes = tdm_plus(sum.bytes, kind->used);
 	}
 	return sum;
 }

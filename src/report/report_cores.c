@@ -19,19 +19,13 @@ struct by_index {
 	uint64_t cores, least, most, total;
 };
 
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return a == TDM_BYTES_UNKNOWN || __builtin_add_overflow(a, b, &sum) ? TDM_BYTES_UNKNOWN : sum;
-}
-
 /* The dump that begins at a core. */
 static struct dump read_dump(const struct tdm_core_cbs *c, size_t first)
 {
 	struct dump d = { .first = first, .fullest = first, .least = UINT64_MAX };
 	for (size_t i = first; i < c->core_count && c->cores[i].dump == c->cores[first].dump; i++, d.count++) {
 		uint64_t bytes = c->cores[i].bytes;
-		d.total = plus(d.total, bytes);
+		d.total = tdm_plus(d.total, bytes);
 		d.cbs += c->cores[i].count;
 		d.least = bytes < d.least ? bytes : d.least;
 		if (bytes > c->cores[d.fullest].bytes)
@@ -62,7 +56,7 @@ static void sum_indexes(const struct tdm_core_cbs *c, const struct dump *d, stru
 			struct by_index *x = &indexes[cb->index];
 			x->least = x->cores == 0 || cb->bytes < x->least ? cb->bytes : x->least;
 			x->most = cb->bytes > x->most ? cb->bytes : x->most;
-			x->total = plus(x->total, cb->bytes);
+			x->total = tdm_plus(x->total, cb->bytes);
 			x->cores++;
 		}
 	}

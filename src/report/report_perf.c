@@ -1,4 +1,5 @@
 #include "report/report_perf.h"
+#include "base/units.h"
 #include "base/map.h"
 #include "report/cell.h"
 
@@ -8,12 +9,6 @@
 #include <stdlib.h>
 
 enum { NAME_COLUMNS = 34 };
-
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
 
 static bool is_measured(const struct tdm_perf_row *row)
 {
@@ -29,7 +24,7 @@ static bool is_mark(const struct tdm_perf_csv *perf, const struct tdm_perf_row *
 
 static uint64_t waits(uint64_t front, uint64_t back)
 {
-	return plus(front, back);
+	return tdm_plus(front, back);
 }
 
 static int compare_operations(const void *left, const void *right)
@@ -52,9 +47,9 @@ static void add_row(struct tdm_perf_operation *op, const struct tdm_perf_row *ro
 	if (!is_measured(row))
 		return;
 	op->measured++;
-	op->kernel_ns = plus(op->kernel_ns, row->figures[TDM_PERF_KERNEL]);
-	op->front_ns = plus(op->front_ns, row->figures[TDM_PERF_FRONT]);
-	op->back_ns = plus(op->back_ns, row->figures[TDM_PERF_BACK]);
+	op->kernel_ns = tdm_plus(op->kernel_ns, row->figures[TDM_PERF_KERNEL]);
+	op->front_ns = tdm_plus(op->front_ns, row->figures[TDM_PERF_FRONT]);
+	op->back_ns = tdm_plus(op->back_ns, row->figures[TDM_PERF_BACK]);
 }
 
 struct tdm_perf_operation *tdm_perf_operations(const struct tdm_perf_csv *perf, size_t *count)
@@ -211,9 +206,9 @@ static struct tdm_perf_operation sum_all(const struct tdm_perf_operation *all, s
 	for (size_t i = 0; i < count; i++) {
 		sum.calls += all[i].calls;
 		sum.measured += all[i].measured;
-		sum.kernel_ns = plus(sum.kernel_ns, all[i].kernel_ns);
-		sum.front_ns = plus(sum.front_ns, all[i].front_ns);
-		sum.back_ns = plus(sum.back_ns, all[i].back_ns);
+		sum.kernel_ns = tdm_plus(sum.kernel_ns, all[i].kernel_ns);
+		sum.front_ns = tdm_plus(sum.front_ns, all[i].front_ns);
+		sum.back_ns = tdm_plus(sum.back_ns, all[i].back_ns);
 	}
 	return sum;
 }

@@ -1,10 +1,5 @@
 #include "sources/ledger_event.h"
-
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
+#include "base/units.h"
 
 static uint64_t time_of(const struct tdm_ledger *ledger, uint64_t tsc)
 {
@@ -40,7 +35,7 @@ struct tdm_process tdm_ledger_process(const struct tdm_ledger *ledger, enum tdm_
 	memcpy(process.command, who->command, sizeof process.command);
 	for (int i = 0; i < TDM_LOSS_COUNT; i++)
 		if (i != TDM_LOSS_TEXT)
-			process.lost = plus(process.lost, tdm_ledger_lost(ledger, (enum tdm_ledger_loss)i));
+			process.lost = tdm_plus(process.lost, tdm_ledger_lost(ledger, (enum tdm_ledger_loss)i));
 	return process;
 }
 

@@ -1,4 +1,5 @@
 #include "tui/proc_rows.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -126,13 +127,6 @@ static int add_rest(struct tdm_proc_rows *rows, const struct tdm_overview_device
 	return 0;
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	if (a == TDM_BYTES_UNKNOWN || b == TDM_BYTES_UNKNOWN) /* the unknown goes last */
-		return (b == TDM_BYTES_UNKNOWN) - (a == TDM_BYTES_UNKNOWN);
-	return (a > b) - (a < b);
-}
-
 struct order {
 	const struct tdm_overview *overview;
 	const struct tdm_proc_view *view;
@@ -153,14 +147,14 @@ static int compare_by(const struct tdm_proc_row *a, const struct tdm_proc_row *b
 	case TDM_PROC_L1_SMALL:
 	case TDM_PROC_TRACE:
 	case TDM_PROC_CB:
-		return -compare_u64(
+		return -tdm_order(
 			a->used[order->view->sort - TDM_PROC_DRAM], b->used[order->view->sort - TDM_PROC_DRAM]);
 	case TDM_PROC_MEMORY:
-		return -compare_u64(a->memory, b->memory);
+		return -tdm_order(a->memory, b->memory);
 	case TDM_PROC_PEAK:
-		return -compare_u64(a->peak, b->peak);
+		return -tdm_order(a->peak, b->peak);
 	case TDM_PROC_AGE:
-		return -compare_u64(a->age_ns, b->age_ns);
+		return -tdm_order(a->age_ns, b->age_ns);
 	case TDM_PROC_SOURCE:
 		return (pa->sources > pb->sources) - (pa->sources < pb->sources);
 	case TDM_PROC_PHASE:
