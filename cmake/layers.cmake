@@ -1,7 +1,7 @@
 # Sets `out` to the libraries of the layers that exist, for what may use all of them: tests, fuzz targets, benchmarks.
 function(tdm_existing_layers out)
 	set(found)
-	foreach(layer cli tui daemon live report analyze scan sources registry tide ledger plot device event base)
+	foreach(layer cli tui daemon report analyze scan state sources tide ledger plot device event base)
 		if(TARGET tdm_${layer})
 			list(APPEND found tdm_${layer})
 		endif()

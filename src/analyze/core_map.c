@@ -29,14 +29,14 @@ static uint32_t core_count(const struct tdm_core_map *map)
 	return map->grid_x * map->grid_y;
 }
 
-int tdm_core_map_init(struct tdm_core_map *map, const struct tdm_snapshot *snapshot, uint32_t grid_x, uint32_t grid_y)
+int tdm_core_map_init(struct tdm_core_map *map, const struct tdm_picture *picture, uint32_t grid_x, uint32_t grid_y)
 {
 	*map = (struct tdm_core_map){ .max_bytes = TDM_BYTES_UNKNOWN, .average_bytes = TDM_BYTES_UNKNOWN };
 	if (grid_x != 0 && grid_y != 0 && grid_x <= TDM_CORE_MAP_SIDE && grid_y <= TDM_CORE_MAP_SIDE) {
 		map->grid_x = grid_x;
 		map->grid_y = grid_y;
 	}
-	map->range_list_count = snapshot->range_list_count;
+	map->range_list_count = picture->texts != NULL ? picture->texts->range_list_count : 0;
 	map->cores = calloc(core_count(map) + (size_t)1, sizeof *map->cores);
 	map->by_range = calloc(map->range_list_count + (size_t)1, sizeof *map->by_range);
 	map->range_buffers = calloc(map->range_list_count + (size_t)1, sizeof *map->range_buffers);
@@ -80,7 +80,8 @@ void tdm_core_map_add(struct tdm_core_map *map, const struct tdm_buffer *buffer,
 		load_add_bytes(&map->everywhere, buffer->kind, buffer->bank_bytes);
 	} else {
 		map->somewhere_buffers++;
-		load_add_bytes(&map->somewhere, buffer->kind, is_known ? buffer->bank_bytes : buffer->reserved_bytes);
+		load_add_bytes(
+			&map->somewhere, buffer->kind, is_known ? buffer->bank_bytes : tdm_buffer_reserved(buffer));
 	}
 }
 
@@ -106,10 +107,10 @@ static struct cores cores_of(const struct tdm_core_map *map, const struct tdm_co
 	return cores;
 }
 
-static void add_list(struct tdm_core_map *map, const struct tdm_snapshot *snapshot, uint32_t list)
+static void add_list(struct tdm_core_map *map, const struct tdm_picture *picture, uint32_t list)
 {
 	uint32_t count;
-	const struct tdm_core_range *ranges = tdm_snapshot_ranges(snapshot, list, &count);
+	const struct tdm_core_range *ranges = tdm_picture_ranges(picture, list, &count);
 	struct cores cores = cores_of(map, ranges, count);
 	if (cores.reaches_out)
 		map->outside_buffers += map->range_buffers[list];
@@ -118,13 +119,13 @@ static void add_list(struct tdm_core_map *map, const struct tdm_snapshot *snapsh
 			load_add(&map->cores[y * map->grid_x + (uint32_t)__builtin_ctzll(row)], &map->by_range[list]);
 }
 
-void tdm_core_map_finish(struct tdm_core_map *map, const struct tdm_snapshot *snapshot)
+void tdm_core_map_finish(struct tdm_core_map *map, const struct tdm_picture *picture)
 {
 	uint32_t count = core_count(map);
 	unsigned __int128 sum = 0;
 	for (uint32_t list = 1; list < map->range_list_count; list++)
 		if (map->range_buffers[list] != 0)
-			add_list(map, snapshot, list);
+			add_list(map, picture, list);
 	for (uint32_t i = 0; i < count; i++) {
 		load_add(&map->cores[i], &map->everywhere);
 		sum += map->cores[i].total;

@@ -8,7 +8,7 @@
 #ifndef TDM_ANALYZE_CORE_MAP_H
 #define TDM_ANALYZE_CORE_MAP_H
 
-#include "registry/snapshot.h"
+#include "state/picture.h"
 
 /* The largest grid that is believed, each way. */
 enum { TDM_CORE_MAP_SIDE = 64 };
@@ -29,13 +29,13 @@ struct tdm_core_map {
 	uint64_t max_bytes;             /* of that; TDM_BYTES_UNKNOWN without a grid, like the next */
 	uint64_t average_bytes;         /* rounded down */
 	uint64_t bound_bytes;           /* no core has more: the most, and all that lies somewhere */
-	struct tdm_core_load *by_range; /* while it is made: what lies on each list of ranges of the snapshot */
+	struct tdm_core_load *by_range; /* while it is made: what lies on each list of ranges of the picture */
 	uint64_t *range_buffers;
 	uint32_t range_list_count;
 };
 
 /* A grid that is larger than what is believed is taken as unknown. 0 or -ENOMEM. */
-int tdm_core_map_init(struct tdm_core_map *map, const struct tdm_snapshot *snapshot, uint32_t grid_x, uint32_t grid_y);
+int tdm_core_map_init(struct tdm_core_map *map, const struct tdm_picture *picture, uint32_t grid_x, uint32_t grid_y);
 void tdm_core_map_done(struct tdm_core_map *map);
 
 /* Whether a buffer of this kind lies in L1. */
@@ -44,6 +44,6 @@ bool tdm_core_map_has_kind(enum tdm_kind kind);
 /* `banks` is how many banks the kind has on the device; 0: unknown. */
 void tdm_core_map_add(struct tdm_core_map *map, const struct tdm_buffer *buffer, uint32_t banks);
 
-void tdm_core_map_finish(struct tdm_core_map *map, const struct tdm_snapshot *snapshot);
+void tdm_core_map_finish(struct tdm_core_map *map, const struct tdm_picture *picture);
 
 #endif

@@ -12,9 +12,9 @@ struct device {
 	struct tdm_diag diag; /* why there is no card */
 };
 
-static void find_card(struct device *device, const struct tdm_snapshot_device *from)
+static void find_card(struct device *device, const struct tdm_picture_device *from)
 {
-	device->info = from->has_info ? &from->info : NULL;
+	device->info = from->info;
 	device->has_card = false;
 	if (device->info == NULL || device->info->card[0] == '\0') {
 		tdm_diag_set(&device->diag, TDM_EUNKNOWN, 0, 0, "the card is not known");
@@ -55,7 +55,7 @@ static uint32_t side(const struct tdm_card *card, enum tdm_card_field field)
 	return value <= TDM_CORE_MAP_SIDE ? (uint32_t)value : 0;
 }
 
-static int init_cores(struct tdm_device_map *map, const struct tdm_snapshot *snapshot, const struct device *device)
+static int init_cores(struct tdm_device_map *map, const struct tdm_picture *picture, const struct device *device)
 {
 	uint32_t x = device->info != NULL ? device->info->grid_x : 0,
 		 y = device->info != NULL ? device->info->grid_y : 0;
@@ -67,7 +67,7 @@ static int init_cores(struct tdm_device_map *map, const struct tdm_snapshot *sna
 	}
 	if (x == 0 || y == 0)
 		map->grid_from = TDM_FROM_NONE;
-	return tdm_core_map_init(&map->cores, snapshot, x, y);
+	return tdm_core_map_init(&map->cores, picture, x, y);
 }
 
 static bool grows_up(unsigned kind)
@@ -94,44 +94,39 @@ static void add_to_ends(struct tdm_device_l1 *l1, const struct tdm_buffer *buffe
 	}
 }
 
-static int add_holding(struct tdm_device_map *map, const struct tdm_snapshot *snapshot, uint32_t index)
+static int add_buffer(struct tdm_device_map *map, const struct tdm_buffer *buffer, uint32_t holding)
 {
-	const struct tdm_holding *holding = &snapshot->holdings[index];
-	for (uint64_t i = 0; i < holding->buffer_count; i++) {
-		uint32_t at = (uint32_t)(holding->first_buffer + i);
-		const struct tdm_buffer *buffer = &snapshot->buffers[at];
-		uint32_t banks = 0;
-		map->buffers++;
-		if (buffer->kind < TDM_DEVICE_MAP_REGIONS) {
-			struct tdm_region_map *region = &map->regions[buffer->kind];
-			int err = tdm_region_map_add(region, buffer, at);
-			if (err != 0)
-				return err;
-			banks = region->banks;
-		}
-		tdm_core_map_add(&map->cores, buffer, banks);
-		add_to_ends(&map->l1, buffer);
+	uint32_t banks = 0;
+	map->buffers++;
+	if (buffer->kind < TDM_DEVICE_MAP_REGIONS) {
+		struct tdm_region_map *region = &map->regions[buffer->kind];
+		int err = tdm_region_map_add(region, buffer, holding);
+		if (err != 0)
+			return err;
+		banks = region->banks;
 	}
+	tdm_core_map_add(&map->cores, buffer, banks);
+	add_to_ends(&map->l1, buffer);
 	return 0;
 }
 
 /* The holdings of the device that were asked for. */
-static int add_holdings(struct tdm_device_map *map, const struct tdm_snapshot *snapshot, uint32_t wanted)
+static int add_holdings(struct tdm_device_map *map, const struct tdm_picture *picture, uint32_t wanted)
 {
-	for (uint32_t i = 0; i < snapshot->holding_count; i++) {
-		const struct tdm_holding *holding = &snapshot->holdings[i];
-		const struct tdm_snapshot_process *process = &snapshot->processes[holding->process];
+	int err = 0;
+	for (uint32_t h = 0; h < picture->holding_count; h++) {
+		const struct tdm_holding *holding = &picture->holdings[h];
 		if (holding->device != map->device || (wanted != TDM_INDEX_NONE && wanted != holding->process))
 			continue;
-		if (wanted == TDM_INDEX_NONE && process->has_who && process->who.life == TDM_LIFE_ENDED) {
-			map->ended += holding->buffer_count;
+		if (wanted == TDM_INDEX_NONE && picture->processes[holding->process].life == TDM_LIFE_ENDED) {
+			map->ended += tdm_holding_buffer_count(holding);
 			continue;
 		}
-		int err = add_holding(map, snapshot, i);
-		if (err != 0)
-			return err;
+		for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+			for (size_t i = 0; i < holding->buffers[k].count && err == 0; i++)
+				err = add_buffer(map, &holding->buffers[k].list[i], h);
 	}
-	return 0;
+	return err;
 }
 
 /* The card's L1 with the region for L1 buffers where it was described. */
@@ -175,32 +170,32 @@ static void finish_l1(struct tdm_device_map *map, const struct device *device)
 }
 
 static int fill(
-	struct tdm_device_map *map, const struct tdm_snapshot *snapshot, const struct device *device, uint32_t process)
+	struct tdm_device_map *map, const struct tdm_picture *picture, const struct device *device, uint32_t process)
 {
 	for (unsigned k = 0; k < TDM_DEVICE_MAP_REGIONS; k++)
 		init_region(&map->regions[k], device, (enum tdm_kind)k);
-	int err = init_cores(map, snapshot, device);
+	int err = init_cores(map, picture, device);
 	if (err == 0)
-		err = add_holdings(map, snapshot, process);
+		err = add_holdings(map, picture, process);
 	for (unsigned k = 0; k < TDM_DEVICE_MAP_REGIONS && err == 0; k++)
 		err = tdm_region_map_finish(&map->regions[k]);
 	if (err != 0)
 		return err;
-	tdm_core_map_finish(&map->cores, snapshot);
+	tdm_core_map_finish(&map->cores, picture);
 	finish_l1(map, device);
 	return 0;
 }
 
 int tdm_device_map_init(
-	struct tdm_device_map *map, const struct tdm_snapshot *snapshot, const struct tdm_device_map_query *query)
+	struct tdm_device_map *map, const struct tdm_picture *picture, const struct tdm_device_map_query *query)
 {
 	struct device device = { 0 };
 	*map = (struct tdm_device_map){ .device = query->device, .core_bytes = TDM_BYTES_UNKNOWN };
-	if (query->device >= snapshot->device_count ||
-		(query->process != TDM_INDEX_NONE && query->process >= snapshot->process_count))
+	if (query->device >= picture->device_count ||
+		(query->process != TDM_INDEX_NONE && query->process >= picture->process_count))
 		return -EINVAL;
-	find_card(&device, &snapshot->devices[query->device]);
-	int err = fill(map, snapshot, &device, query->process);
+	find_card(&device, &picture->devices[query->device]);
+	int err = fill(map, picture, &device, query->process);
 	if (err != 0)
 		tdm_device_map_done(map);
 	return err;

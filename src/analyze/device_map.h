@@ -1,7 +1,7 @@
 /*
  * Where the memory of one device is: the address maps of its regions, the two ends of L1 that grow towards each other,
- * and L1 core by core. Computed from the live buffers of a snapshot, of one process or of all that run; the buffers
- * and texts stay the snapshot's.
+ * and L1 core by core. Computed from the live buffers of a picture, of one process or of all that run; the buffers
+ * and texts stay the picture's.
  */
 #ifndef TDM_ANALYZE_DEVICE_MAP_H
 #define TDM_ANALYZE_DEVICE_MAP_H
@@ -14,7 +14,7 @@
 enum { TDM_DEVICE_MAP_REGIONS = TDM_KIND_TRACE + 1 }; /* DRAM, L1, L1_SMALL, TRACE: their kind is their index */
 
 struct tdm_device_map_query {
-	uint32_t device;  /* index into the snapshot's devices */
+	uint32_t device;  /* index into the picture's devices */
 	uint32_t process; /* index: only this one, also when it has ended; TDM_INDEX_NONE: all that run */
 };
 
@@ -50,7 +50,7 @@ struct tdm_device_map {
  * has one there. 0, -EINVAL when there is no such device or process, or -ENOMEM; then there is nothing to release.
  */
 int tdm_device_map_init(
-	struct tdm_device_map *map, const struct tdm_snapshot *snapshot, const struct tdm_device_map_query *query);
+	struct tdm_device_map *map, const struct tdm_picture *picture, const struct tdm_device_map_query *query);
 void tdm_device_map_done(struct tdm_device_map *map); /* a zeroed one is allowed */
 
 #endif

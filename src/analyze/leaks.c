@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOT_YET UINT32_MAX
-
 struct tdm_leaks *tdm_leaks_new(uint64_t watch_ns)
 {
 	struct tdm_leaks *leaks = calloc(1, sizeof *leaks);
@@ -15,7 +13,7 @@ struct tdm_leaks *tdm_leaks_new(uint64_t watch_ns)
 		return NULL;
 	leaks->watch_ns = watch_ns;
 	leaks->old_ns = watch_ns / TDM_LEAKS_OLD_PART;
-	if (tdm_intern_init(&leaks->intern) != 0 || tdm_map_init(&leaks->by_key) != 0) {
+	if (tdm_map_init(&leaks->by_key) != 0) {
 		tdm_leaks_free(leaks);
 		return NULL;
 	}
@@ -26,9 +24,7 @@ static void drop_numbers(struct tdm_leaks *leaks)
 {
 	free(leaks->process_of);
 	free(leaks->place_of);
-	free(leaks->text_of);
-	free(leaks->stack_of);
-	leaks->process_of = leaks->place_of = leaks->text_of = leaks->stack_of = NULL;
+	leaks->process_of = leaks->place_of = NULL;
 }
 
 void tdm_leaks_free(struct tdm_leaks *leaks)
@@ -38,7 +34,6 @@ void tdm_leaks_free(struct tdm_leaks *leaks)
 	for (size_t i = 0; i < leaks->site_count; i++)
 		free(leaks->sites[i].lives);
 	drop_numbers(leaks);
-	tdm_intern_done(&leaks->intern);
 	tdm_map_done(&leaks->by_key);
 	free(leaks->processes);
 	free(leaks->places);
@@ -46,92 +41,63 @@ void tdm_leaks_free(struct tdm_leaks *leaks)
 	free(leaks);
 }
 
-/* Numbers of the snapshot to ours. */
+/* Indices of the picture to ours. */
 
-static int process_number(struct tdm_leaks *leaks, const struct tdm_process *who, uint32_t hint, uint32_t *number)
+static int process_number(
+	struct tdm_leaks *leaks, const struct tdm_picture_process *shown, uint32_t hint, uint32_t *number)
 {
-	if (hint < leaks->process_count && tdm_process_is_same(&leaks->processes[hint].who, who)) {
-		*number = hint;
-		return 0;
-	}
-	for (size_t i = 0; i < leaks->process_count; i++)
-		if (tdm_process_is_same(&leaks->processes[i].who, who)) {
+	size_t first = hint < leaks->process_count ? hint : 0;
+	for (size_t n = 0; n < leaks->process_count; n++) {
+		size_t i = (first + n) % leaks->process_count;
+		if (leaks->processes[i].handle == shown->handle) {
 			*number = (uint32_t)i;
 			return 0;
 		}
+	}
 	if (tdm_reserve(&leaks->processes, &leaks->process_cap, leaks->process_count + 1, sizeof *leaks->processes) !=
 		0)
 		return -ENOMEM;
-	leaks->processes[leaks->process_count] = (struct tdm_leaks_process){ .who = *who };
+	leaks->processes[leaks->process_count] = (struct tdm_leaks_process){ .handle = shown->handle };
 	*number = (uint32_t)leaks->process_count++;
 	return 0;
 }
 
-static int place_number(
-	struct tdm_leaks *leaks, uint32_t process, uint32_t device, bool is_virtual, uint32_t hint, uint32_t *number)
+static int place_number(struct tdm_leaks *leaks, struct tdm_leaks_place wanted, uint32_t hint, uint32_t *number)
 {
 	size_t first = hint < leaks->place_count ? hint : 0;
 	for (size_t n = 0; n < leaks->place_count; n++) {
 		size_t i = (first + n) % leaks->place_count;
 		const struct tdm_leaks_place *place = &leaks->places[i];
-		if (place->process == process && place->number == device && place->is_virtual == is_virtual) {
+		if (place->process == wanted.process && place->number == wanted.number &&
+			place->device == wanted.device) {
 			*number = (uint32_t)i;
 			return 0;
 		}
 	}
 	if (tdm_reserve(&leaks->places, &leaks->place_cap, leaks->place_count + 1, sizeof *leaks->places) != 0)
 		return -ENOMEM;
-	leaks->places[leaks->place_count] = (struct tdm_leaks_place){ process, device, is_virtual };
+	leaks->places[leaks->place_count] = wanted;
 	*number = (uint32_t)leaks->place_count++;
 	return 0;
 }
 
-static int number_places(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot)
+static int make_numbers(struct tdm_leaks *leaks, const struct tdm_picture *picture)
 {
 	int err = 0;
-	for (size_t i = 0; i < snapshot->process_count && err == 0; i++)
-		err = process_number(leaks, &snapshot->processes[i].who, (uint32_t)i, &leaks->process_of[i]);
-	for (size_t i = 0; i < snapshot->holding_count && err == 0; i++) {
-		const struct tdm_holding *holding = &snapshot->holdings[i];
-		err = place_number(leaks, leaks->process_of[holding->process], holding->number,
-			snapshot->devices[holding->device].is_virtual, (uint32_t)i, &leaks->place_of[i]);
+	drop_numbers(leaks);
+	leaks->process_of = malloc((picture->process_count + 1) * sizeof *leaks->process_of);
+	leaks->place_of = malloc((picture->holding_count + 1) * sizeof *leaks->place_of);
+	if (leaks->process_of == NULL || leaks->place_of == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < picture->process_count && err == 0; i++)
+		err = process_number(leaks, &picture->processes[i], (uint32_t)i, &leaks->process_of[i]);
+	for (size_t i = 0; i < picture->holding_count && err == 0; i++) {
+		const struct tdm_holding *holding = &picture->holdings[i];
+		const struct tdm_leaks_place place = { leaks->process_of[holding->process], holding->number,
+			picture->devices[holding->device].key };
+		err = place_number(leaks, place, (uint32_t)i, &leaks->place_of[i]);
 	}
 	return err;
-}
-
-static int make_numbers(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot)
-{
-	drop_numbers(leaks);
-	leaks->process_of = malloc((snapshot->process_count + 1) * sizeof *leaks->process_of);
-	leaks->place_of = malloc((snapshot->holding_count + 1) * sizeof *leaks->place_of);
-	leaks->text_of = malloc(((size_t)snapshot->text_count + 1) * sizeof *leaks->text_of);
-	leaks->stack_of = malloc(((size_t)snapshot->stack_count + 1) * sizeof *leaks->stack_of);
-	if (leaks->process_of == NULL || leaks->place_of == NULL || leaks->text_of == NULL || leaks->stack_of == NULL)
-		return -ENOMEM;
-	memset(leaks->text_of, 0xff, ((size_t)snapshot->text_count + 1) * sizeof *leaks->text_of);
-	memset(leaks->stack_of, 0xff, ((size_t)snapshot->stack_count + 1) * sizeof *leaks->stack_of);
-	return number_places(leaks, snapshot);
-}
-
-static int number_text(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, uint32_t name)
-{
-	if (name >= snapshot->text_count || leaks->text_of[name] != NOT_YET)
-		return 0;
-	return tdm_intern_text(&leaks->intern, tdm_str_of(tdm_snapshot_text(snapshot, name)), &leaks->text_of[name]);
-}
-
-static int number_stack(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, uint32_t stack)
-{
-	struct tdm_frame frames[TDM_FRAMES_MAX];
-	uint32_t count;
-	if (stack >= snapshot->stack_count || leaks->stack_of[stack] != NOT_YET)
-		return 0;
-	const struct tdm_kept_frame *kept = tdm_snapshot_stack(snapshot, stack, &count);
-	for (uint32_t i = 0; i < count && i < TDM_FRAMES_MAX; i++)
-		frames[i] = (struct tdm_frame){ kept[i].address,
-			tdm_str_of(kept[i].text != 0 ? tdm_snapshot_text(snapshot, kept[i].text) : "") };
-	count = count < TDM_FRAMES_MAX ? count : TDM_FRAMES_MAX;
-	return tdm_intern_stack(&leaks->intern, frames, count, &leaks->stack_of[stack]);
 }
 
 /* Sites. */
@@ -143,13 +109,10 @@ static uint64_t key_of(uint32_t place, uint8_t kind, bool is_sum, uint32_t name,
 	return (uint64_t)place << 40 | which << 8 | kind;
 }
 
-uint32_t tdm_leaks_find(const struct tdm_leaks *leaks, const struct tdm_buffer *buffer)
+uint32_t tdm_leaks_find(const struct tdm_leaks *leaks, uint32_t holding, const struct tdm_buffer *buffer)
 {
-	uint32_t name = leaks->text_of[buffer->name], stack = leaks->stack_of[buffer->stack];
-	if (name == NOT_YET || stack == NOT_YET)
-		return TDM_MAP_NONE;
-	uint32_t place = leaks->place_of[buffer->holding];
-	uint32_t at = tdm_map_find(&leaks->by_key, key_of(place, buffer->kind, false, name, stack));
+	uint32_t place = leaks->place_of[holding];
+	uint32_t at = tdm_map_find(&leaks->by_key, key_of(place, buffer->kind, false, buffer->name, buffer->stack));
 	return at != TDM_MAP_NONE ? at : tdm_map_find(&leaks->by_key, key_of(place, buffer->kind, true, 0, 0));
 }
 
@@ -198,13 +161,13 @@ static int site_number(
 }
 
 /* Lets go of the sites of processes that are gone, so that there is room for those of others. */
-static int drop_gone(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot)
+static int drop_gone(struct tdm_leaks *leaks, const struct tdm_picture *picture)
 {
 	bool *is_here = calloc(leaks->process_count + 1, sizeof *is_here);
 	size_t kept = 0;
 	if (is_here == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < snapshot->process_count; i++)
+	for (size_t i = 0; i < picture->process_count; i++)
 		is_here[leaks->process_of[i]] = true;
 	for (size_t i = 0; i < leaks->site_count; i++) {
 		struct tdm_leaks_site *site = &leaks->sites[i];
@@ -241,12 +204,13 @@ static void add_buffer(
 	const struct tdm_leaks *leaks, struct tdm_leaks_site *site, const struct tdm_buffer *buffer, uint64_t time_ns)
 {
 	uint64_t born = buffer->born_ns; /* an unknown birth, 0, is before everything */
+	uint64_t reserved = tdm_buffer_reserved(buffer);
 	site->count++;
-	site->bytes += buffer->reserved_bytes;
+	site->bytes += reserved;
 	site->settled += born <= time_ns;
 	if (time_ns >= leaks->old_ns && born <= time_ns - leaks->old_ns) {
 		site->old_count++;
-		site->old_bytes += buffer->reserved_bytes;
+		site->old_bytes += reserved;
 	}
 	site->left += born <= leaks->last_ns;
 	site->old_left += leaks->last_ns >= leaks->old_ns && born <= leaks->last_ns - leaks->old_ns;
@@ -254,30 +218,85 @@ static void add_buffer(
 		site->oldest_ns = born;
 	if (born > site->newest_ns)
 		site->newest_ns = born;
-	site->shown_name = site->is_sum ? 0 : buffer->name;
 	site->shown_stack = site->is_sum ? 0 : buffer->stack;
 }
 
-static int add_buffers(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, uint64_t time_ns)
+static int add_list(struct tdm_leaks *leaks, uint32_t place, const struct tdm_buffer_list *buffers, uint64_t time_ns)
 {
-	leaks->left_out = 0;
-	for (size_t i = 0; i < snapshot->buffer_count; i++) {
-		const struct tdm_buffer *buffer = &snapshot->buffers[i];
-		uint32_t place = leaks->place_of[buffer->holding], at;
-		if (buffer->name >= snapshot->text_count || buffer->stack >= snapshot->stack_count)
-			continue;
-		int err = number_text(leaks, snapshot, buffer->name);
-		if (err == 0)
-			err = number_stack(leaks, snapshot, buffer->stack);
-		if (err == 0)
-			err = site_number(leaks, place, buffer->kind, leaks->text_of[buffer->name],
-				leaks->stack_of[buffer->stack], &at);
+	for (size_t i = 0; i < buffers->count; i++) {
+		const struct tdm_buffer *buffer = &buffers->list[i];
+		uint32_t at;
+		int err = site_number(leaks, place, buffer->kind, buffer->name, buffer->stack, &at);
 		if (err != 0)
 			return err;
 		add_buffer(leaks, &leaks->sites[at], buffer, time_ns);
 		leaks->left_out += leaks->sites[at].is_sum;
 	}
 	return 0;
+}
+
+static int add_buffers(struct tdm_leaks *leaks, const struct tdm_picture *picture, uint64_t time_ns)
+{
+	int err = 0;
+	leaks->left_out = 0;
+	for (size_t h = 0; h < picture->holding_count; h++)
+		for (unsigned k = 0; k < TDM_KIND_COUNT && err == 0; k++)
+			err = add_list(leaks, leaks->place_of[h], &picture->holdings[h].buffers[k], time_ns);
+	return err;
+}
+
+/* How long freed buffers lived. */
+
+/* The place that an event speaks of; TDM_INDEX_NONE: it is not in the picture. */
+static uint32_t place_of_event(
+	const struct tdm_leaks *leaks, const struct tdm_picture *picture, const struct tdm_event *event)
+{
+	bool is_virtual = (event->device & TDM_DEVICE_VIRTUAL_BIT) != 0;
+	for (size_t h = 0; h < picture->holding_count; h++) {
+		const struct tdm_holding *holding = &picture->holdings[h];
+		if (picture->processes[holding->process].handle == event->process &&
+			holding->number == (event->device & ~TDM_DEVICE_VIRTUAL_BIT) &&
+			picture->devices[holding->device].is_virtual == is_virtual)
+			return leaks->place_of[h];
+	}
+	return TDM_INDEX_NONE;
+}
+
+/* The time of a release is not read each time: the buffer lived so long at least, and at most. */
+static int add_life(struct tdm_leaks *leaks, uint32_t place, uint32_t name, const struct tdm_event *event)
+{
+	uint32_t at = tdm_map_find(&leaks->by_key, key_of(place, event->kind, false, name, 0));
+	if (at == TDM_MAP_NONE)
+		return 0;
+	struct tdm_leaks_site *site = &leaks->sites[at];
+	if (site->lives == NULL && (site->lives = calloc(1, sizeof *site->lives)) == NULL)
+		return -ENOMEM;
+	uint32_t next = site->lives->count++ % TDM_LEAKS_LIFETIMES;
+	uint64_t born = event->born_ns, over = tdm_max(event->over_ns, event->time_ns);
+	site->lives->ns[next] = event->time_ns > born ? event->time_ns - born : 0;
+	site->lives->most_ns[next] = over > born ? over - born : 0;
+	return 0;
+}
+
+/* Events come in runs of the same place and name: the last one is remembered. */
+static int add_lives(struct tdm_leaks *leaks, const struct tdm_picture *picture)
+{
+	uint32_t place = TDM_INDEX_NONE;
+	const struct tdm_event *last = NULL;
+	int err = 0;
+	for (size_t i = 0; i < picture->event_count && err == 0; i++) {
+		const struct tdm_event *event = &picture->events[i];
+		uint32_t name;
+		if (event->op != TDM_OP_FREE || event->born_ns == 0 ||
+			!tdm_intern_find(picture->texts, event->name, &name))
+			continue;
+		if (last == NULL || last->process != event->process || last->device != event->device)
+			place = place_of_event(leaks, picture, event);
+		last = event;
+		if (place != TDM_INDEX_NONE)
+			err = add_life(leaks, place, name, event);
+	}
+	return err;
 }
 
 /* What has changed since the last sample, and the lowest of the window. */
@@ -297,73 +316,56 @@ static void end_site(struct tdm_leaks *leaks, struct tdm_leaks_site *site, unsig
 		site->floor[window].bytes = site->old_bytes;
 }
 
-static uint64_t frees_of(const struct tdm_snapshot *snapshot, const struct tdm_snapshot_process *process)
+static uint64_t frees_of(const struct tdm_picture *picture, const struct tdm_picture_process *process)
 {
 	uint64_t frees = 0;
 	for (uint32_t h = 0; h < process->holding_count; h++)
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
-			const struct tdm_figures *f = &snapshot->holdings[process->first_holding + h].kinds[k];
-			frees += f->allocs > f->buffers ? f->allocs - f->buffers : 0;
+			const struct tdm_picture_amount *f = &picture->holdings[process->first_holding + h].kinds[k];
+			frees += f->allocs != TDM_BYTES_UNKNOWN && f->allocs > f->buffers ? f->allocs - f->buffers : 0;
 		}
 	return frees;
 }
 
-static void end_processes(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, unsigned window)
+static void end_processes(struct tdm_leaks *leaks, const struct tdm_picture *picture, unsigned window)
 {
-	for (size_t i = 0; i < snapshot->process_count; i++) {
-		const struct tdm_snapshot_process *shown = &snapshot->processes[i];
+	for (size_t i = 0; i < picture->process_count; i++) {
+		const struct tdm_picture_process *shown = &picture->processes[i];
 		struct tdm_leaks_process *process = &leaks->processes[leaks->process_of[i]];
-		uint64_t frees = frees_of(snapshot, shown);
+		uint64_t frees = frees_of(picture, shown);
 		if (!process->ended) {
 			if (process->seen_windows != 0 && frees > process->frees)
 				process->free_windows |= UINT32_C(1) << window;
 			process->seen_windows |= UINT32_C(1) << window;
 			process->frees = frees;
 		}
-		process->ended |= shown->who.life == TDM_LIFE_ENDED;
-		process->who = shown->who;
+		process->ended |= shown->life == TDM_LIFE_ENDED;
+		if (shown->who != NULL)
+			process->who = *shown->who;
 	}
 }
 
-int tdm_leaks_sample(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, uint64_t time_ns)
+int tdm_leaks_sample(struct tdm_leaks *leaks, const struct tdm_picture *picture, uint64_t time_ns)
 {
 	if (leaks->samples == 0)
 		leaks->begin_ns = leaks->last_ns = time_ns;
 	unsigned window = window_of(leaks, time_ns);
-	int err = make_numbers(leaks, snapshot);
+	int err = make_numbers(leaks, picture);
 	if (err == 0 && leaks->site_count >= TDM_LEAKS_SITES_MAX / 2)
-		err = drop_gone(leaks, snapshot);
+		err = drop_gone(leaks, picture);
 	if (err != 0)
 		return err;
 	begin_sample(leaks);
-	err = add_buffers(leaks, snapshot, time_ns);
+	err = add_buffers(leaks, picture, time_ns);
 	if (err != 0)
 		return err;
 	for (size_t i = 0; i < leaks->site_count; i++)
 		end_site(leaks, &leaks->sites[i], window);
-	end_processes(leaks, snapshot, window);
-	leaks->last_ns = time_ns;
-	leaks->samples++;
-	return 0;
-}
-
-int tdm_leaks_lifetime(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, uint32_t holding,
-	enum tdm_kind kind, struct tdm_str name, struct tdm_leaks_life life)
-{
-	uint32_t number;
-	if (holding >= snapshot->holding_count || leaks->place_of == NULL)
-		return 0;
-	int err = tdm_intern_text(&leaks->intern, name, &number);
+	end_processes(leaks, picture, window);
+	err = add_lives(leaks, picture);
 	if (err != 0)
 		return err;
-	uint32_t at = tdm_map_find(&leaks->by_key, key_of(leaks->place_of[holding], (uint8_t)kind, false, number, 0));
-	if (at == TDM_MAP_NONE)
-		return 0;
-	struct tdm_leaks_site *site = &leaks->sites[at];
-	if (site->lives == NULL && (site->lives = calloc(1, sizeof *site->lives)) == NULL)
-		return -ENOMEM;
-	uint32_t place = site->lives->count++ % TDM_LEAKS_LIFETIMES;
-	site->lives->ns[place] = life.ns;
-	site->lives->most_ns[place] = life.most_ns;
+	leaks->last_ns = time_ns;
+	leaks->samples++;
 	return 0;
 }

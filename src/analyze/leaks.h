@@ -10,7 +10,7 @@
 #ifndef TDM_ANALYZE_LEAKS_H
 #define TDM_ANALYZE_LEAKS_H
 
-#include "registry/snapshot.h"
+#include "state/picture.h"
 
 enum {
 	TDM_LEAKS_WINDOWS = 16,      /* that the watching time is cut into */
@@ -54,7 +54,7 @@ struct tdm_leak {
 	uint8_t verdict, why;      /* enum tdm_leak_verdict, enum tdm_leak_why */
 	uint8_t kind;              /* enum tdm_kind */
 	bool is_sum;               /* of the kind's sites that are too small to be judged alone; no name, no stack */
-	uint32_t process, holding; /* indices into the last snapshot, */
+	uint32_t process, holding; /* indices into the last picture, */
 	uint32_t name, stack;      /* and its texts and stacks; 0: none. Buffers of one name may have several stacks */
 	uint64_t count, bytes;     /* live at the end; reserved bytes */
 	uint64_t grown_count;      /* of the floor, from the first window to the last */
@@ -87,21 +87,13 @@ struct tdm_leaks;
 struct tdm_leaks *tdm_leaks_new(uint64_t watch_ns);
 void tdm_leaks_free(struct tdm_leaks *leaks); /* NULL is allowed */
 
-/* Takes a picture in. `time_ns`: monotonic clock, before it was taken; not before the last. 0 or -ENOMEM. */
-int tdm_leaks_sample(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, uint64_t time_ns);
+/* Takes a picture in, with its buffers and with the events since the last one, all of one state. `time_ns`: monotonic
+ * clock, before it was taken; not before the last. 0 or -ENOMEM. */
+int tdm_leaks_sample(struct tdm_leaks *leaks, const struct tdm_picture *picture, uint64_t time_ns);
 
-/* How long a buffer lived: at least, and at most. */
-struct tdm_leaks_life {
-	uint64_t ns, most_ns;
-};
-
-/* A buffer of a name was freed and had lived so long. `snapshot` and `holding`: of the last sample. 0 or -ENOMEM. */
-int tdm_leaks_lifetime(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, uint32_t holding,
-	enum tdm_kind kind, struct tdm_str name, struct tdm_leaks_life life);
-
-/* The verdicts, about the sites of the last sample, whose snapshot this is. Release with tdm_leaks_result_done(). 0 or
+/* The verdicts, about the sites of the last sample, whose picture this is. Release with tdm_leaks_result_done(). 0 or
  * -ENOMEM. */
-int tdm_leaks_judge(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, struct tdm_leaks_result *result);
+int tdm_leaks_judge(struct tdm_leaks *leaks, const struct tdm_picture *picture, struct tdm_leaks_result *result);
 void tdm_leaks_result_done(struct tdm_leaks_result *result);
 
 #endif

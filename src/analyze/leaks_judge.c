@@ -34,27 +34,21 @@ static void set_siblings(struct tdm_leak *leak, const struct tdm_leaks_lives *li
 }
 
 /* How long the rest of the region lasts. */
-static double until_full(const struct tdm_snapshot *snapshot, const struct tdm_leak *leak)
+static double until_full(const struct tdm_picture *picture, const struct tdm_leak *leak)
 {
-	const struct tdm_snapshot_device *device = &snapshot->devices[snapshot->holdings[leak->holding].device];
-	if (!(leak->bytes_per_s > 0) || !device->has_info || device->is_virtual)
+	const struct tdm_picture_device *device = &picture->devices[picture->holdings[leak->holding].device];
+	const struct tdm_picture_kind *kind = &device->kinds[leak->kind];
+	if (!(leak->bytes_per_s > 0) || kind->total_from != TDM_FROM_LEDGER || device->is_virtual ||
+		kind->used == TDM_BYTES_UNKNOWN)
 		return NAN;
-	for (uint32_t i = 0; i < device->info.region_count && i < TDM_REGIONS_MAX; i++) {
-		const struct tdm_region *region = &device->info.regions[i];
-		if (region->kind != leak->kind)
-			continue;
-		double all = (double)region->bank_size * region->banks;
-		double used = (double)device->kinds[leak->kind].reserved_bytes;
-		return all > used ? (all - used) / leak->bytes_per_s : 0;
-	}
-	return NAN;
+	return kind->total > kind->used ? (double)(kind->total - kind->used) / leak->bytes_per_s : 0;
 }
 
 static struct tdm_leak report(
 	const struct tdm_leaks_facts *f, enum tdm_leak_why why, uint32_t process, uint32_t holding, uint64_t span_ns)
 {
 	const struct tdm_leaks_site *site = f->site;
-	const struct tdm_figures *figures = &f->snapshot->holdings[holding].kinds[site->kind];
+	const struct tdm_picture_amount *figures = &f->picture->holdings[holding].kinds[site->kind];
 	struct tdm_leak leak = {
 		.verdict = (uint8_t)tdm_leaks_verdict_of(why),
 		.why = (uint8_t)why,
@@ -62,7 +56,7 @@ static struct tdm_leak report(
 		.is_sum = site->is_sum,
 		.process = process,
 		.holding = holding,
-		.name = site->shown_name,
+		.name = site->name,
 		.stack = site->shown_stack,
 		.count = site->count,
 		.bytes = site->bytes,
@@ -93,7 +87,7 @@ static struct tdm_leak report(
 		leak.bytes_per_s = (double)site->bytes / ((double)span_ns / (double)TDM_NS_PER_S);
 	}
 	if (leak.verdict != TDM_LEAK_STEADY && f->process->who.life != TDM_LIFE_ENDED)
-		leak.full_s = until_full(f->snapshot, &leak);
+		leak.full_s = until_full(f->picture, &leak);
 	set_siblings(&leak, site->lives);
 	return leak;
 }
@@ -102,7 +96,7 @@ static struct tdm_leak report(
 
 /* The births of what lives, site by site: births[first[i]] up to births[first[i + 1]]. */
 static int gather_births(
-	const struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, size_t **first_out, uint64_t **births_out)
+	const struct tdm_leaks *leaks, const struct tdm_picture *picture, size_t **first_out, uint64_t **births_out)
 {
 	size_t *first = calloc(leaks->site_count + 2, sizeof *first);
 	if (first == NULL)
@@ -117,14 +111,14 @@ static int gather_births(
 		free(used);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < snapshot->buffer_count; i++) {
-		const struct tdm_buffer *buffer = &snapshot->buffers[i];
-		if (buffer->name >= snapshot->text_count || buffer->stack >= snapshot->stack_count)
-			continue;
-		uint32_t at = tdm_leaks_find(leaks, buffer);
-		if (at != TDM_MAP_NONE && first[at] + used[at] < first[at + 1])
-			births[first[at] + used[at]++] = buffer->born_ns;
-	}
+	for (uint32_t h = 0; h < picture->holding_count; h++)
+		for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+			for (size_t i = 0; i < picture->holdings[h].buffers[k].count; i++) {
+				const struct tdm_buffer *buffer = &picture->holdings[h].buffers[k].list[i];
+				uint32_t at = tdm_leaks_find(leaks, h, buffer);
+				if (at != TDM_MAP_NONE && first[at] + used[at] < first[at + 1])
+					births[first[at] + used[at]++] = buffer->born_ns;
+			}
 	for (size_t i = 0; i < leaks->site_count; i++)
 		if (used[i] > 1)
 			qsort(births + first[i], used[i], sizeof *births, compare_u64);
@@ -134,7 +128,7 @@ static int gather_births(
 	return 0;
 }
 
-/* Where in the snapshot our places are now; TDM_INDEX_NONE: nowhere. */
+/* Where in the picture our places are now; TDM_INDEX_NONE: nowhere. */
 static uint32_t *invert(const uint32_t *number_of, size_t count, size_t numbers)
 {
 	uint32_t *back = malloc((numbers + 1) * sizeof *back);
@@ -169,7 +163,7 @@ static int compare_leaks(const void *left, const void *right)
 
 struct judge {
 	const struct tdm_leaks *leaks;
-	const struct tdm_snapshot *snapshot;
+	const struct tdm_picture *picture;
 	size_t *first;
 	uint64_t *births;
 	uint32_t *holding_of;  /* of each place */
@@ -186,8 +180,8 @@ struct judge {
 static struct tdm_leaks_facts facts_of(const struct judge *j, size_t i)
 {
 	const struct tdm_leaks_site *site = &j->leaks->sites[i];
-	const struct tdm_holding *holding = &j->snapshot->holdings[j->holding_of[site->place]];
-	struct tdm_leaks_facts f = { .leaks = j->leaks, .snapshot = j->snapshot, .site = site };
+	const struct tdm_holding *holding = &j->picture->holdings[j->holding_of[site->place]];
+	struct tdm_leaks_facts f = { .leaks = j->leaks, .picture = j->picture, .site = site };
 	f.process = &j->leaks->processes[j->leaks->places[site->place].process];
 	f.births = j->births + j->first[i];
 	f.birth_count = j->first[i + 1] - j->first[i];
@@ -195,7 +189,7 @@ static struct tdm_leaks_facts facts_of(const struct judge *j, size_t i)
 		f.births++;
 		f.birth_count--;
 	}
-	f.kind_bytes = (double)holding->kinds[site->kind].reserved_bytes;
+	f.kind_bytes = (double)holding->kinds[site->kind].used;
 	tdm_leaks_measure(&f);
 	return f;
 }
@@ -272,7 +266,7 @@ static int judge_one(struct judge *j, size_t i, struct tdm_leaks_result *result)
 	if (site->count == 0 || holding == TDM_INDEX_NONE)
 		return 0;
 	struct tdm_leaks_facts f = facts_of(j, i);
-	uint32_t process = j->snapshot->holdings[holding].process;
+	uint32_t process = j->picture->holdings[holding].process;
 	bool ended = f.process->who.life == TDM_LIFE_ENDED;
 	uint64_t begin = f.process->who.started_ns;
 	uint64_t end = ended ? j->newest_ns[process] : j->leaks->last_ns;
@@ -301,8 +295,8 @@ static int judge_sum(struct judge *j, size_t s, struct tdm_leaks_result *result)
 	uint64_t *births = malloc((sum->site.count + 1) * sizeof *births);
 	if (births == NULL)
 		return -ENOMEM;
-	uint32_t holding = j->holding_of[sum->site.place], process = j->snapshot->holdings[holding].process;
-	struct tdm_leaks_facts f = { .leaks = j->leaks, .snapshot = j->snapshot, .site = &sum->site, .births = births };
+	uint32_t holding = j->holding_of[sum->site.place], process = j->picture->holdings[holding].process;
+	struct tdm_leaks_facts f = { .leaks = j->leaks, .picture = j->picture, .site = &sum->site, .births = births };
 	f.process = &j->leaks->processes[j->leaks->places[sum->site.place].process];
 	for (size_t i = 0; i < j->leaks->site_count; i++)
 		for (size_t b = j->first[i]; j->part_of[i] == s && b < j->first[i + 1]; b++)
@@ -320,18 +314,19 @@ static int judge_sum(struct judge *j, size_t s, struct tdm_leaks_result *result)
 
 static int judge_all(struct judge *j, struct tdm_leaks_result *result)
 {
-	j->holding_of = invert(j->leaks->place_of, j->snapshot->holding_count, j->leaks->place_count);
-	j->newest_ns = calloc(j->snapshot->process_count + 1, sizeof *j->newest_ns);
+	j->holding_of = invert(j->leaks->place_of, j->picture->holding_count, j->leaks->place_count);
+	j->newest_ns = calloc(j->picture->process_count + 1, sizeof *j->newest_ns);
 	j->part_of = malloc((j->leaks->site_count + 1) * sizeof *j->part_of);
 	if (j->holding_of == NULL || j->newest_ns == NULL || j->part_of == NULL)
 		return -ENOMEM;
 	memset(j->part_of, 0xff, (j->leaks->site_count + 1) * sizeof *j->part_of);
-	int err = gather_births(j->leaks, j->snapshot, &j->first, &j->births);
-	for (size_t i = 0; i < j->snapshot->buffer_count && err == 0; i++) {
-		const struct tdm_buffer *buffer = &j->snapshot->buffers[i];
-		uint64_t *newest = &j->newest_ns[j->snapshot->holdings[buffer->holding].process];
-		*newest = buffer->born_ns > *newest ? buffer->born_ns : *newest;
-	}
+	int err = gather_births(j->leaks, j->picture, &j->first, &j->births);
+	for (size_t h = 0; h < j->picture->holding_count; h++)
+		for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+			for (size_t i = 0; i < j->picture->holdings[h].buffers[k].count; i++) {
+				uint64_t *newest = &j->newest_ns[j->picture->holdings[h].process];
+				*newest = tdm_max(*newest, j->picture->holdings[h].buffers[k].list[i].born_ns);
+			}
 	/* Each site is at most one finding, and there are no more sums than sites. */
 	result->leaks = malloc((2 * j->leaks->site_count + 1) * sizeof *result->leaks);
 	err = err == 0 && result->leaks == NULL ? -ENOMEM : err;
@@ -342,7 +337,7 @@ static int judge_all(struct judge *j, struct tdm_leaks_result *result)
 	return err;
 }
 
-int tdm_leaks_judge(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot, struct tdm_leaks_result *result)
+int tdm_leaks_judge(struct tdm_leaks *leaks, const struct tdm_picture *picture, struct tdm_leaks_result *result)
 {
 	*result = (struct tdm_leaks_result){
 		.watched_ns = leaks->last_ns - leaks->begin_ns,
@@ -351,7 +346,7 @@ int tdm_leaks_judge(struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot
 	};
 	if (leaks->samples == 0)
 		return 0;
-	struct judge j = { .leaks = leaks, .snapshot = snapshot };
+	struct judge j = { .leaks = leaks, .picture = picture };
 	int err = tdm_map_init(&j.sum_of);
 	if (err == 0)
 		err = judge_all(&j, result);

@@ -11,18 +11,19 @@ enum { TDM_LEAKS_OLD_PART = 4 };
 #define TDM_LEAKS_UNSEEN UINT64_MAX
 
 struct tdm_leaks_process {
-	struct tdm_process who;
-	bool ended;            /* was so in an earlier sample: what it holds does not change any more */
-	uint64_t frees;        /* by all devices and kinds, since its start */
-	uint32_t free_windows; /* bit n: something was freed in window n */
-	uint32_t seen_windows; /* bit n: it was looked at in window n */
+	uint64_t handle;
+	struct tdm_process who; /* as it was last seen */
+	bool ended;             /* was so in an earlier sample: what it holds does not change any more */
+	uint64_t frees;         /* by all devices and kinds, since its start */
+	uint32_t free_windows;  /* bit n: something was freed in window n */
+	uint32_t seen_windows;  /* bit n: it was looked at in window n */
 };
 
 /* A device of a process. */
 struct tdm_leaks_place {
 	uint32_t process;
 	uint32_t number;
-	bool is_virtual;
+	uint64_t device; /* its key: a program may know a real and a virtual device by the same number */
 };
 
 struct tdm_leaks_lives {
@@ -33,7 +34,7 @@ struct tdm_leaks_lives {
 
 struct tdm_leaks_site {
 	uint32_t place;
-	uint32_t name, stack; /* of the finder's own texts and stacks */
+	uint32_t name, stack; /* of the state's texts and stacks; stack is 0 when there is a name */
 	uint8_t kind;
 	bool is_sum; /* of all sites beyond the limit */
 	/* the sample under way, then the last one */
@@ -42,7 +43,7 @@ struct tdm_leaks_site {
 	uint64_t old_count, old_bytes;
 	uint64_t left, old_left; /* of the sample before it: what was settled, and what was old */
 	uint64_t oldest_ns, newest_ns;
-	uint32_t shown_name, shown_stack; /* of the snapshot */
+	uint32_t shown_stack; /* of one of its buffers */
 	/* of the sample before it */
 	uint64_t last_settled, last_old;
 	/* all samples together */
@@ -58,7 +59,6 @@ struct tdm_leaks {
 	uint64_t begin_ns, last_ns; /* of the first sample and the last */
 	uint64_t samples;
 	uint64_t left_out;
-	struct tdm_intern intern;
 	struct tdm_leaks_process *processes;
 	size_t process_count, process_cap;
 	struct tdm_leaks_place *places;
@@ -66,11 +66,10 @@ struct tdm_leaks {
 	struct tdm_leaks_site *sites;
 	size_t site_count, site_cap;
 	struct tdm_map by_key;
-	/* from the snapshot's numbers to ours, for the last sample */
-	uint32_t *process_of, *place_of, *text_of, *stack_of;
+	uint32_t *process_of, *place_of; /* from the indices of the last picture to ours */
 };
 
-/* The site of a buffer of the last sample, or TDM_MAP_NONE. */
-uint32_t tdm_leaks_find(const struct tdm_leaks *leaks, const struct tdm_buffer *buffer);
+/* The site of a buffer of a holding of the last sample, or TDM_MAP_NONE. */
+uint32_t tdm_leaks_find(const struct tdm_leaks *leaks, uint32_t holding, const struct tdm_buffer *buffer);
 
 #endif

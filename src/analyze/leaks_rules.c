@@ -193,9 +193,8 @@ static unsigned bits(uint32_t x)
 static bool may_be_loading(const struct tdm_leaks_facts *f, uint32_t shown_process)
 {
 	const struct tdm_leaks_process *p = f->process;
-	const struct tdm_snapshot_process *shown = &f->snapshot->processes[shown_process];
-	if (says_loading(tdm_snapshot_text(f->snapshot, shown->phase)) ||
-		2 * bits(p->free_windows) < bits(p->seen_windows))
+	const struct tdm_picture_process *shown = &f->picture->processes[shown_process];
+	if (says_loading(shown->phase) || 2 * bits(p->free_windows) < bits(p->seen_windows))
 		return true;
 	/* A site that frees buffers, and not just one now and then, loads nothing. */
 	if (f->site->lives != NULL || (double)f->site->freed >= f->grown / 2)

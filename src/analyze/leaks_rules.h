@@ -11,7 +11,7 @@ enum { TDM_LEAKS_SUSPECT_WINDOWS = 4, TDM_LEAKS_SUSPECT_GROWN = 3 };
 /* What there is to know of one site. */
 struct tdm_leaks_facts {
 	const struct tdm_leaks *leaks;
-	const struct tdm_snapshot *snapshot;
+	const struct tdm_picture *picture;
 	const struct tdm_leaks_site *site;
 	const struct tdm_leaks_process *process;
 	const uint64_t *births; /* of what lives and was born at a known time, in order */
@@ -25,7 +25,7 @@ struct tdm_leaks_facts {
 /* Fills in what the floor of `site` tells. */
 void tdm_leaks_measure(struct tdm_leaks_facts *facts);
 
-/* What the watching shows. `process`: of the snapshot. For at least TDM_LEAKS_SUSPECT_WINDOWS windows. */
+/* What the watching shows. `process`: of the picture. For at least TDM_LEAKS_SUSPECT_WINDOWS windows. */
 enum tdm_leak_why tdm_leaks_judge_watched(const struct tdm_leaks_facts *facts, uint32_t process);
 
 /* The same with everything else there is. `first_ns`, `last_ns`: the life of the process. */

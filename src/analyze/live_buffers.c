@@ -25,23 +25,15 @@ int tdm_buffer_sort_parse(const char *text, enum tdm_buffer_sort *sort)
 	return TDM_ESYNTAX;
 }
 
-bool tdm_buffer_is_chosen(
-	const struct tdm_snapshot *snapshot, const struct tdm_buffer *buffer, const struct tdm_buffer_filter *filter)
-{
-	if (filter->has_kind && buffer->kind != filter->kind)
-		return false;
-	return !filter->has_device || snapshot->holdings[buffer->holding].number == filter->device;
-}
-
 /* What decides when the asked-for order does not: so that the same state always prints the same. */
-static int compare_place(const struct tdm_buffer *a, const struct tdm_buffer *b)
+static int compare_place(const struct tdm_buffer_ref *a, const struct tdm_buffer_ref *b)
 {
 	int order = tdm_order(a->holding, b->holding);
 	if (order == 0)
-		order = tdm_order(a->kind, b->kind);
+		order = tdm_order(a->buffer->kind, b->buffer->kind);
 	if (order == 0)
-		order = tdm_order(a->address, b->address);
-	return order != 0 ? order : tdm_order(a->id, b->id);
+		order = tdm_order(a->buffer->address, b->buffer->address);
+	return order != 0 ? order : tdm_order(a->buffer->id, b->buffer->id);
 }
 
 /* An unknown birth counts as the youngest. */
@@ -50,48 +42,48 @@ static int compare_age(uint64_t a_ns, uint64_t b_ns)
 	return tdm_order(a_ns - 1, b_ns - 1);
 }
 
+struct how {
+	const struct tdm_picture *picture;
+	enum tdm_buffer_sort sort;
+};
+
 static int compare(const void *left, const void *right, void *context)
 {
-	const struct tdm_buffer *a = *(const struct tdm_buffer *const *)left;
-	const struct tdm_buffer *b = *(const struct tdm_buffer *const *)right;
-	const struct {
-		const struct tdm_snapshot *snapshot;
-		enum tdm_buffer_sort sort;
-	} *how = context;
+	const struct tdm_buffer_ref *x = left, *y = right;
+	const struct tdm_buffer *a = x->buffer, *b = y->buffer;
+	const struct how *how = context;
 	int order = 0;
 	if (how->sort == TDM_SORT_SIZE)
-		order = tdm_order(b->reserved_bytes, a->reserved_bytes);
+		order = tdm_order(tdm_buffer_reserved(b), tdm_buffer_reserved(a));
 	else if (how->sort == TDM_SORT_AGE)
 		order = compare_age(a->born_ns, b->born_ns);
 	else if (how->sort == TDM_SORT_SITE)
-		order = strcmp(tdm_snapshot_text(how->snapshot, a->name), tdm_snapshot_text(how->snapshot, b->name));
-	return order != 0 ? order : compare_place(a, b);
+		order = strcmp(tdm_picture_text(how->picture, a->name), tdm_picture_text(how->picture, b->name));
+	return order != 0 ? order : compare_place(x, y);
 }
 
-const struct tdm_buffer **tdm_live_buffers(const struct tdm_snapshot *snapshot, size_t process,
-	const struct tdm_buffer_filter *filter, enum tdm_buffer_sort sort, size_t *count, bool *failed)
+struct tdm_buffer_ref *tdm_live_buffers(const struct tdm_picture *picture, size_t process,
+	const struct tdm_buffer_filter *filter, enum tdm_buffer_sort sort, size_t *count)
 {
-	const struct tdm_snapshot_process *owner = &snapshot->processes[process];
+	const struct tdm_picture_process *owner = &picture->processes[process];
+	struct how how = { picture, sort };
 	size_t room = 0;
 	for (uint32_t i = 0; i < owner->holding_count; i++)
-		room += snapshot->holdings[owner->first_holding + i].buffer_count;
-	const struct tdm_buffer **list = malloc((room + 1) * sizeof(struct tdm_buffer *));
+		room += tdm_holding_buffer_count(&picture->holdings[owner->first_holding + i]);
+	struct tdm_buffer_ref *list = malloc((room + 1) * sizeof *list);
 	*count = 0;
-	*failed = list == NULL;
 	for (uint32_t i = 0; i < owner->holding_count && list != NULL; i++) {
-		const struct tdm_holding *holding = &snapshot->holdings[owner->first_holding + i];
-		for (uint64_t b = 0; b < holding->buffer_count; b++) {
-			const struct tdm_buffer *buffer = &snapshot->buffers[holding->first_buffer + b];
-			if (tdm_buffer_is_chosen(snapshot, buffer, filter))
-				list[(*count)++] = buffer;
-		}
+		const struct tdm_holding *holding = &picture->holdings[owner->first_holding + i];
+		if (filter->has_device && holding->number != filter->device)
+			continue;
+		for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+			for (size_t b = 0; b < holding->buffers[k].count && !(filter->has_kind && k != filter->kind);
+				b++)
+				list[(*count)++] = (struct tdm_buffer_ref){ &holding->buffers[k].list[b],
+					owner->first_holding + i };
 	}
-	struct {
-		const struct tdm_snapshot *snapshot;
-		enum tdm_buffer_sort sort;
-	} how = { snapshot, sort };
 	if (*count > 1)
-		qsort_r(list, *count, sizeof(struct tdm_buffer *), compare, &how);
+		qsort_r(list, *count, sizeof *list, compare, &how);
 	return list;
 }
 
@@ -113,7 +105,7 @@ static int compare_sites(const void *left, const void *right)
 static void add_to_site(struct tdm_site *site, const struct tdm_buffer *buffer)
 {
 	site->count++;
-	site->reserved_bytes += buffer->reserved_bytes;
+	site->reserved_bytes += tdm_buffer_reserved(buffer);
 	site->asked_bytes += buffer->asked_bytes;
 	if (compare_age(buffer->born_ns, site->oldest_ns) < 0)
 		site->oldest_ns = buffer->born_ns;
@@ -144,17 +136,19 @@ static int add_buffer(
 	return tdm_map_put(map, site_key(buffer), (uint32_t)(*count)++);
 }
 
-int tdm_sites_find(const struct tdm_snapshot *snapshot, uint32_t process, struct tdm_site **sites, size_t *count)
+int tdm_sites_find(const struct tdm_picture *picture, uint32_t process, struct tdm_site **sites, size_t *count)
 {
 	struct tdm_map map;
 	size_t cap = 0;
 	*sites = NULL;
 	*count = 0;
 	int err = tdm_map_init(&map);
-	for (size_t i = 0; i < snapshot->buffer_count && err == 0; i++) {
-		const struct tdm_buffer *buffer = &snapshot->buffers[i];
-		if (process == TDM_INDEX_NONE || snapshot->holdings[buffer->holding].process == process)
-			err = add_buffer(&map, sites, count, &cap, buffer);
+	for (size_t h = 0; h < picture->holding_count; h++) {
+		const struct tdm_holding *holding = &picture->holdings[h];
+		for (unsigned k = 0; k < TDM_KIND_COUNT && (process == TDM_INDEX_NONE || holding->process == process);
+			k++)
+			for (size_t i = 0; i < holding->buffers[k].count && err == 0; i++)
+				err = add_buffer(&map, sites, count, &cap, &holding->buffers[k].list[i]);
 	}
 	tdm_map_done(&map);
 	if (err != 0) {

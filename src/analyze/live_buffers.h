@@ -1,9 +1,9 @@
-/* Live buffers of a snapshot: choosing some, putting them in order, and adding them up by the place that allocated
+/* Live buffers of a picture: choosing some, putting them in order, and adding them up by the place that allocated
  * them. */
 #ifndef TDM_ANALYZE_LIVE_BUFFERS_H
 #define TDM_ANALYZE_LIVE_BUFFERS_H
 
-#include "registry/snapshot.h"
+#include "state/picture.h"
 
 enum tdm_buffer_sort {
 	TDM_SORT_SIZE,    /* largest first, by reserved bytes */
@@ -22,23 +22,25 @@ struct tdm_buffer_filter {
 	uint32_t device; /* logical number */
 };
 
-bool tdm_buffer_is_chosen(
-	const struct tdm_snapshot *snapshot, const struct tdm_buffer *buffer, const struct tdm_buffer_filter *filter);
+/* A buffer, and whose it is. */
+struct tdm_buffer_ref {
+	const struct tdm_buffer *buffer;
+	uint32_t holding; /* index */
+};
 
-/* The chosen buffers of a process, in order. Owned by the caller (free()); NULL with *count 0 when out of memory, or
- * there are none (`*failed` tells). */
-const struct tdm_buffer **tdm_live_buffers(const struct tdm_snapshot *snapshot, size_t process,
-	const struct tdm_buffer_filter *filter, enum tdm_buffer_sort sort, size_t *count, bool *failed);
+/* The chosen buffers of a process, in order. Owned by the caller (free()); NULL with *count 0 when out of memory. */
+struct tdm_buffer_ref *tdm_live_buffers(const struct tdm_picture *picture, size_t process,
+	const struct tdm_buffer_filter *filter, enum tdm_buffer_sort sort, size_t *count);
 
 /* What one place in the program holds of a kind. A place is a name; without one, a call stack. */
 struct tdm_site {
-	uint32_t name, stack; /* of the snapshot; stack is 0 when there is a name, or when they differ */
+	uint32_t name, stack; /* of the picture; stack is 0 when there is a name, or when they differ */
 	uint8_t kind;
 	uint64_t count, reserved_bytes, asked_bytes;
 	uint64_t oldest_ns; /* monotonic clock of the oldest birth; 0: unknown */
 };
 
 /* The sites of a process (or of all: TDM_INDEX_NONE), the largest first. Owned by the caller (free()). 0 or -ENOMEM. */
-int tdm_sites_find(const struct tdm_snapshot *snapshot, uint32_t process, struct tdm_site **sites, size_t *count);
+int tdm_sites_find(const struct tdm_picture *picture, uint32_t process, struct tdm_site **sites, size_t *count);
 
 #endif

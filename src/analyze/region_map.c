@@ -48,7 +48,7 @@ static void clip(struct tdm_region_map *map, uint64_t *address, uint64_t *end)
 	*end = begin + inside;
 }
 
-int tdm_region_map_add(struct tdm_region_map *map, const struct tdm_buffer *buffer, uint32_t index)
+int tdm_region_map_add(struct tdm_region_map *map, const struct tdm_buffer *buffer, uint32_t holding)
 {
 	if ((buffer->flags & TDM_EVENT_VIEW) != 0 || buffer->bank_bytes == 0) {
 		map->views++;
@@ -56,7 +56,7 @@ int tdm_region_map_add(struct tdm_region_map *map, const struct tdm_buffer *buff
 	}
 	if (buffer->address == TDM_ADDRESS_UNKNOWN || buffer->bank_bytes == TDM_SIZE_UNKNOWN) {
 		map->unplaced++;
-		map->unplaced_bytes = tdm_plus(map->unplaced_bytes, buffer->reserved_bytes);
+		map->unplaced_bytes = tdm_plus(map->unplaced_bytes, tdm_buffer_reserved(buffer));
 		return 0;
 	}
 	uint64_t address = buffer->address, end = tdm_plus(address, buffer->bank_bytes);
@@ -69,8 +69,8 @@ int tdm_region_map_add(struct tdm_region_map *map, const struct tdm_buffer *buff
 	map->spans[map->span_count++] = (struct tdm_region_span){
 		.address = address,
 		.bytes = end - address,
-		.buffer = index,
-		.holding = buffer->holding,
+		.buffer = buffer,
+		.holding = holding,
 	};
 	return 0;
 }
@@ -82,24 +82,26 @@ static int compare(const void *left, const void *right)
 		return a->address < b->address ? -1 : 1;
 	if (a->bytes != b->bytes)
 		return a->bytes > b->bytes ? -1 : 1; /* the longer one first: it has what both claim */
-	return a->buffer < b->buffer ? -1 : a->buffer > b->buffer;
+	int order = tdm_order(a->holding, b->holding);
+	return order != 0 ? order : tdm_order(a->buffer->id, b->buffer->id);
 }
 
-static void add_gap(struct tdm_region_map *map, uint64_t address, uint64_t end, uint32_t below, uint32_t above)
+static void add_gap(struct tdm_region_map *map, uint64_t address, uint64_t end, const struct tdm_region_span *below,
+	const struct tdm_region_span *above)
 {
 	if (address >= end)
 		return;
 	map->gaps[map->gap_count++] = (struct tdm_region_gap){ address, end - address, below, above };
 }
 
-/* Walks over the spans: `reached` is the end of all so far, and `last` the buffer that reaches there. */
+/* Walks over the spans: `reached` is the end of all so far, and `last` the one that reaches there. */
 static void walk(struct tdm_region_map *map)
 {
 	uint64_t reached = map->base;
-	uint32_t last = TDM_INDEX_NONE;
+	const struct tdm_region_span *last = NULL;
 	for (size_t i = 0; i < map->span_count; i++) {
 		struct tdm_region_span *span = &map->spans[i];
-		add_gap(map, reached, span->address, last, span->buffer);
+		add_gap(map, reached, span->address, last, span);
 		if (span->address < reached) {
 			span->overlap = tdm_min(reached, end_of(span)) - span->address;
 			map->overlaps++;
@@ -108,12 +110,12 @@ static void walk(struct tdm_region_map *map)
 		map->used_bytes += span->bytes - span->overlap;
 		if (end_of(span) > reached) {
 			reached = end_of(span);
-			last = span->buffer;
+			last = span;
 		}
 	}
 	if (map->from == TDM_FROM_NONE)
 		map->bank_size = reached - map->base;
-	add_gap(map, reached, map->base + map->bank_size, last, TDM_INDEX_NONE);
+	add_gap(map, reached, map->base + map->bank_size, last, NULL);
 }
 
 int tdm_region_map_finish(struct tdm_region_map *map)
@@ -163,7 +165,7 @@ static int16_t permille_of(uint64_t used, uint64_t bytes)
 
 /* Adds the bytes of [begin, end) to the cells from `first` on. */
 static void fill_cells(const struct cut *cut, struct tdm_region_cell *cells, uint32_t first, uint64_t begin,
-	uint64_t end, uint32_t buffer)
+	uint64_t end, const struct tdm_region_span *span)
 {
 	for (uint32_t i = first; i < cut->count && cell_begin(cut, i) < end; i++) {
 		uint64_t from = tdm_max(begin, cell_begin(cut, i)), to = tdm_min(end, cell_end(cut, i));
@@ -172,7 +174,7 @@ static void fill_cells(const struct cut *cut, struct tdm_region_cell *cells, uin
 		cells[i].used_bytes += to - from;
 		if (to - from > cells[i].buffer_bytes) {
 			cells[i].buffer_bytes = to - from;
-			cells[i].buffer = buffer;
+			cells[i].span = span;
 		}
 	}
 }
@@ -184,7 +186,7 @@ void tdm_region_map_cells(const struct tdm_region_map *map, uint64_t address, ui
 	bool known = cut.bytes != 0 && map->bank_size != 0;
 	uint32_t first = 0;
 	for (uint32_t i = 0; i < count; i++)
-		cells[i] = (struct tdm_region_cell){ .permille = -1, .buffer = TDM_INDEX_NONE };
+		cells[i] = (struct tdm_region_cell){ .permille = -1 };
 	for (size_t s = 0; known && s < map->span_count; s++) {
 		const struct tdm_region_span *span = &map->spans[s];
 		if (span->overlap == span->bytes)
@@ -193,7 +195,7 @@ void tdm_region_map_cells(const struct tdm_region_map *map, uint64_t address, ui
 		uint64_t begin = span->address + span->overlap;
 		while (first < count && cell_end(&cut, first) <= begin)
 			first++;
-		fill_cells(&cut, cells, first, begin, end_of(span), span->buffer);
+		fill_cells(&cut, cells, first, begin, end_of(span), span);
 	}
 	for (uint32_t i = 0; known && i < count; i++)
 		cells[i].permille = permille_of(cells[i].used_bytes, cell_end(&cut, i) - cell_begin(&cut, i));

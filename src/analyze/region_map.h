@@ -11,21 +11,20 @@
 #ifndef TDM_ANALYZE_REGION_MAP_H
 #define TDM_ANALYZE_REGION_MAP_H
 
-#include "registry/overview.h"
-#include "registry/snapshot.h"
+#include "state/picture.h"
 
 /* A buffer, or the part of it that lies inside the region. */
 struct tdm_region_span {
 	uint64_t address, bytes; /* never 0 bytes */
 	uint64_t overlap;        /* of its first bytes, those that a span before it claims, too */
-	uint32_t buffer;         /* index into the snapshot's buffers */
-	uint32_t holding;        /* whose it is */
+	const struct tdm_buffer *buffer;
+	uint32_t holding; /* whose it is: index into the picture */
 };
 
 /* A hole. */
 struct tdm_region_gap {
 	uint64_t address, bytes;
-	uint32_t below, above; /* the buffers that bound it; TDM_INDEX_NONE: the edge of the region */
+	const struct tdm_region_span *below, *above; /* that bound it; NULL: the edge of the region */
 };
 
 struct tdm_region_map {
@@ -54,8 +53,8 @@ struct tdm_region_map {
 void tdm_region_map_init(struct tdm_region_map *map, enum tdm_kind kind, const struct tdm_region *region, uint8_t from);
 void tdm_region_map_done(struct tdm_region_map *map);
 
-/* 0 or -ENOMEM. `index` is the place of the buffer in the snapshot. */
-int tdm_region_map_add(struct tdm_region_map *map, const struct tdm_buffer *buffer, uint32_t index);
+/* 0 or -ENOMEM. */
+int tdm_region_map_add(struct tdm_region_map *map, const struct tdm_buffer *buffer, uint32_t holding);
 
 /* Sorts, finds the holes, and adds up. 0 or -ENOMEM. */
 int tdm_region_map_finish(struct tdm_region_map *map);
@@ -66,9 +65,9 @@ void tdm_region_gaps_sort(struct tdm_region_gap *gaps, size_t count);
 /* One cell of a picture. */
 struct tdm_region_cell {
 	uint64_t used_bytes;
-	uint64_t buffer_bytes; /* of these, those of `buffer` */
-	uint32_t buffer;       /* that has most of it; TDM_INDEX_NONE: none */
-	int16_t permille;      /* that is used: 1 to 999 when partly; -1: nothing is known */
+	uint64_t buffer_bytes;              /* of these, those of `span` */
+	const struct tdm_region_span *span; /* that has most of it; NULL: none */
+	int16_t permille;                   /* that is used: 1 to 999 when partly; -1: nothing is known */
 };
 
 /*

@@ -15,6 +15,14 @@ static inline uint64_t tdm_clock_ns(void)
 	return (uint64_t)now.tv_sec * TDM_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
+/* The same of the real-time clock. */
+static inline uint64_t tdm_clock_real_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * TDM_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
 /* The time stamp counter: the same on all cores, steady, at an unknown rate. */
 static inline uint64_t tdm_clock_ticks(void)
 {

@@ -182,7 +182,7 @@ void tdm_names_remove(struct tdm_names *names, uint32_t slot)
 	names->count--;
 }
 
-uint64_t *tdm_names_number(struct tdm_names *names, uint32_t slot)
+uint64_t *tdm_names_number(const struct tdm_names *names, uint32_t slot)
 {
 	return &names->slots[slot].number;
 }

@@ -37,6 +37,6 @@ int tdm_names_add(struct tdm_names *names, struct tdm_str name, uint32_t *slot);
 void tdm_names_remove(struct tdm_names *names, uint32_t slot);
 
 /* A number that the user keeps with the name; 0 in a new one. */
-uint64_t *tdm_names_number(struct tdm_names *names, uint32_t slot);
+uint64_t *tdm_names_number(const struct tdm_names *names, uint32_t slot);
 
 #endif

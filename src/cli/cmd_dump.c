@@ -154,20 +154,17 @@ static int print_report(const struct request *request)
 static void reap(const struct request *request, const struct tdm_ledgers *ledgers)
 {
 	uint64_t removed = 0;
-	for (size_t i = 0; i < ledgers->snapshot->process_count; i++) {
-		const struct tdm_snapshot_process *process = &ledgers->snapshot->processes[i];
-		if (process->has_who && process->who.life == TDM_LIFE_ENDED && process->place != NULL) {
-			int err = tdm_ledger_reap(process->place);
-			removed += err == 0;
-			if (err != 0 && err != -ENOENT)
-				tdm_cmd_error(
-					request->cmd, "%s was not removed: %s", process->place, tdm_err_text(err));
-		}
+	for (size_t i = 0; i < ledgers->picture->process_count; i++) {
+		const struct tdm_picture_process *process = &ledgers->picture->processes[i];
+		int err = process->life == TDM_LIFE_ENDED ? tdm_ledger_reap(process->ledger) : -ENOENT;
+		removed += err == 0;
+		if (err != 0 && err != -ENOENT)
+			tdm_cmd_error(request->cmd, "%s was not removed: %s", process->ledger, tdm_err_text(err));
 	}
-	for (size_t i = 0; i < tdm_ledger_source_problem_count(ledgers->source); i++) {
-		const struct tdm_ledger_problem *problem = tdm_ledger_source_problem(ledgers->source, i);
-		if (problem->err == TDM_ECORRUPT || problem->err == -EAGAIN)
-			removed += tdm_ledger_reap(problem->path) == 0;
+	for (size_t i = 0; i < ledgers->picture->problem_count; i++) {
+		const struct tdm_picture_problem *problem = &ledgers->picture->problems[i];
+		if (problem->is_unread && (problem->err == TDM_ECORRUPT || problem->err == -EAGAIN))
+			removed += tdm_ledger_reap(problem->place) == 0;
 	}
 	fflush(stdout);
 	fprintf(stderr, "tidemark dump: removed %" PRIu64 " ledger%s\n", removed, removed == 1 ? "" : "s");
@@ -176,12 +173,14 @@ static void reap(const struct request *request, const struct tdm_ledgers *ledger
 static int run_request(struct request *request)
 {
 	struct tdm_ledgers ledgers;
-	struct tdm_ledger_query query = {
-		.dir = request->report.dir,
+	const struct tdm_state_options options = {
+		.ledger_dir = request->report.dir,
 		.pids = request->pids.count != 0 ? request->pids.list : NULL,
 		.pid_count = request->pids.count,
 	};
-	int code = tdm_ledgers_read(request->cmd, &query, &ledgers);
+	int code = tdm_ledgers_open(request->cmd, options, &ledgers);
+	if (code == 0)
+		code = tdm_ledgers_look(request->cmd, &ledgers, 0);
 	if (code == 0) {
 		tdm_ledgers_report(&ledgers, request->ascii, &request->report);
 		code = print_report(request);

@@ -8,9 +8,7 @@
 #include "cli/buffer_options.h"
 #include "cli/cmd_list.h"
 #include "cli/ledgers.h"
-#include "ledger/ledger_list.h"
 #include "report/leaks_report.h"
-#include "sources/ledger_lives.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -132,16 +130,9 @@ static void interrupt(int signal)
 /* A picture, and the time before it. */
 static int take_picture(struct request *request, struct tdm_leaks *leaks, struct tdm_ledgers *ledgers)
 {
-	const struct tdm_ledger_query query = {
-		.dir = request->live.dir,
-		.paths = (const char *const *)request->paths,
-		.pids = request->pids.count != 0 ? request->pids.list : NULL,
-		.pid_count = request->pids.count,
-	};
 	uint64_t before_ns = tdm_clock_ns();
-	tdm_ledgers_done(ledgers);
-	int code = tdm_ledgers_read(request->cmd, &query, ledgers);
-	if (code == 0 && tdm_leaks_sample(leaks, ledgers->snapshot, before_ns) != 0)
+	int code = tdm_ledgers_look(request->cmd, ledgers, TDM_WISH_EVENTS);
+	if (code == 0 && tdm_leaks_sample(leaks, ledgers->picture, before_ns) != 0)
 		code = tdm_cmd_error(request->cmd, "out of memory");
 	return code;
 }
@@ -180,40 +171,6 @@ static int watch(struct request *request, struct tdm_leaks *leaks, struct tdm_le
 	return code;
 }
 
-/* Lives of freed buffers. */
-
-struct lives {
-	struct tdm_leaks *leaks;
-	const struct tdm_snapshot *snapshot;
-	const struct tdm_snapshot_process *process;
-};
-
-static int add_life(void *context, const struct tdm_ledger_life *life)
-{
-	const struct lives *lives = context;
-	for (uint32_t h = 0; h < lives->process->holding_count; h++) {
-		uint32_t at = lives->process->first_holding + h;
-		const struct tdm_holding *holding = &lives->snapshot->holdings[at];
-		bool is_virtual = (life->device & TDM_DEVICE_VIRTUAL_BIT) != 0;
-		if (holding->number == (life->device & ~TDM_DEVICE_VIRTUAL_BIT) &&
-			lives->snapshot->devices[holding->device].is_virtual == is_virtual)
-			return tdm_leaks_lifetime(lives->leaks, lives->snapshot, at, life->kind, life->name,
-				(struct tdm_leaks_life){ life->ns, life->most_ns });
-	}
-	return 0;
-}
-
-/* A ledger that is gone, or cannot be read just now, tells nothing. */
-static int read_lives(const struct request *request, struct tdm_leaks *leaks, const struct tdm_snapshot *snapshot)
-{
-	for (size_t i = 0; i < snapshot->process_count; i++) {
-		struct lives lives = { leaks, snapshot, &snapshot->processes[i] };
-		if (lives.process->place != NULL && tdm_ledger_lives(lives.process->place, add_life, &lives) == -ENOMEM)
-			return tdm_cmd_error(request->cmd, "out of memory");
-	}
-	return 0;
-}
-
 static int print_report(const struct request *request, int code)
 {
 	struct tdm_buf out;
@@ -236,10 +193,10 @@ static int print_report(const struct request *request, int code)
 
 static int exit_code(const struct request *request, const struct tdm_ledgers *ledgers)
 {
-	if (request->paths != NULL && tdm_ledger_source_problem_count(ledgers->source) != 0)
+	if (request->paths != NULL && tdm_live_unread_count(&request->live) != 0)
 		return TDM_EXIT_USAGE; /* a file that was named could not be read */
 	size_t count = 0;
-	if ((request->fail || request->fail_suspect) && ledgers->snapshot->process_count == 0)
+	if ((request->fail || request->fail_suspect) && ledgers->picture->process_count == 0)
 		return tdm_cmd_error(
 			request->cmd, "no tracked program was seen, so that nothing can be said about leaks");
 	if (request->fail || request->fail_suspect)
@@ -252,27 +209,34 @@ static int exit_code(const struct request *request, const struct tdm_ledgers *le
 static int judge(struct request *request, struct tdm_leaks *leaks, const struct tdm_ledgers *ledgers)
 {
 	struct tdm_leaks_result result;
-	int code = read_lives(request, leaks, ledgers->snapshot);
-	if (code != 0)
-		return code;
-	if (tdm_leaks_judge(leaks, ledgers->snapshot, &result) != 0)
+	if (tdm_leaks_judge(leaks, ledgers->picture, &result) != 0)
 		return tdm_cmd_error(request->cmd, "out of memory");
 	tdm_ledgers_report(ledgers, request->ascii, &request->live);
 	request->report.live = &request->live;
 	request->report.result = &result;
 	request->report.interval_ns = request->watch_ns != 0 ? request->interval_ns : 0;
-	code = print_report(request, exit_code(request, ledgers));
+	int code = print_report(request, exit_code(request, ledgers));
 	tdm_leaks_result_done(&result);
 	return code;
 }
 
 static int run_request(struct request *request)
 {
-	struct tdm_ledgers ledgers = { 0 };
+	const struct tdm_state_options options = {
+		.ledger_dir = request->live.dir,
+		.paths = (const char *const *)request->paths,
+		.pids = request->pids.count != 0 ? request->pids.list : NULL,
+		.pid_count = request->pids.count,
+	};
+	struct tdm_ledgers ledgers;
 	struct tdm_leaks *leaks = tdm_leaks_new(request->watch_ns);
-	if (leaks == NULL)
-		return tdm_cmd_error(request->cmd, "out of memory");
-	int code = request->watch_ns != 0 ? watch(request, leaks, &ledgers) : take_picture(request, leaks, &ledgers);
+	int code = leaks != NULL ? tdm_ledgers_open(request->cmd, options, &ledgers)
+				 : tdm_cmd_error(request->cmd, "out of memory");
+	if (code != 0) {
+		tdm_leaks_free(leaks);
+		return code;
+	}
+	code = request->watch_ns != 0 ? watch(request, leaks, &ledgers) : take_picture(request, leaks, &ledgers);
 	if (code == 0)
 		code = judge(request, leaks, &ledgers);
 	tdm_ledgers_done(&ledgers);

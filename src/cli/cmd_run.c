@@ -104,11 +104,11 @@ static void set_environment(void *context)
 		setenv("TIDEMARK_STACKS", depth, 1);
 }
 
-static uint64_t live_buffers(const struct tdm_snapshot *snapshot, const struct tdm_snapshot_process *process)
+static uint64_t live_buffers(const struct tdm_picture *picture, const struct tdm_picture_process *process)
 {
 	uint64_t count = 0;
 	for (uint32_t i = 0; i < process->holding_count; i++)
-		count += snapshot->holdings[process->first_holding + i].buffer_count;
+		count += tdm_holding_buffer_count(&picture->holdings[process->first_holding + i]);
 	return count;
 }
 
@@ -129,18 +129,19 @@ static void keep_ledger(const struct request *request, const char *path)
 /* Removes what is not wanted any more; processes that still run keep their ledgers, and the directory. */
 static void clean_up(const struct request *request, const struct tdm_ledgers *ledgers)
 {
-	for (size_t i = 0; ledgers->snapshot != NULL && i < ledgers->snapshot->process_count; i++) {
-		const struct tdm_snapshot_process *process = &ledgers->snapshot->processes[i];
-		if (process->place == NULL || process->who.life != TDM_LIFE_ENDED)
+	const struct tdm_picture *picture = ledgers->picture;
+	for (size_t i = 0; picture != NULL && i < picture->process_count; i++) {
+		const struct tdm_picture_process *process = &picture->processes[i];
+		if (process->life != TDM_LIFE_ENDED)
 			continue;
-		if (request->keep && live_buffers(ledgers->snapshot, process) != 0)
-			keep_ledger(request, process->place);
+		if (request->keep && live_buffers(picture, process) != 0)
+			keep_ledger(request, process->ledger);
 		else
-			tdm_ledger_reap(process->place);
+			tdm_ledger_reap(process->ledger);
 	}
-	for (size_t i = 0; ledgers->source != NULL && i < tdm_ledger_source_problem_count(ledgers->source); i++)
-		if (!request->keep)
-			tdm_ledger_reap(tdm_ledger_source_problem(ledgers->source, i)->path);
+	for (size_t i = 0; picture != NULL && !request->keep && i < picture->problem_count; i++)
+		if (picture->problems[i].is_unread)
+			tdm_ledger_reap(picture->problems[i].place);
 	if (rmdir(request->own) != 0 && errno != ENOENT)
 		fprintf(stderr, "tidemark: ledgers stay in %s\n", request->own);
 }
@@ -165,15 +166,14 @@ static int write_json(
 static void print_summary(const struct request *request, struct tdm_ledgers *ledgers, struct tdm_run_end *end)
 {
 	struct tdm_live_report report = {
-		.snapshot = ledgers->snapshot,
-		.ledgers = ledgers->source,
+		.picture = ledgers->picture,
 		.term = tdm_term_detect(STDERR_FILENO),
 		.dir = request->own,
 		.stacks = request->depth != 0,
 	};
 	struct tdm_buf out;
-	for (size_t i = 0; i < ledgers->snapshot->process_count; i++)
-		end->still_running += ledgers->snapshot->processes[i].who.life == TDM_LIFE_RUNS;
+	for (size_t i = 0; i < ledgers->picture->process_count; i++)
+		end->still_running += ledgers->picture->processes[i].life == TDM_LIFE_RUNS;
 	tdm_buf_init(&out);
 	tdm_run_text(&report, end, &out);
 	fflush(stdout);
@@ -204,7 +204,8 @@ static int run_program(struct request *request, char **command)
 		.signal = child.signal,
 		.took_ns = tdm_clock_ns() - begin,
 	};
-	if (tdm_ledgers_read(request->cmd, &(struct tdm_ledger_query){ .dir = request->own }, &ledgers) == 0)
+	if (tdm_ledgers_open(request->cmd, (struct tdm_state_options){ .ledger_dir = request->own }, &ledgers) == 0 &&
+		tdm_ledgers_look(request->cmd, &ledgers, 0) == 0)
 		print_summary(request, &ledgers, &end);
 	clean_up(request, &ledgers);
 	tdm_ledgers_done(&ledgers);

@@ -5,7 +5,7 @@
 #include "cli/cmd_list.h"
 #include "cli/live_options.h"
 #include "cli/ticker.h"
-#include "live/live.h"
+#include "state/state.h"
 #include "report/status_report.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ struct request {
 	const struct tdm_cmd *cmd;
 	bool json, watch, all, ascii, no_colour;
 	const char *filename; /* NULL: standard output */
-	struct tdm_overview_pick pick;
+	struct tdm_pick pick;
 	unsigned interval_ms, count;
 	struct tdm_machine machine;
 };
@@ -75,10 +75,10 @@ static int take_option(void *context, int option, const char *value)
 }
 
 static void make_report(
-	const struct request *request, struct tdm_live *live, const struct tdm_overview *overview, struct tdm_buf *out)
+	const struct request *request, struct tdm_state *state, const struct tdm_picture *picture, struct tdm_buf *out)
 {
-	struct tdm_status_report report = { .overview = overview,
-		.host = tdm_live_host(live),
+	struct tdm_status_report report = { .picture = picture,
+		.host = tdm_state_host(state),
 		.machine = &request->machine,
 		.pick = request->pick,
 		.term = tdm_term_detect(STDOUT_FILENO) };
@@ -95,20 +95,20 @@ static void make_report(
 }
 
 /* A device that was named and is not there is a mistake: devices do not come and go. */
-static int check_device(const struct request *request, const struct tdm_overview *overview)
+static int check_device(const struct request *request, const struct tdm_picture *picture)
 {
-	for (size_t i = 0; request->pick.device != NULL && i < overview->device_count; i++)
-		if (tdm_overview_device_is(&overview->devices[i], i, request->pick.device))
+	for (size_t i = 0; request->pick.device != NULL && i < picture->device_count; i++)
+		if (tdm_pick_is(&picture->devices[i], i, request->pick.device))
 			return 0;
 	if (request->pick.device == NULL)
 		return 0;
-	if (overview->device_count == 0)
+	if (picture->device_count == 0)
 		return tdm_cmd_error(request->cmd,
 			"no device '%s': no card and no tracked process is visible; see 'tidemark doctor'",
 			request->pick.device);
 	return tdm_cmd_error(request->cmd,
 		"no device '%s' among the %zu that are visible; 'tidemark status' lists them", request->pick.device,
-		overview->device_count);
+		picture->device_count);
 }
 
 static int write_file(const struct request *request, const struct tdm_buf *out)
@@ -119,39 +119,39 @@ static int write_file(const struct request *request, const struct tdm_buf *out)
 	return 0;
 }
 
-static int run_once(const struct request *request, struct tdm_live *live)
+static int run_once(const struct request *request, struct tdm_state *state)
 {
-	const struct tdm_overview *overview = tdm_live_refresh(live);
+	const struct tdm_picture *picture = tdm_state_look(state, NULL);
 	struct tdm_buf out;
-	if (overview == NULL)
+	if (picture == NULL)
 		return tdm_cmd_error(request->cmd, "out of memory");
-	int code = check_device(request, overview);
+	int code = check_device(request, picture);
 	if (code != 0)
 		return code;
 	tdm_buf_init(&out);
-	make_report(request, live, overview, &out);
+	make_report(request, state, picture, &out);
 	code = request->filename != NULL ? write_file(request, &out) : tdm_cmd_print(request->cmd, &out, TDM_EXIT_OK);
 	tdm_buf_done(&out);
 	return code;
 }
 
 /* One picture of many. Tables on a terminal are drawn over each other, elsewhere an empty line parts them. */
-static int watch_turn(const struct request *request, struct tdm_live *live, struct tdm_buf *out, bool is_first)
+static int watch_turn(const struct request *request, struct tdm_state *state, struct tdm_buf *out, bool is_first)
 {
-	const struct tdm_overview *overview = tdm_live_refresh(live);
+	const struct tdm_picture *picture = tdm_state_look(state, NULL);
 	tdm_buf_clear(out);
 	if (!request->json && isatty(STDOUT_FILENO) == 1)
 		tdm_buf_puts(out, "\033[H\033[2J");
 	else if (!request->json && !is_first)
 		tdm_buf_putc(out, '\n');
-	if (overview != NULL)
-		make_report(request, live, overview, out);
-	if (overview == NULL || tdm_buf_failed(out))
+	if (picture != NULL)
+		make_report(request, state, picture, out);
+	if (picture == NULL || tdm_buf_failed(out))
 		return tdm_cmd_error(request->cmd, "out of memory");
 	return request->filename != NULL ? write_file(request, out) : 0;
 }
 
-static int run_watch(const struct request *request, struct tdm_live *live)
+static int run_watch(const struct request *request, struct tdm_state *state)
 {
 	struct tdm_ticker ticker;
 	struct tdm_buf out;
@@ -161,7 +161,7 @@ static int run_watch(const struct request *request, struct tdm_live *live)
 		return tdm_cmd_error(request->cmd, "%s", tdm_err_text(err));
 	tdm_buf_init(&out);
 	do {
-		code = watch_turn(request, live, &out, is_first);
+		code = watch_turn(request, state, &out, is_first);
 		is_first = false;
 	} while (code == 0 && (request->filename != NULL || tdm_ticker_write(&ticker, out.data, out.len)) &&
 		 tdm_ticker_wait(&ticker));
@@ -178,13 +178,13 @@ static int cmd_status_run(struct tdm_args *args)
 	int code = tdm_args_only_options(args, take_option, &request);
 	if (code != 0)
 		return code;
-	const struct tdm_live_options options = { .once = !request.watch, .with_ended = request.all };
-	struct tdm_live *live = tdm_live_new(&options);
-	if (live == NULL)
+	const struct tdm_state_options options = { .once = !request.watch, .with_ended = request.all };
+	struct tdm_state *state = tdm_state_new(&options);
+	if (state == NULL)
 		return tdm_cmd_error(args->cmd, "out of memory");
 	tdm_machine_read(&request.machine, NULL);
-	code = request.watch ? run_watch(&request, live) : run_once(&request, live);
-	tdm_live_free(live);
+	code = request.watch ? run_watch(&request, state) : run_once(&request, state);
+	tdm_state_free(state);
 	return code;
 }
 

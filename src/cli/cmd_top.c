@@ -4,7 +4,7 @@
 #include "cli/cmd_list.h"
 #include "cli/live_options.h"
 #include "cli/ticker.h"
-#include "live/live.h"
+#include "state/state.h"
 #include "report/stack_report.h"
 #include "report/top_frame.h"
 #include "tui/tui.h"
@@ -68,74 +68,50 @@ static int read_options(struct tdm_args *args, struct request *request)
 
 /* The provider of the screens: the live view, and the names of functions in the process that was looked at last. */
 struct views {
-	struct tdm_live *live;
+	struct tdm_state *state;
 	struct tdm_symbolizer *symbols;
-	struct tdm_process who;
+	uint64_t handle; /* of the process that they are of */
 	size_t module_count;
 };
 
-static const struct tdm_overview *provide_refresh(void *context)
+static const struct tdm_picture *provide(void *context, const struct tdm_wish *wish)
 {
 	struct views *views = context;
-	return tdm_live_refresh(views->live);
-}
-
-static struct tdm_snapshot *provide_process(void *context, uint64_t handle, struct tdm_diag *diag)
-{
-	struct views *views = context;
-	return tdm_live_process(views->live, handle, diag);
-}
-
-static struct tdm_snapshot *provide_device(void *context, size_t device, struct tdm_diag *diag)
-{
-	struct views *views = context;
-	return tdm_live_device(views->live, device, diag);
-}
-
-static size_t provide_events(void *context, struct tdm_overview_event *events, size_t cap)
-{
-	struct views *views = context;
-	return tdm_live_events(views->live, events, cap);
+	return tdm_state_look(views->state, wish);
 }
 
 /* One process has many pictures; its modules are opened again only when there are more of them. */
-static void follow_process(struct views *views, const struct tdm_snapshot *snapshot)
+static void follow_process(struct views *views, const struct tdm_picture *picture, uint32_t index)
 {
-	const struct tdm_snapshot_process *process = &snapshot->processes[0];
-	if (views->symbols != NULL && tdm_process_is_same(&process->who, &views->who) &&
-		process->module_count == views->module_count)
+	const struct tdm_picture_process *process = &picture->processes[index];
+	if (views->symbols != NULL && process->handle == views->handle && process->module_count == views->module_count)
 		return;
 	tdm_symbolizer_free(views->symbols);
-	views->symbols = tdm_stack_symbolizer(snapshot, 0);
-	views->who = process->who;
+	views->symbols = tdm_stack_symbolizer(picture, index);
+	views->handle = process->handle;
 	views->module_count = process->module_count;
 }
 
-static void provide_place(
-	void *context, const struct tdm_snapshot *snapshot, uint32_t stack, bool with_callers, char *dst, size_t cap)
+static void provide_place(void *context, const struct tdm_picture *picture, uint32_t process, uint32_t stack,
+	bool with_callers, char *dst, size_t cap)
 {
 	struct views *views = context;
 	struct tdm_buf text;
-	follow_process(views, snapshot);
+	follow_process(views, picture, process);
 	tdm_buf_init(&text);
 	if (with_callers)
-		tdm_stack_trail(snapshot, views->symbols, stack, false, &text);
+		tdm_stack_trail(picture, views->symbols, stack, false, &text);
 	else
-		tdm_stack_site(snapshot, views->symbols, stack, false, &text);
+		tdm_stack_site(picture, views->symbols, stack, false, &text);
 	if (!tdm_buf_failed(&text))
 		snprintf(dst, cap, "%.*s", TDM_STR_ARG(tdm_buf_str(&text)));
 	tdm_buf_done(&text);
 }
 
-static int run_screens(const struct request *request, struct tdm_live *live)
+static int run_screens(const struct request *request, struct tdm_state *state)
 {
-	struct views views = { .live = live };
-	const struct tdm_tui_provider provider = { .context = &views,
-		.refresh = provide_refresh,
-		.process = provide_process,
-		.device = provide_device,
-		.events = provide_events,
-		.place = provide_place };
+	struct views views = { .state = state };
+	const struct tdm_provider provider = { &views, provide, provide_place };
 	struct tdm_diag diag = { 0 };
 	int err = tdm_tui_run(&provider, &request->options, &diag);
 	tdm_symbolizer_free(views.symbols);
@@ -145,12 +121,12 @@ static int run_screens(const struct request *request, struct tdm_live *live)
 }
 
 /* One frame into `out`; false when memory ran out. */
-static bool make_frame(const struct request *request, struct tdm_live *live, struct tdm_buf *out)
+static bool make_frame(const struct request *request, struct tdm_state *state, struct tdm_buf *out)
 {
-	const struct tdm_overview *overview = tdm_live_refresh(live);
-	if (overview == NULL)
+	const struct tdm_picture *picture = tdm_state_look(state, NULL);
+	if (picture == NULL)
 		return false;
-	struct tdm_top_frame frame = { .overview = overview,
+	struct tdm_top_frame frame = { .picture = picture,
 		.pick = { .device = request->options.device, .pid = request->options.pid },
 		.term = tdm_term_detect(STDOUT_FILENO),
 		.interval_ms = request->once ? 0 : request->options.interval_ms };
@@ -161,7 +137,7 @@ static bool make_frame(const struct request *request, struct tdm_live *live, str
 	return !tdm_buf_failed(out);
 }
 
-static int run_frames(const struct request *request, struct tdm_live *live)
+static int run_frames(const struct request *request, struct tdm_state *state)
 {
 	struct tdm_ticker ticker;
 	struct tdm_buf out;
@@ -172,7 +148,7 @@ static int run_frames(const struct request *request, struct tdm_live *live)
 		return tdm_cmd_error(request->cmd, "%s", tdm_err_text(err));
 	tdm_buf_init(&out);
 	do
-		made = make_frame(request, live, &out);
+		made = make_frame(request, state, &out);
 	while (made && tdm_ticker_write(&ticker, out.data, out.len) && tdm_ticker_wait(&ticker));
 	tdm_buf_done(&out);
 	tdm_ticker_close(&ticker);
@@ -189,13 +165,13 @@ static int cmd_top_run(struct tdm_args *args)
 	int code = read_options(args, &request);
 	if (code != 0)
 		return code;
-	const struct tdm_live_options options = { .once = request.once };
-	struct tdm_live *live = tdm_live_new(&options);
-	if (live == NULL)
+	const struct tdm_state_options options = { .once = request.once };
+	struct tdm_state *state = tdm_state_new(&options);
+	if (state == NULL)
 		return tdm_cmd_error(args->cmd, "out of memory");
 	bool on_screen = !request.once && isatty(STDOUT_FILENO) == 1;
-	code = on_screen ? run_screens(&request, live) : run_frames(&request, live);
-	tdm_live_free(live);
+	code = on_screen ? run_screens(&request, state) : run_frames(&request, state);
+	tdm_state_free(state);
 	return code;
 }
 

@@ -1,10 +1,6 @@
 #include "cli/doctor.h"
 #include "cli/doctor_checks.h"
-#include "cli/ledgers.h"
 #include "ledger/ledger_list.h"
-#include "registry/registry.h"
-#include "sources/ledger_source.h"
-#include "sources/metal_owners.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -43,22 +39,6 @@ const char *tdm_doctor_command(char *dst, size_t cap, const char *word, const ch
 	return used > 0 && (size_t)used < cap ? dst : NULL;
 }
 
-/* All ledgers, without their buffers: figures and processes are enough. */
-static int read_ledgers(struct tdm_doctor *doctor)
-{
-	const struct tdm_ledger_query query = { .dir = doctor->ledgers };
-	struct tdm_diag diag = { 0 };
-	doctor->source = tdm_ledger_source_open(&query, &diag);
-	if (doctor->source == NULL)
-		return 0; /* the check of the directory says why */
-	struct tdm_registry *registry = tdm_registry_new();
-	int origin = registry != NULL ? tdm_registry_origin(registry, "ledger", TDM_RANK_LEDGER) : -1;
-	if (origin >= 0 && tdm_registry_read(registry, (unsigned)origin, doctor->source) == 0)
-		doctor->snapshot = tdm_registry_snapshot(registry, 0);
-	tdm_registry_free(registry);
-	return doctor->snapshot != NULL ? 0 : -ENOMEM;
-}
-
 int tdm_doctor_init(struct tdm_doctor *doctor, const struct tdm_doctor_options *options)
 {
 	*doctor = (struct tdm_doctor){
@@ -74,25 +54,29 @@ int tdm_doctor_init(struct tdm_doctor *doctor, const struct tdm_doctor_options *
 		doctor->dev = tdm_doctor_variable(doctor, "TIDEMARK_DEV_ROOT");
 	if (doctor->dev == NULL || doctor->dev[0] == '\0')
 		doctor->dev = "/dev";
-	tdm_proc_root_init(&doctor->proc_root, options->proc);
-	const struct tdm_host_options host = { .sysfs = options->sysfs, .proc = options->proc };
-	if (tdm_host_read(&doctor->host, &host) == -ENOMEM)
+	const struct tdm_state_options machine = { .ledger_dir = options->ledgers,
+		.shm_dir = options->shm,
+		.sysfs = options->sysfs,
+		.proc = options->proc,
+		.no_largest = true };
+	const struct tdm_state_options ledgers = {
+		.ledger_dir = options->ledgers, .only_ledgers = true, .with_ended = true, .no_largest = true
+	};
+	doctor->machine = tdm_state_new(&machine);
+	doctor->ledger_state = tdm_state_new(&ledgers);
+	if (doctor->machine == NULL || doctor->ledger_state == NULL || tdm_state_look(doctor->machine, NULL) == NULL)
 		return -ENOMEM;
-	if (tdm_metal_list_read(&doctor->metal, NULL, options->shm) == -ENOMEM)
-		return -ENOMEM;
-	doctor->proc_root.has_outsiders = tdm_host_has_outsiders(&doctor->host);
-	tdm_metal_judge(&doctor->metal, NULL, &doctor->proc_root);
-	return read_ledgers(doctor);
+	doctor->picture = tdm_state_look(doctor->ledger_state, NULL);
+	doctor->host = tdm_state_host(doctor->machine);
+	doctor->metal = tdm_state_metal(doctor->machine);
+	return doctor->picture != NULL ? 0 : -ENOMEM;
 }
 
 void tdm_doctor_done(struct tdm_doctor *doctor)
 {
 	tdm_findings_done(&doctor->findings);
-	tdm_proc_root_done(&doctor->proc_root);
-	tdm_host_done(&doctor->host);
-	tdm_metal_list_done(&doctor->metal);
-	tdm_snapshot_free(doctor->snapshot);
-	tdm_source_close(doctor->source);
+	tdm_state_free(doctor->machine);
+	tdm_state_free(doctor->ledger_state);
 }
 
 void tdm_doctor_run(struct tdm_doctor *doctor)

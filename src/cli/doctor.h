@@ -5,10 +5,8 @@
 #ifndef TDM_CLI_DOCTOR_H
 #define TDM_CLI_DOCTOR_H
 
-#include "registry/snapshot.h"
 #include "report/doctor_report.h"
-#include "sources/host.h"
-#include "sources/metal_shm.h"
+#include "state/state.h"
 
 /* Where the server of instrumented runtimes listens; no variable changes it there. */
 #define TDM_DOCTOR_SERVER_SOCKET "/tmp/tt_allocation_server.sock"
@@ -23,11 +21,10 @@ struct tdm_doctor {
 	struct tdm_findings findings;
 	const char *sysfs, *proc, *dev, *shm, *ledgers, *server_socket;
 	char *const *environ;
-	struct tdm_proc_root proc_root;
-	struct tdm_host host;
-	struct tdm_metal_list metal;
-	struct tdm_source *source;     /* NULL when the directory cannot be read */
-	struct tdm_snapshot *snapshot; /* of all ledgers, without buffers; NULL: none could be made */
+	struct tdm_state *machine, *ledger_state;
+	const struct tdm_picture *picture; /* of the ledgers alone, whoever wins; ended processes are in it */
+	const struct tdm_host *host;
+	const struct tdm_metal_list *metal;
 };
 
 struct tdm_doctor_check {

@@ -55,7 +55,7 @@ void tdm_doctor_module(struct tdm_doctor *doctor)
 	if (has_version)
 		tdm_findings_add(
 			out, TDM_FINDING_OK, "driver.module", looked, "the driver is loaded, version %s", version);
-	else if (loaded == 1 || doctor->host.err == 0)
+	else if (loaded == 1 || doctor->host->err == 0)
 		tdm_findings_add(out, TDM_FINDING_OK, "driver.module", looked,
 			"the driver is loaded; it does not tell its version");
 	else if (loaded == 0 || loaded == -ENOENT) {
@@ -78,7 +78,7 @@ static const char *card_type(const struct tdm_host_card *card)
 void tdm_doctor_cards(struct tdm_doctor *doctor)
 {
 	struct tdm_findings *out = &doctor->findings;
-	const struct tdm_host *host = &doctor->host;
+	const struct tdm_host *host = doctor->host;
 	char looked[PATH_MAX];
 	tdm_doctor_path(looked, sizeof looked, doctor->sysfs, "class/%s", module_name);
 	if (host->err == -ENOENT && !seems_loaded(doctor)) {
@@ -134,9 +134,9 @@ void tdm_doctor_nodes(struct tdm_doctor *doctor)
 	struct tdm_findings *out = &doctor->findings;
 	char path[PATH_MAX];
 	size_t good = 0;
-	for (size_t i = 0; i < doctor->host.card_count; i++) {
+	for (size_t i = 0; i < doctor->host->card_count; i++) {
 		tdm_doctor_path(
-			path, sizeof path, doctor->dev, "%s/%" PRIu32, module_name, doctor->host.cards[i].number);
+			path, sizeof path, doctor->dev, "%s/%" PRIu32, module_name, doctor->host->cards[i].number);
 		if (faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0) {
 			good++;
 		} else if (errno == ENOENT) {
@@ -151,7 +151,7 @@ void tdm_doctor_nodes(struct tdm_doctor *doctor)
 	if (good != 0)
 		tdm_findings_add(out, TDM_FINDING_OK, "driver.nodes", path, "%zu card%s may be opened by this user",
 			good, good == 1 ? "" : "s");
-	else if (doctor->host.card_count == 0)
+	else if (doctor->host->card_count == 0)
 		tdm_findings_add(out, TDM_FINDING_INFO, "driver.nodes", path, "%s",
 			access(path, F_OK) == 0 ? "there are device nodes, but the driver's class shows no card"
 						: "no device nodes");
@@ -162,8 +162,8 @@ void tdm_doctor_telemetry(struct tdm_doctor *doctor)
 {
 	struct tdm_findings *out = &doctor->findings;
 	char looked[PATH_MAX];
-	for (size_t i = 0; i < doctor->host.card_count; i++) {
-		const struct tdm_host_card *card = &doctor->host.cards[i];
+	for (size_t i = 0; i < doctor->host->card_count; i++) {
+		const struct tdm_host_card *card = &doctor->host->cards[i];
 		size_t known = 0, failed = 0, first = 0;
 		bool resets = false;
 		if (card->err != 0)
@@ -198,8 +198,8 @@ void tdm_doctor_users(struct tdm_doctor *doctor)
 {
 	struct tdm_findings *out = &doctor->findings;
 	char looked[PATH_MAX];
-	for (size_t i = 0; i < doctor->host.card_count; i++) {
-		const struct tdm_host_card *card = &doctor->host.cards[i];
+	for (size_t i = 0; i < doctor->host->card_count; i++) {
+		const struct tdm_host_card *card = &doctor->host->cards[i];
 		struct tdm_buf list;
 		tdm_doctor_path(
 			looked, sizeof looked, doctor->proc, "driver/%s/%" PRIu32 "/pids", module_name, card->number);
@@ -214,8 +214,8 @@ void tdm_doctor_users(struct tdm_doctor *doctor)
 		}
 		tdm_buf_init(&list);
 		for (uint32_t o = 0; o < card->open_count; o++) {
-			const struct tdm_host_open *open = &doctor->host.opens[card->open_first + o];
-			const struct tdm_host_process *process = &doctor->host.processes[open->process];
+			const struct tdm_host_open *open = &doctor->host->opens[card->open_first + o];
+			const struct tdm_host_process *process = &doctor->host->processes[open->process];
 			tdm_buf_printf(&list, "%s%" PRId32 " (%s)", o != 0 ? ", " : "", process->pid,
 				process->facts.comm[0] != '\0' ? process->facts.comm : "?");
 		}

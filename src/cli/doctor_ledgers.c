@@ -4,7 +4,6 @@
 #include "cli/doctor_checks.h"
 #include "ledger/ledger_list.h"
 #include "ledger/reader.h"
-#include "sources/ledger_source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -129,16 +128,16 @@ static void advise_problem(struct tdm_findings *out, const char *path, int err)
 	}
 }
 
-static bool is_foreign(const struct tdm_ledger_problem *problem)
+static bool is_foreign(const struct tdm_picture_problem *problem)
 {
-	return problem->err == -EACCES || problem->err == -EPERM;
+	return problem->is_unread && (problem->err == -EACCES || problem->err == -EPERM);
 }
 
 static size_t count_foreign(const struct tdm_doctor *doctor)
 {
-	size_t problems = doctor->source != NULL ? tdm_ledger_source_problem_count(doctor->source) : 0, count = 0;
-	for (size_t i = 0; i < problems; i++)
-		count += is_foreign(tdm_ledger_source_problem(doctor->source, i));
+	size_t count = 0;
+	for (size_t i = 0; i < doctor->picture->problem_count; i++)
+		count += is_foreign(&doctor->picture->problems[i]);
 	return count;
 }
 
@@ -146,54 +145,54 @@ static size_t count_foreign(const struct tdm_doctor *doctor)
 void tdm_doctor_unreadable(struct tdm_doctor *doctor)
 {
 	struct tdm_findings *out = &doctor->findings;
-	size_t problems = doctor->source != NULL ? tdm_ledger_source_problem_count(doctor->source) : 0;
-	size_t readable = doctor->snapshot != NULL ? doctor->snapshot->process_count : 0;
+	size_t problems = 0, readable = doctor->picture->process_count;
 	size_t foreign = count_foreign(doctor);
-	for (size_t i = 0; i < problems; i++) {
-		const struct tdm_ledger_problem *problem = tdm_ledger_source_problem(doctor->source, i);
+	for (size_t i = 0; i < doctor->picture->problem_count; i++) {
+		const struct tdm_picture_problem *problem = &doctor->picture->problems[i];
 		bool is_other = is_foreign(problem);
-		if (is_other && foreign == 0)
+		problems += problem->is_unread;
+		if (!problem->is_unread || (is_other && foreign == 0))
 			continue; /* all of them were said with the first: a busy machine has hundreds */
 		if (is_other && foreign > 1)
-			tdm_findings_add(out, TDM_FINDING_INFO, "ledgers.unreadable", problem->path,
-				"%s cannot be read: %s; nor can %zu more", problem->path, problem->text, foreign - 1);
+			tdm_findings_add(out, TDM_FINDING_INFO, "ledgers.unreadable", problem->place,
+				"%s cannot be read: %s; nor can %zu more", problem->place, problem->text, foreign - 1);
 		else
 			tdm_findings_add(out, is_other ? TDM_FINDING_INFO : TDM_FINDING_WARNING, "ledgers.unreadable",
-				problem->path, "%s cannot be read: %s", problem->path, problem->text);
-		advise_problem(out, problem->path, problem->err);
+				problem->place, "%s cannot be read: %s", problem->place, problem->text);
+		advise_problem(out, problem->place, problem->err);
 		foreign = is_other ? 0 : foreign;
 	}
-	if (problems == 0 && doctor->source != NULL)
+	if (problems == 0 && doctor->picture->ledgers_err == 0)
 		tdm_findings_add(out, TDM_FINDING_OK, "ledgers.unreadable", doctor->ledgers,
 			readable != 0 ? "%zu ledger%s, all readable" : "no ledgers", readable,
 			readable == 1 ? "" : "s");
 }
 
-static const struct tdm_snapshot_process *process_at(const struct tdm_doctor *doctor, size_t i)
+static const struct tdm_picture_process *process_at(const struct tdm_doctor *doctor, size_t i)
 {
-	return doctor->snapshot != NULL && i < doctor->snapshot->process_count ? &doctor->snapshot->processes[i] : NULL;
+	return i < doctor->picture->process_count ? &doctor->picture->processes[i] : NULL;
 }
 
 /* What processes that have ended left behind. */
 void tdm_doctor_left(struct tdm_doctor *doctor)
 {
 	struct tdm_findings *out = &doctor->findings;
-	const struct tdm_snapshot_process *process;
+	const struct tdm_picture_process *process;
 	size_t count = 0, foreign = 0;
 	uint64_t bytes = 0;
 	char size[TDM_BYTES_CAP];
 	for (size_t i = 0; (process = process_at(doctor, i)) != NULL; i++) {
 		struct stat st;
-		if (process->who.life != TDM_LIFE_ENDED)
+		if (process->life != TDM_LIFE_ENDED)
 			continue;
 		count++;
-		if (process->place != NULL && stat(process->place, &st) == 0) {
+		if (stat(process->ledger, &st) == 0) {
 			bytes += (uint64_t)st.st_blocks * 512;
 			foreign += st.st_uid != geteuid();
 		}
 	}
 	if (count == 0) {
-		if (doctor->source != NULL)
+		if (doctor->picture->ledgers_err == 0)
 			tdm_findings_add(
 				out, TDM_FINDING_OK, "ledgers.left", doctor->ledgers, "no ended program has left one");
 		return;
@@ -206,7 +205,7 @@ void tdm_doctor_left(struct tdm_doctor *doctor)
 		count == 1 ? "it" : "them", foreign != 0 ? " (those of other users stay)" : "");
 }
 
-static void check_losses(struct tdm_doctor *doctor, const struct tdm_snapshot_process *process, bool *any)
+static void check_losses(struct tdm_doctor *doctor, const struct tdm_picture_process *process, bool *any)
 {
 	static const struct {
 		enum tdm_ledger_loss loss;
@@ -221,31 +220,27 @@ static void check_losses(struct tdm_doctor *doctor, const struct tdm_snapshot_pr
 		{ TDM_LOSS_TEXT, "only in part: names or stacks were not kept",
 			"use fewer different names: a number in each name makes each one new" },
 	};
-	struct tdm_ledger *ledger;
-	if (process->place == NULL || tdm_ledger_open(process->place, &ledger, NULL) != 0)
-		return;
 	for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++) {
-		uint64_t lost = tdm_ledger_lost(ledger, losses[i].loss);
+		uint64_t lost = process->who->losses[losses[i].loss];
 		if (lost == 0)
 			continue;
 		*any = true;
-		tdm_findings_add(&doctor->findings, TDM_FINDING_WARNING, "ledgers.lost", process->place,
-			"process %" PRId32 " (%s) lost %" PRIu64 " event%s %s", process->who.pid, process->who.comm,
-			lost, lost == 1 ? "" : "s", losses[i].what);
+		tdm_findings_add(&doctor->findings, TDM_FINDING_WARNING, "ledgers.lost", process->ledger,
+			"process %" PRId32 " (%s) lost %" PRIu64 " event%s %s", process->pid, process->comm, lost,
+			lost == 1 ? "" : "s", losses[i].what);
 		tdm_findings_advise(&doctor->findings, NULL, "%s", losses[i].advice);
 	}
-	tdm_ledger_close(ledger);
 }
 
 /* Events that could not be recorded, with the reason. */
 void tdm_doctor_lost(struct tdm_doctor *doctor)
 {
-	const struct tdm_snapshot_process *process;
+	const struct tdm_picture_process *process;
 	bool any = false;
 	for (size_t i = 0; (process = process_at(doctor, i)) != NULL; i++)
-		if (process->who.lost != 0 || process->who.lost_texts != 0)
+		if (process->who->lost != 0 || process->who->lost_texts != 0)
 			check_losses(doctor, process, &any);
-	if (!any && doctor->snapshot != NULL && doctor->snapshot->process_count != 0)
+	if (!any && doctor->picture->process_count != 0)
 		tdm_findings_add(
 			&doctor->findings, TDM_FINDING_OK, "ledgers.lost", doctor->ledgers, "no event was lost");
 }
@@ -253,7 +248,7 @@ void tdm_doctor_lost(struct tdm_doctor *doctor)
 /* Ledgers of other pid namespaces: containers that share the directory. */
 void tdm_doctor_namespaces(struct tdm_doctor *doctor)
 {
-	const struct tdm_snapshot_process *process;
+	const struct tdm_picture_process *process;
 	char path[PATH_MAX];
 	struct stat own;
 	size_t foreign = 0;
@@ -261,7 +256,7 @@ void tdm_doctor_namespaces(struct tdm_doctor *doctor)
 	if (stat(path, &own) != 0)
 		return;
 	for (size_t i = 0; (process = process_at(doctor, i)) != NULL; i++)
-		foreign += process->who.life != TDM_LIFE_ENDED && process->who.pid_namespace != (uint64_t)own.st_ino;
+		foreign += process->life != TDM_LIFE_ENDED && process->who->pid_namespace != (uint64_t)own.st_ino;
 	if (foreign != 0)
 		tdm_findings_add(&doctor->findings, TDM_FINDING_INFO, "ledgers.namespaces", path,
 			"%zu tracked process%s of containers: their pids are those inside", foreign,
@@ -274,17 +269,16 @@ struct figures {
 	uint64_t live;           /* buffers of all kinds */
 };
 
-static void add_process(
-	const struct tdm_snapshot *snapshot, const struct tdm_snapshot_process *process, struct figures *f)
+static void add_process(const struct tdm_picture *picture, const struct tdm_picture_process *process, struct figures *f)
 {
 	uint64_t allocs = 0, per_core = 0, buffers = 0;
 	for (uint32_t h = 0; h < process->holding_count; h++)
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
-			const struct tdm_figures *kind = &snapshot->holdings[process->first_holding + h].kinds[k];
+			const struct tdm_picture_amount *kind = &picture->holdings[process->first_holding + h].kinds[k];
 			allocs += kind->allocs;
 			f->live += kind->buffers;
 			if (tdm_kind_is_per_core((enum tdm_kind)k))
-				per_core += kind->reserved_bytes;
+				per_core += kind->used;
 			else
 				buffers += kind->allocs;
 		}
@@ -298,14 +292,14 @@ static void add_process(
 void tdm_doctor_figures(struct tdm_doctor *doctor)
 {
 	struct tdm_findings *out = &doctor->findings;
-	const struct tdm_snapshot_process *process;
+	const struct tdm_picture_process *process;
 	struct figures f = { 0 };
 	char size[TDM_BYTES_CAP];
-	if (doctor->source == NULL)
+	if (doctor->picture->ledgers_err != 0)
 		return; /* the directory cannot be read: nothing can be said */
 	for (size_t i = 0; (process = process_at(doctor, i)) != NULL; i++)
-		if (process->has_who && process->who.life != TDM_LIFE_ENDED)
-			add_process(doctor->snapshot, process, &f);
+		if (process->life != TDM_LIFE_ENDED)
+			add_process(doctor->picture, process, &f);
 	if (f.running == 0) {
 		bool any = count_foreign(doctor) != 0;
 		tdm_findings_add(out, TDM_FINDING_INFO, "ledgers.figures", doctor->ledgers,

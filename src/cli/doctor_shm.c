@@ -105,8 +105,8 @@ static void cardless_region(struct tdm_doctor *doctor, const struct tdm_metal_re
 		[TDM_METAL_ID_LOGICAL] = "the runtime found no id and wrote down its own number of the device",
 	};
 	const char *reason = region->id_sort < sizeof reasons / sizeof reasons[0] ? reasons[region->id_sort] : NULL;
-	if (doctor->host.card_count == 0 || reason == NULL ||
-		(region->id_sort == TDM_METAL_ID_CHIP && has_card(&doctor->host, region->asic_id)))
+	if (doctor->host->card_count == 0 || reason == NULL ||
+		(region->id_sort == TDM_METAL_ID_CHIP && has_card(doctor->host, region->asic_id)))
 		return;
 	tdm_findings_add(&doctor->findings, TDM_FINDING_INFO, "runtime.regions", path,
 		"%s: which card its chip is on is not known, so it has neither telemetry nor capacities", region->name);
@@ -197,23 +197,23 @@ void tdm_doctor_regions(struct tdm_doctor *doctor)
 {
 	struct tdm_findings *out = &doctor->findings;
 	char path[PATH_MAX];
-	if (doctor->metal.err != 0) {
+	if (doctor->metal->err != 0) {
 		tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.regions", doctor->shm, "%s cannot be listed: %s",
-			doctor->shm, tdm_err_text(doctor->metal.err));
+			doctor->shm, tdm_err_text(doctor->metal->err));
 		return;
 	}
-	for (size_t i = 0; i < doctor->metal.count; i++) {
-		const struct tdm_metal_region *region = &doctor->metal.regions[i];
+	for (size_t i = 0; i < doctor->metal->count; i++) {
+		const struct tdm_metal_region *region = &doctor->metal->regions[i];
 		tdm_doctor_path(path, sizeof path, doctor->shm, "%s", region->name);
 		if (region->status == TDM_METAL_OK)
 			readable_region(doctor, region, path);
 		else
 			unreadable_region(doctor, region, path);
 	}
-	if (doctor->metal.cut != 0)
+	if (doctor->metal->cut != 0)
 		tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.regions", doctor->shm,
-			"%" PRIu64 " more files than Tidemark reads (%d)", doctor->metal.cut, TDM_METAL_REGIONS_MAX);
-	if (doctor->metal.count != 0)
+			"%" PRIu64 " more files than Tidemark reads (%d)", doctor->metal->cut, TDM_METAL_REGIONS_MAX);
+	if (doctor->metal->count != 0)
 		return;
 	tdm_findings_add(out, TDM_FINDING_INFO, "runtime.regions", doctor->shm,
 		"no shared memory of the runtime: no program that publishes its totals has opened a device");
@@ -235,11 +235,11 @@ static bool is_in_regions(const struct tdm_metal_list *list, int32_t pid)
 }
 
 /* A ledger has the pid that its process has in its own namespace; when it began is the same everywhere. */
-static bool is_in_ledgers(const struct tdm_snapshot *snapshot, const struct tdm_host_process *process)
+static bool is_in_ledgers(const struct tdm_picture *picture, const struct tdm_host_process *process)
 {
-	for (size_t i = 0; snapshot != NULL && i < snapshot->process_count; i++) {
-		const struct tdm_process *who = &snapshot->processes[i].who;
-		if (snapshot->processes[i].has_who && who->life != TDM_LIFE_ENDED &&
+	for (size_t i = 0; i < picture->process_count; i++) {
+		const struct tdm_process *who = picture->processes[i].who;
+		if (who->life != TDM_LIFE_ENDED &&
 			(who->pid == process->pid || (who->start_time == process->facts.start_time &&
 							     strcmp(who->comm, process->facts.comm) == 0)))
 			return true;
@@ -254,9 +254,9 @@ void tdm_doctor_uncounted(struct tdm_doctor *doctor)
 	struct tdm_buf list;
 	size_t count = 0;
 	tdm_buf_init(&list);
-	for (size_t i = 0; i < doctor->host.process_count; i++) {
-		const struct tdm_host_process *process = &doctor->host.processes[i];
-		if (is_in_regions(&doctor->metal, process->pid) || is_in_ledgers(doctor->snapshot, process))
+	for (size_t i = 0; i < doctor->host->process_count; i++) {
+		const struct tdm_host_process *process = &doctor->host->processes[i];
+		if (is_in_regions(doctor->metal, process->pid) || is_in_ledgers(doctor->picture, process))
 			continue;
 		if (count++ < UNCOUNTED_SHOWN)
 			tdm_buf_printf(&list, "%s%" PRId32 " (%s)", list.len != 0 ? ", " : "", process->pid,
@@ -274,7 +274,7 @@ void tdm_doctor_uncounted(struct tdm_doctor *doctor)
 			"reasons may be: nothing is allocated yet, or never, as by tt-smi; a tt-metal older than "
 			"v0.70; %s=1; files of another user; a container with a /dev/shm of its own",
 			disable_name);
-	} else if (doctor->host.process_count != 0) {
+	} else if (doctor->host->process_count != 0) {
 		tdm_findings_add(out, TDM_FINDING_OK, "runtime.uncounted", doctor->shm,
 			"every process that has a card open is counted");
 	}
@@ -312,8 +312,8 @@ void tdm_doctor_disabled(struct tdm_doctor *doctor)
 			out, "unset TT_METAL_SHM_TRACKING_DISABLED", "take it away before starting programs");
 		any = true;
 	}
-	for (size_t i = 0; i < doctor->host.process_count; i++) {
-		const struct tdm_host_process *process = &doctor->host.processes[i];
+	for (size_t i = 0; i < doctor->host->process_count; i++) {
+		const struct tdm_host_process *process = &doctor->host->processes[i];
 		tdm_doctor_path(looked, sizeof looked, doctor->proc, "%" PRId32 "/environ", process->pid);
 		int disabled = is_disabled_in(doctor, process->pid);
 		hidden += disabled < 0;

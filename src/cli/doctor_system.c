@@ -136,7 +136,7 @@ void tdm_doctor_container(struct tdm_doctor *doctor)
 	struct tdm_findings *out = &doctor->findings;
 	char path[PATH_MAX], status[4096];
 	tdm_doctor_path(path, sizeof path, doctor->proc, "self/status");
-	bool marked = doctor->proc_root.is_system &&
+	bool marked = strcmp(doctor->proc, "/proc") == 0 &&
 		      (access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0);
 	bool nested = false;
 	if (tdm_kernel_file_read(AT_FDCWD, path, status, sizeof status) > 0) {

@@ -1,35 +1,40 @@
 #include "cli/ledgers.h"
+#include "base/err.h"
 #include "ledger/ledger_list.h"
-#include "registry/registry.h"
 
+#include <errno.h>
 #include <unistd.h>
 
-int tdm_ledgers_read(const struct tdm_cmd *cmd, const struct tdm_ledger_query *query, struct tdm_ledgers *ledgers)
+int tdm_ledgers_open(const struct tdm_cmd *cmd, struct tdm_state_options options, struct tdm_ledgers *ledgers)
 {
-	struct tdm_diag diag = { 0 };
-	*ledgers = (struct tdm_ledgers){ .source = tdm_ledger_source_open(query, &diag) };
-	if (ledgers->source == NULL)
-		return tdm_cmd_error(cmd, "%s", diag.text);
-	struct tdm_registry *registry = tdm_registry_new();
-	int origin = registry != NULL ? tdm_registry_origin(registry, "ledger", TDM_RANK_LEDGER) : -1;
-	if (origin >= 0 && tdm_registry_read(registry, (unsigned)origin, ledgers->source) == 0)
-		ledgers->snapshot = tdm_registry_snapshot(registry, TDM_SNAPSHOT_BUFFERS);
-	tdm_registry_free(registry);
-	return ledgers->snapshot != NULL ? 0 : tdm_cmd_error(cmd, "out of memory");
+	options.only_ledgers = options.with_ended = options.no_largest = true;
+	*ledgers = (struct tdm_ledgers){ .state = tdm_state_new(&options) };
+	return ledgers->state != NULL ? 0 : tdm_cmd_error(cmd, "out of memory");
+}
+
+int tdm_ledgers_look(const struct tdm_cmd *cmd, struct tdm_ledgers *ledgers, unsigned more_parts)
+{
+	const struct tdm_wish wish = { .parts = TDM_WISH_BUFFERS | more_parts };
+	ledgers->picture = tdm_state_look(ledgers->state, &wish);
+	if (ledgers->picture == NULL)
+		return tdm_cmd_error(cmd, "out of memory");
+	int err = ledgers->picture->ledgers_err;
+	if (err != 0 && err != -EOVERFLOW)
+		return tdm_cmd_error(
+			cmd, "cannot list %s: %s", tdm_state_ledger_dir(ledgers->state), tdm_err_text(err));
+	return 0;
 }
 
 void tdm_ledgers_report(const struct tdm_ledgers *ledgers, bool ascii, struct tdm_live_report *report)
 {
-	report->dir = tdm_ledger_dir(report->dir);
-	report->snapshot = ledgers->snapshot;
-	report->ledgers = ledgers->source;
+	report->dir = tdm_state_ledger_dir(ledgers->state);
+	report->picture = ledgers->picture;
 	report->term = tdm_term_detect(STDOUT_FILENO);
 	report->term.utf8 &= !ascii;
 }
 
 void tdm_ledgers_done(struct tdm_ledgers *ledgers)
 {
-	tdm_snapshot_free(ledgers->snapshot);
-	tdm_source_close(ledgers->source);
+	tdm_state_free(ledgers->state);
 	*ledgers = (struct tdm_ledgers){ 0 };
 }

@@ -1,22 +1,24 @@
-/* Reading all ledgers there are into a snapshot, for the commands that show them. */
+/* Pictures of ledgers with their buffers, for the commands that list them. */
 #ifndef TDM_CLI_LEDGERS_H
 #define TDM_CLI_LEDGERS_H
 
 #include "cli/cmd.h"
-#include "registry/snapshot.h"
 #include "report/live_report.h"
-#include "sources/ledger_source.h"
-
-enum { TDM_RANK_LEDGER = 100 }; /* for one process the ledger is believed before any other source */
+#include "state/state.h"
 
 struct tdm_ledgers {
-	struct tdm_source *source;
-	struct tdm_snapshot *snapshot; /* with buffers */
+	struct tdm_state *state;
+	const struct tdm_picture *picture; /* the last one */
 };
 
-/* 0, or the exit code after a message. Release with tdm_ledgers_done() in either case. */
-int tdm_ledgers_read(const struct tdm_cmd *cmd, const struct tdm_ledger_query *query, struct tdm_ledgers *ledgers);
-/* What every report on them begins with: where they lie, what was read, and the terminal, with ASCII alone if asked. */
+/* Which ledgers: of a directory, NULL: the usual one; or these, ending with NULL; and only of these processes. What the
+ * options point to must outlive them. 0, or the exit code after a message. */
+int tdm_ledgers_open(const struct tdm_cmd *cmd, struct tdm_state_options options, struct tdm_ledgers *ledgers);
+
+/* A new picture. 0, or the exit code after a message. */
+int tdm_ledgers_look(const struct tdm_cmd *cmd, struct tdm_ledgers *ledgers, unsigned more_parts);
+
+/* What every report on them begins with: where they are, what was read, and the terminal, with ASCII alone if asked. */
 void tdm_ledgers_report(const struct tdm_ledgers *ledgers, bool ascii, struct tdm_live_report *report);
 void tdm_ledgers_done(struct tdm_ledgers *ledgers);
 

@@ -1,5 +1,5 @@
 #include "cli/live_options.h"
-#include "registry/overview_pick.h"
+#include "state/pick.h"
 
 int tdm_take_refresh(const struct tdm_cmd *cmd, const char *value, unsigned *ms)
 {
@@ -33,7 +33,7 @@ int tdm_take_pid(const struct tdm_cmd *cmd, const char *value, int32_t *pid)
 
 int tdm_take_device(const struct tdm_cmd *cmd, const char *value, const char **device)
 {
-	if (!tdm_overview_device_name_is_valid(value))
+	if (!tdm_pick_name_is_valid(value))
 		return tdm_cmd_usage_error(cmd,
 			"--device '%s': expected a number, /dev/tenstorrent/N, a PCI address, a chip id (0x...) or a "
 			"'#N' of the list",

@@ -12,7 +12,7 @@
 #include "base/kind.h"
 #include "base/str.h"
 
-enum { TDM_COMM_CAP = 17, TDM_COMMAND_CAP = 233, TDM_CARD_NAME_CAP = 25, TDM_REGIONS_MAX = 8 };
+enum { TDM_COMM_CAP = 17, TDM_COMMAND_CAP = 233, TDM_CARD_NAME_CAP = 25, TDM_REGIONS_MAX = 8, TDM_LOSSES = 5 };
 
 enum tdm_life {
 	TDM_LIFE_UNKNOWN,
@@ -25,16 +25,20 @@ struct tdm_process {
 	uint8_t boot_id[16];
 	uint64_t pid_namespace;
 	int32_t pid;
-	uint64_t start_time; /* clock ticks since boot */
-	uint32_t generation; /* of exec */
-	uint32_t uid;
+	uint64_t start_time;           /* clock ticks since boot */
+	uint32_t generation;           /* of exec */
+	uint32_t uid;                  /* owner of the file that describes it */
 	uint8_t life;                  /* enum tdm_life */
+	int32_t seen_pid;              /* its number for the reader; 0: it has none there */
+	bool is_held;                  /* the process of that number holds the lock of a writer: it is this one */
+	bool is_stuck;                 /* what it has cannot be read now; its figures are those of before */
 	bool closed;                   /* it has said goodbye: one that ended without was killed or crashed */
 	char comm[TDM_COMM_CAP];       /* terminated, like the next */
 	char command[TDM_COMMAND_CAP]; /* beginning of the command line */
 	uint64_t started_ns;           /* monotonic clock, when its tracking began; 0: unknown */
-	uint64_t lost;                 /* events that the producer could not record */
-	uint64_t lost_texts;           /* names and stacks that it could not keep; their events it did */
+	uint64_t losses[TDM_LOSSES];   /* by cause: what the producer could not record */
+	uint64_t lost;                 /* events among them */
+	uint64_t lost_texts;           /* names and stacks among them, whose events were recorded */
 	uint64_t refused;              /* records of it that could not be believed */
 	uint64_t frees_inherited;      /* of buffers that were allocated before a fork */
 };
@@ -70,6 +74,7 @@ struct tdm_usage {
 	uint64_t peak_ns;             /* monotonic clock, when the reserved bytes were highest; 0: unknown */
 	uint64_t double_frees, unknown_frees, rereports, views;
 	uint64_t out_of_memory, oom_bytes; /* how often, and the size of the last failed request */
+	uint64_t l1_peak_bytes;            /* with kind L1: of everything in L1 together, over all banks and cores */
 };
 
 /* A frame of a call stack: an address in the program, or a text where an interpreter runs. */

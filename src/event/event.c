@@ -14,6 +14,7 @@ static const char *const op_names[TDM_OP_COUNT] = {
 	[TDM_OP_MODULE] = "module",
 	[TDM_OP_CLEAR] = "clear",
 	[TDM_OP_LOST] = "lost",
+	[TDM_OP_FORGET] = "forget",
 };
 
 const char *tdm_op_name(enum tdm_op op)
@@ -100,8 +101,6 @@ bool tdm_event_is_valid(const struct tdm_event *event)
 		return event->usage != NULL;
 	case TDM_OP_MODULE:
 		return event->name.len != 0 && event->size <= UINT64_MAX - event->address;
-	case TDM_OP_PHASE:
-		return event->name.len != 0;
 	default:
 		return true;
 	}

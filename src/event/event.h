@@ -17,7 +17,7 @@ enum tdm_op {
 	TDM_OP_DEVICE,  /* describes a device or one memory region: `text`, or `about` */
 	TDM_OP_ALLOC,   /* a buffer was allocated, or is to be: address may be TDM_ADDRESS_UNKNOWN */
 	TDM_OP_FREE,    /* a buffer was released */
-	TDM_OP_PHASE,   /* `name` begins */
+	TDM_OP_PHASE,   /* `name` begins; empty: none runs any more */
 	TDM_OP_PROGRAM, /* `name` is the program or operation that runs from here on */
 	TDM_OP_OOM,     /* an allocation failed: kind, size */
 	TDM_OP_QUERY,   /* the source asks for the statistics at this point (text traces) */
@@ -26,8 +26,10 @@ enum tdm_op {
 			   from */
 	TDM_OP_USAGE,   /* what the producer counted for process, device and kind: `usage` */
 	TDM_OP_MODULE,  /* a file with code is mapped into the process: `name`, `address`, `size` */
-	TDM_OP_CLEAR,   /* all buffers of the process are gone: an account of the live ones follows, or it has ended */
+	TDM_OP_CLEAR,   /* all buffers of process and device are gone: an account of the live ones follows, or nobody
+			   asks for them any more; `size`: how many are to come, 0: unknown */
 	TDM_OP_LOST,    /* `size` events of process and device are missing here */
+	TDM_OP_FORGET,  /* the source knows nothing of the process any more */
 	TDM_OP_COUNT
 };
 
@@ -43,7 +45,10 @@ enum {
 	TDM_EVENT_VIEW = 1,     /* globally allocated or borrowed: 0 bytes of its own */
 	TDM_EVENT_TOP_DOWN = 2, /* placed from the high end, whatever the kind's default is */
 	TDM_EVENT_BOTTOM_UP = 4,
-	TDM_EVENT_FIXED = 8, /* must lie at `address` */
+	TDM_EVENT_FIXED = 8,   /* must lie at `address` */
+	TDM_EVENT_PAST = 16,   /* happened before the account of live buffers that was given: changes nothing */
+	TDM_EVENT_FAULT = 32,  /* a release of a buffer that was not there */
+	TDM_EVENT_LISTED = 64, /* an allocation of the account that follows a TDM_OP_CLEAR: each buffer once */
 };
 
 struct tdm_event {
@@ -53,7 +58,10 @@ struct tdm_event {
 	uint8_t op;       /* enum tdm_op */
 	uint8_t kind;     /* enum tdm_kind */
 	uint16_t flags;
-	uint64_t id; /* of the buffer; unique among the live ones of its process, device and kind */
+	uint64_t born_ns; /* of a release: when the buffer was born, on the same clock; 0: unknown */
+	uint64_t over_ns; /* of a release whose time may be that of an event before it: it was over by then; 0: unknown
+			   */
+	uint64_t id;      /* of the buffer; unique among the live ones of its process, device and kind */
 	uint64_t address;
 	uint64_t size;                  /* bytes asked for */
 	uint64_t bytes_per_bank;        /* TDM_SIZE_UNKNOWN when the source does not say */

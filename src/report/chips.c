@@ -4,12 +4,12 @@
 #include <inttypes.h>
 
 /* Whether the chips tell more than the device does: there are several, or its only one is remote. */
-static bool are_several(const struct tdm_overview_device *device)
+static bool are_several(const struct tdm_picture_device *device)
 {
 	return device->chip_count > 1 || (device->chip_count == 1 && device->chips[0].is_remote);
 }
 
-static void put_chip(struct tdm_buf *out, const char *indent, const struct tdm_overview_chip *chip)
+static void put_chip(struct tdm_buf *out, const char *indent, const struct tdm_picture_chip *chip)
 {
 	char text[TDM_BYTES_CAP];
 	tdm_buf_printf(out, "%schip %" PRIu32 "%s:", indent, chip->chip, chip->is_remote ? " R (remote)" : "");
@@ -20,13 +20,13 @@ static void put_chip(struct tdm_buf *out, const char *indent, const struct tdm_o
 	tdm_buf_putc(out, '\n');
 }
 
-void tdm_chips_put(struct tdm_buf *out, const char *indent, const struct tdm_overview_device *device)
+void tdm_chips_put(struct tdm_buf *out, const char *indent, const struct tdm_picture_device *device)
 {
 	if (!are_several(device))
 		return;
-	for (uint32_t i = 0; i < device->chip_count && i < TDM_OVERVIEW_CHIPS_MAX; i++)
+	for (uint32_t i = 0; i < device->chip_count && i < TDM_PICTURE_CHIPS_MAX; i++)
 		put_chip(out, indent, &device->chips[i]);
-	if (tdm_overview_has_stale(device))
+	if (tdm_picture_has_stale(device))
 		tdm_buf_printf(
 			out, "%s(chips are as tt-metal wrote them down: what is stale is counted there)\n", indent);
 }

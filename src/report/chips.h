@@ -3,10 +3,10 @@
 #define TDM_REPORT_CHIPS_H
 
 #include "base/buf.h"
-#include "registry/overview.h"
+#include "state/picture.h"
 
 /* A line for each: "chip 1 R (remote): dram 2 GiB, l1 10 MiB", behind `indent`; nothing when they tell no more than the
  * device does. */
-void tdm_chips_put(struct tdm_buf *out, const char *indent, const struct tdm_overview_device *device);
+void tdm_chips_put(struct tdm_buf *out, const char *indent, const struct tdm_picture_device *device);
 
 #endif

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 /* [[x0, y0, x1, y1], …], or null. */
-static void put_ranges(const struct tdm_snapshot *snapshot, uint32_t number, struct tdm_json *json)
+static void put_ranges(const struct tdm_picture *picture, uint32_t number, struct tdm_json *json)
 {
 	uint32_t count;
-	const struct tdm_core_range *ranges = tdm_snapshot_ranges(snapshot, number, &count);
+	const struct tdm_core_range *ranges = tdm_picture_ranges(picture, number, &count);
 	tdm_json_key(json, "core_ranges");
 	if (count == 0) {
 		tdm_json_null(json);
@@ -27,37 +27,38 @@ static void put_ranges(const struct tdm_snapshot *snapshot, uint32_t number, str
 }
 
 static void put_buffer(const struct tdm_live_report *report, struct tdm_symbolizer *sym,
-	const struct tdm_buffer *buffer, struct tdm_json *json)
+	const struct tdm_buffer_ref *ref, struct tdm_json *json)
 {
-	const struct tdm_snapshot *snapshot = report->snapshot;
-	const struct tdm_holding *holding = &snapshot->holdings[buffer->holding];
+	const struct tdm_buffer *buffer = ref->buffer;
+	const struct tdm_picture *picture = report->picture;
+	const struct tdm_holding *holding = &picture->holdings[ref->holding];
 	bool is_view = (buffer->flags & TDM_EVENT_VIEW) != 0;
-	bool has_age = buffer->born_ns != 0 && buffer->born_ns <= snapshot->time_ns;
+	bool has_age = buffer->born_ns != 0 && buffer->born_ns <= picture->time_ns;
 	uint32_t depth;
-	tdm_snapshot_stack(snapshot, buffer->stack, &depth);
+	tdm_picture_stack(picture, buffer->stack, &depth);
 	tdm_json_object(json);
 	tdm_json_put_u64(json, "device", holding->number);
-	tdm_json_put_bool(json, "virtual", snapshot->devices[holding->device].is_virtual);
+	tdm_json_put_bool(json, "virtual", picture->devices[holding->device].is_virtual);
 	tdm_json_put_name(json, "kind", tdm_kind_name((enum tdm_kind)buffer->kind));
 	tdm_json_put_u64(json, "id", buffer->id);
 	tdm_json_put_known(json, "address", buffer->address != TDM_ADDRESS_UNKNOWN, buffer->address);
 	tdm_json_put_u64(json, "asked_bytes", buffer->asked_bytes);
-	tdm_json_put_u64(json, "reserved_bytes", buffer->reserved_bytes);
-	tdm_json_put_u64(json, "occupied_bytes", buffer->occupied_bytes);
+	tdm_json_put_u64(json, "reserved_bytes", tdm_buffer_reserved(buffer));
+	tdm_json_put_u64(json, "occupied_bytes", tdm_buffer_occupied(buffer));
 	tdm_json_put_known(json, "bytes_per_bank", buffer->bank_bytes != TDM_SIZE_UNKNOWN, buffer->bank_bytes);
 	tdm_json_put_known(json, "banks", !is_view && buffer->banks != 0, buffer->banks);
 	tdm_json_put_known(json, "page_bytes", buffer->page_size != 0, buffer->page_size);
 	tdm_json_put_known(json, "cores", buffer->cores != 0, buffer->cores);
-	put_ranges(snapshot, buffer->ranges, json);
+	put_ranges(picture, buffer->ranges, json);
 	tdm_json_put_bool(json, "view", is_view);
-	tdm_json_put_known(json, "age_ns", has_age, has_age ? snapshot->time_ns - buffer->born_ns : 0);
+	tdm_json_put_known(json, "age_ns", has_age, has_age ? picture->time_ns - buffer->born_ns : 0);
 	tdm_json_put_known(json, "thread", buffer->thread != 0, buffer->thread);
-	tdm_json_put_name(json, "program", tdm_snapshot_text(snapshot, buffer->program));
-	tdm_json_put_name(json, "name", tdm_snapshot_text(snapshot, buffer->name));
+	tdm_json_put_name(json, "program", tdm_picture_text(picture, buffer->program));
+	tdm_json_put_name(json, "name", tdm_picture_text(picture, buffer->name));
 	tdm_json_put_u64(json, "stack_depth", depth);
 	if (report->stacks) {
 		tdm_json_key(json, "stack");
-		tdm_stack_json(snapshot, sym, buffer->stack, json);
+		tdm_stack_json(picture, sym, buffer->stack, json);
 	}
 	tdm_json_object_end(json);
 }
@@ -65,16 +66,14 @@ static void put_buffer(const struct tdm_live_report *report, struct tdm_symboliz
 static void put_buffers(const struct tdm_live_report *report, size_t process, struct tdm_json *json)
 {
 	size_t count;
-	bool failed;
-	const struct tdm_buffer **list =
-		tdm_live_buffers(report->snapshot, process, &report->filter, report->sort, &count, &failed);
+	struct tdm_buffer_ref *list = tdm_live_buffers(report->picture, process, &report->filter, report->sort, &count);
 	size_t shown = report->limit != 0 && report->limit < count ? (size_t)report->limit : count;
-	struct tdm_symbolizer *sym = report->stacks ? tdm_stack_symbolizer(report->snapshot, process) : NULL;
-	json->out->failed |= failed;
+	struct tdm_symbolizer *sym = report->stacks ? tdm_stack_symbolizer(report->picture, process) : NULL;
+	json->out->failed |= list == NULL;
 	tdm_json_put_u64(json, "buffer_count", count);
 	tdm_json_put_array(json, "buffers");
 	for (size_t i = 0; i < shown; i++)
-		put_buffer(report, sym, list[i], json);
+		put_buffer(report, sym, &list[i], json);
 	tdm_json_array_end(json);
 	tdm_symbolizer_free(sym);
 	free(list);

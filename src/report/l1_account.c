@@ -39,11 +39,11 @@ static uint64_t times(uint64_t a, uint64_t b)
 
 /* What sources count of these kinds together; the first that is known says where it is from. */
 static struct tdm_l1_amount measured(
-	const struct tdm_overview_device *device, const enum tdm_kind *kinds, size_t count, const char *why)
+	const struct tdm_picture_device *device, const enum tdm_kind *kinds, size_t count, const char *why)
 {
 	struct tdm_l1_amount sum = unknown(why);
 	for (size_t i = 0; i < count; i++) {
-		const struct tdm_overview_kind *kind = &device->kinds[kinds[i]];
+		const struct tdm_picture_kind *kind = &device->kinds[kinds[i]];
 		if (kind->used == TDM_BYTES_UNKNOWN)
 			continue;
 		if (sum.bytes == TDM_BYTES_UNKNOWN)
@@ -56,14 +56,14 @@ static struct tdm_l1_amount measured(
 }
 
 /* Programs report kernels and firmware only when they have been taught to: none ever reported is not none there. */
-static bool is_counted(const struct tdm_overview_kind *kind)
+static bool is_counted(const struct tdm_picture_kind *kind)
 {
 	return kind->used != TDM_BYTES_UNKNOWN &&
 	       (kind->used != 0 || (kind->allocs != 0 && kind->allocs != TDM_BYTES_UNKNOWN) ||
 		       (kind->peak != 0 && kind->peak != TDM_BYTES_UNKNOWN));
 }
 
-static struct tdm_l1_amount counted(const struct tdm_overview_device *device, enum tdm_kind kind, const char *why)
+static struct tdm_l1_amount counted(const struct tdm_picture_device *device, enum tdm_kind kind, const char *why)
 {
 	return is_counted(&device->kinds[kind]) ? measured(device, &kind, 1, why) : unknown(why);
 }
@@ -100,7 +100,7 @@ static struct tdm_l1_amount rest(const struct tdm_l1_account *account)
 	return (struct tdm_l1_amount){ .bytes = left, .is_inferred = is_inferred, .text = "what is left" };
 }
 
-void tdm_l1_account(struct tdm_l1_account *account, const struct tdm_overview_device *device)
+void tdm_l1_account(struct tdm_l1_account *account, const struct tdm_picture_device *device)
 {
 	static const enum tdm_kind buffers[] = { TDM_KIND_L1, TDM_KIND_L1_SMALL };
 	static const enum tdm_kind cbs[] = { TDM_KIND_CB, TDM_KIND_DFB, TDM_KIND_SCRATCHPAD };

@@ -5,7 +5,7 @@
 #ifndef TDM_REPORT_L1_ACCOUNT_H
 #define TDM_REPORT_L1_ACCOUNT_H
 
-#include "registry/overview.h"
+#include "state/picture.h"
 
 /* id, name in JSON, name in text */
 #define TDM_L1_ITEM_LIST(X)                              \
@@ -42,6 +42,6 @@ const char *tdm_l1_item_title(enum tdm_l1_item item);
  * Kernels lie in the kernel-config ring: what a source counts of them is taken off the ring, so that the items add up
  * to the total where the rest is known.
  */
-void tdm_l1_account(struct tdm_l1_account *account, const struct tdm_overview_device *device);
+void tdm_l1_account(struct tdm_l1_account *account, const struct tdm_picture_device *device);
 
 #endif

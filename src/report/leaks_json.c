@@ -17,23 +17,22 @@ static void put_reason(const struct tdm_leaks_report *report, const struct tdm_l
 static void put_leak(const struct tdm_leaks_report *report, struct tdm_leaks_symbols *symbols,
 	const struct tdm_leak *leak, struct tdm_json *json)
 {
-	const struct tdm_snapshot *snapshot = report->live->snapshot;
-	const struct tdm_process *who = &snapshot->processes[leak->process].who;
-	const struct tdm_holding *holding = &snapshot->holdings[leak->holding];
+	const struct tdm_picture *picture = report->live->picture;
+	const struct tdm_picture_process *process = &picture->processes[leak->process];
+	const struct tdm_holding *holding = &picture->holdings[leak->holding];
 	bool watched = leak->windows > 1 || leak->why == TDM_LEAK_SPREAD;
 	tdm_json_object(json);
 	tdm_json_put_name(json, "verdict", tdm_leak_verdict_name((enum tdm_leak_verdict)leak->verdict));
 	tdm_json_put_name(json, "why", tdm_leak_why_name((enum tdm_leak_why)leak->why));
 	put_reason(report, leak, json);
-	tdm_json_put_u64(json, "pid", (uint64_t)who->pid);
-	tdm_json_put_name(json, "comm", who->comm);
-	tdm_json_put_name(json, "ledger",
-		snapshot->processes[leak->process].place != NULL ? snapshot->processes[leak->process].place : "");
+	tdm_json_put_u64(json, "pid", (uint64_t)process->pid);
+	tdm_json_put_name(json, "comm", process->comm);
+	tdm_json_put_name(json, "ledger", process->ledger);
 	tdm_json_put_u64(json, "device", holding->number);
-	tdm_json_put_bool(json, "virtual", snapshot->devices[holding->device].is_virtual);
+	tdm_json_put_bool(json, "virtual", picture->devices[holding->device].is_virtual);
 	tdm_json_put_name(json, "kind", tdm_kind_name((enum tdm_kind)leak->kind));
 	tdm_json_put_bool(json, "many_sites", leak->is_sum);
-	tdm_json_put_name(json, "name", tdm_snapshot_text(snapshot, leak->name));
+	tdm_json_put_name(json, "name", tdm_picture_text(picture, leak->name));
 	tdm_json_put_name(json, "source", "ledger");
 	tdm_json_put_u64(json, "buffers", leak->count);
 	tdm_json_put_u64(json, "reserved_bytes", leak->bytes);
@@ -51,8 +50,8 @@ static void put_leak(const struct tdm_leaks_report *report, struct tdm_leaks_sym
 	tdm_json_put_u64(json, "double_frees", leak->double_frees);
 	tdm_json_put_u64(json, "unknown_frees", leak->unknown_frees);
 	tdm_json_key(json, "stack");
-	struct tdm_symbolizer *sym = leak->stack != 0 ? tdm_leaks_symbols_get(symbols, snapshot, leak->process) : NULL;
-	tdm_stack_json(snapshot, sym, leak->stack, json);
+	struct tdm_symbolizer *sym = leak->stack != 0 ? tdm_leaks_symbols_get(symbols, picture, leak->process) : NULL;
+	tdm_stack_json(picture, sym, leak->stack, json);
 	tdm_json_object_end(json);
 }
 

@@ -10,7 +10,7 @@
 bool tdm_leaks_is_chosen(const struct tdm_leaks_report *report, const struct tdm_leak *leak)
 {
 	const struct tdm_buffer_filter *filter = &report->live->filter;
-	const struct tdm_holding *holding = &report->live->snapshot->holdings[leak->holding];
+	const struct tdm_holding *holding = &report->live->picture->holdings[leak->holding];
 	if (filter->has_kind && leak->kind != filter->kind)
 		return false;
 	if (filter->has_device && holding->number != filter->device)
@@ -86,7 +86,7 @@ static void put_lives(const struct tdm_leak *leak, struct tdm_buf *out)
 
 void tdm_leaks_reason(const struct tdm_leaks_report *report, const struct tdm_leak *leak, struct tdm_buf *out)
 {
-	const struct tdm_process *who = &report->live->snapshot->processes[leak->process].who;
+	const struct tdm_picture_process *process = &report->live->picture->processes[leak->process];
 	switch ((enum tdm_leak_why)leak->why) {
 	case TDM_LEAK_GROWS:
 	case TDM_LEAK_UNSURE:
@@ -128,7 +128,7 @@ void tdm_leaks_reason(const struct tdm_leaks_report *report, const struct tdm_le
 		put_buffers(out, leak->count, leak->bytes);
 		tdm_buf_puts(out, " live, with births spread evenly over ");
 		put_time(out, leak->watched_ns);
-		if (who->life == TDM_LIFE_ENDED)
+		if (process->life == TDM_LIFE_ENDED)
 			tdm_buf_puts(out, " until the program was killed");
 		put_lives(leak, out);
 		return;

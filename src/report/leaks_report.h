@@ -37,7 +37,7 @@ struct tdm_leaks_symbols {
 
 /* Borrowed until the next call. NULL when out of memory: then addresses are all there is. */
 struct tdm_symbolizer *tdm_leaks_symbols_get(
-	struct tdm_leaks_symbols *symbols, const struct tdm_snapshot *snapshot, uint32_t process);
+	struct tdm_leaks_symbols *symbols, const struct tdm_picture *picture, uint32_t process);
 void tdm_leaks_symbols_done(struct tdm_leaks_symbols *symbols);
 
 void tdm_leaks_text(const struct tdm_leaks_report *report, struct tdm_buf *out);

@@ -5,7 +5,6 @@
 #include "report/cell.h"
 #include "report/leaks_report.h"
 #include "report/stack_report.h"
-#include "sources/ledger_source.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -31,16 +30,15 @@ static void put_wrapped(const struct tdm_leaks_report *report, const struct tdm_
 static void put_site(const struct tdm_leaks_report *report, struct tdm_leaks_symbols *symbols,
 	const struct tdm_leak *leak, struct tdm_buf *out)
 {
-	const struct tdm_snapshot *snapshot = report->live->snapshot;
+	const struct tdm_picture *picture = report->live->picture;
 	uint32_t depth;
-	tdm_snapshot_stack(snapshot, leak->stack, &depth);
+	tdm_picture_stack(picture, leak->stack, &depth);
 	if (leak->is_sum)
 		tdm_buf_puts(out, "(many sites)");
 	else if (leak->name != 0)
-		tdm_cell_put(out, tdm_str_of(tdm_snapshot_text(snapshot, leak->name)), 0, report->live->term.utf8);
+		tdm_cell_put(out, tdm_str_of(tdm_picture_text(picture, leak->name)), 0, report->live->term.utf8);
 	else if (depth != 0)
-		tdm_stack_site(
-			snapshot, tdm_leaks_symbols_get(symbols, snapshot, leak->process), leak->stack, true, out);
+		tdm_stack_site(picture, tdm_leaks_symbols_get(symbols, picture, leak->process), leak->stack, true, out);
 	else
 		tdm_buf_puts(out, "(no name, no stack)");
 }
@@ -50,16 +48,16 @@ static void put_head(const struct tdm_leaks_report *report, struct tdm_leaks_sym
 {
 	static const char *const styles[TDM_LEAK_VERDICTS] = { TDM_STYLE_GREEN, TDM_STYLE_YELLOW, TDM_STYLE_RED };
 	static const char *const heads[TDM_LEAK_VERDICTS] = { "steady", "SUSPECT", "LEAK" };
-	const struct tdm_snapshot *snapshot = report->live->snapshot;
-	const struct tdm_process *who = &snapshot->processes[leak->process].who;
-	const struct tdm_holding *holding = &snapshot->holdings[leak->holding];
+	const struct tdm_picture *picture = report->live->picture;
+	const struct tdm_picture_process *who = &picture->processes[leak->process];
+	const struct tdm_holding *holding = &picture->holdings[leak->holding];
 	const struct tdm_term *term = &report->live->term;
 	tdm_buf_printf(out, "%s%s%s  ", tdm_term_style(term, styles[leak->verdict]), heads[leak->verdict],
 		tdm_term_style(term, TDM_STYLE_OFF));
 	put_site(report, symbols, leak, out);
 	tdm_buf_printf(out, "  (%s, device %" PRIu32 "%s, process %" PRId32 " ",
 		tdm_kind_name((enum tdm_kind)leak->kind), holding->number,
-		snapshot->devices[holding->device].is_virtual ? " virtual" : "", who->pid);
+		picture->devices[holding->device].is_virtual ? " virtual" : "", who->pid);
 	tdm_cell_put(out, tdm_str_of(who->comm), 0, term->utf8);
 	tdm_buf_puts(out, ")\n");
 }
@@ -89,19 +87,19 @@ static void put_forecast(const struct tdm_leak *leak, struct tdm_buf *out)
 static void put_stack(const struct tdm_leaks_report *report, struct tdm_leaks_symbols *symbols,
 	const struct tdm_leak *leak, struct tdm_buf *out)
 {
-	const struct tdm_snapshot *snapshot = report->live->snapshot;
+	const struct tdm_picture *picture = report->live->picture;
 	uint32_t depth;
-	tdm_snapshot_stack(snapshot, leak->stack, &depth);
+	tdm_picture_stack(picture, leak->stack, &depth);
 	if (depth == 0)
 		return;
 	if (report->live->stacks) {
-		tdm_stack_text(snapshot, tdm_leaks_symbols_get(symbols, snapshot, leak->process), leak->stack,
+		tdm_stack_text(picture, tdm_leaks_symbols_get(symbols, picture, leak->process), leak->stack,
 			STACK_INDENT, out);
 	} else {
 		struct tdm_buf trail;
 		tdm_buf_init(&trail);
 		tdm_buf_puts(&trail, "at ");
-		tdm_stack_trail(snapshot, tdm_leaks_symbols_get(symbols, snapshot, leak->process), leak->stack,
+		tdm_stack_trail(picture, tdm_leaks_symbols_get(symbols, picture, leak->process), leak->stack,
 			report->live->term.utf8, &trail);
 		put_wrapped(report, &trail, out);
 		tdm_buf_done(&trail);
@@ -136,18 +134,10 @@ static void put_leak(const struct tdm_leaks_report *report, struct tdm_leaks_sym
 	tdm_buf_putc(out, '\n');
 }
 
-static size_t process_count(const struct tdm_snapshot *snapshot)
-{
-	size_t count = 0;
-	for (size_t i = 0; i < snapshot->process_count; i++)
-		count += snapshot->processes[i].has_who;
-	return count;
-}
-
 static void put_opening(const struct tdm_leaks_report *report, struct tdm_buf *out)
 {
 	char text[TDM_DURATION_CAP], count[TDM_BYTES_CAP];
-	size_t processes = process_count(report->live->snapshot);
+	size_t processes = report->live->picture->process_count;
 	if (report->result->samples > 1)
 		tdm_buf_printf(out, "watched %zu process%s for %s, %s pictures\n\n", processes,
 			processes == 1 ? "" : "es", tdm_format_duration(text, sizeof text, report->result->watched_ns),
@@ -181,10 +171,10 @@ static void put_leaks(const struct tdm_leaks_report *report, struct tdm_leaks_sy
 }
 
 /* Whether there is something that could be watched. */
-static bool is_any_running(const struct tdm_snapshot *snapshot)
+static bool is_any_running(const struct tdm_picture *picture)
 {
-	for (size_t i = 0; i < snapshot->process_count; i++)
-		if (snapshot->processes[i].has_who && snapshot->processes[i].who.life != TDM_LIFE_ENDED)
+	for (size_t i = 0; i < picture->process_count; i++)
+		if (picture->processes[i].life != TDM_LIFE_ENDED)
 			return true;
 	return false;
 }
@@ -204,7 +194,7 @@ static void put_closing(const struct tdm_leaks_report *report, struct tdm_buf *o
 			suspects == 1 ? "" : "s");
 	tdm_buf_printf(out, "%zu site%s steady%s\n", steady, steady == 1 ? " is" : "s are",
 		steady != 0 && !report->all ? " (--all lists them)" : "");
-	if (result->samples == 1 && is_any_running(report->live->snapshot))
+	if (result->samples == 1 && is_any_running(report->live->picture))
 		tdm_buf_puts(out, "(one picture shows no growth: 'tidemark leaks --for 30s' watches)\n");
 	if (result->sites_left_out != 0)
 		tdm_buf_printf(out, "(%s buffers are of more sites than are looked at one by one)\n",
@@ -214,10 +204,10 @@ static void put_closing(const struct tdm_leaks_report *report, struct tdm_buf *o
 void tdm_leaks_text(const struct tdm_leaks_report *report, struct tdm_buf *out)
 {
 	struct tdm_leaks_symbols symbols = { 0 };
-	bool any = process_count(report->live->snapshot) != 0;
+	bool any = report->live->picture->process_count != 0;
 	if (any)
 		put_opening(report, out);
-	else if (tdm_ledger_source_problem_count(report->live->ledgers) == 0)
+	else if (tdm_live_unread_count(report->live) == 0)
 		tdm_live_none(report->live, out);
 	put_leaks(report, &symbols, out);
 	if (any)

@@ -1,5 +1,5 @@
 /*
- * What processes hold, as text for people and as JSON for programs: the views of `dump` and `run`. They read a snapshot
+ * What processes hold, as text for people and as JSON for programs: the views of `dump` and `run`. They read a picture
  * and know no source.
  */
 #ifndef TDM_REPORT_LIVE_REPORT_H
@@ -9,12 +9,10 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/term.h"
-#include "event/source.h"
-#include "registry/snapshot.h"
+#include "state/picture.h"
 
 struct tdm_live_report {
-	const struct tdm_snapshot *snapshot;
-	const struct tdm_source *ledgers; /* where it is from, for those that could not be read */
+	const struct tdm_picture *picture;
 	struct tdm_term term;
 	const char *dir;
 	struct tdm_buffer_filter filter;
@@ -53,7 +51,8 @@ void tdm_live_kinds(const struct tdm_live_report *report, size_t process, struct
 void tdm_live_none(const struct tdm_live_report *report, struct tdm_buf *out);
 /* Ledgers that could not be read, with the reasons. */
 void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out);
-bool tdm_live_is_used(const struct tdm_figures *figures);
+size_t tdm_live_unread_count(const struct tdm_live_report *report);
+bool tdm_live_is_used(const struct tdm_picture_amount *figures);
 
 /* The members that one report adds to the object of a process. */
 typedef void (*tdm_live_json_part)(const struct tdm_live_report *report, size_t process, struct tdm_json *json);

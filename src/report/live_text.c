@@ -2,7 +2,6 @@
 #include "base/units.h"
 #include "report/cell.h"
 #include "report/live_report.h"
-#include "sources/ledger_source.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,10 +9,10 @@
 
 enum { DEVICE_COLUMNS = 16 };
 
-bool tdm_live_is_used(const struct tdm_figures *f)
+bool tdm_live_is_used(const struct tdm_picture_amount *f)
 {
-	return (f->allocs | f->buffers | f->peak_buffers | f->double_frees | f->unknown_frees | f->rereports |
-		       f->out_of_memory) != 0;
+	return f->from == TDM_FROM_LEDGER && (f->allocs | f->buffers | f->peak_buffers | f->double_frees |
+						     f->unknown_frees | f->rereports | f->out_of_memory) != 0;
 }
 
 /* "3 double frees", with a comma before it if it is not the first of its line; nothing for 0. */
@@ -27,8 +26,10 @@ static void put_item(struct tdm_buf *out, bool *any, uint64_t value, const char 
 	*any = true;
 }
 
-static void put_life(const struct tdm_live_report *report, const struct tdm_process *who, struct tdm_buf *out)
+static void put_life(
+	const struct tdm_live_report *report, const struct tdm_picture_process *process, struct tdm_buf *out)
 {
+	const struct tdm_process *who = process->who;
 	const struct tdm_term *term = &report->term;
 	char text[TDM_DURATION_CAP];
 	if (who->life == TDM_LIFE_ENDED)
@@ -38,43 +39,38 @@ static void put_life(const struct tdm_live_report *report, const struct tdm_proc
 	else
 		tdm_buf_puts(out, who->life == TDM_LIFE_RUNS ? "alive" : "not known whether it is alive");
 	tdm_buf_printf(out, ", user %" PRIu32, who->uid);
-	if (who->started_ns != 0 && who->started_ns <= report->snapshot->time_ns)
+	if (who->started_ns != 0 && who->started_ns <= report->picture->time_ns)
 		tdm_buf_printf(out, ", tracking began %s ago",
-			tdm_format_duration(text, sizeof text, report->snapshot->time_ns - who->started_ns));
+			tdm_format_duration(text, sizeof text, report->picture->time_ns - who->started_ns));
 }
 
 /* What went wrong with the tracking itself. */
-static void put_losses(const struct tdm_snapshot_process *process, struct tdm_buf *out)
+static void put_losses(const struct tdm_picture_process *process, struct tdm_buf *out)
 {
 	bool any = false;
 	put_item(out, &any, process->lost, "lost event", "lost events");
-	put_item(out, &any, process->who.lost_texts, "lost name or stack", "lost names or stacks");
+	put_item(out, &any, process->who->lost_texts, "lost name or stack", "lost names or stacks");
 	put_item(out, &any, process->refused, "damaged record", "damaged records");
-	put_item(out, &any, process->who.frees_inherited, "free from before a fork", "frees from before a fork");
+	put_item(out, &any, process->who->frees_inherited, "free from before a fork", "frees from before a fork");
 	if (any)
 		tdm_buf_putc(out, '\n');
 }
 
 void tdm_live_head(const struct tdm_live_report *report, size_t i, struct tdm_buf *out)
 {
-	const struct tdm_snapshot_process *process = &report->snapshot->processes[i];
+	const struct tdm_picture_process *process = &report->picture->processes[i];
 	const struct tdm_term *term = &report->term;
-	const struct tdm_process *who = &process->who;
-	if (!process->has_who) {
-		tdm_buf_puts(out, "Unattributed\n");
-		return;
-	}
-	tdm_buf_printf(out, "%sProcess %" PRId32 "%s", tdm_term_style(term, TDM_STYLE_BOLD), who->pid,
+	tdm_buf_printf(out, "%sProcess %" PRId32 "%s", tdm_term_style(term, TDM_STYLE_BOLD), process->pid,
 		tdm_term_style(term, TDM_STYLE_OFF));
-	if (who->generation != 0)
-		tdm_buf_printf(out, ", program %" PRIu32, who->generation + 1);
+	if (process->who->generation != 0)
+		tdm_buf_printf(out, ", program %" PRIu32, process->who->generation + 1);
 	tdm_buf_puts(out, ": ");
-	tdm_cell_put(out, tdm_str_of(who->command[0] != '\0' ? who->command : who->comm), 0, term->utf8);
+	tdm_cell_put(out, tdm_str_of(process->command[0] != '\0' ? process->command : process->comm), 0, term->utf8);
 	tdm_buf_puts(out, "\n  ");
-	put_life(report, who, out);
-	if (process->phase != 0) {
+	put_life(report, process, out);
+	if (process->phase[0] != '\0') {
 		tdm_buf_puts(out, ", phase ");
-		tdm_cell_put(out, tdm_str_of(tdm_snapshot_text(report->snapshot, process->phase)), 0, term->utf8);
+		tdm_cell_put(out, tdm_str_of(process->phase), 0, term->utf8);
 	}
 	tdm_buf_putc(out, '\n');
 	put_losses(process, out);
@@ -82,9 +78,9 @@ void tdm_live_head(const struct tdm_live_report *report, size_t i, struct tdm_bu
 
 static void put_device(const struct tdm_live_report *report, const struct tdm_holding *holding, struct tdm_buf *out)
 {
-	const struct tdm_snapshot_device *device = &report->snapshot->devices[holding->device];
+	const struct tdm_picture_device *device = &report->picture->devices[holding->device];
 	char label[64];
-	const char *card = device->has_info && device->info.card[0] != '\0' ? device->info.card : "";
+	const char *card = device->info != NULL ? device->info->card : "";
 	snprintf(label, sizeof label, "%" PRIu32 "%s%s%s%s", holding->number, card[0] != '\0' ? " (" : "", card,
 		card[0] != '\0' ? ")" : "", device->is_virtual ? " virtual" : "");
 	size_t used = tdm_cell_put(out, tdm_str_of(label), DEVICE_COLUMNS, report->term.utf8);
@@ -103,7 +99,7 @@ static void put_count(struct tdm_buf *out, uint64_t count)
 	tdm_buf_printf(out, " %10s", tdm_format_count(text, sizeof text, count));
 }
 
-static void put_faults(const struct tdm_figures *f, struct tdm_buf *out)
+static void put_faults(const struct tdm_picture_amount *f, struct tdm_buf *out)
 {
 	char size[TDM_BYTES_CAP];
 	bool any = false;
@@ -114,22 +110,22 @@ static void put_faults(const struct tdm_figures *f, struct tdm_buf *out)
 	put_item(out, &any, f->out_of_memory, "out-of-memory note", "out-of-memory notes");
 	if (f->out_of_memory != 0)
 		tdm_buf_printf(out, " (the last for %s)", tdm_format_bytes_short(size, sizeof size, f->oom_bytes));
-	if (f->differs)
+	if (f->is_inexact)
 		tdm_buf_printf(out, "%sthe buffers changed while they were read", any ? ", " : "  ");
 	tdm_buf_putc(out, '\n');
 }
 
 void tdm_live_kinds(const struct tdm_live_report *report, size_t i, struct tdm_buf *out)
 {
-	const struct tdm_snapshot *snapshot = report->snapshot;
-	const struct tdm_snapshot_process *process = &snapshot->processes[i];
+	const struct tdm_picture *picture = report->picture;
+	const struct tdm_picture_process *process = &picture->processes[i];
 	bool headed = false;
 	for (uint32_t h = 0; h < process->holding_count; h++) {
-		const struct tdm_holding *holding = &snapshot->holdings[process->first_holding + h];
+		const struct tdm_holding *holding = &picture->holdings[process->first_holding + h];
 		if (report->filter.has_device && holding->number != report->filter.device)
 			continue;
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
-			const struct tdm_figures *f = &holding->kinds[k];
+			const struct tdm_picture_amount *f = &holding->kinds[k];
 			if (!tdm_live_is_used(f) || (report->filter.has_kind && k != report->filter.kind))
 				continue;
 			if (!headed)
@@ -139,14 +135,15 @@ void tdm_live_kinds(const struct tdm_live_report *report, size_t i, struct tdm_b
 			tdm_buf_puts(out, "  ");
 			put_device(report, holding, out);
 			tdm_buf_printf(out, "%-10s", tdm_kind_name((enum tdm_kind)k));
-			put_bytes(out, f->reserved_bytes);
-			put_bytes(out, f->peak_reserved_bytes);
-			put_bytes(out, f->asked_bytes);
+			put_bytes(out, f->used);
+			put_bytes(out, f->peak);
+			put_bytes(out, f->asked);
 			put_count(out, f->buffers);
 			put_count(out, f->peak_buffers);
 			put_count(out, f->allocs);
 			tdm_buf_putc(out, '\n');
-			if ((f->double_frees | f->unknown_frees | f->rereports | f->out_of_memory) != 0 || f->differs)
+			if ((f->double_frees | f->unknown_frees | f->rereports | f->out_of_memory) != 0 ||
+				f->is_inexact)
 				put_faults(f, out);
 		}
 	}
@@ -154,7 +151,7 @@ void tdm_live_kinds(const struct tdm_live_report *report, size_t i, struct tdm_b
 
 void tdm_live_none(const struct tdm_live_report *report, struct tdm_buf *out)
 {
-	size_t others = report->ledgers != NULL ? tdm_ledger_source_others(report->ledgers) : 0;
+	uint64_t others = report->picture->others;
 	if (others != 0) {
 		char count[TDM_BYTES_CAP];
 		tdm_buf_printf(out, "no ledger in %s is of a process that was asked for; %s of others %s there\n",
@@ -168,16 +165,26 @@ void tdm_live_none(const struct tdm_live_report *report, struct tdm_buf *out)
 		report->dir);
 }
 
+size_t tdm_live_unread_count(const struct tdm_live_report *report)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < report->picture->problem_count; i++)
+		count += report->picture->problems[i].is_unread;
+	return count;
+}
+
 void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out)
 {
-	size_t count = report->ledgers != NULL ? tdm_ledger_source_problem_count(report->ledgers) : 0;
+	size_t count = tdm_live_unread_count(report);
 	bool is_denied = false;
 	if (count != 0)
 		tdm_buf_printf(out, "%s that could not be read:\n", count == 1 ? "A ledger" : "Ledgers");
-	for (size_t i = 0; i < count; i++) {
-		const struct tdm_ledger_problem *problem = tdm_ledger_source_problem(report->ledgers, i);
+	for (size_t i = 0; i < report->picture->problem_count; i++) {
+		const struct tdm_picture_problem *problem = &report->picture->problems[i];
+		if (!problem->is_unread)
+			continue;
 		tdm_buf_puts(out, "  ");
-		tdm_cell_put(out, tdm_str_of(problem->path), 0, report->term.utf8);
+		tdm_cell_put(out, tdm_str_of(problem->place), 0, report->term.utf8);
 		tdm_buf_printf(out, ": %s\n", problem->text);
 		is_denied |= problem->err == -EACCES || problem->err == -EPERM;
 	}

@@ -24,7 +24,7 @@ struct owner {
 
 /* The parts of the scene, all of one call. */
 struct bank {
-	const struct tdm_snapshot *snapshot;
+	const struct tdm_picture *picture;
 	const struct tdm_region_map *region;
 	char (*groups)[NAME_CAP]; /* of each span */
 	struct owner *owners;     /* those that take most first */
@@ -56,7 +56,7 @@ static int by_bytes(const void *left, const void *right)
 
 static const char *name_of(const struct bank *bank, const struct tdm_region_span *span)
 {
-	const char *name = tdm_snapshot_text(bank->snapshot, bank->snapshot->buffers[span->buffer].name);
+	const char *name = tdm_picture_text(bank->picture, span->buffer->name);
 	return name[0] != '\0' ? name : "without a name";
 }
 
@@ -156,7 +156,7 @@ static int draw_bank(const struct tdm_live_report *report, const struct tdm_regi
 		goto done;
 	}
 	*bank = (struct bank){
-		.snapshot = report->snapshot, .region = region, .groups = groups, .owners = owners, .spans = spans
+		.picture = report->picture, .region = region, .groups = groups, .owners = owners, .spans = spans
 	};
 	uint64_t row_bytes = region->bank_size / ROWS + (region->bank_size % ROWS != 0);
 	size_t row_count = (size_t)(region->bank_size / row_bytes + (region->bank_size % row_bytes != 0));
@@ -237,7 +237,7 @@ int tdm_map_chart_draw(const struct tdm_live_report *report, const struct tdm_ma
 	else if (picture->chart == TDM_MAP_CHART_BANK && kind > TDM_KIND_TRACE)
 		err = tdm_diag_set(
 			diag, -EINVAL, 0, 0, "banks have dram, l1, l1_small and trace, not %s", tdm_kind_name(kind));
-	else if (tdm_device_map_init(&map, report->snapshot, &scenes[0]) != 0)
+	else if (tdm_device_map_init(&map, report->picture, &scenes[0]) != 0)
 		err = tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory for the chart");
 	else if (picture->chart == TDM_MAP_CHART_BANK)
 		err = draw_bank(report, &map.regions[kind], picture, out, diag);

@@ -7,30 +7,31 @@ static void put_source(struct tdm_json *json, uint8_t from)
 	tdm_json_put_name(json, "source", from != TDM_FROM_NONE ? tdm_from_name((enum tdm_from)from) : NULL);
 }
 
-static void put_pid(struct tdm_json *json, const struct tdm_snapshot *snapshot, uint32_t process)
+static void put_pid(struct tdm_json *json, const struct tdm_picture *picture, uint32_t process)
 {
 	tdm_json_key(json, "pid");
-	if (process != TDM_INDEX_NONE && snapshot->processes[process].has_who)
-		tdm_json_i64(json, snapshot->processes[process].who.pid);
+	if (process != TDM_INDEX_NONE)
+		tdm_json_i64(json, picture->processes[process].pid);
 	else
 		tdm_json_null(json);
 }
 
 /* What bounds a hole; null at the edge of the region. */
-static void put_side(const struct tdm_snapshot *snapshot, const char *key, uint32_t index, struct tdm_json *json)
+static void put_side(
+	const struct tdm_picture *picture, const char *key, const struct tdm_region_span *span, struct tdm_json *json)
 {
 	tdm_json_key(json, key);
-	if (index == TDM_INDEX_NONE) {
+	if (span == NULL) {
 		tdm_json_null(json);
 		return;
 	}
-	const struct tdm_buffer *buffer = &snapshot->buffers[index];
+	const struct tdm_buffer *buffer = span->buffer;
 	tdm_json_object(json);
-	put_pid(json, snapshot, snapshot->holdings[buffer->holding].process);
+	put_pid(json, picture, picture->holdings[span->holding].process);
 	tdm_json_put_u64(json, "id", buffer->id);
 	tdm_json_put_u64(json, "address", buffer->address);
 	tdm_json_put_u64(json, "bytes_per_bank", buffer->bank_bytes);
-	tdm_json_put_name(json, "name", tdm_snapshot_text(snapshot, buffer->name));
+	tdm_json_put_name(json, "name", tdm_picture_text(picture, buffer->name));
 	tdm_json_object_end(json);
 }
 
@@ -44,8 +45,8 @@ static void put_holes(const struct tdm_live_report *report, const struct tdm_reg
 		tdm_json_object(json);
 		tdm_json_put_u64(json, "address", gaps[i].address);
 		tdm_json_put_u64(json, "bytes", gaps[i].bytes);
-		put_side(report->snapshot, "below", gaps[i].below, json);
-		put_side(report->snapshot, "above", gaps[i].above, json);
+		put_side(report->picture, "below", gaps[i].below, json);
+		put_side(report->picture, "above", gaps[i].above, json);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
@@ -142,12 +143,12 @@ static void put_cores(const struct tdm_device_map *map, struct tdm_json *json)
 static void put_scene(const struct tdm_live_report *report, const struct tdm_device_map_query *scene,
 	const struct tdm_device_map *map, struct tdm_json *json)
 {
-	const struct tdm_snapshot_device *device = &report->snapshot->devices[scene->device];
+	const struct tdm_picture_device *device = &report->picture->devices[scene->device];
 	tdm_json_object(json);
 	tdm_json_put_u64(json, "device", device->number);
 	tdm_json_put_bool(json, "virtual", device->is_virtual);
-	tdm_json_put_name(json, "card", device->has_info ? device->info.card : NULL);
-	put_pid(json, report->snapshot, scene->process);
+	tdm_json_put_name(json, "card", device->info != NULL ? device->info->card : NULL);
+	put_pid(json, report->picture, scene->process);
 	tdm_json_put_u64(json, "buffer_count", map->buffers);
 	tdm_json_put_array(json, "regions");
 	for (unsigned k = 0; k < TDM_DEVICE_MAP_REGIONS; k++)
@@ -169,7 +170,7 @@ void tdm_map_json(const struct tdm_live_report *report, struct tdm_json *json)
 	tdm_json_array(json);
 	for (size_t i = 0; i < count; i++) {
 		struct tdm_device_map map;
-		if (tdm_device_map_init(&map, report->snapshot, &scenes[i]) != 0) {
+		if (tdm_device_map_init(&map, report->picture, &scenes[i]) != 0) {
 			json->out->failed = true;
 			break;
 		}

@@ -38,26 +38,24 @@ static char *short_bytes(char text[TDM_BYTES_CAP], uint64_t bytes)
 
 /* Which device, and whose buffers. */
 
-static uint64_t count_running(const struct tdm_snapshot *snapshot, uint32_t device)
+static uint64_t count_running(const struct tdm_picture *picture, uint32_t device)
 {
 	uint64_t running = 0;
-	for (size_t i = 0; i < snapshot->holding_count; i++) {
-		const struct tdm_snapshot_process *process = &snapshot->processes[snapshot->holdings[i].process];
-		running += snapshot->holdings[i].device == device &&
-			   !(process->has_who && process->who.life == TDM_LIFE_ENDED);
-	}
+	for (size_t i = 0; i < picture->holding_count; i++)
+		running += picture->holdings[i].device == device &&
+			   picture->processes[picture->holdings[i].process].life != TDM_LIFE_ENDED;
 	return running;
 }
 
 static void put_title(const struct view *view)
 {
-	const struct tdm_snapshot *snapshot = view->report->snapshot;
-	const struct tdm_snapshot_device *device = &snapshot->devices[view->scene->device];
-	tdm_buf_printf(view->out, "%sDevice %" PRIu32 "%s", style(view, TDM_STYLE_BOLD), device->number,
+	const struct tdm_picture *picture = view->report->picture;
+	const struct tdm_picture_device *device = &picture->devices[view->scene->device];
+	tdm_buf_printf(view->out, "%sDevice %" PRId32 "%s", style(view, TDM_STYLE_BOLD), device->number,
 		style(view, TDM_STYLE_OFF));
-	if (device->has_info && device->info.card[0] != '\0') {
+	if (device->info != NULL && device->info->card[0] != '\0') {
 		tdm_buf_puts(view->out, " (");
-		tdm_cell_put(view->out, tdm_str_of(device->info.card), 0, view->report->term.utf8);
+		tdm_cell_put(view->out, tdm_str_of(device->info->card), 0, view->report->term.utf8);
 		tdm_buf_putc(view->out, ')');
 	}
 	tdm_buf_puts(view->out, device->is_virtual ? ", virtual: " : ": ");
@@ -68,10 +66,9 @@ static void put_title(const struct view *view)
 		tdm_buf_putc(view->out, '\n');
 		return;
 	}
-	const struct tdm_process *who = &snapshot->processes[view->scene->process].who;
 	tdm_put_count(view->out, view->map->buffers, "buffer", "buffers");
-	tdm_buf_printf(
-		view->out, ", as process %" PRId32 " left %s\n", who->pid, view->map->buffers == 1 ? "it" : "them");
+	tdm_buf_printf(view->out, ", as process %" PRId32 " left %s\n", picture->processes[view->scene->process].pid,
+		view->map->buffers == 1 ? "it" : "them");
 }
 
 /* A region. */
@@ -86,14 +83,14 @@ static const char *glyph(const struct view *view, int permille)
 	return glyphs[permille == 0 ? 0 : permille < 334 ? 1 : permille < 667 ? 2 : permille < 1000 ? 3 : 4];
 }
 
-static const char *colour_of(const struct view *view, uint32_t buffer)
+static const char *colour_of(const struct view *view, const struct tdm_region_span *span)
 {
 	static const char *const styles[] = { TDM_STYLE_CYAN, TDM_STYLE_GREEN, TDM_STYLE_YELLOW, TDM_STYLE_MAGENTA,
 		TDM_STYLE_BLUE };
-	if (buffer == TDM_INDEX_NONE)
+	if (span == NULL)
 		return TDM_STYLE_DIM;
-	const struct tdm_snapshot *snapshot = view->report->snapshot;
-	return styles[snapshot->holdings[snapshot->buffers[buffer].holding].process % (sizeof styles / sizeof *styles)];
+	const struct tdm_picture *picture = view->report->picture;
+	return styles[picture->holdings[span->holding].process % (sizeof styles / sizeof *styles)];
 }
 
 static void put_cells(const struct view *view, const struct tdm_region_map *region)
@@ -105,7 +102,7 @@ static void put_cells(const struct view *view, const struct tdm_region_map *regi
 	tdm_region_map_cells(region, region->base, region->bank_size, cells, count);
 	tdm_buf_puts(view->out, "    [");
 	for (uint32_t i = 0; i < count; i++) {
-		const char *colour = colour_of(view, cells[i].buffer);
+		const char *colour = colour_of(view, cells[i].span);
 		if (colour != last) {
 			tdm_buf_puts(view->out, style(view, TDM_STYLE_OFF));
 			tdm_buf_puts(view->out, style(view, colour));
@@ -181,20 +178,18 @@ static void put_doubts(const struct view *view, const struct tdm_region_map *reg
 }
 
 /* The name of what bounds a hole, in NAME_COLUMNS; with the process where there are several. */
-static void put_side(const struct view *view, uint32_t index, bool is_last)
+static void put_side(const struct view *view, const struct tdm_region_span *span, bool is_last)
 {
-	const struct tdm_snapshot *snapshot = view->report->snapshot;
+	const struct tdm_picture *picture = view->report->picture;
 	char id[32], pid[24] = "";
 	const char *name = "end of the region";
-	if (index != TDM_INDEX_NONE) {
-		const struct tdm_buffer *buffer = &snapshot->buffers[index];
-		const struct tdm_snapshot_process *process =
-			&snapshot->processes[snapshot->holdings[buffer->holding].process];
-		snprintf(id, sizeof id, "buffer %" PRIu64, buffer->id);
-		name = tdm_snapshot_text(snapshot, buffer->name);
+	if (span != NULL) {
+		snprintf(id, sizeof id, "buffer %" PRIu64, span->buffer->id);
+		name = tdm_picture_text(picture, span->buffer->name);
 		name = name[0] != '\0' ? name : id;
-		if (view->has_several && process->has_who)
-			snprintf(pid, sizeof pid, " of %" PRId32, process->who.pid);
+		if (view->has_several)
+			snprintf(pid, sizeof pid, " of %" PRId32,
+				picture->processes[picture->holdings[span->holding].process].pid);
 	}
 	size_t used = tdm_cell_put(view->out, tdm_str_of(name), NAME_COLUMNS - strlen(pid), view->report->term.utf8);
 	tdm_buf_puts(view->out, pid);
@@ -352,11 +347,11 @@ void tdm_map_text(const struct tdm_live_report *report, struct tdm_buf *out)
 	out->failed |= scenes == NULL;
 	for (size_t i = 0; i < count; i++) {
 		struct tdm_device_map map;
-		if (tdm_device_map_init(&map, report->snapshot, &scenes[i]) != 0) {
+		if (tdm_device_map_init(&map, report->picture, &scenes[i]) != 0) {
 			out->failed = true;
 			break;
 		}
-		struct view view = { report, &scenes[i], &map, out, count_running(report->snapshot, scenes[i].device),
+		struct view view = { report, &scenes[i], &map, out, count_running(report->picture, scenes[i].device),
 			false };
 		view.has_several = scenes[i].process == TDM_INDEX_NONE && view.running > 1;
 		if (i != 0)

@@ -122,7 +122,7 @@ static void put_registers(struct tdm_json *json, const struct tdm_host_card *car
 
 /* tt-smi says of a Wormhole whether it is the chip on the bus, which a card of the driver always is. */
 static void put_board_type(
-	struct tdm_json *json, const struct tdm_overview_device *device, const struct tdm_host_card *card)
+	struct tdm_json *json, const struct tdm_picture_device *device, const struct tdm_host_card *card)
 {
 	const char *name = device->card;
 	char text[sizeof device->card + 8];
@@ -156,7 +156,7 @@ static void put_link(struct tdm_json *json, const struct tdm_host_card *card)
 	tdm_json_put_text(json, "pcie_width", width != NULL ? width->text : not_available);
 }
 
-static void put_board(struct tdm_json *json, const struct tdm_overview_device *device, const struct tdm_host_card *card)
+static void put_board(struct tdm_json *json, const struct tdm_picture_device *device, const struct tdm_host_card *card)
 {
 	const struct tdm_host_value *serial = value_of(card, TDM_HOST_SERIAL);
 	char board[TEXT_CAP] = "";
@@ -174,7 +174,7 @@ static void put_board(struct tdm_json *json, const struct tdm_overview_device *d
 	tdm_json_object_end(json);
 }
 
-static void put_telemetry(struct tdm_json *json, const struct tdm_overview_telemetry *t)
+static void put_telemetry(struct tdm_json *json, const struct tdm_picture_telemetry *t)
 {
 	tdm_json_put_object(json, "telemetry");
 	put_reading(json, "voltage", t->voltage, 1e3, 4, 2);
@@ -218,7 +218,7 @@ static void put_limits(struct tdm_json *json, const struct tdm_host_card *card)
 	tdm_json_object_end(json);
 }
 
-void tdm_smi_device(struct tdm_json *json, const struct tdm_overview_device *device, const struct tdm_host_card *card)
+void tdm_smi_device(struct tdm_json *json, const struct tdm_picture_device *device, const struct tdm_host_card *card)
 {
 	put_registers(json, card);
 	put_board(json, device, card);

@@ -5,30 +5,26 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { TRAIL_FRAMES = 4 };
 
 /* When its tracking began, by the real-time clock; 0: unknown. */
 static uint64_t tracked_since(const struct tdm_process *who)
 {
-	struct timespec real;
-	uint64_t now = tdm_clock_ns();
-	clock_gettime(CLOCK_REALTIME, &real);
-	uint64_t real_ns = (uint64_t)real.tv_sec * TDM_NS_PER_S + (uint64_t)real.tv_nsec;
+	uint64_t now = tdm_clock_ns(), real_ns = tdm_clock_real_ns();
 	if (who->started_ns == 0 || who->started_ns > now || now - who->started_ns > real_ns)
 		return 0;
 	return real_ns - (now - who->started_ns);
 }
 
-struct tdm_symbolizer *tdm_stack_symbolizer(const struct tdm_snapshot *snapshot, size_t process)
+struct tdm_symbolizer *tdm_stack_symbolizer(const struct tdm_picture *picture, size_t process)
 {
 	struct tdm_symbolizer *sym = tdm_symbolizer_new();
-	const struct tdm_snapshot_process *owner = &snapshot->processes[process];
+	const struct tdm_picture_process *owner = &picture->processes[process];
 	for (size_t i = 0; i < owner->module_count && sym != NULL; i++)
 		tdm_symbolizer_module(sym, owner->modules[i].address, owner->modules[i].size, owner->modules[i].path);
-	if (sym != NULL && owner->has_who)
-		tdm_symbolizer_loaded(sym, tracked_since(&owner->who));
+	if (sym != NULL && owner->who != NULL)
+		tdm_symbolizer_loaded(sym, tracked_since(owner->who));
 	return sym;
 }
 
@@ -38,12 +34,12 @@ static void put(struct tdm_buf *out, const char *text)
 }
 
 /* `whole`: files with their folders. */
-static void put_frame(const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym,
-	const struct tdm_kept_frame *frame, bool whole, struct tdm_buf *out)
+static void put_frame(const struct tdm_picture *picture, struct tdm_symbolizer *sym, const struct tdm_kept_frame *frame,
+	bool whole, struct tdm_buf *out)
 {
 	static const struct tdm_symbol unknown;
 	if (frame->text != 0) {
-		put(out, tdm_snapshot_text(snapshot, frame->text));
+		put(out, tdm_picture_text(picture, frame->text));
 		return;
 	}
 	const struct tdm_symbol *symbol = sym != NULL ? tdm_symbolizer_find(sym, frame->address) : &unknown;
@@ -63,15 +59,15 @@ static void put_frame(const struct tdm_snapshot *snapshot, struct tdm_symbolizer
 	}
 }
 
-void tdm_stack_text(const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, size_t indent,
+void tdm_stack_text(const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, size_t indent,
 	struct tdm_buf *out)
 {
 	uint32_t count;
-	const struct tdm_kept_frame *frames = tdm_snapshot_stack(snapshot, stack, &count);
+	const struct tdm_kept_frame *frames = tdm_picture_stack(picture, stack, &count);
 	for (uint32_t i = 0; i < count; i++) {
 		tdm_buf_fill(out, ' ', indent);
 		tdm_buf_printf(out, "#%-2" PRIu32 " ", i);
-		put_frame(snapshot, sym, &frames[i], true, out);
+		put_frame(picture, sym, &frames[i], true, out);
 		tdm_buf_putc(out, '\n');
 	}
 }
@@ -98,31 +94,31 @@ static uint32_t find_site(struct tdm_symbolizer *sym, const struct tdm_kept_fram
 	return i;
 }
 
-void tdm_stack_site(const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, bool whole,
-	struct tdm_buf *out)
+void tdm_stack_site(
+	const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, bool whole, struct tdm_buf *out)
 {
 	uint32_t count;
-	const struct tdm_kept_frame *frames = tdm_snapshot_stack(snapshot, stack, &count);
+	const struct tdm_kept_frame *frames = tdm_picture_stack(picture, stack, &count);
 	if (count != 0)
-		put_frame(snapshot, sym, &frames[find_site(sym, frames, count)], whole, out);
+		put_frame(picture, sym, &frames[find_site(sym, frames, count)], whole, out);
 }
 
 void tdm_stack_trail(
-	const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, bool utf8, struct tdm_buf *out)
+	const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, bool utf8, struct tdm_buf *out)
 {
 	uint32_t count;
-	const struct tdm_kept_frame *frames = tdm_snapshot_stack(snapshot, stack, &count);
+	const struct tdm_kept_frame *frames = tdm_picture_stack(picture, stack, &count);
 	uint32_t first = count != 0 ? find_site(sym, frames, count) : 0;
 	for (uint32_t i = first; i < count && i - first < TRAIL_FRAMES; i++) {
 		if (i != first)
 			tdm_buf_puts(out, utf8 ? " ← " : " <- ");
-		put_frame(snapshot, sym, &frames[i], false, out);
+		put_frame(picture, sym, &frames[i], false, out);
 		if (strcmp(function_of(sym, &frames[i]), "main") == 0)
 			break;
 	}
 }
 
-static void json_frame(const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym,
+static void json_frame(const struct tdm_picture *picture, struct tdm_symbolizer *sym,
 	const struct tdm_kept_frame *frame, struct tdm_json *json)
 {
 	static const struct tdm_symbol unknown;
@@ -130,7 +126,7 @@ static void json_frame(const struct tdm_snapshot *snapshot, struct tdm_symbolize
 		sym != NULL && frame->text == 0 ? tdm_symbolizer_find(sym, frame->address) : &unknown;
 	tdm_json_object(json);
 	tdm_json_put_known(json, "address", frame->text == 0, frame->address);
-	tdm_json_put_name(json, "text", tdm_snapshot_text(snapshot, frame->text));
+	tdm_json_put_name(json, "text", tdm_picture_text(picture, frame->text));
 	tdm_json_put_name(json, "function", symbol->function);
 	tdm_json_put_name(json, "file", symbol->file);
 	tdm_json_put_known(json, "line", symbol->line > 0, (uint64_t)symbol->line);
@@ -140,16 +136,16 @@ static void json_frame(const struct tdm_snapshot *snapshot, struct tdm_symbolize
 }
 
 void tdm_stack_json(
-	const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, struct tdm_json *json)
+	const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, struct tdm_json *json)
 {
 	uint32_t count;
-	const struct tdm_kept_frame *frames = tdm_snapshot_stack(snapshot, stack, &count);
+	const struct tdm_kept_frame *frames = tdm_picture_stack(picture, stack, &count);
 	if (count == 0) {
 		tdm_json_null(json);
 		return;
 	}
 	tdm_json_array(json);
 	for (uint32_t i = 0; i < count; i++)
-		json_frame(snapshot, sym, &frames[i], json);
+		json_frame(picture, sym, &frames[i], json);
 	tdm_json_array_end(json);
 }

@@ -1,33 +1,33 @@
-/* Call stacks of a snapshot's buffers, with the functions and lines they stand for. */
+/* Call stacks of a picture's buffers, with the functions and lines they stand for. */
 #ifndef TDM_REPORT_STACK_REPORT_H
 #define TDM_REPORT_STACK_REPORT_H
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "registry/snapshot.h"
+#include "state/picture.h"
 #include "sources/symbolize.h"
 
 /* For the modules of a process. NULL only when out of memory. */
-struct tdm_symbolizer *tdm_stack_symbolizer(const struct tdm_snapshot *snapshot, size_t process);
+struct tdm_symbolizer *tdm_stack_symbolizer(const struct tdm_picture *picture, size_t process);
 
 /* A line for each frame, indented; nothing for number 0. `sym` may be NULL: then addresses are all there is. */
-void tdm_stack_text(const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, size_t indent,
+void tdm_stack_text(const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, size_t indent,
 	struct tdm_buf *out);
 
 /* The innermost frame outside of our own library, in a few words: "function (file:line)"; nothing for number 0.
  * `whole`: files with their folders. */
-void tdm_stack_site(const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, bool whole,
-	struct tdm_buf *out);
+void tdm_stack_site(
+	const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, bool whole, struct tdm_buf *out);
 
 /*
  * The site and the functions that led to it, as the site may be a wrapper that all allocations go through:
  * "function (file:line) ← caller (file:line) ← …". Files go without their folders. Nothing for number 0.
  */
-void tdm_stack_trail(const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, bool utf8,
-	struct tdm_buf *out);
+void tdm_stack_trail(
+	const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, bool utf8, struct tdm_buf *out);
 
 /* An array of frames, or null for number 0. */
 void tdm_stack_json(
-	const struct tdm_snapshot *snapshot, struct tdm_symbolizer *sym, uint32_t stack, struct tdm_json *json);
+	const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, struct tdm_json *json);
 
 #endif

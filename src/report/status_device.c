@@ -35,7 +35,7 @@ static void put_piece(struct line *line, const char *text)
 
 static void put_identity(const struct tdm_status_report *report, size_t i, struct tdm_buf *out)
 {
-	const struct tdm_overview_device *device = &report->overview->devices[i];
+	const struct tdm_picture_device *device = &report->picture->devices[i];
 	struct line line = { report, out, 0 };
 	char text[96];
 	tdm_buf_printf(out, "\n%s#%zu%s", tdm_term_style(&report->term, TDM_STYLE_BOLD), i,
@@ -84,10 +84,10 @@ static void put_reading(struct line *line, struct scale scale, struct tdm_readin
 }
 
 static void put_telemetry(
-	const struct tdm_status_report *report, const struct tdm_overview_device *device, struct tdm_buf *out)
+	const struct tdm_status_report *report, const struct tdm_picture_device *device, struct tdm_buf *out)
 {
 	static const struct tdm_reading none;
-	const struct tdm_overview_telemetry *t = &device->telemetry;
+	const struct tdm_picture_telemetry *t = &device->telemetry;
 	const struct tdm_reading all[] = { t->temp, t->power, t->clock, t->voltage, t->current, t->fan };
 	struct line line = { report, out, 0 };
 	size_t start = out->len;
@@ -116,7 +116,7 @@ static void put_telemetry(
 }
 
 /* What it is made of. Nobody tells how many hardware queues a program has opened. */
-static void put_make(const struct tdm_overview_device *device, struct tdm_buf *out)
+static void put_make(const struct tdm_picture_device *device, struct tdm_buf *out)
 {
 	struct tdm_l1_account account;
 	tdm_l1_account(&account, device);
@@ -164,7 +164,7 @@ static void put_bytes(struct tdm_buf *out, char mark, uint64_t bytes)
 	tdm_buf_puts(out, text);
 }
 
-static const char *level_style(const struct tdm_status_report *report, const struct tdm_overview_kind *kind)
+static const char *level_style(const struct tdm_status_report *report, const struct tdm_picture_kind *kind)
 {
 	switch (tdm_level_of(kind->used, kind->total)) {
 	case TDM_LEVEL_GREEN:
@@ -180,7 +180,7 @@ static const char *level_style(const struct tdm_status_report *report, const str
 }
 
 static void put_sources(
-	const struct tdm_status_report *report, const struct tdm_overview_kind *kind, struct tdm_buf *out)
+	const struct tdm_status_report *report, const struct tdm_picture_kind *kind, struct tdm_buf *out)
 {
 	bool differ = kind->total_from != TDM_FROM_NONE && kind->total_from != kind->used_from;
 	if (!tdm_status_is_wide(report)) {
@@ -194,7 +194,7 @@ static void put_sources(
 		tdm_buf_printf(out, "/%s", tdm_from_name((enum tdm_from)kind->total_from));
 }
 
-static void put_kind(const struct tdm_status_report *report, const struct tdm_overview_kind *kind, enum tdm_kind k,
+static void put_kind(const struct tdm_status_report *report, const struct tdm_picture_kind *kind, enum tdm_kind k,
 	struct tdm_buf *out)
 {
 	const char *style = level_style(report, kind), *off = style[0] != '\0' ? TDM_STYLE_OFF : "";
@@ -221,7 +221,7 @@ static void put_kind(const struct tdm_status_report *report, const struct tdm_ov
 }
 
 /* The other source's figure, where there is one. */
-static void put_rival(const struct tdm_status_report *report, const struct tdm_overview_kind *kind, enum tdm_kind k,
+static void put_rival(const struct tdm_status_report *report, const struct tdm_picture_kind *kind, enum tdm_kind k,
 	struct tdm_buf *out)
 {
 	char used[TDM_BYTES_CAP], bytes[TDM_BYTES_CAP], text[256];
@@ -247,7 +247,7 @@ static bool is_amount(uint64_t bytes)
 }
 
 /* What the card has, and what there is something in or has been. DRAM and L1 always, unless nothing is known. */
-static bool is_shown(const struct tdm_overview_kind *kind, enum tdm_kind k)
+static bool is_shown(const struct tdm_picture_kind *kind, enum tdm_kind k)
 {
 	if (is_amount(kind->used) || is_amount(kind->total) || is_amount(kind->peak))
 		return true;
@@ -255,7 +255,7 @@ static bool is_shown(const struct tdm_overview_kind *kind, enum tdm_kind k)
 }
 
 static void put_kinds(
-	const struct tdm_status_report *report, const struct tdm_overview_device *device, struct tdm_buf *out)
+	const struct tdm_status_report *report, const struct tdm_picture_device *device, struct tdm_buf *out)
 {
 	bool headed = false;
 	for (int k = 0; k < TDM_KIND_COUNT; k++) {
@@ -272,7 +272,7 @@ static void put_kinds(
 		put_rival(report, &device->kinds[k], (enum tdm_kind)k, out);
 }
 
-static void put_l1(const struct tdm_overview_device *device, struct tdm_buf *out)
+static void put_l1(const struct tdm_picture_device *device, struct tdm_buf *out)
 {
 	struct tdm_l1_account account;
 	char total[TDM_BYTES_CAP], core[TDM_BYTES_CAP], share[TDM_SHARE_CAP];
@@ -300,7 +300,7 @@ static void put_l1(const struct tdm_overview_device *device, struct tdm_buf *out
 
 void tdm_status_device(const struct tdm_status_report *report, size_t i, struct tdm_buf *out)
 {
-	const struct tdm_overview_device *device = &report->overview->devices[i];
+	const struct tdm_picture_device *device = &report->picture->devices[i];
 	put_identity(report, i, out);
 	put_telemetry(report, device, out);
 	put_make(device, out);

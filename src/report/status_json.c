@@ -1,5 +1,5 @@
 /*
- * `tidemark status --json`: the shape of a tt-smi snapshot with its strings as tt-smi writes them, so that what reads
+ * `tidemark status --json`: the shape of a tt-smi picture with its strings as tt-smi writes them, so that what reads
  * those reads this; and beside them objects called "memory", with bytes as numbers. What only the card's registers say
  * is not known here: nothing is opened on the card.
  */
@@ -41,7 +41,7 @@ static void put_sources(struct tdm_json *json, uint32_t sources)
 	tdm_json_array_end(json);
 }
 
-static void put_rival(struct tdm_json *json, const struct tdm_overview_kind *kind)
+static void put_rival(struct tdm_json *json, const struct tdm_picture_kind *kind)
 {
 	tdm_json_key(json, "rival");
 	if (kind->rival_from == TDM_FROM_NONE) {
@@ -56,7 +56,7 @@ static void put_rival(struct tdm_json *json, const struct tdm_overview_kind *kin
 	tdm_json_object_end(json);
 }
 
-static void put_kind(struct tdm_json *json, const struct tdm_overview_kind *kind, enum tdm_kind k)
+static void put_kind(struct tdm_json *json, const struct tdm_picture_kind *kind, enum tdm_kind k)
 {
 	bool has_banks = kind->banks != 0;
 	tdm_json_object(json);
@@ -82,7 +82,7 @@ static void put_kind(struct tdm_json *json, const struct tdm_overview_kind *kind
 	tdm_json_object_end(json);
 }
 
-static void put_l1(struct tdm_json *json, const struct tdm_overview_device *device)
+static void put_l1(struct tdm_json *json, const struct tdm_picture_device *device)
 {
 	struct tdm_l1_account account;
 	tdm_l1_account(&account, device);
@@ -107,11 +107,11 @@ static void put_l1(struct tdm_json *json, const struct tdm_overview_device *devi
 	tdm_json_object_end(json);
 }
 
-static void put_chips(struct tdm_json *json, const struct tdm_overview_device *device)
+static void put_chips(struct tdm_json *json, const struct tdm_picture_device *device)
 {
 	tdm_json_put_array(json, "chips");
-	for (uint32_t i = 0; i < device->chip_count && i < TDM_OVERVIEW_CHIPS_MAX; i++) {
-		const struct tdm_overview_chip *chip = &device->chips[i];
+	for (uint32_t i = 0; i < device->chip_count && i < TDM_PICTURE_CHIPS_MAX; i++) {
+		const struct tdm_picture_chip *chip = &device->chips[i];
 		tdm_json_object(json);
 		put_number(json, "chip", chip->chip);
 		tdm_json_put_bool(json, "remote", chip->is_remote);
@@ -123,7 +123,7 @@ static void put_chips(struct tdm_json *json, const struct tdm_overview_device *d
 	tdm_json_array_end(json);
 }
 
-static void put_device_memory(struct tdm_json *json, const struct tdm_overview_device *device, size_t i)
+static void put_device_memory(struct tdm_json *json, const struct tdm_picture_device *device, size_t i)
 {
 	tdm_json_put_object(json, "memory");
 	put_number(json, "index", (int64_t)i);
@@ -150,7 +150,7 @@ static void put_device_memory(struct tdm_json *json, const struct tdm_overview_d
 }
 
 static const struct tdm_host_card *host_card(
-	const struct tdm_status_report *report, const struct tdm_overview_device *device)
+	const struct tdm_status_report *report, const struct tdm_picture_device *device)
 {
 	if (report->host == NULL || device->host_card >= report->host->card_count)
 		return NULL;
@@ -160,9 +160,9 @@ static const struct tdm_host_card *host_card(
 static void put_devices(struct tdm_json *json, const struct tdm_status_report *report)
 {
 	tdm_json_put_array(json, "device_info");
-	for (size_t i = 0; i < report->overview->device_count; i++) {
-		const struct tdm_overview_device *device = &report->overview->devices[i];
-		if (!tdm_overview_takes_device(&report->pick, report->overview, i))
+	for (size_t i = 0; i < report->picture->device_count; i++) {
+		const struct tdm_picture_device *device = &report->picture->devices[i];
+		if (!tdm_pick_takes_device(&report->pick, report->picture, i))
 			continue;
 		tdm_json_object(json);
 		tdm_smi_device(json, device, host_card(report, device));
@@ -172,11 +172,11 @@ static void put_devices(struct tdm_json *json, const struct tdm_status_report *r
 	tdm_json_array_end(json);
 }
 
-static void put_amounts(struct tdm_json *json, const struct tdm_overview_holding *holding)
+static void put_amounts(struct tdm_json *json, const struct tdm_holding *holding)
 {
 	tdm_json_put_array(json, "kinds");
 	for (int k = 0; holding != NULL && k < TDM_KIND_COUNT; k++) {
-		const struct tdm_overview_amount *amount = &holding->kinds[k];
+		const struct tdm_picture_amount *amount = &holding->kinds[k];
 		if (amount->used == TDM_BYTES_UNKNOWN)
 			continue;
 		tdm_json_object(json);
@@ -190,7 +190,7 @@ static void put_amounts(struct tdm_json *json, const struct tdm_overview_holding
 	tdm_json_array_end(json);
 }
 
-static void put_state(struct tdm_json *json, const struct tdm_overview_process *process)
+static void put_state(struct tdm_json *json, const struct tdm_picture_process *process)
 {
 	static const char *const states[] = { [TDM_LIFE_RUNS] = "running", [TDM_LIFE_ENDED] = "ended" };
 	tdm_json_put_text(json, "state",
@@ -208,9 +208,9 @@ static void put_state(struct tdm_json *json, const struct tdm_overview_process *
 
 /* `holding` is NULL for a process that uses no device. */
 static void put_process(struct tdm_json *json, const struct tdm_status_report *report,
-	const struct tdm_overview_process *process, const struct tdm_overview_holding *holding)
+	const struct tdm_picture_process *process, const struct tdm_holding *holding)
 {
-	const struct tdm_overview_device *device = holding != NULL ? &report->overview->devices[holding->device] : NULL;
+	const struct tdm_picture_device *device = holding != NULL ? &report->picture->devices[holding->device] : NULL;
 	tdm_json_object(json);
 	tdm_json_key(json, "pid");
 	tdm_json_i64(json, process->pid);
@@ -230,14 +230,14 @@ static void put_process(struct tdm_json *json, const struct tdm_status_report *r
 
 static void put_processes(struct tdm_json *json, const struct tdm_status_report *report)
 {
-	const struct tdm_overview *overview = report->overview;
+	const struct tdm_picture *picture = report->picture;
 	tdm_json_put_array(json, "processes");
-	for (size_t p = 0; p < overview->process_count; p++) {
-		const struct tdm_overview_process *process = &overview->processes[p];
+	for (size_t p = 0; p < picture->process_count; p++) {
+		const struct tdm_picture_process *process = &picture->processes[p];
 		for (size_t i = 0; i < process->holding_count; i++)
-			if (tdm_overview_takes_holding(&report->pick, overview, process->first_holding + i))
-				put_process(json, report, process, &overview->holdings[process->first_holding + i]);
-		if (process->holding_count == 0 && tdm_overview_takes_process(&report->pick, overview, p))
+			if (tdm_pick_takes_holding(&report->pick, picture, process->first_holding + i))
+				put_process(json, report, process, &picture->holdings[process->first_holding + i]);
+		if (process->holding_count == 0 && tdm_pick_takes_process(&report->pick, picture, p))
 			put_process(json, report, process, NULL);
 	}
 	tdm_json_array_end(json);
@@ -245,14 +245,14 @@ static void put_processes(struct tdm_json *json, const struct tdm_status_report 
 
 static void put_status(struct tdm_json *json, const struct tdm_status_report *report)
 {
-	const struct tdm_overview *overview = report->overview;
+	const struct tdm_picture *picture = report->picture;
 	tdm_json_put_object(json, "status");
-	tdm_json_put_bytes(json, "taken_ns", overview->real_ns != 0 ? overview->real_ns : TDM_BYTES_UNKNOWN);
-	put_number(json, "device_count", (int64_t)overview->device_count);
-	put_number(json, "process_count", (int64_t)overview->process_count);
+	tdm_json_put_bytes(json, "taken_ns", picture->real_ns != 0 ? picture->real_ns : TDM_BYTES_UNKNOWN);
+	put_number(json, "device_count", (int64_t)picture->device_count);
+	put_number(json, "process_count", (int64_t)picture->process_count);
 	tdm_json_put_array(json, "unreadable");
-	for (size_t i = 0; i < overview->problem_count; i++) {
-		const struct tdm_overview_problem *problem = &overview->problems[i];
+	for (size_t i = 0; i < picture->problem_count; i++) {
+		const struct tdm_picture_problem *problem = &picture->problems[i];
 		tdm_json_object(json);
 		tdm_json_put_text(json, "source", source_name(problem->from));
 		put_known(json, "place", problem->place);

@@ -23,21 +23,21 @@ static bool is_known_amount(uint64_t bytes)
 }
 
 /* A kind that nobody has anything of needs no column; DRAM and L1 are always there. */
-static bool is_used(const struct tdm_overview *overview, size_t kind)
+static bool is_used(const struct tdm_picture *picture, size_t kind)
 {
 	if (kind == TDM_KIND_DRAM || kind == TDM_KIND_L1)
 		return true;
-	for (size_t i = 0; i < overview->holding_count; i++)
-		if (is_known_amount(overview->holdings[i].kinds[kind].used))
+	for (size_t i = 0; i < picture->holding_count; i++)
+		if (is_known_amount(picture->holdings[i].kinds[kind].used))
 			return true;
-	for (size_t i = 0; i < overview->device_count; i++)
-		if (is_known_amount(overview->devices[i].kinds[kind].unattributed) ||
-			is_known_amount(overview->devices[i].kinds[kind].stale))
+	for (size_t i = 0; i < picture->device_count; i++)
+		if (is_known_amount(picture->devices[i].kinds[kind].unattributed) ||
+			is_known_amount(picture->devices[i].kinds[kind].stale))
 			return true;
 	return false;
 }
 
-static const char *command_of(const struct tdm_overview_process *process)
+static const char *command_of(const struct tdm_picture_process *process)
 {
 	return process->command[0] != '\0' ? process->command : process->comm;
 }
@@ -58,7 +58,7 @@ static size_t program_length(const char *command, const char *comm)
 }
 
 /* A command that does not fit goes without the folders of its program and of paths. Returns it, or `dst`. */
-static const char *shortened(const struct tdm_overview_process *process, size_t columns, char dst[TDM_COMMAND_CAP])
+static const char *shortened(const struct tdm_picture_process *process, size_t columns, char dst[TDM_COMMAND_CAP])
 {
 	const char *command = command_of(process);
 	size_t at = 0;
@@ -80,12 +80,12 @@ static const char *shortened(const struct tdm_overview_process *process, size_t 
 
 static size_t wanted_columns(const struct tdm_status_report *report)
 {
-	const struct tdm_overview *overview = report->overview;
+	const struct tdm_picture *picture = report->picture;
 	size_t most = COMMAND_MIN;
-	for (size_t p = 0; p < overview->process_count && most < COMMAND_WANTED; p++) {
+	for (size_t p = 0; p < picture->process_count && most < COMMAND_WANTED; p++) {
 		char text[TDM_COMMAND_CAP];
-		size_t len = strlen(shortened(&overview->processes[p], 0, text));
-		if (len > most && tdm_overview_takes_process(&report->pick, overview, p))
+		size_t len = strlen(shortened(&picture->processes[p], 0, text));
+		if (len > most && tdm_pick_takes_process(&report->pick, picture, p))
 			most = len;
 	}
 	return most < COMMAND_WANTED ? most : COMMAND_WANTED;
@@ -102,7 +102,7 @@ static void choose_columns(const struct tdm_status_report *report, struct column
 	size_t wanted = wanted_columns(report);
 	*columns = (struct columns){ .count = 0 };
 	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-		if (!is_used(report->overview, order[i]))
+		if (!is_used(report->picture, order[i]))
 			continue;
 		if (columns->count >= 2 && taken + 11 + wanted > report->term.width)
 			break;
@@ -130,11 +130,11 @@ static void put_amount(struct tdm_buf *out, uint64_t bytes)
 		tdm_buf_printf(out, " %s", tdm_format_bytes(text, sizeof text, bytes));
 }
 
-static void put_who(const struct tdm_status_report *report, const struct tdm_overview_process *process,
+static void put_who(const struct tdm_status_report *report, const struct tdm_picture_process *process,
 	const char *device, struct tdm_buf *out)
 {
 	char age[TDM_DURATION_CAP] = "-";
-	uint64_t now = report->overview->real_ns;
+	uint64_t now = report->picture->real_ns;
 	tdm_buf_printf(out, "%7" PRId32 " ", process->pid);
 	size_t used = tdm_cell_put(out, tdm_str_of(process->user), USER_COLUMNS, report->term.utf8);
 	tdm_buf_fill(out, ' ', USER_COLUMNS - used);
@@ -146,7 +146,7 @@ static void put_who(const struct tdm_status_report *report, const struct tdm_ove
 }
 
 /* Which sources say what the row says: "L", "S", or both where kinds differ. "D" alone: it has the card open. */
-static void put_sources(const struct tdm_overview_holding *holding, struct tdm_buf *out)
+static void put_sources(const struct tdm_holding *holding, struct tdm_buf *out)
 {
 	char text[TDM_FROM_COUNT + 1];
 	size_t count = 0;
@@ -165,7 +165,7 @@ static void put_sources(const struct tdm_overview_holding *holding, struct tdm_b
 	tdm_buf_printf(out, " %-3s", text);
 }
 
-static void put_command(const struct tdm_status_report *report, const struct tdm_overview_process *process,
+static void put_command(const struct tdm_status_report *report, const struct tdm_picture_process *process,
 	const struct columns *columns, struct tdm_buf *out)
 {
 	char text[TDM_COMMAND_CAP];
@@ -176,10 +176,10 @@ static void put_command(const struct tdm_status_report *report, const struct tdm
 	tdm_buf_putc(out, '\n');
 }
 
-static void put_holding(const struct tdm_status_report *report, const struct tdm_overview_holding *holding,
+static void put_holding(const struct tdm_status_report *report, const struct tdm_holding *holding,
 	const struct columns *columns, struct tdm_buf *out)
 {
-	const struct tdm_overview_process *process = &report->overview->processes[holding->process];
+	const struct tdm_picture_process *process = &report->picture->processes[holding->process];
 	char device[16];
 	snprintf(device, sizeof device, "#%" PRIu32, holding->device);
 	put_who(report, process, device, out);
@@ -189,7 +189,7 @@ static void put_holding(const struct tdm_status_report *report, const struct tdm
 	put_command(report, process, columns, out);
 }
 
-static uint64_t extra_of(const struct tdm_overview_kind *kind, bool stale)
+static uint64_t extra_of(const struct tdm_picture_kind *kind, bool stale)
 {
 	return stale ? kind->stale : kind->unattributed;
 }
@@ -198,7 +198,7 @@ static uint64_t extra_of(const struct tdm_overview_kind *kind, bool stale)
 static void put_extra(const struct tdm_status_report *report, size_t i, bool stale, const struct columns *columns,
 	struct tdm_buf *out)
 {
-	const struct tdm_overview_device *device = &report->overview->devices[i];
+	const struct tdm_picture_device *device = &report->picture->devices[i];
 	bool any = false;
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
 		any |= is_known_amount(extra_of(&device->kinds[k], stale));
@@ -220,18 +220,18 @@ static void put_extra(const struct tdm_status_report *report, size_t i, bool sta
 
 void tdm_status_processes(const struct tdm_status_report *report, struct tdm_buf *out)
 {
-	const struct tdm_overview *overview = report->overview;
+	const struct tdm_picture *picture = report->picture;
 	struct columns columns;
 	size_t start = out->len;
 	choose_columns(report, &columns);
 	put_head(report, &columns, out);
 	size_t headed = out->len;
-	for (size_t p = 0; p < overview->process_count; p++) {
-		const struct tdm_overview_process *process = &overview->processes[p];
+	for (size_t p = 0; p < picture->process_count; p++) {
+		const struct tdm_picture_process *process = &picture->processes[p];
 		for (size_t i = 0; i < process->holding_count; i++)
-			if (tdm_overview_takes_holding(&report->pick, overview, process->first_holding + i))
-				put_holding(report, &overview->holdings[process->first_holding + i], &columns, out);
-		if (process->holding_count == 0 && tdm_overview_takes_process(&report->pick, overview, p)) {
+			if (tdm_pick_takes_holding(&report->pick, picture, process->first_holding + i))
+				put_holding(report, &picture->holdings[process->first_holding + i], &columns, out);
+		if (process->holding_count == 0 && tdm_pick_takes_process(&report->pick, picture, p)) {
 			put_who(report, process, "-", out);
 			for (size_t i = 0; i < columns.count; i++)
 				put_amount(out, TDM_BYTES_UNKNOWN);
@@ -239,8 +239,8 @@ void tdm_status_processes(const struct tdm_status_report *report, struct tdm_buf
 			put_command(report, process, &columns, out);
 		}
 	}
-	for (size_t i = 0; i < overview->device_count && report->pick.pid == 0; i++) {
-		if (!tdm_overview_takes_device(&report->pick, overview, i))
+	for (size_t i = 0; i < picture->device_count && report->pick.pid == 0; i++) {
+		if (!tdm_pick_takes_device(&report->pick, picture, i))
 			continue;
 		put_extra(report, i, false, &columns, out);
 		put_extra(report, i, true, &columns, out);

@@ -5,15 +5,15 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/term.h"
-#include "registry/overview_pick.h"
+#include "state/pick.h"
 #include "sources/host.h"
 #include "sources/machine.h"
 
 struct tdm_status_report {
-	const struct tdm_overview *overview;
+	const struct tdm_picture *picture;
 	const struct tdm_host *host;       /* what the driver says; NULL: nothing */
 	const struct tdm_machine *machine; /* for JSON */
-	struct tdm_overview_pick pick;
+	struct tdm_pick pick;
 	struct tdm_term term;
 };
 

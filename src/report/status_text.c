@@ -52,12 +52,12 @@ struct counts {
 
 static struct counts count_taken(const struct tdm_status_report *report)
 {
-	const struct tdm_overview *overview = report->overview;
+	const struct tdm_picture *picture = report->picture;
 	struct counts counts = { 0, 0 };
-	for (size_t i = 0; i < overview->device_count; i++)
-		counts.devices += tdm_overview_takes_device(&report->pick, overview, i);
-	for (size_t i = 0; i < overview->process_count; i++)
-		counts.processes += tdm_overview_takes_process(&report->pick, overview, i);
+	for (size_t i = 0; i < picture->device_count; i++)
+		counts.devices += tdm_pick_takes_device(&report->pick, picture, i);
+	for (size_t i = 0; i < picture->process_count; i++)
+		counts.processes += tdm_pick_takes_process(&report->pick, picture, i);
 	return counts;
 }
 
@@ -65,7 +65,7 @@ static void put_head(const struct tdm_status_report *report, struct counts count
 {
 	tdm_buf_printf(out, "%stidemark %s%s", tdm_term_style(&report->term, TDM_STYLE_BOLD), TDM_VERSION_STRING,
 		tdm_term_style(&report->term, TDM_STYLE_OFF));
-	put_time(report->overview->real_ns, out);
+	put_time(report->picture->real_ns, out);
 	tdm_buf_puts(out, ": ");
 	put_number(out, counts.devices, "device", "devices");
 	tdm_buf_puts(out, ", ");
@@ -81,7 +81,7 @@ static void put_nothing(const struct tdm_status_report *report, struct tdm_buf *
 {
 	static const char nothing[] = "No card and no tracked process is visible: try 'tidemark demo', which needs no "
 				      "card, and see 'tidemark doctor', which says what was looked for.";
-	if (report->overview->device_count == 0 && report->overview->process_count == 0) {
+	if (report->picture->device_count == 0 && report->picture->process_count == 0) {
 		tdm_buf_putc(out, '\n');
 		tdm_wrap(out, tdm_str_of(nothing), (struct tdm_wrap){ .width = report->term.width });
 	} else if (report->pick.pid != 0)
@@ -91,7 +91,7 @@ static void put_nothing(const struct tdm_status_report *report, struct tdm_buf *
 }
 
 static void put_problem(
-	const struct tdm_status_report *report, const struct tdm_overview_problem *problem, struct tdm_buf *out)
+	const struct tdm_status_report *report, const struct tdm_picture_problem *problem, struct tdm_buf *out)
 {
 	const char *why = problem->text[0] != '\0' ? problem->text : tdm_err_text(problem->err);
 	struct tdm_buf text;
@@ -106,10 +106,10 @@ static void put_problem(
 }
 
 /* Whether what somebody holds is in no figure, because his files may not be read. */
-static bool is_anything_denied(const struct tdm_overview *overview)
+static bool is_anything_denied(const struct tdm_picture *picture)
 {
-	for (size_t i = 0; i < overview->problem_count; i++) {
-		const struct tdm_overview_problem *problem = &overview->problems[i];
+	for (size_t i = 0; i < picture->problem_count; i++) {
+		const struct tdm_picture_problem *problem = &picture->problems[i];
 		if ((problem->from == TDM_FROM_LEDGER || problem->from == TDM_FROM_METAL_SHM) &&
 			(problem->err == -EACCES || problem->err == -EPERM))
 			return true;
@@ -119,17 +119,17 @@ static bool is_anything_denied(const struct tdm_overview *overview)
 
 static void put_problems(const struct tdm_status_report *report, struct tdm_buf *out)
 {
-	const struct tdm_overview *overview = report->overview;
-	size_t shown = overview->problem_count < PROBLEMS_SHOWN ? overview->problem_count : PROBLEMS_SHOWN;
+	const struct tdm_picture *picture = report->picture;
+	size_t shown = picture->problem_count < PROBLEMS_SHOWN ? picture->problem_count : PROBLEMS_SHOWN;
 	if (shown == 0)
 		return;
 	tdm_buf_printf(out, "\n%sProblems%s ('tidemark doctor' says more)\n",
 		tdm_term_style(&report->term, TDM_STYLE_YELLOW), tdm_term_style(&report->term, TDM_STYLE_OFF));
 	for (size_t i = 0; i < shown; i++)
-		put_problem(report, &overview->problems[i], out);
-	if (shown < overview->problem_count)
-		tdm_buf_printf(out, "  and %zu more\n", overview->problem_count - shown);
-	if (is_anything_denied(overview)) {
+		put_problem(report, &picture->problems[i], out);
+	if (shown < picture->problem_count)
+		tdm_buf_printf(out, "  and %zu more\n", picture->problem_count - shown);
+	if (is_anything_denied(picture)) {
 		static const char text[] =
 			"What is in files of other users is in no figure: more may be in use, and less may be free.";
 		tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ .width = report->term.width });
@@ -153,8 +153,8 @@ void tdm_status_text(const struct tdm_status_report *report, struct tdm_buf *out
 {
 	struct counts counts = count_taken(report);
 	put_head(report, counts, out);
-	for (size_t i = 0; i < report->overview->device_count; i++)
-		if (tdm_overview_takes_device(&report->pick, report->overview, i))
+	for (size_t i = 0; i < report->picture->device_count; i++)
+		if (tdm_pick_takes_device(&report->pick, report->picture, i))
 			tdm_status_device(report, i, out);
 	if (counts.processes != 0 || counts.devices != 0)
 		tdm_status_processes(report, out);

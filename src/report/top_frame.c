@@ -57,8 +57,8 @@ static void put_time(uint64_t real_ns, struct tdm_buf *out)
 static size_t count_devices(const struct tdm_top_frame *frame)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < frame->overview->device_count; i++)
-		count += tdm_overview_takes_device(&frame->pick, frame->overview, i);
+	for (size_t i = 0; i < frame->picture->device_count; i++)
+		count += tdm_pick_takes_device(&frame->pick, frame->picture, i);
 	return count;
 }
 
@@ -90,27 +90,27 @@ static void put_why_none(const struct tdm_top_frame *frame, struct tdm_buf *out)
 
 static void put_system(const struct tdm_top_frame *frame, struct tdm_buf *out)
 {
-	const struct tdm_overview *overview = frame->overview;
+	const struct tdm_picture *picture = frame->picture;
 	tdm_buf_puts(out, "System Info:\n");
-	put_time(overview->real_ns, out);
+	put_time(picture->real_ns, out);
 	if (frame->interval_ms != 0)
 		tdm_buf_printf(out, "  Refresh: %ums\n", frame->interval_ms);
 	else
 		tdm_buf_puts(out, "  Refresh: none\n");
 	size_t devices = count_devices(frame);
 	tdm_buf_printf(out, "  Devices: %zu", devices);
-	if (devices != overview->device_count)
-		tdm_buf_printf(out, " of %zu", overview->device_count);
-	if (devices == 0 && overview->device_count != 0)
+	if (devices != picture->device_count)
+		tdm_buf_printf(out, " of %zu", picture->device_count);
+	if (devices == 0 && picture->device_count != 0)
 		put_why_none(frame, out);
 	else if (devices == 0)
 		tdm_buf_puts(out, " (no card and no tracked process is visible; see 'tidemark doctor')");
 	tdm_buf_putc(out, '\n');
-	if (overview->problem_count != 0)
-		tdm_buf_printf(out, "  Problems: %zu (see 'tidemark doctor')\n", overview->problem_count);
+	if (picture->problem_count != 0)
+		tdm_buf_printf(out, "  Problems: %zu (see 'tidemark doctor')\n", picture->problem_count);
 }
 
-static void put_arch(const struct tdm_top_frame *frame, const struct tdm_overview_device *device, struct tdm_buf *out)
+static void put_arch(const struct tdm_top_frame *frame, const struct tdm_picture_device *device, struct tdm_buf *out)
 {
 	tdm_buf_puts(out, "    Architecture: ");
 	if (device->arch[0] != '\0')
@@ -126,7 +126,7 @@ static void put_arch(const struct tdm_top_frame *frame, const struct tdm_overvie
 }
 
 static void put_identity(
-	const struct tdm_top_frame *frame, const struct tdm_overview_device *device, struct tdm_buf *out)
+	const struct tdm_top_frame *frame, const struct tdm_picture_device *device, struct tdm_buf *out)
 {
 	if (device->node >= 0)
 		tdm_buf_printf(out, "    Node: /dev/tenstorrent/%" PRId32 "\n", device->node);
@@ -140,7 +140,7 @@ static void put_identity(
 }
 
 /* What a program said, else the card as it comes. */
-static void put_grid(const struct tdm_overview_device *device, struct tdm_buf *out)
+static void put_grid(const struct tdm_picture_device *device, struct tdm_buf *out)
 {
 	struct tdm_card card;
 	uint64_t x = device->grid_x, y = device->grid_y;
@@ -157,7 +157,7 @@ static void put_grid(const struct tdm_overview_device *device, struct tdm_buf *o
 			is_inferred ? ", inferred (model)" : "");
 }
 
-static void put_info(const struct tdm_top_frame *frame, const struct tdm_overview_device *device, struct tdm_buf *out)
+static void put_info(const struct tdm_top_frame *frame, const struct tdm_picture_device *device, struct tdm_buf *out)
 {
 	tdm_buf_puts(out, "  Device Information:\n");
 	put_arch(frame, device, out);
@@ -201,7 +201,7 @@ static void put_name(struct tdm_buf *out, enum tdm_kind kind)
 		tdm_buf_putc(out, (char)toupper((unsigned char)*c));
 }
 
-static const char *level_style(const struct tdm_top_frame *frame, const struct tdm_overview_kind *kind)
+static const char *level_style(const struct tdm_top_frame *frame, const struct tdm_picture_kind *kind)
 {
 	static const char *const styles[] = { [TDM_LEVEL_UNKNOWN] = "",
 		[TDM_LEVEL_GREEN] = TDM_STYLE_GREEN,
@@ -224,7 +224,7 @@ static void put_heading(const struct tdm_top_frame *frame, enum tdm_kind kind, i
 	tdm_buf_putc(out, '\n');
 }
 
-static void put_allocated(const struct tdm_overview_kind *kind, int tenths, struct tdm_buf *out)
+static void put_allocated(const struct tdm_picture_kind *kind, int tenths, struct tdm_buf *out)
 {
 	put_value(out, "Allocated:", kind->used);
 	if (tenths >= TENTHS_FULL)
@@ -236,7 +236,7 @@ static void put_allocated(const struct tdm_overview_kind *kind, int tenths, stru
 }
 
 static void put_usage(
-	const struct tdm_top_frame *frame, const struct tdm_overview_kind *kind, int tenths, struct tdm_buf *out)
+	const struct tdm_top_frame *frame, const struct tdm_picture_kind *kind, int tenths, struct tdm_buf *out)
 {
 	char text[TDM_SHARE_CAP];
 	const char *style = level_style(frame, kind);
@@ -251,10 +251,10 @@ static void put_usage(
 		out, "%s] %s\n", style[0] != '\0' ? TDM_STYLE_OFF : "", tdm_share_format(text, sizeof text, tenths));
 }
 
-static void put_region(const struct tdm_top_frame *frame, const struct tdm_overview_device *device, enum tdm_kind k,
+static void put_region(const struct tdm_top_frame *frame, const struct tdm_picture_device *device, enum tdm_kind k,
 	struct tdm_buf *out)
 {
-	const struct tdm_overview_kind *kind = &device->kinds[k];
+	const struct tdm_picture_kind *kind = &device->kinds[k];
 	int tenths = tdm_share_tenths(kind->used, kind->total);
 	put_heading(frame, k, tenths, out);
 	if (kind->used == TDM_BYTES_UNKNOWN && kind->total == TDM_BYTES_UNKNOWN) {
@@ -280,16 +280,15 @@ static void put_region(const struct tdm_top_frame *frame, const struct tdm_overv
 }
 
 /* The four regions of the allocator are always there, the others when something is in them or has been. */
-static bool is_shown(const struct tdm_overview_kind *kind, enum tdm_kind k)
+static bool is_shown(const struct tdm_picture_kind *kind, enum tdm_kind k)
 {
 	return k <= TDM_KIND_TRACE || (kind->used != TDM_BYTES_UNKNOWN && kind->used != 0) ||
 	       (kind->peak != TDM_BYTES_UNKNOWN && kind->peak != 0);
 }
 
-static void put_holding(
-	const struct tdm_top_frame *frame, const struct tdm_overview_holding *holding, struct tdm_buf *out)
+static void put_holding(const struct tdm_top_frame *frame, const struct tdm_holding *holding, struct tdm_buf *out)
 {
-	const struct tdm_overview_process *process = &frame->overview->processes[holding->process];
+	const struct tdm_picture_process *process = &frame->picture->processes[holding->process];
 	bool any = false;
 	tdm_buf_printf(out, "    %7" PRId32 " ", process->pid);
 	size_t used = put_text(frame, process->user, USER_COLUMNS, out);
@@ -313,9 +312,9 @@ static void put_holding(
 static void put_processes(const struct tdm_top_frame *frame, size_t device, struct tdm_buf *out)
 {
 	bool headed = false;
-	for (size_t i = 0; i < frame->overview->holding_count; i++) {
-		const struct tdm_overview_holding *holding = &frame->overview->holdings[i];
-		if (holding->device != device || !tdm_overview_takes_holding(&frame->pick, frame->overview, i))
+	for (size_t i = 0; i < frame->picture->holding_count; i++) {
+		const struct tdm_holding *holding = &frame->picture->holdings[i];
+		if (holding->device != device || !tdm_pick_takes_holding(&frame->pick, frame->picture, i))
 			continue;
 		if (!headed)
 			tdm_buf_puts(out, "\n  Processes:\n");
@@ -326,7 +325,7 @@ static void put_processes(const struct tdm_top_frame *frame, size_t device, stru
 
 static void put_device(const struct tdm_top_frame *frame, size_t i, struct tdm_buf *out)
 {
-	const struct tdm_overview_device *device = &frame->overview->devices[i];
+	const struct tdm_picture_device *device = &frame->picture->devices[i];
 	char number[16] = "unknown";
 	if (device->number >= 0)
 		snprintf(number, sizeof number, "%" PRId32, device->number);
@@ -348,8 +347,8 @@ void tdm_top_frame(const struct tdm_top_frame *frame, struct tdm_buf *out)
 		tdm_buf_puts(out, "Press Ctrl+C to exit\n");
 	tdm_buf_putc(out, '\n');
 	put_system(frame, out);
-	for (size_t i = 0; i < frame->overview->device_count; i++)
-		if (tdm_overview_takes_device(&frame->pick, frame->overview, i))
+	for (size_t i = 0; i < frame->picture->device_count; i++)
+		if (tdm_pick_takes_device(&frame->pick, frame->picture, i))
 			put_device(frame, i, out);
 	tdm_buf_putc(out, '\n');
 }

@@ -4,11 +4,11 @@
 
 #include "base/buf.h"
 #include "base/term.h"
-#include "registry/overview_pick.h"
+#include "state/pick.h"
 
 struct tdm_top_frame {
-	const struct tdm_overview *overview;
-	struct tdm_overview_pick pick;
+	const struct tdm_picture *picture;
+	struct tdm_pick pick;
 	struct tdm_term term;
 	unsigned interval_ms; /* 0: a single frame */
 };

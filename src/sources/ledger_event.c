@@ -20,7 +20,7 @@ struct tdm_process tdm_ledger_process(const struct tdm_ledger *ledger, enum tdm_
 		.pid = who->pid,
 		.start_time = who->start_time,
 		.generation = who->generation,
-		.uid = who->uid,
+		.uid = tdm_ledger_file_owner(ledger),
 		.life = lives[liveness],
 		.closed = tdm_ledger_state(ledger) == TDM_LEDGER_CLOSED,
 		.started_ns = tdm_ledger_started(ledger),
@@ -33,9 +33,12 @@ struct tdm_process tdm_ledger_process(const struct tdm_ledger *ledger, enum tdm_
 	memcpy(process.boot_id, who->boot_id, sizeof process.boot_id);
 	memcpy(process.comm, who->comm, sizeof process.comm);
 	memcpy(process.command, who->command, sizeof process.command);
-	for (int i = 0; i < TDM_LOSS_COUNT; i++)
+	static_assert((int)TDM_LOSSES == (int)TDM_LOSS_COUNT, "every cause has a place");
+	for (int i = 0; i < TDM_LOSS_COUNT; i++) {
+		process.losses[i] = tdm_ledger_lost(ledger, (enum tdm_ledger_loss)i);
 		if (i != TDM_LOSS_TEXT)
-			process.lost = tdm_plus(process.lost, tdm_ledger_lost(ledger, (enum tdm_ledger_loss)i));
+			process.lost = tdm_plus(process.lost, process.losses[i]);
+	}
 	return process;
 }
 
@@ -94,6 +97,7 @@ struct tdm_usage tdm_ledger_usage(
 		.views = faults->views,
 		.out_of_memory = faults->out_of_memory,
 		.oom_bytes = faults->oom_bytes,
+		.l1_peak_bytes = kind == TDM_KIND_L1 ? view->counts[TDM_LEDGER_L1_ALL].peak_bytes : 0,
 	};
 }
 
@@ -189,6 +193,8 @@ void tdm_ledger_record_event(struct tdm_ledger *ledger, const struct tdm_ledger_
 	};
 	if (record->op == TDM_LEDGER_ALLOC && record->banks == 0)
 		event->flags |= TDM_EVENT_VIEW;
+	if (record->op == TDM_LEDGER_BAD_FREE)
+		event->flags |= TDM_EVENT_FAULT;
 }
 
 void tdm_ledger_phase_event(struct tdm_ledger *ledger, const struct tdm_ledger_phase *phase, struct tdm_event *event)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "event/event.h"
-#include "tui/pick.h"
+#include "tui/match.h"
 #include "tui/screens.h"
 #include "tui/send_signal.h"
 #include "tui/terminal.h"
@@ -99,7 +99,7 @@ void tdm_act_open(struct tdm_app *app, int key)
 		app->process_handle = row->handle;
 		tdm_screens_open(app, TDM_SCREEN_PROCESS);
 	} else if (row != NULL && row->device != UINT32_MAX) {
-		app->device_key = tdm_pick_key(&app->overview->devices[row->device]);
+		app->device_key = app->picture->devices[row->device].key;
 		tdm_app_update_devices(app);
 		tdm_screens_open(app, TDM_SCREEN_DEVICE);
 	}
@@ -294,8 +294,8 @@ void tdm_act_device_step(struct tdm_app *app, int key)
 {
 	bool back = key == TDM_KEY_LEFT || key == '[';
 	tdm_list_key(&app->devices, back ? TDM_KEY_UP : TDM_KEY_DOWN);
-	const struct tdm_overview_device *device = tdm_app_chosen_device(app, NULL);
-	app->device_key = device != NULL ? tdm_pick_key(device) : 0;
+	const struct tdm_picture_device *device = tdm_app_chosen_device(app, NULL);
+	app->device_key = device != NULL ? device->key : 0;
 	tdm_screens_open(app, app->screen);
 }
 

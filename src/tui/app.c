@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/reserve.h"
-#include "registry/overview_pick.h"
-#include "tui/pick.h"
+#include "state/pick.h"
+#include "tui/match.h"
 
 enum { MESSAGE_SECONDS = 4 };
 
@@ -31,11 +31,11 @@ void tdm_app_format_interval(unsigned ms, char *dst, size_t cap)
 		snprintf(dst, cap, "%u s", ms / 1000);
 }
 
-const struct tdm_overview_process *tdm_app_find_process(const struct tdm_app *app, uint64_t handle)
+const struct tdm_picture_process *tdm_app_find_process(const struct tdm_app *app, uint64_t handle)
 {
-	for (size_t p = 0; app->overview != NULL && handle != 0 && p < app->overview->process_count; p++)
-		if (app->overview->processes[p].handle == handle)
-			return &app->overview->processes[p];
+	for (size_t p = 0; app->picture != NULL && handle != 0 && p < app->picture->process_count; p++)
+		if (app->picture->processes[p].handle == handle)
+			return &app->picture->processes[p];
 	return NULL;
 }
 
@@ -44,7 +44,7 @@ const struct tdm_proc_row *tdm_app_chosen_row(const struct tdm_app *app)
 	return app->processes.chosen < app->rows.count ? &app->rows.rows[app->processes.chosen] : NULL;
 }
 
-const struct tdm_overview_process *tdm_app_chosen_process(const struct tdm_app *app)
+const struct tdm_picture_process *tdm_app_chosen_process(const struct tdm_app *app)
 {
 	if (app->process_handle != 0)
 		return tdm_app_find_process(app, app->process_handle);
@@ -52,14 +52,14 @@ const struct tdm_overview_process *tdm_app_chosen_process(const struct tdm_app *
 	return row != NULL ? tdm_app_find_process(app, row->handle) : NULL;
 }
 
-const struct tdm_overview_device *tdm_app_chosen_device(const struct tdm_app *app, size_t *index)
+const struct tdm_picture_device *tdm_app_chosen_device(const struct tdm_app *app, size_t *index)
 {
-	if (app->overview == NULL || app->devices.chosen >= app->shown_count)
+	if (app->picture == NULL || app->devices.chosen >= app->shown_count)
 		return NULL;
 	size_t device = app->shown[app->devices.chosen];
 	if (index != NULL)
 		*index = device;
-	return &app->overview->devices[device];
+	return &app->picture->devices[device];
 }
 
 bool tdm_app_is_tagged(const struct tdm_app *app, uint64_t handle)
@@ -120,7 +120,7 @@ static void choose_again(struct tdm_app *app)
 void tdm_app_update_rows(struct tdm_app *app)
 {
 	remember_row(app);
-	if (app->overview == NULL) {
+	if (app->picture == NULL) {
 		app->rows.count = 0;
 		return;
 	}
@@ -130,7 +130,7 @@ void tdm_app_update_rows(struct tdm_app *app)
 		.filter = app->filter,
 		.device = app->options.device,
 		.pid = app->options.pid };
-	if (tdm_proc_rows_build(&app->rows, app->overview, &view) != 0)
+	if (tdm_proc_rows_build(&app->rows, app->picture, &view) != 0)
 		tdm_app_say(app, "out of memory: some processes are not shown");
 	choose_again(app);
 	tdm_list_fit(&app->processes, app->rows.count, (int)app->processes.page);
@@ -138,26 +138,26 @@ void tdm_app_update_rows(struct tdm_app *app)
 
 void tdm_app_update_devices(struct tdm_app *app)
 {
-	const struct tdm_overview *overview = app->overview;
-	const struct tdm_overview_pick pick = { app->options.device, app->options.pid };
+	const struct tdm_picture *picture = app->picture;
+	const struct tdm_pick pick = { app->options.device, app->options.pid };
 	app->shown_count = 0;
-	if (overview == NULL)
+	if (picture == NULL)
 		return;
-	if (tdm_reserve(&app->shown, &app->shown_cap, overview->device_count, sizeof *app->shown) != 0)
+	if (tdm_reserve(&app->shown, &app->shown_cap, picture->device_count, sizeof *app->shown) != 0)
 		return;
-	for (size_t d = 0; d < overview->device_count; d++) {
-		if (!tdm_overview_takes_device(&pick, overview, d))
+	for (size_t d = 0; d < picture->device_count; d++) {
+		if (!tdm_pick_takes_device(&pick, picture, d))
 			continue;
-		if (app->device_key != 0 && tdm_pick_key(&overview->devices[d]) == app->device_key)
+		if (app->device_key != 0 && picture->devices[d].key == app->device_key)
 			app->devices.chosen = app->shown_count;
 		app->shown[app->shown_count++] = (uint32_t)d;
 	}
 	tdm_list_fit(&app->devices, app->shown_count, (int)app->devices.page);
 }
 
-const struct tdm_trend *tdm_app_trend(const struct tdm_app *app, const struct tdm_overview_device *device)
+const struct tdm_trend *tdm_app_trend(const struct tdm_app *app, const struct tdm_picture_device *device)
 {
-	uint64_t key = tdm_pick_key(device);
+	uint64_t key = device->key;
 	for (size_t i = 0; i < app->trend_count; i++)
 		if (app->trends[i].key == key)
 			return &app->trends[i];
@@ -167,23 +167,23 @@ const struct tdm_trend *tdm_app_trend(const struct tdm_app *app, const struct td
 /* Trends stand in the order of the devices. As long as those stay the same, nothing is moved. */
 static bool trends_fit(const struct tdm_app *app)
 {
-	if (app->trend_count != app->overview->device_count)
+	if (app->trend_count != app->picture->device_count)
 		return false;
 	for (size_t d = 0; d < app->trend_count; d++)
-		if (app->trends[d].key != tdm_pick_key(&app->overview->devices[d]))
+		if (app->trends[d].key != app->picture->devices[d].key)
 			return false;
 	return true;
 }
 
 static void rearrange_trends(struct tdm_app *app)
 {
-	size_t count = app->overview->device_count;
+	size_t count = app->picture->device_count;
 	struct tdm_trend *trends = calloc(count + 1, sizeof *trends);
 	for (size_t d = 0; trends != NULL && d < count; d++) {
-		const struct tdm_trend *before = tdm_app_trend(app, &app->overview->devices[d]);
+		const struct tdm_trend *before = tdm_app_trend(app, &app->picture->devices[d]);
 		if (before != NULL)
 			trends[d] = *before;
-		trends[d].key = tdm_pick_key(&app->overview->devices[d]);
+		trends[d].key = app->picture->devices[d].key;
 	}
 	free(app->trends);
 	app->trends = trends;
@@ -191,22 +191,24 @@ static void rearrange_trends(struct tdm_app *app)
 }
 
 /* L1 buffers and circular buffers lie in the same memory. Where the latter are not known, the former alone. */
-static int l1_permille(const struct tdm_overview_kind *kinds)
+static int l1_permille(const struct tdm_picture_kind *kinds)
 {
 	uint64_t l1 = kinds[TDM_KIND_L1].used, cb = kinds[TDM_KIND_CB].used;
 	if (l1 != TDM_BYTES_UNKNOWN && cb != TDM_BYTES_UNKNOWN)
 		l1 = cb < TDM_BYTES_UNKNOWN - l1 ? l1 + cb : TDM_BYTES_UNKNOWN;
-	return tdm_overview_permille(l1, kinds[TDM_KIND_L1].total);
+	return tdm_picture_permille(l1, kinds[TDM_KIND_L1].total);
 }
 
-static void update_trends(struct tdm_app *app)
+void tdm_app_remember(struct tdm_app *app)
 {
+	if (app->picture == NULL)
+		return;
 	if (!trends_fit(app))
 		rearrange_trends(app);
 	for (size_t d = 0; d < app->trend_count; d++) {
-		const struct tdm_overview_kind *kinds = app->overview->devices[d].kinds;
+		const struct tdm_picture_kind *kinds = app->picture->devices[d].kinds;
 		tdm_history_add(&app->trends[d].dram,
-			tdm_overview_permille(kinds[TDM_KIND_DRAM].used, kinds[TDM_KIND_DRAM].total));
+			tdm_picture_permille(kinds[TDM_KIND_DRAM].used, kinds[TDM_KIND_DRAM].total));
 		tdm_history_add(&app->trends[d].l1, l1_permille(kinds));
 	}
 }
@@ -216,8 +218,6 @@ void tdm_app_refreshed(struct tdm_app *app)
 	tdm_app_update_devices(app);
 	tdm_app_update_rows(app);
 	drop_lost_tags(app);
-	if (app->overview != NULL)
-		update_trends(app);
 }
 
 void tdm_app_done(struct tdm_app *app)

@@ -37,7 +37,7 @@ enum {
 
 /* How the shares of a device went. */
 struct tdm_trend {
-	uint64_t key;                /* of tdm_pick_key() */
+	uint64_t key;                /* of the device */
 	struct tdm_history dram, l1; /* l1: L1 and circular buffers together, of L1 */
 };
 
@@ -56,13 +56,14 @@ struct tdm_target {
 };
 
 struct tdm_app {
-	const struct tdm_tui_provider *provider;
+	const struct tdm_provider *provider;
 	struct tdm_tui_options options; /* as asked for; the user changes interval and ascii */
 	struct tdm_canvas canvas;
 	bool can_utf8;
 
-	const struct tdm_overview *overview; /* NULL: there is none */
+	const struct tdm_picture *picture; /* NULL: there is none */
 	bool quit, frozen, refresh_now, redraw_all;
+	bool look_now; /* the screen needs more than the last picture has */
 	uint64_t frames, refreshes;
 	char message[TDM_APP_MESSAGE_CAP];
 	uint64_t message_until_ns;
@@ -116,16 +117,18 @@ void tdm_app_update_devices(struct tdm_app *app);
 
 /* What is chosen; NULL: nothing. Borrowed until the next refresh. */
 const struct tdm_proc_row *tdm_app_chosen_row(const struct tdm_app *app);
-const struct tdm_overview_process *tdm_app_chosen_process(const struct tdm_app *app); /* for the process screen too */
-const struct tdm_overview_process *tdm_app_find_process(const struct tdm_app *app, uint64_t handle);
-const struct tdm_overview_device *tdm_app_chosen_device(
+const struct tdm_picture_process *tdm_app_chosen_process(const struct tdm_app *app); /* for the process screen too */
+const struct tdm_picture_process *tdm_app_find_process(const struct tdm_app *app, uint64_t handle);
+const struct tdm_picture_device *tdm_app_chosen_device(
 	const struct tdm_app *app, size_t *index); /* index may be NULL */
-const struct tdm_trend *tdm_app_trend(const struct tdm_app *app, const struct tdm_overview_device *device);
+const struct tdm_trend *tdm_app_trend(const struct tdm_app *app, const struct tdm_picture_device *device);
 bool tdm_app_is_tagged(const struct tdm_app *app, uint64_t handle);
 void tdm_app_toggle_tag(struct tdm_app *app, uint64_t handle);
 
-/* After a new overview: trends, lists, views. */
+/* After a new picture: lists, and what is chosen in them. */
 void tdm_app_refreshed(struct tdm_app *app);
+/* Adds a picture to the trends: one each interval. */
+void tdm_app_remember(struct tdm_app *app);
 void tdm_app_done(struct tdm_app *app);
 
 #endif

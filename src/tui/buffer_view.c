@@ -1,30 +1,8 @@
 #include "tui/buffer_view.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/clock.h"
-#include "tui/pick.h"
-
-static void mix(uint64_t *hash, uint64_t value)
-{
-	*hash = tdm_hash_u64(*hash ^ value);
-}
-
-/* Of everything in the overview that changes when a buffer of the process does. */
-static uint64_t signature_of(const struct tdm_overview *overview, const struct tdm_overview_process *process)
-{
-	uint64_t hash = process->handle;
-	for (uint32_t h = 0; h < process->holding_count; h++) {
-		const struct tdm_overview_holding *holding = &overview->holdings[process->first_holding + h];
-		for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
-			mix(&hash, holding->kinds[k].used);
-			mix(&hash, holding->kinds[k].buffers);
-			mix(&hash, overview->devices[holding->device].kinds[k].allocs);
-		}
-	}
-	return hash;
-}
+#include "tui/match.h"
 
 static void drop_order(struct tdm_buffer_view *view)
 {
@@ -36,28 +14,41 @@ static void drop_order(struct tdm_buffer_view *view)
 	view->is_sorted = false;
 }
 
-static void drop(struct tdm_buffer_view *view)
+void tdm_buffer_view_wish(struct tdm_buffer_view *view, uint64_t handle, struct tdm_wish *wish, bool now)
 {
-	drop_order(view);
-	tdm_snapshot_free(view->snapshot);
-	view->snapshot = NULL;
+	wish->parts |= TDM_WISH_BUFFERS;
+	wish->process = handle;
+	wish->hold = !now && view->handle == handle && !tdm_pace_is_due(&view->pace);
+	if (!wish->hold)
+		tdm_pace_begin(&view->pace);
 }
 
-void tdm_buffer_view_refresh(struct tdm_buffer_view *view, const struct tdm_tui_provider *provider,
-	const struct tdm_overview *overview, const struct tdm_overview_process *process, bool now)
+static const char *why_unknown(const struct tdm_picture *picture, const struct tdm_picture_process *process)
 {
-	uint64_t signature = signature_of(overview, process), start = tdm_clock_ns();
+	if (process->who == NULL)
+		return "the process has no ledger: its buffers are not known";
+	for (size_t i = 0; process->who->is_stuck && i < picture->problem_count; i++)
+		if (strcmp(picture->problems[i].place, process->ledger) == 0)
+			return picture->problems[i].text;
+	return NULL;
+}
+
+void tdm_buffer_view_refresh(struct tdm_buffer_view *view, const struct tdm_picture *picture,
+	const struct tdm_picture_process *process, const struct tdm_wish *wish)
+{
 	bool is_other = view->handle != process->handle;
-	if (!is_other && !now && !tdm_pace_is_due(&view->pace, signature, view->snapshot == NULL))
-		return;
-	drop(view);
+	if (is_other || view->version != picture->buffers_version)
+		drop_order(view);
 	if (is_other)
 		view->list = (struct tdm_list){ 0 };
 	view->handle = process->handle;
-	view->problem = (struct tdm_diag){ 0 };
-	view->snapshot = provider->process(provider->context, process->handle, &view->problem);
+	view->picture = picture;
+	view->process = (uint32_t)(process - picture->processes);
+	view->version = picture->buffers_version;
+	view->problem = why_unknown(picture, process);
 	tdm_buffer_view_prepare(view);
-	tdm_pace_fetched(&view->pace, signature, start);
+	if (!wish->hold)
+		tdm_pace_end(&view->pace);
 }
 
 void tdm_buffer_view_changed(struct tdm_buffer_view *view)
@@ -70,11 +61,11 @@ static void keep_matching_buffers(struct tdm_buffer_view *view)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < view->buffer_count; i++) {
-		const struct tdm_buffer *buffer = view->buffers[i];
-		if (tdm_pick_text(tdm_snapshot_text(view->snapshot, buffer->name), view->filter) ||
-			tdm_pick_text(tdm_snapshot_text(view->snapshot, buffer->program), view->filter) ||
-			tdm_pick_text(tdm_kind_name((enum tdm_kind)buffer->kind), view->filter))
-			view->buffers[kept++] = buffer;
+		const struct tdm_buffer *buffer = view->buffers[i].buffer;
+		if (tdm_match_text(tdm_picture_text(view->picture, buffer->name), view->filter) ||
+			tdm_match_text(tdm_picture_text(view->picture, buffer->program), view->filter) ||
+			tdm_match_text(tdm_kind_name((enum tdm_kind)buffer->kind), view->filter))
+			view->buffers[kept++] = view->buffers[i];
 	}
 	view->buffer_count = kept;
 }
@@ -83,8 +74,8 @@ static void keep_matching_sites(struct tdm_buffer_view *view)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < view->site_count; i++)
-		if (tdm_pick_text(tdm_snapshot_text(view->snapshot, view->sites[i].name), view->filter) ||
-			tdm_pick_text(tdm_kind_name((enum tdm_kind)view->sites[i].kind), view->filter))
+		if (tdm_match_text(tdm_picture_text(view->picture, view->sites[i].name), view->filter) ||
+			tdm_match_text(tdm_kind_name((enum tdm_kind)view->sites[i].kind), view->filter))
 			view->sites[kept++] = view->sites[i];
 	view->site_count = kept;
 }
@@ -92,15 +83,15 @@ static void keep_matching_sites(struct tdm_buffer_view *view)
 void tdm_buffer_view_prepare(struct tdm_buffer_view *view)
 {
 	static const struct tdm_buffer_filter all = { 0 };
-	if (view->is_sorted || view->snapshot == NULL || view->snapshot->process_count == 0)
+	if (view->is_sorted || view->picture == NULL)
 		return;
 	drop_order(view);
 	view->failed = false;
 	if (view->by_site)
-		view->failed = tdm_sites_find(view->snapshot, 0, &view->sites, &view->site_count) != 0;
+		view->failed = tdm_sites_find(view->picture, view->process, &view->sites, &view->site_count) != 0;
 	else
-		view->buffers =
-			tdm_live_buffers(view->snapshot, 0, &all, view->sort, &view->buffer_count, &view->failed);
+		view->buffers = tdm_live_buffers(view->picture, view->process, &all, view->sort, &view->buffer_count);
+	view->failed = view->by_site ? view->failed : view->buffers == NULL;
 	if (view->filter[0] != '\0' && view->by_site)
 		keep_matching_sites(view);
 	else if (view->filter[0] != '\0')
@@ -111,7 +102,7 @@ void tdm_buffer_view_prepare(struct tdm_buffer_view *view)
 
 void tdm_buffer_view_done(struct tdm_buffer_view *view)
 {
-	drop(view);
+	drop_order(view);
 }
 
 size_t tdm_buffer_view_count(const struct tdm_buffer_view *view)
@@ -124,9 +115,9 @@ static size_t line_at(const struct tdm_buffer_view *view, size_t line)
 	return view->reversed ? tdm_buffer_view_count(view) - 1 - line : line;
 }
 
-const struct tdm_buffer *tdm_buffer_view_buffer(const struct tdm_buffer_view *view, size_t line)
+const struct tdm_buffer_ref *tdm_buffer_view_buffer(const struct tdm_buffer_view *view, size_t line)
 {
-	return view->buffers[line_at(view, line)];
+	return &view->buffers[line_at(view, line)];
 }
 
 const struct tdm_site *tdm_buffer_view_site(const struct tdm_buffer_view *view, size_t line)
@@ -137,8 +128,8 @@ const struct tdm_site *tdm_buffer_view_site(const struct tdm_buffer_view *view, 
 const char *tdm_buffer_view_text(const struct tdm_buffer_view *view, size_t line)
 {
 	if (view->by_site)
-		return tdm_snapshot_text(view->snapshot, tdm_buffer_view_site(view, line)->name);
-	const struct tdm_buffer *buffer = tdm_buffer_view_buffer(view, line);
-	const char *name = tdm_snapshot_text(view->snapshot, buffer->name);
-	return name[0] != '\0' ? name : tdm_snapshot_text(view->snapshot, buffer->program);
+		return tdm_picture_text(view->picture, tdm_buffer_view_site(view, line)->name);
+	const struct tdm_buffer *buffer = tdm_buffer_view_buffer(view, line)->buffer;
+	const char *name = tdm_picture_text(view->picture, buffer->name);
+	return name[0] != '\0' ? name : tdm_picture_text(view->picture, buffer->program);
 }

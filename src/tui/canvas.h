@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "registry/overview.h"
+#include "state/picture.h"
 
 /* What a text means; terminal.c has the colours. */
 enum tdm_ink {

@@ -31,7 +31,7 @@ const char *tdm_device_kind_title(enum tdm_kind kind)
 	}
 }
 
-char *tdm_device_label(const struct tdm_overview_device *device, char *dst, size_t cap)
+char *tdm_device_label(const struct tdm_picture_device *device, char *dst, size_t cap)
 {
 	if (device->number >= 0)
 		snprintf(dst, cap, "%" PRId32 "%s", device->number, device->is_virtual ? "v" : "");
@@ -49,7 +49,7 @@ static void part(struct tdm_pen *pen, enum tdm_ink ink, const char *text)
 		tdm_pen_text(pen, ink, text);
 }
 
-void tdm_device_identity(struct tdm_pen *pen, const struct tdm_overview_device *device)
+void tdm_device_identity(struct tdm_pen *pen, const struct tdm_picture_device *device)
 {
 	char text[64];
 	tdm_pen_field(pen, 4, TDM_INK_BOLD, tdm_device_label(device, text, sizeof text));
@@ -84,9 +84,9 @@ static void format_reading(
 }
 
 int tdm_device_telemetry_text(
-	const struct tdm_canvas *canvas, const struct tdm_overview_device *device, char *dst, size_t cap)
+	const struct tdm_canvas *canvas, const struct tdm_picture_device *device, char *dst, size_t cap)
 {
-	const struct tdm_overview_telemetry *t = &device->telemetry;
+	const struct tdm_picture_telemetry *t = &device->telemetry;
 	char temp[32], power[32], clock[32];
 	if (device->node < 0 && !t->temp.is_known && !t->power.is_known && !t->clock.is_known)
 		return snprintf(dst, cap, "  no telemetry");
@@ -105,9 +105,9 @@ static void amount(struct tdm_pen *pen, const char *name, uint64_t bytes)
 		tdm_format_bytes_short(text, sizeof text, bytes));
 }
 
-char *tdm_device_note(const struct tdm_overview_device *device, enum tdm_kind kind, char *dst, size_t cap)
+char *tdm_device_note(const struct tdm_picture_device *device, enum tdm_kind kind, char *dst, size_t cap)
 {
-	const struct tdm_overview_kind *k = &device->kinds[kind];
+	const struct tdm_picture_kind *k = &device->kinds[kind];
 	char bytes[TDM_BYTES_CAP];
 	dst[0] = '\0';
 	if (k->used_from == TDM_FROM_NONE)
@@ -121,21 +121,21 @@ char *tdm_device_note(const struct tdm_overview_device *device, enum tdm_kind ki
 }
 
 /* What the share of a kind is a share of: circular buffers lie where L1 buffers do. */
-static uint64_t share_total(const struct tdm_overview_device *device, enum tdm_kind kind)
+static uint64_t share_total(const struct tdm_picture_device *device, enum tdm_kind kind)
 {
 	uint64_t total = device->kinds[kind].total;
 	return kind == TDM_KIND_CB && total == TDM_BYTES_UNKNOWN ? device->kinds[TDM_KIND_L1].total : total;
 }
 
 /* The kind does not exist on this device, the way it was opened. */
-static bool is_absent(const struct tdm_overview_kind *kind)
+static bool is_absent(const struct tdm_picture_kind *kind)
 {
 	return kind->total == 0 && kind->used == 0;
 }
 
-uint64_t tdm_device_gap(const struct tdm_overview_device *device)
+uint64_t tdm_device_gap(const struct tdm_picture_device *device)
 {
-	const struct tdm_overview_kind *l1 = &device->kinds[TDM_KIND_L1];
+	const struct tdm_picture_kind *l1 = &device->kinds[TDM_KIND_L1];
 	uint64_t low = device->cb_highest, high = device->l1_lowest;
 	if (low == TDM_BYTES_UNKNOWN || high == TDM_BYTES_UNKNOWN || l1->banks == 0)
 		return TDM_BYTES_UNKNOWN;
@@ -145,9 +145,9 @@ uint64_t tdm_device_gap(const struct tdm_overview_device *device)
 }
 
 /* "12.04 GiB of 24 GiB" in a field that is as wide in every line. */
-static void figures(struct tdm_pen *pen, const struct tdm_overview_device *device, enum tdm_kind of)
+static void figures(struct tdm_pen *pen, const struct tdm_picture_device *device, enum tdm_kind of)
 {
-	const struct tdm_overview_kind *kind = &device->kinds[of];
+	const struct tdm_picture_kind *kind = &device->kinds[of];
 	char used[TDM_BYTES_CAP], total[TDM_BYTES_CAP], text[2 * TDM_BYTES_CAP + 8];
 	tdm_format_bytes_short(used, sizeof used, kind->used);
 	tdm_format_bytes_short(total, sizeof total, kind->total);
@@ -163,9 +163,9 @@ static void figures(struct tdm_pen *pen, const struct tdm_overview_device *devic
 	tdm_pen_field(pen, -FIGURES_COLUMNS, is_dim ? TDM_INK_DIM : TDM_INK_PLAIN, text);
 }
 
-static void share(struct tdm_pen *pen, int bar, const struct tdm_overview_device *device, enum tdm_kind kind)
+static void share(struct tdm_pen *pen, int bar, const struct tdm_picture_device *device, enum tdm_kind kind)
 {
-	const struct tdm_overview_kind *k = &device->kinds[kind];
+	const struct tdm_picture_kind *k = &device->kinds[kind];
 	if (is_absent(k)) {
 		tdm_pen_skip(pen, bar > 0 ? bar : 0);
 		tdm_pen_field(pen, -6, TDM_INK_DIM, "-");
@@ -202,10 +202,10 @@ static struct columns fit_columns(int room)
 }
 
 /* What counts for circular buffers is what is left between them and L1 buffers, in a core. */
-static void free_amounts(struct tdm_pen *pen, const struct columns *columns, const struct tdm_overview_device *device,
-	enum tdm_kind kind)
+static void free_amounts(
+	struct tdm_pen *pen, const struct columns *columns, const struct tdm_picture_device *device, enum tdm_kind kind)
 {
-	const struct tdm_overview_kind *k = &device->kinds[kind];
+	const struct tdm_picture_kind *k = &device->kinds[kind];
 	bool has_gap = kind == TDM_KIND_CB && tdm_device_gap(device) != TDM_BYTES_UNKNOWN;
 	if (columns->has_free)
 		amount(pen, has_gap ? "gap " : "free", has_gap ? tdm_device_gap(device) : k->free);
@@ -215,9 +215,9 @@ static void free_amounts(struct tdm_pen *pen, const struct columns *columns, con
 		amount(pen, "largest", k->largest_free);
 }
 
-void tdm_device_kind(struct tdm_pen *pen, const struct tdm_overview_device *device, enum tdm_kind kind)
+void tdm_device_kind(struct tdm_pen *pen, const struct tdm_picture_device *device, enum tdm_kind kind)
 {
-	const struct tdm_overview_kind *k = &device->kinds[kind];
+	const struct tdm_picture_kind *k = &device->kinds[kind];
 	struct columns columns = fit_columns(tdm_pen_room(pen));
 	char note[NOTE_CAP];
 	tdm_device_note(device, kind, note, sizeof note);
@@ -241,15 +241,14 @@ void tdm_device_kind(struct tdm_pen *pen, const struct tdm_overview_device *devi
 		tdm_pen_printf(pen, TDM_INK_YELLOW, "  %s", note);
 }
 
-static int processes_text(const struct tdm_overview_device *device, char *dst, size_t cap)
+static int processes_text(const struct tdm_picture_device *device, char *dst, size_t cap)
 {
 	return snprintf(
 		dst, cap, "  %" PRIu32 " process%s", device->process_count, device->process_count == 1 ? "" : "es");
 }
 
 /* Identity on the left as far as there is room, telemetry on the right. */
-static void title(
-	struct tdm_app *app, struct tdm_area area, const struct tdm_overview_device *device, enum tdm_ink mark)
+static void title(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device, enum tdm_ink mark)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	char readings[96], processes[32];
@@ -269,7 +268,7 @@ static void title(
 }
 
 /* What is left of a block: two graphs beside each other with their names. */
-void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct tdm_overview_device *device)
+void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device)
 {
 	const struct tdm_trend *trend = tdm_app_trend(app, device);
 	if (trend == NULL || area.rows < 1 || area.cols < 40)
@@ -298,7 +297,7 @@ void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct t
 }
 
 /* DRAM or L1 with a trend beside it; that of L1 has circular buffers in it. */
-static void short_line(struct tdm_app *app, struct tdm_area area, int line, const struct tdm_overview_device *device,
+static void short_line(struct tdm_app *app, struct tdm_area area, int line, const struct tdm_picture_device *device,
 	enum tdm_kind kind)
 {
 	const struct tdm_trend *trend = tdm_app_trend(app, device);
@@ -315,7 +314,7 @@ static void short_line(struct tdm_app *app, struct tdm_area area, int line, cons
 }
 
 /* The name, a bar and the share of a kind, if there is room. */
-static void line_share(struct tdm_pen *pen, const struct tdm_overview_device *device, enum tdm_kind kind, int bar)
+static void line_share(struct tdm_pen *pen, const struct tdm_picture_device *device, enum tdm_kind kind, int bar)
 {
 	const char *name = tdm_device_kind_title(kind);
 	if (tdm_pen_room(pen) < (int)strlen(name) + 3 + bar + 6)
@@ -324,7 +323,7 @@ static void line_share(struct tdm_pen *pen, const struct tdm_overview_device *de
 	share(pen, bar, device, kind);
 }
 
-static void line_trend(struct tdm_app *app, struct tdm_pen *pen, const struct tdm_overview_device *device)
+static void line_trend(struct tdm_app *app, struct tdm_pen *pen, const struct tdm_picture_device *device)
 {
 	enum { COLS = 20 };
 	const struct tdm_trend *trend = tdm_app_trend(app, device);
@@ -336,7 +335,7 @@ static void line_trend(struct tdm_app *app, struct tdm_pen *pen, const struct td
 
 /* All of a device in one line; the wider, the more. */
 static void one_line(
-	struct tdm_app *app, struct tdm_area area, const struct tdm_overview_device *device, enum tdm_ink mark)
+	struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device, enum tdm_ink mark)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	char text[96];
@@ -370,7 +369,7 @@ static void one_line(
 		tdm_canvas_shade(&app->canvas, area.row, area.col, name_cols + 5, mark);
 }
 
-void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct tdm_overview_device *device,
+void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device,
 	enum tdm_detail detail, enum tdm_ink mark)
 {
 	if (detail == TDM_DETAIL_LINE) {

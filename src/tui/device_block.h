@@ -8,28 +8,28 @@
 const char *tdm_device_kind_title(enum tdm_kind kind);
 
 /* "0", or "/0" for the driver's number when no program has named it, or "?". Returns dst. */
-char *tdm_device_label(const struct tdm_overview_device *device, char *dst, size_t cap);
+char *tdm_device_label(const struct tdm_picture_device *device, char *dst, size_t cap);
 
 /* Number, card, node, PCI, chip id; what fits. */
-void tdm_device_identity(struct tdm_pen *pen, const struct tdm_overview_device *device);
+void tdm_device_identity(struct tdm_pen *pen, const struct tdm_picture_device *device);
 
 /* "  48.5 °C  36 W  1000 MHz"; how many columns. */
 int tdm_device_telemetry_text(
-	const struct tdm_canvas *canvas, const struct tdm_overview_device *device, char *dst, size_t cap);
+	const struct tdm_canvas *canvas, const struct tdm_picture_device *device, char *dst, size_t cap);
 
 /* Bytes in a core between circular buffers and L1 buffers; TDM_BYTES_UNKNOWN. */
-uint64_t tdm_device_gap(const struct tdm_overview_device *device);
+uint64_t tdm_device_gap(const struct tdm_picture_device *device);
 
 /* One kind: bar, share, amounts, source. */
-void tdm_device_kind(struct tdm_pen *pen, const struct tdm_overview_device *device, enum tdm_kind kind);
+void tdm_device_kind(struct tdm_pen *pen, const struct tdm_picture_device *device, enum tdm_kind kind);
 
 /* Why the figures of the kind are not known, or what else is worth knowing; may be empty. Returns dst. */
-char *tdm_device_note(const struct tdm_overview_device *device, enum tdm_kind kind, char *dst, size_t cap);
+char *tdm_device_note(const struct tdm_picture_device *device, enum tdm_kind kind, char *dst, size_t cap);
 
 /* DRAM, and L1 with circular buffers, over time, beside each other. */
-void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct tdm_overview_device *device);
+void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device);
 
-void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct tdm_overview_device *device,
+void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device,
 	enum tdm_detail detail, enum tdm_ink mark);
 
 #endif

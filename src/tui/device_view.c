@@ -1,44 +1,12 @@
 #include "tui/device_view.h"
 
-#include <errno.h>
 #include <string.h>
-
-#include "base/clock.h"
-#include "tui/pick.h"
-
-static uint64_t signature_of(const struct tdm_overview_device *device)
-{
-	uint64_t hash = 0;
-	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
-		const struct tdm_overview_kind *kind = &device->kinds[k];
-		hash = tdm_hash_u64(hash ^ kind->used);
-		hash = tdm_hash_u64(hash ^ kind->buffers);
-		hash = tdm_hash_u64(hash ^ kind->allocs);
-	}
-	return hash;
-}
 
 static void drop(struct tdm_device_view *view)
 {
 	if (view->has_map)
 		tdm_device_map_done(&view->map);
 	view->has_map = false;
-	tdm_snapshot_free(view->snapshot);
-	view->snapshot = NULL;
-}
-
-/* The snapshot has all devices of its processes. */
-static uint32_t find_device(const struct tdm_snapshot *snapshot, const struct tdm_overview_device *device)
-{
-	for (uint32_t d = 0; d < snapshot->device_count; d++) {
-		const struct tdm_snapshot_device *candidate = &snapshot->devices[d];
-		bool is_same = device->has_chip_id && candidate->has_info && candidate->info.has_chip_id
-				       ? candidate->info.chip_id == device->chip_id
-				       : (int64_t)candidate->number == device->number;
-		if (is_same && candidate->is_virtual == device->is_virtual)
-			return d;
-	}
-	return TDM_INDEX_NONE;
 }
 
 /* Keeps the largest in order; a region may have very many holes. */
@@ -60,39 +28,52 @@ static void find_holes(struct tdm_device_view *view, size_t kind)
 	view->hole_counts[kind] = count;
 }
 
-static void make_map(struct tdm_device_view *view, const struct tdm_overview_device *device)
+static bool has_ledger(const struct tdm_picture *picture, size_t device)
 {
-	if (view->snapshot == NULL)
-		return;
-	const struct tdm_device_map_query query = { find_device(view->snapshot, device), TDM_INDEX_NONE };
-	int err = query.device == TDM_INDEX_NONE ? -ENODEV : tdm_device_map_init(&view->map, view->snapshot, &query);
-	if (err != 0) {
-		tdm_diag_set(&view->problem, err, 0, 0,
-			err == -ENODEV ? "no program with a ledger uses this device"
-				       : "out of memory: there is no map");
-		return;
-	}
-	view->has_map = true;
-	for (size_t kind = 0; kind < TDM_DEVICE_MAP_REGIONS; kind++)
+	for (size_t i = 0; i < picture->holding_count; i++)
+		if (picture->holdings[i].device == device &&
+			picture->processes[picture->holdings[i].process].who != NULL)
+			return true;
+	return false;
+}
+
+static void make_map(struct tdm_device_view *view, size_t device)
+{
+	const struct tdm_device_map_query query = { (uint32_t)device, TDM_INDEX_NONE };
+	view->problem = NULL;
+	if (!has_ledger(view->picture, device))
+		view->problem = "no process with a ledger uses the device: its buffers are not known";
+	else if (tdm_device_map_init(&view->map, view->picture, &query) != 0)
+		view->problem = "out of memory: there is no map";
+	view->has_map = view->problem == NULL;
+	for (size_t kind = 0; view->has_map && kind < TDM_DEVICE_MAP_REGIONS; kind++)
 		find_holes(view, kind);
 }
 
-void tdm_device_view_refresh(struct tdm_device_view *view, const struct tdm_tui_provider *provider,
-	const struct tdm_overview *overview, size_t device, bool now)
+void tdm_device_view_wish(struct tdm_device_view *view, uint64_t key, struct tdm_wish *wish, bool now)
 {
-	uint64_t key = tdm_pick_key(&overview->devices[device]), start = tdm_clock_ns();
-	uint64_t signature = signature_of(&overview->devices[device]);
-	bool is_other = key != view->key;
-	if (!is_other && !now && !tdm_pace_is_due(&view->pace, signature, view->snapshot == NULL))
-		return;
-	drop(view);
+	wish->parts |= TDM_WISH_BUFFERS;
+	wish->device = key;
+	wish->hold = !now && view->key == key && !tdm_pace_is_due(&view->pace);
+	if (!wish->hold)
+		tdm_pace_begin(&view->pace);
+}
+
+void tdm_device_view_refresh(
+	struct tdm_device_view *view, const struct tdm_picture *picture, size_t device, const struct tdm_wish *wish)
+{
+	bool is_other = view->key != picture->devices[device].key;
+	view->picture = picture;
 	if (is_other)
 		view->list = (struct tdm_list){ 0 };
-	view->key = key;
-	view->problem = (struct tdm_diag){ 0 };
-	view->snapshot = provider->device(provider->context, device, &view->problem);
-	make_map(view, &overview->devices[device]);
-	tdm_pace_fetched(&view->pace, signature, start);
+	if (is_other || !view->has_map || view->version != picture->buffers_version) {
+		drop(view);
+		make_map(view, device);
+	}
+	view->key = picture->devices[device].key;
+	view->version = picture->buffers_version;
+	if (!wish->hold)
+		tdm_pace_end(&view->pace);
 }
 
 void tdm_device_view_done(struct tdm_device_view *view)

@@ -1,29 +1,31 @@
-/* Every live buffer of one device as a map, fetched as seldom as buffer_view.h says. */
+/* Every live buffer of one device as a map, made as seldom as buffer_view.h says. */
 #ifndef TDM_TUI_DEVICE_VIEW_H
 #define TDM_TUI_DEVICE_VIEW_H
 
 #include "analyze/device_map.h"
-#include "registry/overview.h"
 #include "tui/list.h"
 #include "tui/pace.h"
-#include "tui/tui.h"
 
 enum { TDM_DEVICE_VIEW_HOLES = 8 };
 
 struct tdm_device_view {
-	uint64_t key; /* of tdm_pick_key(); 0: none */
+	uint64_t key; /* of the device; 0: none */
 	struct tdm_pace pace;
-	struct tdm_snapshot *snapshot; /* NULL: `problem` says why */
-	struct tdm_diag problem;
+	const struct tdm_picture *picture; /* of the last refresh */
+	uint64_t version;                  /* of its buffers, of which the map is */
+	const char *problem;               /* why there is no map; NULL: there is one */
 	bool has_map;
-	struct tdm_device_map map; /* of snapshot */
+	struct tdm_device_map map;
 	size_t hole_counts[TDM_DEVICE_MAP_REGIONS];
 	struct tdm_region_gap holes[TDM_DEVICE_MAP_REGIONS][TDM_DEVICE_VIEW_HOLES]; /* the largest, the largest first */
 	struct tdm_list list;                                                       /* of the lines that are scrolled */
 };
 
-void tdm_device_view_refresh(struct tdm_device_view *view, const struct tdm_tui_provider *provider,
-	const struct tdm_overview *overview, size_t device, bool now);
+/* What the next picture should have, to show a device. `now`: at once. */
+void tdm_device_view_wish(struct tdm_device_view *view, uint64_t key, struct tdm_wish *wish, bool now);
+/* Takes that picture. */
+void tdm_device_view_refresh(
+	struct tdm_device_view *view, const struct tdm_picture *picture, size_t device, const struct tdm_wish *wish);
 void tdm_device_view_done(struct tdm_device_view *view);
 
 #endif

@@ -2,13 +2,12 @@
 
 #include <stdlib.h>
 
-#include "event/event.h"
-#include "tui/pick.h"
+#include "tui/match.h"
 
 static bool has_memory(struct tdm_event_log *log)
 {
 	if (log->events == NULL) {
-		log->events = calloc(TDM_EVENT_LOG_CAP + TDM_EVENT_LOG_READ, sizeof *log->events);
+		log->events = calloc(TDM_EVENT_LOG_CAP, sizeof *log->events);
 		log->lines = calloc(TDM_EVENT_LOG_CAP, sizeof *log->lines);
 		log->op = log->kind = -1;
 		log->follows = true;
@@ -16,25 +15,42 @@ static bool has_memory(struct tdm_event_log *log)
 	return log->events != NULL && log->lines != NULL;
 }
 
-void tdm_event_log_read(struct tdm_event_log *log, const struct tdm_tui_provider *provider)
+static int32_t pid_of(const struct tdm_picture *picture, uint64_t handle)
 {
-	if (!log->is_on || log->paused || !has_memory(log) || provider->events == NULL)
-		return; /* what a pause leaves unread comes behind it, or is counted as missing */
-	struct tdm_overview_event *fresh = log->events + TDM_EVENT_LOG_CAP;
-	size_t count = provider->events(provider->context, fresh, TDM_EVENT_LOG_READ);
-	if (count > TDM_EVENT_LOG_READ)
-		count = TDM_EVENT_LOG_READ;
-	if (count == 0)
+	for (size_t i = 0; i < picture->process_count; i++)
+		if (picture->processes[i].handle == handle)
+			return picture->processes[i].pid;
+	return 0;
+}
+
+static uint64_t real_time(const struct tdm_picture *picture, uint64_t time_ns)
+{
+	uint64_t age = picture->time_ns - time_ns;
+	return time_ns != 0 && time_ns <= picture->time_ns && age <= picture->real_ns ? picture->real_ns - age : 0;
+}
+
+void tdm_event_log_add(struct tdm_event_log *log, const struct tdm_picture *picture)
+{
+	uint64_t handle = 0;
+	int32_t pid = 0;
+	if (!tdm_event_log_wants(log) || picture->event_count == 0 || !has_memory(log))
 		return;
-	for (size_t i = 0; i < count; i++) {
-		log->events[log->next] = fresh[i];
+	for (size_t i = 0; i < picture->event_count; i++) {
+		struct tdm_logged *logged = &log->events[log->next];
+		logged->event = picture->events[i];
+		logged->event.time_ns = real_time(picture, logged->event.time_ns);
+		if (logged->event.process != handle) {
+			handle = logged->event.process;
+			pid = pid_of(picture, handle);
+		}
+		logged->pid = pid;
 		log->next = (log->next + 1) % TDM_EVENT_LOG_CAP;
-		if (fresh[i].op == TDM_OP_LOST)
-			log->lost += fresh[i].asked;
+		log->count += log->count < TDM_EVENT_LOG_CAP;
+		if (logged->event.op == TDM_OP_LOST)
+			log->lost += logged->event.size;
 		else
 			log->seen++;
 	}
-	log->count = log->count + count < TDM_EVENT_LOG_CAP ? log->count + count : TDM_EVENT_LOG_CAP;
 	log->is_stale = true;
 }
 
@@ -44,15 +60,15 @@ void tdm_event_log_changed(struct tdm_event_log *log)
 	log->follows = true;
 }
 
-static bool is_shown(const struct tdm_event_log *log, const struct tdm_overview_event *event)
+static bool is_shown(const struct tdm_event_log *log, const struct tdm_event *event)
 {
-	if (log->handle != 0 && event->handle != log->handle)
+	if (log->handle != 0 && event->process != log->handle)
 		return false;
 	if (event->op == TDM_OP_LOST)
 		return true;
 	bool has_kind = event->op == TDM_OP_ALLOC || event->op == TDM_OP_FREE || event->op == TDM_OP_OOM;
 	return (log->op < 0 || event->op == log->op) && (log->kind < 0 || (has_kind && event->kind == log->kind)) &&
-	       (log->filter[0] == '\0' || tdm_pick_text(event->name, log->filter));
+	       (log->filter[0] == '\0' || tdm_match_text(event->name.ptr, log->filter));
 }
 
 void tdm_event_log_prepare(struct tdm_event_log *log)
@@ -62,13 +78,13 @@ void tdm_event_log_prepare(struct tdm_event_log *log)
 	log->line_count = 0;
 	for (size_t i = 0; i < log->count; i++) {
 		size_t at = (log->next + TDM_EVENT_LOG_CAP - log->count + i) % TDM_EVENT_LOG_CAP;
-		if (is_shown(log, &log->events[at]))
+		if (is_shown(log, &log->events[at].event))
 			log->lines[log->line_count++] = (uint32_t)at;
 	}
 	log->is_stale = false;
 }
 
-const struct tdm_overview_event *tdm_event_log_line(const struct tdm_event_log *log, size_t line)
+const struct tdm_logged *tdm_event_log_line(const struct tdm_event_log *log, size_t line)
 {
 	return &log->events[log->lines[line]];
 }

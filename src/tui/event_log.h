@@ -2,20 +2,24 @@
 #ifndef TDM_TUI_EVENT_LOG_H
 #define TDM_TUI_EVENT_LOG_H
 
-#include "registry/overview.h"
+#include "state/picture.h"
 #include "tui/list.h"
-#include "tui/tui.h"
 
 enum {
 	TDM_EVENT_LOG_CAP = 16384,
-	TDM_EVENT_LOG_READ = 8192, /* at once */
-	TDM_EVENT_LOG_MS = 100,    /* between two reads while they are looked at: a program's ring is short */
+	TDM_EVENT_LOG_MS = 100, /* between two pictures while they are looked at: a program's ring is short */
 };
 
-/* All zero to begin. Nothing is read before `is_on`. */
+/* An event, with times of the real-time clock. */
+struct tdm_logged {
+	struct tdm_event event;
+	int32_t pid; /* 0: unknown */
+};
+
+/* All zero to begin. Nothing is kept before `is_on`. */
 struct tdm_event_log {
 	bool is_on, paused;
-	struct tdm_overview_event *events; /* a ring of TDM_EVENT_LOG_CAP; NULL before the first read */
+	struct tdm_logged *events; /* a ring of TDM_EVENT_LOG_CAP; NULL before the first */
 	size_t count, next;
 	uint64_t seen, lost;
 	/* What is shown. */
@@ -30,10 +34,16 @@ struct tdm_event_log {
 	bool follows; /* the newest is shown */
 };
 
-void tdm_event_log_read(struct tdm_event_log *log, const struct tdm_tui_provider *provider);
+/* Whether the next picture should have events. What a pause leaves unread comes after it, or is counted as missing. */
+static inline bool tdm_event_log_wants(const struct tdm_event_log *log)
+{
+	return log->is_on && !log->paused;
+}
+
+void tdm_event_log_add(struct tdm_event_log *log, const struct tdm_picture *picture);
 void tdm_event_log_changed(struct tdm_event_log *log); /* what is to be shown has */
 void tdm_event_log_prepare(struct tdm_event_log *log);
-const struct tdm_overview_event *tdm_event_log_line(const struct tdm_event_log *log, size_t line);
+const struct tdm_logged *tdm_event_log_line(const struct tdm_event_log *log, size_t line);
 void tdm_event_log_done(struct tdm_event_log *log);
 
 #endif

@@ -8,7 +8,7 @@ enum { FULL = 1000, BRAILLE = 0x2800, DOTS = 4 };
 
 void tdm_gauge_bar(struct tdm_pen *pen, int width, uint64_t used, uint64_t total)
 {
-	int permille = tdm_overview_permille(used, total), cols = tdm_pen_room(pen) < width ? tdm_pen_room(pen) : width;
+	int permille = tdm_picture_permille(used, total), cols = tdm_pen_room(pen) < width ? tdm_pen_room(pen) : width;
 	int full = (int)tdm_bar_full(permille, cols > 0 ? (size_t)cols : 0);
 	bool utf8 = pen->canvas->utf8;
 	uint32_t on = utf8 ? 0x25a0 : '#', off = utf8 ? 0xb7 : '.', unknown = utf8 ? 0x254c : '?';
@@ -26,7 +26,7 @@ void tdm_gauge_bar(struct tdm_pen *pen, int width, uint64_t used, uint64_t total
 void tdm_gauge_percent(struct tdm_pen *pen, uint64_t used, uint64_t total)
 {
 	char text[24];
-	int permille = tdm_overview_permille(used, total);
+	int permille = tdm_picture_permille(used, total);
 	if (permille < 0)
 		snprintf(text, sizeof text, "?");
 	else if (permille < 10 * FULL)

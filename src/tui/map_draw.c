@@ -37,17 +37,17 @@ static uint32_t glyph_of(const struct tdm_canvas *canvas, int permille)
 }
 
 /* Buffers of different processes in different colours. */
-static enum tdm_ink ink_of(const struct tdm_snapshot *snapshot, uint32_t buffer)
+static enum tdm_ink ink_of(const struct tdm_picture *picture, const struct tdm_region_span *span)
 {
 	static const enum tdm_ink inks[] = { TDM_INK_CYAN, TDM_INK_GREEN, TDM_INK_MAGENTA, TDM_INK_BLUE,
 		TDM_INK_YELLOW };
-	if (buffer == TDM_INDEX_NONE)
+	if (span == NULL)
 		return TDM_INK_TRACK;
-	return inks[snapshot->holdings[snapshot->buffers[buffer].holding].process % (sizeof inks / sizeof *inks)];
+	return inks[picture->holdings[span->holding].process % (sizeof inks / sizeof *inks)];
 }
 
 static void draw_cells(
-	struct tdm_page *page, const struct tdm_snapshot *snapshot, const struct tdm_region_map *region, int cols)
+	struct tdm_page *page, const struct tdm_picture *picture, const struct tdm_region_map *region, int cols)
 {
 	struct tdm_region_cell cells[CELLS_MAX];
 	struct tdm_pen pen = tdm_page_line(page);
@@ -55,7 +55,7 @@ static void draw_cells(
 		return;
 	tdm_region_map_cells(region, region->base, region->bank_size, cells, (uint32_t)cols);
 	for (int i = 0; i < cols; i++)
-		tdm_canvas_set(page->canvas, pen.row, pen.col + MARGIN + i, ink_of(snapshot, cells[i].buffer),
+		tdm_canvas_set(page->canvas, pen.row, pen.col + MARGIN + i, ink_of(picture, cells[i].span),
 			glyph_of(page->canvas, cells[i].permille));
 }
 
@@ -151,7 +151,7 @@ static void draw_region(struct tdm_page *page, const struct tdm_device_view *vie
 	int cols = page->area.cols - 2 * MARGIN;
 	draw_region_title(page, region);
 	if (region->bank_size != 0) {
-		draw_cells(page, view->snapshot, region, cols);
+		draw_cells(page, view->picture, region, cols);
 		draw_scale(page, region, view->hole_counts[kind] != 0 ? &view->holes[kind][0] : NULL, cols);
 	}
 	draw_doubts(page, region);
@@ -243,22 +243,20 @@ static void draw_ends(struct tdm_page *page, const struct tdm_device_l1 *l1)
 	draw_ends_legend(page, &l1->map);
 }
 
-static void side(struct tdm_pen *pen, const struct tdm_snapshot *snapshot, uint32_t index)
+static void side(struct tdm_pen *pen, const struct tdm_picture *picture, const struct tdm_region_span *span)
 {
 	char id[TEXT_CAP];
 	const char *name = "end of the region";
-	if (index != TDM_INDEX_NONE) {
-		const struct tdm_buffer *buffer = &snapshot->buffers[index];
-		const struct tdm_snapshot_process *process =
-			&snapshot->processes[snapshot->holdings[buffer->holding].process];
-		name = tdm_snapshot_text(snapshot, buffer->name);
+	if (span != NULL) {
+		int32_t pid = picture->processes[picture->holdings[span->holding].process].pid;
+		name = tdm_picture_text(picture, span->buffer->name);
 		if (name[0] == '\0')
-			snprintf(id, sizeof id, "buffer %" PRIu64 " of %" PRId32, buffer->id, process->who.pid);
+			snprintf(id, sizeof id, "buffer %" PRIu64 " of %" PRId32, span->buffer->id, pid);
 		else
-			snprintf(id, sizeof id, "%.100s of %" PRId32, name, process->who.pid);
+			snprintf(id, sizeof id, "%.100s of %" PRId32, name, pid);
 		name = id;
 	}
-	tdm_pen_field(pen, 30, index == TDM_INDEX_NONE ? TDM_INK_DIM : TDM_INK_PLAIN, name);
+	tdm_pen_field(pen, 30, span == NULL ? TDM_INK_DIM : TDM_INK_PLAIN, name);
 	tdm_pen_skip(pen, 2);
 }
 
@@ -286,8 +284,8 @@ static void draw_holes(struct tdm_page *page, const struct tdm_device_view *view
 			snprintf(text, sizeof text, "0x%" PRIx64, hole->address);
 			tdm_pen_field(&pen, -14, TDM_INK_DIM, text);
 			tdm_pen_skip(&pen, 2);
-			side(&pen, view->snapshot, hole->below);
-			side(&pen, view->snapshot, hole->above);
+			side(&pen, view->picture, hole->below);
+			side(&pen, view->picture, hole->above);
 		}
 	if (shown == 0) {
 		pen = tdm_page_line(page);
@@ -374,7 +372,7 @@ void tdm_map_draw(struct tdm_page *page, const struct tdm_device_view *view)
 		struct tdm_pen pen = tdm_page_line(page);
 		pen = tdm_page_line(page);
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "  No map: %s.",
-			view->problem.text[0] != '\0' ? view->problem.text : "it was not read");
+			view->problem != NULL ? view->problem : "it was not read");
 		return;
 	}
 	draw_region(page, view, TDM_KIND_DRAM);

@@ -9,7 +9,7 @@ enum { LINES_EACH = 2 };
 static void draw_line(struct tdm_app *app, struct tdm_area area, size_t index)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
-	const struct tdm_overview_problem *problem = &app->overview->problems[index / LINES_EACH];
+	const struct tdm_picture_problem *problem = &app->picture->problems[index / LINES_EACH];
 	if (index % LINES_EACH == 0) {
 		tdm_pen_printf(&pen, TDM_INK_PLAIN, "%s  ", problem->place);
 		tdm_pen_text(&pen, TDM_INK_DIM, tdm_from_name((enum tdm_from)problem->from));
@@ -19,7 +19,7 @@ static void draw_line(struct tdm_app *app, struct tdm_area area, size_t index)
 
 static size_t count(const struct tdm_app *app)
 {
-	return app->overview != NULL ? LINES_EACH * app->overview->problem_count : 0;
+	return app->picture != NULL ? LINES_EACH * app->picture->problem_count : 0;
 }
 
 static void draw(struct tdm_app *app, struct tdm_area area)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/reserve.h"
-#include "tui/pick.h"
+#include "tui/match.h"
 
 static const enum tdm_kind kinds[TDM_PROC_KINDS] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_L1_SMALL, TDM_KIND_TRACE,
 	TDM_KIND_CB };
@@ -40,7 +40,7 @@ static void add_memory(struct tdm_proc_row *row)
 		row->memory = tdm_proc_sum(row->memory, row->used[k]);
 }
 
-static void add_holding(struct tdm_proc_row *row, const struct tdm_overview_holding *holding)
+static void add_holding(struct tdm_proc_row *row, const struct tdm_holding *holding)
 {
 	for (size_t k = 0; k < TDM_PROC_KINDS; k++)
 		row->used[k] = tdm_proc_sum(row->used[k], holding->kinds[kinds[k]].used);
@@ -49,29 +49,29 @@ static void add_holding(struct tdm_proc_row *row, const struct tdm_overview_hold
 	row->peak = tdm_proc_sum(row->peak, peak);
 }
 
-static bool is_wanted(const struct tdm_overview_process *process, const struct tdm_proc_view *view)
+static bool is_wanted(const struct tdm_picture_process *process, const struct tdm_proc_view *view)
 {
-	return (view->pid == 0 || process->pid == view->pid) && tdm_pick_process(process, view->filter);
+	return (view->pid == 0 || process->pid == view->pid) && tdm_match_process(process, view->filter);
 }
 
-static void describe(struct tdm_proc_row *row, const struct tdm_overview *overview, size_t p)
+static void describe(struct tdm_proc_row *row, const struct tdm_picture *picture, size_t p)
 {
-	const struct tdm_overview_process *process = &overview->processes[p];
+	const struct tdm_picture_process *process = &picture->processes[p];
 	row->process = (uint32_t)p;
 	row->handle = process->handle;
-	if (process->started_ns != 0 && process->started_ns <= overview->real_ns)
-		row->age_ns = overview->real_ns - process->started_ns;
+	if (process->started_ns != 0 && process->started_ns <= picture->real_ns)
+		row->age_ns = picture->real_ns - process->started_ns;
 	add_memory(row);
 }
 
 /* Whether it has something on a card among the devices that are shown: only that is added up then. What a capture
  * without dispatch adds up lies nowhere. */
-static bool is_on_card(const struct tdm_overview *overview, const struct tdm_overview_process *process,
-	const struct tdm_proc_view *view)
+static bool is_on_card(
+	const struct tdm_picture *picture, const struct tdm_picture_process *process, const struct tdm_proc_view *view)
 {
 	for (uint32_t h = 0; h < process->holding_count; h++) {
-		size_t device = overview->holdings[process->first_holding + h].device;
-		if (!overview->devices[device].is_virtual && tdm_pick_device(overview, device, view->device))
+		size_t device = picture->holdings[process->first_holding + h].device;
+		if (!picture->devices[device].is_virtual && tdm_match_device(picture, device, view->device))
 			return true;
 	}
 	return false;
@@ -79,39 +79,39 @@ static bool is_on_card(const struct tdm_overview *overview, const struct tdm_ove
 
 /* One line for each process with all that it has on the devices that are shown. */
 static int add_processes(
-	struct tdm_proc_rows *rows, const struct tdm_overview *overview, const struct tdm_proc_view *view)
+	struct tdm_proc_rows *rows, const struct tdm_picture *picture, const struct tdm_proc_view *view)
 {
 	bool all = view->device == NULL || view->device[0] == '\0';
-	for (size_t p = 0; p < overview->process_count; p++) {
-		const struct tdm_overview_process *process = &overview->processes[p];
+	for (size_t p = 0; p < picture->process_count; p++) {
+		const struct tdm_picture_process *process = &picture->processes[p];
 		if (!is_wanted(process, view))
 			continue;
 		struct tdm_proc_row *row = add_row(rows, TDM_ROW_PROCESS);
 		if (row == NULL)
 			return -ENOMEM;
-		bool on_card = is_on_card(overview, process, view);
+		bool on_card = is_on_card(picture, process, view);
 		uint32_t shown = 0;
 		for (uint32_t h = 0; h < process->holding_count; h++) {
-			const struct tdm_overview_holding *holding = &overview->holdings[process->first_holding + h];
-			if (!tdm_pick_device(overview, holding->device, view->device))
+			const struct tdm_holding *holding = &picture->holdings[process->first_holding + h];
+			if (!tdm_match_device(picture, holding->device, view->device))
 				continue;
 			row->device = shown++ == 0 ? holding->device : UINT32_MAX;
-			if (!on_card || !overview->devices[holding->device].is_virtual)
+			if (!on_card || !picture->devices[holding->device].is_virtual)
 				add_holding(row, holding);
 		}
-		describe(row, overview, p);
+		describe(row, picture, p);
 		if (shown == 0 && !all)
 			rows->count--;
 	}
 	return 0;
 }
 
-static int add_rest(struct tdm_proc_rows *rows, const struct tdm_overview_device *device, uint32_t d,
+static int add_rest(struct tdm_proc_rows *rows, const struct tdm_picture_device *device, uint32_t d,
 	enum tdm_proc_row_type type, bool is_child)
 {
 	uint64_t used[TDM_PROC_KINDS], sum = 0;
 	for (size_t k = 0; k < TDM_PROC_KINDS; k++) {
-		const struct tdm_overview_kind *kind = &device->kinds[kinds[k]];
+		const struct tdm_picture_kind *kind = &device->kinds[kinds[k]];
 		used[k] = type == TDM_ROW_STALE ? kind->stale : kind->unattributed;
 		sum = used[k] == TDM_BYTES_UNKNOWN ? sum : tdm_proc_sum(sum, used[k]);
 	}
@@ -128,15 +128,15 @@ static int add_rest(struct tdm_proc_rows *rows, const struct tdm_overview_device
 }
 
 struct order {
-	const struct tdm_overview *overview;
+	const struct tdm_picture *picture;
 	const struct tdm_proc_view *view;
 };
 
 /* Ascending for texts and numbers, descending for amounts: what is looked for comes first. */
 static int compare_by(const struct tdm_proc_row *a, const struct tdm_proc_row *b, const struct order *order)
 {
-	const struct tdm_overview_process *pa = &order->overview->processes[a->process],
-					  *pb = &order->overview->processes[b->process];
+	const struct tdm_picture_process *pa = &order->picture->processes[a->process],
+					 *pb = &order->picture->processes[b->process];
 	switch (order->view->sort) {
 	case TDM_PROC_USER:
 		return strcmp(pa->user, pb->user);
@@ -180,31 +180,31 @@ static int compare_rows(const void *a, const void *b, void *context)
 }
 
 static void sort_rows(
-	struct tdm_proc_row *rows, size_t count, const struct tdm_overview *overview, const struct tdm_proc_view *view)
+	struct tdm_proc_row *rows, size_t count, const struct tdm_picture *picture, const struct tdm_proc_view *view)
 {
-	struct order order = { overview, view };
+	struct order order = { picture, view };
 	if (count > 1)
 		qsort_r(rows, count, sizeof *rows, compare_rows, &order);
 }
 
-static int build_flat(struct tdm_proc_rows *rows, const struct tdm_overview *overview, const struct tdm_proc_view *view)
+static int build_flat(struct tdm_proc_rows *rows, const struct tdm_picture *picture, const struct tdm_proc_view *view)
 {
-	int err = add_processes(rows, overview, view);
-	sort_rows(rows->rows, rows->count, overview, view);
+	int err = add_processes(rows, picture, view);
+	sort_rows(rows->rows, rows->count, picture, view);
 	for (int stale = 0; stale < 2; stale++)
-		for (size_t d = 0; d < overview->device_count && err == 0; d++)
-			if (view->pid == 0 && view->filter[0] == '\0' && tdm_pick_device(overview, d, view->device))
-				err = add_rest(rows, &overview->devices[d], (uint32_t)d,
+		for (size_t d = 0; d < picture->device_count && err == 0; d++)
+			if (view->pid == 0 && view->filter[0] == '\0' && tdm_match_device(picture, d, view->device))
+				err = add_rest(rows, &picture->devices[d], (uint32_t)d,
 					stale ? TDM_ROW_STALE : TDM_ROW_UNATTRIBUTED, false);
 	return err;
 }
 
-static int add_device(struct tdm_proc_rows *rows, const struct tdm_overview *overview, size_t d)
+static int add_device(struct tdm_proc_rows *rows, const struct tdm_picture *picture, size_t d)
 {
 	struct tdm_proc_row *row = add_row(rows, TDM_ROW_DEVICE);
 	if (row == NULL)
 		return -ENOMEM;
-	const struct tdm_overview_device *device = &overview->devices[d];
+	const struct tdm_picture_device *device = &picture->devices[d];
 	for (size_t k = 0; k < TDM_PROC_KINDS; k++)
 		row->used[k] = device->kinds[kinds[k]].used;
 	row->peak = device->kinds[TDM_KIND_DRAM].peak;
@@ -214,12 +214,12 @@ static int add_device(struct tdm_proc_rows *rows, const struct tdm_overview *ove
 }
 
 static int add_children(
-	struct tdm_proc_rows *rows, const struct tdm_overview *overview, const struct tdm_proc_view *view, size_t d)
+	struct tdm_proc_rows *rows, const struct tdm_picture *picture, const struct tdm_proc_view *view, size_t d)
 {
 	size_t first = rows->count;
-	for (size_t h = 0; h < overview->holding_count; h++) {
-		const struct tdm_overview_holding *holding = &overview->holdings[h];
-		if (holding->device != d || !is_wanted(&overview->processes[holding->process], view))
+	for (size_t h = 0; h < picture->holding_count; h++) {
+		const struct tdm_holding *holding = &picture->holdings[h];
+		if (holding->device != d || !is_wanted(&picture->processes[holding->process], view))
 			continue;
 		struct tdm_proc_row *row = add_row(rows, TDM_ROW_PROCESS);
 		if (row == NULL)
@@ -227,35 +227,34 @@ static int add_children(
 		row->is_child = true;
 		row->device = (uint32_t)d;
 		add_holding(row, holding);
-		describe(row, overview, holding->process);
+		describe(row, picture, holding->process);
 	}
-	sort_rows(rows->rows + first, rows->count - first, overview, view);
+	sort_rows(rows->rows + first, rows->count - first, picture, view);
 	if (view->pid != 0 || view->filter[0] != '\0')
 		return 0;
-	int err = add_rest(rows, &overview->devices[d], (uint32_t)d, TDM_ROW_UNATTRIBUTED, true);
-	return err != 0 ? err : add_rest(rows, &overview->devices[d], (uint32_t)d, TDM_ROW_STALE, true);
+	int err = add_rest(rows, &picture->devices[d], (uint32_t)d, TDM_ROW_UNATTRIBUTED, true);
+	return err != 0 ? err : add_rest(rows, &picture->devices[d], (uint32_t)d, TDM_ROW_STALE, true);
 }
 
-static int build_tree(struct tdm_proc_rows *rows, const struct tdm_overview *overview, const struct tdm_proc_view *view)
+static int build_tree(struct tdm_proc_rows *rows, const struct tdm_picture *picture, const struct tdm_proc_view *view)
 {
 	int err = 0;
-	for (size_t d = 0; d < overview->device_count && err == 0; d++) {
-		if (!tdm_pick_device(overview, d, view->device))
+	for (size_t d = 0; d < picture->device_count && err == 0; d++) {
+		if (!tdm_match_device(picture, d, view->device))
 			continue;
-		err = add_device(rows, overview, d);
+		err = add_device(rows, picture, d);
 		if (err == 0)
-			err = add_children(rows, overview, view, d);
+			err = add_children(rows, picture, view, d);
 		if (rows->count != 0)
 			rows->rows[rows->count - 1].is_last = true;
 	}
 	return err;
 }
 
-int tdm_proc_rows_build(
-	struct tdm_proc_rows *rows, const struct tdm_overview *overview, const struct tdm_proc_view *view)
+int tdm_proc_rows_build(struct tdm_proc_rows *rows, const struct tdm_picture *picture, const struct tdm_proc_view *view)
 {
 	rows->count = 0;
-	return view->tree ? build_tree(rows, overview, view) : build_flat(rows, overview, view);
+	return view->tree ? build_tree(rows, picture, view) : build_flat(rows, picture, view);
 }
 
 void tdm_proc_rows_done(struct tdm_proc_rows *rows)

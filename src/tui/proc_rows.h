@@ -8,7 +8,7 @@
 #ifndef TDM_TUI_PROC_ROWS_H
 #define TDM_TUI_PROC_ROWS_H
 
-#include "registry/overview.h"
+#include "state/picture.h"
 
 /* id, title, width (below 0: on the right), priority (0 stays longest), can be sorted by its letter */
 #define TDM_PROC_COLUMN_LIST(X)             \
@@ -61,7 +61,7 @@ struct tdm_proc_view {
 	enum tdm_proc_column sort;
 	bool reversed, tree;
 	const char *filter; /* "": all */
-	const char *device; /* as of tdm_pick_device() */
+	const char *device; /* as of tdm_match_device() */
 	int32_t pid;        /* 0: all */
 };
 
@@ -72,7 +72,7 @@ struct tdm_proc_rows {
 
 /* All zero to begin. 0 or -ENOMEM, then there are fewer. */
 int tdm_proc_rows_build(
-	struct tdm_proc_rows *rows, const struct tdm_overview *overview, const struct tdm_proc_view *view);
+	struct tdm_proc_rows *rows, const struct tdm_picture *picture, const struct tdm_proc_view *view);
 void tdm_proc_rows_done(struct tdm_proc_rows *rows);
 
 /* Adds where both are known; what is not known adds nothing. */

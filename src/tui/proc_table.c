@@ -17,22 +17,22 @@ static void append(char *dst, size_t cap, const char *text)
 }
 
 /* Whether the second has the number behind that of the first. */
-static bool is_next(const struct tdm_overview_device *first, const struct tdm_overview_device *second)
+static bool is_next(const struct tdm_picture_device *first, const struct tdm_picture_device *second)
 {
 	return first->number >= 0 && second->number == first->number + 1 && second->is_virtual == first->is_virtual;
 }
 
 char *tdm_proc_devices(
-	const struct tdm_overview *overview, const struct tdm_overview_process *process, char *dst, size_t cap)
+	const struct tdm_picture *picture, const struct tdm_picture_process *process, char *dst, size_t cap)
 {
 	dst[0] = '\0';
 	for (uint32_t i = 0; i < process->holding_count;) {
-		const struct tdm_overview_holding *holdings = &overview->holdings[process->first_holding];
-		const struct tdm_overview_device *first = &overview->devices[holdings[i].device], *last = first;
+		const struct tdm_holding *holdings = &picture->holdings[process->first_holding];
+		const struct tdm_picture_device *first = &picture->devices[holdings[i].device], *last = first;
 		char from[16], to[16];
 		uint32_t next = i + 1;
-		while (next < process->holding_count && is_next(last, &overview->devices[holdings[next].device]))
-			last = &overview->devices[holdings[next++].device];
+		while (next < process->holding_count && is_next(last, &picture->devices[holdings[next].device]))
+			last = &picture->devices[holdings[next++].device];
 		if (i != 0)
 			append(dst, cap, ",");
 		append(dst, cap, tdm_device_label(first, from, sizeof from));
@@ -156,8 +156,8 @@ static void draw_bytes(struct tdm_pen *pen, int width, uint64_t bytes, bool is_b
 static const char *text_cell(
 	const struct tdm_app *app, const struct tdm_proc_row *row, int column, char *dst, size_t cap)
 {
-	const struct tdm_overview *overview = app->overview;
-	const struct tdm_overview_process *process = &overview->processes[row->process];
+	const struct tdm_picture *picture = app->picture;
+	const struct tdm_picture_process *process = &picture->processes[row->process];
 	switch (column) {
 	case TDM_PROC_PID:
 		snprintf(dst, cap, "%" PRId32, process->pid);
@@ -166,8 +166,8 @@ static const char *text_cell(
 		return process->user;
 	case TDM_PROC_DEVICE:
 		if (row->device != UINT32_MAX)
-			return tdm_device_label(&overview->devices[row->device], dst, cap);
-		return tdm_proc_devices(overview, process, dst, cap);
+			return tdm_device_label(&picture->devices[row->device], dst, cap);
+		return tdm_proc_devices(picture, process, dst, cap);
 	case TDM_PROC_AGE:
 		return row->age_ns == UINT64_MAX ? "?" : tdm_format_duration(dst, cap, row->age_ns);
 	case TDM_PROC_SOURCE:
@@ -181,7 +181,7 @@ static const char *text_cell(
 
 static void draw_command(struct tdm_pen *pen, const struct tdm_app *app, const struct tdm_proc_row *row, int width)
 {
-	const struct tdm_overview_process *process = &app->overview->processes[row->process];
+	const struct tdm_picture_process *process = &app->picture->processes[row->process];
 	struct tdm_pen cell = { pen->canvas, pen->row, pen->col,
 		pen->col + width < pen->end ? pen->col + width : pen->end };
 	bool utf8 = pen->canvas->utf8;
@@ -200,7 +200,7 @@ static void draw_command(struct tdm_pen *pen, const struct tdm_app *app, const s
 /* Lines that are no process: in place of the command stands what they are. */
 static void rest_text(const struct tdm_app *app, const struct tdm_proc_row *row, char *dst, size_t cap)
 {
-	const struct tdm_overview_device *device = &app->overview->devices[row->device];
+	const struct tdm_picture_device *device = &app->picture->devices[row->device];
 	const char *branch = !row->is_child     ? ""
 			     : app->canvas.utf8 ? (row->is_last ? "└─ " : "├─ ")
 						: (row->is_last ? "`- " : "|- ");
@@ -246,7 +246,7 @@ static void draw_row(struct tdm_app *app, struct tdm_area area, const struct fit
 		} else
 			tdm_pen_field(&pen, width, TDM_INK_BOLD,
 				c == TDM_PROC_DEVICE
-					? tdm_device_label(&app->overview->devices[row->device], cell, sizeof cell)
+					? tdm_device_label(&app->picture->devices[row->device], cell, sizeof cell)
 					: "");
 		tdm_pen_skip(&pen, 1);
 	}
@@ -264,9 +264,9 @@ static void draw_empty(struct tdm_app *app, struct tdm_area area)
 			app->options.pid);
 	else
 		tdm_pen_printf(&pen, TDM_INK_DIM, "No process%s uses %s device. Programs show up here when they run.",
-			app->overview != NULL && app->overview->problem_count != 0 ? " that could be read" : "",
+			app->picture != NULL && app->picture->problem_count != 0 ? " that could be read" : "",
 			app->options.device != NULL ? "this" : "a");
-	if (app->overview != NULL && app->overview->device_count == 0 && area.rows > 1) {
+	if (app->picture != NULL && app->picture->device_count == 0 && area.rows > 1) {
 		pen = tdm_pen_at(&app->canvas, area, 1);
 		tdm_pen_text(&pen, TDM_INK_DIM,
 			" 'tidemark doctor' says what was looked for; 'tidemark demo' needs no card.");

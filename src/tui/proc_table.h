@@ -8,7 +8,7 @@ void tdm_proc_table_draw(struct tdm_app *app, struct tdm_area area, bool has_key
 
 /* "0", "0-3", "0,2,5": the devices that a process uses. Returns dst. */
 char *tdm_proc_devices(
-	const struct tdm_overview *overview, const struct tdm_overview_process *process, char *dst, size_t cap);
+	const struct tdm_picture *picture, const struct tdm_picture_process *process, char *dst, size_t cap);
 
 /* "ledger", "metal_shm", "ledger+driver": the names of a set of sources. Returns dst. */
 char *tdm_proc_sources(uint32_t sources, char *dst, size_t cap);

@@ -9,11 +9,18 @@
 
 enum { GRAPH_ROWS = 3, READING_COLUMNS = 26 };
 
-static void refresh(struct tdm_app *app, bool now)
+static void wish(struct tdm_app *app, struct tdm_wish *wish, bool now)
+{
+	const struct tdm_picture_device *device = tdm_app_chosen_device(app, NULL);
+	if (device != NULL)
+		tdm_device_view_wish(&app->device, device->key, wish, now);
+}
+
+static void refresh(struct tdm_app *app, const struct tdm_wish *wish)
 {
 	size_t device;
 	if (tdm_app_chosen_device(app, &device) != NULL)
-		tdm_device_view_refresh(&app->device, app->provider, app->overview, device, now);
+		tdm_device_view_refresh(&app->device, app->picture, device, wish);
 }
 
 static void format_reading(
@@ -25,9 +32,9 @@ static void format_reading(
 		snprintf(dst, cap, "%s", r->err != 0 ? tdm_err_text(r->err) : "not offered");
 }
 
-static void draw_readings(struct tdm_page *page, const struct tdm_overview_device *device)
+static void draw_readings(struct tdm_page *page, const struct tdm_picture_device *device)
 {
-	const struct tdm_overview_telemetry *t = &device->telemetry;
+	const struct tdm_picture_telemetry *t = &device->telemetry;
 	if (device->node < 0 && !t->temp.is_known && !t->power.is_known && !t->clock.is_known) {
 		struct tdm_pen line = tdm_page_line(page);
 		tdm_pen_text(
@@ -66,9 +73,9 @@ static void draw_readings(struct tdm_page *page, const struct tdm_overview_devic
 	}
 }
 
-static void draw_more(struct tdm_page *page, const struct tdm_overview_device *device, enum tdm_kind kind)
+static void draw_more(struct tdm_page *page, const struct tdm_picture_device *device, enum tdm_kind kind)
 {
-	const struct tdm_overview_kind *k = &device->kinds[kind];
+	const struct tdm_picture_kind *k = &device->kinds[kind];
 	char bytes[TDM_BYTES_CAP], other[TDM_BYTES_CAP];
 	bool has_rival = k->rival_from != TDM_FROM_NONE && k->rival_used != TDM_BYTES_UNKNOWN;
 	bool has_rest = k->unattributed != 0 && k->unattributed != TDM_BYTES_UNKNOWN;
@@ -90,14 +97,14 @@ static void draw_more(struct tdm_page *page, const struct tdm_overview_device *d
 			tdm_format_bytes_short(other, sizeof other, k->rival_bytes));
 }
 
-static bool is_shown(const struct tdm_overview_device *device, int kind)
+static bool is_shown(const struct tdm_picture_device *device, int kind)
 {
-	const struct tdm_overview_kind *k = &device->kinds[kind];
+	const struct tdm_picture_kind *k = &device->kinds[kind];
 	return kind <= TDM_KIND_CB || (k->used != 0 && k->used != TDM_BYTES_UNKNOWN) ||
 	       (k->peak != 0 && k->peak != TDM_BYTES_UNKNOWN);
 }
 
-static void draw_kinds(struct tdm_page *page, const struct tdm_overview_device *device)
+static void draw_kinds(struct tdm_page *page, const struct tdm_picture_device *device)
 {
 	tdm_page_line(page);
 	for (int kind = 0; kind < TDM_KIND_COUNT; kind++) {
@@ -108,8 +115,8 @@ static void draw_kinds(struct tdm_page *page, const struct tdm_overview_device *
 		tdm_device_kind(&pen, device, (enum tdm_kind)kind);
 		draw_more(page, device, (enum tdm_kind)kind);
 	}
-	for (uint32_t i = 0; i < device->chip_count && i < TDM_OVERVIEW_CHIPS_MAX && device->chip_count > 1; i++) {
-		const struct tdm_overview_chip *chip = &device->chips[i];
+	for (uint32_t i = 0; i < device->chip_count && i < TDM_PICTURE_CHIPS_MAX && device->chip_count > 1; i++) {
+		const struct tdm_picture_chip *chip = &device->chips[i];
 		char dram[TDM_BYTES_CAP], l1[TDM_BYTES_CAP];
 		struct tdm_pen pen = tdm_page_line(page);
 		tdm_pen_printf(&pen, TDM_INK_DIM, "  chip %" PRIu32 "%s: DRAM %s, L1 %s", chip->chip,
@@ -117,14 +124,14 @@ static void draw_kinds(struct tdm_page *page, const struct tdm_overview_device *
 			tdm_format_bytes_short(dram, sizeof dram, chip->bytes[TDM_KIND_DRAM]),
 			tdm_format_bytes_short(l1, sizeof l1, chip->bytes[TDM_KIND_L1]));
 	}
-	if (device->chip_count > 1 && tdm_overview_has_stale(device)) {
+	if (device->chip_count > 1 && tdm_picture_has_stale(device)) {
 		struct tdm_pen pen = tdm_page_line(page);
 		tdm_pen_text(
 			&pen, TDM_INK_DIM, "  (chips are as tt-metal wrote them down: what is stale is counted there)");
 	}
 }
 
-static void draw_title(struct tdm_app *app, struct tdm_page *page, const struct tdm_overview_device *device)
+static void draw_title(struct tdm_app *app, struct tdm_page *page, const struct tdm_picture_device *device)
 {
 	struct tdm_pen pen = tdm_page_line(page);
 	tdm_pen_skip(&pen, 1);
@@ -147,7 +154,7 @@ static void draw_place(struct tdm_app *app, struct tdm_area area)
 
 static void draw(struct tdm_app *app, struct tdm_area area)
 {
-	const struct tdm_overview_device *device = tdm_app_chosen_device(app, NULL);
+	const struct tdm_picture_device *device = tdm_app_chosen_device(app, NULL);
 	if (device == NULL) {
 		struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 1);
 		tdm_pen_text(&pen, TDM_INK_YELLOW, "  There is no device.");
@@ -171,6 +178,7 @@ static bool key(struct tdm_app *app, int key)
 
 const struct tdm_screen tdm_screen_device = {
 	.name = "device",
+	.wish = wish,
 	.refresh = refresh,
 	.draw = draw,
 	.key = key,

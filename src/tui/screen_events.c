@@ -12,18 +12,17 @@
 
 enum { WIDE_COLUMNS = 100, NARROW_COLUMNS = 70 };
 
-static void refresh(struct tdm_app *app, bool now)
+/* From the first time that it is shown, the loop asks for events. */
+static void wish(struct tdm_app *app, struct tdm_wish *wish, bool now)
 {
+	(void)wish;
 	(void)now;
-	if (app->events.is_on)
-		return; /* the loop reads them */
 	app->events.is_on = true;
-	tdm_event_log_read(&app->events, app->provider);
 }
 
-static enum tdm_ink ink_of(const struct tdm_overview_event *event)
+static enum tdm_ink ink_of(const struct tdm_event *event)
 {
-	if (event->is_fault)
+	if ((event->flags & TDM_EVENT_FAULT) != 0)
 		return TDM_INK_RED;
 	switch (event->op) {
 	case TDM_OP_ALLOC:
@@ -70,23 +69,32 @@ static bool is_narrow(struct tdm_area line)
 	return line.cols < NARROW_COLUMNS;
 }
 
-static void draw_event(struct tdm_app *app, struct tdm_area line, const struct tdm_overview_event *event)
+/* Bytes per bank times banks; of what never got any, none. */
+static uint64_t reserved_bytes(const struct tdm_event *event)
 {
+	return event->bytes_per_bank != TDM_SIZE_UNKNOWN ? event->bytes_per_bank * event->banks : TDM_BYTES_UNKNOWN;
+}
+
+static void draw_event(struct tdm_app *app, struct tdm_area line, const struct tdm_logged *logged)
+{
+	const struct tdm_event *event = &logged->event;
+	uint64_t reserved = reserved_bytes(event);
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
 	char text[64];
 	tdm_pen_skip(&pen, 1);
 	if (!is_narrow(line))
 		draw_time(&pen, event->time_ns);
-	snprintf(text, sizeof text, "%" PRId32, event->pid);
+	snprintf(text, sizeof text, "%" PRId32, logged->pid);
 	tdm_pen_field(&pen, -8, TDM_INK_PLAIN, text);
 	if (event->op == TDM_OP_LOST) {
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "  %s events are missing here",
-			tdm_format_count(text, sizeof text, event->asked));
+			tdm_format_count(text, sizeof text, event->size));
 		return;
 	}
-	snprintf(text, sizeof text, "%" PRId32 "%s", event->number, event->is_virtual ? "v" : "");
+	snprintf(text, sizeof text, "%" PRIu32 "%s", event->device & ~TDM_DEVICE_VIRTUAL_BIT,
+		(event->device & TDM_DEVICE_VIRTUAL_BIT) != 0 ? "v" : "");
 	if (!is_narrow(line))
-		tdm_pen_field(&pen, -5, TDM_INK_PLAIN, event->number >= 0 ? text : "");
+		tdm_pen_field(&pen, -5, TDM_INK_PLAIN, text);
 	tdm_pen_skip(&pen, 2);
 	tdm_pen_field(&pen, 9, ink_of(event), event->op < TDM_OP_COUNT ? tdm_op_name((enum tdm_op)event->op) : "?");
 	bool has_memory = event->op == TDM_OP_ALLOC || event->op == TDM_OP_FREE || event->op == TDM_OP_OOM;
@@ -95,15 +103,15 @@ static void draw_event(struct tdm_app *app, struct tdm_area line, const struct t
 		snprintf(text, sizeof text, "0x%" PRIx64, event->address);
 		if (is_wide(line)) {
 			tdm_pen_field(&pen, -14, TDM_INK_DIM, event->address == TDM_ADDRESS_UNKNOWN ? "" : text);
-			draw_bytes(&pen, event->asked);
-			draw_bytes(&pen, event->reserved);
+			draw_bytes(&pen, event->size);
+			draw_bytes(&pen, reserved);
 		} else
-			draw_bytes(&pen, event->reserved != TDM_BYTES_UNKNOWN ? event->reserved : event->asked);
+			draw_bytes(&pen, reserved != TDM_BYTES_UNKNOWN ? reserved : event->size);
 		tdm_pen_skip(&pen, 2);
 	}
-	if (event->is_fault)
+	if ((event->flags & TDM_EVENT_FAULT) != 0)
 		tdm_pen_text(&pen, TDM_INK_RED, "released twice, or never allocated  ");
-	tdm_pen_text(&pen, has_memory ? TDM_INK_PLAIN : TDM_INK_CYAN, event->name);
+	tdm_pen_text(&pen, has_memory ? TDM_INK_PLAIN : TDM_INK_CYAN, event->name.ptr);
 }
 
 static void draw_state(struct tdm_app *app, struct tdm_area area)
@@ -118,7 +126,7 @@ static void draw_state(struct tdm_app *app, struct tdm_area area)
 	tdm_pen_text(&pen, TDM_INK_PLAIN, log->op < 0 ? "all" : tdm_op_name((enum tdm_op)log->op));
 	tdm_pen_printf(&pen, TDM_INK_DIM, "   memory ");
 	tdm_pen_text(&pen, TDM_INK_PLAIN, log->kind < 0 ? "all" : tdm_device_kind_title((enum tdm_kind)log->kind));
-	const struct tdm_overview_process *process = tdm_app_find_process(app, log->handle);
+	const struct tdm_picture_process *process = tdm_app_find_process(app, log->handle);
 	tdm_pen_printf(&pen, TDM_INK_DIM, "   process ");
 	if (process != NULL)
 		tdm_pen_printf(&pen, TDM_INK_PLAIN, "%" PRId32, process->pid);
@@ -196,7 +204,7 @@ static void filtered(struct tdm_app *app)
 
 const struct tdm_screen tdm_screen_events = {
 	.name = "events",
-	.refresh = refresh,
+	.wish = wish,
 	.draw = draw,
 	.key = key,
 	.filter = filter,

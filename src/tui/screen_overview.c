@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "tui/device_block.h"
-#include "tui/pick.h"
+#include "tui/match.h"
 #include "tui/proc_table.h"
 #include "tui/screens.h"
 #include "tui/terminal.h"
@@ -11,14 +11,14 @@ static void draw_no_device(struct tdm_app *app, struct tdm_area area)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	tdm_pen_skip(&pen, 1);
-	if (app->overview->device_count == 0)
+	if (app->picture->device_count == 0)
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "No device: the driver shows none, and no program%s reports one.",
-			app->overview->problem_count != 0 ? " that could be read" : "");
+			app->picture->problem_count != 0 ? " that could be read" : "");
 	else if (app->options.pid != 0 && app->options.device != NULL)
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "Process %d uses no device that is \"%s\".", (int)app->options.pid,
 			app->options.device);
 	else if (app->options.device != NULL)
-		tdm_pen_printf(&pen, TDM_INK_YELLOW, "None of the %zu devices is \"%s\".", app->overview->device_count,
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "None of the %zu devices is \"%s\".", app->picture->device_count,
 			app->options.device);
 	else
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "Process %d uses no device now.", (int)app->options.pid);
@@ -27,14 +27,13 @@ static void draw_no_device(struct tdm_app *app, struct tdm_area area)
 /* What could not be read, and bytes that need a word, in one line under the devices. */
 static bool draw_problem(struct tdm_app *app, struct tdm_area area)
 {
-	const struct tdm_overview *overview = app->overview;
-	if (overview->problem_count == 0 || area.rows < 1)
+	const struct tdm_picture *picture = app->picture;
+	if (picture->problem_count == 0 || area.rows < 1)
 		return false;
-	const struct tdm_overview_problem *first = &overview->problems[0];
+	const struct tdm_picture_problem *first = &picture->problems[0];
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
-	if (overview->problem_count > 1) /* what may be cut off comes last */
-		tdm_pen_printf(
-			&pen, TDM_INK_YELLOW, " ! lists all %zu problems, the first is", overview->problem_count);
+	if (picture->problem_count > 1) /* what may be cut off comes last */
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, " ! lists all %zu problems, the first is", picture->problem_count);
 	else
 		tdm_pen_text(&pen, TDM_INK_YELLOW, " !");
 	tdm_pen_printf(&pen, TDM_INK_YELLOW, " %s: %s", first->place, first->text);
@@ -55,7 +54,7 @@ static void draw_devices(struct tdm_app *app, struct tdm_area area, const struct
 			area.col + (int)(i % (size_t)layout->columns) * width, layout->block_rows, width };
 		bool has_keys = app->devices_have_keys && at == app->devices.chosen;
 		enum tdm_ink mark = has_keys ? TDM_INK_CURSOR : TDM_INK_PLAIN;
-		tdm_device_block(app, block, &app->overview->devices[app->shown[at]], layout->detail, mark);
+		tdm_device_block(app, block, &app->picture->devices[app->shown[at]], layout->detail, mark);
 	}
 }
 
@@ -91,8 +90,8 @@ static bool key(struct tdm_app *app, int key)
 	if (app->devices_have_keys) {
 		if (!tdm_list_key(&app->devices, key))
 			return false;
-		const struct tdm_overview_device *device = tdm_app_chosen_device(app, NULL);
-		app->device_key = device != NULL ? tdm_pick_key(device) : 0;
+		const struct tdm_picture_device *device = tdm_app_chosen_device(app, NULL);
+		app->device_key = device != NULL ? device->key : 0;
 		return true;
 	}
 	if (!tdm_list_key(&app->processes, key))
@@ -103,7 +102,7 @@ static bool key(struct tdm_app *app, int key)
 
 static bool row_has(const struct tdm_app *app, const struct tdm_proc_row *row)
 {
-	return row->type == TDM_ROW_PROCESS && tdm_pick_process(&app->overview->processes[row->process], app->search);
+	return row->type == TDM_ROW_PROCESS && tdm_match_process(&app->picture->processes[row->process], app->search);
 }
 
 static bool search(struct tdm_app *app, size_t from, bool forward)

@@ -8,19 +8,26 @@
 #include "base/duration.h"
 #include "tui/device_block.h"
 #include "tui/gauge.h"
-#include "tui/pick.h"
+#include "tui/match.h"
 #include "tui/proc_table.h"
 #include "tui/screens.h"
 
 enum { TEXT_CAP = 320, KIND_LINES_MAX = 8, WIDE_COLUMNS = 100, NARROW_COLUMNS = 70, PLACES_MS = 50 };
 
-static void refresh(struct tdm_app *app, bool now)
+static void wish(struct tdm_app *app, struct tdm_wish *wish, bool now)
 {
-	const struct tdm_overview_process *process = tdm_app_chosen_process(app);
+	const struct tdm_picture_process *process = tdm_app_chosen_process(app);
+	if (process != NULL)
+		tdm_buffer_view_wish(&app->buffers, process->handle, wish, now);
+}
+
+static void refresh(struct tdm_app *app, const struct tdm_wish *wish)
+{
+	const struct tdm_picture_process *process = tdm_app_chosen_process(app);
 	if (process == NULL)
 		return;
 	app->process_handle = process->handle;
-	tdm_buffer_view_refresh(&app->buffers, app->provider, app->overview, process, now);
+	tdm_buffer_view_refresh(&app->buffers, app->picture, process, wish);
 }
 
 static void fact(struct tdm_pen *pen, const char *name, const char *value)
@@ -40,7 +47,7 @@ static void count_fact(struct tdm_pen *pen, const char *name, uint64_t count, en
 		tdm_format_count(text, sizeof text, count));
 }
 
-static void draw_facts(struct tdm_app *app, struct tdm_area area, const struct tdm_overview_process *process)
+static void draw_facts(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_process *process)
 {
 	char text[TEXT_CAP];
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
@@ -48,14 +55,14 @@ static void draw_facts(struct tdm_app *app, struct tdm_area area, const struct t
 	tdm_pen_text(&pen, TDM_INK_BOLD, process->command[0] != '\0' ? process->command : process->comm);
 	pen = tdm_pen_at(&app->canvas, area, 1);
 	fact(&pen, "user", process->user);
-	fact(&pen, "devices", tdm_proc_devices(app->overview, process, text, sizeof text));
+	fact(&pen, "devices", tdm_proc_devices(app->picture, process, text, sizeof text));
 	time_t seconds = (time_t)(process->started_ns / TDM_NS_PER_S);
 	struct tm local;
 	if (process->started_ns != 0 && localtime_r(&seconds, &local) != NULL &&
 		strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local) != 0)
 		fact(&pen, "started", text);
-	if (process->started_ns != 0 && process->started_ns <= app->overview->real_ns)
-		fact(&pen, "age", tdm_format_duration(text, sizeof text, app->overview->real_ns - process->started_ns));
+	if (process->started_ns != 0 && process->started_ns <= app->picture->real_ns)
+		fact(&pen, "age", tdm_format_duration(text, sizeof text, app->picture->real_ns - process->started_ns));
 	fact(&pen, "source", tdm_proc_sources(process->sources, text, sizeof text));
 	if (process->in_container)
 		tdm_pen_text(&pen, TDM_INK_MAGENTA, "  in a container: it knows itself by another pid");
@@ -95,10 +102,10 @@ static void draw_kind_head(struct tdm_app *app, struct tdm_area area)
 }
 
 static void draw_amount(
-	struct tdm_app *app, struct tdm_area line, const struct tdm_overview_holding *holding, enum tdm_kind kind)
+	struct tdm_app *app, struct tdm_area line, const struct tdm_holding *holding, enum tdm_kind kind)
 {
-	const struct tdm_overview_amount *amount = &holding->kinds[kind];
-	const struct tdm_overview_device *device = &app->overview->devices[holding->device];
+	const struct tdm_picture_amount *amount = &holding->kinds[kind];
+	const struct tdm_picture_device *device = &app->picture->devices[holding->device];
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
 	char label[16], text[TDM_BYTES_CAP];
 	tdm_pen_skip(&pen, 2);
@@ -115,19 +122,19 @@ static void draw_amount(
 	tdm_pen_printf(&pen, TDM_INK_DIM, "  %s", tdm_from_name((enum tdm_from)amount->from));
 }
 
-static bool has_amount(const struct tdm_overview_amount *amount)
+static bool has_amount(const struct tdm_picture_amount *amount)
 {
 	return (amount->used != 0 && amount->used != TDM_BYTES_UNKNOWN) ||
 	       (amount->peak != 0 && amount->peak != TDM_BYTES_UNKNOWN);
 }
 
 /* Every kind that it has or had. How many lines were used. */
-static int draw_amounts(struct tdm_app *app, struct tdm_area area, const struct tdm_overview_process *process)
+static int draw_amounts(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_process *process)
 {
 	int used = 0;
 	uint64_t left_out = 0;
 	for (uint32_t h = 0; h < process->holding_count; h++) {
-		const struct tdm_overview_holding *holding = &app->overview->holdings[process->first_holding + h];
+		const struct tdm_holding *holding = &app->picture->holdings[process->first_holding + h];
 		for (int kind = 0; kind < TDM_KIND_COUNT; kind++) {
 			if (!has_amount(&holding->kinds[kind]))
 				continue;
@@ -155,32 +162,33 @@ static int draw_amounts(struct tdm_app *app, struct tdm_area area, const struct 
  * slow, and what is not found now is with one of the next pictures. */
 static const char *place_of(const struct tdm_app *app, uint32_t name, uint32_t stack, char *dst, size_t cap)
 {
-	const struct tdm_snapshot *snapshot = app->buffers.snapshot;
-	const struct tdm_tui_provider *provider = app->provider;
-	const char *text = tdm_snapshot_text(snapshot, name);
+	const struct tdm_picture *picture = app->picture;
+	const struct tdm_provider *provider = app->provider;
+	const char *text = tdm_picture_text(picture, name);
 	if (text[0] != '\0')
 		return text;
 	uint32_t count;
-	const struct tdm_kept_frame *frames = tdm_snapshot_stack(snapshot, stack, &count);
+	const struct tdm_kept_frame *frames = tdm_picture_stack(picture, stack, &count);
 	if (count == 0)
 		return "(no name)";
-	text = tdm_snapshot_text(snapshot, frames[0].text);
+	text = tdm_picture_text(picture, frames[0].text);
 	if (text[0] != '\0')
 		return text;
 	dst[0] = '\0';
 	if (provider->place != NULL && tdm_clock_ns() < app->buffers.places_until_ns)
-		provider->place(provider->context, snapshot, stack, app->buffers.by_site, dst, cap);
+		provider->place(
+			provider->context, picture, app->buffers.process, stack, app->buffers.by_site, dst, cap);
 	if (dst[0] == '\0')
 		snprintf(dst, cap, "0x%" PRIx64, frames[0].address);
 	return dst;
 }
 
-static void draw_age(struct tdm_pen *pen, const struct tdm_snapshot *snapshot, uint64_t born_ns)
+static void draw_age(struct tdm_pen *pen, const struct tdm_picture *picture, uint64_t born_ns)
 {
 	char text[TDM_DURATION_CAP];
-	bool is_known = born_ns != 0 && born_ns <= snapshot->time_ns;
+	bool is_known = born_ns != 0 && born_ns <= picture->time_ns;
 	tdm_pen_field(pen, -9, TDM_INK_DIM,
-		is_known ? tdm_format_duration(text, sizeof text, snapshot->time_ns - born_ns) : "?");
+		is_known ? tdm_format_duration(text, sizeof text, picture->time_ns - born_ns) : "?");
 }
 
 /* Elsewhere the site, which is what people look for, needs the room of some columns. */
@@ -196,22 +204,23 @@ static bool is_narrow(struct tdm_area line)
 
 static void draw_buffer(struct tdm_app *app, struct tdm_area line, size_t index)
 {
-	const struct tdm_snapshot *snapshot = app->buffers.snapshot;
-	const struct tdm_buffer *buffer = tdm_buffer_view_buffer(&app->buffers, index);
+	const struct tdm_picture *picture = app->picture;
+	const struct tdm_buffer_ref *ref = tdm_buffer_view_buffer(&app->buffers, index);
+	const struct tdm_buffer *buffer = ref->buffer;
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
 	char text[TEXT_CAP];
 	tdm_pen_skip(&pen, 1);
 	tdm_pen_field(&pen, 10, TDM_INK_LABEL, tdm_device_kind_title((enum tdm_kind)buffer->kind));
-	const struct tdm_holding *holding = &snapshot->holdings[buffer->holding];
+	const struct tdm_holding *holding = &picture->holdings[ref->holding];
 	snprintf(text, sizeof text, "%" PRIu32 "%s", holding->number,
-		snapshot->devices[holding->device].is_virtual ? "v" : "");
+		picture->devices[holding->device].is_virtual ? "v" : "");
 	tdm_pen_field(&pen, 4, TDM_INK_PLAIN, text);
 	snprintf(text, sizeof text, "0x%" PRIx64, buffer->address);
 	if (!is_narrow(line))
 		tdm_pen_field(&pen, -14, TDM_INK_DIM, buffer->address == TDM_ADDRESS_UNKNOWN ? "no address" : text);
 	if (is_wide(line))
 		bytes_field(&pen, buffer->asked_bytes);
-	bytes_field(&pen, buffer->reserved_bytes);
+	bytes_field(&pen, tdm_buffer_reserved(buffer));
 	snprintf(text, sizeof text, "%" PRIu32, buffer->banks);
 	if (is_wide(line))
 		tdm_pen_field(&pen, -7, TDM_INK_DIM,
@@ -219,10 +228,10 @@ static void draw_buffer(struct tdm_app *app, struct tdm_area line, size_t index)
 			: buffer->banks == 0                  ? "?"
 							      : text);
 	if (!is_narrow(line))
-		draw_age(&pen, snapshot, buffer->born_ns);
+		draw_age(&pen, picture, buffer->born_ns);
 	tdm_pen_skip(&pen, 2);
-	const char *program = tdm_snapshot_text(snapshot, buffer->program);
-	bool is_named = tdm_snapshot_text(snapshot, buffer->name)[0] != '\0';
+	const char *program = tdm_picture_text(picture, buffer->program);
+	bool is_named = tdm_picture_text(picture, buffer->name)[0] != '\0';
 	if (program[0] != '\0' && !is_named) /* a function is long, and would push it out */
 		tdm_pen_printf(&pen, TDM_INK_CYAN, "%s  ", program);
 	tdm_pen_text(&pen, TDM_INK_PLAIN, place_of(app, buffer->name, buffer->stack, text, sizeof text));
@@ -232,7 +241,7 @@ static void draw_buffer(struct tdm_app *app, struct tdm_area line, size_t index)
 
 static void draw_site(struct tdm_app *app, struct tdm_area line, size_t index)
 {
-	const struct tdm_snapshot *snapshot = app->buffers.snapshot;
+	const struct tdm_picture *picture = app->picture;
 	const struct tdm_site *site = tdm_buffer_view_site(&app->buffers, index);
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
 	char text[TEXT_CAP];
@@ -244,7 +253,7 @@ static void draw_site(struct tdm_app *app, struct tdm_area line, size_t index)
 	}
 	bytes_field(&pen, site->reserved_bytes);
 	if (!is_narrow(line))
-		draw_age(&pen, snapshot, site->oldest_ns);
+		draw_age(&pen, picture, site->oldest_ns);
 	tdm_pen_skip(&pen, 2);
 	tdm_pen_text(&pen, TDM_INK_PLAIN, place_of(app, site->name, site->stack, text, sizeof text));
 }
@@ -295,10 +304,10 @@ static void draw_buffers(struct tdm_app *app, struct tdm_area area)
 	draw_buffer_head(app, head);
 	size_t count = tdm_buffer_view_count(view);
 	tdm_list_fit(&view->list, count, area.rows);
-	if (view->snapshot == NULL || view->failed || count == 0) {
+	if (view->problem != NULL || view->failed || count == 0) {
 		struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
-		tdm_pen_printf(&pen, view->snapshot == NULL || view->failed ? TDM_INK_YELLOW : TDM_INK_DIM, "  %s",
-			view->snapshot == NULL ? view->problem.text
+		tdm_pen_printf(&pen, view->problem != NULL || view->failed ? TDM_INK_YELLOW : TDM_INK_DIM, "  %s",
+			view->problem != NULL  ? view->problem
 			: view->failed         ? "Out of memory: the buffers cannot be listed."
 			: view->filter[0] != 0 ? "No buffer has the text of the filter; Esc takes it back."
 					       : "It has no live buffer.");
@@ -316,7 +325,7 @@ static void draw_buffers(struct tdm_app *app, struct tdm_area area)
 
 static void draw(struct tdm_app *app, struct tdm_area area)
 {
-	const struct tdm_overview_process *process = tdm_app_chosen_process(app);
+	const struct tdm_picture_process *process = tdm_app_chosen_process(app);
 	if (process == NULL) {
 		struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 1);
 		tdm_pen_text(&pen, TDM_INK_YELLOW,
@@ -348,7 +357,7 @@ static bool search(struct tdm_app *app, size_t from, bool forward)
 	size_t count = tdm_buffer_view_count(view);
 	for (size_t i = 0; i < count; i++) {
 		size_t line = forward ? (from + i) % count : (from + count - i) % count;
-		if (tdm_pick_text(tdm_buffer_view_text(view, line), app->search)) {
+		if (tdm_match_text(tdm_buffer_view_text(view, line), app->search)) {
 			view->list.chosen = line;
 			return true;
 		}
@@ -368,6 +377,7 @@ static void filtered(struct tdm_app *app)
 
 const struct tdm_screen tdm_screen_process = {
 	.name = "process",
+	.wish = wish,
 	.refresh = refresh,
 	.draw = draw,
 	.key = key,

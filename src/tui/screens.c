@@ -13,8 +13,7 @@ enum { ROWS_MIN = 5, COLS_MIN = 20 };
 void tdm_screens_open(struct tdm_app *app, enum tdm_screen_id screen)
 {
 	app->screen = screen;
-	if (tdm_screens[screen]->refresh != NULL && app->overview != NULL)
-		tdm_screens[screen]->refresh(app, false);
+	app->look_now = tdm_screens[screen]->wish != NULL;
 }
 
 void tdm_popup_open(struct tdm_app *app, enum tdm_popup_id popup)
@@ -25,7 +24,7 @@ void tdm_popup_open(struct tdm_app *app, enum tdm_popup_id popup)
 
 static void format_clock(const struct tdm_app *app, char *dst, size_t cap)
 {
-	time_t seconds = (time_t)(app->overview->real_ns / TDM_NS_PER_S);
+	time_t seconds = (time_t)(app->picture->real_ns / TDM_NS_PER_S);
 	struct tm local;
 	if (localtime_r(&seconds, &local) == NULL || strftime(dst, cap, "%H:%M:%S", &local) == 0)
 		dst[0] = '\0';
@@ -45,7 +44,7 @@ static void draw_tabs(struct tdm_app *app, struct tdm_area area)
 		else
 			tdm_pen_printf(&pen, TDM_INK_BAR, " %d ", i + 1);
 	}
-	if (app->overview == NULL)
+	if (app->picture == NULL)
 		return;
 	char text[96], clock[16], interval[TDM_INTERVAL_CAP];
 	format_clock(app, clock, sizeof clock);
@@ -125,7 +124,7 @@ void tdm_screens_draw(struct tdm_app *app)
 	draw_tabs(app, tdm_area_take_rows(&area, 1));
 	struct tdm_area last = { area.row + area.rows - 1, area.col, 1, area.cols };
 	area.rows--;
-	if (app->overview != NULL)
+	if (app->picture != NULL)
 		tdm_screens[app->screen]->draw(app, area);
 	else
 		draw_nothing(app, area);

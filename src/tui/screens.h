@@ -5,8 +5,10 @@
 #include "tui/app.h"
 
 struct tdm_screen {
-	const char *name;                               /* in the line of tabs */
-	void (*refresh)(struct tdm_app *app, bool now); /* after a new overview, and when it is opened; NULL: nothing */
+	const char *name; /* in the line of tabs */
+	/* What it needs of the next picture besides devices and processes; `now`: the user does not want to wait. */
+	void (*wish)(struct tdm_app *app, struct tdm_wish *wish, bool now);
+	void (*refresh)(struct tdm_app *app, const struct tdm_wish *wish); /* after that picture */
 	void (*draw)(struct tdm_app *app, struct tdm_area area);
 	bool (*key)(struct tdm_app *app, int key); /* moving; the other keys are in keys.c. False: not used */
 	bool (*search)(

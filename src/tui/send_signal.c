@@ -33,7 +33,7 @@ uint64_t tdm_signal_start_time(int32_t pid)
 	return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
-static bool add_target(struct tdm_app *app, const struct tdm_overview_process *process)
+static bool add_target(struct tdm_app *app, const struct tdm_picture_process *process)
 {
 	if (process == NULL || process->pid <= 1 || process->life == TDM_LIFE_ENDED)
 		return false;
@@ -51,7 +51,7 @@ bool tdm_signal_aim(struct tdm_app *app)
 	for (size_t i = 0; i < app->tag_count; i++)
 		add_target(app, tdm_app_find_process(app, app->tags[i]));
 	if (app->tag_count == 0) {
-		const struct tdm_overview_process *process = NULL;
+		const struct tdm_picture_process *process = NULL;
 		if (app->screen == TDM_SCREEN_PROCESS)
 			process = tdm_app_chosen_process(app);
 		else if (tdm_app_chosen_row(app) != NULL && !app->devices_have_keys)

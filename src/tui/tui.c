@@ -23,19 +23,35 @@ struct loop {
 	bool unsent;        /* the last frame did not get to the terminal */
 };
 
+/* A new picture, with what the screen that is shown needs. */
+static void look(struct loop *loop, uint64_t now_ns, bool by_user)
+{
+	struct tdm_app *app = &loop->app;
+	const struct tdm_screen *screen = tdm_screens[app->screen];
+	struct tdm_wish wish = { 0 };
+	app->look_now = false;
+	if (screen->wish != NULL)
+		screen->wish(app, &wish, by_user);
+	if (tdm_event_log_wants(&app->events))
+		wish.parts |= TDM_WISH_EVENTS;
+	app->picture = app->provider->look(app->provider->context, &wish);
+	tdm_app_refreshed(app);
+	if (app->picture != NULL)
+		tdm_event_log_add(&app->events, app->picture);
+	loop->events_ns = now_ns + TDM_EVENT_LOG_MS * TDM_NS_PER_MS;
+	if (app->picture != NULL && screen->refresh != NULL)
+		screen->refresh(app, &wish);
+}
+
 static void refresh(struct loop *loop, uint64_t now_ns)
 {
 	struct tdm_app *app = &loop->app;
 	uint64_t interval = app->options.interval_ms * TDM_NS_PER_MS;
 	bool by_user = app->refresh_now;
-	app->overview = app->provider->refresh(app->provider->context);
 	app->refreshes++;
 	app->refresh_now = false;
-	tdm_app_refreshed(app);
-	tdm_event_log_read(&app->events, app->provider);
-	loop->events_ns = now_ns + TDM_EVENT_LOG_MS * TDM_NS_PER_MS;
-	if (app->overview != NULL && tdm_screens[app->screen]->refresh != NULL)
-		tdm_screens[app->screen]->refresh(app, by_user);
+	look(loop, now_ns, by_user);
+	tdm_app_remember(app);
 	loop->due_ns += interval;
 	if (loop->due_ns <= now_ns || loop->due_ns > now_ns + interval)
 		loop->due_ns = now_ns + interval;
@@ -51,8 +67,7 @@ static void read_events(struct loop *loop, uint64_t now_ns)
 {
 	if (!shows_events(loop) || now_ns < loop->events_ns)
 		return;
-	tdm_event_log_read(&loop->app.events, loop->app.provider);
-	loop->events_ns = now_ns + TDM_EVENT_LOG_MS * TDM_NS_PER_MS;
+	look(loop, now_ns, false);
 }
 
 static void fit_size(struct loop *loop)
@@ -132,7 +147,10 @@ static void run(struct loop *loop)
 			if (app->options.frames != 0 && app->refreshes >= app->options.frames)
 				return;
 		} else {
-			read_events(loop, now_ns);
+			if (app->look_now)
+				look(loop, now_ns, true);
+			else
+				read_events(loop, now_ns);
 			draw(loop);
 		}
 		if (!tdm_terminal_wait(loop->terminal, tdm_guard_fd(), wait_ms(loop, tdm_clock_ns())))
@@ -142,7 +160,7 @@ static void run(struct loop *loop)
 	}
 }
 
-int tdm_tui_run(const struct tdm_tui_provider *provider, const struct tdm_tui_options *options, struct tdm_diag *diag)
+int tdm_tui_run(const struct tdm_provider *provider, const struct tdm_tui_options *options, struct tdm_diag *diag)
 {
 	struct loop *loop = calloc(1, sizeof *loop);
 	if (loop == NULL)

@@ -9,20 +9,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "registry/overview.h"
-#include "registry/snapshot.h"
-
-/* Where the screens get what they show; see live/live.h, whose functions these are. */
-struct tdm_tui_provider {
-	void *context;
-	const struct tdm_overview *(*refresh)(void *context);
-	struct tdm_snapshot *(*process)(void *context, uint64_t handle, struct tdm_diag *diag);
-	struct tdm_snapshot *(*device)(void *context, size_t device, struct tdm_diag *diag);
-	size_t (*events)(void *context, struct tdm_overview_event *events, size_t cap);
-	/* The function that a stack of a process's snapshot ends in. May be NULL. */
-	void (*place)(void *context, const struct tdm_snapshot *snapshot, uint32_t stack, bool with_callers, char *dst,
-		size_t cap);
-};
+#include "state/picture.h"
 
 struct tdm_tui_options {
 	unsigned interval_ms;
@@ -34,6 +21,6 @@ struct tdm_tui_options {
 
 /* Runs until the user leaves it, or a signal ends it; the terminal is then as it was. 0, or a negative code with diag
  * set. */
-int tdm_tui_run(const struct tdm_tui_provider *provider, const struct tdm_tui_options *options, struct tdm_diag *diag);
+int tdm_tui_run(const struct tdm_provider *provider, const struct tdm_tui_options *options, struct tdm_diag *diag);
 
 #endif

@@ -1,0 +1,726 @@
+#include "sources/follower.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/map.h"
+#include "base/number.h"
+#include "base/reserve.h"
+#include "ledger/ledger_list.h"
+#include "sources/ledger_event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+enum {
+	LIST_SHARE = 50,       /* a look into the directory takes at most this part of the time */
+	RECORDS_MAX = 1 << 16, /* events of a device in one look; of more, the latest */
+};
+/* The first and the longest pause before a ledger that cannot be read is tried again. */
+#define WAIT_FIRST_NS (TDM_NS_PER_S)
+#define WAIT_MAX_NS   (64 * TDM_NS_PER_S)
+/* A writer that takes longer to set its ledger up has been stopped while it did. */
+#define SETUP_NS      (2 * TDM_NS_PER_S)
+/* A ledger whose devices have not changed is looked at as a whole when this has passed. */
+#define STILL_NS      (TDM_NS_PER_S * 4 / 10)
+
+/* How far one device of a ledger has been given. */
+struct lane {
+	bool is_described;
+	uint32_t number;
+	struct tdm_device_info info;
+	bool is_listed;       /* an account of its live buffers was given */
+	bool has_account;     /* it is exact, and all events since then were given */
+	bool has_cursor;      /* events were given before */
+	uint64_t seq;         /* of the last event that was given */
+	uint64_t account_seq; /* of the account */
+	uint64_t counts_seq[TDM_KIND_COUNT], faults[TDM_KIND_COUNT]; /* of the usage that was given */
+};
+
+struct item {
+	struct tdm_followed out;
+	struct tdm_ledger *ledger; /* NULL: it cannot be opened, or its process has ended */
+	bool is_listed;            /* by the last look into the directory */
+	bool is_fresh;             /* it was opened in this look */
+	bool has_ended, is_broken; /* is_broken: it could be read, but cannot now */
+	bool was_told;             /* its process was given as an event */
+	struct lane *lanes;
+	size_t lane_count;
+	size_t modules_given;
+	uint32_t phase_count;
+	uint64_t found_ns, retry_ns, wait_ns, read_ns; /* monotonic clock */
+};
+
+struct tdm_follower {
+	const struct tdm_follow_options *options;
+	struct item **items;
+	size_t count, cap;
+	struct tdm_map by_path;   /* hash of the path to index */
+	struct tdm_map by_number; /* of the process to index */
+	uint32_t next_number;
+	uint64_t cut, others, deaths;
+	int err;
+	uint64_t list_ns;       /* when to look into the directory again */
+	uint64_t pid_namespace; /* this process's own; 0: unknown */
+	bool out_of_memory;
+	const struct tdm_follow_sink *sink; /* of the look under way */
+	struct tdm_ledger_record *records;
+	size_t record_cap;
+	struct tdm_frame frames[TDM_LEDGER_STACK_MAX];
+};
+
+struct tdm_follower *tdm_follower_new(const struct tdm_follow_options *options)
+{
+	struct stat ns;
+	struct tdm_follower *f = calloc(1, sizeof *f);
+	if (f == NULL)
+		return NULL;
+	f->options = options;
+	f->pid_namespace = stat("/proc/self/ns/pid", &ns) == 0 ? ns.st_ino : 0;
+	if (tdm_map_init(&f->by_path) != 0 || tdm_map_init(&f->by_number) != 0) {
+		tdm_follower_free(f);
+		return NULL;
+	}
+	return f;
+}
+
+static void item_free(struct item *item)
+{
+	tdm_ledger_close(item->ledger);
+	free(item->lanes);
+	free(item->out.path);
+	free(item);
+}
+
+void tdm_follower_free(struct tdm_follower *f)
+{
+	if (f == NULL)
+		return;
+	for (size_t i = 0; i < f->count; i++)
+		item_free(f->items[i]);
+	free(f->items);
+	free(f->records);
+	tdm_map_done(&f->by_path);
+	tdm_map_done(&f->by_number);
+	free(f);
+}
+
+static int give(struct tdm_follower *f, const struct item *item, struct tdm_event *event)
+{
+	event->process = item->out.number;
+	return tdm_event_is_valid(event) ? f->sink->event(f->sink->context, event) : 0;
+}
+
+/* Finding. */
+
+static struct item *find_path(const struct tdm_follower *f, const char *path, uint64_t hash)
+{
+	uint32_t i = tdm_map_find(&f->by_path, hash);
+	if (i != TDM_MAP_NONE && strcmp(f->items[i]->out.path, path) == 0)
+		return f->items[i];
+	for (size_t k = 0; i != TDM_MAP_NONE && k < f->count; k++) /* two paths with one hash */
+		if (strcmp(f->items[k]->out.path, path) == 0)
+			return f->items[k];
+	return NULL;
+}
+
+static int add_item(struct tdm_follower *f, const char *path, uint64_t hash)
+{
+	if (tdm_reserve(&f->items, &f->cap, f->count + 1, sizeof *f->items) != 0)
+		return -ENOMEM;
+	struct item *item = calloc(1, sizeof *item);
+	char *copy = item != NULL ? strdup(path) : NULL;
+	if (copy == NULL || tdm_map_put(&f->by_path, hash, (uint32_t)f->count) != 0 ||
+		tdm_map_put(&f->by_number, f->next_number + 1, (uint32_t)f->count) != 0) {
+		free(copy);
+		free(item);
+		return -ENOMEM;
+	}
+	item->out = (struct tdm_followed){ .path = copy, .number = ++f->next_number, .err = -EAGAIN };
+	item->is_listed = true;
+	f->items[f->count++] = item;
+	return 0;
+}
+
+static bool is_wanted(const struct tdm_follower *f, const char *path)
+{
+	const char *name = strrchr(path, '/');
+	name = name != NULL ? name + 1 : path;
+	if (f->options->pids == NULL || !tdm_ledger_is_name(name))
+		return true; /* a directory that cannot be looked into may hold anybody's */
+	long long pid = strtoll(name + strlen(TDM_LEDGER_PREFIX), NULL, 10);
+	for (size_t i = 0; i < f->options->pid_count; i++)
+		if (f->options->pids[i] == pid)
+			return true;
+	return false;
+}
+
+static void note_path(void *context, const char *path)
+{
+	struct tdm_follower *f = context;
+	uint64_t hash = tdm_str_hash(tdm_str_of(path));
+	struct item *item = find_path(f, path, hash);
+	if (item != NULL)
+		item->is_listed = true;
+	else if (!is_wanted(f, path))
+		f->others++;
+	else if (f->count == TDM_FOLLOWED_MAX)
+		f->cut++;
+	else if (add_item(f, path, hash) != 0)
+		f->out_of_memory = true;
+}
+
+/* Lets go of the ledgers whose files are gone. */
+static int drop_vanished(struct tdm_follower *f)
+{
+	size_t kept = 0;
+	int err = 0;
+	tdm_map_clear(&f->by_path);
+	tdm_map_clear(&f->by_number);
+	for (size_t i = 0; i < f->count; i++) {
+		struct item *item = f->items[i];
+		if (!item->is_listed) {
+			struct tdm_event event = { .op = TDM_OP_FORGET };
+			err = err == 0 && item->was_told ? give(f, item, &event) : err;
+			item_free(item);
+			continue;
+		}
+		/* The maps have had as many before. */
+		tdm_map_put(&f->by_path, tdm_str_hash(tdm_str_of(item->out.path)), (uint32_t)kept);
+		tdm_map_put(&f->by_number, item->out.number, (uint32_t)kept);
+		f->items[kept++] = item;
+	}
+	f->count = kept;
+	return err;
+}
+
+static int list_files(struct tdm_follower *f, uint64_t now_ns)
+{
+	uint64_t begin = tdm_clock_ns();
+	int err = 0;
+	f->cut = f->others = 0;
+	f->err = 0;
+	if (f->options->paths != NULL) {
+		for (size_t i = 0; f->options->paths[i] != NULL; i++)
+			note_path(f, f->options->paths[i]);
+		f->list_ns = UINT64_MAX;
+		return 0;
+	}
+	for (size_t i = 0; i < f->count; i++)
+		f->items[i]->is_listed = false;
+	f->err = tdm_ledger_list(f->options->dir, note_path, f);
+	/* What a directory that cannot be read whole does not list may still be there. */
+	if (f->err == 0 || f->err == -ENOENT)
+		err = drop_vanished(f);
+	for (size_t i = 0; i < f->count; i++)
+		f->items[i]->is_listed = true;
+	f->list_ns = now_ns + tdm_max((tdm_clock_ns() - begin) * LIST_SHARE, TDM_NS_PER_S);
+	return err;
+}
+
+/* Opening. */
+
+static void set_problem(struct item *item, int err, const char *text, uint64_t now_ns)
+{
+	item->out.err = err;
+	tdm_str_shown(tdm_str_of(text), item->out.text, sizeof item->out.text);
+	item->wait_ns = item->wait_ns == 0 ? WAIT_FIRST_NS : tdm_min(item->wait_ns * 2, WAIT_MAX_NS);
+	item->retry_ns = now_ns + item->wait_ns;
+}
+
+static void clear_problem(struct item *item)
+{
+	item->out.err = 0;
+	item->out.text[0] = '\0';
+	item->wait_ns = item->retry_ns = 0;
+	item->is_broken = false;
+}
+
+/* As many files as the system lets this process have open. */
+static bool raise_file_limit(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max)
+		return false;
+	limit.rlim_cur = limit.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+static int open_ledger(struct item *item, struct tdm_diag *diag)
+{
+	int err = tdm_ledger_open(item->out.path, &item->ledger, diag);
+	if (err == -EMFILE && raise_file_limit())
+		err = tdm_ledger_open(item->out.path, &item->ledger, diag);
+	return err;
+}
+
+static void open_item(const struct tdm_follower *f, struct item *item, uint64_t now_ns)
+{
+	struct tdm_diag diag = { 0 };
+	if (item->found_ns == 0)
+		item->found_ns = now_ns;
+	int err = open_ledger(item, &diag);
+	item->is_fresh = err == 0;
+	if (err == 0) {
+		clear_problem(item);
+		return;
+	}
+	set_problem(item, err, diag.text, now_ns);
+	if (err == -EAGAIN && now_ns - item->found_ns < SETUP_NS) {
+		item->retry_ns = item->wait_ns = 0; /* it is being set up: soon */
+		item->out.text[0] = '\0';
+	}
+	if (err == -ENOENT && f->options->paths == NULL)
+		item->out.text[0] = '\0'; /* it ended, with nothing left, after it was listed */
+}
+
+/* The process. */
+
+/* The number that this process knows it by is another than its own when it lives in a container. */
+static void place_process(const struct tdm_follower *f, struct tdm_process *who, int32_t holder, int32_t before)
+{
+	bool same = f->pid_namespace != 0 && who->pid_namespace == f->pid_namespace;
+	who->seen_pid = same ? who->pid : holder != 0 ? holder : before;
+	who->is_held = holder != 0 && holder == who->seen_pid;
+}
+
+static int give_process(struct tdm_follower *f, struct item *item, enum tdm_liveness liveness, int32_t holder)
+{
+	struct tdm_process who = tdm_ledger_process(item->ledger, liveness);
+	struct tdm_event event = { .op = TDM_OP_PROCESS, .who = &who, .name = tdm_str_of(item->out.path) };
+	place_process(f, &who, holder, item->out.who.seen_pid);
+	who.is_stuck = item->is_broken;
+	bool is_same = item->was_told && memcmp(&who, &item->out.who, sizeof who) == 0;
+	item->out.who = who;
+	item->out.is_known = true;
+	item->was_told = true;
+	return is_same ? 0 : give(f, item, &event);
+}
+
+static int give_modules(struct tdm_follower *f, struct item *item)
+{
+	uint64_t base, size;
+	struct tdm_str path;
+	int err = 0;
+	while (err == 0 && tdm_ledger_module(item->ledger, item->modules_given, &base, &size, &path) != 0) {
+		struct tdm_event event = { .op = TDM_OP_MODULE, .address = base, .size = size, .name = path };
+		item->modules_given++;
+		err = give(f, item, &event);
+	}
+	return err;
+}
+
+/* A mark is a phase that runs; what the tracker records is one that is over. */
+static int give_phase(struct tdm_follower *f, struct item *item)
+{
+	struct tdm_ledger_phase phase;
+	struct tdm_event event = { .op = TDM_OP_PHASE };
+	uint32_t count = tdm_ledger_phase_count(item->ledger);
+	if (count == item->phase_count)
+		return 0;
+	item->phase_count = count;
+	if (count != 0 && tdm_ledger_phases(item->ledger, count - 1, &phase, 1) == 1 &&
+		(phase.flags & TDM_PHASE_MARK) != 0)
+		tdm_ledger_phase_event(item->ledger, &phase, &event);
+	return give(f, item, &event);
+}
+
+/* Devices: buffers. */
+
+static int give_clear(struct tdm_follower *f, const struct item *item, uint32_t number, uint64_t size)
+{
+	struct tdm_event event = { .op = TDM_OP_CLEAR, .device = number, .size = size };
+	return give(f, item, &event);
+}
+
+static int give_account(struct tdm_follower *f, struct item *item, size_t d, uint32_t number)
+{
+	struct lane *lane = &item->lanes[d];
+	struct tdm_ledger_buffer *buffers;
+	struct tdm_event event;
+	size_t count;
+	bool exact;
+	int err = tdm_ledger_buffers(item->ledger, d, &buffers, &count, &exact);
+	if (err != 0) {
+		set_problem(item, err, tdm_err_text(err), item->read_ns);
+		return err == -ENOMEM ? err : 0;
+	}
+	err = give_clear(f, item, number, count);
+	for (size_t i = 0; i < count && err == 0; i++) {
+		tdm_ledger_buffer_event(item->ledger, &buffers[i], f->frames, &event);
+		event.device = number;
+		event.flags |= TDM_EVENT_LISTED;
+		err = give(f, item, &event);
+	}
+	free(buffers);
+	lane->account_seq = tdm_ledger_device(item->ledger, d)->seq;
+	lane->has_account = exact; /* of one that is not exact the next look wants another */
+	lane->is_listed = true;
+	if (!lane->has_cursor) {
+		lane->seq = lane->account_seq;
+		lane->has_cursor = true;
+	}
+	return err;
+}
+
+/* Devices: events. */
+
+/* Not exact: whoever finds one compares. */
+static uint64_t birth_key(const struct tdm_ledger_record *record)
+{
+	return record->id ^ (uint64_t)record->kind << 59;
+}
+
+/*
+ * When the release at `i` was over for certain: its own time where that was read, else that of the next event whose
+ * time was read. At the end nothing is certain, and its own has to do.
+ */
+static uint64_t over_tsc(const struct tdm_ledger_record *records, size_t count, size_t i)
+{
+	for (size_t k = i; k < count; k++)
+		if (records[k].op == TDM_LEDGER_ALLOC ||
+			(records[k].op == TDM_LEDGER_FREE && records[k].seq % TDM_LEDGER_FREE_CLOCK == 0))
+			return records[k].tsc;
+	return records[i].tsc;
+}
+
+/* Adds to the release at `i` when its buffer was born, if that is among the records, too. */
+static int find_birth(struct tdm_map *births, const struct tdm_ledger *ledger, const struct tdm_ledger_record *records,
+	size_t count, size_t i, struct tdm_event *event)
+{
+	const struct tdm_ledger_record *record = &records[i];
+	if (record->op == TDM_LEDGER_ALLOC)
+		return tdm_map_put(births, birth_key(record), (uint32_t)i);
+	if (record->op != TDM_LEDGER_FREE)
+		return 0;
+	uint32_t at = tdm_map_take(births, birth_key(record));
+	if (at != TDM_MAP_NONE && records[at].id == record->id && records[at].kind == record->kind &&
+		!tdm_ledger_monotonic(ledger, records[at].tsc, &event->born_ns))
+		event->born_ns = 0;
+	if (!tdm_ledger_monotonic(ledger, over_tsc(records, count, i), &event->over_ns))
+		event->over_ns = 0;
+	return 0;
+}
+
+static int give_missing(
+	struct tdm_follower *f, const struct item *item, uint32_t number, uint64_t missing, uint64_t time_ns)
+{
+	struct tdm_event event = { .op = TDM_OP_LOST, .device = number, .size = missing, .time_ns = time_ns };
+	return give(f, item, &event);
+}
+
+static int give_records(
+	struct tdm_follower *f, struct item *item, const struct lane *lane, uint32_t number, size_t count)
+{
+	struct tdm_map births;
+	int err = tdm_map_init(&births);
+	for (size_t i = 0; i < count && err == 0; i++) {
+		struct tdm_event event;
+		tdm_ledger_record_event(item->ledger, &f->records[i], &event);
+		event.device = number;
+		/* Phases have an area of their own, which tells the one that runs. */
+		if (!lane->has_account || f->records[i].seq <= lane->account_seq || event.op == TDM_OP_PHASE)
+			event.flags |= TDM_EVENT_PAST;
+		err = find_birth(&births, item->ledger, f->records, count, i, &event);
+		if (err == 0)
+			err = give(f, item, &event);
+	}
+	tdm_map_done(&births);
+	return err;
+}
+
+/* The events up to those that the counters have counted. */
+static int read_records(struct tdm_follower *f, struct item *item, size_t d, size_t *count, uint64_t *missing)
+{
+	const struct tdm_ledger_view *view = tdm_ledger_device(item->ledger, d);
+	struct lane *lane = &item->lanes[d];
+	uint64_t after = lane->has_cursor ? lane->seq : 0, fresh = view->seq > after ? view->seq - after : 0,
+		 missed = 0;
+	*count = 0;
+	*missing = fresh > RECORDS_MAX ? fresh - RECORDS_MAX : 0;
+	fresh -= *missing;
+	after += *missing;
+	if (fresh == 0)
+		return 0;
+	if (tdm_reserve(&f->records, &f->record_cap, (size_t)fresh, sizeof *f->records) != 0)
+		return -ENOMEM;
+	int64_t got = tdm_ledger_events(item->ledger, d, after, f->records, (size_t)fresh, &missed);
+	if (got < 0)
+		return got == -ENOMEM ? -ENOMEM : 0;
+	while (got > 0 && f->records[got - 1].seq > view->seq)
+		got--;
+	*count = (size_t)got;
+	*missing = fresh + *missing - (uint64_t)got;
+	return 0;
+}
+
+static int give_events(struct tdm_follower *f, struct item *item, size_t d, uint32_t number)
+{
+	struct lane *lane = &item->lanes[d];
+	uint64_t missing, time_ns = 0;
+	size_t count;
+	int err = read_records(f, item, d, &count, &missing);
+	/* Of what was before the first look, nothing is missing. */
+	if (err == 0 && missing != 0 && lane->has_cursor) {
+		if (count != 0 && !tdm_ledger_monotonic(item->ledger, f->records[0].tsc, &time_ns))
+			time_ns = 0;
+		err = give_missing(f, item, number, missing, time_ns);
+		if (lane->has_account && lane->account_seq < tdm_ledger_device(item->ledger, d)->seq)
+			lane->has_account = false;
+	}
+	if (err == 0)
+		err = give_records(f, item, lane, number, count);
+	lane->seq = tdm_ledger_device(item->ledger, d)->seq;
+	lane->has_cursor = true;
+	return err;
+}
+
+/* Devices: counters. */
+
+static int give_usage(struct tdm_follower *f, struct item *item, size_t d, uint32_t number)
+{
+	const struct tdm_ledger_view *view = tdm_ledger_device(item->ledger, d);
+	struct lane *lane = &item->lanes[d];
+	int err = 0;
+	for (unsigned k = 0; k < TDM_KIND_COUNT && err == 0; k++) {
+		const struct tdm_ledger_faults *faults = &view->faults[k];
+		uint64_t seq = view->counts[k].seq;
+		uint64_t sum = faults->out_of_memory + faults->double_frees + faults->unknown_frees +
+			       faults->rereports + faults->views + faults->oom_bytes;
+		if (k == TDM_KIND_L1) /* the peak of everything in L1 is told with it */
+			seq = tdm_max(seq, view->counts[TDM_LEDGER_L1_ALL].seq);
+		if (seq == lane->counts_seq[k] && sum == lane->faults[k])
+			continue;
+		lane->counts_seq[k] = seq;
+		lane->faults[k] = sum;
+		struct tdm_usage usage = tdm_ledger_usage(item->ledger, view, (enum tdm_kind)k);
+		struct tdm_event event = { .op = TDM_OP_USAGE, .device = number, .kind = (uint8_t)k, .usage = &usage };
+		err = give(f, item, &event);
+	}
+	return err;
+}
+
+static int give_device(struct tdm_follower *f, struct item *item, size_t d)
+{
+	struct lane *lane = &item->lanes[d];
+	uint32_t number;
+	if (!tdm_ledger_device_number(tdm_ledger_device(item->ledger, d), &number))
+		return 0;
+	struct tdm_device_info info = tdm_ledger_device_info(tdm_ledger_device(item->ledger, d));
+	struct tdm_event event = { .op = TDM_OP_DEVICE, .device = number, .about = &info };
+	int err = 0;
+	if (!lane->is_described || memcmp(&info, &lane->info, sizeof info) != 0)
+		err = give(f, item, &event);
+	lane->info = info;
+	lane->number = number;
+	lane->is_described = true;
+	unsigned wants = f->sink->wants != NULL ? f->sink->wants(f->sink->context, item->out.number, number) : 0;
+	if (err == 0 && (wants & TDM_FOLLOW_KEEP) != 0)
+		return give_usage(f, item, d, number);
+	if (err == 0 && (wants & TDM_FOLLOW_BUFFERS) == 0 && lane->is_listed) {
+		err = give_clear(f, item, number, TDM_SIZE_UNKNOWN);
+		lane->has_account = lane->is_listed = false;
+	}
+	if (err == 0 && (lane->has_account || (wants & TDM_FOLLOW_EVENTS) != 0))
+		err = give_events(f, item, d, number);
+	else
+		lane->has_cursor = false;
+	/* One that is not exact does not get better by asking again, unless something has happened. */
+	if (err == 0 && (wants & TDM_FOLLOW_BUFFERS) != 0 && !lane->has_account &&
+		!(lane->is_listed && lane->account_seq == tdm_ledger_device(item->ledger, d)->seq))
+		err = give_account(f, item, d, number);
+	return err == 0 ? give_usage(f, item, d, number) : err;
+}
+
+static int make_lanes(struct item *item, size_t count)
+{
+	if (count <= item->lane_count)
+		return 0;
+	struct lane *lanes = realloc(item->lanes, count * sizeof *lanes);
+	if (lanes == NULL)
+		return -ENOMEM;
+	memset(lanes + item->lane_count, 0, (count - item->lane_count) * sizeof *lanes);
+	item->lanes = lanes;
+	item->lane_count = count;
+	return 0;
+}
+
+static int give_all(struct tdm_follower *f, struct item *item)
+{
+	size_t count = tdm_ledger_device_count(item->ledger);
+	int err = make_lanes(item, count);
+	if (err == 0)
+		err = give_modules(f, item);
+	for (size_t d = 0; d < count && err == 0; d++)
+		err = give_device(f, item, d);
+	return err == 0 ? give_phase(f, item) : err;
+}
+
+/* A look at one ledger. */
+
+/* Most programs do nothing between two looks that follow each other closely. What is not in a device's counters
+ * (another device, a phase, the clocks) may then be a little late. */
+static bool is_still(const struct item *item, enum tdm_liveness liveness, uint64_t now_ns)
+{
+	return liveness == TDM_ALIVE && item->was_told && !item->is_broken && now_ns - item->read_ns < STILL_NS &&
+	       tdm_ledger_is_still(item->ledger);
+}
+
+/* Whether something is wanted of a device that its counters do not tell, and that was not given yet. */
+static bool wants_more(const struct tdm_follower *f, const struct item *item)
+{
+	for (size_t d = 0; f->sink->wants != NULL && d < item->lane_count; d++) {
+		const struct lane *lane = &item->lanes[d];
+		uint32_t number = lane->number;
+		unsigned wants = lane->is_described ? f->sink->wants(f->sink->context, item->out.number, number) : 0;
+		if ((wants & TDM_FOLLOW_KEEP) != 0)
+			continue;
+		if (((wants & TDM_FOLLOW_BUFFERS) != 0) != lane->is_listed ||
+			((wants & TDM_FOLLOW_EVENTS) != 0 && !lane->has_cursor) ||
+			(lane->is_listed && item->ledger != NULL &&
+				lane->seq != tdm_ledger_device(item->ledger, d)->seq))
+			return true;
+	}
+	return false;
+}
+
+static int refresh(struct item *item, enum tdm_liveness liveness, struct tdm_diag *diag)
+{
+	/* One that ended just after it was opened may have reported something in between. */
+	int err = item->is_fresh && liveness != TDM_DEAD ? 0 : tdm_ledger_refresh(item->ledger, diag);
+	if (err == 0 && tdm_ledger_device_count(item->ledger) < item->lane_count)
+		err = tdm_diag_set(
+			diag, TDM_ECORRUPT, 0, 0, "damaged: a device that was there cannot be read any more");
+	return err;
+}
+
+/* Nothing of it will change any more. One that ended with nothing left is forgotten at once. */
+static int end_item(struct tdm_follower *f, struct item *item)
+{
+	struct stat st;
+	struct tdm_event event = { .op = TDM_OP_FORGET };
+	f->deaths++;
+	item->has_ended = true;
+	tdm_ledger_close(item->ledger);
+	item->ledger = NULL;
+	if (lstat(item->out.path, &st) == 0 || errno != ENOENT)
+		return 0;
+	item->was_told = false;
+	return give(f, item, &event);
+}
+
+static int look_at(struct tdm_follower *f, struct item *item, uint64_t now_ns)
+{
+	struct tdm_diag diag = { 0 };
+	int32_t holder;
+	/* The end is looked for before the last figures are read, so that they are the last. */
+	enum tdm_liveness liveness = tdm_ledger_holder(item->ledger, &holder);
+	if (item->is_broken && now_ns < item->retry_ns && liveness != TDM_DEAD)
+		return 0;
+	if (!item->is_fresh && is_still(item, liveness, now_ns) && !wants_more(f, item))
+		return 0;
+	item->read_ns = now_ns;
+	int read = refresh(item, liveness, &diag);
+	item->is_broken = read != 0;
+	if (read == 0)
+		clear_problem(item);
+	else
+		set_problem(item, read, diag.text, now_ns);
+	int err = give_process(f, item, liveness, holder);
+	if (err == 0 && read == 0)
+		err = give_all(f, item);
+	return err == 0 && liveness == TDM_DEAD ? end_item(f, item) : err;
+}
+
+/* What an ended process left can still be asked for. */
+static int look_back(struct tdm_follower *f, struct item *item)
+{
+	if (!item->was_told || !wants_more(f, item) || open_ledger(item, NULL) != 0)
+		return 0;
+	int err = give_all(f, item);
+	tdm_ledger_close(item->ledger);
+	item->ledger = NULL;
+	return err;
+}
+
+int tdm_follower_look(struct tdm_follower *f, const struct tdm_follow_sink *sink, uint64_t now_ns)
+{
+	int err = 0;
+	f->sink = sink;
+	f->out_of_memory = false;
+	if (now_ns >= f->list_ns)
+		err = list_files(f, now_ns);
+	for (size_t i = 0; i < f->count && err == 0; i++) {
+		struct item *item = f->items[i];
+		item->is_fresh = false;
+		if (item->has_ended) {
+			err = look_back(f, item);
+			continue;
+		}
+		if (item->ledger == NULL && now_ns >= item->retry_ns)
+			open_item(f, item, now_ns);
+		if (item->ledger != NULL)
+			err = look_at(f, item, now_ns);
+	}
+	f->sink = NULL;
+	return err != 0 ? err : f->out_of_memory ? -ENOMEM : 0;
+}
+
+/* Asking. */
+
+size_t tdm_follower_count(const struct tdm_follower *f)
+{
+	return f->count;
+}
+
+const struct tdm_followed *tdm_follower_get(const struct tdm_follower *f, size_t i)
+{
+	return &f->items[i]->out;
+}
+
+uint64_t tdm_follower_cut(const struct tdm_follower *f)
+{
+	return f->cut;
+}
+
+uint64_t tdm_follower_others(const struct tdm_follower *f)
+{
+	return f->others;
+}
+
+int tdm_follower_err(const struct tdm_follower *f)
+{
+	return f->err;
+}
+
+uint64_t tdm_follower_deaths(const struct tdm_follower *f)
+{
+	return f->deaths;
+}
+
+/* The open ledger of a process, and the index of its device; NULL: there is none. */
+static struct tdm_ledger *find_device(const struct tdm_follower *f, uint64_t process, uint32_t device, size_t *d)
+{
+	uint32_t i = tdm_map_find(&f->by_number, process);
+	const struct item *item = i != TDM_MAP_NONE ? f->items[i] : NULL;
+	for (*d = 0; item != NULL && item->ledger != NULL && *d < item->lane_count; ++*d)
+		if (item->lanes[*d].is_described && item->lanes[*d].number == device)
+			return item->ledger;
+	return NULL;
+}
+
+uint64_t tdm_follower_seq(const struct tdm_follower *f, uint64_t process, uint32_t device)
+{
+	size_t d;
+	const struct tdm_ledger *ledger = find_device(f, process, device, &d);
+	return ledger != NULL ? tdm_ledger_device(ledger, d)->seq : 0;
+}
+
+int tdm_follower_slots(struct tdm_follower *f, uint64_t process, uint32_t device,
+	void (*each)(void *context, const struct tdm_ledger_slot *slots, size_t count), void *context)
+{
+	size_t d;
+	bool exact; /* of a program that works meanwhile the answer is that of about this moment */
+	struct tdm_ledger *ledger = find_device(f, process, device, &d);
+	return ledger != NULL ? tdm_ledger_slots(ledger, d, each, context, &exact) : -ENOENT;
+}

@@ -1,0 +1,88 @@
+/*
+ * The one reader of ledgers as they grow: those of a directory, or given ones. It keeps them open between looks, and
+ * every look gives what is new as events:
+ *
+ *     PROCESS, MODULE                        when they are new or have changed
+ *     for each device:  DEVICE               when it is described, or described anew
+ *                       CLEAR, ALLOC...      an account of its live buffers, if they are wanted
+ *                       ALLOC, FREE, ...     then what happened since, and LOST for what the ring no longer has
+ *                       USAGE                for each kind whose counters have changed
+ *     PHASE                                  when another one runs
+ *     FORGET                                 when the ledger is gone
+ *
+ * Counters are always given; buffers and events are given where they are wanted. Counters and buffers of a device are
+ * those of one moment. When events were missed, or when the writer was too busy for an exact account, a new account
+ * follows; nothing is passed over silently.
+ *
+ * A ledger whose process has ended is read a last time and closed. One that cannot be read is tried again, ever more
+ * seldom, and says why.
+ */
+#ifndef TDM_SOURCES_FOLLOWER_H
+#define TDM_SOURCES_FOLLOWER_H
+
+#include "base/diag.h"
+#include "event/event.h"
+#include "ledger/reader.h"
+
+enum { TDM_FOLLOWED_MAX = 16384 }; /* ledgers; more are counted */
+
+struct tdm_follow_options {
+	const char *dir;          /* NULL: $TIDEMARK_DIR, else /dev/shm */
+	const char *const *paths; /* these files instead; ends with NULL; may be NULL */
+	const int32_t *pids;      /* only ledgers that are named after these; NULL: all */
+	size_t pid_count;
+};
+
+enum {
+	TDM_FOLLOW_BUFFERS = 1,
+	TDM_FOLLOW_EVENTS = 2,
+	TDM_FOLLOW_KEEP = 4, /* buffers stay as they were given; what happens meanwhile is given when they are wanted */
+};
+
+/* Where the events go. */
+struct tdm_follow_sink {
+	void *context;
+	/* What is wanted of a device besides its counters: TDM_FOLLOW_*. May be NULL: nothing. */
+	unsigned (*wants)(void *context, uint64_t process, uint32_t device);
+	int (*event)(void *context, struct tdm_event *event); /* 0, or a negative code that ends the look */
+};
+
+/* One ledger, for whoever reports what could not be read. */
+struct tdm_followed {
+	char *path;
+	uint64_t number; /* of its process, in events; never another's */
+	bool is_known;   /* it could be read once: `who` is set */
+	struct tdm_process who;
+	int err; /* why it cannot be read; 0: it can. -EAGAIN with no `text`: it is being set up */
+	char text[TDM_DIAG_TEXT_CAP];
+};
+
+struct tdm_follower;
+
+/* The options must outlive it. NULL only when out of memory. */
+struct tdm_follower *tdm_follower_new(const struct tdm_follow_options *options);
+void tdm_follower_free(struct tdm_follower *follower); /* NULL is allowed */
+
+/* One look at everything. 0, or a negative code: of the sink, or -ENOMEM. `now_ns`: monotonic clock. */
+int tdm_follower_look(struct tdm_follower *follower, const struct tdm_follow_sink *sink, uint64_t now_ns);
+
+size_t tdm_follower_count(const struct tdm_follower *follower);
+const struct tdm_followed *tdm_follower_get(const struct tdm_follower *follower, size_t i);
+
+/* What could not be looked at: ledgers beyond TDM_FOLLOWED_MAX; ledgers that were not asked for; and why the directory
+ * cannot be listed, 0 when it can. */
+uint64_t tdm_follower_cut(const struct tdm_follower *follower);
+uint64_t tdm_follower_others(const struct tdm_follower *follower);
+int tdm_follower_err(const struct tdm_follower *follower);
+
+/* Processes that ended while they were followed, so far. */
+uint64_t tdm_follower_deaths(const struct tdm_follower *follower);
+
+/* Calls finished on a device of a process, of a ledger that is open; 0: there is none. */
+uint64_t tdm_follower_seq(const struct tdm_follower *follower, uint64_t process, uint32_t device);
+
+/* Gives the slots of the live buffers to `each`; see tdm_ledger_slots(). -ENOENT when the ledger is not open. */
+int tdm_follower_slots(struct tdm_follower *follower, uint64_t process, uint32_t device,
+	void (*each)(void *context, const struct tdm_ledger_slot *slots, size_t count), void *context);
+
+#endif

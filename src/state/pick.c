@@ -1,0 +1,114 @@
+#include "state/pick.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <strings.h>
+
+static const char node_folder[] = "/dev/tenstorrent/";
+
+/* No machine has as many; a larger number is a chip's. */
+enum { DEVICES_MAX = 1024 };
+
+/* What a name is, and its number. */
+enum form { FORM_NONE, FORM_NUMBER, FORM_NODE, FORM_PCI, FORM_CHIP, FORM_PLACE };
+
+static enum form decimal(const char *text, enum form form, uint64_t *number)
+{
+	return tdm_str_parse_u64(tdm_str_of(text), number) == 0 ? form : FORM_NONE;
+}
+
+static enum form hexadecimal(const char *digits, uint64_t *number)
+{
+	char *end;
+	if (!isxdigit((unsigned char)digits[0]))
+		return FORM_NONE;
+	errno = 0;
+	*number = strtoull(digits, &end, 16);
+	return errno == 0 && *end == '\0' ? FORM_CHIP : FORM_NONE;
+}
+
+static enum form read_name(const char *name, uint64_t *number)
+{
+	*number = 0;
+	if (strncmp(name, node_folder, strlen(node_folder)) == 0)
+		return decimal(name + strlen(node_folder), FORM_NODE, number);
+	if (name[0] == '#')
+		return decimal(name + 1, FORM_PLACE, number);
+	if (name[0] == '0' && (name[1] == 'x' || name[1] == 'X'))
+		return hexadecimal(name + 2, number);
+	if (strchr(name, ':') != NULL)
+		return name[strspn(name, "0123456789abcdefABCDEF:.")] == '\0' ? FORM_PCI : FORM_NONE;
+	enum form form = decimal(name, FORM_NUMBER, number);
+	return form == FORM_NUMBER && *number >= DEVICES_MAX ? FORM_CHIP : form;
+}
+
+/* "01:00.0" is the same as "0000:01:00.0". */
+static bool is_pci(const char *pci, const char *name)
+{
+	const char *behind = strchr(pci, ':');
+	return pci[0] != '\0' && (strcasecmp(pci, name) == 0 || (behind != NULL && strcasecmp(behind + 1, name) == 0));
+}
+
+bool tdm_pick_is(const struct tdm_picture_device *device, size_t place, const char *name)
+{
+	uint64_t number;
+	switch (read_name(name, &number)) {
+	case FORM_NUMBER:
+		return (device->number >= 0 ? device->number : device->node) == (int64_t)number;
+	case FORM_NODE:
+		return device->node >= 0 && (uint64_t)device->node == number;
+	case FORM_PCI:
+		return is_pci(device->pci, name);
+	case FORM_CHIP:
+		return device->has_chip_id && device->chip_id == number;
+	case FORM_PLACE:
+		return place == number;
+	case FORM_NONE:
+		break;
+	}
+	return false;
+}
+
+bool tdm_pick_name_is_valid(const char *name)
+{
+	uint64_t number;
+	return read_name(name, &number) != FORM_NONE;
+}
+
+static const struct tdm_picture_process *process_of(const struct tdm_picture *picture, size_t holding)
+{
+	return &picture->processes[picture->holdings[holding].process];
+}
+
+bool tdm_pick_takes_device(const struct tdm_pick *pick, const struct tdm_picture *picture, size_t device)
+{
+	if (pick->device != NULL && !tdm_pick_is(&picture->devices[device], device, pick->device))
+		return false;
+	if (pick->pid == 0)
+		return true;
+	for (size_t i = 0; i < picture->holding_count; i++)
+		if (picture->holdings[i].device == device && process_of(picture, i)->pid == pick->pid)
+			return true;
+	return false;
+}
+
+bool tdm_pick_takes_holding(const struct tdm_pick *pick, const struct tdm_picture *picture, size_t holding)
+{
+	size_t device = picture->holdings[holding].device;
+	return (pick->pid == 0 || process_of(picture, holding)->pid == pick->pid) &&
+	       (pick->device == NULL || tdm_pick_is(&picture->devices[device], device, pick->device));
+}
+
+bool tdm_pick_takes_process(const struct tdm_pick *pick, const struct tdm_picture *picture, size_t process)
+{
+	const struct tdm_picture_process *of = &picture->processes[process];
+	if (pick->pid != 0 && of->pid != pick->pid)
+		return false;
+	if (pick->device == NULL)
+		return true;
+	for (size_t i = 0; i < of->holding_count; i++)
+		if (tdm_pick_takes_holding(pick, picture, of->first_holding + i))
+			return true;
+	return false;
+}

@@ -1,0 +1,198 @@
+#include "state/picture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[TDM_FROM_COUNT] = {
+#define X(id, name) [TDM_FROM_##id] = (name),
+	TDM_FROM_LIST(X)
+#undef X
+};
+
+const char *tdm_from_name(enum tdm_from from)
+{
+	return (unsigned)from < TDM_FROM_COUNT ? names[from] : "unknown";
+}
+
+static void kind_init(struct tdm_picture_kind *kind)
+{
+	*kind = (struct tdm_picture_kind){
+		.used = TDM_BYTES_UNKNOWN,
+		.total = TDM_BYTES_UNKNOWN,
+		.free = TDM_BYTES_UNKNOWN,
+		.largest_free = TDM_BYTES_UNKNOWN,
+		.peak = TDM_BYTES_UNKNOWN,
+		.asked = TDM_BYTES_UNKNOWN,
+		.buffers = TDM_BYTES_UNKNOWN,
+		.unattributed = TDM_BYTES_UNKNOWN,
+		.allocs = TDM_BYTES_UNKNOWN,
+		.out_of_memory = TDM_BYTES_UNKNOWN,
+		.rival_used = TDM_BYTES_UNKNOWN,
+		.rival_bytes = TDM_BYTES_UNKNOWN,
+	};
+}
+
+void tdm_picture_device_init(struct tdm_picture_device *device)
+{
+	*device = (struct tdm_picture_device){
+		.number = -1,
+		.node = -1,
+		.l1_peak = TDM_BYTES_UNKNOWN,
+		.l1_core = TDM_BYTES_UNKNOWN,
+		.l1_lowest = TDM_BYTES_UNKNOWN,
+		.cb_highest = TDM_BYTES_UNKNOWN,
+		.host_card = UINT32_MAX,
+		.region = UINT32_MAX,
+	};
+	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+		kind_init(&device->kinds[k]);
+}
+
+void tdm_holding_init(struct tdm_holding *holding, uint32_t process, uint32_t device)
+{
+	*holding = (struct tdm_holding){ .process = process, .device = device };
+	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
+		const uint64_t unknown = TDM_BYTES_UNKNOWN;
+		holding->kinds[k] = (struct tdm_picture_amount){
+			.used = unknown,
+			.peak = unknown,
+			.occupied = unknown,
+			.asked = unknown,
+			.peak_asked = unknown,
+			.buffers = unknown,
+			.peak_buffers = unknown,
+			.allocs = unknown,
+			.double_frees = unknown,
+			.unknown_frees = unknown,
+			.rereports = unknown,
+			.out_of_memory = unknown,
+			.oom_bytes = unknown,
+		};
+	}
+}
+
+void tdm_picture_done(struct tdm_picture *picture)
+{
+	free(picture->devices);
+	free(picture->processes);
+	free(picture->holdings);
+	free(picture->problems);
+	memset(picture, 0, sizeof *picture);
+}
+
+static bool sum_is_valid(const struct tdm_picture *picture, size_t device, size_t kind)
+{
+	const struct tdm_picture_kind *of = &picture->devices[device].kinds[kind];
+	if ((of->used_from == TDM_FROM_NONE) != (of->used == TDM_BYTES_UNKNOWN))
+		return false;
+	if (of->used == TDM_BYTES_UNKNOWN)
+		return true;
+	if (of->unattributed > of->used)
+		return false;
+	uint64_t left = of->used - of->unattributed;
+	for (size_t i = 0; i < picture->holding_count; i++) {
+		const struct tdm_holding *holding = &picture->holdings[i];
+		const struct tdm_picture_amount *amount = &holding->kinds[kind];
+		if (holding->device != device || picture->processes[holding->process].life == TDM_LIFE_ENDED ||
+			amount->used == TDM_BYTES_UNKNOWN)
+			continue;
+		if (amount->from != of->used_from || amount->used > left)
+			return false;
+		left -= amount->used;
+	}
+	return left == 0;
+}
+
+bool tdm_picture_is_valid(const struct tdm_picture *picture)
+{
+	size_t next = 0;
+	for (size_t p = 0; p < picture->process_count; p++) {
+		const struct tdm_picture_process *process = &picture->processes[p];
+		if (process->handle == 0 || process->first_holding != next ||
+			process->holding_count > picture->holding_count - next)
+			return false;
+		for (size_t i = 0; i < process->holding_count; i++, next++)
+			if (picture->holdings[next].process != p ||
+				picture->holdings[next].device >= picture->device_count)
+				return false;
+	}
+	if (next != picture->holding_count)
+		return false;
+	for (size_t d = 0; d < picture->device_count; d++)
+		for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+			if (!sum_is_valid(picture, d, k))
+				return false;
+	return true;
+}
+
+uint64_t tdm_buffer_reserved(const struct tdm_buffer *buffer)
+{
+	if (tdm_buffer_is_view(buffer))
+		return 0;
+	return buffer->bank_bytes != TDM_SIZE_UNKNOWN && buffer->banks != 0 ? buffer->bank_bytes * buffer->banks
+									    : buffer->asked_bytes;
+}
+
+uint64_t tdm_buffer_occupied(const struct tdm_buffer *buffer)
+{
+	if (tdm_buffer_is_view(buffer) || buffer->bank_bytes == TDM_SIZE_UNKNOWN || buffer->banks == 0)
+		return tdm_buffer_reserved(buffer);
+	return buffer->bank_bytes * (buffer->holding_banks != 0 ? buffer->holding_banks : buffer->banks);
+}
+
+const char *tdm_picture_text(const struct tdm_picture *picture, uint32_t number)
+{
+	return picture->texts != NULL && number < picture->texts->text_count ? picture->texts->texts[number] : "";
+}
+
+const struct tdm_kept_frame *tdm_picture_stack(const struct tdm_picture *picture, uint32_t number, uint32_t *count)
+{
+	const struct tdm_intern *texts = picture->texts;
+	*count = 0;
+	if (number == 0 || texts == NULL || number >= texts->stack_count)
+		return NULL;
+	*count = texts->stacks[number].count;
+	return texts->frames + texts->stacks[number].first;
+}
+
+const struct tdm_core_range *tdm_picture_ranges(const struct tdm_picture *picture, uint32_t number, uint32_t *count)
+{
+	const struct tdm_intern *texts = picture->texts;
+	*count = 0;
+	if (number == 0 || texts == NULL || number >= texts->range_list_count)
+		return NULL;
+	*count = texts->range_lists[number].count;
+	return texts->ranges + texts->range_lists[number].first;
+}
+
+size_t tdm_holding_buffer_count(const struct tdm_holding *holding)
+{
+	size_t count = 0;
+	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+		count += holding->buffers[k].count;
+	return count;
+}
+
+bool tdm_picture_has_stale(const struct tdm_picture_device *device)
+{
+	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+		if (device->kinds[k].stale != 0 && device->kinds[k].stale != TDM_BYTES_UNKNOWN)
+			return true;
+	return false;
+}
+
+int tdm_picture_permille(uint64_t used, uint64_t total)
+{
+	if (used == TDM_BYTES_UNKNOWN || total == TDM_BYTES_UNKNOWN || total == 0)
+		return -1;
+	unsigned __int128 share = (unsigned __int128)used * 1000 / total;
+	return share < 1000000 ? (int)share : 1000000;
+}
+
+enum tdm_level tdm_level_of(uint64_t used, uint64_t total)
+{
+	if (used == TDM_BYTES_UNKNOWN || total == TDM_BYTES_UNKNOWN || total == 0)
+		return TDM_LEVEL_UNKNOWN;
+	double share = (double)used / (double)total;
+	return share < 0.75 ? TDM_LEVEL_GREEN : share < 0.90 ? TDM_LEVEL_YELLOW : TDM_LEVEL_RED;
+}

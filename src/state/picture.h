@@ -1,0 +1,290 @@
+/*
+ * A picture: devices, processes and their figures at one moment, of a running machine or of files. Every view draws
+ * pictures, and every picture is made here, by state.h. Things refer to each other by index.
+ *
+ *     process 1 ── n holding n ── 1 device        a holding is what one process has on one device
+ *                      1
+ *                      n
+ *                   buffer                        only where a view asked for buffers
+ *
+ * For every device and kind one source wins, and all figures of that device and kind are that source's, because sources
+ * count differently. Wherever `used` is known, the holdings of running processes and `unattributed` add up to it.
+ *
+ * A number that is not known is TDM_BYTES_UNKNOWN, never 0. Everything in a picture is borrowed until the next one is
+ * taken; texts stay for as long as the state does.
+ */
+#ifndef TDM_STATE_PICTURE_H
+#define TDM_STATE_PICTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/kind.h"
+#include "base/units.h"
+#include "event/event.h"
+#include "state/intern.h"
+
+#define TDM_INDEX_NONE UINT32_MAX
+
+/* Where a figure is from. id, name in JSON */
+#define TDM_FROM_LIST(X)                                                                               \
+	X(NONE, "none")           /* no source knows it */                                             \
+	X(LEDGER, "ledger")       /* the ledgers of the programs: bytes that the allocator reserved */ \
+	X(METAL_SHM, "metal_shm") /* tt-metal's shared memory: bytes that the programs asked for */    \
+	X(DRIVER, "driver")       /* the files of the driver */                                        \
+	X(MODEL, "model")         /* the tables of the card: inferred, not measured */
+
+enum tdm_from {
+#define X(id, name) TDM_FROM_##id,
+	TDM_FROM_LIST(X)
+#undef X
+		TDM_FROM_COUNT
+};
+
+const char *tdm_from_name(enum tdm_from from);
+
+enum { TDM_PICTURE_NAME_CAP = 40, TDM_PICTURE_TEXT_CAP = 256, TDM_PICTURE_CHIPS_MAX = 16 };
+
+/* A live buffer. Its holding and kind are those of the list that it is in. */
+struct tdm_buffer {
+	uint64_t id;
+	uint64_t address; /* TDM_ADDRESS_UNKNOWN */
+	uint64_t asked_bytes;
+	uint64_t bank_bytes; /* TDM_SIZE_UNKNOWN */
+	uint64_t page_size;  /* 0: unknown */
+	uint64_t born_ns;    /* monotonic clock; 0: unknown */
+	uint32_t banks, holding_banks, cores, thread;
+	uint32_t name, program; /* texts; 0: none */
+	uint32_t stack;         /* 0: none */
+	uint32_t ranges;        /* core ranges; 0: none */
+	uint16_t flags;         /* TDM_EVENT_* */
+	uint8_t kind;
+};
+
+static inline bool tdm_buffer_is_view(const struct tdm_buffer *buffer)
+{
+	return (buffer->flags & TDM_EVENT_VIEW) != 0;
+}
+
+/* Bytes per bank times the banks in lockstep. Without banks the size that was asked for is the best there is. */
+uint64_t tdm_buffer_reserved(const struct tdm_buffer *buffer);
+/* Bytes per bank times the banks or cores that hold a page. */
+uint64_t tdm_buffer_occupied(const struct tdm_buffer *buffer);
+
+/* What one process has of one kind on one device. Counters run since its start. */
+struct tdm_picture_amount {
+	uint8_t from;    /* enum tdm_from; that of the device and kind, or none. Of an ended process: ledger */
+	bool is_inexact; /* the buffers changed while they were read, and are not those of the counters */
+	uint64_t used;   /* reserved bytes by a ledger, asked-for ones by metal_shm */
+	uint64_t peak, peak_ns;
+	uint64_t occupied; /* unknown unless buffers were asked for */
+	uint64_t asked, peak_asked;
+	uint64_t buffers, peak_buffers;
+	uint64_t allocs;
+	uint64_t double_frees, unknown_frees, rereports;
+	uint64_t out_of_memory, oom_bytes; /* how often, and the size of the last failed request */
+};
+
+/*
+ * One kind of memory of one device, over all its banks. Circular buffers share a region with L1 buffers: its size is
+ * the total of both, and what is free for circular buffers is what both leave; the largest free block is the gap
+ * between the two ends.
+ */
+struct tdm_picture_kind {
+	uint8_t used_from;  /* enum tdm_from: the source that won; TDM_FROM_NONE: `used` is unknown */
+	uint8_t total_from; /* of total, banks, base and bank_bytes */
+	bool peak_is_seen;  /* the peak is the highest sum that was seen; else the producer's own, exact */
+	uint64_t used;      /* by running processes, `unattributed` included */
+	uint64_t total, free;
+	uint64_t largest_free;    /* the largest contiguous block of a bank, times the banks */
+	uint64_t largest_free_ns; /* monotonic clock, when that was computed; 0: never */
+	uint64_t peak;
+	uint64_t asked;        /* bytes asked for; equal to `used` with metal_shm */
+	uint64_t buffers;      /* live ones */
+	uint64_t unattributed; /* of `used`, in no process that is listed */
+	uint64_t stale;        /* left written down by ended processes: on no device any more, no part of `used` */
+	uint32_t banks;        /* 0: unknown, like the next two */
+	uint64_t base, bank_bytes;
+	uint64_t allocs, out_of_memory; /* since the start of the running processes */
+	/* The source that lost, its figure, and the processes that only it knows. */
+	uint8_t rival_from;
+	uint64_t rival_used;
+	uint32_t rival_processes;
+	uint64_t rival_bytes; /* of those */
+};
+
+/* A value of the driver. */
+struct tdm_reading {
+	bool is_known;
+	int err;       /* why it is not; 0: nobody offers it */
+	int64_t value; /* in the unit that is written below */
+};
+
+struct tdm_picture_telemetry {
+	struct tdm_reading temp, temp_max;   /* thousandths of a degree Celsius */
+	struct tdm_reading power, power_max; /* microwatts */
+	struct tdm_reading clock;            /* MHz, of the Tensix cores */
+	struct tdm_reading voltage;          /* millivolts */
+	struct tdm_reading current;          /* milliamperes */
+	struct tdm_reading fan;              /* turns a minute */
+	struct tdm_reading heartbeat;
+};
+
+/* A chip of one device, as tt-metal's shared memory counts them. */
+struct tdm_picture_chip {
+	uint32_t chip; /* logical number */
+	bool is_remote;
+	uint64_t bytes[TDM_KIND_COUNT];
+};
+
+struct tdm_picture_device {
+	uint64_t key;                       /* its own in every picture; never 0 */
+	bool has_chip_id;                   /* else its identity is weak */
+	bool is_virtual;                    /* adds up what a capture without dispatch reports; on no card */
+	uint64_t chip_id;                   /* 0 is a valid one */
+	int32_t number;                     /* logical; -1: unknown */
+	int32_t node;                       /* of /dev/tenstorrent/N; -1: unknown, or not on this machine's bus */
+	char pci[24];                       /* empty: unknown */
+	char card[TDM_CARD_NAME_CAP];       /* "n150"; empty: unknown */
+	char arch[16];                      /* "Wormhole"; empty: unknown */
+	uint8_t card_from;                  /* enum tdm_from */
+	uint32_t grid_x, grid_y;            /* 0: unknown */
+	uint32_t sources;                   /* bit n: enum tdm_from n knows it */
+	uint32_t process_count;             /* that hold something there or have it open */
+	const struct tdm_device_info *info; /* as a program described it; NULL: none did */
+	uint64_t updated_ns;                /* real-time clock, by metal_shm; 0: unknown */
+	struct tdm_picture_telemetry telemetry;
+	struct tdm_picture_kind kinds[TDM_KIND_COUNT];
+	uint64_t l1_peak;    /* of everything in L1 together, over all cores, exact; unknown with several processes */
+	uint64_t l1_core;    /* bytes of L1 that one core has; unknown without a card */
+	uint64_t l1_lowest;  /* L1 buffers reach down to this address; 0: there are none; may be unknown */
+	uint64_t cb_highest; /* circular buffers reach up to this address; 0: there are none; may be unknown */
+	uint32_t chip_count;
+	struct tdm_picture_chip chips[TDM_PICTURE_CHIPS_MAX];
+	uint32_t host_card, region; /* index into the state's cards and regions; UINT32_MAX: none */
+};
+
+struct tdm_module {
+	uint64_t address, size;
+	char *path;
+};
+
+struct tdm_picture_process {
+	uint64_t handle; /* its own in every picture; never 0 */
+	int32_t pid;     /* as the reader knows it */
+	uint64_t start_time;
+	uint32_t uid;                    /* UINT32_MAX: unknown */
+	char user[TDM_PICTURE_NAME_CAP]; /* name, else the number; "?" when unknown */
+	char comm[TDM_COMM_CAP];
+	char command[TDM_COMMAND_CAP];    /* empty: unknown; then comm */
+	uint64_t started_ns;              /* real-time clock; 0: unknown */
+	uint8_t life;                     /* enum tdm_life; ended ones are listed only when they were asked for */
+	bool is_foreign;                  /* of another user than the reader */
+	bool crashed;                     /* has ended without saying goodbye */
+	bool in_container;                /* `pid` is not the number that it has itself */
+	uint32_t sources;                 /* bit n: enum tdm_from n knows it */
+	char phase[TDM_PICTURE_NAME_CAP]; /* that runs; empty: none */
+	uint64_t lost;                    /* events that are missing */
+	uint64_t faults;                  /* double and unknown releases, re-reports */
+	uint64_t out_of_memory;
+	uint32_t first_holding, holding_count;
+	uint64_t refused; /* records that cannot be believed */
+	/* Of a process with a ledger: */
+	const struct tdm_process *who; /* NULL: it has none */
+	const char *ledger;            /* path of it; NULL */
+	const struct tdm_module *modules;
+	size_t module_count;
+};
+
+struct tdm_buffer_list {
+	const struct tdm_buffer *list; /* in no order */
+	size_t count;
+};
+
+struct tdm_holding {
+	uint32_t process, device;
+	uint32_t number;      /* of the device in this process, without TDM_DEVICE_VIRTUAL_BIT */
+	uint32_t descriptors; /* open on the card; 0: none, or unknown */
+	uint64_t lost;
+	struct tdm_picture_amount kinds[TDM_KIND_COUNT];
+	struct tdm_buffer_list buffers[TDM_KIND_COUNT]; /* empty unless they were asked for */
+};
+
+/* Something that could not be read. */
+struct tdm_picture_problem {
+	uint8_t from; /* enum tdm_from */
+	int err;
+	bool is_unread;                   /* a whole ledger is missing in the picture */
+	char place[TDM_PICTURE_TEXT_CAP]; /* path */
+	char text[TDM_PICTURE_TEXT_CAP];  /* why, a sentence without its stop */
+};
+
+struct tdm_picture {
+	uint64_t time_ns, real_ns; /* monotonic and real-time clock, when it was taken */
+	size_t device_count, process_count, holding_count, problem_count, event_count;
+	struct tdm_picture_device *devices;    /* those of the driver by node, then the others by number */
+	struct tdm_picture_process *processes; /* by pid */
+	struct tdm_holding *holdings;          /* those of a process together, by device */
+	struct tdm_picture_problem *problems;
+	/* Events since the last picture that had some, oldest first, if they were asked for; `process` is a handle,
+	 * times are those of the monotonic clock. TDM_OP_LOST says how many are missing in `size`. */
+	const struct tdm_event *events;
+	uint64_t buffers_version; /* another one when the lists of buffers may have changed */
+	uint64_t others;          /* ledgers of processes that were not asked for */
+	int ledgers_err;          /* why the directory of ledgers cannot be listed; 0: it can */
+	const struct tdm_intern *texts;
+};
+
+void tdm_picture_device_init(struct tdm_picture_device *device); /* everything unknown, no process */
+void tdm_holding_init(struct tdm_holding *holding, uint32_t process, uint32_t device);
+void tdm_picture_done(struct tdm_picture *picture); /* releases the lists */
+
+/* The sums: for every device and kind whose `used` is known, holdings of running processes plus unattributed are it. */
+bool tdm_picture_is_valid(const struct tdm_picture *picture);
+
+/* "" for 0 or a wrong number. */
+const char *tdm_picture_text(const struct tdm_picture *picture, uint32_t number);
+/* The frames of a stack, innermost first; *count is 0 for 0 or a wrong number. */
+const struct tdm_kept_frame *tdm_picture_stack(const struct tdm_picture *picture, uint32_t number, uint32_t *count);
+/* The core ranges of this number; *count is 0 for 0 or a wrong number. */
+const struct tdm_core_range *tdm_picture_ranges(const struct tdm_picture *picture, uint32_t number, uint32_t *count);
+
+/* How many buffers a holding lists. */
+size_t tdm_holding_buffer_count(const struct tdm_holding *holding);
+
+/* Whether dead processes have left bytes written down for a device. */
+bool tdm_picture_has_stale(const struct tdm_picture_device *device);
+
+/* used / total in tenths of a percent, rounded down, so that it never says more than tdm_level_of; -1 when one of them
+ * is unknown or the total is 0. */
+int tdm_picture_permille(uint64_t used, uint64_t total);
+
+/* How full: green below 75 %, yellow from 75, red from 90. */
+enum tdm_level { TDM_LEVEL_UNKNOWN, TDM_LEVEL_GREEN, TDM_LEVEL_YELLOW, TDM_LEVEL_RED };
+enum tdm_level tdm_level_of(uint64_t used, uint64_t total);
+
+/* A view asks for more than devices, processes and figures by these. */
+enum {
+	TDM_WISH_BUFFERS = 1, /* live buffers */
+	TDM_WISH_EVENTS = 2,  /* events since the last picture */
+};
+
+struct tdm_wish {
+	unsigned parts;   /* TDM_WISH_* */
+	uint64_t process; /* handle: buffers of this one only; 0: of all */
+	uint64_t device;  /* key: buffers on this one only; 0: on all */
+	bool hold;        /* the lists of buffers stay as they are, for a view that needs time for them */
+};
+
+/* Where the screens get pictures from: this machine, and whatever else can be watched. */
+struct tdm_provider {
+	void *context;
+	/* A new picture; NULL only when out of memory. A NULL wish asks for nothing more. */
+	const struct tdm_picture *(*look)(void *context, const struct tdm_wish *wish);
+	/* The function that a stack of a process ends in, or with its callers. May be NULL. */
+	void (*place)(void *context, const struct tdm_picture *picture, uint32_t process, uint32_t stack,
+		bool with_callers, char *dst, size_t cap);
+};
+
+#endif

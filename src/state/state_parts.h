@@ -1,0 +1,125 @@
+/*
+ * What the files of the state share. Nothing outside of them includes this.
+ *
+ * state.c           the order of a picture
+ * fold.c            events of the ledgers into processes, holdings and buffers
+ * metal_watch.c     tt-metal's regions and their owners
+ * join_devices.c    which devices of the sources are one
+ * join_processes.c  which processes are, and what each has on each device
+ * winner.c          whose figures count, and all sums
+ * free_space.c      largest free blocks
+ * problems.c        what could not be read
+ */
+#ifndef TDM_STATE_STATE_PARTS_H
+#define TDM_STATE_STATE_PARTS_H
+
+#include "base/map.h"
+#include "sources/follower.h"
+#include "state/fold.h"
+#include "state/metal_watch.h"
+#include "state/models.h"
+#include "state/state.h"
+#include "state/users.h"
+
+enum {
+	TDM_STATE_DEVICES_MAX = 4096, /* more are counted as a problem */
+	TDM_STATE_PROBLEMS_MAX = 64,
+	TDM_STATE_EVENTS_MAX = 8192, /* of one picture; of more, the latest */
+};
+
+/* The regions whose largest free block is worth knowing: those of the first kinds. */
+enum { TDM_FREE_KINDS = TDM_MODEL_RANGES };
+
+/* What is remembered of a device from one picture to the next. */
+struct tdm_memo {
+	uint64_t key;
+	bool in_use; /* by the last picture */
+	uint8_t seen_from[TDM_KIND_COUNT];
+	uint64_t seen[TDM_KIND_COUNT]; /* the highest sum of that source */
+	/* free space: of the ledgers as they were then */
+	uint64_t state; /* hash of them; 0: never computed */
+	uint64_t computed_ns;
+	uint64_t largest[TDM_FREE_KINDS]; /* bytes of a bank */
+	uint64_t l1_lowest, cb_highest;
+};
+
+/* A device of the picture being made, beside its struct tdm_picture_device. */
+struct tdm_joined {
+	uint32_t memo;
+	uint32_t ledgers;   /* running ones that can be read */
+	bool is_incomplete; /* a process uses it whose ledger is not there or cannot be read */
+	uint64_t state;     /* hash of what its free space depends on */
+};
+
+/* Room for free_space.c. */
+struct tdm_buckets {
+	struct tdm_reach *list;
+	size_t cap;
+};
+
+/* A holding being made: what each source says of one process on one device. A program may know one device by two
+ * numbers: then there are two parts, and the second is a twin, for which other sources say nothing more. */
+struct tdm_part {
+	uint32_t process, device;
+	const struct tdm_fold_process *owner;
+	const struct tdm_fold_holding *ledger; /* NULL: there is none that can be read */
+	bool has_slot;                         /* the device's region counts the process; `metal` says how much */
+	bool is_twin;
+	uint32_t number; /* of the device in the process; that of the device where there is no ledger */
+	uint32_t descriptors;
+	struct tdm_metal_bytes metal;
+};
+
+struct tdm_state {
+	struct tdm_state_options options;
+	char *dirs[4]; /* owned copies of the options' */
+	struct tdm_follow_options follow;
+	struct tdm_follower *follower;
+	struct tdm_fold fold;
+	struct tdm_wish wish; /* of the look under way */
+	struct tdm_metal_watch metal;
+	struct tdm_host host;
+	struct tdm_proc_root proc;
+	uint64_t deaths_seen; /* of the follower */
+	uint64_t host_ns;     /* monotonic clock, when to read the driver's files again */
+	uint64_t host_reads;
+	struct tdm_models models;
+	struct tdm_users users;
+	uint32_t next_handle;
+	struct tdm_map handles, handles_before; /* of processes, by identity */
+
+	/* the picture, and what is beside it: same indices */
+	struct tdm_picture picture;
+	size_t device_cap, process_cap, holding_cap, problem_cap; /* of its lists */
+	struct tdm_event *events;
+	size_t event_count, event_cap;
+	uint64_t events_dropped;
+	struct tdm_joined *joined;
+	size_t joined_cap;
+	struct tdm_part *parts;
+	size_t part_count, part_cap;
+	struct tdm_map by_chip, by_number, by_pid, by_pair;
+	uint64_t devices_cut;
+	bool out_of_memory;
+	uint64_t (*left)[TDM_KIND_COUNT]; /* bytes that ended processes left, for each device */
+	uint32_t *order;                  /* parts by device, then where each device's end */
+	size_t left_cap, order_cap;
+
+	struct tdm_memo *memos;
+	size_t memo_count, memo_cap;
+	struct tdm_map by_key;
+
+	/* free space */
+	uint64_t free_ns; /* monotonic clock, not before */
+	size_t free_turn; /* device that is next */
+	struct tdm_buckets buckets[TDM_FREE_KINDS];
+};
+
+/* Each: 0 or -ENOMEM. In this order. */
+int tdm_state_join_devices(struct tdm_state *state);
+int tdm_state_join_processes(struct tdm_state *state);
+int tdm_state_winner(struct tdm_state *state);
+int tdm_state_free_space(struct tdm_state *state);
+int tdm_state_problems(struct tdm_state *state);
+
+#endif

@@ -1,0 +1,352 @@
+/*
+ * Who wins for each device and kind, and all sums. Sources count differently, so the figures of one device and kind are
+ * those of one source: the ledgers when they know every running process that the region counts; else the region when it
+ * knows every process that has a ledger; else the one that knows more.
+ */
+#include "state/state_parts.h"
+#include "base/reserve.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* What the two sources know of one device and kind. */
+struct knowledge {
+	bool has_ledgers, has_region;
+	uint32_t ledger_only, region_only; /* processes that hold something, and the other one does not know */
+	uint64_t ledger_only_bytes, region_only_bytes;
+	uint32_t ledger_holders, region_holders; /* processes that hold something */
+	uint64_t ledger_used, region_used;
+	uint64_t region_unattributed, region_stale;
+	bool crowded; /* the region has no slot left: processes may be in its total alone */
+};
+
+static const struct tdm_metal_region *region_of(const struct tdm_state *state, size_t device)
+{
+	uint32_t i = state->picture.devices[device].region;
+	return i != UINT32_MAX && state->metal.now.regions[i].status == TDM_METAL_OK ? &state->metal.now.regions[i]
+										     : NULL;
+}
+
+/* What is just being given back is in no process any more, but not gone either. */
+static uint64_t released_bytes(const struct tdm_metal_region *region, unsigned kind)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < region->slot_count; i++)
+		if (region->slots[i].releases)
+			sum = tdm_plus(sum, region->slots[i].bytes.of[kind]);
+	return sum;
+}
+
+static void learn_region(const struct tdm_metal_region *region, unsigned kind, struct knowledge *know)
+{
+	if (region == NULL || (region->counts >> kind & 1) == 0)
+		return;
+	uint64_t released = released_bytes(region, kind), stale = region->stale.of[kind];
+	uint64_t unattributed = tdm_plus(region->unattributed.of[kind], released);
+	uint64_t held = tdm_plus(region->live.of[kind], region->undecided.of[kind]);
+	know->region_used = tdm_plus(held, unattributed);
+	/* One figure that cannot be believed, and no sum can. */
+	if (know->region_used == TDM_BYTES_UNKNOWN || stale == TDM_BYTES_UNKNOWN)
+		return;
+	know->has_region = true;
+	know->region_unattributed = unattributed;
+	know->region_stale = stale - released;
+	know->crowded = region->free_slot_count == 0 && region->unattributed.of[kind] != 0;
+}
+
+static void learn_part(const struct tdm_part *part, unsigned kind, struct knowledge *know)
+{
+	uint64_t ledger = part->ledger != NULL ? part->ledger->kinds[kind].usage.reserved_bytes : 0;
+	uint64_t metal = part->has_slot && know->has_region ? part->metal.of[kind] : 0;
+	if (part->ledger != NULL) {
+		know->has_ledgers = true;
+		know->ledger_used = tdm_plus(know->ledger_used, ledger);
+		know->ledger_holders += ledger != 0;
+	}
+	know->region_holders += metal != 0;
+	if (ledger != 0 && !part->has_slot) {
+		know->ledger_only++;
+		know->ledger_only_bytes = tdm_plus(know->ledger_only_bytes, ledger);
+	}
+	if (metal != 0 && part->ledger == NULL) {
+		know->region_only++;
+		know->region_only_bytes = tdm_plus(know->region_only_bytes, metal);
+	}
+}
+
+static enum tdm_from choose(const struct knowledge *know)
+{
+	bool ledgers = know->has_ledgers && know->ledger_used != TDM_BYTES_UNKNOWN;
+	if (!ledgers || !know->has_region)
+		return ledgers ? TDM_FROM_LEDGER : know->has_region ? TDM_FROM_METAL_SHM : TDM_FROM_NONE;
+	if (know->region_only == 0 && !know->crowded)
+		return TDM_FROM_LEDGER;
+	if (know->ledger_only == 0)
+		return TDM_FROM_METAL_SHM;
+	return know->ledger_holders >= know->region_holders ? TDM_FROM_LEDGER : TDM_FROM_METAL_SHM;
+}
+
+/* Totals: as a program described its device, else as the card's tables say. */
+static void set_total(struct tdm_state *state, size_t d, unsigned k)
+{
+	struct tdm_picture_device *device = &state->picture.devices[d];
+	struct tdm_picture_kind *kind = &device->kinds[k];
+	for (uint32_t i = 0; device->info != NULL && i < device->info->region_count; i++) {
+		const struct tdm_region *region = &device->info->regions[i];
+		if (region->kind != k || region->banks == 0)
+			continue;
+		kind->total = region->bank_size * region->banks; /* the event was checked */
+		kind->banks = region->banks;
+		kind->base = region->base;
+		kind->bank_bytes = region->bank_size;
+		kind->total_from = TDM_FROM_LEDGER;
+		return;
+	}
+	const struct tdm_model *model = tdm_models_get(&state->models, device->card);
+	if (!model->is_known || k >= TDM_MODEL_RANGES || model->ranges[k].size == 0 || model->ranges[k].banks == 0 ||
+		device->is_virtual)
+		return;
+	kind->total = model->ranges[k].size * model->ranges[k].banks;
+	kind->banks = model->ranges[k].banks;
+	kind->base = model->ranges[k].base;
+	kind->bank_bytes = model->ranges[k].size;
+	kind->total_from = TDM_FROM_MODEL;
+}
+
+/* The figures of the ledgers; a peak is the producer's own when there is one producer. */
+static void sum_ledgers(struct tdm_state *state, size_t d, unsigned k, const uint32_t *parts, size_t count)
+{
+	struct tdm_picture_kind *kind = &state->picture.devices[d].kinds[k];
+	uint64_t highest = 0;
+	uint32_t ledgers = 0;
+	kind->asked = kind->buffers = kind->allocs = kind->out_of_memory = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct tdm_part *part = &state->parts[parts[i]];
+		if (part->ledger == NULL || state->picture.processes[part->process].life == TDM_LIFE_ENDED)
+			continue;
+		const struct tdm_usage *of = &part->ledger->kinds[k].usage;
+		kind->asked = tdm_plus(kind->asked, of->asked_bytes);
+		kind->buffers = tdm_plus(kind->buffers, of->buffers);
+		kind->allocs = tdm_plus(kind->allocs, of->allocs);
+		kind->out_of_memory = tdm_plus(kind->out_of_memory, of->out_of_memory);
+		ledgers += of->peak_reserved_bytes != 0;
+		highest = tdm_max(highest, of->peak_reserved_bytes);
+	}
+	kind->peak = highest;
+	kind->peak_is_seen = ledgers > 1;
+	kind->unattributed = 0;
+}
+
+/* The highest sum that was seen of the source that wins; another source's figures are not comparable. */
+static void set_seen_peak(struct tdm_state *state, size_t d, unsigned k)
+{
+	struct tdm_picture_kind *kind = &state->picture.devices[d].kinds[k];
+	struct tdm_memo *memo = &state->memos[state->joined[d].memo];
+	if (memo->seen_from[k] != kind->used_from) {
+		memo->seen_from[k] = kind->used_from;
+		memo->seen[k] = 0;
+	}
+	if (kind->used_from == TDM_FROM_NONE)
+		return;
+	if (kind->used > memo->seen[k])
+		memo->seen[k] = kind->used;
+	if (kind->used_from == TDM_FROM_METAL_SHM || kind->peak == TDM_BYTES_UNKNOWN) {
+		kind->peak = memo->seen[k];
+		kind->peak_is_seen = true;
+	} else if (kind->peak_is_seen && memo->seen[k] > kind->peak) {
+		kind->peak = memo->seen[k];
+	}
+}
+
+static void set_kind(struct tdm_state *state, size_t d, unsigned k, const uint32_t *parts, size_t count, uint64_t left)
+{
+	struct tdm_picture_kind *kind = &state->picture.devices[d].kinds[k];
+	struct knowledge know = { 0 };
+	learn_region(region_of(state, d), k, &know);
+	for (size_t i = 0; i < count; i++)
+		if (state->picture.processes[state->parts[parts[i]].process].life != TDM_LIFE_ENDED)
+			learn_part(&state->parts[parts[i]], k, &know);
+	enum tdm_from from = choose(&know);
+	kind->used_from = (uint8_t)from;
+	kind->stale = from == TDM_FROM_METAL_SHM ? know.region_stale : left;
+	if (from == TDM_FROM_LEDGER) {
+		kind->used = know.ledger_used;
+		sum_ledgers(state, d, k, parts, count);
+		kind->rival_from = know.has_region ? TDM_FROM_METAL_SHM : TDM_FROM_NONE;
+	} else if (from == TDM_FROM_METAL_SHM) {
+		kind->used = kind->asked = know.region_used;
+		kind->unattributed = know.region_unattributed;
+		kind->rival_from = know.has_ledgers ? TDM_FROM_LEDGER : TDM_FROM_NONE;
+	}
+	if (kind->rival_from != TDM_FROM_NONE) {
+		bool region = kind->rival_from == TDM_FROM_METAL_SHM;
+		kind->rival_used = region ? know.region_used : know.ledger_used;
+		kind->rival_processes = region ? know.region_only : know.ledger_only;
+		kind->rival_bytes = region ? know.region_only_bytes : know.ledger_only_bytes;
+	}
+	set_total(state, d, k);
+	set_seen_peak(state, d, k);
+	if (kind->used != TDM_BYTES_UNKNOWN && kind->total != TDM_BYTES_UNKNOWN && kind->used <= kind->total)
+		kind->free = kind->total - kind->used;
+}
+
+/* Circular buffers have no region of their own: they grow from the other end of the one that L1 buffers lie in. What
+ * both leave is free for them; what is free in L1 stays what its allocator would say, which knows nothing of them. */
+static void share_l1(struct tdm_picture_device *device)
+{
+	const struct tdm_picture_kind *l1 = &device->kinds[TDM_KIND_L1];
+	struct tdm_picture_kind *cb = &device->kinds[TDM_KIND_CB];
+	uint64_t used = tdm_plus(l1->used, cb->used);
+	if (cb->total != TDM_BYTES_UNKNOWN || l1->total == TDM_BYTES_UNKNOWN)
+		return;
+	cb->total = l1->total;
+	cb->total_from = l1->total_from;
+	cb->banks = l1->banks;
+	cb->base = l1->base;
+	cb->bank_bytes = l1->bank_bytes;
+	if (used != TDM_BYTES_UNKNOWN && used <= cb->total)
+		cb->free = cb->total - used;
+}
+
+/* What a process has of a kind by its ledger. */
+static void set_ledger_amount(struct tdm_picture_amount *amount, const struct tdm_fold_holding *from, unsigned k)
+{
+	const struct tdm_fold_kind *kind = &from->kinds[k];
+	const struct tdm_usage *usage = &kind->usage;
+	*amount = (struct tdm_picture_amount){
+		.from = TDM_FROM_LEDGER,
+		.is_inexact = from->has_buffers && kind->has_usage &&
+			      (usage->reserved_bytes != kind->reserved || usage->buffers != kind->count),
+		.used = usage->reserved_bytes,
+		.peak = usage->peak_reserved_bytes,
+		.peak_ns = usage->peak_ns,
+		.occupied = from->has_buffers || !kind->has_usage ? kind->occupied : TDM_BYTES_UNKNOWN,
+		.asked = usage->asked_bytes,
+		.peak_asked = usage->peak_asked_bytes,
+		.buffers = usage->buffers,
+		.peak_buffers = usage->peak_buffers,
+		.allocs = usage->allocs,
+		.double_frees = usage->double_frees,
+		.unknown_frees = usage->unknown_frees,
+		.rereports = usage->rereports,
+		.out_of_memory = usage->out_of_memory,
+		.oom_bytes = usage->oom_bytes,
+	};
+}
+
+/* What a process has on a device, each kind by the source that won there. */
+static void set_holding(struct tdm_state *state, size_t i)
+{
+	const struct tdm_part *part = &state->parts[i];
+	struct tdm_holding *holding = &state->picture.holdings[i];
+	const struct tdm_picture_device *device = &state->picture.devices[part->device];
+	struct tdm_picture_process *process = &state->picture.processes[part->process];
+	bool ended = process->life == TDM_LIFE_ENDED;
+	tdm_holding_init(holding, part->process, part->device);
+	holding->number = part->number;
+	holding->descriptors = part->descriptors;
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
+		struct tdm_picture_amount *amount = &holding->kinds[k];
+		uint8_t from = device->kinds[k].used_from;
+		if (part->ledger != NULL)
+			holding->buffers[k] = (struct tdm_buffer_list){ part->ledger->kinds[k].buffers,
+				part->ledger->kinds[k].count };
+		if (part->ledger != NULL && (from == TDM_FROM_LEDGER || ended)) {
+			set_ledger_amount(amount, part->ledger, k);
+		} else if (part->has_slot && !part->is_twin && from == TDM_FROM_METAL_SHM &&
+			   part->metal.of[k] != TDM_BYTES_UNKNOWN) {
+			amount->used = part->metal.of[k];
+			amount->from = TDM_FROM_METAL_SHM;
+		}
+	}
+}
+
+/* Faults of a process, on all its devices, whoever wins there. */
+static void set_faults(struct tdm_picture *picture, const struct tdm_fold_process *from)
+{
+	if (from->process == UINT32_MAX)
+		return;
+	struct tdm_picture_process *process = &picture->processes[from->process];
+	process->faults = process->out_of_memory = 0;
+	for (size_t i = 0; i < from->holding_count; i++)
+		for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
+			const struct tdm_usage *usage = &from->holdings[i]->kinds[k].usage;
+			process->faults = tdm_plus(process->faults,
+				tdm_plus(usage->double_frees, tdm_plus(usage->unknown_frees, usage->rereports)));
+			process->out_of_memory = tdm_plus(process->out_of_memory, usage->out_of_memory);
+		}
+}
+
+/* What ended processes left in their ledgers, for every device. */
+static void add_left(const struct tdm_state *state, uint64_t (*left)[TDM_KIND_COUNT])
+{
+	for (size_t i = 0; i < state->fold.count; i++) {
+		const struct tdm_fold_process *process = state->fold.processes[i];
+		for (size_t h = 0; !tdm_fold_runs(process) && !process->who.is_stuck && h < process->holding_count;
+			h++) {
+			uint32_t at = process->holdings[h]->device;
+			for (unsigned k = 0; at != UINT32_MAX && k < TDM_KIND_COUNT; k++)
+				left[at][k] =
+					tdm_plus(left[at][k], process->holdings[h]->kinds[k].usage.reserved_bytes);
+		}
+	}
+}
+
+static void set_device(struct tdm_state *state, size_t d, const uint32_t *parts, size_t count, const uint64_t *left)
+{
+	struct tdm_picture_device *device = &state->picture.devices[d];
+	struct tdm_joined *joined = &state->joined[d];
+	const struct tdm_model *model = tdm_models_get(&state->models, device->card);
+	device->l1_core = model->is_known ? model->l1_core : TDM_BYTES_UNKNOWN;
+	if (model->is_known)
+		snprintf(device->arch, sizeof device->arch, "%s", model->arch);
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+		set_kind(state, d, k, parts, count, left[k]);
+	share_l1(device);
+	uint64_t l1_peak = TDM_BYTES_UNKNOWN;
+	for (size_t i = 0; i < count; i++) {
+		const struct tdm_part *part = &state->parts[parts[i]];
+		if (state->picture.processes[part->process].life == TDM_LIFE_ENDED)
+			continue;
+		device->process_count += !part->is_twin;
+		joined->is_incomplete |= part->ledger == NULL;
+		joined->ledgers += part->ledger != NULL;
+		if (part->ledger != NULL)
+			l1_peak = part->ledger->kinds[TDM_KIND_L1].usage.l1_peak_bytes;
+	}
+	if (joined->ledgers == 1 && !joined->is_incomplete && device->kinds[TDM_KIND_L1].used_from == TDM_FROM_LEDGER)
+		device->l1_peak = l1_peak;
+	if (device->host_card != UINT32_MAX && state->host.cards[device->host_card].hidden_opens != 0)
+		joined->is_incomplete = true;
+}
+
+int tdm_state_winner(struct tdm_state *state)
+{
+	size_t devices = state->picture.device_count, parts = state->part_count;
+	if (tdm_reserve(&state->picture.holdings, &state->holding_cap, parts, sizeof *state->picture.holdings) != 0 ||
+		tdm_reserve(&state->left, &state->left_cap, devices, sizeof *state->left) != 0 ||
+		tdm_reserve(&state->order, &state->order_cap, parts + devices + 1, sizeof *state->order) != 0)
+		return -ENOMEM;
+	/* The parts of each device, one behind the other: counted, then put in their places. */
+	uint32_t *ends = state->order + parts, *order = state->order;
+	memset(ends, 0, (devices + 1) * sizeof *ends);
+	for (size_t i = 0; i < parts; i++)
+		ends[state->parts[i].device + 1]++;
+	for (size_t d = 0; d < devices; d++)
+		ends[d + 1] += ends[d];
+	for (size_t i = 0; i < parts; i++)
+		order[ends[state->parts[i].device]++] = (uint32_t)i;
+	if (devices != 0)
+		memset(state->left, 0, devices * sizeof *state->left);
+	add_left(state, state->left);
+	for (size_t d = 0; d < devices; d++) {
+		uint32_t first = d != 0 ? ends[d - 1] : 0;
+		set_device(state, d, order + first, ends[d] - first, state->left[d]);
+	}
+	for (size_t i = 0; i < parts; i++)
+		set_holding(state, i);
+	for (size_t i = 0; i < state->fold.count; i++)
+		set_faults(&state->picture, state->fold.processes[i]);
+	state->picture.holding_count = parts;
+	return 0;
+}
