@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BUF_FIRST_CAP = 256 };
+enum { BUF_FIRST_CAP = 256, PASS_BYTES = 1 << 16 };
 
 void tdm_buf_init(struct tdm_buf *buf)
 {
@@ -79,17 +79,29 @@ void tdm_buf_fill(struct tdm_buf *buf, char c, size_t count)
 	buf->data[buf->len] = '\0';
 }
 
+void tdm_buf_pass(struct tdm_buf *buf)
+{
+	if (buf->outlet == NULL || buf->failed || buf->len < PASS_BYTES)
+		return;
+	if (buf->outlet_err == 0)
+		buf->outlet_err = buf->outlet(buf->data, buf->len);
+	tdm_buf_clear(buf);
+}
+
 void tdm_buf_printf(struct tdm_buf *buf, const char *format, ...)
 {
 	va_list args, again;
 	va_start(args, format);
 	va_copy(again, args);
-	int len = vsnprintf(NULL, 0, format, args);
+	/* Most texts fit the room that is there. */
+	size_t room = buf->failed ? 0 : buf->cap - buf->len;
+	int len = vsnprintf(room != 0 ? buf->data + buf->len : NULL, room, format, args);
 	va_end(args);
 	if (len < 0)
 		buf->failed = true;
 	if (len >= 0 && buf_reserve(buf, (size_t)len)) {
-		vsnprintf(buf->data + buf->len, (size_t)len + 1, format, again);
+		if ((size_t)len >= room)
+			vsnprintf(buf->data + buf->len, (size_t)len + 1, format, again);
 		buf->len += (size_t)len;
 	}
 	va_end(again);

@@ -14,6 +14,9 @@ struct tdm_buf {
 	char *data; /* terminated whenever it is not NULL */
 	size_t len, cap;
 	bool failed;
+	/* Where tdm_buf_pass() brings the text; NULL: it stays. 0 or a negative code, after which all else is dropped. */
+	int (*outlet)(const char *data, size_t len);
+	int outlet_err;
 };
 
 void tdm_buf_init(struct tdm_buf *buf);
@@ -24,6 +27,9 @@ void tdm_buf_puts(struct tdm_buf *buf, const char *text);
 void tdm_buf_putc(struct tdm_buf *buf, char c);
 void tdm_buf_fill(struct tdm_buf *buf, char c, size_t count);
 void tdm_buf_printf(struct tdm_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* For texts that would be too long to keep: gives what is there to the outlet, if it is much. */
+void tdm_buf_pass(struct tdm_buf *buf);
 
 static inline bool tdm_buf_failed(const struct tdm_buf *buf)
 {

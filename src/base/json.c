@@ -93,18 +93,32 @@ static void put_escaped(struct tdm_buf *out, unsigned char c)
 	}
 }
 
+/* How many bytes at the beginning need no escape. */
+static size_t plain_length(struct tdm_str text)
+{
+	size_t len = 0;
+	while (len < text.len && text.ptr[len] >= ' ' && text.ptr[len] < 0x7f && text.ptr[len] != '"' &&
+		text.ptr[len] != '\\')
+		len++;
+	return len;
+}
+
 static void put_string(struct tdm_buf *out, struct tdm_str text)
 {
 	tdm_buf_putc(out, '"');
-	for (size_t i = 0; i < text.len;) {
-		size_t len = tdm_str_utf8(text.ptr + i, text.len - i);
-		if (len == 0)
+	while (text.len != 0) {
+		size_t len = plain_length(text);
+		if (len != 0) {
+			tdm_buf_add(out, text.ptr, len);
+		} else if ((len = tdm_str_utf8(text.ptr, text.len)) == 0) {
 			tdm_buf_puts(out, "\xef\xbf\xbd");
-		else if (len == 1)
-			put_escaped(out, (unsigned char)text.ptr[i]);
-		else
-			tdm_buf_add(out, text.ptr + i, len);
-		i += len != 0 ? len : 1;
+			len = 1;
+		} else if (len == 1) {
+			put_escaped(out, (unsigned char)text.ptr[0]);
+		} else {
+			tdm_buf_add(out, text.ptr, len);
+		}
+		text = (struct tdm_str){ text.ptr + len, text.len - len };
 	}
 	tdm_buf_putc(out, '"');
 }
@@ -133,8 +147,13 @@ void tdm_json_text(struct tdm_json *json, const char *text)
 
 void tdm_json_u64(struct tdm_json *json, uint64_t value)
 {
+	char digits[20];
+	size_t at = sizeof digits;
 	before_value(json);
-	tdm_buf_printf(json->out, "%" PRIu64, value);
+	do
+		digits[--at] = (char)('0' + value % 10);
+	while ((value /= 10) != 0);
+	tdm_buf_add(json->out, digits + at, sizeof digits - at);
 }
 
 void tdm_json_bytes(struct tdm_json *json, uint64_t bytes)

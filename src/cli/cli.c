@@ -49,11 +49,18 @@ int tdm_cmd_usage_error(const struct tdm_cmd *cmd, const char *format, ...)
 }
 
 /* Errors of writing are found in finish(), once for the whole output. */
+int tdm_cmd_write(const char *data, size_t len)
+{
+	return fflush(stdout) == 0 ? tdm_file_write_all(STDOUT_FILENO, data, len) : -errno;
+}
+
 int tdm_cmd_print(const struct tdm_cmd *cmd, const struct tdm_buf *out, int code)
 {
 	if (tdm_buf_failed(out))
 		return tdm_cmd_error(cmd, "out of memory");
-	int err = fflush(stdout) == 0 ? tdm_file_write_all(STDOUT_FILENO, tdm_buf_str(out).ptr, out->len) : 0;
+	int err = out->outlet_err != 0    ? out->outlet_err
+		  : fflush(stdout) == 0 ? tdm_file_write_all(STDOUT_FILENO, tdm_buf_str(out).ptr, out->len)
+					: 0;
 	if (err != 0 && err != -EPIPE) /* a reader that left is no error of ours */
 		return tdm_cmd_error(cmd, "cannot write to standard output: %s", tdm_err_text(err));
 	return code;

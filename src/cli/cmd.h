@@ -96,6 +96,8 @@ int tdm_cmd_error(const struct tdm_cmd *cmd, const char *format, ...) __attribut
 
 /* Writes a text to standard output. Returns `code`, or TDM_EXIT_USAGE with a message when making it ran out of memory
  * or it cannot be written; that the reader has left is no error. */
+/* The outlet of a text that is printed while it is made. */
+int tdm_cmd_write(const char *data, size_t len);
 int tdm_cmd_print(const struct tdm_cmd *cmd, const struct tdm_buf *out, int code);
 
 const struct tdm_cmd *tdm_cmd_find(const char *name); /* by name or alias; NULL when unknown */

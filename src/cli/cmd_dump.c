@@ -132,6 +132,7 @@ static int print_report(const struct request *request)
 	struct tdm_buf out;
 	bool has_chart = request->picture.chart != TDM_MAP_CHART_NONE;
 	tdm_buf_init(&out);
+	out.outlet = tdm_cmd_write;
 	int drawn = has_chart ? draw(request, &out) : TDM_EXIT_OK;
 	if (request->json) {
 		struct tdm_json json;

@@ -72,8 +72,10 @@ static void put_buffers(const struct tdm_live_report *report, size_t process, st
 	json->out->failed |= list == NULL;
 	tdm_json_put_u64(json, "buffer_count", count);
 	tdm_json_put_array(json, "buffers");
-	for (size_t i = 0; i < shown; i++)
+	for (size_t i = 0; i < shown; i++) {
 		put_buffer(report, sym, &list[i], json);
+		tdm_buf_pass(json->out);
+	}
 	tdm_json_array_end(json);
 	tdm_symbolizer_free(sym);
 	free(list);

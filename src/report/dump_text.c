@@ -112,8 +112,10 @@ static void put_buffers(const struct tdm_live_report *report, size_t process, st
 		tdm_buf_printf(out, "\n  %-6s %-10s %14s %10s %10s %5s %7s %8s %5s  %-16s %s\n", "Device", "Kind",
 			"Address", "Asked", "Reserved", "Banks", "Age", "Thread", "Stack", "Program", "Name");
 	struct tdm_symbolizer *sym = shown != 0 ? tdm_stack_symbolizer(report->picture, process) : NULL;
-	for (size_t i = 0; i < shown; i++)
+	for (size_t i = 0; i < shown; i++) {
 		put_buffer(report, sym, &list[i], out);
+		tdm_buf_pass(out);
+	}
 	if (shown < count) {
 		char more[TDM_BYTES_CAP];
 		tdm_buf_printf(out, "  and %s more\n", tdm_format_count(more, sizeof more, count - shown));
