@@ -157,7 +157,8 @@ static int worst_first(const void *left, const void *right)
 		return b->severity - a->severity;
 	if (a->weight < b->weight || a->weight > b->weight)
 		return a->weight < b->weight ? 1 : -1;
-	return tdm_order(a->figures.first, b->figures.first);
+	int order = tdm_order(b->bytes, a->bytes);
+	return order != 0 ? order : tdm_order(a->figures.first, b->figures.first);
 }
 
 void tdm_findings_sort(struct tdm_findings *findings)

@@ -18,16 +18,16 @@
 #include "base/number.h"
 
 enum tdm_finding_family {
-	TDM_FINDING_DOCTOR,
-	TDM_FINDING_LEAK,
-	TDM_FINDING_REPLAY,
-	TDM_FINDING_CAPTURE,
-	TDM_FINDING_FAILURE,
-	TDM_FINDING_PRESSURE,
-	TDM_FINDING_FAMILIES
+	TDM_FAMILY_DOCTOR,
+	TDM_FAMILY_LEAK,
+	TDM_FAMILY_REPLAY,
+	TDM_FAMILY_CAPTURE,
+	TDM_FAMILY_FAILURE,
+	TDM_FAMILY_PRESSURE,
+	TDM_FAMILIES
 };
 
-enum tdm_severity { TDM_OK, TDM_INFO, TDM_WARNING, TDM_BROKEN, TDM_SEVERITIES };
+enum tdm_severity { TDM_FINDING_OK, TDM_FINDING_INFO, TDM_FINDING_WARNING, TDM_FINDING_BROKEN, TDM_SEVERITIES };
 
 enum tdm_unit {
 	TDM_UNIT_COUNT,
@@ -64,7 +64,7 @@ struct tdm_evidence {
 
 /* What to do about it. */
 struct tdm_advice {
-	char *text, *command; /* owned; command: to type for that; NULL: there is none */
+	char *text, *command;     /* owned; command: to type for that; NULL: there is none */
 	struct tdm_figure change; /* what the figure of this key would become; key NULL: that cannot be told */
 };
 
@@ -90,7 +90,8 @@ struct tdm_finding {
 	uint8_t family;   /* enum tdm_finding_family */
 	uint8_t severity; /* enum tdm_severity */
 	const char *what; /* "grows", "driver.module": its name in JSON, borrowed for good */
-	double weight;    /* among those of one severity the heavier come first */
+	double weight;    /* among those of one severity the heavier come first, */
+	uint64_t bytes;   /* and among those the larger */
 	struct tdm_about about;
 	char *text; /* a sentence without its stop; NULL: the report makes it */
 	struct tdm_finding_part figures, evidence, advice;

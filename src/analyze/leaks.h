@@ -10,6 +10,7 @@
 #ifndef TDM_ANALYZE_LEAKS_H
 #define TDM_ANALYZE_LEAKS_H
 
+#include "analyze/finding.h"
 #include "state/picture.h"
 
 enum {
@@ -18,26 +19,25 @@ enum {
 	TDM_LEAKS_LIFETIMES = 32,    /* of freed buffers that are kept for a site: the latest */
 };
 
-enum tdm_leak_verdict { TDM_LEAK_STEADY, TDM_LEAK_SUSPECT, TDM_LEAK_SURE, TDM_LEAK_VERDICTS };
-
-/* Why. id, verdict, name in JSON */
+/* Why. id, verdict (TDM_FINDING_BROKEN is a leak, TDM_FINDING_WARNING a suspect, TDM_FINDING_OK steady), name in JSON
+ */
 #define TDM_LEAK_WHY_LIST(X)                                                                                          \
-	X(GROWS, SURE, "grows")               /* what is old at the site grows steadily, and none of it is freed */   \
-	X(AT_EXIT, SURE, "never_freed")       /* the program ended by itself and had not freed it */                  \
-	X(UNSURE, SUSPECT, "may_grow")        /* it grows, but too little was seen to be sure */                      \
-	X(SLOWS, SUSPECT, "slows_down")       /* it grows, but slower and slower */                                   \
-	X(LATE, SUSPECT, "began_lately")      /* it began to grow while it was watched */                             \
-	X(LOADING, SUSPECT, "loading")        /* it grows, but the program may still be loading */                    \
-	X(PROGRAMS, SUSPECT, "programs_grow") /* memory of programs grows, as a cache of programs does */             \
-	X(MANY, SUSPECT, "many_sites")        /* many sites grow by one or two each: names that differ, or loading */ \
-	X(SPREAD, SUSPECT, "spread")        /* births of what lives are spread evenly over the life of the program */ \
-	X(CONSTANT, STEADY, "constant")     /* nothing came to stay and nothing was freed */                          \
-	X(TURNS_OVER, STEADY, "turns_over") /* buffers come and go */                                                 \
-	X(YOUNG, STEADY, "young")           /* it grows, but freed ones of the site became as old as its oldest */    \
-	X(LEVELLED, STEADY, "levelled_off") /* it grew and has stopped */                                             \
-	X(KILLED, STEADY, "killed")         /* left by a program that was killed: it had no chance to free it */      \
-	X(RUNTIME, STEADY, "runtime") /* kernels, firmware and configuration that the runtime leaves to the card */   \
-	X(UNWATCHED, STEADY, "unwatched") /* seen once only, with nothing that speaks for a leak */
+	X(GROWS, BROKEN, "grows")             /* what is old at the site grows steadily, and none of it is freed */   \
+	X(AT_EXIT, BROKEN, "never_freed")     /* the program ended by itself and had not freed it */                  \
+	X(UNSURE, WARNING, "may_grow")        /* it grows, but too little was seen to be sure */                      \
+	X(SLOWS, WARNING, "slows_down")       /* it grows, but slower and slower */                                   \
+	X(LATE, WARNING, "began_lately")      /* it began to grow while it was watched */                             \
+	X(LOADING, WARNING, "loading")        /* it grows, but the program may still be loading */                    \
+	X(PROGRAMS, WARNING, "programs_grow") /* memory of programs grows, as a cache of programs does */             \
+	X(MANY, WARNING, "many_sites")        /* many sites grow by one or two each: names that differ, or loading */ \
+	X(SPREAD, WARNING, "spread")    /* births of what lives are spread evenly over the life of the program */     \
+	X(CONSTANT, OK, "constant")     /* nothing came to stay and nothing was freed */                              \
+	X(TURNS_OVER, OK, "turns_over") /* buffers come and go */                                                     \
+	X(YOUNG, OK, "young")           /* it grows, but freed ones of the site became as old as its oldest */        \
+	X(LEVELLED, OK, "levelled_off") /* it grew and has stopped */                                                 \
+	X(KILLED, OK, "killed")         /* left by a program that was killed: it had no chance to free it */          \
+	X(RUNTIME, OK, "runtime")       /* kernels, firmware and configuration that the runtime leaves to the card */ \
+	X(UNWATCHED, OK, "unwatched")   /* seen once only, with nothing that speaks for a leak */
 
 enum tdm_leak_why {
 #define X(id, verdict, name) TDM_LEAK_##id,
@@ -46,37 +46,12 @@ enum tdm_leak_why {
 		TDM_LEAK_WHY_COUNT
 };
 
-const char *tdm_leak_verdict_name(enum tdm_leak_verdict verdict); /* "leak", "suspect", "steady" */
 const char *tdm_leak_why_name(enum tdm_leak_why why);
+/* The reason by its name, which is what a finding has. */
+enum tdm_leak_why tdm_leak_why_of(const char *name);
 
-/* What was found at one site. */
-struct tdm_leak {
-	uint8_t verdict, why;      /* enum tdm_leak_verdict, enum tdm_leak_why */
-	uint8_t kind;              /* enum tdm_kind */
-	bool is_sum;               /* of the kind's sites that are too small to be judged alone; no name, no stack */
-	uint32_t process, holding; /* indices into the last picture, */
-	uint32_t name, stack;      /* and its texts and stacks; 0: none. Buffers of one name may have several stacks */
-	uint64_t count, bytes;     /* live at the end; reserved bytes */
-	uint64_t grown_count;      /* of the floor, from the first window to the last */
-	uint64_t grown_bytes;
-	uint64_t freed; /* seen to be freed while it was watched; what lived too short to be seen is not in it */
-	uint64_t aged, aged_freed; /* that became part of the floor while it was watched; freed out of it */
-	uint64_t oldest_ns;        /* age of the oldest; 0: unknown */
-	uint64_t sibling_ns;       /* median life of freed ones of the site, where it could be seen: at least, */
-	uint64_t sibling_most_ns;  /* and at most */
-	uint32_t siblings;         /* from so many; 0: unknown */
-	uint32_t windows;          /* that it was seen in */
-	uint64_t watched_ns;       /* the time that the figures stand for */
-	double z;                  /* of the trend of the floor, see analyze/trend.h */
-	double bytes_per_s;        /* growth of the floor; NAN: unknown */
-	double full_s;             /* until the region is full at this rate; NAN: unknown, or it does not grow */
-	uint64_t double_frees, unknown_frees; /* of the process, on the device, of this kind */
-};
-
+/* What the findings rest on. */
 struct tdm_leaks_result {
-	struct tdm_leak *leaks; /* leaks first, then suspects, then steady ones; each the fastest growing first */
-	size_t count;
-	size_t verdicts[TDM_LEAK_VERDICTS]; /* how many of each */
 	uint64_t watched_ns, samples;
 	uint64_t sites_left_out; /* buffers beyond TDM_LEAKS_SITES_MAX sites, at the last sample */
 };
@@ -91,9 +66,9 @@ void tdm_leaks_free(struct tdm_leaks *leaks); /* NULL is allowed */
  * clock, before it was taken; not before the last. 0 or -ENOMEM. */
 int tdm_leaks_sample(struct tdm_leaks *leaks, const struct tdm_picture *picture, uint64_t time_ns);
 
-/* The verdicts, about the sites of the last sample, whose picture this is. Release with tdm_leaks_result_done(). 0 or
- * -ENOMEM. */
-int tdm_leaks_judge(struct tdm_leaks *leaks, const struct tdm_picture *picture, struct tdm_leaks_result *result);
-void tdm_leaks_result_done(struct tdm_leaks_result *result);
+/* A finding for each site of the last sample, whose picture this is, the worst first. Figures that cannot be known, as
+ * growth in a single picture, are unknown. 0 or -ENOMEM. */
+int tdm_leaks_judge(struct tdm_leaks *leaks, const struct tdm_picture *picture, struct tdm_findings *findings,
+	struct tdm_leaks_result *result);
 
 #endif

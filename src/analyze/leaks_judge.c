@@ -24,72 +24,110 @@ static uint64_t median(const uint64_t *values, size_t count)
 	return sorted[count / 2];
 }
 
-static void set_siblings(struct tdm_leak *leak, const struct tdm_leaks_lives *lives)
-{
-	if (lives == NULL || lives->count == 0)
-		return;
-	leak->siblings = lives->count < TDM_LEAKS_LIFETIMES ? lives->count : TDM_LEAKS_LIFETIMES;
-	leak->sibling_ns = median(lives->ns, leak->siblings);
-	leak->sibling_most_ns = median(lives->most_ns, leak->siblings);
-}
-
 /* How long the rest of the region lasts. */
-static double until_full(const struct tdm_picture *picture, const struct tdm_leak *leak)
+static double until_full(const struct tdm_picture *picture, uint32_t holding, unsigned kind_index, double bytes_per_s)
 {
-	const struct tdm_picture_device *device = &picture->devices[picture->holdings[leak->holding].device];
-	const struct tdm_picture_kind *kind = &device->kinds[leak->kind];
-	if (!(leak->bytes_per_s > 0) || kind->total_from != TDM_FROM_LEDGER || device->is_virtual ||
+	const struct tdm_picture_device *device = &picture->devices[picture->holdings[holding].device];
+	const struct tdm_picture_kind *kind = &device->kinds[kind_index];
+	if (!(bytes_per_s > 0) || kind->total_from != TDM_FROM_LEDGER || device->is_virtual ||
 		kind->used == TDM_BYTES_UNKNOWN)
 		return NAN;
-	return kind->total > kind->used ? (double)(kind->total - kind->used) / leak->bytes_per_s : 0;
+	return kind->total > kind->used ? (double)(kind->total - kind->used) / bytes_per_s : 0;
 }
 
-static struct tdm_leak report(
-	const struct tdm_leaks_facts *f, enum tdm_leak_why why, uint32_t process, uint32_t holding, uint64_t span_ns)
+/* What the floor of a site did over a time. */
+struct growth {
+	uint64_t count, bytes, watched_ns;
+	double bytes_per_s;
+	bool is_known;
+};
+
+static struct growth growth_of(const struct tdm_leaks_facts *f, enum tdm_leak_why why, uint64_t span_ns)
 {
-	const struct tdm_leaks_site *site = f->site;
-	const struct tdm_picture_amount *figures = &f->picture->holdings[holding].kinds[site->kind];
-	struct tdm_leak leak = {
-		.verdict = (uint8_t)tdm_leaks_verdict_of(why),
-		.why = (uint8_t)why,
-		.kind = site->kind,
-		.is_sum = site->is_sum,
-		.process = process,
-		.holding = holding,
-		.name = site->name,
-		.stack = site->shown_stack,
-		.count = site->count,
-		.bytes = site->bytes,
-		.freed = site->freed,
-		.aged = site->aged,
-		.aged_freed = site->aged_freed,
-		.windows = (uint32_t)f->windows,
-		.watched_ns = f->leaks->last_ns - f->leaks->begin_ns,
-		.z = f->z,
-		.bytes_per_s = NAN,
-		.full_s = NAN,
-		.double_frees = figures->double_frees,
-		.unknown_frees = figures->unknown_frees,
-	};
-	if (site->oldest_ns != 0 && site->oldest_ns < f->leaks->last_ns)
-		leak.oldest_ns = f->leaks->last_ns - site->oldest_ns;
+	struct growth g = { .watched_ns = f->leaks->last_ns - f->leaks->begin_ns, .bytes_per_s = NAN };
+	g.is_known = f->windows > 1 || why == TDM_LEAK_SPREAD;
 	if (f->windows >= 2 && f->grown > 0) {
 		double bytes = f->bytes[f->windows - 1] - f->bytes[0];
-		leak.grown_count = (uint64_t)f->grown;
-		leak.grown_bytes = bytes > 0 ? (uint64_t)bytes : 0;
+		g.count = (uint64_t)f->grown;
+		g.bytes = bytes > 0 ? (uint64_t)bytes : 0;
 	}
 	if (f->windows >= 2)
-		leak.bytes_per_s = tdm_trend_slope(f->at_s, f->bytes, f->windows);
+		g.bytes_per_s = tdm_trend_slope(f->at_s, f->bytes, f->windows);
 	if (why == TDM_LEAK_SPREAD && span_ns != 0) {
-		leak.grown_count = site->count;
-		leak.grown_bytes = site->bytes;
-		leak.watched_ns = span_ns;
-		leak.bytes_per_s = (double)site->bytes / ((double)span_ns / (double)TDM_NS_PER_S);
+		g.count = f->site->count;
+		g.bytes = f->site->bytes;
+		g.watched_ns = span_ns;
+		g.bytes_per_s = (double)f->site->bytes / ((double)span_ns / (double)TDM_NS_PER_S);
 	}
-	if (leak.verdict != TDM_LEAK_STEADY && f->process->who.life != TDM_LIFE_ENDED)
-		leak.full_s = until_full(f->picture, &leak);
-	set_siblings(&leak, site->lives);
-	return leak;
+	return g;
+}
+
+static struct tdm_about about_of(const struct tdm_leaks_facts *f, uint32_t holding_index)
+{
+	const struct tdm_picture *picture = f->picture;
+	const struct tdm_holding *holding = &picture->holdings[holding_index];
+	const struct tdm_picture_process *process = &picture->processes[holding->process];
+	return (struct tdm_about){
+		.pid = process->pid,
+		.process = holding->process,
+		.holding = holding_index,
+		.comm = process->comm,
+		.ledger = process->ledger,
+		.device = holding->number,
+		.is_virtual = picture->devices[holding->device].is_virtual,
+		.kind = f->site->kind,
+		.name = tdm_picture_text(picture, f->site->name),
+		.stack = f->site->shown_stack,
+	};
+}
+
+static uint64_t if_known(bool is_known, uint64_t value)
+{
+	return is_known ? value : TDM_BYTES_UNKNOWN;
+}
+
+static void put_lives(struct tdm_findings *out, const struct tdm_leaks_lives *lives)
+{
+	size_t count = lives != NULL ? tdm_min(lives->count, TDM_LEAKS_LIFETIMES) : 0;
+	tdm_findings_figure(
+		out, "freed_lived_ns", TDM_UNIT_NS, if_known(count != 0, count != 0 ? median(lives->ns, count) : 0));
+	tdm_findings_figure(out, "freed_lived_most_ns", TDM_UNIT_NS,
+		if_known(count != 0, count != 0 ? median(lives->most_ns, count) : 0));
+}
+
+/* A finding about one site. `span_ns`: the life of its process, where births are spread over it. */
+static void report(struct tdm_findings *out, const struct tdm_leaks_facts *f, enum tdm_leak_why why, uint32_t holding,
+	uint64_t span_ns)
+{
+	const struct tdm_leaks_site *site = f->site;
+	const struct tdm_picture_amount *amount = &f->picture->holdings[holding].kinds[site->kind];
+	struct growth grown = growth_of(f, why, span_ns);
+	enum tdm_severity verdict = tdm_leaks_verdict_of(why);
+	bool is_steady = verdict == TDM_FINDING_OK, has_windows = f->windows > 1;
+	bool has_age = site->oldest_ns != 0 && site->oldest_ns < f->leaks->last_ns;
+	struct tdm_finding *finding = tdm_findings_add(out, TDM_FAMILY_LEAK, tdm_leak_why_name(why), verdict);
+	finding->about = about_of(f, holding);
+	finding->weight = !is_steady && grown.bytes_per_s > 0 ? grown.bytes_per_s : 0;
+	finding->bytes = site->bytes;
+	tdm_findings_figure(out, "many_sites", TDM_UNIT_FLAG, site->is_sum);
+	tdm_findings_word(out, "source", "ledger");
+	tdm_findings_figure(out, "buffers", TDM_UNIT_COUNT, site->count);
+	tdm_findings_figure(out, "reserved_bytes", TDM_UNIT_BYTES, site->bytes);
+	tdm_findings_figure(out, "grown_buffers", TDM_UNIT_COUNT, if_known(grown.is_known, grown.count));
+	tdm_findings_figure(out, "grown_bytes", TDM_UNIT_BYTES, if_known(grown.is_known, grown.bytes));
+	tdm_findings_figure(out, "watched_ns", TDM_UNIT_NS, if_known(grown.is_known, grown.watched_ns));
+	tdm_findings_real(out, "bytes_per_second", TDM_UNIT_BYTES_PER_S, grown.bytes_per_s);
+	tdm_findings_real(out, "full_in_seconds", TDM_UNIT_S,
+		!is_steady && f->process->who.life != TDM_LIFE_ENDED
+			? until_full(f->picture, holding, site->kind, grown.bytes_per_s)
+			: NAN);
+	tdm_findings_figure(out, "freed", TDM_UNIT_COUNT, if_known(has_windows, site->freed));
+	tdm_findings_figure(out, "freed_old", TDM_UNIT_COUNT, if_known(has_windows, site->aged_freed));
+	tdm_findings_real(out, "trend_z", TDM_UNIT_NUMBER, f->windows > 2 ? f->z : NAN);
+	tdm_findings_figure(out, "oldest_ns", TDM_UNIT_NS, if_known(has_age, f->leaks->last_ns - site->oldest_ns));
+	put_lives(out, site->lives);
+	tdm_findings_figure(out, "double_frees", TDM_UNIT_COUNT, amount->double_frees);
+	tdm_findings_figure(out, "unknown_frees", TDM_UNIT_COUNT, amount->unknown_frees);
 }
 
 /* All sites. */
@@ -138,27 +176,6 @@ static uint32_t *invert(const uint32_t *number_of, size_t count, size_t numbers)
 	for (size_t i = 0; i < count; i++)
 		back[number_of[i]] = (uint32_t)i;
 	return back;
-}
-
-static int compare_leaks(const void *left, const void *right)
-{
-	const struct tdm_leak *a = left, *b = right;
-	if (a->verdict != b->verdict)
-		return b->verdict - a->verdict;
-	double a_rate = a->bytes_per_s > 0 ? a->bytes_per_s : 0, b_rate = b->bytes_per_s > 0 ? b->bytes_per_s : 0;
-	if (a->verdict != TDM_LEAK_STEADY && (a_rate < b_rate || a_rate > b_rate))
-		return a_rate < b_rate ? 1 : -1;
-	if (a->bytes != b->bytes)
-		return a->bytes < b->bytes ? 1 : -1;
-	if (a->count != b->count)
-		return a->count < b->count ? 1 : -1;
-	if (a->holding != b->holding)
-		return a->holding < b->holding ? -1 : 1;
-	if (a->kind != b->kind)
-		return a->kind - b->kind;
-	if (a->name != b->name)
-		return a->name < b->name ? -1 : 1;
-	return a->stack < b->stack ? -1 : a->stack > b->stack;
 }
 
 struct judge {
@@ -259,7 +276,7 @@ static int comes_with_programs(const struct judge *j, const struct tdm_leaks_fac
 	return is_so;
 }
 
-static int judge_one(struct judge *j, size_t i, struct tdm_leaks_result *result)
+static int judge_one(struct judge *j, size_t i, struct tdm_findings *out)
 {
 	const struct tdm_leaks_site *site = &j->leaks->sites[i];
 	uint32_t holding = j->holding_of[site->place];
@@ -285,11 +302,11 @@ static int judge_one(struct judge *j, size_t i, struct tdm_leaks_result *result)
 			return with_programs;
 		why = with_programs ? TDM_LEAK_PROGRAMS : why;
 	}
-	result->leaks[result->count++] = report(&f, why, process, holding, begin < end ? end - begin : 0);
+	report(out, &f, why, holding, begin < end ? end - begin : 0);
 	return 0;
 }
 
-static int judge_sum(struct judge *j, size_t s, struct tdm_leaks_result *result)
+static int judge_sum(struct judge *j, size_t s, struct tdm_findings *out)
 {
 	const struct sum *sum = &j->sums[s];
 	uint64_t *births = malloc((sum->site.count + 1) * sizeof *births);
@@ -306,13 +323,13 @@ static int judge_sum(struct judge *j, size_t s, struct tdm_leaks_result *result)
 	tdm_leaks_measure(&f);
 	enum tdm_leak_why why =
 		f.windows >= TDM_LEAKS_SUSPECT_WINDOWS ? tdm_leaks_judge_watched(&f, process) : TDM_LEAK_UNWATCHED;
-	if (tdm_leaks_verdict_of(why) != TDM_LEAK_STEADY)
-		result->leaks[result->count++] = report(&f, why, process, holding, 0);
+	if (tdm_leaks_verdict_of(why) != TDM_FINDING_OK)
+		report(out, &f, why, holding, 0);
 	free(births);
 	return 0;
 }
 
-static int judge_all(struct judge *j, struct tdm_leaks_result *result)
+static int judge_all(struct judge *j, struct tdm_findings *out)
 {
 	j->holding_of = invert(j->leaks->place_of, j->picture->holding_count, j->leaks->place_count);
 	j->newest_ns = calloc(j->picture->process_count + 1, sizeof *j->newest_ns);
@@ -327,17 +344,15 @@ static int judge_all(struct judge *j, struct tdm_leaks_result *result)
 				uint64_t *newest = &j->newest_ns[j->picture->holdings[h].process];
 				*newest = tdm_max(*newest, j->picture->holdings[h].buffers[k].list[i].born_ns);
 			}
-	/* Each site is at most one finding, and there are no more sums than sites. */
-	result->leaks = malloc((2 * j->leaks->site_count + 1) * sizeof *result->leaks);
-	err = err == 0 && result->leaks == NULL ? -ENOMEM : err;
 	for (size_t i = 0; i < j->leaks->site_count && err == 0; i++)
-		err = judge_one(j, i, result);
+		err = judge_one(j, i, out);
 	for (size_t i = 0; i < j->sum_count && err == 0; i++)
-		err = judge_sum(j, i, result);
+		err = judge_sum(j, i, out);
 	return err;
 }
 
-int tdm_leaks_judge(struct tdm_leaks *leaks, const struct tdm_picture *picture, struct tdm_leaks_result *result)
+int tdm_leaks_judge(struct tdm_leaks *leaks, const struct tdm_picture *picture, struct tdm_findings *findings,
+	struct tdm_leaks_result *result)
 {
 	*result = (struct tdm_leaks_result){
 		.watched_ns = leaks->last_ns - leaks->begin_ns,
@@ -349,7 +364,7 @@ int tdm_leaks_judge(struct tdm_leaks *leaks, const struct tdm_picture *picture, 
 	struct judge j = { .leaks = leaks, .picture = picture };
 	int err = tdm_map_init(&j.sum_of);
 	if (err == 0)
-		err = judge_all(&j, result);
+		err = judge_all(&j, findings);
 	tdm_map_done(&j.sum_of);
 	free(j.sums);
 	free(j.part_of);
@@ -357,19 +372,6 @@ int tdm_leaks_judge(struct tdm_leaks *leaks, const struct tdm_picture *picture, 
 	free(j.births);
 	free(j.holding_of);
 	free(j.newest_ns);
-	if (err != 0) {
-		tdm_leaks_result_done(result);
-		return err;
-	}
-	if (result->count > 1)
-		qsort(result->leaks, result->count, sizeof *result->leaks, compare_leaks);
-	for (size_t i = 0; i < result->count; i++)
-		result->verdicts[result->leaks[i].verdict]++;
-	return 0;
-}
-
-void tdm_leaks_result_done(struct tdm_leaks_result *result)
-{
-	free(result->leaks);
-	*result = (struct tdm_leaks_result){ 0 };
+	tdm_findings_sort(findings);
+	return err == 0 && findings->failed ? -ENOMEM : err;
 }

@@ -39,25 +39,27 @@ static const struct {
 	uint8_t verdict;
 	const char *name;
 } whys[TDM_LEAK_WHY_COUNT] = {
-#define X(id, verdict, name) [TDM_LEAK_##id] = { TDM_LEAK_##verdict, name },
+#define X(id, verdict, name) [TDM_LEAK_##id] = { TDM_FINDING_##verdict, name },
 	TDM_LEAK_WHY_LIST(X)
 #undef X
 };
 
-const char *tdm_leak_verdict_name(enum tdm_leak_verdict verdict)
+enum tdm_severity tdm_leaks_verdict_of(enum tdm_leak_why why)
 {
-	static const char *const names[TDM_LEAK_VERDICTS] = { "steady", "suspect", "leak" };
-	return verdict < TDM_LEAK_VERDICTS ? names[verdict] : "unknown";
-}
-
-enum tdm_leak_verdict tdm_leaks_verdict_of(enum tdm_leak_why why)
-{
-	return (enum tdm_leak_verdict)whys[why].verdict;
+	return (enum tdm_severity)whys[why].verdict;
 }
 
 const char *tdm_leak_why_name(enum tdm_leak_why why)
 {
 	return why < TDM_LEAK_WHY_COUNT ? whys[why].name : "unknown";
+}
+
+enum tdm_leak_why tdm_leak_why_of(const char *name)
+{
+	unsigned why = 0;
+	while (why < TDM_LEAK_WHY_COUNT && strcmp(whys[why].name, name) != 0)
+		why++;
+	return (enum tdm_leak_why)why;
 }
 
 void tdm_leaks_measure(struct tdm_leaks_facts *f)
@@ -320,7 +322,7 @@ enum tdm_leak_why tdm_leaks_judge_site(
 		return judge_ended(f);
 	if (f->windows >= TDM_LEAKS_SUSPECT_WINDOWS)
 		why = tdm_leaks_judge_watched(f, process);
-	if (whys[why].verdict != TDM_LEAK_STEADY)
+	if (whys[why].verdict != TDM_FINDING_OK)
 		return why;
 	/* A leak may be too slow for the time that it was watched; but what is freed late, or has stopped, is none. */
 	bool calm = why == TDM_LEAK_UNWATCHED || why == TDM_LEAK_CONSTANT ||

@@ -36,6 +36,6 @@ enum tdm_leak_why tdm_leaks_judge_site(
  * in order. */
 bool tdm_leaks_is_in_step(const struct tdm_leaks_facts *facts, const uint64_t *kernels, size_t count);
 
-enum tdm_leak_verdict tdm_leaks_verdict_of(enum tdm_leak_why why);
+enum tdm_severity tdm_leaks_verdict_of(enum tdm_leak_why why);
 
 #endif

@@ -14,7 +14,8 @@ struct tdm_buf {
 	char *data; /* terminated whenever it is not NULL */
 	size_t len, cap;
 	bool failed;
-	/* Where tdm_buf_pass() brings the text; NULL: it stays. 0 or a negative code, after which all else is dropped. */
+	/* Where tdm_buf_pass() brings the text; NULL: it stays. 0 or a negative code, after which all else is dropped.
+	 */
 	int (*outlet)(const char *data, size_t len);
 	int outlet_err;
 };

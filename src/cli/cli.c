@@ -58,7 +58,7 @@ int tdm_cmd_print(const struct tdm_cmd *cmd, const struct tdm_buf *out, int code
 {
 	if (tdm_buf_failed(out))
 		return tdm_cmd_error(cmd, "out of memory");
-	int err = out->outlet_err != 0    ? out->outlet_err
+	int err = out->outlet_err != 0  ? out->outlet_err
 		  : fflush(stdout) == 0 ? tdm_file_write_all(STDOUT_FILENO, tdm_buf_str(out).ptr, out->len)
 					: 0;
 	if (err != 0 && err != -EPIPE) /* a reader that left is no error of ours */

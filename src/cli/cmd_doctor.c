@@ -1,6 +1,7 @@
 /* `tidemark doctor`: what is set up, what is visible, what is not and why. */
 #include "cli/cmd_list.h"
 #include "cli/doctor.h"
+#include "report/doctor_report.h"
 
 #include <unistd.h>
 

@@ -200,23 +200,25 @@ static int exit_code(const struct request *request, const struct tdm_ledgers *le
 		return tdm_cmd_error(
 			request->cmd, "no tracked program was seen, so that nothing can be said about leaks");
 	if (request->fail || request->fail_suspect)
-		count += tdm_leaks_chosen(&request->report, TDM_LEAK_SURE);
+		count += tdm_leaks_chosen(&request->report, TDM_FINDING_BROKEN);
 	if (request->fail_suspect)
-		count += tdm_leaks_chosen(&request->report, TDM_LEAK_SUSPECT);
+		count += tdm_leaks_chosen(&request->report, TDM_FINDING_WARNING);
 	return count != 0 ? TDM_EXIT_FINDING : TDM_EXIT_OK;
 }
 
 static int judge(struct request *request, struct tdm_leaks *leaks, const struct tdm_ledgers *ledgers)
 {
+	struct tdm_findings findings = { 0 };
 	struct tdm_leaks_result result;
-	if (tdm_leaks_judge(leaks, ledgers->picture, &result) != 0)
+	if (tdm_leaks_judge(leaks, ledgers->picture, &findings, &result) != 0)
 		return tdm_cmd_error(request->cmd, "out of memory");
 	tdm_ledgers_report(ledgers, request->ascii, &request->live);
 	request->report.live = &request->live;
+	request->report.findings = &findings;
 	request->report.result = &result;
 	request->report.interval_ns = request->watch_ns != 0 ? request->interval_ns : 0;
 	int code = print_report(request, exit_code(request, ledgers));
-	tdm_leaks_result_done(&result);
+	tdm_findings_done(&findings);
 	return code;
 }
 

@@ -8,6 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+void tdm_doctor_say(struct tdm_findings *findings, enum tdm_severity severity, const char *check, const char *looked,
+	const char *format, ...)
+{
+	va_list arguments;
+	char *sentence;
+	tdm_findings_add(findings, TDM_FAMILY_DOCTOR, check, severity);
+	tdm_findings_place(findings, "looked_at", looked);
+	va_start(arguments, format);
+	if (vasprintf(&sentence, format, arguments) >= 0) {
+		tdm_findings_say(findings, "%s", sentence);
+		free(sentence);
+	}
+	va_end(arguments);
+}
+
 const char *tdm_doctor_variable(const struct tdm_doctor *doctor, const char *name)
 {
 	size_t len = strlen(name);

@@ -5,7 +5,7 @@
 #ifndef TDM_CLI_DOCTOR_H
 #define TDM_CLI_DOCTOR_H
 
-#include "report/doctor_report.h"
+#include "analyze/finding.h"
 #include "state/state.h"
 
 /* Where the server of instrumented runtimes listens; no variable changes it there. */
@@ -40,6 +40,10 @@ void tdm_doctor_done(struct tdm_doctor *doctor);
 /* All checks; or one, by its name. False: there is no such check. */
 void tdm_doctor_run(struct tdm_doctor *doctor);
 bool tdm_doctor_run_one(struct tdm_doctor *doctor, const char *name);
+
+/* Adds a finding: what was looked at, and what there is. */
+void tdm_doctor_say(struct tdm_findings *findings, enum tdm_severity severity, const char *check, const char *looked,
+	const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* The value of a variable, or NULL. */
 const char *tdm_doctor_variable(const struct tdm_doctor *doctor, const char *name);

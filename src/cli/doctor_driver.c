@@ -1,4 +1,5 @@
 /* The driver's side: is it there, does it see cards, may this user use them, what does it tell. */
+#include "base/buf.h"
 #include "base/err.h"
 #include "cli/doctor_checks.h"
 #include "sources/kernel_file.h"
@@ -53,18 +54,18 @@ void tdm_doctor_module(struct tdm_doctor *doctor)
 	int loaded = is_loaded(modules);
 	bool has_version = tdm_kernel_file_text(AT_FDCWD, version_path, version, sizeof version) > 0;
 	if (has_version)
-		tdm_findings_add(
+		tdm_doctor_say(
 			out, TDM_FINDING_OK, "driver.module", looked, "the driver is loaded, version %s", version);
 	else if (loaded == 1 || doctor->host->err == 0)
-		tdm_findings_add(out, TDM_FINDING_OK, "driver.module", looked,
+		tdm_doctor_say(out, TDM_FINDING_OK, "driver.module", looked,
 			"the driver is loaded; it does not tell its version");
 	else if (loaded == 0 || loaded == -ENOENT) {
-		tdm_findings_add(out, TDM_FINDING_WARNING, "driver.module", looked, "the driver is not loaded");
+		tdm_doctor_say(out, TDM_FINDING_WARNING, "driver.module", looked, "the driver is not loaded");
 		tdm_findings_advise(out, "sudo modprobe tenstorrent",
 			"load it, or install it first (tt-kmd); without a card on this machine that is as it should "
 			"be: files, traces and the device model need none");
 	} else
-		tdm_findings_add(out, TDM_FINDING_WARNING, "driver.module", looked,
+		tdm_doctor_say(out, TDM_FINDING_WARNING, "driver.module", looked,
 			"whether the driver is loaded cannot be told: %s", tdm_err_text(loaded));
 }
 
@@ -82,13 +83,13 @@ void tdm_doctor_cards(struct tdm_doctor *doctor)
 	char looked[PATH_MAX];
 	tdm_doctor_path(looked, sizeof looked, doctor->sysfs, "class/%s", module_name);
 	if (host->err == -ENOENT && !seems_loaded(doctor)) {
-		tdm_findings_add(
+		tdm_doctor_say(
 			out, TDM_FINDING_INFO, "driver.cards", looked, "no cards: the driver's class is not there");
 	} else if (host->err != 0 && host->err != -ENOENT) {
-		tdm_findings_add(out, TDM_FINDING_WARNING, "driver.cards", looked, "the cards cannot be listed: %s",
+		tdm_doctor_say(out, TDM_FINDING_WARNING, "driver.cards", looked, "the cards cannot be listed: %s",
 			tdm_err_text(host->err));
 	} else if (host->card_count == 0) {
-		tdm_findings_add(out, TDM_FINDING_WARNING, "driver.cards", looked, "the driver has found no card");
+		tdm_doctor_say(out, TDM_FINDING_WARNING, "driver.cards", looked, "the driver has found no card");
 		tdm_findings_advise(out, "lspci -d 1e52:",
 			"see whether the machine has one: an empty answer says that "
 			"it is not plugged in, has no power, or is not passed to "
@@ -97,14 +98,14 @@ void tdm_doctor_cards(struct tdm_doctor *doctor)
 	for (size_t i = 0; i < host->card_count; i++) {
 		const struct tdm_host_card *card = &host->cards[i];
 		if (card->err != 0)
-			tdm_findings_add(out, TDM_FINDING_WARNING, "driver.cards", looked,
+			tdm_doctor_say(out, TDM_FINDING_WARNING, "driver.cards", looked,
 				"card %" PRIu32 " cannot be read: %s", card->number, tdm_err_text(card->err));
 		else
-			tdm_findings_add(out, TDM_FINDING_OK, "driver.cards", looked, "card %" PRIu32 ": %s%s%s",
+			tdm_doctor_say(out, TDM_FINDING_OK, "driver.cards", looked, "card %" PRIu32 ": %s%s%s",
 				card->number, card_type(card), card->pci[0] != '\0' ? " at " : "", card->pci);
 	}
 	if (host->cut_cards != 0)
-		tdm_findings_add(out, TDM_FINDING_WARNING, "driver.cards", looked,
+		tdm_doctor_say(out, TDM_FINDING_WARNING, "driver.cards", looked,
 			"%" PRIu64 " more cards than Tidemark reads (%d)", host->cut_cards, TDM_HOST_CARDS_MAX);
 }
 
@@ -114,7 +115,7 @@ static void refused_node(struct tdm_doctor *doctor, const char *path, int err)
 	const struct group *group = stat(path, &st) == 0 ? getgrgid(st.st_gid) : NULL;
 	const struct passwd *user = getpwuid(geteuid());
 	char command[256];
-	tdm_findings_add(&doctor->findings, TDM_FINDING_WARNING, "driver.nodes", path,
+	tdm_doctor_say(&doctor->findings, TDM_FINDING_WARNING, "driver.nodes", path,
 		"%s may not be opened for reading and writing: %s", path, tdm_err_text(-err));
 	if (group != NULL && st.st_gid != 0 && (st.st_mode & 0060) == 0060 && user != NULL) {
 		snprintf(command, sizeof command, "sudo usermod -aG %.64s %.64s", group->gr_name, user->pw_name);
@@ -140,7 +141,7 @@ void tdm_doctor_nodes(struct tdm_doctor *doctor)
 		if (faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0) {
 			good++;
 		} else if (errno == ENOENT) {
-			tdm_findings_add(out, TDM_FINDING_WARNING, "driver.nodes", path,
+			tdm_doctor_say(out, TDM_FINDING_WARNING, "driver.nodes", path,
 				"%s is not there, though the driver has the card", path);
 			tdm_findings_advise(out, NULL,
 				"in a container, pass it in (--device /dev/tenstorrent); else see whether udev runs");
@@ -149,10 +150,10 @@ void tdm_doctor_nodes(struct tdm_doctor *doctor)
 	}
 	tdm_doctor_path(path, sizeof path, doctor->dev, "%s", module_name);
 	if (good != 0)
-		tdm_findings_add(out, TDM_FINDING_OK, "driver.nodes", path, "%zu card%s may be opened by this user",
-			good, good == 1 ? "" : "s");
+		tdm_doctor_say(out, TDM_FINDING_OK, "driver.nodes", path, "%zu card%s may be opened by this user", good,
+			good == 1 ? "" : "s");
 	else if (doctor->host->card_count == 0)
-		tdm_findings_add(out, TDM_FINDING_INFO, "driver.nodes", path, "%s",
+		tdm_doctor_say(out, TDM_FINDING_INFO, "driver.nodes", path, "%s",
 			access(path, F_OK) == 0 ? "there are device nodes, but the driver's class shows no card"
 						: "no device nodes");
 }
@@ -179,11 +180,11 @@ void tdm_doctor_telemetry(struct tdm_doctor *doctor)
 		tdm_doctor_path(looked, sizeof looked, doctor->sysfs, "class/%s/%s!%" PRIu32, module_name, module_name,
 			card->number);
 		if (failed == 0) {
-			tdm_findings_add(out, known != 0 ? TDM_FINDING_OK : TDM_FINDING_WARNING, "driver.telemetry",
+			tdm_doctor_say(out, known != 0 ? TDM_FINDING_OK : TDM_FINDING_WARNING, "driver.telemetry",
 				looked, "card %" PRIu32 " tells %zu values", card->number, known);
 			continue;
 		}
-		tdm_findings_add(out, TDM_FINDING_WARNING, "driver.telemetry", looked,
+		tdm_doctor_say(out, TDM_FINDING_WARNING, "driver.telemetry", looked,
 			"card %" PRIu32 " tells %zu values; %zu cannot be read: %s (%s)%s", card->number, known, failed,
 			tdm_host_attributes[first].file, tdm_err_text(card->values[first].err),
 			failed > 1 ? ", …" : "");
@@ -204,7 +205,7 @@ void tdm_doctor_users(struct tdm_doctor *doctor)
 		tdm_doctor_path(
 			looked, sizeof looked, doctor->proc, "driver/%s/%" PRIu32 "/pids", module_name, card->number);
 		if (card->opens_err != 0) {
-			tdm_findings_add(out, TDM_FINDING_WARNING, "driver.users", looked,
+			tdm_doctor_say(out, TDM_FINDING_WARNING, "driver.users", looked,
 				"who has card %" PRIu32 " open is not known: %s", card->number,
 				tdm_err_text(card->opens_err));
 			tdm_findings_advise(out, NULL,
@@ -224,11 +225,11 @@ void tdm_doctor_users(struct tdm_doctor *doctor)
 				card->hidden_opens);
 		out->failed |= list.failed;
 		if (list.len == 0) {
-			tdm_findings_add(out, TDM_FINDING_OK, "driver.users", looked,
+			tdm_doctor_say(out, TDM_FINDING_OK, "driver.users", looked,
 				"card %" PRIu32 ": nobody has it open", card->number);
 		} else {
-			tdm_findings_add(out, TDM_FINDING_INFO, "driver.users", looked,
-				"card %" PRIu32 " is open in %s", card->number, list.data);
+			tdm_doctor_say(out, TDM_FINDING_INFO, "driver.users", looked, "card %" PRIu32 " is open in %s",
+				card->number, list.data);
 			tdm_findings_advise(out, NULL,
 				"a program that says it cannot initialise the device may be waiting for one of these");
 		}

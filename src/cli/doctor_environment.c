@@ -89,12 +89,12 @@ static void check_variable(struct tdm_doctor *doctor, struct tdm_str name, const
 			++*good;
 			return;
 		}
-		tdm_findings_add(out, TDM_FINDING_WARNING, "environment.tidemark", looked, "%s is '%s'; expected %s",
+		tdm_doctor_say(out, TDM_FINDING_WARNING, "environment.tidemark", looked, "%s is '%s'; expected %s",
 			looked, shown, variables[i].expected);
 		tdm_findings_advise(out, NULL, "correct it: %s", variables[i].effect);
 		return;
 	}
-	tdm_findings_add(out, TDM_FINDING_WARNING, "environment.tidemark", looked,
+	tdm_doctor_say(out, TDM_FINDING_WARNING, "environment.tidemark", looked,
 		"%s is set, and nothing reads it%s%s%s", looked, suggest.best != NULL ? "; did you mean " : "",
 		suggest.best != NULL ? suggest.best : "", suggest.best != NULL ? "?" : "");
 	tdm_findings_advise(
@@ -113,7 +113,7 @@ void tdm_doctor_variables(struct tdm_doctor *doctor)
 		check_variable(doctor, (struct tdm_str){ entry, (size_t)(equals - entry) }, equals + 1, &good);
 	}
 	if (doctor->findings.count == before)
-		tdm_findings_add(&doctor->findings, TDM_FINDING_OK, "environment.tidemark", "variables TIDEMARK*",
+		tdm_doctor_say(&doctor->findings, TDM_FINDING_OK, "environment.tidemark", "variables TIDEMARK*",
 			"%zu variable%s of Tidemark set, none wrong", good, good == 1 ? "" : "s");
 }
 
@@ -145,22 +145,22 @@ void tdm_doctor_runtime_variables(struct tdm_doctor *doctor)
 	const char *tracking = tdm_doctor_variable(doctor, "TT_ALLOC_TRACKING_ENABLED");
 	size_t before = out->count;
 	if (tracking != NULL && strcmp(tracking, "1") == 0) {
-		tdm_findings_add(out, TDM_FINDING_INFO, "environment.runtime", "TT_ALLOC_TRACKING_ENABLED",
+		tdm_doctor_say(out, TDM_FINDING_INFO, "environment.runtime", "TT_ALLOC_TRACKING_ENABLED",
 			"TT_ALLOC_TRACKING_ENABLED=1 turns on libtidemark and instrumented runtimes; an unmodified "
 			"tt-metal does not read it");
 	} else if (tracking != NULL && strcmp(tracking, "0") != 0 && tracking[0] != '\0') {
-		tdm_findings_add(out, TDM_FINDING_WARNING, "environment.runtime", "TT_ALLOC_TRACKING_ENABLED",
+		tdm_doctor_say(out, TDM_FINDING_WARNING, "environment.runtime", "TT_ALLOC_TRACKING_ENABLED",
 			"TT_ALLOC_TRACKING_ENABLED is set, but not to 1");
 		tdm_findings_advise(out, "export TT_ALLOC_TRACKING_ENABLED=1", "only the value 1 turns tracking on");
 	}
 	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
 		if (tdm_doctor_variable(doctor, others[i].name) == NULL)
 			continue;
-		tdm_findings_add(out, others[i].nothing ? TDM_FINDING_WARNING : TDM_FINDING_INFO, "environment.runtime",
+		tdm_doctor_say(out, others[i].nothing ? TDM_FINDING_WARNING : TDM_FINDING_INFO, "environment.runtime",
 			others[i].name, "%s is set%s%s", others[i].name,
 			others[i].nothing ? " and does nothing: " : ": ", others[i].what);
 	}
 	if (out->count == before)
-		tdm_findings_add(out, TDM_FINDING_OK, "environment.runtime", "variables TT_*",
+		tdm_doctor_say(out, TDM_FINDING_OK, "environment.runtime", "variables TT_*",
 			"no variable of the runtime that matters here is set");
 }

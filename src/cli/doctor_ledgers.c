@@ -28,17 +28,17 @@ static void check_space(struct tdm_doctor *doctor)
 	char free_text[TDM_BYTES_CAP], all_text[TDM_BYTES_CAP];
 	struct statvfs fs;
 	if (statvfs(dir, &fs) != 0) {
-		tdm_findings_add(out, TDM_FINDING_WARNING, "ledgers.directory", dir,
+		tdm_doctor_say(out, TDM_FINDING_WARNING, "ledgers.directory", dir,
 			"the free space of %s cannot be told: %s", dir, tdm_err_text(-errno));
 		return;
 	}
 	uint64_t free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize, all = (uint64_t)fs.f_blocks * fs.f_frsize;
 	tdm_format_bytes_short(free_text, sizeof free_text, free_bytes);
 	tdm_format_bytes_short(all_text, sizeof all_text, all);
-	enum tdm_finding_state state = free_bytes < SPACE_NEEDED   ? TDM_FINDING_BROKEN
-				       : free_bytes < SPACE_WANTED ? TDM_FINDING_WARNING
-								   : TDM_FINDING_OK;
-	tdm_findings_add(out, state, "ledgers.directory", dir,
+	enum tdm_severity state = free_bytes < SPACE_NEEDED   ? TDM_FINDING_BROKEN
+				  : free_bytes < SPACE_WANTED ? TDM_FINDING_WARNING
+							      : TDM_FINDING_OK;
+	tdm_doctor_say(out, state, "ledgers.directory", dir,
 		state == TDM_FINDING_OK ? "%s may be written, with %s free of %s" : "%s has only %s free of %s", dir,
 		free_text, all_text);
 	if (state != TDM_FINDING_OK)
@@ -46,7 +46,7 @@ static void check_space(struct tdm_doctor *doctor)
 			"make room, or let programs write elsewhere with TIDEMARK_DIR: a ledger that cannot grow loses "
 			"events and counts them");
 	if (all <= SPACE_PRIVATE && all != 0) {
-		tdm_findings_add(out, TDM_FINDING_WARNING, "ledgers.directory", dir,
+		tdm_doctor_say(out, TDM_FINDING_WARNING, "ledgers.directory", dir,
 			"the file system has only %s, as the private /dev/shm of a container", all_text);
 		tdm_findings_advise(out, NULL,
 			"start the container with --shm-size=1g, or with --ipc=host so that the host sees its ledgers, "
@@ -63,25 +63,25 @@ void tdm_doctor_directory(struct tdm_doctor *doctor)
 	struct stat st;
 	if (stat(dir, &st) != 0) {
 		int err = errno;
-		tdm_findings_add(out, TDM_FINDING_BROKEN, "ledgers.directory", dir, "%s: %s", dir, tdm_err_text(-err));
+		tdm_doctor_say(out, TDM_FINDING_BROKEN, "ledgers.directory", dir, "%s: %s", dir, tdm_err_text(-err));
 		if (err == ENOENT)
 			tdm_findings_advise(out, tdm_doctor_command(command, sizeof command, "mkdir -p", dir),
 				"make it, or set TIDEMARK_DIR to another directory");
 		return;
 	}
 	if (!S_ISDIR(st.st_mode)) {
-		tdm_findings_add(out, TDM_FINDING_BROKEN, "ledgers.directory", dir, "%s is not a directory", dir);
+		tdm_doctor_say(out, TDM_FINDING_BROKEN, "ledgers.directory", dir, "%s is not a directory", dir);
 		tdm_findings_advise(out, NULL, "set TIDEMARK_DIR to a directory, or take it away");
 		return;
 	}
 	if (faccessat(AT_FDCWD, dir, R_OK | X_OK, AT_EACCESS) != 0) {
-		tdm_findings_add(out, TDM_FINDING_BROKEN, "ledgers.directory", dir, "%s cannot be read: %s", dir,
+		tdm_doctor_say(out, TDM_FINDING_BROKEN, "ledgers.directory", dir, "%s cannot be read: %s", dir,
 			tdm_err_text(-errno));
 		tdm_findings_advise(out, NULL, "set TIDEMARK_DIR to a directory of yours");
 		return;
 	}
 	if (faccessat(AT_FDCWD, dir, W_OK, AT_EACCESS) != 0) {
-		tdm_findings_add(out, TDM_FINDING_BROKEN, "ledgers.directory", dir,
+		tdm_doctor_say(out, TDM_FINDING_BROKEN, "ledgers.directory", dir,
 			"programs of this user cannot write their ledgers into %s: %s", dir, tdm_err_text(-errno));
 		tdm_findings_advise(out, NULL, "set TIDEMARK_DIR to a directory of yours, for them and for tidemark");
 		return;
@@ -154,16 +154,16 @@ void tdm_doctor_unreadable(struct tdm_doctor *doctor)
 		if (!problem->is_unread || (is_other && foreign == 0))
 			continue; /* all of them were said with the first: a busy machine has hundreds */
 		if (is_other && foreign > 1)
-			tdm_findings_add(out, TDM_FINDING_INFO, "ledgers.unreadable", problem->place,
+			tdm_doctor_say(out, TDM_FINDING_INFO, "ledgers.unreadable", problem->place,
 				"%s cannot be read: %s; nor can %zu more", problem->place, problem->text, foreign - 1);
 		else
-			tdm_findings_add(out, is_other ? TDM_FINDING_INFO : TDM_FINDING_WARNING, "ledgers.unreadable",
+			tdm_doctor_say(out, is_other ? TDM_FINDING_INFO : TDM_FINDING_WARNING, "ledgers.unreadable",
 				problem->place, "%s cannot be read: %s", problem->place, problem->text);
 		advise_problem(out, problem->place, problem->err);
 		foreign = is_other ? 0 : foreign;
 	}
 	if (problems == 0 && doctor->picture->ledgers_err == 0)
-		tdm_findings_add(out, TDM_FINDING_OK, "ledgers.unreadable", doctor->ledgers,
+		tdm_doctor_say(out, TDM_FINDING_OK, "ledgers.unreadable", doctor->ledgers,
 			readable != 0 ? "%zu ledger%s, all readable" : "no ledgers", readable,
 			readable == 1 ? "" : "s");
 }
@@ -193,11 +193,11 @@ void tdm_doctor_left(struct tdm_doctor *doctor)
 	}
 	if (count == 0) {
 		if (doctor->picture->ledgers_err == 0)
-			tdm_findings_add(
+			tdm_doctor_say(
 				out, TDM_FINDING_OK, "ledgers.left", doctor->ledgers, "no ended program has left one");
 		return;
 	}
-	tdm_findings_add(out, TDM_FINDING_INFO, "ledgers.left", doctor->ledgers,
+	tdm_doctor_say(out, TDM_FINDING_INFO, "ledgers.left", doctor->ledgers,
 		"%zu program%s left %s ledger behind, %s of memory", count,
 		count == 1 ? " that has ended" : "s that have ended", count == 1 ? "its" : "their",
 		tdm_format_bytes_short(size, sizeof size, bytes));
@@ -225,7 +225,7 @@ static void check_losses(struct tdm_doctor *doctor, const struct tdm_picture_pro
 		if (lost == 0)
 			continue;
 		*any = true;
-		tdm_findings_add(&doctor->findings, TDM_FINDING_WARNING, "ledgers.lost", process->ledger,
+		tdm_doctor_say(&doctor->findings, TDM_FINDING_WARNING, "ledgers.lost", process->ledger,
 			"process %" PRId32 " (%s) lost %" PRIu64 " event%s %s", process->pid, process->comm, lost,
 			lost == 1 ? "" : "s", losses[i].what);
 		tdm_findings_advise(&doctor->findings, NULL, "%s", losses[i].advice);
@@ -241,8 +241,7 @@ void tdm_doctor_lost(struct tdm_doctor *doctor)
 		if (process->who->lost != 0 || process->who->lost_texts != 0)
 			check_losses(doctor, process, &any);
 	if (!any && doctor->picture->process_count != 0)
-		tdm_findings_add(
-			&doctor->findings, TDM_FINDING_OK, "ledgers.lost", doctor->ledgers, "no event was lost");
+		tdm_doctor_say(&doctor->findings, TDM_FINDING_OK, "ledgers.lost", doctor->ledgers, "no event was lost");
 }
 
 /* Ledgers of other pid namespaces: containers that share the directory. */
@@ -258,7 +257,7 @@ void tdm_doctor_namespaces(struct tdm_doctor *doctor)
 	for (size_t i = 0; (process = process_at(doctor, i)) != NULL; i++)
 		foreign += process->life != TDM_LIFE_ENDED && process->who->pid_namespace != (uint64_t)own.st_ino;
 	if (foreign != 0)
-		tdm_findings_add(&doctor->findings, TDM_FINDING_INFO, "ledgers.namespaces", path,
+		tdm_doctor_say(&doctor->findings, TDM_FINDING_INFO, "ledgers.namespaces", path,
 			"%zu tracked process%s of containers: their pids are those inside", foreign,
 			foreign == 1 ? " is one" : "es are those");
 }
@@ -302,7 +301,7 @@ void tdm_doctor_figures(struct tdm_doctor *doctor)
 			add_process(doctor->picture, process, &f);
 	if (f.running == 0) {
 		bool any = count_foreign(doctor) != 0;
-		tdm_findings_add(out, TDM_FINDING_INFO, "ledgers.figures", doctor->ledgers,
+		tdm_doctor_say(out, TDM_FINDING_INFO, "ledgers.figures", doctor->ledgers,
 			any ? "no tracked program runs whose ledger can be read" : "no tracked program runs");
 		tdm_findings_advise(out, "tidemark run -- COMMAND",
 			"a program is tracked when it reports to libtidemark and TIDEMARK=1 is set; without that only "
@@ -310,7 +309,7 @@ void tdm_doctor_figures(struct tdm_doctor *doctor)
 		return;
 	}
 	if (f.reporting == 0) {
-		tdm_findings_add(out, TDM_FINDING_INFO, "ledgers.figures", doctor->ledgers,
+		tdm_doctor_say(out, TDM_FINDING_INFO, "ledgers.figures", doctor->ledgers,
 			"%zu tracked program%s, and nothing was reported yet: all figures are 0", f.running,
 			f.running == 1 ? " runs" : "s run");
 		tdm_findings_advise(
@@ -318,7 +317,7 @@ void tdm_doctor_figures(struct tdm_doctor *doctor)
 		return;
 	}
 	if (f.with_buffers == 0) {
-		tdm_findings_add(out, TDM_FINDING_WARNING, "ledgers.figures", doctor->ledgers,
+		tdm_doctor_say(out, TDM_FINDING_WARNING, "ledgers.figures", doctor->ledgers,
 			"only kernels, firmware and circular buffers are reported (%s), no DRAM or L1 buffers",
 			tdm_format_bytes_short(size, sizeof size, f.per_core_bytes));
 		tdm_findings_advise(out, NULL,
@@ -327,12 +326,12 @@ void tdm_doctor_figures(struct tdm_doctor *doctor)
 		return;
 	}
 	if (f.live == 0) {
-		tdm_findings_add(out, TDM_FINDING_INFO, "ledgers.figures", doctor->ledgers,
+		tdm_doctor_say(out, TDM_FINDING_INFO, "ledgers.figures", doctor->ledgers,
 			"%zu tracked program%s and hold%s nothing now: everything was freed", f.running,
 			f.running == 1 ? " runs" : "s run", f.running == 1 ? "s" : "");
 		return;
 	}
-	tdm_findings_add(out, TDM_FINDING_OK, "ledgers.figures", doctor->ledgers,
+	tdm_doctor_say(out, TDM_FINDING_OK, "ledgers.figures", doctor->ledgers,
 		"%zu tracked program%s, %zu of them with buffers", f.running, f.running == 1 ? " runs" : "s run",
 		f.with_buffers);
 }

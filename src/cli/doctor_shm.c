@@ -40,7 +40,7 @@ static void unreadable_region(struct tdm_doctor *doctor, const struct tdm_metal_
 {
 	struct tdm_findings *out = &doctor->findings;
 	char owner[64] = "another user", command[COMMAND_CAP];
-	tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.regions", path, "%s: %s", region->name, region->text);
+	tdm_doctor_say(out, TDM_FINDING_WARNING, "runtime.regions", path, "%s: %s", region->name, region->text);
 	switch ((enum tdm_metal_status)region->status) {
 	case TDM_METAL_DENIED:
 		if (region->has_file)
@@ -108,7 +108,7 @@ static void cardless_region(struct tdm_doctor *doctor, const struct tdm_metal_re
 	if (doctor->host->card_count == 0 || reason == NULL ||
 		(region->id_sort == TDM_METAL_ID_CHIP && has_card(doctor->host, region->asic_id)))
 		return;
-	tdm_findings_add(&doctor->findings, TDM_FINDING_INFO, "runtime.regions", path,
+	tdm_doctor_say(&doctor->findings, TDM_FINDING_INFO, "runtime.regions", path,
 		"%s: which card its chip is on is not known, so it has neither telemetry nor capacities", region->name);
 	tdm_findings_advise(
 		&doctor->findings, NULL, "%s; a program that reports to libtidemark says what card it uses", reason);
@@ -119,11 +119,11 @@ static void odd_id(struct tdm_doctor *doctor, const struct tdm_metal_region *reg
 {
 	struct tdm_findings *out = &doctor->findings;
 	if (region->id_sort == TDM_METAL_ID_UNHEALTHY) {
-		tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.regions", path,
+		tdm_doctor_say(out, TDM_FINDING_WARNING, "runtime.regions", path,
 			"%s: the runtime found the chip of device %" PRIu32 " unhealthy", region->name, region->device);
 		tdm_findings_advise(out, "tt-smi -r", "reset the card when nobody uses it");
 	} else if (region->id_sort == TDM_METAL_ID_SIMULATED) {
-		tdm_findings_add(out, TDM_FINDING_INFO, "runtime.regions", path,
+		tdm_doctor_say(out, TDM_FINDING_INFO, "runtime.regions", path,
 			"%s: a simulated device, which is on no card", region->name);
 	}
 }
@@ -141,7 +141,7 @@ static void missing_figures(struct tdm_doctor *doctor, const struct tdm_metal_re
 {
 	struct tdm_findings *out = &doctor->findings;
 	if (region->free_slot_count == 0) {
-		tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.regions", path,
+		tdm_doctor_say(out, TDM_FINDING_WARNING, "runtime.regions", path,
 			"%s: all %d places for processes are taken: others %s", region->name, TDM_METAL_SLOTS_MAX,
 			region->version >= 4 ? "are not counted at all" : "are in its totals only, unattributed");
 		tdm_findings_advise(out, NULL, "%s",
@@ -150,7 +150,7 @@ static void missing_figures(struct tdm_doctor *doctor, const struct tdm_metal_re
 					       "processes: the file may be removed when no process uses the device");
 	}
 	if ((region->slot_count != 0 || region->attached != 0) && is_all_zero(region)) {
-		tdm_findings_add(out, TDM_FINDING_INFO, "runtime.regions", path,
+		tdm_doctor_say(out, TDM_FINDING_INFO, "runtime.regions", path,
 			"%s: a program has the device open, and all totals are 0", region->name);
 		tdm_findings_advise(out, NULL, "%s",
 			region->version >= 4 ? "it has allocated nothing yet, or freed everything"
@@ -168,18 +168,18 @@ static void readable_region(struct tdm_doctor *doctor, const struct tdm_metal_re
 	size_t stale = stale_slots(region, &bytes);
 	for (unsigned d = 0; d < TDM_METAL_DOUBT_COUNT; d++)
 		if (tdm_metal_doubts(region, (enum tdm_metal_doubt)d))
-			tdm_findings_add(out, TDM_FINDING_INFO, "runtime.regions", path, "%s: %s", region->name,
+			tdm_doctor_say(out, TDM_FINDING_INFO, "runtime.regions", path, "%s: %s", region->name,
 				tdm_metal_doubt_text((enum tdm_metal_doubt)d));
 	cardless_region(doctor, region, path);
 	odd_id(doctor, region, path);
 	missing_figures(doctor, region, path);
 	if (stale == 0) {
-		tdm_findings_add(out, TDM_FINDING_OK, "runtime.regions", path,
+		tdm_doctor_say(out, TDM_FINDING_OK, "runtime.regions", path,
 			"%s: version %" PRIu32 ", device %" PRIu32 ", %" PRIu32 " process%s", region->name,
 			region->version, region->device, region->slot_count, region->slot_count == 1 ? "" : "es");
 		return;
 	}
-	tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.regions", path,
+	tdm_doctor_say(out, TDM_FINDING_WARNING, "runtime.regions", path,
 		"%s: %zu of %" PRIu32
 		" process%s ended without giving back %s; nothing of it is on the device any more",
 		region->name, stale, region->slot_count, region->slot_count == 1 ? " has" : "es have",
@@ -198,7 +198,7 @@ void tdm_doctor_regions(struct tdm_doctor *doctor)
 	struct tdm_findings *out = &doctor->findings;
 	char path[PATH_MAX];
 	if (doctor->metal->err != 0) {
-		tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.regions", doctor->shm, "%s cannot be listed: %s",
+		tdm_doctor_say(out, TDM_FINDING_WARNING, "runtime.regions", doctor->shm, "%s cannot be listed: %s",
 			doctor->shm, tdm_err_text(doctor->metal->err));
 		return;
 	}
@@ -211,11 +211,11 @@ void tdm_doctor_regions(struct tdm_doctor *doctor)
 			unreadable_region(doctor, region, path);
 	}
 	if (doctor->metal->cut != 0)
-		tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.regions", doctor->shm,
+		tdm_doctor_say(out, TDM_FINDING_WARNING, "runtime.regions", doctor->shm,
 			"%" PRIu64 " more files than Tidemark reads (%d)", doctor->metal->cut, TDM_METAL_REGIONS_MAX);
 	if (doctor->metal->count != 0)
 		return;
-	tdm_findings_add(out, TDM_FINDING_INFO, "runtime.regions", doctor->shm,
+	tdm_doctor_say(out, TDM_FINDING_INFO, "runtime.regions", doctor->shm,
 		"no shared memory of the runtime: no program that publishes its totals has opened a device");
 	tdm_findings_advise(out, NULL,
 		"if one has: its tt-metal is older than v0.70, %s=1 was set, or it runs in a container with a /dev/shm "
@@ -266,7 +266,7 @@ void tdm_doctor_uncounted(struct tdm_doctor *doctor)
 		tdm_buf_printf(&list, " and %zu more", count - UNCOUNTED_SHOWN);
 	out->failed |= list.failed;
 	if (count != 0) {
-		tdm_findings_add(out, TDM_FINDING_INFO, "runtime.uncounted", doctor->shm,
+		tdm_doctor_say(out, TDM_FINDING_INFO, "runtime.uncounted", doctor->shm,
 			"%s a card open, and no file that may be read counts what %s: %s",
 			count == 1 ? "a process has" : "processes have", count == 1 ? "it holds" : "they hold",
 			list.data);
@@ -275,7 +275,7 @@ void tdm_doctor_uncounted(struct tdm_doctor *doctor)
 			"v0.70; %s=1; files of another user; a container with a /dev/shm of its own",
 			disable_name);
 	} else if (doctor->host->process_count != 0) {
-		tdm_findings_add(out, TDM_FINDING_OK, "runtime.uncounted", doctor->shm,
+		tdm_doctor_say(out, TDM_FINDING_OK, "runtime.uncounted", doctor->shm,
 			"every process that has a card open is counted");
 	}
 	tdm_buf_done(&list);
@@ -306,7 +306,7 @@ void tdm_doctor_disabled(struct tdm_doctor *doctor)
 	bool any = false;
 	size_t hidden = 0;
 	if (own != NULL && own[0] == '1') {
-		tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.disabled", "the environment of this command",
+		tdm_doctor_say(out, TDM_FINDING_WARNING, "runtime.disabled", "the environment of this command",
 			"%s is set: programs started from here publish no totals", disable_name);
 		tdm_findings_advise(
 			out, "unset TT_METAL_SHM_TRACKING_DISABLED", "take it away before starting programs");
@@ -319,17 +319,16 @@ void tdm_doctor_disabled(struct tdm_doctor *doctor)
 		hidden += disabled < 0;
 		if (disabled != 1)
 			continue;
-		tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.disabled", looked,
+		tdm_doctor_say(out, TDM_FINDING_WARNING, "runtime.disabled", looked,
 			"process %" PRId32 " (%s) runs with %s=1: it publishes no totals", process->pid,
 			process->facts.comm, disable_name);
 		tdm_findings_advise(out, NULL, "start it without that variable");
 		any = true;
 	}
 	if (!any)
-		tdm_findings_add(
-			out, TDM_FINDING_OK, "runtime.disabled", "environments", "%s is not set", disable_name);
+		tdm_doctor_say(out, TDM_FINDING_OK, "runtime.disabled", "environments", "%s is not set", disable_name);
 	if (hidden != 0)
-		tdm_findings_add(out, TDM_FINDING_INFO, "runtime.disabled", doctor->proc,
+		tdm_doctor_say(out, TDM_FINDING_INFO, "runtime.disabled", doctor->proc,
 			"the environment of %zu process%s with a card open may not be read", hidden,
 			hidden == 1 ? "" : "es");
 }
@@ -357,18 +356,17 @@ void tdm_doctor_socket(struct tdm_doctor *doctor)
 	char command[COMMAND_CAP];
 	int err = try_socket(path);
 	if (err == -ENOENT) {
-		tdm_findings_add(
-			out, TDM_FINDING_OK, "runtime.socket", path, "no allocation server, and none is needed");
+		tdm_doctor_say(out, TDM_FINDING_OK, "runtime.socket", path, "no allocation server, and none is needed");
 	} else if (err == 0) {
-		tdm_findings_add(out, TDM_FINDING_INFO, "runtime.socket", path,
+		tdm_doctor_say(out, TDM_FINDING_INFO, "runtime.socket", path,
 			"an allocation server listens: programs with TIDEMARK=auto are tracked");
 	} else if (err == -ECONNREFUSED) {
-		tdm_findings_add(out, TDM_FINDING_WARNING, "runtime.socket", path,
+		tdm_doctor_say(out, TDM_FINDING_WARNING, "runtime.socket", path,
 			"the socket of an allocation server is there, but nobody listens");
 		tdm_findings_advise(out, tdm_doctor_command(command, sizeof command, "rm", path),
 			"instrumented runtimes try to connect at every report: remove it, or start the server");
 	} else {
-		tdm_findings_add(out, TDM_FINDING_INFO, "runtime.socket", path,
+		tdm_doctor_say(out, TDM_FINDING_INFO, "runtime.socket", path,
 			"whether an allocation server listens cannot be told: %s", tdm_err_text(err));
 	}
 }

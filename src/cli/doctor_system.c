@@ -1,4 +1,5 @@
 /* The rest of the machine: the library, the clock, barriers, containers, the terminal. Nothing here is required. */
+#include "base/term.h"
 #include "base/err.h"
 #include "cli/doctor_checks.h"
 #include "sources/kernel_file.h"
@@ -26,12 +27,12 @@ void tdm_doctor_library(struct tdm_doctor *doctor)
 	if (library != NULL) {
 		const char *(*version)(void) = NULL;
 		*(void **)&version = dlsym(library, "tidemark_version");
-		tdm_findings_add(out, TDM_FINDING_OK, "library.loader", name, "the loader finds %s%s%s", name,
+		tdm_doctor_say(out, TDM_FINDING_OK, "library.loader", name, "the loader finds %s%s%s", name,
 			version != NULL ? ", version " : "", version != NULL ? version() : "");
 		dlclose(library);
 		return;
 	}
-	tdm_findings_add(out, TDM_FINDING_INFO, "library.loader", name,
+	tdm_doctor_say(out, TDM_FINDING_INFO, "library.loader", name,
 		"the loader does not find %s: programs that are linked with it will not start", name);
 	tdm_findings_advise(out, "sudo ldconfig",
 		"install the library and let the loader know, or set LD_LIBRARY_PATH; whoever links it statically "
@@ -56,12 +57,11 @@ void tdm_doctor_python(struct tdm_doctor *doctor)
 	while (err == 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	if (err != 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 127)) {
-		tdm_findings_add(out, TDM_FINDING_INFO, "library.python", "python3", "there is no python3");
+		tdm_doctor_say(out, TDM_FINDING_INFO, "library.python", "python3", "there is no python3");
 	} else if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-		tdm_findings_add(
-			out, TDM_FINDING_OK, "library.python", "python3", "python3 finds the package tidemark");
+		tdm_doctor_say(out, TDM_FINDING_OK, "library.python", "python3", "python3 finds the package tidemark");
 	} else {
-		tdm_findings_add(out, TDM_FINDING_INFO, "library.python", "python3",
+		tdm_doctor_say(out, TDM_FINDING_INFO, "library.python", "python3",
 			"python3 does not find the package tidemark: Python programs cannot report by themselves");
 		tdm_findings_advise(out, NULL, "install it where python3 looks, or set PYTHONPATH");
 	}
@@ -88,7 +88,7 @@ void tdm_doctor_clock(struct tdm_doctor *doctor)
 	tdm_doctor_path(path, sizeof path, doctor->proc, "cpuinfo");
 	FILE *file = fopen(path, "re");
 	if (file == NULL) {
-		tdm_findings_add(out, TDM_FINDING_INFO, "system.clock", path,
+		tdm_doctor_say(out, TDM_FINDING_INFO, "system.clock", path,
 			"whether the time stamp counter is steady cannot be told: %s", tdm_err_text(-errno));
 		return;
 	}
@@ -100,17 +100,17 @@ void tdm_doctor_clock(struct tdm_doctor *doctor)
 		}
 	fclose(file);
 	if (constant && nonstop) {
-		tdm_findings_add(out, TDM_FINDING_OK, "system.clock", path,
+		tdm_doctor_say(out, TDM_FINDING_OK, "system.clock", path,
 			"the time stamp counter is constant and does not stop");
 		return;
 	}
-	tdm_findings_add(out, TDM_FINDING_WARNING, "system.clock", path,
+	tdm_doctor_say(out, TDM_FINDING_WARNING, "system.clock", path,
 		"the processor does not promise a steady time stamp "
 		"counter (%s%s%s)",
 		constant ? "" : "no constant_tsc", constant || nonstop ? "" : ", ", nonstop ? "" : "no nonstop_tsc");
 	tdm_findings_advise(out, NULL, "ages and times of events may be wrong; sums and peaks are not affected");
 #else
-	tdm_findings_add(
+	tdm_doctor_say(
 		out, TDM_FINDING_OK, "system.clock", "the processor", "the counter is steady by its architecture");
 #endif
 }
@@ -120,11 +120,11 @@ void tdm_doctor_membarrier(struct tdm_doctor *doctor)
 {
 	long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0);
 	if (commands >= 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) {
-		tdm_findings_add(&doctor->findings, TDM_FINDING_OK, "system.membarrier", "membarrier(2)",
+		tdm_doctor_say(&doctor->findings, TDM_FINDING_OK, "system.membarrier", "membarrier(2)",
 			"the kernel has expedited barriers: one thread alone reports without a lock");
 		return;
 	}
-	tdm_findings_add(&doctor->findings, TDM_FINDING_INFO, "system.membarrier", "membarrier(2)",
+	tdm_doctor_say(&doctor->findings, TDM_FINDING_INFO, "system.membarrier", "membarrier(2)",
 		"no expedited barriers: the library takes a lock at every report, which is slower and as exact");
 	tdm_findings_advise(
 		&doctor->findings, NULL, "a kernel before 4.14, or a container whose filter refuses the call");
@@ -145,11 +145,11 @@ void tdm_doctor_container(struct tdm_doctor *doctor)
 			 memchr(line + strlen("\nNSpid:\t"), '\t', strcspn(line + strlen("\nNSpid:\t"), "\n")) != NULL;
 	}
 	if (!marked && !nested) {
-		tdm_findings_add(
+		tdm_doctor_say(
 			out, TDM_FINDING_OK, "system.container", path, "not in a container, as far as can be seen");
 		return;
 	}
-	tdm_findings_add(out, TDM_FINDING_INFO, "system.container", path,
+	tdm_doctor_say(out, TDM_FINDING_INFO, "system.container", path,
 		"in a container: programs outside of it are seen only where /dev/shm and the pids are shared");
 	tdm_findings_advise(out, NULL, "start it with --ipc=host and --pid=host to see the whole machine");
 }
@@ -162,9 +162,8 @@ void tdm_doctor_terminal(struct tdm_doctor *doctor)
 	struct tdm_term term = tdm_term_detect(STDOUT_FILENO);
 	char shown[40];
 	tdm_str_shown(tdm_str_of(type != NULL && type[0] != '\0' ? type : "unset"), shown, sizeof shown);
-	tdm_findings_add(out, term.utf8 ? TDM_FINDING_OK : TDM_FINDING_INFO, "system.terminal",
-		"TERM, LC_ALL, NO_COLOR", "TERM is %s; %s; %s", shown,
-		term.utf8 ? "characters are UTF-8" : "characters are not UTF-8",
+	tdm_doctor_say(out, term.utf8 ? TDM_FINDING_OK : TDM_FINDING_INFO, "system.terminal", "TERM, LC_ALL, NO_COLOR",
+		"TERM is %s; %s; %s", shown, term.utf8 ? "characters are UTF-8" : "characters are not UTF-8",
 		term.colour ? "with colour" : "without colour");
 	if (!term.utf8)
 		tdm_findings_advise(out, "export LC_ALL=C.UTF-8", "bars and names outside ASCII show as '#' and '?'");

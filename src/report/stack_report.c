@@ -28,6 +28,27 @@ struct tdm_symbolizer *tdm_stack_symbolizer(const struct tdm_picture *picture, s
 	return sym;
 }
 
+struct tdm_symbolizer *tdm_stack_symbols_get(
+	struct tdm_stack_symbols *symbols, const struct tdm_picture *picture, uint32_t process)
+{
+	for (size_t i = 0; i < TDM_STACK_SYMBOLS; i++)
+		if (symbols->kept[i].sym != NULL && symbols->kept[i].process == process)
+			return symbols->kept[i].sym;
+	size_t at = symbols->next;
+	symbols->next = (symbols->next + 1) % TDM_STACK_SYMBOLS;
+	tdm_symbolizer_free(symbols->kept[at].sym);
+	symbols->kept[at].sym = tdm_stack_symbolizer(picture, process);
+	symbols->kept[at].process = process;
+	return symbols->kept[at].sym;
+}
+
+void tdm_stack_symbols_done(struct tdm_stack_symbols *symbols)
+{
+	for (size_t i = 0; i < TDM_STACK_SYMBOLS; i++)
+		tdm_symbolizer_free(symbols->kept[i].sym);
+	*symbols = (struct tdm_stack_symbols){ 0 };
+}
+
 static void put(struct tdm_buf *out, const char *text)
 {
 	tdm_cell_put(out, tdm_str_of(text), 0, true);

@@ -10,6 +10,22 @@
 /* For the modules of a process. NULL only when out of memory. */
 struct tdm_symbolizer *tdm_stack_symbolizer(const struct tdm_picture *picture, size_t process);
 
+/* The functions of the processes whose stacks were shown last: stacks of several come mixed, and opening the modules of
+ * a process takes long. All zero to begin. */
+enum { TDM_STACK_SYMBOLS = 8 };
+struct tdm_stack_symbols {
+	struct {
+		uint32_t process;
+		struct tdm_symbolizer *sym;
+	} kept[TDM_STACK_SYMBOLS];
+	size_t next;
+};
+
+/* Borrowed until the next call. NULL when out of memory: then addresses are all there is. */
+struct tdm_symbolizer *tdm_stack_symbols_get(
+	struct tdm_stack_symbols *symbols, const struct tdm_picture *picture, uint32_t process);
+void tdm_stack_symbols_done(struct tdm_stack_symbols *symbols);
+
 /* A line for each frame, indented; nothing for number 0. `sym` may be NULL: then addresses are all there is. */
 void tdm_stack_text(const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, size_t indent,
 	struct tdm_buf *out);
