@@ -73,7 +73,7 @@ static int cmd_doctor_run(struct tdm_args *args)
 }
 
 static const struct tdm_opt doctor_opts[] = {
-	[OPT_DIR] = { "dir", 'd', "DIR", "where the ledgers lie, instead of $TIDEMARK_DIR or /dev/shm" },
+	[OPT_DIR] = { "dir", 0, "DIR", "directory of the ledgers, instead of $TIDEMARK_DIR or /dev/shm" },
 	[OPT_JSON] = { "json", 'j', NULL, "print JSON" },
 	[OPT_ASCII] = { "ascii", 0, NULL, "print '?' for characters outside ASCII" },
 	{ NULL, 0, NULL, NULL },

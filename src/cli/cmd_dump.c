@@ -209,13 +209,13 @@ static int cmd_dump_run(struct tdm_args *args)
 
 static const struct tdm_opt dump_opts[] = {
 	[OPT_PID] = { "pid", 'p', "PID", "only this process; may be given several times" },
-	[OPT_DIR] = { "dir", 'd', "DIR", "where the ledgers lie, instead of $TIDEMARK_DIR or /dev/shm" },
+	[OPT_DIR] = { "dir", 0, "DIR", "directory of the ledgers, instead of $TIDEMARK_DIR or /dev/shm" },
 	[OPT_JSON] = { "json", 'j', NULL, "print JSON, with sizes in bytes and null for what is unknown" },
 	[OPT_SORT] = { "sort", 's', "size|age|site|address",
 		"order of the buffers: the largest first (the default), the oldest first, by name, or by address" },
 	[OPT_LIMIT] = { "limit", 'n', "N", "print at most N buffers of each process; of each map the N largest holes" },
 	[OPT_KIND] = { "kind", 'k', "KIND", "only this kind of memory, such as dram, l1 or cb" },
-	[OPT_DEVICE] = { "device", 'D', "N", "only the device with this number" },
+	[OPT_DEVICE] = { "device", 'd', "N", "only the device with this number" },
 	[OPT_STACKS] = { "stacks", 0, NULL, "also print the call stack of each allocation, where one was kept" },
 	[OPT_MAP] = { "map", 'm', NULL,
 		"print where the buffers lie on each device instead of tables of them; with --json print both" },

@@ -237,7 +237,7 @@ static const struct tdm_opt run_opts[] = {
 	[OPT_KEEP] = { "keep", 'k', NULL, "keep the ledgers of processes that leave buffers, for 'tidemark dump'" },
 	[OPT_JSON] = { "json", 'j', "FILE", "also write the summary to FILE, as JSON" },
 	[OPT_STACKS] = { "stacks", 's', "DEPTH", "keep call stacks of at most DEPTH frames, and print them" },
-	[OPT_DIR] = { "dir", 'd', "DIR", "where the ledgers lie, instead of $TIDEMARK_DIR or /dev/shm" },
+	[OPT_DIR] = { "dir", 0, "DIR", "directory of the ledgers, instead of $TIDEMARK_DIR or /dev/shm" },
 	{ NULL, 0, NULL, NULL },
 };
 
