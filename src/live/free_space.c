@@ -26,7 +26,7 @@ enum {
  * different ones, so the first and the last byte of each bucket's buffers are enough to find it; only when there is no
  * such gap, because the memory is nearly full, do the buffers have to be sorted.
  */
-struct tdm_bucket {
+struct tdm_free_bucket {
 	uint64_t from, end; /* the lowest beginning and the highest end */
 };
 
@@ -40,7 +40,7 @@ struct memory {
 	uint64_t base, size; /* of each bank; size 0: not known */
 	unsigned shift;      /* an offset shifted by this is its bucket */
 	size_t bucket_count;
-	struct tdm_bucket *buckets;
+	struct tdm_free_bucket *buckets;
 	bool no_address; /* a buffer has none */
 };
 
@@ -94,7 +94,7 @@ static inline void take_slot(struct look *look, const struct tdm_ledger_slot *sl
 		look->l1_lowest = slot->address;
 	if (!place_slot(memory, slot, &span))
 		return;
-	struct tdm_bucket *bucket = &memory->buckets[span.from >> memory->shift];
+	struct tdm_free_bucket *bucket = &memory->buckets[span.from >> memory->shift];
 	bucket->from = span.from < bucket->from ? span.from : bucket->from;
 	bucket->end = span.end > bucket->end ? span.end : bucket->end;
 }
@@ -109,7 +109,7 @@ static uint64_t longest_gap(const struct memory *memory)
 {
 	uint64_t longest = 0, reached = 0;
 	for (size_t i = 0; i < memory->bucket_count; i++) {
-		const struct tdm_bucket *bucket = &memory->buckets[i];
+		const struct tdm_free_bucket *bucket = &memory->buckets[i];
 		if (bucket->end == 0)
 			continue;
 		if (bucket->from > reached && bucket->from - reached > longest)
@@ -233,7 +233,7 @@ static int start_memory(struct tdm_live *live, const struct tdm_overview_kind *k
 		return -ENOMEM;
 	memory->buckets = room->list;
 	for (size_t i = 0; i < memory->bucket_count; i++)
-		memory->buckets[i] = (struct tdm_bucket){ UINT64_MAX, 0 };
+		memory->buckets[i] = (struct tdm_free_bucket){ UINT64_MAX, 0 };
 	return 0;
 }
 

@@ -55,7 +55,7 @@ struct tdm_joined {
 
 /* Room for free_space.c. */
 struct tdm_buckets {
-	struct tdm_bucket *list;
+	struct tdm_free_bucket *list;
 	size_t cap;
 };
 
