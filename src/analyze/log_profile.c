@@ -131,7 +131,7 @@ static void change_fill(struct tdm_log_profile *p, const struct tdm_log_record *
 	uint64_t key = mix(key_of(KEY_CB, r, r->cb, core), r->device);
 	uint32_t fill = tdm_map_find(&p->fills, key);
 	uint64_t tiles = r->tiles != TDM_LOG_UNKNOWN ? r->tiles : 1, now = fill != TDM_MAP_NONE ? fill : 0;
-	if (r->sort == TDM_LOG_CB_PUSH)
+	if (r->type == TDM_LOG_CB_PUSH)
 		grow(&now, tiles);
 	else
 		now = now > tiles ? now - tiles : 0;
@@ -145,7 +145,7 @@ static void change_fill(struct tdm_log_profile *p, const struct tdm_log_record *
 static void add_cb_event(struct tdm_log_profile *p, const struct tdm_log_record *r, struct tdm_log_cb *cb)
 {
 	uint64_t tiles = r->tiles != TDM_LOG_UNKNOWN ? r->tiles : 1;
-	switch (r->sort) {
+	switch (r->type) {
 	case TDM_LOG_CB_RESERVE:
 		cb->reserves++;
 		break;
@@ -183,7 +183,7 @@ static int add_cb(struct tdm_log_profile *p, const struct tdm_log_record *r)
 		cb->cb = r->cb;
 		cb->tiles = cb->bytes = cb->cores = TDM_LOG_UNKNOWN;
 	}
-	if (r->sort != TDM_LOG_CB_ALLOC) {
+	if (r->type != TDM_LOG_CB_ALLOC) {
 		add_cb_event(p, r, cb);
 		return 0;
 	}
@@ -215,12 +215,12 @@ static int add_kernel(struct tdm_log_profile *p, const struct tdm_log_record *r)
 	}
 	if (r->bytes != TDM_LOG_UNKNOWN && (k->bytes == TDM_LOG_UNKNOWN || r->bytes > k->bytes))
 		k->bytes = r->bytes;
-	if (r->sort == TDM_LOG_KERNEL_START) {
+	if (r->type == TDM_LOG_KERNEL_START) {
 		k->starts++;
 		k->started_ns = r->time_is_near ? 0 : r->time_ns;
 		return 0;
 	}
-	if (r->sort != TDM_LOG_KERNEL_END)
+	if (r->type != TDM_LOG_KERNEL_END)
 		return 0;
 	uint64_t ns = r->duration_ns;
 	if (ns == TDM_LOG_UNKNOWN && k->started_ns != 0 && !r->time_is_near && r->time_ns >= k->started_ns)
@@ -247,8 +247,8 @@ static int add_op(struct tdm_log_profile *p, const struct tdm_log_record *r)
 		op->file = r->file;
 		copy_text(op->name, sizeof op->name, r->name);
 	}
-	op->count += r->sort == TDM_LOG_OP_BEGIN;
-	if (r->sort == TDM_LOG_OP_END && r->duration_ns != TDM_LOG_UNKNOWN) {
+	op->count += r->type == TDM_LOG_OP_BEGIN;
+	if (r->type == TDM_LOG_OP_END && r->duration_ns != TDM_LOG_UNKNOWN) {
 		op->timed++;
 		grow(&op->total_ns, r->duration_ns);
 		op->longest_ns = r->duration_ns > op->longest_ns ? r->duration_ns : op->longest_ns;
@@ -480,7 +480,7 @@ static int add_failure(struct tdm_log_profile *p, const struct tdm_log_record *r
 			same->places++;
 		return 0;
 	}
-	p->by_sort[r->failure.sort]++;
+	p->by_type[r->failure.type]++;
 	p->failure_count += !warning;
 	p->warning_count += warning;
 	p->files[r->file].failures += !warning;
@@ -512,10 +512,10 @@ static void add_geometry(struct tdm_log_file *file, const struct tdm_log_geometr
 	set_known(&file->geometry.dram_alignment, g->dram_alignment);
 }
 
-static int add_by_sort(struct tdm_log_profile *p, const struct tdm_log_record *r)
+static int add_by_type(struct tdm_log_profile *p, const struct tdm_log_record *r)
 {
 	struct tdm_log_file *file = &p->files[r->file];
-	switch (r->sort) {
+	switch (r->type) {
 	case TDM_LOG_FAILURE:
 		return add_failure(p, r);
 	case TDM_LOG_ALLOC:
@@ -578,7 +578,7 @@ int tdm_log_profile_add(struct tdm_log_profile *p, const struct tdm_log_record *
 		file->first_ns = file->first_ns == 0 || r->time_ns < file->first_ns ? r->time_ns : file->first_ns;
 		file->last_ns = r->time_ns > file->last_ns ? r->time_ns : file->last_ns;
 	}
-	int err = add_by_sort(p, r);
+	int err = add_by_type(p, r);
 	tdm_log_timeline_add(&p->timeline, r, p->live_dram, p->live_l1);
 	return err;
 }

@@ -133,7 +133,7 @@ struct tdm_log_profile {
 	struct tdm_log_table cbs, kernels, ops, amounts, states, remaining, programs, failures;
 	struct tdm_log_table moments;          /* what memory states are of, by file and rank */
 	uint64_t failure_count, warning_count; /* also those that the table could not take */
-	uint64_t by_sort[TDM_FAILURE_COUNT];
+	uint64_t by_type[TDM_FAILURE_COUNT];
 	struct tdm_log_timeline timeline;
 	struct tdm_map keys;      /* of rows by what identifies them */
 	struct tdm_map fills;     /* tiles in a circular buffer of a core */

@@ -6,20 +6,20 @@
 
 static const struct {
 	const char *name, *title;
-} sorts[TDM_FAILURE_COUNT] = {
+} types[TDM_FAILURE_COUNT] = {
 #define X(id, name, title) [TDM_FAILURE_##id] = { name, title },
 	TDM_FAILURE_LIST(X)
 #undef X
 };
 
-const char *tdm_failure_name(enum tdm_failure_sort sort)
+const char *tdm_failure_name(enum tdm_failure_type type)
 {
-	return (unsigned)sort < TDM_FAILURE_COUNT ? sorts[sort].name : "unknown";
+	return (unsigned)type < TDM_FAILURE_COUNT ? types[type].name : "unknown";
 }
 
-const char *tdm_failure_title(enum tdm_failure_sort sort)
+const char *tdm_failure_title(enum tdm_failure_type type)
 {
-	return (unsigned)sort < TDM_FAILURE_COUNT ? sorts[sort].title : "unknown";
+	return (unsigned)type < TDM_FAILURE_COUNT ? types[type].title : "unknown";
 }
 
 const char *tdm_failure_cause_name(enum tdm_failure_cause cause)
@@ -35,8 +35,8 @@ const char *tdm_failure_cause_name(enum tdm_failure_cause cause)
 
 enum tdm_kind tdm_failure_memory(const struct tdm_failure *f)
 {
-	bool is_static = f->sort == TDM_FAILURE_BEYOND_L1 || f->sort == TDM_FAILURE_CLASH ||
-			 f->sort == TDM_FAILURE_SERVICE_CLASH;
+	bool is_static = f->type == TDM_FAILURE_BEYOND_L1 || f->type == TDM_FAILURE_CLASH ||
+			 f->type == TDM_FAILURE_SERVICE_CLASH;
 	if (tdm_failure_is_warning(f))
 		return TDM_KIND_COUNT;
 	return !is_static ? (enum tdm_kind)f->kind : f->is_dataflow ? TDM_KIND_DFB : TDM_KIND_CB;
@@ -45,7 +45,7 @@ enum tdm_kind tdm_failure_memory(const struct tdm_failure *f)
 enum tdm_failure_cause tdm_failure_cause(const struct tdm_failure *f)
 {
 	const uint64_t unknown = TDM_BYTES_UNKNOWN, need = f->bytes_per_bank;
-	if (f->sort != TDM_FAILURE_OUT_OF_MEMORY && f->sort != TDM_FAILURE_DEPENDENCIES)
+	if (f->type != TDM_FAILURE_OUT_OF_MEMORY && f->type != TDM_FAILURE_DEPENDENCIES)
 		return TDM_FAILURE_CAUSE_UNKNOWN;
 	if (need == unknown)
 		return TDM_FAILURE_CAUSE_UNKNOWN;
@@ -64,7 +64,7 @@ enum tdm_failure_cause tdm_failure_cause(const struct tdm_failure *f)
 
 bool tdm_failure_is_same(const struct tdm_failure *a, const struct tdm_failure *b)
 {
-	return a->sort == b->sort && a->kind == b->kind && a->is_dataflow == b->is_dataflow && a->asked == b->asked &&
+	return a->type == b->type && a->kind == b->kind && a->is_dataflow == b->is_dataflow && a->asked == b->asked &&
 	       a->banks == b->banks && a->bytes_per_bank == b->bytes_per_bank && a->bank_size == b->bank_size &&
 	       a->allocated == b->allocated && a->free == b->free && a->largest_free == b->largest_free &&
 	       a->placeable == b->placeable && a->largest_placeable == b->largest_placeable &&
@@ -148,7 +148,7 @@ char *tdm_failure_summary(const struct tdm_failure *f, char *dst, size_t cap)
 	struct line l = { dst, cap, 0 };
 	const char *what = f->is_dataflow ? "dataflow buffers" : "circular buffers";
 	dst[0] = '\0';
-	switch (f->sort) {
+	switch (f->type) {
 	case TDM_FAILURE_OUT_OF_MEMORY:
 	case TDM_FAILURE_DEPENDENCIES:
 		summarize_banks(&l, f);

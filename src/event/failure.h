@@ -30,7 +30,7 @@
 	X(UNSAFE_TRACE, "unsafe_with_trace", "buffers allocated while a trace is active")       \
 	X(OTHER, "other", "out of memory, in words that are not known")
 
-enum tdm_failure_sort {
+enum tdm_failure_type {
 #define X(id, name, title) TDM_FAILURE_##id,
 	TDM_FAILURE_LIST(X)
 #undef X
@@ -38,7 +38,7 @@ enum tdm_failure_sort {
 };
 
 struct tdm_failure {
-	uint8_t sort;     /* enum tdm_failure_sort */
+	uint8_t type;     /* enum tdm_failure_type */
 	uint8_t kind;     /* enum tdm_kind: of the memory that did not suffice; TDM_KIND_COUNT: unknown */
 	uint8_t refused;  /* figures that did not fit 64 bits */
 	bool is_dataflow; /* dataflow buffers, not circular ones */
@@ -66,14 +66,14 @@ enum tdm_failure_cause {
 	TDM_FAILURE_FRAGMENTED, /* enough is free, but not in one piece */
 };
 
-const char *tdm_failure_name(enum tdm_failure_sort sort);
-const char *tdm_failure_title(enum tdm_failure_sort sort);
+const char *tdm_failure_name(enum tdm_failure_type type);
+const char *tdm_failure_title(enum tdm_failure_type type);
 const char *tdm_failure_cause_name(enum tdm_failure_cause cause); /* "too_large"; NULL when unknown */
 
 /* A warning: nothing has failed yet. */
 static inline bool tdm_failure_is_warning(const struct tdm_failure *failure)
 {
-	return failure->sort == TDM_FAILURE_UNSAFE_TRACE;
+	return failure->type == TDM_FAILURE_UNSAFE_TRACE;
 }
 
 /* The memory that did not suffice, static buffers among it; TDM_KIND_COUNT: the sentence is about something else. */

@@ -162,7 +162,7 @@ static void add_region(struct tdm_live *live, uint32_t i, bool readable)
 	uint32_t at = UINT32_MAX;
 	if ((region->status == TDM_METAL_OK) != readable || (!readable && !is_only_sign(live, region)))
 		return;
-	if (readable && region->id_sort == TDM_METAL_ID_CHIP)
+	if (readable && region->id_type == TDM_METAL_ID_CHIP)
 		at = find_chip(live, region->asic_id);
 	/* A second region of the same chip is damaged, or a lie: it stays apart. */
 	if (at == UINT32_MAX || live->overview.devices[at].region != UINT32_MAX)

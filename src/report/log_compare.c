@@ -112,11 +112,11 @@ static void collect(struct metrics *m, const struct tdm_log_profile *a, const st
 	struct tdm_log_pressure p = tdm_log_profile_pressure(a, 0), q = tdm_log_profile_pressure(b, 0);
 	m->count = 0;
 	add(m, COUNT, (double)a->failure_count, (double)b->failure_count, "failures", "errors");
-	for (int sort = 0; sort < TDM_FAILURE_COUNT; sort++)
-		if (a->by_sort[sort] + b->by_sort[sort] != 0)
-			add(m, COUNT, (double)a->by_sort[sort], (double)b->by_sort[sort],
-				tdm_failure_name((enum tdm_failure_sort)sort),
-				tdm_failure_title((enum tdm_failure_sort)sort));
+	for (int type = 0; type < TDM_FAILURE_COUNT; type++)
+		if (a->by_type[type] + b->by_type[type] != 0)
+			add(m, COUNT, (double)a->by_type[type], (double)b->by_type[type],
+				tdm_failure_name((enum tdm_failure_type)type),
+				tdm_failure_title((enum tdm_failure_type)type));
 	add(m, COUNT, known(x->a_tiles), known(y->a_tiles), "a_tiles", "A tiles");
 	add(m, COUNT, known(x->b_tiles), known(y->b_tiles), "b_tiles", "B tiles");
 	add_cbs(m, a, b);

@@ -41,7 +41,7 @@ static void put_range(struct tdm_json *json, bool has, const struct tdm_core_ran
 static void put_failure_fields(struct tdm_json *json, const struct tdm_failure *f)
 {
 	char summary[TDM_LOG_TEXT_CAP];
-	tdm_json_put_text(json, "sort", tdm_failure_name((enum tdm_failure_sort)f->sort));
+	tdm_json_put_text(json, "sort", tdm_failure_name((enum tdm_failure_type)f->type));
 	tdm_json_put_bool(json, "warning", tdm_failure_is_warning(f));
 	tdm_json_put_text(json, "cause", tdm_failure_cause_name(tdm_failure_cause(f)));
 	tdm_json_put_text(json, "summary", tdm_failure_summary(f, summary, sizeof summary));
@@ -354,7 +354,7 @@ void tdm_log_json(const struct tdm_log_profile *p, const struct tdm_log_report *
 void tdm_log_record_json(const struct tdm_log_record *r, struct tdm_json *json)
 {
 	tdm_json_object(json);
-	tdm_json_put_text(json, "record", tdm_log_sort_name((enum tdm_log_sort)r->sort));
+	tdm_json_put_text(json, "record", tdm_log_type_name((enum tdm_log_type)r->type));
 	tdm_json_put_text(json, "writer", tdm_log_dialect_name((enum tdm_log_dialect)r->dialect));
 	tdm_json_put_text(json, "level",
 		r->level != TDM_LOG_LEVEL_NONE ? tdm_log_level_name((enum tdm_log_level)r->level) : NULL);
@@ -377,7 +377,7 @@ void tdm_log_record_json(const struct tdm_log_record *r, struct tdm_json *json)
 		tdm_json_str(json, r->name);
 	else
 		tdm_json_null(json);
-	if (r->sort == TDM_LOG_FAILURE) {
+	if (r->type == TDM_LOG_FAILURE) {
 		tdm_json_put_bool(json, "repeat", r->is_repeat);
 		tdm_json_put_object(json, "failure");
 		put_failure_fields(json, &r->failure);

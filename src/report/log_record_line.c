@@ -75,10 +75,10 @@ void tdm_log_record_line(const struct tdm_log_record *r, struct tdm_buf *out)
 {
 	char clock[TDM_LOG_CLOCK_CAP], summary[TDM_LOG_TEXT_CAP];
 	tdm_buf_printf(out, "%-12s %9" PRIu64 "  %-13s ", tdm_log_clock(clock, sizeof clock, r->time_ns), r->line,
-		tdm_log_sort_name((enum tdm_log_sort)r->sort));
-	switch (r->sort) {
+		tdm_log_type_name((enum tdm_log_type)r->type));
+	switch (r->type) {
 	case TDM_LOG_FAILURE:
-		tdm_buf_printf(out, "%s: %s", tdm_failure_title((enum tdm_failure_sort)r->failure.sort),
+		tdm_buf_printf(out, "%s: %s", tdm_failure_title((enum tdm_failure_type)r->failure.type),
 			tdm_failure_summary(&r->failure, summary, sizeof summary));
 		break;
 	case TDM_LOG_ALLOC:

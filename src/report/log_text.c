@@ -157,7 +157,7 @@ static void put_failures(const struct tdm_log_profile *p, const struct tdm_log_r
 		put_file(&line, p, rows[i].file);
 		if (rows[i].rank != TDM_LOG_NO_RANK)
 			tdm_buf_printf(&line, "rank %d: ", rows[i].rank);
-		tdm_buf_printf(&line, "%s: %s", tdm_failure_title((enum tdm_failure_sort)f.sort),
+		tdm_buf_printf(&line, "%s: %s", tdm_failure_title((enum tdm_failure_type)f.type),
 			tdm_failure_summary(&f, text, sizeof text));
 		if (f.refused != 0)
 			tdm_buf_printf(&line, " (%u figure%s not fit 64 bits)", f.refused,

@@ -11,7 +11,7 @@
  *   d "circular" or "dataflow"  - nothing that is kept
  */
 struct sentence {
-	uint8_t sort;
+	uint8_t type;
 	const char *pattern;
 	const char *fields;
 };
@@ -169,7 +169,7 @@ static bool match_at(struct tdm_str text, size_t at, struct tdm_failure *f, size
 		if (*s->pattern != *rest.ptr || !tdm_pattern_match(s->pattern, rest, &m))
 			continue;
 		*f = (struct tdm_failure){
-			.sort = s->sort,
+			.type = s->type,
 			.kind = unset,
 			.asked = TDM_BYTES_UNKNOWN,
 			.banks = TDM_BYTES_UNKNOWN,
@@ -188,7 +188,7 @@ static bool match_at(struct tdm_str text, size_t at, struct tdm_failure *f, size
 		};
 		for (size_t i = 0; i < m.count && s->fields[i] != '\0'; i++)
 			put_field(f, s->fields[i], m.fields[i]);
-		if (s->sort == TDM_FAILURE_SEGMENT)
+		if (s->type == TDM_FAILURE_SEGMENT)
 			name_before(text, at, f);
 		*end = at + m.len;
 		return true;

@@ -146,8 +146,8 @@ static void failures_are_counted_once(void **state)
 	add_text(text.data, text.len);
 	assert_int_equal(p.failure_count, 3);
 	assert_int_equal(p.failures.count, 3);
-	assert_int_equal(p.by_sort[TDM_FAILURE_OUT_OF_MEMORY], 2);
-	assert_int_equal(p.by_sort[TDM_FAILURE_BEYOND_L1], 1);
+	assert_int_equal(p.by_type[TDM_FAILURE_OUT_OF_MEMORY], 2);
+	assert_int_equal(p.by_type[TDM_FAILURE_BEYOND_L1], 1);
 	const struct tdm_log_failure *f = p.failures.rows;
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(f[i].places, 2);
