@@ -12,6 +12,18 @@ static const struct {
 #undef X
 };
 
+const char tdm_failure_letters[] = {
+#define X(member, letter, key) letter,
+	TDM_FAILURE_FIGURE_LIST(X)
+#undef X
+};
+
+const char *const tdm_failure_keys[] = {
+#define X(member, letter, key) key,
+	TDM_FAILURE_FIGURE_LIST(X)
+#undef X
+};
+
 const char *tdm_failure_name(enum tdm_failure_type type)
 {
 	return (unsigned)type < TDM_FAILURE_COUNT ? types[type].name : "unknown";
@@ -64,12 +76,9 @@ enum tdm_failure_cause tdm_failure_cause(const struct tdm_failure *f)
 
 bool tdm_failure_is_same(const struct tdm_failure *a, const struct tdm_failure *b)
 {
-	return a->type == b->type && a->kind == b->kind && a->is_dataflow == b->is_dataflow && a->asked == b->asked &&
-	       a->banks == b->banks && a->bytes_per_bank == b->bytes_per_bank && a->bank_size == b->bank_size &&
-	       a->allocated == b->allocated && a->free == b->free && a->largest_free == b->largest_free &&
-	       a->placeable == b->placeable && a->largest_placeable == b->largest_placeable &&
-	       a->address == b->address && a->region_end == b->region_end && a->limit == b->limit &&
-	       a->program == b->program && a->has_range == b->has_range && a->range_count == b->range_count &&
+	return a->type == b->type && a->kind == b->kind && a->is_dataflow == b->is_dataflow &&
+	       memcmp(a->figures, b->figures, sizeof a->figures) == 0 && a->has_range == b->has_range &&
+	       a->range_count == b->range_count &&
 	       (!a->has_range || memcmp(&a->range, &b->range, sizeof a->range) == 0) && tdm_str_eq(a->name, b->name);
 }
 

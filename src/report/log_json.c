@@ -46,19 +46,8 @@ static void put_failure_fields(struct tdm_json *json, const struct tdm_failure *
 	tdm_json_put_text(json, "cause", tdm_failure_cause_name(tdm_failure_cause(f)));
 	tdm_json_put_text(json, "summary", tdm_failure_summary(f, summary, sizeof summary));
 	put_kind(json, f->kind);
-	tdm_json_put_bytes(json, "asked_bytes", f->asked);
-	tdm_json_put_bytes(json, "banks", f->banks);
-	tdm_json_put_bytes(json, "bytes_per_bank", f->bytes_per_bank);
-	tdm_json_put_bytes(json, "bank_size", f->bank_size);
-	tdm_json_put_bytes(json, "allocated", f->allocated);
-	tdm_json_put_bytes(json, "free", f->free);
-	tdm_json_put_bytes(json, "largest_free", f->largest_free);
-	tdm_json_put_bytes(json, "placeable", f->placeable);
-	tdm_json_put_bytes(json, "largest_placeable", f->largest_placeable);
-	tdm_json_put_bytes(json, "address", f->address);
-	tdm_json_put_bytes(json, "region_end", f->region_end);
-	tdm_json_put_bytes(json, "limit", f->limit);
-	tdm_json_put_bytes(json, "program", f->program);
+	for (size_t i = 0; i < TDM_FAILURE_FIGURE_COUNT; i++)
+		tdm_json_put_bytes(json, tdm_failure_keys[i], f->figures[i]);
 	tdm_json_put_bool(json, "dataflow", f->is_dataflow);
 	put_range(json, f->has_range, &f->range);
 	tdm_json_put_u64(json, "core_ranges", f->range_count);

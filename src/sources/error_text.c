@@ -4,11 +4,8 @@
 #include <ctype.h>
 
 /*
- * One sentence. A letter for each field of the pattern says what it is:
- *   a asked        b banks      p bytes per bank   z bank size   u allocated   f free   l largest free
- *   r placeable    t largest placeable
- *   k kind         c cores      g program          s address     e region end  m limit  n name
- *   d "circular" or "dataflow"  - nothing that is kept
+ * One sentence. A letter for each field of the pattern says what it is: a figure of TDM_FAILURE_FIGURE_LIST, or
+ *   k kind      c cores      n name      d "circular" or "dataflow"      - nothing that is kept
  */
 struct sentence {
 	uint8_t type;
@@ -17,40 +14,6 @@ struct sentence {
 };
 
 static const struct sentence sentences[];
-
-static uint64_t *figure_of(struct tdm_failure *f, char letter)
-{
-	switch (letter) {
-	case 'a':
-		return &f->asked;
-	case 'b':
-		return &f->banks;
-	case 'p':
-		return &f->bytes_per_bank;
-	case 'z':
-		return &f->bank_size;
-	case 'u':
-		return &f->allocated;
-	case 'f':
-		return &f->free;
-	case 'l':
-		return &f->largest_free;
-	case 'r':
-		return &f->placeable;
-	case 't':
-		return &f->largest_placeable;
-	case 'g':
-		return &f->program;
-	case 's':
-		return &f->address;
-	case 'e':
-		return &f->region_end;
-	case 'm':
-		return &f->limit;
-	default:
-		return NULL;
-	}
-}
 
 /* Two numbers with one of "-" and "," between them, in any clothes: "7-7", "(x=7,y=7)". */
 static bool take_core(struct tdm_str *rest, uint16_t *x, uint16_t *y)
@@ -115,12 +78,12 @@ uint32_t tdm_core_range_parse(struct tdm_str text, struct tdm_core_range *range)
 
 static void put_field(struct tdm_failure *f, char letter, struct tdm_str text)
 {
-	uint64_t *figure = figure_of(f, letter);
+	const char *figure = memchr(tdm_failure_letters, letter, sizeof tdm_failure_letters);
 	enum tdm_kind kind;
 	if (figure != NULL) {
 		uint64_t value;
 		if (tdm_pattern_number(text, &value) && value != TDM_BYTES_UNKNOWN)
-			*figure = value;
+			f->figures[figure - tdm_failure_letters] = value;
 		else
 			f->refused++;
 		return;
@@ -159,8 +122,6 @@ static void name_before(struct tdm_str text, size_t at, struct tdm_failure *f)
 	f->name = (struct tdm_str){ text.ptr + begin, end - begin };
 }
 
-static const uint8_t unset = TDM_KIND_COUNT;
-
 static bool match_at(struct tdm_str text, size_t at, struct tdm_failure *f, size_t *end)
 {
 	struct tdm_str rest = { text.ptr + at, text.len - at };
@@ -168,24 +129,9 @@ static bool match_at(struct tdm_str text, size_t at, struct tdm_failure *f, size
 	for (const struct sentence *s = sentences; s->pattern != NULL; s++) {
 		if (*s->pattern != *rest.ptr || !tdm_pattern_match(s->pattern, rest, &m))
 			continue;
-		*f = (struct tdm_failure){
-			.type = s->type,
-			.kind = unset,
-			.asked = TDM_BYTES_UNKNOWN,
-			.banks = TDM_BYTES_UNKNOWN,
-			.bytes_per_bank = TDM_BYTES_UNKNOWN,
-			.bank_size = TDM_BYTES_UNKNOWN,
-			.allocated = TDM_BYTES_UNKNOWN,
-			.free = TDM_BYTES_UNKNOWN,
-			.largest_free = TDM_BYTES_UNKNOWN,
-			.placeable = TDM_BYTES_UNKNOWN,
-			.largest_placeable = TDM_BYTES_UNKNOWN,
-			.address = TDM_BYTES_UNKNOWN,
-			.region_end = TDM_BYTES_UNKNOWN,
-			.limit = TDM_BYTES_UNKNOWN,
-			.program = TDM_BYTES_UNKNOWN,
-			.text = { rest.ptr, m.len },
-		};
+		*f = (struct tdm_failure){ .type = s->type, .kind = TDM_KIND_COUNT, .text = { rest.ptr, m.len } };
+		for (size_t i = 0; i < TDM_FAILURE_FIGURE_COUNT; i++)
+			f->figures[i] = TDM_BYTES_UNKNOWN;
 		for (size_t i = 0; i < m.count && s->fields[i] != '\0'; i++)
 			put_field(f, s->fields[i], m.fields[i]);
 		if (s->type == TDM_FAILURE_SEGMENT)

@@ -289,6 +289,16 @@ static void a_failure_in_two_forms_is_one(void **state)
 	assert_false(tdm_failure_is_new(&recent, &f, -1, 14 + 2 * TDM_FAILURE_DISTANCE + 1, false));
 }
 
+/* A letter that two fields of a sentence had would give the figure of one to the other. */
+static void every_figure_has_a_letter_of_its_own(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < TDM_FAILURE_FIGURE_COUNT; i++) {
+		assert_null(strchr("kcnd-", tdm_failure_letters[i]));
+		assert_null(memchr(tdm_failure_letters, tdm_failure_letters[i], i));
+	}
+}
+
 static void every_type_has_a_name_and_a_summary(void **state)
 {
 	char text[8];
@@ -331,6 +341,7 @@ int main(void)
 		cmocka_unit_test(core_ranges),
 		cmocka_unit_test(causes),
 		cmocka_unit_test(a_failure_in_two_forms_is_one),
+		cmocka_unit_test(every_figure_has_a_letter_of_its_own),
 		cmocka_unit_test(every_type_has_a_name_and_a_summary),
 		cmocka_unit_test(the_beginning_of_a_sentence_is_enough),
 	};

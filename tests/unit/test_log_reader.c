@@ -426,6 +426,21 @@ static void folded_sentences(void **state)
 		}
 }
 
+/* Every figure counts when two readings of a sentence are compared: the longer one says the placeable bytes as well. */
+static void a_folded_sentence_keeps_all_figures(void **state)
+{
+	static const char text[] =
+		"Out of Memory: Not enough space after considering dependencies to allocate 4096 B L1 across 64 banks "
+		"(64 B per bank), bank size is 9999 B (allocated: 7 B, free: 300 B, largest free block: 200 B). After\n"
+		"subtracting 1 dependency range(s) and 2 additional occupied range(s), 192 B remained placeable across "
+		"3 window(s), largest 96 B\n";
+	struct records r = read_text(text, sizeof text - 1);
+	(void)state;
+	assert_int_equal(r.count - r.repeats, 1);
+	assert_true(r.at[0].failure.type == TDM_FAILURE_DEPENDENCIES && r.at[0].failure.largest_free == 200);
+	assert_true(r.at[0].failure.placeable == 192 && r.at[0].failure.largest_placeable == 96);
+}
+
 /* What stands in the next line is not taken for the rest of a sentence that is whole. */
 static void whole_sentences_are_not_joined(void **state)
 {
@@ -663,6 +678,7 @@ int main(void)
 		cmocka_unit_test(bad_amounts_cost_a_warning_each),
 		cmocka_unit_test_teardown(words_before_a_line_of_shared_memory, tear_down),
 		cmocka_unit_test(folded_sentences),
+		cmocka_unit_test(a_folded_sentence_keeps_all_figures),
 		cmocka_unit_test_teardown(whole_sentences_are_not_joined, tear_down),
 		cmocka_unit_test(a_folded_sentence_is_one_record),
 		cmocka_unit_test_teardown(lines_of_others_are_not_joined, tear_down),
