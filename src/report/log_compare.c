@@ -3,6 +3,7 @@
 #include "base/duration.h"
 #include "base/units.h"
 #include "report/cell.h"
+#include "report/table.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -143,33 +144,66 @@ static uint64_t whole(double figure)
 	return figure < 0x1p64 ? (uint64_t)figure : UINT64_MAX;
 }
 
-static void put_figure(struct tdm_buf *out, enum unit unit, double value, bool sign)
+enum which { A, B, DIFFERENCE };
+
+static double figure_of(const struct tdm_field *field)
 {
-	char text[TDM_BYTES_CAP], shown[64];
-	double size = fabs(value);
-	const char *before = !sign || value == 0 ? "" : value < 0 ? "-" : "+";
-	if (isnan(value)) {
-		tdm_buf_printf(out, " %*s", FIGURE_COLUMNS, sign ? "" : "unknown");
+	const struct metric *row = field->row;
+	return field->column->arg == A ? row->a : field->column->arg == B ? row->b : row->b - row->a;
+}
+
+static void put_figure(const struct tdm_field *field, struct tdm_buf *out)
+{
+	static char *(*const formats[])(char *, size_t, uint64_t) = {
+		[COUNT] = tdm_format_count, [BYTES] = tdm_format_bytes_short, [NS] = tdm_format_duration
+	};
+	const struct metric *row = field->row;
+	char text[TDM_BYTES_CAP];
+	double value = figure_of(field), size = fabs(value);
+	bool sign = field->column->arg == DIFFERENCE;
+	if (isnan(value) || (sign && value == 0)) {
+		tdm_buf_puts(out, !sign ? "unknown" : value == 0 ? "=" : "");
 		return;
 	}
-	switch (unit) {
-	case BYTES:
-		snprintf(shown, sizeof shown, "%s%s", before, tdm_format_bytes_short(text, sizeof text, whole(size)));
-		break;
-	case PER_CENT:
-		snprintf(shown, sizeof shown, "%s%.1f %%", before, 100 * size);
-		break;
-	case SCORE:
-		snprintf(shown, sizeof shown, "%s%.0f", before, size);
-		break;
-	case NS:
-		snprintf(shown, sizeof shown, "%s%s", before, tdm_format_duration(text, sizeof text, whole(size)));
-		break;
-	default:
-		snprintf(shown, sizeof shown, "%s%s", before, tdm_format_count(text, sizeof text, whole(size)));
-		break;
-	}
-	tdm_buf_printf(out, " %*s", FIGURE_COLUMNS, shown);
+	tdm_buf_puts(out, !sign ? "" : value < 0 ? "-" : "+");
+	if (row->unit == PER_CENT)
+		tdm_buf_printf(out, "%.1f %%", 100 * size);
+	else if (row->unit == SCORE)
+		tdm_buf_printf(out, "%.0f", size);
+	else
+		tdm_buf_puts(out, formats[row->unit](text, sizeof text, whole(size)));
+}
+
+static struct tdm_value get_figure(const struct tdm_field *field)
+{
+	const struct metric *row = field->row;
+	double value = figure_of(field);
+	if (isnan(value) || row->unit == PER_CENT || row->unit == SCORE)
+		return tdm_value_real(value);
+	return value >= 0 ? (struct tdm_value){ TDM_VALUE_NUMBER, { .number = whole(value) } }
+			  : (struct tdm_value){ TDM_VALUE_SIGNED,
+				    { .integer = value > -0x1p63 ? (int64_t)value : INT64_MIN } };
+}
+
+static struct tdm_value get_unit(const struct tdm_field *field)
+{
+	static const char *const units[] = { "count", "bytes", "share", "score", "ns" };
+	return tdm_value_text(units[((const struct metric *)field->row)->unit]);
+}
+
+#define FIGURE .get = get_figure, .text = put_figure, .width = FIGURE_COLUMNS, .flags = TDM_OTHER_SIDE
+static const struct tdm_column columns[] = {
+	{ NULL, "figure", TDM_MEMBER(struct metric, key) },
+	{ "", "name", TDM_MEMBER(struct metric, name), .width = NAME_COLUMNS },
+	{ NULL, "unit", .get = get_unit },
+	{ "A", "a", .arg = A, FIGURE },
+	{ "B", "b", .arg = B, FIGURE },
+	{ "B - A", "difference", .arg = DIFFERENCE, FIGURE },
+};
+
+static struct tdm_table table_of(const struct metrics *m)
+{
+	return (struct tdm_table){ TDM_COLUMNS(columns), m->rows, sizeof *m->rows, m->count, .gap = 1 };
 }
 
 void tdm_log_compare_text(const struct tdm_log_profile *a, const struct tdm_log_profile *b,
@@ -187,58 +221,24 @@ void tdm_log_compare_text(const struct tdm_log_profile *a, const struct tdm_log_
 			out, ": %s lines; %s\n", tdm_format_count(lines, sizeof lines, f->lines), tdm_log_file_kind(f));
 	}
 	collect(&m, a, b);
-	tdm_buf_printf(out, "\n%-*s %*s %*s %*s\n", NAME_COLUMNS, "", FIGURE_COLUMNS, "A", FIGURE_COLUMNS, "B",
-		FIGURE_COLUMNS, "B - A");
-	for (size_t i = 0; i < m.count; i++) {
-		const struct metric *row = &m.rows[i];
-		tdm_buf_printf(out, "%-*.*s", NAME_COLUMNS, NAME_COLUMNS, row->name);
-		put_figure(out, (enum unit)row->unit, row->a, false);
-		put_figure(out, (enum unit)row->unit, row->b, false);
-		if (row->a == row->b) {
-			same++;
-			tdm_buf_printf(out, " %*s", FIGURE_COLUMNS, "=");
-		} else {
-			put_figure(out, (enum unit)row->unit, row->b - row->a, true);
-		}
-		tdm_cell_trim(out);
-		tdm_buf_puts(out, "\n");
-	}
+	struct tdm_table table = table_of(&m);
+	tdm_buf_putc(out, '\n');
+	tdm_table_text(&table, &(struct tdm_term){ .utf8 = report->utf8, .width = report->width }, out);
+	for (size_t i = 0; i < m.count; i++)
+		same += m.rows[i].a == m.rows[i].b;
 	if (m.count != 0 && same == m.count)
 		tdm_buf_puts(out, "\nThe two logs say the same.\n");
 }
 
-static void put_value(struct tdm_json *json, const char *key, enum unit unit, double value)
-{
-	tdm_json_key(json, key);
-	if (isnan(value))
-		tdm_json_null(json);
-	else if (unit == PER_CENT || unit == SCORE)
-		tdm_json_double(json, value);
-	else if (value >= 0)
-		tdm_json_u64(json, whole(value));
-	else
-		tdm_json_i64(json, value > -0x1p63 ? (int64_t)value : INT64_MIN);
-}
-
 void tdm_log_compare_json(const struct tdm_log_profile *a, const struct tdm_log_profile *b, struct tdm_json *json)
 {
-	static const char *const units[] = { "count", "bytes", "share", "score", "ns" };
 	struct metrics m;
 	collect(&m, a, b);
+	struct tdm_table table = table_of(&m);
 	tdm_json_object(json);
 	tdm_json_put_text(json, "a", a->files[0].name);
 	tdm_json_put_text(json, "b", b->files[0].name);
-	tdm_json_put_array(json, "figures");
-	for (size_t i = 0; i < m.count; i++) {
-		tdm_json_object(json);
-		tdm_json_put_text(json, "figure", m.rows[i].key);
-		tdm_json_put_text(json, "name", m.rows[i].name);
-		tdm_json_put_text(json, "unit", units[m.rows[i].unit]);
-		put_value(json, "a", (enum unit)m.rows[i].unit, m.rows[i].a);
-		put_value(json, "b", (enum unit)m.rows[i].unit, m.rows[i].b);
-		put_value(json, "difference", (enum unit)m.rows[i].unit, m.rows[i].b - m.rows[i].a);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
+	tdm_json_key(json, "figures");
+	tdm_table_json(&table, json);
 	tdm_json_object_end(json);
 }
