@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -224,17 +223,11 @@ char *tdm_format_count(char *dst, size_t cap, uint64_t count)
 	return dst;
 }
 
-char *tdm_format_mib(char *dst, size_t cap, int64_t bytes, bool sign)
+char *tdm_format_mib(char *dst, size_t cap, uint64_t bytes)
 {
 	char plain[TDM_BYTES_CAP], whole[TDM_BYTES_CAP];
-	snprintf(plain, sizeof plain, "%.2f", fabs((double)bytes / 0x1p20));
-	if (bytes == INT64_MIN)
-		snprintf(dst, cap, "-");
-	else
-		snprintf(dst, cap, "%s%s%s",
-			bytes < 0 ? "-"
-			: sign    ? "+"
-				  : "",
-			tdm_format_count(whole, sizeof whole, strtoull(plain, NULL, 10)), plain + strlen(plain) - 3);
+	snprintf(plain, sizeof plain, "%.2f", (double)bytes / 0x1p20);
+	snprintf(dst, cap, "%s%s", tdm_format_count(whole, sizeof whole, strtoull(plain, NULL, 10)),
+		plain + strlen(plain) - 3);
 	return dst;
 }

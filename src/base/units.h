@@ -30,7 +30,7 @@ char *tdm_format_bytes_short(char *dst, size_t cap, uint64_t bytes);
 /* With thousands separators: "1,499,136"; "unknown" for TDM_BYTES_UNKNOWN. Returns dst. */
 char *tdm_format_count(char *dst, size_t cap, uint64_t count);
 
-/* MiB with two decimals: "1,863.25"; with `sign` also "+1,863.25"; "-" for INT64_MIN, which is unknown. Returns dst. */
-char *tdm_format_mib(char *dst, size_t cap, int64_t bytes, bool sign);
+/* MiB with two decimals and without the unit: "1,863.25". Returns dst. */
+char *tdm_format_mib(char *dst, size_t cap, uint64_t bytes);
 
 #endif

@@ -77,48 +77,42 @@ static char *(*const formats[])(char *dst, size_t cap, uint64_t number) = {
 	[TDM_FORM_COUNT] = tdm_format_count,
 	[TDM_FORM_BYTES] = tdm_format_bytes,
 	[TDM_FORM_SIZE] = tdm_format_bytes_short,
+	[TDM_FORM_MIB] = tdm_format_mib,
 	[TDM_FORM_DURATION] = tdm_format_duration,
 	[TDM_FORM_CLOCK] = tdm_format_clock,
 	[TDM_FORM_ADDRESS] = format_address,
 };
 
+/* A number without its sign. */
+static void format(const struct tdm_column *column, const struct tdm_value *value, bool is_minus, char dst[CELL_CAP])
+{
+	double share = column->form == TDM_FORM_SHARE ? 100 : 1;
+	if (value->type != TDM_VALUE_REAL)
+		formats[column->form](dst, CELL_CAP, is_minus ? 0 - value->number : value->number);
+	else if (column->form == TDM_FORM_PLAIN)
+		snprintf(dst, CELL_CAP, "%g", fabs(value->real));
+	else
+		snprintf(dst, CELL_CAP, "%.*f%%", column->decimals, share * fabs(value->real));
+}
+
 static void put_value(const struct tdm_field *field, struct tdm_buf *out)
 {
 	struct tdm_value value = get(field);
-	enum tdm_form form = (enum tdm_form)field->column->form;
+	const char *unknown = field->table->unknown != NULL ? field->table->unknown : "-";
 	char text[CELL_CAP];
-	switch ((enum tdm_value_type)value.type) {
-	case TDM_VALUE_UNKNOWN:
-		tdm_buf_puts(out, form == TDM_FORM_KIND           ? "unknown"
-				  : field->table->unknown != NULL ? field->table->unknown
-								  : "-");
-		return;
-	case TDM_VALUE_TEXT:
+	if (value.type == TDM_VALUE_UNKNOWN) {
+		tdm_buf_puts(out, field->column->form == TDM_FORM_KIND ? "unknown" : unknown);
+	} else if (value.type == TDM_VALUE_TEXT) {
 		tdm_buf_add(out, value.text.ptr, value.text.len);
-		return;
-	case TDM_VALUE_BOOL:
+	} else if (value.type == TDM_VALUE_BOOL) {
 		tdm_buf_puts(out, value.yes ? "yes" : "no");
-		return;
-	case TDM_VALUE_REAL:
-		if (form == TDM_FORM_SHARE || form == TDM_FORM_PERCENT)
-			snprintf(text, sizeof text, "%.*f%%", form == TDM_FORM_SHARE ? 1 : 0, 100 * value.real);
-		else
-			snprintf(text, sizeof text, "%g", value.real);
-		break;
-	case TDM_VALUE_NUMBER:
-		formats[form](text, sizeof text, value.number);
-		break;
-	case TDM_VALUE_SIGNED:
-		*text = '-';
-		if (form == TDM_FORM_MIB || form == TDM_FORM_MIB_CHANGE)
-			tdm_format_mib(text, sizeof text, value.integer, form == TDM_FORM_MIB_CHANGE);
-		else if (value.integer < 0)
-			formats[form](text + 1, sizeof text - 1, 0 - (uint64_t)value.integer);
-		else
-			formats[form](text, sizeof text, value.number);
-		break;
+	} else {
+		bool is_minus = value.type == TDM_VALUE_SIGNED ? value.integer < 0
+							       : value.type == TDM_VALUE_REAL && signbit(value.real);
+		format(field->column, &value, is_minus, text);
+		tdm_buf_puts(out, is_minus ? "-" : field->column->flags & TDM_WITH_SIGN ? "+" : "");
+		tdm_buf_puts(out, text + strspn(text, " "));
 	}
-	tdm_buf_puts(out, text + strspn(text, " "));
 }
 
 static bool is_right(const struct tdm_column *column)
@@ -147,7 +141,9 @@ static struct line begin(const struct tdm_table *table, const struct tdm_term *t
 static void put_cell(struct line *line, const struct tdm_column *column, struct tdm_str text)
 {
 	size_t before = column->before + (line->at != line->table->indent ? line->table->gap : 0U);
-	size_t width = column->width, most = column->fit == TDM_FIT_CUT ? width : 0;
+	size_t width = column->width < TDM_WIDTH_OF_TABLE ? column->width
+							  : line->table->widths[column->width - TDM_WIDTH_OF_TABLE];
+	size_t most = column->fit == TDM_FIT_CUT ? width : 0;
 	line->at += before;
 	tdm_buf_fill(line->out, ' ', before);
 	if (column->fit == TDM_FIT_REST)

@@ -67,10 +67,10 @@ static inline struct tdm_value tdm_value_signed(int64_t integer)
 		{ .integer = integer } };
 }
 
-/* NAN is unknown. */
+/* What is not finite is unknown. */
 static inline struct tdm_value tdm_value_real(double real)
 {
-	return (struct tdm_value){ !isnan(real) ? TDM_VALUE_REAL : TDM_VALUE_UNKNOWN, { .real = real } };
+	return (struct tdm_value){ isfinite(real) ? TDM_VALUE_REAL : TDM_VALUE_UNKNOWN, { .real = real } };
 }
 
 /* NULL is unknown. */
@@ -81,18 +81,17 @@ static inline struct tdm_value tdm_value_text(const char *text)
 
 /* How text shows a value. Texts and TDM_FORM_KIND are on the left of their column, everything else is on its right. */
 enum tdm_form {
-	TDM_FORM_PLAIN,      /* as it is: "abc", 1234, yes */
-	TDM_FORM_COUNT,      /* 1,234 */
-	TDM_FORM_BYTES,      /* 1.50GiB */
-	TDM_FORM_SIZE,       /* 1.50 GiB; exact multiples have no fraction */
-	TDM_FORM_MIB,        /* 1,863.25, of a number of bytes: what others call MB */
-	TDM_FORM_MIB_CHANGE, /* +1,863.25 */
-	TDM_FORM_SHARE,      /* 84.2%, of 0.842 */
-	TDM_FORM_PERCENT,    /* 84%, of 0.842 */
-	TDM_FORM_DURATION,   /* 12 ms, of nanoseconds */
-	TDM_FORM_CLOCK,      /* 07:36:20.265, of nanoseconds since 1970; 0 is unknown */
-	TDM_FORM_ADDRESS,    /* 0x19cc0 */
-	TDM_FORM_KIND,       /* dram; JSON has the name as well */
+	TDM_FORM_PLAIN,    /* as it is: "abc", 1234, yes */
+	TDM_FORM_COUNT,    /* 1,234 */
+	TDM_FORM_BYTES,    /* 1.50GiB */
+	TDM_FORM_SIZE,     /* 1.50 GiB; exact multiples have no fraction */
+	TDM_FORM_MIB,      /* 1,863.25, of a number of bytes: what others call MB */
+	TDM_FORM_SHARE,    /* 84%, of 0.842, with the decimals that the column has */
+	TDM_FORM_PERCENT,  /* 84%, of 84.2 */
+	TDM_FORM_DURATION, /* 12 ms, of nanoseconds */
+	TDM_FORM_CLOCK,    /* 07:36:20.265, of nanoseconds since 1970; 0 is unknown */
+	TDM_FORM_ADDRESS,  /* 0x19cc0 */
+	TDM_FORM_KIND,     /* dram; JSON has the name as well */
 };
 
 /* What happens to a cell that is wider than its column. */
@@ -106,21 +105,26 @@ enum tdm_fit {
 enum tdm_column_flags {
 	TDM_ZERO_IS_UNKNOWN = 1,     /* so is an empty text */
 	TDM_NEGATIVE_IS_UNKNOWN = 2, /* of a signed number */
-	TDM_OTHER_SIDE = 4,          /* a text on the right of its column, anything else on the left */
+	TDM_WITH_SIGN = 4,           /* a plus before a number that is not negative */
+	TDM_OTHER_SIDE = 8,          /* a text on the right of its column, anything else on the left */
 };
+
+/* Of columns whose width depends on the rows: TDM_WIDTH_OF_TABLE + i is widths[i] of the table. */
+enum { TDM_WIDTH_OF_TABLE = 1000, TDM_TABLE_WIDTHS = 2 };
 
 struct tdm_column {
 	const char *title;  /* NULL: only in JSON. A newline splits it into two lines. */
 	const char *key;    /* NULL: only in text, unless `json` writes keys of its own */
 	size_t member_type; /* enum tdm_member; TDM_MEMBER sets both of these */
 	size_t offset;
-	size_t known_by; /* TDM_KNOWN_IF sets it; 0: nothing */
-	uint8_t form;    /* enum tdm_form */
-	uint8_t fit;     /* enum tdm_fit */
-	uint8_t flags;   /* enum tdm_column_flags */
-	uint8_t before;  /* blanks before the column, besides the table's gap */
-	uint16_t width;  /* 0: as wide as each cell */
-	int arg;         /* for the functions */
+	size_t known_by;  /* TDM_KNOWN_IF sets it; 0: nothing */
+	uint8_t form;     /* enum tdm_form */
+	uint8_t fit;      /* enum tdm_fit */
+	uint8_t flags;    /* enum tdm_column_flags */
+	uint8_t decimals; /* of TDM_FORM_SHARE and TDM_FORM_PERCENT */
+	uint8_t before;   /* blanks before the column, besides the table's gap */
+	uint16_t width;   /* 0: as wide as each cell; TDM_WIDTH_OF_TABLE and above: the table says */
+	int arg;          /* for the functions */
 	/* Instead of a member. */
 	struct tdm_value (*get)(const struct tdm_field *field);
 	/* Instead of the value: the text of the cell, which is made printable and cut afterwards. */
@@ -142,6 +146,7 @@ struct tdm_table {
 	const char *unknown; /* the text of what is unknown; NULL: "-" */
 	const char *style;   /* of the heading; NULL: none */
 	const char *more;    /* what the last line begins with: "..."; NULL: a blank */
+	size_t widths[TDM_TABLE_WIDTHS];
 	uint8_t indent, gap; /* blanks before a line and between two columns */
 };
 
@@ -163,17 +168,18 @@ enum tdm_member {
 };
 
 #define TDM_MEMBER(type, member) \
-	.member_type = _Generic(((type *)NULL)->member,     \
-			uint8_t: TDM_MEMBER_U8,             \
-			uint32_t: TDM_MEMBER_U32,           \
-			uint64_t: TDM_MEMBER_U64,           \
-			int32_t: TDM_MEMBER_I32,            \
-			int64_t: TDM_MEMBER_I64,            \
-			double: TDM_MEMBER_REAL,            \
-			bool: TDM_MEMBER_BOOL,              \
-			char *: TDM_MEMBER_CHARS,           \
-			const char *: TDM_MEMBER_POINTER,   \
-			struct tdm_str: TDM_MEMBER_STR),    \
+	.member_type = _Generic(&((type *)NULL)->member,                            \
+		uint8_t *: TDM_MEMBER_U8,                                           \
+		uint32_t *: TDM_MEMBER_U32,                                         \
+		uint64_t *: TDM_MEMBER_U64,                                         \
+		int32_t *: TDM_MEMBER_I32,                                          \
+		int64_t *: TDM_MEMBER_I64,                                          \
+		double *: TDM_MEMBER_REAL,                                          \
+		bool *: TDM_MEMBER_BOOL,                                            \
+		char(*)[sizeof(((type *)NULL)->member)]: TDM_MEMBER_CHARS,          \
+		char **: TDM_MEMBER_POINTER,                                        \
+		const char **: TDM_MEMBER_POINTER,                                  \
+		struct tdm_str *: TDM_MEMBER_STR),                                  \
 	.offset = offsetof(type, member)
 
 /* The value is known only where another member, a uint64_t that counts, is not 0. */

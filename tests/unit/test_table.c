@@ -69,8 +69,8 @@ static void every_type_is_known_or_unknown(void **state)
 		{ "Size", "bytes", ROW(bytes), .form = TDM_FORM_BYTES, .width = 10 },
 		{ "Wait", "wait_ns", ROW(waited_ns), TDM_KNOWN_IF(struct row, waits), .form = TDM_FORM_DURATION,
 			.width = 5 },
-		{ "MiB", "change", ROW(change), .form = TDM_FORM_MIB_CHANGE, .width = 9 },
-		{ "Used", "share", ROW(share), .form = TDM_FORM_SHARE, .width = 6 },
+		{ "MiB", "change", ROW(change), .form = TDM_FORM_MIB, .flags = TDM_WITH_SIGN, .width = 9 },
+		{ "Used", "share", ROW(share), .form = TDM_FORM_SHARE, .decimals = 1, .width = 6 },
 	};
 	struct tdm_table table = { TDM_COLUMNS(columns), .row = row_of, .count = 2, .gap = 1 };
 	(void)state;
@@ -95,7 +95,7 @@ static void every_form_of_a_number(void **state)
 		{ "size", NULL, ROW(bytes), .form = TDM_FORM_SIZE },
 		{ "address", NULL, ROW(bytes), .form = TDM_FORM_ADDRESS },
 		{ "clock", NULL, ROW(waited_ns), .form = TDM_FORM_CLOCK },
-		{ "percent", NULL, ROW(share), .form = TDM_FORM_PERCENT },
+		{ "percent", NULL, ROW(share), .form = TDM_FORM_PERCENT, .decimals = 2, .flags = TDM_WITH_SIGN },
 		{ "MiB", NULL, ROW(change), .form = TDM_FORM_MIB },
 		{ "change", NULL, ROW(change), .form = TDM_FORM_COUNT },
 	};
@@ -103,7 +103,7 @@ static void every_form_of_a_number(void **state)
 	(void)state;
 	expect_text(&table, &term,
 		"  plain count size address clock percent MiB change\n"
-		"  3145728 3,145,728 3 MiB 0x300000 00:00:00.001 84% -2,000.00 -2,097,152,000\n");
+		"  3145728 3,145,728 3 MiB 0x300000 00:00:00.001 +0.84% -2,000.00 -2,097,152,000\n");
 }
 
 static void put_words(const struct tdm_field *field, struct tdm_buf *out)
