@@ -6,8 +6,9 @@
 #include "base/wrap.h"
 #include "device/data_format.h"
 #include "device/l1_map.h"
-#include "report/device_regions.h"
+#include "report/device_tables.h"
 #include "report/l1_text.h"
+#include "report/report_put.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,12 +31,6 @@ static const char *bytes_text(char *dst, uint64_t bytes)
 static const char *count_text(char *dst, uint64_t count)
 {
 	return tdm_format_count(dst, CELL_CAP, count);
-}
-
-static void put_title(struct tdm_buf *out, const struct tdm_term *term, const char *title)
-{
-	tdm_buf_printf(
-		out, "\n%s%s%s\n", tdm_term_style(term, TDM_STYLE_BOLD), title, tdm_term_style(term, TDM_STYLE_OFF));
 }
 
 static void put_label(struct tdm_buf *out, const char *label)
@@ -137,38 +132,15 @@ static void put_head(struct tdm_buf *out, const struct tdm_card *card, const str
 	put_limits(out, card);
 }
 
-static void put_region(struct tdm_buf *out, const struct tdm_device_region *region, uint64_t chips)
-{
-	char banks[CELL_CAP], bytes[CELL_CAP], size[CELL_CAP], total[CELL_CAP], card[CELL_CAP];
-	tdm_buf_printf(out, "  %-14s%7s", region->label, count_text(banks, region->banks));
-	if (region->size == 0) {
-		tdm_buf_printf(out, "%29s\n", "none");
-		return;
-	}
-	bool exact = region->size != TDM_BYTES_UNKNOWN;
-	tdm_buf_printf(out, "%15s%s%12s", exact ? count_text(bytes, region->size) : "", exact ? " B" : "  ",
-		bytes_text(size, region->size));
-	tdm_buf_printf(out, "%14s", bytes_text(total, region->total));
-	if (chips > 1)
-		tdm_buf_printf(out, "%14s", bytes_text(card, tdm_device_product(region->total, chips)));
-	tdm_buf_putc(out, '\n');
-}
-
 static void put_regions(struct tdm_buf *out, const struct tdm_card *card, const struct tdm_term *term)
 {
 	struct tdm_device_region regions[TDM_DEVICE_REGION_COUNT];
-	uint64_t chips = tdm_card_get(card, TDM_CARD_CHIPS);
-	if (chips == TDM_BYTES_UNKNOWN)
-		chips = 1;
+	struct tdm_table table = { TDM_COLUMNS(tdm_device_region_columns), regions, sizeof *regions,
+		TDM_DEVICE_REGION_COUNT, .unknown = "unknown", .style = TDM_STYLE_DIM, .indent = INDENT };
 	tdm_device_regions(card, regions);
-	put_title(out, term, "Capacity by region");
-	tdm_buf_printf(out, "%s  %-14s%7s%29s%14s", tdm_term_style(term, TDM_STYLE_DIM), "Region", "Banks", "Per bank",
-		"Device total");
-	if (chips > 1)
-		tdm_buf_printf(out, "%14s", "Card total");
-	tdm_buf_printf(out, "%s\n", tdm_term_style(term, TDM_STYLE_OFF));
-	for (size_t i = 0; i < TDM_DEVICE_REGION_COUNT; i++)
-		put_region(out, &regions[i], chips);
+	table.hidden = regions[0].chips > 1 ? 0 : TDM_DEVICE_CARD_TOTAL;
+	tdm_put_heading(out, term, "Capacity by region");
+	tdm_table_text(&table, term, out);
 }
 
 /* All formats whose tile has this size, as one folded row. */
@@ -193,7 +165,7 @@ static void put_formats_of(struct tdm_buf *out, uint32_t tile_bytes, size_t widt
 
 static void put_formats(struct tdm_buf *out, const struct tdm_term *term)
 {
-	put_title(out, term, "Bytes of a 32 x 32 tile");
+	tdm_put_heading(out, term, "Bytes of a 32 x 32 tile");
 	for (uint32_t above = UINT32_MAX;;) { /* the sizes from large to small */
 		uint32_t next = 0;
 		for (size_t i = 0; i < tdm_data_format_count; i++)
@@ -210,7 +182,7 @@ static void put_l1(struct tdm_buf *out, const struct tdm_card *card, const struc
 {
 	struct tdm_l1_map map;
 	struct tdm_diag diag = { 0 };
-	put_title(out, term, "L1 of one core");
+	tdm_put_heading(out, term, "L1 of one core");
 	if (tdm_l1_map(card, &(struct tdm_l1_use){ 0 }, &map, &diag) == 0) {
 		tdm_l1_text(out, &map, term);
 		return;
@@ -221,19 +193,12 @@ static void put_l1(struct tdm_buf *out, const struct tdm_card *card, const struc
 
 static void put_parts(struct tdm_buf *out, const struct tdm_card *card, const struct tdm_term *term)
 {
-	char size[CELL_CAP];
-	put_title(out, term, "Firmware's part of L1");
-	if (card->part_count == 0) {
+	const struct tdm_table table = { TDM_COLUMNS(tdm_device_part_columns), card->parts, sizeof *card->parts,
+		card->part_count, .style = TDM_STYLE_DIM };
+	tdm_put_heading(out, term, "Firmware's part of L1");
+	tdm_table_text(&table, term, out);
+	if (card->part_count == 0)
 		tdm_buf_puts(out, "  unknown: no map of it is known for this card\n");
-		return;
-	}
-	tdm_buf_printf(out, "%s%9s  %8s%10s  %s%s\n", tdm_term_style(term, TDM_STYLE_DIM), "Address", "", "Bytes",
-		"Name", tdm_term_style(term, TDM_STYLE_OFF));
-	for (size_t i = 0; i < card->part_count; i++) {
-		const struct tdm_l1_part *part = &card->parts[i];
-		tdm_buf_printf(out, "%9" PRIu64 "  0x%06" PRIx64 "%10s  %s\n", part->address, part->address,
-			count_text(size, part->size), part->name);
-	}
 }
 
 /* Each unknown field with its reason. Nothing at all when everything is known. */
@@ -244,7 +209,7 @@ static void put_unknown(struct tdm_buf *out, const struct tdm_card *card, const 
 		if (tdm_card_get(card, f) != TDM_BYTES_UNKNOWN)
 			continue;
 		if (is_first)
-			put_title(out, term, "Unknown, and why");
+			tdm_put_heading(out, term, "Unknown, and why");
 		is_first = false;
 		put_label(out, tdm_card_field_name(f));
 		tdm_wrap(out, tdm_str_of(card->source[f] != NULL ? card->source[f] : "not stated"),
@@ -275,7 +240,7 @@ static void put_part_sources(struct tdm_buf *out, const struct tdm_card *card, c
 {
 	if (card->part_count == 0)
 		return;
-	put_title(out, term, "Parts of the firmware's L1, and where each comes from");
+	tdm_put_heading(out, term, "Parts of the firmware's L1, and where each comes from");
 	for (size_t i = 0; i < card->part_count; i++) {
 		tdm_buf_printf(out, "  %-*s", PART_COLUMN - INDENT, card->parts[i].name);
 		put_source(out, card->parts[i].source, PART_COLUMN, term);
@@ -285,7 +250,7 @@ static void put_part_sources(struct tdm_buf *out, const struct tdm_card *card, c
 void tdm_device_text_sources(struct tdm_buf *out, const struct tdm_card *card, const struct tdm_term *term)
 {
 	char value[CELL_CAP];
-	put_title(out, term, "Fields of the card, and where each value comes from");
+	tdm_put_heading(out, term, "Fields of the card, and where each value comes from");
 	for (enum tdm_card_field f = 0; f < TDM_CARD_FIELD_COUNT; f++) {
 		uint64_t number = tdm_card_get(card, f);
 		tdm_buf_printf(out, "  %-16s%14s%s  ", tdm_card_field_name(f), count_text(value, number),
@@ -298,46 +263,18 @@ void tdm_device_text_sources(struct tdm_buf *out, const struct tdm_card *card, c
 	put_part_sources(out, card, term);
 }
 
-/* "8x8", short for a table. */
-static const char *grid_cell(char *dst, const struct tdm_card *card)
-{
-	uint64_t x = tdm_card_get(card, TDM_CARD_GRID_X), y = tdm_card_get(card, TDM_CARD_GRID_Y);
-	if (x == TDM_BYTES_UNKNOWN || y == TDM_BYTES_UNKNOWN)
-		snprintf(dst, CELL_CAP, "unknown");
-	else
-		snprintf(dst, CELL_CAP, "%" PRIu64 "x%" PRIu64, x, y);
-	return dst;
-}
-
-static void put_list_item(struct tdm_buf *out, const struct tdm_card *card)
-{
-	char chips[CELL_CAP], grid[CELL_CAP], cores[CELL_CAP], l1[CELL_CAP], rest[CELL_CAP], dram[CELL_CAP];
-	struct tdm_device_region regions[TDM_DEVICE_REGION_COUNT];
-	uint64_t l1_free = TDM_BYTES_UNKNOWN;
-	tdm_device_regions(card, regions);
-	for (size_t i = 0; i < TDM_DEVICE_REGION_COUNT; i++)
-		if (regions[i].kind == TDM_KIND_L1)
-			l1_free = regions[i].size;
-	tdm_buf_printf(out, "%-11s%-11s%5s%9s%9s%12s%11s%12s\n", card->name, tdm_arch_name(card->arch),
-		count_text(chips, tdm_card_get(card, TDM_CARD_CHIPS)), grid_cell(grid, card),
-		count_text(cores, tdm_card_get(card, TDM_CARD_L1_BANKS)),
-		bytes_text(dram, tdm_device_product(tdm_card_get(card, TDM_CARD_DRAM_BANKS),
-					 tdm_card_get(card, TDM_CARD_DRAM_BANK_SIZE))),
-		bytes_text(l1, tdm_card_get(card, TDM_CARD_L1_SIZE)), bytes_text(rest, l1_free));
-}
-
 int tdm_device_text_list(struct tdm_buf *out, const char *const *names, const struct tdm_term *term)
 {
 	struct tdm_card_variant variant = tdm_card_variant_default();
-	tdm_buf_printf(out, "%s%-11s%-11s%5s%9s%9s%12s%11s%12s%s\n", tdm_term_style(term, TDM_STYLE_BOLD), "Card",
-		"Arch", "Chips", "Grid", "Cores", "DRAM", "L1 a core", "for buffers",
-		tdm_term_style(term, TDM_STYLE_OFF));
+	const struct tdm_table table = { TDM_COLUMNS(tdm_device_card_columns), .unknown = "unknown",
+		.style = TDM_STYLE_BOLD };
+	tdm_table_head(&table, term, out);
 	for (; *names != NULL; names++) {
 		struct tdm_card card;
 		int err = tdm_card_init(&card, tdm_str_of(*names), &variant, NULL);
 		if (err != 0)
 			return err;
-		put_list_item(out, &card);
+		tdm_table_row(&table, &card, term, out);
 	}
 	tdm_buf_putc(out, '\n');
 	tdm_wrap(out,

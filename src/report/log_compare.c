@@ -179,7 +179,7 @@ static struct tdm_value get_figure(const struct tdm_field *field)
 	const struct metric *row = field->row;
 	double value = figure_of(field);
 	if (isnan(value) || row->unit == PER_CENT || row->unit == SCORE)
-		return tdm_value_real(value);
+		return tdm_value_share(value);
 	return value >= 0 ? (struct tdm_value){ TDM_VALUE_NUMBER, { .number = whole(value) } }
 			  : (struct tdm_value){ TDM_VALUE_SIGNED,
 				    { .integer = value > -0x1p63 ? (int64_t)value : INT64_MIN } };

@@ -93,38 +93,38 @@ static void put_failure(const struct tdm_field *field, struct tdm_json *json)
 
 #define FAILURE(member) TDM_MEMBER(struct tdm_log_failure, member)
 static const struct tdm_column failures[] = {
-	{ "time", NULL, FAILURE(time_ns), .form = TDM_FORM_CLOCK, .width = 12, .flags = TDM_OTHER_SIDE },
+	{ "time", NULL, FAILURE(time_ns), .format = tdm_format_clock, .width = 12,
+		.flags = TDM_ZERO_IS_UNKNOWN | TDM_OTHER_SIDE },
 	{ NULL, "file", FAILURE(file) },
 	{ "line", "line", FAILURE(line), .width = 9 },
 	{ NULL, "time_ns", FAILURE(time_ns), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "rank", FAILURE(rank), .flags = TDM_NEGATIVE_IS_UNKNOWN },
 	{ "lines", "places", FAILURE(places), .width = 5, .before = 1 },
-	{ "what", .text = put_what, .fit = TDM_FIT_WRAP, .before = 1, .json = put_failure },
+	{ "what", .text = put_what, .flags = TDM_WRAP, .before = 1, .json = put_failure },
 };
 
 #define CB(member) TDM_MEMBER(struct tdm_log_cb, member)
 #define CB_TIMED   TDM_KNOWN_IF(struct tdm_log_cb, timed)
 static const struct tdm_column cbs[] = {
-	{ "", .text = put_cb, .width = 14, .fit = TDM_FIT_WHOLE },
+	{ "", .text = put_cb, .width = 14, .flags = TDM_WHOLE },
 	{ NULL, "file", CB(file) },
 	{ NULL, "index", CB(cb) },
 	{ NULL, "label", CB(label), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "allocations", CB(allocs) },
-	{ "tiles", "tiles", CB(tiles), .form = TDM_FORM_COUNT, .width = 5 },
-	{ "size/core", "bytes_per_core", CB(bytes), .form = TDM_FORM_BYTES, .width = 10 },
-	{ "cores", "cores", CB(cores), .form = TDM_FORM_COUNT, .width = 6 },
+	{ "tiles", "tiles", CB(tiles), TDM_COUNT(5) },
+	{ "size/core", "bytes_per_core", CB(bytes), TDM_BYTES },
+	{ "cores", "cores", CB(cores), TDM_COUNT(6) },
 	{ NULL, "core_range", .json = put_cb_range },
-	{ "reserve", "reserves", CB(reserves), .form = TDM_FORM_COUNT, .width = 8 },
-	{ "push", "pushes", CB(pushes), .form = TDM_FORM_COUNT, .width = 8 },
-	{ "wait", "waits", CB(waits), .form = TDM_FORM_COUNT, .width = 8 },
-	{ "pop", "pops", CB(pops), .form = TDM_FORM_COUNT, .width = 8 },
+	{ "reserve", "reserves", CB(reserves), TDM_COUNT(8) },
+	{ "push", "pushes", CB(pushes), TDM_COUNT(8) },
+	{ "wait", "waits", CB(waits), TDM_COUNT(8) },
+	{ "pop", "pops", CB(pops), TDM_COUNT(8) },
 	{ NULL, "pushed_tiles", CB(pushed_tiles) },
 	{ NULL, "popped_tiles", CB(popped_tiles) },
-	{ "fullest", "fullest_tiles", CB(peak_fill), TDM_KNOWN_IF(struct tdm_log_cb, pushes), .form = TDM_FORM_COUNT,
-		.width = 7 },
-	{ "stalls", "stalls", CB(stalls), CB_TIMED, .form = TDM_FORM_COUNT, .width = 7 },
+	{ "fullest", "fullest_tiles", CB(peak_fill), TDM_KNOWN_IF(struct tdm_log_cb, pushes), TDM_COUNT(7) },
+	{ "stalls", "stalls", CB(stalls), CB_TIMED, TDM_COUNT(7) },
 	{ NULL, "stall_ns", CB(stall_ns), CB_TIMED },
-	{ "longest", "longest_stall_ns", CB(longest_stall_ns), CB_TIMED, .form = TDM_FORM_DURATION, .width = 8 },
+	{ "longest", "longest_stall_ns", CB(longest_stall_ns), CB_TIMED, TDM_DURATION(8) },
 };
 
 #define KERNEL(member) TDM_MEMBER(struct tdm_log_kernel, member)
@@ -132,18 +132,18 @@ static const struct tdm_column cbs[] = {
 static const struct tdm_column kernels[] = {
 	{ NULL, "file", KERNEL(file) },
 	{ "Kernels", "name", KERNEL(name), .text = put_name, .width = NAME_COLUMNS },
-	{ "started", "started", KERNEL(starts), .form = TDM_FORM_COUNT, .width = 8 },
-	{ "ended", "ended", KERNEL(ends), .form = TDM_FORM_COUNT, .width = 8 },
-	{ "in all", "total_ns", KERNEL(total_ns), KERNEL_TIMED, .form = TDM_FORM_DURATION, .width = 8 },
-	{ "longest", "longest_ns", KERNEL(longest_ns), KERNEL_TIMED, .form = TDM_FORM_DURATION, .width = 8 },
-	{ "code", "code_bytes", KERNEL(bytes), .form = TDM_FORM_BYTES, .width = 10 },
+	{ "started", "started", KERNEL(starts), TDM_COUNT(8) },
+	{ "ended", "ended", KERNEL(ends), TDM_COUNT(8) },
+	{ "in all", "total_ns", KERNEL(total_ns), KERNEL_TIMED, TDM_DURATION(8) },
+	{ "longest", "longest_ns", KERNEL(longest_ns), KERNEL_TIMED, TDM_DURATION(8) },
+	{ "code", "code_bytes", KERNEL(bytes), TDM_BYTES },
 };
 
 static const struct tdm_column programs[] = {
 	{ NULL, "file", KERNEL(file) },
 	{ "Sizes of programs", "name", KERNEL(name), .width = NAME_COLUMNS },
-	{ "lines", "lines", KERNEL(starts), .form = TDM_FORM_COUNT, .width = 8 },
-	{ "largest", "largest_bytes", KERNEL(bytes), .form = TDM_FORM_BYTES, .width = 10 },
+	{ "lines", "lines", KERNEL(starts), TDM_COUNT(8) },
+	{ "largest", "largest_bytes", KERNEL(bytes), TDM_BYTES },
 };
 
 #define OP(member) TDM_MEMBER(struct tdm_log_op, member)
@@ -151,53 +151,52 @@ static const struct tdm_column programs[] = {
 static const struct tdm_column ops[] = {
 	{ NULL, "file", OP(file) },
 	{ "Operations", "name", OP(name), .text = put_name, .width = NAME_COLUMNS },
-	{ "times", "count", OP(count), .form = TDM_FORM_COUNT, .width = 8 },
-	{ "in all", "total_ns", OP(total_ns), OP_TIMED, .form = TDM_FORM_DURATION, .width = 8 },
-	{ "longest", "longest_ns", OP(longest_ns), OP_TIMED, .form = TDM_FORM_DURATION, .width = 8 },
+	{ "times", "count", OP(count), TDM_COUNT(8) },
+	{ "in all", "total_ns", OP(total_ns), OP_TIMED, TDM_DURATION(8) },
+	{ "longest", "longest_ns", OP(longest_ns), OP_TIMED, TDM_DURATION(8) },
 };
 
 #define AMOUNT(member) TDM_MEMBER(struct tdm_log_amount, member)
 static const struct tdm_column amounts[] = {
 	{ NULL, "file", AMOUNT(file) },
 	{ NULL, "source", .get = amount_source },
-	{ "process", "pid", AMOUNT(pid), .text = put_process, .flags = TDM_ZERO_IS_UNKNOWN | TDM_NEGATIVE_IS_UNKNOWN,
-		.width = 10, .fit = TDM_FIT_WHOLE },
+	{ "process", "pid", AMOUNT(pid), .text = put_process, .width = 10,
+		.flags = TDM_ZERO_IS_UNKNOWN | TDM_NEGATIVE_IS_UNKNOWN | TDM_WHOLE },
 	{ "device", "device", AMOUNT(device), .width = 6, .before = 1 },
-	{ "kind", "kind", AMOUNT(kind), .form = TDM_FORM_KIND, .width = 10, .before = 1 },
-	{ "allocs", "allocations", AMOUNT(allocs), .form = TDM_FORM_COUNT, .width = 8 },
-	{ "frees", "frees", AMOUNT(frees), .form = TDM_FORM_COUNT, .width = 9 },
+	{ "kind", "kind", AMOUNT(kind), .flags = TDM_IS_KIND, .width = 10, .before = 1 },
+	{ "allocs", "allocations", AMOUNT(allocs), TDM_COUNT(8) },
+	{ "frees", "frees", AMOUNT(frees), TDM_COUNT(9) },
 	{ NULL, "bytes_at_end", AMOUNT(bytes) },
-	{ "peak", "peak_bytes", AMOUNT(peak_bytes), .form = TDM_FORM_BYTES, .width = 10 },
+	{ "peak", "peak_bytes", AMOUNT(peak_bytes), TDM_BYTES },
 	{ NULL, "peak_line", AMOUNT(peak_line) },
-	{ "at line", NULL, AMOUNT(peak_line), .flags = TDM_ZERO_IS_UNKNOWN, .form = TDM_FORM_COUNT, .width = 11 },
-	{ "at end", NULL, AMOUNT(bytes), .form = TDM_FORM_BYTES, .width = 10 },
+	{ "at line", NULL, AMOUNT(peak_line), .flags = TDM_ZERO_IS_UNKNOWN, TDM_COUNT(11) },
+	{ "at end", NULL, AMOUNT(bytes), TDM_BYTES },
 	{ NULL, "allocated_bytes", AMOUNT(alloc_bytes) },
-	{ "unmatched", "unmatched_frees", AMOUNT(unmatched), .form = TDM_FORM_COUNT, .width = 10 },
+	{ "unmatched", "unmatched_frees", AMOUNT(unmatched), TDM_COUNT(10) },
 };
 
 #define REMAINING(member) TDM_MEMBER(struct tdm_log_remaining, member)
 static const struct tdm_column remaining[] = {
 	{ NULL, "file", REMAINING(file) },
 	{ "device", "device", REMAINING(device), .width = 6 },
-	{ "kind", "kind", REMAINING(kind), .form = TDM_FORM_KIND, .width = 10, .before = 1 },
-	{ "buffers", "buffers", REMAINING(buffers), .form = TDM_FORM_COUNT, .width = 8 },
-	{ "bytes", "bytes", REMAINING(bytes), .form = TDM_FORM_BYTES, .width = 10 },
+	{ "kind", "kind", REMAINING(kind), .flags = TDM_IS_KIND, .width = 10, .before = 1 },
+	{ "buffers", "buffers", REMAINING(buffers), TDM_COUNT(8) },
+	{ "bytes", "bytes", REMAINING(bytes), TDM_BYTES },
 };
 
 #define STATE(member) TDM_MEMBER(struct tdm_log_state, member)
 static const struct tdm_column states[] = {
 	{ NULL, "file", STATE(file) },
-	{ "rank", "rank", STATE(rank), .text = put_rank, .flags = TDM_NEGATIVE_IS_UNKNOWN | TDM_OTHER_SIDE, .width = 5,
-		.fit = TDM_FIT_WHOLE },
-	{ "kind", "kind", STATE(kind), .form = TDM_FORM_KIND, .width = 10 },
-	{ "states", "states", STATE(count), .form = TDM_FORM_COUNT, .width = 7 },
-	{ "banks", "banks", STATE(peak.banks), .form = TDM_FORM_COUNT, .width = 6 },
-	{ "size", "bank_size", STATE(peak.total), .form = TDM_FORM_BYTES, .width = 10 },
-	{ "allocated", "peak_allocated", STATE(peak.allocated), .form = TDM_FORM_BYTES, .width = 10 },
+	{ "rank", "rank", STATE(rank), .text = put_rank, .width = 5,
+		.flags = TDM_NEGATIVE_IS_UNKNOWN | TDM_OTHER_SIDE | TDM_WHOLE },
+	{ "kind", "kind", STATE(kind), .flags = TDM_IS_KIND, .width = 10 },
+	{ "states", "states", STATE(count), TDM_COUNT(7) },
+	{ "banks", "banks", STATE(peak.banks), TDM_COUNT(6) },
+	{ "size", "bank_size", STATE(peak.total), TDM_BYTES },
+	{ "allocated", "peak_allocated", STATE(peak.allocated), TDM_BYTES },
 	{ NULL, "free_at_peak", STATE(peak.free) },
-	{ "largest\nfree", "largest_free_at_peak", STATE(peak.largest_free), .form = TDM_FORM_BYTES, .width = 10 },
-	{ "least    \nlargest  ", "least_largest_free", STATE(least_largest_free), .form = TDM_FORM_BYTES,
-		.width = 10 },
+	{ "largest\nfree", "largest_free_at_peak", STATE(peak.largest_free), TDM_BYTES },
+	{ "least    \nlargest  ", "least_largest_free", STATE(least_largest_free), TDM_BYTES },
 	{ "\nat operation", "peak_operation", STATE(peak_op), .width = 40, .before = 1 },
 	{ NULL, "peak_line", STATE(peak_line) },
 };

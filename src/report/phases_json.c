@@ -35,8 +35,9 @@ static void put_phases(struct tdm_json *json, const struct tdm_phases *r)
 static void put_pair(struct tdm_json *json, const char *key, const struct tdm_phases_pair *pair)
 {
 	const struct tdm_table table = { TDM_COLUMNS(tdm_phases_size_columns), NULL };
-	tdm_json_key(json, key);
-	tdm_table_object(&table, &(struct tdm_phases_size){ .pair = *pair }, json);
+	tdm_json_put_object(json, key);
+	tdm_table_keys(&table, &(struct tdm_phases_size){ .pair = *pair }, json);
+	tdm_json_object_end(json);
 }
 
 static void put_breakdown(struct tdm_json *json, const struct tdm_phases *r)

@@ -28,7 +28,7 @@ static struct tdm_value get_role(const struct tdm_field *field)
 
 enum { OF_NAME = TDM_WIDTH_OF_TABLE, OF_SIZE };
 
-#define PHASE(member) TDM_MEMBER(struct tdm_phase, member), .width = OF_SIZE, .form = TDM_FORM_MIB
+#define PHASE(member) TDM_MEMBER(struct tdm_phase, member), .width = OF_SIZE, .format = tdm_format_mib
 const struct tdm_column tdm_phases_columns[] = {
 	{ "Phase (MiB)", "name", TDM_MEMBER(struct tdm_phase, name), .width = OF_NAME },
 	{ NULL, "role", .get = get_role },
@@ -45,7 +45,16 @@ const struct tdm_column tdm_phases_columns[] = {
 
 static struct tdm_value get_difference(const struct tdm_field *field)
 {
-	return tdm_value_real(tdm_phases_difference(&((const struct tdm_phases_size *)field->row)->pair));
+	return tdm_value_share(tdm_phases_difference(&((const struct tdm_phases_size *)field->row)->pair));
+}
+
+static void put_difference(const struct tdm_field *field, struct tdm_buf *out)
+{
+	struct tdm_value percent = get_difference(field);
+	if (percent.type != TDM_VALUE_UNKNOWN)
+		tdm_buf_printf(out, "%+.2f%%", percent.share);
+	else
+		tdm_buf_putc(out, '-');
 }
 
 enum { SIZE_EXPECTED = 1 << 2, SIZE_DIFFERENCE = 1 << 3, SIZE_NOTE = 1 << 4 }; /* columns, as bits */
@@ -53,10 +62,10 @@ enum { SIZE_EXPECTED = 1 << 2, SIZE_DIFFERENCE = 1 << 3, SIZE_NOTE = 1 << 4 }; /
 #define SIZE(member) TDM_MEMBER(struct tdm_phases_size, member)
 const struct tdm_column tdm_phases_size_columns[] = {
 	{ "Size (MiB)", NULL, SIZE(name), .width = OF_NAME },
-	{ "Measured", "measured", SIZE(pair.measured), .form = TDM_FORM_MIB, .width = OF_SIZE },
-	{ "Expected", "expected", SIZE(pair.expected), .form = TDM_FORM_MIB, .width = OF_SIZE },
-	{ "Difference", "difference_percent", .get = get_difference, .form = TDM_FORM_PERCENT, .decimals = 2,
-		.flags = TDM_WITH_SIGN, .width = OF_SIZE },
+	{ "Measured", "measured", SIZE(pair.measured), .format = tdm_format_mib, .width = OF_SIZE },
+	{ "Expected", "expected", SIZE(pair.expected), .format = tdm_format_mib, .width = OF_SIZE },
+	{ "Difference", "difference_percent", .get = get_difference, .text = put_difference, .width = OF_SIZE,
+		.flags = TDM_OTHER_SIDE },
 	{ "", NULL, SIZE(note), .before = 2 },
 };
 

@@ -125,36 +125,12 @@ static void put_cause(const struct tdm_replay_space *space, struct tdm_buf *out)
 	tdm_buf_putc(out, '\n');
 }
 
-static void put_bound(struct tdm_buf *out, bool has, const struct tdm_replay_name *name, uint64_t bytes)
-{
-	char text[TDM_REPLAY_NAME + TDM_BYTES_CAP], size[TDM_BYTES_CAP];
-	if (has)
-		snprintf(text, sizeof text, "%s (%s)", name->text, tdm_format_bytes_short(size, sizeof size, bytes));
-	else
-		snprintf(text, sizeof text, "end of region");
-	tdm_buf_printf(out, "  %-24s", text);
-}
-
-static void trim_line(struct tdm_buf *out)
-{
-	while (out->len != 0 && out->data[out->len - 1] == ' ')
-		out->data[--out->len] = '\0';
-}
+static const struct tdm_term plain = { .utf8 = true, .width = TDM_TERM_WIDTH };
 
 static void put_holes(struct tdm_buf *out, const struct tdm_replay_hole *holes, size_t count)
 {
-	char size[TDM_BYTES_CAP];
-	if (count == 0)
-		return;
-	tdm_buf_printf(out, "  %12s  %10s  %-24s  %s\n", "hole at", "size", "buffer below", "buffer above");
-	for (size_t i = 0; i < count; i++) {
-		tdm_buf_printf(out, "  %12" PRIu64 "  %s", holes[i].address,
-			tdm_format_bytes(size, sizeof size, holes[i].size));
-		put_bound(out, holes[i].has_below, &holes[i].below, holes[i].below_bytes);
-		put_bound(out, holes[i].has_above, &holes[i].above, holes[i].above_bytes);
-		trim_line(out);
-		tdm_buf_putc(out, '\n');
-	}
+	const struct tdm_table table = tdm_replay_hole_table(holes, count);
+	tdm_table_text(&table, &plain, out);
 }
 
 static void put_verdict(const struct tdm_replay *replay, struct tdm_buf *out)
@@ -192,35 +168,6 @@ static void put_verdict(const struct tdm_replay *replay, struct tdm_buf *out)
 	if (f->hole_count != 0) {
 		tdm_buf_puts(out, "\nLargest holes at the first failure\n");
 		put_holes(out, f->holes, f->hole_count);
-	}
-}
-
-static void put_percent(struct tdm_buf *out, uint64_t part, uint64_t whole)
-{
-	if (whole == 0)
-		tdm_buf_printf(out, "  %5s", "-");
-	else
-		tdm_buf_printf(out, "  %4.0f%%", 100.0 * (double)part / (double)whole);
-}
-
-static void put_table(const struct tdm_replay *replay, struct tdm_buf *out)
-{
-	char text[TDM_BYTES_CAP];
-	tdm_buf_printf(out, "\n%-9s %5s  %10s  %10s  %5s  %10s  %10s  %10s  %5s\n", "Per bank", "banks", "size", "peak",
-		"peak", "at end", "largest", "tightest", "worst");
-	tdm_buf_printf(out, "%-9s %5s  %10s  %10s  %5s  %10s  %10s  %10s  %5s\n", "", "", "", "", "share", "", "free",
-		"free", "frag.");
-	for (size_t i = 0; i < tdm_replay_space_count(replay); i++) {
-		const struct tdm_replay_space *space = tdm_replay_space(replay, i);
-		struct tdm_freelist_stats s = tdm_freelist_stats(space->list);
-		tdm_buf_printf(out, "%-9s %5" PRIu32, space->name, space->range.banks);
-		tdm_buf_printf(out, "  %s", tdm_format_bytes(text, sizeof text, space->range.size));
-		tdm_buf_printf(out, "  %s", tdm_format_bytes(text, sizeof text, space->peak));
-		put_percent(out, space->peak, space->range.size);
-		tdm_buf_printf(out, "  %s", tdm_format_bytes(text, sizeof text, s.allocated));
-		tdm_buf_printf(out, "  %s", tdm_format_bytes(text, sizeof text, s.largest_free));
-		tdm_buf_printf(out, "  %s", tdm_format_bytes(text, sizeof text, space->tightest));
-		tdm_buf_printf(out, "  %4.0f%%\n", 100.0 * space->worst_frag);
 	}
 }
 
@@ -272,9 +219,11 @@ static void put_moments(const struct tdm_replay_space *space, struct tdm_buf *ou
 
 void tdm_replay_text(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_buf *out)
 {
+	const struct tdm_table spaces = tdm_replay_space_table(replay);
 	put_head(replay, report, out);
 	put_verdict(replay, out);
-	put_table(replay, out);
+	tdm_buf_putc(out, '\n');
+	tdm_table_text(&spaces, &plain, out);
 	tdm_buf_puts(
 		out, "\nOver time (used: of its peak; frag.: share of the free bytes outside the largest block)\n");
 	for (size_t i = 0; i < tdm_replay_space_count(replay); i++) {

@@ -1,15 +1,16 @@
 /*
- * Tables. A table has one list of columns, from which its text and its JSON both come. A row is any structure; a column
- * names a member of it or a function that gets its value:
+ * A table has one list of columns, from which its text and its JSON both come. A row is any structure. A column names a
+ * member of it, or has a function that gets its value:
  *
  *	#define ROW(member) TDM_MEMBER(struct row, member)
  *	static const struct tdm_column columns[] = {
  *		{ "name", "name", ROW(name), .width = 20 },
- *		{ "size", "bytes", ROW(bytes), .form = TDM_FORM_BYTES, .width = 10 },
+ *		{ "size", "bytes", ROW(bytes), TDM_BYTES },
  *		{ NULL, "pid", ROW(pid), .flags = TDM_ZERO_IS_UNKNOWN },
  *	};
  *
- * An unknown value is "-" in text and null in JSON, never 0.
+ * An unknown value is "-" in text and null in JSON, never 0. Unknown are UINT64_MAX, UINT32_MAX, INT64_MIN, what is not
+ * finite, and a NULL text.
  */
 #ifndef TDM_REPORT_TABLE_H
 #define TDM_REPORT_TABLE_H
@@ -20,12 +21,10 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/duration.h"
 #include "base/json.h"
-#include "base/number.h"
 #include "base/term.h"
-
-struct tdm_table;
-struct tdm_column;
+#include "base/units.h"
 
 /* One column of one row. */
 struct tdm_field {
@@ -34,97 +33,67 @@ struct tdm_field {
 	const struct tdm_column *column;
 };
 
-enum tdm_value_type {
-	TDM_VALUE_UNKNOWN,
-	TDM_VALUE_NUMBER,
-	TDM_VALUE_SIGNED,
-	TDM_VALUE_REAL,
-	TDM_VALUE_BOOL,
-	TDM_VALUE_TEXT,
-};
-
 struct tdm_value {
-	uint8_t type; /* enum tdm_value_type */
+	enum {
+		TDM_VALUE_UNKNOWN,
+		TDM_VALUE_NUMBER,
+		TDM_VALUE_SIGNED,
+		TDM_VALUE_SHARE,
+		TDM_VALUE_BOOL,
+		TDM_VALUE_TEXT
+	} type;
 	union {
 		uint64_t number;
 		int64_t integer;
-		double real;
+		double share;
 		bool yes;
-		struct tdm_str text; /* borrowed from the row or a constant */
+		struct tdm_str text; /* borrowed from the row, or a constant */
 	};
 };
 
 static inline struct tdm_value tdm_value_number(uint64_t number)
 {
-	return (struct tdm_value){ number != TDM_BYTES_UNKNOWN ? TDM_VALUE_NUMBER : TDM_VALUE_UNKNOWN,
-		{ .number = number } };
+	return (struct tdm_value){ number != UINT64_MAX ? TDM_VALUE_NUMBER : TDM_VALUE_UNKNOWN, { number } };
 }
 
-/* INT64_MIN is unknown. */
-static inline struct tdm_value tdm_value_signed(int64_t integer)
+static inline struct tdm_value tdm_value_share(double share)
 {
-	return (struct tdm_value){ integer != INT64_MIN ? TDM_VALUE_SIGNED : TDM_VALUE_UNKNOWN,
-		{ .integer = integer } };
+	return (struct tdm_value){ isfinite(share) ? TDM_VALUE_SHARE : TDM_VALUE_UNKNOWN, { .share = share } };
 }
 
-/* What is not finite is unknown. */
-static inline struct tdm_value tdm_value_real(double real)
-{
-	return (struct tdm_value){ isfinite(real) ? TDM_VALUE_REAL : TDM_VALUE_UNKNOWN, { .real = real } };
-}
-
-/* NULL is unknown. */
 static inline struct tdm_value tdm_value_text(const char *text)
 {
 	return (struct tdm_value){ text != NULL ? TDM_VALUE_TEXT : TDM_VALUE_UNKNOWN, { .text = tdm_str_of(text) } };
 }
 
-/* How text shows a value. Texts and TDM_FORM_KIND are on the left of their column, everything else is on its right. */
-enum tdm_form {
-	TDM_FORM_PLAIN,    /* as it is: "abc", 1234, yes */
-	TDM_FORM_COUNT,    /* 1,234 */
-	TDM_FORM_BYTES,    /* 1.50GiB */
-	TDM_FORM_SIZE,     /* 1.50 GiB; exact multiples have no fraction */
-	TDM_FORM_MIB,      /* 1,863.25, of a number of bytes: what others call MB */
-	TDM_FORM_SHARE,    /* 84%, of 0.842, with the decimals that the column has */
-	TDM_FORM_PERCENT,  /* 84%, of 84.2 */
-	TDM_FORM_DURATION, /* 12 ms, of nanoseconds */
-	TDM_FORM_CLOCK,    /* 07:36:20.265, of nanoseconds since 1970; 0 is unknown */
-	TDM_FORM_ADDRESS,  /* 0x19cc0 */
-	TDM_FORM_KIND,     /* dram; JSON has the name as well */
-};
-
-/* What happens to a cell that is wider than its column. */
-enum tdm_fit {
-	TDM_FIT_CUT,   /* it is cut and ends in "..."; in a column without a width it stays whole */
-	TDM_FIT_WHOLE, /* it pushes the next ones to the right */
-	TDM_FIT_REST,  /* the last column: cut at the end of the line, but not below the column's width */
-	TDM_FIT_WRAP,  /* the last column: its words go on below each other */
-};
-
 enum tdm_column_flags {
 	TDM_ZERO_IS_UNKNOWN = 1,     /* so is an empty text */
 	TDM_NEGATIVE_IS_UNKNOWN = 2, /* of a signed number */
-	TDM_WITH_SIGN = 4,           /* a plus before a number that is not negative */
-	TDM_OTHER_SIDE = 8,          /* a text on the right of its column, anything else on the left */
+	TDM_IS_KIND = 4,             /* the number is an enum tdm_kind, text and JSON have its name */
+	TDM_WITH_SIGN = 8,           /* a plus before a number that is not negative */
+	TDM_OTHER_SIDE = 16,         /* a text on the right of its column, anything else on the left */
+	/* A cell that is wider than its column is cut and ends in "...", but: */
+	TDM_WHOLE = 32, /* it pushes the next ones to the right */
+	TDM_REST = 64,  /* the last column: it may use the rest of the line; `width` is the least that it gets */
+	TDM_WRAP = 128, /* the last column: it goes on below */
 };
 
 /* Of columns whose width depends on the rows: TDM_WIDTH_OF_TABLE + i is widths[i] of the table. */
 enum { TDM_WIDTH_OF_TABLE = 1000, TDM_TABLE_WIDTHS = 2 };
 
 struct tdm_column {
-	const char *title;  /* NULL: only in JSON. A newline splits it into two lines. */
-	const char *key;    /* NULL: only in text, unless `json` writes keys of its own */
-	size_t member_type; /* enum tdm_member; TDM_MEMBER sets both of these */
+	const char *title; /* NULL: only in JSON. A newline splits it into two lines. */
+	const char *key;   /* NULL: only in text, unless `json` writes keys of its own */
+	uint8_t member;    /* enum tdm_member; TDM_MEMBER sets it and the offset */
+	uint8_t flags;     /* enum tdm_column_flags */
+	uint8_t before;    /* blanks before the column, besides the table's gap */
+	uint8_t decimals;  /* of a share, which text has in per cent */
+	uint16_t width;    /* 0: as wide as each cell */
+	uint16_t known_by; /* TDM_KNOWN_IF sets it */
 	size_t offset;
-	size_t known_by;  /* TDM_KNOWN_IF sets it; 0: nothing */
-	uint8_t form;     /* enum tdm_form */
-	uint8_t fit;      /* enum tdm_fit */
-	uint8_t flags;    /* enum tdm_column_flags */
-	uint8_t decimals; /* of TDM_FORM_SHARE and TDM_FORM_PERCENT */
-	uint8_t before;   /* blanks before the column, besides the table's gap */
-	uint16_t width;   /* 0: as wide as each cell; TDM_WIDTH_OF_TABLE and above: the table says */
-	int arg;          /* for the functions */
+	int arg; /* for the functions */
+	/* How text shows a number; NULL: in decimal. */
+	char *(*format)(char *dst, size_t cap, uint64_t number);
 	/* Instead of a member. */
 	struct tdm_value (*get)(const struct tdm_field *field);
 	/* Instead of the value: the text of the cell, which is made printable and cut afterwards. */
@@ -133,10 +102,47 @@ struct tdm_column {
 	void (*json)(const struct tdm_field *field, struct tdm_json *json);
 };
 
+#define TDM_COUNT(columns)    .format = tdm_format_count, .width = (columns)
+#define TDM_BYTES             .format = tdm_format_bytes, .width = TDM_BYTES_COLUMNS
+#define TDM_SIZE(columns)     .format = tdm_format_bytes_short, .width = (columns)
+#define TDM_DURATION(columns) .format = tdm_format_duration, .width = (columns)
+
+enum tdm_member {
+	TDM_MEMBER_NONE,
+	TDM_MEMBER_U8,
+	TDM_MEMBER_U32,
+	TDM_MEMBER_U64,
+	TDM_MEMBER_I32,
+	TDM_MEMBER_I64,
+	TDM_MEMBER_SHARE,
+	TDM_MEMBER_BOOL,
+	TDM_MEMBER_CHARS, /* this and the rest are texts */
+	TDM_MEMBER_POINTER,
+	TDM_MEMBER_STR,
+};
+
+#define TDM_MEMBER(row, name) \
+	.member = _Generic(&((row *)NULL)->name,                            \
+		uint8_t *: TDM_MEMBER_U8,                                   \
+		uint32_t *: TDM_MEMBER_U32,                                 \
+		uint64_t *: TDM_MEMBER_U64,                                 \
+		int32_t *: TDM_MEMBER_I32,                                  \
+		int64_t *: TDM_MEMBER_I64,                                  \
+		double *: TDM_MEMBER_SHARE,                                 \
+		bool *: TDM_MEMBER_BOOL,                                    \
+		char(*)[sizeof(((row *)NULL)->name)]: TDM_MEMBER_CHARS,     \
+		char **: TDM_MEMBER_POINTER,                                \
+		const char **: TDM_MEMBER_POINTER,                          \
+		struct tdm_str *: TDM_MEMBER_STR),                          \
+	.offset = offsetof(row, name)
+
+/* The value is known only where another member, a uint64_t that counts, is not 0. */
+#define TDM_KNOWN_IF(row, name) .known_by = offsetof(row, name) + 1
+
 struct tdm_table {
 	const struct tdm_column *columns;
 	size_t column_count;
-	const void *rows; /* with `stride` bytes from one to the next; or `row`, which gives the row of a number */
+	const void *rows; /* `stride` bytes from one to the next; or `row` gives the row of a number */
 	size_t stride, count;
 	const void *(*row)(const struct tdm_table *table, size_t i);
 	size_t limit;        /* rows that are shown; 0: all */
@@ -152,47 +158,13 @@ struct tdm_table {
 
 #define TDM_COLUMNS(list) .columns = (list), .column_count = sizeof(list) / sizeof *(list)
 
-/* UINT64_MAX, UINT32_MAX, INT64_MIN, NAN and a NULL text are unknown. */
-enum tdm_member {
-	TDM_MEMBER_NONE,
-	TDM_MEMBER_U8,
-	TDM_MEMBER_U32,
-	TDM_MEMBER_U64,
-	TDM_MEMBER_I32,
-	TDM_MEMBER_I64,
-	TDM_MEMBER_REAL,
-	TDM_MEMBER_BOOL,
-	TDM_MEMBER_CHARS,
-	TDM_MEMBER_POINTER,
-	TDM_MEMBER_STR,
-};
-
-#define TDM_MEMBER(type, member) \
-	.member_type = _Generic(&((type *)NULL)->member,                            \
-		uint8_t *: TDM_MEMBER_U8,                                           \
-		uint32_t *: TDM_MEMBER_U32,                                         \
-		uint64_t *: TDM_MEMBER_U64,                                         \
-		int32_t *: TDM_MEMBER_I32,                                          \
-		int64_t *: TDM_MEMBER_I64,                                          \
-		double *: TDM_MEMBER_REAL,                                          \
-		bool *: TDM_MEMBER_BOOL,                                            \
-		char(*)[sizeof(((type *)NULL)->member)]: TDM_MEMBER_CHARS,          \
-		char **: TDM_MEMBER_POINTER,                                        \
-		const char **: TDM_MEMBER_POINTER,                                  \
-		struct tdm_str *: TDM_MEMBER_STR),                                  \
-	.offset = offsetof(type, member)
-
-/* The value is known only where another member, a uint64_t that counts, is not 0. */
-#define TDM_KNOWN_IF(type, member) .known_by = offsetof(type, member) + 1
-
 /* Heading, rows, and how many more there are; nothing where there is no row. */
 void tdm_table_text(const struct tdm_table *table, const struct tdm_term *term, struct tdm_buf *out);
 void tdm_table_head(const struct tdm_table *table, const struct tdm_term *term, struct tdm_buf *out);
 void tdm_table_row(const struct tdm_table *table, const void *row, const struct tdm_term *term, struct tdm_buf *out);
 
-/* An array with an object for each row; the object of one row; its keys alone. */
+/* An array with an object for each row; the keys of one row. */
 void tdm_table_json(const struct tdm_table *table, struct tdm_json *json);
-void tdm_table_object(const struct tdm_table *table, const void *row, struct tdm_json *json);
 void tdm_table_keys(const struct tdm_table *table, const void *row, struct tdm_json *json);
 
 #endif

@@ -62,15 +62,14 @@ static void every_type_is_known_or_unknown(void **state)
 		{ "Name", "name", ROW(name), .width = 6, .flags = TDM_ZERO_IS_UNKNOWN },
 		{ "Site", "site", ROW(site), .width = 8 },
 		{ NULL, "path", ROW(path) },
-		{ "Kind", "kind", ROW(kind), .form = TDM_FORM_KIND, .width = 8 },
+		{ "Kind", "kind", ROW(kind), .flags = TDM_IS_KIND, .width = 8 },
 		{ "View", "view", ROW(is_view), .width = 4 },
 		{ "Dev", "device", ROW(device), .width = 3 },
 		{ "PID", "pid", ROW(pid), .width = 3, .flags = TDM_ZERO_IS_UNKNOWN },
-		{ "Size", "bytes", ROW(bytes), .form = TDM_FORM_BYTES, .width = 10 },
-		{ "Wait", "wait_ns", ROW(waited_ns), TDM_KNOWN_IF(struct row, waits), .form = TDM_FORM_DURATION,
-			.width = 5 },
-		{ "MiB", "change", ROW(change), .form = TDM_FORM_MIB, .flags = TDM_WITH_SIGN, .width = 9 },
-		{ "Used", "share", ROW(share), .form = TDM_FORM_SHARE, .decimals = 1, .width = 6 },
+		{ "Size", "bytes", ROW(bytes), TDM_BYTES },
+		{ "Wait", "wait_ns", ROW(waited_ns), TDM_KNOWN_IF(struct row, waits), TDM_DURATION(5) },
+		{ "MiB", "change", ROW(change), .format = tdm_format_mib, .flags = TDM_WITH_SIGN, .width = 9 },
+		{ "Used", "share", ROW(share), .decimals = 1, .width = 6 },
 	};
 	struct tdm_table table = { TDM_COLUMNS(columns), .row = row_of, .count = 2, .gap = 1 };
 	(void)state;
@@ -91,19 +90,18 @@ static void every_form_of_a_number(void **state)
 {
 	static const struct tdm_column columns[] = {
 		{ "plain", NULL, ROW(bytes) },
-		{ "count", NULL, ROW(bytes), .form = TDM_FORM_COUNT },
-		{ "size", NULL, ROW(bytes), .form = TDM_FORM_SIZE },
-		{ "address", NULL, ROW(bytes), .form = TDM_FORM_ADDRESS },
-		{ "clock", NULL, ROW(waited_ns), .form = TDM_FORM_CLOCK },
-		{ "percent", NULL, ROW(share), .form = TDM_FORM_PERCENT, .decimals = 2, .flags = TDM_WITH_SIGN },
-		{ "MiB", NULL, ROW(change), .form = TDM_FORM_MIB },
-		{ "change", NULL, ROW(change), .form = TDM_FORM_COUNT },
+		{ "count", NULL, ROW(bytes), TDM_COUNT(0) },
+		{ "size", NULL, ROW(bytes), TDM_SIZE(0) },
+		{ "clock", NULL, ROW(waited_ns), .format = tdm_format_clock },
+		{ "share", NULL, ROW(share), .flags = TDM_WITH_SIGN },
+		{ "MiB", NULL, ROW(change), .format = tdm_format_mib },
+		{ "change", NULL, ROW(change), TDM_COUNT(0) },
 	};
 	struct tdm_table table = { TDM_COLUMNS(columns), &known, sizeof known, 1, .gap = 1, .indent = 2 };
 	(void)state;
 	expect_text(&table, &term,
-		"  plain count size address clock percent MiB change\n"
-		"  3145728 3,145,728 3 MiB 0x300000 00:00:00.001 +0.84% -2,000.00 -2,097,152,000\n");
+		"  plain count size clock share MiB change\n"
+		"  3145728 3,145,728 3 MiB 00:00:00.001 +84% -2,000.00 -2,097,152,000\n");
 }
 
 static void put_words(const struct tdm_field *field, struct tdm_buf *out)
@@ -122,8 +120,8 @@ static void cells_that_do_not_fit(void **state)
 	static const char words[] = "one two three\tfour five six seven eight nine ten";
 	struct tdm_column columns[] = {
 		{ "A title", .text = put_words, .width = 8 },
-		{ "second", "name", ROW(name), .width = 6, .fit = TDM_FIT_WHOLE, .before = 2 },
-		{ "the\nrest", .text = put_words, .fit = TDM_FIT_WRAP, .json = put_pair, .arg = 1 },
+		{ "second", "name", ROW(name), .width = 6, .flags = TDM_WHOLE, .before = 2 },
+		{ "the\nrest", .text = put_words, .flags = TDM_WRAP, .json = put_pair, .arg = 1 },
 	};
 	struct tdm_table table = { TDM_COLUMNS(columns), &known, sizeof known, 1, .gap = 1, .context = words };
 	const struct tdm_term narrow = { .width = 40 }, coloured = { .width = 40, .colour = true };
@@ -135,7 +133,7 @@ static void cells_that_do_not_fit(void **state)
 		"                  five six seven eight\n"
 		"                  nine ten\n");
 	expect_json(&table, "[{\"name\": \"matmul\",\"x\": 1,\"y\": 2}]\n");
-	columns[2].fit = TDM_FIT_REST;
+	columns[2].flags = TDM_REST;
 	table.hidden = 1;
 	table.style = TDM_STYLE_BOLD;
 	expect_text(&table, &coloured,
