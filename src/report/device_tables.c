@@ -18,15 +18,6 @@ static const struct {
 	{ TDM_KIND_FIRMWARE, "firmware", TDM_CARD_MAP_END, TDM_CARD_L1_BANKS },
 };
 
-/* a * b; unknown when a factor is, or when it does not fit 64 bits. */
-static uint64_t product_of(uint64_t a, uint64_t b)
-{
-	uint64_t product;
-	if (a == TDM_BYTES_UNKNOWN || b == TDM_BYTES_UNKNOWN || __builtin_mul_overflow(a, b, &product))
-		return TDM_BYTES_UNKNOWN;
-	return product;
-}
-
 /* Base and size of a region; they stay unknown when a figure that they come from is. */
 static void place(const struct tdm_card *card, struct tdm_device_region *region)
 {
@@ -52,7 +43,7 @@ void tdm_device_regions(const struct tdm_card *card, struct tdm_device_region re
 			tdm_card_get(card, rows[i].banks), TDM_BYTES_UNKNOWN, TDM_BYTES_UNKNOWN, TDM_BYTES_UNKNOWN,
 			chips != TDM_BYTES_UNKNOWN ? chips : 1 };
 		place(card, region);
-		region->total = product_of(region->size, region->banks);
+		region->total = tdm_times(region->size, region->banks);
 	}
 }
 
@@ -77,7 +68,7 @@ static void put_total(const struct tdm_field *field, struct tdm_buf *out)
 	char text[TDM_BYTES_CAP];
 	if (region->size != 0)
 		tdm_buf_puts(out, tdm_format_bytes_short(text, sizeof text,
-					  product_of(region->total, field->column->arg != 0 ? region->chips : 1)));
+					  tdm_times(region->total, field->column->arg != 0 ? region->chips : 1)));
 }
 
 #define REGION(member) TDM_MEMBER(struct tdm_device_region, member)
@@ -108,7 +99,7 @@ static void put_grid(const struct tdm_field *field, struct tdm_buf *out)
 
 static struct tdm_value get_dram(const struct tdm_field *field)
 {
-	return tdm_value_number(product_of(
+	return tdm_value_number(tdm_times(
 		tdm_card_get(field->row, TDM_CARD_DRAM_BANKS), tdm_card_get(field->row, TDM_CARD_DRAM_BANK_SIZE)));
 }
 

@@ -194,12 +194,6 @@ static void put_series(const struct tdm_replay_space *space, bool ascii, struct 
 	tdm_buf_puts(out, "|\n");
 }
 
-static uint64_t in_all_banks(uint64_t bytes, uint32_t banks)
-{
-	uint64_t all;
-	return __builtin_mul_overflow(bytes, (uint64_t)banks, &all) ? TDM_BYTES_UNKNOWN : all;
-}
-
 static void put_moments(const struct tdm_replay_space *space, struct tdm_buf *out)
 {
 	char peak[TDM_BYTES_CAP], device[TDM_BYTES_CAP], tight[TDM_BYTES_CAP];
@@ -208,7 +202,7 @@ static void put_moments(const struct tdm_replay_space *space, struct tdm_buf *ou
 		tdm_plural(space->peak_buffers));
 	if (space->range.banks > 1)
 		tdm_buf_printf(out, ", %s on the device",
-			tdm_format_bytes_short(device, sizeof device, in_all_banks(space->peak, space->range.banks)));
+			tdm_format_bytes_short(device, sizeof device, tdm_times(space->peak, space->range.banks)));
 	tdm_buf_printf(out, "\n%-9s tightest at line %" PRIu64 " (largest free block %s B)", "", space->tightest_line,
 		tdm_format_count(tight, sizeof tight, space->tightest));
 	if (space->worst_frag > 0)

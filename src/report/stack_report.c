@@ -12,10 +12,7 @@ enum { TRAIL_FRAMES = 4 };
 /* When its tracking began, by the real-time clock; 0: unknown. */
 static uint64_t tracked_since(const struct tdm_process *who)
 {
-	struct timespec real;
-	uint64_t now = tdm_clock_ns();
-	clock_gettime(CLOCK_REALTIME, &real);
-	uint64_t real_ns = (uint64_t)real.tv_sec * TDM_NS_PER_S + (uint64_t)real.tv_nsec;
+	uint64_t now = tdm_clock_ns(), real_ns = tdm_clock_real_ns();
 	if (who->started_ns == 0 || who->started_ns > now || now - who->started_ns > real_ns)
 		return 0;
 	return real_ns - (now - who->started_ns);
