@@ -55,11 +55,20 @@ static inline void tdm_json_put_text(struct tdm_json *json, const char *key, con
 	tdm_json_text(json, text);
 }
 
-/* An empty text gives null, too. */
+/* These two: an empty text gives null. */
 static inline void tdm_json_put_name(struct tdm_json *json, const char *key, const char *text)
 {
 	tdm_json_key(json, key);
 	tdm_json_text(json, text != NULL && text[0] != '\0' ? text : NULL);
+}
+
+static inline void tdm_json_put_str(struct tdm_json *json, const char *key, struct tdm_str text)
+{
+	tdm_json_key(json, key);
+	if (text.len != 0)
+		tdm_json_str(json, text);
+	else
+		tdm_json_null(json);
 }
 
 /* null unless it is known. */

@@ -1,4 +1,4 @@
-#include "report/device_banks.h"
+#include "report/device_report.h"
 #include "device/bank.h"
 
 #include <inttypes.h>

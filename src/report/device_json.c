@@ -1,5 +1,4 @@
-#include "report/device_json.h"
-#include "report/device_banks.h"
+#include "report/device_report.h"
 #include "base/json.h"
 #include "device/data_format.h"
 #include "device/l1_map.h"
@@ -15,14 +14,6 @@ static const char *const zone_keys[TDM_L1_ZONE_COUNT] = {
 	[TDM_L1_BUFFERS] = "l1",
 	[TDM_L1_SMALL_REGION] = "l1_small",
 };
-
-static void put_names(struct tdm_json *json, const struct tdm_card *card)
-{
-	tdm_json_put_text(json, "name", card->name);
-	tdm_json_put_text(json, "full_name", card->full_name);
-	tdm_json_put_text(json, "arch", tdm_arch_name(card->arch));
-	tdm_json_put_bytes(json, "chips", tdm_card_get(card, TDM_CARD_CHIPS));
-}
 
 static void put_variant(struct tdm_json *json, const struct tdm_card *card)
 {
@@ -132,11 +123,12 @@ int tdm_device_json_list(struct tdm_buf *out, const char *const *names)
 
 void tdm_device_json_show(struct tdm_buf *out, const struct tdm_card *card)
 {
+	const struct tdm_table names = { .columns = tdm_device_card_columns, .column_count = TDM_DEVICE_CARD_NAMES };
 	struct tdm_json json;
 	tdm_json_init(&json, out);
 	tdm_json_envelope(&json, schema);
 	tdm_json_put_object(&json, "device");
-	put_names(&json, card);
+	tdm_table_keys(&names, card, &json);
 	put_variant(&json, card);
 	put_fields(&json, card);
 	put_regions(&json, card);

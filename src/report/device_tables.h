@@ -25,6 +25,7 @@ enum { TDM_DEVICE_CARD_TOTAL = 1 << 6 }; /* the column of the regions that says 
 
 extern const struct tdm_column tdm_device_region_columns[8];
 extern const struct tdm_column tdm_device_card_columns[14]; /* of a struct tdm_card */
+enum { TDM_DEVICE_CARD_NAMES = 4 };                         /* the first ones say which card it is */
 extern const struct tdm_column tdm_device_part_columns[6];  /* of a struct tdm_l1_part */
 
 #endif

@@ -2,7 +2,7 @@
  * A card as a page of text. Sections are set off by a bold title; figures that a card does not have are printed as
  * "unknown" where they belong, and the last section says of each why.
  */
-#include "report/device_text.h"
+#include "report/device_report.h"
 #include "base/wrap.h"
 #include "device/data_format.h"
 #include "device/l1_map.h"

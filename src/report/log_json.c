@@ -3,24 +3,9 @@
 
 #include <math.h>
 
-static void put_time(struct tdm_json *json, const char *key, uint64_t time_ns)
-{
-	tdm_json_put_bytes(json, key, time_ns != 0 ? time_ns : TDM_LOG_UNKNOWN);
-}
-
 static void put_kind(struct tdm_json *json, uint8_t kind)
 {
 	tdm_json_put_text(json, "kind", kind < TDM_KIND_COUNT ? tdm_kind_name((enum tdm_kind)kind) : NULL);
-}
-
-static void put_device(struct tdm_json *json, uint32_t device)
-{
-	tdm_json_put_bytes(json, "device", device != TDM_LOG_DEVICE_UNKNOWN ? device : TDM_LOG_UNKNOWN);
-}
-
-static void put_rank(struct tdm_json *json, int32_t rank)
-{
-	tdm_json_put_bytes(json, "rank", rank != TDM_LOG_NO_RANK ? (uint64_t)rank : TDM_LOG_UNKNOWN);
 }
 
 void tdm_log_range_json(bool has_range, const struct tdm_core_range *range, struct tdm_json *json)
@@ -51,11 +36,7 @@ void tdm_log_failure_json(const struct tdm_failure *f, struct tdm_json *json)
 	tdm_json_key(json, "core_range");
 	tdm_log_range_json(f->has_range, &f->range, json);
 	tdm_json_put_u64(json, "core_ranges", f->range_count);
-	tdm_json_key(json, "name");
-	if (f->name.len != 0)
-		tdm_json_str(json, f->name);
-	else
-		tdm_json_null(json);
+	tdm_json_put_str(json, "name", f->name);
 	tdm_json_put_u64(json, "refused_figures", f->refused);
 	tdm_json_key(json, "text");
 	tdm_json_str(json, f->text);
@@ -78,8 +59,8 @@ static void put_file(struct tdm_json *json, const struct tdm_log_profile *p, uin
 	for (int d = 0; d < TDM_LOG_DIALECT_COUNT; d++)
 		tdm_json_put_u64(json, tdm_log_dialect_name((enum tdm_log_dialect)d), f->by_dialect[d]);
 	tdm_json_object_end(json);
-	put_time(json, "first_ns", f->first_ns);
-	put_time(json, "last_ns", f->last_ns);
+	tdm_json_put_known(json, "first_ns", f->first_ns != 0, f->first_ns);
+	tdm_json_put_known(json, "last_ns", f->last_ns != 0, f->last_ns);
 	tdm_json_put_u64(json, "failures", f->failures);
 	tdm_json_put_u64(json, "warnings", f->warnings);
 	tdm_json_put_object(json, "workload");
@@ -177,23 +158,19 @@ void tdm_log_record_json(const struct tdm_log_record *r, struct tdm_json *json)
 		r->level != TDM_LOG_LEVEL_NONE ? tdm_log_level_name((enum tdm_log_level)r->level) : NULL);
 	tdm_json_put_u64(json, "file", r->file);
 	tdm_json_put_u64(json, "line", r->line);
-	put_time(json, "time_ns", r->time_ns);
+	tdm_json_put_known(json, "time_ns", r->time_ns != 0, r->time_ns);
 	tdm_json_put_bool(json, "time_is_near", r->time_is_near);
-	put_rank(json, r->rank);
-	tdm_json_put_bytes(json, "pid", r->pid > 0 ? (uint64_t)r->pid : TDM_LOG_UNKNOWN);
-	put_device(json, r->device);
+	tdm_json_put_known(json, "rank", r->rank != TDM_LOG_NO_RANK, (uint64_t)r->rank);
+	tdm_json_put_known(json, "pid", r->pid > 0, (uint64_t)r->pid);
+	tdm_json_put_known(json, "device", r->device != TDM_LOG_DEVICE_UNKNOWN, r->device);
 	put_kind(json, r->kind);
-	tdm_json_put_bytes(json, "cb", r->cb != TDM_LOG_CB_UNKNOWN ? r->cb : TDM_LOG_UNKNOWN);
+	tdm_json_put_known(json, "cb", r->cb != TDM_LOG_CB_UNKNOWN, r->cb);
 	tdm_json_put_bytes(json, "bytes", r->bytes);
 	tdm_json_put_bytes(json, "tiles", r->tiles);
 	tdm_json_put_bytes(json, "count", r->count);
 	tdm_json_put_bytes(json, "id", r->id);
 	tdm_json_put_bytes(json, "duration_ns", r->duration_ns);
-	tdm_json_key(json, "name");
-	if (r->name.len != 0)
-		tdm_json_str(json, r->name);
-	else
-		tdm_json_null(json);
+	tdm_json_put_str(json, "name", r->name);
 	if (r->type == TDM_LOG_FAILURE) {
 		tdm_json_put_bool(json, "repeat", r->is_repeat);
 		tdm_json_put_object(json, "failure");

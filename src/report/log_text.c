@@ -11,8 +11,6 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { LABEL_COLUMNS = 15, KERNEL_COLUMNS = 32, WIDTH_DEFAULT = 100 };
-
 const char *tdm_log_file_kind(const struct tdm_log_file *f)
 {
 	if (f->by_dialect[TDM_LOG_BY_SERVER] != 0)
@@ -42,58 +40,49 @@ const char *tdm_log_file_lacks(const struct tdm_log_file *f)
 	       "buffers.";
 }
 
-static void label(struct tdm_buf *out, const char *text)
-{
-	tdm_buf_printf(out, "%-*s", LABEL_COLUMNS, text);
-}
-
 static void wrapped(struct tdm_buf *out, const struct tdm_log_report *report, const char *head, const char *text)
 {
-	label(out, head);
-	tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ LABEL_COLUMNS, LABEL_COLUMNS, report->width });
+	tdm_put_label(out, head);
+	tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ TDM_LABEL_COLUMNS, TDM_LABEL_COLUMNS, report->width });
 }
 
-/* "[2] " before what belongs to one of several files. */
-static void put_file(struct tdm_buf *out, const struct tdm_log_profile *p, uint32_t file)
+/* "3 lines too long: ..."; nothing where there are none. */
+static void put_lines(struct tdm_buf *out, uint64_t count, const char *what)
 {
-	if (p->file_count > 1)
-		tdm_buf_printf(out, "[%u] ", file + 1);
+	if (count == 0)
+		return;
+	tdm_put_label(out, "");
+	tdm_put_count(out, count, "line", "lines");
+	tdm_buf_printf(out, " %s\n", what);
 }
 
 static void put_head(const struct tdm_log_profile *p, const struct tdm_log_report *report, struct tdm_buf *out)
 {
-	char lines[TDM_BYTES_CAP], bytes[TDM_BYTES_CAP], from[TDM_DURATION_CAP], to[TDM_DURATION_CAP];
+	char bytes[TDM_BYTES_CAP], from[TDM_DURATION_CAP], to[TDM_DURATION_CAP];
 	if (report->is_sample)
 		wrapped(out, report, "Sample",
 			"no file was given: this is a small log that comes with tidemark, not one of yours");
 	for (uint32_t i = 0; i < p->file_count; i++) {
 		const struct tdm_log_file *f = &p->files[i];
-		label(out, "Log");
-		put_file(out, p, i);
+		tdm_put_label(out, "Log");
+		if (p->file_count > 1)
+			tdm_buf_printf(out, "[%u] ", i + 1);
 		tdm_cell_put(out, tdm_str_of(f->name), 0, report->utf8);
-		tdm_buf_printf(out, ": %s line%s, %s", tdm_format_count(lines, sizeof lines, f->lines),
-			tdm_plural(f->lines), tdm_format_bytes_short(bytes, sizeof bytes, f->bytes));
+		tdm_buf_puts(out, ": ");
+		tdm_put_count(out, f->lines, "line", "lines");
+		tdm_buf_printf(out, ", %s", tdm_format_bytes_short(bytes, sizeof bytes, f->bytes));
 		if (f->first_ns != 0)
 			tdm_buf_printf(out, ", %s to %s", tdm_format_clock(from, sizeof from, f->first_ns),
 				tdm_format_clock(to, sizeof to, f->last_ns));
-		tdm_buf_puts(out, "\n");
-		label(out, "");
-		tdm_buf_printf(out, "%s; %s record%s about memory\n", tdm_log_file_kind(f),
-			tdm_format_count(lines, sizeof lines, f->records), tdm_plural(f->records));
-		if (f->is_cut && f->lines != 0) {
-			label(out, "");
-			tdm_buf_puts(out, "incomplete: it could not be read to its end\n");
-		}
-		if (f->cut_lines != 0) {
-			label(out, "");
-			tdm_buf_printf(out, "%s line%s too long: only the beginning was looked at\n",
-				tdm_format_count(lines, sizeof lines, f->cut_lines), tdm_plural(f->cut_lines));
-		}
-		if (f->refused_lines != 0) {
-			label(out, "");
-			tdm_buf_printf(out, "%s line%s about amounts that cannot be used: left out\n",
-				tdm_format_count(lines, sizeof lines, f->refused_lines), tdm_plural(f->refused_lines));
-		}
+		tdm_buf_putc(out, '\n');
+		tdm_put_label(out, "");
+		tdm_buf_printf(out, "%s; ", tdm_log_file_kind(f));
+		tdm_put_count(out, f->records, "record", "records");
+		tdm_buf_puts(out, " about memory\n");
+		if (f->is_cut && f->lines != 0)
+			wrapped(out, report, "", "incomplete: it could not be read to its end");
+		put_lines(out, f->cut_lines, "too long: only the beginning was looked at");
+		put_lines(out, f->refused_lines, "about amounts that cannot be used: left out");
 		if (!report->errors_only && tdm_log_file_lacks(f) != NULL)
 			wrapped(out, report, "Not in it", tdm_log_file_lacks(f));
 	}

@@ -6,8 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { LABEL_COLUMNS = 15 };
-
 const struct tdm_replay_space *tdm_replay_first_failing(const struct tdm_replay *replay)
 {
 	const struct tdm_replay_space *first = NULL;
@@ -50,11 +48,6 @@ void tdm_replay_runtime_message(const struct tdm_replay_space *space, struct tdm
 		f->stats.allocated, f->stats.free, f->stats.largest_free);
 }
 
-static void label(struct tdm_buf *out, const char *text)
-{
-	tdm_buf_printf(out, "%-*s", LABEL_COLUMNS, text);
-}
-
 static uint64_t total_allocs(const struct tdm_replay *replay, uint64_t *failures)
 {
 	uint64_t allocs = 0;
@@ -69,20 +62,21 @@ static uint64_t total_allocs(const struct tdm_replay *replay, uint64_t *failures
 
 static void put_head(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_buf *out)
 {
-	char count[TDM_BYTES_CAP], live[TDM_BYTES_CAP];
 	const struct tdm_card *card = tdm_replay_card(replay);
 	const struct tdm_replay_space *first = tdm_replay_space(replay, 0);
 
-	label(out, "Trace");
-	tdm_buf_printf(out, "%s: %s request%s, %s buffer%s live at the end\n", report->trace,
-		tdm_format_count(count, sizeof count, tdm_replay_ops(replay)), tdm_plural(tdm_replay_ops(replay)),
-		tdm_format_count(live, sizeof live, tdm_replay_live(replay)), tdm_plural(tdm_replay_live(replay)));
+	tdm_put_label(out, "Trace");
+	tdm_buf_printf(out, "%s: ", report->trace);
+	tdm_put_count(out, tdm_replay_ops(replay), "request", "requests");
+	tdm_buf_puts(out, ", ");
+	tdm_put_count(out, tdm_replay_live(replay), "buffer", "buffers");
+	tdm_buf_puts(out, " live at the end\n");
 	if (report->skipped != 0) {
-		label(out, "Skipped");
-		tdm_buf_printf(out, "%s line%s could not be used; the first ones are named above\n",
-			tdm_format_count(count, sizeof count, report->skipped), tdm_plural(report->skipped));
+		tdm_put_label(out, "Skipped");
+		tdm_put_count(out, report->skipped, "line", "lines");
+		tdm_buf_puts(out, " could not be used; the first ones are named above\n");
 	}
-	label(out, card != NULL ? "Device" : "Region");
+	tdm_put_label(out, card != NULL ? "Device" : "Region");
 	if (card != NULL)
 		tdm_buf_printf(out, "%s, one chip, %" PRIu64 " L1 banks, %" PRIu64 " DRAM banks", card->full_name,
 			card->value[TDM_CARD_L1_BANKS], card->value[TDM_CARD_DRAM_BANKS]);
@@ -139,7 +133,7 @@ static void put_verdict(const struct tdm_replay *replay, struct tdm_buf *out)
 	uint64_t failures, allocs = total_allocs(replay, &failures);
 	const struct tdm_replay_space *space = tdm_replay_first_failing(replay);
 
-	label(out, "Verdict");
+	tdm_put_label(out, "Verdict");
 	tdm_format_count(of, sizeof of, allocs);
 	if (space == NULL) {
 		tdm_buf_printf(out, "fits: %s allocation%s, none failed\n", of, tdm_plural(allocs));
@@ -148,7 +142,7 @@ static void put_verdict(const struct tdm_replay *replay, struct tdm_buf *out)
 	tdm_buf_printf(out, "does not fit: %s of %s allocation%s failed\n",
 		tdm_format_count(count, sizeof count, failures), of, tdm_plural(allocs));
 	const struct tdm_replay_failure *f = &space->first_failure;
-	label(out, "First failure");
+	tdm_put_label(out, "First failure");
 	tdm_buf_printf(out, "line %" PRIu64 ": %s", f->line, f->name.text);
 	tdm_buf_printf(out, ", %s B", tdm_format_count(count, sizeof count, f->size));
 	if (tdm_replay_card(replay) != NULL)
@@ -158,10 +152,10 @@ static void put_verdict(const struct tdm_replay *replay, struct tdm_buf *out)
 	else if (space->range.banks > 1)
 		tdm_buf_printf(out, " over %" PRIu32 " banks", space->range.banks);
 	tdm_buf_putc(out, '\n');
-	label(out, "Cause");
+	tdm_put_label(out, "Cause");
 	put_cause(space, out);
 	if (tdm_replay_card(replay) != NULL && space->range.banks != 0) {
-		label(out, "Runtime says");
+		tdm_put_label(out, "Runtime says");
 		tdm_replay_runtime_message(space, out);
 		tdm_buf_putc(out, '\n');
 	}
