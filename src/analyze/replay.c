@@ -222,16 +222,10 @@ static void name_bounds(const struct tdm_replay *replay, size_t space, struct td
 			continue;
 		uint64_t size = tdm_freelist_size_at(replay->spaces[space].list, live->address);
 		for (size_t h = 0; h < count; h++) {
-			if (live->address + size == holes[h].address) {
-				holes[h].has_below = true;
-				holes[h].below = shown_name(live->name);
-				holes[h].below_bytes = size;
-			}
-			if (live->address == holes[h].address + holes[h].size) {
-				holes[h].has_above = true;
-				holes[h].above = shown_name(live->name);
-				holes[h].above_bytes = size;
-			}
+			if (live->address + size == holes[h].address)
+				holes[h].below = (struct tdm_replay_bound){ true, shown_name(live->name), size };
+			if (live->address == holes[h].address + holes[h].size)
+				holes[h].above = (struct tdm_replay_bound){ true, shown_name(live->name), size };
 		}
 	}
 }

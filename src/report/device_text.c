@@ -33,10 +33,7 @@ static const char *count_text(char *dst, uint64_t count)
 	return tdm_format_count(dst, CELL_CAP, count);
 }
 
-static void put_label(struct tdm_buf *out, const char *label)
-{
-	tdm_buf_printf(out, "  %-*s", LABEL_COLUMNS - INDENT, label);
-}
+#define LABEL "  %-18s" /* up to LABEL_COLUMNS */
 
 /* "8 x 8", or "unknown". */
 static const char *grid_text(char *dst, uint64_t x, uint64_t y)
@@ -51,67 +48,52 @@ static const char *grid_text(char *dst, uint64_t x, uint64_t y)
 static void put_cores(struct tdm_buf *out, const struct tdm_card *card)
 {
 	char grid[CELL_CAP], cores[CELL_CAP];
-	uint64_t harvested = tdm_card_get(card, TDM_CARD_HARVESTED);
+	const uint64_t *value = card->value;
+	uint64_t harvested = value[TDM_CARD_HARVESTED];
 	const char *line = card->arch == TDM_ARCH_BLACKHOLE ? "column" : "row";
 
-	put_label(out, "compute grid");
-	tdm_buf_puts(out, grid_text(grid, tdm_card_get(card, TDM_CARD_GRID_X), tdm_card_get(card, TDM_CARD_GRID_Y)));
-	if (tdm_card_get(card, TDM_CARD_L1_BANKS) != TDM_BYTES_UNKNOWN)
-		tdm_buf_printf(out, ", %s cores", count_text(cores, tdm_card_get(card, TDM_CARD_L1_BANKS)));
-	tdm_buf_putc(out, '\n');
-	put_label(out, "Tensix cores");
-	tdm_buf_printf(out, "%s",
-		grid_text(grid, tdm_card_get(card, TDM_CARD_WORKERS_X), tdm_card_get(card, TDM_CARD_WORKERS_Y)));
+	tdm_buf_printf(
+		out, LABEL "%s", "compute grid", grid_text(grid, value[TDM_CARD_GRID_X], value[TDM_CARD_GRID_Y]));
+	if (value[TDM_CARD_L1_BANKS] != TDM_BYTES_UNKNOWN)
+		tdm_buf_printf(out, ", %s cores", count_text(cores, value[TDM_CARD_L1_BANKS]));
+	tdm_buf_printf(out, "\n" LABEL "%s, ", "Tensix cores",
+		grid_text(grid, value[TDM_CARD_WORKERS_X], value[TDM_CARD_WORKERS_Y]));
 	if (harvested == TDM_BYTES_UNKNOWN)
-		tdm_buf_puts(out, ", harvesting unknown\n");
+		tdm_buf_puts(out, "harvesting unknown\n");
 	else if (harvested == 0)
-		tdm_buf_puts(out, ", none harvested\n");
+		tdm_buf_puts(out, "none harvested\n");
 	else
-		tdm_buf_printf(out, ", %" PRIu64 " %s%s harvested\n", harvested, line, harvested != 1 ? "s" : "");
+		tdm_buf_printf(out, "%" PRIu64 " %s%s harvested\n", harvested, line, tdm_plural(harvested));
 }
 
 static void put_variant(struct tdm_buf *out, const struct tdm_card *card)
 {
 	const struct tdm_card_variant *variant = &card->variant;
-	put_label(out, "dispatch");
-	tdm_buf_printf(out, "%s%s\n", tdm_dispatch_name(tdm_card_dispatch(card)),
+	tdm_buf_printf(out, LABEL "%s%s\n", "dispatch", tdm_dispatch_name(tdm_card_dispatch(card)),
 		variant->dispatch == TDM_DISPATCH_DEFAULT ? " (default)" : "");
-	put_label(out, "variant");
-	tdm_buf_puts(out, variant->old_firmware ? "old firmware" : "current firmware");
-	tdm_buf_puts(out, variant->tracy ? ", Tracy build" : ", no Tracy");
-	tdm_buf_puts(out, variant->fabric_mux ? ", fabric mux\n" : "\n");
+	tdm_buf_printf(out, LABEL "%s firmware, %s%s\n", "variant", variant->old_firmware ? "old" : "current",
+		variant->tracy ? "Tracy build" : "no Tracy", variant->fabric_mux ? ", fabric mux" : "");
 }
 
 static void put_memory(struct tdm_buf *out, const struct tdm_card *card)
 {
-	char a[CELL_CAP], b[CELL_CAP];
-	uint64_t base = tdm_card_get(card, TDM_CARD_DRAM_BASE);
+	char a[CELL_CAP], b[CELL_CAP], c[CELL_CAP];
+	const uint64_t *value = card->value;
+	uint64_t base = value[TDM_CARD_DRAM_BASE], ethernet = value[TDM_CARD_ETH_L1_SIZE];
 
-	put_label(out, "L1");
-	tdm_buf_printf(out, "%s a core, ", bytes_text(a, tdm_card_get(card, TDM_CARD_L1_SIZE)));
-	if (tdm_card_get(card, TDM_CARD_ETH_L1_SIZE) == 0)
-		tdm_buf_puts(out, "no Ethernet cores\n");
-	else
-		tdm_buf_printf(out, "%s an Ethernet core\n", bytes_text(b, tdm_card_get(card, TDM_CARD_ETH_L1_SIZE)));
-	put_label(out, "DRAM");
-	tdm_buf_printf(out, "%s banks of %s, ", count_text(a, tdm_card_get(card, TDM_CARD_DRAM_BANKS)),
-		bytes_text(b, tdm_card_get(card, TDM_CARD_DRAM_BANK_SIZE)));
+	tdm_buf_printf(out, LABEL "%s a core, %s%s\n", "L1", bytes_text(a, value[TDM_CARD_L1_SIZE]),
+		ethernet != 0 ? bytes_text(b, ethernet) : "no Ethernet cores",
+		ethernet != 0 ? " an Ethernet core" : "");
+	tdm_buf_printf(out, LABEL "%s banks of %s, ", "DRAM", count_text(a, value[TDM_CARD_DRAM_BANKS]),
+		bytes_text(b, value[TDM_CARD_DRAM_BANK_SIZE]));
 	if (base == TDM_BYTES_UNKNOWN)
 		tdm_buf_puts(out, "first address for buffers unknown\n");
 	else
 		tdm_buf_printf(out, "buffers from address %" PRIu64 " (0x%" PRIx64 ")\n", base, base);
-}
-
-static void put_limits(struct tdm_buf *out, const struct tdm_card *card)
-{
-	char a[CELL_CAP], b[CELL_CAP], c[CELL_CAP];
-	put_label(out, "alignment");
-	tdm_buf_printf(out, "L1 %s, DRAM %s, PCIe %s\n", bytes_text(a, tdm_card_get(card, TDM_CARD_L1_ALIGN)),
-		bytes_text(b, tdm_card_get(card, TDM_CARD_DRAM_ALIGN)),
-		bytes_text(c, tdm_card_get(card, TDM_CARD_PCIE_ALIGN)));
-	put_label(out, "circular buffers");
-	tdm_buf_printf(out, "%s a core, most pages of one: %s\n", count_text(a, tdm_card_get(card, TDM_CARD_CB_COUNT)),
-		count_text(b, tdm_card_get(card, TDM_CARD_CB_MAX_PAGES)));
+	tdm_buf_printf(out, LABEL "L1 %s, DRAM %s, PCIe %s\n", "alignment", bytes_text(a, value[TDM_CARD_L1_ALIGN]),
+		bytes_text(b, value[TDM_CARD_DRAM_ALIGN]), bytes_text(c, value[TDM_CARD_PCIE_ALIGN]));
+	tdm_buf_printf(out, LABEL "%s a core, most pages of one: %s\n", "circular buffers",
+		count_text(a, value[TDM_CARD_CB_COUNT]), count_text(b, value[TDM_CARD_CB_MAX_PAGES]));
 }
 
 static void put_head(struct tdm_buf *out, const struct tdm_card *card, const struct tdm_term *term)
@@ -119,17 +101,12 @@ static void put_head(struct tdm_buf *out, const struct tdm_card *card, const str
 	char chips[CELL_CAP];
 	tdm_buf_printf(out, "%s%s%s\n", tdm_term_style(term, TDM_STYLE_BOLD), card->full_name,
 		tdm_term_style(term, TDM_STYLE_OFF));
-	put_label(out, "name");
-	tdm_buf_printf(out, "%s\n", card->name);
-	put_label(out, "architecture");
-	tdm_buf_printf(out, "%s\n", tdm_arch_name(card->arch));
-	put_label(out, "chips");
-	tdm_buf_printf(out, "%s%s\n", count_text(chips, tdm_card_get(card, TDM_CARD_CHIPS)),
-		tdm_card_get(card, TDM_CARD_CHIPS) != 1 ? "; the figures are of one chip" : "");
+	tdm_buf_printf(out, LABEL "%s\n" LABEL "%s\n", "name", card->name, "architecture", tdm_arch_name(card->arch));
+	tdm_buf_printf(out, LABEL "%s%s\n", "chips", count_text(chips, card->value[TDM_CARD_CHIPS]),
+		card->value[TDM_CARD_CHIPS] != 1 ? "; the figures are of one chip" : "");
 	put_cores(out, card);
 	put_variant(out, card);
 	put_memory(out, card);
-	put_limits(out, card);
 }
 
 static void put_regions(struct tdm_buf *out, const struct tdm_card *card, const struct tdm_term *term)
@@ -211,7 +188,7 @@ static void put_unknown(struct tdm_buf *out, const struct tdm_card *card, const 
 		if (is_first)
 			tdm_put_heading(out, term, "Unknown, and why");
 		is_first = false;
-		put_label(out, tdm_card_field_name(f));
+		tdm_buf_printf(out, LABEL, tdm_card_field_name(f));
 		tdm_wrap(out, tdm_str_of(card->source[f] != NULL ? card->source[f] : "not stated"),
 			(struct tdm_wrap){ LABEL_COLUMNS, LABEL_COLUMNS, term->width });
 	}

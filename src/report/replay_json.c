@@ -1,40 +1,31 @@
 #include "base/units.h"
 #include "report/replay_report.h"
 
-/* What bounds a hole on one side. */
-struct bound {
-	bool is_buffer;
-	const char *name;
-	uint64_t bytes;
-};
-
-static struct bound bound_of(const struct tdm_field *field)
+static const struct tdm_replay_bound *bound_of(const struct tdm_field *field)
 {
 	const struct tdm_replay_hole *hole = field->row;
-	return field->column->arg == 0 ? (struct bound){ hole->has_below, hole->below.text, hole->below_bytes }
-				       : (struct bound){ hole->has_above, hole->above.text, hole->above_bytes };
+	return field->column->arg == 0 ? &hole->below : &hole->above;
 }
 
 static void put_bound(const struct tdm_field *field, struct tdm_buf *out)
 {
-	struct bound bound = bound_of(field);
+	const struct tdm_replay_bound *bound = bound_of(field);
 	char size[TDM_BYTES_CAP];
-	if (bound.is_buffer)
-		tdm_buf_printf(out, "%s (%s)", bound.name, tdm_format_bytes_short(size, sizeof size, bound.bytes));
-	else
-		tdm_buf_puts(out, "end of region");
+	tdm_buf_puts(out, bound->is_buffer ? bound->name.text : "end of region");
+	if (bound->is_buffer)
+		tdm_buf_printf(out, " (%s)", tdm_format_bytes_short(size, sizeof size, bound->bytes));
 }
 
 static void json_bound(const struct tdm_field *field, struct tdm_json *json)
 {
-	struct bound bound = bound_of(field);
-	if (!bound.is_buffer) {
+	const struct tdm_replay_bound *bound = bound_of(field);
+	if (!bound->is_buffer) {
 		tdm_json_null(json);
 		return;
 	}
 	tdm_json_object(json);
-	tdm_json_put_text(json, "name", bound.name);
-	tdm_json_put_bytes(json, "bytes", bound.bytes);
+	tdm_json_put_text(json, "name", bound->name.text);
+	tdm_json_put_bytes(json, "bytes", bound->bytes);
 	tdm_json_object_end(json);
 }
 
@@ -59,13 +50,18 @@ static void put_holes(struct tdm_json *json, const struct tdm_replay_hole *holes
 	tdm_table_json(&table, json);
 }
 
+static void put_room(struct tdm_json *json, uint64_t allocated, uint64_t free, uint64_t largest_free)
+{
+	tdm_json_put_bytes(json, "allocated", allocated);
+	tdm_json_put_bytes(json, "free", free);
+	tdm_json_put_bytes(json, "largest_free", largest_free);
+	tdm_json_put_double(json, "fragmentation", tdm_replay_frag(free, largest_free));
+}
+
 static void put_stats(struct tdm_json *json, const struct tdm_freelist_stats *s)
 {
 	tdm_json_put_bytes(json, "total", s->total);
-	tdm_json_put_bytes(json, "allocated", s->allocated);
-	tdm_json_put_bytes(json, "free", s->free);
-	tdm_json_put_bytes(json, "largest_free", s->largest_free);
-	tdm_json_put_double(json, "fragmentation", tdm_replay_frag(s->free, s->largest_free));
+	put_room(json, s->allocated, s->free, s->largest_free);
 }
 
 static void put_failure(const struct tdm_field *field, struct tdm_json *json)
@@ -131,26 +127,18 @@ static void put_end(const struct tdm_field *field, struct tdm_json *json)
 	tdm_json_object_end(json);
 }
 
-static struct tdm_value get_sample_frag(const struct tdm_field *field)
-{
-	const struct tdm_replay_sample *sample = field->row;
-	return tdm_value_share(tdm_replay_frag(sample->free, sample->largest_free));
-}
-
-#define SAMPLE(member) TDM_MEMBER(struct tdm_replay_sample, member)
 static void put_samples(const struct tdm_field *field, struct tdm_json *json)
 {
-	static const struct tdm_column columns[] = {
-		{ NULL, "request", SAMPLE(op) },
-		{ NULL, "allocated", SAMPLE(allocated) },
-		{ NULL, "free", SAMPLE(free) },
-		{ NULL, "largest_free", SAMPLE(largest_free) },
-		{ NULL, "fragmentation", .get = get_sample_frag },
-	};
 	const struct tdm_replay_space *space = field->row;
-	const struct tdm_table table = { TDM_COLUMNS(columns), space->samples, sizeof *space->samples,
-		space->sample_count };
-	tdm_table_json(&table, json);
+	tdm_json_array(json);
+	for (size_t i = 0; i < space->sample_count; i++) {
+		const struct tdm_replay_sample *s = &space->samples[i];
+		tdm_json_object(json);
+		tdm_json_put_u64(json, "request", s->op);
+		put_room(json, s->allocated, s->free, s->largest_free);
+		tdm_json_object_end(json);
+	}
+	tdm_json_array_end(json);
 }
 
 static struct tdm_value get_peak_share(const struct tdm_field *field)
