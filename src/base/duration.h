@@ -16,7 +16,7 @@ char *tdm_format_duration(char *dst, size_t cap, uint64_t ns);
 /* The time of day in UTC of a time since 1970: "07:36:20.265". Returns dst. */
 char *tdm_format_clock(char *dst, size_t cap, uint64_t time_ns);
 
-/* "30s", "200ms", "1.5m", "2h", "1d", also "us" and "ns"; a number alone is seconds. At most nine digits behind the
+/* "30s", "200ms", "1.5m", "2h", "1d", also "us" and "ns"; a number alone is seconds. At most nine digits after the
  * point. 0, TDM_ESYNTAX, or -ERANGE above 64 bits of nanoseconds. */
 int tdm_parse_duration(struct tdm_str text, uint64_t *ns);
 

@@ -18,7 +18,7 @@ struct tdm_json {
 	int depth;
 	bool has_items[TDM_JSON_DEPTH];
 	bool after_key;
-	bool compact; /* everything in one line; set it behind tdm_json_init */
+	bool compact; /* everything in one line; set it after tdm_json_init */
 };
 
 void tdm_json_init(struct tdm_json *json, struct tdm_buf *out);

@@ -77,7 +77,7 @@ static int read_unit(struct cursor *c)
 }
 
 /*
- * The digits behind the point, without zeros at their end, which change nothing. The number of digits, or TDM_ESYNTAX
+ * The digits after the point, without zeros at their end, which change nothing. The number of digits, or TDM_ESYNTAX
  * when there is none, or more than 64 bits and FRACTION_DIGITS hold.
  */
 static int read_fraction(struct cursor *c, uint64_t *fraction)

@@ -106,7 +106,7 @@ enum tdm_kind tdm_failure_memory(const struct tdm_failure *failure);
 /* From the figures; unknown when they are missing. */
 enum tdm_failure_cause tdm_failure_cause(const struct tdm_failure *failure);
 
-/* Whether two records say the same: all figures and the name, whatever stands around the sentence. */
+/* Whether two records say the same: all figures and the name; the text around the sentence does not count. */
 bool tdm_failure_is_same(const struct tdm_failure *a, const struct tdm_failure *b);
 
 /* Says it in one line: "DRAM: 1 TiB asked, 85.3 GiB in each of 12 banks …". Always terminated. Returns dst. */

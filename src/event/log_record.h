@@ -87,9 +87,9 @@ struct tdm_log_record {
 	uint8_t level;     /* enum tdm_log_level */
 	uint8_t kind;      /* enum tdm_kind; TDM_KIND_COUNT: unknown */
 	bool time_is_near; /* the line has no time: it is that of a line shortly before */
-	bool is_repeat;    /* a failure that stands further up already */
+	bool is_repeat;    /* a failure that an earlier line has said */
 	bool has_range;
-	uint32_t file;    /* which of the files; set by whoever reads several */
+	uint32_t file;    /* which of the files; set by the reader of several */
 	uint64_t time_ns; /* of the log's clock, since 1970; 0: unknown */
 	uint64_t line;    /* from 1 */
 	int32_t rank;     /* of a multi-host run; TDM_LOG_NO_RANK */

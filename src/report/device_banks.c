@@ -1,3 +1,4 @@
+/* The L1 bank of each core of the compute grid. */
 #include "report/device_report.h"
 #include "device/bank.h"
 

@@ -1,3 +1,4 @@
+/* Cards as JSON. */
 #include "report/device_report.h"
 #include "base/json.h"
 #include "device/data_format.h"

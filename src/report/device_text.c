@@ -204,7 +204,7 @@ void tdm_device_text_show(struct tdm_buf *out, const struct tdm_card *card, cons
 	put_unknown(out, card, term);
 }
 
-/* Folded from the column where the line stands, to `column`. */
+/* Starts where the line ends now; further lines begin in `column`. */
 static void put_source(struct tdm_buf *out, const char *source, size_t column, const struct tdm_term *term)
 {
 	tdm_buf_puts(out, tdm_term_style(term, TDM_STYLE_DIM));

@@ -1,6 +1,5 @@
 /*
- * Every zone that is not empty is a box; boxes share their borders, and a border carries the address of what lies above
- * it:
+ * Every zone that is not empty is a box. Two boxes share a border, which has the address of the upper one:
  *
  *     1499136  0x16e000 ┌──────────────┐
  *                       │              │  name     size

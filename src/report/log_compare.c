@@ -1,3 +1,4 @@
+/* Two logs side by side: each figure of both, and the difference. */
 #include "report/log_report.h"
 #include "analyze/log_pressure.h"
 #include "base/duration.h"

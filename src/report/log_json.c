@@ -1,3 +1,4 @@
+/* The profile of logs as JSON, without its tables, and single records. */
 #include "report/log_report.h"
 #include "analyze/log_pressure.h"
 

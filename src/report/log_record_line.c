@@ -1,3 +1,4 @@
+/* A record of a log as one line of text. */
 #include "base/duration.h"
 #include "base/units.h"
 #include "report/cell.h"
@@ -13,10 +14,10 @@ static void put_bytes(struct tdm_buf *out, const char *before, uint64_t bytes)
 		tdm_buf_printf(out, "%s%s", before, tdm_format_bytes_short(text, sizeof text, bytes));
 }
 
-static void put_number(struct tdm_buf *out, const char *before, uint64_t number, const char *behind)
+static void put_number(struct tdm_buf *out, const char *before, uint64_t number, const char *after)
 {
 	if (number != TDM_LOG_UNKNOWN)
-		tdm_buf_printf(out, "%s%" PRIu64 "%s", before, number, behind);
+		tdm_buf_printf(out, "%s%" PRIu64 "%s", before, number, after);
 }
 
 static void put_duration(struct tdm_buf *out, const char *before, uint64_t ns)

@@ -1,3 +1,4 @@
+/* The profile of logs as text: what the files are, errors, pressure, the timeline; the tables are in log_tables.c. */
 #include "report/log_report.h"
 #include "analyze/log_pressure.h"
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* The analysis of training phases as JSON. */
 #include "report/phases_report.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* What a replay found, as JSON, and the columns of its tables. */
 #include "base/units.h"
 #include "report/replay_report.h"
 

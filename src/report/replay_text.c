@@ -1,3 +1,4 @@
+/* What a replay found, as text. */
 #include "report/replay_report.h"
 #include "base/units.h"
 #include "report/report_put.h"

@@ -173,41 +173,32 @@ bool tdm_error_text_find(struct tdm_str text, size_t from, struct tdm_failure *f
 bool tdm_failure_is_new(
 	struct tdm_failure_recent *recent, const struct tdm_failure *failure, int32_t rank, uint64_t line, bool logged)
 {
-	char name[TDM_FAILURE_NAME_CAP];
-	struct tdm_failure wanted = *failure;
-	size_t len = failure->name.len < sizeof name ? failure->name.len : sizeof name;
+	struct tdm_failure_seen new = {
+		.failure = *failure, .rank = rank, .line = line, .used = true, .logged = logged
+	};
+	size_t len = failure->name.len < sizeof new.name ? failure->name.len : sizeof new.name;
 	if (len != 0)
-		memcpy(name, failure->name.ptr, len);
-	wanted.name = (struct tdm_str){ name, len };
+		memcpy(new.name, failure->name.ptr, len);
+	new.failure.name = (struct tdm_str){ new.name, len };
 	for (size_t back = 1; back <= TDM_FAILURE_RECENT; back++) { /* the newest first */
-		size_t i = (recent->next + TDM_FAILURE_RECENT - back) % TDM_FAILURE_RECENT;
-		if (!recent->seen[i].used || recent->seen[i].rank != rank ||
-			line - recent->seen[i].line > TDM_FAILURE_DISTANCE ||
-			!tdm_failure_is_same(&recent->seen[i].failure, &wanted))
+		struct tdm_failure_seen *seen =
+			&recent->seen[(recent->next + TDM_FAILURE_RECENT - back) % TDM_FAILURE_RECENT];
+		if (!seen->used || seen->rank != rank || line - seen->line > TDM_FAILURE_DISTANCE ||
+			!tdm_failure_is_same(&seen->failure, &new.failure) || (logged && seen->logged))
 			continue;
-		if (logged && recent->seen[i].logged)
-			continue;
-		recent->seen[i].logged |= logged;
-		recent->seen[i].told |= !logged;
-		recent->seen[i].line = line;
+		seen->logged |= logged;
+		seen->line = line;
 		return false;
 	}
-	size_t i = recent->next;
-	recent->next = (i + 1) % TDM_FAILURE_RECENT;
-	recent->seen[i].failure = wanted;
-	if (len != 0)
-		memcpy(recent->seen[i].name, name, len);
-	recent->seen[i].failure.name.ptr = recent->seen[i].name;
-	recent->seen[i].failure.text = (struct tdm_str){ NULL, 0 };
-	recent->seen[i].rank = rank;
-	recent->seen[i].line = line;
-	recent->seen[i].used = true;
-	recent->seen[i].logged = logged;
-	recent->seen[i].told = !logged;
+	struct tdm_failure_seen *oldest = &recent->seen[recent->next];
+	recent->next = (recent->next + 1) % TDM_FAILURE_RECENT;
+	*oldest = new;
+	oldest->failure.name.ptr = oldest->name;
+	oldest->failure.text = (struct tdm_str){ NULL, 0 };
 	return true;
 }
 
-/* A longer form stands before the shorter one that it begins with: the first that fits counts. */
+/* The first pattern that fits counts, so a longer form comes before the shorter one that it begins with. */
 static const struct sentence sentences[] = {
 	{ TDM_FAILURE_OUT_OF_MEMORY,
 		"Out of Memory: Not enough space to allocate %d B %i buffer across %d banks, where each bank needs to "

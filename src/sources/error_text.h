@@ -13,9 +13,9 @@
 #include "event/failure.h"
 
 /*
- * The first sentence of `text` from byte `from` on. True with *failure set, whose texts lie in `text`, and *end set to
- * the byte behind it, where a search for the next one begins. The cost of finding all of them grows with the length of
- * the text.
+ * The first sentence of `text` from byte `from` on. True with *failure set, whose texts are parts of `text`, and *end
+ * set to the byte after it, where a search for the next one begins. The cost of finding all of them grows with the
+ * length of the text.
  */
 bool tdm_error_text_find(struct tdm_str text, size_t from, struct tdm_failure *failure, size_t *end);
 
@@ -27,18 +27,18 @@ bool tdm_error_text_begins(struct tdm_str text);
 uint32_t tdm_core_range_parse(struct tdm_str text, struct tdm_core_range *range);
 
 /*
- * One failure stands in a log more than once: as the logger's line, as the text of the exception, in a traceback, in
- * the summary of a test. This remembers the last ones and says which are new.
+ * A log has the same failure more than once: in the logger's line, in the text of the exception, in a traceback, in the
+ * summary of a test. This remembers the last ones and says which are new.
  */
 enum { TDM_FAILURE_RECENT = 16, TDM_FAILURE_NAME_CAP = 64 };
 
 struct tdm_failure_recent {
-	struct {
-		struct tdm_failure failure; /* its name lies in `name` */
+	struct tdm_failure_seen {
+		struct tdm_failure failure; /* its name is in `name` */
 		char name[TDM_FAILURE_NAME_CAP];
 		int32_t rank;
 		uint64_t line;
-		bool used, logged, told; /* seen as the logger's line; in any other form */
+		bool used, logged; /* `logged`: seen in the logger's line */
 	} seen[TDM_FAILURE_RECENT];
 	size_t next;
 };
