@@ -1,5 +1,6 @@
 #include "sources/error_text.h"
 #include "base/pattern.h"
+#include "sources/core_ranges.h"
 
 #include <ctype.h>
 
@@ -14,67 +15,6 @@ struct sentence {
 };
 
 static const struct sentence sentences[];
-
-/* Two numbers with one of "-" and "," between them, in any clothes: "7-7", "(x=7,y=7)". */
-static bool take_core(struct tdm_str *rest, uint16_t *x, uint16_t *y)
-{
-	static const char *const forms[] = { "%d-%d", "(x=%d,y=%d)", "(x=%d, y=%d)", "(%d,%d)", "(%d, %d)" };
-	struct tdm_pattern_match m;
-	uint64_t vx, vy;
-	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-		if (!tdm_pattern_match(forms[i], *rest, &m))
-			continue;
-		if (!tdm_pattern_number(m.fields[0], &vx) || !tdm_pattern_number(m.fields[1], &vy) || vx > UINT16_MAX ||
-			vy > UINT16_MAX)
-			return false;
-		*x = (uint16_t)vx;
-		*y = (uint16_t)vy;
-		*rest = (struct tdm_str){ rest->ptr + m.len, rest->len - m.len };
-		return true;
-	}
-	return false;
-}
-
-/* One range at the beginning of `rest`, with its brackets. */
-static bool take_range(struct tdm_str *rest, struct tdm_core_range *range)
-{
-	static const char dash[] = " - ";
-	struct tdm_str at = *rest;
-	bool bracket = at.len != 0 && *at.ptr == '[';
-	if (bracket)
-		at = (struct tdm_str){ at.ptr + 1, at.len - 1 };
-	if (!take_core(&at, &range->x0, &range->y0))
-		return false;
-	range->x1 = range->x0;
-	range->y1 = range->y0;
-	if (at.len > sizeof dash && memcmp(at.ptr, dash, sizeof dash - 1) == 0) {
-		at = (struct tdm_str){ at.ptr + sizeof dash - 1, at.len - (sizeof dash - 1) };
-		if (!take_core(&at, &range->x1, &range->y1))
-			return false;
-	}
-	if (bracket && (at.len == 0 || *at.ptr != ']'))
-		return false;
-	*rest = bracket ? (struct tdm_str){ at.ptr + 1, at.len - 1 } : at;
-	return tdm_core_range_is_valid(range);
-}
-
-uint32_t tdm_core_range_parse(struct tdm_str text, struct tdm_core_range *range)
-{
-	struct tdm_core_range one;
-	uint32_t count = 0;
-	struct tdm_str rest = tdm_str_trim(text);
-	while (rest.len != 0) {
-		if (*rest.ptr == '{' || *rest.ptr == '}' || *rest.ptr == ',' || *rest.ptr == ' ') {
-			rest = (struct tdm_str){ rest.ptr + 1, rest.len - 1 };
-			continue;
-		}
-		if (!take_range(&rest, &one))
-			break;
-		if (count++ == 0)
-			*range = one;
-	}
-	return count;
-}
 
 static void put_field(struct tdm_failure *f, char letter, struct tdm_str text)
 {
@@ -94,7 +34,7 @@ static void put_field(struct tdm_failure *f, char letter, struct tdm_str text)
 			f->kind = (uint8_t)kind;
 		break;
 	case 'c':
-		f->range_count = tdm_core_range_parse(text, &f->range);
+		f->range_count = tdm_core_ranges_find(text, &f->range);
 		f->has_range = f->range_count != 0;
 		break;
 	case 'd':

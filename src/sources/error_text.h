@@ -22,10 +22,6 @@ bool tdm_error_text_find(struct tdm_str text, size_t from, struct tdm_failure *f
 /* Whether a sentence begins somewhere in `text`: its words up to the first figure, or as many as there is room for. */
 bool tdm_error_text_begins(struct tdm_str text);
 
-/* "[0-0 - 7-7]", "[(x=0,y=0) - (x=7,y=7)]", "(x=0,y=0)", "{[0-0 - 3-0], [0-1 - 3-1]}": the first range, and how many
- * there are; 0 when there is none. */
-uint32_t tdm_core_range_parse(struct tdm_str text, struct tdm_core_range *range);
-
 /*
  * A log has the same failure more than once: in the logger's line, in the text of the exception, in a traceback, in the
  * summary of a test. This remembers the last ones and says which are new.

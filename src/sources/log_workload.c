@@ -5,7 +5,7 @@
  * ("2 tiles"). docs/formats/logs.md shows the family of forms.
  */
 #include "base/pattern.h"
-#include "sources/error_text.h"
+#include "sources/core_ranges.h"
 #include "sources/log_forms.h"
 
 #include <ctype.h>
@@ -236,7 +236,7 @@ static void take_range(struct tdm_str message, struct tdm_log_record *r)
 			continue;
 		size_t len = message.len - i;
 		struct tdm_str rest = { message.ptr + i, len < RANGE_MAX ? len : RANGE_MAX };
-		if (tdm_core_range_parse(rest, &r->range) != 0) {
+		if (tdm_core_ranges_find(rest, &r->range) != 0) {
 			r->has_range = true;
 			if (r->cores == TDM_LOG_UNKNOWN)
 				r->cores = (uint64_t)(r->range.x1 - r->range.x0 + 1) *

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "sources/core_ranges.h"
 #include "sources/error_text.h"
 
 #define U TDM_BYTES_UNKNOWN
@@ -240,14 +241,14 @@ static void core_ranges(void **state)
 {
 	struct tdm_core_range r;
 	(void)state;
-	assert_int_equal(tdm_core_range_parse(tdm_str_of("{[0-0 - 3-0], [0-1 - 3-1]}"), &r), 2);
+	assert_int_equal(tdm_core_ranges_find(tdm_str_of("{[0-0 - 3-0], [0-1 - 3-1]}"), &r), 2);
 	assert_true(r.x0 == 0 && r.x1 == 3 && r.y1 == 0);
-	assert_int_equal(tdm_core_range_parse(tdm_str_of("(x=4,y=5)"), &r), 1);
+	assert_int_equal(tdm_core_ranges_find(tdm_str_of("(x=4,y=5)"), &r), 1);
 	assert_true(r.x0 == 4 && r.y0 == 5 && r.x1 == 4 && r.y1 == 5);
-	assert_int_equal(tdm_core_range_parse(tdm_str_of(""), &r), 0);
-	assert_int_equal(tdm_core_range_parse(tdm_str_of("[0-0 - "), &r), 0);
-	assert_int_equal(tdm_core_range_parse(tdm_str_of("[0-0 - 1-1"), &r), 0);
-	assert_int_equal(tdm_core_range_parse(tdm_str_of("everywhere"), &r), 0);
+	assert_int_equal(tdm_core_ranges_find(tdm_str_of(""), &r), 0);
+	assert_int_equal(tdm_core_ranges_find(tdm_str_of("[0-0 - "), &r), 0);
+	assert_int_equal(tdm_core_ranges_find(tdm_str_of("[0-0 - 1-1"), &r), 0);
+	assert_int_equal(tdm_core_ranges_find(tdm_str_of("everywhere"), &r), 0);
 	char text[128];
 	struct tdm_failure f =
 		parse("Statically allocated circular buffers on core range {[0-0 - 3-0], [0-1 - 3-1]} grow "
