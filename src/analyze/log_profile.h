@@ -54,19 +54,14 @@ struct tdm_log_cb {
 	uint64_t stall_ns, longest_stall_ns;
 };
 
-struct tdm_log_kernel {
+/* A kernel, an operation, or a part of programs. */
+struct tdm_log_work {
 	uint32_t file;
 	char name[TDM_LOG_NAME_CAP];
-	uint64_t starts, ends;
-	uint64_t timed, total_ns, longest_ns;
+	uint64_t starts; /* of a part of programs: lines about it */
+	uint64_t ends, timed, total_ns, longest_ns;
 	uint64_t bytes;      /* of its binary, the largest; TDM_LOG_UNKNOWN */
 	uint64_t started_ns; /* of the last start, while it runs; 0 */
-};
-
-struct tdm_log_op {
-	uint32_t file;
-	char name[TDM_LOG_NAME_CAP];
-	uint64_t count, timed, total_ns, longest_ns;
 };
 
 /* What lines about allocations and frees add up to, for a process, a device and a kind. */

@@ -86,7 +86,7 @@ static void add_cbs(struct metrics *m, const struct tdm_log_profile *a, const st
 /* All kernels together; NAN when no line says how long. */
 static double kernel_ns(const struct tdm_log_profile *p)
 {
-	const struct tdm_log_kernel *rows = p->kernels.rows;
+	const struct tdm_log_work *rows = p->kernels.rows;
 	double sum = 0;
 	bool any = false;
 	for (size_t i = 0; i < p->kernels.count; i++)

@@ -42,12 +42,11 @@ static void put_cb(const struct tdm_field *field, struct tdm_buf *out)
 		tdm_buf_printf(out, "CB%u", cb->cb);
 }
 
-/* Of a kernel or an operation: rows of both begin with the file. */
 static void put_name(const struct tdm_field *field, struct tdm_buf *out)
 {
-	const char *name = (const char *)field->row + field->column->offset;
-	put_file(field, *(const uint32_t *)field->row, out);
-	tdm_buf_puts(out, name[0] != '\0' ? name : "(no name)");
+	const struct tdm_log_work *work = field->row;
+	put_file(field, work->file, out);
+	tdm_buf_puts(out, work->name[0] != '\0' ? work->name : "(no name)");
 }
 
 static void put_process(const struct tdm_field *field, struct tdm_buf *out)
@@ -127,33 +126,31 @@ static const struct tdm_column cbs[] = {
 	{ "longest", "longest_stall_ns", CB(longest_stall_ns), CB_TIMED, TDM_DURATION(8) },
 };
 
-#define KERNEL(member) TDM_MEMBER(struct tdm_log_kernel, member)
-#define KERNEL_TIMED   TDM_KNOWN_IF(struct tdm_log_kernel, timed)
+#define WORK(member) TDM_MEMBER(struct tdm_log_work, member)
+#define WORK_TIMED   TDM_KNOWN_IF(struct tdm_log_work, timed)
 static const struct tdm_column kernels[] = {
-	{ NULL, "file", KERNEL(file) },
-	{ "Kernels", "name", KERNEL(name), .text = put_name, .width = NAME_COLUMNS },
-	{ "started", "started", KERNEL(starts), TDM_COUNT(8) },
-	{ "ended", "ended", KERNEL(ends), TDM_COUNT(8) },
-	{ "in all", "total_ns", KERNEL(total_ns), KERNEL_TIMED, TDM_DURATION(8) },
-	{ "longest", "longest_ns", KERNEL(longest_ns), KERNEL_TIMED, TDM_DURATION(8) },
-	{ "code", "code_bytes", KERNEL(bytes), TDM_BYTES },
+	{ NULL, "file", WORK(file) },
+	{ "Kernels", "name", WORK(name), .text = put_name, .width = NAME_COLUMNS },
+	{ "started", "started", WORK(starts), TDM_COUNT(8) },
+	{ "ended", "ended", WORK(ends), TDM_COUNT(8) },
+	{ "in all", "total_ns", WORK(total_ns), WORK_TIMED, TDM_DURATION(8) },
+	{ "longest", "longest_ns", WORK(longest_ns), WORK_TIMED, TDM_DURATION(8) },
+	{ "code", "code_bytes", WORK(bytes), TDM_BYTES },
 };
 
 static const struct tdm_column programs[] = {
-	{ NULL, "file", KERNEL(file) },
-	{ "Sizes of programs", "name", KERNEL(name), .width = NAME_COLUMNS },
-	{ "lines", "lines", KERNEL(starts), TDM_COUNT(8) },
-	{ "largest", "largest_bytes", KERNEL(bytes), TDM_BYTES },
+	{ NULL, "file", WORK(file) },
+	{ "Sizes of programs", "name", WORK(name), .width = NAME_COLUMNS },
+	{ "lines", "lines", WORK(starts), TDM_COUNT(8) },
+	{ "largest", "largest_bytes", WORK(bytes), TDM_BYTES },
 };
 
-#define OP(member) TDM_MEMBER(struct tdm_log_op, member)
-#define OP_TIMED   TDM_KNOWN_IF(struct tdm_log_op, timed)
 static const struct tdm_column ops[] = {
-	{ NULL, "file", OP(file) },
-	{ "Operations", "name", OP(name), .text = put_name, .width = NAME_COLUMNS },
-	{ "times", "count", OP(count), TDM_COUNT(8) },
-	{ "in all", "total_ns", OP(total_ns), OP_TIMED, TDM_DURATION(8) },
-	{ "longest", "longest_ns", OP(longest_ns), OP_TIMED, TDM_DURATION(8) },
+	{ NULL, "file", WORK(file) },
+	{ "Operations", "name", WORK(name), .text = put_name, .width = NAME_COLUMNS },
+	{ "times", "count", WORK(starts), TDM_COUNT(8) },
+	{ "in all", "total_ns", WORK(total_ns), WORK_TIMED, TDM_DURATION(8) },
+	{ "longest", "longest_ns", WORK(longest_ns), WORK_TIMED, TDM_DURATION(8) },
 };
 
 #define AMOUNT(member) TDM_MEMBER(struct tdm_log_amount, member)
@@ -215,9 +212,9 @@ static const struct {
 	[TDM_LOG_TABLE_FAILURES] = TABLE(failures, tdm_log_failure, "failures", ""),
 	[TDM_LOG_TABLE_CBS] = TABLE(cbs, tdm_log_cb, "circular_buffers",
 		"\nCircular buffers (lines that allocate, reserve, push, wait, pop; fullest: tiles on one core)\n"),
-	[TDM_LOG_TABLE_KERNELS] = TABLE(kernels, tdm_log_kernel, "kernels", "\n"),
-	[TDM_LOG_TABLE_OPS] = TABLE(ops, tdm_log_op, "operations", "\n"),
-	[TDM_LOG_TABLE_PROGRAMS] = TABLE(programs, tdm_log_kernel, "program_sizes", "\n"),
+	[TDM_LOG_TABLE_KERNELS] = TABLE(kernels, tdm_log_work, "kernels", "\n"),
+	[TDM_LOG_TABLE_OPS] = TABLE(ops, tdm_log_work, "operations", "\n"),
+	[TDM_LOG_TABLE_PROGRAMS] = TABLE(programs, tdm_log_work, "program_sizes", "\n"),
 	[TDM_LOG_TABLE_AMOUNTS] = TABLE(amounts, tdm_log_amount, "buffers", "\nBuffers (sizes asked for)\n"),
 	[TDM_LOG_TABLE_REMAINING] = TABLE(
 		remaining, tdm_log_remaining, "remaining", "\nRemaining buffers, as the server listed them last\n"),
