@@ -678,7 +678,7 @@ int main(void)
 		cmocka_unit_test(bad_amounts_cost_a_warning_each),
 		cmocka_unit_test_teardown(words_before_a_line_of_shared_memory, tear_down),
 		cmocka_unit_test(folded_sentences),
-		cmocka_unit_test(a_folded_sentence_keeps_all_figures),
+		cmocka_unit_test_teardown(a_folded_sentence_keeps_all_figures, tear_down),
 		cmocka_unit_test_teardown(whole_sentences_are_not_joined, tear_down),
 		cmocka_unit_test(a_folded_sentence_is_one_record),
 		cmocka_unit_test_teardown(lines_of_others_are_not_joined, tear_down),
