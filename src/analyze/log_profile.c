@@ -493,14 +493,11 @@ static int add_failure(struct tdm_log_profile *p, const struct tdm_log_record *r
 
 static void add_geometry(struct tdm_log_file *file, const struct tdm_log_geometry *g)
 {
+	const uint64_t *from = (const uint64_t *)g; /* it has nothing but figures */
+	uint64_t *into = (uint64_t *)&file->geometry;
 	file->has_geometry = true;
-	set_known(&file->geometry.worker_l1_size, g->worker_l1_size);
-	set_known(&file->geometry.l1_base, g->l1_base);
-	set_known(&file->geometry.l1_small_size, g->l1_small_size);
-	set_known(&file->geometry.l1_bank_size, g->l1_bank_size);
-	set_known(&file->geometry.allocatable_l1_size, g->allocatable_l1_size);
-	set_known(&file->geometry.l1_alignment, g->l1_alignment);
-	set_known(&file->geometry.dram_alignment, g->dram_alignment);
+	for (size_t i = 0; i < sizeof *g / sizeof *from; i++)
+		set_known(&into[i], from[i]);
 }
 
 static int add_by_type(struct tdm_log_profile *p, const struct tdm_log_record *r)

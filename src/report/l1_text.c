@@ -12,6 +12,7 @@
 #include "base/wrap.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 enum { ROWS = 15, GAP_ROWS_MIN = 5, INSIDE = 28, NAME_COLUMNS = 16, SIZE_COLUMNS = 10 };
 
@@ -47,11 +48,7 @@ struct pen {
 
 static uint64_t square_root(uint64_t x)
 {
-	uint64_t root = 0;
-	for (uint64_t bit = UINT64_C(1) << 31; bit != 0; bit >>= 1)
-		if ((root | bit) * (root | bit) <= x)
-			root |= bit;
-	return root;
+	return (uint64_t)sqrt((double)x);
 }
 
 static void repeat(const struct pen *pen, const char *glyph, int count)

@@ -27,19 +27,23 @@ struct metrics {
 	size_t count;
 };
 
-static double known(uint64_t value)
+static double known_if(uint64_t count, uint64_t value)
 {
-	return value == TDM_LOG_UNKNOWN ? (double)NAN : (double)value;
+	return count == 0 || value == TDM_LOG_UNKNOWN ? (double)NAN : (double)value;
 }
 
-static struct metric *add(struct metrics *m, enum unit unit, double a, double b, const char *key, const char *name)
+static double known(uint64_t value)
+{
+	return known_if(1, value);
+}
+
+static void add(struct metrics *m, enum unit unit, double a, double b, const char *key, const char *name)
 {
 	if (m->count == METRICS_MAX || (isnan(a) && isnan(b)))
-		return NULL;
+		return;
 	struct metric *row = &m->rows[m->count++];
 	*row = (struct metric){ .key = key, .unit = (uint8_t)unit, .a = a, .b = b };
 	tdm_str_shown(tdm_str_of(name), row->name, sizeof row->name);
-	return row;
 }
 
 static const struct tdm_log_cb *find_cb(const struct tdm_log_profile *p, uint32_t cb)
@@ -56,30 +60,24 @@ static void add_cbs(struct metrics *m, const struct tdm_log_profile *a, const st
 	static const struct tdm_log_cb none = { .tiles = TDM_LOG_UNKNOWN, .bytes = TDM_BYTES_UNKNOWN };
 	for (uint32_t i = 0; i < TDM_LOG_CBS; i++) {
 		const struct tdm_log_cb *x = find_cb(a, i), *y = find_cb(b, i);
-		char name[48];
+		char name[48], cb[32];
 		if (x == NULL && y == NULL)
 			continue;
 		x = x != NULL ? x : &none;
 		y = y != NULL ? y : &none;
-		const char *label = x->label[0] != '\0' ? x->label : y->label;
-		char cb[32];
-		if (label[0] != '\0')
-			snprintf(cb, sizeof cb, "%s", label);
-		else
-			snprintf(cb, sizeof cb, "CB%" PRIu32, i);
+		snprintf(cb, sizeof cb, "CB%" PRIu32, i);
+		if (x->label[0] != '\0' || y->label[0] != '\0')
+			snprintf(cb, sizeof cb, "%s", x->label[0] != '\0' ? x->label : y->label);
 		snprintf(name, sizeof name, "%s tiles", cb);
 		add(m, COUNT, known(x->tiles), known(y->tiles), "cb_tiles", name);
 		snprintf(name, sizeof name, "%s size per core", cb);
 		add(m, BYTES, known(x->bytes), known(y->bytes), "cb_bytes", name);
 		snprintf(name, sizeof name, "%s fullest, tiles", cb);
-		add(m, COUNT, x->pushes != 0 ? (double)x->peak_fill : (double)NAN,
-			y->pushes != 0 ? (double)y->peak_fill : (double)NAN, "cb_fullest", name);
+		add(m, COUNT, known_if(x->pushes, x->peak_fill), known_if(y->pushes, y->peak_fill), "cb_fullest", name);
 		snprintf(name, sizeof name, "%s stalls", cb);
-		add(m, COUNT, x->timed != 0 ? (double)x->stalls : (double)NAN,
-			y->timed != 0 ? (double)y->stalls : (double)NAN, "cb_stalls", name);
+		add(m, COUNT, known_if(x->timed, x->stalls), known_if(y->timed, y->stalls), "cb_stalls", name);
 		snprintf(name, sizeof name, "%s stalled in all", cb);
-		add(m, NS, x->timed != 0 ? (double)x->stall_ns : (double)NAN,
-			y->timed != 0 ? (double)y->stall_ns : (double)NAN, "cb_stall_ns", name);
+		add(m, NS, known_if(x->timed, x->stall_ns), known_if(y->timed, y->stall_ns), "cb_stall_ns", name);
 	}
 }
 
@@ -87,14 +85,11 @@ static void add_cbs(struct metrics *m, const struct tdm_log_profile *a, const st
 static double kernel_ns(const struct tdm_log_profile *p)
 {
 	const struct tdm_log_work *rows = p->kernels.rows;
-	double sum = 0;
-	bool any = false;
+	double sum = (double)NAN;
 	for (size_t i = 0; i < p->kernels.count; i++)
-		if (rows[i].timed != 0) {
-			sum += (double)rows[i].total_ns;
-			any = true;
-		}
-	return any ? sum : (double)NAN;
+		if (rows[i].timed != 0)
+			sum = (double)rows[i].total_ns + (isnan(sum) ? 0 : sum);
+	return sum;
 }
 
 /* The highest peak of a kind among processes and devices; NAN when no line is about it. */

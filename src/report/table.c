@@ -54,36 +54,28 @@ static struct tdm_value get(const struct tdm_field *field)
 static void put_value(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_column *c = field->column;
+	const char *unknown = c->flags & TDM_IS_KIND ? "unknown" : field->table->unknown;
 	struct tdm_value value = get(field);
 	bool is_minus = (value.type == TDM_VALUE_SIGNED && value.integer < 0) ||
 			(value.type == TDM_VALUE_SHARE && signbit(value.share));
 	char text[64];
-	if (value.type >= TDM_VALUE_NUMBER && value.type <= TDM_VALUE_SHARE)
-		tdm_buf_puts(out, is_minus ? "-" : c->flags & TDM_WITH_SIGN ? "+" : "");
-	switch (value.type) {
-	case TDM_VALUE_UNKNOWN:
-		tdm_buf_puts(out, c->flags & TDM_IS_KIND          ? "unknown"
-				  : field->table->unknown != NULL ? field->table->unknown
-								  : "-");
-		break;
-	case TDM_VALUE_NUMBER:
-	case TDM_VALUE_SIGNED:
-		value.number = is_minus ? 0 - value.number : value.number;
-		snprintf(text, sizeof text, "%" PRIu64, value.number);
-		if (c->format != NULL)
-			c->format(text, sizeof text, value.number);
-		tdm_buf_puts(out, text + strspn(text, " "));
-		break;
-	case TDM_VALUE_SHARE:
-		tdm_buf_printf(out, "%.*f%%", c->decimals, 100 * fabs(value.share));
-		break;
-	case TDM_VALUE_BOOL:
-		tdm_buf_puts(out, value.yes ? "yes" : "no");
-		break;
-	case TDM_VALUE_TEXT:
+	if (value.type == TDM_VALUE_UNKNOWN)
+		tdm_buf_puts(out, unknown != NULL ? unknown : "-");
+	else if (value.type == TDM_VALUE_TEXT)
 		tdm_buf_add(out, value.text.ptr, value.text.len);
-		break;
-	}
+	else if (value.type == TDM_VALUE_BOOL)
+		tdm_buf_puts(out, value.yes ? "yes" : "no");
+	else
+		tdm_buf_puts(out, is_minus ? "-" : c->flags & TDM_WITH_SIGN ? "+" : "");
+	if (value.type == TDM_VALUE_SHARE)
+		tdm_buf_printf(out, "%.*f%%", c->decimals, 100 * fabs(value.share));
+	if (value.type != TDM_VALUE_NUMBER && value.type != TDM_VALUE_SIGNED)
+		return;
+	value.number = is_minus ? 0 - value.number : value.number;
+	snprintf(text, sizeof text, "%" PRIu64, value.number);
+	if (c->format != NULL)
+		c->format(text, sizeof text, value.number);
+	tdm_buf_puts(out, text + strspn(text, " "));
 }
 
 /* Where a line is being written. */
@@ -195,26 +187,18 @@ void tdm_table_text(const struct tdm_table *table, const struct tdm_term *term, 
 static void put_json(const struct tdm_field *field, struct tdm_json *json)
 {
 	struct tdm_value value = get(field);
-	switch (value.type) {
-	case TDM_VALUE_UNKNOWN:
-		tdm_json_null(json);
-		break;
-	case TDM_VALUE_NUMBER:
+	if (value.type == TDM_VALUE_NUMBER)
 		tdm_json_u64(json, value.number);
-		break;
-	case TDM_VALUE_SIGNED:
+	else if (value.type == TDM_VALUE_SIGNED)
 		tdm_json_i64(json, value.integer);
-		break;
-	case TDM_VALUE_SHARE:
+	else if (value.type == TDM_VALUE_SHARE)
 		tdm_json_double(json, value.share);
-		break;
-	case TDM_VALUE_BOOL:
+	else if (value.type == TDM_VALUE_BOOL)
 		tdm_json_bool(json, value.yes);
-		break;
-	case TDM_VALUE_TEXT:
+	else if (value.type == TDM_VALUE_TEXT)
 		tdm_json_str(json, value.text);
-		break;
-	}
+	else
+		tdm_json_null(json);
 }
 
 void tdm_table_keys(const struct tdm_table *table, const void *row, struct tdm_json *json)
