@@ -1,5 +1,5 @@
 /*
- * Fuzz the reader of graph captures. Exercises: sources/capture_json.c (states, numbers, skipping), capture_ranges.c,
+ * Fuzz the reader of graph captures. Exercises: sources/capture_json.c (states, numbers, skipping), core_ranges.c,
  * capture_events.c (queue, settling, releases), analyze/capture_stock.c, capture_exact.c, program_memory.c,
  * capture_paths.c and capture_summary.c, and the reports on whatever came out.
  *

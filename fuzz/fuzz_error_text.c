@@ -25,12 +25,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (tdm_error_text_find(text, at, &f, &at)) {
 		check(at > before && at <= size);
 		before = at;
-		check(f.sort < TDM_FAILURE_COUNT && f.kind <= TDM_KIND_COUNT);
+		check(f.type < TDM_FAILURE_COUNT && f.kind <= TDM_KIND_COUNT);
 		check(f.text.ptr >= text.ptr && f.text.ptr + f.text.len == text.ptr + at);
 		check(f.has_range == (f.range_count != 0) && (!f.has_range || tdm_core_range_is_valid(&f.range)));
 		check(strlen(tdm_failure_summary(&f, summary, sizeof summary)) < sizeof summary);
 		check(tdm_error_text_find(f.text, 0, &again, &end));
-		if (f.sort != TDM_FAILURE_SEGMENT) /* its name stands before it */
+		if (f.type != TDM_FAILURE_SEGMENT) /* its name stands before it */
 			check(tdm_failure_is_same(&f, &again) && end == f.text.len);
 		tdm_failure_is_new(&recent, &f, 0, 1, true);
 		check(!tdm_failure_is_new(&recent, &f, 0, 1, false));

@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(tdm_log_record_is_valid(&record));
 		check(tdm_log_profile_add(&profile, &record) == 0);
 		records++;
-		failures += record.sort == TDM_LOG_FAILURE && !record.is_repeat;
+		failures += record.type == TDM_LOG_FAILURE && !record.is_repeat;
 		tdm_buf_clear(&line);
 		tdm_log_record_line(&record, &line);
 		check(memchr(line.data, '\n', line.len) == line.data + line.len - 1);

@@ -4,23 +4,18 @@
 #include "analyze/leaks_rules.h"
 #include "analyze/trend.h"
 #include "base/clock.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_u64(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-	return a < b ? -1 : a > b;
-}
-
 static uint64_t median(const uint64_t *values, size_t count)
 {
 	uint64_t sorted[TDM_LEAKS_LIFETIMES];
 	memcpy(sorted, values, count * sizeof sorted[0]);
-	qsort(sorted, count, sizeof sorted[0], compare_u64);
+	qsort(sorted, count, sizeof sorted[0], tdm_order_u64);
 	return sorted[count / 2];
 }
 
@@ -159,7 +154,7 @@ static int gather_births(
 			}
 	for (size_t i = 0; i < leaks->site_count; i++)
 		if (used[i] > 1)
-			qsort(births + first[i], used[i], sizeof *births, compare_u64);
+			qsort(births + first[i], used[i], sizeof *births, tdm_order_u64);
 	free(used);
 	*first_out = first;
 	*births_out = births;
@@ -270,7 +265,7 @@ static int comes_with_programs(const struct judge *j, const struct tdm_leaks_fac
 		}
 	}
 	if (count > 1)
-		qsort(kernels, count, sizeof *kernels, compare_u64);
+		qsort(kernels, count, sizeof *kernels, tdm_order_u64);
 	bool is_so = tdm_leaks_is_in_step(f, kernels, count);
 	free(kernels);
 	return is_so;
@@ -319,7 +314,7 @@ static int judge_sum(struct judge *j, size_t s, struct tdm_findings *out)
 		for (size_t b = j->first[i]; j->part_of[i] == s && b < j->first[i + 1]; b++)
 			births[f.birth_count++] = j->births[b];
 	if (f.birth_count > 1)
-		qsort(births, f.birth_count, sizeof *births, compare_u64);
+		qsort(births, f.birth_count, sizeof *births, tdm_order_u64);
 	tdm_leaks_measure(&f);
 	enum tdm_leak_why why =
 		f.windows >= TDM_LEAKS_SUSPECT_WINDOWS ? tdm_leaks_judge_watched(&f, process) : TDM_LEAK_UNWATCHED;

@@ -6,6 +6,7 @@
 #include "analyze/leaks_rules.h"
 #include "analyze/trend.h"
 #include "base/clock.h"
+#include "base/number.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -138,12 +139,6 @@ static bool is_young(const struct tdm_leaks_facts *f)
 	return (double)as_old >= AS_OLD * (double)count;
 }
 
-static int compare_u64(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-	return a < b ? -1 : a > b;
-}
-
 /* Whether what lives at `end_ns` is hardly older than freed ones of the site became: requests and sessions, for
  * example, of which some always live. */
 static bool is_usual(const struct tdm_leaks_facts *f, uint64_t end_ns)
@@ -154,7 +149,7 @@ static bool is_usual(const struct tdm_leaks_facts *f, uint64_t end_ns)
 		return false;
 	size_t count = lives->count < TDM_LEAKS_LIFETIMES ? lives->count : TDM_LEAKS_LIFETIMES, older = 0;
 	memcpy(sorted, lives->most_ns, count * sizeof sorted[0]);
-	qsort(sorted, count, sizeof sorted[0], compare_u64);
+	qsort(sorted, count, sizeof sorted[0], tdm_order_u64);
 	uint64_t usual = sorted[(size_t)(USUAL * (double)count)];
 	while (older < f->birth_count && f->births[older] < end_ns && end_ns - f->births[older] > usual)
 		older++;

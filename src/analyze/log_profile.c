@@ -131,7 +131,7 @@ static void change_fill(struct tdm_log_profile *p, const struct tdm_log_record *
 	uint64_t key = mix(key_of(KEY_CB, r, r->cb, core), r->device);
 	uint32_t fill = tdm_map_find(&p->fills, key);
 	uint64_t tiles = r->tiles != TDM_LOG_UNKNOWN ? r->tiles : 1, now = fill != TDM_MAP_NONE ? fill : 0;
-	if (r->sort == TDM_LOG_CB_PUSH)
+	if (r->type == TDM_LOG_CB_PUSH)
 		grow(&now, tiles);
 	else
 		now = now > tiles ? now - tiles : 0;
@@ -145,7 +145,7 @@ static void change_fill(struct tdm_log_profile *p, const struct tdm_log_record *
 static void add_cb_event(struct tdm_log_profile *p, const struct tdm_log_record *r, struct tdm_log_cb *cb)
 {
 	uint64_t tiles = r->tiles != TDM_LOG_UNKNOWN ? r->tiles : 1;
-	switch (r->sort) {
+	switch (r->type) {
 	case TDM_LOG_CB_RESERVE:
 		cb->reserves++;
 		break;
@@ -183,7 +183,7 @@ static int add_cb(struct tdm_log_profile *p, const struct tdm_log_record *r)
 		cb->cb = r->cb;
 		cb->tiles = cb->bytes = cb->cores = TDM_LOG_UNKNOWN;
 	}
-	if (r->sort != TDM_LOG_CB_ALLOC) {
+	if (r->type != TDM_LOG_CB_ALLOC) {
 		add_cb_event(p, r, cb);
 		return 0;
 	}
@@ -200,60 +200,70 @@ static int add_cb(struct tdm_log_profile *p, const struct tdm_log_record *r)
 	return 0;
 }
 
-static int add_kernel(struct tdm_log_profile *p, const struct tdm_log_record *r)
+static struct tdm_log_work *work_of(
+	struct tdm_log_profile *p, struct tdm_log_table *t, int table, const struct tdm_log_record *r, int *err)
 {
 	bool is_new;
+	struct tdm_log_work *work =
+		row_of(p, t, key_of(table, r, tdm_str_hash(r->name), 0), sizeof *work, &is_new, err);
+	if (work != NULL && is_new) {
+		work->file = r->file;
+		work->bytes = TDM_LOG_UNKNOWN;
+		copy_text(work->name, sizeof work->name, r->name);
+	}
+	if (work != NULL && r->bytes != TDM_LOG_UNKNOWN && (work->bytes == TDM_LOG_UNKNOWN || r->bytes > work->bytes))
+		work->bytes = r->bytes;
+	return work;
+}
+
+static void add_time(struct tdm_log_work *work, uint64_t ns)
+{
+	if (ns == TDM_LOG_UNKNOWN)
+		return;
+	work->timed++;
+	grow(&work->total_ns, ns);
+	work->longest_ns = tdm_max(work->longest_ns, ns);
+}
+
+static int add_kernel(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
 	int err;
-	uint64_t key = key_of(KEY_KERNEL, r, tdm_str_hash(r->name), 0);
-	struct tdm_log_kernel *k = row_of(p, &p->kernels, key, sizeof *k, &is_new, &err);
+	struct tdm_log_work *k = work_of(p, &p->kernels, KEY_KERNEL, r, &err);
 	if (k == NULL)
 		return err;
-	if (is_new) {
-		k->file = r->file;
-		k->bytes = TDM_LOG_UNKNOWN;
-		copy_text(k->name, sizeof k->name, r->name);
-	}
-	if (r->bytes != TDM_LOG_UNKNOWN && (k->bytes == TDM_LOG_UNKNOWN || r->bytes > k->bytes))
-		k->bytes = r->bytes;
-	if (r->sort == TDM_LOG_KERNEL_START) {
+	if (r->type == TDM_LOG_KERNEL_START) {
 		k->starts++;
 		k->started_ns = r->time_is_near ? 0 : r->time_ns;
-		return 0;
-	}
-	if (r->sort != TDM_LOG_KERNEL_END)
-		return 0;
-	uint64_t ns = r->duration_ns;
-	if (ns == TDM_LOG_UNKNOWN && k->started_ns != 0 && !r->time_is_near && r->time_ns >= k->started_ns)
-		ns = r->time_ns - k->started_ns;
-	k->ends++;
-	k->started_ns = 0;
-	if (ns != TDM_LOG_UNKNOWN) {
-		k->timed++;
-		grow(&k->total_ns, ns);
-		k->longest_ns = ns > k->longest_ns ? ns : k->longest_ns;
+	} else if (r->type == TDM_LOG_KERNEL_END) {
+		uint64_t ns = r->duration_ns;
+		if (ns == TDM_LOG_UNKNOWN && k->started_ns != 0 && !r->time_is_near && r->time_ns >= k->started_ns)
+			ns = r->time_ns - k->started_ns;
+		k->ends++;
+		k->started_ns = 0;
+		add_time(k, ns);
 	}
 	return 0;
 }
 
 static int add_op(struct tdm_log_profile *p, const struct tdm_log_record *r)
 {
-	bool is_new;
 	int err;
-	struct tdm_log_op *op =
-		row_of(p, &p->ops, key_of(KEY_OP, r, tdm_str_hash(r->name), 0), sizeof *op, &is_new, &err);
+	struct tdm_log_work *op = work_of(p, &p->ops, KEY_OP, r, &err);
 	if (op == NULL)
 		return err;
-	if (is_new) {
-		op->file = r->file;
-		copy_text(op->name, sizeof op->name, r->name);
-	}
-	op->count += r->sort == TDM_LOG_OP_BEGIN;
-	if (r->sort == TDM_LOG_OP_END && r->duration_ns != TDM_LOG_UNKNOWN) {
-		op->timed++;
-		grow(&op->total_ns, r->duration_ns);
-		op->longest_ns = r->duration_ns > op->longest_ns ? r->duration_ns : op->longest_ns;
-	}
+	op->starts += r->type == TDM_LOG_OP_BEGIN;
+	if (r->type == TDM_LOG_OP_END)
+		add_time(op, r->duration_ns);
 	return 0;
+}
+
+static int add_program(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	int err;
+	struct tdm_log_work *program = work_of(p, &p->programs, KEY_PROGRAM, r, &err);
+	if (program != NULL)
+		program->starts++;
+	return err;
 }
 
 static uint64_t process_key(const struct tdm_log_record *r)
@@ -437,25 +447,6 @@ static int add_remaining(struct tdm_log_profile *p, const struct tdm_log_record 
 	return err;
 }
 
-static int add_program(struct tdm_log_profile *p, const struct tdm_log_record *r)
-{
-	bool is_new;
-	int err;
-	uint64_t key = key_of(KEY_PROGRAM, r, tdm_str_hash(r->name), 0);
-	struct tdm_log_kernel *row = row_of(p, &p->programs, key, sizeof *row, &is_new, &err);
-	if (row == NULL)
-		return err;
-	if (is_new) {
-		row->file = r->file;
-		row->bytes = TDM_LOG_UNKNOWN;
-		copy_text(row->name, sizeof row->name, r->name);
-	}
-	row->starts++;
-	if (r->bytes != TDM_LOG_UNKNOWN && (row->bytes == TDM_LOG_UNKNOWN || r->bytes > row->bytes))
-		row->bytes = r->bytes;
-	return 0;
-}
-
 /* The failure that a repeat is of: the newest with the same figures. */
 static struct tdm_log_failure *find_failure(struct tdm_log_profile *p, const struct tdm_log_record *r)
 {
@@ -480,7 +471,7 @@ static int add_failure(struct tdm_log_profile *p, const struct tdm_log_record *r
 			same->places++;
 		return 0;
 	}
-	p->by_sort[r->failure.sort]++;
+	p->by_type[r->failure.type]++;
 	p->failure_count += !warning;
 	p->warning_count += warning;
 	p->files[r->file].failures += !warning;
@@ -502,20 +493,17 @@ static int add_failure(struct tdm_log_profile *p, const struct tdm_log_record *r
 
 static void add_geometry(struct tdm_log_file *file, const struct tdm_log_geometry *g)
 {
+	const uint64_t *from = (const uint64_t *)g; /* it has nothing but figures */
+	uint64_t *into = (uint64_t *)&file->geometry;
 	file->has_geometry = true;
-	set_known(&file->geometry.worker_l1_size, g->worker_l1_size);
-	set_known(&file->geometry.l1_base, g->l1_base);
-	set_known(&file->geometry.l1_small_size, g->l1_small_size);
-	set_known(&file->geometry.l1_bank_size, g->l1_bank_size);
-	set_known(&file->geometry.allocatable_l1_size, g->allocatable_l1_size);
-	set_known(&file->geometry.l1_alignment, g->l1_alignment);
-	set_known(&file->geometry.dram_alignment, g->dram_alignment);
+	for (size_t i = 0; i < sizeof *g / sizeof *from; i++)
+		set_known(&into[i], from[i]);
 }
 
-static int add_by_sort(struct tdm_log_profile *p, const struct tdm_log_record *r)
+static int add_by_type(struct tdm_log_profile *p, const struct tdm_log_record *r)
 {
 	struct tdm_log_file *file = &p->files[r->file];
-	switch (r->sort) {
+	switch (r->type) {
 	case TDM_LOG_FAILURE:
 		return add_failure(p, r);
 	case TDM_LOG_ALLOC:
@@ -578,7 +566,7 @@ int tdm_log_profile_add(struct tdm_log_profile *p, const struct tdm_log_record *
 		file->first_ns = file->first_ns == 0 || r->time_ns < file->first_ns ? r->time_ns : file->first_ns;
 		file->last_ns = r->time_ns > file->last_ns ? r->time_ns : file->last_ns;
 	}
-	int err = add_by_sort(p, r);
+	int err = add_by_type(p, r);
 	tdm_log_timeline_add(&p->timeline, r, p->live_dram, p->live_l1);
 	return err;
 }

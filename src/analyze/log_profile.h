@@ -54,19 +54,14 @@ struct tdm_log_cb {
 	uint64_t stall_ns, longest_stall_ns;
 };
 
-struct tdm_log_kernel {
+/* A kernel, an operation, or a part of programs. */
+struct tdm_log_work {
 	uint32_t file;
 	char name[TDM_LOG_NAME_CAP];
-	uint64_t starts, ends;
-	uint64_t timed, total_ns, longest_ns;
+	uint64_t starts; /* of a part of programs: lines about it */
+	uint64_t ends, timed, total_ns, longest_ns;
 	uint64_t bytes;      /* of its binary, the largest; TDM_LOG_UNKNOWN */
 	uint64_t started_ns; /* of the last start, while it runs; 0 */
-};
-
-struct tdm_log_op {
-	uint32_t file;
-	char name[TDM_LOG_NAME_CAP];
-	uint64_t count, timed, total_ns, longest_ns;
 };
 
 /* What lines about allocations and frees add up to, for a process, a device and a kind. */
@@ -133,7 +128,7 @@ struct tdm_log_profile {
 	struct tdm_log_table cbs, kernels, ops, amounts, states, remaining, programs, failures;
 	struct tdm_log_table moments;          /* what memory states are of, by file and rank */
 	uint64_t failure_count, warning_count; /* also those that the table could not take */
-	uint64_t by_sort[TDM_FAILURE_COUNT];
+	uint64_t by_type[TDM_FAILURE_COUNT];
 	struct tdm_log_timeline timeline;
 	struct tdm_map keys;      /* of rows by what identifies them */
 	struct tdm_map fills;     /* tiles in a circular buffer of a core */

@@ -27,7 +27,7 @@ static void widen(struct tdm_log_timeline *t)
 
 static enum tdm_log_row row_for(const struct tdm_log_record *r)
 {
-	switch (r->sort) {
+	switch (r->type) {
 	case TDM_LOG_FAILURE:
 		return r->is_repeat ? TDM_LOG_ROW_COUNT : TDM_LOG_ROW_FAILURE;
 	case TDM_LOG_ALLOC:

@@ -196,14 +196,6 @@ struct common {
 	enum tdm_phases_memory_from device_from;
 };
 
-static uint64_t times(uint64_t a, uint64_t b)
-{
-	uint64_t product;
-	if (a == TDM_BYTES_UNKNOWN || __builtin_mul_overflow(a, b, &product))
-		return TDM_BYTES_UNKNOWN;
-	return product;
-}
-
 static struct common settle(const struct tdm_phase_runs *runs, const struct tdm_phases_options *options)
 {
 	struct common c = {
@@ -212,7 +204,7 @@ static struct common settle(const struct tdm_phase_runs *runs, const struct tdm_
 	for (size_t i = 0; i < runs->count && c.model == TDM_BYTES_UNKNOWN; i++)
 		if (runs->runs[i].parameters != 0) {
 			c.parameters = runs->runs[i].parameters;
-			c.model = times(c.parameters, TDM_PHASES_BYTES_PER_PARAMETER);
+			c.model = tdm_times(c.parameters, TDM_PHASES_BYTES_PER_PARAMETER);
 			break;
 		}
 	for (size_t i = 0; i < runs->count && c.device == TDM_BYTES_UNKNOWN; i++) {
@@ -225,7 +217,7 @@ static struct common settle(const struct tdm_phase_runs *runs, const struct tdm_
 		c.device_count = 1;
 		c.device_from = TDM_MEMORY_DEFAULT;
 	}
-	c.optimizer = options->optimizer_bytes != TDM_BYTES_UNKNOWN ? options->optimizer_bytes : times(c.model, 2);
+	c.optimizer = options->optimizer_bytes != TDM_BYTES_UNKNOWN ? options->optimizer_bytes : tdm_times(c.model, 2);
 	c.gradients = options->gradients_bytes != TDM_BYTES_UNKNOWN ? options->gradients_bytes : c.model;
 	return c;
 }

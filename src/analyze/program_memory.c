@@ -100,14 +100,8 @@ static struct tdm_program_class *split_class(
 
 static int insert_span(struct tdm_program_class *c, uint32_t at, struct tdm_program_span span)
 {
-	if (c->span_count == c->span_cap) {
-		uint32_t cap = c->span_cap == 0 ? 4 : c->span_cap * 2;
-		struct tdm_program_span *grown = realloc(c->spans, cap * sizeof *grown);
-		if (grown == NULL)
-			return -ENOMEM;
-		c->spans = grown;
-		c->span_cap = cap;
-	}
+	if (tdm_reserve(&c->spans, &c->span_cap, c->span_count + 1U, sizeof *c->spans) != 0)
+		return -ENOMEM;
 	memmove(&c->spans[at + 1], &c->spans[at], (c->span_count - at) * sizeof *c->spans);
 	c->spans[at] = span;
 	c->span_count++;

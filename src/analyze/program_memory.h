@@ -24,7 +24,8 @@ struct tdm_program_span {
 struct tdm_program_class {
 	struct tdm_core_mask mask;
 	uint32_t cores;
-	uint32_t span_count, span_cap;
+	uint32_t span_count;
+	size_t span_cap;
 	struct tdm_program_span *spans; /* sorted, apart from each other */
 	uint64_t bytes[TDM_PROGRAM_KINDS];
 	uint64_t total;                      /* of `bytes` */

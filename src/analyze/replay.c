@@ -2,12 +2,11 @@
 #include "analyze/replay_setup.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-
-enum { LIVE_FIRST_CAP = 64 };
 
 /* A buffer of the trace that has not been freed. One cache line. */
 struct live {
@@ -28,7 +27,8 @@ struct tdm_replay {
 	uint64_t ops, live_count;
 	struct tdm_map by_id; /* id -> index into live */
 	struct live *live;
-	uint32_t live_used, live_cap, spare; /* spare: chain of unused entries through `id`, TDM_MAP_NONE at its end */
+	size_t live_cap;
+	uint32_t live_used, spare; /* spare: chain of unused entries through `id`, TDM_MAP_NONE at its end */
 };
 
 double tdm_replay_frag(uint64_t free, uint64_t largest)
@@ -77,16 +77,9 @@ static int live_new(struct tdm_replay *replay, uint64_t id, uint32_t *index)
 		*index = replay->spare;
 		replay->spare = (uint32_t)replay->live[*index].id;
 	} else {
-		if (replay->live_used == replay->live_cap) {
-			if (replay->live_cap > UINT32_MAX / 4)
-				return -ENOMEM;
-			uint32_t cap = replay->live_cap != 0 ? replay->live_cap * 2 : LIVE_FIRST_CAP;
-			struct live *live = realloc(replay->live, cap * sizeof *live);
-			if (live == NULL)
-				return -ENOMEM;
-			replay->live = live;
-			replay->live_cap = cap;
-		}
+		if (replay->live_used == TDM_MAP_NONE || tdm_reserve(&replay->live, &replay->live_cap,
+								 replay->live_used + 1U, sizeof *replay->live) != 0)
+			return -ENOMEM;
 		*index = replay->live_used++;
 	}
 	int err = tdm_map_put(&replay->by_id, id, *index);
@@ -229,16 +222,10 @@ static void name_bounds(const struct tdm_replay *replay, size_t space, struct td
 			continue;
 		uint64_t size = tdm_freelist_size_at(replay->spaces[space].list, live->address);
 		for (size_t h = 0; h < count; h++) {
-			if (live->address + size == holes[h].address) {
-				holes[h].has_below = true;
-				holes[h].below = shown_name(live->name);
-				holes[h].below_bytes = size;
-			}
-			if (live->address == holes[h].address + holes[h].size) {
-				holes[h].has_above = true;
-				holes[h].above = shown_name(live->name);
-				holes[h].above_bytes = size;
-			}
+			if (live->address + size == holes[h].address)
+				holes[h].below = (struct tdm_replay_bound){ true, shown_name(live->name), size };
+			if (live->address == holes[h].address + holes[h].size)
+				holes[h].above = (struct tdm_replay_bound){ true, shown_name(live->name), size };
 		}
 	}
 }

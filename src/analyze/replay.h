@@ -33,11 +33,16 @@ struct tdm_replay_name {
 	char text[TDM_REPLAY_NAME];
 };
 
+/* What bounds a hole on one side. */
+struct tdm_replay_bound {
+	bool is_buffer; /* false: the region ends there */
+	struct tdm_replay_name name;
+	uint64_t bytes;
+};
+
 struct tdm_replay_hole {
 	uint64_t address, size;
-	bool has_below, has_above;           /* false: the hole ends at the end of the region */
-	struct tdm_replay_name below, above; /* the buffers that bound it */
-	uint64_t below_bytes, above_bytes;
+	struct tdm_replay_bound below, above;
 };
 
 struct tdm_replay_sample {

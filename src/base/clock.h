@@ -1,4 +1,4 @@
-/* The clocks: nanoseconds, monotonic; and the processor's time stamp counter, which costs no call. */
+/* The clocks: nanoseconds, monotonic and real time; and the processor's time stamp counter, which costs no call. */
 #ifndef TDM_BASE_CLOCK_H
 #define TDM_BASE_CLOCK_H
 
@@ -15,7 +15,7 @@ static inline uint64_t tdm_clock_ns(void)
 	return (uint64_t)now.tv_sec * TDM_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* The same of the real-time clock. */
+/* The real-time clock: nanoseconds since 1970. */
 static inline uint64_t tdm_clock_real_ns(void)
 {
 	struct timespec now;

@@ -33,6 +33,14 @@ char *tdm_format_duration(char *dst, size_t cap, uint64_t ns)
 	return dst;
 }
 
+char *tdm_format_clock(char *dst, size_t cap, uint64_t time_ns)
+{
+	unsigned ms = (unsigned)(time_ns / MS % (DAY * UINT64_C(1000)));
+	snprintf(dst, cap, "%02u:%02u:%02u.%03u", ms / (HOUR * 1000), ms / (MINUTE * 1000) % 60, ms / 1000 % 60,
+		ms % 1000);
+	return dst;
+}
+
 static uint64_t unit_ns(struct tdm_str unit)
 {
 	static const struct {

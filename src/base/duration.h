@@ -1,4 +1,4 @@
-/* Spans of time in text. */
+/* Spans of time, and times of day, in text. */
 #ifndef TDM_BASE_DURATION_H
 #define TDM_BASE_DURATION_H
 
@@ -13,7 +13,10 @@ enum { TDM_DURATION_COLUMNS = 7, TDM_DURATION_CAP = 24 };
  * TDM_DURATION_COLUMNS below ten years. Returns dst. */
 char *tdm_format_duration(char *dst, size_t cap, uint64_t ns);
 
-/* "30s", "200ms", "1.5m", "2h", "1d", also "us" and "ns"; a number alone is seconds. At most nine digits behind the
+/* The time of day in UTC of a time since 1970: "07:36:20.265". Returns dst. */
+char *tdm_format_clock(char *dst, size_t cap, uint64_t time_ns);
+
+/* "30s", "200ms", "1.5m", "2h", "1d", also "us" and "ns"; a number alone is seconds. At most nine digits after the
  * point. 0, TDM_ESYNTAX, or -ERANGE above 64 bits of nanoseconds. */
 int tdm_parse_duration(struct tdm_str text, uint64_t *ns);
 

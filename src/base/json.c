@@ -22,7 +22,7 @@ static void newline(struct tdm_json *json)
 	tdm_buf_fill(json->out, ' ', (size_t)json->depth * 2);
 }
 
-/* What stands before a value: nothing after its key, else a comma and a new line. */
+/* The comma and the new line before a value; a value after its key has none. */
 static void before_value(struct tdm_json *json)
 {
 	if (json->after_key) {

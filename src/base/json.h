@@ -18,7 +18,7 @@ struct tdm_json {
 	int depth;
 	bool has_items[TDM_JSON_DEPTH];
 	bool after_key;
-	bool compact; /* everything in one line; set it behind tdm_json_init */
+	bool compact; /* everything in one line; set it after tdm_json_init */
 };
 
 void tdm_json_init(struct tdm_json *json, struct tdm_buf *out);
@@ -55,11 +55,20 @@ static inline void tdm_json_put_text(struct tdm_json *json, const char *key, con
 	tdm_json_text(json, text);
 }
 
-/* An empty text gives null, too. */
+/* These two: an empty text gives null. */
 static inline void tdm_json_put_name(struct tdm_json *json, const char *key, const char *text)
 {
 	tdm_json_key(json, key);
 	tdm_json_text(json, text != NULL && text[0] != '\0' ? text : NULL);
+}
+
+static inline void tdm_json_put_str(struct tdm_json *json, const char *key, struct tdm_str text)
+{
+	tdm_json_key(json, key);
+	if (text.len != 0)
+		tdm_json_str(json, text);
+	else
+		tdm_json_null(json);
 }
 
 /* null unless it is known. */

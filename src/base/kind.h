@@ -35,7 +35,6 @@ static inline bool tdm_kind_is_per_core(enum tdm_kind kind)
 
 /* The name in JSON and in traces; "unknown" out of range. */
 const char *tdm_kind_name(enum tdm_kind kind);
-const char *tdm_kind_summary(enum tdm_kind kind);
 
 /* 0 with *kind set, or TDM_ESYNTAX. Upper and lower case are the same. */
 int tdm_kind_parse(struct tdm_str name, enum tdm_kind *kind);

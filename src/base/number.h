@@ -2,6 +2,7 @@
 #ifndef TDM_BASE_NUMBER_H
 #define TDM_BASE_NUMBER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A number of bytes that could not be read, or does not exist for this card. Never drawn as 0. */
@@ -12,6 +13,14 @@ static inline uint64_t tdm_plus(uint64_t a, uint64_t b)
 {
 	uint64_t sum;
 	return __builtin_add_overflow(a, b, &sum) ? TDM_BYTES_UNKNOWN : sum;
+}
+
+/* A product; unknown with an unknown factor, or when it does not fit 64 bits. */
+static inline uint64_t tdm_times(uint64_t a, uint64_t b)
+{
+	uint64_t product;
+	bool is_known = a != TDM_BYTES_UNKNOWN && b != TDM_BYTES_UNKNOWN && !__builtin_mul_overflow(a, b, &product);
+	return is_known ? product : TDM_BYTES_UNKNOWN;
 }
 
 static inline uint64_t tdm_max(uint64_t a, uint64_t b)
@@ -28,6 +37,12 @@ static inline uint64_t tdm_min(uint64_t a, uint64_t b)
 static inline int tdm_order(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
+}
+
+/* The same for qsort, of uint64_t. */
+static inline int tdm_order_u64(const void *a, const void *b)
+{
+	return tdm_order(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 #endif

@@ -29,11 +29,11 @@ static bool is_identifier(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Moves over one field of the given sort; whether there was one. */
-static bool take_field(char sort, struct cursor *c)
+/* Moves over one field of the given type; whether there was one. */
+static bool take_field(char type, struct cursor *c)
 {
 	const char *from = c->at;
-	switch (sort) {
+	switch (type) {
 	case 'x':
 		if (c->end - from > 2 && from[0] == '0' && (from[1] == 'x' || from[1] == 'X') &&
 			isxdigit((unsigned char)from[2])) {

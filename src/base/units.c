@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
 	UNIT_BITS = 10,
@@ -76,7 +77,7 @@ static int read_unit(struct cursor *c)
 }
 
 /*
- * The digits behind the point, without zeros at their end, which change nothing. The number of digits, or TDM_ESYNTAX
+ * The digits after the point, without zeros at their end, which change nothing. The number of digits, or TDM_ESYNTAX
  * when there is none, or more than 64 bits and FRACTION_DIGITS hold.
  */
 static int read_fraction(struct cursor *c, uint64_t *fraction)
@@ -219,5 +220,14 @@ char *tdm_format_count(char *dst, size_t cap, uint64_t count)
 	}
 	if (cap != 0)
 		dst[at] = '\0';
+	return dst;
+}
+
+char *tdm_format_mib(char *dst, size_t cap, uint64_t bytes)
+{
+	char plain[TDM_BYTES_CAP], whole[TDM_BYTES_CAP];
+	snprintf(plain, sizeof plain, "%.2f", (double)bytes / 0x1p20);
+	snprintf(dst, cap, "%s%s", tdm_format_count(whole, sizeof whole, strtoull(plain, NULL, 10)),
+		plain + strlen(plain) - 3);
 	return dst;
 }

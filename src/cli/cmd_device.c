@@ -3,9 +3,7 @@
 #include "base/err.h"
 #include "base/term.h"
 #include "device/card_set.h"
-#include "report/device_banks.h"
-#include "report/device_json.h"
-#include "report/device_text.h"
+#include "report/device_report.h"
 
 #include <errno.h>
 #include <inttypes.h>

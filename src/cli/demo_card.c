@@ -1,5 +1,6 @@
 #include "cli/demo_card.h"
 #include "base/err.h"
+#include "base/reserve.h"
 #include "device/bank.h"
 #include "device/card_set.h"
 #include "device/freelist.h"
@@ -14,7 +15,7 @@
 #include <string.h>
 
 /* Kinds that are allocated from a region: DRAM, L1, L1_SMALL and TRACE, numbered as in enum tdm_kind. */
-enum { REGIONS = 4, LIVE_FIRST_CAP = 256, PROGRAMS_MAX = 64, FAILURE_CAP = 320 };
+enum { REGIONS = 4, PROGRAMS_MAX = 64, FAILURE_CAP = 320 };
 
 /* Made up: "tide" in ASCII above the number of the device, so that a chip has the same id in every run. */
 static const uint64_t first_chip_id = UINT64_C(0x7469646500000000);
@@ -41,7 +42,8 @@ struct tdm_demo_card {
 	struct chip chip[TDM_DEMO_CHIPS_MAX];
 	uint64_t next_id;
 	struct live *live; /* entry 0 is unused, so that a handle is never 0 */
-	uint32_t live_used, live_cap, spare;
+	size_t live_cap;
+	uint32_t live_used, spare;
 	char failure[FAILURE_CAP];
 };
 
@@ -191,15 +193,8 @@ static uint32_t take_entry(struct tdm_demo_card *card)
 		card->spare = card->live[handle].spare;
 		return handle;
 	}
-	if (card->live_used >= card->live_cap) {
-		uint32_t cap = card->live_cap != 0 ? card->live_cap * 2 : LIVE_FIRST_CAP;
-		struct live *live = realloc(card->live, cap * sizeof *live);
-		if (live == NULL)
-			return 0;
-		card->live = live;
-		card->live_cap = cap;
-	}
-	return card->live_used++;
+	int err = tdm_reserve(&card->live, &card->live_cap, (size_t)card->live_used + 1, sizeof *card->live);
+	return err == 0 ? card->live_used++ : 0;
 }
 
 static void give_entry(struct tdm_demo_card *card, uint32_t handle)

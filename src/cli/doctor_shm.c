@@ -104,9 +104,9 @@ static void cardless_region(struct tdm_doctor *doctor, const struct tdm_metal_re
 		[TDM_METAL_ID_BOARD] = "version 1 of the layout has the board's id, not the chip's",
 		[TDM_METAL_ID_LOGICAL] = "the runtime found no id and wrote down its own number of the device",
 	};
-	const char *reason = region->id_sort < sizeof reasons / sizeof reasons[0] ? reasons[region->id_sort] : NULL;
+	const char *reason = region->id_type < sizeof reasons / sizeof reasons[0] ? reasons[region->id_type] : NULL;
 	if (doctor->host->card_count == 0 || reason == NULL ||
-		(region->id_sort == TDM_METAL_ID_CHIP && has_card(doctor->host, region->asic_id)))
+		(region->id_type == TDM_METAL_ID_CHIP && has_card(doctor->host, region->asic_id)))
 		return;
 	tdm_doctor_say(&doctor->findings, TDM_FINDING_INFO, "runtime.regions", path,
 		"%s: which card its chip is on is not known, so it has neither telemetry nor capacities", region->name);
@@ -118,11 +118,11 @@ static void cardless_region(struct tdm_doctor *doctor, const struct tdm_metal_re
 static void odd_id(struct tdm_doctor *doctor, const struct tdm_metal_region *region, const char *path)
 {
 	struct tdm_findings *out = &doctor->findings;
-	if (region->id_sort == TDM_METAL_ID_UNHEALTHY) {
+	if (region->id_type == TDM_METAL_ID_UNHEALTHY) {
 		tdm_doctor_say(out, TDM_FINDING_WARNING, "runtime.regions", path,
 			"%s: the runtime found the chip of device %" PRIu32 " unhealthy", region->name, region->device);
 		tdm_findings_advise(out, "tt-smi -r", "reset the card when nobody uses it");
-	} else if (region->id_sort == TDM_METAL_ID_SIMULATED) {
+	} else if (region->id_type == TDM_METAL_ID_SIMULATED) {
 		tdm_doctor_say(out, TDM_FINDING_INFO, "runtime.regions", path,
 			"%s: a simulated device, which is on no card", region->name);
 	}

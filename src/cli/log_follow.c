@@ -32,7 +32,7 @@ static void catch_signals(void)
 
 static void print_record(const struct tdm_log_follow *follow, const struct tdm_log_record *record, struct tdm_buf *out)
 {
-	if (record->is_repeat || (follow->errors_only && record->sort != TDM_LOG_FAILURE))
+	if (record->is_repeat || (follow->errors_only && record->type != TDM_LOG_FAILURE))
 		return;
 	tdm_buf_clear(out);
 	if (follow->json) {

@@ -72,10 +72,4 @@ struct tdm_core {
  */
 int tdm_bank_cores(uint32_t grid_x, uint32_t grid_y, struct tdm_core *cores, uint32_t banks);
 
-/* The bank that page `page` of an interleaved buffer lives in. */
-static inline uint32_t tdm_bank_of_page(uint64_t page, uint32_t banks)
-{
-	return (uint32_t)(page % banks);
-}
-
 #endif

@@ -30,31 +30,52 @@
 	X(UNSAFE_TRACE, "unsafe_with_trace", "buffers allocated while a trace is active")       \
 	X(OTHER, "other", "out of memory, in words that are not known")
 
-enum tdm_failure_sort {
+enum tdm_failure_type {
 #define X(id, name, title) TDM_FAILURE_##id,
 	TDM_FAILURE_LIST(X)
 #undef X
 		TDM_FAILURE_COUNT
 };
 
+/*
+ * The figures that a sentence may have: member, letter in the patterns of error_text.c, key in JSON. This list is the
+ * only one of them.
+ */
+#define TDM_FAILURE_FIGURE_LIST(X)                                                                      \
+	X(asked, 'a', "asked_bytes") /* in all banks together; the size of a program or trace */        \
+	X(banks, 'b', "banks")                                                                          \
+	X(bytes_per_bank, 'p', "bytes_per_bank") /* that each bank would have to store */               \
+	X(bank_size, 'z', "bank_size")           /* this and the next three are of each bank */         \
+	X(allocated, 'u', "allocated")                                                                  \
+	X(free, 'f', "free")                                                                            \
+	X(largest_free, 'l', "largest_free")                                                            \
+	X(placeable, 'r', "placeable") /* free in this allocator and in every one that it depends on */ \
+	X(largest_placeable, 't', "largest_placeable")                                                  \
+	X(address, 's', "address")       /* of the lowest L1 buffer, or of the allocation */            \
+	X(region_end, 'e', "region_end") /* where the static buffers end */                             \
+	X(limit, 'm', "limit")           /* the size or address that must not be passed */              \
+	X(program, 'g', "program")
+
+#define X(member, letter, key) +1
+enum { TDM_FAILURE_FIGURE_COUNT = TDM_FAILURE_FIGURE_LIST(X) };
+#undef X
+
 struct tdm_failure {
-	uint8_t sort;     /* enum tdm_failure_sort */
+	uint8_t type;     /* enum tdm_failure_type */
 	uint8_t kind;     /* enum tdm_kind: of the memory that did not suffice; TDM_KIND_COUNT: unknown */
 	uint8_t refused;  /* figures that did not fit 64 bits */
 	bool is_dataflow; /* dataflow buffers, not circular ones */
 	bool has_range;
 	struct tdm_core_range range; /* the first one, when the sentence names several */
 	uint32_t range_count;
-	/* TDM_BYTES_UNKNOWN, all of them, where the sentence does not say. */
-	uint64_t asked; /* bytes asked for, all banks together; of a program or trace: its size */
-	uint64_t banks;
-	uint64_t bytes_per_bank;                           /* that each bank would have to store */
-	uint64_t bank_size, allocated, free, largest_free; /* in each bank */
-	uint64_t placeable, largest_placeable;             /* free there and in every allocator that it depends on */
-	uint64_t address;                                  /* of the lowest L1 buffer, or of the allocation */
-	uint64_t region_end;                               /* where the static buffers end */
-	uint64_t limit;                                    /* what must not be passed: a size, or an address */
-	uint64_t program;
+	union { /* TDM_BYTES_UNKNOWN where the sentence does not say */
+		uint64_t figures[TDM_FAILURE_FIGURE_COUNT];
+		struct {
+#define X(member, letter, key) uint64_t member;
+			TDM_FAILURE_FIGURE_LIST(X)
+#undef X
+		};
+	};
 	struct tdm_str name; /* what the sentence names: a kind of core, a device, a file; may be empty */
 	struct tdm_str text; /* the sentence; borrowed, like the name */
 };
@@ -66,14 +87,17 @@ enum tdm_failure_cause {
 	TDM_FAILURE_FRAGMENTED, /* enough is free, but not in one piece */
 };
 
-const char *tdm_failure_name(enum tdm_failure_sort sort);
-const char *tdm_failure_title(enum tdm_failure_sort sort);
+extern const char tdm_failure_letters[TDM_FAILURE_FIGURE_COUNT];
+extern const char *const tdm_failure_keys[TDM_FAILURE_FIGURE_COUNT];
+
+const char *tdm_failure_name(enum tdm_failure_type type);
+const char *tdm_failure_title(enum tdm_failure_type type);
 const char *tdm_failure_cause_name(enum tdm_failure_cause cause); /* "too_large"; NULL when unknown */
 
 /* A warning: nothing has failed yet. */
 static inline bool tdm_failure_is_warning(const struct tdm_failure *failure)
 {
-	return failure->sort == TDM_FAILURE_UNSAFE_TRACE;
+	return failure->type == TDM_FAILURE_UNSAFE_TRACE;
 }
 
 /* The memory that did not suffice, static buffers among it; TDM_KIND_COUNT: the sentence is about something else. */
@@ -82,7 +106,7 @@ enum tdm_kind tdm_failure_memory(const struct tdm_failure *failure);
 /* From the figures; unknown when they are missing. */
 enum tdm_failure_cause tdm_failure_cause(const struct tdm_failure *failure);
 
-/* Whether two records say the same: all figures and the name, whatever stands around the sentence. */
+/* Whether two records say the same: all figures and the name; the text around the sentence does not count. */
 bool tdm_failure_is_same(const struct tdm_failure *a, const struct tdm_failure *b);
 
 /* Says it in one line: "DRAM: 1 TiB asked, 85.3 GiB in each of 12 banks …". Always terminated. Returns dst. */

@@ -1,14 +1,14 @@
 #include "event/log_record.h"
 
-static const char *const sort_names[TDM_LOG_SORT_COUNT] = {
+static const char *const type_names[TDM_LOG_TYPE_COUNT] = {
 #define X(id, name) [TDM_LOG_##id] = name,
-	TDM_LOG_SORT_LIST(X)
+	TDM_LOG_TYPE_LIST(X)
 #undef X
 };
 
-const char *tdm_log_sort_name(enum tdm_log_sort sort)
+const char *tdm_log_type_name(enum tdm_log_type type)
 {
-	return (unsigned)sort < TDM_LOG_SORT_COUNT ? sort_names[sort] : "unknown";
+	return (unsigned)type < TDM_LOG_TYPE_COUNT ? type_names[type] : "unknown";
 }
 
 const char *tdm_log_dialect_name(enum tdm_log_dialect dialect)
@@ -24,10 +24,10 @@ const char *tdm_log_level_name(enum tdm_log_level level)
 	return (unsigned)level < TDM_LOG_LEVEL_COUNT ? names[level] : "unknown";
 }
 
-void tdm_log_record_init(struct tdm_log_record *record, enum tdm_log_sort sort, enum tdm_log_dialect dialect)
+void tdm_log_record_init(struct tdm_log_record *record, enum tdm_log_type type, enum tdm_log_dialect dialect)
 {
 	*record = (struct tdm_log_record){
-		.sort = (uint8_t)sort,
+		.type = (uint8_t)type,
 		.dialect = (uint8_t)dialect,
 		.kind = TDM_KIND_COUNT,
 		.rank = TDM_LOG_NO_RANK,
@@ -53,17 +53,17 @@ static bool text_is_valid(struct tdm_str text)
 
 bool tdm_log_record_is_valid(const struct tdm_log_record *r)
 {
-	if (r->sort >= TDM_LOG_SORT_COUNT || r->dialect >= TDM_LOG_DIALECT_COUNT || r->level >= TDM_LOG_LEVEL_COUNT ||
+	if (r->type >= TDM_LOG_TYPE_COUNT || r->dialect >= TDM_LOG_DIALECT_COUNT || r->level >= TDM_LOG_LEVEL_COUNT ||
 		r->kind > TDM_KIND_COUNT || r->line == 0 || !text_is_valid(r->name) || !text_is_valid(r->text))
 		return false;
 	if (r->has_range && !tdm_core_range_is_valid(&r->range))
 		return false;
-	if (r->sort >= TDM_LOG_CB_ALLOC && r->sort <= TDM_LOG_CB_POP && r->cb >= TDM_LOG_CBS)
+	if (r->type >= TDM_LOG_CB_ALLOC && r->type <= TDM_LOG_CB_POP && r->cb >= TDM_LOG_CBS)
 		return false;
-	if (r->sort == TDM_LOG_ALLOC)
+	if (r->type == TDM_LOG_ALLOC)
 		return r->kind < TDM_KIND_COUNT && r->bytes != TDM_LOG_UNKNOWN;
-	return r->sort != TDM_LOG_FAILURE ||
-	       (r->failure.sort < TDM_FAILURE_COUNT && r->failure.kind <= TDM_KIND_COUNT &&
+	return r->type != TDM_LOG_FAILURE ||
+	       (r->failure.type < TDM_FAILURE_COUNT && r->failure.kind <= TDM_KIND_COUNT &&
 		       text_is_valid(r->failure.name) &&
 		       (!r->failure.has_range || tdm_core_range_is_valid(&r->failure.range)));
 }

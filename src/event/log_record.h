@@ -14,7 +14,7 @@
 #include "event/failure.h"
 
 /* id, name in JSON */
-#define TDM_LOG_SORT_LIST(X)            \
+#define TDM_LOG_TYPE_LIST(X)            \
 	X(FAILURE, "failure")           \
 	X(ALLOC, "alloc")               \
 	X(FREE, "free")                 \
@@ -38,11 +38,11 @@
 	X(TILES, "workload")            \
 	X(VERIFICATION, "verification")
 
-enum tdm_log_sort {
+enum tdm_log_type {
 #define X(id, name) TDM_LOG_##id,
-	TDM_LOG_SORT_LIST(X)
+	TDM_LOG_TYPE_LIST(X)
 #undef X
-		TDM_LOG_SORT_COUNT
+		TDM_LOG_TYPE_COUNT
 };
 
 /* Whose line it is. */
@@ -82,14 +82,14 @@ struct tdm_log_view {
 };
 
 struct tdm_log_record {
-	uint8_t sort;      /* enum tdm_log_sort */
+	uint8_t type;      /* enum tdm_log_type */
 	uint8_t dialect;   /* enum tdm_log_dialect */
 	uint8_t level;     /* enum tdm_log_level */
 	uint8_t kind;      /* enum tdm_kind; TDM_KIND_COUNT: unknown */
 	bool time_is_near; /* the line has no time: it is that of a line shortly before */
-	bool is_repeat;    /* a failure that stands further up already */
+	bool is_repeat;    /* a failure that an earlier line has said */
 	bool has_range;
-	uint32_t file;    /* which of the files; set by whoever reads several */
+	uint32_t file;    /* which of the files; set by the reader of several */
 	uint64_t time_ns; /* of the log's clock, since 1970; 0: unknown */
 	uint64_t line;    /* from 1 */
 	int32_t rank;     /* of a multi-host run; TDM_LOG_NO_RANK */
@@ -107,19 +107,19 @@ struct tdm_log_record {
 	struct tdm_core_range range;
 	struct tdm_str name; /* of the operation, kernel, file; may be empty */
 	struct tdm_str text; /* the line's message */
-	union {              /* by `sort` */
+	union {              /* by `type` */
 		struct tdm_failure failure;
 		struct tdm_log_geometry geometry;
 		struct tdm_log_view view;
 	};
 };
 
-const char *tdm_log_sort_name(enum tdm_log_sort sort);
+const char *tdm_log_type_name(enum tdm_log_type type);
 const char *tdm_log_dialect_name(enum tdm_log_dialect dialect); /* "runtime" */
 const char *tdm_log_level_name(enum tdm_log_level level);       /* "warning"; "none" */
 
 /* Everything unknown. */
-void tdm_log_record_init(struct tdm_log_record *record, enum tdm_log_sort sort, enum tdm_log_dialect dialect);
+void tdm_log_record_init(struct tdm_log_record *record, enum tdm_log_type type, enum tdm_log_dialect dialect);
 
 /* Nothing that breaks this leaves a reader. */
 bool tdm_log_record_is_valid(const struct tdm_log_record *record);

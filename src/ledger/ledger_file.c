@@ -61,13 +61,9 @@ void tdm_private_free(void *at, size_t bytes)
 
 static struct tdm_ledger_clock read_clock(void)
 {
-	struct timespec mono = { 0 }, real = { 0 };
-	struct tdm_ledger_clock clock = { .tsc = tdm_clock_ticks() };
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	clock_gettime(CLOCK_REALTIME, &real);
-	clock.monotonic_ns = (uint64_t)mono.tv_sec * TDM_NS_PER_S + (uint64_t)mono.tv_nsec;
-	clock.realtime_ns = (uint64_t)real.tv_sec * TDM_NS_PER_S + (uint64_t)real.tv_nsec;
-	return clock;
+	return (struct tdm_ledger_clock){
+		.tsc = tdm_clock_ticks(), .monotonic_ns = tdm_clock_ns(), .realtime_ns = tdm_clock_real_ns()
+	};
 }
 
 void tdm_ledger_file_clock(struct tdm_ledger_file *file)

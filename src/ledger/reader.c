@@ -170,11 +170,9 @@ static bool is_this_boot(const uint8_t boot_id[16])
 
 static struct tdm_ledger_clock clock_now(void)
 {
-	struct timespec real = { 0 };
-	struct tdm_ledger_clock now = { .tsc = tdm_clock_ticks(), .monotonic_ns = tdm_clock_ns() };
-	clock_gettime(CLOCK_REALTIME, &real);
-	now.realtime_ns = (uint64_t)real.tv_sec * TDM_NS_PER_S + (uint64_t)real.tv_nsec;
-	return now;
+	return (struct tdm_ledger_clock){
+		.tsc = tdm_clock_ticks(), .monotonic_ns = tdm_clock_ns(), .realtime_ns = tdm_clock_real_ns()
+	};
 }
 
 /* The header's second reading, whole: the same twice, and not being written. */

@@ -47,14 +47,14 @@ static void draw_cell(
 	struct tdm_box box = { frame->area.x + side.x * (double)x, frame->area.y + side.y * (double)y, side.x - gap,
 		side.y - gap };
 	if (!isfinite(value)) {
-		tdm_drawing_box(frame->drawing, box, &(struct tdm_pen){ .fill = TDM_INK_EMPTY });
+		tdm_drawing_box(frame->drawing, box, &(struct tdm_paint){ .fill = TDM_INK_EMPTY });
 		return;
 	}
 	uint32_t rgb = colour_of(value / max);
 	char text[TDM_AXIS_LABEL_CAP], tip[TDM_AXIS_LABEL_CAP * 2];
 	snprintf(tip, sizeof tip, "%zu, %zu: %s", x, y, tdm_plot_value(scene->unit, value, text, sizeof text));
 	tdm_drawing_group(frame->drawing, "cell", tip);
-	tdm_drawing_box(frame->drawing, box, &(struct tdm_pen){ .fill = tdm_rgba_of(rgb, 1), .round = gap * 2 });
+	tdm_drawing_box(frame->drawing, box, &(struct tdm_paint){ .fill = tdm_rgba_of(rgb, 1), .round = gap * 2 });
 	if (letters > 0) {
 		struct tdm_font font =
 			tdm_plot_frame_font(frame, letters, false, tdm_plot_frame_ink_on(rgb), TDM_ALIGN_MIDDLE);
@@ -121,7 +121,7 @@ static void draw_scale(const struct tdm_plot_frame *frame, double x, double heig
 		/* A little higher than its step, so that no line shows between two. */
 		tdm_drawing_box(frame->drawing,
 			(struct tdm_box){ x, top, width, height / SCALE_STEPS + (i != 0 ? 0.5 : 0) },
-			&(struct tdm_pen){ .fill = tdm_rgba_of(colour_of(((double)i + 0.5) / SCALE_STEPS), 1) });
+			&(struct tdm_paint){ .fill = tdm_rgba_of(colour_of(((double)i + 0.5) / SCALE_STEPS), 1) });
 	}
 	for (size_t i = 0; i < axis.count; i++) {
 		double value = (double)i * axis.step, y = frame->area.y + height * (1 - value / max);

@@ -25,7 +25,7 @@ static void draw_row(const struct tdm_plot_frame *frame, const struct tdm_plot_r
 	double from = scene->map_from, to = scene->map_to, drawn_to = -1;
 	size_t drawn_series = SIZE_MAX;
 	tdm_drawing_box(frame->drawing, (struct tdm_box){ frame->area.x, y, frame->area.w, height },
-		&(struct tdm_pen){ .fill = TDM_INK_EMPTY });
+		&(struct tdm_paint){ .fill = TDM_INK_EMPTY });
 	for (size_t i = 0; i < row->span_count; i++) {
 		const struct tdm_plot_span *span = &row->spans[i];
 		double begin = fmax(span->from, from), end = fmin(span->to, to);
@@ -49,7 +49,7 @@ static void draw_row(const struct tdm_plot_frame *frame, const struct tdm_plot_r
 		tdm_drawing_group(frame->drawing, "span", tip);
 		double line = right - left > 4 ? 0.5 : 0;
 		tdm_drawing_box(frame->drawing, (struct tdm_box){ left + line, y, right - left - 2 * line, height },
-			&(struct tdm_pen){ .fill = tdm_rgba_of(scene->series[span->series].rgb, 1) });
+			&(struct tdm_paint){ .fill = tdm_rgba_of(scene->series[span->series].rgb, 1) });
 		tdm_drawing_group_end(frame->drawing);
 	}
 }

@@ -133,7 +133,7 @@ static void draw_side_labels(const struct tdm_plot_frame *frame, const struct co
 	const struct tdm_box *others, size_t other_count)
 {
 	struct tdm_font font = side_font(frame);
-	struct tdm_pen leader = { .stroke = TDM_INK_AXIS, .width = 1 };
+	struct tdm_paint leader = { .stroke = TDM_INK_AXIS, .width = 1 };
 	double arm = arm_of(frame), x = column->x + column->width / 2;
 	for (size_t i = 0; i < column->side_count; i++) {
 		const struct side_label *label = &column->side[i];
@@ -244,7 +244,7 @@ static void draw_total(const struct tdm_plot_frame *frame, const struct tdm_axis
 		double at = tdm_plot_frame_y(frame, axis, total), reach = column->width / 2 + frame->size * 0.4;
 		tdm_drawing_line(frame->drawing, (struct tdm_point){ column->x - reach, at },
 			(struct tdm_point){ column->x + reach, at },
-			&(struct tdm_pen){ .stroke = TDM_INK, .width = frame->size / 9 });
+			&(struct tdm_paint){ .stroke = TDM_INK, .width = frame->size / 9 });
 	}
 	if (column->note[0] != '\0')
 		tdm_plot_frame_halo(frame, column->x, column->note_y, column->note, &small);
@@ -271,7 +271,7 @@ static void draw_column(
 		/* A fine gap separates the parts. */
 		double gap = drawn++ != 0 && bottom - top > 3 ? 1 : 0;
 		tdm_drawing_box(frame->drawing, (struct tdm_box){ x - width / 2, top, width, bottom - top - gap },
-			&(struct tdm_pen){ .fill = tdm_rgba_of(scene->series[i].rgb, 1) });
+			&(struct tdm_paint){ .fill = tdm_rgba_of(scene->series[i].rgb, 1) });
 		tdm_drawing_group_end(frame->drawing);
 	}
 }

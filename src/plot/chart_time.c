@@ -131,10 +131,10 @@ static void draw_series(const struct curve *curve, size_t series, struct tdm_poi
 	/* Many faint areas on top of each other would be mud. */
 	double fill = scene->stacked ? 1 : 0.18 * fmin(1, 3.0 / (double)scene->series_count);
 	tdm_drawing_group(drawing, "series", scene->series[series].name);
-	drawing->ops->path(drawing, points, all, true, &(struct tdm_pen){ .fill = tdm_rgba_of(rgb, fill) });
+	drawing->ops->path(drawing, points, all, true, &(struct tdm_paint){ .fill = tdm_rgba_of(rgb, fill) });
 	if (!scene->stacked)
 		drawing->ops->path(drawing, points, upper, false,
-			&(struct tdm_pen){ .stroke = tdm_rgba_of(rgb, 1), .width = curve->frame->size / 7 });
+			&(struct tdm_paint){ .stroke = tdm_rgba_of(rgb, 1), .width = curve->frame->size / 7 });
 	tdm_drawing_group_end(drawing);
 }
 
@@ -149,9 +149,9 @@ static void draw_bands(const struct tdm_plot_frame *frame, double from, double t
 		uint32_t tint = band_tints[i % (sizeof band_tints / sizeof *band_tints)];
 		tdm_drawing_group(frame->drawing, "band", scene->bands[i].name);
 		tdm_drawing_box(frame->drawing, (struct tdm_box){ left, frame->area.y - head, width, head },
-			&(struct tdm_pen){ .fill = tdm_rgba_of(tint, 0.22) });
+			&(struct tdm_paint){ .fill = tdm_rgba_of(tint, 0.22) });
 		tdm_drawing_box(frame->drawing, (struct tdm_box){ left, frame->area.y, width, frame->area.h },
-			&(struct tdm_pen){ .fill = tdm_rgba_of(tint, 0.06) });
+			&(struct tdm_paint){ .fill = tdm_rgba_of(tint, 0.06) });
 		if (width > font.size * 2.5)
 			tdm_drawing_text_within(frame->drawing, (left + right) / 2, frame->area.y - head * 0.3,
 				width - font.size * 0.6, scene->bands[i].name, &font);
@@ -172,7 +172,7 @@ static void draw_marks(const struct tdm_plot_frame *frame, const struct tdm_axis
 		double half = tdm_drawing_text_width(frame->drawing, text, &font) / 2 + 2;
 		double middle = fmin(fmax(x, frame->area.x + half), frame->area.x + frame->area.w - half);
 		tdm_drawing_box(frame->drawing, (struct tdm_box){ x - r, y - r, 2 * r, 2 * r },
-			&(struct tdm_pen){ .fill = TDM_INK, .stroke = TDM_PAPER, .width = 1.5, .round = r });
+			&(struct tdm_paint){ .fill = TDM_INK, .stroke = TDM_PAPER, .width = 1.5, .round = r });
 		tdm_plot_frame_halo(frame, middle, y - frame->size * 0.65, text, &font);
 	}
 }

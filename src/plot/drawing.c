@@ -122,16 +122,16 @@ size_t tdm_drawing_wrap(const struct tdm_drawing *drawing, const char *text, con
 	return count;
 }
 
-void tdm_drawing_box(struct tdm_drawing *drawing, struct tdm_box box, const struct tdm_pen *pen)
+void tdm_drawing_box(struct tdm_drawing *drawing, struct tdm_box box, const struct tdm_paint *paint)
 {
 	if (box.w > 0 && box.h > 0)
-		drawing->ops->box(drawing, box, pen);
+		drawing->ops->box(drawing, box, paint);
 }
 
 void tdm_drawing_line(
-	struct tdm_drawing *drawing, struct tdm_point from, struct tdm_point to, const struct tdm_pen *pen)
+	struct tdm_drawing *drawing, struct tdm_point from, struct tdm_point to, const struct tdm_paint *paint)
 {
-	drawing->ops->path(drawing, (struct tdm_point[]){ from, to }, 2, false, pen);
+	drawing->ops->path(drawing, (struct tdm_point[]){ from, to }, 2, false, paint);
 }
 
 void tdm_drawing_group(struct tdm_drawing *drawing, const char *kind, const char *name)

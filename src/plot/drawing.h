@@ -28,10 +28,11 @@ struct tdm_box {
 	double x, y, w, h;
 };
 
-struct tdm_pen {
+/* How a shape is filled and outlined. */
+struct tdm_paint {
 	tdm_rgba fill, stroke;
 	double width; /* of the stroke */
-	double dash;  /* length of a dash and, in part, of the gap behind it; 0: solid */
+	double dash;  /* length of a dash and, in part, of the gap after it; 0: solid */
 	double round; /* radius of a box's corners */
 };
 
@@ -47,9 +48,9 @@ struct tdm_font {
 struct tdm_drawing;
 
 struct tdm_drawing_ops {
-	void (*box)(struct tdm_drawing *drawing, struct tdm_box box, const struct tdm_pen *pen);
+	void (*box)(struct tdm_drawing *drawing, struct tdm_box box, const struct tdm_paint *paint);
 	void (*path)(struct tdm_drawing *drawing, const struct tdm_point *points, size_t count, bool closed,
-		const struct tdm_pen *pen);
+		const struct tdm_paint *paint);
 	/* `at` is on the base line; the text is valid UTF-8 without control characters. */
 	void (*text)(struct tdm_drawing *drawing, struct tdm_point at, const char *text, const struct tdm_font *font);
 	/* What is drawn until the end belongs together; a name shows as a tooltip where there are such. May be NULL. */
@@ -87,9 +88,9 @@ double tdm_drawing_text_width(const struct tdm_drawing *drawing, const char *tex
 size_t tdm_drawing_wrap(const struct tdm_drawing *drawing, const char *text, const struct tdm_font *font, double width,
 	char *lines, size_t cap, size_t max);
 
-void tdm_drawing_box(struct tdm_drawing *drawing, struct tdm_box box, const struct tdm_pen *pen);
+void tdm_drawing_box(struct tdm_drawing *drawing, struct tdm_box box, const struct tdm_paint *paint);
 void tdm_drawing_line(
-	struct tdm_drawing *drawing, struct tdm_point from, struct tdm_point to, const struct tdm_pen *pen);
+	struct tdm_drawing *drawing, struct tdm_point from, struct tdm_point to, const struct tdm_paint *paint);
 void tdm_drawing_group(struct tdm_drawing *drawing, const char *kind, const char *name);
 void tdm_drawing_group_end(struct tdm_drawing *drawing);
 

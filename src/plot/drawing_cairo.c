@@ -36,27 +36,27 @@ static void set_colour(cairo_t *cairo, tdm_rgba colour)
 }
 
 /* Fills and strokes the path that is there. */
-static void paint(cairo_t *cairo, const struct tdm_pen *pen)
+static void fill_and_stroke(cairo_t *cairo, const struct tdm_paint *paint)
 {
-	if ((pen->fill & 0xff) != 0) {
-		set_colour(cairo, pen->fill);
+	if ((paint->fill & 0xff) != 0) {
+		set_colour(cairo, paint->fill);
 		cairo_fill_preserve(cairo);
 	}
-	if ((pen->stroke & 0xff) != 0 && pen->width > 0) {
-		double dashes[] = { pen->dash, pen->dash * 0.6 };
-		set_colour(cairo, pen->stroke);
-		cairo_set_line_width(cairo, pen->width);
+	if ((paint->stroke & 0xff) != 0 && paint->width > 0) {
+		double dashes[] = { paint->dash, paint->dash * 0.6 };
+		set_colour(cairo, paint->stroke);
+		cairo_set_line_width(cairo, paint->width);
 		cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
-		cairo_set_dash(cairo, dashes, pen->dash > 0 ? 2 : 0, 0);
+		cairo_set_dash(cairo, dashes, paint->dash > 0 ? 2 : 0, 0);
 		cairo_stroke_preserve(cairo);
 	}
 	cairo_new_path(cairo);
 }
 
-static void draw_box(struct tdm_drawing *drawing, struct tdm_box box, const struct tdm_pen *pen)
+static void draw_box(struct tdm_drawing *drawing, struct tdm_box box, const struct tdm_paint *paint)
 {
 	cairo_t *cairo = of(drawing)->cairo;
-	double r = fmin(pen->round, fmin(box.w, box.h) / 2);
+	double r = fmin(paint->round, fmin(box.w, box.h) / 2);
 	if (r <= 0) {
 		cairo_rectangle(cairo, box.x, box.y, box.w, box.h);
 	} else {
@@ -66,18 +66,18 @@ static void draw_box(struct tdm_drawing *drawing, struct tdm_box box, const stru
 		cairo_arc(cairo, box.x + r, box.y + r, r, M_PI, 3 * M_PI / 2);
 		cairo_close_path(cairo);
 	}
-	paint(cairo, pen);
+	fill_and_stroke(cairo, paint);
 }
 
 static void draw_path(struct tdm_drawing *drawing, const struct tdm_point *points, size_t count, bool closed,
-	const struct tdm_pen *pen)
+	const struct tdm_paint *paint)
 {
 	cairo_t *cairo = of(drawing)->cairo;
 	for (size_t i = 0; i < count; i++)
 		cairo_line_to(cairo, points[i].x, points[i].y);
 	if (closed)
 		cairo_close_path(cairo);
-	paint(cairo, pen);
+	fill_and_stroke(cairo, paint);
 }
 
 static void draw_text(struct tdm_drawing *drawing, struct tdm_point at, const char *text, const struct tdm_font *font)

@@ -53,17 +53,17 @@ static void put_colour(struct tdm_buf *out, const char *name, tdm_rgba colour)
 	}
 }
 
-static void put_pen(struct tdm_buf *out, const struct tdm_pen *pen)
+static void put_paint(struct tdm_buf *out, const struct tdm_paint *paint)
 {
-	put_colour(out, "fill", pen->fill);
-	if ((pen->stroke & 0xff) != 0 && pen->width > 0) {
-		put_colour(out, "stroke", pen->stroke);
-		put_attribute(out, "stroke-width", pen->width);
-		if (pen->dash > 0) {
+	put_colour(out, "fill", paint->fill);
+	if ((paint->stroke & 0xff) != 0 && paint->width > 0) {
+		put_colour(out, "stroke", paint->stroke);
+		put_attribute(out, "stroke-width", paint->width);
+		if (paint->dash > 0) {
 			tdm_buf_puts(out, " stroke-dasharray=\"");
-			put_number(out, pen->dash);
+			put_number(out, paint->dash);
 			tdm_buf_putc(out, ' ');
-			put_number(out, pen->dash * 0.6);
+			put_number(out, paint->dash * 0.6);
 			tdm_buf_putc(out, '"');
 		}
 	}
@@ -84,7 +84,7 @@ static void put_escaped(struct tdm_buf *out, const char *text)
 	}
 }
 
-static void draw_box(struct tdm_drawing *drawing, struct tdm_box box, const struct tdm_pen *pen)
+static void draw_box(struct tdm_drawing *drawing, struct tdm_box box, const struct tdm_paint *paint)
 {
 	struct tdm_buf *out = text_of(drawing);
 	tdm_buf_puts(out, "<rect");
@@ -92,13 +92,13 @@ static void draw_box(struct tdm_drawing *drawing, struct tdm_box box, const stru
 	put_attribute(out, "y", box.y);
 	put_attribute(out, "width", box.w);
 	put_attribute(out, "height", box.h);
-	if (pen->round > 0)
-		put_attribute(out, "rx", pen->round);
-	put_pen(out, pen);
+	if (paint->round > 0)
+		put_attribute(out, "rx", paint->round);
+	put_paint(out, paint);
 }
 
 static void draw_path(struct tdm_drawing *drawing, const struct tdm_point *points, size_t count, bool closed,
-	const struct tdm_pen *pen)
+	const struct tdm_paint *paint)
 {
 	struct tdm_buf *out = text_of(drawing);
 	tdm_buf_puts(out, closed ? "<polygon points=\"" : "<polyline points=\"");
@@ -110,7 +110,7 @@ static void draw_path(struct tdm_drawing *drawing, const struct tdm_point *point
 		put_number(out, points[i].y);
 	}
 	tdm_buf_putc(out, '"');
-	put_pen(out, pen);
+	put_paint(out, paint);
 }
 
 static void draw_text(struct tdm_drawing *drawing, struct tdm_point at, const char *text, const struct tdm_font *font)

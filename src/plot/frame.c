@@ -61,11 +61,11 @@ static void draw_entry(struct tdm_plot_frame *frame, struct tdm_point *at, const
 	if (is_line) {
 		double y = at->y + frame->size * 0.62;
 		tdm_drawing_line(frame->drawing, (struct tdm_point){ at->x, y }, (struct tdm_point){ at->x + mark, y },
-			&(struct tdm_pen){
+			&(struct tdm_paint){
 				.stroke = TDM_INK_LIMIT, .width = frame->size / 7, .dash = frame->size / 2 });
 	} else {
 		tdm_drawing_box(frame->drawing, (struct tdm_box){ at->x, at->y + frame->size * 0.2, side, side },
-			&(struct tdm_pen){ .fill = tdm_rgba_of(rgb, 1), .round = side / 6 });
+			&(struct tdm_paint){ .fill = tdm_rgba_of(rgb, 1), .round = side / 6 });
 	}
 	tdm_drawing_text_within(frame->drawing, at->x + mark + frame->size * 0.45, at->y + frame->size,
 		frame->area.w - mark, name, &font);
@@ -116,7 +116,7 @@ struct tdm_plot_frame tdm_plot_frame_begin(struct tdm_drawing *drawing, const st
 	double margin = frame.size * 1.6;
 	frame.area = (struct tdm_box){ margin, margin, drawing->width - 2 * margin, drawing->height - 2 * margin };
 	tdm_drawing_box(drawing, (struct tdm_box){ 0, 0, drawing->width, drawing->height },
-		&(struct tdm_pen){ .fill = TDM_PAPER });
+		&(struct tdm_paint){ .fill = TDM_PAPER });
 
 	struct tdm_font title = tdm_plot_frame_font(&frame, 1.5, true, TDM_INK, TDM_ALIGN_START);
 	struct tdm_font subtitle = tdm_plot_frame_font(&frame, 1, false, TDM_INK_MUTED, TDM_ALIGN_START);
@@ -168,7 +168,7 @@ void tdm_plot_frame_draw_y(const struct tdm_plot_frame *frame, const struct tdm_
 		/* On the middle of a pixel, where a thin line is sharp. */
 		double sharp = floor(y) + 0.5;
 		tdm_drawing_line(frame->drawing, (struct tdm_point){ left, sharp }, (struct tdm_point){ right, sharp },
-			&(struct tdm_pen){
+			&(struct tdm_paint){
 				.stroke = i == 0 || fabs(value) < axis->step * 1e-9 ? TDM_INK_AXIS : TDM_INK_GRID,
 				.width = 1 });
 		tdm_drawing_text(frame->drawing, left - frame->size * 0.5, y + font.size * 0.36,
@@ -199,7 +199,7 @@ void tdm_plot_frame_draw_x(
 			      2;
 		tdm_drawing_line(frame->drawing, (struct tdm_point){ floor(x) + 0.5, bottom },
 			(struct tdm_point){ floor(x) + 0.5, bottom + frame->size * 0.35 },
-			&(struct tdm_pen){ .stroke = TDM_INK_AXIS, .width = 1 });
+			&(struct tdm_paint){ .stroke = TDM_INK_AXIS, .width = 1 });
 		if (x - half < free_from || x + half > frame->drawing->width)
 			continue;
 		tdm_drawing_text(frame->drawing, x, bottom + frame->size * 1.45, label, &font);
@@ -238,7 +238,7 @@ void tdm_plot_frame_limit_line(const struct tdm_plot_frame *frame, double y, dou
 {
 	tdm_drawing_group(frame->drawing, "limit", frame->scene->limit_name);
 	tdm_drawing_line(frame->drawing, (struct tdm_point){ from, y }, (struct tdm_point){ to, y },
-		&(struct tdm_pen){ .stroke = TDM_INK_LIMIT, .width = frame->size / 7, .dash = frame->size * 0.6 });
+		&(struct tdm_paint){ .stroke = TDM_INK_LIMIT, .width = frame->size / 7, .dash = frame->size * 0.6 });
 	tdm_drawing_group_end(frame->drawing);
 }
 
@@ -269,7 +269,7 @@ void tdm_plot_frame_halo(
 	double left = font->align == TDM_ALIGN_START ? x : font->align == TDM_ALIGN_MIDDLE ? x - width / 2 : x - width;
 	tdm_drawing_box(frame->drawing,
 		(struct tdm_box){ left - pad, y - font->size * 0.92, width + 2 * pad, font->size * 1.2 },
-		&(struct tdm_pen){ .fill = tdm_rgba_of(TDM_PAPER >> 8, 0.85), .round = pad });
+		&(struct tdm_paint){ .fill = tdm_rgba_of(TDM_PAPER >> 8, 0.85), .round = pad });
 	tdm_drawing_text(frame->drawing, x, y, text, font);
 }
 

@@ -1,4 +1,5 @@
-#include "report/device_banks.h"
+/* The L1 bank of each core of the compute grid. */
+#include "report/device_report.h"
 #include "device/bank.h"
 
 #include <inttypes.h>

@@ -2,12 +2,13 @@
  * A card as a page of text. Sections are set off by a bold title; figures that a card does not have are printed as
  * "unknown" where they belong, and the last section says of each why.
  */
-#include "report/device_text.h"
+#include "report/device_report.h"
 #include "base/wrap.h"
 #include "device/data_format.h"
 #include "device/l1_map.h"
-#include "report/device_regions.h"
+#include "report/device_tables.h"
 #include "report/l1_text.h"
+#include "report/report_put.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,16 +33,7 @@ static const char *count_text(char *dst, uint64_t count)
 	return tdm_format_count(dst, CELL_CAP, count);
 }
 
-static void put_title(struct tdm_buf *out, const struct tdm_term *term, const char *title)
-{
-	tdm_buf_printf(
-		out, "\n%s%s%s\n", tdm_term_style(term, TDM_STYLE_BOLD), title, tdm_term_style(term, TDM_STYLE_OFF));
-}
-
-static void put_label(struct tdm_buf *out, const char *label)
-{
-	tdm_buf_printf(out, "  %-*s", LABEL_COLUMNS - INDENT, label);
-}
+#define LABEL "  %-18s" /* up to LABEL_COLUMNS */
 
 /* "8 x 8", or "unknown". */
 static const char *grid_text(char *dst, uint64_t x, uint64_t y)
@@ -56,67 +48,52 @@ static const char *grid_text(char *dst, uint64_t x, uint64_t y)
 static void put_cores(struct tdm_buf *out, const struct tdm_card *card)
 {
 	char grid[CELL_CAP], cores[CELL_CAP];
-	uint64_t harvested = tdm_card_get(card, TDM_CARD_HARVESTED);
+	const uint64_t *value = card->value;
+	uint64_t harvested = value[TDM_CARD_HARVESTED];
 	const char *line = card->arch == TDM_ARCH_BLACKHOLE ? "column" : "row";
 
-	put_label(out, "compute grid");
-	tdm_buf_puts(out, grid_text(grid, tdm_card_get(card, TDM_CARD_GRID_X), tdm_card_get(card, TDM_CARD_GRID_Y)));
-	if (tdm_card_get(card, TDM_CARD_L1_BANKS) != TDM_BYTES_UNKNOWN)
-		tdm_buf_printf(out, ", %s cores", count_text(cores, tdm_card_get(card, TDM_CARD_L1_BANKS)));
-	tdm_buf_putc(out, '\n');
-	put_label(out, "Tensix cores");
-	tdm_buf_printf(out, "%s",
-		grid_text(grid, tdm_card_get(card, TDM_CARD_WORKERS_X), tdm_card_get(card, TDM_CARD_WORKERS_Y)));
+	tdm_buf_printf(
+		out, LABEL "%s", "compute grid", grid_text(grid, value[TDM_CARD_GRID_X], value[TDM_CARD_GRID_Y]));
+	if (value[TDM_CARD_L1_BANKS] != TDM_BYTES_UNKNOWN)
+		tdm_buf_printf(out, ", %s cores", count_text(cores, value[TDM_CARD_L1_BANKS]));
+	tdm_buf_printf(out, "\n" LABEL "%s, ", "Tensix cores",
+		grid_text(grid, value[TDM_CARD_WORKERS_X], value[TDM_CARD_WORKERS_Y]));
 	if (harvested == TDM_BYTES_UNKNOWN)
-		tdm_buf_puts(out, ", harvesting unknown\n");
+		tdm_buf_puts(out, "harvesting unknown\n");
 	else if (harvested == 0)
-		tdm_buf_puts(out, ", none harvested\n");
+		tdm_buf_puts(out, "none harvested\n");
 	else
-		tdm_buf_printf(out, ", %" PRIu64 " %s%s harvested\n", harvested, line, harvested != 1 ? "s" : "");
+		tdm_buf_printf(out, "%" PRIu64 " %s%s harvested\n", harvested, line, tdm_plural(harvested));
 }
 
 static void put_variant(struct tdm_buf *out, const struct tdm_card *card)
 {
 	const struct tdm_card_variant *variant = &card->variant;
-	put_label(out, "dispatch");
-	tdm_buf_printf(out, "%s%s\n", tdm_dispatch_name(tdm_card_dispatch(card)),
+	tdm_buf_printf(out, LABEL "%s%s\n", "dispatch", tdm_dispatch_name(tdm_card_dispatch(card)),
 		variant->dispatch == TDM_DISPATCH_DEFAULT ? " (default)" : "");
-	put_label(out, "variant");
-	tdm_buf_puts(out, variant->old_firmware ? "old firmware" : "current firmware");
-	tdm_buf_puts(out, variant->tracy ? ", Tracy build" : ", no Tracy");
-	tdm_buf_puts(out, variant->fabric_mux ? ", fabric mux\n" : "\n");
+	tdm_buf_printf(out, LABEL "%s firmware, %s%s\n", "variant", variant->old_firmware ? "old" : "current",
+		variant->tracy ? "Tracy build" : "no Tracy", variant->fabric_mux ? ", fabric mux" : "");
 }
 
 static void put_memory(struct tdm_buf *out, const struct tdm_card *card)
 {
-	char a[CELL_CAP], b[CELL_CAP];
-	uint64_t base = tdm_card_get(card, TDM_CARD_DRAM_BASE);
+	char a[CELL_CAP], b[CELL_CAP], c[CELL_CAP];
+	const uint64_t *value = card->value;
+	uint64_t base = value[TDM_CARD_DRAM_BASE], ethernet = value[TDM_CARD_ETH_L1_SIZE];
 
-	put_label(out, "L1");
-	tdm_buf_printf(out, "%s a core, ", bytes_text(a, tdm_card_get(card, TDM_CARD_L1_SIZE)));
-	if (tdm_card_get(card, TDM_CARD_ETH_L1_SIZE) == 0)
-		tdm_buf_puts(out, "no Ethernet cores\n");
-	else
-		tdm_buf_printf(out, "%s an Ethernet core\n", bytes_text(b, tdm_card_get(card, TDM_CARD_ETH_L1_SIZE)));
-	put_label(out, "DRAM");
-	tdm_buf_printf(out, "%s banks of %s, ", count_text(a, tdm_card_get(card, TDM_CARD_DRAM_BANKS)),
-		bytes_text(b, tdm_card_get(card, TDM_CARD_DRAM_BANK_SIZE)));
+	tdm_buf_printf(out, LABEL "%s a core, %s%s\n", "L1", bytes_text(a, value[TDM_CARD_L1_SIZE]),
+		ethernet != 0 ? bytes_text(b, ethernet) : "no Ethernet cores",
+		ethernet != 0 ? " an Ethernet core" : "");
+	tdm_buf_printf(out, LABEL "%s banks of %s, ", "DRAM", count_text(a, value[TDM_CARD_DRAM_BANKS]),
+		bytes_text(b, value[TDM_CARD_DRAM_BANK_SIZE]));
 	if (base == TDM_BYTES_UNKNOWN)
 		tdm_buf_puts(out, "first address for buffers unknown\n");
 	else
 		tdm_buf_printf(out, "buffers from address %" PRIu64 " (0x%" PRIx64 ")\n", base, base);
-}
-
-static void put_limits(struct tdm_buf *out, const struct tdm_card *card)
-{
-	char a[CELL_CAP], b[CELL_CAP], c[CELL_CAP];
-	put_label(out, "alignment");
-	tdm_buf_printf(out, "L1 %s, DRAM %s, PCIe %s\n", bytes_text(a, tdm_card_get(card, TDM_CARD_L1_ALIGN)),
-		bytes_text(b, tdm_card_get(card, TDM_CARD_DRAM_ALIGN)),
-		bytes_text(c, tdm_card_get(card, TDM_CARD_PCIE_ALIGN)));
-	put_label(out, "circular buffers");
-	tdm_buf_printf(out, "%s a core, most pages of one: %s\n", count_text(a, tdm_card_get(card, TDM_CARD_CB_COUNT)),
-		count_text(b, tdm_card_get(card, TDM_CARD_CB_MAX_PAGES)));
+	tdm_buf_printf(out, LABEL "L1 %s, DRAM %s, PCIe %s\n", "alignment", bytes_text(a, value[TDM_CARD_L1_ALIGN]),
+		bytes_text(b, value[TDM_CARD_DRAM_ALIGN]), bytes_text(c, value[TDM_CARD_PCIE_ALIGN]));
+	tdm_buf_printf(out, LABEL "%s a core, most pages of one: %s\n", "circular buffers",
+		count_text(a, value[TDM_CARD_CB_COUNT]), count_text(b, value[TDM_CARD_CB_MAX_PAGES]));
 }
 
 static void put_head(struct tdm_buf *out, const struct tdm_card *card, const struct tdm_term *term)
@@ -124,51 +101,23 @@ static void put_head(struct tdm_buf *out, const struct tdm_card *card, const str
 	char chips[CELL_CAP];
 	tdm_buf_printf(out, "%s%s%s\n", tdm_term_style(term, TDM_STYLE_BOLD), card->full_name,
 		tdm_term_style(term, TDM_STYLE_OFF));
-	put_label(out, "name");
-	tdm_buf_printf(out, "%s\n", card->name);
-	put_label(out, "architecture");
-	tdm_buf_printf(out, "%s\n", tdm_arch_name(card->arch));
-	put_label(out, "chips");
-	tdm_buf_printf(out, "%s%s\n", count_text(chips, tdm_card_get(card, TDM_CARD_CHIPS)),
-		tdm_card_get(card, TDM_CARD_CHIPS) != 1 ? "; the figures are of one chip" : "");
+	tdm_buf_printf(out, LABEL "%s\n" LABEL "%s\n", "name", card->name, "architecture", tdm_arch_name(card->arch));
+	tdm_buf_printf(out, LABEL "%s%s\n", "chips", count_text(chips, card->value[TDM_CARD_CHIPS]),
+		card->value[TDM_CARD_CHIPS] != 1 ? "; the figures are of one chip" : "");
 	put_cores(out, card);
 	put_variant(out, card);
 	put_memory(out, card);
-	put_limits(out, card);
-}
-
-static void put_region(struct tdm_buf *out, const struct tdm_device_region *region, uint64_t chips)
-{
-	char banks[CELL_CAP], bytes[CELL_CAP], size[CELL_CAP], total[CELL_CAP], card[CELL_CAP];
-	tdm_buf_printf(out, "  %-14s%7s", region->label, count_text(banks, region->banks));
-	if (region->size == 0) {
-		tdm_buf_printf(out, "%29s\n", "none");
-		return;
-	}
-	bool exact = region->size != TDM_BYTES_UNKNOWN;
-	tdm_buf_printf(out, "%15s%s%12s", exact ? count_text(bytes, region->size) : "", exact ? " B" : "  ",
-		bytes_text(size, region->size));
-	tdm_buf_printf(out, "%14s", bytes_text(total, region->total));
-	if (chips > 1)
-		tdm_buf_printf(out, "%14s", bytes_text(card, tdm_device_product(region->total, chips)));
-	tdm_buf_putc(out, '\n');
 }
 
 static void put_regions(struct tdm_buf *out, const struct tdm_card *card, const struct tdm_term *term)
 {
 	struct tdm_device_region regions[TDM_DEVICE_REGION_COUNT];
-	uint64_t chips = tdm_card_get(card, TDM_CARD_CHIPS);
-	if (chips == TDM_BYTES_UNKNOWN)
-		chips = 1;
+	struct tdm_table table = { TDM_COLUMNS(tdm_device_region_columns), regions, sizeof *regions,
+		TDM_DEVICE_REGION_COUNT, .unknown = "unknown", .style = TDM_STYLE_DIM, .indent = INDENT };
 	tdm_device_regions(card, regions);
-	put_title(out, term, "Capacity by region");
-	tdm_buf_printf(out, "%s  %-14s%7s%29s%14s", tdm_term_style(term, TDM_STYLE_DIM), "Region", "Banks", "Per bank",
-		"Device total");
-	if (chips > 1)
-		tdm_buf_printf(out, "%14s", "Card total");
-	tdm_buf_printf(out, "%s\n", tdm_term_style(term, TDM_STYLE_OFF));
-	for (size_t i = 0; i < TDM_DEVICE_REGION_COUNT; i++)
-		put_region(out, &regions[i], chips);
+	table.hidden = regions[0].chips > 1 ? 0 : TDM_DEVICE_CARD_TOTAL;
+	tdm_put_heading(out, term, "Capacity by region");
+	tdm_table_text(&table, term, out);
 }
 
 /* All formats whose tile has this size, as one folded row. */
@@ -193,7 +142,7 @@ static void put_formats_of(struct tdm_buf *out, uint32_t tile_bytes, size_t widt
 
 static void put_formats(struct tdm_buf *out, const struct tdm_term *term)
 {
-	put_title(out, term, "Bytes of a 32 x 32 tile");
+	tdm_put_heading(out, term, "Bytes of a 32 x 32 tile");
 	for (uint32_t above = UINT32_MAX;;) { /* the sizes from large to small */
 		uint32_t next = 0;
 		for (size_t i = 0; i < tdm_data_format_count; i++)
@@ -210,7 +159,7 @@ static void put_l1(struct tdm_buf *out, const struct tdm_card *card, const struc
 {
 	struct tdm_l1_map map;
 	struct tdm_diag diag = { 0 };
-	put_title(out, term, "L1 of one core");
+	tdm_put_heading(out, term, "L1 of one core");
 	if (tdm_l1_map(card, &(struct tdm_l1_use){ 0 }, &map, &diag) == 0) {
 		tdm_l1_text(out, &map, term);
 		return;
@@ -221,19 +170,12 @@ static void put_l1(struct tdm_buf *out, const struct tdm_card *card, const struc
 
 static void put_parts(struct tdm_buf *out, const struct tdm_card *card, const struct tdm_term *term)
 {
-	char size[CELL_CAP];
-	put_title(out, term, "Firmware's part of L1");
-	if (card->part_count == 0) {
+	const struct tdm_table table = { TDM_COLUMNS(tdm_device_part_columns), card->parts, sizeof *card->parts,
+		card->part_count, .style = TDM_STYLE_DIM };
+	tdm_put_heading(out, term, "Firmware's part of L1");
+	tdm_table_text(&table, term, out);
+	if (card->part_count == 0)
 		tdm_buf_puts(out, "  unknown: no map of it is known for this card\n");
-		return;
-	}
-	tdm_buf_printf(out, "%s%9s  %8s%10s  %s%s\n", tdm_term_style(term, TDM_STYLE_DIM), "Address", "", "Bytes",
-		"Name", tdm_term_style(term, TDM_STYLE_OFF));
-	for (size_t i = 0; i < card->part_count; i++) {
-		const struct tdm_l1_part *part = &card->parts[i];
-		tdm_buf_printf(out, "%9" PRIu64 "  0x%06" PRIx64 "%10s  %s\n", part->address, part->address,
-			count_text(size, part->size), part->name);
-	}
 }
 
 /* Each unknown field with its reason. Nothing at all when everything is known. */
@@ -244,9 +186,9 @@ static void put_unknown(struct tdm_buf *out, const struct tdm_card *card, const 
 		if (tdm_card_get(card, f) != TDM_BYTES_UNKNOWN)
 			continue;
 		if (is_first)
-			put_title(out, term, "Unknown, and why");
+			tdm_put_heading(out, term, "Unknown, and why");
 		is_first = false;
-		put_label(out, tdm_card_field_name(f));
+		tdm_buf_printf(out, LABEL, tdm_card_field_name(f));
 		tdm_wrap(out, tdm_str_of(card->source[f] != NULL ? card->source[f] : "not stated"),
 			(struct tdm_wrap){ LABEL_COLUMNS, LABEL_COLUMNS, term->width });
 	}
@@ -262,7 +204,7 @@ void tdm_device_text_show(struct tdm_buf *out, const struct tdm_card *card, cons
 	put_unknown(out, card, term);
 }
 
-/* Folded from the column where the line stands, to `column`. */
+/* Starts where the line ends now; further lines begin in `column`. */
 static void put_source(struct tdm_buf *out, const char *source, size_t column, const struct tdm_term *term)
 {
 	tdm_buf_puts(out, tdm_term_style(term, TDM_STYLE_DIM));
@@ -275,7 +217,7 @@ static void put_part_sources(struct tdm_buf *out, const struct tdm_card *card, c
 {
 	if (card->part_count == 0)
 		return;
-	put_title(out, term, "Parts of the firmware's L1, and where each comes from");
+	tdm_put_heading(out, term, "Parts of the firmware's L1, and where each comes from");
 	for (size_t i = 0; i < card->part_count; i++) {
 		tdm_buf_printf(out, "  %-*s", PART_COLUMN - INDENT, card->parts[i].name);
 		put_source(out, card->parts[i].source, PART_COLUMN, term);
@@ -285,7 +227,7 @@ static void put_part_sources(struct tdm_buf *out, const struct tdm_card *card, c
 void tdm_device_text_sources(struct tdm_buf *out, const struct tdm_card *card, const struct tdm_term *term)
 {
 	char value[CELL_CAP];
-	put_title(out, term, "Fields of the card, and where each value comes from");
+	tdm_put_heading(out, term, "Fields of the card, and where each value comes from");
 	for (enum tdm_card_field f = 0; f < TDM_CARD_FIELD_COUNT; f++) {
 		uint64_t number = tdm_card_get(card, f);
 		tdm_buf_printf(out, "  %-16s%14s%s  ", tdm_card_field_name(f), count_text(value, number),
@@ -298,46 +240,18 @@ void tdm_device_text_sources(struct tdm_buf *out, const struct tdm_card *card, c
 	put_part_sources(out, card, term);
 }
 
-/* "8x8", short for a table. */
-static const char *grid_cell(char *dst, const struct tdm_card *card)
-{
-	uint64_t x = tdm_card_get(card, TDM_CARD_GRID_X), y = tdm_card_get(card, TDM_CARD_GRID_Y);
-	if (x == TDM_BYTES_UNKNOWN || y == TDM_BYTES_UNKNOWN)
-		snprintf(dst, CELL_CAP, "unknown");
-	else
-		snprintf(dst, CELL_CAP, "%" PRIu64 "x%" PRIu64, x, y);
-	return dst;
-}
-
-static void put_list_item(struct tdm_buf *out, const struct tdm_card *card)
-{
-	char chips[CELL_CAP], grid[CELL_CAP], cores[CELL_CAP], l1[CELL_CAP], rest[CELL_CAP], dram[CELL_CAP];
-	struct tdm_device_region regions[TDM_DEVICE_REGION_COUNT];
-	uint64_t l1_free = TDM_BYTES_UNKNOWN;
-	tdm_device_regions(card, regions);
-	for (size_t i = 0; i < TDM_DEVICE_REGION_COUNT; i++)
-		if (regions[i].kind == TDM_KIND_L1)
-			l1_free = regions[i].size;
-	tdm_buf_printf(out, "%-11s%-11s%5s%9s%9s%12s%11s%12s\n", card->name, tdm_arch_name(card->arch),
-		count_text(chips, tdm_card_get(card, TDM_CARD_CHIPS)), grid_cell(grid, card),
-		count_text(cores, tdm_card_get(card, TDM_CARD_L1_BANKS)),
-		bytes_text(dram, tdm_device_product(tdm_card_get(card, TDM_CARD_DRAM_BANKS),
-					 tdm_card_get(card, TDM_CARD_DRAM_BANK_SIZE))),
-		bytes_text(l1, tdm_card_get(card, TDM_CARD_L1_SIZE)), bytes_text(rest, l1_free));
-}
-
 int tdm_device_text_list(struct tdm_buf *out, const char *const *names, const struct tdm_term *term)
 {
 	struct tdm_card_variant variant = tdm_card_variant_default();
-	tdm_buf_printf(out, "%s%-11s%-11s%5s%9s%9s%12s%11s%12s%s\n", tdm_term_style(term, TDM_STYLE_BOLD), "Card",
-		"Arch", "Chips", "Grid", "Cores", "DRAM", "L1 a core", "for buffers",
-		tdm_term_style(term, TDM_STYLE_OFF));
+	const struct tdm_table table = { TDM_COLUMNS(tdm_device_card_columns), .unknown = "unknown",
+		.style = TDM_STYLE_BOLD };
+	tdm_table_head(&table, term, out);
 	for (; *names != NULL; names++) {
 		struct tdm_card card;
 		int err = tdm_card_init(&card, tdm_str_of(*names), &variant, NULL);
 		if (err != 0)
 			return err;
-		put_list_item(out, &card);
+		tdm_table_row(&table, &card, term, out);
 	}
 	tdm_buf_putc(out, '\n');
 	tdm_wrap(out,

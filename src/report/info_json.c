@@ -286,7 +286,7 @@ static void put_errors(const struct tdm_info_capture_report *r, struct tdm_json 
 		tdm_json_put_u64(json, "node", error->node);
 		tdm_json_put_name(json, "operation", error->operation);
 		tdm_json_put_text(
-			json, "sort", is_known ? tdm_failure_name((enum tdm_failure_sort)failure.sort) : NULL);
+			json, "sort", is_known ? tdm_failure_name((enum tdm_failure_type)failure.type) : NULL);
 		tdm_json_put_text(json, "summary", tdm_buf_str(&text).ptr);
 		tdm_json_put_text(json, "message", error->message);
 		tdm_json_object_end(json);

@@ -115,7 +115,7 @@ void tdm_info_error_put(const struct tdm_info_error *error, bool utf8, struct td
 	struct tdm_str text = tdm_str_of(error->message);
 	size_t end;
 	if (tdm_error_text_find(text, 0, &failure, &end)) {
-		tdm_buf_printf(out, "%s: %s", tdm_failure_title((enum tdm_failure_sort)failure.sort),
+		tdm_buf_printf(out, "%s: %s", tdm_failure_title((enum tdm_failure_type)failure.type),
 			tdm_failure_summary(&failure, summary, sizeof summary));
 		return;
 	}

@@ -1,6 +1,5 @@
 /*
- * Every zone that is not empty is a box; boxes share their borders, and a border carries the address of what lies above
- * it:
+ * Every zone that is not empty is a box. Two boxes share a border, which has the address of the upper one:
  *
  *     1499136  0x16e000 ┌──────────────┐
  *                       │              │  name     size
@@ -13,6 +12,7 @@
 #include "base/wrap.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 enum { ROWS = 15, GAP_ROWS_MIN = 5, INSIDE = 28, NAME_COLUMNS = 16, SIZE_COLUMNS = 10 };
 
@@ -22,18 +22,14 @@ struct border {
 
 struct glyphs {
 	const char *side, *line, *up, *down;
-	const struct border *top, *middle, *bottom;
-	const char *const *fill; /* the insides of the zones, in their order */
+	struct border top, middle, bottom;
+	const char *fill[TDM_L1_ZONE_COUNT]; /* the insides of the zones, in their order */
 };
 
-static const char *const unicode_fill[TDM_L1_ZONE_COUNT] = { "▓", "▒", "░", " ", "░", "▒" };
-static const struct border unicode_top = { "┌", "┐" }, unicode_middle = { "├", "┤" }, unicode_bottom = { "└", "┘" };
-static const struct glyphs unicode = { "│", "─", "▲", "▼", &unicode_top, &unicode_middle, &unicode_bottom,
-	unicode_fill };
-
-static const char *const ascii_fill[TDM_L1_ZONE_COUNT] = { "#", "=", ":", " ", ":", "=" };
-static const struct border ascii_corner = { "+", "+" };
-static const struct glyphs ascii = { "|", "-", "^", "v", &ascii_corner, &ascii_corner, &ascii_corner, ascii_fill };
+static const struct glyphs unicode = { "│", "─", "▲", "▼", { "┌", "┐" }, { "├", "┤" }, { "└", "┘" },
+	{ "▓", "▒", "░", " ", "░", "▒" } };
+static const struct glyphs ascii = { "|", "-", "^", "v", { "+", "+" }, { "+", "+" }, { "+", "+" },
+	{ "#", "=", ":", " ", ":", "=" } };
 
 static const char *const zone_styles[TDM_L1_ZONE_COUNT] = {
 	[TDM_L1_FIRMWARE] = TDM_STYLE_RED,
@@ -52,11 +48,7 @@ struct pen {
 
 static uint64_t square_root(uint64_t x)
 {
-	uint64_t root = 0;
-	for (uint64_t bit = UINT64_C(1) << 31; bit != 0; bit >>= 1)
-		if ((root | bit) * (root | bit) <= x)
-			root |= bit;
-	return root;
+	return (uint64_t)sqrt((double)x);
 }
 
 static void repeat(const struct pen *pen, const char *glyph, int count)
@@ -65,10 +57,10 @@ static void repeat(const struct pen *pen, const char *glyph, int count)
 		tdm_buf_puts(pen->out, glyph);
 }
 
-static void styled(const struct pen *pen, const char *style, const char *text)
+static void styled(const struct pen *pen, const char *style, const char *text, int count)
 {
 	tdm_buf_puts(pen->out, tdm_term_style(pen->term, style));
-	tdm_buf_puts(pen->out, text);
+	repeat(pen, text, count);
 	tdm_buf_puts(pen->out, tdm_term_style(pen->term, style[0] != '\0' ? TDM_STYLE_OFF : ""));
 }
 
@@ -84,9 +76,9 @@ static void put_arrow(const struct pen *pen, const char *arrow, enum tdm_l1_zone
 {
 	int left = (INSIDE - 2 - (int)strlen(text)) / 2;
 	tdm_buf_fill(pen->out, ' ', (size_t)left);
-	styled(pen, zone_styles[zone], arrow);
+	styled(pen, zone_styles[zone], arrow, 1);
 	tdm_buf_putc(pen->out, ' ');
-	styled(pen, zone_styles[zone], text);
+	styled(pen, zone_styles[zone], text, 1);
 	tdm_buf_fill(pen->out, ' ', (size_t)(INSIDE - 2 - left) - strlen(text));
 }
 
@@ -97,9 +89,7 @@ static void put_inside(const struct pen *pen, enum tdm_l1_zone zone, int row, in
 	} else if (zone == TDM_L1_GAP && rows >= GAP_ROWS_MIN && row == rows - 1) {
 		put_arrow(pen, pen->glyphs->up, TDM_L1_CBS, "circular buffers grow up");
 	} else {
-		tdm_buf_puts(pen->out, tdm_term_style(pen->term, zone_styles[zone]));
-		repeat(pen, pen->glyphs->fill[zone], INSIDE);
-		tdm_buf_puts(pen->out, tdm_term_style(pen->term, zone_styles[zone][0] != '\0' ? TDM_STYLE_OFF : ""));
+		styled(pen, zone_styles[zone], pen->glyphs->fill[zone], INSIDE);
 	}
 }
 
@@ -109,10 +99,9 @@ static void put_label(const struct pen *pen, const struct tdm_l1_span *span)
 	char size[TDM_BYTES_CAP];
 	const char *name = tdm_l1_zone_name(span->zone);
 	tdm_buf_puts(pen->out, "  ");
-	styled(pen, zone_styles[span->zone], name);
-	for (size_t columns = tdm_wrap_columns(tdm_str_of(name)); columns < NAME_COLUMNS; columns++)
-		tdm_buf_putc(pen->out, ' ');
-	tdm_buf_printf(pen->out, "%*s B", SIZE_COLUMNS, tdm_format_count(size, sizeof size, span->size));
+	styled(pen, zone_styles[span->zone], name, 1);
+	tdm_buf_printf(pen->out, "%*s%*s B", NAME_COLUMNS - (int)strlen(name), "", SIZE_COLUMNS,
+		tdm_format_count(size, sizeof size, span->size));
 }
 
 static void put_box(const struct pen *pen, const struct tdm_l1_span *span, int rows)
@@ -137,7 +126,7 @@ static int rows_of(const struct tdm_l1_span *span, uint64_t sum_of_roots)
 void tdm_l1_text(struct tdm_buf *out, const struct tdm_l1_map *map, const struct tdm_term *term)
 {
 	struct pen pen = { out, term, term->utf8 ? &unicode : &ascii };
-	const struct border *border = pen.glyphs->top;
+	const struct border *border = &pen.glyphs->top;
 	uint64_t sum_of_roots = 0;
 	for (size_t i = 0; i < TDM_L1_ZONE_COUNT; i++)
 		sum_of_roots += square_root(map->span[i].size);
@@ -147,7 +136,7 @@ void tdm_l1_text(struct tdm_buf *out, const struct tdm_l1_map *map, const struct
 			continue;
 		put_border(&pen, span->address + span->size, border);
 		put_box(&pen, span, rows_of(span, sum_of_roots));
-		border = pen.glyphs->middle;
+		border = &pen.glyphs->middle;
 	}
-	put_border(&pen, 0, pen.glyphs->bottom);
+	put_border(&pen, 0, &pen.glyphs->bottom);
 }

@@ -1,8 +1,10 @@
+/* Two logs side by side: each figure of both, and the difference. */
 #include "report/log_report.h"
 #include "analyze/log_pressure.h"
 #include "base/duration.h"
 #include "base/units.h"
 #include "report/cell.h"
+#include "report/table.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -25,19 +27,23 @@ struct metrics {
 	size_t count;
 };
 
-static double known(uint64_t value)
+static double known_if(uint64_t count, uint64_t value)
 {
-	return value == TDM_LOG_UNKNOWN ? (double)NAN : (double)value;
+	return count == 0 || value == TDM_LOG_UNKNOWN ? (double)NAN : (double)value;
 }
 
-static struct metric *add(struct metrics *m, enum unit unit, double a, double b, const char *key, const char *name)
+static double known(uint64_t value)
+{
+	return known_if(1, value);
+}
+
+static void add(struct metrics *m, enum unit unit, double a, double b, const char *key, const char *name)
 {
 	if (m->count == METRICS_MAX || (isnan(a) && isnan(b)))
-		return NULL;
+		return;
 	struct metric *row = &m->rows[m->count++];
 	*row = (struct metric){ .key = key, .unit = (uint8_t)unit, .a = a, .b = b };
 	tdm_str_shown(tdm_str_of(name), row->name, sizeof row->name);
-	return row;
 }
 
 static const struct tdm_log_cb *find_cb(const struct tdm_log_profile *p, uint32_t cb)
@@ -54,45 +60,36 @@ static void add_cbs(struct metrics *m, const struct tdm_log_profile *a, const st
 	static const struct tdm_log_cb none = { .tiles = TDM_LOG_UNKNOWN, .bytes = TDM_BYTES_UNKNOWN };
 	for (uint32_t i = 0; i < TDM_LOG_CBS; i++) {
 		const struct tdm_log_cb *x = find_cb(a, i), *y = find_cb(b, i);
-		char name[48];
+		char name[48], cb[32];
 		if (x == NULL && y == NULL)
 			continue;
 		x = x != NULL ? x : &none;
 		y = y != NULL ? y : &none;
-		const char *label = x->label[0] != '\0' ? x->label : y->label;
-		char cb[32];
-		if (label[0] != '\0')
-			snprintf(cb, sizeof cb, "%s", label);
-		else
-			snprintf(cb, sizeof cb, "CB%" PRIu32, i);
+		snprintf(cb, sizeof cb, "CB%" PRIu32, i);
+		if (x->label[0] != '\0' || y->label[0] != '\0')
+			snprintf(cb, sizeof cb, "%s", x->label[0] != '\0' ? x->label : y->label);
 		snprintf(name, sizeof name, "%s tiles", cb);
 		add(m, COUNT, known(x->tiles), known(y->tiles), "cb_tiles", name);
 		snprintf(name, sizeof name, "%s size per core", cb);
 		add(m, BYTES, known(x->bytes), known(y->bytes), "cb_bytes", name);
 		snprintf(name, sizeof name, "%s fullest, tiles", cb);
-		add(m, COUNT, x->pushes != 0 ? (double)x->peak_fill : (double)NAN,
-			y->pushes != 0 ? (double)y->peak_fill : (double)NAN, "cb_fullest", name);
+		add(m, COUNT, known_if(x->pushes, x->peak_fill), known_if(y->pushes, y->peak_fill), "cb_fullest", name);
 		snprintf(name, sizeof name, "%s stalls", cb);
-		add(m, COUNT, x->timed != 0 ? (double)x->stalls : (double)NAN,
-			y->timed != 0 ? (double)y->stalls : (double)NAN, "cb_stalls", name);
+		add(m, COUNT, known_if(x->timed, x->stalls), known_if(y->timed, y->stalls), "cb_stalls", name);
 		snprintf(name, sizeof name, "%s stalled in all", cb);
-		add(m, NS, x->timed != 0 ? (double)x->stall_ns : (double)NAN,
-			y->timed != 0 ? (double)y->stall_ns : (double)NAN, "cb_stall_ns", name);
+		add(m, NS, known_if(x->timed, x->stall_ns), known_if(y->timed, y->stall_ns), "cb_stall_ns", name);
 	}
 }
 
 /* All kernels together; NAN when no line says how long. */
 static double kernel_ns(const struct tdm_log_profile *p)
 {
-	const struct tdm_log_kernel *rows = p->kernels.rows;
-	double sum = 0;
-	bool any = false;
+	const struct tdm_log_work *rows = p->kernels.rows;
+	double sum = (double)NAN;
 	for (size_t i = 0; i < p->kernels.count; i++)
-		if (rows[i].timed != 0) {
-			sum += (double)rows[i].total_ns;
-			any = true;
-		}
-	return any ? sum : (double)NAN;
+		if (rows[i].timed != 0)
+			sum = (double)rows[i].total_ns + (isnan(sum) ? 0 : sum);
+	return sum;
 }
 
 /* The highest peak of a kind among processes and devices; NAN when no line is about it. */
@@ -112,11 +109,11 @@ static void collect(struct metrics *m, const struct tdm_log_profile *a, const st
 	struct tdm_log_pressure p = tdm_log_profile_pressure(a, 0), q = tdm_log_profile_pressure(b, 0);
 	m->count = 0;
 	add(m, COUNT, (double)a->failure_count, (double)b->failure_count, "failures", "errors");
-	for (int sort = 0; sort < TDM_FAILURE_COUNT; sort++)
-		if (a->by_sort[sort] + b->by_sort[sort] != 0)
-			add(m, COUNT, (double)a->by_sort[sort], (double)b->by_sort[sort],
-				tdm_failure_name((enum tdm_failure_sort)sort),
-				tdm_failure_title((enum tdm_failure_sort)sort));
+	for (int type = 0; type < TDM_FAILURE_COUNT; type++)
+		if (a->by_type[type] + b->by_type[type] != 0)
+			add(m, COUNT, (double)a->by_type[type], (double)b->by_type[type],
+				tdm_failure_name((enum tdm_failure_type)type),
+				tdm_failure_title((enum tdm_failure_type)type));
 	add(m, COUNT, known(x->a_tiles), known(y->a_tiles), "a_tiles", "A tiles");
 	add(m, COUNT, known(x->b_tiles), known(y->b_tiles), "b_tiles", "B tiles");
 	add_cbs(m, a, b);
@@ -143,33 +140,66 @@ static uint64_t whole(double figure)
 	return figure < 0x1p64 ? (uint64_t)figure : UINT64_MAX;
 }
 
-static void put_figure(struct tdm_buf *out, enum unit unit, double value, bool sign)
+enum which { A, B, DIFFERENCE };
+
+static double figure_of(const struct tdm_field *field)
 {
-	char text[TDM_BYTES_CAP], shown[64];
-	double size = fabs(value);
-	const char *before = !sign || value == 0 ? "" : value < 0 ? "-" : "+";
-	if (isnan(value)) {
-		tdm_buf_printf(out, " %*s", FIGURE_COLUMNS, sign ? "" : "unknown");
+	const struct metric *row = field->row;
+	return field->column->arg == A ? row->a : field->column->arg == B ? row->b : row->b - row->a;
+}
+
+static void put_figure(const struct tdm_field *field, struct tdm_buf *out)
+{
+	static char *(*const formats[])(char *, size_t, uint64_t) = {
+		[COUNT] = tdm_format_count, [BYTES] = tdm_format_bytes_short, [NS] = tdm_format_duration
+	};
+	const struct metric *row = field->row;
+	char text[TDM_BYTES_CAP];
+	double value = figure_of(field), size = fabs(value);
+	bool sign = field->column->arg == DIFFERENCE;
+	if (isnan(value) || (sign && value == 0)) {
+		tdm_buf_puts(out, !sign ? "unknown" : value == 0 ? "=" : "");
 		return;
 	}
-	switch (unit) {
-	case BYTES:
-		snprintf(shown, sizeof shown, "%s%s", before, tdm_format_bytes_short(text, sizeof text, whole(size)));
-		break;
-	case PER_CENT:
-		snprintf(shown, sizeof shown, "%s%.1f %%", before, 100 * size);
-		break;
-	case SCORE:
-		snprintf(shown, sizeof shown, "%s%.0f", before, size);
-		break;
-	case NS:
-		snprintf(shown, sizeof shown, "%s%s", before, tdm_format_duration(text, sizeof text, whole(size)));
-		break;
-	default:
-		snprintf(shown, sizeof shown, "%s%s", before, tdm_format_count(text, sizeof text, whole(size)));
-		break;
-	}
-	tdm_buf_printf(out, " %*s", FIGURE_COLUMNS, shown);
+	tdm_buf_puts(out, !sign ? "" : value < 0 ? "-" : "+");
+	if (row->unit == PER_CENT)
+		tdm_buf_printf(out, "%.1f %%", 100 * size);
+	else if (row->unit == SCORE)
+		tdm_buf_printf(out, "%.0f", size);
+	else
+		tdm_buf_puts(out, formats[row->unit](text, sizeof text, whole(size)));
+}
+
+static struct tdm_value get_figure(const struct tdm_field *field)
+{
+	const struct metric *row = field->row;
+	double value = figure_of(field);
+	if (isnan(value) || row->unit == PER_CENT || row->unit == SCORE)
+		return tdm_value_share(value);
+	return value >= 0 ? (struct tdm_value){ TDM_VALUE_NUMBER, { .number = whole(value) } }
+			  : (struct tdm_value){ TDM_VALUE_SIGNED,
+				    { .integer = value > -0x1p63 ? (int64_t)value : INT64_MIN } };
+}
+
+static struct tdm_value get_unit(const struct tdm_field *field)
+{
+	static const char *const units[] = { "count", "bytes", "share", "score", "ns" };
+	return tdm_value_text(units[((const struct metric *)field->row)->unit]);
+}
+
+#define FIGURE .get = get_figure, .text = put_figure, .width = FIGURE_COLUMNS, .flags = TDM_OTHER_SIDE
+static const struct tdm_column columns[] = {
+	{ NULL, "figure", TDM_MEMBER(struct metric, key) },
+	{ "", "name", TDM_MEMBER(struct metric, name), .width = NAME_COLUMNS },
+	{ NULL, "unit", .get = get_unit },
+	{ "A", "a", .arg = A, FIGURE },
+	{ "B", "b", .arg = B, FIGURE },
+	{ "B - A", "difference", .arg = DIFFERENCE, FIGURE },
+};
+
+static struct tdm_table table_of(const struct metrics *m)
+{
+	return (struct tdm_table){ TDM_COLUMNS(columns), m->rows, sizeof *m->rows, m->count, .gap = 1 };
 }
 
 void tdm_log_compare_text(const struct tdm_log_profile *a, const struct tdm_log_profile *b,
@@ -187,58 +217,24 @@ void tdm_log_compare_text(const struct tdm_log_profile *a, const struct tdm_log_
 			out, ": %s lines; %s\n", tdm_format_count(lines, sizeof lines, f->lines), tdm_log_file_kind(f));
 	}
 	collect(&m, a, b);
-	tdm_buf_printf(out, "\n%-*s %*s %*s %*s\n", NAME_COLUMNS, "", FIGURE_COLUMNS, "A", FIGURE_COLUMNS, "B",
-		FIGURE_COLUMNS, "B - A");
-	for (size_t i = 0; i < m.count; i++) {
-		const struct metric *row = &m.rows[i];
-		tdm_buf_printf(out, "%-*.*s", NAME_COLUMNS, NAME_COLUMNS, row->name);
-		put_figure(out, (enum unit)row->unit, row->a, false);
-		put_figure(out, (enum unit)row->unit, row->b, false);
-		if (row->a == row->b) {
-			same++;
-			tdm_buf_printf(out, " %*s", FIGURE_COLUMNS, "=");
-		} else {
-			put_figure(out, (enum unit)row->unit, row->b - row->a, true);
-		}
-		tdm_cell_trim(out);
-		tdm_buf_puts(out, "\n");
-	}
+	struct tdm_table table = table_of(&m);
+	tdm_buf_putc(out, '\n');
+	tdm_table_text(&table, &(struct tdm_term){ .utf8 = report->utf8, .width = report->width }, out);
+	for (size_t i = 0; i < m.count; i++)
+		same += m.rows[i].a == m.rows[i].b;
 	if (m.count != 0 && same == m.count)
 		tdm_buf_puts(out, "\nThe two logs say the same.\n");
 }
 
-static void put_value(struct tdm_json *json, const char *key, enum unit unit, double value)
-{
-	tdm_json_key(json, key);
-	if (isnan(value))
-		tdm_json_null(json);
-	else if (unit == PER_CENT || unit == SCORE)
-		tdm_json_double(json, value);
-	else if (value >= 0)
-		tdm_json_u64(json, whole(value));
-	else
-		tdm_json_i64(json, value > -0x1p63 ? (int64_t)value : INT64_MIN);
-}
-
 void tdm_log_compare_json(const struct tdm_log_profile *a, const struct tdm_log_profile *b, struct tdm_json *json)
 {
-	static const char *const units[] = { "count", "bytes", "share", "score", "ns" };
 	struct metrics m;
 	collect(&m, a, b);
+	struct tdm_table table = table_of(&m);
 	tdm_json_object(json);
 	tdm_json_put_text(json, "a", a->files[0].name);
 	tdm_json_put_text(json, "b", b->files[0].name);
-	tdm_json_put_array(json, "figures");
-	for (size_t i = 0; i < m.count; i++) {
-		tdm_json_object(json);
-		tdm_json_put_text(json, "figure", m.rows[i].key);
-		tdm_json_put_text(json, "name", m.rows[i].name);
-		tdm_json_put_text(json, "unit", units[m.rows[i].unit]);
-		put_value(json, "a", (enum unit)m.rows[i].unit, m.rows[i].a);
-		put_value(json, "b", (enum unit)m.rows[i].unit, m.rows[i].b);
-		put_value(json, "difference", (enum unit)m.rows[i].unit, m.rows[i].b - m.rows[i].a);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
+	tdm_json_key(json, "figures");
+	tdm_table_json(&table, json);
 	tdm_json_object_end(json);
 }

@@ -1,32 +1,17 @@
+/* The profile of logs as JSON, without its tables, and single records. */
 #include "report/log_report.h"
 #include "analyze/log_pressure.h"
 
 #include <math.h>
-
-static void put_time(struct tdm_json *json, const char *key, uint64_t time_ns)
-{
-	tdm_json_put_bytes(json, key, time_ns != 0 ? time_ns : TDM_LOG_UNKNOWN);
-}
 
 static void put_kind(struct tdm_json *json, uint8_t kind)
 {
 	tdm_json_put_text(json, "kind", kind < TDM_KIND_COUNT ? tdm_kind_name((enum tdm_kind)kind) : NULL);
 }
 
-static void put_device(struct tdm_json *json, uint32_t device)
+void tdm_log_range_json(bool has_range, const struct tdm_core_range *range, struct tdm_json *json)
 {
-	tdm_json_put_bytes(json, "device", device != TDM_LOG_DEVICE_UNKNOWN ? device : TDM_LOG_UNKNOWN);
-}
-
-static void put_rank(struct tdm_json *json, int32_t rank)
-{
-	tdm_json_put_bytes(json, "rank", rank != TDM_LOG_NO_RANK ? (uint64_t)rank : TDM_LOG_UNKNOWN);
-}
-
-static void put_range(struct tdm_json *json, bool has, const struct tdm_core_range *range)
-{
-	tdm_json_key(json, "core_range");
-	if (!has) {
+	if (!has_range) {
 		tdm_json_null(json);
 		return;
 	}
@@ -38,35 +23,21 @@ static void put_range(struct tdm_json *json, bool has, const struct tdm_core_ran
 	tdm_json_object_end(json);
 }
 
-static void put_failure_fields(struct tdm_json *json, const struct tdm_failure *f)
+void tdm_log_failure_json(const struct tdm_failure *f, struct tdm_json *json)
 {
 	char summary[TDM_LOG_TEXT_CAP];
-	tdm_json_put_text(json, "sort", tdm_failure_name((enum tdm_failure_sort)f->sort));
+	tdm_json_put_text(json, "sort", tdm_failure_name((enum tdm_failure_type)f->type));
 	tdm_json_put_bool(json, "warning", tdm_failure_is_warning(f));
 	tdm_json_put_text(json, "cause", tdm_failure_cause_name(tdm_failure_cause(f)));
 	tdm_json_put_text(json, "summary", tdm_failure_summary(f, summary, sizeof summary));
 	put_kind(json, f->kind);
-	tdm_json_put_bytes(json, "asked_bytes", f->asked);
-	tdm_json_put_bytes(json, "banks", f->banks);
-	tdm_json_put_bytes(json, "bytes_per_bank", f->bytes_per_bank);
-	tdm_json_put_bytes(json, "bank_size", f->bank_size);
-	tdm_json_put_bytes(json, "allocated", f->allocated);
-	tdm_json_put_bytes(json, "free", f->free);
-	tdm_json_put_bytes(json, "largest_free", f->largest_free);
-	tdm_json_put_bytes(json, "placeable", f->placeable);
-	tdm_json_put_bytes(json, "largest_placeable", f->largest_placeable);
-	tdm_json_put_bytes(json, "address", f->address);
-	tdm_json_put_bytes(json, "region_end", f->region_end);
-	tdm_json_put_bytes(json, "limit", f->limit);
-	tdm_json_put_bytes(json, "program", f->program);
+	for (size_t i = 0; i < TDM_FAILURE_FIGURE_COUNT; i++)
+		tdm_json_put_bytes(json, tdm_failure_keys[i], f->figures[i]);
 	tdm_json_put_bool(json, "dataflow", f->is_dataflow);
-	put_range(json, f->has_range, &f->range);
+	tdm_json_key(json, "core_range");
+	tdm_log_range_json(f->has_range, &f->range, json);
 	tdm_json_put_u64(json, "core_ranges", f->range_count);
-	tdm_json_key(json, "name");
-	if (f->name.len != 0)
-		tdm_json_str(json, f->name);
-	else
-		tdm_json_null(json);
+	tdm_json_put_str(json, "name", f->name);
 	tdm_json_put_u64(json, "refused_figures", f->refused);
 	tdm_json_key(json, "text");
 	tdm_json_str(json, f->text);
@@ -89,8 +60,8 @@ static void put_file(struct tdm_json *json, const struct tdm_log_profile *p, uin
 	for (int d = 0; d < TDM_LOG_DIALECT_COUNT; d++)
 		tdm_json_put_u64(json, tdm_log_dialect_name((enum tdm_log_dialect)d), f->by_dialect[d]);
 	tdm_json_object_end(json);
-	put_time(json, "first_ns", f->first_ns);
-	put_time(json, "last_ns", f->last_ns);
+	tdm_json_put_known(json, "first_ns", f->first_ns != 0, f->first_ns);
+	tdm_json_put_known(json, "last_ns", f->last_ns != 0, f->last_ns);
 	tdm_json_put_u64(json, "failures", f->failures);
 	tdm_json_put_u64(json, "warnings", f->warnings);
 	tdm_json_put_object(json, "workload");
@@ -128,176 +99,6 @@ static void put_file(struct tdm_json *json, const struct tdm_log_profile *p, uin
 		json, "thrashing_risk", isnan(s.score) ? NULL : tdm_log_band_name(tdm_log_score_band(s.score)));
 	tdm_json_object_end(json);
 	tdm_json_object_end(json);
-}
-
-static void put_failures(struct tdm_json *json, const struct tdm_log_profile *p, size_t limit)
-{
-	const struct tdm_log_failure *rows = p->failures.rows;
-	tdm_json_put_array(json, "failures");
-	for (size_t i = 0; i < p->failures.count && i < limit; i++) {
-		struct tdm_failure f = tdm_log_failure_get(&rows[i]);
-		tdm_json_object(json);
-		tdm_json_put_u64(json, "file", rows[i].file);
-		tdm_json_put_u64(json, "line", rows[i].line);
-		put_time(json, "time_ns", rows[i].time_ns);
-		put_rank(json, rows[i].rank);
-		tdm_json_put_u64(json, "places", rows[i].places);
-		put_failure_fields(json, &f);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
-}
-
-static void put_cbs(struct tdm_json *json, const struct tdm_log_profile *p, size_t limit)
-{
-	const struct tdm_log_cb *rows = p->cbs.rows;
-	tdm_json_put_array(json, "circular_buffers");
-	for (size_t i = 0; i < p->cbs.count && i < limit; i++) {
-		const struct tdm_log_cb *cb = &rows[i];
-		bool timed = cb->timed != 0;
-		tdm_json_object(json);
-		tdm_json_put_u64(json, "file", cb->file);
-		tdm_json_put_u64(json, "index", cb->cb);
-		tdm_json_put_text(json, "label", cb->label[0] != '\0' ? cb->label : NULL);
-		tdm_json_put_u64(json, "allocations", cb->allocs);
-		tdm_json_put_bytes(json, "tiles", cb->tiles);
-		tdm_json_put_bytes(json, "bytes_per_core", cb->bytes);
-		tdm_json_put_bytes(json, "cores", cb->cores);
-		put_range(json, cb->has_range, &cb->range);
-		tdm_json_put_u64(json, "reserves", cb->reserves);
-		tdm_json_put_u64(json, "pushes", cb->pushes);
-		tdm_json_put_u64(json, "waits", cb->waits);
-		tdm_json_put_u64(json, "pops", cb->pops);
-		tdm_json_put_u64(json, "pushed_tiles", cb->pushed_tiles);
-		tdm_json_put_u64(json, "popped_tiles", cb->popped_tiles);
-		tdm_json_put_bytes(json, "fullest_tiles", cb->pushes != 0 ? cb->peak_fill : TDM_LOG_UNKNOWN);
-		tdm_json_put_bytes(json, "stalls", timed ? cb->stalls : TDM_LOG_UNKNOWN);
-		tdm_json_put_bytes(json, "stall_ns", timed ? cb->stall_ns : TDM_LOG_UNKNOWN);
-		tdm_json_put_bytes(json, "longest_stall_ns", timed ? cb->longest_stall_ns : TDM_LOG_UNKNOWN);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
-}
-
-static void put_kernels(struct tdm_json *json, const struct tdm_log_profile *p, size_t limit)
-{
-	const struct tdm_log_kernel *rows = p->kernels.rows;
-	const struct tdm_log_op *ops = p->ops.rows;
-	const struct tdm_log_kernel *programs = p->programs.rows;
-	tdm_json_put_array(json, "kernels");
-	for (size_t i = 0; i < p->kernels.count && i < limit; i++) {
-		tdm_json_object(json);
-		tdm_json_put_u64(json, "file", rows[i].file);
-		tdm_json_put_text(json, "name", rows[i].name);
-		tdm_json_put_u64(json, "started", rows[i].starts);
-		tdm_json_put_u64(json, "ended", rows[i].ends);
-		tdm_json_put_bytes(json, "total_ns", rows[i].timed != 0 ? rows[i].total_ns : TDM_LOG_UNKNOWN);
-		tdm_json_put_bytes(json, "longest_ns", rows[i].timed != 0 ? rows[i].longest_ns : TDM_LOG_UNKNOWN);
-		tdm_json_put_bytes(json, "code_bytes", rows[i].bytes);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
-	tdm_json_put_array(json, "operations");
-	for (size_t i = 0; i < p->ops.count && i < limit; i++) {
-		tdm_json_object(json);
-		tdm_json_put_u64(json, "file", ops[i].file);
-		tdm_json_put_text(json, "name", ops[i].name);
-		tdm_json_put_u64(json, "count", ops[i].count);
-		tdm_json_put_bytes(json, "total_ns", ops[i].timed != 0 ? ops[i].total_ns : TDM_LOG_UNKNOWN);
-		tdm_json_put_bytes(json, "longest_ns", ops[i].timed != 0 ? ops[i].longest_ns : TDM_LOG_UNKNOWN);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
-	tdm_json_put_array(json, "program_sizes");
-	for (size_t i = 0; i < p->programs.count && i < limit; i++) {
-		tdm_json_object(json);
-		tdm_json_put_u64(json, "file", programs[i].file);
-		tdm_json_put_text(json, "name", programs[i].name);
-		tdm_json_put_u64(json, "lines", programs[i].starts);
-		tdm_json_put_bytes(json, "largest_bytes", programs[i].bytes);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
-}
-
-static void put_amounts(struct tdm_json *json, const struct tdm_log_profile *p, size_t limit)
-{
-	const struct tdm_log_amount *rows = p->amounts.rows;
-	const struct tdm_log_remaining *remaining = p->remaining.rows;
-	tdm_json_put_array(json, "buffers");
-	for (size_t i = 0; i < p->amounts.count && i < limit; i++) {
-		tdm_json_object(json);
-		tdm_json_put_u64(json, "file", rows[i].file);
-		tdm_json_put_text(json, "source",
-			rows[i].dialect == TDM_LOG_BY_SERVER
-				? "lines of an allocation server"
-				: "the runtime's lines about shared memory: sizes asked for");
-		tdm_json_put_bytes(json, "pid", rows[i].pid > 0 ? (uint64_t)rows[i].pid : TDM_LOG_UNKNOWN);
-		put_device(json, rows[i].device);
-		put_kind(json, rows[i].kind);
-		tdm_json_put_u64(json, "allocations", rows[i].allocs);
-		tdm_json_put_u64(json, "frees", rows[i].frees);
-		tdm_json_put_u64(json, "bytes_at_end", rows[i].bytes);
-		tdm_json_put_u64(json, "peak_bytes", rows[i].peak_bytes);
-		tdm_json_put_u64(json, "peak_line", rows[i].peak_line);
-		tdm_json_put_u64(json, "allocated_bytes", rows[i].alloc_bytes);
-		tdm_json_put_u64(json, "unmatched_frees", rows[i].unmatched);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
-	tdm_json_put_array(json, "remaining");
-	for (size_t i = 0; i < p->remaining.count && i < limit; i++) {
-		tdm_json_object(json);
-		tdm_json_put_u64(json, "file", remaining[i].file);
-		put_device(json, remaining[i].device);
-		put_kind(json, remaining[i].kind);
-		tdm_json_put_bytes(json, "buffers", remaining[i].buffers);
-		tdm_json_put_bytes(json, "bytes", remaining[i].bytes);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
-}
-
-static void put_states(struct tdm_json *json, const struct tdm_log_profile *p, size_t limit)
-{
-	const struct tdm_log_state *rows = p->states.rows;
-	tdm_json_put_array(json, "memory_states");
-	for (size_t i = 0; i < p->states.count && i < limit; i++) {
-		tdm_json_object(json);
-		tdm_json_put_u64(json, "file", rows[i].file);
-		put_rank(json, rows[i].rank);
-		put_kind(json, rows[i].kind);
-		tdm_json_put_u64(json, "states", rows[i].count);
-		tdm_json_put_bytes(json, "banks", rows[i].peak.banks);
-		tdm_json_put_bytes(json, "bank_size", rows[i].peak.total);
-		tdm_json_put_bytes(json, "peak_allocated", rows[i].peak.allocated);
-		tdm_json_put_bytes(json, "free_at_peak", rows[i].peak.free);
-		tdm_json_put_bytes(json, "largest_free_at_peak", rows[i].peak.largest_free);
-		tdm_json_put_bytes(json, "least_largest_free", rows[i].least_largest_free);
-		tdm_json_put_text(json, "peak_operation", rows[i].peak_op);
-		tdm_json_put_u64(json, "peak_line", rows[i].peak_line);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
-}
-
-/* How many rows the tables have, whatever the limit shows of them. */
-static void put_row_counts(struct tdm_json *json, const struct tdm_log_profile *p)
-{
-	const struct {
-		const char *key;
-		const struct tdm_log_table *table;
-	} tables[] = { { "circular_buffers", &p->cbs }, { "kernels", &p->kernels }, { "operations", &p->ops },
-		{ "program_sizes", &p->programs }, { "buffers", &p->amounts }, { "remaining", &p->remaining },
-		{ "memory_states", &p->states } };
-	uint64_t dropped = 0;
-	tdm_json_put_object(json, "row_counts");
-	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-		tdm_json_put_u64(json, tables[i].key, tables[i].table->count);
-		dropped += tables[i].table->dropped;
-	}
-	tdm_json_object_end(json);
-	tdm_json_put_u64(json, "dropped_records", dropped);
 }
 
 static void put_slots(struct tdm_json *json, const char *key, const uint64_t *slots, size_t count)
@@ -338,13 +139,11 @@ void tdm_log_json(const struct tdm_log_profile *p, const struct tdm_log_report *
 	tdm_json_array_end(json);
 	tdm_json_put_u64(json, "failure_count", p->failure_count);
 	tdm_json_put_u64(json, "warning_count", p->warning_count);
-	put_failures(json, p, report->limit);
+	tdm_log_table_json(p, TDM_LOG_TABLE_FAILURES, report->limit, json);
 	if (!report->errors_only) {
-		put_cbs(json, p, report->limit);
-		put_kernels(json, p, report->limit);
-		put_amounts(json, p, report->limit);
-		put_states(json, p, report->limit);
-		put_row_counts(json, p);
+		for (int id = TDM_LOG_TABLE_FAILURES + 1; id < TDM_LOG_TABLE_COUNT; id++)
+			tdm_log_table_json(p, (enum tdm_log_table_id)id, report->limit, json);
+		tdm_log_row_counts_json(p, json);
 		put_timeline(json, &p->timeline);
 		tdm_json_put_u64(json, "untracked", p->untracked);
 	}
@@ -354,33 +153,29 @@ void tdm_log_json(const struct tdm_log_profile *p, const struct tdm_log_report *
 void tdm_log_record_json(const struct tdm_log_record *r, struct tdm_json *json)
 {
 	tdm_json_object(json);
-	tdm_json_put_text(json, "record", tdm_log_sort_name((enum tdm_log_sort)r->sort));
+	tdm_json_put_text(json, "record", tdm_log_type_name((enum tdm_log_type)r->type));
 	tdm_json_put_text(json, "writer", tdm_log_dialect_name((enum tdm_log_dialect)r->dialect));
 	tdm_json_put_text(json, "level",
 		r->level != TDM_LOG_LEVEL_NONE ? tdm_log_level_name((enum tdm_log_level)r->level) : NULL);
 	tdm_json_put_u64(json, "file", r->file);
 	tdm_json_put_u64(json, "line", r->line);
-	put_time(json, "time_ns", r->time_ns);
+	tdm_json_put_known(json, "time_ns", r->time_ns != 0, r->time_ns);
 	tdm_json_put_bool(json, "time_is_near", r->time_is_near);
-	put_rank(json, r->rank);
-	tdm_json_put_bytes(json, "pid", r->pid > 0 ? (uint64_t)r->pid : TDM_LOG_UNKNOWN);
-	put_device(json, r->device);
+	tdm_json_put_known(json, "rank", r->rank != TDM_LOG_NO_RANK, (uint64_t)r->rank);
+	tdm_json_put_known(json, "pid", r->pid > 0, (uint64_t)r->pid);
+	tdm_json_put_known(json, "device", r->device != TDM_LOG_DEVICE_UNKNOWN, r->device);
 	put_kind(json, r->kind);
-	tdm_json_put_bytes(json, "cb", r->cb != TDM_LOG_CB_UNKNOWN ? r->cb : TDM_LOG_UNKNOWN);
+	tdm_json_put_known(json, "cb", r->cb != TDM_LOG_CB_UNKNOWN, r->cb);
 	tdm_json_put_bytes(json, "bytes", r->bytes);
 	tdm_json_put_bytes(json, "tiles", r->tiles);
 	tdm_json_put_bytes(json, "count", r->count);
 	tdm_json_put_bytes(json, "id", r->id);
 	tdm_json_put_bytes(json, "duration_ns", r->duration_ns);
-	tdm_json_key(json, "name");
-	if (r->name.len != 0)
-		tdm_json_str(json, r->name);
-	else
-		tdm_json_null(json);
-	if (r->sort == TDM_LOG_FAILURE) {
+	tdm_json_put_str(json, "name", r->name);
+	if (r->type == TDM_LOG_FAILURE) {
 		tdm_json_put_bool(json, "repeat", r->is_repeat);
 		tdm_json_put_object(json, "failure");
-		put_failure_fields(json, &r->failure);
+		tdm_log_failure_json(&r->failure, json);
 		tdm_json_object_end(json);
 	}
 	tdm_json_object_end(json);

@@ -1,3 +1,4 @@
+/* A record of a log as one line of text. */
 #include "base/duration.h"
 #include "base/units.h"
 #include "report/cell.h"
@@ -13,10 +14,10 @@ static void put_bytes(struct tdm_buf *out, const char *before, uint64_t bytes)
 		tdm_buf_printf(out, "%s%s", before, tdm_format_bytes_short(text, sizeof text, bytes));
 }
 
-static void put_number(struct tdm_buf *out, const char *before, uint64_t number, const char *behind)
+static void put_number(struct tdm_buf *out, const char *before, uint64_t number, const char *after)
 {
 	if (number != TDM_LOG_UNKNOWN)
-		tdm_buf_printf(out, "%s%" PRIu64 "%s", before, number, behind);
+		tdm_buf_printf(out, "%s%" PRIu64 "%s", before, number, after);
 }
 
 static void put_duration(struct tdm_buf *out, const char *before, uint64_t ns)
@@ -73,12 +74,14 @@ static void put_geometry(struct tdm_buf *out, const struct tdm_log_geometry *g)
 
 void tdm_log_record_line(const struct tdm_log_record *r, struct tdm_buf *out)
 {
-	char clock[TDM_LOG_CLOCK_CAP], summary[TDM_LOG_TEXT_CAP];
-	tdm_buf_printf(out, "%-12s %9" PRIu64 "  %-13s ", tdm_log_clock(clock, sizeof clock, r->time_ns), r->line,
-		tdm_log_sort_name((enum tdm_log_sort)r->sort));
-	switch (r->sort) {
+	char clock[TDM_DURATION_CAP] = "-", summary[TDM_LOG_TEXT_CAP];
+	if (r->time_ns != 0)
+		tdm_format_clock(clock, sizeof clock, r->time_ns);
+	tdm_buf_printf(
+		out, "%-12s %9" PRIu64 "  %-13s ", clock, r->line, tdm_log_type_name((enum tdm_log_type)r->type));
+	switch (r->type) {
 	case TDM_LOG_FAILURE:
-		tdm_buf_printf(out, "%s: %s", tdm_failure_title((enum tdm_failure_sort)r->failure.sort),
+		tdm_buf_printf(out, "%s: %s", tdm_failure_title((enum tdm_failure_type)r->failure.type),
 			tdm_failure_summary(&r->failure, summary, sizeof summary));
 		break;
 	case TDM_LOG_ALLOC:

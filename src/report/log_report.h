@@ -30,9 +30,31 @@ void tdm_log_compare_json(const struct tdm_log_profile *a, const struct tdm_log_
 void tdm_log_record_line(const struct tdm_log_record *record, struct tdm_buf *out);
 void tdm_log_record_json(const struct tdm_log_record *record, struct tdm_json *json);
 
-/* "07:36:20.265"; "-" when it is unknown. */
-enum { TDM_LOG_CLOCK_CAP = 16 };
-char *tdm_log_clock(char *dst, size_t cap, uint64_t time_ns);
+/* Without the braces around the keys; the value of the key "core_range". */
+void tdm_log_failure_json(const struct tdm_failure *failure, struct tdm_json *json);
+void tdm_log_range_json(bool has_range, const struct tdm_core_range *range, struct tdm_json *json);
+
+/* In the order of their keys in JSON. */
+enum tdm_log_table_id {
+	TDM_LOG_TABLE_FAILURES,
+	TDM_LOG_TABLE_CBS,
+	TDM_LOG_TABLE_KERNELS,
+	TDM_LOG_TABLE_OPS,
+	TDM_LOG_TABLE_PROGRAMS,
+	TDM_LOG_TABLE_AMOUNTS,
+	TDM_LOG_TABLE_REMAINING,
+	TDM_LOG_TABLE_STATES,
+	TDM_LOG_TABLE_COUNT
+};
+
+/* Nothing where it has no rows. */
+void tdm_log_table_text(const struct tdm_log_profile *profile, enum tdm_log_table_id id,
+	const struct tdm_log_report *report, struct tdm_buf *out);
+/* Its key and its rows. */
+void tdm_log_table_json(
+	const struct tdm_log_profile *profile, enum tdm_log_table_id id, size_t limit, struct tdm_json *json);
+/* How many rows the tables have, whatever the limit, and how many records no table could take. */
+void tdm_log_row_counts_json(const struct tdm_log_profile *profile, struct tdm_json *json);
 
 /* What the file is, and what such a log cannot tell; NULL: nothing is missing. */
 const char *tdm_log_file_kind(const struct tdm_log_file *file);

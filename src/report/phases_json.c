@@ -1,3 +1,4 @@
+/* The analysis of training phases as JSON. */
 #include "report/phases_report.h"
 
 #include <math.h>
@@ -11,38 +12,22 @@ static void put_figure(struct tdm_json *json, const char *key, int64_t bytes)
 		tdm_json_i64(json, bytes);
 }
 
-static void put_figures(struct tdm_json *json, const struct tdm_phase_figures *f)
-{
-	put_figure(json, "dram_peak", f->dram_peak);
-	put_figure(json, "dram_allocated", f->dram_allocated);
-	put_figure(json, "dram_freed", f->dram_freed);
-	put_figure(json, "dram_change", f->dram_change);
-	put_figure(json, "dram_cumulative_peak", f->dram_cumulative_peak);
-	put_figure(json, "dram_cumulative_current", f->dram_cumulative_current);
-	put_figure(json, "l1_peak_cb", f->l1_peak_cb);
-	put_figure(json, "l1_peak_buffer", f->l1_peak_buffer);
-	put_figure(json, "l1_peak_total", f->l1_peak_total);
-}
-
 static void put_phases(struct tdm_json *json, const struct tdm_phases *r)
 {
-	tdm_json_put_array(json, "phases");
-	for (size_t i = 0; i < r->run->phase_count; i++) {
-		enum tdm_phases_role role = tdm_phases_role_of(r->run->phases[i].name);
-		tdm_json_object(json);
-		tdm_json_put_text(json, "name", r->run->phases[i].name);
-		tdm_json_put_text(json, "role", role != TDM_ROLE_NONE ? tdm_phases_role_names[role] : NULL);
-		put_figures(json, &r->run->phases[i].figures);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
+	const struct tdm_table phases = { TDM_COLUMNS(tdm_phases_columns), r->run->phases, sizeof *r->run->phases,
+		r->run->phase_count };
+	struct tdm_table figures = phases;
+	figures.columns += TDM_PHASES_FIGURES;
+	figures.column_count -= TDM_PHASES_FIGURES;
+	tdm_json_key(json, "phases");
+	tdm_table_json(&phases, json);
 	tdm_json_put_object(json, "roles");
 	for (int i = 0; i < TDM_ROLE_COUNT; i++) {
 		if (r->groups[i].count == 0)
 			continue;
 		tdm_json_put_object(json, tdm_phases_role_names[i]);
 		tdm_json_put_u64(json, "count", r->groups[i].count);
-		put_figures(json, &r->groups[i].sum);
+		tdm_table_keys(&figures, &(struct tdm_phase){ NULL, r->groups[i].sum }, json);
 		tdm_json_object_end(json);
 	}
 	tdm_json_object_end(json);
@@ -50,10 +35,9 @@ static void put_phases(struct tdm_json *json, const struct tdm_phases *r)
 
 static void put_pair(struct tdm_json *json, const char *key, const struct tdm_phases_pair *pair)
 {
+	const struct tdm_table table = { TDM_COLUMNS(tdm_phases_size_columns), NULL };
 	tdm_json_put_object(json, key);
-	put_figure(json, "measured", pair->measured);
-	tdm_json_put_bytes(json, "expected", pair->expected);
-	tdm_json_put_double(json, "difference_percent", tdm_phases_difference(pair));
+	tdm_table_keys(&table, &(struct tdm_phases_size){ .pair = *pair }, json);
 	tdm_json_object_end(json);
 }
 

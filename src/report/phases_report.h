@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/term.h"
 #include "plot/plot.h"
+#include "report/table.h"
 
 /* One input with its runs. */
 struct tdm_phases_input {
@@ -29,6 +30,18 @@ void tdm_phases_text(const struct tdm_phases_report *report, const struct tdm_te
 
 /* The value of the key "phases". */
 void tdm_phases_json(const struct tdm_phases_report *report, struct tdm_json *json);
+
+/* Of a struct tdm_phase; TDM_PHASES_FIGURES is the first one of a figure. */
+enum { TDM_PHASES_FIGURES = 2 };
+extern const struct tdm_column tdm_phases_columns[11];
+
+/* A size that theory knows, or, with a note, one that it does not. */
+struct tdm_phases_size {
+	const char *name;
+	struct tdm_phases_pair pair;
+	const char *note;
+};
+extern const struct tdm_column tdm_phases_size_columns[5];
 
 enum tdm_phases_chart { TDM_PHASES_CHART_PEAK, TDM_PHASES_CHART_TIME };
 

@@ -9,77 +9,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-enum { NAME_COLUMNS = 26, NAME_COLUMNS_MAX = 40, SIZE_COLUMNS = 12, MIB_CAP = 64 };
-
-/* "1,863.25", or "-" for what is unknown. Returns its length. */
-static size_t format_mib(char text[MIB_CAP], int64_t bytes, bool sign)
-{
-	char plain[MIB_CAP];
-	size_t at = 0;
-	if (bytes == TDM_PHASE_UNKNOWN) {
-		text[at++] = '-';
-		text[at] = '\0';
-		return at;
-	}
-	int len = snprintf(plain, sizeof plain, "%.2f", fabs((double)bytes / 0x1p20));
-	if (bytes < 0)
-		text[at++] = '-';
-	else if (sign)
-		text[at++] = '+';
-	for (int i = 0; i < len && at + 2 < MIB_CAP; i++) {
-		text[at++] = plain[i];
-		int left = len - 3 - i - 1; /* digits before the point that follow */
-		if (left > 0 && left % 3 == 0)
-			text[at++] = ',';
-	}
-	text[at] = '\0';
-	return at;
-}
-
-static void put_mib(struct tdm_buf *out, int64_t bytes, bool sign, int columns)
-{
-	char text[MIB_CAP];
-	format_mib(text, bytes, sign);
-	tdm_buf_printf(out, "%*s", columns, text);
-}
-
-static void note_longest(size_t *longest, const int64_t *figures, size_t count)
-{
-	char text[MIB_CAP];
-	for (size_t i = 0; i < count; i++) {
-		size_t len = format_mib(text, figures[i], true);
-		*longest = len > *longest ? len : *longest;
-	}
-}
-
-static void note_phase(size_t *longest, const struct tdm_phase_figures *f)
-{
-	note_longest(longest,
-		(int64_t[]){ f->dram_peak, f->dram_allocated, f->dram_freed, f->dram_change, f->dram_cumulative_peak,
-			f->dram_cumulative_current, f->l1_peak_total },
-		7);
-}
-
-static int64_t expected_of(const struct tdm_phases_pair *pair)
-{
-	return pair->expected > INT64_MAX ? TDM_PHASE_UNKNOWN : (int64_t)pair->expected;
-}
-
-/* What a figure of the run needs, and a blank before it: what many micro-batches allocate is soon a TiB. */
-static int size_columns(const struct tdm_phases *r)
-{
-	size_t longest = SIZE_COLUMNS - 1;
-	for (size_t i = 0; i < r->run->phase_count; i++)
-		note_phase(&longest, &r->run->phases[i].figures);
-	for (int i = 0; i < TDM_ROLE_COUNT; i++)
-		note_phase(&longest, &r->groups[i].sum);
-	note_longest(&longest,
-		(int64_t[]){ r->gradients.measured, expected_of(&r->model), expected_of(&r->optimizer),
-			expected_of(&r->gradients) },
-		4);
-	return (int)longest + 1;
-}
+enum { NAME_COLUMNS = 26, NAME_COLUMNS_MAX = 40, SIZE_COLUMNS = 12 };
 
 static void put_size(struct tdm_buf *out, int64_t bytes)
 {
@@ -88,76 +20,96 @@ static void put_size(struct tdm_buf *out, int64_t bytes)
 	tdm_buf_printf(out, "%s%s", bytes < 0 ? "-" : "", tdm_format_bytes_short(text, sizeof text, size));
 }
 
-static void put_name(struct tdm_buf *out, const char *name, size_t columns, bool utf8)
+static struct tdm_value get_role(const struct tdm_field *field)
 {
-	size_t used = tdm_cell_put(out, tdm_str_of(name), columns, utf8);
-	tdm_buf_fill(out, ' ', columns - used);
+	enum tdm_phases_role role = tdm_phases_role_of(((const struct tdm_phase *)field->row)->name);
+	return tdm_value_text(role != TDM_ROLE_NONE ? tdm_phases_role_names[role] : NULL);
 }
 
-struct widths {
-	size_t name;
-	int size;
+enum { OF_NAME = TDM_WIDTH_OF_TABLE, OF_SIZE };
+
+#define PHASE(member) TDM_MEMBER(struct tdm_phase, member), .width = OF_SIZE, .format = tdm_format_mib
+const struct tdm_column tdm_phases_columns[] = {
+	{ "Phase (MiB)", "name", TDM_MEMBER(struct tdm_phase, name), .width = OF_NAME },
+	{ NULL, "role", .get = get_role },
+	{ "Peak", "dram_peak", PHASE(figures.dram_peak) },
+	{ "Allocated", "dram_allocated", PHASE(figures.dram_allocated) },
+	{ "Freed", "dram_freed", PHASE(figures.dram_freed) },
+	{ "Change", "dram_change", PHASE(figures.dram_change), .flags = TDM_WITH_SIGN },
+	{ "Peak so far", "dram_cumulative_peak", PHASE(figures.dram_cumulative_peak) },
+	{ "In use", "dram_cumulative_current", PHASE(figures.dram_cumulative_current) },
+	{ NULL, "l1_peak_cb", PHASE(figures.l1_peak_cb) },
+	{ NULL, "l1_peak_buffer", PHASE(figures.l1_peak_buffer) },
+	{ "L1 peak", "l1_peak_total", PHASE(figures.l1_peak_total) },
 };
 
-static void put_row(
-	struct tdm_buf *out, const char *name, const struct tdm_phase_figures *f, struct widths widths, bool utf8)
+static struct tdm_value get_difference(const struct tdm_field *field)
 {
-	tdm_buf_puts(out, "  ");
-	put_name(out, name, widths.name, utf8);
-	put_mib(out, f->dram_peak, false, widths.size);
-	put_mib(out, f->dram_allocated, false, widths.size);
-	put_mib(out, f->dram_freed, false, widths.size);
-	put_mib(out, f->dram_change, true, widths.size);
-	put_mib(out, f->dram_cumulative_peak, false, widths.size);
-	put_mib(out, f->dram_cumulative_current, false, widths.size);
-	put_mib(out, f->l1_peak_total, false, widths.size);
-	tdm_buf_putc(out, '\n');
+	return tdm_value_share(tdm_phases_difference(&((const struct tdm_phases_size *)field->row)->pair));
 }
 
-static void put_table(const struct tdm_phases *r, const struct tdm_term *term, int size, struct tdm_buf *out)
+static void put_difference(const struct tdm_field *field, struct tdm_buf *out)
 {
-	static const char *const heads[] = { "Peak", "Allocated", "Freed", "Change", "Peak so far", "In use",
-		"L1 peak" };
-	size_t columns = NAME_COLUMNS;
-	for (size_t i = 0; i < r->run->phase_count; i++) {
-		size_t len = strlen(r->run->phases[i].name);
-		columns = len > columns ? len : columns;
+	struct tdm_value percent = get_difference(field);
+	if (percent.type != TDM_VALUE_UNKNOWN)
+		tdm_buf_printf(out, "%+.2f%%", percent.share);
+	else
+		tdm_buf_putc(out, '-');
+}
+
+enum { SIZE_EXPECTED = 1 << 2, SIZE_DIFFERENCE = 1 << 3, SIZE_NOTE = 1 << 4 }; /* columns, as bits */
+
+#define SIZE(member) TDM_MEMBER(struct tdm_phases_size, member)
+const struct tdm_column tdm_phases_size_columns[] = {
+	{ "Size (MiB)", NULL, SIZE(name), .width = OF_NAME },
+	{ "Measured", "measured", SIZE(pair.measured), .format = tdm_format_mib, .width = OF_SIZE },
+	{ "Expected", "expected", SIZE(pair.expected), .format = tdm_format_mib, .width = OF_SIZE },
+	{ "Difference", "difference_percent", .get = get_difference, .text = put_difference, .width = OF_SIZE,
+		.flags = TDM_OTHER_SIDE },
+	{ "", NULL, SIZE(note), .before = 2 },
+};
+
+/* The larger of `most` and the figures of a phase, without their signs. */
+static uint64_t largest(uint64_t most, const struct tdm_phase *phase)
+{
+	for (size_t i = TDM_PHASES_FIGURES; i < sizeof tdm_phases_columns / sizeof *tdm_phases_columns; i++) {
+		int64_t figure = *(const int64_t *)((const char *)phase + tdm_phases_columns[i].offset);
+		most = figure != TDM_PHASE_UNKNOWN ? tdm_max(most, (uint64_t)llabs(figure)) : most;
 	}
-	struct widths widths = { columns < NAME_COLUMNS_MAX ? columns : NAME_COLUMNS_MAX, size };
-	tdm_buf_puts(out, tdm_term_style(term, TDM_STYLE_BOLD));
-	tdm_buf_puts(out, "  ");
-	put_name(out, "Phase (MiB)", widths.name, false);
-	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-		tdm_buf_printf(out, "%*s", size, heads[i]);
-	tdm_buf_printf(out, "%s\n", tdm_term_style(term, TDM_STYLE_OFF));
+	return most;
+}
+
+/* Room for any figure of the run with its sign and a blank: what many micro-batches allocate is soon a TiB. */
+static size_t size_columns(const struct tdm_phases *r)
+{
+	const struct tdm_phases_pair *pairs[] = { &r->model, &r->optimizer, &r->gradients };
+	char text[TDM_BYTES_CAP];
+	uint64_t most = 0;
 	for (size_t i = 0; i < r->run->phase_count; i++)
-		put_row(out, r->run->phases[i].name, &r->run->phases[i].figures, widths, term->utf8);
+		most = largest(most, &r->run->phases[i]);
+	for (int i = 0; i < TDM_ROLE_COUNT; i++)
+		most = largest(most, &(struct tdm_phase){ NULL, r->groups[i].sum });
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+		most = tdm_max(most, pairs[i]->expected != TDM_BYTES_UNKNOWN ? pairs[i]->expected : 0);
+	return tdm_max(SIZE_COLUMNS, strlen(tdm_format_mib(text, sizeof text, most)) + 2);
+}
+
+static void put_table(const struct tdm_phases *r, const struct tdm_term *term, size_t size, struct tdm_buf *out)
+{
+	struct tdm_table table = { TDM_COLUMNS(tdm_phases_columns), .indent = 2, .style = TDM_STYLE_BOLD,
+		.widths = { NAME_COLUMNS, size } };
+	for (size_t i = 0; i < r->run->phase_count; i++)
+		table.widths[0] = tdm_max(table.widths[0], tdm_min(strlen(r->run->phases[i].name), NAME_COLUMNS_MAX));
+	tdm_table_head(&table, term, out);
+	for (size_t i = 0; i < r->run->phase_count; i++)
+		tdm_table_row(&table, &r->run->phases[i], term, out);
 	for (int i = 0; i < TDM_ROLE_COUNT; i++) {
-		char name[64];
+		char all[64];
 		if (r->groups[i].count < 2)
 			continue;
-		snprintf(name, sizeof name, "%s, all %zu", tdm_phases_role_names[i], r->groups[i].count);
-		put_row(out, name, &r->groups[i].sum, widths, term->utf8);
+		snprintf(all, sizeof all, "%s, all %zu", tdm_phases_role_names[i], r->groups[i].count);
+		tdm_table_row(&table, &(struct tdm_phase){ all, r->groups[i].sum }, term, out);
 	}
-}
-
-static void put_pair(struct tdm_buf *out, const char *name, const struct tdm_phases_pair *pair, int columns)
-{
-	double percent = tdm_phases_difference(pair);
-	tdm_buf_printf(out, "  %-*s", NAME_COLUMNS, name);
-	put_mib(out, pair->measured, false, columns);
-	put_mib(out, expected_of(pair), false, columns);
-	if (isfinite(percent))
-		tdm_buf_printf(out, " %+*.2f%%\n", columns - 2, percent);
-	else
-		tdm_buf_printf(out, "%*s\n", columns, "-");
-}
-
-static void put_single(struct tdm_buf *out, const char *name, int64_t bytes, int columns, const char *what)
-{
-	tdm_buf_printf(out, "  %-*s", NAME_COLUMNS, name);
-	put_mib(out, bytes, false, columns);
-	tdm_buf_printf(out, "%s%s\n", what[0] != '\0' ? "  " : "", what);
 }
 
 /* What is not known is in the rest of the peak. */
@@ -169,27 +121,32 @@ static bool has_unknown_part(const struct tdm_phases *r)
 	return unknown;
 }
 
-static void put_theory(const struct tdm_phases *r, const struct tdm_term *term, int columns, struct tdm_buf *out)
+static void put_theory(const struct tdm_phases *r, const struct tdm_term *term, size_t size, struct tdm_buf *out)
 {
 	size_t micro = r->groups[TDM_ROLE_FORWARD].count;
-	char note[96] = "";
-	tdm_buf_printf(out, "%s  %-*s%*s%*s%*s%s\n", tdm_term_style(term, TDM_STYLE_BOLD), NAME_COLUMNS, "Size (MiB)",
-		columns, "Measured", columns, "Expected", columns, "Difference", tdm_term_style(term, TDM_STYLE_OFF));
-	put_pair(out, "Model parameters", &r->model, columns);
-	put_pair(out, "Optimizer state", &r->optimizer, columns);
-	put_pair(out, "Gradients", &r->gradients, columns);
+	char passes[96] = "", rest[96] = "the rest of the peak, with what is not known above";
 	if (micro > 1)
-		snprintf(note, sizeof note, "the largest of %zu passes: they are not there together", micro);
-	put_single(out, "Activations", r->activations, columns, note);
-	put_single(
-		out, "Gradients overhead", r->gradients_overhead, columns, "peak of the backward pass above its start");
-	if (has_unknown_part(r))
-		snprintf(note, sizeof note, "the rest of the peak, with what is not known above");
-	else
-		snprintf(note, sizeof note, "peak less %s model and optimizer, activations and overhead",
+		snprintf(passes, sizeof passes, "the largest of %zu passes: they are not there together", micro);
+	if (!has_unknown_part(r))
+		snprintf(rest, sizeof rest, "peak less %s model and optimizer, activations and overhead",
 			r->parts_measured ? "measured" : "expected");
-	put_single(out, "Other", r->parts[TDM_PART_OTHER], columns, note);
-	put_single(out, "Peak DRAM", r->peak, columns, "");
+	const struct tdm_phases_size rows[] = {
+		{ "Model parameters", r->model, NULL },
+		{ "Optimizer state", r->optimizer, NULL },
+		{ "Gradients", r->gradients, NULL },
+		{ "Activations", { .measured = r->activations }, passes },
+		{ "Gradients overhead", { .measured = r->gradients_overhead },
+			"peak of the backward pass above its start" },
+		{ "Other", { .measured = r->parts[TDM_PART_OTHER] }, rest },
+		{ "Peak DRAM", { .measured = r->peak }, "" },
+	};
+	struct tdm_table table = { TDM_COLUMNS(tdm_phases_size_columns), .indent = 2, .style = TDM_STYLE_BOLD,
+		.widths = { NAME_COLUMNS, size } };
+	tdm_table_head(&table, term, out);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		table.hidden = rows[i].note != NULL ? SIZE_EXPECTED | SIZE_DIFFERENCE : SIZE_NOTE;
+		tdm_table_row(&table, &rows[i], term, out);
+	}
 }
 
 static const char *memory_from(enum tdm_phases_memory_from from, const char *source)
@@ -314,7 +271,7 @@ static void put_run(const struct tdm_phases_input *input, const struct tdm_phase
 		tdm_buf_puts(
 			out, "  Captured without dispatch: nothing was allocated, these are the sizes that would be\n");
 	tdm_buf_putc(out, '\n');
-	int columns = size_columns(r);
+	size_t columns = size_columns(r);
 	put_table(r, term, columns, out);
 	tdm_buf_putc(out, '\n');
 	if (has_roles(r)) {

@@ -1,46 +1,74 @@
+/* What a replay found, as JSON, and the columns of its tables. */
+#include "base/units.h"
 #include "report/replay_report.h"
 
-static void put_bound(
-	struct tdm_json *json, const char *key, bool has, const struct tdm_replay_name *name, uint64_t bytes)
+static const struct tdm_replay_bound *bound_of(const struct tdm_field *field)
 {
-	tdm_json_key(json, key);
-	if (!has) {
+	const struct tdm_replay_hole *hole = field->row;
+	return field->column->arg == 0 ? &hole->below : &hole->above;
+}
+
+static void put_bound(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_replay_bound *bound = bound_of(field);
+	char size[TDM_BYTES_CAP];
+	tdm_buf_puts(out, bound->is_buffer ? bound->name.text : "end of region");
+	if (bound->is_buffer)
+		tdm_buf_printf(out, " (%s)", tdm_format_bytes_short(size, sizeof size, bound->bytes));
+}
+
+static void json_bound(const struct tdm_field *field, struct tdm_json *json)
+{
+	const struct tdm_replay_bound *bound = bound_of(field);
+	if (!bound->is_buffer) {
 		tdm_json_null(json);
 		return;
 	}
 	tdm_json_object(json);
-	tdm_json_put_text(json, "name", name->text);
-	tdm_json_put_bytes(json, "bytes", bytes);
+	tdm_json_put_text(json, "name", bound->name.text);
+	tdm_json_put_bytes(json, "bytes", bound->bytes);
 	tdm_json_object_end(json);
+}
+
+#define HOLE(member) TDM_MEMBER(struct tdm_replay_hole, member)
+#define BOUND        .text = put_bound, .json = json_bound, .width = 24, .flags = TDM_WHOLE
+static const struct tdm_column hole_columns[] = {
+	{ "hole at", "address", HOLE(address), .width = 12 },
+	{ "size", "bytes", HOLE(size), TDM_BYTES },
+	{ "buffer below", "below", BOUND, .arg = 0 },
+	{ "buffer above", "above", BOUND, .arg = 1 },
+};
+
+struct tdm_table tdm_replay_hole_table(const struct tdm_replay_hole *holes, size_t count)
+{
+	return (struct tdm_table){ TDM_COLUMNS(hole_columns), holes, sizeof *holes, count, .indent = 2, .gap = 2 };
 }
 
 static void put_holes(struct tdm_json *json, const struct tdm_replay_hole *holes, size_t count)
 {
-	tdm_json_put_array(json, "largest_holes");
-	for (size_t i = 0; i < count; i++) {
-		tdm_json_object(json);
-		tdm_json_put_u64(json, "address", holes[i].address);
-		tdm_json_put_bytes(json, "bytes", holes[i].size);
-		put_bound(json, "below", holes[i].has_below, &holes[i].below, holes[i].below_bytes);
-		put_bound(json, "above", holes[i].has_above, &holes[i].above, holes[i].above_bytes);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
+	const struct tdm_table table = tdm_replay_hole_table(holes, count);
+	tdm_json_key(json, "largest_holes");
+	tdm_table_json(&table, json);
+}
+
+static void put_room(struct tdm_json *json, uint64_t allocated, uint64_t free, uint64_t largest_free)
+{
+	tdm_json_put_bytes(json, "allocated", allocated);
+	tdm_json_put_bytes(json, "free", free);
+	tdm_json_put_bytes(json, "largest_free", largest_free);
+	tdm_json_put_double(json, "fragmentation", tdm_replay_frag(free, largest_free));
 }
 
 static void put_stats(struct tdm_json *json, const struct tdm_freelist_stats *s)
 {
 	tdm_json_put_bytes(json, "total", s->total);
-	tdm_json_put_bytes(json, "allocated", s->allocated);
-	tdm_json_put_bytes(json, "free", s->free);
-	tdm_json_put_bytes(json, "largest_free", s->largest_free);
-	tdm_json_put_double(json, "fragmentation", tdm_replay_frag(s->free, s->largest_free));
+	put_room(json, s->allocated, s->free, s->largest_free);
 }
 
-static void put_failure(struct tdm_json *json, const struct tdm_replay_space *space, bool is_device)
+static void put_failure(const struct tdm_field *field, struct tdm_json *json)
 {
+	const struct tdm_replay_space *space = field->row;
 	const struct tdm_replay_failure *f = &space->first_failure;
-	tdm_json_key(json, "first_failure");
 	if (space->failures == 0) {
 		tdm_json_null(json);
 		return;
@@ -55,7 +83,7 @@ static void put_failure(struct tdm_json *json, const struct tdm_replay_space *sp
 	tdm_json_put_bytes(json, "bytes_per_bank", f->bytes_per_bank);
 	tdm_json_put_bytes(json, "needed_per_bank", f->need);
 	put_stats(json, &f->stats);
-	if (is_device) {
+	if (tdm_replay_card(field->table->context) != NULL) {
 		struct tdm_buf message;
 		tdm_buf_init(&message);
 		tdm_replay_runtime_message(space, &message);
@@ -76,35 +104,9 @@ static void put_moment(
 	tdm_json_object_end(json);
 }
 
-static void put_samples(struct tdm_json *json, const struct tdm_replay_space *space)
+static void put_moments(const struct tdm_field *field, struct tdm_json *json)
 {
-	tdm_json_put_array(json, "over_time");
-	for (size_t i = 0; i < space->sample_count; i++) {
-		const struct tdm_replay_sample *s = &space->samples[i];
-		tdm_json_object(json);
-		tdm_json_put_u64(json, "request", s->op);
-		tdm_json_put_bytes(json, "allocated", s->allocated);
-		tdm_json_put_bytes(json, "free", s->free);
-		tdm_json_put_bytes(json, "largest_free", s->largest_free);
-		tdm_json_put_double(json, "fragmentation", tdm_replay_frag(s->free, s->largest_free));
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
-}
-
-static void put_space(struct tdm_json *json, const struct tdm_replay *replay, size_t i)
-{
-	const struct tdm_replay_space *space = tdm_replay_space(replay, i);
-	struct tdm_replay_hole holes[TDM_REPLAY_HOLES];
-	struct tdm_freelist_stats s = tdm_freelist_stats(space->list);
-
-	tdm_json_object(json);
-	tdm_json_put_text(json, "kind", space->name);
-	tdm_json_put_u64(json, "banks", space->range.banks);
-	tdm_json_put_u64(json, "base", space->range.base);
-	tdm_json_put_u64(json, "allocations", space->allocs);
-	tdm_json_put_u64(json, "frees", space->frees);
-	tdm_json_put_u64(json, "failures", space->failures);
+	const struct tdm_replay_space *space = field->row;
 	put_moment(json, "peak", "bytes_per_bank", space->peak, space->peak_op, space->peak_line);
 	put_moment(json, "tightest", "largest_free", space->tightest, space->tightest_op, space->tightest_line);
 	tdm_json_put_object(json, "worst_fragmentation");
@@ -112,18 +114,78 @@ static void put_space(struct tdm_json *json, const struct tdm_replay *replay, si
 	tdm_json_put_u64(json, "request", space->worst_frag_op);
 	tdm_json_put_u64(json, "line", space->worst_frag_line);
 	tdm_json_object_end(json);
-	tdm_json_put_object(json, "at_end");
+}
+
+static void put_end(const struct tdm_field *field, struct tdm_json *json)
+{
+	const struct tdm_replay_space *space = field->row;
+	struct tdm_replay_hole holes[TDM_REPLAY_HOLES];
+	struct tdm_freelist_stats s = tdm_freelist_stats(space->list);
+	size_t i = (size_t)(space - (const struct tdm_replay_space *)field->table->rows);
+	tdm_json_object(json);
 	put_stats(json, &s);
-	put_holes(json, holes, tdm_replay_holes(replay, i, holes));
+	put_holes(json, holes, tdm_replay_holes(field->table->context, i, holes));
 	tdm_json_object_end(json);
-	put_failure(json, space, tdm_replay_card(replay) != NULL);
-	put_samples(json, space);
-	tdm_json_object_end(json);
+}
+
+static void put_samples(const struct tdm_field *field, struct tdm_json *json)
+{
+	const struct tdm_replay_space *space = field->row;
+	tdm_json_array(json);
+	for (size_t i = 0; i < space->sample_count; i++) {
+		const struct tdm_replay_sample *s = &space->samples[i];
+		tdm_json_object(json);
+		tdm_json_put_u64(json, "request", s->op);
+		put_room(json, s->allocated, s->free, s->largest_free);
+		tdm_json_object_end(json);
+	}
+	tdm_json_array_end(json);
+}
+
+static struct tdm_value get_peak_share(const struct tdm_field *field)
+{
+	const struct tdm_replay_space *space = field->row;
+	return tdm_value_share((double)space->peak / (double)space->range.size); /* of no bytes it is not finite */
+}
+
+static struct tdm_value get_end(const struct tdm_field *field)
+{
+	struct tdm_freelist_stats s = tdm_freelist_stats(((const struct tdm_replay_space *)field->row)->list);
+	return tdm_value_number(field->column->arg == 0 ? s.allocated : s.largest_free);
+}
+
+#define SPACE(member) TDM_MEMBER(struct tdm_replay_space, member)
+static const struct tdm_column space_columns[] = {
+	{ "Per bank", "kind", SPACE(name), .width = 9 },
+	{ "banks", "banks", SPACE(range.banks), .width = 5 },
+	{ NULL, "base", SPACE(range.base) },
+	{ NULL, "allocations", SPACE(allocs) },
+	{ NULL, "frees", SPACE(frees) },
+	{ NULL, "failures", SPACE(failures) },
+	{ "size", NULL, SPACE(range.size), TDM_BYTES, .before = 1 },
+	{ "peak", NULL, SPACE(peak), TDM_BYTES, .before = 1 },
+	{ "peak\nshare", NULL, .get = get_peak_share, .width = 5, .before = 1, .flags = TDM_OTHER_SIDE },
+	{ "at end", NULL, .get = get_end, .arg = 0, TDM_BYTES, .before = 1 },
+	{ "largest\nfree", NULL, .get = get_end, .arg = 1, TDM_BYTES, .before = 1 },
+	{ "tightest\nfree", NULL, SPACE(tightest), TDM_BYTES, .before = 1 },
+	{ "worst\nfrag.", NULL, SPACE(worst_frag), .width = 5, .before = 1 },
+	{ NULL, NULL, .json = put_moments },
+	{ NULL, "at_end", .json = put_end },
+	{ NULL, "first_failure", .json = put_failure },
+	{ NULL, "over_time", .json = put_samples },
+};
+
+struct tdm_table tdm_replay_space_table(const struct tdm_replay *replay)
+{
+	size_t count = tdm_replay_space_count(replay);
+	return (struct tdm_table){ TDM_COLUMNS(space_columns), count != 0 ? tdm_replay_space(replay, 0) : NULL,
+		sizeof(struct tdm_replay_space), count, .context = replay, .gap = 1 };
 }
 
 void tdm_replay_json(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_json *json)
 {
 	const struct tdm_card *card = tdm_replay_card(replay);
+	struct tdm_table spaces = tdm_replay_space_table(replay);
 	tdm_json_object(json);
 	tdm_json_put_text(json, "trace", report->trace);
 	tdm_json_put_text(json, "source", "model");
@@ -137,9 +199,7 @@ void tdm_replay_json(const struct tdm_replay *replay, const struct tdm_replay_re
 		tdm_json_null(json);
 	else
 		tdm_json_bool(json, tdm_replay_first_failing(replay) == NULL);
-	tdm_json_put_array(json, "spaces");
-	for (size_t i = 0; i < tdm_replay_space_count(replay); i++)
-		put_space(json, replay, i);
-	tdm_json_array_end(json);
+	tdm_json_key(json, "spaces");
+	tdm_table_json(&spaces, json);
 	tdm_json_object_end(json);
 }

@@ -7,6 +7,7 @@
 #include "analyze/replay.h"
 #include "base/buf.h"
 #include "base/json.h"
+#include "report/table.h"
 
 struct tdm_replay_report {
 	const char *trace; /* the file's name */
@@ -19,6 +20,10 @@ void tdm_replay_text(const struct tdm_replay *replay, const struct tdm_replay_re
 
 /* The value of the key "simulate". */
 void tdm_replay_json(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_json *json);
+
+/* Borrowed from the replay, from the holes. */
+struct tdm_table tdm_replay_space_table(const struct tdm_replay *replay);
+struct tdm_table tdm_replay_hole_table(const struct tdm_replay_hole *holes, size_t count);
 
 /* The space whose first failure came first, or NULL when everything fits. */
 const struct tdm_replay_space *tdm_replay_first_failing(const struct tdm_replay *replay);

@@ -1,3 +1,4 @@
+/* What a replay found, as text. */
 #include "report/replay_report.h"
 #include "base/units.h"
 #include "report/report_put.h"
@@ -5,8 +6,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-
-enum { LABEL_COLUMNS = 15 };
 
 const struct tdm_replay_space *tdm_replay_first_failing(const struct tdm_replay *replay)
 {
@@ -50,11 +49,6 @@ void tdm_replay_runtime_message(const struct tdm_replay_space *space, struct tdm
 		f->stats.allocated, f->stats.free, f->stats.largest_free);
 }
 
-static void label(struct tdm_buf *out, const char *text)
-{
-	tdm_buf_printf(out, "%-*s", LABEL_COLUMNS, text);
-}
-
 static uint64_t total_allocs(const struct tdm_replay *replay, uint64_t *failures)
 {
 	uint64_t allocs = 0;
@@ -69,20 +63,21 @@ static uint64_t total_allocs(const struct tdm_replay *replay, uint64_t *failures
 
 static void put_head(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_buf *out)
 {
-	char count[TDM_BYTES_CAP], live[TDM_BYTES_CAP];
 	const struct tdm_card *card = tdm_replay_card(replay);
 	const struct tdm_replay_space *first = tdm_replay_space(replay, 0);
 
-	label(out, "Trace");
-	tdm_buf_printf(out, "%s: %s request%s, %s buffer%s live at the end\n", report->trace,
-		tdm_format_count(count, sizeof count, tdm_replay_ops(replay)), tdm_plural(tdm_replay_ops(replay)),
-		tdm_format_count(live, sizeof live, tdm_replay_live(replay)), tdm_plural(tdm_replay_live(replay)));
+	tdm_put_label(out, "Trace");
+	tdm_buf_printf(out, "%s: ", report->trace);
+	tdm_put_count(out, tdm_replay_ops(replay), "request", "requests");
+	tdm_buf_puts(out, ", ");
+	tdm_put_count(out, tdm_replay_live(replay), "buffer", "buffers");
+	tdm_buf_puts(out, " live at the end\n");
 	if (report->skipped != 0) {
-		label(out, "Skipped");
-		tdm_buf_printf(out, "%s line%s could not be used; the first ones are named above\n",
-			tdm_format_count(count, sizeof count, report->skipped), tdm_plural(report->skipped));
+		tdm_put_label(out, "Skipped");
+		tdm_put_count(out, report->skipped, "line", "lines");
+		tdm_buf_puts(out, " could not be used; the first ones are named above\n");
 	}
-	label(out, card != NULL ? "Device" : "Region");
+	tdm_put_label(out, card != NULL ? "Device" : "Region");
 	if (card != NULL)
 		tdm_buf_printf(out, "%s, one chip, %" PRIu64 " L1 banks, %" PRIu64 " DRAM banks", card->full_name,
 			card->value[TDM_CARD_L1_BANKS], card->value[TDM_CARD_DRAM_BANKS]);
@@ -125,36 +120,12 @@ static void put_cause(const struct tdm_replay_space *space, struct tdm_buf *out)
 	tdm_buf_putc(out, '\n');
 }
 
-static void put_bound(struct tdm_buf *out, bool has, const struct tdm_replay_name *name, uint64_t bytes)
-{
-	char text[TDM_REPLAY_NAME + TDM_BYTES_CAP], size[TDM_BYTES_CAP];
-	if (has)
-		snprintf(text, sizeof text, "%s (%s)", name->text, tdm_format_bytes_short(size, sizeof size, bytes));
-	else
-		snprintf(text, sizeof text, "end of region");
-	tdm_buf_printf(out, "  %-24s", text);
-}
-
-static void trim_line(struct tdm_buf *out)
-{
-	while (out->len != 0 && out->data[out->len - 1] == ' ')
-		out->data[--out->len] = '\0';
-}
+static const struct tdm_term plain = { .utf8 = true, .width = TDM_TERM_WIDTH };
 
 static void put_holes(struct tdm_buf *out, const struct tdm_replay_hole *holes, size_t count)
 {
-	char size[TDM_BYTES_CAP];
-	if (count == 0)
-		return;
-	tdm_buf_printf(out, "  %12s  %10s  %-24s  %s\n", "hole at", "size", "buffer below", "buffer above");
-	for (size_t i = 0; i < count; i++) {
-		tdm_buf_printf(out, "  %12" PRIu64 "  %s", holes[i].address,
-			tdm_format_bytes(size, sizeof size, holes[i].size));
-		put_bound(out, holes[i].has_below, &holes[i].below, holes[i].below_bytes);
-		put_bound(out, holes[i].has_above, &holes[i].above, holes[i].above_bytes);
-		trim_line(out);
-		tdm_buf_putc(out, '\n');
-	}
+	const struct tdm_table table = tdm_replay_hole_table(holes, count);
+	tdm_table_text(&table, &plain, out);
 }
 
 static void put_verdict(const struct tdm_replay *replay, struct tdm_buf *out)
@@ -163,7 +134,7 @@ static void put_verdict(const struct tdm_replay *replay, struct tdm_buf *out)
 	uint64_t failures, allocs = total_allocs(replay, &failures);
 	const struct tdm_replay_space *space = tdm_replay_first_failing(replay);
 
-	label(out, "Verdict");
+	tdm_put_label(out, "Verdict");
 	tdm_format_count(of, sizeof of, allocs);
 	if (space == NULL) {
 		tdm_buf_printf(out, "fits: %s allocation%s, none failed\n", of, tdm_plural(allocs));
@@ -172,7 +143,7 @@ static void put_verdict(const struct tdm_replay *replay, struct tdm_buf *out)
 	tdm_buf_printf(out, "does not fit: %s of %s allocation%s failed\n",
 		tdm_format_count(count, sizeof count, failures), of, tdm_plural(allocs));
 	const struct tdm_replay_failure *f = &space->first_failure;
-	label(out, "First failure");
+	tdm_put_label(out, "First failure");
 	tdm_buf_printf(out, "line %" PRIu64 ": %s", f->line, f->name.text);
 	tdm_buf_printf(out, ", %s B", tdm_format_count(count, sizeof count, f->size));
 	if (tdm_replay_card(replay) != NULL)
@@ -182,45 +153,16 @@ static void put_verdict(const struct tdm_replay *replay, struct tdm_buf *out)
 	else if (space->range.banks > 1)
 		tdm_buf_printf(out, " over %" PRIu32 " banks", space->range.banks);
 	tdm_buf_putc(out, '\n');
-	label(out, "Cause");
+	tdm_put_label(out, "Cause");
 	put_cause(space, out);
 	if (tdm_replay_card(replay) != NULL && space->range.banks != 0) {
-		label(out, "Runtime says");
+		tdm_put_label(out, "Runtime says");
 		tdm_replay_runtime_message(space, out);
 		tdm_buf_putc(out, '\n');
 	}
 	if (f->hole_count != 0) {
 		tdm_buf_puts(out, "\nLargest holes at the first failure\n");
 		put_holes(out, f->holes, f->hole_count);
-	}
-}
-
-static void put_percent(struct tdm_buf *out, uint64_t part, uint64_t whole)
-{
-	if (whole == 0)
-		tdm_buf_printf(out, "  %5s", "-");
-	else
-		tdm_buf_printf(out, "  %4.0f%%", 100.0 * (double)part / (double)whole);
-}
-
-static void put_table(const struct tdm_replay *replay, struct tdm_buf *out)
-{
-	char text[TDM_BYTES_CAP];
-	tdm_buf_printf(out, "\n%-9s %5s  %10s  %10s  %5s  %10s  %10s  %10s  %5s\n", "Per bank", "banks", "size", "peak",
-		"peak", "at end", "largest", "tightest", "worst");
-	tdm_buf_printf(out, "%-9s %5s  %10s  %10s  %5s  %10s  %10s  %10s  %5s\n", "", "", "", "", "share", "", "free",
-		"free", "frag.");
-	for (size_t i = 0; i < tdm_replay_space_count(replay); i++) {
-		const struct tdm_replay_space *space = tdm_replay_space(replay, i);
-		struct tdm_freelist_stats s = tdm_freelist_stats(space->list);
-		tdm_buf_printf(out, "%-9s %5" PRIu32, space->name, space->range.banks);
-		tdm_buf_printf(out, "  %s", tdm_format_bytes(text, sizeof text, space->range.size));
-		tdm_buf_printf(out, "  %s", tdm_format_bytes(text, sizeof text, space->peak));
-		put_percent(out, space->peak, space->range.size);
-		tdm_buf_printf(out, "  %s", tdm_format_bytes(text, sizeof text, s.allocated));
-		tdm_buf_printf(out, "  %s", tdm_format_bytes(text, sizeof text, s.largest_free));
-		tdm_buf_printf(out, "  %s", tdm_format_bytes(text, sizeof text, space->tightest));
-		tdm_buf_printf(out, "  %4.0f%%\n", 100.0 * space->worst_frag);
 	}
 }
 
@@ -247,12 +189,6 @@ static void put_series(const struct tdm_replay_space *space, bool ascii, struct 
 	tdm_buf_puts(out, "|\n");
 }
 
-static uint64_t in_all_banks(uint64_t bytes, uint32_t banks)
-{
-	uint64_t all;
-	return __builtin_mul_overflow(bytes, (uint64_t)banks, &all) ? TDM_BYTES_UNKNOWN : all;
-}
-
 static void put_moments(const struct tdm_replay_space *space, struct tdm_buf *out)
 {
 	char peak[TDM_BYTES_CAP], device[TDM_BYTES_CAP], tight[TDM_BYTES_CAP];
@@ -261,7 +197,7 @@ static void put_moments(const struct tdm_replay_space *space, struct tdm_buf *ou
 		tdm_plural(space->peak_buffers));
 	if (space->range.banks > 1)
 		tdm_buf_printf(out, ", %s on the device",
-			tdm_format_bytes_short(device, sizeof device, in_all_banks(space->peak, space->range.banks)));
+			tdm_format_bytes_short(device, sizeof device, tdm_times(space->peak, space->range.banks)));
 	tdm_buf_printf(out, "\n%-9s tightest at line %" PRIu64 " (largest free block %s B)", "", space->tightest_line,
 		tdm_format_count(tight, sizeof tight, space->tightest));
 	if (space->worst_frag > 0)
@@ -272,9 +208,11 @@ static void put_moments(const struct tdm_replay_space *space, struct tdm_buf *ou
 
 void tdm_replay_text(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_buf *out)
 {
+	const struct tdm_table spaces = tdm_replay_space_table(replay);
 	put_head(replay, report, out);
 	put_verdict(replay, out);
-	put_table(replay, out);
+	tdm_buf_putc(out, '\n');
+	tdm_table_text(&spaces, &plain, out);
 	tdm_buf_puts(
 		out, "\nOver time (used: of its peak; frag.: share of the free bytes outside the largest block)\n");
 	for (size_t i = 0; i < tdm_replay_space_count(replay); i++) {

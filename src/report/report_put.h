@@ -1,10 +1,12 @@
-/* Small pieces that reports share: headings, plurals. */
+/* Small pieces that reports share: headings, labels, plurals. */
 #ifndef TDM_REPORT_REPORT_PUT_H
 #define TDM_REPORT_REPORT_PUT_H
 
 #include "base/json.h"
 #include "base/term.h"
 #include "base/units.h"
+
+enum { TDM_LABEL_COLUMNS = 15 };
 
 static inline const char *tdm_plural(uint64_t count)
 {
@@ -22,6 +24,12 @@ static inline void tdm_put_heading(struct tdm_buf *out, const struct tdm_term *t
 {
 	tdm_buf_printf(
 		out, "\n%s%s%s\n", tdm_term_style(term, TDM_STYLE_BOLD), text, tdm_term_style(term, TDM_STYLE_OFF));
+}
+
+/* What the first lines of a report begin with: "Trace          ". */
+static inline void tdm_put_label(struct tdm_buf *out, const char *text)
+{
+	tdm_buf_printf(out, "%-*s", TDM_LABEL_COLUMNS, text);
 }
 
 /* "and 5 more", when there are. */

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/units.h"
 #include "sources/capture_fields.h"
+#include "sources/core_ranges.h"
 #include "sources/long_text.h"
 
 #include <errno.h>
@@ -122,7 +123,7 @@ static __attribute__((noinline)) void read_ranges(struct tdm_capture_json *p, st
 {
 	p->node.has_ranges = true;
 	if (p->range_text_len == 0 || p->range_text_len != text.len || memcmp(p->range_text, text.ptr, text.len) != 0) {
-		int count = tdm_capture_ranges_parse(text, p->ranges, TDM_CAPTURE_RANGES_MAX);
+		int count = tdm_core_ranges_parse(text, p->ranges, TDM_CAPTURE_RANGES_MAX);
 		p->range_error = count < 0 ? count : 0;
 		p->range_count = count < 0 ? 0 : (uint32_t)count;
 		p->range_text_len = text.len <= sizeof p->range_text ? text.len : 0;

@@ -34,10 +34,4 @@ struct tdm_capture_counts {
 
 const struct tdm_capture_counts *tdm_capture_json_counts(const struct tdm_capture_json *json);
 
-/*
- * "{[0-0 - 7-7], [0-8 - 3-8]}", "{[(x=0,y=0) - (x=7,y=7)]}" or "{}" into at most `cap` rectangles. The count, or
- * TDM_ESYNTAX, -ERANGE for a coordinate of TDM_CAPTURE_GRID and more, -E2BIG for too many rectangles.
- */
-int tdm_capture_ranges_parse(struct tdm_str text, struct tdm_core_range *ranges, size_t cap);
-
 #endif

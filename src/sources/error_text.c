@@ -1,126 +1,29 @@
 #include "sources/error_text.h"
 #include "base/pattern.h"
+#include "sources/core_ranges.h"
 
 #include <ctype.h>
 
 /*
- * One sentence. A letter for each field of the pattern says what it is:
- *   a asked        b banks      p bytes per bank   z bank size   u allocated   f free   l largest free
- *   r placeable    t largest placeable
- *   k kind         c cores      g program          s address     e region end  m limit  n name
- *   d "circular" or "dataflow"  - nothing that is kept
+ * One sentence. A letter for each field of the pattern says what it is: a figure of TDM_FAILURE_FIGURE_LIST, or
+ *   k kind      c cores      n name      d "circular" or "dataflow"      - nothing that is kept
  */
 struct sentence {
-	uint8_t sort;
+	uint8_t type;
 	const char *pattern;
 	const char *fields;
 };
 
 static const struct sentence sentences[];
 
-static uint64_t *figure_of(struct tdm_failure *f, char letter)
-{
-	switch (letter) {
-	case 'a':
-		return &f->asked;
-	case 'b':
-		return &f->banks;
-	case 'p':
-		return &f->bytes_per_bank;
-	case 'z':
-		return &f->bank_size;
-	case 'u':
-		return &f->allocated;
-	case 'f':
-		return &f->free;
-	case 'l':
-		return &f->largest_free;
-	case 'r':
-		return &f->placeable;
-	case 't':
-		return &f->largest_placeable;
-	case 'g':
-		return &f->program;
-	case 's':
-		return &f->address;
-	case 'e':
-		return &f->region_end;
-	case 'm':
-		return &f->limit;
-	default:
-		return NULL;
-	}
-}
-
-/* Two numbers with one of "-" and "," between them, in any clothes: "7-7", "(x=7,y=7)". */
-static bool take_core(struct tdm_str *rest, uint16_t *x, uint16_t *y)
-{
-	static const char *const forms[] = { "%d-%d", "(x=%d,y=%d)", "(x=%d, y=%d)", "(%d,%d)", "(%d, %d)" };
-	struct tdm_pattern_match m;
-	uint64_t vx, vy;
-	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-		if (!tdm_pattern_match(forms[i], *rest, &m))
-			continue;
-		if (!tdm_pattern_number(m.fields[0], &vx) || !tdm_pattern_number(m.fields[1], &vy) || vx > UINT16_MAX ||
-			vy > UINT16_MAX)
-			return false;
-		*x = (uint16_t)vx;
-		*y = (uint16_t)vy;
-		*rest = (struct tdm_str){ rest->ptr + m.len, rest->len - m.len };
-		return true;
-	}
-	return false;
-}
-
-/* One range at the beginning of `rest`, with its brackets. */
-static bool take_range(struct tdm_str *rest, struct tdm_core_range *range)
-{
-	static const char dash[] = " - ";
-	struct tdm_str at = *rest;
-	bool bracket = at.len != 0 && *at.ptr == '[';
-	if (bracket)
-		at = (struct tdm_str){ at.ptr + 1, at.len - 1 };
-	if (!take_core(&at, &range->x0, &range->y0))
-		return false;
-	range->x1 = range->x0;
-	range->y1 = range->y0;
-	if (at.len > sizeof dash && memcmp(at.ptr, dash, sizeof dash - 1) == 0) {
-		at = (struct tdm_str){ at.ptr + sizeof dash - 1, at.len - (sizeof dash - 1) };
-		if (!take_core(&at, &range->x1, &range->y1))
-			return false;
-	}
-	if (bracket && (at.len == 0 || *at.ptr != ']'))
-		return false;
-	*rest = bracket ? (struct tdm_str){ at.ptr + 1, at.len - 1 } : at;
-	return tdm_core_range_is_valid(range);
-}
-
-uint32_t tdm_core_range_parse(struct tdm_str text, struct tdm_core_range *range)
-{
-	struct tdm_core_range one;
-	uint32_t count = 0;
-	struct tdm_str rest = tdm_str_trim(text);
-	while (rest.len != 0) {
-		if (*rest.ptr == '{' || *rest.ptr == '}' || *rest.ptr == ',' || *rest.ptr == ' ') {
-			rest = (struct tdm_str){ rest.ptr + 1, rest.len - 1 };
-			continue;
-		}
-		if (!take_range(&rest, &one))
-			break;
-		if (count++ == 0)
-			*range = one;
-	}
-	return count;
-}
-
 static void put_field(struct tdm_failure *f, char letter, struct tdm_str text)
 {
-	uint64_t *figure = figure_of(f, letter);
+	const char *figure = memchr(tdm_failure_letters, letter, sizeof tdm_failure_letters);
 	enum tdm_kind kind;
 	if (figure != NULL) {
 		uint64_t value;
 		if (tdm_pattern_number(text, &value) && value != TDM_BYTES_UNKNOWN)
-			*figure = value;
+			f->figures[figure - tdm_failure_letters] = value;
 		else
 			f->refused++;
 		return;
@@ -131,7 +34,7 @@ static void put_field(struct tdm_failure *f, char letter, struct tdm_str text)
 			f->kind = (uint8_t)kind;
 		break;
 	case 'c':
-		f->range_count = tdm_core_range_parse(text, &f->range);
+		f->range_count = tdm_core_ranges_find(text, &f->range);
 		f->has_range = f->range_count != 0;
 		break;
 	case 'd':
@@ -159,8 +62,6 @@ static void name_before(struct tdm_str text, size_t at, struct tdm_failure *f)
 	f->name = (struct tdm_str){ text.ptr + begin, end - begin };
 }
 
-static const uint8_t unset = TDM_KIND_COUNT;
-
 static bool match_at(struct tdm_str text, size_t at, struct tdm_failure *f, size_t *end)
 {
 	struct tdm_str rest = { text.ptr + at, text.len - at };
@@ -168,27 +69,12 @@ static bool match_at(struct tdm_str text, size_t at, struct tdm_failure *f, size
 	for (const struct sentence *s = sentences; s->pattern != NULL; s++) {
 		if (*s->pattern != *rest.ptr || !tdm_pattern_match(s->pattern, rest, &m))
 			continue;
-		*f = (struct tdm_failure){
-			.sort = s->sort,
-			.kind = unset,
-			.asked = TDM_BYTES_UNKNOWN,
-			.banks = TDM_BYTES_UNKNOWN,
-			.bytes_per_bank = TDM_BYTES_UNKNOWN,
-			.bank_size = TDM_BYTES_UNKNOWN,
-			.allocated = TDM_BYTES_UNKNOWN,
-			.free = TDM_BYTES_UNKNOWN,
-			.largest_free = TDM_BYTES_UNKNOWN,
-			.placeable = TDM_BYTES_UNKNOWN,
-			.largest_placeable = TDM_BYTES_UNKNOWN,
-			.address = TDM_BYTES_UNKNOWN,
-			.region_end = TDM_BYTES_UNKNOWN,
-			.limit = TDM_BYTES_UNKNOWN,
-			.program = TDM_BYTES_UNKNOWN,
-			.text = { rest.ptr, m.len },
-		};
+		*f = (struct tdm_failure){ .type = s->type, .kind = TDM_KIND_COUNT, .text = { rest.ptr, m.len } };
+		for (size_t i = 0; i < TDM_FAILURE_FIGURE_COUNT; i++)
+			f->figures[i] = TDM_BYTES_UNKNOWN;
 		for (size_t i = 0; i < m.count && s->fields[i] != '\0'; i++)
 			put_field(f, s->fields[i], m.fields[i]);
-		if (s->sort == TDM_FAILURE_SEGMENT)
+		if (s->type == TDM_FAILURE_SEGMENT)
 			name_before(text, at, f);
 		*end = at + m.len;
 		return true;
@@ -227,41 +113,32 @@ bool tdm_error_text_find(struct tdm_str text, size_t from, struct tdm_failure *f
 bool tdm_failure_is_new(
 	struct tdm_failure_recent *recent, const struct tdm_failure *failure, int32_t rank, uint64_t line, bool logged)
 {
-	char name[TDM_FAILURE_NAME_CAP];
-	struct tdm_failure wanted = *failure;
-	size_t len = failure->name.len < sizeof name ? failure->name.len : sizeof name;
+	struct tdm_failure_seen new = {
+		.failure = *failure, .rank = rank, .line = line, .used = true, .logged = logged
+	};
+	size_t len = failure->name.len < sizeof new.name ? failure->name.len : sizeof new.name;
 	if (len != 0)
-		memcpy(name, failure->name.ptr, len);
-	wanted.name = (struct tdm_str){ name, len };
+		memcpy(new.name, failure->name.ptr, len);
+	new.failure.name = (struct tdm_str){ new.name, len };
 	for (size_t back = 1; back <= TDM_FAILURE_RECENT; back++) { /* the newest first */
-		size_t i = (recent->next + TDM_FAILURE_RECENT - back) % TDM_FAILURE_RECENT;
-		if (!recent->seen[i].used || recent->seen[i].rank != rank ||
-			line - recent->seen[i].line > TDM_FAILURE_DISTANCE ||
-			!tdm_failure_is_same(&recent->seen[i].failure, &wanted))
+		struct tdm_failure_seen *seen =
+			&recent->seen[(recent->next + TDM_FAILURE_RECENT - back) % TDM_FAILURE_RECENT];
+		if (!seen->used || seen->rank != rank || line - seen->line > TDM_FAILURE_DISTANCE ||
+			!tdm_failure_is_same(&seen->failure, &new.failure) || (logged && seen->logged))
 			continue;
-		if (logged && recent->seen[i].logged)
-			continue;
-		recent->seen[i].logged |= logged;
-		recent->seen[i].told |= !logged;
-		recent->seen[i].line = line;
+		seen->logged |= logged;
+		seen->line = line;
 		return false;
 	}
-	size_t i = recent->next;
-	recent->next = (i + 1) % TDM_FAILURE_RECENT;
-	recent->seen[i].failure = wanted;
-	if (len != 0)
-		memcpy(recent->seen[i].name, name, len);
-	recent->seen[i].failure.name.ptr = recent->seen[i].name;
-	recent->seen[i].failure.text = (struct tdm_str){ NULL, 0 };
-	recent->seen[i].rank = rank;
-	recent->seen[i].line = line;
-	recent->seen[i].used = true;
-	recent->seen[i].logged = logged;
-	recent->seen[i].told = !logged;
+	struct tdm_failure_seen *oldest = &recent->seen[recent->next];
+	recent->next = (recent->next + 1) % TDM_FAILURE_RECENT;
+	*oldest = new;
+	oldest->failure.name.ptr = oldest->name;
+	oldest->failure.text = (struct tdm_str){ NULL, 0 };
 	return true;
 }
 
-/* A longer form stands before the shorter one that it begins with: the first that fits counts. */
+/* The first pattern that fits counts, so a longer form comes before the shorter one that it begins with. */
 static const struct sentence sentences[] = {
 	{ TDM_FAILURE_OUT_OF_MEMORY,
 		"Out of Memory: Not enough space to allocate %d B %i buffer across %d banks, where each bank needs to "

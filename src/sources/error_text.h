@@ -13,32 +13,28 @@
 #include "event/failure.h"
 
 /*
- * The first sentence of `text` from byte `from` on. True with *failure set, whose texts lie in `text`, and *end set to
- * the byte behind it, where a search for the next one begins. The cost of finding all of them grows with the length of
- * the text.
+ * The first sentence of `text` from byte `from` on. True with *failure set, whose texts are parts of `text`, and *end
+ * set to the byte after it, where a search for the next one begins. The cost of finding all of them grows with the
+ * length of the text.
  */
 bool tdm_error_text_find(struct tdm_str text, size_t from, struct tdm_failure *failure, size_t *end);
 
 /* Whether a sentence begins somewhere in `text`: its words up to the first figure, or as many as there is room for. */
 bool tdm_error_text_begins(struct tdm_str text);
 
-/* "[0-0 - 7-7]", "[(x=0,y=0) - (x=7,y=7)]", "(x=0,y=0)", "{[0-0 - 3-0], [0-1 - 3-1]}": the first range, and how many
- * there are; 0 when there is none. */
-uint32_t tdm_core_range_parse(struct tdm_str text, struct tdm_core_range *range);
-
 /*
- * One failure stands in a log more than once: as the logger's line, as the text of the exception, in a traceback, in
- * the summary of a test. This remembers the last ones and says which are new.
+ * A log has the same failure more than once: in the logger's line, in the text of the exception, in a traceback, in the
+ * summary of a test. This remembers the last ones and says which are new.
  */
 enum { TDM_FAILURE_RECENT = 16, TDM_FAILURE_NAME_CAP = 64 };
 
 struct tdm_failure_recent {
-	struct {
-		struct tdm_failure failure; /* its name lies in `name` */
+	struct tdm_failure_seen {
+		struct tdm_failure failure; /* its name is in `name` */
 		char name[TDM_FAILURE_NAME_CAP];
 		int32_t rank;
 		uint64_t line;
-		bool used, logged, told; /* seen as the logger's line; in any other form */
+		bool used, logged; /* `logged`: seen in the logger's line */
 	} seen[TDM_FAILURE_RECENT];
 	size_t next;
 };

@@ -13,13 +13,11 @@ void tdm_log_fold_done(struct tdm_log_fold *fold)
 /* How much a sentence says; 0 for one whose words are not known. */
 static unsigned worth(const struct tdm_failure *f)
 {
-	const uint64_t figures[] = { f->asked, f->banks, f->bytes_per_bank, f->bank_size, f->allocated, f->free,
-		f->largest_free, f->address, f->region_end, f->limit, f->program };
 	unsigned known = 1;
-	if (f->sort == TDM_FAILURE_OTHER)
+	if (f->type == TDM_FAILURE_OTHER)
 		return 0;
-	for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-		known += figures[i] != TDM_BYTES_UNKNOWN;
+	for (size_t i = 0; i < TDM_FAILURE_FIGURE_COUNT; i++)
+		known += f->figures[i] != TDM_BYTES_UNKNOWN;
 	return known;
 }
 

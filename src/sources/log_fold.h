@@ -20,13 +20,13 @@ struct tdm_log_fold {
 	/* Of what was found: */
 	bool logged;     /* it begins in the line itself, and that is one of the logger */
 	bool from_above; /* it begins above the line */
-	int32_t rank;    /* of the line where it begins; those behind it may have none */
+	int32_t rank;    /* of the line where it begins; the next ones may have none */
 };
 
 void tdm_log_fold_done(struct tdm_log_fold *fold);
 
 /*
- * Whether a sentence begins in `message`, or up to two lines before it, and goes on behind it, with more in it than in
+ * Whether a sentence begins in `message`, or up to two lines before it, and goes on after it, with more in it than in
  * `have`, which was found in the message alone (NULL: nothing was). *failure is set then; its texts live until the next
  * call. The message is that of `line`.
  */

@@ -21,7 +21,7 @@ struct tdm_log_found {
 
 /* A new record at the end of the list, all unknown; NULL when the list is full. */
 struct tdm_log_record *tdm_log_found_add(
-	struct tdm_log_found *found, enum tdm_log_sort sort, enum tdm_log_dialect dialect);
+	struct tdm_log_found *found, enum tdm_log_type type, enum tdm_log_dialect dialect);
 
 /* A number, or TDM_LOG_UNKNOWN. */
 uint64_t tdm_log_number(struct tdm_str text);

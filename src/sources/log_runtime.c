@@ -8,12 +8,12 @@ struct form {
 };
 
 struct tdm_log_record *tdm_log_found_add(
-	struct tdm_log_found *found, enum tdm_log_sort sort, enum tdm_log_dialect dialect)
+	struct tdm_log_found *found, enum tdm_log_type type, enum tdm_log_dialect dialect)
 {
 	if (found->count == TDM_LOG_PER_LINE)
 		return NULL;
 	struct tdm_log_record *record = &found->records[found->count++];
-	tdm_log_record_init(record, sort, dialect);
+	tdm_log_record_init(record, type, dialect);
 	return record;
 }
 
@@ -108,13 +108,13 @@ static uint8_t undo_label(struct tdm_str label)
 }
 
 /* A buffer of the kind that came or went; without kind or size the line is refused. */
-static void add_buffer(struct tdm_log_found *found, enum tdm_log_sort sort, uint8_t kind, struct tdm_str pid,
+static void add_buffer(struct tdm_log_found *found, enum tdm_log_type type, uint8_t kind, struct tdm_str pid,
 	struct tdm_str size, struct tdm_str device)
 {
 	uint64_t bytes = tdm_log_number(size);
 	if (kind == TDM_KIND_COUNT || bytes == TDM_LOG_UNKNOWN)
 		return;
-	struct tdm_log_record *r = tdm_log_found_add(found, sort, TDM_LOG_BY_RUNTIME);
+	struct tdm_log_record *r = tdm_log_found_add(found, type, TDM_LOG_BY_RUNTIME);
 	if (r == NULL)
 		return;
 	r->pid = pid_of(pid);
@@ -123,9 +123,9 @@ static void add_buffer(struct tdm_log_found *found, enum tdm_log_sort sort, uint
 	r->device = device_of(device);
 }
 
-static void take_shm(const struct tdm_pattern_match *m, struct tdm_log_found *found, enum tdm_log_sort sort)
+static void take_shm(const struct tdm_pattern_match *m, struct tdm_log_found *found, enum tdm_log_type type)
 {
-	add_buffer(found, sort, undo_label(m->fields[1]), m->fields[0], m->fields[2], m->fields[5]);
+	add_buffer(found, type, undo_label(m->fields[1]), m->fields[0], m->fields[2], m->fields[5]);
 }
 
 static void take_shm_alloc(const struct tdm_pattern_match *m, struct tdm_log_found *found)
@@ -139,13 +139,13 @@ static void take_shm_free(const struct tdm_pattern_match *m, struct tdm_log_foun
 }
 
 /* Buffers that the runtime could not note in shared memory, but allocated; here it names their kinds by number. */
-static void take_skipped(const struct tdm_pattern_match *m, struct tdm_log_found *found, enum tdm_log_sort sort)
+static void take_skipped(const struct tdm_pattern_match *m, struct tdm_log_found *found, enum tdm_log_type type)
 {
 	static const uint8_t kinds[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_SYSTEM, TDM_KIND_L1_SMALL, TDM_KIND_TRACE,
 		TDM_KIND_CB };
-	uint64_t type = tdm_log_number(m->fields[3]);
-	uint8_t kind = type < sizeof kinds ? kinds[type] : TDM_KIND_COUNT;
-	add_buffer(found, sort, kind, m->fields[1], m->fields[2], m->fields[4]);
+	uint64_t number = tdm_log_number(m->fields[3]);
+	uint8_t kind = number < sizeof kinds ? kinds[number] : TDM_KIND_COUNT;
+	add_buffer(found, type, kind, m->fields[1], m->fields[2], m->fields[4]);
 }
 
 static void take_skipped_alloc(const struct tdm_pattern_match *m, struct tdm_log_found *found)

@@ -21,7 +21,7 @@ enum {
 };
 
 /*
- * A marker: a text that lines of one sort have. '?' stands for what may follow the letters CB: a digit or one of
+ * A marker: a text that lines of one type have. '?' stands for what may follow the letters CB: a digit or one of
  * " [_:#(="; '.' for any byte. The PIECE bytes from `at` on are what is searched for: rare ones.
  */
 struct marker {

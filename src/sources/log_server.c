@@ -91,7 +91,7 @@ static bool parse_amount(struct tdm_str text, struct tdm_log_found *found)
 {
 	static const struct {
 		const char *pattern;
-		uint8_t sort, kind;
+		uint8_t type, kind;
 		uint8_t device; /* which field */
 	} forms[] = {
 		{ "[CB_ALLOC] Device %d: +%f %i", TDM_LOG_ALLOC, TDM_KIND_CB, 0 },
@@ -107,7 +107,7 @@ static bool parse_amount(struct tdm_str text, struct tdm_log_found *found)
 		uint64_t bytes = tdm_log_bytes(m.fields[device + 1], m.fields[device + 2]);
 		struct tdm_log_record *r =
 			bytes != TDM_BYTES_UNKNOWN
-				? tdm_log_found_add(found, (enum tdm_log_sort)forms[i].sort, TDM_LOG_BY_SERVER)
+				? tdm_log_found_add(found, (enum tdm_log_type)forms[i].type, TDM_LOG_BY_SERVER)
 				: NULL;
 		if (r == NULL)
 			return false;

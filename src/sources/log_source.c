@@ -267,7 +267,7 @@ static int take_gone(struct log_source *s, const struct tdm_log_record *r)
 
 static int take_record(struct log_source *s, const struct tdm_log_record *r)
 {
-	switch (r->sort) {
+	switch (r->type) {
 	case TDM_LOG_ALLOC:
 		return take_alloc(s, r);
 	case TDM_LOG_FREE:

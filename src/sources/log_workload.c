@@ -5,7 +5,7 @@
  * ("2 tiles"). docs/formats/logs.md shows the family of forms.
  */
 #include "base/pattern.h"
-#include "sources/error_text.h"
+#include "sources/core_ranges.h"
 #include "sources/log_forms.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@ enum { TOKENS_MAX = 160, REFS_MAX = TDM_LOG_CBS, RANGE_MAX = 256 /* bytes */ };
 enum token_sort { WORD, NUMBER, SIGN };
 
 struct token {
-	uint8_t sort;
+	uint8_t type;
 	struct tdm_str text;
 };
 
@@ -53,10 +53,10 @@ static void cut_tokens(struct tdm_str s, struct tokens *t)
 			i++;
 			continue;
 		}
-		uint8_t sort = SIGN;
+		uint8_t type = SIGN;
 		if (isdigit(c)) {
 			bool hex = c == '0' && i + 1 < s.len && (s.ptr[i + 1] == 'x' || s.ptr[i + 1] == 'X');
-			sort = NUMBER;
+			type = NUMBER;
 			i += hex ? 2 : 1;
 			while (i < s.len &&
 				(hex ? isxdigit((unsigned char)s.ptr[i]) : isdigit((unsigned char)s.ptr[i])))
@@ -65,26 +65,26 @@ static void cut_tokens(struct tdm_str s, struct tokens *t)
 				for (i++; i < s.len && isdigit((unsigned char)s.ptr[i]);)
 					i++;
 		} else if (is_word((char)c)) {
-			sort = WORD;
+			type = WORD;
 			while (i < s.len && is_word(s.ptr[i]))
 				i++;
 		} else {
 			i++;
 		}
-		t->at[t->count++] = (struct token){ sort, { s.ptr + from, i - from } };
+		t->at[t->count++] = (struct token){ type, { s.ptr + from, i - from } };
 	}
 }
 
 static bool word_is(const struct tokens *t, size_t i, const char *word)
 {
-	return i < t->count && t->at[i].sort == WORD && t->at[i].text.len == strlen(word) &&
+	return i < t->count && t->at[i].type == WORD && t->at[i].text.len == strlen(word) &&
 	       strncasecmp(t->at[i].text.ptr, word, t->at[i].text.len) == 0;
 }
 
 static bool word_begins(const struct tokens *t, size_t i, const char *with)
 {
 	size_t len = strlen(with);
-	return i < t->count && t->at[i].sort == WORD && t->at[i].text.len >= len &&
+	return i < t->count && t->at[i].type == WORD && t->at[i].text.len >= len &&
 	       strncasecmp(t->at[i].text.ptr, with, len) == 0;
 }
 
@@ -98,12 +98,12 @@ static bool word_among(const struct tokens *t, size_t i, const char *const *word
 
 static bool sign_is(const struct tokens *t, size_t i, const char *signs)
 {
-	return i < t->count && t->at[i].sort == SIGN && strchr(signs, *t->at[i].text.ptr) != NULL;
+	return i < t->count && t->at[i].type == SIGN && strchr(signs, *t->at[i].text.ptr) != NULL;
 }
 
 static bool is_number(const struct tokens *t, size_t i)
 {
-	return i < t->count && t->at[i].sort == NUMBER;
+	return i < t->count && t->at[i].type == NUMBER;
 }
 
 static bool cb_index(struct tdm_str digits, uint32_t *cb)
@@ -119,7 +119,7 @@ static bool cb_index(struct tdm_str digits, uint32_t *cb)
 static size_t ref_at(const struct tokens *t, size_t i, uint32_t *cb)
 {
 	static const char *const names[] = { "cb", "cb_id", "cb_index", "cb_idx", "cbindex", "circularbuffer", NULL };
-	if (i >= t->count || t->at[i].sort != WORD)
+	if (i >= t->count || t->at[i].type != WORD)
 		return 0;
 	struct tdm_str text = t->at[i].text;
 	size_t prefix = word_begins(t, i, "cb_") || word_begins(t, i, "c_") ? text.len : 0;
@@ -166,12 +166,12 @@ static size_t find_refs(const struct tokens *t, struct cb_ref refs[REFS_MAX])
 	return count;
 }
 
-/* The verb of a message about a circular buffer; TDM_LOG_SORT_COUNT: none. */
-static enum tdm_log_sort find_verb(const struct tokens *t, size_t *where)
+/* The verb of a message about a circular buffer; TDM_LOG_TYPE_COUNT: none. */
+static enum tdm_log_type find_verb(const struct tokens *t, size_t *where)
 {
 	static const struct {
 		const char *begins;
-		uint8_t sort;
+		uint8_t type;
 	} verbs[] = { { "cb_reserve", TDM_LOG_CB_RESERVE }, { "reserv", TDM_LOG_CB_RESERVE },
 		{ "cb_push", TDM_LOG_CB_PUSH }, { "push", TDM_LOG_CB_PUSH }, { "cb_pop", TDM_LOG_CB_POP },
 		{ "pop", TDM_LOG_CB_POP }, { "cb_wait", TDM_LOG_CB_WAIT }, { "wait", TDM_LOG_CB_WAIT },
@@ -180,15 +180,15 @@ static enum tdm_log_sort find_verb(const struct tokens *t, size_t *where)
 		for (size_t i = 0; i < t->count; i++)
 			if (word_begins(t, i, verbs[v].begins)) {
 				*where = i;
-				return (enum tdm_log_sort)verbs[v].sort;
+				return (enum tdm_log_type)verbs[v].type;
 			}
-	return TDM_LOG_SORT_COUNT;
+	return TDM_LOG_TYPE_COUNT;
 }
 
 /* The word that names the number at i: "tiles=4", "size: 4". */
 static size_t key_of(const struct tokens *t, size_t i)
 {
-	return i >= 2 && sign_is(t, i - 1, "=:") && t->at[i - 2].sort == WORD ? i - 2 : TOKENS_MAX;
+	return i >= 2 && sign_is(t, i - 1, "=:") && t->at[i - 2].type == WORD ? i - 2 : TOKENS_MAX;
 }
 
 static void take_figure(const struct tokens *t, size_t i, struct figures *f)
@@ -198,7 +198,7 @@ static void take_figure(const struct tokens *t, size_t i, struct figures *f)
 	static const char *const size_words[] = { "size", "bytes", "total_size", "size_bytes", "total", NULL };
 	static const char *const core_words[] = { "cores", "core_count", "num_cores", NULL };
 	size_t key = key_of(t, i);
-	struct tdm_str number = t->at[i].text, unit = i + 1 < t->count && t->at[i + 1].sort == WORD
+	struct tdm_str number = t->at[i].text, unit = i + 1 < t->count && t->at[i + 1].type == WORD
 							      ? t->at[i + 1].text
 							      : (struct tdm_str){ "", 0 };
 	uint64_t ns = unit.len != 0 ? tdm_log_duration(number, unit) : TDM_LOG_UNKNOWN;
@@ -236,7 +236,7 @@ static void take_range(struct tdm_str message, struct tdm_log_record *r)
 			continue;
 		size_t len = message.len - i;
 		struct tdm_str rest = { message.ptr + i, len < RANGE_MAX ? len : RANGE_MAX };
-		if (tdm_core_range_parse(rest, &r->range) != 0) {
+		if (tdm_core_ranges_find(rest, &r->range) != 0) {
 			r->has_range = true;
 			if (r->cores == TDM_LOG_UNKNOWN)
 				r->cores = (uint64_t)(r->range.x1 - r->range.x0 + 1) *
@@ -297,21 +297,21 @@ static bool parse_cb(struct tdm_str message, const struct tokens *t, struct tdm_
 {
 	struct cb_ref refs[REFS_MAX];
 	size_t verb = 0, before = found->count, count = find_refs(t, refs);
-	enum tdm_log_sort sort = find_verb(t, &verb);
-	if (sort == TDM_LOG_SORT_COUNT)
+	enum tdm_log_type type = find_verb(t, &verb);
+	if (type == TDM_LOG_TYPE_COUNT)
 		return false;
 	struct figures f = find_figures(t);
 	take_call(t, verb, refs, &count, &f);
 	if (count == 0)
 		return false;
 	bool is_list = refs[count - 1].figure != TDM_LOG_UNKNOWN;
-	if (sort == TDM_LOG_CB_ALLOC && is_list) {
+	if (type == TDM_LOG_CB_ALLOC && is_list) {
 		take_list(message, t, refs, count, &f, found);
 		return found->count != before;
 	}
-	if (sort == TDM_LOG_CB_ALLOC && f.tiles == TDM_LOG_UNKNOWN && f.bytes == TDM_BYTES_UNKNOWN)
+	if (type == TDM_LOG_CB_ALLOC && f.tiles == TDM_LOG_UNKNOWN && f.bytes == TDM_BYTES_UNKNOWN)
 		return false;
-	struct tdm_log_record *r = tdm_log_found_add(found, sort, TDM_LOG_BY_WORKLOAD);
+	struct tdm_log_record *r = tdm_log_found_add(found, type, TDM_LOG_BY_WORKLOAD);
 	if (r == NULL)
 		return false;
 	r->cb = refs[0].cb;
@@ -367,7 +367,7 @@ static bool parse_kernel(struct tdm_str message, const struct tokens *t, struct 
 			const char *blank = memchr(name.ptr, ' ', name.len);
 			name = bare(blank != NULL ? (struct tdm_str){ name.ptr, (size_t)(blank - name.ptr) } : name);
 		}
-		if (name.len == 0 && k != 0 && t->at[k - 1].sort == WORD)
+		if (name.len == 0 && k != 0 && t->at[k - 1].type == WORD)
 			name = t->at[k - 1].text;
 		struct tdm_log_record *r = tdm_log_found_add(
 			found, is_start(t, said) ? TDM_LOG_KERNEL_START : TDM_LOG_KERNEL_END, TDM_LOG_BY_WORKLOAD);

@@ -175,7 +175,7 @@ static void decode_slots(struct tdm_metal_region *region, const struct layout *l
 		doubt(region, TDM_METAL_DOUBT_PROCESS_COUNT);
 }
 
-static enum tdm_metal_id sort_of_id(const struct tdm_metal_region *region)
+static enum tdm_metal_id type_of_id(const struct tdm_metal_region *region)
 {
 	const uint64_t id = region->asic_id;
 	if (id == region->device)
@@ -200,7 +200,7 @@ static void decode_content(struct tdm_metal_region *region, const struct layout 
 	region->board_serial = u64_at(data + AT_SERIAL);
 	region->asic_id = u64_at(data + AT_ASIC);
 	region->device = u32_at(data + AT_DEVICE);
-	region->id_sort = (uint8_t)sort_of_id(region);
+	region->id_type = (uint8_t)type_of_id(region);
 	decode_bytes(region, layout, data + AT_TOTALS, &region->total);
 	decode_chips(region, layout, data);
 	decode_slots(region, layout, data);
@@ -213,7 +213,7 @@ static void forget_content(struct tdm_metal_region *region)
 	region->has_version = region->has_content = false;
 	region->version = region->init_state = region->attached = region->processes = region->device = 0;
 	region->asic_id = region->board_serial = region->updated_ns = 0;
-	region->id_sort = TDM_METAL_ID_UNKNOWN;
+	region->id_type = TDM_METAL_ID_UNKNOWN;
 	region->free_slot_count = region->chip_count = region->slot_count = 0;
 	struct tdm_metal_bytes *const sums[] = { &region->total, &region->live, &region->stale, &region->undecided,
 		&region->unattributed, &region->excess };

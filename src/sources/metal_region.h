@@ -127,7 +127,7 @@ struct tdm_metal_region {
 	uint64_t name_id;         /* the number in the name */
 	uint32_t version;         /* when `has_version`, also of one that is not known */
 	uint64_t asic_id;         /* when `has_content`, as all the rest */
-	uint8_t id_sort;          /* enum tdm_metal_id, of `asic_id` */
+	uint8_t id_type;          /* enum tdm_metal_id, of `asic_id` */
 	uint32_t device;          /* logical number */
 	uint64_t board_serial;    /* 0: not given */
 	uint32_t init_state;      /* version 4 */

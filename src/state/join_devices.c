@@ -160,7 +160,7 @@ static void add_region(struct tdm_state *state, uint32_t i, bool readable)
 	uint32_t at = UINT32_MAX;
 	if ((region->status == TDM_METAL_OK) != readable || (!readable && !is_only_sign(state, region)))
 		return;
-	if (readable && region->id_sort == TDM_METAL_ID_CHIP)
+	if (readable && region->id_type == TDM_METAL_ID_CHIP)
 		at = find_chip(state, region->asic_id);
 	/* A second region of the same chip is damaged, or a lie: it stays apart. */
 	if (at == UINT32_MAX || state->picture.devices[at].region != UINT32_MAX)

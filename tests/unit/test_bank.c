@@ -260,7 +260,6 @@ static void every_core_has_one_bank(void **state)
 	assert_int_equal(tdm_bank_cores(0, 8, cores, 0), -EINVAL);
 	assert_int_equal(tdm_bank_cores(65536, 65536, cores, 0), -EINVAL);
 	assert_int_equal(tdm_bank_cores(1, TDM_BANK_CORES_MAX + 1, cores, TDM_BANK_CORES_MAX + 1), -EINVAL);
-	assert_int_equal(tdm_bank_of_page(13, 12), 1);
 }
 
 int main(void)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "sources/core_ranges.h"
 #include "sources/error_text.h"
 
 #define U TDM_BYTES_UNKNOWN
@@ -42,11 +43,11 @@ static void out_of_memory_in_its_three_generations(void **state)
 {
 	struct tdm_failure f = parse(OOM ", but bank size is 1360704 B" TAIL);
 	(void)state;
-	assert_int_equal(f.sort, TDM_FAILURE_OUT_OF_MEMORY);
+	assert_int_equal(f.type, TDM_FAILURE_OUT_OF_MEMORY);
 	assert_int_equal(f.kind, TDM_KIND_L1);
 	assert_banks(&f, (uint64_t[]){ 268435456, 72, 3729408, 1360704, 96256, 1264448, 640 });
 	f = parse(OOM ", but bank size is only 1360704 B");
-	assert_int_equal(f.sort, TDM_FAILURE_OUT_OF_MEMORY);
+	assert_int_equal(f.type, TDM_FAILURE_OUT_OF_MEMORY);
 	assert_banks(&f, (uint64_t[]){ 268435456, 72, 3729408, 1360704, U, U, U });
 	f = parse(OOM ", but bank size is 1360704 B (allocated");
 	assert_banks(&f, (uint64_t[]){ 268435456, 72, 3729408, 1360704, U, U, U });
@@ -64,7 +65,7 @@ static void dependencies_in_their_three_generations(void **state)
 		DEP ", bank size is 32768 B" TAIL ". After subtracting 1 dependency range(s) and 0 additional occupied "
 		    "range(s), 192 B remained placeable across 2 window(s), largest 96 B (assert.hpp:104)");
 	(void)state;
-	assert_int_equal(f.sort, TDM_FAILURE_DEPENDENCIES);
+	assert_int_equal(f.type, TDM_FAILURE_DEPENDENCIES);
 	assert_banks(&f, (uint64_t[]){ 8192, 64, 128, 32768, 96256, 1264448, 640 });
 	assert_true(f.placeable == 192 && f.largest_placeable == 96);
 	assert_int_equal(tdm_failure_cause(&f), TDM_FAILURE_FRAGMENTED);
@@ -76,12 +77,12 @@ static void dependencies_in_their_three_generations(void **state)
 	other.placeable = 127;
 	assert_int_equal(tdm_failure_cause(&other), TDM_FAILURE_EXHAUSTED);
 	f = parse(DEP ", bank size is 32768 B" TAIL);
-	assert_int_equal(f.sort, TDM_FAILURE_DEPENDENCIES);
+	assert_int_equal(f.type, TDM_FAILURE_DEPENDENCIES);
 	assert_int_equal(f.kind, TDM_KIND_L1_SMALL);
 	assert_banks(&f, (uint64_t[]){ 8192, 64, 128, 32768, 96256, 1264448, 640 });
 	assert_true(f.placeable == U && f.largest_placeable == U);
 	f = parse(DEP);
-	assert_int_equal(f.sort, TDM_FAILURE_DEPENDENCIES);
+	assert_int_equal(f.type, TDM_FAILURE_DEPENDENCIES);
 	assert_banks(&f, (uint64_t[]){ 8192, 64, 128, U, U, U, U });
 }
 
@@ -89,18 +90,18 @@ static void below_a_limit_and_unknown_words(void **state)
 {
 	struct tdm_failure f = parse("Out of Memory: Cannot allocate at an address below 105664. Allocation at 96");
 	(void)state;
-	assert_int_equal(f.sort, TDM_FAILURE_BELOW_LIMIT);
+	assert_int_equal(f.type, TDM_FAILURE_BELOW_LIMIT);
 	assert_int_equal(f.limit, 105664);
 	assert_int_equal(f.address, 96);
 	f = parse("Out of Memory: the moon is full");
-	assert_int_equal(f.sort, TDM_FAILURE_OTHER);
+	assert_int_equal(f.type, TDM_FAILURE_OTHER);
 	assert_true(f.asked == U && f.kind == TDM_KIND_COUNT);
 }
 
 static void static_buffers(void **state)
 {
 	static const char *const ranges[] = { "[0-1 - 7-6]", "[(x=0,y=1) - (x=7,y=6)]" };
-	static const char *const sorts[] = { "circular", "dataflow" };
+	static const char *const types[] = { "circular", "dataflow" };
 	(void)state;
 	for (size_t r = 0; r < 2; r++)
 		for (size_t s = 0; s < 2; s++) {
@@ -109,9 +110,9 @@ static void static_buffers(void **state)
 				"Statically allocated %s buffers on core range %s grow to 1948864 B which is beyond "
 				"max L1 size "
 				"of 1499136 B",
-				sorts[s], ranges[r]);
+				types[s], ranges[r]);
 			struct tdm_failure f = parse(text);
-			assert_int_equal(f.sort, TDM_FAILURE_BEYOND_L1);
+			assert_int_equal(f.type, TDM_FAILURE_BEYOND_L1);
 			assert_int_equal(f.is_dataflow, s == 1);
 			assert_int_equal(f.region_end, 1948864);
 			assert_int_equal(f.limit, 1499136);
@@ -121,9 +122,9 @@ static void static_buffers(void **state)
 				"Statically allocated %s buffers in program 42 clash with L1 buffers on core range %s. "
 				"L1 buffer "
 				"allocated at 150000 and static %s buffer region ends at 171200",
-				sorts[s], ranges[r], sorts[s]);
+				types[s], ranges[r], types[s]);
 			f = parse(text);
-			assert_int_equal(f.sort, TDM_FAILURE_CLASH);
+			assert_int_equal(f.type, TDM_FAILURE_CLASH);
 			assert_int_equal(f.is_dataflow, s == 1);
 			assert_int_equal(f.program, 42);
 			assert_int_equal(f.address, 150000);
@@ -133,7 +134,7 @@ static void static_buffers(void **state)
 	struct tdm_failure f =
 		parse("Circular buffers on service-core range [1-1 - 1-1] in program 3 clash with "
 		      "ServiceCoreManager-allocated L1 (lowest service allocation at 500, CB region ends at 700)");
-	assert_int_equal(f.sort, TDM_FAILURE_SERVICE_CLASH);
+	assert_int_equal(f.type, TDM_FAILURE_SERVICE_CLASH);
 	assert_true(f.program == 3 && f.address == 500 && f.region_end == 700 && f.range.x0 == 1);
 }
 
@@ -141,39 +142,39 @@ static void the_other_sentences(void **state)
 {
 	struct tdm_failure f = parse("Program size (80000) too large for kernel config buffer (70656) on TENSIX");
 	(void)state;
-	assert_int_equal(f.sort, TDM_FAILURE_PROGRAM_SIZE);
+	assert_int_equal(f.type, TDM_FAILURE_PROGRAM_SIZE);
 	assert_true(f.asked == 80000 && f.limit == 70656 && tdm_str_is(f.name, "TENSIX"));
 	f = parse("Program size (80001) too large for kernel config buffer (70656) (assert.hpp:104)");
-	assert_int_equal(f.sort, TDM_FAILURE_PROGRAM_SIZE);
+	assert_int_equal(f.type, TDM_FAILURE_PROGRAM_SIZE);
 	assert_true(f.asked == 80001 && f.limit == 70656 && f.name.len == 0);
 	f = parse(
 		"Creating trace buffers of size 4096B on MeshDevice 1, but only 1024B is allocated for trace region.");
-	assert_int_equal(f.sort, TDM_FAILURE_TRACE_REGION);
+	assert_int_equal(f.type, TDM_FAILURE_TRACE_REGION);
 	assert_true(f.asked == 4096 && f.limit == 1024);
 	f = parse("Creating trace buffers of size 4097B on device 0, but only 0B is allocated for trace region.");
-	assert_int_equal(f.sort, TDM_FAILURE_TRACE_REGION);
+	assert_int_equal(f.type, TDM_FAILURE_TRACE_REGION);
 	assert_true(f.asked == 4097 && f.limit == 0 && tdm_str_is(f.name, "0"));
 	f = parse("Trace buffer at address 1073651712 overlaps with DRAM buffer");
-	assert_int_equal(f.sort, TDM_FAILURE_TRACE_OVERLAP);
+	assert_int_equal(f.type, TDM_FAILURE_TRACE_OVERLAP);
 	assert_true(f.address == 1073651712 && tdm_str_is(f.name, "DRAM"));
 	f = parse("Worker L1 size 1500000 is larger than max size 1464128");
-	assert_int_equal(f.sort, TDM_FAILURE_WORKER_L1);
+	assert_int_equal(f.type, TDM_FAILURE_WORKER_L1);
 	assert_true(f.asked == 1500000 && f.limit == 1464128);
 	f = parse("TT_THROW: /c/k/brisc.elf: segment[2] [0x8000,+0x2000) overflows region:.data limit of 0x1000 bytes, "
 		  "reduce "
 		  "the size of data");
-	assert_int_equal(f.sort, TDM_FAILURE_SEGMENT);
+	assert_int_equal(f.type, TDM_FAILURE_SEGMENT);
 	assert_true(f.address == 0x8000 && f.asked == 0x2000 && f.limit == 0x1000);
 	assert_true(tdm_str_is(f.name, "/c/k/brisc.elf"));
 	f = parse("Cannot set circular buffer size to 8192. This is larger than the associated dynamically allocated "
 		  "L1 buffer "
 		  "bank size of 4096 B");
-	assert_int_equal(f.sort, TDM_FAILURE_CB_RESIZE);
+	assert_int_equal(f.type, TDM_FAILURE_CB_RESIZE);
 	assert_true(f.asked == 8192 && f.limit == 4096);
 	f = parse("Allocating device buffers is potentially unsafe due to the existence of an active trace. These "
 		  "buffers may be "
 		  "corrupted once a trace is executed.");
-	assert_int_equal(f.sort, TDM_FAILURE_UNSAFE_TRACE);
+	assert_int_equal(f.type, TDM_FAILURE_UNSAFE_TRACE);
 	assert_true(tdm_failure_is_warning(&f));
 }
 
@@ -204,14 +205,14 @@ static void wrapped_in_anything(void **state)
 static void several_in_one_text(void **state)
 {
 	const char *text = "x " OOM "; then " DEP " and Out of Memory: " DEP;
-	static const uint8_t sorts[] = { TDM_FAILURE_OUT_OF_MEMORY, TDM_FAILURE_DEPENDENCIES, TDM_FAILURE_OTHER,
+	static const uint8_t types[] = { TDM_FAILURE_OUT_OF_MEMORY, TDM_FAILURE_DEPENDENCIES, TDM_FAILURE_OTHER,
 		TDM_FAILURE_DEPENDENCIES };
 	struct tdm_failure f;
 	size_t at = 0;
 	(void)state;
-	for (size_t i = 0; i < sizeof sorts; i++) {
+	for (size_t i = 0; i < sizeof types; i++) {
 		assert_true(tdm_error_text_find(tdm_str_of(text), at, &f, &at));
-		assert_int_equal(f.sort, sorts[i]);
+		assert_int_equal(f.type, types[i]);
 	}
 	assert_false(tdm_error_text_find(tdm_str_of(text), at, &f, &at));
 	assert_false(tdm_error_text_find((struct tdm_str){ NULL, 0 }, 0, &f, &at));
@@ -240,14 +241,14 @@ static void core_ranges(void **state)
 {
 	struct tdm_core_range r;
 	(void)state;
-	assert_int_equal(tdm_core_range_parse(tdm_str_of("{[0-0 - 3-0], [0-1 - 3-1]}"), &r), 2);
+	assert_int_equal(tdm_core_ranges_find(tdm_str_of("{[0-0 - 3-0], [0-1 - 3-1]}"), &r), 2);
 	assert_true(r.x0 == 0 && r.x1 == 3 && r.y1 == 0);
-	assert_int_equal(tdm_core_range_parse(tdm_str_of("(x=4,y=5)"), &r), 1);
+	assert_int_equal(tdm_core_ranges_find(tdm_str_of("(x=4,y=5)"), &r), 1);
 	assert_true(r.x0 == 4 && r.y0 == 5 && r.x1 == 4 && r.y1 == 5);
-	assert_int_equal(tdm_core_range_parse(tdm_str_of(""), &r), 0);
-	assert_int_equal(tdm_core_range_parse(tdm_str_of("[0-0 - "), &r), 0);
-	assert_int_equal(tdm_core_range_parse(tdm_str_of("[0-0 - 1-1"), &r), 0);
-	assert_int_equal(tdm_core_range_parse(tdm_str_of("everywhere"), &r), 0);
+	assert_int_equal(tdm_core_ranges_find(tdm_str_of(""), &r), 0);
+	assert_int_equal(tdm_core_ranges_find(tdm_str_of("[0-0 - "), &r), 0);
+	assert_int_equal(tdm_core_ranges_find(tdm_str_of("[0-0 - 1-1"), &r), 0);
+	assert_int_equal(tdm_core_ranges_find(tdm_str_of("everywhere"), &r), 0);
 	char text[128];
 	struct tdm_failure f =
 		parse("Statically allocated circular buffers on core range {[0-0 - 3-0], [0-1 - 3-1]} grow "
@@ -289,15 +290,25 @@ static void a_failure_in_two_forms_is_one(void **state)
 	assert_false(tdm_failure_is_new(&recent, &f, -1, 14 + 2 * TDM_FAILURE_DISTANCE + 1, false));
 }
 
-static void every_sort_has_a_name_and_a_summary(void **state)
+/* A letter that two fields of a sentence had would give the figure of one to the other. */
+static void every_figure_has_a_letter_of_its_own(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < TDM_FAILURE_FIGURE_COUNT; i++) {
+		assert_null(strchr("kcnd-", tdm_failure_letters[i]));
+		assert_null(memchr(tdm_failure_letters, tdm_failure_letters[i], i));
+	}
+}
+
+static void every_type_has_a_name_and_a_summary(void **state)
 {
 	char text[8];
 	struct tdm_failure f = parse(OOM);
 	(void)state;
-	for (int sort = 0; sort < TDM_FAILURE_COUNT; sort++) {
-		assert_string_not_equal(tdm_failure_name((enum tdm_failure_sort)sort), "unknown");
-		assert_string_not_equal(tdm_failure_title((enum tdm_failure_sort)sort), "unknown");
-		f.sort = (uint8_t)sort;
+	for (int type = 0; type < TDM_FAILURE_COUNT; type++) {
+		assert_string_not_equal(tdm_failure_name((enum tdm_failure_type)type), "unknown");
+		assert_string_not_equal(tdm_failure_title((enum tdm_failure_type)type), "unknown");
+		f.type = (uint8_t)type;
 		assert_ptr_equal(tdm_failure_summary(&f, text, sizeof text), text); /* cut, and terminated */
 		assert_true(strlen(text) < sizeof text);
 	}
@@ -331,7 +342,8 @@ int main(void)
 		cmocka_unit_test(core_ranges),
 		cmocka_unit_test(causes),
 		cmocka_unit_test(a_failure_in_two_forms_is_one),
-		cmocka_unit_test(every_sort_has_a_name_and_a_summary),
+		cmocka_unit_test(every_figure_has_a_letter_of_its_own),
+		cmocka_unit_test(every_type_has_a_name_and_a_summary),
 		cmocka_unit_test(the_beginning_of_a_sentence_is_enough),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/units.h"
+#include "sources/core_ranges.h"
 
 #include <errno.h>
 
@@ -10,7 +11,7 @@
 
 static int parse_ranges(const char *text, struct tdm_core_range *ranges)
 {
-	return tdm_capture_ranges_parse(tdm_str_of(text), ranges, 4);
+	return tdm_core_ranges_parse(tdm_str_of(text), ranges, 4);
 }
 
 static void core_ranges_of_both_forms_are_read(void **state)

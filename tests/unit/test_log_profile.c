@@ -111,7 +111,7 @@ static void a_name_with_the_key_of_another_table(void **state)
 	    "RISC=1, name=\xcd\x0c\xc8"
 	    "8c\xc6\x01\xbf, size=100 (bytes)\n"
 	    "RISC=1, name=reader, size=7 (bytes)\n");
-	const struct tdm_log_kernel *k = p.kernels.rows;
+	const struct tdm_log_work *k = p.kernels.rows;
 	assert_int_equal(p.kernels.dropped, 1);
 	assert_int_equal(p.kernels.count, 1);
 	assert_true(k[0].bytes == 7);
@@ -146,8 +146,8 @@ static void failures_are_counted_once(void **state)
 	add_text(text.data, text.len);
 	assert_int_equal(p.failure_count, 3);
 	assert_int_equal(p.failures.count, 3);
-	assert_int_equal(p.by_sort[TDM_FAILURE_OUT_OF_MEMORY], 2);
-	assert_int_equal(p.by_sort[TDM_FAILURE_BEYOND_L1], 1);
+	assert_int_equal(p.by_type[TDM_FAILURE_OUT_OF_MEMORY], 2);
+	assert_int_equal(p.by_type[TDM_FAILURE_BEYOND_L1], 1);
 	const struct tdm_log_failure *f = p.failures.rows;
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(f[i].places, 2);
@@ -177,7 +177,7 @@ static void sizes_of_programs_that_are_unknown(void **state)
 	    "Program Config of b: 0 bytes\n"
 	    "Program Config of c: 7 bytes\n"
 	    "Program Config of c: 99999999999999999999 bytes\n");
-	const struct tdm_log_kernel *rows = p.programs.rows;
+	const struct tdm_log_work *rows = p.programs.rows;
 	assert_int_equal(p.programs.count, 3);
 	assert_true(rows[0].bytes == TDM_LOG_UNKNOWN && rows[0].starts == 1);
 	assert_true(rows[1].bytes == 0 && rows[2].bytes == 7);
@@ -246,12 +246,12 @@ static void kernels_take_the_time_between_their_lines(void **state)
 	    "2026-01-01 00:00:00.250 | debug | Test | reader kernel finished\n"
 	    "writer kernel started\nwriter kernel finished\n"
 	    "Begin op: a\nEnd op: a (duration: 5 ns)\nBegin op: a\nEnd op: a (duration: 9 ns)\n");
-	const struct tdm_log_kernel *k = p.kernels.rows;
+	const struct tdm_log_work *k = p.kernels.rows;
 	assert_int_equal(p.kernels.count, 2);
 	assert_true(k[0].starts == 1 && k[0].ends == 1 && k[0].timed == 1 && k[0].total_ns == 250000000);
 	assert_int_equal(k[1].timed, 0);
-	const struct tdm_log_op *op = p.ops.rows;
-	assert_true(p.ops.count == 1 && op->count == 2 && op->total_ns == 14 && op->longest_ns == 9);
+	const struct tdm_log_work *op = p.ops.rows;
+	assert_true(p.ops.count == 1 && op->starts == 2 && op->total_ns == 14 && op->longest_ns == 9);
 }
 
 static void the_timeline_widens(void **state)

@@ -115,7 +115,7 @@ static void colours(void **state)
 		"\033[90m2026-11-15 07:37:02.392\033[0m | \033[32minfo    \033[0m | \033[35m          Metal\033[0m | "
 		"\033[37mSHM record_allocation: pid=7, type=DRAM, size=64 B (0 KB), chip_id=0, device_id=3, "
 		"asic_id=0x0\033[0m \033[90m(memory_stats_shm.cpp:315)\033[0m\r\n");
-	assert_int_equal(r.sort, TDM_LOG_ALLOC);
+	assert_int_equal(r.type, TDM_LOG_ALLOC);
 	assert_true(r.pid == 7 && r.device == 3 && r.bytes == 64 && r.level == TDM_LOG_LEVEL_INFO && r.time_ns != 0);
 }
 
@@ -135,7 +135,7 @@ static void mislabelled_kinds(void **state)
 			"asic_id=0x0",
 			kinds[i].label);
 		struct tdm_log_record r = one(line);
-		assert_int_equal(r.sort, TDM_LOG_FREE);
+		assert_int_equal(r.type, TDM_LOG_FREE);
 		assert_int_equal(r.kind, kinds[i].kind);
 	}
 }
@@ -146,7 +146,7 @@ static void runtime_forms(void **state)
 				      "l1_unreserved_base:0x19CC0, l1_small_size:0x8000, "
 				      "disable_interleaved:false, l1_alignment:16, dram_alignment:32");
 	(void)state;
-	assert_int_equal(r.sort, TDM_LOG_GEOMETRY);
+	assert_int_equal(r.type, TDM_LOG_GEOMETRY);
 	assert_true(r.geometry.worker_l1_size == 1499136 && r.geometry.l1_base == 105664 &&
 		    r.geometry.l1_small_size == 32768);
 	assert_true(r.geometry.l1_bank_size == U && r.geometry.dram_alignment == 32);
@@ -155,15 +155,15 @@ static void runtime_forms(void **state)
 	assert_true(r.geometry.l1_bank_size == 1393472 && r.geometry.allocatable_l1_size == 1360704 &&
 		    r.geometry.l1_base == U);
 	r = one("Begin op: ttnn::add with blanks");
-	assert_true(r.sort == TDM_LOG_OP_BEGIN && tdm_str_is(r.name, "ttnn::add with blanks"));
+	assert_true(r.type == TDM_LOG_OP_BEGIN && tdm_str_is(r.name, "ttnn::add with blanks"));
 	r = one("End op: ttnn::add (duration: 1234 ns)");
-	assert_true(r.sort == TDM_LOG_OP_END && tdm_str_is(r.name, "ttnn::add") && r.duration_ns == 1234);
+	assert_true(r.type == TDM_LOG_OP_END && tdm_str_is(r.name, "ttnn::add") && r.duration_ns == 1234);
 	r = one("RISC=0, name=reader_unary, size=2048 (bytes)");
-	assert_true(r.sort == TDM_LOG_KERNEL_SIZE && tdm_str_is(r.name, "reader_unary") && r.bytes == 2048);
+	assert_true(r.type == TDM_LOG_KERNEL_SIZE && tdm_str_is(r.name, "reader_unary") && r.bytes == 2048);
 	r = one("Kernel Binary (MCAST): core 1-1, L1_addr=0x9000, size=512 bytes");
-	assert_true(r.sort == TDM_LOG_KERNEL_SIZE && r.id == 0x9000 && r.bytes == 512);
+	assert_true(r.type == TDM_LOG_KERNEL_SIZE && r.id == 0x9000 && r.bytes == 512);
 	r = one("Program Config Buffer:    4096 bytes");
-	assert_true(r.sort == TDM_LOG_PROGRAM_SIZE && tdm_str_is(r.name, "Config Buffer") && r.bytes == 4096);
+	assert_true(r.type == TDM_LOG_PROGRAM_SIZE && tdm_str_is(r.name, "Config Buffer") && r.bytes == 4096);
 }
 
 /* What older releases say about L1. */
@@ -173,7 +173,7 @@ static void older_lines_about_l1(void **state)
 				      "worker_l1_size:0x16E000, l1_unreserved_base:0x19CC0, l1_small_size:0x8000, "
 				      "disable_interleaved:false, l1_alignment:16");
 	(void)state;
-	assert_int_equal(r.sort, TDM_LOG_GEOMETRY);
+	assert_int_equal(r.type, TDM_LOG_GEOMETRY);
 	assert_true(r.geometry.worker_l1_size == 1499136 && r.geometry.l1_base == 105664);
 	assert_true(r.geometry.l1_small_size == 32768 && r.geometry.l1_alignment == 16);
 	assert_true(r.geometry.dram_alignment == TDM_BYTES_UNKNOWN);
@@ -185,7 +185,7 @@ static void older_lines_about_l1(void **state)
 		"interleaved_address_limit:0x1, allocatable_l1_size:0x14C341, "
 		"small_interleaved_address_limit:0x166000, "
 		"small_alloc_offset:0x166000");
-	assert_int_equal(r.sort, TDM_LOG_GEOMETRY);
+	assert_int_equal(r.type, TDM_LOG_GEOMETRY);
 	assert_true(r.geometry.l1_bank_size == 0x14C340 && r.geometry.allocatable_l1_size == 0x14C341);
 }
 
@@ -194,27 +194,27 @@ static void server_forms(void **state)
 	struct tdm_log_record r =
 		one("✓ [PID 12] Allocated 4096 bytes of L1_SMALL on device 3 (buffer_id=0x1a0000, ref_count=2)");
 	(void)state;
-	assert_true(r.sort == TDM_LOG_ALLOC && r.dialect == TDM_LOG_BY_SERVER && r.pid == 12 && r.device == 3);
+	assert_true(r.type == TDM_LOG_ALLOC && r.dialect == TDM_LOG_BY_SERVER && r.pid == 12 && r.device == 3);
 	assert_true(r.kind == TDM_KIND_L1_SMALL && r.bytes == 4096 && r.id == 0x1a0000 && r.count == 2);
 	r = one("✓ [PID 12] Allocated 4096 bytes of DRAM on device 3 (buffer_id=1073741824)");
 	assert_true(r.id == 1073741824 && r.count == 1);
 	r = one("\xe2\x9c\x97 [PID 12] Freed buffer 0x50003000a0000 on device 0 (24576 bytes, ref_count=1 remaining)");
-	assert_true(r.sort == TDM_LOG_FREE && r.id == 0x50003000a0000 && r.bytes == 24576 && r.count == 1);
+	assert_true(r.type == TDM_LOG_FREE && r.id == 0x50003000a0000 && r.bytes == 24576 && r.count == 1);
 	r = one("? [PID 12] Freed buffer 0x5 on device 0 (24576 bytes, FINAL)"); /* the mark got lost in a conversion */
-	assert_true(r.sort == TDM_LOG_FREE && r.count == 0);
+	assert_true(r.type == TDM_LOG_FREE && r.count == 0);
 	r = one("✗ [PID 12] Freed buffer 1a on device 0 (24576 bytes)");
 	assert_true(r.id == 0x1a && r.count == 0);
 	r = one("⚠ [PID 12] Deallocation for unknown buffer 0x77 on device 1 (allocated before tracking started)");
-	assert_true(r.sort == TDM_LOG_UNKNOWN_FREE && r.id == 0x77 && r.device == 1);
+	assert_true(r.type == TDM_LOG_UNKNOWN_FREE && r.id == 0x77 && r.device == 1);
 	r = one("⚠ [PID 12] Deallocation for ALREADY FREED buffer 0x78 on device 1 (allocs=1 frees=2)");
-	assert_true(r.sort == TDM_LOG_UNKNOWN_FREE && r.id == 0x78);
+	assert_true(r.type == TDM_LOG_UNKNOWN_FREE && r.id == 0x78);
 	r = one("✓ [CB_ALLOC] Device 2: +1.5 MB (Total: 3 MB)");
 	assert_true(
-		r.sort == TDM_LOG_ALLOC && r.kind == TDM_KIND_CB && r.bytes == 1572864 && r.device == 2 && r.pid == 0);
+		r.type == TDM_LOG_ALLOC && r.kind == TDM_KIND_CB && r.bytes == 1572864 && r.device == 2 && r.pid == 0);
 	r = one("✗ [KERNEL_UNLOAD] Fabric kernel on Device 1: -0.25 MB (Total: 0 MB)");
-	assert_true(r.sort == TDM_LOG_FREE && r.kind == TDM_KIND_KERNEL && r.bytes == 262144);
+	assert_true(r.type == TDM_LOG_FREE && r.kind == TDM_KIND_KERNEL && r.bytes == 262144);
 	r = one("   ✓ Removed 3 buffers (1.5 MB) from PID 12");
-	assert_true(r.sort == TDM_LOG_PROCESS_GONE && r.dialect == TDM_LOG_BY_SERVER && r.pid == 12);
+	assert_true(r.type == TDM_LOG_PROCESS_GONE && r.dialect == TDM_LOG_BY_SERVER && r.pid == 12);
 	assert_true(r.count == 3 && r.bytes == 1572864);
 }
 
@@ -223,7 +223,7 @@ static void workload_forms(void **state)
 {
 	static const struct {
 		const char *line;
-		uint8_t sort;
+		uint8_t type;
 		uint32_t cb;
 		uint64_t tiles, bytes, cores, ns;
 	} forms[] = {
@@ -241,9 +241,9 @@ static void workload_forms(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
 		struct tdm_log_record r = one(forms[i].line);
-		if (r.sort != forms[i].sort || r.cb != forms[i].cb || r.tiles != forms[i].tiles ||
+		if (r.type != forms[i].type || r.cb != forms[i].cb || r.tiles != forms[i].tiles ||
 			r.bytes != forms[i].bytes || r.cores != forms[i].cores || r.duration_ns != forms[i].ns)
-			fail_msg("%s: sort %d cb %u tiles %lld bytes %lld cores %lld ns %lld", forms[i].line, r.sort,
+			fail_msg("%s: type %d cb %u tiles %lld bytes %lld cores %lld ns %lld", forms[i].line, r.type,
 				r.cb, (long long)r.tiles, (long long)r.bytes, (long long)r.cores,
 				(long long)r.duration_ns);
 		assert_int_equal(r.dialect, TDM_LOG_BY_WORKLOAD);
@@ -258,7 +258,7 @@ static void a_list_of_circular_buffers(void **state)
 	(void)state;
 	assert_int_equal(r.count, 3);
 	for (size_t i = 0; i < 3; i++)
-		assert_true(r.at[i].sort == TDM_LOG_CB_ALLOC && r.at[i].cb == i && r.at[i].tiles == 4 &&
+		assert_true(r.at[i].type == TDM_LOG_CB_ALLOC && r.at[i].cb == i && r.at[i].tiles == 4 &&
 			    r.at[i].bytes == 16384);
 	assert_true(r.at[1].name.len == 0 && tdm_str_is(r.at[2].name, "CB2+CB16"));
 	tdm_log_reader_done(&reader);
@@ -272,27 +272,27 @@ static void kernels_and_workloads(void **state)
 {
 	struct tdm_log_record r = one("Kernel 'reader_unary.cpp' finished in 12.5 us");
 	(void)state;
-	assert_true(r.sort == TDM_LOG_KERNEL_END && tdm_str_is(r.name, "reader_unary.cpp") && r.duration_ns == 12500);
+	assert_true(r.type == TDM_LOG_KERNEL_END && tdm_str_is(r.name, "reader_unary.cpp") && r.duration_ns == 12500);
 	r = one("Reader kernel complete.");
-	assert_true(r.sort == TDM_LOG_KERNEL_END && tdm_str_is(r.name, "Reader"));
+	assert_true(r.type == TDM_LOG_KERNEL_END && tdm_str_is(r.name, "Reader"));
 	r = one("Launching kernel writer on 64 cores");
-	assert_true(r.sort == TDM_LOG_KERNEL_START && tdm_str_is(r.name, "writer") && r.cores == 64);
+	assert_true(r.type == TDM_LOG_KERNEL_START && tdm_str_is(r.name, "writer") && r.cores == 64);
 	tdm_log_reader_done(&reader);
 	static const char start[] = "0:(x=1,y=1):TR0: COMPUTE KERNEL START: n_tiles=16, r_tiles=12";
 	struct records both = read_text(start, sizeof start - 1);
 	assert_int_equal(both.count, 2);
-	assert_true(both.at[0].sort == TDM_LOG_KERNEL_START && tdm_str_is(both.at[0].name, "COMPUTE"));
-	assert_true(both.at[1].sort == TDM_LOG_TILES && both.at[1].tiles == 16 && both.at[1].b_tiles == 12 &&
+	assert_true(both.at[0].type == TDM_LOG_KERNEL_START && tdm_str_is(both.at[0].name, "COMPUTE"));
+	assert_true(both.at[1].type == TDM_LOG_TILES && both.at[1].tiles == 16 && both.at[1].b_tiles == 12 &&
 		    both.at[1].a_tiles == U);
 	r = one("DEBUG: num_tiles=16, mesh_devices=2, tiles_per_shard=8");
 	assert_true(
-		r.sort == TDM_LOG_TILES && r.a_tiles == 16 && r.devices == 2 && r.shard_tiles == 8 && r.b_tiles == U);
+		r.type == TDM_LOG_TILES && r.a_tiles == 16 && r.devices == 2 && r.shard_tiles == 8 && r.b_tiles == U);
 	r = one("B tiles (replicated): 20");
 	assert_true(r.b_tiles == 20 && r.a_tiles == U);
 	r = one("INFO: Large workload detected (18 A tiles, 36 B tiles) - using streaming mode");
 	assert_true(r.shard_tiles == 18 && r.b_tiles == 36 && r.a_tiles == U);
 	r = one("Distributed elementwise add verification: 14343 / 16384 passed");
-	assert_true(r.sort == TDM_LOG_VERIFICATION && r.tiles == 14343 && r.count == 16384);
+	assert_true(r.type == TDM_LOG_VERIFICATION && r.tiles == 14343 && r.count == 16384);
 }
 
 /* What could not be noted in shared memory was allocated all the same; its kind is a number there. */
@@ -307,7 +307,7 @@ static void buffers_that_shared_memory_missed(void **state)
 			"SHM record_%s SKIPPED: region_ is nullptr (pid=7, size=64 B, type=%zu, chip_id=3)",
 			i % 2 == 0 ? "allocation" : "deallocation", i);
 		struct tdm_log_record r = one(line);
-		assert_int_equal(r.sort, i % 2 == 0 ? TDM_LOG_ALLOC : TDM_LOG_FREE);
+		assert_int_equal(r.type, i % 2 == 0 ? TDM_LOG_ALLOC : TDM_LOG_FREE);
 		assert_true(r.kind == kinds[i] && r.pid == 7 && r.bytes == 64 && r.device == 3);
 	}
 }
@@ -325,7 +325,7 @@ static void lines_that_say_nothing(void **state)
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
 		struct records r = read_text(lines[i], strlen(lines[i]));
 		if (r.count != 0)
-			fail_msg("a record (%s) in: %s", tdm_log_sort_name((enum tdm_log_sort)r.at[0].sort), lines[i]);
+			fail_msg("a record (%s) in: %s", tdm_log_type_name((enum tdm_log_type)r.at[0].type), lines[i]);
 		if (r.refused != 0)
 			fail_msg("refused: %s", lines[i]);
 		tdm_log_reader_done(&reader);
@@ -369,7 +369,7 @@ static void words_before_a_line_of_shared_memory(void **state)
 	struct tdm_log_record r = one("worker 3: SHM record_allocation: pid=9, type=DRAM, size=64 B (0 KB), "
 				      "chip_id=0, device_id=2, asic_id=0x0");
 	(void)state;
-	assert_true(r.sort == TDM_LOG_ALLOC && r.pid == 9 && r.device == 2 && r.bytes == 64);
+	assert_true(r.type == TDM_LOG_ALLOC && r.pid == 9 && r.device == 2 && r.bytes == 64);
 }
 
 /* Folds a text after so many bytes, anywhere or at the last blank before. */
@@ -395,7 +395,7 @@ static void folded_sentences(void **state)
 {
 	static const struct {
 		const char *text;
-		uint8_t sort;
+		uint8_t type;
 		uint64_t asked, free, end;
 	} said[] = {
 		{ "Out of Memory: Not enough space to allocate 1048576 B L1 buffer across 64 banks, where each bank "
@@ -419,11 +419,26 @@ static void folded_sentences(void **state)
 			strcat(text, "2026-11-15 07:36:20.265 | info     |          Always | on\n");
 			struct records r = read_text(text, strlen(text));
 			const struct tdm_failure *f = &r.at[0].failure;
-			if (r.count - r.repeats != 1 || f->sort != said[i].sort || f->asked != said[i].asked ||
+			if (r.count - r.repeats != 1 || f->type != said[i].type || f->asked != said[i].asked ||
 				f->free != said[i].free || f->region_end != said[i].end || r.at[0].time_ns == 0)
 				fail_msg("%zu of %zu: %s", r.count - r.repeats, r.count, text);
 			tdm_log_reader_done(&reader);
 		}
+}
+
+/* Every figure counts when two readings of a sentence are compared: the longer one says the placeable bytes as well. */
+static void a_folded_sentence_keeps_all_figures(void **state)
+{
+	static const char text[] =
+		"Out of Memory: Not enough space after considering dependencies to allocate 4096 B L1 across 64 banks "
+		"(64 B per bank), bank size is 9999 B (allocated: 7 B, free: 300 B, largest free block: 200 B). After\n"
+		"subtracting 1 dependency range(s) and 2 additional occupied range(s), 192 B remained placeable across "
+		"3 window(s), largest 96 B\n";
+	struct records r = read_text(text, sizeof text - 1);
+	(void)state;
+	assert_int_equal(r.count - r.repeats, 1);
+	assert_true(r.at[0].failure.type == TDM_FAILURE_DEPENDENCIES && r.at[0].failure.largest_free == 200);
+	assert_true(r.at[0].failure.placeable == 192 && r.at[0].failure.largest_placeable == 96);
 }
 
 /* What stands in the next line is not taken for the rest of a sentence that is whole. */
@@ -437,7 +452,7 @@ static void whole_sentences_are_not_joined(void **state)
 	struct records r = read_text(text, sizeof text - 1);
 	(void)state;
 	assert_int_equal(r.count, 4);
-	assert_true(r.at[2].failure.limit == 5 && r.at[3].sort == TDM_LOG_TILES && r.at[3].b_tiles == 15);
+	assert_true(r.at[2].failure.limit == 5 && r.at[3].type == TDM_LOG_TILES && r.at[3].b_tiles == 15);
 	assert_true(r.at[0].failure.bytes_per_bank == 64 && r.at[0].failure.bank_size == U);
 	assert_true(r.at[1].failure.limit == 149);
 }
@@ -459,7 +474,7 @@ static void a_folded_sentence_is_one_record(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		struct records r = read_text(texts[i], strlen(texts[i]));
-		if (r.count != 1 || r.at[0].failure.sort != TDM_FAILURE_CLASH || r.at[0].failure.region_end != 778240 ||
+		if (r.count != 1 || r.at[0].failure.type != TDM_FAILURE_CLASH || r.at[0].failure.region_end != 778240 ||
 			r.at[0].rank != (i < 2 ? TDM_LOG_NO_RANK : 0))
 			fail_msg("%zu records: %s", r.count, texts[i]);
 		tdm_log_reader_done(&reader);
@@ -487,7 +502,7 @@ static void lines_of_others_are_not_joined(void **state)
 	tdm_buf_puts(&wide, "no more\n");
 	tdm_buf_puts(&wide, end);
 	r = read_text(wide.data, wide.len);
-	assert_true(r.count == 1 && r.at[0].failure.sort == TDM_FAILURE_OTHER);
+	assert_true(r.count == 1 && r.at[0].failure.type == TDM_FAILURE_OTHER);
 	tdm_buf_done(&wide);
 }
 
@@ -518,7 +533,7 @@ static struct records read_golden(const char *name, struct tdm_buf *text)
 /* Each failure stands in these logs twice. */
 static void golden_logs(void **state)
 {
-	static const uint8_t sorts[] = { TDM_FAILURE_OUT_OF_MEMORY, TDM_FAILURE_OUT_OF_MEMORY, TDM_FAILURE_BEYOND_L1 };
+	static const uint8_t types[] = { TDM_FAILURE_OUT_OF_MEMORY, TDM_FAILURE_OUT_OF_MEMORY, TDM_FAILURE_BEYOND_L1 };
 	static const uint64_t lines[] = { 31, 33, 35 };
 	struct tdm_buf text;
 	struct records r = read_golden("demo.log", &text);
@@ -526,7 +541,7 @@ static void golden_logs(void **state)
 	assert_int_equal(r.count, 6);
 	assert_int_equal(r.repeats, 3);
 	for (size_t i = 0; i < 6; i++) {
-		assert_int_equal(r.at[i].failure.sort, sorts[i / 2]);
+		assert_int_equal(r.at[i].failure.type, types[i / 2]);
 		assert_int_equal(r.at[i].line, lines[i / 2] + i % 2);
 		assert_int_equal(r.at[i].is_repeat, i % 2);
 		assert_int_equal(r.at[i].time_is_near, i % 2);
@@ -538,10 +553,10 @@ static void golden_logs(void **state)
 	r = read_golden("debug.log", &text);
 	size_t allocs = 0, frees = 0, failures = 0, geometries = 0;
 	for (size_t i = 0; i < r.count; i++) {
-		allocs += r.at[i].sort == TDM_LOG_ALLOC;
-		frees += r.at[i].sort == TDM_LOG_FREE;
-		failures += r.at[i].sort == TDM_LOG_FAILURE && !r.at[i].is_repeat;
-		geometries += r.at[i].sort == TDM_LOG_GEOMETRY;
+		allocs += r.at[i].type == TDM_LOG_ALLOC;
+		frees += r.at[i].type == TDM_LOG_FREE;
+		failures += r.at[i].type == TDM_LOG_FAILURE && !r.at[i].is_repeat;
+		geometries += r.at[i].type == TDM_LOG_GEOMETRY;
 	}
 	assert_true(allocs == 2 && frees == 2 && failures == 1 && geometries == 6 && r.count == 12);
 	assert_true(reader.sample.debug_lines > 20);
@@ -554,7 +569,7 @@ static void a_server_log_with_its_list(void **state)
 	struct records r = read_golden("server.log", &text);
 	(void)state;
 	assert_int_equal(r.count, 8);
-	assert_int_equal(r.at[7].sort, TDM_LOG_REMAINING);
+	assert_int_equal(r.at[7].type, TDM_LOG_REMAINING);
 	assert_true(
 		r.at[7].device == 1 && r.at[7].kind == TDM_KIND_DRAM && r.at[7].count == 1 && r.at[7].bytes == 12288);
 	assert_false(reader.dump.inside);
@@ -582,8 +597,8 @@ static void memory_states(void **state)
 	struct records r = read_golden("states.log", &text);
 	(void)state;
 	assert_int_equal(r.count, 3);
-	assert_true(r.at[0].sort == TDM_LOG_OP_BEGIN && r.at[0].rank == 0);
-	assert_true(r.at[1].sort == TDM_LOG_MEMORY_STATE && r.at[1].kind == TDM_KIND_DRAM && r.at[1].view.banks == 12);
+	assert_true(r.at[0].type == TDM_LOG_OP_BEGIN && r.at[0].rank == 0);
+	assert_true(r.at[1].type == TDM_LOG_MEMORY_STATE && r.at[1].kind == TDM_KIND_DRAM && r.at[1].view.banks == 12);
 	assert_true(r.at[1].view.allocated == 13107200 && r.at[1].view.total == 1072619848);
 	assert_true(r.at[2].kind == TDM_KIND_L1_SMALL && r.at[2].view.total == 32768 && r.at[2].view.allocated == 0);
 	tdm_buf_done(&text);
@@ -601,7 +616,7 @@ static void a_long_line_is_one_warning(void **state)
 	struct records r = read_text(text, len + 20);
 	assert_int_equal(r.refused, 1);
 	assert_int_equal(r.count, 2); /* the beginning of it counts */
-	assert_true(r.at[0].failure.sort == TDM_FAILURE_BELOW_LIMIT && r.at[1].cb == 1 && r.at[1].line == 2);
+	assert_true(r.at[0].failure.type == TDM_FAILURE_BELOW_LIMIT && r.at[1].cb == 1 && r.at[1].line == 2);
 	free(text);
 }
 
@@ -637,7 +652,7 @@ static void the_sample_has_everything(void **state)
 	unsigned seen = 0;
 	(void)state;
 	for (size_t i = 0; i < r.count; i++)
-		seen |= 1U << r.at[i].sort;
+		seen |= 1U << r.at[i].type;
 	static const uint8_t wanted[] = { TDM_LOG_FAILURE, TDM_LOG_ALLOC, TDM_LOG_GEOMETRY, TDM_LOG_KERNEL_START,
 		TDM_LOG_KERNEL_END, TDM_LOG_CB_ALLOC, TDM_LOG_CB_RESERVE, TDM_LOG_CB_PUSH, TDM_LOG_CB_WAIT,
 		TDM_LOG_CB_POP, TDM_LOG_TILES, TDM_LOG_VERIFICATION };
@@ -663,6 +678,7 @@ int main(void)
 		cmocka_unit_test(bad_amounts_cost_a_warning_each),
 		cmocka_unit_test_teardown(words_before_a_line_of_shared_memory, tear_down),
 		cmocka_unit_test(folded_sentences),
+		cmocka_unit_test_teardown(a_folded_sentence_keeps_all_figures, tear_down),
 		cmocka_unit_test_teardown(whole_sentences_are_not_joined, tear_down),
 		cmocka_unit_test(a_folded_sentence_is_one_record),
 		cmocka_unit_test_teardown(lines_of_others_are_not_joined, tear_down),

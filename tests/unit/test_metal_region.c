@@ -72,7 +72,7 @@ static void assert_golden(const struct tdm_metal_region *r, uint32_t version, in
 	assert_int_equal(r->doubts, 0);
 	assert_int_equal(r->version, version);
 	assert_int_equal(r->asic_id, GOLDEN_ID);
-	assert_int_equal(r->id_sort, TDM_METAL_ID_CHIP);
+	assert_int_equal(r->id_type, TDM_METAL_ID_CHIP);
 	assert_int_equal(r->device, 0);
 	assert_int_equal(r->attached, 2);
 	assert_int_equal(r->processes, 2);
@@ -137,7 +137,7 @@ static void test_every_version(void **state)
 		ASSERT_BYTES(&r.slots[0].bytes, 1000, 1001, 1002, 1003, 1004);
 		assert_int_equal(r.chip_count, 1);
 		ASSERT_BYTES(&r.chips[0].bytes, 1000, 1001, 1002, 1003, 1004);
-		assert_int_equal(r.id_sort, version == 1 ? TDM_METAL_ID_BOARD : TDM_METAL_ID_CHIP);
+		assert_int_equal(r.id_type, version == 1 ? TDM_METAL_ID_BOARD : TDM_METAL_ID_CHIP);
 	}
 	metal_sample(&m, 1, &metal_first);
 	decode(&m, &r);
@@ -390,13 +390,13 @@ static void test_name_in_slot(void **state)
 	assert_int_equal(strlen(r.slots[0].hint), 63);
 }
 
-static void test_sorts_of_ids(void **state)
+static void test_types_of_ids(void **state)
 {
 	(void)state;
 	static const struct {
 		uint64_t id;
 		uint32_t device;
-		enum tdm_metal_id sort;
+		enum tdm_metal_id type;
 	} cases[] = {
 		{ METAL_ASIC, 0, TDM_METAL_ID_CHIP },
 		{ 0, 0, TDM_METAL_ID_LOGICAL },
@@ -415,7 +415,7 @@ static void test_sorts_of_ids(void **state)
 		metal_u64(&m, 32, cases[i].id);
 		metal_u32(&m, 40, cases[i].device);
 		decode(&m, &r);
-		assert_int_equal(r.id_sort, cases[i].sort);
+		assert_int_equal(r.id_type, cases[i].type);
 	}
 }
 
@@ -444,7 +444,7 @@ int main(void)
 		cmocka_unit_test(test_releasing_slot),
 		cmocka_unit_test(test_all_slots_used),
 		cmocka_unit_test(test_name_in_slot),
-		cmocka_unit_test(test_sorts_of_ids),
+		cmocka_unit_test(test_types_of_ids),
 		cmocka_unit_test(test_texts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

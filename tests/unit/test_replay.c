@@ -218,25 +218,25 @@ static void holes_come_largest_first_with_the_buffers_beside_them(void **state)
 	assert_int_equal(tdm_replay_holes(run.replay, 0, holes), TDM_REPLAY_HOLES);
 	assert_int_equal(holes[0].size, 900);
 	assert_int_equal(holes[0].address, 4220);
-	assert_true(holes[0].has_below && !holes[0].has_above); /* the region ends there */
-	assert_string_equal(holes[0].below.text, "f");
-	assert_int_equal(holes[0].below_bytes, 20);
+	assert_true(holes[0].below.is_buffer && !holes[0].above.is_buffer); /* the region ends there */
+	assert_string_equal(holes[0].below.name.text, "f");
+	assert_int_equal(holes[0].below.bytes, 20);
 	assert_int_equal(holes[1].size, 30);
-	assert_true(holes[1].has_below && holes[1].has_above);
-	assert_string_equal(holes[1].below.text, "a");
-	assert_int_equal(holes[1].below_bytes, 10);
-	assert_string_equal(holes[1].above.text, "b");
-	assert_int_equal(holes[1].above_bytes, 4);
+	assert_true(holes[1].below.is_buffer && holes[1].above.is_buffer);
+	assert_string_equal(holes[1].below.name.text, "a");
+	assert_int_equal(holes[1].below.bytes, 10);
+	assert_string_equal(holes[1].above.name.text, "b");
+	assert_int_equal(holes[1].above.bytes, 4);
 	assert_int_equal(holes[2].size, 20);
 	assert_int_equal(holes[3].size, 10);
 	assert_int_equal(holes[3].address, 4096); /* of two alike, the lower one first */
-	assert_true(!holes[3].has_below && holes[3].has_above);
+	assert_true(!holes[3].below.is_buffer && holes[3].above.is_buffer);
 	assert_int_equal(holes[4].size, 10);
-	assert_string_equal(holes[4].above.text, "d");
+	assert_string_equal(holes[4].above.name.text, "d");
 	/* The failure kept the same picture. */
 	const struct tdm_replay_failure *f = &tdm_replay_space(run.replay, 0)->first_failure;
 	assert_int_equal(f->hole_count, TDM_REPLAY_HOLES);
-	assert_string_equal(f->holes[1].above.text, "b");
+	assert_string_equal(f->holes[1].above.name.text, "b");
 	run_done(&run);
 	run = run_of("region size=64\nalloc a 64 top\n");
 	assert_int_equal(tdm_replay_holes(run.replay, 0, holes), 0);
@@ -250,10 +250,10 @@ static void the_bounds_of_a_hole_follow_reused_names_and_places(void **state)
 	struct run run = run_of("region size=1000 align=1\nalloc a 10 bottom\nalloc b 10 bottom\nfree a\nfree b\n"
 				"alloc b 20 bottom\nalloc tried 2000 bottom\nalloc c 5 bottom\nfree b\n");
 	assert_int_equal(tdm_replay_holes(run.replay, 0, holes), 2);
-	assert_string_equal(holes[0].below.text, "c");
-	assert_string_equal(holes[1].above.text, "c");
+	assert_string_equal(holes[0].below.name.text, "c");
+	assert_string_equal(holes[1].above.name.text, "c");
 	assert_int_equal(holes[1].size, 20);
-	assert_false(holes[1].has_below);
+	assert_false(holes[1].below.is_buffer);
 	run_done(&run);
 }
 

@@ -229,7 +229,6 @@ static void every_kind_is_found_by_its_name_in_any_case(void **state)
 		const char *name = tdm_kind_name((enum tdm_kind)i);
 		assert_int_equal(tdm_kind_parse(tdm_str_of(name), &kind), 0);
 		assert_int_equal(kind, i);
-		assert_true(tdm_kind_summary((enum tdm_kind)i)[0] != '\0');
 		assert_int_equal(tdm_kind_parse((struct tdm_str){ name, strlen(name) - 1 }, &kind), TDM_ESYNTAX);
 	}
 	assert_int_equal(tdm_kind_parse(tdm_str_of("L1_Small"), &kind), 0);
@@ -237,7 +236,6 @@ static void every_kind_is_found_by_its_name_in_any_case(void **state)
 	assert_int_equal(tdm_kind_parse(tdm_str_of(""), &kind), TDM_ESYNTAX);
 	assert_int_equal(tdm_kind_parse(tdm_str_of("l1 "), &kind), TDM_ESYNTAX);
 	assert_string_equal(tdm_kind_name(TDM_KIND_COUNT), "unknown");
-	assert_string_equal(tdm_kind_summary((enum tdm_kind) - 1), "unknown");
 }
 
 static void utf16_is_told_from_other_texts(void **state)

@@ -1,11 +1,12 @@
-/* Sets of core ranges, as captures write them today and as they once did. */
+#include "sources/core_ranges.h"
 #include "base/err.h"
-#include "sources/capture_json.h"
+#include "event/capture_node.h"
 
 #include <errno.h>
 
 struct cursor {
 	const char *at, *end;
+	unsigned limit; /* no coordinate reaches it */
 };
 
 static void skip_blanks(struct cursor *c)
@@ -29,20 +30,22 @@ static int take_number(struct cursor *c, uint16_t *number)
 	const char *from = c->at;
 	while (c->at < c->end && *c->at >= '0' && *c->at <= '9') {
 		value = value * 10 + (unsigned)(*c->at++ - '0');
-		if (value >= TDM_CAPTURE_GRID)
+		if (value >= c->limit)
 			return -ERANGE;
 	}
 	*number = (uint16_t)value;
 	return c->at != from ? 0 : TDM_ESYNTAX;
 }
 
-/* "x=3" in a core of the old form. */
+/* "x=3", or "3" alone */
 static int take_named(struct cursor *c, char name, uint16_t *number)
 {
-	return take(c, name) && take(c, '=') ? take_number(c, number) : TDM_ESYNTAX;
+	if (take(c, name) && !take(c, '='))
+		return TDM_ESYNTAX;
+	return take_number(c, number);
 }
 
-/* "3-4", or "(x=3,y=4)" */
+/* "3-4", "(x=3,y=4)" or "(3,4)" */
 static int take_core(struct cursor *c, uint16_t *x, uint16_t *y)
 {
 	int err;
@@ -59,25 +62,37 @@ static int take_core(struct cursor *c, uint16_t *x, uint16_t *y)
 	return err != 0 ? err : take_number(c, y);
 }
 
-static int take_range(struct cursor *c, struct tdm_core_range *range)
+/* Two cores in brackets; `is_strict`: not one core, and not without the brackets. */
+static int take_range(struct cursor *c, bool is_strict, struct tdm_core_range *range)
 {
-	if (!take(c, '['))
+	bool has_bracket = take(c, '[');
+	if (is_strict && !has_bracket)
 		return TDM_ESYNTAX;
 	int err = take_core(c, &range->x0, &range->y0);
-	if (err == 0)
-		err = take(c, '-') ? 0 : TDM_ESYNTAX;
-	if (err == 0) {
-		skip_blanks(c);
+	range->x1 = range->x0;
+	range->y1 = range->y0;
+	bool has_two = err == 0 && take(c, '-');
+	if (has_two)
 		err = take_core(c, &range->x1, &range->y1);
-	}
-	if (err == 0 && (range->x1 < range->x0 || range->y1 < range->y0 || !take(c, ']')))
+	if (err == 0 && ((has_bracket && !take(c, ']')) || (is_strict && !has_two) || !tdm_core_range_is_valid(range)))
 		err = TDM_ESYNTAX;
 	return err;
 }
 
-int tdm_capture_ranges_parse(struct tdm_str text, struct tdm_core_range *ranges, size_t cap)
+uint32_t tdm_core_ranges_find(struct tdm_str text, struct tdm_core_range *range)
 {
-	struct cursor c = { text.ptr, text.ptr + text.len };
+	struct cursor c = { text.ptr, text.ptr + text.len, UINT16_MAX + 1U };
+	struct tdm_core_range one;
+	uint32_t count = 0;
+	for (take(&c, '{'); take_range(&c, false, &one) == 0; take(&c, ','))
+		if (count++ == 0)
+			*range = one;
+	return count;
+}
+
+int tdm_core_ranges_parse(struct tdm_str text, struct tdm_core_range *ranges, size_t cap)
+{
+	struct cursor c = { text.ptr, text.ptr + text.len, TDM_CAPTURE_GRID };
 	int count = 0;
 	if (!take(&c, '{'))
 		return TDM_ESYNTAX;
@@ -85,7 +100,7 @@ int tdm_capture_ranges_parse(struct tdm_str text, struct tdm_core_range *ranges,
 		do {
 			if ((size_t)count == cap)
 				return -E2BIG;
-			int err = take_range(&c, &ranges[count]);
+			int err = take_range(&c, true, &ranges[count]);
 			if (err != 0)
 				return err;
 			count++;

@@ -1,0 +1,25 @@
+/* What is known about cards, as text for people and as JSON; docs/formats/json.md describes that. */
+#ifndef TDM_REPORT_DEVICE_REPORT_H
+#define TDM_REPORT_DEVICE_REPORT_H
+
+#include "base/json.h"
+#include "base/term.h"
+#include "device/card.h"
+
+/* A row or an object for each of the NULL-terminated names. 0 or the error of tdm_card_init. */
+int tdm_device_text_list(struct tdm_buf *out, const char *const *names, const struct tdm_term *term);
+int tdm_device_json_list(struct tdm_buf *out, const char *const *names);
+
+/* A card: figures, capacity by region, tile sizes, the L1 map; what is unknown, and why. */
+void tdm_device_text_show(struct tdm_buf *out, const struct tdm_card *card, const struct tdm_term *term);
+void tdm_device_json_show(struct tdm_buf *out, const struct tdm_card *card);
+
+/* Every field with its value and where that comes from. */
+void tdm_device_text_sources(struct tdm_buf *out, const struct tdm_card *card, const struct tdm_term *term);
+
+/* The L1 bank of each core: the compute grid with the numbers of the banks. */
+void tdm_device_banks_text(struct tdm_buf *out, const struct tdm_card *card, const struct tdm_term *term);
+/* The key "l1_bank_cores": for each bank in order its core, or null when they are not known. */
+void tdm_device_banks_json(struct tdm_json *json, const struct tdm_card *card);
+
+#endif

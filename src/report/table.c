@@ -1,0 +1,227 @@
+#include "report/table.h"
+#include "base/kind.h"
+#include "base/wrap.h"
+#include "report/cell.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static struct tdm_value get_member(const void *row, const struct tdm_column *column)
+{
+	const void *at = (const char *)row + column->offset;
+	int64_t integer;
+	switch ((enum tdm_member)column->member) {
+	case TDM_MEMBER_U8:
+		return tdm_value_number(*(const uint8_t *)at);
+	case TDM_MEMBER_U32:
+		return tdm_value_number(*(const uint32_t *)at != UINT32_MAX ? *(const uint32_t *)at : UINT64_MAX);
+	case TDM_MEMBER_U64:
+		return tdm_value_number(*(const uint64_t *)at);
+	case TDM_MEMBER_I32:
+	case TDM_MEMBER_I64:
+		integer = column->member == TDM_MEMBER_I32 ? *(const int32_t *)at : *(const int64_t *)at;
+		return (struct tdm_value){ integer != INT64_MIN ? TDM_VALUE_SIGNED : TDM_VALUE_UNKNOWN,
+			{ .integer = integer } };
+	case TDM_MEMBER_SHARE:
+		return tdm_value_share(*(const double *)at);
+	case TDM_MEMBER_BOOL:
+		return (struct tdm_value){ TDM_VALUE_BOOL, { .yes = *(const bool *)at } };
+	case TDM_MEMBER_CHARS:
+		return tdm_value_text(at);
+	case TDM_MEMBER_POINTER:
+		return tdm_value_text(*(const char *const *)at);
+	case TDM_MEMBER_STR:
+		return (struct tdm_value){ TDM_VALUE_TEXT, { .text = *(const struct tdm_str *)at } };
+	default:
+		return tdm_value_text(NULL);
+	}
+}
+
+static struct tdm_value get(const struct tdm_field *field)
+{
+	const struct tdm_column *c = field->column;
+	struct tdm_value value = c->get != NULL ? c->get(field) : get_member(field->row, c);
+	bool is_zero = value.type == TDM_VALUE_TEXT ? value.text.len == 0 : value.number == 0;
+	if ((c->flags & TDM_ZERO_IS_UNKNOWN && is_zero) || (c->flags & TDM_NEGATIVE_IS_UNKNOWN && value.integer < 0) ||
+		(c->known_by != 0 && *(const uint64_t *)((const char *)field->row + c->known_by - 1) == 0))
+		value.type = TDM_VALUE_UNKNOWN;
+	if (c->flags & TDM_IS_KIND && value.type == TDM_VALUE_NUMBER)
+		value = tdm_value_text(
+			value.number < TDM_KIND_COUNT ? tdm_kind_name((enum tdm_kind)value.number) : NULL);
+	return value;
+}
+
+static void put_value(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_column *c = field->column;
+	const char *unknown = c->flags & TDM_IS_KIND ? "unknown" : field->table->unknown;
+	struct tdm_value value = get(field);
+	bool is_minus = (value.type == TDM_VALUE_SIGNED && value.integer < 0) ||
+			(value.type == TDM_VALUE_SHARE && signbit(value.share));
+	char text[64];
+	if (value.type == TDM_VALUE_UNKNOWN)
+		tdm_buf_puts(out, unknown != NULL ? unknown : "-");
+	else if (value.type == TDM_VALUE_TEXT)
+		tdm_buf_add(out, value.text.ptr, value.text.len);
+	else if (value.type == TDM_VALUE_BOOL)
+		tdm_buf_puts(out, value.yes ? "yes" : "no");
+	else
+		tdm_buf_puts(out, is_minus ? "-" : c->flags & TDM_WITH_SIGN ? "+" : "");
+	if (value.type == TDM_VALUE_SHARE)
+		tdm_buf_printf(out, "%.*f%%", c->decimals, 100 * fabs(value.share));
+	if (value.type != TDM_VALUE_NUMBER && value.type != TDM_VALUE_SIGNED)
+		return;
+	value.number = is_minus ? 0 - value.number : value.number;
+	snprintf(text, sizeof text, "%" PRIu64, value.number);
+	if (c->format != NULL)
+		c->format(text, sizeof text, value.number);
+	tdm_buf_puts(out, text + strspn(text, " "));
+}
+
+/* Where a line is being written. */
+struct line {
+	const struct tdm_table *table;
+	const struct tdm_term *term;
+	struct tdm_buf *out;
+	size_t at; /* columns so far */
+};
+
+static void fill(struct line *line, size_t blanks)
+{
+	tdm_buf_fill(line->out, ' ', blanks);
+	line->at += blanks;
+}
+
+/* Appends a cell, with the blanks before it and, in a column with a width, up to the next one. */
+static void put_cell(struct line *line, const struct tdm_column *c, struct tdm_str text)
+{
+	size_t width = c->width < TDM_WIDTH_OF_TABLE ? c->width : line->table->widths[c->width - TDM_WIDTH_OF_TABLE];
+	size_t most = c->flags & (TDM_WHOLE | TDM_WRAP) ? 0 : width;
+	size_t columns = tdm_wrap_columns(text), blanks = columns < width ? width - columns : 0;
+	bool is_number = c->format != NULL || (c->member != TDM_MEMBER_NONE && c->member < TDM_MEMBER_CHARS &&
+						      (c->flags & TDM_IS_KIND) == 0);
+	bool is_right = is_number != ((c->flags & TDM_OTHER_SIDE) != 0);
+	fill(line, c->before);
+	if (c->flags & TDM_REST)
+		most = line->term->width > line->at + width ? line->term->width - line->at : width;
+	fill(line, is_right ? blanks : 0);
+	line->at += tdm_cell_put(line->out, text, most, line->term->utf8);
+	fill(line, is_right ? 0 : blanks);
+}
+
+/* The cells of a row, or, without one, a line of titles: the first or the second. Whether a title has a second line. */
+static bool put_line(const struct tdm_table *table, const void *row, bool is_second, const struct tdm_term *term,
+	struct tdm_buf *out)
+{
+	struct line line = { table, term, out, 0 };
+	const char *style = row == NULL && table->style != NULL ? tdm_term_style(term, table->style) : "";
+	bool has_second = false, is_first = true, is_wrapped = false;
+	struct tdm_buf cell;
+	tdm_buf_init(&cell);
+	tdm_buf_puts(out, style);
+	fill(&line, table->indent);
+	for (size_t i = 0; i < table->column_count; i++, tdm_buf_clear(&cell)) {
+		const struct tdm_column *c = &table->columns[i];
+		const struct tdm_field field = { table, row, c };
+		if (c->title == NULL || (i < 64 && table->hidden >> i & 1))
+			continue;
+		size_t first = strcspn(c->title, "\n");
+		has_second |= c->title[first] != '\0';
+		is_wrapped = row != NULL && c->flags & TDM_WRAP;
+		if (row == NULL && is_second)
+			tdm_buf_puts(&cell, c->title[first] != '\0' ? c->title + first + 1 : "");
+		else if (row == NULL)
+			tdm_buf_add(&cell, c->title, first);
+		else if (c->text != NULL)
+			c->text(&field, &cell);
+		else
+			put_value(&field, &cell);
+		fill(&line, is_first ? 0 : table->gap);
+		is_first = false;
+		put_cell(&line, c, is_wrapped ? (struct tdm_str){ "", 0 } : tdm_buf_str(&cell));
+		if (is_wrapped)
+			tdm_wrap(out, tdm_buf_str(&cell), (struct tdm_wrap){ line.at, line.at, term->width });
+	}
+	tdm_cell_trim(out);
+	tdm_buf_printf(out, "%s%s", style[0] != '\0' ? TDM_STYLE_OFF : "", is_wrapped ? "" : "\n");
+	out->failed |= tdm_buf_failed(&cell);
+	tdm_buf_done(&cell);
+	return has_second;
+}
+
+void tdm_table_head(const struct tdm_table *table, const struct tdm_term *term, struct tdm_buf *out)
+{
+	if (put_line(table, NULL, false, term, out))
+		put_line(table, NULL, true, term, out);
+}
+
+void tdm_table_row(const struct tdm_table *table, const void *row, const struct tdm_term *term, struct tdm_buf *out)
+{
+	put_line(table, row, false, term, out);
+}
+
+static const void *row_of(const struct tdm_table *table, size_t i)
+{
+	return table->row != NULL ? table->row(table, i) : (const char *)table->rows + i * table->stride;
+}
+
+static size_t shown(const struct tdm_table *table)
+{
+	return table->limit != 0 && table->limit < table->count ? table->limit : table->count;
+}
+
+void tdm_table_text(const struct tdm_table *table, const struct tdm_term *term, struct tdm_buf *out)
+{
+	uint64_t more = tdm_plus(table->count - shown(table), table->dropped);
+	char count[TDM_BYTES_CAP];
+	if (table->count == 0)
+		return;
+	tdm_table_head(table, term, out);
+	for (size_t i = 0; i < shown(table); i++)
+		tdm_table_row(table, row_of(table, i), term, out);
+	if (more != 0)
+		tdm_buf_printf(out, "%s and %s more\n", table->more != NULL ? table->more : " ",
+			tdm_format_count(count, sizeof count, more));
+}
+
+static void put_json(const struct tdm_field *field, struct tdm_json *json)
+{
+	struct tdm_value value = get(field);
+	if (value.type == TDM_VALUE_NUMBER)
+		tdm_json_u64(json, value.number);
+	else if (value.type == TDM_VALUE_SIGNED)
+		tdm_json_i64(json, value.integer);
+	else if (value.type == TDM_VALUE_SHARE)
+		tdm_json_double(json, value.share);
+	else if (value.type == TDM_VALUE_BOOL)
+		tdm_json_bool(json, value.yes);
+	else if (value.type == TDM_VALUE_TEXT)
+		tdm_json_str(json, value.text);
+	else
+		tdm_json_null(json);
+}
+
+void tdm_table_keys(const struct tdm_table *table, const void *row, struct tdm_json *json)
+{
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct tdm_column *column = &table->columns[i];
+		const struct tdm_field field = { table, row, column };
+		if (column->key != NULL)
+			tdm_json_key(json, column->key);
+		if (column->json != NULL)
+			column->json(&field, json);
+		else if (column->key != NULL)
+			put_json(&field, json);
+	}
+}
+
+void tdm_table_json(const struct tdm_table *table, struct tdm_json *json)
+{
+	tdm_json_array(json);
+	for (size_t i = 0; i < shown(table); i++) {
+		tdm_json_object(json);
+		tdm_table_keys(table, row_of(table, i), json);
+		tdm_json_object_end(json);
+	}
+	tdm_json_array_end(json);
+}

@@ -1,0 +1,170 @@
+/*
+ * A table has one list of columns, from which its text and its JSON both come. A row is any structure. A column names a
+ * member of it, or has a function that gets its value:
+ *
+ *	#define ROW(member) TDM_MEMBER(struct row, member)
+ *	static const struct tdm_column columns[] = {
+ *		{ "name", "name", ROW(name), .width = 20 },
+ *		{ "size", "bytes", ROW(bytes), TDM_BYTES },
+ *		{ NULL, "pid", ROW(pid), .flags = TDM_ZERO_IS_UNKNOWN },
+ *	};
+ *
+ * An unknown value is "-" in text and null in JSON, never 0. Unknown are UINT64_MAX, UINT32_MAX, INT64_MIN, what is not
+ * finite, and a NULL text.
+ */
+#ifndef TDM_REPORT_TABLE_H
+#define TDM_REPORT_TABLE_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/duration.h"
+#include "base/json.h"
+#include "base/term.h"
+#include "base/units.h"
+
+/* One column of one row. */
+struct tdm_field {
+	const struct tdm_table *table;
+	const void *row;
+	const struct tdm_column *column;
+};
+
+struct tdm_value {
+	enum {
+		TDM_VALUE_UNKNOWN,
+		TDM_VALUE_NUMBER,
+		TDM_VALUE_SIGNED,
+		TDM_VALUE_SHARE,
+		TDM_VALUE_BOOL,
+		TDM_VALUE_TEXT
+	} type;
+	union {
+		uint64_t number;
+		int64_t integer;
+		double share;
+		bool yes;
+		struct tdm_str text; /* borrowed from the row, or a constant */
+	};
+};
+
+static inline struct tdm_value tdm_value_number(uint64_t number)
+{
+	return (struct tdm_value){ number != UINT64_MAX ? TDM_VALUE_NUMBER : TDM_VALUE_UNKNOWN, { number } };
+}
+
+static inline struct tdm_value tdm_value_share(double share)
+{
+	return (struct tdm_value){ isfinite(share) ? TDM_VALUE_SHARE : TDM_VALUE_UNKNOWN, { .share = share } };
+}
+
+static inline struct tdm_value tdm_value_text(const char *text)
+{
+	return (struct tdm_value){ text != NULL ? TDM_VALUE_TEXT : TDM_VALUE_UNKNOWN, { .text = tdm_str_of(text) } };
+}
+
+enum tdm_column_flags {
+	TDM_ZERO_IS_UNKNOWN = 1,     /* so is an empty text */
+	TDM_NEGATIVE_IS_UNKNOWN = 2, /* of a signed number */
+	TDM_IS_KIND = 4,             /* the number is an enum tdm_kind, text and JSON have its name */
+	TDM_WITH_SIGN = 8,           /* a plus before a number that is not negative */
+	TDM_OTHER_SIDE = 16,         /* a text on the right of its column, anything else on the left */
+	/* A cell that is wider than its column is cut and ends in "...", but: */
+	TDM_WHOLE = 32, /* it pushes the next ones to the right */
+	TDM_REST = 64,  /* the last column: it may use the rest of the line; `width` is the least that it gets */
+	TDM_WRAP = 128, /* the last column: it goes on below */
+};
+
+/* Of columns whose width depends on the rows: TDM_WIDTH_OF_TABLE + i is widths[i] of the table. */
+enum { TDM_WIDTH_OF_TABLE = 1000, TDM_TABLE_WIDTHS = 2 };
+
+struct tdm_column {
+	const char *title; /* NULL: only in JSON. A newline splits it into two lines. */
+	const char *key;   /* NULL: only in text, unless `json` writes keys of its own */
+	uint8_t member;    /* enum tdm_member; TDM_MEMBER sets it and the offset */
+	uint8_t flags;     /* enum tdm_column_flags */
+	uint8_t before;    /* blanks before the column, besides the table's gap */
+	uint8_t decimals;  /* of a share, which text has in per cent */
+	uint16_t width;    /* 0: as wide as each cell */
+	uint16_t known_by; /* TDM_KNOWN_IF sets it */
+	size_t offset;
+	int arg; /* for the functions */
+	/* How text shows a number; NULL: in decimal. */
+	char *(*format)(char *dst, size_t cap, uint64_t number);
+	/* Instead of a member. */
+	struct tdm_value (*get)(const struct tdm_field *field);
+	/* Instead of the value: the text of the cell, which is made printable and cut afterwards. */
+	void (*text)(const struct tdm_field *field, struct tdm_buf *out);
+	/* Instead of the value: the value of the key, or without a key some keys with their values. */
+	void (*json)(const struct tdm_field *field, struct tdm_json *json);
+};
+
+#define TDM_COUNT(columns)    .format = tdm_format_count, .width = (columns)
+#define TDM_BYTES             .format = tdm_format_bytes, .width = TDM_BYTES_COLUMNS
+#define TDM_SIZE(columns)     .format = tdm_format_bytes_short, .width = (columns)
+#define TDM_DURATION(columns) .format = tdm_format_duration, .width = (columns)
+
+enum tdm_member {
+	TDM_MEMBER_NONE,
+	TDM_MEMBER_U8,
+	TDM_MEMBER_U32,
+	TDM_MEMBER_U64,
+	TDM_MEMBER_I32,
+	TDM_MEMBER_I64,
+	TDM_MEMBER_SHARE,
+	TDM_MEMBER_BOOL,
+	TDM_MEMBER_CHARS, /* this and the rest are texts */
+	TDM_MEMBER_POINTER,
+	TDM_MEMBER_STR,
+};
+
+#define TDM_MEMBER(row, name) \
+	.member = _Generic(&((row *)NULL)->name,                            \
+		uint8_t *: TDM_MEMBER_U8,                                   \
+		uint32_t *: TDM_MEMBER_U32,                                 \
+		uint64_t *: TDM_MEMBER_U64,                                 \
+		int32_t *: TDM_MEMBER_I32,                                  \
+		int64_t *: TDM_MEMBER_I64,                                  \
+		double *: TDM_MEMBER_SHARE,                                 \
+		bool *: TDM_MEMBER_BOOL,                                    \
+		char(*)[sizeof(((row *)NULL)->name)]: TDM_MEMBER_CHARS,     \
+		char **: TDM_MEMBER_POINTER,                                \
+		const char **: TDM_MEMBER_POINTER,                          \
+		struct tdm_str *: TDM_MEMBER_STR),                          \
+	.offset = offsetof(row, name)
+
+/* The value is known only where another member, a uint64_t that counts, is not 0. */
+#define TDM_KNOWN_IF(row, name) .known_by = offsetof(row, name) + 1
+
+struct tdm_table {
+	const struct tdm_column *columns;
+	size_t column_count;
+	const void *rows; /* `stride` bytes from one to the next; or `row` gives the row of a number */
+	size_t stride, count;
+	const void *(*row)(const struct tdm_table *table, size_t i);
+	size_t limit;        /* rows that are shown; 0: all */
+	uint64_t dropped;    /* rows that are not here; the last line counts them with those that are not shown */
+	uint64_t hidden;     /* bit i: the text is without column i */
+	const void *context; /* for the functions */
+	const char *unknown; /* the text of what is unknown; NULL: "-" */
+	const char *style;   /* of the heading; NULL: none */
+	const char *more;    /* what the last line begins with: "..."; NULL: a blank */
+	size_t widths[TDM_TABLE_WIDTHS];
+	uint8_t indent, gap; /* blanks before a line and between two columns */
+};
+
+#define TDM_COLUMNS(list) .columns = (list), .column_count = sizeof(list) / sizeof *(list)
+
+/* Heading, rows, and how many more there are; nothing where there is no row. */
+void tdm_table_text(const struct tdm_table *table, const struct tdm_term *term, struct tdm_buf *out);
+void tdm_table_head(const struct tdm_table *table, const struct tdm_term *term, struct tdm_buf *out);
+void tdm_table_row(const struct tdm_table *table, const void *row, const struct tdm_term *term, struct tdm_buf *out);
+
+/* An array with an object for each row; the keys of one row. */
+void tdm_table_json(const struct tdm_table *table, struct tdm_json *json);
+void tdm_table_keys(const struct tdm_table *table, const void *row, struct tdm_json *json);
+
+#endif

@@ -1,0 +1,169 @@
+/* Tables: text and JSON of every type of member, of unknown values, of cells that do not fit. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/kind.h"
+#include "report/table.h"
+
+struct row {
+	char name[16];
+	const char *site;
+	struct tdm_str path;
+	uint8_t kind;
+	bool is_view;
+	uint32_t device;
+	int32_t pid;
+	uint64_t bytes, waits, waited_ns;
+	int64_t change;
+	double share;
+};
+
+#define ROW(member) TDM_MEMBER(struct row, member)
+
+static const struct row known = { "matmul", "a.cpp:1", { "/x", 2 }, TDM_KIND_L1, true, 3, 42, UINT64_C(3) << 20, 2,
+	1500000, -(INT64_C(2000) << 20), 0.8423 };
+static const struct row unknown = { "", NULL, { "", 0 }, TDM_KIND_COUNT, false, UINT32_MAX, 0, UINT64_MAX, 0, 7,
+	INT64_MIN, NAN };
+static const struct tdm_term term = { .utf8 = false, .width = 60 };
+
+static void expect_text(const struct tdm_table *table, const struct tdm_term *on, const char *wanted)
+{
+	struct tdm_buf out;
+	tdm_buf_init(&out);
+	tdm_table_text(table, on, &out);
+	assert_string_equal(tdm_buf_str(&out).ptr, wanted);
+	tdm_buf_done(&out);
+}
+
+static void expect_json(const struct tdm_table *table, const char *wanted)
+{
+	struct tdm_buf out;
+	struct tdm_json json;
+	tdm_buf_init(&out);
+	tdm_json_init(&json, &out);
+	json.compact = true;
+	tdm_table_json(table, &json);
+	assert_string_equal(tdm_buf_str(&out).ptr, wanted);
+	tdm_buf_done(&out);
+}
+
+static const void *row_of(const struct tdm_table *table, size_t i)
+{
+	(void)table;
+	return i == 0 ? &known : &unknown;
+}
+
+static void every_type_is_known_or_unknown(void **state)
+{
+	static const struct tdm_column columns[] = {
+		{ "Name", "name", ROW(name), .width = 6, .flags = TDM_ZERO_IS_UNKNOWN },
+		{ "Site", "site", ROW(site), .width = 8 },
+		{ NULL, "path", ROW(path) },
+		{ "Kind", "kind", ROW(kind), .flags = TDM_IS_KIND, .width = 8 },
+		{ "View", "view", ROW(is_view), .width = 4 },
+		{ "Dev", "device", ROW(device), .width = 3 },
+		{ "PID", "pid", ROW(pid), .width = 3, .flags = TDM_ZERO_IS_UNKNOWN },
+		{ "Size", "bytes", ROW(bytes), TDM_BYTES },
+		{ "Wait", "wait_ns", ROW(waited_ns), TDM_KNOWN_IF(struct row, waits), TDM_DURATION(5) },
+		{ "MiB", "change", ROW(change), .format = tdm_format_mib, .flags = TDM_WITH_SIGN, .width = 9 },
+		{ "Used", "share", ROW(share), .decimals = 1, .width = 6 },
+	};
+	struct tdm_table table = { TDM_COLUMNS(columns), .row = row_of, .count = 2, .gap = 1 };
+	(void)state;
+	expect_text(&table, &term,
+		"Name   Site     Kind     View Dev PID       Size  Wait       MiB   Used\n"
+		"matmul a.cpp:1  l1        yes   3  42    3.00MiB  1 ms -2,000.00  84.2%\n"
+		"-      -        unknown    no   -   -          -     -         -      -\n");
+	expect_json(&table,
+		"[{\"name\": \"matmul\",\"site\": \"a.cpp:1\",\"path\": \"/x\",\"kind\": \"l1\",\"view\": "
+		"true,\"device\": 3,"
+		"\"pid\": 42,\"bytes\": 3145728,\"wait_ns\": 1500000,\"change\": -2097152000,\"share\": 0.8423},"
+		"{\"name\": null,\"site\": null,\"path\": \"\",\"kind\": null,\"view\": false,\"device\": "
+		"null,\"pid\": null,"
+		"\"bytes\": null,\"wait_ns\": null,\"change\": null,\"share\": null}]\n");
+}
+
+static void every_form_of_a_number(void **state)
+{
+	static const struct tdm_column columns[] = {
+		{ "plain", NULL, ROW(bytes) },
+		{ "count", NULL, ROW(bytes), TDM_COUNT(0) },
+		{ "size", NULL, ROW(bytes), TDM_SIZE(0) },
+		{ "clock", NULL, ROW(waited_ns), .format = tdm_format_clock },
+		{ "share", NULL, ROW(share), .flags = TDM_WITH_SIGN },
+		{ "MiB", NULL, ROW(change), .format = tdm_format_mib },
+		{ "change", NULL, ROW(change), TDM_COUNT(0) },
+	};
+	struct tdm_table table = { TDM_COLUMNS(columns), &known, sizeof known, 1, .gap = 1, .indent = 2 };
+	(void)state;
+	expect_text(&table, &term,
+		"  plain count size clock share MiB change\n"
+		"  3145728 3,145,728 3 MiB 00:00:00.001 +84% -2,000.00 -2,097,152,000\n");
+}
+
+static void put_words(const struct tdm_field *field, struct tdm_buf *out)
+{
+	tdm_buf_puts(out, field->table->context);
+}
+
+static void put_pair(const struct tdm_field *field, struct tdm_json *json)
+{
+	tdm_json_put_u64(json, "x", (uint64_t)field->column->arg);
+	tdm_json_put_u64(json, "y", 2);
+}
+
+static void cells_that_do_not_fit(void **state)
+{
+	static const char words[] = "one two three\tfour five six seven eight nine ten";
+	struct tdm_column columns[] = {
+		{ "A title", .text = put_words, .width = 8 },
+		{ "second", "name", ROW(name), .width = 6, .flags = TDM_WHOLE, .before = 2 },
+		{ "the\nrest", .text = put_words, .flags = TDM_WRAP, .json = put_pair, .arg = 1 },
+	};
+	struct tdm_table table = { TDM_COLUMNS(columns), &known, sizeof known, 1, .gap = 1, .context = words };
+	const struct tdm_term narrow = { .width = 40 }, coloured = { .width = 40, .colour = true };
+	(void)state;
+	expect_text(&table, &narrow,
+		"A title    second the\n"
+		"                  rest\n"
+		"one t...   matmul one two three four\n"
+		"                  five six seven eight\n"
+		"                  nine ten\n");
+	expect_json(&table, "[{\"name\": \"matmul\",\"x\": 1,\"y\": 2}]\n");
+	columns[2].flags = TDM_REST;
+	table.hidden = 1;
+	table.style = TDM_STYLE_BOLD;
+	expect_text(&table, &coloured,
+		TDM_STYLE_BOLD "  second the" TDM_STYLE_OFF "\n" TDM_STYLE_BOLD "         rest" TDM_STYLE_OFF "\n"
+			       "  matmul one two three?four five six ...\n");
+}
+
+static void rows_that_are_not_shown_are_counted(void **state)
+{
+	static const struct tdm_column columns[] = { { "pid", "pid", ROW(pid), .width = 5 } };
+	const struct row rows[] = { { .pid = 1 }, { .pid = 2 }, { .pid = 3 } };
+	struct tdm_table table = { TDM_COLUMNS(columns), rows, sizeof *rows, 3, .limit = 1 };
+	(void)state;
+	expect_text(&table, &term, "  pid\n    1\n  and 2 more\n");
+	table.dropped = 1000;
+	table.more = "...";
+	expect_text(&table, &term, "  pid\n    1\n... and 1,002 more\n");
+	expect_json(&table, "[{\"pid\": 1}]\n");
+	table.count = 0;
+	expect_text(&table, &term, "");
+	expect_json(&table, "[]\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_type_is_known_or_unknown),
+		cmocka_unit_test(every_form_of_a_number),
+		cmocka_unit_test(cells_that_do_not_fit),
+		cmocka_unit_test(rows_that_are_not_shown_are_counted),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
