@@ -1,4 +1,4 @@
-/* The parts of a tt-smi picture, in its keys and formats: values are strings, what is not known is "N/A" or null. */
+/* The parts of a tt-smi snapshot, in its keys and formats: values are strings, what is not known is "N/A" or null. */
 #ifndef TDM_REPORT_SMI_STRINGS_H
 #define TDM_REPORT_SMI_STRINGS_H
 

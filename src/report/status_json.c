@@ -1,5 +1,5 @@
 /*
- * `tidemark status --json`: the shape of a tt-smi picture with its strings as tt-smi writes them, so that what reads
+ * `tidemark status --json`: the shape of a tt-smi snapshot with its strings as tt-smi writes them, so that what reads
  * those reads this; and beside them objects called "memory", with bytes as numbers. What only the card's registers say
  * is not known here: nothing is opened on the card.
  */

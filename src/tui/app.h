@@ -1,6 +1,6 @@
 /*
  * The state of the monitor: one context that the loop (tui.c), the keys (keys.c) and the screens (screens.h) share.
- * The overview is the provider's and is good until the next refresh; what outlives it is kept by handle or key.
+ * The picture is the provider's and is good until the next refresh; what outlives it is kept by handle or key.
  */
 #ifndef TDM_TUI_APP_H
 #define TDM_TUI_APP_H
@@ -111,7 +111,7 @@ struct tdm_app {
 void tdm_app_format_interval(unsigned ms, char *dst, size_t cap); /* "250 ms", "1.0 s" */
 void tdm_app_say(struct tdm_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The processes of the table again, after the overview or the way to show it has changed; keeps what is chosen. */
+/* The processes of the table again, after the picture or the way to show it has changed; keeps what is chosen. */
 void tdm_app_update_rows(struct tdm_app *app);
 void tdm_app_update_devices(struct tdm_app *app);
 

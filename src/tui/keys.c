@@ -77,7 +77,7 @@ void tdm_keys_press(struct tdm_app *app, int key)
 const struct tdm_binding tdm_bindings[] = {
 	{ { F + 1, 'h', '?' }, "F1 h ?", "Help", "all keys", ON_ALL, tdm_act_help },
 	{ { F + 2 }, "F2", "Setup", "interval, colours, characters, columns", ON_ALL, tdm_act_setup },
-	{ { '1', '2', '3', '4' }, "1 2 3 4", NULL, "picture, device, process, events", ON_ALL, tdm_act_screen },
+	{ { '1', '2', '3', '4' }, "1 2 3 4", NULL, "overview, device, process, events", ON_ALL, tdm_act_screen },
 	{ { TDM_KEY_TAB, TDM_KEY_BACK_TAB }, "Tab", "Focus", "keys go to the devices or to the processes", ON_OVERVIEW,
 		tdm_act_focus },
 	{ { TDM_KEY_UP, TDM_KEY_DOWN }, "Up Down", NULL, "move; j and k too where k sends no signal", ON_ALL, NULL },
