@@ -10,18 +10,18 @@
 #include <string.h>
 
 #include "analyze/device_map.h"
-#include "registry_steps.h"
+#include "state_make.h"
 
 static const struct tdm_device_map_query first_device = { .device = 0, .process = TDM_INDEX_NONE };
 
-static void describe(struct tdm_registry *reg, uint64_t process, const struct tdm_device_info *info)
+static struct tdm_state *one_process(void)
 {
-	struct tdm_event event = event_of(TDM_OP_DEVICE, process, 0);
-	event.about = info;
-	apply(reg, 0, &event);
+	struct tdm_state *state = state_new();
+	describe_process(state, 0, TDM_LIFE_RUNS);
+	return state;
 }
 
-static void put(struct tdm_registry *reg, uint64_t process, enum tdm_kind kind, uint64_t address, uint64_t bytes,
+static void put(struct tdm_state *state, uint64_t process, enum tdm_kind kind, uint64_t address, uint64_t bytes,
 	uint32_t banks)
 {
 	static uint64_t id;
@@ -29,55 +29,54 @@ static void put(struct tdm_registry *reg, uint64_t process, enum tdm_kind kind, 
 	event.address = address;
 	event.bytes_per_bank = bytes;
 	event.banks = banks;
-	apply(reg, 0, &event);
+	apply(state, &event);
 }
 
-static void put_on(struct tdm_registry *reg, enum tdm_kind kind, uint64_t bytes, const struct tdm_core_range *ranges,
+static void put_on(struct tdm_state *state, enum tdm_kind kind, uint64_t bytes, const struct tdm_core_range *ranges,
 	uint32_t count)
 {
-	static uint64_t id;
+	static uint64_t id = 1000;
 	struct tdm_event event = alloc_of(0, 0, kind, ++id, 1);
 	event.bytes_per_bank = bytes;
 	event.banks = 3;
 	event.ranges = ranges;
 	event.range_count = count;
-	apply(reg, 0, &event);
+	apply(state, &event);
 }
 
-/* The map of the first device; the registry is gone afterwards. */
-static struct tdm_snapshot *map_of(struct tdm_registry *reg, struct tdm_device_map *map)
+/* The map of the first device, as it is now. */
+static const struct tdm_picture *map_of(struct tdm_state *state, struct tdm_device_map *map)
 {
-	struct tdm_snapshot *s = picture(reg);
-	tdm_registry_free(reg);
-	assert_int_equal(tdm_device_map_init(map, s, &first_device), 0);
+	const struct tdm_picture *picture = picture_of(state);
+	assert_int_equal(tdm_device_map_init(map, picture, &first_device), 0);
 	for (unsigned k = 0; k < TDM_DEVICE_MAP_REGIONS; k++)
 		assert_true(tdm_region_map_is_valid(&map->regions[k]));
-	return s;
+	return picture;
 }
 
-static void end(struct tdm_device_map *map, struct tdm_snapshot *s)
+static void end(struct tdm_device_map *map, struct tdm_state *state)
 {
 	tdm_device_map_done(map);
-	tdm_snapshot_free(s);
+	tdm_state_free(state);
 }
 
 static const struct tdm_device_info n150 = { .card = "n150" };
 
-static void regions_are_the_models_where_nobody_described_them(void **state)
+static void regions_are_the_models_where_nobody_described_them(void **context)
 {
-	(void)state;
-	struct tdm_registry *reg = registry_new();
+	(void)context;
+	struct tdm_state *state = one_process();
 	struct tdm_device_map map;
 	struct tdm_device_info info = n150;
 	info.region_count = 2;
 	info.regions[0] = (struct tdm_region){ .kind = TDM_KIND_DRAM, .banks = 12, .base = 64, .bank_size = 4096 };
 	info.regions[1] = (struct tdm_region){ .kind = TDM_KIND_TRACE, .banks = 0, .base = 8192, .bank_size = 1024 };
-	describe(reg, 0, &info);
-	put(reg, 0, TDM_KIND_DRAM, 64, 96, 12);
-	put(reg, 0, TDM_KIND_L1, 1499136 - 2048, 2048, 64);
-	put(reg, 0, TDM_KIND_L1_SMALL, 5000, 100, 64);
-	put(reg, 0, TDM_KIND_TRACE, 8192, 24, 0);
-	struct tdm_snapshot *s = map_of(reg, &map);
+	describe_device(state, 0, &info);
+	put(state, 0, TDM_KIND_DRAM, 64, 96, 12);
+	put(state, 0, TDM_KIND_L1, 1499136 - 2048, 2048, 64);
+	put(state, 0, TDM_KIND_L1_SMALL, 5000, 100, 64);
+	put(state, 0, TDM_KIND_TRACE, 8192, 24, 0);
+	map_of(state, &map);
 	const struct tdm_region_map *r = map.regions;
 	assert_int_equal(map.buffers, 4);
 	assert_int_equal(r[TDM_KIND_DRAM].from, TDM_FROM_LEDGER);
@@ -94,17 +93,17 @@ static void regions_are_the_models_where_nobody_described_them(void **state)
 	assert_int_equal(r[TDM_KIND_TRACE].from, TDM_FROM_LEDGER);
 	assert_int_equal(r[TDM_KIND_TRACE].banks, 0);
 	assert_int_equal(r[TDM_KIND_TRACE].free_bytes, 1000); /* in a bank: of how many is another question */
-	end(&map, s);
+	end(&map, state);
 }
 
-static void without_a_card_much_is_unknown(void **state)
+static void without_a_card_much_is_unknown(void **context)
 {
-	(void)state;
-	struct tdm_registry *reg = registry_new();
+	(void)context;
+	struct tdm_state *state = one_process();
 	struct tdm_device_map map;
-	put(reg, 0, TDM_KIND_L1, 1000, 100, 64);
-	put(reg, 0, TDM_KIND_CB, 300, 100, 64);
-	struct tdm_snapshot *s = map_of(reg, &map);
+	put(state, 0, TDM_KIND_L1, 1000, 100, 64);
+	put(state, 0, TDM_KIND_CB, 300, 100, 64);
+	map_of(state, &map);
 	assert_int_equal(map.regions[TDM_KIND_L1].from, TDM_FROM_NONE);
 	assert_int_equal(map.grid_from, TDM_FROM_NONE);
 	assert_int_equal(map.cores.grid_x, 0);
@@ -116,40 +115,38 @@ static void without_a_card_much_is_unknown(void **state)
 	assert_int_equal(map.l1.gap, 600);
 	assert_false(map.l1.has_map);
 	assert_string_equal(map.l1.why.text, "the card is not known");
-	end(&map, s);
-	reg = registry_new();
-	describe(reg, 0, &(struct tdm_device_info){ .card = "x9000" });
-	s = map_of(reg, &map);
+	end(&map, state);
+	state = one_process();
+	describe_device(state, 0, &(struct tdm_device_info){ .card = "x9000" });
+	map_of(state, &map);
 	assert_false(map.l1.has_map);
 	assert_non_null(strstr(map.l1.why.text, "x9000"));
 	assert_true(map.l1.gap == TDM_BYTES_UNKNOWN); /* nothing is there, but where would the ends be */
-	end(&map, s);
+	end(&map, state);
 }
 
-static void the_two_ends_of_l1(void **state)
+static void the_two_ends_of_l1(void **context)
 {
-	(void)state;
-	struct tdm_registry *reg = registry_new();
+	(void)context;
+	struct tdm_state *state = one_process();
 	struct tdm_device_map map;
-	describe(reg, 0, &n150);
-	struct tdm_snapshot *s = picture(reg);
-	assert_int_equal(tdm_device_map_init(&map, s, &first_device), 0);
+	describe_device(state, 0, &n150);
+	map_of(state, &map);
 	assert_int_equal(map.l1.lowest + map.l1.highest, 0);
 	assert_int_equal(map.l1.gap, 1499136 - 105664); /* all of it */
-	end(&map, s);
-	put(reg, 0, TDM_KIND_L1, 1400000, 1000, 64);
-	put(reg, 0, TDM_KIND_L1, 1300000, 1000, 64);
-	put(reg, 0, TDM_KIND_CB, 105664, 4096, 8);
-	put(reg, 0, TDM_KIND_DFB, 200000, 1000, 8);
-	put(reg, 0, TDM_KIND_SCRATCHPAD, 300000, 1000, 8);
-	put(reg, 0, TDM_KIND_KERNEL, 1350000, 1000, 8); /* does not grow */
+	tdm_device_map_done(&map);
+	put(state, 0, TDM_KIND_L1, 1400000, 1000, 64);
+	put(state, 0, TDM_KIND_L1, 1300000, 1000, 64);
+	put(state, 0, TDM_KIND_CB, 105664, 4096, 8);
+	put(state, 0, TDM_KIND_DFB, 200000, 1000, 8);
+	put(state, 0, TDM_KIND_SCRATCHPAD, 300000, 1000, 8);
+	put(state, 0, TDM_KIND_KERNEL, 1350000, 1000, 8); /* does not grow */
 	struct tdm_event view = alloc_of(0, 0, TDM_KIND_CB, 999, 1);
 	view.flags = TDM_EVENT_VIEW;
 	view.address = 1390000;
 	view.bytes_per_bank = 5000;
-	apply(reg, 0, &view);
-	s = picture(reg);
-	assert_int_equal(tdm_device_map_init(&map, s, &first_device), 0);
+	apply(state, &view);
+	map_of(state, &map);
 	assert_int_equal(map.l1.lowest, 1300000);
 	assert_int_equal(map.l1.highest, 301000);
 	assert_int_equal(map.l1.gap, 999000);
@@ -158,45 +155,43 @@ static void the_two_ends_of_l1(void **state)
 	assert_int_equal(map.l1.map.span[TDM_L1_GAP].address, 301000);
 	assert_int_equal(map.l1.map.span[TDM_L1_GAP].size, 999000);
 	assert_int_equal(map.core_bytes, 1499136);
-	end(&map, s);
-	put(reg, 0, TDM_KIND_CB, 1299998, 2, 8);
-	s = picture(reg);
-	assert_int_equal(tdm_device_map_init(&map, s, &first_device), 0);
+	tdm_device_map_done(&map);
+	put(state, 0, TDM_KIND_CB, 1299998, 2, 8);
+	map_of(state, &map);
 	assert_false(map.l1.clash); /* they touch */
 	assert_int_equal(map.l1.gap, 0);
-	end(&map, s);
-	put(reg, 0, TDM_KIND_CB, 1299999, 2, 8);
-	s = picture(reg);
-	assert_int_equal(tdm_device_map_init(&map, s, &first_device), 0);
+	tdm_device_map_done(&map);
+	put(state, 0, TDM_KIND_CB, 1299999, 2, 8);
+	map_of(state, &map);
 	assert_true(map.l1.clash);
 	assert_int_equal(map.l1.gap, 0);
-	end(&map, s);
-	put(reg, 0, TDM_KIND_CB, TDM_ADDRESS_UNKNOWN, 2, 8);
-	put(reg, 0, TDM_KIND_L1, 0, 2, 64); /* no address for a buffer */
-	s = map_of(reg, &map);
+	tdm_device_map_done(&map);
+	put(state, 0, TDM_KIND_CB, TDM_ADDRESS_UNKNOWN, 2, 8);
+	put(state, 0, TDM_KIND_L1, 0, 2, 64); /* no address for a buffer */
+	map_of(state, &map);
 	assert_int_equal(map.l1.unplaced, 1);
 	assert_int_equal(map.l1.unplaced_growing, 1);
 	assert_true(map.l1.lowest == TDM_BYTES_UNKNOWN && map.l1.highest == TDM_BYTES_UNKNOWN);
 	assert_true(map.l1.gap == TDM_BYTES_UNKNOWN);
 	assert_false(map.l1.clash);
-	end(&map, s);
+	end(&map, state);
 }
 
-static void the_picture_of_l1_follows_the_description(void **state)
+static void the_picture_of_l1_follows_the_description(void **context)
 {
-	(void)state;
-	struct tdm_registry *reg = registry_new();
+	(void)context;
+	struct tdm_state *state = one_process();
 	struct tdm_device_map map;
 	struct tdm_device_info info = n150;
 	info.region_count = 1;
 	info.regions[0] = (struct tdm_region){ .kind = TDM_KIND_L1, .banks = 64, .base = 200000, .bank_size = 1200000 };
-	describe(reg, 0, &info);
-	struct tdm_snapshot *s = map_of(reg, &map);
+	describe_device(state, 0, &info);
+	map_of(state, &map);
 	assert_true(map.l1.has_map);
 	assert_int_equal(map.l1.map.span[TDM_L1_GAP].address, 200000);
 	assert_int_equal(map.l1.map.span[TDM_L1_GAP].size, 1200000);
 	assert_int_equal(map.l1.map.span[TDM_L1_SMALL_REGION].size, 99136);
-	end(&map, s);
+	end(&map, state);
 }
 
 static uint64_t on_core(const struct tdm_device_map *map, uint32_t x, uint32_t y, enum tdm_kind kind)
@@ -204,32 +199,32 @@ static uint64_t on_core(const struct tdm_device_map *map, uint32_t x, uint32_t y
 	return map->cores.cores[y * map->cores.grid_x + x].bytes[kind];
 }
 
-static void l1_core_by_core(void **state)
+static void l1_core_by_core(void **context)
 {
-	(void)state;
-	struct tdm_registry *reg = registry_new();
+	(void)context;
+	struct tdm_state *state = one_process();
 	struct tdm_device_map map;
 	struct tdm_device_info info = n150;
 	info.grid_x = 4;
 	info.grid_y = 3;
-	describe(reg, 0, &info);
+	describe_device(state, 0, &info);
 	static const struct tdm_core_range corner = { 0, 0, 0, 0 }, row = { 0, 1, 3, 1 };
 	static const struct tdm_core_range twice[] = { { 1, 0, 2, 1 }, { 2, 1, 3, 2 }, { 1, 0, 1, 0 } };
 	static const struct tdm_core_range out[] = { { 3, 2, 9, 9 } }, far = { 60000, 60000, 65535, 65535 };
-	put(reg, 0, TDM_KIND_L1, 1000, 1000000, 64);
-	put(reg, 0, TDM_KIND_L1_SMALL, 1000, 100000, 12);
-	put_on(reg, TDM_KIND_CB, 1, &corner, 1);
-	put_on(reg, TDM_KIND_CB, 2, &row, 1);
-	put_on(reg, TDM_KIND_CB, 20, &row, 1);
-	put_on(reg, TDM_KIND_KERNEL, 300, twice, 3); /* a core in two rectangles has it once */
-	put_on(reg, TDM_KIND_FIRMWARE, 4000, out, 1);
-	put_on(reg, TDM_KIND_CONFIG, 50000, &far, 1);
-	put(reg, 0, TDM_KIND_DFB, 1000, 7, 12);       /* as many as there are: all */
-	put(reg, 0, TDM_KIND_SCRATCHPAD, 1000, 8, 5); /* five of twelve: which? */
-	put(reg, 0, TDM_KIND_L1, 1000, 9, 1);         /* not in lockstep */
-	put(reg, 0, TDM_KIND_DRAM, 1000, 999, 12);    /* not in L1, like the next */
-	put(reg, 0, TDM_KIND_SYSTEM, 1000, 999, 1);
-	struct tdm_snapshot *s = map_of(reg, &map);
+	put(state, 0, TDM_KIND_L1, 1000, 1000000, 64);
+	put(state, 0, TDM_KIND_L1_SMALL, 1000, 100000, 12);
+	put_on(state, TDM_KIND_CB, 1, &corner, 1);
+	put_on(state, TDM_KIND_CB, 2, &row, 1);
+	put_on(state, TDM_KIND_CB, 20, &row, 1);
+	put_on(state, TDM_KIND_KERNEL, 300, twice, 3); /* a core in two rectangles has it once */
+	put_on(state, TDM_KIND_FIRMWARE, 4000, out, 1);
+	put_on(state, TDM_KIND_CONFIG, 50000, &far, 1);
+	put(state, 0, TDM_KIND_DFB, 1000, 7, 12);       /* as many as there are: all */
+	put(state, 0, TDM_KIND_SCRATCHPAD, 1000, 8, 5); /* five of twelve: which? */
+	put(state, 0, TDM_KIND_L1, 1000, 9, 1);         /* not in lockstep */
+	put(state, 0, TDM_KIND_DRAM, 1000, 999, 12);    /* not in L1, like the next */
+	put(state, 0, TDM_KIND_SYSTEM, 1000, 999, 1);
+	map_of(state, &map);
 	assert_int_equal(map.grid_from, TDM_FROM_LEDGER);
 	assert_int_equal(map.cores.everywhere.total, 1100007);
 	assert_int_equal(on_core(&map, 0, 0, TDM_KIND_CB), 1);
@@ -253,59 +248,56 @@ static void l1_core_by_core(void **state)
 	assert_int_equal(map.cores.somewhere.bytes[TDM_KIND_SCRATCHPAD], 8);
 	assert_int_equal(map.cores.somewhere.bytes[TDM_KIND_L1], 9);
 	assert_int_equal(map.cores.bound_bytes, 1100007 + 4300 + 17);
-	end(&map, s);
+	end(&map, state);
 }
 
-static void absurd_grids_are_the_models(void **state)
+static void absurd_grids_are_the_models(void **context)
 {
-	(void)state;
-	struct tdm_registry *reg = registry_new();
+	(void)context;
+	struct tdm_state *state = one_process();
 	struct tdm_device_map map;
 	struct tdm_device_info info = n150;
 	info.grid_x = UINT32_MAX;
 	info.grid_y = 65;
-	describe(reg, 0, &info);
-	struct tdm_snapshot *s = map_of(reg, &map);
+	describe_device(state, 0, &info);
+	map_of(state, &map);
 	assert_int_equal(map.grid_from, TDM_FROM_MODEL);
 	assert_int_equal(map.cores.grid_x, 8);
 	assert_int_equal(map.cores.grid_y, 8);
 	assert_int_equal(map.cores.max_bytes, 0);
-	end(&map, s);
+	end(&map, state);
 }
 
-static void several_processes_and_ended_ones(void **state)
+static void several_processes_and_ended_ones(void **context)
 {
-	(void)state;
-	struct tdm_registry *reg = registry_new();
+	(void)context;
+	struct tdm_state *state = state_new();
 	struct tdm_device_map map;
 	for (uint64_t p = 0; p < 3; p++) {
-		struct tdm_process identity = who(100 + (int32_t)p);
-		identity.life = p == 2 ? TDM_LIFE_ENDED : TDM_LIFE_RUNS;
-		describe_process(reg, 0, p, identity);
-		describe(reg, p, &n150);
-		put(reg, p, TDM_KIND_DRAM, 2000000 + 100 * p, 150, 12);
+		describe_process(state, p, p == 2 ? TDM_LIFE_ENDED : TDM_LIFE_RUNS);
+		describe_device(state, p, &n150);
+		put(state, p, TDM_KIND_DRAM, 2000000 + 100 * p, 150, 12);
 	}
-	struct tdm_snapshot *s = map_of(reg, &map);
+	const struct tdm_picture *picture = map_of(state, &map);
 	const struct tdm_region_map *dram = &map.regions[TDM_KIND_DRAM];
-	assert_int_equal(s->device_count, 1);
+	assert_int_equal(picture->device_count, 1);
 	assert_int_equal(map.buffers, 2);
 	assert_int_equal(map.ended, 1);
 	assert_int_equal(dram->span_count, 2);
 	assert_int_equal(dram->overlaps, 1); /* two processes claim the same */
 	assert_int_equal(dram->used_bytes, 250);
-	assert_int_equal(s->holdings[dram->spans[1].holding].process, 1);
+	assert_int_equal(picture->holdings[dram->spans[1].holding].process, 1);
 	tdm_device_map_done(&map);
 	struct tdm_device_map_query query = { .device = 0, .process = 2 };
-	assert_int_equal(tdm_device_map_init(&map, s, &query), 0);
+	assert_int_equal(tdm_device_map_init(&map, picture, &query), 0);
 	assert_int_equal(map.buffers, 1); /* a post-mortem */
 	assert_int_equal(map.ended, 0);
 	tdm_device_map_done(&map);
 	query.process = 3;
-	assert_int_equal(tdm_device_map_init(&map, s, &query), -EINVAL);
+	assert_int_equal(tdm_device_map_init(&map, picture, &query), -EINVAL);
 	query = (struct tdm_device_map_query){ .device = 1, .process = TDM_INDEX_NONE };
-	assert_int_equal(tdm_device_map_init(&map, s, &query), -EINVAL);
-	tdm_device_map_done(&map);
-	tdm_snapshot_free(s);
+	assert_int_equal(tdm_device_map_init(&map, picture, &query), -EINVAL);
+	end(&map, state);
 }
 
 int main(void)

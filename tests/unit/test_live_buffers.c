@@ -12,10 +12,10 @@
 #include "analyze/live_buffers.h"
 #include "base/duration.h"
 #include "base/err.h"
-#include "registry/registry.h"
 #include "report/cell.h"
+#include "state_make.h"
 
-static struct tdm_snapshot *sample(void)
+static struct tdm_state *sample(void)
 {
 	static const struct {
 		uint32_t device;
@@ -31,73 +31,69 @@ static struct tdm_snapshot *sample(void)
 		{ 0, TDM_KIND_DRAM, 5, 50, 20, "", 0x10 },
 		{ 0, TDM_KIND_DRAM, 6, 5, 20, "", 0x20 },
 	};
-	struct tdm_registry *reg = tdm_registry_new();
-	assert_int_equal(tdm_registry_origin(reg, "test", 0), 0);
+	struct tdm_state *state = state_new();
+	describe_process(state, 0, TDM_LIFE_RUNS);
+	describe_process(state, 1, TDM_LIFE_RUNS);
 	for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
 		struct tdm_frame frame = { .address = buffers[i].frame };
-		struct tdm_event event = {
-			.op = TDM_OP_ALLOC,
-			.device = buffers[i].device,
-			.kind = (uint8_t)buffers[i].kind,
-			.id = buffers[i].id,
-			.address = 1000 - buffers[i].id,
-			.size = buffers[i].size,
-			.bytes_per_bank = TDM_SIZE_UNKNOWN,
-			.time_ns = buffers[i].time,
-			.name = tdm_str_of(buffers[i].name),
-			.frames = &frame,
-			.frame_count = 1,
-		};
-		assert_int_equal(tdm_registry_apply(reg, 0, &event), 0);
+		struct tdm_event event =
+			alloc_of(0, buffers[i].device, buffers[i].kind, buffers[i].id, buffers[i].size);
+		event.address = 1000 - buffers[i].id;
+		event.time_ns = buffers[i].time;
+		event.name = tdm_str_of(buffers[i].name);
+		event.frames = &frame;
+		event.frame_count = 1;
+		apply(state, &event);
 	}
-	struct tdm_snapshot *s = tdm_registry_snapshot(reg, TDM_SNAPSHOT_BUFFERS);
-	tdm_registry_free(reg);
-	return s;
+	return state;
 }
 
 static void expect_order(
-	const struct tdm_snapshot *s, struct tdm_buffer_filter filter, const char *sort, const char *ids)
+	const struct tdm_picture *picture, struct tdm_buffer_filter filter, const char *sort, const char *ids)
 {
 	enum tdm_buffer_sort how;
 	size_t count;
-	bool failed;
 	char found[32] = "";
 	assert_int_equal(tdm_buffer_sort_parse(sort, &how), 0);
-	const struct tdm_buffer **list = tdm_live_buffers(s, 0, &filter, how, &count, &failed);
-	assert_false(failed);
-	for (size_t i = 0; i < count; i++)
-		found[i] = (char)('0' + list[i]->id);
+	struct tdm_buffer_ref *list = tdm_live_buffers(picture, 0, &filter, how, &count);
+	assert_non_null(list);
+	for (size_t i = 0; i < count; i++) {
+		found[i] = (char)('0' + list[i].buffer->id);
+		assert_int_equal(picture->holdings[list[i].holding].number, list[i].buffer->id == 3);
+	}
 	assert_string_equal(found, ids);
 	free(list);
 }
 
-static void orders_and_filters(void **state)
+static void orders_and_filters(void **context)
 {
 	enum tdm_buffer_sort how;
 	struct tdm_buffer_filter all = { 0 };
 	struct tdm_buffer_filter dram = { .has_kind = true, .kind = TDM_KIND_DRAM };
 	struct tdm_buffer_filter second = { .has_device = true, .device = 1 };
-	(void)state;
-	struct tdm_snapshot *s = sample();
-	expect_order(s, all, "size", "143256");
-	expect_order(s, all, "age", "265413");
-	expect_order(s, all, "site", "654213");
-	expect_order(s, all, "address", "654123");
-	expect_order(s, dram, "size", "14356");
-	expect_order(s, second, "size", "3");
+	(void)context;
+	struct tdm_state *state = sample();
+	const struct tdm_picture *picture = picture_of(state);
+	expect_order(picture, all, "size", "143256");
+	expect_order(picture, all, "age", "265413");
+	expect_order(picture, all, "site", "654213");
+	expect_order(picture, all, "address", "654123");
+	expect_order(picture, dram, "size", "14356");
+	expect_order(picture, second, "size", "3");
 	assert_int_equal(tdm_buffer_sort_parse("weight", &how), TDM_ESYNTAX);
-	tdm_snapshot_free(s);
+	tdm_state_free(state);
 }
 
-static void sites(void **state)
+static void sites(void **context)
 {
 	struct tdm_site *list;
 	size_t count;
-	(void)state;
-	struct tdm_snapshot *s = sample();
-	assert_int_equal(tdm_sites_find(s, TDM_INDEX_NONE, &list, &count), 0);
+	(void)context;
+	struct tdm_state *state = sample();
+	const struct tdm_picture *picture = picture_of(state);
+	assert_int_equal(tdm_sites_find(picture, TDM_INDEX_NONE, &list, &count), 0);
 	assert_int_equal(count, 4); /* b; the stack 0x10 of those without a name; a; the stack 0x20 */
-	assert_string_equal(tdm_snapshot_text(s, list[0].name), "b");
+	assert_string_equal(tdm_picture_text(picture, list[0].name), "b");
 	assert_int_equal(list[0].count, 2);
 	assert_int_equal(list[0].reserved_bytes, 500);
 	assert_int_equal(list[0].stack, 0); /* they have different ones */
@@ -109,10 +105,10 @@ static void sites(void **state)
 	assert_int_equal(list[2].kind, TDM_KIND_L1);
 	assert_int_equal(list[3].reserved_bytes, 5);
 	free(list);
-	assert_int_equal(tdm_sites_find(s, 1, &list, &count), 0);
-	assert_int_equal(count, 0);
+	assert_int_equal(tdm_sites_find(picture, 1, &list, &count), 0);
+	assert_int_equal(count, 0); /* the second process has none */
 	free(list);
-	tdm_snapshot_free(s);
+	tdm_state_free(state);
 }
 
 static void expect_cell(const char *text, size_t columns, bool utf8, const char *expected)
