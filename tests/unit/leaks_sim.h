@@ -1,6 +1,6 @@
 /*
  * Programs that do not exist, for tests of the leak finder: each is a list of buffers with births and deaths, from
- * which pictures are made at any time, as the registry would give them. Random, by a seed.
+ * which pictures are made at any time, as the state would give them. Random, by a seed.
  */
 #ifndef TESTS_UNIT_LEAKS_SIM_H
 #define TESTS_UNIT_LEAKS_SIM_H
@@ -14,8 +14,9 @@
 
 #include "analyze/leaks.h"
 #include "base/clock.h"
+#include "base/reserve.h"
 
-enum { SIM_NAMES = 512, SIM_PROCESSES = 2 };
+enum { SIM_PROCESSES = 2, SIM_EVENTS = 64 };
 #define SIM_S     TDM_NS_PER_S
 #define SIM_MS    TDM_NS_PER_MS
 #define SIM_BEGIN (1000 * SIM_S) /* when the watching begins */
@@ -28,14 +29,19 @@ struct sim_buffer {
 	uint8_t kind, process;
 };
 
+/* Live buffers of one process and kind. */
+struct sim_list {
+	struct tdm_buffer *list;
+	size_t count, cap;
+};
+
 struct sim {
 	uint64_t random;
 	uint64_t started_ns[SIM_PROCESSES]; /* when the process began */
 	struct tdm_process who[SIM_PROCESSES];
 	size_t process_count;
 	const char *phase;
-	char names[SIM_NAMES][32];
-	uint32_t name_count;
+	struct tdm_intern texts;
 	struct sim_buffer *buffers;
 	size_t count, cap, next;
 	struct sim_buffer *live;
@@ -43,6 +49,14 @@ struct sim {
 	uint64_t allocs[SIM_PROCESSES][TDM_KIND_COUNT];
 	uint64_t watch_ns;
 	uint64_t seen_ns; /* of that, when somebody breaks it off; 0: all */
+	/* the last picture */
+	struct tdm_picture picture;
+	struct tdm_picture_device device;
+	struct tdm_picture_process processes[SIM_PROCESSES];
+	struct tdm_holding holdings[SIM_PROCESSES];
+	struct sim_list shown[SIM_PROCESSES][TDM_KIND_COUNT];
+	struct tdm_event events[SIM_EVENTS]; /* of the next picture */
+	size_t event_count;
 };
 
 static inline uint64_t sim_random(struct sim *sim)
@@ -71,38 +85,37 @@ static inline uint64_t sim_wait(struct sim *sim, uint64_t mean)
 static inline void sim_init(struct sim *sim, uint64_t seed)
 {
 	*sim = (struct sim){ .random = seed * 1000003 + 17, .process_count = 1, .watch_ns = 30 * SIM_S };
-	sim->name_count = 1;
+	if (tdm_intern_init(&sim->texts) != 0)
+		abort();
 	for (int i = 0; i < SIM_PROCESSES; i++) {
 		sim->started_ns[i] = SIM_BEGIN - 900 * SIM_S;
 		sim->who[i] = (struct tdm_process){ .pid = 100 + i, .life = TDM_LIFE_RUNS, .start_time = 1 };
+		sim->processes[i].handle = (uint64_t)i + 1;
 	}
 }
 
 static inline void sim_done(struct sim *sim)
 {
+	for (size_t p = 0; p < SIM_PROCESSES; p++)
+		for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+			free(sim->shown[p][k].list);
+	tdm_intern_done(&sim->texts);
 	free(sim->buffers);
 	free(sim->live);
 }
 
 static inline uint32_t sim_name(struct sim *sim, const char *name)
 {
-	for (uint32_t i = 1; i < sim->name_count; i++)
-		if (strcmp(sim->names[i], name) == 0)
-			return i;
-	if (sim->name_count == SIM_NAMES)
+	uint32_t number;
+	if (tdm_intern_text(&sim->texts, tdm_str_of(name), &number) != 0)
 		abort();
-	snprintf(sim->names[sim->name_count], sizeof sim->names[0], "%s", name);
-	return sim->name_count++;
+	return number;
 }
 
 static inline void sim_push(struct sim_buffer **list, size_t *count, size_t *cap, struct sim_buffer buffer)
 {
-	if (*count == *cap) {
-		*cap = *cap != 0 ? *cap * 2 : 256;
-		*list = realloc(*list, *cap * sizeof **list);
-		if (*list == NULL)
-			abort();
-	}
+	if (tdm_reserve(list, cap, *count + 1, sizeof **list) != 0)
+		abort();
 	(*list)[(*count)++] = buffer;
 }
 
@@ -142,71 +155,119 @@ static inline void sim_until(struct sim *sim, uint64_t now)
 	sim->live_count = kept;
 }
 
-static inline struct tdm_snapshot *sim_snapshot(struct sim *sim, uint64_t now)
+/* A buffer of this name was freed: one more event of the next picture. It lived so long at least, and at most. */
+static inline void sim_freed(
+	struct sim *sim, uint8_t kind, const char *name, uint64_t born_ns, uint64_t least_ns, uint64_t most_ns)
 {
-	struct tdm_snapshot *s = calloc(1, sizeof *s);
-	sim_until(sim, now);
-	s->time_ns = now;
-	s->process_count = s->holding_count = sim->process_count;
-	s->device_count = 1;
-	s->processes = calloc(sim->process_count, sizeof *s->processes);
-	s->holdings = calloc(sim->process_count, sizeof *s->holdings);
-	s->devices = calloc(1, sizeof *s->devices);
-	s->buffers = calloc(sim->live_count + 1, sizeof *s->buffers);
-	s->text_count = sim->name_count + 1;
-	s->texts = calloc(s->text_count, sizeof *s->texts);
-	s->stack_count = 1;
-	s->stacks = calloc(1, sizeof *s->stacks);
-	for (uint32_t i = 0; i < sim->name_count; i++)
-		s->texts[i] = strdup(sim->names[i]);
-	s->texts[sim->name_count] = strdup(sim->phase != NULL ? sim->phase : "");
-	s->devices[0].has_info = true;
-	s->devices[0].info.region_count = 1;
-	s->devices[0].info.regions[0] =
-		(struct tdm_region){ .kind = TDM_KIND_DRAM, .banks = 12, .bank_size = UINT64_C(1) << 30 };
-	for (size_t p = 0; p < sim->process_count; p++) {
-		s->processes[p].has_who = true;
-		s->processes[p].who = sim->who[p];
-		s->processes[p].who.started_ns = sim->started_ns[p];
-		s->processes[p].phase = sim->phase != NULL ? sim->name_count : 0;
-		s->processes[p].first_holding = (uint32_t)p;
-		s->processes[p].holding_count = 1;
-		s->holdings[p].process = (uint32_t)p;
-		for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
-			s->holdings[p].kinds[k].allocs = sim->allocs[p][k];
-		s->holdings[p].first_buffer = s->buffer_count;
-		for (size_t i = 0; i < sim->live_count; i++) {
-			const struct sim_buffer *b = &sim->live[i];
-			if (b->process != p)
-				continue;
-			s->buffers[s->buffer_count++] = (struct tdm_buffer){ .id = i,
-				.asked_bytes = b->bytes,
-				.reserved_bytes = b->bytes,
-				.born_ns = b->born,
-				.name = b->name,
-				.holding = (uint32_t)p,
-				.kind = b->kind };
-			s->holdings[p].kinds[b->kind].buffers++;
-			s->holdings[p].kinds[b->kind].reserved_bytes += b->bytes;
-			s->devices[0].kinds[b->kind].reserved_bytes += b->bytes;
-			s->holdings[p].buffer_count++;
-		}
-	}
-	return s;
+	if (sim->event_count == SIM_EVENTS)
+		abort();
+	sim->events[sim->event_count++] = (struct tdm_event){ .op = TDM_OP_FREE,
+		.kind = kind,
+		.process = sim->processes[0].handle,
+		.name = tdm_str_of(name),
+		.born_ns = born_ns,
+		.time_ns = born_ns + least_ns,
+		.over_ns = born_ns + most_ns };
 }
 
-/* Watches the program as the command does, a little irregularly, and judges. The snapshot of the result is *last. */
-static inline struct tdm_leaks_result sim_watch(struct sim *sim, uint64_t interval, struct tdm_snapshot **last)
+static inline void sim_show(struct sim *sim, const struct tdm_buffer *buffer, uint8_t process)
+{
+	struct sim_list *to = &sim->shown[process][buffer->kind];
+	if (tdm_reserve(&to->list, &to->cap, to->count + 1, sizeof *to->list) != 0)
+		abort();
+	to->list[to->count++] = *buffer;
+}
+
+/* Figures and lists of what is shown. */
+static inline void sim_sum(struct sim *sim, size_t p)
+{
+	struct tdm_holding *holding = &sim->holdings[p];
+	tdm_holding_init(holding, (uint32_t)p, 0);
+	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
+		struct tdm_picture_amount *amount = &holding->kinds[k];
+		const struct sim_list *shown = &sim->shown[p][k];
+		*amount = (struct tdm_picture_amount){
+			.from = TDM_FROM_LEDGER, .buffers = shown->count, .allocs = sim->allocs[p][k]
+		};
+		for (size_t i = 0; i < shown->count; i++)
+			amount->used += tdm_buffer_reserved(&shown->list[i]);
+		sim->device.kinds[k].used += sim->who[p].life != TDM_LIFE_ENDED ? amount->used : 0;
+		holding->buffers[k] = (struct tdm_buffer_list){ shown->list, shown->count };
+	}
+}
+
+static inline void sim_device(struct sim *sim)
+{
+	tdm_picture_device_init(&sim->device);
+	sim->device.key = 1;
+	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
+		sim->device.kinds[k].used_from = TDM_FROM_LEDGER;
+		sim->device.kinds[k].used = sim->device.kinds[k].unattributed = 0;
+	}
+	sim->device.kinds[TDM_KIND_DRAM].total_from = TDM_FROM_LEDGER;
+	sim->device.kinds[TDM_KIND_DRAM].total = 12 * (UINT64_C(1) << 30);
+}
+
+static inline void sim_process(struct sim *sim, size_t p)
+{
+	struct tdm_picture_process *process = &sim->processes[p];
+	sim->who[p].started_ns = sim->started_ns[p];
+	process->pid = sim->who[p].pid;
+	process->life = sim->who[p].life;
+	process->who = &sim->who[p];
+	process->first_holding = (uint32_t)p;
+	process->holding_count = 1;
+	snprintf(process->phase, sizeof process->phase, "%s", sim->phase != NULL ? sim->phase : "");
+}
+
+/* Borrowed until the next one. The events that were given are in it, and gone. */
+static inline struct tdm_picture *sim_picture(struct sim *sim, uint64_t now)
+{
+	sim_until(sim, now);
+	for (size_t p = 0; p < sim->process_count; p++)
+		for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+			sim->shown[p][k].count = 0;
+	for (size_t i = 0; i < sim->live_count; i++) {
+		const struct sim_buffer *b = &sim->live[i];
+		const struct tdm_buffer buffer = { .id = i,
+			.asked_bytes = b->bytes,
+			.bank_bytes = TDM_SIZE_UNKNOWN,
+			.born_ns = b->born,
+			.name = b->name,
+			.kind = b->kind };
+		sim_show(sim, &buffer, b->process);
+	}
+	sim_device(sim);
+	for (size_t p = 0; p < sim->process_count; p++) {
+		sim_process(sim, p);
+		sim_sum(sim, p);
+	}
+	sim->picture = (struct tdm_picture){ .time_ns = now,
+		.device_count = 1,
+		.process_count = sim->process_count,
+		.holding_count = sim->process_count,
+		.event_count = sim->event_count,
+		.devices = &sim->device,
+		.processes = sim->processes,
+		.holdings = sim->holdings,
+		.events = sim->events,
+		.texts = &sim->texts };
+	sim->event_count = 0;
+	if (!tdm_picture_is_valid(&sim->picture))
+		abort();
+	return &sim->picture;
+}
+
+/* Watches the program as the command does, a little irregularly, and judges. *last is the last picture. */
+static inline struct tdm_leaks_result sim_watch(struct sim *sim, uint64_t interval, const struct tdm_picture **last)
 {
 	struct tdm_leaks *leaks = tdm_leaks_new(sim->watch_ns);
 	struct tdm_leaks_result result;
 	uint64_t end = SIM_BEGIN + (sim->seen_ns != 0 ? sim->seen_ns : sim->watch_ns);
-	*last = NULL;
 	sim_ready(sim);
 	for (uint64_t at = SIM_BEGIN;; at += interval + sim_between(sim, 0, interval / 8 + 1)) {
 		uint64_t time = at < end ? at : end;
-		tdm_snapshot_free(*last);
-		*last = sim_snapshot(sim, time);
+		*last = sim_picture(sim, time);
 		if (tdm_leaks_sample(leaks, *last, time) != 0)
 			abort();
 		if (time == end)

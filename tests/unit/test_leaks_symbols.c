@@ -1,4 +1,4 @@
-/* The functions of processes are looked up once for many findings, also when those of several processes stand mixed. */
+/* The functions of processes are looked up once for many findings, also when findings of several processes alternate. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,25 +13,25 @@ enum { PROCESSES = TDM_LEAKS_SYMBOLS + 2 };
 static void test_kept(void **state)
 {
 	(void)state;
-	struct tdm_snapshot_process processes[PROCESSES] = { 0 };
-	const struct tdm_snapshot snapshot = { .processes = processes, .process_count = PROCESSES };
+	struct tdm_picture_process processes[PROCESSES] = { 0 };
+	const struct tdm_picture picture = { .processes = processes, .process_count = PROCESSES };
 	struct tdm_leaks_symbols symbols = { 0 };
 	struct tdm_symbolizer *first[TDM_LEAKS_SYMBOLS];
 	for (uint32_t i = 0; i < TDM_LEAKS_SYMBOLS; i++) {
-		first[i] = tdm_leaks_symbols_get(&symbols, &snapshot, i);
+		first[i] = tdm_leaks_symbols_get(&symbols, &picture, i);
 		assert_non_null(first[i]);
 		for (uint32_t k = 0; k < i; k++)
 			assert_ptr_not_equal(first[i], first[k]);
 	}
 	for (int round = 0; round < 2; round++)
 		for (uint32_t i = 0; i < TDM_LEAKS_SYMBOLS; i++)
-			assert_ptr_equal(tdm_leaks_symbols_get(&symbols, &snapshot, i), first[i]);
+			assert_ptr_equal(tdm_leaks_symbols_get(&symbols, &picture, i), first[i]);
 	/* One more takes the place of the oldest; the others stay. */
-	assert_non_null(tdm_leaks_symbols_get(&symbols, &snapshot, TDM_LEAKS_SYMBOLS));
+	assert_non_null(tdm_leaks_symbols_get(&symbols, &picture, TDM_LEAKS_SYMBOLS));
 	for (uint32_t i = 1; i < TDM_LEAKS_SYMBOLS; i++)
-		assert_ptr_equal(tdm_leaks_symbols_get(&symbols, &snapshot, i), first[i]);
+		assert_ptr_equal(tdm_leaks_symbols_get(&symbols, &picture, i), first[i]);
 	for (uint32_t i = 0; i < PROCESSES; i++)
-		assert_non_null(tdm_leaks_symbols_get(&symbols, &snapshot, i));
+		assert_non_null(tdm_leaks_symbols_get(&symbols, &picture, i));
 	tdm_leaks_symbols_done(&symbols);
 	tdm_leaks_symbols_done(&symbols);
 }
