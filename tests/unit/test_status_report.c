@@ -1,4 +1,4 @@
-/* The table and the JSON of `tidemark status`, over overviews that were made by hand. */
+/* The table and the JSON of `tidemark status`, from pictures that were made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,14 +10,14 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "overview_make.h"
+#include "picture_make.h"
 #include "report/l1_account.h"
 #include "report/status_report.h"
 
-static void render(struct make *make, struct tdm_overview_pick pick, size_t width, bool utf8, struct tdm_buf *out)
+static void render(struct make *make, struct tdm_pick pick, size_t width, bool utf8, struct tdm_buf *out)
 {
 	struct tdm_status_report report = {
-		.overview = &make->overview, .pick = pick, .term = { .utf8 = utf8, .width = width }
+		.picture = &make->picture, .pick = pick, .term = { .utf8 = utf8, .width = width }
 	};
 	tdm_buf_clear(out);
 	tdm_status_text(&report, out);
@@ -26,7 +26,7 @@ static void render(struct make *make, struct tdm_overview_pick pick, size_t widt
 
 static void render_json(struct make *make, const struct tdm_host *host, struct tdm_buf *out)
 {
-	struct tdm_status_report report = { .overview = &make->overview, .host = host };
+	struct tdm_status_report report = { .picture = &make->picture, .host = host };
 	struct tdm_json json;
 	tdm_buf_clear(out);
 	tdm_json_init(&json, out);
@@ -69,7 +69,7 @@ static void know(struct tdm_reading *reading, int64_t value)
 static void make_full(struct make *make)
 {
 	make_init(make);
-	struct tdm_overview_device *device = make_n150(make, 0);
+	struct tdm_picture_device *device = make_n150(make, 0);
 	make_kind(device, TDM_KIND_DRAM, 9 * MAKE_GIB, 12 * MAKE_GIB);
 	device->kinds[TDM_KIND_DRAM].total_from = TDM_FROM_MODEL;
 	device->kinds[TDM_KIND_DRAM].peak_is_seen = true;
@@ -91,15 +91,15 @@ static void make_full(struct make *make)
 	know(&device->telemetry.voltage, 850);
 	device->telemetry.fan.err = -ENODATA;
 	make_process(make, 4242, "python3 train.py --model llama --batch 32 --layers 40 --checkpoint /data/llama");
-	struct tdm_overview_holding *holding = make_holding(make, 0);
+	struct tdm_holding *holding = make_holding(make, 0);
 	make_amount(make, holding, TDM_KIND_DRAM, 8 * MAKE_GIB);
 	make_amount(make, holding, TDM_KIND_L1, 52 * MAKE_MIB);
 	make_amount(make, holding, TDM_KIND_CB, 8 * MAKE_MIB);
-	make->overview.problem_count = 1;
+	make->picture.problem_count = 1;
 	snprintf(make->problems[0].place, sizeof make->problems[0].place, "/dev/shm/tt_device_5_memory");
 	snprintf(make->problems[0].text, sizeof make->problems[0].text, "it belongs to another user");
 	make->problems[0].from = TDM_FROM_METAL_SHM;
-	assert_true(tdm_overview_is_valid(&make->overview));
+	assert_true(tdm_picture_is_valid(&make->picture));
 }
 
 static const char full_text[] = "tidemark VERSION, 2027-01-15 08:00:00: 1 device, 1 process\n"
@@ -142,7 +142,7 @@ static void a_table_at_80_columns(void **state)
 	struct make make;
 	tdm_buf_init(&out);
 	make_full(&make);
-	render(&make, (struct tdm_overview_pick){ 0 }, 80, false, &out);
+	render(&make, (struct tdm_pick){ 0 }, 80, false, &out);
 	const char *behind = strchr(out.data, ',');
 	assert_non_null(behind);
 	assert_true(widest(out.data) <= 80);
@@ -163,7 +163,7 @@ static void a_wide_table_has_bars_words_and_the_whole_command(void **state)
 	tdm_buf_init(&out);
 	make_full(&make);
 	for (size_t width = 100; width <= 200; width += 20) {
-		render(&make, (struct tdm_overview_pick){ 0 }, width, true, &out);
+		render(&make, (struct tdm_pick){ 0 }, width, true, &out);
 		assert_has(&out, "ledger/model");
 		assert_true(widest(out.data) <= width);
 	}
@@ -178,24 +178,24 @@ static void chips_are_listed_when_there_are_several(void **state)
 	struct make make;
 	struct tdm_buf out = { 0 };
 	make_full(&make);
-	make.overview.devices[0].chip_count = 1;
-	make.overview.devices[0].chips[0].bytes[TDM_KIND_DRAM] = 2 * MAKE_GIB;
-	render(&make, (struct tdm_overview_pick){ 0 }, 80, true, &out);
+	make.picture.devices[0].chip_count = 1;
+	make.picture.devices[0].chips[0].bytes[TDM_KIND_DRAM] = 2 * MAKE_GIB;
+	render(&make, (struct tdm_pick){ 0 }, 80, true, &out);
 	assert_has_not(&out, "  chip 0:");
-	make.overview.devices[0].chip_count = 2;
-	make.overview.devices[0].chips[1] =
-		(struct tdm_overview_chip){ .chip = 1, .is_remote = true, .bytes = { MAKE_GIB, 0, 0, MAKE_MIB } };
-	render(&make, (struct tdm_overview_pick){ 0 }, 80, true, &out);
+	make.picture.devices[0].chip_count = 2;
+	make.picture.devices[0].chips[1] =
+		(struct tdm_picture_chip){ .chip = 1, .is_remote = true, .bytes = { MAKE_GIB, 0, 0, MAKE_MIB } };
+	render(&make, (struct tdm_pick){ 0 }, 80, true, &out);
 	assert_has(&out, "\n  chip 0: dram 2 GiB, l1 0 B\n  chip 1 R (remote): dram 1 GiB, l1 0 B, trace 1 MiB\n");
 	/* Then they do not add up to the device, and it is said why. */
 	static const char doubt[] =
 		"trace 1 MiB\n  (chips are as tt-metal wrote them down: what is stale is counted there)\n";
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
-		make.overview.devices[0].kinds[k].stale = 0;
-	render(&make, (struct tdm_overview_pick){ 0 }, 80, true, &out);
+		make.picture.devices[0].kinds[k].stale = 0;
+	render(&make, (struct tdm_pick){ 0 }, 80, true, &out);
 	assert_has_not(&out, doubt);
-	make.overview.devices[0].kinds[TDM_KIND_L1].stale = 1;
-	render(&make, (struct tdm_overview_pick){ 0 }, 80, true, &out);
+	make.picture.devices[0].kinds[TDM_KIND_L1].stale = 1;
+	render(&make, (struct tdm_pick){ 0 }, 80, true, &out);
 	assert_has(&out, doubt);
 	tdm_buf_done(&out);
 }
@@ -208,25 +208,25 @@ static void a_long_command_goes_without_folders(void **state)
 	make_full(&make);
 	make_process(&make, 4243, "/opt/venv/bin/python3 /home/alice/llama/train.py --data=/data/x");
 	make_holding(&make, 0);
-	render(&make, (struct tdm_overview_pick){ 0 }, 80, true, &out);
+	render(&make, (struct tdm_pick){ 0 }, 80, true, &out);
 	assert_has(&out, "  python3 train.py --da...\n");
-	render(&make, (struct tdm_overview_pick){ 0 }, 100, true, &out);
+	render(&make, (struct tdm_pick){ 0 }, 100, true, &out);
 	assert_has(&out, "  python3 train.py --data=/data/x\n");
 	/* Folders with blanks: the process's name, which the kernel cuts, says where the program ends. */
 	snprintf(make.processes[1].command, sizeof make.processes[1].command, "%s", "/home/a b/train it c/run -n 3");
 	snprintf(make.processes[1].comm, sizeof make.processes[1].comm, "run");
-	render(&make, (struct tdm_overview_pick){ 0 }, 80, true, &out);
+	render(&make, (struct tdm_pick){ 0 }, 80, true, &out);
 	assert_has(&out, "  run -n 3\n");
 	snprintf(make.processes[1].command, sizeof make.processes[1].command, "%s",
 		"/home/a b/bin/seventeen-letters -n 3");
 	snprintf(make.processes[1].comm, sizeof make.processes[1].comm, "seventeen-lette");
-	render(&make, (struct tdm_overview_pick){ 0 }, 80, true, &out);
+	render(&make, (struct tdm_pick){ 0 }, 80, true, &out);
 	assert_has(&out, "  seventeen-letters -n 3\n");
 	/* A name that is not in the command says nothing. */
 	snprintf(make.processes[1].comm, sizeof make.processes[1].comm, "pt_main_thread");
 	snprintf(
 		make.processes[1].command, sizeof make.processes[1].command, "%s", "/usr/bin/python3 /some/where/x.py");
-	render(&make, (struct tdm_overview_pick){ 0 }, 80, true, &out);
+	render(&make, (struct tdm_pick){ 0 }, 80, true, &out);
 	assert_has(&out, "  python3 x.py\n");
 	tdm_buf_done(&out);
 }
@@ -239,7 +239,7 @@ static void what_nobody_knows_is_unknown(void **state)
 	tdm_buf_init(&out);
 	make_init(&make);
 	make_device(&make);
-	render(&make, (struct tdm_overview_pick){ 0 }, 80, false, &out);
+	render(&make, (struct tdm_pick){ 0 }, 80, false, &out);
 	assert_has(&out, "#0  unknown card  number unknown  chip id unknown\n");
 	assert_has(&out, "telemetry unknown: no card of the driver is known to be this device\n");
 	assert_has(&out, "memory unknown: no source counts it, and the card is not known\n");
@@ -261,14 +261,14 @@ static void nothing_at_all_is_helpful(void **state)
 	struct make make;
 	tdm_buf_init(&out);
 	make_init(&make);
-	render(&make, (struct tdm_overview_pick){ 0 }, 80, false, &out);
+	render(&make, (struct tdm_pick){ 0 }, 80, false, &out);
 	assert_has(&out, "No card and no tracked process is visible: try 'tidemark demo'");
 	assert_has(&out, "tidemark doctor");
 	make_full(&make);
-	render(&make, (struct tdm_overview_pick){ .pid = 1 }, 80, false, &out);
+	render(&make, (struct tdm_pick){ .pid = 1 }, 80, false, &out);
 	assert_has(&out, "No process 1 is known to use a device.\n");
 	assert_has_not(&out, "#0");
-	render(&make, (struct tdm_overview_pick){ .device = "9" }, 80, false, &out);
+	render(&make, (struct tdm_pick){ .device = "9" }, 80, false, &out);
 	assert_has(&out, "None of the devices that are visible was asked for.\n");
 	tdm_buf_done(&out);
 }
@@ -286,8 +286,8 @@ static void every_device_of_a_galaxy_is_there(void **state)
 	make_process(&make, 77, "serve");
 	for (uint32_t i = 0; i < 32; i++)
 		make_amount(&make, make_holding(&make, i), TDM_KIND_DRAM, i * 100 * MAKE_MIB);
-	assert_true(tdm_overview_is_valid(&make.overview));
-	render(&make, (struct tdm_overview_pick){ 0 }, 80, false, &out);
+	assert_true(tdm_picture_is_valid(&make.picture));
+	render(&make, (struct tdm_pick){ 0 }, 80, false, &out);
 	for (int i = 0; i < 32; i++) {
 		snprintf(name, sizeof name, "\n#%d  n150", i);
 		assert_has(&out, name);
@@ -296,7 +296,7 @@ static void every_device_of_a_galaxy_is_there(void **state)
 		assert_has(&out, name);
 	}
 	assert_has_not(&out, "    unattributed");
-	render(&make, (struct tdm_overview_pick){ .device = "/dev/tenstorrent/31" }, 80, false, &out);
+	render(&make, (struct tdm_pick){ .device = "/dev/tenstorrent/31" }, 80, false, &out);
 	assert_has(&out, ": 1 device, 1 process\n\n#31  n150");
 	assert_has_not(&out, "#30");
 	tdm_buf_done(&out);
@@ -315,7 +315,7 @@ static void hostile_names_are_made_harmless(void **state)
 	snprintf(make.processes[0].command, sizeof make.processes[0].command, "a\nb\"\\\033[1m\xc3(\xe2\x82\xac");
 	snprintf(make.problems[0].place, sizeof make.problems[0].place, "/tmp/\n\033[31m");
 	snprintf(make.problems[0].text, sizeof make.problems[0].text, "\r\xff");
-	render(&make, (struct tdm_overview_pick){ 0 }, 200, true, &out);
+	render(&make, (struct tdm_pick){ 0 }, 200, true, &out);
 	for (size_t i = 0; i < out.len; i++)
 		assert_true((unsigned char)out.data[i] >= 0x20 || out.data[i] == '\n');
 	assert_has(&out, "a?b\"\\?[1m?(€");
@@ -332,12 +332,12 @@ static void more_problems_than_fit_are_counted(void **state)
 	struct make make;
 	tdm_buf_init(&out);
 	make_init(&make);
-	make.overview.problem_count = 12;
+	make.picture.problem_count = 12;
 	for (int i = 0; i < 12; i++) {
 		snprintf(make.problems[i].place, sizeof make.problems[i].place, "/dev/shm/x%d", i);
 		make.problems[i].err = -EACCES;
 	}
-	render(&make, (struct tdm_overview_pick){ 0 }, 80, false, &out);
+	render(&make, (struct tdm_pick){ 0 }, 80, false, &out);
 	assert_has(&out, "  /dev/shm/x4: Permission denied\n  and 7 more\n");
 	assert_has_not(&out, "in no figure");
 	/* What is behind one of them may be memory. */
@@ -346,7 +346,7 @@ static void more_problems_than_fit_are_counted(void **state)
 		tdm_buf_init(&out);
 		make.problems[11].from = TDM_FROM_LEDGER;
 		make.problems[11].err = denied ? -EACCES : -EIO;
-		render(&make, (struct tdm_overview_pick){ 0 }, 80, false, &out);
+		render(&make, (struct tdm_pick){ 0 }, 80, false, &out);
 		assert_int_equal(strstr(out.data, "What is in files of other users") != NULL, denied);
 	}
 	tdm_buf_done(&out);
@@ -358,7 +358,7 @@ static void l1_adds_up_whatever_is_known(void **state)
 	struct tdm_l1_account account;
 	struct make make;
 	make_full(&make);
-	struct tdm_overview_device *device = &make.devices[0];
+	struct tdm_picture_device *device = &make.devices[0];
 	for (int step = 0; step < 4; step++) {
 		if (step == 1)
 			make_kind(device, TDM_KIND_KERNEL, MAKE_MIB, MAKE_MIB);

@@ -9,7 +9,7 @@
 #include <regex.h>
 #include <stdlib.h>
 
-#include "overview_make.h"
+#include "picture_make.h"
 #include "report/share.h"
 #include "report/top_frame.h"
 
@@ -50,10 +50,10 @@ static size_t grep(const regex_t *regex, const char *text)
 	return found;
 }
 
-static void render(struct make *make, struct tdm_overview_pick pick, bool utf8, struct tdm_buf *out)
+static void render(struct make *make, struct tdm_pick pick, bool utf8, struct tdm_buf *out)
 {
 	struct tdm_top_frame frame = {
-		.overview = &make->overview, .pick = pick, .term = { .utf8 = utf8, .width = 80 }, .interval_ms = 500
+		.picture = &make->picture, .pick = pick, .term = { .utf8 = utf8, .width = 80 }, .interval_ms = 500
 	};
 	tdm_buf_clear(out);
 	tdm_top_frame(&frame, out);
@@ -79,13 +79,13 @@ static void the_recipes_find_80_percent_and_nothing_else(void **state)
 				bool is_l1 = regions[r] == TDM_KIND_L1 || regions[r] == TDM_KIND_L1_SMALL;
 				struct make make;
 				make_init(&make);
-				struct tdm_overview_device *device = make_n150(&make, 0);
+				struct tdm_picture_device *device = make_n150(&make, 0);
 				for (size_t k = 0; k < sizeof regions / sizeof *regions; k++)
 					make_kind(device, regions[k], 89 * MAKE_MIB, total); /* 8.9 % */
 				make_kind(device, regions[r], used, total);
 				make_process(&make, 4242, "train L1 88.8% Allocated 88% L1=99.9%");
 				make_amount(&make, make_holding(&make, 0), TDM_KIND_DRAM, 1);
-				render(&make, (struct tdm_overview_pick){ 0 }, false, &out);
+				render(&make, (struct tdm_pick){ 0 }, false, &out);
 				if (grep(&recipes->allocated, out.data) != is_full ||
 					grep(&recipes->l1, out.data) != (is_full && is_l1))
 					fail_msg("%s at %d bytes off %u.%u %%:\n%s", tdm_kind_name(regions[r]), off,
@@ -104,13 +104,13 @@ static void unknown_shares_are_never_found(void **state)
 	tdm_buf_init(&out);
 	make_init(&make);
 	make_device(&make);
-	struct tdm_overview_device *known = make_n150(&make, 89);
+	struct tdm_picture_device *known = make_n150(&make, 89);
 	for (int k = 0; k < TDM_KIND_COUNT; k++) {
 		make_kind(known, (enum tdm_kind)k, 89 * MAKE_GIB, 0);
 		known->kinds[k].total = TDM_BYTES_UNKNOWN;
 	}
 	make_kind(known, TDM_KIND_L1_SMALL, 0, 0);
-	render(&make, (struct tdm_overview_pick){ 0 }, true, &out);
+	render(&make, (struct tdm_pick){ 0 }, true, &out);
 	assert_int_equal(grep(&recipes->allocated, out.data), 0);
 	assert_int_equal(grep(&recipes->l1, out.data), 0);
 	assert_null(strchr(out.data, '%'));
@@ -174,12 +174,12 @@ static const char whole_frame[] = "=============================================
 static void make_whole(struct make *make)
 {
 	make_init(make);
-	struct tdm_overview_device *device = make_n150(make, 0);
+	struct tdm_picture_device *device = make_n150(make, 0);
 	make_kind(device, TDM_KIND_DRAM, 145 * MAKE_GIB / 100, 225 * MAKE_GIB / 100);
 	device->kinds[TDM_KIND_DRAM].largest_free = 512 * MAKE_MIB;
 	make_kind(device, TDM_KIND_L1, 76 * MAKE_MIB, 76 * MAKE_MIB);
 	make_process(make, 4242, "python3 train.py");
-	struct tdm_overview_holding *holding = make_holding(make, 0);
+	struct tdm_holding *holding = make_holding(make, 0);
 	make_amount(make, holding, TDM_KIND_DRAM, 145 * MAKE_GIB / 100);
 	make_amount(make, holding, TDM_KIND_L1, 76 * MAKE_MIB);
 }
@@ -191,7 +191,7 @@ static void a_frame_is_laid_out_as_ever(void **state)
 	struct make make;
 	tdm_buf_init(&out);
 	make_whole(&make);
-	render(&make, (struct tdm_overview_pick){ 0 }, false, &out);
+	render(&make, (struct tdm_pick){ 0 }, false, &out);
 	assert_string_equal(out.data, whole_frame);
 	tdm_buf_done(&out);
 }
@@ -203,7 +203,7 @@ static void bars_have_40_cells_in_both_alphabets(void **state)
 	struct make make;
 	tdm_buf_init(&out);
 	make_whole(&make);
-	render(&make, (struct tdm_overview_pick){ 0 }, true, &out);
+	render(&make, (struct tdm_pick){ 0 }, true, &out);
 	size_t cells = 0;
 	const char *line = strstr(out.data, "Usage: [");
 	assert_non_null(line);
@@ -221,16 +221,16 @@ static void choices_and_emptiness_are_told(void **state)
 	struct make make;
 	tdm_buf_init(&out);
 	make_init(&make);
-	render(&make, (struct tdm_overview_pick){ 0 }, false, &out);
+	render(&make, (struct tdm_pick){ 0 }, false, &out);
 	assert_non_null(strstr(out.data, "  Devices: 0 (no card and no tracked process is visible"));
 	make_whole(&make);
 	make_n150(&make, 1);
-	make.overview.problem_count = 2;
-	render(&make, (struct tdm_overview_pick){ .device = "1" }, false, &out);
+	make.picture.problem_count = 2;
+	render(&make, (struct tdm_pick){ .device = "1" }, false, &out);
 	assert_non_null(strstr(out.data, "  Devices: 1 of 2\n  Problems: 2 ("));
 	assert_non_null(strstr(out.data, "\nDevice 1 (ID: 1)\n"));
 	assert_null(strstr(out.data, "Device 0"));
-	render(&make, (struct tdm_overview_pick){ .pid = 4242 }, false, &out);
+	render(&make, (struct tdm_pick){ .pid = 4242 }, false, &out);
 	assert_non_null(strstr(out.data, "\nDevice 0 (ID: 0)\n"));
 	assert_null(strstr(out.data, "Device 1"));
 	tdm_buf_done(&out);
@@ -248,7 +248,7 @@ static void hostile_names_cannot_reach_the_terminal(void **state)
 	snprintf(make.devices[0].pci, sizeof make.devices[0].pci, "L1 Allocated 88%%");
 	snprintf(make.processes[0].user, sizeof make.processes[0].user, "\xff\xfe\033]0;x");
 	snprintf(make.processes[0].command, sizeof make.processes[0].command, "L1\r\n  L1 Memory: 88.8%%\x9b");
-	render(&make, (struct tdm_overview_pick){ 0 }, true, &out);
+	render(&make, (struct tdm_pick){ 0 }, true, &out);
 	for (size_t i = 0; i < out.len; i++)
 		assert_true((unsigned char)out.data[i] >= 0x20 || out.data[i] == '\n');
 	assert_int_equal(grep(&recipes->l1, out.data), 1); /* L1 is full in this frame */
