@@ -132,6 +132,12 @@ struct order {
 	const struct tdm_proc_view *view;
 };
 
+/* An unknown amount is the largest number; one more makes it 0, so that it goes last. */
+static int most_first(uint64_t a, uint64_t b)
+{
+	return tdm_order(b + 1, a + 1);
+}
+
 /* Ascending for texts and numbers, descending for amounts: what is looked for comes first. */
 static int compare_by(const struct tdm_proc_row *a, const struct tdm_proc_row *b, const struct order *order)
 {
@@ -147,14 +153,14 @@ static int compare_by(const struct tdm_proc_row *a, const struct tdm_proc_row *b
 	case TDM_PROC_L1_SMALL:
 	case TDM_PROC_TRACE:
 	case TDM_PROC_CB:
-		return -tdm_order(
+		return most_first(
 			a->used[order->view->sort - TDM_PROC_DRAM], b->used[order->view->sort - TDM_PROC_DRAM]);
 	case TDM_PROC_MEMORY:
-		return -tdm_order(a->memory, b->memory);
+		return most_first(a->memory, b->memory);
 	case TDM_PROC_PEAK:
-		return -tdm_order(a->peak, b->peak);
+		return most_first(a->peak, b->peak);
 	case TDM_PROC_AGE:
-		return -tdm_order(a->age_ns, b->age_ns);
+		return most_first(a->age_ns, b->age_ns);
 	case TDM_PROC_SOURCE:
 		return (pa->sources > pb->sources) - (pa->sources < pb->sources);
 	case TDM_PROC_PHASE:
