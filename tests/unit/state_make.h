@@ -46,7 +46,8 @@ static inline void describe_device(struct tdm_state *state, uint64_t process, co
 	apply(state, &event);
 }
 
-static inline struct tdm_event alloc_of(uint64_t process, uint32_t device, enum tdm_kind kind, uint64_t id, uint64_t size)
+static inline struct tdm_event alloc_of(
+	uint64_t process, uint32_t device, enum tdm_kind kind, uint64_t id, uint64_t size)
 {
 	struct tdm_event event = event_of(TDM_OP_ALLOC, process, device);
 	event.kind = (uint8_t)kind;

@@ -21,8 +21,8 @@ static struct tdm_state *one_process(void)
 	return state;
 }
 
-static void put(struct tdm_state *state, uint64_t process, enum tdm_kind kind, uint64_t address, uint64_t bytes,
-	uint32_t banks)
+static void put(
+	struct tdm_state *state, uint64_t process, enum tdm_kind kind, uint64_t address, uint64_t bytes, uint32_t banks)
 {
 	static uint64_t id;
 	struct tdm_event event = alloc_of(process, 0, kind, ++id, 1);

@@ -20,7 +20,6 @@
 #include "tui/gauge.h"
 #include "tui/overview_layout.h"
 #include "tui/page.h"
-#include "tui/pick.h"
 #include "tui/proc_rows.h"
 #include "tui/send_signal.h"
 #include "tui/terminal.h"
@@ -190,21 +189,24 @@ static void a_page_ends_where_it_ends(void **state)
 
 /* Two devices; three processes: one on both, one on the second, one that holds nothing that is known. */
 struct sample {
-	struct tdm_overview overview;
-	struct tdm_overview_device devices[2];
-	struct tdm_overview_process processes[3];
-	struct tdm_overview_holding holdings[4];
+	struct tdm_picture picture;
+	struct tdm_picture_device devices[2];
+	struct tdm_picture_process processes[3];
+	struct tdm_holding holdings[4];
 };
 
-static void set_used(struct tdm_overview_holding *holding, enum tdm_kind kind, uint64_t used, uint64_t peak)
+static void set_used(struct tdm_holding *holding, enum tdm_kind kind, uint64_t used, uint64_t peak)
 {
-	holding->kinds[kind] = (struct tdm_overview_amount){ used, peak, 1, TDM_FROM_LEDGER };
+	holding->kinds[kind].from = TDM_FROM_LEDGER;
+	holding->kinds[kind].used = used;
+	holding->kinds[kind].peak = peak;
+	holding->kinds[kind].buffers = 1;
 }
 
 static void make_sample(struct sample *s)
 {
 	*s = (struct sample){ 0 };
-	static const struct tdm_overview_process processes[] = {
+	static const struct tdm_picture_process processes[] = {
 		{ .handle = 11,
 			.pid = 100,
 			.user = "zoe",
@@ -225,19 +227,19 @@ static void make_sample(struct sample *s)
 	};
 	static const uint32_t of[4][2] = { { 0, 0 }, { 0, 1 }, { 1, 1 }, { 2, 0 } };
 	for (int d = 0; d < 2; d++) {
-		tdm_overview_device_init(&s->devices[d]);
+		tdm_picture_device_init(&s->devices[d]);
 		s->devices[d].number = d;
 		s->devices[d].kinds[TDM_KIND_DRAM].stale = d == 1 ? 70 : 0;
 	}
 	memcpy(s->processes, processes, sizeof processes);
 	for (int h = 0; h < 4; h++)
-		tdm_overview_holding_init(&s->holdings[h], of[h][0], of[h][1]);
+		tdm_holding_init(&s->holdings[h], of[h][0], of[h][1]);
 	set_used(&s->holdings[0], TDM_KIND_DRAM, 1000, 3000);
 	set_used(&s->holdings[1], TDM_KIND_DRAM, 500, 600);
 	set_used(&s->holdings[2], TDM_KIND_DRAM, 900, 900);
 	set_used(&s->holdings[2], TDM_KIND_L1, 700, 700);
 	s->devices[0].kinds[TDM_KIND_DRAM].unattributed = 5;
-	s->overview = (struct tdm_overview){ .real_ns = 100,
+	s->picture = (struct tdm_picture){ .real_ns = 100,
 		.device_count = 2,
 		.process_count = 3,
 		.holding_count = 4,
@@ -254,7 +256,7 @@ static void expect_rows(const struct sample *s, struct tdm_proc_view view, const
 	char text[200] = "";
 	if (view.filter == NULL)
 		view.filter = "";
-	assert_int_equal(tdm_proc_rows_build(&rows, &s->overview, &view), 0);
+	assert_int_equal(tdm_proc_rows_build(&rows, &s->picture, &view), 0);
 	for (size_t i = 0; i < rows.count; i++) {
 		size_t len = strlen(text);
 		const struct tdm_proc_row *row = &rows.rows[i];
@@ -298,63 +300,74 @@ static void sums_over_devices_know_what_they_are(void **state)
 	make_sample(&s);
 	const struct tdm_proc_view all = { .sort = TDM_PROC_PID, .filter = "" },
 				   one = { .sort = TDM_PROC_PID, .filter = "", .device = "0" };
-	assert_int_equal(tdm_proc_rows_build(&rows, &s.overview, &all), 0);
+	assert_int_equal(tdm_proc_rows_build(&rows, &s.picture, &all), 0);
 	assert_int_equal(rows.rows[0].used[0], 1500);
 	assert_int_equal(rows.rows[0].peak, 3600);
 	assert_true(rows.rows[0].peak_is_sum);
 	assert_false(rows.rows[1].peak_is_sum);
 	assert_int_equal(rows.rows[1].memory, 1600);
 	assert_true(rows.rows[2].memory == TDM_BYTES_UNKNOWN && rows.rows[2].age_ns == UINT64_MAX);
-	assert_int_equal(tdm_proc_rows_build(&rows, &s.overview, &one), 0);
+	assert_int_equal(tdm_proc_rows_build(&rows, &s.picture, &one), 0);
 	assert_int_equal(rows.rows[0].used[0], 1000);
 	assert_false(rows.rows[0].peak_is_sum);
 	tdm_proc_rows_done(&rows);
 	assert_true(tdm_proc_sum(UINT64_MAX - 2, 5) == UINT64_MAX - 1); /* stays a number */
 }
 
-static size_t give_events(void *context, struct tdm_overview_event *events, size_t cap)
+/* A thousand more events, as a picture has them. */
+static void give_events(struct tdm_picture *picture, struct tdm_event *events, uint64_t *next)
 {
-	uint64_t *next = context;
-	size_t count = cap < 1000 ? cap : 1000;
-	for (size_t i = 0; i < count; i++) {
-		events[i] = (struct tdm_overview_event){ .handle = *next % 2 + 1,
+	for (size_t i = 0; i < 1000; i++, ++*next)
+		events[i] = (struct tdm_event){ .process = *next % 2 + 1,
 			.op = *next % 100 == 99 ? TDM_OP_LOST
 			      : *next % 2 == 0  ? TDM_OP_ALLOC
 						: TDM_OP_FREE,
 			.kind = TDM_KIND_DRAM,
+			.time_ns = 40 + *next,
 			.address = *next,
-			.asked = 3 };
-		(*next)++;
-	}
-	return count;
+			.size = 3,
+			.name = tdm_str_of("") };
+	picture->events = events;
+	picture->event_count = 1000;
 }
 
 static void events_are_kept_up_to_a_limit_and_chosen(void **state)
 {
 	(void)state;
-	uint64_t next = 0;
-	struct tdm_tui_provider provider = { .context = &next, .events = give_events };
+	struct tdm_event events[1000];
+	struct tdm_picture_process first = { .handle = 1, .pid = 77 };
+	struct tdm_picture picture = { .time_ns = 100, .real_ns = 5000, .processes = &first, .process_count = 1 };
 	struct tdm_event_log log = { 0 };
-	tdm_event_log_read(&log, &provider);
-	assert_int_equal(next, 0); /* nobody looks */
+	uint64_t next = 0;
+	assert_false(tdm_event_log_wants(&log)); /* nobody looks */
 	log.is_on = true;
-	for (int i = 0; i < 20; i++)
-		tdm_event_log_read(&log, &provider);
+	assert_true(tdm_event_log_wants(&log));
+	for (int i = 0; i < 20; i++) {
+		give_events(&picture, events, &next);
+		tdm_event_log_add(&log, &picture);
+		if (i == 0) {
+			tdm_event_log_prepare(&log);
+			assert_int_equal(tdm_event_log_line(&log, 2)->event.time_ns, 4942); /* of the real-time clock */
+			assert_int_equal(tdm_event_log_line(&log, 61)->event.time_ns, 0);   /* after the picture */
+			assert_int_equal(tdm_event_log_line(&log, 2)->pid, 77);
+			assert_int_equal(tdm_event_log_line(&log, 3)->pid, 0);
+		}
+	}
 	tdm_event_log_prepare(&log);
 	assert_int_equal(log.line_count, TDM_EVENT_LOG_CAP);
-	assert_int_equal(tdm_event_log_line(&log, TDM_EVENT_LOG_CAP - 1)->address, 19999);
-	assert_int_equal(tdm_event_log_line(&log, 0)->address, 20000 - TDM_EVENT_LOG_CAP);
+	assert_int_equal(tdm_event_log_line(&log, TDM_EVENT_LOG_CAP - 1)->event.address, 19999);
+	assert_int_equal(tdm_event_log_line(&log, 0)->event.address, 20000 - TDM_EVENT_LOG_CAP);
 	assert_int_equal(log.seen, 19800);
 	assert_int_equal(log.lost, 600);
 	log.op = TDM_OP_ALLOC;
 	tdm_event_log_changed(&log);
 	tdm_event_log_prepare(&log);
 	for (size_t i = 0; i < log.line_count; i++)
-		assert_int_not_equal(tdm_event_log_line(&log, i)->op, TDM_OP_FREE);
+		assert_int_not_equal(tdm_event_log_line(&log, i)->event.op, TDM_OP_FREE);
 	log.paused = true;
-	tdm_event_log_read(&log, &provider);
+	assert_false(tdm_event_log_wants(&log));
+	tdm_event_log_add(&log, &picture);
 	assert_int_equal(log.seen, 19800);
-	assert_int_equal(next, 20000); /* nothing was taken that would then be nowhere */
 	tdm_event_log_done(&log);
 }
 
@@ -362,26 +375,26 @@ static void events_are_kept_up_to_a_limit_and_chosen(void **state)
 static void shares_are_rounded_down(void **state)
 {
 	(void)state;
-	assert_int_equal(tdm_overview_permille(8999, 10000), 899);
+	assert_int_equal(tdm_picture_permille(8999, 10000), 899);
 	assert_int_equal(tdm_level_of(8999, 10000), TDM_LEVEL_YELLOW);
-	assert_int_equal(tdm_overview_permille(9000, 10000), 900);
+	assert_int_equal(tdm_picture_permille(9000, 10000), 900);
 	assert_int_equal(tdm_level_of(9000, 10000), TDM_LEVEL_RED);
-	assert_int_equal(tdm_overview_permille(7499, 10000), 749);
+	assert_int_equal(tdm_picture_permille(7499, 10000), 749);
 	assert_int_equal(tdm_level_of(7499, 10000), TDM_LEVEL_GREEN);
-	assert_int_equal(tdm_overview_permille(UINT64_MAX - 1, UINT64_MAX - 1), 1000);
-	assert_int_equal(tdm_overview_permille(UINT64_MAX - 1, 1), 1000000);
-	assert_int_equal(tdm_overview_permille(0, 0), -1);
-	assert_int_equal(tdm_overview_permille(TDM_BYTES_UNKNOWN, 1), -1);
+	assert_int_equal(tdm_picture_permille(UINT64_MAX - 1, UINT64_MAX - 1), 1000);
+	assert_int_equal(tdm_picture_permille(UINT64_MAX - 1, 1), 1000000);
+	assert_int_equal(tdm_picture_permille(0, 0), -1);
+	assert_int_equal(tdm_picture_permille(TDM_BYTES_UNKNOWN, 1), -1);
 }
 
 static void the_trend_of_l1_has_circular_buffers(void **state)
 {
 	(void)state;
-	struct tdm_overview_device device;
-	struct tdm_overview overview = { .devices = &device, .device_count = 1 };
-	struct tdm_app app = { .overview = &overview };
-	tdm_overview_device_init(&device);
-	struct tdm_overview_kind *l1 = &device.kinds[TDM_KIND_L1], *cb = &device.kinds[TDM_KIND_CB];
+	struct tdm_picture_device device;
+	struct tdm_picture picture = { .devices = &device, .device_count = 1 };
+	struct tdm_app app = { .picture = &picture };
+	tdm_picture_device_init(&device);
+	struct tdm_picture_kind *l1 = &device.kinds[TDM_KIND_L1], *cb = &device.kinds[TDM_KIND_CB];
 	const struct {
 		uint64_t l1, cb;
 		int expected;
@@ -392,6 +405,7 @@ static void the_trend_of_l1_has_circular_buffers(void **state)
 		l1->used = all[i].l1;
 		cb->used = all[i].cb;
 		tdm_app_refreshed(&app);
+		tdm_app_remember(&app);
 		assert_int_equal(tdm_history_get(&tdm_app_trend(&app, &device)->l1, 0), all[i].expected);
 	}
 	tdm_app_done(&app);
@@ -421,26 +435,10 @@ static void signals_go_to_nobody_else(void **state)
 	assert_int_equal(tdm_signal_send(&target, SIGKILL), -ESRCH);
 }
 
-static void cards_keep_their_key(void **state)
-{
-	(void)state;
-	struct tdm_overview_device before, after;
-	tdm_overview_device_init(&before);
-	before.node = 2;
-	after = before;
-	after.number = 0;
-	after.has_chip_id = true;
-	after.chip_id = 0x1234;
-	assert_true(tdm_pick_key(&before) == tdm_pick_key(&after));
-	after.node = 3;
-	assert_false(tdm_pick_key(&before) == tdm_pick_key(&after));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts_are_cut_and_made_harmless),
-		cmocka_unit_test(cards_keep_their_key),
 		cmocka_unit_test(a_wide_character_is_never_half_there),
 		cmocka_unit_test(fields_stand_left_and_right),
 		cmocka_unit_test(graphs_stay_inside),
