@@ -12,7 +12,7 @@
  *     virtual=1                          the last device is on no card
  *     seen=1                             nobody keeps the peaks
  *     hostile=1                          names with control characters, broken UTF-8, wide characters, great length
- *     failing=1                          every second picture fails, and there are no buffers
+ *     failing=1                          every second picture fails, and no ledger can be read
  *     problems=0                         sources that could not be read
  *     target=PID                         process 0 is this one; start=TICKS its start time, 0: its real one
  *     moving=0                           =1: figures change from picture to picture
@@ -37,6 +37,7 @@
 
 enum { FIRST_PID = 1000, EVENTS_AT_ONCE = 3 };
 #define REAL_NS (UINT64_C(1700000000) * TDM_NS_PER_S)
+#define LEDGER  "/dev/shm/tidemark-1000/1000.1.0"
 
 static struct settings {
 	long devices, processes, buffers, interval, frames, ascii, no_colour, read_only, pid, unknown, nocard, virtual,
@@ -71,9 +72,23 @@ static const struct {
 	{ "cost", &set.cost },
 };
 
+enum { TEXTS = 8 };
+static const char *const sites[TEXTS] = { "", "weights.q_proj", "weights.k_proj", "activations", "kv_cache",
+	"model.py:120", "optimizer.state", "matmul_program" };
+
 struct fixture {
-	struct tdm_overview overview;
-	uint64_t pictures, events;
+	struct tdm_picture picture;
+	struct tdm_process *ledgers; /* of the processes */
+	struct tdm_device_info info; /* of every device */
+	struct tdm_intern texts;
+	uint32_t sites[TEXTS]; /* numbers of texts */
+	uint32_t ranges;       /* of circular buffers */
+	uint64_t pictures, event_count;
+	struct tdm_event events[EVENTS_AT_ONCE];
+	/* the live buffers of one holding */
+	struct tdm_buffer *buffers[TDM_KIND_COUNT];
+	size_t counts[TDM_KIND_COUNT];
+	uint64_t process, device; /* that they were asked for */
 };
 
 static const char *const hostile_names[] = { "\033[31mred\033[0m\a\b\r\n\ttail", "\xff\xfe\x80 broken \xc3",
@@ -84,7 +99,7 @@ static const char *const programs[] = { "python train.py --layers 24", "./resnet
 	"vllm serve llama-3.1-8b", "ttnn_bench matmul", "pytest tests/ttnn/unit" };
 static const char *const users[] = { "anna", "bert", "carla" };
 
-static void set_kind(struct tdm_overview_kind *kind, uint64_t total, unsigned percent, uint32_t banks)
+static void set_kind(struct tdm_picture_kind *kind, uint64_t total, unsigned percent, uint32_t banks)
 {
 	kind->used_from = TDM_FROM_LEDGER;
 	kind->total_from = TDM_FROM_MODEL;
@@ -108,11 +123,14 @@ static void set_reading(struct tdm_reading *reading, int64_t value)
 	*reading = (struct tdm_reading){ .is_known = true, .value = value };
 }
 
-static void make_device(struct tdm_overview_device *device, unsigned d, uint64_t step)
+static void make_device(
+	struct tdm_picture_device *device, unsigned d, uint64_t step, const struct tdm_device_info *info)
 {
 	unsigned wave = set.moving ? (unsigned)(step * 3 % 40) : 0;
-	tdm_overview_device_init(device);
+	tdm_picture_device_init(device);
+	device->key = d + 1;
 	device->number = (int32_t)d;
+	device->info = info;
 	device->is_virtual = set.virtual != 0 && d + 1 == (unsigned)set.devices;
 	device->node = set.nocard || device->is_virtual ? -1 : (int32_t)d;
 	device->process_count = (uint32_t)set.processes;
@@ -146,25 +164,26 @@ static void make_device(struct tdm_overview_device *device, unsigned d, uint64_t
 }
 
 /* Every process has the same part of what its devices say is used; the rest is unattributed. */
-static void make_holding(
-	struct tdm_overview_holding *holding, uint32_t p, uint32_t d, struct tdm_overview_device *device)
+static void make_holding(struct tdm_holding *holding, uint32_t p, uint32_t d, struct tdm_picture_device *device)
 {
-	tdm_overview_holding_init(holding, p, d);
+	tdm_holding_init(holding, p, d);
+	holding->number = d;
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
-		struct tdm_overview_kind *kind = &device->kinds[k];
+		struct tdm_picture_kind *kind = &device->kinds[k];
 		if (kind->used == TDM_BYTES_UNKNOWN)
 			continue;
 		uint64_t part = kind->used / (uint64_t)(set.processes + 1) / (p + 1);
-		holding->kinds[k] = (struct tdm_overview_amount){
-			.used = part, .peak = part * 2, .buffers = (uint64_t)set.buffers, .from = kind->used_from
-		};
+		holding->kinds[k].used = part;
+		holding->kinds[k].peak = part * 2;
+		holding->kinds[k].buffers = (uint64_t)set.buffers;
+		holding->kinds[k].from = kind->used_from;
 		kind->unattributed -= part;
 	}
 }
 
-static void make_process(struct tdm_overview_process *process, uint32_t p)
+static void make_process(struct tdm_picture_process *process, uint32_t p, struct tdm_process *ledger)
 {
-	*process = (struct tdm_overview_process){ .handle = p + 1,
+	*process = (struct tdm_picture_process){ .handle = p + 1,
 		.pid = FIRST_PID + (int32_t)p,
 		.start_time = 1,
 		.uid = 1000 + p % 3,
@@ -182,40 +201,132 @@ static void make_process(struct tdm_overview_process *process, uint32_t p)
 	if (set.hostile && p == HOSTILE - 1)
 		memset(process->command, 'x', sizeof process->command - 1);
 	snprintf(process->phase, sizeof process->phase, "%s", set.hostile ? hostile : p % 2 == 0 ? "forward" : "");
+	*ledger = (struct tdm_process){ .pid = process->pid, .life = TDM_LIFE_RUNS, .is_stuck = set.failing != 0 };
+	process->who = ledger;
+	process->ledger = LEDGER;
 }
 
-static void make_problem(struct tdm_overview_problem *problem, long i)
+static void make_problem(struct tdm_picture_problem *problem, long i)
 {
-	*problem = (struct tdm_overview_problem){ .from = TDM_FROM_METAL_SHM, .err = -13 };
+	*problem = (struct tdm_picture_problem){ .from = TDM_FROM_METAL_SHM, .err = -13 };
 	snprintf(problem->place, sizeof problem->place, "/dev/shm/tt_device_%ld_memory", i);
 	snprintf(problem->text, sizeof problem->text, "permission denied: it belongs to another user");
 }
 
-static const struct tdm_overview *make_overview(void *context)
+static uint32_t keep_text(struct fixture *fixture, const char *text)
+{
+	uint32_t number;
+	if (tdm_intern_text(&fixture->texts, tdm_str_of(text), &number) != 0)
+		abort();
+	return number;
+}
+
+/* Three in four are in DRAM, from below, with holes; the others in L1, one after the other from above; a few are
+ * circular buffers at the bottom of some cores. */
+static void make_buffer(struct fixture *fixture, size_t i, uint64_t now_ns)
+{
+	enum { CB_AT = 5, CBS = 3 };
+	bool is_cb = i >= CB_AT && i < CB_AT + CBS, in_l1 = !is_cb && i % 4 == 3;
+	const struct tdm_region *dram = &fixture->info.regions[0], *l1 = &fixture->info.regions[1];
+	uint64_t size = is_cb ? 100 * 1024 : in_l1 ? 8192 : (i % 7 + 1) * MIB, slot = 8 * MIB;
+	uint32_t banks = is_cb ? 32 : in_l1 ? l1->banks : dram->banks;
+	enum tdm_kind kind = is_cb ? TDM_KIND_CB : in_l1 ? TDM_KIND_L1 : TDM_KIND_DRAM;
+	fixture->buffers[kind][fixture->counts[kind]++] = (struct tdm_buffer){ .id = i + 1,
+		.address = is_cb   ? l1->base + (i - CB_AT) * size
+			   : in_l1 ? l1->base + l1->bank_size - (i / 4 % 80 + 1) * size
+				   : dram->base + i * slot % (dram->bank_size - slot),
+		.asked_bytes = size * banks - 100,
+		.bank_bytes = size,
+		.page_size = 2048,
+		.born_ns = now_ns > (i + 1) * TDM_NS_PER_S ? now_ns - (i + 1) * TDM_NS_PER_S : 1,
+		.banks = banks,
+		.holding_banks = banks,
+		.cores = is_cb ? banks : 0,
+		.ranges = is_cb ? fixture->ranges : 0,
+		.name = fixture->sites[i % 7],
+		.program = i % 5 == 0 ? fixture->sites[7] : 0,
+		.kind = (uint8_t)kind };
+}
+
+/* The buffers of the process that is asked for are on its first device, those of a device are the first process's. They
+ * are made anew when others are asked for, or when figures move. */
+static void make_buffers(struct fixture *fixture, const struct tdm_wish *wish)
+{
+	struct tdm_picture *picture = &fixture->picture;
+	if (wish == NULL || (wish->parts & TDM_WISH_BUFFERS) == 0 || set.failing)
+		return;
+	bool is_same = fixture->process == wish->process && fixture->device == wish->device;
+	if (!is_same || (set.moving && !wish->hold)) {
+		memset(fixture->counts, 0, sizeof fixture->counts);
+		for (size_t i = 0; i < (size_t)set.buffers; i++)
+			make_buffer(fixture, i, picture->time_ns);
+		fixture->process = wish->process;
+		fixture->device = wish->device;
+		picture->buffers_version++;
+	}
+	for (size_t h = 0; h < picture->holding_count; h++) {
+		struct tdm_holding *holding = &picture->holdings[h];
+		if ((wish->process != 0 && picture->processes[holding->process].handle != wish->process) ||
+			(wish->device != 0 && picture->devices[holding->device].key != wish->device))
+			continue;
+		for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+			holding->buffers[k] = (struct tdm_buffer_list){ fixture->buffers[k], fixture->counts[k] };
+		return;
+	}
+}
+
+static void make_events(struct fixture *fixture, const struct tdm_wish *wish)
+{
+	static const uint8_t ops[] = { TDM_OP_ALLOC, TDM_OP_ALLOC, TDM_OP_FREE, TDM_OP_PHASE, TDM_OP_OOM, TDM_OP_LOST };
+	struct tdm_picture *picture = &fixture->picture;
+	picture->events = fixture->events;
+	picture->event_count = wish != NULL && (wish->parts & TDM_WISH_EVENTS) != 0 ? EVENTS_AT_ONCE : 0;
+	for (size_t i = 0; i < picture->event_count; i++) {
+		uint64_t n = fixture->event_count++;
+		char name[48];
+		snprintf(name, sizeof name, "%.20s-%" PRIu64, sites[n % 6 + 1], n);
+		fixture->events[i] = (struct tdm_event){ .time_ns = picture->time_ns - TDM_NS_PER_S + i * TDM_NS_PER_MS,
+			.process = n % (uint64_t)(set.processes + 1) + 1, /* one of them is not known */
+			.op = ops[n % 6],
+			.kind = n % 2 == 0 ? TDM_KIND_DRAM : TDM_KIND_L1,
+			.flags = n % 30 == 2 ? TDM_EVENT_FAULT : 0,
+			.address = 0x1000 * n,
+			.size = ops[n % 6] == TDM_OP_LOST ? 5 : 4096 * (n % 9 + 1),
+			.bytes_per_bank = 4096,
+			.banks = (uint32_t)(n % 9 + 1),
+			.name = tdm_str_of(fixture->texts.texts[keep_text(fixture, name)]) };
+	}
+}
+
+static const struct tdm_picture *look(void *context, const struct tdm_wish *wish)
 {
 	struct fixture *fixture = context;
-	struct tdm_overview *o = &fixture->overview;
+	struct tdm_picture *p = &fixture->picture;
 	uint64_t step = fixture->pictures++;
 	if (set.crash != 0 && fixture->pictures == (uint64_t)set.crash)
 		raise(SIGSEGV);
 	if (set.failing && step % 2 == 1)
 		return NULL;
-	o->time_ns = tdm_clock_ns();
-	o->real_ns = REAL_NS + step * (uint64_t)set.interval * TDM_NS_PER_MS;
-	for (size_t d = 0; d < o->device_count; d++)
-		make_device(&o->devices[d], (unsigned)d, step);
-	o->holding_count = 0;
-	for (size_t p = 0; p < o->process_count; p++) {
-		make_process(&o->processes[p], (uint32_t)p);
-		o->processes[p].first_holding = (uint32_t)o->holding_count;
+	p->time_ns = tdm_clock_ns();
+	p->real_ns = REAL_NS + step * (uint64_t)set.interval * TDM_NS_PER_MS;
+	for (size_t d = 0; d < p->device_count; d++)
+		make_device(&p->devices[d], (unsigned)d, step, &fixture->info);
+	p->holding_count = 0;
+	for (size_t i = 0; i < p->process_count; i++) {
+		make_process(&p->processes[i], (uint32_t)i, &fixture->ledgers[i]);
+		p->processes[i].first_holding = (uint32_t)p->holding_count;
 		/* the first one uses every device, the others one each */
-		for (size_t d = 0; d < o->device_count; d++)
-			if (p == 0 || p % o->device_count == d)
+		for (size_t d = 0; d < p->device_count; d++)
+			if (i == 0 || i % p->device_count == d)
 				make_holding(
-					&o->holdings[o->holding_count++], (uint32_t)p, (uint32_t)d, &o->devices[d]);
-		o->processes[p].holding_count = (uint32_t)o->holding_count - o->processes[p].first_holding;
+					&p->holdings[p->holding_count++], (uint32_t)i, (uint32_t)d, &p->devices[d]);
+		p->processes[i].holding_count = (uint32_t)p->holding_count - p->processes[i].first_holding;
 	}
-	return o;
+	make_buffers(fixture, wish);
+	make_events(fixture, wish);
+	if (!tdm_picture_is_valid(p))
+		abort();
+	return p;
 }
 
 static void *make(size_t count, size_t size)
@@ -226,58 +337,8 @@ static void *make(size_t count, size_t size)
 	return list;
 }
 
-static void init(struct fixture *fixture)
+static void init_device(struct tdm_device_info *info)
 {
-	struct tdm_overview *o = &fixture->overview;
-	o->device_count = (size_t)set.devices;
-	o->process_count = (size_t)set.processes;
-	o->problem_count = (size_t)set.problems;
-	o->devices = make(o->device_count, sizeof *o->devices);
-	o->processes = make(o->process_count, sizeof *o->processes);
-	o->holdings = make(o->device_count + o->process_count, sizeof *o->holdings);
-	o->problems = make(o->problem_count, sizeof *o->problems);
-	for (long i = 0; i < set.problems; i++)
-		make_problem(&o->problems[i], i);
-}
-
-enum { TEXTS = 8 };
-static const char *const sites[TEXTS] = { "", "weights.q_proj", "weights.k_proj", "activations", "kv_cache",
-	"model.py:120", "optimizer.state", "matmul_program" };
-
-/* Three in four lie in DRAM, from below, with holes; the others in L1, one after the other from above; a few are
- * circular buffers at the bottom of some cores. */
-static void make_buffer(struct tdm_buffer *buffer, size_t i, uint64_t now_ns, const struct tdm_snapshot_device *device)
-{
-	enum { CB_AT = 5, CBS = 3 };
-	bool is_cb = i >= CB_AT && i < CB_AT + CBS, in_l1 = !is_cb && i % 4 == 3;
-	const struct tdm_region *dram = &device->info.regions[0], *l1 = &device->info.regions[1];
-	uint64_t size = is_cb ? 100 * 1024 : in_l1 ? 8192 : (i % 7 + 1) * MIB, slot = 8 * MIB;
-	uint32_t banks = is_cb ? 32 : in_l1 ? l1->banks : dram->banks;
-	*buffer = (struct tdm_buffer){ .id = i + 1,
-		.address = is_cb   ? l1->base + (i - CB_AT) * size
-			   : in_l1 ? l1->base + l1->bank_size - (i / 4 % 80 + 1) * size
-				   : dram->base + i * slot % (dram->bank_size - slot),
-		.asked_bytes = size * banks - 100,
-		.bank_bytes = size,
-		.reserved_bytes = size * banks,
-		.occupied_bytes = size * banks,
-		.page_size = 2048,
-		.born_ns = now_ns > (i + 1) * TDM_NS_PER_S ? now_ns - (i + 1) * TDM_NS_PER_S : 1,
-		.banks = banks,
-		.holding_banks = banks,
-		.cores = is_cb ? banks : 0,
-		.ranges = is_cb ? 1 : 0,
-		.name = (uint32_t)(i % 7),
-		.program = i % 5 == 0 ? 7 : 0,
-		.kind = is_cb   ? TDM_KIND_CB
-			: in_l1 ? TDM_KIND_L1
-				: TDM_KIND_DRAM };
-}
-
-static void fill_device(struct tdm_snapshot_device *device)
-{
-	struct tdm_device_info *info = &device->info;
-	device->has_info = true;
 	info->has_chip_id = true;
 	info->chip_id = 0x1a2b3c4d5e00;
 	snprintf(info->card, sizeof info->card, "n150");
@@ -287,81 +348,49 @@ static void fill_device(struct tdm_snapshot_device *device)
 	info->regions[1] = (struct tdm_region){ TDM_KIND_L1, 64, 105664, 1393472, 16 };
 }
 
-static void fill_snapshot(struct tdm_snapshot *s, uint64_t handle)
+static void init_texts(struct fixture *fixture)
 {
-	s->time_ns = tdm_clock_ns();
-	s->process_count = s->device_count = s->holding_count = 1;
-	s->buffer_count = (size_t)set.buffers;
-	s->processes = make(1, sizeof *s->processes);
-	s->devices = make(1, sizeof *s->devices);
-	s->holdings = make(1, sizeof *s->holdings);
-	s->buffers = make(s->buffer_count, sizeof *s->buffers);
-	s->texts = make(TEXTS, sizeof *s->texts);
-	s->text_count = TEXTS;
+	const struct tdm_core_range range = { 0, 0, 3, 7 };
+	if (tdm_intern_init(&fixture->texts) != 0 ||
+		tdm_intern_ranges(&fixture->texts, &range, 1, &fixture->ranges) != 0)
+		abort();
 	for (size_t i = 0; i < TEXTS; i++)
-		s->texts[i] = strdup(set.hostile && i != 0 ? hostile_names[i % HOSTILE] : sites[i]);
-	s->range_lists = make(2, sizeof *s->range_lists);
-	s->range_list_count = 2;
-	s->range_lists[1] = (struct tdm_kept_ranges){ .first = 0, .count = 1 };
-	s->ranges = make(1, sizeof *s->ranges);
-	s->ranges[0] = (struct tdm_core_range){ 0, 0, 3, 7 };
-	s->processes[0].has_who = true;
-	s->processes[0].who.pid = FIRST_PID + (int32_t)handle - 1;
-	s->processes[0].who.life = TDM_LIFE_RUNS;
-	s->processes[0].holding_count = 1;
-	fill_device(&s->devices[0]);
-	for (size_t i = 0; i < s->buffer_count; i++)
-		make_buffer(&s->buffers[i], i, s->time_ns, &s->devices[0]);
-	s->holdings[0].buffer_count = s->buffer_count;
+		fixture->sites[i] = keep_text(fixture, set.hostile && i != 0 ? hostile_names[i % HOSTILE] : sites[i]);
 }
 
-static struct tdm_snapshot *make_snapshot(uint64_t handle, struct tdm_diag *diag)
+static void init(struct fixture *fixture)
 {
-	struct tdm_snapshot *s = set.failing ? NULL : calloc(1, sizeof *s);
-	if (s == NULL)
-		tdm_diag_set(diag, -2, 0, 0, "process %" PRIu64 " has no readable ledger", handle);
-	else
-		fill_snapshot(s, handle);
-	return s;
-}
-
-static struct tdm_snapshot *process_snapshot(void *context, uint64_t handle, struct tdm_diag *diag)
-{
-	(void)context;
-	return make_snapshot(handle, diag);
-}
-
-static struct tdm_snapshot *device_snapshot(void *context, size_t device, struct tdm_diag *diag)
-{
-	(void)context;
-	struct tdm_snapshot *snapshot = make_snapshot(1, diag);
-	if (snapshot != NULL) {
-		snapshot->devices[0].info.chip_id += device;
-		snapshot->devices[0].number = (uint32_t)device;
+	struct tdm_picture *p = &fixture->picture;
+	p->device_count = (size_t)set.devices;
+	p->process_count = (size_t)set.processes;
+	p->problem_count = (size_t)set.problems;
+	p->devices = make(p->device_count, sizeof *p->devices);
+	p->processes = make(p->process_count, sizeof *p->processes);
+	p->holdings = make(p->device_count + p->process_count, sizeof *p->holdings);
+	p->problems = make(p->problem_count + 1, sizeof *p->problems);
+	p->texts = &fixture->texts;
+	fixture->ledgers = make(p->process_count, sizeof *fixture->ledgers);
+	for (long i = 0; i < set.problems; i++)
+		make_problem(&p->problems[i], i);
+	if (set.failing) {
+		struct tdm_picture_problem *problem = &p->problems[p->problem_count++];
+		*problem = (struct tdm_picture_problem){ .from = TDM_FROM_LEDGER, .err = -2 };
+		snprintf(problem->place, sizeof problem->place, "%s", LEDGER);
+		snprintf(problem->text, sizeof problem->text, "the process has no readable ledger");
 	}
-	return snapshot;
+	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+		fixture->buffers[k] = make((size_t)set.buffers, sizeof *fixture->buffers[k]);
+	init_device(&fixture->info);
+	init_texts(fixture);
 }
 
-static size_t make_events(void *context, struct tdm_overview_event *events, size_t cap)
+static void done(struct fixture *fixture)
 {
-	static const uint8_t ops[] = { TDM_OP_ALLOC, TDM_OP_ALLOC, TDM_OP_FREE, TDM_OP_PHASE, TDM_OP_OOM, TDM_OP_LOST };
-	struct fixture *fixture = context;
-	size_t count = EVENTS_AT_ONCE < cap ? EVENTS_AT_ONCE : cap;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t n = fixture->events++;
-		events[i] = (struct tdm_overview_event){ .time_ns = REAL_NS + n * TDM_NS_PER_MS,
-			.handle = n % (uint64_t)(set.processes + 1) + 1,
-			.pid = FIRST_PID + (int32_t)(n % (uint64_t)(set.processes + 1)),
-			.number = 0,
-			.op = ops[n % 6],
-			.kind = n % 2 == 0 ? TDM_KIND_DRAM : TDM_KIND_L1,
-			.is_fault = n % 30 == 2,
-			.address = 0x1000 * n,
-			.asked = ops[n % 6] == TDM_OP_LOST ? 5 : 4096 * (n % 9 + 1),
-			.reserved = 4096 * (n % 9 + 1) };
-		snprintf(events[i].name, sizeof events[i].name, "%.20s-%" PRIu64, sites[n % 6 + 1], n);
-	}
-	return count;
+	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+		free(fixture->buffers[k]);
+	free(fixture->ledgers);
+	tdm_picture_done(&fixture->picture);
+	tdm_intern_done(&fixture->texts);
 }
 
 static void parse(int argc, char **argv)
@@ -401,11 +430,7 @@ int main(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	parse(argc, argv);
 	init(&fixture);
-	const struct tdm_tui_provider provider = { .context = &fixture,
-		.refresh = make_overview,
-		.process = process_snapshot,
-		.device = device_snapshot,
-		.events = make_events };
+	const struct tdm_provider provider = { .context = &fixture, .look = look };
 	const struct tdm_tui_options options = { .interval_ms = (unsigned)set.interval,
 		.device = set.device,
 		.pid = (int32_t)set.pid,
@@ -414,7 +439,7 @@ int main(int argc, char **argv)
 		.read_only = set.read_only != 0,
 		.frames = (unsigned)set.frames };
 	int err = tdm_tui_run(&provider, &options, &diag);
-	tdm_overview_done(&fixture.overview);
+	done(&fixture);
 	if (err != 0)
 		fprintf(stderr, "tui_fixture: %s\n", diag.text);
 	else if (set.cost)
