@@ -62,6 +62,7 @@ struct tdm_app {
 	bool can_utf8;
 
 	const struct tdm_picture *picture; /* NULL: there is none */
+	struct tdm_wish wish;              /* that it was made for */
 	bool quit, frozen, refresh_now, redraw_all;
 	bool look_now; /* the screen needs more than the last picture has */
 	uint64_t frames, refreshes;

@@ -14,13 +14,11 @@ static void drop_order(struct tdm_buffer_view *view)
 	view->is_sorted = false;
 }
 
-void tdm_buffer_view_wish(struct tdm_buffer_view *view, uint64_t handle, struct tdm_wish *wish, bool now)
+void tdm_buffer_view_wish(const struct tdm_buffer_view *view, uint64_t handle, struct tdm_wish *wish, bool now)
 {
 	wish->parts |= TDM_WISH_BUFFERS;
 	wish->process = handle;
 	wish->hold = !now && view->handle == handle && !tdm_pace_is_due(&view->pace);
-	if (!wish->hold)
-		tdm_pace_begin(&view->pace);
 }
 
 static const char *why_unknown(const struct tdm_picture *picture, const struct tdm_picture_process *process)
@@ -48,7 +46,7 @@ void tdm_buffer_view_refresh(struct tdm_buffer_view *view, const struct tdm_pict
 	view->problem = why_unknown(picture, process);
 	tdm_buffer_view_prepare(view);
 	if (!wish->hold)
-		tdm_pace_end(&view->pace);
+		tdm_pace_done(&view->pace, picture->time_ns);
 }
 
 void tdm_buffer_view_changed(struct tdm_buffer_view *view)
@@ -103,6 +101,7 @@ void tdm_buffer_view_prepare(struct tdm_buffer_view *view)
 void tdm_buffer_view_done(struct tdm_buffer_view *view)
 {
 	drop_order(view);
+	view->picture = NULL;
 }
 
 size_t tdm_buffer_view_count(const struct tdm_buffer_view *view)

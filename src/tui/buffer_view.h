@@ -12,7 +12,7 @@
 struct tdm_buffer_view {
 	uint64_t handle; /* whose they are; 0: nobody's */
 	struct tdm_pace pace;
-	const struct tdm_picture *picture; /* of the last refresh */
+	const struct tdm_picture *picture; /* of the last refresh; NULL: there is none */
 	uint32_t process;                  /* index into it */
 	uint64_t version;                  /* of its buffers */
 	const char *problem;               /* why they are not known; NULL: they are */
@@ -31,7 +31,7 @@ struct tdm_buffer_view {
 };
 
 /* What the next picture should have, to show a process. `now`: at once. */
-void tdm_buffer_view_wish(struct tdm_buffer_view *view, uint64_t handle, struct tdm_wish *wish, bool now);
+void tdm_buffer_view_wish(const struct tdm_buffer_view *view, uint64_t handle, struct tdm_wish *wish, bool now);
 /* Takes that picture. */
 void tdm_buffer_view_refresh(struct tdm_buffer_view *view, const struct tdm_picture *picture,
 	const struct tdm_picture_process *process, const struct tdm_wish *wish);
@@ -39,7 +39,7 @@ void tdm_buffer_view_refresh(struct tdm_buffer_view *view, const struct tdm_pict
 /* Sorts and filters, if something has changed. */
 void tdm_buffer_view_prepare(struct tdm_buffer_view *view);
 void tdm_buffer_view_changed(struct tdm_buffer_view *view); /* sort, filter or grouping has */
-void tdm_buffer_view_done(struct tdm_buffer_view *view);
+void tdm_buffer_view_done(struct tdm_buffer_view *view);    /* lets the picture go; the way to show it stays */
 
 /* A line: index in the order that is shown. */
 size_t tdm_buffer_view_count(const struct tdm_buffer_view *view);

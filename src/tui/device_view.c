@@ -7,6 +7,7 @@ static void drop(struct tdm_device_view *view)
 	if (view->has_map)
 		tdm_device_map_done(&view->map);
 	view->has_map = false;
+	view->problem = NULL;
 }
 
 /* Keeps the largest in order; a region may have very many holes. */
@@ -50,13 +51,11 @@ static void make_map(struct tdm_device_view *view, size_t device)
 		find_holes(view, kind);
 }
 
-void tdm_device_view_wish(struct tdm_device_view *view, uint64_t key, struct tdm_wish *wish, bool now)
+void tdm_device_view_wish(const struct tdm_device_view *view, uint64_t key, struct tdm_wish *wish, bool now)
 {
 	wish->parts |= TDM_WISH_BUFFERS;
 	wish->device = key;
 	wish->hold = !now && view->key == key && !tdm_pace_is_due(&view->pace);
-	if (!wish->hold)
-		tdm_pace_begin(&view->pace);
 }
 
 void tdm_device_view_refresh(
@@ -73,7 +72,7 @@ void tdm_device_view_refresh(
 	view->key = picture->devices[device].key;
 	view->version = picture->buffers_version;
 	if (!wish->hold)
-		tdm_pace_end(&view->pace);
+		tdm_pace_done(&view->pace, picture->time_ns);
 }
 
 void tdm_device_view_done(struct tdm_device_view *view)

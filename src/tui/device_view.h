@@ -22,10 +22,10 @@ struct tdm_device_view {
 };
 
 /* What the next picture should have, to show a device. `now`: at once. */
-void tdm_device_view_wish(struct tdm_device_view *view, uint64_t key, struct tdm_wish *wish, bool now);
+void tdm_device_view_wish(const struct tdm_device_view *view, uint64_t key, struct tdm_wish *wish, bool now);
 /* Takes that picture. */
 void tdm_device_view_refresh(
 	struct tdm_device_view *view, const struct tdm_picture *picture, size_t device, const struct tdm_wish *wish);
-void tdm_device_view_done(struct tdm_device_view *view);
+void tdm_device_view_done(struct tdm_device_view *view); /* lets the picture go */
 
 #endif

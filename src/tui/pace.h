@@ -11,22 +11,19 @@ enum { TDM_PACE_SHARE = 50 }; /* one part in so many of the time */
 
 /* All zero to begin. */
 struct tdm_pace {
-	uint64_t begun_ns, ended_ns;
+	uint64_t cost_ns, ended_ns;
 };
 
 static inline bool tdm_pace_is_due(const struct tdm_pace *pace)
 {
-	return tdm_clock_ns() - pace->ended_ns >= (pace->ended_ns - pace->begun_ns) * TDM_PACE_SHARE;
+	return tdm_clock_ns() - pace->ended_ns >= pace->cost_ns * TDM_PACE_SHARE;
 }
 
-static inline void tdm_pace_begin(struct tdm_pace *pace)
-{
-	pace->begun_ns = tdm_clock_ns();
-}
-
-static inline void tdm_pace_end(struct tdm_pace *pace)
+/* It was done, and has taken the time since `begun_ns`. */
+static inline void tdm_pace_done(struct tdm_pace *pace, uint64_t begun_ns)
 {
 	pace->ended_ns = tdm_clock_ns();
+	pace->cost_ns = pace->ended_ns - begun_ns;
 }
 
 #endif

@@ -12,15 +12,22 @@ enum { GRAPH_ROWS = 3, READING_COLUMNS = 26 };
 static void wish(struct tdm_app *app, struct tdm_wish *wish, bool now)
 {
 	const struct tdm_picture_device *device = tdm_app_chosen_device(app, NULL);
-	if (device != NULL)
-		tdm_device_view_wish(&app->device, device->key, wish, now);
+	if (device == NULL)
+		return;
+	app->device_key = device->key; /* in the next picture it may have another place */
+	tdm_device_view_wish(&app->device, device->key, wish, now);
 }
 
 static void refresh(struct tdm_app *app, const struct tdm_wish *wish)
 {
-	size_t device;
-	if (tdm_app_chosen_device(app, &device) != NULL)
-		tdm_device_view_refresh(&app->device, app->picture, device, wish);
+	size_t index;
+	const struct tdm_picture_device *device = tdm_app_chosen_device(app, &index);
+	if (device != NULL && device->key == wish->device) {
+		tdm_device_view_refresh(&app->device, app->picture, index, wish);
+		return;
+	}
+	tdm_device_view_done(&app->device);
+	app->look_now = device != NULL;
 }
 
 static void format_reading(

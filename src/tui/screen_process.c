@@ -17,17 +17,21 @@ enum { TEXT_CAP = 320, KIND_LINES_MAX = 8, WIDE_COLUMNS = 100, NARROW_COLUMNS = 
 static void wish(struct tdm_app *app, struct tdm_wish *wish, bool now)
 {
 	const struct tdm_picture_process *process = tdm_app_chosen_process(app);
-	if (process != NULL)
-		tdm_buffer_view_wish(&app->buffers, process->handle, wish, now);
+	if (process == NULL)
+		return;
+	app->process_handle = process->handle; /* in the next picture another one may be first */
+	tdm_buffer_view_wish(&app->buffers, process->handle, wish, now);
 }
 
 static void refresh(struct tdm_app *app, const struct tdm_wish *wish)
 {
 	const struct tdm_picture_process *process = tdm_app_chosen_process(app);
-	if (process == NULL)
+	if (process != NULL && process->handle == wish->process) {
+		tdm_buffer_view_refresh(&app->buffers, app->picture, process, wish);
 		return;
-	app->process_handle = process->handle;
-	tdm_buffer_view_refresh(&app->buffers, app->picture, process, wish);
+	}
+	tdm_buffer_view_done(&app->buffers);
+	app->look_now = process != NULL;
 }
 
 static void fact(struct tdm_pen *pen, const char *name, const char *value)

@@ -12,8 +12,13 @@ enum { ROWS_MIN = 5, COLS_MIN = 20 };
 
 void tdm_screens_open(struct tdm_app *app, enum tdm_screen_id screen)
 {
+	struct tdm_wish wish = { 0 };
 	app->screen = screen;
-	app->look_now = tdm_screens[screen]->wish != NULL;
+	if (tdm_screens[screen]->wish != NULL)
+		tdm_screens[screen]->wish(app, &wish, false);
+	/* A picture that is frozen stays if it has what the screen needs. */
+	bool has_all = app->frozen && wish.process == app->wish.process && wish.device == app->wish.device;
+	app->look_now = tdm_screens[screen]->refresh != NULL && !has_all;
 }
 
 void tdm_popup_open(struct tdm_app *app, enum tdm_popup_id popup)

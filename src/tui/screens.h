@@ -8,7 +8,8 @@ struct tdm_screen {
 	const char *name; /* in the line of tabs */
 	/* What it needs of the next picture besides devices and processes; `now`: the user does not want to wait. */
 	void (*wish)(struct tdm_app *app, struct tdm_wish *wish, bool now);
-	void (*refresh)(struct tdm_app *app, const struct tdm_wish *wish); /* after that picture */
+	/* After that picture. Sets app->look_now if that shows that it needs something else. */
+	void (*refresh)(struct tdm_app *app, const struct tdm_wish *wish);
 	void (*draw)(struct tdm_app *app, struct tdm_area area);
 	bool (*key)(struct tdm_app *app, int key); /* moving; the other keys are in keys.c. False: not used */
 	bool (*search)(

@@ -28,19 +28,22 @@ static void look(struct loop *loop, uint64_t now_ns, bool by_user)
 {
 	struct tdm_app *app = &loop->app;
 	const struct tdm_screen *screen = tdm_screens[app->screen];
-	struct tdm_wish wish = { 0 };
 	app->look_now = false;
+	app->wish = (struct tdm_wish){ 0 };
 	if (screen->wish != NULL)
-		screen->wish(app, &wish, by_user);
+		screen->wish(app, &app->wish, by_user);
 	if (tdm_event_log_wants(&app->events))
-		wish.parts |= TDM_WISH_EVENTS;
-	app->picture = app->provider->look(app->provider->context, &wish);
+		app->wish.parts |= TDM_WISH_EVENTS;
+	app->picture = app->provider->look(app->provider->context, &app->wish);
 	tdm_app_refreshed(app);
+	loop->events_ns = now_ns + TDM_EVENT_LOG_MS * TDM_NS_PER_MS;
 	if (app->picture != NULL)
 		tdm_event_log_add(&app->events, app->picture);
-	loop->events_ns = now_ns + TDM_EVENT_LOG_MS * TDM_NS_PER_MS;
-	if (app->picture != NULL && screen->refresh != NULL)
-		screen->refresh(app, &wish);
+	if (app->picture == NULL) {
+		tdm_buffer_view_done(&app->buffers);
+		tdm_device_view_done(&app->device);
+	} else if (screen->refresh != NULL)
+		screen->refresh(app, &app->wish);
 }
 
 static void refresh(struct loop *loop, uint64_t now_ns)
@@ -92,7 +95,7 @@ static void draw(struct loop *loop)
 static int wait_ms(const struct loop *loop, uint64_t now_ns)
 {
 	const struct tdm_app *app = &loop->app;
-	uint64_t until = now_ns + WAIT_MAX_MS * TDM_NS_PER_MS;
+	uint64_t until = app->look_now ? now_ns : now_ns + WAIT_MAX_MS * TDM_NS_PER_MS;
 	if (!app->frozen && loop->due_ns < until)
 		until = loop->due_ns;
 	if (shows_events(loop) && loop->events_ns < until)
@@ -133,6 +136,8 @@ static void handle_keys(struct loop *loop)
 			loop->app.quit = true;
 		else if (key != TDM_KEY_OTHER)
 			tdm_keys_press(&loop->app, key);
+		if (loop->app.look_now) /* the next key is for what this one opened */
+			look(loop, tdm_clock_ns(), true);
 	}
 }
 

@@ -152,6 +152,19 @@ class Overview(unittest.TestCase):
             s.send("z")
             s.wait_without(" frozen ")
 
+    def test_a_frozen_picture_has_every_screen(self):
+        def clock(text):
+            return re.search(r"\d\d:\d\d:\d\d", text).group(0)
+        with start("interval=1000") as s:
+            s.wait_for("1000 anna")
+            s.send("z")
+            s.wait_for(" frozen ")
+            s.send("enter")
+            taken = clock(s.wait_for("12 buffers"))  # buffers were not in the one before
+            for key, part in (("1", "MEMORY▽"), ("3", "12 buffers"), ("4", "No event yet"), ("3", "12 buffers")):
+                s.send(key)
+                self.assertEqual(clock(s.wait_for(part)), taken)
+
     def test_compact(self):
         with start("devices=1") as s:
             s.wait_for("L1_SMALL ")
@@ -359,6 +372,17 @@ class OtherScreens(unittest.TestCase):
             self.assertNotIn("activations", body)
             s.send("esc")
             s.wait_for("activations")
+
+    def test_keys_that_come_with_the_one_that_opens_it(self):
+        with start() as s:
+            s.wait_for("1000 anna")
+            for _ in range(2):
+                os.write(s.master, b"\r/model.py\r")
+                s.wait_for("model.py:120")
+                lines = [y for y, line in enumerate(s.screen.display) if "model.py:120" in line]
+                self.assertNotEqual(s.screen.buffer[lines[0]][0].bg, "default", s.text())
+                os.write(s.master, b"1")
+                s.wait_for("MEMORY▽")
 
     def test_a_hundred_thousand_buffers(self):
         with start("buffers=100000") as s:

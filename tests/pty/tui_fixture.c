@@ -213,6 +213,14 @@ static void make_problem(struct tdm_picture_problem *problem, long i)
 	snprintf(problem->text, sizeof problem->text, "permission denied: it belongs to another user");
 }
 
+static void *make(size_t count, size_t size)
+{
+	void *list = calloc(count + 1, size);
+	if (list == NULL)
+		abort();
+	return list;
+}
+
 static uint32_t keep_text(struct fixture *fixture, const char *text)
 {
 	uint32_t number;
@@ -248,21 +256,36 @@ static void make_buffer(struct fixture *fixture, size_t i, uint64_t now_ns)
 		.kind = (uint8_t)kind };
 }
 
+/* As a state does, lists that nobody asks for are gone. */
+static void drop_buffers(struct fixture *fixture)
+{
+	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
+		free(fixture->buffers[k]);
+		fixture->buffers[k] = NULL;
+		fixture->counts[k] = 0;
+	}
+	fixture->process = fixture->device = 0;
+	fixture->picture.buffers_version++;
+}
+
 /* The buffers of the process that is asked for are on its first device, those of a device are the first process's. They
  * are made anew when others are asked for, or when figures move. */
 static void make_buffers(struct fixture *fixture, const struct tdm_wish *wish)
 {
 	struct tdm_picture *picture = &fixture->picture;
-	if (wish == NULL || (wish->parts & TDM_WISH_BUFFERS) == 0 || set.failing)
+	bool is_asked = wish != NULL && (wish->parts & TDM_WISH_BUFFERS) != 0 && !set.failing;
+	bool is_same = is_asked && fixture->process == wish->process && fixture->device == wish->device;
+	if (!is_same || (set.moving && !wish->hold))
+		drop_buffers(fixture);
+	if (!is_asked)
 		return;
-	bool is_same = fixture->process == wish->process && fixture->device == wish->device;
-	if (!is_same || (set.moving && !wish->hold)) {
-		memset(fixture->counts, 0, sizeof fixture->counts);
+	if (fixture->process == 0 && fixture->device == 0) {
+		for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+			fixture->buffers[k] = make((size_t)set.buffers, sizeof *fixture->buffers[k]);
 		for (size_t i = 0; i < (size_t)set.buffers; i++)
 			make_buffer(fixture, i, picture->time_ns);
 		fixture->process = wish->process;
 		fixture->device = wish->device;
-		picture->buffers_version++;
 	}
 	for (size_t h = 0; h < picture->holding_count; h++) {
 		struct tdm_holding *holding = &picture->holdings[h];
@@ -329,14 +352,6 @@ static const struct tdm_picture *look(void *context, const struct tdm_wish *wish
 	return p;
 }
 
-static void *make(size_t count, size_t size)
-{
-	void *list = calloc(count + 1, size);
-	if (list == NULL)
-		abort();
-	return list;
-}
-
 static void init_device(struct tdm_device_info *info)
 {
 	info->has_chip_id = true;
@@ -378,16 +393,13 @@ static void init(struct fixture *fixture)
 		snprintf(problem->place, sizeof problem->place, "%s", LEDGER);
 		snprintf(problem->text, sizeof problem->text, "the process has no readable ledger");
 	}
-	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
-		fixture->buffers[k] = make((size_t)set.buffers, sizeof *fixture->buffers[k]);
 	init_device(&fixture->info);
 	init_texts(fixture);
 }
 
 static void done(struct fixture *fixture)
 {
-	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
-		free(fixture->buffers[k]);
+	drop_buffers(fixture);
 	free(fixture->ledgers);
 	tdm_picture_done(&fixture->picture);
 	tdm_intern_done(&fixture->texts);
