@@ -53,7 +53,8 @@ struct tdm_followed {
 	uint64_t number; /* of its process, in events; never another's */
 	bool is_known;   /* it could be read once: `who` is set */
 	struct tdm_process who;
-	int err; /* why it cannot be read; 0: it can. -EAGAIN with no `text`: it is being set up */
+	int err;     /* why it cannot be read; 0: it can */
+	bool is_new; /* because it is being set up: no problem yet for a view that looks again */
 	char text[TDM_DIAG_TEXT_CAP];
 };
 
