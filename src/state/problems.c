@@ -12,7 +12,7 @@
 
 struct list {
 	struct tdm_state *state;
-	uint64_t cut; /* problems beyond TDM_STATE_PROBLEMS_MAX */
+	uint64_t cut; /* problems beyond the limit */
 	int err;
 };
 
@@ -20,7 +20,8 @@ struct list {
 static struct tdm_picture_problem *add(struct list *list, enum tdm_from from, int err)
 {
 	struct tdm_picture *picture = &list->state->picture;
-	if (picture->problem_count >= TDM_STATE_PROBLEMS_MAX - 1) { /* the last one says how many more */
+	size_t most = list->state->options.only_ledgers ? TDM_FOLLOWED_MAX : TDM_STATE_PROBLEMS_MAX;
+	if (picture->problem_count >= most - 1) { /* the last one says how many more */
 		list->cut++;
 		return NULL;
 	}

@@ -23,8 +23,8 @@
 
 enum {
 	TDM_STATE_DEVICES_MAX = 4096, /* more are counted as a problem */
-	TDM_STATE_PROBLEMS_MAX = 64,
-	TDM_STATE_EVENTS_MAX = 8192, /* of one picture; of more, the latest */
+	TDM_STATE_PROBLEMS_MAX = 64,  /* for whoever asks for ledgers alone: one for each */
+	TDM_STATE_EVENTS_MAX = 8192,  /* of one picture; of more, the latest */
 };
 
 /* The regions whose largest free block is worth knowing: those of the first kinds. */

@@ -79,6 +79,11 @@ Ledgers that cannot be read are named.
   $ tidemark dump --json --pid 1 | grep -c reason
   3
   $ rm shm/tidemark.1.1.2 shm/tidemark.1.1.3
+  $ mkdir many; for i in $(seq 200); do echo nothing >many/tidemark.$i.1.1; done
+  $ tidemark dump --dir many | grep -c "not a ledger"
+  200
+  $ tidemark dump --dir many --reap >/dev/null
+  tidemark dump: removed 200 ledgers
 
 Others than those that were asked for are not "no ledgers".
 
