@@ -258,25 +258,25 @@ static inline struct tdm_picture *sim_picture(struct sim *sim, uint64_t now)
 	return &sim->picture;
 }
 
-/* Watches the program as the command does, a little irregularly, and judges. *last is the last picture. */
-static inline struct tdm_leaks_result sim_watch(struct sim *sim, uint64_t interval, const struct tdm_picture **last)
+/* Watches the program as the command does, a little irregularly, and judges. */
+static inline struct tdm_findings sim_watch(struct sim *sim, uint64_t interval)
 {
 	struct tdm_leaks *leaks = tdm_leaks_new(sim->watch_ns);
+	struct tdm_findings findings = { 0 };
 	struct tdm_leaks_result result;
 	uint64_t end = SIM_BEGIN + (sim->seen_ns != 0 ? sim->seen_ns : sim->watch_ns);
 	sim_ready(sim);
 	for (uint64_t at = SIM_BEGIN;; at += interval + sim_between(sim, 0, interval / 8 + 1)) {
 		uint64_t time = at < end ? at : end;
-		*last = sim_picture(sim, time);
-		if (tdm_leaks_sample(leaks, *last, time) != 0)
+		if (tdm_leaks_sample(leaks, sim_picture(sim, time), time) != 0)
 			abort();
 		if (time == end)
 			break;
 	}
-	if (tdm_leaks_judge(leaks, *last, &result) != 0)
+	if (tdm_leaks_judge(leaks, &sim->picture, &findings, &result) != 0 || findings.failed)
 		abort();
 	tdm_leaks_free(leaks);
-	return result;
+	return findings;
 }
 
 #endif

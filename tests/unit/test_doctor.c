@@ -65,13 +65,23 @@ static const struct tdm_findings *check(struct machine *m, const char *name)
 	return &m->doctor.findings;
 }
 
-/* The i-th finding has this state and these words. */
-static void expect(const struct tdm_findings *f, size_t i, enum tdm_finding_state state, const char *words)
+/* The i-th finding is this severe and has these words. */
+static void expect(const struct tdm_findings *f, size_t i, enum tdm_severity severity, const char *words)
 {
 	assert_true(i < f->count);
-	if (f->list[i].state != state || strstr(f->list[i].found, words) == NULL)
-		fail_msg("%s: %s, instead of %s: %s", tdm_finding_state_name(f->list[i].state), f->list[i].found,
-			tdm_finding_state_name(state), words);
+	if (f->list[i].severity != severity || strstr(f->list[i].text, words) == NULL)
+		fail_msg("%u: %s, instead of %u: %s", f->list[i].severity, f->list[i].text, severity, words);
+}
+
+/* The advice of the i-th finding, and the command for it; NULL: there is none. */
+static const char *advice(const struct tdm_findings *f, size_t i)
+{
+	return f->list[i].advice.count != 0 ? f->advice[f->list[i].advice.first].text : NULL;
+}
+
+static const char *command(const struct tdm_findings *f, size_t i)
+{
+	return f->list[i].advice.count != 0 ? f->advice[f->list[i].advice.first].command : NULL;
 }
 
 static void card(struct machine *m, const char *type)
@@ -137,18 +147,18 @@ static void test_regions(void **state)
 	expect(check(m, "runtime.regions"), 0, TDM_FINDING_INFO, "no shared memory");
 	tree_text(&m->tree, "shm/tt_device_$(reboot)_memory", "x");
 	expect(check(m, "runtime.regions"), 0, TDM_FINDING_WARNING, "too short");
-	assert_null(m->doctor.findings.list[0].command); /* nobody is asked to type that */
+	assert_null(command(&m->doctor.findings, 0)); /* nobody is asked to type that */
 	tree_unlink(&m->tree, "shm/tt_device_$(reboot)_memory");
 	tree_text(&m->tree, "shm/tt_device_7_memory", "x");
 	check(m, "runtime.regions");
-	assert_non_null(strstr(m->doctor.findings.list[0].command, "/shm/tt_device_7_memory"));
+	assert_non_null(strstr(command(&m->doctor.findings, 0), "/shm/tt_device_7_memory"));
 	/* A version that is known, but not all of it; and one that is not known. */
 	tree_bytes(&m->tree, "shm/tt_device_7_memory", "\3\0\0\0\0\0\0\0", 8);
 	expect(check(m, "runtime.regions"), 0, TDM_FINDING_WARNING, "8 bytes, but version 3 has");
-	assert_non_null(strstr(m->doctor.findings.list[0].advice, "or was cut"));
+	assert_non_null(strstr(advice(&m->doctor.findings, 0), "or was cut"));
 	tree_bytes(&m->tree, "shm/tt_device_7_memory", "\11\0\0\0\0\0\0\0", 8);
 	expect(check(m, "runtime.regions"), 0, TDM_FINDING_WARNING, "version 9 is not known");
-	assert_non_null(strstr(m->doctor.findings.list[0].advice, "newer Tidemark"));
+	assert_non_null(strstr(advice(&m->doctor.findings, 0), "newer Tidemark"));
 	snprintf(m->shm, sizeof m->shm, "/nowhere");
 	expect(check(m, "runtime.regions"), 0, TDM_FINDING_WARNING, "cannot be listed");
 }
@@ -162,8 +172,8 @@ static const struct tdm_findings *check_region(struct machine *m, const struct m
 /* The i-th finding has these words in its advice. */
 static void expect_advice(const struct tdm_findings *f, size_t i, const char *words)
 {
-	assert_non_null(f->list[i].advice);
-	assert_non_null(strstr(f->list[i].advice, words));
+	assert_non_null(advice(f, i));
+	assert_non_null(strstr(advice(f, i), words));
 }
 
 /* Why a program, or a card, is missing in a region that can be read. */
@@ -181,7 +191,7 @@ static void test_missing(void **state)
 	metal_init(&bytes, 4, &metal_common);
 	metal_u32(&bytes, 16, 1);
 	expect(check_region(m, &bytes), 1, TDM_FINDING_INFO, "all totals are 0");
-	assert_null(strstr(m->doctor.findings.list[1].advice, "threads"));
+	assert_null(strstr(advice(&m->doctor.findings, 1), "threads"));
 	metal_total(&bytes, 0, 4096);
 	expect(check_region(m, &bytes), 1, TDM_FINDING_OK, "version 4");
 	/* No place is left. */
@@ -197,7 +207,7 @@ static void test_missing(void **state)
 	/* Ids that are none of a chip. */
 	const struct {
 		uint64_t id;
-		enum tdm_finding_state state;
+		enum tdm_severity severity;
 		const char *words, *advice;
 	} ids[] = {
 		{ METAL_ASIC, TDM_FINDING_INFO, "which card its chip is on", "linked by Ethernet" },
@@ -213,7 +223,7 @@ static void test_missing(void **state)
 		metal_u32(&bytes, 40, 2);
 		snprintf(name, sizeof name, "shm/tt_device_%llu_memory", (unsigned long long)ids[i].id);
 		tree_bytes(&m->tree, name, bytes.data, bytes.layout->size);
-		expect(check(m, "runtime.regions"), 0, ids[i].state, ids[i].words);
+		expect(check(m, "runtime.regions"), 0, ids[i].severity, ids[i].words);
 		if (ids[i].advice != NULL)
 			expect_advice(&m->doctor.findings, 0, ids[i].advice);
 		assert_int_equal(m->doctor.findings.count, 2);
@@ -232,7 +242,7 @@ static void test_socket(void **state)
 	expect(check(m, "runtime.socket"), 0, TDM_FINDING_INFO, "listens");
 	close(fd);
 	expect(check(m, "runtime.socket"), 0, TDM_FINDING_WARNING, "nobody listens");
-	assert_non_null(strstr(m->doctor.findings.list[0].command, "rm /"));
+	assert_non_null(strstr(command(&m->doctor.findings, 0), "rm /"));
 }
 
 /* Ledgers of a real program: a child that reports, tells so, and waits until it may end. */
@@ -318,7 +328,7 @@ static void test_figures(void **state)
 	finish(freed);
 	finish(buffers);
 	expect(check(m, "ledgers.left"), 0, TDM_FINDING_INFO, "left their ledger behind");
-	assert_string_equal(m->doctor.findings.list[0].command, "tidemark dump --reap");
+	assert_string_equal(command(&m->doctor.findings, 0), "tidemark dump --reap");
 }
 
 /* Who has a card open and is counted nowhere. */
@@ -361,11 +371,11 @@ static void test_no_files(void **state)
 	tree_text(&m->tree, "ledgers/tidemark.3.1.0", "no ledger");
 	const struct tdm_findings *f = check(m, "ledgers.unreadable");
 	expect(f, 0, TDM_FINDING_WARNING, "no regular file");
-	assert_null(f->list[0].command);
+	assert_null(command(f, 0));
 	expect_advice(f, 0, "move it elsewhere");
 	expect(f, 1, TDM_FINDING_WARNING, "a symbolic link");
-	assert_non_null(strstr(f->list[1].command, "rm /"));
-	assert_string_equal(f->list[2].command, "tidemark dump --reap");
+	assert_non_null(strstr(command(f, 1), "rm /"));
+	assert_string_equal(command(f, 2), "tidemark dump --reap");
 	snprintf(m->ledgers, sizeof m->ledgers, "/nowhere");
 	assert_int_equal(check(m, "ledgers.figures")->count, 0); /* nothing is known, so nothing is said */
 }
@@ -393,7 +403,7 @@ static void test_directory(void **state)
 	assert_int_equal(check(m, "ledgers.unreadable")->count, 0);
 	snprintf(m->ledgers, sizeof m->ledgers, "%s/here; reboot", m->tree.root);
 	expect(check(m, "ledgers.directory"), 0, TDM_FINDING_BROKEN, "No such file or directory");
-	assert_null(m->doctor.findings.list[0].command);
+	assert_null(command(&m->doctor.findings, 0));
 }
 
 /* In a child who is not root: what the checks say about things of somebody else. */
@@ -401,10 +411,10 @@ static void refused_checks(struct machine *m)
 {
 	expect(check(m, "driver.nodes"), 0, TDM_FINDING_WARNING, "may not be opened for reading and writing");
 	expect(check(m, "runtime.regions"), 0, TDM_FINDING_WARNING, "tt_device_7_memory");
-	assert_non_null(strstr(m->doctor.findings.list[0].advice, "readable for its owner only"));
+	assert_non_null(strstr(advice(&m->doctor.findings, 0), "readable for its owner only"));
 	expect(check(m, "ledgers.unreadable"), 0, TDM_FINDING_INFO, "tidemark.5.5.0 cannot be read");
-	assert_non_null(strstr(m->doctor.findings.list[0].found, "; nor can 2 more"));
-	assert_non_null(strstr(m->doctor.findings.list[0].advice, "another user's"));
+	assert_non_null(strstr(m->doctor.findings.list[0].text, "; nor can 2 more"));
+	assert_non_null(strstr(advice(&m->doctor.findings, 0), "another user's"));
 	expect(check(m, "ledgers.unreadable"), 1, TDM_FINDING_WARNING, "tidemark.6.6.0 cannot be read: not a ledger");
 	assert_int_equal(check(m, "ledgers.unreadable")->count, 2);
 	expect(check(m, "ledgers.figures"), 0, TDM_FINDING_INFO, "no tracked program runs whose ledger can be read");
@@ -455,7 +465,7 @@ static void test_variables(void **state)
 	expect(&m->doctor.findings, 1, TDM_FINDING_WARNING,
 		"TIDEMARK_UNWIND is 'magic'; expected auto, fp or libunwind");
 	expect(&m->doctor.findings, 2, TDM_FINDING_WARNING, "nothing reads it");
-	assert_null(m->doctor.findings.list[2].command);
+	assert_null(command(&m->doctor.findings, 2));
 	expect(check(m, "environment.runtime"), 0, TDM_FINDING_INFO, "turns on libtidemark");
 	expect(&m->doctor.findings, 1, TDM_FINDING_WARNING, "TT_BUFFER_DEBUG_LOG is set and does nothing");
 }
@@ -491,8 +501,12 @@ static void test_table(void **state)
 			assert_string_not_equal(c->name, d->name);
 		const struct tdm_findings *f = check(m, c->name);
 		for (size_t i = 0; i < f->count; i++) {
-			assert_string_equal(f->list[i].check, c->name);
-			assert_true(f->list[i].found[0] != '\0' && f->list[i].looked[0] != '\0');
+			const struct tdm_evidence *looked = &f->evidence[f->list[i].evidence.first];
+			assert_string_equal(f->list[i].what, c->name);
+			assert_int_equal(f->list[i].family, TDM_FAMILY_DOCTOR);
+			assert_true(f->list[i].text[0] != '\0' && f->list[i].evidence.count == 1);
+			assert_string_equal(looked->key, "looked_at");
+			assert_true(looked->text[0] != '\0');
 		}
 	}
 	assert_false(tdm_doctor_run_one(&m->doctor, "driver.nothing"));

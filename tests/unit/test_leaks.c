@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <inttypes.h>
+
 #include "analyze/trend.h"
 #include "leaks_sim.h"
 
@@ -253,16 +255,32 @@ static void in_bursts(struct sim *sim)
 static void (*const leaky[])(
 	struct sim *sim) = { small_in_sawtooth, one_of_ten, one_of_many_sites, one_of_two, in_bursts };
 
-static void show(const struct tdm_picture *s, const struct tdm_leaks_result *r, const char *program, int seed)
+static enum tdm_leak_why why_of(const struct tdm_finding *finding)
 {
-	for (size_t i = 0; i < r->count; i++) {
-		const struct tdm_leak *l = &r->leaks[i];
-		if (l->verdict == TDM_LEAK_STEADY && strcmp(tdm_picture_text(s, l->name), "lost") != 0)
+	return tdm_leak_why_of(finding->what);
+}
+
+static void show(const struct tdm_findings *found, const char *program, int seed)
+{
+	for (size_t i = 0; i < found->count; i++) {
+		const struct tdm_finding *f = &found->list[i];
+		if (f->severity == TDM_FINDING_OK && strcmp(f->about.name, "lost") != 0)
 			continue;
-		fprintf(stderr, "%s %d: %s %s '%s' grown %u z %.2f aged %u freed %u windows %u\n", program, seed,
-			tdm_leak_verdict_name(l->verdict), tdm_leak_why_name(l->why), tdm_picture_text(s, l->name),
-			(unsigned)l->grown_count, l->z, (unsigned)l->aged, (unsigned)l->aged_freed, l->windows);
+		fprintf(stderr, "%s %d: %u %s '%s' grown %" PRIu64 " z %.2f freed %" PRIu64 "\n", program, seed,
+			f->severity, f->what, f->about.name, tdm_finding_number(found, f, "grown_buffers"),
+			tdm_finding_real(found, f, "trend_z"), tdm_finding_number(found, f, "freed_old"));
 	}
+}
+
+/* Leaks and suspects. */
+static size_t sure_of(const struct tdm_findings *found)
+{
+	return tdm_findings_count(found, TDM_FINDING_BROKEN);
+}
+
+static size_t suspects_of(const struct tdm_findings *found)
+{
+	return tdm_findings_count(found, TDM_FINDING_WARNING);
 }
 
 static void test_steady(void **state)
@@ -272,15 +290,14 @@ static void test_steady(void **state)
 	for (size_t p = 0; p < sizeof steady / sizeof steady[0]; p++)
 		for (int seed = 0; seed < STEADY_SEEDS; seed++, runs++) {
 			struct sim sim;
-			const struct tdm_picture *last;
 			sim_init(&sim, (uint64_t)seed * 16 + p);
 			steady[p](&sim);
-			struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
-			if (r.verdicts[TDM_LEAK_SURE] + r.verdicts[TDM_LEAK_SUSPECT] != 0) {
-				show(last, &r, steady_names[p], seed);
+			struct tdm_findings found = sim_watch(&sim, 200 * SIM_MS);
+			if (sure_of(&found) + suspects_of(&found) != 0) {
+				show(&found, steady_names[p], seed);
 				accused++;
 			}
-			tdm_leaks_result_done(&r);
+			tdm_findings_done(&found);
 			sim_done(&sim);
 		}
 	assert_true(runs >= 500);
@@ -293,16 +310,16 @@ static void test_loading(void **state)
 	size_t suspected = 0;
 	for (int seed = 0; seed < STEADY_SEEDS; seed++) {
 		struct sim sim;
-		const struct tdm_picture *last;
 		sim_init(&sim, (uint64_t)seed);
 		loading(&sim);
-		struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
-		if (r.verdicts[TDM_LEAK_SURE] != 0)
-			show(last, &r, "loading", seed);
-		assert_int_equal(r.verdicts[TDM_LEAK_SURE], 0);
-		for (size_t i = 0; i < r.count; i++)
-			suspected += r.leaks[i].why == TDM_LEAK_LOADING || r.leaks[i].why == TDM_LEAK_MANY;
-		tdm_leaks_result_done(&r);
+		struct tdm_findings found = sim_watch(&sim, 200 * SIM_MS);
+		if (sure_of(&found) != 0)
+			show(&found, "loading", seed);
+		assert_int_equal(sure_of(&found), 0);
+		for (size_t i = 0; i < found.count; i++)
+			suspected +=
+				why_of(&found.list[i]) == TDM_LEAK_LOADING || why_of(&found.list[i]) == TDM_LEAK_MANY;
+		tdm_findings_done(&found);
 		sim_done(&sim);
 	}
 	assert_true(suspected > 0);
@@ -315,18 +332,17 @@ static void test_leaky(void **state)
 	for (size_t p = 0; p < sizeof leaky / sizeof leaky[0]; p++)
 		for (int seed = 0; seed < LEAKY_SEEDS; seed++, runs++) {
 			struct sim sim;
-			const struct tdm_picture *last;
 			sim_init(&sim, (uint64_t)seed * 16 + p);
 			leaky[p](&sim);
-			struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
-			bool found = r.verdicts[TDM_LEAK_SURE] == 1 && r.verdicts[TDM_LEAK_SUSPECT] == 0 &&
-				     strcmp(tdm_picture_text(last, r.leaks[0].name), "lost") == 0 &&
-				     r.leaks[0].process == (leaky[p] == one_of_two);
-			if (!found) {
-				show(last, &r, "leaky", (int)p * 1000 + seed);
+			struct tdm_findings found = sim_watch(&sim, 200 * SIM_MS);
+			bool is_found = sure_of(&found) == 1 && suspects_of(&found) == 0 &&
+					strcmp(found.list[0].about.name, "lost") == 0 &&
+					found.list[0].about.process == (leaky[p] == one_of_two);
+			if (!is_found) {
+				show(&found, "leaky", (int)p * 1000 + seed);
 				missed++;
 			}
-			tdm_leaks_result_done(&r);
+			tdm_findings_done(&found);
 			sim_done(&sim);
 		}
 	assert_true(runs >= 200);
@@ -340,43 +356,50 @@ static void test_leaky_server(void **state)
 	size_t sure = 0;
 	for (int seed = 0; seed < LEAKY_SEEDS; seed++) {
 		struct sim sim;
-		const struct tdm_picture *last;
 		sim_init(&sim, (uint64_t)seed);
 		uint64_t mean = sim_between(&sim, 200, 1000) * SIM_MS;
 		weights(&sim, 0);
 		serve(&sim, SIM_BEGIN - 120 * SIM_S, mean, mean / 5, 0.2);
-		struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
-		if (r.verdicts[TDM_LEAK_SURE] + r.verdicts[TDM_LEAK_SUSPECT] != 1)
-			show(last, &r, "leaky server", seed);
-		assert_int_equal(r.verdicts[TDM_LEAK_SURE] + r.verdicts[TDM_LEAK_SUSPECT], 1);
-		assert_string_equal(tdm_picture_text(last, r.leaks[0].name), "page");
-		sure += r.verdicts[TDM_LEAK_SURE];
-		tdm_leaks_result_done(&r);
+		struct tdm_findings found = sim_watch(&sim, 200 * SIM_MS);
+		if (sure_of(&found) + suspects_of(&found) != 1)
+			show(&found, "leaky server", seed);
+		assert_int_equal(sure_of(&found) + suspects_of(&found), 1);
+		assert_string_equal(found.list[0].about.name, "page");
+		sure += sure_of(&found);
+		tdm_findings_done(&found);
 		sim_done(&sim);
 	}
 	assert_true(sure >= LEAKY_SEEDS * 3 / 4);
 }
 
+static void judge(struct tdm_leaks *leaks, const struct sim *sim, struct tdm_findings *found)
+{
+	struct tdm_leaks_result result;
+	*found = (struct tdm_findings){ 0 };
+	assert_int_equal(tdm_leaks_judge(leaks, &sim->picture, found, &result), 0);
+	assert_false(found->failed);
+	tdm_leaks_free(leaks);
+}
+
 /* A single picture, at the end of the watching time. */
-static struct tdm_leaks_result look_once(struct sim *sim, const struct tdm_picture **last)
+static struct tdm_findings look_once(struct sim *sim)
 {
 	struct tdm_leaks *leaks = tdm_leaks_new(0);
-	struct tdm_leaks_result result;
+	struct tdm_findings found;
 	sim_ready(sim);
 	sim_freed(sim, TDM_KIND_DRAM, "lost", SIM_BEGIN, 5 * SIM_MS, 6 * SIM_MS);
 	sim_freed(sim, TDM_KIND_DRAM, "nobody", SIM_BEGIN, 5, 5);
-	*last = sim_picture(sim, SIM_BEGIN + 30 * SIM_S);
-	assert_int_equal(tdm_leaks_sample(leaks, *last, (*last)->time_ns), 0);
-	assert_int_equal(tdm_leaks_judge(leaks, *last, &result), 0);
-	tdm_leaks_free(leaks);
-	return result;
+	const struct tdm_picture *picture = sim_picture(sim, SIM_BEGIN + 30 * SIM_S);
+	assert_int_equal(tdm_leaks_sample(leaks, picture, picture->time_ns), 0);
+	judge(leaks, sim, &found);
+	return found;
 }
 
-static const struct tdm_leak *find(const struct tdm_leaks_result *r, const struct tdm_picture *s, const char *name)
+static const struct tdm_finding *find(const struct tdm_findings *found, const char *name)
 {
-	for (size_t i = 0; i < r->count; i++)
-		if (strcmp(tdm_picture_text(s, r->leaks[i].name), name) == 0)
-			return &r->leaks[i];
+	for (size_t i = 0; i < found->count; i++)
+		if (strcmp(found->list[i].about.name, name) == 0)
+			return &found->list[i];
 	fail_msg("no finding about %s", name);
 	return NULL;
 }
@@ -387,24 +410,23 @@ static void test_once(void **state)
 	(void)state;
 	for (int seed = 0; seed < LEAKY_SEEDS; seed++) {
 		struct sim sim;
-		const struct tdm_picture *last;
 		sim_init(&sim, (uint64_t)seed);
 		weights(&sim, 0);
 		serve(&sim, FROM, SIM_S, SIM_S / 5, 0);
 		if (seed % 2 == 0)
 			for (uint64_t at = sim.started_ns[0]; at < TO; at += sim_between(&sim, 5, 15) * SIM_S)
 				sim_add(&sim, 0, TDM_KIND_DRAM, "lost", 4096, at, SIM_NEVER);
-		struct tdm_leaks_result r = look_once(&sim, &last);
-		assert_int_equal(r.verdicts[TDM_LEAK_SURE], 0);
-		assert_int_equal(r.verdicts[TDM_LEAK_SUSPECT], seed % 2 == 0);
-		assert_int_equal(find(&r, last, "adam")->why, TDM_LEAK_UNWATCHED);
+		struct tdm_findings found = look_once(&sim);
+		assert_int_equal(sure_of(&found), 0);
+		assert_int_equal(suspects_of(&found), seed % 2 == 0);
+		assert_int_equal(why_of(find(&found, "adam")), TDM_LEAK_UNWATCHED);
 		if (seed % 2 == 0) {
-			assert_int_equal(find(&r, last, "lost")->why, TDM_LEAK_SPREAD);
-			assert_int_equal(find(&r, last, "lost")->siblings, 1);
-			assert_int_equal(find(&r, last, "lost")->sibling_ns, 5 * SIM_MS);
-			assert_int_equal(find(&r, last, "lost")->sibling_most_ns, 6 * SIM_MS);
+			assert_int_equal(why_of(find(&found, "lost")), TDM_LEAK_SPREAD);
+			const struct tdm_finding *lost = find(&found, "lost");
+			assert_int_equal(tdm_finding_number(&found, lost, "freed_lived_ns"), 5 * SIM_MS);
+			assert_int_equal(tdm_finding_number(&found, lost, "freed_lived_most_ns"), 6 * SIM_MS);
 		}
-		tdm_leaks_result_done(&r);
+		tdm_findings_done(&found);
 		sim_done(&sim);
 	}
 }
@@ -415,16 +437,15 @@ static void test_ended(void **state)
 	(void)state;
 	for (int closed = 0; closed < 2; closed++) {
 		struct sim sim;
-		const struct tdm_picture *last;
 		sim_init(&sim, 1);
 		weights(&sim, 0);
 		sim.who[0].life = TDM_LIFE_ENDED;
 		sim.who[0].closed = closed != 0;
-		struct tdm_leaks_result r = look_once(&sim, &last);
-		assert_int_equal(find(&r, last, "adam")->why, closed != 0 ? TDM_LEAK_AT_EXIT : TDM_LEAK_KILLED);
-		assert_int_equal(find(&r, last, "adam")->verdict, closed != 0 ? TDM_LEAK_SURE : TDM_LEAK_STEADY);
-		assert_int_equal(find(&r, last, "kernel")->why, TDM_LEAK_RUNTIME);
-		tdm_leaks_result_done(&r);
+		struct tdm_findings found = look_once(&sim);
+		assert_int_equal(why_of(find(&found, "adam")), closed != 0 ? TDM_LEAK_AT_EXIT : TDM_LEAK_KILLED);
+		assert_int_equal(find(&found, "adam")->severity, closed != 0 ? TDM_FINDING_BROKEN : TDM_FINDING_OK);
+		assert_int_equal(why_of(find(&found, "kernel")), TDM_LEAK_RUNTIME);
+		tdm_findings_done(&found);
 		sim_done(&sim);
 	}
 }
@@ -434,7 +455,6 @@ static void test_ended(void **state)
 static void grow_under_many_names(enum tdm_kind kind, enum tdm_leak_why why)
 {
 	struct sim sim;
-	const struct tdm_picture *last;
 	char name[32];
 	sim_init(&sim, 3);
 	weights(&sim, 0);
@@ -443,12 +463,13 @@ static void grow_under_many_names(enum tdm_kind kind, enum tdm_leak_why why)
 		snprintf(name, sizeof name, "tensor%d", i);
 		sim_add(&sim, 0, kind, name, 4096, FROM + (uint64_t)i * 237 * SIM_MS, SIM_NEVER);
 	}
-	struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
-	assert_int_equal(r.verdicts[TDM_LEAK_SURE], 0);
-	assert_int_equal(r.verdicts[TDM_LEAK_SUSPECT], 1);
-	assert_int_equal(r.leaks[0].why, why);
-	assert_true(r.leaks[0].is_sum && r.leaks[0].grown_count > 50);
-	tdm_leaks_result_done(&r);
+	struct tdm_findings found = sim_watch(&sim, 200 * SIM_MS);
+	assert_int_equal(sure_of(&found), 0);
+	assert_int_equal(suspects_of(&found), 1);
+	assert_int_equal(why_of(&found.list[0]), why);
+	assert_true(tdm_finding_number(&found, &found.list[0], "many_sites") == 1);
+	assert_true(tdm_finding_number(&found, &found.list[0], "grown_buffers") > 50);
+	tdm_findings_done(&found);
 	sim_done(&sim);
 }
 
@@ -459,7 +480,6 @@ static void test_with_programs(void **state)
 	(void)state;
 	for (int seed = 0; seed < LEAKY_SEEDS; seed++) {
 		struct sim sim;
-		const struct tdm_picture *last;
 		bool lost = seed % 2 == 0;
 		sim_init(&sim, (uint64_t)seed);
 		weights(&sim, 0);
@@ -472,14 +492,14 @@ static void test_with_programs(void **state)
 		}
 		for (uint64_t at = FROM; lost && at < TO; at += step)
 			sim_add(&sim, 0, TDM_KIND_DRAM, "lost", 4096, at + sim_between(&sim, 0, step), SIM_NEVER);
-		struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
-		assert_int_equal(r.verdicts[TDM_LEAK_SURE], lost);
-		assert_int_equal(r.verdicts[TDM_LEAK_SUSPECT], 2);
-		assert_int_equal(find(&r, last, "binary")->why, TDM_LEAK_PROGRAMS);
-		assert_int_equal(find(&r, last, "kernel")->why, TDM_LEAK_PROGRAMS);
+		struct tdm_findings found = sim_watch(&sim, 200 * SIM_MS);
+		assert_int_equal(sure_of(&found), lost);
+		assert_int_equal(suspects_of(&found), 2);
+		assert_int_equal(why_of(find(&found, "binary")), TDM_LEAK_PROGRAMS);
+		assert_int_equal(why_of(find(&found, "kernel")), TDM_LEAK_PROGRAMS);
 		if (lost)
-			assert_int_equal(find(&r, last, "lost")->why, TDM_LEAK_GROWS);
-		tdm_leaks_result_done(&r);
+			assert_int_equal(why_of(find(&found, "lost")), TDM_LEAK_GROWS);
+		tdm_findings_done(&found);
 		sim_done(&sim);
 	}
 }
@@ -490,7 +510,7 @@ static void test_siblings(void **state)
 	(void)state;
 	for (int older = 0; older < 2; older++) {
 		struct sim sim;
-		struct tdm_leaks_result r;
+		struct tdm_findings found;
 		uint64_t now = SIM_BEGIN + 40 * SIM_S;
 		sim_init(&sim, 5);
 		weights(&sim, 0);
@@ -504,12 +524,10 @@ static void test_siblings(void **state)
 			uint64_t life = i * (older ? SIM_MS : 3 * SIM_S / 2);
 			sim_freed(&sim, TDM_KIND_DRAM, "session", SIM_BEGIN, life, life);
 		}
-		const struct tdm_picture *last = sim_picture(&sim, now);
-		assert_int_equal(tdm_leaks_sample(leaks, last, now), 0);
-		assert_int_equal(tdm_leaks_judge(leaks, last, &r), 0);
-		assert_int_equal(find(&r, last, "session")->why, older ? TDM_LEAK_SPREAD : TDM_LEAK_UNWATCHED);
-		tdm_leaks_result_done(&r);
-		tdm_leaks_free(leaks);
+		assert_int_equal(tdm_leaks_sample(leaks, sim_picture(&sim, now), now), 0);
+		judge(leaks, &sim, &found);
+		assert_int_equal(why_of(find(&found, "session")), older ? TDM_LEAK_SPREAD : TDM_LEAK_UNWATCHED);
+		tdm_findings_done(&found);
 		sim_done(&sim);
 	}
 }
@@ -537,13 +555,12 @@ static void test_phases(void **state)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct sim sim;
-		const struct tdm_picture *last;
 		sim_init(&sim, 5);
 		sim.phase = cases[i].phase;
 		small_in_sawtooth(&sim);
-		struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
-		assert_int_equal(find(&r, last, "lost")->why, cases[i].why);
-		tdm_leaks_result_done(&r);
+		struct tdm_findings found = sim_watch(&sim, 200 * SIM_MS);
+		assert_int_equal(why_of(find(&found, "lost")), cases[i].why);
+		tdm_findings_done(&found);
 		sim_done(&sim);
 	}
 }
@@ -571,12 +588,13 @@ static void test_too_many_sites(void **state)
 	sim_init(&sim, 3);
 	const struct tdm_picture *picture = many_sites(&sim, SIM_BEGIN, TDM_LEAKS_SITES_MAX + 100, 0);
 	struct tdm_leaks *leaks = tdm_leaks_new(SIM_S);
+	struct tdm_findings found = { 0 };
 	struct tdm_leaks_result r;
 	assert_int_equal(tdm_leaks_sample(leaks, picture, SIM_BEGIN), 0);
-	assert_int_equal(tdm_leaks_judge(leaks, picture, &r), 0);
+	assert_int_equal(tdm_leaks_judge(leaks, picture, &found, &r), 0);
 	assert_int_equal(r.sites_left_out, 100);
-	assert_int_equal(r.count, TDM_LEAKS_SITES_MAX);
-	tdm_leaks_result_done(&r);
+	assert_int_equal(found.count, TDM_LEAKS_SITES_MAX);
+	tdm_findings_done(&found);
 	tdm_leaks_free(leaks);
 	sim_done(&sim);
 }
@@ -588,6 +606,7 @@ static void test_gone_sites(void **state)
 	enum { COUNT = TDM_LEAKS_SITES_MAX / 3, PICTURES = 8 };
 	struct tdm_leaks *leaks = tdm_leaks_new(PICTURES * SIM_S);
 	const struct tdm_picture *picture = NULL;
+	struct tdm_findings found = { 0 };
 	struct tdm_leaks_result r;
 	struct sim sim;
 	sim_init(&sim, 3);
@@ -597,15 +616,17 @@ static void test_gone_sites(void **state)
 		picture = many_sites(&sim, SIM_BEGIN + i * SIM_S, COUNT, 1);
 		assert_int_equal(tdm_leaks_sample(leaks, picture, SIM_BEGIN + i * SIM_S), 0);
 	}
-	assert_int_equal(tdm_leaks_judge(leaks, picture, &r), 0);
+	assert_int_equal(tdm_leaks_judge(leaks, picture, &found, &r), 0);
 	assert_int_equal(r.sites_left_out, 0);
-	assert_int_equal(r.count, COUNT);
-	for (size_t i = 0; i < r.count; i++) {
-		assert_int_equal(r.leaks[i].windows, r.leaks[i].holding == 1 ? PICTURES : 1);
-		assert_int_equal(r.leaks[i].count, 1);
-		assert_int_equal(r.leaks[i].stack == COUNT, r.leaks[i].holding == 1);
+	assert_int_equal(found.count, COUNT);
+	for (size_t i = 0; i < found.count; i++) {
+		const struct tdm_finding *f = &found.list[i];
+		bool stays = f->about.holding == 1;
+		assert_int_equal(tdm_finding_number(&found, f, "freed"), stays ? 0 : TDM_BYTES_UNKNOWN); /* seen once */
+		assert_int_equal(tdm_finding_number(&found, f, "buffers"), 1);
+		assert_int_equal(f->about.stack == COUNT, stays);
 	}
-	tdm_leaks_result_done(&r);
+	tdm_findings_done(&found);
 	tdm_leaks_free(leaks);
 	sim_done(&sim);
 }
@@ -619,11 +640,11 @@ static void test_collected(void **state)
 	(void)state;
 	const struct {
 		uint64_t longest;
-		enum tdm_leak_verdict verdict;
-	} all[] = { { 4 * SIM_S, TDM_LEAK_STEADY }, { SIM_S, TDM_LEAK_SURE }, { 0, TDM_LEAK_SURE } };
+		enum tdm_severity verdict;
+	} all[] = { { 4 * SIM_S, TDM_FINDING_OK }, { SIM_S, TDM_FINDING_BROKEN }, { 0, TDM_FINDING_BROKEN } };
 	for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
 		struct sim sim;
-		struct tdm_leaks_result r;
+		struct tdm_findings found;
 		sim_init(&sim, 7);
 		weights(&sim, 0);
 		loop(&sim, 0, 100 * SIM_MS, NULL);
@@ -632,21 +653,18 @@ static void test_collected(void **state)
 		sim.watch_ns = 3 * SIM_S;
 		sim_ready(&sim);
 		struct tdm_leaks *leaks = tdm_leaks_new(sim.watch_ns);
-		const struct tdm_picture *last = NULL;
 		for (uint64_t i = 1; i <= 40 && all[n].longest != 0; i++) {
 			uint64_t life = all[n].longest * i / 40;
 			sim_freed(&sim, TDM_KIND_L1, "halo", SIM_BEGIN, life, life);
 		}
 		for (uint64_t at = SIM_BEGIN; at <= SIM_BEGIN + sim.watch_ns; at += 20 * SIM_MS) {
-			last = sim_picture(&sim, at);
-			assert_int_equal(tdm_leaks_sample(leaks, last, at), 0);
+			assert_int_equal(tdm_leaks_sample(leaks, sim_picture(&sim, at), at), 0);
 		}
-		assert_int_equal(tdm_leaks_judge(leaks, last, &r), 0);
-		assert_int_equal(find(&r, last, "halo")->verdict, all[n].verdict);
-		assert_int_equal(find(&r, last, "halo")->why,
-			all[n].verdict == TDM_LEAK_STEADY ? TDM_LEAK_YOUNG : TDM_LEAK_GROWS);
-		tdm_leaks_result_done(&r);
-		tdm_leaks_free(leaks);
+		judge(leaks, &sim, &found);
+		assert_int_equal(find(&found, "halo")->severity, all[n].verdict);
+		assert_int_equal(why_of(find(&found, "halo")),
+			all[n].verdict == TDM_FINDING_OK ? TDM_LEAK_YOUNG : TDM_LEAK_GROWS);
+		tdm_findings_done(&found);
 		sim_done(&sim);
 	}
 }
@@ -657,17 +675,16 @@ static void test_short_watch(void **state)
 	(void)state;
 	for (uint64_t seconds = 1; seconds <= 3; seconds++) {
 		struct sim sim;
-		const struct tdm_picture *last;
 		sim_init(&sim, 7);
 		weights(&sim, 0);
 		loop(&sim, 0, 100 * SIM_MS, NULL);
 		for (uint64_t at = FROM; at < TO; at += 20 * SIM_MS)
 			lose_one(&sim, 0, at);
 		sim.watch_ns = seconds * SIM_S;
-		struct tdm_leaks_result r = sim_watch(&sim, 20 * SIM_MS, &last);
-		assert_int_equal(r.verdicts[TDM_LEAK_SURE], seconds > 2);
-		assert_int_equal(r.verdicts[TDM_LEAK_SUSPECT], seconds <= 2);
-		tdm_leaks_result_done(&r);
+		struct tdm_findings found = sim_watch(&sim, 20 * SIM_MS);
+		assert_int_equal(sure_of(&found), seconds > 2);
+		assert_int_equal(suspects_of(&found), seconds <= 2);
+		tdm_findings_done(&found);
 		sim_done(&sim);
 	}
 }
@@ -679,31 +696,29 @@ static void test_broken_off(void **state)
 	for (size_t p = 0; p < sizeof leaky / sizeof leaky[0]; p++)
 		for (int seed = 0; seed < BROKEN_OFF_SEEDS; seed++) {
 			struct sim sim;
-			const struct tdm_picture *last;
 			sim_init(&sim, (uint64_t)seed * 16 + p);
 			leaky[p](&sim);
 			sim.seen_ns = sim.watch_ns * 4 / 5;
-			struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
-			const struct tdm_leak *lost = find(&r, last, "lost");
-			if (lost == NULL || lost->verdict != TDM_LEAK_SURE)
-				show(last, &r, "broken off", (int)p * 1000 + seed);
+			struct tdm_findings found = sim_watch(&sim, 200 * SIM_MS);
+			const struct tdm_finding *lost = find(&found, "lost");
+			if (lost == NULL || lost->severity != TDM_FINDING_BROKEN)
+				show(&found, "broken off", (int)p * 1000 + seed);
 			assert_non_null(lost);
-			assert_int_equal(lost->verdict, TDM_LEAK_SURE);
-			tdm_leaks_result_done(&r);
+			assert_int_equal(lost->severity, TDM_FINDING_BROKEN);
+			tdm_findings_done(&found);
 			sim_done(&sim);
 		}
 	for (size_t p = 0; p < sizeof steady / sizeof steady[0]; p++)
 		for (int seed = 0; seed < BROKEN_OFF_SEEDS; seed++) {
 			struct sim sim;
-			const struct tdm_picture *last;
 			sim_init(&sim, (uint64_t)seed * 16 + p);
 			steady[p](&sim);
 			sim.seen_ns = sim.watch_ns * 4 / 5;
-			struct tdm_leaks_result r = sim_watch(&sim, 200 * SIM_MS, &last);
-			if (r.verdicts[TDM_LEAK_SURE] != 0)
-				show(last, &r, steady_names[p], seed);
-			assert_int_equal(r.verdicts[TDM_LEAK_SURE], 0);
-			tdm_leaks_result_done(&r);
+			struct tdm_findings found = sim_watch(&sim, 200 * SIM_MS);
+			if (sure_of(&found) != 0)
+				show(&found, steady_names[p], seed);
+			assert_int_equal(sure_of(&found), 0);
+			tdm_findings_done(&found);
 			sim_done(&sim);
 		}
 }
@@ -713,10 +728,11 @@ static void test_nothing(void **state)
 {
 	(void)state;
 	struct tdm_leaks *leaks = tdm_leaks_new(SIM_S);
+	struct tdm_findings found = { 0 };
 	struct tdm_leaks_result r;
-	assert_int_equal(tdm_leaks_judge(leaks, NULL, &r), 0);
-	assert_int_equal(r.count, 0);
-	tdm_leaks_result_done(&r);
+	assert_int_equal(tdm_leaks_judge(leaks, NULL, &found, &r), 0);
+	assert_int_equal(found.count, 0);
+	tdm_findings_done(&found);
 	tdm_leaks_free(leaks);
 	tdm_leaks_free(NULL);
 }
