@@ -23,10 +23,12 @@ static int32_t pid_of(const struct tdm_picture *picture, uint64_t handle)
 	return 0;
 }
 
+/* An event may be younger than its picture, which takes a while. */
 static uint64_t real_time(const struct tdm_picture *picture, uint64_t time_ns)
 {
 	uint64_t age = picture->time_ns - time_ns;
-	return time_ns != 0 && time_ns <= picture->time_ns && age <= picture->real_ns ? picture->real_ns - age : 0;
+	bool is_known = time_ns != 0 && (time_ns > picture->time_ns || age <= picture->real_ns);
+	return is_known ? picture->real_ns - age : 0;
 }
 
 void tdm_event_log_add(struct tdm_event_log *log, const struct tdm_picture *picture)
