@@ -72,6 +72,7 @@ struct tdm_event {
 	uint32_t thread;                /* 0: unknown */
 	uint64_t position;              /* line number or byte offset in the source, for messages; 0: none */
 	uint32_t column;                /* of `name` or `text` in that line; 0: unknown */
+	int32_t pid;                    /* of the process, as the reader knows it; only in a picture; 0: unknown */
 	struct tdm_str name;            /* of the buffer, phase or program; may be empty */
 	struct tdm_str text;            /* of TDM_OP_DEVICE: "region key=value …", "device CARD key=value …" */
 	struct tdm_str program;         /* that allocated the buffer; may be empty */

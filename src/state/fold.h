@@ -82,6 +82,12 @@ static inline bool tdm_fold_runs(const struct tdm_fold_process *process)
 	return !process->has_who || process->who.life != TDM_LIFE_ENDED;
 }
 
+/* The number that the reader knows it by, else its own. */
+static inline int32_t tdm_fold_pid(const struct tdm_fold_process *process)
+{
+	return process->who.seen_pid != 0 ? process->who.seen_pid : process->who.pid;
+}
+
 /* The invariant, for tests and checked builds: sums are those of the buffers, indices agree. */
 bool tdm_fold_is_valid(const struct tdm_fold *fold);
 

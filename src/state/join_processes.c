@@ -84,7 +84,7 @@ static int add_ledger_process(struct tdm_state *state, struct tdm_fold_process *
 	from->process = UINT32_MAX;
 	if (!from->has_who || (!tdm_fold_runs(from) && !state->options.with_ended))
 		return 0;
-	int32_t pid = from->who.seen_pid != 0 ? from->who.seen_pid : from->who.pid;
+	int32_t pid = tdm_fold_pid(from);
 	bool is_here = from->who.seen_pid != 0 && tdm_fold_runs(from);
 	struct tdm_picture_process *process = add_process(state);
 	if (process == NULL || set_ledger_handle(state, from, is_here, pid) != 0)

@@ -228,7 +228,8 @@ struct tdm_picture {
 	struct tdm_holding *holdings;          /* those of a process together, by device */
 	struct tdm_picture_problem *problems;
 	/* Events since the last picture that had some, oldest first, if they were asked for; `process` is a handle,
-	 * times are those of the monotonic clock. TDM_OP_LOST says how many are missing in `size`. */
+	 * also of one that is not listed any more; times are those of the monotonic clock. TDM_OP_LOST says in `size`
+	 * how many are missing. */
 	const struct tdm_event *events;
 	uint64_t buffers_version; /* another one when the lists of buffers may have changed */
 	uint64_t others;          /* ledgers of processes that were not asked for */

@@ -138,6 +138,7 @@ static void settle_events(struct tdm_state *state, size_t most)
 /* Its texts are kept, so that they outlive the ledger. */
 static int keep_event(struct tdm_state *state, const struct tdm_event *event)
 {
+	const struct tdm_fold_process *process = tdm_fold_find(&state->fold, event->process);
 	struct tdm_event kept = *event;
 	uint32_t name;
 	if (state->event_count == 2 * TDM_STATE_EVENTS_MAX)
@@ -147,6 +148,7 @@ static int keep_event(struct tdm_state *state, const struct tdm_event *event)
 		return -ENOMEM;
 	kept.name = tdm_str_of(state->fold.texts.texts[name]);
 	kept.program = (struct tdm_str){ "", 0 };
+	kept.pid = process != NULL ? tdm_fold_pid(process) : 0;
 	kept.frames = NULL;
 	kept.ranges = NULL;
 	kept.frame_count = kept.range_count = 0;

@@ -15,14 +15,6 @@ static bool has_memory(struct tdm_event_log *log)
 	return log->events != NULL && log->lines != NULL;
 }
 
-static int32_t pid_of(const struct tdm_picture *picture, uint64_t handle)
-{
-	for (size_t i = 0; i < picture->process_count; i++)
-		if (picture->processes[i].handle == handle)
-			return picture->processes[i].pid;
-	return 0;
-}
-
 /* An event may be younger than its picture, which takes a while. */
 static uint64_t real_time(const struct tdm_picture *picture, uint64_t time_ns)
 {
@@ -33,23 +25,16 @@ static uint64_t real_time(const struct tdm_picture *picture, uint64_t time_ns)
 
 void tdm_event_log_add(struct tdm_event_log *log, const struct tdm_picture *picture)
 {
-	uint64_t handle = 0;
-	int32_t pid = 0;
 	if (!tdm_event_log_wants(log) || picture->event_count == 0 || !has_memory(log))
 		return;
 	for (size_t i = 0; i < picture->event_count; i++) {
-		struct tdm_logged *logged = &log->events[log->next];
-		logged->event = picture->events[i];
-		logged->event.time_ns = real_time(picture, logged->event.time_ns);
-		if (logged->event.process != handle) {
-			handle = logged->event.process;
-			pid = pid_of(picture, handle);
-		}
-		logged->pid = pid;
+		struct tdm_event *event = &log->events[log->next];
+		*event = picture->events[i];
+		event->time_ns = real_time(picture, event->time_ns);
 		log->next = (log->next + 1) % TDM_EVENT_LOG_CAP;
 		log->count += log->count < TDM_EVENT_LOG_CAP;
-		if (logged->event.op == TDM_OP_LOST)
-			log->lost += logged->event.size;
+		if (event->op == TDM_OP_LOST)
+			log->lost += event->size;
 		else
 			log->seen++;
 	}
@@ -80,13 +65,13 @@ void tdm_event_log_prepare(struct tdm_event_log *log)
 	log->line_count = 0;
 	for (size_t i = 0; i < log->count; i++) {
 		size_t at = (log->next + TDM_EVENT_LOG_CAP - log->count + i) % TDM_EVENT_LOG_CAP;
-		if (is_shown(log, &log->events[at].event))
+		if (is_shown(log, &log->events[at]))
 			log->lines[log->line_count++] = (uint32_t)at;
 	}
 	log->is_stale = false;
 }
 
-const struct tdm_logged *tdm_event_log_line(const struct tdm_event_log *log, size_t line)
+const struct tdm_event *tdm_event_log_line(const struct tdm_event_log *log, size_t line)
 {
 	return &log->events[log->lines[line]];
 }

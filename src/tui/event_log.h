@@ -10,16 +10,10 @@ enum {
 	TDM_EVENT_LOG_MS = 100, /* between two pictures while they are looked at: a program's ring is short */
 };
 
-/* An event, with times of the real-time clock. */
-struct tdm_logged {
-	struct tdm_event event;
-	int32_t pid; /* 0: unknown */
-};
-
 /* All zero to begin. Nothing is kept before `is_on`. */
 struct tdm_event_log {
 	bool is_on, paused;
-	struct tdm_logged *events; /* a ring of TDM_EVENT_LOG_CAP; NULL before the first */
+	struct tdm_event *events; /* a ring of TDM_EVENT_LOG_CAP, times of the real-time clock; NULL before the first */
 	size_t count, next;
 	uint64_t seen, lost;
 	/* What is shown. */
@@ -43,7 +37,7 @@ static inline bool tdm_event_log_wants(const struct tdm_event_log *log)
 void tdm_event_log_add(struct tdm_event_log *log, const struct tdm_picture *picture);
 void tdm_event_log_changed(struct tdm_event_log *log); /* what is to be shown has */
 void tdm_event_log_prepare(struct tdm_event_log *log);
-const struct tdm_logged *tdm_event_log_line(const struct tdm_event_log *log, size_t line);
+const struct tdm_event *tdm_event_log_line(const struct tdm_event_log *log, size_t line);
 void tdm_event_log_done(struct tdm_event_log *log);
 
 #endif

@@ -75,17 +75,16 @@ static uint64_t reserved_bytes(const struct tdm_event *event)
 	return event->bytes_per_bank != TDM_SIZE_UNKNOWN ? event->bytes_per_bank * event->banks : TDM_BYTES_UNKNOWN;
 }
 
-static void draw_event(struct tdm_app *app, struct tdm_area line, const struct tdm_logged *logged)
+static void draw_event(struct tdm_app *app, struct tdm_area line, const struct tdm_event *event)
 {
-	const struct tdm_event *event = &logged->event;
 	uint64_t reserved = reserved_bytes(event);
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
 	char text[64];
 	tdm_pen_skip(&pen, 1);
 	if (!is_narrow(line))
 		draw_time(&pen, event->time_ns);
-	snprintf(text, sizeof text, "%" PRId32, logged->pid);
-	tdm_pen_field(&pen, -8, TDM_INK_PLAIN, text);
+	snprintf(text, sizeof text, "%" PRId32, event->pid);
+	tdm_pen_field(&pen, -8, TDM_INK_PLAIN, event->pid != 0 ? text : "?");
 	if (event->op == TDM_OP_LOST) {
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "  %s events are missing here",
 			tdm_format_count(text, sizeof text, event->size));

@@ -85,6 +85,21 @@ class Top(unittest.TestCase):
             s.send("g")
             s.wait(lambda text: re.search(r"kernel .* \w+ \(demo_card\.c:\d+\) <- \w+ \(", text), "its caller")
 
+    def test_the_last_events_of_a_program_have_its_number(self):
+        program = self.demo("--workload", "inference")
+        with self.top() as s:
+            s.wait_for(" demo -w inference")
+            s.send("4")
+            s.wait_for(" decode.shards")
+            program.kill()
+            program.wait()
+            s.send("1")
+            s.wait_for("No process")  # everything that it left was read
+            s.send("4")
+            s.wait_for(" events ")
+            pids = re.findall(r"^ [\d:.]{12} +(\S+)", s.text(), re.M)
+            self.assertEqual(set(pids), {str(program.pid)}, s.text())
+
     def test_what_was_captured_without_dispatch_is_apart(self):
         self.demo("--workload", "training", "--mode", "default", "--card", "p150")
         with self.top() as s:

@@ -309,7 +309,8 @@ static void make_events(struct fixture *fixture, const struct tdm_wish *wish)
 		char name[48];
 		snprintf(name, sizeof name, "%.20s-%" PRIu64, sites[n % 6 + 1], n);
 		fixture->events[i] = (struct tdm_event){ .time_ns = picture->time_ns - TDM_NS_PER_S + i * TDM_NS_PER_MS,
-			.process = n % (uint64_t)(set.processes + 1) + 1, /* one of them is not known */
+			.process = n % (uint64_t)(set.processes + 1) + 1, /* one of them is not listed */
+			.pid = FIRST_PID + (int32_t)(n % (uint64_t)(set.processes + 1)),
 			.op = ops[n % 6],
 			.kind = n % 2 == 0 ? TDM_KIND_DRAM : TDM_KIND_L1,
 			.flags = n % 30 == 2 ? TDM_EVENT_FAULT : 0,
