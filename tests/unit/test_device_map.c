@@ -14,10 +14,17 @@
 
 static const struct tdm_device_map_query first_device = { .device = 0, .process = TDM_INDEX_NONE };
 
+static void describe_device(struct tdm_state *state, uint64_t process, const struct tdm_device_info *info)
+{
+	struct tdm_event event = event_of(TDM_OP_DEVICE, process, 0);
+	event.about = info;
+	apply(&state->fold, event);
+}
+
 static struct tdm_state *one_process(void)
 {
 	struct tdm_state *state = state_new();
-	describe_process(state, 0, TDM_LIFE_RUNS);
+	describe_process(&state->fold, 0, who(100));
 	return state;
 }
 
@@ -29,7 +36,7 @@ static void put(
 	event.address = address;
 	event.bytes_per_bank = bytes;
 	event.banks = banks;
-	apply(state, &event);
+	apply(&state->fold, event);
 }
 
 static void put_on(struct tdm_state *state, enum tdm_kind kind, uint64_t bytes, const struct tdm_core_range *ranges,
@@ -41,7 +48,7 @@ static void put_on(struct tdm_state *state, enum tdm_kind kind, uint64_t bytes, 
 	event.banks = 3;
 	event.ranges = ranges;
 	event.range_count = count;
-	apply(state, &event);
+	apply(&state->fold, event);
 }
 
 /* The map of the first device, as it is now. */
@@ -145,7 +152,7 @@ static void the_two_ends_of_l1(void **context)
 	view.flags = TDM_EVENT_VIEW;
 	view.address = 1390000;
 	view.bytes_per_bank = 5000;
-	apply(state, &view);
+	apply(&state->fold, view);
 	map_of(state, &map);
 	assert_int_equal(map.l1.lowest, 1300000);
 	assert_int_equal(map.l1.highest, 301000);
@@ -274,7 +281,9 @@ static void several_processes_and_ended_ones(void **context)
 	struct tdm_state *state = state_new();
 	struct tdm_device_map map;
 	for (uint64_t p = 0; p < 3; p++) {
-		describe_process(state, p, p == 2 ? TDM_LIFE_ENDED : TDM_LIFE_RUNS);
+		struct tdm_process identity = who(100 + (int32_t)p);
+		identity.life = p == 2 ? TDM_LIFE_ENDED : TDM_LIFE_RUNS;
+		describe_process(&state->fold, p, identity);
 		describe_device(state, p, &n150);
 		put(state, p, TDM_KIND_DRAM, 2000000 + 100 * p, 150, 12);
 	}

@@ -32,8 +32,8 @@ static struct tdm_state *sample(void)
 		{ 0, TDM_KIND_DRAM, 6, 5, 20, "", 0x20 },
 	};
 	struct tdm_state *state = state_new();
-	describe_process(state, 0, TDM_LIFE_RUNS);
-	describe_process(state, 1, TDM_LIFE_RUNS);
+	describe_process(&state->fold, 0, who(100));
+	describe_process(&state->fold, 1, who(101));
 	for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
 		struct tdm_frame frame = { .address = buffers[i].frame };
 		struct tdm_event event =
@@ -43,7 +43,7 @@ static struct tdm_state *sample(void)
 		event.name = tdm_str_of(buffers[i].name);
 		event.frames = &frame;
 		event.frame_count = 1;
-		apply(state, &event);
+		apply(&state->fold, event);
 	}
 	return state;
 }
