@@ -126,6 +126,8 @@ static uint64_t weight(const struct tdm_event *event)
 static void settle_events(struct tdm_state *state, size_t most)
 {
 	struct tdm_event *list = state->events;
+	if (state->event_count == 0)
+		return; /* there may be no list yet */
 	if (state->event_count > 1)
 		qsort(list, state->event_count, sizeof *list, by_time);
 	size_t drop = state->event_count > most ? state->event_count - most : 0;
