@@ -39,10 +39,12 @@ static void look(struct loop *loop, uint64_t now_ns, bool by_user)
 	loop->events_ns = now_ns + TDM_EVENT_LOG_MS * TDM_NS_PER_MS;
 	if (app->picture != NULL)
 		tdm_event_log_add(&app->events, app->picture);
-	if (app->picture == NULL) {
+	/* The lists that other screens have shown are gone with the picture before. */
+	if (app->picture == NULL || app->screen != TDM_SCREEN_PROCESS)
 		tdm_buffer_view_done(&app->buffers);
+	if (app->picture == NULL || app->screen != TDM_SCREEN_DEVICE)
 		tdm_device_view_done(&app->device);
-	} else if (screen->refresh != NULL)
+	if (app->picture != NULL && screen->refresh != NULL)
 		screen->refresh(app, &app->wish);
 }
 

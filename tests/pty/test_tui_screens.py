@@ -165,6 +165,18 @@ class Overview(unittest.TestCase):
                 s.send(key)
                 self.assertEqual(clock(s.wait_for(part)), taken)
 
+    def test_buffers_go_with_their_picture(self):
+        with start() as s:
+            s.wait_for("1000 anna")
+            s.send("enter", "/", "kv_cache", "enter", "1")
+            s.wait_for("MEMORY▽")
+            s.send("r", "z")
+            s.wait_for(" frozen ")
+            s.send("end", "3")
+            s.wait_for("No process is chosen")
+            s.send("n")
+            s.wait_for('"kv_cache" is not in any line')
+
     def test_compact(self):
         with start("devices=1") as s:
             s.wait_for("L1_SMALL ")
