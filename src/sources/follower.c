@@ -261,14 +261,16 @@ static void open_item(const struct tdm_follower *f, struct item *item, uint64_t 
 		item->found_ns = now_ns;
 	int err = open_ledger(item, &diag);
 	item->is_fresh = err == 0;
-	item->out.is_new = err == -EAGAIN && now_ns - item->found_ns < SETUP_NS;
 	if (err == 0) {
 		clear_problem(item);
 		return;
 	}
 	set_problem(item, err, diag.text, now_ns);
-	if (item->out.is_new)
-		item->retry_ns = item->wait_ns = 0; /* soon */
+	if (err == -EAGAIN && now_ns - item->found_ns < SETUP_NS) {
+		item->retry_ns = item->wait_ns = 0; /* it is being set up: soon */
+		if (!f->options->names_new)
+			item->out.text[0] = '\0';
+	}
 	if (err == -ENOENT && f->options->paths == NULL)
 		item->out.text[0] = '\0'; /* it ended, with nothing left, after it was listed */
 }

@@ -31,6 +31,7 @@ struct tdm_follow_options {
 	const char *const *paths; /* these files instead; ends with NULL; may be NULL */
 	const int32_t *pids;      /* only ledgers that are named after these; NULL: all */
 	size_t pid_count;
+	bool names_new; /* one that is being set up has its `text` at once; else when that takes long */
 };
 
 enum {
@@ -53,8 +54,7 @@ struct tdm_followed {
 	uint64_t number; /* of its process, in events; never another's */
 	bool is_known;   /* it could be read once: `who` is set */
 	struct tdm_process who;
-	int err;     /* why it cannot be read; 0: it can */
-	bool is_new; /* because it is being set up: no problem yet for a view that looks again */
+	int err; /* why it cannot be read; 0: it can. -EAGAIN with no `text`: it is being set up */
 	char text[TDM_DIAG_TEXT_CAP];
 };
 

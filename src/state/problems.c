@@ -63,9 +63,7 @@ static void note_ledgers(struct list *list)
 	for (size_t i = 0; i < tdm_follower_count(follower); i++) {
 		const struct tdm_followed *item = tdm_follower_get(follower, i);
 		bool runs = item->is_known && item->who.life != TDM_LIFE_ENDED;
-		/* Whoever asks for ledgers alone is told of all of them. */
-		bool is_early = item->is_new && !list->state->options.only_ledgers;
-		if (item->err != 0 && item->text[0] != '\0' && !is_early) {
+		if (item->err != 0 && item->text[0] != '\0') {
 			struct tdm_picture_problem *problem =
 				note(list, TDM_FROM_LEDGER, item->err, item->path, "%s", item->text);
 			if (problem != NULL)
