@@ -644,14 +644,25 @@ static bool wants_more(const struct tdm_follower *f, const struct item *item)
 	return false;
 }
 
+/* Every device that was there is still the one that it was. */
+static int check_lanes(const struct item *item, struct tdm_diag *diag)
+{
+	uint32_t number;
+	for (size_t d = 0; d < item->lane_count; d++)
+		if (d >= tdm_ledger_device_count(item->ledger) ||
+			(item->lanes[d].is_described &&
+				(!tdm_ledger_device_number(tdm_ledger_device(item->ledger, d), &number) ||
+					number != item->lanes[d].number)))
+			return tdm_diag_set(
+				diag, TDM_ECORRUPT, 0, 0, "damaged: a device that was there cannot be read any more");
+	return 0;
+}
+
 static int refresh(struct item *item, enum tdm_liveness liveness, struct tdm_diag *diag)
 {
 	/* One that ended just after it was opened may have reported something in between. */
 	int err = item->is_fresh && liveness != TDM_DEAD ? 0 : tdm_ledger_refresh(item->ledger, diag);
-	if (err == 0 && tdm_ledger_device_count(item->ledger) < item->lane_count)
-		err = tdm_diag_set(
-			diag, TDM_ECORRUPT, 0, 0, "damaged: a device that was there cannot be read any more");
-	return err;
+	return err == 0 ? check_lanes(item, diag) : err;
 }
 
 /* Nothing of it will change any more. One that ended with nothing left is forgotten at once. */
@@ -693,11 +704,23 @@ static int look_at(struct tdm_follower *f, struct item *item, uint64_t now_ns)
 }
 
 /* What an ended process left can still be asked for. */
-static int look_back(struct tdm_follower *f, struct item *item)
+static int look_back(struct tdm_follower *f, struct item *item, uint64_t now_ns)
 {
-	if (!item->was_told || !wants_more(f, item) || open_ledger(item, NULL) != 0)
+	struct tdm_diag diag = { 0 };
+	int err = 0;
+	if (!item->was_told || now_ns < item->retry_ns || !wants_more(f, item))
 		return 0;
-	int err = give_all(f, item, TDM_DEAD, 0);
+	int read = open_ledger(item, &diag);
+	if (read == -ENOENT)
+		return 0; /* the next look into the directory tells */
+	if (read == 0)
+		read = check_lanes(item, &diag);
+	if (read == 0) {
+		clear_problem(item);
+		err = give_all(f, item, TDM_DEAD, 0);
+	} else {
+		set_problem(item, read, diag.text, now_ns);
+	}
 	tdm_ledger_close(item->ledger);
 	item->ledger = NULL;
 	return err;
@@ -714,7 +737,7 @@ int tdm_follower_look(struct tdm_follower *f, const struct tdm_follow_sink *sink
 		struct item *item = f->items[i];
 		item->is_fresh = false;
 		if (item->has_ended) {
-			err = look_back(f, item);
+			err = look_back(f, item, now_ns);
 			continue;
 		}
 		if (item->ledger == NULL && now_ns >= item->retry_ns)

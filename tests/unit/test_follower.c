@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/err.h"
 #include "follow_ledgers.h"
 
 static void an_account_in_order(void **state)
@@ -484,6 +485,16 @@ static void asked_later(void **state)
 	f.wants = BUFFERS | EVENTS;
 	assert_string_equal(follow_look(&f), "cA");
 	assert_int_equal(tdm_follower_deaths(f.follower), 1);
+	/* It was damaged meanwhile, and mended. */
+	f.wants = 0;
+	follow_look(&f);
+	assert_int_equal(truncate(path_of(777), 100), 0);
+	f.wants = BUFFERS;
+	assert_string_equal(follow_look(&f), "");
+	assert_int_equal(follow_find(&f, "tidemark.777.12345.0")->err, TDM_ECORRUPT);
+	write_ledger(&b, 777);
+	assert_string_equal(follow_look(&f), "cA");
+	assert_int_equal(follow_problems(&f), 0);
 	/* It is gone, though the directory was not looked at yet. */
 	f.wants = 0;
 	follow_look(&f);

@@ -223,12 +223,18 @@ static void broken_and_mended(void **state)
 	rewrite(&b, fd);
 	assert_string_equal(follow_look(&f), "P");
 	assert_non_null(strstr(item->text, "cannot be read any more"));
+	/* Or is another one. */
+	builder_header(&b)->device_offset[0] = offset;
+	builder_device(&b, offset)->number = 5;
+	rewrite(&b, fd);
+	assert_string_equal(follow_look(&f), "");
+	assert_non_null(strstr(item->text, "cannot be read any more"));
+	assert_int_equal(f.fold.processes[0]->holding_count, 1);
 	/* It ends like that. */
 	close(fd);
 	assert_string_equal(follow_look(&f), "P");
 	assert_int_equal(f.fold.processes[0]->who.life, TDM_LIFE_ENDED);
 	assert_true(item->err != 0);
-	builder_header(&b)->device_offset[0] = offset;
 	follow_done(&f);
 	unlink(path_of(777));
 	builder_done(&b);
