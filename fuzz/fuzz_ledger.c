@@ -1,12 +1,13 @@
 /*
- * Fuzz the reader of ledgers. Exercises: ledger/reader*.c (header, directories, counters, slots, ring, blobs, phases),
- * sources/ledger_source.c and ledger_event.c, registry/ on what comes out of them.
+ * Fuzz the reading of ledgers. Exercises: ledger/reader*.c (header, directories, counters, slots, ring, blobs, phases),
+ * sources/follower.c and ledger_event.c, state/ and the maps on what comes out of them.
  *
  * An input is a whole file (first byte 'F'), or a list of changes to a good ledger: 4 bytes of offset, modulo its
- * length, 1 byte of length (0: cut the file there), and so many bytes.
+ * length, 1 byte of length (0: cut the file there), and so many bytes. The changes are also made one after the other
+ * under a follower, while somebody holds the lock of the writer.
  *
  * Properties: whatever the bytes are, a refusal says why; all that is let out is in range; every event is valid; the
- * registry's sums agree. See tests/unit/ledger_walk.h.
+ * sums of the fold and of the picture agree. See tests/unit/ledger_walk.h.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -37,22 +38,49 @@ static void write_file(const uint8_t *data, size_t size)
 	close(fd);
 }
 
-static void change(struct builder *b, size_t *len, const uint8_t *data, size_t size)
+/* One change; how many bytes of the input it took, 0: there is none any more. */
+static size_t change(struct builder *b, size_t *len, const uint8_t *data, size_t size)
 {
-	while (size >= 5) {
-		uint32_t word;
-		memcpy(&word, data, sizeof word);
-		size_t offset = word % b->size, bytes = data[4];
-		data += 5;
-		size -= 5;
-		if (bytes == 0)
-			*len = offset;
-		bytes = bytes < size ? bytes : size;
-		bytes = bytes < b->size - offset ? bytes : b->size - offset;
-		memcpy(b->bytes + offset, data, bytes);
-		data += bytes;
-		size -= bytes;
+	uint32_t word;
+	if (size < 5)
+		return 0;
+	memcpy(&word, data, sizeof word);
+	size_t offset = word % b->size, bytes = data[4];
+	if (bytes == 0)
+		*len = offset;
+	bytes = bytes < size - 5 ? bytes : size - 5;
+	bytes = bytes < b->size - offset ? bytes : b->size - offset;
+	memcpy(b->bytes + offset, data + 5, bytes);
+	return 5 + bytes;
+}
+
+/* All changes in turn, each seen by a follower that is asked for something else each time. */
+static void follow(struct builder *b, size_t *len, const uint8_t *data, size_t size)
+{
+	enum { STAGES = 6 };
+	static const unsigned wants[] = { TDM_FOLLOW_BUFFERS, TDM_FOLLOW_EVENTS | TDM_FOLLOW_BUFFERS, TDM_FOLLOW_KEEP,
+		TDM_FOLLOW_BUFFERS, TDM_FOLLOW_EVENTS, 0 };
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	struct walk_follow f;
+	write_file(b->bytes, *len);
+	int fd = open(temporary(), O_RDWR | O_CLOEXEC);
+	if (fd < 0 || fcntl(fd, F_OFD_SETLK, &lock) != 0)
+		abort();
+	walk_follow_init(&f, temporary());
+	for (unsigned stage = 0;; stage++) {
+		walk_follow_look(&f, wants[stage % STAGES]);
+		size_t took = change(b, len, data, size);
+		if (took == 0)
+			break;
+		data += took;
+		size -= took;
+		if (stage < STAGES)
+			write_file(b->bytes, *len);
 	}
+	close(fd);
+	write_file(b->bytes, *len);
+	walk_follow_look(&f, TDM_FOLLOW_BUFFERS); /* its end */
+	walk_follow_done(&f);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -63,8 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct builder b;
 		builder_sample(&b);
 		size_t len = b.size;
-		change(&b, &len, data, size);
-		write_file(b.bytes, len);
+		follow(&b, &len, data, size);
 		builder_done(&b);
 	}
 	ledger_walk(temporary());

@@ -125,6 +125,14 @@ int tdm_ledger_slots(struct tdm_ledger *ledger, size_t device,
 int64_t tdm_ledger_events(struct tdm_ledger *ledger, size_t device, uint64_t after, struct tdm_ledger_record *records,
 	size_t cap, uint64_t *missed);
 
+/*
+ * What the slots of the buffers that these records allocated say besides: mores[i] belongs to records[i]. All 0 where
+ * the record is no allocation or its slot has been used again. The records are in the order of their numbers. 0, -errno
+ * or TDM_ECORRUPT.
+ */
+int tdm_ledger_mores(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_record *records, size_t count,
+	struct tdm_ledger_more *mores);
+
 /* The phases so far, from index `from`. Returns how many were stored, or a negative code. */
 int64_t tdm_ledger_phases(struct tdm_ledger *ledger, size_t from, struct tdm_ledger_phase *phases, size_t cap);
 

@@ -337,6 +337,96 @@ int64_t tdm_ledger_events(struct tdm_ledger *ledger, size_t device, uint64_t aft
 	return err != 0 ? err : (int64_t)found;
 }
 
+/* What belongs to the buffers of events. */
+
+struct search {
+	const struct tdm_ledger_record *records;
+	size_t count;
+	struct tdm_ledger_more *mores;
+};
+
+/* The record of the allocation with this number; `count` when there is none. */
+static size_t find_record(const struct search *search, uint64_t seq)
+{
+	size_t low = 0, high = search->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (search->records[middle].seq < seq)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < search->count && search->records[low].seq == seq && search->records[low].op == TDM_LEDGER_ALLOC
+		       ? low
+		       : search->count;
+}
+
+/* Whether the slot is of a buffer that may be searched for. */
+static inline bool is_among(const struct search *search, const struct tdm_ledger_slot *slot)
+{
+	return slot->birth >= search->records[0].seq && slot->birth <= search->records[search->count - 1].seq;
+}
+
+/* The slots are read again after what belongs to them: it is theirs if they are still the same buffers'. */
+static int search_chunk(const struct tdm_ledger *ledger, uint64_t offset, uint64_t mores_offset, size_t n,
+	const struct tdm_ledger_slot *before, const struct search *search)
+{
+	struct tdm_ledger_slot slots[CHUNK_SLOTS];
+	struct tdm_ledger_more mores[CHUNK_SLOTS];
+	int err = tdm_ledger_read(ledger, mores_offset, mores, n * sizeof *mores);
+	if (err == 0)
+		err = tdm_ledger_read(ledger, offset, slots, n * sizeof *slots);
+	for (size_t i = 0; i < n && err == 0; i++) {
+		if (!is_among(search, &slots[i]) || slots[i].birth != before[i].birth)
+			continue;
+		size_t at = find_record(search, slots[i].birth);
+		if (at < search->count)
+			search->mores[at] = mores[i];
+	}
+	return err;
+}
+
+static int search_segment(
+	const struct tdm_ledger *ledger, uint64_t offset, uint64_t count, uint64_t all, const struct search *search)
+{
+	struct tdm_ledger_slot slots[CHUNK_SLOTS];
+	uint64_t mores_offset = offset + all * sizeof *slots;
+	for (uint64_t at = 0; (at = skip_hole(ledger, offset, at, count)) < count;) {
+		size_t n = count - at < CHUNK_SLOTS ? (size_t)(count - at) : CHUNK_SLOTS;
+		bool is_here = false;
+		int err = tdm_ledger_read(ledger, offset + at * sizeof *slots, slots, n * sizeof *slots);
+		for (size_t i = 0; i < n && err == 0; i++)
+			is_here = is_here || is_among(search, &slots[i]);
+		if (err == 0 && is_here)
+			err = search_chunk(ledger, offset + at * sizeof *slots,
+				mores_offset + at * sizeof(struct tdm_ledger_more), n, slots, search);
+		if (err != 0)
+			return err;
+		at += n;
+	}
+	return 0;
+}
+
+int tdm_ledger_mores(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_record *records, size_t count,
+	struct tdm_ledger_more *mores)
+{
+	const struct search search = { records, count, mores };
+	if (device >= ledger->device_count)
+		return -ENODEV;
+	if (count == 0)
+		return 0;
+	memset(mores, 0, count * sizeof *mores);
+	const struct tdm_ledger_place *place = &ledger->places[device];
+	uint64_t left = place->slot_high;
+	int err = 0;
+	for (uint32_t k = 0; k < place->slot_segments && left != 0 && err == 0; k++) {
+		uint64_t all = (uint64_t)TDM_LEDGER_FIRST_SLOTS << k, used = all < left ? all : left;
+		err = search_segment(ledger, place->slot_offset[k], used, all, &search);
+		left -= used;
+	}
+	return err;
+}
+
 /* Phases. */
 
 int64_t tdm_ledger_phases(struct tdm_ledger *ledger, size_t from, struct tdm_ledger_phase *phases, size_t cap)

@@ -29,11 +29,12 @@ struct lane {
 	bool is_described;
 	uint32_t number;
 	struct tdm_device_info info;
+	uint64_t seen_seq;    /* calls finished when it was last looked at */
 	bool is_listed;       /* an account of its live buffers was given */
-	bool has_account;     /* it is exact, and all events since then were given */
-	bool has_cursor;      /* events were given before */
-	uint64_t seq;         /* of the last event that was given */
-	uint64_t account_seq; /* of the account */
+	bool is_exact;        /* so it was, and all events since then were given */
+	uint64_t buffers_seq; /* the buffers are as they were after this call */
+	bool has_events;      /* events were given to somebody who wanted them */
+	uint64_t events_seq;  /* of the last of those */
 	uint64_t counts_seq[TDM_KIND_COUNT], faults[TDM_KIND_COUNT]; /* of the usage that was given */
 };
 
@@ -65,7 +66,9 @@ struct tdm_follower {
 	bool out_of_memory;
 	const struct tdm_follow_sink *sink; /* of the look under way */
 	struct tdm_ledger_record *records;
-	size_t record_cap;
+	struct tdm_ledger_more *mores; /* of each record: what the ring does not say of its buffer */
+	uint32_t *births;              /* of each record that is a release: the record of its buffer's birth */
+	size_t record_cap, more_cap, birth_cap;
 	struct tdm_frame frames[TDM_LEDGER_STACK_MAX];
 };
 
@@ -100,6 +103,8 @@ void tdm_follower_free(struct tdm_follower *f)
 		item_free(f->items[i]);
 	free(f->items);
 	free(f->records);
+	free(f->mores);
+	free(f->births);
 	tdm_map_done(&f->by_path);
 	tdm_map_done(&f->by_number);
 	free(f);
@@ -130,8 +135,9 @@ static int add_item(struct tdm_follower *f, const char *path, uint64_t hash)
 		return -ENOMEM;
 	struct item *item = calloc(1, sizeof *item);
 	char *copy = item != NULL ? strdup(path) : NULL;
-	if (copy == NULL || tdm_map_put(&f->by_path, hash, (uint32_t)f->count) != 0 ||
-		tdm_map_put(&f->by_number, f->next_number + 1, (uint32_t)f->count) != 0) {
+	if (copy == NULL || tdm_map_put(&f->by_number, f->next_number + 1, (uint32_t)f->count) != 0 ||
+		tdm_map_put(&f->by_path, hash, (uint32_t)f->count) != 0) {
+		tdm_map_take(&f->by_number, f->next_number + 1);
 		free(copy);
 		free(item);
 		return -ENOMEM;
@@ -354,13 +360,9 @@ static int give_account(struct tdm_follower *f, struct item *item, size_t d, uin
 		err = give(f, item, &event);
 	}
 	free(buffers);
-	lane->account_seq = tdm_ledger_device(item->ledger, d)->seq;
-	lane->has_account = exact; /* of one that is not exact the next look wants another */
+	lane->buffers_seq = tdm_ledger_device(item->ledger, d)->seq;
+	lane->is_exact = exact; /* of one that is not exact the next look wants another */
 	lane->is_listed = true;
-	if (!lane->has_cursor) {
-		lane->seq = lane->account_seq;
-		lane->has_cursor = true;
-	}
 	return err;
 }
 
@@ -385,94 +387,142 @@ static uint64_t over_tsc(const struct tdm_ledger_record *records, size_t count, 
 	return records[i].tsc;
 }
 
-/* Adds to the release at `i` when its buffer was born, if that is among the records, too. */
-static int find_birth(struct tdm_map *births, const struct tdm_ledger *ledger, const struct tdm_ledger_record *records,
-	size_t count, size_t i, struct tdm_event *event)
+/*
+ * For each release the record of its buffer's birth, if that is among them, too. Returns how many of the buffers that
+ * were born after call `after` are live in the end, or -ENOMEM.
+ */
+static int64_t find_births(struct tdm_follower *f, size_t count, uint64_t after)
 {
-	const struct tdm_ledger_record *record = &records[i];
-	if (record->op == TDM_LEDGER_ALLOC)
-		return tdm_map_put(births, birth_key(record), (uint32_t)i);
-	if (record->op != TDM_LEDGER_FREE)
-		return 0;
-	uint32_t at = tdm_map_take(births, birth_key(record));
-	if (at != TDM_MAP_NONE && records[at].id == record->id && records[at].kind == record->kind &&
-		!tdm_ledger_monotonic(ledger, records[at].tsc, &event->born_ns))
-		event->born_ns = 0;
-	if (!tdm_ledger_monotonic(ledger, over_tsc(records, count, i), &event->over_ns))
-		event->over_ns = 0;
-	return 0;
+	struct tdm_map births;
+	int64_t live = 0;
+	if (tdm_reserve(&f->births, &f->birth_cap, count, sizeof *f->births) != 0 || tdm_map_init(&births) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < count && live >= 0; i++) {
+		const struct tdm_ledger_record *record = &f->records[i];
+		f->births[i] = TDM_MAP_NONE;
+		if (record->op == TDM_LEDGER_ALLOC) {
+			live += record->seq > after;
+			live = tdm_map_put(&births, birth_key(record), (uint32_t)i) == 0 ? live : -ENOMEM;
+		}
+		uint32_t at = record->op == TDM_LEDGER_FREE ? tdm_map_take(&births, birth_key(record)) : TDM_MAP_NONE;
+		if (at == TDM_MAP_NONE || f->records[at].id != record->id || f->records[at].kind != record->kind)
+			continue;
+		f->births[i] = at;
+		live -= f->records[at].seq > after;
+	}
+	tdm_map_done(&births);
+	return live;
 }
 
-static int give_missing(
-	struct tdm_follower *f, const struct item *item, uint32_t number, uint64_t missing, uint64_t time_ns)
+/* The release at `i`: when its buffer was born, how it was called, and when it was gone for certain. */
+static void describe_release(
+	const struct tdm_follower *f, struct tdm_ledger *ledger, size_t count, size_t i, struct tdm_event *event)
 {
-	struct tdm_event event = { .op = TDM_OP_LOST, .device = number, .size = missing, .time_ns = time_ns };
+	const struct tdm_ledger_record *birth = f->births[i] != TDM_MAP_NONE ? &f->records[f->births[i]] : NULL;
+	if (birth != NULL && !tdm_ledger_monotonic(ledger, birth->tsc, &event->born_ns))
+		event->born_ns = 0;
+	if (birth != NULL)
+		event->name = tdm_ledger_text(ledger, birth->name);
+	if (!tdm_ledger_monotonic(ledger, over_tsc(f->records, count, i), &event->over_ns))
+		event->over_ns = 0;
+}
+
+static int give_record(
+	struct tdm_follower *f, struct item *item, const struct lane *lane, size_t count, size_t i, bool has_mores)
+{
+	const struct tdm_ledger_record *record = &f->records[i];
+	struct tdm_event event;
+	tdm_ledger_record_event(item->ledger, record, &event);
+	event.device = lane->number;
+	/* Phases have an area of their own, which tells the one that runs. */
+	if (!lane->is_exact || record->seq <= lane->buffers_seq || event.op == TDM_OP_PHASE)
+		event.flags |= TDM_EVENT_PAST;
+	if (record->op == TDM_LEDGER_FREE)
+		describe_release(f, item->ledger, count, i, &event);
+	if (record->op == TDM_LEDGER_ALLOC && has_mores)
+		tdm_ledger_more_event(item->ledger, &f->mores[i], f->frames, &event);
 	return give(f, item, &event);
 }
 
-static int give_records(
-	struct tdm_follower *f, struct item *item, const struct lane *lane, uint32_t number, size_t count)
+static int give_records(struct tdm_follower *f, struct item *item, size_t d, size_t count)
 {
-	struct tdm_map births;
-	int err = tdm_map_init(&births);
-	for (size_t i = 0; i < count && err == 0; i++) {
-		struct tdm_event event;
-		tdm_ledger_record_event(item->ledger, &f->records[i], &event);
-		event.device = number;
-		/* Phases have an area of their own, which tells the one that runs. */
-		if (!lane->has_account || f->records[i].seq <= lane->account_seq || event.op == TDM_OP_PHASE)
-			event.flags |= TDM_EVENT_PAST;
-		err = find_birth(&births, item->ledger, f->records, count, i, &event);
+	const struct lane *lane = &item->lanes[d];
+	int64_t live = find_births(f, count, lane->buffers_seq);
+	int err = live < 0 ? -ENOMEM : 0;
+	/* The buffers that stay are given as an account would: with all that belongs to them. */
+	bool has_mores = live > 0 && lane->is_exact;
+	if (has_mores) {
+		err = tdm_reserve(&f->mores, &f->more_cap, count, sizeof *f->mores);
 		if (err == 0)
-			err = give(f, item, &event);
+			err = tdm_ledger_mores(item->ledger, d, f->records, count, f->mores);
+		has_mores = err == 0;
+		err = err == -ENOMEM ? err : 0;
 	}
-	tdm_map_done(&births);
+	for (size_t i = 0; i < count && err == 0; i++)
+		err = give_record(f, item, lane, count, i, has_mores);
 	return err;
 }
 
-/* The events up to those that the counters have counted. */
-static int read_records(struct tdm_follower *f, struct item *item, size_t d, size_t *count, uint64_t *missing)
+/* The events after this one, up to those that the counters have counted. */
+static int read_records(struct tdm_follower *f, struct item *item, size_t d, uint64_t after, size_t *count)
 {
-	const struct tdm_ledger_view *view = tdm_ledger_device(item->ledger, d);
-	struct lane *lane = &item->lanes[d];
-	uint64_t after = lane->has_cursor ? lane->seq : 0, fresh = view->seq > after ? view->seq - after : 0,
-		 missed = 0;
+	uint64_t seq = tdm_ledger_device(item->ledger, d)->seq, missed;
 	*count = 0;
-	*missing = fresh > RECORDS_MAX ? fresh - RECORDS_MAX : 0;
-	fresh -= *missing;
-	after += *missing;
-	if (fresh == 0)
+	if (seq <= after)
 		return 0;
+	uint64_t fresh = tdm_min(seq - after, RECORDS_MAX);
 	if (tdm_reserve(&f->records, &f->record_cap, (size_t)fresh, sizeof *f->records) != 0)
 		return -ENOMEM;
-	int64_t got = tdm_ledger_events(item->ledger, d, after, f->records, (size_t)fresh, &missed);
+	int64_t got = tdm_ledger_events(item->ledger, d, seq - fresh, f->records, (size_t)fresh, &missed);
 	if (got < 0)
 		return got == -ENOMEM ? -ENOMEM : 0;
-	while (got > 0 && f->records[got - 1].seq > view->seq)
+	while (got > 0 && f->records[got - 1].seq > seq)
 		got--;
 	*count = (size_t)got;
-	*missing = fresh + *missing - (uint64_t)got;
 	return 0;
 }
 
-static int give_events(struct tdm_follower *f, struct item *item, size_t d, uint32_t number)
+/* How many of the calls after this one, up to `seq`, have no record. */
+static uint64_t missing_after(const struct tdm_follower *f, size_t count, uint64_t after, uint64_t seq)
+{
+	uint64_t missing = seq > after ? seq - after : 0;
+	for (size_t i = count; i > 0 && f->records[i - 1].seq > after; i--)
+		missing--;
+	return missing;
+}
+
+static int give_events(struct tdm_follower *f, struct item *item, size_t d, bool is_wanted)
 {
 	struct lane *lane = &item->lanes[d];
-	uint64_t missing, time_ns = 0;
+	uint64_t seq = tdm_ledger_device(item->ledger, d)->seq, missing = 0;
+	struct tdm_event lost = { .op = TDM_OP_LOST, .device = lane->number };
 	size_t count;
-	int err = read_records(f, item, d, &count, &missing);
-	/* Of what was before the first look, nothing is missing. */
-	if (err == 0 && missing != 0 && lane->has_cursor) {
-		if (count != 0 && !tdm_ledger_monotonic(item->ledger, f->records[0].tsc, &time_ns))
-			time_ns = 0;
-		err = give_missing(f, item, number, missing, time_ns);
-		if (lane->has_account && lane->account_seq < tdm_ledger_device(item->ledger, d)->seq)
-			lane->has_account = false;
+	/* Buffers are never behind the events that were given. */
+	int err = read_records(f, item, d,
+		!is_wanted         ? lane->buffers_seq
+		: lane->has_events ? lane->events_seq
+				   : 0,
+		&count);
+	if (err != 0)
+		return err;
+	if (lane->is_exact)
+		lane->is_exact = missing_after(f, count, lane->buffers_seq, seq) == 0;
+	if (is_wanted && lane->has_events) /* of what was before the first look, nothing is missing */
+		missing = missing_after(f, count, lane->events_seq, seq);
+	if (missing != 0) {
+		lost.size = missing;
+		if (count != 0 && !tdm_ledger_monotonic(item->ledger, f->records[0].tsc, &lost.time_ns))
+			lost.time_ns = 0;
+		err = give(f, item, &lost);
 	}
 	if (err == 0)
-		err = give_records(f, item, lane, number, count);
-	lane->seq = tdm_ledger_device(item->ledger, d)->seq;
-	lane->has_cursor = true;
+		err = give_records(f, item, d, count);
+	if (lane->is_exact)
+		lane->buffers_seq = seq;
+	if (is_wanted) {
+		lane->has_events = true;
+		lane->events_seq = seq;
+	}
 	return err;
 }
 
@@ -515,21 +565,21 @@ static int give_device(struct tdm_follower *f, struct item *item, size_t d)
 	lane->info = info;
 	lane->number = number;
 	lane->is_described = true;
+	lane->seen_seq = tdm_ledger_device(item->ledger, d)->seq;
 	unsigned wants = f->sink->wants != NULL ? f->sink->wants(f->sink->context, item->out.number, number) : 0;
 	if (err == 0 && (wants & TDM_FOLLOW_KEEP) != 0)
 		return give_usage(f, item, d, number);
 	if (err == 0 && (wants & TDM_FOLLOW_BUFFERS) == 0 && lane->is_listed) {
 		err = give_clear(f, item, number, TDM_SIZE_UNKNOWN);
-		lane->has_account = lane->is_listed = false;
+		lane->is_exact = lane->is_listed = false;
 	}
-	if (err == 0 && (lane->has_account || (wants & TDM_FOLLOW_EVENTS) != 0))
-		err = give_events(f, item, d, number);
-	else
-		lane->has_cursor = false;
+	if (err == 0 && (lane->is_exact || (wants & TDM_FOLLOW_EVENTS) != 0))
+		err = give_events(f, item, d, (wants & TDM_FOLLOW_EVENTS) != 0);
 	/* One that is not exact does not get better by asking again, unless something has happened. */
-	if (err == 0 && (wants & TDM_FOLLOW_BUFFERS) != 0 && !lane->has_account &&
-		!(lane->is_listed && lane->account_seq == tdm_ledger_device(item->ledger, d)->seq))
+	if (err == 0 && (wants & TDM_FOLLOW_BUFFERS) != 0 && !lane->is_exact &&
+		!(lane->is_listed && lane->buffers_seq == tdm_ledger_device(item->ledger, d)->seq))
 		err = give_account(f, item, d, number);
+	lane->seen_seq = tdm_ledger_device(item->ledger, d)->seq; /* an account may have moved it on */
 	return err == 0 ? give_usage(f, item, d, number) : err;
 }
 
@@ -546,7 +596,7 @@ static int make_lanes(struct item *item, size_t count)
 	return 0;
 }
 
-static int give_all(struct tdm_follower *f, struct item *item)
+static int give_all(struct tdm_follower *f, struct item *item, enum tdm_liveness liveness, int32_t holder)
 {
 	size_t count = tdm_ledger_device_count(item->ledger);
 	int err = make_lanes(item, count);
@@ -554,7 +604,12 @@ static int give_all(struct tdm_follower *f, struct item *item)
 		err = give_modules(f, item);
 	for (size_t d = 0; d < count && err == 0; d++)
 		err = give_device(f, item, d);
-	return err == 0 ? give_phase(f, item) : err;
+	if (err == 0)
+		err = give_phase(f, item);
+	/* Some records are found out only while buffers and events are read. */
+	if (err == 0 && tdm_ledger_refused(item->ledger) != item->out.who.refused)
+		err = give_process(f, item, liveness, holder);
+	return err;
 }
 
 /* A look at one ledger. */
@@ -567,32 +622,48 @@ static bool is_still(const struct item *item, enum tdm_liveness liveness, uint64
 	       tdm_ledger_is_still(item->ledger);
 }
 
-/* Whether something is wanted of a device that its counters do not tell, and that was not given yet. */
+/* Whether something is wanted of a device that was not given yet, though its counters have not changed. */
 static bool wants_more(const struct tdm_follower *f, const struct item *item)
 {
-	for (size_t d = 0; f->sink->wants != NULL && d < item->lane_count; d++) {
+	for (size_t d = 0; d < item->lane_count; d++) {
 		const struct lane *lane = &item->lanes[d];
-		uint32_t number = lane->number;
-		unsigned wants = lane->is_described ? f->sink->wants(f->sink->context, item->out.number, number) : 0;
+		/* Whoever walks over the slots between two looks moves the view on. */
+		uint64_t seq = item->ledger != NULL ? tdm_ledger_device(item->ledger, d)->seq : lane->seen_seq;
+		if (!lane->is_described)
+			continue;
+		if (seq != lane->seen_seq)
+			return true;
+		unsigned wants =
+			f->sink->wants != NULL ? f->sink->wants(f->sink->context, item->out.number, lane->number) : 0;
 		if ((wants & TDM_FOLLOW_KEEP) != 0)
 			continue;
 		if (((wants & TDM_FOLLOW_BUFFERS) != 0) != lane->is_listed ||
-			((wants & TDM_FOLLOW_EVENTS) != 0 && !lane->has_cursor) ||
-			(lane->is_listed && item->ledger != NULL &&
-				lane->seq != tdm_ledger_device(item->ledger, d)->seq))
+			(lane->is_listed && lane->buffers_seq != seq) ||
+			((wants & TDM_FOLLOW_EVENTS) != 0 && (!lane->has_events || lane->events_seq != seq)))
 			return true;
 	}
 	return false;
+}
+
+/* Every device that was there is still the one that it was. */
+static int check_lanes(const struct item *item, struct tdm_diag *diag)
+{
+	uint32_t number;
+	for (size_t d = 0; d < item->lane_count; d++)
+		if (d >= tdm_ledger_device_count(item->ledger) ||
+			(item->lanes[d].is_described &&
+				(!tdm_ledger_device_number(tdm_ledger_device(item->ledger, d), &number) ||
+					number != item->lanes[d].number)))
+			return tdm_diag_set(
+				diag, TDM_ECORRUPT, 0, 0, "damaged: a device that was there cannot be read any more");
+	return 0;
 }
 
 static int refresh(struct item *item, enum tdm_liveness liveness, struct tdm_diag *diag)
 {
 	/* One that ended just after it was opened may have reported something in between. */
 	int err = item->is_fresh && liveness != TDM_DEAD ? 0 : tdm_ledger_refresh(item->ledger, diag);
-	if (err == 0 && tdm_ledger_device_count(item->ledger) < item->lane_count)
-		err = tdm_diag_set(
-			diag, TDM_ECORRUPT, 0, 0, "damaged: a device that was there cannot be read any more");
-	return err;
+	return err == 0 ? check_lanes(item, diag) : err;
 }
 
 /* Nothing of it will change any more. One that ended with nothing left is forgotten at once. */
@@ -629,16 +700,28 @@ static int look_at(struct tdm_follower *f, struct item *item, uint64_t now_ns)
 		set_problem(item, read, diag.text, now_ns);
 	int err = give_process(f, item, liveness, holder);
 	if (err == 0 && read == 0)
-		err = give_all(f, item);
+		err = give_all(f, item, liveness, holder);
 	return err == 0 && liveness == TDM_DEAD ? end_item(f, item) : err;
 }
 
 /* What an ended process left can still be asked for. */
-static int look_back(struct tdm_follower *f, struct item *item)
+static int look_back(struct tdm_follower *f, struct item *item, uint64_t now_ns)
 {
-	if (!item->was_told || !wants_more(f, item) || open_ledger(item, NULL) != 0)
+	struct tdm_diag diag = { 0 };
+	int err = 0;
+	if (!item->was_told || now_ns < item->retry_ns || !wants_more(f, item))
 		return 0;
-	int err = give_all(f, item);
+	int read = open_ledger(item, &diag);
+	if (read == -ENOENT)
+		return 0; /* the next look into the directory tells */
+	if (read == 0)
+		read = check_lanes(item, &diag);
+	if (read == 0) {
+		clear_problem(item);
+		err = give_all(f, item, TDM_DEAD, 0);
+	} else {
+		set_problem(item, read, diag.text, now_ns);
+	}
 	tdm_ledger_close(item->ledger);
 	item->ledger = NULL;
 	return err;
@@ -655,7 +738,7 @@ int tdm_follower_look(struct tdm_follower *f, const struct tdm_follow_sink *sink
 		struct item *item = f->items[i];
 		item->is_fresh = false;
 		if (item->has_ended) {
-			err = look_back(f, item);
+			err = look_back(f, item, now_ns);
 			continue;
 		}
 		if (item->ledger == NULL && now_ns >= item->retry_ns)

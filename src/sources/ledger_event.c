@@ -136,6 +136,18 @@ static struct tdm_str text_of(struct tdm_ledger *ledger, uint32_t number)
 	return number != 0 ? tdm_ledger_text(ledger, number) : (struct tdm_str){ "", 0 };
 }
 
+void tdm_ledger_more_event(struct tdm_ledger *ledger, const struct tdm_ledger_more *more,
+	struct tdm_frame frames[TDM_LEDGER_STACK_MAX], struct tdm_event *event)
+{
+	event->page_size = more->page_size;
+	event->holding = more->holding;
+	event->cores = more->cores;
+	event->program = text_of(ledger, more->program);
+	event->frames = frames;
+	event->frame_count = read_frames(ledger, more->stack, frames);
+	event->ranges = read_ranges(ledger, more->ranges, &event->range_count);
+}
+
 void tdm_ledger_buffer_event(struct tdm_ledger *ledger, const struct tdm_ledger_buffer *buffer,
 	struct tdm_frame frames[TDM_LEDGER_STACK_MAX], struct tdm_event *event)
 {
@@ -150,20 +162,14 @@ void tdm_ledger_buffer_event(struct tdm_ledger *ledger, const struct tdm_ledger_
 		.address = address_of(slot->address, slot->flags),
 		.size = slot->asked,
 		.bytes_per_bank = slot->bank_bytes,
-		.page_size = more->page_size,
 		.banks = slot->banks,
-		.holding = more->holding,
-		.cores = more->cores,
 		.thread = more->thread,
 		.position = slot->birth,
 		.name = text_of(ledger, more->name),
-		.program = text_of(ledger, more->program),
-		.frames = frames,
-		.frame_count = read_frames(ledger, more->stack, frames),
 	};
-	event->ranges = read_ranges(ledger, more->ranges, &event->range_count);
 	if (slot->banks == 0)
 		event->flags |= TDM_EVENT_VIEW;
+	tdm_ledger_more_event(ledger, more, frames, event);
 }
 
 void tdm_ledger_record_event(struct tdm_ledger *ledger, const struct tdm_ledger_record *record, struct tdm_event *event)

@@ -214,13 +214,6 @@ static int make_index(struct tdm_fold_kind *kind)
 	return err;
 }
 
-static bool has_room(const struct tdm_fold_kind *kind, const struct tdm_buffer *buffer)
-{
-	return tdm_buffer_reserved(buffer) <= TDM_FOLD_BYTES_MAX - kind->reserved &&
-	       tdm_buffer_occupied(buffer) <= TDM_FOLD_BYTES_MAX - kind->occupied &&
-	       buffer->asked_bytes <= TDM_FOLD_BYTES_MAX - kind->asked;
-}
-
 static void sums_add(struct tdm_fold_kind *kind, const struct tdm_buffer *buffer)
 {
 	kind->reserved += tdm_buffer_reserved(buffer);
@@ -233,6 +226,17 @@ static void sums_take(struct tdm_fold_kind *kind, const struct tdm_buffer *buffe
 	kind->reserved -= tdm_buffer_reserved(buffer);
 	kind->occupied -= tdm_buffer_occupied(buffer);
 	kind->asked -= tdm_buffer_is_view(buffer) ? 0 : buffer->asked_bytes;
+}
+
+/* Whether there is room for the buffer in the place of `old`, which may be NULL. */
+static bool has_room(const struct tdm_fold_kind *kind, const struct tdm_buffer *old, const struct tdm_buffer *buffer)
+{
+	uint64_t reserved = kind->reserved - (old != NULL ? tdm_buffer_reserved(old) : 0);
+	uint64_t occupied = kind->occupied - (old != NULL ? tdm_buffer_occupied(old) : 0);
+	uint64_t asked = kind->asked - (old != NULL && !tdm_buffer_is_view(old) ? old->asked_bytes : 0);
+	return tdm_buffer_reserved(buffer) <= TDM_FOLD_BYTES_MAX - reserved &&
+	       tdm_buffer_occupied(buffer) <= TDM_FOLD_BYTES_MAX - occupied &&
+	       buffer->asked_bytes <= TDM_FOLD_BYTES_MAX - asked && kind->count < UINT32_MAX - 1;
 }
 
 /* Counts for a producer that does not. */
@@ -276,10 +280,11 @@ static int apply_alloc(struct tdm_fold *fold, struct tdm_fold_holding *holding, 
 		err = make_index(kind);
 	if (err != 0)
 		return err;
+	uint32_t at = is_listed ? TDM_MAP_NONE : tdm_map_find(&kind->by_id, event->id);
+	if (!has_room(kind, at != TDM_MAP_NONE ? &kind->buffers[at] : NULL, &buffer))
+		return -EOVERFLOW;
 	if (!is_listed && take_buffer(kind, event->id, &old))
 		kind->usage.rereports += !kind->has_usage;
-	if (!has_room(kind, &buffer) || kind->count == UINT32_MAX - 1)
-		return -EOVERFLOW;
 	if (tdm_reserve(&kind->buffers, &kind->cap, kind->count + 1, sizeof *kind->buffers) != 0 ||
 		(kind->is_indexed && tdm_map_put(&kind->by_id, event->id, (uint32_t)kind->count) != 0))
 		return -ENOMEM;
@@ -325,8 +330,10 @@ static int apply_free(struct tdm_fold *fold, struct tdm_fold_holding *holding, s
 
 static int apply_clear(struct tdm_fold *fold, struct tdm_fold_holding *holding, const struct tdm_event *event)
 {
-	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
 		kind_clear(&holding->kinds[k]);
+		count_here(&holding->kinds[k], event->time_ns);
+	}
 	fold->version++;
 	holding->has_buffers = event->size != TDM_SIZE_UNKNOWN;
 	return 0;

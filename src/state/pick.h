@@ -1,4 +1,4 @@
-/* Choosing devices and processes of an picture, as the options --device and --pid of the live views name them. */
+/* Choosing devices and processes of a picture, as the options --device and --pid of the live views name them. */
 #ifndef TDM_STATE_PICK_H
 #define TDM_STATE_PICK_H
 

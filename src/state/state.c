@@ -13,6 +13,9 @@ enum {
 	HOST_ALL = 10,   /* every so many times what a card keeps is read, too */
 };
 
+/* Of the process of an event that is kept: it is the handle already, not the follower's number. */
+#define IS_HANDLE (UINT64_C(1) << 63)
+
 static bool copy_dir(struct tdm_state *state, int i, const char **dir)
 {
 	if (*dir == NULL)
@@ -112,9 +115,10 @@ static void tell_cache(struct tdm_state *state, uint64_t now_ns)
 static int by_time(const void *a, const void *b)
 {
 	const struct tdm_event *x = a, *y = b;
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return (y->op == TDM_OP_LOST) - (x->op == TDM_OP_LOST); /* a gap is before what follows it */
+	int order = tdm_order(x->time_ns, y->time_ns);
+	/* Many releases have the time of the event before them; a gap, which has no position, is before what follows.
+	 */
+	return order != 0 ? order : tdm_order(x->position, y->position);
 }
 
 static uint64_t weight(const struct tdm_event *event)
@@ -132,7 +136,7 @@ static void settle_events(struct tdm_state *state, size_t most)
 		qsort(list, state->event_count, sizeof *list, by_time);
 	size_t drop = state->event_count > most ? state->event_count - most : 0;
 	for (size_t i = 0; i < drop; i++)
-		state->events_dropped += weight(&list[i]);
+		state->events_dropped = tdm_plus(state->events_dropped, weight(&list[i]));
 	memmove(list, list + drop, (state->event_count - drop) * sizeof *list);
 	state->event_count -= drop;
 }
@@ -158,20 +162,32 @@ static int keep_event(struct tdm_state *state, const struct tdm_event *event)
 	return 0;
 }
 
-/* Who is meant by the events: handles are given while processes are joined. What did not fit is one more gap. */
+/* The events of a process that is about to be forgotten keep its handle. */
+static void settle_process(struct tdm_state *state, uint64_t number)
+{
+	const struct tdm_fold_process *process = tdm_fold_find(&state->fold, number);
+	for (size_t i = 0; process != NULL && i < state->event_count; i++)
+		if (state->events[i].process == number)
+			state->events[i].process = process->handle | IS_HANDLE;
+}
+
+/* Who is meant by the events: handles are given while processes are joined. What did not fit is one more gap; of what
+ * was before the first picture with events, nothing is missing. */
 static void finish_events(struct tdm_state *state)
 {
 	struct tdm_event *list = state->events;
 	settle_events(state, TDM_STATE_EVENTS_MAX);
-	if (state->events_dropped != 0 && state->event_count != 0)
-		list[0] = (struct tdm_event){ .op = TDM_OP_LOST,
-			.size = state->events_dropped + weight(&list[0]),
-			.time_ns = list[0].time_ns,
-			.address = TDM_ADDRESS_UNKNOWN };
 	for (size_t i = 0; i < state->event_count; i++) {
 		const struct tdm_fold_process *process = tdm_fold_find(&state->fold, list[i].process);
-		list[i].process = process != NULL ? process->handle : 0;
+		bool is_handle = (list[i].process & IS_HANDLE) != 0;
+		list[i].process = is_handle ? list[i].process & ~IS_HANDLE : process != NULL ? process->handle : 0;
 	}
+	if (state->events_dropped != 0 && state->event_count != 0 && state->had_events)
+		list[0] = (struct tdm_event){ .op = TDM_OP_LOST,
+			.size = tdm_plus(state->events_dropped, weight(&list[0])),
+			.time_ns = list[0].time_ns,
+			.address = TDM_ADDRESS_UNKNOWN };
+	state->had_events = state->had_events || (state->wish.parts & TDM_WISH_EVENTS) != 0;
 	state->picture.events = list;
 	state->picture.event_count = state->event_count;
 }
@@ -183,6 +199,8 @@ static int take_event(void *context, struct tdm_event *event)
 {
 	struct tdm_state *state = context;
 	bool is_news = event->op == TDM_OP_LOST || (event->position != 0 && (event->flags & TDM_EVENT_LISTED) == 0);
+	if (event->op == TDM_OP_FORGET)
+		settle_process(state, event->process);
 	int err = tdm_fold_apply(&state->fold, event);
 	if (err == -ENOMEM)
 		return err;

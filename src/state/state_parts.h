@@ -94,6 +94,7 @@ struct tdm_state {
 	struct tdm_event *events;
 	size_t event_count, event_cap;
 	uint64_t events_dropped;
+	bool had_events; /* a picture before has had some, or could have */
 	struct tdm_joined *joined;
 	size_t joined_cap;
 	struct tdm_part *parts;

@@ -6,14 +6,18 @@
 #define TDM_TESTS_LEDGER_WALK_H
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "analyze/device_map.h"
 #include "base/err.h"
 #include "ledger/reader.h"
-#include "registry/registry.h"
-#include "sources/ledger_source.h"
+#include "sources/follower.h"
+#include "state/fold.h"
+#include "state/state.h"
 
 #define WALK_CHECK(holds)                                                           \
 	do {                                                                        \
@@ -116,14 +120,14 @@ static inline void walk_rest(struct tdm_ledger *ledger)
 }
 
 /* Every map that can be made of it. */
-static inline void walk_maps(const struct tdm_snapshot *snapshot)
+static inline void walk_maps(const struct tdm_picture *picture)
 {
 	struct tdm_device_map map;
 	struct tdm_region_cell cells[64];
-	for (uint32_t d = 0; d < snapshot->device_count; d++)
-		for (uint32_t p = 0; p <= snapshot->process_count; p++) {
-			struct tdm_device_map_query query = { d, p < snapshot->process_count ? p : TDM_INDEX_NONE };
-			WALK_CHECK(tdm_device_map_init(&map, snapshot, &query) == 0);
+	for (uint32_t d = 0; d < picture->device_count; d++)
+		for (uint32_t p = 0; p <= picture->process_count; p++) {
+			struct tdm_device_map_query query = { d, p < picture->process_count ? p : TDM_INDEX_NONE };
+			WALK_CHECK(tdm_device_map_init(&map, picture, &query) == 0);
 			for (unsigned k = 0; k < TDM_DEVICE_MAP_REGIONS; k++) {
 				const struct tdm_region_map *region = &map.regions[k];
 				WALK_CHECK(tdm_region_map_is_valid(region));
@@ -133,30 +137,99 @@ static inline void walk_maps(const struct tdm_snapshot *snapshot)
 		}
 }
 
-/* The same through the source and the registry. */
-static inline void walk_source(const char *path)
+/* The same through the follower, look by look, into a fold. */
+struct walk_follow {
+	struct tdm_follow_options options;
+	const char *paths[2];
+	struct tdm_follower *follower;
+	struct tdm_fold fold;
+	unsigned wants;
+	uint64_t now_ns;
+};
+
+static inline unsigned walk_wants(void *context, uint64_t process, uint32_t device)
 {
-	const char *paths[] = { path, NULL };
-	struct tdm_ledger_query query = { .paths = paths };
-	struct tdm_diag diag = { 0 };
-	struct tdm_source *source = tdm_ledger_source_open(&query, &diag);
-	struct tdm_registry *registry = tdm_registry_new();
-	WALK_CHECK(source != NULL && registry != NULL);
-	int origin = tdm_registry_origin(registry, "ledger", 1);
-	struct tdm_event event;
-	while (tdm_source_next(source, &event, &diag) > 0) {
-		WALK_CHECK(tdm_event_is_valid(&event));
-		int err = tdm_registry_apply(registry, (unsigned)origin, &event);
-		WALK_CHECK(err == 0 || err == -EOVERFLOW);
+	(void)process;
+	(void)device;
+	return ((const struct walk_follow *)context)->wants;
+}
+
+static inline int walk_event(void *context, struct tdm_event *event)
+{
+	struct walk_follow *f = context;
+	WALK_CHECK(tdm_event_is_valid(event));
+	int err = tdm_fold_apply(&f->fold, event);
+	WALK_CHECK(err == 0 || err == -EOVERFLOW);
+	return 0;
+}
+
+static inline void walk_follow_init(struct walk_follow *f, const char *path)
+{
+	*f = (struct walk_follow){ .paths = { path, NULL }, .now_ns = TDM_NS_PER_S };
+	f->options.paths = f->paths;
+	f->follower = tdm_follower_new(&f->options);
+	WALK_CHECK(f->follower != NULL && tdm_fold_init(&f->fold) == 0);
+}
+
+/* A look so much later that everything is read. */
+static inline void walk_follow_look(struct walk_follow *f, unsigned wants)
+{
+	const struct tdm_follow_sink sink = { f, walk_wants, walk_event };
+	f->wants = wants;
+	f->now_ns += 1000 * TDM_NS_PER_S;
+	WALK_CHECK(tdm_follower_look(f->follower, &sink, f->now_ns) == 0);
+	WALK_CHECK(tdm_fold_is_valid(&f->fold));
+	const struct tdm_followed *item = tdm_follower_get(f->follower, 0);
+	WALK_CHECK(item->err != 0 || item->is_known);
+	WALK_CHECK(item->err == 0 || item->err == -EAGAIN || item->text[0] != '\0');
+	if ((wants & (TDM_FOLLOW_BUFFERS | TDM_FOLLOW_KEEP)) == 0 && item->err == 0)
+		for (size_t p = 0; p < f->fold.count; p++)
+			for (size_t h = 0; h < f->fold.processes[p]->holding_count; h++)
+				for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+					WALK_CHECK(f->fold.processes[p]->holdings[h]->kinds[k].count == 0);
+}
+
+static inline void walk_follow_done(struct walk_follow *f)
+{
+	tdm_follower_free(f->follower);
+	tdm_fold_done(&f->fold);
+}
+
+static inline void walk_follower(const char *path)
+{
+	struct walk_follow f;
+	walk_follow_init(&f, path);
+	walk_follow_look(&f, TDM_FOLLOW_BUFFERS);
+	walk_follow_look(&f, TDM_FOLLOW_KEEP);
+	walk_follow_look(&f, TDM_FOLLOW_EVENTS | TDM_FOLLOW_BUFFERS);
+	walk_follow_look(&f, 0);
+	walk_follow_done(&f);
+}
+
+/* And through the state, twice at once, so that sums meet their limits: of running processes or of ended ones. */
+static inline void walk_state(const char *path, bool runs)
+{
+	static const struct tdm_wish wishes[] = { { .parts = TDM_WISH_BUFFERS | TDM_WISH_EVENTS },
+		{ .parts = TDM_WISH_BUFFERS, .hold = true }, { .parts = 0 } };
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	char twin[PATH_MAX];
+	snprintf(twin, sizeof twin, "%s.twin", path);
+	const char *paths[] = { path, link(path, twin) == 0 ? twin : NULL, NULL };
+	int fd = runs ? open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW) : -1;
+	if (fd >= 0)
+		WALK_CHECK(fcntl(fd, F_OFD_SETLK, &lock) == 0);
+	struct tdm_state *state = tdm_state_new(
+		&(struct tdm_state_options){ .paths = paths, .only_ledgers = true, .with_ended = true, .once = true });
+	WALK_CHECK(state != NULL);
+	for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
+		const struct tdm_picture *picture = tdm_state_look(state, &wishes[i]);
+		WALK_CHECK(picture != NULL && tdm_picture_is_valid(picture));
+		walk_maps(picture);
 	}
-	WALK_CHECK(tdm_registry_is_valid(registry));
-	struct tdm_snapshot *snapshot = tdm_registry_snapshot(registry, TDM_SNAPSHOT_BUFFERS);
-	WALK_CHECK(snapshot != NULL);
-	walk_maps(snapshot);
-	WALK_CHECK(snapshot->process_count + tdm_ledger_source_problem_count(source) >= 1);
-	tdm_snapshot_free(snapshot);
-	tdm_registry_free(registry);
-	tdm_source_close(source);
+	tdm_state_free(state);
+	if (fd >= 0)
+		close(fd);
+	unlink(twin);
 }
 
 /* What opening it said. */
@@ -177,11 +250,13 @@ static inline int ledger_walk(const char *path)
 	struct tdm_diag diag = { 0 };
 	int err = tdm_ledger_open(path, &ledger, &diag);
 	WALK_CHECK((err == 0) == (ledger != NULL));
-	if (err != 0) {
+	if (err != 0)
 		WALK_CHECK(diag.text[0] != '\0'); /* a refusal always says why */
-		walk_source(path);
+	walk_follower(path);
+	walk_state(path, false);
+	walk_state(path, true);
+	if (err != 0)
 		return err;
-	}
 	WALK_CHECK(tdm_ledger_device_count(ledger) <= TDM_LEDGER_DEVICES);
 	for (size_t i = 0; i < tdm_ledger_device_count(ledger); i++) {
 		walk_view(tdm_ledger_device(ledger, i));
@@ -194,7 +269,6 @@ static inline int ledger_walk(const char *path)
 	WALK_CHECK(tdm_ledger_liveness(ledger) == TDM_DEAD);
 	tdm_ledger_refresh(ledger, &diag);
 	tdm_ledger_close(ledger);
-	walk_source(path);
 	return 0;
 }
 

@@ -310,7 +310,7 @@ static void a_vandal_works_on_it(void **state)
 		}
 	}
 	assert_true(child > 0);
-	for (int i = 0; i < 500; i++)
+	for (int i = 0; i < 150; i++)
 		ledger_walk(place_file);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);

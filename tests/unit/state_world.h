@@ -1,16 +1,16 @@
 /*
- * A machine of a test's own making for the watcher: cards, processes, tt-metal's regions, and ledgers whose writers
- * "live": a child of the test holds the lock on each.
+ * A machine of a test's own making: cards, processes, tt-metal's regions, and ledgers whose writers run: a child of the
+ * test holds the lock on each. The state looks at all of it.
  */
-#ifndef TESTS_UNIT_LIVE_WORLD_H
-#define TESTS_UNIT_LIVE_WORLD_H
+#ifndef TESTS_UNIT_STATE_WORLD_H
+#define TESTS_UNIT_STATE_WORLD_H
 
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "base/err.h"
-#include "live/live.h"
+#include "state/state.h"
 
 #include "fake_tree.h"
 #include "ledger_builder.h"
@@ -27,8 +27,8 @@ struct world {
 	pid_t holders[WORLD_HOLDERS];
 	size_t holder_count;
 	uint64_t pid_namespace;
-	struct tdm_live *live;
-	struct tdm_live_options options;
+	struct tdm_state *state;
+	struct tdm_state_options options;
 };
 
 static inline void world_init(struct world *w)
@@ -49,7 +49,7 @@ static inline void world_init(struct world *w)
 	if (stat("/proc/self/ns/pid", &ns) != 0)
 		tree_fail("/proc/self/ns/pid");
 	w->pid_namespace = ns.st_ino;
-	w->options = (struct tdm_live_options){
+	w->options = (struct tdm_state_options){
 		.ledger_dir = w->ledgers, .shm_dir = w->shm, .sysfs = w->sysfs, .proc = w->proc, .once = true
 	};
 }
@@ -65,28 +65,33 @@ static inline void world_end_holder(struct world *w, size_t i)
 
 static inline void world_done(struct world *w)
 {
-	tdm_live_free(w->live);
+	tdm_state_free(w->state);
 	for (size_t i = 0; i < w->holder_count; i++)
 		world_end_holder(w, i);
 	tree_done(&w->tree);
 }
 
-/* The next picture of one watcher; its sums are right, whatever it shows. */
-static inline const struct tdm_overview *world_look(struct world *w)
+/* The next picture of one state; its sums are right, whatever it shows. */
+static inline const struct tdm_picture *world_look_for(struct world *w, const struct tdm_wish *wish)
 {
-	if (w->live == NULL)
-		w->live = tdm_live_new(&w->options);
-	const struct tdm_overview *overview = tdm_live_refresh(w->live);
-	if (overview == NULL || !tdm_overview_is_valid(overview))
+	if (w->state == NULL)
+		w->state = tdm_state_new(&w->options);
+	const struct tdm_picture *picture = tdm_state_look(w->state, wish);
+	if (picture == NULL || !tdm_picture_is_valid(picture))
 		abort();
-	return overview;
+	return picture;
 }
 
-/* The first picture of a new watcher. */
-static inline const struct tdm_overview *world_look_anew(struct world *w)
+static inline const struct tdm_picture *world_look(struct world *w)
 {
-	tdm_live_free(w->live);
-	w->live = NULL;
+	return world_look_for(w, NULL);
+}
+
+/* The first picture of a new state. */
+static inline const struct tdm_picture *world_look_anew(struct world *w)
+{
+	tdm_state_free(w->state);
+	w->state = NULL;
 	return world_look(w);
 }
 
@@ -248,30 +253,30 @@ static inline void assert_u64(uint64_t got, uint64_t want, const char *what)
 }
 #define ASSERT_U64(got, want) assert_u64((got), (want), #got)
 
-static inline const struct tdm_overview_process *find_pid(const struct tdm_overview *o, int pid)
+static inline const struct tdm_picture_process *find_pid(const struct tdm_picture *pic, int pid)
 {
-	for (size_t i = 0; i < o->process_count; i++)
-		if (o->processes[i].pid == pid)
-			return &o->processes[i];
+	for (size_t i = 0; i < pic->process_count; i++)
+		if (pic->processes[i].pid == pid)
+			return &pic->processes[i];
 	fail_msg("no process %d", pid);
 	return NULL;
 }
 
-static inline const struct tdm_overview_holding *find_holding(const struct tdm_overview *o, int pid, size_t device)
+static inline const struct tdm_holding *find_holding(const struct tdm_picture *pic, int pid, size_t device)
 {
-	const struct tdm_overview_process *p = find_pid(o, pid);
+	const struct tdm_picture_process *p = find_pid(pic, pid);
 	for (uint32_t i = 0; i < p->holding_count; i++)
-		if (o->holdings[p->first_holding + i].device == device)
-			return &o->holdings[p->first_holding + i];
+		if (pic->holdings[p->first_holding + i].device == device)
+			return &pic->holdings[p->first_holding + i];
 	fail_msg("process %d has nothing on device %zu", pid, device);
 	return NULL;
 }
 
-static inline const struct tdm_overview_problem *find_problem(const struct tdm_overview *o, const char *part)
+static inline const struct tdm_picture_problem *find_problem(const struct tdm_picture *pic, const char *part)
 {
-	for (size_t i = 0; i < o->problem_count; i++)
-		if (strstr(o->problems[i].text, part) != NULL || strstr(o->problems[i].place, part) != NULL)
-			return &o->problems[i];
+	for (size_t i = 0; i < pic->problem_count; i++)
+		if (strstr(pic->problems[i].text, part) != NULL || strstr(pic->problems[i].place, part) != NULL)
+			return &pic->problems[i];
 	return NULL;
 }
 

@@ -1,4 +1,4 @@
-/* The watcher over time: ledgers that grow, break, vanish and die under it, and free space. */
+/* A state over time: ledgers that grow, break, vanish and die under it, and free space. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "live_world.h"
+#include "state_world.h"
 
 #define UNKNOWN TDM_BYTES_UNKNOWN
 
@@ -25,21 +25,21 @@ static void test_death(void **state)
 	uint64_t device = world_begin_dram(&b);
 	world_alloc(&b, device, TDM_KIND_DRAM, 1, BASE, 1000);
 	size_t first = world_ledger(&w, &b), second = world_ledger(&w, &b);
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->process_count, 2);
-	ASSERT_U64(o->devices[0].kinds[0].used, 4000);
-	ASSERT_U64(o->devices[0].kinds[0].peak, 4000);
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->process_count, 2);
+	ASSERT_U64(pic->devices[0].kinds[0].used, 4000);
+	ASSERT_U64(pic->devices[0].kinds[0].peak, 4000);
 	world_end_holder(&w, first);
-	o = world_look(&w);
-	assert_int_equal(o->process_count, 1);
-	assert_int_equal(o->processes[0].pid, w.holders[second]);
-	ASSERT_U64(o->devices[0].kinds[0].used, 2000);
-	ASSERT_U64(o->devices[0].kinds[0].stale, 2000);
-	ASSERT_U64(o->devices[0].kinds[0].peak, 2000); /* that of the one process that is left, exact */
-	assert_false(o->devices[0].kinds[0].peak_is_seen);
+	pic = world_look(&w);
+	assert_int_equal(pic->process_count, 1);
+	assert_int_equal(pic->processes[0].pid, w.holders[second]);
+	ASSERT_U64(pic->devices[0].kinds[0].used, 2000);
+	ASSERT_U64(pic->devices[0].kinds[0].stale, 2000);
+	ASSERT_U64(pic->devices[0].kinds[0].peak, 2000); /* that of the one process that is left, exact */
+	assert_false(pic->devices[0].kinds[0].peak_is_seen);
 	world_end_holder(&w, second);
-	o = world_look(&w);
-	assert_int_equal(o->process_count + o->device_count, 0);
+	pic = world_look(&w);
+	assert_int_equal(pic->process_count + pic->device_count, 0);
 	builder_done(&b);
 	world_done(&w);
 }
@@ -68,9 +68,9 @@ static void test_death_in_region(void **state)
 	metal_slot_bytes(&m, 1, 0, 500);
 	metal_total(&m, 0, 1500);
 	world_region(&w, &m, WORLD_CHIP);
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->devices[0].kinds[0].used_from, TDM_FROM_METAL_SHM);
-	ASSERT_U64(o->devices[0].kinds[0].used, 1500);
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->devices[0].kinds[0].used_from, TDM_FROM_METAL_SHM);
+	ASSERT_U64(pic->devices[0].kinds[0].used, 1500);
 	/* Its bytes move on before anybody is asked again. */
 	metal_slot_bytes(&m, 1, 0, 700);
 	metal_total(&m, 0, 1700);
@@ -79,11 +79,11 @@ static void test_death_in_region(void **state)
 	snprintf(path, sizeof path, "proc/%d", pid);
 	tree_unlink(&w.tree, path);
 	world_end_holder(&w, holder);
-	o = world_look(&w);
-	ASSERT_U64(o->devices[0].kinds[0].used, 700);
-	ASSERT_U64(o->devices[0].kinds[0].stale, 1000);
-	ASSERT_U64(o->devices[0].kinds[0].peak, 1700); /* the highest that was seen */
-	assert_int_equal(o->process_count, 1);
+	pic = world_look(&w);
+	ASSERT_U64(pic->devices[0].kinds[0].used, 700);
+	ASSERT_U64(pic->devices[0].kinds[0].stale, 1000);
+	ASSERT_U64(pic->devices[0].kinds[0].peak, 1700); /* the highest that was seen */
+	assert_int_equal(pic->process_count, 1);
 	world_done(&w);
 }
 
@@ -103,29 +103,29 @@ static void test_growth(void **state)
 	builder_phase(&b, "backward");
 	builder_add_device_with(&b, 1, SAMPLE_RING);
 	world_rewrite(&w, holder, &b);
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->device_count, 2);
-	assert_int_equal(o->problem_count, 0);
-	ASSERT_U64(o->devices[0].kinds[0].buffers, 3000);
-	ASSERT_U64(o->devices[0].kinds[0].used, 3000 * 64);
-	assert_string_equal(o->processes[0].phase, "backward");
-	assert_int_equal(o->processes[0].holding_count, 2);
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->device_count, 2);
+	assert_int_equal(pic->problem_count, 0);
+	ASSERT_U64(pic->devices[0].kinds[0].buffers, 3000);
+	ASSERT_U64(pic->devices[0].kinds[0].used, 3000 * 64);
+	assert_string_equal(pic->processes[0].phase, "backward");
+	assert_int_equal(pic->processes[0].holding_count, 2);
 	builder_done(&b);
 	world_done(&w);
 }
 
 /* A ledger whose counters do not change is looked at as a whole every now and then only. */
-static const struct tdm_overview *look_until(struct world *w, size_t problems)
+static const struct tdm_picture *look_until(struct world *w, size_t problems)
 {
-	const struct tdm_overview *o = world_look(w);
-	for (int tries = 0; o->problem_count != problems && tries < 3000; tries++) {
+	const struct tdm_picture *pic = world_look(w);
+	for (int tries = 0; pic->problem_count != problems && tries < 3000; tries++) {
 		usleep(10000);
-		o = world_look(w);
+		pic = world_look(w);
 	}
-	return o;
+	return pic;
 }
 
-/* A ledger that is cut or overwritten under the watcher: a problem, the process stays, its figures are unknown. */
+/* A ledger that is cut or overwritten under the state: a problem, the process stays, its figures are unknown. */
 static void test_damage(void **state)
 {
 	(void)state;
@@ -136,30 +136,30 @@ static void test_damage(void **state)
 	uint64_t device = world_begin_dram(&b);
 	world_alloc(&b, device, TDM_KIND_DRAM, 1, BASE, 1000);
 	size_t good = world_ledger(&w, &b), cut = world_ledger(&w, &b), scribbled = world_ledger(&w, &b);
-	const struct tdm_overview *o = world_look(&w);
-	ASSERT_U64(o->devices[0].kinds[0].used, 6000);
-	assert_int_equal(o->problem_count, 0);
+	const struct tdm_picture *pic = world_look(&w);
+	ASSERT_U64(pic->devices[0].kinds[0].used, 6000);
+	assert_int_equal(pic->problem_count, 0);
 	int fd = open(world_ledger_path(&w, w.holders[scribbled]), O_WRONLY | O_CLOEXEC);
 	assert_int_equal(pwrite(fd, "garbage!", 8, 0), 8);
 	close(fd);
 	for (off_t length = 100; length >= 0; length -= 100) { /* cut short, then empty */
 		assert_int_equal(truncate(world_ledger_path(&w, w.holders[cut]), length), 0);
-		o = look_until(&w, 2);
-		assert_int_equal(o->process_count, 3);
-		assert_int_equal(o->problem_count, 2);
-		ASSERT_U64(o->devices[0].kinds[0].used, 2000);
+		pic = look_until(&w, 2);
+		assert_int_equal(pic->process_count, 3);
+		assert_int_equal(pic->problem_count, 2);
+		ASSERT_U64(pic->devices[0].kinds[0].used, 2000);
 		for (size_t i = 0; i < 3; i++) {
-			const struct tdm_overview_process *p = &o->processes[i];
+			const struct tdm_picture_process *p = &pic->processes[i];
 			assert_int_equal(p->life, TDM_LIFE_RUNS);
 			if (p->holding_count != 0)
-				ASSERT_U64(o->holdings[p->first_holding].kinds[0].used,
+				ASSERT_U64(pic->holdings[p->first_holding].kinds[0].used,
 					p->pid == w.holders[good] ? 2000 : UNKNOWN);
 		}
 	}
-	assert_int_equal(find_problem(o, "does not begin like one")->err, TDM_ECORRUPT);
+	assert_int_equal(find_problem(pic, "does not begin like one")->err, TDM_ECORRUPT);
 	/* It is said again, once each, as long as it lasts. */
 	assert_int_equal(world_look(&w)->problem_count, 2);
-	ASSERT_U64(o->devices[0].kinds[0].largest_free, UNKNOWN);
+	ASSERT_U64(pic->devices[0].kinds[0].largest_free, UNKNOWN);
 	builder_done(&b);
 	world_done(&w);
 }
@@ -178,11 +178,11 @@ static void test_lost_device(void **state)
 	ASSERT_U64(world_look(&w)->devices[0].kinds[0].used, 2000);
 	builder_header(&b)->device_offset[0] = UINT64_C(1) << 40;
 	world_rewrite(&w, holder, &b);
-	const struct tdm_overview *o = look_until(&w, 1);
-	assert_int_equal(o->process_count, 1);
-	assert_non_null(find_problem(o, "cannot be read any more"));
-	for (size_t d = 0; d < o->device_count; d++)
-		ASSERT_U64(o->devices[d].kinds[0].used, UNKNOWN);
+	const struct tdm_picture *pic = look_until(&w, 1);
+	assert_int_equal(pic->process_count, 1);
+	assert_non_null(find_problem(pic, "cannot be read any more"));
+	for (size_t d = 0; d < pic->device_count; d++)
+		ASSERT_U64(pic->devices[d].kinds[0].used, UNKNOWN);
 	builder_done(&b);
 	world_done(&w);
 }
@@ -200,15 +200,15 @@ static void test_vanished_ledger(void **state)
 	size_t first = world_ledger(&w, &b), second = world_ledger(&w, &b);
 	ASSERT_U64(world_look(&w)->devices[0].kinds[0].used, 4000);
 	assert_int_equal(unlink(world_ledger_path(&w, w.holders[first])), 0);
-	const struct tdm_overview *o = world_look(&w);
-	for (int tries = 0; o->process_count != 1 && tries < 3000; tries++) {
+	const struct tdm_picture *pic = world_look(&w);
+	for (int tries = 0; pic->process_count != 1 && tries < 3000; tries++) {
 		usleep(10000);
-		o = world_look(&w);
+		pic = world_look(&w);
 	}
-	assert_int_equal(o->process_count, 1);
-	assert_int_equal(o->problem_count, 0);
-	assert_int_equal(o->processes[0].pid, w.holders[second]);
-	ASSERT_U64(o->devices[0].kinds[0].used, 2000);
+	assert_int_equal(pic->process_count, 1);
+	assert_int_equal(pic->problem_count, 0);
+	assert_int_equal(pic->processes[0].pid, w.holders[second]);
+	ASSERT_U64(pic->devices[0].kinds[0].used, 2000);
 	builder_done(&b);
 	world_done(&w);
 }
@@ -256,12 +256,12 @@ static void test_region_moves(void **state)
 	};
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
 		put_region(&w, steps[i].data, steps[i].len);
-		const struct tdm_overview *o = world_look(&w);
-		assert_int_equal(o->device_count, 1);
-		ASSERT_U64(o->devices[0].kinds[0].used, steps[i].is_read ? 5000 : UNKNOWN);
-		assert_int_equal(o->problem_count, steps[i].problem != NULL);
+		const struct tdm_picture *pic = world_look(&w);
+		assert_int_equal(pic->device_count, 1);
+		ASSERT_U64(pic->devices[0].kinds[0].used, steps[i].is_read ? 5000 : UNKNOWN);
+		assert_int_equal(pic->problem_count, steps[i].problem != NULL);
 		if (steps[i].problem != NULL)
-			assert_non_null(strstr(o->problems[0].text, steps[i].problem));
+			assert_non_null(strstr(pic->problems[0].text, steps[i].problem));
 	}
 	world_done(&w);
 }
@@ -281,22 +281,22 @@ static void test_unreadable(void **state)
 	tree_link(&w.tree, "ledgers/tidemark.1.2.5", "tidemark.1.2.3");
 	tree_dir(&w.tree, "ledgers/tidemark.1.2.6");
 	tree_text(&w.tree, "ledgers/unrelated", "");
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->process_count, 0);
-	assert_int_equal(o->problem_count, 4);
-	assert_int_equal(find_problem(o, "version 9")->err, TDM_EVERSION);
-	assert_int_equal(find_problem(o, "tidemark.1.2.3")->err, TDM_ECORRUPT);
-	assert_int_equal(find_problem(o, "symbolic link")->err, -ELOOP);
-	assert_non_null(find_problem(o, "no regular file"));
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->process_count, 0);
+	assert_int_equal(pic->problem_count, 4);
+	assert_int_equal(find_problem(pic, "version 9")->err, TDM_EVERSION);
+	assert_int_equal(find_problem(pic, "tidemark.1.2.3")->err, TDM_ECORRUPT);
+	assert_int_equal(find_problem(pic, "symbolic link")->err, -ELOOP);
+	assert_non_null(find_problem(pic, "no regular file"));
 	/* Many of them: some are named, the rest is counted. */
 	for (int i = 0; i < 100; i++) {
 		char name[64];
 		snprintf(name, sizeof name, "ledgers/tidemark.9.9.%d", i);
 		tree_text(&w.tree, name, "junk");
 	}
-	o = world_look_anew(&w);
-	assert_int_equal(o->problem_count, 64);
-	assert_string_equal(o->problems[63].text, "41 more problems");
+	pic = world_look_anew(&w);
+	assert_int_equal(pic->problem_count, 64);
+	assert_string_equal(pic->problems[63].text, "41 more problems");
 	world_done(&w);
 }
 
@@ -334,19 +334,19 @@ static void test_denied(void **state)
 	tree_dir(&w.tree, "ledgers/tidemark.run.1.x");
 	forbid(&w, "ledgers/tidemark.run.1.x");
 	assert_int_equal(was_root ? seteuid(NOBODY) : 0, 0);
-	const struct tdm_overview *o = world_look(&w);
+	const struct tdm_picture *pic = world_look(&w);
 	assert_int_equal(was_root ? seteuid(0) : 0, 0);
-	assert_int_equal(o->device_count, 1);
-	assert_int_equal(o->process_count, 1);
-	assert_int_equal(o->processes[0].pid, w.holders[open_one]);
-	assert_int_equal(o->processes[0].is_foreign, was_root);
-	ASSERT_U64(o->devices[0].kinds[0].used, 2000);
-	assert_int_equal(o->devices[0].telemetry.temp.err, -EACCES);
-	assert_int_equal(find_problem(o, strrchr(world_ledger_path(&w, w.holders[closed]), '/'))->err, -EACCES);
-	assert_int_equal(find_problem(o, "tt_device_")->err, -EACCES);
-	assert_int_equal(find_problem(o, "tidemark.run.1.x")->err, -EACCES);
-	assert_int_equal(find_problem(o, "have the card open")->err, -EACCES);
-	assert_int_equal(o->problem_count, 4);
+	assert_int_equal(pic->device_count, 1);
+	assert_int_equal(pic->process_count, 1);
+	assert_int_equal(pic->processes[0].pid, w.holders[open_one]);
+	assert_int_equal(pic->processes[0].is_foreign, was_root);
+	ASSERT_U64(pic->devices[0].kinds[0].used, 2000);
+	assert_int_equal(pic->devices[0].telemetry.temp.err, -EACCES);
+	assert_int_equal(find_problem(pic, strrchr(world_ledger_path(&w, w.holders[closed]), '/'))->err, -EACCES);
+	assert_int_equal(find_problem(pic, "tt_device_")->err, -EACCES);
+	assert_int_equal(find_problem(pic, "tidemark.run.1.x")->err, -EACCES);
+	assert_int_equal(find_problem(pic, "have the card open")->err, -EACCES);
+	assert_int_equal(pic->problem_count, 4);
 	world_done(&w);
 }
 
@@ -362,18 +362,18 @@ static void test_many_processes(void **state)
 		world_ledger(&w, &b);
 		builder_done(&b);
 	}
-	const struct tdm_overview *o = world_look(&w);
+	const struct tdm_picture *pic = world_look(&w);
 	uint64_t sum = 0;
-	assert_int_equal(o->process_count, 300);
-	assert_int_equal(o->holding_count, 300);
-	assert_int_equal(o->device_count, 8);
+	assert_int_equal(pic->process_count, 300);
+	assert_int_equal(pic->holding_count, 300);
+	assert_int_equal(pic->device_count, 8);
 	for (size_t d = 0; d < 8; d++) {
-		assert_int_equal(o->devices[d].number, d);
-		sum += o->devices[d].kinds[0].used;
+		assert_int_equal(pic->devices[d].number, d);
+		sum += pic->devices[d].kinds[0].used;
 	}
 	ASSERT_U64(sum, 300 * 301);
 	for (size_t i = 1; i < 300; i++)
-		assert_true(o->processes[i - 1].pid < o->processes[i].pid);
+		assert_true(pic->processes[i - 1].pid < pic->processes[i].pid);
 	world_done(&w);
 }
 
@@ -423,14 +423,14 @@ static void test_free_space(void **state)
 		world_alloc(&b[1], device[1], TDM_KIND_L1, 1, BASE, 100);
 		for (int i = 0; i < 2; i++)
 			world_ledger(&w, &b[i]);
-		const struct tdm_overview *o = world_look(&w);
-		ASSERT_U64(o->devices[0].kinds[0].largest_free, 2 * largest_by_map(taken));
-		ASSERT_U64(o->devices[0].l1_lowest, BASE);
-		ASSERT_U64(o->devices[0].cb_highest, 0);
+		const struct tdm_picture *pic = world_look(&w);
+		ASSERT_U64(pic->devices[0].kinds[0].largest_free, 2 * largest_by_map(taken));
+		ASSERT_U64(pic->devices[0].l1_lowest, BASE);
+		ASSERT_U64(pic->devices[0].cb_highest, 0);
 		w.options.no_largest = true;
-		o = world_look_anew(&w);
-		ASSERT_U64(o->devices[0].kinds[0].largest_free, UNKNOWN);
-		ASSERT_U64(o->devices[0].kinds[0].largest_free_ns, 0);
+		pic = world_look_anew(&w);
+		ASSERT_U64(pic->devices[0].kinds[0].largest_free, UNKNOWN);
+		ASSERT_U64(pic->devices[0].kinds[0].largest_free_ns, 0);
 		for (int i = 0; i < 2; i++)
 			builder_done(&b[i]);
 		world_done(&w);
@@ -450,14 +450,14 @@ static void test_free_space_unknown(void **state)
 	ASSERT_U64(world_look(&w)->devices[0].cb_highest, BASE + 1000);
 	builder_slot(&b, device, slot)->flags = TDM_SLOT_NO_ADDRESS;
 	world_rewrite(&w, holder, &b);
-	const struct tdm_overview *o = world_look_anew(&w);
-	ASSERT_U64(o->devices[0].cb_highest, UNKNOWN);
-	ASSERT_U64(o->devices[0].kinds[0].largest_free, 2 * (BANK - 1000));
+	const struct tdm_picture *pic = world_look_anew(&w);
+	ASSERT_U64(pic->devices[0].cb_highest, UNKNOWN);
+	ASSERT_U64(pic->devices[0].kinds[0].largest_free, 2 * (BANK - 1000));
 	builder_slot(&b, device, 0)->flags = TDM_SLOT_NO_ADDRESS;
 	world_rewrite(&w, holder, &b);
-	o = world_look_anew(&w);
-	ASSERT_U64(o->devices[0].kinds[0].largest_free, UNKNOWN);
-	ASSERT_U64(o->devices[0].kinds[0].free, 2 * (BANK - 1000));
+	pic = world_look_anew(&w);
+	ASSERT_U64(pic->devices[0].kinds[0].largest_free, UNKNOWN);
+	ASSERT_U64(pic->devices[0].kinds[0].free, 2 * (BANK - 1000));
 	builder_done(&b);
 	world_done(&w);
 }
@@ -477,12 +477,12 @@ static void test_free_space_of_many(void **state)
 		world_alloc(&b[i], device, TDM_KIND_DRAM, 1, BASE, 1000 * (i + 1));
 		world_ledger(&w, &b[i]);
 	}
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->device_count, MANY);
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->device_count, MANY);
 	uint64_t sum = 0;
 	for (unsigned i = 0; i < MANY; i++) {
-		ASSERT_U64(o->devices[i].kinds[0].largest_free, o->devices[i].kinds[0].free);
-		sum += o->devices[i].kinds[0].used;
+		ASSERT_U64(pic->devices[i].kinds[0].largest_free, pic->devices[i].kinds[0].free);
+		sum += pic->devices[i].kinds[0].used;
 	}
 	ASSERT_U64(sum, 2 * (1000 + 2000 + 3000 + 4000));
 	for (unsigned i = 0; i < MANY; i++)
@@ -501,21 +501,21 @@ static void test_free_space_later(void **state)
 	uint64_t device = world_begin_dram(&b);
 	world_alloc(&b, device, TDM_KIND_DRAM, 1, BASE, 1000);
 	size_t holder = world_ledger(&w, &b);
-	const struct tdm_overview *o = world_look(&w);
-	uint64_t first_ns = o->devices[0].kinds[0].largest_free_ns;
-	ASSERT_U64(o->devices[0].kinds[0].largest_free, 2 * (BANK - 1000));
-	o = world_look(&w);
-	assert_true(o->devices[0].kinds[0].largest_free_ns == first_ns || o->time_ns - first_ns >= TDM_NS_PER_S);
-	first_ns = o->devices[0].kinds[0].largest_free_ns;
+	const struct tdm_picture *pic = world_look(&w);
+	uint64_t first_ns = pic->devices[0].kinds[0].largest_free_ns;
+	ASSERT_U64(pic->devices[0].kinds[0].largest_free, 2 * (BANK - 1000));
+	pic = world_look(&w);
+	assert_true(pic->devices[0].kinds[0].largest_free_ns == first_ns || pic->time_ns - first_ns >= TDM_NS_PER_S);
+	first_ns = pic->devices[0].kinds[0].largest_free_ns;
 	world_alloc(&b, device, TDM_KIND_DRAM, 2, BASE + BANK - 3000, 3000);
 	world_rewrite(&w, holder, &b);
 	do {
 		usleep(20000);
-		o = world_look(&w);
-		assert_true(o->devices[0].kinds[0].largest_free <= o->devices[0].kinds[0].free);
-	} while (o->devices[0].kinds[0].largest_free_ns == first_ns);
-	ASSERT_U64(o->devices[0].kinds[0].largest_free, 2 * (BANK - 4000));
-	assert_true(o->devices[0].kinds[0].largest_free_ns - first_ns >= 1000000000);
+		pic = world_look(&w);
+		assert_true(pic->devices[0].kinds[0].largest_free <= pic->devices[0].kinds[0].free);
+	} while (pic->devices[0].kinds[0].largest_free_ns == first_ns);
+	ASSERT_U64(pic->devices[0].kinds[0].largest_free, 2 * (BANK - 4000));
+	assert_true(pic->devices[0].kinds[0].largest_free_ns - first_ns >= 1000000000);
 	builder_done(&b);
 	world_done(&w);
 }

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "overview_make.h"
-#include "registry/overview_pick.h"
+#include "picture_make.h"
+#include "state/pick.h"
 
 static void a_device_has_several_names(void **state)
 {
@@ -16,16 +16,16 @@ static void a_device_has_several_names(void **state)
 		"0x1234", "0X1234", "9876543210123", "4660", "#9" };
 	struct make make;
 	make_init(&make);
-	struct tdm_overview_device *device = make_device(&make);
+	struct tdm_picture_device *device = make_device(&make);
 	device->number = 3;
 	device->node = 7;
 	snprintf(device->pci, sizeof device->pci, "0000:0a:00.0");
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		device->has_chip_id = i >= 5;
 		device->chip_id = i == 7 ? UINT64_C(9876543210123) : 0x1234;
-		if (!tdm_overview_device_is(device, 9, names[i]))
+		if (!tdm_pick_is(device, 9, names[i]))
 			fail_msg("%s is this device", names[i]);
-		assert_true(tdm_overview_device_name_is_valid(names[i]));
+		assert_true(tdm_pick_name_is_valid(names[i]));
 	}
 }
 
@@ -36,16 +36,16 @@ static void other_names_are_other_devices(void **state)
 		"00:00.0", "0:0a:00.0", "#3", "#7" };
 	struct make make;
 	make_init(&make);
-	struct tdm_overview_device *device = make_device(&make);
+	struct tdm_picture_device *device = make_device(&make);
 	device->number = 3;
 	device->node = 7;
 	device->has_chip_id = true;
 	device->chip_id = 0x1234;
 	snprintf(device->pci, sizeof device->pci, "0000:0a:00.0");
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		if (tdm_overview_device_is(device, 9, names[i]))
+		if (tdm_pick_is(device, 9, names[i]))
 			fail_msg("%s is not this device", names[i]);
-		assert_true(tdm_overview_device_name_is_valid(names[i]));
+		assert_true(tdm_pick_name_is_valid(names[i]));
 	}
 }
 
@@ -56,11 +56,11 @@ static void what_cannot_be_a_name_is_refused(void **state)
 		"/dev/tenstorrent/x", "01:zz.0", "n150", "1 ", "99999999999999999999", "#", "#x", "#-1" };
 	struct make make;
 	make_init(&make);
-	struct tdm_overview_device *device = make_device(&make);
+	struct tdm_picture_device *device = make_device(&make);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		if (tdm_overview_device_name_is_valid(names[i]))
+		if (tdm_pick_name_is_valid(names[i]))
 			fail_msg("'%s' is no name", names[i]);
-		assert_false(tdm_overview_device_is(device, 9, names[i]));
+		assert_false(tdm_pick_is(device, 9, names[i]));
 	}
 }
 
@@ -69,14 +69,14 @@ static void a_number_is_the_node_only_where_no_other_is_known(void **state)
 	(void)state;
 	struct make make;
 	make_init(&make);
-	struct tdm_overview_device *device = make_device(&make);
+	struct tdm_picture_device *device = make_device(&make);
 	device->node = 2;
-	assert_true(tdm_overview_device_is(device, 9, "2"));
+	assert_true(tdm_pick_is(device, 9, "2"));
 	device->number = 0;
-	assert_false(tdm_overview_device_is(device, 9, "2"));
+	assert_false(tdm_pick_is(device, 9, "2"));
 	device->node = -1;
 	device->number = -1;
-	assert_false(tdm_overview_device_is(device, 9, "0"));
+	assert_false(tdm_pick_is(device, 9, "0"));
 }
 
 static void an_unknown_chip_is_not_chip_zero(void **state)
@@ -84,11 +84,11 @@ static void an_unknown_chip_is_not_chip_zero(void **state)
 	(void)state;
 	struct make make;
 	make_init(&make);
-	struct tdm_overview_device *device = make_device(&make);
-	assert_false(tdm_overview_device_is(device, 9, "0x0"));
+	struct tdm_picture_device *device = make_device(&make);
+	assert_false(tdm_pick_is(device, 9, "0x0"));
 	device->has_chip_id = true;
-	assert_true(tdm_overview_device_is(device, 9, "0x0"));
-	assert_false(tdm_overview_device_is(device, 9, "0")); /* a small number is no chip's */
+	assert_true(tdm_pick_is(device, 9, "0x0"));
+	assert_false(tdm_pick_is(device, 9, "0")); /* a small number is no chip's */
 }
 
 static void device_and_process_narrow_each_other(void **state)
@@ -103,20 +103,20 @@ static void device_and_process_narrow_each_other(void **state)
 	make_process(&make, 11, "b");
 	make_holding(&make, 0);
 	make_holding(&make, 1);
-	const struct tdm_overview *overview = &make.overview;
+	const struct tdm_picture *picture = &make.picture;
 
-	struct tdm_overview_pick all = { 0 };
-	struct tdm_overview_pick first = { .device = "0" }, second = { .device = "1" };
-	struct tdm_overview_pick ten = { .pid = 10 }, both = { .device = "1", .pid = 11 };
+	struct tdm_pick all = { 0 };
+	struct tdm_pick first = { .device = "0" }, second = { .device = "1" };
+	struct tdm_pick ten = { .pid = 10 }, both = { .device = "1", .pid = 11 };
 	for (size_t i = 0; i < 3; i++)
-		assert_true(tdm_overview_takes_holding(&all, overview, i));
-	assert_true(tdm_overview_takes_device(&first, overview, 0) && !tdm_overview_takes_device(&first, overview, 1));
-	assert_true(tdm_overview_takes_process(&first, overview, 0) && tdm_overview_takes_process(&first, overview, 1));
-	assert_false(tdm_overview_takes_process(&second, overview, 0));
-	assert_true(tdm_overview_takes_device(&ten, overview, 0) && !tdm_overview_takes_device(&ten, overview, 1));
-	assert_false(tdm_overview_takes_process(&ten, overview, 1));
-	assert_true(!tdm_overview_takes_holding(&both, overview, 0) && !tdm_overview_takes_holding(&both, overview, 1));
-	assert_true(tdm_overview_takes_holding(&both, overview, 2));
+		assert_true(tdm_pick_takes_holding(&all, picture, i));
+	assert_true(tdm_pick_takes_device(&first, picture, 0) && !tdm_pick_takes_device(&first, picture, 1));
+	assert_true(tdm_pick_takes_process(&first, picture, 0) && tdm_pick_takes_process(&first, picture, 1));
+	assert_false(tdm_pick_takes_process(&second, picture, 0));
+	assert_true(tdm_pick_takes_device(&ten, picture, 0) && !tdm_pick_takes_device(&ten, picture, 1));
+	assert_false(tdm_pick_takes_process(&ten, picture, 1));
+	assert_true(!tdm_pick_takes_holding(&both, picture, 0) && !tdm_pick_takes_holding(&both, picture, 1));
+	assert_true(tdm_pick_takes_holding(&both, picture, 2));
 }
 
 int main(void)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "live_world.h"
+#include "state_world.h"
 
 #define BYTES(n) ((uint64_t)(n))
 #define UNKNOWN  TDM_BYTES_UNKNOWN
@@ -18,21 +18,21 @@ static void test_nothing(void **state)
 	(void)state;
 	struct world w;
 	world_init(&w);
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->device_count + o->process_count + o->holding_count, 0);
-	assert_int_equal(o->problem_count, 0); /* a machine without a driver is no problem */
-	assert_int_equal(tdm_live_host(w.live)->err, -ENOENT);
-	assert_int_equal(tdm_live_metal(w.live)->count, 0);
-	assert_true(o->time_ns != 0 && o->real_ns != 0);
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->device_count + pic->process_count + pic->holding_count, 0);
+	assert_int_equal(pic->problem_count, 0); /* a machine without a driver is no problem */
+	assert_int_equal(tdm_state_host(w.state)->err, -ENOENT);
+	assert_int_equal(tdm_state_metal(w.state)->count, 0);
+	assert_true(pic->time_ns != 0 && pic->real_ns != 0);
 	/* Places that are not there are said. */
 	tree_unlink(&w.tree, "ledgers");
 	tree_unlink(&w.tree, "shm");
 	tree_unlink(&w.tree, "proc");
-	o = world_look_anew(&w);
-	assert_int_equal(o->problem_count, 3);
-	assert_int_equal(find_problem(o, "ledgers cannot be listed")->err, -ENOENT);
-	assert_int_equal(find_problem(o, "shared memory cannot be listed")->from, TDM_FROM_METAL_SHM);
-	assert_string_equal(find_problem(o, "about processes")->place, w.proc);
+	pic = world_look_anew(&w);
+	assert_int_equal(pic->problem_count, 3);
+	assert_int_equal(find_problem(pic, "ledgers cannot be listed")->err, -ENOENT);
+	assert_int_equal(find_problem(pic, "shared memory cannot be listed")->from, TDM_FROM_METAL_SHM);
+	assert_string_equal(find_problem(pic, "about processes")->place, w.proc);
 	world_done(&w);
 }
 
@@ -48,9 +48,9 @@ static void test_driver_alone(void **state)
 	world_process(&w, 100, WORLD_START, (int)geteuid());
 	world_process(&w, 101, WORLD_START, (int)geteuid() + 1);
 	world_opens(&w, 0, "101\n100\n100\n0\nx\n");
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->device_count, 2);
-	const struct tdm_overview_device *d = &o->devices[0];
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->device_count, 2);
+	const struct tdm_picture_device *d = &pic->devices[0];
 	assert_int_equal(d->node, 0);
 	assert_int_equal(d->number, -1);
 	assert_false(d->has_chip_id); /* its serial may be its chip's id, but nobody has said so */
@@ -82,25 +82,25 @@ static void test_driver_alone(void **state)
 	assert_false(d->telemetry.fan.is_known);
 	assert_int_equal(d->telemetry.fan.err, 0); /* nobody offers it */
 	/* Its processes. */
-	assert_int_equal(o->process_count, 2);
-	assert_int_equal(o->processes[0].pid, 100);
-	assert_false(o->processes[0].is_foreign);
-	assert_true(o->processes[1].is_foreign);
-	assert_string_equal(o->processes[0].command, "/usr/bin/train --model llama");
-	assert_int_equal(o->processes[0].life, TDM_LIFE_RUNS);
-	assert_int_equal(find_holding(o, 100, 0)->descriptors, 2);
-	ASSERT_U64(find_holding(o, 100, 0)->kinds[0].used, UNKNOWN);
-	assert_int_equal(find_holding(o, 100, 0)->kinds[0].from, TDM_FROM_NONE);
+	assert_int_equal(pic->process_count, 2);
+	assert_int_equal(pic->processes[0].pid, 100);
+	assert_false(pic->processes[0].is_foreign);
+	assert_true(pic->processes[1].is_foreign);
+	assert_string_equal(pic->processes[0].command, "/usr/bin/train --model llama");
+	assert_int_equal(pic->processes[0].life, TDM_LIFE_RUNS);
+	assert_int_equal(find_holding(pic, 100, 0)->descriptors, 2);
+	ASSERT_U64(find_holding(pic, 100, 0)->kinds[0].used, UNKNOWN);
+	assert_int_equal(find_holding(pic, 100, 0)->kinds[0].from, TDM_FROM_NONE);
 	/* What the driver's list cannot tell. */
-	assert_non_null(find_problem(o, "1 times by processes outside of this pid namespace"));
-	assert_non_null(find_problem(o, "1 lines cannot be used"));
+	assert_non_null(find_problem(pic, "1 times by processes outside of this pid namespace"));
+	assert_non_null(find_problem(pic, "1 lines cannot be used"));
 	/* A card that the tables do not know. */
-	assert_string_equal(o->devices[1].card, "q7");
-	assert_int_equal(o->devices[1].node, 3);
-	ASSERT_U64(o->devices[1].kinds[TDM_KIND_DRAM].total, UNKNOWN);
-	ASSERT_U64(o->devices[1].l1_core, UNKNOWN);
-	assert_false(o->devices[1].has_chip_id);
-	assert_non_null(find_problem(o, "tenstorrent/3"));
+	assert_string_equal(pic->devices[1].card, "q7");
+	assert_int_equal(pic->devices[1].node, 3);
+	ASSERT_U64(pic->devices[1].kinds[TDM_KIND_DRAM].total, UNKNOWN);
+	ASSERT_U64(pic->devices[1].l1_core, UNKNOWN);
+	assert_false(pic->devices[1].has_chip_id);
+	assert_non_null(find_problem(pic, "tenstorrent/3"));
 	world_done(&w);
 }
 
@@ -117,19 +117,19 @@ static void test_chip_id_of_a_card(void **state)
 	world_card(&w, 1, "unknown", serial + 1);
 	world_set(&w, 1, "device/hwmon/hwmon0/name", "blackhole\n");
 	world_set(&w, 1, "tt_asic_id", "00000000deadbeef\n");
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->device_count, 2);
-	assert_false(o->devices[0].has_chip_id);
-	assert_true(o->devices[1].has_chip_id);
-	ASSERT_U64(o->devices[1].chip_id, 0xDEADBEEF);
-	assert_string_equal(o->devices[1].card, ""); /* the driver's word for a card that it does not know */
-	assert_int_equal(o->devices[1].card_from, TDM_FROM_NONE);
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->device_count, 2);
+	assert_false(pic->devices[0].has_chip_id);
+	assert_true(pic->devices[1].has_chip_id);
+	ASSERT_U64(pic->devices[1].chip_id, 0xDEADBEEF);
+	assert_string_equal(pic->devices[1].card, ""); /* the driver's word for a card that it does not know */
+	assert_int_equal(pic->devices[1].card_from, TDM_FROM_NONE);
 	world_begin_region(&m, confirmed);
 	world_region(&w, &m, confirmed);
-	o = world_look_anew(&w);
-	assert_int_equal(o->device_count, 2);
-	assert_true(o->devices[0].has_chip_id);
-	ASSERT_U64(o->devices[0].chip_id, confirmed);
+	pic = world_look_anew(&w);
+	assert_int_equal(pic->device_count, 2);
+	assert_true(pic->devices[0].has_chip_id);
+	ASSERT_U64(pic->devices[0].chip_id, confirmed);
 	world_done(&w);
 }
 
@@ -156,18 +156,18 @@ static void test_region_alone(void **state)
 	tree_process(&w.tree, "proc",
 		(struct tree_process){
 			.pid = 900, .uid = (int)geteuid(), .start = WORLD_START, .comm = "inner", .nested = "103" });
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->device_count, 1);
-	const struct tdm_overview_kind *dram = &o->devices[0].kinds[TDM_KIND_DRAM];
-	assert_int_equal(o->devices[0].number, 5);
-	assert_int_equal(o->devices[0].sources, source_bit(TDM_FROM_METAL_SHM));
-	assert_true(o->devices[0].has_chip_id);
-	ASSERT_U64(o->devices[0].updated_ns, METAL_TIME);
-	assert_int_equal(o->devices[0].chip_count, 1);
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->device_count, 1);
+	const struct tdm_picture_kind *dram = &pic->devices[0].kinds[TDM_KIND_DRAM];
+	assert_int_equal(pic->devices[0].number, 5);
+	assert_int_equal(pic->devices[0].sources, source_bit(TDM_FROM_METAL_SHM));
+	assert_true(pic->devices[0].has_chip_id);
+	ASSERT_U64(pic->devices[0].updated_ns, METAL_TIME);
+	assert_int_equal(pic->devices[0].chip_count, 1);
 	assert_int_equal(dram->used_from, TDM_FROM_METAL_SHM);
-	ASSERT_U64(o->processes[0].lost, UNKNOWN); /* who has no ledger counts none of them */
-	ASSERT_U64(o->processes[0].faults, UNKNOWN);
-	ASSERT_U64(o->processes[0].out_of_memory, UNKNOWN);
+	ASSERT_U64(pic->processes[0].lost, UNKNOWN); /* who has no ledger counts none of them */
+	ASSERT_U64(pic->processes[0].faults, UNKNOWN);
+	ASSERT_U64(pic->processes[0].out_of_memory, UNKNOWN);
 	/* The dead one's 4000 are no part of it; what is being released is nobody's but there. */
 	ASSERT_U64(dram->used, 31007 - 4000);
 	ASSERT_U64(dram->stale, 4000);
@@ -179,18 +179,18 @@ static void test_region_alone(void **state)
 	ASSERT_U64(dram->peak, dram->used);
 	assert_true(dram->peak_is_seen);
 	assert_int_equal(dram->rival_from, TDM_FROM_NONE);
-	ASSERT_U64(o->devices[0].kinds[TDM_KIND_L1].used, 0); /* counted, and there is none */
-	ASSERT_U64(o->devices[0].kinds[TDM_KIND_SYSTEM].used, UNKNOWN);
-	assert_int_equal(o->process_count, 3);
-	ASSERT_U64(find_holding(o, 100, 0)->kinds[0].used, 1000);
-	ASSERT_U64(find_holding(o, 100, 0)->kinds[0].peak, UNKNOWN);
-	ASSERT_U64(find_holding(o, 101, 0)->kinds[0].used, 2000);
-	assert_true(find_pid(o, 101)->is_foreign);
+	ASSERT_U64(pic->devices[0].kinds[TDM_KIND_L1].used, 0); /* counted, and there is none */
+	ASSERT_U64(pic->devices[0].kinds[TDM_KIND_SYSTEM].used, UNKNOWN);
+	assert_int_equal(pic->process_count, 3);
+	ASSERT_U64(find_holding(pic, 100, 0)->kinds[0].used, 1000);
+	ASSERT_U64(find_holding(pic, 100, 0)->kinds[0].peak, UNKNOWN);
+	ASSERT_U64(find_holding(pic, 101, 0)->kinds[0].used, 2000);
+	assert_true(find_pid(pic, 101)->is_foreign);
 	/* The container's process has its number of this side. */
-	ASSERT_U64(find_holding(o, 900, 0)->kinds[0].used, 8000);
-	assert_true(find_pid(o, 900)->in_container);
-	assert_false(find_pid(o, 100)->in_container);
-	assert_int_equal(o->problem_count, 0);
+	ASSERT_U64(find_holding(pic, 900, 0)->kinds[0].used, 8000);
+	assert_true(find_pid(pic, 900)->in_container);
+	assert_false(find_pid(pic, 100)->in_container);
+	assert_int_equal(pic->problem_count, 0);
 	world_done(&w);
 }
 
@@ -209,15 +209,15 @@ static void test_region_in_doubt(void **state)
 	metal_total(&m, 0, 3000);
 	metal_total(&m, 1, UINT64_MAX - 9);
 	world_region(&w, &m, WORLD_CHIP);
-	const struct tdm_overview *o = world_look(&w);
-	ASSERT_U64(o->devices[0].kinds[0].used, 5000);
-	ASSERT_U64(o->devices[0].kinds[0].unattributed, 0);
-	ASSERT_U64(o->devices[0].kinds[TDM_KIND_L1].used, UNKNOWN);
-	assert_int_equal(o->devices[0].kinds[TDM_KIND_L1].used_from, TDM_FROM_NONE);
-	ASSERT_U64(find_holding(o, 100, 0)->kinds[TDM_KIND_L1].used, UNKNOWN);
-	assert_non_null(find_problem(o, "exceed the device's total"));
-	assert_non_null(find_problem(o, "wrapped below 0"));
-	assert_int_equal(o->problem_count, 1); /* of one place */
+	const struct tdm_picture *pic = world_look(&w);
+	ASSERT_U64(pic->devices[0].kinds[0].used, 5000);
+	ASSERT_U64(pic->devices[0].kinds[0].unattributed, 0);
+	ASSERT_U64(pic->devices[0].kinds[TDM_KIND_L1].used, UNKNOWN);
+	assert_int_equal(pic->devices[0].kinds[TDM_KIND_L1].used_from, TDM_FROM_NONE);
+	ASSERT_U64(find_holding(pic, 100, 0)->kinds[TDM_KIND_L1].used, UNKNOWN);
+	assert_non_null(find_problem(pic, "exceed the device's total"));
+	assert_non_null(find_problem(pic, "wrapped below 0"));
+	assert_int_equal(pic->problem_count, 1); /* of one place */
 	world_done(&w);
 }
 
@@ -235,25 +235,25 @@ static void test_region_unreadable(void **state)
 	metal_u32(&m, 8536, 0); /* being set up */
 	world_region(&w, &m, 77);
 	tree_dir(&w.tree, "shm/tt_device_5_memory");
-	const struct tdm_overview *o = world_look(&w);
+	const struct tdm_picture *pic = world_look(&w);
 	/* Without a driver they are the only sign of their devices. */
-	assert_int_equal(o->device_count, 2);
+	assert_int_equal(pic->device_count, 2);
 	for (size_t d = 0; d < 2; d++) {
-		assert_int_equal(o->devices[d].sources, source_bit(TDM_FROM_METAL_SHM));
-		assert_false(o->devices[d].has_chip_id);
+		assert_int_equal(pic->devices[d].sources, source_bit(TDM_FROM_METAL_SHM));
+		assert_false(pic->devices[d].has_chip_id);
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
-			ASSERT_U64(o->devices[d].kinds[k].used, UNKNOWN);
+			ASSERT_U64(pic->devices[d].kinds[k].used, UNKNOWN);
 	}
-	assert_int_equal(o->problem_count, 3);
-	assert_non_null(find_problem(o, "version 9"));
-	assert_non_null(find_problem(o, "a directory, no file"));
+	assert_int_equal(pic->problem_count, 3);
+	assert_non_null(find_problem(pic, "version 9"));
+	assert_non_null(find_problem(pic, "a directory, no file"));
 	/* With one, the cards are there already. */
 	world_card(&w, 0, "n150", WORLD_CHIP);
 	world_opens(&w, 0, "");
-	o = world_look_anew(&w);
-	assert_int_equal(o->device_count, 1);
-	assert_int_equal(o->problem_count, 3);
-	ASSERT_U64(o->devices[0].kinds[0].used, UNKNOWN);
+	pic = world_look_anew(&w);
+	assert_int_equal(pic->device_count, 1);
+	assert_int_equal(pic->problem_count, 3);
+	ASSERT_U64(pic->devices[0].kinds[0].used, UNKNOWN);
 	world_done(&w);
 }
 
@@ -288,12 +288,12 @@ static void test_ledger_alone(void **state)
 	builder_header(&b)->lost[TDM_LOSS_TEXT] = 9;
 	size_t holder = world_ledger(&w, &b);
 	int pid = w.holders[holder];
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->problem_count, 1);
-	assert_int_equal(find_problem(o, "lost 6 events")->from, TDM_FROM_LEDGER);
-	assert_int_equal(o->device_count, 1);
-	const struct tdm_overview_device *d = &o->devices[0];
-	const struct tdm_overview_kind *dram = &d->kinds[TDM_KIND_DRAM];
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->problem_count, 1);
+	assert_int_equal(find_problem(pic, "lost 6 events")->from, TDM_FROM_LEDGER);
+	assert_int_equal(pic->device_count, 1);
+	const struct tdm_picture_device *d = &pic->devices[0];
+	const struct tdm_picture_kind *dram = &d->kinds[TDM_KIND_DRAM];
 	assert_int_equal(d->number, 4);
 	assert_int_equal(d->node, -1);
 	assert_string_equal(d->card, "n150");
@@ -326,7 +326,7 @@ static void test_ledger_alone(void **state)
 	ASSERT_U64(d->kinds[TDM_KIND_CB].free, 100000 - 2 * 64 - 256);
 	ASSERT_U64(d->kinds[TDM_KIND_CB].largest_free, 2 * (40000 - 6128)); /* between the two ends */
 	ASSERT_U64(d->kinds[TDM_KIND_TRACE].used, 0);                       /* the ledger knows that there is none */
-	const struct tdm_overview_process *p = find_pid(o, pid);
+	const struct tdm_picture_process *p = find_pid(pic, pid);
 	assert_int_equal(p->life, TDM_LIFE_RUNS);
 	assert_string_equal(p->phase, "forward");
 	assert_string_equal(p->comm, "model");
@@ -337,9 +337,9 @@ static void test_ledger_alone(void **state)
 	ASSERT_U64(p->out_of_memory, 3);
 	ASSERT_U64(p->start_time, WORLD_START);
 	assert_true(p->started_ns / 1000000000 == WORLD_BOOTED + WORLD_START / (unsigned)sysconf(_SC_CLK_TCK));
-	ASSERT_U64(find_holding(o, pid, 0)->kinds[0].used, 1200);
-	ASSERT_U64(find_holding(o, pid, 0)->kinds[0].peak, 41200);
-	ASSERT_U64(find_holding(o, pid, 0)->kinds[0].buffers, 1);
+	ASSERT_U64(find_holding(pic, pid, 0)->kinds[0].used, 1200);
+	ASSERT_U64(find_holding(pic, pid, 0)->kinds[0].peak, 41200);
+	ASSERT_U64(find_holding(pic, pid, 0)->kinds[0].buffers, 1);
 	builder_done(&b);
 	world_done(&w);
 }
@@ -376,15 +376,15 @@ static void test_devices(void **state)
 	world_alloc(&b, device, TDM_KIND_DRAM, 1, 0, 64);
 	world_ledger(&w, &b);
 	builder_done(&b);
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->device_count, 4);
-	assert_int_equal(o->devices[0].sources,
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->device_count, 4);
+	assert_int_equal(pic->devices[0].sources,
 		source_bit(TDM_FROM_DRIVER) | source_bit(TDM_FROM_LEDGER) | source_bit(TDM_FROM_METAL_SHM));
-	assert_int_equal(o->devices[0].process_count, 2);
-	assert_int_equal(o->devices[0].host_card, 0);
+	assert_int_equal(pic->devices[0].process_count, 2);
+	assert_int_equal(pic->devices[0].host_card, 0);
 	uint32_t weak = 0;
 	for (size_t d = 1; d < 4; d++) {
-		const struct tdm_overview_device *x = &o->devices[d];
+		const struct tdm_picture_device *x = &pic->devices[d];
 		assert_int_equal(x->number, 0);
 		assert_false(x->has_chip_id);
 		weak |= x->is_virtual ? 4 : x->sources == source_bit(TDM_FROM_LEDGER) ? 1 : 2;
@@ -392,7 +392,7 @@ static void test_devices(void **state)
 			ASSERT_U64(x->kinds[0].used, x->is_virtual ? 128 : 2048);
 	}
 	assert_int_equal(weak, 7);
-	assert_true(o->devices[3].is_virtual);
+	assert_true(pic->devices[3].is_virtual);
 	world_done(&w);
 }
 
@@ -413,11 +413,11 @@ static void test_ambiguous_chip(void **state)
 	builder_done(&b);
 	world_begin_region(&m, WORLD_CHIP);
 	world_region(&w, &m, WORLD_CHIP);
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->device_count, 3);
-	assert_int_equal(o->devices[0].sources, source_bit(TDM_FROM_DRIVER));
-	assert_int_equal(o->devices[1].sources, source_bit(TDM_FROM_DRIVER));
-	assert_int_equal(o->devices[2].sources, source_bit(TDM_FROM_LEDGER) | source_bit(TDM_FROM_METAL_SHM));
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->device_count, 3);
+	assert_int_equal(pic->devices[0].sources, source_bit(TDM_FROM_DRIVER));
+	assert_int_equal(pic->devices[1].sources, source_bit(TDM_FROM_DRIVER));
+	assert_int_equal(pic->devices[2].sources, source_bit(TDM_FROM_LEDGER) | source_bit(TDM_FROM_METAL_SHM));
 	world_done(&w);
 }
 
@@ -433,10 +433,10 @@ static void test_board_is_no_chip(void **state)
 	world_begin_ledger(&b, 0, WORLD_CHIP);
 	world_ledger(&w, &b);
 	builder_done(&b);
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->device_count, 2);
-	assert_int_equal(o->devices[0].sources, source_bit(TDM_FROM_DRIVER));
-	assert_int_equal(o->devices[1].sources, source_bit(TDM_FROM_LEDGER));
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->device_count, 2);
+	assert_int_equal(pic->devices[0].sources, source_bit(TDM_FROM_DRIVER));
+	assert_int_equal(pic->devices[1].sources, source_bit(TDM_FROM_LEDGER));
 	world_done(&w);
 }
 
@@ -461,11 +461,11 @@ static void test_container(void **state)
 	char text[32];
 	snprintf(text, sizeof text, "%d\n", pid);
 	world_opens(&w, 0, text);
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->process_count, 1);
-	assert_int_equal(o->processes[0].pid, pid);
-	assert_true(o->processes[0].in_container);
-	assert_int_equal(o->processes[0].sources, source_bit(TDM_FROM_LEDGER) | source_bit(TDM_FROM_DRIVER));
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->process_count, 1);
+	assert_int_equal(pic->processes[0].pid, pid);
+	assert_true(pic->processes[0].in_container);
+	assert_int_equal(pic->processes[0].sources, source_bit(TDM_FROM_LEDGER) | source_bit(TDM_FROM_DRIVER));
 	builder_done(&b);
 	world_done(&w);
 }
@@ -486,21 +486,156 @@ static void test_handles(void **state)
 	world_begin_ledger(&b, 0, WORLD_CHIP);
 	world_dead_ledger(&w, &b, 300, false);
 	w.holders[w.holder_count++] = world_hold(&w, 300);
-	const struct tdm_overview *o;
+	const struct tdm_picture *pic;
 	do { /* until it looks into the directory again */
 		usleep(20000);
-		o = world_look(&w);
-		assert_int_equal(o->process_count, 1);
-		assert_true(o->processes[0].handle == handle);
-	} while ((o->processes[0].sources & source_bit(TDM_FROM_LEDGER)) == 0);
+		pic = world_look(&w);
+		assert_int_equal(pic->process_count, 1);
+		assert_true(pic->processes[0].handle == handle);
+	} while ((pic->processes[0].sources & source_bit(TDM_FROM_LEDGER)) == 0);
 	unlink(world_ledger_path(&w, 300));
 	do {
 		usleep(20000);
-		o = world_look(&w);
-		assert_int_equal(o->process_count, 1);
-		assert_true(o->processes[0].handle == handle);
-	} while ((o->processes[0].sources & source_bit(TDM_FROM_LEDGER)) != 0);
+		pic = world_look(&w);
+		assert_int_equal(pic->process_count, 1);
+		assert_true(pic->processes[0].handle == handle);
+	} while ((pic->processes[0].sources & source_bit(TDM_FROM_LEDGER)) != 0);
 	builder_done(&b);
+	world_done(&w);
+}
+
+/* A program may know one chip by two numbers: it is one device and one process, which has two holdings there. */
+static void test_twins(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	struct metal_bytes m;
+	world_init(&w);
+	uint64_t first = world_begin_ledger(&b, 0, WORLD_CHIP), second = builder_add_device_with(&b, 1, SAMPLE_RING);
+	builder_device(&b, second)->flags = TDM_DEVICE_HAS_CHIP_ID;
+	builder_device(&b, second)->chip_id = WORLD_CHIP;
+	world_alloc(&b, first, TDM_KIND_DRAM, 1, 0, 100);
+	world_alloc(&b, second, TDM_KIND_DRAM, 1, 0, 7);
+	int pid = w.holders[world_ledger(&w, &b)];
+	builder_done(&b);
+	world_process(&w, pid, WORLD_START, (int)geteuid());
+	const struct tdm_picture *pic = world_look_for(&w, &(struct tdm_wish){ .parts = TDM_WISH_BUFFERS });
+	assert_int_equal(pic->device_count, 1);
+	assert_int_equal(pic->devices[0].process_count, 1);
+	assert_int_equal(pic->process_count, 1);
+	assert_int_equal(pic->holding_count, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(pic->holdings[i].number, i);
+		ASSERT_U64(pic->holdings[i].kinds[0].used, i == 0 ? 200 : 14);
+		assert_int_equal(pic->holdings[i].buffers[0].count, 1);
+	}
+	ASSERT_U64(pic->devices[0].kinds[0].used, 214);
+	/* Shared memory counts the process once, whichever of the two wins. */
+	world_process(&w, 300, WORLD_START, (int)geteuid());
+	world_begin_region(&m, WORLD_CHIP);
+	metal_u32(&m, 4, 2);
+	metal_slot(&m, 0, pid, "train", METAL_TIME);
+	metal_slot_bytes(&m, 0, 0, 150);
+	metal_slot(&m, 1, 300, "train", METAL_TIME);
+	metal_slot_bytes(&m, 1, 0, 1000);
+	metal_total(&m, 0, 1150);
+	world_region(&w, &m, WORLD_CHIP);
+	pic = world_look_anew(&w);
+	assert_int_equal(pic->devices[0].kinds[0].used_from, TDM_FROM_METAL_SHM);
+	ASSERT_U64(pic->devices[0].kinds[0].used, 1150);
+	ASSERT_U64(pic->devices[0].kinds[0].rival_used, 214);
+	assert_int_equal(pic->devices[0].kinds[0].rival_processes, 0);
+	assert_int_equal(pic->devices[0].process_count, 2);
+	world_done(&w);
+}
+
+/* An exec keeps pid and start time: two ledgers, of which one is a running process's. */
+static void test_generations(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	char older[192];
+	world_init(&w);
+	w.options.with_ended = true;
+	world_card(&w, 0, "n150", WORLD_CHIP);
+	uint64_t device = world_begin_ledger(&b, 0, WORLD_CHIP);
+	world_alloc(&b, device, TDM_KIND_DRAM, 1, 0, 100);
+	builder_header(&b)->generation = 1;
+	int pid = w.holders[world_ledger(&w, &b)];
+	builder_header(&b)->generation = 0;
+	world_alloc(&b, device, TDM_KIND_DRAM, 2, 0, 50);
+	snprintf(older, sizeof older, "%s/tidemark.%d.%d.9", w.ledgers, pid, WORLD_START);
+	builder_write(&b, older);
+	builder_done(&b);
+	world_process(&w, pid, WORLD_START, (int)geteuid());
+	char text[32];
+	snprintf(text, sizeof text, "%d\n", pid);
+	world_opens(&w, 0, text);
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->process_count, 2);
+	assert_int_equal(pic->processes[0].life, TDM_LIFE_ENDED); /* in the order of generations */
+	assert_int_equal(pic->processes[1].life, TDM_LIFE_RUNS);
+	assert_true(pic->processes[0].handle != pic->processes[1].handle);
+	assert_int_equal(pic->processes[0].sources, source_bit(TDM_FROM_LEDGER));
+	assert_int_equal(pic->processes[1].sources, source_bit(TDM_FROM_LEDGER) | source_bit(TDM_FROM_DRIVER));
+	assert_string_equal(pic->processes[0].ledger, older);
+	ASSERT_U64(pic->devices[0].kinds[0].used, 200);
+	ASSERT_U64(pic->devices[0].kinds[0].stale, 300);
+	world_done(&w);
+}
+
+/* Some ledgers, and nothing else of the machine. */
+static void test_given_ledgers(void **state)
+{
+	(void)state;
+	struct world w;
+	struct builder b;
+	char given[192];
+	world_init(&w);
+	world_card(&w, 0, "n150", WORLD_CHIP);
+	world_opens(&w, 0, "300\n");
+	world_process(&w, 300, WORLD_START, (int)geteuid());
+	uint64_t device = world_begin_ledger(&b, 0, WORLD_CHIP);
+	world_alloc(&b, device, TDM_KIND_DRAM, 1, 0, 100);
+	int first = w.holders[world_ledger(&w, &b)], second = w.holders[world_ledger(&w, &b)];
+	world_dead_ledger(&w, &b, 70001, true);
+	builder_done(&b);
+	w.options.only_ledgers = w.options.with_ended = true;
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->process_count, 3);
+	assert_int_equal(pic->device_count, 1);
+	assert_int_equal(pic->devices[0].sources, source_bit(TDM_FROM_LEDGER));
+	assert_int_equal(pic->devices[0].node, -1);
+	assert_int_equal(pic->problem_count, 0);
+	/* Only these processes' */
+	const int32_t pids[] = { first, 70001 };
+	w.options.pids = pids;
+	w.options.pid_count = 2;
+	pic = world_look_anew(&w);
+	assert_int_equal(pic->process_count, 2);
+	ASSERT_U64(pic->others, 1);
+	ASSERT_U64(pic->devices[0].kinds[0].used, 200);
+	/* Only these files. */
+	snprintf(given, sizeof given, "%s", world_ledger_path(&w, second));
+	const char *paths[] = { given, "/nowhere/at/all", NULL };
+	w.options.paths = paths;
+	w.options.pids = NULL;
+	pic = world_look_anew(&w);
+	assert_int_equal(pic->process_count, 1);
+	assert_int_equal(pic->processes[0].pid, second);
+	assert_string_equal(pic->processes[0].ledger, given);
+	assert_int_equal(pic->problem_count, 1);
+	assert_true(pic->problems[0].is_unread);
+	assert_int_equal(find_problem(pic, "/nowhere/at/all")->err, -ENOENT);
+	/* None, because there is no such folder. */
+	w.options.paths = NULL;
+	w.options.ledger_dir = "/nowhere/at/all";
+	pic = world_look_anew(&w);
+	assert_int_equal(pic->ledgers_err, -ENOENT);
+	assert_string_equal(tdm_state_ledger_dir(w.state), "/nowhere/at/all");
+	assert_int_equal(pic->process_count, 0);
 	world_done(&w);
 }
 
@@ -519,6 +654,9 @@ int main(void)
 		cmocka_unit_test(test_board_is_no_chip),
 		cmocka_unit_test(test_container),
 		cmocka_unit_test(test_handles),
+		cmocka_unit_test(test_twins),
+		cmocka_unit_test(test_generations),
+		cmocka_unit_test(test_given_ledgers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

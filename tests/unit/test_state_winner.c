@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "live_world.h"
+#include "state_world.h"
 
 #define BYTES(n) ((uint64_t)(n))
 #define UNKNOWN  TDM_BYTES_UNKNOWN
@@ -49,24 +49,24 @@ static void test_winner_ledgers(void **state)
 	int a = put_ledger(&w, 1000), b = put_ledger(&w, 500);
 	put_slots(&w, (int[]){ a }, (uint64_t[]){ 1900 }, 1, 11);
 	/* Everyone that the region counts has a ledger; one that it does not, too. */
-	const struct tdm_overview *o = world_look(&w);
-	const struct tdm_overview_kind *dram = &o->devices[0].kinds[0];
-	assert_int_equal(o->device_count, 1);
-	assert_int_equal(o->process_count, 2);
+	const struct tdm_picture *pic = world_look(&w);
+	const struct tdm_picture_kind *dram = &pic->devices[0].kinds[0];
+	assert_int_equal(pic->device_count, 1);
+	assert_int_equal(pic->process_count, 2);
 	assert_int_equal(dram->used_from, TDM_FROM_LEDGER);
 	ASSERT_U64(dram->used, 3000);
 	ASSERT_U64(dram->unattributed, 0);
 	assert_int_equal(dram->rival_from, TDM_FROM_METAL_SHM);
 	ASSERT_U64(dram->rival_used, 1911);
 	assert_int_equal(dram->rival_processes, 0);
-	ASSERT_U64(find_holding(o, a, 0)->kinds[0].used, 2000);
-	ASSERT_U64(find_holding(o, b, 0)->kinds[0].used, 1000);
-	assert_int_equal(find_pid(o, a)->sources, source_bit(TDM_FROM_LEDGER) | source_bit(TDM_FROM_METAL_SHM));
-	assert_int_equal(find_pid(o, b)->sources, source_bit(TDM_FROM_LEDGER));
+	ASSERT_U64(find_holding(pic, a, 0)->kinds[0].used, 2000);
+	ASSERT_U64(find_holding(pic, b, 0)->kinds[0].used, 1000);
+	assert_int_equal(find_pid(pic, a)->sources, source_bit(TDM_FROM_LEDGER) | source_bit(TDM_FROM_METAL_SHM));
+	assert_int_equal(find_pid(pic, b)->sources, source_bit(TDM_FROM_LEDGER));
 	/* Two programs: no exact peak, but at least what is there now. */
 	assert_true(dram->peak_is_seen);
 	ASSERT_U64(dram->peak, 3000);
-	ASSERT_U64(o->devices[0].l1_peak, UNKNOWN);
+	ASSERT_U64(pic->devices[0].l1_peak, UNKNOWN);
 	world_done(&w);
 }
 
@@ -79,28 +79,28 @@ static void test_winner_region(void **state)
 	world_process(&w, 200, WORLD_START, (int)geteuid());
 	put_slots(&w, (int[]){ a, 200 }, (uint64_t[]){ 1900, 5000 }, 2, 11);
 	/* One process has no ledger, and everyone with a ledger has a slot. */
-	const struct tdm_overview *o = world_look(&w);
-	const struct tdm_overview_kind *dram = &o->devices[0].kinds[0];
+	const struct tdm_picture *pic = world_look(&w);
+	const struct tdm_picture_kind *dram = &pic->devices[0].kinds[0];
 	assert_int_equal(dram->used_from, TDM_FROM_METAL_SHM);
 	ASSERT_U64(dram->used, 6911);
 	ASSERT_U64(dram->unattributed, 11);
 	assert_int_equal(dram->rival_from, TDM_FROM_LEDGER);
 	ASSERT_U64(dram->rival_used, 2000);
 	assert_int_equal(dram->rival_processes, 0);
-	ASSERT_U64(find_holding(o, a, 0)->kinds[0].used, 1900);
-	assert_int_equal(find_holding(o, a, 0)->kinds[0].from, TDM_FROM_METAL_SHM);
-	ASSERT_U64(find_holding(o, 200, 0)->kinds[0].used, 5000);
+	ASSERT_U64(find_holding(pic, a, 0)->kinds[0].used, 1900);
+	assert_int_equal(find_holding(pic, a, 0)->kinds[0].from, TDM_FROM_METAL_SHM);
+	ASSERT_U64(find_holding(pic, 200, 0)->kinds[0].used, 5000);
 	/* A kind that the region does not count is the ledger's alone. */
-	const struct tdm_overview_kind *system = &o->devices[0].kinds[TDM_KIND_SYSTEM];
+	const struct tdm_picture_kind *system = &pic->devices[0].kinds[TDM_KIND_SYSTEM];
 	assert_int_equal(system->used_from, TDM_FROM_LEDGER);
 	ASSERT_U64(system->used, 64);
 	assert_int_equal(system->rival_from, TDM_FROM_NONE);
-	ASSERT_U64(find_holding(o, 200, 0)->kinds[TDM_KIND_SYSTEM].used, UNKNOWN);
+	ASSERT_U64(find_holding(pic, 200, 0)->kinds[TDM_KIND_SYSTEM].used, UNKNOWN);
 	/* And one of which nobody without a ledger has anything. */
-	assert_int_equal(o->devices[0].kinds[TDM_KIND_L1].used_from, TDM_FROM_LEDGER);
+	assert_int_equal(pic->devices[0].kinds[TDM_KIND_L1].used_from, TDM_FROM_LEDGER);
 	/* With a process whose buffers are not known there is no largest free block. */
 	ASSERT_U64(dram->largest_free, UNKNOWN);
-	ASSERT_U64(o->devices[0].l1_lowest, UNKNOWN);
+	ASSERT_U64(pic->devices[0].l1_lowest, UNKNOWN);
 	world_done(&w);
 }
 
@@ -114,25 +114,25 @@ static void test_winner_by_number(void **state)
 	world_process(&w, 200, WORLD_START, (int)geteuid());
 	world_process(&w, 201, WORLD_START, (int)geteuid());
 	put_slots(&w, (int[]){ 200, 201 }, (uint64_t[]){ 50, 60 }, 2, 0);
-	const struct tdm_overview *o = world_look(&w);
-	const struct tdm_overview_kind *dram = &o->devices[0].kinds[0];
+	const struct tdm_picture *pic = world_look(&w);
+	const struct tdm_picture_kind *dram = &pic->devices[0].kinds[0];
 	assert_int_equal(dram->used_from, TDM_FROM_METAL_SHM);
 	ASSERT_U64(dram->used, 110);
 	assert_int_equal(dram->rival_processes, 1);
 	ASSERT_U64(dram->rival_bytes, 2000);
-	ASSERT_U64(find_holding(o, a, 0)->kinds[0].used, UNKNOWN);
-	assert_int_equal(find_holding(o, a, 0)->kinds[0].from, TDM_FROM_NONE);
+	ASSERT_U64(find_holding(pic, a, 0)->kinds[0].used, UNKNOWN);
+	assert_int_equal(find_holding(pic, a, 0)->kinds[0].from, TDM_FROM_NONE);
 	/* Another ledger, and another one. */
 	int b = put_ledger(&w, 10), c = put_ledger(&w, 20);
-	o = world_look_anew(&w);
-	dram = &o->devices[0].kinds[0];
+	pic = world_look_anew(&w);
+	dram = &pic->devices[0].kinds[0];
 	assert_int_equal(dram->used_from, TDM_FROM_LEDGER);
 	ASSERT_U64(dram->used, 2060);
 	assert_int_equal(dram->rival_processes, 2);
 	ASSERT_U64(dram->rival_bytes, 110);
-	ASSERT_U64(find_holding(o, b, 0)->kinds[0].used, 20);
-	ASSERT_U64(find_holding(o, c, 0)->kinds[0].used, 40);
-	ASSERT_U64(find_holding(o, 200, 0)->kinds[0].used, UNKNOWN);
+	ASSERT_U64(find_holding(pic, b, 0)->kinds[0].used, 20);
+	ASSERT_U64(find_holding(pic, c, 0)->kinds[0].used, 40);
+	ASSERT_U64(find_holding(pic, 200, 0)->kinds[0].used, UNKNOWN);
 	world_done(&w);
 }
 
@@ -151,12 +151,12 @@ static void test_crowded_region(void **state)
 		world_process(&w, pids[i], WORLD_START, (int)geteuid());
 	}
 	put_slots(&w, pids, bytes, TDM_METAL_SLOTS_MAX, 777);
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->devices[0].kinds[0].used_from, TDM_FROM_METAL_SHM);
-	ASSERT_U64(o->devices[0].kinds[0].used, 1900 + 777);
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->devices[0].kinds[0].used_from, TDM_FROM_METAL_SHM);
+	ASSERT_U64(pic->devices[0].kinds[0].used, 1900 + 777);
 	put_slots(&w, pids, bytes, TDM_METAL_SLOTS_MAX - 1, 777);
-	o = world_look_anew(&w);
-	assert_int_equal(o->devices[0].kinds[0].used_from, TDM_FROM_LEDGER);
+	pic = world_look_anew(&w);
+	assert_int_equal(pic->devices[0].kinds[0].used_from, TDM_FROM_LEDGER);
 	world_done(&w);
 }
 
@@ -177,24 +177,24 @@ static void test_reused_pid(void **state)
 	w.holders[w.holder_count++] = world_hold(&w, a);
 	world_process(&w, a, WORLD_START, (int)geteuid());
 	world_opens(&w, 0, "400\n");
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->process_count, 1);
-	assert_int_equal(find_holding(o, a, 0)->descriptors, 1);
-	assert_true(o->devices[0].kinds[0].largest_free != UNKNOWN);
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->process_count, 1);
+	assert_int_equal(find_holding(pic, a, 0)->descriptors, 1);
+	assert_true(pic->devices[0].kinds[0].largest_free != UNKNOWN);
 	world_process(&w, a, WORLD_START + 1, (int)geteuid());
-	o = world_look_anew(&w);
-	assert_int_equal(o->process_count, 2);
-	assert_int_equal(o->processes[0].pid, a);
-	assert_int_equal(o->processes[1].pid, a);
-	assert_int_equal(o->processes[0].sources, source_bit(TDM_FROM_LEDGER));
-	assert_int_equal(o->processes[1].sources, source_bit(TDM_FROM_DRIVER));
-	assert_true(o->processes[0].handle != o->processes[1].handle);
-	ASSERT_U64(o->devices[0].kinds[0].largest_free, UNKNOWN);
+	pic = world_look_anew(&w);
+	assert_int_equal(pic->process_count, 2);
+	assert_int_equal(pic->processes[0].pid, a);
+	assert_int_equal(pic->processes[1].pid, a);
+	assert_int_equal(pic->processes[0].sources, source_bit(TDM_FROM_LEDGER));
+	assert_int_equal(pic->processes[1].sources, source_bit(TDM_FROM_DRIVER));
+	assert_true(pic->processes[0].handle != pic->processes[1].handle);
+	ASSERT_U64(pic->devices[0].kinds[0].largest_free, UNKNOWN);
 	/* Nor does a slot that was written before the process of now began. */
 	world_process(&w, a, WORLD_START + 100000, (int)geteuid());
 	put_slots(&w, (int[]){ a }, (uint64_t[]){ 1900 }, 1, 0);
-	o = world_look_anew(&w);
-	ASSERT_U64(o->devices[0].kinds[0].rival_used, 0);
+	pic = world_look_anew(&w);
+	ASSERT_U64(pic->devices[0].kinds[0].rival_used, 0);
 	world_done(&w);
 }
 
@@ -216,27 +216,27 @@ static void test_ended(void **state)
 	builder_done(&b);
 	/* What they left is said of the device that is in use; they are not listed, nor is a device that nobody uses.
 	 */
-	const struct tdm_overview *o = world_look(&w);
-	assert_int_equal(o->process_count, 1);
-	assert_int_equal(o->device_count, 1);
-	ASSERT_U64(o->devices[0].kinds[0].used, 2000);
-	ASSERT_U64(o->devices[0].kinds[0].stale, 1200);
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->process_count, 1);
+	assert_int_equal(pic->device_count, 1);
+	ASSERT_U64(pic->devices[0].kinds[0].used, 2000);
+	ASSERT_U64(pic->devices[0].kinds[0].stale, 1200);
 	w.options.with_ended = true;
-	o = world_look_anew(&w);
-	assert_int_equal(o->process_count, 4);
-	assert_int_equal(o->device_count, 2);
-	assert_int_equal(o->devices[0].process_count, 1);
-	assert_int_equal(o->devices[1].process_count, 0);
-	ASSERT_U64(o->devices[0].kinds[0].used, 2000);
-	ASSERT_U64(o->devices[0].kinds[0].stale, 1200);
-	assert_int_equal(o->devices[1].kinds[0].used_from, TDM_FROM_NONE);
-	ASSERT_U64(o->devices[1].kinds[0].stale, 600);
-	assert_int_equal(find_pid(o, a)->life, TDM_LIFE_RUNS);
-	assert_int_equal(find_pid(o, 70001)->life, TDM_LIFE_ENDED);
-	assert_true(find_pid(o, 70001)->crashed);
-	assert_false(find_pid(o, 70002)->crashed);
-	ASSERT_U64(find_holding(o, 70001, 0)->kinds[0].used, 600);
-	assert_int_equal(find_holding(o, 70001, 0)->kinds[0].from, TDM_FROM_LEDGER);
+	pic = world_look_anew(&w);
+	assert_int_equal(pic->process_count, 4);
+	assert_int_equal(pic->device_count, 2);
+	assert_int_equal(pic->devices[0].process_count, 1);
+	assert_int_equal(pic->devices[1].process_count, 0);
+	ASSERT_U64(pic->devices[0].kinds[0].used, 2000);
+	ASSERT_U64(pic->devices[0].kinds[0].stale, 1200);
+	assert_int_equal(pic->devices[1].kinds[0].used_from, TDM_FROM_NONE);
+	ASSERT_U64(pic->devices[1].kinds[0].stale, 600);
+	assert_int_equal(find_pid(pic, a)->life, TDM_LIFE_RUNS);
+	assert_int_equal(find_pid(pic, 70001)->life, TDM_LIFE_ENDED);
+	assert_true(find_pid(pic, 70001)->crashed);
+	assert_false(find_pid(pic, 70002)->crashed);
+	ASSERT_U64(find_holding(pic, 70001, 0)->kinds[0].used, 600);
+	assert_int_equal(find_holding(pic, 70001, 0)->kinds[0].from, TDM_FROM_LEDGER);
 	world_done(&w);
 }
 
