@@ -1,0 +1,19 @@
+# Toolchain: 64-bit ARM, with Debian's cross compiler; tests run under qemu-user. The compiler brings its C library along, so that no package
+# of the other architecture has to be installed.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(sysroot /usr/aarch64-linux-gnu)
+
+# Libraries of this machine are of no use.
+set(CMAKE_FIND_ROOT_PATH ${sysroot})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+
+find_program(TDM_QEMU NAMES qemu-aarch64 qemu-aarch64-static)
+if(TDM_QEMU)
+	set(CMAKE_CROSSCOMPILING_EMULATOR "${TDM_QEMU};-L;${sysroot}")
+endif()
