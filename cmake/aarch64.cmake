@@ -4,6 +4,9 @@ set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+# Return addresses on the stack are signed, as newer distributions build everything.
+set(CMAKE_C_FLAGS_INIT -mbranch-protection=standard)
+set(CMAKE_CXX_FLAGS_INIT -mbranch-protection=standard)
 set(sysroot /usr/aarch64-linux-gnu)
 
 # Libraries of this machine are of no use.

@@ -63,6 +63,18 @@ static void find_stack(uintptr_t address)
 	close(fd);
 }
 
+/* ARM processors can sign the return addresses that they keep on the stack, in bits above the address. xpaclri takes
+ * the signature off x30, and does nothing on processors that do not sign. */
+static uintptr_t without_signature(uintptr_t address)
+{
+#if defined(__aarch64__)
+	register uintptr_t x30 __asm__("x30") = address;
+	__asm__("hint #7" : "+r"(x30));
+	address = x30;
+#endif
+	return address;
+}
+
 static uint32_t walk_frames(uint64_t *frames, uint32_t depth, void *frame)
 {
 	uintptr_t at = (uintptr_t)frame;
@@ -74,7 +86,7 @@ static uint32_t walk_frames(uint64_t *frames, uint32_t depth, void *frame)
 		const uintptr_t *link = (const uintptr_t *)at;
 		if (link[1] == 0)
 			break;
-		frames[count++] = link[1];
+		frames[count++] = without_signature(link[1]);
 		if (link[0] <= at)
 			break; /* callers lie higher */
 		at = link[0];
@@ -101,7 +113,7 @@ static int choose_method(void)
 static uint32_t unwind_frames(uint64_t *frames, uint32_t depth, void *frame)
 {
 	void *all[TDM_LEDGER_STACK_MAX + UNWIND_SKIP_MAX];
-	uintptr_t caller = ((const uintptr_t *)frame)[1];
+	uintptr_t caller = without_signature(((const uintptr_t *)frame)[1]);
 	int got = method.unwind(all, (int)depth + UNWIND_SKIP_MAX), from = 0;
 	while (from < got && from < UNWIND_SKIP_MAX && (uintptr_t)all[from] != caller)
 		from++;
