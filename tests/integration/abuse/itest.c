@@ -43,7 +43,7 @@ bool itest_emulated(void)
 
 unsigned itest_scale(unsigned many)
 {
-	return itest_sanitized() ? (many + 9) / 10 : many;
+	return itest_sanitized() || itest_emulated() ? (many + 9) / 10 : many;
 }
 
 uint64_t itest_random(uint64_t *seed)

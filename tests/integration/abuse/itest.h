@@ -51,7 +51,7 @@ _Noreturn void itest_skip(const char *why);
 bool itest_sanitized(void);
 bool itest_thread_sanitized(void); /* which does not understand forks of programs with threads */
 bool itest_emulated(void);         /* by qemu-user, which does not do everything that the kernel does */
-/* `many` plain, a tenth of it with a sanitizer. */
+/* `many` plain, a tenth of it with a sanitizer or an emulator. */
 unsigned itest_scale(unsigned many);
 
 /* A random number that depends on the seed alone. */

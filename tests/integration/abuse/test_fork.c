@@ -3,6 +3,7 @@
 #include "tidemark.h"
 
 #include <errno.h>
+#include <link.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -254,6 +255,49 @@ static void storm_with_stacks(void)
 	CHECK_EQ(itest_ledgers(NULL, 0, NULL), 0);
 }
 
+/* A fork while another thread is in the loader, whose lock the child finds taken for ever. */
+static _Atomic int in_loader;
+
+static int stay_in_loader(struct dl_phdr_info *info, size_t size, void *context)
+{
+	(void)info, (void)size, (void)context;
+	for (atomic_store(&in_loader, 1); atomic_load(&in_loader) == 1;)
+		sched_yield();
+	return 1;
+}
+
+static void *iterate(void *context)
+{
+	dl_iterate_phdr(stay_in_loader, context);
+	return NULL;
+}
+
+static void report_in_child(void *context)
+{
+	(void)context;
+	alarm(20);
+	CHECK(itest_alloc(0, 0, 1, 64, 1) == 0);
+	CHECK(tidemark_free(0, 0, 1) == 0);
+}
+
+static int busy_loader_role(void)
+{
+	pthread_t id;
+	CHECK(pthread_create(&id, NULL, iterate, NULL) == 0);
+	while (atomic_load(&in_loader) == 0)
+		sched_yield();
+	CHECK(itest_exited(itest_fork(report_in_child, NULL)));
+	atomic_store(&in_loader, 2);
+	CHECK(pthread_join(id, NULL) == 0);
+	return 0;
+}
+
+static void busy_loader(void)
+{
+	static const char *const environment[] = { "TIDEMARK_STACKS=8", "TIDEMARK_UNWIND=fp", NULL };
+	CHECK(itest_exited(itest_spawn("busy_loader_role", environment)));
+}
+
 /* vfork and posix_spawn: the child shares the memory of its parent, and must not hurt it. */
 static int spawned(void)
 {
@@ -357,10 +401,12 @@ int main(int argc, char **argv)
 		{ "descriptors", descriptors, NULL },
 		{ "storm", storm, NULL },
 		{ "storm_with_stacks", storm_with_stacks, NULL },
+		{ "busy_loader", busy_loader, NULL },
 		{ "spawning", spawning, NULL },
 		{ "generations", generations, NULL },
 		{ "silent_children", silent_children, NULL },
 		{ "storm_with_stacks_role", NULL, storm_with_stacks_role },
+		{ "busy_loader_role", NULL, busy_loader_role },
 		{ "spawned", NULL, spawned },
 		{ "exec_role", NULL, exec_role },
 		{ 0 },
