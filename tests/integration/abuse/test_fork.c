@@ -204,13 +204,18 @@ static void storm_child(uint64_t n)
 	CHECK_EQ(tidemark_lost(), 0);
 }
 
+static void skip_with_thread_sanitizer(void)
+{
+	if (itest_thread_sanitized())
+		itest_skip("the thread sanitizer takes a child's reads for races with its parent's threads");
+}
+
 static void storm(void)
 {
 	pthread_t ids[STORM_THREADS];
 	unsigned children = itest_scale(CHILDREN), running = 0;
 	int status;
-	if (itest_thread_sanitized())
-		itest_skip("the thread sanitizer takes a child's reads for races with its parent's threads");
+	skip_with_thread_sanitizer();
 	for (uintptr_t i = 0; i < STORM_THREADS; i++)
 		CHECK(pthread_create(&ids[i], NULL, report_all_the_time, (void *)(i + 1)) == 0);
 	for (unsigned i = 0; i < children; i++) {
@@ -251,6 +256,7 @@ static int storm_with_stacks_role(void)
 static void storm_with_stacks(void)
 {
 	static const char *const environment[] = { "TIDEMARK_STACKS=8", "TIDEMARK_UNWIND=fp", NULL };
+	skip_with_thread_sanitizer();
 	CHECK(itest_exited(itest_spawn("storm_with_stacks_role", environment)));
 	CHECK_EQ(itest_ledgers(NULL, 0, NULL), 0);
 }
@@ -295,6 +301,7 @@ static int busy_loader_role(void)
 static void busy_loader(void)
 {
 	static const char *const environment[] = { "TIDEMARK_STACKS=8", "TIDEMARK_UNWIND=fp", NULL };
+	skip_with_thread_sanitizer();
 	CHECK(itest_exited(itest_spawn("busy_loader_role", environment)));
 }
 
