@@ -11,17 +11,13 @@ set(TDM_BARE_WITHOUT_TESTS
 	unit.graph_capture unit.capture_devices unit.capture_random unit.capture_stock fuzz.capture # sources/capture_json.c
 	unit.symbolize) # libdw, without which no function has a name
 
-# Tests that an emulator cannot run, with the reason.
-set(TDM_EMULATOR_WITHOUT_TESTS)
-
 # Takes out of a list of sources those of tests that are left out; `prefix` begins the names of the tests, `strip` those of the files.
 function(tdm_take_out_tests list prefix strip)
 	set(kept)
 	foreach(source ${${list}})
 		get_filename_component(name ${source} NAME_WE)
 		string(REGEX REPLACE "^${strip}" "${prefix}" name ${name})
-		if(NOT (TDM_BARE AND name IN_LIST TDM_BARE_WITHOUT_TESTS) AND
-				NOT (CMAKE_CROSSCOMPILING_EMULATOR AND name IN_LIST TDM_EMULATOR_WITHOUT_TESTS))
+		if(NOT TDM_BARE OR NOT name IN_LIST TDM_BARE_WITHOUT_TESTS)
 			list(APPEND kept ${source})
 		endif()
 	endforeach()
