@@ -17,18 +17,21 @@ configure:
 build: configure ## build the commands (build/bin) and the libraries (build/lib)
 	@cmake --build --preset release
 
-deps: ## install the Debian packages that are missing
-	@scripts/install-deps
+deps: ## install the Debian packages that are missing, for everything
+	@scripts/install-deps test
 
-demo: deps ## show what Tidemark does, on a modelled card
+demo: ## show what Tidemark does, on a modelled card
+	@scripts/install-deps build
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target tidemark_command tidemark tidemark_static
 	@scripts/demo
 
-test: deps ## check layers and format; run the suite plain, with sanitizers and under the fuzzer
-	@scripts/run-tests layers format release asan tsan fuzz
+test: deps ## check layers and format; run the suite plain, with sanitizers, under the fuzzer and for ARM
+	@scripts/run-tests layers format release asan tsan fuzz aarch64
 
-bench: build ## measure; ONLY=pattern measures some; writes build/bench.json
+bench: ## measure; ONLY=pattern measures some; writes build/bench.json
+	@scripts/install-deps bench
+	@$(MAKE) --no-print-directory build
 	@build/bin/tidemark-bench $(if $(ONLY),--only "$$ONLY") --json build/bench.json
 
 install: ## install below PREFIX (/usr/local), staged in DESTDIR

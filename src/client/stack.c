@@ -63,6 +63,18 @@ static void find_stack(uintptr_t address)
 	close(fd);
 }
 
+/* ARM processors can sign the return addresses that they keep on the stack, in bits above the address. xpaclri takes
+ * the signature off x30, and does nothing on processors that do not sign. */
+static uintptr_t without_signature(uintptr_t address)
+{
+#if defined(__aarch64__)
+	register uintptr_t x30 __asm__("x30") = address;
+	__asm__("hint #7" : "+r"(x30));
+	address = x30;
+#endif
+	return address;
+}
+
 static uint32_t walk_frames(uint64_t *frames, uint32_t depth, void *frame)
 {
 	uintptr_t at = (uintptr_t)frame;
@@ -74,7 +86,7 @@ static uint32_t walk_frames(uint64_t *frames, uint32_t depth, void *frame)
 		const uintptr_t *link = (const uintptr_t *)at;
 		if (link[1] == 0)
 			break;
-		frames[count++] = link[1];
+		frames[count++] = without_signature(link[1]);
 		if (link[0] <= at)
 			break; /* callers lie higher */
 		at = link[0];
@@ -101,7 +113,7 @@ static int choose_method(void)
 static uint32_t unwind_frames(uint64_t *frames, uint32_t depth, void *frame)
 {
 	void *all[TDM_LEDGER_STACK_MAX + UNWIND_SKIP_MAX];
-	uintptr_t caller = ((const uintptr_t *)frame)[1];
+	uintptr_t caller = without_signature(((const uintptr_t *)frame)[1]);
 	int got = method.unwind(all, (int)depth + UNWIND_SKIP_MAX), from = 0;
 	while (from < got && from < UNWIND_SKIP_MAX && (uintptr_t)all[from] != caller)
 		from++;
@@ -113,42 +125,6 @@ static uint32_t unwind_frames(uint64_t *frames, uint32_t depth, void *frame)
 	return count;
 }
 
-static int put_module(struct dl_phdr_info *info, size_t size, void *context)
-{
-	struct tdm_writer *writer = context;
-	struct {
-		uint64_t base, bytes;
-		char path[PATH_KEPT];
-	} blob = { .base = info->dlpi_addr };
-	uintptr_t low = UINTPTR_MAX, high = 0;
-	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		if (info->dlpi_phdr[i].p_type != PT_LOAD)
-			continue;
-		uintptr_t from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, to = from + info->dlpi_phdr[i].p_memsz;
-		low = from < low ? from : low;
-		high = to > high ? to : high;
-	}
-	if (high <= low || modules.count == MODULES_MAX)
-		return 0;
-	for (unsigned i = 0; i < modules.count; i++)
-		if (modules.known[i].base == low && modules.known[i].end == high)
-			return 0;
-	blob.bytes = high - blob.base;
-	size_t len = strlen(info->dlpi_name);
-	if (len == 0) {
-		ssize_t got = readlink("/proc/self/exe", blob.path, sizeof blob.path);
-		len = got > 0 ? (size_t)got : 0;
-	} else {
-		len = len < sizeof blob.path ? len : sizeof blob.path;
-		memcpy(blob.path, info->dlpi_name, len);
-	}
-	tdm_blobs_put(&writer->blobs, TDM_BLOB_MODULE, &blob, 2 * sizeof(uint64_t) + len, NULL);
-	modules.known[modules.count].base = low;
-	modules.known[modules.count++].end = high;
-	return 0;
-}
-
 static bool is_known(uint64_t address)
 {
 	for (unsigned i = 0; i < modules.count; i++)
@@ -157,20 +133,44 @@ static bool is_known(uint64_t address)
 	return false;
 }
 
+/* Asks the loader without its lock: a child of a fork may find that taken for ever. The module stays where it is,
+ * because the address is on the stack. */
+static void put_module(struct tdm_writer *writer, uint64_t address)
+{
+	struct {
+		uint64_t base, bytes;
+		char path[PATH_KEPT];
+	} blob;
+	struct dl_find_object found;
+	if (modules.count == MODULES_MAX || _dl_find_object((void *)(uintptr_t)address, &found) != 0)
+		return;
+	const char *name = found.dlfo_link_map->l_name;
+	blob.base = found.dlfo_link_map->l_addr;
+	blob.bytes = (uintptr_t)found.dlfo_map_end - blob.base;
+	size_t len = strnlen(name, sizeof blob.path);
+	if (len != 0) {
+		memcpy(blob.path, name, len);
+	} else {
+		ssize_t got = readlink("/proc/self/exe", blob.path, sizeof blob.path);
+		len = got > 0 ? (size_t)got : 0;
+	}
+	tdm_blobs_put(&writer->blobs, TDM_BLOB_MODULE, &blob, 2 * sizeof(uint64_t) + len, NULL);
+	modules.known[modules.count].base = (uintptr_t)found.dlfo_map_start;
+	modules.known[modules.count++].end = (uintptr_t)found.dlfo_map_end;
+}
+
 /* A stack that is new to the ledger may pass through modules that are, too. */
 static void note_modules(struct tdm_writer *writer, const uint64_t *frames, uint32_t count)
 {
-	bool all_known = true;
 	if (!tdm_lock_take(&modules.lock))
 		return;
 	if (modules.writer != writer) {
 		modules.writer = writer;
 		modules.count = 0;
 	}
-	for (uint32_t i = 0; i < count && all_known; i++)
-		all_known = (frames[i] & TDM_FRAME_TEXT) != 0 || is_known(frames[i]);
-	if (!all_known)
-		dl_iterate_phdr(put_module, writer);
+	for (uint32_t i = 0; i < count; i++)
+		if ((frames[i] & TDM_FRAME_TEXT) == 0 && !is_known(frames[i]))
+			put_module(writer, frames[i]);
 	tdm_lock_give(&modules.lock);
 }
 

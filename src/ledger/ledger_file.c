@@ -24,9 +24,17 @@ enum {
 #define MADV_POPULATE_WRITE 23
 #endif
 
+/* Areas are mapped one by one, so they begin and end where a page of the kernel does. ARM has pages of 64 KiB, too. */
+static size_t page_bytes(void)
+{
+	long kernel = sysconf(_SC_PAGESIZE);
+	return kernel > TDM_LEDGER_PAGE ? (size_t)kernel : TDM_LEDGER_PAGE;
+}
+
 static size_t page_up(size_t bytes)
 {
-	return (bytes + TDM_LEDGER_PAGE - 1) / TDM_LEDGER_PAGE * TDM_LEDGER_PAGE;
+	size_t page = page_bytes();
+	return (bytes + page - 1) / page * page;
 }
 
 /* A large block begins where a large page can, so that all of it may lie in such pages. */
@@ -360,7 +368,7 @@ static int check_fd(struct tdm_ledger_file *file)
 int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t offset, size_t from, size_t to)
 {
 	int err = check_fd(file);
-	from = from / TDM_LEDGER_PAGE * TDM_LEDGER_PAGE;
+	from -= from % page_bytes();
 	to = page_up(to);
 	if (err != 0 || to <= from)
 		return err;
@@ -374,7 +382,7 @@ int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t off
 
 int tdm_ledger_file_area(struct tdm_ledger_file *file, size_t bytes, size_t first, void **at, uint64_t *offset)
 {
-	uint64_t from = file->size;
+	uint64_t from = page_up(file->size); /* the header may be shorter than a page */
 	int err = check_fd(file);
 	bytes = page_up(bytes);
 	if (err != 0)
@@ -389,7 +397,7 @@ int tdm_ledger_file_area(struct tdm_ledger_file *file, size_t bytes, size_t firs
 	if (err != 0) {
 		if (map != MAP_FAILED)
 			munmap(map, bytes);
-		set_size(file->fd, from);
+		set_size(file->fd, file->size);
 		return err;
 	}
 	file->areas[file->area_count].at = map;

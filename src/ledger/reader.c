@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -36,6 +37,7 @@ int tdm_ledger_read(const struct tdm_ledger *ledger, uint64_t offset, void *dst,
 		offset += (uint64_t)got;
 		bytes -= (size_t)got;
 	}
+	atomic_thread_fence(memory_order_acquire); /* one reading after the other, also where processors reorder them */
 	return 0;
 }
 
@@ -295,13 +297,28 @@ static int refresh_devices(struct tdm_ledger *ledger, struct tdm_ledger_areas *a
 	return 0;
 }
 
+/* Reads the directories again: of one reading, a processor may take the number of entries later than the entries. */
+static int read_directories(const struct tdm_ledger *ledger, struct tdm_ledger_header *header)
+{
+	struct tdm_ledger_header later;
+	int err = tdm_ledger_read(ledger, 0, &later, sizeof later);
+	if (err != 0)
+		return err;
+	memcpy(header->blob_offset, later.blob_offset, sizeof header->blob_offset);
+	memcpy(header->phase_offset, later.phase_offset, sizeof header->phase_offset);
+	memcpy(header->device_offset, later.device_offset, sizeof header->device_offset);
+	return 0;
+}
+
 /* A picture from the ground up: every area is checked. */
-static int refresh_all(struct tdm_ledger *ledger, const struct tdm_ledger_header *header, struct tdm_diag *diag)
+static int refresh_all(struct tdm_ledger *ledger, struct tdm_ledger_header *header, struct tdm_diag *diag)
 {
 	struct tdm_ledger_areas areas = { 0 };
 	struct tdm_ledger_header before = ledger->header;
+	int err = read_directories(ledger, header);
 	ledger->header = *header;
-	int err = tdm_ledger_measure(ledger);
+	if (err == 0)
+		err = tdm_ledger_measure(ledger);
 	if (err == 0) {
 		ledger->header.blob_segments = believe_segments(
 			ledger, &areas, header->blob_offset, header->blob_segments, TDM_LEDGER_FIRST_BLOB);

@@ -112,6 +112,19 @@ static unsigned resolve_counts(const struct tdm_ledger_device *page, uint64_t se
 	return bad + !resolve_l1_all(page, seq, counts);
 }
 
+/* The commit word once more, and with it the offsets of the segments: in one reading, a processor may take the number
+ * of segments later than their offsets. */
+static int read_again(const struct tdm_ledger *ledger, uint64_t offset, struct tdm_ledger_device *page, uint64_t *seq)
+{
+	struct tdm_ledger_device later;
+	int err = tdm_ledger_read(ledger, offset, &later, offsetof(struct tdm_ledger_device, ring_offset));
+	if (err != 0)
+		return err;
+	memcpy(page->slot_offset, later.slot_offset, sizeof page->slot_offset);
+	*seq = later.seq;
+	return 0;
+}
+
 /* The page and its counters as call *seq left them; *rough when they may be those of several calls. See the head of
  * this file. */
 static int read_page(struct tdm_ledger *ledger, uint64_t offset, struct tdm_ledger_device *page, uint64_t *seq,
@@ -124,7 +137,7 @@ static int read_page(struct tdm_ledger *ledger, uint64_t offset, struct tdm_ledg
 		if (err == 0)
 			err = tdm_ledger_read(ledger, offset, page, sizeof *page);
 		if (err == 0)
-			err = tdm_ledger_seq(ledger, offset, seq);
+			err = read_again(ledger, offset, page, seq);
 		if (err != 0)
 			return err;
 		if (*seq == TDM_LEDGER_SEQ_BUSY)

@@ -15,6 +15,8 @@ bool tdm_wait_more(struct tdm_wait *wait)
 	if (++wait->looks % SPINS != 0) {
 #if defined(__x86_64__)
 		__builtin_ia32_pause();
+#elif defined(__aarch64__)
+		__asm__ volatile("isb"); /* waits a moment; most processors pass over `yield` */
 #endif
 		return true;
 	}

@@ -6,6 +6,15 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#if !defined(TDM_TEST_EMULATOR)
+#define TDM_TEST_EMULATOR /* the words of the command that runs programs, each with a comma; none here */
+#endif
+
+enum { CODE_SKIPPED = 77 };
+enum verdict { PASSED, FAILED, SKIPPED, VERDICTS };
+
+static const char *const emulator[] = { TDM_TEST_EMULATOR NULL };
+
 bool itest_sanitized(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -27,9 +36,14 @@ bool itest_thread_sanitized(void)
 #endif
 }
 
+bool itest_emulated(void)
+{
+	return emulator[0] != NULL;
+}
+
 unsigned itest_scale(unsigned many)
 {
-	return itest_sanitized() ? (many + 9) / 10 : many;
+	return itest_sanitized() || itest_emulated() ? (many + 9) / 10 : many;
 }
 
 uint64_t itest_random(uint64_t *seed)
@@ -44,7 +58,7 @@ void itest_skip(const char *why)
 {
 	printf("             left out: %s\n", why);
 	fflush(stdout);
-	_exit(0);
+	_exit(CODE_SKIPPED);
 }
 
 bool itest_exited(int status)
@@ -89,14 +103,31 @@ static void put_environment(const char *const *environment)
 	}
 }
 
+void itest_command(const char *role, struct itest_command *command)
+{
+	char path[ITEST_PATH_MAX] = "";
+	size_t used = 0, before = sizeof emulator / sizeof *emulator - 1;
+	CHECK(before + 2 < ITEST_WORDS_MAX);
+	CHECK(readlink("/proc/self/exe", path, sizeof path - 1) > 0);
+	for (size_t i = 0; i < before + 2; i++) {
+		const char *word = i < before ? emulator[i] : i == before ? path : role;
+		command->words[i] = command->text + used;
+		used += 1 + (size_t)snprintf(command->text + used, sizeof command->text - used, "%s", word);
+		CHECK(used <= sizeof command->text);
+	}
+	command->words[before + 2] = NULL;
+}
+
 int itest_spawn(const char *role, const char *const *environment)
 {
+	struct itest_command command;
+	itest_command(role, &command);
 	fflush(NULL);
 	pid_t pid = fork();
 	CHECK(pid >= 0);
 	if (pid == 0) {
 		put_environment(environment);
-		execl("/proc/self/exe", "itest", role, (char *)NULL);
+		execv(command.words[0], command.words);
 		_exit(127);
 	}
 	return wait_for(pid);
@@ -208,7 +239,7 @@ static void make_dir(char dir[ITEST_PATH_MAX])
 	CHECK(mkdtemp(dir) != NULL);
 }
 
-static bool run_one(const struct itest *test)
+static enum verdict run_one(const struct itest *test)
 {
 	char dir[ITEST_PATH_MAX], setting[ITEST_PATH_MAX + 32], role[128];
 	make_dir(dir);
@@ -216,16 +247,19 @@ static bool run_one(const struct itest *test)
 	snprintf(role, sizeof role, "+%s", test->name);
 	const char *environment[] = { setting, "TIDEMARK=1", "TT_ALLOC_TRACKING_ENABLED=", "TIDEMARK_MODE=",
 		"TIDEMARK_KEEP=", "TIDEMARK_STACKS=", "TIDEMARK_UNWIND=", "TIDEMARK_SOCKET=", NULL };
+	static const char *const words[VERDICTS] = { "      OK", " FAILED ", " SKIPPED" };
 	printf("[ RUN      ] %s\n", test->name);
-	bool passed = itest_exited(itest_spawn(role, environment));
+	int status = itest_spawn(role, environment);
+	bool skipped = WIFEXITED(status) && WEXITSTATUS(status) == CODE_SKIPPED;
+	enum verdict verdict = skipped ? SKIPPED : itest_exited(status) ? PASSED : FAILED;
 	remove_all(dir);
-	printf("[ %s ] %s\n", passed ? "      OK" : " FAILED ", test->name);
-	return passed;
+	printf("[ %s ] %s\n", words[verdict], test->name);
+	return verdict;
 }
 
 int itest_main(int argc, char **argv, const struct itest *tests)
 {
-	unsigned passed = 0, failed = 0;
+	unsigned counts[VERDICTS] = { 0 };
 	const char *wanted = argc > 1 ? argv[1] : NULL;
 	for (const struct itest *t = tests; t->name != NULL; t++) {
 		if (wanted != NULL && wanted[0] == '+' && t->run != NULL && strcmp(wanted + 1, t->name) == 0) {
@@ -238,13 +272,12 @@ int itest_main(int argc, char **argv, const struct itest *tests)
 	for (const struct itest *t = tests; t->name != NULL; t++) {
 		if (t->run == NULL || (wanted != NULL && strcmp(wanted, t->name) != 0))
 			continue;
-		if (run_one(t))
-			passed++;
-		else
-			failed++;
+		counts[run_one(t)]++;
 	}
-	printf("[  PASSED  ] %u test(s).\n", passed);
-	if (failed != 0)
-		printf("[  FAILED  ] %u test(s).\n", failed);
-	return failed != 0 || passed == 0;
+	printf("[  PASSED  ] %u test(s).\n", counts[PASSED]);
+	if (counts[SKIPPED] != 0)
+		printf("[  SKIPPED ] %u test(s).\n", counts[SKIPPED]);
+	if (counts[FAILED] != 0)
+		printf("[  FAILED  ] %u test(s).\n", counts[FAILED]);
+	return counts[FAILED] != 0 || counts[PASSED] + counts[SKIPPED] == 0;
 }

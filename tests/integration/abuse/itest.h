@@ -44,13 +44,14 @@ int itest_main(int argc, char **argv, const struct itest *tests);
 		}                                                                                          \
 	} while (0)
 
-/* Says why the rest of a test is left out, and ends it as passed. */
+/* Says why the rest of a test is left out, and ends it: it counts as skipped. */
 _Noreturn void itest_skip(const char *why);
 
 /* Whether a sanitizer is compiled in: then less is done, and address space is not limited. */
 bool itest_sanitized(void);
 bool itest_thread_sanitized(void); /* which does not understand forks of programs with threads */
-/* `many` plain, a tenth of it with a sanitizer. */
+bool itest_emulated(void);         /* by qemu-user, which does not do everything that the kernel does */
+/* `many` plain, a tenth of it with a sanitizer or an emulator. */
 unsigned itest_scale(unsigned many);
 
 /* A random number that depends on the seed alone. */
@@ -62,6 +63,14 @@ int itest_fork(void (*run)(void *context), void *context);
  * takes it out). Returns the status. */
 int itest_spawn(const char *role, const char *const *environment);
 bool itest_exited(int status); /* with 0 */
+
+/* The words that start this program again in a role; the first one is the file to execute. */
+enum { ITEST_WORDS_MAX = 8 };
+struct itest_command {
+	char text[1024];
+	char *words[ITEST_WORDS_MAX];
+};
+void itest_command(const char *role, struct itest_command *command);
 
 /* Ledgers in a directory (NULL: $TIDEMARK_DIR), those of a process (0: all). The path of the last is stored when `path`
  * is not NULL. */

@@ -287,6 +287,44 @@ static void stacks(void)
 	tdm_ledger_close(ledger);
 }
 
+/* Stacks that the library takes itself are those of the program: each function notes where it returns to. */
+static void *returns_to[2];
+
+__attribute__((noinline)) static void report_here(void)
+{
+	returns_to[0] = __builtin_return_address(0);
+	CHECK(itest_alloc(0, 0, 1, 64, 1) == 0);
+}
+
+__attribute__((noinline)) static void call_reporter(void)
+{
+	returns_to[1] = __builtin_return_address(0);
+	report_here();
+}
+
+static int own_stack_role(void)
+{
+	uint64_t frames[TDM_LEDGER_STACK_MAX];
+	size_t count, at = 0;
+	call_reporter();
+	struct tdm_ledger *ledger = own_ledger();
+	struct tdm_ledger_buffer *buffers = itest_buffers(ledger, 0, &count);
+	CHECK_EQ(count, 1);
+	size_t depth = tdm_ledger_stack(ledger, buffers[0].more.stack, frames);
+	while (at < depth && frames[at] != (uintptr_t)returns_to[0])
+		at++;
+	CHECK(at + 1 < depth && frames[at + 1] == (uintptr_t)returns_to[1]);
+	free(buffers);
+	tdm_ledger_close(ledger);
+	return 0;
+}
+
+static void own_stack(void)
+{
+	static const char *const environment[] = { "TIDEMARK_STACKS=8", "TIDEMARK_UNWIND=fp", NULL };
+	CHECK(itest_exited(itest_spawn("own_stack_role", environment)));
+}
+
 /* A signal handler that reports, hammered by a timer while the program reports, grows the ledger and takes names. */
 static volatile sig_atomic_t handler_runs, handler_refused, handler_good;
 
@@ -409,9 +447,11 @@ int main(int argc, char **argv)
 		{ "million_buffers", million_buffers, NULL },
 		{ "names", names, NULL },
 		{ "stacks", stacks, NULL },
+		{ "own_stack", own_stack, NULL },
 		{ "signals", signals, NULL },
 		{ "clocks", clocks, NULL },
 		{ "errno_stays", errno_stays, NULL },
+		{ "own_stack_role", NULL, own_stack_role },
 		{ "errno_role", NULL, errno_role },
 		{ 0 },
 	};

@@ -1,0 +1,25 @@
+# What a build with TDM_BARE leaves out: everything that needs an outside library. It is for processors for which only a compiler and its C
+# library are installed (preset aarch64); what is left is the client library, its ledgers with all that reads them, and the device model.
+set(TDM_BARE_WITHOUT_LAYERS plot tui cli) # cairo; ncurses; both
+set(TDM_BARE_WITHOUT_FILES sources/capture_json.c) # yajl
+
+# Tests that need one of those. A test that cannot be linked in such a build belongs here.
+set(TDM_BARE_WITHOUT_TESTS
+	unit.plot unit.plot_texts fuzz.train_log # plot
+	unit.tui_model                           # tui
+	unit.args unit.demo unit.docs unit.doctor integration.log_follow # cli
+	unit.graph_capture unit.capture_devices unit.capture_random unit.capture_stock fuzz.capture # sources/capture_json.c
+	unit.symbolize) # libdw, without which no function has a name
+
+# Takes out of a list of sources those of tests that are left out; `prefix` begins the names of the tests, `strip` those of the files.
+function(tdm_take_out_tests list prefix strip)
+	set(kept)
+	foreach(source ${${list}})
+		get_filename_component(name ${source} NAME_WE)
+		string(REGEX REPLACE "^${strip}" "${prefix}" name ${name})
+		if(NOT TDM_BARE OR NOT name IN_LIST TDM_BARE_WITHOUT_TESTS)
+			list(APPEND kept ${source})
+		endif()
+	endforeach()
+	set(${list} ${kept} PARENT_SCOPE)
+endfunction()
