@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +16,8 @@
 #include <unistd.h>
 
 #include "event/event.h"
+#include "fake_tree.h"
+#include "state/state.h"
 #include "tui/app.h"
 #include "tui/event_log.h"
 #include "tui/gauge.h"
@@ -434,10 +437,40 @@ static void signals_go_to_nobody_else(void **state)
 	assert_int_equal(tdm_signal_send(&target, SIGKILL), -ESRCH);
 }
 
+/* What is shown of a card stays the same when more becomes known of it. */
+static void cards_keep_their_key(void **context)
+{
+	(void)context;
+	struct tree tree;
+	uint64_t keys[2];
+	tree_init(&tree);
+	tree_text(&tree, "sys/class/tenstorrent/tenstorrent!2/tt_card_type", "p150a\n");
+	for (int i = 0; i < 2; i++) {
+		char sysfs[PATH_MAX];
+		snprintf(sysfs, sizeof sysfs, "%s/sys", tree.root);
+		struct tdm_state *state = tdm_state_new(&(struct tdm_state_options){ .ledger_dir = tree.root,
+			.shm_dir = tree.root,
+			.sysfs = sysfs,
+			.proc = tree.root,
+			.once = true });
+		const struct tdm_picture *picture = tdm_state_look(state, NULL);
+		assert_non_null(picture);
+		assert_int_equal(picture->device_count, 1);
+		assert_int_equal(picture->devices[0].has_chip_id, i);
+		keys[i] = picture->devices[0].key;
+		tdm_state_free(state);
+		tree_text(&tree, "sys/class/tenstorrent/tenstorrent!2/device/hwmon/hwmon0/name", "blackhole\n");
+		tree_text(&tree, "sys/class/tenstorrent/tenstorrent!2/tt_asic_id", "00000000deadbeef\n");
+	}
+	assert_true(keys[0] != 0 && keys[0] == keys[1]);
+	tree_done(&tree);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts_are_cut_and_made_harmless),
+		cmocka_unit_test(cards_keep_their_key),
 		cmocka_unit_test(a_wide_character_is_never_half_there),
 		cmocka_unit_test(fields_stand_left_and_right),
 		cmocka_unit_test(graphs_stay_inside),
