@@ -24,7 +24,7 @@
 enum {
 	TDM_STATE_DEVICES_MAX = 4096, /* more are counted as a problem */
 	TDM_STATE_PROBLEMS_MAX = 64,  /* for whoever asks for ledgers alone: one for each */
-	TDM_STATE_EVENTS_MAX = 8192,  /* of one picture; of more, the latest */
+	TDM_STATE_EVENTS_MAX = 65536, /* of one picture: 32 rings as they are made; of more, the latest */
 };
 
 /* The regions whose largest free block is worth knowing: those of the first kinds. */

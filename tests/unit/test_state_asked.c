@@ -123,7 +123,7 @@ static void test_events_after_a_pause(void **state)
 static void test_too_many_events(void **state)
 {
 	(void)state;
-	enum { RING = 1 << 14, MANY = 10000 };
+	enum { RING = 1 << 17, MANY = 70000 };
 	struct world w;
 	struct builder b;
 	world_init(&w);
