@@ -256,6 +256,8 @@ static int sort_devices(struct tdm_state *state)
 {
 	struct tdm_picture *picture = &state->picture;
 	size_t first = tdm_min(state->host.card_count, picture->device_count), count = picture->device_count - first;
+	if (count < 2)
+		return 0;
 	struct tdm_picture_device *devices = picture->devices + first;
 	bool sorted = true;
 	for (size_t i = 1; i < count; i++)

@@ -130,8 +130,9 @@ static uint64_t weight(const struct tdm_event *event)
 static void settle_events(struct tdm_state *state, size_t most)
 {
 	struct tdm_event *list = state->events;
-	if (state->event_count > 1)
-		qsort(list, state->event_count, sizeof *list, by_time);
+	if (state->event_count == 0)
+		return;
+	qsort(list, state->event_count, sizeof *list, by_time);
 	size_t drop = state->event_count > most ? state->event_count - most : 0;
 	for (size_t i = 0; i < drop; i++)
 		state->events_dropped = tdm_plus(state->events_dropped, weight(&list[i]));
