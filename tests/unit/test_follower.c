@@ -407,7 +407,7 @@ static void details_of_new_buffers(void **state)
 	assert_int_equal(f.fold.texts.range_lists[buffer->ranges].count, 1);
 	compare_with_fresh();
 	/* A release has the name that its buffer had. */
-	assert_string_equal(f.events[4].name.ptr, "weights");
+	assert_true(tdm_str_is(f.events[4].name, "weights"));
 	close(fd);
 	follow_done(&f);
 	unlink(path_of(777));
