@@ -296,6 +296,8 @@ static int give_process(struct tdm_follower *f, struct item *item, enum tdm_live
 	struct tdm_event event = { .op = TDM_OP_PROCESS, .who = &who, .name = tdm_str_of(item->out.path) };
 	place_process(f, &who, holder, item->out.who.seen_pid);
 	who.is_stuck = item->is_broken;
+	who.refused =
+		tdm_max(who.refused, item->out.who.refused); /* a ledger that is opened again begins to count anew */
 	bool is_same = item->was_told && memcmp(&who, &item->out.who, sizeof who) == 0;
 	item->out.who = who;
 	item->out.is_known = true;
@@ -446,6 +448,8 @@ static int give_record(
 static int give_records(struct tdm_follower *f, struct item *item, size_t d, size_t count)
 {
 	const struct lane *lane = &item->lanes[d];
+	if (count == 0)
+		return 0;
 	int64_t live = find_births(f, count, lane->buffers_seq);
 	int err = live < 0 ? -ENOMEM : 0;
 	/* The buffers that stay are given as an account would: with all that belongs to them. */
@@ -606,7 +610,7 @@ static int give_all(struct tdm_follower *f, struct item *item, enum tdm_liveness
 	if (err == 0)
 		err = give_phase(f, item);
 	/* Some records are found out only while buffers and events are read. */
-	if (err == 0 && tdm_ledger_refused(item->ledger) != item->out.who.refused)
+	if (err == 0 && tdm_ledger_refused(item->ledger) > item->out.who.refused)
 		err = give_process(f, item, liveness, holder);
 	return err;
 }
