@@ -179,7 +179,14 @@ static void test_given_ledgers(void **state)
 	assert_int_equal(pic->devices[0].sources, source_bit(TDM_FROM_LEDGER));
 	assert_int_equal(pic->devices[0].node, -1);
 	assert_int_equal(pic->problem_count, 0);
-	/* Only these processes' */
+	/* One that is being made is none that could be read. */
+	tree_text(&w.tree, "ledgers/tidemark.1.2.3", "");
+	pic = world_look_anew(&w);
+	assert_int_equal(pic->problem_count, 1);
+	assert_true(pic->problems[0].is_unread);
+	assert_int_equal(find_problem(pic, "not finished setting it up")->err, -EAGAIN);
+	tree_unlink(&w.tree, "ledgers/tidemark.1.2.3");
+	/* Only these processes'. */
 	const int32_t pids[] = { first, 70001 };
 	w.options.pids = pids;
 	w.options.pid_count = 2;
