@@ -8,7 +8,7 @@
 #include "live_load.h"
 
 #include "base/clock.h"
-#include "live/live.h"
+#include "state/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,12 +47,12 @@ static double peak_rss_mib(void)
 	return (double)usage.ru_maxrss / 1024;
 }
 
-static const struct tdm_overview *picture(struct tdm_live *live)
+static const struct tdm_picture *look(struct tdm_state *watched, const struct tdm_wish *wish)
 {
-	const struct tdm_overview *overview = tdm_live_refresh(live);
-	if (overview == NULL || overview->problem_count != 0)
-		die(overview == NULL ? "out of memory" : overview->problems[0].text);
-	return overview;
+	const struct tdm_picture *picture = tdm_state_look(watched, wish);
+	if (picture == NULL || picture->problem_count != 0)
+		die(picture == NULL ? "out of memory" : picture->problems[0].text);
+	return picture;
 }
 
 static void sleep_until(uint64_t ns)
@@ -77,12 +77,12 @@ static double median(double *values, int count)
 static void measure_watching(void *state, void *out)
 {
 	struct figures *figures = out;
-	struct tdm_live *live = tdm_live_new(NULL);
+	struct tdm_state *watched = tdm_state_new(NULL);
 	(void)state;
-	if (live == NULL)
+	if (watched == NULL)
 		die("out of memory");
-	const struct tdm_overview *overview = picture(live);
-	if (overview->device_count != busy_machine.devices || overview->process_count != busy_machine.processes)
+	const struct tdm_picture *picture = look(watched, NULL);
+	if (picture->device_count != busy_machine.devices || picture->process_count != busy_machine.processes)
 		die("the picture is not that of the load");
 	uint64_t next = tdm_clock_ns();
 	double before = cpu_seconds(), begin = (double)next, took[RATE * SECONDS];
@@ -90,7 +90,7 @@ static void measure_watching(void *state, void *out)
 		next += TDM_NS_PER_S / RATE;
 		sleep_until(next);
 		double from = cpu_seconds();
-		picture(live);
+		look(watched, NULL);
 		took[i] = cpu_seconds() - from;
 	}
 	sleep_until(next + TDM_NS_PER_S / RATE);
@@ -98,39 +98,41 @@ static void measure_watching(void *state, void *out)
 	figures->core_percent = (cpu_seconds() - before) / seconds * 100;
 	figures->refresh_ms = median(took, RATE * SECONDS) * 1e3;
 	figures->rss_mib = peak_rss_mib();
-	tdm_live_free(live);
+	tdm_state_free(watched);
 }
 
 static void measure_first(void *state, void *out)
 {
 	struct figures *figures = out;
 	uint64_t begin = tdm_clock_ns();
-	struct tdm_live *live = tdm_live_new(&(struct tdm_live_options){ .once = true });
+	struct tdm_state *once = tdm_state_new(&(struct tdm_state_options){ .once = true });
 	(void)state;
-	const struct tdm_overview *overview = live != NULL ? picture(live) : NULL;
+	const struct tdm_picture *picture = once != NULL ? look(once, NULL) : NULL;
 	figures->first_ms = (double)(tdm_clock_ns() - begin) / 1e6;
-	for (size_t i = 0; overview != NULL && i < overview->device_count; i++)
-		if (overview->devices[i].kinds[TDM_KIND_DRAM].largest_free == TDM_BYTES_UNKNOWN)
+	for (size_t i = 0; picture != NULL && i < picture->device_count; i++)
+		if (picture->devices[i].kinds[TDM_KIND_DRAM].largest_free == TDM_BYTES_UNKNOWN)
 			die("a largest free block is missing");
-	tdm_live_free(live);
+	tdm_state_free(once);
 }
 
 static void measure_open(void *state, void *out)
 {
 	struct figures *figures = out;
-	struct tdm_live *live = tdm_live_new(NULL);
-	struct tdm_diag diag = { 0 };
+	struct tdm_state *watched = tdm_state_new(NULL);
 	(void)state;
-	const struct tdm_overview *overview = live != NULL ? picture(live) : NULL;
-	if (overview == NULL || overview->process_count != 1)
+	const struct tdm_picture *picture = watched != NULL ? look(watched, NULL) : NULL;
+	if (picture == NULL || picture->process_count != 1)
 		die("the picture is not that of the load");
+	const struct tdm_wish wish = { .parts = TDM_WISH_BUFFERS, .process = picture->processes[0].handle };
 	uint64_t begin = tdm_clock_ns();
-	struct tdm_snapshot *snapshot = tdm_live_process(live, overview->processes[0].handle, &diag);
+	picture = look(watched, &wish);
 	figures->open_ms = (double)(tdm_clock_ns() - begin) / 1e6;
-	if (snapshot == NULL || snapshot->buffer_count != ONE_PROCESS_BUFFERS)
-		die(snapshot == NULL ? diag.text : "buffers are missing");
-	tdm_snapshot_free(snapshot);
-	tdm_live_free(live);
+	size_t count = 0;
+	for (size_t i = 0; i < picture->holding_count; i++)
+		count += tdm_holding_buffer_count(&picture->holdings[i]);
+	if (count != ONE_PROCESS_BUFFERS)
+		die("buffers are missing");
+	tdm_state_free(watched);
 }
 
 static int live_child(const char *name)

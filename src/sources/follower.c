@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "base/reserve.h"
 #include "ledger/ledger_list.h"
+#include "sources/follow_device.h"
 #include "sources/ledger_event.h"
 
 #include <errno.h>
@@ -12,10 +13,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-enum {
-	LIST_SHARE = 50,       /* a look into the directory takes at most this part of the time */
-	RECORDS_MAX = 1 << 16, /* events of a device in one look; of more, the latest */
-};
+enum { LIST_SHARE = 50 }; /* a look into the directory takes at most this part of the time */
 /* The first and the longest pause before a ledger that cannot be read is tried again. */
 #define WAIT_FIRST_NS (TDM_NS_PER_S)
 #define WAIT_MAX_NS   (64 * TDM_NS_PER_S)
@@ -24,28 +22,14 @@ enum {
 /* A ledger whose devices have not changed is looked at as a whole when this has passed. */
 #define STILL_NS      (TDM_NS_PER_S * 4 / 10)
 
-/* How far one device of a ledger has been given. */
-struct lane {
-	bool is_described;
-	uint32_t number;
-	struct tdm_device_info info;
-	uint64_t seen_seq;    /* calls finished when it was last looked at */
-	bool is_listed;       /* an account of its live buffers was given */
-	bool is_exact;        /* so it was, and all events since then were given */
-	uint64_t buffers_seq; /* the buffers are as they were after this call */
-	bool has_events;      /* events were given to somebody who wanted them */
-	uint64_t events_seq;  /* of the last of those */
-	uint64_t counts_seq[TDM_KIND_COUNT], faults[TDM_KIND_COUNT]; /* of the usage that was given */
-};
-
 struct item {
 	struct tdm_followed out;
-	struct tdm_ledger *ledger; /* NULL: it cannot be opened, or its process has ended */
-	bool is_listed;            /* by the last look into the directory */
-	bool is_fresh;             /* it was opened in this look */
-	bool has_ended, is_broken; /* is_broken: it could be read, but cannot now */
-	bool was_told;             /* its process was given as an event */
-	struct lane *lanes;
+	struct tdm_ledger *ledger;       /* NULL: it cannot be opened, or its process has ended */
+	bool is_listed;                  /* by the last look into the directory */
+	bool is_fresh;                   /* it was opened in this look */
+	bool has_ended, is_broken;       /* is_broken: it could be read, but cannot now */
+	bool was_told;                   /* its process was given as an event */
+	struct tdm_follow_device *lanes; /* its devices */
 	size_t lane_count;
 	size_t modules_given;
 	uint32_t phase_count;
@@ -65,11 +49,7 @@ struct tdm_follower {
 	uint64_t pid_namespace; /* this process's own; 0: unknown */
 	bool out_of_memory;
 	const struct tdm_follow_sink *sink; /* of the look under way */
-	struct tdm_ledger_record *records;
-	struct tdm_ledger_more *mores; /* of each record: what the ring does not say of its buffer */
-	uint32_t *births;              /* of each record that is a release: the record of its buffer's birth */
-	size_t record_cap, more_cap, birth_cap;
-	struct tdm_frame frames[TDM_LEDGER_STACK_MAX];
+	struct tdm_follow_room room;
 };
 
 struct tdm_follower *tdm_follower_new(const struct tdm_follow_options *options)
@@ -102,9 +82,7 @@ void tdm_follower_free(struct tdm_follower *f)
 	for (size_t i = 0; i < f->count; i++)
 		item_free(f->items[i]);
 	free(f->items);
-	free(f->records);
-	free(f->mores);
-	free(f->births);
+	tdm_follow_room_done(&f->room);
 	tdm_map_done(&f->by_path);
 	tdm_map_done(&f->by_number);
 	free(f);
@@ -112,8 +90,7 @@ void tdm_follower_free(struct tdm_follower *f)
 
 static int give(struct tdm_follower *f, const struct item *item, struct tdm_event *event)
 {
-	event->process = item->out.number;
-	return tdm_event_is_valid(event) ? f->sink->event(f->sink->context, event) : 0;
+	return tdm_follow_give(f->sink, item->out.number, event);
 }
 
 /* Finding. */
@@ -297,6 +274,8 @@ static int give_process(struct tdm_follower *f, struct item *item, enum tdm_live
 	struct tdm_event event = { .op = TDM_OP_PROCESS, .who = &who, .name = tdm_str_of(item->out.path) };
 	place_process(f, &who, holder, item->out.who.seen_pid);
 	who.is_stuck = item->is_broken;
+	who.refused =
+		tdm_max(who.refused, item->out.who.refused); /* a ledger that is opened again begins to count anew */
 	bool is_same = item->was_told && memcmp(&who, &item->out.who, sizeof who) == 0;
 	item->out.who = who;
 	item->out.is_known = true;
@@ -332,262 +311,11 @@ static int give_phase(struct tdm_follower *f, struct item *item)
 	return give(f, item, &event);
 }
 
-/* Devices: buffers. */
-
-static int give_clear(struct tdm_follower *f, const struct item *item, uint32_t number, uint64_t size)
-{
-	struct tdm_event event = { .op = TDM_OP_CLEAR, .device = number, .size = size };
-	return give(f, item, &event);
-}
-
-static int give_account(struct tdm_follower *f, struct item *item, size_t d, uint32_t number)
-{
-	struct lane *lane = &item->lanes[d];
-	struct tdm_ledger_buffer *buffers;
-	struct tdm_event event;
-	size_t count;
-	bool exact;
-	int err = tdm_ledger_buffers(item->ledger, d, &buffers, &count, &exact);
-	if (err != 0) {
-		set_problem(item, err, tdm_err_text(err), item->read_ns);
-		return err == -ENOMEM ? err : 0;
-	}
-	err = give_clear(f, item, number, count);
-	for (size_t i = 0; i < count && err == 0; i++) {
-		tdm_ledger_buffer_event(item->ledger, &buffers[i], f->frames, &event);
-		event.device = number;
-		event.flags |= TDM_EVENT_LISTED;
-		err = give(f, item, &event);
-	}
-	free(buffers);
-	lane->buffers_seq = tdm_ledger_device(item->ledger, d)->seq;
-	lane->is_exact = exact; /* of one that is not exact the next look wants another */
-	lane->is_listed = true;
-	return err;
-}
-
-/* Devices: events. */
-
-/* Not exact: whoever finds one compares. */
-static uint64_t birth_key(const struct tdm_ledger_record *record)
-{
-	return record->id ^ (uint64_t)record->kind << 59;
-}
-
-/*
- * When the release at `i` was over for certain: its own time where that was read, else that of the next event whose
- * time was read. At the end nothing is certain, and its own has to do.
- */
-static uint64_t over_tsc(const struct tdm_ledger_record *records, size_t count, size_t i)
-{
-	for (size_t k = i; k < count; k++)
-		if (records[k].op == TDM_LEDGER_ALLOC ||
-			(records[k].op == TDM_LEDGER_FREE && records[k].seq % TDM_LEDGER_FREE_CLOCK == 0))
-			return records[k].tsc;
-	return records[i].tsc;
-}
-
-/*
- * For each release the record of its buffer's birth, if that is among them, too. Returns how many of the buffers that
- * were born after call `after` are live in the end, or -ENOMEM.
- */
-static int64_t find_births(struct tdm_follower *f, size_t count, uint64_t after)
-{
-	struct tdm_map births;
-	int64_t live = 0;
-	if (tdm_reserve(&f->births, &f->birth_cap, count, sizeof *f->births) != 0 || tdm_map_init(&births) != 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < count && live >= 0; i++) {
-		const struct tdm_ledger_record *record = &f->records[i];
-		f->births[i] = TDM_MAP_NONE;
-		if (record->op == TDM_LEDGER_ALLOC) {
-			live += record->seq > after;
-			live = tdm_map_put(&births, birth_key(record), (uint32_t)i) == 0 ? live : -ENOMEM;
-		}
-		uint32_t at = record->op == TDM_LEDGER_FREE ? tdm_map_take(&births, birth_key(record)) : TDM_MAP_NONE;
-		if (at == TDM_MAP_NONE || f->records[at].id != record->id || f->records[at].kind != record->kind)
-			continue;
-		f->births[i] = at;
-		live -= f->records[at].seq > after;
-	}
-	tdm_map_done(&births);
-	return live;
-}
-
-/* The release at `i`: when its buffer was born, how it was called, and when it was gone for certain. */
-static void describe_release(
-	const struct tdm_follower *f, struct tdm_ledger *ledger, size_t count, size_t i, struct tdm_event *event)
-{
-	const struct tdm_ledger_record *birth = f->births[i] != TDM_MAP_NONE ? &f->records[f->births[i]] : NULL;
-	if (birth != NULL && !tdm_ledger_monotonic(ledger, birth->tsc, &event->born_ns))
-		event->born_ns = 0;
-	if (birth != NULL)
-		event->name = tdm_ledger_text(ledger, birth->name);
-	if (!tdm_ledger_monotonic(ledger, over_tsc(f->records, count, i), &event->over_ns))
-		event->over_ns = 0;
-}
-
-static int give_record(
-	struct tdm_follower *f, struct item *item, const struct lane *lane, size_t count, size_t i, bool has_mores)
-{
-	const struct tdm_ledger_record *record = &f->records[i];
-	struct tdm_event event;
-	tdm_ledger_record_event(item->ledger, record, &event);
-	event.device = lane->number;
-	/* Phases have an area of their own, which tells the one that runs. */
-	if (!lane->is_exact || record->seq <= lane->buffers_seq || event.op == TDM_OP_PHASE)
-		event.flags |= TDM_EVENT_PAST;
-	if (record->op == TDM_LEDGER_FREE)
-		describe_release(f, item->ledger, count, i, &event);
-	if (record->op == TDM_LEDGER_ALLOC && has_mores)
-		tdm_ledger_more_event(item->ledger, &f->mores[i], f->frames, &event);
-	return give(f, item, &event);
-}
-
-static int give_records(struct tdm_follower *f, struct item *item, size_t d, size_t count)
-{
-	const struct lane *lane = &item->lanes[d];
-	int64_t live = find_births(f, count, lane->buffers_seq);
-	int err = live < 0 ? -ENOMEM : 0;
-	/* The buffers that stay are given as an account would: with all that belongs to them. */
-	bool has_mores = live > 0 && lane->is_exact;
-	if (has_mores) {
-		err = tdm_reserve(&f->mores, &f->more_cap, count, sizeof *f->mores);
-		if (err == 0)
-			err = tdm_ledger_mores(item->ledger, d, f->records, count, f->mores);
-		has_mores = err == 0;
-		err = err == -ENOMEM ? err : 0;
-	}
-	for (size_t i = 0; i < count && err == 0; i++)
-		err = give_record(f, item, lane, count, i, has_mores);
-	return err;
-}
-
-/* The events after this one, up to those that the counters have counted. */
-static int read_records(struct tdm_follower *f, struct item *item, size_t d, uint64_t after, size_t *count)
-{
-	uint64_t seq = tdm_ledger_device(item->ledger, d)->seq, missed;
-	*count = 0;
-	if (seq <= after)
-		return 0;
-	uint64_t fresh = tdm_min(seq - after, RECORDS_MAX);
-	if (tdm_reserve(&f->records, &f->record_cap, (size_t)fresh, sizeof *f->records) != 0)
-		return -ENOMEM;
-	int64_t got = tdm_ledger_events(item->ledger, d, seq - fresh, f->records, (size_t)fresh, &missed);
-	if (got < 0)
-		return got == -ENOMEM ? -ENOMEM : 0;
-	while (got > 0 && f->records[got - 1].seq > seq)
-		got--;
-	*count = (size_t)got;
-	return 0;
-}
-
-/* How many of the calls after this one, up to `seq`, have no record. */
-static uint64_t missing_after(const struct tdm_follower *f, size_t count, uint64_t after, uint64_t seq)
-{
-	uint64_t missing = seq > after ? seq - after : 0;
-	for (size_t i = count; i > 0 && f->records[i - 1].seq > after; i--)
-		missing--;
-	return missing;
-}
-
-static int give_events(struct tdm_follower *f, struct item *item, size_t d, bool is_wanted)
-{
-	struct lane *lane = &item->lanes[d];
-	uint64_t seq = tdm_ledger_device(item->ledger, d)->seq, missing = 0;
-	struct tdm_event lost = { .op = TDM_OP_LOST, .device = lane->number };
-	size_t count;
-	/* Buffers are never behind the events that were given. */
-	int err = read_records(f, item, d,
-		!is_wanted         ? lane->buffers_seq
-		: lane->has_events ? lane->events_seq
-				   : 0,
-		&count);
-	if (err != 0)
-		return err;
-	if (lane->is_exact)
-		lane->is_exact = missing_after(f, count, lane->buffers_seq, seq) == 0;
-	if (is_wanted && lane->has_events) /* of what was before the first look, nothing is missing */
-		missing = missing_after(f, count, lane->events_seq, seq);
-	if (missing != 0) {
-		lost.size = missing;
-		if (count != 0 && !tdm_ledger_monotonic(item->ledger, f->records[0].tsc, &lost.time_ns))
-			lost.time_ns = 0;
-		err = give(f, item, &lost);
-	}
-	if (err == 0)
-		err = give_records(f, item, d, count);
-	if (lane->is_exact)
-		lane->buffers_seq = seq;
-	if (is_wanted) {
-		lane->has_events = true;
-		lane->events_seq = seq;
-	}
-	return err;
-}
-
-/* Devices: counters. */
-
-static int give_usage(struct tdm_follower *f, struct item *item, size_t d, uint32_t number)
-{
-	const struct tdm_ledger_view *view = tdm_ledger_device(item->ledger, d);
-	struct lane *lane = &item->lanes[d];
-	int err = 0;
-	for (unsigned k = 0; k < TDM_KIND_COUNT && err == 0; k++) {
-		const struct tdm_ledger_faults *faults = &view->faults[k];
-		uint64_t seq = view->counts[k].seq;
-		uint64_t sum = faults->out_of_memory + faults->double_frees + faults->unknown_frees +
-			       faults->rereports + faults->views + faults->oom_bytes;
-		if (k == TDM_KIND_L1) /* the peak of everything in L1 is told with it */
-			seq = tdm_max(seq, view->counts[TDM_LEDGER_L1_ALL].seq);
-		if (seq == lane->counts_seq[k] && sum == lane->faults[k])
-			continue;
-		lane->counts_seq[k] = seq;
-		lane->faults[k] = sum;
-		struct tdm_usage usage = tdm_ledger_usage(item->ledger, view, (enum tdm_kind)k);
-		struct tdm_event event = { .op = TDM_OP_USAGE, .device = number, .kind = (uint8_t)k, .usage = &usage };
-		err = give(f, item, &event);
-	}
-	return err;
-}
-
-static int give_device(struct tdm_follower *f, struct item *item, size_t d)
-{
-	struct lane *lane = &item->lanes[d];
-	uint32_t number;
-	if (!tdm_ledger_device_number(tdm_ledger_device(item->ledger, d), &number))
-		return 0;
-	struct tdm_device_info info = tdm_ledger_device_info(tdm_ledger_device(item->ledger, d));
-	struct tdm_event event = { .op = TDM_OP_DEVICE, .device = number, .about = &info };
-	int err = 0;
-	if (!lane->is_described || memcmp(&info, &lane->info, sizeof info) != 0)
-		err = give(f, item, &event);
-	lane->info = info;
-	lane->number = number;
-	lane->is_described = true;
-	lane->seen_seq = tdm_ledger_device(item->ledger, d)->seq;
-	unsigned wants = f->sink->wants != NULL ? f->sink->wants(f->sink->context, item->out.number, number) : 0;
-	if (err == 0 && (wants & TDM_FOLLOW_KEEP) != 0)
-		return give_usage(f, item, d, number);
-	if (err == 0 && (wants & TDM_FOLLOW_BUFFERS) == 0 && lane->is_listed) {
-		err = give_clear(f, item, number, TDM_SIZE_UNKNOWN);
-		lane->is_exact = lane->is_listed = false;
-	}
-	if (err == 0 && (lane->is_exact || (wants & TDM_FOLLOW_EVENTS) != 0))
-		err = give_events(f, item, d, (wants & TDM_FOLLOW_EVENTS) != 0);
-	/* One that is not exact does not get better by asking again, unless something has happened. */
-	if (err == 0 && (wants & TDM_FOLLOW_BUFFERS) != 0 && !lane->is_exact &&
-		!(lane->is_listed && lane->buffers_seq == tdm_ledger_device(item->ledger, d)->seq))
-		err = give_account(f, item, d, number);
-	lane->seen_seq = tdm_ledger_device(item->ledger, d)->seq; /* an account may have moved it on */
-	return err == 0 ? give_usage(f, item, d, number) : err;
-}
-
 static int make_lanes(struct item *item, size_t count)
 {
 	if (count <= item->lane_count)
 		return 0;
-	struct lane *lanes = realloc(item->lanes, count * sizeof *lanes);
+	struct tdm_follow_device *lanes = realloc(item->lanes, count * sizeof *lanes);
 	if (lanes == NULL)
 		return -ENOMEM;
 	memset(lanes + item->lane_count, 0, (count - item->lane_count) * sizeof *lanes);
@@ -602,12 +330,15 @@ static int give_all(struct tdm_follower *f, struct item *item, enum tdm_liveness
 	int err = make_lanes(item, count);
 	if (err == 0)
 		err = give_modules(f, item);
-	for (size_t d = 0; d < count && err == 0; d++)
-		err = give_device(f, item, d);
+	struct tdm_follow_look look = { item->ledger, 0, item->out.number, f->sink, &f->room, 0 };
+	for (; look.device < count && err == 0; look.device++)
+		err = tdm_follow_device_give(&item->lanes[look.device], &look);
+	if (look.unread != 0)
+		set_problem(item, look.unread, tdm_err_text(look.unread), item->read_ns);
 	if (err == 0)
 		err = give_phase(f, item);
 	/* Some records are found out only while buffers and events are read. */
-	if (err == 0 && tdm_ledger_refused(item->ledger) != item->out.who.refused)
+	if (err == 0 && tdm_ledger_refused(item->ledger) > item->out.who.refused)
 		err = give_process(f, item, liveness, holder);
 	return err;
 }
@@ -622,24 +353,14 @@ static bool is_still(const struct item *item, enum tdm_liveness liveness, uint64
 	       tdm_ledger_is_still(item->ledger);
 }
 
-/* Whether something is wanted of a device that was not given yet, though its counters have not changed. */
+/* Whether something of a device was not given yet, though its counters have not changed. */
 static bool wants_more(const struct tdm_follower *f, const struct item *item)
 {
 	for (size_t d = 0; d < item->lane_count; d++) {
-		const struct lane *lane = &item->lanes[d];
+		const struct tdm_follow_device *lane = &item->lanes[d];
 		/* Whoever walks over the slots between two looks moves the view on. */
 		uint64_t seq = item->ledger != NULL ? tdm_ledger_device(item->ledger, d)->seq : lane->seen_seq;
-		if (!lane->is_described)
-			continue;
-		if (seq != lane->seen_seq)
-			return true;
-		unsigned wants =
-			f->sink->wants != NULL ? f->sink->wants(f->sink->context, item->out.number, lane->number) : 0;
-		if ((wants & TDM_FOLLOW_KEEP) != 0)
-			continue;
-		if (((wants & TDM_FOLLOW_BUFFERS) != 0) != lane->is_listed ||
-			(lane->is_listed && lane->buffers_seq != seq) ||
-			((wants & TDM_FOLLOW_EVENTS) != 0 && (!lane->has_events || lane->events_seq != seq)))
+		if (lane->is_described && tdm_follow_device_has_more(lane, f->sink, item->out.number, seq))
 			return true;
 	}
 	return false;

@@ -63,9 +63,12 @@ static void note_ledgers(struct list *list)
 	for (size_t i = 0; i < tdm_follower_count(follower); i++) {
 		const struct tdm_followed *item = tdm_follower_get(follower, i);
 		bool runs = item->is_known && item->who.life != TDM_LIFE_ENDED;
-		if (item->err != 0 && item->text[0] != '\0') {
+		/* Whoever asks for ledgers alone may ask once, and is told of one that is just being made, too. */
+		bool is_new = item->err == -EAGAIN && item->text[0] == '\0' && list->state->options.only_ledgers;
+		const char *text = is_new ? "its writer has not finished setting it up" : item->text;
+		if (item->err != 0 && text[0] != '\0') {
 			struct tdm_picture_problem *problem =
-				note(list, TDM_FROM_LEDGER, item->err, item->path, "%s", item->text);
+				note(list, TDM_FROM_LEDGER, item->err, item->path, "%s", text);
 			if (problem != NULL)
 				problem->is_unread = true;
 		} else if (item->err == 0 && item->who.refused != 0)

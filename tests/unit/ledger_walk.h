@@ -83,8 +83,9 @@ static inline void walk_buffers(struct tdm_ledger *ledger, size_t device)
 static inline void walk_events(struct tdm_ledger *ledger, size_t device)
 {
 	struct tdm_ledger_record *records = malloc(TDM_LEDGER_RING * sizeof *records);
+	struct tdm_ledger_more *mores = malloc(TDM_LEDGER_RING * sizeof *mores);
 	uint64_t missed, last = 0;
-	WALK_CHECK(records != NULL);
+	WALK_CHECK(records != NULL && mores != NULL);
 	int64_t got = tdm_ledger_events(ledger, device, 0, records, TDM_LEDGER_RING, &missed);
 	WALK_CHECK(got <= TDM_LEDGER_RING);
 	for (int64_t i = 0; i < got; i++) {
@@ -93,7 +94,11 @@ static inline void walk_events(struct tdm_ledger *ledger, size_t device)
 			records[i].op != 0 && records[i].op < TDM_LEDGER_OP_COUNT && records[i].kind < TDM_KIND_COUNT);
 		last = records[i].seq;
 	}
+	if (got > 0 && tdm_ledger_mores(ledger, device, records, (size_t)got, mores) == 0)
+		for (int64_t i = 0; i < got; i++)
+			walk_texts(ledger, &mores[i]);
 	free(records);
+	free(mores);
 }
 
 static inline void walk_rest(struct tdm_ledger *ledger)
@@ -206,29 +211,29 @@ static inline void walk_follower(const char *path)
 	walk_follow_done(&f);
 }
 
-/* And through the state, twice at once, so that sums meet their limits: of running processes or of ended ones. */
-static inline void walk_state(const char *path, bool runs)
+/* And through the state: of two processes at once, so that sums meet their limits, which run and end then. */
+static inline void walk_state(const char *path)
 {
 	static const struct tdm_wish wishes[] = { { .parts = TDM_WISH_BUFFERS | TDM_WISH_EVENTS },
-		{ .parts = TDM_WISH_BUFFERS, .hold = true }, { .parts = 0 } };
+		{ .parts = TDM_WISH_BUFFERS, .hold = true }, { .parts = TDM_WISH_BUFFERS } };
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
 	char twin[PATH_MAX];
 	snprintf(twin, sizeof twin, "%s.twin", path);
 	const char *paths[] = { path, link(path, twin) == 0 ? twin : NULL, NULL };
-	int fd = runs ? open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW) : -1;
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	if (fd >= 0)
 		WALK_CHECK(fcntl(fd, F_OFD_SETLK, &lock) == 0);
 	struct tdm_state *state = tdm_state_new(
 		&(struct tdm_state_options){ .paths = paths, .only_ledgers = true, .with_ended = true, .once = true });
 	WALK_CHECK(state != NULL);
 	for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
+		if (i == 2 && fd >= 0)
+			close(fd);
 		const struct tdm_picture *picture = tdm_state_look(state, &wishes[i]);
 		WALK_CHECK(picture != NULL && tdm_picture_is_valid(picture));
 		walk_maps(picture);
 	}
 	tdm_state_free(state);
-	if (fd >= 0)
-		close(fd);
 	unlink(twin);
 }
 
@@ -253,8 +258,7 @@ static inline int ledger_walk(const char *path)
 	if (err != 0)
 		WALK_CHECK(diag.text[0] != '\0'); /* a refusal always says why */
 	walk_follower(path);
-	walk_state(path, false);
-	walk_state(path, true);
+	walk_state(path);
 	if (err != 0)
 		return err;
 	WALK_CHECK(tdm_ledger_device_count(ledger) <= TDM_LEDGER_DEVICES);

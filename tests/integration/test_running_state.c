@@ -1,5 +1,5 @@
 /*
- * The watcher with the real library: programs allocate and free all the while, are killed at any moment, and others
+ * The state with the real library: programs allocate and free all the while, are killed at any moment, and others
  * come. Every picture's sums must be right, a dead process must be in none, and what is left standing must be counted
  * to the byte.
  */
@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "live/live.h"
+#include "state/state.h"
 #include "tidemark.h"
 
 enum { PROGRAMS = 12, DEVICES = 3, SLOTS = 400, ROUNDS = 120, BANKS = 8, BANK_SIZE = 1 << 24 };
@@ -35,7 +35,7 @@ static struct told {
 static int set_up(void **state)
 {
 	(void)state;
-	snprintf(dir, sizeof dir, "%s/tidemark-live.XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+	snprintf(dir, sizeof dir, "%s/tidemark-running.XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	told = mmap(NULL, PROGRAMS * sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (mkdtemp(dir) == NULL || told == MAP_FAILED)
 		return -1;
@@ -111,81 +111,93 @@ static pid_t start(size_t i)
 	return pid;
 }
 
-static bool is_listed(const struct tdm_overview *o, pid_t pid)
+static bool is_listed(const struct tdm_picture *pic, pid_t pid)
 {
-	for (size_t i = 0; i < o->process_count; i++)
-		if (o->processes[i].pid == pid)
+	for (size_t i = 0; i < pic->process_count; i++)
+		if (pic->processes[i].pid == pid)
 			return true;
 	return false;
 }
 
-static const struct tdm_overview *look(struct tdm_live *live)
+static const struct tdm_picture *look(struct tdm_state *watched, unsigned parts)
 {
-	const struct tdm_overview *o = tdm_live_refresh(live);
-	assert_non_null(o);
-	assert_true(tdm_overview_is_valid(o));
-	assert_int_equal(o->problem_count, 0);
-	for (size_t d = 0; d < o->device_count; d++) {
-		const struct tdm_overview_kind *dram = &o->devices[d].kinds[TDM_KIND_DRAM];
+	const struct tdm_picture *pic = tdm_state_look(watched, &(struct tdm_wish){ .parts = parts });
+	assert_non_null(pic);
+	assert_true(tdm_picture_is_valid(pic));
+	assert_int_equal(pic->problem_count, 0);
+	for (size_t d = 0; d < pic->device_count; d++) {
+		const struct tdm_picture_kind *dram = &pic->devices[d].kinds[TDM_KIND_DRAM];
 		assert_true(dram->largest_free == TDM_BYTES_UNKNOWN || dram->largest_free <= dram->free);
 		assert_true(dram->peak >= dram->used);
 	}
-	return o;
+	return pic;
+}
+
+/* Every buffer, one by one, is what the counters count. */
+static void check_buffers(const struct tdm_picture *pic)
+{
+	for (size_t d = 0; d < pic->device_count; d++) {
+		uint64_t sum = 0;
+		for (size_t h = 0; h < pic->holding_count; h++) {
+			const struct tdm_holding *holding = &pic->holdings[h];
+			const struct tdm_buffer_list *list = &holding->buffers[TDM_KIND_DRAM];
+			if (holding->device != d)
+				continue;
+			assert_false(holding->kinds[TDM_KIND_DRAM].is_inexact);
+			for (size_t i = 0; i < list->count; i++)
+				sum += tdm_buffer_reserved(&list->list[i]);
+		}
+		assert_true(sum == pic->devices[d].kinds[TDM_KIND_DRAM].used);
+	}
 }
 
 static void test_programs_come_and_go(void **state)
 {
 	(void)state;
-	static struct tdm_overview_event events[256];
+	static const unsigned parts[] = { 0, TDM_WISH_EVENTS, TDM_WISH_EVENTS | TDM_WISH_BUFFERS, TDM_WISH_BUFFERS };
 	pid_t pids[PROGRAMS];
-	struct tdm_live *live = tdm_live_new(NULL);
-	assert_non_null(live);
+	struct tdm_state *watched = tdm_state_new(NULL);
+	assert_non_null(watched);
 	for (size_t i = 0; i < PROGRAMS; i++)
 		pids[i] = start(i);
 	for (int round = 0; round < ROUNDS; round++) {
 		size_t victim = (size_t)round % PROGRAMS;
-		look(live);
-		tdm_live_events(live, events, sizeof events / sizeof *events);
+		look(watched, parts[round / 10 % 4]);
 		while (!told[victim].began)
 			usleep(1000);
 		kill(pids[victim], SIGKILL);
 		waitpid(pids[victim], NULL, 0);
 		/* Dead before this picture began. */
-		assert_false(is_listed(look(live), pids[victim]));
+		assert_false(is_listed(look(watched, parts[round / 10 % 4]), pids[victim]));
 		pids[victim] = start(victim);
 		usleep(5000);
 	}
-	/* All stop; a new watcher counts what they hold to the byte. */
+	/* All stop; a new state counts what they hold to the byte. */
 	for (size_t i = 0; i < PROGRAMS; i++)
 		told[i].stop = true;
 	for (size_t i = 0; i < PROGRAMS; i++)
 		while (!told[i].stopped)
 			usleep(1000);
-	struct tdm_live *other = tdm_live_new(&(struct tdm_live_options){ .once = true });
-	const struct tdm_overview *o = look(other);
-	assert_int_equal(o->process_count, PROGRAMS);
-	assert_int_equal(o->device_count, DEVICES);
+	struct tdm_state *other = tdm_state_new(&(struct tdm_state_options){ .once = true });
+	const struct tdm_picture *pic = look(other, TDM_WISH_BUFFERS);
+	assert_int_equal(pic->process_count, PROGRAMS);
+	assert_int_equal(pic->device_count, DEVICES);
 	for (uint32_t d = 0; d < DEVICES; d++) {
 		uint64_t sum = 0;
 		for (size_t i = 0; i < PROGRAMS; i++)
 			sum += told[i].bytes[d];
-		assert_true(o->devices[d].kinds[TDM_KIND_DRAM].used == sum);
-		assert_true(o->devices[d].kinds[TDM_KIND_DRAM].largest_free != TDM_BYTES_UNKNOWN);
-		assert_true(o->devices[d].kinds[TDM_KIND_DRAM].stale != 0); /* of those that were killed */
+		assert_true(pic->devices[d].kinds[TDM_KIND_DRAM].used == sum);
+		assert_true(pic->devices[d].kinds[TDM_KIND_DRAM].largest_free != TDM_BYTES_UNKNOWN);
+		assert_true(pic->devices[d].kinds[TDM_KIND_DRAM].stale != 0); /* of those that were killed */
 	}
-	/* And so do the buffers, one by one. */
-	for (size_t d = 0; d < DEVICES; d++) {
-		struct tdm_diag diag = { 0 };
-		struct tdm_snapshot *snapshot = tdm_live_device(other, d, &diag);
-		assert_non_null(snapshot);
-		uint64_t sum = 0;
-		for (size_t i = 0; i < snapshot->buffer_count; i++)
-			sum += snapshot->buffers[i].reserved_bytes;
-		assert_true(sum == o->devices[d].kinds[TDM_KIND_DRAM].used);
-		tdm_snapshot_free(snapshot);
-	}
-	tdm_live_free(other);
-	tdm_live_free(live);
+	check_buffers(pic);
+	/* And so does the one that has watched them all the while. */
+	do
+		pic = look(watched, TDM_WISH_BUFFERS);
+	while (pic->process_count != PROGRAMS);
+	check_buffers(pic);
+	tdm_state_free(other);
+	tdm_state_free(watched);
 	for (size_t i = 0; i < PROGRAMS; i++) {
 		kill(pids[i], SIGKILL);
 		waitpid(pids[i], NULL, 0);

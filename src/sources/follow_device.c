@@ -1,0 +1,307 @@
+#include "sources/follow_device.h"
+#include "base/map.h"
+#include "base/number.h"
+#include "base/reserve.h"
+#include "sources/ledger_event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+	RECORDS_MAX = 1 << 16,                /* events of a device in one look; of more, the latest */
+	OVER_MAX = 8 * TDM_LEDGER_FREE_CLOCK, /* events after a release that are searched for a time that was read */
+};
+
+void tdm_follow_room_done(struct tdm_follow_room *room)
+{
+	free(room->records);
+	free(room->mores);
+	free(room->births);
+	*room = (struct tdm_follow_room){ 0 };
+}
+
+int tdm_follow_give(const struct tdm_follow_sink *sink, uint64_t process, struct tdm_event *event)
+{
+	event->process = process;
+	return tdm_event_is_valid(event) ? sink->event(sink->context, event) : 0;
+}
+
+static int give(const struct tdm_follow_look *look, struct tdm_event *event)
+{
+	return tdm_follow_give(look->sink, look->process, event);
+}
+
+static const struct tdm_ledger_view *view_of(const struct tdm_follow_look *look)
+{
+	return tdm_ledger_device(look->ledger, look->device);
+}
+
+static unsigned wants_of(const struct tdm_follow_sink *sink, uint64_t process, uint32_t device)
+{
+	return sink->wants != NULL ? sink->wants(sink->context, process, device) : 0;
+}
+
+/* Buffers. */
+
+static int give_clear(const struct tdm_follow_device *lane, const struct tdm_follow_look *look, uint64_t size)
+{
+	struct tdm_event event = { .op = TDM_OP_CLEAR, .device = lane->number, .size = size };
+	return give(look, &event);
+}
+
+static int give_account(struct tdm_follow_device *lane, struct tdm_follow_look *look)
+{
+	struct tdm_ledger_buffer *buffers;
+	struct tdm_event event;
+	size_t count;
+	bool exact;
+	int err = tdm_ledger_buffers(look->ledger, look->device, &buffers, &count, &exact);
+	if (err != 0) {
+		look->unread = err;
+		return err == -ENOMEM ? err : 0;
+	}
+	err = give_clear(lane, look, count);
+	for (size_t i = 0; i < count && err == 0; i++) {
+		tdm_ledger_buffer_event(look->ledger, &buffers[i], look->room->frames, &event);
+		event.device = lane->number;
+		event.flags |= TDM_EVENT_LISTED;
+		err = give(look, &event);
+	}
+	free(buffers);
+	lane->buffers_seq = view_of(look)->seq;
+	lane->is_exact = exact; /* of one that is not exact the next look wants another */
+	lane->is_listed = true;
+	return err;
+}
+
+/* Events. */
+
+/* Not exact: whoever finds one compares. */
+static uint64_t birth_key(const struct tdm_ledger_record *record)
+{
+	return record->id ^ (uint64_t)record->kind << 59;
+}
+
+/*
+ * When the release at `i` was over for certain: its own time where that was read, else that of the next event whose
+ * time was read. Where none follows nothing is certain, and its own has to do.
+ */
+static uint64_t over_tsc(const struct tdm_ledger_record *records, size_t count, size_t i)
+{
+	for (size_t k = i; k < count && k - i < OVER_MAX; k++)
+		if (records[k].op == TDM_LEDGER_ALLOC ||
+			(records[k].op == TDM_LEDGER_FREE && records[k].seq % TDM_LEDGER_FREE_CLOCK == 0))
+			return records[k].tsc;
+	return records[i].tsc;
+}
+
+/*
+ * For each release the record of its buffer's birth, if that is among them, too. Returns how many of the buffers that
+ * were born after call `after` are live in the end, or -ENOMEM.
+ */
+static int64_t find_births(struct tdm_follow_room *room, size_t count, uint64_t after)
+{
+	struct tdm_map births;
+	int64_t live = 0;
+	if (tdm_reserve(&room->births, &room->birth_cap, count, sizeof *room->births) != 0 ||
+		tdm_map_init(&births) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < count && live >= 0; i++) {
+		const struct tdm_ledger_record *record = &room->records[i];
+		room->births[i] = TDM_MAP_NONE;
+		if (record->op == TDM_LEDGER_ALLOC) {
+			live += record->seq > after;
+			live = tdm_map_put(&births, birth_key(record), (uint32_t)i) == 0 ? live : -ENOMEM;
+		}
+		uint32_t at = record->op == TDM_LEDGER_FREE ? tdm_map_take(&births, birth_key(record)) : TDM_MAP_NONE;
+		if (at == TDM_MAP_NONE || room->records[at].id != record->id || room->records[at].kind != record->kind)
+			continue;
+		room->births[i] = at;
+		live -= room->records[at].seq > after;
+	}
+	tdm_map_done(&births);
+	return live;
+}
+
+/* The release at `i`: when its buffer was born, how it was called, and when it was gone for certain. */
+static void describe_release(const struct tdm_follow_look *look, size_t count, size_t i, struct tdm_event *event)
+{
+	const struct tdm_follow_room *room = look->room;
+	const struct tdm_ledger_record *birth =
+		room->births[i] != TDM_MAP_NONE ? &room->records[room->births[i]] : NULL;
+	if (birth != NULL && !tdm_ledger_monotonic(look->ledger, birth->tsc, &event->born_ns))
+		event->born_ns = 0;
+	if (birth != NULL)
+		event->name = tdm_ledger_text(look->ledger, birth->name);
+	if (!tdm_ledger_monotonic(look->ledger, over_tsc(room->records, count, i), &event->over_ns))
+		event->over_ns = 0;
+}
+
+static int give_record(const struct tdm_follow_device *lane, const struct tdm_follow_look *look, size_t count, size_t i,
+	bool has_mores)
+{
+	struct tdm_follow_room *room = look->room;
+	const struct tdm_ledger_record *record = &room->records[i];
+	struct tdm_event event;
+	tdm_ledger_record_event(look->ledger, record, &event);
+	event.device = lane->number;
+	/* Phases have an area of their own, which tells the one that runs. */
+	if (!lane->is_exact || record->seq <= lane->buffers_seq || event.op == TDM_OP_PHASE)
+		event.flags |= TDM_EVENT_PAST;
+	if (record->op == TDM_LEDGER_FREE)
+		describe_release(look, count, i, &event);
+	if (record->op == TDM_LEDGER_ALLOC && has_mores)
+		tdm_ledger_more_event(look->ledger, &room->mores[i], room->frames, &event);
+	return give(look, &event);
+}
+
+static int give_records(const struct tdm_follow_device *lane, const struct tdm_follow_look *look, size_t count)
+{
+	struct tdm_follow_room *room = look->room;
+	if (count == 0)
+		return 0;
+	int64_t live = find_births(room, count, lane->buffers_seq);
+	int err = live < 0 ? -ENOMEM : 0;
+	/* The buffers that stay are given as an account would: with all that belongs to them. */
+	bool has_mores = live > 0 && lane->is_exact;
+	if (has_mores) {
+		err = tdm_reserve(&room->mores, &room->more_cap, count, sizeof *room->mores);
+		if (err == 0)
+			err = tdm_ledger_mores(look->ledger, look->device, room->records, count, room->mores);
+		has_mores = err == 0;
+		err = err == -ENOMEM ? err : 0;
+	}
+	for (size_t i = 0; i < count && err == 0; i++)
+		err = give_record(lane, look, count, i, has_mores);
+	return err;
+}
+
+/* The events after this one, up to those that the counters have counted. */
+static int read_records(const struct tdm_follow_look *look, uint64_t after, size_t *count)
+{
+	struct tdm_follow_room *room = look->room;
+	uint64_t seq = view_of(look)->seq, missed;
+	*count = 0;
+	if (seq <= after)
+		return 0;
+	uint64_t fresh = tdm_min(seq - after, RECORDS_MAX);
+	if (tdm_reserve(&room->records, &room->record_cap, (size_t)fresh, sizeof *room->records) != 0)
+		return -ENOMEM;
+	int64_t got = tdm_ledger_events(look->ledger, look->device, seq - fresh, room->records, (size_t)fresh, &missed);
+	if (got < 0)
+		return got == -ENOMEM ? -ENOMEM : 0;
+	while (got > 0 && room->records[got - 1].seq > seq)
+		got--;
+	*count = (size_t)got;
+	return 0;
+}
+
+/* How many of the calls after this one, up to `seq`, have no record. */
+static uint64_t missing_after(const struct tdm_follow_room *room, size_t count, uint64_t after, uint64_t seq)
+{
+	uint64_t missing = seq > after ? seq - after : 0;
+	for (size_t i = count; i > 0 && room->records[i - 1].seq > after; i--)
+		missing--;
+	return missing;
+}
+
+static int give_events(struct tdm_follow_device *lane, const struct tdm_follow_look *look, bool is_wanted)
+{
+	const struct tdm_follow_room *room = look->room;
+	uint64_t seq = view_of(look)->seq, missing = 0;
+	struct tdm_event lost = { .op = TDM_OP_LOST, .device = lane->number };
+	size_t count;
+	/* The buffers are never older than the last event that was given, so one reading serves both. */
+	int err = read_records(look, !is_wanted ? lane->buffers_seq : lane->has_events ? lane->events_seq : 0, &count);
+	if (err != 0)
+		return err;
+	if (lane->is_exact)
+		lane->is_exact = missing_after(room, count, lane->buffers_seq, seq) == 0;
+	if (is_wanted && lane->has_events) /* of what was before the first look, nothing is missing */
+		missing = missing_after(room, count, lane->events_seq, seq);
+	if (missing != 0) {
+		lost.size = missing;
+		if (count != 0 && !tdm_ledger_monotonic(look->ledger, room->records[0].tsc, &lost.time_ns))
+			lost.time_ns = 0;
+		err = give(look, &lost);
+	}
+	if (err == 0)
+		err = give_records(lane, look, count);
+	if (lane->is_exact)
+		lane->buffers_seq = seq;
+	if (is_wanted) {
+		lane->has_events = true;
+		lane->events_seq = seq;
+	}
+	return err;
+}
+
+/* Counters. */
+
+static int give_usage(struct tdm_follow_device *lane, const struct tdm_follow_look *look)
+{
+	const struct tdm_ledger_view *view = view_of(look);
+	int err = 0;
+	for (unsigned k = 0; k < TDM_KIND_COUNT && err == 0; k++) {
+		const struct tdm_ledger_faults *faults = &view->faults[k];
+		uint64_t seq = view->counts[k].seq;
+		uint64_t sum = faults->out_of_memory + faults->double_frees + faults->unknown_frees +
+			       faults->rereports + faults->views + faults->oom_bytes;
+		if (k == TDM_KIND_L1) /* the peak of everything in L1 is told with it */
+			seq = tdm_max(seq, view->counts[TDM_LEDGER_L1_ALL].seq);
+		if (seq == lane->counts_seq[k] && sum == lane->faults[k])
+			continue;
+		lane->counts_seq[k] = seq;
+		lane->faults[k] = sum;
+		struct tdm_usage usage = tdm_ledger_usage(look->ledger, view, (enum tdm_kind)k);
+		struct tdm_event event = {
+			.op = TDM_OP_USAGE, .device = lane->number, .kind = (uint8_t)k, .usage = &usage
+		};
+		err = give(look, &event);
+	}
+	return err;
+}
+
+int tdm_follow_device_give(struct tdm_follow_device *lane, struct tdm_follow_look *look)
+{
+	uint32_t number;
+	if (!tdm_ledger_device_number(view_of(look), &number))
+		return 0;
+	struct tdm_device_info info = tdm_ledger_device_info(view_of(look));
+	struct tdm_event event = { .op = TDM_OP_DEVICE, .device = number, .about = &info };
+	int err = 0;
+	if (!lane->is_described || memcmp(&info, &lane->info, sizeof info) != 0)
+		err = give(look, &event);
+	lane->info = info;
+	lane->number = number;
+	lane->is_described = true;
+	lane->seen_seq = view_of(look)->seq;
+	unsigned wants = wants_of(look->sink, look->process, number);
+	if (err == 0 && (wants & TDM_FOLLOW_KEEP) != 0)
+		return give_usage(lane, look);
+	if (err == 0 && (wants & TDM_FOLLOW_BUFFERS) == 0 && lane->is_listed) {
+		err = give_clear(lane, look, TDM_SIZE_UNKNOWN);
+		lane->is_exact = lane->is_listed = false;
+	}
+	if (err == 0 && (lane->is_exact || (wants & TDM_FOLLOW_EVENTS) != 0))
+		err = give_events(lane, look, (wants & TDM_FOLLOW_EVENTS) != 0);
+	/* One that is not exact does not get better by asking again, unless something has happened. */
+	if (err == 0 && (wants & TDM_FOLLOW_BUFFERS) != 0 && !lane->is_exact &&
+		!(lane->is_listed && lane->buffers_seq == view_of(look)->seq))
+		err = give_account(lane, look);
+	lane->seen_seq = view_of(look)->seq; /* an account may have moved it on */
+	return err == 0 ? give_usage(lane, look) : err;
+}
+
+bool tdm_follow_device_has_more(
+	const struct tdm_follow_device *lane, const struct tdm_follow_sink *sink, uint64_t process, uint64_t seq)
+{
+	if (seq != lane->seen_seq)
+		return true;
+	unsigned wants = wants_of(sink, process, lane->number);
+	if ((wants & TDM_FOLLOW_KEEP) != 0)
+		return false;
+	return ((wants & TDM_FOLLOW_BUFFERS) != 0) != lane->is_listed ||
+	       (lane->is_listed && lane->buffers_seq != seq) ||
+	       ((wants & TDM_FOLLOW_EVENTS) != 0 && (!lane->has_events || lane->events_seq != seq));
+}
