@@ -2,7 +2,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "cli/doctor_checks.h"
-#include "sources/kernel_file.h"
+#include "sources/sys_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ void tdm_doctor_module(struct tdm_doctor *doctor)
 	tdm_doctor_path(version_path, sizeof version_path, doctor->sysfs, "module/%s/version", module_name);
 	snprintf(looked, sizeof looked, "%.*s, %.*s", PATH_MAX - 1, modules, PATH_MAX - 1, version_path);
 	int loaded = is_loaded(modules);
-	bool has_version = tdm_kernel_file_text(AT_FDCWD, version_path, version, sizeof version) > 0;
+	bool has_version = tdm_sys_file_text(AT_FDCWD, version_path, version, sizeof version) > 0;
 	if (has_version)
 		tdm_doctor_say(
 			out, TDM_FINDING_OK, "driver.module", looked, "the driver is loaded, version %s", version);

@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include "base/units.h"
 #include "cli/doctor_checks.h"
-#include "sources/kernel_file.h"
+#include "sources/sys_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -289,7 +289,7 @@ static int is_disabled_in(const struct tdm_doctor *doctor, int32_t pid)
 	if (text == NULL)
 		return -ENOMEM;
 	tdm_doctor_path(path, sizeof path, doctor->proc, "%" PRId32 "/environ", pid);
-	int len = tdm_kernel_file_read(AT_FDCWD, path, text, ENVIRON_CAP), found = 0;
+	int len = tdm_sys_file_read(AT_FDCWD, path, text, ENVIRON_CAP), found = 0;
 	snprintf(wanted, sizeof wanted, "%s=1", disable_name);
 	for (int at = 0; at < len && found == 0; at += (int)strlen(text + at) + 1)
 		found = strncmp(text + at, wanted, strlen(wanted)) == 0;

@@ -2,7 +2,7 @@
 #include "base/term.h"
 #include "base/err.h"
 #include "cli/doctor_checks.h"
-#include "sources/kernel_file.h"
+#include "sources/sys_file.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -139,7 +139,7 @@ void tdm_doctor_container(struct tdm_doctor *doctor)
 	bool marked = strcmp(doctor->proc, "/proc") == 0 &&
 		      (access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0);
 	bool nested = false;
-	if (tdm_kernel_file_read(AT_FDCWD, path, status, sizeof status) > 0) {
+	if (tdm_sys_file_read(AT_FDCWD, path, status, sizeof status) > 0) {
 		const char *line = strstr(status, "\nNSpid:");
 		nested = line != NULL && strcspn(line + 1, "\n") > strlen("NSpid:\t") &&
 			 memchr(line + strlen("\nNSpid:\t"), '\t', strcspn(line + strlen("\nNSpid:\t"), "\n")) != NULL;

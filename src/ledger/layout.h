@@ -204,7 +204,7 @@ struct tdm_ledger_more {
 	uint32_t holding;   /* banks or cores that hold a page */
 	uint32_t page_size; /* 0: unknown */
 	uint32_t cores;     /* sharded over so many; 0: interleaved */
-	uint32_t thread;    /* kernel's thread id */
+	uint32_t thread;    /* Linux's thread id */
 	uint32_t name;      /* blob number; 0: none */
 	uint32_t stack;     /* blob number; 0: none */
 	uint32_t program;   /* blob number; 0: none */

@@ -440,7 +440,7 @@ static void test_board_is_no_chip(void **state)
 	world_done(&w);
 }
 
-/* A ledger of another pid namespace: the kernel knows its writer's number on this side. */
+/* A ledger of another pid namespace: Linux knows its writer's number on this side. */
 static void test_container(void **state)
 {
 	(void)state;
