@@ -1,6 +1,6 @@
 /* Variables: Tidemark's own, with their values; and those of the runtime that are set for memory tracking. */
 #include "cli/doctor_checks.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
