@@ -1,5 +1,5 @@
 /*
- * How much memory a live buffer costs, counted by the kernel: blocks of the ledger's file, plus anonymous memory of the
+ * How much memory a live buffer costs, counted by Linux: blocks of the ledger's file, plus anonymous memory of the
  * process, above what they were with one buffer live (which has paid for the header, the device, the ring and the first
  * segment). The bench itself allocates nothing meanwhile.
  *

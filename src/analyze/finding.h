@@ -68,7 +68,7 @@ struct tdm_advice {
 	struct tdm_figure change; /* what the figure of this key would become; key NULL: that cannot be told */
 };
 
-/* What it is about; 0, NULL and the like: nothing of that sort. */
+/* What it is about; 0, NULL and the like: none of these. */
 struct tdm_about {
 	int32_t pid;
 	uint32_t process, holding; /* indices into the picture; UINT32_MAX: none */

@@ -9,7 +9,7 @@
  * messages, so that the search for --help can use it as well.
  */
 #include "cli/cmd.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 const struct tdm_opt tdm_opt_help = { "help", 'h', NULL, "show this help" };
 

@@ -1,7 +1,7 @@
 /*
  * The child stays in our process group. What the terminal sends (an interrupt, a new window size, a hangup) reaches
  * both of us by itself, and we live on to see its end; what another process sends to us alone is passed on. The two are
- * told apart by what the kernel says about the sender. Signals are blocked and waited for, so that none is lost.
+ * told apart by what Linux says about the sender. Signals are blocked and waited for, so that none is lost.
  */
 #include "cli/child.h"
 

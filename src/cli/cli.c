@@ -5,9 +5,9 @@
 #include "cli/cmd.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/suggest.h"
 #include "base/term.h"
 #include "cli/help.h"
-#include "cli/suggest.h"
 #include "tidemark_version.h"
 
 #include <errno.h>

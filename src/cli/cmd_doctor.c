@@ -1,6 +1,6 @@
 /* `tidemark doctor`: what is set up, what is visible, what is not and why. */
+#include "analyze/doctor.h"
 #include "cli/cmd_list.h"
-#include "cli/doctor.h"
 #include "report/doctor_report.h"
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 enum option { OPT_DIR, OPT_JSON, OPT_ASCII };
 
 struct request {
-	struct tdm_doctor_options options;
+	const char *dir;
 	bool json, ascii;
 };
 
@@ -20,7 +20,7 @@ static int read_options(struct tdm_args *args, struct request *request)
 		request->json |= option == OPT_JSON;
 		request->ascii |= option == OPT_ASCII;
 		if (option == OPT_DIR)
-			request->options.ledgers = value;
+			request->dir = value;
 	}
 	if (option == TDM_ARGS_ERROR)
 		return TDM_EXIT_USAGE;
@@ -29,9 +29,9 @@ static int read_options(struct tdm_args *args, struct request *request)
 	return 0;
 }
 
-static int print_findings(
-	const struct tdm_args *args, const struct request *request, const struct tdm_findings *findings)
+static int print_findings(const struct tdm_args *args, const struct request *request, const struct tdm_doctor *doctor)
 {
+	const struct tdm_findings *findings = &doctor->findings;
 	int code = tdm_findings_count(findings, TDM_FINDING_BROKEN) != 0    ? 2
 		   : tdm_findings_count(findings, TDM_FINDING_WARNING) != 0 ? 1
 									    : 0;
@@ -46,7 +46,7 @@ static int print_findings(
 		tdm_json_object_end(&json);
 		tdm_buf_putc(&out, '\n');
 	} else {
-		struct tdm_term term = tdm_term_detect(STDOUT_FILENO);
+		struct tdm_term term = doctor->term;
 		term.utf8 &= !request->ascii;
 		tdm_doctor_text(findings, &term, &out);
 	}
@@ -57,18 +57,21 @@ static int print_findings(
 
 static int cmd_doctor_run(struct tdm_args *args)
 {
-	struct request request = { .options = { .environ = environ } };
-	struct tdm_doctor doctor;
+	struct request request = { 0 };
+	struct tdm_setup setup;
 	int code = read_options(args, &request);
 	if (code != 0)
 		return code;
-	if (tdm_doctor_init(&doctor, &request.options) != 0) {
+	const struct tdm_probe_places places = { .ledgers = request.dir };
+	struct tdm_doctor doctor = { .setup = &setup, .environ = environ, .term = tdm_term_detect(STDOUT_FILENO) };
+	if (tdm_setup_read(&setup, &places) != 0) {
 		code = tdm_cmd_error(args->cmd, "out of memory");
 	} else {
-		tdm_doctor_run(&doctor);
-		code = print_findings(args, &request, &doctor.findings);
+		tdm_doctor_run(&doctor, NULL);
+		code = print_findings(args, &request, &doctor);
 	}
-	tdm_doctor_done(&doctor);
+	tdm_findings_done(&doctor.findings);
+	tdm_setup_done(&setup);
 	return code;
 }
 

@@ -1,3 +1,4 @@
+/* Every command, in the order in which the help lists them. */
 #include "cli/cmd_list.h"
 
 const struct tdm_cmd *const tdm_cmds[] = {

@@ -1,3 +1,4 @@
+/* Every workload of `tidemark demo`, and how one is run on a simulated card. */
 #include "cli/demo.h"
 #include "base/err.h"
 #include "ledger/ledger_list.h"

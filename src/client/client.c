@@ -68,7 +68,7 @@ static void after_fork_in_child(void)
 	atomic_store(&own_pid, getpid());
 	atomic_store(&first_page.writer, NULL);
 	struct tdm_live_page *page = atomic_load(&tdm_live);
-	atomic_store(&page->writer, NULL); /* where the kernel could not wipe it */
+	atomic_store(&page->writer, NULL); /* where Linux could not wipe it */
 	atomic_store(&page->epoch, 0);
 	tdm_lock_reset(&page->lock);
 	forget_parent();

@@ -2,7 +2,7 @@
  * The library's life inside somebody else's program: when it is on, which ledger is its own, what happens at fork and
  * exit. Everything here is private memory.
  *
- * The writer's address lies in a page that the kernel wipes in a forked child. So a child finds no writer, whatever way
+ * The writer's address lies in a page that Linux wipes in a forked child. So a child finds no writer, whatever way
  * it was made, and gets a ledger of its own at its first report; its parent's ledger is not touched.
  */
 #ifndef TDM_CLIENT_CLIENT_H
@@ -17,7 +17,7 @@
 /* What is true of one thread. `busy` keeps a signal handler from entering the library while the thread is in it. */
 struct tdm_thread {
 	uint32_t epoch; /* of what follows; another one than the page's: to be looked up again */
-	uint32_t id;    /* the kernel's */
+	uint32_t id;    /* Linux's */
 	struct tdm_wthread *record;
 	struct tdm_wdevice *device; /* used last; NULL: none */
 	uint32_t program;

@@ -12,7 +12,7 @@
 #include "base/kind.h"
 #include "base/str.h"
 
-enum { TDM_COMM_CAP = 17, TDM_COMMAND_CAP = 233, TDM_CARD_NAME_CAP = 25, TDM_REGIONS_MAX = 8, TDM_LOSSES = 5 };
+enum { TDM_COMM_CAP = 17, TDM_COMMAND_CAP = 233, TDM_CARD_NAME_CAP = 25, TDM_REGIONS_MAX = 8 };
 
 enum tdm_life {
 	TDM_LIFE_UNKNOWN,
@@ -20,27 +20,37 @@ enum tdm_life {
 	TDM_LIFE_ENDED, /* what it holds is a post-mortem: it is on no device any more */
 };
 
+/* Why an event could not be recorded; the numbers are those of the ledger. */
+enum tdm_ledger_loss {
+	TDM_LOSS_SPACE,   /* no room: the file system is full or the ledger may not grow further */
+	TDM_LOSS_NESTED,  /* reported from a signal handler that interrupted the library */
+	TDM_LOSS_DEVICE,  /* more devices than there is room for */
+	TDM_LOSS_INVALID, /* a kind or size that cannot be */
+	TDM_LOSS_TEXT,    /* a name or stack that could not be kept; the event itself was */
+	TDM_LOSS_COUNT
+};
+
 /* A process. The first five fields are its identity: a pid alone is reused, and an exec keeps pid and start time. */
 struct tdm_process {
 	uint8_t boot_id[16];
 	uint64_t pid_namespace;
 	int32_t pid;
-	uint64_t start_time;           /* clock ticks since boot */
-	uint32_t generation;           /* of exec */
-	uint32_t uid;                  /* owner of the file that describes it */
-	uint8_t life;                  /* enum tdm_life */
-	int32_t seen_pid;              /* its number for the reader; 0: it has none there */
-	bool is_held;                  /* the process of that number holds the lock of a writer: it is this one */
-	bool is_stuck;                 /* what it has cannot be read now; its figures are those of before */
-	bool closed;                   /* it has said goodbye: one that ended without was killed or crashed */
-	char comm[TDM_COMM_CAP];       /* terminated, like the next */
-	char command[TDM_COMMAND_CAP]; /* beginning of the command line */
-	uint64_t started_ns;           /* monotonic clock, when its tracking began; 0: unknown */
-	uint64_t losses[TDM_LOSSES];   /* by cause: what the producer could not record */
-	uint64_t lost;                 /* events among them */
-	uint64_t lost_texts;           /* names and stacks among them, whose events were recorded */
-	uint64_t refused;              /* records of it that could not be believed */
-	uint64_t frees_inherited;      /* of buffers that were allocated before a fork */
+	uint64_t start_time;             /* clock ticks since boot */
+	uint32_t generation;             /* of exec */
+	uint32_t uid;                    /* owner of the file that describes it */
+	uint8_t life;                    /* enum tdm_life */
+	int32_t seen_pid;                /* its number for the reader; 0: it has none there */
+	bool is_held;                    /* the process of that number holds the lock of a writer: it is this one */
+	bool is_stuck;                   /* what it has cannot be read now; its figures are those of before */
+	bool closed;                     /* it has said goodbye: one that ended without was killed or crashed */
+	char comm[TDM_COMM_CAP];         /* terminated, like the next */
+	char command[TDM_COMMAND_CAP];   /* beginning of the command line */
+	uint64_t started_ns;             /* monotonic clock, when its tracking began; 0: unknown */
+	uint64_t losses[TDM_LOSS_COUNT]; /* by cause: what the producer could not record */
+	uint64_t lost;                   /* events among them */
+	uint64_t lost_texts;             /* names and stacks among them, whose events were recorded */
+	uint64_t refused;                /* records of it that could not be believed */
+	uint64_t frees_inherited;        /* of buffers that were allocated before a fork */
 };
 
 bool tdm_process_is_same(const struct tdm_process *a, const struct tdm_process *b);

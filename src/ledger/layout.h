@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "base/kind.h"
+#include "event/describe.h"
 
 #define TDM_LEDGER_MAGIC    UINT64_C(0x314b524d45444954) /* "TIDEMRK1" */
 #define TDM_LEDGER_MAJOR    1                            /* a reader refuses another one */
@@ -50,16 +51,6 @@ enum {
 	TDM_LEDGER_RANGES_MAX = 1024,
 	TDM_LEDGER_FREE_CLOCK =
 		8, /* the time of a release may be that of an earlier report, fewer than so many before it */
-};
-
-/* Why an event could not be recorded. */
-enum tdm_ledger_loss {
-	TDM_LOSS_SPACE,   /* no room: the file system is full or the ledger may not grow further */
-	TDM_LOSS_NESTED,  /* reported from a signal handler that interrupted the library */
-	TDM_LOSS_DEVICE,  /* more devices than there is room for */
-	TDM_LOSS_INVALID, /* a kind or size that cannot be */
-	TDM_LOSS_TEXT,    /* a name or stack that could not be kept; the event itself was */
-	TDM_LOSS_COUNT
 };
 
 enum tdm_ledger_state {
@@ -204,7 +195,7 @@ struct tdm_ledger_more {
 	uint32_t holding;   /* banks or cores that hold a page */
 	uint32_t page_size; /* 0: unknown */
 	uint32_t cores;     /* sharded over so many; 0: interleaved */
-	uint32_t thread;    /* kernel's thread id */
+	uint32_t thread;    /* Linux's thread id */
 	uint32_t name;      /* blob number; 0: none */
 	uint32_t stack;     /* blob number; 0: none */
 	uint32_t program;   /* blob number; 0: none */

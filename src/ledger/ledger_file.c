@@ -266,7 +266,7 @@ static int move_fd_up(int fd)
 	return high;
 }
 
-/* Changes the file's size. Beyond the program's limit the kernel would send a signal that ends it. */
+/* Changes the file's size. Beyond the program's limit Linux would send a signal that ends it. */
 static int set_size(int fd, uint64_t size)
 {
 	struct rlimit limit;
@@ -375,7 +375,7 @@ int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t off
 	err = reserve(file->fd, offset + from, to - from);
 	if (err != 0)
 		return err;
-	/* Where the kernel can, the pages are mapped here rather than one by one on the hot path. */
+	/* Where Linux can, the pages are mapped here rather than one by one on the hot path. */
 	madvise((char *)at + from, to - from, MADV_POPULATE_WRITE);
 	return 0;
 }

@@ -18,7 +18,7 @@ enum {
 	DEVICE_BYTES = (sizeof(struct tdm_ledger_device) + TDM_LEDGER_PAGE - 1) / TDM_LEDGER_PAGE * TDM_LEDGER_PAGE,
 };
 
-/* Tells the kernel that this process will ask for barriers. The thread sanitizer does not know them, so its builds do
+/* Tells Linux that this process will ask for barriers. The thread sanitizer does not know them, so its builds do
  * without owners. */
 static bool register_barrier(void)
 {

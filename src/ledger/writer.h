@@ -5,7 +5,7 @@
  * threads on different devices do not meet. Entering is cheapest for the thread that used the device last: it is the
  * device's owner and needs no atomic read-modify-write, which would wait until all earlier stores have left the
  * processor. It says in its own record that it is inside, then looks whether it is still the owner. Another thread that
- * wants in takes `lock`, makes itself heard by clearing `owner`, lets the kernel run a barrier on all the process's
+ * wants in takes `lock`, makes itself heard by clearing `owner`, lets Linux run a barrier on all the process's
  * processors (membarrier), and waits until the old owner's record says that it is out. After that the device is shared,
  * by `lock`; a thread that has it long enough to itself becomes the owner again, but only a few times, so that a warm
  * program makes no system calls.
@@ -94,7 +94,7 @@ struct tdm_writer {
 	uint32_t phase_segments, phase_count;
 	struct tdm_wthread *threads;
 	_Atomic uint32_t thread_count;
-	bool can_own;                     /* the kernel has the barrier that owners rely on */
+	bool can_own;                     /* Linux has the barrier that owners rely on */
 	struct tdm_slot_index *inherited; /* of the parent before the fork, device by device; may be NULL */
 	unsigned inherited_count;
 };

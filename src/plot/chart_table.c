@@ -1,3 +1,4 @@
+/* Every kind of chart, by its number in a scene. */
 #include "plot/chart.h"
 
 const struct tdm_chart *const tdm_charts[TDM_CHART_KINDS] = {

@@ -1,3 +1,4 @@
+/* The findings of `doctor` as JSON: the worst state, how many there are of each, then all of them. */
 #include "report/doctor_report.h"
 #include "report/finding_report.h"
 

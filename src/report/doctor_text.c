@@ -1,3 +1,4 @@
+/* The findings of `doctor` as text, under a heading for each group of checks, with their number at the end. */
 #include "report/doctor_report.h"
 #include "report/finding_report.h"
 

@@ -1,3 +1,4 @@
+/* What leaks, as JSON: how it was watched, the verdicts by number, and the sites that were asked for. */
 #include "report/finding_report.h"
 #include "report/leaks_report.h"
 

@@ -1,3 +1,4 @@
+/* What leaks, as text: the sites that were asked for, the worst first, at most SHOWN_MAX unless all are wanted. */
 #include "base/duration.h"
 #include "base/units.h"
 #include "report/finding_report.h"

@@ -38,7 +38,7 @@ void tdm_smi_machine(struct tdm_json *json, const struct tdm_machine *machine)
 	tdm_json_put_object(json, "host_info");
 	put_or(json, "OS", m->system);
 	put_or(json, "Distro", m->distro);
-	put_or(json, "Kernel", m->kernel);
+	put_or(json, "Kernel", m->release);
 	put_or(json, "Hostname", m->host);
 	put_or(json, "Platform", m->machine);
 	tdm_json_put_text(json, "Python", not_available);

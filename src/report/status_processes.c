@@ -45,7 +45,7 @@ static const char *command_of(const struct tdm_picture_process *process)
 /* The length of the program's path: up to a blank behind the process's name, as folders may have blanks. */
 static size_t program_length(const char *command, const char *comm)
 {
-	enum { COMM_MAX = 15 }; /* the kernel cuts it there */
+	enum { COMM_MAX = 15 }; /* Linux cuts it there */
 	size_t comm_len = strlen(comm), base = 0;
 	for (size_t i = 0; comm_len != 0 && command[i] != '\0'; i++) {
 		base = command[i] == '/' ? i + 1 : base;

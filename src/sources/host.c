@@ -1,7 +1,7 @@
 #include "sources/host.h"
 #include "base/err.h"
 #include "sources/host_opens.h"
-#include "sources/kernel_file.h"
+#include "sources/sys_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -30,7 +30,7 @@ static bool parse_card_name(const char *name, uint32_t *number)
 	uint64_t value;
 	if (strncmp(name, prefix, sizeof prefix - 1) == 0)
 		name += sizeof prefix - 1;
-	if (tdm_kernel_number(name, INT32_MAX, &value) != 0)
+	if (tdm_sys_number(name, INT32_MAX, &value) != 0)
 		return false;
 	*number = (uint32_t)value;
 	return true;
@@ -40,7 +40,7 @@ static int parse_number(const char *text, int64_t *number)
 {
 	uint64_t value;
 	bool negative = text[0] == '-';
-	int err = tdm_kernel_number(text + negative, INT64_MAX, &value);
+	int err = tdm_sys_number(text + negative, INT64_MAX, &value);
 	if (err == 0)
 		*number = negative ? -(int64_t)value : (int64_t)value;
 	return err;
@@ -63,7 +63,7 @@ static int parse_hex(const char *text, uint64_t *id)
 
 static void read_value(int dir_fd, const struct tdm_host_attribute *attribute, struct tdm_host_value *value)
 {
-	int got = tdm_kernel_file_text(dir_fd, attribute->file, value->text, sizeof value->text);
+	int got = tdm_sys_file_text(dir_fd, attribute->file, value->text, sizeof value->text);
 	int err = got < 0 ? got : got == 0 ? -ENODATA : 0;
 	if (err == 0 && attribute->form == TDM_HOST_NUMBER)
 		err = parse_number(value->text, &value->number);
@@ -138,17 +138,17 @@ static int open_hwmon(int pci_fd)
 	uint64_t lowest = UINT64_MAX, number;
 	char name[32];
 	int err;
-	DIR *dir = tdm_kernel_dir_list(pci_fd, "hwmon", &err);
+	DIR *dir = tdm_sys_dir_list(pci_fd, "hwmon", &err);
 	if (dir == NULL)
 		return err;
 	for (const struct dirent *entry; (entry = readdir(dir)) != NULL;)
 		if (strncmp(entry->d_name, "hwmon", 5) == 0 &&
-			tdm_kernel_number(entry->d_name + 5, INT32_MAX, &number) == 0 && number < lowest)
+			tdm_sys_number(entry->d_name + 5, INT32_MAX, &number) == 0 && number < lowest)
 			lowest = number;
 	int fd = -ENOENT;
 	if (lowest != UINT64_MAX) {
 		snprintf(name, sizeof name, "hwmon%u", (unsigned)lowest);
-		fd = tdm_kernel_dir_open(dirfd(dir), name);
+		fd = tdm_sys_dir_open(dirfd(dir), name);
 	}
 	closedir(dir);
 	return fd;
@@ -209,11 +209,11 @@ static void keep_lasting(const struct tdm_host *before, int card_fd, struct tdm_
 static void read_card(
 	int class_fd, const char *name, const struct tdm_host_options *options, struct tdm_host_card *card)
 {
-	int card_fd = tdm_kernel_dir_open(class_fd, name);
+	int card_fd = tdm_sys_dir_open(class_fd, name);
 	if (card_fd == -ENOENT) /* it was there a moment ago */
 		card_fd = -ENODEV;
 	card->err = card_fd < 0 ? card_fd : 0;
-	int pci_fd = card_fd >= 0 ? tdm_kernel_dir_open(card_fd, "device") : card_fd;
+	int pci_fd = card_fd >= 0 ? tdm_sys_dir_open(card_fd, "device") : card_fd;
 	int hwmon_fd = pci_fd >= 0 ? open_hwmon(pci_fd) : pci_fd;
 	card->hwmon_err = hwmon_fd < 0 ? hwmon_fd : 0;
 	if (card_fd >= 0)
@@ -223,7 +223,7 @@ static void read_card(
 	read_place(card, TDM_HOST_IN_PCI, pci_fd);
 	read_place(card, TDM_HOST_IN_HWMON, hwmon_fd);
 	if (options->counters) {
-		int fd = card_fd >= 0 ? tdm_kernel_dir_open(card_fd, "pcie_perf_counters") : card_fd;
+		int fd = card_fd >= 0 ? tdm_sys_dir_open(card_fd, "pcie_perf_counters") : card_fd;
 		read_place(card, TDM_HOST_IN_COUNTERS, fd);
 		close_dir(fd);
 	}
@@ -254,7 +254,7 @@ static int list_cards(struct tdm_host *host, int class_fd, struct entry entries[
 	uint32_t number;
 	size_t count = 0, kept = 0;
 	int err;
-	DIR *dir = tdm_kernel_dir_list(class_fd, ".", &err);
+	DIR *dir = tdm_sys_dir_list(class_fd, ".", &err);
 	if (dir == NULL)
 		return err;
 	for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
@@ -286,7 +286,7 @@ static int read_cards(struct tdm_host *host, const struct tdm_host_options *opti
 	int len = snprintf(path, sizeof path, "%s/class/tenstorrent", tdm_host_sysfs_path(options->sysfs));
 	if (len >= (int)sizeof path)
 		return host->err = -ENAMETOOLONG;
-	int class_fd = tdm_kernel_dir_open(AT_FDCWD, path);
+	int class_fd = tdm_sys_dir_open(AT_FDCWD, path);
 	int count = class_fd >= 0 ? list_cards(host, class_fd, entries) : class_fd;
 	if (count < 0) {
 		close_dir(class_fd);

@@ -1,7 +1,7 @@
 #include "sources/host_opens.h"
 #include "base/file.h"
 #include "base/reserve.h"
-#include "sources/kernel_file.h"
+#include "sources/sys_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ static int read_lists(struct tdm_host *host, const struct tdm_proc_root *root, s
 	for (uint32_t i = 0; i < host->card_count; i++) {
 		struct tdm_host_card *card = &host->cards[i];
 		snprintf(path, sizeof path, "driver/tenstorrent/%u/pids", card->number);
-		int fd = root->fd >= 0 ? tdm_kernel_file_open(root->fd, path) : root->err;
+		int fd = root->fd >= 0 ? tdm_sys_file_open(root->fd, path) : root->err;
 		if (fd < 0) {
 			card->opens_err = fd;
 			continue;

@@ -33,7 +33,6 @@ struct tdm_process tdm_ledger_process(const struct tdm_ledger *ledger, enum tdm_
 	memcpy(process.boot_id, who->boot_id, sizeof process.boot_id);
 	memcpy(process.comm, who->comm, sizeof process.comm);
 	memcpy(process.command, who->command, sizeof process.command);
-	static_assert((int)TDM_LOSSES == (int)TDM_LOSS_COUNT, "every cause has a place");
 	for (int i = 0; i < TDM_LOSS_COUNT; i++) {
 		process.losses[i] = tdm_ledger_lost(ledger, (enum tdm_ledger_loss)i);
 		if (i != TDM_LOSS_TEXT)

@@ -2,7 +2,7 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "sources/host.h"
-#include "sources/kernel_file.h"
+#include "sources/sys_file.h"
 
 #include <fcntl.h>
 #include <sys/sysinfo.h>
@@ -55,10 +55,10 @@ static void read_distro(struct tdm_machine *machine)
 
 static void read_driver(struct tdm_machine *machine, const char *sysfs)
 {
-	int fd = tdm_kernel_dir_open(AT_FDCWD, tdm_host_sysfs_path(sysfs));
+	int fd = tdm_sys_dir_open(AT_FDCWD, tdm_host_sysfs_path(sysfs));
 	if (fd < 0)
 		return;
-	if (tdm_kernel_file_text(fd, "module/tenstorrent/version", machine->driver, sizeof machine->driver) < 0)
+	if (tdm_sys_file_text(fd, "module/tenstorrent/version", machine->driver, sizeof machine->driver) < 0)
 		machine->driver[0] = '\0';
 	close(fd);
 }
@@ -70,7 +70,7 @@ void tdm_machine_read(struct tdm_machine *machine, const char *sysfs)
 	*machine = (struct tdm_machine){ .memory_bytes = TDM_BYTES_UNKNOWN };
 	if (uname(&names) == 0) {
 		show(machine->system, names.sysname);
-		show(machine->kernel, names.release);
+		show(machine->release, names.release);
 		show(machine->host, names.nodename);
 		show(machine->machine, names.machine);
 	}

@@ -11,7 +11,7 @@ enum { TDM_MACHINE_TEXT_CAP = 128 };
 struct tdm_machine {
 	char system[TDM_MACHINE_TEXT_CAP];  /* "Linux" */
 	char distro[TDM_MACHINE_TEXT_CAP];  /* "Debian GNU/Linux 12 (bookworm)" */
-	char kernel[TDM_MACHINE_TEXT_CAP];  /* "6.1.0-18-amd64" */
+	char release[TDM_MACHINE_TEXT_CAP]; /* "6.1.0-18-amd64" */
 	char host[TDM_MACHINE_TEXT_CAP];    /* its name */
 	char machine[TDM_MACHINE_TEXT_CAP]; /* "x86_64" */
 	char driver[TDM_MACHINE_TEXT_CAP];  /* version of the module, "2.4.0" */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The kernel keeps this much of a process's name. */
+/* Linux keeps this much of a process's name. */
 enum { COMM_LEN = 15 };
 
 static const struct tdm_proc_facts no_facts = { .err = -ESRCH, .state = '?', .uid = TDM_UID_UNKNOWN };

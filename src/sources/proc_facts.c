@@ -1,7 +1,7 @@
 #include "sources/proc_facts.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "sources/kernel_file.h"
+#include "sources/sys_file.h"
 #include "sources/proc_cache.h"
 
 #include <dirent.h>
@@ -21,8 +21,8 @@ enum {
 	ENTRIES_MAX = 1 << 20,   /* of the directory; a bound on the work, not on processes */
 };
 
-/* In the flags of a thread of the kernel: PF_KTHREAD. */
-#define KERNEL_THREAD  UINT64_C(0x200000)
+/* In the flags of a thread of Linux itself: PF_KTHREAD. */
+#define LINUX_THREAD   UINT64_C(0x200000)
 
 /* The boot time is given in whole seconds and moves with the clock. */
 #define START_SLACK_NS (3 * TDM_NS_PER_S)
@@ -60,7 +60,7 @@ static uint64_t read_boot_time(const struct tdm_proc_root *root)
 {
 	uint64_t seconds = 0;
 	char *text = malloc(PROC_STAT_CAP);
-	if (text != NULL && tdm_kernel_file_read(root->fd, "stat", text, PROC_STAT_CAP) > 0) {
+	if (text != NULL && tdm_sys_file_read(root->fd, "stat", text, PROC_STAT_CAP) > 0) {
 		const char *at = line_of(text, "btime ");
 		seconds = at != NULL ? leading_number(at, 0) : 0;
 	}
@@ -71,7 +71,7 @@ static uint64_t read_boot_time(const struct tdm_proc_root *root)
 void tdm_proc_root_init(struct tdm_proc_root *root, const char *path)
 {
 	path = tdm_proc_path(path);
-	int fd = tdm_kernel_dir_open(AT_FDCWD, path);
+	int fd = tdm_sys_dir_open(AT_FDCWD, path);
 	*root = (struct tdm_proc_root){
 		.fd = fd >= 0 ? fd : -1,
 		.err = fd >= 0 ? 0 : fd,
@@ -101,7 +101,7 @@ uint64_t tdm_proc_started(const struct tdm_proc_root *root, uint64_t start_time)
 static int read_stat(const struct tdm_proc_root *root, int dir_fd, const char *name, struct tdm_proc_facts *facts)
 {
 	char text[STAT_CAP];
-	int got = tdm_kernel_file_read(dir_fd, name, text, sizeof text);
+	int got = tdm_sys_file_read(dir_fd, name, text, sizeof text);
 	const char *at = got > 0 ? strrchr(text, ')') : NULL;
 	if (at == NULL)
 		return got < 0 ? got : TDM_ESYNTAX;
@@ -110,7 +110,7 @@ static int read_stat(const struct tdm_proc_root *root, int dir_fd, const char *n
 	for (int i = 0; at != NULL && i < START_FIELD; i++) {
 		at = strchr(at + 1, ' ');
 		if (at != NULL && i + 1 == FLAGS_FIELD)
-			facts->is_kernel = (leading_number(at + 1, 0) & KERNEL_THREAD) != 0;
+			facts->is_linux_thread = (leading_number(at + 1, 0) & LINUX_THREAD) != 0;
 	}
 	facts->start_time = at != NULL ? leading_number(at + 1, 0) : 0;
 	facts->started_ns = tdm_proc_started(root, facts->start_time);
@@ -120,7 +120,7 @@ static int read_stat(const struct tdm_proc_root *root, int dir_fd, const char *n
 static int read_uid(int dir_fd, struct tdm_proc_facts *facts)
 {
 	char text[STATUS_CAP];
-	int got = tdm_kernel_file_read(dir_fd, "status", text, sizeof text);
+	int got = tdm_sys_file_read(dir_fd, "status", text, sizeof text);
 	if (got < 0)
 		return got;
 	const char *at = line_of(text, "Uid:");
@@ -133,7 +133,7 @@ static int read_uid(int dir_fd, struct tdm_proc_facts *facts)
 static int read_command(int dir_fd, struct tdm_proc_facts *facts)
 {
 	char text[STATUS_CAP];
-	int got = tdm_kernel_file_read(dir_fd, "cmdline", text, sizeof text);
+	int got = tdm_sys_file_read(dir_fd, "cmdline", text, sizeof text);
 	if (got < 0)
 		return got;
 	struct tdm_str s = { text, (size_t)got };
@@ -157,7 +157,7 @@ static void read_whole(const struct tdm_proc_root *root, int32_t pid, struct tdm
 	char name[16];
 	*facts = (struct tdm_proc_facts){ .state = '?', .uid = TDM_UID_UNKNOWN };
 	snprintf(name, sizeof name, "%d", pid);
-	int dir_fd = tdm_kernel_dir_open(root->fd, name);
+	int dir_fd = tdm_sys_dir_open(root->fd, name);
 	if (dir_fd < 0) {
 		facts->err = ended(dir_fd);
 		return;
@@ -169,7 +169,7 @@ static void read_whole(const struct tdm_proc_root *root, int32_t pid, struct tdm
 		facts->err = left != 0 ? -ENOENT : 0;
 	}
 	int uid_err = read_uid(dir_fd, facts);
-	int comm_err = tdm_kernel_file_text(dir_fd, "comm", facts->comm, sizeof facts->comm);
+	int comm_err = tdm_sys_file_text(dir_fd, "comm", facts->comm, sizeof facts->comm);
 	int command_err = read_command(dir_fd, facts);
 	facts->text_err = comm_err < 0 ? ended(comm_err) : command_err < 0 ? ended(command_err) : 0;
 	if (facts->text_err == 0 && uid_err < 0)
@@ -229,7 +229,7 @@ enum tdm_proc_life tdm_proc_judge(
 		return judge_missing(root, pid);
 	if (facts->err != 0)
 		return facts->err == -EACCES || facts->err == -EPERM ? TDM_PROC_OTHER_USER : TDM_PROC_UNKNOWN;
-	if (facts->state == 'Z' || facts->state == 'X' || facts->is_kernel)
+	if (facts->state == 'Z' || facts->state == 'X' || facts->is_linux_thread)
 		return TDM_PROC_DEAD;
 	if (seen_ns != 0 && facts->started_ns > START_SLACK_NS && facts->started_ns - START_SLACK_NS > seen_ns)
 		return TDM_PROC_DEAD;
@@ -256,10 +256,10 @@ static void match_nested(int proc_fd, const char *name, struct tdm_proc_wanted *
 {
 	char path[32], text[STATUS_CAP], comm[TDM_COMM_CAP];
 	uint64_t outer;
-	if (tdm_kernel_number(name, TDM_PID_MAX, &outer) != 0)
+	if (tdm_sys_number(name, TDM_PID_MAX, &outer) != 0)
 		return;
 	snprintf(path, sizeof path, "%u/status", (unsigned)outer);
-	if (tdm_kernel_file_read(proc_fd, path, text, sizeof text) <= 0)
+	if (tdm_sys_file_read(proc_fd, path, text, sizeof text) <= 0)
 		return;
 	int32_t pid = nested_pid(text);
 	bool has_comm = false;
@@ -268,7 +268,7 @@ static void match_nested(int proc_fd, const char *name, struct tdm_proc_wanted *
 			continue;
 		if (!has_comm) {
 			snprintf(path, sizeof path, "%u/comm", (unsigned)outer);
-			tdm_kernel_file_text(proc_fd, path, comm, sizeof comm);
+			tdm_sys_file_text(proc_fd, path, comm, sizeof comm);
 			has_comm = true;
 		}
 		if (wanted[i].comm[0] == '\0' || strcmp(wanted[i].comm, comm) == 0)
@@ -283,7 +283,7 @@ int tdm_proc_find_nested(const struct tdm_proc_root *root, struct tdm_proc_wante
 	if (root->fd < 0)
 		return root->err;
 	int err;
-	DIR *dir = tdm_kernel_dir_list(root->fd, ".", &err);
+	DIR *dir = tdm_sys_dir_list(root->fd, ".", &err);
 	if (dir == NULL)
 		return err;
 	const struct dirent *entry;

@@ -11,7 +11,7 @@
 
 #include "event/describe.h"
 
-/* The kernel gives no higher pid. */
+/* Linux gives no higher pid. */
 enum { TDM_PID_MAX = 4194304 };
 
 #define TDM_UID_UNKNOWN UINT32_MAX
@@ -39,13 +39,13 @@ enum tdm_proc_life {
 struct tdm_proc_facts {
 	int err;                       /* 0; or why nothing else is known: -ENOENT when there is no such process */
 	int text_err;                  /* 0; or why name and command line are not known, though the process is there */
-	char state;                    /* the kernel's letter: R, S, D, T, Z, …; '?' when unknown */
-	bool is_kernel;                /* a thread of the kernel, no program's process */
+	char state;                    /* the letter of Linux: R, S, D, T, Z, …; '?' when unknown */
+	bool is_linux_thread;          /* a thread of Linux itself, not a program's process */
 	uint32_t uid;                  /* TDM_UID_UNKNOWN */
 	uint64_t start_time;           /* clock ticks since boot; 0: unknown */
 	uint64_t started_ns;           /* real-time clock, good to a second or two; 0: unknown */
 	char comm[TDM_COMM_CAP];       /* printable ASCII, like the next; may be empty */
-	char command[TDM_COMMAND_CAP]; /* beginning of the command line; empty for kernel threads and zombies */
+	char command[TDM_COMMAND_CAP]; /* beginning of the command line; empty for threads of Linux and zombies */
 };
 
 /* Which directory it is: `path`, else $TIDEMARK_PROC_ROOT, else /proc. Borrowed. */
@@ -62,7 +62,7 @@ void tdm_proc_facts_read(const struct tdm_proc_root *root, int32_t pid, struct t
 
 /*
  * Whether the process that had `pid` at the time `seen_ns` (real-time clock; 0: unknown) runs. A process that began
- * clearly later is another one, as is a thread of the kernel. `facts` is filled as far as the pid can be looked at.
+ * clearly later is another one, as is a thread of Linux itself. `facts` is filled as far as the pid can be looked at.
  */
 enum tdm_proc_life tdm_proc_judge(
 	const struct tdm_proc_root *root, int32_t pid, uint64_t seen_ns, struct tdm_proc_facts *facts);

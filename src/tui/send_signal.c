@@ -73,7 +73,7 @@ int tdm_signal_send(const struct tdm_target *target, int signal_number)
 	if (target->pid <= 1)
 		return -EINVAL;
 	int fd = (int)syscall(SYS_pidfd_open, target->pid, 0U);
-	if (fd < 0 && errno == ENOSYS) /* a kernel that cannot hold a process */
+	if (fd < 0 && errno == ENOSYS) /* a Linux that has no descriptors of processes */
 		return !is_same(target) ? -ESRCH : kill(target->pid, signal_number) != 0 ? -errno : 0;
 	if (fd < 0)
 		return -errno;

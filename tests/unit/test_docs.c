@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/suggest.h"
 #include "base/term.h"
 #include "base/wrap.h"
 #include "cli/cmd.h"
 #include "cli/completion.h"
 #include "cli/docs.h"
 #include "cli/help.h"
-#include "cli/suggest.h"
 
 static void expect_escaped(const char *text, bool line_start, const char *expected)
 {

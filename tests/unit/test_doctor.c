@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#include "cli/doctor.h"
+#include "analyze/doctor.h"
 #include "fake_tree.h"
 #include "ledger/layout.h"
 #include "metal_bytes.h"
@@ -20,7 +20,10 @@ enum { NOBODY = 65534 };
 struct machine {
 	struct tree tree;
 	char sys[PATH_MAX], proc[PATH_MAX], dev[PATH_MAX], shm[PATH_MAX], ledgers[PATH_MAX], socket[PATH_MAX];
+	const char *python;
+	struct tdm_term term;
 	char *environ[8];
+	struct tdm_setup setup;
 	struct tdm_doctor doctor;
 };
 
@@ -40,14 +43,21 @@ static int setup(void **state)
 	place(m, m->shm, "shm");
 	place(m, m->ledgers, "ledgers");
 	snprintf(m->socket, sizeof m->socket, "%s", tree_path(&m->tree, "server.sock"));
+	m->python = "/nowhere/python3";
 	*state = m;
 	return 0;
+}
+
+static void forget(struct machine *m)
+{
+	tdm_findings_done(&m->doctor.findings);
+	tdm_setup_done(&m->setup);
 }
 
 static int teardown(void **state)
 {
 	struct machine *m = *state;
-	tdm_doctor_done(&m->doctor);
+	forget(m);
 	tree_done(&m->tree);
 	free(m);
 	return 0;
@@ -56,11 +66,11 @@ static int teardown(void **state)
 /* Runs a check on a fresh reading. */
 static const struct tdm_findings *check(struct machine *m, const char *name)
 {
-	const struct tdm_doctor_options options = { m->sys, m->proc, m->dev, m->shm, m->ledgers, m->socket,
-		m->environ };
-	tdm_doctor_done(&m->doctor);
-	assert_int_equal(tdm_doctor_init(&m->doctor, &options), 0);
-	assert_true(tdm_doctor_run_one(&m->doctor, name));
+	const struct tdm_probe_places places = { m->sys, m->proc, m->dev, m->shm, m->ledgers, m->socket, m->python };
+	forget(m);
+	assert_int_equal(tdm_setup_read(&m->setup, &places), 0);
+	m->doctor = (struct tdm_doctor){ .setup = &m->setup, .environ = m->environ, .term = m->term };
+	assert_true(tdm_doctor_run(&m->doctor, name));
 	assert_false(m->doctor.findings.failed);
 	return &m->doctor.findings;
 }
@@ -357,6 +367,12 @@ static void test_uncounted(void **state)
 	char pids[16];
 	snprintf(pids, sizeof pids, "%d\n", (int)child.pid);
 	tree_text(&m->tree, "proc/driver/tenstorrent/0/pids", pids);
+	check(m, "runtime.uncounted");
+	assert_int_equal(m->setup.picture->process_count, 1);
+	const struct tree_process process = {
+		.pid = child.pid, .comm = "train", .start = m->setup.picture->processes[0].start_time
+	};
+	tree_process(&m->tree, "proc", process);
 	expect(check(m, "runtime.uncounted"), 0, TDM_FINDING_OK, "every process");
 	finish(child);
 	expect(check(m, "runtime.uncounted"), 0, TDM_FINDING_INFO, "a process has a card open");
@@ -442,7 +458,7 @@ static void test_refused(void **state)
 		if (geteuid() == 0 && (setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
 			_exit(2);
 		refused_checks(m);
-		tdm_doctor_done(&m->doctor);
+		forget(m);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -491,6 +507,28 @@ static void test_container(void **state)
 	expect(check(m, "system.container"), 0, TDM_FINDING_INFO, "in a container");
 }
 
+static void test_python(void **state)
+{
+	struct machine *m = *state;
+	expect(check(m, "library.python"), 0, TDM_FINDING_INFO, "there is no python3");
+	m->python = "true";
+	expect(check(m, "library.python"), 0, TDM_FINDING_OK, "finds the package");
+	m->python = "false";
+	expect(check(m, "library.python"), 0, TDM_FINDING_INFO, "does not find the package");
+}
+
+static void test_terminal(void **state)
+{
+	struct machine *m = *state;
+	expect(check(m, "system.terminal"), 0, TDM_FINDING_INFO,
+		"TERM is unset; characters are not UTF-8; without colour");
+	assert_string_equal(command(&m->doctor.findings, 0), "export LC_ALL=C.UTF-8");
+	char type[] = "TERM=xterm";
+	m->environ[0] = type;
+	m->term = (struct tdm_term){ .colour = true, .utf8 = true };
+	expect(check(m, "system.terminal"), 0, TDM_FINDING_OK, "TERM is xterm; characters are UTF-8; with colour");
+}
+
 /* Every check has a name of its own, with a group before it, and its findings carry it. */
 static void test_table(void **state)
 {
@@ -509,7 +547,7 @@ static void test_table(void **state)
 			assert_true(looked->text[0] != '\0');
 		}
 	}
-	assert_false(tdm_doctor_run_one(&m->doctor, "driver.nothing"));
+	assert_false(tdm_doctor_run(&m->doctor, "driver.nothing"));
 }
 
 int main(void)
@@ -531,6 +569,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_variables, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clock, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_container, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_python, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_terminal, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_table, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

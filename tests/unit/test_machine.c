@@ -57,7 +57,7 @@ static void the_driver_is_the_one_of_the_tree(void **state)
 	assert_string_equal(machine.driver, "");
 	assert_string_equal(machine.system, "Linux");
 	assert_true(machine.memory_bytes > 1 << 20 && machine.memory_bytes != TDM_BYTES_UNKNOWN);
-	assert_true(machine.kernel[0] != '\0' && machine.machine[0] != '\0' && machine.host[0] != '\0');
+	assert_true(machine.release[0] != '\0' && machine.machine[0] != '\0' && machine.host[0] != '\0');
 	tdm_machine_read(&machine, "/nonexistent");
 	assert_string_equal(machine.driver, "");
 	tree_done(&tree);

@@ -209,7 +209,7 @@ static void test_container(void **state)
 	tree_done(&tree);
 }
 
-/* The numbers of a container are small: here the kernel's threads have them, or anybody. */
+/* The numbers of a container are small: here threads of Linux itself have them, or anybody. */
 static void test_container_with_our_numbers(void **state)
 {
 	(void)state;
@@ -227,7 +227,7 @@ static void test_container_with_our_numbers(void **state)
 	read_list(&tree, &list);
 	judge(&tree, &list, NULL);
 	const struct tdm_metal_region *r = &list.regions[0];
-	assert_int_equal(r->slots[0].life, TDM_PROC_DEAD); /* no thread of the kernel has a device */
+	assert_int_equal(r->slots[0].life, TDM_PROC_DEAD); /* no thread of Linux itself has a device */
 	assert_int_equal(r->slots[0].nested_as, 0);
 	assert_string_equal(r->slots[0].facts.comm, "");
 	assert_int_equal(r->slots[1].life, TDM_PROC_UNKNOWN);

@@ -212,7 +212,7 @@ static void a_long_command_goes_without_folders(void **state)
 	assert_has(&out, "  python3 train.py --da...\n");
 	render(&make, (struct tdm_pick){ 0 }, 100, true, &out);
 	assert_has(&out, "  python3 train.py --data=/data/x\n");
-	/* Folders with blanks: the process's name, which the kernel cuts, says where the program ends. */
+	/* Folders with blanks: the process's name, which Linux cuts, says where the program ends. */
 	snprintf(make.processes[1].command, sizeof make.processes[1].command, "%s", "/home/a b/train it c/run -n 3");
 	snprintf(make.processes[1].comm, sizeof make.processes[1].comm, "run");
 	render(&make, (struct tdm_pick){ 0 }, 80, true, &out);

@@ -1,11 +1,7 @@
-#include "cli/suggest.h"
+#include "base/suggest.h"
+#include "base/number.h"
 
 enum { WORD_CAP = 48, LETTERS_PER_MISTAKE = 3 };
-
-static size_t min_size(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
 
 /*
  * Letters to insert, delete, replace or swap with a neighbour so that one word becomes the other. Row i of the table
@@ -21,9 +17,9 @@ static size_t distance_between(struct tdm_str a, struct tdm_str b)
 		row[0] = i;
 		for (size_t j = 1; j <= b.len; j++) {
 			size_t replace = above[j - 1] + (a.ptr[i - 1] != b.ptr[j - 1]);
-			row[j] = min_size(replace, 1 + min_size(above[j], row[j - 1]));
+			row[j] = tdm_min(replace, 1 + tdm_min(above[j], row[j - 1]));
 			if (i > 1 && j > 1 && a.ptr[i - 1] == b.ptr[j - 2] && a.ptr[i - 2] == b.ptr[j - 1])
-				row[j] = min_size(row[j], swapped[j - 2] + 1);
+				row[j] = tdm_min(row[j], swapped[j - 2] + 1);
 		}
 	}
 	return rows[a.len % 3][b.len];

@@ -1,4 +1,4 @@
-#include "sources/kernel_file.h"
+#include "sources/sys_file.h"
 #include "base/err.h"
 
 #include <errno.h>
@@ -8,15 +8,15 @@
 
 enum { TEXT_CAP = 4096 };
 
-int tdm_kernel_dir_open(int dir_fd, const char *path)
+int tdm_sys_dir_open(int dir_fd, const char *path)
 {
 	int fd = openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd >= 0 ? fd : -errno;
 }
 
-DIR *tdm_kernel_dir_list(int dir_fd, const char *path, int *err)
+DIR *tdm_sys_dir_list(int dir_fd, const char *path, int *err)
 {
-	int fd = tdm_kernel_dir_open(dir_fd, path);
+	int fd = tdm_sys_dir_open(dir_fd, path);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	if (dir == NULL) {
 		*err = fd >= 0 ? -errno : fd;
@@ -26,7 +26,7 @@ DIR *tdm_kernel_dir_list(int dir_fd, const char *path, int *err)
 	return dir;
 }
 
-int tdm_kernel_file_open(int dir_fd, const char *path)
+int tdm_sys_file_open(int dir_fd, const char *path)
 {
 	struct stat st;
 	int fd = openat(dir_fd, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
@@ -38,15 +38,15 @@ int tdm_kernel_file_open(int dir_fd, const char *path)
 	return err != 0 ? err : fd;
 }
 
-int tdm_kernel_file_read(int dir_fd, const char *path, char *dst, size_t cap)
+int tdm_sys_file_read(int dir_fd, const char *path, char *dst, size_t cap)
 {
 	size_t len = 0;
 	ssize_t got = 0;
 	dst[0] = '\0';
-	int fd = tdm_kernel_file_open(dir_fd, path);
+	int fd = tdm_sys_file_open(dir_fd, path);
 	if (fd < 0)
 		return fd;
-	/* The kernel gives such a file in one piece, but a longer one in several. */
+	/* Linux gives such a file in one piece, but a longer one in several. */
 	while (len < cap - 1) {
 		got = read(fd, dst + len, cap - 1 - len);
 		if (got < 0 && errno == EINTR)
@@ -61,11 +61,11 @@ int tdm_kernel_file_read(int dir_fd, const char *path, char *dst, size_t cap)
 	return err != 0 ? err : (int)len;
 }
 
-int tdm_kernel_file_text(int dir_fd, const char *path, char *dst, size_t cap)
+int tdm_sys_file_text(int dir_fd, const char *path, char *dst, size_t cap)
 {
 	char text[TEXT_CAP];
 	dst[0] = '\0';
-	int got = tdm_kernel_file_read(dir_fd, path, text, sizeof text);
+	int got = tdm_sys_file_read(dir_fd, path, text, sizeof text);
 	if (got < 0)
 		return got;
 	struct tdm_str s = { text, (size_t)got };
@@ -75,7 +75,7 @@ int tdm_kernel_file_text(int dir_fd, const char *path, char *dst, size_t cap)
 	return (int)strlen(dst);
 }
 
-int tdm_kernel_number(const char *name, uint64_t max, uint64_t *value)
+int tdm_sys_number(const char *name, uint64_t max, uint64_t *value)
 {
 	uint64_t number;
 	int err = tdm_str_parse_u64(tdm_str_of(name), &number);

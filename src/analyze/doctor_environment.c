@@ -1,6 +1,6 @@
 /* Variables: Tidemark's own, with their values; and those of the runtime that are set for memory tracking. */
-#include "cli/doctor_checks.h"
-#include "cli/suggest.h"
+#include "analyze/doctor_checks.h"
+#include "base/suggest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,12 +73,11 @@ static const struct {
 };
 enum { VARIABLES = sizeof variables / sizeof variables[0] };
 
-static void check_variable(struct tdm_doctor *doctor, struct tdm_str name, const char *value, size_t *good)
+static void check_variable(struct tdm_doctor *d, struct tdm_str name, const char *value, size_t *good)
 {
-	struct tdm_findings *out = &doctor->findings;
-	char looked[80], shown[80], command[96];
+	char shown[80], known[80];
 	struct tdm_suggest suggest;
-	tdm_str_shown(name, looked, sizeof looked);
+	const char *looked = tdm_doctor_look(d, "%s", tdm_str_shown(name, known, sizeof known));
 	tdm_str_shown(tdm_str_of(value), shown, sizeof shown);
 	tdm_suggest_init(&suggest, name);
 	for (size_t i = 0; i < VARIABLES; i++) {
@@ -89,32 +88,30 @@ static void check_variable(struct tdm_doctor *doctor, struct tdm_str name, const
 			++*good;
 			return;
 		}
-		tdm_doctor_say(out, TDM_FINDING_WARNING, "environment.tidemark", looked, "%s is '%s'; expected %s",
-			looked, shown, variables[i].expected);
-		tdm_findings_advise(out, NULL, "correct it: %s", variables[i].effect);
+		tdm_doctor_say(d, WARNING, "%s is '%s'; expected %s", looked, shown, variables[i].expected);
+		tdm_doctor_advise(d, NULL, "correct it: %s", variables[i].effect);
 		return;
 	}
-	tdm_doctor_say(out, TDM_FINDING_WARNING, "environment.tidemark", looked,
-		"%s is set, and nothing reads it%s%s%s", looked, suggest.best != NULL ? "; did you mean " : "",
-		suggest.best != NULL ? suggest.best : "", suggest.best != NULL ? "?" : "");
-	tdm_findings_advise(
-		out, tdm_doctor_command(command, sizeof command, "unset", looked), "correct the name, or take it away");
+	tdm_doctor_say(d, WARNING, "%s is set, and nothing reads it%s%s%s", looked,
+		suggest.best != NULL ? "; did you mean " : "", suggest.best != NULL ? suggest.best : "",
+		suggest.best != NULL ? "?" : "");
+	tdm_doctor_advise(d, tdm_doctor_command(d, "unset", looked), "correct the name, or take it away");
 }
 
 /* Variables that begin with TIDEMARK: known ones with their values, and typing errors. */
-void tdm_doctor_variables(struct tdm_doctor *doctor)
+void tdm_doctor_environment_tidemark(struct tdm_doctor *d)
 {
 	static const char prefix[] = "TIDEMARK";
-	size_t good = 0, before = doctor->findings.count;
-	for (size_t i = 0; doctor->environ != NULL && doctor->environ[i] != NULL; i++) {
-		const char *entry = doctor->environ[i], *equals = strchr(entry, '=');
+	size_t good = 0, before = d->findings.count;
+	for (size_t i = 0; d->environ != NULL && d->environ[i] != NULL; i++) {
+		const char *entry = d->environ[i], *equals = strchr(entry, '=');
 		if (equals == NULL || strncmp(entry, prefix, strlen(prefix)) != 0)
 			continue;
-		check_variable(doctor, (struct tdm_str){ entry, (size_t)(equals - entry) }, equals + 1, &good);
+		check_variable(d, (struct tdm_str){ entry, (size_t)(equals - entry) }, equals + 1, &good);
 	}
-	if (doctor->findings.count == before)
-		tdm_doctor_say(&doctor->findings, TDM_FINDING_OK, "environment.tidemark", "variables TIDEMARK*",
-			"%zu variable%s of Tidemark set, none wrong", good, good == 1 ? "" : "s");
+	tdm_doctor_look(d, "variables TIDEMARK*");
+	if (d->findings.count == before)
+		tdm_doctor_say(d, OK, "%zu variable%s of Tidemark set, none wrong", good, good == 1 ? "" : "s");
 }
 
 /* Variables of the runtime. With `nothing`, no public version of it reads them. */
@@ -139,28 +136,27 @@ static const struct {
 };
 
 /* Variables that people set for memory tracking, and what they do. */
-void tdm_doctor_runtime_variables(struct tdm_doctor *doctor)
+void tdm_doctor_environment_runtime(struct tdm_doctor *d)
 {
-	struct tdm_findings *out = &doctor->findings;
-	const char *tracking = tdm_doctor_variable(doctor, "TT_ALLOC_TRACKING_ENABLED");
-	size_t before = out->count;
+	const char *tracking = tdm_doctor_variable(d, "TT_ALLOC_TRACKING_ENABLED");
+	size_t before = d->findings.count;
+	tdm_doctor_look(d, "TT_ALLOC_TRACKING_ENABLED");
 	if (tracking != NULL && strcmp(tracking, "1") == 0) {
-		tdm_doctor_say(out, TDM_FINDING_INFO, "environment.runtime", "TT_ALLOC_TRACKING_ENABLED",
+		tdm_doctor_say(d, INFO,
 			"TT_ALLOC_TRACKING_ENABLED=1 turns on libtidemark and instrumented runtimes; an unmodified "
 			"tt-metal does not read it");
 	} else if (tracking != NULL && strcmp(tracking, "0") != 0 && tracking[0] != '\0') {
-		tdm_doctor_say(out, TDM_FINDING_WARNING, "environment.runtime", "TT_ALLOC_TRACKING_ENABLED",
-			"TT_ALLOC_TRACKING_ENABLED is set, but not to 1");
-		tdm_findings_advise(out, "export TT_ALLOC_TRACKING_ENABLED=1", "only the value 1 turns tracking on");
+		tdm_doctor_say(d, WARNING, "TT_ALLOC_TRACKING_ENABLED is set, but not to 1");
+		tdm_doctor_advise(d, "export TT_ALLOC_TRACKING_ENABLED=1", "only the value 1 turns tracking on");
 	}
 	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-		if (tdm_doctor_variable(doctor, others[i].name) == NULL)
+		if (tdm_doctor_variable(d, others[i].name) == NULL)
 			continue;
-		tdm_doctor_say(out, others[i].nothing ? TDM_FINDING_WARNING : TDM_FINDING_INFO, "environment.runtime",
-			others[i].name, "%s is set%s%s", others[i].name,
+		tdm_doctor_look(d, "%s", others[i].name);
+		tdm_doctor_say(d, others[i].nothing ? WARNING : INFO, "%s is set%s%s", others[i].name,
 			others[i].nothing ? " and does nothing: " : ": ", others[i].what);
 	}
-	if (out->count == before)
-		tdm_doctor_say(out, TDM_FINDING_OK, "environment.runtime", "variables TT_*",
-			"no variable of the runtime that matters here is set");
+	tdm_doctor_look(d, "variables TT_*");
+	if (d->findings.count == before)
+		tdm_doctor_say(d, OK, "no variable of the runtime that matters here is set");
 }

@@ -1,6 +1,6 @@
 /* "Did you mean …": the name that is closest to a mistyped word. */
-#ifndef TDM_CLI_SUGGEST_H
-#define TDM_CLI_SUGGEST_H
+#ifndef TDM_BASE_SUGGEST_H
+#define TDM_BASE_SUGGEST_H
 
 #include <stddef.h>
 

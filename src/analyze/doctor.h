@@ -1,0 +1,34 @@
+/*
+ * The checks of `tidemark doctor`: one function each, in one table. A check judges what was read before the first of
+ * them, and adds one finding or more.
+ */
+#ifndef TDM_ANALYZE_DOCTOR_H
+#define TDM_ANALYZE_DOCTOR_H
+
+#include <limits.h>
+
+#include "analyze/finding.h"
+#include "base/term.h"
+#include "state/setup.h"
+
+struct tdm_doctor {
+	const struct tdm_setup *setup; /* borrowed, like the next */
+	char *const *environ;          /* "NAME=value", ends with NULL */
+	struct tdm_term term;
+	struct tdm_findings findings; /* to be released by the caller */
+
+	/* Of the check that runs: its name, where it looks, and the last command that it advises. */
+	const char *check;
+	char looked[2 * PATH_MAX + TDM_PROBE_TEXT_CAP], command[PATH_MAX + TDM_PROBE_TEXT_CAP];
+};
+
+struct tdm_doctor_check {
+	const char *name; /* "driver.module" */
+	void (*run)(struct tdm_doctor *doctor);
+};
+extern const struct tdm_doctor_check tdm_doctor_checks[]; /* ends with a NULL name */
+
+/* The check of this name; NULL: all of them. False: there is no such check. */
+bool tdm_doctor_run(struct tdm_doctor *doctor, const char *name);
+
+#endif

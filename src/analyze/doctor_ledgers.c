@@ -1,0 +1,269 @@
+/* The ledgers: where they are, which cannot be read and why, what ended programs left, what was lost, what they say. */
+#include "analyze/doctor_checks.h"
+#include "base/err.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+
+/* A ledger with one device takes some hundred KiB and grows by 96 bytes a buffer. */
+#define SPACE_NEEDED  (UINT64_C(512) << 10)
+#define SPACE_WANTED  (UINT64_C(16) << 20)
+#define SPACE_PRIVATE (UINT64_C(64) << 20) /* what a container gets that does not ask for more */
+
+static const char *look_at_ledgers(struct tdm_doctor *d)
+{
+	return tdm_doctor_look(d, "%s", d->setup->probe.places.ledgers);
+}
+
+static void check_space(struct tdm_doctor *d)
+{
+	const struct tdm_probe *probe = &d->setup->probe;
+	char free_text[TDM_BYTES_CAP], all_text[TDM_BYTES_CAP];
+	if (probe->space_err != 0) {
+		tdm_doctor_say(d, WARNING, "the free space of %s cannot be told: %s", d->looked,
+			tdm_err_text(probe->space_err));
+		return;
+	}
+	tdm_format_bytes_short(free_text, sizeof free_text, probe->free_bytes);
+	tdm_format_bytes_short(all_text, sizeof all_text, probe->all_bytes);
+	int state = probe->free_bytes < SPACE_NEEDED ? BROKEN : probe->free_bytes < SPACE_WANTED ? WARNING : OK;
+	tdm_doctor_say(d, state, "%s %s %s free of %s", d->looked, state == OK ? "may be written, with" : "has only",
+		free_text, all_text);
+	if (state != OK)
+		tdm_doctor_advise(d, "tidemark dump --reap",
+			"make room, or let programs write elsewhere with TIDEMARK_DIR: a ledger that cannot grow loses "
+			"events and counts them");
+	if (probe->all_bytes <= SPACE_PRIVATE && probe->all_bytes != 0) {
+		tdm_doctor_say(
+			d, WARNING, "the file system has only %s, as the private /dev/shm of a container", all_text);
+		tdm_doctor_advise(d, NULL,
+			"start the container with --shm-size=1g, or with --ipc=host so that the host sees its ledgers, "
+			"too");
+	}
+}
+
+/* The directory: there, readable, writable, with room. */
+void tdm_doctor_ledgers_directory(struct tdm_doctor *d)
+{
+	const struct tdm_probe_file *file = &d->setup->probe.ledger_dir;
+	const char *dir = look_at_ledgers(d);
+	if (file->err != 0) {
+		tdm_doctor_say(d, BROKEN, "%s: %s", dir, tdm_err_text(file->err));
+		if (file->err == -ENOENT)
+			tdm_doctor_advise(d, tdm_doctor_command(d, "mkdir -p", dir),
+				"make it, or set TIDEMARK_DIR to another directory");
+	} else if (!S_ISDIR(file->mode)) {
+		tdm_doctor_say(d, BROKEN, "%s is not a directory", dir);
+		tdm_doctor_advise(d, NULL, "set TIDEMARK_DIR to a directory, or take it away");
+	} else if (file->read_err != 0) {
+		tdm_doctor_say(d, BROKEN, "%s cannot be read: %s", dir, tdm_err_text(file->read_err));
+		tdm_doctor_advise(d, NULL, "set TIDEMARK_DIR to a directory of yours");
+	} else if (file->write_err != 0) {
+		tdm_doctor_say(d, BROKEN, "programs of this user cannot write their ledgers into %s: %s", dir,
+			tdm_err_text(file->write_err));
+		tdm_doctor_advise(d, NULL, "set TIDEMARK_DIR to a directory of yours, for them and for tidemark");
+	} else
+		check_space(d);
+}
+
+/* What to do about a ledger that cannot be read. */
+static const struct {
+	int err;
+	const char *command, *text;
+} remedies[] = {
+	{ -EACCES, "sudo tidemark dump",
+		"it is another user's: look as that user or as root; or let its program share it with "
+		"TIDEMARK_MODE=0644" },
+	{ TDM_EVERSION, NULL, "its program has a libtidemark of another version: use the tidemark that came with it" },
+	{ TDM_ECORRUPT, "tidemark dump --reap", "it is no ledger, or a damaged one: remove it" },
+	{ -EAGAIN, "tidemark dump --reap",
+		"look again; if it stays, its program was killed at its very beginning, and it may be removed" },
+};
+
+static void advise_problem(struct tdm_doctor *d, int err, const struct tdm_probe_file *file)
+{
+	/* The library makes and removes regular files only. */
+	if (file->is_link || (file->err == 0 && !S_ISREG(file->mode))) {
+		bool is_dir = !file->is_link && S_ISDIR(file->mode);
+		tdm_doctor_advise(d, is_dir ? NULL : tdm_doctor_command(d, "rm", d->looked),
+			"no program that is tracked has made it: move it elsewhere, or remove it");
+		return;
+	}
+	for (size_t i = 0; i < sizeof remedies / sizeof remedies[0]; i++)
+		if (remedies[i].err == (err == -EPERM ? -EACCES : err))
+			tdm_doctor_advise(d, remedies[i].command, "%s", remedies[i].text);
+}
+
+static bool is_foreign(const struct tdm_picture_problem *problem)
+{
+	return problem->is_unread && (problem->err == -EACCES || problem->err == -EPERM);
+}
+
+static size_t count_foreign(const struct tdm_picture *picture)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < picture->problem_count; i++)
+		count += is_foreign(&picture->problems[i]);
+	return count;
+}
+
+/* Ledgers that cannot be read. */
+void tdm_doctor_ledgers_unreadable(struct tdm_doctor *d)
+{
+	const struct tdm_picture *picture = d->setup->picture;
+	size_t problems = 0, readable = picture->process_count, foreign = count_foreign(picture);
+	for (size_t i = 0; i < picture->problem_count; i++) {
+		const struct tdm_picture_problem *problem = &picture->problems[i];
+		bool is_other = is_foreign(problem);
+		problems += problem->is_unread;
+		if (!problem->is_unread || (is_other && foreign == 0))
+			continue; /* the first one has spoken for all of them: a busy machine has hundreds */
+		tdm_doctor_look(d, "%s", problem->place);
+		if (is_other && foreign > 1)
+			tdm_doctor_say(d, INFO, "%s cannot be read: %s; nor can %zu more", problem->place,
+				problem->text, foreign - 1);
+		else
+			tdm_doctor_say(
+				d, is_other ? INFO : WARNING, "%s cannot be read: %s", problem->place, problem->text);
+		advise_problem(d, problem->err, &d->setup->unread[i]);
+		foreign = is_other ? 0 : foreign;
+	}
+	look_at_ledgers(d);
+	if (problems == 0 && picture->ledgers_err == 0)
+		tdm_doctor_say(d, OK, readable != 0 ? "%zu ledger%s, all readable" : "no ledgers", readable,
+			readable == 1 ? "" : "s");
+}
+
+/* What processes that have ended left behind. */
+void tdm_doctor_ledgers_left(struct tdm_doctor *d)
+{
+	const struct tdm_picture *picture = d->setup->picture;
+	size_t count = 0, foreign = 0;
+	char size[TDM_BYTES_CAP];
+	for (size_t i = 0; i < picture->process_count; i++) {
+		count += picture->processes[i].life == TDM_LIFE_ENDED;
+		foreign += picture->processes[i].life == TDM_LIFE_ENDED && picture->processes[i].is_foreign;
+	}
+	look_at_ledgers(d);
+	if (count != 0) {
+		tdm_doctor_say(d, INFO, "%zu program%s left %s ledger behind, %s of memory", count,
+			count == 1 ? " that has ended" : "s that have ended", count == 1 ? "its" : "their",
+			tdm_format_bytes_short(size, sizeof size, d->setup->left_bytes));
+		tdm_doctor_advise(d, "tidemark dump --reap", "look at what was held, and remove %s%s",
+			count == 1 ? "it" : "them", foreign != 0 ? " (those of other users stay)" : "");
+	} else if (picture->ledgers_err == 0)
+		tdm_doctor_say(d, OK, "no ended program has left one");
+}
+
+static const struct {
+	enum tdm_ledger_loss loss;
+	const char *what, *advice;
+} losses[] = {
+	{ TDM_LOSS_SPACE, "for want of room", "make room in the file system, or set TIDEMARK_DIR to a larger one" },
+	{ TDM_LOSS_NESTED, "in signal handlers that interrupted the library",
+		"do not allocate device memory in signal handlers" },
+	{ TDM_LOSS_DEVICE, "of more devices than a ledger has room for", "one process uses too many devices" },
+	{ TDM_LOSS_INVALID, "because they could not be true", "its reports have impossible kinds or sizes" },
+	{ TDM_LOSS_TEXT, "only in part: names or stacks were not kept",
+		"use fewer different names: a number in each name makes each one new" },
+};
+
+/* Events that could not be recorded, with the reason. */
+void tdm_doctor_ledgers_lost(struct tdm_doctor *d)
+{
+	const struct tdm_picture *picture = d->setup->picture;
+	size_t before = d->findings.count;
+	for (size_t i = 0; i < picture->process_count; i++)
+		for (size_t k = 0; k < sizeof losses / sizeof losses[0]; k++) {
+			const struct tdm_picture_process *process = &picture->processes[i];
+			uint64_t lost = process->who->losses[losses[k].loss];
+			if (lost == 0)
+				continue;
+			tdm_doctor_look(d, "%s", process->ledger);
+			tdm_doctor_say(d, WARNING, "process %" PRId32 " (%s) lost %" PRIu64 " event%s %s", process->pid,
+				process->comm, lost, lost == 1 ? "" : "s", losses[k].what);
+			tdm_doctor_advise(d, NULL, "%s", losses[k].advice);
+		}
+	look_at_ledgers(d);
+	if (d->findings.count == before && picture->process_count != 0)
+		tdm_doctor_say(d, OK, "no event was lost");
+}
+
+/* Ledgers of other pid namespaces: containers that share the directory. */
+void tdm_doctor_ledgers_namespaces(struct tdm_doctor *d)
+{
+	const struct tdm_picture *picture = d->setup->picture;
+	const struct tdm_probe *probe = &d->setup->probe;
+	size_t foreign = 0;
+	for (size_t i = 0; i < picture->process_count; i++)
+		foreign += picture->processes[i].life != TDM_LIFE_ENDED &&
+			   picture->processes[i].who->pid_namespace != probe->pid_namespace;
+	tdm_doctor_look(d, "%s/self/ns/pid", probe->places.proc);
+	if (foreign != 0 && probe->pid_namespace != 0)
+		tdm_doctor_say(d, INFO, "%zu tracked process%s of containers: their pids are those inside", foreign,
+			foreign == 1 ? " is one" : "es are those");
+}
+
+struct figures {
+	size_t running, reporting, with_buffers;
+	uint64_t per_core_bytes; /* of those without buffers */
+	uint64_t live;           /* buffers of all kinds */
+};
+
+static void add_process(const struct tdm_picture *picture, const struct tdm_picture_process *process, struct figures *f)
+{
+	uint64_t allocs = 0, per_core = 0, buffers = 0;
+	for (uint32_t h = 0; h < process->holding_count; h++)
+		for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
+			const struct tdm_picture_amount *kind = &picture->holdings[process->first_holding + h].kinds[k];
+			allocs += kind->allocs;
+			f->live += kind->buffers;
+			if (tdm_kind_is_per_core((enum tdm_kind)k))
+				per_core += kind->used;
+			else
+				buffers += kind->allocs;
+		}
+	f->running++;
+	f->reporting += allocs != 0;
+	f->with_buffers += buffers != 0;
+	f->per_core_bytes += buffers == 0 ? per_core : 0;
+}
+
+/* Whether what is reported can be all: why only kilobytes, or nothing at all, is shown. */
+void tdm_doctor_ledgers_figures(struct tdm_doctor *d)
+{
+	const struct tdm_picture *picture = d->setup->picture;
+	struct figures f = { 0 };
+	char size[TDM_BYTES_CAP];
+	look_at_ledgers(d);
+	for (size_t i = 0; i < picture->process_count; i++)
+		if (picture->processes[i].life != TDM_LIFE_ENDED)
+			add_process(picture, &picture->processes[i], &f);
+	const char *run = f.running == 1 ? " runs" : "s run";
+	if (picture->ledgers_err != 0)
+		return; /* the directory cannot be read: nothing can be said */
+	if (f.running == 0) {
+		tdm_doctor_say(d, INFO, "no tracked program runs%s",
+			count_foreign(picture) != 0 ? " whose ledger can be read" : "");
+		tdm_doctor_advise(d, "tidemark run -- COMMAND",
+			"a program is tracked when it reports to libtidemark and TIDEMARK=1 is set; without that only "
+			"the runtime's own totals are seen");
+	} else if (f.reporting == 0) {
+		tdm_doctor_say(d, INFO, "%zu tracked program%s, and nothing was reported yet: all figures are 0",
+			f.running, run);
+		tdm_doctor_advise(d, NULL, "it may just have begun; or its runtime has no hook that reports buffers");
+	} else if (f.with_buffers == 0) {
+		tdm_doctor_say(d, WARNING,
+			"only kernels, firmware and circular buffers are reported (%s), no DRAM or L1 buffers",
+			tdm_format_bytes_short(size, sizeof size, f.per_core_bytes));
+		tdm_doctor_advise(d, NULL,
+			"these are kilobytes on each core; the megabytes are in buffers, and the hook that reports "
+			"those is not active in the thread that allocates them");
+	} else if (f.live == 0) {
+		tdm_doctor_say(d, INFO, "%zu tracked program%s and hold%s nothing now: everything was freed", f.running,
+			run, f.running == 1 ? "s" : "");
+	} else
+		tdm_doctor_say(
+			d, OK, "%zu tracked program%s, %zu of them with buffers", f.running, run, f.with_buffers);
+}
