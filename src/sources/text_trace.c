@@ -346,7 +346,6 @@ static struct text_trace *text_trace_new(void)
 	if (t == NULL)
 		return NULL;
 	t->source.ops = &text_trace_ops;
-	t->lines.fd = -1;
 	if (tdm_names_init(&t->names) != 0) {
 		free(t);
 		return NULL;
