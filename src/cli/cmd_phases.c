@@ -186,10 +186,8 @@ static int analyze_inputs(struct request *r)
 {
 	for (size_t i = 0; i < r->in.input_count; i++) {
 		struct tdm_phases_input *input = &r->in.inputs[i];
-		uint64_t refused = r->in.logs[i].refused_count;
 		input->refused = r->in.logs[i].refused;
-		input->refused_shown =
-			refused < TDM_TRAIN_LOG_REFUSED_MAX ? (size_t)refused : TDM_TRAIN_LOG_REFUSED_MAX;
+		input->refused_shown = r->in.logs[i].refused_kept;
 		input->results = calloc(input->runs.count + 1, sizeof *input->results);
 		if (input->results == NULL)
 			return tdm_cmd_error(r->cmd, "out of memory");

@@ -2,32 +2,21 @@
 
 #include "analyze/capture_stock.h"
 #include "base/err.h"
-#include "sources/graph_capture.h"
+#include "sources/format.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 struct reading {
 	struct tdm_capture_stock *stock;
 	uint64_t refused;
-	int err;
 };
 
-static void take_node(void *context, const struct tdm_capture_node *node)
+static int take(void *to, const struct tdm_record *record)
 {
-	struct reading *r = context;
+	struct reading *r = to;
 	unsigned raised;
-	if (r->err == 0)
-		r->err = tdm_capture_stock_apply(r->stock, node, &raised);
-}
-
-static void refuse_node(void *context, const struct tdm_capture_node *node, const char *text)
-{
-	struct reading *r = context;
-	(void)node;
-	(void)text;
-	r->refused++;
+	r->refused += record->type == TDM_RECORD_REFUSED;
+	return record->type == TDM_RECORD_NODE ? tdm_capture_stock_apply(r->stock, record->node, &raised) : 0;
 }
 
 static int64_t figure_of(const struct tdm_stock_result *result, enum tdm_stock_figure figure)
@@ -61,19 +50,14 @@ static int append(
 int tdm_phase_capture_read(
 	const char *path, struct tdm_str name, struct tdm_phase_run *run, uint64_t *refused, struct tdm_diag *diag)
 {
-	struct reading r = { 0 };
-	struct tdm_capture_sink sink = { .context = &r, .node = take_node, .refuse = refuse_node };
-	struct tdm_capture_counts counts;
+	struct reading r = { .stock = tdm_capture_stock_new() };
 	struct tdm_stock_result result;
-	bool is_stdin = strcmp(path, "-") == 0;
-	int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		int err = -errno;
-		return tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err));
-	}
-	r.stock = tdm_capture_stock_new();
-	int err = r.stock != NULL ? tdm_graph_capture_read(fd, &sink, NULL, NULL, &counts, diag) : -ENOMEM;
-	err = err == 0 ? r.err : err;
+	struct tdm_input *input = NULL;
+	int err = r.stock != NULL ? tdm_input_open(path, &input) : -ENOMEM;
+	if (err != 0)
+		tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err));
+	else
+		err = tdm_format_find("graph_capture")->records(input, &(struct tdm_record_sink){ &r, take }, diag);
 	if (err == 0) {
 		tdm_capture_stock_end(r.stock);
 		tdm_capture_stock_result(r.stock, &result);
@@ -83,7 +67,6 @@ int tdm_phase_capture_read(
 	}
 	*refused = r.refused;
 	tdm_capture_stock_free(r.stock);
-	if (!is_stdin)
-		close(fd);
+	tdm_input_close(input);
 	return err;
 }

@@ -27,7 +27,8 @@ enum {
 	LOOK = 16,   /* bytes by which packing is told */
 	DIRECT = 64, /* room below which a window is filled instead */
 	WHY_CAP = 160,
-	COPY_MAX = 1 << 30, /* of a file that is unpacked for reading here and there */
+	COPY_MAX = 1 << 30,  /* of a file that is unpacked for reading here and there */
+	FIND_MAX = 64 << 20, /* without a line end: after so much, text is not looked for any more */
 };
 
 /* In the order of trying. */
@@ -58,6 +59,7 @@ struct tdm_input {
 	size_t head_len;
 	int copy; /* of a pipe, or of the plain bytes; -1: none */
 	uint64_t copied, copy_at;
+	bool keeps; /* the copy grows as the pipe is read */
 	struct tdm_progress *progress;
 };
 
@@ -166,8 +168,12 @@ static ssize_t read_kept(struct tdm_input *in, char *dst, size_t cap)
 		got = pread(in->copy, dst, (size_t)tdm_min(cap, in->copied - in->copy_at), (off_t)in->copy_at);
 	} else {
 		got = read(in->fd, dst, cap);
-		if (got > 0 && tdm_file_write_all(in->copy, dst, (size_t)got) == 0)
-			in->copied += (uint64_t)got;
+		int err = in->keeps && got > 0 ? tdm_file_write_all(in->copy, dst, (size_t)got) : 0;
+		if (err != 0) {
+			errno = -err;
+			return -1;
+		}
+		in->copied += in->keeps && got > 0 ? (uint64_t)got : 0;
 	}
 	in->copy_at += got > 0 ? (uint64_t)got : 0;
 	return got;
@@ -331,9 +337,9 @@ const char *tdm_input_why(const struct tdm_input *in)
 	return in->why;
 }
 
-int tdm_input_failed(const struct tdm_input *in, uint64_t line, struct tdm_diag *diag)
+int tdm_input_failed(const struct tdm_input *in, int err, uint64_t line, struct tdm_diag *diag)
 {
-	return tdm_diag_set(diag, in->err, line, 0, "cannot read on: %s", in->why);
+	return tdm_diag_set(diag, err, line, 0, "cannot read on: %s", err == in->err ? in->why : tdm_err_text(err));
 }
 
 struct tdm_str tdm_input_head(struct tdm_input *in)
@@ -378,6 +384,7 @@ static int no_copy(int err, const char *what, struct tdm_diag *diag)
 int tdm_input_keep(struct tdm_input *in, struct tdm_diag *diag)
 {
 	const struct level *file = &in->levels[0];
+	in->keeps = true;
 	if (in->fd < 0 || in->start >= 0 || in->copy >= 0)
 		return 0;
 	int err = in->taken == file->end ? 0 : -ESPIPE; /* else its beginning is gone */
@@ -398,6 +405,7 @@ int tdm_input_rewind(struct tdm_input *in)
 	if (in->progress != NULL)
 		in->progress->done -= tdm_min(in->taken, in->progress->done);
 	in->copy_at = 0;
+	in->keeps = false;
 	drop_levels(in);
 	return 0;
 }
@@ -429,7 +437,7 @@ int tdm_input_file(struct tdm_input *in, uint64_t *bytes, struct tdm_diag *diag)
 	else if (copy >= 0)
 		close(copy);
 	if (err != 0)
-		return in->err != 0 ? tdm_input_failed(in, 0, diag)
+		return in->err != 0 ? tdm_input_failed(in, err, 0, diag)
 				    : no_copy(err, in->top != 0 ? "a packed file" : "a pipe", diag);
 	return in->copy;
 }
@@ -440,7 +448,7 @@ bool tdm_input_find(struct tdm_input *in, const char *text)
 	size_t len = 0, wanted = strlen(text);
 	uint64_t without_end = 0;
 	ssize_t got;
-	while (without_end < TDM_LINE_END_MAX && (got = tdm_input_read(in, piece + len, sizeof piece - len)) > 0) {
+	while (without_end < FIND_MAX && (got = tdm_input_read(in, piece + len, sizeof piece - len)) > 0) {
 		without_end = memchr(piece + len, '\n', (size_t)got) != NULL ? 0 : without_end + (uint64_t)got;
 		len += (size_t)got;
 		if (memmem(piece, len, text, wanted) != NULL)

@@ -37,8 +37,8 @@ const char *tdm_input_packing(struct tdm_input *input);
 ssize_t tdm_input_read(struct tdm_input *input, char *dst, size_t cap);
 struct tdm_reader tdm_input_reader(struct tdm_input *input);
 const char *tdm_input_why(const struct tdm_input *input);
-/* Sets diag to "cannot read on", with the reason. Returns the code. */
-int tdm_input_failed(const struct tdm_input *input, uint64_t line, struct tdm_diag *diag);
+/* Says in diag why reading ended with this code. Returns it. */
+int tdm_input_failed(const struct tdm_input *input, int err, uint64_t line, struct tdm_diag *diag);
 
 /* The first TDM_INPUT_HEAD bytes, or fewer when there are no more: waits for them. They are still to be read. Borrowed
  * as long as the input; once it is read from, what was looked at before. */

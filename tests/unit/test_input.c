@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
-#include "sources/input.h"
+#include "open_input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -177,11 +177,12 @@ static void assert_fails(struct bytes packed, const char *text, const char *why)
 	struct tdm_input *in = tdm_input_memory("memory", packed.data, packed.len);
 	struct bytes out;
 	struct tdm_diag diag = { 0 };
-	assert_true(read_all(in, 4096, &out) < 0);
+	int err = read_all(in, 4096, &out);
+	assert_true(err < 0);
 	assert_memory_equal(out.data, text, out.len < TEXT_LEN / 3 ? out.len : TEXT_LEN / 3);
 	if (strstr(tdm_input_why(in), why) == NULL)
 		fail_msg("'%s' is not in '%s'", why, tdm_input_why(in));
-	assert_true(tdm_input_failed(in, 0, &diag) < 0);
+	assert_int_equal(tdm_input_failed(in, err, 0, &diag), err);
 	assert_memory_equal(diag.text, "cannot read on: the ", 20);
 	free(out.data);
 	tdm_input_close(in);
@@ -352,13 +353,9 @@ static int pipe_of(struct bytes bytes, pid_t *writer)
 	return ends[0];
 }
 
-/* Opens a descriptor by the name that it has here. */
 static struct tdm_input *open_fd(int fd)
 {
-	struct tdm_input *in;
-	char path[64];
-	snprintf(path, sizeof path, "/dev/fd/%d", fd);
-	assert_int_equal(tdm_input_open(path, &in), 0);
+	struct tdm_input *in = input_of_fd(fd);
 	close(fd);
 	return in;
 }
