@@ -25,10 +25,20 @@ static uint64_t assumed_page(uint64_t size)
 	return size % TILE_BYTES == 0 ? TILE_BYTES : size % LEAST_BYTES == 0 ? LEAST_BYTES : size;
 }
 
+/* For a file that does not describe the device: only the user can say what it is. */
+static int describe(struct tdm_replay_feed *f, struct tdm_diag *diag)
+{
+	const struct tdm_event unknown = { .op = TDM_OP_DEVICE, .text = tdm_str_of("device -") };
+	return tdm_replay_space_count(f->replay) == 0 ? tdm_replay_apply(f->replay, &unknown, NULL, diag) : 0;
+}
+
 static int apply(
 	struct tdm_replay_feed *f, const struct tdm_event *event, struct tdm_buf *results, struct tdm_diag *diag)
 {
 	struct tdm_event request = *event;
+	int err = describe(f, diag);
+	if (err != 0)
+		return err;
 	if (event->op == TDM_OP_ALLOC && !f->is_own_card)
 		request.bytes_per_bank = TDM_SIZE_UNKNOWN;
 	if (event->op == TDM_OP_ALLOC && request.bytes_per_bank == TDM_SIZE_UNKNOWN && event->page_size == 0) {
@@ -46,7 +56,10 @@ int tdm_replay_feed(
 		return tdm_replay_apply(f->replay, event, results, diag);
 	switch (event->op) {
 	case TDM_OP_DEVICE:
-		return is_wanted(f, event->device) ? tdm_replay_apply(f->replay, event, results, diag) : 0;
+		/* One that comes after its buffers is too late. */
+		return is_wanted(f, event->device) && tdm_replay_space_count(f->replay) == 0
+			       ? tdm_replay_apply(f->replay, event, results, diag)
+			       : 0;
 	case TDM_OP_ALLOC:
 	case TDM_OP_FREE:
 		if (!is_of_allocator(event->kind)) {

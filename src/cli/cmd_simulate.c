@@ -157,7 +157,7 @@ static int replay_all(struct simulation *sim, struct tdm_source *source)
 			exit_code = refuse(sim, &diag);
 			diag.file = tdm_input_name(sim->input);
 		}
-		if (err < 0 && got > 0 && event.op == TDM_OP_DEVICE)
+		if (err == TDM_ECARD || (err < 0 && got > 0 && event.op == TDM_OP_DEVICE))
 			exit_code = TDM_EXIT_USAGE; /* without a device there is nothing to go on with */
 		flush_results(&results, FLUSH_BYTES);
 	}

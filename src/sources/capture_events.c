@@ -183,13 +183,9 @@ static const char *card_of(const struct tdm_capture_device *d)
 	return best;
 }
 
-/* "device n150 l1_banks=64 …", with the figures that the capture has; "device -" when it does not describe it. */
-static void put_description(const struct tdm_capture_device *d, struct tdm_buf *out)
+/* "device n150 l1_banks=64 …", with the figures that the capture has. */
+static void put_description(const struct tdm_capture_device *d, const char *card, struct tdm_buf *out)
 {
-	const char *card = d != NULL ? card_of(d) : NULL;
-	tdm_buf_printf(out, "device %s", card != NULL ? card : "-");
-	if (card == NULL)
-		return;
 	uint64_t below = tdm_plus(d->l1_base, d->l1_bank_size);
 	const struct {
 		const char *name;
@@ -204,22 +200,25 @@ static void put_description(const struct tdm_capture_device *d, struct tdm_buf *
 		{ "dram_banks", d->dram_channels },
 		{ "dram_bank_size", d->dram_channel_size },
 	};
+	tdm_buf_printf(out, "device %s", card);
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
 		if (fields[i].value != 0)
 			tdm_buf_printf(out, " %s=%" PRIu64, fields[i].name, fields[i].value);
 }
 
-/* Before the first buffer of a device. */
+/* Before the first buffer of a device that the capture describes. */
 static int describe_device(struct capture_events *c, uint32_t device, uint64_t position)
 {
-	if (tdm_map_find(&c->described, device) != TDM_MAP_NONE)
+	const struct tdm_capture_device *d = description_of(c, device);
+	const char *card = d != NULL && tdm_map_find(&c->described, device) == TDM_MAP_NONE ? card_of(d) : NULL;
+	if (card == NULL)
 		return 0;
 	struct waiting *w = push(c);
 	if (w == NULL || tdm_map_put(&c->described, device, 1) != 0)
 		return -ENOMEM;
 	w->event = (struct tdm_event){ .op = TDM_OP_DEVICE, .device = device, .position = position };
 	w->text.at = c->texts.len;
-	put_description(description_of(c, device), &c->texts);
+	put_description(d, card, &c->texts);
 	w->text.len = c->texts.len - w->text.at;
 	return 0;
 }

@@ -213,20 +213,16 @@ static int log_records(struct tdm_input *input, const struct tdm_record_sink *si
 {
 	struct tdm_log_reader reader;
 	struct tdm_log_record record;
-	int got = 0, failed = 0, err = tdm_log_reader_open(&reader, input);
+	int got, err = tdm_log_reader_open(&reader, input);
 	if (err != 0)
 		return tdm_input_failed(input, err, 0, diag);
 	tdm_log_reader_sample(&reader);
 	while (err == 0 && (got = tdm_log_reader_next(&reader, &record, diag)) != 0) {
 		if (got == 1)
 			err = sink->take(sink->to, &(struct tdm_record){ TDM_RECORD_LOG, .log = &record });
-		else if (got == TDM_ESYNTAX)
-			err = tdm_record_refuse(sink, diag, false);
 		else
-			failed = got; /* the lines before it are still to come */
+			err = got == TDM_ESYNTAX ? tdm_record_refuse(sink, diag, false) : got;
 	}
-	if (failed != 0 && err == 0)
-		err = tdm_input_failed(input, failed, tdm_log_reader_counts(&reader)->lines + 1, diag);
 	sink->take(sink->to, &(struct tdm_record){ TDM_RECORD_LOG_END, .log_end = tdm_log_reader_counts(&reader) });
 	tdm_log_reader_done(&reader);
 	return err;

@@ -189,6 +189,8 @@ void tdm_log_scan_restart(struct tdm_log_scan *scan, struct tdm_reader reader)
 	scan->at = scan->complete = scan->end = 0;
 	scan->lines = scan->bytes = 0;
 	scan->eof = scan->skipping = false;
+	scan->skipped = 0;
+	scan->failed = 0;
 }
 
 uint64_t tdm_log_scan_lines(const struct tdm_log_scan *scan)
@@ -207,9 +209,8 @@ void tdm_log_scan_portable(struct tdm_log_scan *scan)
 	scan->finder = &portable;
 }
 
-/* Moves what is left to the front, with a little of what stands before it, and reads behind it. 1 when bytes came, 0
- * when none did, or a negative code. */
-static int refill(struct tdm_log_scan *scan)
+/* Moves what is left to the front, with a little of what is before it, and reads after it. Whether bytes came. */
+static bool refill(struct tdm_log_scan *scan)
 {
 	size_t kept = scan->at < BEFORE_MAX ? scan->at : BEFORE_MAX, gone = scan->at - kept, left = scan->end - gone;
 	if (gone != 0)
@@ -225,13 +226,14 @@ static int refill(struct tdm_log_scan *scan)
 		scan->eof = true;
 		scan->follow = false;
 		scan->end = scan->complete;
-		return (int)got;
+		scan->failed = (int)got; /* told after the lines before it */
+		return false;
 	}
 	scan->end += (size_t)got;
 	if (got == 0 && !scan->follow) {
 		scan->eof = true;
 		scan->complete = scan->end;
-		return 0;
+		return false;
 	}
 	const char *newline = got > 0 ? memrchr(scan->data + left, '\n', (size_t)got) : NULL;
 	if (newline != NULL)
@@ -362,13 +364,15 @@ int tdm_log_scan_next(struct tdm_log_scan *scan, bool every, struct tdm_log_line
 		int got = next_whole(scan, every, line);
 		if (got != 0)
 			return got;
-		if (scan->eof)
-			return 0;
+		if (scan->eof) {
+			got = scan->failed;
+			scan->failed = 0;
+			return got;
+		}
 		if (!scan->skipping && scan->end - scan->at > TDM_LOG_LINE_MAX)
 			return cut_line(scan, line);
-		got = refill(scan);
-		if (got < 0 || (got == 0 && scan->follow))
-			return got;
+		if (!refill(scan) && scan->follow)
+			return 0;
 	}
 }
 

@@ -32,6 +32,7 @@ struct tdm_log_scan {
 	uint64_t bytes; /* before the window */
 	uint64_t cut_lines;
 	uint64_t skipped; /* bytes of the line that was cut */
+	int failed;       /* the code that ended the reading; 0: none */
 	bool eof;
 	bool skipping; /* inside a line that was cut */
 	bool follow;   /* set by the user: the end is not the end, and a last line without newline is not whole */
@@ -54,8 +55,8 @@ void tdm_log_scan_done(struct tdm_log_scan *scan);
 
 /*
  * The next line with a marker, or, with `every`, the next line. 1 with *line set; 0 at the end (when following: so
- * far); -EMSGSIZE with *line set to the beginning of a line that is too long; or the code of a failed read, or
- * TDM_EENDLESS, after which the whole lines before it come, and then 0.
+ * far); -EMSGSIZE with *line set to the beginning of a line that is too long; or, after the whole lines before it and
+ * once, the code of a failed read, or TDM_EENDLESS.
  */
 int tdm_log_scan_next(struct tdm_log_scan *scan, bool every, struct tdm_log_line *line);
 

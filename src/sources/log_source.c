@@ -118,17 +118,15 @@ static int process_of(struct log_source *s, const struct tdm_log_record *r, uint
 	return 0;
 }
 
+/* Which card it is, a log does not say; how it was set up, it may. */
 static int describe(struct log_source *s, const struct tdm_log_record *r)
 {
 	uint64_t device = r->device != TDM_LOG_DEVICE_UNKNOWN ? r->device : 0;
-	if (tdm_map_find(&s->described, device) != TDM_MAP_NONE)
+	if (s->l1_small == TDM_BYTES_UNKNOWN || tdm_map_find(&s->described, device) != TDM_MAP_NONE)
 		return 0;
 	if (tdm_map_put(&s->described, device, 1) != 0)
 		return -ENOMEM;
-	if (s->l1_small != TDM_BYTES_UNKNOWN)
-		snprintf(s->text, sizeof s->text, "device - l1_small=%" PRIu64, s->l1_small);
-	else
-		snprintf(s->text, sizeof s->text, "device -");
+	snprintf(s->text, sizeof s->text, "device - l1_small=%" PRIu64, s->l1_small);
 	push(s, TDM_OP_DEVICE, r)->text = tdm_str_of(s->text);
 	return 0;
 }

@@ -48,12 +48,11 @@ static void sizes_find_their_buffers(void **state)
 	static const char text[] = SHM("allocation", "DRAM", "64") SHM("allocation", "DRAM", "64")
 		SHM("allocation", "L1", "64") SHM("deallocation", "DRAM", "64") SHM("deallocation", "L1", "64")
 			SHM("deallocation", "L1", "64");
-	static const uint8_t ops[] = { TDM_OP_PROCESS, TDM_OP_DEVICE, TDM_OP_ALLOC, TDM_OP_ALLOC, TDM_OP_ALLOC,
-		TDM_OP_FREE, TDM_OP_FREE, TDM_OP_FREE };
+	static const uint8_t ops[] = { TDM_OP_PROCESS, TDM_OP_ALLOC, TDM_OP_ALLOC, TDM_OP_ALLOC, TDM_OP_FREE,
+		TDM_OP_FREE, TDM_OP_FREE };
 	struct events e = read_text(text, sizeof text - 1);
 	(void)state;
 	assert_ops(&e, ops, sizeof ops);
-	memmove(e.at + 1, e.at + 2, 6 * sizeof *e.at);
 	assert_true(
 		e.at[1].id != e.at[2].id && e.at[1].kind == TDM_KIND_DRAM && e.at[1].device == 1 && e.at[1].size == 64);
 	assert_true(e.at[4].id == e.at[2].id && e.at[4].kind == TDM_KIND_DRAM); /* the youngest */
@@ -93,18 +92,17 @@ static void a_device_is_described_before_its_first_buffer(void **state)
 static void a_server_counts_references(void **state)
 {
 	struct tdm_buf text;
-	static const uint8_t ops[] = { TDM_OP_PROCESS, TDM_OP_DEVICE, TDM_OP_ALLOC, TDM_OP_FREE, TDM_OP_FREE,
-		TDM_OP_DEVICE, TDM_OP_ALLOC, TDM_OP_ALLOC };
+	static const uint8_t ops[] = { TDM_OP_PROCESS, TDM_OP_ALLOC, TDM_OP_FREE, TDM_OP_FREE, TDM_OP_ALLOC,
+		TDM_OP_ALLOC };
 	(void)state;
 	tdm_buf_init(&text);
 	assert_int_equal(tdm_file_read(TDM_TEST_DATA "/logs/server.log", 1 << 20, &text), 0);
 	struct events e = read_text(text.data, text.len);
 	assert_ops(&e, ops, sizeof ops);
-	assert_true(e.at[3].id == e.at[2].id && e.at[3].kind == TDM_KIND_L1);
-	assert_int_equal(e.at[4].id, 0); /* of a buffer that nobody has seen */
-	assert_int_equal(e.at[5].device, 1);
-	assert_true(e.at[6].kind == TDM_KIND_DRAM && e.at[7].kind == TDM_KIND_CB && e.at[7].process == 0);
-	assert_true(e.at[6].id != e.at[2].id && e.at[7].id != e.at[6].id);
+	assert_true(e.at[2].id == e.at[1].id && e.at[2].kind == TDM_KIND_L1);
+	assert_int_equal(e.at[3].id, 0); /* of a buffer that nobody has seen */
+	assert_true(e.at[4].kind == TDM_KIND_DRAM && e.at[5].kind == TDM_KIND_CB && e.at[5].process == 0);
+	assert_true(e.at[4].device == 1 && e.at[4].id != e.at[1].id && e.at[5].id != e.at[4].id);
 	tdm_buf_done(&text);
 }
 
@@ -114,24 +112,24 @@ static void a_process_that_died_has_nothing_any_more(void **state)
 {
 	static const char text[] = ALLOCATED("5", "12") ALLOCATED("6", "12") ALLOCATED("5",
 		"13") "   Removed 2 buffers (0.0001 MB) from PID 5\n[PID 6] Freed buffer 12 on device 0 (64 bytes)\n";
-	static const uint8_t ops[] = { TDM_OP_PROCESS, TDM_OP_DEVICE, TDM_OP_ALLOC, TDM_OP_PROCESS, TDM_OP_ALLOC,
-		TDM_OP_ALLOC, TDM_OP_FREE, TDM_OP_FREE, TDM_OP_FREE };
+	static const uint8_t ops[] = { TDM_OP_PROCESS, TDM_OP_ALLOC, TDM_OP_PROCESS, TDM_OP_ALLOC, TDM_OP_ALLOC,
+		TDM_OP_FREE, TDM_OP_FREE, TDM_OP_FREE };
 	struct events e = read_text(text, sizeof text - 1);
 	(void)state;
 	assert_ops(&e, ops, sizeof ops);
-	assert_true(e.at[6].id == e.at[2].id && e.at[6].process == e.at[0].process && e.at[6].position == 4);
-	assert_int_equal(e.at[7].id, e.at[5].id);
-	assert_int_equal(e.at[8].id, e.at[4].id);
+	assert_true(e.at[5].id == e.at[1].id && e.at[5].process == e.at[0].process && e.at[5].position == 4);
+	assert_int_equal(e.at[6].id, e.at[4].id);
+	assert_int_equal(e.at[7].id, e.at[3].id);
 }
 
 static void an_address_that_is_used_again_was_released(void **state)
 {
 	static const char text[] = ALLOCATED("5", "12") ALLOCATED("5", "12");
-	static const uint8_t ops[] = { TDM_OP_PROCESS, TDM_OP_DEVICE, TDM_OP_ALLOC, TDM_OP_FREE, TDM_OP_ALLOC };
+	static const uint8_t ops[] = { TDM_OP_PROCESS, TDM_OP_ALLOC, TDM_OP_FREE, TDM_OP_ALLOC };
 	struct events e = read_text(text, sizeof text - 1);
 	(void)state;
 	assert_ops(&e, ops, sizeof ops);
-	assert_true(e.at[3].id == e.at[2].id && e.at[4].id != e.at[2].id);
+	assert_true(e.at[2].id == e.at[1].id && e.at[3].id != e.at[1].id);
 }
 
 static void circular_buffers_replace_each_other(void **state)
