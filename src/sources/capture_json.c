@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "sources/capture_fields.h"
+#include "sources/capture_skip.h"
 #include "sources/long_text.h"
 
 #include <errno.h>
@@ -74,8 +75,9 @@ struct tdm_capture_json {
 	yajl_handle yajl;
 	struct watch watch;
 	struct tdm_long_text long_text;
-	uint64_t tokens; /* texts and numbers that came to their ends */
-	uint64_t quiet;  /* bytes since the last of them */
+	struct tdm_capture_skip skipped; /* of the piece that is parsed */
+	uint64_t tokens;                 /* texts and numbers that came to their ends */
+	uint64_t quiet;                  /* bytes since the last of them */
 	enum place place;
 	enum key key;
 	uint32_t skip;
@@ -235,7 +237,7 @@ static void begin_node(struct tdm_capture_json *p)
 {
 	memset(&p->node, 0, p->node_bytes);
 	p->node.index = p->counts.nodes;
-	p->node.offset = p->base + yajl_get_bytes_consumed(p->yajl) - 1;
+	p->node.offset = p->base + tdm_capture_skip_origin(&p->skipped, yajl_get_bytes_consumed(p->yajl) - 1);
 }
 
 static TDM_CAPTURE_RARE void end_odd_node(struct tdm_capture_json *p)
@@ -780,11 +782,12 @@ static int end_long(struct tdm_capture_json *p, bool has_ended, uint64_t at, str
 static int parse_piece(struct tdm_capture_json *p, const char *data, size_t len, struct tdm_diag *diag)
 {
 	uint64_t tokens = p->tokens;
-	yajl_status status = yajl_parse(p->yajl, (const unsigned char *)data, len);
-	uint64_t at = p->base + yajl_get_bytes_consumed(p->yajl);
+	tdm_capture_skip(&p->skipped, data, len);
+	yajl_status status = yajl_parse(p->yajl, (const unsigned char *)p->skipped.data, p->skipped.len);
+	uint64_t at = p->base + tdm_capture_skip_origin(&p->skipped, yajl_get_bytes_consumed(p->yajl));
 	p->base += len;
 	if (!p->long_text.is_inside)
-		tdm_long_text_fed(&p->long_text, data, len);
+		tdm_long_text_fed(&p->long_text, p->skipped.data, p->skipped.len);
 	if (status == yajl_status_ok)
 		return p->watch.too_long ? end_long(p, p->tokens != tokens, at, diag) : 0;
 	p->ended = true;
@@ -806,10 +809,10 @@ int tdm_capture_json_feed(struct tdm_capture_json *p, const char *data, size_t l
 		len -= sizeof mark - 1;
 	}
 	while (err == 0 && len != 0) {
-		size_t kept = len, done = len;
+		size_t kept = len < TDM_CAPTURE_SKIP_MAX ? len : TDM_CAPTURE_SKIP_MAX, done = kept;
 		uint64_t tokens = p->tokens;
 		if (p->long_text.is_inside)
-			done = tdm_long_text_next(&p->long_text, data, len, &kept);
+			done = tdm_long_text_next(&p->long_text, data, done, &kept);
 		if (kept != 0)
 			err = parse_piece(p, data, kept, diag);
 		p->base += done - kept;
