@@ -146,7 +146,8 @@ void tdm_cores_json(const struct tdm_core_dumps *c, const struct tdm_file_report
 	tdm_json_put_u64(json, "refused", c->refused);
 	tdm_json_put_u64(json, "other_lines", c->others);
 	tdm_json_put_array(json, "dumps");
-	for (const struct tdm_core_dump *d = c->dumps; d < c->dumps + c->dump_count; d++) {
+	for (size_t k = 0; k < c->dump_count; k++) {
+		const struct tdm_core_dump *d = &c->dumps[k];
 		tdm_json_object(json);
 		tdm_json_put_u64(json, "line", c->cores[d->first].line);
 		tdm_json_put_bytes(json, "bytes", d->total);
