@@ -6,6 +6,7 @@
  * anywhere in a log, after any prefix. Lines of other forms are given as such.
  */
 #include "base/err.h"
+#include "base/pattern.h"
 #include "sources/format.h"
 #include "sources/log_prefix.h"
 
@@ -20,54 +21,23 @@ struct line {
 	size_t items; /* where they begin */
 };
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static size_t skip_blanks(struct tdm_str text, size_t at)
-{
-	while (at < text.len && (text.ptr[at] == ' ' || text.ptr[at] == '\t'))
-		at++;
-	return at;
-}
-
-/* A number of at most 16 bits with blanks around it, and the character behind it. */
-static bool read_coordinate(struct tdm_str text, size_t *at, char end, uint16_t *value)
-{
-	size_t from = skip_blanks(text, *at), to = from;
-	uint64_t number;
-	while (to < text.len && is_digit(text.ptr[to]))
-		to++;
-	if (tdm_str_parse_u64((struct tdm_str){ text.ptr + from, to - from }, &number) != 0 || number > UINT16_MAX)
-		return false;
-	to = skip_blanks(text, to);
-	if (to >= text.len || text.ptr[to] != end)
-		return false;
-	*value = (uint16_t)number;
-	*at = to + 1;
-	return true;
-}
-
 /* "Core (x,y):" anywhere in the line. */
 static bool find_core(struct line *line)
 {
 	static const char word[] = "Core";
-	struct tdm_str text = line->text;
-	for (size_t at = 0; at + sizeof word <= text.len; at++) {
-		if (memcmp(text.ptr + at, word, sizeof word - 1) != 0)
-			continue;
-		size_t next = skip_blanks(text, at + sizeof word - 1);
-		if (next >= text.len || text.ptr[next] != '(')
-			continue;
-		next++;
-		if (!read_coordinate(text, &next, ',', &line->x) || !read_coordinate(text, &next, ')', &line->y))
-			continue;
-		next = skip_blanks(text, next);
-		if (next >= text.len || text.ptr[next] != ':')
-			continue;
-		line->items = next + 1;
-		return true;
+	struct tdm_str rest = line->text;
+	for (const char *hit; (hit = memmem(rest.ptr, rest.len, word, sizeof word - 1)) != NULL;) {
+		struct tdm_pattern_match m;
+		uint64_t x, y;
+		rest = (struct tdm_str){ hit, (size_t)(line->text.ptr + line->text.len - hit) };
+		if (tdm_pattern_match("Core%_(%_%d%_,%_%d%_)%_:", rest, &m) && tdm_pattern_number(m.fields[0], &x) &&
+			tdm_pattern_number(m.fields[1], &y) && x <= UINT16_MAX && y <= UINT16_MAX) {
+			line->x = (uint16_t)x;
+			line->y = (uint16_t)y;
+			line->items = (size_t)(hit - line->text.ptr) + m.len;
+			return true;
+		}
+		rest = (struct tdm_str){ rest.ptr + 1, rest.len - 1 };
 	}
 	return false;
 }
@@ -75,13 +45,11 @@ static bool find_core(struct line *line)
 /* Whether "CB" and a digit are in the text, in any case. */
 static bool names_buffer(struct tdm_str text)
 {
-	for (size_t i = 0; i + 2 < text.len; i++) {
-		if ((text.ptr[i] | 0x20) != 'c' || (text.ptr[i + 1] | 0x20) != 'b')
-			continue;
-		size_t next = skip_blanks(text, i + 2);
-		if (next < text.len && is_digit(text.ptr[next]))
+	struct tdm_pattern_match m;
+	for (; text.len > 2; text = (struct tdm_str){ text.ptr + 1, text.len - 1 })
+		if ((text.ptr[0] | 0x20) == 'c' && (text.ptr[1] | 0x20) == 'b' &&
+			tdm_pattern_match("%_%d", (struct tdm_str){ text.ptr + 2, text.len - 2 }, &m))
 			return true;
-	}
 	return false;
 }
 

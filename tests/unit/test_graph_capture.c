@@ -450,7 +450,7 @@ static void a_capture_is_a_source_of_events(void **state)
 	assert_true(event.page_size == 2048 && event.position != 0);
 	event = next(source);
 	assert_true(event.op == TDM_OP_ALLOC && event.kind == TDM_KIND_CB && event.id == 6 && event.banks == 68);
-	assert_true(event.address == TDM_ADDRESS_UNKNOWN && event.range_count == 2 && event.ranges[1].y0 == 8);
+	assert_true(event.address == TDM_ADDRESS_UNKNOWN);
 	assert_int_equal(tdm_source_next(source, &event, &diag), TDM_ESYNTAX);
 	assert_non_null(strstr(diag.text, "size of buffer is missing"));
 	assert_int_equal(source->refused, 1);

@@ -15,6 +15,8 @@
 #include "warnings.h"
 
 #include <elf.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { SEGMENTS = 3 };
 
@@ -61,11 +63,20 @@ static struct image image_new(void)
 	return f;
 }
 
+static int parse(struct tdm_kernel_elf *elf, const void *data, size_t size, struct tdm_diag *diag)
+{
+	int fd = memfd_create("test_kernel_elf", MFD_CLOEXEC);
+	assert_true(fd >= 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
+	int err = tdm_kernel_elf_read(elf, fd, size, diag);
+	close(fd);
+	return err;
+}
+
 static struct tdm_kernel_elf good(const struct image *image)
 {
 	struct tdm_kernel_elf elf;
 	struct tdm_diag diag = { 0 };
-	int err = tdm_kernel_elf_parse(&elf, image, sizeof *image, &diag);
+	int err = parse(&elf, image, sizeof *image, &diag);
 	if (err != 0)
 		fail_msg("refused: %s", diag.text);
 	return elf;
@@ -75,7 +86,7 @@ static void refused(const struct image *image, size_t size, const char *text)
 {
 	struct tdm_kernel_elf elf;
 	struct tdm_diag diag = { 0 };
-	assert_int_equal(tdm_kernel_elf_parse(&elf, image, size, &diag), TDM_ECORRUPT);
+	assert_int_equal(parse(&elf, image, size, &diag), TDM_ECORRUPT);
 	assert_string_equal(diag.text, text);
 	assert_int_equal(elf.segment_count, 0);
 }
@@ -168,7 +179,7 @@ static void every_damage_is_refused(void **state)
 		struct tdm_diag diag = { 0 };
 		char *copy = malloc(size != 0 ? size : 1);
 		memcpy(copy, &whole, size);
-		assert_int_equal(tdm_kernel_elf_parse(&elf, copy, size, &diag), TDM_ECORRUPT);
+		assert_int_equal(parse(&elf, copy, size, &diag), TDM_ECORRUPT);
 		free(copy);
 	}
 }
