@@ -1,7 +1,7 @@
 #include "cli/phase_inputs.h"
+#include "analyze/capture_stock.h"
 #include "base/err.h"
 #include "base/reserve.h"
-#include "cli/phase_capture.h"
 #include "ledger/ledger_list.h"
 #include "ledger/reader.h"
 #include "sources/format.h"
@@ -142,6 +142,77 @@ static int read_pid(struct tdm_phase_inputs *r, int32_t pid)
 	return search.err;
 }
 
+struct reading {
+	struct tdm_capture_stock *stock;
+	uint64_t refused;
+};
+
+static int take_node(void *to, const struct tdm_record *record)
+{
+	struct reading *r = to;
+	unsigned raised;
+	r->refused += record->type == TDM_RECORD_REFUSED;
+	return record->type == TDM_RECORD_NODE ? tdm_capture_stock_apply(r->stock, record->node, &raised) : 0;
+}
+
+static int64_t figure_of(const struct tdm_stock_result *result, enum tdm_stock_figure figure)
+{
+	if (!result->known[figure])
+		return TDM_PHASE_UNKNOWN;
+	return result->value[figure] > INT64_MAX ? INT64_MAX : (int64_t)result->value[figure];
+}
+
+static int append(
+	const struct tdm_stock_result *result, struct tdm_str name, struct tdm_phase_run *run, struct tdm_diag *diag)
+{
+	static const enum tdm_stock_figure needed[] = { TDM_STOCK_DRAM_PEAK, TDM_STOCK_DRAM_ALLOCATIONS,
+		TDM_STOCK_DRAM_DEALLOCATIONS };
+	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+		if (!result->known[needed[i]])
+			return tdm_diag_set(diag, TDM_EUNKNOWN, 0, 0,
+				"the runtime's functions cannot count its DRAM: %s", result->why[TDM_STOCK_DRAM]);
+	struct tdm_phase_figures segment = {
+		.dram_peak = figure_of(result, TDM_STOCK_DRAM_PEAK),
+		.dram_allocated = figure_of(result, TDM_STOCK_DRAM_ALLOCATIONS),
+		.dram_freed = figure_of(result, TDM_STOCK_DRAM_DEALLOCATIONS),
+		.l1_peak_cb = figure_of(result, TDM_STOCK_CORE_PEAK_CB),
+		.l1_peak_buffer = figure_of(result, TDM_STOCK_CORE_PEAK_L1),
+		.l1_peak_total = figure_of(result, TDM_STOCK_CORE_PEAK_TOTAL),
+	};
+	int err = tdm_phase_run_append(run, name, &segment);
+	return err != 0 ? tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err)) : 0;
+}
+
+/*
+ * Appends the capture at a path to the run as one phase, counted as the runtime's own functions count it. 0, or a
+ * negative code with the reason in `diag`: then it is not appended. *refused counts nodes that make no sense; they
+ * count all the same, as they do there.
+ */
+static int read_capture(
+	const char *path, struct tdm_str name, struct tdm_phase_run *run, uint64_t *refused, struct tdm_diag *diag)
+{
+	struct reading r = { .stock = tdm_capture_stock_new() };
+	struct tdm_stock_result result;
+	struct tdm_input *input = NULL;
+	int err = r.stock != NULL ? tdm_input_open(path, &input) : -ENOMEM;
+	if (err != 0)
+		tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err));
+	else
+		err = tdm_format_find("graph_capture")
+			      ->records(input, &(struct tdm_record_sink){ &r, take_node }, diag);
+	if (err == 0) {
+		tdm_capture_stock_end(r.stock);
+		tdm_capture_stock_result(r.stock, &result);
+		err = append(&result, name, run, diag);
+	} else if (err == -ENOMEM) {
+		tdm_diag_set(diag, err, 0, 0, "out of memory");
+	}
+	*refused = r.refused;
+	tdm_capture_stock_free(r.stock);
+	tdm_input_close(input);
+	return err;
+}
+
 /* All captures together are one run, in the order they were given. One that fails is left out, and what follows it
  * does not know what was in use before it. */
 static int read_captures(struct tdm_phase_inputs *r)
@@ -155,7 +226,7 @@ static int read_captures(struct tdm_phase_inputs *r)
 		struct tdm_str name = { r->captures[i], (size_t)(equals - r->captures[i]) };
 		struct tdm_diag diag = { 0 };
 		uint64_t refused = 0;
-		if (tdm_phase_capture_read(path, name, run, &refused, &diag) != 0) {
+		if (read_capture(path, name, run, &refused, &diag) != 0) {
 			fail(r, path, diag.text);
 			run->incomplete = run->peak_so_far = true;
 		}
