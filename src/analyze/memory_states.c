@@ -41,6 +41,10 @@ static int take_region(struct tdm_memory_states *s, const struct tdm_memory_regi
 	s->by_program |= region->has_program;
 	s->rounded |= region->rounded;
 	s->regions[s->region_count] = *region;
+	/* An L1 summary has the largest free block of one bank and of all. */
+	uint64_t one = region->largest, all = region->interleaved_free;
+	if (all != TDM_BYTES_UNKNOWN && one != 0 && all % one == 0 && all / one <= UINT32_MAX)
+		s->regions[s->region_count].banks = (uint32_t)(all / one);
 	s->regions[s->region_count].first_block = first_block;
 	s->regions[s->region_count++].block_count = s->block_count - first_block;
 	return 0;

@@ -63,7 +63,7 @@ void tdm_memory_region_all_banks(
 double tdm_memory_region_fragmentation(const struct tdm_memory_region *region); /* NAN: unknown */
 double tdm_memory_region_share(const struct tdm_memory_region *region);         /* that is allocated; NAN */
 
-/* What lies between two holes: without it they would be one. */
+/* The blocks between two holes: without them the holes would be one. */
 struct tdm_memory_wall {
 	uint64_t address, bytes; /* of the blocks between */
 	uint64_t joined;         /* size of the hole that would be there */

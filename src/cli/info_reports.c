@@ -110,7 +110,7 @@ int tdm_info_kernels(const struct tdm_info_request *request)
 	return tdm_info_end(&r);
 }
 
-/* The path of the file that lies beside this one; empty: the name does not tell. */
+/* The path of another file of the same run; empty: the name does not tell. */
 static void path_beside(const char *path, const char *ending, const char *wanted, char dst[PATH_MAX])
 {
 	size_t len = strlen(path), cut = strlen(ending);

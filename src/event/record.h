@@ -50,7 +50,7 @@ struct tdm_record {
 	};
 };
 
-/* Whoever takes records. A negative code ends the reading. */
+/* Takes records. A negative code ends the reading. */
 struct tdm_record_sink {
 	void *to;
 	int (*take)(void *to, const struct tdm_record *record);

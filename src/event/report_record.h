@@ -37,7 +37,7 @@ struct tdm_memory_region {
 	bool has_program;  /* the state is that of a program, of this id */
 	uint64_t program;
 	uint8_t kind;   /* enum tdm_kind */
-	uint32_t banks; /* 0: unknown */
+	uint32_t banks; /* set by the analyser; 0: unknown */
 	bool rounded;   /* totals of all banks were in KiB */
 	bool rough;     /* its blocks were in KiB, each rounded down: they need not add up */
 	bool damaged;   /* a line of it was refused */
@@ -45,7 +45,7 @@ struct tdm_memory_region {
 	uint64_t total, allocated, free, largest;             /* of one bank */
 	uint64_t device_total, device_allocated, device_free; /* of all banks */
 	uint64_t interleaved_free;                            /* the largest free block times the banks (L1) */
-	size_t first_block, block_count;                      /* set by whoever keeps the blocks */
+	size_t first_block, block_count;                      /* set by the analyser that keeps the blocks */
 };
 
 /* ---- circular buffers core by core ---- */

@@ -10,7 +10,7 @@
 
 enum { TDM_FOLDER_DEPTH = 8 };
 
-/* Whoever looks at the files. A negative code ends the walk. */
+/* Looks at the files. A negative code ends the walk. */
 struct tdm_folder_visitor {
 	void *context;
 	/* A regular file: its name in the open folder, and its path. */

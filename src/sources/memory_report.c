@@ -6,7 +6,7 @@
  *     …detailed_memory_usage.csv   totals of all banks, and every block of one bank
  *
  * Each holds one state of the memory (a dump), or one for each program that was compiled. docs/formats/reports.md has
- * the forms, also the older ones. All banks of a kind are in lockstep, so one bank stands for all.
+ * the forms, also the older ones. All banks of a kind are in lockstep, so figures of one bank hold for each.
  */
 #include "base/csv.h"
 #include "base/err.h"
@@ -183,8 +183,6 @@ static int read_l1_row(struct reading *r)
 	new_region(r, TDM_KIND_L1);
 	r->region.largest = figures[0];
 	r->region.interleaved_free = figures[1];
-	if (figures[0] != 0 && figures[1] % figures[0] == 0 && figures[1] / figures[0] <= UINT32_MAX)
-		r->region.banks = (uint32_t)(figures[1] / figures[0]);
 	return push_region(r);
 }
 
