@@ -11,13 +11,14 @@ static const struct {
 	{ "\"arguments\":", 12 },
 	{ "\"input_tensors\":", 16 },
 	{ "\"memory_config\":", 16 },
+	{ "\"stacking_level\":", 17 },
 };
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
 typedef unsigned char block __attribute__((vector_size(16), aligned(1), may_alias));
 typedef uint64_t halves __attribute__((vector_size(16)));
 
-/* The next place from `at` on where "ar, "in or "me begins, or `len`. A block at a time: nearly all have none. */
+/* The next place from `at` on where "ar, "in, "me or "st begins, or `len`. A block at a time: nearly all have none. */
 static size_t find_letters(const char *text, size_t len, size_t at)
 {
 	for (; at + sizeof(block) + 2 <= len; at += sizeof(block)) {
@@ -25,7 +26,8 @@ static size_t find_letters(const char *text, size_t len, size_t at)
 		      second = *(const block *)(text + at + 2);
 		block found = (block)(quote == '"') & (((block)(first == 'a') & (block)(second == 'r')) |
 							      ((block)(first == 'i') & (block)(second == 'n')) |
-							      ((block)(first == 'm') & (block)(second == 'e')));
+							      ((block)(first == 'm') & (block)(second == 'e')) |
+							      ((block)(first == 's') & (block)(second == 't')));
 		halves half = (halves)found;
 		if (half[0] != 0)
 			return at + (size_t)__builtin_ctzll(half[0]) / 8;
@@ -84,17 +86,22 @@ static size_t skip_number(const char *text, size_t len, size_t at)
 	return at == from || (text[from] == '0' && at != from + 1) ? 0 : at;
 }
 
-/* The same of a text, or of a list of texts and numbers. */
+static size_t skip_simple(const char *text, size_t len, size_t at)
+{
+	return at < len && text[at] == '"' ? skip_text(text, len, at) : skip_number(text, len, at);
+}
+
+/* The same of a text or number, or of a list of them. */
 static size_t skip_value(const char *text, size_t len, size_t at)
 {
 	at = skip_blanks(text, len, at);
 	if (at == len || text[at] != '[')
-		return skip_text(text, len, at);
+		return skip_simple(text, len, at);
 	at = skip_blanks(text, len, at + 1);
 	if (at < len && text[at] == ']')
 		return at + 1;
 	for (;;) {
-		at = at < len && text[at] == '"' ? skip_text(text, len, at) : skip_number(text, len, at);
+		at = skip_simple(text, len, at);
 		at = at != 0 ? skip_blanks(text, len, at) : len;
 		if (at == len || (text[at] != ',' && text[at] != ']'))
 			return 0;
@@ -104,21 +111,28 @@ static size_t skip_value(const char *text, size_t len, size_t at)
 	}
 }
 
-/* Past the pair and the comma after it, if another pair follows; 0: it stays. */
-static size_t skip_pair(const char *text, size_t len, size_t begin, size_t value)
+/*
+ * Past the pair and the comma after it, if another pair follows; past the pair alone, if it is the last one: then the
+ * comma before it goes, too, and *begin moves there, unless that is `taken` with the pair before. 0: it stays.
+ */
+static size_t skip_pair(const char *text, size_t len, size_t taken, size_t *begin, size_t value)
 {
-	size_t before = begin;
+	size_t before = *begin;
 	while (before > 0 && (text[before - 1] == ' ' || text[before - 1] == '\n' || text[before - 1] == '\r'))
 		before--;
-	if (before == 0 || (text[before - 1] != '{' && text[before - 1] != ','))
+	char mark = before > 0 ? text[before - 1] : '\0';
+	size_t end = mark == '{' || mark == ',' ? skip_value(text, len, value) : 0;
+	size_t next = end != 0 ? skip_blanks(text, len, end) : len;
+	if (next < len && text[next] == '}' && mark == ',' && before > taken) {
+		*begin = before - 1;
+		return end;
+	}
+	if (next == len || text[next] != ',')
 		return 0;
-	size_t end = skip_value(text, len, value);
-	end = end != 0 ? skip_blanks(text, len, end) : len;
-	if (end == len || text[end] != ',')
-		return 0;
-	size_t next = skip_text(text, len, skip_blanks(text, len, end + 1));
+	end = next + 1;
+	next = skip_text(text, len, skip_blanks(text, len, end));
 	next = next != 0 ? skip_blanks(text, len, next) : len;
-	return next < len && text[next] == ':' ? end + 1 : 0;
+	return next < len && text[next] == ':' ? end : 0;
 }
 
 void tdm_capture_skip(struct tdm_capture_skip *s, const char *piece, size_t len)
@@ -126,7 +140,7 @@ void tdm_capture_skip(struct tdm_capture_skip *s, const char *piece, size_t len)
 	size_t taken = 0, gone = 0, from = 0, begin, value;
 	s->len = s->cut_count = s->cut_at = 0;
 	while (find_key(piece, len, from, &begin, &value)) {
-		size_t end = skip_pair(piece, len, begin, value);
+		size_t end = skip_pair(piece, len, taken, &begin, value);
 		from = end != 0 ? end : value;
 		if (end == 0)
 			continue;

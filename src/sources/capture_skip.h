@@ -1,7 +1,7 @@
 /*
- * Leaves out of a piece of JSON what no reader of captures asks for, before the parser looks at each byte of it: the
- * pairs "arguments":[…], "input_tensors":[…], and "memory_config":"…",. Only pairs that are whole, simple and followed
- * by another one are left out, so the rest is good JSON if and only if the piece was.
+ * Leaves out of a piece of JSON what no reader of captures asks for, before the parser looks at each byte of it: pairs
+ * such as "arguments":[…] and "stacking_level":2. Only pairs that are whole and simple, with another one before or
+ * after them, are left out, so the rest is good JSON if and only if the piece was.
  */
 #ifndef TDM_SOURCES_CAPTURE_SKIP_H
 #define TDM_SOURCES_CAPTURE_SKIP_H

@@ -29,6 +29,10 @@ static void pairs_that_nobody_asks_for_are_left_out(void **state)
 	assert_left("{ \"layout\" : 1,\n  \"memory_config\": \"a long text, as it is\" ,\n  \"shape\" : \"\"}",
 		"{ \"layout\" : 1,\n  \n  \"shape\" : \"\"}");
 	assert_left("{\"arguments\":[],\"arguments\":[],\"arguments\":[],\"z\":0}", "{\"z\":0}");
+	assert_left("[{\"counter\":1,\"stacking_level\":20}, {\"a\":[]\n , \"stacking_level\": 3 }]",
+		"[{\"counter\":1}, {\"a\":[]\n  }]");
+	assert_left("{\"arguments\":[],\"stacking_level\":2}", "{\"stacking_level\":2}"); /* no comma is left */
+	assert_left("{\"arguments\":[],\"stacking_level\":2,\"a\":1,\"input_tensors\":[]}", "{\"a\":1}");
 	assert_left("", "");
 }
 
@@ -40,9 +44,9 @@ static void everything_else_stays(void **state)
 		"{\"arguments\":[],\"b\"", "{\"arguments\":[],\"b", "{\"arguments\":[\"\\n\"],\"b\":1}",
 		"{\"arguments\":[\"\n\"],\"b\":1}", "{\"arguments\":[01],\"b\":1}", "{\"arguments\":[1,],\"b\":1}",
 		"{\"arguments\":[{}],\"b\":1}", "{\"arguments\":[\"a", "{\"arguments\":{},\"b\":1}",
-		"{\"arguments\":1,\"b\":1}", "\"arguments\":[],\"b\":1}",
-		"{\"a\":\"\\\"arguments\\\":[],\\\"b\\\":1\"}", "{\"argument\":[],\"b\":1}",
-		"{\"a\" \"arguments\":[],\"b\":1}", "\"", "{\"ar", "{\"arguments\":" };
+		"{\"arguments\":-1,\"b\":1}", "{\"stacking_level\":1}", "[1,\"stacking_level\":1]",
+		"\"arguments\":[],\"b\":1}", "{\"a\":\"\\\"arguments\\\":[],\\\"b\\\":1\"}",
+		"{\"argument\":[],\"b\":1}", "{\"a\" \"arguments\":[],\"b\":1}", "\"", "{\"ar", "{\"arguments\":" };
 	for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
 		assert_left(pieces[i], pieces[i]);
 }
