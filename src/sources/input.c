@@ -27,8 +27,8 @@ enum {
 	LOOK = 16,   /* bytes by which packing is told */
 	DIRECT = 64, /* room below which a window is filled instead */
 	WHY_CAP = 160,
-	COPY_MAX = 1 << 30,  /* of a file that is unpacked for reading here and there */
-	FIND_MAX = 64 << 20, /* without a line end: after so much, text is not looked for any more */
+	COPY_MAX = 256 << 20, /* of a file that is unpacked for reading here and there */
+	FIND_MAX = 64 << 20,  /* without a line end: after so much, text is not looked for any more */
 };
 
 /* In the order of trying. */
@@ -243,6 +243,7 @@ static ssize_t unpack(struct tdm_input *in, size_t level, char *dst, size_t cap)
 {
 	struct level *l = &in->levels[level], *below = &in->levels[level - 1];
 	struct tdm_unpacking u = { .out = dst, .out_len = cap };
+	const uint64_t begin = in->taken;
 	while (u.out_len == cap) {
 		u.in = below->data + below->at;
 		u.in_len = below->end - below->at;
@@ -253,6 +254,8 @@ static ssize_t unpack(struct tdm_input *in, size_t level, char *dst, size_t cap)
 			fail_unpacking(in, l->decoder, got, false);
 		else if (got == 0 && is_stuck && u.in_ended)
 			fail_unpacking(in, l->decoder, TDM_ECORRUPT, true);
+		else if (got == 0 && in->taken - begin > TDM_LINE_END_MAX) /* padding without an end */
+			fail(in, TDM_EENDLESS, tdm_err_text(TDM_EENDLESS));
 		else if (got == 0 && is_stuck)
 			u.in_ended = fill(in, level - 1) == 0;
 		if (got == 1 || in->err != 0)

@@ -122,6 +122,10 @@ Without a line end for ever: an error, in every command. JSON may have no line e
   standard input: byte *, behind node 0: a text of more than 4 MiB; its end is left out (glob)
   standard input: byte *, behind node 0: 4 GiB without an end of anything (glob)
 
+  $ cat l.log.gz /dev/zero | tidemark log - 2>&1 | head -2
+  tidemark log: standard input:51: cannot read on: 4 GiB without a line end are no text
+  Log            standard input: 50 lines, 5.58 KiB, 07:36:20.265 to 07:36:20.274
+
 Only a plain log can be followed.
 
   $ tidemark log --follow l.log.gz
