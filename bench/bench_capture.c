@@ -8,7 +8,7 @@
 
 #include "analyze/capture_summary.h"
 #include "base/clock.h"
-#include "sources/graph_capture.h"
+#include "sources/capture_json.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -246,13 +246,12 @@ static void feed_both(int fd, struct tdm_capture_json *ours, struct baseline_jso
 static void run_both(const char *path, uint64_t nodes, struct times *times)
 {
 	struct tdm_capture_summary *summary = malloc(sizeof *summary);
-	struct tdm_capture_sink sink = { 0 };
 	struct tdm_diag diag = { 0 };
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (summary == NULL || fd < 0 || tdm_capture_summary_init(summary) != 0)
 		die("bench: capture");
-	tdm_capture_summary_sink(summary, &sink);
-	struct tdm_capture_json *ours = tdm_capture_json_new(&sink);
+	struct tdm_capture_json *ours =
+		tdm_capture_json_new(&(struct tdm_record_sink){ summary, tdm_capture_summary_take });
 	struct baseline_json *bare = baseline_json_new();
 	if (ours == NULL)
 		die("bench: capture");

@@ -13,45 +13,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz_check.h"
-#include "analyze/capture_summary.h"
+#include "fuzz_input.h"
 #include "report/info_report.h"
-#include "sources/graph_capture.h"
+#include "sources/capture_json.h"
 
 enum { EVENTS_MAX = 100000, SMALL_PIECE = 7 };
 
 struct run {
 	struct tdm_capture_summary summary;
-	struct tdm_capture_sink inner;
 	struct tdm_capture_counts counts;
-	uint64_t refused;
+	uint64_t nodes, refused;
 	bool failed;
 };
 
-static void on_node(void *context, const struct tdm_capture_node *node)
+static int take(void *to, const struct tdm_record *record)
 {
-	struct run *run = context;
-	run->inner.node(run->inner.context, node);
-}
-
-static void on_device(void *context, const struct tdm_capture_device *device)
-{
-	struct run *run = context;
-	check(memchr(device->arch, '\0', sizeof device->arch) != NULL);
-	run->inner.device(run->inner.context, device);
-}
-
-static void on_member(void *context, uint64_t mesh, uint64_t chip)
-{
-	struct run *run = context;
-	run->inner.member(run->inner.context, mesh, chip);
-}
-
-static void on_refuse(void *context, const struct tdm_capture_node *node, const char *text)
-{
-	struct run *run = context;
-	check(text[0] != '\0' && !node->usable);
-	run->refused++;
+	struct run *run = to;
+	run->nodes += record->type == TDM_RECORD_NODE;
+	if (record->type == TDM_RECORD_REFUSED) {
+		check(record->refused->text[0] != '\0');
+		run->refused++;
+	}
+	if (record->type == TDM_RECORD_DEVICE)
+		check(memchr(record->device->arch, '\0', sizeof record->device->arch) != NULL);
+	return tdm_capture_summary_take(&run->summary, record);
 }
 
 static struct run *read_in_pieces(const char *data, size_t size, size_t piece)
@@ -59,9 +44,7 @@ static struct run *read_in_pieces(const char *data, size_t size, size_t piece)
 	struct run *run = calloc(1, sizeof *run);
 	struct tdm_diag diag = { 0 };
 	check(run != NULL && tdm_capture_summary_init(&run->summary) == 0);
-	tdm_capture_summary_sink(&run->summary, &run->inner);
-	struct tdm_capture_sink sink = { run, on_node, on_device, on_member, on_refuse };
-	struct tdm_capture_json *json = tdm_capture_json_new(&sink);
+	struct tdm_capture_json *json = tdm_capture_json_new(&(struct tdm_record_sink){ run, take });
 	check(json != NULL);
 	int err = 0;
 	for (size_t at = 0; at < size && err == 0; at += piece)
@@ -72,7 +55,8 @@ static struct run *read_in_pieces(const char *data, size_t size, size_t piece)
 	run->failed = err != 0;
 	run->counts = *tdm_capture_json_counts(json);
 	check(run->counts.refused == run->refused && run->counts.refused <= run->counts.nodes);
-	check(run->summary.nodes == run->counts.nodes);
+	check(run->nodes == run->counts.nodes);
+	run->summary.counts = run->counts;
 	check(tdm_capture_exact_is_valid(&run->summary.exact));
 	check(tdm_capture_summary_end(&run->summary) == 0);
 	tdm_capture_json_free(json);
@@ -94,12 +78,7 @@ static void check_reasons(const struct tdm_capture_summary *s)
 
 static void check_reports(const struct run *run)
 {
-	struct tdm_info_capture_report report = { .summary = &run->summary,
-		.counts = &run->counts,
-		.path = "fuzz",
-		.cut = run->failed,
-		.limit = 5,
-		.term = { .width = 80 } };
+	struct tdm_info_capture_report report = { &run->summary, { "fuzz", run->failed, 5, { .width = 80 } } };
 	struct tdm_buf out;
 	struct tdm_json json;
 	tdm_buf_init(&out);
@@ -116,9 +95,12 @@ static void check_reports(const struct run *run)
 	tdm_buf_done(&out);
 }
 
-static void check_events(const char *data, size_t size, uint64_t refused)
+static void check_events(const uint8_t *data, size_t size, uint64_t refused)
 {
-	struct tdm_source *source = tdm_graph_capture_memory(data, size);
+	struct tdm_input *input = fuzz_open(data, size);
+	bool is_plain =
+		tdm_input_packing(input) == NULL && !tdm_str_is_utf16((struct tdm_str){ (const char *)data, size });
+	struct tdm_source *source = tdm_format_find("graph_capture")->events(input);
 	struct tdm_event event;
 	int got = 1;
 	check(source != NULL);
@@ -128,8 +110,9 @@ static void check_events(const char *data, size_t size, uint64_t refused)
 		check(got <= 0 || tdm_event_is_valid(&event));
 		check(got >= 0 || diag.text[0] != '\0');
 	}
-	check(got != 0 || source->refused == refused);
+	check(got != 0 || source->refused == refused || !is_plain);
 	tdm_source_close(source);
+	tdm_input_close(input);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -144,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	check_reasons(&whole->summary);
 	check_reports(whole);
-	check_events((const char *)data, size, whole->refused + whole->failed);
+	check_events(data, size, whole->refused + whole->failed);
 	tdm_capture_summary_done(&whole->summary);
 	tdm_capture_summary_done(&pieces->summary);
 	free(whole);

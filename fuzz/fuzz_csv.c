@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <errno.h>
 
-#include "fuzz_check.h"
+#include "fuzz_input.h"
 #include "base/csv.h"
 #include "base/err.h"
 
@@ -21,7 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t line = 0, lines = size != 0 && data[size - 1] != '\n';
 	for (size_t i = 0; i < size; i++)
 		lines += data[i] == '\n';
-	check(tdm_csv_memory(&csv, (const char *)data, size) == 0);
+	struct tdm_str rest = { (const char *)data, size };
+	check(tdm_csv_open(&csv, (struct tdm_reader){ fuzz_read_bytes, &rest }) == 0);
 	for (;;) {
 		struct tdm_diag diag = { 0 };
 		int got = tdm_csv_next(&csv, &diag);

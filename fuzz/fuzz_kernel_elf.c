@@ -3,13 +3,12 @@
  * trims).
  *
  * Properties: a refusal has a text and leaves nothing behind; sums agree with the segments; nothing is larger than what
- * the file holds; memory and file give the same.
+ * the file holds.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -19,16 +18,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int fd = -1;
-	struct tdm_kernel_elf elf, again;
-	struct tdm_diag diag = { 0 }, other = { 0 };
-	int err = tdm_kernel_elf_parse(&elf, data, size, &diag);
+	struct tdm_kernel_elf elf;
+	struct tdm_diag diag = { 0 };
 	if (fd < 0)
 		fd = memfd_create("fuzz_kernel_elf", MFD_CLOEXEC);
 	check(fd >= 0 && ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
-	check(tdm_kernel_elf_read(&again, fd, size, &other) == err);
-	check(elf.segment_count == again.segment_count && elf.packed_bytes == again.packed_bytes);
-	check(elf.zeroed_bytes == again.zeroed_bytes && elf.text_bytes == again.text_bytes);
-	check(elf.over_limit == again.over_limit && strcmp(diag.text, other.text) == 0);
+	int err = tdm_kernel_elf_read(&elf, fd, size, &diag);
 	if (err != 0) {
 		check(diag.text[0] != '\0' && elf.segment_count == 0 && elf.packed_bytes == 0);
 		return 0;

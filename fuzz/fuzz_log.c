@@ -13,17 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz_check.h"
+#include "fuzz_input.h"
 #include "report/log_report.h"
 #include "sources/log_reader.h"
-#include "sources/log_source.h"
 
 static void check_scan(const char *data, size_t size)
 {
 	struct tdm_log_scan fast, plain;
 	struct tdm_log_line a, b;
 	uint64_t newlines = 0;
-	check(tdm_log_scan_memory(&fast, data, size) == 0 && tdm_log_scan_memory(&plain, data, size) == 0);
+	struct tdm_str rest[] = { { data, size }, { data, size } };
+	check(tdm_log_scan_open(&fast, (struct tdm_reader){ fuzz_read_bytes, &rest[0] }) == 0);
+	check(tdm_log_scan_open(&plain, (struct tdm_reader){ fuzz_read_bytes, &rest[1] }) == 0);
 	tdm_log_scan_portable(&plain);
 	for (int got = 1; got != 0;) {
 		got = tdm_log_scan_next(&fast, false, &a);
@@ -39,9 +40,10 @@ static void check_scan(const char *data, size_t size)
 	tdm_log_scan_done(&plain);
 }
 
-static void check_events(const char *data, size_t size)
+static void check_events(const uint8_t *data, size_t size)
 {
-	struct tdm_source *source = tdm_log_source_memory(data, size);
+	struct tdm_input *input = fuzz_open(data, size);
+	struct tdm_source *source = tdm_format_find("log")->events(input);
 	struct tdm_event event;
 	struct tdm_diag diag = { 0 };
 	int got;
@@ -49,6 +51,7 @@ static void check_events(const char *data, size_t size)
 	while ((got = tdm_source_next(source, &event, &diag)) != 0)
 		check(got > 0 ? tdm_event_is_valid(&event) : diag.text[0] != '\0');
 	tdm_source_close(source);
+	tdm_input_close(input);
 }
 
 static void check_reports(const struct tdm_log_profile *p)
@@ -72,40 +75,43 @@ static void check_reports(const struct tdm_log_profile *p)
 	tdm_buf_done(&out);
 }
 
+struct log {
+	struct tdm_log_profile profile;
+	struct tdm_buf line;
+	uint64_t records, failures;
+};
+
+static int take(void *to, const struct tdm_record *record)
+{
+	struct log *l = to;
+	if (record->type == TDM_RECORD_LOG_END)
+		tdm_log_profile_end_file(&l->profile, 0, record->log_end);
+	if (record->type != TDM_RECORD_LOG)
+		return 0;
+	check(tdm_log_record_is_valid(record->log));
+	l->records++;
+	l->failures += record->log->type == TDM_LOG_FAILURE && !record->log->is_repeat;
+	tdm_buf_clear(&l->line);
+	tdm_log_record_line(record->log, &l->line);
+	check(memchr(l->line.data, '\n', l->line.len) == l->line.data + l->line.len - 1);
+	return tdm_log_profile_add(&l->profile, record->log);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct tdm_log_reader reader;
-	static struct tdm_log_profile profile;
-	struct tdm_log_record record;
-	struct tdm_diag diag = { 0 };
-	struct tdm_buf line;
-	uint64_t records = 0, failures = 0;
-	int got;
+	static struct log l;
+	struct fuzz_reading r = { take, &l, true, 0 };
 	check_scan((const char *)data, size);
-	check(tdm_log_profile_init(&profile) == 0 && tdm_log_profile_add_file(&profile, "fuzz") == 0);
-	check(tdm_log_reader_memory(&reader, (const char *)data, size) == 0);
-	tdm_log_reader_sample(&reader);
-	tdm_buf_init(&line);
-	while ((got = tdm_log_reader_next(&reader, &record, &diag)) != 0) {
-		if (got < 0) {
-			check(diag.text[0] != '\0' && diag.line != 0);
-			continue;
-		}
-		check(tdm_log_record_is_valid(&record));
-		check(tdm_log_profile_add(&profile, &record) == 0);
-		records++;
-		failures += record.type == TDM_LOG_FAILURE && !record.is_repeat;
-		tdm_buf_clear(&line);
-		tdm_log_record_line(&record, &line);
-		check(memchr(line.data, '\n', line.len) == line.data + line.len - 1);
-	}
-	check(profile.files[0].records == records);
-	check(profile.failure_count + profile.warning_count == failures);
-	if (records != 0)
-		check_reports(&profile);
-	tdm_buf_done(&line);
-	tdm_log_reader_done(&reader);
-	tdm_log_profile_done(&profile);
-	check_events((const char *)data, size);
+	l.records = l.failures = 0;
+	tdm_buf_init(&l.line);
+	check(tdm_log_profile_init(&l.profile) == 0 && tdm_log_profile_add_file(&l.profile, "fuzz") == 0);
+	fuzz_read("log", data, size, &r);
+	check(l.profile.files[0].records == l.records);
+	check(l.profile.failure_count + l.profile.warning_count == l.failures);
+	if (l.records != 0)
+		check_reports(&l.profile);
+	tdm_buf_done(&l.line);
+	tdm_log_profile_done(&l.profile);
+	check_events(data, size);
 	return 0;
 }

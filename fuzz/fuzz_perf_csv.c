@@ -1,5 +1,6 @@
 /*
- * Fuzz the reader of performance reports. Exercises: base/csv.c, sources/perf_csv.c, report/report_perf.c.
+ * Fuzz the reader of performance reports. Exercises: base/csv.c, sources/perf_csv.c, analyze/perf_waits.c,
+ * report/report_perf.c.
  *
  * Properties: a refusal and a figure that is none have a text and a line; the operations have all rows but the marks;
  * the reports can be written.
@@ -10,48 +11,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz_check.h"
+#include "fuzz_input.h"
 #include "report/report_perf.h"
 
-static void warn(void *context, const struct tdm_diag *diag)
+struct perf {
+	struct tdm_perf_waits waits;
+	uint64_t rows, marks;
+};
+
+static int take(void *to, const struct tdm_record *record)
 {
-	uint64_t *count = context;
-	check(diag->text[0] != '\0' && diag->line != 0);
-	++*count;
+	struct perf *p = to;
+	p->rows += record->type == TDM_RECORD_PERF_ROW;
+	p->marks += record->type == TDM_RECORD_PERF_ROW && tdm_str_is(record->row->type, "signpost");
+	return tdm_perf_waits_take(&p->waits, record);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct tdm_perf_csv perf;
-	struct tdm_diag diag = { 0 };
+	struct perf p = { .rows = 0 };
+	struct fuzz_reading r = { take, &p, true, 0 };
 	struct tdm_buf out;
 	struct tdm_json json;
-	uint64_t warned = 0, calls = 0;
-	struct tdm_str text = { (const char *)data, size };
-	tdm_perf_csv_detect(text.ptr, text.len);
-	int err = tdm_perf_csv_parse(&perf, text, warn, &warned, &diag);
-	check(err == 0 || diag.text[0] != '\0');
-	check(warned == perf.refused + perf.odd);
-	size_t count, marks = 0;
-	struct tdm_perf_operation *all = tdm_perf_operations(&perf, &count);
-	check(all != NULL);
-	for (size_t i = 0; i < count; i++) {
-		calls += all[i].calls;
-		check(all[i].measured <= all[i].calls);
+	uint64_t calls = 0;
+	check(tdm_perf_waits_init(&p.waits) == 0);
+	int err = fuzz_read("ops_perf_results", data, size, &r);
+	check(r.refused == p.waits.refused + p.waits.odd);
+	tdm_perf_waits_end(&p.waits);
+	for (size_t i = 0; i < p.waits.operation_count; i++) {
+		calls += p.waits.operations[i].calls;
+		check(p.waits.operations[i].measured <= p.waits.operations[i].calls);
 	}
-	for (size_t i = 0; i < perf.row_count; i++)
-		marks += strcmp(tdm_perf_text(&perf, perf.rows[i].type), "signpost") == 0;
-	check(calls + marks == perf.row_count);
-	free(all);
-	struct tdm_perf_view view = { .file = { "fuzz", err != 0, 5, { false, true, 80 } }, .perf = &perf };
+	check(calls + p.marks == p.rows && calls == p.waits.sum.calls);
+	struct tdm_file_report file = { "fuzz", err != 0, 5, { false, true, 80 } };
 	tdm_buf_init(&out);
-	tdm_perf_view_text(&view, &out);
+	tdm_perf_text(&p.waits, &file, &out);
 	tdm_json_init(&json, &out);
 	tdm_json_object(&json);
-	tdm_perf_view_json(&view, &json);
+	tdm_perf_json(&p.waits, &file, &json);
 	tdm_json_object_end(&json);
 	check(!tdm_buf_failed(&out));
 	tdm_buf_done(&out);
-	tdm_perf_csv_done(&perf);
+	tdm_perf_waits_done(&p.waits);
 	return 0;
 }

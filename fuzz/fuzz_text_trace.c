@@ -13,10 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz_check.h"
-#include "analyze/replay.h"
+#include "fuzz_input.h"
 #include "report/replay_report.h"
-#include "sources/text_trace.h"
 
 enum {
 	EVENTS_MAX = 20000,
@@ -44,7 +42,7 @@ static size_t check_spaces(const struct tdm_replay *replay)
 
 static void check_reports(const struct tdm_replay *replay)
 {
-	struct tdm_replay_report report = { "fuzz", 0, false };
+	struct tdm_replay_report report = { .trace = "fuzz", .place = "line" };
 	struct tdm_buf out;
 	struct tdm_json json;
 	tdm_buf_init(&out);
@@ -90,12 +88,14 @@ static void replay_all(struct tdm_source *source, struct tdm_replay *replay)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct tdm_source *source = tdm_text_trace_memory((const char *)data, size);
+	struct tdm_input *input = fuzz_open(data, size);
+	struct tdm_source *source = tdm_format_find("text_trace")->events(input);
 	struct tdm_replay *replay = tdm_replay_new(NULL);
 	check(source != NULL && replay != NULL);
 	replay_all(source, replay);
 	check_reports(replay);
 	tdm_replay_free(replay);
 	tdm_source_close(source);
+	tdm_input_close(input);
 	return 0;
 }

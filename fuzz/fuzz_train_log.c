@@ -12,15 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz_check.h"
+#include "analyze/phase_log.h"
+#include "fuzz_input.h"
 #include "report/phases_report.h"
-#include "sources/train_log.h"
 
 enum { ROUND_TRIP_MAX = 64 };
 
-static void check_log(const struct tdm_train_log *log)
+static void check_log(const struct tdm_phase_log *log)
 {
-	for (size_t i = 0; i < log->refused_count && i < TDM_TRAIN_LOG_REFUSED_MAX; i++)
+	for (size_t i = 0; i < log->refused_kept; i++)
 		check(log->refused[i].text[0] != '\0' && log->refused[i].line != 0);
 	for (size_t i = 0; i < log->runs.count; i++) {
 		const struct tdm_phase_run *run = &log->runs.runs[i];
@@ -56,19 +56,20 @@ static bool has_plain_names(const struct tdm_phase_runs *runs)
 static void check_round_trip(const struct tdm_phase_runs *runs)
 {
 	struct tdm_buf once, twice;
-	struct tdm_train_log log;
+	struct tdm_phase_log log = { .file = "again" };
+	struct fuzz_reading r = { tdm_phase_log_take, &log, true, 0 };
 	tdm_buf_init(&once);
 	tdm_buf_init(&twice);
 	print_all(runs, &once);
-	check(tdm_train_log_memory(once.data, once.len, "again", &log) == 0);
+	check(fuzz_read("train_log", (const uint8_t *)once.data, once.len, &r) == 0);
 	print_all(&log.runs, &twice);
 	check(once.len == twice.len && (once.len == 0 || memcmp(once.data, twice.data, once.len) == 0));
-	tdm_train_log_done(&log);
+	tdm_phase_log_done(&log);
 	tdm_buf_done(&once);
 	tdm_buf_done(&twice);
 }
 
-static void check_reports(struct tdm_train_log *log)
+static void check_reports(struct tdm_phase_log *log)
 {
 	static const struct tdm_phases_options options = { TDM_BYTES_UNKNOWN, TDM_BYTES_UNKNOWN, TDM_BYTES_UNKNOWN,
 		TDM_BYTES_UNKNOWN, false };
@@ -98,12 +99,14 @@ static void check_reports(struct tdm_train_log *log)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct tdm_train_log log;
-	check(tdm_train_log_memory((const char *)data, size, "fuzz", &log) == 0);
+	struct tdm_phase_log log = { .file = "fuzz" };
+	struct fuzz_reading r = { tdm_phase_log_take, &log, true, 0 };
+	fuzz_read("train_log", data, size, &r);
+	check(log.refused_count == r.refused);
 	check_log(&log);
 	if (has_plain_names(&log.runs))
 		check_round_trip(&log.runs);
 	check_reports(&log);
-	tdm_train_log_done(&log);
+	tdm_phase_log_done(&log);
 	return 0;
 }

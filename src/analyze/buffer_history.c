@@ -77,7 +77,7 @@ static int add(struct tdm_buffer_history *h, const struct tdm_event *event, uint
 	return 0;
 }
 
-int tdm_buffer_history_apply(struct tdm_buffer_history *h, const struct tdm_event *event, uint64_t mesh_bytes)
+static int apply(struct tdm_buffer_history *h, const struct tdm_event *event, uint64_t mesh_bytes)
 {
 	if (event->op != TDM_OP_ALLOC && event->op != TDM_OP_FREE)
 		return 0;
@@ -97,6 +97,13 @@ int tdm_buffer_history_apply(struct tdm_buffer_history *h, const struct tdm_even
 	return take_out(h, index);
 }
 
+int tdm_buffer_history_take(void *history, const struct tdm_record *record)
+{
+	struct tdm_buffer_history *h = history;
+	h->refused += record->type == TDM_RECORD_REFUSED;
+	return record->type == TDM_RECORD_MESH_BUFFER ? apply(h, &record->mesh->event, record->mesh->mesh_bytes) : 0;
+}
+
 static int compare(const void *left, const void *right)
 {
 	const struct tdm_history_buffer *a = left, *b = right;
@@ -107,7 +114,7 @@ static int compare(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-void tdm_buffer_history_sort(struct tdm_buffer_history *history)
+void tdm_buffer_history_end(struct tdm_buffer_history *history)
 {
 	if (history->live_count != 0)
 		qsort(history->live, history->live_count, sizeof *history->live, compare);

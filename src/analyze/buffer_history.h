@@ -1,13 +1,13 @@
 /*
- * Allocations and releases one after another: what is alive, what was most, and when. For sources with one process and
- * one device, where the id alone says which buffer it is. Releases of buffers that are not alive, and allocations of
- * ones that are, are counted and change no sum twice. Not thread-safe.
+ * The inspector's mesh buffers one after another: what is alive, what was most, and when. The id alone says which
+ * buffer it is. Releases of buffers that are not alive, and allocations of ones that are, are counted and change no sum
+ * twice. Not thread-safe.
  */
 #ifndef TDM_ANALYZE_BUFFER_HISTORY_H
 #define TDM_ANALYZE_BUFFER_HISTORY_H
 
 #include "base/map.h"
-#include "event/event.h"
+#include "event/record.h"
 
 struct tdm_history_buffer {
 	uint64_t id, address, bytes, born_ns, position;
@@ -27,6 +27,7 @@ struct tdm_buffer_history {
 	struct tdm_history_buffer *live; /* in no order */
 	bool has_time;
 	uint64_t first_ns, last_ns; /* of all events */
+	uint64_t refused;           /* records that could not be used */
 	uint64_t unknown_frees, rereports;
 	uint64_t overflows; /* allocations that would make a sum too large; they are not counted elsewhere */
 	uint64_t mesh_peak_bytes, mesh_bytes; /* over all devices and kinds */
@@ -36,11 +37,10 @@ struct tdm_buffer_history {
 int tdm_buffer_history_init(struct tdm_buffer_history *history); /* 0 or -ENOMEM */
 void tdm_buffer_history_done(struct tdm_buffer_history *history);
 
-/* Allocations and releases; other events change nothing. `mesh_bytes` are those of all devices. 0 or -ENOMEM. */
-int tdm_buffer_history_apply(struct tdm_buffer_history *history, const struct tdm_event *event, uint64_t mesh_bytes);
-
-/* Sorts the live ones, the largest first; no event may follow. */
-void tdm_buffer_history_sort(struct tdm_buffer_history *history);
+/* For a sink. 0 or -ENOMEM. */
+int tdm_buffer_history_take(void *history, const struct tdm_record *record);
+/* After the last record: puts the live ones in order, the largest first. */
+void tdm_buffer_history_end(struct tdm_buffer_history *history);
 
 /* The invariant, for tests: sums agree with the live buffers. */
 bool tdm_buffer_history_is_valid(const struct tdm_buffer_history *history);

@@ -1,7 +1,11 @@
 #include "analyze/capture_summary.h"
+#include "base/reserve.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+enum { ERRORS_MAX = 1000 }; /* that are kept */
 
 static const struct {
 	const char *name, *text;
@@ -39,6 +43,7 @@ void tdm_capture_summary_done(struct tdm_capture_summary *s)
 {
 	tdm_capture_stock_free(s->stock);
 	tdm_capture_exact_done(&s->exact);
+	free(s->errors);
 	memset(s, 0, sizeof *s);
 }
 
@@ -51,43 +56,52 @@ static void note_moment(struct tdm_capture_summary *s, unsigned raised)
 			s->at[i] = now;
 }
 
-static void on_node(void *context, const struct tdm_capture_node *node)
+/* Not worth failing for: what cannot be kept is counted only. */
+static __attribute__((noinline, cold)) void keep_error(
+	struct tdm_capture_summary *s, const struct tdm_capture_node *node)
 {
-	struct tdm_capture_summary *s = context;
-	unsigned raised = 0;
-	if (s->err != 0)
+	s->error_count++;
+	if (s->errors_kept == ERRORS_MAX ||
+		tdm_reserve(&s->errors, &s->errors_cap, s->errors_kept + 1, sizeof *s->errors) != 0)
 		return;
-	s->nodes++;
-	s->err = tdm_capture_stock_apply(s->stock, node, &raised);
+	struct tdm_capture_error *error = &s->errors[s->errors_kept++];
+	error->node = node->index;
+	snprintf(error->operation, sizeof error->operation, "%.*s", TDM_STR_ARG(node->name));
+	snprintf(error->message, sizeof error->message, "%.*s", TDM_STR_ARG(node->error));
+}
+
+static int take_node(struct tdm_capture_summary *s, const struct tdm_capture_node *node)
+{
+	unsigned raised = 0;
+	if (node->type == TDM_CAPTURE_ERROR)
+		keep_error(s, node);
+	int err = tdm_capture_stock_apply(s->stock, node, &raised);
 	if ((raised & TDM_STOCK_RAISED_BEFORE) != 0)
 		note_moment(s, 1U << TDM_STOCK_L1_PEAK);
-	if (s->err == 0)
-		s->err = tdm_capture_exact_apply(&s->exact, node);
+	if (err == 0)
+		err = tdm_capture_exact_apply(&s->exact, node);
 	raised &= ~TDM_STOCK_RAISED_BEFORE;
 	if (raised != 0)
 		note_moment(s, raised);
+	return err;
 }
 
-static void on_device(void *context, const struct tdm_capture_device *device)
+int tdm_capture_summary_take(void *summary, const struct tdm_record *record)
 {
-	struct tdm_capture_summary *s = context;
-	if (s->err == 0)
-		s->err = tdm_capture_exact_device(&s->exact, device);
-}
-
-static void on_member(void *context, uint64_t mesh, uint64_t chip)
-{
-	struct tdm_capture_summary *s = context;
-	if (s->err == 0)
-		s->err = tdm_capture_exact_member(&s->exact, mesh, chip);
-}
-
-void tdm_capture_summary_sink(struct tdm_capture_summary *s, struct tdm_capture_sink *sink)
-{
-	sink->context = s;
-	sink->node = on_node;
-	sink->device = on_device;
-	sink->member = on_member;
+	struct tdm_capture_summary *s = summary;
+	switch (record->type) {
+	case TDM_RECORD_NODE:
+		return take_node(s, record->node);
+	case TDM_RECORD_DEVICE:
+		return tdm_capture_exact_device(&s->exact, record->device);
+	case TDM_RECORD_MEMBER:
+		return tdm_capture_exact_member(&s->exact, record->member->mesh, record->member->chip);
+	case TDM_RECORD_CAPTURE_END:
+		s->counts = *record->capture;
+		return 0;
+	default:
+		return 0;
+	}
 }
 
 /* ---- what is right, and why the runtime's figure is another ---- */
@@ -239,10 +253,8 @@ int tdm_capture_summary_end(struct tdm_capture_summary *s)
 	tdm_capture_stock_end(s->stock);
 	tdm_capture_stock_result(s->stock, &s->figures);
 	int err = tdm_capture_exact_end(&s->exact);
-	if (s->err == 0)
-		s->err = err;
 	find_right(s);
 	for (int figure = 0; figure < TDM_STOCK_FIGURES; figure++)
 		explain(s, figure);
-	return s->err;
+	return err;
 }

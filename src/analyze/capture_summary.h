@@ -8,6 +8,7 @@
 
 #include "analyze/capture_exact.h"
 #include "analyze/capture_stock.h"
+#include "event/record.h"
 
 /* id, name in JSON, what it says */
 #define TDM_CAPTURE_REASON_LIST(X)                                                                             \
@@ -42,13 +43,22 @@ struct tdm_capture_reason {
 
 enum { TDM_CAPTURE_REASONS_MAX = TDM_STOCK_FIGURES * TDM_REASON_COUNT };
 
+/* An error that the capture recorded. */
+struct tdm_capture_error {
+	uint64_t node;
+	char operation[TDM_CAPTURE_TEXT_CAP]; /* may be empty */
+	char message[TDM_CAPTURE_ERROR_CAP];
+};
+
 struct tdm_capture_summary {
 	struct tdm_capture_stock *stock;
 	struct tdm_capture_exact exact;
 	struct tdm_exact_now at[TDM_STOCK_FIGURES]; /* when the runtime's figure was highest */
-	int err;                                    /* -ENOMEM: what follows it was not counted */
-	uint64_t nodes;
-	/* Behind the end. */
+	struct tdm_capture_error *errors;           /* the first ones */
+	size_t errors_kept, errors_cap;
+	uint64_t error_count;
+	/* After the end. */
+	struct tdm_capture_counts counts;
 	struct tdm_stock_result figures;
 	int64_t right[TDM_STOCK_FIGURES]; /* the exact counterpart of each; INT64_MIN: there is none, or it is unknown
 					   */
@@ -59,10 +69,10 @@ struct tdm_capture_summary {
 int tdm_capture_summary_init(struct tdm_capture_summary *summary); /* 0 or -ENOMEM */
 void tdm_capture_summary_done(struct tdm_capture_summary *summary);
 
-/* Fills in the functions of a sink but `refuse`, with `summary` as their context. */
-void tdm_capture_summary_sink(struct tdm_capture_summary *summary, struct tdm_capture_sink *sink);
+/* For a sink. 0 or -ENOMEM: what follows was not counted. */
+int tdm_capture_summary_take(void *summary, const struct tdm_record *record);
 
-/* Behind the last node. 0 or -ENOMEM. */
+/* After the last record. 0 or -ENOMEM. */
 int tdm_capture_summary_end(struct tdm_capture_summary *summary);
 
 #endif

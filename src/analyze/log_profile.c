@@ -55,6 +55,20 @@ int tdm_log_profile_add_file(struct tdm_log_profile *p, const char *name)
 	return (int)p->file_count++;
 }
 
+void tdm_log_profile_end_file(struct tdm_log_profile *p, size_t file, const struct tdm_log_counts *counts)
+{
+	struct tdm_log_file *f = &p->files[file];
+	f->lines = counts->lines;
+	f->bytes = counts->bytes;
+	f->cut_lines = counts->cut_lines;
+	f->refused_lines = counts->refused_lines;
+	f->sample_lines = counts->sample_lines;
+	f->logger_lines = counts->logger_lines;
+	f->debug_lines = counts->debug_lines;
+	f->is_binary = counts->is_binary;
+	f->is_cut = counts->is_cut;
+}
+
 /* A zeroed row at the end; NULL with *err set when out of memory, or 0 there when the table is full. */
 static void *row_new(struct tdm_log_table *t, size_t size, size_t max, int *err)
 {

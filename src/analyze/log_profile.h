@@ -22,7 +22,7 @@ enum {
 /* One of the files. */
 struct tdm_log_file {
 	const char *name; /* borrowed */
-	/* Set by whoever reads it. */
+	/* Known at its end. */
 	uint64_t lines, bytes, cut_lines, refused_lines;
 	uint64_t sample_lines, logger_lines, debug_lines; /* of its beginning */
 	bool is_binary;                                   /* the same */
@@ -141,6 +141,9 @@ struct tdm_log_profile {
 /* 0 or -ENOMEM. */
 int tdm_log_profile_init(struct tdm_log_profile *profile);
 void tdm_log_profile_done(struct tdm_log_profile *profile);
+
+/* What is known of a file when all of it was read. */
+void tdm_log_profile_end_file(struct tdm_log_profile *profile, size_t file, const struct tdm_log_counts *counts);
 
 /* The file's number, or -ENOSPC. */
 int tdm_log_profile_add_file(struct tdm_log_profile *profile, const char *name);

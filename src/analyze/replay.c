@@ -265,6 +265,10 @@ static int make_request(struct tdm_replay *replay, const struct tdm_replay_space
 		request->empty = true;
 		return 0;
 	}
+	if (event->bytes_per_bank != TDM_SIZE_UNKNOWN) {
+		request->bytes_per_bank = event->bytes_per_bank;
+		return 0;
+	}
 	if (space->kind == TDM_KIND_L1_SMALL && event->cores == 0)
 		return tdm_diag_set(diag, TDM_EREFUSED, event->position, event->column,
 			"expected cores=N: the runtime refuses interleaved L1_SMALL buffers");
@@ -522,6 +526,11 @@ uint64_t tdm_replay_ops(const struct tdm_replay *replay)
 uint64_t tdm_replay_live(const struct tdm_replay *replay)
 {
 	return replay->live_count;
+}
+
+bool tdm_replay_has(const struct tdm_replay *replay, uint64_t id)
+{
+	return tdm_map_find(&replay->by_id, id) != TDM_MAP_NONE;
 }
 
 enum tdm_fit tdm_replay_fit(const struct tdm_replay *replay)

@@ -118,8 +118,9 @@ int tdm_replay_apply(
 const struct tdm_card *tdm_replay_card(const struct tdm_replay *replay); /* NULL for a region trace */
 size_t tdm_replay_space_count(const struct tdm_replay *replay);          /* 0: the trace described nothing */
 const struct tdm_replay_space *tdm_replay_space(const struct tdm_replay *replay, size_t i);
-uint64_t tdm_replay_ops(const struct tdm_replay *replay);  /* requests applied */
-uint64_t tdm_replay_live(const struct tdm_replay *replay); /* buffers placed and not freed */
+uint64_t tdm_replay_ops(const struct tdm_replay *replay);          /* requests applied */
+uint64_t tdm_replay_live(const struct tdm_replay *replay);         /* buffers placed and not freed */
+bool tdm_replay_has(const struct tdm_replay *replay, uint64_t id); /* a buffer that was not freed, placed or not */
 enum tdm_fit tdm_replay_fit(const struct tdm_replay *replay);
 
 /* The largest holes of a space now, largest first. Returns how many. */

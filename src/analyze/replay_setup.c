@@ -134,6 +134,10 @@ static int setup_card(struct words *w, const struct tdm_replay_options *options,
 	if (name.len == 0)
 		return wrong(w, TDM_ECARD, name, "the name of a card");
 	bool other_card = options->card != NULL;
+	if (!other_card && tdm_str_is(name, "-"))
+		return tdm_diag_set(w->diag, TDM_ECARD, 0, 0,
+			"it does not say which card it is from: name one with --card (tidemark device list shows "
+			"them)");
 	int err = tdm_card_init(card, other_card ? tdm_str_of(options->card) : name, &variant, &inner);
 	if (err != 0)
 		return tdm_diag_set(

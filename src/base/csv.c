@@ -4,26 +4,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int begin(struct tdm_csv *csv)
+int tdm_csv_open(struct tdm_csv *csv, struct tdm_reader reader)
 {
+	*csv = (struct tdm_csv){ .again = 1 };
 	tdm_buf_init(&csv->text);
 	tdm_buf_init(&csv->values);
 	csv->fields = calloc(TDM_CSV_FIELDS_MAX, sizeof *csv->fields);
-	return csv->fields != NULL ? 0 : -ENOMEM;
-}
-
-int tdm_csv_open(struct tdm_csv *csv, int fd)
-{
-	*csv = (struct tdm_csv){ .again = 1 };
-	int err = tdm_lines_open(&csv->lines, fd, TDM_CSV_RECORD_MAX);
-	return err != 0 ? err : begin(csv);
-}
-
-int tdm_csv_memory(struct tdm_csv *csv, const char *data, size_t len)
-{
-	*csv = (struct tdm_csv){ .again = 1 };
-	tdm_lines_memory(&csv->lines, data, len);
-	return begin(csv);
+	int err = tdm_lines_from(&csv->lines, reader, TDM_CSV_RECORD_MAX);
+	return csv->fields != NULL ? err : -ENOMEM;
 }
 
 void tdm_csv_done(struct tdm_csv *csv)

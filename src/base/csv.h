@@ -22,10 +22,8 @@ struct tdm_csv {
 	uint64_t again; /* line number of what is at `taken` */
 };
 
-/* Reads from a descriptor, which stays the caller's. 0 or -ENOMEM. */
-int tdm_csv_open(struct tdm_csv *csv, int fd);
-/* Reads memory, which must outlive the reader. 0 or -ENOMEM. */
-int tdm_csv_memory(struct tdm_csv *csv, const char *data, size_t len);
+/* 0 or -ENOMEM; tdm_csv_done either way. */
+int tdm_csv_open(struct tdm_csv *csv, struct tdm_reader reader);
 void tdm_csv_done(struct tdm_csv *csv);
 
 /* 1 with the fields set, 0 at the end, or a negative code with diag set; after TDM_ESYNTAX and -EMSGSIZE asking again

@@ -18,7 +18,8 @@
 	X(UNKNOWN, 1031, "the figure is not known for this card")   \
 	X(REFUSED, 1032, "the runtime refuses this request")        \
 	X(CORRUPT, 1033, "damaged data")                            \
-	X(VERSION, 1034, "data of another version")
+	X(VERSION, 1034, "data of another version")                 \
+	X(ENDLESS, 1035, "4 GiB without a line end are no text")
 
 enum tdm_err {
 	TDM_OK = 0,

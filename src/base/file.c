@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "base/err.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -117,25 +118,35 @@ int tdm_file_replace(const char *path, const char *data, size_t len)
 	return err;
 }
 
+int tdm_lines_from(struct tdm_lines *lines, struct tdm_reader reader, size_t cap)
+{
+	*lines = (struct tdm_lines){ .reader = reader, .cap = cap + 1, .data = malloc(cap + 1) };
+	return lines->data != NULL ? 0 : -ENOMEM;
+}
+
+static ssize_t read_fd(void *from, char *dst, size_t cap)
+{
+	return read_some((int)(intptr_t)from, dst, cap);
+}
+
 int tdm_lines_open(struct tdm_lines *lines, int fd, size_t cap)
 {
-	*lines = (struct tdm_lines){ .fd = fd, .cap = cap + 1, .data = malloc(cap + 1) };
-	return lines->data != NULL ? 0 : -ENOMEM;
+	return tdm_lines_from(lines, (struct tdm_reader){ read_fd, (void *)(intptr_t)fd }, cap);
 }
 
 void tdm_lines_memory(struct tdm_lines *lines, const char *data, size_t len)
 {
-	/* The window is only ever read when there is no descriptor to refill it from. */
-	*lines = (struct tdm_lines){ .fd = -1, .cap = len, .end = len, .eof = true };
+	/* The window is only ever read when there is no reader to refill it from. */
+	*lines = (struct tdm_lines){ .cap = len, .end = len, .eof = true };
 	data = data != NULL ? data : ""; /* nothing is ever added to a NULL pointer */
 	memcpy(&lines->data, &data, sizeof data);
 }
 
 void tdm_lines_done(struct tdm_lines *lines)
 {
-	if (lines->fd >= 0)
+	if (lines->reader.read != NULL)
 		free(lines->data);
-	*lines = (struct tdm_lines){ .fd = -1, .eof = true };
+	*lines = (struct tdm_lines){ .eof = true };
 }
 
 /* Moves what is left to the front and reads more behind it. 1 when bytes came, 0 at the end, or -errno. */
@@ -146,7 +157,7 @@ static int refill(struct tdm_lines *lines)
 		memmove(lines->data, lines->data + lines->at, left);
 	lines->at = 0;
 	lines->end = left;
-	ssize_t got = read_some(lines->fd, lines->data + left, lines->cap - left);
+	ssize_t got = lines->reader.read(lines->reader.from, lines->data + left, lines->cap - left);
 	if (got < 0)
 		return (int)got;
 	if (got == 0)
@@ -163,7 +174,7 @@ static struct tdm_str cut_cr(const char *text, size_t len)
 /* Drops bytes up to and with the next newline. */
 static int skip_line(struct tdm_lines *lines)
 {
-	for (;;) {
+	for (uint64_t begin = lines->offset; lines->offset - begin <= TDM_LINE_END_MAX;) {
 		const char *from = lines->data + lines->at;
 		const char *newline = memchr(from, '\n', lines->end - lines->at);
 		if (newline != NULL) {
@@ -179,6 +190,9 @@ static int skip_line(struct tdm_lines *lines)
 		if (err < 0)
 			return err;
 	}
+	lines->at = lines->end;
+	lines->eof = true;
+	return TDM_EENDLESS;
 }
 
 /* A line that does not fit the window: a piece of its beginning is kept for the caller while the rest is skipped. */

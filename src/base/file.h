@@ -5,8 +5,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
+
+/* Where bytes come from: up to `cap` of them at a time, 0 at the end, or a negative code. */
+struct tdm_reader {
+	ssize_t (*read)(void *from, char *dst, size_t cap);
+	void *from;
+};
 
 /* Appends the whole file ("-" is standard input) to `out`. 0, -errno, or -EFBIG above `max` bytes. */
 int tdm_file_read(const char *path, size_t max, struct tdm_buf *out);
@@ -22,21 +29,25 @@ int tdm_file_write_all(int fd, const char *data, size_t len);
 int tdm_file_replace(const char *path, const char *data, size_t len);
 
 /*
- * A line reader over a descriptor or over memory. Lines come without their newline (and without a CR before it) and are
- * borrowed until the next call. A line of a descriptor that is longer than the capacity (a CR counts) is reported once
- * as cut: the rest of it is skipped. A mark of UTF-8 before the first line is not part of it.
+ * A line reader. Lines come without their newline (and without a CR before it) and are borrowed until the next call. A
+ * line that is longer than the capacity (a CR counts) is reported once as cut, and the rest of it is skipped; memory is
+ * its own window, so its lines are never cut. A mark of UTF-8 before the first line is not part of it. An input that
+ * has no line end in TDM_LINE_END_MAX bytes is no text, and may never end: it fails with TDM_EENDLESS.
  */
+#define TDM_LINE_END_MAX (UINT64_C(1) << 32)
+
 struct tdm_lines {
-	int fd;          /* -1 when reading memory */
-	char *data;      /* window on the input; owned only with an fd */
-	size_t cap;      /* of the window: one line and its newline */
-	size_t at, end;  /* what has not been given out yet */
-	uint64_t line;   /* number of the last line given out, from 1 */
-	uint64_t offset; /* bytes given out, for progress */
+	struct tdm_reader reader; /* its function is NULL when reading memory */
+	char *data;               /* window on the input; owned unless it is the memory */
+	size_t cap;               /* of the window: one line and its newline */
+	size_t at, end;           /* what has not been given out yet */
+	uint64_t line;            /* number of the last line given out, from 1 */
+	uint64_t offset;          /* bytes given out, for progress */
 	bool eof;
 };
 
-/* `cap`: bytes of the longest line. 0 or -ENOMEM; the fd stays the caller's. */
+/* `cap`: bytes of the longest line. 0 or -ENOMEM; the reader, or the descriptor, stays the caller's. */
+int tdm_lines_from(struct tdm_lines *lines, struct tdm_reader reader, size_t cap);
 int tdm_lines_open(struct tdm_lines *lines, int fd, size_t cap);
 void tdm_lines_memory(struct tdm_lines *lines, const char *data, size_t len);
 void tdm_lines_done(struct tdm_lines *lines);

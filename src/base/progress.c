@@ -19,6 +19,7 @@ void tdm_progress_begin(struct tdm_progress *progress, const char *what, uint64_
 
 void tdm_progress_update(struct tdm_progress *progress, uint64_t done)
 {
+	progress->done = done;
 	if (!progress->enabled)
 		return;
 	uint64_t now = tdm_clock_ns();
@@ -31,6 +32,11 @@ void tdm_progress_update(struct tdm_progress *progress, uint64_t done)
 	else
 		fprintf(stderr, "\r%s: %" PRIu64 " MiB\033[K", progress->what, done >> 20);
 	fflush(stderr);
+}
+
+void tdm_progress_add(struct tdm_progress *progress, uint64_t more)
+{
+	tdm_progress_update(progress, progress->done + more);
 }
 
 void tdm_progress_end(struct tdm_progress *progress)

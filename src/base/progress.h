@@ -11,6 +11,7 @@
 struct tdm_progress {
 	const char *what; /* "reading trace" */
 	uint64_t total;   /* 0: unknown */
+	uint64_t done;    /* so far */
 	uint64_t next_ns; /* when to show it again */
 	bool enabled, shown;
 };
@@ -18,6 +19,7 @@ struct tdm_progress {
 /* `total` in the caller's unit, bytes for instance; 0 when unknown. */
 void tdm_progress_begin(struct tdm_progress *progress, const char *what, uint64_t total);
 void tdm_progress_update(struct tdm_progress *progress, uint64_t done);
+void tdm_progress_add(struct tdm_progress *progress, uint64_t more);
 void tdm_progress_end(struct tdm_progress *progress);
 
 #endif

@@ -84,7 +84,9 @@ bool tdm_str_is_utf16(struct tdm_str s)
 		return true;
 	for (size_t i = 0; i < len; i++)
 		zeros[i % 2] += s.ptr[i] == '\0';
-	return len >= ENOUGH && (zeros[0] == 0 || zeros[1] == 0) && zeros[0] + zeros[1] == len / 2;
+	/* Not every character is a Latin one, and some have a zero for their lower byte. */
+	size_t most = zeros[0] > zeros[1] ? zeros[0] : zeros[1], least = zeros[0] + zeros[1] - most;
+	return len >= ENOUGH && most >= len / 2 - len / 8 && least <= most / 16;
 }
 
 int tdm_str_parse_u64(struct tdm_str s, uint64_t *value)

@@ -62,7 +62,7 @@ size_t tdm_str_utf8(const char *at, size_t left);
 /* The same, and 0 for control characters. */
 size_t tdm_str_printable(const char *at, size_t left);
 
-/* Whether a text begins as UTF-16 does: with its mark, or with a zero in every second byte. */
+/* Whether a text begins as UTF-16 does: with its mark, or with zeros in nearly every second byte. */
 bool tdm_str_is_utf16(struct tdm_str s);
 
 /* Decimal digits only, at least one, no sign. 0, TDM_ESYNTAX, or -ERANGE above 64 bits. */

@@ -3,7 +3,7 @@
 #include "cli/buffer_options.h"
 #include "cli/cmd_list.h"
 #include "cli/ledgers.h"
-#include "cli/picture.h"
+#include "cli/chart_options.h"
 #include "ledger/ledger_list.h"
 #include "report/live_report.h"
 #include "report/map_chart.h"
@@ -86,14 +86,14 @@ static int take_option(void *context, int option, const char *value)
 		return take_chart(request, value);
 	case OPT_OUTPUT:
 		request->picture.path = value;
-		return tdm_picture_check_path(request->cmd, value);
+		return tdm_chart_check_path(request->cmd, value);
 	case OPT_TITLE:
 		request->picture.title = value;
 		return 0;
 	case OPT_SIZE:
-		return tdm_picture_take_size(request->cmd, value, &request->picture.size);
+		return tdm_chart_take_size(request->cmd, value, &request->picture.size);
 	case OPT_SCALE:
-		return tdm_picture_take_scale(request->cmd, value, &request->picture.size);
+		return tdm_chart_take_scale(request->cmd, value, &request->picture.size);
 	case OPT_REAP:
 		request->reap = true;
 		return 0;
@@ -123,7 +123,7 @@ static int draw(const struct request *request, struct tdm_buf *out)
 	if (tdm_map_chart_draw(&request->report, &request->picture, out, &diag) != 0)
 		return tdm_cmd_error(request->cmd, "%s", diag.text);
 	if (request->picture.path != NULL)
-		tdm_picture_said(request->cmd, request->picture.path);
+		tdm_chart_said(request->cmd, request->picture.path);
 	return TDM_EXIT_OK;
 }
 

@@ -1,15 +1,12 @@
+/* `tidemark info`: what files say about memory. */
 #include "base/err.h"
-#include "base/file.h"
-#include "base/progress.h"
-#include "cli/cmd.h"
+#include "base/reserve.h"
 #include "cli/cmd_list.h"
-#include "cli/info_format.h"
-#include "cli/picture.h"
-#include "sources/ledger_phases.h"
+#include "cli/info_view.h"
+#include "cli/chart_options.h"
+#include "sources/folder.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -17,7 +14,7 @@
 
 enum { OPT_JSON, OPT_LIMIT, OPT_CHART, OPT_OUTPUT, OPT_TITLE, OPT_SIZE, OPT_SCALE, OPT_ASCII };
 
-enum { LIMIT_DEFAULT = 10 };
+enum { LIMIT_DEFAULT = 10, FOLDER_FILES_MAX = 1000 };
 
 struct info {
 	bool json, ascii;
@@ -34,14 +31,14 @@ static int take_picture(const struct tdm_cmd *cmd, int option, const char *value
 			       : 0;
 	case OPT_OUTPUT:
 		picture->path = value;
-		return tdm_picture_check_path(cmd, value);
+		return tdm_chart_check_path(cmd, value);
 	case OPT_TITLE:
 		picture->title = value;
 		return 0;
 	case OPT_SIZE:
-		return tdm_picture_take_size(cmd, value, &picture->size);
+		return tdm_chart_take_size(cmd, value, &picture->size);
 	default:
-		return tdm_picture_take_scale(cmd, value, &picture->size);
+		return tdm_chart_take_scale(cmd, value, &picture->size);
 	}
 }
 
@@ -93,187 +90,201 @@ static int read_options(struct tdm_args *args, struct info *info)
 	return check_picture(args, info);
 }
 
-/* The bytes at the beginning of a file, or -errno. */
-static ssize_t look(int fd, char *head)
+static const struct {
+	const char *format, *name; /* name: in JSON, NULL: the format's */
+	tdm_info_run run;
+	bool has_charts;
+} views[] = {
+	{ "graph_capture", NULL, tdm_info_capture, true },
+	{ "kernels", NULL, tdm_info_kernels, false },
+	{ "memory_report", NULL, tdm_info_memory, false },
+	{ "ops_perf_results", NULL, tdm_info_perf, false },
+	{ "mesh_buffers", NULL, tdm_info_mesh_buffers, false },
+	{ "programs", NULL, tdm_info_programs, false },
+	{ "core_dump", NULL, tdm_info_cores, false },
+	{ "log", NULL, tdm_info_log, false },
+	{ "train_log", "log", tdm_info_train_log, false },
+};
+enum { VIEWS = sizeof views / sizeof *views };
+
+static size_t view_of(const struct tdm_format *format)
 {
-	size_t len = 0;
-	ssize_t got = 0;
-	while (len < TDM_INFO_HEAD && (got = read(fd, head + len, TDM_INFO_HEAD - len)) > 0)
-		len += (size_t)got;
-	return got < 0 ? -errno : (ssize_t)len;
+	size_t i = 0;
+	while (format != NULL && i < VIEWS && strcmp(views[i].format, format->name) != 0)
+		i++;
+	return format != NULL ? i : VIEWS;
 }
 
-/* An open file without a name in the user's folder for such files, or -errno. */
-static int open_unnamed(const char *folder)
-{
-	char name[PATH_MAX];
-	int len = snprintf(name, sizeof name, "%s/tidemark-XXXXXX", folder);
-	if (len < 0 || (size_t)len >= sizeof name)
-		return -ENAMETOOLONG;
-	int fd = mkostemp(name, O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	unlink(name);
-	return fd;
-}
-
-/* All of a pipe, `head` before what it still has, into a file. Gives the bytes, or -errno. */
-static int64_t copy_pipe(int pipe, const char *head, size_t len, int file)
-{
-	char piece[1 << 16];
-	struct tdm_progress progress;
-	uint64_t bytes = len;
-	ssize_t got = 0;
-	int err = tdm_file_write_all(file, head, len);
-	tdm_progress_begin(&progress, "copying", 0);
-	while (err == 0 && (got = read(pipe, piece, sizeof piece)) > 0) {
-		err = tdm_file_write_all(file, piece, (size_t)got);
-		bytes += (uint64_t)got;
-		tdm_progress_update(&progress, bytes);
-	}
-	if (err == 0 && (got < 0 || lseek(file, 0, SEEK_SET) != 0))
-		err = -errno;
-	tdm_progress_end(&progress);
-	return err != 0 ? err : (int64_t)bytes;
-}
-
-/*
- * Back to the beginning, behind which `head` was read. A pipe cannot go back: it is copied into a temporary file, so
- * that every format can read it as it likes. 0, or a negative code with *reason set; *fd may be another one then, which
- * is the caller's.
- */
-static int go_back(int *fd, const char *head, size_t len, char *reason, size_t cap)
-{
-	const char *folder = getenv("TMPDIR");
-	if (lseek(*fd, 0, SEEK_SET) == 0)
-		return 0;
-	if (folder == NULL || folder[0] == '\0')
-		folder = "/tmp";
-	int copy = open_unnamed(folder);
-	int64_t bytes = copy < 0 ? copy : copy_pipe(*fd, head, len, copy);
-	if (bytes < 0) {
-		snprintf(reason, cap, "a pipe, which cannot be copied to %.100s: %s; save it in a file first", folder,
-			tdm_err_text((int)bytes));
-		if (copy >= 0)
-			close(copy);
-		return (int)bytes;
-	}
-	*fd = copy;
-	return 0;
-}
-
-/* By the first bytes; a mark of UTF-8 before them says nothing. */
-static const struct tdm_info_format *detect(const char *head, size_t len, const char *path)
-{
-	static const char mark[] = "\xef\xbb\xbf";
-	if (len >= sizeof mark - 1 && memcmp(head, mark, sizeof mark - 1) == 0) {
-		head += sizeof mark - 1;
-		len -= sizeof mark - 1;
-	}
-	for (size_t i = 0; tdm_info_formats[i] != NULL; i++)
-		if (tdm_info_formats[i]->detect(head, len, path))
-			return tdm_info_formats[i];
-	return NULL;
-}
-
-static void put_known(struct tdm_buf *out)
-{
-	for (size_t i = 0; tdm_info_formats[i] != NULL; i++)
-		tdm_buf_printf(out, "%s%s", i == 0 ? "" : ", ", tdm_info_formats[i]->summary);
-}
-
-/* Says why a file cannot be shown. */
+/* Says why a file of no format that is shown cannot be. */
 static int refuse(const struct tdm_info_request *request, const char *reason)
 {
-	fprintf(stderr, "%s: %s\n", request->path, reason);
-	if (request->json != NULL) {
-		tdm_json_put_text(request->json, "format", NULL);
-		tdm_json_put_text(request->json, "error", reason);
-	}
-	return 1;
-}
-
-static int show_as(struct tdm_info_request *request, const struct tdm_info_format *format)
-{
 	if (request->json != NULL)
-		tdm_json_put_text(request->json, "format", format->name);
-	if (request->picture.chart != TDM_INFO_CHART_NONE && !format->has_charts) {
-		fprintf(stderr, "%s: charts are drawn of graph captures, this is a %s\n", request->path,
-			format->summary);
-		return 1;
-	}
-	return format->run(request);
+		tdm_json_put_text(request->json, "format", NULL);
+	return tdm_info_refuse(request, reason);
 }
 
-static int show_folder(struct tdm_info_request *request)
+static int refuse_format(const struct tdm_info_request *request)
 {
-	for (size_t i = 0; tdm_info_formats[i] != NULL; i++)
-		if (tdm_info_formats[i]->takes_folders)
-			return show_as(request, tdm_info_formats[i]);
-	return refuse(request, "a folder");
-}
-
-static int show_fd(struct tdm_info_request *request)
-{
-	char head[TDM_INFO_HEAD], reason[256];
-	struct stat st;
-	if (fstat(request->fd, &st) == 0 && S_ISDIR(st.st_mode))
-		return show_folder(request);
-	ssize_t len = look(request->fd, head);
-	if (len < 0) {
-		snprintf(reason, sizeof reason, "cannot be read: %s", tdm_err_text((int)len));
-		return refuse(request, reason);
-	}
-	if (len == 0)
-		return refuse(request, "the file is empty");
-	if (tdm_str_is_utf16((struct tdm_str){ head, (size_t)len }))
-		return refuse(request, "UTF-16, which is not read; convert it first: iconv -f UTF-16 -t UTF-8");
-	const struct tdm_info_format *format = detect(head, (size_t)len, request->path);
-	if (format == NULL && tdm_ledger_phases_is_ledger(request->path))
+	struct tdm_buf text;
+	if (request->format != NULL && strcmp(request->format->name, "ledger") == 0)
 		return refuse(request, "a ledger: tidemark dump, status and phases read it");
-	if (format == NULL) {
-		struct tdm_buf text;
-		tdm_buf_init(&text);
-		tdm_buf_puts(&text, "not a kind of file that is known here (");
-		put_known(&text);
-		tdm_buf_putc(&text, ')');
-		refuse(request, tdm_buf_failed(&text) ? "not a kind of file that is known here" : text.data);
-		tdm_buf_done(&text);
-		return 1;
-	}
-	/* only now: what is not known may have no end */
-	if (go_back(&request->fd, head, (size_t)len, reason, sizeof reason) != 0)
-		return refuse(request, reason);
-	if (fstat(request->fd, &st) == 0 && S_ISREG(st.st_mode))
-		request->bytes = (uint64_t)st.st_size;
-	return show_as(request, format);
+	if (request->format != NULL && request->format->events != NULL)
+		return refuse(request, "a trace of allocations: tidemark simulate replays it");
+	tdm_buf_init(&text);
+	tdm_buf_puts(&text, "not a kind of file that is known here (");
+	for (size_t i = 0; i < VIEWS; i++)
+		if (views[i].name == NULL)
+			tdm_buf_printf(&text, "%s%s", i == 0 ? "" : ", ", tdm_format_find(views[i].format)->summary);
+	tdm_buf_putc(&text, ')');
+	int failed = refuse(request, tdm_buf_failed(&text) ? "not a kind of file that is known here" : text.data);
+	tdm_buf_done(&text);
+	return failed;
 }
 
-static int show_file(struct tdm_info_request *request, const char *path)
+static int show_input(struct tdm_info_request *request)
 {
-	bool is_stdin = strcmp(path, "-") == 0;
-	int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	int failed;
-	request->path = is_stdin ? "standard input" : path;
-	request->fd = fd;
-	request->bytes = 0;
+	struct tdm_input *input = request->input;
+	struct tdm_diag diag = { 0 };
+	if (tdm_input_is_folder(input)) {
+		request->format = tdm_format_find("kernels");
+	} else {
+		if (tdm_input_head(input).len == 0) {
+			snprintf(diag.text, sizeof diag.text, "cannot be read: %s", tdm_input_why(input));
+			return refuse(request, tdm_input_why(input)[0] != '\0' ? diag.text : "the file is empty");
+		}
+		if (tdm_format_search(input, &request->format, &diag) != 0)
+			return refuse(request, diag.text);
+	}
+	size_t view = view_of(request->format);
+	if (view == VIEWS)
+		return refuse_format(request);
+	if (request->json != NULL)
+		tdm_json_put_text(
+			request->json, "format", views[view].name != NULL ? views[view].name : request->format->name);
+	if (request->picture.chart != TDM_INFO_CHART_NONE && !views[view].has_charts) {
+		fprintf(stderr, "%s: charts are drawn of graph captures, this is a %s\n", tdm_input_name(input),
+			request->format->summary);
+		return 1;
+	}
+	return views[view].run(request);
+}
+
+static int show_path(struct tdm_info_request *request, const char *path)
+{
+	int failed, err = tdm_input_open(path, &request->input);
 	if (request->json != NULL) {
 		tdm_json_object(request->json);
-		tdm_json_put_text(request->json, "file", request->path);
+		tdm_json_put_text(request->json, "file", err == 0 ? tdm_input_name(request->input) : path);
 	}
-	if (fd < 0) {
-		char reason[256];
-		snprintf(reason, sizeof reason, "cannot be read: %s", tdm_err_text(-errno));
-		failed = refuse(request, reason);
+	if (err == 0) {
+		failed = show_input(request);
 	} else {
-		failed = show_fd(request);
+		char reason[256];
+		snprintf(reason, sizeof reason, "cannot be read: %s", tdm_err_text(err));
+		request->input = tdm_input_memory(path, "", 0); /* for its name */
+		failed = request->input != NULL ? refuse(request, reason) : 1;
 	}
 	if (request->json != NULL)
 		tdm_json_object_end(request->json);
-	if (request->fd >= 0 && request->fd != fd)
-		close(request->fd);
-	if (fd >= 0 && !is_stdin)
-		close(fd);
+	tdm_input_close(request->input);
+	return failed;
+}
+
+/* What is to be shown: the paths as they were given, and in place of a folder with reports those. */
+struct paths {
+	char **at; /* owned */
+	size_t count, cap;
+	bool no_memory;
+};
+
+static void add_path(struct paths *paths, const char *path)
+{
+	char *copy = strdup(path);
+	if (copy == NULL || tdm_reserve(&paths->at, &paths->cap, paths->count + 1, sizeof *paths->at) != 0) {
+		free(copy);
+		paths->no_memory = true;
+		return;
+	}
+	paths->at[paths->count++] = copy;
+}
+
+/* A file in a folder: whether its beginning, or of a log its name, says what it is. */
+static int visit_file(void *context, int folder, const char *name, const char *path)
+{
+	struct paths *paths = context;
+	struct tdm_input *input;
+	(void)folder;
+	if (paths->count >= FOLDER_FILES_MAX || tdm_input_open(path, &input) != 0)
+		return 0;
+	const struct tdm_format *format = tdm_format_of(input);
+	if (view_of(format) != VIEWS && !format->takes_folders &&
+		(strcmp(format->name, "log") != 0 || strstr(name, ".log") != NULL))
+		add_path(paths, path);
+	tdm_input_close(input);
+	return paths->no_memory ? -ENOMEM : 0;
+}
+
+static int visit_refused(void *context, const struct tdm_diag *diag)
+{
+	(void)context;
+	(void)diag;
+	return 0;
+}
+
+static int stop_at_kernel(void *context, const struct tdm_record *record)
+{
+	bool *found = context;
+	*found |= record->type == TDM_RECORD_BINARY || record->type == TDM_RECORD_REFUSED;
+	return *found ? -ECANCELED : 0;
+}
+
+/* A folder with compiled kernels is shown as one; else every report in it is, if there is any. */
+static void add_folder(struct paths *paths, struct tdm_input *folder)
+{
+	const struct tdm_folder_visitor visitor = { paths, visit_file, visit_refused };
+	const char *path = tdm_input_name(folder);
+	size_t before = paths->count;
+	struct tdm_walk_rest rest;
+	struct tdm_diag diag = { 0 };
+	bool has_kernels = false;
+	tdm_format_find("kernels")->records(folder, &(struct tdm_record_sink){ &has_kernels, stop_at_kernel }, &diag);
+	if (!has_kernels)
+		tdm_folder_walk(path, &visitor, &rest);
+	if (paths->count == before)
+		add_path(paths, path);
+	else if (paths->count >= FOLDER_FILES_MAX)
+		fprintf(stderr, "%s: only the first %d files are shown\n", path, FOLDER_FILES_MAX);
+}
+
+static void find_paths(struct paths *paths, const struct tdm_args *args)
+{
+	for (int i = 0; i < args->positional_count; i++) {
+		const char *path = args->positional[i];
+		struct tdm_input *input = NULL;
+		struct stat st;
+		bool is_folder = strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+		if (is_folder && tdm_input_open(path, &input) == 0)
+			add_folder(paths, input);
+		else
+			add_path(paths, path);
+		tdm_input_close(input);
+	}
+}
+
+/* Shows all of them. Whether anything failed. */
+static bool show_paths(struct tdm_info_request *request, const struct paths *paths)
+{
+	bool failed = false;
+	for (size_t i = 0; i < paths->count; i++) {
+		failed = show_path(request, paths->at[i]) != 0 || failed;
+		if (request->json != NULL || request->out->len == 0)
+			continue;
+		if (i + 1 < paths->count)
+			tdm_buf_putc(request->out, '\n');
+		failed = tdm_cmd_print(request->cmd, request->out, 0) != 0 || failed;
+		fflush(stdout); /* what the next file has to say on standard error comes after it */
+		tdm_buf_clear(request->out);
+	}
 	return failed;
 }
 
@@ -282,10 +293,11 @@ static int cmd_info_run(struct tdm_args *args)
 	struct info info = { .limit = LIMIT_DEFAULT };
 	struct tdm_buf out;
 	struct tdm_json json;
-	bool failed = false;
+	struct paths paths = { .count = 0 };
 	int err = read_options(args, &info);
 	if (err != 0)
 		return err;
+	find_paths(&paths, args);
 	tdm_buf_init(&out);
 	tdm_json_init(&json, &out);
 	struct tdm_info_request request = {
@@ -301,21 +313,15 @@ static int cmd_info_run(struct tdm_args *args)
 		tdm_json_envelope(&json, "tidemark.info");
 		tdm_json_put_array(&json, "info");
 	}
-	for (int i = 0; i < args->positional_count; i++) {
-		failed = show_file(&request, args->positional[i]) != 0 || failed;
-		if (info.json || out.len == 0)
-			continue;
-		if (i + 1 < args->positional_count)
-			tdm_buf_putc(&out, '\n');
-		failed = tdm_cmd_print(args->cmd, &out, 0) != 0 || failed;
-		fflush(stdout); /* what the next file has to say on standard error comes behind it */
-		tdm_buf_clear(&out);
-	}
+	bool failed = show_paths(&request, &paths) || paths.no_memory;
 	if (info.json) {
 		tdm_json_array_end(&json);
 		tdm_json_object_end(&json);
 	}
 	int code = tdm_cmd_print(args->cmd, &out, failed ? TDM_EXIT_USAGE : TDM_EXIT_OK);
+	for (size_t i = 0; i < paths.count; i++)
+		free(paths.at[i]);
+	free(paths.at);
 	tdm_buf_done(&out);
 	return code;
 }
@@ -353,7 +359,8 @@ const struct tdm_cmd tdm_cmd_info = {
 		"operations (ops_perf_results), for what circular buffers cost; the inspector's log of mesh buffers "
 		"and its list of kernels; compiled kernels, a file or a folder of the runtime's cache; lines such as "
 		"'Core (0,1): CB0=1024KB' in any log; and logs, those of training runs by phase as 'tidemark phases' "
-		"shows them, others as 'tidemark log' does.\n"
+		"shows them, others as 'tidemark log' does. They may be packed with gzip, xz or zstd, and be UTF-16. "
+		"Of a folder without compiled kernels, every file in it that is recognised is shown.\n"
 		"\n"
 		"Of a graph capture it shows two sets of figures: those that the runtime's own functions compute, "
 		"to the byte, and those that are right: for each device on its own, the most of any one core, views "

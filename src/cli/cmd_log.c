@@ -1,20 +1,15 @@
+/* `tidemark log`: one log or several, merged by time, compared or followed. */
 #include "base/err.h"
-#include "base/progress.h"
 #include "base/term.h"
-#include "cli/cmd.h"
 #include "cli/cmd_list.h"
 #include "cli/log_follow.h"
-#include "cli/log_input.h"
 #include "report/log_report.h"
 #include "sources/log_reader.h"
 #include "sources/log_sample.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -26,12 +21,10 @@ enum { OPT_FOLLOW, OPT_ERRORS, OPT_COMPARE, OPT_LIMIT, OPT_JSON, OPT_ASCII };
 
 /* One of the files, with the record that comes next from it. */
 struct input {
+	struct tdm_input *input;
 	struct tdm_log_reader reader;
-	int fd;
 	uint32_t file; /* number in the profile */
-	bool open, has_next;
-	dev_t device; /* these two tell files apart */
-	ino_t inode;
+	bool has_next;
 	struct tdm_log_record next;
 };
 
@@ -61,7 +54,7 @@ static void advance(struct logs *l, struct input *in, const char *name)
 {
 	struct tdm_diag diag = { .file = name };
 	in->has_next = false;
-	while (in->open) {
+	for (;;) {
 		int got = tdm_log_reader_next(&in->reader, &in->next, &diag);
 		if (got == 0)
 			return;
@@ -78,63 +71,61 @@ static void advance(struct logs *l, struct input *in, const char *name)
 }
 
 /* Whether it is open already, under whatever name: counted twice it would double every figure. */
-static bool is_open(const struct logs *l, const struct stat *st)
+static bool is_open(const struct logs *l, const struct tdm_input *input)
 {
 	for (size_t i = 0; i < l->input_count; i++)
-		if (l->inputs[i].device == st->st_dev && l->inputs[i].inode == st->st_ino)
+		if (tdm_input_is_same(l->inputs[i].input, input))
 			return true;
 	return false;
 }
 
-/* 0, or a negative code after a message. */
-static int open_input(struct logs *l, struct tdm_log_profile *p, const char *path, struct input *in)
+/* Makes a reader of an input, which it takes over. 0 or -ENOMEM. */
+static int add_input(struct logs *l, struct tdm_log_profile *p, struct tdm_input *input)
 {
-	bool is_stdin = strcmp(path, "-") == 0;
-	struct stat st;
-	in->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	int err = in->fd < 0 || fstat(in->fd, &st) != 0 ? -errno : 0;
-	if (err == 0 && S_ISDIR(st.st_mode))
-		err = -EISDIR;
-	if (err == 0 && is_open(l, &st))
-		err = -EALREADY;
-	if (err == 0)
-		err = tdm_log_reader_open(&in->reader, in->fd);
+	struct input *in = &l->inputs[l->input_count];
+	int err = tdm_log_reader_open(&in->reader, input);
 	if (err != 0) {
-		if (err == -EALREADY)
-			fprintf(stderr, "tidemark log: %s is named twice; it is read once\n", path);
-		else
-			l->exit_code = tdm_cmd_error(l->cmd, "cannot read %s: %s", path, tdm_err_text(err));
-		if (in->fd > STDERR_FILENO)
-			close(in->fd);
-		in->fd = -1;
+		tdm_input_close(input);
 		return err;
 	}
+	in->input = input;
+	tdm_input_progress(input, &l->progress);
 	tdm_log_reader_sample(&in->reader);
-	if (in->reader.sample.is_utf16) {
-		l->exit_code = tdm_cmd_error(l->cmd,
-			"cannot read %s: it is UTF-16; convert it first: iconv -f UTF-16 -t UTF-8 %s", path, path);
-		tdm_log_reader_done(&in->reader);
-		if (in->fd > STDERR_FILENO)
-			close(in->fd);
-		in->fd = -1;
-		return TDM_ESYNTAX;
-	}
-	in->open = true;
-	in->device = st.st_dev;
-	in->inode = st.st_ino;
-	in->file = (uint32_t)tdm_log_profile_add_file(p, is_stdin ? "standard input" : path);
+	in->file = (uint32_t)tdm_log_profile_add_file(p, tdm_input_name(input));
+	l->input_count++;
 	return 0;
 }
 
-static void close_input(struct tdm_log_profile *p, struct input *in)
+/* A file that cannot be read is named; the others are read. */
+static void open_path(struct logs *l, struct tdm_log_profile *p, const char *path)
 {
-	if (!in->open)
+	struct tdm_input *input;
+	int err = tdm_input_open(path, &input);
+	if (err == 0 && is_open(l, input)) {
+		fprintf(stderr, "tidemark log: %s is named twice; it is read once\n", path);
+		tdm_input_close(input);
 		return;
-	tdm_log_input_end(&in->reader, &p->files[in->file]);
-	tdm_log_reader_done(&in->reader);
-	if (in->fd > STDERR_FILENO)
-		close(in->fd);
-	in->open = false;
+	}
+	if (err == 0 && tdm_input_is_folder(input)) {
+		tdm_input_close(input);
+		err = -EISDIR;
+	} else if (err == 0) {
+		err = add_input(l, p, input);
+	}
+	if (err != 0)
+		l->exit_code = tdm_cmd_error(l->cmd, "cannot read %s: %s", path, tdm_err_text(err));
+}
+
+/* The names stay with the profile, so the inputs are closed after it was printed. */
+static void close_inputs(struct logs *l)
+{
+	for (size_t i = 0; i < l->input_count; i++) {
+		tdm_log_reader_done(&l->inputs[i].reader);
+		tdm_input_close(l->inputs[i].input);
+	}
+	free(l->inputs);
+	l->inputs = NULL;
+	l->input_count = 0;
 }
 
 /* The file whose next record is the earliest. Records without a time come first: they are held up by nothing. */
@@ -149,78 +140,43 @@ static struct input *earliest(struct logs *l)
 	return best;
 }
 
-static void show_progress(void *context)
-{
-	struct logs *l = context;
-	uint64_t done = 0;
-	for (size_t i = 0; i < l->input_count; i++)
-		done += tdm_log_scan_offset(&l->inputs[i].reader.scan);
-	tdm_progress_update(&l->progress, done);
-}
-
-static int read_all(struct logs *l, struct tdm_log_profile *p, uint64_t total)
+/* Everything into the profile, merged by time. */
+static int read_all(struct logs *l, struct tdm_log_profile *p)
 {
 	struct input *in;
 	int err = 0;
-	tdm_progress_begin(&l->progress, "reading logs", total);
-	for (size_t i = 0; i < l->input_count; i++) {
-		l->inputs[i].reader.scan.on_read = show_progress;
-		l->inputs[i].reader.scan.on_read_context = l;
-	}
 	for (size_t i = 0; i < l->input_count; i++)
 		advance(l, &l->inputs[i], p->files[l->inputs[i].file].name);
 	while (err == 0 && (in = earliest(l)) != NULL) {
 		err = tdm_log_profile_add(p, &in->next);
 		advance(l, in, p->files[in->file].name);
 	}
-	tdm_progress_end(&l->progress);
+	for (size_t i = 0; i < l->input_count; i++)
+		tdm_log_profile_end_file(p, l->inputs[i].file, tdm_log_reader_counts(&l->inputs[i].reader));
 	return err;
 }
 
-static uint64_t size_of(const char *path)
+/* The files, or the sample when there are none. 0 when at least one could be read, or an exit code. */
+static int profile(struct logs *l, char **paths, size_t count, struct tdm_log_profile *p)
 {
-	struct stat st;
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
-}
-
-/* Reads the files into the profile, merged by time. 0 when at least one could be read, or an exit code. */
-static int profile_files(struct logs *l, char **paths, size_t count, struct tdm_log_profile *p)
-{
-	uint64_t total = 0;
-	l->inputs = calloc(count, sizeof *l->inputs);
-	l->input_count = 0;
-	if (l->inputs == NULL)
+	int err = tdm_log_profile_init(p);
+	l->inputs = calloc(count + 1, sizeof *l->inputs);
+	if (err != 0 || l->inputs == NULL)
 		return tdm_cmd_error(l->cmd, "out of memory");
+	tdm_progress_begin(&l->progress, "reading logs", 0);
+	if (count == 0) {
+		struct tdm_str text = tdm_log_sample_text();
+		struct tdm_input *sample = tdm_input_memory("built-in sample", text.ptr, text.len);
+		err = sample != NULL ? add_input(l, p, sample) : -ENOMEM;
+		l->report.is_sample = true;
+	}
 	for (size_t i = 0; i < count; i++)
-		if (open_input(l, p, paths[i], &l->inputs[l->input_count]) == 0) {
-			l->input_count++;
-			total += size_of(paths[i]);
-		}
-	int err = read_all(l, p, total);
-	for (size_t i = 0; i < l->input_count; i++)
-		close_input(p, &l->inputs[i]);
-	free(l->inputs);
-	l->inputs = NULL;
+		open_path(l, p, paths[i]);
+	err = err != 0 ? err : read_all(l, p);
+	tdm_progress_end(&l->progress);
 	if (err != 0)
 		return tdm_cmd_error(l->cmd, "%s", tdm_err_text(err));
 	return l->input_count == 0 ? TDM_EXIT_USAGE : 0;
-}
-
-static int profile_sample(struct logs *l, struct tdm_log_profile *p)
-{
-	struct tdm_str text = tdm_log_sample_text();
-	struct input in = { .fd = -1, .open = true };
-	if (tdm_log_reader_memory(&in.reader, text.ptr, text.len) != 0)
-		return tdm_cmd_error(l->cmd, "out of memory");
-	tdm_log_reader_sample(&in.reader);
-	in.file = (uint32_t)tdm_log_profile_add_file(p, "built-in sample");
-	l->report.is_sample = true;
-	l->inputs = &in;
-	l->input_count = 1;
-	int err = read_all(l, p, text.len);
-	close_input(p, &in);
-	l->inputs = NULL;
-	return err != 0 ? tdm_cmd_error(l->cmd, "%s", tdm_err_text(err)) : 0;
 }
 
 /* Text, or the envelope with one key in it. */
@@ -248,33 +204,26 @@ static int print(struct logs *l, const struct tdm_log_profile *a, const struct t
 	return code;
 }
 
-static int run_profile(struct logs *l, char **paths, size_t count)
+/* One profile of all the files, or two of a file each. */
+static int run(struct logs *l, char **paths, size_t count)
 {
-	struct tdm_log_profile *p = malloc(sizeof *p);
-	if (p == NULL || tdm_log_profile_init(p) != 0) {
-		free(p);
-		return tdm_cmd_error(l->cmd, "out of memory");
+	size_t profiles = l->compare ? 2 : 1;
+	struct tdm_log_profile *p = calloc(profiles, sizeof *p);
+	struct logs of[2] = { *l, *l };
+	int code = p == NULL ? tdm_cmd_error(l->cmd, "out of memory") : 0;
+	for (size_t i = 0; i < profiles && code == 0; i++) {
+		code = profile(&of[i], l->compare ? &paths[i] : paths, l->compare ? 1 : count, &p[i]);
+		l->exit_code |= of[i].exit_code;
+		of[1].warnings = of[0].warnings;
 	}
-	int code = count == 0 ? profile_sample(l, p) : profile_files(l, paths, count, p);
+	l->report = of[0].report;
 	if (code == 0)
-		code = print(l, p, NULL);
-	tdm_log_profile_done(p);
-	free(p);
-	return code;
-}
-
-static int run_compare(struct logs *l, char **paths)
-{
-	struct tdm_log_profile *p = calloc(2, sizeof *p);
-	int code = p == NULL || tdm_log_profile_init(&p[0]) != 0 || tdm_log_profile_init(&p[1]) != 0
-			   ? tdm_cmd_error(l->cmd, "out of memory")
-			   : 0;
-	for (size_t i = 0; i < 2 && code == 0; i++)
-		code = profile_files(l, &paths[i], 1, &p[i]);
-	if (code == 0)
-		code = print(l, &p[0], &p[1]);
-	for (size_t i = 0; i < 2 && p != NULL; i++)
-		tdm_log_profile_done(&p[i]);
+		code = print(l, &p[0], l->compare ? &p[1] : NULL);
+	for (size_t i = 0; i < profiles; i++) {
+		close_inputs(&of[i]);
+		if (p != NULL)
+			tdm_log_profile_done(&p[i]);
+	}
 	free(p);
 	return code;
 }
@@ -335,7 +284,7 @@ static int cmd_log_run(struct tdm_args *args)
 		struct tdm_log_follow follow = { args->positional[0], l.json, l.report.errors_only };
 		return tdm_log_follow_run(args->cmd, &follow);
 	}
-	return l.compare ? run_compare(&l, args->positional) : run_profile(&l, args->positional, count);
+	return run(&l, args->positional, count);
 }
 
 static const struct tdm_opt log_opts[] = {
@@ -366,8 +315,10 @@ const struct tdm_cmd tdm_cmd_log = {
 	.description =
 		"Reads what a run wrote: the runtime's log, with colours or without; the debug output of a program "
 		"that prints its circular buffers and kernels; the log of an allocation server; memory states of "
-		"tt-mlir. It says which of them it saw, and what such a log cannot tell. - is standard input. Without "
-		"a file it shows a small log of its own, and says so.\n"
+		"tt-mlir. It says which of them it saw, and what such a log cannot tell. - is standard input; files "
+		"may be packed with gzip, xz or zstd, and be UTF-16. Without a file it shows a small log of its own, "
+		"and "
+		"says so.\n"
 		"\n"
 		"Several files are merged by time. An error that stands in several lines, as the logger's and as the "
 		"text of the exception, is counted once. A file that cannot be read is named, the others are read, and "

@@ -3,7 +3,7 @@
 #include "base/term.h"
 #include "cli/cmd_list.h"
 #include "cli/phase_inputs.h"
-#include "cli/picture.h"
+#include "cli/chart_options.h"
 #include "report/phases_report.h"
 
 #include <errno.h>
@@ -136,9 +136,9 @@ static int take_option(void *context, int option, const char *value)
 		r->picture.path = value;
 		break;
 	case OPT_SIZE:
-		return tdm_picture_take_size(r->cmd, value, &r->picture.size);
+		return tdm_chart_take_size(r->cmd, value, &r->picture.size);
 	case OPT_SCALE:
-		return tdm_picture_take_scale(r->cmd, value, &r->picture.size);
+		return tdm_chart_take_scale(r->cmd, value, &r->picture.size);
 	case OPT_PRINT:
 		r->print = true;
 		break;
@@ -163,7 +163,7 @@ static int settle_picture(struct request *r)
 	r->has_chart |= r->visualize || r->picture.path != NULL;
 	if (r->has_chart && r->picture.path == NULL && (r->json || r->print))
 		return tdm_cmd_usage_error(r->cmd, "--chart with --%s needs --output FILE", r->json ? "json" : "print");
-	return r->picture.path != NULL ? tdm_picture_check_path(r->cmd, r->picture.path) : 0;
+	return r->picture.path != NULL ? tdm_chart_check_path(r->cmd, r->picture.path) : 0;
 }
 
 static int read_options(struct tdm_args *args, struct request *r)
@@ -186,10 +186,8 @@ static int analyze_inputs(struct request *r)
 {
 	for (size_t i = 0; i < r->in.input_count; i++) {
 		struct tdm_phases_input *input = &r->in.inputs[i];
-		uint64_t refused = r->in.logs[i].refused_count;
 		input->refused = r->in.logs[i].refused;
-		input->refused_shown =
-			refused < TDM_TRAIN_LOG_REFUSED_MAX ? (size_t)refused : TDM_TRAIN_LOG_REFUSED_MAX;
+		input->refused_shown = r->in.logs[i].refused_kept;
 		input->results = calloc(input->runs.count + 1, sizeof *input->results);
 		if (input->results == NULL)
 			return tdm_cmd_error(r->cmd, "out of memory");
@@ -260,7 +258,7 @@ static int draw_chart(const struct request *r, const struct tdm_phases_report *r
 	snprintf(beyond, sizeof beyond, "beyond the first %d", TDM_PHASES_LINES_MAX);
 	say_left_out(left_out.too_many, beyond);
 	if (r->picture.path != NULL)
-		tdm_picture_said(r->cmd, r->picture.path);
+		tdm_chart_said(r->cmd, r->picture.path);
 	return 0;
 }
 

@@ -1,31 +1,37 @@
-#include "analyze/replay.h"
+/* `tidemark simulate`: the requests of a trace, a graph capture or a log, replayed on a device model. */
 #include "base/err.h"
-#include "base/file.h"
-#include "base/progress.h"
 #include "base/term.h"
-#include "cli/cmd.h"
 #include "cli/cmd_list.h"
 #include "report/replay_report.h"
-#include "sources/text_trace.h"
+#include "sources/format.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum {
 	SETTINGS_MAX = 64,
 	WARNINGS_MAX = 20, /* refused lines that are named; the rest is counted */
 	FLUSH_BYTES = 1 << 16,
-	PROGRESS_EVERY = 1 << 14, /* requests between two looks at the clock */
 };
 
-enum { OPT_TRACE, OPT_RESULTS, OPT_JSON, OPT_KEEP_GOING, OPT_CARD, OPT_SET, OPT_CARD_FILE, OPT_POLICY, OPT_ASCII };
+enum {
+	OPT_TRACE,
+	OPT_RESULTS,
+	OPT_JSON,
+	OPT_KEEP_GOING,
+	OPT_DEVICE,
+	OPT_CARD,
+	OPT_SET,
+	OPT_CARD_FILE,
+	OPT_POLICY,
+	OPT_ASCII
+};
 
 struct simulation {
-	const char *path;
+	const char *path; /* as it was given */
+	struct tdm_input *input;
+	const struct tdm_format *format;
+	struct tdm_replay_feed feed;
 	bool results, json, keep_going, ascii;
 	struct tdm_replay_options options;
 	const char *settings[SETTINGS_MAX + 1];
@@ -55,6 +61,14 @@ static int set_option(struct tdm_args *args, struct simulation *sim, int option,
 	case OPT_KEEP_GOING:
 		sim->keep_going = true;
 		break;
+	case OPT_DEVICE: {
+		uint64_t device;
+		if (tdm_str_parse_u64(tdm_str_of(value), &device) != 0 || device > UINT32_MAX)
+			return tdm_cmd_usage_error(args->cmd, "--device: expected a number, got '%s'", value);
+		sim->feed.has_device = true;
+		sim->feed.device = (uint32_t)device;
+		break;
+	}
 	case OPT_CARD:
 		sim->options.card = value;
 		break;
@@ -101,6 +115,7 @@ static int read_options(struct tdm_args *args, struct simulation *sim)
 	if (sim->results && sim->json)
 		return tdm_cmd_usage_error(args->cmd, "--results and --json exclude each other");
 	sim->options.settings = sim->settings;
+	sim->feed.is_own_card = sim->options.card == NULL && sim->options.card_file == NULL && sim->setting_count == 0;
 	sim->ascii = sim->ascii || !tdm_term_is_utf8();
 	return 0;
 }
@@ -125,28 +140,26 @@ static void flush_results(struct tdm_buf *results, size_t above)
 	tdm_buf_clear(results);
 }
 
-static int replay_all(struct simulation *sim, struct tdm_source *source, struct tdm_replay *replay, uint64_t file_bytes)
+static int replay_all(struct simulation *sim, struct tdm_source *source)
 {
 	struct tdm_buf results;
 	struct tdm_event event;
-	struct tdm_diag diag = { .file = sim->path };
+	struct tdm_diag diag = { .file = tdm_input_name(sim->input) };
 	struct tdm_progress progress;
 	int got, exit_code = 0;
-	uint64_t seen = 0;
 
 	tdm_buf_init(&results);
-	tdm_progress_begin(&progress, "replaying", file_bytes);
+	tdm_progress_begin(&progress, "replaying", 0);
+	tdm_input_progress(sim->input, &progress);
 	while (exit_code == 0 && (got = tdm_source_next(source, &event, &diag)) != 0) {
-		int err = got < 0 ? got : tdm_replay_apply(replay, &event, sim->results ? &results : NULL, &diag);
+		int err = got < 0 ? got : tdm_replay_feed(&sim->feed, &event, sim->results ? &results : NULL, &diag);
 		if (err < 0) {
 			exit_code = refuse(sim, &diag);
-			diag.file = sim->path;
+			diag.file = tdm_input_name(sim->input);
 		}
-		if (err < 0 && got > 0 && event.op == TDM_OP_DEVICE)
+		if (err == TDM_ECARD || (err < 0 && got > 0 && event.op == TDM_OP_DEVICE))
 			exit_code = TDM_EXIT_USAGE; /* without a device there is nothing to go on with */
 		flush_results(&results, FLUSH_BYTES);
-		if (++seen % PROGRESS_EVERY == 0)
-			tdm_progress_update(&progress, tdm_text_trace_offset(source));
 	}
 	tdm_progress_end(&progress);
 	flush_results(&results, 0);
@@ -154,9 +167,14 @@ static int replay_all(struct simulation *sim, struct tdm_source *source, struct 
 	return exit_code;
 }
 
-static int print_summary(const struct tdm_cmd *cmd, const struct simulation *sim, const struct tdm_replay *replay)
+static int print_summary(const struct tdm_cmd *cmd, const struct simulation *sim)
 {
-	struct tdm_replay_report report = { sim->path, sim->skipped, sim->ascii };
+	struct tdm_replay_report report = { .trace = tdm_input_name(sim->input),
+		.skipped = sim->skipped,
+		.ascii = sim->ascii,
+		.format = sim->feed.is_trace ? NULL : sim->format->summary,
+		.place = strcmp(sim->format->name, "graph_capture") == 0 ? "byte" : "line",
+		.feed = sim->feed.is_trace ? NULL : &sim->feed };
 	struct tdm_buf out;
 	tdm_buf_init(&out);
 	if (sim->json) {
@@ -164,10 +182,10 @@ static int print_summary(const struct tdm_cmd *cmd, const struct simulation *sim
 		tdm_json_init(&json, &out);
 		tdm_json_envelope(&json, "tidemark.simulate");
 		tdm_json_key(&json, "simulate");
-		tdm_replay_json(replay, &report, &json);
+		tdm_replay_json(sim->feed.replay, &report, &json);
 		tdm_json_object_end(&json);
 	} else {
-		tdm_replay_text(replay, &report, &out);
+		tdm_replay_text(sim->feed.replay, &report, &out);
 	}
 	bool failed = tdm_buf_failed(&out);
 	if (!failed)
@@ -176,25 +194,37 @@ static int print_summary(const struct tdm_cmd *cmd, const struct simulation *sim
 	return failed ? tdm_cmd_error(cmd, "out of memory for the summary") : TDM_EXIT_OK;
 }
 
-static int simulate_fd(const struct tdm_cmd *cmd, struct simulation *sim, int fd)
+/* Nothing was replayed. */
+static int explain_nothing(const struct tdm_cmd *cmd, const struct simulation *sim)
 {
-	struct stat st;
-	uint64_t bytes = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
-	struct tdm_source *source = tdm_text_trace_open(fd);
+	const char *name = tdm_input_name(sim->input);
+	if (sim->feed.is_trace)
+		return tdm_cmd_error(
+			cmd, "%s describes no memory: it has no 'region' or 'device' line that could be used", name);
+	if (sim->feed.left_out[TDM_LEFT_OUT_OTHER_DEVICES] != 0)
+		return tdm_cmd_error(cmd, "%s has no requests on device %" PRIu32 ", but on device %" PRIu32, name,
+			sim->feed.device, sim->feed.other_device);
+	return tdm_cmd_error(cmd, "%s has nothing to replay: no allocations in it, though it looks like a %s", name,
+		sim->format->summary);
+}
+
+static int simulate(const struct tdm_cmd *cmd, struct simulation *sim)
+{
+	struct tdm_source *source = sim->format->events(sim->input);
 	struct tdm_replay *replay = tdm_replay_new(&sim->options);
 	int exit_code;
+	sim->feed.replay = replay;
 	if (source == NULL || replay == NULL)
 		exit_code = tdm_cmd_error(cmd, "out of memory");
 	else
-		exit_code = replay_all(sim, source, replay, bytes);
+		exit_code = replay_all(sim, source);
 	bool described = replay != NULL && tdm_replay_space_count(replay) != 0;
 	if (exit_code == 0 && !sim->results && (described || sim->json))
-		exit_code = print_summary(cmd, sim, replay);
+		exit_code = print_summary(cmd, sim);
 	if (exit_code == 0 && sim->results && sim->skipped != 0)
 		fprintf(stderr, "tidemark simulate: lines refused and skipped: %" PRIu64 "\n", sim->skipped);
 	if (exit_code == 0 && !described)
-		exit_code = tdm_cmd_error(cmd,
-			"%s describes no memory: it has no 'region' or 'device' line that could be used", sim->path);
+		exit_code = explain_nothing(cmd, sim);
 	tdm_replay_free(replay);
 	tdm_source_close(source);
 	return exit_code;
@@ -202,28 +232,33 @@ static int simulate_fd(const struct tdm_cmd *cmd, struct simulation *sim, int fd
 
 static int cmd_simulate_run(struct tdm_args *args)
 {
-	struct simulation sim = { 0 };
-	int err = read_options(args, &sim);
+	struct simulation sim = { .path = NULL };
+	int code = read_options(args, &sim);
+	if (code != 0)
+		return code;
+	int err = tdm_input_open(sim.path, &sim.input);
 	if (err != 0)
-		return err;
-	if (strcmp(sim.path, "-") == 0) {
-		sim.path = "standard input";
-		return simulate_fd(args->cmd, &sim, STDIN_FILENO);
-	}
-	int fd = open(sim.path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return tdm_cmd_error(args->cmd, "cannot read %s: %s", sim.path, tdm_err_text(-errno));
-	int exit_code = simulate_fd(args->cmd, &sim, fd);
-	close(fd);
-	return exit_code;
+		return tdm_cmd_error(args->cmd, "cannot read %s: %s", sim.path, tdm_err_text(err));
+	sim.format = tdm_format_of(sim.input);
+	if (sim.format == NULL)
+		sim.format = tdm_format_find("text_trace"); /* which says what is wrong with it */
+	sim.feed.is_trace = strcmp(sim.format->name, "text_trace") == 0;
+	if (sim.format->events == NULL)
+		code = tdm_cmd_error(args->cmd, "%s is a %s, which has no requests to replay",
+			tdm_input_name(sim.input), sim.format->summary);
+	else
+		code = simulate(args->cmd, &sim);
+	tdm_input_close(sim.input);
+	return code;
 }
 
 static const struct tdm_opt simulate_opts[] = {
-	[OPT_TRACE] = { "trace", 't', "FILE", "text trace to replay; - is standard input" },
+	[OPT_TRACE] = { "trace", 't', "FILE", "text trace, graph capture or log to replay; - is standard input" },
 	[OPT_RESULTS] = { "results", 'r', NULL, "print one result line for each request instead of the summary" },
 	[OPT_JSON] = { "json", 'j', NULL, "print the summary as JSON, sizes in bytes" },
 	[OPT_KEEP_GOING] = { "keep-going", 'k', NULL, "count and skip lines that cannot be used, instead of stopping" },
-	[OPT_CARD] = { "card", 'c', "CARD", "replay a device trace on this card instead of the trace's own" },
+	[OPT_DEVICE] = { "device", 'd', "N", "replay the requests of this device; without it, those of the first one" },
+	[OPT_CARD] = { "card", 'c', "CARD", "replay on this card instead of the one that the file describes" },
 	[OPT_SET] = { "set", 's', "FIELD=VALUE", "override one figure of the card; may be repeated" },
 	[OPT_CARD_FILE] = { "card-file", 'f', "FILE", "override figures of the card from a file" },
 	[OPT_POLICY] = { "policy", 'p', "first|best",
@@ -237,6 +272,9 @@ static const struct tdm_example simulate_examples[] = {
 	{ "tidemark simulate --trace model.trace --results",
 		"the address of every buffer, as the real allocator gives it" },
 	{ "tidemark simulate --trace model.trace --card p150", "the same requests on another card" },
+	{ "tidemark simulate capture.json --card n150", "would the run that was captured fit this card?" },
+	{ "tidemark simulate server.log --card n150 --device 1",
+		"what an allocation server wrote down, on one device" },
 	{ "tidemark simulate --trace model.trace --policy best", "would the other policy have fitted?" },
 	{ NULL, NULL },
 };
@@ -244,16 +282,26 @@ static const struct tdm_example simulate_examples[] = {
 const struct tdm_cmd tdm_cmd_simulate = {
 	.name = "simulate",
 	.summary = "replay a trace of allocations on a device model",
-	.usage = "--trace FILE [--results | --json] [--keep-going] [--card CARD] [--card-file FILE] "
+	.usage = "--trace FILE [--results | --json] [--keep-going] [--device N] [--card CARD] [--card-file FILE] "
 		 "[--set FIELD=VALUE]... [--policy first|best]",
 	.description =
-		"Replays the allocations and frees of a text trace on an exact model of the device's memory: every "
-		"buffer gets the address that the real allocator gives it. The summary says whether everything fits, "
+		"Replays the allocations and frees of a text trace, a graph capture, the log of an allocation server, "
+		"a "
+		"log of the runtime or the inspector's log of mesh buffers on an exact model of the device's memory: "
+		"every buffer gets the address that the real allocator gives it. The summary says whether everything "
+		"fits, "
 		"or which allocation fails first and why; the peak and the fragmentation of each kind of memory over "
 		"time; the largest free block; and which buffers bound the largest holes.\n"
 		"\n"
 		"A trace describes one memory region or a whole device in its first line, then has one request on each "
-		"line. \"Does not fit\" is an answer: the exit code is still 0. A line that cannot be used ends the "
+		"line. A graph capture may describe its devices; a log does not say which card it is from, so --card "
+		"has "
+		"to. Of a log only sizes are known: its buffers are taken to be interleaved over all banks. Circular "
+		"buffers are no requests to the allocator: they are counted and left out, like releases of buffers "
+		"that "
+		"the file has not seen allocated.\n"
+		"\n"
+		"\"Does not fit\" is an answer: the exit code is still 0. A line that cannot be used ends the "
 		"replay with its file, line and column and exit code 2, unless --keep-going is given.",
 	.opts = simulate_opts,
 	.examples = simulate_examples,

@@ -3,14 +3,9 @@
 #include "report/log_report.h"
 #include "sources/log_reader.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { LOOK_MS = 200 }; /* between two looks at a file that has not grown */
 
@@ -50,8 +45,7 @@ static void print_record(const struct tdm_log_follow *follow, const struct tdm_l
 }
 
 /* Everything that is there now. 0, or the exit code. */
-static int print_new(const struct tdm_cmd *cmd, const struct tdm_log_follow *follow, struct tdm_log_reader *reader,
-	struct tdm_buf *out)
+static int print_new(const struct tdm_log_follow *follow, struct tdm_log_reader *reader, struct tdm_buf *out)
 {
 	struct tdm_log_record record;
 	struct tdm_diag diag = { .file = follow->path };
@@ -65,88 +59,69 @@ static int print_new(const struct tdm_cmd *cmd, const struct tdm_log_follow *fol
 		if (got < 0 && got != TDM_ESYNTAX)
 			return TDM_EXIT_USAGE;
 	}
-	if (fflush(stdout) != 0) /* nobody reads any more */
-		return TDM_EXIT_USAGE;
-	(void)cmd;
-	return 0;
+	return fflush(stdout) != 0 ? TDM_EXIT_USAGE : 0; /* nobody reads any more */
 }
 
-/*
- * Whether the name leads to another file now (the log was rotated), or to the same with less in it than was read (it
- * was truncated). A file that is gone for the moment is waited for.
- */
-static bool has_changed(const char *path, int fd, uint64_t seen)
+/* Says why a packed file cannot be followed. 0 when it is plain, or the exit code. */
+static int check_plain(const struct tdm_cmd *cmd, struct tdm_input *input)
 {
-	struct stat now, open_one;
-	if (stat(path, &now) != 0 || fstat(fd, &open_one) != 0)
-		return false;
-	if (now.st_dev != open_one.st_dev || now.st_ino != open_one.st_ino)
-		return true;
-	return S_ISREG(now.st_mode) && (uint64_t)now.st_size < seen;
+	const char *packing = tdm_input_packing(input);
+	return packing == NULL ? 0
+			       : tdm_cmd_error(cmd, "%s is packed with %s: only a plain log can be followed",
+					 tdm_input_name(input), packing);
 }
 
-/* Begins with the file that the name leads to now. */
-static void start_again(const struct tdm_log_follow *follow, struct tdm_log_reader *reader, int *fd)
+/* The name leads to another file now, or to the same from its beginning; unless that is gone again. */
+static int start_again(const struct tdm_cmd *cmd, const struct tdm_log_follow *follow, struct tdm_log_reader *reader,
+	struct tdm_input **input)
 {
-	int fresh = open(follow->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fresh < 0)
-		return;
-	close(*fd);
-	*fd = fresh;
+	struct tdm_input *fresh;
+	if (tdm_input_open(follow->path, &fresh) != 0)
+		return 0;
+	tdm_input_close(*input);
+	*input = fresh;
 	tdm_log_reader_restart(reader, fresh);
 	fprintf(stderr, "tidemark log: %s begins anew\n", follow->path);
+	return check_plain(cmd, fresh);
 }
 
-static int follow_file(
-	const struct tdm_cmd *cmd, const struct tdm_log_follow *follow, struct tdm_log_reader *reader, int *fd)
+static int follow_input(const struct tdm_cmd *cmd, const struct tdm_log_follow *follow, struct tdm_log_reader *reader,
+	struct tdm_input **input)
 {
 	struct tdm_buf out;
-	int exit_code = 0;
+	int exit_code;
 	tdm_buf_init(&out);
-	while (exit_code == 0) {
-		exit_code = print_new(cmd, follow, reader, &out);
-		if (stopped || exit_code != 0)
-			break;
-		uint64_t seen = tdm_log_scan_offset(&reader->scan) + (reader->scan.end - reader->scan.at);
-		if (has_changed(follow->path, *fd, seen)) {
-			exit_code = print_new(cmd, follow, reader, &out); /* what came before the change */
-			start_again(follow, reader, fd);
-		} else {
+	while ((exit_code = print_new(follow, reader, &out)) == 0 && !stopped && reader->scan.follow) {
+		if (!tdm_input_has_changed(*input)) {
 			poll(NULL, 0, LOOK_MS);
+			continue;
 		}
+		exit_code = print_new(follow, reader, &out); /* what came before the change */
+		exit_code = exit_code != 0 ? exit_code : start_again(cmd, follow, reader, input);
+		if (exit_code != 0)
+			break;
 	}
-	tdm_buf_done(&out);
-	return exit_code;
-}
-
-static int follow_stdin(const struct tdm_cmd *cmd, const struct tdm_log_follow *follow, struct tdm_log_reader *reader)
-{
-	struct tdm_buf out;
-	tdm_buf_init(&out);
-	int exit_code = print_new(cmd, follow, reader, &out);
 	tdm_buf_done(&out);
 	return exit_code;
 }
 
 int tdm_log_follow_run(const struct tdm_cmd *cmd, const struct tdm_log_follow *follow)
 {
-	bool is_stdin = strcmp(follow->path, "-") == 0;
-	int fd = is_stdin ? STDIN_FILENO : open(follow->path, O_RDONLY | O_CLOEXEC);
 	struct tdm_log_reader reader;
-	if (fd < 0)
-		return tdm_cmd_error(cmd, "cannot read %s: %s", follow->path, tdm_err_text(-errno));
+	struct tdm_input *input = NULL;
+	int err = tdm_input_open(follow->path, &input);
+	if (err != 0)
+		return tdm_cmd_error(cmd, "cannot read %s: %s", follow->path, tdm_err_text(err));
 	catch_signals();
 	setvbuf(stdout, NULL, _IOLBF, 0); /* a record is printed when it comes, also into a pipe */
-	int exit_code;
-	if (tdm_log_reader_open(&reader, fd) != 0) {
-		exit_code = tdm_cmd_error(cmd, "out of memory");
-	} else {
-		reader.scan.follow = !is_stdin;
+	err = tdm_log_reader_open(&reader, input);
+	int exit_code = err != 0 ? tdm_cmd_error(cmd, "out of memory") : check_plain(cmd, input);
+	if (exit_code == 0) {
+		reader.scan.follow = strcmp(follow->path, "-") != 0;
 		reader.scan.prompt = true;
-		exit_code = is_stdin ? follow_stdin(cmd, follow, &reader) : follow_file(cmd, follow, &reader, &fd);
+		exit_code = follow_input(cmd, follow, &reader, &input);
 	}
 	tdm_log_reader_done(&reader);
-	if (!is_stdin)
-		close(fd);
+	tdm_input_close(input);
 	return exit_code;
 }

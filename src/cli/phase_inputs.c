@@ -1,37 +1,33 @@
 #include "cli/phase_inputs.h"
+#include "analyze/capture_stock.h"
 #include "base/err.h"
-#include "cli/phase_capture.h"
+#include "base/reserve.h"
 #include "ledger/ledger_list.h"
 #include "ledger/reader.h"
+#include "sources/format.h"
 #include "sources/ledger_phases.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-/* An input at the end, empty; NULL with a message when out of memory. */
-static struct tdm_phases_input *new_input(struct tdm_phase_inputs *r)
+/* An input at the end, empty; NULL with a message when out of memory. `path` may be NULL. */
+static struct tdm_phases_input *new_input(struct tdm_phase_inputs *r, const char *source, const char *path)
 {
-	if (r->input_count == r->input_cap) {
-		size_t cap = r->input_cap != 0 ? r->input_cap * 2 : 16;
-		struct tdm_phases_input *inputs = realloc(r->inputs, cap * sizeof *inputs);
-		r->inputs = inputs != NULL ? inputs : r->inputs;
-		struct tdm_train_log *logs = realloc(r->logs, cap * sizeof *logs);
-		r->logs = logs != NULL ? logs : r->logs;
-		char **paths = realloc(r->paths, cap * sizeof *paths);
-		r->paths = paths != NULL ? paths : r->paths;
-		if (inputs == NULL || logs == NULL || paths == NULL) {
-			tdm_cmd_error(r->cmd, "out of memory");
-			return NULL;
-		}
-		r->input_cap = cap;
+	size_t count = r->input_count, caps[] = { r->input_cap, r->input_cap };
+	char *copy = path != NULL ? strdup(path) : NULL;
+	if ((copy == NULL) != (path == NULL) ||
+		tdm_reserve(&r->inputs, &r->input_cap, count + 1, sizeof *r->inputs) != 0 ||
+		tdm_reserve(&r->logs, &caps[0], count + 1, sizeof *r->logs) != 0 ||
+		tdm_reserve(&r->paths, &caps[1], count + 1, sizeof *r->paths) != 0) {
+		free(copy);
+		tdm_cmd_error(r->cmd, "out of memory");
+		return NULL;
 	}
-	r->inputs[r->input_count] = (struct tdm_phases_input){ 0 };
-	r->logs[r->input_count] = (struct tdm_train_log){ 0 };
-	r->paths[r->input_count] = NULL;
+	r->paths[count] = copy;
+	r->logs[count] = (struct tdm_phase_log){ .file = copy };
+	r->inputs[count] = (struct tdm_phases_input){ .source = source, .path = copy };
 	return &r->inputs[r->input_count++];
 }
 
@@ -41,52 +37,38 @@ static void fail(struct tdm_phase_inputs *r, const char *path, const char *why)
 	r->failed = true;
 }
 
-static void report_refused(const struct tdm_train_log *log)
+static void report_refused(const struct tdm_phase_log *log)
 {
 	char text[TDM_DIAG_TEXT_CAP * 2];
-	uint64_t shown =
-		log->refused_count < TDM_TRAIN_LOG_REFUSED_MAX ? log->refused_count : TDM_TRAIN_LOG_REFUSED_MAX;
-	for (uint64_t i = 0; i < shown; i++)
+	for (size_t i = 0; i < log->refused_kept; i++)
 		fprintf(stderr, "%s\n", tdm_diag_format(&log->refused[i], text, sizeof text));
-	if (log->refused_count > shown)
-		fprintf(stderr, "%" PRIu64 " further places were refused\n", log->refused_count - shown);
+	if (log->refused_count > log->refused_kept)
+		fprintf(stderr, "%" PRIu64 " further places were refused\n", log->refused_count - log->refused_kept);
 }
 
-/* Why a log has nothing to show, and what to do about it. */
-static void explain_nothing(struct tdm_phase_inputs *r, const char *name, const struct tdm_train_log *log)
+static int read_log(struct tdm_phase_inputs *r, struct tdm_input *in)
 {
-	fail(r, name,
-		log->lines == 0 ? "the file is empty"
-		: log->is_utf16 ? "UTF-16, which is not read; convert it first: iconv -f UTF-16 -t UTF-8"
+	struct tdm_phases_input *input = new_input(r, "train_log", tdm_input_name(in));
+	struct tdm_diag diag = { 0 };
+	if (input == NULL)
+		return TDM_EXIT_USAGE;
+	struct tdm_phase_log *log = &r->logs[r->input_count - 1];
+	bool is_empty = tdm_input_head(in).len == 0 && tdm_input_why(in)[0] == '\0';
+	struct tdm_progress progress;
+	tdm_progress_begin(&progress, "reading", 0);
+	tdm_input_progress(in, &progress);
+	int err =
+		tdm_format_find("train_log")->records(in, &(struct tdm_record_sink){ log, tdm_phase_log_take }, &diag);
+	tdm_progress_end(&progress);
+	if (err != 0)
+		fail(r, input->path, tdm_input_why(in)[0] != '\0' ? tdm_input_why(in) : tdm_err_text(err));
+	else if (log->runs.count == 0)
+		fail(r, input->path,
+			is_empty
+				? "the file is empty"
 				: "no memory usage summary in it; train_nanogpt.py prints one with --track_memory, and "
 				  "so does\n"
 				  "  any program that calls MemoryUsageTracker's print_memory_usage()");
-}
-
-static int read_log(struct tdm_phase_inputs *r, const char *path)
-{
-	bool is_stdin = strcmp(path, "-") == 0;
-	const char *name = is_stdin ? "standard input" : path;
-	int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		fail(r, name, tdm_err_text(-errno));
-		return 0;
-	}
-	struct tdm_phases_input *input = new_input(r);
-	if (input == NULL)
-		return TDM_EXIT_USAGE;
-	struct tdm_train_log *log = &r->logs[r->input_count - 1];
-	int err = tdm_train_log_read(fd, name, log);
-	if (!is_stdin)
-		close(fd);
-	input->source = "train_log";
-	input->path = name;
-	if (err != 0) {
-		fail(r, name, tdm_err_text(err));
-		tdm_phase_runs_done(&log->runs);
-	} else if (log->runs.count == 0) {
-		explain_nothing(r, name, log);
-	}
 	report_refused(log);
 	input->runs = log->runs;
 	log->runs = (struct tdm_phase_runs){ 0 };
@@ -96,16 +78,10 @@ static int read_log(struct tdm_phase_inputs *r, const char *path)
 
 static int read_ledger(struct tdm_phase_inputs *r, const char *path)
 {
-	struct tdm_phases_input *input = new_input(r);
+	struct tdm_phases_input *input = new_input(r, "ledger", path);
 	struct tdm_diag diag = { 0 };
 	if (input == NULL)
 		return TDM_EXIT_USAGE;
-	char *copy = strdup(path);
-	if (copy == NULL)
-		return tdm_cmd_error(r->cmd, "out of memory");
-	r->paths[r->input_count - 1] = copy;
-	input->source = "ledger";
-	input->path = copy;
 	if (tdm_ledger_phases_read(path, &input->runs, &diag) != 0)
 		fail(r, path, diag.text);
 	else if (input->runs.count == 0)
@@ -114,6 +90,20 @@ static int read_ledger(struct tdm_phase_inputs *r, const char *path)
 			"tidemark_capture_snapshot(), "
 			"or\n  with MemoryUsageTracker");
 	return 0;
+}
+
+static int read_path(struct tdm_phase_inputs *r, const char *path)
+{
+	struct tdm_input *input;
+	int err = tdm_input_open(path, &input);
+	if (err != 0) {
+		fail(r, path, tdm_err_text(err));
+		return 0;
+	}
+	const struct tdm_format *format = tdm_format_of(input);
+	int code = format != NULL && strcmp(format->name, "ledger") == 0 ? read_ledger(r, path) : read_log(r, input);
+	tdm_input_close(input);
+	return code;
 }
 
 struct search {
@@ -152,21 +142,91 @@ static int read_pid(struct tdm_phase_inputs *r, int32_t pid)
 	return search.err;
 }
 
+struct reading {
+	struct tdm_capture_stock *stock;
+	uint64_t refused;
+};
+
+static int take_node(void *to, const struct tdm_record *record)
+{
+	struct reading *r = to;
+	unsigned raised;
+	r->refused += record->type == TDM_RECORD_REFUSED;
+	return record->type == TDM_RECORD_NODE ? tdm_capture_stock_apply(r->stock, record->node, &raised) : 0;
+}
+
+static int64_t figure_of(const struct tdm_stock_result *result, enum tdm_stock_figure figure)
+{
+	if (!result->known[figure])
+		return TDM_PHASE_UNKNOWN;
+	return result->value[figure] > INT64_MAX ? INT64_MAX : (int64_t)result->value[figure];
+}
+
+static int append(
+	const struct tdm_stock_result *result, struct tdm_str name, struct tdm_phase_run *run, struct tdm_diag *diag)
+{
+	static const enum tdm_stock_figure needed[] = { TDM_STOCK_DRAM_PEAK, TDM_STOCK_DRAM_ALLOCATIONS,
+		TDM_STOCK_DRAM_DEALLOCATIONS };
+	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+		if (!result->known[needed[i]])
+			return tdm_diag_set(diag, TDM_EUNKNOWN, 0, 0,
+				"the runtime's functions cannot count its DRAM: %s", result->why[TDM_STOCK_DRAM]);
+	struct tdm_phase_figures segment = {
+		.dram_peak = figure_of(result, TDM_STOCK_DRAM_PEAK),
+		.dram_allocated = figure_of(result, TDM_STOCK_DRAM_ALLOCATIONS),
+		.dram_freed = figure_of(result, TDM_STOCK_DRAM_DEALLOCATIONS),
+		.l1_peak_cb = figure_of(result, TDM_STOCK_CORE_PEAK_CB),
+		.l1_peak_buffer = figure_of(result, TDM_STOCK_CORE_PEAK_L1),
+		.l1_peak_total = figure_of(result, TDM_STOCK_CORE_PEAK_TOTAL),
+	};
+	int err = tdm_phase_run_append(run, name, &segment);
+	return err != 0 ? tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err)) : 0;
+}
+
+/*
+ * Appends the capture at a path to the run as one phase, counted as the runtime's own functions count it. 0, or a
+ * negative code with the reason in `diag`: then it is not appended. *refused counts nodes that make no sense; they
+ * count all the same, as they do there.
+ */
+static int read_capture(
+	const char *path, struct tdm_str name, struct tdm_phase_run *run, uint64_t *refused, struct tdm_diag *diag)
+{
+	struct reading r = { .stock = tdm_capture_stock_new() };
+	struct tdm_stock_result result;
+	struct tdm_input *input = NULL;
+	int err = r.stock != NULL ? tdm_input_open(path, &input) : -ENOMEM;
+	if (err != 0)
+		tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err));
+	else
+		err = tdm_format_find("graph_capture")
+			      ->records(input, &(struct tdm_record_sink){ &r, take_node }, diag);
+	if (err == 0) {
+		tdm_capture_stock_end(r.stock);
+		tdm_capture_stock_result(r.stock, &result);
+		err = append(&result, name, run, diag);
+	} else if (err == -ENOMEM) {
+		tdm_diag_set(diag, err, 0, 0, "out of memory");
+	}
+	*refused = r.refused;
+	tdm_capture_stock_free(r.stock);
+	tdm_input_close(input);
+	return err;
+}
+
 /* All captures together are one run, in the order they were given. One that fails is left out, and what follows it
  * does not know what was in use before it. */
 static int read_captures(struct tdm_phase_inputs *r)
 {
-	struct tdm_phases_input *input = new_input(r);
+	struct tdm_phases_input *input = new_input(r, "capture", NULL);
 	struct tdm_phase_run *run = input != NULL ? tdm_phase_runs_add(&input->runs, tdm_str_of("captures")) : NULL;
 	if (run == NULL)
 		return tdm_cmd_error(r->cmd, "out of memory");
-	input->source = "capture";
 	for (size_t i = 0; i < r->capture_count; i++) {
 		const char *equals = strchr(r->captures[i], '='), *path = equals + 1;
 		struct tdm_str name = { r->captures[i], (size_t)(equals - r->captures[i]) };
 		struct tdm_diag diag = { 0 };
 		uint64_t refused = 0;
-		if (tdm_phase_capture_read(path, name, run, &refused, &diag) != 0) {
+		if (read_capture(path, name, run, &refused, &diag) != 0) {
 			fail(r, path, diag.text);
 			run->incomplete = run->peak_so_far = true;
 		}
@@ -188,9 +248,7 @@ int tdm_phase_inputs_read(struct tdm_phase_inputs *r)
 		return TDM_EXIT_USAGE;
 	for (size_t i = 0; i < r->wanted_count; i++) {
 		const struct tdm_phase_wanted *w = &r->wanted[i];
-		int err = w->pid != 0                                                         ? read_pid(r, w->pid)
-			  : strcmp(w->path, "-") != 0 && tdm_ledger_phases_is_ledger(w->path) ? read_ledger(r, w->path)
-											      : read_log(r, w->path);
+		int err = w->pid != 0 ? read_pid(r, w->pid) : read_path(r, w->path);
 		if (err != 0)
 			return err;
 	}
@@ -201,7 +259,7 @@ void tdm_phase_inputs_done(struct tdm_phase_inputs *r)
 {
 	for (size_t i = 0; i < r->input_count; i++) {
 		tdm_phase_runs_done(&r->inputs[i].runs);
-		tdm_train_log_done(&r->logs[i]);
+		tdm_phase_log_done(&r->logs[i]);
 		free(r->inputs[i].results);
 		free(r->paths[i]);
 	}

@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
+#include "analyze/phase_log.h"
 #include "cli/cmd.h"
 #include "report/phases_report.h"
-#include "sources/train_log.h"
 
 enum { TDM_PHASE_INPUTS_MAX = 1024 };
 
@@ -26,8 +26,8 @@ struct tdm_phase_inputs {
 	const char *dir; /* of ledgers; NULL: the usual one */
 
 	struct tdm_phases_input *inputs;
-	struct tdm_train_log *logs; /* beside the inputs: what was refused in them */
-	char **paths;               /* of ledgers that were found; owned */
+	struct tdm_phase_log *logs; /* beside the inputs: what was refused in them */
+	char **paths;               /* of the inputs; owned */
 	size_t input_count, input_cap;
 	bool failed; /* an input could not be used, and that has been said; the others were */
 };

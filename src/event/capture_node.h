@@ -95,20 +95,22 @@ struct tdm_capture_node {
 struct tdm_capture_device {
 	uint64_t id;             /* or TDM_BYTES_UNKNOWN */
 	uint64_t grid_x, grid_y; /* cores that compute */
-	uint64_t worker_l1_size, l1_banks;
+	uint64_t worker_l1_size, l1_banks, l1_bank_size;
+	uint64_t l1_base; /* first address for circular buffers */
 	uint64_t dram_channels, dram_channel_size;
 	char arch[24];
 };
 
-/* Whoever takes what a reader of captures finds, in the order of the file. Any of them may be NULL but node. */
-struct tdm_capture_sink {
-	void *context;
-	void (*node)(void *context, const struct tdm_capture_node *node);
-	void (*device)(void *context, const struct tdm_capture_device *device);
-	/* Tensors say which chips a mesh has; once for each pair. */
-	void (*member)(void *context, uint64_t mesh, uint64_t chip);
-	/* A node that cannot be used, or a field of it. The position is in the text. */
-	void (*refuse)(void *context, const struct tdm_capture_node *node, const char *text);
+/* Tensors say which chips a mesh has; once for each pair. */
+struct tdm_capture_member {
+	uint64_t mesh, chip;
+};
+
+/* What a capture had, at its end. */
+struct tdm_capture_counts {
+	uint64_t nodes, refused, other_types, bytes;
+	uint64_t cut_texts; /* that were too long */
+	bool is_report;     /* an object with devices and metadata around the nodes */
 };
 
 const char *tdm_capture_type_name(enum tdm_capture_type type);

@@ -115,6 +115,18 @@ struct tdm_log_record {
 };
 
 const char *tdm_log_type_name(enum tdm_log_type type);
+
+/* What a log had, and what its beginning looks like: lines without a word about memory tell whose log it is. */
+struct tdm_log_counts {
+	uint64_t lines, bytes;
+	uint64_t cut_lines, refused_lines;
+	bool is_cut; /* it could not be read to its end */
+	uint64_t sample_lines;
+	uint64_t logger_lines; /* of those, the runtime's logger's */
+	uint64_t debug_lines;  /* of those, debug or trace: the logger's level was not the default */
+	bool is_binary;        /* it has bytes that no text has */
+};
+
 const char *tdm_log_dialect_name(enum tdm_log_dialect dialect); /* "runtime" */
 const char *tdm_log_level_name(enum tdm_log_level level);       /* "warning"; "none" */
 

@@ -55,6 +55,15 @@ struct tdm_phase_run *tdm_phase_runs_add(struct tdm_phase_runs *runs, struct tdm
 	return &runs->runs[runs->count++];
 }
 
+int tdm_phase_runs_take(struct tdm_phase_runs *to, struct tdm_phase_run *run)
+{
+	if (tdm_reserve(&to->runs, &to->cap, to->count + 1, sizeof *to->runs) != 0)
+		return -ENOMEM;
+	to->runs[to->count++] = *run;
+	*run = (struct tdm_phase_run){ .name = NULL };
+	return 0;
+}
+
 int tdm_phase_runs_move(struct tdm_phase_runs *to, struct tdm_phase_runs *from)
 {
 	size_t count = to->count + from->count;

@@ -49,6 +49,8 @@ struct tdm_phase_run *tdm_phase_runs_add(struct tdm_phase_runs *runs, struct tdm
 
 /* Moves all runs to the end of `to`. 0 or -ENOMEM, with both as they were. */
 int tdm_phase_runs_move(struct tdm_phase_runs *to, struct tdm_phase_runs *from);
+/* Takes over what a run holds, which is empty then. 0 or -ENOMEM, with both as they were. */
+int tdm_phase_runs_take(struct tdm_phase_runs *to, struct tdm_phase_run *run);
 
 /* A new phase with all figures unknown, borrowed likewise; NULL when out of memory or above TDM_PHASES_MAX. */
 struct tdm_phase *tdm_phase_run_add(struct tdm_phase_run *run, struct tdm_str name);

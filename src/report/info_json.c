@@ -1,10 +1,9 @@
-#include "base/units.h"
 #include "report/info_report.h"
 #include "sources/error_text.h"
 
 #include <stdlib.h>
 
-/* A figure that may be unknown; one below zero is none of memory. */
+/* A figure that may be unknown; a negative number is not a size. */
 static void put_figure(struct tdm_json *json, const char *key, int64_t bytes)
 {
 	tdm_json_put_bytes(json, key, bytes == INT64_MIN ? TDM_BYTES_UNKNOWN : bytes < 0 ? 0 : (uint64_t)bytes);
@@ -53,7 +52,7 @@ static void put_alive(
 	const struct tdm_info_capture_report *r, size_t unit, unsigned kinds, uint32_t at, struct tdm_json *json)
 {
 	const struct tdm_capture_exact *e = &r->summary->exact;
-	size_t cap = r->limit < e->buffer_count ? r->limit : e->buffer_count;
+	size_t cap = r->file.limit < e->buffer_count ? r->file.limit : e->buffer_count;
 	const struct tdm_exact_buffer **list = calloc(cap != 0 ? cap : 1, sizeof *list);
 	size_t count = list != NULL ? tdm_capture_exact_alive(e, unit, kinds, at, list, cap) : 0;
 	json->out->failed |= list == NULL;
@@ -72,7 +71,7 @@ static void put_program(const struct tdm_info_capture_report *r, size_t unit, st
 	const struct tdm_exact_program *list = tdm_capture_exact_program(&r->summary->exact, unit, &count);
 	tdm_json_put_u64(json, "program_count", count);
 	tdm_json_put_array(json, "program");
-	for (size_t i = 0; i < count && i < r->limit; i++) {
+	for (size_t i = 0; i < count && i < r->file.limit; i++) {
 		tdm_json_object(json);
 		tdm_json_put_u64(json, "node", list[i].node);
 		tdm_json_put_text(json, "kind", tdm_kind_name(kinds[list[i].kind]));
@@ -116,7 +115,7 @@ static void put_kind(const struct tdm_exact_kind *kind, int k, uint64_t banks, s
 static void put_core(const struct tdm_info_capture_report *r, size_t index, struct tdm_json *json)
 {
 	const struct tdm_exact_unit *u = &r->summary->exact.units[index];
-	bool known = tdm_info_banks_known(u);
+	bool known = tdm_capture_banks_known(u);
 	tdm_json_put_object(json, "core");
 	put_figure(json, "peak_total", known ? u->core.bytes : INT64_MIN);
 	put_figure(json, "peak_l1", known ? u->l1_core.bytes : INT64_MIN);
@@ -159,14 +158,14 @@ static void put_device(const struct tdm_info_capture_report *r, size_t index, st
 	tdm_json_put_array(json, "kinds");
 	for (int k = 0; k < TDM_KIND_COUNT; k++)
 		if (u->kinds[k].allocs + u->kinds[k].frees + u->kinds[k].existing != 0)
-			put_kind(&u->kinds[k], k, tdm_info_banks(e, index, (enum tdm_kind)k), json);
+			put_kind(&u->kinds[k], k, tdm_capture_banks(e, index, (enum tdm_kind)k), json);
 	tdm_json_array_end(json);
 	tdm_json_put_object(json, "dram");
 	put_figure(json, "peak_asked_bytes", u->dram.bytes);
 	tdm_json_put_u64(json, "node", u->dram.at);
 	put_alive(r, index, 1U << TDM_KIND_DRAM | 1U << TDM_KIND_TRACE, u->dram.at, json);
 	tdm_json_object_end(json);
-	put_figure(json, "peak_l1_bytes", tdm_info_cores_known(e, index) ? u->device.bytes : INT64_MIN);
+	put_figure(json, "peak_l1_bytes", tdm_capture_cores_known(e, index) ? u->device.bytes : INT64_MIN);
 	tdm_json_put_u64(json, "views", u->views);
 	put_core(r, index, json);
 	tdm_json_object_end(json);
@@ -175,12 +174,12 @@ static void put_device(const struct tdm_info_capture_report *r, size_t index, st
 static void put_operations(const struct tdm_info_capture_report *r, struct tdm_json *json)
 {
 	size_t count;
-	struct tdm_info_operation *all = tdm_info_operations(&r->summary->exact, &count);
+	struct tdm_capture_operation *all = tdm_capture_operations(&r->summary->exact, &count);
 	bool is_known = r->summary->right[TDM_STOCK_CORE_PEAK_TOTAL] != INT64_MIN;
 	json->out->failed |= all == NULL && count != 0;
 	tdm_json_put_u64(json, "operation_count", count);
 	tdm_json_put_array(json, "operations");
-	for (size_t i = 0; all != NULL && i < count && i < r->limit; i++) {
+	for (size_t i = 0; all != NULL && i < count && i < r->file.limit; i++) {
 		tdm_json_object(json);
 		put_path(r, json, "operation", all[i].path);
 		tdm_json_put_u64(json, "calls", all[i].calls);
@@ -199,7 +198,7 @@ static void put_existing(const struct tdm_info_capture_report *r, struct tdm_jso
 	const struct tdm_capture_exact *e = &r->summary->exact;
 	size_t put = 0;
 	tdm_json_put_array(json, "existing");
-	for (size_t i = 0; i < e->buffer_count && put < r->limit; i++)
+	for (size_t i = 0; i < e->buffer_count && put < r->file.limit; i++)
 		if (e->buffers[i].existed) {
 			put_buffer(r, &e->buffers[i], json);
 			put++;
@@ -222,7 +221,7 @@ static void put_exact(const struct tdm_info_capture_report *r, struct tdm_json *
 	tdm_json_put_u64(json, "ignored", e->ignored);
 	tdm_json_put_array(json, "devices");
 	uint16_t order[TDM_EXACT_UNITS_MAX];
-	tdm_info_order(e, order);
+	tdm_capture_device_order(e, order);
 	for (size_t i = 0; i < e->unit_count; i++)
 		put_device(r, order[i], json);
 	tdm_json_array_end(json);
@@ -272,10 +271,10 @@ static void put_report_devices(const struct tdm_info_capture_report *r, struct t
 
 static void put_errors(const struct tdm_info_capture_report *r, struct tdm_json *json)
 {
-	tdm_json_put_u64(json, "error_count", r->error_count);
+	tdm_json_put_u64(json, "error_count", r->summary->error_count);
 	tdm_json_put_array(json, "errors");
-	for (size_t i = 0; i < r->errors_kept && i < r->limit; i++) {
-		const struct tdm_info_error *error = &r->errors[i];
+	for (size_t i = 0; i < r->summary->errors_kept && i < r->file.limit; i++) {
+		const struct tdm_capture_error *error = &r->summary->errors[i];
 		struct tdm_failure failure;
 		struct tdm_buf text;
 		size_t end;
@@ -298,12 +297,12 @@ static void put_errors(const struct tdm_info_capture_report *r, struct tdm_json 
 
 void tdm_info_capture_json(const struct tdm_info_capture_report *r, struct tdm_json *json)
 {
-	tdm_json_put_bool(json, "complete", !r->cut);
-	tdm_json_put_u64(json, "bytes", r->counts->bytes);
-	tdm_json_put_u64(json, "nodes", r->counts->nodes);
-	tdm_json_put_u64(json, "refused_nodes", r->counts->refused);
-	tdm_json_put_u64(json, "cut_texts", r->counts->cut_texts);
-	tdm_json_put_u64(json, "unknown_types", r->counts->other_types);
+	tdm_json_put_bool(json, "complete", !r->file.cut);
+	tdm_json_put_u64(json, "bytes", r->summary->counts.bytes);
+	tdm_json_put_u64(json, "nodes", r->summary->counts.nodes);
+	tdm_json_put_u64(json, "refused_nodes", r->summary->counts.refused);
+	tdm_json_put_u64(json, "cut_texts", r->summary->counts.cut_texts);
+	tdm_json_put_u64(json, "unknown_types", r->summary->counts.other_types);
 	put_errors(r, json);
 	put_report_devices(r, json);
 	put_stock(r, json);

@@ -1,8 +1,6 @@
-#include "base/units.h"
 #include "base/wrap.h"
-#include "report/cell.h"
 #include "report/info_report.h"
-#include "report/report_put.h"
+#include "sources/error_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,10 +8,25 @@
 
 enum { SHAPE_COLUMNS = 28, INDENT = 2, CHIPS_SHOWN = 8 };
 
-static void put_heading(const struct tdm_info_capture_report *r, struct tdm_buf *out, const char *text)
+void tdm_info_error_put(const struct tdm_capture_error *error, bool utf8, struct tdm_buf *out)
 {
-	tdm_buf_printf(out, "\n%s%s%s\n", tdm_term_style(&r->term, TDM_STYLE_BOLD), text,
-		tdm_term_style(&r->term, TDM_STYLE_OFF));
+	enum { SUMMARY_CAP = 512, COLUMNS = 400 };
+	static const char info[] = "\ninfo:\n";
+	char summary[SUMMARY_CAP];
+	struct tdm_failure failure;
+	struct tdm_str text = tdm_str_of(error->message);
+	size_t end;
+	if (tdm_error_text_find(text, 0, &failure, &end)) {
+		tdm_buf_printf(out, "%s: %s", tdm_failure_title((enum tdm_failure_type)failure.type),
+			tdm_failure_summary(&failure, summary, sizeof summary));
+		return;
+	}
+	/* The runtime puts where it happened before what happened. */
+	const char *said = strstr(error->message, info);
+	if (said != NULL)
+		text = tdm_str_of(said + sizeof info - 1);
+	text.len = strcspn(text.ptr, "\r\n");
+	tdm_cell_put(out, text.len != 0 ? text : tdm_str_of("no message"), COLUMNS, utf8);
 }
 
 /* Appends a path, its end when it does not fit: the innermost function says most. */
@@ -30,7 +43,7 @@ static void put_path(const struct tdm_info_capture_report *r, uint32_t path, siz
 		s.ptr += s.len - (columns - 3);
 		s.len = columns - 3;
 	}
-	tdm_cell_put(out, s, columns, r->term.utf8);
+	tdm_cell_put(out, s, columns, r->file.term.utf8);
 	out->failed |= text.failed;
 	tdm_buf_done(&text);
 }
@@ -38,7 +51,7 @@ static void put_path(const struct tdm_info_capture_report *r, uint32_t path, siz
 /* What is left of the line for the last column. */
 static size_t columns_left(const struct tdm_info_capture_report *r, size_t used)
 {
-	return r->term.width > used + 20 ? r->term.width - used : 20;
+	return r->file.term.width > used + 20 ? r->file.term.width - used : 20;
 }
 
 /* No chip that goes by another number than the device. */
@@ -89,7 +102,7 @@ static void put_devices(const struct tdm_info_capture_report *r, struct tdm_buf 
 	const struct tdm_capture_exact *e = &r->summary->exact;
 	tdm_buf_puts(out, "Devices        ");
 	uint16_t order[TDM_EXACT_UNITS_MAX];
-	tdm_info_order(e, order);
+	tdm_capture_device_order(e, order);
 	for (size_t i = 0; i < e->unit_count && i < CHIPS_SHOWN; i++) {
 		tdm_buf_puts(out, i == 0 ? "" : ", ");
 		if (e->unit_count == 1 && !e->units[i].has_id)
@@ -106,7 +119,8 @@ static void put_devices(const struct tdm_info_capture_report *r, struct tdm_buf 
 		tdm_buf_printf(out, "%15s", "");
 		put_count(out, d->id, TDM_BYTES_UNKNOWN);
 		tdm_buf_puts(out, ": ");
-		tdm_cell_put(out, tdm_str_of(d->arch[0] != '\0' ? d->arch : "unknown architecture"), 24, r->term.utf8);
+		tdm_cell_put(
+			out, tdm_str_of(d->arch[0] != '\0' ? d->arch : "unknown architecture"), 24, r->file.term.utf8);
 		tdm_buf_puts(out, ", ");
 		put_count(out, d->grid_x, 0);
 		tdm_buf_puts(out, " x ");
@@ -129,21 +143,19 @@ static void put_faults(const struct tdm_info_capture_report *r, struct tdm_buf *
 		uint64_t count;
 		const char *one, *many;
 	} items[] = {
-		{ r->counts->refused, "node cannot be used", "nodes cannot be used" },
-		{ r->counts->cut_texts, "text too long", "texts too long" },
-		{ r->counts->other_types, "node of an unknown type", "nodes of unknown types" },
+		{ r->summary->counts.refused, "node cannot be used", "nodes cannot be used" },
+		{ r->summary->counts.cut_texts, "text too long", "texts too long" },
+		{ r->summary->counts.other_types, "node of an unknown type", "nodes of unknown types" },
 		{ e->unknown_frees, "release of an unknown buffer", "releases of unknown buffers" },
 		{ e->double_frees, "double release", "double releases" },
 		{ e->rereports, "second allocation of a live buffer", "second allocations of live buffers" },
 		{ e->ignored, "node above a limit", "nodes above a limit" },
 		{ e->paths.overflow, "call that could not be told apart", "calls that could not be told apart" },
 	};
-	const char *style = tdm_term_style(&r->term, TDM_STYLE_YELLOW), *off = tdm_term_style(&r->term, TDM_STYLE_OFF);
+	const char *style = tdm_term_style(&r->file.term, TDM_STYLE_YELLOW),
+		   *off = tdm_term_style(&r->file.term, TDM_STYLE_OFF);
 	bool any = false;
-	if (r->cut)
-		tdm_buf_printf(out,
-			"%sIncomplete     the file could not be read to its end; this is what came before%s\n", style,
-			off);
+	tdm_put_cut(out, &r->file);
 	for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
 		char count[TDM_BYTES_CAP];
 		if (items[i].count == 0)
@@ -164,13 +176,12 @@ static void put_head(const struct tdm_info_capture_report *r, struct tdm_buf *ou
 	uint64_t all_calls = 0;
 	for (size_t i = 1; i < e->paths.count; i++)
 		all_calls += e->paths.paths[i].calls;
-	tdm_buf_puts(out, "Graph capture  ");
-	tdm_cell_put(out, tdm_str_of(r->path), 0, r->term.utf8);
+	tdm_put_title(out, "Graph capture", &r->file);
 	tdm_buf_printf(out, ": %s node%s, %s call%s, %s buffer%s, %s\n",
-		tdm_format_count(nodes, sizeof nodes, r->counts->nodes), tdm_plural(r->counts->nodes),
+		tdm_format_count(nodes, sizeof nodes, r->summary->counts.nodes), tdm_plural(r->summary->counts.nodes),
 		tdm_format_count(calls, sizeof calls, all_calls), tdm_plural(all_calls),
 		tdm_format_count(buffers, sizeof buffers, e->buffer_count), tdm_plural(e->buffer_count),
-		tdm_format_bytes_short(bytes, sizeof bytes, r->counts->bytes));
+		tdm_format_bytes_short(bytes, sizeof bytes, r->summary->counts.bytes));
 	put_devices(r, out);
 	put_faults(r, out);
 }
@@ -178,28 +189,30 @@ static void put_head(const struct tdm_info_capture_report *r, struct tdm_buf *ou
 static void put_errors(const struct tdm_info_capture_report *r, struct tdm_buf *out)
 {
 	char count[TDM_BYTES_CAP];
-	size_t kept = r->errors_kept < r->limit ? r->errors_kept : r->limit;
-	if (r->error_count == 0)
+	size_t kept = r->summary->errors_kept < r->file.limit ? r->summary->errors_kept : r->file.limit;
+	if (r->summary->error_count == 0)
 		return;
-	tdm_buf_printf(out, "\n%sErrors in the capture: %s%s\n", tdm_term_style(&r->term, TDM_STYLE_BOLD),
-		tdm_format_count(count, sizeof count, r->error_count), tdm_term_style(&r->term, TDM_STYLE_OFF));
+	tdm_buf_printf(out, "\n%sErrors in the capture: %s%s\n", tdm_term_style(&r->file.term, TDM_STYLE_BOLD),
+		tdm_format_count(count, sizeof count, r->summary->error_count),
+		tdm_term_style(&r->file.term, TDM_STYLE_OFF));
 	for (size_t i = 0; i < kept; i++) {
 		struct tdm_buf line;
 		tdm_buf_init(&line);
-		tdm_buf_printf(&line, "node %" PRIu64, r->errors[i].node);
-		if (r->errors[i].operation[0] != '\0') {
+		tdm_buf_printf(&line, "node %" PRIu64, r->summary->errors[i].node);
+		if (r->summary->errors[i].operation[0] != '\0') {
 			tdm_buf_puts(&line, " in ");
-			tdm_cell_put(&line, tdm_str_of(r->errors[i].operation), 0, r->term.utf8);
+			tdm_cell_put(&line, tdm_str_of(r->summary->errors[i].operation), 0, r->file.term.utf8);
 		}
 		tdm_buf_puts(&line, ": ");
-		tdm_info_error_put(&r->errors[i], r->term.utf8, &line);
+		tdm_info_error_put(&r->summary->errors[i], r->file.term.utf8, &line);
 		tdm_buf_fill(out, ' ', INDENT);
-		tdm_wrap(out, tdm_buf_str(&line), (struct tdm_wrap){ INDENT, 2 * INDENT, r->term.width });
+		tdm_wrap(out, tdm_buf_str(&line), (struct tdm_wrap){ INDENT, 2 * INDENT, r->file.term.width });
 		out->failed |= line.failed;
 		tdm_buf_done(&line);
 	}
-	if (r->error_count > kept)
-		tdm_buf_printf(out, "  and %s more\n", tdm_format_count(count, sizeof count, r->error_count - kept));
+	if (r->summary->error_count > kept)
+		tdm_buf_printf(
+			out, "  and %s more\n", tdm_format_count(count, sizeof count, r->summary->error_count - kept));
 }
 
 static uint64_t shown(int64_t bytes)
@@ -223,7 +236,7 @@ static void put_peaks(const struct tdm_info_capture_report *r, struct tdm_buf *o
 		{ TDM_STOCK_CORE_PEAK_SCRATCHPAD, "  scratchpads" },
 	};
 	const struct tdm_capture_summary *s = r->summary;
-	put_heading(r, out, "Peaks                           exact                runtime's own");
+	tdm_put_heading(out, &r->file.term, "Peaks                           exact                runtime's own");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		int figure = rows[i].figure;
 		char right[TDM_BYTES_CAP], exact[TDM_BYTES_CAP], stock[TDM_BYTES_CAP];
@@ -250,7 +263,7 @@ static void put_reasons(const struct tdm_info_capture_report *r, struct tdm_buf 
 		any = any || s->figures.why[group][0] != '\0';
 	if (!any)
 		return;
-	put_heading(r, out, "Why they differ");
+	tdm_put_heading(out, &r->file.term, "Why they differ");
 	for (size_t i = 0; i < s->reason_count; i++) {
 		const struct tdm_capture_reason *reason = &s->reasons[i];
 		char bytes[TDM_BYTES_CAP], sign[TDM_BYTES_CAP + 1];
@@ -272,14 +285,15 @@ static void put_by_device(const struct tdm_info_capture_report *r, struct tdm_bu
 	const struct tdm_capture_exact *e = &r->summary->exact;
 	if (e->unit_count < 2)
 		return;
-	put_heading(r, out, "By device        DRAM   L1 device    L1 core  L1 buffers     circular  fullest core");
+	tdm_put_heading(out, &r->file.term,
+		"By device        DRAM   L1 device    L1 core  L1 buffers     circular  fullest core");
 	uint16_t order[TDM_EXACT_UNITS_MAX];
-	tdm_info_order(e, order);
-	for (size_t i = 0; i < e->unit_count && i < r->limit; i++) {
+	tdm_capture_device_order(e, order);
+	for (size_t i = 0; i < e->unit_count && i < r->file.limit; i++) {
 		const struct tdm_exact_unit *u = &e->units[order[i]];
-		bool known = tdm_info_banks_known(u);
+		bool known = tdm_capture_banks_known(u);
 		char label[32], cells[5][TDM_BYTES_CAP];
-		int64_t figures[] = { u->dram.bytes, tdm_info_cores_known(e, order[i]) ? u->device.bytes : INT64_MIN,
+		int64_t figures[] = { u->dram.bytes, tdm_capture_cores_known(e, order[i]) ? u->device.bytes : INT64_MIN,
 			known ? u->core.bytes : INT64_MIN, known ? u->l1_core.bytes : INT64_MIN,
 			u->program[TDM_PROGRAM_CB].bytes };
 		for (int k = 0; k < 5; k++)
@@ -291,8 +305,7 @@ static void put_by_device(const struct tdm_info_capture_report *r, struct tdm_bu
 			tdm_buf_printf(out, "  %" PRIu32 "-%" PRIu32, u->peak_x, u->peak_y);
 		tdm_buf_putc(out, '\n');
 	}
-	if (e->unit_count > r->limit)
-		tdm_buf_printf(out, "  and %zu more\n", e->unit_count - r->limit);
+	tdm_put_rest(out, e->unit_count, r->file.limit);
 }
 
 static void put_buffer_row(
@@ -302,7 +315,7 @@ static void put_buffer_row(
 	tdm_buf_printf(out, "  %s %s %-10s %8" PRIu32 "  ", tdm_format_bytes(size, sizeof size, b->size),
 		tdm_format_bytes(bank, sizeof bank, b->bank_bytes), tdm_kind_name((enum tdm_kind)b->kind), b->index);
 	struct tdm_str shape = tdm_capture_paths_text_of(&r->summary->exact.paths, b->shape);
-	size_t used = tdm_cell_put(out, shape.len != 0 ? shape : tdm_str_of("-"), SHAPE_COLUMNS, r->term.utf8);
+	size_t used = tdm_cell_put(out, shape.len != 0 ? shape : tdm_str_of("-"), SHAPE_COLUMNS, r->file.term.utf8);
 	tdm_buf_fill(out, ' ', SHAPE_COLUMNS + 2 - used);
 	if (b->existed)
 		tdm_buf_puts(out, "before the capture");
@@ -315,7 +328,7 @@ static void put_alive(
 	const struct tdm_info_capture_report *r, size_t unit, unsigned kinds, uint32_t at, struct tdm_buf *out)
 {
 	const struct tdm_capture_exact *e = &r->summary->exact;
-	size_t cap = r->limit < e->buffer_count ? r->limit : e->buffer_count;
+	size_t cap = r->file.limit < e->buffer_count ? r->file.limit : e->buffer_count;
 	const struct tdm_exact_buffer **list = calloc(cap != 0 ? cap : 1, sizeof *list);
 	if (list == NULL) {
 		out->failed = true;
@@ -327,8 +340,7 @@ static void put_alive(
 			"allocated by");
 	for (size_t i = 0; i < cap && i < count; i++)
 		put_buffer_row(r, list[i], out);
-	if (count > cap)
-		tdm_buf_printf(out, "  and %zu more\n", count - cap);
+	tdm_put_rest(out, count, cap);
 	free(list);
 }
 
@@ -337,8 +349,8 @@ static void put_moment(const struct tdm_info_capture_report *r, const char *what
 	const struct tdm_exact_peak *peak, struct tdm_buf *out)
 {
 	char bytes[TDM_BYTES_CAP];
-	tdm_buf_printf(out, "\n%s%s%s: ", tdm_term_style(&r->term, TDM_STYLE_BOLD), what,
-		tdm_term_style(&r->term, TDM_STYLE_OFF));
+	tdm_buf_printf(out, "\n%s%s%s: ", tdm_term_style(&r->file.term, TDM_STYLE_BOLD), what,
+		tdm_term_style(&r->file.term, TDM_STYLE_OFF));
 	put_device(r, unit, out);
 	tdm_buf_printf(out, ", %s at node %" PRIu32, tdm_format_bytes_short(bytes, sizeof bytes, shown(peak->bytes)),
 		peak->at);
@@ -353,7 +365,7 @@ static void put_program(const struct tdm_info_capture_report *r, size_t unit, st
 		return;
 	tdm_buf_printf(out, "  %10s %10s %-10s %8s  %-28s  %s\n", "per core", "cores", "kind", "node", "address",
 		"allocated by");
-	for (size_t i = 0; i < count && i < r->limit; i++) {
+	for (size_t i = 0; i < count && i < r->file.limit; i++) {
 		char size[TDM_BYTES_CAP], address[TDM_BYTES_CAP], cores[TDM_BYTES_CAP];
 		snprintf(cores, sizeof cores, "%" PRIu32, list[i].cores);
 		snprintf(address, sizeof address, "%" PRIu64, list[i].address);
@@ -363,20 +375,19 @@ static void put_program(const struct tdm_info_capture_report *r, size_t unit, st
 		put_path(r, list[i].path, columns_left(r, 75), out);
 		tdm_buf_putc(out, '\n');
 	}
-	if (count > r->limit)
-		tdm_buf_printf(out, "  and %zu more\n", count - r->limit);
+	tdm_put_rest(out, count, r->file.limit);
 }
 
 static void put_moments(const struct tdm_info_capture_report *r, struct tdm_buf *out)
 {
 	const struct tdm_capture_exact *e = &r->summary->exact;
-	size_t core = tdm_info_fullest_core(e), dram = tdm_info_fullest_dram(e);
+	size_t core = tdm_capture_fullest_core(e), dram = tdm_capture_fullest_dram(e);
 	if (core != SIZE_MAX) {
 		const struct tdm_exact_unit *u = &e->units[core];
 		put_moment(r, "When L1 was fullest", core, &u->core, out);
 		if (u->has_peak_core)
 			tdm_buf_printf(out, " in core %" PRIu32 "-%" PRIu32, u->peak_x, u->peak_y);
-		tdm_buf_puts(out, tdm_info_banks_known(u) ? "\n" : ", without buffers of unknown bytes per bank\n");
+		tdm_buf_puts(out, tdm_capture_banks_known(u) ? "\n" : ", without buffers of unknown bytes per bank\n");
 		put_alive(r, core, 1U << TDM_KIND_L1 | 1U << TDM_KIND_L1_SMALL, u->core.at, out);
 		put_program(r, core, out);
 	}
@@ -391,16 +402,16 @@ static void put_moments(const struct tdm_info_capture_report *r, struct tdm_buf 
 static void put_operations(const struct tdm_info_capture_report *r, struct tdm_buf *out)
 {
 	size_t count;
-	struct tdm_info_operation *all = tdm_info_operations(&r->summary->exact, &count);
+	struct tdm_capture_operation *all = tdm_capture_operations(&r->summary->exact, &count);
 	if (all == NULL) {
 		out->failed |= count != 0;
 		return;
 	}
 	bool is_known = r->summary->right[TDM_STOCK_CORE_PEAK_TOTAL] != INT64_MIN;
-	put_heading(r, out, "By operation");
+	tdm_put_heading(out, &r->file.term, "By operation");
 	tdm_buf_printf(
 		out, "  %10s %10s %10s %8s %8s  %s\n", "peak core", "DRAM", "L1", "buffers", "calls", "operation");
-	for (size_t i = 0; i < count && i < r->limit; i++) {
+	for (size_t i = 0; i < count && i < r->file.limit; i++) {
 		char peak[TDM_BYTES_CAP], dram[TDM_BYTES_CAP], l1[TDM_BYTES_CAP];
 		bool has_peak = all[i].core_peak != INT64_MIN;
 		int64_t core_peak = is_known ? all[i].core_peak : INT64_MIN;
@@ -411,44 +422,35 @@ static void put_operations(const struct tdm_info_capture_report *r, struct tdm_b
 		put_path(r, all[i].path, columns_left(r, 54), out);
 		tdm_buf_putc(out, '\n');
 	}
-	if (count > r->limit)
-		tdm_buf_printf(out, "  and %zu more\n", count - r->limit);
+	tdm_put_rest(out, count, r->file.limit);
 	free(all);
 }
 
-static void put_existing(const struct tdm_info_capture_report *r, struct tdm_buf *out)
+static void put_gaps(const struct tdm_info_capture_report *r, struct tdm_buf *out)
 {
-	const struct tdm_capture_exact *e = &r->summary->exact;
-	uint64_t buffers = 0, without_banks = 0;
-	for (size_t i = 0; i < e->buffer_count; i++) {
-		const struct tdm_exact_buffer *b = &e->buffers[i];
-		buffers += b->existed;
-		without_banks += b->existed && b->bank_bytes == TDM_BYTES_UNKNOWN &&
-				 (b->kind == TDM_KIND_L1 || b->kind == TDM_KIND_L1_SMALL);
-	}
-	if (e->views != 0)
+	uint64_t views = r->summary->exact.views;
+	struct tdm_capture_gaps gaps = tdm_capture_gaps(&r->summary->exact);
+	if (views != 0 || gaps.existing != 0 || gaps.cores)
+		tdm_buf_putc(out, '\n');
+	if (views != 0)
 		tdm_buf_printf(out,
-			"\n%" PRIu64 " circular or dataflow buffer%s %s in a tensor's memory and %s no bytes of "
-			"%s own.\n",
-			e->views, tdm_plural(e->views), e->views == 1 ? "lies" : "lie", e->views == 1 ? "has" : "have",
-			e->views == 1 ? "its" : "their");
-	if (buffers != 0)
-		tdm_buf_printf(out, "%s%" PRIu64 " buffer%s %s there before the capture began.\n",
-			e->views == 0 ? "\n" : "", buffers, tdm_plural(buffers), buffers == 1 ? "was" : "were");
-	if (without_banks != 0)
+			"%" PRIu64
+			" circular or dataflow buffer%s %s in a tensor's memory and %s no bytes of %s own.\n",
+			views, tdm_plural(views), views == 1 ? "lies" : "lie", views == 1 ? "has" : "have",
+			views == 1 ? "its" : "their");
+	if (gaps.existing != 0)
+		tdm_buf_printf(out, "%" PRIu64 " buffer%s %s there before the capture began.\n", gaps.existing,
+			tdm_plural(gaps.existing), gaps.existing == 1 ? "was" : "were");
+	if (gaps.without_banks != 0)
 		tdm_buf_printf(out,
 			"%" PRIu64
 			" of them in L1, whose bytes per core are not recorded: figures for one core are without "
 			"them.\n",
-			without_banks);
-	for (size_t i = 0; i < e->chip_count; i++)
-		if (e->chips[i].cores_unknown) {
-			tdm_buf_printf(out,
-				"%sThe cores of some circular buffers are not recorded: L1 of one device is unknown, "
-				"and for one core they are taken to lie on the same.\n",
-				e->views == 0 && buffers == 0 ? "\n" : "");
-			break;
-		}
+			gaps.without_banks);
+	if (gaps.cores)
+		tdm_buf_puts(out,
+			"The cores of some circular buffers are not recorded: L1 of one device is unknown, and for one "
+			"core they are taken to lie on the same.\n");
 }
 
 void tdm_info_capture_text(const struct tdm_info_capture_report *r, struct tdm_buf *out)
@@ -460,5 +462,5 @@ void tdm_info_capture_text(const struct tdm_info_capture_report *r, struct tdm_b
 	put_by_device(r, out);
 	put_moments(r, out);
 	put_operations(r, out);
-	put_existing(r, out);
+	put_gaps(r, out);
 }

@@ -182,6 +182,24 @@ struct tdm_table tdm_replay_space_table(const struct tdm_replay *replay)
 		sizeof(struct tdm_replay_space), count, .context = replay, .gap = 1 };
 }
 
+/* Of what is no text trace only. */
+static void put_feed(struct tdm_json *json, const struct tdm_replay_report *report)
+{
+	static const char *const keys[TDM_LEFT_OUT_COUNT] = {
+#define X(id, key, one, many) key,
+		TDM_LEFT_OUT_LIST(X)
+#undef X
+	};
+	tdm_json_put_text(json, "format", report->format);
+	tdm_json_put_text(json, "position", report->place);
+	tdm_json_put_u64(json, "device", report->feed->device);
+	tdm_json_put_u64(json, "assumed_pages", report->feed->assumed);
+	tdm_json_put_object(json, "left_out");
+	for (int i = 0; i < TDM_LEFT_OUT_COUNT; i++)
+		tdm_json_put_u64(json, keys[i], report->feed->left_out[i]);
+	tdm_json_object_end(json);
+}
+
 void tdm_replay_json(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_json *json)
 {
 	const struct tdm_card *card = tdm_replay_card(replay);
@@ -194,6 +212,8 @@ void tdm_replay_json(const struct tdm_replay *replay, const struct tdm_replay_re
 	tdm_json_put_u64(json, "requests", tdm_replay_ops(replay));
 	tdm_json_put_u64(json, "skipped_lines", report->skipped);
 	tdm_json_put_u64(json, "live_buffers", tdm_replay_live(replay));
+	if (report->feed != NULL)
+		put_feed(json, report);
 	tdm_json_key(json, "fits");
 	if (tdm_replay_space_count(replay) == 0)
 		tdm_json_null(json);

@@ -4,15 +4,18 @@
 
 #include <stdbool.h>
 
-#include "analyze/replay.h"
+#include "analyze/replay_feed.h"
 #include "base/buf.h"
 #include "base/json.h"
 #include "report/table.h"
 
 struct tdm_replay_report {
-	const char *trace; /* the file's name */
-	uint64_t skipped;  /* lines that were refused and passed over */
-	bool ascii;        /* no characters outside ASCII */
+	const char *trace;                  /* the file's name */
+	uint64_t skipped;                   /* lines that were refused and passed over */
+	bool ascii;                         /* no characters outside ASCII */
+	const char *format;                 /* "graph capture"; NULL: a text trace */
+	const char *place;                  /* "line" or "byte": what a position is */
+	const struct tdm_replay_feed *feed; /* what was left out; NULL with a text trace */
 };
 
 /* The trace has described a memory: there is at least one space. */

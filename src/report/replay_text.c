@@ -61,13 +61,49 @@ static uint64_t total_allocs(const struct tdm_replay *replay, uint64_t *failures
 	return allocs;
 }
 
+/* What of the file was not replayed, and what was assumed. */
+static void put_left_out(const struct tdm_replay_feed *feed, struct tdm_buf *out)
+{
+	static const char *const names[TDM_LEFT_OUT_COUNT][2] = {
+#define X(id, key, one, many) { one, many },
+		TDM_LEFT_OUT_LIST(X)
+#undef X
+	};
+	bool any = false;
+	for (int i = 0; i < TDM_LEFT_OUT_COUNT; i++) {
+		if (feed->left_out[i] == 0)
+			continue;
+		if (any)
+			tdm_buf_puts(out, ", ");
+		else
+			tdm_put_label(out, "Left out");
+		tdm_put_count(out, feed->left_out[i], names[i][0], names[i][1]);
+		any = true;
+	}
+	if (any)
+		tdm_buf_putc(out, '\n');
+	if (feed->left_out[TDM_LEFT_OUT_OTHER_DEVICES] != 0) {
+		tdm_put_label(out, "");
+		tdm_buf_printf(out, "this is device %" PRIu32 "; --device %" PRIu32 " replays another one\n",
+			feed->device, feed->other_device);
+	}
+	if (feed->assumed != 0) {
+		tdm_put_label(out, "Assumed");
+		tdm_put_count(out, feed->assumed, "buffer", "buffers");
+		tdm_buf_puts(out, " of known size only: interleaved over all banks, in pages of a tile\n");
+	}
+}
+
 static void put_head(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_buf *out)
 {
 	const struct tdm_card *card = tdm_replay_card(replay);
 	const struct tdm_replay_space *first = tdm_replay_space(replay, 0);
 
-	tdm_put_label(out, "Trace");
-	tdm_buf_printf(out, "%s: ", report->trace);
+	tdm_put_label(out, report->format != NULL ? "Requests" : "Trace");
+	tdm_buf_puts(out, report->trace);
+	if (report->format != NULL)
+		tdm_buf_printf(out, " (%s)", report->format);
+	tdm_buf_puts(out, ": ");
 	tdm_put_count(out, tdm_replay_ops(replay), "request", "requests");
 	tdm_buf_puts(out, ", ");
 	tdm_put_count(out, tdm_replay_live(replay), "buffer", "buffers");
@@ -77,6 +113,8 @@ static void put_head(const struct tdm_replay *replay, const struct tdm_replay_re
 		tdm_put_count(out, report->skipped, "line", "lines");
 		tdm_buf_puts(out, " could not be used; the first ones are named above\n");
 	}
+	if (report->feed != NULL)
+		put_left_out(report->feed, out);
 	tdm_put_label(out, card != NULL ? "Device" : "Region");
 	if (card != NULL)
 		tdm_buf_printf(out, "%s, one chip, %" PRIu64 " L1 banks, %" PRIu64 " DRAM banks", card->full_name,
@@ -128,7 +166,7 @@ static void put_holes(struct tdm_buf *out, const struct tdm_replay_hole *holes, 
 	tdm_table_text(&table, &plain, out);
 }
 
-static void put_verdict(const struct tdm_replay *replay, struct tdm_buf *out)
+static void put_verdict(const struct tdm_replay *replay, const char *place, struct tdm_buf *out)
 {
 	char count[TDM_BYTES_CAP], of[TDM_BYTES_CAP];
 	uint64_t failures, allocs = total_allocs(replay, &failures);
@@ -144,8 +182,8 @@ static void put_verdict(const struct tdm_replay *replay, struct tdm_buf *out)
 		tdm_format_count(count, sizeof count, failures), of, tdm_plural(allocs));
 	const struct tdm_replay_failure *f = &space->first_failure;
 	tdm_put_label(out, "First failure");
-	tdm_buf_printf(out, "line %" PRIu64 ": %s", f->line, f->name.text);
-	tdm_buf_printf(out, ", %s B", tdm_format_count(count, sizeof count, f->size));
+	tdm_buf_printf(out, "%s %" PRIu64 ": %s%s", place, f->line, f->name.text, f->name.text[0] != '\0' ? ", " : "");
+	tdm_buf_printf(out, "%s B", tdm_format_count(count, sizeof count, f->size));
 	if (tdm_replay_card(replay) != NULL)
 		tdm_buf_printf(out, " of %s", space->name);
 	if (f->cores != 0)
@@ -189,19 +227,19 @@ static void put_series(const struct tdm_replay_space *space, bool ascii, struct 
 	tdm_buf_puts(out, "|\n");
 }
 
-static void put_moments(const struct tdm_replay_space *space, struct tdm_buf *out)
+static void put_moments(const struct tdm_replay_space *space, const char *place, struct tdm_buf *out)
 {
 	char peak[TDM_BYTES_CAP], device[TDM_BYTES_CAP], tight[TDM_BYTES_CAP];
-	tdm_buf_printf(out, "%-9s peak %s B per bank at line %" PRIu64 ", %" PRIu64 " buffer%s", "",
-		tdm_format_count(peak, sizeof peak, space->peak), space->peak_line, space->peak_buffers,
+	tdm_buf_printf(out, "%-9s peak %s B per bank at %s %" PRIu64 ", %" PRIu64 " buffer%s", "",
+		tdm_format_count(peak, sizeof peak, space->peak), place, space->peak_line, space->peak_buffers,
 		tdm_plural(space->peak_buffers));
 	if (space->range.banks > 1)
 		tdm_buf_printf(out, ", %s on the device",
 			tdm_format_bytes_short(device, sizeof device, tdm_times(space->peak, space->range.banks)));
-	tdm_buf_printf(out, "\n%-9s tightest at line %" PRIu64 " (largest free block %s B)", "", space->tightest_line,
-		tdm_format_count(tight, sizeof tight, space->tightest));
+	tdm_buf_printf(out, "\n%-9s tightest at %s %" PRIu64 " (largest free block %s B)", "", place,
+		space->tightest_line, tdm_format_count(tight, sizeof tight, space->tightest));
 	if (space->worst_frag > 0)
-		tdm_buf_printf(out, ", most fragmented at line %" PRIu64 " (%.1f %%)", space->worst_frag_line,
+		tdm_buf_printf(out, ", most fragmented at %s %" PRIu64 " (%.1f %%)", place, space->worst_frag_line,
 			100.0 * space->worst_frag);
 	tdm_buf_putc(out, '\n');
 }
@@ -210,7 +248,7 @@ void tdm_replay_text(const struct tdm_replay *replay, const struct tdm_replay_re
 {
 	const struct tdm_table spaces = tdm_replay_space_table(replay);
 	put_head(replay, report, out);
-	put_verdict(replay, out);
+	put_verdict(replay, report->place, out);
 	tdm_buf_putc(out, '\n');
 	tdm_table_text(&spaces, &plain, out);
 	tdm_buf_puts(
@@ -220,7 +258,7 @@ void tdm_replay_text(const struct tdm_replay *replay, const struct tdm_replay_re
 		if (space->allocs == 0)
 			continue;
 		put_series(space, report->ascii, out);
-		put_moments(space, out);
+		put_moments(space, report->place, out);
 	}
 	for (size_t i = 0; i < tdm_replay_space_count(replay); i++) {
 		struct tdm_replay_hole holes[TDM_REPLAY_HOLES];

@@ -1,9 +1,7 @@
 #include "report/report_inspector.h"
-#include "report/cell.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { NAME_COLUMNS = 40 };
 
@@ -27,12 +25,11 @@ static void put_mesh_faults(const struct tdm_mesh_view *v, struct tdm_buf *out)
 	tdm_buf_printf(out, "%s\n", tdm_term_style(&v->file.term, TDM_STYLE_OFF));
 }
 
-void tdm_mesh_view_text(const struct tdm_mesh_view *v, struct tdm_buf *out)
+void tdm_mesh_text(const struct tdm_mesh_view *v, struct tdm_buf *out)
 {
 	const struct tdm_buffer_history *h = v->history;
 	char now[TDM_BYTES_CAP], peak[TDM_BYTES_CAP];
-	tdm_buf_puts(out, "Mesh buffers   ");
-	tdm_cell_put(out, tdm_str_of(v->file.path), 0, v->file.term.utf8);
+	tdm_put_title(out, "Mesh buffers", &v->file);
 	tdm_buf_printf(out, ": %zu alive at the end, %.3f s\n", h->live_count, seconds(h->last_ns - h->first_ns));
 	tdm_buf_printf(out, "Whole mesh     %s at the end, at most %s\n",
 		tdm_format_bytes_short(now, sizeof now, h->mesh_bytes),
@@ -63,12 +60,12 @@ void tdm_mesh_view_text(const struct tdm_mesh_view *v, struct tdm_buf *out)
 	tdm_put_rest(out, h->live_count, v->file.limit);
 }
 
-void tdm_mesh_view_json(const struct tdm_mesh_view *v, struct tdm_json *json)
+void tdm_mesh_json(const struct tdm_mesh_view *v, struct tdm_json *json)
 {
 	const struct tdm_buffer_history *h = v->history;
 	tdm_json_put_text(json, "source", "inspector");
 	tdm_json_put_bool(json, "complete", !v->file.cut);
-	tdm_json_put_u64(json, "refused", v->refused);
+	tdm_json_put_u64(json, "refused", h->refused);
 	tdm_json_put_u64(json, "unknown_frees", h->unknown_frees);
 	tdm_json_put_u64(json, "rereports", h->rereports);
 	tdm_json_put_u64(json, "overflows", h->overflows);
@@ -109,104 +106,22 @@ void tdm_mesh_view_json(const struct tdm_mesh_view *v, struct tdm_json *json)
 	tdm_json_array_end(json);
 }
 
-/* A program with the code of all its kernels. */
-struct program_size {
-	size_t program;      /* index */
-	uint64_t code_bytes; /* of the kernels that are known */
-	uint64_t unknown;    /* kernels whose code is not */
-};
-
-static int compare_programs(const void *left, const void *right)
+static void put_program(const struct tdm_programs_view *v, const struct tdm_kernel_program *p, struct tdm_buf *out)
 {
-	const struct program_size *a = left, *b = right;
-	if (a->code_bytes != b->code_bytes)
-		return a->code_bytes > b->code_bytes ? -1 : 1;
-	return a->program < b->program ? -1 : a->program > b->program;
-}
-
-/* Programs, those with most code first. Owned by the caller; NULL when out of memory. */
-static struct program_size *size_programs(const struct tdm_programs_view *v)
-{
-	const struct tdm_kernel_list *list = v->list;
-	struct program_size *all = calloc(list->program_count != 0 ? list->program_count : 1, sizeof *all);
-	if (all == NULL)
-		return NULL;
-	for (size_t i = 0; i < list->program_count; i++)
-		all[i].program = i;
-	for (size_t i = 0; i < list->kernel_count; i++) {
-		struct program_size *p = &all[list->kernels[i].program];
-		if (v->code_bytes[i] == TDM_BYTES_UNKNOWN)
-			p->unknown++;
-		else
-			p->code_bytes += v->code_bytes[i];
-	}
-	if (list->program_count != 0)
-		qsort(all, list->program_count, sizeof *all, compare_programs);
-	return all;
-}
-
-/* How often each name comes: the same kernel is in many programs. */
-struct by_name {
-	const char *name;
-	uint64_t kernels, code_bytes; /* the most of one */
-};
-
-static int compare_texts(const void *left, const void *right)
-{
-	return strcmp(((const struct by_name *)left)->name, ((const struct by_name *)right)->name);
-}
-
-static int compare_names(const void *left, const void *right)
-{
-	const struct by_name *a = left, *b = right;
-	if (a->kernels != b->kernels)
-		return a->kernels > b->kernels ? -1 : 1;
-	return strcmp(a->name, b->name);
-}
-
-/* Names, the one that comes most often first. Owned by the caller; NULL when out of memory. */
-static struct by_name *count_names(const struct tdm_programs_view *v, size_t *count)
-{
-	const struct tdm_kernel_list *list = v->list;
-	struct by_name *all = calloc(list->kernel_count != 0 ? list->kernel_count : 1, sizeof *all);
-	*count = 0;
-	if (all == NULL || list->kernel_count == 0)
-		return all;
-	for (size_t i = 0; i < list->kernel_count; i++)
-		all[i] = (struct by_name){ tdm_kernel_list_text(list, list->kernels[i].name), 1, v->code_bytes[i] };
-	qsort(all, list->kernel_count, sizeof *all, compare_texts);
-	for (size_t i = 0; i < list->kernel_count; i++) {
-		struct by_name *last = *count != 0 ? &all[*count - 1] : NULL;
-		if (last == NULL || strcmp(last->name, all[i].name) != 0) {
-			all[(*count)++] = all[i];
-			continue;
-		}
-		last->kernels++;
-		if (all[i].code_bytes != TDM_BYTES_UNKNOWN &&
-			(last->code_bytes == TDM_BYTES_UNKNOWN || all[i].code_bytes > last->code_bytes))
-			last->code_bytes = all[i].code_bytes;
-	}
-	qsort(all, *count, sizeof *all, compare_names);
-	return all;
-}
-
-static void put_program(const struct tdm_programs_view *v, const struct program_size *p, struct tdm_buf *out)
-{
-	const struct tdm_listed_program *program = &v->list->programs[p->program];
-	bool known = p->unknown < program->kernels;
+	bool known = p->unknown < p->kernels;
 	char bytes[TDM_BYTES_CAP], id[32];
-	snprintf(id, sizeof id, "%" PRIu64, program->id);
-	tdm_buf_printf(out, "%-12s %7" PRIu64 " %s", id, program->kernels,
+	snprintf(id, sizeof id, "%" PRIu64, p->id);
+	tdm_buf_printf(out, "%-12s %7" PRIu64 " %s", id, p->kernels,
 		tdm_format_bytes(bytes, sizeof bytes, known ? p->code_bytes : TDM_BYTES_UNKNOWN));
 	if (known && v->ring_bytes != TDM_BYTES_UNKNOWN && v->ring_bytes != 0)
 		tdm_buf_printf(out, " %6.1f%%", (double)p->code_bytes / (double)v->ring_bytes * 100);
 	else
 		tdm_buf_printf(out, " %7s", "-");
-	if (program->compile_ns != TDM_BYTES_UNKNOWN)
-		tdm_buf_printf(out, " %10.3f", seconds(program->compile_ns));
+	if (p->compile_ns != TDM_BYTES_UNKNOWN)
+		tdm_buf_printf(out, " %10.3f", seconds(p->compile_ns));
 	else
 		tdm_buf_printf(out, " %10s", "-");
-	tdm_buf_puts(out, program->destroyed ? "  destroyed" : "");
+	tdm_buf_puts(out, p->destroyed ? "  destroyed" : "");
 	if (known && p->unknown != 0)
 		tdm_buf_printf(out, "  without %" PRIu64 " kernel%s that %s not found", p->unknown,
 			tdm_plural(p->unknown), p->unknown == 1 ? "was" : "were");
@@ -215,82 +130,69 @@ static void put_program(const struct tdm_programs_view *v, const struct program_
 
 static void put_names(const struct tdm_programs_view *v, struct tdm_buf *out)
 {
-	size_t count;
-	struct by_name *names = count_names(v, &count);
-	out->failed |= names == NULL;
-	if (count != 0)
+	const struct tdm_kernel_programs *p = v->programs;
+	if (p->name_count != 0)
 		tdm_put_heading(out, &v->file.term, "Kernel                                     often    largest");
-	for (size_t i = 0; names != NULL && i < count && i < v->file.limit; i++) {
+	for (size_t i = 0; i < p->name_count && i < v->file.limit; i++) {
 		char bytes[TDM_BYTES_CAP];
-		size_t used = tdm_cell_put(out, tdm_str_of(names[i].name), NAME_COLUMNS, v->file.term.utf8);
+		size_t used = tdm_cell_put(out, tdm_str_of(p->names[i].name), NAME_COLUMNS, v->file.term.utf8);
 		tdm_buf_fill(out, ' ', NAME_COLUMNS - used);
-		tdm_buf_printf(out, " %7" PRIu64 " %s\n", names[i].kernels,
-			tdm_format_bytes(bytes, sizeof bytes, names[i].code_bytes));
+		tdm_buf_printf(out, " %7" PRIu64 " %s\n", p->names[i].kernels,
+			tdm_format_bytes(bytes, sizeof bytes, p->names[i].code_bytes));
 	}
-	tdm_put_rest(out, count, v->file.limit);
-	free(names);
+	tdm_put_rest(out, p->name_count, v->file.limit);
 }
 
-void tdm_programs_view_text(const struct tdm_programs_view *v, struct tdm_buf *out)
+void tdm_programs_text(const struct tdm_programs_view *v, struct tdm_buf *out)
 {
-	const struct tdm_kernel_list *list = v->list;
-	struct program_size *all = size_programs(v);
+	const struct tdm_kernel_programs *p = v->programs;
 	char ring[TDM_BYTES_CAP];
-	if (all == NULL) {
-		out->failed = true;
-		return;
-	}
-	tdm_buf_puts(out, "Programs       ");
-	tdm_cell_put(out, tdm_str_of(v->file.path), 0, v->file.term.utf8);
-	tdm_buf_printf(out, ": %zu program%s, %zu kernel%s\n", list->program_count, tdm_plural(list->program_count),
-		list->kernel_count, tdm_plural(list->kernel_count));
+	tdm_put_title(out, "Programs", &v->file);
+	tdm_buf_printf(out, ": %zu program%s, %zu kernel%s\n", p->program_count, tdm_plural(p->program_count),
+		p->kernel_count, tdm_plural(p->kernel_count));
 	if (v->ring_bytes != TDM_BYTES_UNKNOWN)
 		tdm_buf_printf(out, "Ring           %s for kernels, arguments and settings of a core\n",
 			tdm_format_bytes_short(ring, sizeof ring, v->ring_bytes));
 	tdm_put_cut(out, &v->file);
-	if (list->program_count != 0)
+	if (p->program_count != 0)
 		tdm_put_heading(out, &v->file.term, "Program      kernels       code of ring  compile s");
-	for (size_t i = 0; i < list->program_count && i < v->file.limit; i++)
-		put_program(v, &all[i], out);
-	tdm_put_rest(out, list->program_count, v->file.limit);
+	for (size_t i = 0; i < p->program_count && i < v->file.limit; i++)
+		put_program(v, &p->programs[i], out);
+	tdm_put_rest(out, p->program_count, v->file.limit);
 	put_names(v, out);
-	free(all);
 }
 
-void tdm_programs_view_json(const struct tdm_programs_view *v, struct tdm_json *json)
+void tdm_programs_json(const struct tdm_programs_view *v, struct tdm_json *json)
 {
-	const struct tdm_kernel_list *list = v->list;
-	struct program_size *all = size_programs(v);
-	json->out->failed |= all == NULL;
+	const struct tdm_kernel_programs *p = v->programs;
 	tdm_json_put_text(json, "source", "inspector");
 	tdm_json_put_bool(json, "complete", !v->file.cut);
-	tdm_json_put_u64(json, "refused", list->refused);
+	tdm_json_put_u64(json, "refused", p->refused);
 	tdm_json_put_bytes(json, "ring_bytes", v->ring_bytes);
 	tdm_json_put_array(json, "programs");
-	for (size_t i = 0; all != NULL && i < list->program_count; i++) {
-		const struct tdm_listed_program *program = &list->programs[all[i].program];
+	for (size_t i = 0; i < p->program_count; i++) {
+		const struct tdm_kernel_program *program = &p->programs[i];
 		tdm_json_object(json);
 		tdm_json_put_u64(json, "id", program->id);
 		tdm_json_put_u64(json, "kernels", program->kernels);
-		tdm_json_put_bytes(json, "code_bytes", all[i].unknown == 0 ? all[i].code_bytes : TDM_BYTES_UNKNOWN);
-		tdm_json_put_u64(json, "kernels_not_found", all[i].unknown);
+		tdm_json_put_known(json, "code_bytes", program->unknown == 0, program->code_bytes);
+		tdm_json_put_u64(json, "kernels_not_found", program->unknown);
 		tdm_json_put_bytes(json, "compile_ns", program->compile_ns);
 		tdm_json_put_bool(json, "destroyed", program->destroyed);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
 	tdm_json_put_array(json, "kernels");
-	for (size_t i = 0; i < list->kernel_count; i++) {
-		const struct tdm_listed_kernel *k = &list->kernels[i];
+	for (size_t i = 0; i < p->kernel_count; i++) {
+		const struct tdm_program_kernel *k = &p->kernels[i];
 		tdm_json_object(json);
-		tdm_json_put_text(json, "name", tdm_kernel_list_text(list, k->name));
-		tdm_json_put_u64(json, "program", list->programs[k->program].id);
+		tdm_json_put_text(json, "name", k->name);
+		tdm_json_put_u64(json, "program", k->program);
 		tdm_json_put_u64(json, "watcher_id", k->watcher_id);
-		tdm_json_put_text(json, "path", k->path != 0 ? tdm_kernel_list_text(list, k->path) : NULL);
-		tdm_json_put_text(json, "kernel_source", k->source != 0 ? tdm_kernel_list_text(list, k->source) : NULL);
-		tdm_json_put_bytes(json, "code_bytes", v->code_bytes[i]);
+		tdm_json_put_name(json, "path", k->path);
+		tdm_json_put_name(json, "kernel_source", k->source);
+		tdm_json_put_bytes(json, "code_bytes", k->code_bytes);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
-	free(all);
 }

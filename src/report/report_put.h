@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/term.h"
 #include "base/units.h"
+#include "report/cell.h"
 
 enum { TDM_LABEL_COLUMNS = 15 };
 
@@ -46,6 +47,13 @@ struct tdm_file_report {
 	size_t limit; /* rows of a table */
 	struct tdm_term term;
 };
+
+/* "Kernels        path": the first line of a report, up to there. */
+static inline void tdm_put_title(struct tdm_buf *out, const char *title, const struct tdm_file_report *file)
+{
+	tdm_buf_printf(out, "%-15s", title);
+	tdm_cell_put(out, tdm_str_of(file->path), 0, file->term.utf8);
+}
 
 static inline void tdm_put_cut(struct tdm_buf *out, const struct tdm_file_report *file)
 {

@@ -1,30 +1,31 @@
 /*
- * A graph capture as a source of events. The JSON parser pushes, a source is asked: a small piece of the file is parsed
- * at a time, and what came out of it waits in a queue, with its texts and core ranges beside it.
+ * The JSON parser pushes, a source is asked: a small piece of the file is parsed at a time, and the events that came
+ * out of it wait in a queue, each with its texts.
  */
-#include "base/buf.h"
+#include "sources/capture_events.h"
 #include "base/err.h"
 #include "base/map.h"
 #include "base/reserve.h"
+#include "device/card.h"
+#include "sources/capture_json.h"
 #include "sources/error_text.h"
-#include "sources/graph_capture.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-enum { PIECE = 16 << 10, STACK_MAX = 4096 };
+enum { PIECE = 16 << 10, STACK_MAX = 4096, DEVICES_MAX = 1024 };
 
-/* Where a text or the ranges of a waiting event lie. */
-struct part {
-	size_t at, len;
+/* A text as far as there is room for it. */
+struct text {
+	char at[TDM_CAPTURE_TEXT_CAP];
 };
 
 struct waiting {
 	struct tdm_event event;
-	struct part name, program, ranges;
-	struct part refusal; /* len != 0: no event, but a record that was refused */
+	bool is_refusal; /* no event, but a record that was refused, with the reason in `name` */
+	struct text name, program;
 };
 
 /* Program memory that was not released yet. */
@@ -36,85 +37,136 @@ struct live {
 
 struct capture_events {
 	struct tdm_source source;
+	struct tdm_input *input;
 	struct tdm_capture_json *json;
-	int fd; /* -1 when reading memory */
-	const char *data;
-	size_t len, at;
 	bool ended;
-	int err;              /* the queue could not grow */
 	int late;             /* why the input ended; told when the queue is empty */
 	struct tdm_diag said; /* with it */
 	char *piece;
 	struct waiting *queue;
 	size_t queue_at, queue_count, queue_cap;
-	struct tdm_buf texts; /* of the queue */
-	struct tdm_core_range *ranges;
-	size_t range_count, range_cap;
-	struct tdm_buf names; /* of the functions that run, one behind the other */
-	struct part *stack;
+	struct text *stack; /* of the functions that run */
 	size_t depth, stack_cap;
 	uint64_t lost_depth;
 	struct live *live;
 	size_t live_count, live_cap;
-	struct tdm_map mesh_of; /* by chip */
-	struct waiting fresh;   /* a buffer node; the next node says whether it is allocated here */
+	struct tdm_map mesh_of;   /* by chip */
+	struct tdm_map described; /* devices of buffers that an event was given for */
+	struct tdm_capture_device *devices;
+	size_t device_count, device_cap;
+	struct tdm_event fresh; /* a buffer node; the next node says whether it is allocated here */
 	bool has_fresh;
-	uint32_t holder; /* the device of buffers, if all are of one */
-	uint8_t holders; /* 0, 1, or 2 for several */
 };
 
-static struct part keep_text(struct capture_events *c, struct tdm_str text)
+static void keep(struct text *text, struct tdm_str s)
 {
-	struct part part = { c->texts.len, text.len };
-	if (text.len != 0)
-		tdm_buf_add(&c->texts, text.ptr, text.len);
-	return part;
+	snprintf(text->at, sizeof text->at, "%.*s", TDM_STR_ARG(s));
 }
 
-static struct waiting *push(struct capture_events *c)
+static struct waiting *push(struct capture_events *c, const struct tdm_event *event)
 {
-	if (tdm_reserve(&c->queue, &c->queue_cap, c->queue_count + 1, sizeof *c->queue) != 0) {
-		c->err = -ENOMEM;
+	if (tdm_reserve(&c->queue, &c->queue_cap, c->queue_count + 1, sizeof *c->queue) != 0)
 		return NULL;
-	}
 	struct waiting *w = &c->queue[c->queue_count++];
-	*w = (struct waiting){ 0 };
+	*w = (struct waiting){ .event = *event };
 	return w;
 }
 
-/* ---- the functions that run ---- */
-
-static struct tdm_str running(const struct capture_events *c, size_t level)
+static int enter(struct capture_events *c, const struct tdm_capture_node *node)
 {
-	if (c->stack[level].len == 0)
-		return (struct tdm_str){ 0 };
-	return (struct tdm_str){ c->names.data + c->stack[level].at, c->stack[level].len };
-}
-
-static void enter(struct capture_events *c, const struct tdm_capture_node *node)
-{
+	const struct tdm_event event = {
+		.op = TDM_OP_PROGRAM, .address = TDM_ADDRESS_UNKNOWN, .position = node->offset
+	};
 	if (c->depth == STACK_MAX || tdm_reserve(&c->stack, &c->stack_cap, c->depth + 1, sizeof *c->stack) != 0) {
 		c->lost_depth++;
-		return;
+		return 0;
 	}
-	c->stack[c->depth++] = (struct part){ c->names.len, node->name.len };
-	if (node->name.len != 0)
-		tdm_buf_add(&c->names, node->name.ptr, node->name.len);
-	struct waiting *w = push(c);
+	keep(&c->stack[c->depth++], node->name);
+	struct waiting *w = push(c, &event);
 	if (w == NULL)
-		return;
-	w->event = (struct tdm_event){ .op = TDM_OP_PROGRAM, .address = TDM_ADDRESS_UNKNOWN, .position = node->offset };
-	w->name = keep_text(c, node->name);
+		return -ENOMEM;
+	w->name = c->stack[c->depth - 1];
+	return 0;
 }
 
 static void leave(struct capture_events *c)
 {
-	if (c->lost_depth != 0) {
+	if (c->lost_depth != 0)
 		c->lost_depth--;
-	} else if (c->depth != 0) {
+	else if (c->depth != 0)
 		c->depth--;
-		c->names.len = c->stack[c->depth].at;
+}
+
+/* ---- devices ---- */
+
+/* The description of a device: by that of one of its chips, by its number, or the first there is. */
+static const struct tdm_capture_device *description_of(const struct capture_events *c, uint32_t device)
+{
+	for (size_t i = 0; i < c->device_count; i++)
+		if (tdm_map_find(&c->mesh_of, c->devices[i].id) == device)
+			return &c->devices[i];
+	for (size_t i = 0; i < c->device_count; i++)
+		if (c->devices[i].id == device)
+			return &c->devices[i];
+	return c->device_count != 0 ? &c->devices[0] : NULL;
+}
+
+/* The card of the architecture that has most in common with the device; NULL: the architecture is not known. */
+static const char *card_of(const struct tdm_capture_device *d)
+{
+	const char *best = NULL;
+	int most = -1;
+	for (size_t i = 0; tdm_card_names[i] != NULL; i++) {
+		struct tdm_card card;
+		if (tdm_card_init(&card, tdm_str_of(tdm_card_names[i]), NULL, NULL) != 0 ||
+			strcasestr(d->arch, tdm_arch_name(card.arch)) == NULL)
+			continue;
+		int same = 2 * (tdm_card_get(&card, TDM_CARD_L1_BANKS) == d->l1_banks) +
+			   (tdm_card_get(&card, TDM_CARD_DRAM_BANKS) == d->dram_channels);
+		if (same > most) {
+			most = same;
+			best = tdm_card_names[i];
+		}
 	}
+	return best;
+}
+
+/* "device n150 l1_banks=64 …", with the figures that the capture has. */
+static void put_description(const struct tdm_capture_device *d, const char *card, struct text *text)
+{
+	uint64_t below = tdm_plus(d->l1_base, d->l1_bank_size);
+	bool has_small = d->l1_base != 0 && d->l1_bank_size != 0 && below < d->worker_l1_size;
+	const struct {
+		const char *name;
+		uint64_t value;
+	} fields[] = {
+		{ "l1_banks", d->l1_banks },
+		{ "l1_size", d->worker_l1_size },
+		{ "l1_base", d->l1_base },
+		{ "l1_small", has_small ? d->worker_l1_size - below : 0 },
+		{ "dram_banks", d->dram_channels },
+		{ "dram_bank_size", d->dram_channel_size },
+	};
+	size_t len = (size_t)snprintf(text->at, sizeof text->at, "device %s", card);
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		if (fields[i].value != 0) /* all of them together fit */
+			len += (size_t)snprintf(
+				text->at + len, sizeof text->at - len, " %s=%" PRIu64, fields[i].name, fields[i].value);
+}
+
+/* Before the first buffer of a device that the capture describes. */
+static int describe_device(struct capture_events *c, uint32_t device, uint64_t position)
+{
+	const struct tdm_event event = { .op = TDM_OP_DEVICE, .device = device, .position = position };
+	const struct tdm_capture_device *d = description_of(c, device);
+	const char *card = d != NULL && tdm_map_find(&c->described, device) == TDM_MAP_NONE ? card_of(d) : NULL;
+	if (card == NULL)
+		return 0;
+	struct waiting *w = push(c, &event);
+	if (w == NULL || tdm_map_put(&c->described, device, 1) != 0)
+		return -ENOMEM;
+	put_description(d, card, &w->name);
+	return 0;
 }
 
 /* ---- nodes to events ---- */
@@ -124,9 +176,9 @@ static uint32_t device_of(const struct tdm_capture_node *node)
 	return node->device.state == TDM_CAPTURE_GIVEN ? (uint32_t)node->device.value : 0;
 }
 
-static void describe(struct capture_events *c, const struct tdm_capture_node *node, struct waiting *w)
+static struct tdm_event allocation(const struct tdm_capture_node *node)
 {
-	w->event = (struct tdm_event){
+	return (struct tdm_event){
 		.op = TDM_OP_ALLOC,
 		.device = device_of(node),
 		.kind = (uint8_t)tdm_capture_kind(node),
@@ -139,298 +191,221 @@ static void describe(struct capture_events *c, const struct tdm_capture_node *no
 		.cores = (uint32_t)node->cores.value,
 		.position = node->offset,
 	};
-	if (c->depth != 0) {
-		w->name = keep_text(c, running(c, c->depth - 1));
-		w->program = keep_text(c, running(c, 0));
-	}
 }
 
-static void hold(struct capture_events *c, uint32_t device)
+static int push_alloc(struct capture_events *c, const struct tdm_event *event)
 {
-	if (c->holders == 0)
-		c->holder = device;
-	if (c->holders == 0 || (c->holders == 1 && c->holder != device))
-		c->holders++;
+	struct waiting *w = push(c, event);
+	if (w == NULL)
+		return -ENOMEM;
+	if (c->depth != 0) {
+		w->name = c->stack[c->depth - 1];
+		w->program = c->stack[0];
+	}
+	return 0;
+}
+
+static int push_buffer(struct capture_events *c, const struct tdm_event *event)
+{
+	int err = describe_device(c, event->device, event->position);
+	return err != 0 ? err : push_alloc(c, event);
+}
+
+static int push_free(struct capture_events *c, uint32_t device, uint8_t kind, uint64_t id, uint64_t position)
+{
+	const struct tdm_event event = { .op = TDM_OP_FREE,
+		.device = device,
+		.kind = kind,
+		.id = id,
+		.address = TDM_ADDRESS_UNKNOWN,
+		.bytes_per_bank = TDM_SIZE_UNKNOWN,
+		.position = position };
+	return push(c, &event) != NULL ? 0 : -ENOMEM;
 }
 
 /* The buffer node that waits was there before: it is allocated here. */
-static void settle(struct capture_events *c)
+static int settle(struct capture_events *c)
 {
-	struct waiting *w = c->has_fresh ? push(c) : NULL;
-	if (w != NULL) {
-		*w = c->fresh;
-		/* Its texts may be of an earlier piece; the functions that run are still the same. */
-		w->name = w->program = (struct part){ 0 };
-		if (c->depth != 0) {
-			w->name = keep_text(c, running(c, c->depth - 1));
-			w->program = keep_text(c, running(c, 0));
-		}
-	}
+	bool had = c->has_fresh;
 	c->has_fresh = false;
+	return had ? push_buffer(c, &c->fresh) : 0;
 }
 
-static void on_allocate(struct capture_events *c, const struct tdm_capture_node *node)
+static int on_program(struct capture_events *c, const struct tdm_capture_node *node)
 {
-	struct waiting *w = push(c);
-	if (w == NULL)
-		return;
-	describe(c, node, w);
-	if (node->connection.state == TDM_CAPTURE_GIVEN)
-		w->event.id = (uint64_t)node->connection.value;
-	hold(c, w->event.device);
+	struct tdm_event event = allocation(node);
+	uint64_t cores = 0;
+	for (uint32_t i = 0; i < node->range_count; i++)
+		cores += (uint64_t)(node->ranges[i].x1 - node->ranges[i].x0 + 1) *
+			 (uint64_t)(node->ranges[i].y1 - node->ranges[i].y0 + 1);
+	bool is_view = tdm_capture_is_view(node);
+	event.cores = event.holding = (uint32_t)cores;
+	event.banks = is_view ? 0 : (uint32_t)cores;
+	event.bytes_per_bank = is_view ? 0 : event.size;
+	event.flags = is_view ? TDM_EVENT_VIEW : 0;
+	if (tdm_reserve(&c->live, &c->live_cap, c->live_count + 1, sizeof *c->live) != 0)
+		return -ENOMEM;
+	c->live[c->live_count++] = (struct live){ event.id, event.device, event.kind };
+	return push_alloc(c, &event);
 }
 
-static void on_deallocate(struct capture_events *c, const struct tdm_capture_node *node)
-{
-	struct waiting *w = push(c);
-	if (w == NULL)
-		return;
-	w->event = (struct tdm_event){
-		.op = TDM_OP_FREE,
-		.device = device_of(node),
-		.kind = (uint8_t)tdm_capture_kind(node),
-		.id = (uint64_t)node->connection.value,
-		.address = TDM_ADDRESS_UNKNOWN,
-		.bytes_per_bank = TDM_SIZE_UNKNOWN,
-		.position = node->offset,
-	};
-}
-
-static struct part keep_ranges(struct capture_events *c, const struct tdm_capture_node *node, uint32_t *cores)
-{
-	struct part part = { c->range_count, 0 };
-	uint64_t count = 0;
-	for (uint32_t i = 0; i < node->range_count; i++) {
-		const struct tdm_core_range *r = &node->ranges[i];
-		if (tdm_reserve(&c->ranges, &c->range_cap, c->range_count + 1, sizeof *c->ranges) != 0) {
-			c->err = -ENOMEM;
-			break;
-		}
-		c->ranges[c->range_count++] = *r;
-		count += (uint64_t)(r->x1 - r->x0 + 1) * (uint64_t)(r->y1 - r->y0 + 1);
-		part.len++;
-	}
-	*cores = (uint32_t)count;
-	return part;
-}
-
-static void on_program(struct capture_events *c, const struct tdm_capture_node *node)
-{
-	uint32_t cores;
-	struct waiting *w = push(c);
-	if (w == NULL || tdm_reserve(&c->live, &c->live_cap, c->live_count + 1, sizeof *c->live) != 0) {
-		c->err = -ENOMEM;
-		return;
-	}
-	describe(c, node, w);
-	w->ranges = keep_ranges(c, node, &cores);
-	w->event.cores = w->event.holding = cores;
-	w->event.banks = tdm_capture_is_view(node) ? 0 : cores;
-	w->event.bytes_per_bank = tdm_capture_is_view(node) ? 0 : w->event.size;
-	w->event.flags = tdm_capture_is_view(node) ? TDM_EVENT_VIEW : 0;
-	c->live[c->live_count++] = (struct live){ w->event.id, w->event.device, w->event.kind };
-}
-
-/* Whether a release on a device (a mesh or a chip) is one of this chip. */
-static bool is_released(const struct capture_events *c, uint32_t chip, uint32_t device)
-{
-	uint32_t mesh = tdm_map_find(&c->mesh_of, chip);
-	if (chip == device || mesh == device)
-		return true;
-	return mesh == TDM_MAP_NONE && c->holders == 1 && c->holder == device;
-}
-
-static void on_release_all(struct capture_events *c, const struct tdm_capture_node *node)
+/* On one device, which may be a mesh: also of chips that are not known to be of another one. */
+static int on_release_all(struct capture_events *c, const struct tdm_capture_node *node)
 {
 	size_t kept = 0;
+	int err = 0;
 	for (size_t i = 0; i < c->live_count; i++) {
-		const struct live *l = &c->live[i];
-		if (node->device.state == TDM_CAPTURE_GIVEN && !is_released(c, l->chip, device_of(node))) {
-			c->live[kept++] = *l;
-			continue;
-		}
-		struct waiting *w = push(c);
-		if (w == NULL)
-			return;
-		w->event = (struct tdm_event){
-			.op = TDM_OP_FREE,
-			.device = l->chip,
-			.kind = l->kind,
-			.id = l->id,
-			.address = TDM_ADDRESS_UNKNOWN,
-			.bytes_per_bank = TDM_SIZE_UNKNOWN,
-			.position = node->offset,
-		};
+		const struct live l = c->live[i];
+		uint32_t mesh = tdm_map_find(&c->mesh_of, l.chip), device = device_of(node);
+		bool is_other = node->device.state == TDM_CAPTURE_GIVEN && l.chip != device && mesh != device &&
+				mesh != TDM_MAP_NONE;
+		if (is_other || err != 0)
+			c->live[kept++] = l;
+		else
+			err = push_free(c, l.chip, l.kind, l.id, node->offset);
 	}
 	c->live_count = kept;
+	return err;
 }
 
 /* An error about memory; others are no events. */
-static void on_error(struct capture_events *c, const struct tdm_capture_node *node)
+static int on_error(struct capture_events *c, const struct tdm_capture_node *node)
 {
 	struct tdm_failure failure;
 	size_t end;
 	if (!tdm_error_text_find(node->error, 0, &failure, &end) || tdm_failure_memory(&failure) == TDM_KIND_COUNT)
-		return;
-	struct waiting *w = push(c);
-	if (w == NULL)
-		return;
-	w->event = (struct tdm_event){
+		return 0;
+	bool has_banks = failure.banks <= UINT32_MAX && failure.bytes_per_bank != TDM_BYTES_UNKNOWN;
+	const struct tdm_event event = {
 		.op = TDM_OP_OOM,
 		.kind = (uint8_t)tdm_failure_memory(&failure),
 		.size = failure.asked,
 		.address = TDM_ADDRESS_UNKNOWN,
-		.bytes_per_bank = TDM_SIZE_UNKNOWN,
+		.bytes_per_bank = has_banks ? failure.bytes_per_bank : TDM_SIZE_UNKNOWN,
+		.banks = has_banks ? (uint32_t)failure.banks : 0,
 		.position = node->offset,
 	};
-	if (failure.banks <= UINT32_MAX && failure.bytes_per_bank != TDM_BYTES_UNKNOWN) {
-		w->event.bytes_per_bank = failure.bytes_per_bank;
-		w->event.banks = (uint32_t)failure.banks;
-	}
-	w->name = keep_text(c, failure.text);
-	w->program = keep_text(c, node->name);
+	struct waiting *w = push(c, &event);
+	if (w == NULL)
+		return -ENOMEM;
+	keep(&w->name, failure.text);
+	keep(&w->program, node->name);
+	return 0;
 }
 
-static void on_node(void *context, const struct tdm_capture_node *node)
+static int on_node(struct capture_events *c, const struct tdm_capture_node *node)
 {
-	struct capture_events *c = context;
+	struct tdm_event event;
 	bool is_its_own = c->has_fresh && node->usable && node->type == TDM_CAPTURE_BUFFER_ALLOCATE &&
 			  node->connection.state == TDM_CAPTURE_GIVEN &&
-			  (uint64_t)node->connection.value == c->fresh.event.id;
+			  (uint64_t)node->connection.value == c->fresh.id;
 	if (is_its_own)
 		c->has_fresh = false;
-	else
-		settle(c);
-	if (!node->usable)
-		return;
+	int err = settle(c);
+	if (!node->usable || err != 0)
+		return err;
 	switch (node->type) {
 	case TDM_CAPTURE_FUNCTION_START:
-		enter(c, node);
-		break;
+		return enter(c, node);
 	case TDM_CAPTURE_FUNCTION_END:
 		leave(c);
-		break;
+		return 0;
 	case TDM_CAPTURE_BUFFER:
-		c->fresh = (struct waiting){ 0 };
-		describe(c, node, &c->fresh);
+		c->fresh = allocation(node);
 		c->has_fresh = true;
-		hold(c, c->fresh.event.device);
-		break;
+		return 0;
 	case TDM_CAPTURE_BUFFER_ALLOCATE:
-		on_allocate(c, node);
-		break;
+		event = allocation(node);
+		if (node->connection.state == TDM_CAPTURE_GIVEN)
+			event.id = (uint64_t)node->connection.value;
+		return push_buffer(c, &event);
 	case TDM_CAPTURE_BUFFER_DEALLOCATE:
-		on_deallocate(c, node);
-		break;
+		return push_free(c, device_of(node), (uint8_t)tdm_capture_kind(node), (uint64_t)node->connection.value,
+			node->offset);
 	case TDM_CAPTURE_CB_ALLOCATE:
 	case TDM_CAPTURE_DFB_ALLOCATE:
 	case TDM_CAPTURE_SCRATCHPAD_ALLOCATE:
-		on_program(c, node);
-		break;
+		return on_program(c, node);
 	case TDM_CAPTURE_CB_DEALLOCATE_ALL:
-		on_release_all(c, node);
-		break;
+		return on_release_all(c, node);
 	case TDM_CAPTURE_ERROR:
-		on_error(c, node);
-		break;
+		return on_error(c, node);
 	default:
-		break;
+		return 0;
 	}
 }
 
-static void on_member(void *context, uint64_t mesh, uint64_t chip)
+static int take(void *to, const struct tdm_record *record)
 {
-	struct capture_events *c = context;
-	if (mesh < TDM_MAP_NONE && tdm_map_put(&c->mesh_of, chip, (uint32_t)mesh) != 0)
-		c->err = -ENOMEM;
-}
-
-static void on_refuse(void *context, const struct tdm_capture_node *node, const char *text)
-{
-	struct capture_events *c = context;
-	struct waiting *w = push(c);
-	(void)node;
-	if (w != NULL)
-		w->refusal = keep_text(c, tdm_str_of(text));
+	struct capture_events *c = to;
+	struct waiting *w;
+	switch (record->type) {
+	case TDM_RECORD_NODE:
+		return on_node(c, record->node);
+	case TDM_RECORD_DEVICE:
+		if (c->device_count == DEVICES_MAX)
+			return 0;
+		if (tdm_reserve(&c->devices, &c->device_cap, c->device_count + 1, sizeof *c->devices) != 0)
+			return -ENOMEM;
+		c->devices[c->device_count++] = *record->device;
+		return 0;
+	case TDM_RECORD_MEMBER:
+		return record->member->mesh < TDM_MAP_NONE
+			       ? tdm_map_put(&c->mesh_of, record->member->chip, (uint32_t)record->member->mesh)
+			       : 0;
+	case TDM_RECORD_REFUSED:
+		if ((w = push(c, &(struct tdm_event){ .position = 0 })) == NULL)
+			return -ENOMEM;
+		w->is_refusal = true;
+		keep(&w->name, tdm_str_of(record->refused->text));
+		return 0;
+	default:
+		return 0;
+	}
 }
 
 /* ---- the source ---- */
 
-/* The next piece of the input. Its length, 0 at the end, or -errno. */
-static ssize_t next_piece(struct capture_events *c, const char **piece)
-{
-	if (c->fd < 0) {
-		size_t left = c->len - c->at, take = left < PIECE ? left : PIECE;
-		*piece = c->data + c->at;
-		c->at += take;
-		return (ssize_t)take;
-	}
-	ssize_t got;
-	do
-		got = read(c->fd, c->piece, PIECE);
-	while (got < 0 && errno == EINTR);
-	*piece = c->piece;
-	return got < 0 ? -errno : got;
-}
-
 /* Parses until something waits, or the input ends. 0 or -ENOMEM with diag set. */
 static int fill(struct capture_events *c, struct tdm_diag *diag)
 {
-	c->queue_at = c->queue_count = c->range_count = 0;
-	tdm_buf_clear(&c->texts);
+	c->queue_at = c->queue_count = 0;
 	while (c->queue_count == 0 && !c->ended) {
-		const char *piece;
-		ssize_t got = next_piece(c, &piece);
-		int err = got < 0 ? tdm_diag_set(&c->said, (int)got, 0, 0, "cannot read on: %s", tdm_err_text((int)got))
-			  : got > 0 ? tdm_capture_json_feed(c->json, piece, (size_t)got, &c->said)
+		ssize_t got = tdm_input_read(c->input, c->piece, PIECE);
+		int err = got < 0   ? tdm_input_failed(c->input, (int)got, 0, &c->said)
+			  : got > 0 ? tdm_capture_json_feed(c->json, c->piece, (size_t)got, &c->said)
 				    : tdm_capture_json_end(c->json, &c->said);
 		c->ended = got <= 0 || err != 0;
-		if (c->ended)
-			settle(c);
-		if (c->err != 0 || tdm_buf_failed(&c->texts) || tdm_buf_failed(&c->names)) {
-			c->ended = true;
+		if (c->ended && err != -ENOMEM && settle(c) != 0)
+			err = -ENOMEM;
+		if (err == -ENOMEM) {
 			c->queue_count = 0;
-			return tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory for the capture");
+			return tdm_diag_set(diag, err, 0, 0, "out of memory for the capture");
 		}
 		c->late = err;
 	}
 	return 0;
 }
 
-static struct tdm_str text_of(const struct capture_events *c, struct part part)
-{
-	return part.len != 0 ? (struct tdm_str){ c->texts.data + part.at, part.len } : (struct tdm_str){ 0 };
-}
-
 static int capture_next(struct tdm_source *source, struct tdm_event *event, struct tdm_diag *diag)
 {
 	struct capture_events *c = (struct capture_events *)source;
-	if (c->queue_at == c->queue_count) {
-		int err = fill(c, diag);
-		if (err != 0) {
-			source->refused++;
-			return err;
-		}
-		if (c->queue_count == 0 && c->late == 0)
-			return 0;
-		if (c->queue_count == 0) {
-			err = c->late;
-			c->late = 0;
-			source->refused++;
-			return tdm_diag_set(diag, err, 0, 0, "%s", c->said.text);
-		}
+	int err = c->queue_at == c->queue_count ? fill(c, diag) : 0;
+	if (err == 0 && c->queue_count == 0 && c->late != 0) {
+		err = tdm_diag_set(diag, c->late, 0, 0, "%s", c->said.text);
+		c->late = 0;
 	}
-	struct waiting *w = &c->queue[c->queue_at++];
-	if (w->refusal.len != 0) {
+	source->refused += err != 0;
+	if (err != 0 || c->queue_count == 0)
+		return err;
+	const struct waiting *w = &c->queue[c->queue_at++];
+	if (w->is_refusal) {
 		source->refused++;
-		struct tdm_str text = text_of(c, w->refusal);
-		return tdm_diag_set(diag, TDM_ESYNTAX, 0, 0, "%.*s", TDM_STR_ARG(text));
+		return tdm_diag_set(diag, TDM_ESYNTAX, 0, 0, "%s", w->name.at);
 	}
 	*event = w->event;
-	event->name = text_of(c, w->name);
-	event->program = text_of(c, w->program);
-	event->ranges = w->ranges.len != 0 ? c->ranges + w->ranges.at : NULL;
-	event->range_count = (uint32_t)w->ranges.len;
+	*(event->op == TDM_OP_DEVICE ? &event->text : &event->name) = tdm_str_of(w->name.at);
+	event->program = tdm_str_of(w->program.at);
 	return 1;
 }
 
@@ -439,55 +414,27 @@ static void capture_close(struct tdm_source *source)
 	struct capture_events *c = (struct capture_events *)source;
 	tdm_capture_json_free(c->json);
 	tdm_map_done(&c->mesh_of);
-	tdm_buf_done(&c->texts);
-	tdm_buf_done(&c->names);
+	tdm_map_done(&c->described);
+	free(c->devices);
 	free(c->piece);
 	free(c->queue);
-	free(c->ranges);
 	free(c->stack);
 	free(c->live);
 	free(c);
 }
 
-static const struct tdm_source_ops capture_ops = {
-	.name = "graph-capture",
-	.next = capture_next,
-	.close = capture_close,
-};
-
-static struct capture_events *capture_new(void)
+struct tdm_source *tdm_capture_events(struct tdm_input *input)
 {
+	static const struct tdm_source_ops ops = { "graph-capture", capture_next, capture_close };
 	struct capture_events *c = calloc(1, sizeof *c);
 	if (c == NULL)
 		return NULL;
-	struct tdm_capture_sink sink = { .context = c, .node = on_node, .member = on_member, .refuse = on_refuse };
-	c->source.ops = &capture_ops;
-	c->fd = -1;
-	tdm_buf_init(&c->texts);
-	tdm_buf_init(&c->names);
-	c->json = tdm_capture_json_new(&sink);
+	c->source.ops = &ops;
+	c->input = input;
+	c->json = tdm_capture_json_new(&(struct tdm_record_sink){ c, take });
 	c->piece = malloc(PIECE);
-	if (c->json != NULL && c->piece != NULL && tdm_map_init(&c->mesh_of) == 0)
-		return c;
+	if (c->json != NULL && c->piece != NULL && tdm_map_init(&c->mesh_of) == 0 && tdm_map_init(&c->described) == 0)
+		return &c->source;
 	capture_close(&c->source);
 	return NULL;
-}
-
-struct tdm_source *tdm_graph_capture_open(int fd)
-{
-	struct capture_events *c = capture_new();
-	if (c == NULL)
-		return NULL;
-	c->fd = fd;
-	return &c->source;
-}
-
-struct tdm_source *tdm_graph_capture_memory(const char *data, size_t len)
-{
-	struct capture_events *c = capture_new();
-	if (c == NULL)
-		return NULL;
-	c->data = data;
-	c->len = len;
-	return &c->source;
 }

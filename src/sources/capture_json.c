@@ -10,9 +10,11 @@
  */
 #include "sources/capture_json.h"
 #include "base/err.h"
-#include "base/units.h"
+#include "base/file.h"
 #include "sources/capture_fields.h"
 #include "sources/core_ranges.h"
+
+#include "sources/capture_skip.h"
 #include "sources/long_text.h"
 
 #include <errno.h>
@@ -70,11 +72,14 @@ struct watch {
 };
 
 struct tdm_capture_json {
-	struct tdm_capture_sink sink;
+	struct tdm_record_sink sink;
+	int failed; /* the sink's code */
 	yajl_handle yajl;
 	struct watch watch;
 	struct tdm_long_text long_text;
-	uint64_t tokens; /* texts and numbers that came to their ends */
+	struct tdm_capture_skip skipped; /* of the piece that is parsed */
+	uint64_t tokens;                 /* texts and numbers that came to their ends */
+	uint64_t quiet;                  /* bytes since the last of them */
 	enum place place;
 	enum key key;
 	uint32_t skip;
@@ -108,6 +113,14 @@ static bool is(struct tdm_str text, const char *word, size_t len)
 
 /* The length of a literal is known while compiling. */
 #define IS(text, word) is(text, word, sizeof(word) - 1)
+
+/* Hands a record on; reading ends when the sink says so. */
+static void push(struct tdm_capture_json *p, const struct tdm_record *record)
+{
+	int err = p->sink.take(p->sink.to, record);
+	if (err != 0 && p->failed == 0)
+		p->failed = err;
+}
 
 /* ---- values ---- */
 
@@ -195,41 +208,45 @@ static __attribute__((noinline)) void read_members(struct tdm_capture_json *p, s
 	static const char mesh_key[] = "\"mesh_device_id\":", chip_key[] = "\"device_id\":";
 	const char *at = text.ptr, *end = text.ptr + text.len;
 	uint64_t mesh, chip;
-	if (p->sink.member == NULL || (last_number(text, &mesh) && mesh_is_known(p, mesh)))
+	if (last_number(text, &mesh) && mesh_is_known(p, mesh))
 		return;
 	if (!find_member(&at, end, mesh_key, sizeof mesh_key - 1, &mesh) || mesh_is_known(p, mesh))
 		return;
 	p->meshes[p->mesh_count++] = mesh;
 	at = text.ptr;
 	for (int i = 0; i < MEMBERS_MAX && find_member(&at, end, chip_key, sizeof chip_key - 1, &chip); i++)
-		p->sink.member(p->sink.context, mesh, chip);
+		push(p, &(struct tdm_record){
+				TDM_RECORD_MEMBER, .member = &(struct tdm_capture_member){ mesh, chip } });
 }
 
 /* ---- a node is complete ---- */
 
 static void refuse(struct tdm_capture_json *p, const char *problem)
 {
-	char text[PROBLEM_CAP + 80];
+	struct tdm_diag diag = { .file = NULL };
 	p->counts.refused++;
-	if (p->sink.refuse == NULL)
-		return;
-	snprintf(text, sizeof text, "node %" PRIu64 " at byte %" PRIu64 ": %.*s", p->node.index, p->node.offset,
-		PROBLEM_CAP, problem);
-	p->sink.refuse(p->sink.context, &p->node, text);
+	tdm_diag_set(&diag, TDM_ESYNTAX, 0, 0, "node %" PRIu64 " at byte %" PRIu64 ": %.*s", p->node.index,
+		p->node.offset, PROBLEM_CAP, problem);
+	push(p, &(struct tdm_record){ TDM_RECORD_REFUSED, .refused = &diag });
+}
+
+static void push_node(struct tdm_capture_json *p)
+{
+	push(p, &(struct tdm_record){ TDM_RECORD_NODE, .node = &p->node });
 }
 
 static void begin_node(struct tdm_capture_json *p)
 {
 	memset(&p->node, 0, p->node_bytes);
 	p->node.index = p->counts.nodes;
-	p->node.offset = p->base + yajl_get_bytes_consumed(p->yajl) - 1;
+	p->node.offset = p->base + tdm_capture_skip_origin(&p->skipped, yajl_get_bytes_consumed(p->yajl) - 1);
 }
 
 static TDM_CAPTURE_RARE void end_odd_node(struct tdm_capture_json *p)
 {
 	char problem[PROBLEM_CAP];
 	p->node.usable = !tdm_capture_find_problem(&p->node, p->range_error, problem, sizeof problem);
-	p->sink.node(p->sink.context, &p->node);
+	push_node(p);
 	if (!p->node.usable)
 		refuse(p, problem);
 }
@@ -241,7 +258,7 @@ static void end_node(struct tdm_capture_json *p)
 	p->counts.other_types += node->type == TDM_CAPTURE_OTHER;
 	node->usable = tdm_capture_is_ordinary(node, p->range_error);
 	if (node->usable)
-		p->sink.node(p->sink.context, node);
+		push_node(p);
 	else
 		end_odd_node(p);
 }
@@ -252,7 +269,7 @@ static TDM_CAPTURE_RARE void not_a_node(struct tdm_capture_json *p, size_t len)
 	begin_node(p);
 	p->node.offset -= len - 1 < p->node.offset ? len - 1 : p->node.offset;
 	p->counts.nodes++;
-	p->sink.node(p->sink.context, &p->node);
+	push_node(p);
 	refuse(p, "it is not an object");
 }
 
@@ -339,6 +356,8 @@ static TDM_CAPTURE_RARE enum key device_key(struct tdm_capture_json *p, struct t
 		{ "num_y_compute_cores", &d->grid_y },
 		{ "worker_l1_size", &d->worker_l1_size },
 		{ "l1_num_banks", &d->l1_banks },
+		{ "l1_bank_size", &d->l1_bank_size },
+		{ "address_at_first_l1_cb_buffer", &d->l1_base },
 		{ "num_dram_channels", &d->dram_channels },
 		{ "dram_size_per_channel", &d->dram_channel_size },
 	};
@@ -615,14 +634,13 @@ static int on_end(struct tdm_capture_json *p)
 	case IN_NODE:
 		p->place = IN_NODES;
 		end_node(p);
-		break;
+		return p->failed == 0;
 	case IN_NODES:
 		p->place = p->counts.is_report ? IN_REPORT : AT_END;
 		break;
 	case IN_DEVICE:
 		p->place = IN_DEVICES;
-		if (p->sink.device != NULL)
-			p->sink.device(p->sink.context, &p->device);
+		push(p, &(struct tdm_record){ TDM_RECORD_DEVICE, .device = &p->device });
 		break;
 	case IN_DEVICES:
 		p->place = IN_REPORT;
@@ -698,7 +716,7 @@ static void watched_free(void *context, void *memory)
 	free(memory);
 }
 
-struct tdm_capture_json *tdm_capture_json_new(const struct tdm_capture_sink *sink)
+struct tdm_capture_json *tdm_capture_json_new(const struct tdm_record_sink *sink)
 {
 	struct tdm_capture_json *p = calloc(1, sizeof *p);
 	if (p == NULL)
@@ -736,14 +754,12 @@ static int parse_error(struct tdm_capture_json *p, uint64_t at, struct tdm_diag 
 
 static void warn_cut(struct tdm_capture_json *p, uint64_t at)
 {
-	char text[PROBLEM_CAP];
+	struct tdm_diag diag = { .file = NULL };
 	p->counts.cut_texts++;
-	if (p->sink.refuse == NULL)
-		return;
-	snprintf(text, sizeof text,
+	tdm_diag_set(&diag, -E2BIG, 0, 0,
 		"byte %" PRIu64 ", behind node %" PRIu64 ": a text of more than 4 MiB; its end is left out", at,
 		p->counts.nodes);
-	p->sink.refuse(p->sink.context, &p->node, text);
+	push(p, &(struct tdm_record){ TDM_RECORD_REFUSED, .is_part = true, { .refused = &diag } });
 }
 
 /*
@@ -768,14 +784,17 @@ static int end_long(struct tdm_capture_json *p, bool has_ended, uint64_t at, str
 static int parse_piece(struct tdm_capture_json *p, const char *data, size_t len, struct tdm_diag *diag)
 {
 	uint64_t tokens = p->tokens;
-	yajl_status status = yajl_parse(p->yajl, (const unsigned char *)data, len);
-	uint64_t at = p->base + yajl_get_bytes_consumed(p->yajl);
+	tdm_capture_skip(&p->skipped, data, len);
+	yajl_status status = yajl_parse(p->yajl, (const unsigned char *)p->skipped.data, p->skipped.len);
+	uint64_t at = p->base + tdm_capture_skip_origin(&p->skipped, yajl_get_bytes_consumed(p->yajl));
 	p->base += len;
 	if (!p->long_text.is_inside)
-		tdm_long_text_fed(&p->long_text, data, len);
+		tdm_long_text_fed(&p->long_text, p->skipped.data, p->skipped.len);
 	if (status == yajl_status_ok)
 		return p->watch.too_long ? end_long(p, p->tokens != tokens, at, diag) : 0;
 	p->ended = true;
+	if (p->failed != 0)
+		return p->failed;
 	if (p->stop != NULL)
 		return tdm_diag_set(diag, -E2BIG, 0, 0, "byte %" PRIu64 ", behind node %" PRIu64 ": %s", at,
 			p->counts.nodes, p->stop);
@@ -792,17 +811,23 @@ int tdm_capture_json_feed(struct tdm_capture_json *p, const char *data, size_t l
 		len -= sizeof mark - 1;
 	}
 	while (err == 0 && len != 0) {
-		size_t kept = len, done = len;
+		size_t kept = len < TDM_CAPTURE_SKIP_MAX ? len : TDM_CAPTURE_SKIP_MAX, done = kept;
+		uint64_t tokens = p->tokens;
 		if (p->long_text.is_inside)
-			done = tdm_long_text_next(&p->long_text, data, len, &kept);
+			done = tdm_long_text_next(&p->long_text, data, done, &kept);
 		if (kept != 0)
 			err = parse_piece(p, data, kept, diag);
 		p->base += done - kept;
 		data += done;
 		len -= done;
+		p->quiet = p->tokens != tokens ? 0 : p->quiet + done;
+		if (err == 0 && p->quiet > TDM_LINE_END_MAX)
+			err = tdm_diag_set(diag, -E2BIG, 0, 0,
+				"byte %" PRIu64 ", behind node %" PRIu64 ": 4 GiB without an end of anything", p->base,
+				p->counts.nodes);
 	}
 	p->counts.bytes = p->base;
-	return err;
+	return err != 0 ? err : p->failed;
 }
 
 int tdm_capture_json_end(struct tdm_capture_json *p, struct tdm_diag *diag)

@@ -5,33 +5,27 @@
 #ifndef TDM_SOURCES_CAPTURE_JSON_H
 #define TDM_SOURCES_CAPTURE_JSON_H
 
-#include "base/diag.h"
-#include "event/capture_node.h"
+#include "event/record.h"
 
 enum {
 	TDM_CAPTURE_STRING_MAX = 4 << 20,
-	TDM_CAPTURE_DEPTH_MAX = 256, /* arrays and objects in each other */
+	TDM_CAPTURE_DEPTH_MAX = 256,  /* arrays and objects in each other */
+	TDM_CAPTURE_CHUNK = 64 << 10, /* bytes that are read at once */
 };
 
 struct tdm_capture_json;
 
-/* The sink is copied; its context stays the caller's. NULL only when out of memory. */
-struct tdm_capture_json *tdm_capture_json_new(const struct tdm_capture_sink *sink);
+/* The sink is copied. NULL only when out of memory. */
+struct tdm_capture_json *tdm_capture_json_new(const struct tdm_record_sink *sink);
 void tdm_capture_json_free(struct tdm_capture_json *json); /* NULL is allowed */
 
-/* 0, or a negative code with diag set when the text cannot be read any further. */
+/* 0, the sink's code, or another one with diag set when the text cannot be read any further. */
 int tdm_capture_json_feed(struct tdm_capture_json *json, const char *data, size_t len, struct tdm_diag *diag);
 
 /* The end of the text. 0, or a negative code with diag set when it ends too early or was no capture. */
 int tdm_capture_json_end(struct tdm_capture_json *json, struct tdm_diag *diag);
 
 /* What has been read so far. */
-struct tdm_capture_counts {
-	uint64_t nodes, refused, other_types, bytes;
-	uint64_t cut_texts; /* that were too long */
-	bool is_report;     /* an object with devices and metadata around the nodes */
-};
-
 const struct tdm_capture_counts *tdm_capture_json_counts(const struct tdm_capture_json *json);
 
 #endif

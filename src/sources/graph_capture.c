@@ -1,10 +1,14 @@
-/* Reading a capture piece by piece, and telling one from other files. */
-#include "sources/graph_capture.h"
+/*
+ * Graph captures of the runtime: the JSON that graph tracing writes, of every generation. Read node by node for
+ * analysers that need what only captures have, or as events (capture_events.c).
+ */
 #include "base/err.h"
+#include "sources/capture_events.h"
+#include "sources/capture_json.h"
+#include "sources/format.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static bool is_space(char c)
 {
@@ -36,13 +40,16 @@ static bool is_one_of(struct tdm_str key, const char *const *words)
 	return false;
 }
 
-bool tdm_graph_capture_detect(const char *head, size_t len)
+static bool capture_recognise(struct tdm_str text, const char *path)
 {
+	const char *head = text.ptr;
+	size_t len = text.len;
 	static const char *const node_keys[] = { "arguments", "connections", "counter", "duration_ns", "input_tensors",
 		"node_type", "params", "stacking_level", NULL };
 	static const char *const report_keys[] = { "buffer_pages", "buffer_pages_by_address", "cluster_descriptor",
 		"devices", "graph", "mesh_coordinate_mapping", "metadata", "per_operation_buffers", "version", NULL };
 	size_t at = skip_spaces(head, len, 0);
+	(void)path;
 	if (at == len)
 		return false;
 	if (head[at] == '{')
@@ -55,32 +62,28 @@ bool tdm_graph_capture_detect(const char *head, size_t len)
 	return head[at] == '{' && is_one_of(first_key(head, len, at + 1), node_keys);
 }
 
-int tdm_graph_capture_read(int fd, const struct tdm_capture_sink *sink, void (*progress)(void *context, uint64_t bytes),
-	void *context, struct tdm_capture_counts *counts, struct tdm_diag *diag)
+static int capture_records(struct tdm_input *input, const struct tdm_record_sink *sink, struct tdm_diag *diag)
 {
 	struct tdm_capture_json *json = tdm_capture_json_new(sink);
 	char *piece = malloc(TDM_CAPTURE_CHUNK);
-	uint64_t bytes = 0;
-	int err = json == NULL || piece == NULL ? tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory") : 0;
-	*counts = (struct tdm_capture_counts){ 0 };
-	while (err == 0) {
-		ssize_t got = read(fd, piece, TDM_CAPTURE_CHUNK);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			err = tdm_diag_set(diag, -errno, 0, 0, "cannot read on: %s", tdm_err_text(-errno));
-		if (got <= 0)
-			break;
+	ssize_t got = 0;
+	int err = json == NULL || piece == NULL ? tdm_input_failed(input, -ENOMEM, 0, diag) : 0;
+	while (err == 0 && (got = tdm_input_read(input, piece, TDM_CAPTURE_CHUNK)) > 0)
 		err = tdm_capture_json_feed(json, piece, (size_t)got, diag);
-		bytes += (uint64_t)got;
-		if (progress != NULL)
-			progress(context, bytes);
-	}
 	if (err == 0)
-		err = tdm_capture_json_end(json, diag);
+		err = got < 0 ? tdm_input_failed(input, (int)got, 0, diag) : tdm_capture_json_end(json, diag);
 	if (json != NULL)
-		*counts = *tdm_capture_json_counts(json);
+		sink->take(sink->to,
+			&(struct tdm_record){ TDM_RECORD_CAPTURE_END, .capture = tdm_capture_json_counts(json) });
 	tdm_capture_json_free(json);
 	free(piece);
 	return err;
 }
+
+const struct tdm_format tdm_format_graph_capture = {
+	.name = "graph_capture",
+	.summary = "graph capture",
+	.recognise = capture_recognise,
+	.events = tdm_capture_events,
+	.records = capture_records,
+};

@@ -46,43 +46,25 @@ static bool read_field(struct tdm_str line, struct tdm_str *key, struct tdm_str 
 	return is_name(*key) && (key->len + 1 == line.len || colon[1] == ' ');
 }
 
-int tdm_inspector_detect(const char *head, size_t len)
+bool tdm_inspector_first(struct tdm_str head, struct tdm_str *name)
 {
 	struct tdm_lines lines;
-	struct tdm_str line, name;
-	tdm_lines_memory(&lines, head, len);
+	struct tdm_str line;
+	tdm_lines_memory(&lines, head.ptr, head.len);
 	while (tdm_lines_next(&lines, &line) == 1) {
 		struct tdm_str text = tdm_str_trim(line);
-		if (text.len == 0 || text.ptr[0] == '#')
-			continue;
-		if (!read_begin(line, &name))
-			return -1;
-		if (tdm_str_is(name, "mesh_buffer_allocated") || tdm_str_is(name, "mesh_buffer_deallocated"))
-			return TDM_INSPECTOR_MESH_BUFFERS;
-		return tdm_str_is(name, "kernel") || (name.len > 8 && memcmp(name.ptr, "program_", 8) == 0)
-			       ? TDM_INSPECTOR_KERNELS
-			       : -1;
+		if (text.len != 0 && text.ptr[0] != '#')
+			return read_begin(line, name);
 	}
-	return -1;
+	return false;
 }
 
-static void reader_init(struct tdm_inspector_reader *reader)
+int tdm_inspector_open(struct tdm_inspector_reader *reader, struct tdm_input *input)
 {
-	*reader = (struct tdm_inspector_reader){ 0 };
+	*reader = (struct tdm_inspector_reader){ .input = input };
 	tdm_buf_init(&reader->text);
 	tdm_buf_init(&reader->next);
-}
-
-int tdm_inspector_open(struct tdm_inspector_reader *reader, int fd)
-{
-	reader_init(reader);
-	return tdm_lines_open(&reader->lines, fd, LINE_MAX_BYTES);
-}
-
-void tdm_inspector_memory(struct tdm_inspector_reader *reader, const char *data, size_t len)
-{
-	reader_init(reader);
-	tdm_lines_memory(&reader->lines, data, len);
+	return tdm_lines_from(&reader->lines, tdm_input_reader(input), LINE_MAX_BYTES);
 }
 
 void tdm_inspector_done(struct tdm_inspector_reader *reader)
@@ -144,7 +126,7 @@ static int find_begin(struct tdm_inspector_reader *reader, struct tdm_diag *diag
 		if (got == -EMSGSIZE)
 			return tdm_diag_set(diag, TDM_ESYNTAX, reader->lines.line, 0, "a line that is too long");
 		if (got < 0)
-			return tdm_diag_set(diag, got, 0, 0, "%s", tdm_err_text(got));
+			return tdm_input_failed(reader->input, got, 0, diag);
 		struct tdm_str text = tdm_str_trim(line);
 		if (text.len == 0 || text.ptr[0] == '#')
 			continue;
@@ -212,7 +194,7 @@ int tdm_inspector_next(struct tdm_inspector_reader *reader, struct tdm_inspector
 			continue;
 		}
 		if (got < 0)
-			return tdm_diag_set(diag, got, 0, 0, "%s", tdm_err_text(got));
+			return tdm_input_failed(reader->input, got, 0, diag);
 		/* The first bad line is named; the rest of its record is passed over. */
 		got = take_line(reader, &fields, line, bad == 0 ? diag : NULL);
 		if (tdm_buf_failed(&reader->text) || tdm_buf_failed(&reader->next))
@@ -232,102 +214,4 @@ int tdm_inspector_next(struct tdm_inspector_reader *reader, struct tdm_inspector
 		record->values[i] = (struct tdm_str){ text + fields.values[i].at, fields.values[i].len };
 	}
 	return 1;
-}
-
-struct mesh_source {
-	struct tdm_source source;
-	struct tdm_inspector_reader reader;
-	uint64_t mesh_bytes;
-};
-
-static int read_kind(const struct tdm_inspector_record *record, uint8_t *kind, struct tdm_diag *diag)
-{
-	const struct tdm_str *type = tdm_inspector_find(record, "buffer_type");
-	enum tdm_kind found;
-	char shown[SHOWN];
-	if (type == NULL)
-		return tdm_diag_set(diag, TDM_ESYNTAX, record->line, 0, "no buffer_type");
-	if (tdm_str_is(*type, "SYSTEM_MEMORY"))
-		found = TDM_KIND_SYSTEM;
-	else if (tdm_kind_parse(*type, &found) != 0)
-		return tdm_diag_set(diag, TDM_ESYNTAX, record->line, 0, "not a kind of memory: '%s'",
-			tdm_str_shown(*type, shown, sizeof shown));
-	*kind = (uint8_t)found;
-	return 0;
-}
-
-static int mesh_event(struct mesh_source *s, const struct tdm_inspector_record *record, struct tdm_event *event,
-	struct tdm_diag *diag)
-{
-	bool is_alloc = tdm_str_is(record->name, "mesh_buffer_allocated");
-	char shown[SHOWN];
-	*event = (struct tdm_event){ .op = is_alloc ? TDM_OP_ALLOC : TDM_OP_FREE,
-		.bytes_per_bank = TDM_SIZE_UNKNOWN,
-		.position = record->line };
-	s->mesh_bytes = 0;
-	if (!is_alloc && !tdm_str_is(record->name, "mesh_buffer_deallocated"))
-		return tdm_diag_set(diag, TDM_ESYNTAX, record->line, 0, "not a record of mesh buffers: '%s'",
-			tdm_str_shown(record->name, shown, sizeof shown));
-	int err = tdm_inspector_number(record, "id", &event->id, diag);
-	if (err == 0)
-		err = tdm_inspector_number(record, "address", &event->address, diag);
-	if (err == 0)
-		err = tdm_inspector_number(record, "timestamp_ns", &event->time_ns, diag);
-	if (err == 0 && is_alloc)
-		err = tdm_inspector_number(record, "size", &s->mesh_bytes, diag);
-	if (err == 0 && is_alloc)
-		err = tdm_inspector_number(record, "device_local_size", &event->size, diag);
-	if (err == 0 && is_alloc)
-		err = read_kind(record, &event->kind, diag);
-	if (err == 0 && (event->size == TDM_SIZE_UNKNOWN || event->address == TDM_ADDRESS_UNKNOWN))
-		err = tdm_diag_set(diag, TDM_ESYNTAX, record->line, 0, "a number that is too large");
-	return err;
-}
-
-static int mesh_next(struct tdm_source *source, struct tdm_event *event, struct tdm_diag *diag)
-{
-	struct mesh_source *s = (struct mesh_source *)source;
-	struct tdm_inspector_record record;
-	int got = tdm_inspector_next(&s->reader, &record, diag);
-	if (got == 1) {
-		got = mesh_event(s, &record, event, diag);
-		got = got == 0 ? 1 : got;
-	}
-	source->refused += got == TDM_ESYNTAX;
-	return got;
-}
-
-static void mesh_close(struct tdm_source *source)
-{
-	struct mesh_source *s = (struct mesh_source *)source;
-	tdm_inspector_done(&s->reader);
-	free(s);
-}
-
-static const struct tdm_source_ops mesh_ops = { "mesh-buffers", mesh_next, mesh_close };
-
-struct tdm_source *tdm_mesh_buffers_open(int fd)
-{
-	struct mesh_source *s = calloc(1, sizeof *s);
-	if (s == NULL || tdm_inspector_open(&s->reader, fd) != 0) {
-		free(s);
-		return NULL;
-	}
-	s->source.ops = &mesh_ops;
-	return &s->source;
-}
-
-struct tdm_source *tdm_mesh_buffers_memory(const char *data, size_t len)
-{
-	struct mesh_source *s = calloc(1, sizeof *s);
-	if (s == NULL)
-		return NULL;
-	tdm_inspector_memory(&s->reader, data, len);
-	s->source.ops = &mesh_ops;
-	return &s->source;
-}
-
-uint64_t tdm_mesh_buffers_mesh_bytes(const struct tdm_source *source)
-{
-	return ((const struct mesh_source *)source)->mesh_bytes;
 }

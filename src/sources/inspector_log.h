@@ -6,14 +6,12 @@
  *         address: 1048640
  *
  * They look like YAML, but values are written as they are: a kernel's source may be a path or the text of a kernel with
- * as many lines as it has. So this reads lines, and a damaged record costs that record, not the file. Known are the log
- * of mesh buffers, as events; and the kernels of each program.
+ * as many lines as it has. So this reads lines, and a damaged record costs that record, not the file.
  */
 #ifndef TDM_SOURCES_INSPECTOR_LOG_H
 #define TDM_SOURCES_INSPECTOR_LOG_H
 
-#include "base/file.h"
-#include "event/source.h"
+#include "sources/input.h"
 
 enum { TDM_INSPECTOR_FIELDS_MAX = 16 };
 
@@ -25,6 +23,7 @@ struct tdm_inspector_record {
 };
 
 struct tdm_inspector_reader {
+	struct tdm_input *input; /* borrowed */
 	struct tdm_lines lines;
 	struct tdm_buf text; /* of the record */
 	struct tdm_buf next; /* name of the record that follows */
@@ -32,18 +31,11 @@ struct tdm_inspector_reader {
 	bool has_next;
 };
 
-enum tdm_inspector_file {
-	TDM_INSPECTOR_MESH_BUFFERS,
-	TDM_INSPECTOR_KERNELS, /* kernels.yaml, or programs_log.yaml, which has them, too */
-	TDM_INSPECTOR_FILES,
-};
+/* The name of the first record, if the file begins with one. */
+bool tdm_inspector_first(struct tdm_str head, struct tdm_str *name);
 
-/* Which of the files begins like this; -1: none. */
-int tdm_inspector_detect(const char *head, size_t len);
-
-/* Reads a descriptor, which stays the caller's. 0 or -ENOMEM. */
-int tdm_inspector_open(struct tdm_inspector_reader *reader, int fd);
-void tdm_inspector_memory(struct tdm_inspector_reader *reader, const char *data, size_t len);
+/* 0 or -ENOMEM; done either way. */
+int tdm_inspector_open(struct tdm_inspector_reader *reader, struct tdm_input *input);
 void tdm_inspector_done(struct tdm_inspector_reader *reader);
 
 /* 1 with *record set, 0 at the end, or a negative code with diag set; after TDM_ESYNTAX asking again goes on. */
@@ -55,15 +47,5 @@ const struct tdm_str *tdm_inspector_find(const struct tdm_inspector_record *reco
 /* A number that must be there. 0, or TDM_ESYNTAX with diag set. */
 int tdm_inspector_number(
 	const struct tdm_inspector_record *record, const char *key, uint64_t *value, struct tdm_diag *diag);
-
-/*
- * The log of mesh buffers as events. A buffer's size is what one device holds of it; which devices, the log does not
- * say. NULL when out of memory.
- */
-struct tdm_source *tdm_mesh_buffers_open(int fd);
-struct tdm_source *tdm_mesh_buffers_memory(const char *data, size_t len);
-
-/* Bytes that the last event's buffer has on the whole mesh; 0 at a release. */
-uint64_t tdm_mesh_buffers_mesh_bytes(const struct tdm_source *source);
 
 #endif

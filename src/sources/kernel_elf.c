@@ -9,9 +9,8 @@
 
 enum { WORD = 4, NAME_CAP = 16, TRIPLE = 3, TRIPLES_MAX = TDM_KERNEL_SEGMENTS_MAX };
 
-/* A file or memory; everything is copied out of it before it is looked at. */
+/* Everything is copied out of it before it is looked at. */
 struct input {
-	const unsigned char *data; /* NULL: the descriptor */
 	int fd;
 	uint64_t size;
 };
@@ -39,10 +38,6 @@ static int read_at(const struct input *in, uint64_t offset, void *dst, size_t le
 	char *at = dst;
 	if (offset > in->size || len > in->size - offset)
 		return bad(diag, "the file ends before what its headers promise");
-	if (in->data != NULL) {
-		memcpy(dst, in->data + offset, len);
-		return 0;
-	}
 	while (len != 0) {
 		ssize_t got = pread(in->fd, at, len, (off_t)offset);
 		if (got < 0 && errno == EINTR)
@@ -242,8 +237,9 @@ static int read_trims(struct tdm_kernel_elf *elf, const struct input *in, const 
 	return err;
 }
 
-static int parse(struct tdm_kernel_elf *elf, const struct input *in, struct tdm_diag *diag)
+int tdm_kernel_elf_read(struct tdm_kernel_elf *elf, int fd, uint64_t size, struct tdm_diag *diag)
 {
+	const struct input file = { fd, size }, *in = &file;
 	struct header h = { 0 };
 	*elf = (struct tdm_kernel_elf){ 0 };
 	int err = read_header(in, &h, diag);
@@ -265,17 +261,4 @@ static int parse(struct tdm_kernel_elf *elf, const struct input *in, struct tdm_
 		elf->over_limit += s->memory_bytes > s->limit;
 	}
 	return 0;
-}
-
-int tdm_kernel_elf_read(struct tdm_kernel_elf *elf, int fd, uint64_t size, struct tdm_diag *diag)
-{
-	struct input in = { .fd = fd, .size = size };
-	return parse(elf, &in, diag);
-}
-
-int tdm_kernel_elf_parse(struct tdm_kernel_elf *elf, const void *data, size_t size, struct tdm_diag *diag)
-{
-	static const unsigned char nothing;
-	struct input in = { .data = data != NULL ? data : &nothing, .fd = -1, .size = size };
-	return parse(elf, &in, diag);
 }

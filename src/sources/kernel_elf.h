@@ -37,8 +37,7 @@ struct tdm_kernel_elf {
 
 bool tdm_kernel_elf_detect(const char *head, size_t len);
 
-/* Reads a descriptor of `size` bytes at any position, or memory. 0, -errno, or TDM_ECORRUPT with a text in diag. */
+/* Reads a descriptor of `size` bytes at any position. 0, -errno, or TDM_ECORRUPT with a text in diag. */
 int tdm_kernel_elf_read(struct tdm_kernel_elf *elf, int fd, uint64_t size, struct tdm_diag *diag);
-int tdm_kernel_elf_parse(struct tdm_kernel_elf *elf, const void *data, size_t size, struct tdm_diag *diag);
 
 #endif

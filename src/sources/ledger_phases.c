@@ -4,12 +4,8 @@
 #include "ledger/reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { CHUNK = 256 };
 
@@ -169,19 +165,4 @@ int tdm_ledger_phases_read(const char *path, struct tdm_phase_runs *runs, struct
 	tdm_phase_runs_done(&r.marks);
 	tdm_ledger_close(r.ledger);
 	return err != 0 ? tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err)) : 0;
-}
-
-/* Not opened unless it is a file: a pipe would lose its writer. */
-bool tdm_ledger_phases_is_ledger(const char *path)
-{
-	uint64_t magic;
-	struct stat st;
-	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
-		return false;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool found =
-		fd >= 0 && pread(fd, &magic, sizeof magic, 0) == (ssize_t)sizeof magic && magic == TDM_LEDGER_MAGIC;
-	if (fd >= 0)
-		close(fd);
-	return found;
 }

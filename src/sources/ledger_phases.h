@@ -6,9 +6,6 @@
 #include "base/diag.h"
 #include "event/phase_run.h"
 
-/* Whether the file begins as a ledger does. */
-bool tdm_ledger_phases_is_ledger(const char *path);
-
 /*
  * Appends the runs of the ledger at `path`; none is no error. A mark (tidemark_phase) has no peak of its own: of its
  * phase only what was in use at both ends is known, and of the run the peak that the library kept. 0, or a negative

@@ -24,6 +24,18 @@ size_t tdm_log_strip_colour(char *text, size_t len)
 	return out;
 }
 
+struct tdm_str tdm_log_without_colour(struct tdm_str line, struct tdm_buf *clean)
+{
+	if (line.len == 0 || memchr(line.ptr, ESC, line.len) == NULL)
+		return line;
+	tdm_buf_clear(clean);
+	tdm_buf_add(clean, line.ptr, line.len);
+	if (tdm_buf_failed(clean))
+		return line;
+	clean->len = tdm_log_strip_colour(clean->data, clean->len);
+	return tdm_buf_str(clean);
+}
+
 /* `count` digits at `at`. */
 static bool digits(struct tdm_str s, size_t at, size_t count, unsigned *value)
 {

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/str.h"
+#include "base/buf.h"
 #include "event/log_record.h"
 
 struct tdm_log_prefix {
@@ -30,6 +30,9 @@ void tdm_log_prefix_parse(struct tdm_str line, struct tdm_log_prefix *prefix);
 
 /* Removes escape sequences of a terminal, in place. Returns the new length. */
 size_t tdm_log_strip_colour(char *text, size_t len);
+/* The line without them: itself where it has none, else in `clean`. When out of memory, which `clean` says, as it is.
+ */
+struct tdm_str tdm_log_without_colour(struct tdm_str line, struct tdm_buf *clean);
 
 /* "2026-11-15 07:36:19.238" or with a T, a fraction of any length; 0 with *len untouched when it is none. */
 uint64_t tdm_log_time_parse(struct tdm_str text, size_t *len);

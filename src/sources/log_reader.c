@@ -1,5 +1,7 @@
 #include "sources/log_reader.h"
 #include "base/err.h"
+#include "sources/format.h"
+#include "sources/log_source.h"
 
 #include <errno.h>
 
@@ -11,15 +13,10 @@ enum {
 static void sample_line(struct tdm_log_reader *r, struct tdm_str line)
 {
 	struct tdm_log_prefix prefix;
-	tdm_buf_clear(&r->clean);
-	tdm_buf_add(&r->clean, line.ptr, line.len);
-	if (tdm_buf_failed(&r->clean) || r->clean.data == NULL)
-		return;
-	r->clean.len = tdm_log_strip_colour(r->clean.data, r->clean.len);
-	tdm_log_prefix_parse(tdm_buf_str(&r->clean), &prefix);
-	r->sample.lines++;
-	r->sample.logger_lines += prefix.is_logger;
-	r->sample.debug_lines +=
+	tdm_log_prefix_parse(tdm_log_without_colour(line, &r->clean), &prefix);
+	r->counts.sample_lines++;
+	r->counts.logger_lines += prefix.is_logger;
+	r->counts.debug_lines +=
 		prefix.is_logger && (prefix.level == TDM_LOG_LEVEL_DEBUG || prefix.level == TDM_LOG_LEVEL_TRACE);
 }
 
@@ -27,8 +24,7 @@ void tdm_log_reader_sample(struct tdm_log_reader *r)
 {
 	struct tdm_str text = tdm_log_scan_peek(&r->scan);
 	text.len = text.len < SAMPLE_BYTES ? text.len : SAMPLE_BYTES;
-	r->sample.is_binary = text.len != 0 && memchr(text.ptr, '\0', text.len) != NULL;
-	r->sample.is_utf16 = tdm_str_is_utf16(text);
+	r->counts.is_binary = text.len != 0 && memchr(text.ptr, '\0', text.len) != NULL;
 	while (text.len != 0) {
 		const char *newline = memchr(text.ptr, '\n', text.len);
 		size_t len = newline != NULL ? (size_t)(newline - text.ptr) : text.len;
@@ -38,22 +34,11 @@ void tdm_log_reader_sample(struct tdm_log_reader *r)
 	}
 }
 
-static void reader_init(struct tdm_log_reader *r)
+int tdm_log_reader_open(struct tdm_log_reader *r, struct tdm_input *input)
 {
-	*r = (struct tdm_log_reader){ .given = 0 };
+	*r = (struct tdm_log_reader){ .input = input };
 	tdm_buf_init(&r->clean);
-}
-
-int tdm_log_reader_open(struct tdm_log_reader *r, int fd)
-{
-	reader_init(r);
-	return tdm_log_scan_open(&r->scan, fd);
-}
-
-int tdm_log_reader_memory(struct tdm_log_reader *r, const char *data, size_t len)
-{
-	reader_init(r);
-	return tdm_log_scan_memory(&r->scan, data, len);
+	return tdm_log_scan_open(&r->scan, tdm_input_reader(input));
 }
 
 void tdm_log_reader_done(struct tdm_log_reader *r)
@@ -61,19 +46,6 @@ void tdm_log_reader_done(struct tdm_log_reader *r)
 	tdm_log_scan_done(&r->scan);
 	tdm_buf_done(&r->clean);
 	tdm_log_fold_done(&r->fold);
-}
-
-/* The line without colours; the line itself where it has none. */
-static struct tdm_str without_colour(struct tdm_log_reader *r, struct tdm_str line)
-{
-	if (line.len == 0 || memchr(line.ptr, '\033', line.len) == NULL)
-		return line;
-	tdm_buf_clear(&r->clean);
-	tdm_buf_add(&r->clean, line.ptr, line.len);
-	if (tdm_buf_failed(&r->clean))
-		return line;
-	r->clean.len = tdm_log_strip_colour(r->clean.data, r->clean.len);
-	return tdm_buf_str(&r->clean);
 }
 
 /* The time of the nearest line above that has one. */
@@ -157,7 +129,7 @@ static void parse_line(struct tdm_log_reader *r, const struct tdm_log_line *line
 {
 	static const char dump_title[] = "REMAINING ALLOCATED BUFFERS";
 	struct tdm_log_prefix prefix;
-	struct tdm_str text = without_colour(r, line->text);
+	struct tdm_str text = tdm_log_without_colour(line->text, &r->clean);
 	r->found.count = 0;
 	r->found.refused = NULL;
 	r->given = 0;
@@ -173,9 +145,10 @@ static void parse_line(struct tdm_log_reader *r, const struct tdm_log_line *line
 	complete_records(r, &prefix, line);
 }
 
-void tdm_log_reader_restart(struct tdm_log_reader *r, int fd)
+void tdm_log_reader_restart(struct tdm_log_reader *r, struct tdm_input *input)
 {
-	tdm_log_scan_restart(&r->scan, fd);
+	r->input = input;
+	tdm_log_scan_restart(&r->scan, tdm_input_reader(input));
 	r->found.count = r->given = 0;
 	r->recent = (struct tdm_failure_recent){ .next = 0 };
 	r->dump = (struct tdm_log_dump){ .inside = false };
@@ -186,7 +159,7 @@ void tdm_log_reader_restart(struct tdm_log_reader *r, int fd)
 static int refuse(struct tdm_log_reader *r, const struct tdm_log_line *line, struct tdm_diag *diag)
 {
 	char shown[TDM_DIAG_TEXT_CAP / 2];
-	r->refused_lines++;
+	r->counts.refused_lines++;
 	return tdm_diag_set(diag, TDM_ESYNTAX, line->number, 0, "%s that cannot be used: '%s'", r->found.refused,
 		tdm_str_shown(r->message, shown, sizeof shown));
 }
@@ -199,8 +172,8 @@ int tdm_log_reader_next(struct tdm_log_reader *r, struct tdm_log_record *record,
 		if (got == 0)
 			return 0;
 		if (got < 0 && got != -EMSGSIZE) {
-			r->has_failed = true;
-			return tdm_diag_set(diag, got, r->scan.lines + 1, 0, "cannot read on: %s", tdm_err_text(got));
+			r->counts.is_cut = true;
+			return tdm_input_failed(r->input, got, r->scan.lines + 1, diag);
 		}
 		parse_line(r, &line);
 		if (got == -EMSGSIZE)
@@ -213,3 +186,52 @@ int tdm_log_reader_next(struct tdm_log_reader *r, struct tdm_log_record *record,
 	*record = r->found.records[r->given++];
 	return 1;
 }
+
+const struct tdm_log_counts *tdm_log_reader_counts(struct tdm_log_reader *r)
+{
+	r->counts.lines = tdm_log_scan_lines(&r->scan);
+	r->counts.bytes = tdm_log_scan_offset(&r->scan);
+	r->counts.cut_lines = r->scan.cut_lines;
+	return &r->counts;
+}
+
+/* Text. A log that was truncated while its writer went on has zeros at its beginning. */
+static bool log_recognise(struct tdm_str head, const char *path)
+{
+	size_t at = 0;
+	(void)path;
+	while (at < head.len && head.ptr[at] == '\0')
+		at++;
+	for (size_t i = at; i < head.len; i++)
+		if ((unsigned char)head.ptr[i] < ' ' &&
+			(head.ptr[i] == '\0' || strchr("\t\n\v\f\r\033", head.ptr[i]) == NULL))
+			return false;
+	return at < head.len;
+}
+
+static int log_records(struct tdm_input *input, const struct tdm_record_sink *sink, struct tdm_diag *diag)
+{
+	struct tdm_log_reader reader;
+	struct tdm_log_record record;
+	int got, err = tdm_log_reader_open(&reader, input);
+	if (err != 0)
+		return tdm_input_failed(input, err, 0, diag);
+	tdm_log_reader_sample(&reader);
+	while (err == 0 && (got = tdm_log_reader_next(&reader, &record, diag)) != 0) {
+		if (got == 1)
+			err = sink->take(sink->to, &(struct tdm_record){ TDM_RECORD_LOG, .log = &record });
+		else
+			err = got == TDM_ESYNTAX ? tdm_record_refuse(sink, diag, false) : got;
+	}
+	sink->take(sink->to, &(struct tdm_record){ TDM_RECORD_LOG_END, .log_end = tdm_log_reader_counts(&reader) });
+	tdm_log_reader_done(&reader);
+	return err;
+}
+
+const struct tdm_format tdm_format_log = {
+	.name = "log",
+	.summary = "log",
+	.recognise = log_recognise,
+	.events = tdm_log_events,
+	.records = log_records,
+};

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -163,44 +162,35 @@ static const struct tdm_log_finder *best_finder(void)
 	return &portable;
 }
 
-static int scan_init(struct tdm_log_scan *scan, int fd, struct tdm_str memory)
+int tdm_log_scan_open(struct tdm_log_scan *scan, struct tdm_reader reader)
 {
-	size_t cap = fd >= 0 || memory.len > WINDOW ? WINDOW : memory.len;
-	*scan = (struct tdm_log_scan){ .fd = fd, .rest = memory, .cap = cap, .finder = best_finder() };
-	scan->data = malloc(cap + PAD);
+	*scan = (struct tdm_log_scan){ .reader = reader, .cap = WINDOW, .finder = best_finder() };
+	scan->data = malloc(WINDOW + PAD);
 	scan->tables = aligned_alloc(_Alignof(struct tdm_log_tables), sizeof *scan->tables);
 	if (scan->data == NULL || scan->tables == NULL) {
 		tdm_log_scan_done(scan);
 		return -ENOMEM;
 	}
-	memset(scan->data + cap, 0, PAD);
+	memset(scan->data + WINDOW, 0, PAD);
 	make_tables(scan->tables);
 	return 0;
-}
-
-int tdm_log_scan_open(struct tdm_log_scan *scan, int fd)
-{
-	return scan_init(scan, fd, (struct tdm_str){ NULL, 0 });
-}
-
-int tdm_log_scan_memory(struct tdm_log_scan *scan, const char *data, size_t len)
-{
-	return scan_init(scan, -1, (struct tdm_str){ data, len });
 }
 
 void tdm_log_scan_done(struct tdm_log_scan *scan)
 {
 	free(scan->data);
 	free(scan->tables);
-	*scan = (struct tdm_log_scan){ .fd = -1, .eof = true };
+	*scan = (struct tdm_log_scan){ .eof = true };
 }
 
-void tdm_log_scan_restart(struct tdm_log_scan *scan, int fd)
+void tdm_log_scan_restart(struct tdm_log_scan *scan, struct tdm_reader reader)
 {
-	scan->fd = fd;
+	scan->reader = reader;
 	scan->at = scan->complete = scan->end = 0;
 	scan->lines = scan->bytes = 0;
 	scan->eof = scan->skipping = false;
+	scan->skipped = 0;
+	scan->failed = 0;
 }
 
 uint64_t tdm_log_scan_lines(const struct tdm_log_scan *scan)
@@ -219,25 +209,8 @@ void tdm_log_scan_portable(struct tdm_log_scan *scan)
 	scan->finder = &portable;
 }
 
-static ssize_t read_some(struct tdm_log_scan *scan, char *dst, size_t cap)
-{
-	if (scan->fd < 0) {
-		size_t len = scan->rest.len < cap ? scan->rest.len : cap;
-		if (len != 0)
-			memcpy(dst, scan->rest.ptr, len);
-		scan->rest = (struct tdm_str){ scan->rest.ptr + len, scan->rest.len - len };
-		return (ssize_t)len;
-	}
-	ssize_t got;
-	do
-		got = read(scan->fd, dst, cap);
-	while (got < 0 && errno == EINTR);
-	return got < 0 ? -errno : got;
-}
-
-/* Moves what is left to the front, with a little of what stands before it, and reads behind it. 1 when bytes came, 0
- * when none did, or -errno. */
-static int refill(struct tdm_log_scan *scan)
+/* Moves what is left to the front, with a little of what is before it, and reads after it. Whether bytes came. */
+static bool refill(struct tdm_log_scan *scan)
 {
 	size_t kept = scan->at < BEFORE_MAX ? scan->at : BEFORE_MAX, gone = scan->at - kept, left = scan->end - gone;
 	if (gone != 0)
@@ -246,24 +219,25 @@ static int refill(struct tdm_log_scan *scan)
 	scan->at = kept;
 	scan->complete -= gone;
 	scan->end = left;
-	ssize_t got = read_some(scan, scan->data + left, scan->cap - left < READ_BYTES ? scan->cap - left : READ_BYTES);
+	size_t room = scan->cap - left < READ_BYTES ? scan->cap - left : READ_BYTES;
+	ssize_t got = scan->skipped > TDM_LINE_END_MAX ? TDM_EENDLESS
+						       : scan->reader.read(scan->reader.from, scan->data + left, room);
 	if (got < 0) {
 		scan->eof = true;
 		scan->follow = false;
 		scan->end = scan->complete;
-		return (int)got;
+		scan->failed = (int)got; /* told after the lines before it */
+		return false;
 	}
 	scan->end += (size_t)got;
 	if (got == 0 && !scan->follow) {
 		scan->eof = true;
 		scan->complete = scan->end;
-		return 0;
+		return false;
 	}
 	const char *newline = got > 0 ? memrchr(scan->data + left, '\n', (size_t)got) : NULL;
 	if (newline != NULL)
 		scan->complete = (size_t)(newline - scan->data) + 1;
-	if (got > 0 && scan->on_read != NULL)
-		scan->on_read(scan->on_read_context);
 	return got > 0;
 }
 
@@ -271,10 +245,12 @@ static int refill(struct tdm_log_scan *scan)
 static bool skip_rest(struct tdm_log_scan *scan)
 {
 	const char *newline = memchr(scan->data + scan->at, '\n', scan->end - scan->at);
+	scan->skipped += scan->end - scan->at;
 	if (newline == NULL) {
 		scan->at = scan->complete = scan->end;
 		return false;
 	}
+	scan->skipped = 0;
 	scan->at = (size_t)(newline - scan->data) + 1;
 	scan->complete = scan->complete > scan->at ? scan->complete : scan->at;
 	scan->lines++;
@@ -388,13 +364,15 @@ int tdm_log_scan_next(struct tdm_log_scan *scan, bool every, struct tdm_log_line
 		int got = next_whole(scan, every, line);
 		if (got != 0)
 			return got;
-		if (scan->eof)
-			return 0;
+		if (scan->eof) {
+			got = scan->failed;
+			scan->failed = 0;
+			return got;
+		}
 		if (!scan->skipping && scan->end - scan->at > TDM_LOG_LINE_MAX)
 			return cut_line(scan, line);
-		got = refill(scan);
-		if (got < 0 || (got == 0 && scan->follow))
-			return got;
+		if (!refill(scan) && scan->follow)
+			return 0;
 	}
 }
 
@@ -403,7 +381,8 @@ struct tdm_str tdm_log_scan_peek(struct tdm_log_scan *scan)
 	ssize_t got = 1;
 	while (scan->end < scan->cap && scan->end < PEEK_BYTES && got > 0) {
 		size_t room = scan->cap - scan->end;
-		got = read_some(scan, scan->data + scan->end, room < READ_BYTES ? room : READ_BYTES);
+		got = scan->reader.read(
+			scan->reader.from, scan->data + scan->end, room < READ_BYTES ? room : READ_BYTES);
 		scan->end += got > 0 ? (size_t)got : 0; /* an end or an error comes again when it is read on */
 	}
 	const char *newline = memrchr(scan->data, '\n', scan->end);

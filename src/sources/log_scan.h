@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/str.h"
+#include "base/file.h"
 
 struct tdm_log_tables;
 struct tdm_log_finder;
@@ -21,9 +21,8 @@ struct tdm_log_finder;
 enum { TDM_LOG_LINE_MAX = 1 << 18 };
 
 struct tdm_log_scan {
-	int fd;              /* -1 when reading memory */
-	struct tdm_str rest; /* memory that was not read yet */
-	char *data;          /* the window; owned, like the tables of the search */
+	struct tdm_reader reader;
+	char *data; /* the window; owned, like the tables of the search */
 	size_t cap;
 	struct tdm_log_tables *tables;
 	size_t at;       /* next byte to look at; the beginning of a line, except while skipping */
@@ -32,14 +31,14 @@ struct tdm_log_scan {
 	uint64_t lines; /* newlines before `at` */
 	uint64_t bytes; /* before the window */
 	uint64_t cut_lines;
+	uint64_t skipped; /* bytes of the line that was cut */
+	int failed;       /* the code that ended the reading; 0: none */
 	bool eof;
 	bool skipping; /* inside a line that was cut */
 	bool follow;   /* set by the user: the end is not the end, and a last line without newline is not whole */
 	bool prompt;   /* set by the user: a line is given as soon as it is there, not when what stands behind it is too
 			*/
 	const struct tdm_log_finder *finder; /* the search that suits this processor */
-	void (*on_read)(void *context);      /* set by the user, or NULL: told whenever bytes came */
-	void *on_read_context;
 };
 
 /* A line. The texts are borrowed until the next call. */
@@ -51,15 +50,13 @@ struct tdm_log_line {
 	uint64_t number; /* from 1 */
 };
 
-/* The descriptor stays the caller's. 0 or -ENOMEM. */
-int tdm_log_scan_open(struct tdm_log_scan *scan, int fd);
-int tdm_log_scan_memory(struct tdm_log_scan *scan, const char *data, size_t len); /* must outlive the scan */
+int tdm_log_scan_open(struct tdm_log_scan *scan, struct tdm_reader reader); /* 0 or -ENOMEM */
 void tdm_log_scan_done(struct tdm_log_scan *scan);
 
 /*
  * The next line with a marker, or, with `every`, the next line. 1 with *line set; 0 at the end (when following: so
- * far); -EMSGSIZE with *line set to the beginning of a line that is too long; or -errno of a failed read, after which
- * the whole lines before it come, and then 0.
+ * far); -EMSGSIZE with *line set to the beginning of a line that is too long; or, after the whole lines before it and
+ * once, the code of a failed read, or TDM_EENDLESS.
  */
 int tdm_log_scan_next(struct tdm_log_scan *scan, bool every, struct tdm_log_line *line);
 
@@ -76,8 +73,8 @@ static inline uint64_t tdm_log_scan_offset(const struct tdm_log_scan *scan)
 /* Lines up to there, with a last one that has no newline. */
 uint64_t tdm_log_scan_lines(const struct tdm_log_scan *scan);
 
-/* The descriptor has another file behind it, or the same from its beginning: what is left of the old one is dropped. */
-void tdm_log_scan_restart(struct tdm_log_scan *scan, int fd);
+/* Goes on with another file, or the same from its beginning: what is left of the old one is dropped. */
+void tdm_log_scan_restart(struct tdm_log_scan *scan, struct tdm_reader reader);
 
 /* "avx2" or "portable": for the benchmark and the tests; the second also on request. */
 const char *tdm_log_scan_method(const struct tdm_log_scan *scan);

@@ -1,48 +1,46 @@
+/*
+ * Live buffers are kept in one list, found by a key: of process, device and address where the log has addresses; of
+ * process, device, kind and size where it has not. Then a free is taken to be of the youngest live buffer of that key:
+ * the amounts are right whichever it was.
+ */
 #include "sources/log_source.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "base/reserve.h"
 #include "sources/log_reader.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-/*
- * The runtime's lines about shared memory have sizes but no addresses. A free is taken to be of the youngest live
- * buffer of the same process, device, kind and size: the amounts are right whichever it was. Their ids are numbers of
- * our own, with this bit, which no address has.
- */
-#define OWN_ID (UINT64_C(1) << 63)
+enum { LIVE_MAX = 1 << 22, PROCESSES_MAX = 1 << 16, PENDING = 4, NOBODY = UINT32_MAX };
 
-enum { LIVE_MAX = 1 << 22, PROCESSES_MAX = 1 << 16, PENDING = 4 };
-
-/* A buffer of the runtime's lines. */
-struct node {
-	uint64_t id;
-	uint32_t next; /* of the same key; TDM_MAP_NONE */
+struct held {
+	uint64_t key, id;
+	uint32_t process, device; /* process: NOBODY for an entry that is not used */
+	uint32_t next;            /* older, of the same key, or unused; TDM_MAP_NONE */
+	uint8_t kind;
 };
 
 struct log_source {
 	struct tdm_source source;
 	struct tdm_log_reader reader;
-	struct tdm_map live;      /* key of process, device, kind and size: the youngest node */
+	struct tdm_map youngest;  /* key: held */
 	struct tdm_map processes; /* pid: index */
 	struct tdm_map described; /* devices that an event was given for */
-	struct tdm_map cbs;       /* device and index of the circular buffers that are there */
-	struct node *nodes;
-	uint32_t node_count, node_cap, spare;
-	uint64_t next_id;
-	struct tdm_log_geometry geometry;
-	bool has_geometry;
+	struct held *held;
+	size_t held_count, held_cap;
+	uint32_t spare;
+	uint64_t next_id, l1_small;
 	struct tdm_event pending[PENDING]; /* decoded, not given yet */
 	size_t pending_at, pending_count;
+	uint32_t gone;      /* a process all of whose buffers are released; NOBODY: none */
+	size_t gone_at;     /* how far that has come */
+	uint64_t gone_line; /* that says so */
 	struct tdm_process who;
-	struct tdm_device_info about;
+	char text[64], name[32];
 };
-
-static uint64_t key_of(uint64_t process, uint32_t device, uint8_t kind, uint64_t bytes)
-{
-	return tdm_hash_u64(tdm_hash_u64(process << 8 | kind) ^ tdm_hash_u64(bytes) ^ device);
-}
 
 static struct tdm_event *push(struct log_source *s, enum tdm_op op, const struct tdm_log_record *r)
 {
@@ -59,165 +57,132 @@ static struct tdm_event *push(struct log_source *s, enum tdm_op op, const struct
 	return event;
 }
 
-/* The process of a record, described when it is new. */
-static int process_of(struct log_source *s, const struct tdm_log_record *r, uint64_t *process)
+/* ---- live buffers ---- */
+
+static uint64_t key_of(const struct tdm_log_record *r, uint32_t process)
 {
-	*process = 0;
-	if (r->pid <= 0)
-		return 0;
-	uint32_t index = tdm_map_find(&s->processes, (uint64_t)r->pid);
-	if (index == TDM_MAP_NONE) {
-		index = (uint32_t)s->processes.count + 1; /* 0 is for lines without a pid */
-		if (index > PROCESSES_MAX || tdm_map_put(&s->processes, (uint64_t)r->pid, index) != 0)
-			return -ENOMEM;
-		s->who = (struct tdm_process){ .pid = r->pid, .life = TDM_LIFE_UNKNOWN };
-		struct tdm_event *event = push(s, TDM_OP_PROCESS, r);
-		event->process = index;
-		event->who = &s->who;
-		event->name = tdm_str_of("log");
-	}
-	*process = index;
-	return 0;
+	uint64_t what = r->type == TDM_LOG_CB_ALLOC ? r->cb : r->id != TDM_LOG_UNKNOWN ? r->id : r->bytes;
+	unsigned form = r->type == TDM_LOG_CB_ALLOC ? 1 : r->id != TDM_LOG_UNKNOWN ? 2 : 3U + r->kind;
+	return tdm_hash_u64(tdm_hash_u64((uint64_t)process << 8 | form) ^ tdm_hash_u64(what) ^ r->device);
 }
 
-static void add_region(struct tdm_device_info *about, enum tdm_kind kind, uint64_t base, uint64_t size, uint64_t align)
-{
-	if (base == TDM_BYTES_UNKNOWN || size == TDM_BYTES_UNKNOWN || size == 0 || size > UINT64_MAX - base)
-		return;
-	about->regions[about->region_count++] = (struct tdm_region){
-		.kind = (uint8_t)kind,
-		.base = base,
-		.bank_size = size,
-		.align = align <= UINT32_MAX ? (uint32_t)align : 0,
-	};
-}
-
-/* L1 of a device, from the runtime's lines about its partition, when they stand before the device's first buffer. */
-static int describe(struct log_source *s, const struct tdm_log_record *r, uint64_t process)
-{
-	uint64_t device = r->device != TDM_LOG_DEVICE_UNKNOWN ? r->device : 0, key = process << 32 | device;
-	const struct tdm_log_geometry *g = &s->geometry;
-	if (!s->has_geometry || tdm_map_find(&s->described, key) != TDM_MAP_NONE)
-		return 0;
-	if (tdm_map_put(&s->described, key, 1) != 0)
-		return -ENOMEM;
-	s->about = (struct tdm_device_info){ .region_count = 0 };
-	add_region(&s->about, TDM_KIND_L1, g->l1_base, g->allocatable_l1_size, g->l1_alignment);
-	if (g->l1_small_size != TDM_BYTES_UNKNOWN && g->worker_l1_size != TDM_BYTES_UNKNOWN &&
-		g->l1_small_size <= g->worker_l1_size)
-		add_region(&s->about, TDM_KIND_L1_SMALL, g->worker_l1_size - g->l1_small_size, g->l1_small_size,
-			g->l1_alignment);
-	struct tdm_event *event = push(s, TDM_OP_DEVICE, r);
-	event->process = process;
-	event->about = &s->about;
-	return 0;
-}
-
-/* Remembers a buffer of the runtime's lines. */
-static int node_add(struct log_source *s, uint64_t key, uint64_t id)
+static int hold(struct log_source *s, const struct tdm_event *event, uint64_t key)
 {
 	uint32_t index = s->spare;
 	if (index != TDM_MAP_NONE) {
-		s->spare = s->nodes[index].next;
+		s->spare = s->held[index].next;
 	} else {
-		if (s->node_count == s->node_cap) {
-			uint32_t cap = s->node_cap != 0 ? s->node_cap * 2 : 256;
-			struct node *nodes = cap <= LIVE_MAX ? realloc(s->nodes, cap * sizeof *nodes) : NULL;
-			if (nodes == NULL)
-				return -ENOMEM;
-			s->nodes = nodes;
-			s->node_cap = cap;
-		}
-		index = s->node_count++;
+		if (s->held_count == LIVE_MAX ||
+			tdm_reserve(&s->held, &s->held_cap, s->held_count + 1, sizeof *s->held) != 0)
+			return -ENOMEM;
+		index = (uint32_t)s->held_count++;
 	}
-	s->nodes[index] = (struct node){ id, tdm_map_find(&s->live, key) };
-	return tdm_map_put(&s->live, key, index);
+	s->held[index] = (struct held){ key, event->id, (uint32_t)event->process, event->device,
+		tdm_map_find(&s->youngest, key), event->kind };
+	return tdm_map_put(&s->youngest, key, index);
 }
 
-/* The youngest buffer of that key, or a number that no buffer has. */
-static uint64_t node_take(struct log_source *s, uint64_t key)
+/* Takes the youngest buffer of a key out of the list; false: there is none. */
+static bool release(struct log_source *s, uint64_t key, struct held *gone)
 {
-	uint32_t index = tdm_map_take(&s->live, key);
+	uint32_t index = tdm_map_take(&s->youngest, key);
 	if (index == TDM_MAP_NONE)
-		return OWN_ID | s->next_id++;
-	uint64_t id = s->nodes[index].id;
-	if (s->nodes[index].next != TDM_MAP_NONE)
-		tdm_map_put(&s->live, key, s->nodes[index].next); /* cannot fail: there is a free cell */
-	s->nodes[index].next = s->spare;
+		return false;
+	*gone = s->held[index];
+	if (gone->next != TDM_MAP_NONE)
+		tdm_map_put(&s->youngest, key, gone->next); /* cannot fail: there is a free cell */
+	s->held[index] = (struct held){ .process = NOBODY, .next = s->spare };
 	s->spare = index;
-	return id;
+	return true;
+}
+
+/* ---- records to events ---- */
+
+/* The process of a record, described when it is new. */
+static int process_of(struct log_source *s, const struct tdm_log_record *r, uint32_t *process)
+{
+	*process = 0; /* of lines without a pid */
+	if (r->pid <= 0)
+		return 0;
+	*process = tdm_map_find(&s->processes, (uint64_t)r->pid);
+	if (*process != TDM_MAP_NONE)
+		return 0;
+	*process = (uint32_t)s->processes.count + 1;
+	if (*process > PROCESSES_MAX || tdm_map_put(&s->processes, (uint64_t)r->pid, *process) != 0)
+		return -ENOMEM;
+	s->who = (struct tdm_process){ .pid = r->pid, .life = TDM_LIFE_UNKNOWN };
+	struct tdm_event *event = push(s, TDM_OP_PROCESS, r);
+	event->process = *process;
+	event->who = &s->who;
+	event->name = tdm_str_of("log");
+	return 0;
+}
+
+/* Which card it is, a log does not say; how it was set up, it may. */
+static int describe(struct log_source *s, const struct tdm_log_record *r)
+{
+	uint64_t device = r->device != TDM_LOG_DEVICE_UNKNOWN ? r->device : 0;
+	if (s->l1_small == TDM_BYTES_UNKNOWN || tdm_map_find(&s->described, device) != TDM_MAP_NONE)
+		return 0;
+	if (tdm_map_put(&s->described, device, 1) != 0)
+		return -ENOMEM;
+	snprintf(s->text, sizeof s->text, "device - l1_small=%" PRIu64, s->l1_small);
+	push(s, TDM_OP_DEVICE, r)->text = tdm_str_of(s->text);
+	return 0;
 }
 
 static int take_alloc(struct log_source *s, const struct tdm_log_record *r)
 {
-	uint64_t process;
-	int err = process_of(s, r, &process);
-	if (err == 0)
-		err = describe(s, r, process);
-	if (err != 0)
+	bool is_cb = r->type == TDM_LOG_CB_ALLOC;
+	uint32_t process = 0;
+	int err = is_cb ? 0 : process_of(s, r, &process);
+	if (err == 0 && !is_cb)
+		err = describe(s, r);
+	if (err != 0 || r->bytes == TDM_BYTES_UNKNOWN)
 		return err;
 	if (r->dialect == TDM_LOG_BY_SERVER && r->id != TDM_LOG_UNKNOWN && r->count != 1)
 		return 0; /* one more reference to a buffer that is there */
-	uint64_t id = r->id;
-	if (id == TDM_LOG_UNKNOWN) {
-		id = OWN_ID | s->next_id++;
-		err = node_add(s, key_of(process, r->device, r->kind, r->bytes), id);
-		if (err != 0)
-			return err;
-	} else if (tdm_map_put(&s->cbs, key_of(process, r->device, UINT8_MAX, id), r->kind) != 0) {
-		return -ENOMEM;
+	uint64_t key = key_of(r, process);
+	struct held old;
+	if ((is_cb || r->id != TDM_LOG_UNKNOWN) && release(s, key, &old)) { /* whose release the log does not have */
+		struct tdm_event *gone = push(s, TDM_OP_FREE, r);
+		gone->process = process;
+		gone->kind = old.kind;
+		gone->id = old.id;
 	}
 	struct tdm_event *event = push(s, TDM_OP_ALLOC, r);
 	event->process = process;
-	event->id = id;
+	event->id = ++s->next_id;
 	event->size = r->bytes;
-	return 0;
+	if (r->id != TDM_LOG_UNKNOWN) {
+		snprintf(s->name, sizeof s->name, "0x%" PRIx64, r->id);
+		event->name = tdm_str_of(s->name);
+	}
+	if (is_cb) {
+		event->kind = TDM_KIND_CB;
+		if (r->cores != TDM_LOG_UNKNOWN && r->cores <= UINT16_MAX && r->bytes <= UINT32_MAX) {
+			event->bytes_per_bank = r->bytes;
+			event->banks = (uint32_t)r->cores;
+		}
+	}
+	return hold(s, event, key);
 }
 
 static int take_free(struct log_source *s, const struct tdm_log_record *r)
 {
-	uint64_t process, id = r->id;
-	uint8_t kind = r->kind;
+	uint32_t process;
+	struct held gone = { .id = 0, .kind = TDM_KIND_COUNT }; /* 0: of no buffer */
 	int err = process_of(s, r, &process);
-	if (err != 0)
+	bool has_references = r->dialect == TDM_LOG_BY_SERVER && r->id != TDM_LOG_UNKNOWN && r->count != 0;
+	if (err != 0 || (r->type == TDM_LOG_FREE && has_references))
 		return err;
-	if (r->dialect == TDM_LOG_BY_SERVER && id != TDM_LOG_UNKNOWN) {
-		if (r->count != 0)
-			return 0; /* references are left */
-		uint32_t known = tdm_map_take(&s->cbs, key_of(process, r->device, UINT8_MAX, id));
-		kind = known != TDM_MAP_NONE ? (uint8_t)known : TDM_KIND_COUNT; /* the line does not say */
-	} else {
-		id = node_take(s, key_of(process, r->device, kind, r->bytes));
-	}
+	if (r->type == TDM_LOG_FREE)
+		release(s, key_of(r, process), &gone);
 	struct tdm_event *event = push(s, TDM_OP_FREE, r);
 	event->process = process;
-	event->id = id;
-	if (kind < TDM_KIND_COUNT)
-		event->kind = kind;
-	return 0;
-}
-
-/* A program that creates a circular buffer again has let go of the one before. */
-static int take_cb(struct log_source *s, const struct tdm_log_record *r)
-{
-	uint64_t key = key_of(UINT32_MAX, r->device, TDM_KIND_CB, r->cb);
-	if (r->bytes == TDM_BYTES_UNKNOWN)
-		return 0;
-	if (tdm_map_find(&s->cbs, key) != TDM_MAP_NONE) {
-		struct tdm_event *gone = push(s, TDM_OP_FREE, r);
-		gone->kind = TDM_KIND_CB;
-		gone->id = r->cb;
-	} else if (tdm_map_put(&s->cbs, key, 1) != 0) {
-		return -ENOMEM;
-	}
-	struct tdm_event *event = push(s, TDM_OP_ALLOC, r);
-	event->kind = TDM_KIND_CB;
-	event->id = r->cb;
-	event->size = r->bytes;
-	if (r->cores != TDM_LOG_UNKNOWN && r->cores <= UINT16_MAX && r->bytes <= UINT32_MAX) {
-		event->bytes_per_bank = r->bytes;
-		event->banks = (uint32_t)r->cores;
-	}
+	event->id = gone.id;
+	if (gone.kind < TDM_KIND_COUNT)
+		event->kind = gone.kind; /* the line does not say */
 	return 0;
 }
 
@@ -237,55 +202,19 @@ static void take_failure(struct log_source *s, const struct tdm_log_record *r)
 	}
 }
 
-static void merge(uint64_t *into, uint64_t figure)
-{
-	if (figure != TDM_BYTES_UNKNOWN)
-		*into = figure;
-}
-
-static void take_geometry(struct log_source *s, const struct tdm_log_geometry *g)
-{
-	merge(&s->geometry.worker_l1_size, g->worker_l1_size);
-	merge(&s->geometry.l1_base, g->l1_base);
-	merge(&s->geometry.l1_small_size, g->l1_small_size);
-	merge(&s->geometry.l1_bank_size, g->l1_bank_size);
-	merge(&s->geometry.allocatable_l1_size, g->allocatable_l1_size);
-	merge(&s->geometry.l1_alignment, g->l1_alignment);
-	merge(&s->geometry.dram_alignment, g->dram_alignment);
-	s->has_geometry = true;
-}
-
-/* The server let go of all that the process had. */
-static int take_gone(struct log_source *s, const struct tdm_log_record *r)
-{
-	uint64_t process;
-	int err = process_of(s, r, &process);
-	if (err == 0)
-		push(s, TDM_OP_CLEAR, r)->process = process;
-	return err;
-}
-
 static int take_record(struct log_source *s, const struct tdm_log_record *r)
 {
 	switch (r->type) {
 	case TDM_LOG_ALLOC:
+	case TDM_LOG_CB_ALLOC:
 		return take_alloc(s, r);
 	case TDM_LOG_FREE:
+	case TDM_LOG_UNKNOWN_FREE:
 		return take_free(s, r);
-	case TDM_LOG_UNKNOWN_FREE: {
-		uint64_t process;
-		int err = process_of(s, r, &process);
-		struct tdm_event *event = err == 0 ? push(s, TDM_OP_FREE, r) : NULL;
-		if (event != NULL) {
-			event->process = process;
-			event->id = r->id;
-		}
-		return err;
-	}
-	case TDM_LOG_PROCESS_GONE:
-		return take_gone(s, r);
-	case TDM_LOG_CB_ALLOC:
-		return take_cb(s, r);
+	case TDM_LOG_PROCESS_GONE: /* the server let go of all that the process had */
+		s->gone_at = 0;
+		s->gone_line = r->line;
+		return process_of(s, r, &s->gone);
 	case TDM_LOG_OP_BEGIN:
 		push(s, TDM_OP_PROGRAM, r)->name = r->name;
 		return 0;
@@ -293,11 +222,33 @@ static int take_record(struct log_source *s, const struct tdm_log_record *r)
 		take_failure(s, r);
 		return 0;
 	case TDM_LOG_GEOMETRY:
-		take_geometry(s, &r->geometry);
+		if (r->geometry.l1_small_size != TDM_BYTES_UNKNOWN)
+			s->l1_small = r->geometry.l1_small_size;
 		return 0;
 	default:
 		return 0;
 	}
+}
+
+/* The next buffer of the process that is gone; false: there is none any more. */
+static bool next_gone(struct log_source *s, struct tdm_event *event)
+{
+	struct held gone;
+	while (s->gone_at < s->held_count && s->held[s->gone_at].process != s->gone)
+		s->gone_at++;
+	if (s->gone_at == s->held_count || !release(s, s->held[s->gone_at].key, &gone)) {
+		s->gone = NOBODY;
+		return false;
+	}
+	*event = (struct tdm_event){ .op = TDM_OP_FREE,
+		.process = gone.process,
+		.device = gone.device,
+		.kind = gone.kind,
+		.id = gone.id,
+		.address = TDM_ADDRESS_UNKNOWN,
+		.bytes_per_bank = TDM_SIZE_UNKNOWN,
+		.position = s->gone_line };
+	return true;
 }
 
 static int log_next(struct tdm_source *source, struct tdm_event *event, struct tdm_diag *diag)
@@ -305,6 +256,8 @@ static int log_next(struct tdm_source *source, struct tdm_event *event, struct t
 	struct log_source *s = (struct log_source *)source;
 	while (s->pending_at == s->pending_count) {
 		struct tdm_log_record record;
+		if (s->gone != NOBODY && next_gone(s, event))
+			return 1;
 		int got = tdm_log_reader_next(&s->reader, &record, diag);
 		s->pending_at = s->pending_count = 0;
 		if (got == 0)
@@ -326,57 +279,26 @@ static void log_close(struct tdm_source *source)
 {
 	struct log_source *s = (struct log_source *)source;
 	tdm_log_reader_done(&s->reader);
-	tdm_map_done(&s->live);
+	tdm_map_done(&s->youngest);
 	tdm_map_done(&s->processes);
 	tdm_map_done(&s->described);
-	tdm_map_done(&s->cbs);
-	free(s->nodes);
+	free(s->held);
 	free(s);
 }
 
-static const struct tdm_source_ops log_ops = {
-	.name = "log",
-	.next = log_next,
-	.close = log_close,
-};
-
-static struct log_source *log_new(void)
+struct tdm_source *tdm_log_events(struct tdm_input *input)
 {
+	static const struct tdm_source_ops ops = { "log", log_next, log_close };
 	struct log_source *s = calloc(1, sizeof *s);
 	if (s == NULL)
 		return NULL;
-	s->source.ops = &log_ops;
+	s->source.ops = &ops;
 	s->spare = TDM_MAP_NONE;
-	memset(&s->geometry, 0xff, sizeof s->geometry); /* every figure unknown */
-	if (tdm_map_init(&s->live) != 0 || tdm_map_init(&s->processes) != 0 || tdm_map_init(&s->described) != 0 ||
-		tdm_map_init(&s->cbs) != 0) {
-		log_close(&s->source);
-		return NULL;
-	}
-	return s;
-}
-
-struct tdm_source *tdm_log_source_open(int fd)
-{
-	struct log_source *s = log_new();
-	if (s != NULL && tdm_log_reader_open(&s->reader, fd) != 0) {
-		log_close(&s->source);
-		s = NULL;
-	}
-	return s != NULL ? &s->source : NULL;
-}
-
-struct tdm_source *tdm_log_source_memory(const char *data, size_t len)
-{
-	struct log_source *s = log_new();
-	if (s != NULL && tdm_log_reader_memory(&s->reader, data, len) != 0) {
-		log_close(&s->source);
-		s = NULL;
-	}
-	return s != NULL ? &s->source : NULL;
-}
-
-uint64_t tdm_log_source_offset(const struct tdm_source *source)
-{
-	return tdm_log_scan_offset(&((const struct log_source *)source)->reader.scan);
+	s->gone = NOBODY;
+	s->l1_small = TDM_BYTES_UNKNOWN;
+	if (tdm_log_reader_open(&s->reader, input) == 0 && tdm_map_init(&s->youngest) == 0 &&
+		tdm_map_init(&s->processes) == 0 && tdm_map_init(&s->described) == 0)
+		return &s->source;
+	log_close(&s->source);
+	return NULL;
 }

@@ -1,5 +1,7 @@
 #include "sources/long_text.h"
 
+#include <string.h>
+
 enum { DIGITS = 4 }; /* of \u1234 */
 
 void tdm_long_text_fed(struct tdm_long_text *text, const char *data, size_t len)
@@ -18,13 +20,23 @@ void tdm_long_text_begin(struct tdm_long_text *text)
 	text->open = DIGITS; /* how far the last one has come is not known */
 }
 
+static size_t find(const char *data, size_t len, size_t at, char c)
+{
+	const char *found = memchr(data + at, c, len - at);
+	return found != NULL ? (size_t)(found - data) : len;
+}
+
 size_t tdm_long_text_next(struct tdm_long_text *text, const char *data, size_t len, size_t *kept)
 {
-	size_t at = 0;
+	size_t at = 0, quote = 0;
 	*kept = 0;
 	for (; at < len; at++) {
 		if (!text->escaped && text->open == 0)
 			text->is_dropping = true;
+		if (text->is_dropping && !text->escaped && at >= quote) /* only quotes and backslashes matter */
+			quote = find(data, len, at, '"');
+		if (text->is_dropping && !text->escaped && (at = find(data, quote, at, '\\')) == len)
+			return at;
 		if (!text->escaped && data[at] == '"') {
 			text->is_inside = false;
 			*kept = text->is_dropping ? *kept : at;

@@ -1,23 +1,34 @@
-#include "sources/memory_report.h"
+/*
+ * The reports of the runtime's memory reporter, three CSV files that belong together by the beginning of their names:
+ *
+ *     …memory_usage_summary.csv    four figures of one bank for each kind of memory
+ *     …l1_usage_summary.csv        the largest free block of L1, in one bank and in all
+ *     …detailed_memory_usage.csv   totals of all banks, and every block of one bank
+ *
+ * Each holds one state of the memory (a dump), or one for each program that was compiled. docs/formats/reports.md has
+ * the forms, also the older ones. All banks of a kind are in lockstep, so figures of one bank hold for each.
+ */
 #include "base/csv.h"
 #include "base/err.h"
-#include "base/reserve.h"
+#include "sources/format.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-enum { KIB = 1024, SHOWN = 40, RECORDS_MAX = 1 << 26 };
+enum { KIB = 1024, SHOWN = 40 };
 
 enum table { TABLE_NONE, TABLE_WORDS, TABLE_FIELDS };
 
 struct reading {
-	struct tdm_memory_report *report;
+	const struct tdm_record_sink *sink;
 	struct tdm_csv csv;
 	struct tdm_diag *diag;
+	struct tdm_memory_head head;
 	uint64_t unit, block_unit; /* bytes of 1 in figures and in blocks */
 	bool has_header;
-	size_t kinds;  /* that a state of a summary has at least */
-	uint8_t table; /* enum table: which rows may come */
+	uint8_t table;                   /* enum table: which rows may come */
+	size_t state_regions;            /* of the state that is open; 0: none is */
+	unsigned state_kinds;            /* bits of their kinds */
+	struct tdm_memory_region region; /* of a detailed file, while its lines come */
 	bool has_region;
 };
 
@@ -34,27 +45,29 @@ static bool contains(struct tdm_str text, const char *part)
 	return memmem(text.ptr, text.len, part, strlen(part)) != NULL;
 }
 
-int tdm_memory_report_detect(const char *head, size_t len)
+/* Which of the reports begins like this; -1: none. */
+static int form_of(struct tdm_str text)
 {
-	static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
-	if (has_prefix((struct tdm_str){ head, len }, mark)) {
-		head += sizeof mark - 1;
-		len -= sizeof mark - 1;
-	}
-	struct tdm_str text = { head, len }, line;
-	const char *newline = memchr(head, '\n', len);
+	const char *newline = memchr(text.ptr, '\n', text.len);
 	if (has_prefix(text, l1_title))
 		return TDM_MEMORY_L1;
-	line = tdm_str_trim((struct tdm_str){ head, newline != NULL ? (size_t)(newline - head) : len });
+	struct tdm_str line =
+		tdm_str_trim((struct tdm_str){ text.ptr, newline != NULL ? (size_t)(newline - text.ptr) : text.len });
 	if (contains(line, ", Total Allocatable Size (") && contains(line, "Largest Free Block ("))
 		return TDM_MEMORY_SUMMARY;
 	const char *comma = memchr(line.ptr, ',', line.len);
 	if (newline == NULL || comma == NULL)
 		return -1;
 	struct tdm_str name = { comma + 1, line.len - (size_t)(comma - line.ptr) - 1 };
-	struct tdm_str rest = { newline + 1, len - (size_t)(newline + 1 - head) };
+	struct tdm_str rest = { newline + 1, text.len - (size_t)(newline + 1 - text.ptr) };
 	enum tdm_kind kind;
 	return tdm_kind_parse(name, &kind) == 0 && has_prefix(rest, ",Total allocatable (") ? TDM_MEMORY_DETAILED : -1;
+}
+
+static bool memory_recognise(struct tdm_str head, const char *path)
+{
+	(void)path;
+	return form_of(head) >= 0;
 }
 
 static int refuse(struct reading *r, size_t field, const char *what)
@@ -76,31 +89,32 @@ static int read_figure(struct reading *r, struct tdm_str text, uint64_t unit, ui
 				  tdm_str_shown(text, shown, sizeof shown));
 }
 
-static int add_state(struct reading *r, bool has_program, uint64_t program)
+/* A region of the state that is open, everything unknown. */
+static void new_region(struct reading *r, enum tdm_kind kind)
 {
-	struct tdm_memory_report *report = r->report;
-	if (report->state_count == RECORDS_MAX ||
-		tdm_reserve(&report->states, &report->state_cap, report->state_count + 1, sizeof *report->states) != 0)
-		return -ENOMEM;
-	report->by_program |= has_program;
-	report->states[report->state_count++] = (struct tdm_memory_state){
-		.has_program = has_program,
-		.program = program,
-		.line = r->csv.line,
-		.first_region = report->region_count,
-	};
-	return 0;
+	r->region.kind = (uint8_t)kind;
+	r->state_regions++;
+	r->state_kinds |= 1U << kind;
 }
 
-static struct tdm_memory_region *add_region(struct reading *r, enum tdm_kind kind)
+static int push_region(struct reading *r)
 {
-	struct tdm_memory_report *report = r->report;
-	if (report->region_count == RECORDS_MAX || tdm_reserve(&report->regions, &report->region_cap,
-							   report->region_count + 1, sizeof *report->regions) != 0)
-		return NULL;
-	struct tdm_memory_region *region = &report->regions[report->region_count++];
-	*region = (struct tdm_memory_region){
-		.kind = (uint8_t)kind,
+	return r->sink->take(r->sink->to, &(struct tdm_record){ TDM_RECORD_MEMORY_REGION, .region = &r->region });
+}
+
+/*
+ * The first column of what begins a region: the id of a program, or nothing. A state begins at every id, and where the
+ * last state has what this record has, too (is_full).
+ */
+static int begin_record(struct reading *r, bool is_full)
+{
+	struct tdm_str id = tdm_csv_field(&r->csv, 0);
+	uint64_t program = 0;
+	bool is_bad = id.len != 0 && tdm_str_parse_u64(id, &program) != 0;
+	r->region = (struct tdm_memory_region){
+		.begins_state = id.len != 0 || is_full || r->state_regions == 0,
+		.has_program = id.len != 0 && !is_bad,
+		.program = program,
 		.line = r->csv.line,
 		.total = TDM_BYTES_UNKNOWN,
 		.allocated = TDM_BYTES_UNKNOWN,
@@ -110,47 +124,14 @@ static struct tdm_memory_region *add_region(struct reading *r, enum tdm_kind kin
 		.device_allocated = TDM_BYTES_UNKNOWN,
 		.device_free = TDM_BYTES_UNKNOWN,
 		.interleaved_free = TDM_BYTES_UNKNOWN,
-		.first_block = report->block_count,
 	};
-	report->states[report->state_count - 1].region_count++;
-	return region;
+	if (r->region.begins_state)
+		r->state_regions = r->state_kinds = 0;
+	/* What follows belongs to this state, whatever its name is. */
+	return is_bad ? refuse(r, 0, "expected the id of a program or nothing") : 0;
 }
 
-static const struct tdm_memory_state *last_state(const struct tdm_memory_report *report)
-{
-	return report->state_count != 0 ? &report->states[report->state_count - 1] : NULL;
-}
-
-const struct tdm_memory_region *tdm_memory_report_find(
-	const struct tdm_memory_report *report, size_t state, enum tdm_kind kind)
-{
-	const struct tdm_memory_state *s = &report->states[state];
-	for (size_t i = 0; i < s->region_count; i++)
-		if (report->regions[s->first_region + i].kind == kind)
-			return &report->regions[s->first_region + i];
-	return NULL;
-}
-
-/*
- * The first column: the id of a program, or nothing. A state begins at every id, and where the last state has what this
- * record has, too (is_full).
- */
-static int begin_record(struct reading *r, bool is_full, bool *has_program, uint64_t *program)
-{
-	struct tdm_str id = tdm_csv_field(&r->csv, 0);
-	*program = 0;
-	*has_program = id.len != 0;
-	if (*has_program && tdm_str_parse_u64(id, program) != 0) {
-		/* What follows belongs to this state, whatever its name is. */
-		int err = add_state(r, false, 0);
-		return err != 0 ? err : refuse(r, 0, "expected the id of a program or nothing");
-	}
-	if (*has_program || is_full || r->report->state_count == 0)
-		return add_state(r, *has_program, *program);
-	return 0;
-}
-
-/* The figures behind the first column: all of them, and no more. */
+/* The figures after the first column: all of them, and no more. */
 static int read_figures(struct reading *r, uint64_t *figures, size_t count)
 {
 	if (r->csv.field_count != count + 1)
@@ -172,48 +153,42 @@ static int read_summary_row(struct reading *r)
 {
 	static const uint8_t kinds[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_L1_SMALL };
 	enum { KINDS = sizeof kinds };
-	const struct tdm_memory_state *state = last_state(r->report);
-	uint64_t figures[4], program;
-	bool has_program;
-	int begun = begin_record(r, state != NULL && state->region_count == KINDS, &has_program, &program);
-	if (begun == -ENOMEM)
-		return begun;
-	state = last_state(r->report);
-	struct tdm_memory_region *region = add_region(r, (enum tdm_kind)kinds[state->region_count % KINDS]);
-	if (region == NULL)
-		return -ENOMEM;
-	int err = begun != 0 ? begun : read_figures(r, figures, 4);
+	struct tdm_memory_region *region = &r->region;
+	uint64_t figures[4];
+	int err = begin_record(r, r->state_regions == KINDS);
+	new_region(r, (enum tdm_kind)kinds[r->state_regions % KINDS]);
+	err = err != 0 ? err : read_figures(r, figures, 4);
 	if (err == 0 && (figures[1] > figures[0] || figures[3] > figures[2]))
 		err = tdm_diag_set(r->diag, TDM_ESYNTAX, r->csv.line, 0, "%s",
 			figures[1] > figures[0] ? "more is allocated than there is"
 						: "the largest free block is larger than all that is free");
 	region->damaged = err != 0;
-	if (err != 0)
-		return err;
-	region->total = figures[0];
-	region->allocated = figures[1];
-	region->free = figures[2];
-	region->largest = figures[3];
-	return 0;
+	if (err == 0) {
+		region->total = figures[0];
+		region->allocated = figures[1];
+		region->free = figures[2];
+		region->largest = figures[3];
+	}
+	int pushed = push_region(r);
+	return pushed != 0 ? pushed : err;
 }
 
 static int read_l1_row(struct reading *r)
 {
-	uint64_t figures[2], program;
-	bool has_program;
+	uint64_t figures[2];
 	int err = read_figures(r, figures, 2);
-	if (err == 0)
-		err = begin_record(r, true, &has_program, &program);
+	err = err != 0 ? err : begin_record(r, true);
 	if (err != 0)
 		return err;
-	struct tdm_memory_region *region = add_region(r, TDM_KIND_L1);
-	if (region == NULL)
-		return -ENOMEM;
-	region->largest = figures[0];
-	region->interleaved_free = figures[1];
-	if (figures[0] != 0 && figures[1] % figures[0] == 0 && figures[1] / figures[0] <= UINT32_MAX)
-		region->banks = (uint32_t)(figures[1] / figures[0]);
-	return 0;
+	new_region(r, TDM_KIND_L1);
+	r->region.largest = figures[0];
+	r->region.interleaved_free = figures[1];
+	return push_region(r);
+}
+
+static int push_head(struct reading *r)
+{
+	return r->sink->take(r->sink->to, &(struct tdm_record){ TDM_RECORD_MEMORY_HEAD, .memory = &r->head });
 }
 
 /*
@@ -225,44 +200,39 @@ static int read_header(struct reading *r)
 	struct tdm_str first = tdm_csv_field(&r->csv, 1), id = tdm_csv_field(&r->csv, 0);
 	if (has_prefix(id, l1_title))
 		return 0;
-	if (!contains(first, r->report->form == TDM_MEMORY_SUMMARY ? "Total Allocatable Size ("
-								   : "Largest Contiguous Free Block ("))
+	if (!contains(first, r->head.form == TDM_MEMORY_SUMMARY ? "Total Allocatable Size ("
+								: "Largest Contiguous Free Block ("))
 		return refuse(r, 1, "not the names of the columns");
-	r->report->rounded = contains(first, "(KB)");
-	r->unit = r->report->rounded ? KIB : 1;
+	r->head.rounded = contains(first, "(KB)");
+	r->unit = r->head.rounded ? KIB : 1;
 	/* L1_SMALL came while the last columns said KB; before, there were other forms. */
-	r->kinds = r->report->rounded ? 1 : contains(tdm_csv_field(&r->csv, 4), "(KB)") ? 2 : 3;
+	r->head.kinds = r->head.rounded ? 1 : contains(tdm_csv_field(&r->csv, 4), "(KB)") ? 2 : 3;
 	r->has_header = true;
-	return 0;
+	return push_head(r);
 }
 
-static struct tdm_memory_region *last_region(struct reading *r)
+/* The region that is open is complete. */
+static int end_region(struct reading *r)
 {
-	return &r->report->regions[r->report->region_count - 1];
+	bool had = r->has_region;
+	r->has_region = false;
+	r->table = TABLE_NONE;
+	return had ? push_region(r) : 0;
 }
 
 static int begin_region(struct reading *r, enum tdm_kind kind)
 {
-	uint64_t program;
-	bool has_program;
-	size_t states = r->report->state_count;
-	bool is_full = states != 0 && tdm_memory_report_find(r->report, states - 1, kind) != NULL;
-	int err = begin_record(r, is_full, &has_program, &program);
-	r->has_region = false;
-	r->table = TABLE_NONE;
-	if (err == -ENOMEM)
-		return err;
-	r->has_region = add_region(r, kind) != NULL;
-	if (err != 0)
-		return err;
-	return r->has_region ? 0 : -ENOMEM;
+	int pushed = end_region(r), err = begin_record(r, (r->state_kinds >> kind & 1) != 0);
+	new_region(r, kind);
+	r->has_region = true;
+	return pushed != 0 ? pushed : err;
 }
 
 static int read_total(struct reading *r)
 {
 	struct tdm_str label = tdm_csv_field(&r->csv, 1);
 	bool is_kib = contains(label, "(KB)");
-	struct tdm_memory_region *region = last_region(r);
+	struct tdm_memory_region *region = &r->region;
 	uint64_t *figure = has_prefix(label, "Total allocatable (") ? &region->device_total
 			   : has_prefix(label, "Total allocated (") ? &region->device_allocated
 			   : has_prefix(label, "Total free (")      ? &region->device_free
@@ -273,7 +243,6 @@ static int read_total(struct reading *r)
 	int err = read_figure(r, tdm_csv_field(&r->csv, 2), is_kib ? KIB : 1, &value);
 	if (err != 0)
 		return err;
-	r->report->rounded |= is_kib;
 	region->rounded |= is_kib;
 	*figure = value;
 	return 0;
@@ -281,7 +250,6 @@ static int read_total(struct reading *r)
 
 static int add_block(struct reading *r, struct tdm_str address, struct tdm_str bytes, struct tdm_str allocated)
 {
-	struct tdm_memory_report *report = r->report;
 	struct tdm_memory_block block;
 	int err = read_figure(r, address, r->block_unit, &block.address);
 	if (err == 0)
@@ -296,12 +264,7 @@ static int add_block(struct reading *r, struct tdm_str address, struct tdm_str b
 		return tdm_diag_set(r->diag, TDM_ESYNTAX, r->csv.line, 0, "expected yes or no: '%s'",
 			tdm_str_shown(allocated, shown, sizeof shown));
 	}
-	if (report->block_count == RECORDS_MAX ||
-		tdm_reserve(&report->blocks, &report->block_cap, report->block_count + 1, sizeof *report->blocks) != 0)
-		return -ENOMEM;
-	report->blocks[report->block_count++] = block;
-	last_region(r)->block_count++;
-	return 0;
+	return r->sink->take(r->sink->to, &(struct tdm_record){ TDM_RECORD_MEMORY_BLOCK, .block = &block });
 }
 
 /* A row of the newer table: words in columns. */
@@ -358,7 +321,7 @@ static int read_detailed(struct reading *r)
 	if (count == 6 && tdm_str_is(tdm_csv_field(&r->csv, 2), "Blocks:")) {
 		r->table = TABLE_FIELDS;
 		r->block_unit = contains(tdm_csv_field(&r->csv, 4), "(KB)") ? KIB : 1;
-		last_region(r)->rough |= r->block_unit != 1;
+		r->region.rough |= r->block_unit != 1;
 		return 0;
 	}
 	if (r->table == TABLE_WORDS && count == 1)
@@ -368,146 +331,48 @@ static int read_detailed(struct reading *r)
 	return refuse(r, count > 1 ? 1 : 0, "not a line of this report");
 }
 
-/* Whether a figure of all banks is that of one, so many times; one that was rounded down to KiB is less than one off.
- */
-static bool is_multiple(const struct tdm_memory_region *region, uint64_t all, uint64_t one, uint64_t banks)
+static int read_line(struct reading *r)
 {
-	uint64_t product;
-	return all == TDM_BYTES_UNKNOWN || (!__builtin_mul_overflow(one, banks, &product) && product >= all &&
-						   product - all < (region->rounded ? KIB : 1));
+	return r->head.form == TDM_MEMORY_DETAILED  ? read_detailed(r)
+	       : !r->has_header                     ? read_header(r)
+	       : r->head.form == TDM_MEMORY_SUMMARY ? read_summary_row(r)
+						    : read_l1_row(r);
 }
 
-/*
- * What follows from the blocks: the figures of one bank, and how many banks there are, if the totals are a multiple of
- * them. Blocks that do not make a whole bank say nothing about it. Whether they make one.
- */
-static bool settle_region(struct tdm_memory_report *report, struct tdm_memory_region *region)
+static int read_lines(struct reading *r, const struct tdm_input *input)
 {
-	uint64_t allocated = 0, unused = 0, largest = 0, total, low = UINT64_MAX, high = 0;
-	if (region->block_count == 0) {
-		if (region->device_total == 0) /* no block of nothing */
-			region->total = region->allocated = region->free = region->largest = 0;
-		return region->device_total == TDM_BYTES_UNKNOWN || region->device_total == 0;
-	}
-	for (size_t i = 0; i < region->block_count; i++) {
-		const struct tdm_memory_block *block = &report->blocks[region->first_block + i];
-		uint64_t *sum = block->allocated ? &allocated : &unused;
-		low = block->address < low ? block->address : low;
-		high = block->address + block->bytes > high ? block->address + block->bytes : high;
-		if (__builtin_add_overflow(*sum, block->bytes, sum))
-			return false;
-		if (!block->allocated && block->bytes > largest)
-			largest = block->bytes;
-	}
-	if (__builtin_add_overflow(allocated, unused, &total) || total == TDM_BYTES_UNKNOWN || total != high - low)
-		return false;
-	uint64_t device = region->device_total, banks = 0;
-	if (device != TDM_BYTES_UNKNOWN && total != 0) {
-		banks = device / total + (device % total != 0);
-		if (!is_multiple(region, device, total, banks) ||
-			!is_multiple(region, region->device_allocated, allocated, banks))
-			return false;
-		/* Of a total that was rounded banks are known when only one number of them fits. */
-		if (banks > UINT32_MAX || (region->rounded && total < KIB - (banks * total - device)))
-			banks = 0;
-	}
-	region->total = total;
-	region->allocated = allocated;
-	region->free = unused;
-	region->largest = largest;
-	region->banks = (uint32_t)banks;
-	return true;
-}
-
-/* States that are cut short, and blocks that are missing. */
-static void check_whole(struct reading *r, tdm_memory_warn warn, void *context)
-{
-	struct tdm_memory_report *report = r->report;
-	for (size_t i = 0; i < report->region_count; i++) {
-		struct tdm_memory_region *region = &report->regions[i];
-		if (settle_region(report, region) || region->damaged || region->rough)
-			continue; /* whole, or said already, or nobody can say */
-		report->refused++;
-		tdm_diag_set(r->diag, TDM_ESYNTAX, region->line, 0,
-			"the blocks of %s do not add up to its totals: some are missing or wrong",
-			tdm_kind_name((enum tdm_kind)region->kind));
-		if (warn != NULL)
-			warn(context, r->diag);
-	}
-	size_t kinds = r->kinds;
-	for (size_t i = 0; i < report->state_count; i++)
-		kinds = report->states[i].region_count > kinds ? report->states[i].region_count : kinds;
-	for (size_t i = 0; report->form == TDM_MEMORY_SUMMARY && i < report->state_count; i++) {
-		const struct tdm_memory_state *state = &report->states[i];
-		if (state->region_count == kinds || state->region_count == 0 || /* without memory for the first */
-			report->regions[state->first_region + state->region_count - 1].damaged)
-			continue; /* whole, or said already */
-		report->refused++;
-		tdm_diag_set(r->diag, TDM_ESYNTAX, state->line, 0,
-			"the state that begins here has %zu of %zu kinds of memory: the others are missing",
-			state->region_count, kinds);
-		if (warn != NULL)
-			warn(context, r->diag);
-	}
-}
-
-static int read_records(struct reading *r, tdm_memory_warn warn, void *context)
-{
-	struct tdm_memory_report *report = r->report;
 	for (;;) {
 		int err = tdm_csv_next(&r->csv, r->diag);
 		if (err == 0)
 			return 0;
 		if (err < 0 && err != TDM_ESYNTAX && err != -EMSGSIZE)
-			return err;
-		if (err == 1)
-			err = report->form == TDM_MEMORY_DETAILED  ? read_detailed(r)
-			      : !r->has_header                     ? read_header(r)
-			      : report->form == TDM_MEMORY_SUMMARY ? read_summary_row(r)
-								   : read_l1_row(r);
-		if (err == -ENOMEM)
-			return tdm_diag_set(r->diag, err, r->csv.line, 0, "out of memory");
-		if (err < 0) {
-			report->refused++;
-			if (r->has_region)
-				last_region(r)->damaged = true;
-			if (warn != NULL)
-				warn(context, r->diag);
+			return tdm_input_failed(input, err, r->csv.again, r->diag);
+		err = err == 1 ? read_line(r) : err;
+		if (err == TDM_ESYNTAX || err == -EMSGSIZE) {
+			r->region.damaged |= r->has_region;
+			err = tdm_record_refuse(r->sink, r->diag, false);
 		}
+		if (err != 0)
+			return err;
 	}
 }
 
-static int read_all(struct reading *r, int opened, tdm_memory_warn warn, void *context)
+static int memory_records(struct tdm_input *input, const struct tdm_record_sink *sink, struct tdm_diag *diag)
 {
-	int err = opened != 0 ? tdm_diag_set(r->diag, opened, 0, 0, "out of memory") : read_records(r, warn, context);
-	struct tdm_diag kept = *r->diag;
-	check_whole(r, warn, context);
-	if (err != 0)
-		*r->diag = kept;
-	tdm_csv_done(&r->csv);
-	return err;
+	struct reading r = { .sink = sink, .diag = diag, .unit = 1, .block_unit = 1 };
+	struct tdm_str head = tdm_format_head(input);
+	int form = form_of(head), err = tdm_csv_open(&r.csv, tdm_input_reader(input));
+	r.head.form = (uint8_t)(form >= 0 ? form : TDM_MEMORY_SUMMARY);
+	err = err != 0 ? err : push_head(&r);
+	err = err != 0 ? err : read_lines(&r, input);
+	int end = end_region(&r);
+	tdm_csv_done(&r.csv);
+	return err != 0 ? err : end;
 }
 
-int tdm_memory_report_read(struct tdm_memory_report *report, enum tdm_memory_form form, int fd, tdm_memory_warn warn,
-	void *context, struct tdm_diag *diag)
-{
-	struct reading r = { .report = report, .diag = diag, .unit = 1, .block_unit = 1 };
-	*report = (struct tdm_memory_report){ .form = (uint8_t)form };
-	return read_all(&r, tdm_csv_open(&r.csv, fd), warn, context);
-}
-
-int tdm_memory_report_parse(struct tdm_memory_report *report, enum tdm_memory_form form, struct tdm_str text,
-	tdm_memory_warn warn, void *context, struct tdm_diag *diag)
-{
-	struct reading r = { .report = report, .diag = diag, .unit = 1, .block_unit = 1 };
-	*report = (struct tdm_memory_report){ .form = (uint8_t)form };
-	return read_all(&r, tdm_csv_memory(&r.csv, text.ptr, text.len), warn, context);
-}
-
-void tdm_memory_report_done(struct tdm_memory_report *report)
-{
-	free(report->states);
-	free(report->regions);
-	free(report->blocks);
-	*report = (struct tdm_memory_report){ 0 };
-}
+const struct tdm_format tdm_format_memory_report = {
+	.name = "memory_report",
+	.summary = "memory report",
+	.recognise = memory_recognise,
+	.records = memory_records,
+};

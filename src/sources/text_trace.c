@@ -1,7 +1,10 @@
-#include "sources/text_trace.h"
+/*
+ * Text traces: what a program asked of the allocator, one request a line, for replaying on the device model.
+ * docs/formats/trace.md describes the two forms (one memory region; a whole device).
+ */
 #include "base/err.h"
-#include "base/file.h"
 #include "base/names.h"
+#include "sources/format.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,6 +13,7 @@ enum { WINDOW_BYTES = 1 << 20, SHOWN_CAP = 44 };
 
 struct text_trace {
 	struct tdm_source source;
+	const struct tdm_input *input;
 	struct tdm_lines lines;
 	struct tdm_names names; /* of the buffers that the trace has not freed yet; the number is the buffer's id */
 	uint64_t next_id;
@@ -321,9 +325,9 @@ static int text_trace_next(struct tdm_source *source, struct tdm_event *event, s
 	if (got == -EMSGSIZE)
 		return tdm_diag_set(
 			diag, TDM_ESYNTAX, t->lines.line, WINDOW_BYTES + 1, "expected a line of at most 1 MiB");
-	t->lines.eof = true; /* the descriptor cannot be read: asking again must not go on for ever */
+	t->lines.eof = true; /* asking again must not go on for ever */
 	t->lines.at = t->lines.end;
-	return tdm_diag_set(diag, got, t->lines.line + 1, 0, "cannot read on: %s", tdm_err_text(got));
+	return tdm_input_failed(t->input, got, t->lines.line + 1, diag);
 }
 
 static void text_trace_close(struct tdm_source *source)
@@ -334,45 +338,47 @@ static void text_trace_close(struct tdm_source *source)
 	free(t);
 }
 
-static const struct tdm_source_ops text_trace_ops = {
-	.name = "text-trace",
-	.next = text_trace_next,
-	.close = text_trace_close,
-};
-
-static struct text_trace *text_trace_new(void)
+static struct tdm_source *text_trace_events(struct tdm_input *input)
 {
+	static const struct tdm_source_ops ops = { "text-trace", text_trace_next, text_trace_close };
 	struct text_trace *t = calloc(1, sizeof *t);
 	if (t == NULL)
 		return NULL;
-	t->source.ops = &text_trace_ops;
-	t->lines.fd = -1;
-	if (tdm_names_init(&t->names) != 0) {
-		free(t);
-		return NULL;
+	t->source.ops = &ops;
+	t->input = input;
+	if (tdm_names_init(&t->names) == 0 && tdm_lines_from(&t->lines, tdm_input_reader(input), WINDOW_BYTES) == 0)
+		return &t->source;
+	text_trace_close(&t->source);
+	return NULL;
+}
+
+/* A line that describes a device or region, or a request, as the first one that is not a comment. */
+static bool text_trace_recognise(struct tdm_str head, const char *path)
+{
+	struct tdm_lines lines;
+	struct tdm_str line;
+	(void)path;
+	tdm_lines_memory(&lines, head.ptr, head.len);
+	while (tdm_lines_next(&lines, &line) == 1) {
+		struct words w = { line.ptr, line.ptr, line.ptr + line.len, lines.line, NULL };
+		struct tdm_str verb = next_word(&w), word;
+		if (verb.len == 0)
+			continue;
+		if (!tdm_str_is(verb, "device") && !tdm_str_is(verb, "region"))
+			return tdm_str_is(verb, "alloc") || tdm_str_is(verb, "place") || tdm_str_is(verb, "buffer");
+		if (tdm_str_is(verb, "device"))
+			next_word(&w); /* the card; the rest is field=value */
+		while ((word = next_word(&w)).len != 0)
+			if (memchr(word.ptr, '=', word.len) == NULL)
+				return false;
+		return true;
 	}
-	return t;
+	return false;
 }
 
-struct tdm_source *tdm_text_trace_open(int fd)
-{
-	struct text_trace *t = text_trace_new();
-	if (t != NULL && tdm_lines_open(&t->lines, fd, WINDOW_BYTES) != 0) {
-		text_trace_close(&t->source);
-		t = NULL;
-	}
-	return t != NULL ? &t->source : NULL;
-}
-
-struct tdm_source *tdm_text_trace_memory(const char *data, size_t len)
-{
-	struct text_trace *t = text_trace_new();
-	if (t != NULL)
-		tdm_lines_memory(&t->lines, data, len);
-	return t != NULL ? &t->source : NULL;
-}
-
-uint64_t tdm_text_trace_offset(const struct tdm_source *source)
-{
-	return ((const struct text_trace *)source)->lines.offset;
-}
+const struct tdm_format tdm_format_text_trace = {
+	.name = "text_trace",
+	.summary = "trace of allocations",
+	.recognise = text_trace_recognise,
+	.events = text_trace_events,
+};

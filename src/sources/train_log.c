@@ -1,4 +1,8 @@
 /*
+ * Logs of tt-train: the summaries of memory that it prints when it runs with --track_memory, however many there are,
+ * and the lines about parameters and device memory around them. Colours and prefixes of lines are passed over. A figure
+ * that cannot be read is refused with its position; the phase it belongs to is left out, and the rest goes on.
+ *
  * A line is looked at once. Outside a summary it may name parameters, device memory or, as the last one before a
  * summary, the run. Inside, "--- NAME ---" begins a phase, three kinds of lines have its figures, and the line with
  * "Overall DRAM Peak" ends the summary.
@@ -6,18 +10,16 @@
  * Which parameters and which device memory belong to a summary is settled at the end, as tt-train's own script does it:
  * the first ones within the WINDOW bytes before the summary, else the first ones of the file.
  */
-#include "sources/train_log.h"
-
 #include "base/err.h"
-#include "base/file.h"
 #include "base/reserve.h"
+#include "sources/format.h"
 #include "sources/log_prefix.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WINDOW = 1000, FACTS_MAX = 100000, NAME_MAX_BYTES = 1024 };
+enum { WINDOW = 1000, FACTS_MAX = 100000, NAME_MAX_BYTES = 1024, LINE_MAX_BYTES = 65536, RUNS_MAX = 10000 };
 
 /* The kinds of facts, the preferred one of a pair first. */
 enum fact_kind { FACT_PARAMETERS, FACT_PARAMETERS_ROW, FACT_MEMORY, FACT_MEMORY_ROW };
@@ -32,8 +34,8 @@ struct fact {
 enum { SEEN_SEGMENT = 1, SEEN_CUMULATIVE = 2 };
 
 struct parser {
-	struct tdm_train_log *log;
-	const char *file;
+	const struct tdm_record_sink *sink;
+	struct tdm_phase_runs runs;
 	uint64_t line, offset;     /* of the line that is looked at */
 	struct tdm_phase_run *run; /* the summary that is open; NULL: none */
 	bool in_phase, phase_broken;
@@ -50,25 +52,10 @@ struct parser {
 
 static void refuse(struct parser *p, uint64_t line, uint64_t column, const char *text)
 {
-	if (p->log->refused_count < TDM_TRAIN_LOG_REFUSED_MAX) {
-		struct tdm_diag *diag = &p->log->refused[p->log->refused_count];
-		diag->file = p->file;
-		tdm_diag_set(diag, TDM_ESYNTAX, line, column, "%s", text);
-	}
-	p->log->refused_count++;
-}
-
-static struct tdm_str without_colours(struct parser *p, struct tdm_str line)
-{
-	if (memchr(line.ptr, '\033', line.len) == NULL)
-		return line;
-	tdm_buf_clear(&p->plain);
-	tdm_buf_add(&p->plain, line.ptr, line.len);
-	if (tdm_buf_failed(&p->plain)) {
-		p->err = -ENOMEM;
-		return (struct tdm_str){ "", 0 };
-	}
-	return (struct tdm_str){ p->plain.data, tdm_log_strip_colour(p->plain.data, p->plain.len) };
+	struct tdm_diag diag = { .file = NULL };
+	tdm_diag_set(&diag, TDM_ESYNTAX, line, column, "%s", text);
+	int err = tdm_record_refuse(p->sink, &diag, false);
+	p->err = p->err != 0 ? p->err : err;
 }
 
 /* What follows `word` in the line; an empty piece with a NULL pointer when it is not there. */
@@ -239,17 +226,16 @@ static struct tdm_str without_head(struct tdm_str line)
 static void begin_run(struct parser *p)
 {
 	end_run(p, false);
-	if (p->log->runs.count == TDM_TRAIN_LOG_RUNS_MAX) { /* its lines are those outside a summary */
+	if (p->runs.count == RUNS_MAX) { /* its lines are those outside a summary */
 		refuse(p, p->line, 1, "one summary too many: it is left out");
 		tdm_buf_clear(&p->name);
 		return;
 	}
 	char number[32];
-	snprintf(number, sizeof number, "summary %zu", p->log->runs.count + 1);
+	snprintf(number, sizeof number, "summary %zu", p->runs.count + 1);
 	struct tdm_str name = tdm_str_trim(tdm_buf_str(&p->name));
-	p->run = note_offset(p, p->log->runs.count)
-			 ? tdm_phase_runs_add(&p->log->runs, name.len != 0 ? name : tdm_str_of(number))
-			 : NULL;
+	p->run = note_offset(p, p->runs.count) ? tdm_phase_runs_add(&p->runs, name.len != 0 ? name : tdm_str_of(number))
+					       : NULL;
 	if (p->run == NULL)
 		p->err = -ENOMEM;
 	else
@@ -388,7 +374,7 @@ static bool read_fact(struct parser *p, struct tdm_str line)
 
 static void read_line(struct parser *p, struct tdm_str raw)
 {
-	struct tdm_str line = without_colours(p, raw);
+	struct tdm_str line = tdm_log_without_colour(raw, &p->plain);
 	if (after(line, "=== Memory Usage Summary ===").ptr != NULL) {
 		begin_run(p);
 		return;
@@ -434,7 +420,7 @@ static void settle_facts(struct parser *p)
 		find_fact(p, FACT_MEMORY, 0, p->fact_count) };
 	size_t begin = 0, end = 0;
 	/* Facts and runs ascend, so the window moves in one direction only. */
-	for (size_t i = 0; i < p->log->runs.count; i++) {
+	for (size_t i = 0; i < p->runs.count; i++) {
 		uint64_t offset = p->offsets[i], from = offset > WINDOW ? offset - WINDOW : 0;
 		while (end < p->fact_count && p->facts[end].offset < offset)
 			end++;
@@ -444,64 +430,56 @@ static void settle_facts(struct parser *p)
 		const struct fact *memory = find_fact(p, FACT_MEMORY, begin, end);
 		parameters = parameters != NULL ? parameters : first[0];
 		memory = memory != NULL ? memory : first[1];
-		p->log->runs.runs[i].parameters = parameters != NULL ? parameters->value : 0;
-		p->log->runs.runs[i].device_memory_bytes = memory != NULL ? memory->value : TDM_BYTES_UNKNOWN;
+		p->runs.runs[i].parameters = parameters != NULL ? parameters->value : 0;
+		p->runs.runs[i].device_memory_bytes = memory != NULL ? memory->value : TDM_BYTES_UNKNOWN;
 	}
 }
 
-static int read_lines(struct tdm_lines *lines, const char *file, struct tdm_train_log *log)
+static int read_lines(struct parser *p, struct tdm_lines *lines, const struct tdm_input *input, struct tdm_diag *diag)
 {
-	struct parser p = { .log = log, .file = file };
 	struct tdm_str line;
 	int got;
-	*log = (struct tdm_train_log){ 0 };
+	for (p->offset = 0; p->err == 0 && (got = tdm_lines_next(lines, &line)) != 0; p->offset = lines->offset) {
+		p->line = lines->line;
+		if (got > 0)
+			read_line(p, line);
+		else if (got == -EMSGSIZE) /* a line beyond all measure is no line of a summary */
+			refuse(p, p->line, 0, "a line that is too long: it is left out");
+		else
+			p->err = tdm_input_failed(input, got, 0, diag);
+	}
+	if (tdm_buf_failed(&p->plain) || tdm_buf_failed(&p->name))
+		p->err = -ENOMEM;
+	return p->err;
+}
+
+static int train_records(struct tdm_input *input, const struct tdm_record_sink *sink, struct tdm_diag *diag)
+{
+	struct parser p = { .sink = sink };
+	struct tdm_lines lines;
+	int err = tdm_lines_from(&lines, tdm_input_reader(input), LINE_MAX_BYTES);
 	tdm_buf_init(&p.plain);
 	tdm_buf_init(&p.name);
-	for (p.offset = 0; p.err == 0 && (got = tdm_lines_next(lines, &line)) != 0; p.offset = lines->offset) {
-		p.line = lines->line;
-		log->is_utf16 |= got > 0 && p.line == 1 && tdm_str_is_utf16(line);
-		if (got > 0)
-			read_line(&p, line);
-		else if (got == -EMSGSIZE) /* a line beyond all measure is no line of a summary */
-			refuse(&p, p.line, 0, "a line that is too long: it is left out");
-		else
-			p.err = got;
-	}
+	err = err != 0 ? err : read_lines(&p, &lines, input, diag);
+	/* What came before an error is used, too. */
 	end_run(&p, false);
-	if (p.err == 0)
-		settle_facts(&p);
-	log->lines = lines->line;
-	if (tdm_buf_failed(&p.name))
-		p.err = -ENOMEM;
+	settle_facts(&p);
+	for (size_t i = 0; err != -ENOMEM && i < p.runs.count; i++) {
+		int taken = sink->take(sink->to, &(struct tdm_record){ TDM_RECORD_RUN, .run = &p.runs.runs[i] });
+		err = err != 0 ? err : taken;
+	}
+	tdm_phase_runs_done(&p.runs);
+	tdm_lines_done(&lines);
 	tdm_buf_done(&p.plain);
 	tdm_buf_done(&p.name);
 	free(p.facts);
 	free(p.offsets);
-	return p.err;
-}
-
-int tdm_train_log_read(int fd, const char *file, struct tdm_train_log *log)
-{
-	struct tdm_lines lines;
-	*log = (struct tdm_train_log){ 0 };
-	int err = tdm_lines_open(&lines, fd, TDM_TRAIN_LOG_LINE_MAX);
-	if (err != 0)
-		return err;
-	err = read_lines(&lines, file, log);
-	tdm_lines_done(&lines);
 	return err;
 }
 
-int tdm_train_log_memory(const char *data, size_t len, const char *file, struct tdm_train_log *log)
-{
-	struct tdm_lines lines;
-	tdm_lines_memory(&lines, data, len);
-	int err = read_lines(&lines, file, log);
-	tdm_lines_done(&lines);
-	return err;
-}
-
-void tdm_train_log_done(struct tdm_train_log *log)
-{
-	tdm_phase_runs_done(&log->runs);
-}
+const struct tdm_format tdm_format_train_log = {
+	.name = "train_log",
+	.summary = "log of a training run",
+	.anywhere = "Memory Usage Summary ===",
+	.records = train_records,
+};

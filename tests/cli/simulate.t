@@ -184,6 +184,108 @@ Other cards, other figures.
   small.trace: this is a trace of one region: another card or other figures of it do not apply
   [2]
 
+Graph captures: what was asked for, on the device that the capture describes. Here it is a mock device with all cores of an n150, and every
+buffer gets the address that it had.
+
+  $ cp "$DATADIR/graph/mock_normal.json" capture.json
+  $ cat > report.py <<'.'
+  > import json, sys
+  > device = {"device_id": 0, "arch": "wormhole_b0", "num_x_compute_cores": 8, "num_y_compute_cores": 9, "worker_l1_size": 1499136, "l1_num_banks": 72,
+  >           "l1_bank_size": 1360704, "address_at_first_l1_cb_buffer": 105664, "num_dram_channels": 12, "dram_size_per_channel": 1073741824}
+  > json.dump({"devices": [device], "graph": json.load(open("capture.json")), "version": 1}, open("report.json", "w"))
+  > for n in json.load(open("capture.json")):
+  >     if n["node_type"] == "buffer_allocate": print(n["params"]["address"], n["params"]["max_size_per_bank"])
+  > .
+  $ python3 report.py > recorded; tidemark simulate --results report.json | cut -d ' ' -f 2- | diff - recorded
+  $ tidemark simulate report.json | head -6
+  Requests       report.json (graph capture): 7 requests, 1 buffer live at the end
+  Left out       5 circular buffers and their like
+  Device         Wormhole Galaxy, one chip, 72 L1 banks, 12 DRAM banks, policy first
+  Verdict        fits: 4 allocations, none failed
+  
+  Per bank  banks        size        peak   peak      at end     largest    tightest  worst
+  $ tidemark simulate --json report.json | python3 -c '
+  > import json, sys
+  > s = json.load(sys.stdin)["simulate"]
+  > print({k: v for k, v in s.items() if k != "spaces"})'
+  {'trace': 'report.json', 'source': 'model', 'card': 'wh-galaxy', 'policy': 'first', 'requests': 7, 'skipped_lines': 0, 'live_buffers': 1, 'format': 'graph capture', 'position': 'byte', 'device': 0, 'assumed_pages': 0, 'left_out': {'program_memory': 5, 'other_kinds': 0, 'other_devices': 0, 'unknown_frees': 0, 'errors': 0}, 'fits': True}
+
+On another card the bytes of a bank are computed anew. A capture without a report around it does not say what it ran on.
+
+  $ tidemark simulate capture.json
+  capture.json: it does not say which card it is from: name one with --card (tidemark device list shows them)
+  [2]
+  $ tidemark simulate --results capture.json --card p150
+  ttnn::add 1552384 20480
+  ttnn::add 1048704 8388608
+  ttnn::matmul 1486848 65536
+  ttnn::matmul 9437312 131072
+  $ tidemark simulate --results - --card n150 --set l1_banks=72 --set l1_small=32K < capture.json | cut -d ' ' -f 2- | diff - recorded
+
+Several devices: one at a time.
+
+  $ tidemark simulate "$DATADIR/graph/g23-d2.json" --card n150 | sed -n '2,3p;5p'
+  Left out       39 circular buffers and their like, 82 requests on other devices
+                 this is device 1; --device 0 replays another one
+  Verdict        fits: 28 allocations, none failed
+  $ tidemark simulate "$DATADIR/graph/g23-d2.json" --card n150 -d 0 | sed -n '2,3p;5p'
+  Left out       39 circular buffers and their like, 52 requests on other devices
+                 this is device 0; --device 1 replays another one
+  Verdict        fits: 47 allocations, none failed
+  $ tidemark simulate "$DATADIR/graph/g23-d2.json" --card n150 --device 7 2>&1 | sed "s|$DATADIR/||"
+  tidemark simulate: graph/g23-d2.json has no requests on device 7, but on device 1
+  $ tidemark simulate capture.json --device x
+  tidemark simulate: --device: expected a number, got 'x'
+  tidemark simulate: see 'tidemark simulate --help'
+  [2]
+
+Logs of an allocation server and of the runtime: only sizes are known. Circular buffers are not the allocator's; what was allocated before
+the log began is not known to it.
+
+  $ tidemark simulate "$DATADIR/logs/server.log" 2>&1 | sed "s|$DATADIR/||"
+  logs/server.log: it does not say which card it is from: name one with --card (tidemark device list shows them)
+  $ tidemark simulate "$DATADIR/logs/server.log" --card n150 | sed "s|$DATADIR/||" | sed -n 1,6p
+  Requests       logs/server.log (log): 2 requests, 0 buffers live at the end
+  Left out       1 circular buffer or its like, 1 request on another device, 1 release of a buffer that was not seen
+                 this is device 0; --device 1 replays another one
+  Assumed        1 buffer of known size only: interleaved over all banks, in pages of a tile
+  Device         Wormhole n150, one chip, 64 L1 banks, 12 DRAM banks, policy first
+  Verdict        fits: 1 allocation, none failed
+  $ tidemark simulate --results --device 1 --card n150 - < "$DATADIR/logs/server.log"
+  0x40000000 1048640 2048
+  $ tidemark simulate "$DATADIR/logs/debug.log" --card n150 | sed -n '2,5p;11p'
+  Left out       1 out-of-memory error that it recorded
+  Assumed        2 buffers of known size only: interleaved over all banks, in pages of a tile
+  Device         Wormhole n150, one chip, 64 L1 banks, 12 DRAM banks, policy first
+  Verdict        fits: 2 allocations, none failed
+  l1_small     64    32.00KiB         0 B     0%         0 B    32.00KiB    32.00KiB     0%
+  $ cat > tight.log <<'.'
+  > [PID 7] Allocated 60000000 bytes of L1 on device 0 (buffer_id=4096)
+  > [PID 8] Allocated 60000000 bytes of L1 on device 0 (buffer_id=4096)
+  >    Removed 1 buffers (57.22 MB) from PID 7
+  > [PID 8] Allocated 20000000 bytes of L1 on device 0 (buffer_id=8192)
+  > .
+  $ tidemark simulate tight.log --card n150 | sed -n '3,7p'
+  Device         Wormhole n150, one chip, 64 L1 banks, 12 DRAM banks, policy first
+  Verdict        does not fit: 1 of 3 allocations failed
+  First failure  line 2: 0x1000, 60,000,000 B of l1 over 64 banks
+  Cause          exhausted: it needs 937,504 B in one piece, and 455,968 B are free at all
+  Runtime says   Out of Memory: Not enough space to allocate 60000000 B L1 buffer across 64 banks, where each bank needs to store 937504 B, but bank size is 1393472 B (allocated: 937504 B, free: 455968 B, largest free block: 455968 B)
+
+The inspector's log of mesh buffers has what one device holds of each.
+
+  $ printf -- '- mesh_buffer_allocated:\n    id: 1\n    address: 64\n    size: 8192\n    device_local_size: 4096\n    buffer_type: DRAM\n    timestamp_ns: 5\n' > mesh.yaml
+  $ tidemark simulate --results mesh.yaml --card n150
+   1048640 2048
+
+What has no requests is named.
+
+  $ tidemark simulate "$DATADIR/reports/mock_l1_usage_summary.csv" 2>&1 | sed "s|$DATADIR/||"
+  tidemark simulate: reports/mock_l1_usage_summary.csv is a memory report, which has no requests to replay
+  $ echo 'some text' > text; tidemark simulate text
+  tidemark simulate: text has nothing to replay: no allocations in it, though it looks like a log
+  [2]
+
 Bad lines: file, line, column and what was expected; nothing is printed behind them.
 
   $ try() { printf "$@" > bad.trace; tidemark simulate -r bad.trace; }

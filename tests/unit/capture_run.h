@@ -14,7 +14,8 @@
 #include "analyze/capture_course.h"
 #include "analyze/capture_summary.h"
 #include "base/file.h"
-#include "sources/graph_capture.h"
+#include "open_input.h"
+#include "sources/capture_json.h"
 
 #define NODE(counter, type, connections, params)                                    \
 	"{\"arguments\":[],\"connections\":[" connections "],\"counter\":" #counter \
@@ -28,11 +29,10 @@
 	"{\"address\":" #address ",\"core_range_set\":\"" cores "\",\"device_id\":" #device \
 	",\"globally_allocated\":\"0\",\"size\":" #size "}"
 
-enum { REFUSALS_MAX = 16, REFUSAL_CAP = 256 };
+enum { REFUSALS_MAX = 16, REFUSAL_CAP = TDM_DIAG_TEXT_CAP };
 
 struct capture_run {
 	struct tdm_capture_summary summary;
-	struct tdm_capture_sink inner;
 	struct tdm_capture_course course;
 	struct tdm_capture_counts counts;
 	struct tdm_diag diag;
@@ -41,32 +41,18 @@ struct capture_run {
 	char refusal[REFUSALS_MAX][REFUSAL_CAP];
 };
 
-static void run_node(void *context, const struct tdm_capture_node *node)
+static int run_take(void *to, const struct tdm_record *record)
 {
-	struct capture_run *run = context;
-	run->inner.node(run->inner.context, node);
-	assert_int_equal(tdm_capture_course_note(&run->course, &run->summary.exact, node), 0);
-}
-
-static void run_device(void *context, const struct tdm_capture_device *device)
-{
-	struct capture_run *run = context;
-	run->inner.device(run->inner.context, device);
-}
-
-static void run_member(void *context, uint64_t mesh, uint64_t chip)
-{
-	struct capture_run *run = context;
-	run->inner.member(run->inner.context, mesh, chip);
-}
-
-static void run_refuse(void *context, const struct tdm_capture_node *node, const char *text)
-{
-	struct capture_run *run = context;
-	(void)node;
-	if (run->refusals < REFUSALS_MAX)
-		snprintf(run->refusal[run->refusals], REFUSAL_CAP, "%s", text);
-	run->refusals++;
+	struct capture_run *run = to;
+	assert_int_equal(tdm_capture_summary_take(&run->summary, record), 0);
+	if (record->type == TDM_RECORD_NODE)
+		assert_int_equal(tdm_capture_course_note(&run->course, &run->summary.exact, record->node), 0);
+	if (record->type == TDM_RECORD_REFUSED) {
+		if (run->refusals < REFUSALS_MAX)
+			snprintf(run->refusal[run->refusals], REFUSAL_CAP, "%s", record->refused->text);
+		run->refusals++;
+	}
+	return 0;
 }
 
 static struct capture_run *capture_read_pieces(const char *data, size_t len, size_t piece)
@@ -74,9 +60,7 @@ static struct capture_run *capture_read_pieces(const char *data, size_t len, siz
 	struct capture_run *run = calloc(1, sizeof *run);
 	assert_non_null(run);
 	assert_int_equal(tdm_capture_summary_init(&run->summary), 0);
-	tdm_capture_summary_sink(&run->summary, &run->inner);
-	struct tdm_capture_sink sink = { run, run_node, run_device, run_member, run_refuse };
-	struct tdm_capture_json *json = tdm_capture_json_new(&sink);
+	struct tdm_capture_json *json = tdm_capture_json_new(&(struct tdm_record_sink){ run, run_take });
 	assert_non_null(json);
 	for (size_t at = 0; at < len && run->err == 0; at += piece)
 		run->err = tdm_capture_json_feed(json, data + at, len - at < piece ? len - at : piece, &run->diag);

@@ -10,8 +10,7 @@
 #include <cmocka.h>
 
 #include "analyze/replay.h"
-#include "base/buf.h"
-#include "sources/text_trace.h"
+#include "open_input.h"
 
 /* A replay of a text, with its result lines and its refusals ("line:column: text" each). */
 struct run {
@@ -22,23 +21,22 @@ struct run {
 static inline struct run run_with(const char *trace, size_t len, const struct tdm_replay_options *options)
 {
 	struct run run = { .replay = tdm_replay_new(options) };
-	struct tdm_source *source = tdm_text_trace_memory(trace, len);
+	struct test_source s = source_of_text("text_trace", trace, len);
 	struct tdm_event event;
 	struct tdm_diag diag = { 0 };
 	int got;
 	assert_non_null(run.replay);
-	assert_non_null(source);
 	tdm_buf_init(&run.results);
 	tdm_buf_init(&run.refusals);
 	tdm_buf_puts(&run.results, "");
 	tdm_buf_puts(&run.refusals, "");
-	while ((got = tdm_source_next(source, &event, &diag)) != 0) {
+	while ((got = tdm_source_next(s.source, &event, &diag)) != 0) {
 		if (got > 0 && tdm_replay_apply(run.replay, &event, &run.results, &diag) == 0)
 			continue;
 		tdm_buf_printf(&run.refusals, "%d:%d: %s\n", (int)diag.line, (int)diag.column, diag.text);
 		diag = (struct tdm_diag){ 0 };
 	}
-	tdm_source_close(source);
+	source_done(&s);
 	for (size_t i = 0; i < tdm_replay_space_count(run.replay); i++)
 		assert_true(tdm_freelist_is_valid(tdm_replay_space(run.replay, i)->list));
 	return run;

@@ -1,4 +1,4 @@
-/* Circular buffers core by core: units, prefixes, dumps, events, and every refusal. */
+/* Circular buffers core by core: units, prefixes, dumps, and every refusal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,24 +7,25 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sources/core_cbs.h"
+#include "analyze/core_dumps.h"
 #include "warnings.h"
 
-static struct tdm_core_cbs parse(const char *text, struct warnings *warnings)
+static struct tdm_core_dumps parse(const char *text, struct warnings *warnings)
 {
-	struct tdm_core_cbs cores;
+	struct tdm_core_dumps dumps;
 	struct tdm_diag diag = { 0 };
-	memset(warnings, 0, sizeof *warnings);
-	assert_int_equal(tdm_core_cbs_parse(&cores, tdm_str_of(text), warnings_add, warnings, &diag), 0);
-	assert_int_equal(cores.refused, warnings->count);
-	return cores;
+	assert_int_equal(tdm_core_dumps_init(&dumps), 0);
+	assert_int_equal(read_as("core_dump", tdm_str_of(text), warnings, tdm_core_dumps_take, &dumps, &diag), 0);
+	assert_int_equal(dumps.refused, warnings->count);
+	tdm_core_dumps_end(&dumps);
+	return dumps;
 }
 
 static void sizes_have_every_unit(void **state)
 {
 	(void)state;
 	struct warnings w;
-	struct tdm_core_cbs c = parse("Core (3,4): CB0=1024KB, CB1=512B,CB2 = 2 MiB, cb31=1.5K, CB5=7\r\n", &w);
+	struct tdm_core_dumps c = parse("Core (3,4): CB0=1024KB, CB1=512B,CB2 = 2 MiB, cb31=1.5K, CB5=7\r\n", &w);
 	static const uint64_t bytes[] = { 1048576, 512, 2097152, 1536, 7 };
 	static const uint16_t indexes[] = { 0, 1, 2, 31, 5 };
 	assert_int_equal(w.count, 0);
@@ -34,14 +35,14 @@ static void sizes_have_every_unit(void **state)
 	for (int i = 0; i < 5; i++)
 		assert_true(c.cbs[i].bytes == bytes[i] && c.cbs[i].index == indexes[i]);
 	assert_true(c.cores[0].bytes == 1048576 + 512 + 2097152 + 1536 + 7);
-	tdm_core_cbs_done(&c);
+	tdm_core_dumps_done(&c);
 }
 
 static void prefixes_suffixes_and_colours_do_not_matter(void **state)
 {
 	(void)state;
 	struct warnings w;
-	struct tdm_core_cbs c =
+	struct tdm_core_dumps c =
 		parse("2026-06-04 20:40:34.148 | info     |           Metal | Core (1,2): CB0=1KB (dump.cpp:12)\n"
 		      "\033[90m2026\033[0m | \033[37mCore (2,2): CB0=1KB\033[0m \033[90m(dump.cpp:12)\033[0m\n"
 		      "Core dumped\nCore (5,3) at address 0x20000\nCore (1,2): waiting\n",
@@ -50,44 +51,39 @@ static void prefixes_suffixes_and_colours_do_not_matter(void **state)
 	assert_int_equal(c.core_count, 2);
 	assert_true(c.cores[1].x == 2 && c.cores[1].bytes == 1024);
 	assert_int_equal(c.others, 3);
-	tdm_core_cbs_done(&c);
+	tdm_core_dumps_done(&c);
 }
 
 static void a_core_that_comes_again_begins_a_dump(void **state)
 {
 	(void)state;
 	struct warnings w;
-	struct tdm_core_cbs c = parse(
+	struct tdm_core_dumps c = parse(
 		"Core (0,0): CB0=1\nCore (1,0): CB0=2\nCore (0,0): CB0=3\nCore (1,0):\nCore (1,0): CB0=4, CB1=5\n", &w);
-	static const uint32_t dumps[] = { 0, 0, 1, 1, 2 };
-	struct tdm_source *source = tdm_core_cbs_events(&c);
-	struct tdm_event event;
-	struct tdm_diag diag;
-	unsigned clears = 0;
-	uint64_t sum = 0;
+	static const size_t firsts[] = { 0, 2, 4 }, fullest[] = { 1, 2, 4 };
+	static const uint64_t totals[] = { 3, 3, 9 };
 	assert_int_equal(c.dump_count, 3);
-	for (int i = 0; i < 5; i++)
-		assert_int_equal(c.cores[i].dump, dumps[i]);
-	while (tdm_source_next(source, &event, &diag) == 1) {
-		assert_true(tdm_event_is_valid(&event));
-		clears += event.op == TDM_OP_CLEAR;
-		if (event.op != TDM_OP_ALLOC)
-			continue;
-		assert_int_equal(event.kind, TDM_KIND_CB);
-		assert_int_equal(event.ranges[0].x0, event.ranges[0].x1);
-		sum += event.size;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(c.dumps[i].first, firsts[i]);
+		assert_int_equal(c.dumps[i].fullest, fullest[i]);
+		assert_int_equal(c.dumps[i].total, totals[i]);
 	}
-	assert_int_equal(clears, 3);
-	assert_true(sum == 15);
-	tdm_source_close(source);
-	tdm_core_cbs_done(&c);
+	assert_ptr_equal(tdm_core_dumps_fullest(&c), &c.dumps[2]);
+	struct tdm_core_index indexes[TDM_CORE_CBS];
+	tdm_core_dump_indexes(&c, &c.dumps[0], indexes);
+	assert_true(indexes[0].cores == 2 && indexes[0].least == 1 && indexes[0].most == 2 && indexes[1].cores == 0);
+	size_t *order = tdm_core_dump_order(&c, &c.dumps[0]);
+	assert_true(order[0] == 1 && order[1] == 0);
+	free(order);
+	assert_int_equal(c.cores[4].cbs[1].bytes, 5);
+	tdm_core_dumps_done(&c);
 }
 
 static void a_bad_line_is_refused_whole(void **state)
 {
 	(void)state;
 	struct warnings w;
-	struct tdm_core_cbs c = parse(
+	struct tdm_core_dumps c = parse(
 		"Core (0,0): CB0=1KB, CB0=1KB\nCore (0,0): CB0=-1\nCore (0,0): CB0=99999999999E\nCore (0,0): CB256=1\n"
 		"Core (0,0): CB0=15E, CB1=15E\nCore (0,0): CB0=1, x=2\nCore (0,0): CB0=0.3K\nCore (65536,0): CB0=1\n"
 		"Core (0,0): CB0=1, CB1=...\nCore (0,1): CB0=1\n",
@@ -103,18 +99,18 @@ static void a_bad_line_is_refused_whole(void **state)
 	assert_int_equal(c.core_count, 1);
 	assert_int_equal(c.cb_count, 1);
 	assert_int_equal(c.others, 1); /* no such core */
-	tdm_core_cbs_done(&c);
+	tdm_core_dumps_done(&c);
 }
 
 static void only_such_files_are_taken(void **state)
 {
 	(void)state;
 	static const char good[] = "noise\nmore Core (1,2): CB0=1KB\n";
-	assert_true(tdm_core_cbs_detect(good, strlen(good)));
+	assert_true(is_recognised("core_dump", good));
 	static const char *const bad[] = { "", "Core (1,2):", "Core (1,2): stalled", "Core (1,2) CB0=1", "CB0=1",
 		"Core (a,b): CB0=1", "Core (" };
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		assert_false(tdm_core_cbs_detect(bad[i], strlen(bad[i])));
+		assert_false(is_recognised("core_dump", bad[i]));
 }
 
 int main(void)

@@ -324,13 +324,14 @@ static void unknown_types_are_counted_and_do_no_harm(void **state)
 	capture_done(run);
 }
 
-static void note_error(void *context, const struct tdm_capture_node *node)
+static int note_error(void *to, const struct tdm_record *record)
 {
-	struct tdm_buf *out = context;
-	assert_true(node->usable);
+	const struct tdm_capture_node *node = record->node;
+	assert_true(record->type == TDM_RECORD_NODE && node->usable);
 	if (node->type == TDM_CAPTURE_ERROR)
 		tdm_buf_printf(
-			out, "%d in %.*s: %.*s;", (int)node->index, TDM_STR_ARG(node->name), TDM_STR_ARG(node->error));
+			to, "%d in %.*s: %.*s;", (int)node->index, TDM_STR_ARG(node->name), TDM_STR_ARG(node->error));
+	return 0;
 }
 
 static void errors_are_nodes_of_their_own(void **state)
@@ -342,8 +343,7 @@ static void errors_are_nodes_of_their_own(void **state)
 	struct tdm_buf said;
 	(void)state;
 	tdm_buf_init(&said);
-	struct tdm_capture_sink sink = { .context = &said, .node = note_error };
-	struct tdm_capture_json *json = tdm_capture_json_new(&sink);
+	struct tdm_capture_json *json = tdm_capture_json_new(&(struct tdm_record_sink){ &said, note_error });
 	assert_int_equal(tdm_capture_json_feed(json, text, sizeof text - 1, &diag), 0);
 	assert_int_equal(tdm_capture_json_end(json, &diag), 0);
 	assert_string_equal(tdm_buf_str(&said).ptr, "1 in ttnn.add: no\nroom;2 in : ;");
@@ -435,8 +435,8 @@ static void a_capture_is_a_source_of_events(void **state)
 		"{\"device_id\":0}") "," NODE(9, "buffer_deallocate", "3", ALLOC_PARAMS) "]";
 	struct tdm_diag diag = { 0 };
 	(void)state;
-	struct tdm_source *source = tdm_graph_capture_memory(text, sizeof text - 1);
-	assert_non_null(source);
+	struct test_source s = source_of_text("graph_capture", text, sizeof text - 1);
+	struct tdm_source *source = s.source;
 	struct tdm_event event = next(source);
 	assert_int_equal(event.op, TDM_OP_PROGRAM);
 	assert_true(tdm_str_is(event.name, "ttnn.add"));
@@ -451,7 +451,7 @@ static void a_capture_is_a_source_of_events(void **state)
 	assert_true(event.page_size == 2048 && event.position != 0);
 	event = next(source);
 	assert_true(event.op == TDM_OP_ALLOC && event.kind == TDM_KIND_CB && event.id == 6 && event.banks == 68);
-	assert_true(event.address == TDM_ADDRESS_UNKNOWN && event.range_count == 2 && event.ranges[1].y0 == 8);
+	assert_true(event.address == TDM_ADDRESS_UNKNOWN);
 	assert_int_equal(tdm_source_next(source, &event, &diag), TDM_ESYNTAX);
 	assert_non_null(strstr(diag.text, "size of buffer is missing"));
 	assert_int_equal(source->refused, 1);
@@ -461,7 +461,34 @@ static void a_capture_is_a_source_of_events(void **state)
 	assert_true(event.op == TDM_OP_FREE && event.kind == TDM_KIND_L1 && event.id == 3);
 	assert_int_equal(tdm_source_next(source, &event, &diag), 0);
 	assert_int_equal(tdm_source_next(source, &event, &diag), 0);
-	tdm_source_close(source);
+	source_done(&s);
+}
+
+static void a_device_is_described_before_its_first_buffer(void **state)
+{
+	static const char text[] =
+		"{\"devices\":[{\"device_id\":4,\"arch\":\"blackhole\",\"num_dram_channels\":8},{\"device_id\":5,"
+		"\"arch\":"
+		"\"wormhole_b0\",\"worker_l1_size\":1499136,\"l1_num_banks\":64,\"l1_bank_size\":1360704,"
+		"\"address_at_first_l1_cb_buffer\":105664,\"num_dram_channels\":12,\"dram_size_per_channel\":"
+		"1073741824}],"
+		"\"graph\":[" NODE(0, "buffer", "", "{\"device_id\":5,\"size\":64,\"type\":\"L1\"}") "," NODE(
+			1, "buffer", "", "{\"device_id\":5,\"size\":64,\"type\":\"L1\"}") "," NODE(2, "buffer", "",
+			"{\"device_id\":4,\"size\":64,\"type\":\"L1\"}") "]}";
+	struct test_source s = source_of_text("graph_capture", text, sizeof text - 1);
+	struct tdm_diag diag = { 0 };
+	(void)state;
+	struct tdm_event event = next(s.source);
+	assert_true(event.op == TDM_OP_DEVICE && event.device == 5);
+	assert_true(tdm_str_is(event.text, "device n150 l1_banks=64 l1_size=1499136 l1_base=105664 l1_small=32768 "
+					   "dram_banks=12 dram_bank_size=1073741824"));
+	assert_int_equal(next(s.source).op, TDM_OP_ALLOC);
+	assert_int_equal(next(s.source).op, TDM_OP_ALLOC);
+	event = next(s.source);
+	assert_true(event.device == 4 && tdm_str_is(event.text, "device p150 dram_banks=8"));
+	assert_int_equal(next(s.source).device, 4);
+	assert_int_equal(tdm_source_next(s.source, &event, &diag), 0);
+	source_done(&s);
 }
 
 /* Events come first, then why there are no more, once. */
@@ -476,7 +503,8 @@ static void errors_about_memory_are_events(void **state)
 		"{\"error_message\":\"Statically allocated circular buffers on core range [0-0 - 1-1] grow to 5 B "
 		"which is "
 		"beyond max L1 size of 4 B\"}") "]";
-	struct tdm_source *source = tdm_graph_capture_memory(text, sizeof text - 1);
+	struct test_source s = source_of_text("graph_capture", text, sizeof text - 1);
+	struct tdm_source *source = s.source;
 	struct tdm_diag diag = { 0 };
 	(void)state;
 	struct tdm_event event = next(source);
@@ -485,7 +513,7 @@ static void errors_about_memory_are_events(void **state)
 	event = next(source);
 	assert_true(event.op == TDM_OP_OOM && event.kind == TDM_KIND_CB && event.size == TDM_SIZE_UNKNOWN);
 	assert_int_equal(tdm_source_next(source, &event, &diag), 0);
-	tdm_source_close(source);
+	source_done(&s);
 }
 
 static void a_cut_capture_gives_its_events_and_then_an_error(void **state)
@@ -494,20 +522,21 @@ static void a_cut_capture_gives_its_events_and_then_an_error(void **state)
 	struct tdm_event event;
 	struct tdm_diag diag = { 0 };
 	(void)state;
-	struct tdm_source *source = tdm_graph_capture_memory(text, sizeof text - 1);
+	struct test_source s = source_of_text("graph_capture", text, sizeof text - 1);
+	struct tdm_source *source = s.source;
 	assert_int_equal(next(source).op, TDM_OP_PROGRAM);
 	assert_int_equal(tdm_source_next(source, &event, &diag), TDM_ESYNTAX);
 	assert_non_null(strstr(diag.text, "the file ends too early"));
 	assert_int_equal(tdm_source_next(source, &event, &diag), 0);
 	assert_int_equal(source->refused, 1);
-	tdm_source_close(source);
+	source_done(&s);
 }
 
 /* ---- telling captures from other files ---- */
 
 static bool detects(const char *head)
 {
-	return tdm_graph_capture_detect(head, strlen(head));
+	return tdm_format_find("graph_capture")->recognise(tdm_str_of(head), "x");
 }
 
 static void captures_are_told_from_other_files(void **state)
@@ -546,6 +575,7 @@ int main(void)
 		cmocka_unit_test(a_node_that_is_used_again_has_two_lives),
 		cmocka_unit_test(what_was_alive_at_the_peak_is_known_with_its_maker),
 		cmocka_unit_test(a_capture_is_a_source_of_events),
+		cmocka_unit_test(a_device_is_described_before_its_first_buffer),
 		cmocka_unit_test(errors_about_memory_are_events),
 		cmocka_unit_test(a_cut_capture_gives_its_events_and_then_an_error),
 		cmocka_unit_test(captures_are_told_from_other_files),

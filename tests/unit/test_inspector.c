@@ -8,10 +8,8 @@
 #include <cmocka.h>
 
 #include "analyze/buffer_history.h"
+#include "analyze/kernel_programs.h"
 #include "base/err.h"
-#include "base/units.h"
-#include "sources/inspector_log.h"
-#include "sources/kernel_list.h"
 #include "warnings.h"
 
 #define ALLOC(id, address, size, local, type, time)                                           \
@@ -20,28 +18,35 @@
 #define FREE(id, address, time) \
 	"- mesh_buffer_deallocated:\n    id: " id "\n    address: " address "\n    timestamp_ns: " time "\n"
 
-/* All events into a history; refusals into the warnings. */
+static int take(void *history, const struct tdm_record *record)
+{
+	int err = tdm_buffer_history_take(history, record);
+	assert_true(record->type != TDM_RECORD_MESH_BUFFER || tdm_event_is_valid(&record->mesh->event));
+	assert_true(tdm_buffer_history_is_valid(history));
+	return err;
+}
+
+/* All records into a history; and the same events come from the source. */
 static void fold(const char *text, struct tdm_buffer_history *history, struct warnings *warnings)
 {
-	struct tdm_source *source = tdm_mesh_buffers_memory(text, strlen(text));
-	struct tdm_event event;
 	struct tdm_diag diag = { 0 };
+	struct tdm_event event;
+	uint64_t events = 0;
 	int got;
-	memset(warnings, 0, sizeof *warnings);
 	assert_int_equal(tdm_buffer_history_init(history), 0);
-	while ((got = tdm_source_next(source, &event, &diag)) != 0) {
-		if (got < 0) {
-			assert_int_equal(got, TDM_ESYNTAX);
-			warnings_add(warnings, &diag);
-			continue;
-		}
-		assert_true(tdm_event_is_valid(&event));
-		assert_int_equal(tdm_buffer_history_apply(history, &event, tdm_mesh_buffers_mesh_bytes(source)), 0);
-		assert_true(tdm_buffer_history_is_valid(history));
-	}
+	assert_int_equal(read_as("mesh_buffers", tdm_str_of(text), warnings, take, history, &diag), 0);
+	assert_int_equal(history->refused, warnings->count);
+	tdm_buffer_history_end(history);
+	struct tdm_input *input = tdm_input_memory("test", text, strlen(text));
+	struct tdm_source *source = tdm_format_find("mesh_buffers")->events(input);
+	while ((got = tdm_source_next(source, &event, &diag)) != 0)
+		events += got == 1 && event.op == TDM_OP_ALLOC;
 	assert_int_equal(source->refused, warnings->count);
+	for (int i = 0; i < TDM_KIND_COUNT; i++)
+		events -= history->kinds[i].allocs;
+	assert_int_equal(events, history->overflows);
 	tdm_source_close(source);
-	tdm_buffer_history_sort(history);
+	tdm_input_close(input);
 }
 
 static void buffers_live_until_they_are_released(void **state)
@@ -112,8 +117,8 @@ static void a_damaged_record_costs_itself_only(void **state)
 static void kernels_belong_to_programs_and_sources_may_have_lines(void **state)
 {
 	(void)state;
-	struct warnings w = { .count = 0 };
-	struct tdm_kernel_list list;
+	struct warnings w;
+	struct tdm_kernel_programs p;
 	struct tdm_diag diag = { 0 };
 	static const char text[] =
 		"- kernel:\r\n    watcher_kernel_id: 1\r\n    name: reader\r\n    path: /c/kernels/reader/5/\r\n"
@@ -123,22 +128,25 @@ static void kernels_belong_to_programs_and_sources_may_have_lines(void **state)
 		"- kernel:\n    watcher_kernel_id: 2\n    path: /x\n    program_id: 4\n"
 		"- kernel:\n    watcher_kernel_id: 2\n    name: y\n"
 		"- mesh_device_created:\n    mesh_id: 1\n";
-	assert_int_equal(tdm_inspector_detect(text, strlen(text)), TDM_INSPECTOR_KERNELS);
-	assert_int_equal(tdm_kernel_list_parse(&list, tdm_str_of(text), warnings_add, &w, &diag), 0);
+	assert_true(is_recognised("programs", text));
+	assert_int_equal(tdm_kernel_programs_init(&p), 0);
+	assert_int_equal(read_as("programs", tdm_str_of(text), &w, tdm_kernel_programs_take, &p, &diag), 0);
+	assert_int_equal(tdm_kernel_programs_end(&p), 0);
 	assert_string_equal(w.text,
 		"16: no name\n20: no program_id\n23: not a record of programs or kernels: 'mesh_device_created'\n");
-	assert_int_equal(list.kernel_count, 2);
-	assert_int_equal(list.program_count, 1);
-	assert_true(list.programs[0].id == 3 && list.programs[0].kernels == 2);
-	assert_string_equal(tdm_kernel_list_text(&list, list.kernels[1].name), "compute");
-	assert_string_equal(tdm_kernel_list_text(&list, list.kernels[0].path), "/c/kernels/reader/5/");
-	tdm_kernel_list_done(&list);
+	assert_int_equal(p.kernel_count, 2);
+	assert_int_equal(p.program_count, 1);
+	assert_true(p.programs[0].id == 3 && p.programs[0].kernels == 2);
+	assert_string_equal(p.kernels[1].name, "compute");
+	assert_string_equal(p.kernels[0].path, "/c/kernels/reader/5/");
+	tdm_kernel_programs_done(&p);
 }
 
 static void an_id_is_used_again_after_its_program(void **state)
 {
 	(void)state;
-	struct tdm_kernel_list list;
+	struct warnings w;
+	struct tdm_kernel_programs p;
 	struct tdm_diag diag = { 0 };
 	static const char text[] =
 		"- program_created:\n    id: 1\n    timestamp_ns: 1\n"
@@ -146,24 +154,26 @@ static void an_id_is_used_again_after_its_program(void **state)
 		"- program_destroyed:\n    id: 1\n"
 		"- program_kernel_compile_finished:\n    id: 1\n    watcher_kernel_id: 4\n    name: k\n"
 		"- program_compile_finished:\n    id: 1\n";
-	assert_int_equal(tdm_kernel_list_parse(&list, tdm_str_of(text), NULL, NULL, &diag), 0);
-	assert_int_equal(list.refused, 1); /* no duration */
-	assert_int_equal(list.program_count, 2);
-	assert_true(list.programs[0].destroyed && list.programs[0].compile_ns == 77 && list.programs[0].kernels == 0);
-	assert_true(!list.programs[1].destroyed && list.programs[1].compile_ns == TDM_BYTES_UNKNOWN);
-	assert_int_equal(list.kernels[0].program, 1);
-	tdm_kernel_list_done(&list);
+	assert_int_equal(tdm_kernel_programs_init(&p), 0);
+	assert_int_equal(read_as("programs", tdm_str_of(text), &w, tdm_kernel_programs_take, &p, &diag), 0);
+	assert_int_equal(tdm_kernel_programs_end(&p), 0);
+	assert_int_equal(p.refused, 1); /* no duration */
+	assert_int_equal(p.program_count, 2);
+	assert_true(p.programs[0].destroyed && p.programs[0].compile_ns == 77 && p.programs[0].kernels == 0);
+	assert_true(!p.programs[1].destroyed && p.programs[1].compile_ns == TDM_BYTES_UNKNOWN);
+	assert_true(p.kernels[0].program == 1 && p.programs[1].kernels == 1 && p.programs[1].unknown == 1);
+	tdm_kernel_programs_done(&p);
 }
 
 static void only_such_files_are_taken(void **state)
 {
 	(void)state;
 	static const char mesh[] = "\n- mesh_buffer_deallocated:\n";
-	assert_int_equal(tdm_inspector_detect(mesh, strlen(mesh)), TDM_INSPECTOR_MESH_BUFFERS);
+	assert_true(is_recognised("mesh_buffers", mesh));
 	static const char *const bad[] = { "", "-", "- ", "- :\n", "- mesh_device_created:\n", "- item\n",
 		"key: value\n", "text\n- kernel:\n", "- program:\n" };
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		assert_int_equal(tdm_inspector_detect(bad[i], strlen(bad[i])), -1);
+		assert_false(is_recognised("mesh_buffers", bad[i]) || is_recognised("programs", bad[i]));
 }
 
 int main(void)

@@ -7,14 +7,16 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "analyze/kernel_sizes.h"
 #include "base/err.h"
-#include "base/units.h"
 #include "fake_tree.h"
 #include "sources/kernel_cache.h"
 #include "sources/kernel_elf.h"
 #include "warnings.h"
 
 #include <elf.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { SEGMENTS = 3 };
 
@@ -61,11 +63,20 @@ static struct image image_new(void)
 	return f;
 }
 
+static int parse(struct tdm_kernel_elf *elf, const void *data, size_t size, struct tdm_diag *diag)
+{
+	int fd = memfd_create("test_kernel_elf", MFD_CLOEXEC);
+	assert_true(fd >= 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
+	int err = tdm_kernel_elf_read(elf, fd, size, diag);
+	close(fd);
+	return err;
+}
+
 static struct tdm_kernel_elf good(const struct image *image)
 {
 	struct tdm_kernel_elf elf;
 	struct tdm_diag diag = { 0 };
-	int err = tdm_kernel_elf_parse(&elf, image, sizeof *image, &diag);
+	int err = parse(&elf, image, sizeof *image, &diag);
 	if (err != 0)
 		fail_msg("refused: %s", diag.text);
 	return elf;
@@ -75,7 +86,7 @@ static void refused(const struct image *image, size_t size, const char *text)
 {
 	struct tdm_kernel_elf elf;
 	struct tdm_diag diag = { 0 };
-	assert_int_equal(tdm_kernel_elf_parse(&elf, image, size, &diag), TDM_ECORRUPT);
+	assert_int_equal(parse(&elf, image, size, &diag), TDM_ECORRUPT);
 	assert_string_equal(diag.text, text);
 	assert_int_equal(elf.segment_count, 0);
 }
@@ -168,7 +179,7 @@ static void every_damage_is_refused(void **state)
 		struct tdm_diag diag = { 0 };
 		char *copy = malloc(size != 0 ? size : 1);
 		memcpy(copy, &whole, size);
-		assert_int_equal(tdm_kernel_elf_parse(&elf, copy, size, &diag), TDM_ECORRUPT);
+		assert_int_equal(parse(&elf, copy, size, &diag), TDM_ECORRUPT);
 		free(copy);
 	}
 }
@@ -182,13 +193,27 @@ static void put_image(struct tree *tree, const char *path, const struct image *i
 	fclose(file);
 }
 
+/* What is below a path. */
+static void read_path(const char *path, struct tdm_kernel_sizes *sizes, struct warnings *w)
+{
+	struct tdm_input *input;
+	struct tdm_diag diag = { 0 };
+	*sizes = (struct tdm_kernel_sizes){ 0 };
+	*w = (struct warnings){ .take = tdm_kernel_sizes_take, .to = sizes };
+	assert_int_equal(tdm_input_open(path, &input), 0);
+	assert_int_equal(
+		tdm_format_find("kernels")->records(input, &(struct tdm_record_sink){ w, warnings_take }, &diag), 0);
+	assert_int_equal(tdm_kernel_sizes_end(sizes), 0);
+	tdm_input_close(input);
+}
+
 static void a_cache_is_walked_and_named_by_its_folders(void **state)
 {
 	(void)state;
 	struct tree tree;
 	struct image f = image_new();
-	struct tdm_kernel_cache cache;
-	struct warnings w = { .count = 0 };
+	struct tdm_kernel_sizes sizes;
+	struct warnings w;
 	tree_init(&tree);
 	put_image(&tree, "tt-metal-cache77/kernels/reader/11/brisc/brisc.elf", &f);
 	put_image(&tree, "tt-metal-cache77/kernels/reader/11/brisc/brisc.elf.xip.elf", &f);
@@ -200,44 +225,40 @@ static void a_cache_is_walked_and_named_by_its_folders(void **state)
 	f.header.e_machine = 0;
 	put_image(&tree, "tt-metal-cache77/kernels/bad/1/brisc/brisc.elf", &f);
 	assert_int_equal(symlink("..", tree_path(&tree, "tt-metal-cache77/kernels/loop")), 0);
-	tdm_kernel_cache_init(&cache);
-	assert_int_equal(tdm_kernel_cache_walk(&cache, tree.root, warnings_add, &w), 0);
-	tdm_kernel_cache_sort(&cache);
-	assert_int_equal(cache.count, 5);
-	assert_int_equal(cache.refused, 1);
-	assert_int_equal(cache.links, 1);
-	assert_int_equal(cache.unvisited, 1);
+	read_path(tree.root, &sizes, &w);
+	assert_int_equal(sizes.count, 5);
+	assert_int_equal(sizes.firmware, 1);
+	assert_int_equal(sizes.refused, 1);
+	assert_int_equal(sizes.rest.links, 1);
+	assert_int_equal(sizes.rest.unvisited, 1);
 	assert_string_equal(w.text, "0: not a program for RISC-V: no kernel of the runtime\n");
 	static const char *const expected[][4] = { { "77", "compute", "11", "trisc0" },
 		{ "77", "compute", "11", "trisc1" }, { "77", "reader", "11", "brisc" },
 		{ "77", "reader", "9", "brisc" }, { "77", "", "", "erisc" } };
 	for (size_t i = 0; i < 5; i++) {
-		const struct tdm_kernel_binary *b = &cache.binaries[i];
-		assert_string_equal(tdm_kernel_cache_text(&cache, b->build), expected[i][0]);
-		assert_string_equal(tdm_kernel_cache_text(&cache, b->name), expected[i][1]);
-		assert_string_equal(tdm_kernel_cache_text(&cache, b->hash), expected[i][2]);
-		assert_string_equal(tdm_kernel_cache_text(&cache, b->target), expected[i][3]);
+		const struct tdm_kernel_binary *b = &sizes.binaries[i];
+		assert_string_equal(b->build, expected[i][0]);
+		assert_string_equal(b->name, expected[i][1]);
+		assert_string_equal(b->hash, expected[i][2]);
+		assert_string_equal(b->target, expected[i][3]);
 		assert_true(b->packed_bytes == 52);
 		assert_int_equal(b->firmware, i == 4);
 	}
-	assert_true(tdm_kernel_cache_is_same(&cache, 0, 1));
-	assert_false(tdm_kernel_cache_is_same(&cache, 2, 3));
-	tdm_kernel_cache_done(&cache);
-	/* 52 bytes take 64 in the ring, for each processor. */
+	assert_int_equal(sizes.kernel_count, 3); /* compute has two binaries; 52 bytes take 64 in the ring */
+	assert_true(sizes.kernels[0].first == 0 && sizes.kernels[0].count == 2 && sizes.kernels[0].ring_bytes == 128);
+	tdm_kernel_sizes_done(&sizes);
 	assert_true(tdm_kernel_cache_bytes_of(tree_path(&tree, "tt-metal-cache77/kernels/compute/11")) == 128);
 	assert_true(tdm_kernel_cache_bytes_of(tree_path(&tree, "tt-metal-cache77/kernels/bad/1")) == TDM_BYTES_UNKNOWN);
 	assert_true(tdm_kernel_cache_bytes_of(tree_path(&tree, "absent")) == TDM_BYTES_UNKNOWN);
-	/* The inside of a kernel's folder is named by what lies above it. */
-	tdm_kernel_cache_init(&cache);
-	assert_int_equal(
-		tdm_kernel_cache_walk(&cache, tree_path(&tree, "tt-metal-cache77/kernels/reader/9"), NULL, NULL), 0);
-	assert_int_equal(cache.count, 1);
-	assert_string_equal(tdm_kernel_cache_text(&cache, cache.binaries[0].name), "reader");
-	tdm_kernel_cache_done(&cache);
-	tdm_kernel_cache_init(&cache);
-	assert_int_equal(tdm_kernel_cache_walk(&cache, tree_path(&tree, "absent"), NULL, NULL), 0);
-	assert_int_equal(cache.refused, 1);
-	tdm_kernel_cache_done(&cache);
+	/* The inside of a kernel's folder is named by what is above it, and so is a file. */
+	static const char *const paths[] = { "tt-metal-cache77/kernels/reader/9",
+		"tt-metal-cache77/kernels/reader/9/brisc/brisc.elf" };
+	for (int i = 0; i < 2; i++) {
+		read_path(tree_path(&tree, paths[i]), &sizes, &w);
+		assert_int_equal(sizes.count, 1);
+		assert_string_equal(sizes.binaries[0].name, "reader");
+		tdm_kernel_sizes_done(&sizes);
+	}
 	tree_done(&tree);
 }
 

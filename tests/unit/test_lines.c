@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/err.h"
 #include "base/file.h"
 
 #include <errno.h>
@@ -225,6 +226,22 @@ static void a_descriptor_that_cannot_be_read_is_an_error(void **state)
 	close(fd);
 }
 
+static void an_input_without_line_ends_is_given_up(void **state)
+{
+	(void)state;
+	enum { CAP = 1 << 20 };
+	struct tdm_lines lines;
+	struct tdm_str line;
+	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(tdm_lines_open(&lines, fd, CAP), 0);
+	assert_int_equal(tdm_lines_next(&lines, &line), TDM_EENDLESS);
+	assert_in_range(lines.offset, TDM_LINE_END_MAX, TDM_LINE_END_MAX + 2 * CAP);
+	assert_int_equal(tdm_lines_next(&lines, &line), 0);
+	tdm_lines_done(&lines);
+	close(fd);
+}
+
 static void a_whole_file_is_read_up_to_a_limit(void **state)
 {
 	(void)state;
@@ -273,6 +290,7 @@ int main(void)
 		cmocka_unit_test(memory_has_no_capacity),
 		cmocka_unit_test(a_pipe_may_give_any_piece_at_a_time),
 		cmocka_unit_test(a_descriptor_that_cannot_be_read_is_an_error),
+		cmocka_unit_test(an_input_without_line_ends_is_given_up),
 		cmocka_unit_test(a_whole_file_is_read_up_to_a_limit),
 		cmocka_unit_test(writing_where_nothing_fits_is_an_error),
 	};

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "report/log_report.h"
+#include "open_input.h"
 #include "sources/log_reader.h"
 
 #include <math.h>
@@ -37,13 +38,15 @@ static void add_text(const char *text, size_t len)
 	struct tdm_log_record r;
 	int file = tdm_log_profile_add_file(&p, "text");
 	assert_true(file >= 0);
-	assert_int_equal(tdm_log_reader_memory(&reader, text, len), 0);
+	struct tdm_input *input = input_of_text(text, len);
+	assert_int_equal(tdm_log_reader_open(&reader, input), 0);
 	while (tdm_log_reader_next(&reader, &r, NULL) == 1) {
 		r.file = (uint32_t)file;
 		assert_int_equal(tdm_log_profile_add(&p, &r), 0);
 	}
 	p.files[file].lines = reader.scan.lines;
 	tdm_log_reader_done(&reader);
+	tdm_input_close(input);
 }
 
 static void add(const char *text)

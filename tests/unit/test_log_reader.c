@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "sources/log_reader.h"
+#include "open_input.h"
 #include "sources/log_sample.h"
 
 #define U TDM_LOG_UNKNOWN
@@ -26,13 +27,16 @@ struct records {
 };
 
 static struct tdm_log_reader reader;
+static struct tdm_input *input; /* that it reads */
 
 static struct records read_text(const char *text, size_t len)
 {
 	struct records r = { .count = 0 };
 	struct tdm_diag diag = { 0 };
 	int got;
-	assert_int_equal(tdm_log_reader_memory(&reader, text, len), 0);
+	tdm_input_close(input);
+	input = input_of_text(text, len);
+	assert_int_equal(tdm_log_reader_open(&reader, input), 0);
 	tdm_log_reader_sample(&reader);
 	while ((got = tdm_log_reader_next(&reader, &r.at[r.count < 63 ? r.count : 63], &diag)) != 0) {
 		if (got < 0) {
@@ -357,7 +361,7 @@ static void bad_amounts_cost_a_warning_each(void **state)
 		char text[1024];
 		snprintf(text, sizeof text, "%s%s", lines[i], good);
 		struct records r = read_text(text, strlen(text));
-		if (r.refused != 1 || r.count != 1 || r.at[0].line != 2 || reader.refused_lines != 1)
+		if (r.refused != 1 || r.count != 1 || r.at[0].line != 2 || reader.counts.refused_lines != 1)
 			fail_msg("%zu refused, %zu records: %s", r.refused, r.count, lines[i]);
 		tdm_log_reader_done(&reader);
 	}
@@ -547,7 +551,8 @@ static void golden_logs(void **state)
 		assert_int_equal(r.at[i].time_is_near, i % 2);
 	}
 	assert_true(r.at[1].time_ns == r.at[0].time_ns && r.at[0].time_ns != 0);
-	assert_true(reader.sample.lines == 50 && reader.sample.logger_lines == 28 && reader.sample.debug_lines == 0);
+	assert_true(
+		reader.counts.sample_lines == 50 && reader.counts.logger_lines == 28 && reader.counts.debug_lines == 0);
 	tdm_log_reader_done(&reader);
 	tdm_buf_done(&text);
 	r = read_golden("debug.log", &text);
@@ -559,7 +564,7 @@ static void golden_logs(void **state)
 		geometries += r.at[i].type == TDM_LOG_GEOMETRY;
 	}
 	assert_true(allocs == 2 && frees == 2 && failures == 1 && geometries == 6 && r.count == 12);
-	assert_true(reader.sample.debug_lines > 20);
+	assert_true(reader.counts.debug_lines > 20);
 	tdm_buf_done(&text);
 }
 
@@ -621,28 +626,25 @@ static void a_long_line_is_one_warning(void **state)
 }
 
 /* After a restart nothing of the file before counts. */
-static void another_file_behind_the_descriptor(void **state)
+static void another_file_from_its_beginning(void **state)
 {
 	static const char said[] = "Worker L1 size 5 is larger than max size 4\n";
-	FILE *first = tmpfile(), *second = tmpfile();
+	char both[256];
 	struct tdm_log_record r;
 	struct tdm_diag diag = { 0 };
 	(void)state;
-	assert_true(first != NULL && second != NULL);
-	fprintf(first, "2026-11-15 07:36:20.265 | critical | Always | TT_FATAL: %s%s", said, said);
-	fputs(said, second);
-	rewind(first);
-	rewind(second);
-	assert_int_equal(tdm_log_reader_open(&reader, fileno(first)), 0);
+	snprintf(both, sizeof both, "2026-11-15 07:36:20.265 | critical | Always | TT_FATAL: %s%s", said, said);
+	struct tdm_input *first = input_of_text(both, strlen(both)), *second = input_of_text(said, strlen(said));
+	assert_int_equal(tdm_log_reader_open(&reader, first), 0);
 	assert_int_equal(tdm_log_reader_next(&reader, &r, &diag), 1);
 	assert_true(!r.is_repeat && r.time_ns != 0);
 	assert_int_equal(tdm_log_reader_next(&reader, &r, &diag), 1);
 	assert_true(r.is_repeat);
-	tdm_log_reader_restart(&reader, fileno(second));
+	tdm_log_reader_restart(&reader, second);
 	assert_int_equal(tdm_log_reader_next(&reader, &r, &diag), 1);
 	assert_true(!r.is_repeat && r.time_ns == 0 && r.line == 1);
-	fclose(first);
-	fclose(second);
+	tdm_input_close(first);
+	tdm_input_close(second);
 }
 
 static void the_sample_has_everything(void **state)
@@ -688,8 +690,10 @@ int main(void)
 		cmocka_unit_test_teardown(a_list_without_an_end, tear_down),
 		cmocka_unit_test_teardown(memory_states, tear_down),
 		cmocka_unit_test_teardown(a_long_line_is_one_warning, tear_down),
-		cmocka_unit_test_teardown(another_file_behind_the_descriptor, tear_down),
+		cmocka_unit_test_teardown(another_file_from_its_beginning, tear_down),
 		cmocka_unit_test_teardown(the_sample_has_everything, tear_down),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	tdm_input_close(input);
+	return failed;
 }

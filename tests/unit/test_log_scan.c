@@ -8,7 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "base/err.h"
+#include "open_input.h"
 #include "sources/log_scan.h"
 
 #include <errno.h>
@@ -29,6 +30,16 @@ static const char *const cold[] = { "", "SHMx", "Out of time", "xcb1", "0xcb12",
 
 enum { HOT = sizeof hot / sizeof *hot, COLD = sizeof cold / sizeof *cold };
 
+/* What the scans of a test read, until the next one. */
+static struct tdm_input *input;
+
+static void open_scan(struct tdm_log_scan *scan, struct tdm_input *fresh)
+{
+	tdm_input_close(input);
+	input = fresh;
+	assert_int_equal(tdm_log_scan_open(scan, tdm_input_reader(input)), 0);
+}
+
 static uint64_t random_next(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -45,7 +56,7 @@ static void every_marker_is_found_and_nothing_else(void **state)
 			struct tdm_log_scan scan;
 			struct tdm_log_line line;
 			const char *text = i < HOT ? hot[i] : cold[i - HOT];
-			assert_int_equal(tdm_log_scan_memory(&scan, text, strlen(text)), 0);
+			open_scan(&scan, input_of_text(text, strlen(text)));
 			if (portable)
 				tdm_log_scan_portable(&scan);
 			int got = tdm_log_scan_next(&scan, false, &line);
@@ -110,12 +121,12 @@ static void random_lines_from_memory_and_from_a_pipe(void **state)
 		pthread_t thread;
 		int ends[2] = { -1, -1 };
 		if (way < 2) {
-			assert_int_equal(tdm_log_scan_memory(&scan, text.data, text.len), 0);
+			open_scan(&scan, input_of_text(text.data, text.len));
 		} else {
 			assert_int_equal(pipe(ends), 0);
 			feed.fd = ends[1];
 			assert_int_equal(pthread_create(&thread, NULL, feed_pipe, &feed), 0);
-			assert_int_equal(tdm_log_scan_open(&scan, ends[0]), 0);
+			open_scan(&scan, input_of_fd(ends[0]));
 		}
 		if (way % 2 == 1)
 			tdm_log_scan_portable(&scan);
@@ -153,7 +164,7 @@ static void every_line_on_request(void **state)
 	struct tdm_log_scan scan;
 	struct tdm_log_line line;
 	(void)state;
-	assert_int_equal(tdm_log_scan_memory(&scan, text, sizeof text - 1), 0);
+	open_scan(&scan, input_of_text(text, sizeof text - 1));
 	assert_int_equal(tdm_log_scan_next(&scan, true, &line), 1);
 	assert_true(tdm_str_is(line.text, "one") && line.number == 1);
 	assert_int_equal(tdm_log_scan_next(&scan, false, &line), 1);
@@ -179,7 +190,7 @@ static void lines_at_the_limit(void **state)
 		memset(text, 'x', len);
 		memcpy(text + len - 5, " CB1 ", 5);
 		memcpy(text + len, "\nCB2\n", 5);
-		assert_int_equal(tdm_log_scan_memory(&scan, text, len + 5), 0);
+		open_scan(&scan, input_of_text(text, len + 5));
 		assert_int_equal(tdm_log_scan_next(&scan, false, &line), over ? -EMSGSIZE : 1);
 		assert_int_equal(line.number, 1);
 		assert_int_equal(line.text.len, TDM_LOG_LINE_MAX);
@@ -220,7 +231,7 @@ static void a_line_of_64_mib(void **state)
 	assert_int_equal(pipe(ends), 0);
 	getrusage(RUSAGE_SELF, &before);
 	assert_int_equal(pthread_create(&thread, NULL, feed_long_line, &ends[1]), 0);
-	assert_int_equal(tdm_log_scan_open(&scan, ends[0]), 0);
+	open_scan(&scan, input_of_fd(ends[0]));
 	assert_int_equal(tdm_log_scan_next(&scan, false, &line), -EMSGSIZE);
 	assert_int_equal(line.number, 1);
 	assert_int_equal(tdm_log_scan_next(&scan, false, &line), 1);
@@ -249,7 +260,7 @@ static void junk_does_no_harm(void **state)
 		memcpy(text + 1000, "\n\0 CB1 \xff\n", 10);
 		for (size_t i = 0; i < sizeof text; i++)
 			lines += text[i] == '\n';
-		assert_int_equal(tdm_log_scan_memory(&scan, text, sizeof text), 0);
+		open_scan(&scan, input_of_text(text, sizeof text));
 		bool found = false;
 		while (tdm_log_scan_next(&scan, false, &line) == 1)
 			found |= line.text.len == 7 && memcmp(line.text.ptr, "\0 CB1 \xff", 7) == 0;
@@ -259,26 +270,52 @@ static void junk_does_no_harm(void **state)
 	}
 }
 
+/* A text, and then an error. */
+static ssize_t read_or_fail(void *from, char *dst, size_t cap)
+{
+	const char **text = from;
+	size_t len = strnlen(*text, cap);
+	memcpy(dst, *text, len);
+	*text += len;
+	return len != 0 ? (ssize_t)len : -EIO;
+}
+
 static void a_failed_read_is_said_once(void **state)
 {
 	struct tdm_log_scan scan;
 	struct tdm_log_line line;
 	(void)state;
-	assert_int_equal(tdm_log_scan_open(&scan, 1 << 20), 0);
-	assert_int_equal(tdm_log_scan_next(&scan, false, &line), -EBADF);
+	assert_int_equal(tdm_log_scan_open(&scan, (struct tdm_reader){ read_or_fail, &(const char *){ "" } }), 0);
+	assert_int_equal(tdm_log_scan_next(&scan, false, &line), -EIO);
 	assert_int_equal(tdm_log_scan_next(&scan, false, &line), 0);
 	tdm_log_scan_done(&scan);
 	/* What came before it is not lost. */
-	int ends[2];
-	assert_int_equal(pipe(ends), 0);
-	assert_int_equal(write(ends[1], "CB1 x\nhalf", 10), 10);
-	close(ends[1]);
-	assert_int_equal(tdm_log_scan_open(&scan, ends[0]), 0);
+	assert_int_equal(
+		tdm_log_scan_open(&scan, (struct tdm_reader){ read_or_fail, &(const char *){ "CB1 x\nhalf" } }), 0);
 	tdm_log_scan_peek(&scan);
-	close(ends[0]);
-	assert_int_equal(tdm_log_scan_next(&scan, false, &line), -EBADF);
 	assert_int_equal(tdm_log_scan_next(&scan, false, &line), 1);
 	assert_true(tdm_str_is(line.text, "CB1 x") && line.number == 1);
+	assert_int_equal(tdm_log_scan_next(&scan, false, &line), -EIO);
+	assert_int_equal(tdm_log_scan_next(&scan, false, &line), 0);
+	tdm_log_scan_done(&scan);
+}
+
+static ssize_t read_zeros(void *from, char *dst, size_t cap)
+{
+	(void)from;
+	(void)dst; /* whatever it has */
+	return (ssize_t)cap;
+}
+
+static void an_input_without_line_ends_is_given_up(void **state)
+{
+	struct tdm_log_scan scan;
+	struct tdm_log_line line;
+	(void)state;
+	assert_int_equal(tdm_log_scan_open(&scan, (struct tdm_reader){ read_zeros, NULL }), 0);
+	memset(scan.data, 'x', scan.cap);
+	assert_int_equal(tdm_log_scan_next(&scan, false, &line), -EMSGSIZE);
+	assert_int_equal(tdm_log_scan_next(&scan, false, &line), TDM_EENDLESS);
 	assert_int_equal(tdm_log_scan_next(&scan, false, &line), 0);
 	tdm_log_scan_done(&scan);
 }
@@ -293,6 +330,9 @@ int main(void)
 		cmocka_unit_test(a_line_of_64_mib),
 		cmocka_unit_test(junk_does_no_harm),
 		cmocka_unit_test(a_failed_read_is_said_once),
+		cmocka_unit_test(an_input_without_line_ends_is_given_up),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	tdm_input_close(input);
+	return failed;
 }

@@ -7,46 +7,67 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "analyze/perf_waits.h"
 #include "base/err.h"
-#include "report/report_perf.h"
 #include "warnings.h"
 
 #define HEAD                                                                                          \
 	"OP TYPE,OP CODE,DEVICE COMPUTE CB RESERVE BACK [ns],DEVICE KERNEL DURATION [ns],CORE COUNT," \
 	"DEVICE COMPUTE CB WAIT FRONT [ns]\n"
 
-static struct tdm_perf_csv parse(const char *text, struct warnings *warnings)
+enum { ROWS = 8 };
+
+/* The rows themselves, and what is made of them. */
+struct perf {
+	struct tdm_perf_waits waits;
+	struct tdm_perf_row rows[ROWS];
+	char codes[ROWS][32];
+	size_t row_count;
+};
+
+static int take(void *to, const struct tdm_record *record)
 {
-	struct tdm_perf_csv perf;
+	struct perf *p = to;
+	if (record->type == TDM_RECORD_PERF_ROW) {
+		snprintf(p->codes[p->row_count], 32, "%.*s", TDM_STR_ARG(record->row->code));
+		p->rows[p->row_count++] = *record->row;
+	}
+	return tdm_perf_waits_take(&p->waits, record);
+}
+
+static void parse(const char *text, struct perf *perf, struct warnings *warnings)
+{
 	struct tdm_diag diag = { 0 };
-	memset(warnings, 0, sizeof *warnings);
-	assert_int_equal(tdm_perf_csv_parse(&perf, tdm_str_of(text), warnings_add, warnings, &diag), 0);
-	assert_int_equal(perf.refused + perf.odd, warnings->count);
-	return perf;
+	*perf = (struct perf){ .row_count = 0 };
+	assert_int_equal(tdm_perf_waits_init(&perf->waits), 0);
+	assert_int_equal(read_as("ops_perf_results", tdm_str_of(text), warnings, take, perf, &diag), 0);
+	assert_int_equal(perf->waits.refused + perf->waits.odd, warnings->count);
+	tdm_perf_waits_end(&perf->waits);
 }
 
 static void columns_are_found_in_any_order(void **state)
 {
 	(void)state;
 	struct warnings w;
-	struct tdm_perf_csv p = parse(HEAD "dev,Matmul,640,100,64,1951.5\r\ndev,\"a,b\",-,nan,None,\r\n", &w);
+	struct perf p;
+	parse(HEAD "dev,Matmul,640,100,64,1951.5\r\ndev,\"a,b\",-,nan,None,\r\n", &p, &w);
 	assert_int_equal(w.count, 0);
 	assert_int_equal(p.row_count, 2);
 	const uint64_t *f = p.rows[0].figures;
-	assert_true(f[TDM_PERF_BACK] == 10 && f[TDM_PERF_KERNEL] == 100 && f[TDM_PERF_FRONT] == 31);
-	assert_true(f[TDM_PERF_DEVICE] == TDM_PERF_UNKNOWN && !p.has_column[TDM_PERF_DEVICE]);
+	assert_true(f[TDM_PERF_BACK] == 640 && f[TDM_PERF_KERNEL] == 100 && f[TDM_PERF_FRONT] == 1952);
+	assert_true(f[TDM_PERF_DEVICE] == TDM_BYTES_UNKNOWN && !p.waits.head.has[TDM_PERF_DEVICE]);
 	for (int i = 0; i < TDM_PERF_FIGURES; i++)
-		assert_true(p.rows[1].figures[i] == TDM_PERF_UNKNOWN);
-	assert_string_equal(tdm_perf_text(&p, p.rows[1].code), "a,b");
-	tdm_perf_csv_done(&p);
+		assert_true(p.rows[1].figures[i] == TDM_BYTES_UNKNOWN);
+	assert_string_equal(p.codes[1], "a,b");
+	tdm_perf_waits_done(&p.waits);
 }
 
 static void figures_that_are_none_are_unknown_and_named(void **state)
 {
 	(void)state;
 	struct warnings w;
-	struct tdm_perf_csv p =
-		parse(HEAD "d,A,-1,18446744073709551615,1x,1.2.3\nd,B,1,2\nd,,1,2,3,4\nd,C,1,2,3,4\n", &w);
+	struct perf p;
+	parse(HEAD "d,A,-1,18446744073709551615,1x,1.2.3\nd,B,1,2\nd,,1,2,3,4\nd,C,1,2,3,4\n", &p, &w);
 	assert_string_equal(w.text,
 		"2: CORE COUNT: not a number: '1x'\n"
 		"2: DEVICE KERNEL DURATION [ns]: a number that is too large: '18446744073709551615'\n"
@@ -55,30 +76,29 @@ static void figures_that_are_none_are_unknown_and_named(void **state)
 		"3: 4 fields, but there are 6 columns\n"
 		"4: no OP CODE\n");
 	assert_int_equal(p.row_count, 2);
-	assert_int_equal(p.refused, 2);
-	assert_int_equal(p.odd, 4);
-	assert_true(p.rows[0].figures[TDM_PERF_KERNEL] == TDM_PERF_UNKNOWN);
-	tdm_perf_csv_done(&p);
+	assert_int_equal(p.waits.refused, 2);
+	assert_int_equal(p.waits.odd, 4);
+	assert_true(p.rows[0].figures[TDM_PERF_KERNEL] == TDM_BYTES_UNKNOWN);
+	tdm_perf_waits_done(&p.waits);
 }
 
 static void operations_add_up_what_was_measured(void **state)
 {
 	(void)state;
 	struct warnings w;
-	struct tdm_perf_csv p = parse(HEAD "d,A,80,100,8,160\nd,B,20,50,4,1600\nd,A,0,100,16,160\nd,A,2,100,2,\n"
-					   "signpost,A,,,,\nd,C,,,,\n",
-		&w);
-	size_t count;
-	struct tdm_perf_operation *all = tdm_perf_operations(&p, &count);
-	assert_int_equal(count, 3);
-	assert_string_equal(tdm_perf_text(&p, all[0].code), "B");
-	assert_string_equal(tdm_perf_text(&p, all[1].code), "A");
+	struct perf p;
+	parse(HEAD "d,A,80,100,8,160\nd,B,20,50,4,1600\nd,A,0,100,16,160\nd,A,2,100,2,\n"
+		   "signpost,A,,,,\nd,C,,,,\n",
+		&p, &w);
+	const struct tdm_perf_operation *all = p.waits.operations;
+	assert_int_equal(p.waits.operation_count, 3);
+	assert_string_equal(all[0].name, "B");
+	assert_string_equal(all[1].name, "A");
 	assert_true(all[1].calls == 3 && all[1].measured == 2);
 	assert_true(all[1].kernel_ns == 200 && all[1].front_ns == 30 && all[1].back_ns == 10);
 	assert_true(all[1].cores_max == 16);
-	assert_true(all[2].measured == 0 && all[2].cores_max == TDM_PERF_UNKNOWN);
-	free(all);
-	tdm_perf_csv_done(&p);
+	assert_true(all[2].measured == 0 && all[2].cores_max == TDM_BYTES_UNKNOWN);
+	tdm_perf_waits_done(&p.waits);
 }
 
 /* The waits of a report are those of all cores together. */
@@ -86,29 +106,32 @@ static void waits_are_averages_of_a_core(void **state)
 {
 	(void)state;
 	struct warnings w;
-	struct tdm_perf_csv p = parse(HEAD "d,A,3200,100,64,31\nd,A,5,100,3,4\nd,A,0,100,,7\nd,A,9,100,0,0\n", &w);
-	assert_int_equal(p.row_count, 4);
-	assert_true(p.rows[0].figures[TDM_PERF_BACK] == 50 && p.rows[0].figures[TDM_PERF_FRONT] == 0);
-	assert_true(p.rows[1].figures[TDM_PERF_BACK] == 2 && p.rows[1].figures[TDM_PERF_FRONT] == 1);
-	assert_true(p.rows[2].figures[TDM_PERF_BACK] == 0 && p.rows[2].figures[TDM_PERF_FRONT] == TDM_PERF_UNKNOWN);
-	assert_true(p.rows[3].figures[TDM_PERF_BACK] == TDM_PERF_UNKNOWN && p.rows[3].figures[TDM_PERF_FRONT] == 0);
-	tdm_perf_csv_done(&p);
+	struct perf p;
+	parse(HEAD "d,A,3200,100,64,31\nd,B,5,100,3,4\nd,C,0,100,,7\nd,C,9,100,0,0\nd,D,0,100,2,0\n", &p, &w);
+	assert_int_equal(p.waits.call_count, 2); /* of C the cores are not known, and D does not wait */
+	const struct tdm_perf_call *calls = p.waits.calls;
+	assert_true(calls[0].figures[TDM_PERF_BACK] == 50 && calls[0].figures[TDM_PERF_FRONT] == 0);
+	assert_string_equal(calls[0].name, "A");
+	assert_true(calls[1].figures[TDM_PERF_BACK] == 2 && calls[1].figures[TDM_PERF_FRONT] == 1);
+	assert_int_equal(calls[1].line, 3);
+	assert_string_equal(tdm_perf_side(&p.waits.operations[0]), "room");
+	assert_true(tdm_perf_share(&p.waits.operations[0], 50) == 0.5);
+	assert_null(tdm_perf_side(&p.waits.operations[3]));
+	tdm_perf_waits_done(&p.waits);
 }
 
 static void a_file_without_its_columns_is_refused(void **state)
 {
 	(void)state;
-	struct tdm_perf_csv p;
+	struct warnings w;
 	struct tdm_diag diag = { 0 };
-	assert_int_equal(tdm_perf_csv_parse(&p, tdm_str_of("A,B\n1,2\n"), NULL, NULL, &diag), TDM_ECORRUPT);
+	assert_int_equal(read_as("ops_perf_results", tdm_str_of("A,B\n1,2\n"), &w, NULL, NULL, &diag), TDM_ECORRUPT);
 	assert_string_equal(diag.text, "no column OP CODE");
-	tdm_perf_csv_done(&p);
-	assert_int_equal(tdm_perf_csv_parse(&p, tdm_str_of(""), NULL, NULL, &diag), TDM_ECORRUPT);
+	assert_int_equal(read_as("ops_perf_results", tdm_str_of(""), &w, NULL, NULL, &diag), TDM_ECORRUPT);
 	assert_string_equal(diag.text, "no names of columns");
-	tdm_perf_csv_done(&p);
-	assert_true(tdm_perf_csv_detect(HEAD, strlen(HEAD)));
-	assert_false(tdm_perf_csv_detect("OP CODE,X\n[ns]\n", 15));
-	assert_false(tdm_perf_csv_detect("", 0));
+	assert_true(is_recognised("ops_perf_results", HEAD));
+	assert_false(is_recognised("ops_perf_results", "OP CODE,X\n[ns]\n"));
+	assert_false(is_recognised("ops_perf_results", ""));
 }
 
 int main(void)

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/names.h"
-#include "sources/text_trace.h"
+#include "open_input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,11 +21,19 @@
 #define REGION "region base=0 size=4096 align=32 min=32 policy=first\n"
 #define DEVICE "device n150 l1_banks=64\n"
 
+/* The trace that is being read; closing its source leaves the input to the next one. */
+static struct tdm_input *input;
+
+static struct tdm_source *source_of_new(struct tdm_input *fresh)
+{
+	tdm_input_close(input);
+	input = fresh;
+	return source_of_input("text_trace", input).source;
+}
+
 static struct tdm_source *source_of(const char *text)
 {
-	struct tdm_source *source = tdm_text_trace_memory(text, strlen(text));
-	assert_non_null(source);
-	return source;
+	return source_of_new(input_of_text(text, strlen(text)));
 }
 
 static struct tdm_event next(struct tdm_source *source)
@@ -372,8 +380,7 @@ static void bytes_that_upset_a_terminal_are_not_repeated(void **state)
 {
 	(void)state;
 	static const char trace[] = REGION "\033[2J\xff\0x\n";
-	struct tdm_source *source = tdm_text_trace_memory(trace, sizeof trace - 1);
-	assert_non_null(source);
+	struct tdm_source *source = source_of_new(input_of_text(trace, sizeof trace - 1));
 	next(source);
 	assert_next_refused(source, TDM_ESYNTAX, 2, 1,
 		"expected 'alloc', 'place', 'free', 'stats', 'shrink' or 'reset', got '?[2J??x'");
@@ -402,14 +409,12 @@ static void a_descriptor_gives_what_memory_gives(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(tdm_file_write_all(fd, trace, sizeof trace - 1), 0);
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	struct tdm_source *source = tdm_text_trace_open(fd);
-	assert_non_null(source);
+	struct tdm_source *source = source_of_new(input_of_fd(fd));
 	next(source);
 	assert_int_equal(next(source).size, 5);
 	assert_next_refused(source, TDM_ESYNTAX, 3, 9, "expected a size in bytes, got 'x'");
 	assert_int_equal(next(source).op, TDM_OP_FREE);
 	assert_end(source);
-	assert_int_equal(tdm_text_trace_offset(source), sizeof trace - 1);
 	tdm_source_close(source);
 	close(fd);
 }
@@ -426,8 +431,7 @@ static void a_line_of_more_than_a_mebibyte_is_refused_once(void **state)
 	memcpy(data + 3 * MEBIBYTE - 7, "\nstats\n", 7);
 	assert_int_equal(tdm_file_write_all(fd, data, 3 * MEBIBYTE), 0);
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	struct tdm_source *source = tdm_text_trace_open(fd);
-	assert_non_null(source);
+	struct tdm_source *source = source_of_new(input_of_fd(fd));
 	next(source);
 	assert_next_refused(source, TDM_ESYNTAX, 2, MEBIBYTE + 1, "expected a line of at most 1 MiB");
 	assert_int_equal(next(source).position, 3);
@@ -442,12 +446,25 @@ static void a_descriptor_that_cannot_be_read_ends_the_trace(void **state)
 	(void)state;
 	int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(fd >= 0);
-	struct tdm_source *source = tdm_text_trace_open(fd);
-	assert_non_null(source);
+	struct tdm_source *source = source_of_new(input_of_fd(fd));
 	assert_next_refused(source, -EISDIR, 1, 0, "cannot read on: Is a directory");
 	assert_end(source); /* a reader that keeps going must come to an end */
 	tdm_source_close(source);
 	close(fd);
+}
+
+static void traces_are_told_from_other_texts(void **state)
+{
+	(void)state;
+	static const char *const good[] = { "region size=4096\n", "# why\n\n  device n150 l1_banks=64 # all\nx\n",
+		"device n15", "alloc a 1 top\n", "buffer a l1 size=1\n" };
+	static const char *const bad[] = { "", "# only this\n", "device 0 was opened\n", "region: east\n",
+		"2026-11-15 07:36:20.265 | device n150\n", "free memory: 5\n" };
+	const struct tdm_format *format = tdm_format_find("text_trace");
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+		assert_true(format->recognise(tdm_str_of(good[i]), "x"));
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_false(format->recognise(tdm_str_of(bad[i]), "x"));
 }
 
 int main(void)
@@ -470,6 +487,9 @@ int main(void)
 		cmocka_unit_test(a_descriptor_gives_what_memory_gives),
 		cmocka_unit_test(a_line_of_more_than_a_mebibyte_is_refused_once),
 		cmocka_unit_test(a_descriptor_that_cannot_be_read_ends_the_trace),
+		cmocka_unit_test(traces_are_told_from_other_texts),
 	};
-	return cmocka_run_group_tests_name("text_trace", tests, NULL, NULL);
+	int failed = cmocka_run_group_tests_name("text_trace", tests, NULL, NULL);
+	tdm_input_close(input);
+	return failed;
 }

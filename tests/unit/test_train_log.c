@@ -7,13 +7,11 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "analyze/phase_log.h"
 #include "base/file.h"
-#include "sources/train_log.h"
+#include "warnings.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define BEGIN "=== Memory Usage Summary ===\n\n"
 #define PHASE(name, peak, change, top, now)                                                      \
@@ -22,14 +20,23 @@
 	" MB, Cumulative Current " now " MB\n  L1: Peak CB 0.25 MB, Peak Buffer 0.50 MB, Peak Total 0.75 MB\n"
 #define END(peak, now) "\n=== Final Totals ===\nOverall DRAM Peak: " peak " MB, Final DRAM Usage: " now " MB\n\n"
 
-static struct tdm_train_log parsed(const char *text)
+enum { RUNS_MAX = 10000 };
+
+static struct tdm_phase_log parsed_text(struct tdm_str text)
 {
-	struct tdm_train_log log;
-	assert_int_equal(tdm_train_log_memory(text, strlen(text), "a.log", &log), 0);
+	struct tdm_phase_log log = { .file = "a.log" };
+	struct tdm_diag diag = { 0 };
+	struct warnings w;
+	assert_int_equal(read_as("train_log", text, &w, tdm_phase_log_take, &log, &diag), 0);
 	return log;
 }
 
-static void assert_refused(const struct tdm_train_log *log, size_t i, uint64_t line, uint64_t column, const char *part)
+static struct tdm_phase_log parsed(const char *text)
+{
+	return parsed_text(tdm_str_of(text));
+}
+
+static void assert_refused(const struct tdm_phase_log *log, size_t i, uint64_t line, uint64_t column, const char *part)
 {
 	assert_true(i < log->refused_count);
 	assert_int_equal(log->refused[i].line, line);
@@ -42,12 +49,11 @@ static void assert_refused(const struct tdm_train_log *log, size_t i, uint64_t l
 static void the_documented_runs_are_read(void **state)
 {
 	(void)state;
-	struct tdm_train_log log;
+	struct tdm_phase_log log;
 	struct tdm_buf text, file;
-	int fd = open(TDM_TEST_DATA "/train/tinyllama.log", O_RDONLY);
-	assert_true(fd >= 0);
-	assert_int_equal(tdm_train_log_read(fd, "tinyllama.log", &log), 0);
-	close(fd);
+	tdm_buf_init(&file);
+	assert_int_equal(tdm_file_read(TDM_TEST_DATA "/train/tinyllama.log", 1 << 20, &file), 0);
+	log = parsed(file.data);
 	assert_int_equal(log.runs.count, 2);
 	assert_int_equal(log.refused_count, 0);
 	const struct tdm_phase_run *run = &log.runs.runs[0];
@@ -65,8 +71,6 @@ static void the_documented_runs_are_read(void **state)
 
 	/* Printed again it is the same text. */
 	tdm_buf_init(&text);
-	tdm_buf_init(&file);
-	assert_int_equal(tdm_file_read(TDM_TEST_DATA "/train/tinyllama.log", 1 << 20, &file), 0);
 	for (size_t i = 0; i < 2; i++) {
 		tdm_buf_clear(&text);
 		tdm_phase_run_print(&log.runs.runs[i], &text);
@@ -74,13 +78,13 @@ static void the_documented_runs_are_read(void **state)
 	}
 	tdm_buf_done(&text);
 	tdm_buf_done(&file);
-	tdm_train_log_done(&log);
+	tdm_phase_log_done(&log);
 }
 
 static void colours_prefixes_and_crlf_are_passed_over(void **state)
 {
 	(void)state;
-	struct tdm_train_log log =
+	struct tdm_phase_log log =
 		parsed("2026-06-04 20:40:34.148 | info     |          Always | my run\r\n"
 		       "[1,0]<stdout>:\033[90mnote\033[0m | =\033[1m== Memory Usage Summary ===\r\n"
 		       "[1,0]<stdout>:--- \033[32mMODEL\033[0m ---\r\n"
@@ -98,7 +102,7 @@ static void colours_prefixes_and_crlf_are_passed_over(void **state)
 	assert_int_equal(log.runs.runs[0].phases[0].figures.l1_peak_cb, TDM_PHASE_UNKNOWN);
 	assert_int_equal(log.runs.runs[0].overall_peak, 2 << 20);
 	assert_int_equal(log.runs.runs[0].final_current, 2 << 20); /* from the last phase */
-	tdm_train_log_done(&log);
+	tdm_phase_log_done(&log);
 }
 
 static void facts_belong_to_the_nearest_summary(void **state)
@@ -112,7 +116,7 @@ static void facts_belong_to_the_nearest_summary(void **state)
 	tdm_buf_puts(&text, BEGIN PHASE("A", "1.00", "+1.00", "1.00", "1.00") END("1.00", "1.00"));
 	tdm_buf_puts(&text, "Total parameters: 5000\nAvailable Device Memory: 4096 MB\nsecond\n\n# no name\n");
 	tdm_buf_puts(&text, BEGIN END("0.00", "0.00") BEGIN END("0.00", "0.00"));
-	struct tdm_train_log log = parsed(text.data);
+	struct tdm_phase_log log = parsed(text.data);
 	assert_int_equal(log.runs.count, 3);
 	assert_string_equal(log.runs.runs[0].name, "step 39: loss 1.0 and more text to fill it");
 	/* Nothing near: the first of the file; "Total parameters" is preferred to a row. */
@@ -122,14 +126,14 @@ static void facts_belong_to_the_nearest_summary(void **state)
 	assert_int_equal(log.runs.runs[1].parameters, 5000);
 	assert_string_equal(log.runs.runs[2].name, "summary 3");
 	assert_int_equal(log.runs.runs[2].overall_peak, 0);
-	tdm_train_log_done(&log);
+	tdm_phase_log_done(&log);
 	tdm_buf_done(&text);
 }
 
 static void a_broken_summary_leaves_the_others(void **state)
 {
 	(void)state;
-	struct tdm_train_log log = parsed("one\n" BEGIN PHASE("A", "1.00", "+1.00", "1.00", "1.00") /* no end */
+	struct tdm_phase_log log = parsed("one\n" BEGIN PHASE("A", "1.00", "+1.00", "1.00", "1.00") /* no end */
 		"two\n" BEGIN PHASE("A", "1.00", "+1.00", "1.00",
 			"1.00") "--- BROKEN ---\n  DRAM: Segment Peak 1.00 MB, Allocations lots MB, Deallocations 0.00 "
 				"MB, Segment Change +1.00 MB\n"
@@ -148,13 +152,13 @@ static void a_broken_summary_leaves_the_others(void **state)
 	assert_int_equal(log.runs.runs[1].overall_peak, 3 << 20);
 	assert_false(log.runs.runs[2].incomplete);
 	assert_string_equal(log.runs.runs[2].name, "three");
-	tdm_train_log_done(&log);
+	tdm_phase_log_done(&log);
 }
 
 static void numbers_are_bounded(void **state)
 {
 	(void)state;
-	struct tdm_train_log log =
+	struct tdm_phase_log log =
 		parsed(BEGIN PHASE("A", "8796093022207.99", "-0.01", "99999999999999999999999999999999", "1.00")
 				PHASE("B", "8796093022207.00", "-8796093022207.00", "1.00", "1.") END("1.00", "1.00"));
 	assert_int_equal(log.runs.runs[0].phase_count, 1);
@@ -162,7 +166,7 @@ static void numbers_are_bounded(void **state)
 	assert_int_equal(log.runs.runs[0].phases[0].figures.dram_peak, INT64_C(8796093022207) << 20);
 	assert_int_equal(log.runs.runs[0].phases[0].figures.dram_change, -(INT64_C(8796093022207) << 20));
 	assert_refused(&log, 0, 5, 25, "Cumulative Peak");
-	tdm_train_log_done(&log);
+	tdm_phase_log_done(&log);
 
 	log = parsed(
 		"Total parameters: 99999999999999999999999\nAvailable Device Memory: 0 MB\n" BEGIN END("1.00", "x"));
@@ -170,7 +174,7 @@ static void numbers_are_bounded(void **state)
 	assert_int_equal(log.runs.runs[0].device_memory_bytes, TDM_BYTES_UNKNOWN);
 	assert_int_equal(log.runs.runs[0].overall_peak, TDM_PHASE_UNKNOWN);
 	assert_true(log.runs.runs[0].incomplete);
-	tdm_train_log_done(&log);
+	tdm_phase_log_done(&log);
 }
 
 static void names_are_what_stands_between(void **state)
@@ -178,13 +182,12 @@ static void names_are_what_stands_between(void **state)
 	(void)state;
 	static const char text[] = BEGIN PHASE("A --- B", "1.00", "+1.00", "1.00", "1.00") PHASE(
 		"", "1.00", "+1.00", "1.00", "1.00") PHASE("x\0y", "1.00", "+1.00", "1.00", "1.00") END("1.00", "1.00");
-	struct tdm_train_log log;
-	assert_int_equal(tdm_train_log_memory(text, sizeof text - 1, "a.log", &log), 0);
+	struct tdm_phase_log log = parsed_text((struct tdm_str){ text, sizeof text - 1 });
 	assert_int_equal(log.runs.runs[0].phase_count, 3);
 	assert_string_equal(log.runs.runs[0].phases[0].name, "A --- B");
 	assert_string_equal(log.runs.runs[0].phases[1].name, "");
 	assert_string_equal(log.runs.runs[0].phases[2].name, "x?y");
-	tdm_train_log_done(&log);
+	tdm_phase_log_done(&log);
 }
 
 static void nothing_is_no_run(void **state)
@@ -192,10 +195,10 @@ static void nothing_is_no_run(void **state)
 	(void)state;
 	static const char *const texts[] = { "", "\n", "Overall DRAM Peak: 1.00 MB\n--- A ---\n", "\033[", "\033" };
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-		struct tdm_train_log log = parsed(texts[i]);
+		struct tdm_phase_log log = parsed(texts[i]);
 		assert_int_equal(log.runs.count, 0);
 		assert_int_equal(log.refused_count, 0);
-		tdm_train_log_done(&log);
+		tdm_phase_log_done(&log);
 	}
 }
 
@@ -207,11 +210,11 @@ static void many_runs_and_facts(void **state)
 	tdm_buf_init(&text);
 	for (int i = 0; i < 9000; i++)
 		tdm_buf_puts(&text, "params 5\nmemory 6 MB\nparams 7\n" BEGIN "--- A\n--- B ---\n");
-	struct tdm_train_log log = parsed(text.data);
+	struct tdm_phase_log log = parsed(text.data);
 	assert_int_equal(log.runs.count, 9000);
 	assert_int_equal(log.refused_count, 18000);
 	assert_int_equal(log.runs.runs[0].parameters, 5);
-	tdm_train_log_done(&log);
+	tdm_phase_log_done(&log);
 	tdm_buf_done(&text);
 }
 
@@ -220,13 +223,13 @@ static void more_than_there_is_room_for_is_left_out_and_said(void **state)
 	(void)state;
 	struct tdm_buf text;
 	tdm_buf_init(&text);
-	for (int i = 0; i < TDM_TRAIN_LOG_RUNS_MAX + 2; i++)
+	for (int i = 0; i < RUNS_MAX + 2; i++)
 		tdm_buf_puts(&text, "a\n" BEGIN PHASE("A", "1.00", "+1.00", "1.00", "1.00") END("1.00", "1.00"));
-	struct tdm_train_log log = parsed(text.data);
-	assert_int_equal(log.runs.count, TDM_TRAIN_LOG_RUNS_MAX);
+	struct tdm_phase_log log = parsed(text.data);
+	assert_int_equal(log.runs.count, RUNS_MAX);
 	assert_int_equal(log.refused_count, 2);
 	assert_non_null(strstr(log.refused[0].text, "one summary too many"));
-	tdm_train_log_done(&log);
+	tdm_phase_log_done(&log);
 
 	tdm_buf_clear(&text);
 	tdm_buf_puts(&text, BEGIN);
@@ -240,7 +243,7 @@ static void more_than_there_is_room_for_is_left_out_and_said(void **state)
 	assert_true(log.runs.runs[0].incomplete && !log.runs.runs[1].incomplete);
 	assert_int_equal(log.refused_count, 1);
 	assert_non_null(strstr(log.refused[0].text, "one phase too many"));
-	tdm_train_log_done(&log);
+	tdm_phase_log_done(&log);
 	tdm_buf_done(&text);
 }
 

@@ -1,0 +1,53 @@
+/*
+ * Fuzz the door. Exercises: sources/input.c (levels, windows, rewinding), sources/decode_gzip.c, decode_xz.c,
+ * decode_zstd.c, decode_utf16.c, sources/format_table.c and every recogniser. The first byte says in what pieces the
+ * input is read.
+ *
+ * Properties: the pieces make no difference, neither does reading it again; the head is how it begins; a failure has a
+ * reason and stays; what comes out of UTF-16 is UTF-8.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "fuzz_input.h"
+
+enum { BYTES_MAX = 1 << 20 }; /* that are read: a few bytes may unpack to any number */
+
+/* Reads up to BYTES_MAX in pieces. How many came; *end: what ended it, or 1. */
+static size_t read_pieces(struct tdm_input *input, char *out, size_t piece, int *end)
+{
+	size_t len = 0;
+	ssize_t got = 1;
+	while (len < BYTES_MAX && got > 0) {
+		got = tdm_input_read(input, out + len, piece < BYTES_MAX - len ? piece : BYTES_MAX - len);
+		len += got > 0 ? (size_t)got : 0;
+	}
+	*end = (int)(got > 0 ? 1 : got);
+	check(got > 0 || tdm_input_read(input, out, 1) == got);
+	check(got >= 0 || tdm_input_why(input)[0] != '\0');
+	return len;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static char whole[BYTES_MAX], pieces[BYTES_MAX];
+	int end, again;
+	if (size == 0)
+		return 0;
+	struct tdm_input *input = fuzz_open(data + 1, size - 1);
+	struct tdm_str head = tdm_input_head(input);
+	const struct tdm_format *format = tdm_format_of(input);
+	check(format == NULL || head.len != 0);
+	bool is_packed = tdm_input_packing(input) != NULL;
+	check(tdm_input_rewind(input) == 0);
+	size_t len = read_pieces(input, whole, BYTES_MAX, &end);
+	check(head.len <= len && memcmp(head.ptr, whole, head.len) == 0);
+	check(is_packed || len <= 2 * size); /* three bytes of UTF-8 for two of UTF-16 */
+	check(tdm_input_rewind(input) == 0);
+	check(read_pieces(input, pieces, 1 + (size_t)data[0] * 16, &again) == len && again == end);
+	check(memcmp(whole, pieces, len) == 0);
+	tdm_input_close(input);
+	return 0;
+}

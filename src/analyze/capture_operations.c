@@ -1,0 +1,120 @@
+#include "analyze/capture_operations.h"
+#include "base/number.h"
+
+#include <stdlib.h>
+
+static int by_peak(const void *a, const void *b)
+{
+	const struct tdm_capture_operation *x = a, *y = b;
+	if (x->core_peak != y->core_peak)
+		return x->core_peak > y->core_peak ? -1 : 1;
+	uint64_t bytes_x = x->dram_bytes + x->l1_bytes, bytes_y = y->dram_bytes + y->l1_bytes;
+	if (bytes_x != bytes_y)
+		return bytes_x > bytes_y ? -1 : 1;
+	return x->path < y->path ? -1 : 1; /* callers come before those they call */
+}
+
+struct tdm_capture_operation *tdm_capture_operations(const struct tdm_capture_exact *exact, size_t *count)
+{
+	const struct tdm_capture_paths *paths = &exact->paths;
+	*count = paths->count - 1;
+	struct tdm_capture_operation *all = *count != 0 ? calloc(paths->count, sizeof *all) : NULL;
+	if (all == NULL)
+		return NULL;
+	for (uint32_t i = 0; i < paths->count; i++) {
+		const struct tdm_capture_path *p = &paths->paths[i];
+		all[i] = (struct tdm_capture_operation){ i, p->calls, p->buffers, p->dram_bytes, p->l1_bytes,
+			p->core_peak };
+	}
+	/* A path is younger than the one that calls it. */
+	for (uint32_t i = (uint32_t)paths->count - 1; i > 0; i--) {
+		struct tdm_capture_operation *caller = &all[paths->paths[i].parent];
+		caller->buffers += all[i].buffers;
+		caller->dram_bytes += all[i].dram_bytes;
+		caller->l1_bytes += all[i].l1_bytes;
+		caller->core_peak = all[i].core_peak > caller->core_peak ? all[i].core_peak : caller->core_peak;
+	}
+	memmove(all, all + 1, *count * sizeof *all); /* without the root */
+	qsort(all, *count, sizeof *all, by_peak);
+	return all;
+}
+
+size_t tdm_capture_fullest_core(const struct tdm_capture_exact *exact)
+{
+	size_t best = SIZE_MAX;
+	for (size_t i = 0; i < exact->unit_count; i++)
+		if (exact->units[i].core.bytes > 0 &&
+			(best == SIZE_MAX || exact->units[i].core.bytes > exact->units[best].core.bytes))
+			best = i;
+	return best;
+}
+
+size_t tdm_capture_fullest_dram(const struct tdm_capture_exact *exact)
+{
+	size_t best = SIZE_MAX;
+	for (size_t i = 0; i < exact->unit_count; i++)
+		if (exact->units[i].dram.bytes > 0 &&
+			(best == SIZE_MAX || exact->units[i].dram.bytes > exact->units[best].dram.bytes))
+			best = i;
+	return best;
+}
+
+bool tdm_capture_banks_known(const struct tdm_exact_unit *unit)
+{
+	return unit->kinds[TDM_KIND_L1].bank_unknown == 0 && unit->kinds[TDM_KIND_L1_SMALL].bank_unknown == 0;
+}
+
+bool tdm_capture_cores_known(const struct tdm_capture_exact *exact, size_t unit)
+{
+	for (size_t i = 0; i < exact->chip_count; i++)
+		if (exact->chips[i].unit == unit && exact->chips[i].cores_unknown)
+			return false;
+	return true;
+}
+
+void tdm_capture_device_order(const struct tdm_capture_exact *exact, uint16_t order[TDM_EXACT_UNITS_MAX])
+{
+	for (size_t i = 0; i < exact->unit_count; i++) {
+		size_t k = i;
+		for (; k > 0 && exact->units[order[k - 1]].id > exact->units[i].id; k--)
+			order[k] = order[k - 1];
+		order[k] = (uint16_t)i;
+	}
+}
+
+/* The description of a device, by its own number or that of a chip of it; or the only one there is. */
+static const struct tdm_capture_device *description_of(const struct tdm_capture_exact *e, size_t unit)
+{
+	for (size_t i = 0; i < e->device_count; i++)
+		for (size_t k = 0; k < e->chip_count; k++)
+			if (e->chips[k].unit == unit && e->chips[k].id == e->devices[i].id)
+				return &e->devices[i];
+	for (size_t i = 0; i < e->device_count; i++)
+		if (e->units[unit].id == e->devices[i].id)
+			return &e->devices[i];
+	return e->device_count == 1 ? &e->devices[0] : NULL;
+}
+
+uint64_t tdm_capture_banks(const struct tdm_capture_exact *exact, size_t unit, enum tdm_kind kind)
+{
+	const struct tdm_capture_device *d = description_of(exact, unit);
+	if (d == NULL)
+		return 0;
+	return kind == TDM_KIND_L1 || kind == TDM_KIND_L1_SMALL  ? d->l1_banks
+	       : kind == TDM_KIND_DRAM || kind == TDM_KIND_TRACE ? d->dram_channels
+								 : 0;
+}
+
+struct tdm_capture_gaps tdm_capture_gaps(const struct tdm_capture_exact *exact)
+{
+	struct tdm_capture_gaps gaps = { 0 };
+	for (size_t i = 0; i < exact->buffer_count; i++) {
+		const struct tdm_exact_buffer *b = &exact->buffers[i];
+		gaps.existing += b->existed;
+		gaps.without_banks += b->existed && b->bank_bytes == TDM_BYTES_UNKNOWN &&
+				      (b->kind == TDM_KIND_L1 || b->kind == TDM_KIND_L1_SMALL);
+	}
+	for (size_t i = 0; i < exact->unit_count; i++)
+		gaps.cores |= !tdm_capture_cores_known(exact, i);
+	return gaps;
+}

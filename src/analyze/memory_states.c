@@ -1,0 +1,344 @@
+#include "analyze/memory_states.h"
+#include "base/err.h"
+#include "base/reserve.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { KIB = 1024, RECORDS_MAX = 1 << 26 };
+
+void tdm_memory_states_done(struct tdm_memory_states *s)
+{
+	free(s->states);
+	free(s->regions);
+	free(s->blocks);
+	*s = (struct tdm_memory_states){ 0 };
+}
+
+static int take_block(struct tdm_memory_states *s, const struct tdm_memory_block *block)
+{
+	if (s->block_count == RECORDS_MAX ||
+		tdm_reserve(&s->blocks, &s->block_cap, s->block_count + 1, sizeof *s->blocks) != 0)
+		return -ENOMEM;
+	s->blocks[s->block_count++] = *block;
+	return 0;
+}
+
+/* Its blocks came before it. */
+static int take_region(struct tdm_memory_states *s, const struct tdm_memory_region *region)
+{
+	const struct tdm_memory_region *last = s->region_count != 0 ? &s->regions[s->region_count - 1] : NULL;
+	size_t first_block = last != NULL ? last->first_block + last->block_count : 0;
+	if (s->region_count == RECORDS_MAX ||
+		tdm_reserve(&s->regions, &s->region_cap, s->region_count + 1, sizeof *s->regions) != 0 ||
+		tdm_reserve(&s->states, &s->state_cap, s->state_count + 1, sizeof *s->states) != 0)
+		return -ENOMEM;
+	if (region->begins_state || s->state_count == 0)
+		s->states[s->state_count++] = (struct tdm_memory_state){ region->has_program, region->program,
+			region->line, s->region_count, 0 };
+	s->states[s->state_count - 1].region_count++;
+	s->by_program |= region->has_program;
+	s->rounded |= region->rounded;
+	s->regions[s->region_count] = *region;
+	/* An L1 summary has the largest free block of one bank and of all. */
+	uint64_t one = region->largest, all = region->interleaved_free;
+	if (all != TDM_BYTES_UNKNOWN && one != 0 && all % one == 0 && all / one <= UINT32_MAX)
+		s->regions[s->region_count].banks = (uint32_t)(all / one);
+	s->regions[s->region_count].first_block = first_block;
+	s->regions[s->region_count++].block_count = s->block_count - first_block;
+	return 0;
+}
+
+int tdm_memory_states_take(void *states, const struct tdm_record *record)
+{
+	struct tdm_memory_states *s = states;
+	switch (record->type) {
+	case TDM_RECORD_MEMORY_HEAD:
+		s->head = *record->memory;
+		s->rounded |= record->memory->rounded;
+		return 0;
+	case TDM_RECORD_MEMORY_BLOCK:
+		return take_block(s, record->block);
+	case TDM_RECORD_MEMORY_REGION:
+		return take_region(s, record->region);
+	default:
+		s->refused += record->type == TDM_RECORD_REFUSED;
+		return 0;
+	}
+}
+
+/* Whether the total is exactly banks × bytes per bank; one that was rounded down to KiB is less than one off. */
+static bool is_multiple(const struct tdm_memory_region *region, uint64_t all, uint64_t one, uint64_t banks)
+{
+	uint64_t product;
+	return all == TDM_BYTES_UNKNOWN || (!__builtin_mul_overflow(one, banks, &product) && product >= all &&
+						   product - all < (region->rounded ? KIB : 1));
+}
+
+/*
+ * What follows from the blocks: the figures of one bank, and how many banks there are, if the totals are a multiple of
+ * them. Blocks that do not make a whole bank say nothing about it. Whether they make one.
+ */
+static bool settle_region(struct tdm_memory_states *s, struct tdm_memory_region *region)
+{
+	uint64_t allocated = 0, unused = 0, largest = 0, total, low = UINT64_MAX, high = 0;
+	if (region->block_count == 0) {
+		if (region->device_total == 0) /* no block of nothing */
+			region->total = region->allocated = region->free = region->largest = 0;
+		return region->device_total == TDM_BYTES_UNKNOWN || region->device_total == 0;
+	}
+	for (size_t i = 0; i < region->block_count; i++) {
+		const struct tdm_memory_block *block = &s->blocks[region->first_block + i];
+		uint64_t *sum = block->allocated ? &allocated : &unused;
+		low = tdm_min(low, block->address);
+		high = tdm_max(high, block->address + block->bytes);
+		if (__builtin_add_overflow(*sum, block->bytes, sum))
+			return false;
+		if (!block->allocated && block->bytes > largest)
+			largest = block->bytes;
+	}
+	if (__builtin_add_overflow(allocated, unused, &total) || total == TDM_BYTES_UNKNOWN || total != high - low)
+		return false;
+	uint64_t device = region->device_total, banks = 0;
+	if (device != TDM_BYTES_UNKNOWN && total != 0) {
+		banks = device / total + (device % total != 0);
+		if (!is_multiple(region, device, total, banks) ||
+			!is_multiple(region, region->device_allocated, allocated, banks))
+			return false;
+		/* Of a total that was rounded banks are known when only one number of them fits. */
+		if (banks > UINT32_MAX || (region->rounded && total < KIB - (banks * total - device)))
+			banks = 0;
+	}
+	region->total = total;
+	region->allocated = allocated;
+	region->free = unused;
+	region->largest = largest;
+	region->banks = (uint32_t)banks;
+	return true;
+}
+
+static int refuse(struct tdm_memory_states *s, const struct tdm_record_sink *sink, const struct tdm_diag *diag)
+{
+	s->refused++;
+	return sink != NULL ? tdm_record_refuse(sink, diag, false) : 0;
+}
+
+/* A state of a summary has as many kinds as any other. */
+static int check_state(struct tdm_memory_states *s, const struct tdm_memory_state *state, size_t kinds,
+	const struct tdm_record_sink *sink)
+{
+	struct tdm_diag diag = { 0 };
+	if (state->region_count == kinds || s->regions[state->first_region + state->region_count - 1].damaged)
+		return 0; /* whole, or said already */
+	tdm_diag_set(&diag, TDM_ESYNTAX, state->line, 0,
+		"the state that begins here has %zu of %zu kinds of memory: the others are missing",
+		state->region_count, kinds);
+	return refuse(s, sink, &diag);
+}
+
+int tdm_memory_states_end(struct tdm_memory_states *s, const struct tdm_record_sink *sink)
+{
+	size_t kinds = s->head.kinds;
+	int err = 0;
+	for (size_t i = 0; i < s->region_count && err == 0; i++) {
+		struct tdm_memory_region *region = &s->regions[i];
+		struct tdm_diag diag = { 0 };
+		if (settle_region(s, region) || region->damaged || region->rough)
+			continue; /* whole, or said already, or nobody can say */
+		tdm_diag_set(&diag, TDM_ESYNTAX, region->line, 0,
+			"the blocks of %s do not add up to its totals: some are missing or wrong",
+			tdm_kind_name((enum tdm_kind)region->kind));
+		err = refuse(s, sink, &diag);
+	}
+	for (size_t i = 0; i < s->state_count; i++)
+		kinds = tdm_max(kinds, s->states[i].region_count);
+	for (size_t i = 0; s->head.form == TDM_MEMORY_SUMMARY && i < s->state_count && err == 0; i++)
+		err = check_state(s, &s->states[i], kinds, sink);
+	return err;
+}
+
+const struct tdm_memory_region *tdm_memory_states_find(
+	const struct tdm_memory_states *s, size_t state, enum tdm_kind kind)
+{
+	const struct tdm_memory_region *first = &s->regions[s->states[state].first_region];
+	for (size_t i = 0; i < s->states[state].region_count; i++)
+		if (first[i].kind == kind)
+			return &first[i];
+	return NULL;
+}
+
+uint32_t tdm_memory_states_banks(const struct tdm_memory_states *s, const struct tdm_memory_states *beside,
+	size_t state, const struct tdm_memory_region *region)
+{
+	if (region->banks != 0 || beside == NULL || state >= beside->state_count)
+		return region->banks;
+	const struct tdm_memory_state *here = &s->states[state], *there = &beside->states[state];
+	const struct tdm_memory_region *other = tdm_memory_states_find(beside, state, (enum tdm_kind)region->kind);
+	bool is_same = here->has_program == there->has_program && here->program == there->program && other != NULL &&
+		       (other->total == region->total || other->total == TDM_BYTES_UNKNOWN) &&
+		       (other->largest == region->largest || other->largest == TDM_BYTES_UNKNOWN);
+	return is_same ? other->banks : 0;
+}
+
+bool tdm_memory_states_uses(const struct tdm_memory_states *s, const struct tdm_memory_states *beside)
+{
+	for (size_t state = 0; beside != NULL && state < s->state_count; state++)
+		for (size_t i = 0; i < s->states[state].region_count; i++)
+			if (tdm_memory_states_banks(s, beside, state, &s->regions[s->states[state].first_region + i]) !=
+				0)
+				return true;
+	return false;
+}
+
+/* How much a state presses: what is allocated, or, where the file does not say, how little is left in one piece. */
+static bool presses_more(const struct tdm_memory_region *a, const struct tdm_memory_region *b)
+{
+	if (a->allocated != TDM_BYTES_UNKNOWN && b->allocated != TDM_BYTES_UNKNOWN)
+		return a->allocated > b->allocated;
+	if (a->allocated != TDM_BYTES_UNKNOWN || b->allocated != TDM_BYTES_UNKNOWN)
+		return a->allocated != TDM_BYTES_UNKNOWN;
+	return a->largest < b->largest;
+}
+
+size_t tdm_memory_states_fullest(const struct tdm_memory_states *s, enum tdm_kind kind)
+{
+	const struct tdm_memory_region *best = NULL;
+	size_t found = SIZE_MAX;
+	for (size_t i = 0; i < s->state_count; i++) {
+		const struct tdm_memory_region *region = tdm_memory_states_find(s, i, kind);
+		if (region != NULL && (best == NULL || presses_more(region, best))) {
+			best = region;
+			found = i;
+		}
+	}
+	return found;
+}
+
+static int compare_states(const void *left, const void *right, void *states)
+{
+	size_t a = *(const size_t *)left, b = *(const size_t *)right;
+	const struct tdm_memory_region *x = tdm_memory_states_find(states, a, TDM_KIND_L1);
+	const struct tdm_memory_region *y = tdm_memory_states_find(states, b, TDM_KIND_L1);
+	if ((x == NULL) != (y == NULL))
+		return x == NULL ? 1 : -1;
+	if (x != NULL && presses_more(x, y) != presses_more(y, x))
+		return presses_more(x, y) ? -1 : 1;
+	return tdm_order(a, b);
+}
+
+size_t *tdm_memory_states_order(const struct tdm_memory_states *s)
+{
+	struct tdm_memory_states copy = *s;
+	size_t *order = malloc((s->state_count + 1) * sizeof *order);
+	for (size_t i = 0; order != NULL && i < s->state_count; i++)
+		order[i] = i;
+	if (order != NULL)
+		qsort_r(order, s->state_count, sizeof *order, compare_states, &copy);
+	return order;
+}
+
+static uint64_t of_all(uint64_t known, uint64_t bytes, uint32_t banks)
+{
+	uint64_t product;
+	if (known != TDM_BYTES_UNKNOWN)
+		return known;
+	if (bytes == TDM_BYTES_UNKNOWN || banks == 0 || __builtin_mul_overflow(bytes, (uint64_t)banks, &product))
+		return TDM_BYTES_UNKNOWN;
+	return product;
+}
+
+void tdm_memory_region_all_banks(
+	const struct tdm_memory_region *region, uint32_t banks, uint64_t figures[TDM_MEMORY_FIGURES])
+{
+	figures[0] = of_all(region->device_total, region->total, banks);
+	figures[1] = of_all(region->device_allocated, region->allocated, banks);
+	figures[2] = of_all(region->device_free, region->free, banks);
+	figures[3] = of_all(region->interleaved_free, region->largest, banks);
+}
+
+double tdm_memory_region_fragmentation(const struct tdm_memory_region *region)
+{
+	if (region->free == TDM_BYTES_UNKNOWN || region->largest == TDM_BYTES_UNKNOWN || region->largest > region->free)
+		return NAN;
+	return region->free != 0 ? 1 - (double)region->largest / (double)region->free : 0;
+}
+
+double tdm_memory_region_share(const struct tdm_memory_region *region)
+{
+	if (region->allocated == TDM_BYTES_UNKNOWN || region->total == TDM_BYTES_UNKNOWN || region->total == 0)
+		return NAN;
+	return (double)region->allocated / (double)region->total;
+}
+
+/* 0 or -ENOMEM; tdm_region_map_done either way. */
+static int map_blocks(
+	const struct tdm_memory_states *s, const struct tdm_memory_region *region, struct tdm_region_map *map)
+{
+	struct tdm_region place = { .kind = region->kind, .banks = region->banks };
+	uint64_t low = UINT64_MAX, high = 0;
+	for (size_t i = 0; i < region->block_count; i++) {
+		const struct tdm_memory_block *b = &s->blocks[region->first_block + i];
+		low = tdm_min(low, b->address);
+		high = tdm_max(high, b->address + b->bytes);
+	}
+	place.base = region->block_count != 0 ? low : 0;
+	place.bank_size = region->block_count != 0 ? high - low : 0;
+	/* The blocks themselves say where the region is. Which source that is makes no difference to the map. */
+	tdm_region_map_init(map, (enum tdm_kind)region->kind, &place, TDM_FROM_LEDGER);
+	for (size_t i = 0; i < region->block_count; i++) {
+		const struct tdm_memory_block *b = &s->blocks[region->first_block + i];
+		struct tdm_buffer buffer = { .address = b->address, .bank_bytes = b->bytes, .kind = region->kind };
+		if (b->allocated && tdm_region_map_add(map, &buffer, (uint32_t)i) != 0)
+			return -ENOMEM;
+	}
+	return tdm_region_map_finish(map);
+}
+
+static int compare_walls(const void *left, const void *right)
+{
+	const struct tdm_memory_wall *a = left, *b = right;
+	int order = tdm_order(b->joined, a->joined);
+	order = order != 0 ? order : tdm_order(a->bytes, b->bytes);
+	return order != 0 ? order : tdm_order(a->address, b->address);
+}
+
+/* From a map whose holes are by address. 0 or -ENOMEM. */
+static int find_walls(struct tdm_memory_map *m)
+{
+	const struct tdm_region_map *map = &m->blocks;
+	m->wall_count = map->gap_count > 1 ? map->gap_count - 1 : 0;
+	m->walls = calloc(m->wall_count + 1, sizeof *m->walls);
+	if (m->walls == NULL)
+		return -ENOMEM;
+	size_t span = 0;
+	for (size_t i = 0; i < m->wall_count; i++) {
+		const struct tdm_region_gap *below = &map->gaps[i], *above = &map->gaps[i + 1];
+		uint64_t end = below->address + below->bytes;
+		m->walls[i] = (struct tdm_memory_wall){ end, above->address - end,
+			above->address + above->bytes - below->address, 0 };
+		while (span < map->span_count && map->spans[span].address < end)
+			span++;
+		for (; span < map->span_count && map->spans[span].address < above->address; span++)
+			m->walls[i].blocks++;
+	}
+	qsort(m->walls, m->wall_count, sizeof *m->walls, compare_walls);
+	return 0;
+}
+
+int tdm_memory_map_init(
+	struct tdm_memory_map *map, const struct tdm_memory_states *s, const struct tdm_memory_region *region)
+{
+	*map = (struct tdm_memory_map){ .walls = NULL };
+	int err = map_blocks(s, region, &map->blocks);
+	err = err != 0 ? err : find_walls(map);
+	if (err == 0)
+		tdm_region_gaps_sort(map->blocks.gaps, map->blocks.gap_count);
+	return err;
+}
+
+void tdm_memory_map_done(struct tdm_memory_map *map)
+{
+	tdm_region_map_done(&map->blocks);
+	free(map->walls);
+}

@@ -1,0 +1,53 @@
+/*
+ * What circular buffers cost operations, from the rows of a performance report. The two waits of a call are averages of
+ * a core here, and unknown where the number of cores is: the report has the sums of all cores.
+ */
+#ifndef TDM_ANALYZE_PERF_WAITS_H
+#define TDM_ANALYZE_PERF_WAITS_H
+
+#include "base/names.h"
+#include "event/record.h"
+
+/* All calls of one operation on all devices. Sums that do not fit 64 bits stay at the largest number. */
+struct tdm_perf_operation {
+	char *name; /* owned */
+	uint32_t order;
+	uint64_t calls;
+	uint64_t measured;                     /* calls whose kernel time and waits are known */
+	uint64_t kernel_ns, front_ns, back_ns; /* of the measured calls */
+	uint64_t cores_max;                    /* TDM_BYTES_UNKNOWN */
+};
+
+/* A call that waited. */
+struct tdm_perf_call {
+	const char *name; /* of its operation; at the end only */
+	uint32_t operation;
+	uint64_t line;
+	uint64_t figures[TDM_PERF_FIGURES];
+};
+
+struct tdm_perf_waits {
+	struct tdm_perf_operation *operations; /* those that wait longest first, at the end */
+	struct tdm_perf_call *calls;           /* the same */
+	size_t operation_count, operation_cap, call_count, call_cap;
+	struct tdm_perf_operation sum;
+	struct tdm_perf_head head;
+	uint64_t refused; /* rows that could not be used */
+	uint64_t odd;     /* of the rest, figures that are no numbers: unknown */
+	struct tdm_names names;
+};
+
+int tdm_perf_waits_init(struct tdm_perf_waits *waits); /* 0 or -ENOMEM */
+void tdm_perf_waits_done(struct tdm_perf_waits *waits);
+
+/* For a sink. 0 or -ENOMEM. */
+int tdm_perf_waits_take(void *waits, const struct tdm_record *record);
+/* After the last record: puts everything in order. */
+void tdm_perf_waits_end(struct tdm_perf_waits *waits);
+
+/* A wait as a share of the kernel's time; NAN when nothing was measured. */
+double tdm_perf_share(const struct tdm_perf_operation *operation, uint64_t wait_ns);
+/* Which side it waits for: "input", "room" or "nothing"; NULL when nothing was measured. */
+const char *tdm_perf_side(const struct tdm_perf_operation *operation);
+
+#endif

@@ -1,0 +1,158 @@
+Files come in through one door, for every command: packed or not, by name, from standard input, through a pipe.
+
+  $ D=$DATADIR; cp $D/graph/add_l1.json c.json; cp $D/logs/demo.log l.log; cp $D/train/tinyllama.log t.log; cp $D/demo.trace m.trace
+  $ cat > pack <<'.'
+  > import gzip, lzma, subprocess, sys
+  > for name in sys.argv[1:]:
+  >     data = open(name, "rb").read()
+  >     open(name + ".gz", "wb").write(gzip.compress(data, mtime=0))
+  >     open(name + ".xz", "wb").write(lzma.compress(data))
+  >     wide = data.decode().encode("utf-16-le")
+  >     open(name + ".twice", "wb").write(gzip.compress(lzma.compress(wide), mtime=0))
+  > .
+  $ python3 pack c.json l.log t.log m.trace
+
+  $ plain() { "$@" | sed "s/\(c.json\|l.log\|t.log\|m.trace\|standard input\)[.a-z]*/FILE/"; }
+  $ compare() {
+  >   file=$1; shift
+  >   plain "$@" $file > expected
+  >   for x in gz xz twice; do
+  >     plain "$@" $file.$x | diff expected -
+  >     plain "$@" - < $file.$x | diff expected -
+  >     cat $file.$x | plain "$@" - | diff expected -
+  >     mkfifo pipe; cat $file.$x > pipe & plain "$@" pipe | sed 's/pipe/FILE/' | diff expected -
+  >     rm pipe
+  >   done
+  > }
+  $ compare c.json tidemark info
+  $ compare l.log tidemark info
+  $ compare l.log tidemark log
+  $ compare t.log tidemark info
+  $ compare t.log tidemark phases
+  $ compare m.trace tidemark simulate
+  $ compare c.json tidemark simulate --results --card n150
+  $ plain tidemark phases --capture A=c.json | sed 1d > expected; for x in gz xz twice; do plain tidemark phases --capture A=c.json.$x | sed 1d | diff expected -; done
+
+zstd, of which Python has none: a frame without compression, written by hand.
+
+  $ cat > zst <<'.'
+  > import sys
+  > data = open(sys.argv[1], "rb").read()
+  > out = b"\x28\xb5\x2f\xfd" + b"\x80\x58" + len(data).to_bytes(4, "little")  # 4 bytes of size, a window
+  > while data:
+  >     piece, data = data[:65536], data[65536:]
+  >     out += (len(piece) << 3 | (not data)).to_bytes(3, "little") + piece
+  > open(sys.argv[2], "wb").write(out)
+  > .
+  $ python3 zst l.log l.log.zst && tidemark log l.log.zst | sed 1d | cmp - <(tidemark log l.log | sed 1d)
+  $ python3 zst c.json c.json.zst && tidemark info - < c.json.zst | sed 1d | cmp - <(tidemark info c.json | sed 1d)
+
+What is cut or damaged is used as far as it goes, and the error names the file and its byte.
+
+  $ python3 -c '
+  > import gzip, sys
+  > for name in sys.argv[1:]: open(name + ".gz", "wb").write(gzip.compress(open(name, "rb").read(), 0, mtime=0))' c.json l.log t.log m.trace
+  $ head -c 3000 c.json.gz > cut.json.gz; tidemark info cut.json.gz | head -3
+  cut.json.gz: cannot read on: the gzip data ends too early, at byte 3000
+  Graph capture  cut.json.gz: 10 nodes, 2 calls, 3 buffers, 2.92 KiB
+  Devices        device 0
+  Incomplete     the file could not be read to its end; this is what came before
+  $ tidemark info --json cut.json.gz 2>/dev/null | grep '"error"\|complete'
+        "error": "cannot read on: the gzip data ends too early, at byte 3000",
+        "complete": false,
+  $ head -c 4000 l.log.gz > cut.log.gz; tidemark log cut.log.gz | head -2
+  tidemark log: cut.log.gz:34: cannot read on: the gzip data ends too early, at byte 4000
+  Log            cut.log.gz: 33 lines, 3.74 KiB, 07:36:20.265 to 07:36:20.269
+                 stock log of the runtime; 3 records about memory
+  $ tidemark log cut.log.gz > /dev/null 2>&1
+  [2]
+  $ head -c 1500 t.log.gz > cut.log.gz; tidemark phases cut.log.gz 2>&1 | grep -v '  '
+  tidemark phases: cut.log.gz: the gzip data ends too early, at byte 1500
+  cut.log.gz:29:1: the phase is left out: its figures of DRAM are not complete
+  cut.log.gz:27:1: the summary has no end: 'Overall DRAM Peak' is missing
+  tinyllama (memory_efficient) (cut.log.gz:4)
+  
+  
+  
+  
+  tinyllama (default) (cut.log.gz:27)
+  
+  
+  $ (cat m.trace.gz; echo rubbish) > rubbish.gz; tidemark simulate rubbish.gz
+  rubbish.gz:64: cannot read on: the gzip data is damaged, at byte 2997
+  [2]
+  $ tidemark simulate --keep-going rubbish.gz 2>&1 | head -3
+  rubbish.gz:64: cannot read on: the gzip data is damaged, at byte 2997
+  Trace          rubbish.gz: 48 requests, 11 buffers live at the end
+  Skipped        1 line could not be used; the first ones are named above
+
+A bomb costs time, but no memory: 2 GiB of zeros in little more than nothing.
+
+  $ python3 - <<'.'
+  > import gzip, lzma, resource, subprocess
+  > zeros = gzip.compress(bytes(1 << 20), mtime=0)
+  > open("bomb", "wb").write(lzma.compress(zeros * 2048))
+  > print(subprocess.run(["tidemark", "log", "bomb"], capture_output=True, text=True).stdout.split("\n")[0])
+  > print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 400000)
+  > .
+  Log            bomb: 1 line, 2 GiB
+  True
+
+Without a line end for ever: an error, in every command. JSON may have no line ends, but tokens.
+
+  $ tidemark info /dev/zero 2>&1 | cut -c 1-48
+  /dev/zero: not a kind of file that is known here
+  $ for command in 'log' 'phases' 'simulate' 'log --follow' 'info --json'; do timeout 100 tidemark $command /dev/zero > /dev/null 2>&1; echo $command: $?; done
+  log: 2
+  phases: 2
+  simulate: 2
+  log --follow: 2
+  info --json: 2
+  $ tidemark phases /dev/zero
+  tidemark phases: /dev/zero: 4 GiB without a line end are no text
+  [2]
+  $ tidemark simulate /dev/zero
+  /dev/zero:2: cannot read on: 4 GiB without a line end are no text
+  [2]
+  $ endless() { tr '\0' x < /dev/zero; }
+  $ mkdir copies; endless | TMPDIR=copies tidemark info - 2>&1 | head -2; ls copies
+  standard input:1:262145: the line is longer than 256 KiB: only its beginning was looked at
+  standard input:1: cannot read on: 4 GiB without a line end are no text
+  $ (printf '[{"node_type":"tensor","params":{"shape":"'; endless) | tidemark info - 2>&1 | head -2
+  standard input: byte *, behind node 0: a text of more than 4 MiB; its end is left out (glob)
+  standard input: byte *, behind node 0: 4 GiB without an end of anything (glob)
+
+  $ cat l.log.gz /dev/zero | tidemark log - 2>&1 | head -2
+  tidemark log: standard input:51: cannot read on: 4 GiB without a line end are no text
+  Log            standard input: 50 lines, 5.58 KiB, 07:36:20.265 to 07:36:20.274
+
+Only a plain log can be followed.
+
+  $ tidemark log --follow l.log.gz
+  tidemark log: l.log.gz is packed with gzip: only a plain log can be followed
+  [2]
+  $ tidemark log --follow - < l.log.xz
+  tidemark log: standard input is packed with xz: only a plain log can be followed
+  [2]
+  $ iconv -f UTF-8 -t UTF-16 l.log | tidemark log --follow -e - | cmp - <(tidemark log --follow -e - < l.log)
+
+A folder: every report in it, also those in other folders, in the order of names. Links are not followed, so there are no loops, and what is
+no report is passed over.
+
+  $ mkdir -p reports/b reports/a; cp $D/reports/*.csv reports; gzip -n reports/mock_detailed_memory_usage.csv; cp c.json reports/b/; cp l.log reports/a/run.log
+  $ echo 'any text' > reports/a/README; ln -s .. reports/b/loop; ln -s self reports/self; mkfifo reports/pipe; cp m.trace reports; : > reports/empty
+  $ tidemark info reports 2>&1 | grep '^[A-Z][a-z ]* *reports/'
+  Log            reports/a/run.log: 50 lines, 5.58 KiB, 07:36:20.265 to 07:36:20.274
+  Graph capture  reports/b/c.json: 21 nodes, 3 calls, 3 buffers, 5.70 KiB
+  Memory report  reports/mock_detailed_memory_usage.csv.gz: blocks of one bank, 1 state
+  Memory report  reports/mock_l1_usage_summary.csv: room for interleaved L1 buffers, 1 state
+  Memory report  reports/mock_memory_usage_summary.csv: figures of one bank, 1 state
+  Banks          from reports/mock_l1_usage_summary.csv
+  $ tidemark info --json reports 2>/dev/null | python3 -c '
+  > import json, sys
+  > for f in json.load(sys.stdin)["info"]: print(f["file"], f["format"])'
+  reports/a/run.log log
+  reports/b/c.json graph_capture
+  reports/mock_detailed_memory_usage.csv.gz memory_report
+  reports/mock_l1_usage_summary.csv memory_report
+  reports/mock_memory_usage_summary.csv memory_report
