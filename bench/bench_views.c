@@ -1,6 +1,7 @@
 /*
- * The commands themselves on a busy machine (live_load.h): `tidemark top` on a terminal, ten pictures a second, and
- * `tidemark status`. All that the processes use counts, from their start to their end.
+ * The commands themselves on a busy machine (live_load.h): each screen of `tidemark top` on a terminal, ten pictures a
+ * second; `status`; `dump --json` and `leaks` with every buffer. All that the processes use counts, from their start to
+ * their end.
  */
 #include "bench.h"
 #include "live_load.h"
@@ -93,7 +94,8 @@ static bool wait_for(pid_t pid, uint64_t begin, struct use *use)
 	return true;
 }
 
-static bool run_top(const char *program, const struct bench_load *load, struct use *use)
+/* `key`: typed at once, opens a screen. */
+static bool run_top(const char *program, const struct bench_load *load, char key, struct use *use)
 {
 	int slave, master = open_terminal(&slave);
 	if (master < 0)
@@ -109,13 +111,15 @@ static bool run_top(const char *program, const struct bench_load *load, struct u
 		_exit(127);
 	}
 	close(slave);
+	bool typed = write(master, &key, 1) == 1;
 	use->bytes = pid > 0 ? drain(master) : 0;
 	bool ok = pid > 0 && wait_for(pid, begin, use);
 	close(master);
-	return ok && use->bytes > (size_t)ROWS * COLUMNS / 2; /* else it has drawn nothing */
+	return ok && typed && use->bytes > (size_t)ROWS * COLUMNS / 2; /* else it has drawn nothing */
 }
 
-static bool run_status(const char *program, const struct bench_load *load, struct use *use)
+/* A command whose output is read and thrown away. */
+static bool run_command(const char *program, const struct bench_load *load, const char *const words[], struct use *use)
 {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC) != 0)
@@ -125,14 +129,14 @@ static bool run_status(const char *program, const struct bench_load *load, struc
 	if (pid == 0) {
 		set_environment(load);
 		dup2(ends[1], 1);
-		execl(program, "tidemark", "status", (char *)NULL);
+		execv(program, (char *const *)(uintptr_t)words);
 		_exit(127);
 	}
 	close(ends[1]);
 	use->bytes = pid > 0 ? drain(ends[0]) : 0;
 	bool ok = pid > 0 && wait_for(pid, begin, use);
 	close(ends[0]);
-	return ok && use->bytes > 10000;
+	return ok;
 }
 
 static void put(struct bench *bench, const char *name, const char *unit, double ours, double limit, const char *note)
@@ -142,39 +146,91 @@ static void put(struct bench *bench, const char *name, const char *unit, double 
 			       .name = name, .unit = unit, .ours = ours, .baseline = limit, .goal = 1, .note = note });
 }
 
-static void measure(struct bench *bench, const char *program, const struct bench_load *load)
+static void measure_top(struct bench *bench, const char *program, const struct bench_load *load)
 {
-	struct use use;
-	if (!run_top(program, load, &use)) {
-		bench_leave_out(bench, "views.top", "tidemark top failed");
-	} else {
-		put(bench, "views.top", "%", use.core_percent, 5, "limit: of one core, ten pictures a second");
-		put(bench, "views.top_rss", "MiB", use.rss_mib, 100, "limit");
+	static const struct {
+		const char *row;
+		char key;
+	} screens[] = { { "views.top", '1' }, { "views.top_device", '2' }, { "views.top_process", '3' },
+		{ "views.top_events", '4' } };
+	for (size_t i = 0; i < sizeof screens / sizeof *screens; i++) {
+		struct use use;
+		if (!bench_wants(bench, screens[i].row) && (i != 0 || !bench_wants(bench, "views.top_rss")))
+			continue;
+		if (!run_top(program, load, screens[i].key, &use)) {
+			bench_leave_out(bench, screens[i].row, "tidemark top failed");
+			continue;
+		}
+		put(bench, screens[i].row, "%", use.core_percent, 5, "limit: of one core, ten pictures a second");
+		if (i == 0)
+			put(bench, "views.top_rss", "MiB", use.rss_mib, 100, "limit");
 	}
+}
+
+static void measure_status(struct bench *bench, const char *program, const struct bench_load *load)
+{
+	static const char *const words[] = { "tidemark", "status", NULL };
 	double least = 0;
-	for (int i = 0; i < RUNS; i++) {
-		if (!run_status(program, load, &use)) {
+	for (int i = 0; i < RUNS && bench_wants(bench, "views.status"); i++) {
+		struct use use;
+		if (!run_command(program, load, words, &use) || use.bytes < 10000) {
 			bench_leave_out(bench, "views.status", "tidemark status failed");
 			return;
 		}
 		least = i == 0 || use.seconds < least ? use.seconds : least;
 	}
-	put(bench, "views.status", "ms", least * 1e3, 50, "limit: from start to end of the command");
+	if (least > 0)
+		put(bench, "views.status", "ms", least * 1e3, 50, "limit: from start to end of the command");
+}
+
+static void measure_dump(struct bench *bench, const char *program, const struct bench_load *load)
+{
+	static const char *const words[] = { "tidemark", "dump", "--json", NULL };
+	struct use use;
+	if (!bench_wants(bench, "views.dump_json") && !bench_wants(bench, "views.dump_rss"))
+		return;
+	if (!run_command(program, load, words, &use) || use.bytes < load->live * 100) {
+		bench_leave_out(bench, "views.dump_json", "tidemark dump failed");
+		return;
+	}
+	put(bench, "views.dump_json", "s", use.seconds, 3, "limit: every buffer as JSON, into a pipe");
+	put(bench, "views.dump_rss", "MiB", use.rss_mib, 160e6 / 1048576, "limit: 160 MB");
+}
+
+static void measure_leaks(struct bench *bench, const char *program, const struct bench_load *load)
+{
+	static const char *const words[] = { "tidemark", "leaks", "--for", "9s", "--interval", "1s", NULL };
+	struct use use;
+	if (!bench_wants(bench, "views.leaks"))
+		return;
+	if (run_command(program, load, words, &use) && use.bytes != 0)
+		put(bench, "views.leaks", "%", use.core_percent, 10,
+			"limit: of one core, ten pictures in nine seconds");
+	else
+		bench_leave_out(bench, "views.leaks", "tidemark leaks failed");
 }
 
 static void views_run(struct bench *bench)
 {
+	static const char *const rows[] = { "views.top", "views.top_rss", "views.top_device", "views.top_process",
+		"views.top_events", "views.status", "views.dump_json", "views.dump_rss", "views.leaks" };
 	struct bench_load load;
 	const char *why;
 	char program[4096];
-	if (!bench_wants(bench, "views.top") && !bench_wants(bench, "views.top_rss") &&
-		!bench_wants(bench, "views.status"))
+	bool wanted = false;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		wanted = wanted || bench_wants(bench, rows[i]);
+	if (!wanted)
 		return;
 	snprintf(program, sizeof program, "%s/tidemark", bench_bin_dir(bench));
-	if (bench_load_start(&load, &busy_machine, &why))
-		measure(bench, program, &load);
-	else
+	if (bench_load_start(&load, &busy_machine, &why)) {
+		measure_top(bench, program, &load);
+		measure_status(bench, program, &load);
+		measure_dump(bench, program, &load);
+		measure_leaks(bench, program, &load);
+	} else {
 		bench_leave_out(bench, "views.*", why);
+	}
 	bench_load_stop(&load);
 }
 
