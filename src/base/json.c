@@ -14,27 +14,25 @@ void tdm_json_init(struct tdm_json *json, struct tdm_buf *out)
 	*json = (struct tdm_json){ .out = out };
 }
 
-static void newline(struct tdm_json *json)
+/* The comma, the new line and the blanks before a value that is not after its key; their number is *len. Nothing where
+ * everything is in one line. */
+static const char *lead(struct tdm_json *json, size_t *len)
 {
-	if (json->compact)
-		return;
-	tdm_buf_putc(json->out, '\n');
-	tdm_buf_fill(json->out, ' ', (size_t)json->depth * 2);
+	static const char all[] = ",\n                                                                ";
+	_Static_assert(sizeof all == 2 + 2 * TDM_JSON_DEPTH + 1, "blanks for the greatest depth");
+	bool has_comma = json->depth != 0 && json->has_items[json->depth - 1];
+	*len = json->depth == 0 ? 0 : (json->compact ? 0 : 1 + 2 * (size_t)json->depth) + has_comma;
+	if (json->depth != 0)
+		json->has_items[json->depth - 1] = true;
+	return all + !has_comma;
 }
 
-/* The comma and the new line before a value; a value after its key has none. */
 static void before_value(struct tdm_json *json)
 {
-	if (json->after_key) {
-		json->after_key = false;
-		return;
-	}
-	if (json->depth == 0)
-		return;
-	if (json->has_items[json->depth - 1])
-		tdm_buf_putc(json->out, ',');
-	json->has_items[json->depth - 1] = true;
-	newline(json);
+	size_t len = 0;
+	const char *text = json->after_key ? "" : lead(json, &len);
+	json->after_key = false;
+	tdm_buf_add(json->out, text, len);
 }
 
 static void begin(struct tdm_json *json, char bracket)
@@ -52,8 +50,10 @@ static void end(struct tdm_json *json, char bracket)
 	if (json->depth == 0)
 		return;
 	bool had_items = json->has_items[--json->depth];
-	if (had_items)
-		newline(json);
+	if (had_items && !json->compact) {
+		tdm_buf_putc(json->out, '\n');
+		tdm_buf_fill(json->out, ' ', (size_t)json->depth * 2);
+	}
 	tdm_buf_putc(json->out, bracket);
 	if (json->depth == 0)
 		tdm_buf_putc(json->out, '\n');
@@ -123,12 +123,26 @@ static void put_string(struct tdm_buf *out, struct tdm_str text)
 	tdm_buf_putc(out, '"');
 }
 
+/* In one piece: half of a long document are keys. */
 void tdm_json_key(struct tdm_json *json, const char *key)
 {
-	before_value(json);
-	put_string(json->out, tdm_str_of(key));
-	tdm_buf_puts(json->out, ": ");
+	struct tdm_str name = tdm_str_of(key);
+	size_t before;
+	const char *first = lead(json, &before);
 	json->after_key = true;
+	if (plain_length(name) != name.len) {
+		tdm_buf_add(json->out, first, before);
+		put_string(json->out, name);
+		tdm_buf_puts(json->out, ": ");
+		return;
+	}
+	char *at = tdm_buf_extend(json->out, before + name.len + strlen("\"\": "));
+	if (at == NULL)
+		return;
+	memcpy(at, first, before);
+	at[before] = '"';
+	memcpy(at + before + 1, key, name.len);
+	memcpy(at + before + 1 + name.len, "\": ", 3);
 }
 
 void tdm_json_str(struct tdm_json *json, struct tdm_str text)
