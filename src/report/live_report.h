@@ -41,7 +41,21 @@ void tdm_run_text(const struct tdm_live_report *report, const struct tdm_run_end
 /* The value of the key "run". */
 void tdm_run_json(const struct tdm_live_report *report, const struct tdm_run_end *end, struct tdm_json *json);
 
-/* Parts that both views have. */
+/* Parts that these views share. */
+
+/* How long ago something happened; TDM_BYTES_UNKNOWN: nobody knows. */
+static inline uint64_t tdm_live_age(const struct tdm_picture *picture, uint64_t then_ns)
+{
+	return then_ns != 0 && then_ns <= picture->time_ns ? picture->time_ns - then_ns : TDM_BYTES_UNKNOWN;
+}
+
+/* "running", "ended"; NULL: unknown. */
+const char *tdm_live_state(uint8_t life);
+
+struct tdm_symbolizer;
+/* A name; without one, the place that a stack ends in; without that, `none`. */
+void tdm_live_site(const struct tdm_picture *picture, struct tdm_symbolizer *sym, const char *name, uint32_t stack,
+	const char *none, struct tdm_buf *out);
 
 /* "Process 4242: command" and what there is to say about it. */
 void tdm_live_head(const struct tdm_live_report *report, size_t process, struct tdm_buf *out);
@@ -52,7 +66,6 @@ void tdm_live_none(const struct tdm_live_report *report, struct tdm_buf *out);
 /* Ledgers that could not be read, with the reasons. */
 void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out);
 size_t tdm_live_unread_count(const struct tdm_live_report *report);
-bool tdm_live_is_used(const struct tdm_picture_amount *figures);
 
 /* The members that one report adds to the object of a process. */
 typedef void (*tdm_live_json_part)(const struct tdm_live_report *report, size_t process, struct tdm_json *json);
