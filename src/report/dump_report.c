@@ -137,7 +137,7 @@ static const struct tdm_column columns[] = {
 	{ NULL, "cores", ROW(buffer.cores), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "core_ranges", .json = json_ranges },
 	{ NULL, "view", ROW(is_view) },
-	{ "Age", "age_ns", ROW(age_ns), TDM_DURATION(TDM_DURATION_COLUMNS) },
+	{ "Age", "age_ns", ROW(age_ns), TDM_DURATION(TDM_DURATION_COLUMNS), .flags = TDM_WHOLE },
 	{ "Thread", "thread", ROW(buffer.thread), .width = 8, .flags = TDM_ZERO_IS_UNKNOWN | TDM_WHOLE },
 	{ "Stack", NULL, ROW(depth), .width = 5, .flags = TDM_ZERO_IS_UNKNOWN },
 	{ "Program", "program", ROW(program), .width = 16, .before = 1, .flags = TDM_ZERO_IS_UNKNOWN },

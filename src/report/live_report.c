@@ -1,5 +1,6 @@
 #include "report/live_report.h"
 #include "report/cell.h"
+#include "report/live_cells.h"
 #include "report/report_put.h"
 #include "report/stack_report.h"
 #include "report/table.h"
@@ -97,17 +98,16 @@ struct kinds {
 	const struct tdm_holding *holdings;
 };
 
-static const struct tdm_holding *holding_of(const struct tdm_field *field)
+static const struct tdm_holding *holding_of(const struct kinds *of, const void *row)
 {
-	const struct kinds *of = field->table->context;
-	return of->holdings + ((const char *)field->row - (const char *)of->holdings) / (ptrdiff_t)sizeof *of->holdings;
+	return of->holdings + ((const char *)row - (const char *)of->holdings) / (ptrdiff_t)sizeof *of->holdings;
 }
 
 /* "0 (n150) virtual" */
 static void put_device(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct kinds *of = field->table->context;
-	const struct tdm_holding *holding = holding_of(field);
+	const struct tdm_holding *holding = holding_of(of, field->row);
 	const struct tdm_picture_device *device = &of->report->picture->devices[holding->device];
 	const char *card = device->info != NULL ? device->info->card : "";
 	tdm_buf_printf(out, "%" PRIu32 "%s%s%s%s", holding->number, card[0] != '\0' ? " (" : "", card,
@@ -116,12 +116,8 @@ static void put_device(const struct tdm_field *field, struct tdm_buf *out)
 
 static struct tdm_value get_kind(const struct tdm_field *field)
 {
-	return tdm_value_number((uint64_t)((const struct tdm_picture_amount *)field->row - holding_of(field)->kinds));
-}
-
-static struct tdm_value get_source(const struct tdm_field *field)
-{
-	return tdm_value_text(tdm_from_name((enum tdm_from)tdm_field_member(field).number));
+	const struct tdm_picture_amount *amount = field->row;
+	return tdm_value_number((uint64_t)(amount - holding_of(field->table->context, amount)->kinds));
 }
 
 static struct tdm_value get_exact(const struct tdm_field *field)
@@ -155,7 +151,7 @@ static void put_faults(const struct tdm_table *table, const void *row, struct td
 static const struct tdm_column kind_columns[] = {
 	{ "Device", NULL, .text = put_device, .width = DEVICE_COLUMNS },
 	{ "Kind", "kind", .get = get_kind, .flags = TDM_IS_KIND, .width = 10 },
-	{ NULL, "source", KIND(from), .get = get_source },
+	{ NULL, "source", KIND(from), .get = tdm_get_source },
 	{ "Live", "reserved_bytes", KIND(used), .before = 1, TDM_BYTES },
 	{ "Peak", "peak_reserved_bytes", KIND(peak), .before = 1, TDM_BYTES },
 	{ NULL, "occupied_bytes", KIND(occupied) },
@@ -172,27 +168,36 @@ static const struct tdm_column kind_columns[] = {
 	{ NULL, "exact", KIND(is_inexact), .get = get_exact },
 };
 
-/* The kinds that were ever used, and were asked for. */
 static const void *kind_row(const struct tdm_table *table, size_t i)
 {
 	const struct kinds *of = table->context;
+	return &of->holdings[i / TDM_KIND_COUNT].kinds[i % TDM_KIND_COUNT];
+}
+
+/* Those that were never used, or were not asked for. */
+static bool skip_kind(const struct tdm_table *table, const void *row)
+{
+	const struct kinds *of = table->context;
 	const struct tdm_buffer_filter *filter = &of->report->filter;
-	const struct tdm_holding *holding = &of->holdings[i / TDM_KIND_COUNT];
-	const struct tdm_picture_amount *f = &holding->kinds[i % TDM_KIND_COUNT];
-	bool is_used = f->from == TDM_FROM_LEDGER && (f->allocs | f->buffers | f->peak_buffers | f->double_frees |
-							     f->unknown_frees | f->rereports | f->out_of_memory) != 0;
-	return !is_used || (filter->has_kind && i % TDM_KIND_COUNT != filter->kind) ||
-			       (filter->has_device && holding->number != filter->device)
-		       ? NULL
-		       : f;
+	const struct tdm_picture_amount *f = row;
+	const struct tdm_holding *holding = holding_of(of, f);
+	return f->from != TDM_FROM_LEDGER || (filter->has_device && holding->number != filter->device) ||
+	       (filter->has_kind && f != &holding->kinds[filter->kind]) ||
+	       (f->allocs | f->buffers | f->peak_buffers | f->double_frees | f->unknown_frees | f->rereports |
+		       f->out_of_memory) == 0;
+}
+
+static struct tdm_table kind_table(const struct kinds *of, size_t holdings)
+{
+	return (struct tdm_table){ TDM_COLUMNS(kind_columns), .row = kind_row, .count = holdings * TDM_KIND_COUNT,
+		.skip = skip_kind, .context = of, .above = "\n", .below = put_faults, .indent = 2 };
 }
 
 void tdm_live_kinds(const struct tdm_live_report *report, size_t i, struct tdm_buf *out)
 {
 	const struct tdm_picture_process *process = &report->picture->processes[i];
 	const struct kinds of = { report, &report->picture->holdings[process->first_holding] };
-	const struct tdm_table table = { TDM_COLUMNS(kind_columns), .row = kind_row, .context = &of, .indent = 2,
-		.count = process->holding_count * (size_t)TDM_KIND_COUNT, .above = "\n", .below = put_faults };
+	const struct tdm_table table = kind_table(&of, process->holding_count);
 	tdm_table_text(&table, &report->term, out);
 }
 
@@ -200,8 +205,7 @@ static void json_device(const struct tdm_live_report *report, const struct tdm_h
 {
 	const struct tdm_picture_device *device = &report->picture->devices[holding->device];
 	const struct kinds of = { report, holding };
-	const struct tdm_table table = { TDM_COLUMNS(kind_columns), .row = kind_row, .context = &of,
-		.count = TDM_KIND_COUNT };
+	const struct tdm_table table = kind_table(&of, 1);
 	if (report->filter.has_device && holding->number != report->filter.device)
 		return;
 	tdm_json_object(json);
@@ -308,10 +312,10 @@ void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out)
 				  "program with\nTIDEMARK_MODE=0644)\n");
 }
 
-static const void *unread_row(const struct tdm_table *table, size_t i)
+static bool skip_read(const struct tdm_table *table, const void *row)
 {
-	const struct tdm_picture_problem *problem = (const struct tdm_picture_problem *)table->context + i;
-	return problem->is_unread ? problem : NULL;
+	(void)table;
+	return !((const struct tdm_picture_problem *)row)->is_unread;
 }
 
 void tdm_live_json_problems(const struct tdm_live_report *report, struct tdm_json *json)
@@ -320,7 +324,7 @@ void tdm_live_json_problems(const struct tdm_live_report *report, struct tdm_jso
 		{ NULL, "ledger", TDM_MEMBER(struct tdm_picture_problem, place), .flags = TDM_ZERO_IS_UNKNOWN },
 		{ NULL, "reason", TDM_MEMBER(struct tdm_picture_problem, text), .flags = TDM_ZERO_IS_UNKNOWN },
 	};
-	const struct tdm_table table = { TDM_COLUMNS(columns), .row = unread_row, .context = report->picture->problems,
-		.count = report->picture->problem_count };
+	const struct tdm_table table = { TDM_COLUMNS(columns), report->picture->problems,
+		sizeof *report->picture->problems, report->picture->problem_count, .skip = skip_read };
 	tdm_json_put_table(json, "unreadable", &table);
 }

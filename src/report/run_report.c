@@ -54,7 +54,8 @@ static const struct tdm_column columns[] = {
 	{ "Buffers", "buffers", SITE(count), TDM_COUNT(10), .flags = TDM_WHOLE },
 	{ "Reserved", "reserved_bytes", SITE(reserved_bytes), TDM_BYTES },
 	{ NULL, "asked_bytes", SITE(asked_bytes) },
-	{ "Oldest", "oldest_age_ns", SITE(oldest_ns), .get = get_age, TDM_DURATION(TDM_DURATION_COLUMNS) },
+	{ "Oldest", "oldest_age_ns", SITE(oldest_ns), .get = get_age, TDM_DURATION(TDM_DURATION_COLUMNS),
+		.flags = TDM_WHOLE },
 	{ "Site", NULL, .text = put_site, .before = 1 },
 	{ NULL, "stack", .json = json_stack },
 };

@@ -9,9 +9,17 @@
 struct tdm_value tdm_field_member(const struct tdm_field *field)
 {
 	const struct tdm_column *column = field->column;
-	const void *at = (const char *)field->row + column->offset;
+	const char *row = field->row;
+	if (column->via != 0)
+		row = *(const char *const *)(const void *)(row + column->via - 1);
+	if (row == NULL)
+		return tdm_value_text(NULL);
+	const void *at = row + column->offset;
 	int64_t integer;
 	switch ((enum tdm_member)column->member) {
+	case TDM_MEMBER_INDEX:
+		return tdm_value_number(
+			(uint64_t)((const char *)field->row - (const char *)field->table->rows) / field->table->stride);
 	case TDM_MEMBER_U8:
 		return tdm_value_number(*(const uint8_t *)at);
 	case TDM_MEMBER_U16:
@@ -44,11 +52,12 @@ static struct tdm_value get(const struct tdm_field *field)
 {
 	const struct tdm_column *c = field->column;
 	struct tdm_value value = c->get != NULL ? c->get(field) : tdm_field_member(field);
-	if ((c->flags & (TDM_ZERO_IS_UNKNOWN | TDM_NEGATIVE_IS_UNKNOWN | TDM_IS_KIND)) == 0 && c->known_by == 0)
+	if ((c->flags & (TDM_ZERO_IS_UNKNOWN | TDM_NEGATIVE_IS_UNKNOWN | TDM_IS_KIND)) == 0 && c->known_size == 0)
 		return value;
+	static const uint64_t zero;
 	bool is_zero = value.type == TDM_VALUE_TEXT ? value.text.len == 0 : value.number == 0;
 	if ((c->flags & TDM_ZERO_IS_UNKNOWN && is_zero) || (c->flags & TDM_NEGATIVE_IS_UNKNOWN && value.integer < 0) ||
-		(c->known_by != 0 && *(const uint64_t *)((const char *)field->row + c->known_by - 1) == 0))
+		(c->known_size != 0 && memcmp((const char *)field->row + c->known_by, &zero, c->known_size) == 0))
 		value.type = TDM_VALUE_UNKNOWN;
 	if (c->flags & TDM_IS_KIND && value.type == TDM_VALUE_NUMBER)
 		value = tdm_value_text(
@@ -190,7 +199,7 @@ void tdm_table_text(const struct tdm_table *table, const struct tdm_term *term, 
 	bool any = false;
 	for (size_t i = 0; i < shown(table); i++) {
 		const void *row = row_of(table, i);
-		if (row == NULL)
+		if (table->skip != NULL && table->skip(table, row))
 			continue;
 		if (!any)
 			tdm_table_head(table, term, out);
@@ -239,7 +248,7 @@ void tdm_table_json(const struct tdm_table *table, struct tdm_json *json)
 	tdm_json_array(json);
 	for (size_t i = 0; i < shown(table); i++) {
 		const void *row = row_of(table, i);
-		if (row == NULL)
+		if (table->skip != NULL && table->skip(table, row))
 			continue;
 		tdm_json_object(json);
 		tdm_table_keys(table, row, json);

@@ -89,7 +89,9 @@ struct tdm_column {
 	uint8_t before;    /* blanks before the column, besides the table's gap */
 	uint8_t decimals;  /* of a share, which text has in per cent */
 	uint16_t width;    /* 0: as wide as each cell */
-	uint16_t known_by; /* TDM_KNOWN_IF sets it */
+	uint16_t known_by; /* TDM_KNOWN_IF sets it and the next */
+	uint8_t known_size;
+	uint16_t via; /* TDM_VIA sets it */
 	size_t offset;
 	int arg; /* for the functions */
 	/* How text shows a number; NULL: in decimal. */
@@ -111,6 +113,7 @@ struct tdm_column {
 
 enum tdm_member {
 	TDM_MEMBER_NONE,
+	TDM_MEMBER_INDEX,
 	TDM_MEMBER_U8,
 	TDM_MEMBER_U16,
 	TDM_MEMBER_U32,
@@ -140,15 +143,23 @@ enum tdm_member {
 		struct tdm_str *: TDM_MEMBER_STR),                          \
 	.offset = offsetof(row, name)
 
-/* The value is known only where another member, a uint64_t that counts, is not 0. */
-#define TDM_KNOWN_IF(row, name) .known_by = offsetof(row, name) + 1
+/* A member of the structure of this type that a pointer of the row points to; unknown where that is NULL. */
+#define TDM_VIA(row, pointer, type, name) TDM_MEMBER(type, name), .via = offsetof(row, pointer) + 1
+
+/* Instead of a member: the place of the row in `rows`. */
+#define TDM_INDEX                         .member = TDM_MEMBER_INDEX
+
+/* The value is known only where another member is not 0. */
+#define TDM_KNOWN_IF(row, name)           .known_by = offsetof(row, name), .known_size = sizeof(((row *)NULL)->name)
 
 struct tdm_table {
 	const struct tdm_column *columns;
 	size_t column_count;
 	const void *rows; /* `stride` bytes from one to the next; or `row` gives the row of a number */
 	size_t stride, count;
-	const void *(*row)(const struct tdm_table *table, size_t i); /* NULL: there is none; not with a limit */
+	const void *(*row)(const struct tdm_table *table, size_t i);
+	/* Whether to leave a row out; not with a limit. */
+	bool (*skip)(const struct tdm_table *table, const void *row);
 	/* Lines of text below a row. */
 	void (*below)(const struct tdm_table *table, const void *row, struct tdm_buf *out);
 	size_t limit;        /* rows that are shown; 0: all */

@@ -14,12 +14,11 @@
 #include "device/card.h"
 #include "report/cell.h"
 #include "report/chips.h"
-#include "report/share.h"
+#include "report/live_cells.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 enum { WIDTH = 80, BAR_COLUMNS = 40, LABEL_COLUMNS = 14, VALUE_COLUMNS = 15, COMMAND_COLUMNS = 60, USER_COLUMNS = 10 };
 enum { TENTHS_FULL = 1000 };
@@ -42,16 +41,6 @@ static void put_header(struct tdm_buf *out)
 	tdm_buf_fill(out, ' ', WIDTH - 2 - strlen(title) - left);
 	tdm_buf_puts(out, "|\n");
 	put_rule(out, '=');
-}
-
-static void put_time(uint64_t real_ns, struct tdm_buf *out)
-{
-	time_t seconds = (time_t)(real_ns / UINT64_C(1000000000));
-	struct tm local;
-	char text[40] = "unknown";
-	if (real_ns != 0 && localtime_r(&seconds, &local) != NULL)
-		strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local);
-	tdm_buf_printf(out, "  Time: %s\n", text);
 }
 
 static size_t count_devices(const struct tdm_top_frame *frame)
@@ -91,8 +80,9 @@ static void put_why_none(const struct tdm_top_frame *frame, struct tdm_buf *out)
 static void put_system(const struct tdm_top_frame *frame, struct tdm_buf *out)
 {
 	const struct tdm_picture *picture = frame->picture;
-	tdm_buf_puts(out, "System Info:\n");
-	put_time(picture->real_ns, out);
+	char when[TDM_TIME_CAP];
+	tdm_format_time(when, sizeof when, picture->real_ns);
+	tdm_buf_printf(out, "System Info:\n  Time: %s\n", when[0] != '\0' ? when : "unknown");
 	if (frame->interval_ms != 0)
 		tdm_buf_printf(out, "  Refresh: %ums\n", frame->interval_ms);
 	else
@@ -201,16 +191,6 @@ static void put_name(struct tdm_buf *out, enum tdm_kind kind)
 		tdm_buf_putc(out, (char)toupper((unsigned char)*c));
 }
 
-static const char *level_style(const struct tdm_top_frame *frame, const struct tdm_picture_kind *kind)
-{
-	static const char *const styles[] = { [TDM_LEVEL_UNKNOWN] = "",
-		[TDM_LEVEL_GREEN] = TDM_STYLE_GREEN,
-		[TDM_LEVEL_YELLOW] = TDM_STYLE_YELLOW,
-		[TDM_LEVEL_RED] = TDM_STYLE_RED };
-	enum tdm_level level = tdm_level_of(kind->used, kind->total);
-	return level != TDM_LEVEL_UNKNOWN ? tdm_term_style(&frame->term, styles[level]) : "";
-}
-
 static void put_heading(const struct tdm_top_frame *frame, enum tdm_kind kind, int tenths, struct tdm_buf *out)
 {
 	char text[TDM_SHARE_CAP];
@@ -218,9 +198,9 @@ static void put_heading(const struct tdm_top_frame *frame, enum tdm_kind kind, i
 	put_name(out, kind);
 	tdm_buf_printf(out, " Memory:%s", tdm_term_style(&frame->term, TDM_STYLE_OFF));
 	if (tenths >= TENTHS_FULL)
-		tdm_buf_printf(out, " %s+", tdm_share_format(text, sizeof text, TENTHS_FULL - 1));
+		tdm_buf_printf(out, " %s+", tdm_format_share(text, sizeof text, TENTHS_FULL - 1));
 	else if (tenths >= 0)
-		tdm_buf_printf(out, " %s", tdm_share_format(text, sizeof text, tenths));
+		tdm_buf_printf(out, " %s", tdm_format_share(text, sizeof text, tenths));
 	tdm_buf_putc(out, '\n');
 }
 
@@ -239,7 +219,7 @@ static void put_usage(
 	const struct tdm_top_frame *frame, const struct tdm_picture_kind *kind, int tenths, struct tdm_buf *out)
 {
 	char text[TDM_SHARE_CAP];
-	const char *style = level_style(frame, kind);
+	const char *style = tdm_term_style(&frame->term, tdm_level_style(kind->used, kind->total));
 	if (tenths < 0) {
 		tdm_buf_printf(out, "    Usage: unknown (%s)\n",
 			kind->used == TDM_BYTES_UNKNOWN ? "no source counts it" : "its size is not known");
@@ -248,14 +228,14 @@ static void put_usage(
 	tdm_buf_printf(out, "    Usage: [%s", style);
 	tdm_bar_put(out, tenths, BAR_COLUMNS, frame->term.utf8);
 	tdm_buf_printf(
-		out, "%s] %s\n", style[0] != '\0' ? TDM_STYLE_OFF : "", tdm_share_format(text, sizeof text, tenths));
+		out, "%s] %s\n", style[0] != '\0' ? TDM_STYLE_OFF : "", tdm_format_share(text, sizeof text, tenths));
 }
 
 static void put_region(const struct tdm_top_frame *frame, const struct tdm_picture_device *device, enum tdm_kind k,
 	struct tdm_buf *out)
 {
 	const struct tdm_picture_kind *kind = &device->kinds[k];
-	int tenths = tdm_share_tenths(kind->used, kind->total);
+	int tenths = tdm_picture_permille(kind->used, kind->total);
 	put_heading(frame, k, tenths, out);
 	if (kind->used == TDM_BYTES_UNKNOWN && kind->total == TDM_BYTES_UNKNOWN) {
 		tdm_buf_puts(out, "    unknown (no source counts it)\n");
@@ -282,8 +262,7 @@ static void put_region(const struct tdm_top_frame *frame, const struct tdm_pictu
 /* The four regions of the allocator are always there, the others when something is in them or has been. */
 static bool is_shown(const struct tdm_picture_kind *kind, enum tdm_kind k)
 {
-	return k <= TDM_KIND_TRACE || (kind->used != TDM_BYTES_UNKNOWN && kind->used != 0) ||
-	       (kind->peak != TDM_BYTES_UNKNOWN && kind->peak != 0);
+	return k <= TDM_KIND_TRACE || tdm_is_some(kind->used) || tdm_is_some(kind->peak);
 }
 
 static void put_holding(const struct tdm_top_frame *frame, const struct tdm_holding *holding, struct tdm_buf *out)
@@ -296,7 +275,7 @@ static void put_holding(const struct tdm_top_frame *frame, const struct tdm_hold
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
 		char text[TDM_BYTES_CAP + 1];
 		uint64_t bytes = holding->kinds[k].used;
-		if (bytes == TDM_BYTES_UNKNOWN || bytes == 0)
+		if (!tdm_is_some(bytes))
 			continue;
 		put_name(out, (enum tdm_kind)k);
 		tdm_buf_printf(out, " %s  ", format_size(text, sizeof text, bytes));
@@ -304,7 +283,7 @@ static void put_holding(const struct tdm_top_frame *frame, const struct tdm_hold
 	}
 	if (!any)
 		tdm_buf_puts(out, "has it open  ");
-	put_text(frame, process->command[0] != '\0' ? process->command : process->comm, COMMAND_COLUMNS, out);
+	put_text(frame, tdm_picture_command(process), COMMAND_COLUMNS, out);
 	tdm_cell_trim(out);
 	tdm_buf_putc(out, '\n');
 }

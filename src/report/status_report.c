@@ -1,17 +1,22 @@
 /*
- * The table of `tidemark status`: a block for each device, then the processes, then what could not be read. At 80
+ * `tidemark status`. The text has a block for each device, then the processes, then what could not be read. At 80
  * columns sources are letters that the last line explains; with more there are words and bars.
+ *
+ * The JSON has the shape of a tt-smi snapshot with its strings as tt-smi writes them, so that programs that read those
+ * read this; beside them are objects called "memory", with bytes as numbers. Values that only the card's registers have
+ * are not known here: nothing is opened on the card.
  */
 #include "base/err.h"
 #include "base/wrap.h"
 #include "report/cell.h"
+#include "report/live_cells.h"
+#include "report/report_put.h"
+#include "report/smi_strings.h"
 #include "report/status_report.h"
 #include "tidemark_version.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <time.h>
 
 enum { WIDE = 100, PROBLEMS_SHOWN = 5 };
 
@@ -28,22 +33,6 @@ char tdm_status_letter(uint8_t from)
 		[TDM_FROM_DRIVER] = 'D',
 		[TDM_FROM_MODEL] = 'M' };
 	return from < TDM_FROM_COUNT ? letters[from] : '-';
-}
-
-static void put_time(uint64_t real_ns, struct tdm_buf *out)
-{
-	time_t seconds = (time_t)(real_ns / UINT64_C(1000000000));
-	struct tm local;
-	char text[40];
-	if (real_ns == 0 || localtime_r(&seconds, &local) == NULL ||
-		strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local) == 0)
-		return;
-	tdm_buf_printf(out, ", %s", text);
-}
-
-static void put_number(struct tdm_buf *out, size_t count, const char *one, const char *many)
-{
-	tdm_buf_printf(out, "%zu %s", count, count == 1 ? one : many);
 }
 
 struct counts {
@@ -63,13 +52,12 @@ static struct counts count_taken(const struct tdm_status_report *report)
 
 static void put_head(const struct tdm_status_report *report, struct counts counts, struct tdm_buf *out)
 {
+	char when[TDM_TIME_CAP];
 	tdm_buf_printf(out, "%stidemark %s%s", tdm_term_style(&report->term, TDM_STYLE_BOLD), TDM_VERSION_STRING,
 		tdm_term_style(&report->term, TDM_STYLE_OFF));
-	put_time(report->picture->real_ns, out);
-	tdm_buf_puts(out, ": ");
-	put_number(out, counts.devices, "device", "devices");
-	tdm_buf_puts(out, ", ");
-	put_number(out, counts.processes, "process", "processes");
+	tdm_buf_printf(out, "%s%s: %zu device%s, %zu process%s", report->picture->real_ns != 0 ? ", " : "",
+		tdm_format_time(when, sizeof when, report->picture->real_ns), counts.devices,
+		tdm_plural(counts.devices), counts.processes, counts.processes == 1 ? "" : "es");
 	if (report->machine != NULL && report->machine->driver[0] != '\0') {
 		tdm_buf_puts(out, ", driver ");
 		tdm_cell_put(out, tdm_str_of(report->machine->driver), 20, report->term.utf8);
@@ -96,9 +84,9 @@ static void put_problem(
 	const char *why = problem->text[0] != '\0' ? problem->text : tdm_err_text(problem->err);
 	struct tdm_buf text;
 	tdm_buf_init(&text);
-	tdm_cell_put(&text, tdm_str_of(problem->place), 0, report->term.utf8);
+	tdm_cell_text(&text, problem->place, report->term.utf8);
 	tdm_buf_puts(&text, problem->place[0] != '\0' ? ": " : "");
-	tdm_cell_put(&text, tdm_str_of(why), 0, report->term.utf8);
+	tdm_cell_text(&text, why, report->term.utf8);
 	tdm_buf_puts(out, "  ");
 	tdm_wrap(out, tdm_buf_str(&text), (struct tdm_wrap){ .at = 2, .indent = 4, .width = report->term.width });
 	out->failed |= tdm_buf_failed(&text);
@@ -127,8 +115,7 @@ static void put_problems(const struct tdm_status_report *report, struct tdm_buf 
 		tdm_term_style(&report->term, TDM_STYLE_YELLOW), tdm_term_style(&report->term, TDM_STYLE_OFF));
 	for (size_t i = 0; i < shown; i++)
 		put_problem(report, &picture->problems[i], out);
-	if (shown < picture->problem_count)
-		tdm_buf_printf(out, "  and %zu more\n", picture->problem_count - shown);
+	tdm_put_rest(out, picture->problem_count, shown);
 	if (is_anything_denied(picture)) {
 		static const char text[] =
 			"What is in files of other users is in no figure: more may be in use, and less may be free.";
@@ -163,4 +150,52 @@ void tdm_status_text(const struct tdm_status_report *report, struct tdm_buf *out
 	put_problems(report, out);
 	if (counts.devices != 0)
 		put_legend(report, out);
+}
+
+void tdm_status_json_sources(const struct tdm_field *field, struct tdm_json *json)
+{
+	uint64_t sources = tdm_field_member(field).number;
+	tdm_json_array(json);
+	for (uint8_t from = TDM_FROM_LEDGER; from < TDM_FROM_COUNT; from++)
+		if ((sources >> from & 1) != 0)
+			tdm_json_text(json, tdm_from_name((enum tdm_from)from));
+	tdm_json_array_end(json);
+}
+
+static void json_status(const struct tdm_picture *picture, struct tdm_json *json)
+{
+#define PROBLEM(member) TDM_MEMBER(struct tdm_picture_problem, member), .flags = TDM_ZERO_IS_UNKNOWN
+	static const struct tdm_column columns[] = {
+		{ NULL, "source", PROBLEM(from), .get = tdm_get_source },
+		{ NULL, "place", PROBLEM(place) },
+		{ NULL, "reason", PROBLEM(text) },
+	};
+	const struct tdm_table problems = { TDM_COLUMNS(columns), picture->problems, sizeof *picture->problems,
+		picture->problem_count };
+	tdm_json_put_object(json, "status");
+	tdm_json_put_known(json, "taken_ns", picture->real_ns != 0, picture->real_ns);
+	tdm_json_put_u64(json, "device_count", picture->device_count);
+	tdm_json_put_u64(json, "process_count", picture->process_count);
+	tdm_json_put_table(json, "unreadable", &problems);
+	tdm_json_object_end(json);
+}
+
+void tdm_status_json(const struct tdm_status_report *report, struct tdm_json *json)
+{
+	tdm_json_envelope(json, "tidemark.status");
+	json_status(report->picture, json);
+	tdm_smi_machine(json, report->machine);
+	tdm_json_put_object(json, "host_sw_vers");
+	tdm_json_put_text(json, "tidemark", TDM_VERSION_STRING);
+	tdm_json_put_text(json, "tt_smi", "N/A");
+	tdm_json_put_text(json, "pyluwen", "N/A");
+	tdm_json_put_text(json, "tt_umd", "N/A");
+	tdm_json_object_end(json);
+	tdm_json_put_array(json, "device_info");
+	for (size_t i = 0; i < report->picture->device_count; i++)
+		if (tdm_pick_takes_device(&report->pick, report->picture, i))
+			tdm_status_json_device(report, i, json);
+	tdm_json_array_end(json);
+	tdm_status_json_processes(report, json);
+	tdm_json_object_end(json);
 }
