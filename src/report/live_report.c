@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { DEVICE_COLUMNS = 16 };
+enum { DEVICE_COLUMNS = 16, STACK_INDENT = 8 };
 
 /* A number of things that are worth a word unless there are none. */
 struct item {
@@ -31,15 +31,29 @@ static bool put_items(struct tdm_buf *out, const struct item *items, size_t coun
 	return any;
 }
 
-void tdm_live_site(const struct tdm_picture *picture, struct tdm_symbolizer *sym, const char *name, uint32_t stack,
-	const char *none, struct tdm_buf *out)
+void tdm_live_site(
+	const struct tdm_live_list *of, const char *name, uint32_t stack, const char *none, struct tdm_buf *out)
 {
 	size_t start = out->len;
 	tdm_buf_puts(out, name);
 	if (name[0] == '\0')
-		tdm_stack_site(picture, sym, stack, true, out);
+		tdm_stack_site(of->report->picture, of->sym, stack, true, out);
 	if (out->len == start)
 		tdm_buf_puts(out, none);
+}
+
+void tdm_live_json_stack(const struct tdm_field *field, struct tdm_json *json)
+{
+	const struct tdm_live_list *of = field->table->context;
+	tdm_stack_json(of->report->picture, of->sym, (uint32_t)tdm_field_member(field).number, json);
+}
+
+void tdm_live_put_stack(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_live_list *of = field->table->context;
+	if (of->report->stacks)
+		tdm_stack_text(
+			of->report->picture, of->sym, (uint32_t)tdm_field_member(field).number, STACK_INDENT, out);
 }
 
 const char *tdm_live_state(uint8_t life)
@@ -47,31 +61,13 @@ const char *tdm_live_state(uint8_t life)
 	return life == TDM_LIFE_RUNS ? "running" : life == TDM_LIFE_ENDED ? "ended" : NULL;
 }
 
-/* The head of a process. */
-
-static void put_life(
+/* "Process 4242: command", and what there is to say about it. */
+static void put_head(
 	const struct tdm_live_report *report, const struct tdm_picture_process *process, struct tdm_buf *out)
 {
 	const struct tdm_process *who = process->who;
 	const struct tdm_term *term = &report->term;
 	uint64_t age_ns = tdm_live_age(report->picture, who->started_ns);
-	char text[TDM_DURATION_CAP];
-	if (who->life == TDM_LIFE_ENDED)
-		tdm_buf_printf(out, "%s%s%s", tdm_term_style(term, TDM_STYLE_YELLOW),
-			who->closed ? "ended by itself (post-mortem)" : "killed or crashed (post-mortem)",
-			tdm_term_style(term, TDM_STYLE_OFF));
-	else
-		tdm_buf_puts(out, who->life == TDM_LIFE_RUNS ? "alive" : "not known whether it is alive");
-	tdm_buf_printf(out, ", user %" PRIu32, who->uid);
-	if (age_ns != TDM_BYTES_UNKNOWN)
-		tdm_buf_printf(out, ", tracking began %s ago", tdm_format_duration(text, sizeof text, age_ns));
-}
-
-void tdm_live_head(const struct tdm_live_report *report, size_t i, struct tdm_buf *out)
-{
-	const struct tdm_picture_process *process = &report->picture->processes[i];
-	const struct tdm_process *who = process->who;
-	const struct tdm_term *term = &report->term;
 	/* What went wrong with the tracking itself. */
 	const struct item losses[] = { { process->lost, "lost event", "lost events" },
 		{ who->lost_texts, "lost name or stack", "lost names or stacks" },
@@ -84,7 +80,14 @@ void tdm_live_head(const struct tdm_live_report *report, size_t i, struct tdm_bu
 	tdm_buf_puts(out, ": ");
 	tdm_cell_text(out, tdm_picture_command(process), term->utf8);
 	tdm_buf_puts(out, "\n  ");
-	put_life(report, process, out);
+	if (who->life == TDM_LIFE_ENDED)
+		tdm_put_styled(out, term, TDM_STYLE_YELLOW,
+			who->closed ? "ended by itself (post-mortem)" : "killed or crashed (post-mortem)");
+	else
+		tdm_buf_puts(out, who->life == TDM_LIFE_RUNS ? "alive" : "not known whether it is alive");
+	tdm_buf_printf(out, ", user %" PRIu32, who->uid);
+	if (age_ns != TDM_BYTES_UNKNOWN)
+		tdm_buf_printf(out, ", tracking began %s ago", TDM_TIME_TEXT(age_ns));
 	tdm_buf_puts(out, process->phase[0] != '\0' ? ", phase " : "");
 	tdm_cell_text(out, process->phase, term->utf8);
 	tdm_buf_putc(out, '\n');
@@ -92,32 +95,58 @@ void tdm_live_head(const struct tdm_live_report *report, size_t i, struct tdm_bu
 		tdm_buf_putc(out, '\n');
 }
 
-/* The kinds of a process. A row is a struct tdm_picture_amount of one of its holdings. */
+/* The kinds of a process. */
+struct kind {
+	const struct tdm_holding *holding;
+	const struct tdm_picture_device *device;
+	const struct tdm_picture_amount *amount;
+	uint8_t kind;
+};
+
 struct kinds {
 	const struct tdm_live_report *report;
 	const struct tdm_holding *holdings;
+	struct kind *row; /* the one that is being written */
 };
 
-static const struct tdm_holding *holding_of(const struct kinds *of, const void *row)
+static const void *kind_row(const struct tdm_table *table, size_t i)
 {
-	return of->holdings + ((const char *)row - (const char *)of->holdings) / (ptrdiff_t)sizeof *of->holdings;
+	const struct kinds *of = table->context;
+	const struct tdm_holding *holding = &of->holdings[i / TDM_KIND_COUNT];
+	uint8_t k = (uint8_t)(i % TDM_KIND_COUNT);
+	*of->row = (struct kind){ holding, &of->report->picture->devices[holding->device], &holding->kinds[k], k };
+	return of->row;
+}
+
+static bool takes_device(const struct tdm_live_report *report, const struct tdm_holding *holding)
+{
+	return !report->filter.has_device || report->filter.device == holding->number;
+}
+
+/* Those that were never used, or were not asked for. */
+static bool skip_kind(const struct tdm_table *table, const void *row)
+{
+	const struct tdm_live_report *report = ((const struct kinds *)table->context)->report;
+	const struct kind *kind = row;
+	const struct tdm_picture_amount *f = kind->amount;
+	return f->from != TDM_FROM_LEDGER || !takes_device(report, kind->holding) ||
+	       (report->filter.has_kind && report->filter.kind != kind->kind) ||
+	       (f->allocs | f->buffers | f->peak_buffers | f->double_frees | f->unknown_frees | f->rereports |
+		       f->out_of_memory) == 0;
+}
+
+static const char *card_of(const struct tdm_picture_device *device)
+{
+	return device->info != NULL ? device->info->card : "";
 }
 
 /* "0 (n150) virtual" */
 static void put_device(const struct tdm_field *field, struct tdm_buf *out)
 {
-	const struct kinds *of = field->table->context;
-	const struct tdm_holding *holding = holding_of(of, field->row);
-	const struct tdm_picture_device *device = &of->report->picture->devices[holding->device];
-	const char *card = device->info != NULL ? device->info->card : "";
-	tdm_buf_printf(out, "%" PRIu32 "%s%s%s%s", holding->number, card[0] != '\0' ? " (" : "", card,
-		card[0] != '\0' ? ")" : "", device->is_virtual ? " virtual" : "");
-}
-
-static struct tdm_value get_kind(const struct tdm_field *field)
-{
-	const struct tdm_picture_amount *amount = field->row;
-	return tdm_value_number((uint64_t)(amount - holding_of(field->table->context, amount)->kinds));
+	const struct kind *kind = field->row;
+	const char *card = card_of(kind->device);
+	tdm_buf_printf(out, card[0] != '\0' ? "%" PRIu32 " (%s)%s" : "%" PRIu32 "%s%s", kind->holding->number, card,
+		kind->device->is_virtual ? " virtual" : "");
 }
 
 static struct tdm_value get_exact(const struct tdm_field *field)
@@ -125,19 +154,17 @@ static struct tdm_value get_exact(const struct tdm_field *field)
 	return (struct tdm_value){ TDM_VALUE_BOOL, { .yes = !tdm_field_member(field).yes } };
 }
 
-static void put_faults(const struct tdm_table *table, const void *row, struct tdm_buf *out)
+static void put_faults(const struct tdm_field *field, struct tdm_buf *out)
 {
-	const struct tdm_picture_amount *f = row;
+	const struct tdm_picture_amount *f = ((const struct kind *)field->row)->amount;
 	const struct item faults[] = { { f->double_frees, "double free", "double frees" },
 		{ f->unknown_frees, "unknown free", "unknown frees" }, { f->rereports, "re-report", "re-reports" },
 		{ f->out_of_memory, "out-of-memory note", "out-of-memory notes" } };
 	size_t start = out->len;
-	char size[TDM_BYTES_CAP];
-	(void)table;
 	tdm_buf_fill(out, ' ', DEVICE_COLUMNS + 2);
 	bool any = put_items(out, faults, sizeof faults / sizeof *faults);
 	if (f->out_of_memory != 0)
-		tdm_buf_printf(out, " (the last for %s)", tdm_format_bytes_short(size, sizeof size, f->oom_bytes));
+		tdm_buf_printf(out, " (the last for %s)", TDM_SIZE_TEXT(f->oom_bytes));
 	if (f->is_inexact)
 		tdm_buf_printf(out, "%sthe buffers changed while they were read", any ? ", " : "  ");
 	if (any || f->is_inexact)
@@ -146,11 +173,11 @@ static void put_faults(const struct tdm_table *table, const void *row, struct td
 		out->len = start;
 }
 
-#define KIND(member) TDM_MEMBER(struct tdm_picture_amount, member)
+#define KIND(member) TDM_VIA(struct kind, amount, struct tdm_picture_amount, member)
 #define COUNT        .before = 1, TDM_COUNT(10), .flags = TDM_WHOLE
 static const struct tdm_column kind_columns[] = {
-	{ "Device", NULL, .text = put_device, .width = DEVICE_COLUMNS },
-	{ "Kind", "kind", .get = get_kind, .flags = TDM_IS_KIND, .width = 10 },
+	{ "Device", NULL, .text = put_device, .below = put_faults, .width = DEVICE_COLUMNS },
+	{ "Kind", "kind", TDM_MEMBER(struct kind, kind), .flags = TDM_IS_KIND, .width = 10 },
 	{ NULL, "source", KIND(from), .get = tdm_get_source },
 	{ "Live", "reserved_bytes", KIND(used), .before = 1, TDM_BYTES },
 	{ "Peak", "peak_reserved_bytes", KIND(peak), .before = 1, TDM_BYTES },
@@ -168,50 +195,23 @@ static const struct tdm_column kind_columns[] = {
 	{ NULL, "exact", KIND(is_inexact), .get = get_exact },
 };
 
-static const void *kind_row(const struct tdm_table *table, size_t i)
-{
-	const struct kinds *of = table->context;
-	return &of->holdings[i / TDM_KIND_COUNT].kinds[i % TDM_KIND_COUNT];
-}
-
-/* Those that were never used, or were not asked for. */
-static bool skip_kind(const struct tdm_table *table, const void *row)
-{
-	const struct kinds *of = table->context;
-	const struct tdm_buffer_filter *filter = &of->report->filter;
-	const struct tdm_picture_amount *f = row;
-	const struct tdm_holding *holding = holding_of(of, f);
-	return f->from != TDM_FROM_LEDGER || (filter->has_device && holding->number != filter->device) ||
-	       (filter->has_kind && f != &holding->kinds[filter->kind]) ||
-	       (f->allocs | f->buffers | f->peak_buffers | f->double_frees | f->unknown_frees | f->rereports |
-		       f->out_of_memory) == 0;
-}
-
 static struct tdm_table kind_table(const struct kinds *of, size_t holdings)
 {
 	return (struct tdm_table){ TDM_COLUMNS(kind_columns), .row = kind_row, .count = holdings * TDM_KIND_COUNT,
-		.skip = skip_kind, .context = of, .above = "\n", .below = put_faults, .indent = 2 };
-}
-
-void tdm_live_kinds(const struct tdm_live_report *report, size_t i, struct tdm_buf *out)
-{
-	const struct tdm_picture_process *process = &report->picture->processes[i];
-	const struct kinds of = { report, &report->picture->holdings[process->first_holding] };
-	const struct tdm_table table = kind_table(&of, process->holding_count);
-	tdm_table_text(&table, &report->term, out);
+		.skip = skip_kind, .context = of, .above = "\n", .indent = 2 };
 }
 
 static void json_device(const struct tdm_live_report *report, const struct tdm_holding *holding, struct tdm_json *json)
 {
 	const struct tdm_picture_device *device = &report->picture->devices[holding->device];
-	const struct kinds of = { report, holding };
+	const struct kinds of = { report, holding, &(struct kind){ 0 } };
 	const struct tdm_table table = kind_table(&of, 1);
-	if (report->filter.has_device && holding->number != report->filter.device)
+	if (!takes_device(report, holding))
 		return;
 	tdm_json_object(json);
 	tdm_json_put_u64(json, "device", holding->number);
 	tdm_json_put_bool(json, "virtual", device->is_virtual);
-	tdm_json_put_name(json, "card", device->info != NULL ? device->info->card : NULL);
+	tdm_json_put_name(json, "card", card_of(device));
 	tdm_json_put_known(json, "chip_id", device->has_chip_id, device->chip_id);
 	tdm_json_put_table(json, "kinds", &table);
 	tdm_json_object_end(json);
@@ -250,7 +250,21 @@ static void json_process(const struct tdm_picture_process *process, struct tdm_j
 	tdm_json_put_u64(json, "frees_inherited", who->frees_inherited);
 }
 
-void tdm_live_json_processes(const struct tdm_live_report *report, tdm_live_json_part part, struct tdm_json *json)
+void tdm_live_text_processes(const struct tdm_live_report *report, tdm_live_part part, struct tdm_buf *out)
+{
+	for (size_t i = 0; i < report->picture->process_count; i++) {
+		const struct tdm_picture_process *process = &report->picture->processes[i];
+		const struct kinds of = { report, &report->picture->holdings[process->first_holding],
+			&(struct kind){ 0 } };
+		const struct tdm_table kinds = kind_table(&of, process->holding_count);
+		tdm_buf_puts(out, i != 0 ? "\n" : "");
+		put_head(report, process, out);
+		tdm_table_text(&kinds, &report->term, out);
+		part(report, i, out, NULL);
+	}
+}
+
+void tdm_live_json_processes(const struct tdm_live_report *report, tdm_live_part part, struct tdm_json *json)
 {
 	tdm_json_put_array(json, "processes");
 	for (size_t i = 0; i < report->picture->process_count; i++) {
@@ -261,7 +275,7 @@ void tdm_live_json_processes(const struct tdm_live_report *report, tdm_live_json
 		for (uint32_t h = 0; h < process->holding_count; h++)
 			json_device(report, &report->picture->holdings[process->first_holding + h], json);
 		tdm_json_array_end(json);
-		part(report, i, json);
+		part(report, i, json->out, json);
 		tdm_json_object_end(json);
 	}
 	tdm_json_array_end(json);
@@ -272,10 +286,9 @@ void tdm_live_json_processes(const struct tdm_live_report *report, tdm_live_json
 void tdm_live_none(const struct tdm_live_report *report, struct tdm_buf *out)
 {
 	uint64_t others = report->picture->others;
-	char count[TDM_BYTES_CAP];
 	if (others != 0)
 		tdm_buf_printf(out, "no ledger in %s is of a process that was asked for; %s of others %s there\n",
-			report->dir, tdm_format_count(count, sizeof count, others), others == 1 ? "is" : "are");
+			report->dir, TDM_COUNT_TEXT(others), others == 1 ? "is" : "are");
 	else
 		tdm_buf_printf(out,
 			"no ledgers in %s: no tracked program runs, and none has left buffers behind\n"

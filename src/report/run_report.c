@@ -1,50 +1,31 @@
 /* The views of `run`: how the program ended, and what each of its processes held, peaks and left. */
 #include "report/cell.h"
 #include "report/live_report.h"
+#include "report/report_put.h"
 #include "report/stack_report.h"
 #include "report/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { SITES_SHOWN = 20, STACK_INDENT = 8 };
-
-/* The sites of a process. */
-struct sites {
-	const struct tdm_live_report *report;
-	struct tdm_symbolizer *sym;
-};
+enum { SITES_SHOWN = 20 };
 
 static struct tdm_value get_name(const struct tdm_field *field)
 {
-	const struct sites *of = field->table->context;
+	const struct tdm_live_list *of = field->table->context;
 	return tdm_value_text(tdm_picture_text(of->report->picture, ((const struct tdm_site *)field->row)->name));
 }
 
 static struct tdm_value get_age(const struct tdm_field *field)
 {
-	const struct sites *of = field->table->context;
+	const struct tdm_live_list *of = field->table->context;
 	return tdm_value_number(tdm_live_age(of->report->picture, tdm_field_member(field).number));
 }
 
 static void put_site(const struct tdm_field *field, struct tdm_buf *out)
 {
-	const struct sites *of = field->table->context;
 	const struct tdm_site *site = field->row;
-	tdm_live_site(of->report->picture, of->sym, get_name(field).text.ptr, site->stack, "(no name)", out);
-}
-
-static void json_stack(const struct tdm_field *field, struct tdm_json *json)
-{
-	const struct sites *of = field->table->context;
-	tdm_stack_json(of->report->picture, of->sym, ((const struct tdm_site *)field->row)->stack, json);
-}
-
-static void put_stack(const struct tdm_table *table, const void *row, struct tdm_buf *out)
-{
-	const struct sites *of = table->context;
-	if (of->report->stacks)
-		tdm_stack_text(of->report->picture, of->sym, ((const struct tdm_site *)row)->stack, STACK_INDENT, out);
+	tdm_live_site(field->table->context, get_name(field).text.ptr, site->stack, "(no name)", out);
 }
 
 #define SITE(member) TDM_MEMBER(struct tdm_site, member)
@@ -57,7 +38,7 @@ static const struct tdm_column columns[] = {
 	{ "Oldest", "oldest_age_ns", SITE(oldest_ns), .get = get_age, TDM_DURATION(TDM_DURATION_COLUMNS),
 		.flags = TDM_WHOLE },
 	{ "Site", NULL, .text = put_site, .before = 1 },
-	{ NULL, "stack", .json = json_stack },
+	TDM_LIVE_STACK(SITE(stack)),
 };
 
 /* The sites of a process that still hold something: in text, or as the value of a key. */
@@ -65,10 +46,9 @@ static void put_sites(const struct tdm_live_report *report, size_t process, stru
 {
 	bool runs = report->picture->processes[process].life == TDM_LIFE_RUNS;
 	struct tdm_site *sites;
-	struct sites of = { report, NULL };
-	struct tdm_table table = { TDM_COLUMNS(columns), .stride = sizeof *sites, .context = &of, .below = put_stack,
+	struct tdm_live_list of = { report, NULL };
+	struct tdm_table table = { TDM_COLUMNS(columns), .stride = sizeof *sites, .context = &of,
 		.above = runs ? "\n  Live\n" : "\n  Never freed\n", .indent = 2, .gap = 1 };
-	char more[TDM_BYTES_CAP], bytes[TDM_BYTES_CAP];
 	uint64_t rest = 0;
 	size_t count;
 	out->failed |= tdm_sites_find(report->picture, (uint32_t)process, &sites, &count) != 0;
@@ -82,22 +62,16 @@ static void put_sites(const struct tdm_live_report *report, size_t process, stru
 	for (size_t i = table.count; i < count; i++)
 		rest = tdm_plus(rest, sites[i].reserved_bytes);
 	if (table.count < count)
-		tdm_buf_printf(out, "  and %s more with %s\n", tdm_format_count(more, sizeof more, count - table.count),
-			tdm_format_bytes_short(bytes, sizeof bytes, rest));
+		tdm_buf_printf(
+			out, "  and %s more with %s\n", TDM_COUNT_TEXT(count - table.count), TDM_SIZE_TEXT(rest));
 	if (json == NULL && count == 0)
 		tdm_buf_puts(out, runs ? "\n  no live buffers\n" : "\n  every buffer was freed\n");
 	tdm_symbolizer_free(of.sym);
 	free(sites);
 }
 
-static void json_sites(const struct tdm_live_report *report, size_t process, struct tdm_json *json)
-{
-	put_sites(report, process, json->out, json);
-}
-
 static void put_end(const struct tdm_live_report *report, const struct tdm_run_end *end, struct tdm_buf *out)
 {
-	char took[TDM_DURATION_CAP];
 	const char *name = end->signal != 0 ? sigabbrev_np(end->signal) : NULL;
 	tdm_buf_puts(out, "tidemark: ");
 	tdm_cell_text(out, end->command[0], report->term.utf8);
@@ -107,7 +81,7 @@ static void put_end(const struct tdm_live_report *report, const struct tdm_run_e
 		tdm_buf_printf(out, " ended with code %d", end->exit_code);
 	if (name != NULL)
 		tdm_buf_printf(out, " (SIG%s)", name);
-	tdm_buf_printf(out, " after %s\n", tdm_format_duration(took, sizeof took, end->took_ns));
+	tdm_buf_printf(out, " after %s\n", TDM_TIME_TEXT(end->took_ns));
 	if (end->still_running != 0)
 		tdm_buf_printf(out,
 			"tidemark: %" PRIu64 " of its processes still run%s; their figures are those of now\n",
@@ -117,12 +91,8 @@ static void put_end(const struct tdm_live_report *report, const struct tdm_run_e
 void tdm_run_text(const struct tdm_live_report *report, const struct tdm_run_end *end, struct tdm_buf *out)
 {
 	put_end(report, end, out);
-	for (size_t i = 0; i < report->picture->process_count; i++) {
-		tdm_buf_putc(out, '\n');
-		tdm_live_head(report, i, out);
-		tdm_live_kinds(report, i, out);
-		put_sites(report, i, out, NULL);
-	}
+	tdm_buf_puts(out, report->picture->process_count != 0 ? "\n" : "");
+	tdm_live_text_processes(report, put_sites, out);
 	if (report->picture->process_count == 0)
 		tdm_buf_puts(out, "tidemark: it made no ledger: it reported no device memory. Programs are seen when "
 				  "they, or the runtime that\n"
@@ -142,7 +112,7 @@ void tdm_run_json(const struct tdm_live_report *report, const struct tdm_run_end
 	tdm_json_put_known(json, "signal", end->signal != 0, (uint64_t)end->signal);
 	tdm_json_put_u64(json, "duration_ns", end->took_ns);
 	tdm_json_put_u64(json, "still_running", end->still_running);
-	tdm_live_json_processes(report, json_sites, json);
+	tdm_live_json_processes(report, put_sites, json);
 	tdm_live_json_problems(report, json);
 	tdm_json_object_end(json);
 }

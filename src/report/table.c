@@ -6,15 +6,20 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+/* The structure that has the column's member; NULL: there is none. */
+static const char *base_of(const struct tdm_field *field)
+{
+	const char *row = field->row;
+	return field->column->via == 0 ? row : *(const char *const *)(const void *)(row + field->column->via - 1);
+}
+
 struct tdm_value tdm_field_member(const struct tdm_field *field)
 {
 	const struct tdm_column *column = field->column;
-	const char *row = field->row;
-	if (column->via != 0)
-		row = *(const char *const *)(const void *)(row + column->via - 1);
-	if (row == NULL)
+	const char *base = base_of(field);
+	if (base == NULL)
 		return tdm_value_text(NULL);
-	const void *at = row + column->offset;
+	const void *at = base + column->offset;
 	int64_t integer;
 	switch ((enum tdm_member)column->member) {
 	case TDM_MEMBER_INDEX:
@@ -57,7 +62,8 @@ static struct tdm_value get(const struct tdm_field *field)
 	static const uint64_t zero;
 	bool is_zero = value.type == TDM_VALUE_TEXT ? value.text.len == 0 : value.number == 0;
 	if ((c->flags & TDM_ZERO_IS_UNKNOWN && is_zero) || (c->flags & TDM_NEGATIVE_IS_UNKNOWN && value.integer < 0) ||
-		(c->known_size != 0 && memcmp((const char *)field->row + c->known_by, &zero, c->known_size) == 0))
+		(c->known_size != 0 && value.type != TDM_VALUE_UNKNOWN &&
+			memcmp(base_of(field) + c->known_by, &zero, c->known_size) == 0))
 		value.type = TDM_VALUE_UNKNOWN;
 	if (c->flags & TDM_IS_KIND && value.type == TDM_VALUE_NUMBER)
 		value = tdm_value_text(
@@ -126,6 +132,11 @@ static void put_cell(struct line *line, const struct tdm_column *c, const char *
 	tdm_buf_puts(line->out, style[0] != '\0' ? TDM_STYLE_OFF : "");
 }
 
+static bool is_hidden(const struct tdm_table *table, size_t column)
+{
+	return column < 64 && (table->hidden >> column & 1) != 0;
+}
+
 /* The cells of a row, or, without one, a line of titles: the first or the second. Whether a title has a second line. */
 static bool put_line(const struct tdm_table *table, const void *row, bool is_second, const struct tdm_term *term,
 	struct tdm_buf *out)
@@ -140,7 +151,7 @@ static bool put_line(const struct tdm_table *table, const void *row, bool is_sec
 	for (size_t i = 0; i < table->column_count; i++, tdm_buf_clear(&cell)) {
 		const struct tdm_column *c = &table->columns[i];
 		const struct tdm_field field = { table, row, c };
-		if (c->title == NULL || (i < 64 && table->hidden >> i & 1))
+		if (c->title == NULL || is_hidden(table, i))
 			continue;
 		size_t first = row == NULL ? strcspn(c->title, "\n") : 0;
 		has_second |= row == NULL && c->title[first] != '\0';
@@ -178,8 +189,9 @@ void tdm_table_head(const struct tdm_table *table, const struct tdm_term *term, 
 void tdm_table_row(const struct tdm_table *table, const void *row, const struct tdm_term *term, struct tdm_buf *out)
 {
 	put_line(table, row, false, term, out);
-	if (table->below != NULL)
-		table->below(table, row, out);
+	for (size_t i = 0; i < table->column_count; i++)
+		if (table->columns[i].below != NULL && !is_hidden(table, i))
+			table->columns[i].below(&(struct tdm_field){ table, row, &table->columns[i] }, out);
 }
 
 static const void *row_of(const struct tdm_table *table, size_t i)
@@ -234,6 +246,8 @@ void tdm_table_keys(const struct tdm_table *table, const void *row, struct tdm_j
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct tdm_column *column = &table->columns[i];
 		const struct tdm_field field = { table, row, column };
+		if (is_hidden(table, i))
+			continue;
 		if (column->key != NULL)
 			tdm_json_key(json, column->key);
 		if (column->json != NULL)

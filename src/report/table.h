@@ -104,6 +104,8 @@ struct tdm_column {
 	void (*json)(const struct tdm_field *field, struct tdm_json *json);
 	/* One of TDM_STYLE_*, around the cell and its blanks; "": none. */
 	const char *(*style)(const struct tdm_field *field);
+	/* Lines of text below the row; the title may be NULL. */
+	void (*below)(const struct tdm_field *field, struct tdm_buf *out);
 };
 
 #define TDM_COUNT(columns)    .format = tdm_format_count, .width = (columns)
@@ -149,7 +151,7 @@ enum tdm_member {
 /* Instead of a member: the place of the row in `rows`. */
 #define TDM_INDEX                         .member = TDM_MEMBER_INDEX
 
-/* The value is known only where another member is not 0. */
+/* The value is known only where another member of the same structure is not 0. */
 #define TDM_KNOWN_IF(row, name)           .known_by = offsetof(row, name), .known_size = sizeof(((row *)NULL)->name)
 
 struct tdm_table {
@@ -160,11 +162,9 @@ struct tdm_table {
 	const void *(*row)(const struct tdm_table *table, size_t i);
 	/* Whether to leave a row out; not with a limit. */
 	bool (*skip)(const struct tdm_table *table, const void *row);
-	/* Lines of text below a row. */
-	void (*below)(const struct tdm_table *table, const void *row, struct tdm_buf *out);
 	size_t limit;        /* rows that are shown; 0: all */
 	uint64_t dropped;    /* rows that are not here; the last line counts them with those that are not shown */
-	uint64_t hidden;     /* bit i: the text is without column i */
+	uint64_t hidden;     /* bit i: the table is without column i */
 	const void *context; /* for the functions */
 	const char *unknown; /* the text of what is unknown; NULL: "-" */
 	const char *above;   /* lines above the heading; NULL: none */
