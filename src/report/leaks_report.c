@@ -1,5 +1,4 @@
 #include "report/leaks_report.h"
-#include "base/duration.h"
 #include "report/finding_report.h"
 #include "report/report_put.h"
 
@@ -29,15 +28,15 @@ size_t tdm_leaks_chosen(const struct tdm_leaks_report *report, enum tdm_severity
 
 static void put_opening(const struct tdm_leaks_report *report, struct tdm_buf *out)
 {
-	char text[TDM_DURATION_CAP], count[TDM_BYTES_CAP];
-	size_t processes = report->live->picture->process_count;
-	const char *es = processes == 1 ? "" : "es";
-	if (report->result->samples > 1)
-		tdm_buf_printf(out, "watched %zu process%s for %s, %s pictures\n\n", processes, es,
-			tdm_format_duration(text, sizeof text, report->result->watched_ns),
-			tdm_format_count(count, sizeof count, report->result->samples));
+	const struct tdm_leaks_result *result = report->result;
+	size_t count = report->live->picture->process_count;
+	tdm_buf_printf(
+		out, "%s %zu process%s ", result->samples > 1 ? "watched" : "read", count, count == 1 ? "" : "es");
+	if (result->samples > 1)
+		tdm_buf_printf(out, "for %s, %s pictures\n\n", TDM_TIME_TEXT(result->watched_ns),
+			TDM_COUNT_TEXT(result->samples));
 	else
-		tdm_buf_printf(out, "read %zu process%s once\n\n", processes, es);
+		tdm_buf_puts(out, "once\n\n");
 }
 
 /* Those that are chosen, the worst first; how many more there are, and what they hold. */
@@ -47,34 +46,22 @@ static void put_leaks(const struct tdm_leaks_report *report, struct tdm_buf *out
 		.term = report->live->term,
 		.picture = report->live->picture,
 		.stacks = report->live->stacks };
-	char count[TDM_BYTES_CAP], size[TDM_BYTES_CAP];
-	uint64_t more = 0, bytes = 0;
-	size_t shown = 0;
+	uint64_t shown = 0, more = 0, bytes = 0;
 	for (size_t i = 0; i < report->findings->count; i++) {
 		const struct tdm_finding *finding = &report->findings->list[i];
 		if (!is_shown(report, finding))
 			continue;
-		if (report->all || shown < SHOWN_MAX) {
+		if (report->all || shown++ < SHOWN_MAX) {
 			tdm_finding_text(&view, finding, out);
-			shown++;
 		} else {
 			more++;
-			bytes += finding->bytes;
+			bytes = tdm_plus(bytes, finding->bytes);
 		}
 	}
 	if (more != 0)
-		tdm_buf_printf(out, "and %s more, which hold %s (--all lists them)\n\n",
-			tdm_format_count(count, sizeof count, more), tdm_format_bytes_short(size, sizeof size, bytes));
+		tdm_buf_printf(out, "and %s more, which hold %s (--all lists them)\n\n", TDM_COUNT_TEXT(more),
+			TDM_SIZE_TEXT(bytes));
 	tdm_stack_symbols_done(&view.symbols);
-}
-
-/* Whether there is something that could be watched. */
-static bool is_any_running(const struct tdm_picture *picture)
-{
-	for (size_t i = 0; i < picture->process_count; i++)
-		if (picture->processes[i].life != TDM_LIFE_ENDED)
-			return true;
-	return false;
 }
 
 static void put_closing(const struct tdm_leaks_report *report, struct tdm_buf *out)
@@ -83,7 +70,9 @@ static void put_closing(const struct tdm_leaks_report *report, struct tdm_buf *o
 	size_t leaks = tdm_leaks_chosen(report, TDM_FINDING_BROKEN),
 	       suspects = tdm_leaks_chosen(report, TDM_FINDING_WARNING),
 	       steady = tdm_leaks_chosen(report, TDM_FINDING_OK);
-	char count[TDM_BYTES_CAP];
+	bool any_runs = false;
+	for (size_t i = 0; i < report->live->picture->process_count; i++)
+		any_runs |= report->live->picture->processes[i].life != TDM_LIFE_ENDED;
 	if (report->all && steady != 0)
 		tdm_buf_putc(out, '\n');
 	if (leaks + suspects == 0)
@@ -93,11 +82,11 @@ static void put_closing(const struct tdm_leaks_report *report, struct tdm_buf *o
 			out, "%zu leak%s, %zu suspect%s; ", leaks, tdm_plural(leaks), suspects, tdm_plural(suspects));
 	tdm_buf_printf(out, "%zu site%s steady%s\n", steady, steady == 1 ? " is" : "s are",
 		steady != 0 && !report->all ? " (--all lists them)" : "");
-	if (result->samples == 1 && is_any_running(report->live->picture))
+	if (result->samples == 1 && any_runs)
 		tdm_buf_puts(out, "(one picture shows no growth: 'tidemark leaks --for 30s' watches)\n");
 	if (result->sites_left_out != 0)
 		tdm_buf_printf(out, "(%s buffers are of more sites than are looked at one by one)\n",
-			tdm_format_count(count, sizeof count, result->sites_left_out));
+			TDM_COUNT_TEXT(result->sites_left_out));
 }
 
 void tdm_leaks_text(const struct tdm_leaks_report *report, struct tdm_buf *out)
