@@ -1,4 +1,4 @@
-#include "report/smi_strings.h"
+#include "report/status_report.h"
 #include "base/units.h"
 
 #include <inttypes.h>

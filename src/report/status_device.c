@@ -2,10 +2,8 @@
 #include "base/bar.h"
 #include "base/err.h"
 #include "base/wrap.h"
-#include "report/chips.h"
 #include "report/l1_account.h"
 #include "report/live_cells.h"
-#include "report/smi_strings.h"
 #include "report/status_report.h"
 
 #include <inttypes.h>

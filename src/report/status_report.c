@@ -11,7 +11,6 @@
 #include "report/cell.h"
 #include "report/live_cells.h"
 #include "report/report_put.h"
-#include "report/smi_strings.h"
 #include "report/status_report.h"
 #include "tidemark_version.h"
 
@@ -27,37 +26,18 @@ bool tdm_status_is_wide(const struct tdm_status_report *report)
 
 char tdm_status_letter(uint8_t from)
 {
-	static const char letters[TDM_FROM_COUNT] = { [TDM_FROM_NONE] = '-',
-		[TDM_FROM_LEDGER] = 'L',
-		[TDM_FROM_METAL_SHM] = 'S',
-		[TDM_FROM_DRIVER] = 'D',
-		[TDM_FROM_MODEL] = 'M' };
+	static const char letters[] = "-LSDM"; /* as in TDM_FROM_LIST */
+	_Static_assert(sizeof letters == TDM_FROM_COUNT + 1, "a letter for each source");
 	return from < TDM_FROM_COUNT ? letters[from] : '-';
 }
 
-struct counts {
-	size_t devices, processes;
-};
-
-static struct counts count_taken(const struct tdm_status_report *report)
-{
-	const struct tdm_picture *picture = report->picture;
-	struct counts counts = { 0, 0 };
-	for (size_t i = 0; i < picture->device_count; i++)
-		counts.devices += tdm_pick_takes_device(&report->pick, picture, i);
-	for (size_t i = 0; i < picture->process_count; i++)
-		counts.processes += tdm_pick_takes_process(&report->pick, picture, i);
-	return counts;
-}
-
-static void put_head(const struct tdm_status_report *report, struct counts counts, struct tdm_buf *out)
+static void put_head(const struct tdm_status_report *report, size_t devices, size_t processes, struct tdm_buf *out)
 {
 	char when[TDM_TIME_CAP];
-	tdm_buf_printf(out, "%stidemark %s%s", tdm_term_style(&report->term, TDM_STYLE_BOLD), TDM_VERSION_STRING,
-		tdm_term_style(&report->term, TDM_STYLE_OFF));
-	tdm_buf_printf(out, "%s%s: %zu device%s, %zu process%s", report->picture->real_ns != 0 ? ", " : "",
-		tdm_format_time(when, sizeof when, report->picture->real_ns), counts.devices,
-		tdm_plural(counts.devices), counts.processes, counts.processes == 1 ? "" : "es");
+	tdm_put_styled(out, &report->term, TDM_STYLE_BOLD, "tidemark " TDM_VERSION_STRING);
+	tdm_format_time(when, sizeof when, report->picture->real_ns);
+	tdm_buf_printf(out, "%s%s: %zu device%s, %zu process%s", when[0] != '\0' ? ", " : "", when, devices,
+		tdm_plural(devices), processes, processes == 1 ? "" : "es");
 	if (report->machine != NULL && report->machine->driver[0] != '\0') {
 		tdm_buf_puts(out, ", driver ");
 		tdm_cell_put(out, tdm_str_of(report->machine->driver), 20, report->term.utf8);
@@ -65,17 +45,23 @@ static void put_head(const struct tdm_status_report *report, struct counts count
 	tdm_buf_putc(out, '\n');
 }
 
+static void put_wrapped(const struct tdm_status_report *report, const char *text, struct tdm_buf *out)
+{
+	tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ .width = report->term.width });
+}
+
 static void put_nothing(const struct tdm_status_report *report, struct tdm_buf *out)
 {
-	static const char nothing[] = "No card and no tracked process is visible: try 'tidemark demo', which needs no "
-				      "card, and see 'tidemark doctor', which says what was looked for.";
-	if (report->picture->device_count == 0 && report->picture->process_count == 0) {
-		tdm_buf_putc(out, '\n');
-		tdm_wrap(out, tdm_str_of(nothing), (struct tdm_wrap){ .width = report->term.width });
-	} else if (report->pick.pid != 0)
-		tdm_buf_printf(out, "\nNo process %" PRId32 " is known to use a device.\n", report->pick.pid);
+	tdm_buf_putc(out, '\n');
+	if (report->picture->device_count == 0 && report->picture->process_count == 0)
+		put_wrapped(report,
+			"No card and no tracked process is visible: try 'tidemark demo', which needs no card, and see "
+			"'tidemark doctor', which says what was looked for.",
+			out);
+	else if (report->pick.pid != 0)
+		tdm_buf_printf(out, "No process %" PRId32 " is known to use a device.\n", report->pick.pid);
 	else
-		tdm_buf_puts(out, "\nNone of the devices that are visible was asked for.\n");
+		tdm_buf_puts(out, "None of the devices that are visible was asked for.\n");
 }
 
 static void put_problem(
@@ -93,62 +79,60 @@ static void put_problem(
 	tdm_buf_done(&text);
 }
 
-/* Whether what somebody holds is in no figure, because his files may not be read. */
-static bool is_anything_denied(const struct tdm_picture *picture)
-{
-	for (size_t i = 0; i < picture->problem_count; i++) {
-		const struct tdm_picture_problem *problem = &picture->problems[i];
-		if ((problem->from == TDM_FROM_LEDGER || problem->from == TDM_FROM_METAL_SHM) &&
-			(problem->err == -EACCES || problem->err == -EPERM))
-			return true;
-	}
-	return false;
-}
-
 static void put_problems(const struct tdm_status_report *report, struct tdm_buf *out)
 {
 	const struct tdm_picture *picture = report->picture;
-	size_t shown = picture->problem_count < PROBLEMS_SHOWN ? picture->problem_count : PROBLEMS_SHOWN;
-	if (shown == 0)
+	bool is_denied = false;
+	if (picture->problem_count == 0)
 		return;
-	tdm_buf_printf(out, "\n%sProblems%s ('tidemark doctor' says more)\n",
-		tdm_term_style(&report->term, TDM_STYLE_YELLOW), tdm_term_style(&report->term, TDM_STYLE_OFF));
-	for (size_t i = 0; i < shown; i++)
-		put_problem(report, &picture->problems[i], out);
-	tdm_put_rest(out, picture->problem_count, shown);
-	if (is_anything_denied(picture)) {
-		static const char text[] =
-			"What is in files of other users is in no figure: more may be in use, and less may be free.";
-		tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ .width = report->term.width });
+	tdm_buf_putc(out, '\n');
+	tdm_put_styled(out, &report->term, TDM_STYLE_YELLOW, "Problems");
+	tdm_buf_puts(out, " ('tidemark doctor' says more)\n");
+	for (size_t i = 0; i < picture->problem_count; i++) {
+		const struct tdm_picture_problem *problem = &picture->problems[i];
+		if (i < PROBLEMS_SHOWN)
+			put_problem(report, problem, out);
+		is_denied |= (problem->from == TDM_FROM_LEDGER || problem->from == TDM_FROM_METAL_SHM) &&
+			     (problem->err == -EACCES || problem->err == -EPERM);
 	}
+	tdm_put_rest(out, picture->problem_count, PROBLEMS_SHOWN);
+	if (is_denied)
+		put_wrapped(report,
+			"What is in files of other users is in no figure: more may be in use, and less may be free.",
+			out);
 }
 
 /* What the letters and marks stand for. */
 static void put_legend(const struct tdm_status_report *report, struct tdm_buf *out)
 {
-	static const char text[] =
+	tdm_buf_printf(out, "\n%s", tdm_term_style(&report->term, TDM_STYLE_DIM));
+	put_wrapped(report,
 		"Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared memory: bytes asked "
 		"for), D driver, M model (the card's tables). '>' at least, as far as was seen; '~' inferred, not "
 		"counted. unattributed: held by nobody who is listed; stale: left written down by processes that "
-		"ended.";
-	tdm_buf_printf(out, "\n%s", tdm_term_style(&report->term, TDM_STYLE_DIM));
-	tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ .width = report->term.width });
+		"ended.",
+		out);
 	tdm_buf_puts(out, tdm_term_style(&report->term, TDM_STYLE_OFF));
 }
 
 void tdm_status_text(const struct tdm_status_report *report, struct tdm_buf *out)
 {
-	struct counts counts = count_taken(report);
-	put_head(report, counts, out);
-	for (size_t i = 0; i < report->picture->device_count; i++)
-		if (tdm_pick_takes_device(&report->pick, report->picture, i))
+	const struct tdm_picture *picture = report->picture;
+	size_t devices = 0, processes = 0;
+	for (size_t i = 0; i < picture->device_count; i++)
+		devices += tdm_pick_takes_device(&report->pick, picture, i);
+	for (size_t i = 0; i < picture->process_count; i++)
+		processes += tdm_pick_takes_process(&report->pick, picture, i);
+	put_head(report, devices, processes, out);
+	for (size_t i = 0; i < picture->device_count; i++)
+		if (tdm_pick_takes_device(&report->pick, picture, i))
 			tdm_status_device(report, i, out);
-	if (counts.processes != 0 || counts.devices != 0)
+	if (processes != 0 || devices != 0)
 		tdm_status_processes(report, out);
 	else
 		put_nothing(report, out);
 	put_problems(report, out);
-	if (counts.devices != 0)
+	if (devices != 0)
 		put_legend(report, out);
 }
 

@@ -13,7 +13,6 @@
 #include "base/bar.h"
 #include "device/card.h"
 #include "report/cell.h"
-#include "report/chips.h"
 #include "report/live_cells.h"
 
 #include <ctype.h>
