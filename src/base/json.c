@@ -14,25 +14,18 @@ void tdm_json_init(struct tdm_json *json, struct tdm_buf *out)
 	*json = (struct tdm_json){ .out = out };
 }
 
-/* The comma, the new line and the blanks before a value that is not after its key; their number is *len. Nothing where
- * everything is in one line. */
-static const char *lead(struct tdm_json *json, size_t *len)
-{
-	static const char all[] = ",\n                                                                ";
-	_Static_assert(sizeof all == 2 + 2 * TDM_JSON_DEPTH + 1, "blanks for the greatest depth");
-	bool has_comma = json->depth != 0 && json->has_items[json->depth - 1];
-	*len = json->depth == 0 ? 0 : (json->compact ? 0 : 1 + 2 * (size_t)json->depth) + has_comma;
-	if (json->depth != 0)
-		json->has_items[json->depth - 1] = true;
-	return all + !has_comma;
-}
-
+/* The comma, the new line and the blanks before a value that is not after its key. */
 static void before_value(struct tdm_json *json)
 {
-	size_t len = 0;
-	const char *text = json->after_key ? "" : lead(json, &len);
-	json->after_key = false;
-	tdm_buf_add(json->out, text, len);
+	static const char lead[] = ",\n                                                                ";
+	_Static_assert(sizeof lead == 2 + 2 * TDM_JSON_DEPTH + 1, "blanks for the greatest depth");
+	if (json->after_key || json->depth == 0) {
+		json->after_key = false;
+		return;
+	}
+	bool *has_items = &json->has_items[json->depth - 1];
+	tdm_buf_add(json->out, lead + !*has_items, *has_items + (json->compact ? 0 : 1 + 2 * (size_t)json->depth));
+	*has_items = true;
 }
 
 static void begin(struct tdm_json *json, char bracket)
@@ -105,6 +98,12 @@ static size_t plain_length(struct tdm_str text)
 
 static void put_string(struct tdm_buf *out, struct tdm_str text)
 {
+	char *at = plain_length(text) == text.len ? tdm_buf_extend(out, text.len + 2) : NULL;
+	if (at != NULL) {
+		at[0] = at[text.len + 1] = '"';
+		memcpy(at + 1, text.len != 0 ? text.ptr : "", text.len);
+		return;
+	}
 	tdm_buf_putc(out, '"');
 	while (text.len != 0) {
 		size_t len = plain_length(text);
@@ -123,26 +122,12 @@ static void put_string(struct tdm_buf *out, struct tdm_str text)
 	tdm_buf_putc(out, '"');
 }
 
-/* In one piece: half of a long document are keys. */
 void tdm_json_key(struct tdm_json *json, const char *key)
 {
-	struct tdm_str name = tdm_str_of(key);
-	size_t before;
-	const char *first = lead(json, &before);
+	before_value(json);
+	put_string(json->out, tdm_str_of(key));
+	tdm_buf_puts(json->out, ": ");
 	json->after_key = true;
-	if (plain_length(name) != name.len) {
-		tdm_buf_add(json->out, first, before);
-		put_string(json->out, name);
-		tdm_buf_puts(json->out, ": ");
-		return;
-	}
-	char *at = tdm_buf_extend(json->out, before + name.len + strlen("\"\": "));
-	if (at == NULL)
-		return;
-	memcpy(at, first, before);
-	at[before] = '"';
-	memcpy(at + before + 1, key, name.len);
-	memcpy(at + before + 1 + name.len, "\": ", 3);
 }
 
 void tdm_json_str(struct tdm_json *json, struct tdm_str text)
