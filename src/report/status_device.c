@@ -4,6 +4,7 @@
 #include "base/wrap.h"
 #include "report/l1_account.h"
 #include "report/live_cells.h"
+#include "report/report_put.h"
 #include "report/status_report.h"
 
 #include <inttypes.h>
@@ -235,18 +236,17 @@ static bool skip_kind(const struct tdm_table *table, const void *row)
 static void put_rival(const struct tdm_status_report *report, const struct tdm_picture_kind *kind, enum tdm_kind k,
 	struct tdm_buf *out)
 {
-	char used[TDM_BYTES_CAP], bytes[TDM_BYTES_CAP], text[256];
+	char text[256];
 	if (kind->rival_from == TDM_FROM_NONE || kind->rival_used == TDM_BYTES_UNKNOWN ||
 		(kind->rival_used == kind->used && kind->rival_processes == 0))
 		return;
 	int len = snprintf(text, sizeof text, "%s: %s counts %s", tdm_kind_name(k),
-		tdm_from_name((enum tdm_from)kind->rival_from),
-		tdm_format_bytes_short(used, sizeof used, kind->rival_used));
+		tdm_from_name((enum tdm_from)kind->rival_from), TDM_SIZE_TEXT(kind->rival_used));
 	if (kind->rival_processes != 0)
 		snprintf(text + len, sizeof text - (size_t)len,
-			", %s of it in %" PRIu32 " process%s that %s does not know",
-			tdm_format_bytes_short(bytes, sizeof bytes, kind->rival_bytes), kind->rival_processes,
-			kind->rival_processes == 1 ? "" : "es", tdm_from_name((enum tdm_from)kind->used_from));
+			", %s of it in %" PRIu32 " process%s that %s does not know", TDM_SIZE_TEXT(kind->rival_bytes),
+			kind->rival_processes, kind->rival_processes == 1 ? "" : "es",
+			tdm_from_name((enum tdm_from)kind->used_from));
 	tdm_buf_puts(out, "  ");
 	tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ .at = 2, .indent = 4, .width = report->term.width });
 }
@@ -302,16 +302,14 @@ static struct tdm_table part_table(const struct tdm_l1_account *account)
 static void put_l1(const struct tdm_status_report *report, const struct tdm_l1_account *account, struct tdm_buf *out)
 {
 	const struct tdm_table table = part_table(account);
-	char total[TDM_BYTES_CAP], core[TDM_BYTES_CAP];
 	bool any = false;
 	for (int i = 0; i < TDM_L1_ITEM_REST; i++)
 		any |= account->items[i].bytes != TDM_BYTES_UNKNOWN && !account->items[i].is_inferred;
 	if (!any)
 		return; /* the tables alone are no news: `tidemark device show` has them */
 	if (account->total != TDM_BYTES_UNKNOWN)
-		tdm_buf_printf(out, "  All L1: %s in %" PRIu64 " cores of %s\n",
-			tdm_format_bytes_short(total, sizeof total, account->total), account->cores,
-			tdm_format_bytes_short(core, sizeof core, account->core_bytes));
+		tdm_buf_printf(out, "  All L1: %s in %" PRIu64 " cores of %s\n", TDM_SIZE_TEXT(account->total),
+			account->cores, TDM_SIZE_TEXT(account->core_bytes));
 	else
 		tdm_buf_puts(out, "  All L1: size unknown\n");
 	for (int i = 0; i < TDM_L1_ITEM_COUNT; i++)

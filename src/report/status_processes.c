@@ -16,12 +16,13 @@ struct row {
 	const struct tdm_picture_process *process;
 	const struct tdm_holding *holding; /* NULL: the process uses no device */
 	const struct tdm_picture_device *device;
-	const char *what, *why; /* without a process */
+	const char *user, *command, *state; /* of the process */
+	const char *what, *why;             /* without one */
 	char place[24], age[TDM_DURATION_CAP], sources[TDM_FROM_COUNT + 1];
 	uint64_t used[TDM_KIND_COUNT];
 };
 
-/* The length of the program's path: up to a blank behind the process's name, as folders may have blanks. */
+/* The length of the program's path: up to a blank after the process's name, because folders may have blanks. */
 static size_t program_length(const char *command, const char *comm)
 {
 	enum { COMM_MAX = 15 }; /* the kernel cuts it there */
@@ -77,8 +78,9 @@ static void find_sources(struct row *row)
 static struct row process_row(
 	const struct tdm_picture *picture, const struct tdm_picture_process *process, const struct tdm_holding *holding)
 {
-	struct row row = { process, holding, holding != NULL ? &picture->devices[holding->device] : NULL, .place = "-",
-		.age = "-" };
+	struct row row = { process, holding, holding != NULL ? &picture->devices[holding->device] : NULL,
+		.user = process->user[0] != '\0' ? process->user : "?", .command = tdm_picture_command(process),
+		.state = tdm_live_state(process->life), .place = "-", .age = "-" };
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
 		row.used[k] = holding != NULL ? holding->kinds[k].used : TDM_BYTES_UNKNOWN;
 	if (holding != NULL)
@@ -133,15 +135,12 @@ static struct row *find_rows(const struct tdm_status_report *report, size_t *cou
 static void put_who(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct row *row = field->row;
-	if (row->process != NULL)
-		tdm_buf_printf(out, "%7" PRId32 " ", row->process->pid);
-	tdm_cell_put(out, tdm_str_of(row->process != NULL ? row->process->user : row->what),
-		row->process != NULL ? USER_COLUMNS : 0, true);
-}
-
-static void put_place(const struct tdm_field *field, struct tdm_buf *out)
-{
-	tdm_buf_puts(out, ((const struct row *)field->row)->place);
+	if (row->process == NULL) {
+		tdm_buf_puts(out, row->what);
+		return;
+	}
+	tdm_buf_printf(out, "%7" PRId32 " ", row->process->pid);
+	tdm_cell_put(out, tdm_str_of(row->process->user), USER_COLUMNS, true);
 }
 
 static void put_command(const struct tdm_field *field, struct tdm_buf *out)
@@ -153,22 +152,6 @@ static void put_command(const struct tdm_field *field, struct tdm_buf *out)
 		tdm_buf_puts(out, shortened(row->process, columns, text));
 	else if (strlen(row->why) <= columns)
 		tdm_buf_puts(out, row->why);
-}
-
-static struct tdm_value get_user(const struct tdm_field *field)
-{
-	struct tdm_value user = tdm_field_member(field);
-	return user.text.len != 0 ? user : tdm_value_text("?");
-}
-
-static struct tdm_value get_command(const struct tdm_field *field)
-{
-	return tdm_value_text(tdm_picture_command(((const struct row *)field->row)->process));
-}
-
-static struct tdm_value get_state(const struct tdm_field *field)
-{
-	return tdm_value_text(tdm_live_state((uint8_t)tdm_field_member(field).number));
 }
 
 static bool skip_unknown(const struct tdm_table *table, const void *row)
@@ -204,7 +187,7 @@ static void json_memory(const struct tdm_field *field, struct tdm_json *json)
 		{ NULL, "device_index", HOLDING(device) },
 		{ NULL, "device_number", DEVICE(number), .flags = TDM_NEGATIVE_IS_UNKNOWN },
 		{ NULL, "descriptors", HOLDING(descriptors), .flags = TDM_ZERO_IS_UNKNOWN },
-		{ NULL, "state", PROCESS(life), .get = get_state },
+		{ NULL, "state", ROW(state) },
 		{ NULL, "crashed", PROCESS(crashed) },
 		{ NULL, "container", PROCESS(in_container) },
 		{ NULL, "phase", PROCESS(phase), .flags = TDM_ZERO_IS_UNKNOWN },
@@ -224,13 +207,13 @@ static void json_memory(const struct tdm_field *field, struct tdm_json *json)
 
 /* The kinds are in the order of how much they tell. */
 #define USED(kind) ROW(used[kind]), .before = 1, TDM_BYTES, .arg = (kind)
-enum { FIRST_KIND = 5 };
+enum { FIRST_KIND = 6 };
 static const struct tdm_column columns[] = {
 	{ "    PID User", NULL, .text = put_who, .width = WHO_COLUMNS },
 	{ NULL, "pid", PROCESS(pid) },
-	{ NULL, "user", PROCESS(user), .get = get_user },
-	{ "Dev", "device", DEVICE(node), .text = put_place, .before = 1, .width = 3,
-		.flags = TDM_NEGATIVE_IS_UNKNOWN | TDM_WHOLE },
+	{ NULL, "user", ROW(user) },
+	{ NULL, "device", DEVICE(node), .flags = TDM_NEGATIVE_IS_UNKNOWN },
+	{ "Dev", NULL, ROW(place), .before = 1, .width = 3, .flags = TDM_OTHER_SIDE | TDM_WHOLE },
 	{ "Age", NULL, ROW(age), .before = 1, .width = TDM_DURATION_COLUMNS, .flags = TDM_OTHER_SIDE | TDM_WHOLE },
 	{ "dram", NULL, USED(TDM_KIND_DRAM) },
 	{ "l1", NULL, USED(TDM_KIND_L1) },
@@ -244,7 +227,7 @@ static const struct tdm_column columns[] = {
 	{ "config", NULL, USED(TDM_KIND_CONFIG) },
 	{ "firmware", NULL, USED(TDM_KIND_FIRMWARE) },
 	{ "Src", NULL, ROW(sources), .before = 1, .width = 3, .flags = TDM_WHOLE },
-	{ "Command", "cmdline", .get = get_command, .text = put_command, .before = 2, .width = TDM_WIDTH_OF_TABLE },
+	{ "Command", "cmdline", ROW(command), .text = put_command, .before = 2, .width = TDM_WIDTH_OF_TABLE },
 	{ NULL, "memory", .json = json_memory },
 };
 
