@@ -30,8 +30,7 @@ static void put_opening(const struct tdm_leaks_report *report, struct tdm_buf *o
 {
 	const struct tdm_leaks_result *result = report->result;
 	size_t count = report->live->picture->process_count;
-	tdm_buf_printf(
-		out, "%s %zu process%s ", result->samples > 1 ? "watched" : "read", count, count == 1 ? "" : "es");
+	tdm_buf_printf(out, "%s %zu process%s ", result->samples > 1 ? "watched" : "read", count, tdm_plural_es(count));
 	if (result->samples > 1)
 		tdm_buf_printf(out, "for %s, %s pictures\n\n", TDM_TIME_TEXT(result->watched_ns),
 			TDM_COUNT_TEXT(result->samples));

@@ -19,6 +19,12 @@ static inline const char *tdm_plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
+/* Of "process". */
+static inline const char *tdm_plural_es(uint64_t count)
+{
+	return count == 1 ? "" : "es";
+}
+
 /* "1 buffer", "1,234 buffers" */
 static inline void tdm_put_count(struct tdm_buf *out, uint64_t count, const char *one, const char *many)
 {

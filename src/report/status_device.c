@@ -245,7 +245,7 @@ static void put_rival(const struct tdm_status_report *report, const struct tdm_p
 	if (kind->rival_processes != 0)
 		snprintf(text + len, sizeof text - (size_t)len,
 			", %s of it in %" PRIu32 " process%s that %s does not know", TDM_SIZE_TEXT(kind->rival_bytes),
-			kind->rival_processes, kind->rival_processes == 1 ? "" : "es",
+			kind->rival_processes, tdm_plural_es(kind->rival_processes),
 			tdm_from_name((enum tdm_from)kind->used_from));
 	tdm_buf_puts(out, "  ");
 	tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ .at = 2, .indent = 4, .width = report->term.width });

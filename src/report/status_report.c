@@ -37,7 +37,7 @@ static void put_head(const struct tdm_status_report *report, size_t devices, siz
 	tdm_put_styled(out, &report->term, TDM_STYLE_BOLD, "tidemark " TDM_VERSION_STRING);
 	tdm_format_time(when, sizeof when, report->picture->real_ns);
 	tdm_buf_printf(out, "%s%s: %zu device%s, %zu process%s", when[0] != '\0' ? ", " : "", when, devices,
-		tdm_plural(devices), processes, processes == 1 ? "" : "es");
+		tdm_plural(devices), processes, tdm_plural_es(processes));
 	if (report->machine != NULL && report->machine->driver[0] != '\0') {
 		tdm_buf_puts(out, ", driver ");
 		tdm_cell_put(out, tdm_str_of(report->machine->driver), 20, report->term.utf8);

@@ -14,6 +14,7 @@
 #include "device/card.h"
 #include "report/cell.h"
 #include "report/live_cells.h"
+#include "report/report_put.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -112,7 +113,7 @@ static void put_info(const struct tdm_top_frame *frame, const struct tdm_picture
 		tdm_buf_printf(out, "    Chip ID: 0x%" PRIx64 "\n", device->chip_id);
 	if (device->process_count != 0)
 		tdm_buf_printf(out, "    Initialized: Yes (%" PRIu32 " process%s)\n", device->process_count,
-			device->process_count == 1 ? "" : "es");
+			tdm_plural_es(device->process_count));
 	else if (device->node >= 0 || dram->used != TDM_BYTES_UNKNOWN)
 		tdm_buf_puts(out, "    Initialized: No (no process is known to use it)\n");
 	else
