@@ -46,7 +46,7 @@ char *tdm_format_time(char *dst, size_t cap, uint64_t real_ns)
 	return dst;
 }
 
-/* Those that tt-metal's shared memory has. */
+/* The kinds that tt-metal's shared memory counts. */
 enum { CHIP_KINDS = TDM_KIND_CB + 1 };
 
 void tdm_chips_put(struct tdm_buf *out, const char *indent, const struct tdm_picture_device *device)

@@ -1,3 +1,4 @@
+/* The parts of a tt-smi snapshot, in its keys and formats: values are strings, unknown ones are "N/A" or null. */
 #include "report/status_report.h"
 #include "base/units.h"
 

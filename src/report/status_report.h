@@ -30,9 +30,8 @@ void tdm_status_processes(const struct tdm_status_report *report, struct tdm_buf
 void tdm_status_json_processes(const struct tdm_status_report *report, struct tdm_json *json);
 void tdm_status_json_sources(const struct tdm_field *field, struct tdm_json *json);
 
-/* The parts of a tt-smi snapshot, in its keys and formats: values are strings, unknown ones are "N/A" or null. First
- * the member "host_info", whose machine may be NULL; then "smbus_telem", "board_info", "telemetry", "firmwares" and
- * "limits", whose card is NULL if it is not the driver's. */
+/* Members of a tt-smi snapshot: "host_info", without a machine if that is NULL; then "smbus_telem", "board_info",
+ * "telemetry", "firmwares" and "limits", with a NULL card if the driver has none. */
 void tdm_smi_machine(struct tdm_json *json, const struct tdm_machine *machine);
 void tdm_smi_device(struct tdm_json *json, const struct tdm_picture_device *device, const struct tdm_host_card *card);
 
