@@ -50,14 +50,21 @@ static bool buf_reserve(struct tdm_buf *buf, size_t more)
 	return true;
 }
 
-void tdm_buf_add(struct tdm_buf *buf, const char *data, size_t len)
+char *tdm_buf_extend(struct tdm_buf *buf, size_t len)
 {
 	if (!buf_reserve(buf, len))
-		return;
-	if (len != 0)
-		memcpy(buf->data + buf->len, data, len);
+		return NULL;
+	char *at = buf->data + buf->len;
 	buf->len += len;
 	buf->data[buf->len] = '\0';
+	return at;
+}
+
+void tdm_buf_add(struct tdm_buf *buf, const char *data, size_t len)
+{
+	char *at = tdm_buf_extend(buf, len);
+	if (at != NULL && len != 0)
+		memcpy(at, data, len);
 }
 
 void tdm_buf_puts(struct tdm_buf *buf, const char *text)
@@ -72,11 +79,9 @@ void tdm_buf_putc(struct tdm_buf *buf, char c)
 
 void tdm_buf_fill(struct tdm_buf *buf, char c, size_t count)
 {
-	if (!buf_reserve(buf, count))
-		return;
-	memset(buf->data + buf->len, c, count);
-	buf->len += count;
-	buf->data[buf->len] = '\0';
+	char *at = tdm_buf_extend(buf, count);
+	if (at != NULL)
+		memset(at, c, count);
 }
 
 void tdm_buf_pass(struct tdm_buf *buf)

@@ -24,6 +24,8 @@ void tdm_buf_init(struct tdm_buf *buf);
 void tdm_buf_done(struct tdm_buf *buf);
 void tdm_buf_clear(struct tdm_buf *buf);
 void tdm_buf_add(struct tdm_buf *buf, const char *data, size_t len);
+/* Makes the text longer by `len` bytes, which the caller fills. NULL when out of memory. */
+char *tdm_buf_extend(struct tdm_buf *buf, size_t len);
 void tdm_buf_puts(struct tdm_buf *buf, const char *text);
 void tdm_buf_putc(struct tdm_buf *buf, char c);
 void tdm_buf_fill(struct tdm_buf *buf, char c, size_t count);

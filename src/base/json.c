@@ -14,27 +14,18 @@ void tdm_json_init(struct tdm_json *json, struct tdm_buf *out)
 	*json = (struct tdm_json){ .out = out };
 }
 
-static void newline(struct tdm_json *json)
-{
-	if (json->compact)
-		return;
-	tdm_buf_putc(json->out, '\n');
-	tdm_buf_fill(json->out, ' ', (size_t)json->depth * 2);
-}
-
-/* The comma and the new line before a value; a value after its key has none. */
+/* The comma, the new line and the blanks before a value that is not after its key. */
 static void before_value(struct tdm_json *json)
 {
-	if (json->after_key) {
+	static const char lead[] = ",\n                                                                ";
+	_Static_assert(sizeof lead == 2 + 2 * TDM_JSON_DEPTH + 1, "blanks for the greatest depth");
+	if (json->after_key || json->depth == 0) {
 		json->after_key = false;
 		return;
 	}
-	if (json->depth == 0)
-		return;
-	if (json->has_items[json->depth - 1])
-		tdm_buf_putc(json->out, ',');
-	json->has_items[json->depth - 1] = true;
-	newline(json);
+	bool *has_items = &json->has_items[json->depth - 1];
+	tdm_buf_add(json->out, lead + !*has_items, *has_items + (json->compact ? 0 : 1 + 2 * (size_t)json->depth));
+	*has_items = true;
 }
 
 static void begin(struct tdm_json *json, char bracket)
@@ -52,8 +43,10 @@ static void end(struct tdm_json *json, char bracket)
 	if (json->depth == 0)
 		return;
 	bool had_items = json->has_items[--json->depth];
-	if (had_items)
-		newline(json);
+	if (had_items && !json->compact) {
+		tdm_buf_putc(json->out, '\n');
+		tdm_buf_fill(json->out, ' ', (size_t)json->depth * 2);
+	}
 	tdm_buf_putc(json->out, bracket);
 	if (json->depth == 0)
 		tdm_buf_putc(json->out, '\n');
@@ -105,6 +98,12 @@ static size_t plain_length(struct tdm_str text)
 
 static void put_string(struct tdm_buf *out, struct tdm_str text)
 {
+	char *at = plain_length(text) == text.len ? tdm_buf_extend(out, text.len + 2) : NULL;
+	if (at != NULL) {
+		at[0] = at[text.len + 1] = '"';
+		memcpy(at + 1, text.len != 0 ? text.ptr : "", text.len);
+		return;
+	}
 	tdm_buf_putc(out, '"');
 	while (text.len != 0) {
 		size_t len = plain_length(text);

@@ -8,6 +8,11 @@
 /* A number of bytes that could not be read, or does not exist for this card. Never drawn as 0. */
 #define TDM_BYTES_UNKNOWN UINT64_MAX
 
+static inline bool tdm_is_some(uint64_t number) /* known, and not 0 */
+{
+	return number != 0 && number != TDM_BYTES_UNKNOWN;
+}
+
 /* A sum that stays at the largest number instead of wrapping; with an unknown part it is unknown. */
 static inline uint64_t tdm_plus(uint64_t a, uint64_t b)
 {

@@ -223,6 +223,12 @@ char *tdm_format_count(char *dst, size_t cap, uint64_t count)
 	return dst;
 }
 
+char *tdm_format_hex(char *dst, size_t cap, uint64_t number)
+{
+	snprintf(dst, cap, "0x%" PRIx64, number);
+	return dst;
+}
+
 char *tdm_format_mib(char *dst, size_t cap, uint64_t bytes)
 {
 	char plain[TDM_BYTES_CAP], whole[TDM_BYTES_CAP];

@@ -30,6 +30,9 @@ char *tdm_format_bytes_short(char *dst, size_t cap, uint64_t bytes);
 /* With thousands separators: "1,499,136"; "unknown" for TDM_BYTES_UNKNOWN. Returns dst. */
 char *tdm_format_count(char *dst, size_t cap, uint64_t count);
 
+/* "0x1a2b". Returns dst. */
+char *tdm_format_hex(char *dst, size_t cap, uint64_t number);
+
 /* MiB with two decimals and without the unit: "1,863.25". Returns dst. */
 char *tdm_format_mib(char *dst, size_t cap, uint64_t bytes);
 

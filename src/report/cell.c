@@ -4,6 +4,13 @@ static const char mark[] = "...";
 
 size_t tdm_cell_put(struct tdm_buf *out, struct tdm_str text, size_t columns, bool utf8)
 {
+	size_t plain = 0;
+	while (plain < text.len && text.ptr[plain] >= ' ' && text.ptr[plain] < 0x7f)
+		plain++;
+	if (plain == text.len && (columns == 0 || plain <= columns)) {
+		tdm_buf_add(out, text.ptr, text.len);
+		return plain;
+	}
 	size_t used = 0, cut_len = out->len, cut_used = 0;
 	for (size_t i = 0; i < text.len;) {
 		size_t len = tdm_str_printable(text.ptr + i, text.len - i);

@@ -11,6 +11,12 @@
  */
 size_t tdm_cell_put(struct tdm_buf *out, struct tdm_str text, size_t columns, bool utf8);
 
+/* The whole of a text. */
+static inline void tdm_cell_text(struct tdm_buf *out, const char *text, bool utf8)
+{
+	tdm_cell_put(out, tdm_str_of(text), 0, utf8);
+}
+
 /* Takes blanks away from the end of the last line. */
 void tdm_cell_trim(struct tdm_buf *out);
 

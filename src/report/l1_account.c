@@ -1,40 +1,9 @@
 #include "report/l1_account.h"
 #include "device/card.h"
 
-static const char *const names[TDM_L1_ITEM_COUNT] = {
-#define X(id, name, title) [TDM_L1_ITEM_##id] = (name),
-	TDM_L1_ITEM_LIST(X)
-#undef X
-};
-
-static const char *const titles[TDM_L1_ITEM_COUNT] = {
-#define X(id, name, title) [TDM_L1_ITEM_##id] = (title),
-	TDM_L1_ITEM_LIST(X)
-#undef X
-};
-
-const char *tdm_l1_item_name(enum tdm_l1_item item)
-{
-	return names[item];
-}
-
-const char *tdm_l1_item_title(enum tdm_l1_item item)
-{
-	return titles[item];
-}
-
 static struct tdm_l1_amount unknown(const char *why)
 {
 	return (struct tdm_l1_amount){ .bytes = TDM_BYTES_UNKNOWN, .text = why };
-}
-
-/* Unknown when one of them is, or the result has no room. */
-static uint64_t times(uint64_t a, uint64_t b)
-{
-	uint64_t product;
-	if (a == TDM_BYTES_UNKNOWN || b == 0 || __builtin_mul_overflow(a, b, &product))
-		return TDM_BYTES_UNKNOWN;
-	return product;
 }
 
 /* What sources count of these kinds together; the first that is known says where it is from. */
@@ -56,16 +25,11 @@ static struct tdm_l1_amount measured(
 }
 
 /* Programs report kernels and firmware only when they have been taught to: none ever reported is not none there. */
-static bool is_counted(const struct tdm_picture_kind *kind)
+static struct tdm_l1_amount counted(const struct tdm_picture_device *device, enum tdm_kind k, const char *why)
 {
-	return kind->used != TDM_BYTES_UNKNOWN &&
-	       (kind->used != 0 || (kind->allocs != 0 && kind->allocs != TDM_BYTES_UNKNOWN) ||
-		       (kind->peak != 0 && kind->peak != TDM_BYTES_UNKNOWN));
-}
-
-static struct tdm_l1_amount counted(const struct tdm_picture_device *device, enum tdm_kind kind, const char *why)
-{
-	return is_counted(&device->kinds[kind]) ? measured(device, &kind, 1, why) : unknown(why);
+	const struct tdm_picture_kind *kind = &device->kinds[k];
+	bool is_reported = tdm_is_some(kind->used) || tdm_is_some(kind->allocs) || tdm_is_some(kind->peak);
+	return is_reported ? measured(device, &k, 1, why) : unknown(why);
 }
 
 static struct tdm_l1_amount inferred(uint64_t bytes, const char *text)
@@ -103,25 +67,36 @@ static struct tdm_l1_amount rest(const struct tdm_l1_account *account)
 void tdm_l1_account(struct tdm_l1_account *account, const struct tdm_picture_device *device)
 {
 	static const enum tdm_kind buffers[] = { TDM_KIND_L1, TDM_KIND_L1_SMALL };
+	static const struct {
+		const char *name, *title;
+	} words[] = {
+#define X(id, name, title) { name, title },
+		TDM_L1_ITEM_LIST(X)
+#undef X
+	};
 	static const enum tdm_kind cbs[] = { TDM_KIND_CB, TDM_KIND_DFB, TDM_KIND_SCRATCHPAD };
 	struct tdm_card card;
 	bool has_card = device->card[0] != '\0' && tdm_card_init(&card, tdm_str_of(device->card), NULL, NULL) == 0;
 	uint64_t map_end = has_card ? tdm_card_get(&card, TDM_CARD_MAP_END) : TDM_BYTES_UNKNOWN;
 	uint64_t config = has_card ? tdm_card_get(&card, TDM_CARD_KERNEL_CONFIG) : TDM_BYTES_UNKNOWN;
-
-	account->core_bytes = device->l1_core;
-	account->cores = (uint64_t)device->grid_x * device->grid_y;
-	if (account->cores == 0 && has_card && tdm_card_get(&card, TDM_CARD_L1_BANKS) != TDM_BYTES_UNKNOWN)
-		account->cores = tdm_card_get(&card, TDM_CARD_L1_BANKS);
-	account->total = times(account->core_bytes, account->cores);
-
+	uint64_t cores = (uint64_t)device->grid_x * device->grid_y;
 	struct tdm_l1_amount *items = account->items;
+
+	if (cores == 0)
+		cores = has_card ? tdm_card_get(&card, TDM_CARD_L1_BANKS) : TDM_BYTES_UNKNOWN;
+	account->core_bytes = device->l1_core;
+	account->cores = cores;
+	account->total = tdm_times(account->core_bytes, cores);
 	items[TDM_L1_ITEM_BUFFERS] = measured(device, buffers, 2, "no source counts them");
 	items[TDM_L1_ITEM_CBS] = measured(device, cbs, 3, "no source counts them");
 	items[TDM_L1_ITEM_KERNELS] = counted(device, TDM_KIND_KERNEL, "no program reports them");
-	items[TDM_L1_ITEM_CONFIG] = ring(times(config, account->cores), items[TDM_L1_ITEM_KERNELS].bytes);
+	items[TDM_L1_ITEM_CONFIG] = ring(tdm_times(config, cores), items[TDM_L1_ITEM_KERNELS].bytes);
 	items[TDM_L1_ITEM_FIRMWARE] = counted(device, TDM_KIND_FIRMWARE, "");
 	if (items[TDM_L1_ITEM_FIRMWARE].bytes == TDM_BYTES_UNKNOWN)
-		items[TDM_L1_ITEM_FIRMWARE] = inferred(times(map_end, account->cores), "inferred (model)");
+		items[TDM_L1_ITEM_FIRMWARE] = inferred(tdm_times(map_end, cores), "inferred (model)");
 	items[TDM_L1_ITEM_REST] = rest(account);
+	for (int i = 0; i < TDM_L1_ITEM_COUNT; i++) {
+		items[i].name = words[i].name;
+		items[i].title = words[i].title;
+	}
 }

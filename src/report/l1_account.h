@@ -24,19 +24,17 @@ enum tdm_l1_item {
 };
 
 struct tdm_l1_amount {
-	uint64_t bytes;   /* over all cores; TDM_BYTES_UNKNOWN */
-	bool is_inferred; /* from the card's tables, not counted by anybody */
-	const char *text; /* where it is from, or why it is unknown */
+	const char *name, *title; /* in JSON, in text */
+	uint64_t bytes;           /* over all cores; TDM_BYTES_UNKNOWN */
+	bool is_inferred;         /* from the card's tables, not counted by anybody */
+	const char *text;         /* where it is from, or why it is unknown */
 };
 
 struct tdm_l1_account {
-	uint64_t core_bytes, cores; /* TDM_BYTES_UNKNOWN; 0 cores: unknown */
+	uint64_t core_bytes, cores; /* may be unknown, like the next */
 	uint64_t total;             /* core_bytes in all cores of the compute grid */
 	struct tdm_l1_amount items[TDM_L1_ITEM_COUNT];
 };
-
-const char *tdm_l1_item_name(enum tdm_l1_item item);
-const char *tdm_l1_item_title(enum tdm_l1_item item);
 
 /*
  * Kernels lie in the kernel-config ring: what a source counts of them is taken off the ring, so that the items add up

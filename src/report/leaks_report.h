@@ -14,9 +14,6 @@ struct tdm_leaks_report {
 	bool all;             /* steady sites, too */
 };
 
-/* Whether a finding is one of those that were asked for. */
-bool tdm_leaks_is_shown(const struct tdm_leaks_report *report, const struct tdm_finding *finding);
-
 /* How many findings of a verdict there are among those that were asked for. */
 size_t tdm_leaks_chosen(const struct tdm_leaks_report *report, enum tdm_severity verdict);
 

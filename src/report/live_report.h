@@ -9,6 +9,8 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/term.h"
+#include "report/table.h"
+#include "sources/symbolize.h"
 #include "state/picture.h"
 
 struct tdm_live_report {
@@ -41,23 +43,49 @@ void tdm_run_text(const struct tdm_live_report *report, const struct tdm_run_end
 /* The value of the key "run". */
 void tdm_run_json(const struct tdm_live_report *report, const struct tdm_run_end *end, struct tdm_json *json);
 
-/* Parts that both views have. */
+/* Parts that these views share. */
 
-/* "Process 4242: command" and what there is to say about it. */
-void tdm_live_head(const struct tdm_live_report *report, size_t process, struct tdm_buf *out);
-/* A line for each device and kind that was ever used. */
-void tdm_live_kinds(const struct tdm_live_report *report, size_t process, struct tdm_buf *out);
+/* How long ago something happened; TDM_BYTES_UNKNOWN: nobody knows. */
+static inline uint64_t tdm_live_age(const struct tdm_picture *picture, uint64_t then_ns)
+{
+	return then_ns != 0 && then_ns <= picture->time_ns ? picture->time_ns - then_ns : TDM_BYTES_UNKNOWN;
+}
+
+/* "running", "ended"; NULL: unknown. */
+const char *tdm_live_state(uint8_t life);
+
+/* The context of a list of things that have call stacks, or its first member. */
+struct tdm_live_list {
+	const struct tdm_live_report *report;
+	struct tdm_symbolizer *sym;
+};
+
+/* The column of the stack whose number is a member: in JSON, and below the row if stacks were asked for. */
+#define TDM_LIVE_STACK(stack)                                                                  \
+	{                                                                                      \
+		NULL, "stack", stack, .json = tdm_live_json_stack, .below = tdm_live_put_stack \
+	}
+void tdm_live_json_stack(const struct tdm_field *field, struct tdm_json *json);
+void tdm_live_put_stack(const struct tdm_field *field, struct tdm_buf *out);
+
+/* A name; without one, the place that a stack ends in; without that, `none`. */
+void tdm_live_site(
+	const struct tdm_live_list *of, const char *name, uint32_t stack, const char *none, struct tdm_buf *out);
+
+/* The part of a process that one report adds: in text, or as members of its object if there is a `json`. */
+typedef void (*tdm_live_part)(
+	const struct tdm_live_report *report, size_t process, struct tdm_buf *out, struct tdm_json *json);
+/* Each process: "Process 4242: command", a line for each device and kind that was ever used, and then that part. */
+void tdm_live_text_processes(const struct tdm_live_report *report, tdm_live_part part, struct tdm_buf *out);
+/* The same as the member "processes". */
+void tdm_live_json_processes(const struct tdm_live_report *report, tdm_live_part part, struct tdm_json *json);
+
 /* That there is no process to report about, and why. */
 void tdm_live_none(const struct tdm_live_report *report, struct tdm_buf *out);
 /* Ledgers that could not be read, with the reasons. */
 void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out);
 size_t tdm_live_unread_count(const struct tdm_live_report *report);
-bool tdm_live_is_used(const struct tdm_picture_amount *figures);
 
-/* The members that one report adds to the object of a process. */
-typedef void (*tdm_live_json_part)(const struct tdm_live_report *report, size_t process, struct tdm_json *json);
-/* The member "processes": each with its identity, its devices with their kinds, and then that part. */
-void tdm_live_json_processes(const struct tdm_live_report *report, tdm_live_json_part part, struct tdm_json *json);
 /* The member "unreadable". */
 void tdm_live_json_problems(const struct tdm_live_report *report, struct tdm_json *json);
 

@@ -2,6 +2,7 @@
 #ifndef TDM_REPORT_REPORT_PUT_H
 #define TDM_REPORT_REPORT_PUT_H
 
+#include "base/duration.h"
 #include "base/json.h"
 #include "base/term.h"
 #include "base/units.h"
@@ -9,22 +10,38 @@
 
 enum { TDM_LABEL_COLUMNS = 15 };
 
+/* Figures as texts, for the arguments of a call. Each lasts to the end of the block. */
+#define TDM_SIZE_TEXT(bytes)  tdm_format_bytes_short((char[TDM_BYTES_CAP]){ 0 }, TDM_BYTES_CAP, bytes)
+#define TDM_COUNT_TEXT(count) tdm_format_count((char[TDM_BYTES_CAP]){ 0 }, TDM_BYTES_CAP, count)
+#define TDM_TIME_TEXT(ns)     tdm_format_duration((char[TDM_DURATION_CAP]){ 0 }, TDM_DURATION_CAP, ns)
+
 static inline const char *tdm_plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";
 }
 
+/* Of "process". */
+static inline const char *tdm_plural_es(uint64_t count)
+{
+	return count == 1 ? "" : "es";
+}
+
 /* "1 buffer", "1,234 buffers" */
 static inline void tdm_put_count(struct tdm_buf *out, uint64_t count, const char *one, const char *many)
 {
-	char text[TDM_BYTES_CAP];
-	tdm_buf_printf(out, "%s %s", tdm_format_count(text, sizeof text, count), count == 1 ? one : many);
+	tdm_buf_printf(out, "%s %s", TDM_COUNT_TEXT(count), count == 1 ? one : many);
+}
+
+static inline void tdm_put_styled(struct tdm_buf *out, const struct tdm_term *term, const char *style, const char *text)
+{
+	tdm_buf_printf(out, "%s%s%s", tdm_term_style(term, style), text, tdm_term_style(term, TDM_STYLE_OFF));
 }
 
 static inline void tdm_put_heading(struct tdm_buf *out, const struct tdm_term *term, const char *text)
 {
-	tdm_buf_printf(
-		out, "\n%s%s%s\n", tdm_term_style(term, TDM_STYLE_BOLD), text, tdm_term_style(term, TDM_STYLE_OFF));
+	tdm_buf_putc(out, '\n');
+	tdm_put_styled(out, term, TDM_STYLE_BOLD, text);
+	tdm_buf_putc(out, '\n');
 }
 
 /* What the first lines of a report begin with: "Trace          ". */

@@ -51,26 +51,28 @@ void tdm_stack_symbols_done(struct tdm_stack_symbols *symbols)
 
 static void put(struct tdm_buf *out, const char *text)
 {
-	tdm_cell_put(out, tdm_str_of(text), 0, true);
+	tdm_cell_text(out, text, true);
+}
+
+/* What is known about the address of a frame; nothing of one that is a text. */
+static const struct tdm_symbol *symbol_of(struct tdm_symbolizer *sym, const struct tdm_kept_frame *frame)
+{
+	static const struct tdm_symbol unknown;
+	return sym != NULL && frame->text == 0 ? tdm_symbolizer_find(sym, frame->address) : &unknown;
 }
 
 /* `whole`: files with their folders. */
 static void put_frame(const struct tdm_picture *picture, struct tdm_symbolizer *sym, const struct tdm_kept_frame *frame,
 	bool whole, struct tdm_buf *out)
 {
-	static const struct tdm_symbol unknown;
-	if (frame->text != 0) {
-		put(out, tdm_picture_text(picture, frame->text));
-		return;
-	}
-	const struct tdm_symbol *symbol = sym != NULL ? tdm_symbolizer_find(sym, frame->address) : &unknown;
-	if (symbol->function[0] != '\0')
-		put(out, symbol->function);
+	const struct tdm_symbol *symbol = symbol_of(sym, frame);
+	const char *slash = whole ? NULL : strrchr(symbol->file, '/');
+	if (frame->text != 0 || symbol->function[0] != '\0')
+		put(out, frame->text != 0 ? tdm_picture_text(picture, frame->text) : symbol->function);
 	else
 		tdm_buf_printf(out, "0x%" PRIx64, frame->address);
 	if (symbol->file[0] != '\0') {
 		tdm_buf_puts(out, " (");
-		const char *slash = whole ? NULL : strrchr(symbol->file, '/');
 		put(out, slash != NULL ? slash + 1 : symbol->file);
 		tdm_buf_printf(out, ":%d)", symbol->line);
 	} else if (symbol->module[0] != '\0') {
@@ -93,24 +95,12 @@ void tdm_stack_text(const struct tdm_picture *picture, struct tdm_symbolizer *sy
 	}
 }
 
-/* The function of a frame, as far as it is known; empty: it is not. */
-static const char *function_of(struct tdm_symbolizer *sym, const struct tdm_kept_frame *frame)
-{
-	return sym != NULL && frame->text == 0 ? tdm_symbolizer_find(sym, frame->address)->function : "";
-}
-
-/* Whether a frame is in the library that took the stack. */
-static bool is_own(struct tdm_symbolizer *sym, const struct tdm_kept_frame *frame)
-{
-	static const char prefix[] = "tidemark";
-	return strncmp(function_of(sym, frame), prefix, strlen(prefix)) == 0;
-}
-
-/* Which frame is the innermost outside of our own library. */
+/* The innermost frame outside of the library that took the stack. */
 static uint32_t find_site(struct tdm_symbolizer *sym, const struct tdm_kept_frame *frames, uint32_t count)
 {
+	static const char own[] = "tidemark";
 	uint32_t i = 0;
-	while (i + 1 < count && is_own(sym, &frames[i]))
+	while (i + 1 < count && strncmp(symbol_of(sym, &frames[i])->function, own, strlen(own)) == 0)
 		i++;
 	return i;
 }
@@ -129,31 +119,14 @@ void tdm_stack_trail(
 {
 	uint32_t count;
 	const struct tdm_kept_frame *frames = tdm_picture_stack(picture, stack, &count);
-	uint32_t first = count != 0 ? find_site(sym, frames, count) : 0;
+	uint32_t first = find_site(sym, frames, count);
 	for (uint32_t i = first; i < count && i - first < TRAIL_FRAMES; i++) {
 		if (i != first)
 			tdm_buf_puts(out, utf8 ? " ← " : " <- ");
 		put_frame(picture, sym, &frames[i], false, out);
-		if (strcmp(function_of(sym, &frames[i]), "main") == 0)
+		if (strcmp(symbol_of(sym, &frames[i])->function, "main") == 0)
 			break;
 	}
-}
-
-static void json_frame(const struct tdm_picture *picture, struct tdm_symbolizer *sym,
-	const struct tdm_kept_frame *frame, struct tdm_json *json)
-{
-	static const struct tdm_symbol unknown;
-	const struct tdm_symbol *symbol =
-		sym != NULL && frame->text == 0 ? tdm_symbolizer_find(sym, frame->address) : &unknown;
-	tdm_json_object(json);
-	tdm_json_put_known(json, "address", frame->text == 0, frame->address);
-	tdm_json_put_name(json, "text", tdm_picture_text(picture, frame->text));
-	tdm_json_put_name(json, "function", symbol->function);
-	tdm_json_put_name(json, "file", symbol->file);
-	tdm_json_put_known(json, "line", symbol->line > 0, (uint64_t)symbol->line);
-	tdm_json_put_name(json, "module", symbol->module);
-	tdm_json_put_known(json, "offset", symbol->module[0] != '\0', symbol->offset);
-	tdm_json_object_end(json);
 }
 
 void tdm_stack_json(
@@ -166,7 +139,17 @@ void tdm_stack_json(
 		return;
 	}
 	tdm_json_array(json);
-	for (uint32_t i = 0; i < count; i++)
-		json_frame(picture, sym, &frames[i], json);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct tdm_symbol *symbol = symbol_of(sym, &frames[i]);
+		tdm_json_object(json);
+		tdm_json_put_known(json, "address", frames[i].text == 0, frames[i].address);
+		tdm_json_put_name(json, "text", tdm_picture_text(picture, frames[i].text));
+		tdm_json_put_name(json, "function", symbol->function);
+		tdm_json_put_name(json, "file", symbol->file);
+		tdm_json_put_known(json, "line", symbol->line > 0, (uint64_t)symbol->line);
+		tdm_json_put_name(json, "module", symbol->module);
+		tdm_json_put_known(json, "offset", symbol->module[0] != '\0', symbol->offset);
+		tdm_json_object_end(json);
+	}
 	tdm_json_array_end(json);
 }

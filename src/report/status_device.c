@@ -1,86 +1,62 @@
-/* The block of one device: who it is, how it is, its memory by kind, and where its L1 is. */
+/* One device in `tidemark status`: its identity, its telemetry, its memory by kind, and where its L1 is. */
 #include "base/bar.h"
 #include "base/err.h"
 #include "base/wrap.h"
-#include "report/cell.h"
-#include "report/chips.h"
 #include "report/l1_account.h"
-#include "report/share.h"
+#include "report/live_cells.h"
+#include "report/report_put.h"
 #include "report/status_report.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 
-enum { KIND_COLUMNS = 10, BAR_MIN = 10, BAR_MAX = 30, TABLE_COLUMNS = 74, SOURCE_COLUMNS = 15, TITLE_COLUMNS = 20 };
+enum { BAR_MIN = 10, BAR_MAX = 30, TABLE_COLUMNS = 74, SOURCE_COLUMNS = 15, SHARE_COLUMNS = 7 };
 
-/* A piece of a line that is folded between pieces, never inside one. */
+/* A line of pieces that is folded between two, never inside one. */
 struct line {
-	const struct tdm_status_report *report;
+	size_t at, width;
 	struct tdm_buf *out;
-	size_t at;
 };
 
-static void put_piece(struct line *line, const char *text)
+__attribute__((format(printf, 2, 3))) static void put_piece(struct line *line, const char *format, ...)
 {
-	char shown[128];
+	char text[128], shown[128];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
 	size_t len = strlen(tdm_str_shown(tdm_str_of(text), shown, sizeof shown));
-	if (line->at != 0 && line->at + 2 + len > line->report->term.width) {
+	if (line->at != 0 && line->at + 2 + len > line->width) {
 		tdm_buf_putc(line->out, '\n');
 		line->at = 0;
 	}
-	tdm_buf_puts(line->out, "  ");
-	tdm_buf_puts(line->out, shown);
+	tdm_buf_printf(line->out, "  %s", shown);
 	line->at += 2 + len;
 }
 
 static void put_identity(const struct tdm_status_report *report, size_t i, struct tdm_buf *out)
 {
 	const struct tdm_picture_device *device = &report->picture->devices[i];
-	struct line line = { report, out, 0 };
-	char text[96];
-	tdm_buf_printf(out, "\n%s#%zu%s", tdm_term_style(&report->term, TDM_STYLE_BOLD), i,
+	char place[24];
+	struct line line = { (size_t)snprintf(place, sizeof place, "#%zu", i), report->term.width, out };
+	tdm_buf_printf(out, "\n%s%s%s", tdm_term_style(&report->term, TDM_STYLE_BOLD), place,
 		tdm_term_style(&report->term, TDM_STYLE_OFF));
-	line.at = (size_t)snprintf(text, sizeof text, "#%zu", i);
-	snprintf(text, sizeof text, "%s%s%s", device->card[0] != '\0' ? device->card : "unknown card",
+	put_piece(&line, "%s%s%s", device->card[0] != '\0' ? device->card : "unknown card",
 		device->arch[0] != '\0' ? ", " : "", device->arch);
-	put_piece(&line, text);
 	if (device->number >= 0)
-		snprintf(text, sizeof text, "%s %" PRId32, device->is_virtual ? "virtual device" : "device",
-			device->number);
+		put_piece(&line, "%s %" PRId32, device->is_virtual ? "virtual device" : "device", device->number);
 	else
-		snprintf(text, sizeof text, "number unknown");
-	put_piece(&line, text);
-	if (device->node >= 0) {
-		snprintf(text, sizeof text, "/dev/tenstorrent/%" PRId32, device->node);
-		put_piece(&line, text);
-	}
+		put_piece(&line, "number unknown");
+	if (device->node >= 0)
+		put_piece(&line, "/dev/tenstorrent/%" PRId32, device->node);
 	if (device->pci[0] != '\0')
-		put_piece(&line, device->pci);
+		put_piece(&line, "%s", device->pci);
 	if (device->has_chip_id)
-		snprintf(text, sizeof text, "chip 0x%" PRIx64, device->chip_id);
+		put_piece(&line, "chip 0x%" PRIx64, device->chip_id);
 	else
-		snprintf(text, sizeof text, "chip id unknown");
-	put_piece(&line, text);
+		put_piece(&line, "chip id unknown");
 	tdm_buf_putc(out, '\n');
-}
-
-/* How a reading is shown: its unit, what one of that is in the reading's own, digits behind the point. */
-struct scale {
-	const char *unit;
-	double parts;
-	int digits;
-};
-
-/* "38.5/160 W"; nothing when it is not known. */
-static void put_reading(struct line *line, struct scale scale, struct tdm_reading reading, struct tdm_reading limit)
-{
-	char text[96], upper[32] = "";
-	if (!reading.is_known)
-		return;
-	if (limit.is_known)
-		snprintf(upper, sizeof upper, "/%.0f", (double)limit.value / scale.parts);
-	snprintf(text, sizeof text, "%.*f%s %s", scale.digits, (double)reading.value / scale.parts, upper, scale.unit);
-	put_piece(line, text);
 }
 
 static void put_telemetry(
@@ -88,223 +64,326 @@ static void put_telemetry(
 {
 	static const struct tdm_reading none;
 	const struct tdm_picture_telemetry *t = &device->telemetry;
-	const struct tdm_reading all[] = { t->temp, t->power, t->clock, t->voltage, t->current, t->fan };
-	struct line line = { report, out, 0 };
-	size_t start = out->len;
-	char text[120];
+	const struct {
+		const struct tdm_reading *value, *limit;
+		const char *unit;
+		double parts; /* of a unit, in which the value is given */
+		int digits;
+	} all[] = { { &t->temp, &t->temp_max, "C", 1e3, 1 }, { &t->power, &t->power_max, "W", 1e6, 1 },
+		{ &t->clock, &none, "MHz", 1, 0 }, { &t->voltage, &none, "V", 1e3, 2 },
+		{ &t->current, &none, "A", 1e3, 1 }, { &t->fan, &none, "RPM", 1, 0 } };
+	struct line line = { 0, report->term.width, out };
 	int err = 0;
-	put_reading(&line, (struct scale){ "C", 1e3, 1 }, t->temp, t->temp_max);
-	put_reading(&line, (struct scale){ "W", 1e6, 1 }, t->power, t->power_max);
-	put_reading(&line, (struct scale){ "MHz", 1, 0 }, t->clock, none);
-	put_reading(&line, (struct scale){ "V", 1e3, 2 }, t->voltage, none);
-	put_reading(&line, (struct scale){ "A", 1e3, 1 }, t->current, none);
-	put_reading(&line, (struct scale){ "RPM", 1, 0 }, t->fan, none);
-	for (size_t i = 0; i < sizeof all / sizeof *all && err == 0; i++)
-		err = all[i].is_known ? 0 : all[i].err;
-	bool any = out->len != start;
-	if (any && err != 0)
-		snprintf(text, sizeof text, "(some readings failed: %s)", tdm_err_text(err));
-	else if (err != 0)
-		snprintf(text, sizeof text, "telemetry unknown: %s", tdm_err_text(err));
-	else
-		snprintf(text, sizeof text, "telemetry unknown: %s",
-			device->node < 0 ? "no card of the driver is known to be this device"
-					 : "the driver offers none");
-	if (!any || err != 0)
-		put_piece(&line, text);
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		char limit[32] = "";
+		if (all[i].limit->is_known)
+			snprintf(limit, sizeof limit, "/%.0f", (double)all[i].limit->value / all[i].parts);
+		if (all[i].value->is_known)
+			put_piece(&line, "%.*f%s %s", all[i].digits, (double)all[i].value->value / all[i].parts, limit,
+				all[i].unit);
+		else if (err == 0)
+			err = all[i].value->err;
+	}
+	if (line.at != 0 && err != 0)
+		put_piece(&line, "(some readings failed: %s)", tdm_err_text(err));
+	else if (line.at == 0)
+		put_piece(&line, "telemetry unknown: %s",
+			err != 0           ? tdm_err_text(err)
+			: device->node < 0 ? "no card of the driver is known to be this device"
+					   : "the driver offers none");
 	tdm_buf_putc(out, '\n');
 }
 
 /* What it is made of. Nobody tells how many hardware queues a program has opened. */
-static void put_make(const struct tdm_picture_device *device, struct tdm_buf *out)
+static void put_make(const struct tdm_picture_device *device, const struct tdm_l1_account *account, struct tdm_buf *out)
 {
-	struct tdm_l1_account account;
-	tdm_l1_account(&account, device);
-	if (account.cores != 0)
+	const struct tdm_picture_kind *dram = &device->kinds[TDM_KIND_DRAM];
+	if (account->cores != TDM_BYTES_UNKNOWN)
 		tdm_buf_printf(out, "  %s%" PRIu64 " cores", device->grid_x != 0 && device->grid_y != 0 ? "" : "~",
-			account.cores);
+			account->cores);
 	else
 		tdm_buf_puts(out, "  cores unknown");
-	if (device->kinds[TDM_KIND_DRAM].banks != 0)
-		tdm_buf_printf(out, "  %s%" PRIu32 " DRAM banks",
-			device->kinds[TDM_KIND_DRAM].total_from == TDM_FROM_MODEL ? "~" : "",
-			device->kinds[TDM_KIND_DRAM].banks);
+	if (dram->banks != 0)
+		tdm_buf_printf(
+			out, "  %s%" PRIu32 " DRAM banks", dram->total_from == TDM_FROM_MODEL ? "~" : "", dram->banks);
 	else
 		tdm_buf_puts(out, "  DRAM banks unknown");
 	tdm_buf_puts(out, "  hardware queues unknown\n");
 }
 
-static size_t bar_columns(const struct tdm_status_report *report)
+/* The kinds of memory. */
+struct kinds {
+	const struct tdm_status_report *report;
+	size_t bar; /* columns of the bars; 0: there are none */
+};
+
+/* The size after a mark, if it has one. */
+static void put_marked(struct tdm_buf *out, const char *mark, uint64_t bytes)
 {
-	size_t taken = TABLE_COLUMNS + 2 + SOURCE_COLUMNS + 2;
-	if (!tdm_status_is_wide(report) || report->term.width < taken + BAR_MIN)
-		return 0;
-	size_t left = report->term.width - taken;
-	return left < BAR_MAX ? left : BAR_MAX;
+	char text[TDM_BYTES_CAP];
+	tdm_format_bytes(text, sizeof text, bytes);
+	tdm_buf_printf(out, "%s%s", mark, text + strspn(text, " "));
 }
 
-static void put_table_head(const struct tdm_status_report *report, struct tdm_buf *out)
+static void put_peak(const struct tdm_field *field, struct tdm_buf *out)
 {
-	size_t bar = bar_columns(report);
-	tdm_buf_printf(out, "  %s%-*s %10s %10s %10s %10s %10s  Share", tdm_term_style(&report->term, TDM_STYLE_DIM),
-		KIND_COLUMNS, "Memory", "Used", "Total", "Free", "Largest", "Peak");
-	if (bar != 0)
-		tdm_buf_printf(out, "  %*s  Source", -(int)bar, "");
-	else
-		tdm_buf_puts(out, tdm_status_is_wide(report) ? "  Source" : " Src");
-	tdm_buf_printf(out, "%s\n", tdm_term_style(&report->term, TDM_STYLE_OFF));
+	const struct tdm_picture_kind *kind = field->row;
+	put_marked(out, kind->peak_is_seen && kind->peak != TDM_BYTES_UNKNOWN ? ">" : "", kind->peak);
 }
 
-/* A blank and the size; `mark`, if it is not a blank, stands right before the digits. */
-static void put_bytes(struct tdm_buf *out, char mark, uint64_t bytes)
+static struct tdm_value get_exact(const struct tdm_field *field)
 {
-	char text[TDM_BYTES_CAP + 1] = " ";
-	tdm_format_bytes(text + 1, sizeof text - 1, bytes);
-	text[strspn(text, " ") - 1] = mark;
-	tdm_buf_puts(out, text);
+	const struct tdm_picture_kind *kind = field->row;
+	return (struct tdm_value){ TDM_VALUE_BOOL, { .yes = kind->peak != TDM_BYTES_UNKNOWN && !kind->peak_is_seen } };
 }
 
-static const char *level_style(const struct tdm_status_report *report, const struct tdm_picture_kind *kind)
+/* "  84.2%", and a bar where there is room. */
+static void put_share(struct tdm_buf *out, uint64_t used, uint64_t total, size_t bar, bool utf8)
 {
-	switch (tdm_level_of(kind->used, kind->total)) {
-	case TDM_LEVEL_GREEN:
-		return tdm_term_style(&report->term, TDM_STYLE_GREEN);
-	case TDM_LEVEL_YELLOW:
-		return tdm_term_style(&report->term, TDM_STYLE_YELLOW);
-	case TDM_LEVEL_RED:
-		return tdm_term_style(&report->term, TDM_STYLE_RED);
-	case TDM_LEVEL_UNKNOWN:
-		break;
-	}
-	return "";
+	char share[TDM_SHARE_CAP];
+	int permille = tdm_picture_permille(used, total);
+	tdm_buf_printf(
+		out, "%*s", SHARE_COLUMNS, permille >= 0 ? tdm_format_share(share, sizeof share, permille) : "-");
+	if (bar == 0 || permille < 0)
+		return;
+	tdm_buf_puts(out, "  ");
+	tdm_bar_put(out, permille, bar, utf8);
 }
 
-static void put_sources(
-	const struct tdm_status_report *report, const struct tdm_picture_kind *kind, struct tdm_buf *out)
+static void put_used(const struct tdm_field *field, struct tdm_buf *out)
 {
+	const struct kinds *of = field->table->context;
+	const struct tdm_picture_kind *kind = field->row;
+	put_share(out, kind->used, kind->total, of->bar, of->report->term.utf8);
+}
+
+static const char *level(const struct tdm_field *field)
+{
+	const struct tdm_picture_kind *kind = field->row;
+	return tdm_level_style(kind->used, kind->total);
+}
+
+/* Of what is used and, if it is another one, of the total. */
+static void put_sources(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_picture_kind *kind = field->row;
+	const uint8_t from[] = { kind->used_from, kind->total_from };
 	bool differ = kind->total_from != TDM_FROM_NONE && kind->total_from != kind->used_from;
-	if (!tdm_status_is_wide(report)) {
-		tdm_buf_printf(out, " %c", tdm_status_letter(kind->used_from));
-		if (differ)
-			tdm_buf_printf(out, "/%c", tdm_status_letter(kind->total_from));
+	for (int i = 0; i <= differ; i++) {
+		tdm_buf_puts(out, i != 0 ? "/" : "");
+		if (field->column->arg != 0)
+			tdm_buf_puts(out, tdm_from_name((enum tdm_from)from[i]));
+		else
+			tdm_buf_putc(out, tdm_status_letter(from[i]));
+	}
+}
+
+/* The source that lost, with its figure. */
+static void json_rival(const struct tdm_field *field, struct tdm_json *json)
+{
+	const struct tdm_picture_kind *kind = field->row;
+	if (kind->rival_from == TDM_FROM_NONE) {
+		tdm_json_null(json);
 		return;
 	}
-	tdm_buf_printf(out, "  %s", tdm_from_name((enum tdm_from)kind->used_from));
-	if (differ)
-		tdm_buf_printf(out, "/%s", tdm_from_name((enum tdm_from)kind->total_from));
+	tdm_json_object(json);
+	tdm_json_put_text(json, "source", tdm_source_name(kind->rival_from));
+	tdm_json_put_bytes(json, "used", kind->rival_used);
+	tdm_json_put_u64(json, "only_there_processes", kind->rival_processes);
+	tdm_json_put_bytes(json, "only_there", kind->rival_processes != 0 ? kind->rival_bytes : 0);
+	tdm_json_object_end(json);
 }
 
-static void put_kind(const struct tdm_status_report *report, const struct tdm_picture_kind *kind, enum tdm_kind k,
-	struct tdm_buf *out)
+#define KIND(member) TDM_MEMBER(struct tdm_picture_kind, member)
+#define HAS_BANKS    TDM_KNOWN_IF(struct tdm_picture_kind, banks)
+#define SIZE         .before = 1, TDM_BYTES
+static const struct tdm_column kind_columns[] = {
+	{ "Memory", "kind", TDM_INDEX, .flags = TDM_IS_KIND, .before = 2, .width = 10 },
+	{ "Used", "used", KIND(used), SIZE },
+	{ "Total", "total", KIND(total), SIZE },
+	{ "Free", "free", KIND(free), SIZE },
+	{ "Largest", "largest_free", KIND(largest_free), SIZE },
+	{ "Peak", "peak", KIND(peak), .text = put_peak, .width = 11 },
+	{ NULL, "peak_is_exact", .get = get_exact },
+	{ NULL, "asked", KIND(asked) },
+	{ NULL, "buffers", KIND(buffers) },
+	{ NULL, "unattributed", KIND(unattributed) },
+	{ NULL, "stale", KIND(stale) },
+	{ NULL, "banks", KIND(banks), HAS_BANKS },
+	{ NULL, "base", KIND(base), HAS_BANKS },
+	{ NULL, "bank_bytes", KIND(bank_bytes), HAS_BANKS },
+	{ NULL, "allocations", KIND(allocs) },
+	{ NULL, "out_of_memory", KIND(out_of_memory) },
+	{ "  Share", NULL, .text = put_used, .style = level, .width = TDM_WIDTH_OF_TABLE },
+	{ "Src", "source", KIND(used_from), .get = tdm_get_source, .text = put_sources, .before = 1 },
+	{ "Source", "total_source", KIND(total_from), .get = tdm_get_source, .text = put_sources, .before = 2,
+		.arg = 1 },
+	{ NULL, "rival", .json = json_rival },
+};
+enum { LETTERS_COLUMN = 17, WORDS_COLUMN }; /* of the sources */
+
+/* Worth a line are the kinds that the card has, and those that there is something in or has been. DRAM and L1 always,
+ * unless nothing is known. */
+static bool skip_kind(const struct tdm_table *table, const void *row)
 {
-	const char *style = level_style(report, kind), *off = style[0] != '\0' ? TDM_STYLE_OFF : "";
-	char share[TDM_SHARE_CAP];
-	int tenths = tdm_share_tenths(kind->used, kind->total);
-	size_t bar = bar_columns(report);
-	tdm_buf_printf(out, "  %-*s", KIND_COLUMNS, tdm_kind_name(k));
-	put_bytes(out, ' ', kind->used);
-	put_bytes(out, ' ', kind->total);
-	put_bytes(out, ' ', kind->free);
-	put_bytes(out, ' ', kind->largest_free);
-	put_bytes(out, kind->peak_is_seen && kind->peak != TDM_BYTES_UNKNOWN ? '>' : ' ', kind->peak);
-	tdm_buf_printf(out, "%s%7s", style, tenths >= 0 ? tdm_share_format(share, sizeof share, tenths) : "-");
-	if (bar != 0) {
-		tdm_buf_puts(out, "  ");
-		if (tenths >= 0)
-			tdm_bar_put(out, tenths, bar, report->term.utf8);
-		else
-			tdm_buf_fill(out, ' ', bar);
-	}
-	tdm_buf_puts(out, off);
-	put_sources(report, kind, out);
-	tdm_buf_putc(out, '\n');
+	const struct tdm_picture_kind *kind = row, *kinds = table->rows;
+	bool is_known = kind->used != TDM_BYTES_UNKNOWN || kind->total != TDM_BYTES_UNKNOWN;
+	return !tdm_is_some(kind->used) && !tdm_is_some(kind->total) && !tdm_is_some(kind->peak) &&
+	       !(kind <= &kinds[TDM_KIND_L1] && is_known);
 }
 
 /* The other source's figure, where there is one. */
 static void put_rival(const struct tdm_status_report *report, const struct tdm_picture_kind *kind, enum tdm_kind k,
 	struct tdm_buf *out)
 {
-	char used[TDM_BYTES_CAP], bytes[TDM_BYTES_CAP], text[256];
-	if (kind->rival_from == TDM_FROM_NONE || kind->rival_used == TDM_BYTES_UNKNOWN)
+	char text[256];
+	if (kind->rival_from == TDM_FROM_NONE || kind->rival_used == TDM_BYTES_UNKNOWN ||
+		(kind->rival_used == kind->used && kind->rival_processes == 0))
 		return;
-	if (kind->rival_used == kind->used && kind->rival_processes == 0)
-		return;
-	const char *name = tdm_from_name((enum tdm_from)kind->rival_from);
-	int len = snprintf(text, sizeof text, "%s: %s counts %s", tdm_kind_name(k), name,
-		tdm_format_bytes_short(used, sizeof used, kind->rival_used));
+	int len = snprintf(text, sizeof text, "%s: %s counts %s", tdm_kind_name(k),
+		tdm_from_name((enum tdm_from)kind->rival_from), TDM_SIZE_TEXT(kind->rival_used));
 	if (kind->rival_processes != 0)
 		snprintf(text + len, sizeof text - (size_t)len,
-			", %s of it in %" PRIu32 " process%s that %s does not know",
-			tdm_format_bytes_short(bytes, sizeof bytes, kind->rival_bytes), kind->rival_processes,
-			kind->rival_processes == 1 ? "" : "es", tdm_from_name((enum tdm_from)kind->used_from));
+			", %s of it in %" PRIu32 " process%s that %s does not know", TDM_SIZE_TEXT(kind->rival_bytes),
+			kind->rival_processes, tdm_plural_es(kind->rival_processes),
+			tdm_from_name((enum tdm_from)kind->used_from));
 	tdm_buf_puts(out, "  ");
 	tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ .at = 2, .indent = 4, .width = report->term.width });
-}
-
-static bool is_amount(uint64_t bytes)
-{
-	return bytes != TDM_BYTES_UNKNOWN && bytes != 0;
-}
-
-/* What the card has, and what there is something in or has been. DRAM and L1 always, unless nothing is known. */
-static bool is_shown(const struct tdm_picture_kind *kind, enum tdm_kind k)
-{
-	if (is_amount(kind->used) || is_amount(kind->total) || is_amount(kind->peak))
-		return true;
-	return k <= TDM_KIND_L1 && (kind->used != TDM_BYTES_UNKNOWN || kind->total != TDM_BYTES_UNKNOWN);
 }
 
 static void put_kinds(
 	const struct tdm_status_report *report, const struct tdm_picture_device *device, struct tdm_buf *out)
 {
-	bool headed = false;
-	for (int k = 0; k < TDM_KIND_COUNT; k++) {
-		if (!is_shown(&device->kinds[k], (enum tdm_kind)k))
-			continue;
-		if (!headed)
-			put_table_head(report, out);
-		headed = true;
-		put_kind(report, &device->kinds[k], (enum tdm_kind)k, out);
-	}
-	if (!headed)
+	bool is_wide = tdm_status_is_wide(report);
+	size_t taken = TABLE_COLUMNS + 2 + SOURCE_COLUMNS + 2, width = report->term.width, start = out->len;
+	size_t bar = !is_wide || width < taken + BAR_MIN ? 0 : width - taken < BAR_MAX ? width - taken : BAR_MAX;
+	const struct kinds of = { report, bar };
+	const struct tdm_table table = { TDM_COLUMNS(kind_columns), device->kinds, sizeof *device->kinds,
+		TDM_KIND_COUNT, .skip = skip_kind, .context = &of, .unknown = "unknown", .style = TDM_STYLE_DIM,
+		.hidden = UINT64_C(1) << (is_wide ? LETTERS_COLUMN : WORDS_COLUMN),
+		.widths = { SHARE_COLUMNS + (bar != 0 ? 2 + bar : 0) } };
+	tdm_table_text(&table, &report->term, out);
+	if (out->len == start)
 		tdm_buf_puts(out, "  memory unknown: no source counts it, and the card is not known\n");
 	for (int k = 0; k < TDM_KIND_COUNT; k++)
 		put_rival(report, &device->kinds[k], (enum tdm_kind)k, out);
 }
 
-static void put_l1(const struct tdm_picture_device *device, struct tdm_buf *out)
+/* The parts of L1. */
+
+static void put_bytes(const struct tdm_field *field, struct tdm_buf *out)
 {
-	struct tdm_l1_account account;
-	char total[TDM_BYTES_CAP], core[TDM_BYTES_CAP], share[TDM_SHARE_CAP];
+	const struct tdm_l1_amount *item = field->row;
+	put_marked(out, item->is_inferred ? "~" : "", item->bytes);
+}
+
+static void put_part_share(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_l1_account *account = field->table->context;
+	put_share(out, ((const struct tdm_l1_amount *)field->row)->bytes, account->total, 0, false);
+}
+
+#define PART(member) TDM_MEMBER(struct tdm_l1_amount, member)
+static const struct tdm_column part_columns[] = {
+	{ "", NULL, PART(title), .width = 20 },
+	{ NULL, "part", PART(name) },
+	{ "", "bytes", PART(bytes), .text = put_bytes, .width = 11 },
+	{ NULL, "inferred", PART(is_inferred) },
+	{ "", NULL, .text = put_part_share },
+	{ "", "source", PART(text), .before = 2 },
+};
+
+static struct tdm_table part_table(const struct tdm_l1_account *account)
+{
+	return (struct tdm_table){ TDM_COLUMNS(part_columns), account->items, sizeof *account->items, TDM_L1_ITEM_COUNT,
+		.context = account, .indent = 4 };
+}
+
+static void put_l1(const struct tdm_status_report *report, const struct tdm_l1_account *account, struct tdm_buf *out)
+{
+	const struct tdm_table table = part_table(account);
 	bool any = false;
-	tdm_l1_account(&account, device);
 	for (int i = 0; i < TDM_L1_ITEM_REST; i++)
-		any |= account.items[i].bytes != TDM_BYTES_UNKNOWN && !account.items[i].is_inferred;
+		any |= account->items[i].bytes != TDM_BYTES_UNKNOWN && !account->items[i].is_inferred;
 	if (!any)
 		return; /* the tables alone are no news: `tidemark device show` has them */
-	if (account.total != TDM_BYTES_UNKNOWN)
-		tdm_buf_printf(out, "  All L1: %s in %" PRIu64 " cores of %s\n",
-			tdm_format_bytes_short(total, sizeof total, account.total), account.cores,
-			tdm_format_bytes_short(core, sizeof core, account.core_bytes));
+	if (account->total != TDM_BYTES_UNKNOWN)
+		tdm_buf_printf(out, "  All L1: %s in %" PRIu64 " cores of %s\n", TDM_SIZE_TEXT(account->total),
+			account->cores, TDM_SIZE_TEXT(account->core_bytes));
 	else
 		tdm_buf_puts(out, "  All L1: size unknown\n");
-	for (int i = 0; i < TDM_L1_ITEM_COUNT; i++) {
-		const struct tdm_l1_amount *item = &account.items[i];
-		int tenths = tdm_share_tenths(item->bytes, account.total);
-		tdm_buf_printf(out, "    %-*s", TITLE_COLUMNS, tdm_l1_item_title((enum tdm_l1_item)i));
-		put_bytes(out, item->is_inferred ? '~' : ' ', item->bytes);
-		tdm_buf_printf(out, "%7s  %s\n", tenths >= 0 ? tdm_share_format(share, sizeof share, tenths) : "-",
-			item->text);
-	}
+	for (int i = 0; i < TDM_L1_ITEM_COUNT; i++)
+		tdm_table_row(&table, &account->items[i], &report->term, out);
 }
 
 void tdm_status_device(const struct tdm_status_report *report, size_t i, struct tdm_buf *out)
 {
 	const struct tdm_picture_device *device = &report->picture->devices[i];
+	struct tdm_l1_account account;
+	tdm_l1_account(&account, device);
 	put_identity(report, i, out);
 	put_telemetry(report, device, out);
-	put_make(device, out);
+	put_make(device, &account, out);
 	put_kinds(report, device, out);
 	tdm_chips_put(out, "  ", device);
-	put_l1(device, out);
+	put_l1(report, &account, out);
+}
+
+static void json_l1(const struct tdm_field *field, struct tdm_json *json)
+{
+	const struct tdm_picture_device *device = field->row;
+	struct tdm_l1_account account;
+	tdm_l1_account(&account, device);
+	const struct tdm_table table = part_table(&account);
+	tdm_json_object(json);
+	tdm_json_put_bytes(json, "total", account.total);
+	tdm_json_put_bytes(json, "core_bytes", account.core_bytes);
+	tdm_json_put_bytes(json, "cores", account.cores);
+	tdm_json_put_bytes(json, "peak", device->l1_peak);
+	tdm_json_put_bytes(json, "lowest_buffer", device->l1_lowest);
+	tdm_json_put_bytes(json, "highest_cb", device->cb_highest);
+	tdm_json_put_table(json, "parts", &table);
+	tdm_json_object_end(json);
+}
+
+static void json_kinds(const struct tdm_field *field, struct tdm_json *json)
+{
+	const struct tdm_picture_device *device = field->row;
+	const struct tdm_table table = { TDM_COLUMNS(kind_columns), device->kinds, sizeof *device->kinds,
+		TDM_KIND_COUNT };
+	tdm_table_json(&table, json);
+}
+
+#define DEVICE(member) TDM_MEMBER(struct tdm_picture_device, member)
+static const struct tdm_column device_columns[] = {
+	{ NULL, "index", TDM_INDEX },
+	{ NULL, "number", DEVICE(number), .flags = TDM_NEGATIVE_IS_UNKNOWN },
+	{ NULL, "node", DEVICE(node), .flags = TDM_NEGATIVE_IS_UNKNOWN },
+	{ NULL, "pci", DEVICE(pci), .flags = TDM_ZERO_IS_UNKNOWN },
+	{ NULL, "chip_id", DEVICE(chip_id), TDM_KNOWN_IF(struct tdm_picture_device, has_chip_id) },
+	{ NULL, "virtual", DEVICE(is_virtual) },
+	{ NULL, "card", DEVICE(card), .flags = TDM_ZERO_IS_UNKNOWN },
+	{ NULL, "card_source", DEVICE(card_from), .get = tdm_get_source },
+	{ NULL, "architecture", DEVICE(arch), .flags = TDM_ZERO_IS_UNKNOWN },
+	{ NULL, "grid_x", DEVICE(grid_x), .flags = TDM_ZERO_IS_UNKNOWN },
+	{ NULL, "grid_y", DEVICE(grid_y), .flags = TDM_ZERO_IS_UNKNOWN },
+	{ .key = "hardware_queues" },
+	{ NULL, "process_count", DEVICE(process_count) },
+	{ NULL, "sources", DEVICE(sources), .json = tdm_status_json_sources },
+	{ NULL, "kinds", .json = json_kinds },
+	{ NULL, "l1", .json = json_l1 },
+	{ NULL, "chips", .json = tdm_chips_json },
+};
+
+void tdm_status_json_device(const struct tdm_status_report *report, size_t i, struct tdm_json *json)
+{
+	const struct tdm_picture_device *device = &report->picture->devices[i];
+	const struct tdm_table table = { TDM_COLUMNS(device_columns), report->picture->devices, sizeof *device };
+	bool has_card = report->host != NULL && device->host_card < report->host->card_count;
+	tdm_json_object(json);
+	tdm_smi_device(json, device, has_card ? &report->host->cards[device->host_card] : NULL);
+	tdm_json_put_object(json, "memory");
+	tdm_table_keys(&table, device, json);
+	tdm_json_object_end(json);
+	tdm_json_object_end(json);
 }

@@ -1,48 +1,28 @@
 /* The processes of `tidemark status`: a row for each device that a process uses, then what is in no process. */
-#include "base/duration.h"
-#include "base/units.h"
 #include "report/cell.h"
+#include "report/live_cells.h"
+#include "report/live_report.h"
 #include "report/status_report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* A command gets as much as it wants, up to COMMAND_WANTED, before a third kind gets a column. */
-enum { USER_COLUMNS = 8, COMMAND_MIN = 12, COMMAND_WANTED = 24, COLUMNS_MAX = TDM_KIND_COUNT };
+enum { USER_COLUMNS = 8, WHO_COLUMNS = 7 + 1 + USER_COLUMNS, COMMAND_MIN = 12, COMMAND_WANTED = 24 };
 
-/* Which kinds have a column. */
-struct columns {
-	uint8_t kinds[COLUMNS_MAX];
-	size_t count;
-	size_t command; /* columns of the command; 0: nothing is cut */
+/* A row. One without a process is what a device has in none. */
+struct row {
+	const struct tdm_picture_process *process;
+	const struct tdm_holding *holding; /* NULL: the process uses no device */
+	const struct tdm_picture_device *device;
+	const char *user, *command, *state; /* of the process */
+	const char *what, *why;             /* without one */
+	char place[24], age[TDM_DURATION_CAP], sources[TDM_FROM_COUNT + 1];
+	uint64_t used[TDM_KIND_COUNT];
 };
 
-static bool is_known_amount(uint64_t bytes)
-{
-	return bytes != TDM_BYTES_UNKNOWN && bytes != 0;
-}
-
-/* A kind that nobody has anything of needs no column; DRAM and L1 are always there. */
-static bool is_used(const struct tdm_picture *picture, size_t kind)
-{
-	if (kind == TDM_KIND_DRAM || kind == TDM_KIND_L1)
-		return true;
-	for (size_t i = 0; i < picture->holding_count; i++)
-		if (is_known_amount(picture->holdings[i].kinds[kind].used))
-			return true;
-	for (size_t i = 0; i < picture->device_count; i++)
-		if (is_known_amount(picture->devices[i].kinds[kind].unattributed) ||
-			is_known_amount(picture->devices[i].kinds[kind].stale))
-			return true;
-	return false;
-}
-
-static const char *command_of(const struct tdm_picture_process *process)
-{
-	return process->command[0] != '\0' ? process->command : process->comm;
-}
-
-/* The length of the program's path: up to a blank behind the process's name, as folders may have blanks. */
+/* The length of the program's path: up to a blank after the process's name, because folders may have blanks. */
 static size_t program_length(const char *command, const char *comm)
 {
 	enum { COMM_MAX = 15 }; /* Linux cuts it there */
@@ -60,7 +40,7 @@ static size_t program_length(const char *command, const char *comm)
 /* A command that does not fit goes without the folders of its program and of paths. Returns it, or `dst`. */
 static const char *shortened(const struct tdm_picture_process *process, size_t columns, char dst[TDM_COMMAND_CAP])
 {
-	const char *command = command_of(process);
+	const char *command = tdm_picture_command(process);
 	size_t at = 0;
 	if (strlen(command) <= columns)
 		return command;
@@ -78,6 +58,196 @@ static const char *shortened(const struct tdm_picture_process *process, size_t c
 	return dst;
 }
 
+/* Which sources say what the row says: "L", "S", or both where kinds differ. "D" alone: it has the card open. */
+static void find_sources(struct row *row)
+{
+	size_t count = 0;
+	for (uint8_t from = TDM_FROM_LEDGER; from < TDM_FROM_COUNT && row->holding != NULL; from++) {
+		bool any = false;
+		for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+			any |= row->holding->kinds[k].from == from && row->used[k] != TDM_BYTES_UNKNOWN;
+		if (any)
+			row->sources[count++] = tdm_status_letter(from);
+	}
+	if (count == 0 && row->holding != NULL && row->holding->descriptors != 0)
+		row->sources[0] = tdm_status_letter(TDM_FROM_DRIVER);
+	else if (count == 0)
+		row->sources[0] = '-';
+}
+
+static struct row process_row(
+	const struct tdm_picture *picture, const struct tdm_picture_process *process, const struct tdm_holding *holding)
+{
+	struct row row = { process, holding, holding != NULL ? &picture->devices[holding->device] : NULL,
+		.user = process->user[0] != '\0' ? process->user : "?", .command = tdm_picture_command(process),
+		.state = tdm_live_state(process->life), .place = "-", .age = "-" };
+	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+		row.used[k] = holding != NULL ? holding->kinds[k].used : TDM_BYTES_UNKNOWN;
+	if (holding != NULL)
+		snprintf(row.place, sizeof row.place, "#%" PRIu32, holding->device);
+	if (process->life == TDM_LIFE_ENDED)
+		snprintf(row.age, sizeof row.age, "%s", process->crashed ? "crashed" : "ended");
+	else if (process->started_ns != 0 && process->started_ns <= picture->real_ns)
+		tdm_format_duration(row.age, sizeof row.age, picture->real_ns - process->started_ns);
+	find_sources(&row);
+	return row;
+}
+
+/* What is in no process. False where it is 0 or not known. */
+static bool extra_row(const struct tdm_picture *picture, size_t i, bool is_stale, struct row *row)
+{
+	const struct tdm_picture_device *device = &picture->devices[i];
+	bool any = false;
+	*row = (struct row){ .device = device,
+		.what = is_stale ? "    stale" : "    unattributed",
+		.why = is_stale ? "left by ended processes" : "in no process that is listed" };
+	snprintf(row->place, sizeof row->place, "#%zu", i);
+	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
+		row->used[k] = is_stale ? device->kinds[k].stale : device->kinds[k].unattributed;
+		any |= tdm_is_some(row->used[k]);
+	}
+	return any;
+}
+
+/* Those of processes, then `extra` others. Owned by the caller (free()); NULL when out of memory. */
+static struct row *find_rows(const struct tdm_status_report *report, size_t *count, size_t *extra)
+{
+	const struct tdm_picture *picture = report->picture;
+	struct row *rows = malloc(
+		(picture->holding_count + picture->process_count + 2 * picture->device_count + 1) * sizeof *rows);
+	*count = *extra = 0;
+	for (size_t p = 0; p < picture->process_count && rows != NULL; p++) {
+		const struct tdm_picture_process *process = &picture->processes[p];
+		for (size_t i = process->first_holding; i < process->first_holding + process->holding_count; i++)
+			if (tdm_pick_takes_holding(&report->pick, picture, i))
+				rows[(*count)++] = process_row(picture, process, &picture->holdings[i]);
+		if (process->holding_count == 0 && tdm_pick_takes_process(&report->pick, picture, p))
+			rows[(*count)++] = process_row(picture, process, NULL);
+	}
+	for (size_t i = 0; i < 2 * picture->device_count && rows != NULL && report->pick.pid == 0; i++)
+		if (tdm_pick_takes_device(&report->pick, picture, i / 2))
+			*extra += extra_row(picture, i / 2, i % 2 != 0, &rows[*count + *extra]);
+	return rows;
+}
+
+/* Columns. */
+
+static void put_who(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct row *row = field->row;
+	if (row->process == NULL) {
+		tdm_buf_puts(out, row->what);
+		return;
+	}
+	tdm_buf_printf(out, "%7" PRId32 " ", row->process->pid);
+	tdm_cell_put(out, tdm_str_of(row->process->user), USER_COLUMNS, true);
+}
+
+static void put_command(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct row *row = field->row;
+	size_t columns = field->table->widths[0];
+	char text[TDM_COMMAND_CAP];
+	if (row->process != NULL)
+		tdm_buf_puts(out, shortened(row->process, columns, text));
+	else if (strlen(row->why) <= columns)
+		tdm_buf_puts(out, row->why);
+}
+
+static bool skip_unknown(const struct tdm_table *table, const void *row)
+{
+	(void)table;
+	return ((const struct tdm_picture_amount *)row)->used == TDM_BYTES_UNKNOWN;
+}
+
+static void json_kinds(const struct tdm_field *field, struct tdm_json *json)
+{
+#define AMOUNT(member) TDM_MEMBER(struct tdm_picture_amount, member)
+	static const struct tdm_column columns[] = {
+		{ NULL, "kind", TDM_INDEX, .flags = TDM_IS_KIND },
+		{ NULL, "used", AMOUNT(used) },
+		{ NULL, "peak", AMOUNT(peak) },
+		{ NULL, "buffers", AMOUNT(buffers) },
+		{ NULL, "source", AMOUNT(from), .get = tdm_get_source },
+	};
+	const struct tdm_holding *holding = ((const struct row *)field->row)->holding;
+	struct tdm_table table = { TDM_COLUMNS(columns), .stride = sizeof *holding->kinds, .skip = skip_unknown };
+	table.rows = holding != NULL ? holding->kinds : NULL;
+	table.count = holding != NULL ? TDM_KIND_COUNT : 0;
+	tdm_table_json(&table, json);
+}
+
+#define ROW(member)     TDM_MEMBER(struct row, member)
+#define PROCESS(member) TDM_VIA(struct row, process, struct tdm_picture_process, member)
+#define HOLDING(member) TDM_VIA(struct row, holding, struct tdm_holding, member)
+#define DEVICE(member)  TDM_VIA(struct row, device, struct tdm_picture_device, member)
+static void json_memory(const struct tdm_field *field, struct tdm_json *json)
+{
+	static const struct tdm_column columns[] = {
+		{ NULL, "device_index", HOLDING(device) },
+		{ NULL, "device_number", DEVICE(number), .flags = TDM_NEGATIVE_IS_UNKNOWN },
+		{ NULL, "descriptors", HOLDING(descriptors), .flags = TDM_ZERO_IS_UNKNOWN },
+		{ NULL, "state", ROW(state) },
+		{ NULL, "crashed", PROCESS(crashed) },
+		{ NULL, "container", PROCESS(in_container) },
+		{ NULL, "phase", PROCESS(phase), .flags = TDM_ZERO_IS_UNKNOWN },
+		{ NULL, "start_time", PROCESS(start_time), .flags = TDM_ZERO_IS_UNKNOWN },
+		{ NULL, "started_ns", PROCESS(started_ns), .flags = TDM_ZERO_IS_UNKNOWN },
+		{ NULL, "lost_events", PROCESS(lost) },
+		{ NULL, "faults", PROCESS(faults) },
+		{ NULL, "out_of_memory", PROCESS(out_of_memory) },
+		{ NULL, "sources", PROCESS(sources), .json = tdm_status_json_sources },
+		{ NULL, "kinds", .json = json_kinds },
+	};
+	const struct tdm_table table = { TDM_COLUMNS(columns) };
+	tdm_json_object(json);
+	tdm_table_keys(&table, field->row, json);
+	tdm_json_object_end(json);
+}
+
+/* The kinds are in the order of how much they tell. */
+#define USED(kind) ROW(used[kind]), .before = 1, TDM_BYTES, .arg = (kind)
+enum { FIRST_KIND = 6 };
+static const struct tdm_column columns[] = {
+	{ "    PID User", NULL, .text = put_who, .width = WHO_COLUMNS },
+	{ NULL, "pid", PROCESS(pid) },
+	{ NULL, "user", ROW(user) },
+	{ NULL, "device", DEVICE(node), .flags = TDM_NEGATIVE_IS_UNKNOWN },
+	{ "Dev", NULL, ROW(place), .before = 1, .width = 3, .flags = TDM_OTHER_SIDE | TDM_WHOLE },
+	{ "Age", NULL, ROW(age), .before = 1, .width = TDM_DURATION_COLUMNS, .flags = TDM_OTHER_SIDE | TDM_WHOLE },
+	{ "dram", NULL, USED(TDM_KIND_DRAM) },
+	{ "l1", NULL, USED(TDM_KIND_L1) },
+	{ "cb", NULL, USED(TDM_KIND_CB) },
+	{ "trace", NULL, USED(TDM_KIND_TRACE) },
+	{ "l1_small", NULL, USED(TDM_KIND_L1_SMALL) },
+	{ "kernel", NULL, USED(TDM_KIND_KERNEL) },
+	{ "dfb", NULL, USED(TDM_KIND_DFB) },
+	{ "scratchpad", NULL, USED(TDM_KIND_SCRATCHPAD) },
+	{ "system", NULL, USED(TDM_KIND_SYSTEM) },
+	{ "config", NULL, USED(TDM_KIND_CONFIG) },
+	{ "firmware", NULL, USED(TDM_KIND_FIRMWARE) },
+	{ "Src", NULL, ROW(sources), .before = 1, .width = 3, .flags = TDM_WHOLE },
+	{ "Command", "cmdline", ROW(command), .text = put_command, .before = 2, .width = TDM_WIDTH_OF_TABLE },
+	{ NULL, "memory", .json = json_memory },
+};
+
+/* Text. */
+
+/* A kind that nobody has anything of needs no column; DRAM and L1 are always there. */
+static bool is_used(const struct tdm_picture *picture, size_t kind)
+{
+	if (kind == TDM_KIND_DRAM || kind == TDM_KIND_L1)
+		return true;
+	for (size_t i = 0; i < picture->holding_count; i++)
+		if (tdm_is_some(picture->holdings[i].kinds[kind].used))
+			return true;
+	for (size_t i = 0; i < picture->device_count; i++)
+		if (tdm_is_some(picture->devices[i].kinds[kind].unattributed) ||
+			tdm_is_some(picture->devices[i].kinds[kind].stale))
+			return true;
+	return false;
+}
+
 static size_t wanted_columns(const struct tdm_status_report *report)
 {
 	const struct tdm_picture *picture = report->picture;
@@ -91,162 +261,46 @@ static size_t wanted_columns(const struct tdm_status_report *report)
 	return most < COMMAND_WANTED ? most : COMMAND_WANTED;
 }
 
-/* In the order of how much they tell, as many as there is room for. */
-static void choose_columns(const struct tdm_status_report *report, struct columns *columns)
+/* Hides the kinds that nobody uses, and those that there is no room for. */
+static void choose_columns(const struct tdm_status_report *report, struct tdm_table *table)
 {
-	static const enum tdm_kind order[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_CB, TDM_KIND_TRACE,
-		TDM_KIND_L1_SMALL, TDM_KIND_KERNEL, TDM_KIND_DFB, TDM_KIND_SCRATCHPAD, TDM_KIND_SYSTEM, TDM_KIND_CONFIG,
-		TDM_KIND_FIRMWARE };
-	/* "   PID User     Dev     Age Src" and a blank before the command */
-	size_t taken = 7 + 1 + USER_COLUMNS + 1 + 3 + 1 + TDM_DURATION_COLUMNS + 4 + 2;
-	size_t wanted = wanted_columns(report);
-	*columns = (struct columns){ .count = 0 };
-	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-		if (!is_used(report->picture, order[i]))
-			continue;
-		if (columns->count >= 2 && taken + 11 + wanted > report->term.width)
-			break;
-		columns->kinds[columns->count++] = (uint8_t)order[i];
-		taken += 11;
+	/* "   PID User     Dev     Age Src" and two blanks before the command */
+	size_t taken = WHO_COLUMNS + 1 + 3 + 1 + TDM_DURATION_COLUMNS + 4 + 2, width = report->term.width;
+	size_t wanted = wanted_columns(report), shown = 0;
+	bool is_full = false;
+	for (size_t i = FIRST_KIND; i < FIRST_KIND + TDM_KIND_COUNT; i++) {
+		bool is_wanted = is_used(report->picture, (size_t)columns[i].arg);
+		is_full |= is_wanted && shown >= 2 && taken + 11 + wanted > width;
+		if (is_wanted && !is_full) {
+			shown++;
+			taken += 11;
+		} else {
+			table->hidden |= UINT64_C(1) << i;
+		}
 	}
-	columns->command = report->term.width > taken + COMMAND_MIN ? report->term.width - taken : COMMAND_MIN;
-}
-
-static void put_head(const struct tdm_status_report *report, const struct columns *columns, struct tdm_buf *out)
-{
-	tdm_buf_printf(out, "\n%s%7s %-*s %3s %*s", tdm_term_style(&report->term, TDM_STYLE_DIM), "PID", USER_COLUMNS,
-		"User", "Dev", TDM_DURATION_COLUMNS, "Age");
-	for (size_t i = 0; i < columns->count; i++)
-		tdm_buf_printf(out, " %10s", tdm_kind_name((enum tdm_kind)columns->kinds[i]));
-	tdm_buf_printf(out, " Src  Command%s\n", tdm_term_style(&report->term, TDM_STYLE_OFF));
-}
-
-static void put_amount(struct tdm_buf *out, uint64_t bytes)
-{
-	char text[TDM_BYTES_CAP];
-	if (bytes == TDM_BYTES_UNKNOWN)
-		tdm_buf_printf(out, " %10s", "-");
-	else
-		tdm_buf_printf(out, " %s", tdm_format_bytes(text, sizeof text, bytes));
-}
-
-static void put_who(const struct tdm_status_report *report, const struct tdm_picture_process *process,
-	const char *device, struct tdm_buf *out)
-{
-	char age[TDM_DURATION_CAP] = "-";
-	uint64_t now = report->picture->real_ns;
-	tdm_buf_printf(out, "%7" PRId32 " ", process->pid);
-	size_t used = tdm_cell_put(out, tdm_str_of(process->user), USER_COLUMNS, report->term.utf8);
-	tdm_buf_fill(out, ' ', USER_COLUMNS - used);
-	if (process->life == TDM_LIFE_ENDED)
-		snprintf(age, sizeof age, "%s", process->crashed ? "crashed" : "ended");
-	else if (process->started_ns != 0 && process->started_ns <= now)
-		tdm_format_duration(age, sizeof age, now - process->started_ns);
-	tdm_buf_printf(out, " %3s %*s", device, TDM_DURATION_COLUMNS, age);
-}
-
-/* Which sources say what the row says: "L", "S", or both where kinds differ. "D" alone: it has the card open. */
-static void put_sources(const struct tdm_holding *holding, struct tdm_buf *out)
-{
-	char text[TDM_FROM_COUNT + 1];
-	size_t count = 0;
-	for (uint8_t from = TDM_FROM_LEDGER; from < TDM_FROM_COUNT; from++) {
-		bool any = false;
-		for (size_t k = 0; k < TDM_KIND_COUNT; k++)
-			any |= holding->kinds[k].from == from && holding->kinds[k].used != TDM_BYTES_UNKNOWN;
-		if (any)
-			text[count++] = tdm_status_letter(from);
-	}
-	if (count == 0 && holding->descriptors != 0)
-		text[count++] = tdm_status_letter(TDM_FROM_DRIVER);
-	if (count == 0)
-		text[count++] = '-';
-	text[count] = '\0';
-	tdm_buf_printf(out, " %-3s", text);
-}
-
-static void put_command(const struct tdm_status_report *report, const struct tdm_picture_process *process,
-	const struct columns *columns, struct tdm_buf *out)
-{
-	char text[TDM_COMMAND_CAP];
-	const char *command = shortened(process, columns->command, text);
-	tdm_buf_puts(out, "  ");
-	tdm_cell_put(out, tdm_str_of(command), columns->command, report->term.utf8);
-	tdm_cell_trim(out);
-	tdm_buf_putc(out, '\n');
-}
-
-static void put_holding(const struct tdm_status_report *report, const struct tdm_holding *holding,
-	const struct columns *columns, struct tdm_buf *out)
-{
-	const struct tdm_picture_process *process = &report->picture->processes[holding->process];
-	char device[16];
-	snprintf(device, sizeof device, "#%" PRIu32, holding->device);
-	put_who(report, process, device, out);
-	for (size_t i = 0; i < columns->count; i++)
-		put_amount(out, holding->kinds[columns->kinds[i]].used);
-	put_sources(holding, out);
-	put_command(report, process, columns, out);
-}
-
-static uint64_t extra_of(const struct tdm_picture_kind *kind, bool stale)
-{
-	return stale ? kind->stale : kind->unattributed;
-}
-
-/* A row of what is in no process; nothing where it is 0 or not known. */
-static void put_extra(const struct tdm_status_report *report, size_t i, bool stale, const struct columns *columns,
-	struct tdm_buf *out)
-{
-	const struct tdm_picture_device *device = &report->picture->devices[i];
-	bool any = false;
-	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
-		any |= is_known_amount(extra_of(&device->kinds[k], stale));
-	if (!any)
-		return;
-	char name[24];
-	snprintf(name, sizeof name, "#%zu", i);
-	tdm_buf_printf(out, "%-*s %3s %*s", 7 + 1 + USER_COLUMNS, stale ? "    stale" : "    unattributed", name,
-		TDM_DURATION_COLUMNS, "");
-	for (size_t c = 0; c < columns->count; c++)
-		put_amount(out, extra_of(&device->kinds[columns->kinds[c]], stale));
-	tdm_buf_printf(out, " %-3s", "");
-	const char *what = stale ? "left by ended processes" : "in no process that is listed";
-	if (columns->command >= strlen(what))
-		tdm_buf_printf(out, "  %s", what);
-	tdm_cell_trim(out);
-	tdm_buf_putc(out, '\n');
+	table->widths[0] = width > taken + COMMAND_MIN ? width - taken : COMMAND_MIN;
 }
 
 void tdm_status_processes(const struct tdm_status_report *report, struct tdm_buf *out)
 {
-	const struct tdm_picture *picture = report->picture;
-	struct columns columns;
-	size_t start = out->len;
-	choose_columns(report, &columns);
-	put_head(report, &columns, out);
-	size_t headed = out->len;
-	for (size_t p = 0; p < picture->process_count; p++) {
-		const struct tdm_picture_process *process = &picture->processes[p];
-		for (size_t i = 0; i < process->holding_count; i++)
-			if (tdm_pick_takes_holding(&report->pick, picture, process->first_holding + i))
-				put_holding(report, &picture->holdings[process->first_holding + i], &columns, out);
-		if (process->holding_count == 0 && tdm_pick_takes_process(&report->pick, picture, p)) {
-			put_who(report, process, "-", out);
-			for (size_t i = 0; i < columns.count; i++)
-				put_amount(out, TDM_BYTES_UNKNOWN);
-			tdm_buf_printf(out, " %-3s", "-");
-			put_command(report, process, &columns, out);
-		}
-	}
-	for (size_t i = 0; i < picture->device_count && report->pick.pid == 0; i++) {
-		if (!tdm_pick_takes_device(&report->pick, picture, i))
-			continue;
-		put_extra(report, i, false, &columns, out);
-		put_extra(report, i, true, &columns, out);
-	}
-	if (out->len != headed || tdm_buf_failed(out))
-		return;
-	out->len = start;
-	tdm_buf_puts(out, "\nNo process is known to use a device.\n");
+	size_t count, extra;
+	struct row *rows = find_rows(report, &count, &extra);
+	struct tdm_table table = { TDM_COLUMNS(columns), rows, sizeof *rows, count + extra, .context = report,
+		.above = "\n", .style = TDM_STYLE_DIM };
+	choose_columns(report, &table);
+	tdm_table_text(&table, &report->term, out);
+	if (table.count == 0)
+		tdm_buf_puts(out, "\nNo process is known to use a device.\n");
+	out->failed |= rows == NULL;
+	free(rows);
+}
+
+void tdm_status_json_processes(const struct tdm_status_report *report, struct tdm_json *json)
+{
+	size_t count, extra;
+	struct row *rows = find_rows(report, &count, &extra);
+	const struct tdm_table table = { TDM_COLUMNS(columns), rows, sizeof *rows, count };
+	tdm_json_put_table(json, "processes", &table);
+	json->out->failed |= rows == NULL;
+	free(rows);
 }

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/term.h"
+#include "report/table.h"
 #include "state/pick.h"
 #include "sources/host.h"
 #include "sources/machine.h"
@@ -22,9 +23,17 @@ void tdm_status_text(const struct tdm_status_report *report, struct tdm_buf *out
 /* The whole document, envelope included. */
 void tdm_status_json(const struct tdm_status_report *report, struct tdm_json *json);
 
-/* Parts of the text. */
+/* Parts of them: the block of a device and its object, the table of processes and its member, an array of sources. */
 void tdm_status_device(const struct tdm_status_report *report, size_t device, struct tdm_buf *out);
+void tdm_status_json_device(const struct tdm_status_report *report, size_t device, struct tdm_json *json);
 void tdm_status_processes(const struct tdm_status_report *report, struct tdm_buf *out);
+void tdm_status_json_processes(const struct tdm_status_report *report, struct tdm_json *json);
+void tdm_status_json_sources(const struct tdm_field *field, struct tdm_json *json);
+
+/* Members of a tt-smi snapshot: "host_info", without a machine if that is NULL; then "smbus_telem", "board_info",
+ * "telemetry", "firmwares" and "limits", with a NULL card if the driver has none. */
+void tdm_smi_machine(struct tdm_json *json, const struct tdm_machine *machine);
+void tdm_smi_device(struct tdm_json *json, const struct tdm_picture_device *device, const struct tdm_host_card *card);
 
 /* The letters of sources in narrow tables: "L", "S", "D", "M", "-". */
 char tdm_status_letter(uint8_t from);

@@ -6,13 +6,29 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static struct tdm_value get_member(const void *row, const struct tdm_column *column)
+/* The structure that has the column's member; NULL: there is none. */
+static const char *base_of(const struct tdm_field *field)
 {
-	const void *at = (const char *)row + column->offset;
+	const char *row = field->row;
+	return field->column->via == 0 ? row : *(const char *const *)(const void *)(row + field->column->via - 1);
+}
+
+struct tdm_value tdm_field_member(const struct tdm_field *field)
+{
+	const struct tdm_column *column = field->column;
+	const char *base = base_of(field);
+	if (base == NULL)
+		return tdm_value_text(NULL);
+	const void *at = base + column->offset;
 	int64_t integer;
 	switch ((enum tdm_member)column->member) {
+	case TDM_MEMBER_INDEX:
+		return tdm_value_number(
+			(uint64_t)((const char *)field->row - (const char *)field->table->rows) / field->table->stride);
 	case TDM_MEMBER_U8:
 		return tdm_value_number(*(const uint8_t *)at);
+	case TDM_MEMBER_U16:
+		return tdm_value_number(*(const uint16_t *)at);
 	case TDM_MEMBER_U32:
 		return tdm_value_number(*(const uint32_t *)at != UINT32_MAX ? *(const uint32_t *)at : UINT64_MAX);
 	case TDM_MEMBER_U64:
@@ -40,10 +56,14 @@ static struct tdm_value get_member(const void *row, const struct tdm_column *col
 static struct tdm_value get(const struct tdm_field *field)
 {
 	const struct tdm_column *c = field->column;
-	struct tdm_value value = c->get != NULL ? c->get(field) : get_member(field->row, c);
+	struct tdm_value value = c->get != NULL ? c->get(field) : tdm_field_member(field);
+	if ((c->flags & (TDM_ZERO_IS_UNKNOWN | TDM_NEGATIVE_IS_UNKNOWN | TDM_IS_KIND)) == 0 && c->known_size == 0)
+		return value;
+	static const uint64_t zero;
 	bool is_zero = value.type == TDM_VALUE_TEXT ? value.text.len == 0 : value.number == 0;
 	if ((c->flags & TDM_ZERO_IS_UNKNOWN && is_zero) || (c->flags & TDM_NEGATIVE_IS_UNKNOWN && value.integer < 0) ||
-		(c->known_by != 0 && *(const uint64_t *)((const char *)field->row + c->known_by - 1) == 0))
+		(c->known_size != 0 && value.type != TDM_VALUE_UNKNOWN &&
+			memcmp(base_of(field) + c->known_by, &zero, c->known_size) == 0))
 		value.type = TDM_VALUE_UNKNOWN;
 	if (c->flags & TDM_IS_KIND && value.type == TDM_VALUE_NUMBER)
 		value = tdm_value_text(
@@ -72,9 +92,10 @@ static void put_value(const struct tdm_field *field, struct tdm_buf *out)
 	if (value.type != TDM_VALUE_NUMBER && value.type != TDM_VALUE_SIGNED)
 		return;
 	value.number = is_minus ? 0 - value.number : value.number;
-	snprintf(text, sizeof text, "%" PRIu64, value.number);
 	if (c->format != NULL)
 		c->format(text, sizeof text, value.number);
+	else
+		snprintf(text, sizeof text, "%" PRIu64, value.number);
 	tdm_buf_puts(out, text + strspn(text, " "));
 }
 
@@ -93,7 +114,7 @@ static void fill(struct line *line, size_t blanks)
 }
 
 /* Appends a cell, with the blanks before it and, in a column with a width, up to the next one. */
-static void put_cell(struct line *line, const struct tdm_column *c, struct tdm_str text)
+static void put_cell(struct line *line, const struct tdm_column *c, const char *style, struct tdm_str text)
 {
 	size_t width = c->width < TDM_WIDTH_OF_TABLE ? c->width : line->table->widths[c->width - TDM_WIDTH_OF_TABLE];
 	size_t most = c->flags & (TDM_WHOLE | TDM_WRAP) ? 0 : width;
@@ -104,9 +125,16 @@ static void put_cell(struct line *line, const struct tdm_column *c, struct tdm_s
 	fill(line, c->before);
 	if (c->flags & TDM_REST)
 		most = line->term->width > line->at + width ? line->term->width - line->at : width;
+	tdm_buf_puts(line->out, style);
 	fill(line, is_right ? blanks : 0);
 	line->at += tdm_cell_put(line->out, text, most, line->term->utf8);
 	fill(line, is_right ? 0 : blanks);
+	tdm_buf_puts(line->out, style[0] != '\0' ? TDM_STYLE_OFF : "");
+}
+
+static bool is_hidden(const struct tdm_table *table, size_t column)
+{
+	return column < 64 && (table->hidden >> column & 1) != 0;
 }
 
 /* The cells of a row, or, without one, a line of titles: the first or the second. Whether a title has a second line. */
@@ -123,10 +151,10 @@ static bool put_line(const struct tdm_table *table, const void *row, bool is_sec
 	for (size_t i = 0; i < table->column_count; i++, tdm_buf_clear(&cell)) {
 		const struct tdm_column *c = &table->columns[i];
 		const struct tdm_field field = { table, row, c };
-		if (c->title == NULL || (i < 64 && table->hidden >> i & 1))
+		if (c->title == NULL || is_hidden(table, i))
 			continue;
-		size_t first = strcspn(c->title, "\n");
-		has_second |= c->title[first] != '\0';
+		size_t first = row == NULL ? strcspn(c->title, "\n") : 0;
+		has_second |= row == NULL && c->title[first] != '\0';
 		is_wrapped = row != NULL && c->flags & TDM_WRAP;
 		if (row == NULL && is_second)
 			tdm_buf_puts(&cell, c->title[first] != '\0' ? c->title + first + 1 : "");
@@ -138,12 +166,14 @@ static bool put_line(const struct tdm_table *table, const void *row, bool is_sec
 			put_value(&field, &cell);
 		fill(&line, is_first ? 0 : table->gap);
 		is_first = false;
-		put_cell(&line, c, is_wrapped ? (struct tdm_str){ "", 0 } : tdm_buf_str(&cell));
+		put_cell(&line, c, row != NULL && c->style != NULL ? tdm_term_style(term, c->style(&field)) : "",
+			is_wrapped ? (struct tdm_str){ "", 0 } : tdm_buf_str(&cell));
 		if (is_wrapped)
 			tdm_wrap(out, tdm_buf_str(&cell), (struct tdm_wrap){ line.at, line.at, term->width });
 	}
 	tdm_cell_trim(out);
-	tdm_buf_printf(out, "%s%s", style[0] != '\0' ? TDM_STYLE_OFF : "", is_wrapped ? "" : "\n");
+	tdm_buf_puts(out, style[0] != '\0' ? TDM_STYLE_OFF : "");
+	tdm_buf_puts(out, is_wrapped ? "" : "\n");
 	out->failed |= tdm_buf_failed(&cell);
 	tdm_buf_done(&cell);
 	return has_second;
@@ -151,6 +181,7 @@ static bool put_line(const struct tdm_table *table, const void *row, bool is_sec
 
 void tdm_table_head(const struct tdm_table *table, const struct tdm_term *term, struct tdm_buf *out)
 {
+	tdm_buf_puts(out, table->above != NULL ? table->above : "");
 	if (put_line(table, NULL, false, term, out))
 		put_line(table, NULL, true, term, out);
 }
@@ -158,6 +189,9 @@ void tdm_table_head(const struct tdm_table *table, const struct tdm_term *term, 
 void tdm_table_row(const struct tdm_table *table, const void *row, const struct tdm_term *term, struct tdm_buf *out)
 {
 	put_line(table, row, false, term, out);
+	for (size_t i = 0; i < table->column_count; i++)
+		if (table->columns[i].below != NULL && !is_hidden(table, i))
+			table->columns[i].below(&(struct tdm_field){ table, row, &table->columns[i] }, out);
 }
 
 static const void *row_of(const struct tdm_table *table, size_t i)
@@ -174,12 +208,18 @@ void tdm_table_text(const struct tdm_table *table, const struct tdm_term *term, 
 {
 	uint64_t more = tdm_plus(table->count - shown(table), table->dropped);
 	char count[TDM_BYTES_CAP];
-	if (table->count == 0)
-		return;
-	tdm_table_head(table, term, out);
-	for (size_t i = 0; i < shown(table); i++)
-		tdm_table_row(table, row_of(table, i), term, out);
-	if (more != 0)
+	bool any = false;
+	for (size_t i = 0; i < shown(table); i++) {
+		const void *row = row_of(table, i);
+		if (table->skip != NULL && table->skip(table, row))
+			continue;
+		if (!any)
+			tdm_table_head(table, term, out);
+		any = true;
+		tdm_table_row(table, row, term, out);
+		tdm_buf_pass(out);
+	}
+	if (any && more != 0)
 		tdm_buf_printf(out, "%s and %s more\n", table->more != NULL ? table->more : " ",
 			tdm_format_count(count, sizeof count, more));
 }
@@ -206,6 +246,8 @@ void tdm_table_keys(const struct tdm_table *table, const void *row, struct tdm_j
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct tdm_column *column = &table->columns[i];
 		const struct tdm_field field = { table, row, column };
+		if (is_hidden(table, i))
+			continue;
 		if (column->key != NULL)
 			tdm_json_key(json, column->key);
 		if (column->json != NULL)
@@ -219,9 +261,13 @@ void tdm_table_json(const struct tdm_table *table, struct tdm_json *json)
 {
 	tdm_json_array(json);
 	for (size_t i = 0; i < shown(table); i++) {
+		const void *row = row_of(table, i);
+		if (table->skip != NULL && table->skip(table, row))
+			continue;
 		tdm_json_object(json);
-		tdm_table_keys(table, row_of(table, i), json);
+		tdm_table_keys(table, row, json);
 		tdm_json_object_end(json);
+		tdm_buf_pass(json->out);
 	}
 	tdm_json_array_end(json);
 }

@@ -89,7 +89,9 @@ struct tdm_column {
 	uint8_t before;    /* blanks before the column, besides the table's gap */
 	uint8_t decimals;  /* of a share, which text has in per cent */
 	uint16_t width;    /* 0: as wide as each cell */
-	uint16_t known_by; /* TDM_KNOWN_IF sets it */
+	uint16_t known_by; /* TDM_KNOWN_IF sets it and the next */
+	uint8_t known_size;
+	uint16_t via; /* TDM_VIA sets it */
 	size_t offset;
 	int arg; /* for the functions */
 	/* How text shows a number; NULL: in decimal. */
@@ -100,6 +102,10 @@ struct tdm_column {
 	void (*text)(const struct tdm_field *field, struct tdm_buf *out);
 	/* Instead of the value: the value of the key, or without a key some keys with their values. */
 	void (*json)(const struct tdm_field *field, struct tdm_json *json);
+	/* One of TDM_STYLE_*, around the cell and its blanks; "": none. */
+	const char *(*style)(const struct tdm_field *field);
+	/* Lines of text below the row; the title may be NULL. */
+	void (*below)(const struct tdm_field *field, struct tdm_buf *out);
 };
 
 #define TDM_COUNT(columns)    .format = tdm_format_count, .width = (columns)
@@ -109,7 +115,9 @@ struct tdm_column {
 
 enum tdm_member {
 	TDM_MEMBER_NONE,
+	TDM_MEMBER_INDEX,
 	TDM_MEMBER_U8,
+	TDM_MEMBER_U16,
 	TDM_MEMBER_U32,
 	TDM_MEMBER_U64,
 	TDM_MEMBER_I32,
@@ -124,6 +132,7 @@ enum tdm_member {
 #define TDM_MEMBER(row, name) \
 	.member = _Generic(&((row *)NULL)->name,                            \
 		uint8_t *: TDM_MEMBER_U8,                                   \
+		uint16_t *: TDM_MEMBER_U16,                                 \
 		uint32_t *: TDM_MEMBER_U32,                                 \
 		uint64_t *: TDM_MEMBER_U64,                                 \
 		int32_t *: TDM_MEMBER_I32,                                  \
@@ -136,8 +145,14 @@ enum tdm_member {
 		struct tdm_str *: TDM_MEMBER_STR),                          \
 	.offset = offsetof(row, name)
 
-/* The value is known only where another member, a uint64_t that counts, is not 0. */
-#define TDM_KNOWN_IF(row, name) .known_by = offsetof(row, name) + 1
+/* A member of the structure of this type that a pointer of the row points to; unknown where that is NULL. */
+#define TDM_VIA(row, pointer, type, name) TDM_MEMBER(type, name), .via = offsetof(row, pointer) + 1
+
+/* Instead of a member: the place of the row in `rows`. */
+#define TDM_INDEX                         .member = TDM_MEMBER_INDEX
+
+/* The value is known only where another member of the same structure is not 0. */
+#define TDM_KNOWN_IF(row, name)           .known_by = offsetof(row, name), .known_size = sizeof(((row *)NULL)->name)
 
 struct tdm_table {
 	const struct tdm_column *columns;
@@ -145,11 +160,14 @@ struct tdm_table {
 	const void *rows; /* `stride` bytes from one to the next; or `row` gives the row of a number */
 	size_t stride, count;
 	const void *(*row)(const struct tdm_table *table, size_t i);
+	/* Whether to leave a row out; not with a limit. */
+	bool (*skip)(const struct tdm_table *table, const void *row);
 	size_t limit;        /* rows that are shown; 0: all */
 	uint64_t dropped;    /* rows that are not here; the last line counts them with those that are not shown */
-	uint64_t hidden;     /* bit i: the text is without column i */
+	uint64_t hidden;     /* bit i: the table is without column i */
 	const void *context; /* for the functions */
 	const char *unknown; /* the text of what is unknown; NULL: "-" */
+	const char *above;   /* lines above the heading; NULL: none */
 	const char *style;   /* of the heading; NULL: none */
 	const char *more;    /* what the last line begins with: "..."; NULL: a blank */
 	size_t widths[TDM_TABLE_WIDTHS];
@@ -158,7 +176,11 @@ struct tdm_table {
 
 #define TDM_COLUMNS(list) .columns = (list), .column_count = sizeof(list) / sizeof *(list)
 
-/* Heading, rows, and how many more there are; nothing where there is no row. */
+/* The value of the column's member, for a `get` that goes on from there. */
+struct tdm_value tdm_field_member(const struct tdm_field *field);
+
+/* Heading, rows, and how many more there are; nothing where there is no row. Long tables go to the buffer's outlet row
+ * by row, as text and as JSON. */
 void tdm_table_text(const struct tdm_table *table, const struct tdm_term *term, struct tdm_buf *out);
 void tdm_table_head(const struct tdm_table *table, const struct tdm_term *term, struct tdm_buf *out);
 void tdm_table_row(const struct tdm_table *table, const void *row, const struct tdm_term *term, struct tdm_buf *out);
@@ -166,5 +188,11 @@ void tdm_table_row(const struct tdm_table *table, const void *row, const struct 
 /* An array with an object for each row; the keys of one row. */
 void tdm_table_json(const struct tdm_table *table, struct tdm_json *json);
 void tdm_table_keys(const struct tdm_table *table, const void *row, struct tdm_json *json);
+
+static inline void tdm_json_put_table(struct tdm_json *json, const char *key, const struct tdm_table *table)
+{
+	tdm_json_key(json, key);
+	tdm_table_json(table, json);
+}
 
 #endif

@@ -13,16 +13,15 @@
 #include "base/bar.h"
 #include "device/card.h"
 #include "report/cell.h"
-#include "report/chips.h"
-#include "report/share.h"
+#include "report/live_cells.h"
+#include "report/report_put.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 enum { WIDTH = 80, BAR_COLUMNS = 40, LABEL_COLUMNS = 14, VALUE_COLUMNS = 15, COMMAND_COLUMNS = 60, USER_COLUMNS = 10 };
-enum { TENTHS_FULL = 1000 };
+enum { TENTHS_MAX = 999 };
 
 static const char title[] = "TT Device Memory Utilization Monitor";
 
@@ -30,36 +29,6 @@ static void put_rule(struct tdm_buf *out, char c)
 {
 	tdm_buf_fill(out, c, WIDTH);
 	tdm_buf_putc(out, '\n');
-}
-
-static void put_header(struct tdm_buf *out)
-{
-	size_t left = (WIDTH - 2 - strlen(title)) / 2;
-	put_rule(out, '=');
-	tdm_buf_putc(out, '|');
-	tdm_buf_fill(out, ' ', left);
-	tdm_buf_puts(out, title);
-	tdm_buf_fill(out, ' ', WIDTH - 2 - strlen(title) - left);
-	tdm_buf_puts(out, "|\n");
-	put_rule(out, '=');
-}
-
-static void put_time(uint64_t real_ns, struct tdm_buf *out)
-{
-	time_t seconds = (time_t)(real_ns / UINT64_C(1000000000));
-	struct tm local;
-	char text[40] = "unknown";
-	if (real_ns != 0 && localtime_r(&seconds, &local) != NULL)
-		strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local);
-	tdm_buf_printf(out, "  Time: %s\n", text);
-}
-
-static size_t count_devices(const struct tdm_top_frame *frame)
-{
-	size_t count = 0;
-	for (size_t i = 0; i < frame->picture->device_count; i++)
-		count += tdm_pick_takes_device(&frame->pick, frame->picture, i);
-	return count;
 }
 
 /* Text of others, without a percent sign. */
@@ -73,70 +42,43 @@ static size_t put_text(const struct tdm_top_frame *frame, const char *text, size
 	return used;
 }
 
-/* There are devices, and none of them was asked for. */
-static void put_why_none(const struct tdm_top_frame *frame, struct tdm_buf *out)
+/* The same between two other texts; nothing without it. */
+static void put_between(
+	const struct tdm_top_frame *frame, const char *before, const char *text, const char *after, struct tdm_buf *out)
 {
-	tdm_buf_puts(out, " (");
-	if (frame->pick.pid != 0)
-		tdm_buf_printf(out, "process %" PRId32 " uses ", frame->pick.pid);
-	tdm_buf_puts(out, "none");
-	if (frame->pick.device != NULL) {
-		tdm_buf_puts(out, frame->pick.pid != 0 ? " that is '" : " is '");
-		put_text(frame, frame->pick.device, COMMAND_COLUMNS, out);
-		tdm_buf_putc(out, '\'');
-	}
-	tdm_buf_putc(out, ')');
+	if (text == NULL || text[0] == '\0')
+		return;
+	tdm_buf_puts(out, before);
+	put_text(frame, text, COMMAND_COLUMNS, out);
+	tdm_buf_puts(out, after);
 }
 
 static void put_system(const struct tdm_top_frame *frame, struct tdm_buf *out)
 {
 	const struct tdm_picture *picture = frame->picture;
-	tdm_buf_puts(out, "System Info:\n");
-	put_time(picture->real_ns, out);
+	char when[TDM_TIME_CAP], refresh[24] = "none";
+	size_t devices = 0;
+	for (size_t i = 0; i < picture->device_count; i++)
+		devices += tdm_pick_takes_device(&frame->pick, picture, i);
+	tdm_format_time(when, sizeof when, picture->real_ns);
 	if (frame->interval_ms != 0)
-		tdm_buf_printf(out, "  Refresh: %ums\n", frame->interval_ms);
-	else
-		tdm_buf_puts(out, "  Refresh: none\n");
-	size_t devices = count_devices(frame);
-	tdm_buf_printf(out, "  Devices: %zu", devices);
+		snprintf(refresh, sizeof refresh, "%ums", frame->interval_ms);
+	tdm_buf_printf(out, "System Info:\n  Time: %s\n  Refresh: %s\n  Devices: %zu",
+		when[0] != '\0' ? when : "unknown", refresh, devices);
 	if (devices != picture->device_count)
 		tdm_buf_printf(out, " of %zu", picture->device_count);
-	if (devices == 0 && picture->device_count != 0)
-		put_why_none(frame, out);
-	else if (devices == 0)
+	if (picture->device_count == 0) {
 		tdm_buf_puts(out, " (no card and no tracked process is visible; see 'tidemark doctor')");
+	} else if (devices == 0 && frame->pick.pid != 0) {
+		tdm_buf_printf(out, " (process %" PRId32 " uses none", frame->pick.pid);
+		put_between(frame, " that is '", frame->pick.device, "'", out);
+		tdm_buf_putc(out, ')');
+	} else if (devices == 0) {
+		put_between(frame, " (none is '", frame->pick.device, "')", out);
+	}
 	tdm_buf_putc(out, '\n');
 	if (picture->problem_count != 0)
 		tdm_buf_printf(out, "  Problems: %zu (see 'tidemark doctor')\n", picture->problem_count);
-}
-
-static void put_arch(const struct tdm_top_frame *frame, const struct tdm_picture_device *device, struct tdm_buf *out)
-{
-	tdm_buf_puts(out, "    Architecture: ");
-	if (device->arch[0] != '\0')
-		put_text(frame, device->arch, 0, out);
-	else
-		tdm_buf_puts(out, "unknown");
-	if (device->card[0] != '\0') {
-		tdm_buf_puts(out, " (");
-		put_text(frame, device->card, 0, out);
-		tdm_buf_putc(out, ')');
-	}
-	tdm_buf_putc(out, '\n');
-}
-
-static void put_identity(
-	const struct tdm_top_frame *frame, const struct tdm_picture_device *device, struct tdm_buf *out)
-{
-	if (device->node >= 0)
-		tdm_buf_printf(out, "    Node: /dev/tenstorrent/%" PRId32 "\n", device->node);
-	if (device->pci[0] != '\0') {
-		tdm_buf_puts(out, "    PCI: ");
-		put_text(frame, device->pci, 0, out);
-		tdm_buf_putc(out, '\n');
-	}
-	if (device->has_chip_id)
-		tdm_buf_printf(out, "    Chip ID: 0x%" PRIx64 "\n", device->chip_id);
 }
 
 /* What a program said, else the card as it comes. */
@@ -159,21 +101,28 @@ static void put_grid(const struct tdm_picture_device *device, struct tdm_buf *ou
 
 static void put_info(const struct tdm_top_frame *frame, const struct tdm_picture_device *device, struct tdm_buf *out)
 {
-	tdm_buf_puts(out, "  Device Information:\n");
-	put_arch(frame, device, out);
-	put_identity(frame, device, out);
+	const struct tdm_picture_kind *dram = &device->kinds[TDM_KIND_DRAM];
+	tdm_buf_puts(out, "  Device Information:\n    Architecture: ");
+	put_text(frame, device->arch[0] != '\0' ? device->arch : "unknown", 0, out);
+	put_between(frame, " (", device->card, ")", out);
+	tdm_buf_putc(out, '\n');
+	if (device->node >= 0)
+		tdm_buf_printf(out, "    Node: /dev/tenstorrent/%" PRId32 "\n", device->node);
+	put_between(frame, "    PCI: ", device->pci, "\n", out);
+	if (device->has_chip_id)
+		tdm_buf_printf(out, "    Chip ID: 0x%" PRIx64 "\n", device->chip_id);
 	if (device->process_count != 0)
 		tdm_buf_printf(out, "    Initialized: Yes (%" PRIu32 " process%s)\n", device->process_count,
-			device->process_count == 1 ? "" : "es");
-	else if (device->node >= 0 || device->kinds[TDM_KIND_DRAM].used != TDM_BYTES_UNKNOWN)
+			tdm_plural_es(device->process_count));
+	else if (device->node >= 0 || dram->used != TDM_BYTES_UNKNOWN)
 		tdm_buf_puts(out, "    Initialized: No (no process is known to use it)\n");
 	else
 		tdm_buf_puts(out, "    Initialized: unknown (what tells of it could not be read)\n");
-	tdm_buf_puts(out, "    Hardware CQs: unknown (no source reports them)\n");
-	if (device->kinds[TDM_KIND_DRAM].banks != 0)
-		tdm_buf_printf(out, "    DRAM Channels: %" PRIu32 "\n", device->kinds[TDM_KIND_DRAM].banks);
+	tdm_buf_puts(out, "    Hardware CQs: unknown (no source reports them)\n    DRAM Channels: ");
+	if (dram->banks != 0)
+		tdm_buf_printf(out, "%" PRIu32 "\n", dram->banks);
 	else
-		tdm_buf_puts(out, "    DRAM Channels: unknown (the card is not known)\n");
+		tdm_buf_puts(out, "unknown (the card is not known)\n");
 	put_grid(device, out);
 	tdm_chips_put(out, "    ", device);
 }
@@ -189,10 +138,11 @@ static const char *format_size(char *dst, size_t cap, uint64_t bytes)
 	return dst;
 }
 
-static void put_value(struct tdm_buf *out, const char *label, uint64_t bytes)
+static void put_value(struct tdm_buf *out, const char *label, uint64_t bytes, const char *after)
 {
 	char text[TDM_BYTES_CAP + 1];
-	tdm_buf_printf(out, "    %-*s %*s", LABEL_COLUMNS, label, VALUE_COLUMNS, format_size(text, sizeof text, bytes));
+	tdm_buf_printf(out, "    %-*s %*s%s", LABEL_COLUMNS, label, VALUE_COLUMNS,
+		format_size(text, sizeof text, bytes), after);
 }
 
 static void put_name(struct tdm_buf *out, enum tdm_kind kind)
@@ -201,67 +151,27 @@ static void put_name(struct tdm_buf *out, enum tdm_kind kind)
 		tdm_buf_putc(out, (char)toupper((unsigned char)*c));
 }
 
-static const char *level_style(const struct tdm_top_frame *frame, const struct tdm_picture_kind *kind)
-{
-	static const char *const styles[] = { [TDM_LEVEL_UNKNOWN] = "",
-		[TDM_LEVEL_GREEN] = TDM_STYLE_GREEN,
-		[TDM_LEVEL_YELLOW] = TDM_STYLE_YELLOW,
-		[TDM_LEVEL_RED] = TDM_STYLE_RED };
-	enum tdm_level level = tdm_level_of(kind->used, kind->total);
-	return level != TDM_LEVEL_UNKNOWN ? tdm_term_style(&frame->term, styles[level]) : "";
-}
-
-static void put_heading(const struct tdm_top_frame *frame, enum tdm_kind kind, int tenths, struct tdm_buf *out)
-{
-	char text[TDM_SHARE_CAP];
-	tdm_buf_printf(out, "\n  %s", tdm_term_style(&frame->term, TDM_STYLE_BOLD));
-	put_name(out, kind);
-	tdm_buf_printf(out, " Memory:%s", tdm_term_style(&frame->term, TDM_STYLE_OFF));
-	if (tenths >= TENTHS_FULL)
-		tdm_buf_printf(out, " %s+", tdm_share_format(text, sizeof text, TENTHS_FULL - 1));
-	else if (tenths >= 0)
-		tdm_buf_printf(out, " %s", tdm_share_format(text, sizeof text, tenths));
-	tdm_buf_putc(out, '\n');
-}
-
-static void put_allocated(const struct tdm_picture_kind *kind, int tenths, struct tdm_buf *out)
-{
-	put_value(out, "Allocated:", kind->used);
-	if (tenths >= TENTHS_FULL)
-		tdm_buf_printf(out, " (%d%%+)\n", TENTHS_FULL / 10 - 1);
-	else if (tenths >= 0)
-		tdm_buf_printf(out, " (%d%%)\n", tenths / 10);
-	else
-		tdm_buf_puts(out, " (share unknown)\n");
-}
-
-static void put_usage(
-	const struct tdm_top_frame *frame, const struct tdm_picture_kind *kind, int tenths, struct tdm_buf *out)
-{
-	char text[TDM_SHARE_CAP];
-	const char *style = level_style(frame, kind);
-	if (tenths < 0) {
-		tdm_buf_printf(out, "    Usage: unknown (%s)\n",
-			kind->used == TDM_BYTES_UNKNOWN ? "no source counts it" : "its size is not known");
-		return;
-	}
-	tdm_buf_printf(out, "    Usage: [%s", style);
-	tdm_bar_put(out, tenths, BAR_COLUMNS, frame->term.utf8);
-	tdm_buf_printf(
-		out, "%s] %s\n", style[0] != '\0' ? TDM_STYLE_OFF : "", tdm_share_format(text, sizeof text, tenths));
-}
-
+/* The lines whose shares people search for. */
 static void put_region(const struct tdm_top_frame *frame, const struct tdm_picture_device *device, enum tdm_kind k,
 	struct tdm_buf *out)
 {
 	const struct tdm_picture_kind *kind = &device->kinds[k];
-	int tenths = tdm_share_tenths(kind->used, kind->total);
-	put_heading(frame, k, tenths, out);
+	const struct tdm_term *term = &frame->term;
+	const char *style = tdm_term_style(term, tdm_level_style(kind->used, kind->total));
+	char text[TDM_SHARE_CAP];
+	int tenths = tdm_picture_permille(kind->used, kind->total), shown = tenths < TENTHS_MAX ? tenths : TENTHS_MAX;
+	const char *plus = tenths > shown ? "+" : "";
+	tdm_buf_printf(out, "\n  %s", tdm_term_style(term, TDM_STYLE_BOLD));
+	put_name(out, k);
+	tdm_buf_printf(out, " Memory:%s", tdm_term_style(term, TDM_STYLE_OFF));
+	if (tenths >= 0)
+		tdm_buf_printf(out, " %s%s", tdm_format_share(text, sizeof text, shown), plus);
+	tdm_buf_putc(out, '\n');
 	if (kind->used == TDM_BYTES_UNKNOWN && kind->total == TDM_BYTES_UNKNOWN) {
 		tdm_buf_puts(out, "    unknown (no source counts it)\n");
 		return;
 	}
-	if (kind->total == 0 && (kind->used == 0 || kind->used == TDM_BYTES_UNKNOWN)) {
+	if (kind->total == 0 && !tdm_is_some(kind->used)) {
 		tdm_buf_puts(out, "    none (this device has no such region)\n");
 		return;
 	}
@@ -269,21 +179,21 @@ static void put_region(const struct tdm_top_frame *frame, const struct tdm_pictu
 		tdm_buf_printf(out, "    Banks: %" PRIu32 "\n", kind->banks);
 	else
 		tdm_buf_puts(out, "    Banks: unknown\n");
-	put_value(out, "Total:", kind->total);
-	tdm_buf_putc(out, '\n');
-	put_allocated(kind, tenths, out);
-	put_value(out, "Free:", kind->free);
-	tdm_buf_putc(out, '\n');
-	put_value(out, "Largest Block:", kind->largest_free);
-	tdm_buf_putc(out, '\n');
-	put_usage(frame, kind, tenths, out);
-}
-
-/* The four regions of the allocator are always there, the others when something is in them or has been. */
-static bool is_shown(const struct tdm_picture_kind *kind, enum tdm_kind k)
-{
-	return k <= TDM_KIND_TRACE || (kind->used != TDM_BYTES_UNKNOWN && kind->used != 0) ||
-	       (kind->peak != TDM_BYTES_UNKNOWN && kind->peak != 0);
+	put_value(out, "Total:", kind->total, "\n");
+	put_value(out, "Allocated:", kind->used, tenths < 0 ? " (share unknown)\n" : "");
+	if (tenths >= 0)
+		tdm_buf_printf(out, " (%d%%%s)\n", shown / 10, plus);
+	put_value(out, "Free:", kind->free, "\n");
+	put_value(out, "Largest Block:", kind->largest_free, "\n");
+	if (tenths < 0) {
+		tdm_buf_printf(out, "    Usage: unknown (%s)\n",
+			kind->used == TDM_BYTES_UNKNOWN ? "no source counts it" : "its size is not known");
+		return;
+	}
+	tdm_buf_printf(out, "    Usage: [%s", style);
+	tdm_bar_put(out, tenths, BAR_COLUMNS, term->utf8);
+	tdm_buf_printf(
+		out, "%s] %s\n", style[0] != '\0' ? TDM_STYLE_OFF : "", tdm_format_share(text, sizeof text, tenths));
 }
 
 static void put_holding(const struct tdm_top_frame *frame, const struct tdm_holding *holding, struct tdm_buf *out)
@@ -296,7 +206,7 @@ static void put_holding(const struct tdm_top_frame *frame, const struct tdm_hold
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
 		char text[TDM_BYTES_CAP + 1];
 		uint64_t bytes = holding->kinds[k].used;
-		if (bytes == TDM_BYTES_UNKNOWN || bytes == 0)
+		if (!tdm_is_some(bytes))
 			continue;
 		put_name(out, (enum tdm_kind)k);
 		tdm_buf_printf(out, " %s  ", format_size(text, sizeof text, bytes));
@@ -304,7 +214,7 @@ static void put_holding(const struct tdm_top_frame *frame, const struct tdm_hold
 	}
 	if (!any)
 		tdm_buf_puts(out, "has it open  ");
-	put_text(frame, process->command[0] != '\0' ? process->command : process->comm, COMMAND_COLUMNS, out);
+	put_text(frame, tdm_picture_command(process), COMMAND_COLUMNS, out);
 	tdm_cell_trim(out);
 	tdm_buf_putc(out, '\n');
 }
@@ -334,15 +244,19 @@ static void put_device(const struct tdm_top_frame *frame, size_t i, struct tdm_b
 	put_rule(out, '-');
 	put_info(frame, device, out);
 	tdm_buf_puts(out, "\n  Real-Time Memory Utilization:\n");
+	/* The four regions of the allocator are always there, the others when something is in them or has been. */
 	for (int k = 0; k < TDM_KIND_COUNT; k++)
-		if (is_shown(&device->kinds[k], (enum tdm_kind)k))
+		if (k <= TDM_KIND_TRACE || tdm_is_some(device->kinds[k].used) || tdm_is_some(device->kinds[k].peak))
 			put_region(frame, device, (enum tdm_kind)k, out);
 	put_processes(frame, i, out);
 }
 
 void tdm_top_frame(const struct tdm_top_frame *frame, struct tdm_buf *out)
 {
-	put_header(out);
+	int left = (WIDTH - 2 - (int)strlen(title)) / 2, right = WIDTH - 2 - (int)strlen(title) - left;
+	put_rule(out, '=');
+	tdm_buf_printf(out, "|%*s%s%*s|\n", left, "", title, right, "");
+	put_rule(out, '=');
 	if (frame->interval_ms != 0)
 		tdm_buf_puts(out, "Press Ctrl+C to exit\n");
 	tdm_buf_putc(out, '\n');

@@ -251,6 +251,12 @@ const struct tdm_kept_frame *tdm_picture_stack(const struct tdm_picture *picture
 /* The core ranges of this number; *count is 0 for 0 or a wrong number. */
 const struct tdm_core_range *tdm_picture_ranges(const struct tdm_picture *picture, uint32_t number, uint32_t *count);
 
+/* The command line of a process, else its name. */
+static inline const char *tdm_picture_command(const struct tdm_picture_process *process)
+{
+	return process->command[0] != '\0' ? process->command : process->comm;
+}
+
 /* How many buffers a holding lists. */
 size_t tdm_holding_buffer_count(const struct tdm_holding *holding);
 

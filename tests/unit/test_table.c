@@ -157,6 +157,73 @@ static void rows_that_are_not_shown_are_counted(void **state)
 	expect_json(&table, "[]\n");
 }
 
+struct owner {
+	int32_t pid;
+	uint8_t has_user;
+	uint64_t user;
+};
+
+struct place {
+	uint16_t cores;
+	const struct owner *owner;
+};
+
+static bool skip_empty(const struct tdm_table *table, const void *row)
+{
+	(void)table;
+	return ((const struct place *)row)->cores == 0;
+}
+
+static const char *alarm_style(const struct tdm_field *field)
+{
+	return tdm_field_member(field).number > 100 ? TDM_STYLE_RED : "";
+}
+
+static void put_below(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct place *place = field->row;
+	if (place->owner == NULL)
+		tdm_buf_puts(out, "nobody's\n");
+}
+
+#define PLACE(member) TDM_MEMBER(struct place, member)
+#define OWNER(member) TDM_VIA(struct place, owner, struct owner, member)
+
+/* A row may point to what it shows; rows may be left out, and have lines of their own below them. */
+static void rows_that_point_elsewhere(void **state)
+{
+	static const struct tdm_column columns[] = {
+		{ "i", "index", TDM_INDEX, .width = 1 },
+		{ "cores", "cores", PLACE(cores), .width = 5, .style = alarm_style, .below = put_below },
+		{ "pid", "pid", OWNER(pid), .width = 3 },
+		{ "user", "user", OWNER(user), TDM_KNOWN_IF(struct owner, has_user), .width = 4 },
+	};
+	const struct owner known_owner = { 42, 1, 7 }, other = { 43, 0, 8 };
+	const struct place places[] = { { 64, &known_owner }, { 0, &known_owner }, { 65535, &other }, { 1, NULL } };
+	struct tdm_table table = { TDM_COLUMNS(columns), places, sizeof *places, 4, .gap = 1, .skip = skip_empty,
+		.above = "Places\n" };
+	(void)state;
+	expect_text(&table, &term,
+		"Places\n"
+		"i cores pid user\n"
+		"0    64  42    7\n"
+		"2 65535  43    -\n"
+		"3     1   -    -\n"
+		"nobody's\n");
+	expect_json(&table, "[{\"index\": 0,\"cores\": 64,\"pid\": 42,\"user\": 7},"
+			    "{\"index\": 2,\"cores\": 65535,\"pid\": 43,\"user\": null},"
+			    "{\"index\": 3,\"cores\": 1,\"pid\": null,\"user\": null}]\n");
+	const struct tdm_term coloured = { .width = 40, .colour = true };
+	table.rows = &places[2];
+	table.count = 1;
+	table.hidden = 1 << 2 | 1 << 3;
+	expect_text(&table, &coloured, "Places\ni cores\n0 " TDM_STYLE_RED "65535" TDM_STYLE_OFF "\n");
+	expect_json(&table, "[{\"index\": 0,\"cores\": 65535}]\n");
+	table.rows = &places[1];
+	expect_text(&table, &term, "");
+	expect_json(&table, "[]\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +231,7 @@ int main(void)
 		cmocka_unit_test(every_form_of_a_number),
 		cmocka_unit_test(cells_that_do_not_fit),
 		cmocka_unit_test(rows_that_are_not_shown_are_counted),
+		cmocka_unit_test(rows_that_point_elsewhere),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "picture_make.h"
-#include "report/share.h"
+#include "report/live_cells.h"
 #include "report/top_frame.h"
 
 /* As they stand in the recipes. */
@@ -260,16 +260,16 @@ static void shares_are_rounded_down(void **state)
 {
 	(void)state;
 	char text[TDM_SHARE_CAP];
-	assert_int_equal(tdm_share_tenths(79999, 100000), 799);
-	assert_int_equal(tdm_share_tenths(UINT64_MAX - 1, UINT64_MAX - 1), 1000);
-	assert_int_equal(tdm_share_tenths(UINT64_MAX - 2, UINT64_MAX - 1), 999);
-	assert_int_equal(tdm_share_tenths(UINT64_MAX - 1, 1), 99999);
-	assert_int_equal(tdm_share_tenths(0, 5), 0);
-	assert_int_equal(tdm_share_tenths(0, 0), -1);
-	assert_int_equal(tdm_share_tenths(TDM_BYTES_UNKNOWN, 5), -1);
-	assert_int_equal(tdm_share_tenths(5, TDM_BYTES_UNKNOWN), -1);
-	assert_string_equal(tdm_share_format(text, sizeof text, 1), "0.1%");
-	assert_string_equal(tdm_share_format(text, sizeof text, -1), "unknown");
+	assert_int_equal(tdm_picture_permille(79999, 100000), 799);
+	assert_int_equal(tdm_picture_permille(UINT64_MAX - 1, UINT64_MAX - 1), 1000);
+	assert_int_equal(tdm_picture_permille(UINT64_MAX - 2, UINT64_MAX - 1), 999);
+	assert_string_equal(tdm_format_share(text, sizeof text, tdm_picture_permille(UINT64_MAX - 1, 1)), "9999.9%");
+	assert_int_equal(tdm_picture_permille(0, 5), 0);
+	assert_int_equal(tdm_picture_permille(0, 0), -1);
+	assert_int_equal(tdm_picture_permille(TDM_BYTES_UNKNOWN, 5), -1);
+	assert_int_equal(tdm_picture_permille(5, TDM_BYTES_UNKNOWN), -1);
+	assert_string_equal(tdm_format_share(text, sizeof text, 1), "0.1%");
+	assert_string_equal(tdm_format_share(text, sizeof text, -1), "unknown");
 }
 
 int main(void)

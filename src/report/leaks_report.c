@@ -1,8 +1,6 @@
-/* What leaks, as text: the sites that were asked for, the worst first, at most SHOWN_MAX unless all are wanted. */
-#include "base/duration.h"
-#include "base/units.h"
-#include "report/finding_report.h"
 #include "report/leaks_report.h"
+#include "report/finding_report.h"
+#include "report/report_put.h"
 
 /* More findings than anybody reads: a program may end with thousands of names that are never freed. */
 enum { SHOWN_MAX = 50 };
@@ -15,7 +13,7 @@ static bool is_chosen(const struct tdm_leaks_report *report, const struct tdm_fi
 	       !(filter->has_device && finding->about.device != filter->device) && finding->bytes >= report->min_bytes;
 }
 
-bool tdm_leaks_is_shown(const struct tdm_leaks_report *report, const struct tdm_finding *finding)
+static bool is_shown(const struct tdm_leaks_report *report, const struct tdm_finding *finding)
 {
 	return (report->all || finding->severity != TDM_FINDING_OK) && is_chosen(report, finding);
 }
@@ -30,14 +28,14 @@ size_t tdm_leaks_chosen(const struct tdm_leaks_report *report, enum tdm_severity
 
 static void put_opening(const struct tdm_leaks_report *report, struct tdm_buf *out)
 {
-	char text[TDM_DURATION_CAP], count[TDM_BYTES_CAP];
-	size_t processes = report->live->picture->process_count;
-	if (report->result->samples > 1)
-		tdm_buf_printf(out, "watched %zu process%s for %s, %s pictures\n\n", processes,
-			processes == 1 ? "" : "es", tdm_format_duration(text, sizeof text, report->result->watched_ns),
-			tdm_format_count(count, sizeof count, report->result->samples));
+	const struct tdm_leaks_result *result = report->result;
+	size_t count = report->live->picture->process_count;
+	tdm_buf_printf(out, "%s %zu process%s ", result->samples > 1 ? "watched" : "read", count, tdm_plural_es(count));
+	if (result->samples > 1)
+		tdm_buf_printf(out, "for %s, %s pictures\n\n", TDM_TIME_TEXT(result->watched_ns),
+			TDM_COUNT_TEXT(result->samples));
 	else
-		tdm_buf_printf(out, "read %zu process%s once\n\n", processes, processes == 1 ? "" : "es");
+		tdm_buf_puts(out, "once\n\n");
 }
 
 /* Those that are chosen, the worst first; how many more there are, and what they hold. */
@@ -47,57 +45,47 @@ static void put_leaks(const struct tdm_leaks_report *report, struct tdm_buf *out
 		.term = report->live->term,
 		.picture = report->live->picture,
 		.stacks = report->live->stacks };
-	char count[TDM_BYTES_CAP], size[TDM_BYTES_CAP];
-	uint64_t more = 0, bytes = 0;
-	size_t shown = 0;
+	uint64_t shown = 0, more = 0, bytes = 0;
 	for (size_t i = 0; i < report->findings->count; i++) {
 		const struct tdm_finding *finding = &report->findings->list[i];
-		if (!tdm_leaks_is_shown(report, finding))
+		if (!is_shown(report, finding))
 			continue;
-		if (report->all || shown < SHOWN_MAX) {
+		if (report->all || shown++ < SHOWN_MAX) {
 			tdm_finding_text(&view, finding, out);
-			shown++;
 		} else {
 			more++;
-			bytes += finding->bytes;
+			bytes = tdm_plus(bytes, finding->bytes);
 		}
 	}
 	if (more != 0)
-		tdm_buf_printf(out, "and %s more, which hold %s (--all lists them)\n\n",
-			tdm_format_count(count, sizeof count, more), tdm_format_bytes_short(size, sizeof size, bytes));
+		tdm_buf_printf(out, "and %s more, which hold %s (--all lists them)\n\n", TDM_COUNT_TEXT(more),
+			TDM_SIZE_TEXT(bytes));
 	tdm_stack_symbols_done(&view.symbols);
-}
-
-/* Whether there is something that could be watched. */
-static bool is_any_running(const struct tdm_picture *picture)
-{
-	for (size_t i = 0; i < picture->process_count; i++)
-		if (picture->processes[i].life != TDM_LIFE_ENDED)
-			return true;
-	return false;
 }
 
 static void put_closing(const struct tdm_leaks_report *report, struct tdm_buf *out)
 {
 	const struct tdm_leaks_result *result = report->result;
 	size_t leaks = tdm_leaks_chosen(report, TDM_FINDING_BROKEN),
-	       suspects = tdm_leaks_chosen(report, TDM_FINDING_WARNING);
-	size_t steady = tdm_leaks_chosen(report, TDM_FINDING_OK);
-	char count[TDM_BYTES_CAP];
+	       suspects = tdm_leaks_chosen(report, TDM_FINDING_WARNING),
+	       steady = tdm_leaks_chosen(report, TDM_FINDING_OK);
+	bool any_runs = false;
+	for (size_t i = 0; i < report->live->picture->process_count; i++)
+		any_runs |= report->live->picture->processes[i].life != TDM_LIFE_ENDED;
 	if (report->all && steady != 0)
 		tdm_buf_putc(out, '\n');
 	if (leaks + suspects == 0)
-		tdm_buf_printf(out, "no leak found; ");
+		tdm_buf_puts(out, "no leak found; ");
 	else
-		tdm_buf_printf(out, "%zu leak%s, %zu suspect%s; ", leaks, leaks == 1 ? "" : "s", suspects,
-			suspects == 1 ? "" : "s");
+		tdm_buf_printf(
+			out, "%zu leak%s, %zu suspect%s; ", leaks, tdm_plural(leaks), suspects, tdm_plural(suspects));
 	tdm_buf_printf(out, "%zu site%s steady%s\n", steady, steady == 1 ? " is" : "s are",
 		steady != 0 && !report->all ? " (--all lists them)" : "");
-	if (result->samples == 1 && is_any_running(report->live->picture))
+	if (result->samples == 1 && any_runs)
 		tdm_buf_puts(out, "(one picture shows no growth: 'tidemark leaks --for 30s' watches)\n");
 	if (result->sites_left_out != 0)
 		tdm_buf_printf(out, "(%s buffers are of more sites than are looked at one by one)\n",
-			tdm_format_count(count, sizeof count, result->sites_left_out));
+			TDM_COUNT_TEXT(result->sites_left_out));
 }
 
 void tdm_leaks_text(const struct tdm_leaks_report *report, struct tdm_buf *out)
@@ -111,4 +99,27 @@ void tdm_leaks_text(const struct tdm_leaks_report *report, struct tdm_buf *out)
 	if (any)
 		put_closing(report, out);
 	tdm_live_unread(report->live, out);
+}
+
+void tdm_leaks_json(const struct tdm_leaks_report *report, struct tdm_json *json)
+{
+	const struct tdm_leaks_result *result = report->result;
+	struct tdm_finding_view view = { .findings = report->findings, .picture = report->live->picture };
+	tdm_json_object(json);
+	tdm_json_put_name(json, "directory", report->live->dir);
+	tdm_json_put_u64(json, "watched_ns", result->watched_ns);
+	tdm_json_put_known(json, "interval_ns", report->interval_ns != 0, report->interval_ns);
+	tdm_json_put_u64(json, "pictures", result->samples);
+	tdm_json_put_u64(json, "leaks", tdm_leaks_chosen(report, TDM_FINDING_BROKEN));
+	tdm_json_put_u64(json, "suspects", tdm_leaks_chosen(report, TDM_FINDING_WARNING));
+	tdm_json_put_u64(json, "steady", tdm_leaks_chosen(report, TDM_FINDING_OK));
+	tdm_json_put_u64(json, "buffers_beyond_limit", result->sites_left_out);
+	tdm_json_put_array(json, "sites");
+	for (size_t i = 0; i < report->findings->count; i++)
+		if (is_shown(report, &report->findings->list[i]))
+			tdm_finding_json(&view, &report->findings->list[i], json);
+	tdm_json_array_end(json);
+	tdm_stack_symbols_done(&view.symbols);
+	tdm_live_json_problems(report->live, json);
+	tdm_json_object_end(json);
 }

@@ -1,0 +1,118 @@
+/* The views of `run`: how the program ended, and what each of its processes held, peaks and left. */
+#include "report/cell.h"
+#include "report/live_report.h"
+#include "report/report_put.h"
+#include "report/stack_report.h"
+#include "report/table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { SITES_SHOWN = 20 };
+
+static struct tdm_value get_name(const struct tdm_field *field)
+{
+	const struct tdm_live_list *of = field->table->context;
+	return tdm_value_text(tdm_picture_text(of->report->picture, ((const struct tdm_site *)field->row)->name));
+}
+
+static struct tdm_value get_age(const struct tdm_field *field)
+{
+	const struct tdm_live_list *of = field->table->context;
+	return tdm_value_number(tdm_live_age(of->report->picture, tdm_field_member(field).number));
+}
+
+static void put_site(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_site *site = field->row;
+	tdm_live_site(field->table->context, get_name(field).text.ptr, site->stack, "(no name)", out);
+}
+
+#define SITE(member) TDM_MEMBER(struct tdm_site, member)
+static const struct tdm_column columns[] = {
+	{ "Kind", "kind", SITE(kind), .flags = TDM_IS_KIND, .width = 10 },
+	{ NULL, "name", .get = get_name, .flags = TDM_ZERO_IS_UNKNOWN },
+	{ "Buffers", "buffers", SITE(count), TDM_COUNT(10), .flags = TDM_WHOLE },
+	{ "Reserved", "reserved_bytes", SITE(reserved_bytes), TDM_BYTES },
+	{ NULL, "asked_bytes", SITE(asked_bytes) },
+	{ "Oldest", "oldest_age_ns", SITE(oldest_ns), .get = get_age, TDM_DURATION(TDM_DURATION_COLUMNS),
+		.flags = TDM_WHOLE },
+	{ "Site", NULL, .text = put_site, .before = 1 },
+	TDM_LIVE_STACK(SITE(stack)),
+};
+
+/* The sites of a process that still hold something: in text, or as the value of a key. */
+static void put_sites(const struct tdm_live_report *report, size_t process, struct tdm_buf *out, struct tdm_json *json)
+{
+	bool runs = report->picture->processes[process].life == TDM_LIFE_RUNS;
+	struct tdm_site *sites;
+	struct tdm_live_list of = { report, NULL };
+	struct tdm_table table = { TDM_COLUMNS(columns), .stride = sizeof *sites, .context = &of,
+		.above = runs ? "\n  Live\n" : "\n  Never freed\n", .indent = 2, .gap = 1 };
+	uint64_t rest = 0;
+	size_t count;
+	out->failed |= tdm_sites_find(report->picture, (uint32_t)process, &sites, &count) != 0;
+	table.rows = sites;
+	of.sym = count != 0 ? tdm_stack_symbolizer(report->picture, process) : NULL;
+	table.count = json == NULL && count > SITES_SHOWN ? SITES_SHOWN : count;
+	if (json != NULL)
+		tdm_json_put_table(json, "live_sites", &table);
+	else
+		tdm_table_text(&table, &report->term, out);
+	for (size_t i = table.count; i < count; i++)
+		rest = tdm_plus(rest, sites[i].reserved_bytes);
+	if (table.count < count)
+		tdm_buf_printf(
+			out, "  and %s more with %s\n", TDM_COUNT_TEXT(count - table.count), TDM_SIZE_TEXT(rest));
+	if (json == NULL && count == 0)
+		tdm_buf_puts(out, runs ? "\n  no live buffers\n" : "\n  every buffer was freed\n");
+	tdm_symbolizer_free(of.sym);
+	free(sites);
+}
+
+static void put_end(const struct tdm_live_report *report, const struct tdm_run_end *end, struct tdm_buf *out)
+{
+	const char *name = end->signal != 0 ? sigabbrev_np(end->signal) : NULL;
+	tdm_buf_puts(out, "tidemark: ");
+	tdm_cell_text(out, end->command[0], report->term.utf8);
+	if (end->signal != 0)
+		tdm_buf_printf(out, " was killed by signal %d", end->signal);
+	else
+		tdm_buf_printf(out, " ended with code %d", end->exit_code);
+	if (name != NULL)
+		tdm_buf_printf(out, " (SIG%s)", name);
+	tdm_buf_printf(out, " after %s\n", TDM_TIME_TEXT(end->took_ns));
+	if (end->still_running != 0)
+		tdm_buf_printf(out,
+			"tidemark: %" PRIu64 " of its processes still run%s; their figures are those of now\n",
+			end->still_running, end->still_running == 1 ? "s" : "");
+}
+
+void tdm_run_text(const struct tdm_live_report *report, const struct tdm_run_end *end, struct tdm_buf *out)
+{
+	put_end(report, end, out);
+	tdm_buf_puts(out, report->picture->process_count != 0 ? "\n" : "");
+	tdm_live_text_processes(report, put_sites, out);
+	if (report->picture->process_count == 0)
+		tdm_buf_puts(out, "tidemark: it made no ledger: it reported no device memory. Programs are seen when "
+				  "they, or the runtime that\n"
+				  "tidemark: they use, are built with libtidemark; setuid programs, and those that set "
+				  "TIDEMARK=0, are not.\n");
+	tdm_live_unread(report, out);
+}
+
+void tdm_run_json(const struct tdm_live_report *report, const struct tdm_run_end *end, struct tdm_json *json)
+{
+	tdm_json_object(json);
+	tdm_json_put_array(json, "command");
+	for (size_t i = 0; end->command[i] != NULL; i++)
+		tdm_json_text(json, end->command[i]);
+	tdm_json_array_end(json);
+	tdm_json_put_u64(json, "exit_code", (uint64_t)end->exit_code);
+	tdm_json_put_known(json, "signal", end->signal != 0, (uint64_t)end->signal);
+	tdm_json_put_u64(json, "duration_ns", end->took_ns);
+	tdm_json_put_u64(json, "still_running", end->still_running);
+	tdm_live_json_processes(report, put_sites, json);
+	tdm_live_json_problems(report, json);
+	tdm_json_object_end(json);
+}

@@ -1,0 +1,185 @@
+/*
+ * `tidemark status`. The text has a block for each device, then the processes, then what could not be read. At 80
+ * columns sources are letters that the last line explains; with more there are words and bars.
+ *
+ * The JSON has the shape of a tt-smi snapshot with its strings as tt-smi writes them, so that programs that read those
+ * read this; beside them are objects called "memory", with bytes as numbers. Values that only the card's registers have
+ * are not known here: nothing is opened on the card.
+ */
+#include "base/err.h"
+#include "base/wrap.h"
+#include "report/cell.h"
+#include "report/live_cells.h"
+#include "report/report_put.h"
+#include "report/status_report.h"
+#include "tidemark_version.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+enum { WIDE = 100, PROBLEMS_SHOWN = 5 };
+
+bool tdm_status_is_wide(const struct tdm_status_report *report)
+{
+	return report->term.width >= WIDE;
+}
+
+char tdm_status_letter(uint8_t from)
+{
+	static const char letters[] = "-LSDM"; /* as in TDM_FROM_LIST */
+	_Static_assert(sizeof letters == TDM_FROM_COUNT + 1, "a letter for each source");
+	return from < TDM_FROM_COUNT ? letters[from] : '-';
+}
+
+static void put_head(const struct tdm_status_report *report, size_t devices, size_t processes, struct tdm_buf *out)
+{
+	char when[TDM_TIME_CAP];
+	tdm_put_styled(out, &report->term, TDM_STYLE_BOLD, "tidemark " TDM_VERSION_STRING);
+	tdm_format_time(when, sizeof when, report->picture->real_ns);
+	tdm_buf_printf(out, "%s%s: %zu device%s, %zu process%s", when[0] != '\0' ? ", " : "", when, devices,
+		tdm_plural(devices), processes, tdm_plural_es(processes));
+	if (report->machine != NULL && report->machine->driver[0] != '\0') {
+		tdm_buf_puts(out, ", driver ");
+		tdm_cell_put(out, tdm_str_of(report->machine->driver), 20, report->term.utf8);
+	}
+	tdm_buf_putc(out, '\n');
+}
+
+static void put_wrapped(const struct tdm_status_report *report, const char *text, struct tdm_buf *out)
+{
+	tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ .width = report->term.width });
+}
+
+static void put_nothing(const struct tdm_status_report *report, struct tdm_buf *out)
+{
+	tdm_buf_putc(out, '\n');
+	if (report->picture->device_count == 0 && report->picture->process_count == 0)
+		put_wrapped(report,
+			"No card and no tracked process is visible: try 'tidemark demo', which needs no card, and see "
+			"'tidemark doctor', which says what was looked for.",
+			out);
+	else if (report->pick.pid != 0)
+		tdm_buf_printf(out, "No process %" PRId32 " is known to use a device.\n", report->pick.pid);
+	else
+		tdm_buf_puts(out, "None of the devices that are visible was asked for.\n");
+}
+
+static void put_problem(
+	const struct tdm_status_report *report, const struct tdm_picture_problem *problem, struct tdm_buf *out)
+{
+	const char *why = problem->text[0] != '\0' ? problem->text : tdm_err_text(problem->err);
+	struct tdm_buf text;
+	tdm_buf_init(&text);
+	tdm_cell_text(&text, problem->place, report->term.utf8);
+	tdm_buf_puts(&text, problem->place[0] != '\0' ? ": " : "");
+	tdm_cell_text(&text, why, report->term.utf8);
+	tdm_buf_puts(out, "  ");
+	tdm_wrap(out, tdm_buf_str(&text), (struct tdm_wrap){ .at = 2, .indent = 4, .width = report->term.width });
+	out->failed |= tdm_buf_failed(&text);
+	tdm_buf_done(&text);
+}
+
+static void put_problems(const struct tdm_status_report *report, struct tdm_buf *out)
+{
+	const struct tdm_picture *picture = report->picture;
+	bool is_denied = false;
+	if (picture->problem_count == 0)
+		return;
+	tdm_buf_putc(out, '\n');
+	tdm_put_styled(out, &report->term, TDM_STYLE_YELLOW, "Problems");
+	tdm_buf_puts(out, " ('tidemark doctor' says more)\n");
+	for (size_t i = 0; i < picture->problem_count; i++) {
+		const struct tdm_picture_problem *problem = &picture->problems[i];
+		if (i < PROBLEMS_SHOWN)
+			put_problem(report, problem, out);
+		is_denied |= (problem->from == TDM_FROM_LEDGER || problem->from == TDM_FROM_METAL_SHM) &&
+			     (problem->err == -EACCES || problem->err == -EPERM);
+	}
+	tdm_put_rest(out, picture->problem_count, PROBLEMS_SHOWN);
+	if (is_denied)
+		put_wrapped(report,
+			"What is in files of other users is in no figure: more may be in use, and less may be free.",
+			out);
+}
+
+/* What the letters and marks stand for. */
+static void put_legend(const struct tdm_status_report *report, struct tdm_buf *out)
+{
+	tdm_buf_printf(out, "\n%s", tdm_term_style(&report->term, TDM_STYLE_DIM));
+	put_wrapped(report,
+		"Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared memory: bytes asked "
+		"for), D driver, M model (the card's tables). '>' at least, as far as was seen; '~' inferred, not "
+		"counted. unattributed: held by nobody who is listed; stale: left written down by processes that "
+		"ended.",
+		out);
+	tdm_buf_puts(out, tdm_term_style(&report->term, TDM_STYLE_OFF));
+}
+
+void tdm_status_text(const struct tdm_status_report *report, struct tdm_buf *out)
+{
+	const struct tdm_picture *picture = report->picture;
+	size_t devices = 0, processes = 0;
+	for (size_t i = 0; i < picture->device_count; i++)
+		devices += tdm_pick_takes_device(&report->pick, picture, i);
+	for (size_t i = 0; i < picture->process_count; i++)
+		processes += tdm_pick_takes_process(&report->pick, picture, i);
+	put_head(report, devices, processes, out);
+	for (size_t i = 0; i < picture->device_count; i++)
+		if (tdm_pick_takes_device(&report->pick, picture, i))
+			tdm_status_device(report, i, out);
+	if (processes != 0 || devices != 0)
+		tdm_status_processes(report, out);
+	else
+		put_nothing(report, out);
+	put_problems(report, out);
+	if (devices != 0)
+		put_legend(report, out);
+}
+
+void tdm_status_json_sources(const struct tdm_field *field, struct tdm_json *json)
+{
+	uint64_t sources = tdm_field_member(field).number;
+	tdm_json_array(json);
+	for (uint8_t from = TDM_FROM_LEDGER; from < TDM_FROM_COUNT; from++)
+		if ((sources >> from & 1) != 0)
+			tdm_json_text(json, tdm_from_name((enum tdm_from)from));
+	tdm_json_array_end(json);
+}
+
+static void json_status(const struct tdm_picture *picture, struct tdm_json *json)
+{
+#define PROBLEM(member) TDM_MEMBER(struct tdm_picture_problem, member), .flags = TDM_ZERO_IS_UNKNOWN
+	static const struct tdm_column columns[] = {
+		{ NULL, "source", PROBLEM(from), .get = tdm_get_source },
+		{ NULL, "place", PROBLEM(place) },
+		{ NULL, "reason", PROBLEM(text) },
+	};
+	const struct tdm_table problems = { TDM_COLUMNS(columns), picture->problems, sizeof *picture->problems,
+		picture->problem_count };
+	tdm_json_put_object(json, "status");
+	tdm_json_put_known(json, "taken_ns", picture->real_ns != 0, picture->real_ns);
+	tdm_json_put_u64(json, "device_count", picture->device_count);
+	tdm_json_put_u64(json, "process_count", picture->process_count);
+	tdm_json_put_table(json, "unreadable", &problems);
+	tdm_json_object_end(json);
+}
+
+void tdm_status_json(const struct tdm_status_report *report, struct tdm_json *json)
+{
+	tdm_json_envelope(json, "tidemark.status");
+	json_status(report->picture, json);
+	tdm_smi_machine(json, report->machine);
+	tdm_json_put_object(json, "host_sw_vers");
+	tdm_json_put_text(json, "tidemark", TDM_VERSION_STRING);
+	tdm_json_put_text(json, "tt_smi", "N/A");
+	tdm_json_put_text(json, "pyluwen", "N/A");
+	tdm_json_put_text(json, "tt_umd", "N/A");
+	tdm_json_object_end(json);
+	tdm_json_put_array(json, "device_info");
+	for (size_t i = 0; i < report->picture->device_count; i++)
+		if (tdm_pick_takes_device(&report->pick, report->picture, i))
+			tdm_status_json_device(report, i, json);
+	tdm_json_array_end(json);
+	tdm_status_json_processes(report, json);
+	tdm_json_object_end(json);
+}
