@@ -178,10 +178,11 @@ size_t tdm_findings_count(const struct tdm_findings *findings, enum tdm_severity
 const struct tdm_figure *tdm_finding_figure(
 	const struct tdm_findings *findings, const struct tdm_finding *finding, const char *key)
 {
-	const struct tdm_figure *figures = findings->figures + finding->figures.first;
-	for (size_t i = 0; i < finding->figures.count; i++)
-		if (strcmp(figures[i].key, key) == 0)
-			return &figures[i];
+	for (size_t i = 0; i < finding->figures.count; i++) {
+		const struct tdm_figure *figure = &findings->figures[finding->figures.first + i];
+		if (strcmp(figure->key, key) == 0)
+			return figure;
+	}
 	return NULL;
 }
 
