@@ -9,6 +9,8 @@ enum { LIVE_MAX = 1 << 26 };
 int tdm_buffer_history_init(struct tdm_buffer_history *history)
 {
 	*history = (struct tdm_buffer_history){ 0 };
+	for (uint8_t i = 0; i < TDM_KIND_COUNT; i++)
+		history->kinds[i].kind = i;
 	return tdm_map_init(&history->by_id);
 }
 

@@ -16,6 +16,7 @@ struct tdm_history_buffer {
 };
 
 struct tdm_history_kind {
+	uint8_t kind;            /* enum tdm_kind */
 	uint64_t bytes, buffers; /* alive */
 	uint64_t peak_bytes, peak_buffers, peak_ns;
 	uint64_t allocs, frees;

@@ -2,7 +2,6 @@
 #include "base/reserve.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 enum { CALLS_MAX = 1 << 26 };
@@ -130,25 +129,25 @@ static int compare_calls(const void *left, const void *right)
 	return order != 0 ? order : tdm_order(a->line, b->line);
 }
 
+static void settle(struct tdm_perf_operation *op)
+{
+	op->front_share = tdm_share(op->front_ns, op->kernel_ns);
+	op->back_share = tdm_share(op->back_ns, op->kernel_ns);
+	op->waits_for = op->measured == 0                       ? NULL
+			: op->front_ns == 0 && op->back_ns == 0 ? "nothing"
+			: op->front_ns >= op->back_ns           ? "input"
+								: "room";
+}
+
 void tdm_perf_waits_end(struct tdm_perf_waits *w)
 {
+	settle(&w->sum);
+	for (size_t i = 0; i < w->operation_count; i++)
+		settle(&w->operations[i]);
 	for (size_t i = 0; i < w->call_count; i++)
 		w->calls[i].name = w->operations[w->calls[i].operation].name;
 	if (w->call_count != 0)
 		qsort(w->calls, w->call_count, sizeof *w->calls, compare_calls);
 	if (w->operation_count != 0)
 		qsort(w->operations, w->operation_count, sizeof *w->operations, compare_operations);
-}
-
-double tdm_perf_share(const struct tdm_perf_operation *op, uint64_t wait_ns)
-{
-	return op->measured != 0 && op->kernel_ns != 0 ? (double)wait_ns / (double)op->kernel_ns : NAN;
-}
-
-const char *tdm_perf_side(const struct tdm_perf_operation *op)
-{
-	return op->measured == 0                       ? NULL
-	       : op->front_ns == 0 && op->back_ns == 0 ? "nothing"
-	       : op->front_ns >= op->back_ns           ? "input"
-						       : "room";
 }

@@ -51,11 +51,10 @@ int tdm_info_mesh_buffers(const struct tdm_info_request *request)
 		return tdm_info_refuse(request, "out of memory");
 	tdm_info_read(&r);
 	tdm_buffer_history_end(&history);
-	struct tdm_mesh_view view = { r.file, &history };
 	if (request->json != NULL)
-		tdm_mesh_json(&view, request->json);
+		tdm_mesh_json(&history, &r.file, request->json);
 	else
-		tdm_mesh_text(&view, request->out);
+		tdm_mesh_text(&history, &r.file, request->out);
 	tdm_buffer_history_done(&history);
 	return tdm_info_end(&r);
 }
@@ -81,12 +80,11 @@ int tdm_info_programs(const struct tdm_info_request *request)
 	/* The paths lead to the cache of kernels, if this is the machine that compiled them. */
 	programs.code_of = tdm_kernel_cache_bytes_of;
 	tdm_info_read(&r);
-	int err = tdm_kernel_programs_end(&programs);
-	struct tdm_programs_view view = { r.file, &programs, ring_bytes() };
+	int err = tdm_kernel_programs_end(&programs, ring_bytes());
 	if (request->json != NULL)
-		tdm_programs_json(&view, request->json);
+		tdm_programs_json(&programs, &r.file, request->json);
 	else
-		tdm_programs_text(&view, request->out);
+		tdm_programs_text(&programs, &r.file, request->out);
 	request->out->failed |= err != 0;
 	tdm_kernel_programs_done(&programs);
 	return tdm_info_end(&r);
@@ -97,14 +95,13 @@ int tdm_info_kernels(const struct tdm_info_request *request)
 	struct tdm_kernel_sizes sizes = { 0 };
 	struct tdm_info_reading r = { .request = request, .take = tdm_kernel_sizes_take, .to = &sizes };
 	tdm_info_read(&r);
-	int err = tdm_kernel_sizes_end(&sizes);
+	int err = tdm_kernel_sizes_end(&sizes, ring_bytes());
 	if (r.err == 0 && sizes.count == 0 && r.refused == 0)
 		r.err = tdm_diag_set(&r.diag, TDM_ENOTFOUND, 0, 0, "no compiled kernels here (TARGET/TARGET.elf)");
-	struct tdm_kernels_view view = { r.file, &sizes, ring_bytes(), "default of Wormhole and Blackhole" };
 	if (request->json != NULL)
-		tdm_kernels_json(&view, request->json);
+		tdm_kernels_json(&sizes, request->json);
 	else if (sizes.count != 0)
-		tdm_kernels_text(&view, request->out);
+		tdm_kernels_text(&sizes, &r.file, request->out);
 	request->out->failed |= err != 0;
 	tdm_kernel_sizes_done(&sizes);
 	return tdm_info_end(&r);
@@ -153,12 +150,13 @@ int tdm_info_memory(const struct tdm_info_request *request)
 	char path[PATH_MAX];
 	tdm_info_read(&r);
 	tdm_memory_states_end(&states, &(struct tdm_record_sink){ &r, tdm_info_take });
-	bool has_beside = states.head.form == TDM_MEMORY_SUMMARY && read_beside(request, &beside, path);
-	struct tdm_memory_view view = { r.file, &states, has_beside ? &beside : NULL, path };
+	if (states.head.form == TDM_MEMORY_SUMMARY && read_beside(request, &beside, path) &&
+		tdm_memory_states_take_banks(&states, &beside))
+		states.banks_from = path;
 	if (request->json != NULL)
-		tdm_memory_json(&view, request->json);
+		tdm_memory_json(&states, &r.file, request->json);
 	else
-		tdm_memory_text(&view, request->out);
+		tdm_memory_text(&states, &r.file, request->out);
 	tdm_memory_states_done(&beside);
 	tdm_memory_states_done(&states);
 	return tdm_info_end(&r);

@@ -1,4 +1,5 @@
-/* What the inspector's files say about memory, as text and as JSON: mesh buffers; kernels of programs. */
+/* What the inspector's files say about memory, as text and as JSON: mesh buffers; kernels of programs. After the end of
+ * the analysers. */
 #ifndef TDM_REPORT_REPORT_INSPECTOR_H
 #define TDM_REPORT_REPORT_INSPECTOR_H
 
@@ -6,22 +7,13 @@
 #include "analyze/kernel_programs.h"
 #include "report/report_put.h"
 
-struct tdm_mesh_view {
-	struct tdm_file_report file;
-	const struct tdm_buffer_history *history; /* ended */
-};
-
-struct tdm_programs_view {
-	struct tdm_file_report file;
-	const struct tdm_kernel_programs *programs; /* ended */
-	uint64_t ring_bytes;                        /* TDM_BYTES_UNKNOWN */
-};
-
-void tdm_mesh_text(const struct tdm_mesh_view *view, struct tdm_buf *out);
-void tdm_programs_text(const struct tdm_programs_view *view, struct tdm_buf *out);
+void tdm_mesh_text(const struct tdm_buffer_history *history, const struct tdm_file_report *file, struct tdm_buf *out);
+void tdm_programs_text(
+	const struct tdm_kernel_programs *programs, const struct tdm_file_report *file, struct tdm_buf *out);
 
 /* Keys into an object that is open already. */
-void tdm_mesh_json(const struct tdm_mesh_view *view, struct tdm_json *json);
-void tdm_programs_json(const struct tdm_programs_view *view, struct tdm_json *json);
+void tdm_mesh_json(const struct tdm_buffer_history *history, const struct tdm_file_report *file, struct tdm_json *json);
+void tdm_programs_json(
+	const struct tdm_kernel_programs *programs, const struct tdm_file_report *file, struct tdm_json *json);
 
 #endif
