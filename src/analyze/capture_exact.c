@@ -406,13 +406,6 @@ static void on_deallocate(struct tdm_capture_exact *e, const struct tdm_capture_
 
 /* ---- program memory ---- */
 
-static enum tdm_program_kind program_kind(uint8_t type)
-{
-	return type == TDM_CAPTURE_CB_ALLOCATE    ? TDM_PROGRAM_CB
-	       : type == TDM_CAPTURE_DFB_ALLOCATE ? TDM_PROGRAM_DFB
-						  : TDM_PROGRAM_SCRATCHPAD;
-}
-
 static int add_live(struct tdm_capture_exact *e, struct tdm_exact_chip *chip, const struct tdm_capture_node *node,
 	uint32_t cores, const struct tdm_core_mask *mask)
 {
@@ -425,7 +418,7 @@ static int add_live(struct tdm_capture_exact *e, struct tdm_exact_chip *chip, co
 		.node = (uint32_t)node->index,
 		.path = tdm_capture_paths_now(&e->paths),
 		.cores = cores,
-		.kind = (uint8_t)program_kind(node->type),
+		.kind = (uint8_t)tdm_capture_kind(node),
 		.mask = *mask,
 	};
 	return 0;
@@ -481,7 +474,7 @@ static int on_program(struct tdm_capture_exact *e, const struct tdm_capture_node
 		cores = mask_of_ranges(node, &several);
 	if (node->has_ranges && cores == 0)
 		return 0; /* on no core */
-	enum tdm_program_kind kind = program_kind(node->type);
+	enum tdm_program_kind kind = tdm_program_kind(tdm_capture_kind(node));
 	int err = add_live(e, chip, node, cores, mask);
 	if (err == 0)
 		err = tdm_program_memory_add(&chip->memory, node->has_ranges ? mask : NULL, kind,

@@ -46,7 +46,7 @@ struct tdm_exact_program {
 	uint64_t size;    /* in each core */
 	uint64_t address; /* 0: unknown */
 	uint32_t node, path, cores;
-	uint8_t kind;              /* enum tdm_program_kind */
+	uint8_t kind;              /* enum tdm_kind */
 	struct tdm_core_mask mask; /* of its cores; none: they are not recorded */
 };
 

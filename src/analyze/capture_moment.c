@@ -188,8 +188,8 @@ int tdm_capture_exact_cores(const struct tdm_capture_exact *e, size_t unit, stru
 		if (tdm_core_mask_count(&list[i].mask) == 0)
 			cores->unplaced += list[i].size;
 		else
-			err = tdm_program_memory_add(&memory, &list[i].mask, (enum tdm_program_kind)list[i].kind,
-				list[i].address, list[i].size);
+			err = tdm_program_memory_add(&memory, &list[i].mask,
+				tdm_program_kind((enum tdm_kind)list[i].kind), list[i].address, list[i].size);
 	}
 	for (size_t i = 0; i < memory.count && err == 0; i++)
 		place_class(&memory.classes[i], cores);

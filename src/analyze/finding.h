@@ -32,6 +32,7 @@ enum tdm_severity { TDM_FINDING_OK, TDM_FINDING_INFO, TDM_FINDING_WARNING, TDM_F
 enum tdm_unit {
 	TDM_UNIT_COUNT,
 	TDM_UNIT_BYTES,
+	TDM_UNIT_CHANGE, /* bytes more or, as a negative number, less; always known */
 	TDM_UNIT_BYTES_PER_S,
 	TDM_UNIT_NS,
 	TDM_UNIT_S,

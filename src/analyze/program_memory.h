@@ -11,6 +11,12 @@
 
 enum tdm_program_kind { TDM_PROGRAM_CB, TDM_PROGRAM_DFB, TDM_PROGRAM_SCRATCHPAD, TDM_PROGRAM_KINDS };
 
+/* Of TDM_KIND_CB and the two after it. */
+static inline enum tdm_program_kind tdm_program_kind(enum tdm_kind kind)
+{
+	return (enum tdm_program_kind)(kind - TDM_KIND_CB);
+}
+
 /* A set of cores: a word for each row, a bit for each column. */
 struct tdm_core_mask {
 	uint32_t rows[TDM_CAPTURE_GRID];

@@ -10,12 +10,13 @@ static const struct {
 	const char *severities[TDM_SEVERITIES];
 	const char *advice, *command;
 	bool has_about;
+	const char *figure; /* the figure that it is about; the family's sentence comes last */
 } families[TDM_FAMILIES] = {
 	[TDM_FAMILY_DOCTOR] = { "check", "state", "found", { "ok", "info", "warning", "broken" }, "advice", "command",
 		false },
 	[TDM_FAMILY_LEAK] = { "why", "verdict", "reason", { "steady", "steady", "suspect", "leak" }, NULL, NULL, true },
 	[TDM_FAMILY_REPLAY] = { "cause", NULL, NULL, { NULL }, NULL, NULL, false },
-	[TDM_FAMILY_CAPTURE] = { "reason", NULL, "text", { NULL }, NULL, NULL, false },
+	[TDM_FAMILY_CAPTURE] = { "reason", NULL, "text", { NULL }, NULL, NULL, false, "figure" },
 	[TDM_FAMILY_FAILURE] = { "sort", NULL, "summary", { NULL }, NULL, NULL, false },
 	[TDM_FAMILY_PRESSURE] = { "indicator", "band", NULL, { "LOW", "LOW", "MEDIUM", "HIGH" }, NULL, NULL, false },
 };
@@ -51,6 +52,8 @@ static void put_figure(const struct tdm_figure *figure, struct tdm_json *json)
 		tdm_json_text(json, figure->word);
 	else if (figure->is_real)
 		tdm_json_double(json, figure->real);
+	else if (figure->unit == TDM_UNIT_CHANGE)
+		tdm_json_i64(json, (int64_t)figure->number);
 	else if (figure->unit == TDM_UNIT_FLAG)
 		tdm_json_bool(json, figure->number != 0);
 	else
@@ -81,7 +84,10 @@ void tdm_finding_json(struct tdm_finding_view *view, const struct tdm_finding *f
 {
 	const struct tdm_findings *all = view->findings;
 	const struct tdm_advice *advice = finding->advice.count != 0 ? &all->advice[finding->advice.first] : NULL;
+	bool is_sentence_last = families[finding->family].figure != NULL;
 	tdm_json_object(json);
+	if (families[finding->family].figure != NULL)
+		tdm_json_put_text(json, families[finding->family].figure, finding->about.name);
 	tdm_json_put_text(json, families[finding->family].what, finding->what);
 	if (families[finding->family].severity != NULL)
 		tdm_json_put_text(json, families[finding->family].severity,
@@ -89,12 +95,14 @@ void tdm_finding_json(struct tdm_finding_view *view, const struct tdm_finding *f
 				(enum tdm_finding_family)finding->family, (enum tdm_severity)finding->severity));
 	for (size_t i = 0; i < finding->evidence.count; i++)
 		put_evidence(&all->evidence[finding->evidence.first + i], json);
-	if (families[finding->family].sentence != NULL)
+	if (families[finding->family].sentence != NULL && !is_sentence_last)
 		put_sentence(view, finding, json);
 	if (families[finding->family].has_about)
 		put_about(view, &finding->about, json);
 	for (size_t i = 0; i < finding->figures.count; i++)
 		put_figure(&all->figures[finding->figures.first + i], json);
+	if (is_sentence_last)
+		put_sentence(view, finding, json);
 	if (families[finding->family].advice != NULL) {
 		tdm_json_put_text(json, families[finding->family].advice, advice != NULL ? advice->text : NULL);
 		tdm_json_put_text(json, families[finding->family].command, advice != NULL ? advice->command : NULL);

@@ -14,6 +14,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { DOCTOR_INDENT = 11, LEAK_INDENT = 2, STACK_INDENT = 4 };
@@ -345,12 +346,30 @@ static void doctor_text(struct tdm_finding_view *view, const struct words *w)
 	}
 }
 
+/* Captures. */
+
+/* A line of a table when it is about a figure, else a remark. */
+static void capture_text(struct tdm_finding_view *view, const struct words *w)
+{
+	const struct tdm_figure *bytes = tdm_finding_figure(view->findings, w->finding, "bytes");
+	bool is_less = bytes != NULL && (int64_t)bytes->number < 0, is_line = w->finding->about.name != NULL;
+	char change[TDM_BYTES_CAP + 1] = "";
+	if (bytes != NULL && bytes->unit == TDM_UNIT_CHANGE)
+		snprintf(change, sizeof change, "%c%s", is_less ? '-' : '+',
+			TDM_COUNT_TEXT(is_less ? 0 - bytes->number : bytes->number));
+	if (is_line)
+		tdm_buf_printf(w->out, "  %-20s %15s  ", w->finding->about.name, bytes == NULL ? "unknown" : change);
+	tdm_finding_sentence(view, w->finding, w->out);
+	put(w, is_line ? "\n" : ".\n");
+}
+
 static const struct {
 	void (*sentence)(const struct words *w); /* NULL: the analyser's own */
 	void (*text)(struct tdm_finding_view *view, const struct words *w);
 } families[TDM_FAMILIES] = {
 	[TDM_FAMILY_DOCTOR] = { NULL, doctor_text },
 	[TDM_FAMILY_LEAK] = { leak_sentence, leak_text },
+	[TDM_FAMILY_CAPTURE] = { NULL, capture_text },
 };
 
 void tdm_finding_sentence(const struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out)

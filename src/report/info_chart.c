@@ -165,8 +165,8 @@ static int draw_cores(const struct tdm_capture_exact *exact, size_t unit, const 
 int tdm_info_capture_draw(const struct tdm_capture_exact *exact, const struct tdm_capture_course *course,
 	const struct tdm_info_picture *picture, const struct tdm_term *term, struct tdm_buf *out, struct tdm_diag *diag)
 {
-	size_t unit = picture->chart == TDM_INFO_CHART_DRAM ? tdm_capture_fullest_dram(exact)
-							    : tdm_capture_fullest_core(exact);
+	size_t unit = tdm_capture_fullest(
+		exact, picture->chart == TDM_INFO_CHART_DRAM ? TDM_STOCK_DRAM_PEAK : TDM_STOCK_CORE_PEAK_TOTAL);
 	if (unit == SIZE_MAX)
 		return tdm_diag_set(diag, -EINVAL, 0, 0, "nothing to draw: the capture has no %s",
 			picture->chart == TDM_INFO_CHART_DRAM ? "buffers in DRAM" : "memory in L1");

@@ -116,10 +116,9 @@ static inline void assert_right(const struct capture_run *run, enum tdm_stock_fi
 /* What the reasons of a figure say; 0 when there is none of that kind. */
 static inline int64_t reason_of(const struct capture_run *run, enum tdm_stock_figure figure, int code)
 {
-	for (size_t i = 0; i < run->summary.reason_count; i++)
-		if (run->summary.reasons[i].figure == figure && run->summary.reasons[i].code == code)
-			return run->summary.reasons[i].bytes;
-	return 0;
+	int64_t bytes[TDM_REASON_COUNT];
+	tdm_capture_explain(&run->summary, figure, bytes);
+	return bytes[code];
 }
 
 #endif
