@@ -1,6 +1,6 @@
 #include "client/client.h"
 #include "base/clock.h"
-#include "client/capture.h"
+#include "client/tracker.h"
 #include "client/stack.h"
 #include "tidemark.h"
 
@@ -55,7 +55,7 @@ static void forget_parent(void)
 	tdm_lock_reset(&first_page.lock);
 	atomic_store(&tdm_client.unrecorded, 0);
 	tdm_stack_after_fork();
-	tdm_capture_after_fork();
+	tdm_tracker_after_fork();
 }
 
 static void after_fork_in_child(void)

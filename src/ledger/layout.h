@@ -244,7 +244,7 @@ struct tdm_ledger_phase {
 	uint32_t name;  /* blob number */
 	uint32_t flags; /* TDM_PHASE_* */
 	uint64_t begin_tsc, end_tsc;
-	uint64_t session;  /* captures are numbered from 1; 0 for marks */
+	uint64_t session;  /* sessions of the tracker are numbered from 1; 0 for marks */
 	int64_t dram_peak; /* above the start of the segment */
 	int64_t dram_allocated, dram_freed;
 	int64_t l1_peak_cb, l1_peak_buffer, l1_peak_total; /* per core */

@@ -1,9 +1,9 @@
 /*
  * The phase tracker: what the reports between two snapshots add up to. The public side is tidemark_capture_*() in
- * tidemark.h; this is the side of the client, which tells the tracker of every event while a capture is active.
+ * tidemark.h; this is the side of the client, which tells the tracker of every event while a session is active.
  */
-#ifndef TDM_CLIENT_CAPTURE_H
-#define TDM_CLIENT_CAPTURE_H
+#ifndef TDM_CLIENT_TRACKER_H
+#define TDM_CLIENT_TRACKER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,35 +13,35 @@
 #include "tidemark.h"
 
 enum {
-	TDM_CAPTURE_NONE = 0,
-	TDM_CAPTURE_NORMAL = 1,
-	TDM_CAPTURE_NO_DISPATCH = 2,
+	TDM_TRACKER_NONE = 0,
+	TDM_TRACKER_NORMAL = 1,
+	TDM_TRACKER_NO_DISPATCH = 2,
 };
 
 enum {
-	TDM_CAPTURE_SEGMENT_MAX = 65536,   /* segments kept until they are cleared */
-	TDM_CAPTURE_NAME_MAX = 256 * 1024, /* bytes of a name, its end included */
+	TDM_TRACKER_SEGMENT_MAX = 65536,   /* segments kept until they are cleared */
+	TDM_TRACKER_NAME_MAX = 256 * 1024, /* bytes of a name, its end included */
 };
 
-/* What runs now: TDM_CAPTURE_*. The hot path looks here before it calls the two functions below. */
-extern _Atomic unsigned char tdm_capture_mode;
+/* What runs now: TDM_TRACKER_*. The hot path looks here before it calls the two functions below. */
+extern _Atomic unsigned char tdm_tracker_mode;
 
 /*
  * One event, from any thread: the kind (enum tidemark_kind), the size asked for, the bytes in one bank or core. A view
  * counts nothing. Neither waits for anything but another thread that adds; both may be called with locks of the client
  * held.
  */
-void tdm_capture_alloc(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view);
-void tdm_capture_free(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view);
+void tdm_tracker_alloc(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view);
+void tdm_tracker_free(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view);
 
 /* Events that a signal handler reported while the tracker was at work in the same thread: they are in no segment. */
-uint64_t tdm_capture_missed(void);
+uint64_t tdm_tracker_missed(void);
 
-/* In the child of a fork: no capture, no segments, no lock held. */
-void tdm_capture_after_fork(void);
+/* In the child of a fork: no session, no segments, no lock held. */
+void tdm_tracker_after_fork(void);
 
 /* The text of a TIDEMARK_ECAPTURE_* or TIDEMARK_ETRACE_* code; NULL for any other. */
-const char *tdm_capture_strerror(int code);
+const char *tdm_tracker_strerror(int code);
 
 /*
  * Private to the bindings for C++ and Python: the peaks per core of dataflow buffers and scratchpads of the i-th
@@ -50,7 +50,7 @@ const char *tdm_capture_strerror(int code);
 TIDEMARK_API int tidemark_capture_program_peaks_(size_t i, int64_t *dfb, int64_t *scratchpad);
 
 /*
- * What the tracker needs of the client. The tracker holds no lock that tdm_capture_alloc() or tdm_capture_free() takes
+ * What the tracker needs of the client. The tracker holds no lock that tdm_tracker_alloc() or tdm_tracker_free() takes
  * while it calls these.
  */
 
