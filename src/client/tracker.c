@@ -13,7 +13,7 @@
  *
  * Locks, outer before inner:
  *   session_lock  begin, snapshot, end, clear and every look at finished segments; held over calls into the client.
- *   event_lock    the running sums and a change of tdm_tracker_mode; held for a few additions, calls nothing.
+ *   event_lock    the running sums and a change of the mode; held for a few additions, calls nothing.
  * Both know their holder, so that a signal handler that interrupted it gives up instead of waiting for itself.
  *
  * Segments and names lie in chunks from mmap that never move and are used again after a clear.
@@ -58,7 +58,7 @@ struct owner_lock {
 	_Atomic uintptr_t owner; /* the thread that holds it; 0: none */
 };
 
-_Atomic unsigned char tdm_tracker_mode;
+_Atomic unsigned char tdm_rare;
 
 static struct owner_lock session_lock, event_lock;
 static struct sums running; /* under event_lock */
@@ -165,7 +165,7 @@ static void report(uint32_t kind, int64_t asked, int64_t per_core)
 		atomic_fetch_add_explicit(&missed, 1, memory_order_relaxed);
 		return;
 	}
-	if (atomic_load_explicit(&tdm_tracker_mode, memory_order_relaxed) != TDM_TRACKER_NONE)
+	if (tdm_tracker_mode() != TDM_TRACKER_NONE)
 		count_event(kind, asked, per_core);
 	unlock(&event_lock);
 }
@@ -230,6 +230,14 @@ static int reserve_segment(const char *name, const char **copy)
 	return 0;
 }
 
+static void set_mode(unsigned char mode)
+{
+	unsigned char was = atomic_load(&tdm_rare), next;
+	do
+		next = (unsigned char)((was & ~TDM_TRACKER_MODES) | mode);
+	while (!atomic_compare_exchange_weak(&tdm_rare, &was, next));
+}
+
 /* Ends the running segment, whose sums go to *sums, and starts afresh under `mode`. */
 static int cut(struct sums *sums, unsigned char mode)
 {
@@ -237,7 +245,7 @@ static int cut(struct sums *sums, unsigned char mode)
 		return -EDEADLK;
 	*sums = running;
 	running = (struct sums){ .begin_tsc = tdm_clock_ticks() };
-	atomic_store_explicit(&tdm_tracker_mode, mode, memory_order_release);
+	set_mode(mode);
 	unlock(&event_lock);
 	return 0;
 }
@@ -292,7 +300,7 @@ static void put_phase(const struct sums *sums, const char *name, unsigned char m
  */
 static int finish_segment(const char *name, bool goes_on)
 {
-	unsigned char mode = atomic_load_explicit(&tdm_tracker_mode, memory_order_relaxed);
+	unsigned char mode = (unsigned char)tdm_tracker_mode();
 	const char *copy = NULL;
 	struct sums sums;
 	int err = reserve_segment(name, &copy);
@@ -308,7 +316,7 @@ static int finish_segment(const char *name, bool goes_on)
 
 int tidemark_capture_is_active(void)
 {
-	return atomic_load_explicit(&tdm_tracker_mode, memory_order_acquire) != TDM_TRACKER_NONE;
+	return tdm_tracker_mode() != TDM_TRACKER_NONE;
 }
 
 int tidemark_capture_begin(int mode)
@@ -362,7 +370,7 @@ int tidemark_capture_clear(void)
 /* The child has one thread, and nobody will come to release what another thread held. */
 void tdm_tracker_after_fork(void)
 {
-	atomic_store(&tdm_tracker_mode, TDM_TRACKER_NONE);
+	set_mode(TDM_TRACKER_NONE);
 	atomic_store(&session_lock.owner, 0);
 	atomic_store(&event_lock.owner, 0);
 	atomic_store(&missed, 0);

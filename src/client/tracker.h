@@ -5,6 +5,7 @@
 #ifndef TDM_CLIENT_TRACKER_H
 #define TDM_CLIENT_TRACKER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,19 +13,27 @@
 #include "ledger/layout.h"
 #include "tidemark.h"
 
+/* Why reports take the long way; 0: they need not. The tracker's mode is in the lowest bits. */
 enum {
 	TDM_TRACKER_NONE = 0,
 	TDM_TRACKER_NORMAL = 1,
 	TDM_TRACKER_NO_DISPATCH = 2,
+	TDM_TRACKER_MODES = 3,
+	TDM_RARE_STACKS = 4, /* stacks are kept */
+	TDM_RARE_EXIT = 8,   /* exit has begun */
 };
+extern _Atomic unsigned char tdm_rare;
 
 enum {
 	TDM_TRACKER_SEGMENT_MAX = 65536,   /* segments kept until they are cleared */
 	TDM_TRACKER_NAME_MAX = 256 * 1024, /* bytes of a name, its end included */
 };
 
-/* What runs now: TDM_TRACKER_*. The hot path looks here before it calls the two functions below. */
-extern _Atomic unsigned char tdm_tracker_mode;
+/* What runs now: TDM_TRACKER_*. Nobody needs to call the two functions below while it is TDM_TRACKER_NONE. */
+static inline unsigned tdm_tracker_mode(void)
+{
+	return atomic_load_explicit(&tdm_rare, memory_order_acquire) & TDM_TRACKER_MODES;
+}
 
 /*
  * One event, from any thread: the kind (enum tidemark_kind), the size asked for, the bytes in one bank or core. A view

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/reserve.h"
+#include "ledger/ledger_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -87,10 +88,10 @@ static int check_header(const struct tdm_ledger_header *header, struct tdm_diag 
 		return tdm_diag_set(diag, -EAGAIN, 0, 0, "its writer has not finished setting it up");
 	if (header->magic != TDM_LEDGER_MAGIC)
 		return tdm_diag_set(diag, TDM_ECORRUPT, 0, 0, "not a ledger: it does not begin like one");
-	if (header->major != TDM_LEDGER_MAJOR)
+	if (header->major != TDM_LEDGER_MAJOR && header->major != 1)
 		return tdm_diag_set(diag, TDM_EVERSION, 0, 0,
-			"a ledger of version %" PRIu32 ".%" PRIu32 "; this program reads version %d", header->major,
-			header->minor, TDM_LEDGER_MAJOR);
+			"a ledger of version %" PRIu32 ".%" PRIu32 "; this program reads versions up to %d",
+			header->major, header->minor, TDM_LEDGER_MAJOR);
 	if (header->state > TDM_LEDGER_CLOSED || header->pid <= 0)
 		return tdm_diag_set(diag, TDM_ECORRUPT, 0, 0, "damaged: its header names state %" PRIu32 " and pid %d",
 			header->state, (int)header->pid);
@@ -377,19 +378,11 @@ int tdm_ledger_refresh(struct tdm_ledger *ledger, struct tdm_diag *diag)
 
 /* The file. */
 
-/* "tidemark.PID.…": whether the name is that of a ledger of this process. */
-static bool is_own_name(const char *path)
-{
-	const char *name = strrchr(path, '/');
-	char own[40];
-	int len = snprintf(own, sizeof own, TDM_LEDGER_PREFIX "%d.", (int)getpid());
-	return strncmp(name != NULL ? name + 1 : path, own, (size_t)len) == 0;
-}
-
 static int open_file(struct tdm_ledger *ledger, struct tdm_diag *diag)
 {
 	struct stat st;
-	bool is_own = is_own_name(ledger->path);
+	struct tdm_ledger_name name;
+	bool is_own = tdm_ledger_parse_name(ledger->path, &name) && name.pid == (int32_t)getpid();
 	if (is_own && (ledger->fd = tdm_own_file_find(ledger->path)) >= 0) {
 		ledger->own = true;
 		ledger->file_uid = geteuid();
@@ -510,7 +503,15 @@ uint64_t tdm_ledger_frees_inherited(const struct tdm_ledger *ledger)
 
 uint64_t tdm_ledger_refused(const struct tdm_ledger *ledger)
 {
-	return ledger->refused;
+	uint64_t refused = ledger->refused;
+	for (size_t i = 0; i < ledger->device_count; i++)
+		refused += ledger->places[i].refused + ledger->places[i].refused_slots;
+	return refused;
+}
+
+uint32_t tdm_ledger_flags(const struct tdm_ledger *ledger)
+{
+	return ledger->header.flags;
 }
 
 size_t tdm_ledger_device_count(const struct tdm_ledger *ledger)

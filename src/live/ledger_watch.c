@@ -78,9 +78,10 @@ static int add_item(struct tdm_ledger_watch *watch, const char *path, uint64_t h
 	return 0;
 }
 
-static void note_path(void *context, const char *path)
+static void note_entry(void *context, const struct tdm_ledger_entry *entry)
 {
 	struct tdm_ledger_watch *watch = context;
+	const char *path = entry->path;
 	uint64_t hash = tdm_str_hash(tdm_str_of(path));
 	struct tdm_watched *item = find_item(watch, path, hash);
 	if (item != NULL)
@@ -116,8 +117,10 @@ static void list_files(struct tdm_ledger_watch *watch, uint64_t now_ns)
 	uint64_t begin = tdm_clock_ns();
 	for (size_t i = 0; i < watch->count; i++)
 		watch->items[i]->is_listed = false;
+	struct tdm_ledger_search search = { .dir = watch->dir, .each = note_entry, .context = watch };
 	watch->cut = 0;
-	watch->err = tdm_ledger_list(watch->dir, note_path, watch);
+	watch->err = tdm_ledger_list(&search);
+	watch->cut += search.left_out;
 	/* Of a directory that could be read in part only, or not at all, nothing is known to be gone but what is dead.
 	 */
 	if (watch->err == 0 || watch->err == -ENOENT)

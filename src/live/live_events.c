@@ -133,15 +133,14 @@ static int by_time(const void *a, const void *b)
 size_t tdm_live_events(struct tdm_live *live, struct tdm_overview_event *events, size_t cap)
 {
 	struct heap heap = { .list = events, .cap = cap };
-	size_t room = cap < TDM_LEDGER_RING ? cap : TDM_LEDGER_RING;
-	struct tdm_ledger_record *records = room != 0 ? malloc(room * sizeof *records) : NULL;
+	struct tdm_ledger_record *records = cap != 0 ? malloc(cap * sizeof *records) : NULL;
 	bool is_first = !live->has_events;
 	for (size_t i = 0; records != NULL && i < live->ledgers.count; i++) {
 		struct tdm_watched *item = live->ledgers.items[i];
 		if (tdm_watched_ring(item) == NULL || item->is_broken || item->handle == 0)
 			continue;
 		for (size_t d = 0; d < tdm_ledger_device_count(tdm_watched_ring(item)); d++)
-			if (read_device(item, d, is_first, records, room, &heap) != 0)
+			if (read_device(item, d, is_first, records, cap, &heap) != 0)
 				break;
 	}
 	free(records);

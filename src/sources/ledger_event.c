@@ -139,7 +139,7 @@ void tdm_ledger_buffer_event(struct tdm_ledger *ledger, const struct tdm_ledger_
 	const struct tdm_ledger_more *more = &buffer->more;
 	*event = (struct tdm_event){
 		.op = TDM_OP_ALLOC,
-		.time_ns = time_of(ledger, slot->tsc),
+		.time_ns = time_of(ledger, more->tsc),
 		.kind = slot->kind,
 		.flags = flags_of(slot->flags),
 		.id = slot->id,
@@ -152,10 +152,10 @@ void tdm_ledger_buffer_event(struct tdm_ledger *ledger, const struct tdm_ledger_
 		.cores = more->cores,
 		.thread = more->thread,
 		.position = slot->birth,
-		.name = text_of(ledger, more->name),
+		.name = text_of(ledger, slot->name),
 		.program = text_of(ledger, more->program),
 		.frames = frames,
-		.frame_count = read_frames(ledger, more->stack, frames),
+		.frame_count = read_frames(ledger, slot->stack, frames),
 	};
 	event->ranges = read_ranges(ledger, more->ranges, &event->range_count);
 	if (slot->banks == 0)
@@ -183,7 +183,7 @@ void tdm_ledger_record_event(struct tdm_ledger *ledger, const struct tdm_ledger_
 		.size = record->asked,
 		.bytes_per_bank = record->bank_bytes,
 		.banks = record->banks,
-		.thread = record->thread,
+		.thread = record->op != TDM_LEDGER_ALLOC && record->op != TDM_LEDGER_FREE ? record->thread : 0,
 		.position = record->seq,
 		.name = text_of(ledger, record->name),
 	};

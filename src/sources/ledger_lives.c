@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+enum { RECORDS_MAX = 1 << 16 }; /* of a device: the latest */
+
 struct walk {
 	struct tdm_ledger *ledger;
 	struct tdm_ledger_record *records;
@@ -58,7 +60,8 @@ static int walk_device(const struct walk *w, size_t device, struct tdm_map *birt
 	const struct tdm_ledger_view *view = tdm_ledger_device(w->ledger, device);
 	if (!tdm_ledger_device_number(view, &number))
 		return 0;
-	int64_t count = tdm_ledger_events(w->ledger, device, 0, w->records, TDM_LEDGER_RING, &missed);
+	uint64_t after = view->seq > RECORDS_MAX ? view->seq - RECORDS_MAX : 0;
+	int64_t count = tdm_ledger_events(w->ledger, device, after, w->records, RECORDS_MAX, &missed);
 	int err = count < 0 ? (int)count : 0;
 	for (int64_t i = 0; i < count && err == 0; i++) {
 		const struct tdm_ledger_record *record = &w->records[i];
@@ -79,7 +82,7 @@ int tdm_ledger_lives(const char *path, int (*each)(void *context, const struct t
 	int err = tdm_ledger_open(path, &w.ledger, NULL);
 	if (err != 0)
 		return err;
-	w.records = malloc(TDM_LEDGER_RING * sizeof *w.records);
+	w.records = malloc(RECORDS_MAX * sizeof *w.records);
 	err = w.records == NULL ? -ENOMEM : 0;
 	for (size_t i = 0; i < tdm_ledger_device_count(w.ledger) && err == 0; i++) {
 		struct tdm_map births;

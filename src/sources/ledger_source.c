@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORDS_CAP = TDM_LEDGER_RING, PHASES_CAP = 64 };
+enum { RECORDS_CAP = 2048, PHASES_CAP = 64 };
 
 /* What a ledger gives next. The first ones are its account, in this order. */
 enum stage {
@@ -43,7 +43,7 @@ struct item {
 	uint64_t seq[TDM_LEDGER_DEVICES]; /* of the last event that was given, for each device */
 	uint64_t missed;
 	struct tdm_ledger_buffer *buffers; /* of `device` */
-	size_t buffer_count;
+	size_t buffer_count, buffer_cap;
 	struct tdm_ledger_record *records; /* of `device` */
 	size_t record_count;
 };
@@ -124,19 +124,6 @@ static void drop_problem(struct ledger_source *s, const char *path)
 		}
 }
 
-static bool is_wanted(const struct ledger_source *s, const char *path)
-{
-	const char *name = strrchr(path, '/');
-	name = name != NULL ? name + 1 : path;
-	if (s->query.pids == NULL || !tdm_ledger_is_name(name))
-		return true; /* a directory that cannot be looked into may hold anybody's */
-	long long pid = strtoll(name + strlen(TDM_LEDGER_PREFIX), NULL, 10);
-	for (size_t i = 0; i < s->query.pid_count; i++)
-		if (s->query.pids[i] == pid)
-			return true;
-	return false;
-}
-
 static bool is_known(const struct ledger_source *s, const char *path)
 {
 	for (size_t i = 0; i < s->item_count; i++)
@@ -145,13 +132,8 @@ static bool is_known(const struct ledger_source *s, const char *path)
 	return false;
 }
 
-static void add_ledger(void *context, const char *path)
+static void add_ledger(struct ledger_source *s, const char *path)
 {
-	struct ledger_source *s = context;
-	if (!is_wanted(s, path)) {
-		s->others++;
-		return;
-	}
 	if (is_known(s, path))
 		return;
 	int full = tdm_reserve(&s->items, &s->item_cap, s->item_count + 1, sizeof *s->items);
@@ -166,11 +148,22 @@ static void add_ledger(void *context, const char *path)
 	s->items[s->item_count++] = item;
 }
 
+static void add_entry(void *context, const struct tdm_ledger_entry *entry)
+{
+	add_ledger(context, entry->path);
+}
+
 static int find_ledgers(struct ledger_source *s)
 {
-	s->others = 0;
-	if (s->query.paths == NULL)
-		return tdm_ledger_list(s->query.dir, add_ledger, s);
+	struct tdm_ledger_search search = { s->query.dir, s->query.pids, s->query.pid_count, add_entry, s, 0, 0 };
+	if (s->query.paths == NULL) {
+		int err = tdm_ledger_list(&search);
+		s->others = search.others;
+		if (search.left_out != 0)
+			note_problem(s, tdm_ledger_dir(s->query.dir), -EOVERFLOW,
+				"too many files named like ledgers; some were not read");
+		return err;
+	}
 	for (size_t i = 0; s->query.paths[i] != NULL; i++)
 		add_ledger(s, s->query.paths[i]);
 	return 0;
@@ -226,14 +219,29 @@ static int give_module(struct item *item, struct tdm_event *event)
 	return 1;
 }
 
+static int keep_buffers(
+	void *context, const struct tdm_ledger_slot *slots, const struct tdm_ledger_more *mores, size_t count)
+{
+	struct item *item = context;
+	if (tdm_reserve(&item->buffers, &item->buffer_cap, item->buffer_count + count, sizeof *item->buffers) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		item->buffers[item->buffer_count++] = tdm_ledger_buffer_of(&slots[i], &mores[i]);
+	return 0;
+}
+
+static void drop_buffers(void *context)
+{
+	((struct item *)context)->buffer_count = 0;
+}
+
 /* Reads the live buffers of the device whose turn it is. */
 static int load_buffers(struct ledger_source *s, struct item *item)
 {
+	const struct tdm_ledger_walk walk = { keep_buffers, drop_buffers, item, true };
 	bool exact;
-	free(item->buffers);
-	item->buffers = NULL;
 	item->at = item->buffer_count = 0;
-	int err = tdm_ledger_buffers(item->ledger, item->device, &item->buffers, &item->buffer_count, &exact);
+	int err = tdm_ledger_walk(item->ledger, item->device, &walk, &exact);
 	if (err != 0)
 		note_problem(s, item->path, err, tdm_err_text(err));
 	item->seq[item->device] = tdm_ledger_device(item->ledger, item->device)->seq;
@@ -373,7 +381,12 @@ static int give_record(struct ledger_source *s, struct item *item, struct tdm_ev
 	item->seq[item->device] = record->seq;
 	if (record->op == TDM_LEDGER_PHASE)
 		return 0; /* phases have an area of their own */
-	tdm_ledger_record_event(item->ledger, record, event);
+	struct tdm_ledger_buffer buffer;
+	if (record->op == TDM_LEDGER_ALLOC &&
+		tdm_ledger_record_buffer(item->ledger, item->device, record, &buffer) == 0)
+		tdm_ledger_buffer_event(item->ledger, &buffer, s->frames, event);
+	else
+		tdm_ledger_record_event(item->ledger, record, event);
 	set_device(item, event);
 	return 1;
 }
@@ -508,11 +521,6 @@ struct tdm_source *tdm_ledger_source_open(const struct tdm_ledger_query *query, 
 	s->source.ops = &ledger_source_ops;
 	s->query = *query;
 	int err = find_ledgers(s);
-	if (err == -EOVERFLOW) {
-		note_problem(
-			s, tdm_ledger_dir(query->dir), err, "too many files named like ledgers; some were not read");
-		err = 0;
-	}
 	if (err == 0 && s->out_of_memory)
 		err = -ENOMEM;
 	if (err != 0) {

@@ -119,12 +119,12 @@ Ledgers: damaged, left behind; a program that runs.
              -> a program is tracked when it reports to libtidemark and TIDEMARK=1 is set; without that only the runtime's own totals are seen
              $ tidemark run -- COMMAND
   
-  $ rm ledgers/*; mkfifo pipe; TIDEMARK=1 $TOOLS/tracked wait >pipe & read ready <pipe
+  $ rm -rf ledgers/*; mkfifo pipe; TIDEMARK=1 $TOOLS/tracked wait >pipe & read ready <pipe
   $ doctor | grep tracked
     ok       1 tracked program runs, 1 of them with buffers
   $ kill -USR1 $!; wait $!
   [7]
-  $ rm ledgers/*
+  $ rm -rf ledgers/*
 
 Variables.
 

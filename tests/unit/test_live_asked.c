@@ -83,7 +83,7 @@ static void test_events(void **state)
 	assert_int_equal(events[0].op, TDM_OP_LOST);
 	/* Faults. */
 	builder_record(&a, first, builder_device(&a, first)->seq + 1, TDM_LEDGER_BAD_FREE,
-		&(struct tdm_ledger_slot){ .id = 5, .address = 17 });
+		&(struct tdm_ledger_slot){ .id = 5, .address = 17 }, 0);
 	builder_device(&a, first)->seq++;
 	world_rewrite(&w, holder_a, &a);
 	world_look(&w);

@@ -181,15 +181,15 @@ static void wrong_calls_are_answered(void **state)
 	assert_int_equal(tidemark_capture_begin(2), -EINVAL);
 	assert_int_equal(tidemark_capture_begin(-1), -EINVAL);
 	begin(TIDEMARK_CAPTURE_NORMAL);
-	assert_int_equal(tdm_tracker_mode, TDM_TRACKER_NORMAL);
+	assert_int_equal(tdm_tracker_mode(), TDM_TRACKER_NORMAL);
 	assert_int_equal(tidemark_capture_begin(TIDEMARK_CAPTURE_NORMAL), TIDEMARK_ECAPTURE_ACTIVE);
 	assert_int_equal(tidemark_capture_snapshot(NULL), -EINVAL);
 	assert_int_equal(tidemark_capture_clear(), 0);
 	assert_int_equal(tidemark_capture_is_active(), 0);
-	assert_int_equal(tdm_tracker_mode, TDM_TRACKER_NONE);
+	assert_int_equal(tdm_tracker_mode(), TDM_TRACKER_NONE);
 	assert_int_equal(tidemark_capture_snapshot("X"), TIDEMARK_ECAPTURE_INACTIVE);
 	begin(TIDEMARK_CAPTURE_NO_DISPATCH);
-	assert_int_equal(tdm_tracker_mode, TDM_TRACKER_NO_DISPATCH);
+	assert_int_equal(tdm_tracker_mode(), TDM_TRACKER_NO_DISPATCH);
 
 	assert_string_equal(
 		tdm_tracker_strerror(TIDEMARK_ECAPTURE_ACTIVE), "MemoryUsageTracker: Capture already active");
@@ -449,7 +449,8 @@ static void the_child_of_a_fork_starts_without_a_session(void **state)
 	if (child == 0) {
 		tdm_tracker_after_fork();
 		int bad = tidemark_capture_is_active() != 0 || tidemark_capture_count() != 0 ||
-			  tdm_tracker_mode != TDM_TRACKER_NONE || tidemark_capture_begin(TIDEMARK_CAPTURE_NORMAL) != 0;
+			  tdm_tracker_mode() != TDM_TRACKER_NONE ||
+			  tidemark_capture_begin(TIDEMARK_CAPTURE_NORMAL) != 0;
 		alloc_dram(3);
 		struct tidemark_segment segment = { 0 };
 		bad |= tidemark_capture_end("child") != 0 || tidemark_capture_find("child", &segment) != 0 ||

@@ -63,8 +63,8 @@ int itest_fork(void (*run)(void *context), void *context);
 int itest_spawn(const char *role, const char *const *environment);
 bool itest_exited(int status); /* with 0 */
 
-/* Ledgers in a directory (NULL: $TIDEMARK_DIR), those of a process (0: all). The path of the last is stored when `path`
- * is not NULL. */
+/* Ledgers in a directory with the folders of users (NULL: $TIDEMARK_DIR), those of a process (0: all). The path of the
+ * last is stored when `path` is not NULL. */
 enum { ITEST_PATH_MAX = 512 };
 unsigned itest_ledgers(const char *dir, pid_t pid, char path[ITEST_PATH_MAX]);
 
