@@ -1,37 +1,32 @@
 /*
- * The baseline of many live buffers: the writer's index by itself. It finds a slot by kind and id, as for a release,
- * takes it out, and puts the slot in under another id, after it has made sure that it is not there; the ids of the
- * slots are all that is kept of them.
+ * The baseline of many live buffers: the writer's hash table by itself, which is the index and the identities in the
+ * slots that it leads to. It finds a slot by kind and id, as for a release, takes it out, and puts it in under another
+ * id, after it has made sure that this one is not there. Nothing but identities is written, all in private memory.
  */
 #include "event_runs.h"
 
 #include "bench_child.h"
 #include "event_load.h"
+#include "ledger/layout.h"
 #include "ledger/ledger_file.h"
 #include "ledger/slot_index.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { KIND = 1 };
-
-/* What a buffer is found by. */
-struct key {
-	uint64_t id;
-	uint32_t kind;
-};
+enum { KIND = 1, AS_LONG = 3 }; /* times as many events, so that it is disturbed for as long as ours is */
 
 struct side {
 	struct event_load load;
 	struct tdm_slot_index index;
-	struct key *keys; /* of each slot */
+	struct tdm_ledger_slot *slots; /* of which the index knows the numbers */
 	uint64_t wrong;
 };
 
 static uint32_t hash_of(const void *context, uint32_t slot, bool only_prefetch)
 {
 	const struct side *side = context;
-	return only_prefetch ? 0 : tdm_slot_hash(side->keys[slot].kind, side->keys[slot].id);
+	return only_prefetch ? 0 : tdm_slot_hash(side->slots[slot].kind, side->slots[slot].id);
 }
 
 static inline struct tdm_index_pos find(struct side *side, uint64_t id, uint32_t hash)
@@ -41,8 +36,8 @@ static inline struct tdm_index_pos find(struct side *side, uint64_t id, uint32_t
 		const struct tdm_bucket *b = &table->buckets[bucket];
 		for (uint32_t hits = tdm_tag_find(b, tdm_slot_tag(hash)); hits != 0; hits &= hits - 1) {
 			unsigned at = (unsigned)__builtin_ctz(hits);
-			const struct key *key = &side->keys[b->slot[at]];
-			if (key->id == id && key->kind == KIND)
+			const struct tdm_ledger_slot *slot = &side->slots[b->slot[at]];
+			if (slot->id == id && slot->kind == KIND)
 				return (struct tdm_index_pos){ table, bucket, at };
 		}
 		if (b->passed == 0)
@@ -56,7 +51,8 @@ static void put(struct side *side, uint64_t id, uint32_t slot, size_t live)
 	side->wrong += find(side, id, hash).table != NULL;
 	if (tdm_slot_index_prepare(&side->index, live, hash_of, side) != 0)
 		exit(2);
-	side->keys[slot] = (struct key){ id, KIND };
+	side->slots[slot].id = id;
+	side->slots[slot].kind = KIND;
 	tdm_slot_index_put(&side->index, hash, slot);
 }
 
@@ -85,9 +81,9 @@ int event_serve_index(const struct event_run *run)
 	struct event_figures figures;
 	struct side side = { 0 };
 	event_pin(0);
-	event_load_init(&side.load, run->order, run->live, EVENT_COUNT, 1);
-	side.keys = tdm_private_alloc(run->live * sizeof *side.keys);
-	if (side.keys == NULL || tdm_slot_index_init(&side.index) != 0)
+	event_load_init(&side.load, run->order, run->live, (size_t)AS_LONG * EVENT_COUNT, 1);
+	side.slots = tdm_private_alloc(run->live * sizeof *side.slots);
+	if (side.slots == NULL || tdm_slot_index_init(&side.index) != 0)
 		return 2;
 	for (uint32_t i = 0; i < run->live; i++)
 		put(&side, side.load.id[i], i, i);
@@ -100,7 +96,7 @@ int event_serve_index(const struct event_run *run)
 		code = 2;
 	}
 	tdm_slot_index_done(&side.index);
-	tdm_private_free(side.keys, run->live * sizeof *side.keys);
+	tdm_private_free(side.slots, run->live * sizeof *side.slots);
 	event_load_done(&side.load);
 	return code;
 }

@@ -32,7 +32,7 @@ int event_serve_empty(const struct event_run *run);
 /* The baselines. */
 int event_serve_counters(const struct event_run *run);
 int event_serve_socket(const struct event_run *run);
-/* The writer's index alone: what is found by kind and id in it is a number, and has an id; nothing is written down. */
+/* The writer's index and the identities in its slots alone. */
 int event_serve_index(const struct event_run *run);
 
 /* Memory for `live` buffers and more. */

@@ -13,8 +13,8 @@
  * filled has an impossible birth.
  *   - Counters exist twice; a call writes the older copy. The newest copy whose number is at most `seq` is the true
  * one.
- *   - A ring record carries its number, too; one being written has an impossible one.
- * So whatever an unfinished call has written carries a number that `seq` has not reached, and is not believed.
+ *   - A ring record carries its number, too. Only the call under way writes one, over the oldest: readers leave that
+ * out. So whatever an unfinished call has written carries a number that `seq` has not reached, and is not believed.
  */
 #ifndef TDM_LEDGER_LAYOUT_H
 #define TDM_LEDGER_LAYOUT_H

@@ -283,6 +283,7 @@ static void is_readable_by_others(void *context)
 	free(itest_buffers(ledger, 0, &count));
 	CHECK_EQ(count, 1);
 	CHECK_EQ(tdm_ledger_file_owner(ledger), *(const uid_t *)context);
+	tdm_ledger_close(ledger);
 	CHECK(open(path, O_RDWR | O_CLOEXEC) < 0 && errno == EACCES);
 }
 
