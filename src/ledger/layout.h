@@ -298,6 +298,17 @@ static_assert(offsetof(struct tdm_ledger_device, now) == 1536, "frozen");
 static_assert(offsetof(struct tdm_ledger_device, peak) == 3072, "frozen");
 static_assert(sizeof(struct tdm_ledger_device) == 4608, "frozen");
 static_assert(sizeof(struct tdm_ledger_slot) == 64, "frozen");
+/* The writer stores neighbouring fields together, and copies what a slot and a record have at the same places. */
+#define TDM_SAME_PLACE(field) (offsetof(struct tdm_ledger_slot, field) == offsetof(struct tdm_ledger_record, field))
+static_assert(TDM_SAME_PLACE(id) && TDM_SAME_PLACE(address) && TDM_SAME_PLACE(asked) && TDM_SAME_PLACE(bank_bytes) &&
+		      TDM_SAME_PLACE(name) && TDM_SAME_PLACE(stack) && TDM_SAME_PLACE(banks),
+	"frozen");
+static_assert(offsetof(struct tdm_ledger_slot, kind) == 60 && offsetof(struct tdm_ledger_slot, flags) == 61 &&
+		      offsetof(struct tdm_ledger_record, op) == 60 && offsetof(struct tdm_ledger_record, kind) == 61 &&
+		      offsetof(struct tdm_ledger_record, flags) == 62,
+	"frozen");
+static_assert(offsetof(struct tdm_ledger_more, thread) == 12 && offsetof(struct tdm_ledger_more, tsc) == 16, "frozen");
+static_assert(offsetof(struct tdm_ledger_now, asked_bytes) == offsetof(struct tdm_ledger_peak, asked_bytes), "frozen");
 static_assert(sizeof(struct tdm_ledger_more) == 32, "frozen");
 static_assert(sizeof(struct tdm_ledger_record) == 64, "frozen");
 static_assert(sizeof(struct tdm_ledger_phase) == 128, "frozen");

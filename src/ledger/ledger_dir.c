@@ -1,10 +1,10 @@
 #include "ledger/ledger_dir.h"
 #include "base/clock.h"
+#include "base/str.h"
 #include "ledger/layout.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,36 +24,29 @@ const char *tdm_ledger_dir(const char *dir)
 	return set != NULL && set[0] != '\0' ? set : TDM_LEDGER_DEFAULT_DIR;
 }
 
-/* A number that is nothing but digits. */
-static bool parse_digits(const char *text, int base, unsigned long *number)
-{
-	static const char digits[] = "0123456789";
-	size_t len = strspn(text, digits);
-	char *end;
-	errno = 0;
-	*number = strtoul(text, &end, base);
-	return len != 0 && text[len] == '\0' && *end == '\0' && errno == 0;
-}
-
 int tdm_ledger_parse_mode(const char *text, uint32_t *mode)
 {
-	unsigned long number;
+	static const char *const texts[] = { "600", "640", "604", "644" };
 	*mode = 0600;
 	if (text == NULL || text[0] == '\0')
 		return 0;
-	if (!parse_digits(text, 8, &number) || (number & ~044UL) != 0600)
-		return -EINVAL;
-	*mode = (uint32_t)number;
-	return 0;
+	text += strspn(text, "0");
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (strcmp(text, texts[i]) == 0) {
+			*mode = (uint32_t)strtoul(text, NULL, 8);
+			return 0;
+		}
+	return -EINVAL;
 }
 
 int tdm_ledger_parse_ring(const char *text, uint32_t *records)
 {
-	unsigned long number;
+	uint64_t number;
 	*records = TDM_LEDGER_RING;
 	if (text == NULL || text[0] == '\0')
 		return 0;
-	if (!parse_digits(text, 10, &number) || number < TDM_LEDGER_RING_MIN || number > TDM_LEDGER_RING_MAX)
+	if (tdm_str_parse_u64(tdm_str_of(text), &number) != 0 || number < TDM_LEDGER_RING_MIN ||
+		number > TDM_LEDGER_RING_MAX)
 		return -EINVAL;
 	for (*records = TDM_LEDGER_RING_MIN; *records < number;)
 		*records *= 2;

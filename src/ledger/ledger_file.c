@@ -60,13 +60,11 @@ void tdm_private_free(void *at, size_t bytes)
 		munmap(at, page_up(bytes));
 }
 
-static struct tdm_ledger_clock read_clock(void)
+struct tdm_ledger_clock tdm_ledger_clock_now(void)
 {
-	struct timespec mono = { 0 }, real = { 0 };
-	struct tdm_ledger_clock clock = { .tsc = tdm_clock_ticks() };
-	clock_gettime(CLOCK_MONOTONIC, &mono);
+	struct timespec real = { 0 };
+	struct tdm_ledger_clock clock = { .tsc = tdm_clock_ticks(), .monotonic_ns = tdm_clock_ns() };
 	clock_gettime(CLOCK_REALTIME, &real);
-	clock.monotonic_ns = (uint64_t)mono.tv_sec * TDM_NS_PER_S + (uint64_t)mono.tv_nsec;
 	clock.realtime_ns = (uint64_t)real.tv_sec * TDM_NS_PER_S + (uint64_t)real.tv_nsec;
 	return clock;
 }
@@ -79,7 +77,7 @@ void tdm_ledger_file_clock(struct tdm_ledger_file *file)
 	if (now % 2 != 0 || !atomic_compare_exchange_strong(seq, &now, now + 1))
 		return;
 	atomic_thread_fence(memory_order_release);
-	file->header->last = read_clock();
+	file->header->last = tdm_ledger_clock_now();
 	atomic_store_explicit(seq, now + 2, memory_order_release);
 }
 
@@ -108,7 +106,7 @@ static uint64_t start_time(void)
 	return at != NULL ? strtoull(at + 1, NULL, 10) : 0;
 }
 
-static void read_boot_id(uint8_t id[16])
+bool tdm_ledger_boot_id(uint8_t id[16])
 {
 	char text[64];
 	size_t len = read_small("/proc/sys/kernel/random/boot_id", text, sizeof text), nibble = 0;
@@ -119,6 +117,7 @@ static void read_boot_id(uint8_t id[16])
 		id[nibble / 2] = (uint8_t)(id[nibble / 2] << 4 | value);
 		nibble++;
 	}
+	return nibble == 32;
 }
 
 static void read_command(struct tdm_ledger_header *header)
@@ -141,7 +140,7 @@ static void fill_header(struct tdm_ledger_header *header, uint64_t start, uint32
 	header->minor = TDM_LEDGER_MINOR;
 	header->header_size = TDM_LEDGER_PAGE;
 	header->file_size = TDM_LEDGER_PAGE;
-	read_boot_id(header->boot_id);
+	tdm_ledger_boot_id(header->boot_id);
 	header->pid_namespace = stat("/proc/self/ns/pid", &ns) == 0 ? ns.st_ino : 0;
 	header->start_time = start;
 	header->pid = getpid();
@@ -149,7 +148,7 @@ static void fill_header(struct tdm_ledger_header *header, uint64_t start, uint32
 	header->uid = getuid();
 	header->flags = flags;
 	read_command(header);
-	header->first = header->last = read_clock();
+	header->first = header->last = tdm_ledger_clock_now();
 	header->magic = TDM_LEDGER_MAGIC;
 	atomic_store_explicit((_Atomic uint32_t *)&header->state, TDM_LEDGER_OPEN, memory_order_release);
 }

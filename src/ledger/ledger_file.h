@@ -51,6 +51,12 @@ int tdm_ledger_file_area(struct tdm_ledger_file *file, size_t bytes, size_t firs
 /* Reserves [from, to) of an area, so that it may be touched, and touches it. 0 or -errno. */
 int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t offset, size_t from, size_t to);
 
+/* The clocks now. */
+struct tdm_ledger_clock tdm_ledger_clock_now(void);
+
+/* What tells this start of the machine from others; false when that cannot be read. */
+bool tdm_ledger_boot_id(uint8_t id[16]);
+
 /* Reads the clocks into the header's `last`. */
 void tdm_ledger_file_clock(struct tdm_ledger_file *file);
 

@@ -2,6 +2,7 @@
 #include "base/map.h"
 #include "base/number.h"
 #include "base/reserve.h"
+#include "base/str.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -61,15 +62,9 @@ struct place {
 
 static const char *parse_number(const char *text, uint64_t max, uint64_t *number)
 {
-	if (*text < '0' || *text > '9')
-		return NULL;
-	for (*number = 0; *text >= '0' && *text <= '9'; text++) {
-		uint64_t digit = (uint64_t)(*text - '0');
-		if (*number > (max - digit) / 10)
-			return NULL;
-		*number = *number * 10 + digit;
-	}
-	return text;
+	size_t len = strspn(text, "0123456789");
+	bool is_good = tdm_str_parse_u64((struct tdm_str){ text, len }, number) == 0 && *number <= max;
+	return is_good ? text + len : NULL;
 }
 
 /* "PID.START.GENERATION", and nothing after it. */

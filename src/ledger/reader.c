@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/reserve.h"
+#include "ledger/ledger_file.h"
 #include "ledger/ledger_list.h"
 
 #include <errno.h>
@@ -151,31 +152,8 @@ static uint32_t believe_segments(struct tdm_ledger *ledger, struct tdm_ledger_ar
 
 static bool is_this_boot(const uint8_t boot_id[16])
 {
-	char text[64] = "";
-	uint8_t id[16] = { 0 };
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-	size_t nibble = 0;
-	if (fd >= 0)
-		close(fd);
-	for (ssize_t i = 0; i < got && nibble < 32; i++) {
-		char c = text[i];
-		int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-		if (value < 0)
-			continue;
-		id[nibble / 2] = (uint8_t)(id[nibble / 2] << 4 | value);
-		nibble++;
-	}
-	return nibble == 32 && memcmp(id, boot_id, sizeof id) == 0;
-}
-
-static struct tdm_ledger_clock clock_now(void)
-{
-	struct timespec real = { 0 };
-	struct tdm_ledger_clock now = { .tsc = tdm_clock_ticks(), .monotonic_ns = tdm_clock_ns() };
-	clock_gettime(CLOCK_REALTIME, &real);
-	now.realtime_ns = (uint64_t)real.tv_sec * TDM_NS_PER_S + (uint64_t)real.tv_nsec;
-	return now;
+	uint8_t id[16];
+	return tdm_ledger_boot_id(id) && memcmp(id, boot_id, sizeof id) == 0;
 }
 
 /* The header's second reading, whole: the same twice, and not being written. */
@@ -223,7 +201,7 @@ static void refresh_clocks(struct tdm_ledger *ledger)
 		ledger->is_this_boot = is_this_boot(ledger->who.boot_id);
 	}
 	if (ledger->is_this_boot) {
-		now = clock_now();
+		now = tdm_ledger_clock_now();
 		ledger->has_clocks = is_far(&ledger->first, &now, 1);
 		ledger->clocks_settled = is_far(&ledger->first, &now, CLOCK_SPAN_NS);
 		ledger->last = now;

@@ -106,15 +106,6 @@ tdm_hot void tdm_put_record(struct tdm_wdevice *device, uint64_t number, uint64_
 	const struct tdm_words *words, uint32_t more)
 {
 	struct tdm_ledger_record *record = tdm_begin_record(device, number);
-	static_assert(offsetof(struct tdm_ledger_record, tsc) == 8 &&
-			      offsetof(struct tdm_ledger_record, address) == 24 &&
-			      offsetof(struct tdm_ledger_record, bank_bytes) == 40 &&
-			      offsetof(struct tdm_ledger_record, slot) == 52 &&
-			      offsetof(struct tdm_ledger_record, banks) == 56 &&
-			      offsetof(struct tdm_ledger_record, op) == 60 &&
-			      offsetof(struct tdm_ledger_record, kind) == 61 &&
-			      offsetof(struct tdm_ledger_record, flags) == 62,
-		"the words are put together as the fields are");
 	tdm_store_pair(&record->seq, number, tsc);
 	*(tdm_pair *)&record->id = words->identity;
 	*(tdm_pair *)&record->asked = words->sizes;
@@ -126,11 +117,6 @@ tdm_hot void tdm_put_free_record(
 	struct tdm_wdevice *device, uint64_t number, uint64_t tsc, const struct tdm_ledger_slot *slot, uint32_t kind)
 {
 	struct tdm_ledger_record *record = tdm_begin_record(device, number);
-	static_assert(offsetof(struct tdm_ledger_slot, id) == offsetof(struct tdm_ledger_record, id) &&
-			      offsetof(struct tdm_ledger_slot, asked) == offsetof(struct tdm_ledger_record, asked) &&
-			      offsetof(struct tdm_ledger_slot, name) == offsetof(struct tdm_ledger_record, name) &&
-			      offsetof(struct tdm_ledger_slot, stack) == offsetof(struct tdm_ledger_record, stack),
-		"id, address, asked, bank_bytes, name and stack have the same places");
 	tdm_store_pair(&record->seq, number, tsc);
 	*(tdm_pair *)&record->id = *(const tdm_pair *)&slot->id;
 	*(tdm_pair *)&record->asked = *(const tdm_pair *)&slot->asked;
@@ -143,15 +129,6 @@ tdm_hot bool tdm_is_above(const struct tdm_ledger_peak *peak, tdm_pair bytes_and
 {
 	tdm_pair left = (*(const tdm_pair *)&peak->bytes - bytes_and_buffers) |
 			(*(const tdm_pair *)&peak->bank_bytes - bank_and_asked);
-	static_assert(
-		offsetof(struct tdm_ledger_peak, buffers) == offsetof(struct tdm_ledger_peak, bytes) + 8 &&
-			offsetof(struct tdm_ledger_peak, asked_bytes) ==
-				offsetof(struct tdm_ledger_peak, bank_bytes) + 8 &&
-			offsetof(struct tdm_ledger_now, buffers) == offsetof(struct tdm_ledger_now, bytes) + 8 &&
-			offsetof(struct tdm_ledger_now, asked_bytes) ==
-				offsetof(struct tdm_ledger_now, bank_bytes) + 8 &&
-			offsetof(struct tdm_ledger_now, alloc_bytes) == offsetof(struct tdm_ledger_now, allocs) + 8,
-		"pairs of fields are neighbours");
 #if defined(__SSE2__)
 	return _mm_movemask_pd((__m128d)left) != 0;
 #else
@@ -246,16 +223,6 @@ tdm_hot void tdm_fill_slot(struct tdm_wdevice *device, uint32_t slot_number, uin
 {
 	struct tdm_ledger_more *more;
 	struct tdm_ledger_slot *slot = tdm_wdevice_slot(device, slot_number, &more);
-	static_assert(
-		offsetof(struct tdm_ledger_slot, death) == 8 && offsetof(struct tdm_ledger_slot, address) == 24 &&
-			offsetof(struct tdm_ledger_slot, bank_bytes) == 40 &&
-			offsetof(struct tdm_ledger_slot, stack) == 52 &&
-			offsetof(struct tdm_ledger_slot, banks) == 56 && offsetof(struct tdm_ledger_slot, kind) == 60 &&
-			offsetof(struct tdm_ledger_slot, flags) == 61 &&
-			offsetof(struct tdm_ledger_more, page_size) == 4 &&
-			offsetof(struct tdm_ledger_more, thread) == 12 && offsetof(struct tdm_ledger_more, tsc) == 16 &&
-			offsetof(struct tdm_ledger_more, ranges) == 28,
-		"the words are put together as the fields are");
 	tdm_store_pair(&slot->birth, TDM_LEDGER_SEQ_BUSY, 0);
 	atomic_thread_fence(memory_order_release);
 	*(tdm_pair *)&slot->id = words->identity;
