@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +31,12 @@ struct found {
 	int folder_err;
 };
 
+/* Who comes first. */
+enum rank { SELF, ROOT, ANYBODY };
+
 struct owner {
 	uint32_t uid;
+	enum rank rank;
 	unsigned folders; /* looked into */
 	struct found *list;
 	size_t count, cap;
@@ -141,18 +144,16 @@ static struct owner *find_owner(struct listing *l, uint32_t uid)
 		l->err = -ENOMEM;
 		return NULL;
 	}
-	l->owners[l->owner_count] = (struct owner){ .uid = uid };
+	l->owners[l->owner_count] = (struct owner){ .uid = uid,
+		.rank = uid == geteuid() ? SELF
+			: uid == 0       ? ROOT
+					 : ANYBODY };
 	return &l->owners[l->owner_count++];
-}
-
-static bool comes_first(uint32_t uid)
-{
-	return uid == geteuid() || uid == 0;
 }
 
 static size_t share_of(const struct listing *l, const struct owner *owner)
 {
-	return comes_first(owner->uid) ? tdm_max(l->share, FIRST_ONES_MAX) : l->share;
+	return owner->rank < ANYBODY ? tdm_max(l->share, FIRST_ONES_MAX) : l->share;
 }
 
 /* Halves the share until there is room again; those who had more lose the rest. */
@@ -173,19 +174,18 @@ static bool may_add(struct listing *l, const struct owner *owner)
 {
 	if (l->total >= TDM_LEDGER_LIST_MAX)
 		make_room(l);
-	return owner->count < share_of(l, owner) && (l->total < TDM_LEDGER_LIST_MAX || comes_first(owner->uid));
+	return owner->count < share_of(l, owner) && (l->total < TDM_LEDGER_LIST_MAX || owner->rank < ANYBODY);
 }
 
-static void add(struct listing *l, struct owner *owner, const char *path, const struct tdm_ledger_name *name,
-	uint32_t uid, int folder_err)
+/* Takes over the path; NULL: out of memory. */
+static void add(struct listing *l, struct owner *owner, struct found found)
 {
-	int full = tdm_reserve(&owner->list, &owner->cap, owner->count + 1, sizeof *owner->list);
-	char *copy = full == 0 ? strdup(path) : NULL;
-	if (copy == NULL) {
+	if (found.path == NULL || tdm_reserve(&owner->list, &owner->cap, owner->count + 1, sizeof *owner->list) != 0) {
+		free(found.path);
 		l->err = -ENOMEM;
 		return;
 	}
-	owner->list[owner->count++] = (struct found){ copy, *name, uid, folder_err };
+	owner->list[owner->count++] = found;
 	l->total++;
 }
 
@@ -201,9 +201,15 @@ static bool is_wanted(const struct tdm_ledger_search *search, int32_t pid)
 	return search->pids == NULL;
 }
 
+static char *join(const struct place *place, const char *entry)
+{
+	char *path;
+	return asprintf(&path, "%s/%s", place->path, entry) >= 0 ? path : NULL;
+}
+
 /* Files that count for somebody who has his share already are not touched. */
 static void take_ledger(
-	struct listing *l, const struct place *place, const char *path, const char *entry, struct tdm_ledger_name *name)
+	struct listing *l, const struct place *place, const char *entry, const struct tdm_ledger_name *name)
 {
 	struct stat st;
 	struct owner *owner = place->charged >= 0 ? find_owner(l, (uint32_t)place->charged) : NULL;
@@ -216,15 +222,13 @@ static void take_ledger(
 	if (owner == NULL)
 		owner = find_owner(l, st.st_uid);
 	if (owner != NULL && may_add(l, owner))
-		add(l, owner, path, name, st.st_uid, 0);
+		add(l, owner, (struct found){ join(place, entry), *name, st.st_uid, 0 });
 	else
 		l->search->left_out++;
 }
 
-static void take_folder(
-	struct listing *l, const struct place *place, const char *path, const char *entry, enum level level)
+static void take_folder(struct listing *l, const struct place *place, const char *entry, enum level level)
 {
-	static const struct tdm_ledger_name none;
 	struct stat st;
 	if (place->depth == DEPTH_MAX || fstatat(place->fd, entry, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
 		!S_ISDIR(st.st_mode))
@@ -236,33 +240,31 @@ static void take_folder(
 		return;
 	}
 	owner->folders++;
+	char *path = join(place, entry);
 	struct place inner = { .path = path, .level = level, .depth = place->depth + 1, .charged = charged };
-	inner.fd = openat(place->fd, entry, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	int err = inner.fd >= 0 ? read_place(l, &inner) : -errno;
-	if (err == 0 || err == -ENOTDIR || err == -ENOENT || err == -ELOOP)
-		return;
-	owner = find_owner(l, charged); /* it may have moved */
-	if (owner != NULL && may_add(l, owner))
-		add(l, owner, path, &none, st.st_uid, err);
-	else
+	inner.fd = path != NULL ? openat(place->fd, entry, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW) : -1;
+	int err = inner.fd >= 0 ? read_place(l, &inner) : path != NULL ? -errno : -ENOMEM;
+	if (err != 0 && err != -ENOTDIR && err != -ENOENT && err != -ELOOP) {
+		owner = find_owner(l, charged); /* it may have moved */
+		if (owner != NULL && may_add(l, owner)) {
+			add(l, owner, (struct found){ path, { 0 }, st.st_uid, err });
+			return;
+		}
 		l->search->left_out++;
+	}
+	free(path);
 }
 
 static void take_entry(struct listing *l, const struct place *place, const char *entry)
 {
 	struct tdm_ledger_name name;
-	char path[PATH_MAX];
 	enum what what = parse_entry(place->level, entry, &name);
-	if (what == LEDGER && !is_wanted(l->search, name.pid)) {
+	if (what == LEDGER && !is_wanted(l->search, name.pid))
 		l->search->others++;
-		return;
-	}
-	if (what == NOTHING || snprintf(path, sizeof path, "%s/%s", place->path, entry) >= (int)sizeof path)
-		return;
-	if (what == LEDGER)
-		take_ledger(l, place, path, entry, &name);
-	else
-		take_folder(l, place, path, entry, what == FOLDER_OF_USER ? OF_USER : OF_ALL);
+	else if (what == LEDGER)
+		take_ledger(l, place, entry, &name);
+	else if (what != NOTHING)
+		take_folder(l, place, entry, what == FOLDER_OF_USER ? OF_USER : OF_ALL);
 }
 
 /* Takes over the descriptor. */
@@ -287,8 +289,7 @@ static int read_place(struct listing *l, const struct place *place)
 static int by_rank(const void *a, const void *b)
 {
 	const struct owner *x = a, *y = b;
-	int first = (y->uid == geteuid()) - (x->uid == geteuid());
-	return first != 0 ? first : tdm_order(x->uid, y->uid);
+	return x->rank != y->rank ? tdm_order(x->rank, y->rank) : tdm_order(x->uid, y->uid);
 }
 
 static int by_name(const void *a, const void *b)
