@@ -15,7 +15,7 @@
 enum {
 	GENERATIONS_MAX = 256,  /* names that are looked at */
 	GENERATIONS_AHEAD = 32, /* names that are looked for after the last one found */
-	FOLDER_TRIES = 4,
+	FOLDER_TRIES = 32,
 	INTERRUPTS_MAX = 100, /* reservations begun again because a signal came */
 	FD_FLOOR = 200,       /* the library's descriptor keeps out of the way of the program's */
 	HUGE_BYTES = 2 << 20,
@@ -251,9 +251,9 @@ static int create_unique(
 {
 	int fd = -ENOENT;
 	for (int i = 0; i < FOLDER_TRIES && fd == -ENOENT; i++) {
-		int folder = tdm_ledger_open_folder(dir, mode, file->path);
+		int folder = fd = tdm_ledger_open_folder(dir, mode, file->path);
 		if (folder < 0)
-			return folder;
+			continue;
 		fd = create_in(file, folder, start, generation);
 		close(folder);
 	}
