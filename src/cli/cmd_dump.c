@@ -4,7 +4,7 @@
 #include "cli/cmd_list.h"
 #include "cli/ledgers.h"
 #include "cli/chart_options.h"
-#include "ledger/ledger_list.h"
+#include "ledger/ledger_reap.h"
 #include "report/live_report.h"
 #include "report/map_chart.h"
 

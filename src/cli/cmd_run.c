@@ -11,7 +11,8 @@
 #include "cli/child.h"
 #include "cli/cmd_list.h"
 #include "cli/ledgers.h"
-#include "ledger/ledger_list.h"
+#include "ledger/ledger_dir.h"
+#include "ledger/ledger_reap.h"
 #include "report/live_report.h"
 
 #include <errno.h>
@@ -25,16 +26,16 @@
 
 enum option { OPT_KEEP, OPT_JSON, OPT_STACKS, OPT_DIR };
 
-enum { DEPTH_MAX = 64 };
+enum { DEPTH_MAX = 64, DIR_TRIES = 4 };
 
 struct request {
 	const struct tdm_cmd *cmd;
 	bool keep;
 	uint64_t depth; /* of stacks; 0: none */
 	const char *json_path, *dir;
-	int json_fd;             /* -1: none */
-	char base[PATH_MAX];     /* where ledgers lie, absolute */
-	char own[PATH_MAX + 64]; /* the directory inside that is the program's own */
+	int json_fd;                        /* -1: none */
+	char base[TDM_LEDGER_PATH_MAX];     /* the user's folder, absolute */
+	char own[TDM_LEDGER_PATH_MAX + 64]; /* the folder inside that is the program's own */
 };
 
 static int read_options(struct tdm_args *args, struct request *request)
@@ -59,23 +60,25 @@ static int read_options(struct tdm_args *args, struct request *request)
 	return 0;
 }
 
-/* The directory is as open as the ledgers in it will be. */
-static mode_t dir_mode(void)
-{
-	const char *text = getenv("TIDEMARK_MODE");
-	unsigned long mode = text != NULL ? strtoul(text, NULL, 8) : 0;
-	return 0700 | ((mode & 0040) != 0 ? 0050 : 0) | ((mode & 0004) != 0 ? 0005 : 0);
-}
-
+/* A folder in the user's folder, as open as the ledgers in it will be. */
 static int make_dir(struct request *request)
 {
 	const char *dir = tdm_ledger_dir(request->dir);
-	if (realpath(dir, request->base) == NULL)
-		return tdm_cmd_error(request->cmd, "cannot use %s for ledgers: %s; --dir DIR names another place", dir,
-			tdm_err_text(-errno));
-	snprintf(request->own, sizeof request->own, "%s/" TDM_LEDGER_RUN_PREFIX "%d.XXXXXX", request->base,
-		(int)getpid());
-	if (mkdtemp(request->own) == NULL || chmod(request->own, dir_mode()) != 0)
+	uint32_t mode;
+	bool made = false;
+	tdm_ledger_parse_mode(getenv("TIDEMARK_MODE"), &mode);
+	/* A program that ends may take the user's folder with it while nothing is in it. */
+	for (int i = 0; !made && i < DIR_TRIES; i++) {
+		int fd = tdm_ledger_open_folder(dir, mode, request->base);
+		if (fd < 0)
+			return tdm_cmd_error(request->cmd,
+				"cannot use %s for ledgers: %s; --dir DIR names another place", dir, tdm_err_text(fd));
+		close(fd);
+		snprintf(request->own, sizeof request->own, "%s/" TDM_LEDGER_RUN_PREFIX "%d.XXXXXX", request->base,
+			(int)getpid());
+		made = mkdtemp(request->own) != NULL;
+	}
+	if (!made || chmod(request->own, tdm_ledger_folder_mode(mode)) != 0)
 		return tdm_cmd_error(request->cmd, "cannot make a directory in %s: %s; --dir DIR names another place",
 			dir, tdm_err_text(-errno));
 	return 0;
@@ -142,8 +145,10 @@ static void clean_up(const struct request *request, const struct tdm_ledgers *le
 	for (size_t i = 0; picture != NULL && !request->keep && i < picture->problem_count; i++)
 		if (picture->problems[i].is_unread)
 			tdm_ledger_reap(picture->problems[i].place);
-	if (rmdir(request->own) != 0 && errno != ENOENT)
+	int err = tdm_ledger_reap_run(request->own);
+	if (err != 0 && err != -ENOENT)
 		fprintf(stderr, "tidemark: ledgers stay in %s\n", request->own);
+	rmdir(request->base); /* if it is empty */
 }
 
 static int write_json(
@@ -194,7 +199,7 @@ static int run_program(struct request *request, char **command)
 	uint64_t begin = tdm_clock_ns();
 	int err = tdm_child_run(command, set_environment, request, &child);
 	if (err != 0) {
-		rmdir(request->own);
+		tdm_ledger_reap_run(request->own);
 		tdm_cmd_error(request->cmd, "cannot run '%s': %s", command[0], tdm_err_text(err));
 		return err == -ENOENT ? TDM_CHILD_NOT_FOUND : TDM_CHILD_NOT_EXECUTABLE;
 	}

@@ -108,28 +108,25 @@ static int read_path(struct tdm_phase_inputs *r, const char *path)
 
 struct search {
 	struct tdm_phase_inputs *request;
-	int32_t pid;
 	size_t found;
 	int err;
 };
 
-/* A ledger is named after its process: tidemark.PID.START.GENERATION. */
-static void look_at(void *context, const char *path)
+static void look_at(void *context, const struct tdm_ledger_entry *entry)
 {
 	struct search *search = context;
-	const char *name = strrchr(path, '/');
-	name = name != NULL ? name + 1 : path;
-	const char *number = name + strlen(TDM_LEDGER_PREFIX);
-	if (search->err != 0 || !tdm_ledger_is_name(name) || strtol(number, NULL, 10) != search->pid)
+	if (search->err != 0 || entry->folder_err != 0)
 		return;
 	search->found++;
-	search->err = read_ledger(search->request, path);
+	search->err = read_ledger(search->request, entry->path);
 }
 
 static int read_pid(struct tdm_phase_inputs *r, int32_t pid)
 {
-	struct search search = { r, pid, 0, 0 };
-	int err = tdm_ledger_list(r->dir, look_at, &search);
+	struct search search = { r, 0, 0 };
+	struct tdm_ledger_search ledgers = { .dir = r->dir, .pids = &pid, .pid_count = 1, .each = look_at };
+	ledgers.context = &search;
+	int err = tdm_ledger_list(&ledgers);
 	if (err != 0) {
 		fail(r, tdm_ledger_dir(r->dir), tdm_err_text(err));
 	} else if (search.found == 0) {

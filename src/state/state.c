@@ -150,7 +150,8 @@ static int keep_event(struct tdm_state *state, const struct tdm_event *event)
 	if (state->event_count == 2 * TDM_STATE_EVENTS_MAX)
 		settle_events(state, TDM_STATE_EVENTS_MAX);
 	if (tdm_reserve(&state->events, &state->event_cap, state->event_count + 1, sizeof kept) != 0 ||
-		tdm_intern_text(&state->fold.texts, event->name, &name) != 0)
+		tdm_intern_text(&state->fold.texts, event->name, &name) != 0 ||
+		tdm_intern_stack(&state->fold.texts, event->frames, event->frame_count, &kept.stack) != 0)
 		return -ENOMEM;
 	kept.name = tdm_str_of(state->fold.texts.texts[name]);
 	kept.program = (struct tdm_str){ "", 0 };

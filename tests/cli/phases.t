@@ -442,13 +442,13 @@ Ledgers: of a process, or by path. A mark has no peak.
   tidemark phases: process 1 has no ledger in ./shm: it is not tracked, or its ledger is elsewhere (--dir)
   $ { TIDEMARK=1 $TOOLS/tracked crash; } 2>/dev/null
   [137]
-  $ tidemark phases shm/* | sed -E "s|$PWD|.|g; s/[0-9]{2,}\.[0-9]+\.[0-9]+/PID/; s/\([0-9]+\)/(PID)/"
-  tracked (PID), marks (shm/tidemark.PID)
+  $ tidemark phases shm/*/* | sed -E "s|$PWD|.|g; s/-[0-9]+\/[0-9]+\.[0-9]+\.[0-9]+/-UID\/PID/; s/\([0-9]+\)/(PID)/"
+  tracked (PID), marks (shm/tidemark-UID/PID)
     forward has not ended: its figures are as far as it came
   
     Phase (MiB)                       Peak   Allocated       Freed      Change Peak so far      In use     L1 peak
     forward                              -           -           -       +0.02           -        0.02           -
   
     Whether it fits is not known: the peak is not known.
-  $ tidemark phases --print shm/* 2>&1 | sed -E 's/\([0-9]+\)/(PID)/'
+  $ tidemark phases --print shm/*/* 2>&1 | sed -E 's/\([0-9]+\)/(PID)/'
   tidemark phases: tracked (PID), marks are left out: a mark has no peak
