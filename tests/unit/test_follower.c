@@ -234,7 +234,7 @@ static void following(void **state)
 	add(&b, 9);
 	rewrite(&b, fd);
 	close(fd);
-	assert_string_equal(follow_look(&f), "Pau");
+	assert_string_equal(follow_look(&f), "Pua");
 	assert_int_equal(f.fold.processes[0]->who.life, TDM_LIFE_ENDED);
 	assert_int_equal(holding(0, 0)->kinds[TDM_KIND_DRAM].reserved, 300 + 300000);
 	assert_int_equal(tdm_follower_deaths(f.follower), 1);
