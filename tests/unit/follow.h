@@ -100,7 +100,7 @@ static inline const char *follow_look_after(struct follow *f, uint64_t ns)
 	f->letter_count = f->event_count = 0;
 	f->letters[0] = '\0';
 	f->usages = f->lost = 0;
-	const struct tdm_follow_sink sink = { f, follow_wants, follow_event };
+	const struct tdm_follow_sink sink = { .context = f, .wants = follow_wants, .event = follow_event };
 	assert_int_equal(tdm_follower_look(f->follower, &sink, f->now_ns), 0);
 	assert_true(tdm_fold_is_valid(&f->fold));
 	return f->letters;

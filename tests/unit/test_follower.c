@@ -33,7 +33,7 @@ static void an_account_in_order(void **state)
 	follow_done(&f);
 	/* A sink that wants nothing at all has no function for that. */
 	start(0);
-	const struct tdm_follow_sink sink = { &f, NULL, follow_event };
+	const struct tdm_follow_sink sink = { .context = &f, .event = follow_event };
 	assert_int_equal(tdm_follower_look(f.follower, &sink, f.now_ns), 0);
 	assert_string_equal(f.letters, "Pmmduuduuh");
 	follow_done(&f);
@@ -569,7 +569,7 @@ static void a_sink_can_end_a_look(void **state)
 	for (int events = 0; events < 9; events++) {
 		int left = events;
 		start(0);
-		const struct tdm_follow_sink sink = { &left, NULL, refuse };
+		const struct tdm_follow_sink sink = { .context = &left, .event = refuse };
 		assert_int_equal(tdm_follower_look(f.follower, &sink, f.now_ns), -EIO);
 		assert_int_equal(left, -1);
 		follow_done(&f);
