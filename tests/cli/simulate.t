@@ -235,7 +235,7 @@ Several devices: one at a time.
   $ tidemark simulate "$DATADIR/graph/g23-d2.json" --card n150 --device 7 2>&1 | sed "s|$DATADIR/||"
   tidemark simulate: graph/g23-d2.json has no requests on device 7, but on device 1
   $ tidemark simulate capture.json --device x
-  tidemark simulate: --device: expected a number, got 'x'
+  tidemark simulate: --device 'x': expected a device number
   tidemark simulate: see 'tidemark simulate --help'
   [2]
 
@@ -445,13 +445,13 @@ Files that are no traces.
 Output that cannot be written is an error.
 
   $ tidemark simulate small.trace > /dev/full
-  tidemark: cannot write to standard output: No space left on device
+  tidemark simulate: cannot write to standard output: No space left on device
   [2]
   $ tidemark simulate --results small.trace > /dev/full
   tidemark: cannot write to standard output: No space left on device
   [2]
   $ tidemark simulate --json small.trace > /dev/full
-  tidemark: cannot write to standard output: No space left on device
+  tidemark simulate: cannot write to standard output: No space left on device
   [2]
 
 Wrong usage.
@@ -469,7 +469,7 @@ Wrong usage.
   tidemark simulate: see 'tidemark simulate --help'
   [2]
   $ tidemark simulate --policy worst small.trace
-  tidemark simulate: --policy: expected 'first' or 'best', got 'worst'
+  tidemark simulate: --policy 'worst': expected first or best
   tidemark simulate: see 'tidemark simulate --help'
   [2]
   $ tidemark simulate --nonsense small.trace
