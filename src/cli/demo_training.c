@@ -67,7 +67,7 @@ static const struct tdm_demo_program adamw = { "adamw", 11264,
 enum verb {
 	MAKE,
 	MAKE_AGAIN,  /* only when a layer is computed again */
-	MAKE_SHARDS, /* columns of tiles in the L1 of every core */
+	MAKE_SHARDS, /* in the L1 of every core */
 	MAKE_TOKENS, /* a row of numbers */
 	MAKE_FITTED, /* only in memory-efficient mode */
 	MAKE_GRAD,   /* of a parameter */
@@ -149,7 +149,7 @@ static const struct step forward_steps[] = {
 	{ MAKE, "residual", TOKENS, TDM_LLAMA_WIDTH, .program = &eltwise },
 	{ MAKE, "mlp_norm.out", TOKENS, TDM_LLAMA_WIDTH, .program = &rmsnorm },
 	{ MAKE, "mlp_norm.rstd", TOKENS, 1, .program = &rmsnorm },
-	{ MAKE_SHARDS, "mlp.shard", 1, .columns = 32 },
+	{ MAKE_SHARDS, "mlp.shard", 1, .columns = 32 * 32 },
 	{ MAKE, "mlp.gate", TOKENS, TDM_LLAMA_MLP, .program = &matmul },
 	{ MAKE, "mlp.up", TOKENS, TDM_LLAMA_MLP, .program = &matmul },
 	{ MAKE, "mlp.silu", TOKENS, TDM_LLAMA_MLP, .program = &eltwise },
@@ -241,21 +241,18 @@ static uint32_t make_tiles(struct training *t, uint32_t chip, uint32_t tiles, co
 static uint32_t make_buffer(const struct place *place, const struct step *step)
 {
 	struct tdm_demo_card *card = place->t->card;
-	uint32_t cores = (uint32_t)tdm_card_get(tdm_demo_card_model(card), TDM_CARD_L1_BANKS);
 	char name[TDM_DEMO_TEXT_MAX];
+	const struct tdm_demo_request tokens = {
+		.kind = TDM_KIND_DRAM, .bytes = TOKEN_PAGE, .page_size = TOKEN_PAGE, .name = name
+	};
 	if (place->layer == NO_LAYER)
 		snprintf(name, sizeof name, "%s", step->name);
 	else
 		snprintf(name, sizeof name, "layers.%u.%s", (unsigned)place->layer, step->name);
-	const struct tdm_demo_request tokens = {
-		.kind = TDM_KIND_DRAM, .bytes = TOKEN_PAGE, .page_size = TOKEN_PAGE, .name = name
-	};
-	const struct tdm_demo_request shards = { .kind = TDM_KIND_L1,
-		.bytes = (uint64_t)step->columns * TDM_DEMO_TILE * cores,
-		.cores = cores,
-		.name = name };
-	if (step->verb == MAKE_TOKENS || step->verb == MAKE_SHARDS)
-		return tdm_demo_alloc(card, place->chip, step->verb == MAKE_TOKENS ? &tokens : &shards);
+	if (step->verb == MAKE_TOKENS)
+		return tdm_demo_alloc(card, place->chip, &tokens);
+	if (step->verb == MAKE_SHARDS)
+		return tdm_demo_shards(card, place->chip, step->columns / 32, name);
 	return tdm_demo_tensor(card, place->chip, step->rows, step->columns, "%s", name);
 }
 
