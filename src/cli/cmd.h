@@ -59,9 +59,8 @@ struct tdm_cmd {
 	const struct tdm_help_row *exits;   /* its exit codes; NULL: those of most commands */
 	bool only_options;                  /* takes no positional arguments */
 	/* Completion of positional arguments: words for the first, names for the others; without both, files. */
-	const char *const *words;          /* "list", "show", NULL; may be NULL */
-	const char *(*complete)(size_t i); /* e.g. card names; NULL at the end; may be NULL */
-	int (*run)(struct tdm_args *args); /* the exit code */
+	const char *const *words, *const *names; /* each ends with NULL, and may be NULL */
+	int (*run)(struct tdm_args *args);       /* the exit code */
 };
 
 extern const struct tdm_cmd *const tdm_cmds[]; /* ends with NULL; the order is that of the help */

@@ -133,11 +133,6 @@ static int device_run(struct tdm_args *args)
 	return tdm_cmd_usage_error(args->cmd, "expected 'list' or 'show', got '%s'", args->positional[0]);
 }
 
-static const char *card_name(size_t i)
-{
-	return tdm_card_names[i];
-}
-
 static const struct tdm_opt device_opts[] = {
 	{ TDM_OPT_JSON(struct request, json) },
 	{ "set", 's', "FIELD=VALUE", "override a field or a variant of the card; may be given several times",
@@ -191,6 +186,6 @@ const struct tdm_cmd tdm_cmd_device = {
 	.opts = device_opts,
 	.examples = device_examples,
 	.words = device_words,
-	.complete = card_name,
+	.names = tdm_card_names,
 	.run = device_run,
 };
