@@ -15,9 +15,11 @@ enum {
 	DEVICE_MAX = 4096, /* numbers; no machine has so many */
 };
 
+enum { MODE_EFFICIENT = 1, MODE_DEFAULT }; /* the words of --mode */
+
 struct request {
 	const struct tdm_cmd *cmd;
-	unsigned mode, view; /* of the words of --mode and --view, from 1; 0: not given */
+	unsigned mode; /* 0: not given */
 	struct tdm_demo_fleet_options options;
 };
 
@@ -33,9 +35,9 @@ static void settle(struct request *request)
 {
 	struct tdm_demo_options *workload = &request->options.workload;
 	bool is_terminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
-	static const enum tdm_demo_view views[] = { [2] = TDM_DEMO_TOP, [3] = TDM_DEMO_PLAIN, [4] = TDM_DEMO_NONE };
-	workload->recompute = request->mode != 2;
-	request->options.view = request->view > 1 ? views[request->view] : is_terminal ? TDM_DEMO_TOP : TDM_DEMO_PLAIN;
+	workload->recompute = request->mode != MODE_DEFAULT;
+	if (request->options.view <= TDM_DEMO_AUTO)
+		request->options.view = is_terminal ? TDM_DEMO_TOP : TDM_DEMO_PLAIN;
 	if (request->options.view == TDM_DEMO_PLAIN && workload->seconds == TDM_DEMO_NO_LIMIT &&
 		workload->rounds == TDM_DEMO_NO_LIMIT)
 		workload->seconds = PLAIN_SECONDS;
@@ -111,7 +113,7 @@ static const struct tdm_opt demo_opts[] = {
 	{ "view", 0, "auto|top|plain|none",
 		"what to show meanwhile: the screen of 'tidemark top', its frames as text, or nothing (default: top on "
 		"a terminal, else plain)",
-		TDM_TAKE_CHOICE(struct request, view) },
+		TDM_TAKE_CHOICE(struct request, options.view) },
 	{ 0 },
 };
 

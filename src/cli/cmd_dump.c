@@ -18,7 +18,7 @@ struct request {
 	const struct tdm_cmd *cmd;
 	struct tdm_pids pids;
 	bool json, reap, ascii;
-	unsigned sort; /* of the words of --sort, from 1; 0: it was not given */
+	unsigned sort; /* of the words of --sort, which are those of enum tdm_buffer_sort, from 1; 0: not given */
 	struct tdm_live_report report;
 	struct tdm_map_picture picture;
 };

@@ -17,7 +17,7 @@ struct request {
 	struct tdm_phase_inputs in;
 	struct tdm_phases_options options;
 	bool json, print, ascii, has_chart, visualize;
-	unsigned chart; /* of the words of --chart, from 1; 0: none */
+	unsigned chart; /* of the words of --chart, which are those of enum tdm_phases_chart, from 1; 0: none */
 	struct tdm_phases_picture picture;
 };
 
@@ -62,7 +62,7 @@ static int take_device_memory(const struct tdm_cmd *cmd, const struct tdm_opt *o
 static int settle_picture(struct request *r)
 {
 	r->has_chart = r->chart != 0;
-	r->picture.chart = r->chart == 2 ? TDM_PHASES_CHART_TIME : TDM_PHASES_CHART_PEAK;
+	r->picture.chart = r->chart != 0 ? (enum tdm_phases_chart)(r->chart - 1) : TDM_PHASES_CHART_PEAK;
 	if (r->visualize && r->picture.chart != TDM_PHASES_CHART_PEAK)
 		return tdm_cmd_usage_error(r->cmd, "--visualize_peak is --chart peak: one chart at a time");
 	if (r->visualize && r->picture.path == NULL)

@@ -11,7 +11,6 @@
 
 enum {
 	WARNINGS_MAX = 20, /* refused lines that are named; the rest is counted */
-	FLUSH_BYTES = 1 << 16,
 };
 
 struct simulation {
@@ -21,7 +20,7 @@ struct simulation {
 	struct tdm_replay_feed feed;
 	bool results, json, keep_going, ascii;
 	struct tdm_replay_options options;
-	unsigned policy; /* of the words of --policy, from 1; 0: the trace's own */
+	unsigned policy; /* of the words of --policy, which are those of enum tdm_fit, from 1; 0: the trace's own */
 	struct tdm_buffer_filter filter;
 	struct tdm_texts settings;
 	uint64_t skipped;
@@ -54,7 +53,7 @@ static int read_options(struct tdm_args *args, struct simulation *sim)
 		return tdm_cmd_usage_error(args->cmd, "--results and --json exclude each other");
 	sim->options.settings = sim->settings.list;
 	sim->options.has_fit = sim->policy != 0;
-	sim->options.fit = sim->policy == 2 ? TDM_FIT_BEST : TDM_FIT_FIRST;
+	sim->options.fit = sim->policy != 0 ? (enum tdm_fit)(sim->policy - 1) : TDM_FIT_FIRST;
 	sim->feed.has_device = sim->filter.has_device;
 	sim->feed.device = sim->filter.device;
 	sim->feed.is_own_card = sim->options.card == NULL && sim->options.card_file == NULL && sim->settings.count == 0;
@@ -74,23 +73,15 @@ static int refuse(struct simulation *sim, const struct tdm_diag *diag)
 	return sim->keep_going ? 0 : TDM_EXIT_USAGE;
 }
 
-static void flush_results(struct tdm_buf *results, size_t above)
-{
-	if (results->len <= above)
-		return;
-	fwrite(results->data, 1, results->len, stdout);
-	tdm_buf_clear(results);
-}
-
-static int replay_all(struct simulation *sim, struct tdm_source *source)
+static int replay_all(const struct tdm_cmd *cmd, struct simulation *sim, struct tdm_source *source)
 {
 	struct tdm_buf results;
 	struct tdm_event event;
 	struct tdm_diag diag = { .file = tdm_input_name(sim->input) };
 	struct tdm_progress progress;
 	int got, exit_code = 0;
-
 	tdm_buf_init(&results);
+	results.outlet = tdm_cmd_write;
 	tdm_progress_begin(&progress, "replaying", 0);
 	tdm_input_progress(sim->input, &progress);
 	while (exit_code == 0 && (got = tdm_source_next(source, &event, &diag)) != 0) {
@@ -101,10 +92,10 @@ static int replay_all(struct simulation *sim, struct tdm_source *source)
 		}
 		if (err == TDM_ECARD || (err < 0 && got > 0 && event.op == TDM_OP_DEVICE))
 			exit_code = TDM_EXIT_USAGE; /* without a device there is nothing to go on with */
-		flush_results(&results, FLUSH_BYTES);
+		tdm_buf_pass(&results);
 	}
 	tdm_progress_end(&progress);
-	flush_results(&results, 0);
+	exit_code = tdm_cmd_print(cmd, &results, exit_code);
 	tdm_buf_done(&results);
 	return exit_code;
 }
@@ -149,7 +140,7 @@ static int simulate(const struct tdm_cmd *cmd, struct simulation *sim)
 	if (source == NULL || replay == NULL)
 		exit_code = tdm_cmd_error(cmd, "out of memory");
 	else
-		exit_code = replay_all(sim, source);
+		exit_code = replay_all(cmd, sim, source);
 	bool described = replay != NULL && tdm_replay_space_count(replay) != 0;
 	if (exit_code == 0 && !sim->results && (described || sim->json))
 		exit_code = print_summary(cmd, sim);
