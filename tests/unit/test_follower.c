@@ -244,6 +244,39 @@ static void following(void **state)
 	builder_done(&b);
 }
 
+/* A view that shows the latest events only: earlier ones are counted, and whatever is no allocation or release comes.
+ */
+static void the_latest(void **state)
+{
+	struct builder b;
+	(void)state;
+	begin(&b);
+	uint32_t first = add(&b, 1);
+	int fd = write_running(&b, 778);
+	start(EVENTS);
+	f.latest = 2;
+	follow_look(&f);
+	builder_phase(&b, "early");
+	add(&b, 2);
+	add(&b, 3);
+	add(&b, 4);
+	take(&b, first);
+	rewrite(&b, fd);
+	assert_string_equal(follow_look(&f), "ulhaf");
+	assert_int_equal(f.lost, 2);
+	assert_int_equal(f.events[1].id, 4);
+	f.latest = 0;
+	add(&b, 5);
+	add(&b, 6);
+	add(&b, 7);
+	rewrite(&b, fd);
+	assert_string_equal(follow_look(&f), "uaaa");
+	close(fd);
+	follow_done(&f);
+	unlink(path_of(778));
+	builder_done(&b);
+}
+
 /* Buffers that are wanted after events were, and the other way round. */
 static void past_events(void **state)
 {
@@ -586,6 +619,7 @@ int main(void)
 		test(core_ranges_come_through),
 		test(counters),
 		test(following),
+		test(the_latest),
 		test(past_events),
 		test(lives),
 		test(details_of_new_buffers),
