@@ -23,7 +23,7 @@ static void lttng_pair(void *side, const struct event_pair *p)
 
 static void measure(void *state, void *figures)
 {
-	*(struct event_figures *)figures = event_load_run(state, lttng_pair, NULL);
+	*(struct event_figures *)figures = event_load_run(state, EVENT_DRAWN, lttng_pair, NULL);
 }
 
 int main(void)
@@ -31,7 +31,7 @@ int main(void)
 	struct event_load load;
 	struct event_figures figures;
 	event_pin(0);
-	event_load_init(&load, 1000, EVENT_COUNT, 1);
+	event_load_init(&load, EVENT_DRAWN, 1000, EVENT_COUNT, 1);
 	if (!lttng_ust_tracepoint_enabled(tidemark_bench, event)) {
 		fputs("bench: the LTTng session does not record\n", stderr);
 		return 2;

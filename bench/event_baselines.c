@@ -43,26 +43,26 @@ static void empty_pair(void *state, const struct event_pair *p)
 static void measure_counters(void *state, void *figures)
 {
 	struct side *side = state;
-	*(struct event_figures *)figures = event_load_run(&side->load, counters_pair, side);
+	*(struct event_figures *)figures = event_load_run(&side->load, EVENT_DRAWN, counters_pair, side);
 }
 
 static void measure_socket(void *state, void *figures)
 {
 	struct side *side = state;
-	*(struct event_figures *)figures = event_load_run(&side->load, socket_pair, side);
+	*(struct event_figures *)figures = event_load_run(&side->load, EVENT_DRAWN, socket_pair, side);
 }
 
 static void measure_empty(void *state, void *figures)
 {
 	struct side *side = state;
-	*(struct event_figures *)figures = event_load_run(&side->load, empty_pair, side);
+	*(struct event_figures *)figures = event_load_run(&side->load, EVENT_DRAWN, empty_pair, side);
 }
 
 static int serve(const struct event_run *run, struct side *side, size_t events, void (*measure)(void *, void *))
 {
 	struct event_figures figures;
 	event_pin(0);
-	event_load_init(&side->load, run->live, events, 1);
+	event_load_init(&side->load, EVENT_DRAWN, run->live, events, 1);
 	side->pid = getpid();
 	for (size_t i = 0; side->counters != NULL && i < run->live; i++)
 		baseline_counters_alloc(side->counters, side->pid, side->load.bytes[i], BASELINE_L1, DEVICE);

@@ -21,17 +21,20 @@ static void *array_new(size_t count, size_t size)
 	return array;
 }
 
-void event_load_init(struct event_load *load, size_t live, size_t events, uint32_t first_id)
+void event_load_init(struct event_load *load, enum event_order order, size_t live, size_t events, uint32_t first_id)
 {
-	*load = (struct event_load){
-		.live = live, .events = events, .next_id = first_id, .seed = UINT64_C(88172645463325252) + first_id
-	};
+	*load = (struct event_load){ .order = order,
+		.live = live,
+		.events = events,
+		.next_id = first_id,
+		.seed = UINT64_C(88172645463325252) + first_id };
 	load->id = array_new(live, sizeof *load->id);
 	load->bytes = array_new(live, sizeof *load->bytes);
-	load->pairs = array_new((EVENT_WARM + events) / 2, sizeof *load->pairs);
+	if (order == EVENT_DRAWN)
+		load->pairs = array_new((EVENT_WARM + events) / 2, sizeof *load->pairs);
 	load->group_ns = array_new(events / EVENT_GROUP, sizeof *load->group_ns);
 	for (size_t i = 0; i < live; i++) {
-		load->id[i] = load->next_id++;
+		load->id[i] = order == EVENT_DRAWN ? load->next_id++ : event_random_id((uint32_t)i);
 		load->bytes[i] = random_bytes(&load->seed);
 	}
 }

@@ -1,11 +1,14 @@
 /*
  * The load of the event bench, the same for every side: a steady mix of half releases and half allocations. A pair
- * releases a random live buffer and allocates another one of a random size under the next number, as the runtime
- * numbers its buffers. Every release and every allocation is one event.
+ * releases a random live buffer and allocates another one of a random size under the next number. Every release and
+ * every allocation is one event. Time is taken at the end of each group of EVENT_GROUP events; the mean is over all
+ * groups, clock included.
  *
- * Pairs are drawn before the clock starts and are read in order, so that the bench itself touches no memory at random
- * while it measures. Time is taken at the end of each group of EVENT_GROUP events; the mean is over all groups, clock
- * included.
+ * With EVENT_DRAWN the numbers follow one another, as the runtime numbers its buffers, and the pairs are drawn before
+ * the clock starts and read in order: the bench itself touches no memory at random while it measures. With EVENT_RANDOM
+ * the numbers are in random order and a pair is computed when it is needed: each buffer in turn, in another random
+ * order every time, without a table of who lives. So nothing of a pair is in any cache before, and here, too, the bench
+ * touches no memory.
  */
 #ifndef TDM_BENCH_EVENT_LOAD_H
 #define TDM_BENCH_EVENT_LOAD_H
@@ -22,7 +25,10 @@ enum {
 	EVENT_COUNT_SLOW = 100 * 1024, /* of one measurement of what takes microseconds */
 	EVENT_STEP = 2048,             /* sizes are multiples of it */
 	EVENT_STEPS = 64,
+	EVENT_LIVE_MAX = 1 << 20, /* buffers, with EVENT_RANDOM */
 };
+
+enum event_order { EVENT_DRAWN, EVENT_RANDOM };
 
 struct event_pair {
 	uint32_t old_id, new_id;
@@ -30,11 +36,13 @@ struct event_pair {
 };
 
 struct event_load {
+	enum event_order order;
 	size_t live, events;
 	uint32_t *id, *bytes; /* of each live buffer */
 	uint32_t next_id;
+	uint32_t turn; /* with EVENT_RANDOM: pairs so far */
 	uint64_t seed;
-	struct event_pair *pairs; /* of the warm-up and of one measurement */
+	struct event_pair *pairs; /* of the warm-up and of one measurement; with EVENT_RANDOM NULL */
 	uint32_t *group_ns;
 };
 
@@ -44,7 +52,7 @@ struct event_figures {
 };
 
 /* Makes the live buffers and their numbers, from `first_id` on; ends the program when there is no memory. */
-void event_load_init(struct event_load *load, size_t live, size_t events, uint32_t first_id);
+void event_load_init(struct event_load *load, enum event_order order, size_t live, size_t events, uint32_t first_id);
 void event_load_done(struct event_load *load);
 
 /* Draws the pairs of the next measurement. */
@@ -63,18 +71,57 @@ static inline uint64_t event_address(uint32_t id)
  * not allowed, it runs as it is. */
 void event_pin(int core);
 
-/* One measurement. `pair` is a constant, so that it is inlined. */
-static inline __attribute__((always_inline)) struct event_figures event_load_run(
-	struct event_load *load, void (*pair)(void *side, const struct event_pair *p), void *side)
+/* The n-th number in random order: the bits of n mixed up, one to one. */
+static inline uint32_t event_random_id(uint32_t n)
 {
-	event_load_draw(load);
-	const struct event_pair *p = load->pairs;
-	for (size_t i = 0; i < EVENT_WARM / 2; i++)
-		pair(side, p++);
+	n = (n ^ n >> 16) * UINT32_C(0x85ebca6b);
+	n = (n ^ n >> 13) * UINT32_C(0xc2b2ae35);
+	return n ^ n >> 16;
+}
+
+/* A pair that nobody has looked at yet. Buffer v has the number event_random_id(v + round * EVENT_LIVE_MAX) after as
+ * many rounds; sizes follow from the numbers. */
+static inline struct event_pair event_load_random(struct event_load *load)
+{
+	uint32_t round, v;
+	do {
+		round = load->turn / EVENT_LIVE_MAX;
+		v = (load->turn++ + round) * UINT32_C(0x9e3779b1) % EVENT_LIVE_MAX;
+		v = (v ^ v >> 11) * UINT32_C(0x85ebca6b) % EVENT_LIVE_MAX;
+		v ^= v >> 10;
+	} while (v >= load->live);
+	struct event_pair p = { .old_id = event_random_id(v + round * EVENT_LIVE_MAX),
+		.new_id = event_random_id(v + (round + 1) * EVENT_LIVE_MAX) };
+	p.new_bytes = (1 + p.new_id % EVENT_STEPS) * EVENT_STEP;
+	return p;
+}
+
+/* Some pairs. `pair` and `order` are constants, so that they are inlined. */
+static inline __attribute__((always_inline)) const struct event_pair *event_load_pairs(struct event_load *load,
+	enum event_order order, const struct event_pair *drawn, size_t count,
+	void (*pair)(void *side, const struct event_pair *p), void *side)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (order == EVENT_DRAWN) {
+			pair(side, drawn++);
+		} else {
+			struct event_pair p = event_load_random(load);
+			pair(side, &p);
+		}
+	}
+	return drawn;
+}
+
+/* One measurement. `pair` and `order`, which is the load's, are constants. */
+static inline __attribute__((always_inline)) struct event_figures event_load_run(struct event_load *load,
+	enum event_order order, void (*pair)(void *side, const struct event_pair *p), void *side)
+{
+	if (order == EVENT_DRAWN)
+		event_load_draw(load);
+	const struct event_pair *p = event_load_pairs(load, order, load->pairs, EVENT_WARM / 2, pair, side);
 	uint64_t then = tdm_clock_ns();
 	for (size_t group = 0; group < load->events / EVENT_GROUP; group++) {
-		for (size_t i = 0; i < EVENT_GROUP / 2; i++)
-			pair(side, p++);
+		p = event_load_pairs(load, order, p, EVENT_GROUP / 2, pair, side);
 		uint64_t now = tdm_clock_ns();
 		load->group_ns[group] = (uint32_t)(now - then);
 		then = now;

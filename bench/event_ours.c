@@ -48,8 +48,10 @@ static __attribute__((noinline)) void measure_below(struct side *side, unsigned 
 {
 	if (depth > 0)
 		measure_below(side, depth - 1);
+	else if (side->run->order == EVENT_DRAWN)
+		side->figures = event_load_run(&side->load, EVENT_DRAWN, our_pair, side);
 	else
-		side->figures = event_load_run(&side->load, our_pair, side);
+		side->figures = event_load_run(&side->load, EVENT_RANDOM, our_pair, side);
 	__asm__ volatile("" ::: "memory"); /* so that the call above is a call */
 }
 
@@ -124,7 +126,8 @@ int event_serve_ours(const struct event_run *run)
 		side->kind = run->dram ? TIDEMARK_DRAM : TIDEMARK_L1;
 		side->device = run->same_device ? 0 : (uint32_t)i;
 		describe(side);
-		event_load_init(&side->load, run->live, EVENT_COUNT, FIRST_ID + (uint32_t)i * IDS_OF_THREAD);
+		event_load_init(
+			&side->load, run->order, run->live, EVENT_COUNT, FIRST_ID + (uint32_t)i * IDS_OF_THREAD);
 		for (size_t k = 0; k < run->live; k++)
 			report_alloc(side, side->load.id[k], side->load.bytes[k]);
 	}

@@ -5,6 +5,8 @@
 #ifndef TDM_BENCH_EVENT_RUNS_H
 #define TDM_BENCH_EVENT_RUNS_H
 
+#include "event_load.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -12,8 +14,9 @@ struct event_run {
 	const char *name;
 	int (*serve)(const struct event_run *run); /* in the child: measures until it is told to end; its exit code */
 	size_t live;                               /* buffers, for each thread */
-	unsigned threads;                          /* 1 or 2 */
-	bool same_device;                          /* of two threads */
+	enum event_order order;
+	unsigned threads;   /* 1 or 2 */
+	bool same_device;   /* of two threads */
 	bool dram;          /* not L1, which is counted twice: by itself and with all that lies in L1 */
 	bool off;           /* tracking is turned off before measuring */
 	unsigned depth;     /* calls between the top and the loop, where stacks are taken */
@@ -29,6 +32,8 @@ int event_serve_empty(const struct event_run *run);
 /* The baselines. */
 int event_serve_counters(const struct event_run *run);
 int event_serve_socket(const struct event_run *run);
+/* The writer's index and the identities in its slots alone. */
+int event_serve_index(const struct event_run *run);
 
 /* Memory for `live` buffers and more. */
 struct event_memory {

@@ -16,9 +16,10 @@
  *   TIDEMARK=1                     on             TIDEMARK=auto   on when a daemon listens
  *   TT_ALLOC_TRACKING_ENABLED=1    on, too        TIDEMARK=0      off, whatever the other variable says
  *   TIDEMARK_SOCKET=PATH           where TIDEMARK=auto looks for the daemon
- *   TIDEMARK_DIR=/dev/shm          where the ledger lies
+ *   TIDEMARK_DIR=/dev/shm          where the ledger is, in a folder for each user
  *   TIDEMARK_KEEP=1                the ledger stays after a clean exit, too
- *   TIDEMARK_MODE=0600             permissions of its file
+ *   TIDEMARK_MODE=0600             permissions of its file: 0600, 0640, 0604 or 0644
+ *   TIDEMARK_RING=2048             recent events that it keeps of each device
  *   TIDEMARK_STACKS=0              frames of the call stack kept with each allocation; 0: none, at most 64
  *   TIDEMARK_UNWIND=auto           auto (libunwind where it is installed, else frame pointers), fp, libunwind
  *

@@ -1,6 +1,7 @@
 /* Variables: Tidemark's own, with their values; and those of the runtime that are set for memory tracking. */
 #include "analyze/doctor_checks.h"
 #include "base/suggest.h"
+#include "state/setup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,23 +21,18 @@ static bool is_tracking(const char *value)
 	return is_switch(value) || strcmp(value, "auto") == 0;
 }
 
-static bool is_number_up_to(const char *value, int base, unsigned long max)
+static bool is_number_up_to(const char *value, unsigned long max)
 {
 	char *end;
 	if (value[0] < '0' || value[0] > '9')
 		return false;
-	unsigned long number = strtoul(value, &end, base);
+	unsigned long number = strtoul(value, &end, 10);
 	return *end == '\0' && number <= max;
-}
-
-static bool is_mode(const char *value)
-{
-	return is_number_up_to(value, 8, 0777);
 }
 
 static bool is_depth(const char *value)
 {
-	return is_number_up_to(value, 10, 64);
+	return is_number_up_to(value, 64);
 }
 
 static bool is_unwinder(const char *value)
@@ -61,7 +57,9 @@ static const struct {
 	{ "TIDEMARK_SOCKET", is_path, "the path of a socket, from / on", relative },
 	{ "TIDEMARK_DIR", is_path, "a directory, from / on", relative },
 	{ "TIDEMARK_KEEP", is_switch, "1 or 0", "whatever it says, ledgers are kept: only 0 and off mean no" },
-	{ "TIDEMARK_MODE", is_mode, "permissions such as 0640", "ledgers get other permissions than meant" },
+	{ "TIDEMARK_MODE", tdm_setup_mode_is_valid, "permissions such as 0640",
+		"only reading can be allowed to others (0640, 0644, 0604); anything else counts as 0600" },
+	{ "TIDEMARK_RING", tdm_setup_ring_is_valid, "a number of events from 16 to 4194304", "it counts as 2048" },
 	{ "TIDEMARK_STACKS", is_depth, "a number of frames up to 64",
 		"a larger number counts as 64, anything else as 0" },
 	{ "TIDEMARK_UNWIND", is_unwinder, "auto, fp or libunwind", "it counts as auto" },

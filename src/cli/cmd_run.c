@@ -11,7 +11,9 @@
 #include "cli/child.h"
 #include "cli/cmd_list.h"
 #include "cli/ledgers.h"
-#include "ledger/ledger_list.h"
+#include "cli/options.h"
+#include "ledger/ledger_dir.h"
+#include "ledger/ledger_reap.h"
 #include "report/live_report.h"
 
 #include <errno.h>
@@ -23,59 +25,37 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum option { OPT_KEEP, OPT_JSON, OPT_STACKS, OPT_DIR };
-
-enum { DEPTH_MAX = 64 };
+enum { DEPTH_MAX = 64, DIR_TRIES = 4 };
 
 struct request {
 	const struct tdm_cmd *cmd;
 	bool keep;
 	uint64_t depth; /* of stacks; 0: none */
 	const char *json_path, *dir;
-	int json_fd;             /* -1: none */
-	char base[PATH_MAX];     /* where ledgers lie, absolute */
-	char own[PATH_MAX + 64]; /* the directory inside that is the program's own */
+	int json_fd;                        /* -1: none */
+	char base[TDM_LEDGER_PATH_MAX];     /* the user's folder, absolute */
+	char own[TDM_LEDGER_PATH_MAX + 64]; /* the folder inside that is the program's own */
 };
 
-static int read_options(struct tdm_args *args, struct request *request)
-{
-	const char *value = NULL;
-	int option;
-	while ((option = tdm_args_next(args, &value)) >= 0) {
-		if (option == OPT_KEEP)
-			request->keep = true;
-		else if (option == OPT_JSON)
-			request->json_path = value;
-		else if (option == OPT_DIR)
-			request->dir = value;
-		else if (tdm_str_parse_u64(tdm_str_of(value), &request->depth) != 0 || request->depth > DEPTH_MAX)
-			return tdm_cmd_usage_error(
-				args->cmd, "--stacks '%s': expected a number of frames from 0 to %d", value, DEPTH_MAX);
-	}
-	if (option == TDM_ARGS_ERROR)
-		return TDM_EXIT_USAGE;
-	if (args->positional_count == 0)
-		return tdm_cmd_usage_error(args->cmd, "which program? tidemark run -- CMD ARGUMENT...");
-	return 0;
-}
-
-/* The directory is as open as the ledgers in it will be. */
-static mode_t dir_mode(void)
-{
-	const char *text = getenv("TIDEMARK_MODE");
-	unsigned long mode = text != NULL ? strtoul(text, NULL, 8) : 0;
-	return 0700 | ((mode & 0040) != 0 ? 0050 : 0) | ((mode & 0004) != 0 ? 0005 : 0);
-}
-
+/* A folder in the user's folder, as open as the ledgers in it will be. */
 static int make_dir(struct request *request)
 {
 	const char *dir = tdm_ledger_dir(request->dir);
-	if (realpath(dir, request->base) == NULL)
-		return tdm_cmd_error(request->cmd, "cannot use %s for ledgers: %s; --dir DIR names another place", dir,
-			tdm_err_text(-errno));
-	snprintf(request->own, sizeof request->own, "%s/" TDM_LEDGER_RUN_PREFIX "%d.XXXXXX", request->base,
-		(int)getpid());
-	if (mkdtemp(request->own) == NULL || chmod(request->own, dir_mode()) != 0)
+	uint32_t mode;
+	bool made = false;
+	tdm_ledger_parse_mode(getenv("TIDEMARK_MODE"), &mode);
+	/* A program that ends may take the user's folder with it while nothing is in it. */
+	for (int i = 0; !made && i < DIR_TRIES; i++) {
+		int fd = tdm_ledger_open_folder(dir, mode, request->base);
+		if (fd < 0)
+			return tdm_cmd_error(request->cmd,
+				"cannot use %s for ledgers: %s; --dir DIR names another place", dir, tdm_err_text(fd));
+		close(fd);
+		snprintf(request->own, sizeof request->own, "%s/" TDM_LEDGER_RUN_PREFIX "%d.XXXXXX", request->base,
+			(int)getpid());
+		made = mkdtemp(request->own) != NULL;
+	}
+	if (!made || chmod(request->own, tdm_ledger_folder_mode(mode)) != 0)
 		return tdm_cmd_error(request->cmd, "cannot make a directory in %s: %s; --dir DIR names another place",
 			dir, tdm_err_text(-errno));
 	return 0;
@@ -142,24 +122,22 @@ static void clean_up(const struct request *request, const struct tdm_ledgers *le
 	for (size_t i = 0; picture != NULL && !request->keep && i < picture->problem_count; i++)
 		if (picture->problems[i].is_unread)
 			tdm_ledger_reap(picture->problems[i].place);
-	if (rmdir(request->own) != 0 && errno != ENOENT)
+	int err = tdm_ledger_reap_run(request->own);
+	if (err != 0 && err != -ENOENT)
 		fprintf(stderr, "tidemark: ledgers stay in %s\n", request->own);
+	rmdir(request->base); /* if it is empty */
 }
 
 static int write_json(
 	const struct request *request, const struct tdm_live_report *report, const struct tdm_run_end *end)
 {
-	struct tdm_buf out;
-	struct tdm_json json;
-	tdm_buf_init(&out);
-	tdm_json_init(&json, &out);
-	tdm_json_envelope(&json, "tidemark.run");
-	tdm_json_key(&json, "run");
-	tdm_run_json(report, end, &json);
-	tdm_json_object_end(&json);
-	tdm_buf_putc(&out, '\n');
-	int err = tdm_buf_failed(&out) ? -ENOMEM : tdm_file_write_all(request->json_fd, out.data, out.len);
-	tdm_buf_done(&out);
+	struct tdm_answer answer;
+	tdm_answer_begin(&answer, request->cmd, true);
+	tdm_run_json(report, end, &answer.json);
+	tdm_json_object_end(&answer.json);
+	int err = tdm_buf_failed(&answer.out) ? -ENOMEM
+					      : tdm_file_write_all(request->json_fd, answer.out.data, answer.out.len);
+	tdm_buf_done(&answer.out);
 	return err;
 }
 
@@ -194,7 +172,7 @@ static int run_program(struct request *request, char **command)
 	uint64_t begin = tdm_clock_ns();
 	int err = tdm_child_run(command, set_environment, request, &child);
 	if (err != 0) {
-		rmdir(request->own);
+		tdm_ledger_reap_run(request->own);
 		tdm_cmd_error(request->cmd, "cannot run '%s': %s", command[0], tdm_err_text(err));
 		return err == -ENOENT ? TDM_CHILD_NOT_FOUND : TDM_CHILD_NOT_EXECUTABLE;
 	}
@@ -215,30 +193,29 @@ static int run_program(struct request *request, char **command)
 static int cmd_run_run(struct tdm_args *args)
 {
 	struct request request = { .cmd = args->cmd };
-	int code = read_options(args, &request);
+	int code = tdm_args_read(args, &request);
+	if (code == 0 && args->positional_count == 0)
+		return tdm_cmd_usage_error(args->cmd, "which program? tidemark run -- CMD ARGUMENT...");
 	if (code == 0)
 		code = open_json(&request);
 	if (code == 0)
 		code = make_dir(&request);
 	if (code != 0)
 		return code;
-	char **command = calloc((size_t)args->positional_count + 1, sizeof *command);
-	if (command == NULL)
-		return tdm_cmd_error(args->cmd, "out of memory");
-	memcpy(command, args->positional, (size_t)args->positional_count * sizeof *command);
-	code = run_program(&request, command);
-	free(command);
+	code = run_program(&request, args->positional);
 	if (request.json_fd >= 0)
 		close(request.json_fd);
 	return code;
 }
 
 static const struct tdm_opt run_opts[] = {
-	[OPT_KEEP] = { "keep", 'k', NULL, "keep the ledgers of processes that leave buffers, for 'tidemark dump'" },
-	[OPT_JSON] = { "json", 'j', "FILE", "also write the summary to FILE, as JSON" },
-	[OPT_STACKS] = { "stacks", 's', "DEPTH", "keep call stacks of at most DEPTH frames, and print them" },
-	[OPT_DIR] = { "dir", 0, "DIR", "directory of the ledgers, instead of $TIDEMARK_DIR or /dev/shm" },
-	{ NULL, 0, NULL, NULL },
+	{ "keep", 'k', NULL, "keep the ledgers of processes that leave buffers, for 'tidemark dump'",
+		TDM_TAKE_FLAG(struct request, keep) },
+	{ "json", 'j', "FILE", "also write the summary to FILE, as JSON", TDM_TAKE_TEXT(struct request, json_path) },
+	{ "stacks", 's', "FRAMES", "keep call stacks of at most this many frames, and print them",
+		TDM_TAKE_NUMBER(struct request, depth, 0, DEPTH_MAX) },
+	{ TDM_OPT_DIR(struct request, dir) },
+	{ 0 },
 };
 
 static const struct tdm_example run_examples[] = {
@@ -260,7 +237,7 @@ static const struct tdm_help_row run_exits[] = {
 const struct tdm_cmd tdm_cmd_run = {
 	.name = "run",
 	.summary = "run a program with tracking on and summarise its device memory at the end",
-	.usage = "[--keep] [--json FILE] [--stacks DEPTH] [--dir DIR] -- CMD [ARGUMENT]...",
+	.usage = "[--keep] [--json FILE] [--stacks FRAMES] [--dir DIR] -- CMD [ARGUMENT]...",
 	.description =
 		"Sets TIDEMARK=1 for the program and runs it as a shell would: signals are passed on to it, its exit "
 		"code is the command's own (128 and the signal's number when it was killed, 127 when it was not found, "

@@ -108,28 +108,25 @@ static int read_path(struct tdm_phase_inputs *r, const char *path)
 
 struct search {
 	struct tdm_phase_inputs *request;
-	int32_t pid;
 	size_t found;
 	int err;
 };
 
-/* A ledger is named after its process: tidemark.PID.START.GENERATION. */
-static void look_at(void *context, const char *path)
+static void look_at(void *context, const struct tdm_ledger_entry *entry)
 {
 	struct search *search = context;
-	const char *name = strrchr(path, '/');
-	name = name != NULL ? name + 1 : path;
-	const char *number = name + strlen(TDM_LEDGER_PREFIX);
-	if (search->err != 0 || !tdm_ledger_is_name(name) || strtol(number, NULL, 10) != search->pid)
+	if (search->err != 0 || entry->folder_err != 0)
 		return;
 	search->found++;
-	search->err = read_ledger(search->request, path);
+	search->err = read_ledger(search->request, entry->path);
 }
 
 static int read_pid(struct tdm_phase_inputs *r, int32_t pid)
 {
-	struct search search = { r, pid, 0, 0 };
-	int err = tdm_ledger_list(r->dir, look_at, &search);
+	struct search search = { r, 0, 0 };
+	struct tdm_ledger_search ledgers = { .dir = r->dir, .pids = &pid, .pid_count = 1, .each = look_at };
+	ledgers.context = &search;
+	int err = tdm_ledger_list(&ledgers);
 	if (err != 0) {
 		fail(r, tdm_ledger_dir(r->dir), tdm_err_text(err));
 	} else if (search.found == 0) {
@@ -221,9 +218,9 @@ static int read_captures(struct tdm_phase_inputs *r)
 	struct tdm_phase_run *run = input != NULL ? tdm_phase_runs_add(&input->runs, tdm_str_of("captures")) : NULL;
 	if (run == NULL)
 		return tdm_cmd_error(r->cmd, "out of memory");
-	for (size_t i = 0; i < r->capture_count; i++) {
-		const char *equals = strchr(r->captures[i], '='), *path = equals + 1;
-		struct tdm_str name = { r->captures[i], (size_t)(equals - r->captures[i]) };
+	for (size_t i = 0; i < r->captures.count; i++) {
+		const char *equals = strchr(r->captures.list[i], '='), *path = equals + 1;
+		struct tdm_str name = { r->captures.list[i], (size_t)(equals - r->captures.list[i]) };
 		struct tdm_diag diag = { 0 };
 		uint64_t refused = 0;
 		if (read_capture(path, name, run, &refused, &diag) != 0) {
@@ -244,7 +241,7 @@ static int read_captures(struct tdm_phase_inputs *r)
 
 int tdm_phase_inputs_read(struct tdm_phase_inputs *r)
 {
-	if (r->capture_count != 0 && read_captures(r) != 0)
+	if (r->captures.count != 0 && read_captures(r) != 0)
 		return TDM_EXIT_USAGE;
 	for (size_t i = 0; i < r->wanted_count; i++) {
 		const struct tdm_phase_wanted *w = &r->wanted[i];

@@ -5,7 +5,7 @@
 #include "tidemark.h"
 
 #include "base/clock.h"
-#include "client/capture.h"
+#include "client/tracker.h"
 #include "client/client.h"
 #include "client/stack.h"
 #include "ledger/writer_hot.h"
@@ -91,11 +91,10 @@ static inline bool is_free_to_enter(const struct tdm_wthread *self)
 	return self != NULL && !tdm_wthread_is_inside(self) && !tdm_thread.busy;
 }
 
-/* Whether a report has to take the long way: a capture is active, stacks are kept, or exit has begun. */
+/* Whether a report has to take the long way: the phase tracker is at work, stacks are kept, or exit has begun. */
 static inline bool is_rare(void)
 {
-	return (atomic_load_explicit(&tdm_capture_mode, memory_order_relaxed) |
-		       atomic_load_explicit(&tdm_client.rare, memory_order_relaxed)) != 0;
+	return atomic_load_explicit(&tdm_rare, memory_order_relaxed) != 0;
 }
 
 static cold int lose(enum tdm_ledger_loss loss, int err)
@@ -149,10 +148,10 @@ static void add_extras(
 		extra->stack = tdm_stack_take(writer, tdm_client.stack_depth, frame);
 }
 
-/* A device for the long way: in a capture without dispatch it is a virtual one. */
+/* A device for the long way: while the tracker follows a program without dispatch it is a virtual one. */
 static struct tdm_wdevice *any_device(uint32_t number, struct tdm_writer **writer)
 {
-	bool is_virtual = atomic_load(&tdm_capture_mode) == TDM_CAPTURE_NO_DISPATCH;
+	bool is_virtual = tdm_tracker_mode() == TDM_TRACKER_NO_DISPATCH;
 	*writer = own_writer();
 	struct tdm_wdevice *device = *writer != NULL ? tdm_writer_device(*writer, number, is_virtual) : NULL;
 	if (device != NULL && !is_virtual)
@@ -181,14 +180,14 @@ static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool repl
 		whole.holding = whole.cores != 0 ? whole.cores : banks;
 	whole.flags &= TDM_SLOT_VIEW | TDM_SLOT_NO_ADDRESS;
 	extra.banks = (whole.flags & TDM_SLOT_VIEW) != 0 ? 0 : banks;
-	bool capture = atomic_load(&tdm_capture_mode) != 0;
+	bool is_tracked = tdm_tracker_mode() != 0;
 	struct tdm_ledger_slot old = { 0 };
-	/* A capture must see the release that a second report of a live buffer stands for. */
-	if (capture && tdm_writer_replace_cold(device, tdm_thread.record, whole.kind, whole.id, &extra, &old) == 0)
-		tdm_capture_free(whole.kind, old.asked, old.bank_bytes, old.banks == 0);
+	/* The tracker must see the release that a second report of a live buffer stands for. */
+	if (is_tracked && tdm_writer_replace_cold(device, tdm_thread.record, whole.kind, whole.id, replaces, &old) == 0)
+		tdm_tracker_free(whole.kind, old.asked, old.bank_bytes, old.banks == 0);
 	int err = tdm_writer_alloc_cold(device, tdm_thread.record, as_report(&whole), &extra);
-	if (err == 0 && capture)
-		tdm_capture_alloc(whole.kind, whole.bytes, whole.bytes_per_bank, extra.banks == 0);
+	if (err == 0 && is_tracked)
+		tdm_tracker_alloc(whole.kind, whole.bytes, whole.bytes_per_bank, extra.banks == 0);
 	return err;
 }
 
@@ -230,7 +229,7 @@ int tidemark_alloc_(const struct tidemark_buffer *b)
 
 /*
  * The long way of a release. A buffer that is not where it is looked for may be on the device's other side: one that
- * was there before a capture without dispatch began, or one of the capture that is freed after its end.
+ * was there before the tracker began a session without dispatch, or one of that session that is freed after its end.
  */
 static int free_entered(uint32_t number, uint32_t kind, uint64_t id)
 {
@@ -239,16 +238,16 @@ static int free_entered(uint32_t number, uint32_t kind, uint64_t id)
 	struct tdm_wdevice *device = any_device(number, &writer);
 	if (device == NULL)
 		return -ENOSPC;
-	int err = tdm_writer_free_cold(device, tdm_thread.record, kind, id, tdm_thread.id, &freed);
+	int err = tdm_writer_free_cold(device, tdm_thread.record, kind, id, &freed);
 	if (err == -ENOENT) {
 		struct tdm_wdevice *other = tdm_writer_find_device(writer, number, !device->is_virtual);
 		if (other != NULL)
-			err = tdm_writer_free_cold(other, tdm_thread.record, kind, id, tdm_thread.id, &freed);
+			err = tdm_writer_free_cold(other, tdm_thread.record, kind, id, &freed);
 	}
 	if (err == -ENOENT)
 		err = tdm_writer_bad_free(device, tdm_thread.record, kind, id, tdm_thread.id);
-	if (err == 0 && atomic_load(&tdm_capture_mode) != 0)
-		tdm_capture_free(kind, freed.asked, freed.bank_bytes, freed.banks == 0);
+	if (err == 0 && tdm_tracker_mode() != 0)
+		tdm_tracker_free(kind, freed.asked, freed.bank_bytes, freed.banks == 0);
 	return err;
 }
 
@@ -270,7 +269,7 @@ int tidemark_free_(uint32_t number, uint32_t kind, uint64_t id)
 	if (unlikely(kind >= TIDEMARK_KIND_COUNT || is_rare() || (device = last_device(number)) == NULL ||
 		     !is_free_to_enter(self = tdm_thread.record)))
 		return free_long(number, kind, id);
-	int err = tdm_writer_free_buffer(device, self, kind, id, tdm_thread.id, NULL);
+	int err = tdm_writer_free_buffer(device, self, kind, id);
 	return likely(err != -ENOENT) ? err : free_long(number, kind, id);
 }
 
@@ -304,9 +303,8 @@ int64_t tidemark_free_all(uint32_t number, uint32_t kind)
 	int err = open_device(number, &writer, &device);
 	if (err != 0)
 		return off_is_fine(err);
-	bool capture = atomic_load(&tdm_capture_mode) != 0;
-	int64_t count =
-		tdm_writer_free_all(device, tdm_thread.record, kind, tdm_thread.id, capture ? tdm_capture_free : NULL);
+	bool is_tracked = tdm_tracker_mode() != 0;
+	int64_t count = tdm_writer_free_all(device, tdm_thread.record, kind, is_tracked ? tdm_tracker_free : NULL);
 	leave();
 	return count;
 }

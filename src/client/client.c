@@ -1,6 +1,6 @@
 #include "client/client.h"
 #include "base/clock.h"
-#include "client/capture.h"
+#include "client/tracker.h"
 #include "client/stack.h"
 #include "tidemark.h"
 
@@ -24,7 +24,6 @@ enum {
 	SKIP_MAX = 1 << 20, /* twice as many each further time, up to this */
 	FIRST_PRIORITY = 101,
 };
-static const char default_dir[] = "/dev/shm";
 static const char default_socket[] = "/tmp/tt_allocation_server.sock";
 
 _Thread_local struct tdm_thread tdm_thread __attribute__((tls_model("initial-exec")));
@@ -55,7 +54,7 @@ static void forget_parent(void)
 	tdm_lock_reset(&first_page.lock);
 	atomic_store(&tdm_client.unrecorded, 0);
 	tdm_stack_after_fork();
-	tdm_capture_after_fork();
+	tdm_tracker_after_fork();
 }
 
 static void after_fork_in_child(void)
@@ -112,21 +111,23 @@ int tdm_client_enable(void)
 	return 0;
 }
 
-static uint32_t read_number(const char *name, int base, uint32_t max)
+/* TIDEMARK_STACKS: frames of a stack. */
+static uint32_t read_depth(void)
 {
-	const char *text = secure_getenv(name);
+	const char *text = secure_getenv("TIDEMARK_STACKS");
 	char *end;
 	if (text == NULL || text[0] == '\0')
 		return 0;
-	unsigned long value = strtoul(text, &end, base);
-	return *end != '\0' ? 0 : value > max ? max : (uint32_t)value;
+	unsigned long value = strtoul(text, &end, 10);
+	return *end != '\0' ? 0 : value > STACK_DEPTH_MAX ? STACK_DEPTH_MAX : (uint32_t)value;
 }
 
 __attribute__((constructor(FIRST_PRIORITY))) static void client_start(void)
 {
 	const char *own = secure_getenv("TIDEMARK"), *other = secure_getenv("TT_ALLOC_TRACKING_ENABLED");
-	tdm_client.stack_depth = read_number("TIDEMARK_STACKS", 10, STACK_DEPTH_MAX);
-	atomic_store(&tdm_client.rare, tdm_client.stack_depth != 0);
+	tdm_client.stack_depth = read_depth();
+	if (tdm_client.stack_depth != 0)
+		atomic_fetch_or(&tdm_rare, TDM_RARE_STACKS);
 	tdm_client.keep = is_set(secure_getenv("TIDEMARK_KEEP"));
 	if (own != NULL && strcmp(own, "auto") == 0) {
 		is_auto = true;
@@ -154,11 +155,15 @@ static struct tdm_live_page *wiped_page(struct tdm_live_page *page)
 static struct tdm_writer *make_writer(struct tdm_live_page *page)
 {
 	const char *dir = secure_getenv("TIDEMARK_DIR");
+	struct tdm_writer_options options = { .dir = dir != NULL && dir[0] != '\0' ? dir : TDM_LEDGER_DEFAULT_DIR };
 	struct tdm_writer *writer = NULL;
 	pid_t pid = getpid();
 	struct tdm_writer *parent = last_writer != NULL && last_pid != pid ? last_writer : NULL;
-	int err = tdm_writer_new(
-		dir != NULL && dir[0] != '\0' ? dir : default_dir, read_number("TIDEMARK_MODE", 8, 0777), &writer);
+	if (tdm_ledger_parse_mode(secure_getenv("TIDEMARK_MODE"), &options.mode) != 0)
+		options.flags |= TDM_LEDGER_BAD_MODE;
+	if (tdm_ledger_parse_ring(secure_getenv("TIDEMARK_RING"), &options.ring_records) != 0)
+		options.flags |= TDM_LEDGER_BAD_RING;
+	int err = tdm_writer_new(&options, &writer);
 	if (err != 0) {
 		uint32_t shift = page->failures < 12 ? page->failures : 12;
 		uint32_t skip = (uint32_t)SKIP_FIRST << shift;
@@ -216,7 +221,7 @@ static void end_ledger(struct tdm_live_page *page, struct tdm_writer *writer)
 	atomic_store((_Atomic uint32_t *)&header->state, TDM_LEDGER_CLOSED);
 	if (tdm_client.keep || tdm_writer_live(writer, tdm_thread.record) != 0)
 		return;
-	unlink(writer->file.path);
+	tdm_ledger_file_remove(&writer->file);
 	atomic_store(&page->writer, NULL); /* a later report makes a new one */
 	atomic_store(&page->epoch, 0);
 }
@@ -245,7 +250,7 @@ __attribute__((destructor(FIRST_PRIORITY))) static void client_end(void)
 {
 	struct tdm_writer *writer = tdm_client_peek();
 	atomic_store(&tdm_client.closing, 1);
-	atomic_store(&tdm_client.rare, 1);
+	atomic_fetch_or(&tdm_rare, TDM_RARE_EXIT);
 	if (writer != NULL && last_pid == getpid())
 		end_if_current(writer);
 }

@@ -41,7 +41,6 @@ struct tdm_client {
 	uint32_t stack_depth;        /* 0: no stacks */
 	_Atomic uint64_t unrecorded; /* reports while there was no ledger to count them in */
 	_Atomic uint8_t closing;     /* exit has begun: a ledger that becomes empty is removed at once */
-	_Atomic uint8_t rare;        /* not 0: reports take the long way (stacks, or exit has begun) */
 	uint8_t keep;                /* TIDEMARK_KEEP: never removed */
 };
 extern struct tdm_client tdm_client;

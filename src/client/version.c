@@ -6,7 +6,7 @@
 #include <assert.h>
 
 #include "base/err.h"
-#include "client/capture.h"
+#include "client/tracker.h"
 #include "tidemark_version.h"
 
 /* The public header is installed as it is, so it repeats the version that the build knows. */
@@ -27,6 +27,6 @@ uint32_t tidemark_version_number(void)
 
 const char *tidemark_strerror(int code)
 {
-	const char *text = tdm_capture_strerror(code);
+	const char *text = tdm_tracker_strerror(code);
 	return text != NULL ? text : tdm_err_text(code);
 }

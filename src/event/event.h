@@ -79,6 +79,7 @@ struct tdm_event {
 	const struct tdm_frame *frames; /* call stack of an allocation, innermost first; NULL: none */
 	uint32_t frame_count;           /* at most TDM_FRAMES_MAX */
 	uint32_t range_count;           /* at most TDM_RANGES_MAX */
+	uint32_t stack;                 /* of an event that a picture keeps: the number of its call stack; 0: none */
 	const struct tdm_core_range *ranges; /* the cores that it lies on, for kinds that do; NULL: unknown */
 	union {                              /* by `op`; NULL for the others */
 		const struct tdm_process *who;

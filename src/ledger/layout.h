@@ -13,8 +13,8 @@
  * filled has an impossible birth.
  *   - Counters exist twice; a call writes the older copy. The newest copy whose number is at most `seq` is the true
  * one.
- *   - A ring record carries its number, too; one being written has an impossible one.
- * So whatever an unfinished call has written carries a number that `seq` has not reached, and is not believed.
+ *   - A ring record carries its number, too. Only the call under way writes one, over the oldest: readers leave that
+ * out. So whatever an unfinished call has written carries a number that `seq` has not reached, and is not believed.
  */
 #ifndef TDM_LEDGER_LAYOUT_H
 #define TDM_LEDGER_LAYOUT_H
@@ -27,17 +27,18 @@
 #include "event/describe.h"
 
 #define TDM_LEDGER_MAGIC    UINT64_C(0x314b524d45444954) /* "TIDEMRK1" */
-#define TDM_LEDGER_MAJOR    1                            /* a reader refuses another one */
+#define TDM_LEDGER_MAJOR    2                            /* readers know 1 as well (reader_live.c) */
 #define TDM_LEDGER_MINOR    0                            /* grows when reserved bytes get a meaning */
 #define TDM_LEDGER_SEQ_BUSY UINT64_MAX                   /* number of what is being written */
-#define TDM_LEDGER_PREFIX   "tidemark."
 
 enum {
 	TDM_LEDGER_PAGE = 4096,
 	TDM_LEDGER_DEVICES = 64,
-	TDM_LEDGER_SEGMENTS = 24,                 /* of slots; each twice as large as the one before */
-	TDM_LEDGER_FIRST_SLOTS = 512,             /* of the first segment */
-	TDM_LEDGER_RING = 2048,                   /* records; a power of two */
+	TDM_LEDGER_SEGMENTS = 24,     /* of slots; each twice as large as the one before */
+	TDM_LEDGER_FIRST_SLOTS = 512, /* of the first segment */
+	TDM_LEDGER_RING = 2048,       /* records, unless TIDEMARK_RING says otherwise; a power of two */
+	TDM_LEDGER_RING_MIN = 16,
+	TDM_LEDGER_RING_MAX = 1 << 22,
 	TDM_LEDGER_BLOB_SEGMENTS = 16,            /* of texts and stacks, and of phases */
 	TDM_LEDGER_FIRST_BLOB = 32768,            /* bytes */
 	TDM_LEDGER_BLOB_UNIT = 8,                 /* a blob's number times this is its offset in the blob area */
@@ -76,7 +77,8 @@ struct tdm_ledger_header {
 	uint64_t start_time;    /* field 22 of /proc/PID/stat, clock ticks since boot */
 	int32_t pid;
 	uint32_t generation; /* of exec */
-	uint32_t uid, reserved0;
+	uint32_t uid;
+	uint32_t flags; /* TDM_LEDGER_BAD_* */
 	char comm[16];
 	char command[232]; /* beginning of the command line, words separated by blanks */
 	/* when */
@@ -97,6 +99,9 @@ struct tdm_ledger_header {
 	uint64_t module_count_reserved;
 	uint64_t device_offset[TDM_LEDGER_DEVICES];
 };
+
+/* Settings that the writer found in its environment and refused: it took the default instead. */
+enum { TDM_LEDGER_BAD_MODE = 1, TDM_LEDGER_BAD_RING = 2 };
 
 /*
  * The counters of a kind on a device: what is there now, which every report changes, and the peaks, which few do. Of
@@ -184,7 +189,8 @@ struct tdm_ledger_slot {
 	uint64_t address;
 	uint64_t asked;      /* bytes asked for */
 	uint64_t bank_bytes; /* in one bank or core */
-	uint64_t tsc;        /* of its birth */
+	uint32_t name;       /* blob number; 0: none */
+	uint32_t stack;      /* blob number; 0: none */
 	uint32_t banks;      /* in lockstep: reserved bytes are bank_bytes * banks; 0: a view */
 	uint8_t kind;
 	uint8_t flags; /* TDM_SLOT_* */
@@ -196,13 +202,13 @@ struct tdm_ledger_more {
 	uint32_t page_size; /* 0: unknown */
 	uint32_t cores;     /* sharded over so many; 0: interleaved */
 	uint32_t thread;    /* Linux's thread id */
-	uint32_t name;      /* blob number; 0: none */
-	uint32_t stack;     /* blob number; 0: none */
+	uint64_t tsc;       /* of its birth */
 	uint32_t program;   /* blob number; 0: none */
 	uint32_t ranges;    /* blob number of its core ranges; 0: none */
 };
 
 enum { TDM_SLOT_VIEW = 1, TDM_SLOT_NO_ADDRESS = 2 };
+#define TDM_LEDGER_NO_SLOT UINT32_MAX /* of a record whose slot is not known */
 
 enum tdm_ledger_op {
 	TDM_LEDGER_ALLOC = 1,
@@ -221,9 +227,14 @@ struct tdm_ledger_record {
 	uint64_t address;
 	uint64_t asked;
 	uint64_t bank_bytes;
+	uint32_t name; /* blob number: of the buffer, phase or program */
+	union {
+		uint32_t slot;   /* of TDM_LEDGER_ALLOC: number of its slot, which is the buffer's while its birth is
+				    `seq` */
+		uint32_t stack;  /* of TDM_LEDGER_FREE: blob number of the stack that allocated the buffer; 0: none */
+		uint32_t thread; /* of all others: kernel's thread id */
+	};
 	uint32_t banks;
-	uint32_t name; /* blob number; 0 for a release */
-	uint32_t thread;
 	uint8_t op; /* enum tdm_ledger_op */
 	uint8_t kind;
 	uint16_t flags;
@@ -235,7 +246,7 @@ struct tdm_ledger_phase {
 	uint32_t name;  /* blob number */
 	uint32_t flags; /* TDM_PHASE_* */
 	uint64_t begin_tsc, end_tsc;
-	uint64_t session;  /* captures are numbered from 1; 0 for marks */
+	uint64_t session;  /* sessions of the tracker are numbered from 1; 0 for marks */
 	int64_t dram_peak; /* above the start of the segment */
 	int64_t dram_allocated, dram_freed;
 	int64_t l1_peak_cb, l1_peak_buffer, l1_peak_total; /* per core */
@@ -278,6 +289,17 @@ static_assert(offsetof(struct tdm_ledger_device, now) == 1536, "frozen");
 static_assert(offsetof(struct tdm_ledger_device, peak) == 3072, "frozen");
 static_assert(sizeof(struct tdm_ledger_device) == 4608, "frozen");
 static_assert(sizeof(struct tdm_ledger_slot) == 64, "frozen");
+/* The writer stores neighbouring fields together, and copies what a slot and a record have at the same places. */
+#define TDM_SAME_PLACE(field) (offsetof(struct tdm_ledger_slot, field) == offsetof(struct tdm_ledger_record, field))
+static_assert(TDM_SAME_PLACE(id) && TDM_SAME_PLACE(address) && TDM_SAME_PLACE(asked) && TDM_SAME_PLACE(bank_bytes) &&
+		      TDM_SAME_PLACE(name) && TDM_SAME_PLACE(stack) && TDM_SAME_PLACE(banks),
+	"frozen");
+static_assert(offsetof(struct tdm_ledger_slot, kind) == 60 && offsetof(struct tdm_ledger_slot, flags) == 61 &&
+		      offsetof(struct tdm_ledger_record, op) == 60 && offsetof(struct tdm_ledger_record, kind) == 61 &&
+		      offsetof(struct tdm_ledger_record, flags) == 62,
+	"frozen");
+static_assert(offsetof(struct tdm_ledger_more, thread) == 12 && offsetof(struct tdm_ledger_more, tsc) == 16, "frozen");
+static_assert(offsetof(struct tdm_ledger_now, asked_bytes) == offsetof(struct tdm_ledger_peak, asked_bytes), "frozen");
 static_assert(sizeof(struct tdm_ledger_more) == 32, "frozen");
 static_assert(sizeof(struct tdm_ledger_record) == 64, "frozen");
 static_assert(sizeof(struct tdm_ledger_phase) == 128, "frozen");

@@ -13,10 +13,11 @@
 #include <unistd.h>
 
 enum {
-	GENERATIONS_MAX = 10000,
-	GENERATIONS_AHEAD = 32, /* names that are looked for behind the last one found */
-	INTERRUPTS_MAX = 100,   /* reservations begun again because a signal came */
-	FD_FLOOR = 200,         /* the library's descriptor keeps out of the way of the program's */
+	GENERATIONS_MAX = 256,  /* names that are looked at */
+	GENERATIONS_AHEAD = 32, /* names that are looked for after the last one found */
+	FOLDER_TRIES = 32,
+	INTERRUPTS_MAX = 100, /* reservations begun again because a signal came */
+	FD_FLOOR = 200,       /* the library's descriptor keeps out of the way of the program's */
 	HUGE_BYTES = 2 << 20,
 };
 
@@ -67,7 +68,7 @@ void tdm_private_free(void *at, size_t bytes)
 		munmap(at, page_up(bytes));
 }
 
-static struct tdm_ledger_clock read_clock(void)
+struct tdm_ledger_clock tdm_ledger_clock_now(void)
 {
 	return (struct tdm_ledger_clock){
 		.tsc = tdm_clock_ticks(), .monotonic_ns = tdm_clock_ns(), .realtime_ns = tdm_clock_real_ns()
@@ -82,7 +83,7 @@ void tdm_ledger_file_clock(struct tdm_ledger_file *file)
 	if (now % 2 != 0 || !atomic_compare_exchange_strong(seq, &now, now + 1))
 		return;
 	atomic_thread_fence(memory_order_release);
-	file->header->last = read_clock();
+	file->header->last = tdm_ledger_clock_now();
 	atomic_store_explicit(seq, now + 2, memory_order_release);
 }
 
@@ -111,7 +112,7 @@ static uint64_t start_time(void)
 	return at != NULL ? strtoull(at + 1, NULL, 10) : 0;
 }
 
-static void read_boot_id(uint8_t id[16])
+bool tdm_ledger_boot_id(uint8_t id[16])
 {
 	char text[64];
 	size_t len = read_small("/proc/sys/kernel/random/boot_id", text, sizeof text), nibble = 0;
@@ -122,6 +123,7 @@ static void read_boot_id(uint8_t id[16])
 		id[nibble / 2] = (uint8_t)(id[nibble / 2] << 4 | value);
 		nibble++;
 	}
+	return nibble == 32;
 }
 
 static void read_command(struct tdm_ledger_header *header)
@@ -137,21 +139,22 @@ static void read_command(struct tdm_ledger_header *header)
 			header->command[i] = ' ';
 }
 
-static void fill_header(struct tdm_ledger_header *header, uint64_t start, uint32_t generation)
+static void fill_header(struct tdm_ledger_header *header, uint64_t start, uint32_t generation, uint32_t flags)
 {
 	struct stat ns;
 	header->major = TDM_LEDGER_MAJOR;
 	header->minor = TDM_LEDGER_MINOR;
 	header->header_size = TDM_LEDGER_PAGE;
 	header->file_size = TDM_LEDGER_PAGE;
-	read_boot_id(header->boot_id);
+	tdm_ledger_boot_id(header->boot_id);
 	header->pid_namespace = stat("/proc/self/ns/pid", &ns) == 0 ? ns.st_ino : 0;
 	header->start_time = start;
 	header->pid = getpid();
 	header->generation = generation;
 	header->uid = getuid();
+	header->flags = flags;
 	read_command(header);
-	header->first = header->last = read_clock();
+	header->first = header->last = tdm_ledger_clock_now();
 	header->magic = TDM_LEDGER_MAGIC;
 	atomic_store_explicit((_Atomic uint32_t *)&header->state, TDM_LEDGER_OPEN, memory_order_release);
 }
@@ -186,68 +189,81 @@ static bool is_locked(int fd)
 	return fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-static void remove_if_empty(const char *path)
+static void remove_if_empty(int folder, const char *name)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
 	if (fd < 0)
 		return;
 	/* A lock is that of a process in another namespace which has the same number: ours went with the exec. */
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !is_locked(fd) && tells_nothing(fd))
-		unlink(path);
+		unlinkat(folder, name, 0);
 	close(fd);
 }
 
-/* The path of a generation. A relative directory is made absolute: the program may go elsewhere. */
-static int format_path(struct tdm_ledger_file *file, const char *dir, uint64_t start, uint32_t generation)
+/* The name of a generation, at the end of the path. */
+static int format_name(struct tdm_ledger_file *file, size_t at, uint64_t start, uint32_t generation)
 {
-	size_t used = 0;
-	if (dir[0] != '/') {
-		if (getcwd(file->path, sizeof file->path - 1) == NULL)
-			return errno == ERANGE ? -ENAMETOOLONG : -errno;
-		used = strlen(file->path);
-		file->path[used++] = '/';
-	}
-	int len = snprintf(file->path + used, sizeof file->path - used, "%s/" TDM_LEDGER_PREFIX "%d.%llu.%u", dir,
-		(int)getpid(), (unsigned long long)start, generation);
-	return len < 0 || (size_t)len >= sizeof file->path - used ? -ENAMETOOLONG : 0;
+	int len = snprintf(file->path + at, sizeof file->path - at, "%d.%llu.%u", (int)getpid(),
+		(unsigned long long)start, generation);
+	return len < 0 || (size_t)len >= sizeof file->path - at ? -ENAMETOOLONG : 0;
 }
 
-/* The generation behind all that are there; empty ones are removed on the way, which leaves gaps. */
-static int next_generation(struct tdm_ledger_file *file, const char *dir, uint64_t start, uint32_t *next)
+/*
+ * The generation after all that are there; empty ones are removed on the way, which leaves gaps. A program that finds
+ * very many does not look at all of them: it takes a number that grows with time.
+ */
+static int next_generation(struct tdm_ledger_file *file, int folder, size_t at, uint64_t start, uint32_t *next)
 {
 	struct stat st;
 	*next = 0;
-	for (uint32_t g = 0; g < *next + GENERATIONS_AHEAD && g < GENERATIONS_MAX; g++) {
-		int err = format_path(file, dir, start, g);
+	for (uint32_t g = 0; g < *next + GENERATIONS_AHEAD; g++) {
+		int err = format_name(file, at, start, g);
 		if (err != 0)
 			return err;
-		if (lstat(file->path, &st) != 0)
+		if (g == GENERATIONS_MAX) {
+			*next = g + (uint32_t)(tdm_clock_ns() / TDM_NS_PER_MS) % INT32_MAX;
+			return 0;
+		}
+		if (fstatat(folder, file->path + at, &st, AT_SYMLINK_NOFOLLOW) != 0)
 			continue;
-		remove_if_empty(file->path);
+		remove_if_empty(folder, file->path + at);
 		*next = g + 1;
 	}
 	return 0;
 }
 
+static int create_in(struct tdm_ledger_file *file, int folder, uint64_t start, uint32_t *generation)
+{
+	size_t at = strlen(file->path);
+	file->path[at++] = '/';
+	int err = at < sizeof file->path ? next_generation(file, folder, at, start, generation) : -ENAMETOOLONG;
+	for (int i = 0; err == 0 && i < GENERATIONS_AHEAD; i++, ++*generation) {
+		err = format_name(file, at, start, *generation);
+		int fd = err == 0 ? openat(folder, file->path + at, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+					    0600)
+				  : -1;
+		if (fd >= 0)
+			return fd;
+		if (err == 0 && errno != EEXIST)
+			err = -errno;
+	}
+	return err != 0 ? err : -EEXIST;
+}
+
+/* Makes the file in the user's folder, which another process may remove while it is empty. */
 static int create_unique(
 	struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint64_t start, uint32_t *generation)
 {
-	uint32_t first;
-	int err = next_generation(file, dir, start, &first);
-	for (uint32_t g = first; err == 0 && g < GENERATIONS_MAX; g++) {
-		err = format_path(file, dir, start, g);
-		if (err != 0)
-			break;
-		int fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode != 0 ? mode : 0600);
-		if (fd >= 0) {
-			*generation = g;
-			return fd;
-		}
-		if (errno != EEXIST)
-			return -errno;
+	int fd = -ENOENT;
+	for (int i = 0; i < FOLDER_TRIES && fd == -ENOENT; i++) {
+		int folder = fd = tdm_ledger_open_folder(dir, mode, file->path);
+		if (folder < 0)
+			continue;
+		fd = create_in(file, folder, start, generation);
+		close(folder);
 	}
-	return err != 0 ? err : -EEXIST;
+	return fd;
 }
 
 /* The lock shows readers that the writer lives. It goes with the process, whatever way that ends. */
@@ -302,7 +318,7 @@ static int map_header(struct tdm_ledger_file *file)
 	return 0;
 }
 
-int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32_t mode)
+int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint32_t flags)
 {
 	uint32_t generation = 0;
 	uint64_t start = start_time();
@@ -311,8 +327,7 @@ int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32
 	file->fd = create_unique(file, dir, mode, start, &generation);
 	if (file->fd < 0)
 		return file->fd;
-	if (mode != 0)
-		fchmod(file->fd, mode); /* asked for expressly: the umask does not count */
+	fchmod(file->fd, mode); /* the umask does not count */
 	file->fd = move_fd_up(file->fd);
 	lock_file(file->fd);
 	if (fstat(file->fd, &st) == 0) {
@@ -324,7 +339,7 @@ int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32
 		tdm_ledger_file_close(file, true);
 		return err;
 	}
-	fill_header(file->header, start, generation);
+	fill_header(file->header, start, generation, flags);
 	return 0;
 }
 
@@ -335,10 +350,22 @@ static bool is_our_fd(const struct tdm_ledger_file *file, int fd)
 	return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == file->device_no && st.st_ino == file->inode;
 }
 
+void tdm_ledger_file_remove(const struct tdm_ledger_file *file)
+{
+	char folder[TDM_LEDGER_PATH_MAX];
+	strcpy(folder, file->path);
+	char *slash = strrchr(folder, '/');
+	if (slash == NULL)
+		return;
+	unlink(file->path);
+	*slash = '\0';
+	rmdir(folder);
+}
+
 void tdm_ledger_file_close(struct tdm_ledger_file *file, bool remove)
 {
-	if (remove && file->path[0] != '\0')
-		unlink(file->path);
+	if (remove)
+		tdm_ledger_file_remove(file);
 	for (unsigned i = 0; i < file->area_count; i++)
 		munmap(file->areas[i].at, file->areas[i].bytes);
 	file->area_count = 0;

@@ -12,8 +12,9 @@
 #include <stdint.h>
 
 #include "ledger/layout.h"
+#include "ledger/ledger_dir.h"
 
-enum { TDM_LEDGER_PATH_MAX = 512, TDM_LEDGER_AREAS_MAX = 512 };
+enum { TDM_LEDGER_AREAS_MAX = 512 };
 
 struct tdm_ledger_file {
 	int fd;
@@ -29,10 +30,14 @@ struct tdm_ledger_file {
 };
 
 /*
- * Creates "DIR/tidemark.PID.START.GENERATION" with the identity of this process and maps its header. An earlier
- * generation of the same process (before an exec) that holds nothing is removed. `mode` 0: 0600. 0 or -errno.
+ * Creates "PID.START.GENERATION" in this user's folder of `dir`, with the identity of this process, and maps its
+ * header. Earlier generations of the same process (before an exec) that hold nothing are removed. `mode` is exact;
+ * `flags` are the header's. 0 or -errno.
  */
-int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32_t mode);
+int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint32_t flags);
+
+/* Removes the file, and the user's folder if nothing else is in it. */
+void tdm_ledger_file_remove(const struct tdm_ledger_file *file);
 
 /* Unmaps and closes; removes the file first if asked. */
 void tdm_ledger_file_close(struct tdm_ledger_file *file, bool remove);
@@ -45,6 +50,12 @@ int tdm_ledger_file_area(struct tdm_ledger_file *file, size_t bytes, size_t firs
 
 /* Reserves [from, to) of an area, so that it may be touched, and touches it. 0 or -errno. */
 int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t offset, size_t from, size_t to);
+
+/* The clocks now. */
+struct tdm_ledger_clock tdm_ledger_clock_now(void);
+
+/* What tells this start of the machine from others; false when that cannot be read. */
+bool tdm_ledger_boot_id(uint8_t id[16]);
 
 /* Reads the clocks into the header's `last`. */
 void tdm_ledger_file_clock(struct tdm_ledger_file *file);

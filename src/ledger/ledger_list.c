@@ -1,222 +1,347 @@
-/*
- * Which files of a directory are ledgers, by their names alone: "tidemark.PID.START.GENERATION". Programs started by
- * `tidemark run` have theirs in a directory "tidemark.run.…" inside; one that cannot be looked into is given out like a
- * ledger, so that whoever opens it learns why.
- */
 #include "ledger/ledger_list.h"
+#include "base/map.h"
+#include "base/number.h"
 #include "base/reserve.h"
-#include "ledger/reader.h"
+#include "base/str.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
-	DEPTH_MAX = 4,         /* a run inside a run */
-	ENTRIES_MAX = 1 << 16, /* in one directory: anybody may fill a directory that everybody may write */
-	SETUP_S = 10, /* a writer takes its lock right after it has made the file, and gives it a length then */
+	DEPTH_MAX = 8,                            /* folders in folders: a run in a run */
+	FOLDERS_MAX = 1024,                       /* of one owner that are looked into */
+	FIRST_ONES_MAX = TDM_LEDGER_LIST_MAX / 8, /* this user and root may always have so many */
 };
 
-static const char default_dir[] = "/dev/shm";
+/* A directory is one for all users, or the folder of one. */
+enum level { OF_ALL, OF_USER };
 
-struct names {
-	char **list;
+enum what { NOTHING, LEDGER, FOLDER_OF_ALL, FOLDER_OF_USER };
+
+struct found {
+	char *path;
+	struct tdm_ledger_name name;
+	uint32_t owner;
+	int folder_err;
+};
+
+/* Who comes first. */
+enum rank { SELF, ROOT, ANYBODY };
+
+struct owner {
+	uint32_t uid;
+	enum rank rank;
+	unsigned folders; /* looked into */
+	struct found *list;
 	size_t count, cap;
 };
 
-static const char *skip_number(const char *text)
-{
-	if (!isdigit((unsigned char)*text))
-		return NULL;
-	while (isdigit((unsigned char)*text))
-		text++;
-	return text;
-}
-
-bool tdm_ledger_is_name(const char *name)
-{
-	if (strncmp(name, TDM_LEDGER_PREFIX, strlen(TDM_LEDGER_PREFIX)) != 0)
-		return false;
-	name += strlen(TDM_LEDGER_PREFIX);
-	for (int part = 0; part < 3; part++) {
-		if (part != 0 && *name++ != '.')
-			return false;
-		name = skip_number(name);
-		if (name == NULL)
-			return false;
-	}
-	return *name == '\0';
-}
-
-static bool is_run_name(const char *name)
-{
-	return strncmp(name, TDM_LEDGER_RUN_PREFIX, strlen(TDM_LEDGER_RUN_PREFIX)) == 0;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strverscmp(*(char *const *)a, *(char *const *)b); /* numbers by their value */
-}
-
-static int add_name(struct names *names, const char *name)
-{
-	if (names->count == ENTRIES_MAX)
-		return -EOVERFLOW;
-	if (tdm_reserve(&names->list, &names->cap, names->count + 1, sizeof *names->list) != 0)
-		return -ENOMEM;
-	names->list[names->count] = strdup(name);
-	if (names->list[names->count] == NULL)
-		return -ENOMEM;
-	names->count++;
-	return 0;
-}
-
-static int read_names(DIR *stream, struct names *names)
-{
-	int err = 0;
-	const struct dirent *entry;
-	for (errno = 0; err == 0 && (entry = readdir(stream)) != NULL; errno = 0)
-		if (tdm_ledger_is_name(entry->d_name) || is_run_name(entry->d_name))
-			err = add_name(names, entry->d_name);
-	if (err == 0)
-		err = -errno;
-	if (names->count != 0)
-		qsort(names->list, names->count, sizeof *names->list, by_name);
-	return err;
-}
-
-struct walk {
-	void (*each)(void *context, const char *path);
-	void *context;
+struct listing {
+	struct tdm_ledger_search *search;
+	struct owner *owners;
+	size_t owner_count, owner_cap;
+	struct tdm_map by_uid;
+	size_t total; /* of all owners */
+	size_t share; /* what each may have */
+	int err;
 };
 
-static int walk_dir(const struct walk *walk, int fd, const char *dir, int depth);
+/* A directory that is being read. */
+struct place {
+	int fd;
+	const char *path;
+	enum level level;
+	int depth;
+	int64_t charged; /* user id of the owner whose share all in it counts for; -1: each file's own owner */
+};
 
-static int walk_entry(const struct walk *walk, DIR *stream, const char *dir, const char *name, int depth)
+/* Names. */
+
+static const char *parse_number(const char *text, uint64_t max, uint64_t *number)
 {
-	char *path = NULL;
-	int err = 0;
-	if (asprintf(&path, "%s/%s", dir, name) < 0)
-		return -ENOMEM;
-	if (!is_run_name(name)) {
-		walk->each(walk->context, path);
-	} else if (depth < DEPTH_MAX) {
-		int fd = openat(dirfd(stream), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-		if (fd >= 0)
-			err = walk_dir(walk, fd, path, depth + 1);
-		else if (errno != ENOTDIR && errno != ENOENT && errno != ELOOP)
-			walk->each(walk->context, path);
-	}
-	free(path);
-	return err;
+	size_t len = strspn(text, "0123456789");
+	bool is_good = tdm_str_parse_u64((struct tdm_str){ text, len }, number) == 0 && *number <= max;
+	return is_good ? text + len : NULL;
 }
 
-/* Takes over the descriptor. What could be read is given out, also when the rest could not. */
-static int walk_dir(const struct walk *walk, int fd, const char *dir, int depth)
+/* "PID.START.GENERATION", and nothing after it. */
+static bool parse_numbers(const char *text, struct tdm_ledger_name *name)
 {
-	DIR *stream = fdopendir(fd);
-	struct names names = { 0 };
+	static const uint64_t max[] = { INT32_MAX, UINT64_MAX, UINT32_MAX };
+	uint64_t numbers[3];
+	for (int i = 0; i < 3; i++) {
+		if (i != 0 && *text++ != '.')
+			return false;
+		text = parse_number(text, max[i], &numbers[i]);
+		if (text == NULL)
+			return false;
+	}
+	*name = (struct tdm_ledger_name){ (int32_t)numbers[0], (uint32_t)numbers[2], numbers[1] };
+	return *text == '\0';
+}
+
+static bool has_prefix(const char *name, const char *prefix)
+{
+	return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* "tidemark-UID" or "tidemark-UID.N". `end` is what must follow. */
+static bool is_user_folder(const char *name, char end)
+{
+	uint64_t number;
+	const char *at = has_prefix(name, TDM_LEDGER_USER_PREFIX)
+				 ? parse_number(name + strlen(TDM_LEDGER_USER_PREFIX), UINT32_MAX, &number)
+				 : NULL;
+	if (at != NULL && *at == '.')
+		at = parse_number(at + 1, UINT32_MAX, &number);
+	return at != NULL && *at == end;
+}
+
+static enum what parse_entry(enum level level, const char *name, struct tdm_ledger_name *parsed)
+{
+	static const char old_run[] = TDM_LEDGER_OLD_PREFIX TDM_LEDGER_RUN_PREFIX;
+	*parsed = (struct tdm_ledger_name){ 0 };
+	if (level == OF_USER)
+		return parse_numbers(name, parsed)               ? LEDGER
+		       : has_prefix(name, TDM_LEDGER_RUN_PREFIX) ? FOLDER_OF_ALL
+								 : NOTHING;
+	if (has_prefix(name, TDM_LEDGER_OLD_PREFIX) && parse_numbers(name + strlen(TDM_LEDGER_OLD_PREFIX), parsed))
+		return LEDGER;
+	return is_user_folder(name, '\0') ? FOLDER_OF_USER : has_prefix(name, old_run) ? FOLDER_OF_ALL : NOTHING;
+}
+
+/* The last part of a path, up to `end`. */
+static const char *last_part(const char *path, const char *end)
+{
+	while (end != path && end[-1] != '/')
+		end--;
+	return end;
+}
+
+bool tdm_ledger_parse_name(const char *path, struct tdm_ledger_name *name)
+{
+	const char *last = last_part(path, path + strlen(path));
+	const char *folder = last != path ? last_part(path, last - 1) : last;
+	enum level level = folder != last && is_user_folder(folder, '/') ? OF_USER : OF_ALL;
+	return parse_entry(level, last, name) == LEDGER;
+}
+
+/* Owners. */
+
+static struct owner *find_owner(struct listing *l, uint32_t uid)
+{
+	uint32_t i = tdm_map_find(&l->by_uid, uid);
+	if (i != TDM_MAP_NONE)
+		return &l->owners[i];
+	if (tdm_reserve(&l->owners, &l->owner_cap, l->owner_count + 1, sizeof *l->owners) != 0 ||
+		tdm_map_put(&l->by_uid, uid, (uint32_t)l->owner_count) != 0) {
+		l->err = -ENOMEM;
+		return NULL;
+	}
+	l->owners[l->owner_count] = (struct owner){ .uid = uid,
+		.rank = uid == geteuid() ? SELF
+			: uid == 0       ? ROOT
+					 : ANYBODY };
+	return &l->owners[l->owner_count++];
+}
+
+static size_t share_of(const struct listing *l, const struct owner *owner)
+{
+	return owner->rank < ANYBODY ? tdm_max(l->share, FIRST_ONES_MAX) : l->share;
+}
+
+/* Halves the share until there is room again; those who had more lose the rest. */
+static void make_room(struct listing *l)
+{
+	while (l->share > 1 && l->total > TDM_LEDGER_LIST_MAX / 4 * 3) {
+		l->share /= 2;
+		for (size_t i = 0; i < l->owner_count; i++) {
+			struct owner *owner = &l->owners[i];
+			for (; owner->count > share_of(l, owner); l->total--, l->search->left_out++)
+				free(owner->list[--owner->count].path);
+		}
+	}
+}
+
+/* Whether the owner may have one more. */
+static bool may_add(struct listing *l, const struct owner *owner)
+{
+	if (l->total >= TDM_LEDGER_LIST_MAX)
+		make_room(l);
+	return owner->count < share_of(l, owner) && (l->total < TDM_LEDGER_LIST_MAX || owner->rank < ANYBODY);
+}
+
+/* Takes over the path; NULL: out of memory. */
+static void add(struct listing *l, struct owner *owner, struct found found)
+{
+	if (found.path == NULL || tdm_reserve(&owner->list, &owner->cap, owner->count + 1, sizeof *owner->list) != 0) {
+		free(found.path);
+		l->err = -ENOMEM;
+		return;
+	}
+	owner->list[owner->count++] = found;
+	l->total++;
+}
+
+/* Walking. */
+
+static int read_place(struct listing *l, const struct place *place);
+
+static bool is_wanted(const struct tdm_ledger_search *search, int32_t pid)
+{
+	for (size_t i = 0; i < search->pid_count && search->pids != NULL; i++)
+		if (search->pids[i] == pid)
+			return true;
+	return search->pids == NULL;
+}
+
+static char *join(const struct place *place, const char *entry)
+{
+	char *path;
+	return asprintf(&path, "%s/%s", place->path, entry) >= 0 ? path : NULL;
+}
+
+/* Files that count for somebody who has his share already are not touched. */
+static void take_ledger(
+	struct listing *l, const struct place *place, const char *entry, const struct tdm_ledger_name *name)
+{
+	struct stat st;
+	struct owner *owner = place->charged >= 0 ? find_owner(l, (uint32_t)place->charged) : NULL;
+	if (owner != NULL && !may_add(l, owner)) {
+		l->search->left_out++;
+		return;
+	}
+	if (fstatat(place->fd, entry, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return; /* it is gone */
+	if (owner == NULL)
+		owner = find_owner(l, st.st_uid);
+	if (owner != NULL && may_add(l, owner))
+		add(l, owner, (struct found){ join(place, entry), *name, st.st_uid, 0 });
+	else
+		l->search->left_out++;
+}
+
+static void take_folder(struct listing *l, const struct place *place, const char *entry, enum level level)
+{
+	struct stat st;
+	if (place->depth == DEPTH_MAX || fstatat(place->fd, entry, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+		!S_ISDIR(st.st_mode))
+		return;
+	uint32_t charged = place->charged >= 0 ? (uint32_t)place->charged : st.st_uid;
+	struct owner *owner = find_owner(l, charged);
+	if (owner == NULL || owner->folders == FOLDERS_MAX) {
+		l->search->left_out++;
+		return;
+	}
+	owner->folders++;
+	char *path = join(place, entry);
+	struct place inner = { .path = path, .level = level, .depth = place->depth + 1, .charged = charged };
+	inner.fd = path != NULL ? openat(place->fd, entry, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW) : -1;
+	int err = inner.fd >= 0 ? read_place(l, &inner) : path != NULL ? -errno : -ENOMEM;
+	if (err != 0 && err != -ENOTDIR && err != -ENOENT && err != -ELOOP) {
+		owner = find_owner(l, charged); /* it may have moved */
+		if (owner != NULL && may_add(l, owner)) {
+			add(l, owner, (struct found){ path, { 0 }, st.st_uid, err });
+			return;
+		}
+		l->search->left_out++;
+	}
+	free(path);
+}
+
+static void take_entry(struct listing *l, const struct place *place, const char *entry)
+{
+	struct tdm_ledger_name name;
+	enum what what = parse_entry(place->level, entry, &name);
+	if (what == LEDGER && !is_wanted(l->search, name.pid))
+		l->search->others++;
+	else if (what == LEDGER)
+		take_ledger(l, place, entry, &name);
+	else if (what != NOTHING)
+		take_folder(l, place, entry, what == FOLDER_OF_USER ? OF_USER : OF_ALL);
+}
+
+/* Takes over the descriptor. */
+static int read_place(struct listing *l, const struct place *place)
+{
+	DIR *stream = fdopendir(place->fd);
+	const struct dirent *entry;
 	if (stream == NULL) {
 		int err = -errno;
-		close(fd);
+		close(place->fd);
 		return err;
 	}
-	int err = read_names(stream, &names);
-	for (size_t i = 0; i < names.count; i++) {
-		int inner = walk_entry(walk, stream, dir, names.list[i], depth);
-		err = err != 0 ? err : inner;
-		free(names.list[i]);
-	}
-	free(names.list);
+	for (errno = 0; l->err == 0 && (entry = readdir(stream)) != NULL; errno = 0)
+		take_entry(l, place, entry->d_name);
+	int err = -errno;
 	closedir(stream);
 	return err;
 }
 
-const char *tdm_ledger_dir(const char *dir)
+/* Giving out. */
+
+static int by_rank(const void *a, const void *b)
 {
-	const char *set = getenv("TIDEMARK_DIR");
-	if (dir != NULL)
-		return dir;
-	return set != NULL && set[0] != '\0' ? set : default_dir;
+	const struct owner *x = a, *y = b;
+	return x->rank != y->rank ? tdm_order(x->rank, y->rank) : tdm_order(x->uid, y->uid);
 }
 
-int tdm_ledger_list(const char *dir, void (*each)(void *context, const char *path), void *context)
+static int by_name(const void *a, const void *b)
 {
-	struct walk walk = { each, context };
-	dir = tdm_ledger_dir(dir);
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd >= 0 ? walk_dir(&walk, fd, dir, 0) : -errno;
+	const struct found *x = a, *y = b;
+	int order = tdm_order((uint64_t)x->name.pid, (uint64_t)y->name.pid);
+	if (order == 0)
+		order = tdm_order(x->name.start, y->name.start);
+	if (order == 0)
+		order = tdm_order(x->name.generation, y->name.generation);
+	return order != 0 ? order : strverscmp(x->path, y->path);
 }
 
-static bool is_being_made(const struct stat *st)
+static void give_all(struct listing *l)
 {
-	struct timespec now;
-	return st->st_size == 0 && clock_gettime(CLOCK_REALTIME, &now) == 0 &&
-	       now.tv_sec - st->st_ctim.tv_sec < SETUP_S;
+	if (l->owner_count > 1)
+		qsort(l->owners, l->owner_count, sizeof *l->owners, by_rank);
+	for (size_t i = 0; i < l->owner_count; i++) {
+		struct owner *owner = &l->owners[i];
+		if (owner->count > 1)
+			qsort(owner->list, owner->count, sizeof *owner->list, by_name);
+		for (size_t k = 0; k < owner->count; k++) {
+			struct found *found = &owner->list[k];
+			l->search->each(l->search->context, &(struct tdm_ledger_entry){ found->path, found->owner,
+								    found->name, found->folder_err });
+			free(found->path);
+		}
+		free(owner->list);
+	}
 }
 
-/* Why this file may not be removed; 0: it may. */
-static int check_dead(const char *path, int fd)
+int tdm_ledger_list(struct tdm_ledger_search *search)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
-	struct stat st, again;
-	if (fstat(fd, &st) != 0 || fcntl(fd, F_GETLK, &lock) != 0)
+	struct listing l = { .search = search, .share = TDM_LEDGER_LIST_MAX };
+	struct place top = { .path = tdm_ledger_dir(search->dir), .charged = -1 };
+	const char *end = top.path + strlen(top.path);
+	search->others = search->left_out = 0;
+	while (end > top.path + 1 && end[-1] == '/')
+		end--;
+	if (is_user_folder(last_part(top.path, end), *end))
+		top.level = OF_USER;
+	top.fd = open(top.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (top.fd < 0)
 		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
-		return -EPERM;
-	if (lock.l_type != F_UNLCK || is_being_made(&st))
-		return -EBUSY;
-	/* The name may by now be another file's; the narrow gap that is left cannot be closed. */
-	if (lstat(path, &again) != 0 || again.st_dev != st.st_dev || again.st_ino != st.st_ino)
-		return -ESTALE;
-	return 0;
-}
-
-int tdm_ledger_reap(const char *path)
-{
-	const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-	if (!tdm_ledger_is_name(name))
-		return -EINVAL;
-	/* Closing a ledger of this very process would end its lock; and it lives. */
-	if (strtol(name + strlen(TDM_LEDGER_PREFIX), NULL, 10) == (long)getpid())
-		return -EBUSY;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
-		return -errno;
-	int err = check_dead(path, fd);
-	if (err == 0 && unlink(path) != 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
-
-/* "tidemark.run.PID.…": whether that process is gone. One of another pid namespace may look so; rmdir() of what is in
- * use fails then. */
-static bool is_orphan(const char *name)
-{
-	long pid = strtol(name + strlen(TDM_LEDGER_RUN_PREFIX), NULL, 10);
-	return pid > 0 && pid <= INT_MAX && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
-}
-
-void tdm_ledger_reap_dirs(const char *dir)
-{
-	DIR *stream = opendir(tdm_ledger_dir(dir));
-	const struct dirent *entry;
-	struct stat st;
-	while (stream != NULL && (entry = readdir(stream)) != NULL)
-		if (is_run_name(entry->d_name) && is_orphan(entry->d_name) &&
-			fstatat(dirfd(stream), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
-			st.st_uid == geteuid())
-			unlinkat(dirfd(stream), entry->d_name, AT_REMOVEDIR);
-	if (stream != NULL)
-		closedir(stream);
+	int err = tdm_map_init(&l.by_uid);
+	if (err != 0) {
+		close(top.fd);
+		return err;
+	}
+	err = read_place(&l, &top);
+	give_all(&l);
+	free(l.owners);
+	tdm_map_done(&l.by_uid);
+	return l.err != 0 ? l.err : err;
 }

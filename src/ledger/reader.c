@@ -2,6 +2,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/reserve.h"
+#include "ledger/ledger_file.h"
+#include "ledger/ledger_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -89,10 +91,10 @@ static int check_header(const struct tdm_ledger_header *header, struct tdm_diag 
 		return tdm_diag_set(diag, -EAGAIN, 0, 0, "its writer has not finished setting it up");
 	if (header->magic != TDM_LEDGER_MAGIC)
 		return tdm_diag_set(diag, TDM_ECORRUPT, 0, 0, "not a ledger: it does not begin like one");
-	if (header->major != TDM_LEDGER_MAJOR)
+	if (header->major != TDM_LEDGER_MAJOR && header->major != 1)
 		return tdm_diag_set(diag, TDM_EVERSION, 0, 0,
-			"a ledger of version %" PRIu32 ".%" PRIu32 "; this program reads version %d", header->major,
-			header->minor, TDM_LEDGER_MAJOR);
+			"a ledger of version %" PRIu32 ".%" PRIu32 "; this program reads versions up to %d",
+			header->major, header->minor, TDM_LEDGER_MAJOR);
 	if (header->state > TDM_LEDGER_CLOSED || header->pid <= 0)
 		return tdm_diag_set(diag, TDM_ECORRUPT, 0, 0, "damaged: its header names state %" PRIu32 " and pid %d",
 			header->state, (int)header->pid);
@@ -152,29 +154,8 @@ static uint32_t believe_segments(struct tdm_ledger *ledger, struct tdm_ledger_ar
 
 static bool is_this_boot(const uint8_t boot_id[16])
 {
-	char text[64] = "";
-	uint8_t id[16] = { 0 };
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-	size_t nibble = 0;
-	if (fd >= 0)
-		close(fd);
-	for (ssize_t i = 0; i < got && nibble < 32; i++) {
-		char c = text[i];
-		int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-		if (value < 0)
-			continue;
-		id[nibble / 2] = (uint8_t)(id[nibble / 2] << 4 | value);
-		nibble++;
-	}
-	return nibble == 32 && memcmp(id, boot_id, sizeof id) == 0;
-}
-
-static struct tdm_ledger_clock clock_now(void)
-{
-	return (struct tdm_ledger_clock){
-		.tsc = tdm_clock_ticks(), .monotonic_ns = tdm_clock_ns(), .realtime_ns = tdm_clock_real_ns()
-	};
+	uint8_t id[16];
+	return tdm_ledger_boot_id(id) && memcmp(id, boot_id, sizeof id) == 0;
 }
 
 /* The header's second reading, whole: the same twice, and not being written. */
@@ -222,7 +203,7 @@ static void refresh_clocks(struct tdm_ledger *ledger)
 		ledger->is_this_boot = is_this_boot(ledger->who.boot_id);
 	}
 	if (ledger->is_this_boot) {
-		now = clock_now();
+		now = tdm_ledger_clock_now();
 		ledger->has_clocks = is_far(&ledger->first, &now, 1);
 		ledger->clocks_settled = is_far(&ledger->first, &now, CLOCK_SPAN_NS);
 		ledger->last = now;
@@ -392,25 +373,20 @@ int tdm_ledger_refresh(struct tdm_ledger *ledger, struct tdm_diag *diag)
 
 /* The file. */
 
-/* "tidemark.PID.…": whether the name is that of a ledger of this process. */
-static bool is_own_name(const char *path)
-{
-	const char *name = strrchr(path, '/');
-	char own[40];
-	int len = snprintf(own, sizeof own, TDM_LEDGER_PREFIX "%d.", (int)getpid());
-	return strncmp(name != NULL ? name + 1 : path, own, (size_t)len) == 0;
-}
-
 static int open_file(struct tdm_ledger *ledger, struct tdm_diag *diag)
 {
 	struct stat st;
-	bool is_own = is_own_name(ledger->path);
+	struct tdm_ledger_name name;
+	bool is_own = tdm_ledger_parse_name(ledger->path, &name) && name.pid == (int32_t)getpid();
 	if (is_own && (ledger->fd = tdm_own_file_find(ledger->path)) >= 0) {
 		ledger->own = true;
 		ledger->file_uid = geteuid();
 		return 0;
 	}
-	ledger->fd = open(ledger->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	enum { FLAGS = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
+	ledger->fd = open(ledger->path, FLAGS | O_NOATIME); /* its owner and root may, and save the file's times */
+	if (ledger->fd < 0 && errno == EPERM)
+		ledger->fd = open(ledger->path, FLAGS);
 	if (ledger->fd < 0 && errno == ELOOP)
 		return tdm_diag_set(diag, -ELOOP, 0, 0, "a symbolic link, which is not followed");
 	if (ledger->fd < 0 || fstat(ledger->fd, &st) != 0)
@@ -525,7 +501,15 @@ uint64_t tdm_ledger_frees_inherited(const struct tdm_ledger *ledger)
 
 uint64_t tdm_ledger_refused(const struct tdm_ledger *ledger)
 {
-	return ledger->refused;
+	uint64_t refused = ledger->refused;
+	for (size_t i = 0; i < ledger->device_count; i++)
+		refused += ledger->places[i].refused + ledger->places[i].refused_slots;
+	return refused;
+}
+
+uint32_t tdm_ledger_flags(const struct tdm_ledger *ledger)
+{
+	return ledger->header.flags;
 }
 
 size_t tdm_ledger_device_count(const struct tdm_ledger *ledger)

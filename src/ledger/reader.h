@@ -57,13 +57,27 @@ struct tdm_ledger_view {
 	struct tdm_ledger_count counts[TDM_LEDGER_COUNTERS]; /* all 0 for a kind that was never used */
 };
 
-/* A live buffer. */
+/* A buffer. */
 struct tdm_ledger_buffer {
-	struct tdm_ledger_slot slot; /* checked: kind in range, product of bank_bytes and banks fits 64 bits */
+	struct tdm_ledger_slot slot;
 	struct tdm_ledger_more more;
 	uint64_t reserved_bytes; /* bank_bytes * banks; 0 for a view */
 	uint64_t occupied_bytes; /* bank_bytes * holding */
 };
+
+static inline bool tdm_ledger_slot_is_view(const struct tdm_ledger_slot *slot)
+{
+	return slot->banks == 0 || (slot->flags & TDM_SLOT_VIEW) != 0;
+}
+
+/* Both halves of a buffer, which were checked as those of tdm_ledger_walk are. */
+static inline struct tdm_ledger_buffer tdm_ledger_buffer_of(
+	const struct tdm_ledger_slot *slot, const struct tdm_ledger_more *more)
+{
+	uint64_t bytes = tdm_ledger_slot_is_view(slot) ? 0 : slot->bank_bytes;
+	return (struct tdm_ledger_buffer){ *slot, *more, bytes * slot->banks,
+		bytes * (more->holding != 0 ? more->holding : slot->banks) };
+}
 
 struct tdm_ledger;
 
@@ -95,6 +109,7 @@ uint32_t tdm_ledger_phase_count(const struct tdm_ledger *ledger); /* as the ledg
 enum tdm_ledger_state tdm_ledger_state(const struct tdm_ledger *ledger);
 uint64_t tdm_ledger_lost(const struct tdm_ledger *ledger, enum tdm_ledger_loss loss);
 uint64_t tdm_ledger_frees_inherited(const struct tdm_ledger *ledger);
+uint32_t tdm_ledger_flags(const struct tdm_ledger *ledger); /* TDM_LEDGER_BAD_* */
 /* Records that were refused because they cannot be, since it was opened. */
 uint64_t tdm_ledger_refused(const struct tdm_ledger *ledger);
 
@@ -103,35 +118,37 @@ size_t tdm_ledger_device_count(const struct tdm_ledger *ledger);
 const struct tdm_ledger_view *tdm_ledger_device(const struct tdm_ledger *ledger, size_t i);
 
 /*
- * All live buffers of a device. *buffers is owned by the caller (free()). `exact` is true when they are those of one
- * moment: their number and bytes equal the counters; a busy writer is asked again a few times before it is given up. 0,
- * -errno, TDM_ECORRUPT or -ENOMEM.
+ * Walks over the live buffers of a device, as they are now, and gives them to `each` in pieces. *exact: they are those
+ * of one moment, because kind by kind they add up to the counters after one call. While the writer works it may take
+ * several passes to get there; each further one begins with `again`, and after a few the last one has to do. The
+ * device's view is that of the last pass. 0, -errno, TDM_ECORRUPT, or what `each` returned.
  */
-int tdm_ledger_buffers(
-	struct tdm_ledger *ledger, size_t device, struct tdm_ledger_buffer **buffers, size_t *count, bool *exact);
-
-/*
- * Gives the live buffers of a device to `each`, several at a time, without what belongs to their slots: less work than
- * tdm_ledger_buffers, and no memory. Slots are checked as in struct tdm_ledger_buffer. It is one pass: of a busy
- * writer, some may be of a later moment than others, and *exact is false. 0, -errno or TDM_ECORRUPT.
- */
-int tdm_ledger_slots(struct tdm_ledger *ledger, size_t device,
-	void (*each)(void *context, const struct tdm_ledger_slot *slots, size_t count), void *context, bool *exact);
+struct tdm_ledger_walk {
+	/* Checked: the kind is one; bank_bytes times banks, and times holding, fit 64 bits. `mores` is NULL unless it
+	 * was asked for. A negative code ends the walk. */
+	int (*each)(
+		void *context, const struct tdm_ledger_slot *slots, const struct tdm_ledger_more *mores, size_t count);
+	void (*again)(void *context); /* all that was given so far is void; NULL: one pass is enough */
+	void *context;
+	bool with_more;
+};
+int tdm_ledger_walk(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_walk *walk, bool *exact);
 
 /*
  * The recent events of a device with numbers above `after`, oldest first; at most `cap`. Returns how many, or a
- * negative code; *missed is how many with numbers above `after` are gone or unreadable.
+ * negative code; *missed is how many more there were that are gone or cannot be read. The next call goes on after
+ * `after` plus both.
  */
 int64_t tdm_ledger_events(struct tdm_ledger *ledger, size_t device, uint64_t after, struct tdm_ledger_record *records,
 	size_t cap, uint64_t *missed);
 
 /*
- * What the slots of the buffers that these records allocated say besides: mores[i] belongs to records[i]. All 0 where
- * the record is no allocation or its slot has been used again. The records are in the order of their numbers. 0, -errno
- * or TDM_ECORRUPT.
+ * The buffer of a TDM_LEDGER_ALLOC record, also if it has been freed by now. 0; -ESTALE when its slot has been used
+ * again, or the record does not name one; -EINVAL for a record of another kind; -errno or TDM_ECORRUPT. The device's
+ * view may become newer.
  */
-int tdm_ledger_mores(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_record *records, size_t count,
-	struct tdm_ledger_more *mores);
+int tdm_ledger_record_buffer(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_record *record,
+	struct tdm_ledger_buffer *buffer);
 
 /* The phases so far, from index `from`. Returns how many were stored, or a negative code. */
 int64_t tdm_ledger_phases(struct tdm_ledger *ledger, size_t from, struct tdm_ledger_phase *phases, size_t cap);
@@ -149,9 +166,5 @@ int tdm_ledger_module(struct tdm_ledger *ledger, size_t i, uint64_t *base, uint6
 /* Time stamp counter to clocks, from the header's two readings. False when they do not tell. */
 bool tdm_ledger_monotonic(const struct tdm_ledger *ledger, uint64_t tsc, uint64_t *ns);
 bool tdm_ledger_realtime(const struct tdm_ledger *ledger, uint64_t tsc, uint64_t *ns);
-
-/* The ledgers in a directory (NULL: $TIDEMARK_DIR, else /dev/shm): calls `each` with the path of every file that is
- * named like one, in the order of their names. 0 or -errno. */
-int tdm_ledger_list(const char *dir, void (*each)(void *context, const char *path), void *context);
 
 #endif

@@ -17,7 +17,6 @@ enum {
 	TRIES = 96,       /* for a page of one moment */
 	YIELD_EVERY = 16, /* tries after which the writer is given the processor */
 	ROUGH_AFTER = 64, /* tries after which counters of several calls will do */
-	RING_MAX = 1 << 20,
 };
 
 int tdm_ledger_seq(const struct tdm_ledger *ledger, uint64_t device_offset, uint64_t *seq)
@@ -127,11 +126,12 @@ static int read_again(const struct tdm_ledger *ledger, uint64_t offset, struct t
 
 /* The page and its counters as call *seq left them; *rough when they may be those of several calls. See the head of
  * this file. */
-static int read_page(struct tdm_ledger *ledger, uint64_t offset, struct tdm_ledger_device *page, uint64_t *seq,
-	struct tdm_ledger_count *counts, bool *rough)
+static int read_page(const struct tdm_ledger *ledger, uint64_t offset, struct tdm_ledger_device *page, uint64_t *seq,
+	struct tdm_ledger_count *counts, bool *rough, uint64_t *refused)
 {
 	uint64_t before;
 	unsigned bad = TDM_LEDGER_COUNTERS;
+	*refused = 0;
 	for (int i = 0; i < TRIES; i++) {
 		int err = tdm_ledger_seq(ledger, offset, &before);
 		if (err == 0)
@@ -153,7 +153,7 @@ static int read_page(struct tdm_ledger *ledger, uint64_t offset, struct tdm_ledg
 	}
 	*rough = true;
 	if (*seq == before)
-		ledger->refused += bad;
+		*refused = bad;
 	return 0;
 }
 
@@ -187,7 +187,7 @@ static int read_place(struct tdm_ledger *ledger, uint64_t offset, struct tdm_led
 		err = read_slots_place(ledger, areas, page, place);
 	if (err != 0 || page->ring_records == 0)
 		return err;
-	if (page->ring_records > RING_MAX || (page->ring_records & (page->ring_records - 1)) != 0)
+	if (page->ring_records > TDM_LEDGER_RING_MAX || (page->ring_records & (page->ring_records - 1)) != 0)
 		return TDM_ECORRUPT;
 	err = tdm_ledger_areas_add(
 		ledger, areas, page->ring_offset, page->ring_records * sizeof(struct tdm_ledger_record));
@@ -204,8 +204,8 @@ static bool has_same_areas(const struct tdm_ledger_device *page, const struct td
 	       memcmp(page->slot_offset, place->slot_offset, place->slot_segments * sizeof *page->slot_offset) == 0;
 }
 
-static void copy_view(
-	struct tdm_ledger *ledger, struct tdm_ledger_view *view, const struct tdm_ledger_device *page, uint64_t seq)
+/* Returns how many regions cannot be. */
+static uint64_t copy_view(struct tdm_ledger_view *view, const struct tdm_ledger_device *page, uint64_t seq)
 {
 	view->number = page->number;
 	view->flags = page->flags;
@@ -216,8 +216,7 @@ static void copy_view(
 	view->grid_x = page->grid_x;
 	view->grid_y = page->grid_y;
 	view->region_count = 0;
-	if (page->region_count > TDM_LEDGER_REGIONS)
-		ledger->refused++;
+	uint64_t refused = page->region_count > TDM_LEDGER_REGIONS;
 	for (uint32_t i = 0; i < page->region_count && i < TDM_LEDGER_REGIONS; i++) {
 		const struct tdm_ledger_region *region = &page->regions[i];
 		uint64_t total;
@@ -225,32 +224,32 @@ static void copy_view(
 			!__builtin_mul_overflow(region->bank_size, (uint64_t)region->banks, &total))
 			view->regions[view->region_count++] = *region;
 		else
-			ledger->refused++;
+			refused++;
 	}
 	memcpy(view->faults, page->faults, sizeof view->faults);
+	return refused;
 }
 
 int tdm_ledger_device_read(struct tdm_ledger *ledger, uint64_t offset, struct tdm_ledger_areas *areas,
 	struct tdm_ledger_view *view, struct tdm_ledger_place *place, struct tdm_diag *diag)
 {
 	struct tdm_ledger_device page;
-	uint64_t seq;
+	uint64_t seq, refused;
 	bool rough;
 	if (!tdm_ledger_is_inside(ledger, offset, sizeof page))
 		return tdm_diag_set(
 			diag, TDM_ECORRUPT, 0, 0, "damaged: a device at byte %" PRIu64 " lies outside", offset);
-	int err = read_page(ledger, offset, &page, &seq, view->counts, &rough);
+	int err = read_page(ledger, offset, &page, &seq, view->counts, &rough, &refused);
 	if (err != 0)
 		return tdm_diag_set(diag, err, 0, 0, "the device at byte %" PRIu64 " cannot be read: %s", offset,
 			tdm_err_text(err));
-	copy_view(ledger, view, &page, seq);
-	if (areas == NULL)
-		return 0;
+	refused += copy_view(view, &page, seq);
 	/* The file may have grown since the header was read: its length is asked for behind what refers to it. */
 	err = tdm_ledger_measure(ledger);
 	if (err == 0)
 		err = read_place(ledger, offset, areas, &page, place);
 	place->rough = rough;
+	place->refused = refused;
 	return err != 0 ? tdm_diag_set(diag, err, 0, 0, "the device at byte %" PRIu64 " cannot be read: %s", offset,
 				  tdm_err_text(err))
 			: 0;
@@ -289,12 +288,12 @@ int tdm_ledger_device_update(struct tdm_ledger *ledger, struct tdm_ledger_view *
 		return err;
 	if (is_unchanged(&page, view, place))
 		return 0;
-	err = read_page(ledger, place->offset, &page, &seq, view->counts, &place->rough);
+	err = read_page(ledger, place->offset, &page, &seq, view->counts, &place->rough, &place->refused);
 	if (err != 0)
 		return err;
 	if (!has_same_areas(&page, place))
 		return -ESTALE;
-	copy_view(ledger, view, &page, seq);
+	place->refused += copy_view(view, &page, seq);
 	uint64_t slots = (uint64_t)TDM_LEDGER_FIRST_SLOTS * ((UINT64_C(1) << place->slot_segments) - 1);
 	place->slot_high = page.slot_high < slots ? page.slot_high : (uint32_t)slots;
 	place->described = page.described;

@@ -4,23 +4,56 @@
  */
 #include "ledger/reader_parts.h"
 #include "base/err.h"
-#include "base/reserve.h"
+#include "base/number.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum {
 	CHUNK_SLOTS = 1024,
-	BUFFERS_TRIES = 6,
+	WALK_TRIES = 6,
 };
 
-/* The live buffers that were found so far. */
-struct haul {
-	struct tdm_ledger_buffer *list;
-	size_t count, cap;
+/* Ledgers of major version 1, converted where they are copied. */
+
+/* There a slot had the time, and the other half of it name and stack: the two words are swapped. */
+static void convert_slots(struct tdm_ledger_slot *slots, struct tdm_ledger_more *mores, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t tsc;
+		memcpy(&tsc, &slots[i].name, sizeof tsc);
+		memcpy(&slots[i].name, &mores[i].tsc, sizeof tsc);
+		mores[i].tsc = tsc;
+	}
+}
+
+/* There the fields were banks, name, thread; releases had no name, and no record its slot or stack. */
+static void convert_record(struct tdm_ledger_record *record)
+{
+	struct tdm_ledger_record old = *record;
+	record->banks = old.name;
+	record->name = old.thread;
+	record->thread = record->op == TDM_LEDGER_ALLOC  ? TDM_LEDGER_NO_SLOT
+			 : record->op == TDM_LEDGER_FREE ? 0
+							 : old.banks;
+}
+
+static bool is_major1(const struct tdm_ledger *ledger)
+{
+	return ledger->header.major == 1;
+}
+
+/* Live buffers. */
+
+/* One pass over the slots of a device. */
+struct pass {
+	const struct tdm_ledger_walk *walk;
+	uint64_t seq;
 	uint64_t refused;
+	struct {
+		uint64_t buffers, bytes, bank_bytes, asked_bytes;
+	} sums[TDM_KIND_COUNT];
 };
 
 static bool slot_lives(const struct tdm_ledger_slot *slot, uint64_t seq)
@@ -28,21 +61,58 @@ static bool slot_lives(const struct tdm_ledger_slot *slot, uint64_t seq)
 	return slot->birth != 0 && slot->birth <= seq && (slot->death == 0 || slot->death > seq);
 }
 
-static int catch_slot(struct haul *caught, const struct tdm_ledger_slot *slot, const struct tdm_ledger_more *more)
+/* Whether the buffer can be; `more` may be NULL. */
+static inline bool buffer_is_valid(
+	const struct tdm_ledger_slot *slot, const struct tdm_ledger_more *more, uint64_t *reserved)
 {
-	struct tdm_ledger_buffer buffer = { .slot = *slot, .more = *more };
-	bool is_view = slot->banks == 0 || (slot->flags & TDM_SLOT_VIEW) != 0;
-	uint64_t holding = more->holding != 0 ? more->holding : slot->banks;
-	if (slot->kind >= TDM_KIND_COUNT ||
-		(!is_view && (__builtin_mul_overflow(slot->bank_bytes, (uint64_t)slot->banks, &buffer.reserved_bytes) ||
-				     __builtin_mul_overflow(slot->bank_bytes, holding, &buffer.occupied_bytes)))) {
-		caught->refused++;
-		return 0;
+	uint64_t occupied;
+	*reserved = 0;
+	if (slot->kind >= TDM_KIND_COUNT)
+		return false;
+	return tdm_ledger_slot_is_view(slot) ||
+	       (!__builtin_mul_overflow(slot->bank_bytes, (uint64_t)slot->banks, reserved) &&
+		       (more == NULL || !__builtin_mul_overflow(slot->bank_bytes, (uint64_t)more->holding, &occupied)));
+}
+
+/* Whether the slot is a buffer that lives and can be; it is counted then. */
+static inline bool take_slot(struct pass *pass, const struct tdm_ledger_slot *slot, const struct tdm_ledger_more *more)
+{
+	uint64_t reserved;
+	if (!slot_lives(slot, pass->seq))
+		return false;
+	if (!buffer_is_valid(slot, more, &reserved)) {
+		pass->refused++;
+		return false;
 	}
-	if (tdm_reserve(&caught->list, &caught->cap, caught->count + 1, sizeof *caught->list) != 0)
-		return -ENOMEM;
-	caught->list[caught->count++] = buffer;
-	return 0;
+	/* Sums of a damaged ledger may wrap; then they are compared wrapped. */
+	pass->sums[slot->kind].buffers++;
+	pass->sums[slot->kind].bytes += reserved;
+	pass->sums[slot->kind].bank_bytes += slot->banks != 0 ? slot->bank_bytes : 0;
+	pass->sums[slot->kind].asked_bytes += slot->banks != 0 ? slot->asked : 0;
+	return true;
+}
+
+/* Gives out the slots of a chunk that live, in as few pieces as there are. 1 when there were any, 0, or what ended it.
+ */
+static int give_chunk(
+	struct pass *pass, const struct tdm_ledger_slot *slots, const struct tdm_ledger_more *mores, size_t count)
+{
+	size_t first = 0;
+	int gave = 0;
+	for (size_t i = 0; i <= count; i++) {
+		if (i < count && take_slot(pass, &slots[i], mores != NULL ? &mores[i] : NULL))
+			continue;
+		if (i != first) {
+			const struct tdm_ledger_walk *walk = pass->walk;
+			int err = walk->each(
+				walk->context, slots + first, mores != NULL ? mores + first : NULL, i - first);
+			if (err < 0)
+				return err;
+			gave = 1;
+		}
+		first = i + 1;
+	}
+	return gave;
 }
 
 /* The first slot from `at` on that may have been written, in a segment at `offset`; `count` when there is none. */
@@ -61,38 +131,40 @@ static uint64_t skip_hole(const struct tdm_ledger *ledger, uint64_t offset, uint
 /*
  * The slots of a segment that are used, `count` of its `all`. What belongs to a slot is read before the slot itself:
  * when the slot then still is the buffer that was born by `seq`, so was the rest, because a new buffer writes both
- * before its birth.
+ * before its birth. Where a chunk gave something there is no hole near, so one is looked for after the others only.
  */
-static int catch_segment(const struct tdm_ledger *ledger, uint64_t offset, uint64_t count, uint64_t all, uint64_t seq,
-	struct haul *caught)
+static int walk_segment(
+	const struct tdm_ledger *ledger, uint64_t offset, uint64_t count, uint64_t all, struct pass *pass)
 {
 	struct tdm_ledger_slot slots[CHUNK_SLOTS];
 	struct tdm_ledger_more mores[CHUNK_SLOTS];
+	const struct tdm_ledger_more *given = pass->walk->with_more ? mores : NULL;
 	uint64_t mores_offset = offset + all * sizeof *slots;
-	for (uint64_t at = 0; (at = skip_hole(ledger, offset, at, count)) < count;) {
+	int gave = 0, err = 0;
+	for (uint64_t at = 0; at < count && (gave || (at = skip_hole(ledger, offset, at, count)) < count);) {
 		size_t n = count - at < CHUNK_SLOTS ? (size_t)(count - at) : CHUNK_SLOTS;
-		int err = tdm_ledger_read(ledger, mores_offset + at * sizeof *mores, mores, n * sizeof *mores);
+		if (given != NULL || is_major1(ledger))
+			err = tdm_ledger_read(ledger, mores_offset + at * sizeof *mores, mores, n * sizeof *mores);
 		if (err == 0)
 			err = tdm_ledger_read(ledger, offset + at * sizeof *slots, slots, n * sizeof *slots);
-		for (size_t i = 0; i < n && err == 0; i++)
-			if (slot_lives(&slots[i], seq))
-				err = catch_slot(caught, &slots[i], &mores[i]);
 		if (err != 0)
 			return err;
+		if (is_major1(ledger))
+			convert_slots(slots, mores, n);
+		gave = give_chunk(pass, slots, given, n);
+		if (gave < 0)
+			return gave;
 		at += n;
 	}
 	return 0;
 }
 
-static int catch_all(
-	const struct tdm_ledger *ledger, const struct tdm_ledger_place *place, uint64_t seq, struct haul *caught)
+static int walk_all(const struct tdm_ledger *ledger, const struct tdm_ledger_place *place, struct pass *pass)
 {
 	uint64_t left = place->slot_high;
-	caught->count = 0;
-	caught->refused = 0;
 	for (uint32_t k = 0; k < place->slot_segments && left != 0; k++) {
 		uint64_t all = (uint64_t)TDM_LEDGER_FIRST_SLOTS << k, count = all < left ? all : left;
-		int err = catch_segment(ledger, place->slot_offset[k], count, all, seq, caught);
+		int err = walk_segment(ledger, place->slot_offset[k], count, all, pass);
 		if (err != 0)
 			return err;
 		left -= count;
@@ -101,22 +173,12 @@ static int catch_all(
 }
 
 /* Whether the buffers are those that the counters count, kind by kind. */
-static bool equals_counts(const struct haul *caught, const struct tdm_ledger_count *counts)
+static bool equals_counts(const struct pass *pass, const struct tdm_ledger_count *counts)
 {
-	struct tdm_ledger_count sums[TDM_KIND_COUNT] = { 0 };
-	for (size_t i = 0; i < caught->count; i++) {
-		const struct tdm_ledger_buffer *b = &caught->list[i];
-		struct tdm_ledger_count *sum = &sums[b->slot.kind];
-		bool own = b->slot.banks != 0;
-		/* Sums of a damaged ledger may wrap; then they are compared wrapped. */
-		sum->buffers++;
-		sum->bytes += b->reserved_bytes;
-		sum->bank_bytes += own ? b->slot.bank_bytes : 0;
-		sum->asked_bytes += own ? b->slot.asked : 0;
-	}
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
-		if (sums[k].buffers != counts[k].buffers || sums[k].bytes != counts[k].bytes ||
-			sums[k].bank_bytes != counts[k].bank_bytes || sums[k].asked_bytes != counts[k].asked_bytes)
+		if (pass->sums[k].buffers != counts[k].buffers || pass->sums[k].bytes != counts[k].bytes ||
+			pass->sums[k].bank_bytes != counts[k].bank_bytes ||
+			pass->sums[k].asked_bytes != counts[k].asked_bytes)
 			return false;
 	return true;
 }
@@ -127,139 +189,95 @@ static int refresh_one(struct tdm_ledger *ledger, size_t device)
 	struct tdm_ledger_areas areas = { 0 };
 	struct tdm_ledger_view view = { 0 };
 	struct tdm_ledger_place place;
-	int err = tdm_ledger_device_read(ledger, ledger->places[device].offset, &areas, &view, &place, NULL);
+	int err = tdm_ledger_device_update(ledger, &ledger->views[device], &ledger->places[device]);
+	if (err != -ESTALE && err != TDM_ECORRUPT)
+		return err < 0 ? err : 0;
+	err = tdm_ledger_device_read(ledger, ledger->places[device].offset, &areas, &view, &place, NULL);
 	free(areas.list);
 	if (err == 0) {
+		place.refused_slots = ledger->places[device].refused_slots;
 		ledger->views[device] = view;
 		ledger->places[device] = place;
 	}
 	return err;
 }
 
-int tdm_ledger_buffers(
-	struct tdm_ledger *ledger, size_t device, struct tdm_ledger_buffer **buffers, size_t *count, bool *exact)
+int tdm_ledger_walk(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_walk *walk, bool *exact)
 {
-	struct haul caught = { 0 };
-	*buffers = NULL;
-	*count = 0;
 	*exact = false;
 	if (device >= ledger->device_count)
 		return -ENODEV;
-	for (int i = 0; i < BUFFERS_TRIES && !*exact; i++) {
-		uint64_t seq;
-		int err = i != 0 ? tdm_ledger_seq(ledger, ledger->places[device].offset, &seq) : 0;
-		if (i != 0 && err == 0 && seq == ledger->views[device].seq)
-			break; /* nothing has changed, nor will it by asking again */
-		if (i != 0 && err == 0)
-			err = refresh_one(ledger, device);
-		if (err == 0)
-			err = catch_all(ledger, &ledger->places[device], ledger->views[device].seq, &caught);
-		if (err != 0) {
-			free(caught.list);
-			return err;
-		}
-		*exact = !ledger->places[device].rough && equals_counts(&caught, ledger->views[device].counts);
-	}
-	ledger->refused += caught.refused;
-	*buffers = caught.list;
-	*count = caught.count;
-	return 0;
-}
-
-/* Slots alone. */
-
-/* What a walk over the slots has given out so far. */
-struct tally {
-	void (*each)(void *context, const struct tdm_ledger_slot *slots, size_t count);
-	void *context;
-	struct {
-		uint64_t buffers, bytes;
-	} sums[TDM_KIND_COUNT];
-};
-
-/* Whether the slot is a buffer that lives and can be; it is counted then. */
-static inline bool take_slot(struct tally *tally, const struct tdm_ledger_slot *slot, uint64_t seq)
-{
-	uint64_t reserved = 0;
-	bool is_view = slot->banks == 0 || (slot->flags & TDM_SLOT_VIEW) != 0;
-	if (!slot_lives(slot, seq) || slot->kind >= TDM_KIND_COUNT ||
-		(!is_view && __builtin_mul_overflow(slot->bank_bytes, (uint64_t)slot->banks, &reserved)))
-		return false;
-	tally->sums[slot->kind].buffers++;
-	tally->sums[slot->kind].bytes += reserved; /* may wrap, as in equals_counts */
-	return true;
-}
-
-/* Gives out the slots of a chunk that live, in as few pieces as there are. Whether there were any. */
-static bool give_chunk(struct tally *tally, const struct tdm_ledger_slot *slots, size_t count, uint64_t seq)
-{
-	size_t first = 0;
-	bool gave = false;
-	for (size_t i = 0; i <= count; i++) {
-		if (i < count && take_slot(tally, &slots[i], seq))
-			continue;
-		if (i != first) {
-			tally->each(tally->context, slots + first, i - first);
-			gave = true;
-		}
-		first = i + 1;
-	}
-	return gave;
-}
-
-/* Where a chunk gave something there is no hole near: it is looked for behind the others only. */
-static int walk_segment(
-	const struct tdm_ledger *ledger, uint64_t offset, uint64_t count, uint64_t seq, struct tally *tally)
-{
-	struct tdm_ledger_slot slots[CHUNK_SLOTS];
-	bool gave = false;
-	for (uint64_t at = 0; at < count && (gave || (at = skip_hole(ledger, offset, at, count)) < count);) {
-		size_t n = count - at < CHUNK_SLOTS ? (size_t)(count - at) : CHUNK_SLOTS;
-		int err = tdm_ledger_read(ledger, offset + at * sizeof *slots, slots, n * sizeof *slots);
+	for (int i = 0; !*exact && i < (walk->again != NULL ? WALK_TRIES : 1); i++) {
+		uint64_t before = ledger->views[device].seq;
+		int err = refresh_one(ledger, device);
 		if (err != 0)
 			return err;
-		at += n;
-		gave = give_chunk(tally, slots, n, seq);
-	}
-	return 0;
-}
-
-static int walk_all(const struct tdm_ledger *ledger, size_t device, struct tally *tally)
-{
-	const struct tdm_ledger_place *place = &ledger->places[device];
-	uint64_t left = place->slot_high;
-	for (uint32_t k = 0; k < place->slot_segments && left != 0; k++) {
-		uint64_t all = (uint64_t)TDM_LEDGER_FIRST_SLOTS << k, count = all < left ? all : left;
-		int err = walk_segment(ledger, place->slot_offset[k], count, ledger->views[device].seq, tally);
+		struct pass pass = { .walk = walk, .seq = ledger->views[device].seq };
+		if (i != 0 && pass.seq == before)
+			break; /* nothing has changed, nor will it by another look */
+		if (i != 0)
+			walk->again(walk->context);
+		err = walk_all(ledger, &ledger->places[device], &pass);
 		if (err != 0)
 			return err;
-		left -= count;
+		ledger->places[device].refused_slots = pass.refused;
+		*exact = !ledger->places[device].rough && equals_counts(&pass, ledger->views[device].counts);
 	}
 	return 0;
 }
 
-static bool tally_equals(const struct tally *tally, const struct tdm_ledger_count *counts)
+/* Where both halves of a slot are; false when no segment that is known has it. */
+static bool find_slot(const struct tdm_ledger_place *place, uint32_t number, uint64_t *slot, uint64_t *more)
 {
-	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
-		if (tally->sums[k].buffers != counts[k].buffers || tally->sums[k].bytes != counts[k].bytes)
-			return false;
-	return true;
+	uint64_t at = number;
+	for (uint32_t k = 0; k < place->slot_segments; k++) {
+		uint64_t all = (uint64_t)TDM_LEDGER_FIRST_SLOTS << k, begin = place->slot_offset[k];
+		if (at < all) {
+			*slot = begin + at * sizeof(struct tdm_ledger_slot);
+			*more = begin + all * sizeof(struct tdm_ledger_slot) + at * sizeof(struct tdm_ledger_more);
+			return true;
+		}
+		at -= all;
+	}
+	return false;
 }
 
-int tdm_ledger_slots(struct tdm_ledger *ledger, size_t device,
-	void (*each)(void *context, const struct tdm_ledger_slot *slots, size_t count), void *context, bool *exact)
+/*
+ * The slot is the record's buffer as long as its birth is the record's number. It is looked at again after the rest was
+ * read: a new buffer takes the old birth away before it writes anything else.
+ */
+int tdm_ledger_record_buffer(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_record *record,
+	struct tdm_ledger_buffer *buffer)
 {
-	struct tally tally = { .each = each, .context = context };
-	*exact = false;
+	struct tdm_ledger_slot *slot = &buffer->slot;
+	uint64_t slot_at, more_at, birth, reserved;
+	int err = 0;
 	if (device >= ledger->device_count)
 		return -ENODEV;
-	int err = tdm_ledger_device_update(ledger, &ledger->views[device], &ledger->places[device]);
-	if (err == -ESTALE || err == TDM_ECORRUPT)
+	if (record->op != TDM_LEDGER_ALLOC)
+		return -EINVAL;
+	if (record->slot == TDM_LEDGER_NO_SLOT)
+		return -ESTALE;
+	/* Its segment may have come after the last refresh. */
+	if (!find_slot(&ledger->places[device], record->slot, &slot_at, &more_at)) {
 		err = refresh_one(ledger, device);
-	if (err >= 0)
-		err = walk_all(ledger, device, &tally);
-	*exact = err == 0 && !ledger->places[device].rough && tally_equals(&tally, ledger->views[device].counts);
-	return err;
+		if (err == 0 && !find_slot(&ledger->places[device], record->slot, &slot_at, &more_at))
+			err = TDM_ECORRUPT;
+	}
+	if (err == 0)
+		err = tdm_ledger_read(ledger, slot_at, slot, sizeof *slot);
+	if (err == 0)
+		err = tdm_ledger_read(ledger, more_at, &buffer->more, sizeof buffer->more);
+	if (err == 0)
+		err = tdm_ledger_read(ledger, slot_at + offsetof(struct tdm_ledger_slot, birth), &birth, sizeof birth);
+	if (err != 0)
+		return err;
+	if (birth != record->seq || slot->birth != birth || slot->id != record->id || slot->kind != record->kind)
+		return -ESTALE;
+	if (!buffer_is_valid(slot, &buffer->more, &reserved))
+		return TDM_ECORRUPT;
+	*buffer = tdm_ledger_buffer_of(slot, &buffer->more);
+	return 0;
 }
 
 /* Events. */
@@ -273,7 +291,7 @@ static bool record_is_valid(const struct tdm_ledger_record *record)
 
 /*
  * The oldest number that can be in the ring, and be read whole, when `later` calls were finished after it was read:
- * call later + 1 may be writing over the record that lies `records` before it.
+ * call later + 1 may be writing over the record that is `records` before it.
  */
 static uint64_t oldest_in_ring(uint64_t later, uint64_t records)
 {
@@ -289,6 +307,8 @@ static int read_ring(const struct tdm_ledger *ledger, const struct tdm_ledger_pl
 	int err = tdm_ledger_read(ledger, place->ring_offset + at * sizeof *to, to, straight * sizeof *to);
 	if (err == 0 && straight < count)
 		err = tdm_ledger_read(ledger, place->ring_offset, to + straight, (count - straight) * sizeof *to);
+	for (size_t i = 0; i < count && err == 0 && is_major1(ledger); i++)
+		convert_record(&to[i]);
 	return err;
 }
 
@@ -306,125 +326,26 @@ int64_t tdm_ledger_events(struct tdm_ledger *ledger, size_t device, uint64_t aft
 	if (seq >= TDM_LEDGER_SEQ_BUSY - 1)
 		return TDM_ECORRUPT; /* nobody makes so many calls */
 	/* What cannot be there any more is not read. */
-	uint64_t first = after + 1, found = 0, oldest = oldest_in_ring(seq, place->ring_records);
-	uint64_t from = oldest > first ? oldest : first;
-	size_t count = from <= seq ? (size_t)(seq - from + 1) : 0;
-	struct tdm_ledger_record *ring = malloc((count + 1) * sizeof *ring);
-	if (ring == NULL)
-		return -ENOMEM;
+	uint64_t from = tdm_max(after + 1, oldest_in_ring(seq, place->ring_records));
+	size_t count = from <= seq ? (size_t)tdm_min(seq - from + 1, cap) : 0, found = 0;
 	if (count != 0)
-		err = read_ring(ledger, place, from, count, ring);
+		err = read_ring(ledger, place, from, count, records);
 	if (err == 0)
 		err = tdm_ledger_seq(ledger, place->offset, &later);
 	if (err == 0 && (later < seq || later >= TDM_LEDGER_SEQ_BUSY - 1))
 		err = TDM_ECORRUPT; /* calls are not taken back */
-	oldest = oldest_in_ring(later, place->ring_records);
-	if (err == 0 && oldest > first) {
-		*missed = (oldest <= seq ? oldest : seq + 1) - first;
-		first += *missed;
-	}
-	/* At most ring_records turns. */
-	for (uint64_t n = first; n <= seq && found < cap && err == 0; n++) {
-		const struct tdm_ledger_record *record = &ring[n - from];
-		if (record->seq == n && record_is_valid(record)) {
-			records[found++] = *record;
-		} else {
-			++*missed;
-			ledger->refused += record->seq == n;
-		}
-	}
-	free(ring);
-	return err != 0 ? err : (int64_t)found;
-}
-
-/* What belongs to the buffers of events. */
-
-struct search {
-	const struct tdm_ledger_record *records;
-	size_t count;
-	struct tdm_ledger_more *mores;
-};
-
-/* The record of the allocation with this number; `count` when there is none. */
-static size_t find_record(const struct search *search, uint64_t seq)
-{
-	size_t low = 0, high = search->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (search->records[middle].seq < seq)
-			low = middle + 1;
+	if (err != 0)
+		return err;
+	uint64_t oldest = oldest_in_ring(later, place->ring_records);
+	for (size_t i = 0; i < count; i++) {
+		bool is_whole = from + i >= oldest && records[i].seq == from + i;
+		if (is_whole && record_is_valid(&records[i]))
+			records[found++] = records[i];
 		else
-			high = middle;
+			ledger->refused += is_whole;
 	}
-	return low < search->count && search->records[low].seq == seq && search->records[low].op == TDM_LEDGER_ALLOC
-		       ? low
-		       : search->count;
-}
-
-/* Whether the slot is of a buffer that may be searched for. */
-static inline bool is_among(const struct search *search, const struct tdm_ledger_slot *slot)
-{
-	return slot->birth >= search->records[0].seq && slot->birth <= search->records[search->count - 1].seq;
-}
-
-/* The slots are read again after what belongs to them: it is theirs if they are still the same buffers'. */
-static int search_chunk(const struct tdm_ledger *ledger, uint64_t offset, uint64_t mores_offset, size_t n,
-	const struct tdm_ledger_slot *before, const struct search *search)
-{
-	struct tdm_ledger_slot slots[CHUNK_SLOTS];
-	struct tdm_ledger_more mores[CHUNK_SLOTS];
-	int err = tdm_ledger_read(ledger, mores_offset, mores, n * sizeof *mores);
-	if (err == 0)
-		err = tdm_ledger_read(ledger, offset, slots, n * sizeof *slots);
-	for (size_t i = 0; i < n && err == 0; i++) {
-		if (!is_among(search, &slots[i]) || slots[i].birth != before[i].birth)
-			continue;
-		size_t at = find_record(search, slots[i].birth);
-		if (at < search->count)
-			search->mores[at] = mores[i];
-	}
-	return err;
-}
-
-static int search_segment(
-	const struct tdm_ledger *ledger, uint64_t offset, uint64_t count, uint64_t all, const struct search *search)
-{
-	struct tdm_ledger_slot slots[CHUNK_SLOTS];
-	uint64_t mores_offset = offset + all * sizeof *slots;
-	for (uint64_t at = 0; (at = skip_hole(ledger, offset, at, count)) < count;) {
-		size_t n = count - at < CHUNK_SLOTS ? (size_t)(count - at) : CHUNK_SLOTS;
-		bool is_here = false;
-		int err = tdm_ledger_read(ledger, offset + at * sizeof *slots, slots, n * sizeof *slots);
-		for (size_t i = 0; i < n && err == 0; i++)
-			is_here = is_here || is_among(search, &slots[i]);
-		if (err == 0 && is_here)
-			err = search_chunk(ledger, offset + at * sizeof *slots,
-				mores_offset + at * sizeof(struct tdm_ledger_more), n, slots, search);
-		if (err != 0)
-			return err;
-		at += n;
-	}
-	return 0;
-}
-
-int tdm_ledger_mores(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_record *records, size_t count,
-	struct tdm_ledger_more *mores)
-{
-	const struct search search = { records, count, mores };
-	if (device >= ledger->device_count)
-		return -ENODEV;
-	if (count == 0)
-		return 0;
-	memset(mores, 0, count * sizeof *mores);
-	const struct tdm_ledger_place *place = &ledger->places[device];
-	uint64_t left = place->slot_high;
-	int err = 0;
-	for (uint32_t k = 0; k < place->slot_segments && left != 0 && err == 0; k++) {
-		uint64_t all = (uint64_t)TDM_LEDGER_FIRST_SLOTS << k, used = all < left ? all : left;
-		err = search_segment(ledger, place->slot_offset[k], used, all, &search);
-		left -= used;
-	}
-	return err;
+	*missed = tdm_min(from, seq + 1) - after - 1 + (count - found);
+	return (int64_t)found;
 }
 
 /* Phases. */

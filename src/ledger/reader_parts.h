@@ -22,9 +22,11 @@ struct tdm_ledger_place {
 	uint32_t slot_high; /* at most what the segments hold */
 	uint64_t slot_offset[TDM_LEDGER_SEGMENTS];
 	uint64_t ring_offset;
-	uint64_t ring_records; /* 0: it has none that could be read */
-	uint64_t described;    /* number of the description in the view */
-	bool rough;            /* the counters in the view may be those of several calls */
+	uint64_t ring_records;  /* 0: it has none that could be read */
+	uint64_t described;     /* number of the description in the view */
+	uint64_t refused;       /* counters and regions that cannot be, in the copy of the page */
+	uint64_t refused_slots; /* slots that cannot be, in the last walk over them */
+	bool rough;             /* the counters in the view may be those of several calls */
 };
 
 struct tdm_ledger_area {
@@ -93,7 +95,6 @@ static inline uint64_t tdm_ledger_segment_bytes(uint64_t first, unsigned k, uint
 
 /*
  * Reads a device's page into a view and a place. 0; -errno; TDM_ECORRUPT with diag set when it cannot be believed.
- * `areas` may be NULL when the place is not wanted (then it is not checked either).
  */
 int tdm_ledger_device_read(struct tdm_ledger *ledger, uint64_t offset, struct tdm_ledger_areas *areas,
 	struct tdm_ledger_view *view, struct tdm_ledger_place *place, struct tdm_diag *diag);

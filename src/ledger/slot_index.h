@@ -48,11 +48,11 @@ struct tdm_index_pos {
 int tdm_slot_index_init(struct tdm_slot_index *index); /* 0 or -ENOMEM */
 void tdm_slot_index_done(struct tdm_slot_index *index);
 
+/* The middle of the product depends on all bits of the identity, however regular ids are. */
 static inline uint32_t tdm_slot_hash(uint32_t kind, uint64_t id)
 {
-	uint64_t x = (id ^ id >> 32 ^ (uint64_t)kind << 40) * UINT64_C(0x9e3779b97f4a7c15);
-	x ^= x >> 29;
-	return (uint32_t)(x * UINT64_C(0xbf58476d1ce4e5b9) >> 32);
+	unsigned __int128 x = (unsigned __int128)(id ^ (uint64_t)kind << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	return (uint32_t)(x >> 64) ^ (uint32_t)(x >> 32);
 }
 
 static inline uint8_t tdm_slot_tag(uint32_t hash)
@@ -92,20 +92,30 @@ static inline int tdm_slot_index_prepare(
 	return tdm_slot_index_prepare_slow(index, count, hash_of, context);
 }
 
+/* The bucket that an entry belongs to. */
+static inline struct tdm_bucket *tdm_slot_index_home(const struct tdm_slot_index *index, uint32_t hash)
+{
+	return &index->now.buckets[hash & index->now.mask];
+}
+
+/* Puts a slot into one of the free places of its bucket, of which there are some. */
+static inline void tdm_bucket_put(struct tdm_bucket *bucket, uint32_t free_places, uint32_t hash, uint32_t slot)
+{
+	unsigned at = (unsigned)__builtin_ctz(free_places);
+	bucket->tag[at] = tdm_slot_tag(hash);
+	bucket->slot[at] = slot;
+}
+
 /* Puts a slot in, which must not be there; the caller has prepared. */
 void tdm_slot_index_put_far(struct tdm_slot_table *table, uint32_t bucket, uint32_t hash, uint32_t slot);
 static inline void tdm_slot_index_put(struct tdm_slot_index *index, uint32_t hash, uint32_t slot)
 {
-	uint32_t home = hash & index->now.mask;
-	struct tdm_bucket *bucket = &index->now.buckets[home];
-	uint32_t free_places = tdm_tag_find(bucket, 0);
-	if (__builtin_expect(free_places == 0, 0)) {
-		tdm_slot_index_put_far(&index->now, home, hash, slot);
-		return;
-	}
-	unsigned at = (unsigned)__builtin_ctz(free_places);
-	bucket->tag[at] = tdm_slot_tag(hash);
-	bucket->slot[at] = slot;
+	struct tdm_bucket *home = tdm_slot_index_home(index, hash);
+	uint32_t free_places = tdm_tag_find(home, 0);
+	if (__builtin_expect(free_places != 0, 1))
+		tdm_bucket_put(home, free_places, hash, slot);
+	else
+		tdm_slot_index_put_far(&index->now, hash & index->now.mask, hash, slot);
 }
 
 /* Takes an entry out. */

@@ -11,7 +11,6 @@ enum {
 	RETRY_AFTER = 1024,   /* reports that pass without asking for room again after it was refused */
 	DEVICE_RETRY_AFTER = 64,
 	SPARE_FIRST = 1024,
-	RING_BYTES = TDM_LEDGER_RING * sizeof(struct tdm_ledger_record),
 	SLOT_BYTES = sizeof(struct tdm_ledger_slot),
 	MORE_BYTES = sizeof(struct tdm_ledger_more),
 	FIRST_BYTES = TDM_LEDGER_FIRST_SLOTS * (SLOT_BYTES + MORE_BYTES),
@@ -100,12 +99,13 @@ void tdm_wdevice_leave_slow(struct tdm_wdevice *device, struct tdm_wthread *self
 		atomic_store_explicit(&self->inside, 0, memory_order_release);
 }
 
-int tdm_writer_new(const char *dir, uint32_t mode, struct tdm_writer **out)
+int tdm_writer_new(const struct tdm_writer_options *options, struct tdm_writer **out)
 {
 	struct tdm_writer *writer = tdm_private_alloc(sizeof *writer);
 	if (writer == NULL)
 		return -ENOMEM;
-	int err = tdm_ledger_file_create(&writer->file, dir, mode);
+	writer->ring_records = options->ring_records != 0 ? options->ring_records : TDM_LEDGER_RING;
+	int err = tdm_ledger_file_create(&writer->file, options->dir, options->mode, options->flags);
 	if (err != 0)
 		goto fail_file;
 	err = tdm_blobs_init(&writer->blobs, &writer->file, &writer->file_lock);
@@ -149,27 +149,41 @@ void tdm_writer_adopt(struct tdm_writer *writer, struct tdm_writer *parent)
 	tdm_private_free(parent, sizeof *parent);
 }
 
-/* Lays out a device: its page, its ring and the first slots in one area of the file. */
-static int device_area(struct tdm_writer *writer, struct tdm_wdevice *device, uint32_t flags, uint64_t *offset)
+/* Where the arrays of segment k begin in memory. */
+static void set_segment(struct tdm_wdevice *device, uint32_t k, void *at)
 {
+	size_t slots = (size_t)TDM_LEDGER_FIRST_SLOTS << k;
+	device->slots_at[k] = (uintptr_t)at - slots * SLOT_BYTES;
+	device->mores_at[k] = (uintptr_t)at + slots * SLOT_BYTES - slots * MORE_BYTES;
+}
+
+static void *segment_at(const struct tdm_wdevice *device, uint32_t k)
+{
+	return (void *)(device->slots_at[k] + ((size_t)TDM_LEDGER_FIRST_SLOTS << k) * SLOT_BYTES);
+}
+
+/* Lays out a device: its page, its ring and the first slots in one area of the file. */
+static int device_area(
+	struct tdm_writer *writer, struct tdm_wdevice *device, uint32_t records, uint32_t flags, uint64_t *offset)
+{
+	size_t ring_bytes = records * sizeof *device->ring, bytes = DEVICE_BYTES + ring_bytes + FIRST_BYTES;
 	void *at;
-	int err = tdm_ledger_file_area(&writer->file, DEVICE_BYTES + RING_BYTES + FIRST_BYTES,
-		DEVICE_BYTES + RING_BYTES + FIRST_BYTES, &at, offset);
+	int err = tdm_ledger_file_area(&writer->file, bytes, bytes, &at, offset);
 	if (err != 0)
 		return err;
-	char *bytes = at;
+	char *ring = (char *)at + DEVICE_BYTES;
 	struct tdm_ledger_device *shared = at;
 	shared->number = device->number;
 	shared->flags = flags;
 	shared->ring_offset = *offset + DEVICE_BYTES;
-	shared->ring_records = TDM_LEDGER_RING;
-	shared->slot_offset[0] = *offset + DEVICE_BYTES + RING_BYTES;
+	shared->ring_records = records;
+	shared->slot_offset[0] = shared->ring_offset + ring_bytes;
 	shared->slot_segments = 1;
-	device->segment_offset[0] = shared->slot_offset[0];
+	device->segment_offset[0] = *offset + DEVICE_BYTES + ring_bytes;
 	device->shared = shared;
-	device->ring = (struct tdm_ledger_record *)(void *)(bytes + DEVICE_BYTES);
-	device->segment[0] = (struct tdm_ledger_slot *)(void *)(bytes + DEVICE_BYTES + RING_BYTES);
-	device->more[0] = (struct tdm_ledger_more *)(void *)(device->segment[0] + TDM_LEDGER_FIRST_SLOTS);
+	device->ring = (struct tdm_ledger_record *)(void *)ring;
+	device->ring_mask = records - 1;
+	set_segment(device, 0, ring + ring_bytes);
 	for (unsigned i = 0; i < TDM_KIND_COUNT; i++)
 		device->now[i] = &shared->now[i][0];
 	for (unsigned i = 0; i < TDM_LEDGER_COUNTERS; i++)
@@ -177,6 +191,16 @@ static int device_area(struct tdm_writer *writer, struct tdm_wdevice *device, ui
 	device->segment_count = 1;
 	device->slot_reserved = TDM_LEDGER_FIRST_SLOTS;
 	return 0;
+}
+
+/* A device whose long ring has no room gets one of the usual length: that is better than to lose all its events. */
+static int device_area_that_fits(
+	struct tdm_writer *writer, struct tdm_wdevice *device, uint32_t flags, uint64_t *offset)
+{
+	int err = device_area(writer, device, writer->ring_records, flags, offset);
+	if (err != 0 && writer->ring_records > TDM_LEDGER_RING)
+		err = device_area(writer, device, TDM_LEDGER_RING, flags, offset);
+	return err;
 }
 
 static struct tdm_wdevice *device_new(struct tdm_writer *writer, uint32_t number, bool is_virtual)
@@ -194,7 +218,7 @@ static struct tdm_wdevice *device_new(struct tdm_writer *writer, uint32_t number
 	device->is_virtual = is_virtual;
 	device->writer = writer;
 	if (tdm_slot_index_init(&device->index) != 0 || tdm_wdevice_spare_grow(device) != 0 ||
-		device_area(writer, device, is_virtual ? TDM_DEVICE_VIRTUAL : 0, &offset) != 0) {
+		device_area_that_fits(writer, device, is_virtual ? TDM_DEVICE_VIRTUAL : 0, &offset) != 0) {
 		device_free(device);
 		writer->device_retry = DEVICE_RETRY_AFTER;
 		return NULL;
@@ -262,9 +286,9 @@ static int reserve_slots(struct tdm_wdevice *device, uint32_t k, uint64_t from, 
 	uint64_t offset = device->segment_offset[k];
 	size_t more = ((size_t)TDM_LEDGER_FIRST_SLOTS << k) * SLOT_BYTES;
 	int err = tdm_ledger_file_reserve(
-		file, device->segment[k], offset, (size_t)from * SLOT_BYTES, (size_t)to * SLOT_BYTES);
+		file, segment_at(device, k), offset, (size_t)from * SLOT_BYTES, (size_t)to * SLOT_BYTES);
 	if (err == 0)
-		err = tdm_ledger_file_reserve(file, device->segment[k], offset, more + (size_t)from * MORE_BYTES,
+		err = tdm_ledger_file_reserve(file, segment_at(device, k), offset, more + (size_t)from * MORE_BYTES,
 			more + (size_t)to * MORE_BYTES);
 	return err;
 }
@@ -281,8 +305,7 @@ static int add_segment(struct tdm_wdevice *device)
 	int err = tdm_ledger_file_area(&device->writer->file, slots * (SLOT_BYTES + MORE_BYTES), 0, &at, &offset);
 	if (err != 0)
 		return err;
-	device->segment[k] = at;
-	device->more[k] = (struct tdm_ledger_more *)(void *)(device->segment[k] + slots);
+	set_segment(device, k, at);
 	device->segment_offset[k] = offset;
 	device->segment_count = k + 1;
 	device->shared->slot_offset[k] = offset;

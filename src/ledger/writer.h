@@ -54,6 +54,7 @@ struct tdm_wdevice {
 	uint32_t number;
 	struct tdm_ledger_device *shared;
 	struct tdm_ledger_record *ring;
+	uint64_t ring_mask;     /* records - 1 */
 	uint64_t seq;           /* the shared word's value */
 	uint32_t slot_high;     /* slots ever used */
 	uint32_t slot_reserved; /* slots whose pages are reserved */
@@ -67,8 +68,9 @@ struct tdm_wdevice {
 	struct tdm_ledger_peak *peak[TDM_LEDGER_COUNTERS]; /* the same of each peak */
 	struct tdm_ledger_now l1_all;                      /* what lies in L1, all kinds together */
 	_Atomic uint32_t banks[TDM_KIND_COUNT];            /* of kinds that lie in banks, as described; 0: not */
-	struct tdm_ledger_slot *segment[TDM_LEDGER_SEGMENTS];
-	struct tdm_ledger_more *more[TDM_LEDGER_SEGMENTS];
+	/* Where both arrays of each segment would begin if they had the slots of all segments before, and
+	 * TDM_LEDGER_FIRST_SLOTS more: then the number of a slot is enough to find it. */
+	uintptr_t slots_at[TDM_LEDGER_SEGMENTS], mores_at[TDM_LEDGER_SEGMENTS];
 	uint64_t segment_offset[TDM_LEDGER_SEGMENTS]; /* in the file */
 	uint32_t segment_count;
 	uint32_t retry;       /* reports to let pass before more room is asked for again */
@@ -94,6 +96,7 @@ struct tdm_writer {
 	uint32_t phase_segments, phase_count;
 	struct tdm_wthread *threads;
 	_Atomic uint32_t thread_count;
+	uint32_t ring_records;            /* of each new device */
 	bool can_own;                     /* Linux has the barrier that owners rely on */
 	struct tdm_slot_index *inherited; /* of the parent before the fork, device by device; may be NULL */
 	unsigned inherited_count;
@@ -124,8 +127,16 @@ struct tdm_report_extra {
 	bool replaces;                   /* a live buffer of this identity is replaced on purpose: no fault */
 };
 
+/* How a ledger is made. */
+struct tdm_writer_options {
+	const char *dir;       /* the folders of all users are in it */
+	uint32_t mode;         /* permissions of the file */
+	uint32_t ring_records; /* of each device, a power of two; 0: TDM_LEDGER_RING */
+	uint32_t flags;        /* of the header: settings that were refused */
+};
+
 /* 0 with *out set, or -errno. The writer is private memory of its own. */
-int tdm_writer_new(const char *dir, uint32_t mode, struct tdm_writer **out);
+int tdm_writer_new(const struct tdm_writer_options *options, struct tdm_writer **out);
 
 /*
  * In a forked child, whose own writer is `writer`: keeps what tells a buffer that was inherited, and gives back the
@@ -164,21 +175,27 @@ struct tdm_wthread *tdm_writer_thread(struct tdm_writer *writer);
 enum tdm_entered { TDM_NOT_ENTERED, TDM_AS_OWNER, TDM_WITH_LOCK };
 enum tdm_entered tdm_wdevice_enter_slow(struct tdm_wdevice *device, struct tdm_wthread *self);
 void tdm_wdevice_leave_slow(struct tdm_wdevice *device, struct tdm_wthread *self);
+/* Whether the thread is the owner, and is inside then. */
+static inline bool tdm_wdevice_enter_as_owner(struct tdm_wdevice *device, struct tdm_wthread *self)
+{
+	atomic_store_explicit(&self->inside, (uintptr_t)device, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst); /* the other half of the barrier is membarrier in
+						      tdm_wdevice_enter_slow */
+	return __builtin_expect(atomic_load_explicit(&device->owner, memory_order_relaxed) == self, 1);
+}
+static inline void tdm_wdevice_leave_as_owner(struct tdm_wthread *self)
+{
+	atomic_store_explicit(&self->inside, 0, memory_order_release);
+}
 static inline enum tdm_entered tdm_wdevice_enter(struct tdm_wdevice *device, struct tdm_wthread *self)
 {
-	if (__builtin_expect(self != NULL, 1)) {
-		atomic_store_explicit(&self->inside, (uintptr_t)device, memory_order_relaxed);
-		atomic_signal_fence(memory_order_seq_cst); /* the other half of the barrier is membarrier in
-							      tdm_wdevice_enter_slow */
-		if (__builtin_expect(atomic_load_explicit(&device->owner, memory_order_relaxed) == self, 1))
-			return TDM_AS_OWNER;
-	}
-	return tdm_wdevice_enter_slow(device, self);
+	return self != NULL && tdm_wdevice_enter_as_owner(device, self) ? TDM_AS_OWNER
+									: tdm_wdevice_enter_slow(device, self);
 }
 static inline void tdm_wdevice_leave(struct tdm_wdevice *device, struct tdm_wthread *self, enum tdm_entered how)
 {
-	if (__builtin_expect(how == TDM_AS_OWNER, 1))
-		atomic_store_explicit(&self->inside, 0, memory_order_release);
+	if (how == TDM_AS_OWNER)
+		tdm_wdevice_leave_as_owner(self);
 	else
 		tdm_wdevice_leave_slow(device, self);
 }
@@ -196,7 +213,7 @@ int tdm_writer_bad_free(
 
 /* Frees every live buffer of a kind; each is given to `freed` first (may be NULL). Returns how many, or a negative
  * code. */
-int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint32_t thread,
+int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind,
 	void (*freed)(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view));
 
 /* Events that change no buffer: out of memory (id 0), a phase or a program (`name`). */
@@ -209,15 +226,16 @@ int tdm_writer_describe(struct tdm_wdevice *device, struct tdm_wthread *self, co
 /* Appends a phase record. 0 or -errno. */
 int tdm_writer_put_phase(struct tdm_writer *writer, const struct tdm_ledger_phase *phase);
 
-/* The same as in writer_hot.h, not inlined. */
+/* The same as in writer_hot.h, not inlined, for threads that need not be the owner. *freed (may be NULL): what it was.
+ */
 int tdm_writer_alloc_cold(struct tdm_wdevice *device, struct tdm_wthread *self, const struct tdm_report *report,
 	const struct tdm_report_extra *extra);
 int tdm_writer_free_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
-	uint32_t thread, struct tdm_ledger_slot *freed);
+	struct tdm_ledger_slot *freed);
 
 /* Releases a live buffer that is about to be reported again. 0 with what it was in *old, or -ENOENT. */
 int tdm_writer_replace_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
-	const struct tdm_report_extra *extra, struct tdm_ledger_slot *old);
+	bool on_purpose, struct tdm_ledger_slot *old);
 
 /* The newest counters of a kind, read inside the device; `peak` may be NULL. */
 struct tdm_ledger_now tdm_writer_count(
@@ -228,19 +246,14 @@ uint64_t tdm_writer_live(struct tdm_writer *writer, struct tdm_wthread *self);
 
 void tdm_writer_lost(struct tdm_writer *writer, enum tdm_ledger_loss loss);
 
-/* Slot number to slot. Segment k begins with slot FIRST * (2^k - 1). */
-static inline unsigned tdm_wdevice_segment(uint32_t slot, uint64_t *at)
+/* Slot number to slot, and to the other half of it. Segment k begins with slot FIRST * (2^k - 1). */
+static inline struct tdm_ledger_slot *tdm_wdevice_slot(
+	const struct tdm_wdevice *device, uint32_t slot, struct tdm_ledger_more **more)
 {
 	uint64_t biased = (uint64_t)slot + TDM_LEDGER_FIRST_SLOTS;
-	unsigned k = 63 - (unsigned)__builtin_clzll(biased) - (unsigned)__builtin_ctz(TDM_LEDGER_FIRST_SLOTS);
-	*at = biased - ((uint64_t)TDM_LEDGER_FIRST_SLOTS << k);
-	return k;
-}
-static inline struct tdm_ledger_slot *tdm_wdevice_slot(const struct tdm_wdevice *device, uint32_t slot)
-{
-	uint64_t at;
-	unsigned k = tdm_wdevice_segment(slot, &at);
-	return device->segment[k] + at;
+	unsigned k = (63 ^ (unsigned)__builtin_clzll(biased)) - (unsigned)__builtin_ctz(TDM_LEDGER_FIRST_SLOTS);
+	*more = (struct tdm_ledger_more *)(device->mores_at[k] + biased * sizeof **more);
+	return (struct tdm_ledger_slot *)(device->slots_at[k] + biased * sizeof(struct tdm_ledger_slot));
 }
 
 /* More slots, spare places or pages; the caller is inside. 0 or -errno. */

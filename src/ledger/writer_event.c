@@ -1,5 +1,6 @@
 /* The rare side of reporting: what is refused, what went wrong, and events that change no buffer. */
 #include "ledger/writer_hot.h"
+#include "base/number.h"
 
 #include <string.h>
 
@@ -17,68 +18,65 @@ cold int tdm_writer_refuse(struct tdm_wdevice *device, enum tdm_ledger_loss loss
 	return err;
 }
 
-static inline uint64_t larger(uint64_t a, uint64_t b)
+/* The next copy of a peak. False, and nothing has changed, when a sum of one kind would be absurd. */
+cold bool tdm_writer_raise_peak(struct tdm_wdevice *device, unsigned counter, uint64_t number, uint64_t tsc,
+	tdm_pair bytes_and_buffers, tdm_pair bank_and_asked)
 {
-	return a > b ? a : b;
-}
-
-cold void tdm_writer_raise_peak(struct tdm_wdevice *device, unsigned counter, uint64_t number, uint64_t tsc)
-{
-	const struct tdm_ledger_now *now = counter == TDM_LEDGER_L1_ALL ? &device->l1_all : device->now[counter];
+	const uint64_t bytes = bytes_and_buffers[0], bank = bank_and_asked[0], asked = bank_and_asked[1];
 	const struct tdm_ledger_peak *was = device->peak[counter];
 	struct tdm_ledger_peak *peak = tdm_other_copy(device->peak[counter]);
+	if (counter != TDM_LEDGER_L1_ALL && (bytes | bank | asked) >> TDM_WRITER_SUM_BITS != 0)
+		return false;
 	tdm_begin_write(&peak->seq);
-	peak->bytes = larger(was->bytes, now->bytes);
-	peak->buffers = larger(was->buffers, now->buffers);
-	peak->bank_bytes = larger(was->bank_bytes, now->bank_bytes);
-	peak->asked_bytes = larger(was->asked_bytes, now->asked_bytes);
-	peak->tsc = now->bytes > was->bytes ? tsc : was->tsc;
+	peak->bytes = tdm_max(was->bytes, bytes);
+	peak->buffers = tdm_max(was->buffers, bytes_and_buffers[1]);
+	peak->bank_bytes = tdm_max(was->bank_bytes, bank);
+	peak->asked_bytes = tdm_max(was->asked_bytes, asked);
+	peak->tsc = bytes > was->bytes ? tsc : was->tsc;
 	tdm_store_release(&peak->seq, number);
 	device->peak[counter] = peak;
+	return true;
 }
 
 /* A view: counted as a buffer, with no bytes of its own. */
 cold void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint64_t number, bool is_free)
 {
-	struct tdm_ledger_now next = *device->now[kind], *now = tdm_other_copy(device->now[kind]);
-	next.buffers += is_free ? UINT64_MAX : 1;
-	next.allocs += !is_free;
+	const struct tdm_ledger_now *was = device->now[kind];
+	struct tdm_ledger_now *now = tdm_other_copy(device->now[kind]), *all = &device->l1_all;
+	const tdm_pair one = { 0, is_free ? UINT64_MAX : 1 };
+	tdm_pair bytes = *(const tdm_pair *)&was->bytes + one, bank = *(const tdm_pair *)&was->bank_bytes;
 	tdm_begin_write(&now->seq);
-	now->bytes = next.bytes;
-	now->buffers = next.buffers;
-	now->bank_bytes = next.bank_bytes;
-	now->asked_bytes = next.asked_bytes;
-	now->allocs = next.allocs;
-	now->alloc_bytes = next.alloc_bytes;
-	now->alloc_asked = next.alloc_asked;
+	*(tdm_pair *)&now->bytes = bytes;
+	*(tdm_pair *)&now->bank_bytes = bank;
+	tdm_store_pair(&now->allocs, was->allocs + !is_free, was->alloc_bytes);
+	now->alloc_asked = was->alloc_asked;
 	tdm_store_release(&now->seq, number);
 	device->now[kind] = now;
 	if (!is_free)
 		tdm_store_u64(&device->shared->faults[kind].views, device->shared->faults[kind].views + 1);
-	if (next.buffers > device->peak[kind]->buffers)
-		tdm_writer_raise_peak(device, kind, number, device->last_tsc);
+	if (tdm_is_above(device->peak[kind], bytes, bank))
+		tdm_writer_raise_peak(device, kind, number, device->last_tsc, bytes, bank);
 	if (tdm_is_in_l1(kind)) {
-		device->l1_all.buffers += is_free ? UINT64_MAX : 1;
-		if (device->l1_all.buffers > device->peak[TDM_LEDGER_L1_ALL]->buffers)
-			tdm_writer_raise_peak(device, TDM_LEDGER_L1_ALL, number, device->last_tsc);
+		bytes = *(tdm_pair *)&all->bytes += one;
+		bank = *(const tdm_pair *)&all->bank_bytes;
+		if (tdm_is_above(device->peak[TDM_LEDGER_L1_ALL], bytes, bank))
+			tdm_writer_raise_peak(device, TDM_LEDGER_L1_ALL, number, device->last_tsc, bytes, bank);
 	}
 }
 
-/* A sum is at its limit: false for what is there now; the totals since the start stay there, and reports go on. */
-cold bool tdm_writer_cap_totals(const struct tdm_ledger_now *sums, uint64_t *alloc_bytes, uint64_t *alloc_asked)
+/* Totals since the start that are at their limit stay there, and reports go on. */
+cold void tdm_writer_cap_totals(uint64_t *alloc_bytes, uint64_t *alloc_asked)
 {
 	const uint64_t most = (UINT64_C(1) << TDM_WRITER_SUM_BITS) - 1;
-	if (sums->bytes > most || sums->bank_bytes > most || sums->asked_bytes > most)
-		return false;
-	*alloc_bytes = *alloc_bytes < most ? *alloc_bytes : most;
-	*alloc_asked = *alloc_asked < most ? *alloc_asked : most;
-	return true;
+	*alloc_bytes = tdm_min(*alloc_bytes, most);
+	*alloc_asked = tdm_min(*alloc_asked, most);
 }
 
 /* For the index: the hash of what is in a slot, or only a hint that it will be asked for. */
-uint32_t tdm_writer_hash_of_slot(const void *device, uint32_t slot, bool only_prefetch)
+static uint32_t hash_of_slot(const void *device, uint32_t slot, bool only_prefetch)
 {
-	const struct tdm_ledger_slot *s = tdm_wdevice_slot(device, slot);
+	struct tdm_ledger_more *more;
+	const struct tdm_ledger_slot *s = tdm_wdevice_slot(device, slot, &more);
 	if (only_prefetch) {
 		__builtin_prefetch(s);
 		return 0;
@@ -86,32 +84,99 @@ uint32_t tdm_writer_hash_of_slot(const void *device, uint32_t slot, bool only_pr
 	return tdm_slot_hash(s->kind, s->id);
 }
 
-/* A report of a buffer that lives: its release was never seen. The old one counts as freed. */
-cold void tdm_writer_replace(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t thread, bool on_purpose)
+/* Where a buffer is in one table of the index. */
+static struct tdm_index_pos find_in(const struct tdm_wdevice *device, struct tdm_slot_table *table, uint32_t kind,
+	uint64_t id, uint32_t hash, struct tdm_ledger_slot **slot)
 {
-	uint32_t hash = tdm_slot_hash(kind, id);
+	uint32_t bucket = hash & table->mask;
+	/* It ends at the latest where it began: numbers of passed entries are wrong once somebody scribbles on slots.
+	 */
+	for (uint32_t left = table->mask;; bucket = (bucket + 1) & table->mask, left--) {
+		const struct tdm_bucket *b = &table->buckets[bucket];
+		for (uint32_t hits = tdm_tag_find(b, tdm_slot_tag(hash)); hits != 0; hits &= hits - 1) {
+			unsigned at = (unsigned)__builtin_ctz(hits);
+			struct tdm_ledger_more *more;
+			struct tdm_ledger_slot *s = tdm_wdevice_slot(device, b->slot[at], &more);
+			if (s->id == id && s->kind == kind) {
+				*slot = s;
+				return (struct tdm_index_pos){ table, bucket, at };
+			}
+		}
+		if (b->passed == 0 || left == 0)
+			return (struct tdm_index_pos){ 0 };
+	}
+}
+
+static struct tdm_index_pos find_buffer(
+	struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t hash, struct tdm_ledger_slot **slot)
+{
+	struct tdm_index_pos pos = find_in(device, &device->index.now, kind, id, hash, slot);
+	if (pos.table == NULL && device->index.old.buckets != NULL)
+		pos = find_in(device, &device->index.old, kind, id, hash, slot);
+	return pos;
+}
+
+/* Releases what was found. */
+static void free_found(struct tdm_wdevice *device, struct tdm_index_pos pos, uint32_t hash,
+	struct tdm_ledger_slot *slot, uint32_t kind)
+{
+	uint32_t slot_number = pos.table->buckets[pos.bucket].slot[pos.at];
+	tdm_slot_index_erase(pos, hash);
+	tdm_free_slot(device, slot_number, slot, kind);
+}
+
+cold int tdm_writer_free_far(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t hash)
+{
 	struct tdm_ledger_slot *slot;
-	struct tdm_index_pos pos = tdm_find_buffer(device, kind, id, hash, &slot);
-	struct tdm_ledger_faults *faults = &device->shared->faults[kind];
+	struct tdm_index_pos pos = find_buffer(device, kind, id, hash, &slot);
 	if (pos.table == NULL)
-		return;
+		return -ENOENT;
+	free_found(device, pos, hash, slot, kind);
+	return 0;
+}
+
+/* A report of a buffer that lives: its release was never seen. The old one counts as freed; *old (may be NULL) is what
+ * it was. False when there is none. */
+static bool replace(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t hash, bool on_purpose,
+	struct tdm_ledger_slot *old)
+{
+	struct tdm_ledger_faults *faults = &device->shared->faults[kind];
+	struct tdm_ledger_slot *slot;
+	struct tdm_index_pos pos = find_buffer(device, kind, id, hash, &slot);
+	if (pos.table == NULL)
+		return false;
+	if (old != NULL)
+		*old = *slot;
 	if (!on_purpose)
 		tdm_store_u64(&faults->rereports, faults->rereports + 1);
-	tdm_free_found(device, pos, hash, slot, kind, thread);
+	free_found(device, pos, hash, slot, kind);
+	return true;
+}
+
+/* Makes place for one more: replaces a buffer of this identity, lets the index grow, and sees to it that there is a
+ * spare slot. 0 or -errno. */
+cold int tdm_writer_make_place(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t hash, bool on_purpose)
+{
+	replace(device, kind, id, hash, on_purpose, NULL);
+	int err = tdm_slot_index_prepare(&device->index, device->slot_high - device->spare_count, hash_of_slot, device);
+	if (err != 0 || device->spare_count != 0)
+		return err;
+	if (device->slot_high == device->slot_reserved)
+		err = tdm_wdevice_grow(device);
+	if (err != 0)
+		return err;
+	device->spare[device->spare_count++] = device->slot_high++;
+	atomic_store_explicit((_Atomic uint32_t *)&device->shared->slot_high, device->slot_high, memory_order_relaxed);
+	return 0;
 }
 
 cold int tdm_writer_replace_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
-	const struct tdm_report_extra *extra, struct tdm_ledger_slot *old)
+	bool on_purpose, struct tdm_ledger_slot *old)
 {
-	struct tdm_ledger_slot *slot;
 	enum tdm_entered how = tdm_wdevice_enter(device, self);
 	if (how == TDM_NOT_ENTERED)
 		return -EBUSY;
-	bool found = tdm_find_buffer(device, kind, id, tdm_slot_hash(kind, id), &slot).table != NULL;
-	if (found) {
-		*old = *slot;
-		tdm_writer_replace(device, kind, id, extra->thread, extra->replaces);
-	}
+	bool found = replace(device, kind, id, tdm_slot_hash(kind, id), on_purpose, old);
 	tdm_wdevice_leave(device, self, how);
 	return found ? 0 : -ENOENT;
 }
@@ -119,22 +184,43 @@ cold int tdm_writer_replace_cold(struct tdm_wdevice *device, struct tdm_wthread 
 cold int tdm_writer_alloc_cold(struct tdm_wdevice *device, struct tdm_wthread *self, const struct tdm_report *report,
 	const struct tdm_report_extra *extra)
 {
-	return tdm_writer_alloc(device, self, report, extra, tdm_writer_hint(device, report->kind, report->id));
+	uint32_t hash = tdm_writer_hint(device, report->kind, report->id);
+	enum tdm_entered how = tdm_wdevice_enter(device, self);
+	if (how == TDM_NOT_ENTERED)
+		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
+	int err = tdm_alloc_inside(device, report, extra, hash);
+	tdm_wdevice_leave(device, self, how);
+	return err;
 }
 
-cold int tdm_writer_free_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
-	uint32_t thread, struct tdm_ledger_slot *freed)
+cold int tdm_writer_free_cold(
+	struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id, struct tdm_ledger_slot *freed)
 {
-	return tdm_writer_free_buffer(device, self, kind, id, thread, freed);
+	struct tdm_ledger_slot *slot;
+	uint32_t hash = tdm_slot_hash(kind, id);
+	enum tdm_entered how = tdm_wdevice_enter(device, self);
+	if (how == TDM_NOT_ENTERED)
+		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
+	struct tdm_index_pos pos = find_buffer(device, kind, id, hash, &slot);
+	if (pos.table != NULL) {
+		if (freed != NULL)
+			*freed = *slot;
+		free_found(device, pos, hash, slot, kind);
+	}
+	tdm_wdevice_leave(device, self, how);
+	return pos.table != NULL ? 0 : -ENOENT;
 }
 
-/* The last few events tell whether this buffer was freed a moment ago. */
-static bool was_freed_lately(const struct tdm_wdevice *device, uint32_t kind, uint64_t id)
+/* Whether the last few events have the release of this buffer; its name is stored then. */
+static bool was_freed_lately(const struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t *name)
 {
-	for (uint64_t back = 0; back < DOUBLE_FREE_LOOK_BACK && back < device->seq; back++) {
-		const struct tdm_ledger_record *r = &device->ring[(device->seq - 1 - back) & (TDM_LEDGER_RING - 1)];
-		if (r->id == id && r->kind == kind && r->op == TDM_LEDGER_FREE)
+	for (uint64_t back = 0; back < DOUBLE_FREE_LOOK_BACK && back < device->seq && back <= device->ring_mask;
+		back++) {
+		const struct tdm_ledger_record *r = &device->ring[(device->seq - 1 - back) & device->ring_mask];
+		if (r->id == id && r->kind == kind && r->op == TDM_LEDGER_FREE) {
+			*name = r->name;
 			return true;
+		}
 	}
 	return false;
 }
@@ -160,18 +246,20 @@ cold int tdm_writer_bad_free(
 		atomic_fetch_add_explicit(
 			(_Atomic uint64_t *)&device->writer->file.header->frees_inherited, 1, memory_order_relaxed);
 	} else {
-		uint64_t *count = was_freed_lately(device, kind, id) ? &faults->double_frees : &faults->unknown_frees;
 		struct tdm_report record = { .id = id, .kind = kind };
+		uint64_t *count = was_freed_lately(device, kind, id, &record.name) ? &faults->double_frees
+										   : &faults->unknown_frees;
 		tdm_store_u64(count, *count + 1);
 		device->last_tsc = tdm_clock_ticks();
-		tdm_put_record(device, number, device->last_tsc, TDM_LEDGER_BAD_FREE, &record, 0, thread);
+		const struct tdm_words words = tdm_words_of(&record, 0);
+		tdm_put_record(device, number, device->last_tsc, TDM_LEDGER_BAD_FREE, &words, thread);
 		tdm_commit(device, number);
 	}
 	tdm_wdevice_leave(device, self, how);
 	return -ENOENT;
 }
 
-int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint32_t thread,
+int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind,
 	void (*freed)(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view))
 {
 	int64_t count = 0;
@@ -179,17 +267,18 @@ int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self
 	if (how == TDM_NOT_ENTERED)
 		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
 	for (uint32_t i = 0; i < device->slot_high; i++) {
-		struct tdm_ledger_slot *slot = tdm_wdevice_slot(device, i), *found = NULL;
+		struct tdm_ledger_more *more;
+		struct tdm_ledger_slot *slot = tdm_wdevice_slot(device, i, &more), *found = NULL;
 		if (slot->birth == 0 || slot->death != 0 || slot->kind != kind)
 			continue;
 		uint64_t id = *(volatile uint64_t *)&slot->id; /* once: others can write there */
 		uint32_t hash = tdm_slot_hash(kind, id);
-		struct tdm_index_pos pos = tdm_find_buffer(device, kind, id, hash, &found);
+		struct tdm_index_pos pos = find_buffer(device, kind, id, hash, &found);
 		if (pos.table == NULL || found != slot)
 			continue;
 		if (freed != NULL)
 			freed(kind, slot->asked, slot->bank_bytes, slot->banks == 0);
-		tdm_free_found(device, pos, hash, slot, kind, thread);
+		free_found(device, pos, hash, slot, kind);
 		count++;
 	}
 	tdm_wdevice_leave(device, self, how);
@@ -210,7 +299,8 @@ int tdm_writer_note(struct tdm_wdevice *device, struct tdm_wthread *self, enum t
 		tdm_store_u64(&faults->oom_tsc, tsc);
 		tdm_store_u64(&faults->out_of_memory, faults->out_of_memory + 1);
 	}
-	tdm_put_record(device, number, tsc, op, report, report->banks, thread);
+	const struct tdm_words words = tdm_words_of(report, report->banks);
+	tdm_put_record(device, number, tsc, op, &words, thread);
 	tdm_commit(device, number);
 	tdm_wdevice_leave(device, self, how);
 	return 0;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 enum {
+	ACCOUNT_SHARE = 16,
+	ACCOUNT_MIN = 64,                     /* new buffers that are read one by one: a part of all, or so many */
 	RECORDS_MAX = 1 << 16,                /* events of a device in one look; of more, the latest */
 	OVER_MAX = 8 * TDM_LEDGER_FREE_CLOCK, /* events after a release that are searched for a time that was read */
 };
@@ -15,8 +17,7 @@ enum {
 void tdm_follow_room_done(struct tdm_follow_room *room)
 {
 	free(room->records);
-	free(room->mores);
-	free(room->births);
+	free(room->partners);
 	*room = (struct tdm_follow_room){ 0 };
 }
 
@@ -49,29 +50,47 @@ static int give_clear(const struct tdm_follow_device *lane, const struct tdm_fol
 	return give(look, &event);
 }
 
+/* An account being given. */
+struct account {
+	const struct tdm_follow_device *lane;
+	const struct tdm_follow_look *look;
+	int err; /* of the sink */
+};
+
+static int give_buffers(
+	void *context, const struct tdm_ledger_slot *slots, const struct tdm_ledger_more *mores, size_t count)
+{
+	struct account *account = context;
+	for (size_t i = 0; i < count && account->err == 0; i++) {
+		const struct tdm_ledger_buffer buffer = tdm_ledger_buffer_of(&slots[i], &mores[i]);
+		struct tdm_event event;
+		tdm_ledger_buffer_event(account->look->ledger, &buffer, account->look->room->frames, &event);
+		event.device = account->lane->number;
+		event.flags |= TDM_EVENT_LISTED;
+		account->err = give(account->look, &event);
+	}
+	return account->err;
+}
+
+static void begin_again(void *context)
+{
+	struct account *account = context;
+	account->err = give_clear(account->lane, account->look, 0);
+}
+
 static int give_account(struct tdm_follow_device *lane, struct tdm_follow_look *look)
 {
-	struct tdm_ledger_buffer *buffers;
-	struct tdm_event event;
-	size_t count;
-	bool exact;
-	int err = tdm_ledger_buffers(look->ledger, look->device, &buffers, &count, &exact);
-	if (err != 0) {
-		look->unread = err;
-		return err == -ENOMEM ? err : 0;
-	}
-	err = give_clear(lane, look, count);
-	for (size_t i = 0; i < count && err == 0; i++) {
-		tdm_ledger_buffer_event(look->ledger, &buffers[i], look->room->frames, &event);
-		event.device = lane->number;
-		event.flags |= TDM_EVENT_LISTED;
-		err = give(look, &event);
-	}
-	free(buffers);
+	struct account account = { lane, look, give_clear(lane, look, 0) };
+	const struct tdm_ledger_walk walk = { give_buffers, begin_again, &account, true };
+	bool exact = false;
+	int err = account.err == 0 ? tdm_ledger_walk(look->ledger, look->device, &walk, &exact) : 0;
+	if (account.err != 0)
+		return account.err;
+	look->unread = err;
 	lane->buffers_seq = view_of(look)->seq;
 	lane->is_exact = exact; /* of one that is not exact the next look wants another */
 	lane->is_listed = true;
-	return err;
+	return err == -ENOMEM ? err : 0;
 }
 
 /* Events. */
@@ -96,83 +115,85 @@ static uint64_t over_tsc(const struct tdm_ledger_record *records, size_t count, 
 }
 
 /*
- * For each release the record of its buffer's birth, if that is among them, too. Returns how many of the buffers that
- * were born after call `after` are live in the end, or -ENOMEM.
+ * For each release the record of its buffer's birth, and for that the release, if both are among them. How many buffers
+ * were born after call `after` and stay, or -ENOMEM.
  */
 static int64_t find_births(struct tdm_follow_room *room, size_t count, uint64_t after)
 {
 	struct tdm_map births;
-	int64_t live = 0;
-	if (tdm_reserve(&room->births, &room->birth_cap, count, sizeof *room->births) != 0 ||
+	int64_t stay = 0;
+	int err = 0;
+	if (tdm_reserve(&room->partners, &room->partner_cap, count, sizeof *room->partners) != 0 ||
 		tdm_map_init(&births) != 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < count && live >= 0; i++) {
+	for (size_t i = 0; i < count && err == 0; i++) {
 		const struct tdm_ledger_record *record = &room->records[i];
-		room->births[i] = TDM_MAP_NONE;
-		if (record->op == TDM_LEDGER_ALLOC) {
-			live += record->seq > after;
-			live = tdm_map_put(&births, birth_key(record), (uint32_t)i) == 0 ? live : -ENOMEM;
-		}
+		room->partners[i] = TDM_MAP_NONE;
+		if (record->op == TDM_LEDGER_ALLOC)
+			err = tdm_map_put(&births, birth_key(record), (uint32_t)i);
+		stay += record->op == TDM_LEDGER_ALLOC && record->seq > after;
 		uint32_t at = record->op == TDM_LEDGER_FREE ? tdm_map_take(&births, birth_key(record)) : TDM_MAP_NONE;
 		if (at == TDM_MAP_NONE || room->records[at].id != record->id || room->records[at].kind != record->kind)
 			continue;
-		room->births[i] = at;
-		live -= room->records[at].seq > after;
+		room->partners[i] = at;
+		room->partners[at] = (uint32_t)i;
+		stay -= room->records[at].seq > after;
 	}
 	tdm_map_done(&births);
-	return live;
+	return err == 0 ? stay : err;
 }
 
-/* The release at `i`: when its buffer was born, how it was called, and when it was gone for certain. */
+/* The release at `i`: when its buffer was born, and when it was gone for certain. */
 static void describe_release(const struct tdm_follow_look *look, size_t count, size_t i, struct tdm_event *event)
 {
 	const struct tdm_follow_room *room = look->room;
-	const struct tdm_ledger_record *birth =
-		room->births[i] != TDM_MAP_NONE ? &room->records[room->births[i]] : NULL;
-	if (birth != NULL && !tdm_ledger_monotonic(look->ledger, birth->tsc, &event->born_ns))
+	uint32_t birth = room->partners[i];
+	if (birth != TDM_MAP_NONE && !tdm_ledger_monotonic(look->ledger, room->records[birth].tsc, &event->born_ns))
 		event->born_ns = 0;
-	if (birth != NULL)
-		event->name = tdm_ledger_text(look->ledger, birth->name);
 	if (!tdm_ledger_monotonic(look->ledger, over_tsc(room->records, count, i), &event->over_ns))
 		event->over_ns = 0;
 }
 
-static int give_record(const struct tdm_follow_device *lane, const struct tdm_follow_look *look, size_t count, size_t i,
-	bool has_mores)
+static int give_record(struct tdm_follow_device *lane, const struct tdm_follow_look *look, size_t count, size_t i)
 {
 	struct tdm_follow_room *room = look->room;
 	const struct tdm_ledger_record *record = &room->records[i];
+	struct tdm_ledger_buffer buffer;
 	struct tdm_event event;
-	tdm_ledger_record_event(look->ledger, record, &event);
-	event.device = lane->number;
 	/* Phases have an area of their own, which tells the one that runs. */
-	if (!lane->is_exact || record->seq <= lane->buffers_seq || event.op == TDM_OP_PHASE)
-		event.flags |= TDM_EVENT_PAST;
+	bool is_past = !lane->is_exact || record->seq <= lane->buffers_seq || record->op == TDM_LEDGER_PHASE;
+	bool stays = record->op == TDM_LEDGER_ALLOC && room->partners[i] == TDM_MAP_NONE && !is_past;
+	int err = stays ? tdm_ledger_record_buffer(look->ledger, look->device, record, &buffer) : -ESTALE;
+	if (err == -ENOMEM)
+		return err;
+	if (err == 0) /* a buffer that stays is given as an account gives it: with all that belongs to it */
+		tdm_ledger_buffer_event(look->ledger, &buffer, room->frames, &event);
+	else
+		tdm_ledger_record_event(look->ledger, record, room->frames, &event);
+	lane->is_exact &= !stays || err == 0; /* ledgers of the first version do not tell where it is */
+	event.device = lane->number;
+	event.flags |= is_past ? TDM_EVENT_PAST : 0;
 	if (record->op == TDM_LEDGER_FREE)
 		describe_release(look, count, i, &event);
-	if (record->op == TDM_LEDGER_ALLOC && has_mores)
-		tdm_ledger_more_event(look->ledger, &room->mores[i], room->frames, &event);
 	return give(look, &event);
 }
 
-static int give_records(const struct tdm_follow_device *lane, const struct tdm_follow_look *look, size_t count)
+static uint64_t live_buffers(const struct tdm_ledger_view *view)
 {
-	struct tdm_follow_room *room = look->room;
-	if (count == 0)
-		return 0;
-	int64_t live = find_births(room, count, lane->buffers_seq);
-	int err = live < 0 ? -ENOMEM : 0;
-	/* The buffers that stay are given as an account would: with all that belongs to them. */
-	bool has_mores = live > 0 && lane->is_exact;
-	if (has_mores) {
-		err = tdm_reserve(&room->mores, &room->more_cap, count, sizeof *room->mores);
-		if (err == 0)
-			err = tdm_ledger_mores(look->ledger, look->device, room->records, count, room->mores);
-		has_mores = err == 0;
-		err = err == -ENOMEM ? err : 0;
-	}
+	uint64_t live = 0;
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+		live = tdm_plus(live, view->counts[k].buffers);
+	return live;
+}
+
+static int give_records(struct tdm_follow_device *lane, const struct tdm_follow_look *look, size_t count)
+{
+	int64_t stay = count != 0 ? find_births(look->room, count, lane->buffers_seq) : 0;
+	int err = stay < 0 ? (int)stay : 0;
+	/* Each of these is read from its slot; a new account of everything is cheaper when they are many. */
+	lane->is_exact &= (uint64_t)stay <= live_buffers(view_of(look)) / ACCOUNT_SHARE + ACCOUNT_MIN;
 	for (size_t i = 0; i < count && err == 0; i++)
-		err = give_record(lane, look, count, i, has_mores);
+		err = give_record(lane, look, count, i);
 	return err;
 }
 
@@ -205,6 +226,25 @@ static uint64_t missing_after(const struct tdm_follow_room *room, size_t count, 
 	return missing;
 }
 
+/* Leaves the latest allocations and releases, and whatever else happened. How many go. */
+static uint64_t skip_early(struct tdm_follow_room *room, size_t *count, size_t latest)
+{
+	size_t kept = *count, left = latest;
+	if (latest == 0)
+		return 0;
+	for (size_t i = *count; i > 0; i--) {
+		uint8_t op = room->records[i - 1].op;
+		bool is_ordinary = op == TDM_LEDGER_ALLOC || op == TDM_LEDGER_FREE;
+		if (is_ordinary && left == 0)
+			continue;
+		left -= is_ordinary;
+		room->records[--kept] = room->records[i - 1];
+	}
+	memmove(room->records, room->records + kept, (*count - kept) * sizeof *room->records);
+	*count -= kept;
+	return kept;
+}
+
 static int give_events(struct tdm_follow_device *lane, const struct tdm_follow_look *look, bool is_wanted)
 {
 	const struct tdm_follow_room *room = look->room;
@@ -217,8 +257,10 @@ static int give_events(struct tdm_follow_device *lane, const struct tdm_follow_l
 		return err;
 	if (lane->is_exact)
 		lane->is_exact = missing_after(room, count, lane->buffers_seq, seq) == 0;
+	uint64_t unread = missing_after(room, count, lane->events_seq, seq);
+	uint64_t skipped = is_wanted && !lane->is_exact ? skip_early(look->room, &count, look->sink->latest) : 0;
 	if (is_wanted && lane->has_events) /* of what was before the first look, nothing is missing */
-		missing = missing_after(room, count, lane->events_seq, seq);
+		missing = unread + skipped;
 	if (missing != 0) {
 		lost.size = missing;
 		if (count != 0 && !tdm_ledger_monotonic(look->ledger, room->records[0].tsc, &lost.time_ns))
@@ -283,14 +325,20 @@ int tdm_follow_device_give(struct tdm_follow_device *lane, struct tdm_follow_loo
 		err = give_clear(lane, look, TDM_SIZE_UNKNOWN);
 		lane->is_exact = lane->is_listed = false;
 	}
+	/* The counters first: reading buffers may move the ledger on. */
+	if (err == 0)
+		err = give_usage(lane, look);
 	if (err == 0 && (lane->is_exact || (wants & TDM_FOLLOW_EVENTS) != 0))
 		err = give_events(lane, look, (wants & TDM_FOLLOW_EVENTS) != 0);
 	/* One that is not exact does not get better by asking again, unless something has happened. */
 	if (err == 0 && (wants & TDM_FOLLOW_BUFFERS) != 0 && !lane->is_exact &&
-		!(lane->is_listed && lane->buffers_seq == view_of(look)->seq))
+		!(lane->is_listed && lane->buffers_seq == view_of(look)->seq)) {
 		err = give_account(lane, look);
-	lane->seen_seq = view_of(look)->seq; /* an account may have moved it on */
-	return err == 0 ? give_usage(lane, look) : err;
+		lane->seen_seq = view_of(look)->seq;
+		if (err == 0)
+			err = give_usage(lane, look);
+	}
+	return err;
 }
 
 bool tdm_follow_device_has_more(

@@ -24,9 +24,8 @@ struct tdm_follow_device {
 /* Room for records of the ring, kept between looks. All zero to begin. */
 struct tdm_follow_room {
 	struct tdm_ledger_record *records;
-	struct tdm_ledger_more *mores; /* of each record: what the ring does not say of its buffer */
-	uint32_t *births;              /* of each record that is a release: the record of its buffer's birth */
-	size_t record_cap, more_cap, birth_cap;
+	uint32_t *partners; /* of each record that is a birth or a release: the other one; TDM_MAP_NONE: not here */
+	size_t record_cap, partner_cap;
 	struct tdm_frame frames[TDM_LEDGER_STACK_MAX];
 };
 

@@ -125,32 +125,21 @@ static int add_item(struct tdm_follower *f, const char *path, uint64_t hash)
 	return 0;
 }
 
-static bool is_wanted(const struct tdm_follower *f, const char *path)
+static void note_path(struct tdm_follower *f, const char *path)
 {
-	const char *name = strrchr(path, '/');
-	name = name != NULL ? name + 1 : path;
-	if (f->options->pids == NULL || !tdm_ledger_is_name(name))
-		return true; /* a directory that cannot be looked into may hold anybody's */
-	long long pid = strtoll(name + strlen(TDM_LEDGER_PREFIX), NULL, 10);
-	for (size_t i = 0; i < f->options->pid_count; i++)
-		if (f->options->pids[i] == pid)
-			return true;
-	return false;
-}
-
-static void note_path(void *context, const char *path)
-{
-	struct tdm_follower *f = context;
 	uint64_t hash = tdm_str_hash(tdm_str_of(path));
 	struct item *item = find_path(f, path, hash);
 	if (item != NULL)
 		item->is_listed = true;
-	else if (!is_wanted(f, path))
-		f->others++;
 	else if (f->count == TDM_FOLLOWED_MAX)
 		f->cut++;
 	else if (add_item(f, path, hash) != 0)
 		f->out_of_memory = true;
+}
+
+static void note_entry(void *context, const struct tdm_ledger_entry *entry)
+{
+	note_path(context, entry->path);
 }
 
 /* Lets go of the ledgers whose files are gone. */
@@ -191,7 +180,14 @@ static int list_files(struct tdm_follower *f, uint64_t now_ns)
 	}
 	for (size_t i = 0; i < f->count; i++)
 		f->items[i]->is_listed = false;
-	f->err = tdm_ledger_list(f->options->dir, note_path, f);
+	struct tdm_ledger_search search = { .dir = f->options->dir,
+		.pids = f->options->pids,
+		.pid_count = f->options->pid_count,
+		.each = note_entry,
+		.context = f };
+	f->err = tdm_ledger_list(&search);
+	f->others = search.others;
+	f->cut += search.left_out;
 	/* What a directory that cannot be read whole does not list may still be there. */
 	if (f->err == 0 || f->err == -ENOENT)
 		err = drop_vanished(f);
@@ -521,11 +517,10 @@ uint64_t tdm_follower_seq(const struct tdm_follower *f, uint64_t process, uint32
 	return ledger != NULL ? tdm_ledger_device(ledger, d)->seq : 0;
 }
 
-int tdm_follower_slots(struct tdm_follower *f, uint64_t process, uint32_t device,
-	void (*each)(void *context, const struct tdm_ledger_slot *slots, size_t count), void *context)
+int tdm_follower_walk(struct tdm_follower *f, uint64_t process, uint32_t device, const struct tdm_ledger_walk *walk)
 {
 	size_t d;
 	bool exact; /* of a program that works meanwhile the answer is that of about this moment */
 	struct tdm_ledger *ledger = find_device(f, process, device, &d);
-	return ledger != NULL ? tdm_ledger_slots(ledger, d, each, context, &exact) : -ENOENT;
+	return ledger != NULL ? tdm_ledger_walk(ledger, d, walk, &exact) : -ENOENT;
 }

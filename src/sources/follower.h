@@ -4,9 +4,9 @@
  *
  *     PROCESS, MODULE                        when they are new or have changed
  *     for each device:  DEVICE               when it is described, or described anew
+ *                       USAGE                for each kind whose counters have changed
  *                       CLEAR, ALLOC...      an account of its live buffers, if they are wanted
  *                       ALLOC, FREE, ...     then what happened since, and LOST for what the ring no longer has
- *                       USAGE                for each kind whose counters have changed
  *     PHASE                                  when another one runs
  *     FORGET                                 when the ledger is gone
  *
@@ -46,6 +46,9 @@ struct tdm_follow_sink {
 	/* What is wanted of a device besides its counters: TDM_FOLLOW_*. May be NULL: nothing. */
 	unsigned (*wants)(void *context, uint64_t process, uint32_t device);
 	int (*event)(void *context, struct tdm_event *event); /* 0, or a negative code that ends the look */
+	/* The latest allocations and releases of each device that are given as events in one look; those before them
+	 * are told as LOST. 0: all. */
+	size_t latest;
 };
 
 /* One ledger, for whoever reports what could not be read. */
@@ -82,8 +85,8 @@ uint64_t tdm_follower_deaths(const struct tdm_follower *follower);
 /* Calls finished on a device of a process, of a ledger that is open; 0: there is none. */
 uint64_t tdm_follower_seq(const struct tdm_follower *follower, uint64_t process, uint32_t device);
 
-/* Gives the slots of the live buffers to `each`; see tdm_ledger_slots(). -ENOENT when the ledger is not open. */
-int tdm_follower_slots(struct tdm_follower *follower, uint64_t process, uint32_t device,
-	void (*each)(void *context, const struct tdm_ledger_slot *slots, size_t count), void *context);
+/* Walks over the live buffers of a device; see tdm_ledger_walk(). -ENOENT when the ledger is not open. */
+int tdm_follower_walk(
+	struct tdm_follower *follower, uint64_t process, uint32_t device, const struct tdm_ledger_walk *walk);
 
 #endif

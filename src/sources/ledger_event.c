@@ -135,18 +135,6 @@ static struct tdm_str text_of(struct tdm_ledger *ledger, uint32_t number)
 	return number != 0 ? tdm_ledger_text(ledger, number) : (struct tdm_str){ "", 0 };
 }
 
-void tdm_ledger_more_event(struct tdm_ledger *ledger, const struct tdm_ledger_more *more,
-	struct tdm_frame frames[TDM_LEDGER_STACK_MAX], struct tdm_event *event)
-{
-	event->page_size = more->page_size;
-	event->holding = more->holding;
-	event->cores = more->cores;
-	event->program = text_of(ledger, more->program);
-	event->frames = frames;
-	event->frame_count = read_frames(ledger, more->stack, frames);
-	event->ranges = read_ranges(ledger, more->ranges, &event->range_count);
-}
-
 void tdm_ledger_buffer_event(struct tdm_ledger *ledger, const struct tdm_ledger_buffer *buffer,
 	struct tdm_frame frames[TDM_LEDGER_STACK_MAX], struct tdm_event *event)
 {
@@ -154,24 +142,31 @@ void tdm_ledger_buffer_event(struct tdm_ledger *ledger, const struct tdm_ledger_
 	const struct tdm_ledger_more *more = &buffer->more;
 	*event = (struct tdm_event){
 		.op = TDM_OP_ALLOC,
-		.time_ns = time_of(ledger, slot->tsc),
+		.time_ns = time_of(ledger, more->tsc),
 		.kind = slot->kind,
 		.flags = flags_of(slot->flags),
 		.id = slot->id,
 		.address = address_of(slot->address, slot->flags),
 		.size = slot->asked,
 		.bytes_per_bank = slot->bank_bytes,
+		.page_size = more->page_size,
 		.banks = slot->banks,
+		.holding = more->holding,
+		.cores = more->cores,
 		.thread = more->thread,
 		.position = slot->birth,
-		.name = text_of(ledger, more->name),
+		.name = text_of(ledger, slot->name),
+		.program = text_of(ledger, more->program),
+		.frames = frames,
+		.frame_count = read_frames(ledger, slot->stack, frames),
 	};
+	event->ranges = read_ranges(ledger, more->ranges, &event->range_count);
 	if (slot->banks == 0)
 		event->flags |= TDM_EVENT_VIEW;
-	tdm_ledger_more_event(ledger, more, frames, event);
 }
 
-void tdm_ledger_record_event(struct tdm_ledger *ledger, const struct tdm_ledger_record *record, struct tdm_event *event)
+void tdm_ledger_record_event(struct tdm_ledger *ledger, const struct tdm_ledger_record *record,
+	struct tdm_frame frames[TDM_LEDGER_STACK_MAX], struct tdm_event *event)
 {
 	static const uint8_t ops[TDM_LEDGER_OP_COUNT] = {
 		[TDM_LEDGER_ALLOC] = TDM_OP_ALLOC,
@@ -192,9 +187,11 @@ void tdm_ledger_record_event(struct tdm_ledger *ledger, const struct tdm_ledger_
 		.size = record->asked,
 		.bytes_per_bank = record->bank_bytes,
 		.banks = record->banks,
-		.thread = record->thread,
+		.thread = record->op != TDM_LEDGER_ALLOC && record->op != TDM_LEDGER_FREE ? record->thread : 0,
 		.position = record->seq,
 		.name = text_of(ledger, record->name),
+		.frames = frames,
+		.frame_count = record->op == TDM_LEDGER_FREE ? read_frames(ledger, record->stack, frames) : 0,
 	};
 	if (record->op == TDM_LEDGER_ALLOC && record->banks == 0)
 		event->flags |= TDM_EVENT_VIEW;

@@ -20,11 +20,8 @@ struct tdm_usage tdm_ledger_usage(
 void tdm_ledger_buffer_event(struct tdm_ledger *ledger, const struct tdm_ledger_buffer *buffer,
 	struct tdm_frame frames[TDM_LEDGER_STACK_MAX], struct tdm_event *event);
 
-/* A record of the ring. It says less than the slot of the buffer; the function below adds that to an allocation. */
-void tdm_ledger_record_event(
-	struct tdm_ledger *ledger, const struct tdm_ledger_record *record, struct tdm_event *event);
-
-void tdm_ledger_more_event(struct tdm_ledger *ledger, const struct tdm_ledger_more *more,
+/* A record of the ring. Of an allocation it says less than the slot of the buffer does. `frames` as above. */
+void tdm_ledger_record_event(struct tdm_ledger *ledger, const struct tdm_ledger_record *record,
 	struct tdm_frame frames[TDM_LEDGER_STACK_MAX], struct tdm_event *event);
 
 void tdm_ledger_phase_event(struct tdm_ledger *ledger, const struct tdm_ledger_phase *phase, struct tdm_event *event);

@@ -67,16 +67,11 @@ static inline bool place_slot(const struct memory *memory, const struct tdm_ledg
 	return true;
 }
 
-static inline bool is_own(const struct tdm_ledger_slot *slot)
-{
-	return slot->banks != 0 && (slot->flags & TDM_SLOT_VIEW) == 0;
-}
-
 static inline void take_slot(struct look *look, const struct tdm_ledger_slot *slot)
 {
 	struct tdm_span span;
 	bool has_address = (slot->flags & TDM_SLOT_NO_ADDRESS) == 0;
-	if (!is_own(slot))
+	if (tdm_ledger_slot_is_view(slot))
 		return;
 	if (slot->kind == TDM_KIND_CB) {
 		uint64_t end = tdm_plus(slot->address, slot->bank_bytes);
@@ -99,10 +94,13 @@ static inline void take_slot(struct look *look, const struct tdm_ledger_slot *sl
 	bucket->end = span.end > bucket->end ? span.end : bucket->end;
 }
 
-static void take_slots(void *context, const struct tdm_ledger_slot *slots, size_t count)
+static int take_slots(
+	void *context, const struct tdm_ledger_slot *slots, const struct tdm_ledger_more *mores, size_t count)
 {
+	(void)mores;
 	for (size_t i = 0; i < count; i++)
 		take_slot(context, &slots[i]);
+	return 0;
 }
 
 static uint64_t longest_gap(const struct memory *memory)
@@ -124,7 +122,7 @@ static uint64_t longest_gap(const struct memory *memory)
 static void collect_slot(struct look *look, const struct tdm_ledger_slot *slot)
 {
 	struct tdm_span span;
-	if (slot->kind != look->kind || !is_own(slot) || (slot->flags & TDM_SLOT_NO_ADDRESS) != 0 ||
+	if (slot->kind != look->kind || tdm_ledger_slot_is_view(slot) || (slot->flags & TDM_SLOT_NO_ADDRESS) != 0 ||
 		!place_slot(&look->memories[slot->kind], slot, &span))
 		return;
 	if (tdm_reserve(&look->spans, &look->span_cap, look->span_count + 1, sizeof span) != 0)
@@ -133,10 +131,14 @@ static void collect_slot(struct look *look, const struct tdm_ledger_slot *slot)
 		look->spans[look->span_count++] = span;
 }
 
-static void collect_slots(void *context, const struct tdm_ledger_slot *slots, size_t count)
+static int collect_slots(
+	void *context, const struct tdm_ledger_slot *slots, const struct tdm_ledger_more *mores, size_t count)
 {
+	struct look *look = context;
+	(void)mores;
 	for (size_t i = 0; i < count; i++)
-		collect_slot(context, &slots[i]);
+		collect_slot(look, &slots[i]);
+	return look->out_of_memory ? -ENOMEM : 0;
 }
 
 static int by_from(const void *a, const void *b)
@@ -200,18 +202,16 @@ static uint64_t longest_sorted(const struct look *look, uint64_t size)
 /* Looking at a device. */
 
 /* Gives every buffer on the device to `each`. */
-static int walk_device(struct tdm_state *state, size_t d,
-	void (*each)(void *context, const struct tdm_ledger_slot *slots, size_t count), struct look *look)
+static int walk_device(struct tdm_state *state, size_t d, const struct tdm_ledger_walk *walk)
 {
 	int err = 0;
 	for (size_t i = 0; i < state->part_count && err == 0; i++) {
 		const struct tdm_part *part = &state->parts[i];
 		if (part->device == d && part->ledger != NULL)
-			err = tdm_follower_slots(
-				state->follower, part->owner->number, part->ledger->number, each, look);
+			err = tdm_follower_walk(state->follower, part->owner->number, part->ledger->number, walk);
 		err = err == -ENOENT ? 0 : err; /* its process has ended */
 	}
-	return err != 0 ? err : look->out_of_memory ? -ENOMEM : 0;
+	return err;
 }
 
 /* More buffers, more buckets: then few of them share one. */
@@ -241,7 +241,7 @@ static int sort_memory(struct tdm_state *state, size_t d, unsigned k, struct loo
 {
 	look->kind = k;
 	look->span_count = 0;
-	int err = walk_device(state, d, collect_slots, look);
+	int err = walk_device(state, d, &(struct tdm_ledger_walk){ .each = collect_slots, .context = look });
 	if (err == 0)
 		err = sort_spans(look);
 	if (err == 0)
@@ -258,7 +258,7 @@ static int compute(struct tdm_state *state, size_t d)
 	for (unsigned k = 0; k < TDM_FREE_KINDS && err == 0; k++)
 		err = start_memory(state, &device->kinds[k], k, &look.memories[k]);
 	if (err == 0)
-		err = walk_device(state, d, take_slots, &look);
+		err = walk_device(state, d, &(struct tdm_ledger_walk){ .each = take_slots, .context = &look });
 	for (unsigned k = 0; k < TDM_FREE_KINDS && err == 0; k++) {
 		const struct memory *memory = &look.memories[k];
 		memo->largest[k] = TDM_BYTES_UNKNOWN;

@@ -1,4 +1,5 @@
 #include "state/setup.h"
+#include "ledger/ledger_dir.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -71,4 +72,16 @@ void tdm_setup_done(struct tdm_setup *setup)
 	tdm_state_free(setup->machine_state);
 	tdm_state_free(setup->state);
 	*setup = (struct tdm_setup){ 0 };
+}
+
+bool tdm_setup_mode_is_valid(const char *value)
+{
+	uint32_t mode;
+	return tdm_ledger_parse_mode(value, &mode) == 0;
+}
+
+bool tdm_setup_ring_is_valid(const char *value)
+{
+	uint32_t records;
+	return tdm_ledger_parse_ring(value, &records) == 0;
 }

@@ -26,4 +26,8 @@ struct tdm_setup {
 int tdm_setup_read(struct tdm_setup *setup, const struct tdm_probe_places *places);
 void tdm_setup_done(struct tdm_setup *setup);
 
+/* Whether the library takes these values of its variables, or uses others and says so in the ledger. */
+bool tdm_setup_mode_is_valid(const char *value);
+bool tdm_setup_ring_is_valid(const char *value);
+
 #endif

@@ -157,15 +157,15 @@ All of them, each in a process of its own, with what they print behind. Nobody i
   'tidemark leaks --for 10s'; kill -9 one of its programs and look again.
   $ ls shm
   $ ended() { for i in $(seq 200); do [ -z "$(ls shm)" ] && return; sleep 0.05; done; ls shm; }
-  $ begun() { until [ $(ls shm | wc -l) = $1 ]; do sleep 0.02; done; }
+  $ begun() { until [ $(ls shm/* 2>/dev/null | wc -l) = $1 ]; do sleep 0.02; done; }
   $ tidemark demo --view none >/dev/null 2>&1 & begun 4; kill -9 $!; wait $! 2>/dev/null; ended
   $ tidemark demo --view none >out 2>&1 & begun 4; kill -INT $!; wait $!; ls shm; grep -c 'Overall DRAM Peak: 8278.65 MB' out
   1
   $ tidemark demo -w leak --view none >out 2>&1 & begun 1; kill -TERM $!; wait $!; ls shm; grep -c 'It forgot' out
   1
-  $ tidemark demo --view none >out 2>&1 & begun 4; pid=$(tidemark dump | sed -n 's/Process \([0-9]*\): .*leak.*/\1/p'); kill -9 $pid; kill -TERM $!; wait $!; grep killed out | sed "s/$pid/PID/"; ls shm | sed "s/$pid.*/PID/"
+  $ tidemark demo --view none >out 2>&1 & begun 4; pid=$(tidemark dump | sed -n 's/Process \([0-9]*\): .*leak.*/\1/p'); kill -9 $pid; kill -TERM $!; wait $!; grep killed out | sed "s/$pid/PID/"; ls shm/* | sed "s/$pid.*/PID/"
   tidemark demo: leak was killed by signal 9; what it held: tidemark dump --pid PID
-  tidemark.PID
+  PID
   $ tidemark dump --reap >/dev/null; ls shm
   tidemark dump: removed 1 ledger
 

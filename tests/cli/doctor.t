@@ -119,12 +119,12 @@ Ledgers: damaged, left behind; a program that runs.
              -> a program is tracked when it reports to libtidemark and TIDEMARK=1 is set; without that only the runtime's own totals are seen
              $ tidemark run -- COMMAND
   
-  $ rm ledgers/*; mkfifo pipe; TIDEMARK=1 $TOOLS/tracked wait >pipe & read ready <pipe
+  $ rm -rf ledgers/*; mkfifo pipe; TIDEMARK=1 $TOOLS/tracked wait >pipe & read ready <pipe
   $ doctor | grep tracked
     ok       1 tracked program runs, 1 of them with buffers
   $ kill -USR1 $!; wait $!
   [7]
-  $ rm ledgers/*
+  $ rm -rf ledgers/*
 
 Variables.
 
@@ -137,6 +137,16 @@ Variables.
     warning  TT_METAL_MEMORY_REPORT is set and does nothing: no version of the runtime is known to read it; 'tidemark run' prints a summary
     warning  TT_METAL_SHM_TRACKING_DISABLED is set: programs started from here publish no totals
     warning  the driver has found no card
+  $ TIDEMARK_MODE=2640 TIDEMARK_RING=9 doctor | grep -A 2 '^  warn.*TIDEMARK_'
+    warning  TIDEMARK_MODE is '2640'; expected permissions such as 0640
+             looked at TIDEMARK_MODE
+             -> correct it: only reading can be allowed to others (0640, 0644, 0604); anything else counts as 0600
+    warning  TIDEMARK_RING is '9'; expected a number of events from 16 to 4194304
+             looked at TIDEMARK_RING
+             -> correct it: it counts as 2048
+  $ TIDEMARK_MODE=0640 TIDEMARK_RING=65536 doctor | grep -c '^  warn.*TIDEMARK_'
+  0
+  [1]
   $ TT_ALLOC_TRACKING_ENABLED=1 TT_VISIBLE_DEVICES=0 doctor | grep '^  info *TT_'
     info     TT_ALLOC_TRACKING_ENABLED=1 turns on libtidemark and instrumented runtimes; an unmodified tt-metal does not read it
     info     TT_VISIBLE_DEVICES is set: programs see only some devices, with numbers of their own

@@ -116,7 +116,7 @@ Call stacks.
 
 Where buffers lie: which cores, and the map of a device.
 
-  $ rm shm/*; TIDEMARK=1 $TOOLS/tracked map; tidemark dump --kind cb --sort address | tail -2 | calm
+  $ rm -r shm/*; TIDEMARK=1 $TOOLS/tracked map; tidemark dump --kind cb --sort address | tail -2 | calm
     0      cb                0x19cc0   64.00KiB    4.00MiB    64  AGE  THREAD     -  matmul           cb 0  (0,0)-(7,7)
     0      cb                0x29cc0  128.00KiB  768.00KiB     6  AGE  THREAD     -  matmul           cb 1  (2,1)-(4,2)
   $ tidemark dump --json --kind cb --sort address | tr -d ' \n' | grep -o '"core_ranges":[^a-z]*'
@@ -202,14 +202,14 @@ Where buffers lie: which cores, and the map of a device.
 
 A region of which nothing is known but that something is in it.
 
-  $ rm shm/*; TIDEMARK=1 $TOOLS/tracked unplaced; tidemark dump --map --kind l1_small | sed -n 2,4p
+  $ rm -r shm/*; TIDEMARK=1 $TOOLS/tracked unplaced; tidemark dump --map --kind l1_small | sed -n 2,4p
   
     L1_SMALL: nobody has described the region, and where its buffers lie is not known
       1 buffer without a known place: 4 KiB in all banks
 
 Programs that run share the map of their device, and what both claim is said.
 
-  $ rm shm/*; TIDEMARK=1 $TOOLS/tracked wait >pipe & read ready <pipe; first=$!
+  $ rm -r shm/*; TIDEMARK=1 $TOOLS/tracked wait >pipe & read ready <pipe; first=$!
   $ TIDEMARK=1 $TOOLS/tracked wait >pipe & read ready <pipe
   $ tidemark dump --map --kind dram --ascii | sed -E 's/ of [0-9]{2,} */ of PID  /g; s/ +$//'
   Device 0 (n150): 6 buffers of 2 processes
@@ -226,7 +226,7 @@ Programs that run share the map of their device, and what both claim is said.
   [7]
   $ kill -USR1 $first; wait $first
   [7]
-  $ rm shm/*; tidemark dump --map | head -1 | cut -c -14
+  $ rm -r shm/*; tidemark dump --map | head -1 | cut -c -14
   no ledgers in 
 
 Wrong usage.
@@ -236,7 +236,7 @@ Wrong usage.
   tidemark dump: see 'tidemark dump --help'
   [2]
   $ tidemark dump --pid x
-  tidemark dump: --pid 'x': expected the number of a process
+  tidemark dump: --pid 'x': expected a process id
   tidemark dump: see 'tidemark dump --help'
   [2]
   $ tidemark dump --sort weight
@@ -244,7 +244,7 @@ Wrong usage.
   tidemark dump: see 'tidemark dump --help'
   [2]
   $ tidemark dump --limit 0
-  tidemark dump: --limit '0': expected a number from 1 on
+  tidemark dump: --limit '0': expected a number, 1 or more
   tidemark dump: see 'tidemark dump --help'
   [2]
   $ tidemark dump --kind ram
@@ -252,7 +252,7 @@ Wrong usage.
   tidemark dump: see 'tidemark dump --help'
   [2]
   $ tidemark dump --device -1
-  tidemark dump: --device '-1': expected the number of a device
+  tidemark dump: --device '-1': expected a device number
   tidemark dump: see 'tidemark dump --help'
   [2]
   $ tidemark dump --dir /nowhere
@@ -261,7 +261,7 @@ Wrong usage.
 
 Charts: one bank by address, L1 core by core; on the terminal or as a file.
 
-  $ rm -f shm/*; { TIDEMARK=1 $TOOLS/tracked crash; } 2>/dev/null
+  $ rm -rf shm/*; { TIDEMARK=1 $TOOLS/tracked crash; } 2>/dev/null
   [137]
   $ tidemark dump --chart bank --ascii | sed -n "1,4p; 18,\$p"
   One bank of dram: 2 KiB of 1 GiB used, the largest hole has 1023.96 MiB

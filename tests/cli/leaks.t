@@ -41,7 +41,7 @@ A small buffer that is lost in each iteration of it.
 
 Every tenth forgotten, at a site whose other buffers are freed; with JSON.
 
-  $ rm shm/*; start tenth; tidemark leaks --for 3s --json >leaks.json; stop; python3 - <<'END'
+  $ rm -r shm/*; start tenth; tidemark leaks --for 3s --json >leaks.json; stop; python3 - <<'END'
   > import json
   > top = json.load(open("leaks.json"))
   > leaks = top["leaks"]
@@ -56,7 +56,7 @@ Every tenth forgotten, at a site whose other buffers are freed; with JSON.
 
 At one moment: what ended programs have not freed is a leak, what a killed one held is not.
 
-  $ rm -f shm/*; TIDEMARK=1 $TOOLS/leaky exit; { TIDEMARK=1 $TOOLS/tracked crash; } 2>/dev/null
+  $ rm -rf shm/*; TIDEMARK=1 $TOOLS/leaky exit; { TIDEMARK=1 $TOOLS/tracked crash; } 2>/dev/null
   [137]
   $ tidemark leaks --all | calm
   read 2 processes once
@@ -83,7 +83,7 @@ At one moment: what ended programs have not freed is a leak, what a killed one h
 
 A model of many names that was never freed: the largest are listed, the rest is counted.
 
-  $ rm -f shm/*; TIDEMARK=1 $TOOLS/leaky names; tidemark leaks >out.txt; grep -c LEAK out.txt; tail -3 out.txt
+  $ rm -rf shm/*; TIDEMARK=1 $TOOLS/leaky names; tidemark leaks >out.txt; grep -c LEAK out.txt; tail -3 out.txt
   50
   and 10 more, which hold 120 MiB (--all lists them)
   
@@ -93,12 +93,12 @@ A model of many names that was never freed: the largest are listed, the rest is 
 
 What runs could be watched.
 
-  $ rm -f shm/*; start steady; tidemark leaks | tail -1; stop
+  $ rm -rf shm/*; start steady; tidemark leaks | tail -1; stop
   (one picture shows no growth: 'tidemark leaks --for 30s' watches)
 
 Ledgers by name; one that cannot be read is an error.
 
-  $ rm -f shm/*; TIDEMARK=1 $TOOLS/leaky exit; mkdir kept; mv shm/* kept; tidemark leaks kept/* | grep -c LEAK
+  $ rm -rf shm/*; TIDEMARK=1 $TOOLS/leaky exit; mkdir kept; mv shm/*/* kept; tidemark leaks kept/* | grep -c LEAK
   1
   $ echo nothing >kept/tidemark.1.1.1; tidemark leaks kept/tidemark.1.1.1
   A ledger that could not be read:
@@ -108,11 +108,11 @@ Ledgers by name; one that cannot be read is an error.
 Wrong usage.
 
   $ tidemark leaks --for soon
-  tidemark leaks: --for 'soon': expected a time from 1ms on, such as 30s, 200ms or 5m
+  tidemark leaks: --for 'soon': expected a time of at least 1ms, such as 30s, 200ms or 5m
   tidemark leaks: see 'tidemark leaks --help'
   [2]
   $ tidemark leaks --for 0
-  tidemark leaks: --for '0': expected a time from 1ms on, such as 30s, 200ms or 5m
+  tidemark leaks: --for '0': expected a time of at least 1ms, such as 30s, 200ms or 5m
   tidemark leaks: see 'tidemark leaks --help'
   [2]
   $ tidemark leaks --interval 100ms
@@ -124,7 +124,7 @@ Wrong usage.
   tidemark leaks: see 'tidemark leaks --help'
   [2]
   $ tidemark leaks --pid 0
-  tidemark leaks: --pid '0': expected the number of a process
+  tidemark leaks: --pid '0': expected a process id
   tidemark leaks: see 'tidemark leaks --help'
   [2]
   $ tidemark leaks --kind ram

@@ -353,7 +353,7 @@ Wrong usage.
   tidemark phases: see 'tidemark phases --help'
   [2]
   $ tidemark phases a.log --device_memory -5
-  tidemark phases: --device_memory '-5': expected a number of bytes, or a size such as 12GiB
+  tidemark phases: --device_memory '-5': expected a size such as 4096, 64K or 1.5GiB
   tidemark phases: see 'tidemark phases --help'
   [2]
   $ tidemark phases a.log --size 3x4
@@ -369,7 +369,7 @@ Wrong usage.
   tidemark phases: see 'tidemark phases --help'
   [2]
   $ tidemark phases --pid nobody
-  tidemark phases: --pid 'nobody': expected the number of a process
+  tidemark phases: --pid 'nobody': expected a process id
   tidemark phases: see 'tidemark phases --help'
   [2]
 
@@ -442,13 +442,13 @@ Ledgers: of a process, or by path. A mark has no peak.
   tidemark phases: process 1 has no ledger in ./shm: it is not tracked, or its ledger is elsewhere (--dir)
   $ { TIDEMARK=1 $TOOLS/tracked crash; } 2>/dev/null
   [137]
-  $ tidemark phases shm/* | sed -E "s|$PWD|.|g; s/[0-9]{2,}\.[0-9]+\.[0-9]+/PID/; s/\([0-9]+\)/(PID)/"
-  tracked (PID), marks (shm/tidemark.PID)
+  $ tidemark phases shm/*/* | sed -E "s|$PWD|.|g; s/-[0-9]+\/[0-9]+\.[0-9]+\.[0-9]+/-UID\/PID/; s/\([0-9]+\)/(PID)/"
+  tracked (PID), marks (shm/tidemark-UID/PID)
     forward has not ended: its figures are as far as it came
   
     Phase (MiB)                       Peak   Allocated       Freed      Change Peak so far      In use     L1 peak
     forward                              -           -           -       +0.02           -        0.02           -
   
     Whether it fits is not known: the peak is not known.
-  $ tidemark phases --print shm/* 2>&1 | sed -E 's/\([0-9]+\)/(PID)/'
+  $ tidemark phases --print shm/*/* 2>&1 | sed -E 's/\([0-9]+\)/(PID)/'
   tidemark phases: tracked (PID), marks are left out: a mark has no peak

@@ -93,10 +93,10 @@ All processes of the program.
   --
   Process PID: tracked fork
     ended by itself (post-mortem), user UID, tracking began TIME ago
-  $ mkfifo hold; (tidemark run -- $TOOLS/tracked orphan <hold 2>&1 | calm | sed -E 's/[0-9]+\..*/PID/' | grep ^tidemark) & exec 4>hold; wait $!
+  $ mkfifo hold; (tidemark run -- $TOOLS/tracked orphan <hold 2>&1 | calm | sed -E 's/tidemark-[0-9]+/tidemark-UID/; s/[0-9]+\..*/PID/' | grep ^tidemark) & exec 4>hold; wait $!
   tidemark: tracked ended with code 0 after TIME
   tidemark: 1 of its processes still runs; their figures are those of now
-  tidemark: ledgers stay in ./shm/tidemark.run.PID
+  tidemark: ledgers stay in ./shm/tidemark-UID/run.PID
   $ ls shm | wc -l
   1
   $ exec 4>&-; until [ -z "$(ls shm)" ]; do tidemark dump --reap >/dev/null; done
@@ -105,7 +105,7 @@ All processes of the program.
 The post-mortem can be kept.
 
   $ tidemark run --keep -- $TOOLS/tracked leak 2>&1 | tail -1 | sed -E 's|/.*/||; s/[0-9.]+$/PID/'
-  tidemark: kept tidemarkPID
+  tidemark: kept PID
   $ tidemark run --keep -- $TOOLS/tracked clean 2>&1 | tail -1
     every buffer was freed
   $ tidemark dump | grep -c weights

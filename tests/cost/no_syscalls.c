@@ -5,7 +5,7 @@
  */
 #include "tidemark.h"
 
-#include <dirent.h>
+#include <ftw.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -177,15 +177,15 @@ static int wait_for_case(const char *program, const char *number)
 	return WEXITSTATUS(status);
 }
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	return remove(path);
+}
+
 static void remove_dir(const char *path)
 {
-	DIR *dir = opendir(path);
-	for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;)
-		if (entry->d_name[0] != '.')
-			unlinkat(dirfd(dir), entry->d_name, 0);
-	if (dir != NULL)
-		closedir(dir);
-	rmdir(path);
+	nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 int main(int argc, char **argv)

@@ -13,6 +13,8 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "ledger/ledger_list.h"
+#include "ledger/ledger_reap.h"
 #include "ledger/reader.h"
 #include "sources/format.h"
 #include "sources/ledger_phases.h"
@@ -69,9 +71,15 @@ static void run_program(const char *dir)
 	_exit(0); /* its ledger stays */
 }
 
-static void found(void *context, const char *path)
+static void found(void *context, const struct tdm_ledger_entry *entry)
 {
-	snprintf(context, 256, "%s", path);
+	snprintf(context, 256, "%s", entry->path);
+}
+
+static void find_ledger(const char *dir, char path[256])
+{
+	struct tdm_ledger_search search = { .dir = dir, .each = found, .context = path };
+	assert_int_equal(tdm_ledger_list(&search), 0);
 }
 
 static void the_ledger_has_what_the_program_printed(void **state)
@@ -85,7 +93,7 @@ static void the_ledger_has_what_the_program_printed(void **state)
 	int status;
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	assert_int_equal(tdm_ledger_list(dir, found, path), 0);
+	find_ledger(dir, path);
 	assert_true(is_ledger(path));
 	snprintf(text_path, sizeof text_path, "%s/text", dir);
 	assert_false(is_ledger(text_path));
@@ -123,7 +131,7 @@ static void the_ledger_has_what_the_program_printed(void **state)
 	tdm_buf_done(&read);
 	unlink(path);
 	unlink(text_path);
-	assert_int_equal(rmdir(dir), 0);
+	assert_int_equal(tdm_ledger_reap_run(dir), 0);
 }
 
 /* Marks of a run of weeks: as many as are shown are kept, and the rest is said to be missing. */
@@ -152,7 +160,7 @@ static void more_marks_than_are_kept(void **state)
 	int status;
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	assert_int_equal(tdm_ledger_list(dir, found, path), 0);
+	find_ledger(dir, path);
 	struct tdm_phase_runs runs = { 0 };
 	struct tdm_diag diag = { 0 };
 	assert_int_equal(tdm_ledger_phases_read(path, &runs, &diag), 0);
@@ -164,7 +172,7 @@ static void more_marks_than_are_kept(void **state)
 	assert_int_equal(runs.runs[0].overall_peak, 72 * MB);
 	tdm_phase_runs_done(&runs);
 	unlink(path);
-	assert_int_equal(rmdir(dir), 0);
+	assert_int_equal(tdm_ledger_reap_run(dir), 0);
 }
 
 static void what_is_no_ledger_is_refused(void **state)

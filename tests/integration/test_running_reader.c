@@ -22,9 +22,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ledger/ledger_list.h"
+#include "ledger/ledger_reap.h"
 #include "ledger/reader.h"
 #include "../unit/follow.h"
+#include "../unit/ledger_buffers.h"
 #include "tidemark.h"
 
 enum { WINDOW = 300, KILLS = 200, PICTURES = 400 };
@@ -156,7 +157,7 @@ static void while_it_reports(void **state)
 		bool exact;
 		assert_int_equal(tdm_ledger_refresh(ledger, &diag), 0);
 		assert_int_equal(tdm_ledger_device_count(ledger), 1);
-		assert_int_equal(tdm_ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
+		assert_int_equal(ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
 		const struct tdm_ledger_view *view = tdm_ledger_device(ledger, 0);
 		assert_true(view->seq >= last);
 		last = view->seq;
@@ -226,7 +227,7 @@ static void killed_at_any_moment(void **state)
 		assert_int_equal(tdm_ledger_open(told->path, &ledger, &diag), 0);
 		assert_int_equal(tdm_ledger_liveness(ledger), TDM_DEAD);
 		assert_int_equal(tdm_ledger_state(ledger), TDM_LEDGER_OPEN);
-		assert_int_equal(tdm_ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
+		assert_int_equal(ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
 		const struct tdm_ledger_view *view = tdm_ledger_device(ledger, 0);
 		assert_true(exact);
 		assert_true(view->seq >= told->finished && view->seq <= told->begun);

@@ -263,8 +263,9 @@ static inline void builder_count_l1(struct builder *b, uint64_t device, uint64_t
 		peak[p ^ 1] = top;
 }
 
-static inline void builder_record(
-	struct builder *b, uint64_t device, uint64_t seq, enum tdm_ledger_op op, const struct tdm_ledger_slot *slot)
+/* `more` is the number of the slot for an allocation, the stack for a release. */
+static inline void builder_record(struct builder *b, uint64_t device, uint64_t seq, enum tdm_ledger_op op,
+	const struct tdm_ledger_slot *slot, uint32_t more)
 {
 	struct tdm_ledger_record *ring = builder_at(b, builder_device(b, device)->ring_offset);
 	ring[(seq - 1) % builder_device(b, device)->ring_records] = (struct tdm_ledger_record){
@@ -274,6 +275,8 @@ static inline void builder_record(
 		.address = slot->address,
 		.asked = slot->asked,
 		.bank_bytes = slot->bank_bytes,
+		.name = slot->name,
+		.slot = more,
 		.banks = slot->banks,
 		.op = (uint8_t)op,
 		.kind = slot->kind,
@@ -292,12 +295,12 @@ static inline uint32_t builder_alloc(
 	if (place == slots)
 		builder_add_slots(b, device);
 	slot.birth = seq;
-	slot.tsc = b->ticks;
+	more.tsc = b->ticks;
 	*builder_slot(b, device, place) = slot;
 	*builder_more(b, device, place) = more;
 	builder_count(b, device, slot.kind, seq, 1, &slot);
 	builder_count_l1(b, device, seq);
-	builder_record(b, device, seq, TDM_LEDGER_ALLOC, &slot);
+	builder_record(b, device, seq, TDM_LEDGER_ALLOC, &slot, place);
 	builder_device(b, device)->slot_high++;
 	builder_device(b, device)->seq = seq;
 	b->ticks++;
@@ -310,7 +313,7 @@ static inline void builder_free(struct builder *b, uint64_t device, uint32_t pla
 	builder_slot(b, device, place)->death = seq;
 	struct tdm_ledger_slot slot = *builder_slot(b, device, place);
 	builder_count(b, device, slot.kind, seq, -1, &slot);
-	builder_record(b, device, seq, TDM_LEDGER_FREE, &slot);
+	builder_record(b, device, seq, TDM_LEDGER_FREE, &slot, slot.stack);
 	builder_device(b, device)->seq = seq;
 	b->ticks++;
 }
@@ -345,13 +348,11 @@ static inline void builder_sample(struct builder *b)
 				.address = 4096 * i,
 				.asked = 1000 * (i + 1),
 				.bank_bytes = 1024 * (i + 1),
+				.name = weights,
+				.stack = i == 3 ? stack : 0,
 				.banks = 12,
 				.kind = i % 2 ? TDM_KIND_L1 : TDM_KIND_DRAM },
-			(struct tdm_ledger_more){ .holding = 3,
-				.page_size = 2048,
-				.thread = 4243,
-				.name = weights,
-				.stack = i == 3 ? stack : 0 });
+			(struct tdm_ledger_more){ .holding = 3, .page_size = 2048, .thread = 4243 });
 	builder_free(b, first, 2);
 	builder_free(b, first, 5);
 	builder_alloc(b, second,

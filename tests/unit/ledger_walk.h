@@ -15,6 +15,7 @@
 #include "analyze/device_map.h"
 #include "base/err.h"
 #include "ledger/reader.h"
+#include "ledger_buffers.h"
 #include "sources/follower.h"
 #include "state/fold.h"
 #include "state/state.h"
@@ -27,7 +28,7 @@
 		}                                                                   \
 	} while (0)
 
-enum { WALK_MODULES_MAX = 1 << 20, WALK_PHASES = 16 };
+enum { WALK_MODULES_MAX = 1 << 20, WALK_PHASES = 16, WALK_RECORDS = 512, WALK_PIECES = 64 };
 
 static inline void walk_view(const struct tdm_ledger_view *view)
 {
@@ -42,10 +43,11 @@ static inline void walk_view(const struct tdm_ledger_view *view)
 	}
 }
 
-static inline void walk_texts(struct tdm_ledger *ledger, const struct tdm_ledger_more *more)
+static inline void walk_texts(struct tdm_ledger *ledger, const struct tdm_ledger_buffer *buffer)
 {
 	uint64_t frames[TDM_LEDGER_STACK_MAX];
-	uint32_t count, numbers[] = { more->name, more->program, more->ranges, more->stack };
+	uint32_t count,
+		numbers[] = { buffer->slot.name, buffer->more.program, buffer->more.ranges, buffer->slot.stack };
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
 		struct tdm_str text = tdm_ledger_text(ledger, numbers[i]);
 		WALK_CHECK(text.ptr != NULL && text.len <= TDM_LEDGER_TEXT_MAX);
@@ -62,7 +64,7 @@ static inline void walk_buffers(struct tdm_ledger *ledger, size_t device)
 	struct tdm_ledger_buffer *buffers;
 	size_t count;
 	bool exact;
-	if (tdm_ledger_buffers(ledger, device, &buffers, &count, &exact) != 0)
+	if (ledger_buffers(ledger, device, &buffers, &count, &exact) != 0)
 		return;
 	uint64_t sum = 0;
 	for (size_t i = 0; i < count; i++) {
@@ -71,7 +73,7 @@ static inline void walk_buffers(struct tdm_ledger *ledger, size_t device)
 		WALK_CHECK(b->reserved_bytes == 0 || b->reserved_bytes == b->slot.bank_bytes * b->slot.banks);
 		WALK_CHECK(b->slot.birth != 0 && b->slot.birth <= tdm_ledger_device(ledger, device)->seq);
 		sum += b->reserved_bytes;
-		walk_texts(ledger, &b->more);
+		walk_texts(ledger, b);
 	}
 	uint64_t counted = 0;
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
@@ -82,23 +84,29 @@ static inline void walk_buffers(struct tdm_ledger *ledger, size_t device)
 
 static inline void walk_events(struct tdm_ledger *ledger, size_t device)
 {
-	struct tdm_ledger_record *records = malloc(TDM_LEDGER_RING * sizeof *records);
-	struct tdm_ledger_more *mores = malloc(TDM_LEDGER_RING * sizeof *mores);
+	struct tdm_ledger_record records[WALK_RECORDS];
+	struct tdm_ledger_buffer buffer;
 	uint64_t missed, last = 0;
-	WALK_CHECK(records != NULL && mores != NULL);
-	int64_t got = tdm_ledger_events(ledger, device, 0, records, TDM_LEDGER_RING, &missed);
-	WALK_CHECK(got <= TDM_LEDGER_RING);
-	for (int64_t i = 0; i < got; i++) {
-		WALK_CHECK(records[i].seq > last);
-		WALK_CHECK(
-			records[i].op != 0 && records[i].op < TDM_LEDGER_OP_COUNT && records[i].kind < TDM_KIND_COUNT);
-		last = records[i].seq;
+	/* Piece by piece; a vandal can make it seem that there are always more. */
+	for (int n = 0; n < WALK_PIECES; n++) {
+		int64_t got = tdm_ledger_events(ledger, device, last, records, WALK_RECORDS, &missed);
+		WALK_CHECK(got <= WALK_RECORDS);
+		uint64_t before = last;
+		for (int64_t i = 0; i < got; i++) {
+			const struct tdm_ledger_record *r = &records[i];
+			WALK_CHECK(r->seq > before);
+			WALK_CHECK(r->op != 0 && r->op < TDM_LEDGER_OP_COUNT && r->kind < TDM_KIND_COUNT);
+			before = r->seq;
+			if (tdm_ledger_record_buffer(ledger, device, r, &buffer) == 0) {
+				WALK_CHECK(buffer.slot.birth == r->seq && buffer.slot.id == r->id);
+				walk_texts(ledger, &buffer);
+			}
+		}
+		if (got <= 0 && missed == 0)
+			break;
+		last += (got > 0 ? (uint64_t)got : 0) + missed;
+		WALK_CHECK(last >= before);
 	}
-	if (got > 0 && tdm_ledger_mores(ledger, device, records, (size_t)got, mores) == 0)
-		for (int64_t i = 0; i < got; i++)
-			walk_texts(ledger, &mores[i]);
-	free(records);
-	free(mores);
 }
 
 static inline void walk_rest(struct tdm_ledger *ledger)
@@ -179,7 +187,7 @@ static inline void walk_follow_init(struct walk_follow *f, const char *path)
 /* A look so much later that everything is read. */
 static inline void walk_follow_look(struct walk_follow *f, unsigned wants)
 {
-	const struct tdm_follow_sink sink = { f, walk_wants, walk_event };
+	const struct tdm_follow_sink sink = { .context = f, .wants = walk_wants, .event = walk_event };
 	f->wants = wants;
 	f->now_ns += 1000 * TDM_NS_PER_S;
 	WALK_CHECK(tdm_follower_look(f->follower, &sink, f->now_ns) == 0);
@@ -217,7 +225,7 @@ static inline void walk_state(const char *path)
 	static const struct tdm_wish wishes[] = { { .parts = TDM_WISH_BUFFERS | TDM_WISH_EVENTS },
 		{ .parts = TDM_WISH_BUFFERS, .hold = true }, { .parts = TDM_WISH_BUFFERS } };
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
-	char twin[PATH_MAX];
+	char twin[PATH_MAX + 128];
 	snprintf(twin, sizeof twin, "%s.twin", path);
 	const char *paths[] = { path, link(path, twin) == 0 ? twin : NULL, NULL };
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -237,18 +245,21 @@ static inline void walk_state(const char *path)
 	unlink(twin);
 }
 
-/* What opening it said. */
-static inline void walk_slot(void *context, const struct tdm_ledger_slot *slots, size_t count)
+static inline int walk_slot(
+	void *context, const struct tdm_ledger_slot *slots, const struct tdm_ledger_more *mores, size_t count)
 {
 	(void)context;
+	WALK_CHECK(mores == NULL);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t product;
 		bool is_view = slots[i].banks == 0 || (slots[i].flags & TDM_SLOT_VIEW) != 0;
 		WALK_CHECK(slots[i].kind < TDM_KIND_COUNT);
 		WALK_CHECK(is_view || !__builtin_mul_overflow(slots[i].bank_bytes, (uint64_t)slots[i].banks, &product));
 	}
+	return 0;
 }
 
+/* What opening it said. */
 static inline int ledger_walk(const char *path)
 {
 	struct tdm_ledger *ledger;
@@ -267,7 +278,7 @@ static inline int ledger_walk(const char *path)
 		walk_buffers(ledger, i);
 		walk_events(ledger, i);
 		bool exact;
-		tdm_ledger_slots(ledger, i, walk_slot, NULL, &exact);
+		tdm_ledger_walk(ledger, i, &(struct tdm_ledger_walk){ .each = walk_slot }, &exact);
 	}
 	walk_rest(ledger);
 	WALK_CHECK(tdm_ledger_liveness(ledger) == TDM_DEAD);

@@ -24,7 +24,9 @@
 
 #include "cli/cmd_list.h"
 #include "cli/demo.h"
+#include "ledger/ledger_reap.h"
 #include "ledger/reader.h"
+#include "ledger_buffers.h"
 
 enum { FIRST_DEVICE = 5, KILLS = 12, PHASES_MAX = 64 };
 
@@ -46,7 +48,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	return rmdir(dir);
+	return tdm_ledger_reap_run(dir);
 }
 
 static pid_t start(const struct job *job, bool keep)
@@ -71,7 +73,7 @@ static size_t ledgers_left(void)
 {
 	char pattern[PATH_MAX + 16];
 	glob_t found;
-	snprintf(pattern, sizeof pattern, "%s/*", dir);
+	snprintf(pattern, sizeof pattern, "%s/*/*", dir);
 	size_t count = glob(pattern, 0, NULL, &found) == 0 ? found.gl_pathc : 0;
 	globfree(&found);
 	return count;
@@ -82,7 +84,7 @@ static void await_ledger(void)
 {
 	char pattern[PATH_MAX + 16];
 	int err = -ENOENT;
-	snprintf(pattern, sizeof pattern, "%s/tidemark.*", dir);
+	snprintf(pattern, sizeof pattern, "%s/tidemark-*/*", dir);
 	while (err == -ENOENT || err == -EAGAIN) {
 		struct tdm_ledger *ledger = NULL;
 		struct tdm_diag diag = { 0 };
@@ -103,7 +105,7 @@ static struct tdm_ledger *take_ledger(void)
 	struct tdm_ledger *ledger = NULL;
 	struct tdm_diag diag = { 0 };
 	glob_t found;
-	snprintf(pattern, sizeof pattern, "%s/tidemark.*", dir);
+	snprintf(pattern, sizeof pattern, "%s/tidemark-*/*", dir);
 	assert_int_equal(glob(pattern, 0, NULL, &found), 0);
 	assert_int_equal(found.gl_pathc, 1);
 	assert_int_equal(tdm_ledger_open(found.gl_pathv[0], &ledger, &diag), 0);
@@ -291,7 +293,7 @@ static void check_places(struct tdm_ledger *ledger, size_t device)
 	size_t count = 0;
 	bool exact = false;
 	uint64_t cb_end = 0, l1_lowest = UINT64_MAX, frames[TDM_LEDGER_STACK_MAX];
-	assert_int_equal(tdm_ledger_buffers(ledger, device, &buffers, &count, &exact), 0);
+	assert_int_equal(ledger_buffers(ledger, device, &buffers, &count, &exact), 0);
 	assert_true(exact);
 	if (count != 0)
 		qsort(buffers, count, sizeof *buffers, by_place);
@@ -299,8 +301,8 @@ static void check_places(struct tdm_ledger *ledger, size_t device)
 		const struct tdm_ledger_slot *slot = &buffers[i].slot;
 		if (slot->kind == TDM_KIND_KERNEL)
 			continue;
-		assert_true(tdm_ledger_text(ledger, buffers[i].more.name).len != 0);
-		assert_true(tdm_ledger_stack(ledger, buffers[i].more.stack, frames) != 0);
+		assert_true(tdm_ledger_text(ledger, buffers[i].slot.name).len != 0);
+		assert_true(tdm_ledger_stack(ledger, buffers[i].slot.stack, frames) != 0);
 		if (slot->kind == TDM_KIND_CB && slot->address + slot->bank_bytes > cb_end)
 			cb_end = slot->address + slot->bank_bytes;
 		else if (slot->kind != TDM_KIND_CB)

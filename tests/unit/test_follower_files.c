@@ -200,7 +200,7 @@ static void broken_and_mended(void **state)
 	add(&b, 1);
 	int fd = write_running(&b, 777);
 	start(BUFFERS);
-	assert_string_equal(follow_look(&f), "PdcAu");
+	assert_string_equal(follow_look(&f), "PducA");
 	assert_int_equal(pwrite(fd, "garbage!", 8, 0), 8);
 	assert_string_equal(follow_look(&f), "P");
 	const struct tdm_followed *item = follow_find(&f, "tidemark.777.12345.0");
@@ -213,7 +213,7 @@ static void broken_and_mended(void **state)
 	assert_true(item->err != 0);
 	add(&b, 2);
 	rewrite(&b, fd);
-	assert_string_equal(follow_look(&f), "Pau");
+	assert_string_equal(follow_look(&f), "Pua");
 	assert_false(f.fold.processes[0]->who.is_stuck);
 	assert_int_equal(item->err, 0);
 	compare_with_fresh();
@@ -272,9 +272,10 @@ static void too_many_files(void **state)
 		write_ledger(&b, 100000 + i);
 	start(0);
 	follow_look(&f);
-	assert_int_equal(tdm_follower_count(f.follower), TDM_FOLLOWED_MAX);
-	assert_int_equal(f.fold.count, TDM_FOLLOWED_MAX);
-	assert_int_equal(tdm_follower_cut(f.follower), MORE);
+	size_t count = tdm_follower_count(f.follower); /* of one owner's too many a share is left */
+	assert_true(count >= TDM_FOLLOWED_MAX / 2 && count <= TDM_FOLLOWED_MAX);
+	assert_int_equal(f.fold.count, count);
+	assert_int_equal(tdm_follower_cut(f.follower), TDM_FOLLOWED_MAX + MORE - count);
 	assert_int_equal(follow_problems(&f), 0);
 	for (int i = 0; i < 2 * MORE; i++)
 		unlink(path_of(100000 + i));

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "ledger/reader.h"
+#include "ledger_buffers.h"
 #include "tidemark.h"
 
 enum { BUFFERS = 20000, DEVICES = 3, NAMES = 3000, PHASES = 300, NAME_CAP = 64 };
@@ -108,12 +109,12 @@ static void check_contents(const char *path)
 		struct tdm_ledger_buffer *buffers;
 		size_t count;
 		bool exact;
-		assert_int_equal(tdm_ledger_buffers(ledger, d, &buffers, &count, &exact), 0);
+		assert_int_equal(ledger_buffers(ledger, d, &buffers, &count, &exact), 0);
 		assert_true(exact);
 		for (size_t i = 0; i < count; i++) {
 			const struct tdm_ledger_slot *slot = &buffers[i].slot;
 			assert_true(slot->id < BUFFERS / 2 && slot->asked == slot->id + 1);
-			struct tdm_str text = tdm_ledger_text(ledger, buffers[i].more.name);
+			struct tdm_str text = tdm_ledger_text(ledger, buffers[i].slot.name);
 			snprintf(name, sizeof name, "a name that takes some room, number %u", (unsigned)slot->id);
 			assert_int_equal(text.len, slot->id < NAMES ? strlen(name) : 0);
 			assert_memory_equal(text.ptr, name, text.len);

@@ -13,7 +13,9 @@
 
 #include "base/err.h"
 #include "ledger/ledger_list.h"
+#include "ledger/ledger_reap.h"
 #include "ledger/reader.h"
+#include "ledger_buffers.h"
 #include "ledger_builder.h"
 #include "ledger_place.h"
 #include "ledger_walk.h"
@@ -61,7 +63,7 @@ static void live_buffers_are_those_of_the_counters(void **state)
 	(void)state;
 	builder_sample(&b);
 	struct tdm_ledger *ledger = open_good(&b);
-	assert_int_equal(tdm_ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
+	assert_int_equal(ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
 	assert_true(exact);
 	assert_int_equal(count, 6);
 	for (size_t i = 0; i < count; i++) {
@@ -70,17 +72,17 @@ static void live_buffers_are_those_of_the_counters(void **state)
 		assert_int_equal(buffers[i].reserved_bytes, 12 * 1024 * (n + 1));
 		assert_int_equal(buffers[i].occupied_bytes, 3 * 1024 * (n + 1));
 		assert_int_equal(buffers[i].more.thread, 4243);
-		struct tdm_str name = tdm_ledger_text(ledger, buffers[i].more.name);
+		struct tdm_str name = tdm_ledger_text(ledger, buffers[i].slot.name);
 		assert_true(tdm_str_is(name, "weights"));
-		assert_ptr_equal(tdm_ledger_text(ledger, buffers[i].more.name).ptr, name.ptr);
+		assert_ptr_equal(tdm_ledger_text(ledger, buffers[i].slot.name).ptr, name.ptr);
 	}
 	free(buffers);
-	assert_int_equal(tdm_ledger_buffers(ledger, 1, &buffers, &count, &exact), 0);
+	assert_int_equal(ledger_buffers(ledger, 1, &buffers, &count, &exact), 0);
 	assert_true(exact);
 	assert_int_equal(count, 1);
 	assert_int_equal(buffers[0].reserved_bytes, 0);
 	free(buffers);
-	assert_int_equal(tdm_ledger_buffers(ledger, 2, &buffers, &count, &exact), -ENODEV);
+	assert_int_equal(ledger_buffers(ledger, 2, &buffers, &count, &exact), -ENODEV);
 	tdm_ledger_close(ledger);
 	builder_done(&b);
 }
@@ -103,7 +105,7 @@ static void many_segments(void **state)
 	for (uint32_t i = 0; i < MANY; i += 3)
 		builder_free(&b, device, i);
 	struct tdm_ledger *ledger = open_good(&b);
-	assert_int_equal(tdm_ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
+	assert_int_equal(ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
 	assert_true(exact);
 	assert_int_equal(count, MANY - (MANY + 2) / 3);
 	for (size_t i = 0; i < count; i++)
@@ -132,7 +134,7 @@ static void an_unfinished_call_is_not_seen(void **state)
 	builder_device(&b, device)->seq = seq;
 	struct tdm_ledger *ledger = open_good(&b);
 	assert_int_equal(tdm_ledger_device(ledger, 0)->counts[TDM_KIND_DRAM].buffers, 3);
-	assert_int_equal(tdm_ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
+	assert_int_equal(ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
 	assert_true(exact);
 	assert_int_equal(count, 6);
 	free(buffers);
@@ -148,143 +150,6 @@ static void an_unfinished_call_is_not_seen(void **state)
 			builder_device(&b, device)->now[TDM_KIND_DRAM][copy].seq = TDM_LEDGER_SEQ_BUSY;
 	builder_write(&b, place_file);
 	assert_int_equal(ledger_walk(place_file), 0);
-	builder_done(&b);
-}
-
-struct summed {
-	uint64_t buffers, ids;
-};
-
-static void sum_slots(void *context, const struct tdm_ledger_slot *slots, size_t count)
-{
-	struct summed *sum = context;
-	for (size_t i = 0; i < count; i++)
-		sum->ids += slots[i].id;
-	sum->buffers += count;
-}
-
-/* The slots alone are the same buffers; those that cannot be are left out, and then it is not exact. */
-static void slots_are_the_live_buffers(void **state)
-{
-	enum { MANY = 3000 };
-	struct builder b;
-	struct tdm_ledger_buffer *buffers;
-	size_t count;
-	bool exact;
-	(void)state;
-	builder_init(&b);
-	uint64_t device = builder_add_device(&b, 0);
-	for (uint64_t i = 0; i < MANY; i++)
-		builder_alloc(&b, device,
-			(struct tdm_ledger_slot){
-				.id = i, .asked = 64, .bank_bytes = 64, .banks = 1, .kind = i % TDM_KIND_COUNT },
-			(struct tdm_ledger_more){ 0 });
-	for (uint32_t i = 0; i < MANY; i += 3)
-		builder_free(&b, device, i);
-	struct tdm_ledger *ledger = open_good(&b);
-	struct summed sum = { 0 }, want = { 0 };
-	assert_int_equal(tdm_ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
-	for (size_t i = 0; i < count; i++)
-		want.ids += buffers[i].slot.id;
-	free(buffers);
-	assert_int_equal(tdm_ledger_slots(ledger, 0, sum_slots, &sum, &exact), 0);
-	assert_true(exact);
-	assert_int_equal(sum.buffers, count);
-	assert_true(sum.ids == want.ids);
-	assert_int_equal(tdm_ledger_slots(ledger, 1, sum_slots, &sum, &exact), -ENODEV);
-	/* Written by the program after the ledger was opened: the walk is of now. */
-	builder_free(&b, device, 1);
-	builder_slot(&b, device, 2)->kind = TDM_KIND_COUNT;
-	builder_write(&b, place_file);
-	sum = (struct summed){ 0 };
-	assert_int_equal(tdm_ledger_slots(ledger, 0, sum_slots, &sum, &exact), 0);
-	assert_false(exact);
-	assert_int_equal(sum.buffers, count - 2);
-	tdm_ledger_close(ledger);
-	builder_done(&b);
-}
-
-/* Many released ones in a row end no walk, and a segment that was added since the ledger was opened belongs to it. */
-static void slots_behind_released_ones(void **state)
-{
-	enum { MANY = 7 * TDM_LEDGER_FIRST_SLOTS, MORE = 8 * TDM_LEDGER_FIRST_SLOTS };
-	const struct tdm_ledger_slot slot = { .id = 1, .asked = 64, .bank_bytes = 64, .banks = 1 };
-	struct builder b;
-	struct summed sum = { 0 };
-	bool exact;
-	(void)state;
-	builder_init(&b);
-	uint64_t device = builder_add_device(&b, 0);
-	for (uint64_t i = 0; i < MANY; i++)
-		builder_alloc(&b, device, slot, (struct tdm_ledger_more){ 0 });
-	for (uint32_t i = 0; i < MANY - 10; i++)
-		builder_free(&b, device, i);
-	struct tdm_ledger *ledger = open_good(&b);
-	assert_int_equal(tdm_ledger_slots(ledger, 0, sum_slots, &sum, &exact), 0);
-	assert_true(exact);
-	assert_int_equal(sum.buffers, 10);
-	for (uint64_t i = 0; i < MORE; i++)
-		builder_alloc(&b, device, slot, (struct tdm_ledger_more){ 0 });
-	builder_write(&b, place_file);
-	sum = (struct summed){ 0 };
-	assert_int_equal(tdm_ledger_slots(ledger, 0, sum_slots, &sum, &exact), 0);
-	assert_true(exact);
-	assert_int_equal(sum.buffers, 10 + MORE);
-	tdm_ledger_close(ledger);
-	builder_done(&b);
-}
-
-/* A refresh sees everything that may change, whether counters moved or not. */
-static void refresh_sees_every_change(void **state)
-{
-	struct builder b;
-	(void)state;
-	builder_sample(&b);
-	struct tdm_ledger *ledger = open_good(&b);
-	uint64_t device = builder_header(&b)->device_offset[0];
-	assert_int_equal(tdm_ledger_refresh(ledger, NULL), 0);
-	assert_int_equal(tdm_ledger_device(ledger, 0)->counts[TDM_KIND_DRAM].buffers, 3);
-	/* The description alone. */
-	strcpy(builder_device(&b, device)->card, "p150");
-	builder_device(&b, device)->described += 2;
-	builder_header(&b)->lost[TDM_LOSS_SPACE] = 5;
-	builder_write(&b, place_file);
-	assert_int_equal(tdm_ledger_refresh(ledger, NULL), 0);
-	assert_string_equal(tdm_ledger_device(ledger, 0)->card, "p150");
-	assert_int_equal(tdm_ledger_lost(ledger, TDM_LOSS_SPACE), 5);
-	/* Counters, in the slots that are there. */
-	builder_free(&b, device, 0);
-	builder_write(&b, place_file);
-	assert_int_equal(tdm_ledger_refresh(ledger, NULL), 0);
-	assert_int_equal(tdm_ledger_device(ledger, 0)->counts[TDM_KIND_DRAM].buffers, 2);
-	assert_int_equal(tdm_ledger_phase_count(ledger), 2);
-	/* New slots, phases and devices. */
-	for (uint64_t i = 0; i < 2 * TDM_LEDGER_FIRST_SLOTS; i++)
-		builder_alloc(&b, device,
-			(struct tdm_ledger_slot){
-				.id = 1000 + i, .asked = 1, .bank_bytes = 32, .banks = 1, .kind = TDM_KIND_DRAM },
-			(struct tdm_ledger_more){ 0 });
-	builder_phase(&b, "OPTIMIZER");
-	builder_add_device_with(&b, 7, SAMPLE_RING);
-	builder_write(&b, place_file);
-	assert_int_equal(tdm_ledger_refresh(ledger, NULL), 0);
-	assert_int_equal(tdm_ledger_device_count(ledger), 3);
-	assert_int_equal(tdm_ledger_phase_count(ledger), 3);
-	struct summed sum = { 0 };
-	bool exact;
-	assert_int_equal(tdm_ledger_slots(ledger, 0, sum_slots, &sum, &exact), 0);
-	assert_true(exact);
-	assert_int_equal(sum.buffers, 2 * TDM_LEDGER_FIRST_SLOTS + 5);
-	/* Another process's, under the same name: who it is follows. */
-	builder_header(&b)->pid = BUILDER_PID + 1;
-	builder_write(&b, place_file);
-	assert_int_equal(tdm_ledger_refresh(ledger, NULL), 0);
-	assert_int_equal(tdm_ledger_who(ledger)->pid, BUILDER_PID + 1);
-	/* It is cut. */
-	assert_int_equal(truncate(place_file, 100), 0);
-	assert_int_equal(tdm_ledger_refresh(ledger, NULL), TDM_ECORRUPT);
-	assert_int_equal(tdm_ledger_device_count(ledger), 3);
-	tdm_ledger_close(ledger);
 	builder_done(&b);
 }
 
@@ -330,7 +195,7 @@ static void texts_stacks_modules_and_phases(void **state)
 	(void)state;
 	builder_sample(&b);
 	struct tdm_ledger *ledger = open_good(&b);
-	uint32_t stack = builder_more(&b, builder_header(&b)->device_offset[0], 3)->stack;
+	uint32_t stack = builder_slot(&b, builder_header(&b)->device_offset[0], 3)->stack;
 	assert_int_equal(tdm_ledger_stack(ledger, stack, frames), 3);
 	assert_int_equal(frames[0], 0x401234);
 	assert_true(tdm_str_is(tdm_ledger_text(ledger, (uint32_t)frames[2]), "model.py:12 (forward)"));
@@ -428,18 +293,6 @@ static void clocks(void **state)
 	builder_done(&b);
 }
 
-struct seen {
-	char names[16][128];
-	size_t count;
-};
-
-static void note_path(void *context, const char *found)
-{
-	struct seen *seen = context;
-	assert_true(seen->count < 16);
-	snprintf(seen->names[seen->count++], sizeof seen->names[0], "%s", found + strlen(place_dir));
-}
-
 static void touch(const char *name)
 {
 	char file[PATH_MAX + 128];
@@ -447,45 +300,6 @@ static void touch(const char *name)
 	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	assert_true(fd >= 0);
 	close(fd);
-}
-
-static void names_and_listing(void **state)
-{
-	static const char *const ledgers[] = { "tidemark.1.2.0", "tidemark.99999999.1.3" };
-	static const char *const others[] = { "tidemark", "tidemark.", "tidemark.1", "tidemark.1.2", "tidemark.1.2.3.4",
-		"tidemark.a.2.3", "tidemark.1..3", "tidemark.1.2.3x", "xtidemark.1.2.3", "tidemark.-1.2.3",
-		"tidemark.run.txt" };
-	struct seen seen = { 0 };
-	char file[PATH_MAX + 128];
-	(void)state;
-	unlink(place_file);
-	for (size_t i = 0; i < 2; i++) {
-		assert_true(tdm_ledger_is_name(ledgers[i]));
-		touch(ledgers[i]);
-	}
-	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-		assert_false(tdm_ledger_is_name(others[i]));
-		touch(others[i]);
-	}
-	snprintf(file, sizeof file, "%s/tidemark.run.77.abc", place_dir);
-	assert_int_equal(mkdir(file, 0700), 0);
-	touch("tidemark.run.77.abc/tidemark.5.6.0");
-	assert_int_equal(tdm_ledger_list(place_dir, note_path, &seen), 0);
-	assert_int_equal(seen.count, 3);
-	assert_string_equal(seen.names[0], "/tidemark.1.2.0");
-	assert_string_equal(seen.names[1], "/tidemark.99999999.1.3");
-	assert_string_equal(seen.names[2], "/tidemark.run.77.abc/tidemark.5.6.0");
-	snprintf(file, sizeof file, "%s/none", place_dir);
-	assert_int_equal(tdm_ledger_list(file, note_path, &seen), -ENOENT);
-	setenv("TIDEMARK_DIR", place_dir, 1);
-	seen.count = 0;
-	assert_int_equal(tdm_ledger_list(NULL, note_path, &seen), 0);
-	assert_int_equal(seen.count, 3);
-	unsetenv("TIDEMARK_DIR");
-
-	char command[PATH_MAX + 64];
-	snprintf(command, sizeof command, "rm -r '%s'/*", place_dir);
-	assert_int_equal(system(command), 0);
 }
 
 /* The lock of its writer says whether it lives; only dead ones are removed. */
@@ -569,14 +383,10 @@ int main(void)
 		cmocka_unit_test(live_buffers_are_those_of_the_counters),
 		cmocka_unit_test(many_segments),
 		cmocka_unit_test(an_unfinished_call_is_not_seen),
-		cmocka_unit_test(slots_are_the_live_buffers),
-		cmocka_unit_test(slots_behind_released_ones),
-		cmocka_unit_test(refresh_sees_every_change),
 		cmocka_unit_test(events_in_order_and_counted_when_gone),
 		cmocka_unit_test(texts_stacks_modules_and_phases),
 		cmocka_unit_test(blobs_over_several_segments),
 		cmocka_unit_test(clocks),
-		cmocka_unit_test(names_and_listing),
 		cmocka_unit_test(liveness_and_reaping),
 		cmocka_unit_test(ones_own_ledger_stays_locked),
 	};

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "ledger/reader.h"
+#include "ledger_buffers.h"
 #include "ledger_builder.h"
 #include "ledger_place.h"
 #include "ledger_walk.h"
@@ -47,9 +48,12 @@ static void refusals_say_why(void **state)
 	struct tdm_ledger_header good = *builder_header(&b);
 	builder_write(&b, place_file);
 	assert_int_equal(ledger_walk(place_file), 0); /* without devices it is a ledger, too */
-	builder_header(&b)->major = 2;
+	builder_header(&b)->major = TDM_LEDGER_MAJOR + 1;
 	builder_write(&b, place_file);
-	expect_refused(TDM_EVERSION, "version 2.0");
+	expect_refused(TDM_EVERSION, "version 3.0");
+	builder_header(&b)->major = 0;
+	builder_write(&b, place_file);
+	expect_refused(TDM_EVERSION, "version 0.0");
 	*builder_header(&b) = good;
 	builder_header(&b)->state = TDM_LEDGER_NEW;
 	builder_write(&b, place_file);
@@ -135,7 +139,7 @@ static void counts_that_cannot_be(void **state)
 	assert_int_equal(tdm_ledger_refused(ledger), 1);
 	assert_int_equal(tdm_ledger_device(ledger, 0)->counts[TDM_KIND_DRAM].seq, 0);
 	assert_int_equal(tdm_ledger_device(ledger, 0)->counts[TDM_KIND_L1].buffers, 3);
-	assert_int_equal(tdm_ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
+	assert_int_equal(ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
 	assert_int_equal(count, 6);
 	assert_false(exact);
 	free(buffers);
@@ -145,7 +149,7 @@ static void counts_that_cannot_be(void **state)
 	builder_slot(&b, device, 1)->kind = TDM_KIND_COUNT;
 	builder_write(&b, place_file);
 	assert_int_equal(tdm_ledger_open(place_file, &ledger, NULL), 0);
-	assert_int_equal(tdm_ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
+	assert_int_equal(ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
 	assert_int_equal(count, 4);
 	assert_int_equal(tdm_ledger_refused(ledger), 3);
 	free(buffers);
@@ -264,21 +268,25 @@ static void it_changes_under_the_reader(void **state)
 	uint64_t device = builder_header(&b)->device_offset[0];
 	for (uint64_t i = 0; i < 1000; i++)
 		builder_alloc(&b, device,
-			(struct tdm_ledger_slot){
-				.id = 5000 + i, .asked = 1, .bank_bytes = 32, .banks = 1, .kind = TDM_KIND_L1 },
-			(struct tdm_ledger_more){ .name = builder_text(&b, "later") });
+			(struct tdm_ledger_slot){ .id = 5000 + i,
+				.asked = 1,
+				.bank_bytes = 32,
+				.name = builder_text(&b, "later"),
+				.banks = 1,
+				.kind = TDM_KIND_L1 },
+			(struct tdm_ledger_more){ 0 });
 	builder_write(&b, place_file);
 	assert_int_equal(tdm_ledger_device(ledger, 0)->seq, 10);
 	assert_int_equal(tdm_ledger_refresh(ledger, &diag), 0);
 	assert_int_equal(tdm_ledger_device(ledger, 0)->seq, 1010);
-	assert_int_equal(tdm_ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
+	assert_int_equal(ledger_buffers(ledger, 0, &buffers, &count, &exact), 0);
 	assert_true(exact);
 	assert_int_equal(count, 1006);
-	assert_true(tdm_str_is(tdm_ledger_text(ledger, buffers[count - 1].more.name), "later"));
+	assert_true(tdm_str_is(tdm_ledger_text(ledger, buffers[count - 1].slot.name), "later"));
 	free(buffers);
 	/* It is cut: errors, and the last picture stays. */
 	assert_int_equal(truncate(place_file, TDM_LEDGER_PAGE), 0);
-	assert_int_equal(tdm_ledger_buffers(ledger, 0, &buffers, &count, &exact), TDM_ECORRUPT);
+	assert_int_equal(ledger_buffers(ledger, 0, &buffers, &count, &exact), TDM_ECORRUPT);
 	assert_int_equal(tdm_ledger_events(ledger, 0, 0, records, 16, &missed), TDM_ECORRUPT);
 	assert_int_equal(truncate(place_file, 10), 0);
 	assert_int_equal(tdm_ledger_refresh(ledger, &diag), TDM_ECORRUPT);

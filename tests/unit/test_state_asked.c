@@ -68,7 +68,7 @@ static void test_events(void **state)
 	look_events(&w, 0);
 	/* Faults. */
 	builder_record(&a, first, builder_device(&a, first)->seq + 1, TDM_LEDGER_BAD_FREE,
-		&(struct tdm_ledger_slot){ .id = 500, .address = 17 });
+		&(struct tdm_ledger_slot){ .id = 500, .address = 17 }, 0);
 	builder_device(&a, first)->seq++;
 	world_rewrite(&w, holder_a, &a);
 	pic = look_events(&w, 1);

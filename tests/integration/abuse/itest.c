@@ -1,5 +1,8 @@
 #include "itest.h"
+#include "../../unit/ledger_buffers.h"
 #include "tidemark.h"
+
+#include "ledger/ledger_list.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -133,26 +136,32 @@ int itest_spawn(const char *role, const char *const *environment)
 	return wait_for(pid);
 }
 
+struct found {
+	unsigned count;
+	char *path; /* of the last; may be NULL */
+};
+
+static void count_entry(void *context, const struct tdm_ledger_entry *entry)
+{
+	struct found *found = context;
+	CHECK(entry->folder_err == 0);
+	if (found->path != NULL)
+		CHECK(snprintf(found->path, ITEST_PATH_MAX, "%s", entry->path) < ITEST_PATH_MAX);
+	found->count++;
+}
+
 unsigned itest_ledgers(const char *dir, pid_t pid, char path[ITEST_PATH_MAX])
 {
-	char prefix[64];
-	unsigned count = 0;
-	dir = dir != NULL ? dir : getenv("TIDEMARK_DIR");
-	DIR *list = opendir(dir);
-	CHECK(list != NULL);
-	if (pid != 0)
-		snprintf(prefix, sizeof prefix, "tidemark.%d.", (int)pid);
-	else
-		snprintf(prefix, sizeof prefix, "tidemark.");
-	for (struct dirent *entry; (entry = readdir(list)) != NULL;) {
-		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
-			continue;
-		if (path != NULL)
-			CHECK(snprintf(path, ITEST_PATH_MAX, "%s/%s", dir, entry->d_name) < ITEST_PATH_MAX);
-		count++;
+	int32_t only = (int32_t)pid;
+	struct found found = { 0, path };
+	struct tdm_ledger_search search = { .dir = dir, .each = count_entry, .context = &found };
+	if (pid != 0) {
+		search.pids = &only;
+		search.pid_count = 1;
 	}
-	closedir(list);
-	return count;
+	CHECK(tdm_ledger_list(&search) == 0);
+	CHECK_EQ(search.left_out, 0);
+	return found.count;
 }
 
 struct tdm_ledger *itest_open(const char *path)
@@ -170,7 +179,7 @@ struct tdm_ledger_buffer *itest_buffers(struct tdm_ledger *ledger, size_t device
 {
 	struct tdm_ledger_buffer *buffers;
 	bool exact;
-	CHECK(tdm_ledger_buffers(ledger, device, &buffers, count, &exact) == 0);
+	CHECK(ledger_buffers(ledger, device, &buffers, count, &exact) == 0);
 	CHECK(exact);
 	CHECK_EQ(tdm_ledger_refused(ledger), 0);
 	return buffers;
@@ -246,7 +255,7 @@ static enum verdict run_one(const struct itest *test)
 	snprintf(setting, sizeof setting, "TIDEMARK_DIR=%s", dir);
 	snprintf(role, sizeof role, "+%s", test->name);
 	const char *environment[] = { setting, "TIDEMARK=1", "TT_ALLOC_TRACKING_ENABLED=", "TIDEMARK_MODE=",
-		"TIDEMARK_KEEP=", "TIDEMARK_STACKS=", "TIDEMARK_UNWIND=", "TIDEMARK_SOCKET=", NULL };
+		"TIDEMARK_RING=", "TIDEMARK_KEEP=", "TIDEMARK_STACKS=", "TIDEMARK_UNWIND=", "TIDEMARK_SOCKET=", NULL };
 	static const char *const words[VERDICTS] = { "      OK", " FAILED ", " SKIPPED" };
 	printf("[ RUN      ] %s\n", test->name);
 	int status = itest_spawn(role, environment);

@@ -72,8 +72,8 @@ struct itest_command {
 };
 void itest_command(const char *role, struct itest_command *command);
 
-/* Ledgers in a directory (NULL: $TIDEMARK_DIR), those of a process (0: all). The path of the last is stored when `path`
- * is not NULL. */
+/* Ledgers in a directory with the folders of users (NULL: $TIDEMARK_DIR), those of a process (0: all). The path of the
+ * last is stored when `path` is not NULL. */
 enum { ITEST_PATH_MAX = 512 };
 unsigned itest_ledgers(const char *dir, pid_t pid, char path[ITEST_PATH_MAX]);
 

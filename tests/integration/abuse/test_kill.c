@@ -37,7 +37,7 @@ static int compare_ledger(const void *a, const void *b)
 static bool same_buffer(struct tdm_ledger *ledger, const struct tdm_ledger_buffer *found, const struct model_buffer *b)
 {
 	uint32_t banks = b->is_view ? 0 : b->banks;
-	struct tdm_str name = tdm_ledger_text(ledger, found->more.name);
+	struct tdm_str name = tdm_ledger_text(ledger, found->slot.name);
 	return found->slot.kind == b->kind && found->slot.id == b->id && found->slot.address == b->address &&
 	       found->slot.asked == b->asked && found->slot.bank_bytes == b->bank_bytes && found->slot.banks == banks &&
 	       (found->slot.flags == TDM_SLOT_VIEW) == b->is_view && found->more.holding == b->banks &&

@@ -9,7 +9,6 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
@@ -209,24 +208,6 @@ static void automatic(void)
 	unlink(address.sun_path);
 }
 
-static void mode(void)
-{
-	static const struct {
-		const char *setting;
-		mode_t mode;
-	} cases[] = { { NULL, 0600 }, { "TIDEMARK_MODE=0640", 0640 }, { "TIDEMARK_MODE=666", 0666 },
-		{ "TIDEMARK_MODE=nonsense", 0600 }, { "TIDEMARK_MODE=", 0600 }, { "TIDEMARK_MODE=99", 0600 } };
-	umask(027);
-	for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char path[ITEST_PATH_MAX];
-		struct stat st;
-		CHECK_EQ(run("a", cases[i].setting, "", path), 1);
-		CHECK(stat(path, &st) == 0);
-		CHECK_EQ(st.st_mode & 07777, cases[i].mode);
-		unlink(path);
-	}
-}
-
 /* A program that closes every descriptor, and lets the ledger grow afterwards. */
 static void closes_descriptors(void)
 {
@@ -296,7 +277,6 @@ int main(int argc, char **argv)
 		{ "ends_in_the_middle", ends_in_the_middle, NULL },
 		{ "switches", switches, NULL },
 		{ "automatic", automatic, NULL },
-		{ "mode", mode, NULL },
 		{ "closes_descriptors", closes_descriptors, NULL },
 		{ "ledger_unlinked", ledger_unlinked, NULL },
 		{ "enabled_by_call", enabled_by_call, NULL },

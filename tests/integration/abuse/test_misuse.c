@@ -278,7 +278,7 @@ static void stacks(void)
 	CHECK_EQ(count, many);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t kept[TDM_LEDGER_STACK_MAX], id = buffers[i].slot.id;
-		size_t got = tdm_ledger_stack(ledger, buffers[i].more.stack, kept);
+		size_t got = tdm_ledger_stack(ledger, buffers[i].slot.stack, kept);
 		CHECK_EQ(got, 1 + id % 99 < TDM_LEDGER_STACK_MAX ? 1 + id % 99 : TDM_LEDGER_STACK_MAX);
 		for (size_t f = 0; f < got; f++)
 			CHECK_EQ(kept[f], id * 1000 + f);
@@ -310,7 +310,7 @@ static int own_stack_role(void)
 	struct tdm_ledger *ledger = own_ledger();
 	struct tdm_ledger_buffer *buffers = itest_buffers(ledger, 0, &count);
 	CHECK_EQ(count, 1);
-	size_t depth = tdm_ledger_stack(ledger, buffers[0].more.stack, frames);
+	size_t depth = tdm_ledger_stack(ledger, buffers[0].slot.stack, frames);
 	while (at < depth && frames[at] != (uintptr_t)returns_to[0])
 		at++;
 	CHECK(at + 1 < depth && frames[at + 1] == (uintptr_t)returns_to[1]);
@@ -323,6 +323,68 @@ static void own_stack(void)
 {
 	static const char *const environment[] = { "TIDEMARK_STACKS=8", "TIDEMARK_UNWIND=fp", NULL };
 	CHECK(itest_exited(itest_spawn("own_stack_role", environment)));
+}
+
+/* One named buffer, with a stack. */
+static void alloc_named(uint64_t id, const char *name)
+{
+	const uint64_t frames[] = { id * 10, id * 10 + 1 };
+	struct tidemark_buffer b = { .size = sizeof b, .id = id, .bytes = 64 * id, .banks = 1, .frames = frames };
+	b.frame_count = 2;
+	b.name = tidemark_name(name);
+	CHECK(tidemark_alloc(&b) == 0);
+}
+
+/* The record of event n of device 0 is of this kind, and about this buffer. */
+static struct tdm_ledger_record check_record(
+	struct tdm_ledger *ledger, uint64_t n, enum tdm_ledger_op op, uint64_t id, const char *name)
+{
+	struct tdm_ledger_record record;
+	uint64_t missed;
+	CHECK_EQ(tdm_ledger_events(ledger, 0, n - 1, &record, 1, &missed), 1);
+	CHECK_EQ(record.op, op);
+	CHECK_EQ(record.id, id);
+	CHECK(tdm_str_is(tdm_ledger_text(ledger, record.name), name));
+	return record;
+}
+
+static void check_release(struct tdm_ledger *ledger, uint64_t n, uint64_t id, const char *name)
+{
+	struct tdm_ledger_record record = check_record(ledger, n, TDM_LEDGER_FREE, id, name);
+	uint64_t frames[TDM_LEDGER_STACK_MAX];
+	CHECK_EQ(tdm_ledger_stack(ledger, record.stack, frames), 2);
+	CHECK_EQ(frames[1], id * 10 + 1);
+	CHECK_EQ(record.asked, 64 * id);
+}
+
+/* Every release says what went: by the program, by another report, with all others, and once more. */
+static void releases_have_names(void)
+{
+	struct tdm_ledger_buffer buffer;
+	alloc_named(1, "one");
+	alloc_named(2, "two");
+	alloc_named(3, "three");
+	CHECK(tidemark_free(0, 0, 2) == 0);
+	struct tdm_ledger *ledger = own_ledger();
+	struct tdm_ledger_record second = check_record(ledger, 2, TDM_LEDGER_ALLOC, 2, "two");
+	CHECK(tdm_ledger_record_buffer(ledger, 0, &second, &buffer) == 0); /* freed, but not used again yet */
+	CHECK(buffer.slot.death == 4 && buffer.slot.stack != 0 && buffer.more.thread == (uint32_t)gettid());
+	CHECK(tidemark_free(0, 0, 2) == -ENOENT);
+	CHECK(tidemark_free(0, 0, 77) == -ENOENT);
+	alloc_named(1, "one again");
+	CHECK_EQ(tidemark_free_all(0, 0), 2);
+	check_release(ledger, 4, 2, "two");
+	check_record(ledger, 5, TDM_LEDGER_BAD_FREE, 2, "two");
+	check_record(ledger, 6, TDM_LEDGER_BAD_FREE, 77, "");
+	check_release(ledger, 7, 1, "one");
+	struct tdm_ledger_record again = check_record(ledger, 8, TDM_LEDGER_ALLOC, 1, "one again");
+	CHECK(tdm_ledger_record_buffer(ledger, 0, &again, &buffer) == 0);
+	CHECK_EQ(buffer.slot.id, 1);
+	struct tdm_ledger_record first = check_record(ledger, 1, TDM_LEDGER_ALLOC, 1, "one");
+	CHECK(tdm_ledger_record_buffer(ledger, 0, &first, &buffer) == -ESTALE || first.slot != again.slot);
+	check_release(ledger, 9, 1, "one again");
+	check_release(ledger, 10, 3, "three");
+	tdm_ledger_close(ledger);
 }
 
 /* A signal handler that reports, hammered by a timer while the program reports, grows the ledger and takes names. */
@@ -448,6 +510,7 @@ int main(int argc, char **argv)
 		{ "names", names, NULL },
 		{ "stacks", stacks, NULL },
 		{ "own_stack", own_stack, NULL },
+		{ "releases_have_names", releases_have_names, NULL },
 		{ "signals", signals, NULL },
 		{ "clocks", clocks, NULL },
 		{ "errno_stays", errno_stays, NULL },

@@ -275,33 +275,6 @@ static void directory_relative(void)
 	CHECK_EQ(itest_ledgers(NULL, 0, NULL), 0);
 }
 
-/* Others are there first, under the very name. */
-static void names_taken(void)
-{
-	char path[5][ITEST_PATH_MAX], target[ITEST_PATH_MAX];
-	struct stat st;
-	for (int i = 0; i < 5; i++)
-		snprintf(path[i], sizeof path[i], "%s/tidemark.%d.%llu.%d", own_dir(), (int)getpid(),
-			itest_start_time(), i);
-	snprintf(target, sizeof target, "%s/target", own_dir());
-	int fd = open(target, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-	CHECK(write(fd, "precious", 8) == 8);
-	close(fd);
-	CHECK(symlink(target, path[0]) == 0);
-	CHECK(symlink("nowhere", path[1]) == 0);
-	CHECK(mkdir(path[2], 0700) == 0);
-	CHECK(mkfifo(path[3], 0600) == 0);
-	fd = open(path[4], O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-	CHECK(write(fd, "garbage", 7) == 7);
-	close(fd);
-	CHECK(itest_alloc(0, 0, 1, 64, 1) == 0);
-	CHECK(strcmp(strrchr(tidemark_ledger_path(), '.'), ".5") == 0);
-	CHECK(stat(target, &st) == 0 && st.st_size == 8);
-	CHECK(stat(path[4], &st) == 0 && st.st_size == 7);
-	CHECK(lstat(path[1], &st) == 0);
-	tidemark_free(0, 0, 1);
-}
-
 /* A file size limit sends a signal that ends the program, if it is run into. */
 static void report_below_limit(void *context)
 {
@@ -387,7 +360,6 @@ int main(int argc, char **argv)
 		{ "directory_is_a_file", directory_is_a_file, NULL },
 		{ "directory_too_long", directory_too_long, NULL },
 		{ "directory_relative", directory_relative, NULL },
-		{ "names_taken", names_taken, NULL },
 		{ "file_size_limit", file_size_limit, NULL },
 		{ "descriptor_limit", descriptor_limit, NULL },
 		{ "memory_limit", memory_limit, NULL },

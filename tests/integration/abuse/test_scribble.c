@@ -5,6 +5,7 @@
  * any program that maps it, and only the owner's own user can do it.
  */
 #include "itest.h"
+#include "../../unit/ledger_buffers.h"
 #include "tidemark.h"
 
 #include "base/str.h"
@@ -85,11 +86,11 @@ static void read_everything(const char *path)
 		struct tdm_ledger_buffer *buffers = NULL;
 		size_t count = 0;
 		bool exact;
-		if (tdm_ledger_buffers(ledger, d, &buffers, &count, &exact) == 0)
+		if (ledger_buffers(ledger, d, &buffers, &count, &exact) == 0)
 			for (size_t i = 0; i < count && i < 100; i++) {
-				tdm_ledger_text(ledger, buffers[i].more.name);
-				tdm_ledger_stack(ledger, buffers[i].more.stack, frames);
-				tdm_ledger_realtime(ledger, buffers[i].slot.tsc, &ns);
+				tdm_ledger_text(ledger, buffers[i].slot.name);
+				tdm_ledger_stack(ledger, buffers[i].slot.stack, frames);
+				tdm_ledger_realtime(ledger, buffers[i].more.tsc, &ns);
 			}
 		free(buffers);
 		tdm_ledger_events(ledger, d, 0, records, TDM_LEDGER_RING, &missed);

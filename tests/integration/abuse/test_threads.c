@@ -3,6 +3,7 @@
  * end every figure is exact, and a reader in another process sees nothing impossible on the way.
  */
 #include "itest.h"
+#include "../../unit/ledger_buffers.h"
 #include "tidemark.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ static void look(struct tdm_ledger *ledger)
 			CHECK(c->bytes <= c->peak_bytes && c->buffers <= c->peak_buffers && c->buffers <= c->allocs);
 			CHECK(c->bytes <= c->alloc_bytes && c->bank_bytes <= c->bytes);
 		}
-		CHECK(tdm_ledger_buffers(ledger, d, &buffers, &count, &exact) == 0);
+		CHECK(ledger_buffers(ledger, d, &buffers, &count, &exact) == 0);
 		for (size_t i = 0; i < count; i++)
 			CHECK(buffers[i].slot.id == buffers[i].slot.address && buffers[i].slot.kind < TDM_KIND_COUNT);
 		free(buffers);

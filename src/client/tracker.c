@@ -1,6 +1,6 @@
 /*
- * The phase tracker. A capture is cut into segments by snapshots; a segment adds up the events between two of them, by
- * the rules that tt-train's tracker has for a graph capture:
+ * The phase tracker. A session (from begin to end) is cut into segments by snapshots; a segment adds up the events
+ * between two of them, by the rules that tt-train's tracker has for a graph capture:
  *
  *   DRAM  DRAM and TRACE buffers, sizes as asked for. The sum starts at 0 in each segment and falls below 0 when older
  *         buffers are freed; its peak does not.
@@ -9,16 +9,16 @@
  *         those sums never fall below 0.
  *
  * Every other kind is outside the tracker's view. Finished segments stay until they are cleared, also over several
- * captures, and the cumulative figures run through all of them.
+ * sessions, and the cumulative figures run through all of them.
  *
  * Locks, outer before inner:
  *   session_lock  begin, snapshot, end, clear and every look at finished segments; held over calls into the client.
- *   event_lock    the running sums and a change of tdm_capture_mode; held for a few additions, calls nothing.
+ *   event_lock    the running sums and a change of the mode; held for a few additions, calls nothing.
  * Both know their holder, so that a signal handler that interrupted it gives up instead of waiting for itself.
  *
  * Segments and names lie in chunks from mmap that never move and are used again after a clear.
  */
-#include "client/capture.h"
+#include "client/tracker.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -31,8 +31,8 @@
 
 enum {
 	SEGMENTS_PER_CHUNK = 1024,
-	SEGMENT_CHUNKS = TDM_CAPTURE_SEGMENT_MAX / SEGMENTS_PER_CHUNK,
-	NAME_CHUNK_BYTES = TDM_CAPTURE_NAME_MAX,
+	SEGMENT_CHUNKS = TDM_TRACKER_SEGMENT_MAX / SEGMENTS_PER_CHUNK,
+	NAME_CHUNK_BYTES = TDM_TRACKER_NAME_MAX,
 	NAME_CHUNKS = 64,
 	SPINS = 64, /* before the processor is given to the holder of a lock */
 };
@@ -58,7 +58,7 @@ struct owner_lock {
 	_Atomic uintptr_t owner; /* the thread that holds it; 0: none */
 };
 
-_Atomic unsigned char tdm_capture_mode;
+_Atomic unsigned char tdm_rare;
 
 static struct owner_lock session_lock, event_lock;
 static struct sums running; /* under event_lock */
@@ -66,7 +66,7 @@ static _Atomic uint64_t missed;
 
 /* Under session_lock. */
 static struct {
-	uint64_t session; /* captures begun so far */
+	uint64_t session; /* number of the last one that was begun */
 	size_t count;
 	size_t name_chunk, name_used; /* where the next name goes */
 	struct segment *segments[SEGMENT_CHUNKS];
@@ -165,24 +165,24 @@ static void report(uint32_t kind, int64_t asked, int64_t per_core)
 		atomic_fetch_add_explicit(&missed, 1, memory_order_relaxed);
 		return;
 	}
-	if (atomic_load_explicit(&tdm_capture_mode, memory_order_relaxed) != TDM_CAPTURE_NONE)
+	if (tdm_tracker_mode() != TDM_TRACKER_NONE)
 		count_event(kind, asked, per_core);
 	unlock(&event_lock);
 }
 
-void tdm_capture_alloc(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view)
+void tdm_tracker_alloc(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view)
 {
 	if (!is_view)
 		report(kind, clamp_size(asked), clamp_size(bank_bytes));
 }
 
-void tdm_capture_free(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view)
+void tdm_tracker_free(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view)
 {
 	if (!is_view)
 		report(kind, -clamp_size(asked), -clamp_size(bank_bytes));
 }
 
-uint64_t tdm_capture_missed(void)
+uint64_t tdm_tracker_missed(void)
 {
 	return atomic_load_explicit(&missed, memory_order_relaxed);
 }
@@ -202,9 +202,9 @@ static struct segment *segment_at(size_t i)
 static int reserve_segment(const char *name, const char **copy)
 {
 	size_t bytes = strlen(name) + 1;
-	if (kept.count == TDM_CAPTURE_SEGMENT_MAX)
+	if (kept.count == TDM_TRACKER_SEGMENT_MAX)
 		return -ENOSPC;
-	if (bytes > TDM_CAPTURE_NAME_MAX)
+	if (bytes > TDM_TRACKER_NAME_MAX)
 		return -ENAMETOOLONG;
 
 	struct segment **chunk = &kept.segments[kept.count / SEGMENTS_PER_CHUNK];
@@ -230,6 +230,14 @@ static int reserve_segment(const char *name, const char **copy)
 	return 0;
 }
 
+static void set_mode(unsigned char mode)
+{
+	unsigned char was = atomic_load(&tdm_rare), next;
+	do
+		next = (unsigned char)((was & ~TDM_TRACKER_MODES) | mode);
+	while (!atomic_compare_exchange_weak(&tdm_rare, &was, next));
+}
+
 /* Ends the running segment, whose sums go to *sums, and starts afresh under `mode`. */
 static int cut(struct sums *sums, unsigned char mode)
 {
@@ -237,7 +245,7 @@ static int cut(struct sums *sums, unsigned char mode)
 		return -EDEADLK;
 	*sums = running;
 	running = (struct sums){ .begin_tsc = tdm_clock_ticks() };
-	atomic_store_explicit(&tdm_capture_mode, mode, memory_order_release);
+	set_mode(mode);
 	unlock(&event_lock);
 	return 0;
 }
@@ -272,7 +280,7 @@ static void keep_segment(const struct sums *sums, const char *name)
 static void put_phase(const struct sums *sums, const char *name, unsigned char mode)
 {
 	struct tdm_ledger_phase phase = {
-		.flags = mode == TDM_CAPTURE_NO_DISPATCH ? TDM_PHASE_NO_DISPATCH : 0,
+		.flags = mode == TDM_TRACKER_NO_DISPATCH ? TDM_PHASE_NO_DISPATCH : 0,
 		.begin_tsc = sums->begin_tsc,
 		.session = kept.session,
 		.dram_peak = sums->dram.peak,
@@ -287,18 +295,18 @@ static void put_phase(const struct sums *sums, const char *name, unsigned char m
 
 /*
  * Ends the running segment under `name`. With `goes_on` the next one begins, and when there is no room for this one it
- * simply goes on; otherwise the capture ends in any case. The mode changes under session_lock only, so it can be read
+ * simply goes on; otherwise the session ends in any case. The mode changes under session_lock only, so it can be read
  * here.
  */
 static int finish_segment(const char *name, bool goes_on)
 {
-	unsigned char mode = atomic_load_explicit(&tdm_capture_mode, memory_order_relaxed);
+	unsigned char mode = (unsigned char)tdm_tracker_mode();
 	const char *copy = NULL;
 	struct sums sums;
 	int err = reserve_segment(name, &copy);
 	if (err != 0 && goes_on)
 		return err;
-	int cut_err = cut(&sums, goes_on ? mode : TDM_CAPTURE_NONE);
+	int cut_err = cut(&sums, goes_on ? mode : TDM_TRACKER_NONE);
 	if (err != 0 || cut_err != 0)
 		return err != 0 ? err : cut_err;
 	keep_segment(&sums, copy);
@@ -308,7 +316,7 @@ static int finish_segment(const char *name, bool goes_on)
 
 int tidemark_capture_is_active(void)
 {
-	return atomic_load_explicit(&tdm_capture_mode, memory_order_acquire) != TDM_CAPTURE_NONE;
+	return tdm_tracker_mode() != TDM_TRACKER_NONE;
 }
 
 int tidemark_capture_begin(int mode)
@@ -320,7 +328,7 @@ int tidemark_capture_begin(int mode)
 	int err = tidemark_capture_is_active() ? TIDEMARK_ECAPTURE_ACTIVE : tdm_client_enable();
 	struct sums dropped;
 	if (err == 0)
-		err = cut(&dropped, mode == TIDEMARK_CAPTURE_NORMAL ? TDM_CAPTURE_NORMAL : TDM_CAPTURE_NO_DISPATCH);
+		err = cut(&dropped, mode == TIDEMARK_CAPTURE_NORMAL ? TDM_TRACKER_NORMAL : TDM_TRACKER_NO_DISPATCH);
 	if (err == 0)
 		kept.session++;
 	unlock(&session_lock);
@@ -352,7 +360,7 @@ int tidemark_capture_clear(void)
 	if (!lock(&session_lock))
 		return -EDEADLK;
 	struct sums dropped;
-	int err = cut(&dropped, TDM_CAPTURE_NONE);
+	int err = cut(&dropped, TDM_TRACKER_NONE);
 	if (err == 0)
 		kept.count = kept.name_chunk = kept.name_used = 0;
 	unlock(&session_lock);
@@ -360,9 +368,9 @@ int tidemark_capture_clear(void)
 }
 
 /* The child has one thread, and nobody will come to release what another thread held. */
-void tdm_capture_after_fork(void)
+void tdm_tracker_after_fork(void)
 {
-	atomic_store(&tdm_capture_mode, TDM_CAPTURE_NONE);
+	set_mode(TDM_TRACKER_NONE);
 	atomic_store(&session_lock.owner, 0);
 	atomic_store(&event_lock.owner, 0);
 	atomic_store(&missed, 0);
@@ -445,7 +453,7 @@ int tidemark_capture_find(const char *name, struct tidemark_segment *segment)
 	return 0;
 }
 
-const char *tdm_capture_strerror(int code)
+const char *tdm_tracker_strerror(int code)
 {
 	switch (code) {
 	case TIDEMARK_ECAPTURE_ACTIVE:

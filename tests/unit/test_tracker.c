@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture_steps.h"
-#include "client/capture.h"
+#include "tracker_steps.h"
+#include "client/tracker.h"
 #include "tidemark.h"
 
 static struct tidemark_segment find(const char *name)
@@ -51,9 +51,9 @@ static void dram_is_counted_from_the_start_of_a_segment(void **state)
 	alloc_dram(1000);
 	alloc_dram(500);
 	free_dram(1000);
-	tdm_capture_alloc(TIDEMARK_TRACE, 100, 10, false);
-	tdm_capture_alloc(TIDEMARK_DRAM, 7777, 7777, true);
-	tdm_capture_free(TIDEMARK_DRAM, 7777, 7777, true);
+	tdm_tracker_alloc(TIDEMARK_TRACE, 100, 10, false);
+	tdm_tracker_alloc(TIDEMARK_DRAM, 7777, 7777, true);
+	tdm_tracker_free(TIDEMARK_DRAM, 7777, 7777, true);
 	snapshot("first");
 	free_dram(500);
 	alloc_dram(200);
@@ -77,17 +77,17 @@ static void l1_is_counted_per_core(void **state)
 {
 	(void)state;
 	begin(TIDEMARK_CAPTURE_NORMAL);
-	tdm_capture_alloc(TIDEMARK_CB, 64 * 4096, 4096, false);
-	tdm_capture_alloc(TIDEMARK_CB, 64 * 4096, 4096, true); /* globally allocated */
-	tdm_capture_alloc(TIDEMARK_L1, 64 * 2048, 2048, false);
-	tdm_capture_alloc(TIDEMARK_L1_SMALL, 64 * 32, 32, false);
-	tdm_capture_alloc(TIDEMARK_DFB, 512, 512, false);
-	tdm_capture_alloc(TIDEMARK_SCRATCHPAD, 256, 256, false);
-	tdm_capture_alloc(TIDEMARK_KERNEL, 9999, 9999, false);
-	tdm_capture_alloc(TIDEMARK_SYSTEM, 9999, 9999, false);
-	tdm_capture_alloc(TIDEMARK_KIND_COUNT + 5, 9999, 9999, false);
-	tdm_capture_free(TIDEMARK_CB, 64 * 4096, 4096, false);
-	tdm_capture_alloc(TIDEMARK_L1, 64 * 1024, 1024, false);
+	tdm_tracker_alloc(TIDEMARK_CB, 64 * 4096, 4096, false);
+	tdm_tracker_alloc(TIDEMARK_CB, 64 * 4096, 4096, true); /* globally allocated */
+	tdm_tracker_alloc(TIDEMARK_L1, 64 * 2048, 2048, false);
+	tdm_tracker_alloc(TIDEMARK_L1_SMALL, 64 * 32, 32, false);
+	tdm_tracker_alloc(TIDEMARK_DFB, 512, 512, false);
+	tdm_tracker_alloc(TIDEMARK_SCRATCHPAD, 256, 256, false);
+	tdm_tracker_alloc(TIDEMARK_KERNEL, 9999, 9999, false);
+	tdm_tracker_alloc(TIDEMARK_SYSTEM, 9999, 9999, false);
+	tdm_tracker_alloc(TIDEMARK_KIND_COUNT + 5, 9999, 9999, false);
+	tdm_tracker_free(TIDEMARK_CB, 64 * 4096, 4096, false);
+	tdm_tracker_alloc(TIDEMARK_L1, 64 * 1024, 1024, false);
 	snapshot("program");
 	expect_l1("program", 4096, 3104, 4096 + 2048 + 32 + 512 + 256);
 	expect_dram("program", 0, 0, 0);
@@ -104,14 +104,14 @@ static void what_a_program_held_before_is_no_credit(void **state)
 {
 	(void)state;
 	begin(TIDEMARK_CAPTURE_NORMAL);
-	tdm_capture_alloc(TIDEMARK_CB, 5000, 5000, false);
-	tdm_capture_alloc(TIDEMARK_L1, 3000, 3000, false);
+	tdm_tracker_alloc(TIDEMARK_CB, 5000, 5000, false);
+	tdm_tracker_alloc(TIDEMARK_L1, 3000, 3000, false);
 	snapshot("first");
-	tdm_capture_free(TIDEMARK_CB, 5000, 5000, false);
-	tdm_capture_alloc(TIDEMARK_CB, 1000, 1000, false);
+	tdm_tracker_free(TIDEMARK_CB, 5000, 5000, false);
+	tdm_tracker_alloc(TIDEMARK_CB, 1000, 1000, false);
 	snapshot("second");
-	tdm_capture_free(TIDEMARK_L1, 3000, 3000, false);
-	tdm_capture_alloc(TIDEMARK_L1, 1000, 1000, false);
+	tdm_tracker_free(TIDEMARK_L1, 3000, 3000, false);
+	tdm_tracker_alloc(TIDEMARK_L1, 1000, 1000, false);
 	snapshot("third");
 	expect_l1("first", 5000, 3000, 8000);
 	expect_l1("second", 1000, 0, 1000);
@@ -126,19 +126,19 @@ static void known_programs_have_known_peaks(void **state)
 	begin(TIDEMARK_CAPTURE_NO_DISPATCH);
 	for (int program = 0; program < 2; program++) {
 		for (int i = 0; i < 3; i++)
-			tdm_capture_alloc(TIDEMARK_CB, 4096, 4096, false);
-		tdm_capture_alloc(TIDEMARK_L1, 6144, 2048, false);
+			tdm_tracker_alloc(TIDEMARK_CB, 4096, 4096, false);
+		tdm_tracker_alloc(TIDEMARK_L1, 6144, 2048, false);
 		for (int i = 0; i < 3; i++)
-			tdm_capture_free(TIDEMARK_CB, 4096, 4096, false);
-		tdm_capture_free(TIDEMARK_L1, 6144, 2048, false);
+			tdm_tracker_free(TIDEMARK_CB, 4096, 4096, false);
+		tdm_tracker_free(TIDEMARK_L1, 6144, 2048, false);
 	}
 	snapshot("add");
-	tdm_capture_alloc(TIDEMARK_CB, 1024, 1024, false);
-	tdm_capture_alloc(TIDEMARK_DFB, 2048, 2048, false);
-	tdm_capture_alloc(TIDEMARK_SCRATCHPAD, 512, 512, false);
-	tdm_capture_free(TIDEMARK_CB, 1024, 1024, false);
-	tdm_capture_free(TIDEMARK_DFB, 2048, 2048, false);
-	tdm_capture_free(TIDEMARK_SCRATCHPAD, 512, 512, false);
+	tdm_tracker_alloc(TIDEMARK_CB, 1024, 1024, false);
+	tdm_tracker_alloc(TIDEMARK_DFB, 2048, 2048, false);
+	tdm_tracker_alloc(TIDEMARK_SCRATCHPAD, 512, 512, false);
+	tdm_tracker_free(TIDEMARK_CB, 1024, 1024, false);
+	tdm_tracker_free(TIDEMARK_DFB, 2048, 2048, false);
+	tdm_tracker_free(TIDEMARK_SCRATCHPAD, 512, 512, false);
 	snapshot("dataflow");
 	expect_l1("add", 12288, 2048, 14336);
 	expect_l1("dataflow", 1024, 0, 3584);
@@ -181,28 +181,28 @@ static void wrong_calls_are_answered(void **state)
 	assert_int_equal(tidemark_capture_begin(2), -EINVAL);
 	assert_int_equal(tidemark_capture_begin(-1), -EINVAL);
 	begin(TIDEMARK_CAPTURE_NORMAL);
-	assert_int_equal(tdm_capture_mode, TDM_CAPTURE_NORMAL);
+	assert_int_equal(tdm_tracker_mode(), TDM_TRACKER_NORMAL);
 	assert_int_equal(tidemark_capture_begin(TIDEMARK_CAPTURE_NORMAL), TIDEMARK_ECAPTURE_ACTIVE);
 	assert_int_equal(tidemark_capture_snapshot(NULL), -EINVAL);
 	assert_int_equal(tidemark_capture_clear(), 0);
 	assert_int_equal(tidemark_capture_is_active(), 0);
-	assert_int_equal(tdm_capture_mode, TDM_CAPTURE_NONE);
+	assert_int_equal(tdm_tracker_mode(), TDM_TRACKER_NONE);
 	assert_int_equal(tidemark_capture_snapshot("X"), TIDEMARK_ECAPTURE_INACTIVE);
 	begin(TIDEMARK_CAPTURE_NO_DISPATCH);
-	assert_int_equal(tdm_capture_mode, TDM_CAPTURE_NO_DISPATCH);
+	assert_int_equal(tdm_tracker_mode(), TDM_TRACKER_NO_DISPATCH);
 
 	assert_string_equal(
-		tdm_capture_strerror(TIDEMARK_ECAPTURE_ACTIVE), "MemoryUsageTracker: Capture already active");
-	assert_string_equal(tdm_capture_strerror(TIDEMARK_ECAPTURE_INACTIVE),
+		tdm_tracker_strerror(TIDEMARK_ECAPTURE_ACTIVE), "MemoryUsageTracker: Capture already active");
+	assert_string_equal(tdm_tracker_strerror(TIDEMARK_ECAPTURE_INACTIVE),
 		"MemoryUsageTracker: Cannot snapshot - capture is not active");
-	assert_non_null(tdm_capture_strerror(TIDEMARK_ETRACE_NOT_FOUND));
-	assert_non_null(tdm_capture_strerror(TIDEMARK_ETRACE_AMBIGUOUS));
-	assert_null(tdm_capture_strerror(0));
-	assert_null(tdm_capture_strerror(-ENOENT));
+	assert_non_null(tdm_tracker_strerror(TIDEMARK_ETRACE_NOT_FOUND));
+	assert_non_null(tdm_tracker_strerror(TIDEMARK_ETRACE_AMBIGUOUS));
+	assert_null(tdm_tracker_strerror(0));
+	assert_null(tdm_tracker_strerror(-ENOENT));
 }
 
-/* Events outside a capture count for none; segments of several captures line up until they are cleared. */
-static void captures_follow_each_other(void **state)
+/* Events outside a session count for none; segments of several sessions line up until they are cleared. */
+static void sessions_follow_each_other(void **state)
 {
 	(void)state;
 	alloc_dram(1);
@@ -230,14 +230,14 @@ static void absurd_sizes_stop_at_a_limit(void **state)
 	begin(TIDEMARK_CAPTURE_NORMAL);
 	for (int i = 0; i < 3; i++) {
 		alloc_dram(UINT64_MAX);
-		tdm_capture_alloc(TIDEMARK_L1, 1, UINT64_MAX, false);
-		tdm_capture_alloc(TIDEMARK_CB, 1, UINT64_MAX, false);
+		tdm_tracker_alloc(TIDEMARK_L1, 1, UINT64_MAX, false);
+		tdm_tracker_alloc(TIDEMARK_CB, 1, UINT64_MAX, false);
 	}
 	snapshot("up");
 	for (int i = 0; i < 3; i++) {
 		free_dram(UINT64_MAX);
-		tdm_capture_free(TIDEMARK_L1, 1, UINT64_MAX, false);
-		tdm_capture_free(TIDEMARK_CB, 1, UINT64_MAX, false);
+		tdm_tracker_free(TIDEMARK_L1, 1, UINT64_MAX, false);
+		tdm_tracker_free(TIDEMARK_CB, 1, UINT64_MAX, false);
 	}
 	snapshot("down");
 	expect_dram("up", INT64_MAX, INT64_MAX, 0);
@@ -250,15 +250,15 @@ static void absurd_sizes_stop_at_a_limit(void **state)
 static void long_and_odd_names_are_kept(void **state)
 {
 	(void)state;
-	char *name = malloc(TDM_CAPTURE_NAME_MAX + 1);
+	char *name = malloc(TDM_TRACKER_NAME_MAX + 1);
 	assert_non_null(name);
-	memset(name, 'n', TDM_CAPTURE_NAME_MAX);
-	name[TDM_CAPTURE_NAME_MAX] = '\0';
+	memset(name, 'n', TDM_TRACKER_NAME_MAX);
+	name[TDM_TRACKER_NAME_MAX] = '\0';
 	begin(TIDEMARK_CAPTURE_NORMAL);
 	alloc_dram(1);
 	assert_int_equal(tidemark_capture_snapshot(name), -ENAMETOOLONG);
 	snapshot("");
-	name[TDM_CAPTURE_NAME_MAX - 1] = '\0';
+	name[TDM_TRACKER_NAME_MAX - 1] = '\0';
 	snapshot(name);
 	snapshot("%s%n {} \n\xff");
 	expect_dram("", 1, 1, 0); /* the segment that could not be named went on */
@@ -274,7 +274,7 @@ static void there_is_a_limit_of_segments(void **state)
 	for (int round = 0; round < 2; round++) {
 		begin(TIDEMARK_CAPTURE_NORMAL);
 		char name[32];
-		for (int i = 0; i < TDM_CAPTURE_SEGMENT_MAX; i++) {
+		for (int i = 0; i < TDM_TRACKER_SEGMENT_MAX; i++) {
 			snprintf(name, sizeof(name), "SEGMENT__%06d", i);
 			alloc_dram((uint64_t)i);
 			snapshot(name);
@@ -283,17 +283,17 @@ static void there_is_a_limit_of_segments(void **state)
 		assert_int_equal(tidemark_capture_is_active(), 1);
 		assert_int_equal(tidemark_capture_end("more"), -ENOSPC);
 		assert_int_equal(tidemark_capture_is_active(), 0);
-		assert_int_equal(tidemark_capture_count(), TDM_CAPTURE_SEGMENT_MAX);
+		assert_int_equal(tidemark_capture_count(), TDM_TRACKER_SEGMENT_MAX);
 		expect_dram("SEGMENT__000000", 0, 0, 0);
 		expect_dram("SEGMENT__031337", 31337, 31337, 0);
 		expect_dram("SEGMENT__065535", 65535, 65535, 0);
 		assert_int_equal(tidemark_capture_clear(), 0);
 	}
 	begin(TIDEMARK_CAPTURE_NORMAL);
-	char *name = malloc(TDM_CAPTURE_NAME_MAX);
+	char *name = malloc(TDM_TRACKER_NAME_MAX);
 	assert_non_null(name);
-	memset(name, 'n', TDM_CAPTURE_NAME_MAX);
-	name[TDM_CAPTURE_NAME_MAX - 1] = '\0';
+	memset(name, 'n', TDM_TRACKER_NAME_MAX);
+	name[TDM_TRACKER_NAME_MAX - 1] = '\0';
 	int kept = 0;
 	while (tidemark_capture_snapshot(name) == 0)
 		kept++;
@@ -311,8 +311,8 @@ static void *hammer(void *arg)
 	uint64_t size = 1 + *(const uint64_t *)arg;
 	for (int i = 0; i < EVENTS; i++) {
 		alloc_dram(size);
-		tdm_capture_alloc(TIDEMARK_CB, size, size, false);
-		tdm_capture_free(TIDEMARK_CB, size, size, false);
+		tdm_tracker_alloc(TIDEMARK_CB, size, size, false);
+		tdm_tracker_free(TIDEMARK_CB, size, size, false);
 		if (i % 4 != 0)
 			free_dram(size);
 	}
@@ -355,7 +355,7 @@ static void many_threads_lose_nothing(void **state)
 	}
 	assert_int_equal(allocated, 0);
 	assert_int_equal(freed, 0);
-	assert_int_equal(tdm_capture_missed(), 0);
+	assert_int_equal(tdm_tracker_missed(), 0);
 }
 
 static void *compete(void *arg)
@@ -377,7 +377,7 @@ static void *compete(void *arg)
 	return NULL;
 }
 
-static void threads_may_compete_for_the_capture(void **state)
+static void threads_may_compete_for_the_session(void **state)
 {
 	(void)state;
 	pthread_t threads[THREADS];
@@ -435,10 +435,10 @@ static void a_signal_handler_does_not_hang(void **state)
 	int64_t seen = 0;
 	for (size_t i = 0; tidemark_capture_get(i, &segment) == 0; i++)
 		seen += segment.dram_allocations;
-	assert_int_equal(seen + (int64_t)tdm_capture_missed(), sent + fired);
+	assert_int_equal(seen + (int64_t)tdm_tracker_missed(), sent + fired);
 }
 
-static void the_child_of_a_fork_starts_without_a_capture(void **state)
+static void the_child_of_a_fork_starts_without_a_session(void **state)
 {
 	(void)state;
 	begin(TIDEMARK_CAPTURE_NORMAL);
@@ -447,9 +447,10 @@ static void the_child_of_a_fork_starts_without_a_capture(void **state)
 	pid_t child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
-		tdm_capture_after_fork();
+		tdm_tracker_after_fork();
 		int bad = tidemark_capture_is_active() != 0 || tidemark_capture_count() != 0 ||
-			  tdm_capture_mode != TDM_CAPTURE_NONE || tidemark_capture_begin(TIDEMARK_CAPTURE_NORMAL) != 0;
+			  tdm_tracker_mode() != TDM_TRACKER_NONE ||
+			  tidemark_capture_begin(TIDEMARK_CAPTURE_NORMAL) != 0;
 		alloc_dram(3);
 		struct tidemark_segment segment = { 0 };
 		bad |= tidemark_capture_end("child") != 0 || tidemark_capture_find("child", &segment) != 0 ||
@@ -474,14 +475,14 @@ int main(void)
 		cmocka_unit_test_setup(known_programs_have_known_peaks, start),
 		cmocka_unit_test_setup(names_may_repeat, start),
 		cmocka_unit_test_setup(wrong_calls_are_answered, start),
-		cmocka_unit_test_setup(captures_follow_each_other, start),
+		cmocka_unit_test_setup(sessions_follow_each_other, start),
 		cmocka_unit_test_setup(absurd_sizes_stop_at_a_limit, start),
 		cmocka_unit_test_setup(long_and_odd_names_are_kept, start),
 		cmocka_unit_test_setup(there_is_a_limit_of_segments, start),
 		cmocka_unit_test_setup(many_threads_lose_nothing, start),
-		cmocka_unit_test_setup(threads_may_compete_for_the_capture, start),
+		cmocka_unit_test_setup(threads_may_compete_for_the_session, start),
 		cmocka_unit_test_setup(a_signal_handler_does_not_hang, start),
-		cmocka_unit_test_setup(the_child_of_a_fork_starts_without_a_capture, start),
+		cmocka_unit_test_setup(the_child_of_a_fork_starts_without_a_session, start),
 	};
-	return cmocka_run_group_tests_name("capture", tests, make_directory, remove_directory);
+	return cmocka_run_group_tests_name("tracker", tests, make_directory, remove_directory);
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture_steps.h"
+#include "tracker_steps.h"
 #include "tidemark.h"
 
 enum { MB = 1024 * 1024, KB = 1024 };
@@ -127,9 +127,9 @@ static void feed(const struct golden *g)
 		again -= piece;
 	}
 	free_dram(g->dram_deallocations - freed);
-	tdm_capture_alloc(TIDEMARK_L1, 0, g->buffer, false);
-	tdm_capture_free(TIDEMARK_L1, 0, g->cb + g->buffer - g->total, false);
-	tdm_capture_alloc(TIDEMARK_CB, 0, g->cb, false);
+	tdm_tracker_alloc(TIDEMARK_L1, 0, g->buffer, false);
+	tdm_tracker_free(TIDEMARK_L1, 0, g->cb + g->buffer - g->total, false);
+	tdm_tracker_alloc(TIDEMARK_CB, 0, g->cb, false);
 	snapshot(g->name);
 }
 
@@ -260,5 +260,5 @@ int main(void)
 		cmocka_unit_test_setup(nothing_captured_is_said, start),
 		cmocka_unit_test_setup(printing_keeps_the_order_of_output, start),
 	};
-	return cmocka_run_group_tests_name("capture_text", tests, make_directory, remove_directory);
+	return cmocka_run_group_tests_name("tracker_text", tests, make_directory, remove_directory);
 }

@@ -1,0 +1,111 @@
+#include "ledger/ledger_dir.h"
+#include "base/clock.h"
+#include "base/str.h"
+#include "ledger/layout.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	NAMES_IN_ORDER = 8, /* names that are tried one after the other: "tidemark-UID", "tidemark-UID.1", ... */
+	NAMES_MAX = 16,     /* and in all; the rest have random numbers, which nobody can take in advance */
+};
+
+const char *tdm_ledger_dir(const char *dir)
+{
+	const char *set = getenv("TIDEMARK_DIR");
+	if (dir != NULL)
+		return dir;
+	return set != NULL && set[0] != '\0' ? set : TDM_LEDGER_DEFAULT_DIR;
+}
+
+int tdm_ledger_parse_mode(const char *text, uint32_t *mode)
+{
+	static const char *const texts[] = { "600", "640", "604", "644" };
+	*mode = 0600;
+	if (text == NULL || text[0] == '\0')
+		return 0;
+	text += strspn(text, "0");
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (strcmp(text, texts[i]) == 0) {
+			*mode = (uint32_t)strtoul(text, NULL, 8);
+			return 0;
+		}
+	return -EINVAL;
+}
+
+int tdm_ledger_parse_ring(const char *text, uint32_t *records)
+{
+	uint64_t number;
+	*records = TDM_LEDGER_RING;
+	if (text == NULL || text[0] == '\0')
+		return 0;
+	if (tdm_str_parse_u64(tdm_str_of(text), &number) != 0 || number < TDM_LEDGER_RING_MIN ||
+		number > TDM_LEDGER_RING_MAX)
+		return -EINVAL;
+	for (*records = TDM_LEDGER_RING_MIN; *records < number;)
+		*records *= 2;
+	return 0;
+}
+
+/* The n-th name of this user's folder. A relative directory is made absolute: the program may go elsewhere. */
+static int format_folder(char path[TDM_LEDGER_PATH_MAX], const char *dir, unsigned n)
+{
+	char suffix[16] = "";
+	size_t used = 0;
+	if (dir[0] != '/') {
+		if (getcwd(path, TDM_LEDGER_PATH_MAX - 1) == NULL)
+			return errno == ERANGE ? -ENAMETOOLONG : -errno;
+		used = strlen(path);
+		path[used++] = '/';
+	}
+	if (n >= NAMES_IN_ORDER)
+		n = NAMES_IN_ORDER + (uint32_t)(tdm_clock_ns() * UINT64_C(0x9e3779b97f4a7c15) >> 33);
+	if (n != 0)
+		snprintf(suffix, sizeof suffix, ".%u", n);
+	int len = snprintf(path + used, TDM_LEDGER_PATH_MAX - used, "%s/" TDM_LEDGER_USER_PREFIX "%u%s", dir,
+		(unsigned)geteuid(), suffix);
+	return len < 0 || (size_t)len >= TDM_LEDGER_PATH_MAX - used ? -ENAMETOOLONG : 0;
+}
+
+/* Opens a folder if it belongs to this user and nobody else can write there; -EEXIST otherwise. */
+static int open_own(const char *path, uint32_t mode)
+{
+	struct stat st;
+	char link[32];
+	int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOTDIR || errno == ELOOP ? -EEXIST : -errno;
+	if (fstat(fd, &st) != 0 || st.st_uid != geteuid() || (st.st_mode & 0022) != 0) {
+		close(fd);
+		return -EEXIST;
+	}
+	mode = tdm_ledger_folder_mode(mode);
+	if ((st.st_mode & mode) != mode) { /* others may read now, or the umask took something away */
+		snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+		chmod(link, (st.st_mode & 07777) | mode);
+	}
+	return fd;
+}
+
+int tdm_ledger_open_folder(const char *dir, uint32_t mode, char path[TDM_LEDGER_PATH_MAX])
+{
+	int fd = -EEXIST;
+	for (unsigned n = 0; n < NAMES_MAX && fd == -EEXIST; n++) {
+		int err = format_folder(path, dir, n);
+		if (err != 0)
+			return err;
+		fd = open_own(path, mode);
+		if (fd != -ENOENT)
+			continue;
+		if (mkdir(path, 0700) != 0 && errno != EEXIST)
+			return -errno;
+		fd = open_own(path, mode);
+	}
+	return fd;
+}

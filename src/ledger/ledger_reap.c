@@ -1,0 +1,133 @@
+#include "ledger/ledger_reap.h"
+#include "ledger/ledger_dir.h"
+#include "ledger/ledger_list.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A writer takes its lock right after it has made the file, and gives it a length then. */
+enum { SETUP_S = 10 };
+
+static bool is_being_made(const struct stat *st)
+{
+	struct timespec now;
+	return st->st_size == 0 && clock_gettime(CLOCK_REALTIME, &now) == 0 &&
+	       now.tv_sec - st->st_ctim.tv_sec < SETUP_S;
+}
+
+/* Why this file may not be removed; 0: it may. */
+static int check_dead(const char *path, int fd)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	struct stat st, again;
+	if (fstat(fd, &st) != 0 || fcntl(fd, F_GETLK, &lock) != 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
+		return -EPERM;
+	if (lock.l_type != F_UNLCK || is_being_made(&st))
+		return -EBUSY;
+	/* The name may by now be another file's; the narrow gap that is left cannot be closed. */
+	if (lstat(path, &again) != 0 || again.st_dev != st.st_dev || again.st_ino != st.st_ino)
+		return -ESTALE;
+	return 0;
+}
+
+int tdm_ledger_reap(const char *path)
+{
+	struct tdm_ledger_name name;
+	if (!tdm_ledger_parse_name(path, &name))
+		return -EINVAL;
+	/* Closing a ledger of this very process would end its lock; and it lives. */
+	if (name.pid == (int32_t)getpid())
+		return -EBUSY;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	int err = check_dead(path, fd);
+	if (err == 0 && unlink(path) != 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static bool has_prefix(const char *name, const char *prefix)
+{
+	return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* Opens a folder in another one if it belongs to this user; NULL when it does not, or cannot be read. */
+static DIR *open_own(int parent, const char *name)
+{
+	struct stat st;
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return NULL;
+	errno = EPERM;
+	DIR *stream = fstat(fd, &st) == 0 && st.st_uid == geteuid() ? fdopendir(fd) : NULL;
+	if (stream == NULL)
+		close(fd);
+	return stream;
+}
+
+static int reap_run(int parent, const char *name)
+{
+	DIR *stream = open_own(parent, name);
+	const struct dirent *entry;
+	if (stream == NULL)
+		return -errno;
+	while ((entry = readdir(stream)) != NULL)
+		if (has_prefix(entry->d_name, TDM_LEDGER_USER_PREFIX))
+			unlinkat(dirfd(stream), entry->d_name, AT_REMOVEDIR); /* fails while something is in it */
+	closedir(stream);
+	return unlinkat(parent, name, AT_REMOVEDIR) == 0 ? 0 : -errno;
+}
+
+int tdm_ledger_reap_run(const char *path)
+{
+	return reap_run(AT_FDCWD, path);
+}
+
+/* "PID.…": whether that process is gone. One of another pid namespace may look so; what is in use is not empty then. */
+static bool is_orphan(const char *name)
+{
+	char *end;
+	long pid = strtol(name, &end, 10);
+	return *end == '.' && pid > 0 && pid <= INT_MAX && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+/* The folders in one directory whose names begin with `prefix` and a pid. */
+static void reap_orphans(DIR *stream, const char *prefix)
+{
+	const struct dirent *entry;
+	for (rewinddir(stream); (entry = readdir(stream)) != NULL;)
+		if (has_prefix(entry->d_name, prefix) && is_orphan(entry->d_name + strlen(prefix)))
+			reap_run(dirfd(stream), entry->d_name);
+}
+
+void tdm_ledger_reap_dirs(const char *dir)
+{
+	DIR *stream = opendir(tdm_ledger_dir(dir));
+	const struct dirent *entry;
+	while (stream != NULL && (entry = readdir(stream)) != NULL) {
+		DIR *own = has_prefix(entry->d_name, TDM_LEDGER_USER_PREFIX) ? open_own(dirfd(stream), entry->d_name)
+									     : NULL;
+		if (own != NULL) {
+			reap_orphans(own, TDM_LEDGER_RUN_PREFIX);
+			closedir(own);
+			unlinkat(dirfd(stream), entry->d_name, AT_REMOVEDIR);
+		}
+	}
+	if (stream != NULL) {
+		reap_orphans(stream, TDM_LEDGER_OLD_PREFIX TDM_LEDGER_RUN_PREFIX);
+		closedir(stream);
+	}
+}
