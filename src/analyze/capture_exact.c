@@ -14,16 +14,11 @@ static const uint64_t no_id = UINT64_MAX;
 int tdm_capture_exact_init(struct tdm_capture_exact *e)
 {
 	*e = (struct tdm_capture_exact){ 0 };
-	int err = tdm_capture_paths_init(&e->paths);
-	if (err == 0)
-		err = tdm_map_init(&e->unit_of);
-	if (err == 0)
-		err = tdm_map_init(&e->chip_of);
-	if (err == 0)
-		err = tdm_map_init(&e->waiting);
-	if (err != 0)
-		tdm_capture_exact_done(e);
-	return err;
+	if (tdm_capture_paths_init(&e->paths) == 0 && tdm_map_init(&e->unit_of) == 0 &&
+		tdm_map_init(&e->chip_of) == 0 && tdm_map_init(&e->waiting) == 0)
+		return 0;
+	tdm_capture_exact_done(e);
+	return -ENOMEM;
 }
 
 void tdm_capture_exact_done(struct tdm_capture_exact *e)

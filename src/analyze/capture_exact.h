@@ -134,7 +134,7 @@ int tdm_capture_exact_end(struct tdm_capture_exact *exact);
 /* Sums at this moment, for reasons: of all devices, and of the device that has the most. */
 struct tdm_exact_now {
 	int64_t dram_all, dram_top;
-	int64_t l1_all, l1_top;           /* buffers as asked for */
+	int64_t l1_all;                   /* buffers as asked for */
 	int64_t bank_all, bank_top;       /* buffers in one core */
 	int64_t core_top, core_all;       /* everything in one core; all: buffers and sizes, added */
 	int64_t core_plain, core_stacked; /* of the device with core_top */

@@ -49,11 +49,9 @@ static int64_t larger(int64_t a, int64_t b)
 
 void tdm_capture_exact_now(const struct tdm_capture_exact *e, struct tdm_exact_now *now)
 {
-	*now = (struct tdm_exact_now){ .core_top = INT64_MIN,
-		.device_top = INT64_MIN,
-		.dram_top = INT64_MIN,
-		.l1_top = INT64_MIN,
-		.bank_top = INT64_MIN };
+	*now = (struct tdm_exact_now){
+		.core_top = INT64_MIN, .device_top = INT64_MIN, .dram_top = INT64_MIN, .bank_top = INT64_MIN
+	};
 	struct holding all[TDM_EXACT_UNITS_MAX];
 	find_holdings(e, all);
 	for (size_t i = 0; i < e->unit_count; i++) {
@@ -62,7 +60,6 @@ void tdm_capture_exact_now(const struct tdm_capture_exact *e, struct tdm_exact_n
 		now->l1_all += h.l1;
 		now->bank_all += h.bank;
 		now->dram_top = larger(now->dram_top, h.dram);
-		now->l1_top = larger(now->l1_top, h.l1);
 		now->bank_top = larger(now->bank_top, h.bank);
 		if (h.bank + h.max_total > now->core_top) {
 			now->core_top = h.bank + h.max_total;
@@ -91,7 +88,7 @@ void tdm_capture_exact_now(const struct tdm_capture_exact *e, struct tdm_exact_n
 	now->core_all = now->bank_all + plain;
 	now->device_all = now->l1_all + plain;
 	if (e->unit_count == 0)
-		now->core_top = now->device_top = now->dram_top = now->l1_top = now->bank_top = 0;
+		now->core_top = now->device_top = now->dram_top = now->bank_top = 0;
 }
 
 /* The largest first; of the same size, the older first. */

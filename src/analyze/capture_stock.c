@@ -10,6 +10,7 @@
  * for DRAM.
  */
 #include "analyze/capture_stock.h"
+#include "base/number.h"
 #include "base/reserve.h"
 
 #include <errno.h>
@@ -33,19 +34,12 @@ struct tdm_capture_stock {
 	/* L1 */
 	bool inputs;
 	uint64_t depth;
-	uint32_t l1_program, l1_buffers, l1_peak;
+	uint32_t l1_program, l1_buffers;
 	uint64_t l1_views, l1_twice, l1_inputs; /* parts of the two, for reasons */
-	uint64_t l1_peak_views, l1_peak_twice, l1_peak_inputs;
-	int64_t l1_true; /* without wrapping */
-	/* DRAM */
-	uint64_t dram_now, dram_in, dram_out;
-	int64_t dram_peak;
-	/* one core */
-	uint64_t next_counter;
-	uint64_t cb, l1, dfb, scratchpad, total;
-	uint64_t cb_peak, l1_core_peak, dfb_peak, scratchpad_peak, total_peak;
-	bool wrapped[TDM_STOCK_FIGURES];
-	char why[TDM_STOCK_GROUPS][TDM_STOCK_WHY_CAP];
+	int64_t l1_true;                        /* without wrapping */
+	uint64_t next_counter;                  /* one core */
+	uint64_t now[TDM_STOCK_FIGURES];        /* DRAM and one core, by their peaks */
+	struct tdm_stock_result result;
 };
 
 static const char *const keys[] = {
@@ -85,7 +79,7 @@ void tdm_capture_stock_free(struct tdm_capture_stock *stock)
 
 static bool failed(const struct tdm_capture_stock *s, enum tdm_stock_group group)
 {
-	return s->why[group][0] != '\0';
+	return s->result.why[group][0] != '\0';
 }
 
 /* The figures of the group end here: the first reason stays. */
@@ -98,9 +92,9 @@ static void fail(struct tdm_capture_stock *s, enum tdm_stock_group group, const 
 	va_list args;
 	if (failed(s, group))
 		return;
-	int len = snprintf(s->why[group], TDM_STOCK_WHY_CAP, "node %" PRIu64 ": ", node->index);
+	int len = snprintf(s->result.why[group], TDM_STOCK_WHY_CAP, "node %" PRIu64 ": ", node->index);
 	va_start(args, format);
-	vsnprintf(s->why[group] + len, TDM_STOCK_WHY_CAP - (size_t)len, format, args);
+	vsnprintf(s->result.why[group] + len, TDM_STOCK_WHY_CAP - (size_t)len, format, args);
 	va_end(args);
 }
 
@@ -159,14 +153,13 @@ static struct buffer *find_buffer(const struct tdm_capture_stock *s, int64_t ind
 static unsigned raise_l1(struct tdm_capture_stock *s)
 {
 	uint32_t now = s->l1_program + s->l1_buffers;
-	if (s->l1_true < 0 || s->l1_true > UINT32_MAX)
-		s->wrapped[TDM_STOCK_L1_PEAK] = true;
-	if (now <= s->l1_peak)
+	s->result.wrapped[TDM_STOCK_L1_PEAK] |= s->l1_true < 0 || s->l1_true > UINT32_MAX;
+	if (now <= s->result.value[TDM_STOCK_L1_PEAK])
 		return 0;
-	s->l1_peak = now;
-	s->l1_peak_views = s->l1_views;
-	s->l1_peak_twice = s->l1_twice;
-	s->l1_peak_inputs = s->l1_inputs;
+	s->result.value[TDM_STOCK_L1_PEAK] = now;
+	s->result.view_bytes = s->l1_views;
+	s->result.twice_bytes = s->l1_twice;
+	s->result.input_bytes = s->l1_inputs;
 	return 1U << TDM_STOCK_L1_PEAK;
 }
 
@@ -294,6 +287,7 @@ static unsigned l1_apply(
 static unsigned dram_apply(
 	struct tdm_capture_stock *s, const struct tdm_capture_node *node, const struct buffer *released)
 {
+	uint64_t *now = &s->now[TDM_STOCK_DRAM_PEAK], *value = s->result.value;
 	int64_t size;
 	if (node->type == TDM_CAPTURE_UNTYPED) {
 		fail(s, TDM_STOCK_DRAM, node, "node_type is missing");
@@ -302,52 +296,45 @@ static unsigned dram_apply(
 			fail(s, TDM_STOCK_DRAM, node, "type is missing");
 		else if (node->memory == TDM_CAPTURE_MEMORY_DRAM &&
 			 take(s, TDM_STOCK_DRAM, node, &node->size, "size", &size)) {
-			s->dram_now += (uint64_t)size;
-			s->dram_in += (uint64_t)size;
+			*now += (uint64_t)size;
+			value[TDM_STOCK_DRAM_ALLOCATIONS] += (uint64_t)size;
 		}
 	} else if (released != NULL && released->memory == TDM_CAPTURE_MEMORY_DRAM) {
-		s->dram_now -= (uint64_t)released->size;
-		s->dram_out += (uint64_t)released->size;
+		*now -= (uint64_t)released->size;
+		value[TDM_STOCK_DRAM_DEALLOCATIONS] += (uint64_t)released->size;
 	}
-	if ((int64_t)s->dram_now <= s->dram_peak)
+	if ((int64_t)*now <= (int64_t)value[TDM_STOCK_DRAM_PEAK])
 		return 0;
-	s->dram_peak = (int64_t)s->dram_now;
+	value[TDM_STOCK_DRAM_PEAK] = *now;
 	return 1U << TDM_STOCK_DRAM_PEAK;
 }
 
 /* ---- one core ---- */
 
-static unsigned core_add(
-	struct tdm_capture_stock *s, uint64_t *now, uint64_t *peak, enum tdm_stock_figure figure, uint64_t size)
+static unsigned core_add(struct tdm_capture_stock *s, enum tdm_stock_figure figure, uint64_t size)
 {
+	const enum tdm_stock_figure figures[] = { figure, TDM_STOCK_CORE_PEAK_TOTAL };
 	unsigned raised = 0;
-	*now += size;
-	s->total += size;
-	if (*now > *peak) {
-		*peak = *now;
-		raised |= 1U << figure;
+	for (int i = 0; i < 2; i++) {
+		uint64_t *now = &s->now[figures[i]], *peak = &s->result.value[figures[i]];
+		*now += size;
+		raised |= *now > *peak ? 1U << figures[i] : 0;
+		*peak = tdm_max(*peak, *now);
+		s->result.wrapped[figures[i]] |= *peak > (uint64_t)INT64_MAX;
 	}
-	if (s->total > s->total_peak) {
-		s->total_peak = s->total;
-		raised |= 1U << TDM_STOCK_CORE_PEAK_TOTAL;
-	}
-	s->wrapped[figure] = s->wrapped[figure] || *peak > (uint64_t)INT64_MAX;
-	s->wrapped[TDM_STOCK_CORE_PEAK_TOTAL] =
-		s->wrapped[TDM_STOCK_CORE_PEAK_TOTAL] || s->total_peak > (uint64_t)INT64_MAX;
 	return raised;
 }
 
 /* Program memory: `view` is the field that says it has no bytes of its own; NULL: there is none. */
 static unsigned core_program(struct tdm_capture_stock *s, const struct tdm_capture_node *node,
-	const struct tdm_capture_number *view, const char *view_name, uint64_t *now, uint64_t *peak,
-	enum tdm_stock_figure figure)
+	const struct tdm_capture_number *view, const char *view_name, enum tdm_stock_figure figure)
 {
 	int64_t is_view = 0, size;
 	if (view != NULL && !take(s, TDM_STOCK_CORE, node, view, view_name, &is_view))
 		return 0;
 	if (is_view == 1 || !take(s, TDM_STOCK_CORE, node, &node->size, "size", &size))
 		return 0;
-	return core_add(s, now, peak, figure, (uint32_t)size);
+	return core_add(s, figure, (uint32_t)size);
 }
 
 static unsigned core_buffer(struct tdm_capture_stock *s, const struct tdm_capture_node *node)
@@ -361,9 +348,9 @@ static unsigned core_buffer(struct tdm_capture_stock *s, const struct tdm_captur
 		!take(s, TDM_STOCK_CORE, node, &node->bank_size, "max_size_per_bank", &size))
 		return 0;
 	if (node->type == TDM_CAPTURE_BUFFER_ALLOCATE)
-		return core_add(s, &s->l1, &s->l1_core_peak, TDM_STOCK_CORE_PEAK_L1, (uint32_t)size);
-	s->l1 -= (uint32_t)size;
-	s->total -= (uint32_t)size;
+		return core_add(s, TDM_STOCK_CORE_PEAK_L1, (uint32_t)size);
+	s->now[TDM_STOCK_CORE_PEAK_L1] -= (uint32_t)size;
+	s->now[TDM_STOCK_CORE_PEAK_TOTAL] -= (uint32_t)size;
 	return 0;
 }
 
@@ -379,17 +366,15 @@ static unsigned core_apply(struct tdm_capture_stock *s, const struct tdm_capture
 		fail(s, TDM_STOCK_CORE, node, "node_type is missing");
 		return 0;
 	case TDM_CAPTURE_CB_ALLOCATE:
-		return core_program(s, node, &node->globally_allocated, "globally_allocated", &s->cb, &s->cb_peak,
-			TDM_STOCK_CORE_PEAK_CB);
+		return core_program(s, node, &node->globally_allocated, "globally_allocated", TDM_STOCK_CORE_PEAK_CB);
 	case TDM_CAPTURE_DFB_ALLOCATE:
-		return core_program(s, node, &node->borrows_memory, "borrows_memory", &s->dfb, &s->dfb_peak,
-			TDM_STOCK_CORE_PEAK_DFB);
+		return core_program(s, node, &node->borrows_memory, "borrows_memory", TDM_STOCK_CORE_PEAK_DFB);
 	case TDM_CAPTURE_SCRATCHPAD_ALLOCATE:
-		return core_program(
-			s, node, NULL, NULL, &s->scratchpad, &s->scratchpad_peak, TDM_STOCK_CORE_PEAK_SCRATCHPAD);
+		return core_program(s, node, NULL, NULL, TDM_STOCK_CORE_PEAK_SCRATCHPAD);
 	case TDM_CAPTURE_CB_DEALLOCATE_ALL:
-		s->total -= s->cb + s->dfb + s->scratchpad;
-		s->cb = s->dfb = s->scratchpad = 0;
+		s->now[TDM_STOCK_CORE_PEAK_CB] = s->now[TDM_STOCK_CORE_PEAK_DFB] = 0;
+		s->now[TDM_STOCK_CORE_PEAK_SCRATCHPAD] = 0;
+		s->now[TDM_STOCK_CORE_PEAK_TOTAL] = s->now[TDM_STOCK_CORE_PEAK_L1];
 		return 0;
 	case TDM_CAPTURE_BUFFER_ALLOCATE:
 	case TDM_CAPTURE_BUFFER_DEALLOCATE:
@@ -427,33 +412,12 @@ int tdm_capture_stock_apply(struct tdm_capture_stock *s, const struct tdm_captur
 	return 0;
 }
 
-void tdm_capture_stock_end(struct tdm_capture_stock *s)
+const struct tdm_stock_result *tdm_capture_stock_end(struct tdm_capture_stock *s)
 {
 	if (s->inputs && !failed(s, TDM_STOCK_L1))
 		raise_l1(s);
 	s->inputs = false;
-}
-
-void tdm_capture_stock_result(const struct tdm_capture_stock *s, struct tdm_stock_result *result)
-{
-	*result = (struct tdm_stock_result){
-		.value = {
-			[TDM_STOCK_DRAM_PEAK] = (uint64_t)s->dram_peak,
-			[TDM_STOCK_DRAM_ALLOCATIONS] = s->dram_in,
-			[TDM_STOCK_DRAM_DEALLOCATIONS] = s->dram_out,
-			[TDM_STOCK_L1_PEAK] = s->l1_peak,
-			[TDM_STOCK_CORE_PEAK_CB] = s->cb_peak,
-			[TDM_STOCK_CORE_PEAK_L1] = s->l1_core_peak,
-			[TDM_STOCK_CORE_PEAK_DFB] = s->dfb_peak,
-			[TDM_STOCK_CORE_PEAK_SCRATCHPAD] = s->scratchpad_peak,
-			[TDM_STOCK_CORE_PEAK_TOTAL] = s->total_peak,
-		},
-		.twice_bytes = s->l1_peak_twice,
-		.input_bytes = s->l1_peak_inputs,
-		.view_bytes = s->l1_peak_views,
-	};
-	memcpy(result->why, s->why, sizeof result->why);
-	memcpy(result->wrapped, s->wrapped, sizeof result->wrapped);
 	for (int i = 0; i < TDM_STOCK_FIGURES; i++)
-		result->known[i] = !failed(s, tdm_stock_group_of((enum tdm_stock_figure)i));
+		s->result.known[i] = !failed(s, tdm_stock_group_of((enum tdm_stock_figure)i));
+	return &s->result;
 }

@@ -104,8 +104,7 @@ static int64_t find_right(const struct tdm_capture_exact *exact, enum tdm_stock_
 
 int tdm_capture_summary_end(struct tdm_capture_summary *s)
 {
-	tdm_capture_stock_end(s->stock);
-	tdm_capture_stock_result(s->stock, &s->figures);
+	s->figures = *tdm_capture_stock_end(s->stock);
 	int err = tdm_capture_exact_end(&s->exact);
 	for (int figure = 0; figure < TDM_STOCK_FIGURES; figure++)
 		s->right[figure] = find_right(&s->exact, (enum tdm_stock_figure)figure);

@@ -67,11 +67,10 @@ static struct tdm_plot_band *make_bands(
 	uint32_t too_short = length_of_too_many(course, most);
 	for (size_t i = 0; i < course->call_count && *count < most; i++) {
 		const struct tdm_course_call *call = &course->calls[i];
-		struct tdm_str name = tdm_capture_paths_name(&exact->paths, call->path);
 		if (call->to - call->from <= too_short)
 			continue;
 		char *text = names + *count * NAME_CAP;
-		snprintf(text, NAME_CAP, "%.*s", (int)(name.len < NAME_CAP ? name.len : NAME_CAP - 1), name.ptr);
+		snprintf(text, NAME_CAP, "%s", tdm_capture_paths_name(&exact->paths, call->path));
 		bands[(*count)++] = (struct tdm_plot_band){ text, call->from,
 			call->to == TDM_EXACT_NEVER ? end : (double)call->to };
 	}

@@ -225,7 +225,7 @@ static void put_device(const struct tdm_info_capture_report *r, const struct tdm
 	tdm_buf_printf(out, "device %" PRIu64, unit->id);
 	start = out->len;
 	for (size_t i = 0; i < e->chip_count; i++) {
-		if (&e->units[e->chips[i].unit] != unit)
+		if (e->chips[i].unit != (size_t)(unit - e->units))
 			continue;
 		has_other |= e->chips[i].id != unit->id;
 		if (chips++ < DEVICES_SHOWN)

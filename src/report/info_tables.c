@@ -55,7 +55,7 @@ static struct tdm_value get_shape(const struct tdm_field *field)
 {
 	const struct tdm_info_capture_report *r = field->table->context;
 	const struct tdm_exact_buffer *b = field->row;
-	return tdm_value_text(tdm_capture_paths_text_of(&r->summary->exact.paths, b->shape).ptr);
+	return tdm_value_text(tdm_capture_paths_text_of(&r->summary->exact.paths, b->shape));
 }
 
 static void put_owner(const struct tdm_field *field, struct tdm_buf *out)
