@@ -69,8 +69,7 @@ static int add(struct tdm_buffer_history *h, const struct tdm_event *event, uint
 	kind->buffers++;
 	kind->allocs++;
 	h->mesh_bytes = mesh;
-	if (mesh > h->mesh_peak_bytes)
-		h->mesh_peak_bytes = mesh;
+	h->mesh_peak_bytes = tdm_max(h->mesh_peak_bytes, mesh);
 	if (sum > kind->peak_bytes) {
 		kind->peak_bytes = sum;
 		kind->peak_buffers = kind->buffers;
@@ -83,11 +82,9 @@ static int apply(struct tdm_buffer_history *h, const struct tdm_event *event, ui
 {
 	if (event->op != TDM_OP_ALLOC && event->op != TDM_OP_FREE)
 		return 0;
-	if (!h->has_time || event->time_ns < h->first_ns)
-		h->first_ns = event->time_ns;
+	h->first_ns = h->has_time ? tdm_min(h->first_ns, event->time_ns) : event->time_ns;
 	h->has_time = true;
-	if (event->time_ns > h->last_ns)
-		h->last_ns = event->time_ns;
+	h->last_ns = tdm_max(h->last_ns, event->time_ns);
 	if (event->op == TDM_OP_ALLOC)
 		return add(h, event, mesh_bytes);
 	uint32_t index = tdm_map_find(&h->by_id, event->id);
@@ -109,11 +106,9 @@ int tdm_buffer_history_take(void *history, const struct tdm_record *record)
 static int compare(const void *left, const void *right)
 {
 	const struct tdm_history_buffer *a = left, *b = right;
-	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1;
-	if (a->position != b->position)
-		return a->position < b->position ? -1 : 1;
-	return a->id < b->id ? -1 : a->id > b->id;
+	int order = tdm_order(b->bytes, a->bytes);
+	order = order != 0 ? order : tdm_order(a->position, b->position);
+	return order != 0 ? order : tdm_order(a->id, b->id);
 }
 
 void tdm_buffer_history_end(struct tdm_buffer_history *history)

@@ -249,6 +249,7 @@ static void settle(struct tdm_capture_exact *e)
 		return;
 	b->state = TDM_EXACT_EXISTING;
 	b->existed = true;
+	b->path = TDM_PATH_ROOT;
 	kind_of(e, b)->existing++;
 	kind_of(e, b)->existing_bytes += b->size;
 }

@@ -33,7 +33,7 @@ struct tdm_exact_buffer {
 	uint64_t bank_bytes; /* TDM_BYTES_UNKNOWN: not recorded */
 	uint32_t index;      /* of its buffer node */
 	uint32_t from, to;   /* nodes at which it is allocated and released; 0 and TDM_EXACT_NEVER at the ends */
-	uint32_t path;       /* that allocated it, or saw it first */
+	uint32_t path;       /* that allocated it; the root if it was there before */
 	uint32_t shape;      /* a text of the paths; 0: unknown */
 	uint16_t unit;
 	uint8_t kind;  /* enum tdm_kind */

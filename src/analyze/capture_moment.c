@@ -1,5 +1,5 @@
 /* Questions about a capture that was counted: what was there at one moment. */
-#include "analyze/capture_exact.h"
+#include "analyze/capture_operations.h"
 #include "base/units.h"
 
 #include <stdlib.h>
@@ -147,19 +147,6 @@ const struct tdm_exact_program *tdm_capture_exact_program(const struct tdm_captu
 	return u->peak_program;
 }
 
-/* The grid that the capture describes for the device, or for the only one. */
-static void find_grid(const struct tdm_capture_exact *e, size_t unit, struct tdm_exact_cores *cores)
-{
-	for (size_t i = 0; i < e->device_count; i++) {
-		const struct tdm_capture_device *d = &e->devices[i];
-		if ((e->device_count != 1 && d->id != e->units[unit].id) || d->grid_x == 0 || d->grid_y == 0 ||
-			d->grid_x > TDM_CAPTURE_GRID || d->grid_y > TDM_CAPTURE_GRID)
-			continue;
-		cores->grid_x = (uint32_t)d->grid_x;
-		cores->grid_y = (uint32_t)d->grid_y;
-	}
-}
-
 static void place_class(const struct tdm_program_class *c, struct tdm_exact_cores *cores)
 {
 	for (uint32_t y = 0; y < TDM_CAPTURE_GRID; y++)
@@ -179,8 +166,13 @@ int tdm_capture_exact_cores(const struct tdm_capture_exact *e, size_t unit, stru
 	int err = 0;
 	const struct tdm_exact_program *list = tdm_capture_exact_program(e, unit, &count);
 	uint32_t at = e->units[unit].core.at;
+	const struct tdm_capture_device *d = tdm_capture_description(e, unit);
 	*cores = (struct tdm_exact_cores){ 0 };
-	find_grid(e, unit, cores);
+	if (d != NULL && d->grid_x != 0 && d->grid_y != 0 && d->grid_x <= TDM_CAPTURE_GRID &&
+		d->grid_y <= TDM_CAPTURE_GRID) {
+		cores->grid_x = (uint32_t)d->grid_x;
+		cores->grid_y = (uint32_t)d->grid_y;
+	}
 	for (size_t i = 0; i < count && err == 0; i++) {
 		if (tdm_core_mask_count(&list[i].mask) == 0)
 			cores->unplaced += list[i].size;

@@ -8,10 +8,8 @@ static int by_peak(const void *a, const void *b)
 	const struct tdm_capture_operation *x = a, *y = b;
 	if (x->core_peak != y->core_peak)
 		return x->core_peak > y->core_peak ? -1 : 1;
-	uint64_t bytes_x = x->dram_bytes + x->l1_bytes, bytes_y = y->dram_bytes + y->l1_bytes;
-	if (bytes_x != bytes_y)
-		return bytes_x > bytes_y ? -1 : 1;
-	return x->path < y->path ? -1 : 1; /* callers come before those they call */
+	int order = tdm_order(y->dram_bytes + y->l1_bytes, x->dram_bytes + x->l1_bytes);
+	return order != 0 ? order : tdm_order(x->path, y->path); /* callers come before those they call */
 }
 
 struct tdm_capture_operation *tdm_capture_operations(const struct tdm_capture_exact *exact, size_t *count)
@@ -91,8 +89,7 @@ void tdm_capture_devices(const struct tdm_capture_exact *exact, const struct tdm
 	}
 }
 
-/* The description of a device, by its own number or that of a chip of it; or the only one there is. */
-static const struct tdm_capture_device *description_of(const struct tdm_capture_exact *e, size_t unit)
+const struct tdm_capture_device *tdm_capture_description(const struct tdm_capture_exact *e, size_t unit)
 {
 	for (size_t i = 0; i < e->device_count; i++)
 		for (size_t k = 0; k < e->chip_count; k++)
@@ -106,7 +103,7 @@ static const struct tdm_capture_device *description_of(const struct tdm_capture_
 
 uint64_t tdm_capture_banks(const struct tdm_capture_exact *exact, size_t unit, enum tdm_kind kind)
 {
-	const struct tdm_capture_device *d = description_of(exact, unit);
+	const struct tdm_capture_device *d = tdm_capture_description(exact, unit);
 	if (d == NULL)
 		return 0;
 	return kind == TDM_KIND_L1 || kind == TDM_KIND_L1_SMALL  ? d->l1_banks

@@ -27,6 +27,9 @@ size_t tdm_capture_fullest(const struct tdm_capture_exact *exact, enum tdm_stock
 /* The devices by their numbers. */
 void tdm_capture_devices(const struct tdm_capture_exact *exact, const struct tdm_exact_unit *list[TDM_EXACT_UNITS_MAX]);
 
+/* What the capture says of a device, by its own number or that of a chip of it; or the only one there is; else NULL. */
+const struct tdm_capture_device *tdm_capture_description(const struct tdm_capture_exact *exact, size_t unit);
+
 /* Banks of a kind on a device, from the report's description of it; 0: unknown. */
 uint64_t tdm_capture_banks(const struct tdm_capture_exact *exact, size_t unit, enum tdm_kind kind);
 

@@ -66,14 +66,6 @@ static void put_owner(const struct tdm_field *field, struct tdm_buf *out)
 		put_path(field, out);
 }
 
-static void json_owner(const struct tdm_field *field, struct tdm_json *json)
-{
-	if (((const struct tdm_exact_buffer *)field->row)->existed)
-		tdm_json_null(json);
-	else
-		json_path(field, json);
-}
-
 #define BUFFER(member) TDM_MEMBER(struct tdm_exact_buffer, member)
 static const struct tdm_column buffer_columns[] = {
 	{ NULL, "node", BUFFER(index) },
@@ -84,7 +76,7 @@ static const struct tdm_column buffer_columns[] = {
 	{ "node", NULL, BUFFER(index), .width = 8 },
 	{ "tensor", "tensor", .get = get_shape, .width = 28, .before = 1 },
 	{ NULL, "existing", BUFFER(existed) },
-	{ "allocated by", "operation", BUFFER(path), .text = put_owner, .json = json_owner, .before = 1, .arg = 75 },
+	{ "allocated by", "operation", BUFFER(path), .text = put_owner, .json = json_path, .before = 1, .arg = 75 },
 };
 
 /* Of the first `count` buffers in the list, of `all`. */

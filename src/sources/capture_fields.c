@@ -92,12 +92,18 @@ static const char *range_problem(int err)
 
 bool tdm_capture_find_problem(const struct tdm_capture_node *node, int range_error, char *text, size_t cap)
 {
+	if (node->type == TDM_CAPTURE_UNTYPED) {
+		snprintf(text, cap, "it has no node_type");
+		return true;
+	}
 	bool is_program_memory = tdm_capture_is_program_memory(node->type);
 	bool is_sized =
 		is_program_memory || node->type == TDM_CAPTURE_BUFFER || node->type == TDM_CAPTURE_BUFFER_ALLOCATE;
 	bool is_release = node->type == TDM_CAPTURE_BUFFER_DEALLOCATE;
 	bool is_placed = is_sized || is_release || node->type == TDM_CAPTURE_CB_DEALLOCATE_ALL;
-	struct {
+	if (!is_placed)
+		return false; /* it carries no memory */
+	const struct {
 		const char *name;
 		const struct tdm_capture_number *number;
 		int64_t max;
@@ -113,10 +119,6 @@ bool tdm_capture_find_problem(const struct tdm_capture_node *node, int range_err
 		{ "connections[0]", &node->connection, INT64_MAX, is_release ? 0 : OPTIONAL,
 			is_release || node->type == TDM_CAPTURE_BUFFER_ALLOCATE },
 	};
-	if (node->type == TDM_CAPTURE_UNTYPED) {
-		snprintf(text, cap, "it has no node_type");
-		return true;
-	}
 	if (is_sized && node->params != TDM_CAPTURE_PARAMS_OBJECT) {
 		snprintf(text, cap, "%s without params", tdm_capture_type_name(node->type));
 		return true;
@@ -140,38 +142,4 @@ bool tdm_capture_find_problem(const struct tdm_capture_node *node, int range_err
 		return true;
 	}
 	return false;
-}
-
-/* Nodes that carry no memory have nothing that could be wrong. */
-static bool is_plain(uint8_t type)
-{
-	return type == TDM_CAPTURE_FUNCTION_START || type == TDM_CAPTURE_FUNCTION_END || type == TDM_CAPTURE_TENSOR ||
-	       type == TDM_CAPTURE_CAPTURE_START || type == TDM_CAPTURE_CAPTURE_END || type == TDM_CAPTURE_ERROR ||
-	       type == TDM_CAPTURE_OTHER;
-}
-
-static bool is_small(const struct tdm_capture_number *number, int64_t max)
-{
-	return number->state <= TDM_CAPTURE_GIVEN && (uint64_t)number->value <= (uint64_t)max;
-}
-
-bool tdm_capture_is_ordinary(const struct tdm_capture_node *node, int range_error)
-{
-	if (is_plain(node->type))
-		return true;
-	if (node->type == TDM_CAPTURE_UNTYPED)
-		return false;
-	if (node->type == TDM_CAPTURE_CB_DEALLOCATE_ALL)
-		return is_small(&node->device, INT32_MAX);
-	if (node->params != TDM_CAPTURE_PARAMS_OBJECT || node->size.state != TDM_CAPTURE_GIVEN ||
-		!is_small(&node->size, TDM_CAPTURE_SIZE_MAX) || !is_small(&node->address, TDM_CAPTURE_SIZE_MAX) ||
-		!is_small(&node->device, INT32_MAX))
-		return false;
-	if (tdm_capture_is_program_memory(node->type))
-		return range_error == 0 && node->bank_size.state == TDM_CAPTURE_ABSENT &&
-		       node->page_size.state == TDM_CAPTURE_ABSENT && node->cores.state == TDM_CAPTURE_ABSENT;
-	return (node->type == TDM_CAPTURE_BUFFER || node->connection.state == TDM_CAPTURE_GIVEN) &&
-	       node->connection.value >= 0 && is_small(&node->bank_size, TDM_CAPTURE_SIZE_MAX) &&
-	       is_small(&node->page_size, TDM_CAPTURE_SIZE_MAX) && is_small(&node->cores, INT32_MAX) &&
-	       (node->memory == TDM_CAPTURE_MEMORY_DRAM || node->memory == TDM_CAPTURE_MEMORY_L1);
 }

@@ -38,11 +38,8 @@ static inline void tdm_capture_read_number(struct tdm_str text, struct tdm_captu
 		tdm_capture_read_any(text, number);
 }
 
-/* Whether a node is usable at first sight; false says nothing yet. `range_error` is that of its core ranges. */
-bool tdm_capture_is_ordinary(const struct tdm_capture_node *node, int range_error);
-
-/* Writes what keeps a node from being used into `text`; false when nothing does. */
-bool tdm_capture_find_problem(
-	const struct tdm_capture_node *node, int range_error, char *text, size_t cap) TDM_CAPTURE_RARE;
+/* Writes what keeps a node from being used into `text`; false when nothing does. `range_error` is that of its core
+ * ranges. */
+bool tdm_capture_find_problem(const struct tdm_capture_node *node, int range_error, char *text, size_t cap);
 
 #endif

@@ -240,25 +240,15 @@ static void begin_node(struct tdm_capture_json *p)
 	p->node.offset = p->base + tdm_capture_skip_origin(&p->skipped, yajl_get_bytes_consumed(p->yajl) - 1);
 }
 
-static TDM_CAPTURE_RARE void end_odd_node(struct tdm_capture_json *p)
+static void end_node(struct tdm_capture_json *p)
 {
 	char problem[PROBLEM_CAP];
+	p->counts.nodes++;
+	p->counts.other_types += p->node.type == TDM_CAPTURE_OTHER;
 	p->node.usable = !tdm_capture_find_problem(&p->node, p->range_error, problem, sizeof problem);
 	push_node(p);
 	if (!p->node.usable)
 		refuse(p, problem);
-}
-
-static void end_node(struct tdm_capture_json *p)
-{
-	struct tdm_capture_node *node = &p->node;
-	p->counts.nodes++;
-	p->counts.other_types += node->type == TDM_CAPTURE_OTHER;
-	node->usable = tdm_capture_is_ordinary(node, p->range_error);
-	if (node->usable)
-		push_node(p);
-	else
-		end_odd_node(p);
 }
 
 /* Something in the array that is no object; its last `len` bytes have just been read. */
