@@ -1,7 +1,10 @@
 #include "analyze/buffer_history.h"
+#include "analyze/finding.h"
 #include "base/reserve.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { LIVE_MAX = 1 << 26 };
@@ -115,6 +118,19 @@ void tdm_buffer_history_end(struct tdm_buffer_history *history)
 {
 	if (history->live_count != 0)
 		qsort(history->live, history->live_count, sizeof *history->live, compare);
+}
+
+void tdm_buffer_history_find(const struct tdm_buffer_history *h, struct tdm_findings *found)
+{
+	char odd[48] = "";
+	if (h->unknown_frees == 0 && h->rereports == 0 && h->overflows == 0)
+		return;
+	if (h->overflows != 0)
+		snprintf(odd, sizeof odd, ", %" PRIu64 " of impossible size", h->overflows);
+	tdm_findings_remark(found, TDM_FINDING_WARNING, "faults", "Faults");
+	tdm_findings_say(found,
+		"%" PRIu64 " release%s of buffers that were not alive, %" PRIu64 " second allocation%s of live ones%s",
+		h->unknown_frees, h->unknown_frees == 1 ? "" : "s", h->rereports, h->rereports == 1 ? "" : "s", odd);
 }
 
 bool tdm_buffer_history_is_valid(const struct tdm_buffer_history *history)

@@ -43,6 +43,10 @@ int tdm_buffer_history_take(void *history, const struct tdm_record *record);
 /* After the last record: puts the live ones in order, the largest first. */
 void tdm_buffer_history_end(struct tdm_buffer_history *history);
 
+struct tdm_findings;
+/* Events that make no sense, counted. */
+void tdm_buffer_history_find(const struct tdm_buffer_history *history, struct tdm_findings *found);
+
 /* The invariant, for tests: sums agree with the live buffers. */
 bool tdm_buffer_history_is_valid(const struct tdm_buffer_history *history);
 

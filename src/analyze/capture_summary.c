@@ -5,7 +5,6 @@
 #include "base/units.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -198,11 +197,6 @@ bool tdm_capture_explain(
 
 /* ---- findings ---- */
 
-static struct tdm_finding *add(struct tdm_findings *found, const char *what, enum tdm_severity severity)
-{
-	return tdm_findings_add(found, TDM_FAMILY_CAPTURE, what, severity);
-}
-
 static void find_reasons(const struct tdm_capture_summary *s, enum tdm_stock_figure figure, struct tdm_findings *found)
 {
 	static const struct {
@@ -217,7 +211,7 @@ static void find_reasons(const struct tdm_capture_summary *s, enum tdm_stock_fig
 	for (int i = 0; i < TDM_REASON_COUNT; i++) {
 		if (bytes[i] == 0)
 			continue;
-		add(found, reasons[i].name, TDM_FINDING_INFO)->about.name = tdm_stock_key(figure);
+		tdm_findings_remark(found, TDM_FINDING_INFO, reasons[i].name, tdm_stock_key(figure));
 		if (i == TDM_REASON_WRAPPED)
 			tdm_findings_figure(found, "bytes", TDM_UNIT_BYTES, TDM_BYTES_UNKNOWN);
 		else
@@ -231,7 +225,8 @@ static void find_unknown(const struct tdm_capture_summary *s, struct tdm_finding
 	static const char *const names[TDM_STOCK_GROUPS] = { "dram_*", "l1_peak", "core_peak_*" };
 	for (int group = 0; group < TDM_STOCK_GROUPS; group++)
 		if (s->figures.why[group][0] != '\0') {
-			add(found, "unknown", TDM_FINDING_WARNING)->about.name = names[group];
+			tdm_findings_remark(found, TDM_FINDING_WARNING, "unknown", names[group]);
+			tdm_findings_figure(found, "bytes", TDM_UNIT_BYTES, TDM_BYTES_UNKNOWN);
 			tdm_findings_say(found, "%s", s->figures.why[group]);
 		}
 }
@@ -254,24 +249,9 @@ static void find_faults(const struct tdm_capture_summary *s, struct tdm_findings
 		{ e->paths.overflow, "calls", "call that could not be told apart",
 			"calls that could not be told apart" },
 	};
-	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-		char count[TDM_BYTES_CAP];
-		if (faults[i].count == 0)
-			continue;
-		add(found, faults[i].what, TDM_FINDING_WARNING);
-		tdm_findings_figure(found, "count", TDM_UNIT_COUNT, faults[i].count);
-		tdm_findings_say(found, "%s %s", tdm_format_count(count, sizeof count, faults[i].count),
-			faults[i].count == 1 ? faults[i].one : faults[i].many);
-	}
-}
-
-static void remark(struct tdm_findings *found, const char *what, uint64_t count, const char *one, const char *many)
-{
-	if (count == 0)
-		return;
-	add(found, what, TDM_FINDING_INFO);
-	tdm_findings_figure(found, "count", TDM_UNIT_COUNT, count);
-	tdm_findings_say(found, "%" PRIu64 " %s", count, count == 1 ? one : many);
+	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+		tdm_findings_counted(found, TDM_FINDING_WARNING, faults[i].what, "Faults", faults[i].count,
+			faults[i].one, faults[i].many);
 }
 
 static void find_remarks(const struct tdm_capture_exact *exact, struct tdm_findings *found)
@@ -286,16 +266,16 @@ static void find_remarks(const struct tdm_capture_exact *exact, struct tdm_findi
 	}
 	for (size_t i = 0; i < exact->chip_count; i++)
 		any_cores_unknown |= exact->chips[i].cores_unknown;
-	remark(found, "views", exact->views,
+	tdm_findings_counted(found, TDM_FINDING_INFO, "views", NULL, exact->views,
 		"circular or dataflow buffer lies in a tensor's memory and has no bytes of its own",
 		"circular or dataflow buffers lie in a tensor's memory and have no bytes of their own");
-	remark(found, "existing", before, "buffer was there before the capture began",
-		"buffers were there before the capture began");
+	tdm_findings_counted(found, TDM_FINDING_INFO, "existing", NULL, before,
+		"buffer was there before the capture began", "buffers were there before the capture began");
 #define WITHOUT "of them in L1, whose bytes per core are not recorded: figures for one core are without them"
-	remark(found, "existing_banks", without_banks, WITHOUT, WITHOUT);
+	tdm_findings_counted(found, TDM_FINDING_INFO, "existing_banks", NULL, without_banks, WITHOUT, WITHOUT);
 	if (!any_cores_unknown)
 		return;
-	add(found, "cores", TDM_FINDING_INFO);
+	tdm_findings_remark(found, TDM_FINDING_INFO, "cores", NULL);
 	tdm_findings_say(found, "The cores of some circular buffers are not recorded: L1 of one device is unknown, and "
 				"for one core they are taken to lie on the same");
 }

@@ -115,6 +115,13 @@ void tdm_findings_done(struct tdm_findings *findings);
 struct tdm_finding *tdm_findings_add(
 	struct tdm_findings *findings, enum tdm_finding_family family, const char *what, enum tdm_severity severity);
 
+/* A remark about a file, with a label, borrowed for good, or NULL; tdm_findings_say() says it. */
+void tdm_findings_remark(
+	struct tdm_findings *findings, enum tdm_severity severity, const char *what, const char *label);
+/* One that is said: "3 nodes cannot be used"; none when there are none. */
+void tdm_findings_counted(struct tdm_findings *findings, enum tdm_severity severity, const char *what,
+	const char *label, uint64_t count, const char *one, const char *many);
+
 void tdm_findings_say(struct tdm_findings *findings, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void tdm_findings_figure(struct tdm_findings *findings, const char *key, enum tdm_unit unit, uint64_t number);
 void tdm_findings_real(struct tdm_findings *findings, const char *key, enum tdm_unit unit, double real);

@@ -1,7 +1,9 @@
 #include "analyze/kernel_sizes.h"
+#include "analyze/finding.h"
 #include "base/reserve.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 enum { BINARIES_MAX = 1 << 22, TEXTS = 5 };
@@ -138,4 +140,18 @@ size_t tdm_kernel_sizes_targets(
 	if (count != 0)
 		qsort(targets, count, sizeof *targets, compare_targets);
 	return count;
+}
+
+void tdm_kernel_sizes_find(const struct tdm_kernel_sizes *s, struct tdm_findings *found)
+{
+	tdm_findings_counted(found, TDM_FINDING_WARNING, "too_large", "Too large", s->too_large,
+		"kernel does not fit the kernel-config ring alone", "kernels do not fit the kernel-config ring alone");
+	tdm_findings_counted(found, TDM_FINDING_WARNING, "over_limit", "Over limit", s->over_limit,
+		"file with a segment above its limit", "files with a segment above its limit");
+	tdm_findings_counted(found, TDM_FINDING_INFO, "links", "Not followed", s->rest.links, "link", "links");
+	if (s->rest.unvisited == 0)
+		return;
+	tdm_findings_remark(found, TDM_FINDING_WARNING, "unvisited", "Not visited");
+	tdm_findings_say(found, "%" PRIu64 " folder%s too deep, or beyond %d entries", s->rest.unvisited,
+		s->rest.unvisited == 1 ? "" : "s", TDM_WALK_ENTRIES);
 }

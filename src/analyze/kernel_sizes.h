@@ -46,4 +46,8 @@ int tdm_kernel_sizes_end(struct tdm_kernel_sizes *sizes, uint64_t ring_bytes);
 size_t tdm_kernel_sizes_targets(
 	const struct tdm_kernel_sizes *sizes, bool firmware, struct tdm_kernel_target targets[TDM_KERNEL_TARGETS_MAX]);
 
+struct tdm_findings;
+/* Kernels that are too large, and what was not looked at. */
+void tdm_kernel_sizes_find(const struct tdm_kernel_sizes *sizes, struct tdm_findings *found);
+
 #endif

@@ -1,7 +1,9 @@
 #include "analyze/perf_waits.h"
+#include "analyze/finding.h"
 #include "base/reserve.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 enum { CALLS_MAX = 1 << 26 };
@@ -150,4 +152,17 @@ void tdm_perf_waits_end(struct tdm_perf_waits *w)
 		qsort(w->calls, w->call_count, sizeof *w->calls, compare_calls);
 	if (w->operation_count != 0)
 		qsort(w->operations, w->operation_count, sizeof *w->operations, compare_operations);
+}
+
+void tdm_perf_waits_find(const struct tdm_perf_waits *w, struct tdm_findings *found)
+{
+	for (int i = 0; i < TDM_PERF_FIGURES; i++)
+		if (!w->head.has[i]) {
+			tdm_findings_remark(found, TDM_FINDING_INFO, "missing_column", "Unknown");
+			tdm_findings_say(found, "there is no column %s", tdm_perf_column((enum tdm_perf_figure)i));
+		}
+	if (!isnan(w->sum.front_share) || w->sum.calls == 0)
+		return;
+	tdm_findings_remark(found, TDM_FINDING_INFO, "unknown_waits", "Waits");
+	tdm_findings_say(found, "unknown: no call has kernel time and both waits");
 }

@@ -48,4 +48,8 @@ int tdm_perf_waits_take(void *waits, const struct tdm_record *record);
 /* After the last record: puts everything in order. */
 void tdm_perf_waits_end(struct tdm_perf_waits *waits);
 
+struct tdm_findings;
+/* Figures that the report does not have. */
+void tdm_perf_waits_find(const struct tdm_perf_waits *waits, struct tdm_findings *found);
+
 #endif

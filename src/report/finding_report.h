@@ -22,6 +22,9 @@ void tdm_finding_sentence(const struct tdm_finding_view *view, const struct tdm_
 /* The finding with all that belongs to it, over several lines. */
 void tdm_finding_text(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out);
 
+/* All of them, which are released. */
+void tdm_findings_text(struct tdm_findings *found, const struct tdm_term *term, struct tdm_buf *out);
+
 /* An object. */
 void tdm_finding_json(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_json *json);
 

@@ -348,19 +348,28 @@ static void doctor_text(struct tdm_finding_view *view, const struct words *w)
 
 /* Captures. */
 
-/* A line of a table when it is about a figure, else a remark. */
+/* A line of a table when it is about a figure; else a line with a label, or a sentence. */
 static void capture_text(struct tdm_finding_view *view, const struct words *w)
 {
 	const struct tdm_figure *bytes = tdm_finding_figure(view->findings, w->finding, "bytes");
-	bool is_less = bytes != NULL && (int64_t)bytes->number < 0, is_line = w->finding->about.name != NULL;
-	char change[TDM_BYTES_CAP + 1] = "";
+	const char *name = w->finding->about.name;
+	bool is_warning = w->finding->severity >= TDM_FINDING_WARNING;
+	bool is_less = bytes != NULL && (int64_t)bytes->number < 0;
+	if (bytes == NULL)
+		put(w, is_warning ? tdm_term_style(&view->term, TDM_STYLE_YELLOW) : "");
 	if (bytes != NULL && bytes->unit == TDM_UNIT_CHANGE)
-		snprintf(change, sizeof change, "%c%s", is_less ? '-' : '+',
-			TDM_COUNT_TEXT(is_less ? 0 - bytes->number : bytes->number));
-	if (is_line)
-		tdm_buf_printf(w->out, "  %-20s %15s  ", w->finding->about.name, bytes == NULL ? "unknown" : change);
+		tdm_buf_printf(w->out, "  %-20s %*c%s  ", name,
+			15 - (int)strlen(TDM_COUNT_TEXT(is_less ? 0 - bytes->number : bytes->number)),
+			is_less ? '-' : '+', TDM_COUNT_TEXT(is_less ? 0 - bytes->number : bytes->number));
+	else if (bytes != NULL)
+		tdm_buf_printf(w->out, "  %-20s %15s  ", name, is_warning ? "unknown" : "");
+	else if (name != NULL)
+		tdm_put_label(w->out, name);
 	tdm_finding_sentence(view, w->finding, w->out);
-	put(w, is_line ? "\n" : ".\n");
+	put(w, name == NULL ? "." : "");
+	if (bytes == NULL)
+		put(w, is_warning ? tdm_term_style(&view->term, TDM_STYLE_OFF) : "");
+	put(w, "\n");
 }
 
 static const struct {
@@ -386,4 +395,13 @@ void tdm_finding_text(struct tdm_finding_view *view, const struct tdm_finding *f
 	const struct words w = { view, finding, out };
 	if (families[finding->family].text != NULL)
 		families[finding->family].text(view, &w);
+}
+
+void tdm_findings_text(struct tdm_findings *found, const struct tdm_term *term, struct tdm_buf *out)
+{
+	struct tdm_finding_view view = { .findings = found, .term = *term };
+	for (size_t i = 0; i < found->count; i++)
+		tdm_finding_text(&view, &found->list[i], out);
+	out->failed |= found->failed;
+	tdm_findings_done(found);
 }

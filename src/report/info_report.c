@@ -77,34 +77,22 @@ static void put_peaks(const struct tdm_info_capture_report *r, struct tdm_buf *o
 
 /* ---- findings ---- */
 
-/* Below a heading, or an empty line. */
-static void put_found(
-	const struct tdm_info_capture_report *r, const char *heading, struct tdm_findings *found, struct tdm_buf *out)
-{
-	struct tdm_finding_view view = { .findings = found, .term = r->file.term };
-	if (found->count != 0 && heading != NULL)
-		tdm_put_heading(out, &r->file.term, heading);
-	else if (found->count != 0)
-		tdm_buf_putc(out, '\n');
-	for (size_t i = 0; i < found->count; i++)
-		tdm_finding_text(&view, &found->list[i], out);
-	out->failed |= found->failed;
-	tdm_findings_done(found);
-}
-
 static void put_reasons(const struct tdm_info_capture_report *r, struct tdm_buf *out)
 {
 	struct tdm_findings found = { 0 };
 	tdm_capture_find(r->summary, TDM_CAPTURE_REASONS, &found);
 	tdm_capture_find(r->summary, TDM_CAPTURE_UNKNOWN, &found);
-	put_found(r, "Why they differ", &found, out);
+	if (found.count != 0)
+		tdm_put_heading(out, &r->file.term, "Why they differ");
+	tdm_findings_text(&found, &r->file.term, out);
 }
 
 static void put_remarks(const struct tdm_info_capture_report *r, struct tdm_buf *out)
 {
 	struct tdm_findings found = { 0 };
 	tdm_capture_find(r->summary, TDM_CAPTURE_REMARKS, &found);
-	put_found(r, NULL, &found, out);
+	tdm_buf_puts(out, found.count != 0 ? "\n" : "");
+	tdm_findings_text(&found, &r->file.term, out);
 }
 
 /* "3 releases of unknown buffers" and so on, on one line. */

@@ -1,4 +1,5 @@
 #include "report/report_inspector.h"
+#include "report/finding_report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -74,29 +75,17 @@ static struct tdm_table live_table(const struct tdm_buffer_history *h, size_t li
 	return table;
 }
 
-static void put_mesh_faults(const struct tdm_buffer_history *h, const struct tdm_file_report *file, struct tdm_buf *out)
-{
-	if (h->unknown_frees == 0 && h->rereports == 0 && h->overflows == 0)
-		return;
-	tdm_buf_printf(out,
-		"%sFaults         %" PRIu64 " release%s of buffers that were not alive, %" PRIu64
-		" second allocation%s of live ones",
-		tdm_term_style(&file->term, TDM_STYLE_YELLOW), h->unknown_frees, tdm_plural(h->unknown_frees),
-		h->rereports, tdm_plural(h->rereports));
-	if (h->overflows != 0)
-		tdm_buf_printf(out, ", %" PRIu64 " of impossible size", h->overflows);
-	tdm_buf_printf(out, "%s\n", tdm_term_style(&file->term, TDM_STYLE_OFF));
-}
-
 void tdm_mesh_text(const struct tdm_buffer_history *h, const struct tdm_file_report *file, struct tdm_buf *out)
 {
+	struct tdm_findings found = { 0 };
 	tdm_put_title(out, "Mesh buffers", file);
 	tdm_buf_printf(out, ": %zu alive at the end, ", h->live_count);
 	put_seconds(h->last_ns - h->first_ns, out);
 	tdm_buf_printf(out, " s\nWhole mesh     %s at the end, at most %s\n", TDM_SIZE_TEXT(h->mesh_bytes),
 		TDM_SIZE_TEXT(h->mesh_peak_bytes));
 	tdm_put_cut(out, file);
-	put_mesh_faults(h, file, out);
+	tdm_buffer_history_find(h, &found);
+	tdm_findings_text(&found, &file->term, out);
 	tdm_put_table(out, file, kind_table(h));
 	tdm_put_table(out, file, live_table(h, file->limit));
 }

@@ -1,4 +1,5 @@
 #include "report/report_kernels.h"
+#include "report/finding_report.h"
 
 #include <inttypes.h>
 
@@ -66,26 +67,10 @@ static void put_target_table(
 	tdm_put_table(out, file, table);
 }
 
-static void put_notes(const struct tdm_kernel_sizes *s, const struct tdm_file_report *file, struct tdm_buf *out)
-{
-	const char *style = tdm_term_style(&file->term, TDM_STYLE_YELLOW);
-	const char *off = tdm_term_style(&file->term, TDM_STYLE_OFF);
-	if (s->too_large != 0)
-		tdm_buf_printf(out, "%sToo large      %zu kernel%s do%s not fit the kernel-config ring alone%s\n",
-			style, s->too_large, tdm_plural(s->too_large), s->too_large == 1 ? "es" : "", off);
-	if (s->over_limit != 0)
-		tdm_buf_printf(out, "%sOver limit     %" PRIu64 " file%s with a segment above its limit%s\n", style,
-			s->over_limit, tdm_plural(s->over_limit), off);
-	if (s->rest.links != 0)
-		tdm_buf_printf(out, "Not followed   %" PRIu64 " link%s\n", s->rest.links, tdm_plural(s->rest.links));
-	if (s->rest.unvisited != 0)
-		tdm_buf_printf(out, "%sNot visited    %" PRIu64 " folder%s too deep, or beyond %d entries%s\n", style,
-			s->rest.unvisited, tdm_plural(s->rest.unvisited), TDM_WALK_ENTRIES, off);
-}
-
 void tdm_kernels_text(const struct tdm_kernel_sizes *s, const struct tdm_file_report *file, struct tdm_buf *out)
 {
 	size_t files = s->count - s->firmware;
+	struct tdm_findings found = { 0 };
 	tdm_put_title(out, "Kernels", file);
 	tdm_buf_printf(out, ": %zu kernel%s in %zu file%s, %s; %zu of firmware\n", s->kernel_count,
 		tdm_plural(s->kernel_count), files, tdm_plural(files), TDM_SIZE_TEXT(s->packed_bytes), s->firmware);
@@ -94,7 +79,8 @@ void tdm_kernels_text(const struct tdm_kernel_sizes *s, const struct tdm_file_re
 			"Ring           %s for kernels, arguments and settings of a core (default of Wormhole and "
 			"Blackhole)\n",
 			TDM_SIZE_TEXT(s->ring_bytes));
-	put_notes(s, file, out);
+	tdm_kernel_sizes_find(s, &found);
+	tdm_findings_text(&found, &file->term, out);
 	put_target_table(s, false, file, out);
 	tdm_put_table(out, file, TDM_TABLE_OF(kernels, s->kernels, s->kernel_count));
 	put_target_table(s, true, file, out);

@@ -1,4 +1,5 @@
 #include "report/report_perf.h"
+#include "report/finding_report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -44,21 +45,18 @@ static const struct tdm_column calls[] = {
 
 void tdm_perf_text(const struct tdm_perf_waits *w, const struct tdm_file_report *file, struct tdm_buf *out)
 {
+	struct tdm_findings found = { 0 };
 	tdm_put_title(out, "Performance", file);
 	tdm_buf_printf(out, ": %" PRIu64 " call%s of %zu operation%s\n", w->sum.calls, tdm_plural(w->sum.calls),
 		w->operation_count, tdm_plural(w->operation_count));
 	tdm_put_cut(out, file);
-	for (int i = 0; i < TDM_PERF_FIGURES; i++)
-		if (!w->head.has[i])
-			tdm_buf_printf(out, "Unknown        there is no column %s\n",
-				tdm_perf_column((enum tdm_perf_figure)i));
+	tdm_perf_waits_find(w, &found);
+	tdm_findings_text(&found, &file->term, out);
 	if (!isnan(w->sum.front_share))
 		tdm_buf_printf(out,
 			"Waits          %.1f%% of the kernels' time for input (front), %.1f%% for room (back)\n"
 			"               averages of a core; the report has the sums of all cores\n",
 			w->sum.front_share * 100, w->sum.back_share * 100);
-	else if (w->sum.calls != 0)
-		tdm_buf_puts(out, "Waits          unknown: no call has kernel time and both waits\n");
 	tdm_put_table(out, file, TDM_TABLE_OF(operations, w->operations, w->operation_count));
 	tdm_put_table(out, file, TDM_TABLE_OF(calls, w->calls, w->call_count));
 }
