@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/finding.h"
 #include "base/buf.h"
 #include "base/diag.h"
 #include "device/bank.h"
@@ -25,53 +26,11 @@ enum {
 	TDM_REPLAY_SPACES = 4,   /* DRAM, L1, L1_SMALL, TRACE, in this order; a region trace has the first only */
 	TDM_REPLAY_SAMPLES = 64, /* points of the series over time */
 	TDM_REPLAY_HOLES = 5,    /* largest holes kept */
-	TDM_REPLAY_NAME = 40,
-};
-
-/* A short copy of a buffer's name; longer ones end in "...". */
-struct tdm_replay_name {
-	char text[TDM_REPLAY_NAME];
-};
-
-/* What bounds a hole on one side. */
-struct tdm_replay_bound {
-	bool is_buffer; /* false: the region ends there */
-	struct tdm_replay_name name;
-	uint64_t bytes;
-};
-
-struct tdm_replay_hole {
-	uint64_t address, size;
-	struct tdm_replay_bound below, above;
 };
 
 struct tdm_replay_sample {
 	uint64_t op; /* number of the request */
 	uint64_t allocated, free, largest_free;
-};
-
-enum tdm_replay_cause {
-	TDM_CAUSE_TOO_LARGE,  /* larger than the whole region */
-	TDM_CAUSE_EXHAUSTED,  /* less is free than is needed */
-	TDM_CAUSE_FRAGMENTED, /* enough is free, but not in one piece */
-	TDM_CAUSE_OCCUPIED,   /* a fixed address that is taken */
-	TDM_CAUSE_OUTSIDE,    /* a fixed address outside the region */
-	TDM_CAUSE_NO_REGION,  /* the region has size 0 on this device */
-};
-
-struct tdm_replay_failure {
-	uint64_t op, line;
-	struct tdm_replay_name name;
-	enum tdm_replay_cause cause;
-	uint64_t size;           /* asked for, all banks */
-	uint64_t bytes_per_bank; /* before the allocator's rounding */
-	uint64_t need;           /* after it: what one bank must have in one piece */
-	uint64_t aligned_size;   /* what the runtime's message calls the size */
-	uint64_t address;        /* for fixed ones */
-	uint32_t cores;          /* sharded over so many; 0: interleaved over all banks */
-	struct tdm_freelist_stats stats;
-	struct tdm_replay_hole holes[TDM_REPLAY_HOLES];
-	size_t hole_count;
 };
 
 struct tdm_replay_space {
@@ -89,7 +48,8 @@ struct tdm_replay_space {
 	uint64_t worst_frag_op, worst_frag_line;
 	struct tdm_replay_sample samples[TDM_REPLAY_SAMPLES];
 	size_t sample_count;
-	struct tdm_replay_failure first_failure; /* valid when failures != 0 */
+	size_t first_failure;         /* among the findings; valid when failures != 0 */
+	struct tdm_short_name failed; /* what it was */
 };
 
 struct tdm_replay_options {
@@ -123,8 +83,11 @@ uint64_t tdm_replay_live(const struct tdm_replay *replay);         /* buffers pl
 bool tdm_replay_has(const struct tdm_replay *replay, uint64_t id); /* a buffer that was not freed, placed or not */
 enum tdm_fit tdm_replay_fit(const struct tdm_replay *replay);
 
+/* The first failure of each space that has one, in the order of the requests; `code` is an enum tdm_cause. */
+const struct tdm_findings *tdm_replay_findings(const struct tdm_replay *replay);
+
 /* The largest holes of a space now, largest first. Returns how many. */
-size_t tdm_replay_holes(const struct tdm_replay *replay, size_t space, struct tdm_replay_hole holes[TDM_REPLAY_HOLES]);
+size_t tdm_replay_holes(const struct tdm_replay *replay, size_t space, struct tdm_hole holes[TDM_REPLAY_HOLES]);
 
 /* 1 - largest / free; 0 when nothing is free. */
 double tdm_replay_frag(uint64_t free, uint64_t largest);

@@ -2,6 +2,7 @@
 #include "base/duration.h"
 #include "base/units.h"
 #include "report/cell.h"
+#include "report/finding_report.h"
 #include "report/log_report.h"
 
 #include <inttypes.h>
@@ -74,15 +75,14 @@ static void put_geometry(struct tdm_buf *out, const struct tdm_log_geometry *g)
 
 void tdm_log_record_line(const struct tdm_log_record *r, struct tdm_buf *out)
 {
-	char clock[TDM_DURATION_CAP] = "-", summary[TDM_LOG_TEXT_CAP];
+	char clock[TDM_DURATION_CAP] = "-";
 	if (r->time_ns != 0)
 		tdm_format_clock(clock, sizeof clock, r->time_ns);
 	tdm_buf_printf(
 		out, "%-12s %9" PRIu64 "  %-13s ", clock, r->line, tdm_log_type_name((enum tdm_log_type)r->type));
 	switch (r->type) {
 	case TDM_LOG_FAILURE:
-		tdm_buf_printf(out, "%s: %s", tdm_failure_title((enum tdm_failure_type)r->failure.type),
-			tdm_failure_summary(&r->failure, summary, sizeof summary));
+		tdm_failure_text(&r->failure, out);
 		break;
 	case TDM_LOG_ALLOC:
 	case TDM_LOG_FREE:
