@@ -76,10 +76,13 @@ struct tdm_finding *tdm_findings_add(
 	return finding;
 }
 
-/* NULL when nothing can be added to it. */
-static struct tdm_finding *last(struct tdm_findings *findings)
+/* The last finding, with room in one of the lists; NULL when nothing can be added to it. */
+static struct tdm_finding *last(struct tdm_findings *findings, void *list, size_t *cap, size_t count, size_t item)
 {
-	return findings->count != 0 && !findings->failed ? &findings->list[findings->count - 1] : NULL;
+	if (findings->count == 0 || findings->failed)
+		return NULL;
+	findings->failed = list != NULL && tdm_reserve(list, cap, count, item) != 0;
+	return findings->failed ? NULL : &findings->list[findings->count - 1];
 }
 
 __attribute__((format(printf, 1, 0))) static char *text_of(const char *format, va_list arguments)
@@ -90,7 +93,7 @@ __attribute__((format(printf, 1, 0))) static char *text_of(const char *format, v
 
 void tdm_findings_say(struct tdm_findings *findings, const char *format, ...)
 {
-	struct tdm_finding *finding = last(findings);
+	struct tdm_finding *finding = last(findings, NULL, NULL, 0, 0);
 	va_list arguments;
 	if (finding == NULL)
 		return;
@@ -98,19 +101,17 @@ void tdm_findings_say(struct tdm_findings *findings, const char *format, ...)
 	free(finding->text);
 	finding->text = text_of(format, arguments);
 	va_end(arguments);
-	findings->failed |= finding->text == NULL;
+	findings->failed = finding->text == NULL;
 }
 
 static void add_figure(struct tdm_findings *findings, struct tdm_figure figure)
 {
-	struct tdm_finding *finding = last(findings);
-	if (finding == NULL || tdm_reserve(&findings->figures, &findings->figure_cap, findings->figure_count + 1,
-				       sizeof figure) != 0) {
-		findings->failed |= finding != NULL;
-		if (is_owned(&figure))
-			free(figure.owned);
+	struct tdm_finding *finding =
+		last(findings, &findings->figures, &findings->figure_cap, findings->figure_count + 1, sizeof figure);
+	if (finding == NULL && is_owned(&figure))
+		free(figure.owned);
+	if (finding == NULL)
 		return;
-	}
 	findings->figures[findings->figure_count++] = figure;
 	finding->figures.count++;
 }
@@ -151,40 +152,30 @@ void tdm_findings_cores(struct tdm_findings *findings, const char *key, const st
 
 void tdm_findings_holes(struct tdm_findings *findings, const struct tdm_hole *holes, size_t count)
 {
-	struct tdm_finding *finding = last(findings);
-	if (finding == NULL || count == 0)
-		return;
-	findings->failed =
-		tdm_reserve(&findings->holes, &findings->hole_cap, findings->hole_count + count, sizeof *holes) != 0;
-	if (findings->failed)
-		return;
-	memcpy(findings->holes + findings->hole_count, holes, count * sizeof *holes);
-	findings->hole_count += count;
-	finding->holes.count += count;
+	struct tdm_finding *finding =
+		last(findings, &findings->holes, &findings->hole_cap, findings->hole_count + count, sizeof *holes);
+	for (size_t i = 0; finding != NULL && i < count; i++, finding->holes.count++)
+		findings->holes[findings->hole_count++] = holes[i];
 }
 
 void tdm_findings_advise(struct tdm_findings *findings, const char *command, const char *format, ...)
 {
-	struct tdm_finding *finding = last(findings);
+	struct tdm_finding *finding = last(findings, &findings->advice, &findings->advice_cap,
+		findings->advice_count + 1, sizeof *findings->advice);
 	va_list arguments;
 	if (finding == NULL)
 		return;
-	if (tdm_reserve(&findings->advice, &findings->advice_cap, findings->advice_count + 1,
-		    sizeof *findings->advice) != 0) {
-		findings->failed = true;
-		return;
-	}
 	struct tdm_advice *advice = &findings->advice[findings->advice_count++];
 	finding->advice.count++;
 	va_start(arguments, format);
 	*advice = (struct tdm_advice){ text_of(format, arguments), command != NULL ? strdup(command) : NULL, { 0 } };
 	va_end(arguments);
-	findings->failed |= advice->text == NULL || (command != NULL && advice->command == NULL);
+	findings->failed = advice->text == NULL || (command != NULL && advice->command == NULL);
 }
 
 void tdm_findings_change(struct tdm_findings *findings, const char *key, enum tdm_unit unit, uint64_t number)
 {
-	struct tdm_finding *finding = last(findings);
+	struct tdm_finding *finding = last(findings, NULL, NULL, 0, 0);
 	if (finding != NULL && finding->advice.count != 0)
 		findings->advice[findings->advice_count - 1].change =
 			(struct tdm_figure){ .key = key, .unit = (uint8_t)unit, .number = number };

@@ -2,13 +2,17 @@
 
 #include <math.h>
 
+/* Names in JSON, of the indicator and of its band (NULL: it has none), and where the band MEDIUM begins and ends; below
+ * 0 for one that is good when it is high. */
 static const struct {
 	const char *name, *band;
 	double from, to;
-} indicators[] = {
-#define X(id, name, band, from, to) { name, band, from, to },
-	TDM_PRESSURE_LIST(X)
-#undef X
+} indicators[TDM_PRESSURE_COUNT] = {
+	[TDM_PRESSURE_MISS] = { "cb1_miss_rate", "cb1_miss_band", 0.25, 0.75 },
+	[TDM_PRESSURE_UTILIZATION] = { "cb_utilization", "cb_utilization_band", -0.8, -0.4 },
+	[TDM_PRESSURE_STALLS] = { .name = "stall_share" },
+	[TDM_PRESSURE_L1] = { .name = "l1_share" },
+	[TDM_PRESSURE_SCORE] = { "score", "thrashing_risk", 30, 70 },
 };
 
 /* How full each circular buffer was at its fullest, on average over those that lines tell it of. */

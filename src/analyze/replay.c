@@ -321,28 +321,6 @@ static void put_message(struct tdm_findings *out, const struct tdm_replay_space 
 	tdm_findings_place(out, "runtime_message", (struct tdm_str){ text, is_printed ? (size_t)len : 0 });
 }
 
-/* Which buffer alone keeps two of the holes apart that would suffice together: the smallest one. */
-static void advise(struct tdm_findings *out, const struct tdm_hole *holes, size_t count, uint64_t need)
-{
-	const struct tdm_hole_bound *least = NULL;
-	uint64_t joined = 0;
-	for (size_t i = 0; i < count * count; i++) {
-		const struct tdm_hole *low = &holes[i / count], *high = &holes[i % count];
-		const struct tdm_hole_bound *between = &low->above;
-		uint64_t bytes = low->size + between->bytes + high->size;
-		if (!between->is_buffer || low->address + low->size + between->bytes != high->address || bytes < need ||
-			(least != NULL && least->bytes <= between->bytes))
-			continue;
-		least = between;
-		joined = bytes;
-	}
-	if (least == NULL)
-		return;
-	tdm_findings_advise(out, NULL, "free %s (%" PRIu64 " B) first: the holes on both sides of it become one",
-		least->name.text[0] != '\0' ? least->name.text : "the buffer", least->bytes);
-	tdm_findings_change(out, "largest_free", TDM_UNIT_BYTES, joined);
-}
-
 /* The first one of a space becomes a finding. 0 or -ENOMEM. */
 static int note_failure(struct tdm_replay *replay, struct tdm_replay_space *space, const struct tdm_event *event,
 	const struct request *request, int err)
@@ -381,10 +359,7 @@ static int note_failure(struct tdm_replay *replay, struct tdm_replay_space *spac
 		tdm_findings_figure(out, "aligned_size", TDM_UNIT_BYTES, request->aligned_size);
 		put_message(out, space, event, request);
 	}
-	size_t count = tdm_replay_holes(replay, (size_t)(space - replay->spaces), holes);
-	tdm_findings_holes(out, holes, count);
-	if (cause == TDM_CAUSE_FRAGMENTED)
-		advise(out, holes, count, need);
+	tdm_findings_holes(out, holes, tdm_replay_holes(replay, (size_t)(space - replay->spaces), holes));
 	return out->failed ? -ENOMEM : 0;
 }
 

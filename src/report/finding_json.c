@@ -155,7 +155,7 @@ struct tdm_table tdm_finding_holes(const struct tdm_findings *findings, const st
 	return tdm_hole_table(count != 0 ? &findings->holes[finding->holes.first] : NULL, count);
 }
 
-static void put_sentence(const struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_json *json)
+static void put_sentence(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_json *json)
 {
 	struct tdm_buf text;
 	tdm_buf_init(&text);

@@ -23,7 +23,7 @@ struct tdm_finding_view {
 const char *tdm_finding_title(const struct tdm_finding *finding);
 
 /* One sentence without its stop: what was found, with figures. */
-void tdm_finding_sentence(const struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out);
+void tdm_finding_sentence(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out);
 
 /* The finding with all that belongs to it: lines, or of a failure in a log, which has its place in a table, the title
  * and the sentence. */

@@ -24,9 +24,11 @@ enum { DOCTOR_INDENT = 11, LEAK_INDENT = 2, STACK_INDENT = 4 };
 
 #define YEAR_S (365.0 * 24 * 3600)
 
+static const char *const styles[TDM_SEVERITIES] = { TDM_STYLE_GREEN, TDM_STYLE_CYAN, TDM_STYLE_YELLOW, TDM_STYLE_RED };
+
 /* One finding, being put into words. */
 struct words {
-	const struct tdm_finding_view *view;
+	struct tdm_finding_view *view;
 	const struct tdm_finding *finding;
 	struct tdm_buf *out;
 };
@@ -41,11 +43,6 @@ static double real(const struct words *w, const char *key)
 	return tdm_finding_real(w->view->findings, w->finding, key);
 }
 
-static const char *word(const struct words *w, const char *key)
-{
-	return tdm_finding_word(w->view->findings, w->finding, key);
-}
-
 /* NULL: it is about no kind of memory. */
 static const char *kind_of(const struct words *w)
 {
@@ -58,70 +55,43 @@ static void put(const struct words *w, const char *text)
 	tdm_buf_puts(w->out, text);
 }
 
-static void put_time(const struct words *w, uint64_t ns)
-{
-	char text[TDM_DURATION_CAP];
-	put(w, tdm_format_duration(text, sizeof text, ns));
-}
-
-static void put_bytes(const struct words *w, uint64_t bytes)
-{
-	char text[TDM_BYTES_CAP];
-	put(w, tdm_format_bytes_short(text, sizeof text, bytes));
-}
-
 /* Sentences with fields. */
-
-/* Whether the figure of this name has a value that a sentence can show. */
-static bool is_known(const struct tdm_figure *figure)
-{
-	if (figure == NULL)
-		return false;
-	if (figure->unit <= TDM_UNIT_FLAG)
-		return figure->number != TDM_BYTES_UNKNOWN;
-	return figure->unit == TDM_UNIT_WORD    ? figure->word != NULL
-	       : figure->unit == TDM_UNIT_CORES ? tdm_core_range_is_valid(&figure->cores)
-						: figure->real >= 1;
-}
-
-static void put_cause(const struct words *w, enum tdm_cause cause)
-{
-	static const char *const causes[] = {
-		[TDM_CAUSE_TOO_LARGE] = "it would not fit an empty bank",
-		[TDM_CAUSE_EXHAUSTED] = "less than that is free",
-		[TDM_CAUSE_FRAGMENTED] = "enough is free, but in pieces",
-	};
-	if (cause != TDM_CAUSE_UNKNOWN)
-		put(w, causes[cause]);
-}
 
 /* "0-0 to 7-7 and 2 more ranges" */
 static void put_cores(const struct words *w, const struct tdm_core_range *range)
 {
 	uint64_t more = number(w, "core_ranges") - 1;
+	if (!tdm_core_range_is_valid(range))
+		return;
 	tdm_buf_printf(w->out, "%u-%u to %u-%u", range->x0, range->y0, range->x1, range->y1);
 	if (more != 0)
 		tdm_buf_printf(w->out, " and %" PRIu64 " more range%s", more, tdm_plural(more));
 }
 
-/* As its unit is shown, unless there is a style. */
+/* A figure as its unit is shown, unless there is a style; nothing when it is unknown. */
 static void put_figure(const struct words *w, const struct tdm_figure *figure, char style)
 {
+	static const char *const why[] = { [TDM_CAUSE_UNKNOWN] = "",
+		[TDM_CAUSE_TOO_LARGE] = "it would not fit an empty bank",
+		[TDM_CAUSE_EXHAUSTED] = "less than that is free",
+		[TDM_CAUSE_FRAGMENTED] = "enough is free, but in pieces" };
 	char text[64];
 	if (style == '#')
 		tdm_buf_printf(w->out, "%" PRIu64, figure->number);
 	else if (style == ',')
-		put(w, tdm_format_count(text, sizeof text, figure->number));
+		put(w, TDM_COUNT_TEXT(figure->number));
 	else if (figure->unit == TDM_UNIT_WORD)
 		put(w, tdm_str_shown(tdm_str_of(figure->word), text, sizeof text));
 	else if (figure->unit == TDM_UNIT_CORES)
 		put_cores(w, &figure->cores);
 	else if (figure->unit == TDM_UNIT_CAUSE)
-		put_cause(w, (enum tdm_cause)figure->number);
+		put(w, why[figure->number]);
 	else if (figure->unit == TDM_UNIT_NS)
-		put_time(w, figure->number);
-	else
-		put_bytes(w, figure->unit == TDM_UNIT_BYTES ? figure->number : (uint64_t)(figure->real + 0.5));
+		put(w, TDM_TIME_TEXT(figure->number));
+	else if (figure->unit == TDM_UNIT_BYTES)
+		put(w, TDM_SIZE_TEXT(figure->number));
+	else if (figure->real >= 1) /* what began lately has no rate yet */
+		put(w, TDM_SIZE_TEXT((uint64_t)(figure->real + 0.5)));
 }
 
 /* "35 buffers of 3.4 MiB" or, when sizes differ, "35 buffers, 119 MiB". */
@@ -130,82 +100,66 @@ static void put_buffers(const struct words *w, const char *count_key, const char
 	uint64_t count = number(w, count_key), bytes = number(w, bytes_key);
 	bool even = count != 0 && bytes % count == 0;
 	tdm_put_count(w->out, count, "buffer", "buffers");
-	put(w, even ? " of " : ", ");
-	put_bytes(w, even ? bytes / count : bytes);
+	tdm_buf_printf(w->out, "%s%s", even ? " of " : ", ", TDM_SIZE_TEXT(even ? bytes / count : bytes));
 }
 
 static void put_lived(const struct words *w)
 {
 	uint64_t lived = number(w, "freed_lived_ns"), most = number(w, "freed_lived_most_ns");
-	if (lived == TDM_BYTES_UNKNOWN)
-		return;
-	put(w, lived >= most / 2 ? "" : "at most ");
-	put_time(w, lived >= most / 2 ? lived : most);
+	if (lived != TDM_BYTES_UNKNOWN && lived >= most / 2)
+		put(w, TDM_TIME_TEXT(lived));
+	else if (lived != TDM_BYTES_UNKNOWN)
+		tdm_buf_printf(w->out, "at most %s", TDM_TIME_TEXT(most));
 }
 
-static void put_killed(const struct words *w)
-{
-	if (w->view->picture->processes[w->finding->about.process].life == TDM_LIFE_ENDED)
-		put(w, " until the program was killed");
-}
-
-static void put_cached(const struct words *w)
-{
-	bool is_binary = w->finding->about.kind == TDM_KIND_DRAM || w->finding->about.kind == TDM_KIND_L1;
-	put(w, is_binary ? "each came with kernels: new programs are compiled and cached"
-			 : "memory of programs grows as long as new ones are compiled and cached, or traces captured");
-}
-
-/* What is not a figure. */
+/* Fields that are not figures. */
 static void put_special(const struct words *w, const char *key)
 {
-	const char *kind = kind_of(w);
-	if (strcmp(key, "kind") == 0)
-		put(w, kind != NULL ? kind : "");
-	else if (strcmp(key, "region") == 0)
-		put(w, kind != NULL ? kind : "region");
-	else if (strcmp(key, "setting") == 0)
-		put(w, kind == NULL ? "region" : w->finding->about.kind == TDM_KIND_TRACE ? "trace_region" : kind);
+	const struct tdm_about *about = &w->finding->about;
+	bool is_binary = about->kind == TDM_KIND_DRAM || about->kind == TDM_KIND_L1;
+	if (strcmp(key, "setting") == 0 && about->kind == TDM_KIND_TRACE)
+		put(w, "trace_region");
+	else if ((strcmp(key, "kind") == 0 || strcmp(key, "setting") == 0) && about->kind < TDM_KIND_COUNT)
+		put(w, kind_of(w));
 	else if (strcmp(key, "held") == 0)
 		put_buffers(w, "buffers", "reserved_bytes");
 	else if (strcmp(key, "grown") == 0)
 		put_buffers(w, "grown_buffers", "grown_bytes");
 	else if (strcmp(key, "lived") == 0)
 		put_lived(w);
-	else if (strcmp(key, "killed") == 0)
-		put_killed(w);
+	else if (strcmp(key, "killed") == 0 && w->view->picture->processes[about->process].life == TDM_LIFE_ENDED)
+		put(w, " until the program was killed");
 	else if (strcmp(key, "cached") == 0)
-		put_cached(w);
+		put(w, is_binary ? "each came with kernels: new programs are compiled and cached"
+				 : "memory of programs grows as long as new ones are compiled and cached, or traces "
+				   "captured");
 }
 
 /* A field: the text between braces. */
-static void put_field(const struct words *w, const char *field)
+static void put_field(const struct words *w, char *field)
 {
-	char key[96], style = strchr("#,=", field[0]) != NULL ? field[0] : '\0';
-	snprintf(key, sizeof key, "%s", field + (style != '\0'));
-	char *rest = key, *name = strsep(&rest, "/"), *one = strsep(&rest, "/"), *many = strsep(&rest, "/");
-	const struct tdm_figure *figure = tdm_finding_figure(w->view->findings, w->finding, name);
+	char style = strchr("#,=", field[0]) != NULL ? *field++ : '\0';
+	char *key = strsep(&field, "/"), *one = strsep(&field, "/"), *many = strsep(&field, "/");
+	const struct tdm_figure *figure = tdm_finding_figure(w->view->findings, w->finding, key);
 	if (figure == NULL)
-		put_special(w, name);
-	else if (!is_known(figure))
+		put_special(w, key);
+	else if (figure->unit <= TDM_UNIT_FLAG && figure->number == TDM_BYTES_UNKNOWN)
 		return;
 	else if (one == NULL)
 		put_figure(w, figure, style);
 	else if (style == '=')
 		put(w, figure->number == 1 ? one : many);
-	else if (figure->number == 0 && rest != NULL)
-		put(w, rest);
+	else if (figure->number == 0 && field != NULL)
+		put(w, field);
 	else
 		tdm_put_count(w->out, figure->number, one, many);
 }
 
 /*
  * A sentence in pieces that '|' parts, each with one field at most, and left out when that is unknown:
- *   {key}                a figure, as its unit is shown; or what put_special() knows
- *   {#key}               as a number or an address
- *   {,key}               as a number with commas
- *   {key/one/many}       a count with its noun; {key/one/many/none}: other words for 0
- *   {=key/one/many}      the noun alone
+ *   {key}            a figure as its unit is shown, or what put_special() knows
+ *   {#key}           as a number or an address; {,key}: with commas
+ *   {key/one/many}   a count with its noun; {key/one/many/none}: other words for 0; {=key/one/many}: the noun alone
  */
 static void put_pieces(const struct words *w, const char *at)
 {
@@ -254,41 +208,35 @@ static const char *const leak_sentences[TDM_LEAK_WHY_COUNT] = {
 	[TDM_LEAK_UNWATCHED] = "{held}" LIVES,
 };
 
-static void leak_sentence(const struct words *w)
-{
-	put_pieces(w, leak_sentences[w->finding->code]);
-}
-
 /* What to call the place that allocated it. */
-static void put_site(struct tdm_finding_view *view, const struct words *w)
+static void put_site(const struct words *w)
 {
 	const struct tdm_about *about = &w->finding->about;
+	const struct tdm_picture *picture = w->view->picture;
 	uint32_t depth;
-	tdm_picture_stack(view->picture, about->stack, &depth);
+	tdm_picture_stack(picture, about->stack, &depth);
 	if (number(w, "many_sites") == 1)
 		put(w, "(many sites)");
 	else if (about->name != NULL && about->name[0] != '\0')
-		tdm_cell_put(w->out, tdm_str_of(about->name), 0, view->term.utf8);
+		tdm_cell_text(w->out, about->name, w->view->term.utf8);
 	else if (depth != 0)
-		tdm_stack_site(view->picture, tdm_stack_symbols_get(&view->symbols, view->picture, about->process),
-			about->stack, true, w->out);
+		tdm_stack_site(picture, tdm_stack_symbols_get(&w->view->symbols, picture, about->process), about->stack,
+			true, w->out);
 	else
 		put(w, "(no name, no stack)");
 }
 
-static void put_leak_head(struct tdm_finding_view *view, const struct words *w)
+static void put_leak_head(const struct words *w)
 {
-	static const char *const styles[TDM_SEVERITIES] = { TDM_STYLE_GREEN, TDM_STYLE_GREEN, TDM_STYLE_YELLOW,
-		TDM_STYLE_RED };
 	static const char *const heads[TDM_SEVERITIES] = { "steady", "steady", "SUSPECT", "LEAK" };
 	const struct tdm_about *about = &w->finding->about;
 	uint8_t severity = w->finding->severity;
-	tdm_buf_printf(w->out, "%s%s%s  ", tdm_term_style(&view->term, styles[severity]), heads[severity],
-		tdm_term_style(&view->term, TDM_STYLE_OFF));
-	put_site(view, w);
+	tdm_put_styled(w->out, &w->view->term, styles[severity], heads[severity]);
+	put(w, "  ");
+	put_site(w);
 	tdm_buf_printf(w->out, "  (%s, device %" PRId64 "%s, process %" PRId32 " ", kind_of(w), about->device,
 		about->is_virtual ? " virtual" : "", about->pid);
-	tdm_cell_put(w->out, tdm_str_of(about->comm), 0, view->term.utf8);
+	tdm_cell_text(w->out, about->comm, w->view->term.utf8);
 	put(w, ")\n");
 }
 
@@ -304,56 +252,60 @@ static void put_forecast(const struct words *w)
 			tdm_buf_putc(w->out, (char)toupper((unsigned char)*c));
 		put(w, full_s > 0 ? " full in about " : " is full already");
 		if (full_s > 0)
-			put_time(w, (uint64_t)(full_s * (double)TDM_NS_PER_S));
+			put(w, TDM_TIME_TEXT((uint64_t)(full_s * (double)TDM_NS_PER_S)));
 	}
-	tdm_buf_putc(w->out, '\n');
+	put(w, "\n");
 }
 
-static void put_wrapped(const struct words *w, const char *label, const struct tdm_buf *text, size_t indent)
+/* A paragraph, folded; what comes before it in its first line fills the indent. */
+static void put_wrapped(const struct words *w, const char *label, struct tdm_str text, size_t indent)
 {
 	struct tdm_buf line;
 	tdm_buf_init(&line);
 	tdm_buf_puts(&line, label);
-	tdm_buf_add(&line, tdm_buf_str(text).ptr, text->len);
+	tdm_buf_add(&line, text.ptr, text.len);
 	tdm_wrap(w->out, tdm_buf_str(&line),
 		(struct tdm_wrap){ .at = indent, .indent = indent, .width = w->view->term.width });
-	w->out->failed |= text->failed || line.failed;
+	w->out->failed |= line.failed;
 	tdm_buf_done(&line);
 }
 
-static void put_leak_stack(struct tdm_finding_view *view, const struct words *w)
+static void put_leak_stack(const struct words *w)
 {
 	const struct tdm_about *about = &w->finding->about;
+	const struct tdm_picture *picture = w->view->picture;
 	struct tdm_buf trail;
 	uint32_t depth;
-	tdm_picture_stack(view->picture, about->stack, &depth);
+	tdm_picture_stack(picture, about->stack, &depth);
 	if (depth == 0)
 		return;
-	struct tdm_symbolizer *sym = tdm_stack_symbols_get(&view->symbols, view->picture, about->process);
-	if (view->stacks) {
-		tdm_stack_text(view->picture, sym, about->stack, STACK_INDENT, w->out);
+	struct tdm_symbolizer *sym = tdm_stack_symbols_get(&w->view->symbols, picture, about->process);
+	if (w->view->stacks) {
+		tdm_stack_text(picture, sym, about->stack, STACK_INDENT, w->out);
 		return;
 	}
 	tdm_buf_init(&trail);
-	tdm_stack_trail(view->picture, sym, about->stack, view->term.utf8, &trail);
+	tdm_stack_trail(picture, sym, about->stack, w->view->term.utf8, &trail);
 	tdm_buf_fill(w->out, ' ', LEAK_INDENT);
-	put_wrapped(w, "at ", &trail, LEAK_INDENT);
+	put_wrapped(w, "at ", tdm_buf_str(&trail), LEAK_INDENT);
+	w->out->failed |= trail.failed;
 	tdm_buf_done(&trail);
 }
 
-static void leak_text(struct tdm_finding_view *view, const struct words *w)
+static void leak_text(const struct words *w)
 {
 	struct tdm_buf reason;
 	tdm_buf_init(&reason);
-	tdm_finding_sentence(view, w->finding, &reason);
-	put_leak_head(view, w);
+	tdm_finding_sentence(w->view, w->finding, &reason);
+	put_leak_head(w);
 	tdm_buf_fill(w->out, ' ', LEAK_INDENT);
-	put_wrapped(w, "", &reason, LEAK_INDENT);
+	put_wrapped(w, "", tdm_buf_str(&reason), LEAK_INDENT);
+	w->out->failed |= reason.failed;
 	tdm_buf_done(&reason);
 	if (w->finding->severity == TDM_FINDING_OK)
 		return;
 	put_forecast(w);
-	put_leak_stack(view, w);
+	put_leak_stack(w);
 	if (number(w, "double_frees") + number(w, "unknown_frees") != 0)
 		put_pieces(w, "  hint: the process also freed {,double_frees} times what was freed already"
 			      "|, and {,unknown_frees} times what was never there\n");
@@ -367,8 +319,10 @@ static void put_paragraph(const struct words *w, const char *label, const char *
 {
 	struct tdm_buf clean;
 	tdm_buf_init(&clean);
-	tdm_cell_put(&clean, tdm_str_of(text), 0, w->view->term.utf8);
-	put_wrapped(w, label, &clean, DOCTOR_INDENT);
+	tdm_cell_text(&clean, text, w->view->term.utf8);
+	tdm_buf_fill(w->out, ' ', label[0] != '\0' ? DOCTOR_INDENT : 0);
+	put_wrapped(w, label, tdm_buf_str(&clean), DOCTOR_INDENT);
+	w->out->failed |= clean.failed;
 	tdm_buf_done(&clean);
 }
 
@@ -377,27 +331,22 @@ static void put_command(const struct words *w, const char *command)
 {
 	tdm_buf_fill(w->out, ' ', DOCTOR_INDENT);
 	tdm_buf_printf(w->out, "%s$ ", tdm_term_style(&w->view->term, TDM_STYLE_BOLD));
-	tdm_cell_put(w->out, tdm_str_of(command), 0, w->view->term.utf8);
+	tdm_cell_text(w->out, command, w->view->term.utf8);
 	tdm_buf_printf(w->out, "%s\n", tdm_term_style(&w->view->term, TDM_STYLE_OFF));
 }
 
-static void doctor_text(struct tdm_finding_view *view, const struct words *w)
+static void doctor_text(const struct words *w)
 {
-	static const char *const styles[TDM_SEVERITIES] = { TDM_STYLE_GREEN, TDM_STYLE_CYAN, TDM_STYLE_YELLOW,
-		TDM_STYLE_RED };
 	const struct tdm_finding *finding = w->finding;
 	const char *name = tdm_finding_severity_name(TDM_FAMILY_DOCTOR, (enum tdm_severity)finding->severity);
-	tdm_buf_printf(w->out, "  %s%s%s", tdm_term_style(&view->term, styles[finding->severity]), name,
-		tdm_term_style(&view->term, TDM_STYLE_OFF));
+	put(w, "  ");
+	tdm_put_styled(w->out, &w->view->term, styles[finding->severity], name);
 	tdm_buf_fill(w->out, ' ', DOCTOR_INDENT - 2 - strlen(name));
 	put_paragraph(w, "", finding->text != NULL ? finding->text : "");
-	if (finding->severity >= TDM_FINDING_WARNING) {
-		tdm_buf_fill(w->out, ' ', DOCTOR_INDENT);
-		put_paragraph(w, "looked at ", word(w, "looked_at"));
-	}
+	if (finding->severity >= TDM_FINDING_WARNING)
+		put_paragraph(w, "looked at ", tdm_finding_word(w->view->findings, finding, "looked_at"));
 	for (size_t i = 0; i < finding->advice.count; i++) {
-		const struct tdm_advice *advice = &view->findings->advice[finding->advice.first + i];
-		tdm_buf_fill(w->out, ' ', DOCTOR_INDENT);
+		const struct tdm_advice *advice = &w->view->findings->advice[finding->advice.first + i];
 		put_paragraph(w, "-> ", advice->text);
 		if (advice->command != NULL)
 			put_command(w, advice->command);
@@ -431,62 +380,48 @@ static const char *const failures[TDM_FAILURE_COUNT] = {
 	[TDM_FAILURE_OTHER] = "",
 };
 
-static void failure_sentence(const struct words *w)
-{
-	put_pieces(w, failures[w->finding->code]);
-}
-
-static void failure_text(struct tdm_finding_view *view, const struct words *w)
+static void failure_text(const struct words *w)
 {
 	tdm_buf_printf(w->out, "%s: ", tdm_finding_title(w->finding));
-	tdm_finding_sentence(view, w->finding, w->out);
+	put_pieces(w, failures[w->finding->code]);
 }
 
 /* Replays. */
 
-static void replay_sentence(const struct words *w)
-{
-	static const char *const sentences[] = {
-		[TDM_CAUSE_UNKNOWN] = "",
-		[TDM_CAUSE_TOO_LARGE] = "too large: it needs {,needed_per_bank} B in one piece|, and the whole region "
-					"has {,total} B",
-		[TDM_CAUSE_EXHAUSTED] =
-			"exhausted: it needs {,needed_per_bank} B in one piece|, and {,free} B are free at all",
-		[TDM_CAUSE_FRAGMENTED] = "fragmented: it needs {,needed_per_bank} B in one piece|; {,free} B are free"
-					 "|, the largest block is {,largest_free} B",
-		[TDM_CAUSE_OCCUPIED] = "occupied: {,needed_per_bank} B| at address {#address} are not all free",
-		[TDM_CAUSE_OUTSIDE] = "outside: {,needed_per_bank} B| at address {#address} do not lie in the region",
-		[TDM_CAUSE_NO_REGION] = "no region: this device was set up without {region} memory| ({setting}=0)",
-	};
-	put_pieces(w, sentences[w->finding->code]);
-}
+static const char *const causes[] = {
+	[TDM_CAUSE_UNKNOWN] = "",
+	[TDM_CAUSE_TOO_LARGE] =
+		"too large: it needs {,needed_per_bank} B in one piece|, and the whole region has {,total} B",
+	[TDM_CAUSE_EXHAUSTED] = "exhausted: it needs {,needed_per_bank} B in one piece|, and {,free} B are free at all",
+	[TDM_CAUSE_FRAGMENTED] = "fragmented: it needs {,needed_per_bank} B in one piece|; {,free} B are free"
+				 "|, the largest block is {,largest_free} B",
+	[TDM_CAUSE_OCCUPIED] = "occupied: {,needed_per_bank} B| at address {#address} are not all free",
+	[TDM_CAUSE_OUTSIDE] = "outside: {,needed_per_bank} B| at address {#address} do not lie in the region",
+	[TDM_CAUSE_NO_REGION] = "no region|: this device was set up without {kind} memory| ({setting}=0)",
+};
 
-static void replay_text(struct tdm_finding_view *view, const struct words *w)
+static void replay_text(const struct words *w)
 {
-	const struct tdm_about *about = &w->finding->about;
-	const struct tdm_table holes = tdm_finding_holes(view->findings, w->finding);
-	const char *message = word(w, "runtime_message");
+	const char *name = w->finding->about.name;
+	const struct tdm_table holes = tdm_finding_holes(w->view->findings, w->finding);
+	const char *message = tdm_finding_word(w->view->findings, w->finding, "runtime_message");
 	uint64_t cores = number(w, "cores"), banks = number(w, "banks");
 	tdm_put_label(w->out, "First failure");
-	tdm_buf_printf(w->out, "%s %" PRIu64 ": %s%s", view->place, number(w, "line"), about->name,
-		about->name[0] != '\0' ? ", " : "");
+	tdm_buf_printf(
+		w->out, "%s %" PRIu64 ": %s%s", w->view->place, number(w, "line"), name, name[0] != '\0' ? ", " : "");
 	put_pieces(w, "{,size} B| of {kind}");
 	if (cores != 0)
 		tdm_buf_printf(w->out, " sharded over %" PRIu64 " cores", cores);
 	else if (banks > 1 && banks != TDM_BYTES_UNKNOWN)
 		tdm_buf_printf(w->out, " over %" PRIu64 " banks", banks);
+	put(w, "\nCause          ");
+	put_pieces(w, causes[w->finding->code]);
 	put(w, "\n");
-	tdm_put_label(w->out, "Cause");
-	replay_sentence(w);
-	put(w, "\n");
-	if (message != NULL) {
-		tdm_put_label(w->out, "Runtime says");
-		tdm_buf_printf(w->out, "%s\n", message);
-	}
-	if (holes.count != 0) {
+	if (message != NULL)
+		tdm_buf_printf(w->out, "Runtime says   %s\n", message);
+	if (holes.count != 0)
 		put(w, "\nLargest holes at the first failure\n");
-		tdm_table_text(&holes, &view->term, w->out);
-	}
+	tdm_table_text(&holes, &w->view->term, w->out);
 }
 
 /* Pressure. */
@@ -505,47 +440,35 @@ static const struct {
 	[TDM_PRESSURE_SCORE] = { "pressure score", "heuristic: the largest of miss rate, stalls and share of L1", "" },
 };
 
-static void pressure_sentence(const struct words *w)
-{
-	bool is_known = !isnan(real(w, w->finding->what));
-	put(w, is_known ? indicators[w->finding->code].source : indicators[w->finding->code].lacks);
-	if (number(w, "b_tiles_assumed") == 1)
-		put(w, "; as many B tiles as A tiles were assumed");
-}
-
-static void pressure_text(struct tdm_finding_view *view, const struct words *w)
+static void pressure_text(const struct words *w)
 {
 	const char *band = tdm_finding_severity_name(TDM_FAMILY_PRESSURE, (enum tdm_severity)w->finding->severity);
 	bool is_score = w->finding->code == TDM_PRESSURE_SCORE;
 	double value = real(w, w->finding->what);
-	uint64_t bytes = number(w, "cb_bytes_per_core");
 	tdm_buf_printf(w->out, "%-16s ", tdm_finding_title(w->finding));
 	if (isnan(value))
-		tdm_buf_printf(w->out, "%-18s", "unknown");
+		tdm_buf_printf(w->out, "%-18s%s", "unknown", indicators[w->finding->code].lacks);
 	else
-		tdm_buf_printf(w->out, is_score ? "%5.0f    %-7s  " : "%5.1f %%  %-7s  ",
-			is_score ? value : 100 * value, band != NULL ? band : "");
-	tdm_finding_sentence(view, w->finding, w->out);
+		tdm_buf_printf(w->out, is_score ? "%5.0f    %-7s  %s" : "%5.1f %%  %-7s  %s",
+			is_score ? value : 100 * value, band != NULL ? band : "", indicators[w->finding->code].source);
+	if (number(w, "b_tiles_assumed") == 1)
+		put(w, "; as many B tiles as A tiles were assumed");
 	tdm_cell_trim(w->out);
 	put(w, "\n");
-	if (bytes != TDM_BYTES_UNKNOWN) {
-		tdm_buf_printf(w->out, "%-16s ", "circular buffers");
-		put_bytes(w, bytes);
-		put(w, " in each core\n");
-	}
+	put_pieces(w, "circular buffers {cb_bytes_per_core} in each core\n");
 	if (is_score)
 		tdm_buf_printf(w->out, "%-16s %s\n", "thrashing risk", band != NULL ? band : "unknown");
 }
 
 static const struct {
-	void (*sentence)(const struct words *w); /* NULL: the analyser's own */
-	void (*text)(struct tdm_finding_view *view, const struct words *w);
+	void (*text)(const struct words *w);
+	const char *const *sentences; /* by code; NULL: the analyser's own */
 } families[TDM_FAMILIES] = {
-	[TDM_FAMILY_DOCTOR] = { NULL, doctor_text },
-	[TDM_FAMILY_LEAK] = { leak_sentence, leak_text },
-	[TDM_FAMILY_REPLAY] = { replay_sentence, replay_text },
-	[TDM_FAMILY_FAILURE] = { failure_sentence, failure_text },
-	[TDM_FAMILY_PRESSURE] = { pressure_sentence, pressure_text },
+	[TDM_FAMILY_DOCTOR] = { doctor_text },
+	[TDM_FAMILY_LEAK] = { leak_text, leak_sentences },
+	[TDM_FAMILY_REPLAY] = { replay_text, causes },
+	[TDM_FAMILY_FAILURE] = { failure_text, failures },
+	[TDM_FAMILY_PRESSURE] = { pressure_text },
 };
 
 const char *tdm_finding_title(const struct tdm_finding *finding)
@@ -555,20 +478,19 @@ const char *tdm_finding_title(const struct tdm_finding *finding)
 							: finding->what;
 }
 
-void tdm_finding_sentence(const struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out)
+void tdm_finding_sentence(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out)
 {
 	const struct words w = { view, finding, out };
 	if (finding->text != NULL)
 		tdm_buf_puts(out, finding->text);
-	else if (families[finding->family].sentence != NULL)
-		families[finding->family].sentence(&w);
+	else if (families[finding->family].sentences != NULL)
+		put_pieces(&w, families[finding->family].sentences[finding->code]);
 }
 
 void tdm_finding_text(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out)
 {
-	const struct words w = { view, finding, out };
 	if (families[finding->family].text != NULL)
-		families[finding->family].text(view, &w);
+		families[finding->family].text(&(struct words){ view, finding, out });
 }
 
 void tdm_failure_text(const struct tdm_failure *failure, struct tdm_buf *out)

@@ -114,7 +114,8 @@ static void put_what(const struct tdm_field *field, struct tdm_buf *out)
 static void put_failures(const struct tdm_log_profile *p, const struct tdm_log_report *report, struct tdm_buf *out)
 {
 	static const struct tdm_column columns[] = {
-		{ "time", "time_ns", .get = get_figure, .format = tdm_format_clock, .width = 12, .flags = TDM_OTHER_SIDE },
+		{ "time", "time_ns", .get = get_figure, .format = tdm_format_clock, .width = 12,
+			.flags = TDM_OTHER_SIDE },
 		{ "line", "line", .get = get_figure, .width = 9, .flags = TDM_OTHER_SIDE },
 		{ "lines", "places", .get = get_figure, .width = 5, .before = 1, .flags = TDM_OTHER_SIDE },
 		{ "what", .text = put_what, .flags = TDM_WRAP, .before = 1 },
