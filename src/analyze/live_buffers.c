@@ -1,29 +1,11 @@
 #include "analyze/live_buffers.h"
 #include "base/number.h"
-#include "base/err.h"
 #include "base/map.h"
 #include "base/reserve.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const sort_names[TDM_SORT_COUNT] = {
-	[TDM_SORT_SIZE] = "size",
-	[TDM_SORT_AGE] = "age",
-	[TDM_SORT_SITE] = "site",
-	[TDM_SORT_ADDRESS] = "address",
-};
-
-int tdm_buffer_sort_parse(const char *text, enum tdm_buffer_sort *sort)
-{
-	for (int i = 0; i < TDM_SORT_COUNT; i++)
-		if (strcmp(text, sort_names[i]) == 0) {
-			*sort = (enum tdm_buffer_sort)i;
-			return 0;
-		}
-	return TDM_ESYNTAX;
-}
 
 /* What decides when the asked-for order does not: so that the same state always prints the same. */
 static int compare_place(const struct tdm_buffer_ref *a, const struct tdm_buffer_ref *b)

@@ -13,9 +13,6 @@ enum tdm_buffer_sort {
 	TDM_SORT_COUNT
 };
 
-/* 0 with *sort set, or TDM_ESYNTAX: "size", "age", "site", "address". */
-int tdm_buffer_sort_parse(const char *text, enum tdm_buffer_sort *sort);
-
 struct tdm_buffer_filter {
 	bool has_kind, has_device;
 	enum tdm_kind kind;

@@ -11,11 +11,10 @@
 #include "cli/cmd.h"
 #include "base/suggest.h"
 
-const struct tdm_opt tdm_opt_help = { "help", 'h', NULL, "show this help" };
+const struct tdm_opt tdm_opt_help = { .name = "help", .letter = 'h', .help = "show this help" };
 
 enum outcome {
 	OPTION,
-	HELP,
 	POSITIONAL,
 	REST, /* "--": what follows is positional */
 	END,
@@ -27,25 +26,19 @@ enum outcome {
 
 struct token {
 	enum outcome outcome;
-	int idx;             /* OPTION and a wrong value: into cmd->opts */
-	char *word;          /* as it stands in argv */
-	struct tdm_str name; /* a long name, as far as it was typed */
-	char letter;         /* or a letter; else 0 */
+	const struct tdm_opt *opt; /* OPTION and a wrong value */
+	char *word;                /* as it is in argv */
+	struct tdm_str name;       /* a long name, as far as it was typed */
+	char letter;               /* or a letter; else 0 */
 	const char *value;
 };
 
-static int opt_count(const struct tdm_cmd *cmd)
+const struct tdm_opt *tdm_opt_next(const struct tdm_cmd *cmd, const struct tdm_opt *opt)
 {
-	int count = 0;
-	while (cmd->opts != NULL && cmd->opts[count].name != NULL)
-		count++;
-	return count;
-}
-
-/* The command's options, and --help behind them. */
-static const struct tdm_opt *opt_at(const struct tdm_cmd *cmd, int idx)
-{
-	return idx < opt_count(cmd) ? &cmd->opts[idx] : &tdm_opt_help;
+	if (opt == &tdm_opt_help)
+		return NULL;
+	opt = opt != NULL ? opt + 1 : cmd->opts;
+	return opt != NULL && opt->name != NULL ? opt : &tdm_opt_help;
 }
 
 /* Of long names, in which "-" and "_" are the same. */
@@ -59,17 +52,16 @@ static bool begins_with(const char *name, struct tdm_str start)
 	return true;
 }
 
-static enum outcome find_long(const struct tdm_cmd *cmd, struct tdm_str name, int *idx)
+static enum outcome find_long(const struct tdm_cmd *cmd, struct tdm_str name, const struct tdm_opt **found)
 {
 	int hits = 0;
 	if (name.len == 0)
 		return UNKNOWN;
-	for (int i = 0; i <= opt_count(cmd); i++) {
-		const char *candidate = opt_at(cmd, i)->name;
-		if (!begins_with(candidate, name))
+	for (const struct tdm_opt *opt = NULL; (opt = tdm_opt_next(cmd, opt)) != NULL;) {
+		if (!begins_with(opt->name, name))
 			continue;
-		*idx = i;
-		if (strlen(candidate) == name.len)
+		*found = opt;
+		if (strlen(opt->name) == name.len)
 			return OPTION;
 		hits++;
 	}
@@ -78,18 +70,16 @@ static enum outcome find_long(const struct tdm_cmd *cmd, struct tdm_str name, in
 	return hits == 1 ? OPTION : UNKNOWN;
 }
 
-static enum outcome find_letter(const struct tdm_cmd *cmd, char letter, int *idx)
+static enum outcome find_letter(const struct tdm_cmd *cmd, char letter, const struct tdm_opt **found)
 {
-	for (int i = 0; i <= opt_count(cmd); i++) {
-		if (opt_at(cmd, i)->letter != letter)
-			continue;
-		*idx = i;
-		return OPTION;
-	}
+	*found = NULL;
+	while ((*found = tdm_opt_next(cmd, *found)) != NULL)
+		if ((*found)->letter == letter)
+			return OPTION;
 	return UNKNOWN;
 }
 
-/* The word behind the option as its value. */
+/* The next word is the option's value. */
 static void take_value(struct tdm_args *args, struct token *token)
 {
 	if (args->at < args->argc)
@@ -98,28 +88,21 @@ static void take_value(struct tdm_args *args, struct token *token)
 		token->outcome = MISSING_VALUE;
 }
 
-static void settle_help(const struct tdm_args *args, struct token *token)
-{
-	if (token->outcome == OPTION && token->idx == opt_count(args->cmd))
-		token->outcome = HELP;
-}
-
 static void read_long(struct tdm_args *args, struct token *token)
 {
 	const char *name = token->word + 2, *equals = strchr(name, '=');
 	token->name = equals != NULL ? (struct tdm_str){ name, (size_t)(equals - name) } : tdm_str_of(name);
-	token->outcome = find_long(args->cmd, token->name, &token->idx);
+	token->outcome = find_long(args->cmd, token->name, &token->opt);
 	args->at++;
 	if (token->outcome != OPTION)
 		return;
-	bool takes = opt_at(args->cmd, token->idx)->arg != NULL;
+	bool takes = token->opt->arg != NULL;
 	if (takes && equals != NULL)
 		token->value = equals + 1;
 	else if (takes)
 		take_value(args, token);
 	else if (equals != NULL)
 		token->outcome = UNWANTED_VALUE;
-	settle_help(args, token);
 }
 
 /* One letter of a cluster; the rest of the word is the value of a letter that takes one. */
@@ -127,8 +110,8 @@ static void read_letter(struct tdm_args *args, struct token *token)
 {
 	token->letter = token->word[args->letter_at];
 	const char *rest = token->word + args->letter_at + 1;
-	token->outcome = find_letter(args->cmd, token->letter, &token->idx);
-	bool takes = token->outcome == OPTION && opt_at(args->cmd, token->idx)->arg != NULL;
+	token->outcome = find_letter(args->cmd, token->letter, &token->opt);
+	bool takes = token->outcome == OPTION && token->opt->arg != NULL;
 	if (takes || *rest == '\0') {
 		args->at++;
 		args->letter_at = 0;
@@ -139,7 +122,6 @@ static void read_letter(struct tdm_args *args, struct token *token)
 		token->value = rest;
 	else if (takes)
 		take_value(args, token);
-	settle_help(args, token);
 }
 
 static struct token read_token(struct tdm_args *args)
@@ -181,8 +163,8 @@ static int report_unknown(const struct tdm_cmd *cmd, const struct token *token)
 	if (token->letter != '\0')
 		return report_unknown_letter(cmd, token);
 	tdm_suggest_init(&suggest, token->name);
-	for (int i = 0; i <= opt_count(cmd); i++)
-		tdm_suggest_offer(&suggest, opt_at(cmd, i)->name);
+	for (const struct tdm_opt *opt = NULL; (opt = tdm_opt_next(cmd, opt)) != NULL;)
+		tdm_suggest_offer(&suggest, opt->name);
 	if (suggest.best == NULL)
 		return tdm_cmd_usage_error(cmd, "unknown option '--%.*s'", TDM_STR_ARG(token->name));
 	return tdm_cmd_usage_error(
@@ -193,28 +175,29 @@ static int report_ambiguous(const struct tdm_cmd *cmd, const struct token *token
 {
 	struct tdm_buf names;
 	tdm_buf_init(&names);
-	for (int i = 0; i <= opt_count(cmd); i++)
-		if (begins_with(opt_at(cmd, i)->name, token->name))
-			tdm_buf_printf(&names, "%s--%s", names.len != 0 ? ", " : "", opt_at(cmd, i)->name);
+	for (const struct tdm_opt *opt = NULL; (opt = tdm_opt_next(cmd, opt)) != NULL;)
+		if (begins_with(opt->name, token->name))
+			tdm_buf_printf(&names, "%s--%s", names.len != 0 ? ", " : "", opt->name);
 	int code = tdm_cmd_usage_error(
 		cmd, "option '--%.*s' is ambiguous: %.*s", TDM_STR_ARG(token->name), TDM_STR_ARG(tdm_buf_str(&names)));
 	tdm_buf_done(&names);
 	return code;
 }
 
-static void report(const struct tdm_cmd *cmd, const struct token *token)
+static int report(const struct tdm_cmd *cmd, const struct token *token)
 {
-	const struct tdm_opt *opt = opt_at(cmd, token->idx);
+	const struct tdm_opt *opt = token->opt;
 	if (token->outcome == UNKNOWN)
-		report_unknown(cmd, token);
-	else if (token->outcome == AMBIGUOUS)
-		report_ambiguous(cmd, token);
-	else if (token->outcome == UNWANTED_VALUE)
-		tdm_cmd_usage_error(cmd, "option '--%s' takes no value, but got one in '%s'", opt->name, token->word);
-	else if (token->letter != '\0')
-		tdm_cmd_usage_error(cmd, "option '-%c' needs a value: -%c %s", opt->letter, opt->letter, opt->arg);
-	else
-		tdm_cmd_usage_error(cmd, "option '--%s' needs a value: --%s=%s", opt->name, opt->name, opt->arg);
+		return report_unknown(cmd, token);
+	if (token->outcome == AMBIGUOUS)
+		return report_ambiguous(cmd, token);
+	if (token->outcome == UNWANTED_VALUE)
+		return tdm_cmd_usage_error(
+			cmd, "option '--%s' takes no value, but got one in '%s'", opt->name, token->word);
+	if (token->letter != '\0')
+		return tdm_cmd_usage_error(
+			cmd, "option '-%c' needs a value: -%c %s", opt->letter, opt->letter, opt->arg);
+	return tdm_cmd_usage_error(cmd, "option '--%s' needs a value: --%s=%s", opt->name, opt->name, opt->arg);
 }
 
 static void keep_positional(struct tdm_args *args, char *word)
@@ -222,32 +205,36 @@ static void keep_positional(struct tdm_args *args, char *word)
 	args->argv[1 + args->positional_count++] = word;
 }
 
-int tdm_args_next(struct tdm_args *args, const char **value)
+/* 0, or an exit code after a message. */
+static int apply(struct tdm_args *args, const struct token *token, char *request)
 {
-	*value = NULL;
-	args->positional = args->argv + 1;
-	for (;;) {
-		struct token token = read_token(args);
-		switch (token.outcome) {
-		case OPTION:
-			*value = token.value;
-			return token.idx;
-		case POSITIONAL:
-			keep_positional(args, token.word);
-			break;
-		case REST:
-			while (args->at < args->argc)
-				keep_positional(args, args->argv[args->at++]);
-			break;
-		case HELP: /* tdm_cli_main has answered it */
-			break;
-		case END:
-			return TDM_ARGS_END;
-		default:
-			report(args->cmd, &token);
-			return TDM_ARGS_ERROR;
-		}
+	switch (token->outcome) {
+	case OPTION:
+		if (token->opt == &tdm_opt_help) /* tdm_cli_main has answered it */
+			return 0;
+		return token->opt->take(args->cmd, token->opt, token->value, request + token->opt->offset);
+	case POSITIONAL:
+		keep_positional(args, token->word);
+		return 0;
+	case REST:
+		while (args->at < args->argc)
+			keep_positional(args, args->argv[args->at++]);
+		return 0;
+	default:
+		return report(args->cmd, token);
 	}
+}
+
+int tdm_args_read(struct tdm_args *args, void *request)
+{
+	int code = 0;
+	args->positional = args->argv + 1;
+	for (struct token token; code == 0 && (token = read_token(args)).outcome != END;)
+		code = apply(args, &token, request);
+	args->positional[args->positional_count] = NULL;
+	if (code == 0 && args->cmd->only_options && args->positional_count != 0)
+		return tdm_cmd_usage_error(args->cmd, "unexpected argument '%s'", args->positional[0]);
+	return code;
 }
 
 bool tdm_args_asks_help(const struct tdm_args *args)
@@ -255,27 +242,9 @@ bool tdm_args_asks_help(const struct tdm_args *args)
 	struct tdm_args copy = *args;
 	for (;;) {
 		struct token token = read_token(&copy);
-		if (token.outcome == HELP)
+		if (token.outcome == OPTION && token.opt == &tdm_opt_help)
 			return true;
 		if (token.outcome == END || token.outcome == REST)
 			return false;
 	}
-}
-
-int tdm_args_each(struct tdm_args *args, int (*take)(void *request, int option, const char *value), void *request)
-{
-	const char *value = NULL;
-	int option, code = 0;
-	while (code == 0 && (option = tdm_args_next(args, &value)) != TDM_ARGS_END)
-		code = option == TDM_ARGS_ERROR ? TDM_EXIT_USAGE : take(request, option, value);
-	return code;
-}
-
-int tdm_args_only_options(
-	struct tdm_args *args, int (*take)(void *request, int option, const char *value), void *request)
-{
-	int code = tdm_args_each(args, take, request);
-	if (code == 0 && args->positional_count != 0)
-		return tdm_cmd_usage_error(args->cmd, "unexpected argument '%s'", args->positional[0]);
-	return code;
 }

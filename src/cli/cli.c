@@ -6,7 +6,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/suggest.h"
-#include "base/term.h"
 #include "cli/help.h"
 #include "tidemark_version.h"
 
@@ -63,6 +62,36 @@ int tdm_cmd_print(const struct tdm_cmd *cmd, const struct tdm_buf *out, int code
 					: 0;
 	if (err != 0 && err != -EPIPE) /* a reader that left is no error of ours */
 		return tdm_cmd_error(cmd, "cannot write to standard output: %s", tdm_err_text(err));
+	return code;
+}
+
+struct tdm_term tdm_cmd_term(bool ascii, bool no_colour)
+{
+	struct tdm_term term = tdm_term_detect(STDOUT_FILENO);
+	term.utf8 &= !ascii;
+	term.colour &= !no_colour;
+	return term;
+}
+
+void tdm_answer_begin(struct tdm_answer *answer, const struct tdm_cmd *cmd, bool json)
+{
+	char schema[64];
+	answer->cmd = cmd;
+	tdm_buf_init(&answer->out);
+	tdm_json_init(&answer->json, &answer->out);
+	if (!json)
+		return;
+	snprintf(schema, sizeof schema, "tidemark.%s", cmd->name);
+	tdm_json_envelope(&answer->json, schema);
+	tdm_json_key(&answer->json, cmd->name);
+}
+
+int tdm_answer_end(struct tdm_answer *answer, int code)
+{
+	if (answer->json.depth != 0)
+		tdm_json_object_end(&answer->json);
+	code = tdm_cmd_print(answer->cmd, &answer->out, code);
+	tdm_buf_done(&answer->out);
 	return code;
 }
 

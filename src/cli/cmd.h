@@ -7,8 +7,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
+#include "base/json.h"
+#include "base/term.h"
 
 enum {
 	TDM_EXIT_OK = 0,
@@ -16,11 +19,21 @@ enum {
 	TDM_EXIT_USAGE = 2,   /* wrong usage or unreadable input */
 };
 
+struct tdm_cmd;
+struct tdm_opt;
+
+/* Reads the value of an option into `to`, its place in the command's request. 0, or an exit code after a message. */
+typedef int tdm_take(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const char *value, void *to);
+
+/* options.h has the usual `take` functions, each with a macro that also checks the type of the place. */
 struct tdm_opt {
-	const char *name; /* "output": --output */
-	char letter;      /* 'o': -o; 0: none */
-	const char *arg;  /* "FILE": takes a value; NULL: a flag. Completion knows FILE, DIR, CARD and "this|that" */
-	const char *help; /* one sentence without a full stop */
+	const char *name;  /* "output": --output */
+	char letter;       /* 'o': -o; 0: none */
+	const char *arg;   /* "FILE": takes a value; NULL: a flag. Completion knows FILE, DIR, CARD and "this|that" */
+	const char *help;  /* one sentence without a full stop */
+	tdm_take *take;    /* stores it */
+	size_t offset;     /* of its place in the request */
+	uint64_t min, max; /* of a number; max 0: any */
 };
 
 struct tdm_example {
@@ -44,10 +57,10 @@ struct tdm_cmd {
 	const struct tdm_opt *opts;         /* ends with a NULL name; --help is added to every command */
 	const struct tdm_example *examples; /* ends with a NULL command */
 	const struct tdm_help_row *exits;   /* its exit codes; NULL: those of most commands */
+	bool only_options;                  /* takes no positional arguments */
 	/* Completion of positional arguments: words for the first, names for the others; without both, files. */
-	const char *const *words;          /* "list", "show", NULL; may be NULL */
-	const char *(*complete)(size_t i); /* e.g. card names; NULL at the end; may be NULL */
-	int (*run)(struct tdm_args *args); /* the exit code */
+	const char *const *words, *const *names; /* each ends with NULL, and may be NULL */
+	int (*run)(struct tdm_args *args);       /* the exit code */
 };
 
 extern const struct tdm_cmd *const tdm_cmds[]; /* ends with NULL; the order is that of the help */
@@ -55,35 +68,27 @@ extern const struct tdm_cmd *const tdm_cmds[]; /* ends with NULL; the order is t
 /* -h, --help: every command has it, and tdm_cli_main answers it before the command runs. */
 extern const struct tdm_opt tdm_opt_help;
 
-/* The arguments of one command, behind its name. To begin, set cmd, argc and argv and leave the rest zero. */
+/* The option after `opt`, of NULL the first: those of the command, then --help, then NULL. */
+const struct tdm_opt *tdm_opt_next(const struct tdm_cmd *cmd, const struct tdm_opt *opt);
+
+/* The arguments of one command, after its name. To begin, set cmd, argc and argv and leave the rest zero. */
 struct tdm_args {
 	const struct tdm_cmd *cmd;
 	int argc;
-	char **argv;          /* argv[0] is the command's name; the parser changes the order of the rest */
+	char **argv;          /* as main has it: argv[0] is a name, argv[argc] is NULL; the parser changes the order */
 	int at;               /* the parser's own: the next word */
 	int letter_at;        /* and the next letter in it; 0: not inside a cluster of letters */
-	int positional_count; /* known once tdm_args_next has returned TDM_ARGS_END */
-	char **positional;    /* borrowed from argv, in their order */
+	int positional_count; /* these two are set by tdm_args_read */
+	char **positional;    /* borrowed from argv, in their order; ends with NULL */
 };
 
-enum { TDM_ARGS_END = -1, TDM_ARGS_ERROR = -2 };
-
 /*
- * The next option, as an index into cmd->opts, with *value set when it takes one (else NULL); TDM_ARGS_END behind the
- * last; TDM_ARGS_ERROR after an unknown option or a missing value, which has been reported on standard error: return
- * TDM_EXIT_USAGE then. Options and positional arguments may be mixed; "--" ends the options; "-" is positional;
- * "--name=value", "--name value", "-nvalue" and "-n value" are the same; flags may be clustered ("-ab"); an unambiguous
- * beginning of a long name is enough, and "-" and "_" in it are the same.
+ * Stores every option in `request`, the structure that the table's offsets are of. 0, or an exit code after a message.
+ * Options and positional arguments may be mixed; "--" ends the options; "-" is positional; "--name=value", "--name
+ * value", "-nvalue" and "-n value" are the same; flags may be clustered ("-ab"); an unambiguous beginning of a long
+ * name is enough, and "-" and "_" in it are the same.
  */
-int tdm_args_next(struct tdm_args *args, const char **value);
-
-/* Gives every option to `take`, until one returns an exit code that is not 0. That code, TDM_EXIT_USAGE after an error
- * of tdm_args_next, or 0. */
-int tdm_args_each(struct tdm_args *args, int (*take)(void *request, int option, const char *value), void *request);
-
-/* The same for commands that take nothing but options. */
-int tdm_args_only_options(
-	struct tdm_args *args, int (*take)(void *request, int option, const char *value), void *request);
+int tdm_args_read(struct tdm_args *args, void *request);
 
 /* Whether --help or -h is among the options. Changes nothing. */
 bool tdm_args_asks_help(const struct tdm_args *args);
@@ -96,9 +101,25 @@ int tdm_cmd_error(const struct tdm_cmd *cmd, const char *format, ...) __attribut
 
 /* Writes a text to standard output. Returns `code`, or TDM_EXIT_USAGE with a message when making it ran out of memory
  * or it cannot be written; that the reader has left is no error. */
+int tdm_cmd_print(const struct tdm_cmd *cmd, const struct tdm_buf *out, int code);
+
 /* The outlet of a text that is printed while it is made. */
 int tdm_cmd_write(const char *data, size_t len);
-int tdm_cmd_print(const struct tdm_cmd *cmd, const struct tdm_buf *out, int code);
+
+/* The terminal on standard output, less what the user does not want. */
+struct tdm_term tdm_cmd_term(bool ascii, bool no_colour);
+
+/* What a command answers: text, or JSON under the command's name in the envelope. */
+struct tdm_answer {
+	const struct tdm_cmd *cmd;
+	struct tdm_buf out;
+	struct tdm_json json; /* writes to `out` */
+};
+
+/* With `json`, the caller writes one value, or an array with its end, to answer->json next. */
+void tdm_answer_begin(struct tdm_answer *answer, const struct tdm_cmd *cmd, bool json);
+/* Ends the envelope, prints and frees. The exit code, as tdm_cmd_print gives it. */
+int tdm_answer_end(struct tdm_answer *answer, int code);
 
 const struct tdm_cmd *tdm_cmd_find(const char *name); /* by name or alias; NULL when unknown */
 

@@ -2,12 +2,11 @@
 #include "cli/cmd_list.h"
 #include "cli/demo_argv.h"
 #include "cli/demo_fleet.h"
+#include "cli/options.h"
 #include "device/bank.h"
 
 #include <string.h>
 #include <unistd.h>
-
-enum option { OPT_WORKLOAD, OPT_CARD, OPT_CHIPS, OPT_FIRST, OPT_MODE, OPT_SECONDS, OPT_ROUNDS, OPT_VIEW };
 
 enum {
 	PLAIN_SECONDS = 10,
@@ -16,91 +15,28 @@ enum {
 	DEVICE_MAX = 4096, /* numbers; no machine has so many */
 };
 
+enum { MODE_EFFICIENT = 1, MODE_DEFAULT }; /* the words of --mode */
+
 struct request {
 	const struct tdm_cmd *cmd;
-	bool has_view;
+	unsigned mode; /* 0: not given */
 	struct tdm_demo_fleet_options options;
 };
 
-static int take_number(
-	const struct request *request, const char *option, const char *value, uint64_t min, uint64_t max, uint64_t *out)
+static int take_workload(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const char *value, void *to)
 {
-	if (tdm_str_parse_u64(tdm_str_of(value), out) == 0 && *out >= min && *out <= max)
-		return 0;
-	return tdm_cmd_usage_error(request->cmd, "--%s '%s': expected a number from %llu to %llu", option, value,
-		(unsigned long long)min, (unsigned long long)max);
+	struct request *request = to;
+	unsigned word;
+	request->options.only = tdm_demo_find(value); /* NULL: all */
+	return tdm_take_choice(cmd, opt, value, &word);
 }
 
-static int take_workload(struct request *request, const char *value)
-{
-	request->options.only = tdm_demo_find(value);
-	if (request->options.only == NULL && strcmp(value, "all") != 0)
-		return tdm_cmd_usage_error(
-			request->cmd, "--workload '%s': expected training, inference, leak, clash or all", value);
-	return 0;
-}
-
-static int take_mode(struct request *request, const char *value)
-{
-	request->options.workload.recompute = strcmp(value, "efficient") == 0;
-	if (!request->options.workload.recompute && strcmp(value, "default") != 0)
-		return tdm_cmd_usage_error(request->cmd, "--mode '%s': expected efficient or default", value);
-	return 0;
-}
-
-static int take_view(struct request *request, const char *value)
-{
-	static const char *const names[] = {
-		[TDM_DEMO_TOP] = "top", [TDM_DEMO_PLAIN] = "plain", [TDM_DEMO_NONE] = "none"
-	};
-	request->has_view = strcmp(value, "auto") != 0;
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strcmp(value, names[i]) == 0) {
-			request->options.view = (enum tdm_demo_view)i;
-			return 0;
-		}
-	if (request->has_view)
-		return tdm_cmd_usage_error(request->cmd, "--view '%s': expected auto, top, plain or none", value);
-	return 0;
-}
-
-static int take_option(void *context, int option, const char *value)
-{
-	struct request *request = context;
-	struct tdm_demo_options *workload = &request->options.workload;
-	uint64_t number = 0;
-	int code = 0;
-	switch ((enum option)option) {
-	case OPT_WORKLOAD:
-		return take_workload(request, value);
-	case OPT_CARD:
-		workload->card = value;
-		return 0;
-	case OPT_CHIPS:
-		code = take_number(request, "chips", value, 1, TDM_DEMO_CHIPS_MAX, &number);
-		workload->chips = (uint32_t)number;
-		return code;
-	case OPT_FIRST:
-		code = take_number(request, "first-device", value, 0, DEVICE_MAX, &number);
-		workload->first_device = (uint32_t)number;
-		return code;
-	case OPT_MODE:
-		return take_mode(request, value);
-	case OPT_SECONDS:
-		return take_number(request, "seconds", value, 0, SECONDS_MAX, &workload->seconds);
-	case OPT_ROUNDS:
-		return take_number(request, "rounds", value, 1, ROUNDS_MAX, &workload->rounds);
-	case OPT_VIEW:
-		return take_view(request, value);
-	}
-	return TDM_EXIT_USAGE;
-}
-
-static void settle_view(struct request *request)
+static void settle(struct request *request)
 {
 	struct tdm_demo_options *workload = &request->options.workload;
 	bool is_terminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
-	if (!request->has_view)
+	workload->recompute = request->mode != MODE_DEFAULT;
+	if (request->options.view <= TDM_DEMO_AUTO)
 		request->options.view = is_terminal ? TDM_DEMO_TOP : TDM_DEMO_PLAIN;
 	if (request->options.view == TDM_DEMO_PLAIN && workload->seconds == TDM_DEMO_NO_LIMIT &&
 		workload->rounds == TDM_DEMO_NO_LIMIT)
@@ -144,37 +80,41 @@ static int cmd_demo_run(struct tdm_args *args)
 			.chips = 1,
 			.seconds = TDM_DEMO_NO_LIMIT,
 			.rounds = TDM_DEMO_NO_LIMIT,
-			.recompute = true,
 		},
 	};
-	int code = tdm_args_only_options(args, take_option, &request);
+	int code = tdm_args_read(args, &request);
 	if (code == 0)
 		code = check_card(&request);
 	if (code != 0)
 		return code;
-	settle_view(&request);
+	settle(&request);
 	if (request.options.only != NULL && request.options.view == TDM_DEMO_NONE)
 		return run_here(&request);
 	return tdm_demo_fleet_run(args->cmd, &request.options);
 }
 
 static const struct tdm_opt demo_opts[] = {
-	[OPT_WORKLOAD] = { "workload", 'w', "all|training|inference|leak|clash",
-		"what to run (the default is all, each in a process of its own)" },
-	[OPT_CARD] = { "card", 'c', "CARD", "the card to model (default: " TDM_DEMO_CARD ")" },
-	[OPT_CHIPS] = { "chips", 0, "N",
-		"chips that each workload uses, with a copy of its model on each (default: 1)" },
-	[OPT_FIRST] = { "first-device", 0, "N", "number of the first device (default: 0)" },
-	[OPT_MODE] = { "mode", 0, "efficient|default",
+	{ "workload", 'w', "training|inference|leak|clash|all",
+		"what to run (the default is all, each in a process of its own)", .take = take_workload },
+	{ "card", 'c', "CARD", "the card to model (default: " TDM_DEMO_CARD ")",
+		TDM_TAKE_TEXT(struct request, options.workload.card) },
+	{ "chips", 0, "N", "chips that each workload uses, with a copy of its model on each (default: 1)",
+		TDM_TAKE_U32(struct request, options.workload.chips, 1, TDM_DEMO_CHIPS_MAX) },
+	{ "first-device", 0, "N", "number of the first device (default: 0)",
+		TDM_TAKE_U32(struct request, options.workload.first_device, 0, DEVICE_MAX) },
+	{ "mode", 0, "efficient|default",
 		"training: compute activations again in the backward pass (the default), or keep them all, which needs "
-		"more memory than " TDM_DEMO_CARD " has" },
-	[OPT_SECONDS] = { "seconds", 's', "N",
-		"end after N seconds (default: 10 with plain frames, otherwise when you stop it)" },
-	[OPT_ROUNDS] = { "rounds", 0, "N", "end after N iterations instead, made without pauses" },
-	[OPT_VIEW] = { "view", 0, "auto|top|plain|none",
+		"more memory than " TDM_DEMO_CARD " has",
+		TDM_TAKE_CHOICE(struct request, mode) },
+	{ "seconds", 's', "N", "end after N seconds (default: 10 with plain frames, otherwise when you stop it)",
+		TDM_TAKE_NUMBER(struct request, options.workload.seconds, 0, SECONDS_MAX) },
+	{ "rounds", 0, "N", "end after N iterations instead, made without pauses",
+		TDM_TAKE_NUMBER(struct request, options.workload.rounds, 1, ROUNDS_MAX) },
+	{ "view", 0, "auto|top|plain|none",
 		"what to show meanwhile: the screen of 'tidemark top', its frames as text, or nothing (default: top on "
-		"a terminal, else plain)" },
-	{ NULL, 0, NULL, NULL },
+		"a terminal, else plain)",
+		TDM_TAKE_CHOICE(struct request, options.view) },
+	{ 0 },
 };
 
 static const struct tdm_example demo_examples[] = {
@@ -202,6 +142,7 @@ const struct tdm_cmd tdm_cmd_demo = {
 		       "What the programs print is shown when they have ended. They end with this command, however it "
 		       "ends, and leave nothing behind.",
 	.opts = demo_opts,
+	.only_options = true,
 	.examples = demo_examples,
 	.run = cmd_demo_run,
 };

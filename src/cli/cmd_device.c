@@ -1,97 +1,53 @@
 /* `tidemark device`: the cards that Tidemark knows. */
 #include "cli/cmd_list.h"
+#include "cli/options.h"
 #include "base/err.h"
-#include "base/term.h"
 #include "device/card_set.h"
 #include "report/device_report.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-enum option { OPT_JSON, OPT_SET, OPT_CARD_FILE, OPT_SOURCES, OPT_BANKS, OPT_ASCII, OPT_WIDTH };
 
 struct request {
 	const struct tdm_cmd *cmd;
 	bool json, sources, banks, ascii;
-	const char *show_option; /* an option that only `show` has; NULL: none was given */
 	const char *card_file;
-	const char **sets; /* in their order, up to NULL; borrowed texts */
-	int set_count;
+	struct tdm_texts sets;
 	uint64_t width; /* 0: the terminal's */
 };
 
-static int take_width(struct request *request, const char *value)
-{
-	if (tdm_str_parse_u64(tdm_str_of(value), &request->width) != 0 || request->width < TDM_TERM_WIDTH_MIN ||
-		request->width > TDM_TERM_WIDTH_MAX)
-		return tdm_cmd_usage_error(request->cmd, "--width '%s': expected a number of columns from %d to %d",
-			value, TDM_TERM_WIDTH_MIN, TDM_TERM_WIDTH_MAX);
-	return 0;
-}
-
-static int take_option(void *context, int option, const char *value)
-{
-	struct request *request = context;
-	if (option != OPT_JSON && option != OPT_WIDTH && option != OPT_ASCII)
-		request->show_option = request->cmd->opts[option].name;
-	switch ((enum option)option) {
-	case OPT_JSON:
-		request->json = true;
-		return 0;
-	case OPT_SET:
-		request->sets[request->set_count++] = value;
-		return 0;
-	case OPT_CARD_FILE:
-		request->card_file = value;
-		return 0;
-	case OPT_SOURCES:
-		request->sources = true;
-		return 0;
-	case OPT_BANKS:
-		request->banks = true;
-		return 0;
-	case OPT_ASCII:
-		request->ascii = true;
-		return 0;
-	case OPT_WIDTH:
-		return take_width(request, value);
-	}
-	return TDM_EXIT_USAGE;
-}
-
 static struct tdm_term request_term(const struct request *request)
 {
-	struct tdm_term term = tdm_term_detect(STDOUT_FILENO);
+	struct tdm_term term = tdm_cmd_term(request->ascii, false);
 	if (request->width != 0)
 		term.width = (size_t)request->width;
-	if (request->ascii)
-		term.utf8 = false;
 	return term;
 }
 
-static int print_and_free(const struct request *request, struct tdm_buf *out)
+/* An option that was given and only `show` has; NULL: none. */
+static const char *show_option(const struct request *request)
 {
-	int code = tdm_cmd_print(request->cmd, out, TDM_EXIT_OK);
-	tdm_buf_done(out);
-	return code;
+	return request->sets.count != 0     ? "set"
+	       : request->card_file != NULL ? "card-file"
+	       : request->sources           ? "sources"
+	       : request->banks             ? "banks"
+					    : NULL;
 }
 
 static int run_list(const struct request *request, const struct tdm_args *args)
 {
 	struct tdm_term term = request_term(request);
-	struct tdm_buf out;
+	struct tdm_answer answer;
 	if (args->positional_count > 1)
 		return tdm_cmd_usage_error(request->cmd, "unexpected argument '%s' behind 'list'", args->positional[1]);
-	if (request->show_option != NULL)
-		return tdm_cmd_usage_error(request->cmd, "option '--%s' is for 'show' only", request->show_option);
-	tdm_buf_init(&out);
-	int err = request->json ? tdm_device_json_list(&out, tdm_card_names)
-				: tdm_device_text_list(&out, tdm_card_names, &term);
+	if (show_option(request) != NULL)
+		return tdm_cmd_usage_error(request->cmd, "option '--%s' is for 'show' only", show_option(request));
+	tdm_answer_begin(&answer, request->cmd, false);
+	int err = request->json ? tdm_device_json_list(&answer.out, tdm_card_names)
+				: tdm_device_text_list(&answer.out, tdm_card_names, &term);
 	if (err == 0)
-		return print_and_free(request, &out);
-	tdm_buf_done(&out);
+		return tdm_answer_end(&answer, TDM_EXIT_OK);
+	tdm_buf_done(&answer.out);
 	return tdm_cmd_error(request->cmd, "%s", tdm_err_text(err));
 }
 
@@ -113,7 +69,7 @@ static int apply_sets(const struct request *request, struct tdm_card *card)
 {
 	struct tdm_diag diag = { 0 };
 	const char *wrong;
-	if (tdm_card_set_all(card, request->sets, &wrong, &diag) != 0)
+	if (tdm_card_set_all(card, request->sets.list, &wrong, &diag) != 0)
 		return tdm_cmd_error(request->cmd, "--set %s: column %" PRIu64 ": %s", wrong, diag.column, diag.text);
 	return 0;
 }
@@ -140,7 +96,7 @@ static int run_show(const struct request *request, const struct tdm_args *args)
 {
 	struct tdm_term term = request_term(request);
 	struct tdm_card card;
-	struct tdm_buf out;
+	struct tdm_answer answer;
 	const char *name = args->positional_count > 1 ? args->positional[1] : NULL;
 	if (args->positional_count > 2)
 		return tdm_cmd_usage_error(
@@ -150,58 +106,47 @@ static int run_show(const struct request *request, const struct tdm_args *args)
 	int code = make_card(request, name, &card);
 	if (code != 0)
 		return code;
-	tdm_buf_init(&out);
+	tdm_answer_begin(&answer, request->cmd, false);
 	if (request->json)
-		tdm_device_json_show(&out, &card);
+		tdm_device_json_show(&answer.out, &card);
 	else
-		tdm_device_text_show(&out, &card, &term);
+		tdm_device_text_show(&answer.out, &card, &term);
 	if (request->banks && !request->json)
-		tdm_device_banks_text(&out, &card, &term);
+		tdm_device_banks_text(&answer.out, &card, &term);
 	if (request->sources && !request->json)
-		tdm_device_text_sources(&out, &card, &term);
-	return print_and_free(request, &out);
-}
-
-static int run_request(struct request *request, struct tdm_args *args)
-{
-	int code = tdm_args_each(args, take_option, request);
-	if (code != 0)
-		return code;
-	if (args->positional_count == 0)
-		return tdm_cmd_usage_error(args->cmd, "say 'list' or 'show'");
-	if (strcmp(args->positional[0], "list") == 0)
-		return run_list(request, args);
-	if (strcmp(args->positional[0], "show") == 0)
-		return run_show(request, args);
-	return tdm_cmd_usage_error(args->cmd, "expected 'list' or 'show', got '%s'", args->positional[0]);
+		tdm_device_text_sources(&answer.out, &card, &term);
+	return tdm_answer_end(&answer, TDM_EXIT_OK);
 }
 
 static int device_run(struct tdm_args *args)
 {
 	struct request request = { .cmd = args->cmd };
-	request.sets = calloc((size_t)args->argc, sizeof *request.sets);
-	if (request.sets == NULL)
-		return tdm_cmd_error(args->cmd, "out of memory");
-	int code = run_request(&request, args);
-	free(request.sets);
-	return code;
-}
-
-static const char *card_name(size_t i)
-{
-	return tdm_card_names[i];
+	int code = tdm_args_read(args, &request);
+	if (code != 0)
+		return code;
+	if (args->positional_count == 0)
+		return tdm_cmd_usage_error(args->cmd, "say 'list' or 'show'");
+	if (strcmp(args->positional[0], "list") == 0)
+		return run_list(&request, args);
+	if (strcmp(args->positional[0], "show") == 0)
+		return run_show(&request, args);
+	return tdm_cmd_usage_error(args->cmd, "expected 'list' or 'show', got '%s'", args->positional[0]);
 }
 
 static const struct tdm_opt device_opts[] = {
-	[OPT_JSON] = { "json", 'j', NULL, "print JSON, with sizes in bytes and null for what is unknown" },
-	[OPT_SET] = { "set", 's', "FIELD=VALUE",
-		"override a field or a variant of the card; may be given several times" },
-	[OPT_CARD_FILE] = { "card-file", 'f', "FILE", "read the card, or overrides for it, from FILE" },
-	[OPT_SOURCES] = { "sources", 0, NULL, "also print every field with the place that its value comes from" },
-	[OPT_BANKS] = { "banks", 0, NULL, "also print which L1 bank each core of the compute grid is" },
-	[OPT_ASCII] = { "ascii", 0, NULL, "draw the L1 map with plain characters" },
-	[OPT_WIDTH] = { "width", 'w', "N", "fold text to N columns instead of the terminal's width" },
-	{ NULL, 0, NULL, NULL },
+	{ TDM_OPT_JSON(struct request, json) },
+	{ "set", 's', "FIELD=VALUE", "override a field or a variant of the card; may be given several times",
+		TDM_TAKE_TEXTS(struct request, sets) },
+	{ "card-file", 'f', "FILE", "read the card, or overrides for it, from FILE",
+		TDM_TAKE_TEXT(struct request, card_file) },
+	{ "sources", 0, NULL, "also print every field with the place that its value comes from",
+		TDM_TAKE_FLAG(struct request, sources) },
+	{ "banks", 0, NULL, "also print which L1 bank each core of the compute grid is",
+		TDM_TAKE_FLAG(struct request, banks) },
+	{ TDM_OPT_ASCII(struct request, ascii) },
+	{ "width", 'w', "COLUMNS", "fold text to this width instead of the terminal's",
+		TDM_TAKE_NUMBER(struct request, width, TDM_TERM_WIDTH_MIN, TDM_TERM_WIDTH_MAX) },
+	{ 0 },
 };
 
 static const struct tdm_example device_examples[] = {
@@ -241,6 +186,6 @@ const struct tdm_cmd tdm_cmd_device = {
 	.opts = device_opts,
 	.examples = device_examples,
 	.words = device_words,
-	.complete = card_name,
+	.names = tdm_card_names,
 	.run = device_run,
 };

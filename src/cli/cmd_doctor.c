@@ -1,65 +1,36 @@
 /* `tidemark doctor`: what is set up, what is visible, what is not and why. */
 #include "analyze/doctor.h"
 #include "cli/cmd_list.h"
+#include "cli/options.h"
 #include "report/doctor_report.h"
 
 #include <unistd.h>
-
-enum option { OPT_DIR, OPT_JSON, OPT_ASCII };
 
 struct request {
 	const char *dir;
 	bool json, ascii;
 };
 
-static int read_options(struct tdm_args *args, struct request *request)
-{
-	const char *value = NULL;
-	int option;
-	while ((option = tdm_args_next(args, &value)) >= 0) {
-		request->json |= option == OPT_JSON;
-		request->ascii |= option == OPT_ASCII;
-		if (option == OPT_DIR)
-			request->dir = value;
-	}
-	if (option == TDM_ARGS_ERROR)
-		return TDM_EXIT_USAGE;
-	if (args->positional_count != 0)
-		return tdm_cmd_usage_error(args->cmd, "unexpected argument '%s'", args->positional[0]);
-	return 0;
-}
-
 static int print_findings(const struct tdm_args *args, const struct request *request, const struct tdm_doctor *doctor)
 {
 	const struct tdm_findings *findings = &doctor->findings;
-	int code = tdm_findings_count(findings, TDM_FINDING_BROKEN) != 0    ? 2
-		   : tdm_findings_count(findings, TDM_FINDING_WARNING) != 0 ? 1
-									    : 0;
-	struct tdm_buf out;
-	tdm_buf_init(&out);
-	if (request->json) {
-		struct tdm_json json;
-		tdm_json_init(&json, &out);
-		tdm_json_envelope(&json, "tidemark.doctor");
-		tdm_json_key(&json, "doctor");
-		tdm_doctor_json(findings, &json);
-		tdm_json_object_end(&json);
-		tdm_buf_putc(&out, '\n');
-	} else {
-		struct tdm_term term = doctor->term;
-		term.utf8 &= !request->ascii;
-		tdm_doctor_text(findings, &term, &out);
-	}
-	code = tdm_cmd_print(args->cmd, &out, code);
-	tdm_buf_done(&out);
-	return code;
+	struct tdm_term term = tdm_cmd_term(request->ascii, false);
+	struct tdm_answer answer;
+	tdm_answer_begin(&answer, args->cmd, request->json);
+	if (request->json)
+		tdm_doctor_json(findings, &answer.json);
+	else
+		tdm_doctor_text(findings, &term, &answer.out);
+	return tdm_answer_end(&answer, tdm_findings_count(findings, TDM_FINDING_BROKEN) != 0    ? 2
+				       : tdm_findings_count(findings, TDM_FINDING_WARNING) != 0 ? 1
+												: 0);
 }
 
 static int cmd_doctor_run(struct tdm_args *args)
 {
 	struct request request = { 0 };
 	struct tdm_setup setup;
-	int code = read_options(args, &request);
+	int code = tdm_args_read(args, &request);
 	if (code != 0)
 		return code;
 	const struct tdm_probe_places places = { .ledgers = request.dir };
@@ -76,10 +47,10 @@ static int cmd_doctor_run(struct tdm_args *args)
 }
 
 static const struct tdm_opt doctor_opts[] = {
-	[OPT_DIR] = { "dir", 0, "DIR", "directory of the ledgers, instead of $TIDEMARK_DIR or /dev/shm" },
-	[OPT_JSON] = { "json", 'j', NULL, "print JSON" },
-	[OPT_ASCII] = { "ascii", 0, NULL, "print '?' for characters outside ASCII" },
-	{ NULL, 0, NULL, NULL },
+	{ TDM_OPT_DIR(struct request, dir) },
+	{ TDM_OPT_JSON(struct request, json) },
+	{ TDM_OPT_ASCII(struct request, ascii) },
+	{ 0 },
 };
 
 static const struct tdm_example doctor_examples[] = {
@@ -107,6 +78,7 @@ const struct tdm_cmd tdm_cmd_doctor = {
 		       "Exits with 0 when all is well, 1 with a warning, 2 when something is broken: Tidemark cannot "
 		       "work until it is mended. A machine without a card gets a warning.",
 	.opts = doctor_opts,
+	.only_options = true,
 	.examples = doctor_examples,
 	.exits = doctor_exits,
 	.run = cmd_doctor_run,

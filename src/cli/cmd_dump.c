@@ -1,9 +1,8 @@
 /* `tidemark dump`: the live buffers of every tracked process. */
 #include "base/err.h"
-#include "cli/buffer_options.h"
 #include "cli/cmd_list.h"
 #include "cli/ledgers.h"
-#include "cli/chart_options.h"
+#include "cli/options.h"
 #include "ledger/ledger_reap.h"
 #include "report/live_report.h"
 #include "report/map_chart.h"
@@ -15,100 +14,21 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum option {
-	OPT_PID,
-	OPT_DIR,
-	OPT_JSON,
-	OPT_SORT,
-	OPT_LIMIT,
-	OPT_KIND,
-	OPT_DEVICE,
-	OPT_STACKS,
-	OPT_MAP,
-	OPT_CHART,
-	OPT_OUTPUT,
-	OPT_TITLE,
-	OPT_SIZE,
-	OPT_SCALE,
-	OPT_REAP,
-	OPT_ASCII
-};
-
 struct request {
 	const struct tdm_cmd *cmd;
 	struct tdm_pids pids;
 	bool json, reap, ascii;
+	unsigned sort; /* of the words of --sort, which are those of enum tdm_buffer_sort, from 1; 0: not given */
 	struct tdm_live_report report;
 	struct tdm_map_picture picture;
 };
 
-static int take_chart(struct request *request, const char *value)
-{
-	if (strcmp(value, "bank") != 0 && strcmp(value, "cores") != 0)
-		return tdm_cmd_usage_error(request->cmd, "--chart '%s': expected bank or cores", value);
-	request->picture.chart = value[0] == 'b' ? TDM_MAP_CHART_BANK : TDM_MAP_CHART_CORES;
-	return 0;
-}
-
-static int take_option(void *context, int option, const char *value)
-{
-	struct request *request = context;
-	struct tdm_live_report *report = &request->report;
-	switch ((enum option)option) {
-	case OPT_PID:
-		return tdm_take_one_pid(request->cmd, value, &request->pids);
-	case OPT_DIR:
-		report->dir = value;
-		return 0;
-	case OPT_JSON:
-		request->json = true;
-		return 0;
-	case OPT_SORT:
-		if (tdm_buffer_sort_parse(value, &report->sort) != 0)
-			return tdm_cmd_usage_error(
-				request->cmd, "--sort '%s': expected size, age, site or address", value);
-		return 0;
-	case OPT_LIMIT:
-		if (tdm_str_parse_u64(tdm_str_of(value), &report->limit) != 0 || report->limit == 0)
-			return tdm_cmd_usage_error(request->cmd, "--limit '%s': expected a number from 1 on", value);
-		return 0;
-	case OPT_KIND:
-		return tdm_take_buffer_kind(request->cmd, value, &report->filter);
-	case OPT_DEVICE:
-		return tdm_take_buffer_device(request->cmd, value, &report->filter);
-	case OPT_STACKS:
-		report->stacks = true;
-		return 0;
-	case OPT_MAP:
-		report->map = true;
-		return 0;
-	case OPT_CHART:
-		return take_chart(request, value);
-	case OPT_OUTPUT:
-		request->picture.path = value;
-		return tdm_chart_check_path(request->cmd, value);
-	case OPT_TITLE:
-		request->picture.title = value;
-		return 0;
-	case OPT_SIZE:
-		return tdm_chart_take_size(request->cmd, value, &request->picture.size);
-	case OPT_SCALE:
-		return tdm_chart_take_scale(request->cmd, value, &request->picture.size);
-	case OPT_REAP:
-		request->reap = true;
-		return 0;
-	case OPT_ASCII:
-		request->ascii = true;
-		return 0;
-	}
-	return TDM_EXIT_USAGE;
-}
-
 static int read_options(struct tdm_args *args, struct request *request)
 {
-	int code = tdm_args_only_options(args, take_option, request);
+	int code = tdm_args_read(args, request);
 	if (code != 0)
 		return code;
+	request->report.sort = request->sort != 0 ? (enum tdm_buffer_sort)(request->sort - 1) : TDM_SORT_SIZE;
 	if (request->picture.chart == TDM_MAP_CHART_NONE && request->picture.path != NULL)
 		return tdm_cmd_usage_error(args->cmd, "--output is for a chart: which? --chart bank or cores");
 	if (request->picture.chart != TDM_MAP_CHART_NONE && request->picture.path == NULL && request->json)
@@ -129,25 +49,16 @@ static int draw(const struct request *request, struct tdm_buf *out)
 
 static int print_report(const struct request *request)
 {
-	struct tdm_buf out;
+	struct tdm_answer answer;
 	bool has_chart = request->picture.chart != TDM_MAP_CHART_NONE;
-	tdm_buf_init(&out);
-	out.outlet = tdm_cmd_write;
-	int drawn = has_chart ? draw(request, &out) : TDM_EXIT_OK;
-	if (request->json) {
-		struct tdm_json json;
-		tdm_json_init(&json, &out);
-		tdm_json_envelope(&json, "tidemark.dump");
-		tdm_json_key(&json, "dump");
-		tdm_dump_json(&request->report, &json);
-		tdm_json_object_end(&json);
-		tdm_buf_putc(&out, '\n');
-	} else if (!has_chart) {
-		tdm_dump_text(&request->report, &out);
-	}
-	int code = tdm_cmd_print(request->cmd, &out, drawn);
-	tdm_buf_done(&out);
-	return code;
+	tdm_answer_begin(&answer, request->cmd, request->json);
+	answer.out.outlet = tdm_cmd_write;
+	int drawn = has_chart ? draw(request, &answer.out) : TDM_EXIT_OK;
+	if (request->json)
+		tdm_dump_json(&request->report, &answer.json);
+	else if (!has_chart)
+		tdm_dump_text(&request->report, &answer.out);
+	return tdm_answer_end(&answer, drawn);
 }
 
 /* Removes what dead processes left, and what never became a ledger. One of another version stays: somebody can read it.
@@ -196,38 +107,38 @@ static int run_request(struct request *request)
 
 static int cmd_dump_run(struct tdm_args *args)
 {
-	struct request *request = calloc(1, sizeof *request);
-	if (request == NULL)
-		return tdm_cmd_error(args->cmd, "out of memory");
-	request->cmd = args->cmd;
-	int code = read_options(args, request);
-	if (code == 0)
-		code = run_request(request);
-	free(request);
-	return code;
+	struct request request = { .cmd = args->cmd };
+	int code = read_options(args, &request);
+	return code != 0 ? code : run_request(&request);
 }
 
 static const struct tdm_opt dump_opts[] = {
-	[OPT_PID] = { "pid", 'p', "PID", "only this process; may be given several times" },
-	[OPT_DIR] = { "dir", 0, "DIR", "directory of the ledgers, instead of $TIDEMARK_DIR or /dev/shm" },
-	[OPT_JSON] = { "json", 'j', NULL, "print JSON, with sizes in bytes and null for what is unknown" },
-	[OPT_SORT] = { "sort", 's', "size|age|site|address",
-		"order of the buffers: the largest first (the default), the oldest first, by name, or by address" },
-	[OPT_LIMIT] = { "limit", 'n', "N", "print at most N buffers of each process; of each map the N largest holes" },
-	[OPT_KIND] = { "kind", 'k', "KIND", "only this kind of memory, such as dram, l1 or cb" },
-	[OPT_DEVICE] = { "device", 'd', "N", "only the device with this number" },
-	[OPT_STACKS] = { "stacks", 0, NULL, "also print the call stack of each allocation, where one was kept" },
-	[OPT_MAP] = { "map", 'm', NULL,
-		"print where the buffers lie on each device instead of tables of them; with --json print both" },
-	[OPT_CHART] = { "chart", 0, "bank|cores",
-		"draw the buffers of one bank by address (of DRAM, or of --kind), or L1 core by core" },
-	[OPT_OUTPUT] = { "output", 'o', "FILE", "file for the chart; its name ends in .png, .svg or .pdf" },
-	[OPT_TITLE] = { "title", 't', "TEXT", "title of the chart" },
-	[OPT_SIZE] = { "size", 0, "WIDTHxHEIGHT", "size of the chart in pixels, 1200x675 by default" },
-	[OPT_SCALE] = { "scale", 0, "NUMBER", "scale of the chart: 2 for screens of twice the resolution" },
-	[OPT_REAP] = { "reap", 0, NULL, "then remove the ledgers that ended processes of this user left behind" },
-	[OPT_ASCII] = { "ascii", 0, NULL, "print ASCII only, with '?' for other characters" },
-	{ NULL, 0, NULL, NULL },
+	{ TDM_OPT_PIDS(struct request, pids) },
+	{ TDM_OPT_DIR(struct request, report.dir) },
+	{ TDM_OPT_JSON(struct request, json) },
+	{ "sort", 's', "size|age|site|address",
+		"order of the buffers: the largest first (the default), the oldest first, by name, or by address",
+		TDM_TAKE_CHOICE(struct request, sort) },
+	{ "limit", 'n', "N", "print at most N buffers of each process; of each map the N largest holes",
+		TDM_TAKE_NUMBER(struct request, report.limit, 1, 0) },
+	{ TDM_OPT_KIND(struct request, report.filter) },
+	{ TDM_OPT_DEVICE_NUMBER(struct request, report.filter) },
+	{ "stacks", 0, NULL, "also print the call stack of each allocation, where one was kept",
+		TDM_TAKE_FLAG(struct request, report.stacks) },
+	{ "map", 'm', NULL,
+		"print where the buffers lie on each device instead of tables of them; with --json print both",
+		TDM_TAKE_FLAG(struct request, report.map) },
+	{ "chart", 0, "bank|cores",
+		"draw the buffers of one bank by address (of DRAM, or of --kind), or L1 core by core",
+		TDM_TAKE_CHOICE(struct request, picture.chart) },
+	{ TDM_OPT_CHART_PATH(struct request, picture.path) },
+	{ TDM_OPT_CHART_TITLE(struct request, picture.title) },
+	{ TDM_OPT_CHART_SIZE(struct request, picture.size) },
+	{ TDM_OPT_CHART_SCALE(struct request, picture.size) },
+	{ "reap", 0, NULL, "then remove the ledgers that ended processes of this user left behind",
+		TDM_TAKE_FLAG(struct request, reap) },
+	{ TDM_OPT_ASCII(struct request, ascii) },
+	{ 0 },
 };
 
 static const struct tdm_example dump_examples[] = {
@@ -262,6 +173,7 @@ const struct tdm_cmd tdm_cmd_dump = {
 		"circular buffers grow up towards the L1 buffers, and what each core of the grid has. Programs that "
 		"run share a map; what an ended program left is a map of its own.",
 	.opts = dump_opts,
+	.only_options = true,
 	.examples = dump_examples,
 	.run = cmd_dump_run,
 };

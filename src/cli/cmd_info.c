@@ -3,44 +3,21 @@
 #include "base/reserve.h"
 #include "cli/cmd_list.h"
 #include "cli/info_view.h"
-#include "cli/chart_options.h"
+#include "cli/options.h"
 #include "sources/folder.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-enum { OPT_JSON, OPT_LIMIT, OPT_CHART, OPT_OUTPUT, OPT_TITLE, OPT_SIZE, OPT_SCALE, OPT_ASCII };
 
 enum { LIMIT_DEFAULT = 10, FOLDER_FILES_MAX = 1000 };
 
 struct info {
 	bool json, ascii;
-	size_t limit;
+	uint64_t limit;
 	struct tdm_info_picture picture;
 };
-
-static int take_picture(const struct tdm_cmd *cmd, int option, const char *value, struct tdm_info_picture *picture)
-{
-	switch (option) {
-	case OPT_CHART:
-		return tdm_info_chart_parse(value, &picture->chart) != 0
-			       ? tdm_cmd_usage_error(cmd, "--chart '%s': expected dram, l1 or cores", value)
-			       : 0;
-	case OPT_OUTPUT:
-		picture->path = value;
-		return tdm_chart_check_path(cmd, value);
-	case OPT_TITLE:
-		picture->title = value;
-		return 0;
-	case OPT_SIZE:
-		return tdm_chart_take_size(cmd, value, &picture->size);
-	default:
-		return tdm_chart_take_scale(cmd, value, &picture->size);
-	}
-}
 
 /* Options that only make sense together. */
 static int check_picture(const struct tdm_args *args, const struct info *info)
@@ -59,32 +36,9 @@ static int check_picture(const struct tdm_args *args, const struct info *info)
 
 static int read_options(struct tdm_args *args, struct info *info)
 {
-	const char *value = NULL;
-	int option;
-	uint64_t limit;
-	while ((option = tdm_args_next(args, &value)) >= 0) {
-		switch (option) {
-		case OPT_JSON:
-			info->json = true;
-			break;
-		case OPT_ASCII:
-			info->ascii = true;
-			break;
-		case OPT_LIMIT:
-			if (tdm_str_parse_u64(tdm_str_of(value), &limit) != 0 || limit > SIZE_MAX)
-				return tdm_cmd_usage_error(args->cmd, "--limit: expected a number, got '%s'", value);
-			info->limit = limit != 0 ? (size_t)limit : SIZE_MAX;
-			break;
-		default: {
-			int err = take_picture(args->cmd, option, value, &info->picture);
-			if (err != 0)
-				return err;
-			break;
-		}
-		}
-	}
-	if (option == TDM_ARGS_ERROR)
-		return TDM_EXIT_USAGE;
+	int code = tdm_args_read(args, info);
+	if (code != 0)
+		return code;
 	if (args->positional_count == 0)
 		return tdm_cmd_usage_error(args->cmd, "which file? - is standard input");
 	return check_picture(args, info);
@@ -291,52 +245,45 @@ static bool show_paths(struct tdm_info_request *request, const struct paths *pat
 static int cmd_info_run(struct tdm_args *args)
 {
 	struct info info = { .limit = LIMIT_DEFAULT };
-	struct tdm_buf out;
-	struct tdm_json json;
+	struct tdm_answer answer;
 	struct paths paths = { .count = 0 };
 	int err = read_options(args, &info);
 	if (err != 0)
 		return err;
 	find_paths(&paths, args);
-	tdm_buf_init(&out);
-	tdm_json_init(&json, &out);
+	tdm_answer_begin(&answer, args->cmd, info.json);
 	struct tdm_info_request request = {
 		.cmd = args->cmd,
-		.limit = info.limit,
-		.term = tdm_term_detect(STDOUT_FILENO),
-		.json = info.json ? &json : NULL,
-		.out = &out,
+		.limit = info.limit != 0 && info.limit < SIZE_MAX ? (size_t)info.limit : SIZE_MAX,
+		.term = tdm_cmd_term(info.ascii, false),
+		.json = info.json ? &answer.json : NULL,
+		.out = &answer.out,
 		.picture = info.picture,
 	};
-	request.term.utf8 = request.term.utf8 && !info.ascii;
-	if (info.json) {
-		tdm_json_envelope(&json, "tidemark.info");
-		tdm_json_put_array(&json, "info");
-	}
+	if (info.json)
+		tdm_json_array(&answer.json);
 	bool failed = show_paths(&request, &paths) || paths.no_memory;
-	if (info.json) {
-		tdm_json_array_end(&json);
-		tdm_json_object_end(&json);
-	}
-	int code = tdm_cmd_print(args->cmd, &out, failed ? TDM_EXIT_USAGE : TDM_EXIT_OK);
+	if (info.json)
+		tdm_json_array_end(&answer.json);
 	for (size_t i = 0; i < paths.count; i++)
 		free(paths.at[i]);
 	free(paths.at);
-	tdm_buf_done(&out);
-	return code;
+	return tdm_answer_end(&answer, failed ? TDM_EXIT_USAGE : TDM_EXIT_OK);
 }
 
 static const struct tdm_opt info_opts[] = {
-	[OPT_JSON] = { "json", 'j', NULL, "print as JSON, sizes in bytes" },
-	[OPT_LIMIT] = { "limit", 'n', "N", "rows of each table; 0 shows all, 10 are shown without it" },
-	[OPT_CHART] = { "chart", 0, "dram|l1|cores",
-		"of a graph capture draw DRAM or L1 of a core over its nodes, or L1 core by core at the peak" },
-	[OPT_OUTPUT] = { "output", 'o', "FILE", "file for the chart; its name ends in .png, .svg or .pdf" },
-	[OPT_TITLE] = { "title", 't', "TEXT", "title of the chart" },
-	[OPT_SIZE] = { "size", 0, "WIDTHxHEIGHT", "size of the chart in pixels, 1200x675 by default" },
-	[OPT_SCALE] = { "scale", 0, "NUMBER", "scale of the chart: 2 for screens of twice the resolution" },
-	[OPT_ASCII] = { "ascii", 0, NULL, "draw with ASCII characters only" },
-	{ NULL, 0, NULL, NULL },
+	{ TDM_OPT_JSON(struct info, json) },
+	{ "limit", 'n', "N", "rows of each table; 0 shows all, 10 are shown without it",
+		TDM_TAKE_NUMBER(struct info, limit, 0, 0) },
+	{ "chart", 0, "dram|l1|cores",
+		"of a graph capture draw DRAM or L1 of a core over its nodes, or L1 core by core at the peak",
+		TDM_TAKE_CHOICE(struct info, picture.chart) },
+	{ TDM_OPT_CHART_PATH(struct info, picture.path) },
+	{ TDM_OPT_CHART_TITLE(struct info, picture.title) },
+	{ TDM_OPT_CHART_SIZE(struct info, picture.size) },
+	{ TDM_OPT_CHART_SCALE(struct info, picture.size) },
+	{ TDM_OPT_ASCII(struct info, ascii) },
+	{ 0 },
 };
 
 static const struct tdm_example info_examples[] = {

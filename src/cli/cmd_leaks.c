@@ -1,120 +1,41 @@
 /* `tidemark leaks`: what is probably leaking, and why. */
 #include "analyze/leaks.h"
 #include "base/clock.h"
-#include "base/duration.h"
 #include "base/err.h"
+#include "base/number.h"
 #include "base/progress.h"
-#include "base/units.h"
-#include "cli/buffer_options.h"
 #include "cli/cmd_list.h"
 #include "cli/ledgers.h"
+#include "cli/options.h"
 #include "report/leaks_report.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-enum option {
-	OPT_FOR,
-	OPT_INTERVAL,
-	OPT_PID,
-	OPT_DIR,
-	OPT_KIND,
-	OPT_DEVICE,
-	OPT_MIN_BYTES,
-	OPT_ALL,
-	OPT_STACKS,
-	OPT_JSON,
-	OPT_FAIL,
-	OPT_FAIL_SUSPECT,
-	OPT_ASCII,
-};
-
-enum { INTERVAL_MS = 200, INTERVAL_MIN_MS = 1, PICTURES_MIN = 32 };
+enum { INTERVAL_MS = 200, PICTURES_MIN = 32 };
 
 struct request {
 	const struct tdm_cmd *cmd;
 	struct tdm_pids pids;
 	char **paths; /* NULL: those of the directory */
 	uint64_t watch_ns, interval_ns;
-	bool json, ascii, fail, fail_suspect, has_interval;
+	bool json, ascii, fail, fail_suspect;
 	struct tdm_live_report live;
 	struct tdm_leaks_report report;
 };
 
-static int take_time(struct request *request, const char *name, const char *value, uint64_t *ns)
-{
-	if (tdm_parse_duration(tdm_str_of(value), ns) != 0 || *ns < INTERVAL_MIN_MS * TDM_NS_PER_MS)
-		return tdm_cmd_usage_error(
-			request->cmd, "--%s '%s': expected a time from 1ms on, such as 30s, 200ms or 5m", name, value);
-	return 0;
-}
-
-static int take_option(void *context, int option, const char *value)
-{
-	struct request *request = context;
-	switch ((enum option)option) {
-	case OPT_FOR:
-		return take_time(request, "for", value, &request->watch_ns);
-	case OPT_INTERVAL:
-		request->has_interval = true;
-		return take_time(request, "interval", value, &request->interval_ns);
-	case OPT_PID:
-		return tdm_take_one_pid(request->cmd, value, &request->pids);
-	case OPT_DIR:
-		request->live.dir = value;
-		return 0;
-	case OPT_KIND:
-		return tdm_take_buffer_kind(request->cmd, value, &request->live.filter);
-	case OPT_DEVICE:
-		return tdm_take_buffer_device(request->cmd, value, &request->live.filter);
-	case OPT_MIN_BYTES:
-		if (tdm_parse_bytes(tdm_str_of(value), &request->report.min_bytes, NULL) != 0)
-			return tdm_cmd_usage_error(
-				request->cmd, "--min-bytes '%s': expected a size such as 4096, 64K or 1.5GiB", value);
-		return 0;
-	case OPT_ALL:
-		request->report.all = true;
-		return 0;
-	case OPT_STACKS:
-		request->live.stacks = true;
-		return 0;
-	case OPT_JSON:
-		request->json = true;
-		return 0;
-	case OPT_FAIL:
-		request->fail = true;
-		return 0;
-	case OPT_FAIL_SUSPECT:
-		request->fail_suspect = true;
-		return 0;
-	case OPT_ASCII:
-		request->ascii = true;
-		return 0;
-	}
-	return TDM_EXIT_USAGE;
-}
-
 static int read_options(struct tdm_args *args, struct request *request)
 {
-	request->interval_ns = INTERVAL_MS * TDM_NS_PER_MS;
-	int code = tdm_args_each(args, take_option, request);
+	int code = tdm_args_read(args, request);
 	if (code != 0)
 		return code;
-	if (request->has_interval && request->watch_ns == 0)
+	if (request->interval_ns != 0 && request->watch_ns == 0)
 		return tdm_cmd_usage_error(args->cmd, "--interval needs --for, which says how long to watch");
-	/* A short time of watching needs its pictures, too. */
-	if (!request->has_interval && request->interval_ns > request->watch_ns / PICTURES_MIN)
-		request->interval_ns = request->watch_ns / PICTURES_MIN;
-	if (args->positional_count != 0) {
-		request->paths = calloc((size_t)args->positional_count + 1, sizeof *request->paths);
-		if (request->paths == NULL)
-			return tdm_cmd_error(args->cmd, "out of memory");
-		for (int i = 0; i < args->positional_count; i++)
-			request->paths[i] = args->positional[i];
-	}
+	if (request->interval_ns == 0) /* a short time of watching needs its pictures, too */
+		request->interval_ns = tdm_min(INTERVAL_MS * TDM_NS_PER_MS, request->watch_ns / PICTURES_MIN);
+	request->paths = args->positional_count != 0 ? args->positional : NULL;
 	return 0;
 }
 
@@ -173,22 +94,13 @@ static int watch(struct request *request, struct tdm_leaks *leaks, struct tdm_le
 
 static int print_report(const struct request *request, int code)
 {
-	struct tdm_buf out;
-	tdm_buf_init(&out);
-	if (request->json) {
-		struct tdm_json json;
-		tdm_json_init(&json, &out);
-		tdm_json_envelope(&json, "tidemark.leaks");
-		tdm_json_key(&json, "leaks");
-		tdm_leaks_json(&request->report, &json);
-		tdm_json_object_end(&json);
-		tdm_buf_putc(&out, '\n');
-	} else {
-		tdm_leaks_text(&request->report, &out);
-	}
-	code = tdm_cmd_print(request->cmd, &out, code);
-	tdm_buf_done(&out);
-	return code;
+	struct tdm_answer answer;
+	tdm_answer_begin(&answer, request->cmd, request->json);
+	if (request->json)
+		tdm_leaks_json(&request->report, &answer.json);
+	else
+		tdm_leaks_text(&request->report, &answer.out);
+	return tdm_answer_end(&answer, code);
 }
 
 static int exit_code(const struct request *request, const struct tdm_ledgers *ledgers)
@@ -248,35 +160,34 @@ static int run_request(struct request *request)
 
 static int cmd_leaks_run(struct tdm_args *args)
 {
-	struct request *request = calloc(1, sizeof *request);
-	if (request == NULL)
-		return tdm_cmd_error(args->cmd, "out of memory");
-	request->cmd = args->cmd;
-	int code = read_options(args, request);
-	if (code == 0)
-		code = run_request(request);
-	free(request->paths);
-	free(request);
-	return code;
+	struct request request = { .cmd = args->cmd };
+	int code = read_options(args, &request);
+	return code != 0 ? code : run_request(&request);
 }
 
 static const struct tdm_opt leaks_opts[] = {
-	[OPT_FOR] = { "for", 'f', "TIME", "watch so long, such as 30s or 5m; without it what is there is read once" },
-	[OPT_INTERVAL] = { "interval", 'i', "TIME",
-		"time between two pictures; 200ms unless given, less when it is watched for a short time" },
-	[OPT_PID] = { "pid", 'p', "PID", "only this process; may be given several times" },
-	[OPT_DIR] = { "dir", 0, "DIR", "directory of the ledgers, instead of $TIDEMARK_DIR or /dev/shm" },
-	[OPT_KIND] = { "kind", 'k', "KIND", "only this kind of memory, such as dram, l1 or cb" },
-	[OPT_DEVICE] = { "device", 'd', "N", "only the device with this number" },
-	[OPT_MIN_BYTES] = { "min-bytes", 'm', "SIZE", "only sites that hold at least so much, such as 64K" },
-	[OPT_ALL] = { "all", 'a', NULL,
-		"also list the sites that are steady, with the reason, and what is beyond the first 50 findings" },
-	[OPT_STACKS] = { "stacks", 0, NULL, "print whole call stacks, where they were kept" },
-	[OPT_JSON] = { "json", 'j', NULL, "print JSON, with sizes in bytes and null for what is unknown" },
-	[OPT_FAIL] = { "fail", 0, NULL, "exit with 1 when there is a leak" },
-	[OPT_FAIL_SUSPECT] = { "fail-suspect", 0, NULL, "exit with 1 when there is a leak or a suspect" },
-	[OPT_ASCII] = { "ascii", 0, NULL, "print '?' for characters outside ASCII" },
-	{ NULL, 0, NULL, NULL },
+	{ "for", 'f', "TIME", "watch so long, such as 30s or 5m; without it what is there is read once",
+		TDM_TAKE_DURATION(struct request, watch_ns) },
+	{ "interval", 'i', "TIME",
+		"time between two pictures; 200ms unless given, less when it is watched for a short time",
+		TDM_TAKE_DURATION(struct request, interval_ns) },
+	{ TDM_OPT_PIDS(struct request, pids) },
+	{ TDM_OPT_DIR(struct request, live.dir) },
+	{ TDM_OPT_KIND(struct request, live.filter) },
+	{ TDM_OPT_DEVICE_NUMBER(struct request, live.filter) },
+	{ "min-bytes", 'm', "SIZE", "only sites that hold at least so much, such as 64K",
+		TDM_TAKE_BYTES(struct request, report.min_bytes) },
+	{ "all", 'a', NULL,
+		"also list the sites that are steady, with the reason, and what is beyond the first 50 findings",
+		TDM_TAKE_FLAG(struct request, report.all) },
+	{ "stacks", 0, NULL, "print whole call stacks, where they were kept",
+		TDM_TAKE_FLAG(struct request, live.stacks) },
+	{ TDM_OPT_JSON(struct request, json) },
+	{ "fail", 0, NULL, "exit with 1 when there is a leak", TDM_TAKE_FLAG(struct request, fail) },
+	{ "fail-suspect", 0, NULL, "exit with 1 when there is a leak or a suspect",
+		TDM_TAKE_FLAG(struct request, fail_suspect) },
+	{ TDM_OPT_ASCII(struct request, ascii) },
+	{ 0 },
 };
 
 static const struct tdm_example leaks_examples[] = {

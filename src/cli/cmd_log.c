@@ -1,8 +1,9 @@
 /* `tidemark log`: one log or several, merged by time, compared or followed. */
 #include "base/err.h"
-#include "base/term.h"
+#include "base/number.h"
 #include "cli/cmd_list.h"
 #include "cli/log_follow.h"
+#include "cli/options.h"
 #include "report/log_report.h"
 #include "sources/log_reader.h"
 #include "sources/log_sample.h"
@@ -10,14 +11,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum {
 	LIMIT_DEFAULT = 20,
 	WARNINGS_MAX = 20, /* refused lines that are named; the rest is counted */
 };
-
-enum { OPT_FOLLOW, OPT_ERRORS, OPT_COMPARE, OPT_LIMIT, OPT_JSON, OPT_ASCII };
 
 /* One of the files, with the record that comes next from it. */
 struct input {
@@ -30,7 +28,8 @@ struct input {
 
 struct logs {
 	const struct tdm_cmd *cmd;
-	bool follow, compare, json;
+	bool follow, compare, json, ascii;
+	uint64_t limit; /* rows of a table */
 	struct tdm_log_report report;
 	struct input *inputs;
 	size_t input_count;
@@ -179,29 +178,22 @@ static int profile(struct logs *l, char **paths, size_t count, struct tdm_log_pr
 	return l->input_count == 0 ? TDM_EXIT_USAGE : 0;
 }
 
-/* Text, or the envelope with one key in it. */
 static int print(struct logs *l, const struct tdm_log_profile *a, const struct tdm_log_profile *b)
 {
-	struct tdm_buf out;
-	tdm_buf_init(&out);
-	if (l->json) {
-		struct tdm_json json;
-		tdm_json_init(&json, &out);
-		tdm_json_envelope(&json, b != NULL ? "tidemark.log_compare" : "tidemark.log");
-		tdm_json_key(&json, b != NULL ? "compare" : "log");
-		if (b != NULL)
-			tdm_log_compare_json(a, b, &json);
-		else
-			tdm_log_json(a, &l->report, &json);
-		tdm_json_object_end(&json);
+	struct tdm_answer answer;
+	tdm_answer_begin(&answer, l->cmd, l->json && b == NULL);
+	if (b != NULL && l->json) {
+		tdm_json_envelope(&answer.json, "tidemark.log_compare");
+		tdm_json_key(&answer.json, "compare");
+		tdm_log_compare_json(a, b, &answer.json);
 	} else if (b != NULL) {
-		tdm_log_compare_text(a, b, &l->report, &out);
+		tdm_log_compare_text(a, b, &l->report, &answer.out);
+	} else if (l->json) {
+		tdm_log_json(a, &l->report, &answer.json);
 	} else {
-		tdm_log_text(a, &l->report, &out);
+		tdm_log_text(a, &l->report, &answer.out);
 	}
-	int code = tdm_cmd_print(l->cmd, &out, l->exit_code);
-	tdm_buf_done(&out);
-	return code;
+	return tdm_answer_end(&answer, l->exit_code);
 }
 
 /* One profile of all the files, or two of a file each. */
@@ -228,50 +220,13 @@ static int run(struct logs *l, char **paths, size_t count)
 	return code;
 }
 
-static int set_option(struct logs *l, int option, const char *value)
-{
-	uint64_t limit;
-	switch (option) {
-	case OPT_FOLLOW:
-		l->follow = true;
-		break;
-	case OPT_ERRORS:
-		l->report.errors_only = true;
-		break;
-	case OPT_COMPARE:
-		l->compare = true;
-		break;
-	case OPT_LIMIT:
-		if (tdm_str_parse_u64(tdm_str_of(value), &limit) != 0 || limit == 0)
-			return tdm_cmd_usage_error(
-				l->cmd, "--limit: expected a number of rows from 1 on, got '%s'", value);
-		l->report.limit = limit < SIZE_MAX ? (size_t)limit : SIZE_MAX;
-		break;
-	case OPT_JSON:
-		l->json = true;
-		break;
-	default:
-		l->report.utf8 = false;
-		break;
-	}
-	return 0;
-}
-
 static int cmd_log_run(struct tdm_args *args)
 {
-	struct tdm_term term = tdm_term_detect(STDOUT_FILENO);
-	struct logs l = { .cmd = args->cmd,
-		.report = { .limit = LIMIT_DEFAULT, .utf8 = term.utf8, .width = term.width } };
-	const char *value = NULL;
-	int option;
-	while ((option = tdm_args_next(args, &value)) >= 0) {
-		int err = set_option(&l, option, value);
-		if (err != 0)
-			return err;
-	}
-	if (option == TDM_ARGS_ERROR)
-		return TDM_EXIT_USAGE;
+	struct logs l = { .cmd = args->cmd, .limit = LIMIT_DEFAULT };
+	int code = tdm_args_read(args, &l);
 	size_t count = (size_t)args->positional_count;
+	if (code != 0)
+		return code;
 	if (l.follow && l.compare)
 		return tdm_cmd_usage_error(args->cmd, "--follow and --compare exclude each other");
 	if (l.follow && count != 1)
@@ -284,17 +239,25 @@ static int cmd_log_run(struct tdm_args *args)
 		struct tdm_log_follow follow = { args->positional[0], l.json, l.report.errors_only };
 		return tdm_log_follow_run(args->cmd, &follow);
 	}
+	struct tdm_term term = tdm_cmd_term(l.ascii, false);
+	l.report.limit = (size_t)tdm_min(l.limit, SIZE_MAX);
+	l.report.utf8 = term.utf8;
+	l.report.width = term.width;
 	return run(&l, args->positional, count);
 }
 
 static const struct tdm_opt log_opts[] = {
-	[OPT_FOLLOW] = { "follow", 'f', NULL, "print records as a growing log says them, until interrupted" },
-	[OPT_ERRORS] = { "errors", 'e', NULL, "only the errors" },
-	[OPT_COMPARE] = { "compare", 'c', NULL, "set two logs side by side: the first is A, the second B" },
-	[OPT_LIMIT] = { "limit", 'n', "ROWS", "print at most so many rows of each table (default: 20)" },
-	[OPT_JSON] = { "json", 'j', NULL, "print JSON, sizes in bytes; with --follow an object on each line" },
-	[OPT_ASCII] = { "ascii", 0, NULL, "draw with ASCII characters only" },
-	{ NULL, 0, NULL, NULL },
+	{ "follow", 'f', NULL, "print records as a growing log says them, until interrupted",
+		TDM_TAKE_FLAG(struct logs, follow) },
+	{ "errors", 'e', NULL, "only the errors", TDM_TAKE_FLAG(struct logs, report.errors_only) },
+	{ "compare", 'c', NULL, "set two logs side by side: the first is A, the second B",
+		TDM_TAKE_FLAG(struct logs, compare) },
+	{ "limit", 'n', "ROWS", "print at most so many rows of each table (default: 20)",
+		TDM_TAKE_NUMBER(struct logs, limit, 1, 0) },
+	{ "json", 'j', NULL, "print JSON, sizes in bytes; with --follow an object on each line",
+		TDM_TAKE_FLAG(struct logs, json) },
+	{ TDM_OPT_ASCII(struct logs, ascii) },
+	{ 0 },
 };
 
 static const struct tdm_example log_examples[] = {

@@ -1,38 +1,14 @@
 /* `tidemark phases`: training phases from logs, ledgers and captures; theory against measurement; charts. */
 #include "base/err.h"
-#include "base/term.h"
 #include "cli/cmd_list.h"
+#include "cli/options.h"
 #include "cli/phase_inputs.h"
-#include "cli/chart_options.h"
 #include "report/phases_report.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
-
-enum {
-	OPT_LOGS,
-	OPT_PID,
-	OPT_CAPTURE,
-	OPT_DIR,
-	OPT_DEVICE_MEMORY,
-	OPT_MODEL_SIZE,
-	OPT_OPTIMIZER_SIZE,
-	OPT_GRADIENTS_SIZE,
-	OPT_USE_ACTUAL_SIZES,
-	OPT_VISUALIZE_PEAK,
-	OPT_CHART,
-	OPT_TITLE,
-	OPT_OUTPUT,
-	OPT_SIZE,
-	OPT_SCALE,
-	OPT_PRINT,
-	OPT_JSON,
-	OPT_ASCII,
-};
 
 static const char default_output[] = "memory_peak_visualization.png";
 
@@ -41,6 +17,7 @@ struct request {
 	struct tdm_phase_inputs in;
 	struct tdm_phases_options options;
 	bool json, print, ascii, has_chart, visualize;
+	unsigned chart; /* of the words of --chart, which are those of enum tdm_phases_chart, from 1; 0: none */
 	struct tdm_phases_picture picture;
 };
 
@@ -52,129 +29,59 @@ static int want(struct request *r, const char *path, int32_t pid)
 	return 0;
 }
 
-/* A size as everywhere, or a number of bytes as programs print it: 1.2e10, 1938739200.0. */
-static int take_bytes(struct request *r, const char *option, const char *value, uint64_t *bytes)
+static int take_log(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const char *value, void *to)
 {
-	char *end;
-	if (tdm_parse_bytes(tdm_str_of(value), bytes, NULL) == 0)
-		return 0;
-	double number = strtod(value, &end);
-	if (end == value || *end != '\0' || !(number >= 0) || number >= 0x1p63)
-		return tdm_cmd_usage_error(
-			r->cmd, "--%s '%s': expected a number of bytes, or a size such as 12GiB", option, value);
-	*bytes = (uint64_t)llround(number);
-	return 0;
+	(void)cmd, (void)opt;
+	return want(to, value, 0);
 }
 
-static int take_pid(struct request *r, const char *value)
+static int take_pid(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const char *value, void *to)
 {
-	uint64_t pid;
-	if (tdm_str_parse_u64(tdm_str_of(value), &pid) != 0 || pid == 0 || pid > INT32_MAX)
-		return tdm_cmd_usage_error(r->cmd, "--pid '%s': expected the number of a process", value);
-	return want(r, NULL, (int32_t)pid);
+	int32_t pid = 0;
+	int code = tdm_take_pid(cmd, opt, value, &pid);
+	return code != 0 ? code : want(to, NULL, pid);
 }
 
-static int take_capture(struct request *r, const char *value)
+static int take_capture(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const char *value, void *to)
 {
 	const char *equals = strchr(value, '=');
 	if (equals == NULL || equals == value || equals[1] == '\0')
 		return tdm_cmd_usage_error(
-			r->cmd, "--capture '%s': expected NAME=FILE, such as FORWARD_PASS=forward.json", value);
-	if (r->in.capture_count == TDM_PHASE_INPUTS_MAX)
-		return tdm_cmd_usage_error(r->cmd, "at most %d captures", TDM_PHASE_INPUTS_MAX);
-	r->in.captures[r->in.capture_count++] = value;
-	return 0;
+			cmd, "--capture '%s': expected NAME=FILE, such as FORWARD_PASS=forward.json", value);
+	return tdm_take_texts(cmd, opt, value, to);
 }
 
-static int take_chart(struct request *r, const char *value)
+static int take_device_memory(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const char *value, void *to)
 {
-	if (strcmp(value, "peak") != 0 && strcmp(value, "time") != 0)
-		return tdm_cmd_usage_error(r->cmd, "--chart '%s': expected peak or time", value);
-	r->has_chart = true;
-	r->picture.chart = value[0] == 'p' ? TDM_PHASES_CHART_PEAK : TDM_PHASES_CHART_TIME;
-	return 0;
-}
-
-static int take_option(void *context, int option, const char *value)
-{
-	struct request *r = context;
-	struct tdm_phases_options *o = &r->options;
-	switch (option) {
-	case OPT_LOGS:
-		return want(r, value, 0);
-	case OPT_PID:
-		return take_pid(r, value);
-	case OPT_CAPTURE:
-		return take_capture(r, value);
-	case OPT_DIR:
-		r->in.dir = value;
-		break;
-	case OPT_DEVICE_MEMORY:
-		if (take_bytes(r, "device_memory", value, &o->device_memory_bytes) != 0)
-			return TDM_EXIT_USAGE;
-		if (o->device_memory_bytes == 0)
-			return tdm_cmd_usage_error(r->cmd, "--device_memory: a device without memory holds nothing");
-		break;
-	case OPT_MODEL_SIZE:
-		return take_bytes(r, "model_size", value, &o->model_bytes);
-	case OPT_OPTIMIZER_SIZE:
-		return take_bytes(r, "optimizer_size", value, &o->optimizer_bytes);
-	case OPT_GRADIENTS_SIZE:
-		return take_bytes(r, "gradients_size", value, &o->gradients_bytes);
-	case OPT_USE_ACTUAL_SIZES:
-		o->use_actual_sizes = true;
-		break;
-	case OPT_VISUALIZE_PEAK:
-		r->visualize = true;
-		break;
-	case OPT_CHART:
-		return take_chart(r, value);
-	case OPT_TITLE:
-		r->picture.title = value;
-		break;
-	case OPT_OUTPUT:
-		r->picture.path = value;
-		break;
-	case OPT_SIZE:
-		return tdm_chart_take_size(r->cmd, value, &r->picture.size);
-	case OPT_SCALE:
-		return tdm_chart_take_scale(r->cmd, value, &r->picture.size);
-	case OPT_PRINT:
-		r->print = true;
-		break;
-	case OPT_JSON:
-		r->json = true;
-		break;
-	case OPT_ASCII:
-		r->ascii = true;
-		break;
-	default:
-		break;
-	}
-	return 0;
+	int code = tdm_take_bytes(cmd, opt, value, to);
+	if (code == 0 && *(uint64_t *)to == 0)
+		return tdm_cmd_usage_error(cmd, "--device_memory: a device without memory holds nothing");
+	return code;
 }
 
 static int settle_picture(struct request *r)
 {
-	if (r->visualize && r->has_chart && r->picture.chart != TDM_PHASES_CHART_PEAK)
+	r->has_chart = r->chart != 0;
+	r->picture.chart = r->chart != 0 ? (enum tdm_phases_chart)(r->chart - 1) : TDM_PHASES_CHART_PEAK;
+	if (r->visualize && r->picture.chart != TDM_PHASES_CHART_PEAK)
 		return tdm_cmd_usage_error(r->cmd, "--visualize_peak is --chart peak: one chart at a time");
 	if (r->visualize && r->picture.path == NULL)
 		r->picture.path = default_output;
 	r->has_chart |= r->visualize || r->picture.path != NULL;
 	if (r->has_chart && r->picture.path == NULL && (r->json || r->print))
 		return tdm_cmd_usage_error(r->cmd, "--chart with --%s needs --output FILE", r->json ? "json" : "print");
-	return r->picture.path != NULL ? tdm_chart_check_path(r->cmd, r->picture.path) : 0;
+	return 0;
 }
 
 static int read_options(struct tdm_args *args, struct request *r)
 {
-	int code = tdm_args_each(args, take_option, r);
+	int code = tdm_args_read(args, r);
 	if (code != 0)
 		return code;
 	for (int i = 0; i < args->positional_count; i++)
 		if (want(r, args->positional[i], 0) != 0)
 			return TDM_EXIT_USAGE;
-	if (r->in.wanted_count + r->in.capture_count == 0)
+	if (r->in.wanted_count + r->in.captures.count == 0)
 		return tdm_cmd_usage_error(
 			r->cmd, "which runs? --logs FILE, a ledger's path, --pid PID or --capture NAME=FILE");
 	if (r->print && r->json)
@@ -217,24 +124,6 @@ static void print_summaries(const struct request *r, struct tdm_buf *out)
 		}
 }
 
-static void print_report(const struct request *r, const struct tdm_phases_report *report, const struct tdm_term *term,
-	struct tdm_buf *out)
-{
-	if (r->json) {
-		struct tdm_json json;
-		tdm_json_init(&json, out);
-		tdm_json_envelope(&json, "tidemark.phases");
-		tdm_json_key(&json, "phases");
-		tdm_phases_json(report, &json);
-		tdm_json_object_end(&json);
-		tdm_buf_putc(out, '\n');
-	} else if (r->print) {
-		print_summaries(r, out);
-	} else {
-		tdm_phases_text(report, term, out);
-	}
-}
-
 static void say_left_out(size_t count, const char *which)
 {
 	if (count != 0)
@@ -265,16 +154,19 @@ static int draw_chart(const struct request *r, const struct tdm_phases_report *r
 static int show(struct request *r)
 {
 	struct tdm_phases_report report = { r->in.inputs, r->in.input_count };
-	struct tdm_term term = tdm_term_detect(STDOUT_FILENO);
-	struct tdm_buf out;
+	struct tdm_term term = tdm_cmd_term(r->ascii, false);
+	struct tdm_answer answer;
 	if (run_count(r) == 0 && !r->json)
 		return TDM_EXIT_USAGE; /* why was said */
-	term.utf8 = term.utf8 && !r->ascii;
-	tdm_buf_init(&out);
-	print_report(r, &report, &term, &out);
-	int code = run_count(r) != 0 && r->has_chart ? draw_chart(r, &report, &term, &out) : 0;
-	code = tdm_cmd_print(r->cmd, &out, code);
-	tdm_buf_done(&out);
+	tdm_answer_begin(&answer, r->cmd, r->json);
+	if (r->json)
+		tdm_phases_json(&report, &answer.json);
+	else if (r->print)
+		print_summaries(r, &answer.out);
+	else
+		tdm_phases_text(&report, &term, &answer.out);
+	int code = run_count(r) != 0 && r->has_chart ? draw_chart(r, &report, &term, &answer.out) : 0;
+	code = tdm_answer_end(&answer, code);
 	return code == TDM_EXIT_OK && r->in.failed ? TDM_EXIT_USAGE : code;
 }
 
@@ -295,36 +187,41 @@ static int cmd_phases_run(struct tdm_args *args)
 }
 
 static const struct tdm_opt phases_opts[] = {
-	[OPT_LOGS] = { "logs", 'l', "FILE",
-		"log of tt-train with one or more memory summaries; may be repeated; - is standard input" },
-	[OPT_PID] = { "pid", 'p', "PID",
-		"phases that this process records, or recorded, in its ledger; may be repeated" },
-	[OPT_CAPTURE] = { "capture", 0, "NAME=FILE",
-		"graph capture of one phase; repeated, the captures are the phases of one run" },
-	[OPT_DIR] = { "dir", 0, "DIR", "where the ledgers are, instead of $TIDEMARK_DIR or /dev/shm" },
-	[OPT_DEVICE_MEMORY] = { "device_memory", 0, "BYTES",
-		"memory of the device, in bytes or as 12GiB; default: what the input says, else 12 GiB" },
-	[OPT_MODEL_SIZE] = { "model_size", 0, "BYTES",
-		"expected size of the model; default: its parameters times 2 bytes" },
-	[OPT_OPTIMIZER_SIZE] = { "optimizer_size", 0, "BYTES",
-		"expected size of the optimizer's state; default: twice the model" },
-	[OPT_GRADIENTS_SIZE] = { "gradients_size", 0, "BYTES",
-		"expected size of the gradients; default: that of the model" },
-	[OPT_USE_ACTUAL_SIZES] = { "use_actual_sizes", 0, NULL,
-		"divide the peak by measured sizes of model and optimizer instead of expected ones" },
-	[OPT_VISUALIZE_PEAK] = { "visualize_peak", 0, NULL,
-		"write the chart of peaks to a file, memory_peak_visualization.png without --output" },
-	[OPT_CHART] = { "chart", 'c', "peak|time",
-		"draw the parts of the peaks, or memory over the phases; on the terminal without --output" },
-	[OPT_TITLE] = { "title", 't', "TEXT", "title of the chart" },
-	[OPT_OUTPUT] = { "output", 'o', "FILE", "file for the chart; its name ends in .png, .svg or .pdf" },
-	[OPT_SIZE] = { "size", 0, "WIDTHxHEIGHT", "size of the chart in pixels, 1200x675 by default" },
-	[OPT_SCALE] = { "scale", 0, "NUMBER", "scale of the chart: 2 for screens of twice the resolution" },
-	[OPT_PRINT] = { "print", 0, NULL,
-		"print the phases exactly as tt-train's print_memory_usage does, and nothing else" },
-	[OPT_JSON] = { "json", 'j', NULL, "print everything as JSON, sizes in bytes" },
-	[OPT_ASCII] = { "ascii", 0, NULL, "draw with ASCII characters only" },
-	{ NULL, 0, NULL, NULL },
+	{ "logs", 'l', "FILE",
+		"log of tt-train with one or more memory summaries; may be repeated; - is standard input",
+		.take = take_log },
+	{ "pid", 'p', "PID", "phases that this process records, or recorded, in its ledger; may be repeated",
+		.take = take_pid },
+	{ "capture", 0, "NAME=FILE", "graph capture of one phase; repeated, the captures are the phases of one run",
+		TDM_INTO(take_capture, struct request, in.captures, struct tdm_texts) },
+	{ TDM_OPT_DIR(struct request, in.dir) },
+	{ "device_memory", 0, "BYTES",
+		"memory of the device, in bytes or as 12GiB; default: what the input says, else 12 GiB",
+		TDM_INTO(take_device_memory, struct request, options.device_memory_bytes, uint64_t) },
+	{ "model_size", 0, "BYTES", "expected size of the model; default: its parameters times 2 bytes",
+		TDM_TAKE_BYTES(struct request, options.model_bytes) },
+	{ "optimizer_size", 0, "BYTES", "expected size of the optimizer's state; default: twice the model",
+		TDM_TAKE_BYTES(struct request, options.optimizer_bytes) },
+	{ "gradients_size", 0, "BYTES", "expected size of the gradients; default: that of the model",
+		TDM_TAKE_BYTES(struct request, options.gradients_bytes) },
+	{ "use_actual_sizes", 0, NULL,
+		"divide the peak by measured sizes of model and optimizer instead of expected ones",
+		TDM_TAKE_FLAG(struct request, options.use_actual_sizes) },
+	{ "visualize_peak", 0, NULL,
+		"write the chart of peaks to a file, memory_peak_visualization.png without --output",
+		TDM_TAKE_FLAG(struct request, visualize) },
+	{ "chart", 'c', "peak|time",
+		"draw the parts of the peaks, or memory over the phases; on the terminal without --output",
+		TDM_TAKE_CHOICE(struct request, chart) },
+	{ TDM_OPT_CHART_TITLE(struct request, picture.title) },
+	{ TDM_OPT_CHART_PATH(struct request, picture.path) },
+	{ TDM_OPT_CHART_SIZE(struct request, picture.size) },
+	{ TDM_OPT_CHART_SCALE(struct request, picture.size) },
+	{ "print", 0, NULL, "print the phases exactly as tt-train's print_memory_usage does, and nothing else",
+		TDM_TAKE_FLAG(struct request, print) },
+	{ TDM_OPT_JSON(struct request, json) },
+	{ TDM_OPT_ASCII(struct request, ascii) },
+	{ 0 },
 };
 
 static const struct tdm_example phases_examples[] = {

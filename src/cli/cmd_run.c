@@ -11,6 +11,7 @@
 #include "cli/child.h"
 #include "cli/cmd_list.h"
 #include "cli/ledgers.h"
+#include "cli/options.h"
 #include "ledger/ledger_dir.h"
 #include "ledger/ledger_reap.h"
 #include "report/live_report.h"
@@ -24,8 +25,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum option { OPT_KEEP, OPT_JSON, OPT_STACKS, OPT_DIR };
-
 enum { DEPTH_MAX = 64, DIR_TRIES = 4 };
 
 struct request {
@@ -37,28 +36,6 @@ struct request {
 	char base[TDM_LEDGER_PATH_MAX];     /* the user's folder, absolute */
 	char own[TDM_LEDGER_PATH_MAX + 64]; /* the folder inside that is the program's own */
 };
-
-static int read_options(struct tdm_args *args, struct request *request)
-{
-	const char *value = NULL;
-	int option;
-	while ((option = tdm_args_next(args, &value)) >= 0) {
-		if (option == OPT_KEEP)
-			request->keep = true;
-		else if (option == OPT_JSON)
-			request->json_path = value;
-		else if (option == OPT_DIR)
-			request->dir = value;
-		else if (tdm_str_parse_u64(tdm_str_of(value), &request->depth) != 0 || request->depth > DEPTH_MAX)
-			return tdm_cmd_usage_error(
-				args->cmd, "--stacks '%s': expected a number of frames from 0 to %d", value, DEPTH_MAX);
-	}
-	if (option == TDM_ARGS_ERROR)
-		return TDM_EXIT_USAGE;
-	if (args->positional_count == 0)
-		return tdm_cmd_usage_error(args->cmd, "which program? tidemark run -- CMD ARGUMENT...");
-	return 0;
-}
 
 /* A folder in the user's folder, as open as the ledgers in it will be. */
 static int make_dir(struct request *request)
@@ -154,17 +131,13 @@ static void clean_up(const struct request *request, const struct tdm_ledgers *le
 static int write_json(
 	const struct request *request, const struct tdm_live_report *report, const struct tdm_run_end *end)
 {
-	struct tdm_buf out;
-	struct tdm_json json;
-	tdm_buf_init(&out);
-	tdm_json_init(&json, &out);
-	tdm_json_envelope(&json, "tidemark.run");
-	tdm_json_key(&json, "run");
-	tdm_run_json(report, end, &json);
-	tdm_json_object_end(&json);
-	tdm_buf_putc(&out, '\n');
-	int err = tdm_buf_failed(&out) ? -ENOMEM : tdm_file_write_all(request->json_fd, out.data, out.len);
-	tdm_buf_done(&out);
+	struct tdm_answer answer;
+	tdm_answer_begin(&answer, request->cmd, true);
+	tdm_run_json(report, end, &answer.json);
+	tdm_json_object_end(&answer.json);
+	int err = tdm_buf_failed(&answer.out) ? -ENOMEM
+					      : tdm_file_write_all(request->json_fd, answer.out.data, answer.out.len);
+	tdm_buf_done(&answer.out);
 	return err;
 }
 
@@ -220,30 +193,29 @@ static int run_program(struct request *request, char **command)
 static int cmd_run_run(struct tdm_args *args)
 {
 	struct request request = { .cmd = args->cmd };
-	int code = read_options(args, &request);
+	int code = tdm_args_read(args, &request);
+	if (code == 0 && args->positional_count == 0)
+		return tdm_cmd_usage_error(args->cmd, "which program? tidemark run -- CMD ARGUMENT...");
 	if (code == 0)
 		code = open_json(&request);
 	if (code == 0)
 		code = make_dir(&request);
 	if (code != 0)
 		return code;
-	char **command = calloc((size_t)args->positional_count + 1, sizeof *command);
-	if (command == NULL)
-		return tdm_cmd_error(args->cmd, "out of memory");
-	memcpy(command, args->positional, (size_t)args->positional_count * sizeof *command);
-	code = run_program(&request, command);
-	free(command);
+	code = run_program(&request, args->positional);
 	if (request.json_fd >= 0)
 		close(request.json_fd);
 	return code;
 }
 
 static const struct tdm_opt run_opts[] = {
-	[OPT_KEEP] = { "keep", 'k', NULL, "keep the ledgers of processes that leave buffers, for 'tidemark dump'" },
-	[OPT_JSON] = { "json", 'j', "FILE", "also write the summary to FILE, as JSON" },
-	[OPT_STACKS] = { "stacks", 's', "DEPTH", "keep call stacks of at most DEPTH frames, and print them" },
-	[OPT_DIR] = { "dir", 0, "DIR", "directory of the ledgers, instead of $TIDEMARK_DIR or /dev/shm" },
-	{ NULL, 0, NULL, NULL },
+	{ "keep", 'k', NULL, "keep the ledgers of processes that leave buffers, for 'tidemark dump'",
+		TDM_TAKE_FLAG(struct request, keep) },
+	{ "json", 'j', "FILE", "also write the summary to FILE, as JSON", TDM_TAKE_TEXT(struct request, json_path) },
+	{ "stacks", 's', "FRAMES", "keep call stacks of at most this many frames, and print them",
+		TDM_TAKE_NUMBER(struct request, depth, 0, DEPTH_MAX) },
+	{ TDM_OPT_DIR(struct request, dir) },
+	{ 0 },
 };
 
 static const struct tdm_example run_examples[] = {
@@ -265,7 +237,7 @@ static const struct tdm_help_row run_exits[] = {
 const struct tdm_cmd tdm_cmd_run = {
 	.name = "run",
 	.summary = "run a program with tracking on and summarise its device memory at the end",
-	.usage = "[--keep] [--json FILE] [--stacks DEPTH] [--dir DIR] -- CMD [ARGUMENT]...",
+	.usage = "[--keep] [--json FILE] [--stacks FRAMES] [--dir DIR] -- CMD [ARGUMENT]...",
 	.description =
 		"Sets TIDEMARK=1 for the program and runs it as a shell would: signals are passed on to it, its exit "
 		"code is the command's own (128 and the signal's number when it was killed, 127 when it was not found, "

@@ -1,7 +1,8 @@
 /* `tidemark simulate`: the requests of a trace, a graph capture or a log, replayed on a device model. */
+#include "analyze/live_buffers.h"
 #include "base/err.h"
-#include "base/term.h"
 #include "cli/cmd_list.h"
+#include "cli/options.h"
 #include "report/replay_report.h"
 #include "sources/format.h"
 
@@ -9,22 +10,7 @@
 #include <stdio.h>
 
 enum {
-	SETTINGS_MAX = 64,
 	WARNINGS_MAX = 20, /* refused lines that are named; the rest is counted */
-	FLUSH_BYTES = 1 << 16,
-};
-
-enum {
-	OPT_TRACE,
-	OPT_RESULTS,
-	OPT_JSON,
-	OPT_KEEP_GOING,
-	OPT_DEVICE,
-	OPT_CARD,
-	OPT_SET,
-	OPT_CARD_FILE,
-	OPT_POLICY,
-	OPT_ASCII
 };
 
 struct simulation {
@@ -34,88 +20,43 @@ struct simulation {
 	struct tdm_replay_feed feed;
 	bool results, json, keep_going, ascii;
 	struct tdm_replay_options options;
-	const char *settings[SETTINGS_MAX + 1];
-	size_t setting_count;
+	unsigned policy; /* of the words of --policy, which are those of enum tdm_fit, from 1; 0: the trace's own */
+	struct tdm_buffer_filter filter;
+	struct tdm_texts settings;
 	uint64_t skipped;
 };
 
-static int set_trace(struct tdm_args *args, struct simulation *sim, const char *path)
+static int set_path(const struct tdm_cmd *cmd, struct simulation *sim, const char *path)
 {
 	if (sim->path != NULL)
-		return tdm_cmd_usage_error(args->cmd, "one trace at a time: '%s' or '%s'", sim->path, path);
+		return tdm_cmd_usage_error(cmd, "one trace at a time: '%s' or '%s'", sim->path, path);
 	sim->path = path;
 	return 0;
 }
 
-static int set_option(struct tdm_args *args, struct simulation *sim, int option, const char *value)
+static int take_trace(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const char *value, void *to)
 {
-	switch (option) {
-	case OPT_TRACE:
-		return set_trace(args, sim, value);
-	case OPT_RESULTS:
-		sim->results = true;
-		break;
-	case OPT_JSON:
-		sim->json = true;
-		break;
-	case OPT_KEEP_GOING:
-		sim->keep_going = true;
-		break;
-	case OPT_DEVICE: {
-		uint64_t device;
-		if (tdm_str_parse_u64(tdm_str_of(value), &device) != 0 || device > UINT32_MAX)
-			return tdm_cmd_usage_error(args->cmd, "--device: expected a number, got '%s'", value);
-		sim->feed.has_device = true;
-		sim->feed.device = (uint32_t)device;
-		break;
-	}
-	case OPT_CARD:
-		sim->options.card = value;
-		break;
-	case OPT_SET:
-		if (sim->setting_count == SETTINGS_MAX)
-			return tdm_cmd_usage_error(args->cmd, "at most %d --set options", SETTINGS_MAX);
-		sim->settings[sim->setting_count++] = value;
-		break;
-	case OPT_CARD_FILE:
-		sim->options.card_file = value;
-		break;
-	case OPT_POLICY:
-		if (tdm_fit_parse(tdm_str_of(value), &sim->options.fit) != 0)
-			return tdm_cmd_usage_error(args->cmd, "--policy: expected 'first' or 'best', got '%s'", value);
-		sim->options.has_fit = true;
-		break;
-	case OPT_ASCII:
-		sim->ascii = true;
-		break;
-	default:
-		break;
-	}
-	return 0;
+	(void)opt;
+	return set_path(cmd, to, value);
 }
 
 static int read_options(struct tdm_args *args, struct simulation *sim)
 {
-	const char *value = NULL;
-	int option;
-	while ((option = tdm_args_next(args, &value)) >= 0) {
-		int err = set_option(args, sim, option, value);
-		if (err != 0)
-			return err;
-	}
-	if (option == TDM_ARGS_ERROR)
-		return TDM_EXIT_USAGE;
-	for (int i = 0; i < args->positional_count; i++) {
-		int err = set_trace(args, sim, args->positional[i]);
-		if (err != 0)
-			return err;
-	}
+	int code = tdm_args_read(args, sim);
+	for (int i = 0; code == 0 && i < args->positional_count; i++)
+		code = set_path(args->cmd, sim, args->positional[i]);
+	if (code != 0)
+		return code;
 	if (sim->path == NULL)
 		return tdm_cmd_usage_error(args->cmd, "which trace? --trace FILE, or - for standard input");
 	if (sim->results && sim->json)
 		return tdm_cmd_usage_error(args->cmd, "--results and --json exclude each other");
-	sim->options.settings = sim->settings;
-	sim->feed.is_own_card = sim->options.card == NULL && sim->options.card_file == NULL && sim->setting_count == 0;
+	sim->options.settings = sim->settings.list;
+	sim->options.has_fit = sim->policy != 0;
+	sim->options.fit = sim->policy != 0 ? (enum tdm_fit)(sim->policy - 1) : TDM_FIT_FIRST;
+	sim->feed.has_device = sim->filter.has_device;
+	sim->feed.device = sim->filter.device;
+	sim->feed.is_own_card = sim->options.card == NULL && sim->options.card_file == NULL && sim->settings.count == 0;
 	sim->ascii = sim->ascii || !tdm_term_is_utf8();
 	return 0;
 }
@@ -132,23 +73,15 @@ static int refuse(struct simulation *sim, const struct tdm_diag *diag)
 	return sim->keep_going ? 0 : TDM_EXIT_USAGE;
 }
 
-static void flush_results(struct tdm_buf *results, size_t above)
-{
-	if (results->len <= above)
-		return;
-	fwrite(results->data, 1, results->len, stdout);
-	tdm_buf_clear(results);
-}
-
-static int replay_all(struct simulation *sim, struct tdm_source *source)
+static int replay_all(const struct tdm_cmd *cmd, struct simulation *sim, struct tdm_source *source)
 {
 	struct tdm_buf results;
 	struct tdm_event event;
 	struct tdm_diag diag = { .file = tdm_input_name(sim->input) };
 	struct tdm_progress progress;
 	int got, exit_code = 0;
-
 	tdm_buf_init(&results);
+	results.outlet = tdm_cmd_write;
 	tdm_progress_begin(&progress, "replaying", 0);
 	tdm_input_progress(sim->input, &progress);
 	while (exit_code == 0 && (got = tdm_source_next(source, &event, &diag)) != 0) {
@@ -159,10 +92,10 @@ static int replay_all(struct simulation *sim, struct tdm_source *source)
 		}
 		if (err == TDM_ECARD || (err < 0 && got > 0 && event.op == TDM_OP_DEVICE))
 			exit_code = TDM_EXIT_USAGE; /* without a device there is nothing to go on with */
-		flush_results(&results, FLUSH_BYTES);
+		tdm_buf_pass(&results);
 	}
 	tdm_progress_end(&progress);
-	flush_results(&results, 0);
+	exit_code = tdm_cmd_print(cmd, &results, exit_code);
 	tdm_buf_done(&results);
 	return exit_code;
 }
@@ -175,23 +108,13 @@ static int print_summary(const struct tdm_cmd *cmd, const struct simulation *sim
 		.format = sim->feed.is_trace ? NULL : sim->format->summary,
 		.place = strcmp(sim->format->name, "graph_capture") == 0 ? "byte" : "line",
 		.feed = sim->feed.is_trace ? NULL : &sim->feed };
-	struct tdm_buf out;
-	tdm_buf_init(&out);
-	if (sim->json) {
-		struct tdm_json json;
-		tdm_json_init(&json, &out);
-		tdm_json_envelope(&json, "tidemark.simulate");
-		tdm_json_key(&json, "simulate");
-		tdm_replay_json(sim->feed.replay, &report, &json);
-		tdm_json_object_end(&json);
-	} else {
-		tdm_replay_text(sim->feed.replay, &report, &out);
-	}
-	bool failed = tdm_buf_failed(&out);
-	if (!failed)
-		fwrite(out.data, 1, out.len, stdout);
-	tdm_buf_done(&out);
-	return failed ? tdm_cmd_error(cmd, "out of memory for the summary") : TDM_EXIT_OK;
+	struct tdm_answer answer;
+	tdm_answer_begin(&answer, cmd, sim->json);
+	if (sim->json)
+		tdm_replay_json(sim->feed.replay, &report, &answer.json);
+	else
+		tdm_replay_text(sim->feed.replay, &report, &answer.out);
+	return tdm_answer_end(&answer, TDM_EXIT_OK);
 }
 
 /* Nothing was replayed. */
@@ -217,7 +140,7 @@ static int simulate(const struct tdm_cmd *cmd, struct simulation *sim)
 	if (source == NULL || replay == NULL)
 		exit_code = tdm_cmd_error(cmd, "out of memory");
 	else
-		exit_code = replay_all(sim, source);
+		exit_code = replay_all(cmd, sim, source);
 	bool described = replay != NULL && tdm_replay_space_count(replay) != 0;
 	if (exit_code == 0 && !sim->results && (described || sim->json))
 		exit_code = print_summary(cmd, sim);
@@ -253,18 +176,24 @@ static int cmd_simulate_run(struct tdm_args *args)
 }
 
 static const struct tdm_opt simulate_opts[] = {
-	[OPT_TRACE] = { "trace", 't', "FILE", "text trace, graph capture or log to replay; - is standard input" },
-	[OPT_RESULTS] = { "results", 'r', NULL, "print one result line for each request instead of the summary" },
-	[OPT_JSON] = { "json", 'j', NULL, "print the summary as JSON, sizes in bytes" },
-	[OPT_KEEP_GOING] = { "keep-going", 'k', NULL, "count and skip lines that cannot be used, instead of stopping" },
-	[OPT_DEVICE] = { "device", 'd', "N", "replay the requests of this device; without it, those of the first one" },
-	[OPT_CARD] = { "card", 'c', "CARD", "replay on this card instead of the one that the file describes" },
-	[OPT_SET] = { "set", 's', "FIELD=VALUE", "override one figure of the card; may be repeated" },
-	[OPT_CARD_FILE] = { "card-file", 'f', "FILE", "override figures of the card from a file" },
-	[OPT_POLICY] = { "policy", 'p', "first|best",
-		"replay with 'first' or 'best' instead of the trace's own policy" },
-	[OPT_ASCII] = { "ascii", 0, NULL, "draw with ASCII characters only" },
-	{ NULL, 0, NULL, NULL },
+	{ "trace", 't', "FILE", "text trace, graph capture or log to replay; - is standard input", .take = take_trace },
+	{ "results", 'r', NULL, "print one result line for each request instead of the summary",
+		TDM_TAKE_FLAG(struct simulation, results) },
+	{ TDM_OPT_JSON(struct simulation, json) },
+	{ "keep-going", 'k', NULL, "count and skip lines that cannot be used, instead of stopping",
+		TDM_TAKE_FLAG(struct simulation, keep_going) },
+	{ "device", 'd', "N", "replay the requests of this device; without it, those of the first one",
+		TDM_INTO(tdm_take_device_number, struct simulation, filter, struct tdm_buffer_filter) },
+	{ "card", 'c', "CARD", "replay on this card instead of the one that the file describes",
+		TDM_TAKE_TEXT(struct simulation, options.card) },
+	{ "set", 's', "FIELD=VALUE", "override one figure of the card; may be repeated",
+		TDM_TAKE_TEXTS(struct simulation, settings) },
+	{ "card-file", 'f', "FILE", "override figures of the card from a file",
+		TDM_TAKE_TEXT(struct simulation, options.card_file) },
+	{ "policy", 'p', "first|best", "replay with 'first' or 'best' instead of the trace's own policy",
+		TDM_TAKE_CHOICE(struct simulation, policy) },
+	{ TDM_OPT_ASCII(struct simulation, ascii) },
+	{ 0 },
 };
 
 static const struct tdm_example simulate_examples[] = {

@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "cli/cmd_list.h"
-#include "cli/live_options.h"
+#include "cli/options.h"
 #include "cli/ticker.h"
 #include "state/state.h"
 #include "report/status_report.h"
@@ -13,20 +13,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum option {
-	OPT_JSON,
-	OPT_SNAPSHOT,
-	OPT_FILENAME,
-	OPT_DEVICE,
-	OPT_PID,
-	OPT_ALL,
-	OPT_WATCH,
-	OPT_REFRESH,
-	OPT_COUNT,
-	OPT_ASCII,
-	OPT_NO_COLOR,
-};
-
 struct request {
 	const struct tdm_cmd *cmd;
 	bool json, watch, all, ascii, no_colour;
@@ -34,56 +20,16 @@ struct request {
 	struct tdm_pick pick;
 	unsigned interval_ms, count;
 	struct tdm_machine machine;
+	struct tdm_state *state;
 };
 
-static int take_option(void *context, int option, const char *value)
-{
-	struct request *request = context;
-	switch ((enum option)option) {
-	case OPT_JSON:
-	case OPT_SNAPSHOT:
-		request->json = true;
-		return 0;
-	case OPT_FILENAME:
-		request->json = true;
-		request->filename = strcmp(value, "-") != 0 ? value : NULL;
-		return 0;
-	case OPT_DEVICE:
-		return tdm_take_device(request->cmd, value, &request->pick.device);
-	case OPT_PID:
-		return tdm_take_pid(request->cmd, value, &request->pick.pid);
-	case OPT_ALL:
-		request->all = true;
-		return 0;
-	case OPT_WATCH:
-		request->watch = true;
-		return 0;
-	case OPT_REFRESH:
-		request->watch = true;
-		return tdm_take_refresh(request->cmd, value, &request->interval_ms);
-	case OPT_COUNT:
-		request->watch = true;
-		return tdm_take_turns(request->cmd, "count", value, &request->count);
-	case OPT_ASCII:
-		request->ascii = true;
-		return 0;
-	case OPT_NO_COLOR:
-		request->no_colour = true;
-		return 0;
-	}
-	return TDM_EXIT_USAGE;
-}
-
-static void make_report(
-	const struct request *request, struct tdm_state *state, const struct tdm_picture *picture, struct tdm_buf *out)
+static void make_report(const struct request *request, const struct tdm_picture *picture, struct tdm_buf *out)
 {
 	struct tdm_status_report report = { .picture = picture,
-		.host = tdm_state_host(state),
+		.host = tdm_state_host(request->state),
 		.machine = &request->machine,
 		.pick = request->pick,
-		.term = tdm_term_detect(STDOUT_FILENO) };
-	report.term.utf8 &= !request->ascii;
-	report.term.colour &= !request->no_colour;
+		.term = tdm_cmd_term(request->ascii, request->no_colour) };
 	if (request->json) {
 		struct tdm_json json;
 		tdm_json_init(&json, out);
@@ -119,9 +65,9 @@ static int write_file(const struct request *request, const struct tdm_buf *out)
 	return 0;
 }
 
-static int run_once(const struct request *request, struct tdm_state *state)
+static int run_once(const struct request *request)
 {
-	const struct tdm_picture *picture = tdm_state_look(state, NULL);
+	const struct tdm_picture *picture = tdm_state_look(request->state, NULL);
 	struct tdm_buf out;
 	if (picture == NULL)
 		return tdm_cmd_error(request->cmd, "out of memory");
@@ -129,80 +75,79 @@ static int run_once(const struct request *request, struct tdm_state *state)
 	if (code != 0)
 		return code;
 	tdm_buf_init(&out);
-	make_report(request, state, picture, &out);
+	make_report(request, picture, &out);
 	code = request->filename != NULL ? write_file(request, &out) : tdm_cmd_print(request->cmd, &out, TDM_EXIT_OK);
 	tdm_buf_done(&out);
 	return code;
 }
 
 /* One picture of many. Tables on a terminal are drawn over each other, elsewhere an empty line parts them. */
-static int watch_turn(const struct request *request, struct tdm_state *state, struct tdm_buf *out, bool is_first)
+static int watch_turn(void *context, bool is_first, struct tdm_buf *out)
 {
-	const struct tdm_picture *picture = tdm_state_look(state, NULL);
-	tdm_buf_clear(out);
+	const struct request *request = context;
+	const struct tdm_picture *picture = tdm_state_look(request->state, NULL);
 	if (!request->json && isatty(STDOUT_FILENO) == 1)
 		tdm_buf_puts(out, "\033[H\033[2J");
 	else if (!request->json && !is_first)
 		tdm_buf_putc(out, '\n');
-	if (picture != NULL)
-		make_report(request, state, picture, out);
-	if (picture == NULL || tdm_buf_failed(out))
+	if (picture == NULL)
 		return tdm_cmd_error(request->cmd, "out of memory");
-	return request->filename != NULL ? write_file(request, out) : 0;
+	make_report(request, picture, out);
+	if (request->filename == NULL)
+		return 0;
+	int code = write_file(request, out);
+	tdm_buf_clear(out);
+	return code;
 }
 
-static int run_watch(const struct request *request, struct tdm_state *state)
+/* Some options imply others. */
+static void settle(struct request *request)
 {
-	struct tdm_ticker ticker;
-	struct tdm_buf out;
-	bool is_first = true;
-	int code, err = tdm_ticker_open(&ticker, request->interval_ms * TDM_NS_PER_MS, request->count);
-	if (err != 0)
-		return tdm_cmd_error(request->cmd, "%s", tdm_err_text(err));
-	tdm_buf_init(&out);
-	do {
-		code = watch_turn(request, state, &out, is_first);
-		is_first = false;
-	} while (code == 0 && (request->filename != NULL || tdm_ticker_write(&ticker, out.data, out.len)) &&
-		 tdm_ticker_wait(&ticker));
-	tdm_buf_done(&out);
-	tdm_ticker_close(&ticker);
-	if (ticker.err != 0)
-		return tdm_cmd_error(request->cmd, "cannot write to standard output: %s", tdm_err_text(ticker.err));
-	return code;
+	request->json |= request->filename != NULL;
+	if (request->filename != NULL && strcmp(request->filename, "-") == 0)
+		request->filename = NULL;
+	request->watch |= request->interval_ms != 0 || request->count != 0;
+	if (request->interval_ms == 0)
+		request->interval_ms = TDM_REFRESH_DEFAULT_MS;
 }
 
 static int cmd_status_run(struct tdm_args *args)
 {
-	struct request request = { .cmd = args->cmd, .interval_ms = TDM_REFRESH_DEFAULT_MS };
-	int code = tdm_args_only_options(args, take_option, &request);
+	struct request request = { .cmd = args->cmd };
+	int code = tdm_args_read(args, &request);
 	if (code != 0)
 		return code;
+	settle(&request);
 	const struct tdm_state_options options = { .once = !request.watch, .with_ended = request.all };
-	struct tdm_state *state = tdm_state_new(&options);
-	if (state == NULL)
+	request.state = tdm_state_new(&options);
+	if (request.state == NULL)
 		return tdm_cmd_error(args->cmd, "out of memory");
 	tdm_machine_read(&request.machine, NULL);
-	code = request.watch ? run_watch(&request, state) : run_once(&request, state);
-	tdm_state_free(state);
+	code = !request.watch ? run_once(&request)
+			      : tdm_ticker_run(args->cmd, request.interval_ms * TDM_NS_PER_MS, request.count,
+					watch_turn, &request);
+	tdm_state_free(request.state);
 	return code;
 }
 
 static const struct tdm_opt status_opts[] = {
-	[OPT_JSON] = { "json", 'j', NULL, "print JSON: a tt-smi snapshot with memory in bytes added" },
-	[OPT_SNAPSHOT] = { "snapshot", 's', NULL, "the same as --json" },
-	[OPT_FILENAME] = { "filename", 'f', "FILE",
-		"write the JSON to FILE instead, all at once; '-' is standard output" },
-	[OPT_DEVICE] = { "device", 'd', "DEV",
-		"only this device: its number, /dev/tenstorrent/N, PCI address, chip id, or #N of the list" },
-	[OPT_PID] = { "pid", 'p', "PID", "only this process and the devices that it uses" },
-	[OPT_ALL] = { "all", 'a', NULL, "also list processes that have ended and left a ledger" },
-	[OPT_WATCH] = { "watch", 'w', NULL, "print again and again until interrupted; with --json a document a line" },
-	[OPT_REFRESH] = { "refresh", 'r', "MS", "watch, every MS milliseconds, at least 100 (default: 1000)" },
-	[OPT_COUNT] = { "count", 'n', "N", "watch, and end after N times" },
-	[OPT_ASCII] = { "ascii", 0, NULL, "draw with plain characters" },
-	[OPT_NO_COLOR] = { "no-color", 'C', NULL, "no colour, as with NO_COLOR in the environment" },
-	{ NULL, 0, NULL, NULL },
+	{ "json", 'j', NULL, "print JSON: a tt-smi snapshot with memory in bytes added",
+		TDM_TAKE_FLAG(struct request, json) },
+	{ "snapshot", 's', NULL, "the same as --json", TDM_TAKE_FLAG(struct request, json) },
+	{ "filename", 'f', "FILE", "write the JSON to FILE instead, all at once; '-' is standard output",
+		TDM_TAKE_TEXT(struct request, filename) },
+	{ TDM_OPT_DEVICE(struct request, pick.device) },
+	{ TDM_OPT_PID(struct request, pick.pid) },
+	{ "all", 'a', NULL, "also list processes that have ended and left a ledger",
+		TDM_TAKE_FLAG(struct request, all) },
+	{ "watch", 'w', NULL, "print again and again until interrupted; with --json a document a line",
+		TDM_TAKE_FLAG(struct request, watch) },
+	{ "refresh", 'r', "MS", "watch, every MS milliseconds, at least 100 (default: 1000)",
+		TDM_TAKE_U32(struct request, interval_ms, TDM_REFRESH_MIN_MS, TDM_REFRESH_MAX_MS) },
+	{ "count", 'n', "N", "watch, and end after N times", TDM_TAKE_U32(struct request, count, 1, 0) },
+	{ TDM_OPT_ASCII(struct request, ascii) },
+	{ TDM_OPT_NO_COLOR(struct request, no_colour) },
+	{ 0 },
 };
 
 static const struct tdm_example status_examples[] = {
@@ -231,6 +176,7 @@ const struct tdm_cmd tdm_cmd_status = {
 		"\n"
 		"--json has the keys and strings of a tt-smi snapshot, and objects called 'memory' with numbers.",
 	.opts = status_opts,
+	.only_options = true,
 	.examples = status_examples,
 	.run = cmd_status_run,
 };

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "cli/cmd_list.h"
-#include "cli/live_options.h"
+#include "cli/options.h"
 #include "cli/ticker.h"
 #include "state/state.h"
 #include "report/stack_report.h"
@@ -13,58 +13,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum option {
-	OPT_REFRESH,
-	OPT_DEVICE,
-	OPT_PID,
-	OPT_FRAMES,
-	OPT_ONCE,
-	OPT_ASCII,
-	OPT_NO_COLOR,
-	OPT_READ_ONLY,
-};
-
 struct request {
 	const struct tdm_cmd *cmd;
 	struct tdm_tui_options options;
 	bool once;
+	struct tdm_state *state;
 };
-
-static int take_option(void *context, int option, const char *value)
-{
-	struct request *request = context;
-	struct tdm_tui_options *options = &request->options;
-	switch ((enum option)option) {
-	case OPT_REFRESH:
-		return tdm_take_refresh(request->cmd, value, &options->interval_ms);
-	case OPT_DEVICE:
-		return tdm_take_device(request->cmd, value, &options->device);
-	case OPT_PID:
-		return tdm_take_pid(request->cmd, value, &options->pid);
-	case OPT_FRAMES:
-		return tdm_take_turns(request->cmd, "frames", value, &options->frames);
-	case OPT_ONCE:
-		request->once = true;
-		return 0;
-	case OPT_ASCII:
-		options->ascii = true;
-		return 0;
-	case OPT_NO_COLOR:
-		options->no_colour = true;
-		return 0;
-	case OPT_READ_ONLY:
-		options->read_only = true;
-		return 0;
-	}
-	return TDM_EXIT_USAGE;
-}
-
-static int read_options(struct tdm_args *args, struct request *request)
-{
-	const char *refused = getenv("NO_COLOR");
-	request->options.no_colour = refused != NULL && refused[0] != '\0';
-	return tdm_args_only_options(args, take_option, request);
-}
 
 /* The provider of the screens: the live view, and the names of functions in the process that was looked at last. */
 struct views {
@@ -108,9 +62,9 @@ static void provide_place(void *context, const struct tdm_picture *picture, uint
 	tdm_buf_done(&text);
 }
 
-static int run_screens(const struct request *request, struct tdm_state *state)
+static int run_screens(const struct request *request)
 {
-	struct views views = { .state = state };
+	struct views views = { .state = request->state };
 	const struct tdm_provider provider = { &views, provide, provide_place };
 	struct tdm_diag diag = { 0 };
 	int err = tdm_tui_run(&provider, &request->options, &diag);
@@ -120,72 +74,54 @@ static int run_screens(const struct request *request, struct tdm_state *state)
 	return tdm_cmd_error(request->cmd, "%s", diag.text[0] != '\0' ? diag.text : tdm_err_text(err));
 }
 
-/* One frame into `out`; false when memory ran out. */
-static bool make_frame(const struct request *request, struct tdm_state *state, struct tdm_buf *out)
+static int make_frame(void *context, bool is_first, struct tdm_buf *out)
 {
-	const struct tdm_picture *picture = tdm_state_look(state, NULL);
+	const struct request *request = context;
+	const struct tdm_picture *picture = tdm_state_look(request->state, NULL);
+	(void)is_first;
 	if (picture == NULL)
-		return false;
-	struct tdm_top_frame frame = { .picture = picture,
-		.pick = { .device = request->options.device, .pid = request->options.pid },
-		.term = tdm_term_detect(STDOUT_FILENO),
-		.interval_ms = request->once ? 0 : request->options.interval_ms };
-	frame.term.utf8 &= !request->options.ascii;
-	frame.term.colour &= !request->options.no_colour;
-	tdm_buf_clear(out);
-	tdm_top_frame(&frame, out);
-	return !tdm_buf_failed(out);
-}
-
-static int run_frames(const struct request *request, struct tdm_state *state)
-{
-	struct tdm_ticker ticker;
-	struct tdm_buf out;
-	bool made;
-	int err = tdm_ticker_open(
-		&ticker, request->options.interval_ms * TDM_NS_PER_MS, request->once ? 1 : request->options.frames);
-	if (err != 0)
-		return tdm_cmd_error(request->cmd, "%s", tdm_err_text(err));
-	tdm_buf_init(&out);
-	do
-		made = make_frame(request, state, &out);
-	while (made && tdm_ticker_write(&ticker, out.data, out.len) && tdm_ticker_wait(&ticker));
-	tdm_buf_done(&out);
-	tdm_ticker_close(&ticker);
-	if (!made)
 		return tdm_cmd_error(request->cmd, "out of memory");
-	if (ticker.err != 0)
-		return tdm_cmd_error(request->cmd, "cannot write to standard output: %s", tdm_err_text(ticker.err));
-	return TDM_EXIT_OK;
+	const struct tdm_top_frame frame = { .picture = picture,
+		.pick = { .device = request->options.device, .pid = request->options.pid },
+		.term = tdm_cmd_term(request->options.ascii, request->options.no_colour),
+		.interval_ms = request->once ? 0 : request->options.interval_ms };
+	tdm_top_frame(&frame, out);
+	return 0;
 }
 
 static int cmd_top_run(struct tdm_args *args)
 {
-	struct request request = { .cmd = args->cmd, .options = { .interval_ms = TDM_REFRESH_DEFAULT_MS } };
-	int code = read_options(args, &request);
+	const char *refused = getenv("NO_COLOR");
+	struct request request = { .cmd = args->cmd,
+		.options = {
+			.interval_ms = TDM_REFRESH_DEFAULT_MS, .no_colour = refused != NULL && refused[0] != '\0' } };
+	int code = tdm_args_read(args, &request);
 	if (code != 0)
 		return code;
 	const struct tdm_state_options options = { .once = request.once };
-	struct tdm_state *state = tdm_state_new(&options);
-	if (state == NULL)
+	request.state = tdm_state_new(&options);
+	if (request.state == NULL)
 		return tdm_cmd_error(args->cmd, "out of memory");
-	bool on_screen = !request.once && isatty(STDOUT_FILENO) == 1;
-	code = on_screen ? run_screens(&request, state) : run_frames(&request, state);
-	tdm_state_free(state);
+	if (!request.once && isatty(STDOUT_FILENO) == 1)
+		code = run_screens(&request);
+	else
+		code = tdm_ticker_run(args->cmd, request.options.interval_ms * TDM_NS_PER_MS,
+			request.once ? 1 : request.options.frames, make_frame, &request);
+	tdm_state_free(request.state);
 	return code;
 }
 
 static const struct tdm_opt top_opts[] = {
-	[OPT_REFRESH] = { "refresh", 'r', "MS", "refresh every MS milliseconds, at least 100 (default: 1000)" },
-	[OPT_DEVICE] = { "device", 'd', "DEV",
-		"only this device: its number, /dev/tenstorrent/N, PCI address, chip id, or #N of the list" },
-	[OPT_PID] = { "pid", 'p', "PID", "only this process and the devices that it uses" },
-	[OPT_FRAMES] = { "frames", 'n', "N", "end after N refreshes" },
-	[OPT_ONCE] = { "once", '1', NULL, "print one plain frame and end, also on a terminal" },
-	[OPT_ASCII] = { "ascii", 0, NULL, "draw with plain characters" },
-	[OPT_NO_COLOR] = { "no-color", 'C', NULL, "no colour, as with NO_COLOR in the environment" },
-	[OPT_READ_ONLY] = { "read-only", 0, NULL, "never send a signal to a process" },
-	{ NULL, 0, NULL, NULL },
+	{ "refresh", 'r', "MS", "refresh every MS milliseconds, at least 100 (default: 1000)",
+		TDM_TAKE_U32(struct request, options.interval_ms, TDM_REFRESH_MIN_MS, TDM_REFRESH_MAX_MS) },
+	{ TDM_OPT_DEVICE(struct request, options.device) },
+	{ TDM_OPT_PID(struct request, options.pid) },
+	{ "frames", 'n', "N", "end after N refreshes", TDM_TAKE_U32(struct request, options.frames, 1, 0) },
+	{ "once", '1', NULL, "print one plain frame and end, also on a terminal", TDM_TAKE_FLAG(struct request, once) },
+	{ TDM_OPT_ASCII(struct request, options.ascii) },
+	{ TDM_OPT_NO_COLOR(struct request, options.no_colour) },
+	{ "read-only", 0, NULL, "never send a signal to a process", TDM_TAKE_FLAG(struct request, options.read_only) },
+	{ 0 },
 };
 
 static const struct tdm_example top_examples[] = {
@@ -212,6 +148,7 @@ const struct tdm_cmd tdm_cmd_top = {
 		"\n"
 		"What no source knows is called unknown, with the reason.",
 	.opts = top_opts,
+	.only_options = true,
 	.examples = top_examples,
 	.run = cmd_top_run,
 };

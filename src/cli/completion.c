@@ -86,20 +86,28 @@ static const char script_tail[] = "\t*)\n"
 				  "}\n"
 				  "complete -F _tidemark tidemark\n";
 
+/* Words with blanks between them. */
+static void put_words(struct tdm_buf *out, const char *const *words)
+{
+	for (size_t i = 0; words[i] != NULL; i++)
+		tdm_buf_printf(out, "%s%s", i != 0 ? " " : "", words[i]);
+}
+
 static void put_command_names(struct tdm_buf *out)
 {
 	for (size_t i = 0; tdm_cmds[i] != NULL; i++)
 		tdm_buf_printf(out, "%s%s", i != 0 ? " " : "", tdm_cmds[i]->name);
 }
 
-static void put_option_lists(struct tdm_buf *out, const struct tdm_opt *opts)
+static void put_option_lists(struct tdm_buf *out, const struct tdm_cmd *cmd)
 {
-	tdm_buf_puts(out, "\t\toptions='");
-	for (const struct tdm_opt *opt = opts; opt != NULL && opt->name != NULL; opt++)
-		tdm_buf_printf(out, "--%s%s ", opt->name, opt->arg != NULL ? "=" : "");
-	tdm_buf_puts(out, "--help'\n\t\tvalued='");
 	const char *gap = "";
-	for (const struct tdm_opt *opt = opts; opt != NULL && opt->name != NULL; opt++) {
+	tdm_buf_puts(out, "\t\toptions='");
+	for (const struct tdm_opt *opt = NULL; (opt = tdm_opt_next(cmd, opt)) != NULL; gap = " ")
+		tdm_buf_printf(out, "%s--%s%s", gap, opt->name, opt->arg != NULL ? "=" : "");
+	tdm_buf_puts(out, "'\n\t\tvalued='");
+	gap = "";
+	for (const struct tdm_opt *opt = NULL; (opt = tdm_opt_next(cmd, opt)) != NULL;) {
 		if (opt->arg == NULL)
 			continue;
 		tdm_buf_printf(out, "%s--%s", gap, opt->name);
@@ -108,22 +116,6 @@ static void put_option_lists(struct tdm_buf *out, const struct tdm_opt *opts)
 		gap = " ";
 	}
 	tdm_buf_puts(out, "'\n");
-}
-
-static void put_name_lists(struct tdm_buf *out, const struct tdm_cmd *cmd)
-{
-	if (cmd->words != NULL) {
-		tdm_buf_puts(out, "\t\twords='");
-		for (size_t i = 0; cmd->words[i] != NULL; i++)
-			tdm_buf_printf(out, "%s%s", i != 0 ? " " : "", cmd->words[i]);
-		tdm_buf_puts(out, "'\n");
-	}
-	if (cmd->complete != NULL) {
-		tdm_buf_puts(out, "\t\tnames='");
-		for (size_t i = 0; cmd->complete(i) != NULL; i++)
-			tdm_buf_printf(out, "%s%s", i != 0 ? " " : "", cmd->complete(i));
-		tdm_buf_puts(out, "'\n");
-	}
 }
 
 /* What completes the value of an option, judged by the name of its argument. */
@@ -136,8 +128,7 @@ static void put_value_action(struct tdm_buf *out, const char *arg)
 		tdm_buf_puts(out, "' \"$cur\"");
 	} else if (strcmp(arg, "CARD") == 0) {
 		tdm_buf_puts(out, "_tidemark_words '");
-		for (size_t i = 0; tdm_card_names[i] != NULL; i++)
-			tdm_buf_printf(out, "%s%s", i != 0 ? " " : "", tdm_card_names[i]);
+		put_words(out, tdm_card_names);
 		tdm_buf_puts(out, "' \"$cur\"");
 	} else if (strcmp(arg, "DIR") == 0) {
 		tdm_buf_puts(out, "_tidemark_files \"$cur\" -d");
@@ -151,7 +142,7 @@ static void put_value_action(struct tdm_buf *out, const char *arg)
 static void put_values(struct tdm_buf *out, const struct tdm_cmd *cmd)
 {
 	tdm_buf_puts(out, "\t\tcase $option in\n");
-	for (const struct tdm_opt *opt = cmd->opts; opt != NULL && opt->name != NULL; opt++) {
+	for (const struct tdm_opt *opt = NULL; (opt = tdm_opt_next(cmd, opt)) != NULL;) {
 		if (opt->arg == NULL)
 			continue;
 		tdm_buf_printf(out, "\t\t--%s", opt->name);
@@ -164,14 +155,25 @@ static void put_values(struct tdm_buf *out, const struct tdm_cmd *cmd)
 	tdm_buf_puts(out, "\t\tesac\n");
 }
 
+static void put_positional(struct tdm_buf *out, const char *variable, const char *const *words)
+{
+	if (words == NULL)
+		return;
+	tdm_buf_printf(out, "\t\t%s='", variable);
+	put_words(out, words);
+	tdm_buf_puts(out, "'\n");
+}
+
 static void put_command(struct tdm_buf *out, const struct tdm_cmd *cmd)
 {
+	static const char *const none[] = { " ", NULL }; /* which keeps files from being offered */
 	tdm_buf_printf(out, "\t%s", cmd->name);
 	if (cmd->alias != NULL)
 		tdm_buf_printf(out, " | %s", cmd->alias);
 	tdm_buf_puts(out, ")\n");
-	put_option_lists(out, cmd->opts);
-	put_name_lists(out, cmd);
+	put_option_lists(out, cmd);
+	put_positional(out, "words", cmd->only_options ? none : cmd->words);
+	put_positional(out, "names", cmd->names);
 	put_values(out, cmd);
 	tdm_buf_puts(out, "\t\t;;\n");
 }

@@ -79,10 +79,9 @@ static int open_chip(struct tdm_demo_card *card, struct chip *chip, struct tdm_d
 static void describe_chip(const struct tdm_demo_card *card, uint32_t index)
 {
 	struct tidemark_region regions[REGIONS];
-	uint32_t count = 0;
 	for (uint32_t kind = 0; kind < REGIONS; kind++) {
 		const struct tdm_bank_range *range = &card->range[kind];
-		regions[count++] = (struct tidemark_region){
+		regions[kind] = (struct tidemark_region){
 			.kind = kind,
 			.banks = range->banks != 0 ? range->banks : card->range[TDM_KIND_L1].banks,
 			.base = range->base,
@@ -98,7 +97,7 @@ static void describe_chip(const struct tdm_demo_card *card, uint32_t index)
 		.has_chip_id = 1,
 		.grid_x = (uint32_t)tdm_card_get(&card->model, TDM_CARD_GRID_X),
 		.grid_y = (uint32_t)tdm_card_get(&card->model, TDM_CARD_GRID_Y),
-		.region_count = count,
+		.region_count = REGIONS,
 		.regions = regions,
 	};
 	tidemark_describe_device(&device);
@@ -173,11 +172,6 @@ uint64_t tdm_demo_card_capacity(const struct tdm_demo_card *card, enum tdm_kind 
 const char *tdm_demo_card_failure(const struct tdm_demo_card *card)
 {
 	return card->failure[0] != '\0' ? card->failure : NULL;
-}
-
-uint64_t tdm_demo_card_lost(void)
-{
-	return tidemark_lost();
 }
 
 void tdm_demo_card_dispatch(struct tdm_demo_card *card, bool on)
@@ -305,6 +299,16 @@ uint32_t tdm_demo_tensor(
 	return tdm_demo_alloc(card, chip,
 		&(struct tdm_demo_request){ .kind = TDM_KIND_DRAM,
 			.bytes = to_tiles(rows) * to_tiles(columns) * TDM_DEMO_TILE,
+			.name = name });
+}
+
+uint32_t tdm_demo_shards(struct tdm_demo_card *card, uint32_t chip, uint32_t tiles, const char *name)
+{
+	uint32_t cores = card->range[TDM_KIND_L1].banks;
+	return tdm_demo_alloc(card, chip,
+		&(struct tdm_demo_request){ .kind = TDM_KIND_L1,
+			.bytes = (uint64_t)tiles * TDM_DEMO_TILE * cores,
+			.cores = cores,
 			.name = name });
 }
 

@@ -71,9 +71,6 @@ uint64_t tdm_demo_card_capacity(const struct tdm_demo_card *card, enum tdm_kind 
 /* The sentence for the last allocation that failed; NULL: none did. Borrowed. */
 const char *tdm_demo_card_failure(const struct tdm_demo_card *card);
 
-/* Events of this process that its ledger had no room for. */
-uint64_t tdm_demo_card_lost(void);
-
 /* Without dispatch nothing is placed: buffers have no address and always fit. */
 void tdm_demo_card_dispatch(struct tdm_demo_card *card, bool on);
 
@@ -84,6 +81,9 @@ void tdm_demo_free(struct tdm_demo_card *card, uint32_t *handle); /* of 0: does 
 /* A tensor of two-byte values in DRAM, both sides rounded up to whole tiles. */
 uint32_t tdm_demo_tensor(struct tdm_demo_card *card, uint32_t chip, uint64_t rows, uint64_t columns, const char *format,
 	...) __attribute__((format(printf, 5, 6)));
+
+/* An activation in L1: so many tiles in every core. */
+uint32_t tdm_demo_shards(struct tdm_demo_card *card, uint32_t chip, uint32_t tiles, const char *name);
 
 /*
  * Makes the runtime's test of the program against the lowest L1 buffer. If it fits, its circular buffers are there, and

@@ -24,11 +24,6 @@ static const struct tdm_demo_program conv2d = { "conv2d", 26624,
 	{ { "activations", 128 }, { "weights", 96 }, { "tilized", 64 }, { "partials", 64 }, { "out", 32 } } };
 static const struct tdm_demo_program halo = { "halo", 8192, { { "in", 16 }, { "out", 16 } } };
 
-static uint32_t cores_of(const struct tdm_demo_card *card)
-{
-	return (uint32_t)tdm_card_get(tdm_demo_card_model(card), TDM_CARD_L1_BANKS);
-}
-
 static void drop_activations(struct clash *c)
 {
 	while (c->count > 0)
@@ -38,14 +33,9 @@ static void drop_activations(struct clash *c)
 /* One more activation that stays in L1. */
 TDM_DEMO_FRAME static void keep_activation(struct clash *c, uint32_t chip)
 {
-	uint32_t cores = cores_of(c->card);
 	if (c->count == HALOS_MAX || !tdm_demo_program_begin(c->card, chip, &halo, NULL))
 		return;
-	c->halo[c->count] = tdm_demo_alloc(c->card, chip,
-		&(struct tdm_demo_request){ .kind = TDM_KIND_L1,
-			.bytes = (uint64_t)HALO_TILES * TDM_DEMO_TILE * cores,
-			.cores = cores,
-			.name = "halo.out" });
+	c->halo[c->count] = tdm_demo_shards(c->card, chip, HALO_TILES, "halo.out");
 	c->count += c->halo[c->count] != 0;
 	tdm_demo_program_end(c->card, chip);
 }
@@ -70,8 +60,9 @@ static void explain(const struct clash *c, const struct tdm_l1_verdict *verdict)
 
 static void note_clash(struct clash *c, uint32_t number, const struct tdm_l1_verdict *verdict)
 {
-	uint64_t base = tdm_card_get(tdm_demo_card_model(c->card), TDM_CARD_L1_BASE), per_core = verdict->cb_end - base;
-	tidemark_out_of_memory(number, TIDEMARK_CB, per_core * cores_of(c->card), per_core);
+	const struct tdm_card *model = tdm_demo_card_model(c->card);
+	uint64_t per_core = verdict->cb_end - tdm_card_get(model, TDM_CARD_L1_BASE);
+	tidemark_out_of_memory(number, TIDEMARK_CB, per_core * tdm_card_get(model, TDM_CARD_L1_BANKS), per_core);
 	if (c->clashes++ == 0 && c->explains)
 		explain(c, verdict);
 }

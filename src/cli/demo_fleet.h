@@ -8,9 +8,11 @@
 
 #include "cli/demo.h"
 
+/* In the order of the words of --view; 0: not given. */
 enum tdm_demo_view {
-	TDM_DEMO_TOP,   /* the full screen of `tidemark top` */
-	TDM_DEMO_PLAIN, /* its frames as text */
+	TDM_DEMO_AUTO = 1, /* one of the next two */
+	TDM_DEMO_TOP,      /* the full screen of `tidemark top` */
+	TDM_DEMO_PLAIN,    /* its frames as text */
 	TDM_DEMO_NONE,
 };
 

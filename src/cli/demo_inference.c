@@ -71,13 +71,6 @@ static uint32_t make(struct server *s, enum tdm_kind kind, uint64_t bytes, uint3
 		&(struct tdm_demo_request){ .kind = kind, .bytes = bytes, .cores = cores, .name = name });
 }
 
-/* Activations that lie in every core. */
-static uint32_t make_shards(struct server *s, uint32_t tiles, const char *name)
-{
-	uint32_t cores = (uint32_t)tdm_card_get(tdm_demo_card_model(s->card), TDM_CARD_L1_BANKS);
-	return make(s, TDM_KIND_L1, (uint64_t)tiles * TDM_DEMO_TILE * cores, cores, name);
-}
-
 static void load(struct server *s)
 {
 	uint32_t cores = (uint32_t)tdm_card_get(tdm_demo_card_model(s->card), TDM_CARD_L1_BANKS);
@@ -146,7 +139,7 @@ TDM_DEMO_FRAME static void prefill_request(struct server *s, struct request *r)
 	if (!tdm_demo_program_begin(s->card, s->chip, &prefill, NULL))
 		return;
 	uint32_t activations = tdm_demo_tensor(s->card, s->chip, r->tokens, TDM_LLAMA_WIDTH, "prefill.activations");
-	uint32_t shards = make_shards(s, PREFILL_TILES, "prefill.shards");
+	uint32_t shards = tdm_demo_shards(s->card, s->chip, PREFILL_TILES, "prefill.shards");
 	grow(s, r);
 	tdm_demo_pause(s->pace, STEP_MS);
 	tdm_demo_free(s->card, &shards);
@@ -168,7 +161,7 @@ static void accept_requests(struct server *s)
 /* One token for every request in flight. */
 TDM_DEMO_FRAME static void decode_step(struct server *s)
 {
-	uint32_t shards = make_shards(s, SHARD_TILES, "decode.shards");
+	uint32_t shards = tdm_demo_shards(s->card, s->chip, SHARD_TILES, "decode.shards");
 	if (tdm_demo_program_begin(s->card, s->chip, &decode, NULL)) {
 		for (uint32_t i = 0; i < REQUESTS_MAX; i++) {
 			struct request *r = &s->request[i];

@@ -2,6 +2,7 @@
 #include "cli/demo.h"
 #include "base/err.h"
 #include "ledger/ledger_list.h"
+#include "tidemark.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@ int tdm_demo_run(
 	workload->run(card, options, &pace);
 	if (tdm_demo_card_failure(card) != NULL)
 		printf("Out of memory: %s.\n", tdm_demo_card_failure(card));
-	uint64_t lost = tdm_demo_card_lost();
+	uint64_t lost = tidemark_lost();
 	tdm_demo_card_close(card);
 	if (lost == 0)
 		return TDM_EXIT_OK;

@@ -12,7 +12,7 @@
  * The first iteration is captured by the library's phase tracker, on the first chip; then all chips go on together,
  * each with a copy of the model.
  *
- * Long: a third of it are the tables of one model, and they are read beside the code that walks them.
+ * A pass is a list of steps, each of which makes a buffer or drops one that a step before it made.
  */
 #include "cli/demo_llama.h"
 #include "base/units.h"
@@ -29,8 +29,9 @@ enum {
 	TOKEN_PAGE = TOKENS * 4, /* one row of 32-bit numbers */
 	LOAD_MS = 20,            /* pause after the tensors of a layer were made */
 	STEP_MS = 50,            /* pause after a layer */
-	TABLES = 6,
-	LEFTOVERS = 8,
+	SCORE_ROWS = TDM_LLAMA_HEADS * TOKENS,
+	TABLES = 5,
+	NO_LAYER = TDM_LLAMA_LAYERS,
 };
 
 /* Fitted, in tiles; all but SCALE_TILES in memory-efficient mode only. */
@@ -43,131 +44,6 @@ enum {
 	GRAD_STATE_TILES = 10,     /* what a layer notes in the backward pass */
 	HEAD_STATE_TILES = 2,      /* and the head */
 	EMBEDDING_STATE_TILES = 7, /* and the embedding */
-};
-
-/* Activations of a layer, in the order in which they are computed. */
-enum act {
-	LEAF, /* copy of the input, when a layer is computed again */
-	NORM1,
-	RSTD1,
-	Q,
-	KV,
-	K,
-	V,
-	Q_ROPE,
-	K_ROPE,
-	K_REPEATED,
-	V_REPEATED,
-	Q_SCALED,
-	SCORES,
-	MASKED,
-	WEIGHTS,
-	CONTEXT,
-	O,
-	RESIDUAL,
-	NORM2,
-	RSTD2,
-	SHARD,
-	GATE,
-	UP,
-	SILU,
-	PRODUCT,
-	DOWN,
-	OUT,
-	ACT_COUNT
-};
-
-/* Gradients of activations. */
-enum delta {
-	D_PRODUCT,
-	D_SILU,
-	D_UP,
-	D_GATE,
-	D_NORM2,
-	D_RESIDUAL,
-	D_CONTEXT,
-	D_WEIGHTS,
-	D_V_REPEATED,
-	D_K_REPEATED,
-	D_SCALE,
-	D_Q,
-	D_KV,
-	D_NORM1,
-	D_IN,
-	DELTA_COUNT
-};
-
-struct shape {
-	const char *name;
-	uint32_t rows, columns; /* rows 0: so many columns of tiles in the L1 of every core */
-};
-
-/* What a chip holds. Everything is a handle. */
-struct replica {
-	uint32_t weight[TDM_LLAMA_TENSORS], first[TDM_LLAMA_TENSORS], second[TDM_LLAMA_TENSORS],
-		grad[TDM_LLAMA_TENSORS];
-	uint32_t table[TABLES], scalars;
-	uint32_t act[TDM_LLAMA_LAYERS][ACT_COUNT], out[TDM_LLAMA_LAYERS]; /* out: kept for recomputation */
-	uint32_t state[TDM_LLAMA_LAYERS], grad_state[TDM_LLAMA_LAYERS];
-	uint32_t delta[DELTA_COUNT], d_out;
-	uint32_t tokens, targets, embedded, norm, rstd, logits, log_softmax, loss, d_loss, d_logits, d_norm;
-	uint32_t leftover[LEFTOVERS];
-};
-
-struct training {
-	struct tdm_demo_card *card;
-	struct tdm_demo_pace *pace;
-	bool recompute;
-	uint32_t chips;
-	struct replica *replicas;
-};
-
-static const struct shape acts[ACT_COUNT] = {
-	[LEAF] = { "recompute.input", TOKENS, TDM_LLAMA_WIDTH },
-	[NORM1] = { "attention_norm.out", TOKENS, TDM_LLAMA_WIDTH },
-	[RSTD1] = { "attention_norm.rstd", TOKENS, 1 },
-	[Q] = { "attention.q", TOKENS, TDM_LLAMA_WIDTH },
-	[KV] = { "attention.kv", TOKENS, 2 * TDM_LLAMA_KV },
-	[K] = { "attention.k", TOKENS, TDM_LLAMA_KV },
-	[V] = { "attention.v", TOKENS, TDM_LLAMA_KV },
-	[Q_ROPE] = { "attention.q_rope", TOKENS, TDM_LLAMA_WIDTH },
-	[K_ROPE] = { "attention.k_rope", TOKENS, TDM_LLAMA_KV },
-	[K_REPEATED] = { "attention.k_repeated", TOKENS, TDM_LLAMA_WIDTH },
-	[V_REPEATED] = { "attention.v_repeated", TOKENS, TDM_LLAMA_WIDTH },
-	[Q_SCALED] = { "attention.q_scaled", TOKENS, TDM_LLAMA_WIDTH },
-	[SCORES] = { "attention.scores", TDM_LLAMA_HEADS *TOKENS, TOKENS },
-	[MASKED] = { "attention.masked", TDM_LLAMA_HEADS *TOKENS, TOKENS },
-	[WEIGHTS] = { "attention.weights", TDM_LLAMA_HEADS *TOKENS, TOKENS },
-	[CONTEXT] = { "attention.context", TOKENS, TDM_LLAMA_WIDTH },
-	[O] = { "attention.o", TOKENS, TDM_LLAMA_WIDTH },
-	[RESIDUAL] = { "residual", TOKENS, TDM_LLAMA_WIDTH },
-	[NORM2] = { "mlp_norm.out", TOKENS, TDM_LLAMA_WIDTH },
-	[RSTD2] = { "mlp_norm.rstd", TOKENS, 1 },
-	[SHARD] = { "mlp.shard", 0, 32 },
-	[GATE] = { "mlp.gate", TOKENS, TDM_LLAMA_MLP },
-	[UP] = { "mlp.up", TOKENS, TDM_LLAMA_MLP },
-	[SILU] = { "mlp.silu", TOKENS, TDM_LLAMA_MLP },
-	[PRODUCT] = { "mlp.product", TOKENS, TDM_LLAMA_MLP },
-	[DOWN] = { "mlp.down", TOKENS, TDM_LLAMA_WIDTH },
-	[OUT] = { "out", TOKENS, TDM_LLAMA_WIDTH },
-};
-
-static const struct shape deltas[DELTA_COUNT] = {
-	[D_PRODUCT] = { "mlp.product.d", TOKENS, TDM_LLAMA_MLP },
-	[D_SILU] = { "mlp.silu.d", TOKENS, TDM_LLAMA_MLP },
-	[D_UP] = { "mlp.up.d", TOKENS, TDM_LLAMA_MLP },
-	[D_GATE] = { "mlp.gate.d", TOKENS, TDM_LLAMA_MLP },
-	[D_NORM2] = { "mlp_norm.out.d", TOKENS, TDM_LLAMA_WIDTH },
-	[D_RESIDUAL] = { "residual.d", TOKENS, TDM_LLAMA_WIDTH },
-	[D_CONTEXT] = { "attention.context.d", TOKENS, TDM_LLAMA_WIDTH },
-	[D_WEIGHTS] = { "attention.weights.d", TDM_LLAMA_HEADS *TOKENS, TOKENS },
-	[D_V_REPEATED] = { "attention.v_repeated.d", TOKENS, TDM_LLAMA_WIDTH },
-	[D_K_REPEATED] = { "attention.k_repeated.d", TOKENS, TDM_LLAMA_WIDTH },
-	[D_SCALE] = { "attention.scale", 32, SCALE_TILES * 32 },
-	[D_Q] = { "attention.q.d", TOKENS, TDM_LLAMA_WIDTH },
-	[D_KV] = { "attention.kv.d", TOKENS, 2 * TDM_LLAMA_KV },
-	[D_NORM1] = { "attention_norm.out.d", TOKENS, TDM_LLAMA_WIDTH },
-	[D_IN] = { "in.d", TOKENS, TDM_LLAMA_WIDTH },
 };
 
 /* Programs, with plausible circular buffers. */
@@ -190,83 +66,158 @@ static const struct tdm_demo_program adamw = { "adamw", 11264,
 
 enum verb {
 	MAKE,
-	MAKE_AGAIN, /* only when a layer is computed again */
-	MAKE_GRAD,  /* of a parameter */
+	MAKE_AGAIN,  /* only when a layer is computed again */
+	MAKE_SHARDS, /* in the L1 of every core */
+	MAKE_TOKENS, /* a row of numbers */
+	MAKE_FITTED, /* only in memory-efficient mode */
+	MAKE_GRAD,   /* of a parameter */
 	DROP,
 	DROP_ONCE,  /* but not when a layer is computed again */
 	DROP_EARLY, /* only when nothing is kept */
 	DROP_ACT,   /* an activation, in the backward pass */
+	END,        /* of a part of the list */
 };
 
 struct step {
-	uint8_t verb, item;
-	const struct tdm_demo_program *program; /* that makes it */
+	enum verb verb;
+	const char *name; /* what is made, or was made by a step before this one and is dropped */
+	uint32_t rows, columns;
+	const struct tdm_demo_program *program; /* that makes it; NULL: none */
+	uint32_t parameter;                     /* whose gradient it is: of the layer, or of all */
 };
 
+/* What happens before and after the layers, in both passes. */
+enum { BEFORE_FORWARD, AFTER_FORWARD, BEFORE_BACKWARD, AFTER_BACKWARD };
+
+static const struct step model_steps[] = {
+	{ MAKE_TOKENS, .name = "batch.tokens" },
+	{ MAKE_TOKENS, .name = "batch.targets" },
+	{ MAKE_FITTED, "recompute.scalars", 1, .columns = STEP_SCALAR_TILES * 32 },
+	{ MAKE, "embedding.out", TOKENS, TDM_LLAMA_WIDTH, .program = &embedding },
+	{ .verb = END },
+	{ MAKE, "norm.out", TOKENS, TDM_LLAMA_WIDTH, .program = &rmsnorm },
+	{ MAKE, "norm.rstd", TOKENS, 1, .program = &rmsnorm },
+	{ MAKE, "logits", TOKENS, VOCABULARY, .program = &matmul },
+	{ MAKE, "log_softmax", TOKENS, VOCABULARY, .program = &softmax },
+	{ MAKE, "loss", 1, 1, .program = &cross_entropy },
+	{ DROP, .name = "log_softmax" },
+	{ MAKE_FITTED, "recompute.loss_state", 1, .columns = LOSS_STATE_TILES * 32 },
+	{ .verb = END },
+	{ MAKE, "loss.d", 1, 1, .program = &eltwise },
+	{ MAKE, "logits.d", TOKENS, VOCABULARY, .program = &cross_entropy },
+	{ MAKE_FITTED, "recompute.head_state", 1, .columns = HEAD_STATE_TILES * 32 },
+	{ MAKE, "norm.out.d", TOKENS, TDM_LLAMA_WIDTH, .program = &matmul },
+	{ MAKE_GRAD, .program = &matmul, .parameter = TDM_LLAMA_HEAD_LINEAR },
+	{ MAKE_GRAD, .program = &rmsnorm, .parameter = TDM_LLAMA_NORM },
+	{ MAKE, "norm.in.d", TOKENS, TDM_LLAMA_WIDTH, .program = &rmsnorm },
+	{ DROP, .name = "norm.out.d" },
+	{ DROP, .name = "norm.out" },
+	{ DROP, .name = "norm.rstd" },
+	{ .verb = END },
+	{ MAKE_GRAD, .program = &embedding, .parameter = TDM_LLAMA_EMBEDDING },
+	{ MAKE_FITTED, "recompute.embedding_state", 1, .columns = EMBEDDING_STATE_TILES * 32 },
+	{ DROP, .name = "norm.in.d" },
+	{ DROP, .name = "embedding.out" },
+	{ .verb = END },
+};
+
+/* A layer. Its first step copies the input, when it is computed again; its last makes what it gives. */
 static const struct step forward_steps[] = {
-	{ MAKE_AGAIN, LEAF, &eltwise },
-	{ MAKE, NORM1, &rmsnorm },
-	{ MAKE, RSTD1, &rmsnorm },
-	{ MAKE, Q, &matmul },
-	{ MAKE, KV, &matmul },
-	{ DROP_EARLY, NORM1, NULL },
-	{ DROP_EARLY, RSTD1, NULL },
-	{ MAKE, K, &repeat },
-	{ MAKE, V, &repeat },
-	{ MAKE, Q_ROPE, &rope },
-	{ MAKE, K_ROPE, &rope },
-	{ DROP_EARLY, K, NULL },
-	{ MAKE, K_REPEATED, &repeat },
-	{ MAKE, V_REPEATED, &repeat },
-	{ MAKE, Q_SCALED, &eltwise },
-	{ MAKE, SCORES, &matmul },
-	{ MAKE, MASKED, &eltwise },
-	{ MAKE, WEIGHTS, &softmax },
-	{ MAKE, CONTEXT, &matmul },
-	{ DROP, SCORES, NULL },
-	{ DROP, MASKED, NULL },
-	{ DROP_ONCE, Q_SCALED, NULL },
-	{ MAKE, O, &matmul },
-	{ MAKE, RESIDUAL, &eltwise },
-	{ MAKE, NORM2, &rmsnorm },
-	{ MAKE, RSTD2, &rmsnorm },
-	{ MAKE, SHARD, &eltwise },
-	{ MAKE, GATE, &matmul },
-	{ MAKE, UP, &matmul },
-	{ MAKE, SILU, &eltwise },
-	{ MAKE, PRODUCT, &eltwise },
-	{ DROP, SHARD, NULL },
-	{ MAKE, DOWN, &matmul },
-	{ MAKE, OUT, &eltwise },
+	{ MAKE_AGAIN, "recompute.input", TOKENS, TDM_LLAMA_WIDTH, .program = &eltwise },
+	{ MAKE, "attention_norm.out", TOKENS, TDM_LLAMA_WIDTH, .program = &rmsnorm },
+	{ MAKE, "attention_norm.rstd", TOKENS, 1, .program = &rmsnorm },
+	{ MAKE, "attention.q", TOKENS, TDM_LLAMA_WIDTH, .program = &matmul },
+	{ MAKE, "attention.kv", TOKENS, 2 * TDM_LLAMA_KV, .program = &matmul },
+	{ DROP_EARLY, .name = "attention_norm.out" },
+	{ DROP_EARLY, .name = "attention_norm.rstd" },
+	{ MAKE, "attention.k", TOKENS, TDM_LLAMA_KV, .program = &repeat },
+	{ MAKE, "attention.v", TOKENS, TDM_LLAMA_KV, .program = &repeat },
+	{ MAKE, "attention.q_rope", TOKENS, TDM_LLAMA_WIDTH, .program = &rope },
+	{ MAKE, "attention.k_rope", TOKENS, TDM_LLAMA_KV, .program = &rope },
+	{ DROP_EARLY, .name = "attention.k" },
+	{ MAKE, "attention.k_repeated", TOKENS, TDM_LLAMA_WIDTH, .program = &repeat },
+	{ MAKE, "attention.v_repeated", TOKENS, TDM_LLAMA_WIDTH, .program = &repeat },
+	{ MAKE, "attention.q_scaled", TOKENS, TDM_LLAMA_WIDTH, .program = &eltwise },
+	{ MAKE, "attention.scores", SCORE_ROWS, TOKENS, .program = &matmul },
+	{ MAKE, "attention.masked", SCORE_ROWS, TOKENS, .program = &eltwise },
+	{ MAKE, "attention.weights", SCORE_ROWS, TOKENS, .program = &softmax },
+	{ MAKE, "attention.context", TOKENS, TDM_LLAMA_WIDTH, .program = &matmul },
+	{ DROP, .name = "attention.scores" },
+	{ DROP, .name = "attention.masked" },
+	{ DROP_ONCE, .name = "attention.q_scaled" },
+	{ MAKE, "attention.o", TOKENS, TDM_LLAMA_WIDTH, .program = &matmul },
+	{ MAKE, "residual", TOKENS, TDM_LLAMA_WIDTH, .program = &eltwise },
+	{ MAKE, "mlp_norm.out", TOKENS, TDM_LLAMA_WIDTH, .program = &rmsnorm },
+	{ MAKE, "mlp_norm.rstd", TOKENS, 1, .program = &rmsnorm },
+	{ MAKE_SHARDS, "mlp.shard", 1, .columns = 32 * 32 },
+	{ MAKE, "mlp.gate", TOKENS, TDM_LLAMA_MLP, .program = &matmul },
+	{ MAKE, "mlp.up", TOKENS, TDM_LLAMA_MLP, .program = &matmul },
+	{ MAKE, "mlp.silu", TOKENS, TDM_LLAMA_MLP, .program = &eltwise },
+	{ MAKE, "mlp.product", TOKENS, TDM_LLAMA_MLP, .program = &eltwise },
+	{ DROP, .name = "mlp.shard" },
+	{ MAKE, "mlp.down", TOKENS, TDM_LLAMA_WIDTH, .program = &matmul },
+	{ MAKE, "out", TOKENS, TDM_LLAMA_WIDTH, .program = &eltwise },
 };
 
+/* The gradients of a layer; the last step makes that of its input. */
 static const struct step backward_steps[] = {
-	{ MAKE, D_PRODUCT, &matmul },
-	{ MAKE_GRAD, TDM_LLAMA_DOWN, &matmul },
-	{ MAKE, D_SILU, &eltwise },
-	{ MAKE, D_UP, &eltwise },
-	{ MAKE, D_GATE, &eltwise },
-	{ MAKE_GRAD, TDM_LLAMA_GATE, &matmul },
-	{ MAKE_GRAD, TDM_LLAMA_UP, &matmul },
-	{ MAKE, D_NORM2, &matmul },
-	{ MAKE_GRAD, TDM_LLAMA_NORM2, &rmsnorm },
-	{ DROP_ACT, RSTD2, NULL },
-	{ MAKE, D_RESIDUAL, &rmsnorm },
-	{ MAKE, D_CONTEXT, &matmul },
-	{ MAKE_GRAD, TDM_LLAMA_O, &matmul },
-	{ MAKE, D_V_REPEATED, &matmul },
-	{ MAKE, D_K_REPEATED, &matmul },
-	{ MAKE, D_WEIGHTS, &matmul },
-	{ MAKE, D_SCALE, &softmax },
-	{ DROP, D_WEIGHTS, NULL },
-	{ DROP, D_SCALE, NULL },
-	{ MAKE, D_Q, &rope },
-	{ MAKE, D_KV, &rope },
-	{ MAKE_GRAD, TDM_LLAMA_Q, &matmul },
-	{ MAKE_GRAD, TDM_LLAMA_KV_LINEAR, &matmul },
-	{ MAKE, D_NORM1, &matmul },
-	{ MAKE_GRAD, TDM_LLAMA_NORM1, &rmsnorm },
-	{ MAKE, D_IN, &rmsnorm },
+	{ MAKE, "mlp.product.d", TOKENS, TDM_LLAMA_MLP, .program = &matmul },
+	{ MAKE_GRAD, .program = &matmul, .parameter = TDM_LLAMA_DOWN },
+	{ MAKE, "mlp.silu.d", TOKENS, TDM_LLAMA_MLP, .program = &eltwise },
+	{ MAKE, "mlp.up.d", TOKENS, TDM_LLAMA_MLP, .program = &eltwise },
+	{ MAKE, "mlp.gate.d", TOKENS, TDM_LLAMA_MLP, .program = &eltwise },
+	{ MAKE_GRAD, .program = &matmul, .parameter = TDM_LLAMA_GATE },
+	{ MAKE_GRAD, .program = &matmul, .parameter = TDM_LLAMA_UP },
+	{ MAKE, "mlp_norm.out.d", TOKENS, TDM_LLAMA_WIDTH, .program = &matmul },
+	{ MAKE_GRAD, .program = &rmsnorm, .parameter = TDM_LLAMA_NORM2 },
+	{ DROP_ACT, .name = "mlp_norm.rstd" },
+	{ MAKE, "residual.d", TOKENS, TDM_LLAMA_WIDTH, .program = &rmsnorm },
+	{ MAKE, "attention.context.d", TOKENS, TDM_LLAMA_WIDTH, .program = &matmul },
+	{ MAKE_GRAD, .program = &matmul, .parameter = TDM_LLAMA_O },
+	{ MAKE, "attention.v_repeated.d", TOKENS, TDM_LLAMA_WIDTH, .program = &matmul },
+	{ MAKE, "attention.k_repeated.d", TOKENS, TDM_LLAMA_WIDTH, .program = &matmul },
+	{ MAKE, "attention.weights.d", SCORE_ROWS, TOKENS, .program = &matmul },
+	{ MAKE, "attention.scale", 1, SCALE_TILES * 32, .program = &softmax },
+	{ DROP, .name = "attention.weights.d" },
+	{ DROP, .name = "attention.scale" },
+	{ MAKE, "attention.q.d", TOKENS, TDM_LLAMA_WIDTH, .program = &rope },
+	{ MAKE, "attention.kv.d", TOKENS, 2 * TDM_LLAMA_KV, .program = &rope },
+	{ MAKE_GRAD, .program = &matmul, .parameter = TDM_LLAMA_Q },
+	{ MAKE_GRAD, .program = &matmul, .parameter = TDM_LLAMA_KV_LINEAR },
+	{ MAKE, "attention_norm.out.d", TOKENS, TDM_LLAMA_WIDTH, .program = &matmul },
+	{ MAKE_GRAD, .program = &rmsnorm, .parameter = TDM_LLAMA_NORM1 },
+	{ MAKE, "in.d", TOKENS, TDM_LLAMA_WIDTH, .program = &rmsnorm },
+};
+
+enum {
+	MODEL_STEPS = sizeof model_steps / sizeof *model_steps,
+	FORWARD_STEPS = sizeof forward_steps / sizeof *forward_steps,
+	BACKWARD_STEPS = sizeof backward_steps / sizeof *backward_steps,
+};
+
+/* What a chip holds. Everything is a handle; those of steps are at the place of the step that made them. */
+struct replica {
+	uint32_t weight[TDM_LLAMA_TENSORS], first[TDM_LLAMA_TENSORS], second[TDM_LLAMA_TENSORS],
+		grad[TDM_LLAMA_TENSORS];
+	uint32_t table[TABLES], scalars, model[MODEL_STEPS];
+	uint32_t act[TDM_LLAMA_LAYERS][FORWARD_STEPS], out[TDM_LLAMA_LAYERS]; /* out: kept for recomputation */
+	uint32_t state[TDM_LLAMA_LAYERS], grad_state[TDM_LLAMA_LAYERS];
+	uint32_t delta[BACKWARD_STEPS], d_out;
+};
+
+struct training {
+	struct tdm_demo_card *card;
+	struct tdm_demo_pace *pace;
+	bool recompute;
+	uint32_t chips;
+	struct replica *replicas;
+};
+
+/* A layer of a chip that is at work, or what is around the layers. */
+struct place {
+	struct training *t;
+	uint32_t chip, layer; /* NO_LAYER: none */
+	bool again;           /* it is computed a second time, and everything is kept for its gradient */
 };
 
 /* After the first allocation that failed nothing more is asked for: what was missing would be wrong. */
@@ -275,31 +226,10 @@ static bool has_failed(const struct training *t)
 	return tdm_demo_card_failure(t->card) != NULL;
 }
 
-static bool begin(struct training *t, uint32_t chip, const struct tdm_demo_program *program)
-{
-	return !has_failed(t) && tdm_demo_program_begin(t->card, chip, program, NULL);
-}
-
-static void drop(struct training *t, uint32_t *handle)
-{
-	tdm_demo_free(t->card, handle);
-}
-
 static void drop_all(struct training *t, uint32_t *handles, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		drop(t, &handles[i]);
-}
-
-/* A tensor that a program makes. */
-static uint32_t make(struct training *t, uint32_t chip, const struct tdm_demo_program *program, uint32_t rows,
-	uint32_t columns, const char *name)
-{
-	if (!begin(t, chip, program))
-		return 0;
-	uint32_t handle = tdm_demo_tensor(t->card, chip, rows, columns, "%s", name);
-	tdm_demo_program_end(t->card, chip);
-	return handle;
+		tdm_demo_free(t->card, &handles[i]);
 }
 
 /* Tiles in a row. */
@@ -308,38 +238,89 @@ static uint32_t make_tiles(struct training *t, uint32_t chip, uint32_t tiles, co
 	return has_failed(t) ? 0 : tdm_demo_tensor(t->card, chip, 1, (uint64_t)tiles * 32, "%s", name);
 }
 
-static uint32_t make_tokens(struct training *t, uint32_t chip, const char *name)
+static uint32_t make_buffer(const struct place *place, const struct step *step)
 {
-	const struct tdm_demo_request request = {
+	struct tdm_demo_card *card = place->t->card;
+	char name[TDM_DEMO_TEXT_MAX];
+	const struct tdm_demo_request tokens = {
 		.kind = TDM_KIND_DRAM, .bytes = TOKEN_PAGE, .page_size = TOKEN_PAGE, .name = name
 	};
-	return has_failed(t) ? 0 : tdm_demo_alloc(t->card, chip, &request);
+	if (place->layer == NO_LAYER)
+		snprintf(name, sizeof name, "%s", step->name);
+	else
+		snprintf(name, sizeof name, "layers.%u.%s", (unsigned)place->layer, step->name);
+	if (step->verb == MAKE_TOKENS)
+		return tdm_demo_alloc(card, place->chip, &tokens);
+	if (step->verb == MAKE_SHARDS)
+		return tdm_demo_shards(card, place->chip, step->columns / 32, name);
+	return tdm_demo_tensor(card, place->chip, step->rows, step->columns, "%s", name);
 }
 
-static uint32_t make_shape(struct training *t, uint32_t chip, const struct tdm_demo_program *program,
-	const struct shape *shape, uint32_t layer)
+/* The buffer of a step, or the gradient of a parameter. */
+static void make(const struct place *place, const struct step *step, uint32_t *handle)
 {
-	char name[TDM_DEMO_TEXT_MAX];
-	snprintf(name, sizeof name, "layers.%u.%s", (unsigned)layer, shape->name);
-	if (shape->rows != 0)
-		return make(t, chip, program, shape->rows, shape->columns, name);
-	uint32_t cores = (uint32_t)tdm_card_get(tdm_demo_card_model(t->card), TDM_CARD_L1_BANKS);
-	const struct tdm_demo_request request = {
-		.kind = TDM_KIND_L1,
-		.bytes = (uint64_t)shape->columns * TDM_DEMO_TILE * cores,
-		.cores = cores,
-		.name = name,
-	};
-	return has_failed(t) ? 0 : tdm_demo_alloc(t->card, chip, &request);
+	struct training *t = place->t;
+	uint32_t first = place->layer == NO_LAYER ? 0 : tdm_llama_index(place->layer, 0);
+	uint32_t index = first + step->parameter;
+	if (has_failed(t) ||
+		(step->program != NULL && !tdm_demo_program_begin(t->card, place->chip, step->program, NULL)))
+		return;
+	if (step->verb == MAKE_GRAD)
+		t->replicas[place->chip].grad[index] = tdm_llama_alloc(t->card, place->chip, VOCABULARY, index, "grad");
+	else
+		*handle = make_buffer(place, step);
+	if (step->program != NULL)
+		tdm_demo_program_end(t->card, place->chip);
 }
 
-static uint32_t make_grad(struct training *t, uint32_t chip, const struct tdm_demo_program *program, uint32_t index)
+/* The handle of the buffer that the first step of this name makes. There is one. */
+static uint32_t *handle_of(const struct step *steps, size_t count, uint32_t *handles, const char *name)
 {
-	if (!begin(t, chip, program))
-		return 0;
-	uint32_t handle = tdm_llama_alloc(t->card, chip, VOCABULARY, index, "grad");
-	tdm_demo_program_end(t->card, chip);
-	return handle;
+	size_t i = 0;
+	while (i + 1 < count && (steps[i].name == NULL || strcmp(steps[i].name, name) != 0))
+		i++;
+	return &handles[i];
+}
+
+static bool is_for_now(const struct place *place, const struct step *step)
+{
+	switch (step->verb) {
+	case MAKE_AGAIN:
+		return place->again;
+	case MAKE_FITTED:
+		return place->t->recompute;
+	case DROP_ONCE:
+		return !place->again;
+	case DROP_EARLY:
+		return place->t->recompute && !place->again;
+	default:
+		return true;
+	}
+}
+
+static void do_step(const struct place *place, const struct step *steps, size_t i, uint32_t *handles)
+{
+	struct tdm_demo_card *card = place->t->card;
+	struct replica *r = &place->t->replicas[place->chip];
+	const struct step *step = &steps[i];
+	if (!is_for_now(place, step))
+		return;
+	if (step->verb < DROP)
+		make(place, step, &handles[i]);
+	else if (step->verb == DROP_ACT)
+		tdm_demo_free(card, handle_of(forward_steps, FORWARD_STEPS, r->act[place->layer], step->name));
+	else
+		tdm_demo_free(card, handle_of(steps, i, handles, step->name));
+}
+
+static void do_part(struct training *t, uint32_t chip, int part)
+{
+	const struct place place = { t, chip, NO_LAYER, false };
+	for (size_t i = 0; i < MODEL_STEPS; i++)
+		if (model_steps[i].verb == END)
+			part--;
+		else if (part == 0)
+			do_step(&place, model_steps, i, t->replicas[chip].model);
 }
 
 static void create_model(struct training *t, uint32_t chip)
@@ -376,106 +357,45 @@ static void create_optimizer(struct training *t, uint32_t chip)
 		r->scalars = make_tiles(t, chip, ADAMW_SCALAR_TILES, "adamw.scalars");
 }
 
-/* `again`: it is computed a second time, and everything is kept for its gradient. */
 static void forward_layer(struct training *t, uint32_t chip, uint32_t layer, bool again)
 {
-	uint32_t *act = t->replicas[chip].act[layer];
-	bool keeps = again || !t->recompute;
-	for (size_t i = 0; i < sizeof forward_steps / sizeof *forward_steps; i++) {
-		const struct step *step = &forward_steps[i];
-		if (step->verb == MAKE || (step->verb == MAKE_AGAIN && again))
-			act[step->item] = make_shape(t, chip, step->program, &acts[step->item], layer);
-		else if (step->verb == DROP || (step->verb == DROP_ONCE && !again) ||
-			 (step->verb == DROP_EARLY && !keeps))
-			drop(t, &act[step->item]);
-	}
-	if (keeps)
+	struct replica *r = &t->replicas[chip];
+	const struct place place = { t, chip, layer, again };
+	for (size_t i = 0; i < FORWARD_STEPS; i++)
+		do_step(&place, forward_steps, i, r->act[layer]);
+	if (again || !t->recompute)
 		return;
-	t->replicas[chip].out[layer] = act[OUT];
-	act[OUT] = 0;
-	drop_all(t, act, ACT_COUNT);
-	t->replicas[chip].state[layer] = make_tiles(t, chip, STATE_TILES, "recompute.state");
+	r->out[layer] = r->act[layer][FORWARD_STEPS - 1];
+	r->act[layer][FORWARD_STEPS - 1] = 0;
+	drop_all(t, r->act[layer], FORWARD_STEPS);
+	r->state[layer] = make_tiles(t, chip, STATE_TILES, "recompute.state");
 }
 
-static void begin_forward(struct training *t, uint32_t chip)
-{
-	struct replica *r = &t->replicas[chip];
-	r->tokens = make_tokens(t, chip, "batch.tokens");
-	r->targets = make_tokens(t, chip, "batch.targets");
-	if (t->recompute)
-		r->leftover[0] = make_tiles(t, chip, STEP_SCALAR_TILES, "recompute.scalars");
-	r->embedded = make(t, chip, &embedding, TOKENS, TDM_LLAMA_WIDTH, "embedding.out");
-}
-
-static void end_forward(struct training *t, uint32_t chip)
-{
-	struct replica *r = &t->replicas[chip];
-	r->norm = make(t, chip, &rmsnorm, TOKENS, TDM_LLAMA_WIDTH, "norm.out");
-	r->rstd = make(t, chip, &rmsnorm, TOKENS, 1, "norm.rstd");
-	r->logits = make(t, chip, &matmul, TOKENS, VOCABULARY, "logits");
-	r->log_softmax = make(t, chip, &softmax, TOKENS, VOCABULARY, "log_softmax");
-	r->loss = make(t, chip, &cross_entropy, 1, 1, "loss");
-	drop(t, &r->log_softmax);
-	if (t->recompute)
-		r->leftover[1] = make_tiles(t, chip, LOSS_STATE_TILES, "recompute.loss_state");
-}
-
+/* The gradient of the layer's input takes the place of that of its output. */
 static void backward_layer(struct training *t, uint32_t chip, uint32_t layer)
 {
 	struct replica *r = &t->replicas[chip];
+	const struct place place = { t, chip, layer, t->recompute };
+	uint32_t *d_out = handle_of(model_steps, MODEL_STEPS, r->model, "norm.in.d");
 	if (t->recompute) {
 		forward_layer(t, chip, layer, true);
 		r->grad_state[layer] = make_tiles(t, chip, GRAD_STATE_TILES, "recompute.grad_state");
 	}
-	for (size_t i = 0; i < sizeof backward_steps / sizeof *backward_steps; i++) {
-		const struct step *step = &backward_steps[i];
-		uint32_t index = tdm_llama_index(layer, (enum tdm_llama_part)step->item);
-		if (step->verb == MAKE)
-			r->delta[step->item] = make_shape(t, chip, step->program, &deltas[step->item], layer);
-		else if (step->verb == MAKE_GRAD)
-			r->grad[index] = make_grad(t, chip, step->program, index);
-		else
-			drop(t, step->verb == DROP_ACT ? &r->act[layer][step->item] : &r->delta[step->item]);
-	}
-	drop(t, &r->d_out);
-	r->d_out = r->delta[D_IN];
-	r->delta[D_IN] = 0;
-	drop_all(t, r->delta, DELTA_COUNT);
-	drop_all(t, r->act[layer], ACT_COUNT);
-	drop(t, &r->out[layer]);
-}
-
-static void begin_backward(struct training *t, uint32_t chip)
-{
-	struct replica *r = &t->replicas[chip];
-	r->d_loss = make(t, chip, &eltwise, 1, 1, "loss.d");
-	r->d_logits = make(t, chip, &cross_entropy, TOKENS, VOCABULARY, "logits.d");
-	if (t->recompute)
-		r->leftover[2] = make_tiles(t, chip, HEAD_STATE_TILES, "recompute.head_state");
-	r->d_norm = make(t, chip, &matmul, TOKENS, TDM_LLAMA_WIDTH, "norm.out.d");
-	r->grad[TDM_LLAMA_HEAD_LINEAR] = make_grad(t, chip, &matmul, TDM_LLAMA_HEAD_LINEAR);
-	r->grad[TDM_LLAMA_NORM] = make_grad(t, chip, &rmsnorm, TDM_LLAMA_NORM);
-	r->d_out = make(t, chip, &rmsnorm, TOKENS, TDM_LLAMA_WIDTH, "norm.in.d");
-	drop(t, &r->d_norm);
-	drop(t, &r->norm);
-	drop(t, &r->rstd);
-}
-
-static void end_backward(struct training *t, uint32_t chip)
-{
-	struct replica *r = &t->replicas[chip];
-	r->grad[TDM_LLAMA_EMBEDDING] = make_grad(t, chip, &embedding, TDM_LLAMA_EMBEDDING);
-	if (t->recompute)
-		r->leftover[3] = make_tiles(t, chip, EMBEDDING_STATE_TILES, "recompute.embedding_state");
-	drop(t, &r->d_out);
-	drop(t, &r->embedded);
+	for (size_t i = 0; i < BACKWARD_STEPS; i++)
+		do_step(&place, backward_steps, i, r->delta);
+	tdm_demo_free(t->card, d_out);
+	*d_out = r->delta[BACKWARD_STEPS - 1];
+	r->delta[BACKWARD_STEPS - 1] = 0;
+	drop_all(t, r->delta, BACKWARD_STEPS);
+	drop_all(t, r->act[layer], FORWARD_STEPS);
+	tdm_demo_free(t->card, &r->out[layer]);
 }
 
 /* Updates every parameter in place. */
 static void step_optimizer(struct training *t, uint32_t chip)
 {
-	for (uint32_t i = 0; i < TDM_LLAMA_TENSORS; i++)
-		if (begin(t, chip, &adamw))
+	for (uint32_t i = 0; i < TDM_LLAMA_TENSORS && !has_failed(t); i++)
+		if (tdm_demo_program_begin(t->card, chip, &adamw, NULL))
 			tdm_demo_program_end(t->card, chip);
 }
 
@@ -483,25 +403,21 @@ static void step_optimizer(struct training *t, uint32_t chip)
 static void zero_grad(struct training *t, uint32_t chip)
 {
 	struct replica *r = &t->replicas[chip];
-	uint32_t *const single[] = { &r->tokens, &r->targets, &r->embedded, &r->norm, &r->rstd, &r->logits,
-		&r->log_softmax, &r->loss, &r->d_loss, &r->d_logits, &r->d_norm, &r->d_out };
 	drop_all(t, r->grad, TDM_LLAMA_TENSORS);
 	drop_all(t, r->state, TDM_LLAMA_LAYERS);
 	drop_all(t, r->grad_state, TDM_LLAMA_LAYERS);
-	drop_all(t, r->leftover, LEFTOVERS);
-	for (size_t i = 0; i < sizeof single / sizeof *single; i++)
-		drop(t, single[i]);
+	drop_all(t, r->model, MODEL_STEPS);
 }
 
 static void drop_replica(struct training *t, uint32_t chip)
 {
 	struct replica *r = &t->replicas[chip];
 	zero_grad(t, chip);
-	drop_all(t, r->delta, DELTA_COUNT);
+	drop_all(t, r->delta, BACKWARD_STEPS);
 	drop_all(t, r->out, TDM_LLAMA_LAYERS);
 	for (uint32_t layer = 0; layer < TDM_LLAMA_LAYERS; layer++)
-		drop_all(t, r->act[layer], ACT_COUNT);
-	drop(t, &r->scalars);
+		drop_all(t, r->act[layer], FORWARD_STEPS);
+	tdm_demo_free(t->card, &r->scalars);
 	drop_all(t, r->second, TDM_LLAMA_TENSORS);
 	drop_all(t, r->first, TDM_LLAMA_TENSORS);
 	drop_all(t, r->table, TABLES);
@@ -514,28 +430,28 @@ static void forward_pass(struct training *t, uint32_t chips)
 {
 	tidemark_phase("FORWARD_PASS");
 	for (uint32_t chip = 0; chip < chips; chip++)
-		begin_forward(t, chip);
+		do_part(t, chip, BEFORE_FORWARD);
 	for (uint32_t layer = 0; layer < TDM_LLAMA_LAYERS; layer++) {
 		for (uint32_t chip = 0; chip < chips; chip++)
 			forward_layer(t, chip, layer, false);
 		tdm_demo_pause(t->pace, STEP_MS);
 	}
 	for (uint32_t chip = 0; chip < chips; chip++)
-		end_forward(t, chip);
+		do_part(t, chip, AFTER_FORWARD);
 }
 
 static void backward_pass(struct training *t, uint32_t chips)
 {
 	tidemark_phase("BACKWARD_PASS");
 	for (uint32_t chip = 0; chip < chips; chip++)
-		begin_backward(t, chip);
+		do_part(t, chip, BEFORE_BACKWARD);
 	for (uint32_t layer = TDM_LLAMA_LAYERS; layer-- > 0;) {
 		for (uint32_t chip = 0; chip < chips; chip++)
 			backward_layer(t, chip, layer);
 		tdm_demo_pause(t->pace, STEP_MS);
 	}
 	for (uint32_t chip = 0; chip < chips; chip++)
-		end_backward(t, chip);
+		do_part(t, chip, AFTER_BACKWARD);
 }
 
 static void optimizer_step(struct training *t, uint32_t chips)

@@ -67,23 +67,17 @@ static size_t sentence_length(struct tdm_str text)
 	return text.len;
 }
 
-/* A line of input for each sentence: roff then sets the space behind a sentence itself. */
-static void put_sentences(struct tdm_buf *out, struct tdm_str text)
+static size_t line_length(struct tdm_str text)
 {
-	while (text.len != 0) {
-		size_t len = sentence_length(text), rest = len < text.len ? len + 1 : len;
-		tdm_docs_escape(out, (struct tdm_str){ text.ptr, len }, true);
-		tdm_buf_putc(out, '\n');
-		text = (struct tdm_str){ text.ptr + rest, text.len - rest };
-	}
+	const char *newline = memchr(text.ptr, '\n', text.len);
+	return newline != NULL ? (size_t)(newline - text.ptr) : text.len;
 }
 
-static void put_lines(struct tdm_buf *out, struct tdm_str text)
+/* A line of input for each line that is kept, or for each sentence: roff then sets the space after a sentence. */
+static void put_lines(struct tdm_buf *out, struct tdm_str text, size_t (*length)(struct tdm_str text))
 {
 	while (text.len != 0) {
-		const char *newline = memchr(text.ptr, '\n', text.len);
-		size_t len = newline != NULL ? (size_t)(newline - text.ptr) : text.len;
-		size_t rest = newline != NULL ? len + 1 : len;
+		size_t len = length(text), rest = len < text.len ? len + 1 : len;
 		tdm_docs_escape(out, (struct tdm_str){ text.ptr, len }, true);
 		tdm_buf_putc(out, '\n');
 		text = (struct tdm_str){ text.ptr + rest, text.len - rest };
@@ -96,13 +90,9 @@ static void put_description(struct tdm_buf *out, const char *description)
 	for (struct tdm_paragraph p; tdm_help_paragraph(&description, &p); is_first = false) {
 		if (!is_first)
 			tdm_buf_puts(out, ".PP\n");
-		if (p.verbatim) {
-			tdm_buf_puts(out, ".nf\n");
-			put_lines(out, p.text);
-			tdm_buf_puts(out, ".fi\n");
-		} else {
-			put_sentences(out, p.text);
-		}
+		tdm_buf_puts(out, p.verbatim ? ".nf\n" : "");
+		put_lines(out, p.text, p.verbatim ? line_length : sentence_length);
+		tdm_buf_puts(out, p.verbatim ? ".fi\n" : "");
 	}
 }
 
@@ -283,9 +273,8 @@ void tdm_docs_man_command(struct tdm_buf *out, const struct tdm_cmd *cmd, const 
 	tdm_buf_puts(out, ".SH DESCRIPTION\n");
 	put_description(out, cmd->description);
 	tdm_buf_puts(out, ".SH OPTIONS\n");
-	for (const struct tdm_opt *opt = cmd->opts; opt != NULL && opt->name != NULL; opt++)
+	for (const struct tdm_opt *opt = NULL; (opt = tdm_opt_next(cmd, opt)) != NULL;)
 		put_option(out, opt);
-	put_option(out, &tdm_opt_help);
 	tdm_buf_puts(out, ".SH \"EXIT STATUS\"\n");
 	put_rows(out, cmd->exits != NULL ? cmd->exits : tdm_help_command_exits);
 	tdm_buf_puts(out, ".SH EXAMPLES\n");

@@ -110,15 +110,14 @@ static size_t option_columns(const struct tdm_opt *opt)
 	return 6 + strlen(opt->name) + (opt->arg != NULL ? 1 + strlen(opt->arg) : 0);
 }
 
-static void put_options(struct tdm_buf *out, const struct tdm_opt *opts, size_t width)
+static void put_options(struct tdm_buf *out, const struct tdm_cmd *cmd, size_t width)
 {
-	size_t column = wider(0, option_columns(&tdm_opt_help));
-	for (const struct tdm_opt *opt = opts; opt != NULL && opt->name != NULL; opt++)
+	size_t column = 0;
+	for (const struct tdm_opt *opt = NULL; (opt = tdm_opt_next(cmd, opt)) != NULL;)
 		column = wider(column, option_columns(opt));
 	tdm_buf_puts(out, "\nOptions:\n");
-	for (const struct tdm_opt *opt = opts; opt != NULL && opt->name != NULL; opt++)
+	for (const struct tdm_opt *opt = NULL; (opt = tdm_opt_next(cmd, opt)) != NULL;)
 		put_option(out, opt, column, width);
-	put_option(out, &tdm_opt_help, column, width);
 }
 
 /* Folds a usage text between its words, but not inside brackets: blanks there are hidden from the folding. */
@@ -210,7 +209,7 @@ void tdm_help_command(struct tdm_buf *out, const struct tdm_cmd *cmd, size_t wid
 	if (cmd->alias != NULL)
 		tdm_buf_printf(out, "Also called 'tidemark %s'.\n", cmd->alias);
 	put_description(out, cmd->description, fold);
-	put_options(out, cmd->opts, fold);
+	put_options(out, cmd, fold);
 	put_examples(out, cmd->examples, fold);
 }
 

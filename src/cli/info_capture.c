@@ -1,6 +1,6 @@
 /* Graph captures for `tidemark info`. */
 #include "cli/info_view.h"
-#include "cli/chart_options.h"
+#include "cli/options.h"
 #include "report/info_report.h"
 
 #include <stdio.h>

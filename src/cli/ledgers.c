@@ -3,7 +3,6 @@
 #include "ledger/ledger_list.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 int tdm_ledgers_open(const struct tdm_cmd *cmd, struct tdm_state_options options, struct tdm_ledgers *ledgers)
 {
@@ -29,8 +28,7 @@ void tdm_ledgers_report(const struct tdm_ledgers *ledgers, bool ascii, struct td
 {
 	report->dir = tdm_state_ledger_dir(ledgers->state);
 	report->picture = ledgers->picture;
-	report->term = tdm_term_detect(STDOUT_FILENO);
-	report->term.utf8 &= !ascii;
+	report->term = tdm_cmd_term(ascii, false);
 }
 
 void tdm_ledgers_done(struct tdm_ledgers *ledgers)

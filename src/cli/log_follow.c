@@ -33,11 +33,8 @@ static void print_record(const struct tdm_log_follow *follow, const struct tdm_l
 	if (follow->json) {
 		struct tdm_json json;
 		tdm_json_init(&json, out);
+		json.compact = true;
 		tdm_log_record_json(record, &json);
-		/* One line: the writer breaks lines between items, and a text has none. */
-		for (size_t i = 0; i + 1 < out->len; i++)
-			if (out->data[i] == '\n')
-				out->data[i] = ' ';
 	} else {
 		tdm_log_record_line(record, out);
 	}

@@ -218,9 +218,9 @@ static int read_captures(struct tdm_phase_inputs *r)
 	struct tdm_phase_run *run = input != NULL ? tdm_phase_runs_add(&input->runs, tdm_str_of("captures")) : NULL;
 	if (run == NULL)
 		return tdm_cmd_error(r->cmd, "out of memory");
-	for (size_t i = 0; i < r->capture_count; i++) {
-		const char *equals = strchr(r->captures[i], '='), *path = equals + 1;
-		struct tdm_str name = { r->captures[i], (size_t)(equals - r->captures[i]) };
+	for (size_t i = 0; i < r->captures.count; i++) {
+		const char *equals = strchr(r->captures.list[i], '='), *path = equals + 1;
+		struct tdm_str name = { r->captures.list[i], (size_t)(equals - r->captures.list[i]) };
 		struct tdm_diag diag = { 0 };
 		uint64_t refused = 0;
 		if (read_capture(path, name, run, &refused, &diag) != 0) {
@@ -241,7 +241,7 @@ static int read_captures(struct tdm_phase_inputs *r)
 
 int tdm_phase_inputs_read(struct tdm_phase_inputs *r)
 {
-	if (r->capture_count != 0 && read_captures(r) != 0)
+	if (r->captures.count != 0 && read_captures(r) != 0)
 		return TDM_EXIT_USAGE;
 	for (size_t i = 0; i < r->wanted_count; i++) {
 		const struct tdm_phase_wanted *w = &r->wanted[i];

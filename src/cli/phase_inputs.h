@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "analyze/phase_log.h"
-#include "cli/cmd.h"
+#include "cli/options.h"
 #include "report/phases_report.h"
 
 enum { TDM_PHASE_INPUTS_MAX = 1024 };
@@ -21,9 +21,8 @@ struct tdm_phase_inputs {
 	const struct tdm_cmd *cmd;
 	struct tdm_phase_wanted wanted[TDM_PHASE_INPUTS_MAX];
 	size_t wanted_count;
-	const char *captures[TDM_PHASE_INPUTS_MAX]; /* NAME=FILE, all of one run */
-	size_t capture_count;
-	const char *dir; /* of ledgers; NULL: the usual one */
+	struct tdm_texts captures; /* NAME=FILE, all of one run */
+	const char *dir;           /* of ledgers; NULL: the usual one */
 
 	struct tdm_phases_input *inputs;
 	struct tdm_phase_log *logs; /* beside the inputs: what was refused in them */

@@ -5,20 +5,30 @@
  */
 #include "cli/ticker.h"
 #include "base/clock.h"
+#include "base/err.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 
-int tdm_ticker_open(struct tdm_ticker *ticker, uint64_t interval_ns, uint64_t turns)
+struct ticker {
+	int signal_fd;
+	int err; /* why the output could not be written; 0: it could, or its reader has left */
+	sigset_t before;
+	struct sigaction pipe_before;
+};
+
+static int open_ticker(struct ticker *ticker)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 	sigset_t signals;
-	*ticker = (struct tdm_ticker){ .interval_ns = interval_ns, .next_ns = tdm_clock_ns(), .left = turns };
+	*ticker = (struct ticker){ .err = 0 };
 	sigemptyset(&signals);
 	for (size_t i = 0; i < sizeof ending / sizeof *ending; i++) {
 		struct sigaction now;
@@ -34,7 +44,7 @@ int tdm_ticker_open(struct tdm_ticker *ticker, uint64_t interval_ns, uint64_t tu
 }
 
 /* A signal that came is taken away, so that giving the signals back does not end the process. */
-void tdm_ticker_close(struct tdm_ticker *ticker)
+static void close_ticker(struct ticker *ticker)
 {
 	struct signalfd_siginfo info;
 	while (read(ticker->signal_fd, &info, sizeof info) > 0)
@@ -45,7 +55,7 @@ void tdm_ticker_close(struct tdm_ticker *ticker)
 }
 
 /* 1: the output is ready (asked for by POLLOUT), 0: the time is over, -1: it is the end. */
-static int watch(struct tdm_ticker *ticker, short events, const struct timespec *timeout)
+static int watch(struct ticker *ticker, short events, const struct timespec *timeout)
 {
 	struct pollfd fds[] = { { .fd = ticker->signal_fd, .events = POLLIN },
 		{ .fd = STDOUT_FILENO, .events = events } };
@@ -66,7 +76,8 @@ static int watch(struct tdm_ticker *ticker, short events, const struct timespec 
 	return fds[1].revents != 0 ? 1 : 0;
 }
 
-bool tdm_ticker_write(struct tdm_ticker *ticker, const char *data, size_t len)
+/* False: it is over. */
+static bool write_all(struct ticker *ticker, const char *data, size_t len)
 {
 	while (len != 0) {
 		if (watch(ticker, POLLOUT, NULL) < 0)
@@ -84,16 +95,38 @@ bool tdm_ticker_write(struct tdm_ticker *ticker, const char *data, size_t len)
 	return true;
 }
 
-bool tdm_ticker_wait(struct tdm_ticker *ticker)
+/* Until then. False: it is over. */
+static bool wait_until(struct ticker *ticker, uint64_t then_ns)
 {
-	if (ticker->left != 0 && --ticker->left == 0)
-		return false;
-	uint64_t now = tdm_clock_ns();
-	ticker->next_ns += ticker->interval_ns;
-	if (ticker->next_ns < now)
-		ticker->next_ns = now;
-	uint64_t wait_ns = ticker->next_ns - now;
-	struct timespec timeout = { .tv_sec = (time_t)(wait_ns / TDM_NS_PER_S),
-		.tv_nsec = (long)(wait_ns % TDM_NS_PER_S) };
+	uint64_t now = tdm_clock_ns(), wait_ns = then_ns > now ? then_ns - now : 0;
+	const struct timespec timeout = { (time_t)(wait_ns / TDM_NS_PER_S), (long)(wait_ns % TDM_NS_PER_S) };
 	return watch(ticker, 0, &timeout) == 0;
+}
+
+int tdm_ticker_run(
+	const struct tdm_cmd *cmd, uint64_t interval_ns, uint64_t turns, tdm_ticker_make *make, void *context)
+{
+	struct ticker ticker;
+	struct tdm_buf out;
+	uint64_t next_ns = tdm_clock_ns();
+	int code, err = open_ticker(&ticker);
+	if (err != 0)
+		return tdm_cmd_error(cmd, "%s", tdm_err_text(err));
+	tdm_buf_init(&out);
+	for (uint64_t turn = 1;; turn++) {
+		tdm_buf_clear(&out);
+		code = make(context, turn == 1, &out);
+		if (code == 0 && tdm_buf_failed(&out))
+			code = tdm_cmd_error(cmd, "out of memory");
+		if (code != 0 || !write_all(&ticker, out.data, out.len) || turn == turns)
+			break;
+		next_ns = tdm_max(next_ns + interval_ns, tdm_clock_ns());
+		if (!wait_until(&ticker, next_ns))
+			break;
+	}
+	tdm_buf_done(&out);
+	close_ticker(&ticker);
+	if (ticker.err != 0)
+		return tdm_cmd_error(cmd, "cannot write to standard output: %s", tdm_err_text(ticker.err));
+	return code;
 }

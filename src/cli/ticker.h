@@ -5,31 +5,17 @@
 #ifndef TDM_CLI_TICKER_H
 #define TDM_CLI_TICKER_H
 
-#include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "cli/cmd.h"
 
-struct tdm_ticker {
-	uint64_t interval_ns, next_ns;
-	uint64_t left; /* turns; 0: without end */
-	int signal_fd;
-	int err; /* why the output could not be written; 0: it could, or its reader has left */
-	sigset_t before;
-	struct sigaction pipe_before;
-};
+/* Fills `out`, which is empty. 0, or an exit code after a message. */
+typedef int tdm_ticker_make(void *context, bool is_first, struct tdm_buf *out);
 
 /*
- * From here to the closing, SIGINT, SIGTERM and SIGHUP end the ticker instead of the process, unless they were ignored.
- * `turns` 0: without end. 0 or -errno.
+ * Makes and writes to standard output, past stdio, until `turns` are over; 0: until it is interrupted. A turn that took
+ * too long is followed by the next at once. Meanwhile SIGINT, SIGTERM and SIGHUP end the ticker instead of the process,
+ * unless they were ignored. The exit code.
  */
-int tdm_ticker_open(struct tdm_ticker *ticker, uint64_t interval_ns, uint64_t turns);
-void tdm_ticker_close(struct tdm_ticker *ticker);
-
-/* Standard output, past stdio. False: it is over. */
-bool tdm_ticker_write(struct tdm_ticker *ticker, const char *data, size_t len);
-
-/* Until the next turn. False: it is over. A turn that took too long is followed by the next at once. */
-bool tdm_ticker_wait(struct tdm_ticker *ticker);
+int tdm_ticker_run(
+	const struct tdm_cmd *cmd, uint64_t interval_ns, uint64_t turns, tdm_ticker_make *make, void *context);
 
 #endif

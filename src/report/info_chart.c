@@ -12,19 +12,6 @@ enum { BANDS_MAX = 400, NAME_CAP = 128 };
 
 static const uint32_t buffers_rgb = 0x4da6b8, program_rgb = 0xe38a42;
 
-int tdm_info_chart_parse(const char *name, enum tdm_info_chart *chart)
-{
-	static const char *const names[] = {
-		[TDM_INFO_CHART_DRAM] = "dram", [TDM_INFO_CHART_L1] = "l1", [TDM_INFO_CHART_CORES] = "cores"
-	};
-	for (int i = TDM_INFO_CHART_DRAM; i <= TDM_INFO_CHART_CORES; i++)
-		if (strcmp(name, names[i]) == 0) {
-			*chart = (enum tdm_info_chart)i;
-			return 0;
-		}
-	return -EINVAL;
-}
-
 static int show(const struct tdm_scene *scene, const struct tdm_info_picture *picture, const struct tdm_term *term,
 	struct tdm_buf *out, struct tdm_diag *diag)
 {

@@ -16,9 +16,6 @@ struct tdm_info_picture {
 	struct tdm_plot_options size;
 };
 
-/* "dram", "l1" or "cores". 0 or -EINVAL. */
-int tdm_info_chart_parse(const char *name, enum tdm_info_chart *chart);
-
 /* Draws the device that has the highest peak of what is drawn. 0, or a negative code with the reason in `diag`. */
 int tdm_info_capture_draw(const struct tdm_capture_exact *exact, const struct tdm_capture_course *course,
 	const struct tdm_info_picture *picture, const struct tdm_term *term, struct tdm_buf *out,

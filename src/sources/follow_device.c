@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 enum {
+	ACCOUNT_SHARE = 16,
+	ACCOUNT_MIN = 64,                     /* new buffers that are read one by one: a part of all, or so many */
 	RECORDS_MAX = 1 << 16,                /* events of a device in one look; of more, the latest */
 	OVER_MAX = 8 * TDM_LEDGER_FREE_CLOCK, /* events after a release that are searched for a time that was read */
 };
@@ -112,10 +114,14 @@ static uint64_t over_tsc(const struct tdm_ledger_record *records, size_t count, 
 	return records[i].tsc;
 }
 
-/* For each release the record of its buffer's birth, and for that the release, if both are among them. 0 or -ENOMEM. */
-static int find_births(struct tdm_follow_room *room, size_t count)
+/*
+ * For each release the record of its buffer's birth, and for that the release, if both are among them. How many buffers
+ * were born after call `after` and stay, or -ENOMEM.
+ */
+static int64_t find_births(struct tdm_follow_room *room, size_t count, uint64_t after)
 {
 	struct tdm_map births;
+	int64_t stay = 0;
 	int err = 0;
 	if (tdm_reserve(&room->partners, &room->partner_cap, count, sizeof *room->partners) != 0 ||
 		tdm_map_init(&births) != 0)
@@ -125,14 +131,16 @@ static int find_births(struct tdm_follow_room *room, size_t count)
 		room->partners[i] = TDM_MAP_NONE;
 		if (record->op == TDM_LEDGER_ALLOC)
 			err = tdm_map_put(&births, birth_key(record), (uint32_t)i);
+		stay += record->op == TDM_LEDGER_ALLOC && record->seq > after;
 		uint32_t at = record->op == TDM_LEDGER_FREE ? tdm_map_take(&births, birth_key(record)) : TDM_MAP_NONE;
 		if (at == TDM_MAP_NONE || room->records[at].id != record->id || room->records[at].kind != record->kind)
 			continue;
 		room->partners[i] = at;
 		room->partners[at] = (uint32_t)i;
+		stay -= room->records[at].seq > after;
 	}
 	tdm_map_done(&births);
-	return err;
+	return err == 0 ? stay : err;
 }
 
 /* The release at `i`: when its buffer was born, and when it was gone for certain. */
@@ -170,9 +178,20 @@ static int give_record(struct tdm_follow_device *lane, const struct tdm_follow_l
 	return give(look, &event);
 }
 
+static uint64_t live_buffers(const struct tdm_ledger_view *view)
+{
+	uint64_t live = 0;
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+		live = tdm_plus(live, view->counts[k].buffers);
+	return live;
+}
+
 static int give_records(struct tdm_follow_device *lane, const struct tdm_follow_look *look, size_t count)
 {
-	int err = count != 0 ? find_births(look->room, count) : 0;
+	int64_t stay = count != 0 ? find_births(look->room, count, lane->buffers_seq) : 0;
+	int err = stay < 0 ? (int)stay : 0;
+	/* Each of these is read from its slot; a new account of everything is cheaper when they are many. */
+	lane->is_exact &= (uint64_t)stay <= live_buffers(view_of(look)) / ACCOUNT_SHARE + ACCOUNT_MIN;
 	for (size_t i = 0; i < count && err == 0; i++)
 		err = give_record(lane, look, count, i);
 	return err;
@@ -207,6 +226,25 @@ static uint64_t missing_after(const struct tdm_follow_room *room, size_t count, 
 	return missing;
 }
 
+/* Leaves the latest allocations and releases, and whatever else happened. How many go. */
+static uint64_t skip_early(struct tdm_follow_room *room, size_t *count, size_t latest)
+{
+	size_t kept = *count, left = latest;
+	if (latest == 0)
+		return 0;
+	for (size_t i = *count; i > 0; i--) {
+		uint8_t op = room->records[i - 1].op;
+		bool is_ordinary = op == TDM_LEDGER_ALLOC || op == TDM_LEDGER_FREE;
+		if (is_ordinary && left == 0)
+			continue;
+		left -= is_ordinary;
+		room->records[--kept] = room->records[i - 1];
+	}
+	memmove(room->records, room->records + kept, (*count - kept) * sizeof *room->records);
+	*count -= kept;
+	return kept;
+}
+
 static int give_events(struct tdm_follow_device *lane, const struct tdm_follow_look *look, bool is_wanted)
 {
 	const struct tdm_follow_room *room = look->room;
@@ -219,8 +257,10 @@ static int give_events(struct tdm_follow_device *lane, const struct tdm_follow_l
 		return err;
 	if (lane->is_exact)
 		lane->is_exact = missing_after(room, count, lane->buffers_seq, seq) == 0;
+	uint64_t unread = missing_after(room, count, lane->events_seq, seq);
+	uint64_t skipped = is_wanted && !lane->is_exact ? skip_early(look->room, &count, look->sink->latest) : 0;
 	if (is_wanted && lane->has_events) /* of what was before the first look, nothing is missing */
-		missing = missing_after(room, count, lane->events_seq, seq);
+		missing = unread + skipped;
 	if (missing != 0) {
 		lost.size = missing;
 		if (count != 0 && !tdm_ledger_monotonic(look->ledger, room->records[0].tsc, &lost.time_ns))

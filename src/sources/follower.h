@@ -46,6 +46,9 @@ struct tdm_follow_sink {
 	/* What is wanted of a device besides its counters: TDM_FOLLOW_*. May be NULL: nothing. */
 	unsigned (*wants)(void *context, uint64_t process, uint32_t device);
 	int (*event)(void *context, struct tdm_event *event); /* 0, or a negative code that ends the look */
+	/* The latest allocations and releases of each device that are given as events in one look; those before them
+	 * are told as LOST. 0: all. */
+	size_t latest;
 };
 
 /* One ledger, for whoever reports what could not be read. */

@@ -95,6 +95,8 @@ static int apply_process(struct tdm_fold_process *process, const struct tdm_even
 {
 	process->who = *event->who;
 	process->has_who = true;
+	tdm_str_shown(tdm_str_of(process->who.comm), process->comm, sizeof process->comm);
+	tdm_str_shown(tdm_str_of(process->who.command), process->command, sizeof process->command);
 	if (event->name.len == 0 || (process->place != NULL && tdm_str_is(event->name, process->place)))
 		return 0;
 	free(process->place);

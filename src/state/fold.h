@@ -46,7 +46,8 @@ struct tdm_fold_process {
 	uint64_t number; /* the source's */
 	bool has_who;
 	struct tdm_process who;
-	char *place; /* where it is known from; NULL: unknown */
+	char comm[TDM_COMM_CAP], command[TDM_COMMAND_CAP]; /* of `who`, printable */
+	char *place;                                       /* where it is known from; NULL: unknown */
 	struct tdm_module *modules;
 	size_t module_count, module_cap;
 	uint32_t phase;                     /* text */

@@ -74,8 +74,8 @@ static void describe(struct tdm_state *state, const struct tdm_fold_process *fro
 	process->modules = from->modules;
 	process->module_count = from->module_count;
 	set_user(state, process, who->uid);
-	tdm_str_shown(tdm_str_of(who->comm), process->comm, sizeof process->comm);
-	tdm_str_shown(tdm_str_of(who->command), process->command, sizeof process->command);
+	memcpy(process->comm, from->comm, sizeof process->comm);
+	memcpy(process->command, from->command, sizeof process->command);
 	tdm_str_shown(tdm_str_of(state->fold.texts.texts[from->phase]), process->phase, sizeof process->phase);
 }
 

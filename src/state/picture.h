@@ -278,10 +278,11 @@ enum {
 };
 
 struct tdm_wish {
-	unsigned parts;   /* TDM_WISH_* */
-	uint64_t process; /* handle: buffers of this one only; 0: of all */
-	uint64_t device;  /* key: buffers on this one only; 0: on all */
-	bool hold;        /* the lists of buffers stay as they are, for a view that needs time for them */
+	unsigned parts;         /* TDM_WISH_* */
+	uint64_t process;       /* handle: buffers of this one only; 0: of all */
+	uint64_t device;        /* key: buffers on this one only; 0: on all */
+	bool hold;              /* the lists of buffers stay as they are, for a view that needs time for them */
+	uint32_t latest_events; /* allocations and releases of each device that are enough, the latest; 0: all */
 };
 
 /* Where the screens get pictures from: this machine, and whatever else can be watched. */

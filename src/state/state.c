@@ -104,8 +104,8 @@ static void tell_cache(struct tdm_state *state, uint64_t now_ns)
 		if (!tdm_fold_runs(state->fold.processes[i]) || who->seen_pid == 0)
 			continue;
 		facts.started_ns = tdm_proc_started(&state->proc, facts.start_time);
-		tdm_str_shown(tdm_str_of(who->comm), facts.comm, sizeof facts.comm);
-		tdm_str_shown(tdm_str_of(who->command), facts.command, sizeof facts.command);
+		memcpy(facts.comm, state->fold.processes[i]->comm, sizeof facts.comm);
+		memcpy(facts.command, state->fold.processes[i]->command, sizeof facts.command);
 		tdm_proc_cache_put(state->proc.cache, who->seen_pid, &facts, who->is_held);
 	}
 }
@@ -137,8 +137,9 @@ static void settle_events(struct tdm_state *state, size_t most)
 	size_t drop = state->event_count > most ? state->event_count - most : 0;
 	for (size_t i = 0; i < drop; i++)
 		state->events_dropped = tdm_plus(state->events_dropped, weight(&list[i]));
-	memmove(list, list + drop, (state->event_count - drop) * sizeof *list);
 	state->event_count -= drop;
+	if (drop != 0)
+		memmove(list, list + drop, state->event_count * sizeof *list);
 }
 
 /* Its texts are kept, so that they outlive the ledger. */
@@ -228,7 +229,7 @@ static unsigned wants(void *context, uint64_t number, uint32_t device)
 
 static int follow(struct tdm_state *state, uint64_t now_ns)
 {
-	const struct tdm_follow_sink sink = { state, wants, take_event };
+	const struct tdm_follow_sink sink = { state, wants, take_event, state->wish.latest_events };
 	state->event_count = 0;
 	state->events_dropped = 0;
 	return tdm_follower_look(state->follower, &sink, now_ns);

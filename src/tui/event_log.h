@@ -7,7 +7,8 @@
 
 enum {
 	TDM_EVENT_LOG_CAP = 16384,
-	TDM_EVENT_LOG_MS = 100, /* between two pictures while they are looked at: a program's ring is short */
+	TDM_EVENT_LOG_LATEST = 64, /* of each device in one picture: more than anybody reads in a tenth of a second */
+	TDM_EVENT_LOG_MS = 100,    /* between two pictures while they are looked at: a program's ring is short */
 };
 
 /* All zero to begin. Nothing is kept before `is_on`. */

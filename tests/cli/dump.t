@@ -236,7 +236,7 @@ Wrong usage.
   tidemark dump: see 'tidemark dump --help'
   [2]
   $ tidemark dump --pid x
-  tidemark dump: --pid 'x': expected the number of a process
+  tidemark dump: --pid 'x': expected a process id
   tidemark dump: see 'tidemark dump --help'
   [2]
   $ tidemark dump --sort weight
@@ -244,7 +244,7 @@ Wrong usage.
   tidemark dump: see 'tidemark dump --help'
   [2]
   $ tidemark dump --limit 0
-  tidemark dump: --limit '0': expected a number from 1 on
+  tidemark dump: --limit '0': expected a number, 1 or more
   tidemark dump: see 'tidemark dump --help'
   [2]
   $ tidemark dump --kind ram
@@ -252,7 +252,7 @@ Wrong usage.
   tidemark dump: see 'tidemark dump --help'
   [2]
   $ tidemark dump --device -1
-  tidemark dump: --device '-1': expected the number of a device
+  tidemark dump: --device '-1': expected a device number
   tidemark dump: see 'tidemark dump --help'
   [2]
   $ tidemark dump --dir /nowhere

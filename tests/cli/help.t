@@ -125,8 +125,8 @@ The help of a command, on standard output, four ways.
                            comes from
         --banks            also print which L1 bank each core of the compute grid
                            is
-        --ascii            draw the L1 map with plain characters
-    -w, --width=N          fold text to N columns instead of the terminal's width
+        --ascii            print ASCII characters only
+    -w, --width=COLUMNS    fold text to this width instead of the terminal's
     -h, --help             show this help
   
   Examples:

@@ -537,7 +537,7 @@ Wrong usage.
   tidemark info: see 'tidemark info --help'
   [2]
   $ tidemark info --limit x one.json
-  tidemark info: --limit: expected a number, got 'x'
+  tidemark info: --limit 'x': expected a number
   tidemark info: see 'tidemark info --help'
   [2]
 

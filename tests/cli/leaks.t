@@ -108,11 +108,11 @@ Ledgers by name; one that cannot be read is an error.
 Wrong usage.
 
   $ tidemark leaks --for soon
-  tidemark leaks: --for 'soon': expected a time from 1ms on, such as 30s, 200ms or 5m
+  tidemark leaks: --for 'soon': expected a time of at least 1ms, such as 30s, 200ms or 5m
   tidemark leaks: see 'tidemark leaks --help'
   [2]
   $ tidemark leaks --for 0
-  tidemark leaks: --for '0': expected a time from 1ms on, such as 30s, 200ms or 5m
+  tidemark leaks: --for '0': expected a time of at least 1ms, such as 30s, 200ms or 5m
   tidemark leaks: see 'tidemark leaks --help'
   [2]
   $ tidemark leaks --interval 100ms
@@ -124,7 +124,7 @@ Wrong usage.
   tidemark leaks: see 'tidemark leaks --help'
   [2]
   $ tidemark leaks --pid 0
-  tidemark leaks: --pid '0': expected the number of a process
+  tidemark leaks: --pid '0': expected a process id
   tidemark leaks: see 'tidemark leaks --help'
   [2]
   $ tidemark leaks --kind ram

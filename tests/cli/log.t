@@ -380,7 +380,7 @@ Wrong usage.
   tidemark log: see 'tidemark log --help'
   [2]
   $ tidemark log --limit 0 demo.log
-  tidemark log: --limit: expected a number of rows from 1 on, got '0'
+  tidemark log: --limit '0': expected a number of rows, 1 or more
   tidemark log: see 'tidemark log --help'
   [2]
 

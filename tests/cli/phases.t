@@ -353,7 +353,7 @@ Wrong usage.
   tidemark phases: see 'tidemark phases --help'
   [2]
   $ tidemark phases a.log --device_memory -5
-  tidemark phases: --device_memory '-5': expected a number of bytes, or a size such as 12GiB
+  tidemark phases: --device_memory '-5': expected a size such as 4096, 64K or 1.5GiB
   tidemark phases: see 'tidemark phases --help'
   [2]
   $ tidemark phases a.log --size 3x4
@@ -369,7 +369,7 @@ Wrong usage.
   tidemark phases: see 'tidemark phases --help'
   [2]
   $ tidemark phases --pid nobody
-  tidemark phases: --pid 'nobody': expected the number of a process
+  tidemark phases: --pid 'nobody': expected a process id
   tidemark phases: see 'tidemark phases --help'
   [2]
 

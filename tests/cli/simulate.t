@@ -235,7 +235,7 @@ Several devices: one at a time.
   $ tidemark simulate "$DATADIR/graph/g23-d2.json" --card n150 --device 7 2>&1 | sed "s|$DATADIR/||"
   tidemark simulate: graph/g23-d2.json has no requests on device 7, but on device 1
   $ tidemark simulate capture.json --device x
-  tidemark simulate: --device: expected a number, got 'x'
+  tidemark simulate: --device 'x': expected a device number
   tidemark simulate: see 'tidemark simulate --help'
   [2]
 
@@ -376,9 +376,9 @@ With --keep-going they are named, counted and skipped.
   bad.trace:4:6: expected the name of a live buffer (this one was never allocated, or is freed already), got 'c'
   bad.trace:5:7: expected a size that still fits 64 bits when it is rounded up
   bad.trace:6:7: expected a new name: 'a' is still allocated
-  tidemark simulate: lines refused and skipped: 4
   a 0
   e 128
+  tidemark simulate: lines refused and skipped: 4
   $ tidemark simulate -k bad.trace 2> errors | sed -n '1,4p'
   Trace          bad.trace: 4 requests, 2 buffers live at the end
   Skipped        4 lines could not be used; the first ones are named above
@@ -393,8 +393,8 @@ With --keep-going they are named, counted and skipped.
   bad.trace:2:1: expected 'alloc', 'place', 'free', 'stats', 'shrink' or 'reset', got 'nonsense'
   bad.trace:21:1: expected 'alloc', 'place', 'free', 'stats', 'shrink' or 'reset', got 'nonsense'
   further refused lines are counted only
-  tidemark simulate: lines refused and skipped: 30
   stats total=4096 allocated=0 free=4096 largest=4096
+  tidemark simulate: lines refused and skipped: 30
 
 Without a card there is nothing to go on with.
 
@@ -439,19 +439,19 @@ Files that are no traces.
   [2]
   $ tidemark simulate -r -k long.trace
   long.trace:2:1048577: expected a line of at most 1 MiB
-  tidemark simulate: lines refused and skipped: 1
   stats total=64 allocated=0 free=64 largest=64
+  tidemark simulate: lines refused and skipped: 1
 
 Output that cannot be written is an error.
 
   $ tidemark simulate small.trace > /dev/full
-  tidemark: cannot write to standard output: No space left on device
+  tidemark simulate: cannot write to standard output: No space left on device
   [2]
   $ tidemark simulate --results small.trace > /dev/full
-  tidemark: cannot write to standard output: No space left on device
+  tidemark simulate: cannot write to standard output: No space left on device
   [2]
   $ tidemark simulate --json small.trace > /dev/full
-  tidemark: cannot write to standard output: No space left on device
+  tidemark simulate: cannot write to standard output: No space left on device
   [2]
 
 Wrong usage.
@@ -469,7 +469,7 @@ Wrong usage.
   tidemark simulate: see 'tidemark simulate --help'
   [2]
   $ tidemark simulate --policy worst small.trace
-  tidemark simulate: --policy: expected 'first' or 'best', got 'worst'
+  tidemark simulate: --policy 'worst': expected first or best
   tidemark simulate: see 'tidemark simulate --help'
   [2]
   $ tidemark simulate --nonsense small.trace

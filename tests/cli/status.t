@@ -128,7 +128,7 @@ Choosing.
   tidemark status: see 'tidemark status --help'
   [2]
   $ tidemark status --pid x
-  tidemark status: --pid 'x': expected the number of a process
+  tidemark status: --pid 'x': expected a process id
   tidemark status: see 'tidemark status --help'
   [2]
   $ tidemark status extra
@@ -136,11 +136,11 @@ Choosing.
   tidemark status: see 'tidemark status --help'
   [2]
   $ tidemark status -r 99
-  tidemark status: --refresh '99': at least 100 milliseconds
+  tidemark status: --refresh '99': expected a number of milliseconds from 100 to 86400000
   tidemark status: see 'tidemark status --help'
   [2]
   $ tidemark status -n 0
-  tidemark status: --count '0': expected a number from 1 on
+  tidemark status: --count '0': expected a number, 1 or more
   tidemark status: see 'tidemark status --help'
   [2]
 

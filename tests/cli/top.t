@@ -186,11 +186,11 @@ Choosing.
 Wrong usage.
 
   $ tidemark top -r 99
-  tidemark top: --refresh '99': at least 100 milliseconds
+  tidemark top: --refresh '99': expected a number of milliseconds from 100 to 86400000
   tidemark top: see 'tidemark top --help'
   [2]
   $ tidemark top --refresh soon
-  tidemark top: --refresh 'soon': expected milliseconds, from 100 to 86400000
+  tidemark top: --refresh 'soon': expected a number of milliseconds from 100 to 86400000
   tidemark top: see 'tidemark top --help'
   [2]
   $ tidemark top -d card
@@ -198,7 +198,7 @@ Wrong usage.
   tidemark top: see 'tidemark top --help'
   [2]
   $ tidemark top -n 0
-  tidemark top: --frames '0': expected a number from 1 on
+  tidemark top: --frames '0': expected a number, 1 or more
   tidemark top: see 'tidemark top --help'
   [2]
   $ tidemark top now

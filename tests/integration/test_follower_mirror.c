@@ -255,7 +255,7 @@ static void look(struct mirror *m, uint64_t *seed, uint64_t later_ns)
 			const struct tdm_fold_holding *holding = m->f.fold.processes[p]->holdings[h];
 			m->kept[lane_of(m->f.fold.processes[p]->number, holding->number)] = digest(holding);
 		}
-	const struct tdm_follow_sink sink = { m, wants, take_event };
+	const struct tdm_follow_sink sink = { .context = m, .wants = wants, .event = take_event };
 	m->f.now_ns += later_ns;
 	assert_int_equal(tdm_follower_look(m->f.follower, &sink, m->f.now_ns), 0);
 	assert_true(tdm_fold_is_valid(&m->f.fold));

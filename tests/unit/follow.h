@@ -19,6 +19,7 @@ struct follow {
 	struct tdm_follower *follower;
 	struct tdm_fold fold;
 	unsigned wants; /* of every device */
+	size_t latest;  /* events of a device in one look; 0: all */
 	uint64_t now_ns;
 	char letters[FOLLOW_LETTERS]; /* of the last look; only the first of a long one */
 	size_t letter_count;
@@ -100,7 +101,9 @@ static inline const char *follow_look_after(struct follow *f, uint64_t ns)
 	f->letter_count = f->event_count = 0;
 	f->letters[0] = '\0';
 	f->usages = f->lost = 0;
-	const struct tdm_follow_sink sink = { f, follow_wants, follow_event };
+	const struct tdm_follow_sink sink = {
+		.context = f, .wants = follow_wants, .event = follow_event, .latest = f->latest
+	};
 	assert_int_equal(tdm_follower_look(f->follower, &sink, f->now_ns), 0);
 	assert_true(tdm_fold_is_valid(&f->fold));
 	return f->letters;

@@ -187,7 +187,7 @@ static inline void walk_follow_init(struct walk_follow *f, const char *path)
 /* A look so much later that everything is read. */
 static inline void walk_follow_look(struct walk_follow *f, unsigned wants)
 {
-	const struct tdm_follow_sink sink = { f, walk_wants, walk_event };
+	const struct tdm_follow_sink sink = { .context = f, .wants = walk_wants, .event = walk_event };
 	f->wants = wants;
 	f->now_ns += 1000 * TDM_NS_PER_S;
 	WALK_CHECK(tdm_follower_look(f->follower, &sink, f->now_ns) == 0);

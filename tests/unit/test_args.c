@@ -10,29 +10,44 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cmd.h"
+#include "cli/options.h"
 
-enum { OUTPUT, VERBOSE, JSON, NUMBER, NUMBERS, WORDS_MAX = 16, TEXT_CAP = 1024 };
+enum { WORDS_MAX = 32, TEXT_CAP = 1024 };
+
+/* What the options are read into: their names and values, in their order. */
+struct request {
+	char log[TEXT_CAP]; /* "output=FILE verbose …" */
+};
+
+static int note(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const char *value, void *to)
+{
+	struct request *request = to;
+	size_t at = strlen(request->log);
+	(void)cmd;
+	snprintf(request->log + at, sizeof request->log - at, "%s%s%s%s", at != 0 ? " " : "", opt->name,
+		value != NULL ? "=" : "", value != NULL ? value : "");
+	return 0;
+}
 
 static const struct tdm_opt opts[] = {
-	[OUTPUT] = { "output", 'o', "FILE", "write to FILE" },
-	[VERBOSE] = { "verbose", 'v', NULL, "say more" },
-	[JSON] = { "json", 0, NULL, "print JSON" },
-	[NUMBER] = { "number", 'n', "N", "take N" },
-	[NUMBERS] = { "numbers", 0, NULL, "print numbers" },
-	{ NULL, 0, NULL, NULL },
+	{ "output", 'o', "FILE", "write to FILE", .take = note },
+	{ "verbose", 'v', NULL, "say more", .take = note },
+	{ "json", 0, NULL, "print JSON", .take = note },
+	{ "number", 'n', "N", "take N", .take = note },
+	{ "numbers", 0, NULL, "print numbers", .take = note },
+	{ 0 },
 };
 
 static const struct tdm_cmd command = { .name = "try", .opts = opts };
 
-/* One line of arguments, parsed to its end or its first error. */
+/* One line of arguments, read to its end or its first error. */
 struct parse {
 	char copy[TEXT_CAP];
 	char *words[WORDS_MAX];
 	struct tdm_args args;
-	char log[TEXT_CAP];     /* "output=FILE verbose …" */
+	struct request request;
 	char stderr_[TEXT_CAP]; /* what was reported */
-	int end;
+	int code;
 };
 
 /* Words are separated by one blank; two blanks in a row give an empty word. */
@@ -49,26 +64,17 @@ static void split(struct parse *p, const char *line)
 	}
 }
 
-static void parse_options(struct parse *p)
-{
-	const char *value;
-	size_t at = 0;
-	p->log[0] = '\0';
-	while ((p->end = tdm_args_next(&p->args, &value)) >= 0)
-		at += (size_t)snprintf(p->log + at, sizeof p->log - at, "%s%s%s%s", at != 0 ? " " : "",
-			opts[p->end].name, value != NULL ? "=" : "", value != NULL ? value : "");
-}
-
 /* Parses with standard error in a file, and reads that back. */
 static void parse(struct parse *p, const char *line)
 {
 	FILE *file = tmpfile();
 	int saved = dup(STDERR_FILENO);
 	assert_non_null(file);
+	*p = (struct parse){ .code = 0 };
 	split(p, line);
 	fflush(stderr);
 	dup2(fileno(file), STDERR_FILENO);
-	parse_options(p);
+	p->code = tdm_args_read(&p->args, &p->request);
 	fflush(stderr);
 	dup2(saved, STDERR_FILENO);
 	close(saved);
@@ -83,8 +89,9 @@ static void expect(const char *line, const char *log, const char *positional)
 	char joined[TEXT_CAP] = "";
 	parse(&p, line);
 	assert_string_equal(p.stderr_, "");
-	assert_int_equal(p.end, TDM_ARGS_END);
-	assert_string_equal(p.log, log);
+	assert_int_equal(p.code, 0);
+	assert_string_equal(p.request.log, log);
+	assert_null(p.args.positional[p.args.positional_count]);
 	for (int i = 0; i < p.args.positional_count; i++) {
 		size_t at = strlen(joined);
 		snprintf(joined + at, sizeof joined - at, "%s%s", i != 0 ? " " : "", p.args.positional[i]);
@@ -97,7 +104,7 @@ static void expect_error(const char *line, const char *message)
 	struct parse p;
 	char expected[TEXT_CAP];
 	parse(&p, line);
-	assert_int_equal(p.end, TDM_ARGS_ERROR);
+	assert_int_equal(p.code, TDM_EXIT_USAGE);
 	snprintf(expected, sizeof expected, "tidemark try: %s\ntidemark try: see 'tidemark try --help'\n", message);
 	assert_string_equal(p.stderr_, expected);
 }
@@ -159,17 +166,6 @@ static void two_hyphens_end_the_options(void **state)
 	expect("try -v -- --json -n", "verbose", "--json -n");
 	expect("try a -- -- b", "", "a -- b");
 	expect("try --", "", "");
-}
-
-static void the_end_stays_the_end(void **state)
-{
-	struct parse p;
-	const char *value;
-	(void)state;
-	parse(&p, "try a -- -v");
-	assert_int_equal(tdm_args_next(&p.args, &value), TDM_ARGS_END);
-	assert_int_equal(p.args.positional_count, 2);
-	assert_null(value);
 }
 
 static void unknown_options(void **state)
@@ -240,11 +236,60 @@ static void a_command_without_options(void **state)
 	static const struct tdm_cmd bare = { .name = "bare" };
 	char name[] = "bare", word[] = "a", *argv[] = { name, word, NULL };
 	struct tdm_args args = { .cmd = &bare, .argc = 2, .argv = argv };
-	const char *value;
 	(void)state;
-	assert_int_equal(tdm_args_next(&args, &value), TDM_ARGS_END);
+	assert_int_equal(tdm_args_read(&args, NULL), 0);
 	assert_int_equal(args.positional_count, 1);
 	assert_string_equal(args.positional[0], "a");
+}
+
+/* The values that commands share. */
+struct values {
+	bool flag;
+	const char *text;
+	uint64_t limit, rows, bytes, ns;
+	uint32_t chips;
+	unsigned word;
+	struct tdm_pids pids;
+	struct tdm_texts sets;
+};
+
+static const struct tdm_opt value_opts[] = {
+	{ "flag", 'f', NULL, "a flag", TDM_TAKE_FLAG(struct values, flag) },
+	{ "text", 't', "TEXT", "a text", TDM_TAKE_TEXT(struct values, text) },
+	{ "limit", 'n', "N", "any number", TDM_TAKE_NUMBER(struct values, limit, 0, 0) },
+	{ "rows", 'r', "ROWS", "a number from one on", TDM_TAKE_NUMBER(struct values, rows, 1, 0) },
+	{ "chips", 'c', "N", "a small number", TDM_TAKE_U32(struct values, chips, 1, 32) },
+	{ "bytes", 'b', "SIZE", "a size", TDM_TAKE_BYTES(struct values, bytes) },
+	{ "time", 'i', "TIME", "a time", TDM_TAKE_DURATION(struct values, ns) },
+	{ "word", 'w', "this|that|other", "a choice", TDM_TAKE_CHOICE(struct values, word) },
+	{ TDM_OPT_PIDS(struct values, pids) },
+	{ "set", 's', "FIELD=VALUE", "many texts", TDM_TAKE_TEXTS(struct values, sets) },
+	{ 0 },
+};
+
+static const struct tdm_cmd value_command = { .name = "try", .opts = value_opts, .only_options = true };
+
+static void values_go_to_their_places(void **state)
+{
+	static struct parse p;
+	struct values v = { 0 };
+	(void)state;
+	split(&p, "try -f -t a -n 0 -r 7 -c 32 -b 1.5K -i 2s -w other -p 3 -p 4 -s x=1 -s y=2");
+	p.args.cmd = &value_command;
+	assert_int_equal(tdm_args_read(&p.args, &v), 0);
+	assert_true(v.flag);
+	assert_string_equal(v.text, "a");
+	assert_int_equal(v.limit, 0);
+	assert_int_equal(v.rows, 7);
+	assert_int_equal(v.chips, 32);
+	assert_int_equal(v.bytes, 1536);
+	assert_int_equal(v.ns, 2000000000);
+	assert_int_equal(v.word, 3);
+	assert_int_equal(v.pids.count, 2);
+	assert_int_equal(v.pids.list[1], 4);
+	assert_int_equal(v.sets.count, 2);
+	assert_string_equal(v.sets.list[1], "y=2");
+	assert_null(v.sets.list[2]);
 }
 
 int main(void)
@@ -256,13 +301,13 @@ int main(void)
 		cmocka_unit_test(letters),
 		cmocka_unit_test(positional_words_keep_their_order),
 		cmocka_unit_test(two_hyphens_end_the_options),
-		cmocka_unit_test(the_end_stays_the_end),
 		cmocka_unit_test(unknown_options),
 		cmocka_unit_test(ambiguous_beginnings),
 		cmocka_unit_test(values_that_are_missing_or_unwanted),
 		cmocka_unit_test(help_is_found_where_it_is_an_option),
 		cmocka_unit_test(help_is_passed_over_by_the_command),
 		cmocka_unit_test(a_command_without_options),
+		cmocka_unit_test(values_go_to_their_places),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,6 +150,7 @@ static void every_example_is_of_its_command(void **state)
 static void check_option(const struct tdm_opt *opts, const struct tdm_opt *opt)
 {
 	assert_true(is_sentence_without_stop(opt->help));
+	assert_non_null(opt->take);
 	assert_true(islower((unsigned char)opt->name[0]));
 	assert_true(opt->letter == '\0' || isalnum((unsigned char)opt->letter));
 	assert_string_not_equal(opt->name, "help");

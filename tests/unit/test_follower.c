@@ -33,7 +33,7 @@ static void an_account_in_order(void **state)
 	follow_done(&f);
 	/* A sink that wants nothing at all has no function for that. */
 	start(0);
-	const struct tdm_follow_sink sink = { &f, NULL, follow_event };
+	const struct tdm_follow_sink sink = { .context = &f, .event = follow_event };
 	assert_int_equal(tdm_follower_look(f.follower, &sink, f.now_ns), 0);
 	assert_string_equal(f.letters, "Pmmduuduuh");
 	follow_done(&f);
@@ -241,6 +241,39 @@ static void following(void **state)
 	assert_string_equal(follow_look(&f), "");
 	follow_done(&f);
 	unlink(path_of(777));
+	builder_done(&b);
+}
+
+/* A view that shows the latest events only: earlier ones are counted, and whatever is no allocation or release comes.
+ */
+static void the_latest(void **state)
+{
+	struct builder b;
+	(void)state;
+	begin(&b);
+	uint32_t first = add(&b, 1);
+	int fd = write_running(&b, 778);
+	start(EVENTS);
+	f.latest = 2;
+	follow_look(&f);
+	builder_phase(&b, "early");
+	add(&b, 2);
+	add(&b, 3);
+	add(&b, 4);
+	take(&b, first);
+	rewrite(&b, fd);
+	assert_string_equal(follow_look(&f), "ulhaf");
+	assert_int_equal(f.lost, 2);
+	assert_int_equal(f.events[1].id, 4);
+	f.latest = 0;
+	add(&b, 5);
+	add(&b, 6);
+	add(&b, 7);
+	rewrite(&b, fd);
+	assert_string_equal(follow_look(&f), "uaaa");
+	close(fd);
+	follow_done(&f);
+	unlink(path_of(778));
 	builder_done(&b);
 }
 
@@ -569,7 +602,7 @@ static void a_sink_can_end_a_look(void **state)
 	for (int events = 0; events < 9; events++) {
 		int left = events;
 		start(0);
-		const struct tdm_follow_sink sink = { &left, NULL, refuse };
+		const struct tdm_follow_sink sink = { .context = &left, .event = refuse };
 		assert_int_equal(tdm_follower_look(f.follower, &sink, f.now_ns), -EIO);
 		assert_int_equal(left, -1);
 		follow_done(&f);
@@ -586,6 +619,7 @@ int main(void)
 		test(core_ranges_come_through),
 		test(counters),
 		test(following),
+		test(the_latest),
 		test(past_events),
 		test(lives),
 		test(details_of_new_buffers),

@@ -49,13 +49,11 @@ static struct tdm_state *sample(void)
 }
 
 static void expect_order(
-	const struct tdm_picture *picture, struct tdm_buffer_filter filter, const char *sort, const char *ids)
+	const struct tdm_picture *picture, struct tdm_buffer_filter filter, enum tdm_buffer_sort sort, const char *ids)
 {
-	enum tdm_buffer_sort how;
 	size_t count;
 	char found[32] = "";
-	assert_int_equal(tdm_buffer_sort_parse(sort, &how), 0);
-	struct tdm_buffer_ref *list = tdm_live_buffers(picture, 0, &filter, how, &count);
+	struct tdm_buffer_ref *list = tdm_live_buffers(picture, 0, &filter, sort, &count);
 	assert_non_null(list);
 	for (size_t i = 0; i < count; i++) {
 		found[i] = (char)('0' + list[i].buffer->id);
@@ -67,20 +65,18 @@ static void expect_order(
 
 static void orders_and_filters(void **context)
 {
-	enum tdm_buffer_sort how;
 	struct tdm_buffer_filter all = { 0 };
 	struct tdm_buffer_filter dram = { .has_kind = true, .kind = TDM_KIND_DRAM };
 	struct tdm_buffer_filter second = { .has_device = true, .device = 1 };
 	(void)context;
 	struct tdm_state *state = sample();
 	const struct tdm_picture *picture = picture_of(state);
-	expect_order(picture, all, "size", "143256");
-	expect_order(picture, all, "age", "265413");
-	expect_order(picture, all, "site", "654213");
-	expect_order(picture, all, "address", "654123");
-	expect_order(picture, dram, "size", "14356");
-	expect_order(picture, second, "size", "3");
-	assert_int_equal(tdm_buffer_sort_parse("weight", &how), TDM_ESYNTAX);
+	expect_order(picture, all, TDM_SORT_SIZE, "143256");
+	expect_order(picture, all, TDM_SORT_AGE, "265413");
+	expect_order(picture, all, TDM_SORT_SITE, "654213");
+	expect_order(picture, all, TDM_SORT_ADDRESS, "654123");
+	expect_order(picture, dram, TDM_SORT_SIZE, "14356");
+	expect_order(picture, second, TDM_SORT_SIZE, "3");
 	tdm_state_free(state);
 }
 
