@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Bytes of a text that is evidence: what comes from a file may be long. */
+enum { PLACE_MAX = 4096 };
+
 const char *tdm_cause_name(enum tdm_cause cause)
 {
 	static const char *const names[] = {
@@ -139,7 +142,7 @@ void tdm_findings_word(struct tdm_findings *findings, const char *key, const cha
 
 void tdm_findings_place(struct tdm_findings *findings, const char *key, struct tdm_str text)
 {
-	char *copy = text.len != 0 ? strndup(text.ptr, text.len) : NULL;
+	char *copy = text.len != 0 ? strndup(text.ptr, tdm_min(text.len, PLACE_MAX)) : NULL;
 	findings->failed |= copy == NULL && text.len != 0;
 	add_figure(
 		findings, (struct tdm_figure){ .key = key, .unit = TDM_UNIT_WORD, .is_evidence = true, .owned = copy });

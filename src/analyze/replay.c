@@ -1,7 +1,6 @@
 #include "analyze/replay.h"
 #include "analyze/replay_setup.h"
 #include "base/err.h"
-#include "base/map.h"
 #include "base/reserve.h"
 
 #include <errno.h>
@@ -10,27 +9,13 @@
 #include <stdlib.h>
 
 /* A buffer of the trace that has not been freed. One cache line. */
-struct live {
+struct tdm_replay_live {
 	uint64_t id;
 	uint64_t address;
 	uint8_t space;
 	bool placed; /* false: its allocation failed, or it takes no bytes */
 	bool failed;
 	struct tdm_short_name name;
-};
-
-struct tdm_replay {
-	struct tdm_replay_options options;
-	struct tdm_replay_setup setup;
-	struct tdm_replay_space spaces[TDM_REPLAY_SPACES];
-	size_t space_count;
-	struct tdm_findings findings;
-	uint64_t stride; /* requests between two samples */
-	uint64_t ops, live_count;
-	struct tdm_map by_id; /* id -> index into live */
-	struct live *live;
-	size_t live_cap;
-	uint32_t live_used, spare; /* spare: chain of unused entries through `id`, TDM_MAP_NONE at its end */
 };
 
 double tdm_replay_frag(uint64_t free, uint64_t largest)
@@ -70,7 +55,7 @@ void tdm_replay_free(struct tdm_replay *replay)
 
 static void live_drop(struct tdm_replay *replay, uint32_t index)
 {
-	replay->live[index] = (struct live){ .id = replay->spare };
+	replay->live[index] = (struct tdm_replay_live){ .id = replay->spare };
 	replay->spare = index;
 }
 
@@ -220,7 +205,7 @@ static void keep_hole(struct tdm_hole *holes, size_t *count, const struct tdm_bl
 static void name_bounds(const struct tdm_replay *replay, size_t space, struct tdm_hole *holes, size_t count)
 {
 	for (uint32_t i = 0; i < replay->live_used; i++) {
-		const struct live *live = &replay->live[i];
+		const struct tdm_replay_live *live = &replay->live[i];
 		if (!live->placed || live->space != space)
 			continue;
 		uint64_t size = tdm_freelist_size_at(replay->spaces[space].list, live->address);
@@ -301,7 +286,8 @@ static enum tdm_cause cause_of(
 	if (err == TDM_EOCCUPIED)
 		return event->address < base || need > size || event->address - base > size - need ? TDM_CAUSE_OUTSIDE
 												   : TDM_CAUSE_OCCUPIED;
-	return tdm_cause_of(need, s.total, s.free, s.largest_free);
+	enum tdm_cause cause = tdm_cause_of(need, s.total, s.free, s.largest_free);
+	return cause != TDM_CAUSE_UNKNOWN ? cause : TDM_CAUSE_FRAGMENTED;
 }
 
 /* The sentence that the runtime would print, which knows no fixed addresses. */
@@ -421,8 +407,10 @@ static int apply_alloc(
 	if (err != 0)
 		return err;
 	struct tdm_replay_space *space = &replay->spaces[at];
-	struct live *live = &replay->live[index];
-	*live = (struct live){ .id = event->id, .space = (uint8_t)at, .failed = true, .name = short_name(event->name) };
+	struct tdm_replay_live *live = &replay->live[index];
+	*live = (struct tdm_replay_live){
+		.id = event->id, .space = (uint8_t)at, .failed = true, .name = short_name(event->name)
+	};
 
 	refused = make_request(replay, space, event, &request, diag);
 	if (refused != 0)
@@ -451,7 +439,7 @@ static int apply_free(struct tdm_replay *replay, const struct tdm_event *event, 
 	if (index == TDM_MAP_NONE)
 		return tdm_diag_set(diag, TDM_ENOTFOUND, event->position, event->column,
 			"expected the name of a live buffer, got '%s'", shown_name(short_name(event->name)).text);
-	struct live *live = &replay->live[index];
+	struct tdm_replay_live *live = &replay->live[index];
 	struct tdm_replay_space *space = &replay->spaces[live->space];
 	if (live->placed)
 		tdm_freelist_release(space->list, live->address, NULL);
@@ -538,37 +526,7 @@ const struct tdm_card *tdm_replay_card(const struct tdm_replay *replay)
 	return replay->setup.is_device ? &replay->setup.card : NULL;
 }
 
-size_t tdm_replay_space_count(const struct tdm_replay *replay)
-{
-	return replay->space_count;
-}
-
-const struct tdm_replay_space *tdm_replay_space(const struct tdm_replay *replay, size_t i)
-{
-	return &replay->spaces[i];
-}
-
-uint64_t tdm_replay_ops(const struct tdm_replay *replay)
-{
-	return replay->ops;
-}
-
-uint64_t tdm_replay_live(const struct tdm_replay *replay)
-{
-	return replay->live_count;
-}
-
-const struct tdm_findings *tdm_replay_findings(const struct tdm_replay *replay)
-{
-	return &replay->findings;
-}
-
 bool tdm_replay_has(const struct tdm_replay *replay, uint64_t id)
 {
 	return tdm_map_find(&replay->by_id, id) != TDM_MAP_NONE;
-}
-
-enum tdm_fit tdm_replay_fit(const struct tdm_replay *replay)
-{
-	return replay->setup.fit;
 }

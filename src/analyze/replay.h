@@ -17,6 +17,7 @@
 #include "analyze/finding.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "base/map.h"
 #include "device/bank.h"
 #include "device/card.h"
 #include "device/freelist.h"
@@ -61,7 +62,31 @@ struct tdm_replay_options {
 	enum tdm_fit fit;
 };
 
-struct tdm_replay;
+/* What the first line of a trace describes. */
+struct tdm_replay_setup {
+	bool is_device;
+	struct tdm_card card; /* of a device */
+	enum tdm_fit fit;
+	struct tdm_bank_range range[TDM_REPLAY_SPACES]; /* size 0: the region does not exist */
+	uint64_t min_alloc[TDM_REPLAY_SPACES];
+};
+
+struct tdm_replay {
+	struct tdm_replay_setup setup;
+	struct tdm_replay_space spaces[TDM_REPLAY_SPACES];
+	size_t space_count;           /* 0: the trace described nothing */
+	uint64_t ops;                 /* requests applied */
+	uint64_t live_count;          /* buffers placed and not freed */
+	struct tdm_findings findings; /* the first failure of each space that has one, in the order of the requests;
+					 `code` is an enum tdm_cause */
+	/* The rest is for replay.c. */
+	struct tdm_replay_options options;
+	uint64_t stride;      /* requests between two samples */
+	struct tdm_map by_id; /* id -> index into live */
+	struct tdm_replay_live *live;
+	size_t live_cap;
+	uint32_t live_used, spare; /* spare: chain of unused entries through `id`, TDM_MAP_NONE at its end */
+};
 
 struct tdm_replay *tdm_replay_new(const struct tdm_replay_options *options); /* NULL only when out of memory */
 void tdm_replay_free(struct tdm_replay *replay);                             /* NULL is allowed */
@@ -74,17 +99,8 @@ void tdm_replay_free(struct tdm_replay *replay);                             /* 
 int tdm_replay_apply(
 	struct tdm_replay *replay, const struct tdm_event *event, struct tdm_buf *results, struct tdm_diag *diag);
 
-/* What was found. Borrowed; valid until the next apply. */
 const struct tdm_card *tdm_replay_card(const struct tdm_replay *replay); /* NULL for a region trace */
-size_t tdm_replay_space_count(const struct tdm_replay *replay);          /* 0: the trace described nothing */
-const struct tdm_replay_space *tdm_replay_space(const struct tdm_replay *replay, size_t i);
-uint64_t tdm_replay_ops(const struct tdm_replay *replay);          /* requests applied */
-uint64_t tdm_replay_live(const struct tdm_replay *replay);         /* buffers placed and not freed */
 bool tdm_replay_has(const struct tdm_replay *replay, uint64_t id); /* a buffer that was not freed, placed or not */
-enum tdm_fit tdm_replay_fit(const struct tdm_replay *replay);
-
-/* The first failure of each space that has one, in the order of the requests; `code` is an enum tdm_cause. */
-const struct tdm_findings *tdm_replay_findings(const struct tdm_replay *replay);
 
 /* The largest holes of a space now, largest first. Returns how many. */
 size_t tdm_replay_holes(const struct tdm_replay *replay, size_t space, struct tdm_hole holes[TDM_REPLAY_HOLES]);

@@ -5,7 +5,7 @@
  */
 #include "report/finding_report.h"
 #include "analyze/failure_finding.h"
-#include "base/units.h"
+#include "report/report_put.h"
 
 /* The parts of what a finding is about that its family shows. */
 enum { PROCESS = 1, DEVICE = 2, KIND = 4, NAME = 8, STACK = 16 };
@@ -116,10 +116,9 @@ static const struct tdm_hole_bound *bound_of(const struct tdm_field *field)
 static void put_bound(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_hole_bound *bound = bound_of(field);
-	char size[TDM_BYTES_CAP];
 	tdm_buf_puts(out, bound->is_buffer ? bound->name.text : "end of region");
 	if (bound->is_buffer)
-		tdm_buf_printf(out, " (%s)", tdm_format_bytes_short(size, sizeof size, bound->bytes));
+		tdm_buf_printf(out, " (%s)", TDM_SIZE_TEXT(bound->bytes));
 }
 
 static void json_bound(const struct tdm_field *field, struct tdm_json *json)

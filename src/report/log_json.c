@@ -3,11 +3,6 @@
 #include "analyze/log_pressure.h"
 #include "report/finding_report.h"
 
-static void put_kind(struct tdm_json *json, uint8_t kind)
-{
-	tdm_json_put_text(json, "kind", kind < TDM_KIND_COUNT ? tdm_kind_name((enum tdm_kind)kind) : NULL);
-}
-
 static void put_pressure(struct tdm_json *json, const struct tdm_log_profile *p, uint32_t file)
 {
 	struct tdm_findings found = { 0 };
@@ -131,7 +126,7 @@ void tdm_log_record_json(const struct tdm_log_record *r, struct tdm_json *json)
 	tdm_json_put_known(json, "rank", r->rank != TDM_LOG_NO_RANK, (uint64_t)r->rank);
 	tdm_json_put_known(json, "pid", r->pid > 0, (uint64_t)r->pid);
 	tdm_json_put_known(json, "device", r->device != TDM_LOG_DEVICE_UNKNOWN, r->device);
-	put_kind(json, r->kind);
+	tdm_json_put_text(json, "kind", r->kind < TDM_KIND_COUNT ? tdm_kind_name((enum tdm_kind)r->kind) : NULL);
 	tdm_json_put_known(json, "cb", r->cb != TDM_LOG_CB_UNKNOWN, r->cb);
 	tdm_json_put_bytes(json, "bytes", r->bytes);
 	tdm_json_put_bytes(json, "tiles", r->tiles);

@@ -1,18 +1,16 @@
 /* A record of a log as one line of text. */
 #include "base/duration.h"
-#include "base/units.h"
 #include "report/cell.h"
 #include "report/finding_report.h"
 #include "report/log_report.h"
+#include "report/report_put.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 static void put_bytes(struct tdm_buf *out, const char *before, uint64_t bytes)
 {
-	char text[TDM_BYTES_CAP];
 	if (bytes != TDM_BYTES_UNKNOWN)
-		tdm_buf_printf(out, "%s%s", before, tdm_format_bytes_short(text, sizeof text, bytes));
+		tdm_buf_printf(out, "%s%s", before, TDM_SIZE_TEXT(bytes));
 }
 
 static void put_number(struct tdm_buf *out, const char *before, uint64_t number, const char *after)
@@ -23,9 +21,8 @@ static void put_number(struct tdm_buf *out, const char *before, uint64_t number,
 
 static void put_duration(struct tdm_buf *out, const char *before, uint64_t ns)
 {
-	char text[TDM_DURATION_CAP];
 	if (ns != TDM_LOG_UNKNOWN)
-		tdm_buf_printf(out, "%s%s", before, tdm_format_duration(text, sizeof text, ns));
+		tdm_buf_printf(out, "%s%s", before, TDM_TIME_TEXT(ns));
 }
 
 static void put_where(struct tdm_buf *out, const struct tdm_log_record *r)

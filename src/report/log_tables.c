@@ -214,7 +214,6 @@ void tdm_log_table_text(const struct tdm_log_profile *p, enum tdm_log_table_id i
 {
 	const struct tdm_log_table *rows = rows_of(p, id);
 	const struct tdm_table table = make(p, id, report->limit);
-	char count[TDM_BYTES_CAP];
 	if (rows->count == 0)
 		return;
 	tdm_buf_puts(out, tables[id].caption);
@@ -222,7 +221,7 @@ void tdm_log_table_text(const struct tdm_log_profile *p, enum tdm_log_table_id i
 	/* How many rows those would have made is not known, only how many records they are. */
 	if (rows->dropped != 0)
 		tdm_buf_printf(out, "... and %s record%s about others: the table is full\n",
-			tdm_format_count(count, sizeof count, rows->dropped), tdm_plural(rows->dropped));
+			TDM_COUNT_TEXT(rows->dropped), tdm_plural(rows->dropped));
 }
 
 void tdm_log_table_json(const struct tdm_log_profile *p, enum tdm_log_table_id id, size_t limit, struct tdm_json *json)

@@ -59,7 +59,7 @@ static void put_lines(struct tdm_buf *out, uint64_t count, const char *what)
 
 static void put_head(const struct tdm_log_profile *p, const struct tdm_log_report *report, struct tdm_buf *out)
 {
-	char bytes[TDM_BYTES_CAP], from[TDM_DURATION_CAP], to[TDM_DURATION_CAP];
+	char from[TDM_DURATION_CAP], to[TDM_DURATION_CAP];
 	if (report->is_sample)
 		wrapped(out, report, "Sample",
 			"no file was given: this is a small log that comes with tidemark, not one of yours");
@@ -71,7 +71,7 @@ static void put_head(const struct tdm_log_profile *p, const struct tdm_log_repor
 		tdm_cell_put(out, tdm_str_of(f->name), 0, report->utf8);
 		tdm_buf_puts(out, ": ");
 		tdm_put_count(out, f->lines, "line", "lines");
-		tdm_buf_printf(out, ", %s", tdm_format_bytes_short(bytes, sizeof bytes, f->bytes));
+		tdm_buf_printf(out, ", %s", TDM_SIZE_TEXT(f->bytes));
 		if (f->first_ns != 0)
 			tdm_buf_printf(out, ", %s to %s", tdm_format_clock(from, sizeof from, f->first_ns),
 				tdm_format_clock(to, sizeof to, f->last_ns));
@@ -122,8 +122,7 @@ static void put_failures(const struct tdm_log_profile *p, const struct tdm_log_r
 	};
 	const struct tdm_table table = { TDM_COLUMNS(columns), p->found.list, sizeof *p->found.list, p->found.count,
 		.limit = report->limit, .dropped = p->failures.dropped, .context = p, .more = "...", .gap = 1 };
-	char count[TDM_BYTES_CAP];
-	tdm_buf_printf(out, "\nErrors: %s", tdm_format_count(count, sizeof count, p->failure_count));
+	tdm_buf_printf(out, "\nErrors: %s", TDM_COUNT_TEXT(p->failure_count));
 	if (p->warning_count != 0)
 		tdm_buf_printf(out, ", warnings: %" PRIu64, p->warning_count);
 	tdm_buf_puts(out, table.count != 0 ? " (one that stands in several lines is one)\n" : "\n");
@@ -155,7 +154,6 @@ static void put_row(struct tdm_buf *out, const char *name, const uint64_t *slots
 {
 	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char *const signs[] = { " ", ".", ".", ":", ":", "=", "=", "#", "#" };
-	char text[TDM_BYTES_CAP];
 	uint64_t most = 0;
 	for (size_t i = 0; i < count; i++)
 		most = slots[i] > most ? slots[i] : most;
@@ -166,8 +164,7 @@ static void put_row(struct tdm_buf *out, const char *name, const uint64_t *slots
 		size_t height = slots[i] == 0 ? 0 : 1 + (size_t)((double)slots[i] / (double)most * 7.0);
 		tdm_buf_puts(out, report->utf8 ? blocks[height] : signs[height]);
 	}
-	tdm_buf_printf(out, "| at most %s%s%s\n",
-		is_bytes ? tdm_format_bytes_short(text, sizeof text, most) : tdm_format_count(text, sizeof text, most),
+	tdm_buf_printf(out, "| at most %s%s%s\n", is_bytes ? TDM_SIZE_TEXT(most) : TDM_COUNT_TEXT(most),
 		is_bytes ? "" : " record", is_bytes ? "" : tdm_plural(most));
 }
 
@@ -178,7 +175,7 @@ static void put_timeline(const struct tdm_log_profile *p, const struct tdm_log_r
 		[TDM_LOG_ROW_KERNEL] = "kernels",
 		[TDM_LOG_ROW_FAILURE] = "errors" };
 	const struct tdm_log_timeline *t = &p->timeline;
-	char clock[TDM_DURATION_CAP], width[TDM_DURATION_CAP];
+	char clock[TDM_DURATION_CAP];
 	if (!t->used || t->slots == 0)
 		return;
 	if (t->by_line)
@@ -187,8 +184,7 @@ static void put_timeline(const struct tdm_log_profile *p, const struct tdm_log_r
 			t->from, t->width, tdm_plural(t->width));
 	else
 		tdm_buf_printf(out, "\nTimeline (from %s, %s a column)\n",
-			tdm_format_clock(clock, sizeof clock, t->from),
-			tdm_format_duration(width, sizeof width, t->width));
+			tdm_format_clock(clock, sizeof clock, t->from), TDM_TIME_TEXT(t->width));
 	for (size_t row = 0; row < TDM_LOG_ROW_COUNT; row++)
 		put_row(out, names[row], t->rows[row], t->slots, false, report);
 	put_row(out, "dram", t->dram_bytes, t->slots, true, report);

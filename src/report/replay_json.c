@@ -13,7 +13,8 @@ static void put_room(struct tdm_json *json, uint64_t allocated, uint64_t free, u
 static void put_failure(const struct tdm_field *field, struct tdm_json *json)
 {
 	const struct tdm_replay_space *space = field->row;
-	struct tdm_finding_view view = { .findings = tdm_replay_findings(field->table->context) };
+	const struct tdm_replay *replay = field->table->context;
+	struct tdm_finding_view view = { .findings = &replay->findings };
 	if (space->failures != 0)
 		tdm_finding_json(&view, &view.findings->list[space->first_failure], json);
 	else
@@ -106,9 +107,8 @@ static const struct tdm_column space_columns[] = {
 
 struct tdm_table tdm_replay_space_table(const struct tdm_replay *replay)
 {
-	size_t count = tdm_replay_space_count(replay);
-	return (struct tdm_table){ TDM_COLUMNS(space_columns), count != 0 ? tdm_replay_space(replay, 0) : NULL,
-		sizeof(struct tdm_replay_space), count, .context = replay, .gap = 1 };
+	return (struct tdm_table){ TDM_COLUMNS(space_columns), replay->spaces, sizeof *replay->spaces,
+		replay->space_count, .context = replay, .gap = 1 };
 }
 
 /* Of what is no text trace only. */
@@ -137,17 +137,17 @@ void tdm_replay_json(const struct tdm_replay *replay, const struct tdm_replay_re
 	tdm_json_put_text(json, "trace", report->trace);
 	tdm_json_put_text(json, "source", "model");
 	tdm_json_put_text(json, "card", card != NULL ? card->name : NULL);
-	tdm_json_put_text(json, "policy", tdm_fit_name(tdm_replay_fit(replay)));
-	tdm_json_put_u64(json, "requests", tdm_replay_ops(replay));
+	tdm_json_put_text(json, "policy", tdm_fit_name(replay->setup.fit));
+	tdm_json_put_u64(json, "requests", replay->ops);
 	tdm_json_put_u64(json, "skipped_lines", report->skipped);
-	tdm_json_put_u64(json, "live_buffers", tdm_replay_live(replay));
+	tdm_json_put_u64(json, "live_buffers", replay->live_count);
 	if (report->feed != NULL)
 		put_feed(json, report);
 	tdm_json_key(json, "fits");
-	if (tdm_replay_space_count(replay) == 0)
+	if (replay->space_count == 0)
 		tdm_json_null(json);
 	else
-		tdm_json_bool(json, tdm_replay_findings(replay)->count == 0);
+		tdm_json_bool(json, replay->findings.count == 0);
 	tdm_json_key(json, "spaces");
 	tdm_table_json(&spaces, json);
 	tdm_json_object_end(json);

@@ -10,8 +10,8 @@ static uint64_t total_allocs(const struct tdm_replay *replay, uint64_t *failures
 {
 	uint64_t allocs = 0;
 	*failures = 0;
-	for (size_t i = 0; i < tdm_replay_space_count(replay); i++) {
-		const struct tdm_replay_space *space = tdm_replay_space(replay, i);
+	for (size_t i = 0; i < replay->space_count; i++) {
+		const struct tdm_replay_space *space = &replay->spaces[i];
 		allocs += space->allocs + space->failures;
 		*failures += space->failures;
 	}
@@ -54,16 +54,16 @@ static void put_left_out(const struct tdm_replay_feed *feed, struct tdm_buf *out
 static void put_head(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_buf *out)
 {
 	const struct tdm_card *card = tdm_replay_card(replay);
-	const struct tdm_replay_space *first = tdm_replay_space(replay, 0);
+	const struct tdm_replay_space *first = &replay->spaces[0];
 
 	tdm_put_label(out, report->format != NULL ? "Requests" : "Trace");
 	tdm_buf_puts(out, report->trace);
 	if (report->format != NULL)
 		tdm_buf_printf(out, " (%s)", report->format);
 	tdm_buf_puts(out, ": ");
-	tdm_put_count(out, tdm_replay_ops(replay), "request", "requests");
+	tdm_put_count(out, replay->ops, "request", "requests");
 	tdm_buf_puts(out, ", ");
-	tdm_put_count(out, tdm_replay_live(replay), "buffer", "buffers");
+	tdm_put_count(out, replay->live_count, "buffer", "buffers");
 	tdm_buf_puts(out, " live at the end\n");
 	if (report->skipped != 0) {
 		tdm_put_label(out, "Skipped");
@@ -79,27 +79,24 @@ static void put_head(const struct tdm_replay *replay, const struct tdm_replay_re
 	else
 		tdm_buf_printf(out, "%" PRIu64 " .. %" PRIu64 ", sizes in steps of %" PRIu64 " B", first->range.base,
 			first->range.base + first->range.size, first->range.block_align);
-	tdm_buf_printf(out, ", policy %s\n", tdm_fit_name(tdm_replay_fit(replay)));
+	tdm_buf_printf(out, ", policy %s\n", tdm_fit_name(replay->setup.fit));
 }
 
 static const struct tdm_term plain = { .utf8 = true, .width = TDM_TERM_WIDTH };
 
 static void put_verdict(const struct tdm_replay *replay, const char *place, struct tdm_buf *out)
 {
-	char count[TDM_BYTES_CAP], of[TDM_BYTES_CAP];
 	uint64_t failures, allocs = total_allocs(replay, &failures);
-	const struct tdm_findings *found = tdm_replay_findings(replay);
-	struct tdm_finding_view view = { .findings = found, .term = plain, .place = place };
+	struct tdm_finding_view view = { .findings = &replay->findings, .term = plain, .place = place };
 
 	tdm_put_label(out, "Verdict");
-	tdm_format_count(of, sizeof of, allocs);
-	if (found->count == 0) {
-		tdm_buf_printf(out, "fits: %s allocation%s, none failed\n", of, tdm_plural(allocs));
+	if (replay->findings.count == 0) {
+		tdm_buf_printf(out, "fits: %s allocation%s, none failed\n", TDM_COUNT_TEXT(allocs), tdm_plural(allocs));
 		return;
 	}
-	tdm_buf_printf(out, "does not fit: %s of %s allocation%s failed\n",
-		tdm_format_count(count, sizeof count, failures), of, tdm_plural(allocs));
-	tdm_finding_text(&view, &found->list[0], out);
+	tdm_buf_printf(out, "does not fit: %s of %s allocation%s failed\n", TDM_COUNT_TEXT(failures),
+		TDM_COUNT_TEXT(allocs), tdm_plural(allocs));
+	tdm_finding_text(&view, replay->findings.list, out);
 }
 
 /* One mark for a share from 0 to 1. */
@@ -127,15 +124,13 @@ static void put_series(const struct tdm_replay_space *space, bool ascii, struct 
 
 static void put_moments(const struct tdm_replay_space *space, const char *place, struct tdm_buf *out)
 {
-	char peak[TDM_BYTES_CAP], device[TDM_BYTES_CAP], tight[TDM_BYTES_CAP];
 	tdm_buf_printf(out, "%-9s peak %s B per bank at %s %" PRIu64 ", %" PRIu64 " buffer%s", "",
-		tdm_format_count(peak, sizeof peak, space->peak), place, space->peak_line, space->peak_buffers,
+		TDM_COUNT_TEXT(space->peak), place, space->peak_line, space->peak_buffers,
 		tdm_plural(space->peak_buffers));
 	if (space->range.banks > 1)
-		tdm_buf_printf(out, ", %s on the device",
-			tdm_format_bytes_short(device, sizeof device, tdm_times(space->peak, space->range.banks)));
+		tdm_buf_printf(out, ", %s on the device", TDM_SIZE_TEXT(tdm_times(space->peak, space->range.banks)));
 	tdm_buf_printf(out, "\n%-9s tightest at %s %" PRIu64 " (largest free block %s B)", "", place,
-		space->tightest_line, tdm_format_count(tight, sizeof tight, space->tightest));
+		space->tightest_line, TDM_COUNT_TEXT(space->tightest));
 	if (space->worst_frag > 0)
 		tdm_buf_printf(out, ", most fragmented at %s %" PRIu64 " (%.1f %%)", place, space->worst_frag_line,
 			100.0 * space->worst_frag);
@@ -151,16 +146,16 @@ void tdm_replay_text(const struct tdm_replay *replay, const struct tdm_replay_re
 	tdm_table_text(&spaces, &plain, out);
 	tdm_buf_puts(
 		out, "\nOver time (used: of its peak; frag.: share of the free bytes outside the largest block)\n");
-	for (size_t i = 0; i < tdm_replay_space_count(replay); i++) {
-		const struct tdm_replay_space *space = tdm_replay_space(replay, i);
+	for (size_t i = 0; i < replay->space_count; i++) {
+		const struct tdm_replay_space *space = &replay->spaces[i];
 		if (space->allocs == 0)
 			continue;
 		put_series(space, report->ascii, out);
 		put_moments(space, report->place, out);
 	}
-	for (size_t i = 0; i < tdm_replay_space_count(replay); i++) {
+	for (size_t i = 0; i < replay->space_count; i++) {
 		struct tdm_hole holes[TDM_REPLAY_HOLES];
-		const struct tdm_replay_space *space = tdm_replay_space(replay, i);
+		const struct tdm_replay_space *space = &replay->spaces[i];
 		if (space->allocs == 0)
 			continue;
 		size_t count = tdm_replay_holes(replay, i, holes);

@@ -72,8 +72,8 @@ static void fails(const char *trace, size_t space, const struct wanted *wanted)
 {
 	struct run run = run_of(trace);
 	assert_string_equal(run.refusals.data, "");
-	const struct tdm_replay_space *s = tdm_replay_space(run.replay, space);
-	const struct tdm_findings *found = tdm_replay_findings(run.replay);
+	const struct tdm_replay_space *s = &run.replay->spaces[space];
+	const struct tdm_findings *found = &run.replay->findings;
 	assert_true(s->failures != 0 && s->first_failure < found->count);
 	const struct tdm_finding *finding = &found->list[s->first_failure];
 	assert_int_equal(finding->family, TDM_FAMILY_REPLAY);
@@ -137,13 +137,13 @@ static void only_the_first_failure_of_a_space_is_kept(void **state)
 {
 	(void)state;
 	struct run run = run_of(SMALL_REGION "alloc a 2000 top\nalloc b 1000 top\nalloc c 500 top\n");
-	const struct tdm_replay_space *s = tdm_replay_space(run.replay, 0);
+	const struct tdm_replay_space *s = &run.replay->spaces[0];
 	assert_string_equal(run.results.data, "a none\nb 1000\nc none\n");
 	assert_int_equal(s->failures, 2);
 	assert_int_equal(s->allocs, 1);
-	assert_int_equal(tdm_replay_findings(run.replay)->count, 1);
-	assert_string_equal(tdm_replay_findings(run.replay)->list[0].about.name, "a");
-	assert_int_equal(tdm_replay_live(run.replay), 1);
+	assert_int_equal(run.replay->findings.count, 1);
+	assert_string_equal(run.replay->findings.list[0].about.name, "a");
+	assert_int_equal(run.replay->live_count, 1);
 	run_done(&run);
 }
 
@@ -157,15 +157,15 @@ static void the_peak_is_of_the_sum_at_one_moment(void **state)
 					     "free a\n"
 					     "alloc d 96 top # 192 again, later\n"
 					     "free b\nfree c\nfree d\n");
-	const struct tdm_replay_space *s = tdm_replay_space(run.replay, 0);
+	const struct tdm_replay_space *s = &run.replay->spaces[0];
 	assert_int_equal(s->peak, 192);
 	assert_int_equal(s->peak_line, 5); /* the first time */
 	assert_int_equal(s->peak_op, 4);
 	assert_int_equal(s->peak_buffers, 3);
 	assert_int_equal(s->allocs, 4);
 	assert_int_equal(s->frees, 4);
-	assert_int_equal(tdm_replay_ops(run.replay), 9);
-	assert_int_equal(tdm_replay_live(run.replay), 0);
+	assert_int_equal(run.replay->ops, 9);
+	assert_int_equal(run.replay->live_count, 0);
 	run_done(&run);
 }
 
@@ -176,13 +176,13 @@ static void the_tightest_moment_is_the_smallest_largest_block(void **state)
 					     "alloc a 512 top\n" /* 480 */
 					     "free a\n"
 					     "alloc b 512 top\n");
-	const struct tdm_replay_space *s = tdm_replay_space(run.replay, 0);
+	const struct tdm_replay_space *s = &run.replay->spaces[0];
 	assert_int_equal(s->tightest, 480);
 	assert_int_equal(s->tightest_line, 3);
 	assert_int_equal(s->tightest_op, 2);
 	run_done(&run);
 	run = run_of(SMALL_REGION "stats\n");
-	assert_int_equal(tdm_replay_space(run.replay, 0)->tightest, 1024); /* nothing happened: all of it */
+	assert_int_equal(run.replay->spaces[0].tightest, 1024); /* nothing happened: all of it */
 	run_done(&run);
 }
 
@@ -195,13 +195,13 @@ static void the_worst_fragmentation_is_kept_with_its_first_moment(void **state)
 				"free a\n"            /* 416 of 896 */
 				"alloc c 32 bottom\n" /* 416 of 864 again */
 				"stats\n");
-	const struct tdm_replay_space *s = tdm_replay_space(run.replay, 0);
+	const struct tdm_replay_space *s = &run.replay->spaces[0];
 	assert_true(s->worst_frag == 416.0 / 864 || s->worst_frag == 1 - 448.0 / 864);
 	assert_int_equal(s->worst_frag_line, 3);
 	assert_int_equal(s->worst_frag_op, 2);
 	run_done(&run);
 	run = run_of("region size=960\nalloc a 960 top\n");
-	assert_true(tdm_replay_space(run.replay, 0)->worst_frag == 0); /* full is not fragmented */
+	assert_true(run.replay->spaces[0].worst_frag == 0); /* full is not fragmented */
 	run_done(&run);
 	assert_true(tdm_replay_frag(0, 0) == 0);
 	assert_true(tdm_replay_frag(100, 25) == 0.75);
@@ -238,7 +238,7 @@ static void holes_come_largest_first_with_the_buffers_beside_them(void **state)
 	assert_int_equal(holes[4].size, 10);
 	assert_string_equal(holes[4].above.name.text, "d");
 	/* The failure kept the same picture. */
-	const struct tdm_findings *found = tdm_replay_findings(run.replay);
+	const struct tdm_findings *found = &run.replay->findings;
 	assert_int_equal(found->list[0].holes.count, TDM_REPLAY_HOLES);
 	assert_string_equal(found->holes[1].above.name.text, "b");
 	run_done(&run);
@@ -266,18 +266,18 @@ static void long_and_strange_names_are_shown_short_and_clean(void **state)
 	(void)state;
 	struct run run = run_of("region size=10\n"
 				"alloc 0123456789012345678901234567890123456789 100 top\n");
-	assert_string_equal(tdm_replay_space(run.replay, 0)->failed.text, "012345678901234567890123456789012345...");
+	assert_string_equal(run.replay->spaces[0].failed.text, "012345678901234567890123456789012345...");
 	run_done(&run);
 	run = run_of("region size=10\nalloc 012345678901234567890123456789012345678 100 top\n");
-	assert_string_equal(tdm_replay_space(run.replay, 0)->failed.text, "012345678901234567890123456789012345678");
+	assert_string_equal(run.replay->spaces[0].failed.text, "012345678901234567890123456789012345678");
 	run_done(&run);
 	/* A character of several bytes is not cut in two. */
 	run = run_of("region size=10\nalloc 01234567890123456789012345678901234\xe2\x96\x88"
 		     "5678901 100 top\n");
-	assert_string_equal(tdm_replay_space(run.replay, 0)->failed.text, "01234567890123456789012345678901234...");
+	assert_string_equal(run.replay->spaces[0].failed.text, "01234567890123456789012345678901234...");
 	run_done(&run);
 	run = run_of("region size=10\nalloc \033[2J\x7f 100 top\n");
-	assert_string_equal(tdm_replay_space(run.replay, 0)->failed.text, "?[2J?");
+	assert_string_equal(run.replay->spaces[0].failed.text, "?[2J?");
 	run_done(&run);
 }
 
@@ -293,9 +293,9 @@ static void samples_stay_bounded_and_cover_the_whole_run(void **state)
 		for (int i = 0; i < lengths[l]; i++)
 			tdm_buf_printf(&trace, i % 2 == 0 ? "buffer b%d dram size=32\n" : "free b%d\n", i / 2);
 		struct run run = run_with(trace.data, trace.len, NULL);
-		size_t count = tdm_replay_space(run.replay, 0)->sample_count;
-		for (size_t i = 0; i < tdm_replay_space_count(run.replay); i++) {
-			const struct tdm_replay_space *s = tdm_replay_space(run.replay, i);
+		size_t count = run.replay->spaces[0].sample_count;
+		for (size_t i = 0; i < run.replay->space_count; i++) {
+			const struct tdm_replay_space *s = &run.replay->spaces[i];
 			assert_int_equal(s->sample_count, count); /* all spaces at the same moments */
 			assert_true(count <= TDM_REPLAY_SAMPLES && count >= 1);
 			uint64_t step = s->samples[0].op;
@@ -316,7 +316,7 @@ static void samples_hold_the_figures_of_their_moment(void **state)
 {
 	(void)state;
 	struct run run = run_of(SMALL_REGION "alloc a 64 bottom\nplace b 1512 64\nfree a\n");
-	const struct tdm_replay_space *s = tdm_replay_space(run.replay, 0);
+	const struct tdm_replay_space *s = &run.replay->spaces[0];
 	assert_int_equal(s->sample_count, 3);
 	assert_int_equal(s->samples[0].allocated, 64);
 	assert_int_equal(s->samples[1].allocated, 128);
@@ -388,7 +388,7 @@ static void a_page_is_aligned_before_the_block_is(void **state)
 	/* 16 bytes of L1 page alignment stand in the result, 64 of the allocator in the statistics. */
 	struct run run = run_of("device p150\nbuffer a l1 size=32 page=16 cores=1\n");
 	assert_string_equal(run.results.data, "a 1572800 32\n");
-	assert_int_equal(tdm_freelist_stats(tdm_replay_space(run.replay, TDM_KIND_L1)->list).allocated, 64);
+	assert_int_equal(tdm_freelist_stats(run.replay->spaces[TDM_KIND_L1].list).allocated, 64);
 	run_done(&run);
 }
 
@@ -418,8 +418,8 @@ static void a_name_whose_allocation_failed_may_be_freed_or_tried_again(void **st
 				    "stats\n",
 		"a none\na none\na 1000\nstats total=1024 allocated=0 free=1024 largest=1024\n", "");
 	struct run run = run_of(SMALL_REGION "alloc a 2000 top\nfree a\n");
-	assert_int_equal(tdm_replay_space(run.replay, 0)->frees, 0); /* nothing was given back */
-	assert_int_equal(tdm_replay_live(run.replay), 0);
+	assert_int_equal(run.replay->spaces[0].frees, 0); /* nothing was given back */
+	assert_int_equal(run.replay->live_count, 0);
 	run_done(&run);
 }
 
