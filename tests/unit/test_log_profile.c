@@ -171,6 +171,21 @@ static void more_failures_than_the_table_has(void **state)
 	tdm_buf_done(&text);
 }
 
+/* Of a sentence that is as long as a line may be only the beginning is kept. */
+static void the_text_of_a_failure_is_bounded(void **state)
+{
+	struct tdm_buf text;
+	(void)state;
+	tdm_buf_init(&text);
+	tdm_buf_puts(&text, "Worker L1 size ");
+	tdm_buf_fill(&text, '9', 100000);
+	tdm_buf_puts(&text, " is larger than max size 5\n");
+	add_text(text.data, text.len);
+	assert_int_equal(p.found.count, 1);
+	assert_int_equal(strlen(tdm_finding_word(&p.found, &p.found.list[0], "text")), 4096);
+	tdm_buf_done(&text);
+}
+
 /* A size that fits no number is unknown, not none. */
 static void sizes_of_programs_that_are_unknown(void **state)
 {
@@ -338,6 +353,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_process_that_died_holds_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(failures_are_counted_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(more_failures_than_the_table_has, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_text_of_a_failure_is_bounded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(sizes_of_programs_that_are_unknown, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(circular_buffers_fill_and_drain, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pressure_of_the_customer_and_of_the_repaired_run, set_up, tear_down),
