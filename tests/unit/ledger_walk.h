@@ -225,7 +225,7 @@ static inline void walk_state(const char *path)
 	static const struct tdm_wish wishes[] = { { .parts = TDM_WISH_BUFFERS | TDM_WISH_EVENTS },
 		{ .parts = TDM_WISH_BUFFERS, .hold = true }, { .parts = TDM_WISH_BUFFERS } };
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
-	char twin[PATH_MAX];
+	char twin[PATH_MAX + 128];
 	snprintf(twin, sizeof twin, "%s.twin", path);
 	const char *paths[] = { path, link(path, twin) == 0 ? twin : NULL, NULL };
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
