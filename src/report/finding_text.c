@@ -388,13 +388,12 @@ static void failure_text(const struct words *w)
 
 /* Replays. */
 
+#define NEEDED "it needs {,needed_per_bank} B in one piece"
 static const char *const causes[] = {
 	[TDM_CAUSE_UNKNOWN] = "",
-	[TDM_CAUSE_TOO_LARGE] =
-		"too large: it needs {,needed_per_bank} B in one piece|, and the whole region has {,total} B",
-	[TDM_CAUSE_EXHAUSTED] = "exhausted: it needs {,needed_per_bank} B in one piece|, and {,free} B are free at all",
-	[TDM_CAUSE_FRAGMENTED] = "fragmented: it needs {,needed_per_bank} B in one piece|; {,free} B are free"
-				 "|, the largest block is {,largest_free} B",
+	[TDM_CAUSE_TOO_LARGE] = "too large: " NEEDED "|, and the whole region has {,total} B",
+	[TDM_CAUSE_EXHAUSTED] = "exhausted: " NEEDED "|, and {,free} B are free at all",
+	[TDM_CAUSE_FRAGMENTED] = "fragmented: " NEEDED "|; {,free} B are free|, the largest block is {,largest_free} B",
 	[TDM_CAUSE_OCCUPIED] = "occupied: {,needed_per_bank} B| at address {#address} are not all free",
 	[TDM_CAUSE_OUTSIDE] = "outside: {,needed_per_bank} B| at address {#address} do not lie in the region",
 	[TDM_CAUSE_NO_REGION] = "no region|: this device was set up without {kind} memory| ({setting}=0)",
@@ -464,11 +463,11 @@ static const struct {
 	void (*text)(const struct words *w);
 	const char *const *sentences; /* by code; NULL: the analyser's own */
 } families[TDM_FAMILIES] = {
-	[TDM_FAMILY_DOCTOR] = { doctor_text },
+	[TDM_FAMILY_DOCTOR] = { doctor_text, NULL },
 	[TDM_FAMILY_LEAK] = { leak_text, leak_sentences },
 	[TDM_FAMILY_REPLAY] = { replay_text, causes },
 	[TDM_FAMILY_FAILURE] = { failure_text, failures },
-	[TDM_FAMILY_PRESSURE] = { pressure_text },
+	[TDM_FAMILY_PRESSURE] = { pressure_text, NULL },
 };
 
 const char *tdm_finding_title(const struct tdm_finding *finding)
