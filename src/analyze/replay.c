@@ -342,7 +342,6 @@ static int note_failure(struct tdm_replay *replay, struct tdm_replay_space *spac
 	tdm_findings_real(out, "fragmentation", TDM_UNIT_SHARE, tdm_replay_frag(s.free, s.largest_free));
 	if (is_device) {
 		tdm_findings_figure(out, "banks", TDM_UNIT_COUNT, space->range.banks);
-		tdm_findings_figure(out, "aligned_size", TDM_UNIT_BYTES, request->aligned_size);
 		put_message(out, space, event, request);
 	}
 	tdm_findings_holes(out, holes, tdm_replay_holes(replay, (size_t)(space - replay->spaces), holes));
