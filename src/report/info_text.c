@@ -1,4 +1,5 @@
 #include "base/wrap.h"
+#include "report/finding_report.h"
 #include "report/info_report.h"
 #include "sources/error_text.h"
 
@@ -10,15 +11,13 @@ enum { SHAPE_COLUMNS = 28, INDENT = 2, CHIPS_SHOWN = 8 };
 
 void tdm_info_error_put(const struct tdm_capture_error *error, bool utf8, struct tdm_buf *out)
 {
-	enum { SUMMARY_CAP = 512, COLUMNS = 400 };
+	enum { COLUMNS = 400 };
 	static const char info[] = "\ninfo:\n";
-	char summary[SUMMARY_CAP];
 	struct tdm_failure failure;
 	struct tdm_str text = tdm_str_of(error->message);
 	size_t end;
 	if (tdm_error_text_find(text, 0, &failure, &end)) {
-		tdm_buf_printf(out, "%s: %s", tdm_failure_title((enum tdm_failure_type)failure.type),
-			tdm_failure_summary(&failure, summary, sizeof summary));
+		tdm_failure_text(&failure, out);
 		return;
 	}
 	/* The runtime puts where it happened before what happened. */
