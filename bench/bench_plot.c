@@ -66,7 +66,7 @@ static int draw(const char *path)
 	}
 	struct tdm_scene scene = { .kind = TDM_CHART_STACK,
 		.title = "Peak memory",
-		.unit = TDM_UNIT_BYTES,
+		.unit = TDM_PLOT_BYTES,
 		.series = series,
 		.series_count = PARTS,
 		.columns = columns,

@@ -1,7 +1,8 @@
 # What a build with TDM_BARE leaves out: everything that needs an outside library. It is for processors for which only a compiler and its C
 # library are installed (preset aarch64); what is left is the client library, its ledgers with all that reads them, and the device model.
 set(TDM_BARE_WITHOUT_LAYERS plot tui cli) # cairo; ncurses; both
-set(TDM_BARE_WITHOUT_FILES sources/capture_json.c) # yajl
+set(TDM_BARE_WITHOUT_FILES sources/graph_capture.c sources/capture_json.c # yajl
+	sources/decode_gzip.c sources/decode_xz.c sources/decode_zstd.c) # the libraries of these formats
 
 # Tests that need one of those. A test that cannot be linked in such a build belongs here.
 set(TDM_BARE_WITHOUT_TESTS
@@ -9,6 +10,7 @@ set(TDM_BARE_WITHOUT_TESTS
 	unit.tui_model                           # tui
 	unit.args unit.demo unit.docs unit.doctor integration.log_follow # cli
 	unit.graph_capture unit.capture_devices unit.capture_random unit.capture_stock fuzz.capture # sources/capture_json.c
+	unit.input                               # zlib, liblzma, libzstd
 	unit.symbolize) # libdw, without which no function has a name
 
 # Takes out of a list of sources those of tests that are left out; `prefix` begins the names of the tests, `strip` those of the files.

@@ -1,9 +1,9 @@
 /*
  * Fuzz the runtime's sentences about memory. Exercises: base/pattern.c (fields, spans, numbers), sources/error_text.c
- * (all sentences, core ranges, what is new), event/failure.c (causes, summaries).
+ * (all sentences, core ranges, what is new), analyze/failure_finding.c, and report/finding_text.c (its sentences).
  *
  * Properties: a search moves on, and its text lies in the input; a sentence alone gives the same record again; figures
- * are known or TDM_BYTES_UNKNOWN; ranges are valid; a summary is terminated; the same failure in the same line is not
+ * are known or TDM_BYTES_UNKNOWN; ranges are valid; every failure has words; the same failure in the same line is not
  * new twice, unless the logger says it.
  */
 #include <stdbool.h>
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "fuzz_check.h"
+#include "report/finding_report.h"
 #include "sources/error_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -21,14 +22,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tdm_failure_recent recent = { .next = 0 };
 	struct tdm_failure f, again;
 	size_t at = 0, before = 0, end;
-	char summary[160];
+	struct tdm_buf words;
 	while (tdm_error_text_find(text, at, &f, &at)) {
 		check(at > before && at <= size);
 		before = at;
 		check(f.type < TDM_FAILURE_COUNT && f.kind <= TDM_KIND_COUNT);
 		check(f.text.ptr >= text.ptr && f.text.ptr + f.text.len == text.ptr + at);
 		check(f.has_range == (f.range_count != 0) && (!f.has_range || tdm_core_range_is_valid(&f.range)));
-		check(strlen(tdm_failure_summary(&f, summary, sizeof summary)) < sizeof summary);
+		tdm_buf_init(&words);
+		tdm_failure_text(&f, &words);
+		check(words.len != 0 && !words.failed && memchr(words.data, '{', words.len) == NULL);
+		tdm_buf_done(&words);
 		check(tdm_error_text_find(f.text, 0, &again, &end));
 		if (f.type != TDM_FAILURE_SEGMENT) /* its name stands before it */
 			check(tdm_failure_is_same(&f, &again) && end == f.text.len);

@@ -26,8 +26,8 @@ static size_t check_spaces(const struct tdm_replay *replay)
 {
 	size_t blocks = 0;
 	uint64_t live = 0;
-	for (size_t i = 0; i < tdm_replay_space_count(replay); i++) {
-		const struct tdm_replay_space *space = tdm_replay_space(replay, i);
+	for (size_t i = 0; i < replay->space_count; i++) {
+		const struct tdm_replay_space *space = &replay->spaces[i];
 		struct tdm_freelist_stats s = tdm_freelist_stats(space->list);
 		check(tdm_freelist_is_valid(space->list));
 		check(s.allocated <= space->peak && s.largest_free >= space->tightest);
@@ -36,7 +36,7 @@ static size_t check_spaces(const struct tdm_replay *replay)
 		live += s.used_blocks;
 		blocks += s.used_blocks + s.free_blocks;
 	}
-	check(live <= tdm_replay_live(replay)); /* empty buffers take no block */
+	check(live <= replay->live_count); /* empty buffers take no block */
 	return blocks + 1;
 }
 
@@ -46,7 +46,7 @@ static void check_reports(const struct tdm_replay *replay)
 	struct tdm_buf out;
 	struct tdm_json json;
 	tdm_buf_init(&out);
-	if (tdm_replay_space_count(replay) != 0)
+	if (replay->space_count != 0)
 		tdm_replay_text(replay, &report, &out);
 	tdm_buf_clear(&out);
 	tdm_json_init(&json, &out);

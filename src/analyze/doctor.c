@@ -18,7 +18,7 @@ const char *tdm_doctor_look(struct tdm_doctor *doctor, const char *format, ...)
 struct tdm_findings *tdm_doctor_add(struct tdm_doctor *doctor, int severity)
 {
 	tdm_findings_add(&doctor->findings, TDM_FAMILY_DOCTOR, doctor->check, (enum tdm_severity)severity);
-	tdm_findings_place(&doctor->findings, "looked_at", doctor->looked);
+	tdm_findings_place(&doctor->findings, "looked_at", tdm_str_of(doctor->looked));
 	return &doctor->findings;
 }
 

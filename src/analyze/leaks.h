@@ -46,9 +46,8 @@ enum tdm_leak_why {
 		TDM_LEAK_WHY_COUNT
 };
 
+/* Of a finding, `code` is the reason and `what` its name. */
 const char *tdm_leak_why_name(enum tdm_leak_why why);
-/* The reason by its name, which is what a finding has. */
-enum tdm_leak_why tdm_leak_why_of(const char *name);
 
 /* What the findings rest on. */
 struct tdm_leaks_result {

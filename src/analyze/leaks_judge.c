@@ -101,6 +101,7 @@ static void report(struct tdm_findings *out, const struct tdm_leaks_facts *f, en
 	bool is_steady = verdict == TDM_FINDING_OK, has_windows = f->windows > 1;
 	bool has_age = site->oldest_ns != 0 && site->oldest_ns < f->leaks->last_ns;
 	struct tdm_finding *finding = tdm_findings_add(out, TDM_FAMILY_LEAK, tdm_leak_why_name(why), verdict);
+	finding->code = (uint8_t)why;
 	finding->about = about_of(f, holding);
 	finding->weight = !is_steady && grown.bytes_per_s > 0 ? grown.bytes_per_s : 0;
 	finding->bytes = site->bytes;

@@ -55,14 +55,6 @@ const char *tdm_leak_why_name(enum tdm_leak_why why)
 	return why < TDM_LEAK_WHY_COUNT ? whys[why].name : "unknown";
 }
 
-enum tdm_leak_why tdm_leak_why_of(const char *name)
-{
-	unsigned why = 0;
-	while (why < TDM_LEAK_WHY_COUNT && strcmp(whys[why].name, name) != 0)
-		why++;
-	return (enum tdm_leak_why)why;
-}
-
 void tdm_leaks_measure(struct tdm_leaks_facts *f)
 {
 	double width = (double)f->leaks->watch_ns / (double)TDM_NS_PER_S / TDM_LEAKS_WINDOWS;

@@ -2,6 +2,19 @@
 
 #include <math.h>
 
+/* Names in JSON, of the indicator and of its band (NULL: it has none), and where the band MEDIUM begins and ends; below
+ * 0 for one that is good when it is high. */
+static const struct {
+	const char *name, *band;
+	double from, to;
+} indicators[TDM_PRESSURE_COUNT] = {
+	[TDM_PRESSURE_MISS] = { "cb1_miss_rate", "cb1_miss_band", 0.25, 0.75 },
+	[TDM_PRESSURE_UTILIZATION] = { "cb_utilization", "cb_utilization_band", -0.8, -0.4 },
+	[TDM_PRESSURE_STALLS] = { .name = "stall_share" },
+	[TDM_PRESSURE_L1] = { .name = "l1_share" },
+	[TDM_PRESSURE_SCORE] = { "score", "thrashing_risk", 30, 70 },
+};
+
 /* How full each circular buffer was at its fullest, on average over those that lines tell it of. */
 static double utilization(const struct tdm_log_profile *p, uint32_t file)
 {
@@ -19,23 +32,33 @@ static double utilization(const struct tdm_log_profile *p, uint32_t file)
 	return count != 0 ? sum / (double)count : (double)NAN;
 }
 
-static double larger(double a, double b)
+enum tdm_severity tdm_pressure_band(enum tdm_pressure indicator, double value)
 {
-	return isnan(a) ? b : isnan(b) ? a : a > b ? a : b;
+	double from = indicators[indicator].from, to = indicators[indicator].to;
+	double bad = from < 0 ? -value : value;
+	if (isnan(value) || indicators[indicator].band == NULL)
+		return TDM_FINDING_INFO;
+	return bad < from ? TDM_FINDING_OK : bad <= to ? TDM_FINDING_WARNING : TDM_FINDING_BROKEN;
 }
 
-struct tdm_log_pressure tdm_log_profile_pressure(const struct tdm_log_profile *p, uint32_t file)
+static void add(struct tdm_findings *out, enum tdm_pressure indicator, double value)
+{
+	const char *name = indicators[indicator].name;
+	enum tdm_severity severity = tdm_pressure_band(indicator, value);
+	tdm_findings_add(out, TDM_FAMILY_PRESSURE, name, severity)->code = (uint8_t)indicator;
+	tdm_findings_real(out, name, indicator == TDM_PRESSURE_SCORE ? TDM_UNIT_NUMBER : TDM_UNIT_SHARE, value);
+	if (indicators[indicator].band != NULL)
+		tdm_findings_figure(out, indicators[indicator].band, TDM_UNIT_SEVERITY, severity);
+}
+
+void tdm_log_profile_pressure(const struct tdm_log_profile *p, uint32_t file, struct tdm_findings *out)
 {
 	const struct tdm_log_file *f = &p->files[file];
 	const struct tdm_log_cb *rows = p->cbs.rows;
-	struct tdm_log_pressure out = { (double)NAN, utilization(p, file), (double)NAN, (double)NAN, (double)NAN, false,
-		TDM_BYTES_UNKNOWN };
-	uint64_t timed = 0, stalls = 0, bytes = 0, b_tiles = f->b_tiles;
+	uint64_t timed = 0, stalls = 0, bytes = 0, l1 = f->geometry.allocatable_l1_size;
+	uint64_t b_tiles = f->b_tiles != TDM_LOG_UNKNOWN ? f->b_tiles : f->a_tiles;
 	bool sized = false, all_sized = true;
-	if (b_tiles == TDM_LOG_UNKNOWN && f->a_tiles != TDM_LOG_UNKNOWN) {
-		b_tiles = f->a_tiles;
-		out.b_is_assumed = true;
-	}
+	double miss = NAN, stall_share = NAN, l1_share = NAN;
 	for (size_t i = 0; i < p->cbs.count; i++) {
 		const struct tdm_log_cb *cb = &rows[i];
 		if (cb->file != file)
@@ -43,53 +66,22 @@ struct tdm_log_pressure tdm_log_profile_pressure(const struct tdm_log_profile *p
 		timed += cb->timed;
 		stalls += cb->stalls;
 		if (cb->cb == 1 && cb->tiles != TDM_LOG_UNKNOWN && b_tiles != TDM_LOG_UNKNOWN && b_tiles != 0)
-			out.miss = cb->tiles < b_tiles ? (double)(b_tiles - cb->tiles) / (double)b_tiles : 0;
+			miss = cb->tiles < b_tiles ? (double)(b_tiles - cb->tiles) / (double)b_tiles : 0;
 		sized |= cb->bytes != TDM_BYTES_UNKNOWN;
 		all_sized &= cb->bytes != TDM_BYTES_UNKNOWN || cb->allocs == 0;
 		if (cb->bytes != TDM_BYTES_UNKNOWN)
-			bytes = cb->bytes > UINT64_MAX - 1 - bytes ? UINT64_MAX - 1 : bytes + cb->bytes;
+			bytes = tdm_min(tdm_plus(bytes, cb->bytes), TDM_BYTES_UNKNOWN - 1);
 	}
-	if (isnan(out.miss))
-		out.b_is_assumed = false;
 	if (timed != 0)
-		out.stall_share = (double)stalls / (double)timed;
-	if (sized && all_sized) {
-		out.cb_bytes = bytes;
-		if (f->geometry.allocatable_l1_size != TDM_BYTES_UNKNOWN && f->geometry.allocatable_l1_size != 0)
-			out.l1_share = (double)bytes / (double)f->geometry.allocatable_l1_size;
-	}
-	out.score = 100 * larger(larger(out.miss, out.stall_share), out.l1_share);
-	if (out.score > 100)
-		out.score = 100;
-	return out;
-}
-
-enum tdm_log_band tdm_log_miss_band(double miss)
-{
-	return isnan(miss)    ? TDM_LOG_BAND_UNKNOWN
-	       : miss < 0.25  ? TDM_LOG_LOW
-	       : miss <= 0.75 ? TDM_LOG_MEDIUM
-			      : TDM_LOG_HIGH;
-}
-
-enum tdm_log_band tdm_log_score_band(double score)
-{
-	return isnan(score)  ? TDM_LOG_BAND_UNKNOWN
-	       : score < 30  ? TDM_LOG_LOW
-	       : score <= 70 ? TDM_LOG_MEDIUM
-			     : TDM_LOG_HIGH;
-}
-
-enum tdm_log_band tdm_log_utilization_band(double used)
-{
-	return isnan(used)   ? TDM_LOG_BAND_UNKNOWN
-	       : used > 0.8  ? TDM_LOG_LOW
-	       : used >= 0.4 ? TDM_LOG_MEDIUM
-			     : TDM_LOG_HIGH;
-}
-
-const char *tdm_log_band_name(enum tdm_log_band band)
-{
-	static const char *const names[] = { "unknown", "LOW", "MEDIUM", "HIGH" };
-	return names[band];
+		stall_share = (double)stalls / (double)timed;
+	if (sized && all_sized && l1 != TDM_BYTES_UNKNOWN && l1 != 0)
+		l1_share = (double)bytes / (double)l1;
+	add(out, TDM_PRESSURE_MISS, miss);
+	tdm_findings_figure(out, "b_tiles_assumed", TDM_UNIT_FLAG, !isnan(miss) && f->b_tiles == TDM_LOG_UNKNOWN);
+	add(out, TDM_PRESSURE_UTILIZATION, utilization(p, file));
+	add(out, TDM_PRESSURE_STALLS, stall_share);
+	add(out, TDM_PRESSURE_L1, l1_share);
+	tdm_findings_figure(out, "cb_bytes_per_core", TDM_UNIT_BYTES, sized && all_sized ? bytes : TDM_BYTES_UNKNOWN);
+	double score = 100 * fmax(fmax(miss, stall_share), l1_share); /* of those that are known */
+	add(out, TDM_PRESSURE_SCORE, score > 100 ? 100 : score);
 }

@@ -1,33 +1,28 @@
 /*
- * How tight a program's circular buffers are, from the profile of its log: what was observed, and what only follows
- * from sizes.
+ * How tight a program's circular buffers are, from the profile of its log, as findings: some are observed, the others
+ * only follow from sizes. Severity OK is the band LOW, WARNING is MEDIUM, BROKEN is HIGH; INFO: the indicator has no
+ * band, or the log does not tell.
  */
 #ifndef TDM_ANALYZE_LOG_PRESSURE_H
 #define TDM_ANALYZE_LOG_PRESSURE_H
 
+#include "analyze/finding.h"
 #include "analyze/log_profile.h"
 
-/* How tight the circular buffers of a file are. Shares from 0 to 1; NAN: the log does not tell. */
-struct tdm_log_pressure {
-	double miss;        /* B tiles that do not fit CB1 at once, of all; from sizes, not observed */
-	double utilization; /* the fullest moment of each circular buffer, of its size, on average; observed */
-	double stall_share; /* reserves and waits that had to wait; observed */
-	double l1_share;    /* circular buffers of a core, of the L1 that they may use */
-	double score;       /* the largest of miss, stall_share and l1_share, times 100 */
-	bool b_is_assumed;  /* the log names no B tiles: as many as A tiles were taken */
-	uint64_t cb_bytes;  /* of a core; TDM_BYTES_UNKNOWN */
+/* The indicators. Each has a figure of the name of the finding: a share from 0 to 1, of SCORE a number up to 100; not a
+ * number: the log does not tell. */
+enum tdm_pressure {
+	TDM_PRESSURE_MISS,        /* B tiles that do not fit CB1 at once, of all; from sizes */
+	TDM_PRESSURE_UTILIZATION, /* the fullest moment of each circular buffer, of its size, on average; observed */
+	TDM_PRESSURE_STALLS,      /* reserves and waits that had to wait; observed */
+	TDM_PRESSURE_L1,          /* circular buffers of a core, of the L1 that they may use; from sizes */
+	TDM_PRESSURE_SCORE,       /* the largest of MISS, STALLS and L1, times 100 */
+	TDM_PRESSURE_COUNT
 };
 
-enum tdm_log_band { TDM_LOG_BAND_UNKNOWN, TDM_LOG_LOW, TDM_LOG_MEDIUM, TDM_LOG_HIGH };
+enum tdm_severity tdm_pressure_band(enum tdm_pressure indicator, double value);
 
-/* From what has been added so far. */
-struct tdm_log_pressure tdm_log_profile_pressure(const struct tdm_log_profile *profile, uint32_t file);
-
-/* The bands: below 25, 25 to 75 and above 75 per cent; for the score below 30, 30 to 70, above 70; utilization is good
- * when it is high: above 80, 40 to 80, below 40 per cent. */
-enum tdm_log_band tdm_log_miss_band(double miss);
-enum tdm_log_band tdm_log_score_band(double score);
-enum tdm_log_band tdm_log_utilization_band(double utilization);
-const char *tdm_log_band_name(enum tdm_log_band band); /* "LOW"; "unknown" */
+/* One finding for each indicator, in this order, from what has been added to the profile so far. */
+void tdm_log_profile_pressure(const struct tdm_log_profile *profile, uint32_t file, struct tdm_findings *out);
 
 #endif

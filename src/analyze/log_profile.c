@@ -1,4 +1,5 @@
 #include "analyze/log_profile.h"
+#include "analyze/failure_finding.h"
 #include "base/reserve.h"
 
 #include <errno.h>
@@ -31,6 +32,7 @@ void tdm_log_profile_done(struct tdm_log_profile *p)
 		&p->programs, &p->failures, &p->moments };
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		free(tables[i]->rows);
+	tdm_findings_done(&p->found);
 	tdm_map_done(&p->keys);
 	tdm_map_done(&p->fills);
 	tdm_map_done(&p->live);
@@ -461,28 +463,26 @@ static int add_remaining(struct tdm_log_profile *p, const struct tdm_log_record 
 	return err;
 }
 
-/* The failure that a repeat is of: the newest with the same figures. */
-static struct tdm_log_failure *find_failure(struct tdm_log_profile *p, const struct tdm_log_record *r)
+/* One more line says a failure: the newest one with the same figures. */
+static void add_place(struct tdm_log_profile *p, const struct tdm_log_failure *repeat)
 {
-	struct tdm_log_failure *rows = p->failures.rows;
-	struct tdm_failure wanted = r->failure;
-	for (size_t i = p->failures.count; i-- > 0;) {
-		struct tdm_failure have = rows[i].failure;
-		have.name = wanted.name = (struct tdm_str){ NULL, 0 }; /* kept copies may be cut */
-		if (rows[i].file == r->file && rows[i].rank == r->rank && tdm_failure_is_same(&have, &wanted))
-			return &rows[i];
-	}
-	return NULL;
+	const struct tdm_log_failure *rows = p->failures.rows;
+	size_t i = p->failures.count;
+	while (i > 0 && !(rows[i - 1].file == repeat->file && rows[i - 1].rank == repeat->rank &&
+				tdm_failure_is_same(&rows[i - 1].failure, &repeat->failure)))
+		i--;
+	if (i > 0)
+		p->found.figures[p->found.list[i - 1].figures.first + p->found.list[i - 1].figures.count - 1].number++;
 }
 
 static int add_failure(struct tdm_log_profile *p, const struct tdm_log_record *r)
 {
 	int err;
 	bool warning = tdm_failure_is_warning(&r->failure);
+	struct tdm_log_failure failure = { r->failure, r->file, r->rank };
+	failure.failure.name = failure.failure.text = (struct tdm_str){ NULL, 0 };
 	if (r->is_repeat) {
-		struct tdm_log_failure *same = find_failure(p, r);
-		if (same != NULL)
-			same->places++;
+		add_place(p, &failure);
 		return 0;
 	}
 	p->by_type[r->failure.type]++;
@@ -493,16 +493,15 @@ static int add_failure(struct tdm_log_profile *p, const struct tdm_log_record *r
 	struct tdm_log_failure *f = row_new(&p->failures, sizeof *f, FAILURES_MAX, &err);
 	if (f == NULL)
 		return err;
-	f->failure = r->failure;
-	f->failure.name = f->failure.text = (struct tdm_str){ NULL, 0 }; /* rows move: the copies beside it count */
-	copy_text(f->name, sizeof f->name, r->failure.name);
-	copy_text(f->text, sizeof f->text, r->failure.text);
-	f->file = r->file;
-	f->rank = r->rank;
-	f->line = r->line;
-	f->time_ns = r->time_ns;
-	f->places = 1;
-	return 0;
+	*f = failure;
+	tdm_failure_find(&r->failure, &p->found);
+	tdm_findings_position(&p->found, "file", TDM_UNIT_COUNT, r->file);
+	tdm_findings_position(&p->found, "line", TDM_UNIT_COUNT, r->line);
+	tdm_findings_position(&p->found, "time_ns", TDM_UNIT_NS, r->time_ns != 0 ? r->time_ns : TDM_BYTES_UNKNOWN);
+	tdm_findings_position(
+		&p->found, "rank", TDM_UNIT_COUNT, r->rank != TDM_LOG_NO_RANK ? (uint64_t)r->rank : TDM_BYTES_UNKNOWN);
+	tdm_findings_position(&p->found, "places", TDM_UNIT_COUNT, 1); /* the last figure: add_place counts there */
+	return p->found.failed ? -ENOMEM : 0;
 }
 
 static void add_geometry(struct tdm_log_file *file, const struct tdm_log_geometry *g)

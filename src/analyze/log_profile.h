@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/finding.h"
 #include "analyze/log_timeline.h"
 #include "base/map.h"
 #include "event/log_record.h"
@@ -16,7 +17,6 @@
 enum {
 	TDM_LOG_FILES_MAX = 64,
 	TDM_LOG_NAME_CAP = 96,
-	TDM_LOG_TEXT_CAP = 512,
 };
 
 /* One of the files. */
@@ -97,24 +97,12 @@ struct tdm_log_moment {
 	char name[TDM_LOG_NAME_CAP];
 };
 
+/* By which a repeat is recognised. */
 struct tdm_log_failure {
-	struct tdm_failure failure; /* its texts lie in the next two */
-	char name[TDM_LOG_NAME_CAP];
-	char text[TDM_LOG_TEXT_CAP];
+	struct tdm_failure failure; /* without its texts */
 	uint32_t file;
 	int32_t rank;
-	uint64_t line, time_ns;
-	uint64_t places; /* lines that say it */
 };
-
-/* The failure with its texts; borrowed from the row. */
-static inline struct tdm_failure tdm_log_failure_get(const struct tdm_log_failure *row)
-{
-	struct tdm_failure failure = row->failure;
-	failure.name = tdm_str_of(row->name);
-	failure.text = tdm_str_of(row->text);
-	return failure;
-}
 
 struct tdm_log_table {
 	void *rows;
@@ -127,6 +115,7 @@ struct tdm_log_profile {
 	size_t file_count;
 	struct tdm_log_table cbs, kernels, ops, amounts, states, remaining, programs, failures;
 	struct tdm_log_table moments;          /* what memory states are of, by file and rank */
+	struct tdm_findings found;             /* the failures; evidence: file, line, time, rank, lines that say it */
 	uint64_t failure_count, warning_count; /* also those that the table could not take */
 	uint64_t by_type[TDM_FAILURE_COUNT];
 	struct tdm_log_timeline timeline;

@@ -1,34 +1,21 @@
 #include "analyze/replay.h"
 #include "analyze/replay_setup.h"
 #include "base/err.h"
-#include "base/map.h"
 #include "base/reserve.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* A buffer of the trace that has not been freed. One cache line. */
-struct live {
+struct tdm_replay_live {
 	uint64_t id;
 	uint64_t address;
 	uint8_t space;
 	bool placed; /* false: its allocation failed, or it takes no bytes */
 	bool failed;
-	struct tdm_replay_name name;
-};
-
-struct tdm_replay {
-	struct tdm_replay_options options;
-	struct tdm_replay_setup setup;
-	struct tdm_replay_space spaces[TDM_REPLAY_SPACES];
-	size_t space_count;
-	uint64_t stride; /* requests between two samples */
-	uint64_t ops, live_count;
-	struct tdm_map by_id; /* id -> index into live */
-	struct live *live;
-	size_t live_cap;
-	uint32_t live_used, spare; /* spare: chain of unused entries through `id`, TDM_MAP_NONE at its end */
+	struct tdm_short_name name;
 };
 
 double tdm_replay_frag(uint64_t free, uint64_t largest)
@@ -58,6 +45,7 @@ void tdm_replay_free(struct tdm_replay *replay)
 		return;
 	for (size_t i = 0; i < replay->space_count; i++)
 		tdm_freelist_free(replay->spaces[i].list);
+	tdm_findings_done(&replay->findings);
 	tdm_map_done(&replay->by_id);
 	free(replay->live);
 	free(replay);
@@ -67,7 +55,7 @@ void tdm_replay_free(struct tdm_replay *replay)
 
 static void live_drop(struct tdm_replay *replay, uint32_t index)
 {
-	replay->live[index] = (struct live){ .id = replay->spare };
+	replay->live[index] = (struct tdm_replay_live){ .id = replay->spare };
 	replay->spare = index;
 }
 
@@ -88,13 +76,13 @@ static int live_new(struct tdm_replay *replay, uint64_t id, uint32_t *index)
 	return err;
 }
 
-static struct tdm_replay_name short_name(struct tdm_str name)
+static struct tdm_short_name short_name(struct tdm_str name)
 {
-	struct tdm_replay_name out;
+	struct tdm_short_name out;
 	static const char mark[] = "...";
 	size_t len = name.len;
-	if (len >= TDM_REPLAY_NAME) {
-		len = TDM_REPLAY_NAME - sizeof mark;
+	if (len >= sizeof out.text) {
+		len = sizeof out.text - sizeof mark;
 		while (len != 0 && ((unsigned char)name.ptr[len] & 0xc0) == 0x80)
 			len--; /* not inside a character of UTF-8 */
 		memcpy(out.text + len, mark, sizeof mark);
@@ -107,7 +95,7 @@ static struct tdm_replay_name short_name(struct tdm_str name)
 }
 
 /* The name without bytes that would upset a terminal. */
-static struct tdm_replay_name shown_name(struct tdm_replay_name name)
+static struct tdm_short_name shown_name(struct tdm_short_name name)
 {
 	for (char *c = name.text; *c != '\0'; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
@@ -200,7 +188,7 @@ static void note_state(struct tdm_replay *replay, struct tdm_replay_space *space
 
 /* Holes. */
 
-static void keep_hole(struct tdm_replay_hole *holes, size_t *count, const struct tdm_block *block)
+static void keep_hole(struct tdm_hole *holes, size_t *count, const struct tdm_block *block)
 {
 	size_t at = *count;
 	while (at > 0 && holes[at - 1].size < block->size)
@@ -209,28 +197,28 @@ static void keep_hole(struct tdm_replay_hole *holes, size_t *count, const struct
 		return;
 	size_t last = *count < TDM_REPLAY_HOLES ? *count : TDM_REPLAY_HOLES - 1;
 	memmove(holes + at + 1, holes + at, (last - at) * sizeof *holes);
-	holes[at] = (struct tdm_replay_hole){ .address = block->address, .size = block->size };
+	holes[at] = (struct tdm_hole){ .address = block->address, .size = block->size };
 	*count = last + 1;
 }
 
 /* Fills in the buffers on both sides of each hole; one pass over the live ones. */
-static void name_bounds(const struct tdm_replay *replay, size_t space, struct tdm_replay_hole *holes, size_t count)
+static void name_bounds(const struct tdm_replay *replay, size_t space, struct tdm_hole *holes, size_t count)
 {
 	for (uint32_t i = 0; i < replay->live_used; i++) {
-		const struct live *live = &replay->live[i];
+		const struct tdm_replay_live *live = &replay->live[i];
 		if (!live->placed || live->space != space)
 			continue;
 		uint64_t size = tdm_freelist_size_at(replay->spaces[space].list, live->address);
 		for (size_t h = 0; h < count; h++) {
 			if (live->address + size == holes[h].address)
-				holes[h].below = (struct tdm_replay_bound){ true, shown_name(live->name), size };
+				holes[h].below = (struct tdm_hole_bound){ true, shown_name(live->name), size };
 			if (live->address == holes[h].address + holes[h].size)
-				holes[h].above = (struct tdm_replay_bound){ true, shown_name(live->name), size };
+				holes[h].above = (struct tdm_hole_bound){ true, shown_name(live->name), size };
 		}
 	}
 }
 
-size_t tdm_replay_holes(const struct tdm_replay *replay, size_t space, struct tdm_replay_hole holes[TDM_REPLAY_HOLES])
+size_t tdm_replay_holes(const struct tdm_replay *replay, size_t space, struct tdm_hole holes[TDM_REPLAY_HOLES])
 {
 	struct tdm_freelist_walk walk;
 	struct tdm_block block;
@@ -288,7 +276,7 @@ static int make_request(struct tdm_replay *replay, const struct tdm_replay_space
 	return 0;
 }
 
-static enum tdm_replay_cause cause_of(
+static enum tdm_cause cause_of(
 	const struct tdm_replay_space *space, const struct tdm_event *event, uint64_t need, int err)
 {
 	struct tdm_freelist_stats s = tdm_freelist_stats(space->list);
@@ -298,39 +286,66 @@ static enum tdm_replay_cause cause_of(
 	if (err == TDM_EOCCUPIED)
 		return event->address < base || need > size || event->address - base > size - need ? TDM_CAUSE_OUTSIDE
 												   : TDM_CAUSE_OCCUPIED;
-	if (need > s.total)
-		return TDM_CAUSE_TOO_LARGE;
-	return s.free < need ? TDM_CAUSE_EXHAUSTED : TDM_CAUSE_FRAGMENTED;
+	enum tdm_cause cause = tdm_cause_of(need, s.total, s.free, s.largest_free);
+	return cause != TDM_CAUSE_UNKNOWN ? cause : TDM_CAUSE_FRAGMENTED;
 }
 
-static void note_failure(struct tdm_replay *replay, struct tdm_replay_space *space, const struct tdm_event *event,
+/* The sentence that the runtime would print, which knows no fixed addresses. */
+static void put_message(struct tdm_findings *out, const struct tdm_replay_space *space, const struct tdm_event *event,
+	const struct request *request)
+{
+	static const char *const types[TDM_REPLAY_SPACES] = { "DRAM", "L1", "L1_SMALL", "TRACE" };
+	struct tdm_freelist_stats s = tdm_freelist_stats(space->list);
+	char text[512];
+	int len = snprintf(text, sizeof text,
+		"Out of Memory: Not enough space to allocate %" PRIu64 " B %s buffer across %" PRIu32
+		" banks, where each bank needs to store %" PRIu64 " B, but bank size is %" PRIu64
+		" B (allocated: %" PRIu64 " B, free: %" PRIu64 " B, largest free block: %" PRIu64 " B)",
+		request->aligned_size, types[space->kind], event->cores != 0 ? event->cores : space->range.banks,
+		request->bytes_per_bank, s.total, s.allocated, s.free, s.largest_free);
+	bool is_printed = space->range.banks != 0 && (event->flags & TDM_EVENT_FIXED) == 0;
+	tdm_findings_place(out, "runtime_message", (struct tdm_str){ text, is_printed ? (size_t)len : 0 });
+}
+
+/* The first one of a space becomes a finding. 0 or -ENOMEM. */
+static int note_failure(struct tdm_replay *replay, struct tdm_replay_space *space, const struct tdm_event *event,
 	const struct request *request, int err)
 {
-	if (space->failures++ != 0)
-		return;
-	struct tdm_replay_failure *f = &space->first_failure;
+	struct tdm_findings *out = &replay->findings;
+	struct tdm_hole holes[TDM_REPLAY_HOLES];
+	struct tdm_freelist_stats s = tdm_freelist_stats(space->list);
+	bool is_device = replay->setup.is_device;
 	uint64_t need = request->bytes_per_bank;
+	if (space->failures++ != 0)
+		return 0;
 	tdm_freelist_round(space->list, request->bytes_per_bank, &need);
-	*f = (struct tdm_replay_failure){
-		.op = replay->ops,
-		.line = event->position,
-		.name = shown_name(short_name(event->name)),
-		.cause = cause_of(space, event, need, err),
-		.size = event->size,
-		.bytes_per_bank = request->bytes_per_bank,
-		.need = need,
-		.aligned_size = request->aligned_size,
-		.address = event->address,
-		.cores = event->cores,
-		.stats = tdm_freelist_stats(space->list),
-	};
-	f->hole_count = tdm_replay_holes(replay, (size_t)(space - replay->spaces), f->holes);
-}
-
-static void put_name(struct tdm_buf *results, const struct tdm_event *event)
-{
-	tdm_buf_add(results, event->name.ptr, event->name.len);
-	tdm_buf_putc(results, ' ');
+	enum tdm_cause cause = cause_of(space, event, need, err);
+	space->first_failure = out->count;
+	space->failed = shown_name(short_name(event->name));
+	struct tdm_finding *finding =
+		tdm_findings_add(out, TDM_FAMILY_REPLAY, tdm_cause_name(cause), TDM_FINDING_BROKEN);
+	finding->code = (uint8_t)cause;
+	finding->about.name = space->failed.text;
+	finding->about.kind = is_device ? (uint8_t)space->kind : TDM_KIND_COUNT;
+	tdm_findings_position(out, "line", TDM_UNIT_COUNT, event->position);
+	tdm_findings_position(out, "request", TDM_UNIT_COUNT, replay->ops);
+	if ((event->flags & TDM_EVENT_FIXED) != 0)
+		tdm_findings_position(out, "address", TDM_UNIT_ADDRESS, event->address);
+	tdm_findings_figure(out, "size", TDM_UNIT_BYTES, event->size); /* asked for, all banks */
+	tdm_findings_figure(out, "cores", TDM_UNIT_COUNT, event->cores);
+	tdm_findings_figure(out, "bytes_per_bank", TDM_UNIT_BYTES, request->bytes_per_bank);
+	tdm_findings_figure(out, "needed_per_bank", TDM_UNIT_BYTES, need); /* in one piece */
+	tdm_findings_figure(out, "total", TDM_UNIT_BYTES, s.total);
+	tdm_findings_figure(out, "allocated", TDM_UNIT_BYTES, s.allocated);
+	tdm_findings_figure(out, "free", TDM_UNIT_BYTES, s.free);
+	tdm_findings_figure(out, "largest_free", TDM_UNIT_BYTES, s.largest_free);
+	tdm_findings_real(out, "fragmentation", TDM_UNIT_SHARE, tdm_replay_frag(s.free, s.largest_free));
+	if (is_device) {
+		tdm_findings_figure(out, "banks", TDM_UNIT_COUNT, space->range.banks);
+		put_message(out, space, event, request);
+	}
+	tdm_findings_holes(out, holes, tdm_replay_holes(replay, (size_t)(space - replay->spaces), holes));
+	return out->failed ? -ENOMEM : 0;
 }
 
 static void put_result(const struct tdm_replay *replay, const struct tdm_event *event, const struct request *request,
@@ -338,13 +353,13 @@ static void put_result(const struct tdm_replay *replay, const struct tdm_event *
 {
 	if (results == NULL)
 		return;
-	put_name(results, event);
+	tdm_buf_add(results, event->name.ptr, event->name.len);
 	if (!placed)
-		tdm_buf_puts(results, "none\n");
+		tdm_buf_puts(results, " none\n");
 	else if (replay->setup.is_device)
-		tdm_buf_printf(results, "%" PRIu64 " %" PRIu64 "\n", address, request->bytes_per_bank);
+		tdm_buf_printf(results, " %" PRIu64 " %" PRIu64 "\n", address, request->bytes_per_bank);
 	else
-		tdm_buf_printf(results, "%" PRIu64 "\n", address);
+		tdm_buf_printf(results, " %" PRIu64 "\n", address);
 }
 
 /* The entry of the event's buffer: a new one, or that of an earlier failed try under the same name. */
@@ -391,8 +406,10 @@ static int apply_alloc(
 	if (err != 0)
 		return err;
 	struct tdm_replay_space *space = &replay->spaces[at];
-	struct live *live = &replay->live[index];
-	*live = (struct live){ .id = event->id, .space = (uint8_t)at, .failed = true, .name = short_name(event->name) };
+	struct tdm_replay_live *live = &replay->live[index];
+	*live = (struct tdm_replay_live){
+		.id = event->id, .space = (uint8_t)at, .failed = true, .name = short_name(event->name)
+	};
 
 	refused = make_request(replay, space, event, &request, diag);
 	if (refused != 0)
@@ -405,10 +422,10 @@ static int apply_alloc(
 	live->failed = err != 0;
 	live->placed = err == 0 && !request.empty;
 	put_result(replay, event, &request, err == 0, live->address, results);
-	if (err != 0) {
-		note_failure(replay, space, event, &request, err);
+	if (err != 0 && note_failure(replay, space, event, &request, err) != 0)
+		return tdm_diag_set(diag, -ENOMEM, event->position, 0, "out of memory");
+	if (err != 0)
 		return 0;
-	}
 	space->allocs++;
 	replay->live_count++;
 	note_state(replay, space, event->position);
@@ -421,7 +438,7 @@ static int apply_free(struct tdm_replay *replay, const struct tdm_event *event, 
 	if (index == TDM_MAP_NONE)
 		return tdm_diag_set(diag, TDM_ENOTFOUND, event->position, event->column,
 			"expected the name of a live buffer, got '%s'", shown_name(short_name(event->name)).text);
-	struct live *live = &replay->live[index];
+	struct tdm_replay_live *live = &replay->live[index];
 	struct tdm_replay_space *space = &replay->spaces[live->space];
 	if (live->placed)
 		tdm_freelist_release(space->list, live->address, NULL);
@@ -508,32 +525,7 @@ const struct tdm_card *tdm_replay_card(const struct tdm_replay *replay)
 	return replay->setup.is_device ? &replay->setup.card : NULL;
 }
 
-size_t tdm_replay_space_count(const struct tdm_replay *replay)
-{
-	return replay->space_count;
-}
-
-const struct tdm_replay_space *tdm_replay_space(const struct tdm_replay *replay, size_t i)
-{
-	return &replay->spaces[i];
-}
-
-uint64_t tdm_replay_ops(const struct tdm_replay *replay)
-{
-	return replay->ops;
-}
-
-uint64_t tdm_replay_live(const struct tdm_replay *replay)
-{
-	return replay->live_count;
-}
-
 bool tdm_replay_has(const struct tdm_replay *replay, uint64_t id)
 {
 	return tdm_map_find(&replay->by_id, id) != TDM_MAP_NONE;
-}
-
-enum tdm_fit tdm_replay_fit(const struct tdm_replay *replay)
-{
-	return replay->setup.fit;
 }

@@ -14,8 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/finding.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "base/map.h"
 #include "device/bank.h"
 #include "device/card.h"
 #include "device/freelist.h"
@@ -25,53 +27,11 @@ enum {
 	TDM_REPLAY_SPACES = 4,   /* DRAM, L1, L1_SMALL, TRACE, in this order; a region trace has the first only */
 	TDM_REPLAY_SAMPLES = 64, /* points of the series over time */
 	TDM_REPLAY_HOLES = 5,    /* largest holes kept */
-	TDM_REPLAY_NAME = 40,
-};
-
-/* A short copy of a buffer's name; longer ones end in "...". */
-struct tdm_replay_name {
-	char text[TDM_REPLAY_NAME];
-};
-
-/* What bounds a hole on one side. */
-struct tdm_replay_bound {
-	bool is_buffer; /* false: the region ends there */
-	struct tdm_replay_name name;
-	uint64_t bytes;
-};
-
-struct tdm_replay_hole {
-	uint64_t address, size;
-	struct tdm_replay_bound below, above;
 };
 
 struct tdm_replay_sample {
 	uint64_t op; /* number of the request */
 	uint64_t allocated, free, largest_free;
-};
-
-enum tdm_replay_cause {
-	TDM_CAUSE_TOO_LARGE,  /* larger than the whole region */
-	TDM_CAUSE_EXHAUSTED,  /* less is free than is needed */
-	TDM_CAUSE_FRAGMENTED, /* enough is free, but not in one piece */
-	TDM_CAUSE_OCCUPIED,   /* a fixed address that is taken */
-	TDM_CAUSE_OUTSIDE,    /* a fixed address outside the region */
-	TDM_CAUSE_NO_REGION,  /* the region has size 0 on this device */
-};
-
-struct tdm_replay_failure {
-	uint64_t op, line;
-	struct tdm_replay_name name;
-	enum tdm_replay_cause cause;
-	uint64_t size;           /* asked for, all banks */
-	uint64_t bytes_per_bank; /* before the allocator's rounding */
-	uint64_t need;           /* after it: what one bank must have in one piece */
-	uint64_t aligned_size;   /* what the runtime's message calls the size */
-	uint64_t address;        /* for fixed ones */
-	uint32_t cores;          /* sharded over so many; 0: interleaved over all banks */
-	struct tdm_freelist_stats stats;
-	struct tdm_replay_hole holes[TDM_REPLAY_HOLES];
-	size_t hole_count;
 };
 
 struct tdm_replay_space {
@@ -89,7 +49,8 @@ struct tdm_replay_space {
 	uint64_t worst_frag_op, worst_frag_line;
 	struct tdm_replay_sample samples[TDM_REPLAY_SAMPLES];
 	size_t sample_count;
-	struct tdm_replay_failure first_failure; /* valid when failures != 0 */
+	size_t first_failure;         /* among the findings; valid when failures != 0 */
+	struct tdm_short_name failed; /* what it was */
 };
 
 struct tdm_replay_options {
@@ -101,7 +62,31 @@ struct tdm_replay_options {
 	enum tdm_fit fit;
 };
 
-struct tdm_replay;
+/* What the first line of a trace describes. */
+struct tdm_replay_setup {
+	bool is_device;
+	struct tdm_card card; /* of a device */
+	enum tdm_fit fit;
+	struct tdm_bank_range range[TDM_REPLAY_SPACES]; /* size 0: the region does not exist */
+	uint64_t min_alloc[TDM_REPLAY_SPACES];
+};
+
+struct tdm_replay {
+	struct tdm_replay_setup setup;
+	struct tdm_replay_space spaces[TDM_REPLAY_SPACES];
+	size_t space_count;           /* 0: the trace described nothing */
+	uint64_t ops;                 /* requests applied */
+	uint64_t live_count;          /* buffers placed and not freed */
+	struct tdm_findings findings; /* the first failure of each space that has one, in the order of the requests;
+					 `code` is an enum tdm_cause */
+	/* The rest is for replay.c. */
+	struct tdm_replay_options options;
+	uint64_t stride;      /* requests between two samples */
+	struct tdm_map by_id; /* id -> index into live */
+	struct tdm_replay_live *live;
+	size_t live_cap;
+	uint32_t live_used, spare; /* spare: chain of unused entries through `id`, TDM_MAP_NONE at its end */
+};
 
 struct tdm_replay *tdm_replay_new(const struct tdm_replay_options *options); /* NULL only when out of memory */
 void tdm_replay_free(struct tdm_replay *replay);                             /* NULL is allowed */
@@ -114,17 +99,11 @@ void tdm_replay_free(struct tdm_replay *replay);                             /* 
 int tdm_replay_apply(
 	struct tdm_replay *replay, const struct tdm_event *event, struct tdm_buf *results, struct tdm_diag *diag);
 
-/* What was found. Borrowed; valid until the next apply. */
 const struct tdm_card *tdm_replay_card(const struct tdm_replay *replay); /* NULL for a region trace */
-size_t tdm_replay_space_count(const struct tdm_replay *replay);          /* 0: the trace described nothing */
-const struct tdm_replay_space *tdm_replay_space(const struct tdm_replay *replay, size_t i);
-uint64_t tdm_replay_ops(const struct tdm_replay *replay);          /* requests applied */
-uint64_t tdm_replay_live(const struct tdm_replay *replay);         /* buffers placed and not freed */
 bool tdm_replay_has(const struct tdm_replay *replay, uint64_t id); /* a buffer that was not freed, placed or not */
-enum tdm_fit tdm_replay_fit(const struct tdm_replay *replay);
 
 /* The largest holes of a space now, largest first. Returns how many. */
-size_t tdm_replay_holes(const struct tdm_replay *replay, size_t space, struct tdm_replay_hole holes[TDM_REPLAY_HOLES]);
+size_t tdm_replay_holes(const struct tdm_replay *replay, size_t space, struct tdm_hole holes[TDM_REPLAY_HOLES]);
 
 /* 1 - largest / free; 0 when nothing is free. */
 double tdm_replay_frag(uint64_t free, uint64_t largest);

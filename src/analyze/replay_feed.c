@@ -29,7 +29,7 @@ static uint64_t assumed_page(uint64_t size)
 static int describe(struct tdm_replay_feed *f, struct tdm_diag *diag)
 {
 	const struct tdm_event unknown = { .op = TDM_OP_DEVICE, .text = tdm_str_of("device -") };
-	return tdm_replay_space_count(f->replay) == 0 ? tdm_replay_apply(f->replay, &unknown, NULL, diag) : 0;
+	return f->replay->space_count == 0 ? tdm_replay_apply(f->replay, &unknown, NULL, diag) : 0;
 }
 
 static int apply(
@@ -57,7 +57,7 @@ int tdm_replay_feed(
 	switch (event->op) {
 	case TDM_OP_DEVICE:
 		/* One that comes after its buffers is too late. */
-		return is_wanted(f, event->device) && tdm_replay_space_count(f->replay) == 0
+		return is_wanted(f, event->device) && f->replay->space_count == 0
 			       ? tdm_replay_apply(f->replay, event, results, diag)
 			       : 0;
 	case TDM_OP_ALLOC:

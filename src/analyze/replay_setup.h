@@ -4,14 +4,6 @@
 
 #include "analyze/replay.h"
 
-struct tdm_replay_setup {
-	bool is_device;
-	struct tdm_card card; /* of a device */
-	enum tdm_fit fit;
-	struct tdm_bank_range range[TDM_REPLAY_SPACES]; /* size 0: the region does not exist */
-	uint64_t min_alloc[TDM_REPLAY_SPACES];
-};
-
 /* Reads "region …" or "device …" from the event's text. 0, or a negative code with diag set. */
 int tdm_replay_setup(const struct tdm_event *event, const struct tdm_replay_options *options,
 	struct tdm_replay_setup *setup, struct tdm_diag *diag);

@@ -141,7 +141,7 @@ static int simulate(const struct tdm_cmd *cmd, struct simulation *sim)
 		exit_code = tdm_cmd_error(cmd, "out of memory");
 	else
 		exit_code = replay_all(cmd, sim, source);
-	bool described = replay != NULL && tdm_replay_space_count(replay) != 0;
+	bool described = replay != NULL && replay->space_count != 0;
 	if (exit_code == 0 && !sim->results && (described || sim->json))
 		exit_code = print_summary(cmd, sim);
 	if (exit_code == 0 && sim->results && sim->skipped != 0)

@@ -17,9 +17,6 @@
 /* The largest page of a trace buffer: a bank's part of the trace region is a multiple of it. */
 enum { TRACE_PAGE = 8192 };
 
-/* The counts that the kernels have a fast modulo for, beside the powers of two. */
-static const uint32_t odd_counts[] = { 7, 12, 20, 48, 56, 63, 70, 72, 80, 94, 108, 110, 117, 120, 124, 126, 130, 140 };
-
 static int need(const struct tdm_card *card, const enum tdm_card_field *fields, size_t count, struct tdm_diag *diag)
 {
 	for (size_t i = 0; i < count; i++)
@@ -189,16 +186,6 @@ int tdm_bank_spread(const struct tdm_bank_range *range, const struct tdm_buffer_
 			shape->page_size);
 	*spread = s;
 	return 0;
-}
-
-bool tdm_bank_count_is_valid(uint32_t banks)
-{
-	if (banks != 0 && (banks & (banks - 1)) == 0)
-		return true;
-	for (size_t i = 0; i < sizeof odd_counts / sizeof *odd_counts; i++)
-		if (odd_counts[i] == banks)
-			return true;
-	return false;
 }
 
 /*

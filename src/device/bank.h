@@ -55,9 +55,6 @@ int tdm_bank_range(
 int tdm_bank_spread(const struct tdm_bank_range *range, const struct tdm_buffer_shape *shape,
 	struct tdm_bank_spread *spread, struct tdm_diag *diag);
 
-/* Whether the runtime accepts this number of banks: powers of two and the counts it has a fast modulo for. */
-bool tdm_bank_count_is_valid(uint32_t banks);
-
 /* The runtime's shuffle draws in another way above this; no chip comes near. */
 enum { TDM_BANK_CORES_MAX = 46340 };
 

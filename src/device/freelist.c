@@ -195,20 +195,6 @@ uint64_t tdm_freelist_size_at(const struct tdm_freelist *fl, uint64_t address)
 	return tdm_block_end(pos) - address;
 }
 
-void tdm_freelist_clear(struct tdm_freelist *fl)
-{
-	/* Released one by one, so that no memory is needed and nothing can fail. */
-	while (fl->tree.used_blocks != 0) {
-		struct tdm_block_pos pos = { fl->tree.head, 0 };
-		if (tdm_block_is_free(pos))
-			tdm_block_tree_next(&pos);
-		tdm_freelist_release(fl, tdm_block_start(pos), NULL);
-	}
-	if (fl->shrunk != 0)
-		tdm_block_tree_move_start(&fl->tree, fl->config.base);
-	fl->shrunk = 0;
-}
-
 int tdm_freelist_shrink(struct tdm_freelist *fl, uint64_t bytes)
 {
 	struct tdm_block_pos first = { fl->tree.head, 0 };

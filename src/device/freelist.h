@@ -75,9 +75,6 @@ int tdm_freelist_release(struct tdm_freelist *fl, uint64_t address, uint64_t *si
 /* The size of the used block that starts at `address`, or 0. O(log n). */
 uint64_t tdm_freelist_size_at(const struct tdm_freelist *fl, uint64_t address);
 
-/* Frees everything and undoes shrinking. */
-void tdm_freelist_clear(struct tdm_freelist *fl);
-
 /*
  * Cuts `bytes` off the low end; the rest keeps its addresses. Repeatable. 0, -ERANGE (nothing would be left) or
  * TDM_EOCCUPIED. tdm_freelist_reset gives all of it back: 0 or -ENOMEM.

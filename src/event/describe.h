@@ -53,8 +53,6 @@ struct tdm_process {
 	uint64_t frees_inherited;        /* of buffers that were allocated before a fork */
 };
 
-bool tdm_process_is_same(const struct tdm_process *a, const struct tdm_process *b);
-
 /* One memory region of a device. */
 struct tdm_region {
 	uint8_t kind; /* enum tdm_kind */

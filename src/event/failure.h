@@ -80,19 +80,11 @@ struct tdm_failure {
 	struct tdm_str text; /* the sentence; borrowed, like the name */
 };
 
-enum tdm_failure_cause {
-	TDM_FAILURE_CAUSE_UNKNOWN,
-	TDM_FAILURE_TOO_LARGE,  /* more than a whole empty bank: it never fits */
-	TDM_FAILURE_EXHAUSTED,  /* less is free than is needed */
-	TDM_FAILURE_FRAGMENTED, /* enough is free, but not in one piece */
-};
-
 extern const char tdm_failure_letters[TDM_FAILURE_FIGURE_COUNT];
 extern const char *const tdm_failure_keys[TDM_FAILURE_FIGURE_COUNT];
 
 const char *tdm_failure_name(enum tdm_failure_type type);
 const char *tdm_failure_title(enum tdm_failure_type type);
-const char *tdm_failure_cause_name(enum tdm_failure_cause cause); /* "too_large"; NULL when unknown */
 
 /* A warning: nothing has failed yet. */
 static inline bool tdm_failure_is_warning(const struct tdm_failure *failure)
@@ -103,13 +95,7 @@ static inline bool tdm_failure_is_warning(const struct tdm_failure *failure)
 /* The memory that did not suffice, static buffers among it; TDM_KIND_COUNT: the sentence is about something else. */
 enum tdm_kind tdm_failure_memory(const struct tdm_failure *failure);
 
-/* From the figures; unknown when they are missing. */
-enum tdm_failure_cause tdm_failure_cause(const struct tdm_failure *failure);
-
 /* Whether two records say the same: all figures and the name; the text around the sentence does not count. */
 bool tdm_failure_is_same(const struct tdm_failure *a, const struct tdm_failure *b);
-
-/* Says it in one line: "DRAM: 1 TiB asked, 85.3 GiB in each of 12 banks …". Always terminated. Returns dst. */
-char *tdm_failure_summary(const struct tdm_failure *failure, char *dst, size_t cap);
 
 #endif

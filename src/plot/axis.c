@@ -31,10 +31,10 @@ static const struct scale number_scales[] = { { 1e9, 1e9, "G" }, { 1e6, 1e6, "M"
 static const struct scale percent_scales[] = { { 0, 0.01, "%" } };
 
 static const struct scale *scales[] = {
-	[TDM_UNIT_NUMBER] = number_scales,
-	[TDM_UNIT_BYTES] = byte_scales,
-	[TDM_UNIT_SECONDS] = second_scales,
-	[TDM_UNIT_PERCENT] = percent_scales,
+	[TDM_PLOT_NUMBER] = number_scales,
+	[TDM_PLOT_BYTES] = byte_scales,
+	[TDM_PLOT_SECONDS] = second_scales,
+	[TDM_PLOT_PERCENT] = percent_scales,
 };
 
 static const struct scale *scale_of(enum tdm_plot_unit unit, double value)
@@ -76,7 +76,7 @@ struct tdm_axis tdm_axis_make(double from, double to, enum tdm_plot_unit unit, s
 	const struct scale *scale = scale_of(unit, fmax(fabs(from), fabs(to)));
 	ticks = ticks < 2 ? 2 : ticks > TDM_AXIS_TICKS_MAX / 2 ? TDM_AXIS_TICKS_MAX / 2 : ticks;
 	double step = round_step((to - from) / scale->divisor / (double)ticks);
-	if ((unit == TDM_UNIT_BYTES || unit == TDM_UNIT_NUMBER) && scale->divisor == 1 && step < 1)
+	if ((unit == TDM_PLOT_BYTES || unit == TDM_PLOT_NUMBER) && scale->divisor == 1 && step < 1)
 		step = 1; /* there is no half byte */
 	double first = floor(from / scale->divisor / step + 1e-9), last = ceil(to / scale->divisor / step - 1e-9);
 	return (struct tdm_axis){
@@ -94,7 +94,7 @@ struct tdm_axis tdm_axis_address(double from, double to, size_t ticks)
 {
 	make_finite(&from, &to);
 	double step = exp2(ceil(log2(fmax((to - from) / (double)(ticks < 2 ? 2 : ticks), 1))));
-	const struct scale *scale = scale_of(TDM_UNIT_BYTES, fmax(to / 4, step));
+	const struct scale *scale = scale_of(TDM_PLOT_BYTES, fmax(to / 4, step));
 	double first = ceil(from / step), last = floor(to / step);
 	return (struct tdm_axis){
 		.from = from,

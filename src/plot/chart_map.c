@@ -82,7 +82,7 @@ static int draw(const struct tdm_scene *scene, struct tdm_drawing *drawing)
 		}
 		tdm_drawing_group_end(drawing);
 	}
-	struct tdm_axis axis = scene->unit == TDM_UNIT_BYTES
+	struct tdm_axis axis = scene->unit == TDM_PLOT_BYTES
 				       ? tdm_axis_address(scene->map_from, scene->map_to,
 						 (size_t)fmax(frame.area.w / (frame.size * 8), 2))
 				       : tdm_axis_make(scene->map_from, scene->map_to, scene->unit,

@@ -20,10 +20,10 @@ enum tdm_chart_kind {
 
 /* How a value is written: on axes, on labels and in tooltips. */
 enum tdm_plot_unit {
-	TDM_UNIT_NUMBER,
-	TDM_UNIT_BYTES,   /* powers of 1024, with the i */
-	TDM_UNIT_SECONDS, /* ns to hours */
-	TDM_UNIT_PERCENT, /* 1.0 is 100 % */
+	TDM_PLOT_NUMBER,
+	TDM_PLOT_BYTES,   /* powers of 1024, with the i */
+	TDM_PLOT_SECONDS, /* ns to hours */
+	TDM_PLOT_PERCENT, /* 1.0 is 100 % */
 };
 
 /* A name with its colour (0xRRGGBB), and for stacks and times a value for each column or point. */

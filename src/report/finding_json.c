@@ -1,24 +1,29 @@
 /*
- * Every finding has the same members in JSON: what it is, how bad, its sentence, what it is about, its figures, its
- * evidence and its advice. What they are called differs, because each command had its names before there was one kind
- * of finding; a name that is NULL leaves the member out.
+ * Every finding has the same members in JSON: its positions, what it is about, what it is, how bad, its sentence, its
+ * figures and texts, holes and advice. What they are called differs, because each command had its names before there
+ * was one kind of finding; a name that is NULL leaves the member out.
  */
 #include "report/finding_report.h"
+#include "analyze/failure_finding.h"
+#include "report/report_put.h"
+
+/* The parts of what a finding is about that its family shows. */
+enum { PROCESS = 1, DEVICE = 2, KIND = 4, NAME = 8, STACK = 16, FIGURE = 32 };
 
 static const struct {
 	const char *what, *severity, *sentence;
 	const char *severities[TDM_SEVERITIES];
-	const char *advice, *command;
-	bool has_about;
-	const char *figure; /* the figure that it is about; the family's sentence comes last */
+	const char *holes, *advice, *command;
+	uint8_t about;
 } families[TDM_FAMILIES] = {
-	[TDM_FAMILY_DOCTOR] = { "check", "state", "found", { "ok", "info", "warning", "broken" }, "advice", "command",
-		false },
-	[TDM_FAMILY_LEAK] = { "why", "verdict", "reason", { "steady", "steady", "suspect", "leak" }, NULL, NULL, true },
-	[TDM_FAMILY_REPLAY] = { "cause", NULL, NULL, { NULL }, NULL, NULL, false },
-	[TDM_FAMILY_CAPTURE] = { "reason", NULL, "text", { NULL }, NULL, NULL, false, "figure" },
-	[TDM_FAMILY_FAILURE] = { "sort", NULL, "summary", { NULL }, NULL, NULL, false },
-	[TDM_FAMILY_PRESSURE] = { "indicator", "band", NULL, { "LOW", "LOW", "MEDIUM", "HIGH" }, NULL, NULL, false },
+	[TDM_FAMILY_DOCTOR] = { "check", "state", "found", { "ok", "info", "warning", "broken" }, .advice = "advice",
+		.command = "command" },
+	[TDM_FAMILY_LEAK] = { "why", "verdict", "reason", { "steady", "steady", "suspect", "leak" },
+		.about = PROCESS | DEVICE | KIND | NAME | STACK },
+	[TDM_FAMILY_REPLAY] = { "cause", .holes = "largest_holes", .about = NAME },
+	[TDM_FAMILY_CAPTURE] = { "reason", .sentence = "text", .about = FIGURE },
+	[TDM_FAMILY_FAILURE] = { "sort", .sentence = "summary", .about = KIND },
+	[TDM_FAMILY_PRESSURE] = { .severities = { "LOW", NULL, "MEDIUM", "HIGH" } }, /* the name is its figure's */
 };
 
 const char *tdm_finding_severity_name(enum tdm_finding_family family, enum tdm_severity severity)
@@ -26,47 +31,131 @@ const char *tdm_finding_severity_name(enum tdm_finding_family family, enum tdm_s
 	return severity < TDM_SEVERITIES ? families[family].severities[severity] : "unknown";
 }
 
-static void put_about(struct tdm_finding_view *view, const struct tdm_about *about, struct tdm_json *json)
+static void put_stack(struct tdm_finding_view *view, const struct tdm_about *about, struct tdm_json *json)
 {
-	tdm_json_put_known(json, "pid", about->pid != 0, (uint64_t)about->pid);
-	tdm_json_put_name(json, "comm", about->comm);
-	tdm_json_put_name(json, "ledger", about->ledger);
-	tdm_json_put_known(json, "device", about->device >= 0, (uint64_t)about->device);
-	tdm_json_put_bool(json, "virtual", about->is_virtual);
-	tdm_json_put_name(
-		json, "kind", about->kind < TDM_KIND_COUNT ? tdm_kind_name((enum tdm_kind)about->kind) : NULL);
-	tdm_json_put_name(json, "name", about->name);
 	tdm_json_key(json, "stack");
-	struct tdm_symbolizer *sym =
-		about->stack != 0 ? tdm_stack_symbols_get(&view->symbols, view->picture, about->process) : NULL;
 	if (about->stack != 0)
-		tdm_stack_json(view->picture, sym, about->stack, json);
+		tdm_stack_json(view->picture, tdm_stack_symbols_get(&view->symbols, view->picture, about->process),
+			about->stack, json);
 	else
 		tdm_json_null(json);
 }
 
-static void put_figure(const struct tdm_figure *figure, struct tdm_json *json)
+static void put_about(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_json *json)
+{
+	const struct tdm_about *about = &finding->about;
+	uint8_t shown = families[finding->family].about;
+	if (shown & FIGURE)
+		tdm_json_put_name(json, "figure", about->name);
+	if (shown & PROCESS) {
+		tdm_json_put_known(json, "pid", about->pid != 0, (uint64_t)about->pid);
+		tdm_json_put_name(json, "comm", about->comm);
+		tdm_json_put_name(json, "ledger", about->ledger);
+	}
+	if (shown & DEVICE) {
+		tdm_json_put_known(json, "device", about->device >= 0, (uint64_t)about->device);
+		tdm_json_put_bool(json, "virtual", about->is_virtual);
+	}
+	if (shown & KIND)
+		tdm_json_put_name(
+			json, "kind", about->kind < TDM_KIND_COUNT ? tdm_kind_name((enum tdm_kind)about->kind) : NULL);
+	if (shown & NAME)
+		tdm_json_put_name(json, "name", about->name);
+	if (shown & STACK)
+		put_stack(view, about, json);
+}
+
+void tdm_core_range_json(const struct tdm_core_range *range, struct tdm_json *json)
+{
+	if (!tdm_core_range_is_valid(range)) {
+		tdm_json_null(json);
+		return;
+	}
+	tdm_json_object(json);
+	tdm_json_put_u64(json, "x0", range->x0);
+	tdm_json_put_u64(json, "y0", range->y0);
+	tdm_json_put_u64(json, "x1", range->x1);
+	tdm_json_put_u64(json, "y1", range->y1);
+	tdm_json_object_end(json);
+}
+
+static void put_figure(const struct tdm_figure *figure, enum tdm_finding_family family, struct tdm_json *json)
 {
 	tdm_json_key(json, figure->key);
 	if (figure->unit == TDM_UNIT_WORD)
 		tdm_json_text(json, figure->word);
-	else if (figure->is_real)
-		tdm_json_double(json, figure->real);
 	else if (figure->unit == TDM_UNIT_CHANGE)
 		tdm_json_i64(json, (int64_t)figure->number);
+	else if (figure->unit == TDM_UNIT_CAUSE)
+		tdm_json_text(json, tdm_cause_name((enum tdm_cause)figure->number));
+	else if (figure->unit == TDM_UNIT_SEVERITY)
+		tdm_json_text(json, tdm_finding_severity_name(family, (enum tdm_severity)figure->number));
+	else if (figure->unit == TDM_UNIT_CORES)
+		tdm_core_range_json(&figure->cores, json);
 	else if (figure->unit == TDM_UNIT_FLAG)
 		tdm_json_bool(json, figure->number != 0);
-	else
+	else if (figure->unit < TDM_UNIT_FLAG)
 		tdm_json_bytes(json, figure->number);
+	else
+		tdm_json_double(json, figure->real);
 }
 
-static void put_evidence(const struct tdm_evidence *evidence, struct tdm_json *json)
+/* Positions, or all the rest. */
+static void put_figures(
+	const struct tdm_findings *all, const struct tdm_finding *finding, bool positions, struct tdm_json *json)
 {
-	tdm_json_key(json, evidence->key);
-	if (evidence->text != NULL)
-		tdm_json_text(json, evidence->text);
-	else
-		tdm_json_bytes(json, evidence->number);
+	for (size_t i = 0; i < finding->figures.count; i++) {
+		const struct tdm_figure *figure = &all->figures[finding->figures.first + i];
+		if ((figure->is_evidence && figure->unit != TDM_UNIT_WORD) == positions)
+			put_figure(figure, (enum tdm_finding_family)finding->family, json);
+	}
+}
+
+static const struct tdm_hole_bound *bound_of(const struct tdm_field *field)
+{
+	const struct tdm_hole *hole = field->row;
+	return field->column->arg == 0 ? &hole->below : &hole->above;
+}
+
+static void put_bound(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_hole_bound *bound = bound_of(field);
+	tdm_buf_puts(out, bound->is_buffer ? bound->name.text : "end of region");
+	if (bound->is_buffer)
+		tdm_buf_printf(out, " (%s)", TDM_SIZE_TEXT(bound->bytes));
+}
+
+static void json_bound(const struct tdm_field *field, struct tdm_json *json)
+{
+	const struct tdm_hole_bound *bound = bound_of(field);
+	if (!bound->is_buffer) {
+		tdm_json_null(json);
+		return;
+	}
+	tdm_json_object(json);
+	tdm_json_put_text(json, "name", bound->name.text);
+	tdm_json_put_bytes(json, "bytes", bound->bytes);
+	tdm_json_object_end(json);
+}
+
+#define HOLE(member) TDM_MEMBER(struct tdm_hole, member)
+#define BOUND        .text = put_bound, .json = json_bound, .width = 24, .flags = TDM_WHOLE
+static const struct tdm_column hole_columns[] = {
+	{ "hole at", "address", HOLE(address), .width = 12 },
+	{ "size", "bytes", HOLE(size), TDM_BYTES },
+	{ "buffer below", "below", BOUND, .arg = 0 },
+	{ "buffer above", "above", BOUND, .arg = 1 },
+};
+
+struct tdm_table tdm_hole_table(const struct tdm_hole *holes, size_t count)
+{
+	return (struct tdm_table){ TDM_COLUMNS(hole_columns), holes, sizeof *holes, count, .indent = 2, .gap = 2 };
+}
+
+struct tdm_table tdm_finding_holes(const struct tdm_findings *findings, const struct tdm_finding *finding)
+{
+	size_t count = finding->holes.count;
+	return tdm_hole_table(count != 0 ? &findings->holes[finding->holes.first] : NULL, count);
 }
 
 static void put_sentence(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_json *json)
@@ -80,32 +169,53 @@ static void put_sentence(struct tdm_finding_view *view, const struct tdm_finding
 	tdm_buf_done(&text);
 }
 
-void tdm_finding_json(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_json *json)
+void tdm_finding_keys(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_json *json)
 {
 	const struct tdm_findings *all = view->findings;
+	enum tdm_finding_family family = (enum tdm_finding_family)finding->family;
 	const struct tdm_advice *advice = finding->advice.count != 0 ? &all->advice[finding->advice.first] : NULL;
-	bool is_sentence_last = families[finding->family].figure != NULL;
-	tdm_json_object(json);
-	if (families[finding->family].figure != NULL)
-		tdm_json_put_text(json, families[finding->family].figure, finding->about.name);
-	tdm_json_put_text(json, families[finding->family].what, finding->what);
-	if (families[finding->family].severity != NULL)
-		tdm_json_put_text(json, families[finding->family].severity,
-			tdm_finding_severity_name(
-				(enum tdm_finding_family)finding->family, (enum tdm_severity)finding->severity));
-	for (size_t i = 0; i < finding->evidence.count; i++)
-		put_evidence(&all->evidence[finding->evidence.first + i], json);
-	if (families[finding->family].sentence != NULL && !is_sentence_last)
+	put_figures(all, finding, true, json);
+	put_about(view, finding, json);
+	if (families[family].what != NULL)
+		tdm_json_put_text(json, families[family].what, finding->what);
+	if (families[family].severity != NULL)
+		tdm_json_put_text(json, families[family].severity,
+			tdm_finding_severity_name(family, (enum tdm_severity)finding->severity));
+	bool is_sentence_last = (families[family].about & FIGURE) != 0;
+	if (families[family].sentence != NULL && !is_sentence_last)
 		put_sentence(view, finding, json);
-	if (families[finding->family].has_about)
-		put_about(view, &finding->about, json);
-	for (size_t i = 0; i < finding->figures.count; i++)
-		put_figure(&all->figures[finding->figures.first + i], json);
+	put_figures(all, finding, false, json);
 	if (is_sentence_last)
 		put_sentence(view, finding, json);
-	if (families[finding->family].advice != NULL) {
-		tdm_json_put_text(json, families[finding->family].advice, advice != NULL ? advice->text : NULL);
-		tdm_json_put_text(json, families[finding->family].command, advice != NULL ? advice->command : NULL);
+	if (families[family].holes != NULL) {
+		const struct tdm_table holes = tdm_finding_holes(all, finding);
+		tdm_json_key(json, families[family].holes);
+		tdm_table_json(&holes, json);
 	}
+	if (families[family].advice != NULL) {
+		tdm_json_put_text(json, families[family].advice, advice != NULL ? advice->text : NULL);
+		tdm_json_put_text(json, families[family].command, advice != NULL ? advice->command : NULL);
+	}
+}
+
+void tdm_finding_json(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_json *json)
+{
+	tdm_json_object(json);
+	tdm_finding_keys(view, finding, json);
 	tdm_json_object_end(json);
+}
+
+void tdm_findings_json(struct tdm_findings *found, struct tdm_json *json)
+{
+	struct tdm_finding_view view = { .findings = found };
+	for (size_t i = 0; i < found->count; i++)
+		tdm_finding_json(&view, &found->list[i], json);
+	json->out->failed |= tdm_findings_done(found);
+}
+
+void tdm_failure_json(const struct tdm_failure *failure, struct tdm_json *json)
+{
+	struct tdm_findings found = { 0 };
+	tdm_failure_find(failure, &found);
+	tdm_findings_json(&found, json);
 }

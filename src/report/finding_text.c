@@ -1,10 +1,12 @@
 /*
  * Findings in words. The sentence of a finding is the analyser's own, or is made here from its figures: one function
  * for each family that needs one. Around it each family has its shape: doctor's list with what to do, the sites of
- * leaks with what they hold.
+ * leaks with what they hold, the first failure of a replay with the holes, the indicators of pressure line by line.
  */
 #include "report/finding_report.h"
+#include "analyze/failure_finding.h"
 #include "analyze/leaks.h"
+#include "analyze/log_pressure.h"
 #include "base/clock.h"
 #include "base/duration.h"
 #include "base/units.h"
@@ -14,6 +16,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,9 +24,11 @@ enum { DOCTOR_INDENT = 11, LEAK_INDENT = 2, STACK_INDENT = 4 };
 
 #define YEAR_S (365.0 * 24 * 3600)
 
+static const char *const styles[TDM_SEVERITIES] = { TDM_STYLE_GREEN, TDM_STYLE_CYAN, TDM_STYLE_YELLOW, TDM_STYLE_RED };
+
 /* One finding, being put into words. */
 struct words {
-	const struct tdm_finding_view *view;
+	struct tdm_finding_view *view;
 	const struct tdm_finding *finding;
 	struct tdm_buf *out;
 };
@@ -38,268 +43,273 @@ static double real(const struct words *w, const char *key)
 	return tdm_finding_real(w->view->findings, w->finding, key);
 }
 
+/* NULL: it is about no kind of memory. */
+static const char *kind_of(const struct words *w)
+{
+	uint8_t kind = w->finding->about.kind;
+	return kind < TDM_KIND_COUNT ? tdm_kind_name((enum tdm_kind)kind) : NULL;
+}
+
 static void put(const struct words *w, const char *text)
 {
 	tdm_buf_puts(w->out, text);
 }
 
-static void put_time(const struct words *w, uint64_t ns)
+/* Sentences with fields. */
+
+/* "0-0 to 7-7 and 2 more ranges" */
+static void put_cores(const struct words *w, const struct tdm_core_range *range)
 {
-	char text[TDM_DURATION_CAP];
-	put(w, tdm_format_duration(text, sizeof text, ns));
+	uint64_t more = number(w, "core_ranges") - 1;
+	if (!tdm_core_range_is_valid(range))
+		return;
+	tdm_buf_printf(w->out, "%u-%u to %u-%u", range->x0, range->y0, range->x1, range->y1);
+	if (more != 0)
+		tdm_buf_printf(w->out, " and %" PRIu64 " more range%s", more, tdm_plural(more));
 }
 
-static void put_bytes(const struct words *w, uint64_t bytes)
+/* A figure as its unit is shown, unless there is a style; nothing when it is unknown. */
+static void put_figure(const struct words *w, const struct tdm_figure *figure, char style)
 {
-	char text[TDM_BYTES_CAP];
-	put(w, tdm_format_bytes_short(text, sizeof text, bytes));
+	static const char *const why[] = { [TDM_CAUSE_UNKNOWN] = "",
+		[TDM_CAUSE_TOO_LARGE] = "it would not fit an empty bank",
+		[TDM_CAUSE_EXHAUSTED] = "less than that is free",
+		[TDM_CAUSE_FRAGMENTED] = "enough is free, but in pieces" };
+	char text[64];
+	if (style == '#')
+		tdm_buf_printf(w->out, "%" PRIu64, figure->number);
+	else if (style == ',')
+		put(w, TDM_COUNT_TEXT(figure->number));
+	else if (figure->unit == TDM_UNIT_WORD)
+		put(w, tdm_str_shown(tdm_str_of(figure->word), text, sizeof text));
+	else if (figure->unit == TDM_UNIT_CORES)
+		put_cores(w, &figure->cores);
+	else if (figure->unit == TDM_UNIT_CAUSE)
+		put(w, why[figure->number]);
+	else if (figure->unit == TDM_UNIT_NS)
+		put(w, TDM_TIME_TEXT(figure->number));
+	else if (figure->unit == TDM_UNIT_BYTES)
+		put(w, TDM_SIZE_TEXT(figure->number));
+	else if (figure->real >= 1) /* what began lately has no rate yet */
+		put(w, TDM_SIZE_TEXT((uint64_t)(figure->real + 0.5)));
+}
+
+/* "35 buffers of 3.4 MiB" or, when sizes differ, "35 buffers, 119 MiB". */
+static void put_buffers(const struct words *w, const char *count_key, const char *bytes_key)
+{
+	uint64_t count = number(w, count_key), bytes = number(w, bytes_key);
+	bool even = count != 0 && bytes % count == 0;
+	tdm_put_count(w->out, count, "buffer", "buffers");
+	tdm_buf_printf(w->out, "%s%s", even ? " of " : ", ", TDM_SIZE_TEXT(even ? bytes / count : bytes));
+}
+
+static void put_lived(const struct words *w)
+{
+	uint64_t lived = number(w, "freed_lived_ns"), most = number(w, "freed_lived_most_ns");
+	if (lived != TDM_BYTES_UNKNOWN && lived >= most / 2)
+		put(w, TDM_TIME_TEXT(lived));
+	else if (lived != TDM_BYTES_UNKNOWN)
+		tdm_buf_printf(w->out, "at most %s", TDM_TIME_TEXT(most));
+}
+
+/* Fields that are not figures. */
+static void put_special(const struct words *w, const char *key)
+{
+	const struct tdm_about *about = &w->finding->about;
+	bool is_binary = about->kind == TDM_KIND_DRAM || about->kind == TDM_KIND_L1;
+	if (strcmp(key, "setting") == 0 && about->kind == TDM_KIND_TRACE)
+		put(w, "trace_region");
+	else if ((strcmp(key, "kind") == 0 || strcmp(key, "setting") == 0) && about->kind < TDM_KIND_COUNT)
+		put(w, kind_of(w));
+	else if (strcmp(key, "held") == 0)
+		put_buffers(w, "buffers", "reserved_bytes");
+	else if (strcmp(key, "grown") == 0)
+		put_buffers(w, "grown_buffers", "grown_bytes");
+	else if (strcmp(key, "lived") == 0)
+		put_lived(w);
+	else if (strcmp(key, "killed") == 0 && w->view->picture->processes[about->process].life == TDM_LIFE_ENDED)
+		put(w, " until the program was killed");
+	else if (strcmp(key, "cached") == 0)
+		put(w, is_binary ? "each came with kernels: new programs are compiled and cached"
+				 : "memory of programs grows as long as new ones are compiled and cached, or traces "
+				   "captured");
+}
+
+/* A field: the text between braces. */
+static void put_field(const struct words *w, char *field)
+{
+	char style = strchr("#,=", field[0]) != NULL ? *field++ : '\0';
+	char *key = strsep(&field, "/"), *one = strsep(&field, "/"), *many = strsep(&field, "/");
+	const struct tdm_figure *figure = tdm_finding_figure(w->view->findings, w->finding, key);
+	if (figure == NULL)
+		put_special(w, key);
+	else if (figure->unit <= TDM_UNIT_FLAG && figure->number == TDM_BYTES_UNKNOWN)
+		return;
+	else if (one == NULL)
+		put_figure(w, figure, style);
+	else if (style == '=')
+		put(w, figure->number == 1 ? one : many);
+	else if (figure->number == 0 && field != NULL)
+		put(w, field);
+	else
+		tdm_put_count(w->out, figure->number, one, many);
+}
+
+/*
+ * A sentence in pieces that '|' parts, each with one field at most, and left out when that is unknown:
+ *   {key}            a figure as its unit is shown, or what put_special() knows
+ *   {#key}           as a number or an address; {,key}: with commas
+ *   {key/one/many}   a count with its noun; {key/one/many/none}: other words for 0; {=key/one/many}: the noun alone
+ */
+static void put_pieces(const struct words *w, const char *at)
+{
+	while (*at != '\0') {
+		size_t piece = strcspn(at, "|"), before = strcspn(at, "{|"), start = w->out->len;
+		const char *rest = at + before;
+		tdm_buf_add(w->out, at, before);
+		if (before != piece) {
+			char field[96];
+			size_t len = strcspn(rest, "}"), filled = w->out->len;
+			snprintf(field, sizeof field, "%.*s", (int)len - 1, rest + 1);
+			put_field(w, field);
+			rest += len + 1;
+			if (w->out->len == filled) {
+				w->out->len = start;
+				rest = at + piece;
+			}
+		}
+		tdm_buf_add(w->out, rest, (size_t)(at + piece - rest));
+		at += piece + (at[piece] == '|');
+	}
 }
 
 /* Leaks. */
 
-/* "35 buffers of 3.4 MiB" or, when sizes differ, "35 buffers, 119 MiB". */
-static void put_buffers(const struct words *w, uint64_t count, uint64_t bytes)
-{
-	bool even = count != 0 && bytes % count == 0;
-	tdm_put_count(w->out, count, "buffer", "buffers");
-	put(w, even ? " of " : ", ");
-	put_bytes(w, even ? bytes / count : bytes);
-}
-
-static void put_held(const struct words *w)
-{
-	put_buffers(w, number(w, "buffers"), number(w, "reserved_bytes"));
-}
-
-static void put_growth(const struct words *w)
-{
-	double rate = real(w, "bytes_per_second");
-	uint64_t freed_old = number(w, "freed_old");
-	put(w, "grew ");
-	if (rate >= 1) { /* what began lately has no rate yet */
-		put(w, "by ");
-		put_bytes(w, (uint64_t)(rate + 0.5));
-		put(w, " a second ");
-	}
-	put(w, "over ");
-	put_time(w, number(w, "watched_ns"));
-	put(w, ": ");
-	put_buffers(w, number(w, "grown_buffers"), number(w, "grown_bytes"));
-	put(w, " came and stayed, ");
-	if (freed_old == 0)
-		put(w, "and none that was old has been freed");
-	else
-		tdm_put_count(w->out, freed_old, "old one was freed", "old ones were freed");
-}
-
-static void put_lives(const struct words *w)
-{
-	uint64_t lived = number(w, "freed_lived_ns"), most = number(w, "freed_lived_most_ns");
-	uint64_t oldest = number(w, "oldest_ns");
-	if (lived != TDM_BYTES_UNKNOWN) {
-		bool is_known = lived >= most / 2;
-		put(w, "; freed ones of this site lived ");
-		put(w, is_known ? "" : "at most ");
-		put_time(w, is_known ? lived : most);
-	}
-	if (oldest != TDM_BYTES_UNKNOWN) {
-		put(w, "; the oldest here is ");
-		put_time(w, oldest);
-		put(w, " old");
-	}
-}
-
-static void put_spread(const struct words *w)
-{
-	const struct tdm_picture *picture = w->view->picture;
-	put_held(w);
-	put(w, " live, with births spread evenly over ");
-	put_time(w, number(w, "watched_ns"));
-	if (picture->processes[w->finding->about.process].life == TDM_LIFE_ENDED)
-		put(w, " until the program was killed");
-	put_lives(w);
-}
-
-static void put_turnover(const struct words *w)
-{
-	put_held(w);
-	put(w, ", come and go: ");
-	tdm_put_count(w->out, number(w, "freed"), "was", "were");
-	put(w, " seen to be freed");
-}
-
-static void put_levelled(const struct words *w)
-{
-	put_held(w);
-	put(w, ": grew by ");
-	tdm_put_count(w->out, number(w, "grown_buffers"), "buffer", "buffers");
-	put(w, " and has levelled off");
-}
-
-static const char *programs_tail(const struct words *w)
-{
-	bool is_binary = w->finding->about.kind == TDM_KIND_DRAM || w->finding->about.kind == TDM_KIND_L1;
-	return is_binary ? "; each came with kernels: new programs are compiled and cached"
-			 : "; memory of programs grows as long as new ones are compiled and cached, or traces captured";
-}
-
-/* How a sentence about a site begins and ends. */
-static const struct {
-	void (*begin)(const struct words *w);
-	void (*middle)(const struct words *w);
-	const char *end;
-} leak_sentences[TDM_LEAK_WHY_COUNT] = {
-	[TDM_LEAK_GROWS] = { put_growth, put_lives, "" },
-	[TDM_LEAK_AT_EXIT] = { put_held, NULL, NULL },
-	[TDM_LEAK_UNSURE] = { put_growth, put_lives, "; too little to be sure: watch longer" },
-	[TDM_LEAK_SLOWS] = { put_growth, NULL, "; but slower and slower: a cache that fills, or a warm-up" },
-	[TDM_LEAK_LATE] = { put_growth, NULL, "; it began while it was watched: watch again" },
-	[TDM_LEAK_LOADING] = { put_growth, NULL, "; but the program may still be loading: watch again when it works" },
-	[TDM_LEAK_PROGRAMS] = { put_growth, NULL, NULL },
-	[TDM_LEAK_MANY] = { put_growth, NULL,
-		"; one or two at each of many sites: names that differ every time, or loading" },
-	[TDM_LEAK_SPREAD] = { put_spread, NULL, "" },
-	[TDM_LEAK_CONSTANT] = { put_held, NULL, ", constant" },
-	[TDM_LEAK_TURNS_OVER] = { put_turnover, NULL, "" },
-	[TDM_LEAK_YOUNG] = { put_held, NULL, ", grows, but freed ones became as old" },
-	[TDM_LEAK_LEVELLED] = { put_levelled, NULL, "" },
-	[TDM_LEAK_KILLED] = { put_held, NULL, ", left by a program that was killed or crashed: no leak" },
-	[TDM_LEAK_RUNTIME] = { put_held, NULL, ", which the runtime leaves on the card" },
-	[TDM_LEAK_UNWATCHED] = { put_held, put_lives, "" },
+#define GROWTH                                                                                \
+	"grew |by {bytes_per_second} a second |over {watched_ns}: |{grown} came and stayed, " \
+	"|{freed_old/old one was freed/old ones were freed/and none that was old has been freed}"
+#define LIVES "|; freed ones of this site lived {lived}|; the oldest here is {oldest_ns} old"
+static const char *const leak_sentences[TDM_LEAK_WHY_COUNT] = {
+	[TDM_LEAK_GROWS] = GROWTH LIVES,
+	[TDM_LEAK_AT_EXIT] = "{held}| {=buffers/was/were} never freed: the program ended by itself",
+	[TDM_LEAK_UNSURE] = GROWTH LIVES "|; too little to be sure: watch longer",
+	[TDM_LEAK_SLOWS] = GROWTH "|; but slower and slower: a cache that fills, or a warm-up",
+	[TDM_LEAK_LATE] = GROWTH "|; it began while it was watched: watch again",
+	[TDM_LEAK_LOADING] = GROWTH "|; but the program may still be loading: watch again when it works",
+	[TDM_LEAK_PROGRAMS] = GROWTH "|; {cached}",
+	[TDM_LEAK_MANY] = GROWTH "|; one or two at each of many sites: names that differ every time, or loading",
+	[TDM_LEAK_SPREAD] = "{held} live|, with births spread evenly over {watched_ns}|{killed}" LIVES,
+	[TDM_LEAK_CONSTANT] = "{held}, constant" LIVES,
+	[TDM_LEAK_TURNS_OVER] = "{held}, come and go|: {freed/was/were} seen to be freed",
+	[TDM_LEAK_YOUNG] = "{held}, grows, but freed ones became as old" LIVES,
+	[TDM_LEAK_LEVELLED] = "{held}|: grew by {grown_buffers/buffer/buffers} and has levelled off",
+	[TDM_LEAK_KILLED] = "{held}, left by a program that was killed or crashed: no leak",
+	[TDM_LEAK_RUNTIME] = "{held}, which the runtime leaves on the card",
+	[TDM_LEAK_UNWATCHED] = "{held}" LIVES,
 };
 
-static void leak_sentence(const struct words *w)
-{
-	enum tdm_leak_why why = tdm_leak_why_of(w->finding->what);
-	if (why >= TDM_LEAK_WHY_COUNT)
-		return;
-	leak_sentences[why].begin(w);
-	if (leak_sentences[why].middle != NULL)
-		leak_sentences[why].middle(w);
-	if (leak_sentences[why].end != NULL)
-		put(w, leak_sentences[why].end);
-	if (why == TDM_LEAK_AT_EXIT)
-		put(w, number(w, "buffers") == 1 ? " was never freed: the program ended by itself"
-						 : " were never freed: the program ended by itself");
-	if (why == TDM_LEAK_PROGRAMS)
-		put(w, programs_tail(w));
-	if (why == TDM_LEAK_CONSTANT || why == TDM_LEAK_YOUNG)
-		put_lives(w);
-}
-
 /* What to call the place that allocated it. */
-static void put_site(struct tdm_finding_view *view, const struct words *w)
+static void put_site(const struct words *w)
 {
 	const struct tdm_about *about = &w->finding->about;
+	const struct tdm_picture *picture = w->view->picture;
 	uint32_t depth;
-	tdm_picture_stack(view->picture, about->stack, &depth);
+	tdm_picture_stack(picture, about->stack, &depth);
 	if (number(w, "many_sites") == 1)
 		put(w, "(many sites)");
 	else if (about->name != NULL && about->name[0] != '\0')
-		tdm_cell_put(w->out, tdm_str_of(about->name), 0, view->term.utf8);
+		tdm_cell_text(w->out, about->name, w->view->term.utf8);
 	else if (depth != 0)
-		tdm_stack_site(view->picture, tdm_stack_symbols_get(&view->symbols, view->picture, about->process),
-			about->stack, true, w->out);
+		tdm_stack_site(picture, tdm_stack_symbols_get(&w->view->symbols, picture, about->process), about->stack,
+			true, w->out);
 	else
 		put(w, "(no name, no stack)");
 }
 
-static void put_leak_head(struct tdm_finding_view *view, const struct words *w)
+static void put_leak_head(const struct words *w)
 {
-	static const char *const styles[TDM_SEVERITIES] = { TDM_STYLE_GREEN, TDM_STYLE_GREEN, TDM_STYLE_YELLOW,
-		TDM_STYLE_RED };
 	static const char *const heads[TDM_SEVERITIES] = { "steady", "steady", "SUSPECT", "LEAK" };
 	const struct tdm_about *about = &w->finding->about;
 	uint8_t severity = w->finding->severity;
-	tdm_buf_printf(w->out, "%s%s%s  ", tdm_term_style(&view->term, styles[severity]), heads[severity],
-		tdm_term_style(&view->term, TDM_STYLE_OFF));
-	put_site(view, w);
-	tdm_buf_printf(w->out, "  (%s, device %" PRId64 "%s, process %" PRId32 " ",
-		tdm_kind_name((enum tdm_kind)about->kind), about->device, about->is_virtual ? " virtual" : "",
-		about->pid);
-	tdm_cell_put(w->out, tdm_str_of(about->comm), 0, view->term.utf8);
+	tdm_put_styled(w->out, &w->view->term, styles[severity], heads[severity]);
+	put(w, "  ");
+	put_site(w);
+	tdm_buf_printf(w->out, "  (%s, device %" PRId64 "%s, process %" PRId32 " ", kind_of(w), about->device,
+		about->is_virtual ? " virtual" : "", about->pid);
+	tdm_cell_text(w->out, about->comm, w->view->term.utf8);
 	put(w, ")\n");
 }
 
 static void put_forecast(const struct words *w)
 {
 	double full_s = real(w, "full_in_seconds");
-	if (tdm_leak_why_of(w->finding->what) == TDM_LEAK_AT_EXIT)
+	if (w->finding->code == TDM_LEAK_AT_EXIT)
 		return;
-	tdm_buf_fill(w->out, ' ', LEAK_INDENT);
-	put(w, "holds ");
-	put_bytes(w, number(w, "reserved_bytes"));
-	put(w, " in ");
-	tdm_put_count(w->out, number(w, "buffers"), "buffer", "buffers");
+	put_pieces(w, "  holds {reserved_bytes}| in {buffers/buffer/buffers}");
 	if (full_s < YEAR_S) {
 		put(w, "; ");
-		for (const char *c = tdm_kind_name((enum tdm_kind)w->finding->about.kind); *c != '\0'; c++)
+		for (const char *c = kind_of(w); *c != '\0'; c++)
 			tdm_buf_putc(w->out, (char)toupper((unsigned char)*c));
 		put(w, full_s > 0 ? " full in about " : " is full already");
 		if (full_s > 0)
-			put_time(w, (uint64_t)(full_s * (double)TDM_NS_PER_S));
+			put(w, TDM_TIME_TEXT((uint64_t)(full_s * (double)TDM_NS_PER_S)));
 	}
-	tdm_buf_putc(w->out, '\n');
+	put(w, "\n");
 }
 
-static void put_wrapped(const struct words *w, const char *label, const struct tdm_buf *text, size_t indent)
+/* A paragraph, folded; what comes before it in its first line fills the indent. */
+static void put_wrapped(const struct words *w, const char *label, struct tdm_str text, size_t indent)
 {
 	struct tdm_buf line;
 	tdm_buf_init(&line);
 	tdm_buf_puts(&line, label);
-	tdm_buf_add(&line, tdm_buf_str(text).ptr, text->len);
+	tdm_buf_add(&line, text.ptr, text.len);
 	tdm_wrap(w->out, tdm_buf_str(&line),
 		(struct tdm_wrap){ .at = indent, .indent = indent, .width = w->view->term.width });
-	w->out->failed |= text->failed || line.failed;
+	w->out->failed |= line.failed;
 	tdm_buf_done(&line);
 }
 
-static void put_leak_stack(struct tdm_finding_view *view, const struct words *w)
+static void put_leak_stack(const struct words *w)
 {
 	const struct tdm_about *about = &w->finding->about;
+	const struct tdm_picture *picture = w->view->picture;
 	struct tdm_buf trail;
 	uint32_t depth;
-	tdm_picture_stack(view->picture, about->stack, &depth);
+	tdm_picture_stack(picture, about->stack, &depth);
 	if (depth == 0)
 		return;
-	struct tdm_symbolizer *sym = tdm_stack_symbols_get(&view->symbols, view->picture, about->process);
-	if (view->stacks) {
-		tdm_stack_text(view->picture, sym, about->stack, STACK_INDENT, w->out);
+	struct tdm_symbolizer *sym = tdm_stack_symbols_get(&w->view->symbols, picture, about->process);
+	if (w->view->stacks) {
+		tdm_stack_text(picture, sym, about->stack, STACK_INDENT, w->out);
 		return;
 	}
 	tdm_buf_init(&trail);
-	tdm_stack_trail(view->picture, sym, about->stack, view->term.utf8, &trail);
+	tdm_stack_trail(picture, sym, about->stack, w->view->term.utf8, &trail);
 	tdm_buf_fill(w->out, ' ', LEAK_INDENT);
-	put_wrapped(w, "at ", &trail, LEAK_INDENT);
+	put_wrapped(w, "at ", tdm_buf_str(&trail), LEAK_INDENT);
+	w->out->failed |= trail.failed;
 	tdm_buf_done(&trail);
 }
 
-static void put_leak_faults(const struct words *w)
-{
-	char twice[TDM_BYTES_CAP], unknown[TDM_BYTES_CAP];
-	if (number(w, "double_frees") + number(w, "unknown_frees") == 0)
-		return;
-	tdm_buf_printf(w->out,
-		"%*shint: the process also freed %s times what was freed already, and %s times what was never there\n",
-		LEAK_INDENT, "", tdm_format_count(twice, sizeof twice, number(w, "double_frees")),
-		tdm_format_count(unknown, sizeof unknown, number(w, "unknown_frees")));
-}
-
-static void leak_text(struct tdm_finding_view *view, const struct words *w)
+static void leak_text(const struct words *w)
 {
 	struct tdm_buf reason;
 	tdm_buf_init(&reason);
-	tdm_finding_sentence(view, w->finding, &reason);
-	put_leak_head(view, w);
+	tdm_finding_sentence(w->view, w->finding, &reason);
+	put_leak_head(w);
 	tdm_buf_fill(w->out, ' ', LEAK_INDENT);
-	put_wrapped(w, "", &reason, LEAK_INDENT);
+	put_wrapped(w, "", tdm_buf_str(&reason), LEAK_INDENT);
+	w->out->failed |= reason.failed;
 	tdm_buf_done(&reason);
 	if (w->finding->severity == TDM_FINDING_OK)
 		return;
 	put_forecast(w);
-	put_leak_stack(view, w);
-	put_leak_faults(w);
-	tdm_buf_putc(w->out, '\n');
+	put_leak_stack(w);
+	if (number(w, "double_frees") + number(w, "unknown_frees") != 0)
+		put_pieces(w, "  hint: the process also freed {,double_frees} times what was freed already"
+			      "|, and {,unknown_frees} times what was never there\n");
+	put(w, "\n");
 }
 
 /* Doctor. */
@@ -309,8 +319,10 @@ static void put_paragraph(const struct words *w, const char *label, const char *
 {
 	struct tdm_buf clean;
 	tdm_buf_init(&clean);
-	tdm_cell_put(&clean, tdm_str_of(text), 0, w->view->term.utf8);
-	put_wrapped(w, label, &clean, DOCTOR_INDENT);
+	tdm_cell_text(&clean, text, w->view->term.utf8);
+	tdm_buf_fill(w->out, ' ', label[0] != '\0' ? DOCTOR_INDENT : 0);
+	put_wrapped(w, label, tdm_buf_str(&clean), DOCTOR_INDENT);
+	w->out->failed |= clean.failed;
 	tdm_buf_done(&clean);
 }
 
@@ -319,82 +331,191 @@ static void put_command(const struct words *w, const char *command)
 {
 	tdm_buf_fill(w->out, ' ', DOCTOR_INDENT);
 	tdm_buf_printf(w->out, "%s$ ", tdm_term_style(&w->view->term, TDM_STYLE_BOLD));
-	tdm_cell_put(w->out, tdm_str_of(command), 0, w->view->term.utf8);
+	tdm_cell_text(w->out, command, w->view->term.utf8);
 	tdm_buf_printf(w->out, "%s\n", tdm_term_style(&w->view->term, TDM_STYLE_OFF));
 }
 
-static void doctor_text(struct tdm_finding_view *view, const struct words *w)
+static void doctor_text(const struct words *w)
 {
-	static const char *const styles[TDM_SEVERITIES] = { TDM_STYLE_GREEN, TDM_STYLE_CYAN, TDM_STYLE_YELLOW,
-		TDM_STYLE_RED };
 	const struct tdm_finding *finding = w->finding;
 	const char *name = tdm_finding_severity_name(TDM_FAMILY_DOCTOR, (enum tdm_severity)finding->severity);
-	tdm_buf_printf(w->out, "  %s%s%s", tdm_term_style(&view->term, styles[finding->severity]), name,
-		tdm_term_style(&view->term, TDM_STYLE_OFF));
+	put(w, "  ");
+	tdm_put_styled(w->out, &w->view->term, styles[finding->severity], name);
 	tdm_buf_fill(w->out, ' ', DOCTOR_INDENT - 2 - strlen(name));
 	put_paragraph(w, "", finding->text != NULL ? finding->text : "");
-	for (size_t i = 0; finding->severity >= TDM_FINDING_WARNING && i < finding->evidence.count; i++) {
-		tdm_buf_fill(w->out, ' ', DOCTOR_INDENT);
-		put_paragraph(w, "looked at ", view->findings->evidence[finding->evidence.first + i].text);
-	}
+	if (finding->severity >= TDM_FINDING_WARNING)
+		put_paragraph(w, "looked at ", tdm_finding_word(w->view->findings, finding, "looked_at"));
 	for (size_t i = 0; i < finding->advice.count; i++) {
-		const struct tdm_advice *advice = &view->findings->advice[finding->advice.first + i];
-		tdm_buf_fill(w->out, ' ', DOCTOR_INDENT);
+		const struct tdm_advice *advice = &w->view->findings->advice[finding->advice.first + i];
 		put_paragraph(w, "-> ", advice->text);
 		if (advice->command != NULL)
 			put_command(w, advice->command);
 	}
 }
 
-/* Captures. */
+/* Failures in logs. */
+
+#define OF_BANKS                                                                                                  \
+	"{asked_bytes}| of {kind}|, {bytes_per_bank} in each| of {#banks} banks| of {bank_size}|; free {free}|, " \
+	"in one piece {largest_free}|; with its dependencies {placeable}|, in one piece {largest_placeable}|; {cause}"
+#define CLASH                                                                                                  \
+	"{=dataflow/dataflow buffers/circular buffers}| of program {#program}| on cores {core_range}| end at " \
+	"{#region_end}|, the lowest L1 buffer "                                                                \
+	"is at {#address}"
+static const char *const failures[TDM_FAILURE_COUNT] = {
+	[TDM_FAILURE_OUT_OF_MEMORY] = OF_BANKS,
+	[TDM_FAILURE_DEPENDENCIES] = OF_BANKS,
+	[TDM_FAILURE_BELOW_LIMIT] = "the only place is at {#address}|, below the limit {#limit}",
+	[TDM_FAILURE_BEYOND_L1] = "{=dataflow/dataflow buffers/circular buffers}| on cores {core_range}| end at "
+				  "{#region_end}|, L1 ends at {#limit}",
+	[TDM_FAILURE_CLASH] = CLASH,
+	[TDM_FAILURE_SERVICE_CLASH] = CLASH,
+	[TDM_FAILURE_PROGRAM_SIZE] = "the program has {asked_bytes}|, the buffer {limit}| on {name}",
+	[TDM_FAILURE_TRACE_REGION] = "the trace needs {asked_bytes}|, the region has {limit}",
+	[TDM_FAILURE_TRACE_OVERLAP] = "at address {#address}| with {name}",
+	[TDM_FAILURE_WORKER_L1] = "{asked_bytes}|, at most {limit}",
+	[TDM_FAILURE_SEGMENT] = "{asked_bytes}| at {#address}|, the region has {limit}|: {name}",
+	[TDM_FAILURE_CB_RESIZE] = "{asked_bytes}|, at most {limit}",
+	[TDM_FAILURE_UNSAFE_TRACE] = "what is allocated now may be overwritten when the trace runs",
+	[TDM_FAILURE_OTHER] = "",
+};
+
+static void failure_text(const struct words *w)
+{
+	tdm_buf_printf(w->out, "%s: ", tdm_finding_title(w->finding));
+	put_pieces(w, failures[w->finding->code]);
+}
+
+/* Replays. */
+
+#define NEEDED "it needs {,needed_per_bank} B in one piece"
+static const char *const causes[] = {
+	[TDM_CAUSE_UNKNOWN] = "",
+	[TDM_CAUSE_TOO_LARGE] = "too large: " NEEDED "|, and the whole region has {,total} B",
+	[TDM_CAUSE_EXHAUSTED] = "exhausted: " NEEDED "|, and {,free} B are free at all",
+	[TDM_CAUSE_FRAGMENTED] = "fragmented: " NEEDED "|; {,free} B are free|, the largest block is {,largest_free} B",
+	[TDM_CAUSE_OCCUPIED] = "occupied: {,needed_per_bank} B| at address {#address} are not all free",
+	[TDM_CAUSE_OUTSIDE] = "outside: {,needed_per_bank} B| at address {#address} do not lie in the region",
+	[TDM_CAUSE_NO_REGION] = "no region|: this device was set up without {kind} memory| ({setting}=0)",
+};
+
+static void replay_text(const struct words *w)
+{
+	const char *name = w->finding->about.name;
+	const struct tdm_table holes = tdm_finding_holes(w->view->findings, w->finding);
+	const char *message = tdm_finding_word(w->view->findings, w->finding, "runtime_message");
+	uint64_t cores = number(w, "cores"), banks = number(w, "banks");
+	tdm_put_label(w->out, "First failure");
+	tdm_buf_printf(
+		w->out, "%s %" PRIu64 ": %s%s", w->view->place, number(w, "line"), name, name[0] != '\0' ? ", " : "");
+	put_pieces(w, "{,size} B| of {kind}");
+	if (cores != 0)
+		tdm_buf_printf(w->out, " sharded over %" PRIu64 " cores", cores);
+	else if (banks > 1 && banks != TDM_BYTES_UNKNOWN)
+		tdm_buf_printf(w->out, " over %" PRIu64 " banks", banks);
+	put(w, "\nCause          ");
+	put_pieces(w, causes[w->finding->code]);
+	put(w, "\n");
+	if (message != NULL)
+		tdm_buf_printf(w->out, "Runtime says   %s\n", message);
+	if (holes.count != 0)
+		put(w, "\nLargest holes at the first failure\n");
+	tdm_table_text(&holes, &w->view->term, w->out);
+}
+
+/* Pressure. */
+
+/* How an indicator is called, where its figure is from, and what it lacks when it is unknown. */
+static const struct {
+	const char *title, *source, *lacks;
+} indicators[TDM_PRESSURE_COUNT] = {
+	[TDM_PRESSURE_MISS] = { "CB1 miss rate", "from sizes, not observed", "needs the tiles of B and of CB1" },
+	[TDM_PRESSURE_UTILIZATION] = { "CB utilization", "observed: the fullest moment of each",
+		"needs lines that push, and sizes in tiles" },
+	[TDM_PRESSURE_STALLS] = { "stalls", "observed: reserves and waits that had to wait",
+		"needs reserves or waits that say how long they waited" },
+	[TDM_PRESSURE_L1] = { "share of L1", "circular buffers of a core, of the L1 for buffers",
+		"needs sizes in bytes and the runtime's debug lines about L1" },
+	[TDM_PRESSURE_SCORE] = { "pressure score", "heuristic: the largest of miss rate, stalls and share of L1", "" },
+};
+
+static void pressure_text(const struct words *w)
+{
+	const char *band = tdm_finding_severity_name(TDM_FAMILY_PRESSURE, (enum tdm_severity)w->finding->severity);
+	bool is_score = w->finding->code == TDM_PRESSURE_SCORE;
+	double value = real(w, w->finding->what);
+	tdm_buf_printf(w->out, "%-16s ", tdm_finding_title(w->finding));
+	if (isnan(value))
+		tdm_buf_printf(w->out, "%-18s%s", "unknown", indicators[w->finding->code].lacks);
+	else
+		tdm_buf_printf(w->out, is_score ? "%5.0f    %-7s  %s" : "%5.1f %%  %-7s  %s",
+			is_score ? value : 100 * value, band != NULL ? band : "", indicators[w->finding->code].source);
+	if (number(w, "b_tiles_assumed") == 1)
+		put(w, "; as many B tiles as A tiles were assumed");
+	tdm_cell_trim(w->out);
+	put(w, "\n");
+	put_pieces(w, "circular buffers {cb_bytes_per_core} in each core\n");
+	if (is_score)
+		tdm_buf_printf(w->out, "%-16s %s\n", "thrashing risk", band != NULL ? band : "unknown");
+}
+
+/* Captures and reports. */
 
 /* A line of a table when it is about a figure; else a line with a label, or a sentence. */
-static void capture_text(struct tdm_finding_view *view, const struct words *w)
+static void capture_text(const struct words *w)
 {
-	const struct tdm_figure *bytes = tdm_finding_figure(view->findings, w->finding, "bytes");
-	const char *name = w->finding->about.name;
+	const struct tdm_figure *bytes = tdm_finding_figure(w->view->findings, w->finding, "bytes");
+	const char *name = w->finding->about.name, *style = "", *off = "";
 	bool is_warning = w->finding->severity >= TDM_FINDING_WARNING;
-	bool is_less = bytes != NULL && (int64_t)bytes->number < 0;
-	if (bytes == NULL)
-		put(w, is_warning ? tdm_term_style(&view->term, TDM_STYLE_YELLOW) : "");
-	if (bytes != NULL && bytes->unit == TDM_UNIT_CHANGE)
-		tdm_buf_printf(w->out, "  %-20s %*c%s  ", name,
-			15 - (int)strlen(TDM_COUNT_TEXT(is_less ? 0 - bytes->number : bytes->number)),
-			is_less ? '-' : '+', TDM_COUNT_TEXT(is_less ? 0 - bytes->number : bytes->number));
-	else if (bytes != NULL)
+	if (bytes != NULL && bytes->unit == TDM_UNIT_CHANGE) {
+		bool is_less = (int64_t)bytes->number < 0;
+		const char *count = TDM_COUNT_TEXT(is_less ? 0 - bytes->number : bytes->number);
+		tdm_buf_printf(w->out, "  %-20s %*c%s  ", name, 15 - (int)strlen(count), is_less ? '-' : '+', count);
+	} else if (bytes != NULL) {
 		tdm_buf_printf(w->out, "  %-20s %15s  ", name, is_warning ? "unknown" : "");
-	else if (name != NULL)
+	} else if (is_warning) {
+		style = tdm_term_style(&w->view->term, TDM_STYLE_YELLOW);
+		off = tdm_term_style(&w->view->term, TDM_STYLE_OFF);
+	}
+	put(w, style);
+	if (bytes == NULL && name != NULL)
 		tdm_put_label(w->out, name);
-	tdm_finding_sentence(view, w->finding, w->out);
-	put(w, name == NULL ? "." : "");
-	if (bytes == NULL)
-		put(w, is_warning ? tdm_term_style(&view->term, TDM_STYLE_OFF) : "");
-	put(w, "\n");
+	tdm_finding_sentence(w->view, w->finding, w->out);
+	tdm_buf_printf(w->out, "%s%s\n", name == NULL ? "." : "", off);
 }
 
 static const struct {
-	void (*sentence)(const struct words *w); /* NULL: the analyser's own */
-	void (*text)(struct tdm_finding_view *view, const struct words *w);
+	void (*text)(const struct words *w);
+	const char *const *sentences; /* by code; NULL: the analyser's own */
 } families[TDM_FAMILIES] = {
-	[TDM_FAMILY_DOCTOR] = { NULL, doctor_text },
-	[TDM_FAMILY_LEAK] = { leak_sentence, leak_text },
-	[TDM_FAMILY_CAPTURE] = { NULL, capture_text },
+	[TDM_FAMILY_DOCTOR] = { doctor_text, NULL },
+	[TDM_FAMILY_LEAK] = { leak_text, leak_sentences },
+	[TDM_FAMILY_REPLAY] = { replay_text, causes },
+	[TDM_FAMILY_CAPTURE] = { capture_text },
+	[TDM_FAMILY_FAILURE] = { failure_text, failures },
+	[TDM_FAMILY_PRESSURE] = { pressure_text, NULL },
 };
 
-void tdm_finding_sentence(const struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out)
+const char *tdm_finding_title(const struct tdm_finding *finding)
+{
+	return finding->family == TDM_FAMILY_FAILURE    ? tdm_failure_title((enum tdm_failure_type)finding->code)
+	       : finding->family == TDM_FAMILY_PRESSURE ? indicators[finding->code].title
+							: finding->what;
+}
+
+void tdm_finding_sentence(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out)
 {
 	const struct words w = { view, finding, out };
 	if (finding->text != NULL)
 		tdm_buf_puts(out, finding->text);
-	else if (families[finding->family].sentence != NULL)
-		families[finding->family].sentence(&w);
+	else if (families[finding->family].sentences != NULL)
+		put_pieces(&w, families[finding->family].sentences[finding->code]);
 }
 
 void tdm_finding_text(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out)
 {
-	const struct words w = { view, finding, out };
 	if (families[finding->family].text != NULL)
-		families[finding->family].text(view, &w);
+		families[finding->family].text(&(struct words){ view, finding, out });
 }
 
 void tdm_findings_text(struct tdm_findings *found, const struct tdm_term *term, struct tdm_buf *out)
@@ -402,6 +523,12 @@ void tdm_findings_text(struct tdm_findings *found, const struct tdm_term *term, 
 	struct tdm_finding_view view = { .findings = found, .term = *term };
 	for (size_t i = 0; i < found->count; i++)
 		tdm_finding_text(&view, &found->list[i], out);
-	out->failed |= found->failed;
-	tdm_findings_done(found);
+	out->failed |= tdm_findings_done(found);
+}
+
+void tdm_failure_text(const struct tdm_failure *failure, struct tdm_buf *out)
+{
+	struct tdm_findings found = { 0 };
+	tdm_failure_find(failure, &found);
+	tdm_findings_text(&found, &(struct tdm_term){ 0 }, out);
 }

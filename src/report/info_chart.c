@@ -98,8 +98,8 @@ static int draw_course(const struct tdm_capture_exact *exact, const struct tdm_c
 		.subtitle = picture->path == NULL ? label : NULL, /* a terminal has no room beside the axis */
 		.y_label = label,
 		.x_label = "node of the capture",
-		.unit = TDM_UNIT_BYTES,
-		.x_unit = TDM_UNIT_NUMBER,
+		.unit = TDM_PLOT_BYTES,
+		.x_unit = TDM_PLOT_NUMBER,
 		.series = series,
 		.series_count = is_l1 ? 2 : 1,
 		.times = line.nodes,
@@ -141,7 +141,7 @@ static int draw_cores(const struct tdm_capture_exact *exact, size_t unit, const 
 	struct tdm_scene scene = { .kind = TDM_CHART_HEAT,
 		.title = picture->title,
 		.subtitle = subtitle,
-		.unit = TDM_UNIT_BYTES,
+		.unit = TDM_PLOT_BYTES,
 		.cells = cells,
 		.grid_width = cores.grid_x,
 		.grid_height = cores.grid_y };

@@ -108,21 +108,16 @@ static void put_faults(const struct tdm_info_capture_report *r, struct tdm_buf *
 	}
 	if (found.count != 0)
 		tdm_buf_printf(out, "%s\n", tdm_term_style(&r->file.term, TDM_STYLE_OFF));
-	out->failed |= found.failed;
-	tdm_findings_done(&found);
+	out->failed |= tdm_findings_done(&found);
 }
 
 static void json_reasons(const struct tdm_info_capture_report *r, struct tdm_json *json)
 {
 	struct tdm_findings found = { 0 };
-	struct tdm_finding_view view = { .findings = &found };
 	tdm_capture_find(r->summary, TDM_CAPTURE_REASONS, &found);
 	tdm_json_put_array(json, "reasons");
-	for (size_t i = 0; i < found.count; i++)
-		tdm_finding_json(&view, &found.list[i], json);
+	tdm_findings_json(&found, json);
 	tdm_json_array_end(json);
-	json->out->failed |= found.failed;
-	tdm_findings_done(&found);
 }
 
 /* ---- errors ---- */
@@ -130,15 +125,13 @@ static void json_reasons(const struct tdm_info_capture_report *r, struct tdm_jso
 /* What an error says, in one line: figures where it is a sentence about memory, else its first line. */
 static void put_error(const struct tdm_capture_error *error, bool utf8, struct tdm_buf *out)
 {
-	enum { SUMMARY_CAP = 512, COLUMNS = 400 };
+	enum { COLUMNS = 400 };
 	static const char info[] = "\ninfo:\n";
-	char summary[SUMMARY_CAP];
 	struct tdm_failure failure;
 	struct tdm_str text = tdm_str_of(error->message);
 	size_t end;
 	if (tdm_error_text_find(text, 0, &failure, &end)) {
-		tdm_buf_printf(out, "%s: %s", tdm_failure_title((enum tdm_failure_type)failure.type),
-			tdm_failure_summary(&failure, summary, sizeof summary));
+		tdm_failure_text(&failure, out);
 		return;
 	}
 	/* The runtime puts where it happened before what happened. */

@@ -4,6 +4,7 @@
 #include "base/duration.h"
 #include "base/units.h"
 #include "report/cell.h"
+#include "report/finding_report.h"
 #include "report/table.h"
 
 #include <inttypes.h>
@@ -25,6 +26,7 @@ struct metric {
 struct metrics {
 	struct metric rows[METRICS_MAX];
 	size_t count;
+	bool failed; /* out of memory */
 };
 
 static double known_if(uint64_t count, uint64_t value)
@@ -103,10 +105,27 @@ static double peak_of(const struct tdm_log_profile *p, enum tdm_kind kind)
 	return most;
 }
 
+static void add_pressure(struct metrics *m, const struct tdm_log_profile *a, const struct tdm_log_profile *b)
+{
+	struct tdm_findings p = { 0 }, q = { 0 };
+	tdm_log_profile_pressure(a, 0, &p);
+	tdm_log_profile_pressure(b, 0, &q);
+	m->failed = p.failed || q.failed;
+	if (!m->failed)
+		add(m, BYTES, known(tdm_finding_number(&p, &p.list[TDM_PRESSURE_L1], "cb_bytes_per_core")),
+			known(tdm_finding_number(&q, &q.list[TDM_PRESSURE_L1], "cb_bytes_per_core")),
+			"cb_bytes_per_core", "circular buffers, per core");
+	for (size_t i = 0; !m->failed && i < TDM_PRESSURE_COUNT; i++)
+		add(m, i == TDM_PRESSURE_SCORE ? SCORE : PER_CENT, tdm_finding_real(&p, &p.list[i], p.list[i].what),
+			tdm_finding_real(&q, &q.list[i], q.list[i].what), p.list[i].what,
+			tdm_finding_title(&p.list[i]));
+	tdm_findings_done(&p);
+	tdm_findings_done(&q);
+}
+
 static void collect(struct metrics *m, const struct tdm_log_profile *a, const struct tdm_log_profile *b)
 {
 	const struct tdm_log_file *x = &a->files[0], *y = &b->files[0];
-	struct tdm_log_pressure p = tdm_log_profile_pressure(a, 0), q = tdm_log_profile_pressure(b, 0);
 	m->count = 0;
 	add(m, COUNT, (double)a->failure_count, (double)b->failure_count, "failures", "errors");
 	for (int type = 0; type < TDM_FAILURE_COUNT; type++)
@@ -117,12 +136,7 @@ static void collect(struct metrics *m, const struct tdm_log_profile *a, const st
 	add(m, COUNT, known(x->a_tiles), known(y->a_tiles), "a_tiles", "A tiles");
 	add(m, COUNT, known(x->b_tiles), known(y->b_tiles), "b_tiles", "B tiles");
 	add_cbs(m, a, b);
-	add(m, BYTES, known(p.cb_bytes), known(q.cb_bytes), "cb_bytes_per_core", "circular buffers, per core");
-	add(m, PER_CENT, p.miss, q.miss, "cb1_miss_rate", "CB1 miss rate");
-	add(m, PER_CENT, p.utilization, q.utilization, "cb_utilization", "CB utilization");
-	add(m, PER_CENT, p.stall_share, q.stall_share, "stall_share", "stalls");
-	add(m, PER_CENT, p.l1_share, q.l1_share, "l1_share", "share of L1");
-	add(m, SCORE, p.score, q.score, "score", "pressure score");
+	add_pressure(m, a, b);
 	add(m, NS, kernel_ns(a), kernel_ns(b), "kernel_ns", "kernels, in all");
 	for (int kind = 0; kind < TDM_KIND_COUNT; kind++) {
 		char name[48];
@@ -218,6 +232,7 @@ void tdm_log_compare_text(const struct tdm_log_profile *a, const struct tdm_log_
 	}
 	collect(&m, a, b);
 	struct tdm_table table = table_of(&m);
+	out->failed |= m.failed;
 	tdm_buf_putc(out, '\n');
 	tdm_table_text(&table, &(struct tdm_term){ .utf8 = report->utf8, .width = report->width }, out);
 	for (size_t i = 0; i < m.count; i++)
@@ -237,4 +252,5 @@ void tdm_log_compare_json(const struct tdm_log_profile *a, const struct tdm_log_
 	tdm_json_key(json, "figures");
 	tdm_table_json(&table, json);
 	tdm_json_object_end(json);
+	json->out->failed |= m.failed;
 }

@@ -1,46 +1,20 @@
 /* The profile of logs as JSON, without its tables, and single records. */
 #include "report/log_report.h"
 #include "analyze/log_pressure.h"
+#include "report/finding_report.h"
 
-#include <math.h>
-
-static void put_kind(struct tdm_json *json, uint8_t kind)
+static void put_pressure(struct tdm_json *json, const struct tdm_log_profile *p, uint32_t file)
 {
-	tdm_json_put_text(json, "kind", kind < TDM_KIND_COUNT ? tdm_kind_name((enum tdm_kind)kind) : NULL);
-}
-
-void tdm_log_range_json(bool has_range, const struct tdm_core_range *range, struct tdm_json *json)
-{
-	if (!has_range) {
-		tdm_json_null(json);
-		return;
-	}
-	tdm_json_object(json);
-	tdm_json_put_u64(json, "x0", range->x0);
-	tdm_json_put_u64(json, "y0", range->y0);
-	tdm_json_put_u64(json, "x1", range->x1);
-	tdm_json_put_u64(json, "y1", range->y1);
+	struct tdm_findings found = { 0 };
+	struct tdm_finding_view view = { .findings = &found };
+	tdm_log_profile_pressure(p, file, &found);
+	tdm_json_put_object(json, "pressure");
+	tdm_json_put_text(json, "source",
+		"miss rate and share of L1 from sizes; utilization and stalls observed; score heuristic");
+	for (size_t i = 0; i < found.count; i++)
+		tdm_finding_keys(&view, &found.list[i], json);
 	tdm_json_object_end(json);
-}
-
-void tdm_log_failure_json(const struct tdm_failure *f, struct tdm_json *json)
-{
-	char summary[TDM_LOG_TEXT_CAP];
-	tdm_json_put_text(json, "sort", tdm_failure_name((enum tdm_failure_type)f->type));
-	tdm_json_put_bool(json, "warning", tdm_failure_is_warning(f));
-	tdm_json_put_text(json, "cause", tdm_failure_cause_name(tdm_failure_cause(f)));
-	tdm_json_put_text(json, "summary", tdm_failure_summary(f, summary, sizeof summary));
-	put_kind(json, f->kind);
-	for (size_t i = 0; i < TDM_FAILURE_FIGURE_COUNT; i++)
-		tdm_json_put_bytes(json, tdm_failure_keys[i], f->figures[i]);
-	tdm_json_put_bool(json, "dataflow", f->is_dataflow);
-	tdm_json_key(json, "core_range");
-	tdm_log_range_json(f->has_range, &f->range, json);
-	tdm_json_put_u64(json, "core_ranges", f->range_count);
-	tdm_json_put_str(json, "name", f->name);
-	tdm_json_put_u64(json, "refused_figures", f->refused);
-	tdm_json_key(json, "text");
-	tdm_json_str(json, f->text);
+	json->out->failed |= tdm_findings_done(&found);
 }
 
 static void put_file(struct tdm_json *json, const struct tdm_log_profile *p, uint32_t i)
@@ -81,23 +55,7 @@ static void put_file(struct tdm_json *json, const struct tdm_log_profile *p, uin
 	tdm_json_put_bytes(json, "bank_size", f->geometry.l1_bank_size);
 	tdm_json_put_bytes(json, "allocatable", f->geometry.allocatable_l1_size);
 	tdm_json_object_end(json);
-	struct tdm_log_pressure s = tdm_log_profile_pressure(p, i);
-	tdm_json_put_object(json, "pressure");
-	tdm_json_put_text(json, "source",
-		"miss rate and share of L1 from sizes; utilization and stalls observed; score heuristic");
-	tdm_json_put_double(json, "cb1_miss_rate", s.miss);
-	tdm_json_put_text(json, "cb1_miss_band", isnan(s.miss) ? NULL : tdm_log_band_name(tdm_log_miss_band(s.miss)));
-	tdm_json_put_bool(json, "b_tiles_assumed", s.b_is_assumed);
-	tdm_json_put_double(json, "cb_utilization", s.utilization);
-	tdm_json_put_text(json, "cb_utilization_band",
-		isnan(s.utilization) ? NULL : tdm_log_band_name(tdm_log_utilization_band(s.utilization)));
-	tdm_json_put_double(json, "stall_share", s.stall_share);
-	tdm_json_put_double(json, "l1_share", s.l1_share);
-	tdm_json_put_bytes(json, "cb_bytes_per_core", s.cb_bytes);
-	tdm_json_put_double(json, "score", s.score);
-	tdm_json_put_text(
-		json, "thrashing_risk", isnan(s.score) ? NULL : tdm_log_band_name(tdm_log_score_band(s.score)));
-	tdm_json_object_end(json);
+	put_pressure(json, p, i);
 	tdm_json_object_end(json);
 }
 
@@ -131,6 +89,7 @@ static void put_timeline(struct tdm_json *json, const struct tdm_log_timeline *t
 
 void tdm_log_json(const struct tdm_log_profile *p, const struct tdm_log_report *report, struct tdm_json *json)
 {
+	struct tdm_finding_view failures = { .findings = &p->found };
 	tdm_json_object(json);
 	tdm_json_put_bool(json, "sample", report->is_sample);
 	tdm_json_put_array(json, "files");
@@ -139,9 +98,12 @@ void tdm_log_json(const struct tdm_log_profile *p, const struct tdm_log_report *
 	tdm_json_array_end(json);
 	tdm_json_put_u64(json, "failure_count", p->failure_count);
 	tdm_json_put_u64(json, "warning_count", p->warning_count);
-	tdm_log_table_json(p, TDM_LOG_TABLE_FAILURES, report->limit, json);
+	tdm_json_put_array(json, "failures");
+	for (size_t i = 0; i < p->found.count && (report->limit == 0 || i < report->limit); i++)
+		tdm_finding_json(&failures, &p->found.list[i], json);
+	tdm_json_array_end(json);
 	if (!report->errors_only) {
-		for (int id = TDM_LOG_TABLE_FAILURES + 1; id < TDM_LOG_TABLE_COUNT; id++)
+		for (int id = 0; id < TDM_LOG_TABLE_COUNT; id++)
 			tdm_log_table_json(p, (enum tdm_log_table_id)id, report->limit, json);
 		tdm_log_row_counts_json(p, json);
 		put_timeline(json, &p->timeline);
@@ -164,7 +126,7 @@ void tdm_log_record_json(const struct tdm_log_record *r, struct tdm_json *json)
 	tdm_json_put_known(json, "rank", r->rank != TDM_LOG_NO_RANK, (uint64_t)r->rank);
 	tdm_json_put_known(json, "pid", r->pid > 0, (uint64_t)r->pid);
 	tdm_json_put_known(json, "device", r->device != TDM_LOG_DEVICE_UNKNOWN, r->device);
-	put_kind(json, r->kind);
+	tdm_json_put_text(json, "kind", r->kind < TDM_KIND_COUNT ? tdm_kind_name((enum tdm_kind)r->kind) : NULL);
 	tdm_json_put_known(json, "cb", r->cb != TDM_LOG_CB_UNKNOWN, r->cb);
 	tdm_json_put_bytes(json, "bytes", r->bytes);
 	tdm_json_put_bytes(json, "tiles", r->tiles);
@@ -174,9 +136,8 @@ void tdm_log_record_json(const struct tdm_log_record *r, struct tdm_json *json)
 	tdm_json_put_str(json, "name", r->name);
 	if (r->type == TDM_LOG_FAILURE) {
 		tdm_json_put_bool(json, "repeat", r->is_repeat);
-		tdm_json_put_object(json, "failure");
-		tdm_log_failure_json(&r->failure, json);
-		tdm_json_object_end(json);
+		tdm_json_key(json, "failure");
+		tdm_failure_json(&r->failure, json);
 	}
 	tdm_json_object_end(json);
 }

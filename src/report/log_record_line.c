@@ -1,17 +1,16 @@
 /* A record of a log as one line of text. */
 #include "base/duration.h"
-#include "base/units.h"
 #include "report/cell.h"
+#include "report/finding_report.h"
 #include "report/log_report.h"
+#include "report/report_put.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 static void put_bytes(struct tdm_buf *out, const char *before, uint64_t bytes)
 {
-	char text[TDM_BYTES_CAP];
 	if (bytes != TDM_BYTES_UNKNOWN)
-		tdm_buf_printf(out, "%s%s", before, tdm_format_bytes_short(text, sizeof text, bytes));
+		tdm_buf_printf(out, "%s%s", before, TDM_SIZE_TEXT(bytes));
 }
 
 static void put_number(struct tdm_buf *out, const char *before, uint64_t number, const char *after)
@@ -22,9 +21,8 @@ static void put_number(struct tdm_buf *out, const char *before, uint64_t number,
 
 static void put_duration(struct tdm_buf *out, const char *before, uint64_t ns)
 {
-	char text[TDM_DURATION_CAP];
 	if (ns != TDM_LOG_UNKNOWN)
-		tdm_buf_printf(out, "%s%s", before, tdm_format_duration(text, sizeof text, ns));
+		tdm_buf_printf(out, "%s%s", before, TDM_TIME_TEXT(ns));
 }
 
 static void put_where(struct tdm_buf *out, const struct tdm_log_record *r)
@@ -74,15 +72,14 @@ static void put_geometry(struct tdm_buf *out, const struct tdm_log_geometry *g)
 
 void tdm_log_record_line(const struct tdm_log_record *r, struct tdm_buf *out)
 {
-	char clock[TDM_DURATION_CAP] = "-", summary[TDM_LOG_TEXT_CAP];
+	char clock[TDM_DURATION_CAP] = "-";
 	if (r->time_ns != 0)
 		tdm_format_clock(clock, sizeof clock, r->time_ns);
 	tdm_buf_printf(
 		out, "%-12s %9" PRIu64 "  %-13s ", clock, r->line, tdm_log_type_name((enum tdm_log_type)r->type));
 	switch (r->type) {
 	case TDM_LOG_FAILURE:
-		tdm_buf_printf(out, "%s: %s", tdm_failure_title((enum tdm_failure_type)r->failure.type),
-			tdm_failure_summary(&r->failure, summary, sizeof summary));
+		tdm_failure_text(&r->failure, out);
 		break;
 	case TDM_LOG_ALLOC:
 	case TDM_LOG_FREE:

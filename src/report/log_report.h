@@ -30,13 +30,8 @@ void tdm_log_compare_json(const struct tdm_log_profile *a, const struct tdm_log_
 void tdm_log_record_line(const struct tdm_log_record *record, struct tdm_buf *out);
 void tdm_log_record_json(const struct tdm_log_record *record, struct tdm_json *json);
 
-/* Without the braces around the keys; the value of the key "core_range". */
-void tdm_log_failure_json(const struct tdm_failure *failure, struct tdm_json *json);
-void tdm_log_range_json(bool has_range, const struct tdm_core_range *range, struct tdm_json *json);
-
 /* In the order of their keys in JSON. */
 enum tdm_log_table_id {
-	TDM_LOG_TABLE_FAILURES,
 	TDM_LOG_TABLE_CBS,
 	TDM_LOG_TABLE_KERNELS,
 	TDM_LOG_TABLE_OPS,

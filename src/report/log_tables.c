@@ -1,5 +1,6 @@
 /* The tables of a log's profile: their columns, from which text and JSON both come. */
 #include "base/units.h"
+#include "report/finding_report.h"
 #include "report/log_report.h"
 #include "report/report_put.h"
 #include "report/table.h"
@@ -15,21 +16,6 @@ static void put_file(const struct tdm_field *field, uint32_t file, struct tdm_bu
 	const struct tdm_log_profile *p = field->table->context;
 	if (p->file_count > 1)
 		tdm_buf_printf(out, "[%u] ", file + 1);
-}
-
-static void put_what(const struct tdm_field *field, struct tdm_buf *out)
-{
-	const struct tdm_log_failure *row = field->row;
-	struct tdm_failure f = tdm_log_failure_get(row);
-	char text[TDM_LOG_TEXT_CAP];
-	put_file(field, row->file, out);
-	if (row->rank != TDM_LOG_NO_RANK)
-		tdm_buf_printf(out, "rank %d: ", row->rank);
-	tdm_buf_printf(out, "%s: %s", tdm_failure_title((enum tdm_failure_type)f.type),
-		tdm_failure_summary(&f, text, sizeof text));
-	if (f.refused != 0)
-		tdm_buf_printf(out, " (%u figure%s not fit 64 bits)", f.refused,
-			f.refused == 1 ? " of it does" : "s of it do");
 }
 
 static void put_cb(const struct tdm_field *field, struct tdm_buf *out)
@@ -81,26 +67,9 @@ static void put_rank(const struct tdm_field *field, struct tdm_buf *out)
 static void put_cb_range(const struct tdm_field *field, struct tdm_json *json)
 {
 	const struct tdm_log_cb *cb = field->row;
-	tdm_log_range_json(cb->has_range, &cb->range, json);
+	static const struct tdm_core_range unknown = { 1, 1, 0, 0 };
+	tdm_core_range_json(cb->has_range ? &cb->range : &unknown, json);
 }
-
-static void put_failure(const struct tdm_field *field, struct tdm_json *json)
-{
-	struct tdm_failure failure = tdm_log_failure_get(field->row);
-	tdm_log_failure_json(&failure, json);
-}
-
-#define FAILURE(member) TDM_MEMBER(struct tdm_log_failure, member)
-static const struct tdm_column failures[] = {
-	{ "time", NULL, FAILURE(time_ns), .format = tdm_format_clock, .width = 12,
-		.flags = TDM_ZERO_IS_UNKNOWN | TDM_OTHER_SIDE },
-	{ NULL, "file", FAILURE(file) },
-	{ "line", "line", FAILURE(line), .width = 9 },
-	{ NULL, "time_ns", FAILURE(time_ns), .flags = TDM_ZERO_IS_UNKNOWN },
-	{ NULL, "rank", FAILURE(rank), .flags = TDM_NEGATIVE_IS_UNKNOWN },
-	{ "lines", "places", FAILURE(places), .width = 5, .before = 1 },
-	{ "what", .text = put_what, .flags = TDM_WRAP, .before = 1, .json = put_failure },
-};
 
 #define CB(member) TDM_MEMBER(struct tdm_log_cb, member)
 #define CB_TIMED   TDM_KNOWN_IF(struct tdm_log_cb, timed)
@@ -209,7 +178,6 @@ static const struct {
 		caption, key, offsetof(struct tdm_log_profile, list), sizeof(struct type), list, \
 			sizeof list / sizeof *list                                               \
 	}
-	[TDM_LOG_TABLE_FAILURES] = TABLE(failures, tdm_log_failure, "failures", ""),
 	[TDM_LOG_TABLE_CBS] = TABLE(cbs, tdm_log_cb, "circular_buffers",
 		"\nCircular buffers (lines that allocate, reserve, push, wait, pop; fullest: tiles on one core)\n"),
 	[TDM_LOG_TABLE_KERNELS] = TABLE(kernels, tdm_log_work, "kernels", "\n"),
@@ -245,18 +213,15 @@ void tdm_log_table_text(const struct tdm_log_profile *p, enum tdm_log_table_id i
 	struct tdm_buf *out)
 {
 	const struct tdm_log_table *rows = rows_of(p, id);
-	struct tdm_table table = make(p, id, report->limit);
-	char count[TDM_BYTES_CAP];
+	const struct tdm_table table = make(p, id, report->limit);
 	if (rows->count == 0)
 		return;
-	if (id == TDM_LOG_TABLE_FAILURES)
-		table.dropped = rows->dropped;
 	tdm_buf_puts(out, tables[id].caption);
 	tdm_table_text(&table, &(struct tdm_term){ .utf8 = report->utf8, .width = report->width }, out);
 	/* How many rows those would have made is not known, only how many records they are. */
-	if (rows->dropped != 0 && id != TDM_LOG_TABLE_FAILURES)
+	if (rows->dropped != 0)
 		tdm_buf_printf(out, "... and %s record%s about others: the table is full\n",
-			tdm_format_count(count, sizeof count, rows->dropped), tdm_plural(rows->dropped));
+			TDM_COUNT_TEXT(rows->dropped), tdm_plural(rows->dropped));
 }
 
 void tdm_log_table_json(const struct tdm_log_profile *p, enum tdm_log_table_id id, size_t limit, struct tdm_json *json)
@@ -270,7 +235,7 @@ void tdm_log_row_counts_json(const struct tdm_log_profile *p, struct tdm_json *j
 {
 	uint64_t dropped = 0;
 	tdm_json_put_object(json, "row_counts");
-	for (int id = TDM_LOG_TABLE_FAILURES + 1; id < TDM_LOG_TABLE_COUNT; id++) {
+	for (int id = 0; id < TDM_LOG_TABLE_COUNT; id++) {
 		const struct tdm_log_table *rows = rows_of(p, (enum tdm_log_table_id)id);
 		tdm_json_put_u64(json, tables[id].key, rows->count);
 		dropped += rows->dropped;

@@ -6,10 +6,10 @@
 #include "base/units.h"
 #include "base/wrap.h"
 #include "report/cell.h"
+#include "report/finding_report.h"
 #include "report/report_put.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
 const char *tdm_log_file_kind(const struct tdm_log_file *f)
@@ -59,7 +59,7 @@ static void put_lines(struct tdm_buf *out, uint64_t count, const char *what)
 
 static void put_head(const struct tdm_log_profile *p, const struct tdm_log_report *report, struct tdm_buf *out)
 {
-	char bytes[TDM_BYTES_CAP], from[TDM_DURATION_CAP], to[TDM_DURATION_CAP];
+	char from[TDM_DURATION_CAP], to[TDM_DURATION_CAP];
 	if (report->is_sample)
 		wrapped(out, report, "Sample",
 			"no file was given: this is a small log that comes with tidemark, not one of yours");
@@ -71,7 +71,7 @@ static void put_head(const struct tdm_log_profile *p, const struct tdm_log_repor
 		tdm_cell_put(out, tdm_str_of(f->name), 0, report->utf8);
 		tdm_buf_puts(out, ": ");
 		tdm_put_count(out, f->lines, "line", "lines");
-		tdm_buf_printf(out, ", %s", tdm_format_bytes_short(bytes, sizeof bytes, f->bytes));
+		tdm_buf_printf(out, ", %s", TDM_SIZE_TEXT(f->bytes));
 		if (f->first_ns != 0)
 			tdm_buf_printf(out, ", %s to %s", tdm_format_clock(from, sizeof from, f->first_ns),
 				tdm_format_clock(to, sizeof to, f->last_ns));
@@ -89,59 +89,61 @@ static void put_head(const struct tdm_log_profile *p, const struct tdm_log_repor
 	}
 }
 
-static void put_failures(const struct tdm_log_profile *p, const struct tdm_log_report *report, struct tdm_buf *out)
+static struct tdm_value get_figure(const struct tdm_field *field)
 {
-	char count[TDM_BYTES_CAP];
-	tdm_buf_printf(out, "\nErrors: %s", tdm_format_count(count, sizeof count, p->failure_count));
-	if (p->warning_count != 0)
-		tdm_buf_printf(out, ", warnings: %" PRIu64, p->warning_count);
-	tdm_buf_puts(out, p->failures.count != 0 ? " (one that stands in several lines is one)\n" : "\n");
-	tdm_log_table_text(p, TDM_LOG_TABLE_FAILURES, report, out);
+	const struct tdm_log_profile *p = field->table->context;
+	return tdm_value_number(tdm_finding_number(&p->found, field->row, field->column->key));
 }
 
-static void put_share(struct tdm_buf *out, const char *name, double share, enum tdm_log_band band, const char *why)
+static void put_what(const struct tdm_field *field, struct tdm_buf *out)
 {
-	if (isnan(share))
-		tdm_buf_printf(out, "%-16s unknown           %s\n", name, why);
-	else
-		tdm_buf_printf(out, "%-16s %5.1f %%  %-7s  %s\n", name, 100 * share,
-			band != TDM_LOG_BAND_UNKNOWN ? tdm_log_band_name(band) : "", why);
+	const struct tdm_log_profile *p = field->table->context;
+	struct tdm_finding_view view = { .findings = &p->found };
+	uint64_t rank = tdm_finding_number(&p->found, field->row, "rank");
+	uint64_t refused = tdm_finding_number(&p->found, field->row, "refused_figures");
+	if (p->file_count > 1)
+		tdm_buf_printf(out, "[%" PRIu64 "] ", tdm_finding_number(&p->found, field->row, "file") + 1);
+	if (rank != TDM_BYTES_UNKNOWN)
+		tdm_buf_printf(out, "rank %" PRIu64 ": ", rank);
+	tdm_finding_text(&view, field->row, out);
+	if (refused != 0)
+		tdm_buf_printf(out, " (%" PRIu64 " figure%s not fit 64 bits)", refused,
+			refused == 1 ? " of it does" : "s of it do");
+}
+
+static void put_failures(const struct tdm_log_profile *p, const struct tdm_log_report *report, struct tdm_buf *out)
+{
+	static const struct tdm_column columns[] = {
+		{ "time", "time_ns", .get = get_figure, .format = tdm_format_clock, .width = 12,
+			.flags = TDM_OTHER_SIDE },
+		{ "line", "line", .get = get_figure, .width = 9, .flags = TDM_OTHER_SIDE },
+		{ "lines", "places", .get = get_figure, .width = 5, .before = 1, .flags = TDM_OTHER_SIDE },
+		{ "what", .text = put_what, .flags = TDM_WRAP, .before = 1 },
+	};
+	const struct tdm_table table = { TDM_COLUMNS(columns), p->found.list, sizeof *p->found.list, p->found.count,
+		.limit = report->limit, .dropped = p->failures.dropped, .context = p, .more = "...", .gap = 1 };
+	tdm_buf_printf(out, "\nErrors: %s", TDM_COUNT_TEXT(p->failure_count));
+	if (p->warning_count != 0)
+		tdm_buf_printf(out, ", warnings: %" PRIu64, p->warning_count);
+	tdm_buf_puts(out, table.count != 0 ? " (one that stands in several lines is one)\n" : "\n");
+	tdm_table_text(&table, &(struct tdm_term){ .utf8 = report->utf8, .width = report->width }, out);
 }
 
 static void put_pressure(const struct tdm_log_profile *p, uint32_t file, struct tdm_buf *out)
 {
-	struct tdm_log_pressure s = tdm_log_profile_pressure(p, file);
 	const struct tdm_log_file *f = &p->files[file];
-	char bytes[TDM_BYTES_CAP];
+	struct tdm_findings found = { 0 };
+	struct tdm_finding_view view = { .findings = &found };
 	if (f->by_dialect[TDM_LOG_BY_WORKLOAD] == 0)
 		return;
 	tdm_buf_puts(out, "\nPressure");
 	if (p->file_count > 1)
 		tdm_buf_printf(out, " [%u]", file + 1);
 	tdm_buf_puts(out, "\n");
-	put_share(out, "CB1 miss rate", s.miss, tdm_log_miss_band(s.miss),
-		isnan(s.miss)    ? "needs the tiles of B and of CB1"
-		: s.b_is_assumed ? "from sizes, not observed; as many B tiles as A tiles were assumed"
-				 : "from sizes, not observed");
-	put_share(out, "CB utilization", s.utilization, tdm_log_utilization_band(s.utilization),
-		isnan(s.utilization) ? "needs lines that push, and sizes in tiles"
-				     : "observed: the fullest moment of each");
-	put_share(out, "stalls", s.stall_share, TDM_LOG_BAND_UNKNOWN,
-		isnan(s.stall_share) ? "needs reserves or waits that say how long they waited"
-				     : "observed: reserves and waits that had to wait");
-	put_share(out, "share of L1", s.l1_share, TDM_LOG_BAND_UNKNOWN,
-		isnan(s.l1_share) ? "needs sizes in bytes and the runtime's debug lines about L1"
-				  : "circular buffers of a core, of the L1 for buffers");
-	if (s.cb_bytes != TDM_BYTES_UNKNOWN)
-		tdm_buf_printf(out, "%-16s %s in each core\n", "circular buffers",
-			tdm_format_bytes_short(bytes, sizeof bytes, s.cb_bytes));
-	if (isnan(s.score))
-		tdm_buf_printf(out, "%-16s unknown\n", "pressure score");
-	else
-		tdm_buf_printf(out,
-			"%-16s %5.0f    %-7s  heuristic: the largest of miss rate, stalls and share of L1\n",
-			"pressure score", s.score, tdm_log_band_name(tdm_log_score_band(s.score)));
-	tdm_buf_printf(out, "%-16s %s\n", "thrashing risk", tdm_log_band_name(tdm_log_score_band(s.score)));
+	tdm_log_profile_pressure(p, file, &found);
+	for (size_t i = 0; i < found.count; i++)
+		tdm_finding_text(&view, &found.list[i], out);
+	out->failed |= tdm_findings_done(&found);
 	if (f->verified != TDM_LOG_UNKNOWN && f->passed != TDM_LOG_UNKNOWN && f->verified != 0)
 		tdm_buf_printf(out, "%-16s %" PRIu64 " of %" PRIu64 " values passed (%.1f %%)\n", "verification",
 			f->passed, f->verified, 100 * (double)f->passed / (double)f->verified);
@@ -152,7 +154,6 @@ static void put_row(struct tdm_buf *out, const char *name, const uint64_t *slots
 {
 	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char *const signs[] = { " ", ".", ".", ":", ":", "=", "=", "#", "#" };
-	char text[TDM_BYTES_CAP];
 	uint64_t most = 0;
 	for (size_t i = 0; i < count; i++)
 		most = slots[i] > most ? slots[i] : most;
@@ -163,8 +164,7 @@ static void put_row(struct tdm_buf *out, const char *name, const uint64_t *slots
 		size_t height = slots[i] == 0 ? 0 : 1 + (size_t)((double)slots[i] / (double)most * 7.0);
 		tdm_buf_puts(out, report->utf8 ? blocks[height] : signs[height]);
 	}
-	tdm_buf_printf(out, "| at most %s%s%s\n",
-		is_bytes ? tdm_format_bytes_short(text, sizeof text, most) : tdm_format_count(text, sizeof text, most),
+	tdm_buf_printf(out, "| at most %s%s%s\n", is_bytes ? TDM_SIZE_TEXT(most) : TDM_COUNT_TEXT(most),
 		is_bytes ? "" : " record", is_bytes ? "" : tdm_plural(most));
 }
 
@@ -175,7 +175,7 @@ static void put_timeline(const struct tdm_log_profile *p, const struct tdm_log_r
 		[TDM_LOG_ROW_KERNEL] = "kernels",
 		[TDM_LOG_ROW_FAILURE] = "errors" };
 	const struct tdm_log_timeline *t = &p->timeline;
-	char clock[TDM_DURATION_CAP], width[TDM_DURATION_CAP];
+	char clock[TDM_DURATION_CAP];
 	if (!t->used || t->slots == 0)
 		return;
 	if (t->by_line)
@@ -184,8 +184,7 @@ static void put_timeline(const struct tdm_log_profile *p, const struct tdm_log_r
 			t->from, t->width, tdm_plural(t->width));
 	else
 		tdm_buf_printf(out, "\nTimeline (from %s, %s a column)\n",
-			tdm_format_clock(clock, sizeof clock, t->from),
-			tdm_format_duration(width, sizeof width, t->width));
+			tdm_format_clock(clock, sizeof clock, t->from), TDM_TIME_TEXT(t->width));
 	for (size_t row = 0; row < TDM_LOG_ROW_COUNT; row++)
 		put_row(out, names[row], t->rows[row], t->slots, false, report);
 	put_row(out, "dram", t->dram_bytes, t->slots, true, report);

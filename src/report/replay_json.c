@@ -1,55 +1,6 @@
 /* What a replay found, as JSON, and the columns of its tables. */
-#include "base/units.h"
+#include "report/finding_report.h"
 #include "report/replay_report.h"
-
-static const struct tdm_replay_bound *bound_of(const struct tdm_field *field)
-{
-	const struct tdm_replay_hole *hole = field->row;
-	return field->column->arg == 0 ? &hole->below : &hole->above;
-}
-
-static void put_bound(const struct tdm_field *field, struct tdm_buf *out)
-{
-	const struct tdm_replay_bound *bound = bound_of(field);
-	char size[TDM_BYTES_CAP];
-	tdm_buf_puts(out, bound->is_buffer ? bound->name.text : "end of region");
-	if (bound->is_buffer)
-		tdm_buf_printf(out, " (%s)", tdm_format_bytes_short(size, sizeof size, bound->bytes));
-}
-
-static void json_bound(const struct tdm_field *field, struct tdm_json *json)
-{
-	const struct tdm_replay_bound *bound = bound_of(field);
-	if (!bound->is_buffer) {
-		tdm_json_null(json);
-		return;
-	}
-	tdm_json_object(json);
-	tdm_json_put_text(json, "name", bound->name.text);
-	tdm_json_put_bytes(json, "bytes", bound->bytes);
-	tdm_json_object_end(json);
-}
-
-#define HOLE(member) TDM_MEMBER(struct tdm_replay_hole, member)
-#define BOUND        .text = put_bound, .json = json_bound, .width = 24, .flags = TDM_WHOLE
-static const struct tdm_column hole_columns[] = {
-	{ "hole at", "address", HOLE(address), .width = 12 },
-	{ "size", "bytes", HOLE(size), TDM_BYTES },
-	{ "buffer below", "below", BOUND, .arg = 0 },
-	{ "buffer above", "above", BOUND, .arg = 1 },
-};
-
-struct tdm_table tdm_replay_hole_table(const struct tdm_replay_hole *holes, size_t count)
-{
-	return (struct tdm_table){ TDM_COLUMNS(hole_columns), holes, sizeof *holes, count, .indent = 2, .gap = 2 };
-}
-
-static void put_holes(struct tdm_json *json, const struct tdm_replay_hole *holes, size_t count)
-{
-	const struct tdm_table table = tdm_replay_hole_table(holes, count);
-	tdm_json_key(json, "largest_holes");
-	tdm_table_json(&table, json);
-}
 
 static void put_room(struct tdm_json *json, uint64_t allocated, uint64_t free, uint64_t largest_free)
 {
@@ -59,39 +10,15 @@ static void put_room(struct tdm_json *json, uint64_t allocated, uint64_t free, u
 	tdm_json_put_double(json, "fragmentation", tdm_replay_frag(free, largest_free));
 }
 
-static void put_stats(struct tdm_json *json, const struct tdm_freelist_stats *s)
-{
-	tdm_json_put_bytes(json, "total", s->total);
-	put_room(json, s->allocated, s->free, s->largest_free);
-}
-
 static void put_failure(const struct tdm_field *field, struct tdm_json *json)
 {
 	const struct tdm_replay_space *space = field->row;
-	const struct tdm_replay_failure *f = &space->first_failure;
-	if (space->failures == 0) {
+	const struct tdm_replay *replay = field->table->context;
+	struct tdm_finding_view view = { .findings = &replay->findings };
+	if (space->failures != 0)
+		tdm_finding_json(&view, &view.findings->list[space->first_failure], json);
+	else
 		tdm_json_null(json);
-		return;
-	}
-	tdm_json_object(json);
-	tdm_json_put_u64(json, "line", f->line);
-	tdm_json_put_u64(json, "request", f->op);
-	tdm_json_put_text(json, "name", f->name.text);
-	tdm_json_put_text(json, "cause", tdm_replay_cause_name(f->cause));
-	tdm_json_put_bytes(json, "size", f->size);
-	tdm_json_put_u64(json, "cores", f->cores);
-	tdm_json_put_bytes(json, "bytes_per_bank", f->bytes_per_bank);
-	tdm_json_put_bytes(json, "needed_per_bank", f->need);
-	put_stats(json, &f->stats);
-	if (tdm_replay_card(field->table->context) != NULL) {
-		struct tdm_buf message;
-		tdm_buf_init(&message);
-		tdm_replay_runtime_message(space, &message);
-		tdm_json_put_text(json, "runtime_message", message.len != 0 ? message.data : NULL);
-		tdm_buf_done(&message);
-	}
-	put_holes(json, f->holes, f->hole_count);
-	tdm_json_object_end(json);
 }
 
 static void put_moment(
@@ -119,12 +46,15 @@ static void put_moments(const struct tdm_field *field, struct tdm_json *json)
 static void put_end(const struct tdm_field *field, struct tdm_json *json)
 {
 	const struct tdm_replay_space *space = field->row;
-	struct tdm_replay_hole holes[TDM_REPLAY_HOLES];
+	struct tdm_hole holes[TDM_REPLAY_HOLES];
 	struct tdm_freelist_stats s = tdm_freelist_stats(space->list);
 	size_t i = (size_t)(space - (const struct tdm_replay_space *)field->table->rows);
+	const struct tdm_table table = tdm_hole_table(holes, tdm_replay_holes(field->table->context, i, holes));
 	tdm_json_object(json);
-	put_stats(json, &s);
-	put_holes(json, holes, tdm_replay_holes(field->table->context, i, holes));
+	tdm_json_put_bytes(json, "total", s.total);
+	put_room(json, s.allocated, s.free, s.largest_free);
+	tdm_json_key(json, "largest_holes");
+	tdm_table_json(&table, json);
 	tdm_json_object_end(json);
 }
 
@@ -177,9 +107,8 @@ static const struct tdm_column space_columns[] = {
 
 struct tdm_table tdm_replay_space_table(const struct tdm_replay *replay)
 {
-	size_t count = tdm_replay_space_count(replay);
-	return (struct tdm_table){ TDM_COLUMNS(space_columns), count != 0 ? tdm_replay_space(replay, 0) : NULL,
-		sizeof(struct tdm_replay_space), count, .context = replay, .gap = 1 };
+	return (struct tdm_table){ TDM_COLUMNS(space_columns), replay->spaces, sizeof *replay->spaces,
+		replay->space_count, .context = replay, .gap = 1 };
 }
 
 /* Of what is no text trace only. */
@@ -208,17 +137,17 @@ void tdm_replay_json(const struct tdm_replay *replay, const struct tdm_replay_re
 	tdm_json_put_text(json, "trace", report->trace);
 	tdm_json_put_text(json, "source", "model");
 	tdm_json_put_text(json, "card", card != NULL ? card->name : NULL);
-	tdm_json_put_text(json, "policy", tdm_fit_name(tdm_replay_fit(replay)));
-	tdm_json_put_u64(json, "requests", tdm_replay_ops(replay));
+	tdm_json_put_text(json, "policy", tdm_fit_name(replay->setup.fit));
+	tdm_json_put_u64(json, "requests", replay->ops);
 	tdm_json_put_u64(json, "skipped_lines", report->skipped);
-	tdm_json_put_u64(json, "live_buffers", tdm_replay_live(replay));
+	tdm_json_put_u64(json, "live_buffers", replay->live_count);
 	if (report->feed != NULL)
 		put_feed(json, report);
 	tdm_json_key(json, "fits");
-	if (tdm_replay_space_count(replay) == 0)
+	if (replay->space_count == 0)
 		tdm_json_null(json);
 	else
-		tdm_json_bool(json, tdm_replay_first_failing(replay) == NULL);
+		tdm_json_bool(json, replay->findings.count == 0);
 	tdm_json_key(json, "spaces");
 	tdm_table_json(&spaces, json);
 	tdm_json_object_end(json);

@@ -24,16 +24,7 @@ void tdm_replay_text(const struct tdm_replay *replay, const struct tdm_replay_re
 /* The value of the key "simulate". */
 void tdm_replay_json(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_json *json);
 
-/* Borrowed from the replay, from the holes. */
+/* Borrowed from the replay. */
 struct tdm_table tdm_replay_space_table(const struct tdm_replay *replay);
-struct tdm_table tdm_replay_hole_table(const struct tdm_replay_hole *holes, size_t count);
-
-/* The space whose first failure came first, or NULL when everything fits. */
-const struct tdm_replay_space *tdm_replay_first_failing(const struct tdm_replay *replay);
-
-const char *tdm_replay_cause_name(enum tdm_replay_cause cause); /* "fragmented" */
-
-/* The sentence that the runtime would print for this failure; empty for failures that only a trace can have. */
-void tdm_replay_runtime_message(const struct tdm_replay_space *space, struct tdm_buf *out);
 
 #endif

@@ -1,60 +1,17 @@
 /* What a replay found, as text. */
 #include "report/replay_report.h"
 #include "base/units.h"
+#include "report/finding_report.h"
 #include "report/report_put.h"
 
-#include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
-
-const struct tdm_replay_space *tdm_replay_first_failing(const struct tdm_replay *replay)
-{
-	const struct tdm_replay_space *first = NULL;
-	for (size_t i = 0; i < tdm_replay_space_count(replay); i++) {
-		const struct tdm_replay_space *space = tdm_replay_space(replay, i);
-		if (space->failures != 0 && (first == NULL || space->first_failure.op < first->first_failure.op))
-			first = space;
-	}
-	return first;
-}
-
-const char *tdm_replay_cause_name(enum tdm_replay_cause cause)
-{
-	static const char *const names[] = {
-		[TDM_CAUSE_TOO_LARGE] = "too_large",
-		[TDM_CAUSE_EXHAUSTED] = "exhausted",
-		[TDM_CAUSE_FRAGMENTED] = "fragmented",
-		[TDM_CAUSE_OCCUPIED] = "occupied",
-		[TDM_CAUSE_OUTSIDE] = "outside",
-		[TDM_CAUSE_NO_REGION] = "no_region",
-	};
-	return names[cause];
-}
-
-void tdm_replay_runtime_message(const struct tdm_replay_space *space, struct tdm_buf *out)
-{
-	const struct tdm_replay_failure *f = &space->first_failure;
-	char type[16];
-	size_t i = 0;
-	if (space->range.banks == 0 || f->cause == TDM_CAUSE_OCCUPIED || f->cause == TDM_CAUSE_OUTSIDE)
-		return;
-	for (; space->name[i] != '\0' && i + 1 < sizeof type; i++)
-		type[i] = (char)toupper((unsigned char)space->name[i]);
-	type[i] = '\0';
-	tdm_buf_printf(out,
-		"Out of Memory: Not enough space to allocate %" PRIu64 " B %s buffer across %" PRIu32
-		" banks, where each bank needs to store %" PRIu64 " B, but bank size is %" PRIu64
-		" B (allocated: %" PRIu64 " B, free: %" PRIu64 " B, largest free block: %" PRIu64 " B)",
-		f->aligned_size, type, f->cores != 0 ? f->cores : space->range.banks, f->bytes_per_bank, f->stats.total,
-		f->stats.allocated, f->stats.free, f->stats.largest_free);
-}
 
 static uint64_t total_allocs(const struct tdm_replay *replay, uint64_t *failures)
 {
 	uint64_t allocs = 0;
 	*failures = 0;
-	for (size_t i = 0; i < tdm_replay_space_count(replay); i++) {
-		const struct tdm_replay_space *space = tdm_replay_space(replay, i);
+	for (size_t i = 0; i < replay->space_count; i++) {
+		const struct tdm_replay_space *space = &replay->spaces[i];
 		allocs += space->allocs + space->failures;
 		*failures += space->failures;
 	}
@@ -97,16 +54,16 @@ static void put_left_out(const struct tdm_replay_feed *feed, struct tdm_buf *out
 static void put_head(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_buf *out)
 {
 	const struct tdm_card *card = tdm_replay_card(replay);
-	const struct tdm_replay_space *first = tdm_replay_space(replay, 0);
+	const struct tdm_replay_space *first = &replay->spaces[0];
 
 	tdm_put_label(out, report->format != NULL ? "Requests" : "Trace");
 	tdm_buf_puts(out, report->trace);
 	if (report->format != NULL)
 		tdm_buf_printf(out, " (%s)", report->format);
 	tdm_buf_puts(out, ": ");
-	tdm_put_count(out, tdm_replay_ops(replay), "request", "requests");
+	tdm_put_count(out, replay->ops, "request", "requests");
 	tdm_buf_puts(out, ", ");
-	tdm_put_count(out, tdm_replay_live(replay), "buffer", "buffers");
+	tdm_put_count(out, replay->live_count, "buffer", "buffers");
 	tdm_buf_puts(out, " live at the end\n");
 	if (report->skipped != 0) {
 		tdm_put_label(out, "Skipped");
@@ -122,86 +79,24 @@ static void put_head(const struct tdm_replay *replay, const struct tdm_replay_re
 	else
 		tdm_buf_printf(out, "%" PRIu64 " .. %" PRIu64 ", sizes in steps of %" PRIu64 " B", first->range.base,
 			first->range.base + first->range.size, first->range.block_align);
-	tdm_buf_printf(out, ", policy %s\n", tdm_fit_name(tdm_replay_fit(replay)));
-}
-
-static void put_cause(const struct tdm_replay_space *space, struct tdm_buf *out)
-{
-	const struct tdm_replay_failure *f = &space->first_failure;
-	char need[TDM_BYTES_CAP], has[TDM_BYTES_CAP], largest[TDM_BYTES_CAP];
-	tdm_format_count(need, sizeof need, f->need);
-	tdm_format_count(has, sizeof has, f->stats.free);
-	tdm_format_count(largest, sizeof largest, f->stats.largest_free);
-	switch (f->cause) {
-	case TDM_CAUSE_TOO_LARGE:
-		tdm_format_count(has, sizeof has, f->stats.total);
-		tdm_buf_printf(out, "too large: it needs %s B in one piece, and the whole region has %s B", need, has);
-		break;
-	case TDM_CAUSE_EXHAUSTED:
-		tdm_buf_printf(out, "exhausted: it needs %s B in one piece, and %s B are free at all", need, has);
-		break;
-	case TDM_CAUSE_FRAGMENTED:
-		tdm_buf_printf(out, "fragmented: it needs %s B in one piece; %s B are free, the largest block is %s B",
-			need, has, largest);
-		break;
-	case TDM_CAUSE_OCCUPIED:
-		tdm_buf_printf(out, "occupied: %s B at address %" PRIu64 " are not all free", need, f->address);
-		break;
-	case TDM_CAUSE_OUTSIDE:
-		tdm_buf_printf(out, "outside: %s B at address %" PRIu64 " do not lie in the region", need, f->address);
-		break;
-	case TDM_CAUSE_NO_REGION:
-		tdm_buf_printf(out, "no region: this device was set up without %s memory (%s=0)", space->name,
-			space->kind == TDM_KIND_TRACE ? "trace_region" : space->name);
-		break;
-	}
-	tdm_buf_putc(out, '\n');
+	tdm_buf_printf(out, ", policy %s\n", tdm_fit_name(replay->setup.fit));
 }
 
 static const struct tdm_term plain = { .utf8 = true, .width = TDM_TERM_WIDTH };
 
-static void put_holes(struct tdm_buf *out, const struct tdm_replay_hole *holes, size_t count)
-{
-	const struct tdm_table table = tdm_replay_hole_table(holes, count);
-	tdm_table_text(&table, &plain, out);
-}
-
 static void put_verdict(const struct tdm_replay *replay, const char *place, struct tdm_buf *out)
 {
-	char count[TDM_BYTES_CAP], of[TDM_BYTES_CAP];
 	uint64_t failures, allocs = total_allocs(replay, &failures);
-	const struct tdm_replay_space *space = tdm_replay_first_failing(replay);
+	struct tdm_finding_view view = { .findings = &replay->findings, .term = plain, .place = place };
 
 	tdm_put_label(out, "Verdict");
-	tdm_format_count(of, sizeof of, allocs);
-	if (space == NULL) {
-		tdm_buf_printf(out, "fits: %s allocation%s, none failed\n", of, tdm_plural(allocs));
+	if (replay->findings.count == 0) {
+		tdm_buf_printf(out, "fits: %s allocation%s, none failed\n", TDM_COUNT_TEXT(allocs), tdm_plural(allocs));
 		return;
 	}
-	tdm_buf_printf(out, "does not fit: %s of %s allocation%s failed\n",
-		tdm_format_count(count, sizeof count, failures), of, tdm_plural(allocs));
-	const struct tdm_replay_failure *f = &space->first_failure;
-	tdm_put_label(out, "First failure");
-	tdm_buf_printf(out, "%s %" PRIu64 ": %s%s", place, f->line, f->name.text, f->name.text[0] != '\0' ? ", " : "");
-	tdm_buf_printf(out, "%s B", tdm_format_count(count, sizeof count, f->size));
-	if (tdm_replay_card(replay) != NULL)
-		tdm_buf_printf(out, " of %s", space->name);
-	if (f->cores != 0)
-		tdm_buf_printf(out, " sharded over %" PRIu32 " cores", f->cores);
-	else if (space->range.banks > 1)
-		tdm_buf_printf(out, " over %" PRIu32 " banks", space->range.banks);
-	tdm_buf_putc(out, '\n');
-	tdm_put_label(out, "Cause");
-	put_cause(space, out);
-	if (tdm_replay_card(replay) != NULL && space->range.banks != 0) {
-		tdm_put_label(out, "Runtime says");
-		tdm_replay_runtime_message(space, out);
-		tdm_buf_putc(out, '\n');
-	}
-	if (f->hole_count != 0) {
-		tdm_buf_puts(out, "\nLargest holes at the first failure\n");
-		put_holes(out, f->holes, f->hole_count);
-	}
+	tdm_buf_printf(out, "does not fit: %s of %s allocation%s failed\n", TDM_COUNT_TEXT(failures),
+		TDM_COUNT_TEXT(allocs), tdm_plural(allocs));
+	tdm_finding_text(&view, replay->findings.list, out);
 }
 
 /* One mark for a share from 0 to 1. */
@@ -229,15 +124,13 @@ static void put_series(const struct tdm_replay_space *space, bool ascii, struct 
 
 static void put_moments(const struct tdm_replay_space *space, const char *place, struct tdm_buf *out)
 {
-	char peak[TDM_BYTES_CAP], device[TDM_BYTES_CAP], tight[TDM_BYTES_CAP];
 	tdm_buf_printf(out, "%-9s peak %s B per bank at %s %" PRIu64 ", %" PRIu64 " buffer%s", "",
-		tdm_format_count(peak, sizeof peak, space->peak), place, space->peak_line, space->peak_buffers,
+		TDM_COUNT_TEXT(space->peak), place, space->peak_line, space->peak_buffers,
 		tdm_plural(space->peak_buffers));
 	if (space->range.banks > 1)
-		tdm_buf_printf(out, ", %s on the device",
-			tdm_format_bytes_short(device, sizeof device, tdm_times(space->peak, space->range.banks)));
+		tdm_buf_printf(out, ", %s on the device", TDM_SIZE_TEXT(tdm_times(space->peak, space->range.banks)));
 	tdm_buf_printf(out, "\n%-9s tightest at %s %" PRIu64 " (largest free block %s B)", "", place,
-		space->tightest_line, tdm_format_count(tight, sizeof tight, space->tightest));
+		space->tightest_line, TDM_COUNT_TEXT(space->tightest));
 	if (space->worst_frag > 0)
 		tdm_buf_printf(out, ", most fragmented at %s %" PRIu64 " (%.1f %%)", place, space->worst_frag_line,
 			100.0 * space->worst_frag);
@@ -253,21 +146,22 @@ void tdm_replay_text(const struct tdm_replay *replay, const struct tdm_replay_re
 	tdm_table_text(&spaces, &plain, out);
 	tdm_buf_puts(
 		out, "\nOver time (used: of its peak; frag.: share of the free bytes outside the largest block)\n");
-	for (size_t i = 0; i < tdm_replay_space_count(replay); i++) {
-		const struct tdm_replay_space *space = tdm_replay_space(replay, i);
+	for (size_t i = 0; i < replay->space_count; i++) {
+		const struct tdm_replay_space *space = &replay->spaces[i];
 		if (space->allocs == 0)
 			continue;
 		put_series(space, report->ascii, out);
 		put_moments(space, report->place, out);
 	}
-	for (size_t i = 0; i < tdm_replay_space_count(replay); i++) {
-		struct tdm_replay_hole holes[TDM_REPLAY_HOLES];
-		const struct tdm_replay_space *space = tdm_replay_space(replay, i);
+	for (size_t i = 0; i < replay->space_count; i++) {
+		struct tdm_hole holes[TDM_REPLAY_HOLES];
+		const struct tdm_replay_space *space = &replay->spaces[i];
 		if (space->allocs == 0)
 			continue;
 		size_t count = tdm_replay_holes(replay, i, holes);
 		tdm_buf_printf(out, "\nLargest holes at the end: %s\n", space->name);
-		put_holes(out, holes, count);
+		const struct tdm_table table = tdm_hole_table(holes, count);
+		tdm_table_text(&table, &plain, out);
 		if (count == 0)
 			tdm_buf_puts(out, "  none: the region is full\n");
 	}

@@ -1,8 +1,14 @@
 #include "sources/format.h"
 
+#if TDM_BARE /* without yajl */
+#define CAPTURES(X)
+#else
+#define CAPTURES(X) X(graph_capture)
+#endif
+
 /* Any text may be a log, so that comes last. */
 #define TDM_FORMATS(X)   \
-	X(graph_capture) \
+	CAPTURES(X)      \
 	X(kernels)       \
 	X(memory_report) \
 	X(perf_csv)      \

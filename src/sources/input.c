@@ -32,8 +32,14 @@ enum {
 };
 
 /* In the order of trying. */
-static const struct tdm_decoder *const decoders[] = { &tdm_decoder_gzip, &tdm_decoder_xz, &tdm_decoder_zstd,
-	&tdm_decoder_utf16 };
+static const struct tdm_decoder *const decoders[] = {
+#if !TDM_BARE
+	&tdm_decoder_gzip,
+	&tdm_decoder_xz,
+	&tdm_decoder_zstd,
+#endif
+	&tdm_decoder_utf16,
+};
 
 struct level {
 	const struct tdm_decoder *decoder; /* NULL: the file itself */

@@ -177,6 +177,9 @@ int tdm_terminal_open(struct tdm_terminal **terminal, const struct tdm_terminal_
 	if (t->screen == NULL)
 		goto fail;
 	start_modes(t, options->no_colour);
+	/* ncurses writes every move of the cursor at once until it has left the screen and come back. */
+	endwin();
+	refresh();
 	collect_leave(t);
 	tdm_guard_restores(OUT, &t->settings, t->leave, t->leave_len);
 	t->is_blank = true;

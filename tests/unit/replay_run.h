@@ -37,8 +37,8 @@ static inline struct run run_with(const char *trace, size_t len, const struct td
 		diag = (struct tdm_diag){ 0 };
 	}
 	source_done(&s);
-	for (size_t i = 0; i < tdm_replay_space_count(run.replay); i++)
-		assert_true(tdm_freelist_is_valid(tdm_replay_space(run.replay, i)->list));
+	for (size_t i = 0; i < run.replay->space_count; i++)
+		assert_true(tdm_freelist_is_valid(run.replay->spaces[i].list));
 	return run;
 }
 

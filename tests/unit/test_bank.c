@@ -205,18 +205,6 @@ static void figures_beyond_64_bits_are_an_error(void **state)
 	}
 }
 
-static void bank_counts_with_a_fast_modulo(void **state)
-{
-	(void)state;
-	static const uint32_t valid[] = { 1, 2, 7, 8, 12, 20, 48, 56, 63, 64, 70, 72, 80, 94, 108, 110, 117, 120, 124,
-		126, 128, 130, 140, 0x80000000u };
-	static const uint32_t invalid[] = { 0, 3, 5, 9, 11, 65, 96, 100, 139, 141, UINT32_MAX };
-	for (size_t i = 0; i < sizeof valid / sizeof *valid; i++)
-		assert_true(tdm_bank_count_is_valid(valid[i]));
-	for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++)
-		assert_false(tdm_bank_count_is_valid(invalid[i]));
-}
-
 /* The first banks and the last one, as the C++ library's shuffle gives them. */
 static void banks_are_shuffled_over_cores(void **state)
 {
@@ -272,7 +260,6 @@ int main(void)
 		cmocka_unit_test(buffers_are_spread_as_the_runtime_does),
 		cmocka_unit_test(shapes_that_the_runtime_refuses),
 		cmocka_unit_test(figures_beyond_64_bits_are_an_error),
-		cmocka_unit_test(bank_counts_with_a_fast_modulo),
 		cmocka_unit_test(banks_are_shuffled_over_cores),
 		cmocka_unit_test(every_core_has_one_bank),
 	};

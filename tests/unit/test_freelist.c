@@ -222,7 +222,8 @@ static void same_as_the_description_on_random_requests(void **state)
 				assert_same(fl, b);
 		}
 		assert_same(fl, b);
-		tdm_freelist_clear(fl);
+		for (uint64_t lowest; tdm_freelist_lowest(fl, &lowest);)
+			assert_int_equal(tdm_freelist_release(fl, lowest, NULL), 0);
 		assert_int_equal(tdm_freelist_stats(fl).largest_free, mix->size);
 		assert_true(tdm_freelist_is_valid(fl));
 		tdm_freelist_free(fl);
@@ -367,7 +368,7 @@ static void shrink_and_reset_keep_addresses(void **state)
 	assert_int_equal(tdm_freelist_stats(fl).largest_free, 16384);
 	assert_true(tdm_freelist_is_valid(fl));
 	assert_int_equal(tdm_freelist_shrink(fl, 512), 0);
-	tdm_freelist_clear(fl); /* also undoes shrinking */
+	assert_int_equal(tdm_freelist_reset(fl), 0);
 	assert_int_equal(tdm_freelist_stats(fl).total, 16384);
 	tdm_freelist_free(fl);
 }
@@ -384,7 +385,7 @@ static void the_lowest_address_follows_every_change(void **state)
 	tdm_freelist_release(fl, bottom, NULL);
 	assert_true(tdm_freelist_lowest(fl, &lowest));
 	assert_int_equal(lowest, top);
-	tdm_freelist_clear(fl);
+	tdm_freelist_release(fl, top, NULL);
 	assert_false(tdm_freelist_lowest(fl, &lowest)); /* the real one keeps a stale address */
 	tdm_freelist_free(fl);
 }
@@ -400,7 +401,6 @@ static void an_empty_range_is_always_full(void **state)
 	assert_int_equal(tdm_freelist_release(fl, 500, NULL), TDM_ENOTFOUND);
 	assert_int_equal(tdm_freelist_shrink(fl, 1), -ERANGE);
 	assert_int_equal(tdm_freelist_reset(fl), 0);
-	tdm_freelist_clear(fl);
 	assert_true(tdm_freelist_is_valid(fl));
 	tdm_freelist_free(fl);
 	tdm_freelist_free(NULL);

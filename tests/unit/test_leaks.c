@@ -257,7 +257,7 @@ static void (*const leaky[])(
 
 static enum tdm_leak_why why_of(const struct tdm_finding *finding)
 {
-	return tdm_leak_why_of(finding->what);
+	return (enum tdm_leak_why)finding->code;
 }
 
 static void show(const struct tdm_findings *found, const char *program, int seed)

@@ -225,9 +225,7 @@ static void a_name_that_is_taken(void **state)
 	for (int i = 1; i < 10000; i++)
 		touch(at("%s.%d", own, i));
 	char path[TDM_LEDGER_PATH_MAX];
-	uint64_t begin = tdm_clock_ns();
 	int fd = tdm_ledger_open_folder(dir, 0600, path);
-	assert_true(tdm_clock_ns() - begin < 50 * TDM_NS_PER_MS);
 	assert_true(fd >= 0);
 	close(fd);
 	touch(path[0] != '\0' ? strcat(path, "/1.2.3") : "");
@@ -480,16 +478,12 @@ static void a_flood_hides_nobody(void **state)
 		give_to(at("tidemark-%d/%d.2.0", THIRD, 10 + i), THIRD);
 	}
 	struct tdm_ledger_search search = { .dir = dir, .each = count_owner, .context = &c };
-	uint64_t begin = tdm_clock_ns();
 	assert_int_equal(tdm_ledger_list(&search), 0);
-	uint64_t took = tdm_clock_ns() - begin;
 	assert_int_equal(c.own, 2);
 	assert_int_equal(c.third, 3001);
 	assert_true(c.other >= TDM_LEDGER_LIST_MAX / 4 && c.other <= TDM_LEDGER_LIST_MAX);
 	/* Folders that are not looked into count as one each. */
 	assert_true(search.left_out + c.other >= FLOOD);
-	assert_true(took < TDM_NS_PER_S);
-	print_message("             listed in %u ms\n", (unsigned)(took / TDM_NS_PER_MS));
 	/* Those of one process are found by name, however many there are. */
 	const int32_t pid = 3;
 	c = (struct counted){ 0 };

@@ -151,9 +151,9 @@ static void failures_are_counted_once(void **state)
 	assert_int_equal(p.failures.count, 3);
 	assert_int_equal(p.by_type[TDM_FAILURE_OUT_OF_MEMORY], 2);
 	assert_int_equal(p.by_type[TDM_FAILURE_BEYOND_L1], 1);
-	const struct tdm_log_failure *f = p.failures.rows;
+	assert_int_equal(p.found.count, 3);
 	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(f[i].places, 2);
+		assert_int_equal(tdm_finding_number(&p.found, &p.found.list[i], "places"), 2);
 	tdm_buf_done(&text);
 }
 
@@ -168,6 +168,21 @@ static void more_failures_than_the_table_has(void **state)
 	assert_int_equal(p.failure_count, 1500);
 	assert_int_equal(p.failures.count, 1000);
 	assert_int_equal(p.failures.dropped, 500);
+	tdm_buf_done(&text);
+}
+
+/* Of a sentence that is as long as a line may be only the beginning is kept. */
+static void the_text_of_a_failure_is_bounded(void **state)
+{
+	struct tdm_buf text;
+	(void)state;
+	tdm_buf_init(&text);
+	tdm_buf_puts(&text, "Worker L1 size ");
+	tdm_buf_fill(&text, '9', 100000);
+	tdm_buf_puts(&text, " is larger than max size 5\n");
+	add_text(text.data, text.len);
+	assert_int_equal(p.found.count, 1);
+	assert_int_equal(strlen(tdm_finding_word(&p.found, &p.found.list[0], "text")), 4096);
 	tdm_buf_done(&text);
 }
 
@@ -186,6 +201,24 @@ static void sizes_of_programs_that_are_unknown(void **state)
 	assert_true(rows[1].bytes == 0 && rows[2].bytes == 7);
 }
 
+static struct tdm_findings pressure_of(uint32_t file)
+{
+	struct tdm_findings found = { 0 };
+	tdm_log_profile_pressure(&p, file, &found);
+	assert_int_equal(found.count, TDM_PRESSURE_COUNT);
+	return found;
+}
+
+static double value_of(const struct tdm_findings *found, enum tdm_pressure indicator)
+{
+	return tdm_finding_real(found, &found->list[indicator], found->list[indicator].what);
+}
+
+static bool is_about(double value, double wanted)
+{
+	return fabs(value - wanted) < 1e-9;
+}
+
 static void circular_buffers_fill_and_drain(void **state)
 {
 	(void)state;
@@ -201,10 +234,13 @@ static void circular_buffers_fill_and_drain(void **state)
 	assert_int_equal(cb->peak_fill, 3);
 	assert_true(cb->reserves == 1 && cb->waits == 1 && cb->timed == 2 && cb->stalls == 1 &&
 		    cb->longest_stall_ns == 7000);
-	struct tdm_log_pressure s = tdm_log_profile_pressure(&p, 0);
-	assert_true(fabs(s.utilization - 0.75) < 1e-9 && fabs(s.stall_share - 0.5) < 1e-9);
-	assert_true(isnan(s.miss) && isnan(s.l1_share) && fabs(s.score - 50) < 1e-9);
-	assert_int_equal(s.cb_bytes, 16384);
+	struct tdm_findings s = pressure_of(0);
+	assert_true(is_about(value_of(&s, TDM_PRESSURE_UTILIZATION), 0.75));
+	assert_true(is_about(value_of(&s, TDM_PRESSURE_STALLS), 0.5));
+	assert_true(isnan(value_of(&s, TDM_PRESSURE_MISS)) && isnan(value_of(&s, TDM_PRESSURE_L1)));
+	assert_true(is_about(value_of(&s, TDM_PRESSURE_SCORE), 50));
+	assert_int_equal(tdm_finding_number(&s, &s.list[TDM_PRESSURE_L1], "cb_bytes_per_core"), 16384);
+	tdm_findings_done(&s);
 }
 
 /* The example of the guide: 16 tiles of B, four in CB1. */
@@ -214,32 +250,42 @@ static void pressure_of_the_customer_and_of_the_repaired_run(void **state)
 	add("DEBUG: num_tiles=16, mesh_devices=2, tiles_per_shard=8\nCB1 allocated: 4 tiles\n");
 	add("KERNEL START: n_tiles=16, r_tiles=16\nCB1 allocated: 16 tiles\n");
 	add("num_tiles=16\nCB0 allocated: 4 tiles\n");
-	struct tdm_log_pressure s = tdm_log_profile_pressure(&p, 0);
-	assert_true(fabs(s.miss - 0.75) < 1e-9 && s.b_is_assumed && fabs(s.score - 75) < 1e-9);
-	assert_int_equal(tdm_log_miss_band(s.miss), TDM_LOG_MEDIUM);
-	assert_int_equal(tdm_log_score_band(s.score), TDM_LOG_HIGH);
-	s = tdm_log_profile_pressure(&p, 1);
-	assert_true(s.miss == 0 && !s.b_is_assumed);
-	assert_int_equal(tdm_log_score_band(s.score), TDM_LOG_LOW);
-	s = tdm_log_profile_pressure(&p, 2);
-	assert_true(isnan(s.miss) && isnan(s.score) && !s.b_is_assumed);
-	assert_int_equal(tdm_log_score_band(s.score), TDM_LOG_BAND_UNKNOWN);
+	static const struct {
+		double miss, score;
+		bool is_assumed;
+		enum tdm_severity miss_band, score_band;
+	} wanted[] = {
+		{ 0.75, 75, true, TDM_FINDING_WARNING, TDM_FINDING_BROKEN },
+		{ 0, 0, false, TDM_FINDING_OK, TDM_FINDING_OK },
+		{ NAN, NAN, false, TDM_FINDING_INFO, TDM_FINDING_INFO },
+	};
+	for (uint32_t i = 0; i < 3; i++) {
+		struct tdm_findings s = pressure_of(i);
+		double miss = value_of(&s, TDM_PRESSURE_MISS), score = value_of(&s, TDM_PRESSURE_SCORE);
+		assert_true(isnan(wanted[i].miss) ? isnan(miss) : is_about(miss, wanted[i].miss));
+		assert_true(isnan(wanted[i].score) ? isnan(score) : is_about(score, wanted[i].score));
+		assert_int_equal(
+			tdm_finding_number(&s, &s.list[TDM_PRESSURE_MISS], "b_tiles_assumed"), wanted[i].is_assumed);
+		assert_int_equal(s.list[TDM_PRESSURE_MISS].severity, wanted[i].miss_band);
+		assert_int_equal(s.list[TDM_PRESSURE_SCORE].severity, wanted[i].score_band);
+		tdm_findings_done(&s);
+	}
 }
 
 static void bands_at_their_edges(void **state)
 {
 	(void)state;
-	assert_int_equal(tdm_log_miss_band(0.2499), TDM_LOG_LOW);
-	assert_int_equal(tdm_log_miss_band(0.25), TDM_LOG_MEDIUM);
-	assert_int_equal(tdm_log_miss_band(0.7501), TDM_LOG_HIGH);
-	assert_int_equal(tdm_log_score_band(29.9), TDM_LOG_LOW);
-	assert_int_equal(tdm_log_score_band(30), TDM_LOG_MEDIUM);
-	assert_int_equal(tdm_log_score_band(70), TDM_LOG_MEDIUM);
-	assert_int_equal(tdm_log_score_band(70.1), TDM_LOG_HIGH);
-	assert_int_equal(tdm_log_utilization_band(0.81), TDM_LOG_LOW);
-	assert_int_equal(tdm_log_utilization_band(0.4), TDM_LOG_MEDIUM);
-	assert_int_equal(tdm_log_utilization_band(0.39), TDM_LOG_HIGH);
-	assert_int_equal(tdm_log_utilization_band((double)NAN), TDM_LOG_BAND_UNKNOWN);
+	assert_int_equal(tdm_pressure_band(TDM_PRESSURE_MISS, 0.2499), TDM_FINDING_OK);
+	assert_int_equal(tdm_pressure_band(TDM_PRESSURE_MISS, 0.25), TDM_FINDING_WARNING);
+	assert_int_equal(tdm_pressure_band(TDM_PRESSURE_MISS, 0.7501), TDM_FINDING_BROKEN);
+	assert_int_equal(tdm_pressure_band(TDM_PRESSURE_SCORE, 29.9), TDM_FINDING_OK);
+	assert_int_equal(tdm_pressure_band(TDM_PRESSURE_SCORE, 30), TDM_FINDING_WARNING);
+	assert_int_equal(tdm_pressure_band(TDM_PRESSURE_SCORE, 70), TDM_FINDING_WARNING);
+	assert_int_equal(tdm_pressure_band(TDM_PRESSURE_SCORE, 70.1), TDM_FINDING_BROKEN);
+	assert_int_equal(tdm_pressure_band(TDM_PRESSURE_UTILIZATION, 0.81), TDM_FINDING_OK);
+	assert_int_equal(tdm_pressure_band(TDM_PRESSURE_UTILIZATION, 0.4), TDM_FINDING_WARNING);
+	assert_int_equal(tdm_pressure_band(TDM_PRESSURE_UTILIZATION, 0.39), TDM_FINDING_BROKEN);
+	assert_int_equal(tdm_pressure_band(TDM_PRESSURE_UTILIZATION, (double)NAN), TDM_FINDING_INFO);
 }
 
 static void kernels_take_the_time_between_their_lines(void **state)
@@ -307,6 +353,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_process_that_died_holds_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(failures_are_counted_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(more_failures_than_the_table_has, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_text_of_a_failure_is_bounded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(sizes_of_programs_that_are_unknown, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(circular_buffers_fill_and_drain, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pressure_of_the_customer_and_of_the_repaired_run, set_up, tear_down),

@@ -37,7 +37,7 @@ static const char *const runs[] = { "memory <efficient>", "default & long" };
 static const struct tdm_scene stack = {
 	.kind = TDM_CHART_STACK,
 	.title = "Two \"runs\"",
-	.unit = TDM_UNIT_BYTES,
+	.unit = TDM_PLOT_BYTES,
 	.series = parts,
 	.series_count = 5,
 	.columns = runs,
@@ -290,15 +290,15 @@ static void axes_are_round(void **state)
 		double end, step;
 		const char *last;
 	} cases[] = {
-		{ 15.3 * 1024 * MB, TDM_UNIT_BYTES, 16 * 1024 * MB, 2 * 1024 * MB, "16 GiB" },
-		{ 700 * MB, TDM_UNIT_BYTES, 700 * MB, 100 * MB, "700 MiB" },
-		{ 3, TDM_UNIT_BYTES, 3, 1, "3 B" },
-		{ 1.43 * MB, TDM_UNIT_BYTES, 1.6 * MB, 0.2 * MB, "1.6 MiB" },
-		{ 0.0042, TDM_UNIT_SECONDS, 0.005, 0.001, "5 ms" },
-		{ 90, TDM_UNIT_SECONDS, 100, 20, "100 s" },
-		{ 0.97, TDM_UNIT_PERCENT, 1, 0.2, "100 %" },
-		{ 0, TDM_UNIT_BYTES, 1, 1, "1 B" },
-		{ NAN, TDM_UNIT_NUMBER, 1, 1, "1" },
+		{ 15.3 * 1024 * MB, TDM_PLOT_BYTES, 16 * 1024 * MB, 2 * 1024 * MB, "16 GiB" },
+		{ 700 * MB, TDM_PLOT_BYTES, 700 * MB, 100 * MB, "700 MiB" },
+		{ 3, TDM_PLOT_BYTES, 3, 1, "3 B" },
+		{ 1.43 * MB, TDM_PLOT_BYTES, 1.6 * MB, 0.2 * MB, "1.6 MiB" },
+		{ 0.0042, TDM_PLOT_SECONDS, 0.005, 0.001, "5 ms" },
+		{ 90, TDM_PLOT_SECONDS, 100, 20, "100 s" },
+		{ 0.97, TDM_PLOT_PERCENT, 1, 0.2, "100 %" },
+		{ 0, TDM_PLOT_BYTES, 1, 1, "1 B" },
+		{ NAN, TDM_PLOT_NUMBER, 1, 1, "1" },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char label[TDM_AXIS_LABEL_CAP];
@@ -309,7 +309,7 @@ static void axes_are_round(void **state)
 	}
 	for (double to = 1; to < 1e18; to *= 1.37)
 		for (size_t ticks = 0; ticks < 40; ticks++) {
-			struct tdm_axis axis = tdm_axis_make(0, to, TDM_UNIT_BYTES, ticks);
+			struct tdm_axis axis = tdm_axis_make(0, to, TDM_PLOT_BYTES, ticks);
 			assert_true(axis.count >= 2 && axis.count <= TDM_AXIS_TICKS_MAX && axis.to >= to * 0.999999);
 		}
 }
@@ -322,15 +322,15 @@ static void values_have_three_digits(void **state)
 		enum tdm_plot_unit unit;
 		const char *text;
 	} cases[] = {
-		{ 1848.93 * MB, TDM_UNIT_BYTES, "1.81 GiB" },
-		{ 12 * 1024 * MB, TDM_UNIT_BYTES, "12 GiB" },
-		{ 100 * MB, TDM_UNIT_BYTES, "100 MiB" },
-		{ 25.18 * MB, TDM_UNIT_BYTES, "25.2 MiB" },
-		{ 7, TDM_UNIT_BYTES, "7 B" },
-		{ 0, TDM_UNIT_BYTES, "0 B" },
-		{ NAN, TDM_UNIT_BYTES, "unknown" },
-		{ 0.25, TDM_UNIT_SECONDS, "250 ms" },
-		{ 1e300, TDM_UNIT_NUMBER, "1e+291 G" },
+		{ 1848.93 * MB, TDM_PLOT_BYTES, "1.81 GiB" },
+		{ 12 * 1024 * MB, TDM_PLOT_BYTES, "12 GiB" },
+		{ 100 * MB, TDM_PLOT_BYTES, "100 MiB" },
+		{ 25.18 * MB, TDM_PLOT_BYTES, "25.2 MiB" },
+		{ 7, TDM_PLOT_BYTES, "7 B" },
+		{ 0, TDM_PLOT_BYTES, "0 B" },
+		{ NAN, TDM_PLOT_BYTES, "unknown" },
+		{ 0.25, TDM_PLOT_SECONDS, "250 ms" },
+		{ 1e300, TDM_PLOT_NUMBER, "1e+291 G" },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char text[TDM_AXIS_LABEL_CAP];

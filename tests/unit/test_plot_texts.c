@@ -25,7 +25,7 @@ static const struct tdm_scene stack = {
 	.kind = TDM_CHART_STACK,
 	.title = "Some runs",
 	.y_label = "Peak DRAM",
-	.unit = TDM_UNIT_BYTES,
+	.unit = TDM_PLOT_BYTES,
 	.columns = runs,
 	.column_count = 1,
 	.limit_name = "Device memory",
@@ -191,7 +191,7 @@ static void no_line_runs_through_a_label(void **state)
 		scene.limit = base + top / 2;
 		struct tdm_buf svg = rendered(&scene);
 		char label[TDM_AXIS_LABEL_CAP];
-		double y = y_of(&svg, tdm_plot_value(TDM_UNIT_BYTES, top, label, sizeof label)), line_y = limit_y(&svg);
+		double y = y_of(&svg, tdm_plot_value(TDM_PLOT_BYTES, top, label, sizeof label)), line_y = limit_y(&svg);
 		bool beside = strstr(svg.data, "<polyline") != NULL && count_of(&svg, "stroke=\"#9aa5b1\"") > 1;
 		if (!beside && line_y < y && line_y > y - 8)
 			fail_msg("the line at %.1f runs through '%s' at %.1f", line_y, label, y);

@@ -58,88 +58,92 @@ static void devices_give_the_addresses_of_the_real_runtime(void **state)
 
 #define SMALL_REGION "region base=1000 size=1024 align=32 min=32 policy=first\n"
 
-static struct tdm_replay_failure first_failure(const char *trace, size_t space)
+/* Replays the trace and checks the first failure of a space: its cause, its holes, and figures up to a NULL. */
+struct wanted {
+	enum tdm_cause cause;
+	size_t holes;
+	struct {
+		const char *key;
+		uint64_t number;
+	} figures[8];
+};
+
+static void fails(const char *trace, size_t space, const struct wanted *wanted)
 {
 	struct run run = run_of(trace);
 	assert_string_equal(run.refusals.data, "");
-	const struct tdm_replay_space *s = tdm_replay_space(run.replay, space);
-	assert_true(s->failures != 0);
-	struct tdm_replay_failure failure = s->first_failure;
+	const struct tdm_replay_space *s = &run.replay->spaces[space];
+	const struct tdm_findings *found = &run.replay->findings;
+	assert_true(s->failures != 0 && s->first_failure < found->count);
+	const struct tdm_finding *finding = &found->list[s->first_failure];
+	assert_int_equal(finding->family, TDM_FAMILY_REPLAY);
+	assert_int_equal(finding->code, wanted->cause);
+	assert_string_equal(finding->what, tdm_cause_name(wanted->cause));
+	assert_int_equal(finding->holes.count, wanted->holes);
+	for (size_t i = 0; wanted->figures[i].key != NULL; i++)
+		assert_int_equal(tdm_finding_number(found, finding, wanted->figures[i].key), wanted->figures[i].number);
 	run_done(&run);
-	return failure;
 }
 
 static void a_request_larger_than_the_region_is_too_large(void **state)
 {
 	(void)state;
-	struct tdm_replay_failure f = first_failure(SMALL_REGION "alloc a 1025 bottom\n", 0);
-	assert_int_equal(f.cause, TDM_CAUSE_TOO_LARGE);
-	assert_int_equal(f.size, 1025);
-	assert_int_equal(f.bytes_per_bank, 1025);
-	assert_int_equal(f.need, 1056); /* rounded up */
-	assert_int_equal(f.line, 2);
-	assert_int_equal(f.op, 1);
-	assert_string_equal(f.name.text, "a");
-	assert_int_equal(f.stats.free, 1024);
+	fails(SMALL_REGION "alloc a 1025 bottom\n", 0,
+		&(struct wanted){ TDM_CAUSE_TOO_LARGE, 1,
+			{ { "size", 1025 }, { "bytes_per_bank", 1025 }, { "needed_per_bank", 1056 }, /* rounded up */
+				{ "line", 2 }, { "request", 1 }, { "free", 1024 } } });
 }
 
 static void a_request_larger_than_all_that_is_free_finds_it_exhausted(void **state)
 {
 	(void)state;
-	struct tdm_replay_failure f = first_failure(SMALL_REGION "alloc a 512 bottom\nalloc b 513 top\n", 0);
-	assert_int_equal(f.cause, TDM_CAUSE_EXHAUSTED);
-	assert_int_equal(f.stats.allocated, 512);
-	assert_int_equal(f.stats.free, 512);
+	fails(SMALL_REGION "alloc a 512 bottom\nalloc b 513 top\n", 0,
+		&(struct wanted){ TDM_CAUSE_EXHAUSTED, 1, { { "allocated", 512 }, { "free", 512 } } });
 }
 
 static void a_request_larger_than_the_largest_block_finds_it_fragmented(void **state)
 {
 	(void)state;
-	struct tdm_replay_failure f = first_failure(SMALL_REGION "place a 1480 64\nalloc b 512 top\n", 0);
-	assert_int_equal(f.cause, TDM_CAUSE_FRAGMENTED);
-	assert_int_equal(f.stats.free, 960);
-	assert_int_equal(f.stats.largest_free, 480);
-	assert_int_equal(f.hole_count, 2);
-	assert_int_equal(f.holes[0].size + f.holes[1].size, 960);
+	fails(SMALL_REGION "place a 1480 64\nalloc b 512 top\n", 0,
+		&(struct wanted){ TDM_CAUSE_FRAGMENTED, 2, { { "free", 960 }, { "largest_free", 480 } } });
 }
 
 static void a_fixed_address_can_be_occupied_or_outside(void **state)
 {
+	static const struct wanted outside = { TDM_CAUSE_OUTSIDE, 1, { { NULL, 0 } } };
 	(void)state;
-	struct tdm_replay_failure f = first_failure(SMALL_REGION "place a 1000 32\nplace b 1024 32\n", 0);
-	assert_int_equal(f.cause, TDM_CAUSE_OCCUPIED);
-	assert_int_equal(f.address, 1024);
-	assert_int_equal(first_failure(SMALL_REGION "place b 999 32\n", 0).cause, TDM_CAUSE_OUTSIDE);
-	assert_int_equal(first_failure(SMALL_REGION "place b 2000 32\n", 0).cause, TDM_CAUSE_OUTSIDE);
-	assert_int_equal(first_failure(SMALL_REGION "place b 1000 1025\n", 0).cause, TDM_CAUSE_OUTSIDE);
-	assert_int_equal(first_failure(SMALL_REGION "place b 18446744073709551614 1\n", 0).cause, TDM_CAUSE_OUTSIDE);
+	fails(SMALL_REGION "place a 1000 32\nplace b 1024 32\n", 0,
+		&(struct wanted){ TDM_CAUSE_OCCUPIED, 1, { { "address", 1024 } } });
+	fails(SMALL_REGION "place b 999 32\n", 0, &outside);
+	fails(SMALL_REGION "place b 2000 32\n", 0, &outside);
+	fails(SMALL_REGION "place b 1000 1025\n", 0, &outside);
+	fails(SMALL_REGION "place b 18446744073709551614 1\n", 0, &outside);
 	/* What was cut off the region is not free, but it is not outside either. */
-	assert_int_equal(first_failure(SMALL_REGION "shrink 64\nplace b 1000 32\n", 0).cause, TDM_CAUSE_OCCUPIED);
+	fails(SMALL_REGION "shrink 64\nplace b 1000 32\n", 0,
+		&(struct wanted){ TDM_CAUSE_OCCUPIED, 1, { { NULL, 0 } } });
 }
 
 static void a_region_of_no_bytes_has_no_place(void **state)
 {
+	static const struct wanted none = { TDM_CAUSE_NO_REGION, 0, { { NULL, 0 } } };
 	(void)state;
-	struct tdm_replay_failure f = first_failure("device n150\nbuffer a trace size=8192\n", TDM_KIND_TRACE);
-	assert_int_equal(f.cause, TDM_CAUSE_NO_REGION);
-	f = first_failure("device n150\nbuffer a l1_small size=256 page=32 cores=8\n", TDM_KIND_L1_SMALL);
-	assert_int_equal(f.cause, TDM_CAUSE_NO_REGION);
-	assert_int_equal(f.bytes_per_bank, 32);
-	f = first_failure("region size=0\nalloc a 0 bottom\n", 0);
-	assert_int_equal(f.cause, TDM_CAUSE_NO_REGION);
-	assert_int_equal(f.hole_count, 0);
+	fails("device n150\nbuffer a trace size=8192\n", TDM_KIND_TRACE, &none);
+	fails("device n150\nbuffer a l1_small size=256 page=32 cores=8\n", TDM_KIND_L1_SMALL,
+		&(struct wanted){ TDM_CAUSE_NO_REGION, 0, { { "bytes_per_bank", 32 } } });
+	fails("region size=0\nalloc a 0 bottom\n", 0, &none);
 }
 
 static void only_the_first_failure_of_a_space_is_kept(void **state)
 {
 	(void)state;
 	struct run run = run_of(SMALL_REGION "alloc a 2000 top\nalloc b 1000 top\nalloc c 500 top\n");
-	const struct tdm_replay_space *s = tdm_replay_space(run.replay, 0);
+	const struct tdm_replay_space *s = &run.replay->spaces[0];
 	assert_string_equal(run.results.data, "a none\nb 1000\nc none\n");
 	assert_int_equal(s->failures, 2);
 	assert_int_equal(s->allocs, 1);
-	assert_string_equal(s->first_failure.name.text, "a");
-	assert_int_equal(tdm_replay_live(run.replay), 1);
+	assert_int_equal(run.replay->findings.count, 1);
+	assert_string_equal(run.replay->findings.list[0].about.name, "a");
+	assert_int_equal(run.replay->live_count, 1);
 	run_done(&run);
 }
 
@@ -153,15 +157,15 @@ static void the_peak_is_of_the_sum_at_one_moment(void **state)
 					     "free a\n"
 					     "alloc d 96 top # 192 again, later\n"
 					     "free b\nfree c\nfree d\n");
-	const struct tdm_replay_space *s = tdm_replay_space(run.replay, 0);
+	const struct tdm_replay_space *s = &run.replay->spaces[0];
 	assert_int_equal(s->peak, 192);
 	assert_int_equal(s->peak_line, 5); /* the first time */
 	assert_int_equal(s->peak_op, 4);
 	assert_int_equal(s->peak_buffers, 3);
 	assert_int_equal(s->allocs, 4);
 	assert_int_equal(s->frees, 4);
-	assert_int_equal(tdm_replay_ops(run.replay), 9);
-	assert_int_equal(tdm_replay_live(run.replay), 0);
+	assert_int_equal(run.replay->ops, 9);
+	assert_int_equal(run.replay->live_count, 0);
 	run_done(&run);
 }
 
@@ -172,13 +176,13 @@ static void the_tightest_moment_is_the_smallest_largest_block(void **state)
 					     "alloc a 512 top\n" /* 480 */
 					     "free a\n"
 					     "alloc b 512 top\n");
-	const struct tdm_replay_space *s = tdm_replay_space(run.replay, 0);
+	const struct tdm_replay_space *s = &run.replay->spaces[0];
 	assert_int_equal(s->tightest, 480);
 	assert_int_equal(s->tightest_line, 3);
 	assert_int_equal(s->tightest_op, 2);
 	run_done(&run);
 	run = run_of(SMALL_REGION "stats\n");
-	assert_int_equal(tdm_replay_space(run.replay, 0)->tightest, 1024); /* nothing happened: all of it */
+	assert_int_equal(run.replay->spaces[0].tightest, 1024); /* nothing happened: all of it */
 	run_done(&run);
 }
 
@@ -191,13 +195,13 @@ static void the_worst_fragmentation_is_kept_with_its_first_moment(void **state)
 				"free a\n"            /* 416 of 896 */
 				"alloc c 32 bottom\n" /* 416 of 864 again */
 				"stats\n");
-	const struct tdm_replay_space *s = tdm_replay_space(run.replay, 0);
+	const struct tdm_replay_space *s = &run.replay->spaces[0];
 	assert_true(s->worst_frag == 416.0 / 864 || s->worst_frag == 1 - 448.0 / 864);
 	assert_int_equal(s->worst_frag_line, 3);
 	assert_int_equal(s->worst_frag_op, 2);
 	run_done(&run);
 	run = run_of("region size=960\nalloc a 960 top\n");
-	assert_true(tdm_replay_space(run.replay, 0)->worst_frag == 0); /* full is not fragmented */
+	assert_true(run.replay->spaces[0].worst_frag == 0); /* full is not fragmented */
 	run_done(&run);
 	assert_true(tdm_replay_frag(0, 0) == 0);
 	assert_true(tdm_replay_frag(100, 25) == 0.75);
@@ -206,7 +210,7 @@ static void the_worst_fragmentation_is_kept_with_its_first_moment(void **state)
 static void holes_come_largest_first_with_the_buffers_beside_them(void **state)
 {
 	(void)state;
-	struct tdm_replay_hole holes[TDM_REPLAY_HOLES];
+	struct tdm_hole holes[TDM_REPLAY_HOLES];
 	struct run run = run_of("region base=4096 size=1024 align=1\n"
 				"place a 4106 10\n" /* hole of 10 below */
 				"place b 4146 4\n"  /* 30 */
@@ -234,9 +238,9 @@ static void holes_come_largest_first_with_the_buffers_beside_them(void **state)
 	assert_int_equal(holes[4].size, 10);
 	assert_string_equal(holes[4].above.name.text, "d");
 	/* The failure kept the same picture. */
-	const struct tdm_replay_failure *f = &tdm_replay_space(run.replay, 0)->first_failure;
-	assert_int_equal(f->hole_count, TDM_REPLAY_HOLES);
-	assert_string_equal(f->holes[1].above.name.text, "b");
+	const struct tdm_findings *found = &run.replay->findings;
+	assert_int_equal(found->list[0].holes.count, TDM_REPLAY_HOLES);
+	assert_string_equal(found->holes[1].above.name.text, "b");
 	run_done(&run);
 	run = run_of("region size=64\nalloc a 64 top\n");
 	assert_int_equal(tdm_replay_holes(run.replay, 0, holes), 0);
@@ -246,7 +250,7 @@ static void holes_come_largest_first_with_the_buffers_beside_them(void **state)
 static void the_bounds_of_a_hole_follow_reused_names_and_places(void **state)
 {
 	(void)state;
-	struct tdm_replay_hole holes[TDM_REPLAY_HOLES];
+	struct tdm_hole holes[TDM_REPLAY_HOLES];
 	struct run run = run_of("region size=1000 align=1\nalloc a 10 bottom\nalloc b 10 bottom\nfree a\nfree b\n"
 				"alloc b 20 bottom\nalloc tried 2000 bottom\nalloc c 5 bottom\nfree b\n");
 	assert_int_equal(tdm_replay_holes(run.replay, 0, holes), 2);
@@ -262,21 +266,18 @@ static void long_and_strange_names_are_shown_short_and_clean(void **state)
 	(void)state;
 	struct run run = run_of("region size=10\n"
 				"alloc 0123456789012345678901234567890123456789 100 top\n");
-	assert_string_equal(
-		tdm_replay_space(run.replay, 0)->first_failure.name.text, "012345678901234567890123456789012345...");
+	assert_string_equal(run.replay->spaces[0].failed.text, "012345678901234567890123456789012345...");
 	run_done(&run);
 	run = run_of("region size=10\nalloc 012345678901234567890123456789012345678 100 top\n");
-	assert_string_equal(
-		tdm_replay_space(run.replay, 0)->first_failure.name.text, "012345678901234567890123456789012345678");
+	assert_string_equal(run.replay->spaces[0].failed.text, "012345678901234567890123456789012345678");
 	run_done(&run);
 	/* A character of several bytes is not cut in two. */
 	run = run_of("region size=10\nalloc 01234567890123456789012345678901234\xe2\x96\x88"
 		     "5678901 100 top\n");
-	assert_string_equal(
-		tdm_replay_space(run.replay, 0)->first_failure.name.text, "01234567890123456789012345678901234...");
+	assert_string_equal(run.replay->spaces[0].failed.text, "01234567890123456789012345678901234...");
 	run_done(&run);
 	run = run_of("region size=10\nalloc \033[2J\x7f 100 top\n");
-	assert_string_equal(tdm_replay_space(run.replay, 0)->first_failure.name.text, "?[2J?");
+	assert_string_equal(run.replay->spaces[0].failed.text, "?[2J?");
 	run_done(&run);
 }
 
@@ -292,9 +293,9 @@ static void samples_stay_bounded_and_cover_the_whole_run(void **state)
 		for (int i = 0; i < lengths[l]; i++)
 			tdm_buf_printf(&trace, i % 2 == 0 ? "buffer b%d dram size=32\n" : "free b%d\n", i / 2);
 		struct run run = run_with(trace.data, trace.len, NULL);
-		size_t count = tdm_replay_space(run.replay, 0)->sample_count;
-		for (size_t i = 0; i < tdm_replay_space_count(run.replay); i++) {
-			const struct tdm_replay_space *s = tdm_replay_space(run.replay, i);
+		size_t count = run.replay->spaces[0].sample_count;
+		for (size_t i = 0; i < run.replay->space_count; i++) {
+			const struct tdm_replay_space *s = &run.replay->spaces[i];
 			assert_int_equal(s->sample_count, count); /* all spaces at the same moments */
 			assert_true(count <= TDM_REPLAY_SAMPLES && count >= 1);
 			uint64_t step = s->samples[0].op;
@@ -315,7 +316,7 @@ static void samples_hold_the_figures_of_their_moment(void **state)
 {
 	(void)state;
 	struct run run = run_of(SMALL_REGION "alloc a 64 bottom\nplace b 1512 64\nfree a\n");
-	const struct tdm_replay_space *s = tdm_replay_space(run.replay, 0);
+	const struct tdm_replay_space *s = &run.replay->spaces[0];
 	assert_int_equal(s->sample_count, 3);
 	assert_int_equal(s->samples[0].allocated, 64);
 	assert_int_equal(s->samples[1].allocated, 128);
@@ -387,7 +388,7 @@ static void a_page_is_aligned_before_the_block_is(void **state)
 	/* 16 bytes of L1 page alignment stand in the result, 64 of the allocator in the statistics. */
 	struct run run = run_of("device p150\nbuffer a l1 size=32 page=16 cores=1\n");
 	assert_string_equal(run.results.data, "a 1572800 32\n");
-	assert_int_equal(tdm_freelist_stats(tdm_replay_space(run.replay, TDM_KIND_L1)->list).allocated, 64);
+	assert_int_equal(tdm_freelist_stats(run.replay->spaces[TDM_KIND_L1].list).allocated, 64);
 	run_done(&run);
 }
 
@@ -417,8 +418,8 @@ static void a_name_whose_allocation_failed_may_be_freed_or_tried_again(void **st
 				    "stats\n",
 		"a none\na none\na 1000\nstats total=1024 allocated=0 free=1024 largest=1024\n", "");
 	struct run run = run_of(SMALL_REGION "alloc a 2000 top\nfree a\n");
-	assert_int_equal(tdm_replay_space(run.replay, 0)->frees, 0); /* nothing was given back */
-	assert_int_equal(tdm_replay_live(run.replay), 0);
+	assert_int_equal(run.replay->spaces[0].frees, 0); /* nothing was given back */
+	assert_int_equal(run.replay->live_count, 0);
 	run_done(&run);
 }
 

@@ -35,7 +35,7 @@ static void a_description_says_what_is_wrong_with_it(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct run run = run_of(cases[i].trace);
 		assert_string_equal(run.refusals.data, cases[i].refusal);
-		assert_int_equal(tdm_replay_space_count(run.replay), 0);
+		assert_int_equal(run.replay->space_count, 0);
 		run_done(&run);
 	}
 }
@@ -57,7 +57,7 @@ static void a_device_line_points_at_its_wrong_word(void **state)
 		if (strncmp(run.refusals.data, cases[i].position, strlen(cases[i].position)) != 0 ||
 			strstr(run.refusals.data, cases[i].word) == NULL)
 			fail_msg("%s was refused with %s", cases[i].trace, run.refusals.data);
-		assert_int_equal(tdm_replay_space_count(run.replay), 0);
+		assert_int_equal(run.replay->space_count, 0);
 		run_done(&run);
 	}
 }
@@ -85,11 +85,11 @@ static void another_policy_takes_the_place_of_the_traces_own(void **state)
 		"region size=32768 align=1024 policy=first\nplace m 8192 8192\nalloc a 8192 top\nalloc b 16384 top\n";
 	struct run run = run_of(trace);
 	assert_string_equal(run.results.data, "m 8192\na 24576\nb none\n");
-	assert_int_equal(tdm_replay_fit(run.replay), TDM_FIT_FIRST);
+	assert_int_equal(run.replay->setup.fit, TDM_FIT_FIRST);
 	run_done(&run);
 	run = run_options(trace, (struct tdm_replay_options){ .has_fit = true, .fit = TDM_FIT_BEST });
 	assert_string_equal(run.results.data, "m 8192\na 0\nb 16384\n");
-	assert_int_equal(tdm_replay_fit(run.replay), TDM_FIT_BEST);
+	assert_int_equal(run.replay->setup.fit, TDM_FIT_BEST);
 	run_done(&run);
 }
 
@@ -101,8 +101,8 @@ static void another_card_keeps_what_the_program_chose_and_not_what_the_trace_sai
 	assert_string_equal(run.refusals.data, "");
 	assert_string_equal(run.results.data, "a 1538048 2048\n"); /* below the 32768 bytes at the top of 1572864 */
 	assert_string_equal(tdm_replay_card(run.replay)->name, "p150");
-	assert_int_equal(tdm_replay_space(run.replay, TDM_KIND_L1)->range.banks, 110);
-	assert_int_equal(tdm_replay_space(run.replay, TDM_KIND_L1_SMALL)->range.size, 32768);
+	assert_int_equal(run.replay->spaces[TDM_KIND_L1].range.banks, 110);
+	assert_int_equal(run.replay->spaces[TDM_KIND_L1_SMALL].range.size, 32768);
 	run_done(&run);
 	/* A card that nobody knows is no hindrance when another one is asked for; a field that nobody knows is. */
 	run = run_options("device x999\nbuffer a dram size=64\n", (struct tdm_replay_options){ .card = "p150" });
@@ -125,7 +125,7 @@ static void settings_are_applied_last(void **state)
 		(struct tdm_replay_options){ .settings = settings });
 	assert_string_equal(run.refusals.data, "");
 	assert_string_equal(run.results.data, "a 1466304 64\n");
-	assert_int_equal(tdm_replay_space(run.replay, TDM_KIND_L1)->range.banks, 64);
+	assert_int_equal(run.replay->spaces[TDM_KIND_L1].range.banks, 64);
 	run_done(&run);
 	static const char *const wrong[] = { "l1_smal=64K", NULL };
 	run = run_options("device n150\n", (struct tdm_replay_options){ .settings = wrong });
@@ -181,14 +181,14 @@ static void events_of_any_source_are_answered(void **state)
 	event = (struct tdm_event){ .op = TDM_OP_ALLOC, .id = 6, .size = 32, .page_size = 32 }; /* without a name */
 	event.address = TDM_ADDRESS_UNKNOWN;
 	assert_int_equal(tdm_replay_apply(replay, &event, NULL, &diag), 0);
-	assert_int_equal(tdm_replay_live(replay), 1);
+	assert_int_equal(replay->live_count, 1);
 	for (uint8_t op = 0; op < TDM_OP_COUNT; op++) {
 		if (op == TDM_OP_DEVICE || op == TDM_OP_ALLOC || op == TDM_OP_FREE)
 			continue;
 		event = (struct tdm_event){ .op = op, .name = tdm_str_of("n") };
 		assert_int_equal(tdm_replay_apply(replay, &event, NULL, &diag), 0);
 	}
-	assert_int_equal(tdm_replay_live(replay), 1);
+	assert_int_equal(replay->live_count, 1);
 	tdm_replay_free(replay);
 	tdm_replay_free(NULL);
 }
@@ -197,8 +197,8 @@ static void a_replay_of_nothing_has_no_spaces(void **state)
 {
 	(void)state;
 	struct run run = run_of("# nothing\n");
-	assert_int_equal(tdm_replay_space_count(run.replay), 0);
-	assert_int_equal(tdm_replay_ops(run.replay), 0);
+	assert_int_equal(run.replay->space_count, 0);
+	assert_int_equal(run.replay->ops, 0);
 	assert_null(tdm_replay_card(run.replay));
 	run_done(&run);
 }
