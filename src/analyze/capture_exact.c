@@ -1,6 +1,7 @@
 /* Long: devices, buffers and program memory make one account, and each peak needs all three. */
 #include "analyze/capture_exact.h"
 #include "base/reserve.h"
+#include "base/search.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -188,29 +189,15 @@ static void raise_core(struct tdm_capture_exact *e, size_t index, uint64_t at)
 
 /* ---- buffers ---- */
 
-/* Most are young: steps that double, back from the end, then a search between the last two. */
+static uint64_t index_of(const void *buffers, size_t i)
+{
+	return ((const struct tdm_exact_buffer *)buffers)[i].index;
+}
+
 static struct tdm_exact_buffer *find_buffer(const struct tdm_capture_exact *e, int64_t index)
 {
-	size_t high = e->buffer_count, step = 1, low;
-	if (index < 0 || high == 0)
-		return NULL;
-	if (e->buffers[high - 1].index == (uint64_t)index)
-		return &e->buffers[high - 1]; /* the one that is being allocated */
-	for (;;) {
-		low = step < e->buffer_count ? e->buffer_count - step : 0;
-		if (low == 0 || e->buffers[low].index <= (uint64_t)index)
-			break;
-		high = low;
-		step *= 2;
-	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (e->buffers[middle].index < (uint64_t)index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < e->buffer_count && e->buffers[low].index == (uint64_t)index ? &e->buffers[low] : NULL;
+	size_t at = index >= 0 ? tdm_search_back(e->buffers, e->buffer_count, (uint64_t)index, index_of) : SIZE_MAX;
+	return at != SIZE_MAX ? &e->buffers[at] : NULL;
 }
 
 /* A buffer as its node says it; NULL when there is no room. */

@@ -12,6 +12,7 @@
 #include "analyze/capture_stock.h"
 #include "base/number.h"
 #include "base/reserve.h"
+#include "base/search.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -125,27 +126,15 @@ static int add_buffer(struct tdm_capture_stock *s, const struct tdm_capture_node
 	return 0;
 }
 
-/* Most releases are of young buffers: steps that double, back from the end, then a search between the last two. */
+static uint64_t index_of(const void *buffers, size_t i)
+{
+	return ((const struct buffer *)buffers)[i].index;
+}
+
 static struct buffer *find_buffer(const struct tdm_capture_stock *s, int64_t index)
 {
-	size_t high = s->count, step = 1, low;
-	if (index < 0)
-		return NULL;
-	for (;;) {
-		low = step < s->count ? s->count - step : 0;
-		if (low == 0 || s->buffers[low].index <= (uint64_t)index)
-			break;
-		high = low;
-		step *= 2;
-	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->buffers[middle].index < (uint64_t)index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < s->count && s->buffers[low].index == (uint64_t)index ? &s->buffers[low] : NULL;
+	size_t at = index >= 0 ? tdm_search_back(s->buffers, s->count, (uint64_t)index, index_of) : SIZE_MAX;
+	return at != SIZE_MAX ? &s->buffers[at] : NULL;
 }
 
 /* ---- the peak of L1 ---- */
