@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../tests/unit/capture_valid.h"
 #include "fuzz_input.h"
 #include "report/info_report.h"
 #include "sources/capture_json.h"
@@ -57,7 +58,7 @@ static struct run *read_in_pieces(const char *data, size_t size, size_t piece)
 	check(run->counts.refused == run->refused && run->counts.refused <= run->counts.nodes);
 	check(run->nodes == run->counts.nodes);
 	run->summary.counts = run->counts;
-	check(tdm_capture_exact_is_valid(&run->summary.exact));
+	check(capture_is_valid(&run->summary.exact));
 	check(tdm_capture_summary_end(&run->summary) == 0);
 	tdm_capture_json_free(json);
 	return run;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "../tests/unit/history_valid.h"
 #include "fuzz_input.h"
 #include "report/report_inspector.h"
 
@@ -30,7 +31,7 @@ static void as_mesh_buffers(const uint8_t *data, size_t size)
 	check(tdm_buffer_history_init(&history) == 0);
 	fuzz_read("mesh_buffers", data, size, &r);
 	check(r.refused == history.refused);
-	check(tdm_buffer_history_is_valid(&history));
+	check(history_is_valid(&history));
 	tdm_buffer_history_end(&history);
 	tdm_buf_init(&out);
 	tdm_mesh_text(&history, &file, &out);

@@ -132,21 +132,3 @@ void tdm_buffer_history_find(const struct tdm_buffer_history *h, struct tdm_find
 		"%" PRIu64 " release%s of buffers that were not alive, %" PRIu64 " second allocation%s of live ones%s",
 		h->unknown_frees, h->unknown_frees == 1 ? "" : "s", h->rereports, h->rereports == 1 ? "" : "s", odd);
 }
-
-bool tdm_buffer_history_is_valid(const struct tdm_buffer_history *history)
-{
-	struct tdm_history_kind sums[TDM_KIND_COUNT] = { { 0 } };
-	uint64_t mesh = 0;
-	for (size_t i = 0; i < history->live_count; i++) {
-		const struct tdm_history_buffer *b = &history->live[i];
-		sums[b->kind].bytes += b->bytes;
-		sums[b->kind].buffers++;
-		mesh += b->mesh_bytes;
-	}
-	for (int i = 0; i < TDM_KIND_COUNT; i++) {
-		const struct tdm_history_kind *k = &history->kinds[i];
-		if (sums[i].bytes != k->bytes || sums[i].buffers != k->buffers || k->peak_bytes < k->bytes)
-			return false;
-	}
-	return mesh == history->mesh_bytes && history->mesh_peak_bytes >= mesh;
-}

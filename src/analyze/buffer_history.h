@@ -47,7 +47,4 @@ struct tdm_findings;
 /* Events that make no sense, counted. */
 void tdm_buffer_history_find(const struct tdm_buffer_history *history, struct tdm_findings *found);
 
-/* The invariant, for tests: sums agree with the live buffers. */
-bool tdm_buffer_history_is_valid(const struct tdm_buffer_history *history);
-
 #endif

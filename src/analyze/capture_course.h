@@ -44,7 +44,7 @@ enum tdm_course_memory {
 
 /* A value holds from its node to the next; the last node is the end of the capture. */
 struct tdm_course_line {
-	double *nodes;
+	double *nodes;             /* owned, with the two below */
 	double *buffers, *program; /* program: all 0 for DRAM */
 	size_t count, peak;        /* peak: index of the highest sum */
 };

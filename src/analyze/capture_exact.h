@@ -166,7 +166,4 @@ struct tdm_exact_cores {
 /* Behind the end only. 0 or -ENOMEM. */
 int tdm_capture_exact_cores(const struct tdm_capture_exact *exact, size_t unit, struct tdm_exact_cores *cores);
 
-/* Invariants, for tests: sums agree with the buffers. Slow. */
-bool tdm_capture_exact_is_valid(const struct tdm_capture_exact *exact);
-
 #endif

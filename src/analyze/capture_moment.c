@@ -194,32 +194,3 @@ int tdm_capture_exact_cores(const struct tdm_capture_exact *e, size_t unit, stru
 			cores->bytes[y][x] += cores->everywhere;
 	return err;
 }
-
-bool tdm_capture_exact_is_valid(const struct tdm_capture_exact *e)
-{
-	for (size_t i = 1; i < e->buffer_count; i++)
-		if (e->buffers[i - 1].index >= e->buffers[i].index)
-			return false;
-	for (size_t u = 0; u < e->unit_count; u++)
-		for (int k = 0; k < TDM_KIND_COUNT; k++) {
-			const struct tdm_exact_kind *kind = &e->units[u].kinds[k];
-			int64_t now = 0, bank = 0;
-			for (size_t i = 0; i < e->buffer_count; i++) {
-				const struct tdm_exact_buffer *b = &e->buffers[i];
-				if (b->unit != u || b->kind != k)
-					continue;
-				int sign = b->state == TDM_EXACT_LIVE                  ? 1
-					   : b->state == TDM_EXACT_FREED && b->existed ? -1
-										       : 0;
-				now += sign * (int64_t)b->size;
-				if (b->bank_bytes != TDM_BYTES_UNKNOWN)
-					bank += sign * (int64_t)b->bank_bytes;
-			}
-			if (now != kind->now || bank != kind->bank_now)
-				return false;
-		}
-	for (size_t i = 0; i < e->chip_count; i++)
-		if (!tdm_program_memory_is_valid(&e->chips[i].memory))
-			return false;
-	return true;
-}

@@ -39,22 +39,13 @@ struct tdm_capture_operation *tdm_capture_operations(const struct tdm_capture_ex
 
 static const struct tdm_exact_peak *peak_of(const struct tdm_exact_unit *unit, enum tdm_stock_figure figure)
 {
-	switch (figure) {
-	case TDM_STOCK_DRAM_PEAK:
-		return &unit->dram;
-	case TDM_STOCK_L1_PEAK:
-		return &unit->device;
-	case TDM_STOCK_CORE_PEAK_CB:
-		return &unit->program[TDM_PROGRAM_CB];
-	case TDM_STOCK_CORE_PEAK_L1:
-		return &unit->l1_core;
-	case TDM_STOCK_CORE_PEAK_DFB:
-		return &unit->program[TDM_PROGRAM_DFB];
-	case TDM_STOCK_CORE_PEAK_SCRATCHPAD:
-		return &unit->program[TDM_PROGRAM_SCRATCHPAD];
-	default:
-		return &unit->core;
-	}
+	return figure == TDM_STOCK_DRAM_PEAK              ? &unit->dram
+	       : figure == TDM_STOCK_L1_PEAK              ? &unit->device
+	       : figure == TDM_STOCK_CORE_PEAK_L1         ? &unit->l1_core
+	       : figure == TDM_STOCK_CORE_PEAK_CB         ? &unit->program[TDM_PROGRAM_CB]
+	       : figure == TDM_STOCK_CORE_PEAK_DFB        ? &unit->program[TDM_PROGRAM_DFB]
+	       : figure == TDM_STOCK_CORE_PEAK_SCRATCHPAD ? &unit->program[TDM_PROGRAM_SCRATCHPAD]
+							  : &unit->core;
 }
 
 int64_t tdm_capture_peak(const struct tdm_capture_exact *exact, size_t unit, enum tdm_stock_figure figure)

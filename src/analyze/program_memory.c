@@ -215,26 +215,3 @@ bool tdm_program_memory_worst(const struct tdm_program_memory *m, uint32_t *x, u
 	*y = best / TDM_CAPTURE_GRID;
 	return best != UINT32_MAX;
 }
-
-bool tdm_program_memory_is_valid(const struct tdm_program_memory *m)
-{
-	struct tdm_core_mask seen = { 0 };
-	for (size_t i = 0; i < m->count; i++) {
-		const struct tdm_program_class *c = &m->classes[i];
-		uint64_t total = 0;
-		for (size_t y = 0; y < TDM_CAPTURE_GRID; y++) {
-			if ((seen.rows[y] & c->mask.rows[y]) != 0)
-				return false;
-			seen.rows[y] |= c->mask.rows[y];
-		}
-		for (int kind = 0; kind < TDM_PROGRAM_KINDS; kind++)
-			total += c->bytes[kind];
-		if (total != c->total || total > m->max_total || tdm_core_mask_count(&c->mask) != c->cores ||
-			c->cores == 0)
-			return false;
-		for (uint32_t k = 0; k < c->span_count; k++)
-			if (c->spans[k].begin >= c->spans[k].end || (k > 0 && c->spans[k - 1].end >= c->spans[k].begin))
-				return false;
-	}
-	return true;
-}

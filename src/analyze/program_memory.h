@@ -62,7 +62,4 @@ int tdm_program_memory_add(struct tdm_program_memory *memory, const struct tdm_c
 /* The first core, by row, that holds the most. False when none holds anything. */
 bool tdm_program_memory_worst(const struct tdm_program_memory *memory, uint32_t *x, uint32_t *y);
 
-/* Invariants, for tests. */
-bool tdm_program_memory_is_valid(const struct tdm_program_memory *memory);
-
 #endif

@@ -523,8 +523,9 @@ static int on_start(struct tdm_capture_json *p, bool is_map)
 	return 1;
 }
 
-static int on_end(struct tdm_capture_json *p)
+static int on_end(void *context)
 {
+	struct tdm_capture_json *p = context;
 	if (p->skip != 0) {
 		p->skip--;
 		return 1;
@@ -566,16 +567,6 @@ static int on_start_array(void *context)
 	return on_start(context, false);
 }
 
-static int on_end_map(void *context)
-{
-	return on_end(context);
-}
-
-static int on_end_array(void *context)
-{
-	return on_end(context);
-}
-
 static const yajl_callbacks callbacks = {
 	.yajl_null = on_null,
 	.yajl_boolean = on_boolean,
@@ -583,9 +574,9 @@ static const yajl_callbacks callbacks = {
 	.yajl_string = on_string,
 	.yajl_start_map = on_start_map,
 	.yajl_map_key = on_key,
-	.yajl_end_map = on_end_map,
+	.yajl_end_map = on_end,
 	.yajl_start_array = on_start_array,
-	.yajl_end_array = on_end_array,
+	.yajl_end_array = on_end,
 };
 
 /* ---- the parser's memory ---- */

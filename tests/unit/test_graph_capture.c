@@ -377,7 +377,7 @@ static void a_node_that_is_used_again_has_two_lives(void **state)
 		1, "buffer", "", BUFFER_PARAMS) "," NODE(2, "tensor", "", "null") "," NODE(3, "buffer_deallocate", "1",
 		ALLOC_PARAMS) "," NODE(4, "buffer_allocate", "1", ALLOC_PARAMS) "]");
 	const struct tdm_capture_exact *e = &run->summary.exact;
-	assert_true(tdm_capture_exact_is_valid(e));
+	assert_true(capture_is_valid(e));
 	assert_int_equal(e->buffer_count, 2);
 	assert_true(e->buffers[0].index == 1 && !e->buffers[0].existed && e->buffers[0].from == 4);
 	assert_true(e->buffers[0].state == TDM_EXACT_LIVE && e->buffers[0].to == TDM_EXACT_NEVER);

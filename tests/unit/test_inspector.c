@@ -10,6 +10,7 @@
 #include "analyze/buffer_history.h"
 #include "analyze/kernel_programs.h"
 #include "base/err.h"
+#include "history_valid.h"
 #include "warnings.h"
 
 #define ALLOC(id, address, size, local, type, time)                                           \
@@ -22,7 +23,7 @@ static int take(void *history, const struct tdm_record *record)
 {
 	int err = tdm_buffer_history_take(history, record);
 	assert_true(record->type != TDM_RECORD_MESH_BUFFER || tdm_event_is_valid(&record->mesh->event));
-	assert_true(tdm_buffer_history_is_valid(history));
+	assert_true(history_is_valid(history));
 	return err;
 }
 
