@@ -12,7 +12,7 @@
 
 #include "../tests/unit/history_valid.h"
 #include "fuzz_input.h"
-#include "report/report_inspector.h"
+#include "report/report_files.h"
 
 static const struct tdm_file_report file = { "fuzz", false, 5, { false, true, 80 } };
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "fuzz_input.h"
-#include "report/report_memory.h"
+#include "report/report_files.h"
 
 static void check_report(const struct tdm_memory_states *r)
 {

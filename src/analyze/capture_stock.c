@@ -43,26 +43,23 @@ struct tdm_capture_stock {
 	struct tdm_stock_result result;
 };
 
-static const char *const keys[] = {
-#define X(id, key, group) [TDM_STOCK_##id] = key,
-	TDM_STOCK_LIST(X)
-#undef X
-};
-
-static const uint8_t groups[] = {
-#define X(id, key, group) [TDM_STOCK_##id] = TDM_STOCK_##group,
+static const struct {
+	const char *key;
+	enum tdm_stock_group group;
+} figures[] = {
+#define X(id, key, group) [TDM_STOCK_##id] = { key, TDM_STOCK_##group },
 	TDM_STOCK_LIST(X)
 #undef X
 };
 
 const char *tdm_stock_key(enum tdm_stock_figure figure)
 {
-	return keys[figure];
+	return figures[figure].key;
 }
 
 enum tdm_stock_group tdm_stock_group_of(enum tdm_stock_figure figure)
 {
-	return (enum tdm_stock_group)groups[figure];
+	return figures[figure].group;
 }
 
 struct tdm_capture_stock *tdm_capture_stock_new(void)
@@ -84,11 +81,8 @@ static bool failed(const struct tdm_capture_stock *s, enum tdm_stock_group group
 }
 
 /* The figures of the group end here: the first reason stays. */
-static void fail(struct tdm_capture_stock *s, enum tdm_stock_group group, const struct tdm_capture_node *node,
-	const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-static void fail(struct tdm_capture_stock *s, enum tdm_stock_group group, const struct tdm_capture_node *node,
-	const char *format, ...)
+static __attribute__((format(printf, 4, 5))) void fail(struct tdm_capture_stock *s, enum tdm_stock_group group,
+	const struct tdm_capture_node *node, const char *format, ...)
 {
 	va_list args;
 	if (failed(s, group))
@@ -302,14 +296,14 @@ static unsigned dram_apply(
 
 static unsigned core_add(struct tdm_capture_stock *s, enum tdm_stock_figure figure, uint64_t size)
 {
-	const enum tdm_stock_figure figures[] = { figure, TDM_STOCK_CORE_PEAK_TOTAL };
+	const enum tdm_stock_figure raises[] = { figure, TDM_STOCK_CORE_PEAK_TOTAL };
 	unsigned raised = 0;
 	for (int i = 0; i < 2; i++) {
-		uint64_t *now = &s->now[figures[i]], *peak = &s->result.value[figures[i]];
+		uint64_t *now = &s->now[raises[i]], *peak = &s->result.value[raises[i]];
 		*now += size;
-		raised |= *now > *peak ? 1U << figures[i] : 0;
+		raised |= *now > *peak ? 1U << raises[i] : 0;
 		*peak = tdm_max(*peak, *now);
-		s->result.wrapped[figures[i]] |= *peak > (uint64_t)INT64_MAX;
+		s->result.wrapped[raises[i]] |= *peak > (uint64_t)INT64_MAX;
 	}
 	return raised;
 }

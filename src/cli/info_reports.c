@@ -2,11 +2,7 @@
 #include "base/err.h"
 #include "cli/info_view.h"
 #include "device/card.h"
-#include "report/report_cores.h"
-#include "report/report_inspector.h"
-#include "report/report_kernels.h"
-#include "report/report_memory.h"
-#include "report/report_perf.h"
+#include "report/report_files.h"
 #include "sources/kernel_cache.h"
 
 #include <limits.h>

@@ -491,7 +491,7 @@ static const struct {
 	[TDM_FAMILY_DOCTOR] = { doctor_text, NULL },
 	[TDM_FAMILY_LEAK] = { leak_text, leak_sentences },
 	[TDM_FAMILY_REPLAY] = { replay_text, causes },
-	[TDM_FAMILY_CAPTURE] = { capture_text },
+	[TDM_FAMILY_CAPTURE] = { capture_text, NULL },
 	[TDM_FAMILY_FAILURE] = { failure_text, failures },
 	[TDM_FAMILY_PRESSURE] = { pressure_text, NULL },
 };

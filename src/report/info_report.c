@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { INDENT = 2, DEVICES_SHOWN = 8 };
+enum { INDENT = 2, DEVICES_SHOWN = 8, ARCH_COLUMNS = 24 };
 
 /* ---- peaks ---- */
 
@@ -191,6 +191,7 @@ static const struct tdm_column error_columns[] = {
 	{ NULL, "summary", .json = json_error },
 	{ NULL, "message", ERROR(message) },
 };
+
 /* ---- text ---- */
 
 /* "device 1 (chip 4, 5)"; without chips where they have the number of the device. */
@@ -218,23 +219,23 @@ static void put_device(const struct tdm_info_capture_report *r, const struct tdm
 	out->len = has_other ? out->len : start;
 }
 
-static const char *count_text(char *dst, size_t cap, uint64_t count)
+/* "?" when it is `unknown`. */
+static const char *count_text(char dst[24], uint64_t count, uint64_t unknown)
 {
-	snprintf(dst, cap, tdm_is_some(count) ? "%" PRIu64 : "?", count);
-	return dst;
+	snprintf(dst, 24, "%" PRIu64, count);
+	return count != unknown ? dst : "?";
 }
 
 static void put_described(const struct tdm_capture_device *d, bool utf8, struct tdm_buf *out)
 {
-	enum { ARCH_COLUMNS = 24, CAP = 24 };
-	char x[CAP], y[CAP], channels[CAP];
+	char id[24], x[24], y[24], channels[24];
 	tdm_put_label(out, "");
-	tdm_buf_printf(out, d->id != TDM_BYTES_UNKNOWN ? "%" PRIu64 ": " : "?: ", d->id);
+	tdm_buf_printf(out, "%s: ", count_text(id, d->id, TDM_BYTES_UNKNOWN));
 	tdm_cell_put(out, tdm_str_of(d->arch[0] != '\0' ? d->arch : "unknown architecture"), ARCH_COLUMNS, utf8);
-	tdm_buf_printf(out, ", %s x %s cores with %s of L1 each, %s DRAM channels of %s\n",
-		count_text(x, sizeof x, d->grid_x), count_text(y, sizeof y, d->grid_y),
+	tdm_buf_printf(out, ", %s x %s cores with %s of L1 each, %s DRAM channels of %s\n", count_text(x, d->grid_x, 0),
+		count_text(y, d->grid_y, 0),
 		TDM_SIZE_TEXT(d->worker_l1_size != 0 ? d->worker_l1_size : TDM_BYTES_UNKNOWN),
-		count_text(channels, sizeof channels, d->dram_channels),
+		count_text(channels, d->dram_channels, 0),
 		TDM_SIZE_TEXT(d->dram_channel_size != 0 ? d->dram_channel_size : TDM_BYTES_UNKNOWN));
 }
 

@@ -1,4 +1,5 @@
-#include "report/report_cores.h"
+/* Circular buffers core by core. */
+#include "report/report_files.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-#include "report/report_inspector.h"
+/* What the inspector's files say about memory: mesh buffers; kernels of programs. */
+#include "report/report_files.h"
 #include "report/finding_report.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-#include "report/report_kernels.h"
+/* How large compiled kernels are. */
+#include "report/report_files.h"
 #include "report/finding_report.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-#include "report/report_memory.h"
+/* What the memory reporter's files say. */
+#include "report/report_files.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-#include "report/report_perf.h"
+/* What circular buffers cost operations, measured. */
+#include "report/report_files.h"
 #include "report/finding_report.h"
 
 #include <inttypes.h>

@@ -7,11 +7,6 @@
 
 enum { OPTIONAL = 1 };
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 size_t tdm_capture_read_integer(struct tdm_str text, struct tdm_capture_number *number)
 {
 	size_t i = 0;
@@ -19,7 +14,7 @@ size_t tdm_capture_read_integer(struct tdm_str text, struct tdm_capture_number *
 	bool negative = i < text.len && text.ptr[i] == '-', overflow = false;
 	i += negative || (i < text.len && text.ptr[i] == '+');
 	size_t from = i;
-	for (; i < text.len && is_digit(text.ptr[i]); i++) {
+	for (; i < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '9'; i++) {
 		overflow = overflow || value > (UINT64_MAX - 9) / 10;
 		value = value * 10 + (uint64_t)(text.ptr[i] - '0');
 	}

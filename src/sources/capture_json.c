@@ -166,18 +166,7 @@ static uint8_t type_of(struct tdm_str text)
 
 /* ---- members of meshes: [{"address":1,"device_id":0,"mesh_device_id":1},…] ---- */
 
-/* The number behind the last colon: the keys are sorted, so it is the mesh of the last tensor. */
-static bool last_number(struct tdm_str text, uint64_t *value)
-{
-	const char *colon = text.len != 0 ? memrchr(text.ptr, ':', text.len) : NULL;
-	size_t left = colon != NULL ? (size_t)(text.ptr + text.len - colon) - 1 : 0, i = 0;
-	*value = 0;
-	for (; i < left && i < TDM_CAPTURE_SAFE_DIGITS && colon[i + 1] >= '0' && colon[i + 1] <= '9'; i++)
-		*value = *value * 10 + (uint64_t)(colon[i + 1] - '0');
-	return i != 0;
-}
-
-/* The number behind the next "key": from `*at` on; moves *at behind it. */
+/* The number after the next "key": from `*at` on; moves *at past it. */
 static bool find_member(const char **at, const char *end, const char *key, size_t len, uint64_t *value)
 {
 	const char *hit = memmem(*at, (size_t)(end - *at), key, len);
@@ -206,8 +195,6 @@ static __attribute__((noinline)) void read_members(struct tdm_capture_json *p, s
 	static const char mesh_key[] = "\"mesh_device_id\":", chip_key[] = "\"device_id\":";
 	const char *at = text.ptr, *end = text.ptr + text.len;
 	uint64_t mesh, chip;
-	if (last_number(text, &mesh) && mesh_is_known(p, mesh))
-		return;
 	if (!find_member(&at, end, mesh_key, sizeof mesh_key - 1, &mesh) || mesh_is_known(p, mesh))
 		return;
 	p->meshes[p->mesh_count++] = mesh;
