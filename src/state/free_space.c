@@ -355,10 +355,10 @@ int tdm_state_free_space(struct tdm_state *state)
 	bool is_first = state->free_ns == 0;
 	uint64_t slice = state->options.once ? UINT64_MAX : (is_first ? FIRST_SLICE_MS : SLICE_MS) * TDM_NS_PER_MS;
 	int err = 0;
-	if (state->options.no_largest)
-		return 0;
 	hash_states(state);
-	for (size_t n = 0; begin >= state->free_ns && now - begin < slice && n < count && err == 0; n++) {
+	for (size_t n = 0;
+		!state->wish.no_largest && begin >= state->free_ns && now - begin < slice && n < count && err == 0;
+		n++) {
 		size_t d = (first + n) % count;
 		if (!is_due(state, d, now))
 			continue;
