@@ -308,7 +308,8 @@ static bool has_answer(const struct tdm_state *state, size_t d)
 static bool is_due(const struct tdm_state *state, size_t d, uint64_t now_ns)
 {
 	const struct tdm_memo *memo = &state->memos[state->joined[d].memo];
-	return has_answer(state, d) && memo->state != state->joined[d].state &&
+	bool is_asked = state->wish.device == 0 || state->wish.device == memo->key;
+	return has_answer(state, d) && is_asked && memo->state != state->joined[d].state &&
 	       (state->options.once || memo->computed_ns == 0 || now_ns - memo->computed_ns >= TDM_NS_PER_S);
 }
 
