@@ -20,12 +20,17 @@ struct request {
 	struct tdm_state *state;
 };
 
-/* The provider of the screens: the live view, and the names of functions in the process that was looked at last. */
+enum { NAMED_MAX = 8 };
+
+/* The provider of the screens: the live view, and the names of functions in the processes that were looked at last. */
 struct views {
 	struct tdm_state *state;
-	struct tdm_symbolizer *symbols;
-	uint64_t handle; /* of the process that they are of */
-	size_t module_count;
+	struct named {
+		struct tdm_symbolizer *symbols;
+		uint64_t handle; /* of the process that they are of */
+		size_t module_count;
+	} named[NAMED_MAX];
+	size_t next; /* the one that makes room */
 };
 
 static const struct tdm_picture *provide(void *context, const struct tdm_wish *wish)
@@ -35,28 +40,33 @@ static const struct tdm_picture *provide(void *context, const struct tdm_wish *w
 }
 
 /* One process has many pictures; its modules are opened again only when there are more of them. */
-static void follow_process(struct views *views, const struct tdm_picture *picture, uint32_t index)
+static struct tdm_symbolizer *symbols_of(struct views *views, const struct tdm_picture *picture, uint32_t index)
 {
 	const struct tdm_picture_process *process = &picture->processes[index];
-	if (views->symbols != NULL && process->handle == views->handle && process->module_count == views->module_count)
-		return;
-	tdm_symbolizer_free(views->symbols);
-	views->symbols = tdm_stack_symbolizer(picture, index);
-	views->handle = process->handle;
-	views->module_count = process->module_count;
+	size_t at = 0;
+	while (at < NAMED_MAX && views->named[at].handle != process->handle)
+		at++;
+	if (at == NAMED_MAX)
+		at = views->next++ % NAMED_MAX;
+	struct named *named = &views->named[at];
+	if (named->symbols != NULL && named->handle == process->handle && named->module_count == process->module_count)
+		return named->symbols;
+	tdm_symbolizer_free(named->symbols);
+	*named = (struct named){ tdm_stack_symbolizer(picture, index), process->handle, process->module_count };
+	return named->symbols;
 }
 
 static void provide_place(void *context, const struct tdm_picture *picture, uint32_t process, uint32_t stack,
 	bool with_callers, char *dst, size_t cap)
 {
 	struct views *views = context;
+	struct tdm_symbolizer *symbols = symbols_of(views, picture, process);
 	struct tdm_buf text;
-	follow_process(views, picture, process);
 	tdm_buf_init(&text);
 	if (with_callers)
-		tdm_stack_trail(picture, views->symbols, stack, false, &text);
+		tdm_stack_trail(picture, symbols, stack, false, &text);
 	else
-		tdm_stack_site(picture, views->symbols, stack, false, &text);
+		tdm_stack_site(picture, symbols, stack, false, &text);
 	if (!tdm_buf_failed(&text))
 		snprintf(dst, cap, "%.*s", TDM_STR_ARG(tdm_buf_str(&text)));
 	tdm_buf_done(&text);
@@ -68,7 +78,8 @@ static int run_screens(const struct request *request)
 	const struct tdm_provider provider = { &views, provide, provide_place };
 	struct tdm_diag diag = { 0 };
 	int err = tdm_tui_run(&provider, &request->options, &diag);
-	tdm_symbolizer_free(views.symbols);
+	for (size_t i = 0; i < NAMED_MAX; i++)
+		tdm_symbolizer_free(views.named[i].symbols);
 	if (err == 0)
 		return TDM_EXIT_OK;
 	return tdm_cmd_error(request->cmd, "%s", diag.text[0] != '\0' ? diag.text : tdm_err_text(err));

@@ -6,14 +6,14 @@
 
 int tdm_ledgers_open(const struct tdm_cmd *cmd, struct tdm_state_options options, struct tdm_ledgers *ledgers)
 {
-	options.only_ledgers = options.with_ended = options.no_largest = true;
+	options.only_ledgers = options.with_ended = true;
 	*ledgers = (struct tdm_ledgers){ .state = tdm_state_new(&options) };
 	return ledgers->state != NULL ? 0 : tdm_cmd_error(cmd, "out of memory");
 }
 
 int tdm_ledgers_look(const struct tdm_cmd *cmd, struct tdm_ledgers *ledgers, unsigned more_parts)
 {
-	const struct tdm_wish wish = { .parts = TDM_WISH_BUFFERS | more_parts };
+	const struct tdm_wish wish = { .parts = TDM_WISH_BUFFERS | more_parts, .no_largest = true };
 	ledgers->picture = tdm_state_look(ledgers->state, &wish);
 	if (ledgers->picture == NULL)
 		return tdm_cmd_error(cmd, "out of memory");

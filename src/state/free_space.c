@@ -308,7 +308,8 @@ static bool has_answer(const struct tdm_state *state, size_t d)
 static bool is_due(const struct tdm_state *state, size_t d, uint64_t now_ns)
 {
 	const struct tdm_memo *memo = &state->memos[state->joined[d].memo];
-	return has_answer(state, d) && memo->state != state->joined[d].state &&
+	bool is_asked = state->wish.device == 0 || state->wish.device == memo->key;
+	return has_answer(state, d) && is_asked && memo->state != state->joined[d].state &&
 	       (state->options.once || memo->computed_ns == 0 || now_ns - memo->computed_ns >= TDM_NS_PER_S);
 }
 
@@ -355,10 +356,10 @@ int tdm_state_free_space(struct tdm_state *state)
 	bool is_first = state->free_ns == 0;
 	uint64_t slice = state->options.once ? UINT64_MAX : (is_first ? FIRST_SLICE_MS : SLICE_MS) * TDM_NS_PER_MS;
 	int err = 0;
-	if (state->options.no_largest)
-		return 0;
 	hash_states(state);
-	for (size_t n = 0; begin >= state->free_ns && now - begin < slice && n < count && err == 0; n++) {
+	for (size_t n = 0;
+		!state->wish.no_largest && begin >= state->free_ns && now - begin < slice && n < count && err == 0;
+		n++) {
 		size_t d = (first + n) % count;
 		if (!is_due(state, d, now))
 			continue;

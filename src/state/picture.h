@@ -280,8 +280,9 @@ enum {
 struct tdm_wish {
 	unsigned parts;         /* TDM_WISH_* */
 	uint64_t process;       /* handle: buffers of this one only; 0: of all */
-	uint64_t device;        /* key: buffers on this one only; 0: on all */
+	uint64_t device;        /* key: buffers and largest free blocks of this one only; 0: of all */
 	bool hold;              /* the lists of buffers stay as they are, for a view that needs time for them */
+	bool no_largest;        /* no largest free block is looked for: those of earlier pictures are enough */
 	uint32_t latest_events; /* allocations and releases of each device that are enough, the latest; 0: all */
 };
 

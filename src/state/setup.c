@@ -44,19 +44,18 @@ static int read_files(struct tdm_setup *setup)
 
 int tdm_setup_read(struct tdm_setup *setup, const struct tdm_probe_places *places)
 {
-	const struct tdm_state_options machine = { .ledger_dir = places->ledgers,
-		.shm_dir = places->shm,
-		.sysfs = places->sysfs,
-		.proc = places->proc,
-		.no_largest = true };
-	const struct tdm_state_options tracked = {
-		.ledger_dir = places->ledgers, .only_ledgers = true, .with_ended = true, .no_largest = true
+	const struct tdm_state_options machine = {
+		.ledger_dir = places->ledgers, .shm_dir = places->shm, .sysfs = places->sysfs, .proc = places->proc
 	};
+	const struct tdm_state_options tracked = {
+		.ledger_dir = places->ledgers, .only_ledgers = true, .with_ended = true
+	};
+	const struct tdm_wish wish = { .no_largest = true };
 	*setup = (struct tdm_setup){ .machine_state = tdm_state_new(&machine), .state = tdm_state_new(&tracked) };
 	if (setup->machine_state == NULL || setup->state == NULL)
 		return -ENOMEM;
-	setup->machine = tdm_state_look(setup->machine_state, NULL);
-	setup->picture = tdm_state_look(setup->state, NULL);
+	setup->machine = tdm_state_look(setup->machine_state, &wish);
+	setup->picture = tdm_state_look(setup->state, &wish);
 	if (setup->machine == NULL || setup->picture == NULL)
 		return -ENOMEM;
 	setup->host = tdm_state_host(setup->machine_state);

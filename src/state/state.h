@@ -27,7 +27,6 @@ struct tdm_state_options {
 	bool only_ledgers; /* nothing is asked of tt-metal's shared memory, the driver and /proc */
 	bool with_ended;   /* also list processes that have ended and left a ledger */
 	bool once;         /* a single picture: nothing is kept back for later, largest free blocks included */
-	bool no_largest;   /* largest free blocks are not wanted */
 };
 
 struct tdm_state;

@@ -1,5 +1,6 @@
 #include "tui/app.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,28 @@ const struct tdm_picture_device *tdm_app_chosen_device(const struct tdm_app *app
 	if (index != NULL)
 		*index = device;
 	return &app->picture->devices[device];
+}
+
+const char *tdm_app_place(
+	const struct tdm_app *app, const char *name, uint32_t process, uint32_t stack, char *dst, size_t cap)
+{
+	const struct tdm_provider *provider = app->provider;
+	uint32_t count;
+	if (name[0] != '\0')
+		return name;
+	const struct tdm_kept_frame *frames = tdm_picture_stack(app->picture, stack, &count);
+	if (count == 0)
+		return "(no name)";
+	name = tdm_picture_text(app->picture, frames[0].text);
+	if (name[0] != '\0')
+		return name;
+	dst[0] = '\0';
+	if (provider->place != NULL && process != TDM_INDEX_NONE && tdm_clock_ns() < app->places_until_ns)
+		provider->place(provider->context, app->picture, process, stack,
+			app->screen == TDM_SCREEN_PROCESS && app->buffers.by_site, dst, cap);
+	if (dst[0] == '\0')
+		snprintf(dst, cap, "0x%" PRIx64, frames[0].address);
+	return dst;
 }
 
 bool tdm_app_is_tagged(const struct tdm_app *app, uint64_t handle)

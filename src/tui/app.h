@@ -102,6 +102,8 @@ struct tdm_app {
 	struct tdm_target targets[TDM_TAGS_MAX];
 	size_t target_count;
 
+	uint64_t places_until_ns; /* no function is looked for in this frame after this time */
+
 	uint64_t process_handle; /* of the process screen; 0: the chosen one */
 	struct tdm_buffer_view buffers;
 	struct tdm_device_view device;
@@ -123,6 +125,11 @@ const struct tdm_picture_process *tdm_app_find_process(const struct tdm_app *app
 const struct tdm_picture_device *tdm_app_chosen_device(
 	const struct tdm_app *app, size_t *index); /* index may be NULL */
 const struct tdm_trend *tdm_app_trend(const struct tdm_app *app, const struct tdm_picture_device *device);
+/* The name of a buffer; else the function that asked for it, on the process screen with its callers if sites are shown:
+ * when it is found in time, because the first look into a large program is slow, and what is not found now is found for
+ * one of the next frames. `process` may be TDM_INDEX_NONE. */
+const char *tdm_app_place(
+	const struct tdm_app *app, const char *name, uint32_t process, uint32_t stack, char *dst, size_t cap);
 bool tdm_app_is_tagged(const struct tdm_app *app, uint64_t handle);
 void tdm_app_toggle_tag(struct tdm_app *app, uint64_t handle);
 

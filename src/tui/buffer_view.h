@@ -24,9 +24,8 @@ struct tdm_buffer_view {
 	size_t buffer_count;
 	struct tdm_site *sites;
 	size_t site_count;
-	bool is_sorted;           /* buffers or sites are those of version, sort and filter */
-	bool failed;              /* out of memory */
-	uint64_t places_until_ns; /* no function is looked for after this time */
+	bool is_sorted; /* buffers or sites are those of version, sort and filter */
+	bool failed;    /* out of memory */
 	struct tdm_list list;
 };
 

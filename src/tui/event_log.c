@@ -1,7 +1,9 @@
 #include "tui/event_log.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/number.h"
 #include "tui/match.h"
 
 static bool has_memory(struct tdm_event_log *log)
@@ -28,22 +30,20 @@ void tdm_event_log_add(struct tdm_event_log *log, const struct tdm_picture *pict
 	if (!tdm_event_log_wants(log) || picture->event_count == 0 || !has_memory(log))
 		return;
 	for (size_t i = 0; i < picture->event_count; i++) {
-		struct tdm_event *event = &log->events[log->next];
+		struct tdm_event *event = &log->events[log->added++ % TDM_EVENT_LOG_CAP];
 		*event = picture->events[i];
 		event->time_ns = real_time(picture, event->time_ns);
-		log->next = (log->next + 1) % TDM_EVENT_LOG_CAP;
-		log->count += log->count < TDM_EVENT_LOG_CAP;
 		if (event->op == TDM_OP_LOST)
 			log->lost += event->size;
 		else
 			log->seen++;
 	}
-	log->is_stale = true;
 }
 
 void tdm_event_log_changed(struct tdm_event_log *log)
 {
-	log->is_stale = true;
+	log->line_count = 0;
+	log->looked = 0;
 	log->follows = true;
 }
 
@@ -60,20 +60,24 @@ static bool is_shown(const struct tdm_event_log *log, const struct tdm_event *ev
 
 void tdm_event_log_prepare(struct tdm_event_log *log)
 {
-	if (!log->is_stale || !has_memory(log))
+	uint64_t oldest = log->added > TDM_EVENT_LOG_CAP ? log->added - TDM_EVENT_LOG_CAP : 0;
+	size_t gone = 0;
+	if (log->looked == log->added || !has_memory(log))
 		return;
-	log->line_count = 0;
-	for (size_t i = 0; i < log->count; i++) {
-		size_t at = (log->next + TDM_EVENT_LOG_CAP - log->count + i) % TDM_EVENT_LOG_CAP;
-		if (is_shown(log, &log->events[at]))
-			log->lines[log->line_count++] = (uint32_t)at;
-	}
-	log->is_stale = false;
+	while (gone < log->line_count && log->lines[gone] < oldest)
+		gone++;
+	log->line_count -= gone;
+	log->list.top -= tdm_min(gone, log->list.top);
+	memmove(log->lines, log->lines + gone, log->line_count * sizeof *log->lines);
+	for (uint64_t at = tdm_max(oldest, log->looked); at < log->added; at++)
+		if (is_shown(log, &log->events[at % TDM_EVENT_LOG_CAP]))
+			log->lines[log->line_count++] = at;
+	log->looked = log->added;
 }
 
 const struct tdm_event *tdm_event_log_line(const struct tdm_event_log *log, size_t line)
 {
-	return &log->events[log->lines[line]];
+	return &log->events[log->lines[line] % TDM_EVENT_LOG_CAP];
 }
 
 void tdm_event_log_done(struct tdm_event_log *log)

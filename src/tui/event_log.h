@@ -15,16 +15,16 @@ enum {
 struct tdm_event_log {
 	bool is_on, paused;
 	struct tdm_event *events; /* a ring of TDM_EVENT_LOG_CAP, times of the real-time clock; NULL before the first */
-	size_t count, next;
+	uint64_t added;           /* so many ever; number n is at n % TDM_EVENT_LOG_CAP */
 	uint64_t seen, lost;
 	/* What is shown. */
 	int op;          /* enum tdm_op; -1: all */
 	int kind;        /* enum tdm_kind; -1: all */
 	uint64_t handle; /* of a process; 0: all */
 	char filter[96]; /* part of the name */
-	uint32_t *lines; /* indices into the ring, oldest first */
+	uint64_t *lines; /* numbers of events, oldest first */
 	size_t line_count;
-	bool is_stale; /* lines have to be found again */
+	uint64_t looked; /* all events before this number have been looked at for lines */
 	struct tdm_list list;
 	bool follows; /* the newest is shown */
 };

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 
-enum { TDM_PACE_SHARE = 50 }; /* one part in so many of the time */
+enum { TDM_PACE_SHARE = 64 }; /* one part in so many of the time */
 
 /* All zero to begin. */
 struct tdm_pace {

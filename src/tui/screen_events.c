@@ -10,13 +10,13 @@
 #include "tui/screens.h"
 #include "tui/terminal.h"
 
-enum { WIDE_COLUMNS = 100, NARROW_COLUMNS = 70 };
+enum { WIDE_COLUMNS = 100, NARROW_COLUMNS = 70, PLACE_CAP = 320 };
 
 /* From the first time that it is shown, the loop asks for events. */
 static void wish(struct tdm_app *app, struct tdm_wish *wish, bool now)
 {
-	(void)wish;
 	(void)now;
+	wish->no_largest = true;
 	app->events.is_on = true;
 }
 
@@ -75,11 +75,18 @@ static uint64_t reserved_bytes(const struct tdm_event *event)
 	return event->bytes_per_bank != TDM_SIZE_UNKNOWN ? event->bytes_per_bank * event->banks : TDM_BYTES_UNKNOWN;
 }
 
+/* Its index in the picture; TDM_INDEX_NONE: it is not there any more. */
+static uint32_t process_of(const struct tdm_app *app, const struct tdm_event *event)
+{
+	const struct tdm_picture_process *process = tdm_app_find_process(app, event->process);
+	return process != NULL ? (uint32_t)(process - app->picture->processes) : TDM_INDEX_NONE;
+}
+
 static void draw_event(struct tdm_app *app, struct tdm_area line, const struct tdm_event *event)
 {
 	uint64_t reserved = reserved_bytes(event);
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
-	char text[64];
+	char text[64], place[PLACE_CAP];
 	tdm_pen_skip(&pen, 1);
 	if (!is_narrow(line))
 		draw_time(&pen, event->time_ns);
@@ -110,7 +117,11 @@ static void draw_event(struct tdm_app *app, struct tdm_area line, const struct t
 	}
 	if ((event->flags & TDM_EVENT_FAULT) != 0)
 		tdm_pen_text(&pen, TDM_INK_RED, "released twice, or never allocated  ");
-	tdm_pen_text(&pen, has_memory ? TDM_INK_PLAIN : TDM_INK_CYAN, event->name.ptr);
+	if (has_memory && event->name.len == 0 && event->stack != 0)
+		tdm_pen_text(&pen, TDM_INK_PLAIN,
+			tdm_app_place(app, "", process_of(app, event), event->stack, place, sizeof place));
+	else
+		tdm_pen_text(&pen, has_memory ? TDM_INK_PLAIN : TDM_INK_CYAN, event->name.ptr);
 }
 
 static void draw_state(struct tdm_app *app, struct tdm_area area)
@@ -174,7 +185,7 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 	if (log->line_count == 0) {
 		struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 		tdm_pen_text(&pen, TDM_INK_DIM,
-			log->count == 0 ? "  No event yet: programs with libtidemark and TIDEMARK=1 send them."
+			log->added == 0 ? "  No event yet: programs with libtidemark and TIDEMARK=1 send them."
 					: "  No event is of the kind that is shown.");
 	}
 	for (int i = 0; i < area.rows && log->list.top + (size_t)i < log->line_count; i++)

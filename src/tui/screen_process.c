@@ -12,11 +12,12 @@
 #include "tui/proc_table.h"
 #include "tui/screens.h"
 
-enum { TEXT_CAP = 320, KIND_LINES_MAX = 8, WIDE_COLUMNS = 100, NARROW_COLUMNS = 70, PLACES_MS = 50 };
+enum { TEXT_CAP = 320, KIND_LINES_MAX = 8, WIDE_COLUMNS = 100, NARROW_COLUMNS = 70 };
 
 static void wish(struct tdm_app *app, struct tdm_wish *wish, bool now)
 {
 	const struct tdm_picture_process *process = tdm_app_chosen_process(app);
+	wish->no_largest = true;
 	if (process == NULL)
 		return;
 	app->process_handle = process->handle; /* in the next picture another one may be first */
@@ -162,31 +163,6 @@ static int draw_amounts(struct tdm_app *app, struct tdm_area area, const struct 
 	return used;
 }
 
-/* Its name; else the function that asked for it, when that is found in time: the first look into a large program is
- * slow, and what is not found now is with one of the next pictures. */
-static const char *place_of(const struct tdm_app *app, uint32_t name, uint32_t stack, char *dst, size_t cap)
-{
-	const struct tdm_picture *picture = app->picture;
-	const struct tdm_provider *provider = app->provider;
-	const char *text = tdm_picture_text(picture, name);
-	if (text[0] != '\0')
-		return text;
-	uint32_t count;
-	const struct tdm_kept_frame *frames = tdm_picture_stack(picture, stack, &count);
-	if (count == 0)
-		return "(no name)";
-	text = tdm_picture_text(picture, frames[0].text);
-	if (text[0] != '\0')
-		return text;
-	dst[0] = '\0';
-	if (provider->place != NULL && tdm_clock_ns() < app->buffers.places_until_ns)
-		provider->place(
-			provider->context, picture, app->buffers.process, stack, app->buffers.by_site, dst, cap);
-	if (dst[0] == '\0')
-		snprintf(dst, cap, "0x%" PRIx64, frames[0].address);
-	return dst;
-}
-
 static void draw_age(struct tdm_pen *pen, const struct tdm_picture *picture, uint64_t born_ns)
 {
 	char text[TDM_DURATION_CAP];
@@ -238,7 +214,9 @@ static void draw_buffer(struct tdm_app *app, struct tdm_area line, size_t index)
 	bool is_named = tdm_picture_text(picture, buffer->name)[0] != '\0';
 	if (program[0] != '\0' && !is_named) /* a function is long, and would push it out */
 		tdm_pen_printf(&pen, TDM_INK_CYAN, "%s  ", program);
-	tdm_pen_text(&pen, TDM_INK_PLAIN, place_of(app, buffer->name, buffer->stack, text, sizeof text));
+	tdm_pen_text(&pen, TDM_INK_PLAIN,
+		tdm_app_place(app, tdm_picture_text(picture, buffer->name), app->buffers.process, buffer->stack, text,
+			sizeof text));
 	if (program[0] != '\0' && is_named)
 		tdm_pen_printf(&pen, TDM_INK_CYAN, "  %s", program);
 }
@@ -259,7 +237,9 @@ static void draw_site(struct tdm_app *app, struct tdm_area line, size_t index)
 	if (!is_narrow(line))
 		draw_age(&pen, picture, site->oldest_ns);
 	tdm_pen_skip(&pen, 2);
-	tdm_pen_text(&pen, TDM_INK_PLAIN, place_of(app, site->name, site->stack, text, sizeof text));
+	tdm_pen_text(&pen, TDM_INK_PLAIN,
+		tdm_app_place(app, tdm_picture_text(app->picture, site->name), app->buffers.process, site->stack, text,
+			sizeof text));
 }
 
 static void head_field(struct tdm_pen *pen, int width, const char *text, bool is_sorted)
@@ -317,7 +297,6 @@ static void draw_buffers(struct tdm_app *app, struct tdm_area area)
 					       : "It has no live buffer.");
 		return;
 	}
-	view->places_until_ns = tdm_clock_ns() + PLACES_MS * TDM_NS_PER_MS;
 	for (int i = 0; i < area.rows && view->list.top + (size_t)i < count; i++) {
 		struct tdm_area line = { area.row + i, area.col, 1, area.cols };
 		size_t index = view->list.top + (size_t)i;

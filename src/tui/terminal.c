@@ -176,10 +176,11 @@ int tdm_terminal_open(struct tdm_terminal **terminal, const struct tdm_terminal_
 	t->screen = newterm(NULL, stdout, stdin);
 	if (t->screen == NULL)
 		goto fail;
-	start_modes(t, options->no_colour);
-	/* ncurses writes every move of the cursor at once until it has left the screen and come back. */
+	/* ncurses writes every move of the cursor at once until it has left the screen and come back; here, because
+	 * with colours it would change the palette. */
 	endwin();
 	refresh();
+	start_modes(t, options->no_colour);
 	collect_leave(t);
 	tdm_guard_restores(OUT, &t->settings, t->leave, t->leave_len);
 	t->is_blank = true;

@@ -13,7 +13,7 @@
 #include "tui/screens.h"
 #include "tui/terminal.h"
 
-enum { KEYS_AT_ONCE = 64, WAIT_MAX_MS = 60000, OUTPUT_RETRY_MS = 50 };
+enum { KEYS_AT_ONCE = 64, WAIT_MAX_MS = 60000, OUTPUT_RETRY_MS = 50, PLACES_MS = 50 };
 
 struct loop {
 	struct tdm_app app;
@@ -91,6 +91,7 @@ static void draw(struct loop *loop)
 	loop->app.redraw_all = false;
 	if (loop->app.canvas.cells == NULL)
 		return;
+	loop->app.places_until_ns = tdm_clock_ns() + PLACES_MS * TDM_NS_PER_MS;
 	tdm_screens_draw(&loop->app);
 	loop->unsent = !tdm_terminal_show(loop->terminal, &loop->app.canvas);
 }

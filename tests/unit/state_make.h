@@ -9,9 +9,7 @@
 static inline struct tdm_state *state_new(void)
 {
 	static const char *const no_paths[] = { NULL };
-	const struct tdm_state_options options = {
-		.paths = no_paths, .only_ledgers = true, .with_ended = true, .no_largest = true
-	};
+	const struct tdm_state_options options = { .paths = no_paths, .only_ledgers = true, .with_ended = true };
 	struct tdm_state *state = tdm_state_new(&options);
 	assert_non_null(state);
 	return state;
@@ -20,7 +18,7 @@ static inline struct tdm_state *state_new(void)
 /* Borrowed until the next one. */
 static inline const struct tdm_picture *picture_of(struct tdm_state *state)
 {
-	const struct tdm_picture *picture = tdm_state_look(state, NULL);
+	const struct tdm_picture *picture = tdm_state_look(state, &(struct tdm_wish){ .no_largest = true });
 	assert_non_null(picture);
 	assert_true(tdm_fold_is_valid(&state->fold));
 	assert_true(tdm_picture_is_valid(picture));

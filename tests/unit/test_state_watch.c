@@ -427,8 +427,9 @@ static void test_free_space(void **state)
 		ASSERT_U64(pic->devices[0].kinds[0].largest_free, 2 * largest_by_map(taken));
 		ASSERT_U64(pic->devices[0].l1_lowest, BASE);
 		ASSERT_U64(pic->devices[0].cb_highest, 0);
-		w.options.no_largest = true;
-		pic = world_look_anew(&w);
+		tdm_state_free(w.state);
+		w.state = NULL;
+		pic = world_look_for(&w, &(struct tdm_wish){ .no_largest = true });
 		ASSERT_U64(pic->devices[0].kinds[0].largest_free, UNKNOWN);
 		ASSERT_U64(pic->devices[0].kinds[0].largest_free_ns, 0);
 		for (int i = 0; i < 2; i++)
