@@ -49,7 +49,7 @@ struct tdm_course_line {
 	size_t count, peak;        /* peak: index of the highest sum */
 };
 
-/* Behind the end of the account. 0 or -ENOMEM. */
+/* After the end of the account. 0 or -ENOMEM. */
 int tdm_capture_course_line(const struct tdm_capture_course *course, const struct tdm_capture_exact *exact, size_t unit,
 	enum tdm_course_memory memory, struct tdm_course_line *line);
 void tdm_course_line_done(struct tdm_course_line *line);

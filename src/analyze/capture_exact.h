@@ -128,7 +128,7 @@ int tdm_capture_exact_apply(struct tdm_capture_exact *exact, const struct tdm_ca
 int tdm_capture_exact_device(struct tdm_capture_exact *exact, const struct tdm_capture_device *device);
 int tdm_capture_exact_member(struct tdm_capture_exact *exact, uint64_t mesh, uint64_t chip);
 
-/* Behind the last node: adds what was there before to the peaks. */
+/* After the last node: adds what was there before to the peaks. */
 int tdm_capture_exact_end(struct tdm_capture_exact *exact);
 
 /* Sums at this moment, for reasons: of all devices, and of the device that has the most. */
@@ -151,7 +151,7 @@ void tdm_capture_exact_now(const struct tdm_capture_exact *exact, struct tdm_exa
 size_t tdm_capture_exact_alive(const struct tdm_capture_exact *exact, size_t unit, unsigned kinds, uint32_t at,
 	const struct tdm_exact_buffer **out, size_t cap);
 
-/* Program memory at the peak of a device's fullest core, the largest first; behind the end only. */
+/* Program memory at the peak of a device's fullest core, the largest first; only after the end. */
 const struct tdm_exact_program *tdm_capture_exact_program(
 	const struct tdm_capture_exact *exact, size_t unit, size_t *count);
 
@@ -163,7 +163,7 @@ struct tdm_exact_cores {
 	uint32_t grid_x, grid_y; /* that the capture describes, else those that programs used; 0: unknown */
 };
 
-/* Behind the end only. 0 or -ENOMEM. */
+/* Only after the end. 0 or -ENOMEM. */
 int tdm_capture_exact_cores(const struct tdm_capture_exact *exact, size_t unit, struct tdm_exact_cores *cores);
 
 #endif

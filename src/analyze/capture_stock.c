@@ -3,7 +3,7 @@
  *
  * - A release takes size and type from the node that it is connected to. Those are `buffer` nodes that come before it;
  *   a table of 16 bytes for each keeps what is needed, in the order of the file, so that it can be searched.
- * - Behind an outermost function_start the inputs that follow are added before the peak is looked at. `inputs` is true
+ * - After an outermost function_start the inputs that follow are added before the peak is looked at. `inputs` is true
  *   while they follow; the first other node ends that and raises the peak.
  *
  * Widths and wrapping are the runtime's: 32 bits for the peak of L1, 64 without a sign for the cores, 64 with a sign
@@ -160,7 +160,7 @@ static void l1_subtract(struct tdm_capture_stock *s, uint32_t *from, int64_t siz
 		s->l1_true = INT64_MIN;
 }
 
-/* Whether the node belongs to the inputs behind an outermost function_start. */
+/* Whether the node belongs to the inputs after an outermost function_start. */
 static bool l1_input(struct tdm_capture_stock *s, const struct tdm_capture_node *node)
 {
 	int64_t size;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { SPANS_MAX = 256 }; /* of one class; what comes behind them is added without looking at addresses */
+enum { SPANS_MAX = 256 }; /* of one class; further ones are added without looking at addresses */
 
 void tdm_program_memory_clear(struct tdm_program_memory *m)
 {

@@ -2,7 +2,7 @@
  * What the running program takes of each core's L1 on one chip: circular buffers, dataflow buffers, scratchpads. Cores
  * that hold the same are one class, so the work follows the number of different cores, not the number of cores. On one
  * core, ranges of addresses that overlap count once: two programs, of which the capture did not say that the first is
- * gone, lie in the same place. Without addresses the sizes are added.
+ * gone, are in the same place. Without addresses the sizes are added.
  */
 #ifndef TDM_ANALYZE_PROGRAM_MEMORY_H
 #define TDM_ANALYZE_PROGRAM_MEMORY_H

@@ -12,14 +12,14 @@
 
 enum { TDM_CAPTURE_SAFE_DIGITS = 18 }; /* always fit a number */
 
-/* Digits with an optional sign; what stands behind them is left alone. Returns the bytes read. */
+/* Digits with an optional sign; anything after them is left alone. Returns the bytes read. */
 size_t tdm_capture_read_integer(struct tdm_str text, struct tdm_capture_number *number);
 
 /* A number of JSON, of any form: one with a fraction or an exponent is cut, as the runtime does. */
 void tdm_capture_read_any(struct tdm_str text, struct tdm_capture_number *number) TDM_CAPTURE_RARE;
 
 /*
- * A number as text: blanks before it and anything behind it are allowed, as the runtime does. A word for yes counts as
+ * A number as text: blanks before it and anything after it are allowed, as in the runtime. A word for yes counts as
  * 1 for what is asked with it, though it is no number.
  */
 void tdm_capture_read_text(struct tdm_str text, struct tdm_capture_number *number);

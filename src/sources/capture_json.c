@@ -1,7 +1,7 @@
 /*
- * A state machine behind the callbacks of the JSON parser: `place` says what the value at hand is a part of, `key`
+ * A state machine in the callbacks of the JSON parser: `place` says what the value at hand is a part of, `key`
  * which field it is, and `skip` counts the brackets inside something that nobody asked for. Keys are told apart by
- * their length and then compared once; numbers are read where they stand; a text is copied only if it is kept.
+ * their length and then compared once; numbers are read in place; a text is copied only if it is kept.
  *
  * The parser keeps a text that goes over the end of a piece until it is complete, so its allocator is watched: when
  * that grows above TDM_CAPTURE_STRING_MAX, the rest of the text is left out (long_text.h), with the position.
@@ -651,7 +651,7 @@ static void warn_cut(struct tdm_capture_json *p, uint64_t at)
 
 /*
  * Something of the parser's has grown too much. When no text or number has ended in the piece, it is the one that the
- * piece lies in; else it is over, and nothing has to be done about it.
+ * piece is in; else it is over, and nothing has to be done about it.
  */
 static int end_long(struct tdm_capture_json *p, bool has_ended, uint64_t at, struct tdm_diag *diag)
 {
