@@ -49,7 +49,7 @@ enum key {
 	KEY_NAME,
 	KEY_ERROR,
 	KEY_RANGES,
-	KEY_SHAPE, /* of a tensor only this and the next two are of use */
+	KEY_SHAPE,
 	KEY_DTYPE,
 	KEY_DEVICE_TENSORS,
 	KEY_ARCH,
@@ -306,14 +306,14 @@ static void index_keys(struct tdm_capture_json *p)
 
 static enum key key_of(struct tdm_capture_json *p, struct tdm_str key)
 {
-	bool is_tensor = p->place == IN_PARAMS && p->node.type == TDM_CAPTURE_TENSOR;
+	/* Of the many keys of a tensor only "shape", "dtype" and "device_tensors" are of use. */
+	if (p->place == IN_PARAMS && p->node.type == TDM_CAPTURE_TENSOR && key.len != 5 && key.len != 14)
+		return KEY_NONE;
 	size_t i = key.len < sizeof p->keys_of_length ? p->keys_of_length[key.len] : 0;
 	for (i = i != 0 ? i - 1 : KNOWN_KEYS; i < KNOWN_KEYS && known_keys[i].len == key.len; i++) {
 		const struct known_key *k = &known_keys[i];
 		if (k->place != p->place || *key.ptr != *k->name || memcmp(key.ptr, k->name, key.len) != 0)
 			continue;
-		if (is_tensor && (k->key < KEY_SHAPE || k->key > KEY_DEVICE_TENSORS))
-			return KEY_NONE;
 		if (k->key == KEY_NUMBER)
 			p->number = (struct tdm_capture_number *)(void *)((char *)&p->node + k->offset);
 		else if (k->key == KEY_COUNT)
