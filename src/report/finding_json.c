@@ -20,7 +20,7 @@ static const struct {
 		.command = "command" },
 	[TDM_FAMILY_LEAK] = { "why", "verdict", "reason", { "steady", "steady", "suspect", "leak" },
 		.about = PROCESS | DEVICE | KIND | NAME | STACK },
-	[TDM_FAMILY_REPLAY] = { "cause", .holes = "largest_holes", .about = NAME },
+	[TDM_FAMILY_REPLAY] = { "cause", .holes = "largest_holes", .advice = "advice", .about = NAME },
 	[TDM_FAMILY_CAPTURE] = { "reason", .sentence = "text", .about = FIGURE },
 	[TDM_FAMILY_FAILURE] = { "sort", .sentence = "summary", .about = KIND },
 	[TDM_FAMILY_PRESSURE] = { .severities = { "LOW", NULL, "MEDIUM", "HIGH" } }, /* the name is its figure's */
@@ -194,7 +194,14 @@ void tdm_finding_keys(struct tdm_finding_view *view, const struct tdm_finding *f
 	}
 	if (families[family].advice != NULL) {
 		tdm_json_put_text(json, families[family].advice, advice != NULL ? advice->text : NULL);
-		tdm_json_put_text(json, families[family].command, advice != NULL ? advice->command : NULL);
+		if (families[family].command != NULL)
+			tdm_json_put_text(json, families[family].command, advice != NULL ? advice->command : NULL);
+	}
+	if (advice != NULL && advice->change.key != NULL) {
+		tdm_json_key(json, "change");
+		tdm_json_object(json);
+		put_figure(&advice->change, family, json);
+		tdm_json_object_end(json);
 	}
 }
 

@@ -418,6 +418,8 @@ static void replay_text(const struct words *w)
 	put(w, "\n");
 	if (message != NULL)
 		tdm_buf_printf(w->out, "Runtime says   %s\n", message);
+	if (w->finding->advice.count != 0)
+		tdm_buf_printf(w->out, "Advice         %s\n", w->view->findings->advice[w->finding->advice.first].text);
 	if (holes.count != 0)
 		put(w, "\nLargest holes at the first failure\n");
 	tdm_table_text(&holes, &w->view->term, w->out);
