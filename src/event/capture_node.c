@@ -12,7 +12,7 @@ const char *tdm_capture_type_name(enum tdm_capture_type type)
 	return (unsigned)type < sizeof type_names / sizeof *type_names ? type_names[type] : "unknown";
 }
 
-/* The runtime's numbers of buffer types, in their order. */
+/* Indexed by the runtime's buffer type number. */
 static const uint8_t buffer_kinds[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_SYSTEM, TDM_KIND_L1_SMALL,
 	TDM_KIND_TRACE };
 

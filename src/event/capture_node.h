@@ -1,7 +1,7 @@
 /*
- * One node of a graph capture, decoded and nothing more. A capture says more than events do: the order of nodes, what
- * they are connected to, which fields are missing. The runtime's own figures depend on that, so analysers of captures
- * take nodes, and the source makes events of the same nodes for everybody else.
+ * One node of a graph capture, only decoded. A capture says more than events do: the order of nodes, their connections
+ * and which fields are missing. The runtime's own figures depend on these, so analysers of captures take nodes; the
+ * source turns the same nodes into events for everybody else.
  */
 #ifndef TDM_EVENT_CAPTURE_NODE_H
 #define TDM_EVENT_CAPTURE_NODE_H
@@ -31,8 +31,8 @@
 	X(ERROR, "error")
 
 enum tdm_capture_type {
-	TDM_CAPTURE_UNTYPED, /* node_type is missing, or no text */
-	TDM_CAPTURE_OTHER,   /* a node_type that is not known here */
+	TDM_CAPTURE_UNTYPED, /* node_type is missing or not a string */
+	TDM_CAPTURE_OTHER,   /* an unknown node_type */
 #define X(id, name) TDM_CAPTURE_##id,
 	TDM_CAPTURE_LIST(X)
 #undef X
@@ -43,7 +43,7 @@ enum tdm_capture_state {
 	TDM_CAPTURE_ABSENT,
 	TDM_CAPTURE_GIVEN,
 	TDM_CAPTURE_NOT_A_NUMBER,
-	TDM_CAPTURE_TOO_LARGE, /* for 64 bits with a sign */
+	TDM_CAPTURE_TOO_LARGE, /* for a signed 64-bit integer */
 };
 
 struct tdm_capture_number {
@@ -58,7 +58,7 @@ enum tdm_capture_params {
 	TDM_CAPTURE_PARAMS_OTHER,
 };
 
-/* The parameter `type` of buffers, which is all that the runtime's own figures look at. */
+/* A buffer's parameter `type`; the runtime's own figures look at nothing else. */
 enum tdm_capture_memory {
 	TDM_CAPTURE_MEMORY_ABSENT,
 	TDM_CAPTURE_MEMORY_DRAM,
@@ -66,56 +66,56 @@ enum tdm_capture_memory {
 	TDM_CAPTURE_MEMORY_OTHER,
 };
 
-/* Coordinates of cores are below this: the largest grid is about half of it. */
+/* TDM_CAPTURE_GRID: core coordinates are below it; the largest grid is about half that size. */
 enum { TDM_CAPTURE_GRID = 32, TDM_CAPTURE_RANGES_MAX = 256, TDM_CAPTURE_TEXT_CAP = 256, TDM_CAPTURE_ERROR_CAP = 2048 };
 
-/* Above any memory there is; a larger size or address is refused. */
+/* More than any real memory; a larger size or address is refused. */
 #define TDM_CAPTURE_SIZE_MAX (INT64_C(1) << 46)
 
 struct tdm_capture_node {
-	uint64_t index;  /* in the array, from 0 */
+	uint64_t index;  /* in the array of nodes, from 0 */
 	uint64_t offset; /* of its first byte in the file */
 	uint8_t type;    /* enum tdm_capture_type */
 	uint8_t params;  /* enum tdm_capture_params */
 	uint8_t memory;  /* enum tdm_capture_memory */
-	bool usable;     /* its fields make sense for its type; the runtime's own rules are applied all the same */
+	bool usable;     /* its fields make sense for its type; the runtime's own rules apply either way */
 	bool has_name;
-	bool has_ranges;                               /* core_range_set is there */
+	bool has_ranges;                               /* core_range_set is present */
 	struct tdm_capture_number counter, connection; /* connection: the first one */
 	struct tdm_capture_number size, address, bank_size, page_size, cores, device, buffer_type;
 	struct tdm_capture_number globally_allocated, borrows_memory;
-	/* All borrowed until the next node. */
-	struct tdm_str name, shape, dtype; /* name: of a function; of an error, the operation that failed */
-	struct tdm_str error;              /* the message of an error */
+	/* From here on everything is borrowed until the next node. */
+	struct tdm_str name, shape, dtype; /* name: the function; for an error, the operation that failed */
+	struct tdm_str error;              /* the error message */
 	const struct tdm_core_range *ranges;
 	uint32_t range_count;
 };
 
-/* A device of the report object. Numbers that it does not give are 0, an id that it does not give is unknown. */
+/* A device of the report object. A missing number is 0; a missing id is unknown. */
 struct tdm_capture_device {
 	uint64_t id;             /* or TDM_BYTES_UNKNOWN */
-	uint64_t grid_x, grid_y; /* cores that compute */
+	uint64_t grid_x, grid_y; /* compute cores */
 	uint64_t worker_l1_size, l1_banks, l1_bank_size;
 	uint64_t l1_base; /* first address for circular buffers */
 	uint64_t dram_channels, dram_channel_size;
 	char arch[24];
 };
 
-/* Tensors say which chips a mesh has; once for each pair. */
+/* A chip of a mesh, as a tensor tells it; given once for each pair. */
 struct tdm_capture_member {
 	uint64_t mesh, chip;
 };
 
-/* What a capture had, at its end. */
+/* Totals, given at the end of a capture. */
 struct tdm_capture_counts {
 	uint64_t nodes, refused, other_types, bytes;
-	uint64_t cut_texts; /* that were too long */
-	bool is_report;     /* an object with devices and metadata around the nodes */
+	uint64_t cut_texts; /* texts that were too long */
+	bool is_report;     /* an object that wraps the nodes, with devices and metadata */
 };
 
 const char *tdm_capture_type_name(enum tdm_capture_type type);
 
-/* What a buffer, an allocation or a release is of; by buffer_type where it is given, else by `type`. */
+/* The kind of memory of a buffer, an allocation or a release: from buffer_type if given, else from `type`. */
 enum tdm_kind tdm_capture_kind(const struct tdm_capture_node *node);
 
 static inline bool tdm_capture_is_program_memory(enum tdm_capture_type type)
@@ -124,7 +124,7 @@ static inline bool tdm_capture_is_program_memory(enum tdm_capture_type type)
 	       type == TDM_CAPTURE_SCRATCHPAD_ALLOCATE;
 }
 
-/* Globally allocated or borrowed: it has no bytes of its own. */
+/* Globally allocated or borrowed, so it has no bytes of its own. */
 static inline bool tdm_capture_is_view(const struct tdm_capture_node *node)
 {
 	return (node->type == TDM_CAPTURE_CB_ALLOCATE && node->globally_allocated.value == 1) ||

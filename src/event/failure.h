@@ -1,6 +1,6 @@
 /*
- * What the runtime says when memory does not suffice, as a record: which sentence it was and the figures in it. A
- * figure that the sentence does not have, or that does not fit 64 bits, is unknown.
+ * The runtime's messages about insufficient memory, as a record: which sentence it was, and its figures. A figure that
+ * the sentence does not have, or that does not fit 64 bits, is unknown.
  */
 #ifndef TDM_EVENT_FAILURE_H
 #define TDM_EVENT_FAILURE_H
@@ -38,22 +38,22 @@ enum tdm_failure_type {
 };
 
 /*
- * The figures that a sentence may have: member, letter in the patterns of error_text.c, key in JSON. This list is the
- * only one of them.
+ * The figures that a sentence may have: member, letter in the patterns of error_text.c, key in JSON. There is no other
+ * list of them.
  */
-#define TDM_FAILURE_FIGURE_LIST(X)                                                                      \
-	X(asked, 'a', "asked_bytes") /* in all banks together; the size of a program or trace */        \
-	X(banks, 'b', "banks")                                                                          \
-	X(bytes_per_bank, 'p', "bytes_per_bank") /* that each bank would have to store */               \
-	X(bank_size, 'z', "bank_size")           /* this and the next three are of each bank */         \
-	X(allocated, 'u', "allocated")                                                                  \
-	X(free, 'f', "free")                                                                            \
-	X(largest_free, 'l', "largest_free")                                                            \
-	X(placeable, 'r', "placeable") /* free in this allocator and in every one that it depends on */ \
-	X(largest_placeable, 't', "largest_placeable")                                                  \
-	X(address, 's', "address")       /* of the lowest L1 buffer, or of the allocation */            \
-	X(region_end, 'e', "region_end") /* where the static buffers end */                             \
-	X(limit, 'm', "limit")           /* the size or address that must not be passed */              \
+#define TDM_FAILURE_FIGURE_LIST(X)                                                                \
+	X(asked, 'a', "asked_bytes") /* in all banks; or the size of a program or trace */        \
+	X(banks, 'b', "banks")                                                                    \
+	X(bytes_per_bank, 'p', "bytes_per_bank") /* that each bank would have to hold */          \
+	X(bank_size, 'z', "bank_size")           /* per bank, like the next three */              \
+	X(allocated, 'u', "allocated")                                                            \
+	X(free, 'f', "free")                                                                      \
+	X(largest_free, 'l', "largest_free")                                                      \
+	X(placeable, 'r', "placeable") /* free in this allocator and in all that it depends on */ \
+	X(largest_placeable, 't', "largest_placeable")                                            \
+	X(address, 's', "address")       /* of the lowest L1 buffer, or of the allocation */      \
+	X(region_end, 'e', "region_end") /* where the static buffers end */                       \
+	X(limit, 'm', "limit")           /* the size or address that must not be exceeded */      \
 	X(program, 'g', "program")
 
 #define X(member, letter, key) +1
@@ -62,7 +62,7 @@ enum { TDM_FAILURE_FIGURE_COUNT = TDM_FAILURE_FIGURE_LIST(X) };
 
 struct tdm_failure {
 	uint8_t type;     /* enum tdm_failure_type */
-	uint8_t kind;     /* enum tdm_kind: of the memory that did not suffice; TDM_KIND_COUNT: unknown */
+	uint8_t kind;     /* enum tdm_kind: the memory that ran out; TDM_KIND_COUNT: unknown */
 	uint8_t refused;  /* figures that did not fit 64 bits */
 	bool is_dataflow; /* dataflow buffers, not circular ones */
 	bool has_range;
@@ -76,7 +76,7 @@ struct tdm_failure {
 #undef X
 		};
 	};
-	struct tdm_str name; /* what the sentence names: a kind of core, a device, a file; may be empty */
+	struct tdm_str name; /* a kind of core, a device or a file that the sentence names; may be empty */
 	struct tdm_str text; /* the sentence; borrowed, like the name */
 };
 
@@ -86,16 +86,16 @@ extern const char *const tdm_failure_keys[TDM_FAILURE_FIGURE_COUNT];
 const char *tdm_failure_name(enum tdm_failure_type type);
 const char *tdm_failure_title(enum tdm_failure_type type);
 
-/* A warning: nothing has failed yet. */
+/* Whether it is only a warning: nothing has failed yet. */
 static inline bool tdm_failure_is_warning(const struct tdm_failure *failure)
 {
 	return failure->type == TDM_FAILURE_UNSAFE_TRACE;
 }
 
-/* The memory that did not suffice, static buffers among it; TDM_KIND_COUNT: the sentence is about something else. */
+/* The kind of memory that ran out, including static buffers; TDM_KIND_COUNT: the sentence is about something else. */
 enum tdm_kind tdm_failure_memory(const struct tdm_failure *failure);
 
-/* Whether two records say the same: all figures and the name; the text around the sentence does not count. */
+/* Whether two records have the same figures and name; their texts may differ. */
 bool tdm_failure_is_same(const struct tdm_failure *a, const struct tdm_failure *b);
 
 #endif

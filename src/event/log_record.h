@@ -1,6 +1,6 @@
 /*
- * One line of a log that says something about memory, decoded. What a line does not say is unknown; texts are borrowed
- * until the reader is asked for the next record.
+ * One line of a log that says something about memory, decoded. Anything the line does not say is unknown; texts are
+ * borrowed until the reader is asked for the next record.
  */
 #ifndef TDM_EVENT_LOG_RECORD_H
 #define TDM_EVENT_LOG_RECORD_H
@@ -45,9 +45,9 @@ enum tdm_log_type {
 		TDM_LOG_TYPE_COUNT
 };
 
-/* Whose line it is. */
+/* Who wrote the line. */
 enum tdm_log_dialect {
-	TDM_LOG_BY_RUNTIME,  /* the runtime's own logger, or a text of it */
+	TDM_LOG_BY_RUNTIME,  /* the runtime, through its logger or not */
 	TDM_LOG_BY_WORKLOAD, /* the program's own debug output: circular buffers, kernels */
 	TDM_LOG_BY_SERVER,   /* an allocation server */
 	TDM_LOG_BY_COMPILER, /* tt-mlir's memory states */
@@ -68,15 +68,15 @@ enum tdm_log_level {
 #define TDM_LOG_UNKNOWN        UINT64_MAX
 #define TDM_LOG_DEVICE_UNKNOWN UINT32_MAX
 #define TDM_LOG_CB_UNKNOWN     UINT32_MAX
-enum { TDM_LOG_NO_RANK = -1, TDM_LOG_CBS = 64 }; /* indices of circular buffers are below the second */
+enum { TDM_LOG_NO_RANK = -1, TDM_LOG_CBS = 64 }; /* indices of circular buffers are below TDM_LOG_CBS */
 
-/* L1 as the runtime lays it out; TDM_BYTES_UNKNOWN where a line does not say. */
+/* The runtime's layout of L1; TDM_BYTES_UNKNOWN where a line does not say. */
 struct tdm_log_geometry {
 	uint64_t worker_l1_size, l1_base, l1_small_size, l1_bank_size, allocatable_l1_size;
 	uint64_t l1_alignment, dram_alignment;
 };
 
-/* Memory of one kind, in each bank. */
+/* Memory of one kind, per bank. */
 struct tdm_log_view {
 	uint64_t banks, total, allocated, free, largest_free;
 };
@@ -86,22 +86,22 @@ struct tdm_log_record {
 	uint8_t dialect;   /* enum tdm_log_dialect */
 	uint8_t level;     /* enum tdm_log_level */
 	uint8_t kind;      /* enum tdm_kind; TDM_KIND_COUNT: unknown */
-	bool time_is_near; /* the line has no time: it is that of a line shortly before */
-	bool is_repeat;    /* a failure that an earlier line has said */
+	bool time_is_near; /* the line has no time of its own: time_ns is that of a line shortly before */
+	bool is_repeat;    /* a failure that an earlier line reported */
 	bool has_range;
-	uint32_t file;    /* which of the files; set by the reader of several */
-	uint64_t time_ns; /* of the log's clock, since 1970; 0: unknown */
+	uint32_t file;    /* index of the file; set by the reader of several files */
+	uint64_t time_ns; /* since 1970, by the log's clock; 0: unknown */
 	uint64_t line;    /* from 1 */
-	int32_t rank;     /* of a multi-host run; TDM_LOG_NO_RANK */
+	int32_t rank;     /* in a multi-host run; else TDM_LOG_NO_RANK */
 	int32_t pid;      /* 0: unknown */
-	uint32_t device;  /* TDM_LOG_DEVICE_UNKNOWN */
-	uint32_t cb;      /* index of the circular buffer; TDM_LOG_CB_UNKNOWN */
-	/* TDM_LOG_UNKNOWN where the line does not say. */
-	uint64_t bytes; /* of the buffer, circular buffer, kernel; of a remaining kind all together */
-	uint64_t tiles; /* of the circular buffer, or that an operation or kernel is about; of a verification: passed */
-	uint64_t count; /* references, buffers, banks; of a verification: all values */
-	uint64_t id;    /* of the buffer */
-	uint64_t duration_ns; /* of the operation or kernel; of a reserve or wait: how long it waited */
+	uint32_t device;  /* or TDM_LOG_DEVICE_UNKNOWN */
+	uint32_t cb;      /* index of the circular buffer, or TDM_LOG_CB_UNKNOWN */
+	/* The next fields are TDM_LOG_UNKNOWN where the line does not say. */
+	uint64_t bytes;       /* of the buffer, circular buffer or kernel; of `remaining`: the total of a kind */
+	uint64_t tiles;       /* of the circular buffer, operation or kernel; of a verification: those that passed */
+	uint64_t count;       /* of references, buffers or banks; of a verification: all values */
+	uint64_t id;          /* of the buffer */
+	uint64_t duration_ns; /* of the operation or kernel; of a reserve or wait: time spent waiting */
 	uint64_t cores;
 	uint64_t a_tiles, b_tiles, shard_tiles, devices; /* of the workload */
 	struct tdm_core_range range;
@@ -116,15 +116,16 @@ struct tdm_log_record {
 
 const char *tdm_log_type_name(enum tdm_log_type type);
 
-/* What a log had, and what its beginning looks like: lines without a word about memory tell whose log it is. */
+/* Totals of a log, and figures of the sample at its beginning: lines that say nothing about memory show who wrote it.
+ */
 struct tdm_log_counts {
 	uint64_t lines, bytes;
 	uint64_t cut_lines, refused_lines;
 	bool is_cut; /* it could not be read to its end */
 	uint64_t sample_lines;
-	uint64_t logger_lines; /* of those, the runtime's logger's */
-	uint64_t debug_lines;  /* of those, debug or trace: the logger's level was not the default */
-	bool is_binary;        /* it has bytes that no text has */
+	uint64_t logger_lines; /* of those, lines of the runtime's logger */
+	uint64_t debug_lines;  /* of those, at level debug or trace: the level was not the default */
+	bool is_binary;        /* it has bytes that text never has */
 };
 
 const char *tdm_log_dialect_name(enum tdm_log_dialect dialect); /* "runtime" */
@@ -133,7 +134,7 @@ const char *tdm_log_level_name(enum tdm_log_level level);       /* "warning"; "n
 /* Everything unknown. */
 void tdm_log_record_init(struct tdm_log_record *record, enum tdm_log_type type, enum tdm_log_dialect dialect);
 
-/* Nothing that breaks this leaves a reader. */
+/* Readers give only valid records. */
 bool tdm_log_record_is_valid(const struct tdm_log_record *record);
 
 #endif

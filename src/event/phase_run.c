@@ -16,7 +16,7 @@ static const struct tdm_phase_figures unknown_figures = {
 	TDM_PHASE_UNKNOWN,
 };
 
-/* As a terminated text: a zero byte inside it becomes '?'. */
+/* A terminated copy; a zero byte inside the text becomes '?'. */
 static char *copy_of(struct tdm_str text)
 {
 	char *copy = malloc(text.len + 1);

@@ -1,6 +1,6 @@
 /*
- * The phases of one run of a training program, wherever they were read: a log's summary, a ledger, captures. Sizes are
- * bytes; a log gives them as MB with two decimals, so that one of its figures may be off by 5,243 bytes.
+ * The phases of one run of a training program, read from a log's summary, a ledger or captures. Sizes are bytes; a log
+ * gives MB with two decimals, so its figures may be off by up to 5,243 bytes.
  */
 #ifndef TDM_EVENT_PHASE_RUN_H
 #define TDM_EVENT_PHASE_RUN_H
@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "event/phase_text.h"
 
-/* A figure that was not read or cannot be known. */
+/* A figure that is missing or cannot be known. */
 #define TDM_PHASE_UNKNOWN INT64_MIN
 
 enum { TDM_PHASES_MAX = 100000 };
@@ -24,17 +24,17 @@ struct tdm_phase {
 
 struct tdm_phase_run {
 	char *name;       /* owned; never NULL in a finished run */
-	uint64_t line;    /* where its summary begins; 0: it is of no file with lines */
-	bool incomplete;  /* something of it is missing or could not be read */
-	bool peak_so_far; /* its end is missing: the peak is that of the phases that are there */
-	bool last_open;   /* its last phase has not ended: the figures are as far as it came */
-	bool no_dispatch; /* nothing was allocated: the figures are what would have been */
+	uint64_t line;    /* where its summary begins; 0: not from a file of lines */
+	bool incomplete;  /* part of it is missing or could not be read */
+	bool peak_so_far; /* its end is missing: the peak covers only the phases that were read */
+	bool last_open;   /* its last phase has not ended: its figures are those so far */
+	bool no_dispatch; /* nothing was really allocated: the figures are hypothetical */
 	struct tdm_phase *phases;
 	size_t phase_count, phase_cap;
 	int64_t overall_peak, final_current; /* or TDM_PHASE_UNKNOWN */
 	uint64_t parameters;                 /* 0: unknown */
 	uint64_t device_memory_bytes;        /* or TDM_BYTES_UNKNOWN */
-	size_t device_count;                 /* whose memory that is together; 0: not said, which is one */
+	size_t device_count;                 /* that share device_memory_bytes; 0: not said, taken as one */
 };
 
 struct tdm_phase_runs {
@@ -47,30 +47,30 @@ void tdm_phase_runs_done(struct tdm_phase_runs *runs);
 /* A new run at the end, borrowed until the next one is added; NULL when out of memory. `name` is copied. */
 struct tdm_phase_run *tdm_phase_runs_add(struct tdm_phase_runs *runs, struct tdm_str name);
 
-/* Moves all runs to the end of `to`. 0 or -ENOMEM, with both as they were. */
+/* Moves all runs to the end of `to`. 0, or -ENOMEM with both unchanged. */
 int tdm_phase_runs_move(struct tdm_phase_runs *to, struct tdm_phase_runs *from);
-/* Takes over what a run holds, which is empty then. 0 or -ENOMEM, with both as they were. */
+/* Takes over the contents of `run`, which is empty then. 0, or -ENOMEM with both unchanged. */
 int tdm_phase_runs_take(struct tdm_phase_runs *to, struct tdm_phase_run *run);
 
-/* A new phase with all figures unknown, borrowed likewise; NULL when out of memory or above TDM_PHASES_MAX. */
+/* A new phase with all figures unknown, borrowed until the next one; NULL when out of memory or above TDM_PHASES_MAX.
+ */
 struct tdm_phase *tdm_phase_run_add(struct tdm_phase_run *run, struct tdm_str name);
 void tdm_phase_run_drop_last(struct tdm_phase_run *run);
 
 /*
- * Adds a phase of which the segment's figures are known, and computes the cumulative ones and those of the run from the
- * phases before it. Sums that do not fit stay at the largest number. 0 or -ENOMEM.
+ * Adds a phase with the given figures of its segment, and computes its cumulative figures and those of the run from the
+ * phases before it. Sums saturate. 0 or -ENOMEM.
  */
 int tdm_phase_run_append(struct tdm_phase_run *run, struct tdm_str name, const struct tdm_phase_figures *segment);
 
-/* Sums that cannot wrap. TDM_PHASE_UNKNOWN when one of them is. */
+/* These saturate; the result is TDM_PHASE_UNKNOWN when an operand is. */
 int64_t tdm_phase_sum(int64_t a, int64_t b);
 int64_t tdm_phase_difference(int64_t a, int64_t b);
 
-/* Whether its figures of DRAM are known, as those of marks are not. */
+/* Whether its DRAM figures are known; a run made of marks has none. */
 bool tdm_phase_run_is_measured(const struct tdm_phase_run *run);
 
-/* tt-train's text of a run that is measured. Figures of L1 that are not known are printed as 0: the text has no other
- * way. */
+/* Prints a measured run as tt-train does. Unknown L1 figures are printed as 0: the text cannot express "unknown". */
 void tdm_phase_run_print(const struct tdm_phase_run *run, struct tdm_buf *out);
 
 #endif

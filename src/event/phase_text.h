@@ -1,6 +1,6 @@
 /*
- * The summary of phases, to the byte as tt-train prints it; its one form for the library and the commands. Pieces go
- * through a function, so that a stream, a buffer of fixed size or one that grows can take them. Nothing is allocated.
+ * The summary of phases, byte for byte as tt-train prints it; the library and the commands share it. Pieces go through
+ * a function, so a stream, a fixed buffer or a growing one can take them. Nothing is allocated.
  */
 #ifndef TDM_EVENT_PHASE_TEXT_H
 #define TDM_EVENT_PHASE_TEXT_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes. The peak of a segment is above its start; the cumulative figures are of all segments so far. */
+/* In bytes. A segment's peak is relative to its start; cumulative figures cover all segments so far. */
 struct tdm_phase_figures {
 	int64_t dram_peak, dram_allocated, dram_freed, dram_change;
 	int64_t dram_cumulative_peak, dram_cumulative_current;

@@ -1,6 +1,6 @@
 /*
- * A record: one thing that a file says, decoded and nothing more. Readers of every format hand out these, one at a time
- * and in the order of the file; analysers take the ones that they know and accumulate.
+ * A record: one statement of a file, only decoded. The readers of all formats hand out records one at a time, in file
+ * order; analysers take those they know and accumulate.
  */
 #ifndef TDM_EVENT_RECORD_H
 #define TDM_EVENT_RECORD_H
@@ -37,26 +37,26 @@ enum tdm_record_type {
 #define X(id, type, member) TDM_RECORD_##id,
 	TDM_RECORD_LIST(X)
 #undef X
-		TDM_RECORD_OTHER, /* a line of another form; it has no content */
+		TDM_RECORD_OTHER, /* a line of another form; has no member */
 };
 
 struct tdm_record {
 	uint8_t type; /* enum tdm_record_type */
-	bool is_part; /* of REFUSED: only a part of a record cannot be used, the rest of it comes */
-	union {       /* borrowed until the function returns; what a run holds may be taken out of it */
+	bool is_part; /* of REFUSED: only part of a record is unusable, the rest follows */
+	union {       /* borrowed until `take` returns; the contents of a run may be moved out */
 #define X(id, type, member) type *member;
 		TDM_RECORD_LIST(X)
 #undef X
 	};
 };
 
-/* Takes records. A negative code ends the reading. */
+/* Takes records. A negative code stops the reader. */
 struct tdm_record_sink {
 	void *to;
 	int (*take)(void *to, const struct tdm_record *record);
 };
 
-/* A record, or a part of it, that cannot be used; the position is in the diag. */
+/* Reports an unusable record, or an unusable part of one; the position is in `diag`. */
 static inline int tdm_record_refuse(const struct tdm_record_sink *sink, const struct tdm_diag *diag, bool is_part)
 {
 	return sink->take(sink->to, &(struct tdm_record){ TDM_RECORD_REFUSED, is_part, { .refused = diag } });

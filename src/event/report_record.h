@@ -1,7 +1,7 @@
 /*
- * What the runtime's reports and the files of its compiler say, line by line, decoded and nothing more. What adds up,
- * belongs together or is missing is for analysers to find out. All texts are borrowed with their record. Figures that a
- * file does not have are TDM_BYTES_UNKNOWN.
+ * Lines of the runtime's reports and of its compiler's files, only decoded. Analysers find out what adds up, belongs
+ * together or is missing. All texts are borrowed with their record. Figures that a file does not have are
+ * TDM_BYTES_UNKNOWN.
  */
 #ifndef TDM_EVENT_REPORT_RECORD_H
 #define TDM_EVENT_REPORT_RECORD_H
@@ -18,29 +18,29 @@ enum tdm_memory_form {
 	TDM_MEMORY_FORMS,
 };
 
-/* What the names of the columns say; comes once they are known, or, in a detailed file, at the beginning. */
+/* What the column names say. Given once they are known; for a detailed file, at the beginning. */
 struct tdm_memory_head {
 	uint8_t form;  /* enum tdm_memory_form */
-	bool rounded;  /* the file has KiB, rounded down */
-	uint8_t kinds; /* that a state of a summary has at least */
+	bool rounded;  /* sizes are in KiB, rounded down */
+	uint8_t kinds; /* the least number of kinds in a state of a summary */
 };
 
-/* A block of the region that is told after its blocks. */
+/* A block; its region is given after its blocks. */
 struct tdm_memory_block {
-	uint64_t address, bytes; /* in the bank; the sum fits 64 bits */
+	uint64_t address, bytes; /* in the bank; address + bytes fits 64 bits */
 	bool allocated;
 };
 
 /* A kind of memory in one state. */
 struct tdm_memory_region {
-	bool begins_state; /* what follows is a new state */
-	bool has_program;  /* the state is that of a program, of this id */
+	bool begins_state; /* a new state begins here */
+	bool has_program;  /* the state belongs to the program with this id */
 	uint64_t program;
 	uint8_t kind;   /* enum tdm_kind */
 	uint32_t banks; /* set by the analyser; 0: unknown */
-	bool rounded;   /* totals of all banks were in KiB */
-	bool rough;     /* its blocks were in KiB, each rounded down: they need not add up */
-	bool damaged;   /* a line of it was refused */
+	bool rounded;   /* the totals of all banks were in KiB */
+	bool rough;     /* its blocks were in KiB, each rounded down, so they need not add up */
+	bool damaged;   /* one of its lines was refused */
 	uint64_t line;
 	uint64_t total, allocated, free, largest;             /* of one bank */
 	uint64_t device_total, device_allocated, device_free; /* of all banks */
@@ -50,7 +50,7 @@ struct tdm_memory_region {
 
 /* ---- circular buffers core by core ---- */
 
-enum { TDM_CORE_CBS = 256 }; /* their numbers are below this */
+enum { TDM_CORE_CBS = 256 }; /* indices are below this */
 
 struct tdm_core_cb {
 	uint16_t index;
@@ -59,8 +59,8 @@ struct tdm_core_cb {
 
 struct tdm_core_line {
 	uint16_t x, y;
-	uint64_t line;  /* where it is in the file */
-	uint64_t bytes; /* sum of its circular buffers; it fits 64 bits */
+	uint64_t line;  /* in the file */
+	uint64_t bytes; /* sum of its circular buffers, which fits 64 bits */
 	const struct tdm_core_cb *cbs;
 	size_t count;
 };
@@ -86,13 +86,13 @@ enum tdm_perf_figure {
 
 const char *tdm_perf_column(enum tdm_perf_figure figure);
 
-/* Which of the columns the report has. */
+/* The columns that the report has. */
 struct tdm_perf_head {
 	bool has[TDM_PERF_FIGURES];
 };
 
-/* One call on one device. The two waits for circular buffers (for input, front; for room, back) are the sums of all
- * cores, as the report has them. */
+/* One call on one device. The two waits for circular buffers (front: for input; back: for room) are sums over
+ * all cores, as in the report. */
 struct tdm_perf_row {
 	uint64_t figures[TDM_PERF_FIGURES]; /* times in ns, rounded */
 	uint64_t line;
@@ -101,10 +101,10 @@ struct tdm_perf_row {
 
 /* ---- the inspector's files ---- */
 
-/* The size of the event is what one device holds of the buffer; which devices, the log does not say. */
+/* The event's size is the part of the buffer on one device; the log does not say which devices have it. */
 struct tdm_mesh_buffer {
 	struct tdm_event event;
-	uint64_t mesh_bytes; /* on the whole mesh; 0 at a release */
+	uint64_t mesh_bytes; /* on the whole mesh; 0 for a release */
 };
 
 struct tdm_listed_kernel {
@@ -115,7 +115,7 @@ struct tdm_listed_kernel {
 /* Something that happened to a program. */
 struct tdm_listed_program {
 	uint64_t id;
-	uint64_t compile_ns; /* it was compiled, which took so long */
+	uint64_t compile_ns; /* duration of a finished compilation */
 	bool destroyed;
 };
 
@@ -125,23 +125,23 @@ struct tdm_kernel_binary {
 	const char *path, *target; /* the processor: "brisc", … */
 	const char *name, *hash;   /* of the kernel; empty for firmware, or when the path does not tell */
 	const char *build;         /* empty: unknown */
-	uint8_t order;             /* of the processor among the known ones */
+	uint8_t order;             /* rank of the processor among the known ones */
 	bool firmware;
 	uint64_t packed_bytes, text_bytes, zeroed_bytes;
 	uint32_t over_limit; /* segments above their limit */
 };
 
-/* What a binary takes in the kernel-config ring. */
+/* Bytes that a binary takes in the kernel-config ring. */
 enum { TDM_KERNEL_ALIGN = 16 };
 static inline uint64_t tdm_kernel_ring_bytes(uint64_t packed_bytes)
 {
 	return (packed_bytes + TDM_KERNEL_ALIGN - 1) / TDM_KERNEL_ALIGN * TDM_KERNEL_ALIGN;
 }
 
-/* What a walk through folders left out. */
-enum { TDM_WALK_ENTRIES = 1 << 20 }; /* that are looked at */
+/* Things that a walk through folders left out. */
+enum { TDM_WALK_ENTRIES = 1 << 20 }; /* limit of entries looked at */
 struct tdm_walk_rest {
-	uint64_t links;     /* that were not followed */
+	uint64_t links;     /* symbolic links not followed */
 	uint64_t unvisited; /* folders too deep, or beyond the number of entries */
 };
 

@@ -1,6 +1,6 @@
 /*
- * A source gives events, whatever it reads: one interface, one file for each kind of input. A bad record is refused
- * with its position and the rest goes on, if the reader goes on asking.
+ * A source gives events, whatever it reads: one interface, one file for each kind of input. It refuses a bad record,
+ * giving its position, and continues with the rest if asked again.
  */
 #ifndef TDM_EVENT_SOURCE_H
 #define TDM_EVENT_SOURCE_H
@@ -24,8 +24,8 @@ struct tdm_source {
 	uint64_t refused; /* bad records so far */
 };
 
-/* 1 with *event set (borrowed until the next call), 0 at the end, or a negative code with diag set; asking again goes
- * on behind it. */
+/* 1 with *event set (borrowed until the next call), 0 at the end, or a negative code with diag set; the next call
+ * continues after it. */
 static inline int tdm_source_next(struct tdm_source *source, struct tdm_event *event, struct tdm_diag *diag)
 {
 	return source->ops->next(source, event, diag);
