@@ -1,7 +1,7 @@
 /*
- * The decoded event: the centre of the program. All input, live or from a file, is decoded into events; all
- * output is computed from them or from the state they fold into. An event borrows its texts and its
- * description until the source is asked for the next one.
+ * The decoded event: the centre of the program. All input, live or from a file, is decoded into events; all output is
+ * computed from them or from the state they fold into. An event borrows its texts and its description until the source
+ * is asked for the next one.
  */
 #ifndef TDM_EVENT_EVENT_H
 #define TDM_EVENT_EVENT_H
@@ -33,8 +33,7 @@ enum tdm_op {
 	TDM_OP_COUNT
 };
 
-/* The address is unknown: the model chooses one (text traces), or there never was one (captures made without
- * dispatch). */
+/* The address is unknown: the model chooses one (text traces), or none exists (captures made without dispatch). */
 #define TDM_ADDRESS_UNKNOWN    UINT64_MAX
 #define TDM_SIZE_UNKNOWN       UINT64_MAX
 

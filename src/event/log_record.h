@@ -116,8 +116,7 @@ struct tdm_log_record {
 
 const char *tdm_log_type_name(enum tdm_log_type type);
 
-/* Totals of a log, and figures of the sample at its beginning: lines that say nothing about memory show who wrote it.
- */
+/* Totals of a log and of the sample at its beginning: lines that say nothing about memory show who wrote it. */
 struct tdm_log_counts {
 	uint64_t lines, bytes;
 	uint64_t cut_lines, refused_lines;

@@ -52,8 +52,7 @@ int tdm_phase_runs_move(struct tdm_phase_runs *to, struct tdm_phase_runs *from);
 /* Takes over the contents of `run`, which is empty then. 0, or -ENOMEM with both unchanged. */
 int tdm_phase_runs_take(struct tdm_phase_runs *to, struct tdm_phase_run *run);
 
-/* A new phase with all figures unknown, borrowed until the next one; NULL when out of memory or above TDM_PHASES_MAX.
- */
+/* A new phase, all figures unknown, borrowed until the next one; NULL when out of memory or above TDM_PHASES_MAX. */
 struct tdm_phase *tdm_phase_run_add(struct tdm_phase_run *run, struct tdm_str name);
 void tdm_phase_run_drop_last(struct tdm_phase_run *run);
 

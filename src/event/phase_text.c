@@ -9,8 +9,8 @@ static void put(const struct tdm_phase_sink *sink, const char *text)
 }
 
 /*
- * Bytes as MB of 1024 * 1024 with two decimals, as "%.2f" prints them: ties go to the even digit, and a negative
- * number that rounds to 0 keeps its sign. Uses integers, because printf() would follow the program's locale.
+ * Bytes as MB of 1024 * 1024 with two decimals, as "%.2f" prints them: ties go to the even digit, and a negative number
+ * that rounds to 0 keeps its sign. Uses integers, because printf() would follow the program's locale.
  */
 static void put_mb(const struct tdm_phase_sink *sink, int64_t bytes, bool always_sign)
 {

@@ -91,8 +91,8 @@ struct tdm_perf_head {
 	bool has[TDM_PERF_FIGURES];
 };
 
-/* One call on one device. The two waits for circular buffers (front: for input; back: for room) are sums over
- * all cores, as in the report. */
+/* One call on one device. The two waits for circular buffers (front: for input; back: for room) are sums over all
+ * cores, as in the report. */
 struct tdm_perf_row {
 	uint64_t figures[TDM_PERF_FIGURES]; /* times in ns, rounded */
 	uint64_t line;

@@ -1,6 +1,6 @@
 /*
- * The JSON parser pushes, a source is asked: a small piece of the file is parsed at a time, and the events that came
- * out of it wait in a queue, each with its texts.
+ * The JSON parser pushes, but a source is asked. So the file is parsed a small piece at a time, and the resulting
+ * events wait in a queue, each with its texts.
  */
 #include "sources/capture_events.h"
 #include "base/err.h"
@@ -17,18 +17,18 @@
 
 enum { PIECE = 16 << 10, STACK_MAX = 4096, DEVICES_MAX = 1024 };
 
-/* A text as far as there is room for it. */
+/* A text, cut to the room there is. */
 struct text {
 	char at[TDM_CAPTURE_TEXT_CAP];
 };
 
 struct waiting {
 	struct tdm_event event;
-	bool is_refusal; /* no event, but a record that was refused, with the reason in `name` */
+	bool is_refusal; /* not an event but a refused record; the reason is in `name` */
 	struct text name, program;
 };
 
-/* Program memory that was not released yet. */
+/* Program memory that is not released yet. */
 struct live {
 	uint64_t id;
 	uint32_t chip;
@@ -40,21 +40,21 @@ struct capture_events {
 	struct tdm_input *input;
 	struct tdm_capture_json *json;
 	bool ended;
-	int late;             /* why the input ended; told when the queue is empty */
-	struct tdm_diag said; /* with it */
+	int late;             /* why the input ended; reported once the queue is empty */
+	struct tdm_diag said; /* the message for `late` */
 	char *piece;
 	struct waiting *queue;
 	size_t queue_at, queue_count, queue_cap;
-	struct text *stack; /* of the functions that run */
+	struct text *stack; /* the running functions */
 	size_t depth, stack_cap;
 	uint64_t lost_depth;
 	struct live *live;
 	size_t live_count, live_cap;
-	struct tdm_map mesh_of;   /* by chip */
-	struct tdm_map described; /* devices of buffers that an event was given for */
+	struct tdm_map mesh_of;   /* chip to mesh */
+	struct tdm_map described; /* devices that a TDM_OP_DEVICE was given for */
 	struct tdm_capture_device *devices;
 	size_t device_count, device_cap;
-	struct tdm_event fresh; /* a buffer node; the next node says whether it is allocated here */
+	struct tdm_event fresh; /* a buffer node; the next node shows whether this allocates it */
 	bool has_fresh;
 };
 
@@ -88,7 +88,7 @@ static int enter(struct capture_events *c, const struct tdm_capture_node *node)
 
 /* ---- devices ---- */
 
-/* The description of a device: by that of one of its chips, by its number, or the first there is. */
+/* The description of a device: that of one of its chips, else the one with its number, else the first. */
 static const struct tdm_capture_device *description_of(const struct capture_events *c, uint32_t device)
 {
 	for (size_t i = 0; i < c->device_count; i++)
@@ -100,7 +100,7 @@ static const struct tdm_capture_device *description_of(const struct capture_even
 	return c->device_count != 0 ? &c->devices[0] : NULL;
 }
 
-/* The card of the architecture that has most in common with the device; NULL: the architecture is not known. */
+/* The card of the device's architecture that has most in common with it; NULL: unknown architecture. */
 static const char *card_of(const struct tdm_capture_device *d)
 {
 	const char *best = NULL;
@@ -138,12 +138,12 @@ static void put_description(const struct tdm_capture_device *d, const char *card
 	};
 	size_t len = (size_t)snprintf(text->at, sizeof text->at, "device %s", card);
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-		if (fields[i].value != 0) /* all of them together fit */
+		if (fields[i].value != 0) /* there is room for all of them */
 			len += (size_t)snprintf(
 				text->at + len, sizeof text->at - len, " %s=%" PRIu64, fields[i].name, fields[i].value);
 }
 
-/* Before the first buffer of a device that the capture describes. */
+/* Called for each buffer; gives the device's description before its first one, if the capture has it. */
 static int describe_device(struct capture_events *c, uint32_t device, uint64_t position)
 {
 	const struct tdm_event event = { .op = TDM_OP_DEVICE, .device = device, .position = position };
@@ -212,7 +212,7 @@ static int push_free(struct capture_events *c, uint32_t device, uint8_t kind, ui
 	return push(c, &event) != NULL ? 0 : -ENOMEM;
 }
 
-/* The buffer node that waits was there before: it is allocated here. */
+/* No allocation followed the waiting buffer node, so the buffer is older than the capture: it is allocated here. */
 static int settle(struct capture_events *c)
 {
 	bool had = c->has_fresh;
@@ -238,7 +238,7 @@ static int on_program(struct capture_events *c, const struct tdm_capture_node *n
 	return push_alloc(c, &event);
 }
 
-/* On one device, which may be a mesh: also of chips that are not known to be of another one. */
+/* On one device, which may be a mesh; includes chips that are not known to belong to another mesh. */
 static int on_release_all(struct capture_events *c, const struct tdm_capture_node *node)
 {
 	size_t kept = 0;
@@ -257,7 +257,7 @@ static int on_release_all(struct capture_events *c, const struct tdm_capture_nod
 	return err;
 }
 
-/* An error about memory; others are no events. */
+/* Only errors about memory become events. */
 static int on_error(struct capture_events *c, const struct tdm_capture_node *node)
 {
 	struct tdm_failure failure;
@@ -358,7 +358,7 @@ static int take(void *to, const struct tdm_record *record)
 
 /* ---- the source ---- */
 
-/* Parses until something waits, or the input ends. 0 or -ENOMEM with diag set. */
+/* Parses until the queue has something or the input ends. 0, or -ENOMEM with diag set. */
 static int fill(struct capture_events *c, struct tdm_diag *diag)
 {
 	c->queue_at = c->queue_count = 0;

@@ -38,7 +38,7 @@ void tdm_capture_read_any(struct tdm_str text, struct tdm_capture_number *number
 	}
 	memcpy(copy, text.ptr, text.len);
 	copy[text.len] = '\0';
-	/* The decimal point is a point, whatever the user's language has. */
+	/* JSON uses a decimal point, whatever the user's locale. */
 	locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
 	double value = plain != (locale_t)0 ? strtod_l(copy, NULL, plain) : strtod(copy, NULL);
 	if (plain != (locale_t)0)
@@ -61,7 +61,7 @@ void tdm_capture_read_text(struct tdm_str text, struct tdm_capture_number *numbe
 		number->value = tdm_str_is(rest, "true");
 }
 
-/* NULL, or what is wrong with a number that must be from 0 to `max`. */
+/* What is wrong with a number that must be from 0 to `max`; NULL: nothing. */
 static const char *check_number(const struct tdm_capture_number *number, int64_t max, bool is_required)
 {
 	switch (number->state) {
@@ -76,7 +76,7 @@ static const char *check_number(const struct tdm_capture_number *number, int64_t
 	}
 }
 
-/* Sets of types. */
+/* Sets of node types. */
 #define OF(type) (1U << TDM_CAPTURE_##type)
 #define PROGRAM  (OF(CB_ALLOCATE) | OF(DFB_ALLOCATE) | OF(SCRATCHPAD_ALLOCATE))
 #define SIZED    (PROGRAM | OF(BUFFER) | OF(BUFFER_ALLOCATE))

@@ -1,30 +1,29 @@
 /*
- * Numbers of captures, as the runtime reads them, and what keeps a node from being used. Parts of the reader of
- * captures.
+ * Parts of the reader of captures: parses numbers as the runtime does, and finds the reason why a node cannot be used.
  */
 #ifndef TDM_SOURCES_CAPTURE_FIELDS_H
 #define TDM_SOURCES_CAPTURE_FIELDS_H
 
 #include "event/capture_node.h"
 
-/* Rare work stays out of the parser's callbacks, so that those need no large frame. */
+/* Keeps rare work out of the parser's callbacks, whose stack frames stay small then. */
 #define TDM_CAPTURE_RARE __attribute__((noinline, cold))
 
-enum { TDM_CAPTURE_SAFE_DIGITS = 18 }; /* always fit a number */
+enum { TDM_CAPTURE_SAFE_DIGITS = 18 }; /* that many always fit an int64_t */
 
-/* Digits with an optional sign; anything after them is left alone. Returns the bytes read. */
+/* Digits with an optional sign; ignores anything after them. Returns the number of bytes read. */
 size_t tdm_capture_read_integer(struct tdm_str text, struct tdm_capture_number *number);
 
-/* A number of JSON, of any form: one with a fraction or an exponent is cut, as the runtime does. */
+/* A JSON number of any form; one with a fraction or an exponent is truncated, as the runtime does. */
 void tdm_capture_read_any(struct tdm_str text, struct tdm_capture_number *number) TDM_CAPTURE_RARE;
 
 /*
- * A number as text: blanks before it and anything after it are allowed, as in the runtime. A word for yes counts as
- * 1 for what is asked with it, though it is no number.
+ * A number in a string: blanks before it and anything after it are allowed, as in the runtime. For "true" the value is
+ * 1, though the state says that it is not a number.
  */
 void tdm_capture_read_text(struct tdm_str text, struct tdm_capture_number *number);
 
-/* A number of JSON, nearly always a few digits. */
+/* A JSON number; nearly always a few digits. */
 static inline void tdm_capture_read_number(struct tdm_str text, struct tdm_capture_number *number)
 {
 	uint64_t value = 0;
@@ -38,8 +37,7 @@ static inline void tdm_capture_read_number(struct tdm_str text, struct tdm_captu
 		tdm_capture_read_any(text, number);
 }
 
-/* Writes what keeps a node from being used into `text`; false when nothing does. `range_error` is that of its core
- * ranges. */
+/* Writes into `text` why a node cannot be used; false if it can. `range_error` comes from parsing its core ranges. */
 bool tdm_capture_find_problem(const struct tdm_capture_node *node, int range_error, char *text, size_t cap);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * A state machine in the callbacks of the JSON parser: `place` says what the value at hand is a part of, `key`
- * which field it is, and `skip` counts the brackets inside something that nobody asked for. Keys are told apart by
- * their length and then compared once; numbers are read in place; a text is copied only if it is kept.
+ * A state machine in the callbacks of the JSON parser: `place` says which object or array the current value is in,
+ * `key` which field it is, and `skip` counts the open brackets inside an unwanted value. Keys are looked up by length
+ * and then compared; numbers are read in place; a text is copied only if it is kept.
  *
- * The parser keeps a text that goes over the end of a piece until it is complete, so its allocator is watched: when
- * that grows above TDM_CAPTURE_STRING_MAX, the rest of the text is left out (long_text.h), with the position.
+ * The parser keeps a text that crosses the end of a piece until it is complete, so its allocator is watched: when a
+ * block grows above TDM_CAPTURE_STRING_MAX, the rest of the text is left out (long_text.h) and its position reported.
  *
- * Long: the states share one structure, and the callbacks are short only because all of it is in one place.
+ * Long: the states share one structure, and the callbacks are short only because everything is in one place.
  */
 #include "sources/capture_json.h"
 #include "base/err.h"
@@ -53,8 +53,8 @@ enum key {
 	KEY_DTYPE,
 	KEY_DEVICE_TENSORS,
 	KEY_ARCH,
-	KEY_NUMBER, /* `number` says where it goes */
-	KEY_COUNT,  /* the same for `count` */
+	KEY_NUMBER, /* a number; `number` points to where it goes */
+	KEY_COUNT,  /* likewise, with `count` */
 };
 
 enum {
@@ -65,42 +65,42 @@ enum {
 	MESSAGE_CAP = 256,
 };
 
-/* What the parser's memory is watched with. */
+/* Set by the parser's allocator. */
 struct watch {
-	bool too_long; /* something grew too much */
-	bool is_text;  /* it begins with a quote: a text, not a number */
+	bool too_long; /* a block grew too large */
+	bool is_text;  /* the block begins with a quote: a text, not a number */
 };
 
 struct tdm_capture_json {
 	struct tdm_record_sink sink;
-	int failed; /* the sink's code */
+	int failed; /* the sink's error code */
 	yajl_handle yajl;
 	struct watch watch;
 	struct tdm_long_text long_text;
-	struct tdm_capture_skip skipped; /* of the piece that is parsed */
-	uint64_t tokens;                 /* texts and numbers that came to their ends */
-	uint64_t quiet;                  /* bytes since the last of them */
+	struct tdm_capture_skip skipped; /* of the current piece */
+	uint64_t tokens;                 /* complete texts and numbers so far */
+	uint64_t quiet;                  /* bytes since the last one */
 	enum place place;
 	enum key key;
-	uint8_t keys_of_length[32]; /* the first of them, from 1; 0: there is none */
+	uint8_t keys_of_length[32]; /* index of the first such key, plus 1; 0: none */
 	uint32_t skip;
 	bool seen_graph, ended;
-	const char *stop; /* why reading was ended from inside */
-	uint64_t base;    /* bytes of the pieces before this one */
+	const char *stop; /* why a callback stopped the parser */
+	uint64_t base;    /* bytes before the current piece */
 	struct tdm_capture_number *number;
 	uint64_t *count;
 	struct tdm_capture_node node;
-	size_t node_bytes; /* of `node`; a size that the compiler does not know makes it call the fast memset */
+	size_t node_bytes; /* size of `node`; unknown to the compiler, so that it calls the fast memset */
 	struct tdm_capture_device device;
 	struct tdm_capture_counts counts;
-	int range_error;       /* of the last set of ranges */
-	uint32_t range_count;  /* how many it has */
-	size_t range_text_len; /* 0: none is kept */
+	int range_error; /* of the last set of ranges; likewise the next */
+	uint32_t range_count;
+	size_t range_text_len; /* 0: no text is kept */
 	char range_text[RANGES_TEXT_CAP];
 	struct tdm_core_range ranges[TDM_CAPTURE_RANGES_MAX];
 	char name[TDM_CAPTURE_TEXT_CAP], shape[TDM_CAPTURE_TEXT_CAP], dtype[TDM_CAPTURE_TEXT_CAP];
 	char error[TDM_CAPTURE_ERROR_CAP];
-	uint64_t meshes[MESHES_MAX]; /* whose members are known */
+	uint64_t meshes[MESHES_MAX]; /* those whose members are known */
 	size_t mesh_count;
 };
 
@@ -109,10 +109,10 @@ static bool is(struct tdm_str text, const char *word, size_t len)
 	return text.len == len && memcmp(text.ptr, word, len) == 0;
 }
 
-/* The length of a literal is known while compiling. */
+/* The length of a literal is a compile-time constant. */
 #define IS(text, word) is(text, word, sizeof(word) - 1)
 
-/* Hands a record on; reading ends when the sink says so. */
+/* Hands on a record; an error of the sink stops the parser. */
 static void push(struct tdm_capture_json *p, const struct tdm_record *record)
 {
 	int err = p->sink.take(p->sink.to, record);
@@ -129,7 +129,7 @@ static struct tdm_str keep(char *dst, size_t cap, struct tdm_str text)
 	return (struct tdm_str){ dst, len };
 }
 
-/* Programs use the same cores again and again: the same text is read once. */
+/* Programs use the same cores again and again, so a repeated text is not parsed again. */
 static __attribute__((noinline)) void read_ranges(struct tdm_capture_json *p, struct tdm_str text)
 {
 	p->node.has_ranges = true;
@@ -144,7 +144,7 @@ static __attribute__((noinline)) void read_ranges(struct tdm_capture_json *p, st
 	p->node.range_count = p->range_count;
 }
 
-/* A number or anything else where the text with the ranges should be. */
+/* The ranges are a number or anything else but a text. */
 static TDM_CAPTURE_RARE void refuse_ranges(struct tdm_capture_json *p)
 {
 	p->node.has_ranges = true;
@@ -166,7 +166,7 @@ static uint8_t type_of(struct tdm_str text)
 
 /* ---- members of meshes: [{"address":1,"device_id":0,"mesh_device_id":1},…] ---- */
 
-/* The number after the next "key": from `*at` on; moves *at past it. */
+/* The number after the next `key` from *at on; moves *at to it. */
 static bool find_member(const char **at, const char *end, const char *key, size_t len, uint64_t *value)
 {
 	const char *hit = memmem(*at, (size_t)(end - *at), key, len);
@@ -238,7 +238,7 @@ static void end_node(struct tdm_capture_json *p)
 		refuse(p, problem);
 }
 
-/* Something in the array that is no object; its last `len` bytes have just been read. */
+/* An element of the array that is not an object; its last `len` bytes have just been read. */
 static TDM_CAPTURE_RARE void not_a_node(struct tdm_capture_json *p, size_t len)
 {
 	begin_node(p);
@@ -253,7 +253,7 @@ static TDM_CAPTURE_RARE void not_a_node(struct tdm_capture_json *p, size_t len)
 #define NODE(member)   KEY_NUMBER, offsetof(struct tdm_capture_node, member)
 #define DEVICE(member) KEY_COUNT, offsetof(struct tdm_capture_device, member)
 
-/* By length. */
+/* Ordered by length. */
 static const struct known_key {
 	const char *name;
 	uint8_t len, place, key;
@@ -306,7 +306,7 @@ static void index_keys(struct tdm_capture_json *p)
 
 static enum key key_of(struct tdm_capture_json *p, struct tdm_str key)
 {
-	/* Of the many keys of a tensor only "shape", "dtype" and "device_tensors" are of use. */
+	/* A tensor has many keys, and only "shape", "dtype" and "device_tensors" are useful. */
 	if (p->place == IN_PARAMS && p->node.type == TDM_CAPTURE_TENSOR && key.len != 5 && key.len != 14)
 		return KEY_NONE;
 	size_t i = key.len < sizeof p->keys_of_length ? p->keys_of_length[key.len] : 0;
@@ -323,7 +323,7 @@ static enum key key_of(struct tdm_capture_json *p, struct tdm_str key)
 	return KEY_NONE;
 }
 
-/* ---- callbacks: 1 to go on, 0 to end ---- */
+/* ---- callbacks: 1 to continue, 0 to stop ---- */
 
 static int on_key(void *context, const unsigned char *text, size_t len)
 {
@@ -336,7 +336,7 @@ static int on_key(void *context, const unsigned char *text, size_t len)
 	return 1;
 }
 
-/* A value that is not what the key asks for; its last `len` bytes have just been read. */
+/* A value of the wrong type for its key; its last `len` bytes have just been read. */
 static void wrong_value(struct tdm_capture_json *p, bool is_null, bool is_true, size_t len)
 {
 	if (p->place == IN_NODE && p->key == KEY_PARAMS)
@@ -505,7 +505,7 @@ static int on_start(struct tdm_capture_json *p, bool is_map)
 	default:
 		break;
 	}
-	wrong_value(p, false, false, 1); /* or one that nobody asked for */
+	wrong_value(p, false, false, 1); /* or an unwanted one */
 	p->skip = 1;
 	return 1;
 }
@@ -568,7 +568,7 @@ static const yajl_callbacks callbacks = {
 
 /* ---- the parser's memory ---- */
 
-/* The parser does not look whether it got memory: without it, going on would be worse than ending. */
+/* The parser does not check its allocations, so it must not continue after a failed one. */
 static void *must_have(void *memory)
 {
 	if (memory == NULL)
@@ -608,7 +608,7 @@ struct tdm_capture_json *tdm_capture_json_new(const struct tdm_record_sink *sink
 	index_keys(p);
 	yajl_alloc_funcs memory = { watched_malloc, watched_realloc, watched_free, &p->watch };
 	p->yajl = yajl_alloc(&callbacks, &memory, p);
-	yajl_config(p->yajl, yajl_dont_validate_strings, 1); /* bad bytes are replaced where texts are shown */
+	yajl_config(p->yajl, yajl_dont_validate_strings, 1); /* bad bytes are replaced when texts are shown */
 	return p;
 }
 
@@ -620,14 +620,13 @@ void tdm_capture_json_free(struct tdm_capture_json *p)
 	free(p);
 }
 
-/* What keeps a file from being read, with where. */
+/* Reports why the file cannot be read any further, and where. */
 static int fail_at(const struct tdm_capture_json *p, uint64_t at, int code, const char *why, struct tdm_diag *diag)
 {
-	return tdm_diag_set(
-		diag, code, 0, 0, "byte %" PRIu64 ", behind node %" PRIu64 ": %s", at, p->counts.nodes, why);
+	return tdm_diag_set(diag, code, 0, 0, "byte %" PRIu64 ", after node %" PRIu64 ": %s", at, p->counts.nodes, why);
 }
 
-/* What the parser says, in one line. */
+/* Reports the parser's message in one line. */
 static int parse_error(struct tdm_capture_json *p, uint64_t at, struct tdm_diag *diag)
 {
 	char message[MESSAGE_CAP];
@@ -650,8 +649,8 @@ static void warn_cut(struct tdm_capture_json *p, uint64_t at)
 }
 
 /*
- * Something of the parser's has grown too much. When no text or number has ended in the piece, it is the one that the
- * piece is in; else it is over, and nothing has to be done about it.
+ * One of the parser's blocks has grown too large. If no text or number ended in this piece, it belongs to the text or
+ * number that the piece is part of; otherwise that has ended, and nothing needs to be done.
  */
 static int end_long(struct tdm_capture_json *p, bool has_ended, uint64_t at, struct tdm_diag *diag)
 {
@@ -688,7 +687,7 @@ static int parse_piece(struct tdm_capture_json *p, const char *data, size_t len,
 
 int tdm_capture_json_feed(struct tdm_capture_json *p, const char *data, size_t len, struct tdm_diag *diag)
 {
-	static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, at the very beginning: some editors put it there */
+	static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, which some editors put at the beginning */
 	int err = p->ended ? TDM_ESYNTAX : 0;
 	if (p->base == 0 && len >= sizeof mark - 1 && memcmp(data, mark, sizeof mark - 1) == 0) {
 		p->base = sizeof mark - 1;
@@ -707,7 +706,7 @@ int tdm_capture_json_feed(struct tdm_capture_json *p, const char *data, size_t l
 		len -= done;
 		p->quiet = p->tokens != tokens ? 0 : p->quiet + done;
 		if (err == 0 && p->quiet > TDM_LINE_END_MAX)
-			err = fail_at(p, p->base, -E2BIG, "4 GiB without an end of anything", diag);
+			err = fail_at(p, p->base, -E2BIG, "4 GiB without the end of a text or number", diag);
 	}
 	p->counts.bytes = p->base;
 	return err != 0 ? err : p->failed;

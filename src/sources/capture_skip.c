@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Keys of the pairs, with the letters that tell them from others. */
+/* Keys of the pairs to leave out. find_letters() knows how they begin. */
 static const struct {
 	const char *key;
 	size_t len;
@@ -18,7 +18,8 @@ enum { PAIRS = sizeof pairs / sizeof *pairs };
 typedef unsigned char block __attribute__((vector_size(16), aligned(1), may_alias));
 typedef uint64_t halves __attribute__((vector_size(16)));
 
-/* The next place from `at` on where "ar, "in, "me or "st begins, or `len`. A block at a time: nearly all have none. */
+/* The next offset from `at` on where "ar, "in, "me or "st begins, or `len`. Looks at a block at a time, since nearly
+ * all have none. */
 static size_t find_letters(const char *text, size_t len, size_t at)
 {
 	for (; at + sizeof(block) + 2 <= len; at += sizeof(block)) {
@@ -39,7 +40,7 @@ static size_t find_letters(const char *text, size_t len, size_t at)
 	return at;
 }
 
-/* The next key of a pair from `at` on, and past it; false: there is none. */
+/* Finds the next key of a pair from `at` on: where it begins and where its value does. False: there is none. */
 static bool find_key(const char *text, size_t len, size_t at, size_t *begin, size_t *value)
 {
 	for (; (at = find_letters(text, len, at)) < len; at++)
@@ -59,7 +60,7 @@ static size_t skip_blanks(const char *text, size_t len, size_t at)
 	return at;
 }
 
-/* Past a text without escapes, from its opening quote on; 0: it is none, or not whole. */
+/* The offset after a text without escapes that begins at `at`; 0: it is no such text, or incomplete. */
 static size_t skip_text(const char *text, size_t len, size_t at)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
@@ -77,7 +78,7 @@ static size_t skip_text(const char *text, size_t len, size_t at)
 	return at < len && text[at] == '"' ? at + 1 : 0;
 }
 
-/* The same of a number without sign, fraction and exponent. */
+/* The same for a number without sign, fraction or exponent. */
 static size_t skip_number(const char *text, size_t len, size_t at)
 {
 	size_t from = at;
@@ -91,7 +92,7 @@ static size_t skip_simple(const char *text, size_t len, size_t at)
 	return at < len && text[at] == '"' ? skip_text(text, len, at) : skip_number(text, len, at);
 }
 
-/* The same of a text or number, or of a list of them. */
+/* The same for a text, a number or a list of them. */
 static size_t skip_value(const char *text, size_t len, size_t at)
 {
 	at = skip_blanks(text, len, at);
@@ -112,8 +113,9 @@ static size_t skip_value(const char *text, size_t len, size_t at)
 }
 
 /*
- * Past the pair and the comma after it, if another pair follows; past the pair alone, if it is the last one: then the
- * comma before it goes, too, and *begin moves there, unless that is `taken` with the pair before. 0: it stays.
+ * Where to continue after leaving out a pair. If another pair follows, the comma after this one goes, too. If it is the
+ * last one, the comma before it goes and *begin moves there, unless that comma went with the pair before (`taken`).
+ * 0: the pair stays.
  */
 static size_t skip_pair(const char *text, size_t len, size_t taken, size_t *begin, size_t value)
 {

@@ -1,7 +1,7 @@
 /*
- * Leaves out of a piece of JSON what no reader of captures asks for, before the parser looks at each byte of it: pairs
- * such as "arguments":[…] and "stacking_level":2. Only pairs that are whole and simple, with another one before or
- * after them, are left out, so the rest is good JSON if and only if the piece was.
+ * Removes pairs that no reader of captures needs, such as "arguments":[…] and "stacking_level":2, from a piece of JSON
+ * before the parser looks at each of its bytes. Only complete and simple pairs with another one before or after them
+ * are removed, so the rest is valid JSON if and only if the piece was.
  */
 #ifndef TDM_SOURCES_CAPTURE_SKIP_H
 #define TDM_SOURCES_CAPTURE_SKIP_H
@@ -12,19 +12,19 @@
 enum { TDM_CAPTURE_SKIP_MAX = 64 << 10 }; /* bytes of a piece */
 
 struct tdm_capture_skip {
-	char data[TDM_CAPTURE_SKIP_MAX]; /* what is left */
+	char data[TDM_CAPTURE_SKIP_MAX]; /* the rest */
 	size_t len;
 	struct {
-		uint32_t at;              /* in the data: what follows was further back in the piece */
-		uint32_t gone;            /* by so much */
-	} cuts[TDM_CAPTURE_SKIP_MAX / 8]; /* a pair has more bytes than that */
-	size_t cut_count, cut_at;         /* at: of the last place that was asked for */
+		uint32_t at;              /* offset in the data where something was removed */
+		uint32_t gone;            /* bytes removed up to there */
+	} cuts[TDM_CAPTURE_SKIP_MAX / 8]; /* a pair is longer than 8 bytes */
+	size_t cut_count, cut_at;         /* cut_at: cuts before the last offset that was asked for */
 };
 
-/* At most TDM_CAPTURE_SKIP_MAX bytes, outside of texts or not. */
+/* Takes at most TDM_CAPTURE_SKIP_MAX bytes, which may begin inside a text. */
 void tdm_capture_skip(struct tdm_capture_skip *skip, const char *piece, size_t len);
 
-/* Where a place of the data was in the piece. Places are asked for in ascending order. */
+/* The offset in the piece of an offset in the data. Ask in ascending order. */
 static inline size_t tdm_capture_skip_origin(struct tdm_capture_skip *skip, size_t at)
 {
 	while (skip->cut_at < skip->cut_count && skip->cuts[skip->cut_at].at <= at)

@@ -3,7 +3,7 @@
  *
  *     Core (0,1): CB0=1024KB, CB1=512KB
  *
- * anywhere in a log, after any prefix. Lines of other forms are given as such.
+ * anywhere in a log, after any prefix. Lines of other forms are TDM_RECORD_OTHER.
  */
 #include "base/err.h"
 #include "base/pattern.h"
@@ -53,7 +53,7 @@ static bool names_buffer(struct tdm_str text)
 	return false;
 }
 
-/* The part of the line with the items: a logger adds " (file:line)" behind it. */
+/* The part of the line with the items; a logger adds " (file:line)" after it. */
 static struct tdm_str items_of(const struct line *line)
 {
 	struct tdm_str items = { line->text.ptr + line->items, line->text.len - line->items };
@@ -100,7 +100,7 @@ static int read_item(const struct line *line, struct tdm_str item, struct tdm_co
 	return err == 0 ? 0 : refuse(line, item, err == -ERANGE ? "a size that is too large" : "not a size", diag);
 }
 
-/* All items of the line, or none: a core with a part of its buffers would be a wrong figure. */
+/* Reads all items of the line or refuses it: a core with only some of its buffers would give a wrong figure. */
 static int read_items(const struct line *line, struct tdm_core_cb cbs[TDM_CORE_CBS], struct tdm_core_line *core,
 	struct tdm_diag *diag)
 {
@@ -112,7 +112,7 @@ static int read_items(const struct line *line, struct tdm_core_cb cbs[TDM_CORE_C
 		int err = read_item(line, tdm_str_trim((struct tdm_str){ rest.ptr, len }), &cb, diag);
 		for (size_t i = 0; err == 0 && i < core->count; i++)
 			if (cbs[i].index == cb.index)
-				err = refuse(line, rest, "a circular buffer that comes twice", diag);
+				err = refuse(line, rest, "a circular buffer is listed twice", diag);
 		if (err == 0 && __builtin_add_overflow(core->bytes, cb.bytes, &core->bytes))
 			err = refuse(line, rest, "a sum that is too large", diag);
 		if (err != 0)

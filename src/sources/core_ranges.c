@@ -6,7 +6,7 @@
 
 struct cursor {
 	const char *at, *end;
-	unsigned limit; /* no coordinate reaches it */
+	unsigned limit; /* coordinates are below it */
 };
 
 static void skip_blanks(struct cursor *c)
@@ -62,7 +62,7 @@ static int take_core(struct cursor *c, uint16_t *x, uint16_t *y)
 	return err != 0 ? err : take_number(c, y);
 }
 
-/* Two cores in brackets; `is_strict`: not one core, and not without the brackets. */
+/* Two cores in brackets. Unless `is_strict`, one core will do, and the brackets may be missing. */
 static int take_range(struct cursor *c, bool is_strict, struct tdm_core_range *range)
 {
 	bool has_bracket = take(c, '[');

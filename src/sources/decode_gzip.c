@@ -9,11 +9,11 @@
 
 #include <zlib.h>
 
-enum { GZIP_ONLY = 16 }; /* added to the window's bits */
+enum { GZIP_ONLY = 16 }; /* a flag of inflateInit2(), added to the window bits */
 
 struct gzip {
 	z_stream z;
-	bool between; /* two members, or after the last */
+	bool between; /* between two members, or after the last */
 };
 
 static bool gzip_recognise(struct tdm_str head)
@@ -33,7 +33,7 @@ static void *gzip_begin(struct tdm_str head)
 	return g;
 }
 
-/* The next member begins. Zeros fill the last block of a tape. */
+/* Begins the next member. Skips the zeros that fill the last block of a tape. */
 static int next_member(struct gzip *g, struct tdm_unpacking *u)
 {
 	while (u->in_len != 0 && *u->in == '\0') {

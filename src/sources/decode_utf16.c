@@ -1,4 +1,5 @@
-/* UTF-16 of either byte order, with its mark or without, to UTF-8. Half of a pair becomes U+FFFD. */
+/* Converts UTF-16 of either byte order, with or without a byte order mark, to UTF-8. An unpaired surrogate becomes
+ * U+FFFD. */
 #include "sources/decode.h"
 
 #include <stdlib.h>
@@ -7,8 +8,8 @@ enum { REPLACEMENT = 0xfffd, MARK = 0xfeff, LOOKED_AT = 64 };
 
 struct utf16 {
 	bool big;       /* the upper byte comes first */
-	bool begun;     /* a mark is one at the very beginning only */
-	uint32_t first; /* of a pair, whose second half is awaited; 0: none */
+	bool begun;     /* the mark counts only at the very beginning */
+	uint32_t first; /* first half of a pair that waits for its second; 0: none */
 };
 
 static bool utf16_recognise(struct tdm_str head)
@@ -23,7 +24,7 @@ static void *utf16_begin(struct tdm_str head)
 	bool has_mark = head.ptr[0] == '\xfe' || head.ptr[0] == '\xff';
 	if (w == NULL)
 		return NULL;
-	/* Without a mark: nearly all zeros are upper bytes. */
+	/* Without a mark, count zeros: nearly all of them are upper bytes. */
 	for (size_t i = 0; i < head.len && i < LOOKED_AT; i++)
 		zeros[i % 2] += head.ptr[i] == '\0';
 	w->big = has_mark ? head.ptr[0] == '\xfe' : zeros[0] > zeros[1];
@@ -43,7 +44,7 @@ static void put(struct tdm_unpacking *u, uint32_t c)
 	u->out_len -= len;
 }
 
-/* One unit. Both halves of a broken pair may have to be replaced: there is room for two characters. */
+/* Takes one unit. There is room for two characters, since both halves of a broken pair may have to be replaced. */
 static void take(struct utf16 *w, struct tdm_unpacking *u, uint32_t unit)
 {
 	bool is_second = unit >= 0xdc00 && unit < 0xe000;

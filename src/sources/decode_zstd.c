@@ -10,10 +10,10 @@
 
 struct zstd {
 	ZSTD_DCtx *context;
-	bool between; /* two frames, or after the last */
+	bool between; /* between two frames, or after the last */
 };
 
-/* A frame, or one with what is to be skipped. */
+/* An ordinary frame, or a skippable one. */
 static bool zstd_recognise(struct tdm_str head)
 {
 	static const char magic[] = "\x28\xb5\x2f\xfd", skipped[] = "\x2a\x4d\x18";

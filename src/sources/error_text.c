@@ -5,8 +5,8 @@
 #include <ctype.h>
 
 /*
- * One sentence. A letter for each field of the pattern says what it is: a figure of TDM_FAILURE_FIGURE_LIST, or
- *   k kind      c cores      n name      d "circular" or "dataflow"      - nothing that is kept
+ * One sentence. `fields` has a letter for each field of the pattern: a figure of TDM_FAILURE_FIGURE_LIST, or
+ *   k kind      c cores      n name      d "circular" or "dataflow"      - ignored
  */
 struct sentence {
 	uint8_t type;
@@ -48,7 +48,7 @@ static void put_field(struct tdm_failure *f, char letter, struct tdm_str text)
 	}
 }
 
-/* The word before a segment's sentence is the file that it is about. */
+/* The word before a sentence about a segment is the name of the file. */
 static void name_before(struct tdm_str text, size_t at, struct tdm_failure *f)
 {
 	if (at < 2 || text.ptr[at - 1] != ' ' || text.ptr[at - 2] != ':')
@@ -56,7 +56,7 @@ static void name_before(struct tdm_str text, size_t at, struct tdm_failure *f)
 	size_t end = at - 2, begin = end;
 	while (begin != 0 && !isspace((unsigned char)text.ptr[begin - 1]) && end - begin < TDM_PATTERN_SPAN) {
 		if (begin > 1 && text.ptr[begin - 1] == 'n' && text.ptr[begin - 2] == '\\')
-			break; /* a line break, written out: the summary of a test */
+			break; /* an escaped line break, as in the summary of a test */
 		begin--;
 	}
 	f->name = (struct tdm_str){ text.ptr + begin, end - begin };
@@ -138,7 +138,7 @@ bool tdm_failure_is_new(
 	return true;
 }
 
-/* The first pattern that fits counts, so a longer form comes before the shorter one that it begins with. */
+/* The first pattern that matches wins, so a longer form comes before its prefix. */
 static const struct sentence sentences[] = {
 	{ TDM_FAILURE_OUT_OF_MEMORY,
 		"Out of Memory: Not enough space to allocate %d B %i buffer across %d banks, where each bank needs to "

@@ -1,7 +1,7 @@
 /*
- * The runtime's sentences about memory that does not suffice, found in any text: a log line with its prefix and colour,
- * the text of an exception, a Python traceback, a terminal's copy with folded lines. Every generation of each sentence
- * that is known has a row in one table; docs/formats/logs.md lists them.
+ * Finds the runtime's sentences about insufficient memory in any text: a log line with prefix and colour, the text of
+ * an exception, a Python traceback, a copy from a terminal with folded lines. Every known generation of each sentence
+ * has a row in one table; docs/formats/logs.md lists them.
  */
 #ifndef TDM_SOURCES_ERROR_TEXT_H
 #define TDM_SOURCES_ERROR_TEXT_H
@@ -13,18 +13,17 @@
 #include "event/failure.h"
 
 /*
- * The first sentence of `text` from byte `from` on. True with *failure set, whose texts are parts of `text`, and *end
- * set to the byte after it, where a search for the next one begins. The cost of finding all of them grows with the
- * length of the text.
+ * Finds the first sentence of `text` from byte `from` on. True with *failure set, whose texts point into `text`, and
+ * *end set to the byte after it, where the search for the next one begins. Finding all of them takes linear time.
  */
 bool tdm_error_text_find(struct tdm_str text, size_t from, struct tdm_failure *failure, size_t *end);
 
-/* Whether a sentence begins somewhere in `text`: its words up to the first figure, or as many as there is room for. */
+/* Whether a sentence begins somewhere in `text`: its words up to the first figure, or as many as the text has left. */
 bool tdm_error_text_begins(struct tdm_str text);
 
 /*
- * A log has the same failure more than once: in the logger's line, in the text of the exception, in a traceback, in the
- * summary of a test. This remembers the last ones and says which are new.
+ * A log reports the same failure more than once: in the logger's line, in the text of the exception, in a traceback, in
+ * the summary of a test. This remembers the last ones and says which are new.
  */
 enum { TDM_FAILURE_RECENT = 16, TDM_FAILURE_NAME_CAP = 64 };
 
@@ -40,8 +39,8 @@ struct tdm_failure_recent {
 };
 
 /*
- * Whether this is a failure of its own: not one of the same figures and rank that stood, in the other form, at most
- * TDM_FAILURE_DISTANCE lines above. `logged`: it is in a line of the logger; each of those is a failure of its own.
+ * Whether this is a new failure: none with the same figures and rank was seen at most TDM_FAILURE_DISTANCE lines above.
+ * `logged`: it is in a line of the logger; two of those are always two failures.
  */
 #define TDM_FAILURE_DISTANCE 400
 bool tdm_failure_is_new(

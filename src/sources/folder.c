@@ -14,7 +14,7 @@ struct walk {
 	const struct tdm_folder_visitor *visitor;
 	struct tdm_walk_rest *rest;
 	struct tdm_buf path;
-	uint64_t entries; /* looked at */
+	uint64_t entries; /* looked at so far */
 };
 
 static int refuse(struct walk *w, int error)
@@ -80,7 +80,7 @@ static int walk_entry(struct walk *w, int folder, const char *name, int depth)
 	return fd < 0 ? refuse(w, errno) : walk_folder(w, fd, depth + 1);
 }
 
-/* Takes the descriptor over. */
+/* Takes ownership of the descriptor. */
 static int walk_folder(struct walk *w, int fd, int depth)
 {
 	DIR *dir = fdopendir(fd);

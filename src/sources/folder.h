@@ -1,6 +1,6 @@
 /*
- * Walks through a folder and those in it, in the order of names, to a bounded depth and number of entries. Links are
- * not followed, so there are no loops; they are counted, like what was not visited.
+ * Walks through a folder and its subfolders in order of names, to a bounded depth and number of entries. Symbolic links
+ * are not followed, so there are no loops; they are counted, as are folders that were not visited.
  */
 #ifndef TDM_SOURCES_FOLDER_H
 #define TDM_SOURCES_FOLDER_H
@@ -10,7 +10,7 @@
 
 enum { TDM_FOLDER_DEPTH = 8 };
 
-/* Looks at the files. A negative code ends the walk. */
+/* Called for each file. A negative code ends the walk. */
 struct tdm_folder_visitor {
 	void *context;
 	/* A regular file: its name in the open folder, and its path. */

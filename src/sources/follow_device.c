@@ -9,9 +9,9 @@
 
 enum {
 	ACCOUNT_SHARE = 16,
-	ACCOUNT_MIN = 64,                     /* new buffers that are read one by one: a part of all, or so many */
-	RECORDS_MAX = 1 << 16,                /* events of a device in one look; of more, the latest */
-	OVER_MAX = 8 * TDM_LEDGER_FREE_CLOCK, /* events after a release that are searched for a time that was read */
+	ACCOUNT_MIN = 64,      /* above live buffers / ACCOUNT_SHARE + ACCOUNT_MIN new ones, list all again */
+	RECORDS_MAX = 1 << 16, /* events of a device per look: the latest ones */
+	OVER_MAX = 8 * TDM_LEDGER_FREE_CLOCK, /* events after a release to search for a time that was read */
 };
 
 void tdm_follow_room_done(struct tdm_follow_room *room)
@@ -50,7 +50,7 @@ static int give_clear(const struct tdm_follow_device *lane, const struct tdm_fol
 	return give(look, &event);
 }
 
-/* An account being given. */
+/* State while a list of live buffers is being given. */
 struct account {
 	const struct tdm_follow_device *lane;
 	const struct tdm_follow_look *look;
@@ -88,22 +88,22 @@ static int give_account(struct tdm_follow_device *lane, struct tdm_follow_look *
 		return account.err;
 	look->unread = err;
 	lane->buffers_seq = view_of(look)->seq;
-	lane->is_exact = exact; /* of one that is not exact the next look wants another */
+	lane->is_exact = exact; /* if not, the next look gives a new list */
 	lane->is_listed = true;
 	return err == -ENOMEM ? err : 0;
 }
 
 /* Events. */
 
-/* Not exact: whoever finds one compares. */
+/* Not unique: compare what it finds. */
 static uint64_t birth_key(const struct tdm_ledger_record *record)
 {
 	return record->id ^ (uint64_t)record->kind << 59;
 }
 
 /*
- * When the release at `i` was over for certain: its own time where that was read, else that of the next event whose
- * time was read. Where none follows nothing is certain, and its own has to do.
+ * When the release at `i` was certainly over: its own time if its clock was read, else that of the next event whose
+ * clock was read. If there is none, nothing is certain, and its own time has to do.
  */
 static uint64_t over_tsc(const struct tdm_ledger_record *records, size_t count, size_t i)
 {
@@ -115,8 +115,8 @@ static uint64_t over_tsc(const struct tdm_ledger_record *records, size_t count, 
 }
 
 /*
- * For each release the record of its buffer's birth, and for that the release, if both are among them. How many buffers
- * were born after call `after` and stay, or -ENOMEM.
+ * Pairs each release with the record of its buffer's birth, if both are among the records. Returns how many buffers
+ * were born after call `after` and are still live, or -ENOMEM.
  */
 static int64_t find_births(struct tdm_follow_room *room, size_t count, uint64_t after)
 {
@@ -143,7 +143,7 @@ static int64_t find_births(struct tdm_follow_room *room, size_t count, uint64_t 
 	return err == 0 ? stay : err;
 }
 
-/* The release at `i`: when its buffer was born, and when it was gone for certain. */
+/* Fills in when the buffer of the release at `i` was born, and when it was certainly gone. */
 static void describe_release(const struct tdm_follow_look *look, size_t count, size_t i, struct tdm_event *event)
 {
 	const struct tdm_follow_room *room = look->room;
@@ -160,17 +160,17 @@ static int give_record(struct tdm_follow_device *lane, const struct tdm_follow_l
 	const struct tdm_ledger_record *record = &room->records[i];
 	struct tdm_ledger_buffer buffer;
 	struct tdm_event event;
-	/* Phases have an area of their own, which tells the one that runs. */
+	/* The running phase comes from the phases' own area. */
 	bool is_past = !lane->is_exact || record->seq <= lane->buffers_seq || record->op == TDM_LEDGER_PHASE;
 	bool stays = record->op == TDM_LEDGER_ALLOC && room->partners[i] == TDM_MAP_NONE && !is_past;
 	int err = stays ? tdm_ledger_record_buffer(look->ledger, look->device, record, &buffer) : -ESTALE;
 	if (err == -ENOMEM)
 		return err;
-	if (err == 0) /* a buffer that stays is given as an account gives it: with all that belongs to it */
+	if (err == 0) /* a buffer that stays is given in full, as in a list of live buffers */
 		tdm_ledger_buffer_event(look->ledger, &buffer, room->frames, &event);
 	else
 		tdm_ledger_record_event(look->ledger, record, room->frames, &event);
-	lane->is_exact &= !stays || err == 0; /* ledgers of the first version do not tell where it is */
+	lane->is_exact &= !stays || err == 0; /* a ledger of the first version does not say where the buffer is */
 	event.device = lane->number;
 	event.flags |= is_past ? TDM_EVENT_PAST : 0;
 	if (record->op == TDM_LEDGER_FREE)
@@ -190,14 +190,14 @@ static int give_records(struct tdm_follow_device *lane, const struct tdm_follow_
 {
 	int64_t stay = count != 0 ? find_births(look->room, count, lane->buffers_seq) : 0;
 	int err = stay < 0 ? (int)stay : 0;
-	/* Each of these is read from its slot; a new account of everything is cheaper when they are many. */
+	/* Each of these is read from its slot; if there are many, a new list of everything is cheaper. */
 	lane->is_exact &= (uint64_t)stay <= live_buffers(view_of(look)) / ACCOUNT_SHARE + ACCOUNT_MIN;
 	for (size_t i = 0; i < count && err == 0; i++)
 		err = give_record(lane, look, count, i);
 	return err;
 }
 
-/* The events after this one, up to those that the counters have counted. */
+/* Reads the events after call `after`, up to the last one that the counters include. */
 static int read_records(const struct tdm_follow_look *look, uint64_t after, size_t *count)
 {
 	struct tdm_follow_room *room = look->room;
@@ -217,7 +217,7 @@ static int read_records(const struct tdm_follow_look *look, uint64_t after, size
 	return 0;
 }
 
-/* How many of the calls after this one, up to `seq`, have no record. */
+/* How many of the calls after `after`, up to `seq`, have no record. */
 static uint64_t missing_after(const struct tdm_follow_room *room, size_t count, uint64_t after, uint64_t seq)
 {
 	uint64_t missing = seq > after ? seq - after : 0;
@@ -226,7 +226,7 @@ static uint64_t missing_after(const struct tdm_follow_room *room, size_t count, 
 	return missing;
 }
 
-/* Leaves the latest allocations and releases, and whatever else happened. How many go. */
+/* Keeps the `latest` allocations and releases, and all other records. Returns how many were dropped. */
 static uint64_t skip_early(struct tdm_follow_room *room, size_t *count, size_t latest)
 {
 	size_t kept = *count, left = latest;
@@ -251,7 +251,7 @@ static int give_events(struct tdm_follow_device *lane, const struct tdm_follow_l
 	uint64_t seq = view_of(look)->seq, missing = 0;
 	struct tdm_event lost = { .op = TDM_OP_LOST, .device = lane->number };
 	size_t count;
-	/* The buffers are never older than the last event that was given, so one reading serves both. */
+	/* The buffers are never older than the last event given, so one reading serves both. */
 	int err = read_records(look, !is_wanted ? lane->buffers_seq : lane->has_events ? lane->events_seq : 0, &count);
 	if (err != 0)
 		return err;
@@ -259,7 +259,7 @@ static int give_events(struct tdm_follow_device *lane, const struct tdm_follow_l
 		lane->is_exact = missing_after(room, count, lane->buffers_seq, seq) == 0;
 	uint64_t unread = missing_after(room, count, lane->events_seq, seq);
 	uint64_t skipped = is_wanted && !lane->is_exact ? skip_early(look->room, &count, look->sink->latest) : 0;
-	if (is_wanted && lane->has_events) /* of what was before the first look, nothing is missing */
+	if (is_wanted && lane->has_events) /* events before the first look are not missing */
 		missing = unread + skipped;
 	if (missing != 0) {
 		lost.size = missing;
@@ -289,7 +289,7 @@ static int give_usage(struct tdm_follow_device *lane, const struct tdm_follow_lo
 		uint64_t seq = view->counts[k].seq;
 		uint64_t sum = faults->out_of_memory + faults->double_frees + faults->unknown_frees +
 			       faults->rereports + faults->views + faults->oom_bytes;
-		if (k == TDM_KIND_L1) /* the peak of everything in L1 is told with it */
+		if (k == TDM_KIND_L1) /* its usage includes the peak of everything in L1 */
 			seq = tdm_max(seq, view->counts[TDM_LEDGER_L1_ALL].seq);
 		if (seq == lane->counts_seq[k] && sum == lane->faults[k])
 			continue;
@@ -325,12 +325,12 @@ int tdm_follow_device_give(struct tdm_follow_device *lane, struct tdm_follow_loo
 		err = give_clear(lane, look, TDM_SIZE_UNKNOWN);
 		lane->is_exact = lane->is_listed = false;
 	}
-	/* The counters first: reading buffers may move the ledger on. */
+	/* The counters come first: reading buffers may advance the view of the ledger. */
 	if (err == 0)
 		err = give_usage(lane, look);
 	if (err == 0 && (lane->is_exact || (wants & TDM_FOLLOW_EVENTS) != 0))
 		err = give_events(lane, look, (wants & TDM_FOLLOW_EVENTS) != 0);
-	/* One that is not exact does not get better by asking again, unless something has happened. */
+	/* An inexact list does not get better by reading it again, unless something has happened. */
 	if (err == 0 && (wants & TDM_FOLLOW_BUFFERS) != 0 && !lane->is_exact &&
 		!(lane->is_listed && lane->buffers_seq == view_of(look)->seq)) {
 		err = give_account(lane, look);

@@ -13,22 +13,22 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-enum { LIST_SHARE = 50 }; /* a look into the directory takes at most this part of the time */
+enum { LIST_SHARE = 50 }; /* listing the directory takes at most 1/LIST_SHARE of the time */
 /* The first and the longest pause before a ledger that cannot be read is tried again. */
 #define WAIT_FIRST_NS (TDM_NS_PER_S)
 #define WAIT_MAX_NS   (64 * TDM_NS_PER_S)
-/* A writer that takes longer to set its ledger up has been stopped while it did. */
+/* A writer that takes longer to set up its ledger was stopped meanwhile. */
 #define SETUP_NS      (2 * TDM_NS_PER_S)
-/* A ledger whose devices have not changed is looked at as a whole when this has passed. */
+/* A ledger whose devices have not changed is read as a whole only after this time. */
 #define STILL_NS      (TDM_NS_PER_S * 4 / 10)
 
 struct item {
 	struct tdm_followed out;
-	struct tdm_ledger *ledger;       /* NULL: it cannot be opened, or its process has ended */
-	bool is_listed;                  /* by the last look into the directory */
+	struct tdm_ledger *ledger;       /* NULL: it cannot be opened, or the process has ended */
+	bool is_listed;                  /* it was in the last listing of the directory */
 	bool is_fresh;                   /* it was opened in this look */
-	bool has_ended, is_broken;       /* is_broken: it could be read, but cannot now */
-	bool was_told;                   /* its process was given as an event */
+	bool has_ended, is_broken;       /* is_broken: it can no longer be read */
+	bool was_told;                   /* a PROCESS event was given */
 	struct tdm_follow_device *lanes; /* its devices */
 	size_t lane_count;
 	size_t modules_given;
@@ -45,10 +45,10 @@ struct tdm_follower {
 	uint32_t next_number;
 	uint64_t cut, others, deaths;
 	int err;
-	uint64_t list_ns;       /* when to look into the directory again */
+	uint64_t list_ns;       /* when to list the directory again */
 	uint64_t pid_namespace; /* this process's own; 0: unknown */
 	bool out_of_memory;
-	const struct tdm_follow_sink *sink; /* of the look under way */
+	const struct tdm_follow_sink *sink; /* of the current look */
 	struct tdm_follow_room room;
 };
 
@@ -142,7 +142,7 @@ static void note_entry(void *context, const struct tdm_ledger_entry *entry)
 	note_path(context, entry->path);
 }
 
-/* Lets go of the ledgers whose files are gone. */
+/* Drops the ledgers whose files are gone. */
 static int drop_vanished(struct tdm_follower *f)
 {
 	size_t kept = 0;
@@ -157,7 +157,7 @@ static int drop_vanished(struct tdm_follower *f)
 			item_free(item);
 			continue;
 		}
-		/* The maps have had as many before. */
+		/* These cannot fail: the maps had as many entries before. */
 		tdm_map_put(&f->by_path, tdm_str_hash(tdm_str_of(item->out.path)), (uint32_t)kept);
 		tdm_map_put(&f->by_number, item->out.number, (uint32_t)kept);
 		f->items[kept++] = item;
@@ -188,7 +188,7 @@ static int list_files(struct tdm_follower *f, uint64_t now_ns)
 	f->err = tdm_ledger_list(&search);
 	f->others = search.others;
 	f->cut += search.left_out;
-	/* What a directory that cannot be read whole does not list may still be there. */
+	/* If the directory could not be read completely, files that were not listed may still exist. */
 	if (f->err == 0 || f->err == -ENOENT)
 		err = drop_vanished(f);
 	for (size_t i = 0; i < f->count; i++)
@@ -215,7 +215,7 @@ static void clear_problem(struct item *item)
 	item->is_broken = false;
 }
 
-/* As many files as the system lets this process have open. */
+/* Lets this process open as many files as the system allows. */
 static bool raise_file_limit(void)
 {
 	struct rlimit limit;
@@ -246,17 +246,17 @@ static void open_item(const struct tdm_follower *f, struct item *item, uint64_t 
 	}
 	set_problem(item, err, diag.text, now_ns);
 	if (err == -EAGAIN && now_ns - item->found_ns < SETUP_NS) {
-		item->retry_ns = item->wait_ns = 0; /* it is being set up: soon */
+		item->retry_ns = item->wait_ns = 0; /* it is being set up: try again soon */
 		if (!f->options->names_new)
 			item->out.text[0] = '\0';
 	}
 	if (err == -ENOENT && f->options->paths == NULL)
-		item->out.text[0] = '\0'; /* it ended, with nothing left, after it was listed */
+		item->out.text[0] = '\0'; /* its process ended after the listing and left nothing */
 }
 
 /* The process. */
 
-/* The number that this process knows it by is another than its own when it lives in a container. */
+/* A process in a container has another pid here than the one it knows itself. */
 static void place_process(const struct tdm_follower *f, struct tdm_process *who, int32_t holder, int32_t before)
 {
 	bool same = f->pid_namespace != 0 && who->pid_namespace == f->pid_namespace;
@@ -270,8 +270,7 @@ static int give_process(struct tdm_follower *f, struct item *item, enum tdm_live
 	struct tdm_event event = { .op = TDM_OP_PROCESS, .who = &who, .name = tdm_str_of(item->out.path) };
 	place_process(f, &who, holder, item->out.who.seen_pid);
 	who.is_stuck = item->is_broken;
-	who.refused =
-		tdm_max(who.refused, item->out.who.refused); /* a ledger that is opened again begins to count anew */
+	who.refused = tdm_max(who.refused, item->out.who.refused); /* a reopened ledger starts counting again */
 	bool is_same = item->was_told && memcmp(&who, &item->out.who, sizeof who) == 0;
 	item->out.who = who;
 	item->out.is_known = true;
@@ -292,7 +291,7 @@ static int give_modules(struct tdm_follower *f, struct item *item)
 	return err;
 }
 
-/* A mark is a phase that runs; what the tracker records is one that is over. */
+/* A mark is a running phase; a phase that the tracker recorded is over. */
 static int give_phase(struct tdm_follower *f, struct item *item)
 {
 	struct tdm_ledger_phase phase;
@@ -333,7 +332,7 @@ static int give_all(struct tdm_follower *f, struct item *item, enum tdm_liveness
 		set_problem(item, look.unread, tdm_err_text(look.unread), item->read_ns);
 	if (err == 0)
 		err = give_phase(f, item);
-	/* Some records are found out only while buffers and events are read. */
+	/* Some bad records are found only while buffers and events are read. */
 	if (err == 0 && tdm_ledger_refused(item->ledger) > item->out.who.refused)
 		err = give_process(f, item, liveness, holder);
 	return err;
@@ -341,20 +340,20 @@ static int give_all(struct tdm_follower *f, struct item *item, enum tdm_liveness
 
 /* A look at one ledger. */
 
-/* Most programs do nothing between two looks that follow each other closely. What is not in a device's counters
- * (another device, a phase, the clocks) may then be a little late. */
+/* Most programs do nothing between two looks in quick succession. Anything that is not in a device's counters (a new
+ * device, a phase, the clocks) may then come a little late. */
 static bool is_still(const struct item *item, enum tdm_liveness liveness, uint64_t now_ns)
 {
 	return liveness == TDM_ALIVE && item->was_told && !item->is_broken && now_ns - item->read_ns < STILL_NS &&
 	       tdm_ledger_is_still(item->ledger);
 }
 
-/* Whether something of a device was not given yet, though its counters have not changed. */
+/* Whether a device has something to give, though its counters have not changed. */
 static bool wants_more(const struct tdm_follower *f, const struct item *item)
 {
 	for (size_t d = 0; d < item->lane_count; d++) {
 		const struct tdm_follow_device *lane = &item->lanes[d];
-		/* Whoever walks over the slots between two looks moves the view on. */
+		/* A walk over the slots between two looks advances the view. */
 		uint64_t seq = item->ledger != NULL ? tdm_ledger_device(item->ledger, d)->seq : lane->seen_seq;
 		if (lane->is_described && tdm_follow_device_has_more(lane, f->sink, item->out.number, seq))
 			return true;
@@ -362,7 +361,7 @@ static bool wants_more(const struct tdm_follower *f, const struct item *item)
 	return false;
 }
 
-/* Every device that was there is still the one that it was. */
+/* Checks that every known device is still there under the same number. */
 static int check_lanes(const struct item *item, struct tdm_diag *diag)
 {
 	uint32_t number;
@@ -378,12 +377,12 @@ static int check_lanes(const struct item *item, struct tdm_diag *diag)
 
 static int refresh(struct item *item, enum tdm_liveness liveness, struct tdm_diag *diag)
 {
-	/* One that ended just after it was opened may have reported something in between. */
+	/* A process that ended just after its ledger was opened may have reported something in between. */
 	int err = item->is_fresh && liveness != TDM_DEAD ? 0 : tdm_ledger_refresh(item->ledger, diag);
 	return err == 0 ? check_lanes(item, diag) : err;
 }
 
-/* Nothing of it will change any more. One that ended with nothing left is forgotten at once. */
+/* The process has ended and its ledger will not change again. If it left no file, it is forgotten at once. */
 static int end_item(struct tdm_follower *f, struct item *item)
 {
 	struct stat st;
@@ -402,7 +401,7 @@ static int look_at(struct tdm_follower *f, struct item *item, uint64_t now_ns)
 {
 	struct tdm_diag diag = { 0 };
 	int32_t holder;
-	/* The end is looked for before the last figures are read, so that they are the last. */
+	/* Liveness is checked before the figures are read: those of a dead process are then final. */
 	enum tdm_liveness liveness = tdm_ledger_holder(item->ledger, &holder);
 	if (item->is_broken && now_ns < item->retry_ns && liveness != TDM_DEAD)
 		return 0;
@@ -421,7 +420,7 @@ static int look_at(struct tdm_follower *f, struct item *item, uint64_t now_ns)
 	return err == 0 && liveness == TDM_DEAD ? end_item(f, item) : err;
 }
 
-/* What an ended process left can still be asked for. */
+/* Buffers and events of an ended process can still be asked for. */
 static int look_back(struct tdm_follower *f, struct item *item, uint64_t now_ns)
 {
 	struct tdm_diag diag = { 0 };
@@ -430,7 +429,7 @@ static int look_back(struct tdm_follower *f, struct item *item, uint64_t now_ns)
 		return 0;
 	int read = open_ledger(item, &diag);
 	if (read == -ENOENT)
-		return 0; /* the next look into the directory tells */
+		return 0; /* the next listing will drop it */
 	if (read == 0)
 		read = check_lanes(item, &diag);
 	if (read == 0) {
@@ -520,7 +519,7 @@ uint64_t tdm_follower_seq(const struct tdm_follower *f, uint64_t process, uint32
 int tdm_follower_walk(struct tdm_follower *f, uint64_t process, uint32_t device, const struct tdm_ledger_walk *walk)
 {
 	size_t d;
-	bool exact; /* of a program that works meanwhile the answer is that of about this moment */
+	bool exact; /* ignored: while the program works, an approximate answer has to do */
 	struct tdm_ledger *ledger = find_device(f, process, device, &d);
 	return ledger != NULL ? tdm_ledger_walk(ledger, d, walk, &exact) : -ENOENT;
 }

@@ -1,21 +1,21 @@
 /*
- * The one reader of ledgers as they grow: those of a directory, or given ones. It keeps them open between looks, and
- * every look gives what is new as events:
+ * The reader of growing ledgers: those in a directory, or given ones. It keeps them open between looks, and every look
+ * gives what is new as events:
  *
  *     PROCESS, MODULE                        when they are new or have changed
- *     for each device:  DEVICE               when it is described, or described anew
+ *     for each device:  DEVICE               when it is described for the first time, or anew
  *                       USAGE                for each kind whose counters have changed
- *                       CLEAR, ALLOC...      an account of its live buffers, if they are wanted
- *                       ALLOC, FREE, ...     then what happened since, and LOST for what the ring no longer has
- *     PHASE                                  when another one runs
+ *                       CLEAR, ALLOC...      a list of its live buffers, if wanted
+ *                       ALLOC, FREE, ...     the events since then; LOST for those no longer in the ring
+ *     PHASE                                  when another phase runs
  *     FORGET                                 when the ledger is gone
  *
- * Counters are always given; buffers and events are given where they are wanted. Counters and buffers of a device are
- * those of one moment. When events were missed, or when the writer was too busy for an exact account, a new account
- * follows; nothing is passed over silently.
+ * Counters are always given, buffers and events where they are wanted. Counters and buffers of a device are of the same
+ * moment. When events were missed, or when the writer was too busy for an exact list, a new list follows; nothing is
+ * skipped silently.
  *
- * A ledger whose process has ended is read a last time and closed. One that cannot be read is tried again, ever more
- * seldom, and says why.
+ * When a process has ended, its ledger is read a last time and closed. A ledger that cannot be read says why and is
+ * tried again, at growing intervals.
  */
 #ifndef TDM_SOURCES_FOLLOWER_H
 #define TDM_SOURCES_FOLLOWER_H
@@ -29,15 +29,15 @@ enum { TDM_FOLLOWED_MAX = 16384 }; /* ledgers; more are counted */
 struct tdm_follow_options {
 	const char *dir;          /* NULL: $TIDEMARK_DIR, else /dev/shm */
 	const char *const *paths; /* these files instead; ends with NULL; may be NULL */
-	const int32_t *pids;      /* only ledgers that are named after these; NULL: all */
+	const int32_t *pids;      /* only ledgers named after these pids; NULL: all */
 	size_t pid_count;
-	bool names_new; /* one that is being set up has its `text` at once; else when that takes long */
+	bool names_new; /* a ledger being set up has a `text` at once, not only when it takes long */
 };
 
 enum {
 	TDM_FOLLOW_BUFFERS = 1,
 	TDM_FOLLOW_EVENTS = 2,
-	TDM_FOLLOW_KEEP = 4, /* buffers stay as they were given; what happens meanwhile is given when they are wanted */
+	TDM_FOLLOW_KEEP = 4, /* no changes of buffers for now; they follow when buffers are wanted again */
 };
 
 /* Where the events go. */
@@ -46,18 +46,18 @@ struct tdm_follow_sink {
 	/* What is wanted of a device besides its counters: TDM_FOLLOW_*. May be NULL: nothing. */
 	unsigned (*wants)(void *context, uint64_t process, uint32_t device);
 	int (*event)(void *context, struct tdm_event *event); /* 0, or a negative code that ends the look */
-	/* The latest allocations and releases of each device that are given as events in one look; those before them
-	 * are told as LOST. 0: all. */
+	/* How many allocations and releases of each device are given as events in one look: the latest; earlier ones
+	 * are LOST. 0: all. */
 	size_t latest;
 };
 
-/* One ledger, for whoever reports what could not be read. */
+/* One ledger; callers use it to report what could not be read. */
 struct tdm_followed {
 	char *path;
-	uint64_t number; /* of its process, in events; never another's */
-	bool is_known;   /* it could be read once: `who` is set */
+	uint64_t number; /* of its process, in events; never reused */
+	bool is_known;   /* it was read at least once: `who` is set */
 	struct tdm_process who;
-	int err; /* why it cannot be read; 0: it can. -EAGAIN with no `text`: it is being set up */
+	int err; /* 0, or why it cannot be read; -EAGAIN with no `text`: it is being set up */
 	char text[TDM_DIAG_TEXT_CAP];
 };
 
@@ -73,8 +73,8 @@ int tdm_follower_look(struct tdm_follower *follower, const struct tdm_follow_sin
 size_t tdm_follower_count(const struct tdm_follower *follower);
 const struct tdm_followed *tdm_follower_get(const struct tdm_follower *follower, size_t i);
 
-/* What could not be looked at: ledgers beyond TDM_FOLLOWED_MAX; ledgers that were not asked for; and why the directory
- * cannot be listed, 0 when it can. */
+/* Things not looked at: ledgers beyond TDM_FOLLOWED_MAX; ledgers that were not asked for; and why the directory cannot
+ * be listed, 0 if it can. */
 uint64_t tdm_follower_cut(const struct tdm_follower *follower);
 uint64_t tdm_follower_others(const struct tdm_follower *follower);
 int tdm_follower_err(const struct tdm_follower *follower);
@@ -82,7 +82,7 @@ int tdm_follower_err(const struct tdm_follower *follower);
 /* Processes that ended while they were followed, so far. */
 uint64_t tdm_follower_deaths(const struct tdm_follower *follower);
 
-/* Calls finished on a device of a process, of a ledger that is open; 0: there is none. */
+/* Calls finished on a device of a process; 0 when its ledger is not open. */
 uint64_t tdm_follower_seq(const struct tdm_follower *follower, uint64_t process, uint32_t device);
 
 /* Walks over the live buffers of a device; see tdm_ledger_walk(). -ENOENT when the ledger is not open. */

@@ -1,7 +1,7 @@
 /*
- * The kinds of files that are known. Each has a file of its own that defines its entry, and one line in the table of
- * format_table.c; nothing else has to change for a new one to be recognised. Commands take from an entry what they
- * need: events to replay or to fold, records for an analyser.
+ * The known formats of files. Each has a source file that defines its entry, and one line in the table of
+ * format_table.c; nothing else has to change for a new format to be recognised. Commands take what they need from an
+ * entry: events to replay or to fold, or records for an analyser.
  */
 #ifndef TDM_SOURCES_FORMAT_H
 #define TDM_SOURCES_FORMAT_H
@@ -13,33 +13,34 @@
 struct tdm_format {
 	const char *name;    /* "graph_capture", in JSON */
 	const char *summary; /* "graph capture", in texts */
-	bool takes_folders;  /* it reads folders, too */
-	/* From the head, or from the path. NULL: by `anywhere`. */
+	bool takes_folders;  /* it also reads folders */
+	/* By the head of the file or by its path. NULL: by `anywhere`. */
 	bool (*recognise)(struct tdm_str head, const char *path);
-	/* What every such file has somewhere: looked for in text that nothing else was recognised in. */
+	/* A text that every such file has somewhere; searched for in text files of no other format. */
 	const char *anywhere;
-	/* A source, which borrows the input. NULL: there are no events in such files; or when out of memory. */
+	/* Returns a source, which borrows the input; NULL when out of memory. The pointer is NULL if such files have no
+	 * events. */
 	struct tdm_source *(*events)(struct tdm_input *input);
 	/*
-	 * Pushes everything into the sink, refusals among it. 0, or a negative code with diag set: what came before it
-	 * was pushed. NULL: there are no records.
+	 * Pushes everything into the sink, including refusals. 0, or a negative code with diag set after pushing what
+	 * came before the error. NULL: such files have no records.
 	 */
 	int (*records)(struct tdm_input *input, const struct tdm_record_sink *sink, struct tdm_diag *diag);
 };
 
-/* More particular ones first; ends with NULL. */
+/* More specific formats come first; ends with NULL. */
 extern const struct tdm_format *const tdm_formats[];
 
-/* What formats are recognised by: the head of the input without a mark of UTF-8. */
+/* The head of the input without a UTF-8 byte order mark, for recognising formats. */
 struct tdm_str tdm_format_head(struct tdm_input *input);
 
-const struct tdm_format *tdm_format_find(const char *name); /* NULL: none of this name */
+const struct tdm_format *tdm_format_find(const char *name); /* NULL: there is none */
 
-/* By the head; NULL: nothing known. Empty input, folders and what cannot be read are nothing known. */
+/* Recognises a format by the head; NULL: unknown, as for folders and empty or unreadable input. */
 const struct tdm_format *tdm_format_of(struct tdm_input *input);
 
-/* The same, and the whole input is searched where the head leaves it open; it is rewound afterwards. A negative code
- * with diag set when that cannot be done. */
+/* The same, but searches the whole input if the head does not decide, and rewinds it. 0, or a negative code with diag
+ * set if that is impossible. */
 int tdm_format_search(struct tdm_input *input, const struct tdm_format **format, struct tdm_diag *diag);
 
 #endif

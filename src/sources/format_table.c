@@ -1,3 +1,4 @@
+/* The table of all formats, and recognising the format of an input with it. */
 #include "sources/format.h"
 
 #if TDM_BARE /* without yajl */
@@ -6,7 +7,7 @@
 #define CAPTURES(X) X(graph_capture)
 #endif
 
-/* Any text may be a log, so that comes last. */
+/* Any text may be a log, so the log comes last. */
 #define TDM_FORMATS(X)   \
 	CAPTURES(X)      \
 	X(kernels)       \

@@ -1,6 +1,6 @@
 /*
- * Graph captures of the runtime: the JSON that graph tracing writes, of every generation. Read node by node for
- * analysers that need what only captures have, or as events (capture_events.c).
+ * Graph captures of the runtime: the JSON that graph tracing writes, of every generation. They are read node by node
+ * for analysers that need the details, or as events (capture_events.c).
  */
 #include "base/err.h"
 #include "sources/capture_events.h"
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Past blanks and the next character, if it is this one. */
+/* Skips blanks, and the next character if it is `c`. */
 static bool skip(struct tdm_str *text, char c)
 {
 	while (text->len != 0 && memchr(" \t\n\r", *text->ptr, 4) != NULL)

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The PCI ids that Tenstorrent's cards have. */
+/* PCI ids of Tenstorrent's cards. */
 enum { VENDOR = 0x1e52, DEVICE_WORMHOLE = 0x401e, DEVICE_BLACKHOLE = 0xb140 };
 
-enum { LOCATIONS = 32 }; /* of a chip on its board, as many as fit an id */
+enum { LOCATIONS = 32 }; /* of a chip on its board: as many as an id can express */
 
 const char *tdm_host_sysfs_path(const char *path)
 {
@@ -23,7 +23,7 @@ const char *tdm_host_sysfs_path(const char *path)
 	return path != NULL && path[0] != '\0' ? path : "/sys";
 }
 
-/* "tenstorrent!3"; the slash of the device's name becomes an exclamation mark. A plain "3" is taken, too. */
+/* "tenstorrent!3"; sysfs replaces the slash by an exclamation mark. A plain "3" is accepted, too. */
 static bool parse_card_name(const char *name, uint32_t *number)
 {
 	static const char prefix[] = "tenstorrent!";
@@ -78,13 +78,13 @@ static void read_value(int dir_fd, const struct tdm_host_attribute *attribute, s
 	*value = (struct tdm_host_value){ .state = got == -ENOENT ? TDM_HOST_ABSENT : TDM_HOST_ERROR, .err = err };
 }
 
-/* What a card keeps until it is another one, or has been flashed anew. */
+/* Values that change only when the card is replaced or flashed. */
 static bool is_lasting(size_t i)
 {
 	return i >= TDM_HOST_FW_BUNDLE && i <= TDM_HOST_NUMA_NODE;
 }
 
-/* The values of a place that are not known yet; `dir_fd` below 0: its folder cannot be opened, and why. */
+/* Reads the values of a place that are not known yet. A negative `dir_fd` says why its folder cannot be opened. */
 static void read_place(struct tdm_host_card *card, enum tdm_host_place place, int dir_fd)
 {
 	for (size_t i = 0; i < TDM_HOST_VALUE_COUNT; i++) {
@@ -118,7 +118,7 @@ static bool is_pci_address(struct tdm_str s)
 	return true;
 }
 
-/* The last part of where the link `device` of a card leads. */
+/* The PCI address is the last part of the target of the card's link `device`. */
 static void read_pci_address(int card_fd, struct tdm_host_card *card)
 {
 	char target[PATH_MAX];
@@ -132,7 +132,7 @@ static void read_pci_address(int card_fd, struct tdm_host_card *card)
 		memcpy(card->pci, name, size);
 }
 
-/* The folder hwmonN below the PCI device, the one with the lowest number. A descriptor or -errno. */
+/* Opens the folder hwmonN with the lowest number below the PCI device. A descriptor or -errno. */
 static int open_hwmon(int pci_fd)
 {
 	uint64_t lowest = UINT64_MAX, number;
@@ -165,7 +165,7 @@ static bool has_prefix(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* The driver's own word first, then the PCI ids. */
+/* The driver's own names count first, then the PCI ids. */
 static enum tdm_host_arch find_arch(const struct tdm_host_card *card)
 {
 	const struct tdm_host_value *vendor = &card->values[TDM_HOST_PCI_VENDOR];
@@ -184,7 +184,8 @@ static enum tdm_host_arch find_arch(const struct tdm_host_card *card)
 						: TDM_HOST_ARCH_UNKNOWN;
 }
 
-/* Takes what lasts from an earlier reading, if that was of the same card: one that answers, then and now. */
+/* Copies the lasting values from an earlier reading, if that was of the same card and its identity could be read both
+ * times. */
 static void keep_lasting(const struct tdm_host *before, int card_fd, struct tdm_host_card *card)
 {
 	static const enum tdm_host_value_id identity[] = { TDM_HOST_CARD_TYPE, TDM_HOST_SERIAL, TDM_HOST_ASIC_ID };
@@ -210,7 +211,7 @@ static void read_card(
 	int class_fd, const char *name, const struct tdm_host_options *options, struct tdm_host_card *card)
 {
 	int card_fd = tdm_sys_dir_open(class_fd, name);
-	if (card_fd == -ENOENT) /* it was there a moment ago */
+	if (card_fd == -ENOENT) /* it was listed a moment ago */
 		card_fd = -ENODEV;
 	card->err = card_fd < 0 ? card_fd : 0;
 	int pci_fd = card_fd >= 0 ? tdm_sys_dir_open(card_fd, "device") : card_fd;
@@ -233,7 +234,7 @@ static void read_card(
 	close_dir(card_fd);
 }
 
-/* A card of the class, before it is read. */
+/* A card found in the class folder. */
 struct entry {
 	uint32_t number;
 	bool plain; /* named by the number alone */
@@ -248,7 +249,7 @@ static int compare_entries(const void *a, const void *b)
 	return (int)x->plain - (int)y->plain;
 }
 
-/* The cards of the class by number, each once. How many, or a negative code. */
+/* Lists the cards by number, each once. Returns how many, or a negative code. */
 static int list_cards(struct tdm_host *host, int class_fd, struct entry entries[2 * TDM_HOST_CARDS_MAX])
 {
 	uint32_t number;
@@ -334,7 +335,7 @@ bool tdm_host_has_outsiders(const struct tdm_host *host)
 static const uint64_t *known_id(const struct tdm_host_card *card, enum tdm_host_value_id which)
 {
 	const struct tdm_host_value *value = &card->values[which];
-	/* No card has the id 0, but a device without one may be called 0. */
+	/* No card has the id 0, but a device without an id may report 0. */
 	return value->state == TDM_HOST_KNOWN && value->id != 0 ? &value->id : NULL;
 }
 
@@ -346,7 +347,7 @@ static size_t blackhole_ids(const struct tdm_host_card *card, struct tdm_host_ch
 	bool is_single = has_prefix(type, "p1");
 	if (asic != NULL)
 		ids[count++] = (struct tdm_host_chip_id){ *asic, TDM_HOST_EXACT, true, "no Ethernet link is up" };
-	/* A galaxy's chips have other ids; a type that is not known may be one. */
+	/* A galaxy's chips have other ids, and an unknown type may be a galaxy. */
 	if (serial == NULL || *serial >> 59 != 0 || !(is_single || has_prefix(type, "p3")))
 		return count;
 	for (uint64_t location = 0; location < LOCATIONS; location++)

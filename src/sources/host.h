@@ -1,9 +1,9 @@
 /*
- * What the driver tells about the cards of this machine: identity and telemetry in sysfs, the processes that have a
- * card open in procfs. docs/formats/driver.md names the files. Nothing is opened on the card itself.
+ * What the driver says about the cards of this machine: identity and telemetry from sysfs, the processes that have a
+ * card open from procfs. docs/formats/driver.md names the files. The card itself is not opened.
  *
- * Every value carries its state: a file that is not there, or that cannot be read, is unknown with its reason, never
- * 0. The driver knows nothing of DRAM or L1 in use.
+ * Every value has a state: if a file is missing or cannot be read, the value is unknown with a reason, never 0. The
+ * driver does not know how much DRAM or L1 is in use.
  */
 #ifndef TDM_SOURCES_HOST_H
 #define TDM_SOURCES_HOST_H
@@ -21,11 +21,11 @@ enum {
 	TDM_HOST_PCI_CAP = 24,
 };
 
-/* Which folder a value's file is in, and how its text is read. */
+/* The folder of a value's file, and how to parse its text. */
 enum tdm_host_place { TDM_HOST_IN_CARD, TDM_HOST_IN_HWMON, TDM_HOST_IN_PCI, TDM_HOST_IN_COUNTERS };
 enum tdm_host_form { TDM_HOST_TEXT, TDM_HOST_NUMBER, TDM_HOST_HEX };
 
-/* id, place, file, form, unit ("" for none), what it is */
+/* id, place, file, form, unit ("" for none), summary */
 #define TDM_HOST_VALUE_LIST(X)                                                                                 \
 	X(CARD_TYPE, CARD, "tt_card_type", TEXT, "", "card")                                                   \
 	X(SERIAL, CARD, "tt_serial", HEX, "", "serial number of the board")                                    \
@@ -84,38 +84,37 @@ struct tdm_host_attribute {
 extern const struct tdm_host_attribute tdm_host_attributes[TDM_HOST_VALUE_COUNT];
 
 enum tdm_host_state {
-	TDM_HOST_UNREAD, /* was not asked for */
+	TDM_HOST_UNREAD, /* not asked for */
 	TDM_HOST_KNOWN,
 	TDM_HOST_ABSENT, /* the driver does not offer it for this card or firmware */
-	TDM_HOST_ERROR,  /* it does, but it could not be read: `err` */
+	TDM_HOST_ERROR,  /* offered, but could not be read: `err` */
 };
 
 struct tdm_host_value {
 	uint8_t state; /* enum tdm_host_state */
-	int err;       /* -ENODATA and -ENODEV while the card is being reset; TDM_ESYNTAX: not what its form says;
-			  -EIO also for an id whose bits are all set, as a card that does not answer gives it */
+	int err; /* -ENODATA and -ENODEV while the card is being reset; TDM_ESYNTAX: not of its form; -EIO also for
+		    an id whose bits are all set, as read from a card that does not answer */
 	union {
 		int64_t number; /* TDM_HOST_NUMBER, in the attribute's unit */
 		uint64_t id;    /* TDM_HOST_HEX */
 	};
-	char text[TDM_HOST_TEXT_CAP]; /* as it was read, printable; empty unless known */
+	char text[TDM_HOST_TEXT_CAP]; /* as read, made printable; empty unless known */
 };
 
 enum tdm_host_arch { TDM_HOST_ARCH_UNKNOWN, TDM_HOST_WORMHOLE, TDM_HOST_BLACKHOLE };
 
 struct tdm_host_card {
 	uint32_t number;            /* of /dev/tenstorrent/N; not the runtime's logical number */
-	int err;                    /* its folder cannot be opened: why; all values are unknown then */
+	int err;                    /* 0, or why its folder cannot be opened; all values are unknown then */
 	int hwmon_err;              /* 0, or why there is no hwmon folder: -ENOENT when the driver made none */
 	uint8_t arch;               /* enum tdm_host_arch */
 	char pci[TDM_HOST_PCI_CAP]; /* "0000:01:00.0"; empty: unknown */
 	struct tdm_host_value values[TDM_HOST_VALUE_COUNT];
 
-	int opens_err;                   /* 0, or why its processes are not known */
-	uint32_t open_first, open_count; /* its part of the host's `opens` */
-	uint64_t hidden_opens;           /* descriptors of processes outside the reader's pid namespace */
-	uint64_t refused_lines,
-		cut_opens; /* of the list of pids: not a pid; beyond TDM_HOST_OPENS_MAX or too many lines */
+	int opens_err;                     /* 0, or why its processes are not known */
+	uint32_t open_first, open_count;   /* its part of the host's `opens` */
+	uint64_t hidden_opens;             /* descriptors of processes outside the reader's pid namespace */
+	uint64_t refused_lines, cut_opens; /* of the list of pids: lines without a pid; entries beyond the limits */
 };
 
 /* A process that has a card open. */
@@ -126,11 +125,11 @@ struct tdm_host_open {
 
 struct tdm_host_process {
 	int32_t pid;
-	struct tdm_proc_facts facts; /* `err` when they could not be read: the process is kept all the same */
+	struct tdm_proc_facts facts; /* `err` is set if they could not be read; the process is kept anyway */
 };
 
 struct tdm_host {
-	int err;                     /* the class cannot be read: why; -ENOENT when the driver is not loaded */
+	int err;                     /* 0, or why the class folder cannot be read; -ENOENT: the driver is not loaded */
 	struct tdm_host_card *cards; /* by number */
 	size_t card_count;
 	uint64_t cut_cards;          /* beyond TDM_HOST_CARDS_MAX */
@@ -144,39 +143,39 @@ struct tdm_host_options {
 	const char *sysfs;                /* NULL: $TIDEMARK_SYSFS_ROOT, else /sys */
 	const char *proc;                 /* NULL: $TIDEMARK_PROC_ROOT, else /proc */
 	bool counters;                    /* also read the counters of the PCIe link */
-	const struct tdm_proc_root *root; /* of `proc`, opened already; NULL: it is opened for this reading */
-	const struct tdm_host *before;    /* an earlier reading: what a card keeps is taken from it; NULL: none */
+	const struct tdm_proc_root *root; /* `proc`, already open; NULL: it is opened for this reading */
+	const struct tdm_host *before;    /* an earlier reading, to copy lasting values from; may be NULL */
 };
 
-/* Which directory it is. Borrowed. */
+/* The directory to use, see tdm_host_options. Borrowed. */
 const char *tdm_host_sysfs_path(const char *path);
 
-/* Reads everything. 0, host->err, or -ENOMEM; in every case the host is to be released. */
+/* Reads everything. 0, host->err, or -ENOMEM; release the host in every case. */
 int tdm_host_read(struct tdm_host *host, const struct tdm_host_options *options);
 void tdm_host_done(struct tdm_host *host);
 
-/* Whether processes outside the reader's pid namespace have cards open: it is in a container, and they are not. */
+/* Whether processes outside the reader's pid namespace have cards open: the reader is in a container, they are not. */
 bool tdm_host_has_outsiders(const struct tdm_host *host);
 
-/* How sure it is that the device with such an id in tt-metal's shared memory is this card's chip. */
+/* How certain it is that the device with such an id in tt-metal's shared memory is this card's chip. */
 enum tdm_host_surety {
-	TDM_HOST_WEAK,  /* nothing but a number that happens to be the same */
-	TDM_HOST_BOARD, /* a chip of this board, not told which */
+	TDM_HOST_WEAK,  /* only the number is the same, perhaps by chance */
+	TDM_HOST_BOARD, /* some chip of this board */
 	TDM_HOST_EXACT, /* this chip */
 };
 
 struct tdm_host_chip_id {
 	uint64_t id;
-	uint8_t surety;   /* enum tdm_host_surety, when the ids are equal */
-	bool is_own;      /* the driver calls the chip so, whatever the runtime does; others are made from the serial */
-	const char *when; /* in which case the runtime gives the chip this id */
+	uint8_t surety;   /* enum tdm_host_surety, if the ids are equal */
+	bool is_own;      /* the driver's own id of the chip; the others are derived from the serial number */
+	const char *when; /* when the runtime gives the chip this id */
 };
 enum { TDM_HOST_CHIP_IDS_MAX = 40 };
 
 /*
- * The unique ids that the runtime may have given to this card's chip, surest first; how many. It takes another one when
- * an Ethernet link is up, which sysfs does not show, so all of them are candidates. A connected Wormhole's, and that of
- * a remote chip, cannot be known from here.
+ * The unique ids that the runtime may have given to this card's chip, surest first. Returns how many. The id depends on
+ * whether an Ethernet link is up, which sysfs does not show, so all of them are candidates. The ids of a connected
+ * Wormhole and of a remote chip cannot be derived from sysfs.
  */
 size_t tdm_host_chip_ids(const struct tdm_host_card *card, struct tdm_host_chip_id ids[TDM_HOST_CHIP_IDS_MAX]);
 

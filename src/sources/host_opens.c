@@ -10,11 +10,11 @@
 
 enum {
 	LINE_CAP = 64,
-	LINES_MAX = 1 << 22,       /* of one list: a bound on the work */
-	DESCRIPTORS_MAX = 1 << 20, /* of all lists: a bound on memory */
+	LINES_MAX = 1 << 22,       /* per list: bounds the work */
+	DESCRIPTORS_MAX = 1 << 20, /* in all lists: bounds the memory */
 };
 
-/* One descriptor; the lists of all cards in one array, sorted. */
+/* An open descriptor. The lists of all cards go into one sorted array. */
 struct descriptor {
 	uint32_t card;
 	int32_t pid;
@@ -47,7 +47,7 @@ static int compare_pids(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* One pid a line, one line for each descriptor. A pid that the reader's namespace does not have is given as 0. */
+/* One line with a pid for each descriptor. The pid is 0 if the process is outside the reader's pid namespace. */
 static int read_list(int fd, struct tdm_host_card *card, uint32_t idx, struct descriptors *all)
 {
 	struct tdm_lines lines;
@@ -96,7 +96,7 @@ static int read_lists(struct tdm_host *host, const struct tdm_proc_root *root, s
 	return 0;
 }
 
-/* Equal neighbours become one, with their number. `process` holds the pid until the processes are known. */
+/* Merges and counts equal neighbours. `process` holds the pid until the processes are known. */
 static int collapse(struct tdm_host *host, const struct descriptors *all)
 {
 	size_t distinct = 0;

@@ -1,11 +1,11 @@
 /*
- * Levels: the file is level 0, and each way of packing that is found adds one, which takes the bytes of the level below
- * it. What was looked at or unpacked, but not taken, waits in the window of its level:
+ * Levels: the file is level 0, and each layer of packing that is found adds one, which takes the bytes of the level
+ * below. Bytes that were looked at or unpacked, but not taken yet, wait in the window of their level:
  *
  *     file ──▶ [window 0] ──gzip──▶ [window 1] ──UTF-16──▶ [window 2] ──▶ the reader
  *
- * Once a window is empty, bytes go straight to the level above it or to the reader. As long as all that was read of a
- * pipe is in window 0, it can still be copied from its beginning.
+ * Once a window is empty, bytes go straight to the level above or to the reader. As long as everything read from a pipe
+ * is still in window 0, the pipe can be copied from its beginning.
  */
 #include "sources/input.h"
 #include "base/err.h"
@@ -24,14 +24,14 @@
 enum {
 	LEVELS = 5,
 	WINDOW = 64 << 10,
-	LOOK = 16,   /* bytes by which packing is told */
-	DIRECT = 64, /* room below which a window is filled instead */
+	LOOK = 16,   /* bytes that show how the input is packed */
+	DIRECT = 64, /* a request for fewer bytes fills the window first */
 	WHY_CAP = 160,
-	COPY_MAX = 256 << 20, /* of a file that is unpacked for reading here and there */
-	FIND_MAX = 64 << 20,  /* without a line end: after so much, text is not looked for any more */
+	COPY_MAX = 256 << 20, /* bytes of a file unpacked for random access */
+	FIND_MAX = 64 << 20,  /* bytes without a line end before a search gives up */
 };
 
-/* In the order of trying. */
+/* In the order in which they are tried. */
 static const struct tdm_decoder *const decoders[] = {
 #if !TDM_BARE
 	&tdm_decoder_gzip,
@@ -44,7 +44,7 @@ static const struct tdm_decoder *const decoders[] = {
 struct level {
 	const struct tdm_decoder *decoder; /* NULL: the file itself */
 	void *state;
-	char *data; /* the window; what waits in it is [at, end) */
+	char *data; /* the window; bytes [at, end) wait in it */
 	size_t at, end;
 };
 
@@ -54,16 +54,16 @@ struct tdm_input {
 	int fd; /* -1: memory */
 	struct tdm_str memory;
 	struct stat st; /* all zero for memory */
-	off_t start;    /* where the file was when it came; -1: it cannot go back */
-	uint64_t taken; /* bytes of the file, or of the memory, that were read */
+	off_t start;    /* offset of the file when it was opened; -1: it cannot be rewound */
+	uint64_t taken; /* bytes read from the file or the memory */
 	struct level levels[LEVELS];
 	size_t top;
-	bool settled; /* it is known how the bytes are packed */
+	bool settled; /* the packing is known */
 	int err;
 	char why[WHY_CAP];
 	char head[TDM_INPUT_HEAD];
 	size_t head_len;
-	int copy; /* of a pipe, or of the plain bytes; -1: none */
+	int copy; /* descriptor of a copy of the pipe or of the plain bytes; -1: none */
 	uint64_t copied, copy_at;
 	bool keeps; /* the copy grows as the pipe is read */
 	struct tdm_progress *progress;
@@ -113,7 +113,7 @@ struct tdm_input *tdm_input_memory(const char *name, const char *data, size_t le
 	return in;
 }
 
-/* As before the first byte was read. */
+/* Back to the state before the first byte was read. */
 static void drop_levels(struct tdm_input *in)
 {
 	for (size_t i = 0; i < LEVELS; i++) {
@@ -166,7 +166,7 @@ static int fail(struct tdm_input *in, int err, const char *why)
 	return err;
 }
 
-/* Bytes of a pipe that were copied, then those that are new, which are copied, too. */
+/* Bytes of a pipe from the copy, then new ones, which are copied as well. */
 static ssize_t read_kept(struct tdm_input *in, char *dst, size_t cap)
 {
 	ssize_t got;
@@ -209,13 +209,13 @@ static ssize_t read_file(struct tdm_input *in, char *dst, size_t cap)
 
 static ssize_t unpack(struct tdm_input *in, size_t level, char *dst, size_t cap);
 
-/* More bytes of a level, past its window. */
+/* More bytes of a level, bypassing its window. */
 static ssize_t pull(struct tdm_input *in, size_t level, char *dst, size_t cap)
 {
 	return in->err != 0 ? in->err : level == 0 ? read_file(in, dst, cap) : unpack(in, level, dst, cap);
 }
 
-/* More bytes into the window of a level, after what waits in it. How many, 0 at the end, or a negative code. */
+/* Adds bytes to the window of a level. Returns how many, 0 at the end, or a negative code. */
 static ssize_t fill(struct tdm_input *in, size_t level)
 {
 	struct level *l = &in->levels[level];
@@ -260,18 +260,18 @@ static ssize_t unpack(struct tdm_input *in, size_t level, char *dst, size_t cap)
 			fail_unpacking(in, l->decoder, got, false);
 		else if (got == 0 && is_stuck && u.in_ended)
 			fail_unpacking(in, l->decoder, TDM_ECORRUPT, true);
-		else if (got == 0 && in->taken - begin > TDM_LINE_END_MAX) /* padding without an end */
+		else if (got == 0 && in->taken - begin > TDM_LINE_END_MAX) /* endless padding */
 			fail(in, TDM_EENDLESS, tdm_err_text(TDM_EENDLESS));
 		else if (got == 0 && is_stuck)
 			u.in_ended = fill(in, level - 1) == 0;
 		if (got == 1 || in->err != 0)
 			break;
 	}
-	/* What came before the error is given first. */
+	/* Bytes from before the error are given first. */
 	return u.out_len != cap ? (ssize_t)(cap - u.out_len) : in->err;
 }
 
-/* Fills the window of a level until it has so much, or the end or an error comes. */
+/* Fills the window of a level until it has `len` bytes, or until the end or an error. */
 static struct tdm_str look(struct tdm_input *in, size_t level, size_t len)
 {
 	struct level *l = &in->levels[level];
@@ -288,7 +288,7 @@ static const struct tdm_decoder *decoder_of(struct tdm_str head)
 	return NULL;
 }
 
-/* Finds out how the bytes are packed, as soon as there are any. */
+/* Finds out how the bytes are packed, once there are any. */
 static void settle(struct tdm_input *in)
 {
 	while (!in->settled) {
@@ -362,7 +362,7 @@ struct tdm_str tdm_input_head(struct tdm_input *in)
 	return (struct tdm_str){ in->head, in->head_len };
 }
 
-/* ---- beginning again, and reading here and there ---- */
+/* ---- rewinding and random access ---- */
 
 static const char *copy_folder(void)
 {
@@ -370,7 +370,7 @@ static const char *copy_folder(void)
 	return folder != NULL && folder[0] != '\0' ? folder : "/tmp";
 }
 
-/* An open file without a name in the user's folder for such files, or -errno. */
+/* Opens an unnamed file in the user's folder for temporary files. A descriptor or -errno. */
 static int open_unnamed(void)
 {
 	char name[PATH_MAX];
@@ -396,7 +396,7 @@ int tdm_input_keep(struct tdm_input *in, struct tdm_diag *diag)
 	in->keeps = true;
 	if (in->fd < 0 || in->start >= 0 || in->copy >= 0)
 		return 0;
-	int err = in->taken == file->end ? 0 : -ESPIPE; /* else its beginning is gone */
+	int err = in->taken == file->end ? 0 : -ESPIPE; /* its beginning is gone */
 	if (err == 0 && (in->copy = open_unnamed()) < 0)
 		err = in->copy;
 	if (err == 0)
@@ -439,7 +439,7 @@ int tdm_input_file(struct tdm_input *in, uint64_t *bytes, struct tdm_diag *diag)
 		*bytes = (uint64_t)in->st.st_size;
 		return in->fd;
 	}
-	int copy = in->copy < 0 ? open_unnamed() : -EBUSY; /* a copy of the bytes as they came */
+	int copy = in->copy < 0 ? open_unnamed() : -EBUSY; /* busy: in->copy has the bytes as they came */
 	int err = copy_plain(in, copy, bytes);
 	if (err == 0)
 		in->copy = copy;

@@ -96,7 +96,7 @@ int tdm_inspector_number(
 				  tdm_str_shown(*text, shown, sizeof shown));
 }
 
-/* A piece of the record's text: where it is, as the buffer moves while it grows. */
+/* A piece of the record's text, as an offset: the buffer moves while it grows. */
 struct piece {
 	size_t at, len;
 };
@@ -115,7 +115,7 @@ static int refuse_line(struct tdm_inspector_reader *reader, struct tdm_str line,
 		tdm_str_shown(tdm_str_trim(line), shown, sizeof shown));
 }
 
-/* The record that begins in this line is the next one. */
+/* Remembers that the next record begins in this line. */
 static void begin_next(struct tdm_inspector_reader *reader, struct tdm_str name)
 {
 	tdm_buf_clear(&reader->next);
@@ -124,7 +124,7 @@ static void begin_next(struct tdm_inspector_reader *reader, struct tdm_str name)
 	reader->has_next = true;
 }
 
-/* Reads up to the beginning of a record. 1, 0 at the end, or a code. */
+/* Reads up to the beginning of a record. 1, 0 at the end, or a negative code. */
 static int find_begin(struct tdm_inspector_reader *reader, struct tdm_diag *diag)
 {
 	struct tdm_str line, name;
@@ -146,11 +146,11 @@ static int find_begin(struct tdm_inspector_reader *reader, struct tdm_diag *diag
 	return 1;
 }
 
-/* Fields of a record; what a list or a text of several lines has below its key is passed over. */
+/* Fields of a record. The lines of a list or of a longer text below its key are skipped. */
 struct fields {
 	struct piece keys[TDM_INSPECTOR_FIELDS_MAX], values[TDM_INSPECTOR_FIELDS_MAX];
 	size_t count;
-	bool in_text; /* the last key may have more lines than its own */
+	bool in_text; /* a key may have lines of text below it */
 };
 
 /* 1 when the line belongs to the record, 0 when it begins another one, or TDM_ESYNTAX. */
@@ -198,7 +198,7 @@ int tdm_inspector_next(struct tdm_inspector_reader *reader, struct tdm_inspector
 		}
 		if (got < 0)
 			return tdm_input_failed(reader->input, got, 0, diag);
-		/* The first bad line is named; the rest of its record is passed over. */
+		/* The first bad line is reported; the rest of its record is skipped. */
 		got = take_line(reader, &fields, line, bad == 0 ? diag : NULL);
 		if (tdm_buf_failed(&reader->text) || tdm_buf_failed(&reader->next))
 			return tdm_diag_set(diag, -ENOMEM, record->line, 0, "out of memory");

@@ -14,7 +14,7 @@
 
 enum { PARTS = 6 };
 
-/* Processors, in the order of tables. */
+/* Processors, in the order in which tables show them. */
 static const char *const targets[] = { "brisc", "ncrisc", "trisc0", "trisc1", "trisc2", "erisc", "active_erisc",
 	"subordinate_active_erisc", "idle_erisc", "subordinate_idle_erisc", "drisc" };
 
@@ -26,7 +26,7 @@ static bool is_number(struct tdm_str text)
 	return text.len != 0;
 }
 
-/* The last parts of a path, the last one first; empty where there are no more. */
+/* The last parts of a path, last one first; empty if there are fewer. */
 static void split(const char *path, struct tdm_str parts[PARTS])
 {
 	size_t end = strlen(path);
@@ -41,7 +41,7 @@ static void split(const char *path, struct tdm_str parts[PARTS])
 	}
 }
 
-/* The number at the end of a folder's name: the cache's own name may be before it without a slash. */
+/* The number at the end of a folder's name; the cache's own name may precede it without a slash. */
 static struct tdm_str build_of(struct tdm_str folder)
 {
 	size_t from = folder.len;
@@ -58,8 +58,8 @@ static uint8_t order_of(struct tdm_str target)
 	return i;
 }
 
-/* The binary of a file, with the names that its path tells: TARGET.elf, TARGET, HASH, NAME, "kernels", BUILD from the
- * end; or TARGET.elf, TARGET, "firmware", BUILD. */
+/* Pushes a binary with the names from its path. From its end the path has TARGET.elf, TARGET, HASH, NAME, "kernels" and
+ * BUILD; or TARGET.elf, TARGET, "firmware" and BUILD. */
 static int push_binary(const struct tdm_kernel_elf *elf, const char *path, const struct tdm_record_sink *sink)
 {
 	struct tdm_str parts[PARTS], file, build = { "", 0 }, name = build, hash = build;
@@ -96,7 +96,7 @@ static int push_binary(const struct tdm_kernel_elf *elf, const char *path, const
 	return sink->take(sink->to, &(struct tdm_record){ TDM_RECORD_BINARY, .binary = &b });
 }
 
-/* Reads one file and pushes it. 0, the sink's code, or another with diag set. */
+/* Reads one file and pushes it. 0, the sink's code, or another one with diag set. */
 static int take_file(int fd, uint64_t size, const char *path, const struct tdm_record_sink *sink, struct tdm_diag *diag)
 {
 	struct tdm_kernel_elf elf;
@@ -104,7 +104,7 @@ static int take_file(int fd, uint64_t size, const char *path, const struct tdm_r
 	return err != 0 ? err : push_binary(&elf, path, sink);
 }
 
-/* A file that is named like its folder: TARGET/TARGET.elf. Others (objects, dependencies, copies) are passed over. */
+/* Whether the file is named like its folder, TARGET/TARGET.elf. Others (objects, dependencies, copies) are ignored. */
 static bool is_binary(const char *path)
 {
 	struct tdm_str parts[PARTS];
@@ -146,7 +146,7 @@ static int kernels_records(struct tdm_input *input, const struct tdm_record_sink
 	struct tdm_record_sink to = *sink;
 	const struct tdm_folder_visitor visitor = { &to, visit_file, visit_refused };
 	struct tdm_walk_rest rest;
-	/* Names come from the path, also from the part above what was asked for. */
+	/* Names come from the whole path, including the part above the given folder. */
 	char *absolute = realpath(tdm_input_name(input), NULL);
 	const char *path = absolute != NULL ? absolute : tdm_input_name(input);
 	int err;

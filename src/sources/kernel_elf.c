@@ -9,13 +9,13 @@
 
 enum { WORD = 4, NAME_CAP = 16, TRIPLE = 3, TRIPLES_MAX = TDM_KERNEL_SEGMENTS_MAX };
 
-/* Everything is copied out of it before it is looked at. */
+/* The file; everything is copied out of it before it is checked. */
 struct input {
 	int fd;
 	uint64_t size;
 };
 
-/* What is needed of the headers, the same for both sizes of addresses. */
+/* The needed fields of the header, the same for 32 and 64 bits. */
 struct header {
 	bool is_64;
 	uint16_t type, machine;
@@ -37,7 +37,7 @@ static int read_at(const struct input *in, uint64_t offset, void *dst, size_t le
 {
 	char *at = dst;
 	if (offset > in->size || len > in->size - offset)
-		return bad(diag, "the file ends before what its headers promise");
+		return bad(diag, "the file is shorter than its headers say");
 	while (len != 0) {
 		ssize_t got = pread(in->fd, at, len, (off_t)offset);
 		if (got < 0 && errno == EINTR)
@@ -90,7 +90,7 @@ static int read_header(const struct input *in, struct header *h, struct tdm_diag
 	}
 #undef COPY
 	if (h->machine != EM_RISCV)
-		return bad(diag, "not a program for RISC-V: no kernel of the runtime");
+		return bad(diag, "not a RISC-V program, so not a kernel of the runtime");
 	if (h->type != ET_EXEC)
 		return bad(diag, "not an executable file: object files have no segments");
 	if (h->phnum == 0 || h->phentsize != (h->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)))
@@ -165,8 +165,8 @@ static int read_section(
 }
 
 /*
- * One triple of .segments: the segment at `address` loses what is below `bound`, and may not be larger than `limit`. As
- * the runtime does it: an empty segment is dropped.
+ * One triple of .segments is an address, a bound and a limit: the segment at the address loses everything below the
+ * bound, and should not be larger than the limit. An empty segment is dropped, as in the runtime.
  */
 static int trim(struct tdm_kernel_elf *elf, const uint32_t triple[TRIPLE], struct tdm_diag *diag)
 {
@@ -190,7 +190,7 @@ static int trim(struct tdm_kernel_elf *elf, const uint32_t triple[TRIPLE], struc
 	return bad(diag, ".segments names a segment that does not exist");
 }
 
-/* The runtime looks from the last triple to the first. */
+/* From the last triple to the first, as in the runtime. */
 static int trim_all(struct tdm_kernel_elf *elf, const struct input *in, const struct section *s, struct tdm_diag *diag)
 {
 	uint64_t count = s->size / (TRIPLE * sizeof(uint32_t));
@@ -200,7 +200,7 @@ static int trim_all(struct tdm_kernel_elf *elf, const struct input *in, const st
 		uint32_t triple[TRIPLE];
 		uint64_t at = count * sizeof triple;
 		if (s->offset > UINT64_MAX - at)
-			return bad(diag, ".segments lies beyond the end of the file");
+			return bad(diag, ".segments is beyond the end of the file");
 		int err = read_at(in, s->offset + at, triple, sizeof triple, diag);
 		if (err == 0)
 			err = trim(elf, triple, diag);
@@ -214,7 +214,7 @@ static int read_trims(struct tdm_kernel_elf *elf, const struct input *in, const 
 {
 	static const char wanted[] = ".segments";
 	struct section names, s;
-	/* A file that was stripped of its sections has nothing to cut. */
+	/* A file without sections has nothing to cut. */
 	if (h->shnum == 0 || h->shoff == 0)
 		return 0;
 	if (h->shentsize != (h->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)) || h->shstrndx >= h->shnum)
@@ -228,7 +228,7 @@ static int read_trims(struct tdm_kernel_elf *elf, const struct input *in, const 
 			continue;
 		if (names.size < sizeof wanted || s.name > names.size - sizeof wanted ||
 			names.offset > UINT64_MAX - s.name)
-			continue; /* the name does not fit what is left of the names */
+			continue; /* there is no room for the wanted name after s.name */
 		if ((err = read_at(in, names.offset + s.name, name, sizeof wanted, diag)) != 0)
 			break;
 		if (memcmp(name, wanted, sizeof wanted) == 0)
@@ -252,7 +252,7 @@ int tdm_kernel_elf_read(struct tdm_kernel_elf *elf, int fd, uint64_t size, struc
 		return err;
 	}
 	elf->entry = h.entry;
-	/* At most TDM_KERNEL_SEGMENTS_MAX of 32 bits each: no sum overflows. */
+	/* No sum overflows: there are at most TDM_KERNEL_SEGMENTS_MAX sizes of 32 bits. */
 	for (uint32_t i = 0; i < elf->segment_count; i++) {
 		const struct tdm_kernel_segment *s = &elf->segments[i];
 		elf->packed_bytes += s->packed_bytes;

@@ -1,6 +1,6 @@
 /*
- * The kernels that the inspector has seen compiled, with the programs that they belong to: kernels.yaml, or
- * programs_log.yaml, which also says when programs were made and destroyed.
+ * The kernels that the inspector saw being compiled, with their programs: kernels.yaml, or programs_log.yaml, which
+ * also says when programs were created and destroyed.
  */
 #include "base/err.h"
 #include "sources/format.h"
@@ -23,7 +23,7 @@ static bool programs_recognise(struct tdm_str head, const char *path)
 	return tdm_inspector_first(head, &name) && (tdm_str_is(name, "kernel") || is_of_program(name));
 }
 
-/* A text that a terminated copy can hold; else empty. */
+/* The text of a field; empty if it has a zero byte, which a terminated copy cannot hold. */
 static struct tdm_str text_of(const struct tdm_inspector_record *record, const char *key)
 {
 	const struct tdm_str *text = tdm_inspector_find(record, key);

@@ -174,8 +174,7 @@ void tdm_ledger_record_event(struct tdm_ledger *ledger, const struct tdm_ledger_
 		[TDM_LEDGER_OOM] = TDM_OP_OOM,
 		[TDM_LEDGER_PHASE] = TDM_OP_PHASE,
 		[TDM_LEDGER_PROGRAM] = TDM_OP_PROGRAM,
-		[TDM_LEDGER_BAD_FREE] =
-			TDM_OP_FREE, /* of a buffer that is not there: whoever keeps them sees that, too */
+		[TDM_LEDGER_BAD_FREE] = TDM_OP_FREE, /* of an unknown buffer, which the receiver notices, too */
 	};
 	*event = (struct tdm_event){
 		.op = ops[record->op],

@@ -1,4 +1,4 @@
-/* Ledgers, as far as a file is told to be one: the commands that read them have readers of their own. */
+/* Recognises ledgers. The commands that read them have readers of their own. */
 #include "ledger/layout.h"
 #include "sources/format.h"
 

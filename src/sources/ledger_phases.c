@@ -9,7 +9,7 @@
 
 enum { CHUNK = 256 };
 
-/* The DRAM of all devices together; unknown when one of them does not say. */
+/* The DRAM of all devices; unknown if one of them does not say. */
 static uint64_t dram_capacity(const struct tdm_ledger *ledger)
 {
 	uint64_t total = 0;
@@ -26,7 +26,7 @@ static uint64_t dram_capacity(const struct tdm_ledger *ledger)
 	return total != 0 ? total : TDM_BYTES_UNKNOWN;
 }
 
-/* As the library counts it for a mark: what lies in DRAM, traces with it. */
+/* Everything in DRAM, including traces, as the library counts it for a mark. */
 static uint64_t dram_now(const struct tdm_ledger *ledger)
 {
 	uint64_t total = 0;
@@ -41,7 +41,7 @@ static int64_t as_figure(uint64_t bytes)
 	return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
 }
 
-/* The highest that DRAM has been, which the library keeps for each device and kind; not known for sums of them. */
+/* The peak of DRAM. The library keeps peaks for each device and kind, so that of a sum is unknown. */
 static int64_t dram_peak(const struct tdm_ledger *ledger)
 {
 	if (tdm_ledger_device_count(ledger) != 1 ||
@@ -67,7 +67,7 @@ static struct tdm_phase_run *new_run(
 	return run;
 }
 
-/* In use at the end of the phase that a mark began; the phase's change follows. */
+/* Sets the bytes in use at the end of the phase that a mark began, and so its change. */
 static void end_mark(struct tdm_phase_run *run, int64_t begin, int64_t end)
 {
 	struct tdm_phase_figures *f = &run->phases[run->phase_count - 1].figures;
@@ -79,9 +79,9 @@ static void end_mark(struct tdm_phase_run *run, int64_t begin, int64_t end)
 struct reading {
 	struct tdm_ledger *ledger;
 	struct tdm_phase_runs *runs;
-	struct tdm_phase_runs marks; /* one or none; behind the captures at last */
+	struct tdm_phase_runs marks; /* at most one run; goes after the captures at the end */
 	uint64_t capacity, session;
-	bool captured; /* the last run is a capture that goes on */
+	bool captured; /* the last run is a capture that continues */
 	int64_t marked_at;
 };
 
@@ -96,7 +96,7 @@ static int take_mark(struct reading *r, const struct tdm_ledger_phase *phase, st
 		end_mark(run, r->marked_at, as_figure(phase->dram_now));
 	r->marked_at = as_figure(phase->dram_now);
 	if (run->phase_count == TDM_PHASES_MAX) {
-		run->incomplete = true; /* the first ones are kept */
+		run->incomplete = true; /* only the first ones are kept */
 		return 0;
 	}
 	return tdm_phase_run_add(run, name) != NULL ? 0 : -ENOMEM;
@@ -155,7 +155,7 @@ int tdm_ledger_phases_read(const char *path, struct tdm_phase_runs *runs, struct
 	err = take_all(&r);
 	if (err == 0 && r.marks.count != 0) {
 		struct tdm_phase_run *marks = &r.marks.runs[0];
-		marks->last_open = !marks->incomplete; /* a mark ends with the next one only */
+		marks->last_open = !marks->incomplete; /* only the next mark ends a phase */
 		if (marks->last_open)
 			end_mark(marks, r.marked_at, as_figure(dram_now(r.ledger)));
 		marks->overall_peak = dram_peak(r.ledger);

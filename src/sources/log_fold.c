@@ -1,7 +1,7 @@
 #include "sources/log_fold.h"
 #include "sources/error_text.h"
 
-enum { BEFORE_MAX = 2, AFTER_MAX = 6, PIECE_MAX = 512 }; /* lines that are joined with one; bytes of each */
+enum { BEFORE_MAX = 2, AFTER_MAX = 6, PIECE_MAX = 512 }; /* lines joined with one; bytes of each */
 
 void tdm_log_fold_done(struct tdm_log_fold *fold)
 {
@@ -10,7 +10,7 @@ void tdm_log_fold_done(struct tdm_log_fold *fold)
 	tdm_buf_done(&fold->texts[1]);
 }
 
-/* How much a sentence says; 0 for one whose words are not known. */
+/* How much a sentence says; 0 if its words are unknown. */
 static unsigned worth(const struct tdm_failure *f)
 {
 	unsigned known = 1;
@@ -43,7 +43,7 @@ static struct tdm_str take_last(struct tdm_str *text)
 	return take_line(&line);
 }
 
-/* The parts of another line; its message lives until the next one is asked for. A very long one was not folded. */
+/* Parses another line; its message is valid until the next call. A very long line was not folded. */
 static bool parse_other(struct tdm_log_fold *fold, struct tdm_str line, struct tdm_log_prefix *prefix)
 {
 	if (line.len == 0 || line.len > PIECE_MAX)
@@ -66,13 +66,13 @@ static void join(struct tdm_log_fold *fold, struct tdm_str piece)
 	tdm_buf_add(hard, piece.ptr, piece.len);
 }
 
-/* Whether a line has nothing that the rest of one of this rank cannot have. */
+/* Whether the prefix of a line allows it to be the rest of a line of this rank. */
 static bool is_rest(const struct tdm_log_prefix *prefix, int32_t rank)
 {
 	return !prefix->is_logger && prefix->time_ns == 0 && (prefix->rank == TDM_LOG_NO_RANK || prefix->rank == rank);
 }
 
-/* Whether a line may be the rest of the one before it, and not something of its own. */
+/* Whether a line may be the rest of the one before it, and is not complete in itself. */
 static bool goes_on(const struct tdm_log_prefix *prefix, int32_t rank)
 {
 	static const char end[] = "backtrace:";
@@ -81,7 +81,7 @@ static bool goes_on(const struct tdm_log_prefix *prefix, int32_t rank)
 	       !tdm_error_text_begins(text);
 }
 
-/* Looks for a sentence in the joined lines that says more than *best. */
+/* Looks in the joined lines for a sentence that says more than *best. */
 static bool find_better(const struct tdm_log_fold *fold, unsigned *best, struct tdm_failure *failure)
 {
 	bool is_found = false;
@@ -99,8 +99,8 @@ static bool find_better(const struct tdm_log_fold *fold, unsigned *best, struct 
 }
 
 /*
- * Begins with a line before this one, if a sentence may go on from it to here. *best is what is said up to here: this
- * line would have to add something.
+ * Starts the joined text with a line before this one, if a sentence may continue from there to here. Sets *best to the
+ * worth of what the lines before say, so that this line must add something.
  */
 static bool begin_before(
 	struct tdm_log_fold *fold, const struct tdm_log_prefix *prefix, struct tdm_str before, unsigned *best)
@@ -117,7 +117,7 @@ static bool begin_before(
 	if (!parse_other(fold, lines[--count], &other) || !tdm_error_text_begins(other.message))
 		return false;
 	fold->rank = other.rank;
-	fold->logged = false; /* the line above may have been told already */
+	fold->logged = false; /* the line above may have been reported already */
 	fold->from_above = true;
 	join(fold, other.message);
 	while (count-- != 0) {

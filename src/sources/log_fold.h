@@ -1,6 +1,6 @@
 /*
- * Sentences that go over the end of a line, because a terminal's copy or a mail folded it: the lines are joined and
- * looked at as one text, once with a blank between them (folded at a blank) and once without (folded anywhere).
+ * Finds sentences that continue on the next line because a terminal or a mail folded them. The lines are joined into
+ * one text, once with blanks between them (folded at a blank) and once without (folded anywhere).
  */
 #ifndef TDM_SOURCES_LOG_FOLD_H
 #define TDM_SOURCES_LOG_FOLD_H
@@ -15,20 +15,20 @@
 
 /* Zero before the first use. */
 struct tdm_log_fold {
-	struct tdm_buf line;     /* one without colours */
-	struct tdm_buf texts[2]; /* the joined ones */
-	/* Of what was found: */
-	bool logged;     /* it begins in the line itself, and that is one of the logger */
+	struct tdm_buf line;     /* a line without colours */
+	struct tdm_buf texts[2]; /* the joined lines, with and without blanks */
+	/* About the sentence that was found: */
+	bool logged;     /* it begins in the line itself, which is one of the logger */
 	bool from_above; /* it begins above the line */
-	int32_t rank;    /* of the line where it begins; the next ones may have none */
+	int32_t rank;    /* of the line where it begins; later lines may have none */
 };
 
 void tdm_log_fold_done(struct tdm_log_fold *fold);
 
 /*
- * Whether a sentence begins in `message`, or up to two lines before it, and goes on after it, with more in it than in
- * `have`, which was found in the message alone (NULL: nothing was). *failure is set then; its texts live until the next
- * call. The message is that of `line`.
+ * Whether a sentence begins in the message of `line`, or up to two lines before it, and continues after it so that it
+ * says more than `have`, which was found in the message alone (NULL: nothing was). Then *failure is set; its texts are
+ * valid until the next call. `prefix` is that of `line`.
  */
 bool tdm_log_fold_find(struct tdm_log_fold *fold, const struct tdm_log_prefix *prefix, const struct tdm_log_line *line,
 	const struct tdm_failure *have, struct tdm_failure *failure);

@@ -19,7 +19,7 @@ size_t tdm_log_strip_colour(char *text, size_t len)
 		size_t end = i + 2;
 		while (end < len && (isdigit((unsigned char)text[end]) || text[end] == ';' || text[end] == '?'))
 			end++;
-		i = end < len ? end : len - 1; /* the final letter goes too */
+		i = end < len ? end : len - 1; /* also drops the final letter */
 	}
 	return out;
 }
@@ -50,10 +50,10 @@ static bool digits(struct tdm_str s, size_t at, size_t count, unsigned *value)
 	return true;
 }
 
-/* Days since 1970 of a date of the Gregorian calendar, year from 1970 on. */
+/* Days from 1970 to a Gregorian date, which must not be earlier. */
 static uint64_t days_of(unsigned year, unsigned month, unsigned day)
 {
-	/* March is the first month: the leap day is the last of the year. */
+	/* The year starts with March here, which makes the leap day its last day. */
 	unsigned y = month <= 2 ? year - 1 : year, m = (month + 9) % 12;
 	uint64_t to_march = UINT64_C(365) * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1;
 	return to_march - 719468;
@@ -173,8 +173,7 @@ static void take_location(struct tdm_log_prefix *p)
 	p->message = tdm_str_trim((struct tdm_str){ s.ptr, (size_t)(open - s.ptr) });
 }
 
-/* Where the logger's own line begins behind what a container, a journal or a script put before it; 0 when it does not.
- */
+/* Where the logger's own line begins, after what a container, a journal or a script put before it; 0: nowhere. */
 static size_t find_logger(struct tdm_str line)
 {
 	enum { LOOKED_AT = 160 };
@@ -206,7 +205,7 @@ static void parse_prefix(struct tdm_str line, struct tdm_log_prefix *p)
 		advance(&rest, len);
 		struct tdm_str inner = tdm_str_trim(rest);
 		take_rank(&inner, p);
-		uint64_t own = tdm_log_time_parse(inner, &inner_len); /* behind that of a CI system */
+		uint64_t own = tdm_log_time_parse(inner, &inner_len); /* after that of a CI system */
 		if (own != 0) {
 			p->time_ns = own;
 			rest = inner;

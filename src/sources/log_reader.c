@@ -7,7 +7,7 @@
 
 enum {
 	SAMPLE_BYTES = 1 << 16,
-	NEAR_LINES = 32, /* a line without a time has that of one so far above it */
+	NEAR_LINES = 32, /* how far above a line without a time its time may be */
 };
 
 static void sample_line(struct tdm_log_reader *r, struct tdm_str line)
@@ -52,7 +52,7 @@ void tdm_log_reader_done(struct tdm_log_reader *r)
 static uint64_t time_near(const struct tdm_log_reader *r, struct tdm_str before)
 {
 	for (int lines = 0; lines < NEAR_LINES && before.len != 0; lines++) {
-		const char *newline = memrchr(before.ptr, '\n', before.len - 1); /* the last byte is one */
+		const char *newline = memrchr(before.ptr, '\n', before.len - 1); /* the last byte is a newline */
 		const char *begin = newline != NULL ? newline + 1 : before.ptr;
 		struct tdm_log_prefix prefix;
 		struct tdm_str line = { begin, (size_t)(before.ptr + before.len - 1 - begin) };
@@ -93,7 +93,7 @@ static bool find_failures(struct tdm_log_reader *r, struct tdm_log_prefix *p, co
 		p->rank = r->fold.rank;
 		if (add_failure(r, &folded, p->rank, line->number, r->fold.logged) && r->fold.from_above &&
 			r->found.records[0].is_repeat)
-			r->found.count = 0; /* this very sentence, found where it begins */
+			r->found.count = 0; /* the same sentence, already found where it begins */
 		return true;
 	}
 	while (is_found && add_failure(r, &failure, p->rank, line->number, p->is_logger))
@@ -101,7 +101,7 @@ static bool find_failures(struct tdm_log_reader *r, struct tdm_log_prefix *p, co
 	return r->found.count != 0;
 }
 
-/* What the line itself says is the same for all that was found in it. */
+/* Sets the fields that all records of a line share. */
 static void complete_records(struct tdm_log_reader *r, const struct tdm_log_prefix *p, const struct tdm_log_line *line)
 {
 	uint64_t near = p->time_ns != 0 || r->found.count == 0 ? 0 : time_near(r, line->before);
@@ -155,7 +155,7 @@ void tdm_log_reader_restart(struct tdm_log_reader *r, struct tdm_input *input)
 	r->last_time_ns = 0;
 }
 
-/* Says what is wrong with the line that was looked at last. */
+/* Says what is wrong with the current line. */
 static int refuse(struct tdm_log_reader *r, const struct tdm_log_line *line, struct tdm_diag *diag)
 {
 	char shown[TDM_DIAG_TEXT_CAP / 2];
@@ -195,7 +195,7 @@ const struct tdm_log_counts *tdm_log_reader_counts(struct tdm_log_reader *r)
 	return &r->counts;
 }
 
-/* Text. A log that was truncated while its writer went on has zeros at its beginning. */
+/* Any text. A log that was truncated while its writer kept its offset begins with zeros. */
 static bool log_recognise(struct tdm_str head, const char *path)
 {
 	size_t at = 0;

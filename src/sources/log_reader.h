@@ -1,6 +1,6 @@
 /*
- * Reads a log and gives what its lines say about memory as records, in their order. Lines that say nothing are not
- * looked at (log_scan.h). A failure that stands in the log more than once is given each time, marked as a repeat.
+ * Reads a log and gives what its lines say about memory as records, in order. Lines that say nothing are skipped
+ * (log_scan.h). A failure that the log repeats is given each time, marked as a repeat.
  */
 #ifndef TDM_SOURCES_LOG_READER_H
 #define TDM_SOURCES_LOG_READER_H
@@ -17,33 +17,33 @@
 struct tdm_log_reader {
 	struct tdm_input *input; /* borrowed */
 	struct tdm_log_scan scan;
-	struct tdm_log_counts counts; /* of the sample, zero unless it was asked for; the rest at the end */
-	struct tdm_log_found found;   /* what the last line said */
+	struct tdm_log_counts counts; /* see tdm_log_reader_counts(); the sample's are zero unless it was taken */
+	struct tdm_log_found found;   /* records of the last line */
 	size_t given;
 	struct tdm_failure_recent recent;
 	struct tdm_log_fold fold;
 	struct tdm_log_dump dump;
 	struct tdm_buf clean;   /* the last line without colours */
 	struct tdm_str message; /* of the last line */
-	uint64_t last_time_ns;  /* of a line that had one */
+	uint64_t last_time_ns;  /* of the last line that had one */
 };
 
 /* The input must outlive the reader. 0 or -ENOMEM. */
 int tdm_log_reader_open(struct tdm_log_reader *reader, struct tdm_input *input);
 void tdm_log_reader_done(struct tdm_log_reader *reader);
 
-/* Looks at the beginning, before the first record is asked for. Waits for the first kilobytes of a pipe. */
+/* Samples the beginning of the log. Call it before reading. Waits for the first kilobytes of a pipe. */
 void tdm_log_reader_sample(struct tdm_log_reader *reader);
 
-/* Goes on with another file, or the same from its beginning. */
+/* Continues with another file, or with the same one from its beginning. */
 void tdm_log_reader_restart(struct tdm_log_reader *reader, struct tdm_input *input);
 
-/* What has been read so far. */
+/* Totals so far. */
 const struct tdm_log_counts *tdm_log_reader_counts(struct tdm_log_reader *reader);
 
 /*
- * 1 with *record set (its texts are borrowed until the next call), 0 at the end, or a negative code with diag set;
- * asking again goes on behind it.
+ * 1 with *record set (its texts are borrowed until the next call), 0 at the end, or a negative code with diag set; the
+ * next call continues after it.
  */
 int tdm_log_reader_next(struct tdm_log_reader *reader, struct tdm_log_record *record, struct tdm_diag *diag);
 

@@ -1,7 +1,8 @@
+/* The lines of the runtime's logger and of tt-mlir's memory states, and helpers that all message parsers share. */
 #include "base/pattern.h"
 #include "sources/log_forms.h"
 
-/* Behind a pattern, what is done with its fields. */
+/* A pattern, and the function that takes its fields. */
 struct form {
 	const char *pattern;
 	void (*take)(const struct tdm_pattern_match *m, struct tdm_log_found *found);
@@ -23,7 +24,7 @@ uint64_t tdm_log_number(struct tdm_str text)
 	return tdm_pattern_number(text, &value) ? value : TDM_LOG_UNKNOWN;
 }
 
-/* A decimal number with a fraction times `factor`, rounded; TDM_LOG_UNKNOWN when it does not fit. */
+/* A decimal number, perhaps with a fraction, times `factor`, rounded; TDM_LOG_UNKNOWN if it does not fit. */
 static uint64_t scaled(struct tdm_str number, uint64_t factor)
 {
 	const char *point = number.len != 0 ? memchr(number.ptr, '.', number.len) : NULL;
@@ -37,7 +38,7 @@ static uint64_t scaled(struct tdm_str number, uint64_t factor)
 		part = part * 10 + (unsigned)(number.ptr[i] - '0');
 		unit *= 10;
 	}
-	/* `part` is below a thousand million, and so are the factors, nearly: the product fits. */
+	/* The product fits: `part` is below 10^9, and factors are at most 2^30. */
 	uint64_t add = (part * factor + unit / 2) / unit;
 	return product > UINT64_MAX - 1 - add ? TDM_LOG_UNKNOWN : product + add;
 }
@@ -91,8 +92,8 @@ static int32_t pid_of(struct tdm_str text)
 }
 
 /*
- * The runtime names the kind of a buffer by looking up its number in a list that lacks one entry: what it calls
- * L1_SMALL is system memory, TRACE is L1_SMALL, CB is TRACE, and UNKNOWN is a circular buffer.
+ * The runtime looks up the name of a buffer's kind in a list that lacks one entry: its L1_SMALL is system memory, TRACE
+ * is L1_SMALL, CB is TRACE, and UNKNOWN is a circular buffer.
  */
 static uint8_t undo_label(struct tdm_str label)
 {
@@ -107,7 +108,7 @@ static uint8_t undo_label(struct tdm_str label)
 	return TDM_KIND_COUNT;
 }
 
-/* A buffer of the kind that came or went; without kind or size the line is refused. */
+/* A buffer was allocated or released. Without a kind or size nothing is added, and the line is refused. */
 static void add_buffer(struct tdm_log_found *found, enum tdm_log_type type, uint8_t kind, struct tdm_str pid,
 	struct tdm_str size, struct tdm_str device)
 {
@@ -138,7 +139,7 @@ static void take_shm_free(const struct tdm_pattern_match *m, struct tdm_log_foun
 	take_shm(m, found, TDM_LOG_FREE);
 }
 
-/* Buffers that the runtime could not note in shared memory, but allocated; here it names their kinds by number. */
+/* Buffers that the runtime allocated but could not record in shared memory. These lines give the kind as a number. */
 static void take_skipped(const struct tdm_pattern_match *m, struct tdm_log_found *found, enum tdm_log_type type)
 {
 	static const uint8_t kinds[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_SYSTEM, TDM_KIND_L1_SMALL, TDM_KIND_TRACE,
@@ -163,11 +164,11 @@ static struct tdm_log_geometry *add_geometry(struct tdm_log_found *found)
 	struct tdm_log_record *r = tdm_log_found_add(found, TDM_LOG_GEOMETRY, TDM_LOG_BY_RUNTIME);
 	if (r == NULL)
 		return NULL;
-	memset(&r->geometry, 0xff, sizeof r->geometry); /* every figure TDM_BYTES_UNKNOWN */
+	memset(&r->geometry, 0xff, sizeof r->geometry); /* every figure is TDM_BYTES_UNKNOWN */
 	return &r->geometry;
 }
 
-/* The fields from `first` on: older lines have others before them, and lack the last. */
+/* Takes the fields from `first` on: older lines have others before them and lack the last. */
 static void add_configured(const struct tdm_pattern_match *m, size_t first, struct tdm_log_found *found)
 {
 	struct tdm_log_geometry *g = add_geometry(found);
@@ -254,7 +255,7 @@ static void take_program_size(const struct tdm_pattern_match *m, struct tdm_log_
 	r->bytes = tdm_log_number(m->fields[1]);
 }
 
-/* "Device memory state before operation X": the views that follow are of that moment. */
+/* "Device memory state before operation X": the views that follow belong to that moment. */
 static void take_state_op(const struct tdm_pattern_match *m, struct tdm_log_found *found)
 {
 	struct tdm_log_record *r = tdm_log_found_add(found, TDM_LOG_OP_BEGIN, TDM_LOG_BY_COMPILER);
@@ -262,7 +263,7 @@ static void take_state_op(const struct tdm_pattern_match *m, struct tdm_log_foun
 		r->name = m->fields[m->count - 1];
 }
 
-/* "Device memory state after submit": the same of a moment that is no operation. */
+/* "Device memory state after submit": the same for a moment that is not an operation. */
 static void take_moment(const struct tdm_pattern_match *m, struct tdm_log_found *found)
 {
 	struct tdm_log_record *r = tdm_log_found_add(found, TDM_LOG_MOMENT, TDM_LOG_BY_COMPILER);
@@ -292,7 +293,7 @@ static void take_view(const struct tdm_pattern_match *m, struct tdm_log_found *f
 	figures[1] = &r->view.allocated;
 	figures[2] = &r->view.free;
 	figures[3] = &r->view.largest_free;
-	for (size_t i = 0; i < 4; i++) { /* a number and its unit each */
+	for (size_t i = 0; i < 4; i++) { /* each has a number and a unit */
 		*figures[i] = tdm_log_bytes(m->fields[2 + 2 * i], m->fields[3 + 2 * i]);
 		if (*figures[i] == TDM_BYTES_UNKNOWN) {
 			found->count--; /* the line is refused */
@@ -303,13 +304,13 @@ static void take_view(const struct tdm_pattern_match *m, struct tdm_log_found *f
 
 static const struct form forms[];
 
-/* What a line is that begins as one about amounts; NULL when it is none. */
+/* What a line is that begins like one about amounts; NULL if it does not. */
 static const char *amount_line(struct tdm_str text)
 {
 	static const struct {
 		const char *begins, *is;
 	} lines[] = {
-		{ "SHM record_%i (", NULL }, /* says that it will be noted; the line about that follows */
+		{ "SHM record_%i (", NULL }, /* announces a record; the line about it follows */
 		{ "SHM record_", "a line about shared memory" },
 		{ "Device %* memory state: MemoryView{", "a memory state" },
 	};
@@ -320,7 +321,7 @@ static const char *amount_line(struct tdm_str text)
 	return NULL;
 }
 
-/* The message from where the runtime's own words begin: a launcher may put a name before each line. */
+/* The message from the runtime's own words on: a launcher may put a name before each line. */
 static struct tdm_str own_words(struct tdm_str message)
 {
 	static const char shm[] = "SHM record_";

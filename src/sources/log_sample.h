@@ -1,4 +1,4 @@
-/* A log to look at when there is none: what a program of the kind that prints its circular buffers writes. */
+/* A sample log for users who have none: the output of a program that prints its circular buffers. */
 #ifndef TDM_SOURCES_LOG_SAMPLE_H
 #define TDM_SOURCES_LOG_SAMPLE_H
 

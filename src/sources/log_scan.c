@@ -10,9 +10,9 @@
 #endif
 
 enum {
-	READ_BYTES = 1 << 18, /* of one read: stays in the processor's cache */
-	PIECE = 4,            /* bytes of a marker that the search compares */
-	PAD = 64,             /* the search reads so far behind the window's end */
+	READ_BYTES = 1 << 18, /* of one read; small enough for the processor's cache */
+	PIECE = 4,            /* bytes of a marker that the search looks for */
+	PAD = 64,             /* the search may read this far past the window's end */
 	BEFORE_MAX = 4096,
 	AFTER_MAX = 2048,
 	PEEK_BYTES = 1 << 16,
@@ -20,26 +20,26 @@ enum {
 };
 
 /*
- * A marker: a text that lines of one type have. '?' stands for what may follow the letters CB: a digit or one of
- * " [_:#(="; '.' for any byte. The PIECE bytes from `at` on are what is searched for: rare ones.
+ * A marker: a text that lines of one type have. '?' matches what may follow the letters CB: a digit or one of
+ * " [_:#(="; '.' matches any byte. The search looks for the PIECE bytes from `at` on, chosen because they are rare.
  */
 struct marker {
 	const char *text;
 	uint8_t at;
 	uint8_t bucket;
 	bool any_case;
-	bool word; /* no letter or digit stands before it */
+	bool word; /* must not follow a letter or digit */
 };
 
 static const struct marker markers[];
 
 /*
- * For each place of a piece, by the lower and the upper half of a byte: in which buckets of markers a byte with that
- * half may stand there. A place of the input is a candidate when the four bytes from it on agree on a bucket.
+ * For each position in a piece, and for each lower and upper half of a byte: the buckets of markers that allow such a
+ * byte there. An offset of the input is a candidate if the four bytes from there on have a bucket in common.
  */
 struct tdm_log_tables {
 	_Alignas(16) uint8_t low[PIECE][16], high[PIECE][16];
-	uint8_t byte[PIECE][256]; /* both halves at once, for processors without the instruction */
+	uint8_t byte[PIECE][256]; /* both halves at once, for processors without AVX2 */
 };
 
 struct tdm_log_finder {
@@ -209,7 +209,7 @@ void tdm_log_scan_portable(struct tdm_log_scan *scan)
 	scan->finder = &portable;
 }
 
-/* Moves what is left to the front, with a little of what is before it, and reads after it. Whether bytes came. */
+/* Moves the unread bytes to the front, with some of those before them, and reads more. Returns whether bytes came. */
 static bool refill(struct tdm_log_scan *scan)
 {
 	size_t kept = scan->at < BEFORE_MAX ? scan->at : BEFORE_MAX, gone = scan->at - kept, left = scan->end - gone;
@@ -226,7 +226,7 @@ static bool refill(struct tdm_log_scan *scan)
 		scan->eof = true;
 		scan->follow = false;
 		scan->end = scan->complete;
-		scan->failed = (int)got; /* told after the lines before it */
+		scan->failed = (int)got; /* reported after the lines before it */
 		return false;
 	}
 	scan->end += (size_t)got;
@@ -241,7 +241,7 @@ static bool refill(struct tdm_log_scan *scan)
 	return got > 0;
 }
 
-/* Passes over the rest of a line that was cut. Whether its end was found in the window. */
+/* Skips the rest of a line that was cut. Returns whether its end was in the window. */
 static bool skip_rest(struct tdm_log_scan *scan)
 {
 	const char *newline = memchr(scan->data + scan->at, '\n', scan->end - scan->at);
@@ -272,7 +272,7 @@ static void set_line(struct tdm_log_scan *scan, size_t begin, size_t end, struct
 	line->number = scan->lines + 1;
 }
 
-/* The line around `hit`, which lies behind `floor`, the beginning of some line. Moves behind it. */
+/* Gives the line around `hit` and moves past it. `floor`, at or before `hit`, is the beginning of some line. */
 static int give_line(struct tdm_log_scan *scan, size_t floor, size_t hit, struct tdm_log_line *line)
 {
 	const char *before = memrchr(scan->data + floor, '\n', hit - floor);
@@ -292,7 +292,7 @@ static int give_line(struct tdm_log_scan *scan, size_t floor, size_t hit, struct
 	return end - begin > TDM_LOG_LINE_MAX ? -EMSGSIZE : 1;
 }
 
-/* Whether a marker stands with its piece at `at`. */
+/* Whether there is a marker whose piece is at `at`. */
 static bool has_marker(const struct tdm_log_scan *scan, size_t floor, size_t at)
 {
 	for (const struct marker *m = markers; m->text != NULL; m++) {
@@ -312,8 +312,8 @@ static bool has_marker(const struct tdm_log_scan *scan, size_t floor, size_t at)
 }
 
 /*
- * Whether the line around `hit` has too little behind it in the window, and more can be read. Goes back to the line's
- * beginning then, so that it is found again.
+ * Whether the window has too few bytes after the line around `hit`, and more can be read. If so, goes back to the
+ * line's beginning, so that it is found again.
  */
 static bool wait_for_more(struct tdm_log_scan *scan, size_t floor, size_t hit)
 {
@@ -327,7 +327,7 @@ static bool wait_for_more(struct tdm_log_scan *scan, size_t floor, size_t hit)
 	return true;
 }
 
-/* The next line of the whole ones in the window. */
+/* The next complete line in the window. */
 static int next_whole(struct tdm_log_scan *scan, bool every, struct tdm_log_line *line)
 {
 	size_t floor = scan->at;
@@ -346,7 +346,7 @@ static int next_whole(struct tdm_log_scan *scan, bool every, struct tdm_log_line
 	return 0;
 }
 
-/* A line that fills the window without an end. */
+/* A line that fills the window and does not end. */
 static int cut_line(struct tdm_log_scan *scan, struct tdm_log_line *line)
 {
 	set_line(scan, scan->at, scan->at + TDM_LOG_LINE_MAX, line);
@@ -383,15 +383,15 @@ struct tdm_str tdm_log_scan_peek(struct tdm_log_scan *scan)
 		size_t room = scan->cap - scan->end;
 		got = scan->reader.read(
 			scan->reader.from, scan->data + scan->end, room < READ_BYTES ? room : READ_BYTES);
-		scan->end += got > 0 ? (size_t)got : 0; /* an end or an error comes again when it is read on */
+		scan->end += got > 0 ? (size_t)got : 0; /* an end or an error comes again at the next read */
 	}
 	const char *newline = memrchr(scan->data, '\n', scan->end);
 	scan->complete = newline != NULL ? (size_t)(newline - scan->data) + 1 : 0;
 	return (struct tdm_str){ scan->data, scan->end };
 }
 
-/* Pieces of one bucket have their bytes' halves in common, so that the mixed ones are rare too; those with many forms
- * are alone in theirs. */
+/* Pieces that share a bucket share halves of bytes, which keeps false candidates rare; pieces with many forms have a
+ * bucket of their own. */
 static const struct marker markers[] = {
 	{ "cb?.", 0, 0, true, true },
 	{ "ernel ", 2, 1, true, false },

@@ -1,8 +1,8 @@
-/* The lines of an allocation server: what was allocated and freed, and its list of what remains. */
+/* The lines of an allocation server: allocations, releases, and its list of remaining buffers. */
 #include "base/pattern.h"
 #include "sources/log_forms.h"
 
-enum { QUIET_MAX = 4 }; /* lines that do not belong to the list, after which it is over */
+enum { QUIET_MAX = 4 }; /* consecutive lines that do not belong to the list, which end it */
 
 static uint8_t kind_of(struct tdm_str name)
 {
@@ -12,7 +12,7 @@ static uint8_t kind_of(struct tdm_str name)
 	return tdm_kind_parse(name, &kind) == 0 ? (uint8_t)kind : TDM_KIND_COUNT;
 }
 
-/* Ids stand in the log as 0x1a0000, 1a0000 or decimal; without 0x, digits alone are decimal. */
+/* Ids are written as 0x1a0000, as 1a0000 or in decimal; without 0x, only digits means decimal. */
 static uint64_t id_of(struct tdm_str text)
 {
 	uint64_t value = tdm_log_number(text);
@@ -65,7 +65,7 @@ static bool parse_free(struct tdm_str text, struct tdm_log_found *found)
 	set_who(r, m.fields[0], m.fields[2]);
 	r->id = id_of(m.fields[1]);
 	r->bytes = bytes;
-	r->count = 0; /* references that are left */
+	r->count = 0; /* remaining references */
 	if (tdm_pattern_match(
 		    ", ref_count=%d remaining)", (struct tdm_str){ text.ptr + m.len, text.len - m.len }, &more))
 		r->count = tdm_log_number(more.fields[0]);
@@ -86,13 +86,13 @@ static bool parse_unknown_free(struct tdm_str text, struct tdm_log_found *found)
 	return true;
 }
 
-/* "[CB_ALLOC] Device 0: +1.5 MB (Total: 3 MB)" and its three relatives: amounts without an owner. */
+/* "[CB_ALLOC] Device 0: +1.5 MB (Total: 3 MB)" and three similar lines: amounts without an owner. */
 static bool parse_amount(struct tdm_str text, struct tdm_log_found *found)
 {
 	static const struct {
 		const char *pattern;
 		uint8_t type, kind;
-		uint8_t device; /* which field */
+		uint8_t device; /* index of its field */
 	} forms[] = {
 		{ "[CB_ALLOC] Device %d: +%f %i", TDM_LOG_ALLOC, TDM_KIND_CB, 0 },
 		{ "[CB_FREE] Device %d: -%f %i", TDM_LOG_FREE, TDM_KIND_CB, 0 },
@@ -120,7 +120,7 @@ static bool parse_amount(struct tdm_str text, struct tdm_log_found *found)
 	return false;
 }
 
-/* "✓ Removed 3 buffers (1.5 MB) from PID 42": what a process left when it died. */
+/* "✓ Removed 3 buffers (1.5 MB) from PID 42": buffers that a dead process left. */
 static bool parse_gone(struct tdm_str text, struct tdm_log_found *found)
 {
 	struct tdm_pattern_match m;
@@ -139,7 +139,7 @@ static bool parse_gone(struct tdm_str text, struct tdm_log_found *found)
 	return true;
 }
 
-/* Whether a line begins as one about a buffer or an amount. */
+/* Whether a line begins like one about a buffer or an amount. */
 static bool is_amount_line(struct tdm_str text)
 {
 	static const char *const begins[] = { "[PID %*] Allocated ", "[PID %*] Freed buffer ", "[CB_ALLOC] ",
@@ -153,7 +153,7 @@ static bool is_amount_line(struct tdm_str text)
 
 bool tdm_log_server_parse(const struct tdm_log_prefix *prefix, struct tdm_log_found *found)
 {
-	/* Whatever mark stands before the bracket, in whatever encoding. */
+	/* Skips a mark before the bracket, in any encoding. */
 	struct tdm_str text = prefix->message;
 	const char *bracket = text.len != 0 ? memchr(text.ptr, '[', text.len < 16 ? text.len : 16) : NULL;
 	if (bracket == NULL)

@@ -1,7 +1,7 @@
 /*
- * Live buffers are kept in one list, found by a key: of process, device and address where the log has addresses; of
- * process, device, kind and size where it has not. Then a free is taken to be of the youngest live buffer of that key:
- * the amounts are right whichever it was.
+ * Live buffers are kept in one list and found by a key: process, device and address if the log has addresses, else
+ * process, device, kind and size. In the latter case a free is taken to be that of the youngest live buffer with the
+ * key; the amounts are right whichever it was.
  */
 #include "sources/log_source.h"
 #include "base/err.h"
@@ -18,26 +18,26 @@ enum { LIVE_MAX = 1 << 22, PROCESSES_MAX = 1 << 16, PENDING = 4, NOBODY = UINT32
 
 struct held {
 	uint64_t key, id;
-	uint32_t process, device; /* process: NOBODY for an entry that is not used */
-	uint32_t next;            /* older, of the same key, or unused; TDM_MAP_NONE */
+	uint32_t process, device; /* process: NOBODY for an unused entry */
+	uint32_t next;            /* the next older one with the same key, or the next unused one; or TDM_MAP_NONE */
 	uint8_t kind;
 };
 
 struct log_source {
 	struct tdm_source source;
 	struct tdm_log_reader reader;
-	struct tdm_map youngest;  /* key: held */
-	struct tdm_map processes; /* pid: index */
-	struct tdm_map described; /* devices that an event was given for */
+	struct tdm_map youngest;  /* key to index in `held` */
+	struct tdm_map processes; /* pid to index */
+	struct tdm_map described; /* devices that a TDM_OP_DEVICE was given for */
 	struct held *held;
 	size_t held_count, held_cap;
 	uint32_t spare;
 	uint64_t next_id, l1_small;
-	struct tdm_event pending[PENDING]; /* decoded, not given yet */
+	struct tdm_event pending[PENDING]; /* decoded but not given yet */
 	size_t pending_at, pending_count;
-	uint32_t gone;      /* a process all of whose buffers are released; NOBODY: none */
-	size_t gone_at;     /* how far that has come */
-	uint64_t gone_line; /* that says so */
+	uint32_t gone;      /* a process whose buffers are all being released; NOBODY: none */
+	size_t gone_at;     /* progress in `held` */
+	uint64_t gone_line; /* the line that says so */
 	struct tdm_process who;
 	char text[64], name[32];
 };
@@ -82,7 +82,7 @@ static int hold(struct log_source *s, const struct tdm_event *event, uint64_t ke
 	return tdm_map_put(&s->youngest, key, index);
 }
 
-/* Takes the youngest buffer of a key out of the list; false: there is none. */
+/* Removes the youngest buffer with this key from the list; false: there is none. */
 static bool release(struct log_source *s, uint64_t key, struct held *gone)
 {
 	uint32_t index = tdm_map_take(&s->youngest, key);
@@ -98,10 +98,10 @@ static bool release(struct log_source *s, uint64_t key, struct held *gone)
 
 /* ---- records to events ---- */
 
-/* The process of a record, described when it is new. */
+/* The process of a record; gives a description of a new one. */
 static int process_of(struct log_source *s, const struct tdm_log_record *r, uint32_t *process)
 {
-	*process = 0; /* of lines without a pid */
+	*process = 0; /* for lines without a pid */
 	if (r->pid <= 0)
 		return 0;
 	*process = tdm_map_find(&s->processes, (uint64_t)r->pid);
@@ -118,7 +118,7 @@ static int process_of(struct log_source *s, const struct tdm_log_record *r, uint
 	return 0;
 }
 
-/* Which card it is, a log does not say; how it was set up, it may. */
+/* A log does not say which card a device is, but may say how it was set up. */
 static int describe(struct log_source *s, const struct tdm_log_record *r)
 {
 	uint64_t device = r->device != TDM_LOG_DEVICE_UNKNOWN ? r->device : 0;
@@ -141,10 +141,10 @@ static int take_alloc(struct log_source *s, const struct tdm_log_record *r)
 	if (err != 0 || r->bytes == TDM_BYTES_UNKNOWN)
 		return err;
 	if (r->dialect == TDM_LOG_BY_SERVER && r->id != TDM_LOG_UNKNOWN && r->count != 1)
-		return 0; /* one more reference to a buffer that is there */
+		return 0; /* another reference to a live buffer */
 	uint64_t key = key_of(r, process);
 	struct held old;
-	if ((is_cb || r->id != TDM_LOG_UNKNOWN) && release(s, key, &old)) { /* whose release the log does not have */
+	if ((is_cb || r->id != TDM_LOG_UNKNOWN) && release(s, key, &old)) { /* the log lacks its release */
 		struct tdm_event *gone = push(s, TDM_OP_FREE, r);
 		gone->process = process;
 		gone->kind = old.kind;
@@ -171,7 +171,7 @@ static int take_alloc(struct log_source *s, const struct tdm_log_record *r)
 static int take_free(struct log_source *s, const struct tdm_log_record *r)
 {
 	uint32_t process;
-	struct held gone = { .id = 0, .kind = TDM_KIND_COUNT }; /* 0: of no buffer */
+	struct held gone = { .id = 0, .kind = TDM_KIND_COUNT }; /* 0: no buffer */
 	int err = process_of(s, r, &process);
 	bool has_references = r->dialect == TDM_LOG_BY_SERVER && r->id != TDM_LOG_UNKNOWN && r->count != 0;
 	if (err != 0 || (r->type == TDM_LOG_FREE && has_references))
@@ -211,7 +211,7 @@ static int take_record(struct log_source *s, const struct tdm_log_record *r)
 	case TDM_LOG_FREE:
 	case TDM_LOG_UNKNOWN_FREE:
 		return take_free(s, r);
-	case TDM_LOG_PROCESS_GONE: /* the server let go of all that the process had */
+	case TDM_LOG_PROCESS_GONE: /* the server released everything that the process had */
 		s->gone_at = 0;
 		s->gone_line = r->line;
 		return process_of(s, r, &s->gone);
@@ -230,7 +230,7 @@ static int take_record(struct log_source *s, const struct tdm_log_record *r)
 	}
 }
 
-/* The next buffer of the process that is gone; false: there is none any more. */
+/* Releases the next buffer of the process that is gone; false: there are no more. */
 static bool next_gone(struct log_source *s, struct tdm_event *event)
 {
 	struct held gone;

@@ -1,7 +1,7 @@
 /*
  * A log as a source of events: allocations and frees that the runtime's shared-memory tracking or an allocation server
- * wrote down, circular buffers that a program says it created, operations, out-of-memory errors. Ids are numbers of our
- * own, one for each buffer; where the log has an address, it is the buffer's name.
+ * logged, circular buffers that a program says it created, operations, and out-of-memory errors. Ids are assigned here,
+ * one for each buffer; if the log has an address, that is the buffer's name.
  */
 #ifndef TDM_SOURCES_LOG_SOURCE_H
 #define TDM_SOURCES_LOG_SOURCE_H

@@ -1,8 +1,8 @@
 /*
- * What a program prints about its circular buffers and kernels. Programs differ in their words, so the message is cut
- * into words, numbers and signs, and read by what it has: a circular buffer ("CB1", "CB[1]", "cb 1", "circular buffer
- * 1", "c_1"), a verb (reserve, push, wait, pop, allocate), and figures that have a name ("tiles=2") or a unit
- * ("2 tiles"). docs/formats/logs.md shows the family of forms.
+ * Messages that a program prints about its circular buffers and kernels. Programs word them differently, so a message
+ * is split into words, numbers and signs, and searched for a circular buffer ("CB1", "CB[1]", "cb 1", "circular buffer
+ * 1", "c_1"), a verb (reserve, push, wait, pop, allocate), and figures with a name ("tiles=2") or a unit ("2 tiles").
+ * docs/formats/logs.md shows the forms.
  */
 #include "base/pattern.h"
 #include "sources/core_ranges.h"
@@ -13,10 +13,10 @@
 
 enum { TOKENS_MAX = 160, REFS_MAX = TDM_LOG_CBS, RANGE_MAX = 256 /* bytes */ };
 
-enum token_sort { WORD, NUMBER, SIGN };
+enum token_type { WORD, NUMBER, SIGN };
 
 struct token {
-	uint8_t type;
+	uint8_t type; /* enum token_type */
 	struct tdm_str text;
 };
 
@@ -25,12 +25,12 @@ struct tokens {
 	size_t count;
 };
 
-/* A circular buffer that the message names: the token, its index, and a figure behind ':' or '='. */
+/* A circular buffer that the message names: its token, its index, and a figure after ':' or '='. */
 struct cb_ref {
-	size_t token; /* the last one of it */
+	size_t token; /* the last of its tokens */
 	uint32_t cb;
-	uint64_t figure; /* TDM_LOG_UNKNOWN */
-	bool joined;     /* with the one before it by '+': the figure is of both */
+	uint64_t figure; /* or TDM_LOG_UNKNOWN */
+	bool joined;     /* to the one before it by '+': the figure is that of both */
 };
 
 struct figures {
@@ -42,7 +42,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* "4KB" is a number and a word; "cb_1" is one word; bytes outside ASCII are passed over. */
+/* "4KB" is a number and a word; "cb_1" is one word; bytes outside ASCII are skipped. */
 static void cut_tokens(struct tdm_str s, struct tokens *t)
 {
 	t->count = 0;
@@ -115,7 +115,7 @@ static bool cb_index(struct tdm_str digits, uint32_t *cb)
 	return true;
 }
 
-/* A circular buffer at token i: how many tokens it takes; 0: none. */
+/* How many tokens the circular buffer at token i takes; 0: there is none. */
 static size_t ref_at(const struct tokens *t, size_t i, uint32_t *cb)
 {
 	static const char *const names[] = { "cb", "cb_id", "cb_index", "cb_idx", "cbindex", "circularbuffer", NULL };
@@ -210,7 +210,7 @@ static void take_figure(const struct tokens *t, size_t i, struct figures *f)
 	} else if (word_among(t, i + 1, tile_words) || word_among(t, key, tile_words)) {
 		f->tiles = tdm_log_number(number);
 	} else if (bytes != TDM_BYTES_UNKNOWN) {
-		if (f->bytes == TDM_BYTES_UNKNOWN) /* "(48KB/120KB)": the first is what was taken */
+		if (f->bytes == TDM_BYTES_UNKNOWN) /* "(48KB/120KB)": the first is the amount taken */
 			f->bytes = bytes;
 	} else if (word_among(t, i + 1, core_words) || word_among(t, key, core_words)) {
 		f->cores = tdm_log_number(number);
@@ -246,7 +246,7 @@ static void take_range(struct tdm_str message, struct tdm_log_record *r)
 	}
 }
 
-/* "cb_reserve_back(1, 4)": the arguments of a call; the first may be a circular buffer by name. */
+/* "cb_reserve_back(1, 4)": the arguments of a call. The first may also name a circular buffer. */
 static void take_call(const struct tokens *t, size_t verb, struct cb_ref *ref, size_t *ref_count, struct figures *f)
 {
 	size_t at = verb + 1;
@@ -263,8 +263,8 @@ static void take_call(const struct tokens *t, size_t verb, struct cb_ref *ref, s
 		f->tiles = tdm_log_number(t->at[at + 1].text);
 }
 
-/* "CB0:4, CB1:4, CB2+CB16:4 tiles. Total:12 tiles (48KB/48KB)": one record each; a joined pair is one, with both names.
- */
+/* "CB0:4, CB1:4, CB2+CB16:4 tiles. Total:12 tiles (48KB/48KB)": one record each; a joined pair is one record with both
+ * names. */
 static void take_list(struct tdm_str message, const struct tokens *t, const struct cb_ref *refs, size_t count,
 	const struct figures *f, struct tdm_log_found *found)
 {
@@ -335,7 +335,7 @@ static bool is_end(const struct tokens *t, size_t i)
 	       word_is(t, i, "end") || word_is(t, i, "ended") || word_begins(t, i, "exited");
 }
 
-/* A name without quotes, brackets and stops around it. */
+/* A name without the quotes, brackets and punctuation around it. */
 static struct tdm_str bare(struct tdm_str s)
 {
 	while (s.len != 0 && strchr(" \t'\"`:,.(<[", *s.ptr) != NULL) {
@@ -384,7 +384,7 @@ static bool parse_kernel(struct tdm_str message, const struct tokens *t, struct 
 	return false;
 }
 
-/* The number behind a key, wherever it stands. */
+/* The number after a key, anywhere in the message. */
 static uint64_t value_of(const struct tokens *t, const char *key)
 {
 	for (size_t i = 2; i < t->count; i++)
@@ -393,7 +393,7 @@ static uint64_t value_of(const struct tokens *t, const char *key)
 	return TDM_LOG_UNKNOWN;
 }
 
-/* "A tiles (distributed): 64" sets *all; "8 A tiles", a number before it, is given back: tiles of a shard. */
+/* "A tiles (distributed): 64" sets *all; "8 A tiles", with the number first, returns it: the tiles of a shard. */
 static uint64_t operand_tiles(const struct tokens *t, const char *operand, uint64_t *all)
 {
 	*all = TDM_LOG_UNKNOWN;

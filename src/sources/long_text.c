@@ -9,7 +9,7 @@ void tdm_long_text_fed(struct tdm_long_text *text, const char *data, size_t len)
 	size_t slashes = 0;
 	while (slashes < len && data[len - 1 - slashes] == '\\')
 		slashes++;
-	/* An odd number of them escapes what follows; a piece of nothing else goes on with the one before. */
+	/* An odd number of backslashes escapes the next byte; a piece of only backslashes continues the one before. */
 	text->escaped = (slashes % 2 != 0) != (slashes == len && text->escaped);
 }
 
@@ -17,7 +17,7 @@ void tdm_long_text_begin(struct tdm_long_text *text)
 {
 	text->is_inside = true;
 	text->is_dropping = false;
-	text->open = DIGITS; /* how far the last one has come is not known */
+	text->open = DIGITS; /* an escape may be open, and how far it has got is unknown */
 }
 
 static size_t find(const char *data, size_t len, size_t at, char c)

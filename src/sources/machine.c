@@ -39,7 +39,7 @@ static void read_distro(struct tdm_machine *machine)
 	static const char *const paths[] = { "/etc/os-release", "/usr/lib/os-release" };
 	char text[OS_RELEASE_CAP];
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-		/* The first is a symbolic link as a rule, so it is opened as any file is. */
+		/* The first is usually a symbolic link, so it is opened like any file. */
 		int fd = open(paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		if (fd < 0)
 			continue;

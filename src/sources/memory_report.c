@@ -1,12 +1,12 @@
 /*
- * The reports of the runtime's memory reporter, three CSV files that belong together by the beginning of their names:
+ * The reports of the runtime's memory reporter: three CSV files whose names have the same beginning.
  *
- *     …memory_usage_summary.csv    four figures of one bank for each kind of memory
- *     …l1_usage_summary.csv        the largest free block of L1, in one bank and in all
+ *     …memory_usage_summary.csv    four figures per kind of memory, for one bank
+ *     …l1_usage_summary.csv        the largest free block of L1, in one bank and in all banks
  *     …detailed_memory_usage.csv   totals of all banks, and every block of one bank
  *
- * Each holds one state of the memory (a dump), or one for each program that was compiled. docs/formats/reports.md has
- * the forms, also the older ones. All banks of a kind are in lockstep, so figures of one bank hold for each.
+ * Each has one state of the memory (a dump), or one for each compiled program. docs/formats/reports.md describes all
+ * forms, including older ones. The banks of a kind are in lockstep, so the figures of one bank hold for all.
  */
 #include "base/csv.h"
 #include "base/err.h"
@@ -23,12 +23,12 @@ struct reading {
 	struct tdm_csv csv;
 	struct tdm_diag *diag;
 	struct tdm_memory_head head;
-	uint64_t unit, block_unit; /* bytes of 1 in figures and in blocks */
+	uint64_t unit, block_unit; /* bytes per unit in figures and in blocks */
 	bool has_header;
-	uint8_t table;                   /* enum table: which rows may come */
-	size_t state_regions;            /* of the state that is open; 0: none is */
-	unsigned state_kinds;            /* bits of their kinds */
-	struct tdm_memory_region region; /* of a detailed file, while its lines come */
+	uint8_t table;                   /* enum table: the rows that may follow */
+	size_t state_regions;            /* in the open state; 0: none is open */
+	unsigned state_kinds;            /* bit mask of their kinds */
+	struct tdm_memory_region region; /* of a detailed file, while its lines are read */
 	bool has_region;
 };
 
@@ -45,7 +45,7 @@ static bool contains(struct tdm_str text, const char *part)
 	return memmem(text.ptr, text.len, part, strlen(part)) != NULL;
 }
 
-/* Which of the reports begins like this; -1: none. */
+/* The report that begins like this; -1: none. */
 static int form_of(struct tdm_str text)
 {
 	const char *newline = memchr(text.ptr, '\n', text.len);
@@ -93,7 +93,7 @@ static int read_figure(struct reading *r, struct tdm_str text, uint64_t unit, ui
 	return 0;
 }
 
-/* A region of the state that is open, everything unknown. */
+/* Adds a region to the open state. */
 static void new_region(struct reading *r, enum tdm_kind kind)
 {
 	r->region.kind = (uint8_t)kind;
@@ -107,8 +107,8 @@ static int push_region(struct reading *r)
 }
 
 /*
- * The first column of what begins a region: the id of a program, or nothing. A state begins at every id, and where the
- * last state has what this record has, too (is_full).
+ * The first column of the line that begins a region is the id of a program or empty. A state begins at every id, and
+ * also when the open state has no room for this record (is_full). All figures of the region are unknown first.
  */
 static int begin_record(struct reading *r, bool is_full)
 {
@@ -131,11 +131,11 @@ static int begin_record(struct reading *r, bool is_full)
 	};
 	if (r->region.begins_state)
 		r->state_regions = r->state_kinds = 0;
-	/* What follows belongs to this state, whatever its name is. */
+	/* The lines that follow belong to this state even if its id is bad. */
 	return is_bad ? refuse(r, 0, "expected the id of a program or nothing") : 0;
 }
 
-/* The figures after the first column: all of them, and no more. */
+/* The figures after the first column: exactly `count`. */
 static int read_figures(struct reading *r, uint64_t *figures, size_t count)
 {
 	if (r->csv.field_count != count + 1)
@@ -150,8 +150,8 @@ static int read_figures(struct reading *r, uint64_t *figures, size_t count)
 }
 
 /*
- * The kinds have no names in a summary: the order says which is which. So a record that is refused takes its place in
- * the order, too, with figures that are unknown.
+ * A summary does not name the kinds: their order says which is which. So a refused record keeps its place in the order,
+ * with unknown figures.
  */
 static int read_summary_row(struct reading *r)
 {
@@ -196,8 +196,8 @@ static int push_head(struct reading *r)
 }
 
 /*
- * The unit is in the names of the columns. For some time the last two said KB where all columns were bytes: the first
- * one counts.
+ * The column names give the unit. For some time the last two said KB although all columns were bytes, so the first one
+ * counts.
  */
 static int read_header(struct reading *r)
 {
@@ -206,16 +206,16 @@ static int read_header(struct reading *r)
 		return 0;
 	if (!contains(first, r->head.form == TDM_MEMORY_SUMMARY ? "Total Allocatable Size ("
 								: "Largest Contiguous Free Block ("))
-		return refuse(r, 1, "not the names of the columns");
+		return refuse(r, 1, "not the column names");
 	r->head.rounded = contains(first, "(KB)");
 	r->unit = r->head.rounded ? KIB : 1;
-	/* L1_SMALL came while the last columns said KB; before, there were other forms. */
+	/* L1_SMALL was added while the last columns said KB; forms in KB have even fewer kinds. */
 	r->head.kinds = r->head.rounded ? 1 : contains(tdm_csv_field(&r->csv, 4), "(KB)") ? 2 : 3;
 	r->has_header = true;
 	return push_head(r);
 }
 
-/* The region that is open is complete. */
+/* Completes the open region. */
 static int end_region(struct reading *r)
 {
 	bool had = r->has_region;
@@ -268,7 +268,7 @@ static int add_block(struct reading *r, struct tdm_str address, struct tdm_str b
 	return r->sink->take(r->sink->to, &(struct tdm_record){ TDM_RECORD_MEMORY_BLOCK, .block = &block });
 }
 
-/* A row of the newer table: words in columns. */
+/* A row of the newer table: columns separated by blanks. */
 static int read_block_words(struct reading *r, struct tdm_str line)
 {
 	struct tdm_str words[6];
@@ -290,7 +290,7 @@ static int read_block_words(struct reading *r, struct tdm_str line)
 	return add_block(r, words[1], words[2], words[5]);
 }
 
-/* Lines of the allocator's own account, which say nothing that the table does not. */
+/* Lines of the allocator's own report that say nothing beyond the table. */
 static bool is_noise(struct tdm_str line)
 {
 	static const char *const noise[] = { "FreeListOpt allocator info:", "segregated free blocks by size:",

@@ -1,5 +1,5 @@
-/* The inspector's log of mesh buffers: each one as it is allocated and released, as events or with its bytes on the
- * whole mesh. */
+/* The inspector's log of allocations and releases of mesh buffers: as events, or as records that also have the bytes on
+ * the whole mesh. */
 #include "base/err.h"
 #include "sources/format.h"
 #include "sources/inspector_log.h"

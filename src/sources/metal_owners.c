@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Linux keeps this much of a process's name. */
+/* Linux keeps this many bytes of a process's name. */
 enum { COMM_LEN = 15 };
 
 static const struct tdm_proc_facts no_facts = { .err = -ESRCH, .state = '?', .uid = TDM_UID_UNKNOWN };
@@ -27,7 +27,7 @@ static const struct tdm_metal_region *find_same(
 	return NULL;
 }
 
-/* The slot is the same process's as before, and somebody has written to it since. */
+/* Whether the slot still belongs to the same process and has been written since. */
 static bool has_moved(const struct tdm_metal_region *before, const struct tdm_metal_slot *slot)
 {
 	for (uint32_t i = 0; before != NULL && i < before->slot_count; i++) {
@@ -38,13 +38,13 @@ static bool has_moved(const struct tdm_metal_region *before, const struct tdm_me
 	return false;
 }
 
-/* Dead, or a process of another name has its pid here: it may be one of a container. */
+/* Whether the process is dead, or its pid belongs to one of another name here: it may be in a container. */
 static bool is_in_doubt(const struct tdm_metal_slot *slot)
 {
 	return !slot->releases && (slot->life == TDM_PROC_DEAD || !tdm_metal_name_agrees(slot));
 }
 
-/* Whether it is in doubt. */
+/* Returns whether the slot is in doubt. */
 static bool judge_slot(
 	const struct tdm_proc_root *root, const struct tdm_metal_region *before, struct tdm_metal_slot *slot)
 {
@@ -58,9 +58,9 @@ static bool judge_slot(
 	if (slot->life != TDM_PROC_DEAD)
 		return is_in_doubt(slot);
 	slot->reused = slot->facts.err == 0 && slot->facts.state != 'Z' && slot->facts.state != 'X';
-	if (slot->reused) /* they are another process's */
+	if (slot->reused) /* the facts are those of another process */
 		slot->facts = no_facts;
-	/* A dead process does not write: this one runs where its pid means something else. */
+	/* A dead process does not write, so this one runs in another pid namespace. */
 	if (has_moved(before, slot))
 		slot->life = TDM_PROC_UNKNOWN;
 	return slot->life == TDM_PROC_DEAD;
@@ -81,7 +81,7 @@ static size_t collect_doubted(const struct tdm_metal_list *list, struct tdm_proc
 	return count;
 }
 
-/* In the order of collect_doubted. */
+/* `wanted` is in the order of collect_doubted(). */
 static void apply_found(struct tdm_metal_list *list, const struct tdm_proc_wanted *wanted)
 {
 	for (size_t i = 0; i < list->count; i++)

@@ -1,6 +1,6 @@
 /*
- * Who holds what tt-metal's shared memory counts: each process slot's owner runs, has ended, is another user's, or
- * cannot be told. The bytes of a region are the same before and after a process is killed; only /proc knows.
+ * Judges the owners of process slots in tt-metal's shared memory: each runs, has ended, belongs to another user, or
+ * cannot be determined. Killing a process does not change the bytes of a region; only /proc knows.
  */
 #ifndef TDM_SOURCES_METAL_OWNERS_H
 #define TDM_SOURCES_METAL_OWNERS_H
@@ -8,15 +8,15 @@
 #include "sources/metal_shm.h"
 
 /*
- * Judges every slot of the list's regions and sums them anew. A pid that /proc does not show is a dead process's,
- * unless there is a sign that it belongs to another pid namespace: a container has a process with that number and name
- * inside, the slot has moved since `before` (an earlier reading of the same files, or NULL), or `root` has outsiders.
- * Then it is undecided. A container's process comes before one of another name that has its number here.
+ * Judges every slot of the list's regions and recomputes their sums. A pid that /proc does not show means a dead
+ * process, unless something suggests another pid namespace: a container has a process with that pid and name, the slot
+ * was written since `before` (an earlier reading of the same files, or NULL), or `root` has outsiders. Then it is
+ * undecided. A container's process wins over one with the same pid here but another name.
  */
 void tdm_metal_judge(
 	struct tdm_metal_list *list, const struct tdm_metal_list *before, const struct tdm_proc_root *root);
 
-/* Whether the name in the slot is the process's own; true when one of them is not known. */
+/* Whether the name in the slot is that of the process; true when either is unknown. */
 bool tdm_metal_name_agrees(const struct tdm_metal_slot *slot);
 
 #endif

@@ -16,7 +16,7 @@ enum {
 	AT_INIT_STATE = 8536, /* version 4 */
 };
 
-/* Offsets in a chip's and in a process's slot; both have their counters at the same place. */
+/* Offsets in a chip's and in a process's slot; the counters have the same offset in both. */
 enum { IN_CHIP = 0, IN_REMOTE = 4, IN_PID = 0, IN_COUNTERS = 8 };
 
 enum { NAME_BYTES = 64 };
@@ -24,19 +24,19 @@ enum { NAME_BYTES = 64 };
 #define CHIP_UNUSED  UINT32_MAX /* from version 2 on */
 #define PID_RELEASES (-1)       /* version 4 */
 
-/* 2020 and 2100: a writer's clock is between them. */
+/* 2020 and 2100: a writer's clock must be between them. */
 #define TIME_MIN_NS  (UINT64_C(1577836800) * 1000000000)
 #define TIME_MAX_NS  (UINT64_C(4102444800) * 1000000000)
 
-/* The ids that are no chip's. */
+/* Ids that do not belong to a chip. */
 #define UNHEALTHY_HI UINT32_C(0xDEADDEAD)
 #define SIMULATED    UINT64_C(0x5AA5000000000000)
 enum { SIMULATED_MAX = 1 << 16 };
 
-/* Where a layout has its tables. */
+/* A layout: where its tables are. */
 struct layout {
 	size_t size;
-	uint32_t kinds; /* counters in a row */
+	uint32_t kinds; /* number of counters in a row */
 	size_t chips, chip_stride, slots, slot_stride;
 };
 
@@ -78,7 +78,7 @@ void tdm_metal_set_status(struct tdm_metal_region *region, enum tdm_metal_status
 	region->status = (uint8_t)status;
 }
 
-/* A row of counters. One that cannot be true is unknown. */
+/* A row of counters. An impossible one is unknown. */
 static void decode_bytes(
 	struct tdm_metal_region *region, const struct layout *layout, const uint8_t *at, struct tdm_metal_bytes *bytes)
 {
@@ -116,7 +116,8 @@ static void decode_chips(struct tdm_metal_region *region, const struct layout *l
 		const uint8_t *at = data + layout->chips + i * layout->chip_stride;
 		uint32_t chip = u32_at(at + IN_CHIP), remote = u32_at(at + IN_REMOTE);
 		bool empty = is_zero(at + IN_COUNTERS, counters);
-		/* Version 1 marks an unused slot with the number of the first chip: only its counters tell the two. */
+		/* In version 1 unused slots have the number of the first chip, 0: only the counters distinguish them.
+		 */
 		if (region->version == 1 ? chip == 0 && empty : chip == CHIP_UNUSED) {
 			if (!empty || remote != 0)
 				doubt(region, TDM_METAL_DOUBT_CHIP);
@@ -134,7 +135,7 @@ static void decode_chips(struct tdm_metal_region *region, const struct layout *l
 	}
 }
 
-/* Which slots are in use is told by their pid alone; a free one keeps the name of its last owner. */
+/* Only the pid says whether a slot is in use; a free one keeps the name of its last owner. */
 static bool is_slot_used(struct tdm_metal_region *region, const struct layout *layout, const uint8_t *at)
 {
 	const int32_t pid = (int32_t)u32_at(at + IN_PID);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ATTEMPTS = 4 }; /* at two copies that agree */
+enum { ATTEMPTS = 4 }; /* to get two copies that agree */
 
 const char *tdm_metal_path(const char *path)
 {
@@ -33,7 +33,7 @@ bool tdm_metal_name_parse(const char *name, bool *has_id, uint64_t *id)
 	return true;
 }
 
-/* The whole file, up to TDM_METAL_COPY_CAP bytes. Its length, or -errno. */
+/* Reads the whole file, up to TDM_METAL_COPY_CAP bytes. Returns its length or -errno. */
 static ssize_t read_copy(void *context, uint8_t *copy)
 {
 	const int fd = *(const int *)context;
@@ -46,13 +46,13 @@ static ssize_t read_copy(void *context, uint8_t *copy)
 		if (got < 0)
 			return -errno;
 		len += (size_t)got;
-		if ((size_t)got < rest) /* a regular file gives less at its end only */
+		if ((size_t)got < rest) /* a regular file gives less only at its end */
 			break;
 	}
 	return (ssize_t)len;
 }
 
-/* Writers change one counter after the other: a copy unlike the one before may hold one side of a change only. */
+/* Writers change one counter after another, so a copy that differs from the one before may have half of a change. */
 void tdm_metal_read_settled(struct tdm_metal_reading *reading, struct tdm_metal_region *region)
 {
 	uint8_t second[TDM_METAL_COPY_CAP], *copies[2] = { reading->copy->bytes, second };
@@ -79,7 +79,7 @@ void tdm_metal_read_settled(struct tdm_metal_reading *reading, struct tdm_metal_
 	} else {
 		region->length = (uint64_t)len[now];
 		tdm_metal_decode(copies[now], (size_t)len[now], region);
-		reading->copy->len = region->moving ? 0 : (size_t)len[now]; /* else both are the same */
+		reading->copy->len = region->moving ? 0 : (size_t)len[now]; /* else both are equal */
 	}
 }
 
@@ -102,14 +102,14 @@ static const char *type_name(mode_t mode)
 				: "a device";
 }
 
-/* The file could not be opened: why. */
+/* Says why the file could not be opened. */
 static void explain_refusal(int dir_fd, struct tdm_metal_region *region)
 {
 	struct stat st;
 	if (region->err != -ENOENT && fstatat(dir_fd, region->name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		set_file(region, &st);
 		if (!S_ISREG(st.st_mode)) {
-			tdm_metal_set_status(region, TDM_METAL_NOT_A_FILE, "%s, no file", type_name(st.st_mode));
+			tdm_metal_set_status(region, TDM_METAL_NOT_A_FILE, "%s, not a file", type_name(st.st_mode));
 			return;
 		}
 	}
@@ -140,20 +140,20 @@ void tdm_metal_read(int dir_fd, const char *name, const struct tdm_metal_copy *b
 	}
 	if (fstat(fd, &st) != 0) {
 		region->err = -errno;
-		tdm_metal_set_status(region, TDM_METAL_FAILED, "cannot be looked at: %s", tdm_err_text(region->err));
+		tdm_metal_set_status(region, TDM_METAL_FAILED, "cannot be examined: %s", tdm_err_text(region->err));
 	} else {
 		set_file(region, &st);
 		if (S_ISREG(st.st_mode))
 			tdm_metal_read_settled(&(struct tdm_metal_reading){ read_copy, &fd, before, copy }, region);
 		else
-			tdm_metal_set_status(region, TDM_METAL_NOT_A_FILE, "%s, no file", type_name(st.st_mode));
+			tdm_metal_set_status(region, TDM_METAL_NOT_A_FILE, "%s, not a file", type_name(st.st_mode));
 	}
 	close(fd);
 	if (region->has_content && region->has_name_id && region->name_id != region->asic_id)
 		region->doubts |= UINT32_C(1) << TDM_METAL_DOUBT_ID_DIFFERS;
 }
 
-/* A file of the folder, before it is read. Regions are large: their names are sorted instead. */
+/* A file found in the folder. These are sorted before reading, because regions are large. */
 struct file {
 	bool has_id;
 	uint64_t id;
@@ -170,7 +170,7 @@ static int compare_files(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* The files in their order; *files is the caller's in every case. 0, or a negative code. */
+/* Lists the files in order. The caller frees *files in every case. 0, or a negative code. */
 static int list_files(struct tdm_metal_list *list, DIR *dir, struct file **files, size_t *count)
 {
 	const struct dirent *entry;
@@ -194,7 +194,7 @@ static int list_files(struct tdm_metal_list *list, DIR *dir, struct file **files
 	return err;
 }
 
-/* How a file was read before; NULL: it was not. */
+/* The copy of a file from an earlier reading; NULL: there is none. */
 static const struct tdm_metal_copy *find_copy(const struct tdm_metal_list *before, size_t guess, const char *name)
 {
 	for (size_t n = 0; before != NULL && n < before->count; n++) {

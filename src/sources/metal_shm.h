@@ -1,6 +1,6 @@
 /*
- * The files of tt-metal's shared memory: one for each device, "tt_device_ID_memory" in /dev/shm. They are read into
- * copies until two in a row agree; they are never mapped and never written.
+ * Reads the files of tt-metal's shared memory: one for each device, "tt_device_ID_memory" in /dev/shm. Each is copied
+ * until two copies in a row agree; it is never mapped and never written.
  */
 #ifndef TDM_SOURCES_METAL_SHM_H
 #define TDM_SOURCES_METAL_SHM_H
@@ -11,46 +11,46 @@
 
 enum { TDM_METAL_REGIONS_MAX = 1024 };
 
-/* The bytes of a file, when two copies in a row agreed. */
+/* The bytes of a file if two copies in a row agreed. */
 struct tdm_metal_copy {
-	size_t len; /* 0: none did */
+	size_t len; /* 0: they did not */
 	uint8_t bytes[TDM_METAL_COPY_CAP];
 };
 
 struct tdm_metal_list {
 	struct tdm_metal_region *regions; /* by id, then by name */
-	struct tdm_metal_copy *copies;    /* of each, in the same order */
+	struct tdm_metal_copy *copies;    /* one for each region */
 	size_t count, cap, copy_cap;
 	uint64_t cut; /* files beyond TDM_METAL_REGIONS_MAX, not read */
-	int err;      /* the directory cannot be read: why; the list is empty then */
+	int err;      /* 0, or why the directory cannot be read; the list is empty then */
 };
 
-/* Which directory it is: `path`, else $TIDEMARK_SHM_DIR, else /dev/shm. Borrowed. */
+/* The directory to use: `path`, else $TIDEMARK_SHM_DIR, else /dev/shm. Borrowed. */
 const char *tdm_metal_path(const char *path);
 
-/* Whether a file of this name is a region. *id is set, and *has_id, when the part between is a 64-bit number. */
+/* Whether a file of this name is a region. Sets *has_id, and *id if the middle part is a 64-bit number. */
 bool tdm_metal_name_parse(const char *name, bool *has_id, uint64_t *id);
 
 struct tdm_metal_reading {
-	ssize_t (*read)(void *context, uint8_t *copy); /* at most TDM_METAL_COPY_CAP bytes; or a negative code */
+	ssize_t (*read)(void *context, uint8_t *copy); /* up to TDM_METAL_COPY_CAP bytes, or a negative code */
 	void *context;
-	const struct tdm_metal_copy *before; /* of an earlier reading; NULL: there was none */
+	const struct tdm_metal_copy *before; /* of an earlier reading, or NULL */
 	struct tdm_metal_copy *copy;         /* of this one */
 };
 
 /*
- * Takes copies until one is the same as the one before it, which may be an earlier reading's, or it has tried often
- * enough, and decodes the last.
+ * Takes copies until one equals the one before it, which may be that of an earlier reading, or until it has tried often
+ * enough; then decodes the last.
  */
 void tdm_metal_read_settled(struct tdm_metal_reading *reading, struct tdm_metal_region *region);
 
-/* Reads one file of a directory. Everything that goes wrong is a status of the region. */
+/* Reads one file of a directory. Any failure becomes the status of the region. */
 void tdm_metal_read(int dir_fd, const char *name, const struct tdm_metal_copy *before, struct tdm_metal_copy *copy,
 	struct tdm_metal_region *region);
 
 /*
- * Reads all regions of tdm_metal_path(path). `list` is all zero, or one that is to be read anew; `before` is another
- * one, or NULL: a file that is as it was then is read once. 0, or list->err.
+ * Reads all regions of tdm_metal_path(path). `list` is all zero, or an old list to reuse; `before` is another list or
+ * NULL: a file that has not changed since is read only once. 0, or list->err.
  */
 int tdm_metal_list_read(struct tdm_metal_list *list, const struct tdm_metal_list *before, const char *path);
 void tdm_metal_list_done(struct tdm_metal_list *list);

@@ -1,6 +1,6 @@
 /*
  * Performance reports of operations (ops_perf_results…csv): one row for each operation on each device. Columns are
- * found by their names; of those that are missing, or empty in a row, the figure is unknown.
+ * found by name; if one is missing, or empty in a row, the figure is unknown.
  */
 #include "base/csv.h"
 #include "base/err.h"
@@ -24,14 +24,14 @@ static bool perf_recognise(struct tdm_str head, const char *path)
 	const char *newline = memchr(head.ptr, '\n', head.len);
 	size_t line = newline != NULL ? (size_t)(newline - head.ptr) : head.len;
 	(void)path;
-	/* The order of the columns has changed, but operations and times were always there. */
+	/* The order of the columns has changed over time, but there always were operations and times. */
 	return memmem(head.ptr, line, code, sizeof code - 1) != NULL && memmem(head.ptr, line, "[ns]", 4) != NULL &&
 	       memchr(head.ptr, ',', line) != NULL;
 }
 
 /*
- * A whole number, or one with a fraction, which is rounded. "", "-", "nan" and "None" are how the report says that
- * there is none. 0 with *value set, or TDM_ESYNTAX or -ERANGE.
+ * A whole number, or one with a fraction, which is rounded. The report writes "", "-", "nan" or "None" for an unknown
+ * number. 0 with *value set, or TDM_ESYNTAX or -ERANGE.
  */
 static int read_number(struct tdm_str text, uint64_t *value)
 {
@@ -101,7 +101,7 @@ static int read_rows(struct reading *r, const struct tdm_input *input)
 	for (bool has_header = false;;) {
 		int err = tdm_csv_next(&r->csv, r->diag);
 		if (err == 0)
-			return has_header ? 0 : tdm_diag_set(r->diag, TDM_ECORRUPT, 0, 0, "no names of columns");
+			return has_header ? 0 : tdm_diag_set(r->diag, TDM_ECORRUPT, 0, 0, "no column names");
 		if (err < 0 && err != TDM_ESYNTAX && err != -EMSGSIZE)
 			return tdm_input_failed(input, err, r->csv.again, r->diag);
 		if (err == 1) {

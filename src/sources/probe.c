@@ -30,7 +30,7 @@ static const char *join(char dst[PATH_MAX], const char *root, const char *rest)
 	return dst;
 }
 
-/* The first line of a file that begins with `word`. 1, 0 when it has none, or a negative code. */
+/* Finds the first line of a file that begins with `word`. 1, 0 if there is none, or a negative code. */
 static int find_line(const char *root, const char *name, const char *word, char line[LINE_CAP])
 {
 	char path[PATH_MAX];
@@ -104,7 +104,7 @@ static void read_user(struct tdm_probe *probe)
 		snprintf(probe->user, sizeof probe->user, "%s", user->pw_name);
 	if (stat(join(path, proc, "self/ns/pid"), &own) == 0)
 		probe->pid_namespace = own.st_ino;
-	/* A pid namespace below another one has several numbers here. Engines also leave marks. */
+	/* A process in a nested pid namespace has several numbers here. Container engines also leave marker files. */
 	bool is_nested = find_line(proc, "self/status", "NSpid:\t", line) == 1 && strchr(strchr(line, '\t') + 1, '\t');
 	probe->in_container =
 		is_nested || (strcmp(proc, "/proc") == 0 &&

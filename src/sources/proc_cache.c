@@ -7,12 +7,12 @@
 
 enum { PROCESSES_MAX = 65536 };
 
-/* Name and command line change with an exec, and the name whenever a program likes. */
+/* Name and command line change with an exec, and a program may change its name at any time. */
 #define KEPT_NS (10 * TDM_NS_PER_S)
 
 struct known {
 	int32_t pid;
-	uint64_t whole_ns;  /* the round in which all of it was last read or put */
+	uint64_t whole_ns;  /* the round in which all facts were last read or put */
 	uint64_t answer_ns; /* the round in which /proc was last asked; 0: never */
 	uint64_t wanted_ns; /* the round in which it was last put or kept */
 	struct tdm_proc_facts facts;
@@ -57,7 +57,8 @@ void tdm_proc_cache_round(struct tdm_proc_cache *cache, uint64_t now_ns)
 			continue;
 		}
 		cache->list[kept] = cache->list[i];
-		tdm_map_put(&cache->by_pid, (uint64_t)cache->list[kept].pid, (uint32_t)kept); /* needs no memory */
+		tdm_map_put(&cache->by_pid, (uint64_t)cache->list[kept].pid,
+			(uint32_t)kept); /* cannot fail: the key is known */
 		kept++;
 	}
 	cache->count = kept;
@@ -69,7 +70,7 @@ static struct known *find(const struct tdm_proc_cache *cache, int32_t pid)
 	return i != TDM_MAP_NONE ? &cache->list[i] : NULL;
 }
 
-/* A place for a process; NULL: there is none, which costs time and nothing else. */
+/* The entry of a process; NULL: there is no room, which only costs time. */
 static struct known *find_or_add(struct tdm_proc_cache *cache, int32_t pid)
 {
 	struct known *known = find(cache, pid);
@@ -89,7 +90,7 @@ void tdm_proc_cache_put(struct tdm_proc_cache *cache, int32_t pid, const struct 
 	struct known *known = find_or_add(cache, pid);
 	if (known == NULL)
 		return;
-	/* An answer of /proc itself in this round stands. */
+	/* An answer from /proc itself in this round takes precedence. */
 	if (known->answer_ns != cache->now_ns || known->answer_ns == 0) {
 		known->facts = *facts;
 		known->answer_ns = runs ? cache->now_ns : 0;

@@ -15,16 +15,16 @@
 enum {
 	STAT_CAP = 1024,
 	STATUS_CAP = 4096,
-	PROC_STAT_CAP = 1 << 20, /* has a line for each processor before the one that counts */
-	FLAGS_FIELD = 7,         /* counted behind the name; field 9 of the whole */
-	START_FIELD = 20,        /* and field 22 */
-	ENTRIES_MAX = 1 << 20,   /* of the directory; a bound on the work, not on processes */
+	PROC_STAT_CAP = 1 << 20, /* has a line for each processor before the wanted one */
+	FLAGS_FIELD = 7,         /* counted after the name; field 9 of the line */
+	START_FIELD = 20,        /* field 22 of the line */
+	ENTRIES_MAX = 1 << 20,   /* of the directory: bounds the work */
 };
 
-/* In the flags of a thread of Linux itself: PF_KTHREAD. */
+/* PF_KTHREAD, in the flags of a kernel thread. */
 #define LINUX_THREAD   UINT64_C(0x200000)
 
-/* The boot time is given in whole seconds and moves with the clock. */
+/* The boot time has whole seconds and moves with the clock. */
 #define START_SLACK_NS (3 * TDM_NS_PER_S)
 
 static const char system_root[] = "/proc";
@@ -36,7 +36,7 @@ const char *tdm_proc_path(const char *path)
 	return path != NULL && path[0] != '\0' ? path : system_root;
 }
 
-/* What stands behind `key` at the beginning of a line; NULL when no line begins so. */
+/* The text after `key` at the beginning of a line; NULL if no line begins with it. */
 static const char *line_of(const char *text, const char *key)
 {
 	size_t len = strlen(key);
@@ -97,7 +97,7 @@ uint64_t tdm_proc_started(const struct tdm_proc_root *root, uint64_t start_time)
 	return root->booted_ns + seconds * TDM_NS_PER_S + start_time % ticks * TDM_NS_PER_S / ticks;
 }
 
-/* State and start time. The name in parentheses may hold anything, so fields are counted behind its end. */
+/* Reads state and start time. The name in parentheses may contain anything, so fields are counted from its end. */
 static int read_stat(const struct tdm_proc_root *root, int dir_fd, const char *name, struct tdm_proc_facts *facts)
 {
 	char text[STAT_CAP];
@@ -129,7 +129,7 @@ static int read_uid(int dir_fd, struct tdm_proc_facts *facts)
 	return facts->uid != TDM_UID_UNKNOWN ? 0 : TDM_ESYNTAX;
 }
 
-/* The arguments are parted by zero bytes. */
+/* Zero bytes separate the arguments. */
 static int read_command(int dir_fd, struct tdm_proc_facts *facts)
 {
 	char text[STATUS_CAP];
@@ -146,7 +146,7 @@ static int read_command(int dir_fd, struct tdm_proc_facts *facts)
 	return 0;
 }
 
-/* A process that ends while it is looked at gives this instead of -ENOENT. */
+/* A process that ends while it is read gives -ESRCH instead of -ENOENT. */
 static int ended(int err)
 {
 	return err == -ESRCH ? -ENOENT : err;
@@ -164,7 +164,8 @@ static void read_whole(const struct tdm_proc_root *root, int32_t pid, struct tdm
 	}
 	int err = read_stat(root, dir_fd, "stat", facts);
 	if (ended(err) == -ENOENT && facts->start_time == 0) {
-		/* Directory without the file: it ended between the two looks (or is a poor imitation). */
+		/* The directory has no such file: the process ended in between (or this is a poor imitation of /proc).
+		 */
 		int left = faccessat(root->fd, name, F_OK, 0);
 		facts->err = left != 0 ? -ENOENT : 0;
 	}
@@ -177,7 +178,7 @@ static void read_whole(const struct tdm_proc_root *root, int32_t pid, struct tdm
 	close(dir_fd);
 }
 
-/* Of a process that is known, no more than that it is still the same, and its state. */
+/* For a known process, only checks that it is still the same, and reads its state. */
 static bool read_again(const struct tdm_proc_root *root, int32_t pid, struct tdm_proc_facts *facts)
 {
 	const struct tdm_proc_facts *known = tdm_proc_cache_known(root->cache, pid);
@@ -208,7 +209,7 @@ void tdm_proc_facts_read(const struct tdm_proc_root *root, int32_t pid, struct t
 		tdm_proc_cache_keep(root->cache, pid, facts, !again);
 }
 
-/* /proc does not show it; on the running system it may be hidden there (hidepid) and run all the same. */
+/* /proc does not show the process; on the running system it may be hidden there (hidepid) and still run. */
 static enum tdm_proc_life judge_missing(const struct tdm_proc_root *root, int32_t pid)
 {
 	enum tdm_proc_life gone = root->has_outsiders ? TDM_PROC_UNKNOWN : TDM_PROC_DEAD;
@@ -223,7 +224,7 @@ enum tdm_proc_life tdm_proc_judge(
 	const struct tdm_proc_root *root, int32_t pid, uint64_t seen_ns, struct tdm_proc_facts *facts)
 {
 	tdm_proc_facts_read(root, pid, facts);
-	if (root->fd < 0) /* nobody is there to be asked: that is not an answer */
+	if (root->fd < 0) /* there is no /proc to ask */
 		return TDM_PROC_UNKNOWN;
 	if (facts->err == -ENOENT)
 		return judge_missing(root, pid);

@@ -19,7 +19,7 @@
 #include <unistd.h>
 #endif
 
-enum { KEPT_MAX = 1 << 14 }; /* symbols that are remembered */
+enum { KEPT_MAX = 1 << 14 }; /* symbols to remember */
 
 struct module {
 	uint64_t base, size;
@@ -32,7 +32,7 @@ struct tdm_symbolizer {
 	struct tdm_map by_address;
 	struct tdm_symbol **kept;
 	uint32_t kept_count;
-	struct tdm_symbol last; /* when no more are kept */
+	struct tdm_symbol last; /* for symbols beyond KEPT_MAX */
 	bool reported;          /* the modules were given to elfutils */
 	uint64_t loaded_ns;     /* real-time clock; 0: unknown */
 #if TDM_HAVE_LIBDW
@@ -63,7 +63,7 @@ static void start(struct tdm_symbolizer *sym)
 		.debuginfo_path = &sym->debuginfo_path,
 	};
 	sym->dwfl = dwfl_begin(&sym->callbacks);
-	/* The C++ runtime knows how to read its own names, where it is installed. */
+	/* The C++ runtime, if installed, can demangle its names. */
 	sym->demangler = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
 	void *function = sym->demangler != NULL ? dlsym(sym->demangler, "__cxa_demangle") : NULL;
 	memcpy(&sym->demangle, &function, sizeof function);
@@ -83,7 +83,7 @@ static bool has_changed(const struct tdm_symbolizer *sym, const struct stat *st)
 	       (uint64_t)st->st_ctim.tv_sec * TDM_NS_PER_S + (uint64_t)st->st_ctim.tv_nsec > sym->loaded_ns;
 }
 
-/* A path from a ledger may name anything: only regular files are opened, that are the ones that were loaded. */
+/* A path from a ledger may name anything: only opens regular files that have not changed since they were loaded. */
 static int open_module(const struct tdm_symbolizer *sym, const char *path)
 {
 	struct stat st;
@@ -103,7 +103,7 @@ static void report_modules(struct tdm_symbolizer *sym)
 	dwfl_report_begin(sym->dwfl);
 	for (size_t i = 0; i < sym->count; i++) {
 		int fd = sym->modules[i].path[0] == '/' ? open_module(sym, sym->modules[i].path) : -1;
-		/* It takes the descriptor over when it succeeds. */
+		/* On success it owns the descriptor. */
 		if (fd >= 0 && dwfl_report_elf(sym->dwfl, sym->modules[i].path, sym->modules[i].path, fd,
 				       sym->modules[i].base, true) == NULL)
 			close(fd);
@@ -120,14 +120,14 @@ static void set_function(struct tdm_symbolizer *sym, const char *name, struct td
 	free(text);
 }
 
-/* Whether a line is in the headers of our own library, whose functions are inlined where they are used. */
+/* Whether a line is in the headers of our own library, whose functions are inlined into their callers. */
 static bool is_own_header(const char *file)
 {
 	const char *slash = strrchr(file, '/'), *name = slash != NULL ? slash + 1 : file;
 	return strcmp(name, "tidemark.h") == 0 || strcmp(name, "tidemark.hpp") == 0;
 }
 
-/* The place that an inlined function was called from. */
+/* Sets the place that an inlined function was called from. */
 static bool set_call_place(Dwarf_Die *unit, Dwarf_Die *inlined, struct tdm_symbol *symbol)
 {
 	Dwarf_Attribute attribute;
@@ -147,8 +147,8 @@ static bool set_call_place(Dwarf_Die *unit, Dwarf_Die *inlined, struct tdm_symbo
 }
 
 /*
- * The compilation unit of an address. Not every compiler writes the table that leads to it; without that all units are
- * looked through.
+ * The compilation unit of an address. Not every compiler writes the table that leads to it; without that, searches all
+ * units.
  */
 static Dwarf_Die *find_unit(Dwfl_Module *module, uint64_t address, Dwarf_Addr *bias)
 {
@@ -161,7 +161,7 @@ static Dwarf_Die *find_unit(Dwfl_Module *module, uint64_t address, Dwarf_Addr *b
 	return NULL;
 }
 
-/* Leaves the library's own inlined functions, from the innermost out. */
+/* Moves from the library's own inlined functions to their caller, innermost first. */
 static void leave_own_headers(Dwarf_Die *unit, uint64_t address, struct tdm_symbol *symbol)
 {
 	Dwarf_Die *scopes = NULL;

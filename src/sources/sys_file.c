@@ -46,7 +46,7 @@ int tdm_sys_file_read(int dir_fd, const char *path, char *dst, size_t cap)
 	int fd = tdm_sys_file_open(dir_fd, path);
 	if (fd < 0)
 		return fd;
-	/* Linux gives such a file in one piece, but a longer one in several. */
+	/* Linux gives a short file in one piece, but a longer one in several. */
 	while (len < cap - 1) {
 		got = read(fd, dst + len, cap - 1 - len);
 		if (got < 0 && errno == EINTR)

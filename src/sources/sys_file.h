@@ -1,6 +1,6 @@
 /*
- * The small text files of sysfs and procfs. Each is read at once into a buffer of the caller; only regular files are,
- * so that nothing that stands at their place (a FIFO, a symbolic link) can make a reader wait or wander.
+ * Reads the small text files of sysfs and procfs, each at once into a buffer of the caller. Only regular files are
+ * read, so a FIFO or a symbolic link in their place cannot make a reader hang or go astray.
  */
 #ifndef TDM_SOURCES_SYS_FILE_H
 #define TDM_SOURCES_SYS_FILE_H
@@ -10,25 +10,25 @@
 
 #include "base/str.h"
 
-/* A directory that may be reached through symbolic links, as the classes of sysfs are. A descriptor or -errno. */
+/* Opens a directory, following symbolic links, which the classes of sysfs need. A descriptor or -errno. */
 int tdm_sys_dir_open(int dir_fd, const char *path);
 
-/* The same for reading its entries: closedir(). NULL with *err set to -errno. */
+/* The same for reading its entries; close it with closedir(). NULL with *err set to -errno. */
 DIR *tdm_sys_dir_list(int dir_fd, const char *path, int *err);
 
-/* A regular file for reading, no symbolic link itself. A descriptor, -errno, or -EINVAL for anything else. */
+/* Opens a regular file for reading. A descriptor, -errno, or -EINVAL for a symbolic link or anything else. */
 int tdm_sys_file_open(int dir_fd, const char *path);
 
 /*
- * The beginning of a file, up to cap - 1 bytes, with a terminator behind it. The number of bytes, or a negative code
- * as for tdm_sys_file_open; a text that ends in blanks or a newline keeps them.
+ * Reads the beginning of a file, up to cap - 1 bytes, and terminates it. Blanks and newlines at its end are kept. The
+ * number of bytes, or a negative code as for tdm_sys_file_open.
  */
 int tdm_sys_file_read(int dir_fd, const char *path, char *dst, size_t cap);
 
-/* Its text without blanks and newlines at the ends, fit for a message (see tdm_str_shown). The same results. */
+/* The same, but trims blanks and newlines and makes the text fit for a message (see tdm_str_shown). */
 int tdm_sys_file_text(int dir_fd, const char *path, char *dst, size_t cap);
 
-/* Decimal digits alone: the name of a card or of a process. 0, TDM_ESYNTAX, or -ERANGE above `max`. */
+/* Parses decimal digits, such as the name of a card or a process. 0, TDM_ESYNTAX, or -ERANGE above `max`. */
 int tdm_sys_number(const char *name, uint64_t max, uint64_t *value);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Text traces: what a program asked of the allocator, one request a line, for replaying on the device model.
+ * Text traces: a program's requests to the allocator, one per line, for replaying on the device model.
  * docs/formats/trace.md describes the two forms (one memory region; a whole device).
  */
 #include "base/err.h"
@@ -15,9 +15,9 @@ struct text_trace {
 	struct tdm_source source;
 	const struct tdm_input *input;
 	struct tdm_lines lines;
-	struct tdm_names names; /* of the buffers that the trace has not freed yet; the number is the buffer's id */
+	struct tdm_names names; /* of the buffers that are not freed yet; the number is the buffer's id */
 	uint64_t next_id;
-	bool is_device; /* which of the two forms it is, once described */
+	bool is_device; /* which of the two forms it is; valid once described */
 	bool described;
 };
 
@@ -52,7 +52,7 @@ static uint32_t column_of(const struct words *w, const char *at)
 	return (uint32_t)(at - w->line) + 1;
 }
 
-/* "expected X, got 'word'", with the column of the word. Bytes that would upset a terminal are not repeated. */
+/* "expected X, got 'word'", with the column of the word. Unprintable bytes are replaced. */
 static int expected(const struct words *w, struct tdm_str word, const char *what)
 {
 	char shown[SHOWN_CAP];
@@ -63,7 +63,7 @@ static int expected(const struct words *w, struct tdm_str word, const char *what
 		tdm_str_shown(word, shown, sizeof shown));
 }
 
-/* A decimal number; the whole word. */
+/* The whole word must be a decimal number. */
 static int parse_number(const struct words *w, struct tdm_str word, const char *what, uint64_t *value)
 {
 	int err = tdm_str_parse_u64(word, value);
@@ -79,7 +79,7 @@ static int end_of_line(struct words *w)
 	return word.len == 0 ? 0 : expected(w, word, "the end of the line");
 }
 
-/* The name word of an allocation: gives the event its id, the same one while the name has not been freed. */
+/* The name of an allocation. Gives the event its id, which stays the same until the name is freed. */
 static int read_new_name(struct text_trace *t, struct words *w, struct tdm_event *event)
 {
 	struct tdm_str name = next_word(w);
@@ -117,7 +117,7 @@ static int read_free(struct text_trace *t, struct words *w, struct tdm_event *ev
 	return 0;
 }
 
-/* bottom or top; `optional`: may also be missing. */
+/* "bottom" or "top"; with `optional` it may be missing. */
 static int read_direction(struct words *w, bool optional, struct tdm_event *event)
 {
 	struct tdm_str word = next_word(w);
@@ -163,14 +163,14 @@ static int read_place(struct text_trace *t, struct words *w, struct tdm_event *e
 	return err;
 }
 
-/* If `word` is "key=value": the value, parsed. 1: it was that key; 0: it was not; or an error. */
+/* Parses the value if `word` is "key=value". 1: it is; 0: it is not; or a negative code. */
 static int read_pair(const struct words *w, struct tdm_str word, const char *key, uint64_t *value)
 {
 	size_t len = strlen(key);
 	if (word.len <= len || memcmp(word.ptr, key, len) != 0 || word.ptr[len] != '=')
 		return 0;
 	struct tdm_str rest = { word.ptr + len + 1, word.len - len - 1 };
-	int err = parse_number(w, rest, "a number behind '='", value);
+	int err = parse_number(w, rest, "a number after '='", value);
 	return err != 0 ? err : 1;
 }
 
@@ -253,7 +253,7 @@ static int read_bare(struct words *w, struct tdm_event *event, enum tdm_op op)
 	return end_of_line(w);
 }
 
-/* A name that a malformed line introduced is forgotten again: the line did not happen. */
+/* Forgets a name that a malformed line introduced: the line does not count. */
 static void undo_name(struct text_trace *t, const struct tdm_event *event, uint64_t last_id)
 {
 	if (event->name.len == 0 || event->id <= last_id)
@@ -263,7 +263,7 @@ static void undo_name(struct text_trace *t, const struct tdm_event *event, uint6
 		tdm_names_remove(&t->names, slot);
 }
 
-/* A request line, behind its first word. */
+/* A request line after its first word. */
 static int read_request(struct text_trace *t, struct words *w, struct tdm_str verb, struct tdm_event *event)
 {
 	if (tdm_str_is(verb, "free"))
@@ -325,7 +325,7 @@ static int text_trace_next(struct tdm_source *source, struct tdm_event *event, s
 	if (got == -EMSGSIZE)
 		return tdm_diag_set(
 			diag, TDM_ESYNTAX, t->lines.line, WINDOW_BYTES + 1, "expected a line of at most 1 MiB");
-	t->lines.eof = true; /* asking again must not go on for ever */
+	t->lines.eof = true; /* the next call must give the end, not fail again */
 	t->lines.at = t->lines.end;
 	return tdm_input_failed(t->input, got, t->lines.line + 1, diag);
 }
@@ -352,7 +352,7 @@ static struct tdm_source *text_trace_events(struct tdm_input *input)
 	return NULL;
 }
 
-/* A line that describes a device or region, or a request, as the first one that is not a comment. */
+/* The first line that is not a comment must describe a device or region, or be a request. */
 static bool text_trace_recognise(struct tdm_str head, const char *path)
 {
 	struct tdm_lines lines;

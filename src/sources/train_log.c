@@ -1,14 +1,14 @@
 /*
- * Logs of tt-train: the summaries of memory that it prints when it runs with --track_memory, however many there are,
- * and the lines about parameters and device memory around them. Colours and prefixes of lines are passed over. A figure
- * that cannot be read is refused with its position; the phase it belongs to is left out, and the rest goes on.
+ * Logs of tt-train: the memory summaries that it prints with --track_memory, and the lines about parameters and device
+ * memory around them. Colours and prefixes of lines are skipped. A figure that cannot be read is refused with its
+ * position; its phase is left out, and reading continues.
  *
- * A line is looked at once. Outside a summary it may name parameters, device memory or, as the last one before a
- * summary, the run. Inside, "--- NAME ---" begins a phase, three kinds of lines have its figures, and the line with
- * "Overall DRAM Peak" ends the summary.
+ * Each line is looked at once. Outside a summary it may give parameters, device memory or, as the last line before a
+ * summary, the name of the run. Inside, "--- NAME ---" begins a phase, three kinds of lines have its figures, and the
+ * line with "Overall DRAM Peak" ends the summary.
  *
- * Which parameters and which device memory belong to a summary is settled at the end, as tt-train's own script does it:
- * the first ones within the WINDOW bytes before the summary, else the first ones of the file.
+ * Parameters and device memory are assigned to summaries at the end, as tt-train's own script does it: the first ones
+ * within the WINDOW bytes before a summary, else the first ones of the file.
  */
 #include "base/err.h"
 #include "base/reserve.h"
@@ -21,7 +21,7 @@
 
 enum { WINDOW = 1000, FACTS_MAX = 100000, NAME_MAX_BYTES = 1024, LINE_MAX_BYTES = 65536, RUNS_MAX = 10000 };
 
-/* The kinds of facts, the preferred one of a pair first. */
+/* Kinds of facts. Of each pair the first is preferred. */
 enum fact_kind { FACT_PARAMETERS, FACT_PARAMETERS_ROW, FACT_MEMORY, FACT_MEMORY_ROW };
 
 struct fact {
@@ -36,18 +36,18 @@ enum { SEEN_SEGMENT = 1, SEEN_CUMULATIVE = 2 };
 struct parser {
 	const struct tdm_record_sink *sink;
 	struct tdm_phase_runs runs;
-	uint64_t line, offset;     /* of the line that is looked at */
-	struct tdm_phase_run *run; /* the summary that is open; NULL: none */
+	uint64_t line, offset;     /* of the current line */
+	struct tdm_phase_run *run; /* the open summary; NULL: none */
 	bool in_phase, phase_broken;
 	unsigned seen;
 	uint64_t phase_line;
 	struct tdm_buf plain; /* the line without colours */
-	struct tdm_buf name;  /* what the next run is called */
+	struct tdm_buf name;  /* of the next run */
 	struct fact *facts;
 	size_t fact_count, fact_cap;
-	uint64_t *offsets; /* of the runs' first lines */
+	uint64_t *offsets; /* of the first line of each run */
 	size_t offset_cap;
-	int err; /* ends everything */
+	int err; /* stops the parser */
 };
 
 static void refuse(struct parser *p, uint64_t line, uint64_t column, const char *text)
@@ -58,7 +58,7 @@ static void refuse(struct parser *p, uint64_t line, uint64_t column, const char 
 	p->err = p->err != 0 ? p->err : err;
 }
 
-/* What follows `word` in the line; an empty piece with a NULL pointer when it is not there. */
+/* The rest of the line after `word`; a NULL pointer if the line does not have it. */
 static struct tdm_str after(struct tdm_str line, const char *word)
 {
 	size_t len = strlen(word);
@@ -104,7 +104,7 @@ static bool take_count(struct tdm_str *text, uint64_t *value)
 	return any;
 }
 
-/* "+1863.25 MB" from the front, in bytes, rounded to the nearest. Thousands may have commas when `commas`. */
+/* "+1863.25 MB" from the front, in bytes, rounded to the nearest. `commas` allows them between thousands. */
 static bool take_mb(struct tdm_str *text, bool commas, int64_t *bytes)
 {
 	const unsigned mb_bits = 20;
@@ -141,12 +141,12 @@ static bool take_mb(struct tdm_str *text, bool commas, int64_t *bytes)
 	unsigned __int128 rounded = ((digits << mb_bits) + scale / 2) / scale;
 	if (rounded >= (unsigned __int128)INT64_MAX)
 		return false;
-	/* "-0.00": less than nothing, by less than the log can say. */
+	/* "-0.00" is negative, but closer to 0 than the log can express. */
 	*bytes = !negative ? (int64_t)rounded : rounded == 0 ? -1 : -(int64_t)rounded;
 	return true;
 }
 
-/* Reads the figures of a line in their order: each is a label and a number of MB. */
+/* Reads the figures of a line in order; each is a label and a number of MB. */
 static bool take_figures(
 	struct parser *p, struct tdm_str line, const char *const *labels, int64_t *const *figures, size_t count)
 {
@@ -172,7 +172,7 @@ static struct tdm_phase_figures *figures_of(struct parser *p)
 	return &p->run->phases[p->run->phase_count - 1].figures;
 }
 
-/* The phase is over: without its figures it is none. */
+/* Ends the phase, and drops it if figures are missing. */
 static void end_phase(struct parser *p)
 {
 	if (!p->in_phase)
@@ -180,13 +180,13 @@ static void end_phase(struct parser *p)
 	p->in_phase = false;
 	if (p->phase_broken || p->seen != (SEEN_SEGMENT | SEEN_CUMULATIVE)) {
 		if (!p->phase_broken)
-			refuse(p, p->phase_line, 1, "the phase is left out: its figures of DRAM are not complete");
+			refuse(p, p->phase_line, 1, "the phase is left out: its DRAM figures are incomplete");
 		tdm_phase_run_drop_last(p->run);
 		p->run->incomplete = true;
 	}
 }
 
-/* The summary is over, properly or not. Without its last line the figures of the run are those of its phases. */
+/* Ends the summary, properly or not. If its last line is missing, the figures of the run come from its phases. */
 static void end_run(struct parser *p, bool properly)
 {
 	struct tdm_phase_run *run = p->run;
@@ -215,7 +215,7 @@ static bool note_offset(struct parser *p, size_t run)
 	return true;
 }
 
-/* Without what the runtime's logger, a launcher or a CI system puts before it. */
+/* The line without a prefix of the runtime's logger, a launcher or a CI system. */
 static struct tdm_str without_head(struct tdm_str line)
 {
 	struct tdm_log_prefix prefix;
@@ -226,7 +226,7 @@ static struct tdm_str without_head(struct tdm_str line)
 static void begin_run(struct parser *p)
 {
 	end_run(p, false);
-	if (p->runs.count == RUNS_MAX) { /* its lines are those outside a summary */
+	if (p->runs.count == RUNS_MAX) { /* its lines count as outside a summary */
 		refuse(p, p->line, 1, "one summary too many: it is left out");
 		tdm_buf_clear(&p->name);
 		return;
@@ -243,7 +243,7 @@ static void begin_run(struct parser *p)
 	tdm_buf_clear(&p->name);
 }
 
-/* "--- NAME ---"; the name is what stands between the first and the last of them. */
+/* "--- NAME ---"; the name is everything between the first and the last dashes. */
 static bool begin_phase(struct parser *p, struct tdm_str line)
 {
 	struct tdm_str name = after(line, "--- ");
@@ -293,7 +293,7 @@ static void read_cumulative(struct parser *p, struct tdm_str line)
 		p->phase_broken = true;
 }
 
-/* A phase can do without these. */
+/* These are optional for a phase. */
 static void read_l1(struct parser *p, struct tdm_str line)
 {
 	static const char *const labels[] = { "Peak CB", "Peak Buffer", "Peak Total" };
@@ -328,7 +328,7 @@ static void note_fact(struct parser *p, enum fact_kind kind, uint64_t value)
 	p->facts[p->fact_count++] = (struct fact){ kind, p->offset, value };
 }
 
-/* Behind `word` where it stands as a word of its own, with blanks behind it: a row of a table. */
+/* The text after `word` if it is a separate word followed by a blank: a row of a table. */
 static struct tdm_str after_row(struct tdm_str line, const char *word)
 {
 	struct tdm_str value = after(line, word);
@@ -342,7 +342,7 @@ static struct tdm_str after_row(struct tdm_str line, const char *word)
 	return value;
 }
 
-/* Lines outside a summary that say something about runs. True when the line is one. */
+/* Lines with facts about runs. True if the line is one. */
 static bool read_fact(struct parser *p, struct tdm_str line)
 {
 	uint64_t count;
@@ -401,7 +401,7 @@ static void read_line(struct parser *p, struct tdm_str raw)
 		read_fact(p, line);
 }
 
-/* The first fact of two kinds among those from `begin` to `end`, the first kind preferred; NULL: none. */
+/* The first fact of `kind` from `begin` to `end`, else the first of the kind after it; NULL: none. */
 static const struct fact *find_fact(const struct parser *p, enum fact_kind kind, size_t begin, size_t end)
 {
 	const struct fact *second = NULL;
@@ -419,7 +419,7 @@ static void settle_facts(struct parser *p)
 	const struct fact *first[] = { find_fact(p, FACT_PARAMETERS, 0, p->fact_count),
 		find_fact(p, FACT_MEMORY, 0, p->fact_count) };
 	size_t begin = 0, end = 0;
-	/* Facts and runs ascend, so the window moves in one direction only. */
+	/* Facts and runs are in file order, so the window only moves forward. */
 	for (size_t i = 0; i < p->runs.count; i++) {
 		uint64_t offset = p->offsets[i], from = offset > WINDOW ? offset - WINDOW : 0;
 		while (end < p->fact_count && p->facts[end].offset < offset)
@@ -443,7 +443,7 @@ static int read_lines(struct parser *p, struct tdm_lines *lines, const struct td
 		p->line = lines->line;
 		if (got > 0)
 			read_line(p, line);
-		else if (got == -EMSGSIZE) /* a line beyond all measure is no line of a summary */
+		else if (got == -EMSGSIZE) /* no line of a summary is that long */
 			refuse(p, p->line, 0, "a line that is too long: it is left out");
 		else
 			p->err = tdm_input_failed(input, got, 0, diag);
@@ -461,7 +461,7 @@ static int train_records(struct tdm_input *input, const struct tdm_record_sink *
 	tdm_buf_init(&p.plain);
 	tdm_buf_init(&p.name);
 	err = err != 0 ? err : read_lines(&p, &lines, input, diag);
-	/* What came before an error is used, too. */
+	/* Runs from before an error are used, too. */
 	end_run(&p, false);
 	settle_facts(&p);
 	for (size_t i = 0; err != -ENOMEM && i < p.runs.count; i++) {

@@ -353,7 +353,7 @@ Bad input: each file has its error, the others are shown, and the exit code says
     l1_peak                      unknown  node 1: node_type is missing
     core_peak_*                  unknown  node 0: counter out of order, expected 0
   
-  cut.json: byte 700, behind node 4: the file ends too early
+  cut.json: byte 700, after node 4: the file ends too early
   Graph capture  cut.json: 4 nodes, 1 call, 1 buffer, 700 B
   Devices        device 0
   Incomplete     the file could not be read to its end; this is what came before

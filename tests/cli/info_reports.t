@@ -328,7 +328,7 @@ Circular buffers of each core, in a log.
   > Core (5,3) at address 0x20000
   > .
   $ tidemark info dump.log
-  dump.log:5:24: a circular buffer that comes twice: 'CB0=1MB'
+  dump.log:5:24: a circular buffer is listed twice: 'CB0=1MB'
   dump.log:6:13: not a size: 'CB0=-1KB'
   dump.log:7:13: a size that is too large: 'CB0=20000000000000000000GB'
   dump.log:8:22: expected CBn=SIZE: 'L1=12K'
@@ -575,8 +575,8 @@ Compiled kernels: files that a script writes byte by byte, in the folders of the
   brisc                          1    4.88KiB    4.88KiB        0 B
   [2]
   $ sed "s,$PWD/,," warnings
-  cache/123456/kernels/bad/444/brisc/brisc.elf: not a program for RISC-V: no kernel of the runtime
-  cache/123456/kernels/cut/555/brisc/brisc.elf: the file ends before what its headers promise
+  cache/123456/kernels/bad/444/brisc/brisc.elf: not a RISC-V program, so not a kernel of the runtime
+  cache/123456/kernels/cut/555/brisc/brisc.elf: the file is shorter than its headers say
   $ tidemark info cache/123456/kernels/writer/222/ncrisc/ncrisc.elf
   Kernels        cache/123456/kernels/writer/222/ncrisc/ncrisc.elf: 1 kernel in 1 file, 1.94 KiB; 0 of firmware
   Ring           69 KiB for kernels, arguments and settings of a core (default of Wormhole and Blackhole)
@@ -647,7 +647,7 @@ Compiled kernels: files that a script writes byte by byte, in the folders of the
   empty: no compiled kernels here (TARGET/TARGET.elf)
   [2]
   $ tidemark info cache/123456/kernels/cut/555/brisc/brisc.elf
-  cache/123456/kernels/cut/555/brisc/brisc.elf: the file ends before what its headers promise
+  cache/123456/kernels/cut/555/brisc/brisc.elf: the file is shorter than its headers say
   [2]
 
 The inspector's kernels, with the code that their programs need, where the cache is there.

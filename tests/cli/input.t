@@ -68,7 +68,7 @@ What is cut or damaged is used as far as it goes, and the error names the file a
   [2]
   $ head -c 1500 t.log.gz > cut.log.gz; tidemark phases cut.log.gz 2>&1 | grep -v '  '
   tidemark phases: cut.log.gz: the gzip data ends too early, at byte 1500
-  cut.log.gz:29:1: the phase is left out: its figures of DRAM are not complete
+  cut.log.gz:29:1: the phase is left out: its DRAM figures are incomplete
   cut.log.gz:27:1: the summary has no end: 'Overall DRAM Peak' is missing
   tinyllama (memory_efficient) (cut.log.gz:4)
   
@@ -119,8 +119,8 @@ Without a line end for ever: an error, in every command. JSON may have no line e
   standard input:1:262145: the line is longer than 256 KiB: only its beginning was looked at
   standard input:1: cannot read on: 4 GiB without a line end are no text
   $ (printf '[{"node_type":"tensor","params":{"shape":"'; endless) | tidemark info - 2>&1 | head -2
-  standard input: byte *, behind node 0: a text of more than 4 MiB; its end is left out (glob)
-  standard input: byte *, behind node 0: 4 GiB without an end of anything (glob)
+  standard input: byte *, after node 0: a text of more than 4 MiB; its end is left out (glob)
+  standard input: byte *, after node 0: 4 GiB without the end of a text or number (glob)
 
   $ cat l.log.gz /dev/zero | tidemark log - 2>&1 | head -2
   tidemark log: standard input:51: cannot read on: 4 GiB without a line end are no text

@@ -102,7 +102,7 @@ Graph captures, one for each phase: what tt-train's own code prints for them.
     Peak DRAM                         7.86
     Fits so far, and the rest is not known: the peak is 0.06% of the device's 12 GiB (assumed: neither the input nor --device_memory says); 11.99 GiB stay free
   $ tidemark phases --capture A=$logs/tinyllama.log 2>&1 | sed "s|$logs/||"
-  tidemark phases: tinyllama.log: byte 1, behind node 0: lexical error: invalid char in json text
+  tidemark phases: tinyllama.log: byte 1, after node 0: lexical error: invalid char in json text
   $ tidemark phases --capture =a.json
   tidemark phases: --capture '=a.json': expected NAME=FILE, such as FORWARD_PASS=forward.json
   tidemark phases: see 'tidemark phases --help'
@@ -387,7 +387,7 @@ Bad input: what can be used is used, and the rest is said.
   tidemark phases: /proc/self/mem: Input/output error
   1
   $ tidemark phases cut.log | grep -v '^  *[A-Z].*[0-9]'
-  cut.log:14:1: the phase is left out: its figures of DRAM are not complete
+  cut.log:14:1: the phase is left out: its DRAM figures are incomplete
   cut.log:4:1: the summary has no end: 'Overall DRAM Peak' is missing
   tinyllama (memory_efficient) (cut.log:4)
     This summary is not complete: what is missing is left out

@@ -88,7 +88,7 @@ static void a_bad_line_is_refused_whole(void **state)
 		"Core (0,0): CB0=15E, CB1=15E\nCore (0,0): CB0=1, x=2\nCore (0,0): CB0=0.3K\nCore (65536,0): CB0=1\n"
 		"Core (0,0): CB0=1, CB1=...\nCore (0,1): CB0=1\n",
 		&w);
-	assert_string_equal(w.text, "1: a circular buffer that comes twice: 'CB0=1KB'\n"
+	assert_string_equal(w.text, "1: a circular buffer is listed twice: 'CB0=1KB'\n"
 				    "2: not a size: 'CB0=-1'\n"
 				    "3: a size that is too large: 'CB0=99999999999E'\n"
 				    "4: not the number of a circular buffer: 'CB256=1'\n"

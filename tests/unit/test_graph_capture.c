@@ -254,13 +254,13 @@ static void text_that_is_no_json_ends_the_reading_with_its_position(void **state
 {
 	(void)state;
 	assert_ends("", "the file is empty", 0);
-	assert_ends("[{\"node_type\":\"tensor\"},{\"node_ty", "byte 33, behind node 1: the file ends too early", 1);
-	assert_ends("[{\"node_type\":\"tensor\"}", "byte 23, behind node 1: the file ends too early", 1);
+	assert_ends("[{\"node_type\":\"tensor\"},{\"node_ty", "byte 33, after node 1: the file ends too early", 1);
+	assert_ends("[{\"node_type\":\"tensor\"}", "byte 23, after node 1: the file ends too early", 1);
 	assert_ends("[{\"node_type\":\"tensor\"} {}]",
-		"byte 25, behind node 1: parse error: after array element, I expect ',' or ']'", 1);
+		"byte 25, after node 1: parse error: after array element, I expect ',' or ']'", 1);
 	assert_ends("{\"version\":1}", "it has no nodes: not a graph capture", 0);
 	assert_ends("17", "it has no nodes: not a graph capture", 0);
-	assert_ends("\x01\x02", "byte 1, behind node 0: lexical error: invalid char in json text", 0);
+	assert_ends("\x01\x02", "byte 1, after node 0: lexical error: invalid char in json text", 0);
 }
 
 static void nesting_and_long_numbers_are_bounded(void **state)
@@ -308,7 +308,7 @@ static void a_long_text_costs_one_warning(void **state)
 			assert_int_equal(run->counts.bytes, at);
 			assert_int_equal(run->counts.cut_texts, 1);
 			assert_int_equal(run->refusals, 1);
-			assert_non_null(strstr(run->refusal[0], "behind node 1: a text of more than 4 MiB"));
+			assert_non_null(strstr(run->refusal[0], "after node 1: a text of more than 4 MiB"));
 			capture_done(run);
 		}
 	free(text);

@@ -151,13 +151,13 @@ static void every_damage_is_refused(void **state)
 	WITH(f.header.e_ident[0] = 'x', "not an ELF file");
 	WITH(f.header.e_ident[EI_CLASS] = 7, "not a little-endian ELF file of 32 or 64 bits");
 	WITH(f.header.e_ident[EI_DATA] = ELFDATA2MSB, "not a little-endian ELF file of 32 or 64 bits");
-	WITH(f.header.e_machine = EM_X86_64, "not a program for RISC-V: no kernel of the runtime");
+	WITH(f.header.e_machine = EM_X86_64, "not a RISC-V program, so not a kernel of the runtime");
 	WITH(f.header.e_type = ET_REL, "not an executable file: object files have no segments");
 	WITH(f.header.e_phnum = 0, "no program headers");
 	WITH(f.header.e_phentsize = 31, "no program headers");
-	WITH(f.header.e_phoff = UINT32_MAX - 3, "the file ends before what its headers promise");
-	WITH(f.header.e_phnum = UINT16_MAX, "the file ends before what its headers promise");
-	WITH(f.header.e_shoff = UINT32_MAX - 3, "the file ends before what its headers promise");
+	WITH(f.header.e_phoff = UINT32_MAX - 3, "the file is shorter than its headers say");
+	WITH(f.header.e_phnum = UINT16_MAX, "the file is shorter than its headers say");
+	WITH(f.header.e_shoff = UINT32_MAX - 3, "the file is shorter than its headers say");
 	WITH(f.header.e_shstrndx = 3, "damaged section headers");
 	WITH(f.header.e_shentsize = 1, "damaged section headers");
 	WITH(f.segments[0].p_filesz = UINT32_MAX, "a segment reaches beyond the end of the file");
@@ -170,8 +170,8 @@ static void every_damage_is_refused(void **state)
 	WITH(f.trims[0][1] = 0x0ff0, ".segments cuts more than a segment has");
 	WITH(f.trims[0][1] = 0x1001, ".segments cuts more than a segment has");
 	WITH(f.sections[2].sh_size = UINT32_MAX, ".segments is too long");
-	WITH(f.sections[2].sh_offset = UINT32_MAX, "the file ends before what its headers promise");
-	WITH(f.sections[1].sh_offset = UINT32_MAX, "the file ends before what its headers promise");
+	WITH(f.sections[2].sh_offset = UINT32_MAX, "the file is shorter than its headers say");
+	WITH(f.sections[1].sh_offset = UINT32_MAX, "the file is shorter than its headers say");
 #undef WITH
 	/* Wherever it is cut: never more than a refusal. */
 	for (size_t size = 0; size < sizeof whole; size++) {
@@ -231,7 +231,7 @@ static void a_cache_is_walked_and_named_by_its_folders(void **state)
 	assert_int_equal(sizes.refused, 1);
 	assert_int_equal(sizes.rest.links, 1);
 	assert_int_equal(sizes.rest.unvisited, 1);
-	assert_string_equal(w.text, "0: not a program for RISC-V: no kernel of the runtime\n");
+	assert_string_equal(w.text, "0: not a RISC-V program, so not a kernel of the runtime\n");
 	static const char *const expected[][4] = { { "77", "compute", "11", "trisc0" },
 		{ "77", "compute", "11", "trisc1" }, { "77", "reader", "11", "brisc" },
 		{ "77", "reader", "9", "brisc" }, { "77", "", "", "erisc" } };

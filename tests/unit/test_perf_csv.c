@@ -128,7 +128,7 @@ static void a_file_without_its_columns_is_refused(void **state)
 	assert_int_equal(read_as("ops_perf_results", tdm_str_of("A,B\n1,2\n"), &w, NULL, NULL, &diag), TDM_ECORRUPT);
 	assert_string_equal(diag.text, "no column OP CODE");
 	assert_int_equal(read_as("ops_perf_results", tdm_str_of(""), &w, NULL, NULL, &diag), TDM_ECORRUPT);
-	assert_string_equal(diag.text, "no names of columns");
+	assert_string_equal(diag.text, "no column names");
 	assert_true(is_recognised("ops_perf_results", HEAD));
 	assert_false(is_recognised("ops_perf_results", "OP CODE,X\n[ns]\n"));
 	assert_false(is_recognised("ops_perf_results", ""));

@@ -246,7 +246,7 @@ static void test_region_unreadable(void **state)
 	}
 	assert_int_equal(pic->problem_count, 3);
 	assert_non_null(find_problem(pic, "version 9"));
-	assert_non_null(find_problem(pic, "a directory, no file"));
+	assert_non_null(find_problem(pic, "a directory, not a file"));
 	/* With one, the cards are there already. */
 	world_card(&w, 0, "n150", WORLD_CHIP);
 	world_opens(&w, 0, "");

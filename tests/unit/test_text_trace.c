@@ -285,8 +285,8 @@ static void a_line_says_what_it_lacks_and_where(void **state)
 	assert_refused(DEVICE, "buffer a l1", TDM_ESYNTAX, 12, "expected size=BYTES, but the line ends here");
 	assert_refused(DEVICE, "buffer a l1 page=32", TDM_ESYNTAX, 20, "expected size=BYTES, but the line ends here");
 	assert_refused(
-		DEVICE, "buffer a l1 size=", TDM_ESYNTAX, 18, "expected a number behind '=', but the line ends here");
-	assert_refused(DEVICE, "buffer a l1 size= page=5", TDM_ESYNTAX, 18, "expected a number behind '=', got ''");
+		DEVICE, "buffer a l1 size=", TDM_ESYNTAX, 18, "expected a number after '=', but the line ends here");
+	assert_refused(DEVICE, "buffer a l1 size= page=5", TDM_ESYNTAX, 18, "expected a number after '=', got ''");
 }
 
 static void a_line_says_what_is_wrong_and_where(void **state)
@@ -314,7 +314,7 @@ static void a_line_says_what_is_wrong_and_where(void **state)
 		DEVICE, "buffer a l1 5", TDM_ESYNTAX, 13, "expected size=, page=, cores=, 'bottom' or 'top', got '5'");
 	assert_refused(DEVICE, "buffer a l1 Size=5", TDM_ESYNTAX, 13,
 		"expected size=, page=, cores=, 'bottom' or 'top', got 'Size=5'");
-	assert_refused(DEVICE, "buffer a l1 size=5x", TDM_ESYNTAX, 18, "expected a number behind '=', got '5x'");
+	assert_refused(DEVICE, "buffer a l1 size=5x", TDM_ESYNTAX, 18, "expected a number after '=', got '5x'");
 	assert_refused(DEVICE, "buffer a l1 size=5 cores=0", TDM_ESYNTAX, 20,
 		"expected a number of cores from 1 on, got 'cores=0'");
 	assert_refused(DEVICE, "buffer a l1 size=5 cores=4294967296", TDM_ESYNTAX, 20,
@@ -335,7 +335,7 @@ static void numbers_above_64_bits_are_refused(void **state)
 		"expected an address: this number does not fit 64 bits");
 	assert_refused(REGION, "place a 18446744073709551615 1", -ERANGE, 9, "expected an address below 2^64 - 1");
 	assert_refused(DEVICE, "buffer a l1 size=99999999999999999999 page=5", -ERANGE, 18,
-		"expected a number behind '=': this number does not fit 64 bits");
+		"expected a number after '=': this number does not fit 64 bits");
 }
 
 static void a_trace_begins_with_one_description(void **state)
