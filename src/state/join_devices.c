@@ -102,8 +102,7 @@ static int add_card(struct tdm_state *state, uint32_t i)
 	for (size_t k = 0; k < count; k++) {
 		if (ids[k].surety != TDM_HOST_EXACT)
 			continue;
-		/* An id that may belong to another chip of the card joins too, but is shown only after a program
-		 * confirmed it. */
+		/* An id made from the serial joins too, but is shown only after a program has confirmed it. */
 		if (!device->has_chip_id && ids[k].is_own) {
 			device->has_chip_id = true;
 			device->chip_id = ids[k].id;

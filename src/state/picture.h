@@ -181,7 +181,7 @@ struct tdm_picture_process {
 	uint64_t started_ns;              /* real-time clock; 0: unknown */
 	uint8_t life;                     /* enum tdm_life; ended ones are listed only when they were asked for */
 	bool is_foreign;                  /* belongs to another user than the reader */
-	bool crashed;                     /* has ended without saying goodbye */
+	bool crashed;                     /* ended without closing its ledger */
 	bool in_container;                /* `pid` differs from the pid that the process itself sees */
 	uint32_t sources;                 /* bit n: enum tdm_from n knows it */
 	char phase[TDM_PICTURE_NAME_CAP]; /* the current one; empty: none */
