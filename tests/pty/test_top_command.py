@@ -1,4 +1,4 @@
-"""`tidemark top` itself: a program with a ledger, and a machine where the runtime's shared memory is all there is."""
+"""`tidemark top` itself: with a program that has a ledger, and on a machine with only the runtime's shared memory."""
 
 import os
 import pathlib

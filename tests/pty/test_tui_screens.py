@@ -1,4 +1,4 @@
-"""What the screens show, and what keys do to it."""
+"""What the screens show, and what keys do."""
 
 import os
 import re
