@@ -1,7 +1,7 @@
 /*
  * The script is a fixed frame around one `case` branch for each command, which sets
  *
- *     options   every option, with "=" behind those that take a value
+ *     options   every option, with "=" after those that take a value
  *     valued    those that take one, by all their names, between blanks
  *     words     candidates for the first positional argument
  *     names     candidates for the others, or for all when there are no words

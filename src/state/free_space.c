@@ -213,7 +213,7 @@ static int walk_device(struct tdm_state *state, size_t d, const struct tdm_ledge
 	return err;
 }
 
-/* More buffers get more buckets, so that few share one. */
+/* More buffers get more buckets, so few of them share one. */
 static int start_memory(struct tdm_state *state, const struct tdm_picture_kind *kind, unsigned k, struct memory *memory)
 {
 	struct tdm_buckets *room = &state->buckets[k];

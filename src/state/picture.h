@@ -264,8 +264,8 @@ size_t tdm_holding_buffer_count(const struct tdm_holding *holding);
 /* Whether bytes of dead processes are still recorded for a device. */
 bool tdm_picture_has_stale(const struct tdm_picture_device *device);
 
-/* used / total in tenths of a percent, rounded down, so that it never says more than tdm_level_of; -1 when one of them
- * is unknown or the total is 0. */
+/* used / total in tenths of a percent, rounded down to agree with tdm_level_of; -1 if one of them is unknown or the
+ * total is 0. */
 int tdm_picture_permille(uint64_t used, uint64_t total);
 
 /* How full: green below 75 %, yellow from 75, red from 90. */

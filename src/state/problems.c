@@ -1,4 +1,4 @@
-/* Lists what could not be read, anew for every picture: a problem disappears as soon as it is solved. */
+/* Lists what could not be read, afresh for every picture: a problem disappears as soon as it is solved. */
 #include "state/state_parts.h"
 #include "base/err.h"
 #include "base/reserve.h"
