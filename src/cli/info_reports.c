@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-/* Views that need nothing but their analyser and their report. name, analyser, report */
+/* Views that only need an analyser and a report: name, analyser, report */
 #define VIEW_LIST(X)                        \
 	X(perf, tdm_perf_waits, tdm_perf)   \
 	X(cores, tdm_core_dumps, tdm_cores) \
