@@ -2,8 +2,8 @@
  * Folds events into processes: who they are, which devices they use, how much of each kind of memory they hold there,
  * and every live buffer if the source lists them. join_devices.c decides which of their devices are the same.
  *
- * Releasing an unknown buffer and reporting a live one again are counted and leave the sums correct. No sum can wrap: a
- * process that reports more than any device can hold is refused. Not thread-safe.
+ * Releasing an unknown buffer and reporting a live one again are counted and leave the sums correct. No sum can wrap:
+ * reports beyond what any device can hold are refused. Not thread-safe.
  */
 #ifndef TDM_STATE_FOLD_H
 #define TDM_STATE_FOLD_H
