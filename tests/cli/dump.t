@@ -270,7 +270,7 @@ Charts: one bank by address, L1 core by core; on the terminal or as a file.
   0x4000020  [..................................................................]
   0x3c000020 [..................................................................]
               0 B                                                         64 MiB
-  _ less than half of it is used
+  _ less than half is used
   $ tidemark dump --chart bank -o bank.svg && grep -c 'weights: ' bank.svg
   tidemark dump: the chart is in bank.svg
   1
