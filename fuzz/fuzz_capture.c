@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../tests/unit/capture_valid.h"
 #include "fuzz_input.h"
 #include "report/info_report.h"
 #include "sources/capture_json.h"
@@ -57,7 +58,7 @@ static struct run *read_in_pieces(const char *data, size_t size, size_t piece)
 	check(run->counts.refused == run->refused && run->counts.refused <= run->counts.nodes);
 	check(run->nodes == run->counts.nodes);
 	run->summary.counts = run->counts;
-	check(tdm_capture_exact_is_valid(&run->summary.exact));
+	check(capture_is_valid(&run->summary.exact));
 	check(tdm_capture_summary_end(&run->summary) == 0);
 	tdm_capture_json_free(json);
 	return run;
@@ -65,15 +66,14 @@ static struct run *read_in_pieces(const char *data, size_t size, size_t piece)
 
 static void check_reasons(const struct tdm_capture_summary *s)
 {
-	int64_t sums[TDM_STOCK_FIGURES] = { 0 };
-	bool any[TDM_STOCK_FIGURES] = { false };
-	check(s->reason_count <= TDM_CAPTURE_REASONS_MAX);
-	for (size_t i = 0; i < s->reason_count; i++) {
-		sums[s->reasons[i].figure] += s->reasons[i].bytes;
-		any[s->reasons[i].figure] = true;
+	for (int figure = 0; figure < TDM_STOCK_FIGURES; figure++) {
+		int64_t bytes[TDM_REASON_COUNT], sum = 0;
+		bool any = tdm_capture_explain(s, (enum tdm_stock_figure)figure, bytes);
+		for (int i = 0; i < TDM_REASON_COUNT; i++)
+			sum += bytes[i];
+		check(!any || s->figures.wrapped[figure] ||
+			sum == (int64_t)s->figures.value[figure] - s->right[figure]);
 	}
-	for (int i = 0; i < TDM_STOCK_FIGURES; i++)
-		check(!any[i] || s->figures.wrapped[i] || sums[i] == (int64_t)s->figures.value[i] - s->right[i]);
 }
 
 static void check_reports(const struct run *run)

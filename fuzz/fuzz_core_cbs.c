@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "fuzz_input.h"
-#include "report/report_cores.h"
+#include "report/report_files.h"
 
 static void check_cores(const struct tdm_core_dumps *c)
 {

@@ -10,8 +10,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "../tests/unit/history_valid.h"
 #include "fuzz_input.h"
-#include "report/report_inspector.h"
+#include "report/report_files.h"
 
 static const struct tdm_file_report file = { "fuzz", false, 5, { false, true, 80 } };
 
@@ -30,14 +31,13 @@ static void as_mesh_buffers(const uint8_t *data, size_t size)
 	check(tdm_buffer_history_init(&history) == 0);
 	fuzz_read("mesh_buffers", data, size, &r);
 	check(r.refused == history.refused);
-	check(tdm_buffer_history_is_valid(&history));
+	check(history_is_valid(&history));
 	tdm_buffer_history_end(&history);
-	struct tdm_mesh_view view = { file, &history };
 	tdm_buf_init(&out);
-	tdm_mesh_text(&view, &out);
+	tdm_mesh_text(&history, &file, &out);
 	tdm_json_init(&json, &out);
 	tdm_json_object(&json);
-	tdm_mesh_json(&view, &json);
+	tdm_mesh_json(&history, &file, &json);
 	tdm_json_object_end(&json);
 	check(!tdm_buf_failed(&out));
 	tdm_buf_done(&out);
@@ -61,18 +61,17 @@ static void as_kernels(const uint8_t *data, size_t size)
 	check(tdm_kernel_programs_init(&programs) == 0);
 	programs.code_of = code_of;
 	fuzz_read("programs", data, size, &r);
-	check(r.refused == programs.refused && tdm_kernel_programs_end(&programs) == 0);
+	check(r.refused == programs.refused && tdm_kernel_programs_end(&programs, 70656) == 0);
 	for (size_t i = 0; i < programs.program_count; i++) {
 		kernels += programs.programs[i].kernels;
-		check(programs.programs[i].unknown <= programs.programs[i].kernels);
+		check(programs.programs[i].known + programs.programs[i].unknown == programs.programs[i].kernels);
 	}
 	check(kernels == programs.kernel_count && programs.name_count <= kernels);
-	struct tdm_programs_view view = { file, &programs, 70656 };
 	tdm_buf_init(&out);
-	tdm_programs_text(&view, &out);
+	tdm_programs_text(&programs, &file, &out);
 	tdm_json_init(&json, &out);
 	tdm_json_object(&json);
-	tdm_programs_json(&view, &json);
+	tdm_programs_json(&programs, &file, &json);
 	tdm_json_object_end(&json);
 	check(!tdm_buf_failed(&out));
 	tdm_buf_done(&out);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "fuzz_input.h"
-#include "report/report_memory.h"
+#include "report/report_files.h"
 
 static void check_report(const struct tdm_memory_states *r)
 {
@@ -45,12 +45,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(tdm_memory_states_end(&states, &(struct tdm_record_sink){ &r, fuzz_take }) == 0);
 	check(r.refused == states.refused);
 	check_report(&states);
-	struct tdm_memory_view view = { .file = { "fuzz", false, 5, { false, true, 80 } }, .states = &states };
+	const struct tdm_file_report file = { "fuzz", false, 5, { false, true, 80 } };
 	tdm_buf_init(&out);
-	tdm_memory_text(&view, &out);
+	tdm_memory_text(&states, &file, &out);
 	tdm_json_init(&json, &out);
 	tdm_json_object(&json);
-	tdm_memory_json(&view, &json);
+	tdm_memory_json(&states, &file, &json);
 	tdm_json_object_end(&json);
 	check(!tdm_buf_failed(&out));
 	tdm_buf_done(&out);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "fuzz_input.h"
-#include "report/report_perf.h"
+#include "report/report_files.h"
 
 struct perf {
 	struct tdm_perf_waits waits;

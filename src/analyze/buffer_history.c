@@ -1,7 +1,10 @@
 #include "analyze/buffer_history.h"
+#include "analyze/finding.h"
 #include "base/reserve.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { LIVE_MAX = 1 << 26 };
@@ -9,6 +12,8 @@ enum { LIVE_MAX = 1 << 26 };
 int tdm_buffer_history_init(struct tdm_buffer_history *history)
 {
 	*history = (struct tdm_buffer_history){ 0 };
+	for (uint8_t i = 0; i < TDM_KIND_COUNT; i++)
+		history->kinds[i].kind = i;
 	return tdm_map_init(&history->by_id);
 }
 
@@ -67,8 +72,7 @@ static int add(struct tdm_buffer_history *h, const struct tdm_event *event, uint
 	kind->buffers++;
 	kind->allocs++;
 	h->mesh_bytes = mesh;
-	if (mesh > h->mesh_peak_bytes)
-		h->mesh_peak_bytes = mesh;
+	h->mesh_peak_bytes = tdm_max(h->mesh_peak_bytes, mesh);
 	if (sum > kind->peak_bytes) {
 		kind->peak_bytes = sum;
 		kind->peak_buffers = kind->buffers;
@@ -81,11 +85,9 @@ static int apply(struct tdm_buffer_history *h, const struct tdm_event *event, ui
 {
 	if (event->op != TDM_OP_ALLOC && event->op != TDM_OP_FREE)
 		return 0;
-	if (!h->has_time || event->time_ns < h->first_ns)
-		h->first_ns = event->time_ns;
+	h->first_ns = h->has_time ? tdm_min(h->first_ns, event->time_ns) : event->time_ns;
 	h->has_time = true;
-	if (event->time_ns > h->last_ns)
-		h->last_ns = event->time_ns;
+	h->last_ns = tdm_max(h->last_ns, event->time_ns);
 	if (event->op == TDM_OP_ALLOC)
 		return add(h, event, mesh_bytes);
 	uint32_t index = tdm_map_find(&h->by_id, event->id);
@@ -107,11 +109,9 @@ int tdm_buffer_history_take(void *history, const struct tdm_record *record)
 static int compare(const void *left, const void *right)
 {
 	const struct tdm_history_buffer *a = left, *b = right;
-	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1;
-	if (a->position != b->position)
-		return a->position < b->position ? -1 : 1;
-	return a->id < b->id ? -1 : a->id > b->id;
+	int order = tdm_order(b->bytes, a->bytes);
+	order = order != 0 ? order : tdm_order(a->position, b->position);
+	return order != 0 ? order : tdm_order(a->id, b->id);
 }
 
 void tdm_buffer_history_end(struct tdm_buffer_history *history)
@@ -120,20 +120,15 @@ void tdm_buffer_history_end(struct tdm_buffer_history *history)
 		qsort(history->live, history->live_count, sizeof *history->live, compare);
 }
 
-bool tdm_buffer_history_is_valid(const struct tdm_buffer_history *history)
+void tdm_buffer_history_find(const struct tdm_buffer_history *h, struct tdm_findings *found)
 {
-	struct tdm_history_kind sums[TDM_KIND_COUNT] = { { 0 } };
-	uint64_t mesh = 0;
-	for (size_t i = 0; i < history->live_count; i++) {
-		const struct tdm_history_buffer *b = &history->live[i];
-		sums[b->kind].bytes += b->bytes;
-		sums[b->kind].buffers++;
-		mesh += b->mesh_bytes;
-	}
-	for (int i = 0; i < TDM_KIND_COUNT; i++) {
-		const struct tdm_history_kind *k = &history->kinds[i];
-		if (sums[i].bytes != k->bytes || sums[i].buffers != k->buffers || k->peak_bytes < k->bytes)
-			return false;
-	}
-	return mesh == history->mesh_bytes && history->mesh_peak_bytes >= mesh;
+	char odd[48] = "";
+	if (h->unknown_frees == 0 && h->rereports == 0 && h->overflows == 0)
+		return;
+	if (h->overflows != 0)
+		snprintf(odd, sizeof odd, ", %" PRIu64 " of impossible size", h->overflows);
+	tdm_findings_remark(found, TDM_FINDING_WARNING, "faults", "Faults");
+	tdm_findings_say(found,
+		"%" PRIu64 " release%s of buffers that were not alive, %" PRIu64 " second allocation%s of live ones%s",
+		h->unknown_frees, h->unknown_frees == 1 ? "" : "s", h->rereports, h->rereports == 1 ? "" : "s", odd);
 }

@@ -16,6 +16,7 @@ struct tdm_history_buffer {
 };
 
 struct tdm_history_kind {
+	uint8_t kind;            /* enum tdm_kind */
 	uint64_t bytes, buffers; /* alive */
 	uint64_t peak_bytes, peak_buffers, peak_ns;
 	uint64_t allocs, frees;
@@ -42,7 +43,8 @@ int tdm_buffer_history_take(void *history, const struct tdm_record *record);
 /* After the last record: puts the live ones in order, the largest first. */
 void tdm_buffer_history_end(struct tdm_buffer_history *history);
 
-/* The invariant, for tests: sums agree with the live buffers. */
-bool tdm_buffer_history_is_valid(const struct tdm_buffer_history *history);
+struct tdm_findings;
+/* Events that make no sense, counted. */
+void tdm_buffer_history_find(const struct tdm_buffer_history *history, struct tdm_findings *found);
 
 #endif

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST = 256 };
-
 /* What changes at a node. */
 struct step {
 	int64_t bytes;
@@ -121,14 +119,14 @@ int tdm_capture_course_line(const struct tdm_capture_course *c, const struct tdm
 	struct step *steps = malloc((most + 1) * sizeof *steps);
 	int64_t buffers = 0, program = 0, highest = INT64_MIN;
 	*line = (struct tdm_course_line){ 0 };
-	line->nodes = malloc((most + 2) * sizeof *line->nodes);
-	line->buffers = malloc((most + 2) * sizeof *line->buffers);
-	line->program = malloc((most + 2) * sizeof *line->program);
-	if (steps == NULL || line->nodes == NULL || line->buffers == NULL || line->program == NULL) {
+	line->nodes = calloc(most + 2, 3 * sizeof *line->nodes);
+	if (steps == NULL || line->nodes == NULL) {
 		free(steps);
 		tdm_course_line_done(line);
 		return -ENOMEM;
 	}
+	line->buffers = line->nodes + most + 2;
+	line->program = line->buffers + most + 2;
 	size_t count = steps_of(c, e, unit, memory, steps), n = 0;
 	for (size_t i = 0; i < count || n == 0;) {
 		uint32_t node = n == 0 ? 0 : steps[i].node; /* the first point is the beginning */
@@ -154,7 +152,5 @@ int tdm_capture_course_line(const struct tdm_capture_course *c, const struct tdm
 void tdm_course_line_done(struct tdm_course_line *line)
 {
 	free(line->nodes);
-	free(line->buffers);
-	free(line->program);
 	*line = (struct tdm_course_line){ 0 };
 }

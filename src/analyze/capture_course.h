@@ -44,12 +44,12 @@ enum tdm_course_memory {
 
 /* A value holds from its node to the next; the last node is the end of the capture. */
 struct tdm_course_line {
-	double *nodes;
+	double *nodes;             /* owned, with the two below */
 	double *buffers, *program; /* program: all 0 for DRAM */
 	size_t count, peak;        /* peak: index of the highest sum */
 };
 
-/* Behind the end of the account. 0 or -ENOMEM. */
+/* After the end of the account. 0 or -ENOMEM. */
 int tdm_capture_course_line(const struct tdm_capture_course *course, const struct tdm_capture_exact *exact, size_t unit,
 	enum tdm_course_memory memory, struct tdm_course_line *line);
 void tdm_course_line_done(struct tdm_course_line *line);

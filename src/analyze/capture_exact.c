@@ -1,6 +1,7 @@
 /* Long: devices, buffers and program memory make one account, and each peak needs all three. */
 #include "analyze/capture_exact.h"
 #include "base/reserve.h"
+#include "base/search.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -14,16 +15,11 @@ static const uint64_t no_id = UINT64_MAX;
 int tdm_capture_exact_init(struct tdm_capture_exact *e)
 {
 	*e = (struct tdm_capture_exact){ 0 };
-	int err = tdm_capture_paths_init(&e->paths);
-	if (err == 0)
-		err = tdm_map_init(&e->unit_of);
-	if (err == 0)
-		err = tdm_map_init(&e->chip_of);
-	if (err == 0)
-		err = tdm_map_init(&e->waiting);
-	if (err != 0)
-		tdm_capture_exact_done(e);
-	return err;
+	if (tdm_capture_paths_init(&e->paths) == 0 && tdm_map_init(&e->unit_of) == 0 &&
+		tdm_map_init(&e->chip_of) == 0 && tdm_map_init(&e->waiting) == 0)
+		return 0;
+	tdm_capture_exact_done(e);
+	return -ENOMEM;
 }
 
 void tdm_capture_exact_done(struct tdm_capture_exact *e)
@@ -193,29 +189,15 @@ static void raise_core(struct tdm_capture_exact *e, size_t index, uint64_t at)
 
 /* ---- buffers ---- */
 
-/* Most are young: steps that double, back from the end, then a search between the last two. */
+static uint64_t index_of(const void *buffers, size_t i)
+{
+	return ((const struct tdm_exact_buffer *)buffers)[i].index;
+}
+
 static struct tdm_exact_buffer *find_buffer(const struct tdm_capture_exact *e, int64_t index)
 {
-	size_t high = e->buffer_count, step = 1, low;
-	if (index < 0 || high == 0)
-		return NULL;
-	if (e->buffers[high - 1].index == (uint64_t)index)
-		return &e->buffers[high - 1]; /* the one that is being allocated */
-	for (;;) {
-		low = step < e->buffer_count ? e->buffer_count - step : 0;
-		if (low == 0 || e->buffers[low].index <= (uint64_t)index)
-			break;
-		high = low;
-		step *= 2;
-	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (e->buffers[middle].index < (uint64_t)index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < e->buffer_count && e->buffers[low].index == (uint64_t)index ? &e->buffers[low] : NULL;
+	size_t at = index >= 0 ? tdm_search_back(e->buffers, e->buffer_count, (uint64_t)index, index_of) : SIZE_MAX;
+	return at != SIZE_MAX ? &e->buffers[at] : NULL;
 }
 
 /* A buffer as its node says it; NULL when there is no room. */
@@ -254,6 +236,7 @@ static void settle(struct tdm_capture_exact *e)
 		return;
 	b->state = TDM_EXACT_EXISTING;
 	b->existed = true;
+	b->path = TDM_PATH_ROOT;
 	kind_of(e, b)->existing++;
 	kind_of(e, b)->existing_bytes += b->size;
 }
@@ -406,13 +389,6 @@ static void on_deallocate(struct tdm_capture_exact *e, const struct tdm_capture_
 
 /* ---- program memory ---- */
 
-static enum tdm_program_kind program_kind(uint8_t type)
-{
-	return type == TDM_CAPTURE_CB_ALLOCATE    ? TDM_PROGRAM_CB
-	       : type == TDM_CAPTURE_DFB_ALLOCATE ? TDM_PROGRAM_DFB
-						  : TDM_PROGRAM_SCRATCHPAD;
-}
-
 static int add_live(struct tdm_capture_exact *e, struct tdm_exact_chip *chip, const struct tdm_capture_node *node,
 	uint32_t cores, const struct tdm_core_mask *mask)
 {
@@ -425,7 +401,7 @@ static int add_live(struct tdm_capture_exact *e, struct tdm_exact_chip *chip, co
 		.node = (uint32_t)node->index,
 		.path = tdm_capture_paths_now(&e->paths),
 		.cores = cores,
-		.kind = (uint8_t)program_kind(node->type),
+		.kind = (uint8_t)tdm_capture_kind(node),
 		.mask = *mask,
 	};
 	return 0;
@@ -481,7 +457,7 @@ static int on_program(struct tdm_capture_exact *e, const struct tdm_capture_node
 		cores = mask_of_ranges(node, &several);
 	if (node->has_ranges && cores == 0)
 		return 0; /* on no core */
-	enum tdm_program_kind kind = program_kind(node->type);
+	enum tdm_program_kind kind = tdm_program_kind(tdm_capture_kind(node));
 	int err = add_live(e, chip, node, cores, mask);
 	if (err == 0)
 		err = tdm_program_memory_add(&chip->memory, node->has_ranges ? mask : NULL, kind,

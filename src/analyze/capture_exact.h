@@ -33,7 +33,7 @@ struct tdm_exact_buffer {
 	uint64_t bank_bytes; /* TDM_BYTES_UNKNOWN: not recorded */
 	uint32_t index;      /* of its buffer node */
 	uint32_t from, to;   /* nodes at which it is allocated and released; 0 and TDM_EXACT_NEVER at the ends */
-	uint32_t path;       /* that allocated it, or saw it first */
+	uint32_t path;       /* that allocated it; the root if it was there before */
 	uint32_t shape;      /* a text of the paths; 0: unknown */
 	uint16_t unit;
 	uint8_t kind;  /* enum tdm_kind */
@@ -46,7 +46,7 @@ struct tdm_exact_program {
 	uint64_t size;    /* in each core */
 	uint64_t address; /* 0: unknown */
 	uint32_t node, path, cores;
-	uint8_t kind;              /* enum tdm_program_kind */
+	uint8_t kind;              /* enum tdm_kind */
 	struct tdm_core_mask mask; /* of its cores; none: they are not recorded */
 };
 
@@ -128,13 +128,13 @@ int tdm_capture_exact_apply(struct tdm_capture_exact *exact, const struct tdm_ca
 int tdm_capture_exact_device(struct tdm_capture_exact *exact, const struct tdm_capture_device *device);
 int tdm_capture_exact_member(struct tdm_capture_exact *exact, uint64_t mesh, uint64_t chip);
 
-/* Behind the last node: adds what was there before to the peaks. */
+/* After the last node: adds what was there before to the peaks. */
 int tdm_capture_exact_end(struct tdm_capture_exact *exact);
 
 /* Sums at this moment, for reasons: of all devices, and of the device that has the most. */
 struct tdm_exact_now {
 	int64_t dram_all, dram_top;
-	int64_t l1_all, l1_top;           /* buffers as asked for */
+	int64_t l1_all;                   /* buffers as asked for */
 	int64_t bank_all, bank_top;       /* buffers in one core */
 	int64_t core_top, core_all;       /* everything in one core; all: buffers and sizes, added */
 	int64_t core_plain, core_stacked; /* of the device with core_top */
@@ -151,7 +151,7 @@ void tdm_capture_exact_now(const struct tdm_capture_exact *exact, struct tdm_exa
 size_t tdm_capture_exact_alive(const struct tdm_capture_exact *exact, size_t unit, unsigned kinds, uint32_t at,
 	const struct tdm_exact_buffer **out, size_t cap);
 
-/* Program memory at the peak of a device's fullest core, the largest first; behind the end only. */
+/* Program memory at the peak of a device's fullest core, the largest first; only after the end. */
 const struct tdm_exact_program *tdm_capture_exact_program(
 	const struct tdm_capture_exact *exact, size_t unit, size_t *count);
 
@@ -163,10 +163,7 @@ struct tdm_exact_cores {
 	uint32_t grid_x, grid_y; /* that the capture describes, else those that programs used; 0: unknown */
 };
 
-/* Behind the end only. 0 or -ENOMEM. */
+/* Only after the end. 0 or -ENOMEM. */
 int tdm_capture_exact_cores(const struct tdm_capture_exact *exact, size_t unit, struct tdm_exact_cores *cores);
-
-/* Invariants, for tests: sums agree with the buffers. Slow. */
-bool tdm_capture_exact_is_valid(const struct tdm_capture_exact *exact);
 
 #endif

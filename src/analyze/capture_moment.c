@@ -1,5 +1,5 @@
 /* Questions about a capture that was counted: what was there at one moment. */
-#include "analyze/capture_exact.h"
+#include "analyze/capture_operations.h"
 #include "base/units.h"
 
 #include <stdlib.h>
@@ -49,11 +49,9 @@ static int64_t larger(int64_t a, int64_t b)
 
 void tdm_capture_exact_now(const struct tdm_capture_exact *e, struct tdm_exact_now *now)
 {
-	*now = (struct tdm_exact_now){ .core_top = INT64_MIN,
-		.device_top = INT64_MIN,
-		.dram_top = INT64_MIN,
-		.l1_top = INT64_MIN,
-		.bank_top = INT64_MIN };
+	*now = (struct tdm_exact_now){
+		.core_top = INT64_MIN, .device_top = INT64_MIN, .dram_top = INT64_MIN, .bank_top = INT64_MIN
+	};
 	struct holding all[TDM_EXACT_UNITS_MAX];
 	find_holdings(e, all);
 	for (size_t i = 0; i < e->unit_count; i++) {
@@ -62,7 +60,6 @@ void tdm_capture_exact_now(const struct tdm_capture_exact *e, struct tdm_exact_n
 		now->l1_all += h.l1;
 		now->bank_all += h.bank;
 		now->dram_top = larger(now->dram_top, h.dram);
-		now->l1_top = larger(now->l1_top, h.l1);
 		now->bank_top = larger(now->bank_top, h.bank);
 		if (h.bank + h.max_total > now->core_top) {
 			now->core_top = h.bank + h.max_total;
@@ -91,7 +88,7 @@ void tdm_capture_exact_now(const struct tdm_capture_exact *e, struct tdm_exact_n
 	now->core_all = now->bank_all + plain;
 	now->device_all = now->l1_all + plain;
 	if (e->unit_count == 0)
-		now->core_top = now->device_top = now->dram_top = now->l1_top = now->bank_top = 0;
+		now->core_top = now->device_top = now->dram_top = now->bank_top = 0;
 }
 
 /* The largest first; of the same size, the older first. */
@@ -150,19 +147,6 @@ const struct tdm_exact_program *tdm_capture_exact_program(const struct tdm_captu
 	return u->peak_program;
 }
 
-/* The grid that the capture describes for the device, or for the only one. */
-static void find_grid(const struct tdm_capture_exact *e, size_t unit, struct tdm_exact_cores *cores)
-{
-	for (size_t i = 0; i < e->device_count; i++) {
-		const struct tdm_capture_device *d = &e->devices[i];
-		if ((e->device_count != 1 && d->id != e->units[unit].id) || d->grid_x == 0 || d->grid_y == 0 ||
-			d->grid_x > TDM_CAPTURE_GRID || d->grid_y > TDM_CAPTURE_GRID)
-			continue;
-		cores->grid_x = (uint32_t)d->grid_x;
-		cores->grid_y = (uint32_t)d->grid_y;
-	}
-}
-
 static void place_class(const struct tdm_program_class *c, struct tdm_exact_cores *cores)
 {
 	for (uint32_t y = 0; y < TDM_CAPTURE_GRID; y++)
@@ -182,14 +166,19 @@ int tdm_capture_exact_cores(const struct tdm_capture_exact *e, size_t unit, stru
 	int err = 0;
 	const struct tdm_exact_program *list = tdm_capture_exact_program(e, unit, &count);
 	uint32_t at = e->units[unit].core.at;
+	const struct tdm_capture_device *d = tdm_capture_description(e, unit);
 	*cores = (struct tdm_exact_cores){ 0 };
-	find_grid(e, unit, cores);
+	if (d != NULL && d->grid_x != 0 && d->grid_y != 0 && d->grid_x <= TDM_CAPTURE_GRID &&
+		d->grid_y <= TDM_CAPTURE_GRID) {
+		cores->grid_x = (uint32_t)d->grid_x;
+		cores->grid_y = (uint32_t)d->grid_y;
+	}
 	for (size_t i = 0; i < count && err == 0; i++) {
 		if (tdm_core_mask_count(&list[i].mask) == 0)
 			cores->unplaced += list[i].size;
 		else
-			err = tdm_program_memory_add(&memory, &list[i].mask, (enum tdm_program_kind)list[i].kind,
-				list[i].address, list[i].size);
+			err = tdm_program_memory_add(&memory, &list[i].mask,
+				tdm_program_kind((enum tdm_kind)list[i].kind), list[i].address, list[i].size);
 	}
 	for (size_t i = 0; i < memory.count && err == 0; i++)
 		place_class(&memory.classes[i], cores);
@@ -204,33 +193,4 @@ int tdm_capture_exact_cores(const struct tdm_capture_exact *e, size_t unit, stru
 		for (uint32_t x = 0; x < cores->grid_x; x++)
 			cores->bytes[y][x] += cores->everywhere;
 	return err;
-}
-
-bool tdm_capture_exact_is_valid(const struct tdm_capture_exact *e)
-{
-	for (size_t i = 1; i < e->buffer_count; i++)
-		if (e->buffers[i - 1].index >= e->buffers[i].index)
-			return false;
-	for (size_t u = 0; u < e->unit_count; u++)
-		for (int k = 0; k < TDM_KIND_COUNT; k++) {
-			const struct tdm_exact_kind *kind = &e->units[u].kinds[k];
-			int64_t now = 0, bank = 0;
-			for (size_t i = 0; i < e->buffer_count; i++) {
-				const struct tdm_exact_buffer *b = &e->buffers[i];
-				if (b->unit != u || b->kind != k)
-					continue;
-				int sign = b->state == TDM_EXACT_LIVE                  ? 1
-					   : b->state == TDM_EXACT_FREED && b->existed ? -1
-										       : 0;
-				now += sign * (int64_t)b->size;
-				if (b->bank_bytes != TDM_BYTES_UNKNOWN)
-					bank += sign * (int64_t)b->bank_bytes;
-			}
-			if (now != kind->now || bank != kind->bank_now)
-				return false;
-		}
-	for (size_t i = 0; i < e->chip_count; i++)
-		if (!tdm_program_memory_is_valid(&e->chips[i].memory))
-			return false;
-	return true;
 }

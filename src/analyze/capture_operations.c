@@ -8,10 +8,8 @@ static int by_peak(const void *a, const void *b)
 	const struct tdm_capture_operation *x = a, *y = b;
 	if (x->core_peak != y->core_peak)
 		return x->core_peak > y->core_peak ? -1 : 1;
-	uint64_t bytes_x = x->dram_bytes + x->l1_bytes, bytes_y = y->dram_bytes + y->l1_bytes;
-	if (bytes_x != bytes_y)
-		return bytes_x > bytes_y ? -1 : 1;
-	return x->path < y->path ? -1 : 1; /* callers come before those they call */
+	int order = tdm_order(y->dram_bytes + y->l1_bytes, x->dram_bytes + x->l1_bytes);
+	return order != 0 ? order : tdm_order(x->path, y->path); /* callers come before those they call */
 }
 
 struct tdm_capture_operation *tdm_capture_operations(const struct tdm_capture_exact *exact, size_t *count)
@@ -39,51 +37,50 @@ struct tdm_capture_operation *tdm_capture_operations(const struct tdm_capture_ex
 	return all;
 }
 
-size_t tdm_capture_fullest_core(const struct tdm_capture_exact *exact)
+static const struct tdm_exact_peak *peak_of(const struct tdm_exact_unit *unit, enum tdm_stock_figure figure)
+{
+	return figure == TDM_STOCK_DRAM_PEAK              ? &unit->dram
+	       : figure == TDM_STOCK_L1_PEAK              ? &unit->device
+	       : figure == TDM_STOCK_CORE_PEAK_L1         ? &unit->l1_core
+	       : figure == TDM_STOCK_CORE_PEAK_CB         ? &unit->program[TDM_PROGRAM_CB]
+	       : figure == TDM_STOCK_CORE_PEAK_DFB        ? &unit->program[TDM_PROGRAM_DFB]
+	       : figure == TDM_STOCK_CORE_PEAK_SCRATCHPAD ? &unit->program[TDM_PROGRAM_SCRATCHPAD]
+							  : &unit->core;
+}
+
+int64_t tdm_capture_peak(const struct tdm_capture_exact *exact, size_t unit, enum tdm_stock_figure figure)
+{
+	const struct tdm_exact_unit *u = &exact->units[unit];
+	bool is_unknown = (figure == TDM_STOCK_CORE_PEAK_L1 || figure == TDM_STOCK_CORE_PEAK_TOTAL) &&
+			  u->kinds[TDM_KIND_L1].bank_unknown + u->kinds[TDM_KIND_L1_SMALL].bank_unknown != 0;
+	for (size_t i = 0; figure == TDM_STOCK_L1_PEAK && i < exact->chip_count; i++)
+		is_unknown |= exact->chips[i].unit == unit && exact->chips[i].cores_unknown;
+	return is_unknown ? INT64_MIN : peak_of(u, figure)->bytes;
+}
+
+size_t tdm_capture_fullest(const struct tdm_capture_exact *exact, enum tdm_stock_figure figure)
 {
 	size_t best = SIZE_MAX;
+	int64_t most = 0;
 	for (size_t i = 0; i < exact->unit_count; i++)
-		if (exact->units[i].core.bytes > 0 &&
-			(best == SIZE_MAX || exact->units[i].core.bytes > exact->units[best].core.bytes))
+		if (peak_of(&exact->units[i], figure)->bytes > most) {
+			most = peak_of(&exact->units[i], figure)->bytes;
 			best = i;
+		}
 	return best;
 }
 
-size_t tdm_capture_fullest_dram(const struct tdm_capture_exact *exact)
-{
-	size_t best = SIZE_MAX;
-	for (size_t i = 0; i < exact->unit_count; i++)
-		if (exact->units[i].dram.bytes > 0 &&
-			(best == SIZE_MAX || exact->units[i].dram.bytes > exact->units[best].dram.bytes))
-			best = i;
-	return best;
-}
-
-bool tdm_capture_banks_known(const struct tdm_exact_unit *unit)
-{
-	return unit->kinds[TDM_KIND_L1].bank_unknown == 0 && unit->kinds[TDM_KIND_L1_SMALL].bank_unknown == 0;
-}
-
-bool tdm_capture_cores_known(const struct tdm_capture_exact *exact, size_t unit)
-{
-	for (size_t i = 0; i < exact->chip_count; i++)
-		if (exact->chips[i].unit == unit && exact->chips[i].cores_unknown)
-			return false;
-	return true;
-}
-
-void tdm_capture_device_order(const struct tdm_capture_exact *exact, uint16_t order[TDM_EXACT_UNITS_MAX])
+void tdm_capture_devices(const struct tdm_capture_exact *exact, const struct tdm_exact_unit *list[TDM_EXACT_UNITS_MAX])
 {
 	for (size_t i = 0; i < exact->unit_count; i++) {
 		size_t k = i;
-		for (; k > 0 && exact->units[order[k - 1]].id > exact->units[i].id; k--)
-			order[k] = order[k - 1];
-		order[k] = (uint16_t)i;
+		for (; k > 0 && list[k - 1]->id > exact->units[i].id; k--)
+			list[k] = list[k - 1];
+		list[k] = &exact->units[i];
 	}
 }
 
-/* The description of a device, by its own number or that of a chip of it; or the only one there is. */
-static const struct tdm_capture_device *description_of(const struct tdm_capture_exact *e, size_t unit)
+const struct tdm_capture_device *tdm_capture_description(const struct tdm_capture_exact *e, size_t unit)
 {
 	for (size_t i = 0; i < e->device_count; i++)
 		for (size_t k = 0; k < e->chip_count; k++)
@@ -97,24 +94,10 @@ static const struct tdm_capture_device *description_of(const struct tdm_capture_
 
 uint64_t tdm_capture_banks(const struct tdm_capture_exact *exact, size_t unit, enum tdm_kind kind)
 {
-	const struct tdm_capture_device *d = description_of(exact, unit);
+	const struct tdm_capture_device *d = tdm_capture_description(exact, unit);
 	if (d == NULL)
 		return 0;
 	return kind == TDM_KIND_L1 || kind == TDM_KIND_L1_SMALL  ? d->l1_banks
 	       : kind == TDM_KIND_DRAM || kind == TDM_KIND_TRACE ? d->dram_channels
 								 : 0;
-}
-
-struct tdm_capture_gaps tdm_capture_gaps(const struct tdm_capture_exact *exact)
-{
-	struct tdm_capture_gaps gaps = { 0 };
-	for (size_t i = 0; i < exact->buffer_count; i++) {
-		const struct tdm_exact_buffer *b = &exact->buffers[i];
-		gaps.existing += b->existed;
-		gaps.without_banks += b->existed && b->bank_bytes == TDM_BYTES_UNKNOWN &&
-				      (b->kind == TDM_KIND_L1 || b->kind == TDM_KIND_L1_SMALL);
-	}
-	for (size_t i = 0; i < exact->unit_count; i++)
-		gaps.cores |= !tdm_capture_cores_known(exact, i);
-	return gaps;
 }

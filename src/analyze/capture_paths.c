@@ -4,73 +4,29 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { PATHS_MAX = 1 << 16, TEXTS_MAX = 1 << 16, STACK_MAX = 4096, PATH_SHOWN_MAX = 64 };
+enum { PATHS_MAX = 1 << 16, STACK_MAX = 4096, PATH_SHOWN_MAX = 64 };
 
 int tdm_capture_paths_init(struct tdm_capture_paths *p)
 {
 	*p = (struct tdm_capture_paths){ 0 };
-	int err = tdm_names_init(&p->names);
-	if (err == 0)
-		err = tdm_names_init(&p->texts);
-	if (err == 0)
-		err = tdm_map_init(&p->children);
-	if (err == 0)
-		err = tdm_map_init(&p->other_of);
-	if (err == 0) {
-		p->paths = calloc(64, sizeof *p->paths);
-		p->stack = calloc(64, sizeof *p->stack);
-		p->cap = p->stack_cap = 64;
-		err = p->paths == NULL || p->stack == NULL ? -ENOMEM : 0;
-	}
-	if (err != 0) {
+	if (tdm_intern_init(&p->texts) != 0 || tdm_map_init(&p->children) != 0 || tdm_map_init(&p->other_of) != 0 ||
+		tdm_reserve(&p->paths, &p->cap, 1, sizeof *p->paths) != 0) {
 		tdm_capture_paths_done(p);
-		return err;
+		return -ENOMEM;
 	}
-	p->count = 1;
-	p->paths[TDM_PATH_ROOT].core_peak = INT64_MIN;
+	p->paths[p->count++] = (struct tdm_capture_path){ .core_peak = INT64_MIN };
 	return 0;
-}
-
-static void free_texts(struct tdm_str *texts, uint32_t count)
-{
-	for (uint32_t i = 0; texts != NULL && i < count; i++)
-		free((char *)(uintptr_t)texts[i].ptr);
-	free(texts);
 }
 
 void tdm_capture_paths_done(struct tdm_capture_paths *p)
 {
-	free_texts(p->name_of, p->names.count);
-	free_texts(p->text_of, p->texts.count);
-	tdm_names_done(&p->names);
-	tdm_names_done(&p->texts);
+	tdm_intern_done(&p->texts);
 	tdm_map_done(&p->children);
 	tdm_map_done(&p->other_of);
 	free(p->others);
 	free(p->paths);
 	free(p->stack);
 	*p = (struct tdm_capture_paths){ 0 };
-}
-
-/* The slot of a text in `names`, with its copy in `*texts`; TDM_NAME_NONE when there is no room. Nothing is ever
- * removed, so slots count up from 0. */
-static uint32_t intern(struct tdm_names *names, struct tdm_str **texts, size_t *cap, struct tdm_str text)
-{
-	text.len = text.len < TDM_NAME_MAX ? text.len : TDM_NAME_MAX;
-	uint32_t slot = tdm_names_find(names, text);
-	if (slot != TDM_NAME_NONE || names->count >= TEXTS_MAX)
-		return slot;
-	if (tdm_reserve(texts, cap, names->count + 1, sizeof **texts) != 0)
-		return TDM_NAME_NONE;
-	char *copy = malloc(text.len + 1);
-	if (copy == NULL || tdm_names_add(names, text, &slot) != 0) {
-		free(copy);
-		return TDM_NAME_NONE;
-	}
-	memcpy(copy, text.ptr, text.len);
-	copy[text.len] = '\0';
-	(*texts)[slot] = (struct tdm_str){ copy, text.len };
-	return slot;
 }
 
 static uint32_t find_path(struct tdm_capture_paths *p, uint32_t parent, uint32_t name)
@@ -99,8 +55,8 @@ int tdm_capture_paths_enter(struct tdm_capture_paths *p, struct tdm_str name)
 		return -ENOMEM;
 	if (name.len == 0)
 		name = tdm_str_of("(no name)");
-	uint32_t slot = intern(&p->names, &p->name_of, &p->name_cap, name);
-	uint32_t path = slot != TDM_NAME_NONE ? find_path(p, now, slot) : TDM_MAP_NONE;
+	uint32_t number = tdm_capture_paths_text(p, name);
+	uint32_t path = number != 0 ? find_path(p, now, number) : TDM_MAP_NONE;
 	if (path == TDM_MAP_NONE) {
 		path = now;
 		p->overflow++;
@@ -142,18 +98,18 @@ int tdm_capture_paths_raise(struct tdm_capture_paths *p, uint32_t path, uint32_t
 
 uint32_t tdm_capture_paths_text(struct tdm_capture_paths *p, struct tdm_str text)
 {
-	uint32_t slot = text.len != 0 ? intern(&p->texts, &p->text_of, &p->text_cap, text) : TDM_NAME_NONE;
-	return slot != TDM_NAME_NONE ? slot + 1 : 0;
+	uint32_t number;
+	return tdm_intern_text(&p->texts, text, &number) == 0 ? number : 0;
 }
 
-struct tdm_str tdm_capture_paths_text_of(const struct tdm_capture_paths *p, uint32_t number)
+const char *tdm_capture_paths_text_of(const struct tdm_capture_paths *p, uint32_t number)
 {
-	return number != 0 ? p->text_of[number - 1] : (struct tdm_str){ 0 };
+	return number != 0 ? p->texts.texts[number] : NULL;
 }
 
-struct tdm_str tdm_capture_paths_name(const struct tdm_capture_paths *p, uint32_t path)
+const char *tdm_capture_paths_name(const struct tdm_capture_paths *p, uint32_t path)
 {
-	return path != TDM_PATH_ROOT ? p->name_of[p->paths[path].name] : (struct tdm_str){ 0 };
+	return p->texts.texts[p->paths[path].name];
 }
 
 void tdm_capture_paths_put(const struct tdm_capture_paths *p, uint32_t path, struct tdm_buf *out)
@@ -163,9 +119,7 @@ void tdm_capture_paths_put(const struct tdm_capture_paths *p, uint32_t path, str
 	for (; path != TDM_PATH_ROOT; path = p->paths[path].parent)
 		way[count++ % PATH_SHOWN_MAX] = path;
 	for (size_t i = count; i-- > 0 && count - i <= PATH_SHOWN_MAX;) {
-		struct tdm_str name = tdm_capture_paths_name(p, way[i % PATH_SHOWN_MAX]);
-		if (i + 1 != count)
-			tdm_buf_puts(out, " > ");
-		tdm_buf_add(out, name.ptr, name.len);
+		tdm_buf_puts(out, i + 1 != count ? " > " : "");
+		tdm_buf_puts(out, tdm_capture_paths_name(p, way[i % PATH_SHOWN_MAX]));
 	}
 }

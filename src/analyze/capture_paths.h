@@ -1,6 +1,6 @@
 /*
  * The calls of a capture as a tree: a path is the functions that are running, outermost first. The same path called
- * again is the same entry. Also keeps texts (shapes of tensors), each once. Both are bounded: what comes behind the
+ * again is the same entry. Also keeps texts (shapes of tensors), each once. Both are bounded: what comes after the
  * bound belongs to the path that was running, or has no text.
  */
 #ifndef TDM_ANALYZE_CAPTURE_PATHS_H
@@ -8,12 +8,12 @@
 
 #include "base/buf.h"
 #include "base/map.h"
-#include "base/names.h"
+#include "state/intern.h"
 
 enum { TDM_PATH_ROOT = 0 }; /* outside of all functions */
 
 struct tdm_capture_path {
-	uint32_t parent, name; /* name: a slot */
+	uint32_t parent, name; /* name: a text */
 	uint64_t calls;
 	uint64_t dram_bytes, l1_bytes; /* allocated directly in it; asked for */
 	uint64_t buffers;
@@ -28,11 +28,8 @@ struct tdm_capture_path_peak {
 };
 
 struct tdm_capture_paths {
-	struct tdm_names names, texts;
+	struct tdm_intern texts; /* names of functions, and others */
 	struct tdm_map children; /* parent and name to path */
-	struct tdm_str *name_of; /* by slot; owned texts */
-	struct tdm_str *text_of;
-	size_t name_cap, text_cap;
 	struct tdm_capture_path *paths;
 	size_t count, cap;
 	struct tdm_capture_path_peak *others;
@@ -62,11 +59,12 @@ int tdm_capture_paths_raise(struct tdm_capture_paths *paths, uint32_t path, uint
 
 /* A text's number from 1, or 0 when it is empty or cannot be kept. */
 uint32_t tdm_capture_paths_text(struct tdm_capture_paths *paths, struct tdm_str text);
-struct tdm_str tdm_capture_paths_text_of(const struct tdm_capture_paths *paths, uint32_t number);
+/* NULL for 0. */
+const char *tdm_capture_paths_text_of(const struct tdm_capture_paths *paths, uint32_t number);
 
 /* "ttnn.matmul > MatmulDeviceOperation"; nothing for the root. */
 void tdm_capture_paths_put(const struct tdm_capture_paths *paths, uint32_t path, struct tdm_buf *out);
-/* Of its innermost function. */
-struct tdm_str tdm_capture_paths_name(const struct tdm_capture_paths *paths, uint32_t path);
+/* Of its innermost function; empty for the root. */
+const char *tdm_capture_paths_name(const struct tdm_capture_paths *paths, uint32_t path);
 
 #endif

@@ -3,14 +3,16 @@
  *
  * - A release takes size and type from the node that it is connected to. Those are `buffer` nodes that come before it;
  *   a table of 16 bytes for each keeps what is needed, in the order of the file, so that it can be searched.
- * - Behind an outermost function_start the inputs that follow are added before the peak is looked at. `inputs` is true
+ * - After an outermost function_start the inputs that follow are added before the peak is looked at. `inputs` is true
  *   while they follow; the first other node ends that and raises the peak.
  *
  * Widths and wrapping are the runtime's: 32 bits for the peak of L1, 64 without a sign for the cores, 64 with a sign
  * for DRAM.
  */
 #include "analyze/capture_stock.h"
+#include "base/number.h"
 #include "base/reserve.h"
+#include "base/search.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -33,41 +35,31 @@ struct tdm_capture_stock {
 	/* L1 */
 	bool inputs;
 	uint64_t depth;
-	uint32_t l1_program, l1_buffers, l1_peak;
+	uint32_t l1_program, l1_buffers;
 	uint64_t l1_views, l1_twice, l1_inputs; /* parts of the two, for reasons */
-	uint64_t l1_peak_views, l1_peak_twice, l1_peak_inputs;
-	int64_t l1_true; /* without wrapping */
-	/* DRAM */
-	uint64_t dram_now, dram_in, dram_out;
-	int64_t dram_peak;
-	/* one core */
-	uint64_t next_counter;
-	uint64_t cb, l1, dfb, scratchpad, total;
-	uint64_t cb_peak, l1_core_peak, dfb_peak, scratchpad_peak, total_peak;
-	bool wrapped[TDM_STOCK_FIGURES];
-	char why[TDM_STOCK_GROUPS][TDM_STOCK_WHY_CAP];
+	int64_t l1_true;                        /* without wrapping */
+	uint64_t next_counter;                  /* one core */
+	uint64_t now[TDM_STOCK_FIGURES];        /* DRAM and one core, by their peaks */
+	struct tdm_stock_result result;
 };
 
-static const char *const keys[] = {
-#define X(id, key, group) [TDM_STOCK_##id] = key,
-	TDM_STOCK_LIST(X)
-#undef X
-};
-
-static const uint8_t groups[] = {
-#define X(id, key, group) [TDM_STOCK_##id] = TDM_STOCK_##group,
+static const struct {
+	const char *key;
+	enum tdm_stock_group group;
+} figures[] = {
+#define X(id, key, group) [TDM_STOCK_##id] = { key, TDM_STOCK_##group },
 	TDM_STOCK_LIST(X)
 #undef X
 };
 
 const char *tdm_stock_key(enum tdm_stock_figure figure)
 {
-	return keys[figure];
+	return figures[figure].key;
 }
 
 enum tdm_stock_group tdm_stock_group_of(enum tdm_stock_figure figure)
 {
-	return (enum tdm_stock_group)groups[figure];
+	return figures[figure].group;
 }
 
 struct tdm_capture_stock *tdm_capture_stock_new(void)
@@ -85,22 +77,19 @@ void tdm_capture_stock_free(struct tdm_capture_stock *stock)
 
 static bool failed(const struct tdm_capture_stock *s, enum tdm_stock_group group)
 {
-	return s->why[group][0] != '\0';
+	return s->result.why[group][0] != '\0';
 }
 
 /* The figures of the group end here: the first reason stays. */
-static void fail(struct tdm_capture_stock *s, enum tdm_stock_group group, const struct tdm_capture_node *node,
-	const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-static void fail(struct tdm_capture_stock *s, enum tdm_stock_group group, const struct tdm_capture_node *node,
-	const char *format, ...)
+static __attribute__((format(printf, 4, 5))) void fail(struct tdm_capture_stock *s, enum tdm_stock_group group,
+	const struct tdm_capture_node *node, const char *format, ...)
 {
 	va_list args;
 	if (failed(s, group))
 		return;
-	int len = snprintf(s->why[group], TDM_STOCK_WHY_CAP, "node %" PRIu64 ": ", node->index);
+	int len = snprintf(s->result.why[group], TDM_STOCK_WHY_CAP, "node %" PRIu64 ": ", node->index);
 	va_start(args, format);
-	vsnprintf(s->why[group] + len, TDM_STOCK_WHY_CAP - (size_t)len, format, args);
+	vsnprintf(s->result.why[group] + len, TDM_STOCK_WHY_CAP - (size_t)len, format, args);
 	va_end(args);
 }
 
@@ -131,27 +120,15 @@ static int add_buffer(struct tdm_capture_stock *s, const struct tdm_capture_node
 	return 0;
 }
 
-/* Most releases are of young buffers: steps that double, back from the end, then a search between the last two. */
+static uint64_t index_of(const void *buffers, size_t i)
+{
+	return ((const struct buffer *)buffers)[i].index;
+}
+
 static struct buffer *find_buffer(const struct tdm_capture_stock *s, int64_t index)
 {
-	size_t high = s->count, step = 1, low;
-	if (index < 0)
-		return NULL;
-	for (;;) {
-		low = step < s->count ? s->count - step : 0;
-		if (low == 0 || s->buffers[low].index <= (uint64_t)index)
-			break;
-		high = low;
-		step *= 2;
-	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->buffers[middle].index < (uint64_t)index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < s->count && s->buffers[low].index == (uint64_t)index ? &s->buffers[low] : NULL;
+	size_t at = index >= 0 ? tdm_search_back(s->buffers, s->count, (uint64_t)index, index_of) : SIZE_MAX;
+	return at != SIZE_MAX ? &s->buffers[at] : NULL;
 }
 
 /* ---- the peak of L1 ---- */
@@ -159,14 +136,13 @@ static struct buffer *find_buffer(const struct tdm_capture_stock *s, int64_t ind
 static unsigned raise_l1(struct tdm_capture_stock *s)
 {
 	uint32_t now = s->l1_program + s->l1_buffers;
-	if (s->l1_true < 0 || s->l1_true > UINT32_MAX)
-		s->wrapped[TDM_STOCK_L1_PEAK] = true;
-	if (now <= s->l1_peak)
+	s->result.wrapped[TDM_STOCK_L1_PEAK] |= s->l1_true < 0 || s->l1_true > UINT32_MAX;
+	if (now <= s->result.value[TDM_STOCK_L1_PEAK])
 		return 0;
-	s->l1_peak = now;
-	s->l1_peak_views = s->l1_views;
-	s->l1_peak_twice = s->l1_twice;
-	s->l1_peak_inputs = s->l1_inputs;
+	s->result.value[TDM_STOCK_L1_PEAK] = now;
+	s->result.view_bytes = s->l1_views;
+	s->result.twice_bytes = s->l1_twice;
+	s->result.input_bytes = s->l1_inputs;
 	return 1U << TDM_STOCK_L1_PEAK;
 }
 
@@ -184,7 +160,7 @@ static void l1_subtract(struct tdm_capture_stock *s, uint32_t *from, int64_t siz
 		s->l1_true = INT64_MIN;
 }
 
-/* Whether the node belongs to the inputs behind an outermost function_start. */
+/* Whether the node belongs to the inputs after an outermost function_start. */
 static bool l1_input(struct tdm_capture_stock *s, const struct tdm_capture_node *node)
 {
 	int64_t size;
@@ -294,6 +270,7 @@ static unsigned l1_apply(
 static unsigned dram_apply(
 	struct tdm_capture_stock *s, const struct tdm_capture_node *node, const struct buffer *released)
 {
+	uint64_t *now = &s->now[TDM_STOCK_DRAM_PEAK], *value = s->result.value;
 	int64_t size;
 	if (node->type == TDM_CAPTURE_UNTYPED) {
 		fail(s, TDM_STOCK_DRAM, node, "node_type is missing");
@@ -302,52 +279,45 @@ static unsigned dram_apply(
 			fail(s, TDM_STOCK_DRAM, node, "type is missing");
 		else if (node->memory == TDM_CAPTURE_MEMORY_DRAM &&
 			 take(s, TDM_STOCK_DRAM, node, &node->size, "size", &size)) {
-			s->dram_now += (uint64_t)size;
-			s->dram_in += (uint64_t)size;
+			*now += (uint64_t)size;
+			value[TDM_STOCK_DRAM_ALLOCATIONS] += (uint64_t)size;
 		}
 	} else if (released != NULL && released->memory == TDM_CAPTURE_MEMORY_DRAM) {
-		s->dram_now -= (uint64_t)released->size;
-		s->dram_out += (uint64_t)released->size;
+		*now -= (uint64_t)released->size;
+		value[TDM_STOCK_DRAM_DEALLOCATIONS] += (uint64_t)released->size;
 	}
-	if ((int64_t)s->dram_now <= s->dram_peak)
+	if ((int64_t)*now <= (int64_t)value[TDM_STOCK_DRAM_PEAK])
 		return 0;
-	s->dram_peak = (int64_t)s->dram_now;
+	value[TDM_STOCK_DRAM_PEAK] = *now;
 	return 1U << TDM_STOCK_DRAM_PEAK;
 }
 
 /* ---- one core ---- */
 
-static unsigned core_add(
-	struct tdm_capture_stock *s, uint64_t *now, uint64_t *peak, enum tdm_stock_figure figure, uint64_t size)
+static unsigned core_add(struct tdm_capture_stock *s, enum tdm_stock_figure figure, uint64_t size)
 {
+	const enum tdm_stock_figure raises[] = { figure, TDM_STOCK_CORE_PEAK_TOTAL };
 	unsigned raised = 0;
-	*now += size;
-	s->total += size;
-	if (*now > *peak) {
-		*peak = *now;
-		raised |= 1U << figure;
+	for (int i = 0; i < 2; i++) {
+		uint64_t *now = &s->now[raises[i]], *peak = &s->result.value[raises[i]];
+		*now += size;
+		raised |= *now > *peak ? 1U << raises[i] : 0;
+		*peak = tdm_max(*peak, *now);
+		s->result.wrapped[raises[i]] |= *peak > (uint64_t)INT64_MAX;
 	}
-	if (s->total > s->total_peak) {
-		s->total_peak = s->total;
-		raised |= 1U << TDM_STOCK_CORE_PEAK_TOTAL;
-	}
-	s->wrapped[figure] = s->wrapped[figure] || *peak > (uint64_t)INT64_MAX;
-	s->wrapped[TDM_STOCK_CORE_PEAK_TOTAL] =
-		s->wrapped[TDM_STOCK_CORE_PEAK_TOTAL] || s->total_peak > (uint64_t)INT64_MAX;
 	return raised;
 }
 
 /* Program memory: `view` is the field that says it has no bytes of its own; NULL: there is none. */
 static unsigned core_program(struct tdm_capture_stock *s, const struct tdm_capture_node *node,
-	const struct tdm_capture_number *view, const char *view_name, uint64_t *now, uint64_t *peak,
-	enum tdm_stock_figure figure)
+	const struct tdm_capture_number *view, const char *view_name, enum tdm_stock_figure figure)
 {
 	int64_t is_view = 0, size;
 	if (view != NULL && !take(s, TDM_STOCK_CORE, node, view, view_name, &is_view))
 		return 0;
 	if (is_view == 1 || !take(s, TDM_STOCK_CORE, node, &node->size, "size", &size))
 		return 0;
-	return core_add(s, now, peak, figure, (uint32_t)size);
+	return core_add(s, figure, (uint32_t)size);
 }
 
 static unsigned core_buffer(struct tdm_capture_stock *s, const struct tdm_capture_node *node)
@@ -361,9 +331,9 @@ static unsigned core_buffer(struct tdm_capture_stock *s, const struct tdm_captur
 		!take(s, TDM_STOCK_CORE, node, &node->bank_size, "max_size_per_bank", &size))
 		return 0;
 	if (node->type == TDM_CAPTURE_BUFFER_ALLOCATE)
-		return core_add(s, &s->l1, &s->l1_core_peak, TDM_STOCK_CORE_PEAK_L1, (uint32_t)size);
-	s->l1 -= (uint32_t)size;
-	s->total -= (uint32_t)size;
+		return core_add(s, TDM_STOCK_CORE_PEAK_L1, (uint32_t)size);
+	s->now[TDM_STOCK_CORE_PEAK_L1] -= (uint32_t)size;
+	s->now[TDM_STOCK_CORE_PEAK_TOTAL] -= (uint32_t)size;
 	return 0;
 }
 
@@ -379,17 +349,15 @@ static unsigned core_apply(struct tdm_capture_stock *s, const struct tdm_capture
 		fail(s, TDM_STOCK_CORE, node, "node_type is missing");
 		return 0;
 	case TDM_CAPTURE_CB_ALLOCATE:
-		return core_program(s, node, &node->globally_allocated, "globally_allocated", &s->cb, &s->cb_peak,
-			TDM_STOCK_CORE_PEAK_CB);
+		return core_program(s, node, &node->globally_allocated, "globally_allocated", TDM_STOCK_CORE_PEAK_CB);
 	case TDM_CAPTURE_DFB_ALLOCATE:
-		return core_program(s, node, &node->borrows_memory, "borrows_memory", &s->dfb, &s->dfb_peak,
-			TDM_STOCK_CORE_PEAK_DFB);
+		return core_program(s, node, &node->borrows_memory, "borrows_memory", TDM_STOCK_CORE_PEAK_DFB);
 	case TDM_CAPTURE_SCRATCHPAD_ALLOCATE:
-		return core_program(
-			s, node, NULL, NULL, &s->scratchpad, &s->scratchpad_peak, TDM_STOCK_CORE_PEAK_SCRATCHPAD);
+		return core_program(s, node, NULL, NULL, TDM_STOCK_CORE_PEAK_SCRATCHPAD);
 	case TDM_CAPTURE_CB_DEALLOCATE_ALL:
-		s->total -= s->cb + s->dfb + s->scratchpad;
-		s->cb = s->dfb = s->scratchpad = 0;
+		s->now[TDM_STOCK_CORE_PEAK_CB] = s->now[TDM_STOCK_CORE_PEAK_DFB] = 0;
+		s->now[TDM_STOCK_CORE_PEAK_SCRATCHPAD] = 0;
+		s->now[TDM_STOCK_CORE_PEAK_TOTAL] = s->now[TDM_STOCK_CORE_PEAK_L1];
 		return 0;
 	case TDM_CAPTURE_BUFFER_ALLOCATE:
 	case TDM_CAPTURE_BUFFER_DEALLOCATE:
@@ -427,33 +395,12 @@ int tdm_capture_stock_apply(struct tdm_capture_stock *s, const struct tdm_captur
 	return 0;
 }
 
-void tdm_capture_stock_end(struct tdm_capture_stock *s)
+const struct tdm_stock_result *tdm_capture_stock_end(struct tdm_capture_stock *s)
 {
 	if (s->inputs && !failed(s, TDM_STOCK_L1))
 		raise_l1(s);
 	s->inputs = false;
-}
-
-void tdm_capture_stock_result(const struct tdm_capture_stock *s, struct tdm_stock_result *result)
-{
-	*result = (struct tdm_stock_result){
-		.value = {
-			[TDM_STOCK_DRAM_PEAK] = (uint64_t)s->dram_peak,
-			[TDM_STOCK_DRAM_ALLOCATIONS] = s->dram_in,
-			[TDM_STOCK_DRAM_DEALLOCATIONS] = s->dram_out,
-			[TDM_STOCK_L1_PEAK] = s->l1_peak,
-			[TDM_STOCK_CORE_PEAK_CB] = s->cb_peak,
-			[TDM_STOCK_CORE_PEAK_L1] = s->l1_core_peak,
-			[TDM_STOCK_CORE_PEAK_DFB] = s->dfb_peak,
-			[TDM_STOCK_CORE_PEAK_SCRATCHPAD] = s->scratchpad_peak,
-			[TDM_STOCK_CORE_PEAK_TOTAL] = s->total_peak,
-		},
-		.twice_bytes = s->l1_peak_twice,
-		.input_bytes = s->l1_peak_inputs,
-		.view_bytes = s->l1_peak_views,
-	};
-	memcpy(result->why, s->why, sizeof result->why);
-	memcpy(result->wrapped, s->wrapped, sizeof result->wrapped);
 	for (int i = 0; i < TDM_STOCK_FIGURES; i++)
-		result->known[i] = !failed(s, tdm_stock_group_of((enum tdm_stock_figure)i));
+		s->result.known[i] = !failed(s, tdm_stock_group_of((enum tdm_stock_figure)i));
+	return &s->result;
 }

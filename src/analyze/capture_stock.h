@@ -52,9 +52,6 @@ void tdm_capture_stock_free(struct tdm_capture_stock *stock); /* NULL is allowed
  */
 int tdm_capture_stock_apply(struct tdm_capture_stock *stock, const struct tdm_capture_node *node, unsigned *raised);
 
-/* Behind the last node. */
-void tdm_capture_stock_end(struct tdm_capture_stock *stock);
-
 struct tdm_stock_result {
 	uint64_t value[TDM_STOCK_FIGURES]; /* dram_peak is never below 0 */
 	bool known[TDM_STOCK_FIGURES];
@@ -65,6 +62,7 @@ struct tdm_stock_result {
 	uint64_t view_bytes;  /* of globally allocated circular buffers that l1_peak counts, at that peak */
 };
 
-void tdm_capture_stock_result(const struct tdm_capture_stock *stock, struct tdm_stock_result *result);
+/* After the last node. Borrowed from the stock. */
+const struct tdm_stock_result *tdm_capture_stock_end(struct tdm_capture_stock *stock);
 
 #endif

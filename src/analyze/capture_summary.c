@@ -1,29 +1,14 @@
 #include "analyze/capture_summary.h"
+#include "analyze/capture_operations.h"
+#include "analyze/finding.h"
 #include "base/reserve.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { ERRORS_MAX = 1000 }; /* that are kept */
-
-static const struct {
-	const char *name, *text;
-} reason_texts[] = {
-#define X(id, name, text) [TDM_REASON_##id] = { name, text },
-	TDM_CAPTURE_REASON_LIST(X)
-#undef X
-};
-
-const char *tdm_capture_reason_name(enum tdm_capture_reason_code code)
-{
-	return reason_texts[code].name;
-}
-
-const char *tdm_capture_reason_text(enum tdm_capture_reason_code code)
-{
-	return reason_texts[code].text;
-}
 
 int tdm_capture_summary_init(struct tdm_capture_summary *s)
 {
@@ -104,157 +89,205 @@ int tdm_capture_summary_take(void *summary, const struct tdm_record *record)
 	}
 }
 
-/* ---- what is right, and why the runtime's figure is another ---- */
-
-static int64_t larger(int64_t a, int64_t b)
+/* The highest of all devices, because none is added to another; unknown if one of them is. */
+static int64_t find_right(const struct tdm_capture_exact *exact, enum tdm_stock_figure figure)
 {
-	return a > b ? a : b;
-}
-
-/* The highest of all devices, as none is added to another. */
-static void find_right(struct tdm_capture_summary *s)
-{
-	bool bank_unknown = false;
-	for (int i = 0; i < TDM_STOCK_FIGURES; i++)
-		s->right[i] = 0;
-	s->right[TDM_STOCK_DRAM_ALLOCATIONS] = s->right[TDM_STOCK_DRAM_DEALLOCATIONS] = INT64_MIN;
-	for (size_t i = 0; i < s->exact.unit_count; i++) {
-		const struct tdm_exact_unit *u = &s->exact.units[i];
-		int64_t *r = s->right;
-		r[TDM_STOCK_DRAM_PEAK] = larger(r[TDM_STOCK_DRAM_PEAK], u->dram.bytes);
-		r[TDM_STOCK_L1_PEAK] = larger(r[TDM_STOCK_L1_PEAK], u->device.bytes);
-		r[TDM_STOCK_CORE_PEAK_CB] = larger(r[TDM_STOCK_CORE_PEAK_CB], u->program[TDM_PROGRAM_CB].bytes);
-		r[TDM_STOCK_CORE_PEAK_DFB] = larger(r[TDM_STOCK_CORE_PEAK_DFB], u->program[TDM_PROGRAM_DFB].bytes);
-		r[TDM_STOCK_CORE_PEAK_SCRATCHPAD] =
-			larger(r[TDM_STOCK_CORE_PEAK_SCRATCHPAD], u->program[TDM_PROGRAM_SCRATCHPAD].bytes);
-		r[TDM_STOCK_CORE_PEAK_L1] = larger(r[TDM_STOCK_CORE_PEAK_L1], u->l1_core.bytes);
-		r[TDM_STOCK_CORE_PEAK_TOTAL] = larger(r[TDM_STOCK_CORE_PEAK_TOTAL], u->core.bytes);
-		bank_unknown = bank_unknown || u->kinds[TDM_KIND_L1].bank_unknown != 0 ||
-			       u->kinds[TDM_KIND_L1_SMALL].bank_unknown != 0;
-	}
-	if (bank_unknown)
-		s->right[TDM_STOCK_CORE_PEAK_L1] = s->right[TDM_STOCK_CORE_PEAK_TOTAL] = INT64_MIN;
-	for (size_t i = 0; i < s->exact.chip_count; i++)
-		if (s->exact.chips[i].cores_unknown)
-			s->right[TDM_STOCK_L1_PEAK] = INT64_MIN;
-}
-
-static void put_reason(struct tdm_capture_summary *s, int figure, int code, int64_t bytes, int64_t *explained)
-{
-	if (bytes == 0 && code != TDM_REASON_WRAPPED)
-		return;
-	s->reasons[s->reason_count++] = (struct tdm_capture_reason){ (uint8_t)figure, (uint8_t)code, bytes };
-	*explained += bytes;
-}
-
-/* What was there before and is in each exact figure; the device that has the most of it stands for all. */
-static int64_t existing(const struct tdm_capture_summary *s, bool is_dram, bool is_bank)
-{
-	int64_t most = 0;
-	for (size_t i = 0; i < s->exact.unit_count; i++) {
-		const struct tdm_exact_kind *kinds = s->exact.units[i].kinds;
-		const struct tdm_exact_kind *a = &kinds[is_dram ? TDM_KIND_DRAM : TDM_KIND_L1];
-		const struct tdm_exact_kind *b = &kinds[is_dram ? TDM_KIND_TRACE : TDM_KIND_L1_SMALL];
-		most = larger(most, (int64_t)(is_bank ? a->existing_bank_bytes + b->existing_bank_bytes
-						      : a->existing_bytes + b->existing_bytes));
+	bool has_none = figure == TDM_STOCK_DRAM_ALLOCATIONS || figure == TDM_STOCK_DRAM_DEALLOCATIONS;
+	int64_t most = has_none ? INT64_MIN : 0;
+	for (size_t i = 0; i < exact->unit_count && most != INT64_MIN; i++) {
+		int64_t peak = tdm_capture_peak(exact, i, figure);
+		most = peak == INT64_MIN || peak > most ? peak : most;
 	}
 	return most;
 }
 
-/* The runtime lets a release on one device release everything. Without such a release the cause is another one. */
-static void put_released(struct tdm_capture_summary *s, int figure, int64_t bytes, int64_t *explained)
-{
-	if (s->exact.partial_releases != 0)
-		put_reason(s, figure, TDM_REASON_RELEASED, bytes, explained);
-}
-
-static void explain_program(struct tdm_capture_summary *s, int figure, int kind, int64_t stock, int64_t *explained)
-{
-	const struct tdm_exact_now *at = &s->at[figure];
-	put_released(s, figure, stock - at->plain_all[kind], explained);
-	put_reason(s, figure, TDM_REASON_DEVICES, at->plain_all[kind] - at->plain_top[kind], explained);
-	put_reason(s, figure, TDM_REASON_CORES, at->plain_top[kind] - at->stacked_top[kind], explained);
-	put_reason(s, figure, TDM_REASON_ADDRESSES, at->stacked_top[kind] - at->max_top[kind], explained);
-	put_reason(s, figure, TDM_REASON_MOMENT, at->max_top[kind] - s->right[figure], explained);
-}
-
-static void explain_total(struct tdm_capture_summary *s, int figure, int64_t stock, int64_t *explained)
-{
-	const struct tdm_exact_now *at = &s->at[figure];
-	int64_t before = existing(s, false, true);
-	put_released(s, figure, stock - at->core_all, explained);
-	put_reason(s, figure, TDM_REASON_DEVICES, at->core_all - at->core_plain, explained);
-	put_reason(s, figure, TDM_REASON_CORES, at->core_plain - at->core_stacked, explained);
-	put_reason(s, figure, TDM_REASON_ADDRESSES, at->core_stacked - at->core_top, explained);
-	put_reason(s, figure, TDM_REASON_EXISTING, -before, explained);
-	put_reason(s, figure, TDM_REASON_MOMENT, at->core_top + before - s->right[figure], explained);
-}
-
-static void explain_l1(struct tdm_capture_summary *s, int figure, int64_t stock, int64_t *explained)
-{
-	const struct tdm_exact_now *at = &s->at[figure];
-	int64_t before = existing(s, false, false), inputs = (int64_t)s->figures.input_bytes;
-	int64_t views = (int64_t)s->figures.view_bytes, twice = (int64_t)s->figures.twice_bytes;
-	put_reason(s, figure, TDM_REASON_VIEWS, views, explained);
-	put_reason(s, figure, TDM_REASON_TWICE, twice, explained);
-	put_released(s, figure, stock - views - twice - inputs - at->device_all, explained);
-	put_reason(s, figure, TDM_REASON_DEVICES, at->device_all - at->device_plain, explained);
-	put_reason(s, figure, TDM_REASON_EACH_CORE, at->device_plain - at->device_top, explained);
-	put_reason(s, figure, TDM_REASON_EXISTING, inputs - before, explained);
-	put_reason(s, figure, TDM_REASON_MOMENT, at->device_top + before - s->right[figure], explained);
-}
-
-static void explain(struct tdm_capture_summary *s, int figure)
-{
-	const struct tdm_exact_now *at = &s->at[figure];
-	int64_t stock = (int64_t)s->figures.value[figure], explained = 0, before;
-	if (!s->figures.known[figure] || s->right[figure] == INT64_MIN || stock == s->right[figure])
-		return;
-	if (s->figures.wrapped[figure]) {
-		put_reason(s, figure, TDM_REASON_WRAPPED, 0, &explained);
-		return;
-	}
-	switch (figure) {
-	case TDM_STOCK_DRAM_PEAK:
-		before = existing(s, true, false);
-		put_reason(s, figure, TDM_REASON_DEVICES, at->dram_all - at->dram_top, &explained);
-		put_reason(s, figure, TDM_REASON_EXISTING, -before, &explained);
-		put_reason(s, figure, TDM_REASON_MOMENT, at->dram_top + before - s->right[figure], &explained);
-		break;
-	case TDM_STOCK_L1_PEAK:
-		explain_l1(s, figure, stock, &explained);
-		break;
-	case TDM_STOCK_CORE_PEAK_L1:
-		before = existing(s, false, true);
-		put_reason(s, figure, TDM_REASON_DEVICES, at->bank_all - at->bank_top, &explained);
-		put_reason(s, figure, TDM_REASON_EXISTING, -before, &explained);
-		put_reason(s, figure, TDM_REASON_MOMENT, at->bank_top + before - s->right[figure], &explained);
-		break;
-	case TDM_STOCK_CORE_PEAK_TOTAL:
-		explain_total(s, figure, stock, &explained);
-		break;
-	case TDM_STOCK_CORE_PEAK_CB:
-		explain_program(s, figure, TDM_PROGRAM_CB, stock, &explained);
-		break;
-	case TDM_STOCK_CORE_PEAK_DFB:
-		explain_program(s, figure, TDM_PROGRAM_DFB, stock, &explained);
-		break;
-	case TDM_STOCK_CORE_PEAK_SCRATCHPAD:
-		explain_program(s, figure, TDM_PROGRAM_SCRATCHPAD, stock, &explained);
-		break;
-	default:
-		return;
-	}
-	put_reason(s, figure, TDM_REASON_REST, stock - s->right[figure] - explained, &explained);
-}
-
 int tdm_capture_summary_end(struct tdm_capture_summary *s)
 {
-	tdm_capture_stock_end(s->stock);
-	tdm_capture_stock_result(s->stock, &s->figures);
+	s->figures = *tdm_capture_stock_end(s->stock);
 	int err = tdm_capture_exact_end(&s->exact);
-	find_right(s);
 	for (int figure = 0; figure < TDM_STOCK_FIGURES; figure++)
-		explain(s, figure);
+		s->right[figure] = find_right(&s->exact, (enum tdm_stock_figure)figure);
 	return err;
+}
+
+/* ---- why the runtime's figure is another ---- */
+
+/* What was there before and is in each exact figure; the device that has the most of it counts for all. */
+static int64_t existing(const struct tdm_capture_summary *s, bool is_dram, bool is_bank)
+{
+	uint64_t most = 0;
+	for (size_t i = 0; i < s->exact.unit_count; i++) {
+		const struct tdm_exact_kind *kinds = s->exact.units[i].kinds;
+		const struct tdm_exact_kind *a = &kinds[is_dram ? TDM_KIND_DRAM : TDM_KIND_L1];
+		const struct tdm_exact_kind *b = &kinds[is_dram ? TDM_KIND_TRACE : TDM_KIND_L1_SMALL];
+		most = tdm_max(most, is_bank ? a->existing_bank_bytes + b->existing_bank_bytes
+					     : a->existing_bytes + b->existing_bytes);
+	}
+	return (int64_t)most;
+}
+
+/* From the runtime's figure to the exact one, at the runtime's peak. */
+struct steps {
+	int64_t counted; /* by the runtime, without what it counts wrongly anyway */
+	int64_t all;     /* on all devices, sizes added up */
+	int64_t one;     /* on the device that has the most */
+	int64_t stacked; /* on its fullest core */
+	int64_t top;     /* and each address once */
+	int64_t before;  /* what was there before the capture */
+};
+
+static struct steps steps_of(const struct tdm_capture_summary *s, enum tdm_stock_figure figure, int64_t counted)
+{
+	const struct tdm_exact_now *at = &s->at[figure];
+	int kind = figure == TDM_STOCK_CORE_PEAK_CB    ? TDM_PROGRAM_CB
+		   : figure == TDM_STOCK_CORE_PEAK_DFB ? TDM_PROGRAM_DFB
+						       : TDM_PROGRAM_SCRATCHPAD;
+	switch (figure) {
+	case TDM_STOCK_DRAM_PEAK:
+		return (struct steps){ at->dram_all, at->dram_all, at->dram_top, at->dram_top, at->dram_top,
+			existing(s, true, false) };
+	case TDM_STOCK_L1_PEAK:
+		return (struct steps){ counted, at->device_all, at->device_plain, at->device_top, at->device_top,
+			existing(s, false, false) };
+	case TDM_STOCK_CORE_PEAK_L1:
+		return (struct steps){ at->bank_all, at->bank_all, at->bank_top, at->bank_top, at->bank_top,
+			existing(s, false, true) };
+	case TDM_STOCK_CORE_PEAK_TOTAL:
+		return (struct steps){ counted, at->core_all, at->core_plain, at->core_stacked, at->core_top,
+			existing(s, false, true) };
+	default:
+		return (struct steps){ counted, at->plain_all[kind], at->plain_top[kind], at->stacked_top[kind],
+			at->max_top[kind], 0 };
+	}
+}
+
+bool tdm_capture_explain(
+	const struct tdm_capture_summary *s, enum tdm_stock_figure figure, int64_t bytes[TDM_REASON_COUNT])
+{
+	bool is_l1 = figure == TDM_STOCK_L1_PEAK;
+	int64_t counted = (int64_t)s->figures.value[figure], right = s->right[figure], inputs = 0;
+	memset(bytes, 0, TDM_REASON_COUNT * sizeof *bytes);
+	if (!s->figures.known[figure] || right == INT64_MIN || counted == right)
+		return false;
+	if (s->figures.wrapped[figure]) {
+		bytes[TDM_REASON_WRAPPED] = 1;
+		return true;
+	}
+	int64_t rest = counted - right;
+	if (is_l1) {
+		bytes[TDM_REASON_VIEWS] = (int64_t)s->figures.view_bytes;
+		bytes[TDM_REASON_TWICE] = (int64_t)s->figures.twice_bytes;
+		inputs = (int64_t)s->figures.input_bytes;
+		counted -= bytes[TDM_REASON_VIEWS] + bytes[TDM_REASON_TWICE] + inputs;
+	}
+	struct steps steps = steps_of(s, figure, counted);
+	/* The runtime lets a release on one device release everything. Without such a release the cause is another. */
+	if (s->exact.partial_releases != 0)
+		bytes[TDM_REASON_RELEASED] = steps.counted - steps.all;
+	bytes[TDM_REASON_DEVICES] = steps.all - steps.one;
+	bytes[is_l1 ? TDM_REASON_EACH_CORE : TDM_REASON_CORES] = steps.one - steps.stacked;
+	bytes[TDM_REASON_ADDRESSES] = steps.stacked - steps.top;
+	bytes[TDM_REASON_EXISTING] = inputs - steps.before;
+	bytes[TDM_REASON_MOMENT] = steps.top + steps.before - right;
+	for (int i = 0; i < TDM_REASON_REST; i++)
+		rest -= bytes[i];
+	bytes[TDM_REASON_REST] = rest;
+	return true;
+}
+
+/* ---- findings ---- */
+
+static void find_reasons(const struct tdm_capture_summary *s, enum tdm_stock_figure figure, struct tdm_findings *found)
+{
+	static const struct {
+		const char *name, *text;
+	} reasons[] = {
+#define X(id, name, text) [TDM_REASON_##id] = { name, text },
+		TDM_CAPTURE_REASON_LIST(X)
+#undef X
+	};
+	int64_t bytes[TDM_REASON_COUNT];
+	tdm_capture_explain(s, figure, bytes);
+	for (int i = 0; i < TDM_REASON_COUNT; i++) {
+		if (bytes[i] == 0)
+			continue;
+		tdm_findings_remark(found, TDM_FINDING_INFO, reasons[i].name, tdm_stock_key(figure));
+		if (i == TDM_REASON_WRAPPED)
+			tdm_findings_figure(found, "bytes", TDM_UNIT_BYTES, TDM_BYTES_UNKNOWN);
+		else
+			tdm_findings_figure(found, "bytes", TDM_UNIT_CHANGE, (uint64_t)bytes[i]);
+		tdm_findings_say(found, "%s", reasons[i].text);
+	}
+}
+
+static void find_unknown(const struct tdm_capture_summary *s, struct tdm_findings *found)
+{
+	static const char *const names[TDM_STOCK_GROUPS] = { "dram_*", "l1_peak", "core_peak_*" };
+	for (int group = 0; group < TDM_STOCK_GROUPS; group++)
+		if (s->figures.why[group][0] != '\0') {
+			tdm_findings_remark(found, TDM_FINDING_WARNING, "unknown", names[group]);
+			tdm_findings_figure(found, "bytes", TDM_UNIT_BYTES, TDM_BYTES_UNKNOWN);
+			tdm_findings_say(found, "%s", s->figures.why[group]);
+		}
+}
+
+static void find_faults(const struct tdm_capture_summary *s, struct tdm_findings *found)
+{
+	const struct tdm_capture_exact *e = &s->exact;
+	const struct {
+		uint64_t count;
+		const char *what, *one, *many;
+	} faults[] = {
+		{ s->counts.refused, "refused_nodes", "node cannot be used", "nodes cannot be used" },
+		{ s->counts.cut_texts, "cut_texts", "text too long", "texts too long" },
+		{ s->counts.other_types, "unknown_types", "node of an unknown type", "nodes of unknown types" },
+		{ e->unknown_frees, "unknown_releases", "release of an unknown buffer", "releases of unknown buffers" },
+		{ e->double_frees, "double_releases", "double release", "double releases" },
+		{ e->rereports, "second_allocations", "second allocation of a live buffer",
+			"second allocations of live buffers" },
+		{ e->ignored, "ignored", "node above a limit", "nodes above a limit" },
+		{ e->paths.overflow, "calls", "call that could not be told apart",
+			"calls that could not be told apart" },
+	};
+	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+		tdm_findings_counted(found, TDM_FINDING_WARNING, faults[i].what, "Faults", faults[i].count,
+			faults[i].one, faults[i].many);
+}
+
+static void find_remarks(const struct tdm_capture_exact *exact, struct tdm_findings *found)
+{
+	uint64_t before = 0, without_banks = 0;
+	bool any_cores_unknown = false;
+	for (size_t i = 0; i < exact->buffer_count; i++) {
+		const struct tdm_exact_buffer *b = &exact->buffers[i];
+		before += b->existed;
+		without_banks += b->existed && b->bank_bytes == TDM_BYTES_UNKNOWN &&
+				 (b->kind == TDM_KIND_L1 || b->kind == TDM_KIND_L1_SMALL);
+	}
+	for (size_t i = 0; i < exact->chip_count; i++)
+		any_cores_unknown |= exact->chips[i].cores_unknown;
+	tdm_findings_counted(found, TDM_FINDING_INFO, "views", NULL, exact->views,
+		"circular or dataflow buffer lies in a tensor's memory and has no bytes of its own",
+		"circular or dataflow buffers lie in a tensor's memory and have no bytes of their own");
+	tdm_findings_counted(found, TDM_FINDING_INFO, "existing", NULL, before,
+		"buffer was there before the capture began", "buffers were there before the capture began");
+#define WITHOUT "of them in L1, whose bytes per core are not recorded: figures for one core are without them"
+	tdm_findings_counted(found, TDM_FINDING_INFO, "existing_banks", NULL, without_banks, WITHOUT, WITHOUT);
+	if (!any_cores_unknown)
+		return;
+	tdm_findings_remark(found, TDM_FINDING_INFO, "cores", NULL);
+	tdm_findings_say(found, "The cores of some circular buffers are not recorded: L1 of one device is unknown, and "
+				"for one core they are taken to lie on the same");
+}
+
+void tdm_capture_find(const struct tdm_capture_summary *s, enum tdm_capture_topic topic, struct tdm_findings *found)
+{
+	if (topic == TDM_CAPTURE_UNKNOWN)
+		find_unknown(s, found);
+	else if (topic == TDM_CAPTURE_FAULTS)
+		find_faults(s, found);
+	else if (topic == TDM_CAPTURE_REMARKS)
+		find_remarks(&s->exact, found);
+	for (int i = 0; topic == TDM_CAPTURE_REASONS && i < TDM_STOCK_FIGURES; i++)
+		find_reasons(s, (enum tdm_stock_figure)i, found);
 }

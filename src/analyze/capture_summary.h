@@ -1,7 +1,7 @@
 /*
  * A graph capture, counted twice in one pass: as the runtime's own functions do (`stock`) and as memory is (`exact`);
- * and where the two differ, why. A reason is a number of bytes that was found by counting, at the moment of the
- * runtime's peak; what no reason explains is shown as the rest.
+ * and findings about both: where the two differ, why; what is not known; what makes no sense. A reason is a number of
+ * bytes, counted at the moment of the runtime's peak; bytes that no reason explains are the rest.
  */
 #ifndef TDM_ANALYZE_CAPTURE_SUMMARY_H
 #define TDM_ANALYZE_CAPTURE_SUMMARY_H
@@ -10,38 +10,28 @@
 #include "analyze/capture_stock.h"
 #include "event/record.h"
 
-/* id, name in JSON, what it says */
+struct tdm_findings;
+
+/* In the order in which they are shown. id, name in JSON, what it says */
 #define TDM_CAPTURE_REASON_LIST(X)                                                                             \
 	X(VIEWS, "views", "globally allocated circular buffers are counted, which have no bytes of their own") \
 	X(TWICE, "counted_twice", "buffers allocated directly in an outermost function are counted twice")     \
+	X(RELEASED, "released_elsewhere", "a release on one device releases what others still hold")           \
 	X(DEVICES, "several_devices", "what lies on several devices is added up")                              \
 	X(CORES, "different_cores", "sizes are added up though they lie on different cores")                   \
 	X(ADDRESSES, "same_addresses", "sizes are added up though they lie at the same addresses")             \
 	X(EACH_CORE, "each_core", "program memory is counted once, not for each core that has it")             \
 	X(EXISTING, "existing", "buffers from before the capture are missing")                                 \
-	X(RELEASED, "released_elsewhere", "a release on one device releases what others still hold")           \
 	X(WRAPPED, "wrapped", "the runtime's counter went below zero or above its width, and wrapped")         \
 	X(MOMENT, "other_moment", "the right peak is at another moment")                                       \
 	X(REST, "rest", "releases without an allocation, nodes that cannot be used, and what else there is")
 
-enum tdm_capture_reason_code {
+enum tdm_capture_reason {
 #define X(id, name, text) TDM_REASON_##id,
 	TDM_CAPTURE_REASON_LIST(X)
 #undef X
 		TDM_REASON_COUNT
 };
-
-const char *tdm_capture_reason_name(enum tdm_capture_reason_code code);
-const char *tdm_capture_reason_text(enum tdm_capture_reason_code code);
-
-/* What the runtime's figure has more, or less, than the exact one. */
-struct tdm_capture_reason {
-	uint8_t figure; /* enum tdm_stock_figure */
-	uint8_t code;
-	int64_t bytes; /* 0 for WRAPPED, which is not a number of bytes */
-};
-
-enum { TDM_CAPTURE_REASONS_MAX = TDM_STOCK_FIGURES * TDM_REASON_COUNT };
 
 /* An error that the capture recorded. */
 struct tdm_capture_error {
@@ -60,10 +50,8 @@ struct tdm_capture_summary {
 	/* After the end. */
 	struct tdm_capture_counts counts;
 	struct tdm_stock_result figures;
-	int64_t right[TDM_STOCK_FIGURES]; /* the exact counterpart of each; INT64_MIN: there is none, or it is unknown
-					   */
-	struct tdm_capture_reason reasons[TDM_CAPTURE_REASONS_MAX];
-	size_t reason_count;
+	/* The exact counterpart of each; INT64_MIN: there is none, or it is unknown. */
+	int64_t right[TDM_STOCK_FIGURES];
 };
 
 int tdm_capture_summary_init(struct tdm_capture_summary *summary); /* 0 or -ENOMEM */
@@ -74,5 +62,21 @@ int tdm_capture_summary_take(void *summary, const struct tdm_record *record);
 
 /* After the last record. 0 or -ENOMEM. */
 int tdm_capture_summary_end(struct tdm_capture_summary *summary);
+
+/* How many bytes the runtime's figure has more, or less, than the exact one, reason by reason; all of them make the
+ * difference. Of a counter that wrapped, only WRAPPED is not 0. Whether the two differ. */
+bool tdm_capture_explain(
+	const struct tdm_capture_summary *summary, enum tdm_stock_figure figure, int64_t bytes[TDM_REASON_COUNT]);
+
+/* What there is to say about a capture. Findings about a figure have its key as their name. */
+enum tdm_capture_topic {
+	TDM_CAPTURE_REASONS, /* why the runtime's figures differ */
+	TDM_CAPTURE_UNKNOWN, /* why they are not known */
+	TDM_CAPTURE_FAULTS,  /* records that make no sense, counted */
+	TDM_CAPTURE_REMARKS, /* how the exact figures count, and what is not in them */
+};
+
+void tdm_capture_find(
+	const struct tdm_capture_summary *summary, enum tdm_capture_topic topic, struct tdm_findings *found);
 
 #endif

@@ -38,8 +38,9 @@ static int take_core(struct tdm_core_dumps *d, const struct tdm_core_line *core)
 		return -ENOMEM;
 	uint32_t last = tdm_map_find(&d->seen, key);
 	if (d->dump_count == 0 || (last != TDM_MAP_NONE && last == d->dump_count - 1))
-		d->dumps[d->dump_count++] =
-			(struct tdm_core_dump){ .first = d->core_count, .fullest = d->core_count, .least = UINT64_MAX };
+		d->dumps[d->dump_count++] = (struct tdm_core_dump){
+			.first = d->core_count, .fullest = d->core_count, .line = core->line, .least = UINT64_MAX
+		};
 	if (tdm_map_put(&d->seen, key, (uint32_t)d->dump_count - 1) != 0)
 		return -ENOMEM;
 	struct tdm_core_dump *dump = &d->dumps[d->dump_count - 1];
@@ -48,8 +49,9 @@ static int take_core(struct tdm_core_dumps *d, const struct tdm_core_line *core)
 	dump->cbs += core->count;
 	dump->total = tdm_plus(dump->total, core->bytes);
 	dump->least = tdm_min(dump->least, core->bytes);
-	if (core->bytes > d->cores[dump->fullest].bytes)
+	if (core->bytes > dump->most)
 		dump->fullest = d->core_count;
+	dump->most = tdm_max(dump->most, core->bytes);
 	d->core_count++;
 	memcpy(d->cbs + d->cb_count, core->cbs, core->count * sizeof *d->cbs);
 	d->cb_count += core->count;
@@ -77,16 +79,17 @@ const struct tdm_core_dump *tdm_core_dumps_fullest(const struct tdm_core_dumps *
 {
 	const struct tdm_core_dump *best = d->dump_count != 0 ? &d->dumps[0] : NULL;
 	for (size_t i = 1; i < d->dump_count; i++)
-		if (d->cores[d->dumps[i].fullest].bytes > d->cores[best->fullest].bytes)
+		if (d->dumps[i].most > best->most)
 			best = &d->dumps[i];
 	return best;
 }
 
-void tdm_core_dump_indexes(
+size_t tdm_core_dump_indexes(
 	const struct tdm_core_dumps *d, const struct tdm_core_dump *dump, struct tdm_core_index indexes[TDM_CORE_CBS])
 {
-	memset(indexes, 0, TDM_CORE_CBS * sizeof *indexes);
 	const struct tdm_core_cb *cb = d->cores[dump->first].cbs;
+	size_t count = 0;
+	memset(indexes, 0, TDM_CORE_CBS * sizeof *indexes);
 	for (size_t i = 0; i < dump->cbs; i++, cb++) {
 		struct tdm_core_index *x = &indexes[cb->index];
 		x->least = x->cores == 0 ? cb->bytes : tdm_min(x->least, cb->bytes);
@@ -94,21 +97,26 @@ void tdm_core_dump_indexes(
 		x->total = tdm_plus(x->total, cb->bytes);
 		x->cores++;
 	}
+	for (uint16_t i = 0; i < TDM_CORE_CBS; i++) {
+		indexes[i].index = i;
+		if (indexes[i].cores != 0)
+			indexes[count++] = indexes[i];
+	}
+	return count;
 }
 
-static int compare_cores(const void *left, const void *right, void *cores)
+static int compare_cores(const void *left, const void *right)
 {
-	const struct tdm_core_line *a = (const struct tdm_core_line *)cores + *(const size_t *)left;
-	const struct tdm_core_line *b = (const struct tdm_core_line *)cores + *(const size_t *)right;
+	const struct tdm_core_line *a = left, *b = right;
 	return a->bytes != b->bytes ? tdm_order(b->bytes, a->bytes) : tdm_order(a->line, b->line);
 }
 
-size_t *tdm_core_dump_order(const struct tdm_core_dumps *d, const struct tdm_core_dump *dump)
+struct tdm_core_line *tdm_core_dump_order(const struct tdm_core_dumps *d, const struct tdm_core_dump *dump)
 {
-	size_t *order = malloc(dump->count * sizeof *order);
-	for (size_t i = 0; order != NULL && i < dump->count; i++)
-		order[i] = dump->first + i;
-	if (order != NULL)
-		qsort_r(order, dump->count, sizeof *order, compare_cores, d->cores);
+	struct tdm_core_line *order = malloc(dump->count * sizeof *order);
+	if (order == NULL)
+		return NULL;
+	memcpy(order, d->cores + dump->first, dump->count * sizeof *order);
+	qsort(order, dump->count, sizeof *order, compare_cores);
 	return order;
 }

@@ -11,13 +11,15 @@
 /* The cores from `first` on. */
 struct tdm_core_dump {
 	size_t first, count, cbs;
-	size_t fullest;        /* index of the first core with the most */
-	uint64_t least, total; /* the total is TDM_BYTES_UNKNOWN when it does not fit */
+	size_t fullest;              /* index of the first core with the most */
+	uint64_t line;               /* of the first core */
+	uint64_t least, most, total; /* the total is TDM_BYTES_UNKNOWN when it does not fit */
 };
 
 /* A circular buffer over the cores of a dump. */
 struct tdm_core_index {
-	uint64_t cores, least, most, total;
+	uint16_t index;
+	uint64_t cores, least, most, total; /* bytes in a core, and in all of them */
 };
 
 struct tdm_core_dumps {
@@ -40,11 +42,11 @@ void tdm_core_dumps_end(struct tdm_core_dumps *dumps);
 /* The dump with the fullest core; NULL: there is none. */
 const struct tdm_core_dump *tdm_core_dumps_fullest(const struct tdm_core_dumps *dumps);
 
-/* The buffers of a dump by their numbers. */
-void tdm_core_dump_indexes(const struct tdm_core_dumps *dumps, const struct tdm_core_dump *dump,
+/* The buffers of a dump by their numbers. How many there are. */
+size_t tdm_core_dump_indexes(const struct tdm_core_dumps *dumps, const struct tdm_core_dump *dump,
 	struct tdm_core_index indexes[TDM_CORE_CBS]);
 
-/* The cores of a dump, the fullest first: indices. Owned by the caller; NULL when out of memory. */
-size_t *tdm_core_dump_order(const struct tdm_core_dumps *dumps, const struct tdm_core_dump *dump);
+/* A copy of the cores of a dump, the fullest first. Owned by the caller; NULL when out of memory. */
+struct tdm_core_line *tdm_core_dump_order(const struct tdm_core_dumps *dumps, const struct tdm_core_dump *dump);
 
 #endif

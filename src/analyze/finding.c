@@ -1,5 +1,6 @@
 #include "analyze/finding.h"
 #include "base/reserve.h"
+#include "base/units.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -235,4 +236,20 @@ const char *tdm_finding_word(const struct tdm_findings *findings, const struct t
 {
 	const struct tdm_figure *figure = tdm_finding_figure(findings, finding, key);
 	return figure != NULL && figure->unit == TDM_UNIT_WORD ? figure->word : NULL;
+}
+
+void tdm_findings_remark(struct tdm_findings *findings, enum tdm_severity severity, const char *what, const char *label)
+{
+	tdm_findings_add(findings, TDM_FAMILY_CAPTURE, what, severity)->about.name = label;
+}
+
+void tdm_findings_counted(struct tdm_findings *findings, enum tdm_severity severity, const char *what,
+	const char *label, uint64_t count, const char *one, const char *many)
+{
+	char text[TDM_BYTES_CAP];
+	if (count == 0)
+		return;
+	tdm_findings_remark(findings, severity, what, label);
+	tdm_findings_figure(findings, "count", TDM_UNIT_COUNT, count);
+	tdm_findings_say(findings, "%s %s", tdm_format_count(text, sizeof text, count), count == 1 ? one : many);
 }

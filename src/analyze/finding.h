@@ -52,8 +52,9 @@ const char *tdm_cause_name(enum tdm_cause cause); /* NULL when unknown */
 enum tdm_cause tdm_cause_of(uint64_t need, uint64_t total, uint64_t free, uint64_t largest_free);
 
 enum tdm_unit {
-	TDM_UNIT_COUNT, /* this and the next six are whole numbers */
+	TDM_UNIT_COUNT, /* this and the next seven are whole numbers */
 	TDM_UNIT_BYTES,
+	TDM_UNIT_CHANGE, /* bytes more or, as a negative number, less; always known */
 	TDM_UNIT_NS,
 	TDM_UNIT_ADDRESS,
 	TDM_UNIT_CAUSE,    /* enum tdm_cause */
@@ -150,6 +151,13 @@ bool tdm_findings_done(struct tdm_findings *findings); /* whether memory had run
  * sees. */
 struct tdm_finding *tdm_findings_add(
 	struct tdm_findings *findings, enum tdm_finding_family family, const char *what, enum tdm_severity severity);
+
+/* A remark about a file, with a label, borrowed for good, or NULL; tdm_findings_say() says it. */
+void tdm_findings_remark(
+	struct tdm_findings *findings, enum tdm_severity severity, const char *what, const char *label);
+/* One that is said: "3 nodes cannot be used"; none when there are none. */
+void tdm_findings_counted(struct tdm_findings *findings, enum tdm_severity severity, const char *what,
+	const char *label, uint64_t count, const char *one, const char *many);
 
 void tdm_findings_say(struct tdm_findings *findings, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void tdm_findings_figure(struct tdm_findings *findings, const char *key, enum tdm_unit unit, uint64_t number);

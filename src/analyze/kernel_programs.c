@@ -59,10 +59,8 @@ static int take_kernel(struct tdm_kernel_programs *p, const struct tdm_listed_ke
 		return -ENOMEM;
 	uint64_t code = p->code_of != NULL ? p->code_of(p->texts.data + path) : TDM_BYTES_UNKNOWN;
 	program->kernels++;
-	if (code == TDM_BYTES_UNKNOWN)
-		program->unknown++;
-	else
-		program->code_bytes += code;
+	*(code != TDM_BYTES_UNKNOWN ? &program->known : &program->unknown) += 1;
+	program->code_bytes += code != TDM_BYTES_UNKNOWN ? code : 0;
 	p->kernels[p->kernel_count++] = (struct tdm_program_kernel){ k->program, k->watcher_id, code, "", "", "" };
 	return 0;
 }
@@ -126,8 +124,11 @@ static void count_names(struct tdm_kernel_programs *p)
 	qsort(p->names, p->name_count, sizeof *p->names, compare_names);
 }
 
-int tdm_kernel_programs_end(struct tdm_kernel_programs *p)
+int tdm_kernel_programs_end(struct tdm_kernel_programs *p, uint64_t ring_bytes)
 {
+	p->ring_bytes = ring_bytes;
+	for (size_t i = 0; i < p->program_count; i++)
+		p->programs[i].ring_share = tdm_share(p->programs[i].code_bytes, ring_bytes);
 	const char *text = p->texts.data;
 	for (size_t i = 0; i < p->kernel_count; i++) {
 		const char **const texts[] = { &p->kernels[i].name, &p->kernels[i].path, &p->kernels[i].source };

@@ -18,8 +18,9 @@ struct tdm_kernel_program {
 	uint64_t kernels;
 	uint64_t compile_ns; /* TDM_BYTES_UNKNOWN: not said */
 	bool destroyed;
-	uint64_t code_bytes; /* of the kernels whose code is known */
-	uint64_t unknown;    /* kernels whose code is not */
+	uint64_t code_bytes;     /* of the kernels whose code is known */
+	uint64_t known, unknown; /* kernels whose code is known, and is not */
+	double ring_share;       /* of the code; NAN: unknown; at the end only */
 };
 
 /* The same kernel is in many programs. */
@@ -36,6 +37,7 @@ struct tdm_kernel_programs {
 	struct tdm_kernel_name *names; /* the one that comes most often first; at the end only */
 	size_t program_count, kernel_count, name_count, program_cap, kernel_cap;
 	uint64_t refused;
+	uint64_t ring_bytes; /* of the kernel-config ring; TDM_BYTES_UNKNOWN */
 	struct tdm_buf texts;
 	struct tdm_map by_id; /* programs that were not destroyed */
 };
@@ -43,8 +45,8 @@ struct tdm_kernel_programs {
 int tdm_kernel_programs_init(struct tdm_kernel_programs *programs); /* 0 or -ENOMEM */
 void tdm_kernel_programs_done(struct tdm_kernel_programs *programs);
 
-/* For a sink; and after the last record. 0 or -ENOMEM. */
+/* For a sink; and after the last record, with the size of the kernel-config ring. 0 or -ENOMEM. */
 int tdm_kernel_programs_take(void *programs, const struct tdm_record *record);
-int tdm_kernel_programs_end(struct tdm_kernel_programs *programs);
+int tdm_kernel_programs_end(struct tdm_kernel_programs *programs, uint64_t ring_bytes);
 
 #endif

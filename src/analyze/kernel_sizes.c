@@ -1,7 +1,9 @@
 #include "analyze/kernel_sizes.h"
+#include "analyze/finding.h"
 #include "base/reserve.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 enum { BINARIES_MAX = 1 << 22, TEXTS = 5 };
@@ -69,10 +71,11 @@ static int compare_binaries(const void *left, const void *right)
 static int compare_sizes(const void *left, const void *right)
 {
 	const struct tdm_kernel_size *a = left, *b = right;
-	return a->ring_bytes != b->ring_bytes ? tdm_order(b->ring_bytes, a->ring_bytes) : tdm_order(a->first, b->first);
+	return a->ring_bytes != b->ring_bytes ? tdm_order(b->ring_bytes, a->ring_bytes)
+					      : tdm_order((uintptr_t)a->first, (uintptr_t)b->first);
 }
 
-int tdm_kernel_sizes_end(struct tdm_kernel_sizes *s)
+int tdm_kernel_sizes_end(struct tdm_kernel_sizes *s, uint64_t ring_bytes)
 {
 	const char *text = s->texts.data;
 	for (size_t i = 0; i < s->count; i++) {
@@ -91,11 +94,15 @@ int tdm_kernel_sizes_end(struct tdm_kernel_sizes *s)
 	for (size_t i = 0; i < s->count - s->firmware; i++) {
 		const struct tdm_kernel_binary *b = &s->binaries[i];
 		if (i == 0 || b->hash[0] == '\0' || compare_kernels(b, b - 1) != 0)
-			s->kernels[s->kernel_count++].first = i;
+			s->kernels[s->kernel_count++].first = b;
 		struct tdm_kernel_size *k = &s->kernels[s->kernel_count - 1];
 		k->count++;
 		k->ring_bytes += tdm_kernel_ring_bytes(b->packed_bytes);
-		k->packed_bytes += b->packed_bytes;
+	}
+	s->ring_bytes = ring_bytes;
+	for (size_t i = 0; i < s->kernel_count; i++) {
+		s->kernels[i].ring_share = tdm_share(s->kernels[i].ring_bytes, ring_bytes);
+		s->too_large += s->kernels[i].ring_bytes > ring_bytes;
 	}
 	qsort(s->kernels, s->kernel_count, sizeof *s->kernels, compare_sizes);
 	return 0;
@@ -133,4 +140,18 @@ size_t tdm_kernel_sizes_targets(
 	if (count != 0)
 		qsort(targets, count, sizeof *targets, compare_targets);
 	return count;
+}
+
+void tdm_kernel_sizes_find(const struct tdm_kernel_sizes *s, struct tdm_findings *found)
+{
+	tdm_findings_counted(found, TDM_FINDING_WARNING, "too_large", "Too large", s->too_large,
+		"kernel does not fit the kernel-config ring alone", "kernels do not fit the kernel-config ring alone");
+	tdm_findings_counted(found, TDM_FINDING_WARNING, "over_limit", "Over limit", s->over_limit,
+		"file with a segment above its limit", "files with a segment above its limit");
+	tdm_findings_counted(found, TDM_FINDING_INFO, "links", "Not followed", s->rest.links, "link", "links");
+	if (s->rest.unvisited == 0)
+		return;
+	tdm_findings_remark(found, TDM_FINDING_WARNING, "unvisited", "Not visited");
+	tdm_findings_say(found, "%" PRIu64 " folder%s too deep, or beyond %d entries", s->rest.unvisited,
+		s->rest.unvisited == 1 ? "" : "s", TDM_WALK_ENTRIES);
 }

@@ -9,9 +9,10 @@ enum { TDM_KERNEL_TARGETS_MAX = 32 };
 
 /* A kernel: all its binaries. */
 struct tdm_kernel_size {
-	size_t first, count;   /* binaries */
-	uint64_t ring_bytes;   /* that they take in the kernel-config ring */
-	uint64_t packed_bytes; /* before rounding */
+	const struct tdm_kernel_binary *first;
+	size_t count;        /* of binaries */
+	uint64_t ring_bytes; /* that they take in the kernel-config ring */
+	double ring_share;   /* of the whole ring; NAN: unknown */
 };
 
 /* All binaries of a processor, of kernels or of firmware. */
@@ -27,6 +28,8 @@ struct tdm_kernel_sizes {
 	size_t count, kernel_count, cap;
 	size_t firmware;                   /* binaries of it */
 	uint64_t packed_bytes, over_limit; /* of all kernels; files with a segment above its limit */
+	uint64_t ring_bytes;               /* of the kernel-config ring; TDM_BYTES_UNKNOWN */
+	size_t too_large;                  /* kernels that do not fit it alone */
 	uint64_t refused;                  /* files and folders that could not be used */
 	struct tdm_walk_rest rest;
 	struct tdm_buf texts;
@@ -35,12 +38,16 @@ struct tdm_kernel_sizes {
 /* A zeroed one is empty. */
 void tdm_kernel_sizes_done(struct tdm_kernel_sizes *sizes);
 
-/* For a sink; and after the last record. 0 or -ENOMEM. */
+/* For a sink; and after the last record, with the size of the kernel-config ring. 0 or -ENOMEM. */
 int tdm_kernel_sizes_take(void *sizes, const struct tdm_record *record);
-int tdm_kernel_sizes_end(struct tdm_kernel_sizes *sizes);
+int tdm_kernel_sizes_end(struct tdm_kernel_sizes *sizes, uint64_t ring_bytes);
 
 /* Sums by processor, in the order of the processors. Returns how many there are. */
 size_t tdm_kernel_sizes_targets(
 	const struct tdm_kernel_sizes *sizes, bool firmware, struct tdm_kernel_target targets[TDM_KERNEL_TARGETS_MAX]);
+
+struct tdm_findings;
+/* Kernels that are too large, and what was not looked at. */
+void tdm_kernel_sizes_find(const struct tdm_kernel_sizes *sizes, struct tdm_findings *found);
 
 #endif

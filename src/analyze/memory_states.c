@@ -1,4 +1,5 @@
 #include "analyze/memory_states.h"
+#include "analyze/replay.h"
 #include "base/err.h"
 #include "base/reserve.h"
 
@@ -45,6 +46,7 @@ static int take_region(struct tdm_memory_states *s, const struct tdm_memory_regi
 	uint64_t one = region->largest, all = region->interleaved_free;
 	if (all != TDM_BYTES_UNKNOWN && one != 0 && all % one == 0 && all / one <= UINT32_MAX)
 		s->regions[s->region_count].banks = (uint32_t)(all / one);
+	s->regions[s->region_count].state = s->state_count - 1;
 	s->regions[s->region_count].first_block = first_block;
 	s->regions[s->region_count++].block_count = s->block_count - first_block;
 	return 0;
@@ -118,6 +120,18 @@ static bool settle_region(struct tdm_memory_states *s, struct tdm_memory_region 
 	return true;
 }
 
+/* Fills in what follows from the number of banks. */
+static void fill_device(struct tdm_memory_region *region)
+{
+	const struct {
+		uint64_t *all, one;
+	} figures[] = { { &region->device_total, region->total }, { &region->device_allocated, region->allocated },
+		{ &region->device_free, region->free }, { &region->interleaved_free, region->largest } };
+	for (size_t i = 0; i < sizeof figures / sizeof *figures && region->banks != 0; i++)
+		if (*figures[i].all == TDM_BYTES_UNKNOWN)
+			*figures[i].all = tdm_times(figures[i].one, region->banks);
+}
+
 static int refuse(struct tdm_memory_states *s, const struct tdm_record_sink *sink, const struct tdm_diag *diag)
 {
 	s->refused++;
@@ -144,8 +158,10 @@ int tdm_memory_states_end(struct tdm_memory_states *s, const struct tdm_record_s
 	for (size_t i = 0; i < s->region_count && err == 0; i++) {
 		struct tdm_memory_region *region = &s->regions[i];
 		struct tdm_diag diag = { 0 };
-		if (settle_region(s, region) || region->damaged || region->rough)
-			continue; /* whole, or said already, or nobody can say */
+		bool is_whole = settle_region(s, region);
+		fill_device(region);
+		if (is_whole || region->damaged || region->rough)
+			continue; /* or said already, or nobody can say */
 		tdm_diag_set(&diag, TDM_ESYNTAX, region->line, 0,
 			"the blocks of %s do not add up to its totals: some are missing or wrong",
 			tdm_kind_name((enum tdm_kind)region->kind));
@@ -168,27 +184,26 @@ const struct tdm_memory_region *tdm_memory_states_find(
 	return NULL;
 }
 
-uint32_t tdm_memory_states_banks(const struct tdm_memory_states *s, const struct tdm_memory_states *beside,
-	size_t state, const struct tdm_memory_region *region)
+bool tdm_memory_states_take_banks(struct tdm_memory_states *s, const struct tdm_memory_states *beside)
 {
-	if (region->banks != 0 || beside == NULL || state >= beside->state_count)
-		return region->banks;
-	const struct tdm_memory_state *here = &s->states[state], *there = &beside->states[state];
-	const struct tdm_memory_region *other = tdm_memory_states_find(beside, state, (enum tdm_kind)region->kind);
-	bool is_same = here->has_program == there->has_program && here->program == there->program && other != NULL &&
-		       (other->total == region->total || other->total == TDM_BYTES_UNKNOWN) &&
-		       (other->largest == region->largest || other->largest == TDM_BYTES_UNKNOWN);
-	return is_same ? other->banks : 0;
-}
-
-bool tdm_memory_states_uses(const struct tdm_memory_states *s, const struct tdm_memory_states *beside)
-{
-	for (size_t state = 0; beside != NULL && state < s->state_count; state++)
-		for (size_t i = 0; i < s->states[state].region_count; i++)
-			if (tdm_memory_states_banks(s, beside, state, &s->regions[s->states[state].first_region + i]) !=
-				0)
-				return true;
-	return false;
+	bool any = false;
+	for (size_t i = 0; i < s->region_count; i++) {
+		struct tdm_memory_region *here = &s->regions[i];
+		const struct tdm_memory_region *there =
+			here->banks == 0 && here->state < beside->state_count
+				? tdm_memory_states_find(beside, here->state, (enum tdm_kind)here->kind)
+				: NULL;
+		if (there == NULL || there->banks == 0 ||
+			s->states[here->state].has_program != beside->states[there->state].has_program ||
+			s->states[here->state].program != beside->states[there->state].program ||
+			(there->total != here->total && there->total != TDM_BYTES_UNKNOWN) ||
+			(there->largest != here->largest && there->largest != TDM_BYTES_UNKNOWN))
+			continue;
+		here->banks = there->banks;
+		fill_device(here);
+		any = true;
+	}
+	return any;
 }
 
 /* How much a state presses: what is allocated, or, where the file does not say, how little is left in one piece. */
@@ -201,74 +216,50 @@ static bool presses_more(const struct tdm_memory_region *a, const struct tdm_mem
 	return a->largest < b->largest;
 }
 
-size_t tdm_memory_states_fullest(const struct tdm_memory_states *s, enum tdm_kind kind)
+size_t tdm_memory_states_fullest(
+	const struct tdm_memory_states *s, const struct tdm_memory_region *regions[TDM_KIND_COUNT])
 {
-	const struct tdm_memory_region *best = NULL;
-	size_t found = SIZE_MAX;
-	for (size_t i = 0; i < s->state_count; i++) {
-		const struct tdm_memory_region *region = tdm_memory_states_find(s, i, kind);
-		if (region != NULL && (best == NULL || presses_more(region, best))) {
-			best = region;
-			found = i;
+	const struct tdm_memory_region *best[TDM_KIND_COUNT] = { NULL };
+	size_t count = 0;
+	for (size_t i = 0; i < s->state_count; i++)
+		for (int kind = 0; kind < TDM_KIND_COUNT; kind++) {
+			const struct tdm_memory_region *region = tdm_memory_states_find(s, i, (enum tdm_kind)kind);
+			if (region != NULL && (best[kind] == NULL || presses_more(region, best[kind])))
+				best[kind] = region;
 		}
-	}
-	return found;
+	for (int kind = 0; kind < TDM_KIND_COUNT; kind++)
+		if (best[kind] != NULL)
+			regions[count++] = best[kind];
+	return count;
 }
 
-static int compare_states(const void *left, const void *right, void *states)
+static int compare_rows(const void *left, const void *right)
 {
-	size_t a = *(const size_t *)left, b = *(const size_t *)right;
-	const struct tdm_memory_region *x = tdm_memory_states_find(states, a, TDM_KIND_L1);
-	const struct tdm_memory_region *y = tdm_memory_states_find(states, b, TDM_KIND_L1);
-	if ((x == NULL) != (y == NULL))
-		return x == NULL ? 1 : -1;
-	if (x != NULL && presses_more(x, y) != presses_more(y, x))
-		return presses_more(x, y) ? -1 : 1;
-	return tdm_order(a, b);
+	const struct tdm_memory_row *a = left, *b = right;
+	if ((a->l1 == NULL) != (b->l1 == NULL))
+		return a->l1 == NULL ? 1 : -1;
+	if (a->l1 != NULL && presses_more(a->l1, b->l1) != presses_more(b->l1, a->l1))
+		return presses_more(a->l1, b->l1) ? -1 : 1;
+	return tdm_order(a->state, b->state);
 }
 
-size_t *tdm_memory_states_order(const struct tdm_memory_states *s)
+struct tdm_memory_row *tdm_memory_states_order(const struct tdm_memory_states *s)
 {
-	struct tdm_memory_states copy = *s;
-	size_t *order = malloc((s->state_count + 1) * sizeof *order);
-	for (size_t i = 0; order != NULL && i < s->state_count; i++)
-		order[i] = i;
-	if (order != NULL)
-		qsort_r(order, s->state_count, sizeof *order, compare_states, &copy);
-	return order;
-}
-
-static uint64_t of_all(uint64_t known, uint64_t bytes, uint32_t banks)
-{
-	uint64_t product;
-	if (known != TDM_BYTES_UNKNOWN)
-		return known;
-	if (bytes == TDM_BYTES_UNKNOWN || banks == 0 || __builtin_mul_overflow(bytes, (uint64_t)banks, &product))
-		return TDM_BYTES_UNKNOWN;
-	return product;
-}
-
-void tdm_memory_region_all_banks(
-	const struct tdm_memory_region *region, uint32_t banks, uint64_t figures[TDM_MEMORY_FIGURES])
-{
-	figures[0] = of_all(region->device_total, region->total, banks);
-	figures[1] = of_all(region->device_allocated, region->allocated, banks);
-	figures[2] = of_all(region->device_free, region->free, banks);
-	figures[3] = of_all(region->interleaved_free, region->largest, banks);
+	struct tdm_memory_row *rows = malloc((s->state_count + 1) * sizeof *rows);
+	if (rows == NULL)
+		return NULL;
+	for (size_t i = 0; i < s->state_count; i++)
+		rows[i] = (struct tdm_memory_row){ i, tdm_memory_states_find(s, i, TDM_KIND_DRAM),
+			tdm_memory_states_find(s, i, TDM_KIND_L1) };
+	qsort(rows, s->state_count, sizeof *rows, compare_rows);
+	return rows;
 }
 
 double tdm_memory_region_fragmentation(const struct tdm_memory_region *region)
 {
-	if (region->free == TDM_BYTES_UNKNOWN || region->largest == TDM_BYTES_UNKNOWN || region->largest > region->free)
-		return NAN;
-	return region->free != 0 ? 1 - (double)region->largest / (double)region->free : 0;
-}
-
-double tdm_memory_region_share(const struct tdm_memory_region *region)
-{
-	if (region->allocated == TDM_BYTES_UNKNOWN || region->total == TDM_BYTES_UNKNOWN || region->total == 0)
-		return NAN;
-	return (double)region->allocated / (double)region->total;
+	return region == NULL || region->free == TDM_BYTES_UNKNOWN || region->largest > region->free
+		       ? (double)NAN
+		       : tdm_replay_frag(region->free, region->largest);
 }
 
 /* 0 or -ENOMEM; tdm_region_map_done either way. */

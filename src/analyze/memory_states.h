@@ -17,9 +17,10 @@ struct tdm_memory_state {
 
 struct tdm_memory_states {
 	struct tdm_memory_head head;
-	bool by_program;  /* the states are those of programs */
-	bool rounded;     /* figures are up to 1023 bytes too low */
-	uint64_t refused; /* records that could not be used, and what does not fit together */
+	bool by_program;        /* the states are those of programs */
+	bool rounded;           /* figures are up to 1023 bytes too low */
+	const char *banks_from; /* set by the user: the report that the banks were taken from; NULL: none was */
+	uint64_t refused;       /* records that could not be used, and what does not fit together */
 	size_t state_count, region_count, block_count;
 	struct tdm_memory_state *states;
 	struct tdm_memory_region *regions;
@@ -33,35 +34,32 @@ void tdm_memory_states_done(struct tdm_memory_states *states);
 /* For a sink. 0 or -ENOMEM. */
 int tdm_memory_states_take(void *states, const struct tdm_record *record);
 
-/* After the last record: figures that follow from the blocks. What does not add up, and states that are cut short, are
- * refused into the sink, which may be NULL. 0, or the sink's code. */
+/* After the last record: figures that follow from the blocks, and those of all banks. What does not add up, and states
+ * that are cut short, are refused into the sink, which may be NULL. 0, or the sink's code. */
 int tdm_memory_states_end(struct tdm_memory_states *states, const struct tdm_record_sink *sink);
 
 /* The region of a kind in a state; NULL: none. */
 const struct tdm_memory_region *tdm_memory_states_find(
 	const struct tdm_memory_states *states, size_t state, enum tdm_kind kind);
 
-/*
- * Banks of a region, from the report itself or from another one of the same run (`beside`, may be NULL), where that has
- * the same figures for the same state; 0: unknown.
- */
-uint32_t tdm_memory_states_banks(const struct tdm_memory_states *states, const struct tdm_memory_states *beside,
-	size_t state, const struct tdm_memory_region *region);
-/* Whether the other one is of any use. */
-bool tdm_memory_states_uses(const struct tdm_memory_states *states, const struct tdm_memory_states *beside);
+/* Takes the number of banks, where it is unknown, from another report of the same run that has the same figures for the
+ * same state. Whether any was found there. */
+bool tdm_memory_states_take_banks(struct tdm_memory_states *states, const struct tdm_memory_states *beside);
 
-/* The first state in which a kind of memory was fullest; SIZE_MAX: no state has it. */
-size_t tdm_memory_states_fullest(const struct tdm_memory_states *states, enum tdm_kind kind);
+/* Each kind in the first state in which it was fullest, by kinds. How many there are. */
+size_t tdm_memory_states_fullest(
+	const struct tdm_memory_states *states, const struct tdm_memory_region *regions[TDM_KIND_COUNT]);
 
-/* The states, those first in which L1 was fullest: indices. Owned by the caller; NULL when out of memory. */
-size_t *tdm_memory_states_order(const struct tdm_memory_states *states);
+/* A state with the two kinds that are looked at most; NULL: it does not have the kind. */
+struct tdm_memory_row {
+	size_t state;
+	const struct tdm_memory_region *dram, *l1;
+};
 
-/* Size, allocated, free and largest free block of all banks, as far as they are known. */
-enum { TDM_MEMORY_FIGURES = 4 };
-void tdm_memory_region_all_banks(
-	const struct tdm_memory_region *region, uint32_t banks, uint64_t figures[TDM_MEMORY_FIGURES]);
-double tdm_memory_region_fragmentation(const struct tdm_memory_region *region); /* NAN: unknown */
-double tdm_memory_region_share(const struct tdm_memory_region *region);         /* that is allocated; NAN */
+/* All states, those first in which L1 was fullest. Owned by the caller; NULL when out of memory. */
+struct tdm_memory_row *tdm_memory_states_order(const struct tdm_memory_states *states);
+
+double tdm_memory_region_fragmentation(const struct tdm_memory_region *region); /* NAN: unknown; NULL is allowed */
 
 /* The blocks between two holes: without them the holes would be one. */
 struct tdm_memory_wall {

@@ -1,4 +1,5 @@
 #include "analyze/perf_waits.h"
+#include "analyze/finding.h"
 #include "base/reserve.h"
 
 #include <errno.h>
@@ -130,8 +131,21 @@ static int compare_calls(const void *left, const void *right)
 	return order != 0 ? order : tdm_order(a->line, b->line);
 }
 
+static void settle(struct tdm_perf_operation *op)
+{
+	op->front_share = tdm_share(op->front_ns, op->kernel_ns);
+	op->back_share = tdm_share(op->back_ns, op->kernel_ns);
+	op->waits_for = op->measured == 0                       ? NULL
+			: op->front_ns == 0 && op->back_ns == 0 ? "nothing"
+			: op->front_ns >= op->back_ns           ? "input"
+								: "room";
+}
+
 void tdm_perf_waits_end(struct tdm_perf_waits *w)
 {
+	settle(&w->sum);
+	for (size_t i = 0; i < w->operation_count; i++)
+		settle(&w->operations[i]);
 	for (size_t i = 0; i < w->call_count; i++)
 		w->calls[i].name = w->operations[w->calls[i].operation].name;
 	if (w->call_count != 0)
@@ -140,15 +154,15 @@ void tdm_perf_waits_end(struct tdm_perf_waits *w)
 		qsort(w->operations, w->operation_count, sizeof *w->operations, compare_operations);
 }
 
-double tdm_perf_share(const struct tdm_perf_operation *op, uint64_t wait_ns)
+void tdm_perf_waits_find(const struct tdm_perf_waits *w, struct tdm_findings *found)
 {
-	return op->measured != 0 && op->kernel_ns != 0 ? (double)wait_ns / (double)op->kernel_ns : NAN;
-}
-
-const char *tdm_perf_side(const struct tdm_perf_operation *op)
-{
-	return op->measured == 0                       ? NULL
-	       : op->front_ns == 0 && op->back_ns == 0 ? "nothing"
-	       : op->front_ns >= op->back_ns           ? "input"
-						       : "room";
+	for (int i = 0; i < TDM_PERF_FIGURES; i++)
+		if (!w->head.has[i]) {
+			tdm_findings_remark(found, TDM_FINDING_INFO, "missing_column", "Unknown");
+			tdm_findings_say(found, "there is no column %s", tdm_perf_column((enum tdm_perf_figure)i));
+		}
+	if (!isnan(w->sum.front_share) || w->sum.calls == 0)
+		return;
+	tdm_findings_remark(found, TDM_FINDING_INFO, "unknown_waits", "Waits");
+	tdm_findings_say(found, "unknown: no call has kernel time and both waits");
 }

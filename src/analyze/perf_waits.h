@@ -16,6 +16,9 @@ struct tdm_perf_operation {
 	uint64_t measured;                     /* calls whose kernel time and waits are known */
 	uint64_t kernel_ns, front_ns, back_ns; /* of the measured calls */
 	uint64_t cores_max;                    /* TDM_BYTES_UNKNOWN */
+	/* At the end only; unknown when nothing was measured. */
+	double front_share, back_share; /* of the kernels' time */
+	const char *waits_for;          /* "input", "room" or "nothing" */
 };
 
 /* A call that waited. */
@@ -45,9 +48,8 @@ int tdm_perf_waits_take(void *waits, const struct tdm_record *record);
 /* After the last record: puts everything in order. */
 void tdm_perf_waits_end(struct tdm_perf_waits *waits);
 
-/* A wait as a share of the kernel's time; NAN when nothing was measured. */
-double tdm_perf_share(const struct tdm_perf_operation *operation, uint64_t wait_ns);
-/* Which side it waits for: "input", "room" or "nothing"; NULL when nothing was measured. */
-const char *tdm_perf_side(const struct tdm_perf_operation *operation);
+struct tdm_findings;
+/* Figures that the report does not have. */
+void tdm_perf_waits_find(const struct tdm_perf_waits *waits, struct tdm_findings *found);
 
 #endif

@@ -1,10 +1,11 @@
 #include "analyze/program_memory.h"
+#include "base/number.h"
 #include "base/reserve.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-enum { SPANS_MAX = 256 }; /* of one class; what comes behind them is added without looking at addresses */
+enum { SPANS_MAX = 256 }; /* of one class; further ones are added without looking at addresses */
 
 void tdm_program_memory_clear(struct tdm_program_memory *m)
 {
@@ -87,14 +88,13 @@ static struct tdm_program_class *split_class(
 		}
 		memcpy(spans, old->spans, old->span_count * sizeof *spans);
 	}
-	struct tdm_core_mask own = c->mask;
-	uint32_t cores = c->cores;
+	const struct tdm_program_class own = *c;
 	*c = *old;
-	c->mask = own;
-	c->cores = cores;
+	c->mask = own.mask;
+	c->cores = own.cores;
 	c->spans = spans;
 	c->span_cap = old->span_count;
-	old->cores -= cores;
+	old->cores -= own.cores;
 	return c;
 }
 
@@ -116,15 +116,14 @@ static int cover(struct tdm_program_class *c, struct tdm_program_span span, uint
 	while (first < c->span_count && c->spans[first].end < span.begin)
 		first++;
 	for (last = first; last < c->span_count && c->spans[last].begin <= span.end; last++) {
-		uint64_t from = c->spans[last].begin > span.begin ? c->spans[last].begin : span.begin;
-		uint64_t to = c->spans[last].end < span.end ? c->spans[last].end : span.end;
+		uint64_t from = tdm_max(c->spans[last].begin, span.begin), to = tdm_min(c->spans[last].end, span.end);
 		*fresh -= to > from ? to - from : 0;
 	}
 	if (first == last)
 		return c->span_count < SPANS_MAX ? insert_span(c, first, span) : 0;
 	struct tdm_program_span *joined = &c->spans[first];
-	joined->begin = joined->begin < span.begin ? joined->begin : span.begin;
-	joined->end = c->spans[last - 1].end > span.end ? c->spans[last - 1].end : span.end;
+	joined->begin = tdm_min(joined->begin, span.begin);
+	joined->end = tdm_max(c->spans[last - 1].end, span.end);
 	memmove(joined + 1, &c->spans[last], (c->span_count - last) * sizeof *c->spans);
 	c->span_count -= last - first - 1;
 	return 0;
@@ -144,10 +143,10 @@ static int put(struct tdm_program_memory *m, struct tdm_program_class *c, enum t
 	c->stacked[kind] += size;
 	for (int i = 0; i < TDM_PROGRAM_KINDS; i++)
 		stacked += c->stacked[i];
-	m->stacked[kind] = c->stacked[kind] > m->stacked[kind] ? c->stacked[kind] : m->stacked[kind];
-	m->stacked_total = stacked > m->stacked_total ? stacked : m->stacked_total;
-	m->max[kind] = c->bytes[kind] > m->max[kind] ? c->bytes[kind] : m->max[kind];
-	m->max_total = c->total > m->max_total ? c->total : m->max_total;
+	m->stacked[kind] = tdm_max(m->stacked[kind], c->stacked[kind]);
+	m->stacked_total = tdm_max(m->stacked_total, stacked);
+	m->max[kind] = tdm_max(m->max[kind], c->bytes[kind]);
+	m->max_total = tdm_max(m->max_total, c->total);
 	if (__builtin_mul_overflow(fresh, (uint64_t)c->cores, &all) || __builtin_add_overflow(m->sum, all, &m->sum))
 		m->sum = UINT64_MAX / 2;
 	return 0;
@@ -215,27 +214,4 @@ bool tdm_program_memory_worst(const struct tdm_program_memory *m, uint32_t *x, u
 	*x = best % TDM_CAPTURE_GRID;
 	*y = best / TDM_CAPTURE_GRID;
 	return best != UINT32_MAX;
-}
-
-bool tdm_program_memory_is_valid(const struct tdm_program_memory *m)
-{
-	struct tdm_core_mask seen = { 0 };
-	for (size_t i = 0; i < m->count; i++) {
-		const struct tdm_program_class *c = &m->classes[i];
-		uint64_t total = 0;
-		for (size_t y = 0; y < TDM_CAPTURE_GRID; y++) {
-			if ((seen.rows[y] & c->mask.rows[y]) != 0)
-				return false;
-			seen.rows[y] |= c->mask.rows[y];
-		}
-		for (int kind = 0; kind < TDM_PROGRAM_KINDS; kind++)
-			total += c->bytes[kind];
-		if (total != c->total || total > m->max_total || tdm_core_mask_count(&c->mask) != c->cores ||
-			c->cores == 0)
-			return false;
-		for (uint32_t k = 0; k < c->span_count; k++)
-			if (c->spans[k].begin >= c->spans[k].end || (k > 0 && c->spans[k - 1].end >= c->spans[k].begin))
-				return false;
-	}
-	return true;
 }

@@ -2,7 +2,7 @@
  * What the running program takes of each core's L1 on one chip: circular buffers, dataflow buffers, scratchpads. Cores
  * that hold the same are one class, so the work follows the number of different cores, not the number of cores. On one
  * core, ranges of addresses that overlap count once: two programs, of which the capture did not say that the first is
- * gone, lie in the same place. Without addresses the sizes are added.
+ * gone, are in the same place. Without addresses the sizes are added.
  */
 #ifndef TDM_ANALYZE_PROGRAM_MEMORY_H
 #define TDM_ANALYZE_PROGRAM_MEMORY_H
@@ -10,6 +10,12 @@
 #include "event/capture_node.h"
 
 enum tdm_program_kind { TDM_PROGRAM_CB, TDM_PROGRAM_DFB, TDM_PROGRAM_SCRATCHPAD, TDM_PROGRAM_KINDS };
+
+/* Of TDM_KIND_CB and the two after it. */
+static inline enum tdm_program_kind tdm_program_kind(enum tdm_kind kind)
+{
+	return (enum tdm_program_kind)(kind - TDM_KIND_CB);
+}
 
 /* A set of cores: a word for each row, a bit for each column. */
 struct tdm_core_mask {
@@ -55,8 +61,5 @@ int tdm_program_memory_add(struct tdm_program_memory *memory, const struct tdm_c
 
 /* The first core, by row, that holds the most. False when none holds anything. */
 bool tdm_program_memory_worst(const struct tdm_program_memory *memory, uint32_t *x, uint32_t *y);
-
-/* Invariants, for tests. */
-bool tdm_program_memory_is_valid(const struct tdm_program_memory *memory);
 
 #endif

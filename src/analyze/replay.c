@@ -307,6 +307,43 @@ static void put_message(struct tdm_findings *out, const struct tdm_replay_space 
 	tdm_findings_place(out, "runtime_message", (struct tdm_str){ text, is_printed ? (size_t)len : 0 });
 }
 
+/* The smallest buffer whose absence would join two holes into one that is large enough. */
+static void advise_joining(struct tdm_findings *out, uint64_t need, const struct tdm_hole *holes, size_t count)
+{
+	const struct tdm_hole_bound *best = NULL;
+	uint64_t joined = 0;
+	for (size_t i = 0; i < count * count; i++) {
+		const struct tdm_hole *low = &holes[i / count], *high = &holes[i % count];
+		uint64_t between = low->above.bytes, bytes = low->size + between + high->size;
+		if (!low->above.is_buffer || low->address + low->size + between != high->address || bytes < need ||
+			(best != NULL && between >= best->bytes))
+			continue;
+		best = &low->above;
+		joined = bytes;
+	}
+	if (best == NULL)
+		return;
+	char size[TDM_BYTES_CAP], block[TDM_BYTES_CAP];
+	tdm_findings_advise(out, NULL,
+		"allocate %s (%s) at another time, or free it first: without it the largest block would be %s B",
+		best->name.text, tdm_format_bytes_short(size, sizeof size, best->bytes),
+		tdm_format_count(block, sizeof block, joined));
+	tdm_findings_change(out, "largest_free", TDM_UNIT_BYTES, joined);
+}
+
+static void advise(struct tdm_findings *out, enum tdm_cause cause, uint64_t need, uint64_t free,
+	const struct tdm_hole *holes, size_t count)
+{
+	char bytes[TDM_BYTES_CAP];
+	if (cause == TDM_CAUSE_FRAGMENTED)
+		advise_joining(out, need, holes, count);
+	if (cause != TDM_CAUSE_EXHAUSTED)
+		return;
+	tdm_findings_advise(out, NULL, "free at least %s B more per bank before it",
+		tdm_format_count(bytes, sizeof bytes, need - free));
+	tdm_findings_change(out, "free", TDM_UNIT_BYTES, need);
+}
+
 /* The first one of a space becomes a finding. 0 or -ENOMEM. */
 static int note_failure(struct tdm_replay *replay, struct tdm_replay_space *space, const struct tdm_event *event,
 	const struct request *request, int err)
@@ -344,7 +381,9 @@ static int note_failure(struct tdm_replay *replay, struct tdm_replay_space *spac
 		tdm_findings_figure(out, "banks", TDM_UNIT_COUNT, space->range.banks);
 		put_message(out, space, event, request);
 	}
-	tdm_findings_holes(out, holes, tdm_replay_holes(replay, (size_t)(space - replay->spaces), holes));
+	size_t count = tdm_replay_holes(replay, (size_t)(space - replay->spaces), holes);
+	tdm_findings_holes(out, holes, count);
+	advise(out, cause, need, s.free, holes, count);
 	return out->failed ? -ENOMEM : 0;
 }
 

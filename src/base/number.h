@@ -2,6 +2,7 @@
 #ifndef TDM_BASE_NUMBER_H
 #define TDM_BASE_NUMBER_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,6 +27,13 @@ static inline uint64_t tdm_times(uint64_t a, uint64_t b)
 	uint64_t product;
 	bool is_known = a != TDM_BYTES_UNKNOWN && b != TDM_BYTES_UNKNOWN && !__builtin_mul_overflow(a, b, &product);
 	return is_known ? product : TDM_BYTES_UNKNOWN;
+}
+
+/* A part of a whole; NAN when one of them is unknown, or the whole is nothing. */
+static inline double tdm_share(uint64_t part, uint64_t whole)
+{
+	bool is_known = part != TDM_BYTES_UNKNOWN && whole != TDM_BYTES_UNKNOWN && whole != 0;
+	return is_known ? (double)part / (double)whole : (double)NAN;
 }
 
 static inline uint64_t tdm_max(uint64_t a, uint64_t b)

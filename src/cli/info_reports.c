@@ -2,63 +2,35 @@
 #include "base/err.h"
 #include "cli/info_view.h"
 #include "device/card.h"
-#include "report/report_cores.h"
-#include "report/report_inspector.h"
-#include "report/report_kernels.h"
-#include "report/report_memory.h"
-#include "report/report_perf.h"
+#include "report/report_files.h"
 #include "sources/kernel_cache.h"
 
 #include <limits.h>
 
-int tdm_info_perf(const struct tdm_info_request *request)
-{
-	struct tdm_perf_waits waits;
-	struct tdm_info_reading r = { .request = request, .take = tdm_perf_waits_take, .to = &waits };
-	if (tdm_perf_waits_init(&waits) != 0)
-		return tdm_info_refuse(request, "out of memory");
-	tdm_info_read(&r);
-	tdm_perf_waits_end(&waits);
-	if (request->json != NULL)
-		tdm_perf_json(&waits, &r.file, request->json);
-	else
-		tdm_perf_text(&waits, &r.file, request->out);
-	tdm_perf_waits_done(&waits);
-	return tdm_info_end(&r);
-}
+/* Views that need nothing but their analyser and their report. name, analyser, report */
+#define VIEW_LIST(X)                        \
+	X(perf, tdm_perf_waits, tdm_perf)   \
+	X(cores, tdm_core_dumps, tdm_cores) \
+	X(mesh_buffers, tdm_buffer_history, tdm_mesh)
 
-int tdm_info_cores(const struct tdm_info_request *request)
-{
-	struct tdm_core_dumps dumps;
-	struct tdm_info_reading r = { .request = request, .take = tdm_core_dumps_take, .to = &dumps };
-	if (tdm_core_dumps_init(&dumps) != 0)
-		return tdm_info_refuse(request, "out of memory");
-	tdm_info_read(&r);
-	tdm_core_dumps_end(&dumps);
-	if (request->json != NULL)
-		tdm_cores_json(&dumps, &r.file, request->json);
-	else
-		tdm_cores_text(&dumps, &r.file, request->out);
-	tdm_core_dumps_done(&dumps);
-	return tdm_info_end(&r);
-}
-
-int tdm_info_mesh_buffers(const struct tdm_info_request *request)
-{
-	struct tdm_buffer_history history;
-	struct tdm_info_reading r = { .request = request, .take = tdm_buffer_history_take, .to = &history };
-	if (tdm_buffer_history_init(&history) != 0)
-		return tdm_info_refuse(request, "out of memory");
-	tdm_info_read(&r);
-	tdm_buffer_history_end(&history);
-	struct tdm_mesh_view view = { r.file, &history };
-	if (request->json != NULL)
-		tdm_mesh_json(&view, request->json);
-	else
-		tdm_mesh_text(&view, request->out);
-	tdm_buffer_history_done(&history);
-	return tdm_info_end(&r);
-}
+#define X(name, analyser, report)                                                                        \
+	int tdm_info_##name(const struct tdm_info_request *request)                                      \
+	{                                                                                                \
+		struct analyser all;                                                                     \
+		struct tdm_info_reading r = { .request = request, .take = analyser##_take, .to = &all }; \
+		if (analyser##_init(&all) != 0)                                                          \
+			return tdm_info_refuse(request, "out of memory");                                \
+		tdm_info_read(&r);                                                                       \
+		analyser##_end(&all);                                                                    \
+		if (request->json != NULL)                                                               \
+			report##_json(&all, &r.file, request->json);                                     \
+		else                                                                                     \
+			report##_text(&all, &r.file, request->out);                                      \
+		analyser##_done(&all);                                                                   \
+		return tdm_info_end(&r);                                                                 \
+	}
+VIEW_LIST(X)
+#undef X
 
 /* The kernel-config ring that Wormhole and Blackhole cards have without other settings, as no file says for which card
  * it is; TDM_BYTES_UNKNOWN when their tables do not agree. */
@@ -81,12 +53,11 @@ int tdm_info_programs(const struct tdm_info_request *request)
 	/* The paths lead to the cache of kernels, if this is the machine that compiled them. */
 	programs.code_of = tdm_kernel_cache_bytes_of;
 	tdm_info_read(&r);
-	int err = tdm_kernel_programs_end(&programs);
-	struct tdm_programs_view view = { r.file, &programs, ring_bytes() };
+	int err = tdm_kernel_programs_end(&programs, ring_bytes());
 	if (request->json != NULL)
-		tdm_programs_json(&view, request->json);
+		tdm_programs_json(&programs, &r.file, request->json);
 	else
-		tdm_programs_text(&view, request->out);
+		tdm_programs_text(&programs, &r.file, request->out);
 	request->out->failed |= err != 0;
 	tdm_kernel_programs_done(&programs);
 	return tdm_info_end(&r);
@@ -97,14 +68,13 @@ int tdm_info_kernels(const struct tdm_info_request *request)
 	struct tdm_kernel_sizes sizes = { 0 };
 	struct tdm_info_reading r = { .request = request, .take = tdm_kernel_sizes_take, .to = &sizes };
 	tdm_info_read(&r);
-	int err = tdm_kernel_sizes_end(&sizes);
+	int err = tdm_kernel_sizes_end(&sizes, ring_bytes());
 	if (r.err == 0 && sizes.count == 0 && r.refused == 0)
 		r.err = tdm_diag_set(&r.diag, TDM_ENOTFOUND, 0, 0, "no compiled kernels here (TARGET/TARGET.elf)");
-	struct tdm_kernels_view view = { r.file, &sizes, ring_bytes(), "default of Wormhole and Blackhole" };
 	if (request->json != NULL)
-		tdm_kernels_json(&view, request->json);
+		tdm_kernels_json(&sizes, request->json);
 	else if (sizes.count != 0)
-		tdm_kernels_text(&view, request->out);
+		tdm_kernels_text(&sizes, &r.file, request->out);
 	request->out->failed |= err != 0;
 	tdm_kernel_sizes_done(&sizes);
 	return tdm_info_end(&r);
@@ -153,12 +123,13 @@ int tdm_info_memory(const struct tdm_info_request *request)
 	char path[PATH_MAX];
 	tdm_info_read(&r);
 	tdm_memory_states_end(&states, &(struct tdm_record_sink){ &r, tdm_info_take });
-	bool has_beside = states.head.form == TDM_MEMORY_SUMMARY && read_beside(request, &beside, path);
-	struct tdm_memory_view view = { r.file, &states, has_beside ? &beside : NULL, path };
+	if (states.head.form == TDM_MEMORY_SUMMARY && read_beside(request, &beside, path) &&
+		tdm_memory_states_take_banks(&states, &beside))
+		states.banks_from = path;
 	if (request->json != NULL)
-		tdm_memory_json(&view, request->json);
+		tdm_memory_json(&states, &r.file, request->json);
 	else
-		tdm_memory_text(&view, request->out);
+		tdm_memory_text(&states, &r.file, request->out);
 	tdm_memory_states_done(&beside);
 	tdm_memory_states_done(&states);
 	return tdm_info_end(&r);

@@ -189,7 +189,6 @@ static int read_capture(
 	const char *path, struct tdm_str name, struct tdm_phase_run *run, uint64_t *refused, struct tdm_diag *diag)
 {
 	struct reading r = { .stock = tdm_capture_stock_new() };
-	struct tdm_stock_result result;
 	struct tdm_input *input = NULL;
 	int err = r.stock != NULL ? tdm_input_open(path, &input) : -ENOMEM;
 	if (err != 0)
@@ -197,13 +196,10 @@ static int read_capture(
 	else
 		err = tdm_format_find("graph_capture")
 			      ->records(input, &(struct tdm_record_sink){ &r, take_node }, diag);
-	if (err == 0) {
-		tdm_capture_stock_end(r.stock);
-		tdm_capture_stock_result(r.stock, &result);
-		err = append(&result, name, run, diag);
-	} else if (err == -ENOMEM) {
+	if (err == 0)
+		err = append(tdm_capture_stock_end(r.stock), name, run, diag);
+	else if (err == -ENOMEM)
 		tdm_diag_set(diag, err, 0, 0, "out of memory");
-	}
 	*refused = r.refused;
 	tdm_capture_stock_free(r.stock);
 	tdm_input_close(input);

@@ -44,8 +44,8 @@ struct tdm_memory_region {
 	uint64_t line;
 	uint64_t total, allocated, free, largest;             /* of one bank */
 	uint64_t device_total, device_allocated, device_free; /* of all banks */
-	uint64_t interleaved_free;                            /* the largest free block times the banks (L1) */
-	size_t first_block, block_count;                      /* set by the analyser that keeps the blocks */
+	uint64_t interleaved_free;                            /* the largest free block times the banks */
+	size_t state, first_block, block_count;               /* set by the analyser that keeps states and blocks */
 };
 
 /* ---- circular buffers core by core ---- */
@@ -67,25 +67,24 @@ struct tdm_core_line {
 
 /* ---- performance reports of operations ---- */
 
-/* id, name of the column, key in JSON */
-#define TDM_PERF_FIGURE_LIST(X)                                   \
-	X(CALL, "GLOBAL CALL COUNT", "call")                      \
-	X(DEVICE, "DEVICE ID", "device")                          \
-	X(CORES, "CORE COUNT", "cores")                           \
-	X(FW, "DEVICE FW DURATION [ns]", "fw_ns")                 \
-	X(KERNEL, "DEVICE KERNEL DURATION [ns]", "kernel_ns")     \
-	X(FRONT, "DEVICE COMPUTE CB WAIT FRONT [ns]", "front_ns") \
-	X(BACK, "DEVICE COMPUTE CB RESERVE BACK [ns]", "back_ns")
+/* id, name of the column */
+#define TDM_PERF_FIGURE_LIST(X)                       \
+	X(CALL, "GLOBAL CALL COUNT")                  \
+	X(DEVICE, "DEVICE ID")                        \
+	X(CORES, "CORE COUNT")                        \
+	X(FW, "DEVICE FW DURATION [ns]")              \
+	X(KERNEL, "DEVICE KERNEL DURATION [ns]")      \
+	X(FRONT, "DEVICE COMPUTE CB WAIT FRONT [ns]") \
+	X(BACK, "DEVICE COMPUTE CB RESERVE BACK [ns]")
 
 enum tdm_perf_figure {
-#define X(id, column, key) TDM_PERF_##id,
+#define X(id, column) TDM_PERF_##id,
 	TDM_PERF_FIGURE_LIST(X)
 #undef X
 		TDM_PERF_FIGURES
 };
 
 const char *tdm_perf_column(enum tdm_perf_figure figure);
-const char *tdm_perf_key(enum tdm_perf_figure figure);
 
 /* Which of the columns the report has. */
 struct tdm_perf_head {

@@ -8,7 +8,7 @@
 #include "report/report_put.h"
 
 /* The parts of what a finding is about that its family shows. */
-enum { PROCESS = 1, DEVICE = 2, KIND = 4, NAME = 8, STACK = 16 };
+enum { PROCESS = 1, DEVICE = 2, KIND = 4, NAME = 8, STACK = 16, FIGURE = 32 };
 
 static const struct {
 	const char *what, *severity, *sentence;
@@ -20,8 +20,8 @@ static const struct {
 		.command = "command" },
 	[TDM_FAMILY_LEAK] = { "why", "verdict", "reason", { "steady", "steady", "suspect", "leak" },
 		.about = PROCESS | DEVICE | KIND | NAME | STACK },
-	[TDM_FAMILY_REPLAY] = { "cause", .holes = "largest_holes", .about = NAME },
-	[TDM_FAMILY_CAPTURE] = { "reason", .sentence = "text" },
+	[TDM_FAMILY_REPLAY] = { "cause", .holes = "largest_holes", .advice = "advice", .about = NAME },
+	[TDM_FAMILY_CAPTURE] = { "reason", .sentence = "text", .about = FIGURE },
 	[TDM_FAMILY_FAILURE] = { "sort", .sentence = "summary", .about = KIND },
 	[TDM_FAMILY_PRESSURE] = { .severities = { "LOW", NULL, "MEDIUM", "HIGH" } }, /* the name is its figure's */
 };
@@ -45,6 +45,8 @@ static void put_about(struct tdm_finding_view *view, const struct tdm_finding *f
 {
 	const struct tdm_about *about = &finding->about;
 	uint8_t shown = families[finding->family].about;
+	if (shown & FIGURE)
+		tdm_json_put_name(json, "figure", about->name);
 	if (shown & PROCESS) {
 		tdm_json_put_known(json, "pid", about->pid != 0, (uint64_t)about->pid);
 		tdm_json_put_name(json, "comm", about->comm);
@@ -82,6 +84,8 @@ static void put_figure(const struct tdm_figure *figure, enum tdm_finding_family 
 	tdm_json_key(json, figure->key);
 	if (figure->unit == TDM_UNIT_WORD)
 		tdm_json_text(json, figure->word);
+	else if (figure->unit == TDM_UNIT_CHANGE)
+		tdm_json_i64(json, (int64_t)figure->number);
 	else if (figure->unit == TDM_UNIT_CAUSE)
 		tdm_json_text(json, tdm_cause_name((enum tdm_cause)figure->number));
 	else if (figure->unit == TDM_UNIT_SEVERITY)
@@ -177,9 +181,12 @@ void tdm_finding_keys(struct tdm_finding_view *view, const struct tdm_finding *f
 	if (families[family].severity != NULL)
 		tdm_json_put_text(json, families[family].severity,
 			tdm_finding_severity_name(family, (enum tdm_severity)finding->severity));
-	if (families[family].sentence != NULL)
+	bool is_sentence_last = (families[family].about & FIGURE) != 0;
+	if (families[family].sentence != NULL && !is_sentence_last)
 		put_sentence(view, finding, json);
 	put_figures(all, finding, false, json);
+	if (is_sentence_last)
+		put_sentence(view, finding, json);
 	if (families[family].holes != NULL) {
 		const struct tdm_table holes = tdm_finding_holes(all, finding);
 		tdm_json_key(json, families[family].holes);
@@ -187,7 +194,14 @@ void tdm_finding_keys(struct tdm_finding_view *view, const struct tdm_finding *f
 	}
 	if (families[family].advice != NULL) {
 		tdm_json_put_text(json, families[family].advice, advice != NULL ? advice->text : NULL);
-		tdm_json_put_text(json, families[family].command, advice != NULL ? advice->command : NULL);
+		if (families[family].command != NULL)
+			tdm_json_put_text(json, families[family].command, advice != NULL ? advice->command : NULL);
+	}
+	if (advice != NULL && advice->change.key != NULL) {
+		tdm_json_key(json, "change");
+		tdm_json_object(json);
+		put_figure(&advice->change, family, json);
+		tdm_json_object_end(json);
 	}
 }
 
@@ -198,12 +212,17 @@ void tdm_finding_json(struct tdm_finding_view *view, const struct tdm_finding *f
 	tdm_json_object_end(json);
 }
 
+void tdm_findings_json(struct tdm_findings *found, struct tdm_json *json)
+{
+	struct tdm_finding_view view = { .findings = found };
+	for (size_t i = 0; i < found->count; i++)
+		tdm_finding_json(&view, &found->list[i], json);
+	json->out->failed |= tdm_findings_done(found);
+}
+
 void tdm_failure_json(const struct tdm_failure *failure, struct tdm_json *json)
 {
 	struct tdm_findings found = { 0 };
-	struct tdm_finding_view view = { .findings = &found };
 	tdm_failure_find(failure, &found);
-	for (size_t i = 0; i < found.count; i++)
-		tdm_finding_json(&view, &found.list[i], json);
-	json->out->failed |= tdm_findings_done(&found);
+	tdm_findings_json(&found, json);
 }

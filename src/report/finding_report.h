@@ -29,8 +29,12 @@ void tdm_finding_sentence(struct tdm_finding_view *view, const struct tdm_findin
  * and the sentence. */
 void tdm_finding_text(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out);
 
+/* All of them, which are released. */
+void tdm_findings_text(struct tdm_findings *found, const struct tdm_term *term, struct tdm_buf *out);
+
 /* An object; the same without its braces. */
 void tdm_finding_json(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_json *json);
+void tdm_findings_json(struct tdm_findings *found, struct tdm_json *json); /* the same of all, which are released */
 void tdm_finding_keys(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_json *json);
 
 /* "leak", "warning": what the family calls the severity. */

@@ -418,6 +418,8 @@ static void replay_text(const struct words *w)
 	put(w, "\n");
 	if (message != NULL)
 		tdm_buf_printf(w->out, "Runtime says   %s\n", message);
+	if (w->finding->advice.count != 0)
+		tdm_buf_printf(w->out, "Advice         %s\n", w->view->findings->advice[w->finding->advice.first].text);
 	if (holes.count != 0)
 		put(w, "\nLargest holes at the first failure\n");
 	tdm_table_text(&holes, &w->view->term, w->out);
@@ -459,6 +461,31 @@ static void pressure_text(const struct words *w)
 		tdm_buf_printf(w->out, "%-16s %s\n", "thrashing risk", band != NULL ? band : "unknown");
 }
 
+/* Captures and reports. */
+
+/* A line of a table when it is about a figure; else a line with a label, or a sentence. */
+static void capture_text(const struct words *w)
+{
+	const struct tdm_figure *bytes = tdm_finding_figure(w->view->findings, w->finding, "bytes");
+	const char *name = w->finding->about.name, *style = "", *off = "";
+	bool is_warning = w->finding->severity >= TDM_FINDING_WARNING;
+	if (bytes != NULL && bytes->unit == TDM_UNIT_CHANGE) {
+		bool is_less = (int64_t)bytes->number < 0;
+		const char *count = TDM_COUNT_TEXT(is_less ? 0 - bytes->number : bytes->number);
+		tdm_buf_printf(w->out, "  %-20s %*c%s  ", name, 15 - (int)strlen(count), is_less ? '-' : '+', count);
+	} else if (bytes != NULL) {
+		tdm_buf_printf(w->out, "  %-20s %15s  ", name, is_warning ? "unknown" : "");
+	} else if (is_warning) {
+		style = tdm_term_style(&w->view->term, TDM_STYLE_YELLOW);
+		off = tdm_term_style(&w->view->term, TDM_STYLE_OFF);
+	}
+	put(w, style);
+	if (bytes == NULL && name != NULL)
+		tdm_put_label(w->out, name);
+	tdm_finding_sentence(w->view, w->finding, w->out);
+	tdm_buf_printf(w->out, "%s%s\n", name == NULL ? "." : "", off);
+}
+
 static const struct {
 	void (*text)(const struct words *w);
 	const char *const *sentences; /* by code; NULL: the analyser's own */
@@ -466,6 +493,7 @@ static const struct {
 	[TDM_FAMILY_DOCTOR] = { doctor_text, NULL },
 	[TDM_FAMILY_LEAK] = { leak_text, leak_sentences },
 	[TDM_FAMILY_REPLAY] = { replay_text, causes },
+	[TDM_FAMILY_CAPTURE] = { capture_text, NULL },
 	[TDM_FAMILY_FAILURE] = { failure_text, failures },
 	[TDM_FAMILY_PRESSURE] = { pressure_text, NULL },
 };
@@ -492,12 +520,17 @@ void tdm_finding_text(struct tdm_finding_view *view, const struct tdm_finding *f
 		families[finding->family].text(&(struct words){ view, finding, out });
 }
 
+void tdm_findings_text(struct tdm_findings *found, const struct tdm_term *term, struct tdm_buf *out)
+{
+	struct tdm_finding_view view = { .findings = found, .term = *term };
+	for (size_t i = 0; i < found->count; i++)
+		tdm_finding_text(&view, &found->list[i], out);
+	out->failed |= tdm_findings_done(found);
+}
+
 void tdm_failure_text(const struct tdm_failure *failure, struct tdm_buf *out)
 {
 	struct tdm_findings found = { 0 };
-	struct tdm_finding_view view = { .findings = &found };
 	tdm_failure_find(failure, &found);
-	for (size_t i = 0; i < found.count; i++)
-		tdm_finding_text(&view, &found.list[i], out);
-	out->failed |= tdm_findings_done(&found);
+	tdm_findings_text(&found, &(struct tdm_term){ 0 }, out);
 }

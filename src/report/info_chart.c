@@ -67,11 +67,10 @@ static struct tdm_plot_band *make_bands(
 	uint32_t too_short = length_of_too_many(course, most);
 	for (size_t i = 0; i < course->call_count && *count < most; i++) {
 		const struct tdm_course_call *call = &course->calls[i];
-		struct tdm_str name = tdm_capture_paths_name(&exact->paths, call->path);
 		if (call->to - call->from <= too_short)
 			continue;
 		char *text = names + *count * NAME_CAP;
-		snprintf(text, NAME_CAP, "%.*s", (int)(name.len < NAME_CAP ? name.len : NAME_CAP - 1), name.ptr);
+		snprintf(text, NAME_CAP, "%s", tdm_capture_paths_name(&exact->paths, call->path));
 		bands[(*count)++] = (struct tdm_plot_band){ text, call->from,
 			call->to == TDM_EXACT_NEVER ? end : (double)call->to };
 	}
@@ -152,8 +151,8 @@ static int draw_cores(const struct tdm_capture_exact *exact, size_t unit, const 
 int tdm_info_capture_draw(const struct tdm_capture_exact *exact, const struct tdm_capture_course *course,
 	const struct tdm_info_picture *picture, const struct tdm_term *term, struct tdm_buf *out, struct tdm_diag *diag)
 {
-	size_t unit = picture->chart == TDM_INFO_CHART_DRAM ? tdm_capture_fullest_dram(exact)
-							    : tdm_capture_fullest_core(exact);
+	size_t unit = tdm_capture_fullest(
+		exact, picture->chart == TDM_INFO_CHART_DRAM ? TDM_STOCK_DRAM_PEAK : TDM_STOCK_CORE_PEAK_TOTAL);
 	if (unit == SIZE_MAX)
 		return tdm_diag_set(diag, -EINVAL, 0, 0, "nothing to draw: the capture has no %s",
 			picture->chart == TDM_INFO_CHART_DRAM ? "buffers in DRAM" : "memory in L1");

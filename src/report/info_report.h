@@ -11,9 +11,6 @@ struct tdm_info_capture_report {
 	struct tdm_file_report file;
 };
 
-/* What an error says, in one line: figures where it is a sentence about memory, else its first line. */
-void tdm_info_error_put(const struct tdm_capture_error *error, bool utf8, struct tdm_buf *out);
-
 void tdm_info_capture_text(const struct tdm_info_capture_report *report, struct tdm_buf *out);
 /* Keys into an object that is open already. */
 void tdm_info_capture_json(const struct tdm_info_capture_report *report, struct tdm_json *json);

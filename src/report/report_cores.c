@@ -1,4 +1,5 @@
-#include "report/report_cores.h"
+/* Circular buffers core by core. */
+#include "report/report_files.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,62 +10,72 @@ enum { GRID_SIDE = 64, STEPS = 9 };
 static void put_fullest(const struct tdm_core_dumps *c, const struct tdm_core_dump *d, struct tdm_buf *out)
 {
 	const struct tdm_core_line *core = &c->cores[d->fullest];
-	char most[TDM_BYTES_CAP], least[TDM_BYTES_CAP], average[TDM_BYTES_CAP], total[TDM_BYTES_CAP];
 	tdm_buf_printf(out, "Fullest core   (%u,%u): %s in %zu circular buffer%s", core->x, core->y,
-		tdm_format_bytes_short(most, sizeof most, core->bytes), core->count, tdm_plural(core->count));
+		TDM_SIZE_TEXT(d->most), core->count, tdm_plural(core->count));
 	if (c->dump_count > 1)
 		tdm_buf_printf(out, ", in dump %zu of %zu", (size_t)(d - c->dumps) + 1, c->dump_count);
-	tdm_buf_printf(out, "\nPer core       least %s, average %s; all cores together %s\n",
-		tdm_format_bytes_short(least, sizeof least, d->least),
-		tdm_format_bytes_short(average, sizeof average,
-			d->total != TDM_BYTES_UNKNOWN ? d->total / d->count : TDM_BYTES_UNKNOWN),
-		tdm_format_bytes_short(total, sizeof total, d->total));
+	tdm_buf_printf(out, "\nPer core       least %s, average %s; all cores together %s\n", TDM_SIZE_TEXT(d->least),
+		TDM_SIZE_TEXT(d->total != TDM_BYTES_UNKNOWN ? d->total / d->count : TDM_BYTES_UNKNOWN),
+		TDM_SIZE_TEXT(d->total));
 }
 
-static void put_indexes(const struct tdm_core_dumps *c, const struct tdm_core_dump *d,
-	const struct tdm_file_report *file, struct tdm_buf *out)
+static char *format_cb(char *dst, size_t cap, uint64_t index)
 {
-	struct tdm_core_index indexes[TDM_CORE_CBS];
-	size_t count = 0;
-	tdm_core_dump_indexes(c, d, indexes);
-	tdm_put_heading(out, &file->term, "Buffer    cores      least       most   all cores");
-	for (int i = 0; i < TDM_CORE_CBS; i++) {
-		char least[TDM_BYTES_CAP], most[TDM_BYTES_CAP], total[TDM_BYTES_CAP], name[16];
-		if (indexes[i].cores == 0 || count++ >= file->limit)
-			continue;
-		snprintf(name, sizeof name, "CB%d", i);
-		tdm_buf_printf(out, "%-8s %6" PRIu64 " %s %s  %s\n", name, indexes[i].cores,
-			tdm_format_bytes(least, sizeof least, indexes[i].least),
-			tdm_format_bytes(most, sizeof most, indexes[i].most),
-			tdm_format_bytes(total, sizeof total, indexes[i].total));
-	}
-	tdm_put_rest(out, count, file->limit);
+	snprintf(dst, cap, "CB%" PRIu64, index);
+	return dst;
 }
 
-static void put_core(const struct tdm_core_line *core, size_t limit, struct tdm_buf *out)
+#define INDEX(member) TDM_MEMBER(struct tdm_core_index, member)
+static const struct tdm_column indexes[] = {
+	{ "Buffer", NULL, INDEX(index), .format = format_cb, .flags = TDM_OTHER_SIDE, .width = 8 },
+	{ "cores", NULL, INDEX(cores), .width = 6 },
+	{ "least", NULL, INDEX(least), TDM_BYTES },
+	{ "most", NULL, INDEX(most), TDM_BYTES },
+	{ "all cores", NULL, INDEX(total), TDM_BYTES, .before = 1, .unknown = "unknown" },
+};
+
+static void put_place(const struct tdm_field *field, struct tdm_buf *out)
 {
-	char bytes[TDM_BYTES_CAP], name[24];
-	snprintf(name, sizeof name, "(%u,%u)", core->x, core->y);
-	tdm_buf_printf(out, "%-13s %s ", name, tdm_format_bytes(bytes, sizeof bytes, core->bytes));
-	for (size_t k = 0; k < core->count && k < limit; k++)
-		tdm_buf_printf(out, "%s CB%u %s", k == 0 ? "" : ",", core->cbs[k].index,
-			tdm_format_bytes_short(bytes, sizeof bytes, core->cbs[k].bytes));
-	if (core->count > limit)
-		tdm_buf_puts(out, ", ...");
-	tdm_cell_trim(out);
-	tdm_buf_putc(out, '\n');
+	const struct tdm_core_line *core = field->row;
+	tdm_buf_printf(out, "(%u,%u)", core->x, core->y);
 }
 
+static void put_cbs(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_core_line *core = field->row;
+	for (size_t k = 0; k < core->count && k < field->table->limit; k++)
+		tdm_buf_printf(
+			out, "%sCB%u %s", k == 0 ? "" : ", ", core->cbs[k].index, TDM_SIZE_TEXT(core->cbs[k].bytes));
+	tdm_buf_puts(out, core->count > field->table->limit ? ", ..." : "");
+}
+
+#define CB(member) TDM_MEMBER(struct tdm_core_cb, member)
+static const struct tdm_column cbs[] = { { NULL, "index", CB(index) }, { NULL, "bytes", CB(bytes) } };
+
+static void json_cbs(const struct tdm_field *field, struct tdm_json *json)
+{
+	const struct tdm_core_line *core = field->row;
+	tdm_table_json(&TDM_TABLE_OF(cbs, core->cbs, core->count), json);
+}
+
+#define CORE(member) TDM_MEMBER(struct tdm_core_line, member)
+static const struct tdm_column cores[] = {
+	{ "Core", NULL, .text = put_place, .flags = TDM_WHOLE, .width = 13 },
+	{ NULL, "x", CORE(x) },
+	{ NULL, "y", CORE(y) },
+	{ "all", "bytes", CORE(bytes), TDM_BYTES },
+	{ "circular buffers", "cbs", .text = put_cbs, .json = json_cbs, .before = 1 },
+};
+
+/* The fullest first. */
 static void put_cores(const struct tdm_core_dumps *c, const struct tdm_core_dump *d, const struct tdm_file_report *file,
 	struct tdm_buf *out)
 {
-	size_t *order = tdm_core_dump_order(c, d);
-	out->failed |= order == NULL;
-	tdm_put_heading(out, &file->term, "Core                 all  circular buffers");
-	for (size_t i = 0; order != NULL && i < d->count && i < file->limit; i++)
-		put_core(&c->cores[order[i]], file->limit, out);
-	tdm_put_rest(out, d->count, file->limit);
-	free(order);
+	struct tdm_core_line *rows = tdm_core_dump_order(c, d);
+	out->failed |= rows == NULL;
+	if (rows != NULL)
+		tdm_put_table(out, file, TDM_TABLE_OF(cores, rows, d->count));
+	free(rows);
 }
 
 /* 0 for nothing, 1 to STEPS for parts of the most. */
@@ -88,7 +99,7 @@ static void put_grid(const struct tdm_core_dumps *c, const struct tdm_core_dump 
 		}
 		x_max = core->x > x_max ? core->x : x_max;
 		y_max = core->y > y_max ? core->y : y_max;
-		cells[core->y][core->x] = (char)('0' + step_of(core->bytes, c->cores[d->fullest].bytes));
+		cells[core->y][core->x] = (char)('0' + step_of(core->bytes, d->most));
 	}
 	tdm_put_heading(out, &file->term, "Cores, 9 is the fullest, . has no line");
 	tdm_buf_puts(out, "  y\\x");
@@ -116,48 +127,35 @@ void tdm_cores_text(const struct tdm_core_dumps *c, const struct tdm_file_report
 	if (d == NULL)
 		return;
 	put_fullest(c, d, out);
-	if (d->cbs != 0)
-		put_indexes(c, d, file, out);
+	struct tdm_core_index rows[TDM_CORE_CBS];
+	tdm_put_table(out, file, TDM_TABLE_OF(indexes, rows, tdm_core_dump_indexes(c, d, rows)));
 	put_cores(c, d, file, out);
 	put_grid(c, d, file, out);
 }
 
-static void json_core(const struct tdm_core_line *core, struct tdm_json *json)
+static void json_cores(const struct tdm_field *field, struct tdm_json *json)
 {
-	tdm_json_object(json);
-	tdm_json_put_u64(json, "x", core->x);
-	tdm_json_put_u64(json, "y", core->y);
-	tdm_json_put_bytes(json, "bytes", core->bytes);
-	tdm_json_put_array(json, "cbs");
-	for (size_t k = 0; k < core->count; k++) {
-		tdm_json_object(json);
-		tdm_json_put_u64(json, "index", core->cbs[k].index);
-		tdm_json_put_bytes(json, "bytes", core->cbs[k].bytes);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
-	tdm_json_object_end(json);
+	const struct tdm_core_dump *d = field->row;
+	const struct tdm_core_line *first = (const struct tdm_core_line *)field->table->context + d->first;
+	tdm_table_json(&TDM_TABLE_OF(cores, first, d->count), json);
 }
+
+#define DUMP(member) TDM_MEMBER(struct tdm_core_dump, member)
+static const struct tdm_column dumps[] = {
+	{ NULL, "line", DUMP(line) },
+	{ NULL, "bytes", DUMP(total) },
+	{ NULL, "least_bytes", DUMP(least) },
+	{ NULL, "most_bytes", DUMP(most) },
+	{ NULL, "cores", .json = json_cores },
+};
 
 void tdm_cores_json(const struct tdm_core_dumps *c, const struct tdm_file_report *file, struct tdm_json *json)
 {
+	struct tdm_table table = TDM_TABLE_OF(dumps, c->dumps, c->dump_count);
+	table.context = c->cores;
 	tdm_json_put_text(json, "source", "core_dump");
 	tdm_json_put_bool(json, "complete", !file->cut);
 	tdm_json_put_u64(json, "refused", c->refused);
 	tdm_json_put_u64(json, "other_lines", c->others);
-	tdm_json_put_array(json, "dumps");
-	for (size_t k = 0; k < c->dump_count; k++) {
-		const struct tdm_core_dump *d = &c->dumps[k];
-		tdm_json_object(json);
-		tdm_json_put_u64(json, "line", c->cores[d->first].line);
-		tdm_json_put_bytes(json, "bytes", d->total);
-		tdm_json_put_bytes(json, "least_bytes", d->least);
-		tdm_json_put_bytes(json, "most_bytes", c->cores[d->fullest].bytes);
-		tdm_json_put_array(json, "cores");
-		for (size_t i = d->first; i < d->first + d->count; i++)
-			json_core(&c->cores[i], json);
-		tdm_json_array_end(json);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
+	tdm_json_put_table(json, "dumps", &table);
 }

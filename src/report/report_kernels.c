@@ -1,143 +1,100 @@
-#include "report/report_kernels.h"
+/* How large compiled kernels are. */
+#include "report/report_files.h"
+#include "report/finding_report.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 
-enum { NAME_COLUMNS = 32, TARGET_COLUMNS = 24 };
+#define TARGET(member) TDM_MEMBER(struct tdm_kernel_target, member)
+enum { KERNELS, FIRMWARE }; /* the first columns of the next table, of which it has one */
+static const struct tdm_column targets[] = {
+	[KERNELS] = { "Processor", NULL, TARGET(name), .width = 24 },
+	[FIRMWARE] = { "Firmware", NULL, TARGET(name), .width = 24 },
+	{ "files", NULL, TARGET(files), .width = 7 },
+	{ "bytes", NULL, TARGET(bytes), TDM_BYTES },
+	{ "largest", NULL, TARGET(largest), TDM_BYTES },
+	{ "zeroed", NULL, TARGET(zeroed), TDM_BYTES },
+};
 
-static void put_targets(const struct tdm_kernels_view *v, bool firmware, struct tdm_buf *out)
+#define BINARY(member) TDM_MEMBER(struct tdm_kernel_binary, member)
+static const struct tdm_column binaries[] = {
+	{ NULL, "target", BINARY(target) },
+	{ NULL, "path", BINARY(path) },
+	{ NULL, "packed_bytes", BINARY(packed_bytes) },
+	{ NULL, "text_bytes", BINARY(text_bytes) },
+	{ NULL, "zeroed_bytes", BINARY(zeroed_bytes) },
+	{ NULL, "segments_over_limit", BINARY(over_limit) },
+};
+
+static void json_binaries(const struct tdm_field *field, struct tdm_json *json)
 {
-	struct tdm_kernel_target targets[TDM_KERNEL_TARGETS_MAX];
-	size_t count = tdm_kernel_sizes_targets(v->sizes, firmware, targets);
-	char text[120];
-	if (count == 0)
-		return;
-	snprintf(text, sizeof text, "%-24s %7s %10s %10s %10s", firmware ? "Firmware" : "Processor", "files", "bytes",
-		"largest", "zeroed");
-	tdm_put_heading(out, &v->file.term, text);
-	for (size_t i = 0; i < count; i++) {
-		char bytes[TDM_BYTES_CAP], largest[TDM_BYTES_CAP], zeroed[TDM_BYTES_CAP];
-		size_t used = tdm_cell_put(out, tdm_str_of(targets[i].name), TARGET_COLUMNS, v->file.term.utf8);
-		tdm_buf_fill(out, ' ', TARGET_COLUMNS - used);
-		tdm_buf_printf(out, " %7" PRIu64 " %s %s %s\n", targets[i].files,
-			tdm_format_bytes(bytes, sizeof bytes, targets[i].bytes),
-			tdm_format_bytes(largest, sizeof largest, targets[i].largest),
-			tdm_format_bytes(zeroed, sizeof zeroed, targets[i].zeroed));
-	}
+	const struct tdm_kernel_size *k = field->row;
+	tdm_table_json(&TDM_TABLE_OF(binaries, k->first, k->count), json);
 }
 
-static double of_ring(const struct tdm_kernels_view *v, uint64_t bytes)
+static void put_name(const struct tdm_field *field, struct tdm_buf *out)
 {
-	return v->ring_bytes != TDM_BYTES_UNKNOWN && v->ring_bytes != 0 ? (double)bytes / (double)v->ring_bytes : NAN;
+	const struct tdm_kernel_size *k = field->row;
+	tdm_buf_puts(out, k->first->name[0] != '\0' ? k->first->name : k->first->path);
 }
 
-static void put_kernel(const struct tdm_kernels_view *v, const struct tdm_kernel_size *k, struct tdm_buf *out)
+static void put_targets(const struct tdm_field *field, struct tdm_buf *out)
 {
-	const struct tdm_kernel_binary *first = &v->sizes->binaries[k->first];
-	const char *name = first->name[0] != '\0' ? first->name : first->path;
-	char bytes[TDM_BYTES_CAP];
-	double share = of_ring(v, k->ring_bytes);
-	size_t used = tdm_cell_put(out, tdm_str_of(name), NAME_COLUMNS, v->file.term.utf8);
-	tdm_buf_fill(out, ' ', NAME_COLUMNS - used);
-	tdm_buf_printf(out, " %s", tdm_format_bytes(bytes, sizeof bytes, k->ring_bytes));
-	if (isnan(share))
-		tdm_buf_printf(out, " %7s", "-");
-	else
-		tdm_buf_printf(out, " %6.1f%%", share * 100);
-	tdm_buf_printf(out, "  %-20s ", first->hash);
+	const struct tdm_kernel_size *k = field->row;
 	for (size_t i = 0; i < k->count; i++) {
-		tdm_buf_puts(out, i == 0 ? " " : ", ");
-		tdm_cell_put(out, tdm_str_of(first[i].target), TARGET_COLUMNS, v->file.term.utf8);
+		tdm_buf_puts(out, i == 0 ? "" : ", ");
+		tdm_cell_put(out, tdm_str_of(k->first[i].target), 24, true);
 	}
-	tdm_buf_putc(out, '\n');
 }
 
-static void put_notes(const struct tdm_kernels_view *v, struct tdm_buf *out)
+#define KERNEL(member) TDM_MEMBER(struct tdm_kernel_size, member)
+#define FIRST(member)  TDM_VIA(struct tdm_kernel_size, first, struct tdm_kernel_binary, member)
+static const struct tdm_column kernels[] = {
+	{ "Kernel", "name", FIRST(name), .text = put_name, .flags = TDM_ZERO_IS_UNKNOWN, .width = 32 },
+	{ NULL, "hash", FIRST(hash), .flags = TDM_ZERO_IS_UNKNOWN },
+	{ NULL, "build", FIRST(build), .flags = TDM_ZERO_IS_UNKNOWN },
+	{ "in ring", "ring_bytes", KERNEL(ring_bytes), TDM_BYTES },
+	{ "of ring", "ring_share", KERNEL(ring_share), .decimals = 1, .width = 7 },
+	{ "hash", NULL, FIRST(hash), .flags = TDM_WHOLE, .width = 20, .before = 1 },
+	{ "processors", "binaries", .text = put_targets, .json = json_binaries, .before = 1 },
+};
+
+static void put_target_table(
+	const struct tdm_kernel_sizes *s, bool firmware, const struct tdm_file_report *file, struct tdm_buf *out)
 {
-	const struct tdm_kernel_sizes *s = v->sizes;
-	const char *style = tdm_term_style(&v->file.term, TDM_STYLE_YELLOW);
-	const char *off = tdm_term_style(&v->file.term, TDM_STYLE_OFF);
-	uint64_t too_large = 0;
-	while (too_large < s->kernel_count && v->ring_bytes != TDM_BYTES_UNKNOWN &&
-		s->kernels[too_large].ring_bytes > v->ring_bytes)
-		too_large++; /* the largest come first */
-	if (too_large != 0)
-		tdm_buf_printf(out,
-			"%sToo large      %" PRIu64 " kernel%s do%s not fit the kernel-config ring alone%s\n", style,
-			too_large, tdm_plural(too_large), too_large == 1 ? "es" : "", off);
-	if (s->over_limit != 0)
-		tdm_buf_printf(out, "%sOver limit     %" PRIu64 " file%s with a segment above its limit%s\n", style,
-			s->over_limit, tdm_plural(s->over_limit), off);
-	if (s->rest.links != 0)
-		tdm_buf_printf(out, "Not followed   %" PRIu64 " link%s\n", s->rest.links, tdm_plural(s->rest.links));
-	if (s->rest.unvisited != 0)
-		tdm_buf_printf(out, "%sNot visited    %" PRIu64 " folder%s too deep, or beyond %d entries%s\n", style,
-			s->rest.unvisited, tdm_plural(s->rest.unvisited), TDM_WALK_ENTRIES, off);
+	struct tdm_kernel_target rows[TDM_KERNEL_TARGETS_MAX];
+	struct tdm_table table = TDM_TABLE_OF(targets, rows, tdm_kernel_sizes_targets(s, firmware, rows));
+	table.hidden = 1U << (firmware ? KERNELS : FIRMWARE);
+	table.limit = SIZE_MAX;
+	tdm_put_table(out, file, table);
 }
 
-void tdm_kernels_text(const struct tdm_kernels_view *v, struct tdm_buf *out)
+void tdm_kernels_text(const struct tdm_kernel_sizes *s, const struct tdm_file_report *file, struct tdm_buf *out)
 {
-	const struct tdm_kernel_sizes *s = v->sizes;
 	size_t files = s->count - s->firmware;
-	char bytes[TDM_BYTES_CAP], text[120];
-	tdm_put_title(out, "Kernels", &v->file);
+	struct tdm_findings found = { 0 };
+	tdm_put_title(out, "Kernels", file);
 	tdm_buf_printf(out, ": %zu kernel%s in %zu file%s, %s; %zu of firmware\n", s->kernel_count,
-		tdm_plural(s->kernel_count), files, tdm_plural(files),
-		tdm_format_bytes_short(bytes, sizeof bytes, s->packed_bytes), s->firmware);
-	if (v->ring_bytes != TDM_BYTES_UNKNOWN)
-		tdm_buf_printf(out, "Ring           %s for kernels, arguments and settings of a core (%s)\n",
-			tdm_format_bytes_short(bytes, sizeof bytes, v->ring_bytes), v->ring_from);
-	put_notes(v, out);
-	put_targets(v, false, out);
-	snprintf(text, sizeof text, "%-*s %10s %7s  %-20s  %s", NAME_COLUMNS, "Kernel", "in ring", "of ring", "hash",
-		"processors");
-	if (s->kernel_count != 0)
-		tdm_put_heading(out, &v->file.term, text);
-	for (size_t i = 0; i < s->kernel_count && i < v->file.limit; i++)
-		put_kernel(v, &s->kernels[i], out);
-	tdm_put_rest(out, s->kernel_count, v->file.limit);
-	put_targets(v, true, out);
+		tdm_plural(s->kernel_count), files, tdm_plural(files), TDM_SIZE_TEXT(s->packed_bytes), s->firmware);
+	if (s->ring_bytes != TDM_BYTES_UNKNOWN)
+		tdm_buf_printf(out,
+			"Ring           %s for kernels, arguments and settings of a core (default of Wormhole and "
+			"Blackhole)\n",
+			TDM_SIZE_TEXT(s->ring_bytes));
+	tdm_kernel_sizes_find(s, &found);
+	tdm_findings_text(&found, &file->term, out);
+	put_target_table(s, false, file, out);
+	tdm_put_table(out, file, TDM_TABLE_OF(kernels, s->kernels, s->kernel_count));
+	put_target_table(s, true, file, out);
 }
 
-static void json_binary(const struct tdm_kernel_binary *b, struct tdm_json *json)
+void tdm_kernels_json(const struct tdm_kernel_sizes *s, struct tdm_json *json)
 {
-	tdm_json_object(json);
-	tdm_json_put_text(json, "target", b->target);
-	tdm_json_put_text(json, "path", b->path);
-	tdm_json_put_bytes(json, "packed_bytes", b->packed_bytes);
-	tdm_json_put_bytes(json, "text_bytes", b->text_bytes);
-	tdm_json_put_bytes(json, "zeroed_bytes", b->zeroed_bytes);
-	tdm_json_put_u64(json, "segments_over_limit", b->over_limit);
-	tdm_json_object_end(json);
-}
-
-void tdm_kernels_json(const struct tdm_kernels_view *v, struct tdm_json *json)
-{
-	const struct tdm_kernel_sizes *s = v->sizes;
 	tdm_json_put_text(json, "source", "kernel_cache");
 	tdm_json_put_u64(json, "refused", s->refused);
 	tdm_json_put_u64(json, "links", s->rest.links);
 	tdm_json_put_u64(json, "unvisited", s->rest.unvisited);
-	tdm_json_put_bytes(json, "ring_bytes", v->ring_bytes);
-	tdm_json_put_array(json, "kernels");
-	for (size_t i = 0; i < s->kernel_count; i++) {
-		const struct tdm_kernel_binary *first = &s->binaries[s->kernels[i].first];
-		tdm_json_object(json);
-		tdm_json_put_name(json, "name", first->name);
-		tdm_json_put_name(json, "hash", first->hash);
-		tdm_json_put_name(json, "build", first->build);
-		tdm_json_put_bytes(json, "ring_bytes", s->kernels[i].ring_bytes);
-		tdm_json_put_double(json, "ring_share", of_ring(v, s->kernels[i].ring_bytes));
-		tdm_json_put_array(json, "binaries");
-		for (size_t k = 0; k < s->kernels[i].count; k++)
-			json_binary(&first[k], json);
-		tdm_json_array_end(json);
-		tdm_json_object_end(json);
-	}
-	tdm_json_array_end(json);
-	tdm_json_put_array(json, "firmware");
-	for (size_t i = s->count - s->firmware; i < s->count; i++)
-		json_binary(&s->binaries[i], json);
-	tdm_json_array_end(json);
+	tdm_json_put_bytes(json, "ring_bytes", s->ring_bytes);
+	tdm_json_put_table(json, "kernels", &TDM_TABLE_OF(kernels, s->kernels, s->kernel_count));
+	tdm_json_put_table(
+		json, "firmware", &TDM_TABLE_OF(binaries, s->binaries + (s->count - s->firmware), s->firmware));
 }

@@ -7,6 +7,7 @@
 #include "base/term.h"
 #include "base/units.h"
 #include "report/cell.h"
+#include "report/table.h"
 
 enum { TDM_LABEL_COLUMNS = 15 };
 
@@ -64,6 +65,15 @@ struct tdm_file_report {
 	size_t limit; /* rows of a table */
 	struct tdm_term term;
 };
+
+/* A table of a file's report, under a bold heading; it has the limit of the report unless it has its own. */
+static inline void tdm_put_table(struct tdm_buf *out, const struct tdm_file_report *file, struct tdm_table table)
+{
+	table.above = "\n";
+	table.style = TDM_STYLE_BOLD;
+	table.limit = table.limit != 0 ? table.limit : file->limit;
+	tdm_table_text(&table, &file->term, out);
+}
 
 /* "Kernels        path": the first line of a report, up to there. */
 static inline void tdm_put_title(struct tdm_buf *out, const char *title, const struct tdm_file_report *file)

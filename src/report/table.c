@@ -74,7 +74,9 @@ static struct tdm_value get(const struct tdm_field *field)
 static void put_value(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_column *c = field->column;
-	const char *unknown = c->flags & TDM_IS_KIND ? "unknown" : field->table->unknown;
+	const char *unknown = c->unknown != NULL       ? c->unknown
+			      : c->flags & TDM_IS_KIND ? "unknown"
+						       : field->table->unknown;
 	struct tdm_value value = get(field);
 	bool is_minus = (value.type == TDM_VALUE_SIGNED && value.integer < 0) ||
 			(value.type == TDM_VALUE_SHARE && signbit(value.share));
@@ -117,11 +119,11 @@ static void fill(struct line *line, size_t blanks)
 static void put_cell(struct line *line, const struct tdm_column *c, const char *style, struct tdm_str text)
 {
 	size_t width = c->width < TDM_WIDTH_OF_TABLE ? c->width : line->table->widths[c->width - TDM_WIDTH_OF_TABLE];
-	size_t most = c->flags & (TDM_WHOLE | TDM_WRAP) ? 0 : width;
 	size_t columns = tdm_wrap_columns(text), blanks = columns < width ? width - columns : 0;
 	bool is_number = c->format != NULL || (c->member != TDM_MEMBER_NONE && c->member < TDM_MEMBER_CHARS &&
 						      (c->flags & TDM_IS_KIND) == 0);
 	bool is_right = is_number != ((c->flags & TDM_OTHER_SIDE) != 0);
+	size_t most = is_number || c->flags & (TDM_WHOLE | TDM_WRAP) ? 0 : width;
 	fill(line, c->before);
 	if (c->flags & TDM_REST)
 		most = line->term->width > line->at + width ? line->term->width - line->at : width;
@@ -192,6 +194,11 @@ void tdm_table_row(const struct tdm_table *table, const void *row, const struct 
 	for (size_t i = 0; i < table->column_count; i++)
 		if (table->columns[i].below != NULL && !is_hidden(table, i))
 			table->columns[i].below(&(struct tdm_field){ table, row, &table->columns[i] }, out);
+}
+
+const void *tdm_table_pointed(const struct tdm_table *table, size_t i)
+{
+	return ((const void *const *)table->rows)[i];
 }
 
 static const void *row_of(const struct tdm_table *table, size_t i)

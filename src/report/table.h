@@ -10,7 +10,7 @@
  *	};
  *
  * An unknown value is "-" in text and null in JSON, never 0. Unknown are UINT64_MAX, UINT32_MAX, INT64_MIN, what is not
- * finite, and a NULL text.
+ * finite, and a NULL text. Numbers are on the right of their columns, and are never cut: half a number is another one.
  */
 #ifndef TDM_REPORT_TABLE_H
 #define TDM_REPORT_TABLE_H
@@ -72,7 +72,7 @@ enum tdm_column_flags {
 	TDM_IS_KIND = 4,             /* the number is an enum tdm_kind, text and JSON have its name */
 	TDM_WITH_SIGN = 8,           /* a plus before a number that is not negative */
 	TDM_OTHER_SIDE = 16,         /* a text on the right of its column, anything else on the left */
-	/* A cell that is wider than its column is cut and ends in "...", but: */
+	/* A text that is wider than its column is cut and ends in "...", but: */
 	TDM_WHOLE = 32, /* it pushes the next ones to the right */
 	TDM_REST = 64,  /* the last column: it may use the rest of the line; `width` is the least that it gets */
 	TDM_WRAP = 128, /* the last column: it goes on below */
@@ -93,7 +93,8 @@ struct tdm_column {
 	uint8_t known_size;
 	uint16_t via; /* TDM_VIA sets it */
 	size_t offset;
-	int arg; /* for the functions */
+	int arg;             /* for the functions */
+	const char *unknown; /* the text of what is unknown; NULL: the table's */
 	/* How text shows a number; NULL: in decimal. */
 	char *(*format)(char *dst, size_t cap, uint64_t number);
 	/* Instead of a member. */
@@ -175,6 +176,13 @@ struct tdm_table {
 };
 
 #define TDM_COLUMNS(list) .columns = (list), .column_count = sizeof(list) / sizeof *(list)
+
+/* The table of an array, with one blank between two columns. */
+#define TDM_TABLE_OF(list, rows_, count_) \
+	((struct tdm_table){ TDM_COLUMNS(list), (rows_), sizeof *(rows_), (count_), .gap = 1 })
+
+/* For `row`: the rows are pointers to what they show. */
+const void *tdm_table_pointed(const struct tdm_table *table, size_t i);
 
 /* The value of the column's member, for a `get` that goes on from there. */
 struct tdm_value tdm_field_member(const struct tdm_field *field);

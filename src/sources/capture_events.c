@@ -74,27 +74,16 @@ static struct waiting *push(struct capture_events *c, const struct tdm_event *ev
 
 static int enter(struct capture_events *c, const struct tdm_capture_node *node)
 {
-	const struct tdm_event event = {
-		.op = TDM_OP_PROGRAM, .address = TDM_ADDRESS_UNKNOWN, .position = node->offset
-	};
 	if (c->depth == STACK_MAX || tdm_reserve(&c->stack, &c->stack_cap, c->depth + 1, sizeof *c->stack) != 0) {
 		c->lost_depth++;
 		return 0;
 	}
 	keep(&c->stack[c->depth++], node->name);
-	struct waiting *w = push(c, &event);
-	if (w == NULL)
-		return -ENOMEM;
-	w->name = c->stack[c->depth - 1];
-	return 0;
-}
-
-static void leave(struct capture_events *c)
-{
-	if (c->lost_depth != 0)
-		c->lost_depth--;
-	else if (c->depth != 0)
-		c->depth--;
+	struct waiting *w = push(c,
+		&(struct tdm_event){ .op = TDM_OP_PROGRAM, .address = TDM_ADDRESS_UNKNOWN, .position = node->offset });
+	if (w != NULL)
+		w->name = c->stack[c->depth - 1];
+	return w != NULL ? 0 : -ENOMEM;
 }
 
 /* ---- devices ---- */
@@ -286,11 +275,11 @@ static int on_error(struct capture_events *c, const struct tdm_capture_node *nod
 		.position = node->offset,
 	};
 	struct waiting *w = push(c, &event);
-	if (w == NULL)
-		return -ENOMEM;
-	keep(&w->name, failure.text);
-	keep(&w->program, node->name);
-	return 0;
+	if (w != NULL) {
+		keep(&w->name, failure.text);
+		keep(&w->program, node->name);
+	}
+	return w != NULL ? 0 : -ENOMEM;
 }
 
 static int on_node(struct capture_events *c, const struct tdm_capture_node *node)
@@ -308,7 +297,10 @@ static int on_node(struct capture_events *c, const struct tdm_capture_node *node
 	case TDM_CAPTURE_FUNCTION_START:
 		return enter(c, node);
 	case TDM_CAPTURE_FUNCTION_END:
-		leave(c);
+		if (c->lost_depth != 0)
+			c->lost_depth--;
+		else if (c->depth != 0)
+			c->depth--;
 		return 0;
 	case TDM_CAPTURE_BUFFER:
 		c->fresh = allocation(node);

@@ -5,13 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { OPTIONAL = 1 };
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 size_t tdm_capture_read_integer(struct tdm_str text, struct tdm_capture_number *number)
 {
 	size_t i = 0;
@@ -19,7 +12,7 @@ size_t tdm_capture_read_integer(struct tdm_str text, struct tdm_capture_number *
 	bool negative = i < text.len && text.ptr[i] == '-', overflow = false;
 	i += negative || (i < text.len && text.ptr[i] == '+');
 	size_t from = i;
-	for (; i < text.len && is_digit(text.ptr[i]); i++) {
+	for (; i < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '9'; i++) {
 		overflow = overflow || value > (UINT64_MAX - 9) / 10;
 		value = value * 10 + (uint64_t)(text.ptr[i] - '0');
 	}
@@ -69,11 +62,11 @@ void tdm_capture_read_text(struct tdm_str text, struct tdm_capture_number *numbe
 }
 
 /* NULL, or what is wrong with a number that must be from 0 to `max`. */
-static const char *check_number(const struct tdm_capture_number *number, int64_t max, int flags)
+static const char *check_number(const struct tdm_capture_number *number, int64_t max, bool is_required)
 {
 	switch (number->state) {
 	case TDM_CAPTURE_ABSENT:
-		return (flags & OPTIONAL) != 0 ? NULL : "is missing";
+		return is_required ? "is missing" : NULL;
 	case TDM_CAPTURE_NOT_A_NUMBER:
 		return "is not a number";
 	case TDM_CAPTURE_TOO_LARGE:
@@ -82,6 +75,29 @@ static const char *check_number(const struct tdm_capture_number *number, int64_t
 		return number->value < 0 ? "is negative" : number->value > max ? "is larger than any memory" : NULL;
 	}
 }
+
+/* Sets of types. */
+#define OF(type) (1U << TDM_CAPTURE_##type)
+#define PROGRAM  (OF(CB_ALLOCATE) | OF(DFB_ALLOCATE) | OF(SCRATCHPAD_ALLOCATE))
+#define SIZED    (PROGRAM | OF(BUFFER) | OF(BUFFER_ALLOCATE))
+#define RELEASE  OF(BUFFER_DEALLOCATE)
+
+static const struct {
+	const char *name;
+	size_t offset;
+	int64_t max;
+	uint32_t types, required; /* types that may have it, and those that must */
+} fields[] = {
+#define FIELD(member) offsetof(struct tdm_capture_node, member)
+	{ "size", FIELD(size), TDM_CAPTURE_SIZE_MAX, SIZED, SIZED },
+	{ "max_size_per_bank", FIELD(bank_size), TDM_CAPTURE_SIZE_MAX, SIZED | RELEASE, 0 },
+	{ "address", FIELD(address), TDM_CAPTURE_SIZE_MAX, SIZED, 0 },
+	{ "page_size", FIELD(page_size), TDM_CAPTURE_SIZE_MAX, SIZED, 0 },
+	{ "num_cores", FIELD(cores), INT32_MAX, SIZED, 0 },
+	{ "device_id", FIELD(device), INT32_MAX, SIZED | RELEASE | OF(CB_DEALLOCATE_ALL), 0 },
+	{ "connections[0]", FIELD(connection), INT64_MAX, RELEASE | OF(BUFFER_ALLOCATE), RELEASE },
+#undef FIELD
+};
 
 static const char *range_problem(int err)
 {
@@ -92,86 +108,34 @@ static const char *range_problem(int err)
 
 bool tdm_capture_find_problem(const struct tdm_capture_node *node, int range_error, char *text, size_t cap)
 {
-	bool is_program_memory = tdm_capture_is_program_memory(node->type);
-	bool is_sized =
-		is_program_memory || node->type == TDM_CAPTURE_BUFFER || node->type == TDM_CAPTURE_BUFFER_ALLOCATE;
-	bool is_release = node->type == TDM_CAPTURE_BUFFER_DEALLOCATE;
-	bool is_placed = is_sized || is_release || node->type == TDM_CAPTURE_CB_DEALLOCATE_ALL;
-	struct {
-		const char *name;
-		const struct tdm_capture_number *number;
-		int64_t max;
-		int flags;
-		bool applies;
-	} fields[] = {
-		{ "size", &node->size, TDM_CAPTURE_SIZE_MAX, 0, is_sized },
-		{ "max_size_per_bank", &node->bank_size, TDM_CAPTURE_SIZE_MAX, OPTIONAL, is_sized || is_release },
-		{ "address", &node->address, TDM_CAPTURE_SIZE_MAX, OPTIONAL, is_sized },
-		{ "page_size", &node->page_size, TDM_CAPTURE_SIZE_MAX, OPTIONAL, is_sized },
-		{ "num_cores", &node->cores, INT32_MAX, OPTIONAL, is_sized },
-		{ "device_id", &node->device, INT32_MAX, OPTIONAL, is_placed },
-		{ "connections[0]", &node->connection, INT64_MAX, is_release ? 0 : OPTIONAL,
-			is_release || node->type == TDM_CAPTURE_BUFFER_ALLOCATE },
-	};
 	if (node->type == TDM_CAPTURE_UNTYPED) {
 		snprintf(text, cap, "it has no node_type");
 		return true;
 	}
-	if (is_sized && node->params != TDM_CAPTURE_PARAMS_OBJECT) {
+	uint32_t type = 1U << node->type;
+	if ((type & SIZED) != 0 && node->params != TDM_CAPTURE_PARAMS_OBJECT) {
 		snprintf(text, cap, "%s without params", tdm_capture_type_name(node->type));
 		return true;
 	}
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-		const char *what =
-			fields[i].applies ? check_number(fields[i].number, fields[i].max, fields[i].flags) : NULL;
+		const struct tdm_capture_number *number = (const void *)((const char *)node + fields[i].offset);
+		const char *what = (type & fields[i].types) == 0
+					   ? NULL
+					   : check_number(number, fields[i].max, (type & fields[i].required) != 0);
 		if (what != NULL) {
 			snprintf(text, cap, "%s of %s %s", fields[i].name, tdm_capture_type_name(node->type), what);
 			return true;
 		}
 	}
-	if (is_program_memory && node->has_ranges && range_error != 0) {
+	if ((type & PROGRAM) != 0 && node->has_ranges && range_error != 0) {
 		snprintf(text, cap, "core_range_set of %s %s", tdm_capture_type_name(node->type),
 			range_problem(range_error));
 		return true;
 	}
-	if (is_sized && !is_program_memory && node->buffer_type.state != TDM_CAPTURE_GIVEN &&
+	if ((type & SIZED & ~PROGRAM) != 0 && node->buffer_type.state != TDM_CAPTURE_GIVEN &&
 		(node->memory == TDM_CAPTURE_MEMORY_ABSENT || node->memory == TDM_CAPTURE_MEMORY_OTHER)) {
 		snprintf(text, cap, "type of %s is neither DRAM nor L1", tdm_capture_type_name(node->type));
 		return true;
 	}
 	return false;
-}
-
-/* Nodes that carry no memory have nothing that could be wrong. */
-static bool is_plain(uint8_t type)
-{
-	return type == TDM_CAPTURE_FUNCTION_START || type == TDM_CAPTURE_FUNCTION_END || type == TDM_CAPTURE_TENSOR ||
-	       type == TDM_CAPTURE_CAPTURE_START || type == TDM_CAPTURE_CAPTURE_END || type == TDM_CAPTURE_ERROR ||
-	       type == TDM_CAPTURE_OTHER;
-}
-
-static bool is_small(const struct tdm_capture_number *number, int64_t max)
-{
-	return number->state <= TDM_CAPTURE_GIVEN && (uint64_t)number->value <= (uint64_t)max;
-}
-
-bool tdm_capture_is_ordinary(const struct tdm_capture_node *node, int range_error)
-{
-	if (is_plain(node->type))
-		return true;
-	if (node->type == TDM_CAPTURE_UNTYPED)
-		return false;
-	if (node->type == TDM_CAPTURE_CB_DEALLOCATE_ALL)
-		return is_small(&node->device, INT32_MAX);
-	if (node->params != TDM_CAPTURE_PARAMS_OBJECT || node->size.state != TDM_CAPTURE_GIVEN ||
-		!is_small(&node->size, TDM_CAPTURE_SIZE_MAX) || !is_small(&node->address, TDM_CAPTURE_SIZE_MAX) ||
-		!is_small(&node->device, INT32_MAX))
-		return false;
-	if (tdm_capture_is_program_memory(node->type))
-		return range_error == 0 && node->bank_size.state == TDM_CAPTURE_ABSENT &&
-		       node->page_size.state == TDM_CAPTURE_ABSENT && node->cores.state == TDM_CAPTURE_ABSENT;
-	return (node->type == TDM_CAPTURE_BUFFER || node->connection.state == TDM_CAPTURE_GIVEN) &&
-	       node->connection.value >= 0 && is_small(&node->bank_size, TDM_CAPTURE_SIZE_MAX) &&
-	       is_small(&node->page_size, TDM_CAPTURE_SIZE_MAX) && is_small(&node->cores, INT32_MAX) &&
-	       (node->memory == TDM_CAPTURE_MEMORY_DRAM || node->memory == TDM_CAPTURE_MEMORY_L1);
 }

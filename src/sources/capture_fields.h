@@ -12,14 +12,14 @@
 
 enum { TDM_CAPTURE_SAFE_DIGITS = 18 }; /* always fit a number */
 
-/* Digits with an optional sign; what stands behind them is left alone. Returns the bytes read. */
+/* Digits with an optional sign; anything after them is left alone. Returns the bytes read. */
 size_t tdm_capture_read_integer(struct tdm_str text, struct tdm_capture_number *number);
 
 /* A number of JSON, of any form: one with a fraction or an exponent is cut, as the runtime does. */
 void tdm_capture_read_any(struct tdm_str text, struct tdm_capture_number *number) TDM_CAPTURE_RARE;
 
 /*
- * A number as text: blanks before it and anything behind it are allowed, as the runtime does. A word for yes counts as
+ * A number as text: blanks before it and anything after it are allowed, as in the runtime. A word for yes counts as
  * 1 for what is asked with it, though it is no number.
  */
 void tdm_capture_read_text(struct tdm_str text, struct tdm_capture_number *number);
@@ -38,11 +38,8 @@ static inline void tdm_capture_read_number(struct tdm_str text, struct tdm_captu
 		tdm_capture_read_any(text, number);
 }
 
-/* Whether a node is usable at first sight; false says nothing yet. `range_error` is that of its core ranges. */
-bool tdm_capture_is_ordinary(const struct tdm_capture_node *node, int range_error);
-
-/* Writes what keeps a node from being used into `text`; false when nothing does. */
-bool tdm_capture_find_problem(
-	const struct tdm_capture_node *node, int range_error, char *text, size_t cap) TDM_CAPTURE_RARE;
+/* Writes what keeps a node from being used into `text`; false when nothing does. `range_error` is that of its core
+ * ranges. */
+bool tdm_capture_find_problem(const struct tdm_capture_node *node, int range_error, char *text, size_t cap);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * A state machine behind the callbacks of the JSON parser: `place` says what the value at hand is a part of, `key`
+ * A state machine in the callbacks of the JSON parser: `place` says what the value at hand is a part of, `key`
  * which field it is, and `skip` counts the brackets inside something that nobody asked for. Keys are told apart by
- * their length and then compared once; numbers are read where they stand; a text is copied only if it is kept.
+ * their length and then compared once; numbers are read in place; a text is copied only if it is kept.
  *
  * The parser keeps a text that goes over the end of a piece until it is complete, so its allocator is watched: when
  * that grows above TDM_CAPTURE_STRING_MAX, the rest of the text is left out (long_text.h), with the position.
@@ -47,10 +47,10 @@ enum key {
 	KEY_CONNECTIONS,
 	KEY_TYPE,
 	KEY_NAME,
-	KEY_SHAPE,
-	KEY_DTYPE,
 	KEY_ERROR,
 	KEY_RANGES,
+	KEY_SHAPE,
+	KEY_DTYPE,
 	KEY_DEVICE_TENSORS,
 	KEY_ARCH,
 	KEY_NUMBER, /* `number` says where it goes */
@@ -82,6 +82,7 @@ struct tdm_capture_json {
 	uint64_t quiet;                  /* bytes since the last of them */
 	enum place place;
 	enum key key;
+	uint8_t keys_of_length[32]; /* the first of them, from 1; 0: there is none */
 	uint32_t skip;
 	bool seen_graph, ended;
 	const char *stop; /* why reading was ended from inside */
@@ -107,9 +108,6 @@ static bool is(struct tdm_str text, const char *word, size_t len)
 {
 	return text.len == len && memcmp(text.ptr, word, len) == 0;
 }
-
-/* Rare work stays out of the callbacks, so that those need no large frame. */
-#define RARE           __attribute__((noinline, cold))
 
 /* The length of a literal is known while compiling. */
 #define IS(text, word) is(text, word, sizeof(word) - 1)
@@ -147,7 +145,7 @@ static __attribute__((noinline)) void read_ranges(struct tdm_capture_json *p, st
 }
 
 /* A number or anything else where the text with the ranges should be. */
-static RARE void refuse_ranges(struct tdm_capture_json *p)
+static TDM_CAPTURE_RARE void refuse_ranges(struct tdm_capture_json *p)
 {
 	p->node.has_ranges = true;
 	p->node.ranges = p->ranges;
@@ -168,18 +166,7 @@ static uint8_t type_of(struct tdm_str text)
 
 /* ---- members of meshes: [{"address":1,"device_id":0,"mesh_device_id":1},…] ---- */
 
-/* The number behind the last colon: the keys are sorted, so it is the mesh of the last tensor. */
-static bool last_number(struct tdm_str text, uint64_t *value)
-{
-	const char *colon = text.len != 0 ? memrchr(text.ptr, ':', text.len) : NULL;
-	size_t left = colon != NULL ? (size_t)(text.ptr + text.len - colon) - 1 : 0, i = 0;
-	*value = 0;
-	for (; i < left && i < TDM_CAPTURE_SAFE_DIGITS && colon[i + 1] >= '0' && colon[i + 1] <= '9'; i++)
-		*value = *value * 10 + (uint64_t)(colon[i + 1] - '0');
-	return i != 0;
-}
-
-/* The number behind the next "key": from `*at` on; moves *at behind it. */
+/* The number after the next "key": from `*at` on; moves *at past it. */
 static bool find_member(const char **at, const char *end, const char *key, size_t len, uint64_t *value)
 {
 	const char *hit = memmem(*at, (size_t)(end - *at), key, len);
@@ -208,8 +195,6 @@ static __attribute__((noinline)) void read_members(struct tdm_capture_json *p, s
 	static const char mesh_key[] = "\"mesh_device_id\":", chip_key[] = "\"device_id\":";
 	const char *at = text.ptr, *end = text.ptr + text.len;
 	uint64_t mesh, chip;
-	if (last_number(text, &mesh) && mesh_is_known(p, mesh))
-		return;
 	if (!find_member(&at, end, mesh_key, sizeof mesh_key - 1, &mesh) || mesh_is_known(p, mesh))
 		return;
 	p->meshes[p->mesh_count++] = mesh;
@@ -242,25 +227,15 @@ static void begin_node(struct tdm_capture_json *p)
 	p->node.offset = p->base + tdm_capture_skip_origin(&p->skipped, yajl_get_bytes_consumed(p->yajl) - 1);
 }
 
-static TDM_CAPTURE_RARE void end_odd_node(struct tdm_capture_json *p)
+static void end_node(struct tdm_capture_json *p)
 {
 	char problem[PROBLEM_CAP];
+	p->counts.nodes++;
+	p->counts.other_types += p->node.type == TDM_CAPTURE_OTHER;
 	p->node.usable = !tdm_capture_find_problem(&p->node, p->range_error, problem, sizeof problem);
 	push_node(p);
 	if (!p->node.usable)
 		refuse(p, problem);
-}
-
-static void end_node(struct tdm_capture_json *p)
-{
-	struct tdm_capture_node *node = &p->node;
-	p->counts.nodes++;
-	p->counts.other_types += node->type == TDM_CAPTURE_OTHER;
-	node->usable = tdm_capture_is_ordinary(node, p->range_error);
-	if (node->usable)
-		push_node(p);
-	else
-		end_odd_node(p);
 }
 
 /* Something in the array that is no object; its last `len` bytes have just been read. */
@@ -275,98 +250,77 @@ static TDM_CAPTURE_RARE void not_a_node(struct tdm_capture_json *p, size_t len)
 
 /* ---- keys ---- */
 
-static enum key number_key(struct tdm_capture_json *p, struct tdm_capture_number *number)
+#define NODE(member)   KEY_NUMBER, offsetof(struct tdm_capture_node, member)
+#define DEVICE(member) KEY_COUNT, offsetof(struct tdm_capture_device, member)
+
+/* By length. */
+static const struct known_key {
+	const char *name;
+	uint8_t len, place, key;
+	uint16_t offset; /* of the number in the node, or of the count in the device */
+} known_keys[] = {
+#define KEY(name) name, sizeof(name) - 1
+	{ KEY("size"), IN_PARAMS, NODE(size) },
+	{ KEY("type"), IN_PARAMS, KEY_TYPE, 0 },
+	{ KEY("name"), IN_PARAMS, KEY_NAME, 0 },
+	{ KEY("arch"), IN_DEVICE, KEY_ARCH, 0 },
+	{ KEY("shape"), IN_PARAMS, KEY_SHAPE, 0 },
+	{ KEY("dtype"), IN_PARAMS, KEY_DTYPE, 0 },
+	{ KEY("graph"), IN_REPORT, KEY_GRAPH, 0 },
+	{ KEY("params"), IN_NODE, KEY_PARAMS, 0 },
+	{ KEY("counter"), IN_NODE, NODE(counter) },
+	{ KEY("address"), IN_PARAMS, NODE(address) },
+	{ KEY("devices"), IN_REPORT, KEY_DEVICES, 0 },
+	{ KEY("device_id"), IN_PARAMS, NODE(device) },
+	{ KEY("node_type"), IN_NODE, KEY_NODE_TYPE, 0 },
+	{ KEY("page_size"), IN_PARAMS, NODE(page_size) },
+	{ KEY("num_cores"), IN_PARAMS, NODE(cores) },
+	{ KEY("device_id"), IN_DEVICE, DEVICE(id) },
+	{ KEY("connections"), IN_NODE, KEY_CONNECTIONS, 0 },
+	{ KEY("buffer_type"), IN_PARAMS, NODE(buffer_type) },
+	{ KEY("l1_num_banks"), IN_DEVICE, DEVICE(l1_banks) },
+	{ KEY("l1_bank_size"), IN_DEVICE, DEVICE(l1_bank_size) },
+	{ KEY("error_message"), IN_PARAMS, KEY_ERROR, 0 },
+	{ KEY("core_range_set"), IN_PARAMS, KEY_RANGES, 0 },
+	{ KEY("device_tensors"), IN_PARAMS, KEY_DEVICE_TENSORS, 0 },
+	{ KEY("borrows_memory"), IN_PARAMS, NODE(borrows_memory) },
+	{ KEY("worker_l1_size"), IN_DEVICE, DEVICE(worker_l1_size) },
+	{ KEY("error_operation"), IN_PARAMS, KEY_NAME, 0 },
+	{ KEY("max_size_per_bank"), IN_PARAMS, NODE(bank_size) },
+	{ KEY("num_dram_channels"), IN_DEVICE, DEVICE(dram_channels) },
+	{ KEY("globally_allocated"), IN_PARAMS, NODE(globally_allocated) },
+	{ KEY("num_x_compute_cores"), IN_DEVICE, DEVICE(grid_x) },
+	{ KEY("num_y_compute_cores"), IN_DEVICE, DEVICE(grid_y) },
+	{ KEY("dram_size_per_channel"), IN_DEVICE, DEVICE(dram_channel_size) },
+	{ KEY("address_at_first_l1_cb_buffer"), IN_DEVICE, DEVICE(l1_base) },
+#undef KEY
+};
+
+enum { KNOWN_KEYS = sizeof known_keys / sizeof *known_keys };
+
+static void index_keys(struct tdm_capture_json *p)
 {
-	p->number = number;
-	return KEY_NUMBER;
+	for (size_t i = KNOWN_KEYS; i-- > 0;)
+		p->keys_of_length[known_keys[i].len] = (uint8_t)(i + 1);
 }
 
-static enum key node_key(struct tdm_capture_json *p, struct tdm_str key)
+static enum key key_of(struct tdm_capture_json *p, struct tdm_str key)
 {
-	switch (key.len) {
-	case 6:
-		return IS(key, "params") ? KEY_PARAMS : KEY_NONE;
-	case 7:
-		return IS(key, "counter") ? number_key(p, &p->node.counter) : KEY_NONE;
-	case 9:
-		return IS(key, "node_type") ? KEY_NODE_TYPE : KEY_NONE;
-	case 11:
-		return IS(key, "connections") ? KEY_CONNECTIONS : KEY_NONE;
-	default:
+	/* Of the many keys of a tensor only "shape", "dtype" and "device_tensors" are of use. */
+	if (p->place == IN_PARAMS && p->node.type == TDM_CAPTURE_TENSOR && key.len != 5 && key.len != 14)
 		return KEY_NONE;
+	size_t i = key.len < sizeof p->keys_of_length ? p->keys_of_length[key.len] : 0;
+	for (i = i != 0 ? i - 1 : KNOWN_KEYS; i < KNOWN_KEYS && known_keys[i].len == key.len; i++) {
+		const struct known_key *k = &known_keys[i];
+		if (k->place != p->place || *key.ptr != *k->name || memcmp(key.ptr, k->name, key.len) != 0)
+			continue;
+		if (k->key == KEY_NUMBER)
+			p->number = (struct tdm_capture_number *)(void *)((char *)&p->node + k->offset);
+		else if (k->key == KEY_COUNT)
+			p->count = (uint64_t *)(void *)((char *)&p->device + k->offset);
+		return (enum key)k->key;
 	}
-}
-
-static enum key tensor_key(struct tdm_str key)
-{
-	return IS(key, "shape")            ? KEY_SHAPE
-	       : IS(key, "dtype")          ? KEY_DTYPE
-	       : IS(key, "device_tensors") ? KEY_DEVICE_TENSORS
-					   : KEY_NONE;
-}
-
-static enum key param_key(struct tdm_capture_json *p, struct tdm_str key)
-{
-	struct tdm_capture_node *node = &p->node;
-	if (node->type == TDM_CAPTURE_TENSOR)
-		return tensor_key(key); /* the others are nobody's business */
-	switch (key.len) {
-	case 4:
-		if (IS(key, "size"))
-			return number_key(p, &node->size);
-		return IS(key, "type") ? KEY_TYPE : IS(key, "name") ? KEY_NAME : KEY_NONE;
-	case 5:
-		return IS(key, "shape") ? KEY_SHAPE : IS(key, "dtype") ? KEY_DTYPE : KEY_NONE;
-	case 7:
-		return IS(key, "address") ? number_key(p, &node->address) : KEY_NONE;
-	case 9:
-		return IS(key, "device_id")   ? number_key(p, &node->device)
-		       : IS(key, "page_size") ? number_key(p, &node->page_size)
-		       : IS(key, "num_cores") ? number_key(p, &node->cores)
-					      : KEY_NONE;
-	case 11:
-		return IS(key, "buffer_type") ? number_key(p, &node->buffer_type) : KEY_NONE;
-	case 13:
-		return IS(key, "error_message") ? KEY_ERROR : KEY_NONE;
-	case 14:
-		return IS(key, "core_range_set")   ? KEY_RANGES
-		       : IS(key, "device_tensors") ? KEY_DEVICE_TENSORS
-		       : IS(key, "borrows_memory") ? number_key(p, &node->borrows_memory)
-						   : KEY_NONE;
-	case 15:
-		return IS(key, "error_operation") ? KEY_NAME : KEY_NONE;
-	case 17:
-		return IS(key, "max_size_per_bank") ? number_key(p, &node->bank_size) : KEY_NONE;
-	case 18:
-		return IS(key, "globally_allocated") ? number_key(p, &node->globally_allocated) : KEY_NONE;
-	default:
-		return KEY_NONE;
-	}
-}
-
-static TDM_CAPTURE_RARE enum key device_key(struct tdm_capture_json *p, struct tdm_str key)
-{
-	struct tdm_capture_device *d = &p->device;
-	const struct {
-		const char *name;
-		uint64_t *count;
-	} keys[] = {
-		{ "device_id", &d->id },
-		{ "num_x_compute_cores", &d->grid_x },
-		{ "num_y_compute_cores", &d->grid_y },
-		{ "worker_l1_size", &d->worker_l1_size },
-		{ "l1_num_banks", &d->l1_banks },
-		{ "l1_bank_size", &d->l1_bank_size },
-		{ "address_at_first_l1_cb_buffer", &d->l1_base },
-		{ "num_dram_channels", &d->dram_channels },
-		{ "dram_size_per_channel", &d->dram_channel_size },
-	};
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-		if (tdm_str_is(key, keys[i].name)) {
-			p->count = keys[i].count;
-			return KEY_COUNT;
-		}
-	return IS(key, "arch") ? KEY_ARCH : KEY_NONE;
+	return KEY_NONE;
 }
 
 /* ---- callbacks: 1 to go on, 0 to end ---- */
@@ -378,23 +332,23 @@ static int on_key(void *context, const unsigned char *text, size_t len)
 	p->tokens++;
 	if (p->skip != 0)
 		return 1;
-	switch (p->place) {
-	case IN_NODE:
-		p->key = node_key(p, key);
-		break;
-	case IN_PARAMS:
-		p->key = param_key(p, key);
-		break;
-	case IN_REPORT:
-		p->key = IS(key, "graph") ? KEY_GRAPH : IS(key, "devices") ? KEY_DEVICES : KEY_NONE;
-		break;
-	case IN_DEVICE:
-		p->key = device_key(p, key);
-		break;
-	default:
-		break;
-	}
+	p->key = key_of(p, key);
 	return 1;
+}
+
+/* A value that is not what the key asks for; its last `len` bytes have just been read. */
+static void wrong_value(struct tdm_capture_json *p, bool is_null, bool is_true, size_t len)
+{
+	if (p->place == IN_NODE && p->key == KEY_PARAMS)
+		p->node.params = is_null ? TDM_CAPTURE_PARAMS_NULL : TDM_CAPTURE_PARAMS_OTHER;
+	else if ((p->place == IN_NODE || p->place == IN_PARAMS) && p->key == KEY_NUMBER)
+		*p->number = (struct tdm_capture_number){ is_true, TDM_CAPTURE_NOT_A_NUMBER };
+	else if (p->place == IN_PARAMS && p->key == KEY_RANGES)
+		refuse_ranges(p);
+	else if (p->place == IN_CONNECTIONS && p->node.connection.state == TDM_CAPTURE_ABSENT)
+		p->node.connection.state = TDM_CAPTURE_NOT_A_NUMBER;
+	else if (p->place == IN_NODES)
+		not_a_node(p, len);
 }
 
 static void param_text(struct tdm_capture_json *p, struct tdm_str text)
@@ -446,32 +400,14 @@ static int on_string(void *context, const unsigned char *bytes, size_t len)
 	p->tokens++;
 	if (p->skip != 0)
 		return 1;
-	switch (p->place) {
-	case IN_PARAMS:
+	if (p->place == IN_PARAMS)
 		param_text(p, text);
-		break;
-	case IN_NODE:
-		if (p->key == KEY_NODE_TYPE)
-			p->node.type = type_of(text);
-		else if (p->key == KEY_PARAMS)
-			p->node.params = TDM_CAPTURE_PARAMS_OTHER;
-		else if (p->key == KEY_NUMBER)
-			p->number->state = TDM_CAPTURE_NOT_A_NUMBER;
-		break;
-	case IN_CONNECTIONS:
-		if (p->node.connection.state == TDM_CAPTURE_ABSENT)
-			p->node.connection.state = TDM_CAPTURE_NOT_A_NUMBER;
-		break;
-	case IN_NODES:
-		not_a_node(p, len + 2);
-		break;
-	case IN_DEVICE:
-		if (p->key == KEY_ARCH)
-			read_arch(p, text);
-		break;
-	default:
-		break;
-	}
+	else if (p->place == IN_NODE && p->key == KEY_NODE_TYPE)
+		p->node.type = type_of(text);
+	else if (p->place == IN_DEVICE && p->key == KEY_ARCH)
+		read_arch(p, text);
+	else
+		wrong_value(p, false, false, len + 2);
 	return 1;
 }
 
@@ -491,73 +427,31 @@ static int on_number(void *context, const char *digits, size_t len)
 	p->tokens++;
 	if (p->skip != 0)
 		return 1;
-	switch (p->place) {
-	case IN_CONNECTIONS:
-		if (p->node.connection.state == TDM_CAPTURE_ABSENT)
-			tdm_capture_read_number(text, &p->node.connection);
-		break;
-	case IN_NODE:
-	case IN_PARAMS:
-		if (p->key == KEY_NUMBER)
-			tdm_capture_read_number(text, p->number);
-		else if (p->key == KEY_RANGES)
-			refuse_ranges(p);
-		break;
-	case IN_DEVICE:
+	if (p->place == IN_CONNECTIONS && p->node.connection.state == TDM_CAPTURE_ABSENT)
+		tdm_capture_read_number(text, &p->node.connection);
+	else if ((p->place == IN_NODE || p->place == IN_PARAMS) && p->key == KEY_NUMBER)
+		tdm_capture_read_number(text, p->number);
+	else if (p->place == IN_DEVICE)
 		read_count(p, text);
-		break;
-	case IN_NODES:
-		not_a_node(p, len);
-		break;
-	default:
-		break;
-	}
-	return 1;
-}
-
-/* null, true and false. */
-static int on_word(struct tdm_capture_json *p, bool is_null, bool is_true)
-{
-	if (p->skip != 0)
-		return 1;
-	if (p->place == IN_NODE && p->key == KEY_PARAMS) {
-		p->node.params = is_null ? TDM_CAPTURE_PARAMS_NULL : TDM_CAPTURE_PARAMS_OTHER;
-	} else if ((p->place == IN_NODE || p->place == IN_PARAMS) && p->key == KEY_NUMBER) {
-		*p->number = (struct tdm_capture_number){ is_true, TDM_CAPTURE_NOT_A_NUMBER };
-	} else if (p->place == IN_PARAMS && p->key == KEY_RANGES) {
-		refuse_ranges(p);
-	} else if (p->place == IN_CONNECTIONS && p->node.connection.state == TDM_CAPTURE_ABSENT) {
-		p->node.connection.state = TDM_CAPTURE_NOT_A_NUMBER;
-	} else if (p->place == IN_NODES) {
-		not_a_node(p, is_null || is_true ? 4 : 5);
-	}
+	else if (p->place == IN_NODES || p->key == KEY_RANGES)
+		wrong_value(p, false, false, len);
 	return 1;
 }
 
 static int on_null(void *context)
 {
-	return on_word(context, true, false);
+	struct tdm_capture_json *p = context;
+	if (p->skip == 0)
+		wrong_value(p, true, false, 4);
+	return 1;
 }
 
 static int on_boolean(void *context, int value)
 {
-	return on_word(context, false, value != 0);
-}
-
-/* A container where a value was expected, or one that nobody asked for. */
-static __attribute__((noinline)) void skip_container(struct tdm_capture_json *p)
-{
-	if ((p->place == IN_NODE || p->place == IN_PARAMS) && p->key == KEY_NUMBER)
-		p->number->state = TDM_CAPTURE_NOT_A_NUMBER;
-	else if (p->place == IN_PARAMS && p->key == KEY_RANGES)
-		refuse_ranges(p);
-	else if (p->place == IN_NODE && p->key == KEY_PARAMS)
-		p->node.params = TDM_CAPTURE_PARAMS_OTHER;
-	else if (p->place == IN_CONNECTIONS && p->node.connection.state == TDM_CAPTURE_ABSENT)
-		p->node.connection.state = TDM_CAPTURE_NOT_A_NUMBER;
-	else if (p->place == IN_NODES)
-		not_a_node(p, 1);
-	p->skip = 1;
+	struct tdm_capture_json *p = context;
+	if (p->skip == 0)
+		wrong_value(p, false, value != 0, value != 0 ? 4 : 5);
+	return 1;
 }
 
 static int on_start(struct tdm_capture_json *p, bool is_map)
@@ -583,10 +477,6 @@ static int on_start(struct tdm_capture_json *p, bool is_map)
 		}
 		if (p->key == KEY_CONNECTIONS && !is_map) {
 			p->place = IN_CONNECTIONS;
-			return 1;
-		}
-		if (p->key == KEY_NONE) {
-			p->skip = 1;
 			return 1;
 		}
 		break;
@@ -615,12 +505,14 @@ static int on_start(struct tdm_capture_json *p, bool is_map)
 	default:
 		break;
 	}
-	skip_container(p);
+	wrong_value(p, false, false, 1); /* or one that nobody asked for */
+	p->skip = 1;
 	return 1;
 }
 
-static int on_end(struct tdm_capture_json *p)
+static int on_end(void *context)
 {
+	struct tdm_capture_json *p = context;
 	if (p->skip != 0) {
 		p->skip--;
 		return 1;
@@ -662,16 +554,6 @@ static int on_start_array(void *context)
 	return on_start(context, false);
 }
 
-static int on_end_map(void *context)
-{
-	return on_end(context);
-}
-
-static int on_end_array(void *context)
-{
-	return on_end(context);
-}
-
 static const yajl_callbacks callbacks = {
 	.yajl_null = on_null,
 	.yajl_boolean = on_boolean,
@@ -679,9 +561,9 @@ static const yajl_callbacks callbacks = {
 	.yajl_string = on_string,
 	.yajl_start_map = on_start_map,
 	.yajl_map_key = on_key,
-	.yajl_end_map = on_end_map,
+	.yajl_end_map = on_end,
 	.yajl_start_array = on_start_array,
-	.yajl_end_array = on_end_array,
+	.yajl_end_array = on_end,
 };
 
 /* ---- the parser's memory ---- */
@@ -723,6 +605,7 @@ struct tdm_capture_json *tdm_capture_json_new(const struct tdm_record_sink *sink
 		return NULL;
 	p->sink = *sink;
 	p->node_bytes = sizeof p->node;
+	index_keys(p);
 	yajl_alloc_funcs memory = { watched_malloc, watched_realloc, watched_free, &p->watch };
 	p->yajl = yajl_alloc(&callbacks, &memory, p);
 	yajl_config(p->yajl, yajl_dont_validate_strings, 1); /* bad bytes are replaced where texts are shown */
@@ -737,6 +620,13 @@ void tdm_capture_json_free(struct tdm_capture_json *p)
 	free(p);
 }
 
+/* What keeps a file from being read, with where. */
+static int fail_at(const struct tdm_capture_json *p, uint64_t at, int code, const char *why, struct tdm_diag *diag)
+{
+	return tdm_diag_set(
+		diag, code, 0, 0, "byte %" PRIu64 ", behind node %" PRIu64 ": %s", at, p->counts.nodes, why);
+}
+
 /* What the parser says, in one line. */
 static int parse_error(struct tdm_capture_json *p, uint64_t at, struct tdm_diag *diag)
 {
@@ -748,23 +638,20 @@ static int parse_error(struct tdm_capture_json *p, uint64_t at, struct tdm_diag 
 	tdm_str_shown(shown, message, sizeof message);
 	if (text != NULL)
 		yajl_free_error(p->yajl, text);
-	return tdm_diag_set(
-		diag, TDM_ESYNTAX, 0, 0, "byte %" PRIu64 ", behind node %" PRIu64 ": %s", at, p->counts.nodes, message);
+	return fail_at(p, at, TDM_ESYNTAX, message, diag);
 }
 
 static void warn_cut(struct tdm_capture_json *p, uint64_t at)
 {
 	struct tdm_diag diag = { .file = NULL };
 	p->counts.cut_texts++;
-	tdm_diag_set(&diag, -E2BIG, 0, 0,
-		"byte %" PRIu64 ", behind node %" PRIu64 ": a text of more than 4 MiB; its end is left out", at,
-		p->counts.nodes);
+	fail_at(p, at, -E2BIG, "a text of more than 4 MiB; its end is left out", &diag);
 	push(p, &(struct tdm_record){ TDM_RECORD_REFUSED, .is_part = true, { .refused = &diag } });
 }
 
 /*
  * Something of the parser's has grown too much. When no text or number has ended in the piece, it is the one that the
- * piece lies in; else it is over, and nothing has to be done about it.
+ * piece is in; else it is over, and nothing has to be done about it.
  */
 static int end_long(struct tdm_capture_json *p, bool has_ended, uint64_t at, struct tdm_diag *diag)
 {
@@ -777,8 +664,7 @@ static int end_long(struct tdm_capture_json *p, bool has_ended, uint64_t at, str
 		return 0;
 	}
 	p->ended = true;
-	return tdm_diag_set(diag, -E2BIG, 0, 0,
-		"byte %" PRIu64 ", behind node %" PRIu64 ": a number of more than 4 MiB", at, p->counts.nodes);
+	return fail_at(p, at, -E2BIG, "a number of more than 4 MiB", diag);
 }
 
 static int parse_piece(struct tdm_capture_json *p, const char *data, size_t len, struct tdm_diag *diag)
@@ -796,8 +682,7 @@ static int parse_piece(struct tdm_capture_json *p, const char *data, size_t len,
 	if (p->failed != 0)
 		return p->failed;
 	if (p->stop != NULL)
-		return tdm_diag_set(diag, -E2BIG, 0, 0, "byte %" PRIu64 ", behind node %" PRIu64 ": %s", at,
-			p->counts.nodes, p->stop);
+		return fail_at(p, at, -E2BIG, p->stop, diag);
 	return parse_error(p, at, diag);
 }
 
@@ -822,9 +707,7 @@ int tdm_capture_json_feed(struct tdm_capture_json *p, const char *data, size_t l
 		len -= done;
 		p->quiet = p->tokens != tokens ? 0 : p->quiet + done;
 		if (err == 0 && p->quiet > TDM_LINE_END_MAX)
-			err = tdm_diag_set(diag, -E2BIG, 0, 0,
-				"byte %" PRIu64 ", behind node %" PRIu64 ": 4 GiB without an end of anything", p->base,
-				p->counts.nodes);
+			err = fail_at(p, p->base, -E2BIG, "4 GiB without an end of anything", diag);
 	}
 	p->counts.bytes = p->base;
 	return err != 0 ? err : p->failed;
@@ -837,12 +720,9 @@ int tdm_capture_json_end(struct tdm_capture_json *p, struct tdm_diag *diag)
 	p->ended = true;
 	if (p->base == 0)
 		return tdm_diag_set(diag, TDM_ESYNTAX, 0, 0, "the file is empty");
-	if (yajl_complete_parse(p->yajl) != yajl_status_ok) {
-		if (p->place == AT_TOP)
-			return parse_error(p, p->base, diag);
-		return tdm_diag_set(diag, TDM_ESYNTAX, 0, 0,
-			"byte %" PRIu64 ", behind node %" PRIu64 ": the file ends too early", p->base, p->counts.nodes);
-	}
+	if (yajl_complete_parse(p->yajl) != yajl_status_ok)
+		return p->place == AT_TOP ? parse_error(p, p->base, diag)
+					  : fail_at(p, p->base, TDM_ESYNTAX, "the file ends too early", diag);
 	if (!p->seen_graph)
 		return tdm_diag_set(diag, TDM_ESYNTAX, 0, 0, "it has no nodes: not a graph capture");
 	return 0;

@@ -10,56 +10,32 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static bool is_space(char c)
+/* Past blanks and the next character, if it is this one. */
+static bool skip(struct tdm_str *text, char c)
 {
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-static size_t skip_spaces(const char *text, size_t len, size_t at)
-{
-	while (at < len && is_space(text[at]))
-		at++;
-	return at;
-}
-
-/* The key that begins at text[at], or an empty text. */
-static struct tdm_str first_key(const char *text, size_t len, size_t at)
-{
-	at = skip_spaces(text, len, at);
-	if (at == len || text[at] != '"')
-		return (struct tdm_str){ 0 };
-	const char *end = memchr(text + at + 1, '"', len - at - 1);
-	return end != NULL ? (struct tdm_str){ text + at + 1, (size_t)(end - (text + at + 1)) } : (struct tdm_str){ 0 };
-}
-
-static bool is_one_of(struct tdm_str key, const char *const *words)
-{
-	for (size_t i = 0; words[i] != NULL; i++)
-		if (tdm_str_is(key, words[i]))
-			return true;
-	return false;
+	while (text->len != 0 && memchr(" \t\n\r", *text->ptr, 4) != NULL)
+		*text = (struct tdm_str){ text->ptr + 1, text->len - 1 };
+	if (text->len == 0 || *text->ptr != c)
+		return false;
+	*text = (struct tdm_str){ text->ptr + 1, text->len - 1 };
+	return true;
 }
 
 static bool capture_recognise(struct tdm_str text, const char *path)
 {
-	const char *head = text.ptr;
-	size_t len = text.len;
 	static const char *const node_keys[] = { "arguments", "connections", "counter", "duration_ns", "input_tensors",
 		"node_type", "params", "stacking_level", NULL };
 	static const char *const report_keys[] = { "buffer_pages", "buffer_pages_by_address", "cluster_descriptor",
 		"devices", "graph", "mesh_coordinate_mapping", "metadata", "per_operation_buffers", "version", NULL };
-	size_t at = skip_spaces(head, len, 0);
+	const char *const *keys = skip(&text, '[') ? node_keys : report_keys;
 	(void)path;
-	if (at == len)
-		return false;
-	if (head[at] == '{')
-		return is_one_of(first_key(head, len, at + 1), report_keys);
-	if (head[at] != '[')
-		return false;
-	at = skip_spaces(head, len, at + 1);
-	if (at == len || head[at] == ']')
-		return at != len;
-	return head[at] == '{' && is_one_of(first_key(head, len, at + 1), node_keys);
+	if (keys == node_keys && skip(&text, ']'))
+		return true;
+	const char *end = skip(&text, '{') && skip(&text, '"') ? memchr(text.ptr, '"', text.len) : NULL;
+	while (end != NULL && *keys != NULL &&
+		!tdm_str_is((struct tdm_str){ text.ptr, (size_t)(end - text.ptr) }, *keys))
+		keys++;
+	return end != NULL && *keys != NULL;
 }
 
 static int capture_records(struct tdm_input *input, const struct tdm_record_sink *sink, struct tdm_diag *diag)

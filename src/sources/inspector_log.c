@@ -115,6 +115,15 @@ static int refuse_line(struct tdm_inspector_reader *reader, struct tdm_str line,
 		tdm_str_shown(tdm_str_trim(line), shown, sizeof shown));
 }
 
+/* The record that begins in this line is the next one. */
+static void begin_next(struct tdm_inspector_reader *reader, struct tdm_str name)
+{
+	tdm_buf_clear(&reader->next);
+	tdm_buf_add(&reader->next, name.ptr, name.len);
+	reader->next_line = reader->lines.line;
+	reader->has_next = true;
+}
+
 /* Reads up to the beginning of a record. 1, 0 at the end, or a code. */
 static int find_begin(struct tdm_inspector_reader *reader, struct tdm_diag *diag)
 {
@@ -132,10 +141,7 @@ static int find_begin(struct tdm_inspector_reader *reader, struct tdm_diag *diag
 			continue;
 		if (!read_begin(line, &name))
 			return refuse_line(reader, line, diag);
-		tdm_buf_clear(&reader->next);
-		tdm_buf_add(&reader->next, name.ptr, name.len);
-		reader->next_line = reader->lines.line;
-		reader->has_next = true;
+		begin_next(reader, name);
 	}
 	return 1;
 }
@@ -155,10 +161,7 @@ static int take_line(
 	if (text.len == 0 || text.ptr[0] == '#')
 		return 1;
 	if (!is_blank_at(line, 0) && read_begin(line, &key)) {
-		tdm_buf_clear(&reader->next);
-		tdm_buf_add(&reader->next, key.ptr, key.len);
-		reader->next_line = reader->lines.line;
-		reader->has_next = true;
+		begin_next(reader, key);
 		return 0;
 	}
 	if (read_field(line, &key, &value)) {

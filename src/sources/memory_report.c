@@ -70,23 +70,27 @@ static bool memory_recognise(struct tdm_str head, const char *path)
 	return form_of(head) >= 0;
 }
 
-static int refuse(struct reading *r, size_t field, const char *what)
+static int refuse_text(struct reading *r, struct tdm_str text, const char *what)
 {
 	char shown[SHOWN];
-	return tdm_diag_set(r->diag, TDM_ESYNTAX, r->csv.line, 0, "%s: '%s'", what,
-		tdm_str_shown(tdm_csv_field(&r->csv, field), shown, sizeof shown));
+	return tdm_diag_set(
+		r->diag, TDM_ESYNTAX, r->csv.line, 0, "%s: '%s'", what, tdm_str_shown(text, shown, sizeof shown));
+}
+
+static int refuse(struct reading *r, size_t field, const char *what)
+{
+	return refuse_text(r, tdm_csv_field(&r->csv, field), what);
 }
 
 static int read_figure(struct reading *r, struct tdm_str text, uint64_t unit, uint64_t *value)
 {
-	char shown[SHOWN];
 	int err = tdm_str_parse_u64(text, value);
 	if (err == 0 && (__builtin_mul_overflow(*value, unit, value) || *value == TDM_BYTES_UNKNOWN))
 		err = -ERANGE;
-	return err == 0 ? 0
-			: tdm_diag_set(r->diag, TDM_ESYNTAX, r->csv.line, 0, "%s: '%s'",
-				  err == -ERANGE ? "a number that is too large" : "expected a number of bytes",
-				  tdm_str_shown(text, shown, sizeof shown));
+	if (err != 0)
+		return refuse_text(
+			r, text, err == -ERANGE ? "a number that is too large" : "expected a number of bytes");
+	return 0;
 }
 
 /* A region of the state that is open, everything unknown. */
@@ -259,11 +263,8 @@ static int add_block(struct reading *r, struct tdm_str address, struct tdm_str b
 	if (block.bytes > UINT64_MAX - block.address)
 		return tdm_diag_set(r->diag, TDM_ESYNTAX, r->csv.line, 0, "a block that ends beyond all addresses");
 	block.allocated = tdm_str_is(allocated, "yes") || tdm_str_is(allocated, "Y");
-	if (!block.allocated && !tdm_str_is(allocated, "no") && !tdm_str_is(allocated, "N")) {
-		char shown[SHOWN];
-		return tdm_diag_set(r->diag, TDM_ESYNTAX, r->csv.line, 0, "expected yes or no: '%s'",
-			tdm_str_shown(allocated, shown, sizeof shown));
-	}
+	if (!block.allocated && !tdm_str_is(allocated, "no") && !tdm_str_is(allocated, "N"))
+		return refuse_text(r, allocated, "expected yes or no");
 	return r->sink->take(r->sink->to, &(struct tdm_record){ TDM_RECORD_MEMORY_BLOCK, .block = &block });
 }
 

@@ -16,6 +16,7 @@ Replaying a trace. A small region: everything that the summary says.
   Verdict        does not fit: 1 of 4 allocations failed
   First failure  line 7: too_long, 2,048 B
   Cause          fragmented: it needs 2,048 B in one piece; 3,040 B are free, the largest block is 1,536 B
+  Advice         allocate marker (32 B) at another time, or free it first: without it the largest block would be 3,072 B
   
   Largest holes at the first failure
          hole at        size  buffer below              buffer above
@@ -92,6 +93,7 @@ JSON: one object in the common envelope.
   > print(list(f))
   > print(f["name"], f["cause"], f["line"], f["needed_per_bank"], f["largest_free"])
   > print(f["largest_holes"][0])
+  > print(f["change"])
   > print(space["peak"], space["tightest"])
   > assert len(space["over_time"]) == s["requests"]
   > assert space["at_end"]["allocated"] + space["at_end"]["free"] == space["at_end"]["total"] == 4096
@@ -101,9 +103,10 @@ JSON: one object in the common envelope.
   ['trace', 'source', 'card', 'policy', 'requests', 'skipped_lines', 'live_buffers', 'fits', 'spaces']
   small.trace None first 6 0 2 False
   ['kind', 'banks', 'base', 'allocations', 'frees', 'failures', 'peak', 'tightest', 'worst_fragmentation', 'at_end', 'first_failure', 'over_time']
-  ['line', 'request', 'name', 'cause', 'size', 'cores', 'bytes_per_bank', 'needed_per_bank', 'total', 'allocated', 'free', 'largest_free', 'fragmentation', 'largest_holes']
+  ['line', 'request', 'name', 'cause', 'size', 'cores', 'bytes_per_bank', 'needed_per_bank', 'total', 'allocated', 'free', 'largest_free', 'fragmentation', 'largest_holes', 'advice', 'change']
   too_long fragmented 7 2048 1536
   {'address': 6656, 'bytes': 1536, 'below': {'name': 'marker', 'bytes': 32}, 'above': None}
+  {'largest_free': 3072}
   {'bytes_per_bank': 2560, 'request': 3, 'line': 5} {'largest_free': 1536, 'request': 3, 'line': 5}
   $ tidemark simulate --json --trace "$DATADIR/demo.trace" | /usr/bin/python3 -c '
   > import json, sys
@@ -118,12 +121,13 @@ JSON: one object in the common envelope.
 
 The demo: a mask of 2 KiB splits a MiB. Where it is made first, everything fits.
 
-  $ tidemark simulate --trace "$DATADIR/demo.trace" | sed -n '2,11p'
+  $ tidemark simulate --trace "$DATADIR/demo.trace" | sed -n '2,12p'
   Device         Wormhole n150, one chip, 64 L1 banks, 12 DRAM banks, policy first
   Verdict        does not fit: 1 of 30 allocations failed
   First failure  line 63: gate, 58,720,256 B of l1 sharded over 64 cores
   Cause          fragmented: it needs 917,504 B in one piece; 1,096,512 B are free, the largest block is 720,896 B
   Runtime says   Out of Memory: Not enough space to allocate 58720256 B L1 buffer across 64 banks, where each bank needs to store 917504 B, but bank size is 1360704 B (allocated: 264192 B, free: 1096512 B, largest free block: 720896 B)
+  Advice         allocate mask (2 KiB) at another time, or free it first: without it the largest block would be 1,098,560 B
   
   Largest holes at the first failure
          hole at        size  buffer below              buffer above
@@ -476,3 +480,14 @@ Wrong usage.
   tidemark simulate: unknown option '--nonsense'
   tidemark simulate: see 'tidemark simulate --help'
   [2]
+
+Where too little is free, the advice is how much more is needed.
+
+  $ cat >full.trace <<.
+  > region base=4096 size=4096 align=32 min=32 policy=first
+  > alloc first 3072 bottom
+  > alloc second 2048 bottom
+  > .
+  $ tidemark simulate full.trace | sed -n '/Cause/,/Advice/p'
+  Cause          exhausted: it needs 2,048 B in one piece, and 1,024 B are free at all
+  Advice         free at least 1,024 B more per bank before it

@@ -14,6 +14,7 @@
 #include "analyze/capture_course.h"
 #include "analyze/capture_summary.h"
 #include "base/file.h"
+#include "capture_valid.h"
 #include "open_input.h"
 #include "sources/capture_json.h"
 
@@ -67,7 +68,7 @@ static struct capture_run *capture_read_pieces(const char *data, size_t len, siz
 	if (run->err == 0)
 		run->err = tdm_capture_json_end(json, &run->diag);
 	run->counts = *tdm_capture_json_counts(json);
-	assert_true(tdm_capture_exact_is_valid(&run->summary.exact));
+	assert_true(capture_is_valid(&run->summary.exact));
 	assert_int_equal(tdm_capture_summary_end(&run->summary), 0);
 	tdm_capture_json_free(json);
 	return run;
@@ -116,10 +117,9 @@ static inline void assert_right(const struct capture_run *run, enum tdm_stock_fi
 /* What the reasons of a figure say; 0 when there is none of that kind. */
 static inline int64_t reason_of(const struct capture_run *run, enum tdm_stock_figure figure, int code)
 {
-	for (size_t i = 0; i < run->summary.reason_count; i++)
-		if (run->summary.reasons[i].figure == figure && run->summary.reasons[i].code == code)
-			return run->summary.reasons[i].bytes;
-	return 0;
+	int64_t bytes[TDM_REASON_COUNT];
+	tdm_capture_explain(&run->summary, figure, bytes);
+	return bytes[code];
 }
 
 #endif

@@ -313,13 +313,11 @@ static void model_exact(const struct world *w, struct exact_model *out)
 static void check_reasons(const struct capture_run *run)
 {
 	for (int figure = 0; figure < TDM_STOCK_FIGURES; figure++) {
-		int64_t sum = 0, any = 0;
-		for (size_t i = 0; i < run->summary.reason_count; i++)
-			if (run->summary.reasons[i].figure == figure) {
-				sum += run->summary.reasons[i].bytes;
-				any = 1;
-			}
-		if (any != 0 && !run->summary.figures.wrapped[figure])
+		int64_t bytes[TDM_REASON_COUNT], sum = 0;
+		bool any = tdm_capture_explain(&run->summary, (enum tdm_stock_figure)figure, bytes);
+		for (int i = 0; i < TDM_REASON_COUNT; i++)
+			sum += bytes[i];
+		if (any && !run->summary.figures.wrapped[figure])
 			assert_int_equal(sum, (int64_t)run->summary.figures.value[figure] - run->summary.right[figure]);
 	}
 }

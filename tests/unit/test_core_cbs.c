@@ -70,10 +70,10 @@ static void a_core_that_comes_again_begins_a_dump(void **state)
 	}
 	assert_ptr_equal(tdm_core_dumps_fullest(&c), &c.dumps[2]);
 	struct tdm_core_index indexes[TDM_CORE_CBS];
-	tdm_core_dump_indexes(&c, &c.dumps[0], indexes);
-	assert_true(indexes[0].cores == 2 && indexes[0].least == 1 && indexes[0].most == 2 && indexes[1].cores == 0);
-	size_t *order = tdm_core_dump_order(&c, &c.dumps[0]);
-	assert_true(order[0] == 1 && order[1] == 0);
+	assert_int_equal(tdm_core_dump_indexes(&c, &c.dumps[0], indexes), 1);
+	assert_true(indexes[0].cores == 2 && indexes[0].least == 1 && indexes[0].most == 2 && indexes[0].index == 0);
+	struct tdm_core_line *order = tdm_core_dump_order(&c, &c.dumps[0]);
+	assert_true(order[0].line == c.cores[1].line && order[1].line == c.cores[0].line);
 	free(order);
 	assert_int_equal(c.cores[4].cbs[1].bytes, 5);
 	tdm_core_dumps_done(&c);

@@ -10,6 +10,7 @@
 #include "analyze/buffer_history.h"
 #include "analyze/kernel_programs.h"
 #include "base/err.h"
+#include "history_valid.h"
 #include "warnings.h"
 
 #define ALLOC(id, address, size, local, type, time)                                           \
@@ -22,7 +23,7 @@ static int take(void *history, const struct tdm_record *record)
 {
 	int err = tdm_buffer_history_take(history, record);
 	assert_true(record->type != TDM_RECORD_MESH_BUFFER || tdm_event_is_valid(&record->mesh->event));
-	assert_true(tdm_buffer_history_is_valid(history));
+	assert_true(history_is_valid(history));
 	return err;
 }
 
@@ -131,7 +132,7 @@ static void kernels_belong_to_programs_and_sources_may_have_lines(void **state)
 	assert_true(is_recognised("programs", text));
 	assert_int_equal(tdm_kernel_programs_init(&p), 0);
 	assert_int_equal(read_as("programs", tdm_str_of(text), &w, tdm_kernel_programs_take, &p, &diag), 0);
-	assert_int_equal(tdm_kernel_programs_end(&p), 0);
+	assert_int_equal(tdm_kernel_programs_end(&p, TDM_BYTES_UNKNOWN), 0);
 	assert_string_equal(w.text,
 		"16: no name\n20: no program_id\n23: not a record of programs or kernels: 'mesh_device_created'\n");
 	assert_int_equal(p.kernel_count, 2);
@@ -156,7 +157,7 @@ static void an_id_is_used_again_after_its_program(void **state)
 		"- program_compile_finished:\n    id: 1\n";
 	assert_int_equal(tdm_kernel_programs_init(&p), 0);
 	assert_int_equal(read_as("programs", tdm_str_of(text), &w, tdm_kernel_programs_take, &p, &diag), 0);
-	assert_int_equal(tdm_kernel_programs_end(&p), 0);
+	assert_int_equal(tdm_kernel_programs_end(&p, TDM_BYTES_UNKNOWN), 0);
 	assert_int_equal(p.refused, 1); /* no duration */
 	assert_int_equal(p.program_count, 2);
 	assert_true(p.programs[0].destroyed && p.programs[0].compile_ns == 77 && p.programs[0].kernels == 0);

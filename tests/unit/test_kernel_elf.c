@@ -203,7 +203,7 @@ static void read_path(const char *path, struct tdm_kernel_sizes *sizes, struct w
 	assert_int_equal(tdm_input_open(path, &input), 0);
 	assert_int_equal(
 		tdm_format_find("kernels")->records(input, &(struct tdm_record_sink){ w, warnings_take }, &diag), 0);
-	assert_int_equal(tdm_kernel_sizes_end(sizes), 0);
+	assert_int_equal(tdm_kernel_sizes_end(sizes, TDM_BYTES_UNKNOWN), 0);
 	tdm_input_close(input);
 }
 
@@ -245,7 +245,8 @@ static void a_cache_is_walked_and_named_by_its_folders(void **state)
 		assert_int_equal(b->firmware, i == 4);
 	}
 	assert_int_equal(sizes.kernel_count, 3); /* compute has two binaries; 52 bytes take 64 in the ring */
-	assert_true(sizes.kernels[0].first == 0 && sizes.kernels[0].count == 2 && sizes.kernels[0].ring_bytes == 128);
+	assert_true(sizes.kernels[0].first == sizes.binaries && sizes.kernels[0].count == 2 &&
+		    sizes.kernels[0].ring_bytes == 128);
 	tdm_kernel_sizes_done(&sizes);
 	assert_true(tdm_kernel_cache_bytes_of(tree_path(&tree, "tt-metal-cache77/kernels/compute/11")) == 128);
 	assert_true(tdm_kernel_cache_bytes_of(tree_path(&tree, "tt-metal-cache77/kernels/bad/1")) == TDM_BYTES_UNKNOWN);

@@ -64,22 +64,26 @@ static void the_three_files_of_one_dump_agree(void **state)
 	struct tdm_memory_states detailed = read_file(TDM_MEMORY_DETAILED, "mock_detailed_memory_usage.csv");
 	assert_int_equal(summary.state_count, 1);
 	assert_int_equal(detailed.region_count, 3);
+	/* Another run's file beside it says nothing about this one. */
+	summary.regions[0].total++;
+	assert_true(tdm_memory_states_take_banks(&summary, &l1) && summary.regions[0].banks == 0);
+	assert_true(tdm_memory_states_take_banks(&summary, &detailed) && summary.regions[0].banks == 0);
+	summary.regions[0].total--;
+	assert_true(tdm_memory_states_take_banks(&summary, &detailed));
+	assert_false(tdm_memory_states_take_banks(&summary, &detailed));
 	for (int i = 0; i < 3; i++) {
 		const struct tdm_memory_region *a = region(&summary, 0, kinds[i]), *b = region(&detailed, 0, kinds[i]);
 		assert_true(a->total == b->total && a->allocated == b->allocated && a->free == b->free &&
 			    a->largest == b->largest);
 		assert_int_equal(b->banks, banks[i]);
-		assert_int_equal(a->banks, 0);
-		assert_int_equal(tdm_memory_states_banks(&summary, &detailed, 0, a), banks[i]);
+		assert_int_equal(a->banks, banks[i]);
+		assert_true(a->device_total == a->total * a->banks && a->device_free == a->free * a->banks);
 		assert_true(b->device_total == b->total * b->banks && b->device_allocated == b->allocated * b->banks);
 	}
 	assert_true(region(&summary, 0, TDM_KIND_DRAM)->allocated == 5593088);
 	assert_true(region(&l1, 0, TDM_KIND_L1)->largest == 1327936);
 	assert_true(region(&l1, 0, TDM_KIND_L1)->interleaved_free == 84987904);
 	assert_int_equal(region(&l1, 0, TDM_KIND_L1)->banks, 64);
-	/* Another run's file beside it says nothing about this one. */
-	summary.regions[0].total++;
-	assert_int_equal(tdm_memory_states_banks(&summary, &detailed, 0, &summary.regions[0]), 0);
 	tdm_memory_states_done(&summary);
 	tdm_memory_states_done(&l1);
 	tdm_memory_states_done(&detailed);

@@ -114,9 +114,9 @@ static void waits_are_averages_of_a_core(void **state)
 	assert_string_equal(calls[0].name, "A");
 	assert_true(calls[1].figures[TDM_PERF_BACK] == 2 && calls[1].figures[TDM_PERF_FRONT] == 1);
 	assert_int_equal(calls[1].line, 3);
-	assert_string_equal(tdm_perf_side(&p.waits.operations[0]), "room");
-	assert_true(tdm_perf_share(&p.waits.operations[0], 50) == 0.5);
-	assert_null(tdm_perf_side(&p.waits.operations[3]));
+	assert_string_equal(p.waits.operations[0].waits_for, "room");
+	assert_true(p.waits.operations[0].back_share == 0.5);
+	assert_null(p.waits.operations[3].waits_for);
 	tdm_perf_waits_done(&p.waits);
 }
 

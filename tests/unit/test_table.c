@@ -104,6 +104,18 @@ static void every_form_of_a_number(void **state)
 		"  3145728 3,145,728 3 MiB 00:00:00.001 +84% -2,000.00 -2,097,152,000\n");
 }
 
+static void numbers_are_never_cut(void **state)
+{
+	static const struct tdm_column columns[] = {
+		{ "size", NULL, ROW(bytes), .width = 4, .unknown = "unknown" },
+		{ "wait", NULL, ROW(waited_ns), .width = 4 },
+		{ "site", NULL, ROW(site), .width = 4 },
+	};
+	struct tdm_table table = { TDM_COLUMNS(columns), .row = row_of, .count = 2, .gap = 1 };
+	(void)state;
+	expect_text(&table, &term, "size wait site\n3145728 1500000 a...\nunknown    7 -\n");
+}
+
 static void put_words(const struct tdm_field *field, struct tdm_buf *out)
 {
 	tdm_buf_puts(out, field->table->context);
@@ -229,6 +241,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_type_is_known_or_unknown),
 		cmocka_unit_test(every_form_of_a_number),
+		cmocka_unit_test(numbers_are_never_cut),
 		cmocka_unit_test(cells_that_do_not_fit),
 		cmocka_unit_test(rows_that_are_not_shown_are_counted),
 		cmocka_unit_test(rows_that_point_elsewhere),

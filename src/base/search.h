@@ -1,0 +1,29 @@
+/* Searching a list that is in ascending order and of which mostly the last elements are asked for. */
+#ifndef TDM_BASE_SEARCH_H
+#define TDM_BASE_SEARCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The element whose key is `wanted`, or SIZE_MAX: steps that double, back from the end, then a search between the last
+ * two. `key_of` is inlined. */
+static inline __attribute__((always_inline)) size_t tdm_search_back(
+	const void *list, size_t count, uint64_t wanted, uint64_t (*key_of)(const void *list, size_t i))
+{
+	size_t high = count, step = 1, low = count > step ? count - step : 0;
+	while (low != 0 && key_of(list, low) > wanted) {
+		high = low;
+		step *= 2;
+		low = step < count ? count - step : 0;
+	}
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (key_of(list, middle) < wanted)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && key_of(list, low) == wanted ? low : SIZE_MAX;
+}
+
+#endif
