@@ -24,8 +24,7 @@
 #include <unistd.h>
 
 enum { ROUNDS = 11, BYTES_MAX = 128, INSTRUCTIONS_MAX = 4, MANY_LIVE = 1000000 };
-#define MANY_ROOM \
-	(UINT64_C(512) << 20) /* bytes of a file system that has room for MANY_LIVE buffers, and for twice as many */
+#define MANY_ROOM (UINT64_C(512) << 20) /* bytes of file system for MANY_LIVE buffers and for twice as many */
 
 enum run_idx {
 	ONE,

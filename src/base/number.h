@@ -29,7 +29,7 @@ static inline uint64_t tdm_times(uint64_t a, uint64_t b)
 	return is_known ? product : TDM_BYTES_UNKNOWN;
 }
 
-/* A part of a whole; NAN when one of them is unknown, or the whole is nothing. */
+/* The share of a part in a whole; NaN when one of them is unknown or the whole is 0. */
 static inline double tdm_share(uint64_t part, uint64_t whole)
 {
 	bool is_known = part != TDM_BYTES_UNKNOWN && whole != TDM_BYTES_UNKNOWN && whole != 0;
