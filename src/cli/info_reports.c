@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-/* Views that need nothing but their analyser and their report. name, analyser, report */
+/* Views that only need an analyser and a report: name, analyser, report */
 #define VIEW_LIST(X)                        \
 	X(perf, tdm_perf_waits, tdm_perf)   \
 	X(cores, tdm_core_dumps, tdm_cores) \
@@ -32,8 +32,8 @@
 VIEW_LIST(X)
 #undef X
 
-/* The kernel-config ring that Wormhole and Blackhole cards have without other settings, as no file says for which card
- * it is; TDM_BYTES_UNKNOWN when their tables do not agree. */
+/* The default kernel-config ring of Wormhole and Blackhole cards, since the file does not name its card;
+ * TDM_BYTES_UNKNOWN if the two differ. */
 static uint64_t ring_bytes(void)
 {
 	struct tdm_card wormhole, blackhole;
@@ -50,7 +50,7 @@ int tdm_info_programs(const struct tdm_info_request *request)
 	struct tdm_info_reading r = { .request = request, .take = tdm_kernel_programs_take, .to = &programs };
 	if (tdm_kernel_programs_init(&programs) != 0)
 		return tdm_info_refuse(request, "out of memory");
-	/* The paths lead to the cache of kernels, if this is the machine that compiled them. */
+	/* The paths are valid if this machine compiled the kernels: they lead into its cache. */
 	programs.code_of = tdm_kernel_cache_bytes_of;
 	tdm_info_read(&r);
 	int err = tdm_kernel_programs_end(&programs, ring_bytes());
@@ -80,7 +80,7 @@ int tdm_info_kernels(const struct tdm_info_request *request)
 	return tdm_info_end(&r);
 }
 
-/* The path of another file of the same run; empty: the name does not tell. */
+/* The path of another file of the same run; empty if the name does not tell. */
 static void path_beside(const char *path, const char *ending, const char *wanted, char dst[PATH_MAX])
 {
 	size_t len = strlen(path), cut = strlen(ending);
@@ -92,8 +92,8 @@ static void path_beside(const char *path, const char *ending, const char *wanted
 }
 
 /*
- * A summary does not say how many banks there are; the blocks or the L1 summary of the same run do. That file is not
- * what was asked for: what is wrong with it is not said here. Whether there is one.
+ * A summary does not say how many banks there are, but the blocks or the L1 summary of the same run do. Errors in that
+ * file are not reported, because the user did not ask for it. Returns whether there is one.
  */
 static bool read_beside(const struct tdm_info_request *request, struct tdm_memory_states *beside, char path[PATH_MAX])
 {

@@ -16,7 +16,7 @@ What leaks. The programs are tests/integration/leaky.c and tracked.c.
 Nothing that could be judged does not pass.
 
   $ tidemark leaks --fail >/dev/null
-  tidemark leaks: no tracked program was seen, so that nothing can be said about leaks
+  tidemark leaks: no tracked program was seen, so nothing can be said about leaks
   [2]
 
 A loop that allocates and frees gigabytes, and leaks nothing.
@@ -102,7 +102,7 @@ Ledgers by name; one that cannot be read is an error.
   1
   $ echo nothing >kept/tidemark.1.1.1; tidemark leaks kept/tidemark.1.1.1
   A ledger that could not be read:
-    kept/tidemark.1.1.1: not a ledger: it has 8 bytes only
+    kept/tidemark.1.1.1: not a ledger: it has only 8 bytes
   [2]
 
 Wrong usage.

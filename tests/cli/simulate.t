@@ -172,7 +172,7 @@ Other cards, other figures.
   b 1431552 2048
   c 1499104 32
   $ tidemark simulate device.trace --card p15
-  device.trace: unknown card 'p15'; known are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
+  device.trace: unknown card 'p15'; the known cards are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
   [2]
   $ tidemark simulate device.trace --set l1_smal=64K
   device.trace: --set l1_smal=64K: unknown card field 'l1_smal'; the closest are l1_small, l1_size and l1_base
@@ -237,7 +237,7 @@ Several devices: one at a time.
                  this is device 0; --device 1 replays another one
   Verdict        fits: 47 allocations, none failed
   $ tidemark simulate "$DATADIR/graph/g23-d2.json" --card n150 --device 7 2>&1 | sed "s|$DATADIR/||"
-  tidemark simulate: graph/g23-d2.json has no requests on device 7, but on device 1
+  tidemark simulate: graph/g23-d2.json has no requests on device 7, but it has some on device 1
   $ tidemark simulate capture.json --device x
   tidemark simulate: --device 'x': expected a device number
   tidemark simulate: see 'tidemark simulate --help'
@@ -336,7 +336,7 @@ Bad lines: file, line, column and what was expected; nothing is printed behind t
   bad.trace:1:1: expected a 'region' or 'device' line first, got 'alloc'
   [2]
   $ try 'device n15\nbuffer a l1 size=32\n'
-  bad.trace:1:8: unknown card 'n15'; known are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
+  bad.trace:1:8: unknown card 'n15'; the known cards are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
   [2]
   $ try 'device n150 l1_bank=64\n'
   bad.trace:1:13: unknown card field 'l1_bank'; the closest are l1_banks, l1_base and l1_size
@@ -404,7 +404,7 @@ Without a card there is nothing to go on with.
 
   $ printf 'device n15\nstats\n' > bad.trace
   $ tidemark simulate -k bad.trace
-  bad.trace:1:8: unknown card 'n15'; known are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
+  bad.trace:1:8: unknown card 'n15'; the known cards are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
   [2]
 
 Files that are no traces.
@@ -465,11 +465,11 @@ Wrong usage.
   tidemark simulate: see 'tidemark simulate --help'
   [2]
   $ tidemark simulate a.trace b.trace
-  tidemark simulate: one trace at a time: 'a.trace' or 'b.trace'
+  tidemark simulate: only one trace at a time: 'a.trace' or 'b.trace'
   tidemark simulate: see 'tidemark simulate --help'
   [2]
   $ tidemark simulate --json --results small.trace
-  tidemark simulate: --results and --json exclude each other
+  tidemark simulate: --results and --json cannot be combined
   tidemark simulate: see 'tidemark simulate --help'
   [2]
   $ tidemark simulate --policy worst small.trace
