@@ -25,14 +25,14 @@ static void *zstd_begin(struct tdm_str head)
 {
 	struct zstd *z = calloc(1, sizeof *z);
 	(void)head;
-	if (z == NULL)
-		return NULL;
-	z->context = ZSTD_createDCtx();
-	if (z->context != NULL)
-		ZSTD_DCtx_setParameter(z->context, ZSTD_d_windowLogMax, TDM_DECODE_MEMORY_LOG);
-	else
+	if (z != NULL)
+		z->context = ZSTD_createDCtx();
+	if (z == NULL || z->context == NULL) {
 		free(z);
-	return z->context != NULL ? z : NULL;
+		return NULL;
+	}
+	ZSTD_DCtx_setParameter(z->context, ZSTD_d_windowLogMax, TDM_DECODE_MEMORY_LOG);
+	return z;
 }
 
 static int zstd_step(void *state, struct tdm_unpacking *u)
