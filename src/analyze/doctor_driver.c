@@ -1,4 +1,4 @@
-/* The driver's side: is it there, does it see cards, may this user use them, what does it tell. */
+/* Checks of the driver: is it loaded, does it see cards, may this user open them, can its values be read. */
 #include "analyze/doctor_checks.h"
 #include "base/err.h"
 
@@ -78,7 +78,7 @@ static void refused_node(struct tdm_doctor *d, const struct tdm_probe_file *node
 		"driver's rule is installed");
 }
 
-/* The device nodes, which programs open. Tidemark does not, so that nothing but programs depends on them. */
+/* The device nodes, which programs open. Tidemark itself never opens them. */
 void tdm_doctor_driver_nodes(struct tdm_doctor *d)
 {
 	const struct tdm_host *host = d->setup->host;
@@ -105,7 +105,7 @@ void tdm_doctor_driver_nodes(struct tdm_doctor *d)
 						     : "no device nodes");
 }
 
-/* Values that the driver offers and that cannot be read. */
+/* Values that the driver offers but that cannot be read. */
 void tdm_doctor_driver_telemetry(struct tdm_doctor *d)
 {
 	for (size_t i = 0; i < d->setup->host->card_count; i++) {
@@ -138,7 +138,7 @@ void tdm_doctor_driver_telemetry(struct tdm_doctor *d)
 	}
 }
 
-/* Who has a card open: what to look at when a program cannot have one for itself. */
+/* The processes that have a card open: the place to look when a program cannot get the card for itself. */
 static void card_users(struct tdm_doctor *d, const struct tdm_host_card *card)
 {
 	const struct tdm_host *host = d->setup->host;

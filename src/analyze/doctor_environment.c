@@ -1,4 +1,5 @@
-/* Variables: Tidemark's own, with their values; and those of the runtime that are set for memory tracking. */
+/* Checks of the environment: Tidemark's own variables and their values, and the runtime's variables about memory
+ * tracking. */
 #include "analyze/doctor_checks.h"
 #include "base/suggest.h"
 #include "state/setup.h"
@@ -51,7 +52,7 @@ static const struct {
 	const char *name;
 	bool (*is_valid)(const char *value);
 	const char *expected;
-	const char *effect; /* of a value that is not */
+	const char *effect; /* of any other value */
 } variables[] = {
 	{ "TIDEMARK", is_tracking, "1, 0 or auto", "whatever it says, tracking is on: only 0 and off turn it off" },
 	{ "TIDEMARK_SOCKET", is_path, "the path of a socket, from / on", relative },
@@ -96,7 +97,7 @@ static void check_variable(struct tdm_doctor *d, struct tdm_str name, const char
 	tdm_doctor_advise(d, tdm_doctor_command(d, "unset", looked), "correct the name, or take it away");
 }
 
-/* Variables that begin with TIDEMARK: known ones with their values, and typing errors. */
+/* Variables that begin with TIDEMARK: the values of known ones, and misspelt names. */
 void tdm_doctor_environment_tidemark(struct tdm_doctor *d)
 {
 	static const char prefix[] = "TIDEMARK";

@@ -1,4 +1,5 @@
-/* The ledgers: where they are, which cannot be read and why, what ended programs left, what was lost, what they say. */
+/* Checks of the ledgers: their directory, unreadable ones, those of ended programs, lost events, and implausible
+ * figures. */
 #include "analyze/doctor_checks.h"
 #include "base/err.h"
 
@@ -9,7 +10,7 @@
 /* A ledger with one device takes some hundred KiB and grows by 96 bytes a buffer. */
 #define SPACE_NEEDED  (UINT64_C(512) << 10)
 #define SPACE_WANTED  (UINT64_C(16) << 20)
-#define SPACE_PRIVATE (UINT64_C(64) << 20) /* what a container gets that does not ask for more */
+#define SPACE_PRIVATE (UINT64_C(64) << 20) /* the default of a container */
 
 static const char *look_at_ledgers(struct tdm_doctor *d)
 {
@@ -43,7 +44,7 @@ static void check_space(struct tdm_doctor *d)
 	}
 }
 
-/* The directory: there, readable, writable, with room. */
+/* The directory: it exists, can be read and written, and has room. */
 void tdm_doctor_ledgers_directory(struct tdm_doctor *d)
 {
 	const struct tdm_probe_file *file = &d->setup->probe.ledger_dir;
@@ -118,7 +119,7 @@ void tdm_doctor_ledgers_unreadable(struct tdm_doctor *d)
 		bool is_other = is_foreign(problem);
 		problems += problem->is_unread;
 		if (!problem->is_unread || (is_other && foreign == 0))
-			continue; /* the first one has spoken for all of them: a busy machine has hundreds */
+			continue; /* one finding speaks for all of them: a busy machine has hundreds */
 		tdm_doctor_look(d, "%s", problem->place);
 		if (is_other && foreign > 1)
 			tdm_doctor_say(d, INFO, "%s cannot be read: %s; nor can %zu more", problem->place,
@@ -135,7 +136,7 @@ void tdm_doctor_ledgers_unreadable(struct tdm_doctor *d)
 			readable == 1 ? "" : "s");
 }
 
-/* What processes that have ended left behind. */
+/* Ledgers of processes that have ended. */
 void tdm_doctor_ledgers_left(struct tdm_doctor *d)
 {
 	const struct tdm_picture *picture = d->setup->picture;
@@ -230,7 +231,7 @@ static void add_process(const struct tdm_picture *picture, const struct tdm_pict
 	f->per_core_bytes += buffers == 0 ? per_core : 0;
 }
 
-/* Whether what is reported can be all: why only kilobytes, or nothing at all, is shown. */
+/* Whether the reports can be complete: explains why only kilobytes, or nothing at all, is shown. */
 void tdm_doctor_ledgers_figures(struct tdm_doctor *d)
 {
 	const struct tdm_picture *picture = d->setup->picture;
@@ -242,7 +243,7 @@ void tdm_doctor_ledgers_figures(struct tdm_doctor *d)
 			add_process(picture, &picture->processes[i], &f);
 	const char *run = f.running == 1 ? " runs" : "s run";
 	if (picture->ledgers_err != 0)
-		return; /* the directory cannot be read: nothing can be said */
+		return; /* the directory cannot be read */
 	if (f.running == 0) {
 		tdm_doctor_say(d, INFO, "no tracked program runs%s",
 			count_foreign(picture) != 0 ? " whose ledger can be read" : "");

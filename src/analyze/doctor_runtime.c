@@ -1,4 +1,6 @@
-/* What the runtime publishes by itself: its shared memory; and the server that instrumented runtimes speak to. */
+/*
+ * Checks of what the runtime itself publishes in shared memory, and of the server that instrumented runtimes report to.
+ */
 #include "analyze/doctor_checks.h"
 #include "base/err.h"
 
@@ -48,7 +50,7 @@ static bool has_card(const struct tdm_picture *machine, size_t region)
 	return false;
 }
 
-/* Why such a device has neither telemetry nor a capacity. */
+/* Explains why such a device has neither telemetry nor a capacity. */
 static void cardless_region(struct tdm_doctor *d, const struct tdm_metal_region *region)
 {
 	static const char *const reasons[] = {
@@ -77,7 +79,7 @@ static void odd_id(struct tdm_doctor *d, const struct tdm_metal_region *region)
 		tdm_doctor_say(d, INFO, "%s: a simulated device, which is on no card", region->name);
 }
 
-/* Why a program is not in it, or only with 0. */
+/* Explains why a program is missing from the file, or has only zeros there. */
 static void missing_figures(struct tdm_doctor *d, const struct tdm_metal_region *region)
 {
 	bool is_new = region->version >= 4, is_all_zero = true;
@@ -101,7 +103,7 @@ static void missing_figures(struct tdm_doctor *d, const struct tdm_metal_region 
 	}
 }
 
-/* What processes that ended have left in it. */
+/* Figures that ended processes left in the file. */
 static void stale_slots(struct tdm_doctor *d, const struct tdm_metal_region *region)
 {
 	char size[TDM_BYTES_CAP];
@@ -167,7 +169,7 @@ void tdm_doctor_runtime_regions(struct tdm_doctor *d)
 		"=1 was set, or it runs in a container with a /dev/shm of its own");
 }
 
-/* Processes that have a card open, and whose memory nobody counts: why they have no figures. */
+/* Processes that have a card open and whose memory is not counted. */
 void tdm_doctor_runtime_uncounted(struct tdm_doctor *d)
 {
 	enum { OPEN = 1 << TDM_FROM_DRIVER, COUNTED = 1 << TDM_FROM_LEDGER | 1 << TDM_FROM_METAL_SHM };

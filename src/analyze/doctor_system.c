@@ -1,4 +1,5 @@
-/* The rest of the machine: the library, the clock, barriers, containers, the terminal. Nothing here is required. */
+/* Checks of the rest of the machine: the library, the clock, barriers, containers, the terminal. Nothing here is
+ * required. */
 #include "analyze/doctor_checks.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -33,7 +34,7 @@ void tdm_doctor_library_python(struct tdm_doctor *d)
 		tdm_doctor_advise(d, NULL, "install it where python3 looks, or set PYTHONPATH");
 }
 
-/* The time stamp counter, which births and events are timed with. */
+/* The time stamp counter, which times births and events. */
 void tdm_doctor_system_clock(struct tdm_doctor *d)
 {
 	const struct tdm_probe *probe = &d->setup->probe;
@@ -57,7 +58,7 @@ void tdm_doctor_system_clock(struct tdm_doctor *d)
 	}
 }
 
-/* The barrier with which a device goes from one thread to another in the library. */
+/* The barrier that lets the library move a device from one thread to another. */
 void tdm_doctor_system_membarrier(struct tdm_doctor *d)
 {
 	tdm_doctor_look(d, "membarrier(2)");

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What decides when the asked-for order does not: so that the same state always prints the same. */
+/* Breaks ties, so that the same state always prints the same. */
 static int compare_place(const struct tdm_buffer_ref *a, const struct tdm_buffer_ref *b)
 {
 	int order = tdm_order(a->holding, b->holding);

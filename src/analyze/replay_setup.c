@@ -98,10 +98,8 @@ static int setup_region(struct words *w, const struct tdm_replay_options *option
 	return 0;
 }
 
-/*
- * One word of the device line. On another card than the trace's own, what the program chose (sizes of regions) still
- * holds; what describes the trace's card (cores, banks, addresses) does not, and only has to be well formed.
- */
+/* One word of the device line. On a card other than the trace's own, the program's choices (sizes of regions) still
+ * apply; the description of the trace's card (cores, banks, addresses) does not, and only has to be well formed. */
 static int set_card_field(struct tdm_card *card, struct tdm_str word, bool other_card, struct tdm_diag *diag)
 {
 	struct tdm_str key = { 0 }, value;
