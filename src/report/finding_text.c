@@ -1,7 +1,7 @@
 /*
- * Findings in words. The sentence of a finding is the analyser's own, or is made here from its figures: one function
- * for each family that needs one. Around it each family has its shape: doctor's list with what to do, the sites of
- * leaks with what they hold, the first failure of a replay with the holes, the indicators of pressure line by line.
+ * Findings in words. The sentence of a finding comes from the analyser, or is made here from its figures. Each family
+ * has a layout around it: the list of doctor with advice, the sites of leaks with what they hold, the first failure of
+ * a replay with the holes, the indicators of pressure line by line.
  */
 #include "report/finding_report.h"
 #include "analyze/failure_finding.h"
@@ -26,7 +26,7 @@ enum { DOCTOR_INDENT = 11, LEAK_INDENT = 2, STACK_INDENT = 4 };
 
 static const char *const styles[TDM_SEVERITIES] = { TDM_STYLE_GREEN, TDM_STYLE_CYAN, TDM_STYLE_YELLOW, TDM_STYLE_RED };
 
-/* One finding, being put into words. */
+/* A finding that is being put into words. */
 struct words {
 	struct tdm_finding_view *view;
 	const struct tdm_finding *finding;
@@ -43,7 +43,7 @@ static double real(const struct words *w, const char *key)
 	return tdm_finding_real(w->view->findings, w->finding, key);
 }
 
-/* NULL: it is about no kind of memory. */
+/* NULL: it is not about a kind of memory. */
 static const char *kind_of(const struct words *w)
 {
 	uint8_t kind = w->finding->about.kind;
@@ -68,7 +68,7 @@ static void put_cores(const struct words *w, const struct tdm_core_range *range)
 		tdm_buf_printf(w->out, " and %" PRIu64 " more range%s", more, tdm_plural(more));
 }
 
-/* A figure as its unit is shown, unless there is a style; nothing when it is unknown. */
+/* A figure in the format of its unit, or in a given style; nothing when it is unknown. */
 static void put_figure(const struct words *w, const struct tdm_figure *figure, char style)
 {
 	static const char *const why[] = { [TDM_CAUSE_UNKNOWN] = "",
@@ -90,7 +90,7 @@ static void put_figure(const struct words *w, const struct tdm_figure *figure, c
 		put(w, TDM_TIME_TEXT(figure->number));
 	else if (figure->unit == TDM_UNIT_BYTES)
 		put(w, TDM_SIZE_TEXT(figure->number));
-	else if (figure->real >= 1) /* what began lately has no rate yet */
+	else if (figure->real >= 1) /* growth that began lately has no rate yet */
 		put(w, TDM_SIZE_TEXT((uint64_t)(figure->real + 0.5)));
 }
 
@@ -135,7 +135,7 @@ static void put_special(const struct words *w, const char *key)
 				   "captured");
 }
 
-/* A field: the text between braces. */
+/* Expands a field, the text between braces. */
 static void put_field(const struct words *w, char *field)
 {
 	char style = strchr("#,=", field[0]) != NULL ? *field++ : '\0';
@@ -156,8 +156,8 @@ static void put_field(const struct words *w, char *field)
 }
 
 /*
- * A sentence in pieces that '|' parts, each with one field at most, and left out when that is unknown:
- *   {key}            a figure as its unit is shown, or what put_special() knows
+ * A sentence made of pieces separated by '|'. A piece has at most one field, and is left out when that is unknown:
+ *   {key}            a figure in the format of its unit, or a word of put_special()
  *   {#key}           as a number or an address; {,key}: with commas
  *   {key/one/many}   a count with its noun; {key/one/many/none}: other words for 0; {=key/one/many}: the noun alone
  */
@@ -208,7 +208,7 @@ static const char *const leak_sentences[TDM_LEAK_WHY_COUNT] = {
 	[TDM_LEAK_UNWATCHED] = "{held}" LIVES,
 };
 
-/* What to call the place that allocated it. */
+/* The name or call stack of the place that allocated it. */
 static void put_site(const struct words *w)
 {
 	const struct tdm_about *about = &w->finding->about;
@@ -257,7 +257,7 @@ static void put_forecast(const struct words *w)
 	put(w, "\n");
 }
 
-/* A paragraph, folded; what comes before it in its first line fills the indent. */
+/* A wrapped paragraph; the label before it on the first line takes up the indent. */
 static void put_wrapped(const struct words *w, const char *label, struct tdm_str text, size_t indent)
 {
 	struct tdm_buf line;
@@ -314,7 +314,7 @@ static void leak_text(const struct words *w)
 
 /* Doctor. */
 
-/* Text of unknown origin is in these sentences: paths, names of processes, values of variables. */
+/* These sentences contain text of unknown origin: paths, names of processes, values of variables. */
 static void put_paragraph(const struct words *w, const char *label, const char *text)
 {
 	struct tdm_buf clean;
@@ -326,7 +326,7 @@ static void put_paragraph(const struct words *w, const char *label, const char *
 	tdm_buf_done(&clean);
 }
 
-/* A command is not folded: it is there to be copied. */
+/* A command is not wrapped, so that it can be copied. */
 static void put_command(const struct words *w, const char *command)
 {
 	tdm_buf_fill(w->out, ' ', DOCTOR_INDENT);
@@ -427,7 +427,7 @@ static void replay_text(const struct words *w)
 
 /* Pressure. */
 
-/* How an indicator is called, where its figure is from, and what it lacks when it is unknown. */
+/* The title of an indicator, the source of its figure, and what is missing when it is unknown. */
 static const struct {
 	const char *title, *source, *lacks;
 } indicators[TDM_PRESSURE_COUNT] = {
@@ -463,7 +463,7 @@ static void pressure_text(const struct words *w)
 
 /* Captures and reports. */
 
-/* A line of a table when it is about a figure; else a line with a label, or a sentence. */
+/* A table row for a finding about a figure; else a line with a label, or a sentence. */
 static void capture_text(const struct words *w)
 {
 	const struct tdm_figure *bytes = tdm_finding_figure(w->view->findings, w->finding, "bytes");
@@ -488,7 +488,7 @@ static void capture_text(const struct words *w)
 
 static const struct {
 	void (*text)(const struct words *w);
-	const char *const *sentences; /* by code; NULL: the analyser's own */
+	const char *const *sentences; /* by code; NULL: the analyser writes them */
 } families[TDM_FAMILIES] = {
 	[TDM_FAMILY_DOCTOR] = { doctor_text, NULL },
 	[TDM_FAMILY_LEAK] = { leak_text, leak_sentences },
