@@ -269,8 +269,8 @@ static void find_remarks(const struct tdm_capture_exact *exact, struct tdm_findi
 	for (size_t i = 0; i < exact->chip_count; i++)
 		any_cores_unknown |= exact->chips[i].cores_unknown;
 	tdm_findings_counted(found, TDM_FINDING_INFO, "views", NULL, exact->views,
-		"circular or dataflow buffer lies in a tensor's memory and has no bytes of its own",
-		"circular or dataflow buffers lie in a tensor's memory and have no bytes of their own");
+		"circular or dataflow buffer uses a tensor's memory and has no bytes of its own",
+		"circular or dataflow buffers use a tensor's memory and have no bytes of their own");
 	tdm_findings_counted(found, TDM_FINDING_INFO, "existing", NULL, before,
 		"buffer was there before the capture began", "buffers were there before the capture began");
 #define WITHOUT "of them in L1, whose bytes per core are not recorded: figures for one core are without them"
@@ -279,7 +279,7 @@ static void find_remarks(const struct tdm_capture_exact *exact, struct tdm_findi
 		return;
 	tdm_findings_remark(found, TDM_FINDING_INFO, "cores", NULL);
 	tdm_findings_say(found, "The cores of some circular buffers are not recorded: L1 of one device is unknown, and "
-				"for one core they are taken to lie on the same");
+				"for one core they are assumed to be on the same one");
 }
 
 void tdm_capture_find(const struct tdm_capture_summary *s, enum tdm_capture_topic topic, struct tdm_findings *found)

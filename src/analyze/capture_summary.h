@@ -17,14 +17,14 @@ struct tdm_findings;
 	X(VIEWS, "views", "globally allocated circular buffers are counted, which have no bytes of their own") \
 	X(TWICE, "counted_twice", "buffers allocated directly in an outermost function are counted twice")     \
 	X(RELEASED, "released_elsewhere", "a release on one device releases what others still hold")           \
-	X(DEVICES, "several_devices", "what lies on several devices is added up")                              \
-	X(CORES, "different_cores", "sizes are added up though they lie on different cores")                   \
-	X(ADDRESSES, "same_addresses", "sizes are added up though they lie at the same addresses")             \
+	X(DEVICES, "several_devices", "memory on several devices is added up")                                 \
+	X(CORES, "different_cores", "sizes are added up though they are on different cores")                   \
+	X(ADDRESSES, "same_addresses", "sizes are added up though they are at the same addresses")             \
 	X(EACH_CORE, "each_core", "program memory is counted once, not for each core that has it")             \
 	X(EXISTING, "existing", "buffers from before the capture are missing")                                 \
 	X(WRAPPED, "wrapped", "the runtime's counter went below zero or above its width, and wrapped")         \
 	X(MOMENT, "other_moment", "the right peak is at another moment")                                       \
-	X(REST, "rest", "releases without an allocation, nodes that cannot be used, and what else there is")
+	X(REST, "rest", "releases without an allocation, nodes that cannot be used, and anything else")
 
 enum tdm_capture_reason {
 #define X(id, name, text) TDM_REASON_##id,

@@ -22,8 +22,8 @@ static void check_space(struct tdm_doctor *d)
 	const struct tdm_probe *probe = &d->setup->probe;
 	char free_text[TDM_BYTES_CAP], all_text[TDM_BYTES_CAP];
 	if (probe->space_err != 0) {
-		tdm_doctor_say(d, WARNING, "the free space of %s cannot be told: %s", d->looked,
-			tdm_err_text(probe->space_err));
+		tdm_doctor_say(
+			d, WARNING, "cannot tell the free space of %s: %s", d->looked, tdm_err_text(probe->space_err));
 		return;
 	}
 	tdm_format_bytes_short(free_text, sizeof free_text, probe->free_bytes);
@@ -77,9 +77,9 @@ static const struct {
 		"it is another user's: look as that user or as root; or let its program share it with "
 		"TIDEMARK_MODE=0644" },
 	{ TDM_EVERSION, NULL, "its program has a libtidemark of another version: use the tidemark that came with it" },
-	{ TDM_ECORRUPT, "tidemark dump --reap", "it is no ledger, or a damaged one: remove it" },
+	{ TDM_ECORRUPT, "tidemark dump --reap", "it is not a ledger, or it is damaged: remove it" },
 	{ -EAGAIN, "tidemark dump --reap",
-		"look again; if it stays, its program was killed at its very beginning, and it may be removed" },
+		"look again; if this stays, its program was killed right at its start, and it may be removed" },
 };
 
 static void advise_problem(struct tdm_doctor *d, int err, const struct tdm_probe_file *file)
@@ -88,7 +88,7 @@ static void advise_problem(struct tdm_doctor *d, int err, const struct tdm_probe
 	if (file->is_link || (file->err == 0 && !S_ISREG(file->mode))) {
 		bool is_dir = !file->is_link && S_ISDIR(file->mode);
 		tdm_doctor_advise(d, is_dir ? NULL : tdm_doctor_command(d, "rm", d->looked),
-			"no program that is tracked has made it: move it elsewhere, or remove it");
+			"no tracked program created it: move it elsewhere, or remove it");
 		return;
 	}
 	for (size_t i = 0; i < sizeof remedies / sizeof remedies[0]; i++)
@@ -161,11 +161,11 @@ static const struct {
 	enum tdm_ledger_loss loss;
 	const char *what, *advice;
 } losses[] = {
-	{ TDM_LOSS_SPACE, "for want of room", "make room in the file system, or set TIDEMARK_DIR to a larger one" },
+	{ TDM_LOSS_SPACE, "for lack of space", "make room in the file system, or set TIDEMARK_DIR to a larger one" },
 	{ TDM_LOSS_NESTED, "in signal handlers that interrupted the library",
 		"do not allocate device memory in signal handlers" },
 	{ TDM_LOSS_DEVICE, "of more devices than a ledger has room for", "one process uses too many devices" },
-	{ TDM_LOSS_INVALID, "because they could not be true", "its reports have impossible kinds or sizes" },
+	{ TDM_LOSS_INVALID, "because of impossible values", "it reports impossible kinds or sizes" },
 	{ TDM_LOSS_TEXT, "only in part: names or stacks were not kept",
 		"use fewer different names: a number in each name makes each one new" },
 };
@@ -202,8 +202,8 @@ void tdm_doctor_ledgers_namespaces(struct tdm_doctor *d)
 			   picture->processes[i].who->pid_namespace != probe->pid_namespace;
 	tdm_doctor_look(d, "%s/self/ns/pid", probe->places.proc);
 	if (foreign != 0 && probe->pid_namespace != 0)
-		tdm_doctor_say(d, INFO, "%zu tracked process%s of containers: their pids are those inside", foreign,
-			foreign == 1 ? " is one" : "es are those");
+		tdm_doctor_say(d, INFO, "%zu tracked process%s in containers: the pids shown are those inside", foreign,
+			foreign == 1 ? " is" : "es are");
 }
 
 struct figures {

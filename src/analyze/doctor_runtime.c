@@ -25,7 +25,8 @@ static void unreadable_region(struct tdm_doctor *d, const struct tdm_metal_regio
 	case TDM_METAL_LENGTH:
 		if (!region->has_version || (region->status == TDM_METAL_LENGTH && is_known))
 			tdm_doctor_advise(d, tdm_doctor_command(d, "rm", d->looked),
-				"it is none of the runtime's, or was cut: it may be removed when no process uses the "
+				"it is not from the runtime, or it is truncated: it may be removed when no process "
+				"uses the "
 				"device");
 		else
 			tdm_doctor_advise(d, NULL,
@@ -34,8 +35,8 @@ static void unreadable_region(struct tdm_doctor *d, const struct tdm_metal_regio
 		return;
 	case TDM_METAL_NOT_READY:
 		tdm_doctor_advise(d, tdm_doctor_command(d, "rm", d->looked),
-			"look again; if it stays, a program was broken off while it made the file, and no process uses "
-			"the device, it may be removed");
+			"look again; if this stays, a program was killed while it created the file, which may be "
+			"removed when no process uses the device");
 		return;
 	default:
 		return;
@@ -121,8 +122,7 @@ static void stale_slots(struct tdm_doctor *d, const struct tdm_metal_region *reg
 	}
 	bool is_used = stale < region->slot_count;
 	tdm_doctor_say(d, WARNING,
-		"%s: %zu of %" PRIu32
-		" process%s ended without giving back %s; nothing of it is on the device any more",
+		"%s: %zu of %" PRIu32 " process%s ended without giving back %s; none of it is still on the device",
 		region->name, stale, region->slot_count, region->slot_count == 1 ? " has" : "es have",
 		tdm_format_bytes_short(size, sizeof size, bytes));
 	tdm_doctor_advise(d, is_used ? NULL : tdm_doctor_command(d, "rm", d->looked),
@@ -188,7 +188,7 @@ void tdm_doctor_runtime_uncounted(struct tdm_doctor *d)
 		tdm_buf_printf(&list, " and %zu more", count - UNCOUNTED_SHOWN);
 	d->findings.failed |= list.failed;
 	if (count != 0) {
-		tdm_doctor_say(d, INFO, "%s a card open, and no file that may be read counts what %s: %s",
+		tdm_doctor_say(d, INFO, "%s a card open, and no readable file counts what %s: %s",
 			count == 1 ? "a process has" : "processes have", count == 1 ? "it holds" : "they hold",
 			list.data);
 		tdm_doctor_advise(d, NULL,
@@ -244,5 +244,5 @@ void tdm_doctor_runtime_socket(struct tdm_doctor *d)
 		tdm_doctor_advise(d, tdm_doctor_command(d, "rm", d->looked),
 			"instrumented runtimes try to connect at every report: remove it, or start the server");
 	} else
-		tdm_doctor_say(d, INFO, "whether an allocation server listens cannot be told: %s", tdm_err_text(err));
+		tdm_doctor_say(d, INFO, "cannot tell whether an allocation server listens: %s", tdm_err_text(err));
 }

@@ -7,7 +7,7 @@
 
 /* id, key in JSON, name of one and of several */
 #define TDM_LEFT_OUT_LIST(X)                                                                                          \
-	X(PROGRAM, "program_memory", "circular buffer or its like", "circular buffers and their like")                \
+	X(PROGRAM, "program_memory", "circular buffer or the like", "circular buffers and the like")                  \
 	X(OTHER_KINDS, "other_kinds", "buffer that is not in device memory", "buffers that are not in device memory") \
 	X(OTHER_DEVICES, "other_devices", "request on another device", "requests on other devices")                   \
 	X(UNKNOWN_FREES, "unknown_frees", "release of a buffer that was not seen",                                    \

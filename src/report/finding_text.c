@@ -132,7 +132,7 @@ static void put_special(const struct words *w, const char *key)
 	else if (strcmp(key, "cached") == 0)
 		put(w, is_binary ? "each came with kernels: new programs are compiled and cached"
 				 : "memory of programs grows as long as new ones are compiled and cached, or traces "
-				   "captured");
+				   "are recorded");
 }
 
 /* Expands a field, the text between braces. */
@@ -307,8 +307,8 @@ static void leak_text(const struct words *w)
 	put_forecast(w);
 	put_leak_stack(w);
 	if (number(w, "double_frees") + number(w, "unknown_frees") != 0)
-		put_pieces(w, "  hint: the process also freed {,double_frees} times what was freed already"
-			      "|, and {,unknown_frees} times what was never there\n");
+		put_pieces(w, "  hint: {,double_frees} frees of this process were of memory that was already freed"
+			      "|, and {,unknown_frees} of memory that was never allocated\n");
 	put(w, "\n");
 }
 
@@ -395,7 +395,7 @@ static const char *const causes[] = {
 	[TDM_CAUSE_EXHAUSTED] = "exhausted: " NEEDED "|, and {,free} B are free at all",
 	[TDM_CAUSE_FRAGMENTED] = "fragmented: " NEEDED "|; {,free} B are free|, the largest block is {,largest_free} B",
 	[TDM_CAUSE_OCCUPIED] = "occupied: {,needed_per_bank} B| at address {#address} are not all free",
-	[TDM_CAUSE_OUTSIDE] = "outside: {,needed_per_bank} B| at address {#address} do not lie in the region",
+	[TDM_CAUSE_OUTSIDE] = "outside: {,needed_per_bank} B| at address {#address} are not in the region",
 	[TDM_CAUSE_NO_REGION] = "no region|: this device was set up without {kind} memory| ({setting}=0)",
 };
 

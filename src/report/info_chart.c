@@ -85,7 +85,7 @@ static int draw_course(const struct tdm_capture_exact *exact, const struct tdm_c
 	size_t band_count;
 	struct tdm_plot_band *bands = make_bands(course, exact, line.nodes[line.count - 1], &band_count);
 	struct tdm_plot_series series[] = { { is_l1 ? "L1 buffers" : "DRAM", buffers_rgb, line.buffers },
-		{ "circular buffers and their like", program_rgb, line.program } };
+		{ "circular buffers and the like", program_rgb, line.program } };
 	double highest = line.buffers[line.peak] + line.program[line.peak];
 	char device[40], label[64];
 	put_device(&exact->units[unit], device, sizeof device);

@@ -42,7 +42,7 @@ static struct tdm_l1_amount inferred(uint64_t bytes, const char *text)
 static struct tdm_l1_amount ring(uint64_t bytes, uint64_t kernels)
 {
 	if (bytes == TDM_BYTES_UNKNOWN || kernels == TDM_BYTES_UNKNOWN)
-		return inferred(bytes, "inferred (model), kernels lie in it");
+		return inferred(bytes, "inferred (model), includes the kernels");
 	return inferred(bytes > kernels ? bytes - kernels : 0, "inferred (model), without the kernels");
 }
 
@@ -57,7 +57,7 @@ static struct tdm_l1_amount rest(const struct tdm_l1_account *account)
 		if (item->bytes == TDM_BYTES_UNKNOWN)
 			continue;
 		if (item->bytes > left)
-			return unknown("more is counted than there is");
+			return unknown("more is counted than exists");
 		left -= item->bytes;
 		is_inferred |= item->is_inferred;
 	}

@@ -84,7 +84,7 @@ static void put_closing(const struct tdm_leaks_report *report, struct tdm_buf *o
 	if (result->samples == 1 && any_runs)
 		tdm_buf_puts(out, "(one picture shows no growth: 'tidemark leaks --for 30s' watches)\n");
 	if (result->sites_left_out != 0)
-		tdm_buf_printf(out, "(%s buffers are of more sites than are looked at one by one)\n",
+		tdm_buf_printf(out, "(%s buffers belong to sites beyond the limit and were not judged one by one)\n",
 			TDM_COUNT_TEXT(result->sites_left_out));
 }
 

@@ -321,8 +321,9 @@ void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out)
 		is_denied |= problem->err == -EACCES || problem->err == -EPERM;
 	}
 	if (is_denied)
-		tdm_buf_puts(out, "(what may not be read is another user's: look as that user or as root, or start the "
-				  "program with\nTIDEMARK_MODE=0644)\n");
+		tdm_buf_puts(out,
+			"(a ledger that may not be read is another user's: look as that user or as root, or start the "
+			"program with\nTIDEMARK_MODE=0644)\n");
 }
 
 static bool skip_read(const struct tdm_table *table, const void *row)

@@ -125,7 +125,7 @@ static void put_failures(const struct tdm_log_profile *p, const struct tdm_log_r
 	tdm_buf_printf(out, "\nErrors: %s", TDM_COUNT_TEXT(p->failure_count));
 	if (p->warning_count != 0)
 		tdm_buf_printf(out, ", warnings: %" PRIu64, p->warning_count);
-	tdm_buf_puts(out, table.count != 0 ? " (one that stands in several lines is one)\n" : "\n");
+	tdm_buf_puts(out, table.count != 0 ? " (repeated lines count once)\n" : "\n");
 	tdm_table_text(&table, &(struct tdm_term){ .utf8 = report->utf8, .width = report->width }, out);
 }
 

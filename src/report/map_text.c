@@ -117,11 +117,12 @@ static void put_place(const struct view *view, const struct tdm_region_map *regi
 	put_bold(view, labels[region->kind]);
 	tdm_buf_puts(view->out, ": ");
 	if (region->from == TDM_FROM_NONE && region->bank_size == 0) {
-		tdm_buf_puts(view->out, "nobody has described the region, and where its buffers lie is not known\n");
+		tdm_buf_puts(
+			view->out, "the region was not described, and the addresses of its buffers are not known\n");
 		return;
 	}
 	if (region->from == TDM_FROM_NONE)
-		tdm_buf_puts(view->out, "nobody has described the region; its buffers reach over");
+		tdm_buf_puts(view->out, "the region was not described; its buffers span");
 	else if (region->banks != 0)
 		tdm_put_count(view->out, region->banks, "bank of", "banks of");
 	else

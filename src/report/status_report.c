@@ -98,8 +98,7 @@ static void put_problems(const struct tdm_status_report *report, struct tdm_buf 
 	tdm_put_rest(out, picture->problem_count, PROBLEMS_SHOWN);
 	if (is_denied)
 		put_wrapped(report,
-			"What is in files of other users is in no figure: more may be in use, and less may be free.",
-			out);
+			"The figures leave out files of other users: more may be in use, and less may be free.", out);
 }
 
 /* Explains the letters and marks. */
@@ -109,7 +108,7 @@ static void put_legend(const struct tdm_status_report *report, struct tdm_buf *o
 	put_wrapped(report,
 		"Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared memory: bytes asked "
 		"for), D driver, M model (the card's tables). '>' at least, as far as was seen; '~' inferred, not "
-		"counted. unattributed: held by nobody who is listed; stale: left written down by processes that "
+		"counted. unattributed: held by no listed process; stale: left by processes that "
 		"ended.",
 		out);
 	tdm_buf_puts(out, tdm_term_style(&report->term, TDM_STYLE_OFF));

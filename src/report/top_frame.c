@@ -117,7 +117,7 @@ static void put_info(const struct tdm_top_frame *frame, const struct tdm_picture
 	else if (device->node >= 0 || dram->used != TDM_BYTES_UNKNOWN)
 		tdm_buf_puts(out, "    Initialized: No (no process is known to use it)\n");
 	else
-		tdm_buf_puts(out, "    Initialized: unknown (what tells of it could not be read)\n");
+		tdm_buf_puts(out, "    Initialized: unknown (the files that would tell could not be read)\n");
 	tdm_buf_puts(out, "    Hardware CQs: unknown (no source reports them)\n    DRAM Channels: ");
 	if (dram->banks != 0)
 		tdm_buf_printf(out, "%" PRIu32 "\n", dram->banks);

@@ -203,7 +203,7 @@ buffer gets the address that it had.
   $ python3 report.py > recorded; tidemark simulate --results report.json | cut -d ' ' -f 2- | diff - recorded
   $ tidemark simulate report.json | head -6
   Requests       report.json (graph capture): 7 requests, 1 buffer live at the end
-  Left out       5 circular buffers and their like
+  Left out       5 circular buffers and the like
   Device         Wormhole Galaxy, one chip, 72 L1 banks, 12 DRAM banks, policy first
   Verdict        fits: 4 allocations, none failed
   
@@ -229,11 +229,11 @@ On another card the bytes of a bank are computed anew. A capture without a repor
 Several devices: one at a time.
 
   $ tidemark simulate "$DATADIR/graph/g23-d2.json" --card n150 | sed -n '2,3p;5p'
-  Left out       39 circular buffers and their like, 82 requests on other devices
+  Left out       39 circular buffers and the like, 82 requests on other devices
                  this is device 1; --device 0 replays another one
   Verdict        fits: 28 allocations, none failed
   $ tidemark simulate "$DATADIR/graph/g23-d2.json" --card n150 -d 0 | sed -n '2,3p;5p'
-  Left out       39 circular buffers and their like, 52 requests on other devices
+  Left out       39 circular buffers and the like, 52 requests on other devices
                  this is device 0; --device 1 replays another one
   Verdict        fits: 47 allocations, none failed
   $ tidemark simulate "$DATADIR/graph/g23-d2.json" --card n150 --device 7 2>&1 | sed "s|$DATADIR/||"
@@ -250,7 +250,7 @@ the log began is not known to it.
   logs/server.log: it does not say which card it is from: name one with --card (tidemark device list shows them)
   $ tidemark simulate "$DATADIR/logs/server.log" --card n150 | sed "s|$DATADIR/||" | sed -n 1,6p
   Requests       logs/server.log (log): 2 requests, 0 buffers live at the end
-  Left out       1 circular buffer or its like, 1 request on another device, 1 release of a buffer that was not seen
+  Left out       1 circular buffer or the like, 1 request on another device, 1 release of a buffer that was not seen
                  this is device 0; --device 1 replays another one
   Assumed        1 buffer of known size only: interleaved over all banks, in pages of a tile
   Device         Wormhole n150, one chip, 64 L1 banks, 12 DRAM banks, policy first

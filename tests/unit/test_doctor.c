@@ -402,7 +402,7 @@ static void test_lost(void **state)
 	struct child good = start(m, report_buffers);
 	expect(check(m, "ledgers.lost"), 0, TDM_FINDING_OK, "no event was lost");
 	struct child bad = start(m, report_nonsense);
-	expect(check(m, "ledgers.lost"), 0, TDM_FINDING_WARNING, "lost 1 event because they could not be true");
+	expect(check(m, "ledgers.lost"), 0, TDM_FINDING_WARNING, "lost 1 event because of impossible values");
 	finish(good);
 	finish(bad);
 }
