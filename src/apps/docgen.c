@@ -1,5 +1,5 @@
 /*
- * The build's tool `tidemark-docgen`.
+ * `tidemark-docgen`: writes man pages and shell completion during the build.
  */
 #include "cli/docgen_main.h"
 

@@ -1,12 +1,12 @@
 /*
- * The parser of a command's arguments. It walks argv once, from the left, and gathers positional arguments at the front
+ * The parser of a command's arguments. It walks argv once, from the left, and moves positional arguments to the front
  * as it meets them:
  *
  *     argv[0]  | positional | used up | not read yet |
  *                1            1+count   at             argc
  *
- * A place is overwritten only after it has been read, because at > positional_count. Reading a token knows nothing of
- * messages, so that the search for --help can use it as well.
+ * A place is overwritten only after it has been read, because at > positional_count. Reading a token prints no
+ * messages, so the search for --help can use it too.
  */
 #include "cli/cmd.h"
 #include "base/suggest.h"
@@ -27,8 +27,8 @@ enum outcome {
 struct token {
 	enum outcome outcome;
 	const struct tdm_opt *opt; /* OPTION and a wrong value */
-	char *word;                /* as it is in argv */
-	struct tdm_str name;       /* a long name, as far as it was typed */
+	char *word;                /* from argv */
+	struct tdm_str name;       /* a long name, as typed */
 	char letter;               /* or a letter; else 0 */
 	const char *value;
 };
@@ -41,7 +41,7 @@ const struct tdm_opt *tdm_opt_next(const struct tdm_cmd *cmd, const struct tdm_o
 	return opt != NULL && opt->name != NULL ? opt : &tdm_opt_help;
 }
 
-/* Of long names, in which "-" and "_" are the same. */
+/* Compares long names, in which "-" and "_" are the same. */
 static bool begins_with(const char *name, struct tdm_str start)
 {
 	for (size_t i = 0; i < start.len; i++) {
@@ -79,7 +79,7 @@ static enum outcome find_letter(const struct tdm_cmd *cmd, char letter, const st
 	return UNKNOWN;
 }
 
-/* The next word is the option's value. */
+/* Takes the next word as the option's value. */
 static void take_value(struct tdm_args *args, struct token *token)
 {
 	if (args->at < args->argc)
@@ -105,7 +105,7 @@ static void read_long(struct tdm_args *args, struct token *token)
 		token->outcome = UNWANTED_VALUE;
 }
 
-/* One letter of a cluster; the rest of the word is the value of a letter that takes one. */
+/* Reads one letter of a cluster. If it takes a value, that is the rest of the word. */
 static void read_letter(struct tdm_args *args, struct token *token)
 {
 	token->letter = token->word[args->letter_at];
@@ -150,7 +150,7 @@ static struct token read_token(struct tdm_args *args)
 
 static int report_unknown_letter(const struct tdm_cmd *cmd, const struct token *token)
 {
-	if (token->letter <= ' ' || token->letter > '~') /* half a character says less than the word */
+	if (token->letter <= ' ' || token->letter > '~') /* part of a UTF-8 character: show the word instead */
 		return tdm_cmd_usage_error(cmd, "unknown option in '%s'", token->word);
 	if (token->word[1] == token->letter && token->word[2] == '\0')
 		return tdm_cmd_usage_error(cmd, "unknown option '-%c'", token->letter);
@@ -210,7 +210,7 @@ static int apply(struct tdm_args *args, const struct token *token, char *request
 {
 	switch (token->outcome) {
 	case OPTION:
-		if (token->opt == &tdm_opt_help) /* tdm_cli_main has answered it */
+		if (token->opt == &tdm_opt_help) /* answered by tdm_cli_main */
 			return 0;
 		return token->opt->take(args->cmd, token->opt, token->value, request + token->opt->offset);
 	case POSITIONAL:

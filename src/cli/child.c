@@ -1,7 +1,7 @@
 /*
- * The child stays in our process group. What the terminal sends (an interrupt, a new window size, a hangup) reaches
- * both of us by itself, and we live on to see its end; what another process sends to us alone is passed on. The two are
- * told apart by what Linux says about the sender. Signals are blocked and waited for, so that none is lost.
+ * The child stays in our process group. Signals from the terminal (interrupt, new window size, hangup) reach it
+ * directly, and we survive them to see it end. Signals that another process sends to us alone are passed on; Linux
+ * tells us the sender. Signals are blocked and waited for, so none is lost.
  */
 #include "cli/child.h"
 
@@ -28,7 +28,7 @@ static void take_signals(struct signals *signals)
 		sigaddset(&signals->waited, passed_on[i]);
 	sigaddset(&signals->waited, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &signals->waited, &signals->before);
-	/* Whoever ignores SIGCHLD cannot wait for a child. */
+	/* A process that ignores SIGCHLD cannot wait for a child. */
 	sigaction(SIGCHLD, &normal, &signals->child_before);
 }
 
@@ -38,7 +38,7 @@ static void give_signals_back(const struct signals *signals)
 	sigprocmask(SIG_SETMASK, &signals->before, NULL);
 }
 
-/* In the child: becomes the program, or tells the parent why not. */
+/* In the child: executes the program, or tells the parent why it cannot. */
 __attribute__((noreturn)) static void start(
 	char **argv, void (*prepare)(void *context), void *context, const struct signals *signals, int tell_fd)
 {
@@ -51,7 +51,7 @@ __attribute__((noreturn)) static void start(
 	_exit(put == (ssize_t)sizeof err ? TDM_CHILD_NOT_EXECUTABLE : TDM_CHILD_NOT_FOUND);
 }
 
-/* The errno of a child that could not start; 0 when it did: then the pipe was closed by its start. */
+/* The errno of a child that could not start; 0 if it did: exec closes the pipe. */
 static int wait_for_start(int fd)
 {
 	int err = 0;
@@ -74,7 +74,7 @@ static int wait_for_end(pid_t child, const struct signals *signals)
 		siginfo_t info;
 		int signal = sigwaitinfo(&signals->waited, &info);
 		if (signal < 0)
-			continue; /* interrupted by a stop and a continuation */
+			continue; /* interrupted when stopped and continued */
 		if (signal != SIGCHLD) {
 			if (is_passed_on(&info, child))
 				kill(child, signal);

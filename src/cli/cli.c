@@ -1,6 +1,6 @@
 /*
- * The command line in front of the commands: tidemark NAME ARGUMENTS. What goes wrong here begins with "tidemark: ",
- * what goes wrong in a command with "tidemark NAME: ".
+ * The command line before a command takes over: tidemark NAME ARGUMENTS. Messages from here begin with "tidemark: ",
+ * those of a command with "tidemark NAME: ".
  */
 #include "cli/cmd.h"
 #include "base/err.h"
@@ -22,7 +22,7 @@ static void print_error(const struct tdm_cmd *cmd, const char *format, va_list a
 
 static void print_error(const struct tdm_cmd *cmd, const char *format, va_list ap)
 {
-	fflush(stdout); /* keeps the order when both go to the same place */
+	fflush(stdout); /* keeps the order if both go to the same place */
 	fprintf(stderr, "tidemark %s: ", cmd->name);
 	vfprintf(stderr, format, ap);
 	fputc('\n', stderr);
@@ -47,7 +47,7 @@ int tdm_cmd_usage_error(const struct tdm_cmd *cmd, const char *format, ...)
 	return TDM_EXIT_USAGE;
 }
 
-/* Errors of writing are found in finish(), once for the whole output. */
+/* finish() checks for write errors, once for the whole output. */
 int tdm_cmd_write(const char *data, size_t len)
 {
 	return fflush(stdout) == 0 ? tdm_file_write_all(STDOUT_FILENO, data, len) : -errno;
@@ -60,7 +60,7 @@ int tdm_cmd_print(const struct tdm_cmd *cmd, const struct tdm_buf *out, int code
 	int err = out->outlet_err != 0  ? out->outlet_err
 		  : fflush(stdout) == 0 ? tdm_file_write_all(STDOUT_FILENO, tdm_buf_str(out).ptr, out->len)
 					: 0;
-	if (err != 0 && err != -EPIPE) /* a reader that left is no error of ours */
+	if (err != 0 && err != -EPIPE) /* a reader that has left is not our error */
 		return tdm_cmd_error(cmd, "cannot write to standard output: %s", tdm_err_text(err));
 	return code;
 }
@@ -123,7 +123,7 @@ static int unknown_command(const char *name)
 	return TDM_EXIT_USAGE;
 }
 
-/* Help about a command, or about all of them (NULL), to standard output. */
+/* Prints the help of a command, or of all (NULL), to standard output. */
 static int print_help(const struct tdm_cmd *cmd)
 {
 	struct tdm_buf text;
@@ -149,7 +149,7 @@ static int print_short_help(void)
 	return TDM_EXIT_USAGE;
 }
 
-/* `tidemark help [COMMAND]`; more words are a subject of the command and have no help of their own. */
+/* `tidemark help [COMMAND]`. Further words have no help of their own and are ignored. */
 static int run_help(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
@@ -180,14 +180,14 @@ static int dispatch(int argc, char **argv)
 	return strcmp(word, "help") == 0 ? run_help(argc, argv) : unknown_command(word);
 }
 
-/* The other end of a pipe or socket was closed. A failed write may be long past, so errno cannot say. */
+/* Whether the other end of a pipe or socket is closed. errno cannot tell: the failed write may be long past. */
 static bool has_reader_left(void)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
 	return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-/* A reader that left is no error of ours; any other loss of output is. */
+/* A reader that has left is not our error; any other lost output is. */
 static int finish(int code)
 {
 	errno = 0;
@@ -199,9 +199,8 @@ static int finish(int code)
 }
 
 /*
- * A standard stream that was closed by whoever started us is filled, so that no file of ours gets its number and with
- * it what is printed. It is opened the wrong way round, so that using it fails as before; a program that we start does
- * not get it.
+ * Opens /dev/null for each standard stream that our parent closed, so that no other file gets its number and then our
+ * output. It is opened in the wrong direction, so that using it still fails; programs that we start do not inherit it.
  */
 static void fill_closed_streams(void)
 {

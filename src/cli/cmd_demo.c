@@ -1,4 +1,4 @@
-/* `tidemark demo`: workloads that report to the library, on cards that are only modelled. */
+/* `tidemark demo`: workloads that report to the library, on simulated cards. */
 #include "cli/cmd_list.h"
 #include "cli/demo_argv.h"
 #include "cli/demo_fleet.h"
@@ -12,7 +12,7 @@ enum {
 	PLAIN_SECONDS = 10,
 	SECONDS_MAX = 365 * 24 * 3600,
 	ROUNDS_MAX = 1000000,
-	DEVICE_MAX = 4096, /* numbers; no machine has so many */
+	DEVICE_MAX = 4096, /* highest number, more than any machine has */
 };
 
 enum { MODE_EFFICIENT = 1, MODE_DEFAULT }; /* the words of --mode */
@@ -43,7 +43,7 @@ static void settle(struct request *request)
 		workload->seconds = PLAIN_SECONDS;
 }
 
-/* A card that cannot be modelled is refused before anything starts. */
+/* Refuses a card that cannot be modelled before anything starts. */
 static int check_card(const struct request *request)
 {
 	struct tdm_card card;
@@ -59,15 +59,15 @@ static int check_card(const struct request *request)
 	return 0;
 }
 
-/* One workload without a view is this process itself. Stacks are switched on before a program starts, so it starts
- * again. */
+/* Runs a single workload without a view in this process. Call stacks must be switched on before a program starts, so it
+ * executes itself again. */
 static int run_here(const struct request *request)
 {
 	const struct tdm_demo_fleet_options *options = &request->options;
 	struct tdm_demo_argv argv;
 	tdm_demo_argv_init(&argv, options->only, &options->workload);
 	if (!tdm_demo_has_stacks())
-		tdm_demo_argv_exec(&argv); /* if that fails, there are no stacks */
+		tdm_demo_argv_exec(&argv); /* returns only on failure: go on without stacks */
 	return tdm_demo_run(request->cmd, options->only, &options->workload);
 }
 
@@ -94,8 +94,8 @@ static int cmd_demo_run(struct tdm_args *args)
 }
 
 static const struct tdm_opt demo_opts[] = {
-	{ "workload", 'w', "training|inference|leak|clash|all",
-		"what to run (the default is all, each in a process of its own)", .take = take_workload },
+	{ "workload", 'w', "training|inference|leak|clash|all", "what to run (default: all, each in its own process)",
+		.take = take_workload },
 	{ "card", 'c', "CARD", "the card to model (default: " TDM_DEMO_CARD ")",
 		TDM_TAKE_TEXT(struct request, options.workload.card) },
 	{ "chips", 0, "N", "chips that each workload uses, with a copy of its model on each (default: 1)",
@@ -103,23 +103,24 @@ static const struct tdm_opt demo_opts[] = {
 	{ "first-device", 0, "N", "number of the first device (default: 0)",
 		TDM_TAKE_U32(struct request, options.workload.first_device, 0, DEVICE_MAX) },
 	{ "mode", 0, "efficient|default",
-		"training: compute activations again in the backward pass (the default), or keep them all, which needs "
+		"training: recompute activations in the backward pass (the default), or keep them all, which needs "
 		"more memory than " TDM_DEMO_CARD " has",
 		TDM_TAKE_CHOICE(struct request, mode) },
-	{ "seconds", 's', "N", "end after N seconds (default: 10 with plain frames, otherwise when you stop it)",
+	{ "seconds", 's', "N",
+		"end after N seconds (default: 10 with plain frames; otherwise it runs until you stop it)",
 		TDM_TAKE_NUMBER(struct request, options.workload.seconds, 0, SECONDS_MAX) },
-	{ "rounds", 0, "N", "end after N iterations instead, made without pauses",
+	{ "rounds", 0, "N", "end after N iterations instead, and do not pause between them",
 		TDM_TAKE_NUMBER(struct request, options.workload.rounds, 1, ROUNDS_MAX) },
 	{ "view", 0, "auto|top|plain|none",
-		"what to show meanwhile: the screen of 'tidemark top', its frames as text, or nothing (default: top on "
+		"what to show meanwhile: the screen of 'tidemark top', plain text frames, or nothing (default: top on "
 		"a terminal, else plain)",
 		TDM_TAKE_CHOICE(struct request, options.view) },
 	{ 0 },
 };
 
 static const struct tdm_example demo_examples[] = {
-	{ "tidemark demo", "four programs, and 'tidemark top' in front of them" },
-	{ "tidemark demo --view none", "only the programs: look at them from another terminal" },
+	{ "tidemark demo", "run four programs and watch them with 'tidemark top'" },
+	{ "tidemark demo --view none", "run the programs only, to look at them from another terminal" },
 	{ "tidemark demo --workload training --mode default --view none",
 		"the phase table of a run that does not fit" },
 	{ "tidemark demo --workload inference --chips 4 --card p150 --seconds 60", "a server on four chips of a p150" },
@@ -128,19 +129,19 @@ static const struct tdm_example demo_examples[] = {
 
 const struct tdm_cmd tdm_cmd_demo = {
 	.name = "demo",
-	.summary = "realistic programs on a simulated card; no hardware needed",
+	.summary = "run realistic programs on a simulated card; no hardware needed",
 	.usage = "[--workload NAME] [--card CARD] [--chips N] [--mode MODE] [--seconds N] [--view VIEW]",
-	.description = "Runs programs that use device memory as real ones do: their buffers are placed by the device "
-		       "model and reported through libtidemark, so that every other command sees them. There is no "
-		       "device, no data and no arithmetic behind them.\n"
+	.description = "Runs programs that use device memory like real ones: the device model places their buffers, "
+		       "and libtidemark reports them, so every other command sees them. There is no real device, no "
+		       "data and no arithmetic.\n"
 		       "\n"
-		       "training trains a model in the shape of TinyLlama and prints the phase table of its first "
-		       "iteration, with the figures that tt-train's documents give. inference serves requests with a "
-		       "paged key-value cache. leak forgets one buffer in every iteration. clash fills L1 until "
-		       "circular buffers clash with it, and prints what the runtime would say.\n"
+		       "The workloads: 'training' trains a model with the shape of TinyLlama and prints the phase "
+		       "table of its first iteration, with the same figures as tt-train's documentation. 'inference' "
+		       "serves requests with a paged key-value cache. 'leak' forgets one buffer in every iteration. "
+		       "'clash' fills L1 until circular buffers clash with it, and prints what the runtime would say.\n"
 		       "\n"
-		       "What the programs print is shown when they have ended. They end with this command, however it "
-		       "ends, and leave nothing behind.",
+		       "The output of the programs is shown after they have ended. They end with this command, however "
+		       "it ends, and leave nothing behind.",
 	.opts = demo_opts,
 	.only_options = true,
 	.examples = demo_examples,

@@ -24,7 +24,7 @@ static struct tdm_term request_term(const struct request *request)
 	return term;
 }
 
-/* An option that was given and only `show` has; NULL: none. */
+/* An option that was given but is for `show` only; NULL: none. */
 static const char *show_option(const struct request *request)
 {
 	return request->sets.count != 0     ? "set"
@@ -39,7 +39,7 @@ static int run_list(const struct request *request, const struct tdm_args *args)
 	struct tdm_term term = request_term(request);
 	struct tdm_answer answer;
 	if (args->positional_count > 1)
-		return tdm_cmd_usage_error(request->cmd, "unexpected argument '%s' behind 'list'", args->positional[1]);
+		return tdm_cmd_usage_error(request->cmd, "unexpected argument '%s' after 'list'", args->positional[1]);
 	if (show_option(request) != NULL)
 		return tdm_cmd_usage_error(request->cmd, "option '--%s' is for 'show' only", show_option(request));
 	tdm_answer_begin(&answer, request->cmd, false);
@@ -51,7 +51,7 @@ static int run_list(const struct request *request, const struct tdm_args *args)
 	return tdm_cmd_error(request->cmd, "%s", tdm_err_text(err));
 }
 
-/* A name on the command line and another in the file cannot both be meant. */
+/* Refuses a file for another card than the one on the command line. */
 static int load_card_file(const struct request *request, struct tdm_card *card)
 {
 	const char *asked = card->name;
@@ -74,7 +74,7 @@ static int apply_sets(const struct request *request, struct tdm_card *card)
 	return 0;
 }
 
-/* The named card, changed by the file, then by the options. `name` is NULL when the file alone says which. */
+/* Makes the named card, changed by the file, then by the options. `name` is NULL if only the file names it. */
 static int make_card(const struct request *request, const char *name, struct tdm_card *card)
 {
 	struct tdm_card_variant variant = tdm_card_variant_default();
@@ -100,7 +100,7 @@ static int run_show(const struct request *request, const struct tdm_args *args)
 	const char *name = args->positional_count > 1 ? args->positional[1] : NULL;
 	if (args->positional_count > 2)
 		return tdm_cmd_usage_error(
-			request->cmd, "unexpected argument '%s' behind the card", args->positional[2]);
+			request->cmd, "unexpected argument '%s' after the card", args->positional[2]);
 	if (name == NULL && request->card_file == NULL)
 		return tdm_cmd_usage_error(request->cmd, "'show' needs the name of a card, or --card-file");
 	int code = make_card(request, name, &card);
@@ -135,16 +135,16 @@ static int device_run(struct tdm_args *args)
 
 static const struct tdm_opt device_opts[] = {
 	{ TDM_OPT_JSON(struct request, json) },
-	{ "set", 's', "FIELD=VALUE", "override a field or a variant of the card; may be given several times",
+	{ "set", 's', "FIELD=VALUE", "override a field or a variant of the card; may be repeated",
 		TDM_TAKE_TEXTS(struct request, sets) },
 	{ "card-file", 'f', "FILE", "read the card, or overrides for it, from FILE",
 		TDM_TAKE_TEXT(struct request, card_file) },
-	{ "sources", 0, NULL, "also print every field with the place that its value comes from",
+	{ "sources", 0, NULL, "also print every field and where its value comes from",
 		TDM_TAKE_FLAG(struct request, sources) },
-	{ "banks", 0, NULL, "also print which L1 bank each core of the compute grid is",
+	{ "banks", 0, NULL, "also print the L1 bank of each core in the compute grid",
 		TDM_TAKE_FLAG(struct request, banks) },
 	{ TDM_OPT_ASCII(struct request, ascii) },
-	{ "width", 'w', "COLUMNS", "fold text to this width instead of the terminal's",
+	{ "width", 'w', "COLUMNS", "fold text at this width instead of the terminal's",
 		TDM_TAKE_NUMBER(struct request, width, TDM_TERM_WIDTH_MIN, TDM_TERM_WIDTH_MAX) },
 	{ 0 },
 };
@@ -152,8 +152,8 @@ static const struct tdm_opt device_opts[] = {
 static const struct tdm_example device_examples[] = {
 	{ "tidemark device show n150", "capacities, alignments and the L1 map of a Wormhole n150" },
 	{ "tidemark device show p150 --set dispatch=eth --set l1_small=32K",
-		"the same of a Blackhole p150 that dispatches from Ethernet cores and has an L1_SMALL region" },
-	{ "tidemark device show n300 --json", "all that is known, for programs" },
+		"the same for a Blackhole p150 that dispatches from Ethernet cores and has an L1_SMALL region" },
+	{ "tidemark device show n300 --json", "everything that is known, for programs" },
 	{ "tidemark device show --card-file lab.card --sources",
 		"a card described in a file, and where each figure comes from" },
 	{ NULL, NULL },
@@ -162,24 +162,24 @@ static const struct tdm_example device_examples[] = {
 static const char *const device_words[] = { "list", "show", NULL };
 
 static const char device_description[] =
-	"'list' prints a line for each card. 'show' prints what one card has: the compute grid, the capacity of every "
-	"memory region in each bank and in all, alignments, circular buffers, the size of a tile in every data format, "
-	"and a map of the L1 of one core with the regions that the firmware keeps.\n\n"
-	"The figures are those of the tt-metal runtime; --sources says for each where it comes from. A figure that is "
-	"not known is printed as 'unknown', with the reason.\n\n"
+	"'list' prints a line for each card. 'show' describes one card: the compute grid, the capacity of every memory "
+	"region per bank and in total, alignments, circular buffers, the size of a tile in every data format, and a "
+	"map of the L1 of one core with the regions that the firmware reserves.\n\n"
+	"The figures are those of the tt-metal runtime; --sources says where each one comes from. An unknown figure is "
+	"printed as 'unknown', with the reason.\n\n"
 	"Figures change between releases of the runtime, and cards come in variants, so everything can be overridden. "
 	"--set takes a field that --sources lists, as in l1_small=32K, or a variant:\n\n"
 	"  dispatch=WHERE  tensix, tensix-row, tensix-col, eth or none\n"
 	"  harvested=N     rows or columns of Tensix cores that are fused off\n"
 	"  firmware=old    firmware from before harvesting was changed\n"
-	"  tracy=1         a runtime built with Tracy, which takes DRAM\n"
-	"  fabric_mux=1    a row or column of cores that serves the fabric\n\n"
-	"A card file has the same assignments, one on a line, with '#' before comments; a line 'card = n150' at its "
-	"top names the card that it starts from. Options win over the file.";
+	"  tracy=1         a runtime built with Tracy, which uses some DRAM\n"
+	"  fabric_mux=1    a row or column of cores serves the fabric\n\n"
+	"A card file has the same assignments, one per line, and '#' starts a comment. A first line 'card = n150' "
+	"names the card to start from. Options override the file.";
 
 const struct tdm_cmd tdm_cmd_device = {
 	.name = "device",
-	.summary = "the cards that Tidemark knows: capacities and the L1 map",
+	.summary = "show the cards that Tidemark knows: capacities and the L1 map",
 	.usage = "list [--json]\n"
 		 "show [CARD] [--card-file FILE] [--set FIELD=VALUE]... [--sources] [--json]",
 	.description = device_description,

@@ -1,4 +1,4 @@
-/* `tidemark doctor`: what is set up, what is visible, what is not and why. */
+/* `tidemark doctor`: checks the setup, and says what is wrong and why. */
 #include "analyze/doctor.h"
 #include "cli/cmd_list.h"
 #include "cli/options.h"
@@ -54,13 +54,13 @@ static const struct tdm_opt doctor_opts[] = {
 };
 
 static const struct tdm_example doctor_examples[] = {
-	{ "tidemark doctor", "when a figure is missing, or is 0 and should not be" },
-	{ "tidemark doctor --json", "for a health check" },
+	{ "tidemark doctor", "find out why a figure is missing, or is 0 and should not be" },
+	{ "tidemark doctor --json", "the same for a health check" },
 	{ NULL, NULL },
 };
 
 static const struct tdm_help_row doctor_exits[] = {
-	{ "0", "all is well" },
+	{ "0", "everything is fine" },
 	{ "1", "there is a warning" },
 	{ "2", "something is broken; wrong usage, or output that could not be written" },
 	{ NULL, NULL },
@@ -68,15 +68,15 @@ static const struct tdm_help_row doctor_exits[] = {
 
 const struct tdm_cmd tdm_cmd_doctor = {
 	.name = "doctor",
-	.summary = "say what is set up, what is visible, what is not and why",
+	.summary = "check the setup: what works, what does not, and why",
 	.usage = "[--dir DIR] [--json]",
-	.description = "Looks at everything that Tidemark reads, and says for each what was found and what to do about "
-		       "it: the driver, its cards, device nodes and telemetry; the runtime's shared memory; the "
-		       "ledgers of programs; environment variables, with typing errors and those that do nothing; the "
-		       "library; the machine. Nothing is changed, and no card is opened.\n"
+	.description = "Checks everything that Tidemark reads, and says what it found and what to do about it: the "
+		       "driver, its cards, device nodes and telemetry; the runtime's shared memory; the ledgers of "
+		       "programs; environment variables, including misspelled ones and those without effect; the "
+		       "library; the machine. It changes nothing and opens no card.\n"
 		       "\n"
-		       "Exits with 0 when all is well, 1 with a warning, 2 when something is broken: Tidemark cannot "
-		       "work until it is mended. A machine without a card gets a warning.",
+		       "Exits with 0 if everything is fine, 1 if there is a warning, and 2 if something is broken and "
+		       "Tidemark cannot work until it is fixed. A machine without a card gets a warning.",
 	.opts = doctor_opts,
 	.only_options = true,
 	.examples = doctor_examples,

@@ -18,7 +18,7 @@ struct request {
 	const struct tdm_cmd *cmd;
 	struct tdm_pids pids;
 	bool json, reap, ascii;
-	unsigned sort; /* of the words of --sort, which are those of enum tdm_buffer_sort, from 1; 0: not given */
+	unsigned sort; /* a word of --sort, counted from 1, in the order of enum tdm_buffer_sort; 0: not given */
 	struct tdm_live_report report;
 	struct tdm_map_picture picture;
 };
@@ -36,7 +36,7 @@ static int read_options(struct tdm_args *args, struct request *request)
 	return 0;
 }
 
-/* The chart into its file, or into `out`. An exit code. */
+/* Draws the chart into its file, or into `out`. Returns an exit code. */
 static int draw(const struct request *request, struct tdm_buf *out)
 {
 	struct tdm_diag diag = { 0 };
@@ -61,8 +61,8 @@ static int print_report(const struct request *request)
 	return tdm_answer_end(&answer, drawn);
 }
 
-/* Removes what dead processes left, and what never became a ledger. One of another version stays: somebody can read it.
- */
+/* Removes ledgers of dead processes, and files that never became ledgers. Ledgers of another version stay: that version
+ * can read them. */
 static void reap(const struct request *request, const struct tdm_ledgers *ledgers)
 {
 	uint64_t removed = 0;
@@ -117,61 +117,59 @@ static const struct tdm_opt dump_opts[] = {
 	{ TDM_OPT_DIR(struct request, report.dir) },
 	{ TDM_OPT_JSON(struct request, json) },
 	{ "sort", 's', "size|age|site|address",
-		"order of the buffers: the largest first (the default), the oldest first, by name, or by address",
+		"order of the buffers: largest first (the default), oldest first, by name, or by address",
 		TDM_TAKE_CHOICE(struct request, sort) },
-	{ "limit", 'n', "N", "print at most N buffers of each process; of each map the N largest holes",
+	{ "limit", 'n', "N", "print at most N buffers of each process, and the N largest holes of each map",
 		TDM_TAKE_NUMBER(struct request, report.limit, 1, 0) },
 	{ TDM_OPT_KIND(struct request, report.filter) },
 	{ TDM_OPT_DEVICE_NUMBER(struct request, report.filter) },
-	{ "stacks", 0, NULL, "also print the call stack of each allocation, where one was kept",
+	{ "stacks", 0, NULL, "also print the call stack of each allocation, if it was recorded",
 		TDM_TAKE_FLAG(struct request, report.stacks) },
-	{ "map", 'm', NULL,
-		"print where the buffers lie on each device instead of tables of them; with --json print both",
+	{ "map", 'm', NULL, "print a map of the buffers on each device instead of tables; with --json print both",
 		TDM_TAKE_FLAG(struct request, report.map) },
 	{ "chart", 0, "bank|cores",
-		"draw the buffers of one bank by address (of DRAM, or of --kind), or L1 core by core",
+		"draw the buffers of one bank by address (DRAM, or the kind given by --kind), or L1 core by core",
 		TDM_TAKE_CHOICE(struct request, picture.chart) },
 	{ TDM_OPT_CHART_PATH(struct request, picture.path) },
 	{ TDM_OPT_CHART_TITLE(struct request, picture.title) },
 	{ TDM_OPT_CHART_SIZE(struct request, picture.size) },
 	{ TDM_OPT_CHART_SCALE(struct request, picture.size) },
-	{ "reap", 0, NULL, "then remove the ledgers that ended processes of this user left behind",
+	{ "reap", 0, NULL, "then remove the ledgers that this user's ended processes have left",
 		TDM_TAKE_FLAG(struct request, reap) },
 	{ TDM_OPT_ASCII(struct request, ascii) },
 	{ 0 },
 };
 
 static const struct tdm_example dump_examples[] = {
-	{ "tidemark dump", "what every tracked process holds, the largest buffers first" },
+	{ "tidemark dump", "what every tracked process holds, largest buffers first" },
 	{ "tidemark dump --pid 4242 --kind dram --sort age --limit 20",
 		"the twenty oldest DRAM buffers of one process" },
-	{ "tidemark dump --stacks", "who allocated them, for programs that run with TIDEMARK_STACKS=8" },
-	{ "tidemark dump --map --device 0", "what is free on a device, in which holes, and what bounds them" },
+	{ "tidemark dump --stacks", "also who allocated each buffer, if the program runs with TIDEMARK_STACKS=8" },
+	{ "tidemark dump --map --device 0", "what is free on a device, where the holes are, and what bounds them" },
 	{ "tidemark dump --chart bank --kind l1 -o l1.svg", "a picture of one bank of L1" },
-	{ "tidemark dump --reap", "look at what crashed programs left behind, and clean up" },
+	{ "tidemark dump --reap", "look at what crashed programs have left, and clean up" },
 	{ NULL, NULL },
 };
 
 const struct tdm_cmd tdm_cmd_dump = {
 	.name = "dump",
-	.summary = "list the live buffers of tracked programs, also of those that crashed",
+	.summary = "list the live buffers of tracked programs, including crashed ones",
 	.usage = "[--pid PID]... [--dir DIR] [--kind KIND] [--device N] [--sort ORDER] [--limit N] [--stacks] [--map] "
 		 "[--json] [--reap]\n"
 		 "--chart bank|cores [-o FILE] [--kind KIND] [--pid PID] [--device N]",
-	.description =
-		"Reads the ledgers: the files in shared memory in which libtidemark keeps what a program holds on its "
-		"devices. Prints for each process a line for every device and kind of memory, with what is reserved "
-		"now and at most so far, and a table of its live buffers. The program is not disturbed, and need not "
-		"run any more: what a killed program held is its post-mortem.\n"
-		"\n"
-		"Asked is the size that the program asked for; reserved is what that takes on the device, aligned in "
-		"every bank. A ledger that cannot be read is named with the reason.\n"
-		"\n"
-		"With --map, the memory of each device is drawn as it lies in one bank, because all banks of a kind "
-		"are allocated in lockstep: a row of cells for each region, its holes with the buffers below and above "
-		"them, what is free, and how fragmented that is (1 - largest hole / free). L1 of a core follows, where "
-		"circular buffers grow up towards the L1 buffers, and what each core of the grid has. Programs that "
-		"run share a map; what an ended program left is a map of its own.",
+	.description = "Reads the ledgers: the files in shared memory in which libtidemark records what a program "
+		       "holds on its devices. For each process it prints a line for every device and kind of memory, "
+		       "with what is reserved now and the peak, and a table of its live buffers. The program is not "
+		       "disturbed, and it may have ended: what a killed program held is its post-mortem.\n"
+		       "\n"
+		       "'Asked' is the size that the program requested; 'reserved' is what that takes on the device, "
+		       "aligned in every bank. A ledger that cannot be read is reported with the reason.\n"
+		       "\n"
+		       "With --map, the memory of each device is drawn for one bank, because all banks of a kind are "
+		       "allocated in lockstep: a row of cells for each region, its holes with the buffers below and "
+		       "above them, what is free, and how fragmented it is (1 - largest hole / free). Below it are the "
+		       "L1 of a core, where circular buffers grow up towards the L1 buffers, and the use of each core "
+		       "in the grid. Running programs share a map; each ended program has its own.",
 	.opts = dump_opts,
 	.only_options = true,
 	.examples = dump_examples,

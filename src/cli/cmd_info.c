@@ -1,4 +1,4 @@
-/* `tidemark info`: what files say about memory. */
+/* `tidemark info`: shows what files say about memory. */
 #include "base/err.h"
 #include "base/reserve.h"
 #include "cli/cmd_list.h"
@@ -19,7 +19,7 @@ struct info {
 	struct tdm_info_picture picture;
 };
 
-/* Options that only make sense together. */
+/* Checks options that only make sense together. */
 static int check_picture(const struct tdm_args *args, const struct info *info)
 {
 	const struct tdm_info_picture *picture = &info->picture;
@@ -45,7 +45,7 @@ static int read_options(struct tdm_args *args, struct info *info)
 }
 
 static const struct {
-	const char *format, *name; /* name: in JSON, NULL: the format's */
+	const char *format, *name; /* name in JSON; NULL: the format's */
 	tdm_info_run run;
 	bool has_charts;
 } views[] = {
@@ -69,7 +69,7 @@ static size_t view_of(const struct tdm_format *format)
 	return format != NULL ? i : VIEWS;
 }
 
-/* Says why a file of no format that is shown cannot be. */
+/* Reports why a file cannot be shown. */
 static int refuse(const struct tdm_info_request *request, const char *reason)
 {
 	if (request->json != NULL)
@@ -144,7 +144,7 @@ static int show_path(struct tdm_info_request *request, const char *path)
 	return failed;
 }
 
-/* What is to be shown: the paths as they were given, and in place of a folder with reports those. */
+/* The paths to show: as given, but a folder with reports is replaced by its files. */
 struct paths {
 	char **at; /* owned */
 	size_t count, cap;
@@ -162,7 +162,7 @@ static void add_path(struct paths *paths, const char *path)
 	paths->at[paths->count++] = copy;
 }
 
-/* A file in a folder: whether its beginning, or of a log its name, says what it is. */
+/* Adds a file of a folder if its beginning (for a log, its name) tells what it is. */
 static int visit_file(void *context, int folder, const char *name, const char *path)
 {
 	struct paths *paths = context;
@@ -192,7 +192,7 @@ static int stop_at_kernel(void *context, const struct tdm_record *record)
 	return *found ? -ECANCELED : 0;
 }
 
-/* A folder with compiled kernels is shown as one; else every report in it is, if there is any. */
+/* A folder with compiled kernels is shown as a whole; otherwise every report in it is shown, if there are any. */
 static void add_folder(struct paths *paths, struct tdm_input *folder)
 {
 	const struct tdm_folder_visitor visitor = { paths, visit_file, visit_refused };
@@ -225,7 +225,7 @@ static void find_paths(struct paths *paths, const struct tdm_args *args)
 	}
 }
 
-/* Shows all of them. Whether anything failed. */
+/* Shows all paths. Returns whether anything failed. */
 static bool show_paths(struct tdm_info_request *request, const struct paths *paths)
 {
 	bool failed = false;
@@ -236,7 +236,7 @@ static bool show_paths(struct tdm_info_request *request, const struct paths *pat
 		if (i + 1 < paths->count)
 			tdm_buf_putc(request->out, '\n');
 		failed = tdm_cmd_print(request->cmd, request->out, 0) != 0 || failed;
-		fflush(stdout); /* what the next file has to say on standard error comes after it */
+		fflush(stdout); /* keeps the next file's messages on standard error after it */
 		tdm_buf_clear(request->out);
 	}
 	return failed;
@@ -273,10 +273,10 @@ static int cmd_info_run(struct tdm_args *args)
 
 static const struct tdm_opt info_opts[] = {
 	{ TDM_OPT_JSON(struct info, json) },
-	{ "limit", 'n', "N", "rows of each table; 0 shows all, 10 are shown without it",
+	{ "limit", 'n', "N", "print at most N rows of each table; 0 prints all (default: 10)",
 		TDM_TAKE_NUMBER(struct info, limit, 0, 0) },
 	{ "chart", 0, "dram|l1|cores",
-		"of a graph capture draw DRAM or L1 of a core over its nodes, or L1 core by core at the peak",
+		"draw a graph capture: DRAM or the L1 of a core over its nodes, or L1 core by core at the peak",
 		TDM_TAKE_CHOICE(struct info, picture.chart) },
 	{ TDM_OPT_CHART_PATH(struct info, picture.path) },
 	{ TDM_OPT_CHART_TITLE(struct info, picture.title) },
@@ -289,7 +289,7 @@ static const struct tdm_opt info_opts[] = {
 static const struct tdm_example info_examples[] = {
 	{ "tidemark info capture.json", "peaks, what was alive at them, and which operations used most" },
 	{ "tidemark info --chart cores -o cores.png capture.json", "a picture of L1 core by core at its peak" },
-	{ "tidemark info --json *.json", "the same of several files, for scripts" },
+	{ "tidemark info --json *.json", "the same for several files, for scripts" },
 	{ "tidemark info generated/reports/*.csv", "regions, fragmentation and what splits free space" },
 	{ "tidemark info ~/.cache/tt-metal-cache", "code size by processor and kernel" },
 	{ NULL, NULL },
@@ -297,25 +297,25 @@ static const struct tdm_example info_examples[] = {
 
 const struct tdm_cmd tdm_cmd_info = {
 	.name = "info",
-	.summary = "what a file says about memory: captures, reports, logs, kernels",
+	.summary = "show what a file says about memory: captures, reports, logs, kernels",
 	.usage = "[--json] [--limit N] FILE...\n"
 		 "--chart dram|l1|cores [-o FILE] CAPTURE...",
 	.description =
-		"Finds out what a file is and sums it up. Known are graph captures of the runtime (ttnn graph "
-		"tracing), of every generation; the three files of its memory reporter; performance reports of "
-		"operations (ops_perf_results), for what circular buffers cost; the inspector's log of mesh buffers "
-		"and its list of kernels; compiled kernels, a file or a folder of the runtime's cache; lines such as "
-		"'Core (0,1): CB0=1024KB' in any log; and logs, those of training runs by phase as 'tidemark phases' "
-		"shows them, others as 'tidemark log' does. They may be packed with gzip, xz or zstd, and be UTF-16. "
-		"Of a folder without compiled kernels, every file in it that is recognised is shown.\n"
+		"Recognises what a file is and summarises it. Known files are graph captures of the runtime (ttnn "
+		"graph tracing), of every generation; the three files of its memory reporter; performance reports of "
+		"operations (ops_perf_results), for the cost of circular buffers; the inspector's log of mesh buffers "
+		"and its list of kernels; compiled kernels, as a file or a folder of the runtime's cache; lines such "
+		"as 'Core (0,1): CB0=1024KB' in any log; and logs: training runs are shown by phase, like 'tidemark "
+		"phases', others like 'tidemark log'. Files may be compressed with gzip, xz or zstd, and may be "
+		"UTF-16. For a folder without compiled kernels, every recognised file in it is shown.\n"
 		"\n"
-		"Of a graph capture it shows two sets of figures: those that the runtime's own functions compute, "
-		"to the byte, and those that are right: for each device on its own, the most of any one core, views "
-		"without bytes of their own, peaks of the sum at one moment. Where they differ it says why, in "
-		"bytes.\n"
+		"For a graph capture it shows two sets of figures: those that the runtime's own functions compute, to "
+		"the byte, and the correct ones, which treat each device separately, take the highest of any one core, "
+		"count no bytes for views, and take peaks of the sum at one moment. Where the two differ it says why, "
+		"in bytes.\n"
 		"\n"
-		"What cannot be used is named on standard error, with node and byte; the rest goes on. The exit code "
-		"is 2 when there was anything of that kind.",
+		"Records that cannot be used are reported on standard error, with node and byte; the rest is shown. "
+		"The exit code is then 2.",
 	.opts = info_opts,
 	.examples = info_examples,
 	.run = cmd_info_run,

@@ -1,4 +1,4 @@
-/* `tidemark leaks`: what is probably leaking, and why. */
+/* `tidemark leaks`: finds what is probably leaking, and says why. */
 #include "analyze/leaks.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -19,7 +19,7 @@ enum { INTERVAL_MS = 200, PICTURES_MIN = 32 };
 struct request {
 	const struct tdm_cmd *cmd;
 	struct tdm_pids pids;
-	char **paths; /* NULL: those of the directory */
+	char **paths; /* NULL: all in the directory */
 	uint64_t watch_ns, interval_ns;
 	bool json, ascii, fail, fail_suspect;
 	struct tdm_live_report live;
@@ -33,7 +33,7 @@ static int read_options(struct tdm_args *args, struct request *request)
 		return code;
 	if (request->interval_ns != 0 && request->watch_ns == 0)
 		return tdm_cmd_usage_error(args->cmd, "--interval needs --for, which says how long to watch");
-	if (request->interval_ns == 0) /* a short time of watching needs its pictures, too */
+	if (request->interval_ns == 0) /* watching for a short time needs enough pictures too */
 		request->interval_ns = tdm_min(INTERVAL_MS * TDM_NS_PER_MS, request->watch_ns / PICTURES_MIN);
 	request->paths = args->positional_count != 0 ? args->positional : NULL;
 	return 0;
@@ -48,7 +48,7 @@ static void interrupt(int signal)
 	interrupted = signal;
 }
 
-/* A picture, and the time before it. */
+/* Takes a picture, and gives it to the analyser with the time before it was taken. */
 static int take_picture(struct request *request, struct tdm_leaks *leaks, struct tdm_ledgers *ledgers)
 {
 	uint64_t before_ns = tdm_clock_ns();
@@ -65,8 +65,8 @@ static void sleep_until(uint64_t ns)
 		;
 }
 
-/* Until the time is over or the user interrupts: what was seen so far counts. Pictures take at most half of the time.
- */
+/* Watches until the time is up or the user interrupts, which keeps what was seen. Pictures take at most half of the
+ * time. */
 static int watch(struct request *request, struct tdm_leaks *leaks, struct tdm_ledgers *ledgers)
 {
 	struct tdm_progress progress;
@@ -106,11 +106,10 @@ static int print_report(const struct request *request, int code)
 static int exit_code(const struct request *request, const struct tdm_ledgers *ledgers)
 {
 	if (request->paths != NULL && tdm_live_unread_count(&request->live) != 0)
-		return TDM_EXIT_USAGE; /* a file that was named could not be read */
+		return TDM_EXIT_USAGE; /* a named file could not be read */
 	size_t count = 0;
 	if ((request->fail || request->fail_suspect) && ledgers->picture->process_count == 0)
-		return tdm_cmd_error(
-			request->cmd, "no tracked program was seen, so that nothing can be said about leaks");
+		return tdm_cmd_error(request->cmd, "no tracked program was seen, so nothing can be said about leaks");
 	if (request->fail || request->fail_suspect)
 		count += tdm_leaks_chosen(&request->report, TDM_FINDING_BROKEN);
 	if (request->fail_suspect)
@@ -166,25 +165,23 @@ static int cmd_leaks_run(struct tdm_args *args)
 }
 
 static const struct tdm_opt leaks_opts[] = {
-	{ "for", 'f', "TIME", "watch so long, such as 30s or 5m; without it what is there is read once",
+	{ "for", 'f', "TIME", "watch for this long, such as 30s or 5m; without it, the ledgers are read once",
 		TDM_TAKE_DURATION(struct request, watch_ns) },
-	{ "interval", 'i', "TIME",
-		"time between two pictures; 200ms unless given, less when it is watched for a short time",
+	{ "interval", 'i', "TIME", "time between two samples (default: 200ms, less if --for is short)",
 		TDM_TAKE_DURATION(struct request, interval_ns) },
 	{ TDM_OPT_PIDS(struct request, pids) },
 	{ TDM_OPT_DIR(struct request, live.dir) },
 	{ TDM_OPT_KIND(struct request, live.filter) },
 	{ TDM_OPT_DEVICE_NUMBER(struct request, live.filter) },
-	{ "min-bytes", 'm', "SIZE", "only sites that hold at least so much, such as 64K",
+	{ "min-bytes", 'm', "SIZE", "show only sites that hold at least this much, such as 64K",
 		TDM_TAKE_BYTES(struct request, report.min_bytes) },
-	{ "all", 'a', NULL,
-		"also list the sites that are steady, with the reason, and what is beyond the first 50 findings",
+	{ "all", 'a', NULL, "also list steady sites, with the reason, and all findings after the first 50",
 		TDM_TAKE_FLAG(struct request, report.all) },
-	{ "stacks", 0, NULL, "print whole call stacks, where they were kept",
+	{ "stacks", 0, NULL, "print whole call stacks, if they were recorded",
 		TDM_TAKE_FLAG(struct request, live.stacks) },
 	{ TDM_OPT_JSON(struct request, json) },
-	{ "fail", 0, NULL, "exit with 1 when there is a leak", TDM_TAKE_FLAG(struct request, fail) },
-	{ "fail-suspect", 0, NULL, "exit with 1 when there is a leak or a suspect",
+	{ "fail", 0, NULL, "exit with 1 if there is a leak", TDM_TAKE_FLAG(struct request, fail) },
+	{ "fail-suspect", 0, NULL, "exit with 1 if there is a leak or a suspect",
 		TDM_TAKE_FLAG(struct request, fail_suspect) },
 	{ TDM_OPT_ASCII(struct request, ascii) },
 	{ 0 },
@@ -192,8 +189,8 @@ static const struct tdm_opt leaks_opts[] = {
 
 static const struct tdm_example leaks_examples[] = {
 	{ "tidemark leaks --for 30s", "watch every tracked program for half a minute" },
-	{ "tidemark leaks --for 5m --pid 4242 --stacks", "one program, longer, with the call stacks" },
-	{ "tidemark leaks", "what programs that ended have never freed, and what looks suspicious at this moment" },
+	{ "tidemark leaks --for 5m --pid 4242 --stacks", "watch one program for longer, with call stacks" },
+	{ "tidemark leaks", "what ended programs never freed, and what looks suspicious now" },
 	{ "tidemark leaks --for 20s --fail --min-bytes 1M", "fail a test job when something leaks" },
 	{ NULL, NULL },
 };
@@ -203,20 +200,20 @@ const struct tdm_cmd tdm_cmd_leaks = {
 	.summary = "find what is probably leaking, and say why",
 	.usage = "[--for TIME] [--interval TIME] [--pid PID]... [--dir DIR] [--kind KIND] [--device N] "
 		 "[--min-bytes SIZE] [--all] [--stacks] [--json] [--fail | --fail-suspect] [LEDGER]...",
-	.description =
-		"Watches the live buffers of tracked programs and judges every site: the name that was given to a "
-		"buffer, else the call stack, by process, device and kind of memory. A leak is a site whose floor "
-		"grows: the buffers that are older than a quarter of the time become more and more, steadily, and are "
-		"not freed. What comes and goes with each iteration does not count, however much it is. A suspect "
-		"grows, too, but less certainly, or there is a harmless explanation: loading, a cache that fills.\n"
-		"\n"
-		"Watch longer than the longest cycle of the program. An interrupt ends the watching early and judges "
-		"what was seen.\n"
-		"\n"
-		"Without --for, and for programs that have ended, what is there is read once: buffers that a program "
-		"had not freed when it ended by itself are a leak; those of a killed one are not.\n"
-		"\n"
-		"With --fail or --fail-suspect, a run in which no tracked program was seen exits with 2.",
+	.description = "Watches the live buffers of tracked programs and judges every site. A site is the name given "
+		       "to a buffer, or else the call stack, by process, device and kind of memory. A leak is a site "
+		       "whose floor grows: there are steadily more buffers that are older than a quarter of the "
+		       "watched time and are not freed. Buffers that come and go with each iteration do not count, "
+		       "however many there are. A suspect grows too, but less clearly, or there is a harmless "
+		       "explanation, such as loading or a cache that fills.\n"
+		       "\n"
+		       "Watch for longer than the longest cycle of the program. An interrupt ends the watch early and "
+		       "judges what was seen.\n"
+		       "\n"
+		       "Without --for, and for programs that have ended, the ledgers are read once: buffers that a "
+		       "program had not freed when it exited are a leak; those of a killed program are not.\n"
+		       "\n"
+		       "With --fail or --fail-suspect, the exit code is 2 if no tracked program was seen.",
 	.opts = leaks_opts,
 	.examples = leaks_examples,
 	.run = cmd_leaks_run,

@@ -14,10 +14,10 @@
 
 enum {
 	LIMIT_DEFAULT = 20,
-	WARNINGS_MAX = 20, /* refused lines that are named; the rest is counted */
+	WARNINGS_MAX = 20, /* refused lines to print; the rest are counted */
 };
 
-/* One of the files, with the record that comes next from it. */
+/* A file, with its next record. */
 struct input {
 	struct tdm_input *input;
 	struct tdm_log_reader reader;
@@ -48,7 +48,7 @@ static void warn(struct logs *l, const struct tdm_diag *diag)
 	l->warnings++;
 }
 
-/* Reads on to the next record of one file. */
+/* Reads the next record of a file. */
 static void advance(struct logs *l, struct input *in, const char *name)
 {
 	struct tdm_diag diag = { .file = name };
@@ -69,7 +69,7 @@ static void advance(struct logs *l, struct input *in, const char *name)
 	}
 }
 
-/* Whether it is open already, under whatever name: counted twice it would double every figure. */
+/* Whether the file is open already, under any name: counting it twice would double every figure. */
 static bool is_open(const struct logs *l, const struct tdm_input *input)
 {
 	for (size_t i = 0; i < l->input_count; i++)
@@ -78,7 +78,7 @@ static bool is_open(const struct logs *l, const struct tdm_input *input)
 	return false;
 }
 
-/* Makes a reader of an input, which it takes over. 0 or -ENOMEM. */
+/* Adds a reader for an input and takes ownership of it. 0 or -ENOMEM. */
 static int add_input(struct logs *l, struct tdm_log_profile *p, struct tdm_input *input)
 {
 	struct input *in = &l->inputs[l->input_count];
@@ -95,7 +95,7 @@ static int add_input(struct logs *l, struct tdm_log_profile *p, struct tdm_input
 	return 0;
 }
 
-/* A file that cannot be read is named; the others are read. */
+/* Names a file that cannot be read, and goes on with the others. */
 static void open_path(struct logs *l, struct tdm_log_profile *p, const char *path)
 {
 	struct tdm_input *input;
@@ -115,7 +115,7 @@ static void open_path(struct logs *l, struct tdm_log_profile *p, const char *pat
 		l->exit_code = tdm_cmd_error(l->cmd, "cannot read %s: %s", path, tdm_err_text(err));
 }
 
-/* The names stay with the profile, so the inputs are closed after it was printed. */
+/* The profile borrows the names of the inputs, so they are closed after it is printed. */
 static void close_inputs(struct logs *l)
 {
 	for (size_t i = 0; i < l->input_count; i++) {
@@ -127,7 +127,7 @@ static void close_inputs(struct logs *l)
 	l->input_count = 0;
 }
 
-/* The file whose next record is the earliest. Records without a time come first: they are held up by nothing. */
+/* The file with the earliest next record. Records without a time come first: they need not wait. */
 static struct input *earliest(struct logs *l)
 {
 	struct input *best = NULL;
@@ -139,7 +139,7 @@ static struct input *earliest(struct logs *l)
 	return best;
 }
 
-/* Everything into the profile, merged by time. */
+/* Reads everything into the profile, merged by time. */
 static int read_all(struct logs *l, struct tdm_log_profile *p)
 {
 	struct input *in;
@@ -155,7 +155,7 @@ static int read_all(struct logs *l, struct tdm_log_profile *p)
 	return err;
 }
 
-/* The files, or the sample when there are none. 0 when at least one could be read, or an exit code. */
+/* Profiles the files, or the built-in sample if there are none. 0 if at least one could be read, or an exit code. */
 static int profile(struct logs *l, char **paths, size_t count, struct tdm_log_profile *p)
 {
 	int err = tdm_log_profile_init(p);
@@ -196,7 +196,7 @@ static int print(struct logs *l, const struct tdm_log_profile *a, const struct t
 	return tdm_answer_end(&answer, l->exit_code);
 }
 
-/* One profile of all the files, or two of a file each. */
+/* Makes one profile of all files, or two with one file each. */
 static int run(struct logs *l, char **paths, size_t count)
 {
 	size_t profiles = l->compare ? 2 : 1;
@@ -228,7 +228,7 @@ static int cmd_log_run(struct tdm_args *args)
 	if (code != 0)
 		return code;
 	if (l.follow && l.compare)
-		return tdm_cmd_usage_error(args->cmd, "--follow and --compare exclude each other");
+		return tdm_cmd_usage_error(args->cmd, "--follow and --compare cannot be combined");
 	if (l.follow && count != 1)
 		return tdm_cmd_usage_error(args->cmd, "--follow takes one file");
 	if (l.compare && count != 2)
@@ -247,25 +247,25 @@ static int cmd_log_run(struct tdm_args *args)
 }
 
 static const struct tdm_opt log_opts[] = {
-	{ "follow", 'f', NULL, "print records as a growing log says them, until interrupted",
+	{ "follow", 'f', NULL, "print records as the log grows, until interrupted",
 		TDM_TAKE_FLAG(struct logs, follow) },
-	{ "errors", 'e', NULL, "only the errors", TDM_TAKE_FLAG(struct logs, report.errors_only) },
-	{ "compare", 'c', NULL, "set two logs side by side: the first is A, the second B",
+	{ "errors", 'e', NULL, "print only the errors", TDM_TAKE_FLAG(struct logs, report.errors_only) },
+	{ "compare", 'c', NULL, "compare two logs side by side: the first is A, the second B",
 		TDM_TAKE_FLAG(struct logs, compare) },
-	{ "limit", 'n', "ROWS", "print at most so many rows of each table (default: 20)",
+	{ "limit", 'n', "ROWS", "print at most this many rows of each table (default: 20)",
 		TDM_TAKE_NUMBER(struct logs, limit, 1, 0) },
-	{ "json", 'j', NULL, "print JSON, sizes in bytes; with --follow an object on each line",
+	{ "json", 'j', NULL, "print JSON, with sizes in bytes; with --follow, one object per line",
 		TDM_TAKE_FLAG(struct logs, json) },
 	{ TDM_OPT_ASCII(struct logs, ascii) },
 	{ 0 },
 };
 
 static const struct tdm_example log_examples[] = {
-	{ "tidemark log debug.log", "circular buffers, kernels, buffers, errors, over time" },
+	{ "tidemark log debug.log", "circular buffers, kernels, buffers and errors, over time" },
 	{ "tidemark log --errors *.log", "what went wrong, once each" },
-	{ "tidemark log --compare customer_debug.log fixed_debug.log", "a run against the repaired one" },
-	{ "./program 2>&1 | tidemark log -", "straight from a program" },
-	{ "tidemark log -f debug.log", "while it is being written" },
+	{ "tidemark log --compare customer_debug.log fixed_debug.log", "a run and the fixed one" },
+	{ "./program 2>&1 | tidemark log -", "read from a running program" },
+	{ "tidemark log -f debug.log", "follow a log while it is being written" },
 	{ NULL, NULL },
 };
 
@@ -276,21 +276,20 @@ const struct tdm_cmd tdm_cmd_log = {
 		 "--compare [--json] A B\n"
 		 "--follow [--errors] [--json] FILE",
 	.description =
-		"Reads what a run wrote: the runtime's log, with colours or without; the debug output of a program "
+		"Reads the log of a run: the runtime's log, with or without colours; the debug output of a program "
 		"that prints its circular buffers and kernels; the log of an allocation server; memory states of "
-		"tt-mlir. It says which of them it saw, and what such a log cannot tell. - is standard input; files "
-		"may be packed with gzip, xz or zstd, and be UTF-16. Without a file it shows a small log of its own, "
-		"and "
-		"says so.\n"
+		"tt-mlir. It says which of them it found, and what such a log cannot tell. '-' is standard input; "
+		"files may be compressed with gzip, xz or zstd, and may be UTF-16. Without a file it shows a small "
+		"built-in log, and says so.\n"
 		"\n"
-		"Several files are merged by time. An error that stands in several lines, as the logger's and as the "
-		"text of the exception, is counted once. A file that cannot be read is named, the others are read, and "
-		"the exit code is 2.\n"
+		"Several files are merged by time. An error that appears in several lines, from the logger and as the "
+		"text of the exception, is counted once. A file that cannot be read is reported, the others are read, "
+		"and the exit code is 2.\n"
 		"\n"
-		"Pressure: the miss rate of CB1 follows from sizes (tiles of B that do not fit it at once); "
-		"utilization and stalls are observed, where the log has lines about them; the score is the largest of "
-		"miss rate, stalls and share of L1: a heuristic. Bands of the miss rate: below 25, to 75, above; of "
-		"the score: below 30, to 70, above; of the utilization: above 80, from 40, below.",
+		"Pressure: the miss rate of CB1 follows from sizes (tiles of B that do not fit in it at once); "
+		"utilization and stalls are observed, if the log has lines about them; the score is a heuristic, the "
+		"largest of miss rate, stalls and share of L1. The bands are: miss rate below 25, 25 to 75, above 75; "
+		"score below 30, 30 to 70, above 70; utilization above 80, 40 to 80, below 40.",
 	.opts = log_opts,
 	.examples = log_examples,
 	.run = cmd_log_run,

@@ -1,4 +1,4 @@
-/* `tidemark phases`: training phases from logs, ledgers and captures; theory against measurement; charts. */
+/* `tidemark phases`: training phases from logs, ledgers and captures; expected and measured sizes; charts. */
 #include "base/err.h"
 #include "cli/cmd_list.h"
 #include "cli/options.h"
@@ -17,7 +17,7 @@ struct request {
 	struct tdm_phase_inputs in;
 	struct tdm_phases_options options;
 	bool json, print, ascii, has_chart, visualize;
-	unsigned chart; /* of the words of --chart, which are those of enum tdm_phases_chart, from 1; 0: none */
+	unsigned chart; /* a word of --chart, counted from 1, in the order of enum tdm_phases_chart; 0: none */
 	struct tdm_phases_picture picture;
 };
 
@@ -64,7 +64,7 @@ static int settle_picture(struct request *r)
 	r->has_chart = r->chart != 0;
 	r->picture.chart = r->chart != 0 ? (enum tdm_phases_chart)(r->chart - 1) : TDM_PHASES_CHART_PEAK;
 	if (r->visualize && r->picture.chart != TDM_PHASES_CHART_PEAK)
-		return tdm_cmd_usage_error(r->cmd, "--visualize_peak is --chart peak: one chart at a time");
+		return tdm_cmd_usage_error(r->cmd, "--visualize_peak means --chart peak: only one chart at a time");
 	if (r->visualize && r->picture.path == NULL)
 		r->picture.path = default_output;
 	r->has_chart |= r->visualize || r->picture.path != NULL;
@@ -85,7 +85,7 @@ static int read_options(struct tdm_args *args, struct request *r)
 		return tdm_cmd_usage_error(
 			r->cmd, "which runs? --logs FILE, a ledger's path, --pid PID or --capture NAME=FILE");
 	if (r->print && r->json)
-		return tdm_cmd_usage_error(r->cmd, "--print and --json exclude each other");
+		return tdm_cmd_usage_error(r->cmd, "--print and --json cannot be combined");
 	return settle_picture(r);
 }
 
@@ -111,7 +111,7 @@ static size_t run_count(const struct request *r)
 	return count;
 }
 
-/* As tt-train prints them. Marks have no figures to print. */
+/* Prints the summaries as tt-train does. Marks have no figures to print. */
 static void print_summaries(const struct request *r, struct tdm_buf *out)
 {
 	for (size_t i = 0; i < r->in.input_count; i++)
@@ -131,7 +131,7 @@ static void say_left_out(size_t count, const char *which)
 			which, count == 1 ? "is" : "are");
 }
 
-/* The chart behind the report, or into its file. */
+/* Draws the chart below the report, or into its file. */
 static int draw_chart(const struct request *r, const struct tdm_phases_report *report, const struct tdm_term *term,
 	struct tdm_buf *out)
 {
@@ -157,7 +157,7 @@ static int show(struct request *r)
 	struct tdm_term term = tdm_cmd_term(r->ascii, false);
 	struct tdm_answer answer;
 	if (run_count(r) == 0 && !r->json)
-		return TDM_EXIT_USAGE; /* why was said */
+		return TDM_EXIT_USAGE; /* a message said why */
 	tdm_answer_begin(&answer, r->cmd, r->json);
 	if (r->json)
 		tdm_phases_json(&report, &answer.json);
@@ -190,28 +190,26 @@ static const struct tdm_opt phases_opts[] = {
 	{ "logs", 'l', "FILE",
 		"log of tt-train with one or more memory summaries; may be repeated; - is standard input",
 		.take = take_log },
-	{ "pid", 'p', "PID", "phases that this process records, or recorded, in its ledger; may be repeated",
-		.take = take_pid },
-	{ "capture", 0, "NAME=FILE", "graph capture of one phase; repeated, the captures are the phases of one run",
+	{ "pid", 'p', "PID", "phases that this process has recorded in its ledger; may be repeated", .take = take_pid },
+	{ "capture", 0, "NAME=FILE", "graph capture of one phase; if repeated, the captures are the phases of one run",
 		TDM_INTO(take_capture, struct request, in.captures, struct tdm_texts) },
 	{ TDM_OPT_DIR(struct request, in.dir) },
 	{ "device_memory", 0, "BYTES",
-		"memory of the device, in bytes or as 12GiB; default: what the input says, else 12 GiB",
+		"memory of the device, in bytes or as 12GiB (default: what the input says, else 12 GiB)",
 		TDM_INTO(take_device_memory, struct request, options.device_memory_bytes, uint64_t) },
-	{ "model_size", 0, "BYTES", "expected size of the model; default: its parameters times 2 bytes",
+	{ "model_size", 0, "BYTES", "expected size of the model (default: 2 bytes per parameter)",
 		TDM_TAKE_BYTES(struct request, options.model_bytes) },
-	{ "optimizer_size", 0, "BYTES", "expected size of the optimizer's state; default: twice the model",
+	{ "optimizer_size", 0, "BYTES", "expected size of the optimizer's state (default: twice the model)",
 		TDM_TAKE_BYTES(struct request, options.optimizer_bytes) },
-	{ "gradients_size", 0, "BYTES", "expected size of the gradients; default: that of the model",
+	{ "gradients_size", 0, "BYTES", "expected size of the gradients (default: the size of the model)",
 		TDM_TAKE_BYTES(struct request, options.gradients_bytes) },
 	{ "use_actual_sizes", 0, NULL,
 		"divide the peak by measured sizes of model and optimizer instead of expected ones",
 		TDM_TAKE_FLAG(struct request, options.use_actual_sizes) },
-	{ "visualize_peak", 0, NULL,
-		"write the chart of peaks to a file, memory_peak_visualization.png without --output",
+	{ "visualize_peak", 0, NULL, "write the chart of peaks to a file (default: memory_peak_visualization.png)",
 		TDM_TAKE_FLAG(struct request, visualize) },
 	{ "chart", 'c', "peak|time",
-		"draw the parts of the peaks, or memory over the phases; on the terminal without --output",
+		"draw the parts of the peaks, or memory over the phases; without --output, on the terminal",
 		TDM_TAKE_CHOICE(struct request, chart) },
 	{ TDM_OPT_CHART_TITLE(struct request, picture.title) },
 	{ TDM_OPT_CHART_PATH(struct request, picture.path) },
@@ -225,7 +223,7 @@ static const struct tdm_opt phases_opts[] = {
 };
 
 static const struct tdm_example phases_examples[] = {
-	{ "tidemark phases --logs train.log", "each phase, theory against measurement, whether it fits" },
+	{ "tidemark phases --logs train.log", "each phase, expected and measured sizes, and whether it fits" },
 	{ "tidemark phases --logs train.log --visualize_peak --title \"TinyLlama\"",
 		"the stacked chart of all runs in the log" },
 	{ "tidemark phases train.log --chart time --output phases.svg", "memory over the phases" },
@@ -237,25 +235,23 @@ static const struct tdm_example phases_examples[] = {
 
 const struct tdm_cmd tdm_cmd_phases = {
 	.name = "phases",
-	.summary = "memory by training phase: theory against measurement, charts, what would fit",
+	.summary = "show memory by training phase: expected and measured, charts, what would fit",
 	.usage = "--logs FILE [--device_memory BYTES] [--visualize_peak | --chart peak|time] [--output FILE]\n"
 		 "--pid PID | LEDGER [...]\n"
 		 "--capture NAME=FILE...",
-	.description =
-		"Reads the memory summaries that tt-train prints (several in one file are several runs), the phases "
-		"that libtidemark recorded in the ledger of a process, alive or dead, or a graph capture for each "
-		"phase. "
-		"For each run it shows every phase; the sizes of model, optimizer and gradients beside what theory "
-		"expects of them; activations, "
-		"the overhead of the backward pass and the rest; and whether the peak fits the device. If it does not, "
-		"it says how far gradient checkpointing, a smaller batch or gradient accumulation would have to go.\n"
-		"\n"
-		"Phases called FORWARD_PASS_micro_N and BACKWARD_PASS_micro_N, and names that repeat, are added up as "
-		"micro-batches; peaks and activations are then the largest of them. The options are those of "
-		"tt-train's analyze_memory.py; --device-memory is the same as --device_memory. A figure that cannot be "
-		"read is reported with its place, its phase is left out, and the rest goes on. An input that cannot be "
-		"used at all gives exit code 2, after the others were shown; \"does not fit\" is an answer with exit "
-		"code 0.",
+	.description = "Reads the memory summaries that tt-train prints (several in one file are several runs), the "
+		       "phases that libtidemark recorded in the ledger of a process, running or ended, or a graph "
+		       "capture for each phase. For each run it shows every phase; the sizes of model, optimizer and "
+		       "gradients next to the expected ones; activations, the overhead of the backward pass and the "
+		       "rest; and whether the peak fits on the device. If it does not, it says how far gradient "
+		       "checkpointing, a smaller batch or gradient accumulation would have to go.\n"
+		       "\n"
+		       "Phases called FORWARD_PASS_micro_N and BACKWARD_PASS_micro_N, and names that repeat, are added "
+		       "up as micro-batches; peaks and activations are then the largest of them. The options are those "
+		       "of tt-train's analyze_memory.py; --device-memory is the same as --device_memory. A figure that "
+		       "cannot be read is reported with its position, and its phase is left out. An input that cannot "
+		       "be used at all gives exit code 2, after the others were shown. \"Does not fit\" is an answer: "
+		       "the exit code is still 0.",
 	.opts = phases_opts,
 	.examples = phases_examples,
 	.run = cmd_phases_run,

@@ -1,9 +1,9 @@
 /*
- * `tidemark run`: starts a program with tracking on and says at its end what it did with device memory.
+ * `tidemark run`: runs a program with tracking on and summarises its use of device memory at the end.
  *
- * The program gets a directory of its own for its ledgers, so that those of its whole tree of processes are found
- * again, and keeps them at its end (TIDEMARK_KEEP). The directory lies where ledgers lie, so that other commands see
- * the program while it runs.
+ * The program gets its own directory for ledgers, where those of its whole process tree are found later, and keeps them
+ * when it ends (TIDEMARK_KEEP). That directory is inside the usual one, so other commands see the program while it
+ * runs.
  */
 #include "base/clock.h"
 #include "base/err.h"
@@ -30,21 +30,21 @@ enum { DEPTH_MAX = 64, DIR_TRIES = 4 };
 struct request {
 	const struct tdm_cmd *cmd;
 	bool keep;
-	uint64_t depth; /* of stacks; 0: none */
+	uint64_t depth; /* of call stacks; 0: none */
 	const char *json_path, *dir;
 	int json_fd;                        /* -1: none */
 	char base[TDM_LEDGER_PATH_MAX];     /* the user's folder, absolute */
-	char own[TDM_LEDGER_PATH_MAX + 64]; /* the folder inside that is the program's own */
+	char own[TDM_LEDGER_PATH_MAX + 64]; /* the program's own folder, inside of it */
 };
 
-/* A folder in the user's folder, as open as the ledgers in it will be. */
+/* Makes the program's folder, with the same access as the ledgers in it will have. */
 static int make_dir(struct request *request)
 {
 	const char *dir = tdm_ledger_dir(request->dir);
 	uint32_t mode;
 	bool made = false;
 	tdm_ledger_parse_mode(getenv("TIDEMARK_MODE"), &mode);
-	/* A program that ends may take the user's folder with it while nothing is in it. */
+	/* Another program that ends may remove the user's folder while it is empty. */
 	for (int i = 0; !made && i < DIR_TRIES; i++) {
 		int fd = tdm_ledger_open_folder(dir, mode, request->base);
 		if (fd < 0)
@@ -92,7 +92,7 @@ static uint64_t live_buffers(const struct tdm_picture *picture, const struct tdm
 	return count;
 }
 
-/* Moves a ledger from the program's own directory to where post-mortems are looked for. */
+/* Moves a ledger from the program's own directory to the usual one, where other commands look for post-mortems. */
 static void keep_ledger(const struct request *request, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -106,7 +106,7 @@ static void keep_ledger(const struct request *request, const char *path)
 	free(target);
 }
 
-/* Removes what is not wanted any more; processes that still run keep their ledgers, and the directory. */
+/* Removes what is no longer needed. Processes that still run keep their ledgers and the directory. */
 static void clean_up(const struct request *request, const struct tdm_ledgers *ledgers)
 {
 	const struct tdm_picture *picture = ledgers->picture;
@@ -125,7 +125,7 @@ static void clean_up(const struct request *request, const struct tdm_ledgers *le
 	int err = tdm_ledger_reap_run(request->own);
 	if (err != 0 && err != -ENOENT)
 		fprintf(stderr, "tidemark: ledgers stay in %s\n", request->own);
-	rmdir(request->base); /* if it is empty */
+	rmdir(request->base); /* only succeeds if it is empty */
 }
 
 static int write_json(
@@ -209,28 +209,28 @@ static int cmd_run_run(struct tdm_args *args)
 }
 
 static const struct tdm_opt run_opts[] = {
-	{ "keep", 'k', NULL, "keep the ledgers of processes that leave buffers, for 'tidemark dump'",
+	{ "keep", 'k', NULL, "keep the ledgers of processes that did not free all buffers, for 'tidemark dump'",
 		TDM_TAKE_FLAG(struct request, keep) },
 	{ "json", 'j', "FILE", "also write the summary to FILE, as JSON", TDM_TAKE_TEXT(struct request, json_path) },
-	{ "stacks", 's', "FRAMES", "keep call stacks of at most this many frames, and print them",
+	{ "stacks", 's', "FRAMES", "record call stacks of at most this many frames, and print them",
 		TDM_TAKE_NUMBER(struct request, depth, 0, DEPTH_MAX) },
 	{ TDM_OPT_DIR(struct request, dir) },
 	{ 0 },
 };
 
 static const struct tdm_example run_examples[] = {
-	{ "tidemark run -- python3 train.py", "run it, then see peaks and what was never freed" },
-	{ "tidemark run --stacks 8 -- ./model", "and which call allocated that" },
-	{ "tidemark run --json memory.json -- ./model", "the summary for programs" },
+	{ "tidemark run -- python3 train.py", "run it, then show peaks and what was never freed" },
+	{ "tidemark run --stacks 8 -- ./model", "also show which calls allocated it" },
+	{ "tidemark run --json memory.json -- ./model", "also write the summary for programs" },
 	{ NULL, NULL },
 };
 
 static const struct tdm_help_row run_exits[] = {
-	{ "2", "wrong usage, or no place for ledgers or for --json: the program was not run" },
+	{ "2", "wrong usage, or ledgers or the --json file could not be created: the program was not run" },
 	{ "126", "the program could not be executed" },
 	{ "127", "it was not found" },
-	{ "128+N", "it was killed by the signal with the number N" },
-	{ "other", "what the program exited with" },
+	{ "128+N", "it was killed by signal N" },
+	{ "other", "the exit code of the program" },
 	{ NULL, NULL },
 };
 
@@ -239,14 +239,14 @@ const struct tdm_cmd tdm_cmd_run = {
 	.summary = "run a program with tracking on and summarise its device memory at the end",
 	.usage = "[--keep] [--json FILE] [--stacks FRAMES] [--dir DIR] -- CMD [ARGUMENT]...",
 	.description =
-		"Sets TIDEMARK=1 for the program and runs it as a shell would: signals are passed on to it, its exit "
-		"code is the command's own (128 and the signal's number when it was killed, 127 when it was not found, "
-		"126 when it could not be executed).\n"
+		"Sets TIDEMARK=1 for the program and runs it as a shell would: it passes on signals and exits with the "
+		"program's exit code (128 plus the signal number if the program was killed, 127 if it was not found, "
+		"126 if it could not be executed).\n"
 		"\n"
-		"When it has ended, the summary on standard error says for each of its processes, for every device and "
-		"kind of memory, how much was reserved at most and at the end; which buffers were never freed, by the "
-		"place that allocated them; and double frees, unknown frees, buffers reported again while live, "
-		"out-of-memory notes and lost events. While it runs, 'tidemark dump' shows it.",
+		"After the program has ended, a summary on standard error shows for each of its processes, and for "
+		"every device and kind of memory, how much was reserved at the peak and at the end; which buffers were "
+		"never freed, by the site that allocated them; and double frees, unknown frees, buffers reported again "
+		"while live, out-of-memory reports and lost events. While the program runs, 'tidemark dump' shows it.",
 	.opts = run_opts,
 	.examples = run_examples,
 	.exits = run_exits,

@@ -1,4 +1,4 @@
-/* `tidemark simulate`: the requests of a trace, a graph capture or a log, replayed on a device model. */
+/* `tidemark simulate`: replays the requests of a trace, a graph capture or a log on a device model. */
 #include "analyze/live_buffers.h"
 #include "base/err.h"
 #include "cli/cmd_list.h"
@@ -10,17 +10,17 @@
 #include <stdio.h>
 
 enum {
-	WARNINGS_MAX = 20, /* refused lines that are named; the rest is counted */
+	WARNINGS_MAX = 20, /* refused lines to print; the rest are counted */
 };
 
 struct simulation {
-	const char *path; /* as it was given */
+	const char *path; /* as given */
 	struct tdm_input *input;
 	const struct tdm_format *format;
 	struct tdm_replay_feed feed;
 	bool results, json, keep_going, ascii;
 	struct tdm_replay_options options;
-	unsigned policy; /* of the words of --policy, which are those of enum tdm_fit, from 1; 0: the trace's own */
+	unsigned policy; /* a word of --policy, counted from 1, in the order of enum tdm_fit; 0: the trace's own */
 	struct tdm_buffer_filter filter;
 	struct tdm_texts settings;
 	uint64_t skipped;
@@ -29,7 +29,7 @@ struct simulation {
 static int set_path(const struct tdm_cmd *cmd, struct simulation *sim, const char *path)
 {
 	if (sim->path != NULL)
-		return tdm_cmd_usage_error(cmd, "one trace at a time: '%s' or '%s'", sim->path, path);
+		return tdm_cmd_usage_error(cmd, "only one trace at a time: '%s' or '%s'", sim->path, path);
 	sim->path = path;
 	return 0;
 }
@@ -50,7 +50,7 @@ static int read_options(struct tdm_args *args, struct simulation *sim)
 	if (sim->path == NULL)
 		return tdm_cmd_usage_error(args->cmd, "which trace? --trace FILE, or - for standard input");
 	if (sim->results && sim->json)
-		return tdm_cmd_usage_error(args->cmd, "--results and --json exclude each other");
+		return tdm_cmd_usage_error(args->cmd, "--results and --json cannot be combined");
 	sim->options.settings = sim->settings.list;
 	sim->options.has_fit = sim->policy != 0;
 	sim->options.fit = sim->policy != 0 ? (enum tdm_fit)(sim->policy - 1) : TDM_FIT_FIRST;
@@ -91,7 +91,7 @@ static int replay_all(const struct tdm_cmd *cmd, struct simulation *sim, struct 
 			diag.file = tdm_input_name(sim->input);
 		}
 		if (err == TDM_ECARD || (err < 0 && got > 0 && event.op == TDM_OP_DEVICE))
-			exit_code = TDM_EXIT_USAGE; /* without a device there is nothing to go on with */
+			exit_code = TDM_EXIT_USAGE; /* without a device there is nothing to replay on */
 		tdm_buf_pass(&results);
 	}
 	tdm_progress_end(&progress);
@@ -117,7 +117,7 @@ static int print_summary(const struct tdm_cmd *cmd, const struct simulation *sim
 	return tdm_answer_end(&answer, TDM_EXIT_OK);
 }
 
-/* Nothing was replayed. */
+/* Explains why nothing was replayed. */
 static int explain_nothing(const struct tdm_cmd *cmd, const struct simulation *sim)
 {
 	const char *name = tdm_input_name(sim->input);
@@ -125,7 +125,8 @@ static int explain_nothing(const struct tdm_cmd *cmd, const struct simulation *s
 		return tdm_cmd_error(
 			cmd, "%s describes no memory: it has no 'region' or 'device' line that could be used", name);
 	if (sim->feed.left_out[TDM_LEFT_OUT_OTHER_DEVICES] != 0)
-		return tdm_cmd_error(cmd, "%s has no requests on device %" PRIu32 ", but on device %" PRIu32, name,
+		return tdm_cmd_error(cmd,
+			"%s has no requests on device %" PRIu32 ", but it has some on device %" PRIu32, name,
 			sim->feed.device, sim->feed.other_device);
 	return tdm_cmd_error(cmd, "%s has nothing to replay: no allocations in it, though it looks like a %s", name,
 		sim->format->summary);
@@ -164,7 +165,7 @@ static int cmd_simulate_run(struct tdm_args *args)
 		return tdm_cmd_error(args->cmd, "cannot read %s: %s", sim.path, tdm_err_text(err));
 	sim.format = tdm_format_of(sim.input);
 	if (sim.format == NULL)
-		sim.format = tdm_format_find("text_trace"); /* which says what is wrong with it */
+		sim.format = tdm_format_find("text_trace"); /* its parser says what is wrong */
 	sim.feed.is_trace = strcmp(sim.format->name, "text_trace") == 0;
 	if (sim.format->events == NULL)
 		code = tdm_cmd_error(args->cmd, "%s is a %s, which has no requests to replay",
@@ -182,29 +183,28 @@ static const struct tdm_opt simulate_opts[] = {
 	{ TDM_OPT_JSON(struct simulation, json) },
 	{ "keep-going", 'k', NULL, "count and skip lines that cannot be used, instead of stopping",
 		TDM_TAKE_FLAG(struct simulation, keep_going) },
-	{ "device", 'd', "N", "replay the requests of this device; without it, those of the first one",
+	{ "device", 'd', "N", "replay the requests of this device (default: the first one)",
 		TDM_INTO(tdm_take_device_number, struct simulation, filter, struct tdm_buffer_filter) },
-	{ "card", 'c', "CARD", "replay on this card instead of the one that the file describes",
+	{ "card", 'c', "CARD", "replay on this card instead of the one described in the file",
 		TDM_TAKE_TEXT(struct simulation, options.card) },
 	{ "set", 's', "FIELD=VALUE", "override one figure of the card; may be repeated",
 		TDM_TAKE_TEXTS(struct simulation, settings) },
 	{ "card-file", 'f', "FILE", "override figures of the card from a file",
 		TDM_TAKE_TEXT(struct simulation, options.card_file) },
-	{ "policy", 'p', "first|best", "replay with 'first' or 'best' instead of the trace's own policy",
+	{ "policy", 'p', "first|best", "use the policy 'first' or 'best' (fit) instead of the trace's own",
 		TDM_TAKE_CHOICE(struct simulation, policy) },
 	{ TDM_OPT_ASCII(struct simulation, ascii) },
 	{ 0 },
 };
 
 static const struct tdm_example simulate_examples[] = {
-	{ "tidemark simulate --trace model.trace", "does it fit, where is the peak, what splits the free memory" },
+	{ "tidemark simulate --trace model.trace", "does it fit, where is the peak, what fragments the free memory" },
 	{ "tidemark simulate --trace model.trace --results",
 		"the address of every buffer, as the real allocator gives it" },
 	{ "tidemark simulate --trace model.trace --card p150", "the same requests on another card" },
-	{ "tidemark simulate capture.json --card n150", "would the run that was captured fit this card?" },
-	{ "tidemark simulate server.log --card n150 --device 1",
-		"what an allocation server wrote down, on one device" },
-	{ "tidemark simulate --trace model.trace --policy best", "would the other policy have fitted?" },
+	{ "tidemark simulate capture.json --card n150", "would the captured run fit on this card?" },
+	{ "tidemark simulate server.log --card n150 --device 1", "one device of an allocation server's log" },
+	{ "tidemark simulate --trace model.trace --policy best", "would it fit with the other policy?" },
 	{ NULL, NULL },
 };
 
@@ -215,23 +215,19 @@ const struct tdm_cmd tdm_cmd_simulate = {
 		 "[--set FIELD=VALUE]... [--policy first|best]",
 	.description =
 		"Replays the allocations and frees of a text trace, a graph capture, the log of an allocation server, "
-		"a "
-		"log of the runtime or the inspector's log of mesh buffers on an exact model of the device's memory: "
-		"every buffer gets the address that the real allocator gives it. The summary says whether everything "
-		"fits, "
-		"or which allocation fails first and why; the peak and the fragmentation of each kind of memory over "
-		"time; the largest free block; and which buffers bound the largest holes.\n"
+		"a log of the runtime or the inspector's log of mesh buffers on an exact model of the device's memory: "
+		"every buffer gets the address that the real allocator would give it. The summary says whether "
+		"everything fits, or which allocation fails first and why; the peak and the fragmentation of each kind "
+		"of memory over time; the largest free block; and which buffers bound the largest holes.\n"
 		"\n"
-		"A trace describes one memory region or a whole device in its first line, then has one request on each "
-		"line. A graph capture may describe its devices; a log does not say which card it is from, so --card "
-		"has "
-		"to. Of a log only sizes are known: its buffers are taken to be interleaved over all banks. Circular "
-		"buffers are no requests to the allocator: they are counted and left out, like releases of buffers "
-		"that "
-		"the file has not seen allocated.\n"
+		"The first line of a trace describes one memory region or a whole device; every other line is one "
+		"request. A graph capture may describe its devices. A log does not name its card, so it needs --card, "
+		"and it only has sizes, so its buffers are assumed to be interleaved over all banks. Circular buffers "
+		"are not requests to the allocator: they are counted and left out, like releases of buffers that were "
+		"never allocated in the file.\n"
 		"\n"
-		"\"Does not fit\" is an answer: the exit code is still 0. A line that cannot be used ends the "
-		"replay with its file, line and column and exit code 2, unless --keep-going is given.",
+		"\"Does not fit\" is an answer: the exit code is still 0. A line that cannot be used ends the replay "
+		"with a message and exit code 2, unless --keep-going is given.",
 	.opts = simulate_opts,
 	.examples = simulate_examples,
 	.run = cmd_simulate_run,

@@ -1,4 +1,4 @@
-/* `tidemark status`: all devices and processes at one moment. */
+/* `tidemark status`: shows all devices and processes at one moment. */
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
@@ -40,7 +40,7 @@ static void make_report(const struct request *request, const struct tdm_picture 
 	}
 }
 
-/* A device that was named and is not there is a mistake: devices do not come and go. */
+/* Naming a device that is not there is an error: devices do not come and go. */
 static int check_device(const struct request *request, const struct tdm_picture *picture)
 {
 	for (size_t i = 0; request->pick.device != NULL && i < picture->device_count; i++)
@@ -81,7 +81,7 @@ static int run_once(const struct request *request)
 	return code;
 }
 
-/* One picture of many. Tables on a terminal are drawn over each other, elsewhere an empty line parts them. */
+/* Prints one of many pictures. On a terminal it replaces the last one; elsewhere an empty line separates them. */
 static int watch_turn(void *context, bool is_first, struct tdm_buf *out)
 {
 	const struct request *request = context;
@@ -131,20 +131,19 @@ static int cmd_status_run(struct tdm_args *args)
 }
 
 static const struct tdm_opt status_opts[] = {
-	{ "json", 'j', NULL, "print JSON: a tt-smi snapshot with memory in bytes added",
+	{ "json", 'j', NULL, "print JSON: a tt-smi snapshot, with memory in bytes added",
 		TDM_TAKE_FLAG(struct request, json) },
 	{ "snapshot", 's', NULL, "the same as --json", TDM_TAKE_FLAG(struct request, json) },
-	{ "filename", 'f', "FILE", "write the JSON to FILE instead, all at once; '-' is standard output",
+	{ "filename", 'f', "FILE", "write the JSON to FILE, replacing it in one step; '-' is standard output",
 		TDM_TAKE_TEXT(struct request, filename) },
 	{ TDM_OPT_DEVICE(struct request, pick.device) },
 	{ TDM_OPT_PID(struct request, pick.pid) },
-	{ "all", 'a', NULL, "also list processes that have ended and left a ledger",
-		TDM_TAKE_FLAG(struct request, all) },
-	{ "watch", 'w', NULL, "print again and again until interrupted; with --json a document a line",
+	{ "all", 'a', NULL, "also list ended processes that have left a ledger", TDM_TAKE_FLAG(struct request, all) },
+	{ "watch", 'w', NULL, "print repeatedly until interrupted; with --json, one document per line",
 		TDM_TAKE_FLAG(struct request, watch) },
-	{ "refresh", 'r', "MS", "watch, every MS milliseconds, at least 100 (default: 1000)",
+	{ "refresh", 'r', "MS", "watch: print every MS milliseconds, at least 100 (default: 1000)",
 		TDM_TAKE_U32(struct request, interval_ms, TDM_REFRESH_MIN_MS, TDM_REFRESH_MAX_MS) },
-	{ "count", 'n', "N", "watch, and end after N times", TDM_TAKE_U32(struct request, count, 1, 0) },
+	{ "count", 'n', "N", "watch: end after printing N times", TDM_TAKE_U32(struct request, count, 1, 0) },
 	{ TDM_OPT_ASCII(struct request, ascii) },
 	{ TDM_OPT_NO_COLOR(struct request, no_colour) },
 	{ 0 },
@@ -153,7 +152,7 @@ static const struct tdm_opt status_opts[] = {
 static const struct tdm_example status_examples[] = {
 	{ "tidemark status", "every device with its memory by kind, and who holds it" },
 	{ "tidemark status -d 0000:01:00.0", "one card, by its PCI address" },
-	{ "tidemark status -s -f snapshot.json", "a snapshot for programs that read those of tt-smi" },
+	{ "tidemark status -s -f snapshot.json", "a snapshot for programs that read tt-smi snapshots" },
 	{ "tidemark status --json --watch -r 5000 >> history.jsonl", "a line of JSON every five seconds" },
 	{ NULL, NULL },
 };
@@ -161,20 +160,21 @@ static const struct tdm_example status_examples[] = {
 const struct tdm_cmd tdm_cmd_status = {
 	.name = "status",
 	.alias = "smi",
-	.summary = "devices, their memory and who holds it, at one moment",
+	.summary = "show devices, their memory and who holds it, once",
 	.usage = "[-d DEV] [-p PID] [--all] [--watch] [-r MS] [-n N] [--ascii] [--no-color]\n"
 		 "--json [-f FILE] [-d DEV] [-p PID] [--all] [--watch] [-r MS] [-n N]",
 	.description =
-		"Prints a block for each device (who it is, its telemetry, what is used, free and the largest free "
-		"block by kind of memory, and where its L1 is), then the processes with what each holds, then what "
-		"belongs to no process: 'unattributed' is in use by somebody who is not listed, 'stale' was left "
-		"written down by processes that have ended and is on no device any more.\n"
+		"Prints a block for each device (its identity and telemetry; used, free and the largest free block for "
+		"each kind of memory; and what its L1 is used for), then the processes with what each one holds, then "
+		"what belongs to no process: 'unattributed' is in use, but not by a listed process; 'stale' is still "
+		"recorded for ended processes, but no longer on the device.\n"
 		"\n"
-		"For each device and kind one source wins, and the table names it: the ledgers of the programs, which "
-		"count what the allocator reserved, or tt-metal's shared memory, which counts what was asked for. What "
-		"follows from the card's tables only is marked with '~'; what nobody knows is unknown, never 0.\n"
+		"One source wins for each device and kind, and the table names it: the programs' ledgers, which count "
+		"what the allocator reserved, or tt-metal's shared memory, which counts what the programs requested. "
+		"Figures that only follow from the card's tables are marked with '~'. Unknown figures are shown as "
+		"unknown, never as 0.\n"
 		"\n"
-		"--json has the keys and strings of a tt-smi snapshot, and objects called 'memory' with numbers.",
+		"--json has the keys and strings of a tt-smi snapshot, and adds objects called 'memory' with numbers.",
 	.opts = status_opts,
 	.only_options = true,
 	.examples = status_examples,

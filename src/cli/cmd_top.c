@@ -1,4 +1,4 @@
-/* `tidemark top`: the live monitor, on the whole screen or as plain frames. */
+/* `tidemark top`: the live monitor, full-screen or as plain frames. */
 #include "base/clock.h"
 #include "base/err.h"
 #include "cli/cmd_list.h"
@@ -22,15 +22,15 @@ struct request {
 
 enum { NAMED_MAX = 8 };
 
-/* The provider of the screens: the live view, and the names of functions in the processes that were looked at last. */
+/* The provider of the screens: the live state, and the functions of the processes that were looked at last. */
 struct views {
 	struct tdm_state *state;
 	struct named {
 		struct tdm_symbolizer *symbols;
-		uint64_t handle; /* of the process that they are of */
+		uint64_t handle; /* of their process */
 		size_t module_count;
 	} named[NAMED_MAX];
-	size_t next; /* the one that makes room */
+	size_t next; /* the next one to replace */
 };
 
 static const struct tdm_picture *provide(void *context, const struct tdm_wish *wish)
@@ -39,7 +39,7 @@ static const struct tdm_picture *provide(void *context, const struct tdm_wish *w
 	return tdm_state_look(views->state, wish);
 }
 
-/* One process has many pictures; its modules are opened again only when there are more of them. */
+/* A process is in many pictures; its symbols are loaded again only when it has more modules. */
 static struct tdm_symbolizer *symbols_of(struct views *views, const struct tdm_picture *picture, uint32_t index)
 {
 	const struct tdm_picture_process *process = &picture->processes[index];
@@ -127,8 +127,9 @@ static const struct tdm_opt top_opts[] = {
 		TDM_TAKE_U32(struct request, options.interval_ms, TDM_REFRESH_MIN_MS, TDM_REFRESH_MAX_MS) },
 	{ TDM_OPT_DEVICE(struct request, options.device) },
 	{ TDM_OPT_PID(struct request, options.pid) },
-	{ "frames", 'n', "N", "end after N refreshes", TDM_TAKE_U32(struct request, options.frames, 1, 0) },
-	{ "once", '1', NULL, "print one plain frame and end, also on a terminal", TDM_TAKE_FLAG(struct request, once) },
+	{ "frames", 'n', "N", "exit after N refreshes", TDM_TAKE_U32(struct request, options.frames, 1, 0) },
+	{ "once", '1', NULL, "print one plain frame and exit, even on a terminal",
+		TDM_TAKE_FLAG(struct request, once) },
 	{ TDM_OPT_ASCII(struct request, options.ascii) },
 	{ TDM_OPT_NO_COLOR(struct request, options.no_colour) },
 	{ "read-only", 0, NULL, "never send a signal to a process", TDM_TAKE_FLAG(struct request, options.read_only) },
@@ -136,9 +137,9 @@ static const struct tdm_opt top_opts[] = {
 };
 
 static const struct tdm_example top_examples[] = {
-	{ "tidemark top", "watch all devices on the whole screen" },
-	{ "tidemark top -r 500 | tee memory.log", "plain frames, to a file as well" },
-	{ "tidemark top -r 500 | grep -A 5 \"Allocated.*[89][0-9]%\"", "regions that are full to 80 % or more" },
+	{ "tidemark top", "watch all devices, full-screen" },
+	{ "tidemark top -r 500 | tee memory.log", "plain frames, also to a file" },
+	{ "tidemark top -r 500 | grep -A 5 \"Allocated.*[89][0-9]%\"", "regions that are at least 80 % full" },
 	{ "tidemark top --once", "a single plain frame" },
 	{ NULL, NULL },
 };
@@ -148,16 +149,16 @@ const struct tdm_cmd tdm_cmd_top = {
 	.summary = "watch the memory of all devices and who holds it, live",
 	.usage = "[-r MS] [-d DEV] [-p PID] [-n N] [--once] [--ascii] [--no-color] [--read-only]",
 	.description =
-		"Shows the memory of every device by kind, and the processes that hold it, from what programs with "
-		"libtidemark report, from what tt-metal publishes in shared memory, and from the driver. Nothing has "
-		"to be started before, and no program is disturbed.\n"
+		"Shows the memory of every device by kind, and the processes that hold it, from the reports of "
+		"programs with libtidemark, from tt-metal's shared memory, and from the driver. Nothing has to be "
+		"started first, and no program is disturbed.\n"
 		"\n"
-		"On a terminal it takes the whole screen; '?' there lists the keys. Elsewhere it prints a plain frame "
-		"for each refresh, until its reader leaves or it is interrupted. In a frame every region has its share "
-		"behind its name and behind 'Allocated', rounded down and cut at '99.9%+' and '99%+', so that a search "
-		"for two digits that begin with 8 or 9 finds what is full to 80 % or more, and nothing else.\n"
+		"On a terminal it takes the whole screen; '?' lists the keys. Otherwise it prints a plain frame for "
+		"each refresh, until its reader leaves or it is interrupted. In a frame every region has its share "
+		"after its name and after 'Allocated', rounded down and limited to '99.9%+' and '99%+'. So a search "
+		"for two digits that begin with 8 or 9 finds exactly the regions that are at least 80 % full.\n"
 		"\n"
-		"What no source knows is called unknown, with the reason.",
+		"Figures that no source knows are shown as unknown, with the reason.",
 	.opts = top_opts,
 	.only_options = true,
 	.examples = top_examples,

@@ -1,7 +1,7 @@
 /*
  * The script is a fixed frame around one `case` branch for each command, which sets
  *
- *     options   every option, with "=" behind those that take a value
+ *     options   every option, with "=" after those that take a value
  *     valued    those that take one, by all their names, between blanks
  *     words     candidates for the first positional argument
  *     names     candidates for the others, or for all when there are no words
@@ -86,7 +86,7 @@ static const char script_tail[] = "\t*)\n"
 				  "}\n"
 				  "complete -F _tidemark tidemark\n";
 
-/* Words with blanks between them. */
+/* Writes words with spaces between them. */
 static void put_words(struct tdm_buf *out, const char *const *words)
 {
 	for (size_t i = 0; words[i] != NULL; i++)
@@ -118,7 +118,7 @@ static void put_option_lists(struct tdm_buf *out, const struct tdm_cmd *cmd)
 	tdm_buf_puts(out, "'\n");
 }
 
-/* What completes the value of an option, judged by the name of its argument. */
+/* How to complete the value of an option, chosen by the name of its argument. */
 static void put_value_action(struct tdm_buf *out, const char *arg)
 {
 	if (strchr(arg, '|') != NULL) {
@@ -166,7 +166,7 @@ static void put_positional(struct tdm_buf *out, const char *variable, const char
 
 static void put_command(struct tdm_buf *out, const struct tdm_cmd *cmd)
 {
-	static const char *const none[] = { " ", NULL }; /* which keeps files from being offered */
+	static const char *const none[] = { " ", NULL }; /* keeps bash from offering files */
 	tdm_buf_printf(out, "\t%s", cmd->name);
 	if (cmd->alias != NULL)
 		tdm_buf_printf(out, " | %s", cmd->alias);

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 
-/* Needs nothing but bash 4; takes the bash-completion package's file names when it is there. */
+/* Needs only bash 4; uses the bash-completion package for file names if it is installed. */
 void tdm_completion_bash(struct tdm_buf *out);
 
 #endif

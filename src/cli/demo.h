@@ -8,7 +8,7 @@
 #include "cli/demo_card.h"
 #include "cli/demo_pace.h"
 
-/* A function that is to be seen in call stacks, under its own name. */
+/* Marks a function that must appear in call stacks under its own name. */
 #if __has_attribute(noipa)
 #define TDM_DEMO_FRAME __attribute__((noipa))
 #else
@@ -19,14 +19,14 @@ struct tdm_demo_options {
 	const char *card;
 	uint32_t chips, first_device;
 	uint64_t seconds, rounds; /* TDM_DEMO_NO_LIMIT: none */
-	bool recompute;           /* training in memory-efficient mode: activations are computed again when needed */
+	bool recompute;           /* training in memory-efficient mode: recomputes activations when needed */
 };
 
 struct tdm_demo_workload {
 	const char *name;
 	const char *summary;         /* what it is, after "NAME: " */
 	const char *const *settings; /* overrides of the card: "field=value", NULL-terminated; NULL: none */
-	/* Works until the pace says to stop, or an allocation has failed, and frees what it has. Prints on standard
+	/* Works until the pace says to stop or an allocation fails, then frees everything. Prints to standard
 	 * output. */
 	void (*run)(struct tdm_demo_card *card, const struct tdm_demo_options *options, struct tdm_demo_pace *pace);
 };
@@ -38,9 +38,9 @@ extern const struct tdm_demo_workload tdm_demo_clash;
 
 extern const struct tdm_demo_workload *const tdm_demo_workloads[]; /* ends with NULL */
 
-const struct tdm_demo_workload *tdm_demo_find(const char *name); /* NULL when unknown */
+const struct tdm_demo_workload *tdm_demo_find(const char *name); /* NULL if unknown */
 
-/* Runs a workload in this process, which reports as any program does. Returns the exit code. */
+/* Runs a workload in this process, which reports like any program. Returns the exit code. */
 int tdm_demo_run(
 	const struct tdm_cmd *cmd, const struct tdm_demo_workload *workload, const struct tdm_demo_options *options);
 

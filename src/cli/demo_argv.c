@@ -34,7 +34,7 @@ void tdm_demo_argv_init(
 	struct filling f = { .out = argv };
 	*argv = (struct tdm_demo_argv){ 0 };
 	add(&f, "tidemark", "demo");
-	add(&f, "-w", workload->name); /* short: lists of processes cut commands */
+	add(&f, "-w", workload->name); /* the short option, because process lists cut long commands */
 	if (strcmp(options->card, TDM_DEMO_CARD) != 0)
 		add(&f, "--card", options->card);
 	if (!options->recompute && workload == &tdm_demo_training)
@@ -55,7 +55,7 @@ bool tdm_demo_has_stacks(void)
 	return getenv(stacks_variable) != NULL;
 }
 
-/* By its own path, from which the process gets its name; the link also works when the file is gone. */
+/* Uses the program's own path, which gives the process its name; the link works even if the file is gone. */
 int tdm_demo_exec(char *const *words)
 {
 	static const char link[] = "/proc/self/exe";

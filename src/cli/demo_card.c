@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kinds that are allocated from a region: DRAM, L1, L1_SMALL and TRACE, numbered as in enum tdm_kind. */
+/* The kinds with a region to allocate from: DRAM, L1, L1_SMALL and TRACE, numbered as in enum tdm_kind. */
 enum { REGIONS = 4, PROGRAMS_MAX = 64, FAILURE_CAP = 320 };
 
-/* Made up: "tide" in ASCII above the number of the device, so that a chip has the same id in every run. */
+/* Made up: "tide" in ASCII, with the device number in the lower half, so a chip has the same id in every run. */
 static const uint64_t first_chip_id = UINT64_C(0x7469646500000000);
 
 struct live {
@@ -25,7 +25,7 @@ struct live {
 	uint32_t chip;
 	uint8_t kind;
 	bool used, placed;
-	uint32_t spare; /* the next unused entry, when not used */
+	uint32_t spare; /* the next unused entry, if this one is unused */
 };
 
 struct chip {
@@ -41,7 +41,7 @@ struct tdm_demo_card {
 	bool dispatch;
 	struct chip chip[TDM_DEMO_CHIPS_MAX];
 	uint64_t next_id;
-	struct live *live; /* entry 0 is unused, so that a handle is never 0 */
+	struct live *live; /* entry 0 is never used, because handle 0 means none */
 	size_t live_cap;
 	uint32_t live_used, spare;
 	char failure[FAILURE_CAP];
@@ -74,8 +74,8 @@ static int open_chip(struct tdm_demo_card *card, struct chip *chip, struct tdm_d
 	return 0;
 }
 
-/* Says to the library what the chip has; also that it has no L1_SMALL or TRACE region, which is not the same as not
- * knowing. */
+/* Describes the chip to the library. A missing L1_SMALL or TRACE region is described too, so that it is not taken for
+ * unknown. */
 static void describe_chip(const struct tdm_demo_card *card, uint32_t index)
 {
 	struct tidemark_region regions[REGIONS];
@@ -179,7 +179,7 @@ void tdm_demo_card_dispatch(struct tdm_demo_card *card, bool on)
 	card->dispatch = on;
 }
 
-/* A new entry; 0 when out of memory. */
+/* A new entry; 0 if out of memory. */
 static uint32_t take_entry(struct tdm_demo_card *card)
 {
 	uint32_t handle = card->spare;
@@ -197,7 +197,7 @@ static void give_entry(struct tdm_demo_card *card, uint32_t handle)
 	card->spare = handle;
 }
 
-/* Notes a failure, in the ledger and for whoever asks the card. */
+/* Reports a failure to the ledger, and keeps it for tdm_demo_card_failure(). */
 __attribute__((format(printf, 5, 6))) static uint32_t fail(struct tdm_demo_card *card, uint32_t chip,
 	const struct tdm_demo_request *request, uint64_t bytes_per_bank, const char *format, ...)
 {
@@ -312,7 +312,7 @@ uint32_t tdm_demo_shards(struct tdm_demo_card *card, uint32_t chip, uint32_t til
 			.name = name });
 }
 
-/* Kernels stay on the chip once they are loaded. */
+/* Loads the kernels of a program once; they stay on the chip. */
 static void load_kernels(struct tdm_demo_card *card, uint32_t chip, const struct tdm_demo_program *program)
 {
 	struct chip *c = &card->chip[chip];

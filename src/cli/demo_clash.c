@@ -1,7 +1,7 @@
 /*
- * A program that keeps more and more activations in L1, until the circular buffers of its convolution do not fit below
- * them. The runtime throws then; this program says what the runtime would have said, moves its activations out of L1,
- * and begins again.
+ * A program that keeps more and more activations in L1, until the circular buffers of its convolution no longer fit
+ * below them. The runtime would throw then; this program prints the runtime's message, moves its activations out of L1
+ * and starts again.
  */
 #include "cli/demo.h"
 #include "base/units.h"
@@ -14,10 +14,10 @@ enum { HALO_TILES = 24, HALOS_MAX = 128, STEP_MS = 150, CLASH_MS = 1000 };
 
 struct clash {
 	struct tdm_demo_card *card;
-	uint32_t halo[HALOS_MAX]; /* the activations that are kept */
+	uint32_t halo[HALOS_MAX]; /* the activations kept in L1 */
 	uint32_t count;
 	uint64_t programs, clashes;
-	bool explains; /* the first clash; one chip is enough */
+	bool explains; /* prints the message: on the first clash, for one chip */
 };
 
 static const struct tdm_demo_program conv2d = { "conv2d", 26624,
@@ -30,7 +30,7 @@ static void drop_activations(struct clash *c)
 		tdm_demo_free(c->card, &c->halo[--c->count]);
 }
 
-/* One more activation that stays in L1. */
+/* Keeps one more activation in L1. */
 TDM_DEMO_FRAME static void keep_activation(struct clash *c, uint32_t chip)
 {
 	if (c->count == HALOS_MAX || !tdm_demo_program_begin(c->card, chip, &halo, NULL))

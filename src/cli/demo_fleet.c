@@ -18,7 +18,7 @@
 
 enum {
 	CREW_MAX = 8,
-	PATIENCE_S = 5, /* between the wish that they end and force */
+	PATIENCE_S = 5, /* from asking them to end to killing them */
 	OUTPUT_MAX = 1 << 20,
 	CANNOT_START = 126,
 	TICK_MS = 250,
@@ -28,8 +28,8 @@ enum {
 /* One workload's process. */
 struct member {
 	const struct tdm_demo_workload *workload;
-	pid_t pid; /* 0: it is not there, or has ended */
-	pid_t was; /* its pid, also afterwards */
+	pid_t pid; /* 0: not started, or ended */
+	pid_t was; /* its pid, even after its end */
 	int out_fd;
 	int status;
 };
@@ -40,11 +40,11 @@ struct fleet {
 	struct member crew[CREW_MAX];
 	size_t count;
 	enum tdm_demo_view show;
-	pid_t view;         /* the screen, or the frame that is being printed; 0: none */
+	pid_t view;         /* the screen, or the frame being printed; 0: none */
 	uint64_t frame_ns;  /* when the next frame is due */
-	uint64_t frames_ns; /* when there are no more of them */
+	uint64_t frames_ns; /* no frames from this time on */
 	bool stopping;
-	uint64_t force_ns; /* when patience ends */
+	uint64_t force_ns; /* when to kill them */
 	sigset_t waited, before;
 };
 
@@ -53,15 +53,15 @@ static const char next_steps[] = "\n"
 				 "'tidemark top', 'tidemark status', 'tidemark dump --stacks',\n"
 				 "'tidemark leaks --for 10s'; kill -9 one of its programs and look again.\n";
 
-/* In a new child: it goes when its parent goes. */
+/* In a new child: ends it when its parent ends. */
 static void follow_parent(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
-		_exit(0); /* gone already */
+		_exit(0); /* the parent is gone already */
 }
 
-/* Signals stay blocked: a workload looks for them itself, and ends in order. */
+/* Signals stay blocked: a workload checks for them itself, and ends in an orderly way. */
 __attribute__((noreturn)) static void become_workload(
 	const struct member *member, const struct tdm_demo_argv *argv, pid_t parent)
 {
@@ -113,7 +113,7 @@ static int start_crew(struct fleet *fleet)
 	return 0;
 }
 
-/* `tidemark top`: the screen, or one plain frame. Without it the workloads run all the same. */
+/* Starts `tidemark top`: the screen, or one plain frame. If that fails, the workloads run without it. */
 static void start_view(struct fleet *fleet)
 {
 	char name[] = "tidemark", command[] = "top", once[] = "--once";
@@ -135,7 +135,7 @@ static void start_view(struct fleet *fleet)
 	}
 }
 
-/* A frame is left to end by itself, so that it is whole. */
+/* A plain frame is not interrupted, so that it is complete. */
 static void signal_all(const struct fleet *fleet, int signal)
 {
 	for (size_t i = 0; i < fleet->count; i++)
@@ -154,8 +154,8 @@ static void stop(struct fleet *fleet)
 	signal_all(fleet, SIGTERM);
 }
 
-/* The user has left the screen; or it could not be shown, and frames take its place. A frame that failed is the last.
- */
+/* The view has ended: the user left the screen, or it could not be shown and plain frames replace it. There are no
+ * frames after one that failed. */
 static void note_view(struct fleet *fleet, int status)
 {
 	bool failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
@@ -166,7 +166,7 @@ static void note_view(struct fleet *fleet, int status)
 		fleet->show = fleet->show == TDM_DEMO_TOP ? TDM_DEMO_PLAIN : TDM_DEMO_NONE;
 }
 
-/* Takes note of everyone who has ended. */
+/* Handles all children that have ended. */
 static void reap(struct fleet *fleet)
 {
 	int status;
@@ -247,7 +247,7 @@ static void print_output(const struct fleet *fleet, const struct member *member)
 			member->workload->name, WTERMSIG(member->status), (int)member->was);
 }
 
-/* Prints what the workloads said, the training last. The exit code tells whether all of them could do their work. */
+/* Prints the output of the workloads, training last. The exit code tells whether all of them succeeded. */
 static int finish(struct fleet *fleet)
 {
 	int code = TDM_EXIT_OK;
@@ -273,7 +273,7 @@ int tdm_demo_fleet_run(const struct tdm_cmd *cmd, const struct tdm_demo_fleet_op
 	sigaddset(&fleet.waited, SIGHUP);
 	sigaddset(&fleet.waited, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &fleet.waited, &fleet.before);
-	sigaction(SIGCHLD, &normal, &child_before); /* whoever ignores it cannot wait for a child */
+	sigaction(SIGCHLD, &normal, &child_before); /* a process that ignores it cannot wait for a child */
 	int code = start_crew(&fleet);
 	if (code != 0) {
 		stop(&fleet);

@@ -1,8 +1,8 @@
 /*
  * A server that answers requests with a language model. The weights are loaded once and a trace of the decode step is
  * recorded for each batch size. Then requests arrive at random (the same in every run): a prefill reads the prompt,
- * decode steps write one token each for all requests in flight, and the keys and values of a request lie in pages of
- * the cache that are allocated as its text grows and freed when it is answered. In the long run it neither grows nor
+ * decode steps write one token each for all requests in flight, and the keys and values of a request are in pages of
+ * the cache, which are allocated as its text grows and freed when it is answered. Over time memory neither grows nor
  * shrinks.
  */
 #include "cli/demo.h"
@@ -22,9 +22,9 @@ enum {
 	ANSWER_MIN = 16,
 	ANSWER_MAX = 256,
 	REQUESTS_MAX = 24,   /* in flight */
-	REQUESTS_FIRST = 16, /* about as many as will be there on average */
+	REQUESTS_FIRST = 16, /* about the average number in flight */
 	PAGES_MAX = (PROMPT_MAX + ANSWER_MAX + PAGE_TOKENS - 1) / PAGE_TOKENS,
-	ARRIVAL = 8, /* a request arrives in one of so many steps */
+	ARRIVAL = 8, /* a request arrives in one of this many steps */
 	TRACES = 4,
 	TRACE_BYTES = 3 << 20, /* for a batch of one; more for larger ones */
 	SMALL_BYTES = 64,      /* semaphores of one core */
@@ -103,7 +103,7 @@ static void record_traces(struct server *s)
 		}
 }
 
-/* Pages for the tokens that a request has. False: there is no room. */
+/* Allocates pages for the tokens of a request. False: out of memory. */
 static bool grow(struct server *s, struct request *r)
 {
 	while (r->pages * PAGE_TOKENS < r->tokens) {
@@ -158,7 +158,7 @@ static void accept_requests(struct server *s)
 		}
 }
 
-/* One token for every request in flight. */
+/* Writes one token for every request in flight. */
 TDM_DEMO_FRAME static void decode_step(struct server *s)
 {
 	uint32_t shards = tdm_demo_shards(s->card, s->chip, SHARD_TILES, "decode.shards");
@@ -194,7 +194,7 @@ static void unload(struct server *s)
 		tdm_demo_free(s->card, &s->weight[i]);
 }
 
-/* Requests that were there before anyone looked, so that it begins as it goes on. */
+/* Starts with requests in flight, so that the server is in its steady state from the beginning. */
 static void accept_first(struct server *s)
 {
 	for (uint32_t i = 0; i < REQUESTS_FIRST; i++) {

@@ -1,6 +1,6 @@
 /*
- * A program with a leak: it classifies batches, keeps the attention mask of each batch in a cache, and never takes one
- * out. All else is freed. Functions stand for the call stack that a user would see, so they are not inlined.
+ * A program with a leak: it classifies batches, keeps the attention mask of each batch in a cache, and never removes
+ * one. Everything else is freed. Its functions are not inlined, because users see them in call stacks.
  */
 #include "cli/demo.h"
 
@@ -29,7 +29,7 @@ static uint32_t make(struct leak *leak, uint32_t chip, uint64_t bytes, const cha
 		leak->card, chip, &(struct tdm_demo_request){ .kind = TDM_KIND_DRAM, .bytes = bytes, .name = name });
 }
 
-/* The defect: nobody remembers the handle. */
+/* The defect: the handle is lost. */
 TDM_DEMO_FRAME static bool cache_mask(struct leak *leak, uint32_t chip)
 {
 	return make(leak, chip, MASK_BYTES, "mask_cache.entry") != 0;

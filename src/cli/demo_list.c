@@ -28,7 +28,8 @@ int tdm_demo_run(
 		.chips = options->chips,
 		.first_device = options->first_device,
 	};
-	tdm_demo_pace_init(&pace, options->seconds, options->rounds); /* first: from here on no signal ends it */
+	tdm_demo_pace_init(
+		&pace, options->seconds, options->rounds); /* first, because from here on no signal ends the process */
 	int err = tdm_demo_card_open(&card_options, &card, &diag);
 	if (err != 0)
 		return tdm_cmd_error(cmd, "%s", diag.text[0] != '\0' ? diag.text : tdm_err_text(err));
@@ -40,8 +41,8 @@ int tdm_demo_run(
 	if (lost == 0)
 		return TDM_EXIT_OK;
 	fflush(stdout);
-	return tdm_cmd_error(cmd, "%" PRIu64 " events were lost, so that the figures are wrong: is there room in %s?",
-		lost, tdm_ledger_dir(NULL));
+	return tdm_cmd_error(cmd, "%" PRIu64 " events were lost, so the figures are wrong: is there room in %s?", lost,
+		tdm_ledger_dir(NULL));
 }
 
 const struct tdm_demo_workload *const tdm_demo_workloads[] = { &tdm_demo_training, &tdm_demo_inference, &tdm_demo_leak,

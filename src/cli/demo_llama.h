@@ -1,6 +1,6 @@
 /*
- * The tensors of a model in the shape of TinyLlama: 22 layers of width 2048 with 32 heads, of which 4 hold keys and
- * values, and a gated MLP of 5632; two bytes a value, in tiles.
+ * The tensors of a model with the shape of TinyLlama: 22 layers of width 2048 with 32 heads, 4 heads with keys and
+ * values, and a gated MLP of 5632; two bytes per value, in tiles.
  */
 #ifndef TDM_CLI_DEMO_LLAMA_H
 #define TDM_CLI_DEMO_LLAMA_H
@@ -13,8 +13,8 @@ enum {
 	TDM_LLAMA_LAYERS = 22,
 	TDM_LLAMA_WIDTH = 2048,
 	TDM_LLAMA_HEADS = 32,
-	TDM_LLAMA_HEAD = 64, /* width of one */
-	TDM_LLAMA_KV = 256,  /* of the four heads with keys, or with values */
+	TDM_LLAMA_HEAD = 64, /* width of one head */
+	TDM_LLAMA_KV = 256,  /* width of the four heads with keys (or values) */
 	TDM_LLAMA_MLP = 5632,
 	TDM_LLAMA_CONTEXT = 2048, /* tokens */
 };
@@ -32,7 +32,7 @@ enum tdm_llama_part {
 	TDM_LLAMA_PARTS
 };
 
-/* All parameters in one row: those of the layers, then three more. */
+/* Indices of all parameters: those of the layers, then three more. */
 enum {
 	TDM_LLAMA_EMBEDDING = TDM_LLAMA_LAYERS * TDM_LLAMA_PARTS,
 	TDM_LLAMA_NORM,

@@ -1,18 +1,17 @@
 /*
- * Training a model in the shape of TinyLlama on one sequence of 2048 tokens, with AdamW, in two modes. By default every
- * activation is kept for the backward pass; in memory-efficient mode a layer keeps its output only and is computed
- * again when its gradient is wanted.
+ * Trains a model with the shape of TinyLlama on one sequence of 2048 tokens, with AdamW, in two modes. By default every
+ * activation is kept for the backward pass; in memory-efficient mode a layer keeps only its output and is recomputed
+ * for its gradient.
  *
  * tt-train's documents print the phase table of such a run for both modes, and these buffers give those figures to the
  * hundredth of a MB. Nearly all of them follow from the shapes: a vocabulary of 96 characters, norms padded to a row of
- * tiles, keys and values repeated for all heads, attention scores of 256 MB. What was left over is a few dozen tiles,
- * carried by the buffers marked "fitted" below; the two runs in the documents also differ by 138,240 bytes before the
- * first pass.
+ * tiles, keys and values repeated for all heads, attention scores of 256 MB. The rest, a few dozen tiles, is in the
+ * buffers marked "fitted" below; the two runs in the documents also differ by 138,240 bytes before the first pass.
  *
- * The first iteration is captured by the library's phase tracker, on the first chip; then all chips go on together,
- * each with a copy of the model.
+ * The library's phase tracker captures the first iteration, on the first chip; then all chips continue together, each
+ * with a copy of the model.
  *
- * A pass is a list of steps, each of which makes a buffer or drops one that a step before it made.
+ * A pass is a list of steps. Each step makes a buffer, or drops one made by an earlier step.
  */
 #include "cli/demo_llama.h"
 #include "base/units.h"
@@ -24,10 +23,10 @@
 #include <stdlib.h>
 
 enum {
-	VOCABULARY = 96, /* characters, filled up to tiles */
+	VOCABULARY = 96, /* characters, padded to tiles */
 	TOKENS = TDM_LLAMA_CONTEXT,
 	TOKEN_PAGE = TOKENS * 4, /* one row of 32-bit numbers */
-	LOAD_MS = 20,            /* pause after the tensors of a layer were made */
+	LOAD_MS = 20,            /* pause after making the tensors of a layer */
 	STEP_MS = 50,            /* pause after a layer */
 	SCORE_ROWS = TDM_LLAMA_HEADS * TOKENS,
 	TABLES = 5,
@@ -39,9 +38,9 @@ enum {
 	SCALE_TILES = 1,           /* of the backward softmax */
 	ADAMW_SCALAR_TILES = 5,    /* rate, two betas, epsilon, decay */
 	STEP_SCALAR_TILES = 3,     /* of one iteration */
-	STATE_TILES = 8,           /* what a layer notes to be computed again */
+	STATE_TILES = 8,           /* what a layer keeps for its recomputation */
 	LOSS_STATE_TILES = 44,     /* and the loss */
-	GRAD_STATE_TILES = 10,     /* what a layer notes in the backward pass */
+	GRAD_STATE_TILES = 10,     /* what a layer keeps in the backward pass */
 	HEAD_STATE_TILES = 2,      /* and the head */
 	EMBEDDING_STATE_TILES = 7, /* and the embedding */
 };
@@ -66,13 +65,13 @@ static const struct tdm_demo_program adamw = { "adamw", 11264,
 
 enum verb {
 	MAKE,
-	MAKE_AGAIN,  /* only when a layer is computed again */
+	MAKE_AGAIN,  /* only when a layer is recomputed */
 	MAKE_SHARDS, /* in the L1 of every core */
 	MAKE_TOKENS, /* a row of numbers */
 	MAKE_FITTED, /* only in memory-efficient mode */
 	MAKE_GRAD,   /* of a parameter */
 	DROP,
-	DROP_ONCE,  /* but not when a layer is computed again */
+	DROP_ONCE,  /* but not when a layer is recomputed */
 	DROP_EARLY, /* only when nothing is kept */
 	DROP_ACT,   /* an activation, in the backward pass */
 	END,        /* of a part of the list */
@@ -80,13 +79,13 @@ enum verb {
 
 struct step {
 	enum verb verb;
-	const char *name; /* what is made, or was made by a step before this one and is dropped */
+	const char *name; /* the buffer to make, or the one to drop */
 	uint32_t rows, columns;
-	const struct tdm_demo_program *program; /* that makes it; NULL: none */
-	uint32_t parameter;                     /* whose gradient it is: of the layer, or of all */
+	const struct tdm_demo_program *program; /* that makes the buffer; NULL: none */
+	uint32_t parameter;                     /* whose gradient this is: index in the layer, or in the model */
 };
 
-/* What happens before and after the layers, in both passes. */
+/* The steps before and after the layers, in both passes. */
 enum { BEFORE_FORWARD, AFTER_FORWARD, BEFORE_BACKWARD, AFTER_BACKWARD };
 
 static const struct step model_steps[] = {
@@ -121,7 +120,7 @@ static const struct step model_steps[] = {
 	{ .verb = END },
 };
 
-/* A layer. Its first step copies the input, when it is computed again; its last makes what it gives. */
+/* The forward steps of a layer. The first copies the input if the layer is recomputed; the last makes the output. */
 static const struct step forward_steps[] = {
 	{ MAKE_AGAIN, "recompute.input", TOKENS, TDM_LLAMA_WIDTH, .program = &eltwise },
 	{ MAKE, "attention_norm.out", TOKENS, TDM_LLAMA_WIDTH, .program = &rmsnorm },
@@ -159,7 +158,7 @@ static const struct step forward_steps[] = {
 	{ MAKE, "out", TOKENS, TDM_LLAMA_WIDTH, .program = &eltwise },
 };
 
-/* The gradients of a layer; the last step makes that of its input. */
+/* The backward steps of a layer. The last makes the gradient of its input. */
 static const struct step backward_steps[] = {
 	{ MAKE, "mlp.product.d", TOKENS, TDM_LLAMA_MLP, .program = &matmul },
 	{ MAKE_GRAD, .program = &matmul, .parameter = TDM_LLAMA_DOWN },
@@ -195,7 +194,7 @@ enum {
 	BACKWARD_STEPS = sizeof backward_steps / sizeof *backward_steps,
 };
 
-/* What a chip holds. Everything is a handle; those of steps are at the place of the step that made them. */
+/* What a chip holds, all handles. A buffer made by a step has the index of that step. */
 struct replica {
 	uint32_t weight[TDM_LLAMA_TENSORS], first[TDM_LLAMA_TENSORS], second[TDM_LLAMA_TENSORS],
 		grad[TDM_LLAMA_TENSORS];
@@ -213,14 +212,14 @@ struct training {
 	struct replica *replicas;
 };
 
-/* A layer of a chip that is at work, or what is around the layers. */
+/* Where a step works: a layer of a chip, or the part outside of the layers. */
 struct place {
 	struct training *t;
 	uint32_t chip, layer; /* NO_LAYER: none */
-	bool again;           /* it is computed a second time, and everything is kept for its gradient */
+	bool again;           /* the layer is recomputed, and everything is kept for its gradient */
 };
 
-/* After the first allocation that failed nothing more is asked for: what was missing would be wrong. */
+/* After the first failed allocation nothing more is allocated: figures without the missing buffer would be wrong. */
 static bool has_failed(const struct training *t)
 {
 	return tdm_demo_card_failure(t->card) != NULL;
@@ -232,7 +231,7 @@ static void drop_all(struct training *t, uint32_t *handles, size_t count)
 		tdm_demo_free(t->card, &handles[i]);
 }
 
-/* Tiles in a row. */
+/* A tensor of one row of tiles. */
 static uint32_t make_tiles(struct training *t, uint32_t chip, uint32_t tiles, const char *name)
 {
 	return has_failed(t) ? 0 : tdm_demo_tensor(t->card, chip, 1, (uint64_t)tiles * 32, "%s", name);
@@ -256,7 +255,7 @@ static uint32_t make_buffer(const struct place *place, const struct step *step)
 	return tdm_demo_tensor(card, place->chip, step->rows, step->columns, "%s", name);
 }
 
-/* The buffer of a step, or the gradient of a parameter. */
+/* Makes the buffer of a step, or the gradient of a parameter. */
 static void make(const struct place *place, const struct step *step, uint32_t *handle)
 {
 	struct training *t = place->t;
@@ -273,7 +272,7 @@ static void make(const struct place *place, const struct step *step, uint32_t *h
 		tdm_demo_program_end(t->card, place->chip);
 }
 
-/* The handle of the buffer that the first step of this name makes. There is one. */
+/* The handle of the buffer that the first step with this name makes. There always is one. */
 static uint32_t *handle_of(const struct step *steps, size_t count, uint32_t *handles, const char *name)
 {
 	size_t i = 0;
@@ -371,7 +370,7 @@ static void forward_layer(struct training *t, uint32_t chip, uint32_t layer, boo
 	r->state[layer] = make_tiles(t, chip, STATE_TILES, "recompute.state");
 }
 
-/* The gradient of the layer's input takes the place of that of its output. */
+/* Replaces the gradient of the layer's output by that of its input. */
 static void backward_layer(struct training *t, uint32_t chip, uint32_t layer)
 {
 	struct replica *r = &t->replicas[chip];
@@ -399,7 +398,7 @@ static void step_optimizer(struct training *t, uint32_t chip)
 			tdm_demo_program_end(t->card, chip);
 }
 
-/* What an iteration leaves: gradients, and what hangs on the loss. */
+/* Drops what an iteration leaves: gradients, and everything that depends on the loss. */
 static void zero_grad(struct training *t, uint32_t chip)
 {
 	struct replica *r = &t->replicas[chip];
@@ -424,7 +423,7 @@ static void drop_replica(struct training *t, uint32_t chip)
 	drop_all(t, r->weight, TDM_LLAMA_TENSORS);
 }
 
-/* The passes, on the first `chips` replicas in step. */
+/* The passes, on the first `chips` replicas in lockstep. */
 
 static void forward_pass(struct training *t, uint32_t chips)
 {
@@ -485,7 +484,7 @@ static void capture_first_iteration(struct training *t)
 	tdm_demo_card_dispatch(t->card, true);
 }
 
-/* A capture without dispatch has placed nothing, so that its peak says whether the run fits at all. */
+/* A capture without dispatch places nothing, so its peak tells whether the run fits at all. */
 static bool is_peak_too_high(const struct training *t)
 {
 	struct tidemark_segment last = { 0 };
@@ -537,6 +536,6 @@ static void run_training(struct tdm_demo_card *card, const struct tdm_demo_optio
 
 const struct tdm_demo_workload tdm_demo_training = {
 	.name = "training",
-	.summary = "trains a model in the shape of TinyLlama",
+	.summary = "trains a model with the shape of TinyLlama",
 	.run = run_training,
 };

@@ -1,7 +1,7 @@
 /*
- * Writes what is installed beside the command: `tidemark-docgen man OUTDIR` the man pages, `tidemark-docgen bash` the
- * completion script, to standard output. The pages' date is that of SOURCE_DATE_EPOCH, so that a build can be repeated,
- * else today's.
+ * Writes the files that are installed with the command: `tidemark-docgen man OUTDIR` writes the man pages,
+ * `tidemark-docgen bash` prints the completion script. The pages' date is SOURCE_DATE_EPOCH if set, for reproducible
+ * builds, else today.
  */
 #include "cli/docgen_main.h"
 #include "base/buf.h"
@@ -39,7 +39,7 @@ static int write_text(FILE *stream, const struct tdm_buf *text, const char *name
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* The page of a command, or the main one (NULL). */
+/* Writes the page of a command, or the main page (NULL). */
 static int write_page(const char *dir, const struct tdm_cmd *cmd, const char *date)
 {
 	struct tdm_buf path, text;

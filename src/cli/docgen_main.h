@@ -1,4 +1,4 @@
-/* All of tidemark-docgen, which serves the build: it writes the man pages and the completion script. */
+/* All of tidemark-docgen, a tool of the build that writes the man pages and the completion script. */
 #ifndef TDM_CLI_DOCGEN_MAIN_H
 #define TDM_CLI_DOCGEN_MAIN_H
 

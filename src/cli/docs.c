@@ -25,7 +25,7 @@ static const char *escape_of(char c)
 	return NULL;
 }
 
-/* The code point of a UTF-8 sequence that begins at `text`; *len gets its bytes. Our own texts are well formed. */
+/* The code point of the UTF-8 sequence at `text`; *len gets its length in bytes. Our own texts are well formed. */
 static unsigned code_point(struct tdm_str text, size_t *len)
 {
 	unsigned char lead = (unsigned char)text.ptr[0];
@@ -57,7 +57,7 @@ static void put_text(struct tdm_buf *out, const char *text, bool line_start)
 	tdm_docs_escape(out, tdm_str_of(text), line_start);
 }
 
-/* Where a sentence ends: behind a full stop, before a blank and what a sentence may begin with. */
+/* A sentence ends after a full stop that is followed by a space and a possible start of a sentence. */
 static size_t sentence_length(struct tdm_str text)
 {
 	for (size_t i = 0; i + 2 < text.len; i++)
@@ -73,7 +73,7 @@ static size_t line_length(struct tdm_str text)
 	return newline != NULL ? (size_t)(newline - text.ptr) : text.len;
 }
 
-/* A line of input for each line that is kept, or for each sentence: roff then sets the space after a sentence. */
+/* Writes each line, or each sentence, on an input line of its own: roff then spaces sentences correctly. */
 static void put_lines(struct tdm_buf *out, struct tdm_str text, size_t (*length)(struct tdm_str text))
 {
 	while (text.len != 0) {
@@ -96,7 +96,7 @@ static void put_description(struct tdm_buf *out, const char *description)
 	}
 }
 
-/* A text of the table as a sentence on its own line: capital letter, full stop. */
+/* Writes a text of the table as a sentence on its own line: capital letter, full stop. */
 static void put_sentence(struct tdm_buf *out, const char *text)
 {
 	char first = (char)toupper((unsigned char)text[0]);
@@ -112,7 +112,7 @@ static bool is_word_char(char c)
 	return isalnum((unsigned char)c) || c == '-' || c == '_';
 }
 
-/* An argument's place is written in capitals; what is typed as it stands is not. */
+/* Placeholders are in capitals; words to type literally are not. */
 static bool is_placeholder(struct tdm_str word)
 {
 	bool has_letter = false;
@@ -124,7 +124,7 @@ static bool is_placeholder(struct tdm_str word)
 	return has_letter;
 }
 
-/* A usage text: words to type in bold, placeholders in italics, brackets and dots as they are. */
+/* Writes a usage text: words to type in bold, placeholders in italics, brackets and dots unchanged. */
 static void put_usage(struct tdm_buf *out, struct tdm_str text)
 {
 	for (size_t i = 0; i < text.len;) {
@@ -213,7 +213,7 @@ static void put_page_name(struct tdm_buf *out, const struct tdm_cmd *cmd, bool m
 	tdm_buf_puts(out, more ? " (1),\n" : " (1)\n");
 }
 
-/* The other pages; `self` is left out, and tidemark(1) leads when it is not the page itself (NULL). */
+/* Lists the other pages, without `self`. tidemark(1) comes first unless it is this page (NULL). */
 static void put_see_also(struct tdm_buf *out, const struct tdm_cmd *self)
 {
 	size_t last = 0;

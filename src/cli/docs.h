@@ -1,7 +1,7 @@
 /*
- * Man pages in roff, from the table of commands: tidemark(1) and a page for each command. What is escaped: everything
- * that roff or its font tables would read as something else (backslash, quotes, hyphen, accents, a dot at the start of
- * a line, all that is not ASCII).
+ * Man pages in roff, from the table of commands: tidemark(1) and a page for each command. Everything that roff or its
+ * font tables would misread is escaped: backslashes, quotes, hyphens, accents, a dot at the start of a line, and all
+ * that is not ASCII.
  */
 #ifndef TDM_CLI_DOCS_H
 #define TDM_CLI_DOCS_H
@@ -9,10 +9,10 @@
 #include "base/buf.h"
 #include "cli/cmd.h"
 
-/* The text as roff prints it literally. `line_start`: it stands at the beginning of an input line. */
+/* Escapes a text so that roff prints it literally. `line_start`: it is at the start of an input line. */
 void tdm_docs_escape(struct tdm_buf *out, struct tdm_str text, bool line_start);
 
-/* `date` is "2026-01-31", for the foot of the page. */
+/* `date` is "2026-01-31", for the footer of the page. */
 void tdm_docs_man(struct tdm_buf *out, const char *date);
 void tdm_docs_man_command(struct tdm_buf *out, const struct tdm_cmd *cmd, const char *date);
 

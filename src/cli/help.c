@@ -7,7 +7,7 @@ enum {
 	INDENT = 2,
 	GAP = 2,        /* between a term and its text */
 	TERM_MAX = 28,  /* a longer term has its text on the next line */
-	READABLE = 100, /* running text does not get wider, however wide the terminal is */
+	READABLE = 100, /* text is never wider, however wide the terminal is */
 	EXAMPLE_INDENT = 6,
 };
 
@@ -16,7 +16,7 @@ static size_t fold_width(size_t width)
 	return width < READABLE ? width : READABLE;
 }
 
-/* A term in its column, then its text, folded beside it. */
+/* Writes a term, then its text folded in the next column. */
 static void put_row(struct tdm_buf *out, struct tdm_str term, const char *text, size_t column, size_t width)
 {
 	size_t used = INDENT + tdm_wrap_columns(term);
@@ -120,7 +120,7 @@ static void put_options(struct tdm_buf *out, const struct tdm_cmd *cmd, size_t w
 		put_option(out, opt, column, width);
 }
 
-/* Folds a usage text between its words, but not inside brackets: blanks there are hidden from the folding. */
+/* Folds a usage text between words, but not inside brackets: spaces there are hidden from the folding. */
 static void put_form(struct tdm_buf *out, struct tdm_str form, struct tdm_wrap wrap)
 {
 	enum { HIDDEN_BLANK = '\1' };
@@ -155,7 +155,7 @@ static void put_usage(struct tdm_buf *out, const struct tdm_cmd *cmd, size_t wid
 	}
 }
 
-/* As a sentence. */
+/* Writes the summary as a sentence. */
 static void put_summary(struct tdm_buf *out, const struct tdm_cmd *cmd, size_t width)
 {
 	struct tdm_buf sentence;
@@ -213,14 +213,12 @@ void tdm_help_command(struct tdm_buf *out, const struct tdm_cmd *cmd, size_t wid
 	put_examples(out, cmd->examples, fold);
 }
 
-const char tdm_help_tagline[] =
-	"Where every byte of a Tenstorrent accelerator's memory is: who holds it, where it lies, "
-	"and whether the next model will fit.";
+const char tdm_help_tagline[] = "Shows where every byte of a Tenstorrent accelerator's memory is, who holds it, and "
+				"whether the next model will fit.";
 
 const char tdm_help_about[] =
-	"Tidemark shows where every byte of a Tenstorrent accelerator's memory is: who holds it, where it lies, why it "
-	"peaked, and whether the next model will fit. Its model of the cards follows the tt-metal runtime address for "
-	"address.\n\n"
+	"Tidemark shows where every byte of a Tenstorrent accelerator's memory is, who holds it, why it peaked, and "
+	"whether the next model will fit. Its model of the cards follows the tt-metal runtime address for address.\n\n"
 	"Sizes are powers of 1024: 64K, 64KiB and 64KB are the same. Every command that lists something has --json, "
 	"with sizes in bytes.";
 
@@ -231,25 +229,24 @@ const struct tdm_help_row tdm_help_options[] = {
 };
 
 const struct tdm_help_row tdm_help_exits[] = {
-	{ "0", "fine; that something does not fit is an answer, not a failure" },
-	{ "1", "a finding that the command was asked to fail on; a warning of 'doctor'" },
-	{ "2", "wrong usage, unreadable input, or output that could not be written; something that 'doctor' found "
-	       "broken" },
+	{ "0", "success; 'does not fit' is an answer, not a failure" },
+	{ "1", "a finding that the command was asked to fail on; 'doctor' has a warning" },
+	{ "2", "wrong usage, unreadable input, or output that could not be written; 'doctor' found something broken" },
 	{ "any", "'run' exits with the code of its program" },
 	{ NULL, NULL },
 };
 
 const struct tdm_help_row tdm_help_command_exits[] = {
-	{ "0", "fine; that something does not fit is an answer, not a failure" },
+	{ "0", "success; 'does not fit' is an answer, not a failure" },
 	{ "1", "a finding that the command was asked to fail on" },
 	{ "2", "wrong usage, unreadable input, or output that could not be written" },
 	{ NULL, NULL },
 };
 
 const struct tdm_help_row tdm_help_environment[] = {
-	{ "TIDEMARK", "1 turns tracking on in programs that use libtidemark, as 'tidemark run' does" },
-	{ "TIDEMARK_DIR", "where ledgers of tracked programs are, instead of /dev/shm" },
-	{ "NO_COLOR", "no colour, when set to anything; without a terminal there is none anyway" },
-	{ "COLUMNS", "width to fold text to, instead of the terminal's" },
+	{ "TIDEMARK", "set to 1 to turn on tracking in programs that use libtidemark, as 'tidemark run' does" },
+	{ "TIDEMARK_DIR", "directory for the ledgers of tracked programs, instead of /dev/shm" },
+	{ "NO_COLOR", "no colour if set to anything; colours are used on a terminal only" },
+	{ "COLUMNS", "width at which text is folded, instead of the terminal's" },
 	{ NULL, NULL },
 };

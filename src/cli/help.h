@@ -1,4 +1,4 @@
-/* The help that the command prints, made from the table of commands. docs.c makes the man pages from the same texts. */
+/* The command's help, made from the table of commands. docs.c makes the man pages from the same texts. */
 #ifndef TDM_CLI_HELP_H
 #define TDM_CLI_HELP_H
 
@@ -8,16 +8,16 @@
 extern const char tdm_help_tagline[];
 extern const char tdm_help_about[]; /* paragraphs, as in struct tdm_cmd */
 extern const struct tdm_help_row tdm_help_options[], tdm_help_exits[], tdm_help_environment[];
-extern const struct tdm_help_row tdm_help_command_exits[]; /* of a command that has none of its own */
+extern const struct tdm_help_row tdm_help_command_exits[]; /* of commands that define none */
 
-/* A piece of a description, cut off its front. False at the end. */
+/* The next paragraph of a description. False at the end. */
 struct tdm_paragraph {
 	struct tdm_str text;
-	bool verbatim; /* keep its lines */
+	bool verbatim; /* keep its line breaks */
 };
 bool tdm_help_paragraph(const char **description, struct tdm_paragraph *paragraph);
 
-/* "-o, --output=FILE", with room for the letter when there is none. */
+/* "-o, --output=FILE", with space for the letter if there is none. */
 void tdm_help_option(struct tdm_buf *out, const struct tdm_opt *opt);
 
 void tdm_help_short(struct tdm_buf *out, size_t width);   /* usage and the commands */

@@ -47,7 +47,7 @@ int tdm_info_capture(const struct tdm_info_request *request)
 	r.file.cut = r.err != 0;
 	struct tdm_info_capture_report report = { &c.summary, r.file };
 	bool has_figures =
-		r.err == 0 || c.summary.counts.nodes != 0; /* none of a file that ends before its first node */
+		r.err == 0 || c.summary.counts.nodes != 0; /* false for a file that ends before its first node */
 	if (c.has_chart && end == 0)
 		failed |= draw(&c, request);
 	if (request->json != NULL && r.err != 0)

@@ -1,6 +1,6 @@
 /*
- * Logs for `tidemark info`: those of training runs as `tidemark phases` shows them, others as `tidemark log` does. Any
- * text may be a log, so one may say nothing at all.
+ * Logs for `tidemark info`: training runs are shown as by `tidemark phases`, others as by `tidemark log`. Any text may
+ * be a log, so one may have nothing to show.
  */
 #include "analyze/phase_log.h"
 #include "cli/info_view.h"
@@ -57,7 +57,7 @@ static int take_log(void *to, const struct tdm_record *record)
 	return record->type == TDM_RECORD_LOG ? tdm_log_profile_add(profile, record->log) : 0;
 }
 
-/* Text in which nothing was found. */
+/* Why nothing was found in a text. */
 static const char *why_nothing(struct tdm_input *input)
 {
 	struct tdm_str head = tdm_str_trim(tdm_input_head(input));

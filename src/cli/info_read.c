@@ -1,3 +1,4 @@
+/* What all views of `tidemark info` do alike: read the records, print the first refused ones, and count the rest. */
 #include "base/err.h"
 #include "cli/info_view.h"
 

@@ -73,7 +73,7 @@ int tdm_info_programs(const struct tdm_info_request *request)
 	struct tdm_info_reading r = { .request = request, .take = tdm_kernel_programs_take, .to = &programs };
 	if (tdm_kernel_programs_init(&programs) != 0)
 		return tdm_info_refuse(request, "out of memory");
-	/* The paths lead to the kernel cache, if this machine compiled the kernels. */
+	/* The paths are valid if this machine compiled the kernels: they lead into its cache. */
 	programs.code_of = tdm_kernel_cache_bytes_of;
 	tdm_info_read(&r);
 	int err = tdm_kernel_programs_end(&programs, ring_bytes());
@@ -103,7 +103,7 @@ int tdm_info_kernels(const struct tdm_info_request *request)
 	return tdm_info_end(&r);
 }
 
-/* The path of another file of the same run; empty if `path` does not end in `ending`. */
+/* The path of another file of the same run; empty if the name does not tell. */
 static void path_beside(const char *path, const char *ending, const char *wanted, char dst[PATH_MAX])
 {
 	size_t len = strlen(path), cut = strlen(ending);
@@ -115,8 +115,8 @@ static void path_beside(const char *path, const char *ending, const char *wanted
 }
 
 /*
- * A summary does not say how many banks there are; the blocks or the L1 summary of the same run do. Problems in that
- * file are not reported, because the user did not ask for it. Returns whether one could be read.
+ * A summary does not say how many banks there are, but the blocks or the L1 summary of the same run do. Errors in that
+ * file are not reported, because the user did not ask for it. Returns whether there is one.
  */
 static bool read_beside(const struct tdm_info_request *request, struct tdm_memory_states *beside, char path[PATH_MAX])
 {

@@ -1,4 +1,4 @@
-/* Pictures of ledgers with their buffers, for the commands that list them. */
+/* Pictures of ledgers with their buffers, for commands that list buffers. */
 #ifndef TDM_CLI_LEDGERS_H
 #define TDM_CLI_LEDGERS_H
 
@@ -11,14 +11,15 @@ struct tdm_ledgers {
 	const struct tdm_picture *picture; /* the last one */
 };
 
-/* Which ledgers: of a directory, NULL: the usual one; or these, ending with NULL; and only of these processes. What the
- * options point to must outlive them. 0, or the exit code after a message. */
+/* The options say which ledgers: those of a directory (NULL: the default one) or the given paths, and of which
+ * processes. What they point to must outlive `ledgers`. 0, or the exit code after a message. */
 int tdm_ledgers_open(const struct tdm_cmd *cmd, struct tdm_state_options options, struct tdm_ledgers *ledgers);
 
 /* A new picture. 0, or the exit code after a message. */
 int tdm_ledgers_look(const struct tdm_cmd *cmd, struct tdm_ledgers *ledgers, unsigned more_parts);
 
-/* What every report on them begins with: where they are, what was read, and the terminal, with ASCII alone if asked. */
+/* Fills in what every report on ledgers starts from: where they are, what was read, and the terminal, ASCII only if
+ * asked. */
 void tdm_ledgers_report(const struct tdm_ledgers *ledgers, bool ascii, struct tdm_live_report *report);
 void tdm_ledgers_done(struct tdm_ledgers *ledgers);
 

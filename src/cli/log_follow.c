@@ -7,9 +7,9 @@
 #include <signal.h>
 #include <stdio.h>
 
-enum { LOOK_MS = 200 }; /* between two looks at a file that has not grown */
+enum { LOOK_MS = 200 }; /* between two checks of a file that has not grown */
 
-/* The only thing that a signal can reach. */
+/* Set by the signal handler. */
 static volatile sig_atomic_t stopped;
 
 static void stop(int number)
@@ -41,7 +41,7 @@ static void print_record(const struct tdm_log_follow *follow, const struct tdm_l
 	fwrite(out->data, 1, out->len, stdout);
 }
 
-/* Everything that is there now. 0, or the exit code. */
+/* Prints everything that is there now. 0, or the exit code. */
 static int print_new(const struct tdm_log_follow *follow, struct tdm_log_reader *reader, struct tdm_buf *out)
 {
 	struct tdm_log_record record;
@@ -56,10 +56,10 @@ static int print_new(const struct tdm_log_follow *follow, struct tdm_log_reader 
 		if (got < 0 && got != TDM_ESYNTAX)
 			return TDM_EXIT_USAGE;
 	}
-	return fflush(stdout) != 0 ? TDM_EXIT_USAGE : 0; /* nobody reads any more */
+	return fflush(stdout) != 0 ? TDM_EXIT_USAGE : 0; /* the reader has left */
 }
 
-/* Says why a packed file cannot be followed. 0 when it is plain, or the exit code. */
+/* Refuses a packed file, which cannot be followed. 0 for a plain one, or the exit code. */
 static int check_plain(const struct tdm_cmd *cmd, struct tdm_input *input)
 {
 	const char *packing = tdm_input_packing(input);
@@ -68,7 +68,8 @@ static int check_plain(const struct tdm_cmd *cmd, struct tdm_input *input)
 					 tdm_input_name(input), packing);
 }
 
-/* The name leads to another file now, or to the same from its beginning; unless that is gone again. */
+/* Opens the path again: it is another file now, or the same file has been truncated. Does nothing if it is gone
+ * again. */
 static int start_again(const struct tdm_cmd *cmd, const struct tdm_log_follow *follow, struct tdm_log_reader *reader,
 	struct tdm_input **input)
 {
@@ -78,7 +79,7 @@ static int start_again(const struct tdm_cmd *cmd, const struct tdm_log_follow *f
 	tdm_input_close(*input);
 	*input = fresh;
 	tdm_log_reader_restart(reader, fresh);
-	fprintf(stderr, "tidemark log: %s begins anew\n", follow->path);
+	fprintf(stderr, "tidemark log: %s starts again\n", follow->path);
 	return check_plain(cmd, fresh);
 }
 
@@ -93,7 +94,7 @@ static int follow_input(const struct tdm_cmd *cmd, const struct tdm_log_follow *
 			poll(NULL, 0, LOOK_MS);
 			continue;
 		}
-		exit_code = print_new(follow, reader, &out); /* what came before the change */
+		exit_code = print_new(follow, reader, &out); /* what was written before the change */
 		exit_code = exit_code != 0 ? exit_code : start_again(cmd, follow, reader, input);
 		if (exit_code != 0)
 			break;
@@ -110,7 +111,7 @@ int tdm_log_follow_run(const struct tdm_cmd *cmd, const struct tdm_log_follow *f
 	if (err != 0)
 		return tdm_cmd_error(cmd, "cannot read %s: %s", follow->path, tdm_err_text(err));
 	catch_signals();
-	setvbuf(stdout, NULL, _IOLBF, 0); /* a record is printed when it comes, also into a pipe */
+	setvbuf(stdout, NULL, _IOLBF, 0); /* print each record at once, even into a pipe */
 	err = tdm_log_reader_open(&reader, input);
 	int exit_code = err != 0 ? tdm_cmd_error(cmd, "out of memory") : check_plain(cmd, input);
 	if (exit_code == 0) {

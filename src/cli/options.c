@@ -45,7 +45,7 @@ int tdm_take_texts(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const c
 	return 0;
 }
 
-/* "a number of rows from 1 to 9": of what is what the help calls the value. */
+/* "a number of rows from 1 to 9"; "rows" is the value's name in the help. */
 static int refuse_number(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const char *value)
 {
 	char noun[32] = "", range[64] = "";
@@ -77,7 +77,7 @@ int tdm_take_u32(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const cha
 	return code;
 }
 
-/* A size, or a number of bytes as programs print it: 1.2e10, 1938739200.0. */
+/* A size, or a number of bytes as programs print them: 1.2e10, 1938739200.0. */
 int tdm_take_bytes(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const char *value, void *to)
 {
 	char *end;
@@ -98,7 +98,7 @@ int tdm_take_duration(const struct tdm_cmd *cmd, const struct tdm_opt *opt, cons
 	return 0;
 }
 
-/* "this, that or another", word by word. */
+/* Adds a word to "this, that or another". */
 static void add_word(struct tdm_buf *words, struct tdm_str word, bool is_last)
 {
 	tdm_buf_printf(words, "%s%.*s", words->len == 0 ? "" : is_last ? " or " : ", ", TDM_STR_ARG(word));
@@ -181,7 +181,7 @@ int tdm_take_kind(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const ch
 	return refuse_words(cmd, opt, value, &words);
 }
 
-/* Whether pictures can be written under that name is asked before any work is done. */
+/* Checks the name's ending before any work is done. */
 int tdm_take_chart_path(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const char *value, void *to)
 {
 	enum tdm_plot_format format;

@@ -1,10 +1,10 @@
 /*
- * The values that options take, and the options that several commands have. A row of a command's table names the type
- * of its request and the member that the value goes to:
+ * The values that options take, and options shared by several commands. A row of a command's table names the type of
+ * its request and the member that gets the value:
  *
  *     { "limit", 'n', "N", "print at most N rows", TDM_TAKE_NUMBER(struct request, limit, 1, 0) },
  *
- * A member of the wrong type does not compile. A number's range is part of its row; a maximum of 0 is none.
+ * A member of the wrong type does not compile. A number's range is part of its row; a maximum of 0 means no maximum.
  */
 #ifndef TDM_CLI_OPTIONS_H
 #define TDM_CLI_OPTIONS_H
@@ -13,7 +13,7 @@
 
 enum { TDM_LIST_MAX = 1024, TDM_REFRESH_MIN_MS = 100, TDM_REFRESH_MAX_MS = 86400000, TDM_REFRESH_DEFAULT_MS = 1000 };
 
-/* The processes that were asked for; none: all. */
+/* The processes to show; an empty list means all. */
 struct tdm_pids {
 	int32_t list[TDM_LIST_MAX];
 	size_t count;
@@ -40,54 +40,55 @@ tdm_take tdm_take_flag, tdm_take_text, tdm_take_texts, tdm_take_number, tdm_take
 	TDM_INTO(tdm_take_number, type, member, uint64_t), TDM_RANGE(least, most)
 #define TDM_TAKE_U32(type, member, least, most) TDM_INTO(tdm_take_u32, type, member, uint32_t), TDM_RANGE(least, most)
 #define TDM_TAKE_BYTES(type, member)            TDM_INTO(tdm_take_bytes, type, member, uint64_t)
-/* Nanoseconds, from a millisecond on. */
+/* Nanoseconds, at least one millisecond. */
 #define TDM_TAKE_DURATION(type, member)         TDM_INTO(tdm_take_duration, type, member, uint64_t)
-/* Which of the words that `arg` has, "this|that", from 1. */
+/* Which word of `arg`, "this|that", counted from 1. */
 #define TDM_TAKE_CHOICE(type, member)           TDM_INTO(tdm_take_choice, type, member, unsigned)
 
-/* Rows that several tables have, to be put between braces. */
+/* Rows shared by several tables; put them between braces. */
 
 #define TDM_OPT_JSON(type, member) \
-	"json", 'j', NULL, "print JSON, with sizes in bytes and null for what is unknown", TDM_TAKE_FLAG(type, member)
+	"json", 'j', NULL, "print JSON, with sizes in bytes and null for unknown values", TDM_TAKE_FLAG(type, member)
 #define TDM_OPT_ASCII(type, member) "ascii", 0, NULL, "print ASCII characters only", TDM_TAKE_FLAG(type, member)
 #define TDM_OPT_NO_COLOR(type, member) \
-	"no-color", 'C', NULL, "no colour, as with NO_COLOR in the environment", TDM_TAKE_FLAG(type, member)
+	"no-color", 'C', NULL, "do not use colour, as with NO_COLOR in the environment", TDM_TAKE_FLAG(type, member)
 #define TDM_OPT_DIR(type, member) \
 	"dir", 0, "DIR", "directory of the ledgers, instead of $TIDEMARK_DIR or /dev/shm", TDM_TAKE_TEXT(type, member)
 
-/* Of the live views: which device, by any of its names, and which process. */
-#define TDM_OPT_DEVICE(type, member)                                                                         \
-	"device", 'd', "DEV",                                                                                \
-		"only this device: its number, /dev/tenstorrent/N, PCI address, chip id, or #N of the list", \
+/* For the live views: which device, by any of its names, and which process. */
+#define TDM_OPT_DEVICE(type, member)                                                                                   \
+	"device", 'd', "DEV",                                                                                          \
+		"show only this device: its number, /dev/tenstorrent/N, PCI address, chip id, or #N for its place in " \
+		"the list, from 0",                                                                                    \
 		TDM_INTO(tdm_take_device, type, member, const char *)
-#define TDM_OPT_PID(type, member)                                            \
-	"pid", 'p', "PID", "only this process and the devices that it uses", \
+#define TDM_OPT_PID(type, member)                                                 \
+	"pid", 'p', "PID", "show only this process and the devices that it uses", \
 		TDM_INTO(tdm_take_pid, type, member, int32_t)
 
-/* Of the views of buffers: which of them. */
-#define TDM_OPT_PIDS(type, member)                                          \
-	"pid", 'p', "PID", "only this process; may be given several times", \
+/* For the views of buffers: which buffers. */
+#define TDM_OPT_PIDS(type, member)                                    \
+	"pid", 'p', "PID", "show only this process; may be repeated", \
 		TDM_INTO(tdm_take_pids, type, member, struct tdm_pids)
-#define TDM_OPT_KIND(type, member)                                               \
-	"kind", 'k', "KIND", "only this kind of memory, such as dram, l1 or cb", \
+#define TDM_OPT_KIND(type, member)                                                    \
+	"kind", 'k', "KIND", "show only this kind of memory, such as dram, l1 or cb", \
 		TDM_INTO(tdm_take_kind, type, member, struct tdm_buffer_filter)
-#define TDM_OPT_DEVICE_NUMBER(type, member)                     \
-	"device", 'd', "N", "only the device with this number", \
+#define TDM_OPT_DEVICE_NUMBER(type, member)                          \
+	"device", 'd', "N", "show only the device with this number", \
 		TDM_INTO(tdm_take_device_number, type, member, struct tdm_buffer_filter)
 
-/* Of charts. */
+/* For charts. */
 #define TDM_OPT_CHART_PATH(type, member)                                                  \
 	"output", 'o', "FILE", "file for the chart; its name ends in .png, .svg or .pdf", \
 		TDM_INTO(tdm_take_chart_path, type, member, const char *)
 #define TDM_OPT_CHART_TITLE(type, member) "title", 't', "TEXT", "title of the chart", TDM_TAKE_TEXT(type, member)
-#define TDM_OPT_CHART_SIZE(type, member)                                               \
-	"size", 0, "WIDTHxHEIGHT", "size of the chart in pixels, 1200x675 by default", \
+#define TDM_OPT_CHART_SIZE(type, member)                                              \
+	"size", 0, "WIDTHxHEIGHT", "size of the chart in pixels (default: 1200x675)", \
 		TDM_INTO(tdm_take_chart_size, type, member, struct tdm_plot_options)
-#define TDM_OPT_CHART_SCALE(type, member)                                                  \
-	"scale", 0, "NUMBER", "scale of the chart: 2 for screens of twice the resolution", \
+#define TDM_OPT_CHART_SCALE(type, member)                                          \
+	"scale", 0, "NUMBER", "scale of the chart: 2 for high-resolution screens", \
 		TDM_INTO(tdm_take_chart_scale, type, member, struct tdm_plot_options)
 
-/* Says where the chart is, and which fonts its text lacks. */
+/* Prints where the chart is, and which fonts its text lacks. */
 void tdm_chart_said(const struct tdm_cmd *cmd, const char *path);
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* An input at the end, empty; NULL with a message when out of memory. `path` may be NULL. */
+/* Appends an empty input; NULL with a message if out of memory. `path` may be NULL. */
 static struct tdm_phases_input *new_input(struct tdm_phase_inputs *r, const char *source, const char *path)
 {
 	size_t count = r->input_count, caps[] = { r->input_cap, r->input_cap };
@@ -182,8 +182,8 @@ static int append(
 
 /*
  * Appends the capture at a path to the run as one phase, counted as the runtime's own functions count it. 0, or a
- * negative code with the reason in `diag`: then it is not appended. *refused counts nodes that make no sense; they
- * count all the same, as they do there.
+ * negative code with the reason in `diag` and nothing is appended. *refused counts nodes that make no sense; like the
+ * runtime, it still includes them.
  */
 static int read_capture(
 	const char *path, struct tdm_str name, struct tdm_phase_run *run, uint64_t *refused, struct tdm_diag *diag)
@@ -206,8 +206,8 @@ static int read_capture(
 	return err;
 }
 
-/* All captures together are one run, in the order they were given. One that fails is left out, and what follows it
- * does not know what was in use before it. */
+/* All captures together are one run, in the order given. A capture that fails is left out; the next one then does not
+ * know what was in use before it. */
 static int read_captures(struct tdm_phase_inputs *r)
 {
 	struct tdm_phases_input *input = new_input(r, "capture", NULL);

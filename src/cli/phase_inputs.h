@@ -1,4 +1,4 @@
-/* What `tidemark phases` reads: logs of tt-train, ledgers, and captures given for each phase. */
+/* Reads the inputs of `tidemark phases`: logs of tt-train, ledgers, and a capture for each phase. */
 #ifndef TDM_CLI_PHASE_INPUTS_H
 #define TDM_CLI_PHASE_INPUTS_H
 
@@ -10,28 +10,28 @@
 
 enum { TDM_PHASE_INPUTS_MAX = 1024 };
 
-/* One thing to read, in the order of the command line. */
+/* One input, in the order of the command line. */
 struct tdm_phase_wanted {
 	const char *path;
-	int32_t pid; /* 0: `path` is meant */
+	int32_t pid; /* 0: use `path` */
 };
 
-/* All zero to begin, but the command. */
+/* All zero to begin with, except the command. */
 struct tdm_phase_inputs {
 	const struct tdm_cmd *cmd;
 	struct tdm_phase_wanted wanted[TDM_PHASE_INPUTS_MAX];
 	size_t wanted_count;
 	struct tdm_texts captures; /* NAME=FILE, all of one run */
-	const char *dir;           /* of ledgers; NULL: the usual one */
+	const char *dir;           /* of ledgers; NULL: the default one */
 
 	struct tdm_phases_input *inputs;
-	struct tdm_phase_log *logs; /* beside the inputs: what was refused in them */
+	struct tdm_phase_log *logs; /* for each input: what was refused in it */
 	char **paths;               /* of the inputs; owned */
 	size_t input_count, input_cap;
-	bool failed; /* an input could not be used, and that has been said; the others were */
+	bool failed; /* some input could not be used, and a message said so */
 };
 
-/* Reads all that is wanted. 0, or an exit code after a message when nothing can go on. */
+/* Reads all inputs. 0, or an exit code after a message if it cannot continue. */
 int tdm_phase_inputs_read(struct tdm_phase_inputs *inputs);
 void tdm_phase_inputs_done(struct tdm_phase_inputs *inputs);
 

@@ -1,7 +1,7 @@
 /*
- * Signals are blocked and read from a descriptor, so that none is lost between two checks. Output is written in pieces
- * that a pipe takes whole once poll() says that it takes any (PIPE_BUF): so a reader that stalls cannot keep us from
- * seeing a signal.
+ * Signals are blocked and read from a descriptor, so none is lost between two checks. Output is written in pieces of
+ * PIPE_BUF, which a pipe accepts without blocking once poll() says it is ready: a reader that stalls cannot keep us
+ * from seeing a signal.
  */
 #include "cli/ticker.h"
 #include "base/clock.h"
@@ -19,7 +19,7 @@ static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 
 struct ticker {
 	int signal_fd;
-	int err; /* why the output could not be written; 0: it could, or its reader has left */
+	int err; /* why the output could not be written; 0: no error, or its reader has left */
 	sigset_t before;
 	struct sigaction pipe_before;
 };
@@ -43,7 +43,7 @@ static int open_ticker(struct ticker *ticker)
 	return 0;
 }
 
-/* A signal that came is taken away, so that giving the signals back does not end the process. */
+/* Consumes pending signals, so that unblocking them does not end the process. */
 static void close_ticker(struct ticker *ticker)
 {
 	struct signalfd_siginfo info;
@@ -54,7 +54,7 @@ static void close_ticker(struct ticker *ticker)
 	sigprocmask(SIG_SETMASK, &ticker->before, NULL);
 }
 
-/* 1: the output is ready (asked for by POLLOUT), 0: the time is over, -1: it is the end. */
+/* 1: the output is ready (if `events` is POLLOUT), 0: the time is up, -1: time to end. */
 static int watch(struct ticker *ticker, short events, const struct timespec *timeout)
 {
 	struct pollfd fds[] = { { .fd = ticker->signal_fd, .events = POLLIN },
@@ -76,7 +76,7 @@ static int watch(struct ticker *ticker, short events, const struct timespec *tim
 	return fds[1].revents != 0 ? 1 : 0;
 }
 
-/* False: it is over. */
+/* False: time to end. */
 static bool write_all(struct ticker *ticker, const char *data, size_t len)
 {
 	while (len != 0) {
@@ -95,7 +95,7 @@ static bool write_all(struct ticker *ticker, const char *data, size_t len)
 	return true;
 }
 
-/* Until then. False: it is over. */
+/* Waits until then. False: time to end. */
 static bool wait_until(struct ticker *ticker, uint64_t then_ns)
 {
 	uint64_t now = tdm_clock_ns(), wait_ns = then_ns > now ? then_ns - now : 0;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Checked builds look at everything after every event while there are no more than these. */
+/* Checked builds check everything after every event up to these numbers. */
 enum { CHECKED_PROCESSES_MAX = 4, CHECKED_BUFFERS_MAX = 64 };
 
 int tdm_fold_init(struct tdm_fold *fold)
@@ -78,7 +78,7 @@ static int process_get(struct tdm_fold *fold, uint64_t number, struct tdm_fold_p
 	return 0;
 }
 
-/* The last process takes the place of the one that goes. */
+/* Moves the last process into the freed place. */
 static void forget(struct tdm_fold *fold, uint64_t number)
 {
 	uint32_t at = tdm_map_take(&fold->by_number, number);
@@ -158,12 +158,12 @@ static void apply_device(struct tdm_fold_holding *holding, const struct tdm_even
 {
 	const struct tdm_device_info *info = event->about;
 	if (info == NULL || (holding->has_info && info->card[0] == '\0' && info->region_count == 0))
-		return; /* descriptions in text are for replays */
+		return; /* descriptions as text are for replays */
 	holding->info = *info;
 	holding->has_info = true;
 }
 
-/* The producer's figures include whatever was counted here before. */
+/* The producer's figures include everything that was counted here before. */
 static void apply_usage(struct tdm_fold_kind *kind, const struct tdm_usage *usage)
 {
 	kind->usage = *usage;
@@ -202,7 +202,7 @@ static int keep_texts(struct tdm_intern *texts, struct tdm_buffer *buffer, const
 	return err;
 }
 
-/* The index is made when a buffer is first looked for: one account of live buffers, taken once, needs none. */
+/* The index is made when a buffer is first looked for: a list of live buffers that is read once needs none. */
 static int make_index(struct tdm_fold_kind *kind)
 {
 	if (kind->is_indexed)
@@ -230,7 +230,7 @@ static void sums_take(struct tdm_fold_kind *kind, const struct tdm_buffer *buffe
 	kind->asked -= tdm_buffer_is_view(buffer) ? 0 : buffer->asked_bytes;
 }
 
-/* Whether there is room for the buffer in the place of `old`, which may be NULL. */
+/* Whether the buffer fits in place of `old`, which may be NULL. */
 static bool has_room(const struct tdm_fold_kind *kind, const struct tdm_buffer *old, const struct tdm_buffer *buffer)
 {
 	uint64_t reserved = kind->reserved - (old != NULL ? tdm_buffer_reserved(old) : 0);
@@ -241,7 +241,7 @@ static bool has_room(const struct tdm_fold_kind *kind, const struct tdm_buffer *
 	       buffer->asked_bytes <= TDM_FOLD_BYTES_MAX - asked && kind->count < UINT32_MAX - 1;
 }
 
-/* Counts for a producer that does not. */
+/* Counts here if the producer does not. */
 static void count_here(struct tdm_fold_kind *kind, uint64_t time_ns)
 {
 	struct tdm_usage *usage = &kind->usage;
@@ -257,7 +257,7 @@ static void count_here(struct tdm_fold_kind *kind, uint64_t time_ns)
 	usage->peak_buffers = tdm_max(usage->peak_buffers, usage->buffers);
 }
 
-/* Takes the buffer out; the last one takes its place. False: it is not there. */
+/* Takes the buffer out and moves the last one into its place. False: it is not there. */
 static bool take_buffer(struct tdm_fold_kind *kind, uint64_t id, struct tdm_buffer *taken)
 {
 	uint32_t at = tdm_map_take(&kind->by_id, id);
@@ -276,7 +276,7 @@ static int apply_alloc(struct tdm_fold *fold, struct tdm_fold_holding *holding, 
 	struct tdm_fold_kind *kind = &holding->kinds[event->kind];
 	struct tdm_buffer buffer = buffer_of(event), old;
 	int err = keep_texts(&fold->texts, &buffer, event);
-	/* Only what is not listed may be a new report of a buffer that is there. */
+	/* A list names each buffer once; any other event may report a live buffer again. */
 	bool is_listed = (event->flags & TDM_EVENT_LISTED) != 0;
 	if (err == 0 && !is_listed)
 		err = make_index(kind);
@@ -298,7 +298,7 @@ static int apply_alloc(struct tdm_fold *fold, struct tdm_fold_holding *holding, 
 	return 0;
 }
 
-/* What the buffer was, for whoever shows the release. */
+/* Describes the released buffer, for views that show the release. */
 static void describe_release(const struct tdm_intern *texts, const struct tdm_buffer *buffer, struct tdm_event *event)
 {
 	if (event->born_ns == 0)
@@ -363,7 +363,7 @@ static int apply_to_holding(struct tdm_fold *fold, struct tdm_fold_holding *hold
 	case TDM_OP_CLEAR:
 		return apply_clear(fold, holding, event);
 	default:
-		return 0; /* questions to a model, and what is dealt with before */
+		return 0; /* questions to a model, and events handled earlier */
 	}
 }
 

@@ -1,8 +1,7 @@
 /*
- * The largest free block of each memory of a device, and how far L1 is filled from both ends. This needs every buffer
- * of every process on the device, so it is done for a device only when something has changed there, at most once a
- * second, and so seldom that it takes a small share of the time; devices take turns. With some process's buffers
- * unknown there is no answer.
+ * Computes the largest free block of each memory of a device, and how far L1 is filled from both ends. This needs every
+ * buffer of every process on the device. So it is done only for devices that have changed, at most once a second and
+ * within a small share of the time; devices take turns. If the buffers of any process are unknown, there is no answer.
  */
 #include "state/state_parts.h"
 #include "base/clock.h"
@@ -12,25 +11,25 @@
 #include <stdlib.h>
 
 enum {
-	SHARE = 100,           /* at most this part of the time */
-	SLICE_MS = 1,          /* of a refresh; a device that was begun is finished */
-	FIRST_SLICE_MS = 40,   /* of the first one, in which no device has an answer yet */
+	SHARE = 100,           /* at most 1/100 of the time */
+	SLICE_MS = 1,          /* of a refresh; a device that was started is finished */
+	FIRST_SLICE_MS = 40,   /* of the first refresh, when no device has an answer yet */
 	BUCKETS_MIN = 1 << 6,  /* of a memory */
-	BUCKETS_MAX = 1 << 13, /* fits a cache beside what is read */
-	SMALL = 256,           /* spans that are sorted without digits */
+	BUCKETS_MAX = 1 << 13, /* fits in a cache with the data being read */
+	SMALL = 256,           /* up to this many spans, no radix sort */
 	DIGIT_BITS = 11,       /* of a sorting pass */
 };
 
 /*
- * A part of a bank, and what the buffers that begin in it cover. A gap that is as long as a bucket begins and ends in
- * different ones, so the first and the last byte of each bucket's buffers are enough to find it; only when there is no
- * such gap, because the memory is nearly full, do the buffers have to be sorted.
+ * A bucket: a part of a bank, and the range covered by the buffers that begin in it. A gap at least as long as a bucket
+ * begins and ends in different buckets, so the first and last byte of each bucket's buffers are enough to find it.
+ * Buffers are sorted only if there is no such gap, because the memory is nearly full.
  */
 struct tdm_reach {
 	uint64_t from, end; /* the lowest beginning and the highest end */
 };
 
-/* Where a buffer lies in each bank, from the beginning of its region. */
+/* Where a buffer is in each bank, relative to the start of its region. */
 struct tdm_span {
 	uint64_t from, end;
 };
@@ -48,14 +47,14 @@ struct look {
 	struct memory memories[TDM_FREE_KINDS];
 	uint64_t l1_lowest, cb_highest; /* 0: none */
 	bool no_cb;                     /* a circular buffer has no address */
-	/* for a second pass over the buffers of one kind: they are collected */
+	/* for a second pass, which collects the buffers of one kind */
 	unsigned kind;
 	struct tdm_span *spans;
 	size_t span_count, span_cap;
 	bool out_of_memory;
 };
 
-/* Where a slot lies in its memory; false when nowhere. */
+/* Where a slot's buffer is in its memory; false if outside of it. */
 static inline bool place_slot(const struct memory *memory, const struct tdm_ledger_slot *slot, struct tdm_span *span)
 {
 	uint64_t end = tdm_plus(slot->address, slot->bank_bytes);
@@ -117,7 +116,7 @@ static uint64_t longest_gap(const struct memory *memory)
 	return memory->size - reached > longest ? memory->size - reached : longest;
 }
 
-/* Sorted, for the rare case. */
+/* Sorting, for the rare case. */
 
 static void collect_slot(struct look *look, const struct tdm_ledger_slot *slot)
 {
@@ -147,7 +146,7 @@ static int by_from(const void *a, const void *b)
 	return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* One pass: in the order of one digit, equal ones as they were. */
+/* One pass of the radix sort: stable, by one digit. */
 static void sort_pass(const struct tdm_span *from, struct tdm_span *to, size_t count, unsigned shift)
 {
 	uint32_t at[1 << DIGIT_BITS] = { 0 }, sum = 0;
@@ -201,7 +200,7 @@ static uint64_t longest_sorted(const struct look *look, uint64_t size)
 
 /* Looking at a device. */
 
-/* Gives every buffer on the device to `each`. */
+/* Calls `walk` for every buffer on the device. */
 static int walk_device(struct tdm_state *state, size_t d, const struct tdm_ledger_walk *walk)
 {
 	int err = 0;
@@ -214,7 +213,7 @@ static int walk_device(struct tdm_state *state, size_t d, const struct tdm_ledge
 	return err;
 }
 
-/* More buffers, more buckets: then few of them share one. */
+/* More buffers get more buckets, so few of them share one. */
 static int start_memory(struct tdm_state *state, const struct tdm_picture_kind *kind, unsigned k, struct memory *memory)
 {
 	struct tdm_buckets *room = &state->buckets[k];
@@ -236,7 +235,7 @@ static int start_memory(struct tdm_state *state, const struct tdm_picture_kind *
 	return 0;
 }
 
-/* Every gap is shorter than a bucket: the buffers of this kind once more, in order. */
+/* Every gap is shorter than a bucket: collects the buffers of this kind again and sorts them. */
 static int sort_memory(struct tdm_state *state, size_t d, unsigned k, struct look *look, uint64_t *longest)
 {
 	look->kind = k;
@@ -277,7 +276,7 @@ static int compute(struct tdm_state *state, size_t d)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* A number for all that the answer depends on: which ledgers, how far each has come, and where memory lies. */
+/* Hashes everything the answer depends on: the ledgers, how far each has come, and where memory is. */
 static void hash_states(struct tdm_state *state)
 {
 	for (size_t d = 0; d < state->picture.device_count; d++) {
@@ -297,7 +296,7 @@ static void hash_states(struct tdm_state *state)
 			tdm_hash_u64(part->owner->number << 40 ^ (uint64_t)part->ledger->number << 32 ^ seq);
 	}
 	for (size_t d = 0; d < state->picture.device_count; d++)
-		state->joined[d].state += state->joined[d].state == 0; /* 0 stands for never */
+		state->joined[d].state += state->joined[d].state == 0; /* 0 means never */
 }
 
 static bool has_answer(const struct tdm_state *state, size_t d)
@@ -313,7 +312,7 @@ static bool is_due(const struct tdm_state *state, size_t d, uint64_t now_ns)
 	       (state->options.once || memo->computed_ns == 0 || now_ns - memo->computed_ns >= TDM_NS_PER_S);
 }
 
-/* Between circular buffers, which grow up, and L1 buffers, which grow down; the test for a clash looks at this. */
+/* The gap between circular buffers, which grow up, and L1 buffers, which grow down. The clash test checks it. */
 static void show_gap(struct tdm_picture_device *device, uint64_t computed_ns)
 {
 	struct tdm_picture_kind *cb = &device->kinds[TDM_KIND_CB];
@@ -342,7 +341,7 @@ static void show(struct tdm_state *state, size_t d)
 		if (memo->largest[k] == TDM_BYTES_UNKNOWN || kind->used_from != TDM_FROM_LEDGER ||
 			__builtin_mul_overflow(memo->largest[k], (uint64_t)kind->banks, &bytes))
 			continue;
-		/* It may be a little older than what is free. */
+		/* The block may be a little older than `free`. */
 		kind->largest_free = bytes < kind->free ? bytes : kind->free;
 		kind->largest_free_ns = memo->computed_ns;
 	}

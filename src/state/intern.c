@@ -12,7 +12,7 @@ enum {
 	FIRST_CAP = 64,
 };
 
-/* Makes room for `more` items behind `count`. The old array stays when there is none. */
+/* Makes room for `more` items after `count`. Keeps the old array if there is no memory. */
 static int reserve(void **array, uint32_t *cap, uint32_t count, uint32_t more, size_t item)
 {
 	uint64_t wanted = *cap != 0 ? *cap : FIRST_CAP;
@@ -92,7 +92,7 @@ static int add_text(struct tdm_intern *intern, struct tdm_str text, uint32_t *nu
 	return 0;
 }
 
-/* A NUL would make what is kept shorter than what is looked up. */
+/* After a NUL, the kept text would be shorter than the one looked up. */
 static struct tdm_str cut(struct tdm_str text)
 {
 	const char *nul = text.len != 0 ? memchr(text.ptr, '\0', text.len) : NULL;

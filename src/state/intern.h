@@ -1,6 +1,6 @@
 /*
- * Texts, call stacks and lists of core ranges, each kept once under a number; 0 is none. They are never dropped, and
- * there is a limit to how many there may be: above it new ones are counted as dropped and become none. Not thread-safe.
+ * Texts, call stacks and lists of core ranges, each kept once under a number; 0 means none. They are never removed, but
+ * their number is limited: beyond the limit new ones become 0 and are counted as dropped. Not thread-safe.
  */
 #ifndef TDM_STATE_INTERN_H
 #define TDM_STATE_INTERN_H
@@ -17,7 +17,7 @@
 /* A frame with its text as a number. */
 struct tdm_kept_frame {
 	uint64_t address;
-	uint32_t text; /* 0: the address counts */
+	uint32_t text; /* 0: there is only the address */
 };
 
 struct tdm_kept_stack {
@@ -31,7 +31,7 @@ struct tdm_kept_ranges {
 };
 
 struct tdm_intern {
-	struct tdm_names names; /* the number of a name is that of the text */
+	struct tdm_names names; /* names and texts have the same numbers */
 	char **texts;           /* texts[0] is "" */
 	uint32_t text_count, text_cap;
 	struct tdm_kept_frame *frames;
@@ -50,9 +50,10 @@ struct tdm_intern {
 int tdm_intern_init(struct tdm_intern *intern); /* 0 or -ENOMEM */
 void tdm_intern_done(struct tdm_intern *intern);
 
-/* 0 with *number set (0 for an empty text, or when there are too many), or -ENOMEM. Cut at TDM_NAME_MAX bytes. */
+/* Sets *number (0 for an empty text, or beyond the limit) and returns 0 or -ENOMEM. Cuts texts at TDM_NAME_MAX
+ * bytes. */
 int tdm_intern_text(struct tdm_intern *intern, struct tdm_str text, uint32_t *number);
-/* False when the text is not kept. */
+/* False if the text is not kept. */
 bool tdm_intern_find(const struct tdm_intern *intern, struct tdm_str text, uint32_t *number);
 int tdm_intern_stack(struct tdm_intern *intern, const struct tdm_frame *frames, uint32_t frame_count, uint32_t *number);
 int tdm_intern_ranges(

@@ -1,7 +1,6 @@
 /*
- * Which devices of the sources are one. A chip id joins; a number never does, but for ledgers among themselves: two
- * programs on one machine that know nothing but the number mean the same card by it. Cards come first, by node; the
- * others follow by number.
+ * Joins the sources' devices. A chip id joins; a number does so only between ledgers: two programs on one machine that
+ * know only the number mean the same card. Cards come first, by node; the others follow by number.
  */
 #include "state/state_parts.h"
 #include "base/reserve.h"
@@ -10,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What a key is made of, so that equal numbers of different things are different devices. */
+/* Part of a key, so that equal numbers of different things are different devices. */
 enum known_by { BY_CARD = 1, BY_CHIP, BY_NUMBER, BY_VIRTUAL, BY_REGION };
 
-/* In by_chip: two cards claim the id, so that it tells neither. */
+/* In by_chip: two cards report the same id, so it identifies neither. */
 #define AMBIGUOUS (UINT32_MAX - 1)
 
 static uint64_t key_of(enum known_by by, uint64_t id)
@@ -72,7 +71,7 @@ static int claim_chip(struct tdm_state *state, uint64_t id, uint32_t device)
 	return tdm_map_put(&state->by_chip, id, owner == TDM_MAP_NONE ? device : AMBIGUOUS);
 }
 
-/* The driver calls a card "unknown" whose number it does not have in its table: somebody else may know the name. */
+/* The driver says "unknown" for a card that is not in its table: another source may know the name. */
 static void set_card_name(struct tdm_picture_device *device, const struct tdm_host_value *type)
 {
 	if (type->state != TDM_HOST_KNOWN || strcmp(type->text, "unknown") == 0)
@@ -103,7 +102,7 @@ static int add_card(struct tdm_state *state, uint32_t i)
 	for (size_t k = 0; k < count; k++) {
 		if (ids[k].surety != TDM_HOST_EXACT)
 			continue;
-		/* An id that only may be this chip's joins, and is shown when a program has confirmed it. */
+		/* An id made from the serial joins too, but is shown only after a program has confirmed it. */
 		if (!device->has_chip_id && ids[k].is_own) {
 			device->has_chip_id = true;
 			device->chip_id = ids[k].id;
@@ -114,11 +113,11 @@ static int add_card(struct tdm_state *state, uint32_t i)
 	return 0;
 }
 
-/* The device with this chip id, a new one if need be. */
+/* The device with this chip id, added if it is new. */
 static uint32_t find_chip(struct tdm_state *state, uint64_t id)
 {
 	uint32_t at = tdm_map_find(&state->by_chip, id);
-	if (at == AMBIGUOUS) { /* one of two cards, not told which: it stands for itself */
+	if (at == AMBIGUOUS) { /* one of two cards, unknown which: a device of its own */
 		uint64_t key = key_of(BY_CHIP, id);
 		for (size_t i = 0; i < state->picture.device_count; i++)
 			if (state->picture.devices[i].key == key)
@@ -147,7 +146,7 @@ static void set_chips(struct tdm_picture_device *device, const struct tdm_metal_
 	}
 }
 
-/* A region that cannot be read is a problem; a device of its own only where nothing else could show the device. */
+/* An unreadable region is a problem. It is a device too if no other source shows the device. */
 static bool is_only_sign(const struct tdm_state *state, const struct tdm_metal_region *region)
 {
 	return state->host.card_count == 0 && region->has_name_id && region->status != TDM_METAL_VANISHED &&
@@ -162,7 +161,7 @@ static void add_region(struct tdm_state *state, uint32_t i, bool readable)
 		return;
 	if (readable && region->id_type == TDM_METAL_ID_CHIP)
 		at = find_chip(state, region->asic_id);
-	/* A second region of the same chip is damaged, or a lie: it stays apart. */
+	/* A second region of the same chip is damaged or forged: keep it apart. */
 	if (at == UINT32_MAX || state->picture.devices[at].region != UINT32_MAX)
 		at = add_device(state, key_of(BY_REGION, tdm_str_hash(tdm_str_of(region->name))));
 	if (at == UINT32_MAX)
@@ -177,7 +176,7 @@ static void add_region(struct tdm_state *state, uint32_t i, bool readable)
 	}
 }
 
-/* The device that a program speaks of, a new one only if `may_add`. */
+/* The device that a program means; added only if `may_add`. */
 static uint32_t find_holding(struct tdm_state *state, const struct tdm_fold_holding *holding, bool may_add)
 {
 	bool is_virtual = (holding->number & TDM_DEVICE_VIRTUAL_BIT) != 0;
@@ -219,8 +218,8 @@ static void describe_device(struct tdm_picture_device *device, const struct tdm_
 		device->info = info;
 }
 
-/* The devices of a process. What an ended one left is on a device that others use, or is listed if that was asked for.
- */
+/* Adds the devices of a process. An ended one adds none unless ended processes are listed: it only joins known
+ * devices. */
 static void add_process(struct tdm_state *state, const struct tdm_fold_process *process, bool runs)
 {
 	bool may_add = runs || state->options.with_ended;
@@ -251,7 +250,7 @@ static int by_number(const void *a, const void *b)
 	return order != 0 ? order : tdm_order(x->key, y->key);
 }
 
-/* Those that are no cards, by number. `process_count`, which is counted later, carries the old place meanwhile. */
+/* Sorts the devices after the cards by number. `process_count`, which is set later, carries the old index meanwhile. */
 static int sort_devices(struct tdm_state *state)
 {
 	struct tdm_picture *picture = &state->picture;
@@ -284,7 +283,7 @@ static int sort_devices(struct tdm_state *state)
 	return 0;
 }
 
-/* The memory of a device; a new one if need be. */
+/* The memo of a device, added if it is new. */
 static int find_memo(struct tdm_state *state, size_t device)
 {
 	uint64_t key = state->picture.devices[device].key;
@@ -301,7 +300,7 @@ static int find_memo(struct tdm_state *state, size_t device)
 	return 0;
 }
 
-/* Forgets devices that are gone when most of what is remembered is of such ones. */
+/* Forgets devices that are gone once most memos belong to such devices. */
 static void forget_memos(struct tdm_state *state)
 {
 	size_t used = 0, kept = 0;

@@ -1,6 +1,7 @@
 /*
- * Which processes of the sources are one: those that this process knows by the same number and that started at the same
- * time. A number alone is reused, and joins nothing. Then what each has on each device, source by source.
+ * Joins the sources' processes: two are the same if they have the same pid, as this process sees it, and the same start
+ * time. A pid alone may have been reused and joins nothing. Then collects what each process has on each device, source
+ * by source.
  */
 #include "state/state_parts.h"
 #include "base/reserve.h"
@@ -14,7 +15,7 @@ static uint64_t identity_hash(int32_t pid, uint64_t start_time, uint32_t generat
 	return tdm_hash_u64(start_time ^ tdm_hash_u64((uint64_t)(uint32_t)pid << 32 | generation));
 }
 
-/* The handle of a process that was there before, or a new one. Kept only while the process is listed. */
+/* The handle that the process had before, or a new one. Kept only while the process is listed. */
 static int set_handle(struct tdm_state *state, uint64_t identity, uint64_t *handle)
 {
 	uint32_t known = tdm_map_find(&state->handles, identity);
@@ -46,7 +47,7 @@ static void set_user(struct tdm_state *state, struct tdm_picture_process *proces
 	process->is_foreign = uid != UINT32_MAX && uid != state->proc.uid;
 }
 
-/* A process that was known before its ledger came, or is known after that is gone, keeps its handle. */
+/* A process keeps its handle if it was known before its ledger appeared, or stays known after its ledger is gone. */
 static int set_ledger_handle(struct tdm_state *state, struct tdm_fold_process *from, bool is_here, int32_t pid)
 {
 	uint64_t identity = identity_hash(pid, from->who.start_time, from->who.generation);
@@ -94,11 +95,11 @@ static int add_ledger_process(struct tdm_state *state, struct tdm_fold_process *
 	describe(state, from, process);
 	if (!is_here || from->who.start_time == 0)
 		return 0;
-	/* An exec leaves the ledger of the older generation behind; its lock went with it. */
+	/* After an exec the ledger of the older generation remains, but without its lock. */
 	return tdm_map_put(&state->by_pid, identity_hash(pid, from->who.start_time, 0), from->process);
 }
 
-/* The process with this number, as /proc knows it. Its index, or UINT32_MAX: out of memory. */
+/* The process with this pid, as /proc describes it. Its index, or UINT32_MAX: out of memory. */
 static uint32_t find_process(struct tdm_state *state, int32_t pid, const struct tdm_proc_facts *facts, const char *hint)
 {
 	uint64_t key = identity_hash(pid, facts->start_time, 0);
@@ -136,7 +137,7 @@ static struct tdm_part *add_part(struct tdm_state *state, uint32_t process, uint
 	return part;
 }
 
-/* What one process has on one device; a new one if need be. NULL: out of memory. */
+/* The part of a process on a device, added if it is new. NULL: out of memory. */
 static struct tdm_part *find_part(struct tdm_state *state, uint32_t process, uint32_t device)
 {
 	uint64_t key = (uint64_t)process << 32 | device;
@@ -195,7 +196,7 @@ static int add_opens(struct tdm_state *state, uint32_t device, const struct tdm_
 		const struct tdm_host_open *open = &state->host.opens[card->open_first + i];
 		const struct tdm_host_process *known = &state->host.processes[open->process];
 		if (known->facts.err == -ENOENT)
-			continue; /* it has ended since */
+			continue; /* it has ended meanwhile */
 		uint32_t process = find_process(state, known->pid, &known->facts, "");
 		struct tdm_part *part = process != UINT32_MAX ? find_part(state, process, device) : NULL;
 		if (part == NULL)
@@ -251,7 +252,7 @@ static int by_process(const void *a, const void *b)
 	return order != 0 ? order : tdm_order(x->number, y->number);
 }
 
-/* Processes by pid, parts by process and device. `first_holding` carries the old place while they are sorted. */
+/* Sorts processes by pid, and parts by process and device. `first_holding` carries the old index meanwhile. */
 static int sort_all(struct tdm_state *state)
 {
 	size_t count = state->picture.process_count;

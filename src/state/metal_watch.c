@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Judging takes at most this part of the time. */
+/* Judging takes at most 1/50 of the time. */
 enum { JUDGE_SHARE = 50 };
 #define SILENCE_NS (60 * TDM_NS_PER_S)
 
@@ -37,8 +37,7 @@ static const struct tdm_metal_slot *find_slot(const struct tdm_metal_region *reg
 	return NULL;
 }
 
-/* What was found out about the slots goes over to the new reading. False when there is one that nobody was asked about.
- */
+/* Copies what is known about the slots to the new reading. False if a slot has yet to be judged. */
 static bool carry_over(const struct tdm_metal_region *old, struct tdm_metal_region *region)
 {
 	for (uint32_t i = 0; i < region->slot_count; i++) {
@@ -48,7 +47,7 @@ static bool carry_over(const struct tdm_metal_region *old, struct tdm_metal_regi
 			slot->life = TDM_PROC_DEAD;
 			continue;
 		}
-		/* One that was dead and is written again is somebody else's, or was not. */
+		/* A dead slot that is written again has a new owner, or was not dead. */
 		if (was == NULL || was->releases || was->pid != slot->pid || strcmp(was->hint, slot->hint) != 0 ||
 			(was->life == TDM_PROC_DEAD && was->updated_ns != slot->updated_ns))
 			return false;
@@ -61,7 +60,7 @@ static bool carry_over(const struct tdm_metal_region *old, struct tdm_metal_regi
 	return true;
 }
 
-/* A container's process, under the number by which it is known here. */
+/* Facts about a container's process, under the pid that it has on this side. */
 static void look_up_nested(struct tdm_metal_list *list, const struct tdm_proc_root *root)
 {
 	for (size_t i = 0; i < list->count; i++)
@@ -73,8 +72,8 @@ static void look_up_nested(struct tdm_metal_list *list, const struct tdm_proc_ro
 }
 
 /*
- * A slot that was written while its pid is nobody's here belongs to a process that cannot be seen. It does not write
- * each second: it counts as dead only when it has been silent for a while.
+ * A slot that was written although no process here has its pid belongs to a process that cannot be seen. Such a process
+ * does not write every second, so it counts as dead only after a longer silence.
  */
 static void keep_undecided(struct tdm_metal_list *list, const struct tdm_metal_list *before, uint64_t real_ns)
 {

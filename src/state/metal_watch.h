@@ -1,6 +1,6 @@
 /*
- * tt-metal's regions, read each time, and whose they are, judged about once a second: what was known of a process slot
- * stays with it as long as the slot is the same process's.
+ * Reads tt-metal's regions each time, and judges about once a second who owns their process slots. Between two
+ * judgements a slot keeps what is known about its process for as long as it belongs to the same one.
  */
 #ifndef TDM_STATE_METAL_WATCH_H
 #define TDM_STATE_METAL_WATCH_H
@@ -14,7 +14,7 @@ struct tdm_metal_watch {
 };
 
 void tdm_metal_watch_done(struct tdm_metal_watch *watch);
-/* 0 or -ENOMEM; what else goes wrong is in the list. */
+/* 0 or -ENOMEM; other errors are in the list. */
 int tdm_metal_watch_refresh(struct tdm_metal_watch *watch, const struct tdm_proc_root *root, uint64_t now_ns);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the tables of a card say about the memory that a device has, looked up once for each name. */
+/* The memory of a device according to the tables of its card, looked up once for each name. */
 #ifndef TDM_STATE_MODELS_H
 #define TDM_STATE_MODELS_H
 
@@ -21,7 +21,7 @@ struct tdm_models {
 	struct tdm_model list[TDM_MODELS_KEPT];
 };
 
-/* Borrowed until the next call. An empty name is a card that is not known. */
+/* Borrowed until the next call. An empty name is an unknown card. */
 const struct tdm_model *tdm_models_get(struct tdm_models *models, const char *name);
 
 #endif

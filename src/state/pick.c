@@ -7,10 +7,10 @@
 
 static const char node_folder[] = "/dev/tenstorrent/";
 
-/* No machine has as many; a larger number is a chip's. */
+/* More than any machine has; a larger number is a chip id. */
 enum { DEVICES_MAX = 1024 };
 
-/* What a name is, and its number. */
+/* The forms of a name. */
 enum form { FORM_NONE, FORM_NUMBER, FORM_NODE, FORM_PCI, FORM_CHIP, FORM_PLACE };
 
 static enum form decimal(const char *text, enum form form, uint64_t *number)

@@ -1,17 +1,17 @@
 /*
- * A picture: devices, processes and their figures at one moment, of a running machine or of files. Every view draws
- * pictures, and every picture is made here, by state.h. Things refer to each other by index.
+ * A picture: devices, processes and their figures at one moment, of a running machine or of files. state.h makes all
+ * pictures, and every view draws them. Their parts refer to each other by index.
  *
  *     process 1 ── n holding n ── 1 device        a holding is what one process has on one device
  *                      1
  *                      n
  *                   buffer                        only where a view asked for buffers
  *
- * For every device and kind one source wins, and all figures of that device and kind are that source's, because sources
- * count differently. Wherever `used` is known, the holdings of running processes and `unattributed` add up to it.
+ * Sources count differently, so one source wins for each device and kind and supplies all of its figures. Wherever
+ * `used` is known, the holdings of running processes and `unattributed` add up to it.
  *
- * A number that is not known is TDM_BYTES_UNKNOWN, never 0. Everything in a picture is borrowed until the next one is
- * taken; texts stay for as long as the state does.
+ * An unknown number is TDM_BYTES_UNKNOWN, never 0. Everything in a picture is borrowed until the next one is taken;
+ * texts stay valid as long as the state.
  */
 #ifndef TDM_STATE_PICTURE_H
 #define TDM_STATE_PICTURE_H
@@ -27,13 +27,13 @@
 
 #define TDM_INDEX_NONE UINT32_MAX
 
-/* Where a figure is from. id, name in JSON */
-#define TDM_FROM_LIST(X)                                                                               \
-	X(NONE, "none")           /* no source knows it */                                             \
-	X(LEDGER, "ledger")       /* the ledgers of the programs: bytes that the allocator reserved */ \
-	X(METAL_SHM, "metal_shm") /* tt-metal's shared memory: bytes that the programs asked for */    \
-	X(DRIVER, "driver")       /* the files of the driver */                                        \
-	X(MODEL, "model")         /* the tables of the card: inferred, not measured */
+/* Where a figure comes from: id, name in JSON */
+#define TDM_FROM_LIST(X)                                                                            \
+	X(NONE, "none")           /* no source knows it */                                          \
+	X(LEDGER, "ledger")       /* the programs' ledgers: bytes that the allocator reserved */    \
+	X(METAL_SHM, "metal_shm") /* tt-metal's shared memory: bytes that the programs asked for */ \
+	X(DRIVER, "driver")       /* the files of the driver */                                     \
+	X(MODEL, "model")         /* the card's tables: inferred, not measured */
 
 enum tdm_from {
 #define X(id, name) TDM_FROM_##id,
@@ -46,7 +46,7 @@ const char *tdm_from_name(enum tdm_from from);
 
 enum { TDM_PICTURE_NAME_CAP = 40, TDM_PICTURE_TEXT_CAP = 256, TDM_PICTURE_CHIPS_MAX = 16 };
 
-/* A live buffer. Its holding and kind are those of the list that it is in. */
+/* A live buffer. The list that it is in belongs to one holding and kind. */
 struct tdm_buffer {
 	uint64_t id;
 	uint64_t address; /* TDM_ADDRESS_UNKNOWN */
@@ -67,15 +67,15 @@ static inline bool tdm_buffer_is_view(const struct tdm_buffer *buffer)
 	return (buffer->flags & TDM_EVENT_VIEW) != 0;
 }
 
-/* Bytes per bank times the banks in lockstep. Without banks the size that was asked for is the best there is. */
+/* Bytes per bank times the banks in lockstep. With banks unknown, the requested size is the best answer. */
 uint64_t tdm_buffer_reserved(const struct tdm_buffer *buffer);
 /* Bytes per bank times the banks or cores that hold a page. */
 uint64_t tdm_buffer_occupied(const struct tdm_buffer *buffer);
 
-/* What one process has of one kind on one device. Counters run since its start. */
+/* What one process has of one kind on one device. Counters count from its start. */
 struct tdm_picture_amount {
-	uint8_t from;    /* enum tdm_from; that of the device and kind, or none. Of an ended process: ledger */
-	bool is_inexact; /* the buffers changed while they were read, and are not those of the counters */
+	uint8_t from;    /* enum tdm_from: that of the device and kind, or none; an ended process has ledger */
+	bool is_inexact; /* the buffers changed while they were read and do not match the counters */
 	uint64_t used;   /* reserved bytes by a ledger, asked-for ones by metal_shm */
 	uint64_t peak, peak_ns;
 	uint64_t occupied; /* unknown unless buffers were asked for */
@@ -87,14 +87,14 @@ struct tdm_picture_amount {
 };
 
 /*
- * One kind of memory of one device, over all its banks. Circular buffers share a region with L1 buffers: its size is
- * the total of both, and what is free for circular buffers is what both leave; the largest free block is the gap
- * between the two ends.
+ * One kind of memory of one device, over all its banks. Circular buffers share a region with L1 buffers: the region's
+ * size is the total of both kinds, `free` of circular buffers is the space that neither uses, and their largest free
+ * block is the gap between the two ends.
  */
 struct tdm_picture_kind {
 	uint8_t used_from;  /* enum tdm_from: the source that won; TDM_FROM_NONE: `used` is unknown */
 	uint8_t total_from; /* of total, banks, base and bank_bytes */
-	bool peak_is_seen;  /* the peak is the highest sum that was seen; else the producer's own, exact */
+	bool peak_is_seen;  /* the peak is the highest sum that the reader saw; else the producer's own exact one */
 	uint64_t used;      /* by running processes, `unattributed` included */
 	uint64_t total, free;
 	uint64_t largest_free;    /* the largest contiguous block of a bank, times the banks */
@@ -102,8 +102,8 @@ struct tdm_picture_kind {
 	uint64_t peak;
 	uint64_t asked;        /* bytes asked for; equal to `used` with metal_shm */
 	uint64_t buffers;      /* live ones */
-	uint64_t unattributed; /* of `used`, in no process that is listed */
-	uint64_t stale;        /* left written down by ended processes: on no device any more, no part of `used` */
+	uint64_t unattributed; /* part of `used` that belongs to no listed process */
+	uint64_t stale;        /* still recorded for ended processes: no longer on the device, and not part of `used` */
 	uint32_t banks;        /* 0: unknown, like the next two */
 	uint64_t base, bank_bytes;
 	uint64_t allocs, out_of_memory; /* since the start of the running processes */
@@ -114,11 +114,11 @@ struct tdm_picture_kind {
 	uint64_t rival_bytes; /* of those */
 };
 
-/* A value of the driver. */
+/* A value that the driver reports. */
 struct tdm_reading {
 	bool is_known;
-	int err;       /* why it is not; 0: nobody offers it */
-	int64_t value; /* in the unit that is written below */
+	int err;       /* why it is unknown; 0: the driver does not offer it */
+	int64_t value; /* units: see below */
 };
 
 struct tdm_picture_telemetry {
@@ -127,7 +127,7 @@ struct tdm_picture_telemetry {
 	struct tdm_reading clock;            /* MHz, of the Tensix cores */
 	struct tdm_reading voltage;          /* millivolts */
 	struct tdm_reading current;          /* milliamperes */
-	struct tdm_reading fan;              /* turns a minute */
+	struct tdm_reading fan;              /* rpm */
 	struct tdm_reading heartbeat;
 };
 
@@ -139,9 +139,9 @@ struct tdm_picture_chip {
 };
 
 struct tdm_picture_device {
-	uint64_t key;                       /* its own in every picture; never 0 */
-	bool has_chip_id;                   /* else its identity is weak */
-	bool is_virtual;                    /* adds up what a capture without dispatch reports; on no card */
+	uint64_t key;                       /* the same in every picture; never 0 */
+	bool has_chip_id;                   /* without one its identity is weak */
+	bool is_virtual;                    /* sums what a capture without dispatch reports; no real card */
 	uint64_t chip_id;                   /* 0 is a valid one */
 	int32_t number;                     /* logical; -1: unknown */
 	int32_t node;                       /* of /dev/tenstorrent/N; -1: unknown, or not on this machine's bus */
@@ -151,15 +151,15 @@ struct tdm_picture_device {
 	uint8_t card_from;                  /* enum tdm_from */
 	uint32_t grid_x, grid_y;            /* 0: unknown */
 	uint32_t sources;                   /* bit n: enum tdm_from n knows it */
-	uint32_t process_count;             /* that hold something there or have it open */
+	uint32_t process_count;             /* processes that hold memory there or have it open */
 	const struct tdm_device_info *info; /* as a program described it; NULL: none did */
 	uint64_t updated_ns;                /* real-time clock, by metal_shm; 0: unknown */
 	struct tdm_picture_telemetry telemetry;
 	struct tdm_picture_kind kinds[TDM_KIND_COUNT];
 	uint64_t l1_peak;    /* of everything in L1 together, over all cores, exact; unknown with several processes */
-	uint64_t l1_core;    /* bytes of L1 that one core has; unknown without a card */
-	uint64_t l1_lowest;  /* L1 buffers reach down to this address; 0: there are none; may be unknown */
-	uint64_t cb_highest; /* circular buffers reach up to this address; 0: there are none; may be unknown */
+	uint64_t l1_core;    /* bytes of L1 in one core; unknown if the card is */
+	uint64_t l1_lowest;  /* lowest address of an L1 buffer; 0: there are none; may be unknown */
+	uint64_t cb_highest; /* highest end of a circular buffer; 0: there are none; may be unknown */
 	uint32_t chip_count;
 	struct tdm_picture_chip chips[TDM_PICTURE_CHIPS_MAX];
 	uint32_t host_card, region; /* index into the state's cards and regions; UINT32_MAX: none */
@@ -171,7 +171,7 @@ struct tdm_module {
 };
 
 struct tdm_picture_process {
-	uint64_t handle; /* its own in every picture; never 0 */
+	uint64_t handle; /* the same in every picture; never 0 */
 	int32_t pid;     /* as the reader knows it */
 	uint64_t start_time;
 	uint32_t uid;                    /* UINT32_MAX: unknown */
@@ -180,19 +180,19 @@ struct tdm_picture_process {
 	char command[TDM_COMMAND_CAP];    /* empty: unknown; then comm */
 	uint64_t started_ns;              /* real-time clock; 0: unknown */
 	uint8_t life;                     /* enum tdm_life; ended ones are listed only when they were asked for */
-	bool is_foreign;                  /* of another user than the reader */
-	bool crashed;                     /* has ended without saying goodbye */
-	bool in_container;                /* `pid` is not the number that it has itself */
+	bool is_foreign;                  /* belongs to another user than the reader */
+	bool crashed;                     /* ended without closing its ledger */
+	bool in_container;                /* `pid` differs from the pid that the process itself sees */
 	uint32_t sources;                 /* bit n: enum tdm_from n knows it */
-	char phase[TDM_PICTURE_NAME_CAP]; /* that runs; empty: none */
+	char phase[TDM_PICTURE_NAME_CAP]; /* the current one; empty: none */
 	uint64_t lost;                    /* events that are missing */
 	uint64_t faults;                  /* double and unknown releases, re-reports */
 	uint64_t out_of_memory;
 	uint32_t first_holding, holding_count;
 	uint64_t refused; /* records that cannot be believed */
-	/* Of a process with a ledger: */
+	/* Only of a process with a ledger: */
 	const struct tdm_process *who; /* NULL: it has none */
-	const char *ledger;            /* path of it; NULL */
+	const char *ledger;            /* its path, or NULL */
 	const struct tdm_module *modules;
 	size_t module_count;
 };
@@ -227,11 +227,11 @@ struct tdm_picture {
 	struct tdm_picture_process *processes; /* by pid */
 	struct tdm_holding *holdings;          /* those of a process together, by device */
 	struct tdm_picture_problem *problems;
-	/* Events since the last picture that had some, oldest first, if they were asked for; `process` is a handle,
-	 * also of one that is not listed any more; times are those of the monotonic clock. TDM_OP_LOST says in `size`
-	 * how many are missing. */
+	/* Events since the last picture that had any, oldest first, if they were asked for. `process` is a handle,
+	 * possibly of a process that is no longer listed; times are from the monotonic clock. The `size` of a
+	 * TDM_OP_LOST is the number of missing events. */
 	const struct tdm_event *events;
-	uint64_t buffers_version; /* another one when the lists of buffers may have changed */
+	uint64_t buffers_version; /* differs when the lists of buffers may have changed */
 	uint64_t others;          /* ledgers of processes that were not asked for */
 	int ledgers_err;          /* why the directory of ledgers cannot be listed; 0: it can */
 	const struct tdm_intern *texts;
@@ -241,17 +241,18 @@ void tdm_picture_device_init(struct tdm_picture_device *device); /* everything u
 void tdm_holding_init(struct tdm_holding *holding, uint32_t process, uint32_t device);
 void tdm_picture_done(struct tdm_picture *picture); /* releases the lists */
 
-/* The sums: for every device and kind whose `used` is known, holdings of running processes plus unattributed are it. */
+/* Whether for every device and kind with a known `used` the holdings of running processes plus `unattributed` equal
+ * it. */
 bool tdm_picture_is_valid(const struct tdm_picture *picture);
 
 /* "" for 0 or a wrong number. */
 const char *tdm_picture_text(const struct tdm_picture *picture, uint32_t number);
 /* The frames of a stack, innermost first; *count is 0 for 0 or a wrong number. */
 const struct tdm_kept_frame *tdm_picture_stack(const struct tdm_picture *picture, uint32_t number, uint32_t *count);
-/* The core ranges of this number; *count is 0 for 0 or a wrong number. */
+/* A list of core ranges; *count is 0 for 0 or a wrong number. */
 const struct tdm_core_range *tdm_picture_ranges(const struct tdm_picture *picture, uint32_t number, uint32_t *count);
 
-/* The command line of a process, else its name. */
+/* The command line of a process, or its name if that is unknown. */
 static inline const char *tdm_picture_command(const struct tdm_picture_process *process)
 {
 	return process->command[0] != '\0' ? process->command : process->comm;
@@ -260,18 +261,18 @@ static inline const char *tdm_picture_command(const struct tdm_picture_process *
 /* How many buffers a holding lists. */
 size_t tdm_holding_buffer_count(const struct tdm_holding *holding);
 
-/* Whether dead processes have left bytes written down for a device. */
+/* Whether bytes of dead processes are still recorded for a device. */
 bool tdm_picture_has_stale(const struct tdm_picture_device *device);
 
-/* used / total in tenths of a percent, rounded down, so that it never says more than tdm_level_of; -1 when one of them
- * is unknown or the total is 0. */
+/* used / total in tenths of a percent, rounded down to agree with tdm_level_of; -1 if one of them is unknown or the
+ * total is 0. */
 int tdm_picture_permille(uint64_t used, uint64_t total);
 
 /* How full: green below 75 %, yellow from 75, red from 90. */
 enum tdm_level { TDM_LEVEL_UNKNOWN, TDM_LEVEL_GREEN, TDM_LEVEL_YELLOW, TDM_LEVEL_RED };
 enum tdm_level tdm_level_of(uint64_t used, uint64_t total);
 
-/* A view asks for more than devices, processes and figures by these. */
+/* Parts of a picture that a view has to ask for. */
 enum {
 	TDM_WISH_BUFFERS = 1, /* live buffers */
 	TDM_WISH_EVENTS = 2,  /* events since the last picture */
@@ -279,19 +280,19 @@ enum {
 
 struct tdm_wish {
 	unsigned parts;         /* TDM_WISH_* */
-	uint64_t process;       /* handle: buffers of this one only; 0: of all */
-	uint64_t device;        /* key: buffers and largest free blocks of this one only; 0: of all */
-	bool hold;              /* the lists of buffers stay as they are, for a view that needs time for them */
-	bool no_largest;        /* no largest free block is looked for: those of earlier pictures are enough */
-	uint32_t latest_events; /* allocations and releases of each device that are enough, the latest; 0: all */
+	uint64_t process;       /* handle: buffers of this process only; 0: of all */
+	uint64_t device;        /* key: buffers and largest free blocks of this device only; 0: of all */
+	bool hold;              /* do not update the lists of buffers, for a view that needs time to read them */
+	bool no_largest;        /* compute no largest free blocks: those of earlier pictures are enough */
+	uint32_t latest_events; /* only this many of the latest allocations and releases of each device; 0: all */
 };
 
-/* Where the screens get pictures from: this machine, and whatever else can be watched. */
+/* Where the screens get pictures from: this machine, or anything else that can be watched. */
 struct tdm_provider {
 	void *context;
-	/* A new picture; NULL only when out of memory. A NULL wish asks for nothing more. */
+	/* A new picture; NULL only when out of memory. A NULL wish asks for no extra parts. */
 	const struct tdm_picture *(*look)(void *context, const struct tdm_wish *wish);
-	/* The function that a stack of a process ends in, or with its callers. May be NULL. */
+	/* Writes the function that a stack ends in, with its callers if asked. May be NULL. */
 	void (*place)(void *context, const struct tdm_picture *picture, uint32_t process, uint32_t stack,
 		bool with_callers, char *dst, size_t cap);
 };

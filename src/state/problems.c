@@ -1,4 +1,4 @@
-/* What could not be read, gathered anew for every picture: a problem is there as long as it lasts. */
+/* Lists what could not be read, afresh for every picture: a problem disappears as soon as it is solved. */
 #include "state/state_parts.h"
 #include "base/err.h"
 #include "base/reserve.h"
@@ -16,7 +16,7 @@ struct list {
 	int err;
 };
 
-/* A place for one more problem; NULL when there are enough, or no memory. */
+/* Room for one more problem; NULL at the limit, or when out of memory. */
 static struct tdm_picture_problem *add(struct list *list, enum tdm_from from, int err)
 {
 	struct tdm_picture *picture = &list->state->picture;
@@ -63,7 +63,7 @@ static void note_ledgers(struct list *list)
 	for (size_t i = 0; i < tdm_follower_count(follower); i++) {
 		const struct tdm_followed *item = tdm_follower_get(follower, i);
 		bool runs = item->is_known && item->who.life != TDM_LIFE_ENDED;
-		/* Whoever asks for ledgers alone may ask once, and is told of one that is just being made, too. */
+		/* A caller with only_ledgers may look only once, so it is told about unfinished ledgers too. */
 		bool is_new = item->err == -EAGAIN && item->text[0] == '\0' && list->state->options.only_ledgers;
 		const char *text = is_new ? "its writer has not finished setting it up" : item->text;
 		if (item->err != 0 && text[0] != '\0') {
@@ -146,7 +146,7 @@ static void note_driver(struct list *list)
 {
 	const struct tdm_state *state = list->state;
 	const char *sysfs = tdm_host_sysfs_path(state->options.sysfs);
-	if (state->host.err != 0 && state->host.err != -ENOENT) /* without a driver there are no cards: no problem */
+	if (state->host.err != 0 && state->host.err != -ENOENT) /* no driver means no cards, which is no problem */
 		note(list, TDM_FROM_DRIVER, state->host.err, sysfs, "the driver's cards cannot be listed: %s",
 			tdm_err_text(state->host.err));
 	if (state->host.cut_cards != 0)

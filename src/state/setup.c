@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The files that things of the machine are in, and the environments of its processes. */
+/* The files of cards, regions and ledgers, and the environments of processes. */
 static int read_files(struct tdm_setup *setup)
 {
 	const struct tdm_host *host = setup->host;

@@ -9,11 +9,11 @@
 #include <time.h>
 
 enum {
-	HOST_SHARE = 50, /* reading the driver's files takes at most this part of the time */
-	HOST_ALL = 10,   /* every so many times what a card keeps is read, too */
+	HOST_SHARE = 50, /* reading the driver's files takes at most 1/50 of the time */
+	HOST_ALL = 10,   /* one reading in this many also rereads the fixed properties of cards */
 };
 
-/* Of the process of an event that is kept: it is the handle already, not the follower's number. */
+/* In the `process` of a kept event: it is a handle already, not the follower's number. */
 #define IS_HANDLE (UINT64_C(1) << 63)
 
 static bool copy_dir(struct tdm_state *state, int i, const char **dir)
@@ -47,7 +47,7 @@ struct tdm_state *tdm_state_new(const struct tdm_state_options *options)
 	}
 	state->metal.dir = o->shm_dir;
 	tdm_proc_root_init(&state->proc, o->proc);
-	state->proc.cache = tdm_proc_cache_new(); /* without one everything is read each time */
+	state->proc.cache = tdm_proc_cache_new(); /* without a cache everything is read each time */
 	return state;
 }
 
@@ -92,7 +92,7 @@ static int read_host(struct tdm_state *state, uint64_t now_ns)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* A ledger says who its process is, and its lock that it runs, so that /proc need not be asked. */
+/* A ledger tells who its process is, and its lock that the process runs: saves reading /proc. */
 static void tell_cache(struct tdm_state *state, uint64_t now_ns)
 {
 	if (state->proc.cache == NULL)
@@ -116,8 +116,8 @@ static int by_time(const void *a, const void *b)
 {
 	const struct tdm_event *x = a, *y = b;
 	int order = tdm_order(x->time_ns, y->time_ns);
-	/* Many releases have the time of the event before them; a gap, which has no position, is before what follows.
-	 */
+	/* Many releases have the same time as the event before them. A gap has no position and sorts before what
+	 * follows. */
 	return order != 0 ? order : tdm_order(x->position, y->position);
 }
 
@@ -126,12 +126,12 @@ static uint64_t weight(const struct tdm_event *event)
 	return event->op == TDM_OP_LOST ? event->size : 1;
 }
 
-/* Leaves the latest events, in order, and counts the others. */
+/* Sorts the events, keeps the latest and counts the others as dropped. */
 static void settle_events(struct tdm_state *state, size_t most)
 {
 	struct tdm_event *list = state->events;
 	if (state->event_count == 0)
-		return; /* there may be no list yet */
+		return; /* the list may be NULL */
 	if (state->event_count > 1)
 		qsort(list, state->event_count, sizeof *list, by_time);
 	size_t drop = state->event_count > most ? state->event_count - most : 0;
@@ -142,7 +142,7 @@ static void settle_events(struct tdm_state *state, size_t most)
 		memmove(list, list + drop, state->event_count * sizeof *list);
 }
 
-/* Its texts are kept, so that they outlive the ledger. */
+/* Interns the event's texts, which must outlive the ledger. */
 static int keep_event(struct tdm_state *state, const struct tdm_event *event)
 {
 	const struct tdm_fold_process *process = tdm_fold_find(&state->fold, event->process);
@@ -164,7 +164,7 @@ static int keep_event(struct tdm_state *state, const struct tdm_event *event)
 	return 0;
 }
 
-/* The events of a process that is about to be forgotten keep its handle. */
+/* Stores the handle of a process that is about to be forgotten in its events. */
 static void settle_process(struct tdm_state *state, uint64_t number)
 {
 	const struct tdm_fold_process *process = tdm_fold_find(&state->fold, number);
@@ -173,8 +173,8 @@ static void settle_process(struct tdm_state *state, uint64_t number)
 			state->events[i].process = process->handle | IS_HANDLE;
 }
 
-/* Who is meant by the events: handles are given while processes are joined. What did not fit is one more gap; of what
- * was before the first picture with events, nothing is missing. */
+/* Replaces the process numbers of the events by handles, which exist only after processes were joined. Dropped events
+ * become a gap, except before the first picture with events: nobody misses those. */
 static void finish_events(struct tdm_state *state)
 {
 	struct tdm_event *list = state->events;
@@ -196,7 +196,7 @@ static void finish_events(struct tdm_state *state)
 
 /* Ledgers. */
 
-/* News is what the ring tells; the account of live buffers and the counters are not. */
+/* Only events from the ring are news; the list of live buffers and the counters are not. */
 static int take_event(void *context, struct tdm_event *event)
 {
 	struct tdm_state *state = context;
@@ -241,7 +241,7 @@ static int read_others(struct tdm_state *state, uint64_t now_ns)
 		return 0;
 	tell_cache(state, now_ns);
 	if (tdm_follower_deaths(state->follower) != state->deaths_seen) {
-		/* The others are asked about it at once, so that nobody counts it any longer. */
+		/* Ask the other sources at once, so that none of them still counts the dead process. */
 		state->deaths_seen = tdm_follower_deaths(state->follower);
 		state->host_ns = state->metal.judge_ns = 0;
 	}
@@ -250,7 +250,7 @@ static int read_others(struct tdm_state *state, uint64_t now_ns)
 	return err == 0 ? tdm_metal_watch_refresh(&state->metal, &state->proc, now_ns) : err;
 }
 
-/* Of the lists of buffers, and of the indices by which they are known. */
+/* Changes with the lists of buffers and with the indices that refer to them. */
 static uint64_t version_of(const struct tdm_state *state)
 {
 	uint64_t version = state->fold.version;

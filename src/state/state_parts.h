@@ -1,5 +1,5 @@
 /*
- * What the files of the state share. Nothing outside of them includes this.
+ * Shared by the files of this folder; no other folder includes it.
  *
  * state.c           the order of a picture
  * fold.c            events of the ledgers into processes, holdings and buffers
@@ -23,21 +23,22 @@
 
 enum {
 	TDM_STATE_DEVICES_MAX = 4096, /* more are counted as a problem */
-	TDM_STATE_PROBLEMS_MAX = 64,  /* for whoever asks for ledgers alone: one for each */
-	TDM_STATE_EVENTS_MAX = 65536, /* of one picture: 32 rings as they are made; of more, the latest */
+	TDM_STATE_PROBLEMS_MAX = 64,  /* with only_ledgers, TDM_FOLLOWED_MAX instead */
+	TDM_STATE_EVENTS_MAX =
+		65536, /* of one picture: 32 rings of the default size; beyond that, the latest are kept */
 };
 
-/* The regions whose largest free block is worth knowing: those of the first kinds. */
+/* Largest free blocks are computed for the first kinds only. */
 enum { TDM_FREE_KINDS = TDM_MODEL_RANGES };
 
-/* What is remembered of a device from one picture to the next. */
+/* What is remembered about a device from one picture to the next. */
 struct tdm_memo {
 	uint64_t key;
 	bool in_use; /* by the last picture */
 	uint8_t seen_from[TDM_KIND_COUNT];
 	uint64_t seen[TDM_KIND_COUNT]; /* the highest sum of that source */
-	/* free space: of the ledgers as they were then */
-	uint64_t state; /* hash of them; 0: never computed */
+	/* free space, as of the ledgers' state back then */
+	uint64_t state; /* hash of the ledgers' state; 0: never computed */
 	uint64_t computed_ns;
 	uint64_t largest[TDM_FREE_KINDS]; /* bytes of a bank */
 	uint64_t l1_lowest, cb_highest;
@@ -47,8 +48,8 @@ struct tdm_memo {
 struct tdm_joined {
 	uint32_t memo;
 	uint32_t ledgers;   /* running ones that can be read */
-	bool is_incomplete; /* a process uses it whose ledger is not there or cannot be read */
-	uint64_t state;     /* hash of what its free space depends on */
+	bool is_incomplete; /* a process that uses it has no readable ledger */
+	uint64_t state;     /* hash of everything its free space depends on */
 };
 
 /* Room for free_space.c. */
@@ -57,15 +58,15 @@ struct tdm_buckets {
 	size_t cap;
 };
 
-/* A holding being made: what each source says of one process on one device. A program may know one device by two
- * numbers: then there are two parts, and the second is a twin, for which other sources say nothing more. */
+/* A holding being made: what each source says about one process on one device. A program may know one device by two
+ * numbers: then there are two parts. The second is a twin, and figures of other sources go to the first alone. */
 struct tdm_part {
 	uint32_t process, device;
 	const struct tdm_fold_process *owner;
-	const struct tdm_fold_holding *ledger; /* NULL: there is none that can be read */
+	const struct tdm_fold_holding *ledger; /* NULL: none that can be read */
 	bool has_slot;                         /* the device's region counts the process; `metal` says how much */
 	bool is_twin;
-	uint32_t number; /* of the device in the process; that of the device where there is no ledger */
+	uint32_t number; /* of the device in the process; without a ledger, the device's own */
 	uint32_t descriptors;
 	struct tdm_metal_bytes metal;
 };
@@ -76,7 +77,7 @@ struct tdm_state {
 	struct tdm_follow_options follow;
 	struct tdm_follower *follower;
 	struct tdm_fold fold;
-	struct tdm_wish wish; /* of the look under way */
+	struct tdm_wish wish; /* of the picture being made */
 	struct tdm_metal_watch metal;
 	struct tdm_host host;
 	struct tdm_proc_root proc;
@@ -88,13 +89,13 @@ struct tdm_state {
 	uint32_t next_handle;
 	struct tdm_map handles, handles_before; /* of processes, by identity */
 
-	/* the picture, and what is beside it: same indices */
+	/* the picture, and lists with the same indices as its own */
 	struct tdm_picture picture;
 	size_t device_cap, process_cap, holding_cap, problem_cap; /* of its lists */
 	struct tdm_event *events;
 	size_t event_count, event_cap;
 	uint64_t events_dropped;
-	bool had_events; /* a picture before has had some, or could have */
+	bool had_events; /* an earlier picture had events, or asked for them */
 	struct tdm_joined *joined;
 	size_t joined_cap;
 	struct tdm_part *parts;
@@ -103,7 +104,7 @@ struct tdm_state {
 	uint64_t devices_cut;
 	bool out_of_memory;
 	uint64_t (*left)[TDM_KIND_COUNT]; /* bytes that ended processes left, for each device */
-	uint32_t *order;                  /* parts by device, then where each device's end */
+	uint32_t *order;                  /* parts sorted by device, then the end of each device's range */
 	size_t left_cap, order_cap;
 
 	struct tdm_memo *memos;
@@ -111,12 +112,12 @@ struct tdm_state {
 	struct tdm_map by_key;
 
 	/* free space */
-	uint64_t free_ns; /* monotonic clock, not before */
-	size_t free_turn; /* device that is next */
+	uint64_t free_ns; /* monotonic clock: not before this */
+	size_t free_turn; /* the next device */
 	struct tdm_buckets buckets[TDM_FREE_KINDS];
 };
 
-/* Each: 0 or -ENOMEM. In this order. */
+/* The steps, in this order. Each returns 0 or -ENOMEM. */
 int tdm_state_join_devices(struct tdm_state *state);
 int tdm_state_join_processes(struct tdm_state *state);
 int tdm_state_winner(struct tdm_state *state);

@@ -1,7 +1,7 @@
 /*
- * Who wins for each device and kind, and all sums. Sources count differently, so the figures of one device and kind are
- * those of one source: the ledgers when they know every running process that the region counts; else the region when it
- * knows every process that has a ledger; else the one that knows more.
+ * Decides which source wins for each device and kind, and computes all sums. Sources count differently, so all figures
+ * of a device and kind come from one source: the ledgers, if they know every running process that the region counts;
+ * else the region, if it knows every process that has a ledger; else the one that knows more.
  */
 #include "state/state_parts.h"
 #include "base/reserve.h"
@@ -9,15 +9,15 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* What the two sources know of one device and kind. */
+/* What the two sources know about one device and kind. */
 struct knowledge {
 	bool has_ledgers, has_region;
-	uint32_t ledger_only, region_only; /* processes that hold something, and the other one does not know */
+	uint32_t ledger_only, region_only; /* processes that hold something and that the other source does not know */
 	uint64_t ledger_only_bytes, region_only_bytes;
 	uint32_t ledger_holders, region_holders; /* processes that hold something */
 	uint64_t ledger_used, region_used;
 	uint64_t region_unattributed, region_stale;
-	bool crowded; /* the region has no slot left: processes may be in its total alone */
+	bool crowded; /* the region has no free slot: some processes may be in its total only */
 };
 
 static const struct tdm_metal_region *region_of(const struct tdm_state *state, size_t device)
@@ -27,7 +27,7 @@ static const struct tdm_metal_region *region_of(const struct tdm_state *state, s
 										     : NULL;
 }
 
-/* What is just being given back is in no process any more, but not gone either. */
+/* Bytes that are just being released: no process has them any more, but they are still in use. */
 static uint64_t released_bytes(const struct tdm_metal_region *region, unsigned kind)
 {
 	uint64_t sum = 0;
@@ -45,7 +45,7 @@ static void learn_region(const struct tdm_metal_region *region, unsigned kind, s
 	uint64_t unattributed = tdm_plus(region->unattributed.of[kind], released);
 	uint64_t held = tdm_plus(region->live.of[kind], region->undecided.of[kind]);
 	know->region_used = tdm_plus(held, unattributed);
-	/* One figure that cannot be believed, and no sum can. */
+	/* One implausible figure makes every sum implausible. */
 	if (know->region_used == TDM_BYTES_UNKNOWN || stale == TDM_BYTES_UNKNOWN)
 		return;
 	know->has_region = true;
@@ -86,7 +86,7 @@ static enum tdm_from choose(const struct knowledge *know)
 	return know->ledger_holders >= know->region_holders ? TDM_FROM_LEDGER : TDM_FROM_METAL_SHM;
 }
 
-/* Totals: as a program described its device, else as the card's tables say. */
+/* Totals come from a program's description of its device, else from the card's tables. */
 static void set_total(struct tdm_state *state, size_t d, unsigned k)
 {
 	struct tdm_picture_device *device = &state->picture.devices[d];
@@ -95,7 +95,7 @@ static void set_total(struct tdm_state *state, size_t d, unsigned k)
 		const struct tdm_region *region = &device->info->regions[i];
 		if (region->kind != k || region->banks == 0)
 			continue;
-		kind->total = region->bank_size * region->banks; /* the event was checked */
+		kind->total = region->bank_size * region->banks; /* cannot wrap: the event was checked */
 		kind->banks = region->banks;
 		kind->base = region->base;
 		kind->bank_bytes = region->bank_size;
@@ -113,7 +113,7 @@ static void set_total(struct tdm_state *state, size_t d, unsigned k)
 	kind->total_from = TDM_FROM_MODEL;
 }
 
-/* The figures of the ledgers; a peak is the producer's own when there is one producer. */
+/* Sums the ledgers. With a single producer the peak is its own. */
 static void sum_ledgers(struct tdm_state *state, size_t d, unsigned k, const uint32_t *parts, size_t count)
 {
 	struct tdm_picture_kind *kind = &state->picture.devices[d].kinds[k];
@@ -137,7 +137,8 @@ static void sum_ledgers(struct tdm_state *state, size_t d, unsigned k, const uin
 	kind->unattributed = 0;
 }
 
-/* The highest sum that was seen of the source that wins; another source's figures are not comparable. */
+/* The highest sum of the winning source that was seen. It starts again when another source wins, whose figures are not
+ * comparable. */
 static void set_seen_peak(struct tdm_state *state, size_t d, unsigned k)
 {
 	struct tdm_picture_kind *kind = &state->picture.devices[d].kinds[k];
@@ -190,8 +191,9 @@ static void set_kind(struct tdm_state *state, size_t d, unsigned k, const uint32
 		kind->free = kind->total - kind->used;
 }
 
-/* Circular buffers have no region of their own: they grow from the other end of the one that L1 buffers lie in. What
- * both leave is free for them; what is free in L1 stays what its allocator would say, which knows nothing of them. */
+/* Circular buffers have no region of their own: they grow from the other end of the region of L1 buffers. They can use
+ * the space that neither kind uses. `free` of L1 stays what its allocator would say, which does not know about circular
+ * buffers. */
 static void share_l1(struct tdm_picture_device *device)
 {
 	const struct tdm_picture_kind *l1 = &device->kinds[TDM_KIND_L1];
@@ -208,7 +210,7 @@ static void share_l1(struct tdm_picture_device *device)
 		cb->free = cb->total - used;
 }
 
-/* What a process has of a kind by its ledger. */
+/* What a process has of a kind, according to its ledger. */
 static void set_ledger_amount(struct tdm_picture_amount *amount, const struct tdm_fold_holding *from, unsigned k)
 {
 	const struct tdm_fold_kind *kind = &from->kinds[k];
@@ -234,7 +236,7 @@ static void set_ledger_amount(struct tdm_picture_amount *amount, const struct td
 	};
 }
 
-/* What a process has on a device, each kind by the source that won there. */
+/* What a process has on a device, each kind according to the source that won there. */
 static void set_holding(struct tdm_state *state, size_t i)
 {
 	const struct tdm_part *part = &state->parts[i];
@@ -261,7 +263,7 @@ static void set_holding(struct tdm_state *state, size_t i)
 	}
 }
 
-/* Faults of a process, on all its devices, whoever wins there. */
+/* Faults of a process on all its devices, no matter which source wins there. */
 static void set_faults(struct tdm_picture *picture, const struct tdm_fold_process *from)
 {
 	if (from->process == UINT32_MAX)
@@ -277,7 +279,7 @@ static void set_faults(struct tdm_picture *picture, const struct tdm_fold_proces
 		}
 }
 
-/* What ended processes left in their ledgers, for every device. */
+/* Adds up what ended processes left in their ledgers, for every device. */
 static void add_left(const struct tdm_state *state, uint64_t (*left)[TDM_KIND_COUNT])
 {
 	for (size_t i = 0; i < state->fold.count; i++) {
@@ -327,7 +329,7 @@ int tdm_state_winner(struct tdm_state *state)
 		tdm_reserve(&state->left, &state->left_cap, devices, sizeof *state->left) != 0 ||
 		tdm_reserve(&state->order, &state->order_cap, parts + devices + 1, sizeof *state->order) != 0)
 		return -ENOMEM;
-	/* The parts of each device, one behind the other: counted, then put in their places. */
+	/* Group the parts by device with a counting sort. */
 	uint32_t *ends = state->order + parts, *order = state->order;
 	memset(ends, 0, (devices + 1) * sizeof *ends);
 	for (size_t i = 0; i < parts; i++)

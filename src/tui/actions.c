@@ -33,8 +33,8 @@ void tdm_act_quit(struct tdm_app *app, int key)
 	app->quit = true;
 }
 
-/* Esc takes back one thing at a time: the filter, the screen, the program. The last only if it is meant: Alt with a key
- * looks like Esc and a key. */
+/* Esc goes back one step: clears the filter, leaves the screen, quits. Only Esc alone quits, because Alt with a key
+ * looks like Esc and the key. */
 void tdm_act_back(struct tdm_app *app, int key)
 {
 	const struct tdm_screen *screen = tdm_screens[app->screen];
@@ -51,7 +51,7 @@ void tdm_act_back(struct tdm_app *app, int key)
 void tdm_act_screen(struct tdm_app *app, int key)
 {
 	if (key == '3')
-		app->process_handle = 0; /* the chosen one */
+		app->process_handle = 0; /* show the chosen process */
 	tdm_screens_open(app, (enum tdm_screen_id)(key - '1'));
 }
 
@@ -73,7 +73,7 @@ void tdm_act_freeze(struct tdm_app *app, int key)
 	(void)key;
 	app->frozen = !app->frozen;
 	app->events.paused = app->frozen;
-	tdm_app_say(app, app->frozen ? "frozen: z goes on, r takes one new picture" : "going on");
+	tdm_app_say(app, app->frozen ? "frozen: z resumes, r refreshes once" : "resumed");
 }
 
 void tdm_act_redraw(struct tdm_app *app, int key)
@@ -134,7 +134,7 @@ void tdm_act_signal(struct tdm_app *app, int key)
 {
 	(void)key;
 	if (app->options.read_only) {
-		tdm_app_say(app, "no signals are sent: the monitor was started to read only");
+		tdm_app_say(app, "signals are off: the monitor was started read-only");
 		return;
 	}
 	if (tdm_signal_aim(app))
@@ -216,7 +216,7 @@ void tdm_act_search_next(struct tdm_app *app, int key)
 	if (key == 'N' && from == 0)
 		from = app->screen == TDM_SCREEN_PROCESS ? tdm_buffer_view_count(&app->buffers) : app->rows.count;
 	if (!screen->search(app, key == 'N' ? from - 1 : from + 1, key != 'N'))
-		tdm_app_say(app, "\"%s\" is not in any line", app->search);
+		tdm_app_say(app, "no line contains \"%s\"", app->search);
 }
 
 void tdm_act_filter(struct tdm_app *app, int key)
@@ -227,7 +227,7 @@ void tdm_act_filter(struct tdm_app *app, int key)
 		begin_typing(app, true, screen->filter(app));
 }
 
-/* Removes the last character, all of its bytes. */
+/* Removes the last UTF-8 character. */
 static void shorten(char *text)
 {
 	size_t len = strlen(text);
@@ -265,7 +265,7 @@ static void typed(struct tdm_app *app, const struct tdm_screen *screen)
 	else if (app->search[0] == '\0')
 		choose_line(app, app->typing.from);
 	else if (!screen->search(app, app->typing.from, true))
-		tdm_app_say(app, "\"%s\" is not in any line", app->search);
+		tdm_app_say(app, "no line contains \"%s\"", app->search);
 }
 
 void tdm_act_type(struct tdm_app *app, int key)

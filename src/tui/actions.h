@@ -1,4 +1,4 @@
-/* What keys do. `key` is the one that was pressed. */
+/* The actions of keys. `key` is the key that was pressed. */
 #ifndef TDM_TUI_ACTIONS_H
 #define TDM_TUI_ACTIONS_H
 
@@ -16,7 +16,7 @@ void tdm_act_freeze(struct tdm_app *app, int key);
 void tdm_act_redraw(struct tdm_app *app, int key);
 void tdm_act_compact(struct tdm_app *app, int key);
 
-void tdm_act_open(struct tdm_app *app, int key); /* what is chosen */
+void tdm_act_open(struct tdm_app *app, int key); /* the chosen process or device */
 void tdm_act_tree(struct tdm_app *app, int key);
 void tdm_act_tag(struct tdm_app *app, int key);
 void tdm_act_untag(struct tdm_app *app, int key);
@@ -30,14 +30,14 @@ void tdm_act_search(struct tdm_app *app, int key);
 void tdm_act_search_next(struct tdm_app *app, int key); /* n and N */
 void tdm_act_filter(struct tdm_app *app, int key);
 
-void tdm_act_device_step(struct tdm_app *app, int key); /* the device before or behind */
+void tdm_act_device_step(struct tdm_app *app, int key); /* the previous or next device */
 void tdm_act_buffer_sort(struct tdm_app *app, int key);
 void tdm_act_buffer_group(struct tdm_app *app, int key);
 void tdm_act_event_op(struct tdm_app *app, int key);
 void tdm_act_event_kind(struct tdm_app *app, int key);
 void tdm_act_event_process(struct tdm_app *app, int key);
 
-/* A key while a text is typed. */
+/* A key while the user types a text. */
 void tdm_act_type(struct tdm_app *app, int key);
 
 #endif

@@ -106,7 +106,7 @@ void tdm_app_toggle_tag(struct tdm_app *app, uint64_t handle)
 		app->tags[app->tag_count++] = handle;
 }
 
-/* Tags of processes that are gone must not stay: a handle would never come back, but the count would be wrong. */
+/* Removes the tags of processes that are gone. Handles are never reused, but the count would be wrong. */
 static void drop_lost_tags(struct tdm_app *app)
 {
 	for (size_t i = 0; i < app->tag_count;)
@@ -123,7 +123,7 @@ static void remember_row(struct tdm_app *app)
 	app->chosen_device = row != NULL ? row->device : UINT32_MAX;
 }
 
-/* The line of the process that was chosen; in a tree on the same device, if it is there. */
+/* Finds the line of the chosen process again; in a tree, on the same device if possible. */
 static void choose_again(struct tdm_app *app)
 {
 	bool found = false;
@@ -187,7 +187,7 @@ const struct tdm_trend *tdm_app_trend(const struct tdm_app *app, const struct td
 	return NULL;
 }
 
-/* Trends stand in the order of the devices. As long as those stay the same, nothing is moved. */
+/* Trends are in the order of the devices, and need no moving while those stay the same. */
 static bool trends_fit(const struct tdm_app *app)
 {
 	if (app->trend_count != app->picture->device_count)
@@ -213,7 +213,7 @@ static void rearrange_trends(struct tdm_app *app)
 	app->trend_count = trends != NULL ? count : 0;
 }
 
-/* L1 buffers and circular buffers lie in the same memory. Where the latter are not known, the former alone. */
+/* L1 buffers and circular buffers share their memory. If circular buffers are unknown, L1 buffers alone count. */
 static int l1_permille(const struct tdm_picture_kind *kinds)
 {
 	uint64_t l1 = kinds[TDM_KIND_L1].used, cb = kinds[TDM_KIND_CB].used;

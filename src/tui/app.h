@@ -1,6 +1,6 @@
 /*
- * The state of the monitor: one context that the loop (tui.c), the keys (keys.c) and the screens (screens.h) share.
- * The picture is the provider's and is good until the next refresh; what outlives it is kept by handle or key.
+ * The state of the monitor: one context that the loop (tui.c), the keys (keys.c) and the screens (screens.h) share. The
+ * picture is the provider's and valid until the next refresh; anything kept longer is kept by handle or key.
  */
 #ifndef TDM_TUI_APP_H
 #define TDM_TUI_APP_H
@@ -35,20 +35,20 @@ enum {
 	TDM_INTERVAL_CAP = 24
 };
 
-/* How the shares of a device went. */
+/* The shares of a device over time. */
 struct tdm_trend {
 	uint64_t key;                /* of the device */
-	struct tdm_history dram, l1; /* l1: L1 and circular buffers together, of L1 */
+	struct tdm_history dram, l1; /* l1: L1 buffers and circular buffers as a share of L1 */
 };
 
 /* A line of text that is being typed. */
 struct tdm_typing {
 	bool on, is_filter;            /* else it searches */
-	char before[TDM_APP_TEXT_CAP]; /* what Esc brings back */
+	char before[TDM_APP_TEXT_CAP]; /* the text that Esc restores */
 	size_t from;                   /* line where the search began */
 };
 
-/* A process that a signal may go to. */
+/* A process to which a signal may be sent. */
 struct tdm_target {
 	int32_t pid;
 	uint64_t start_time; /* clock ticks since boot; 0: unknown */
@@ -57,12 +57,12 @@ struct tdm_target {
 
 struct tdm_app {
 	const struct tdm_provider *provider;
-	struct tdm_tui_options options; /* as asked for; the user changes interval and ascii */
+	struct tdm_tui_options options; /* as given; the user can change interval and ascii */
 	struct tdm_canvas canvas;
 	bool can_utf8;
 
 	const struct tdm_picture *picture; /* NULL: there is none */
-	struct tdm_wish wish;              /* that it was made for */
+	struct tdm_wish wish;              /* for which the picture was made */
 	bool quit, frozen, refresh_now, redraw_all;
 	bool look_now; /* the screen needs more than the last picture has */
 	uint64_t frames, refreshes;
@@ -92,7 +92,7 @@ struct tdm_app {
 	bool reversed, tree;
 	bool hidden[TDM_PROC_COLUMN_COUNT];
 	char filter[TDM_APP_TEXT_CAP], search[TDM_APP_TEXT_CAP];
-	bool row_is_held;       /* the user has chosen a line, which is followed; else the first one is chosen */
+	bool row_is_held; /* the user has chosen a line, and the choice follows it; else the first line is chosen */
 	uint64_t chosen_handle; /* 0: none */
 	uint32_t chosen_device;
 	uint64_t tags[TDM_TAGS_MAX];
@@ -102,40 +102,40 @@ struct tdm_app {
 	struct tdm_target targets[TDM_TAGS_MAX];
 	size_t target_count;
 
-	uint64_t places_until_ns; /* no function is looked for in this frame after this time */
+	uint64_t places_until_ns; /* after this time no more functions are looked up for this frame */
 
-	uint64_t process_handle; /* of the process screen; 0: the chosen one */
+	uint64_t process_handle; /* on the process screen; 0: the chosen process */
 	struct tdm_buffer_view buffers;
 	struct tdm_device_view device;
 	struct tdm_event_log events;
 };
 
-/* Says something in the last line for a while. */
+/* tdm_app_say() shows a message in the last line for a while. */
 void tdm_app_format_interval(unsigned ms, char *dst, size_t cap); /* "250 ms", "1.0 s" */
 void tdm_app_say(struct tdm_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The processes of the table again, after the picture or the way to show it has changed; keeps what is chosen. */
+/* Rebuilds the lines after the picture, sorting or filter has changed. The choice stays. */
 void tdm_app_update_rows(struct tdm_app *app);
 void tdm_app_update_devices(struct tdm_app *app);
 
-/* What is chosen; NULL: nothing. Borrowed until the next refresh. */
+/* The chosen things; NULL: none. Borrowed until the next refresh. */
 const struct tdm_proc_row *tdm_app_chosen_row(const struct tdm_app *app);
 const struct tdm_picture_process *tdm_app_chosen_process(const struct tdm_app *app); /* for the process screen too */
 const struct tdm_picture_process *tdm_app_find_process(const struct tdm_app *app, uint64_t handle);
 const struct tdm_picture_device *tdm_app_chosen_device(
 	const struct tdm_app *app, size_t *index); /* index may be NULL */
 const struct tdm_trend *tdm_app_trend(const struct tdm_app *app, const struct tdm_picture_device *device);
-/* The name of a buffer; else the function that asked for it, on the process screen with its callers if sites are shown:
- * when it is found in time, because the first look into a large program is slow, and what is not found now is found for
- * one of the next frames. `process` may be TDM_INDEX_NONE. */
+/* The name of a buffer, or else the function that allocated it; on the process screen with its callers if sites are
+ * shown. The first look-up in a large program is slow, so a function not found in time is left for a later frame.
+ * `process` may be TDM_INDEX_NONE. */
 const char *tdm_app_place(
 	const struct tdm_app *app, const char *name, uint32_t process, uint32_t stack, char *dst, size_t cap);
 bool tdm_app_is_tagged(const struct tdm_app *app, uint64_t handle);
 void tdm_app_toggle_tag(struct tdm_app *app, uint64_t handle);
 
-/* After a new picture: lists, and what is chosen in them. */
+/* Updates the lists and what is chosen in them after a new picture. */
 void tdm_app_refreshed(struct tdm_app *app);
-/* Adds a picture to the trends: one each interval. */
+/* Adds the picture to the trends; called once per interval. */
 void tdm_app_remember(struct tdm_app *app);
 void tdm_app_done(struct tdm_app *app);
 

@@ -54,7 +54,7 @@ static struct tdm_cell *cell_at(struct tdm_canvas *canvas, int row, int col)
 	return &canvas->cells[(size_t)row * (size_t)canvas->cols + (size_t)col];
 }
 
-/* A half of a wide character cannot stand alone. */
+/* Blanks the other half of a wide character that is about to be overwritten. */
 static void split_wide(struct tdm_canvas *canvas, int row, int col)
 {
 	struct tdm_cell *cell = cell_at(canvas, row, col), *before = cell_at(canvas, row, col - 1),
@@ -74,7 +74,7 @@ void tdm_canvas_set(struct tdm_canvas *canvas, int row, int col, enum tdm_ink in
 	*cell = (struct tdm_cell){ ch, ink };
 }
 
-/* One code point of UTF-8; a byte that begins none is REPLACED. */
+/* Decodes one code point of UTF-8; REPLACED for a byte that begins none. */
 static uint32_t decode(const char **text)
 {
 	const unsigned char *p = (const unsigned char *)*text;
@@ -95,7 +95,7 @@ static uint32_t decode(const char **text)
 	return ch;
 }
 
-/* The next character as it is shown, and its columns: 1 or 2. */
+/* The next character as shown, and its columns: 1 or 2. */
 static uint32_t next_shown(const struct tdm_canvas *canvas, const char **text, int *columns)
 {
 	uint32_t ch = decode(text);
@@ -128,7 +128,7 @@ int tdm_canvas_put(struct tdm_canvas *canvas, int row, int col, int width, enum 
 	while (*text != '\0') {
 		int columns;
 		uint32_t ch = next_shown(canvas, &text, &columns);
-		/* The last column is for the mark, unless nothing follows. */
+		/* The last column is for the ellipsis, unless the text ends there. */
 		bool ends = used + columns > width || (used + columns == width && *text != '\0');
 		if (ends) {
 			if (used < width) {

@@ -19,7 +19,7 @@
 
 #include "state/picture.h"
 
-/* What a text means; terminal.c has the colours. */
+/* The meaning of a text; terminal.c has the colours. */
 enum tdm_ink {
 	TDM_INK_PLAIN,
 	TDM_INK_DIM,
@@ -33,11 +33,11 @@ enum tdm_ink {
 	TDM_INK_MAGENTA,
 	TDM_INK_TRACK,  /* the empty part of a bar */
 	TDM_INK_BAR,    /* the line of tabs */
-	TDM_INK_TAB,    /* and the tab that is shown */
+	TDM_INK_TAB,    /* the tab of the current screen */
 	TDM_INK_HEAD,   /* titles of columns */
-	TDM_INK_SORTED, /* the column that is sorted by */
-	TDM_INK_CURSOR, /* the chosen line of the list that has the keys */
-	TDM_INK_CHOSEN, /* and of one that has not */
+	TDM_INK_SORTED, /* the title of the column that is sorted by */
+	TDM_INK_CURSOR, /* the chosen line of the list that gets the keys */
+	TDM_INK_CHOSEN, /* and of a list that does not */
 	TDM_INK_KEY,    /* name of a key */
 	TDM_INK_FRAME,  /* of a box */
 	TDM_INK_ALERT,
@@ -54,7 +54,7 @@ struct tdm_cell {
 
 struct tdm_canvas {
 	int rows, cols;
-	bool utf8; /* else only ASCII is put */
+	bool utf8; /* else ASCII only */
 	struct tdm_cell *cells;
 };
 
@@ -64,27 +64,28 @@ struct tdm_area {
 
 enum { TDM_CANVAS_ROWS_MAX = 1000, TDM_CANVAS_COLS_MAX = 1000 };
 
-/* All zero to begin. Sizes are clamped; the content is blank. 0 or -ENOMEM, then it is as before. */
+/* The canvas is all zero to begin with. Clamps the size and clears the content. 0, or -ENOMEM and nothing has
+ * changed. */
 int tdm_canvas_resize(struct tdm_canvas *canvas, int rows, int cols);
 void tdm_canvas_done(struct tdm_canvas *canvas);
 void tdm_canvas_clear(struct tdm_canvas *canvas);
 struct tdm_area tdm_canvas_area(const struct tdm_canvas *canvas);
 
-/* At most `width` columns; a longer text ends in "…" ("~" in ASCII). The number of columns that were used. */
+/* Puts at most `width` columns; a longer text ends in "…" ("~" in ASCII). Returns the number of columns used. */
 int tdm_canvas_put(struct tdm_canvas *canvas, int row, int col, int width, enum tdm_ink ink, const char *text);
 void tdm_canvas_fill(struct tdm_canvas *canvas, int row, int col, int width, enum tdm_ink ink, uint32_t ch);
 void tdm_canvas_set(struct tdm_canvas *canvas, int row, int col, enum tdm_ink ink, uint32_t ch);
 
-/* Gives the cells another ink and keeps their characters. */
+/* Changes the ink of cells and keeps their characters. */
 void tdm_canvas_shade(struct tdm_canvas *canvas, int row, int col, int width, enum tdm_ink ink);
 
-/* An empty box with a title; its inside. */
+/* Draws an empty box with a title. Returns its inside. */
 struct tdm_area tdm_canvas_box(struct tdm_canvas *canvas, struct tdm_area area, const char *title);
 
-/* How many columns the text takes. */
+/* The number of columns that the text takes. */
 int tdm_canvas_width_of(const struct tdm_canvas *canvas, const char *text);
 
-/* The upper `rows` of an area, which loses them; and the left `cols`. */
+/* Cuts the upper `rows`, or the left `cols`, off an area and returns them. */
 struct tdm_area tdm_area_take_rows(struct tdm_area *area, int rows);
 struct tdm_area tdm_area_take_cols(struct tdm_area *area, int cols);
 
@@ -96,14 +97,14 @@ struct tdm_pen {
 	int row, col, end;
 };
 
-struct tdm_pen tdm_pen_at(struct tdm_canvas *canvas, struct tdm_area area, int line); /* line: from 0 in the area */
+struct tdm_pen tdm_pen_at(struct tdm_canvas *canvas, struct tdm_area area, int line); /* line: of the area, from 0 */
 int tdm_pen_room(const struct tdm_pen *pen);
 void tdm_pen_skip(struct tdm_pen *pen, int cols);
 void tdm_pen_text(struct tdm_pen *pen, enum tdm_ink ink, const char *text);
 void tdm_pen_printf(struct tdm_pen *pen, enum tdm_ink ink, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A field of `width` columns: text on the left, or on the right when `width` is below 0. */
+/* A field of |width| columns: aligned left, or right if `width` is negative. */
 void tdm_pen_field(struct tdm_pen *pen, int width, enum tdm_ink ink, const char *text);
 
 #endif

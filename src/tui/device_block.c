@@ -42,7 +42,7 @@ char *tdm_device_label(const struct tdm_picture_device *device, char *dst, size_
 	return dst;
 }
 
-/* Only if all of it fits. */
+/* Writes the text only if all of it fits. */
 static void part(struct tdm_pen *pen, enum tdm_ink ink, const char *text)
 {
 	if (tdm_canvas_width_of(pen->canvas, text) <= tdm_pen_room(pen))
@@ -55,7 +55,7 @@ void tdm_device_identity(struct tdm_pen *pen, const struct tdm_picture_device *d
 	tdm_pen_field(pen, 4, TDM_INK_BOLD, tdm_device_label(device, text, sizeof text));
 	tdm_pen_text(pen, TDM_INK_BOLD, device->card[0] != '\0' ? device->card : "card unknown");
 	if (device->is_virtual)
-		part(pen, TDM_INK_MAGENTA, "  virtual: added up, on no card");
+		part(pen, TDM_INK_MAGENTA, "  virtual: a sum, not a real card");
 	if (device->node >= 0) {
 		snprintf(text, sizeof text, "  /dev/tenstorrent/%" PRId32, device->node);
 		part(pen, TDM_INK_LABEL, text);
@@ -111,23 +111,23 @@ char *tdm_device_note(const struct tdm_picture_device *device, enum tdm_kind kin
 	char bytes[TDM_BYTES_CAP];
 	dst[0] = '\0';
 	if (k->used_from == TDM_FROM_NONE)
-		snprintf(dst, cap, "no program that can be read reports it");
+		snprintf(dst, cap, "not reported by any readable program");
 	else if (k->stale != 0 && k->stale != TDM_BYTES_UNKNOWN)
 		snprintf(
 			dst, cap, "+%s left by ended processes", tdm_format_bytes_short(bytes, sizeof bytes, k->stale));
 	else if (k->total == TDM_BYTES_UNKNOWN && !tdm_kind_is_per_core(kind))
-		snprintf(dst, cap, "capacity unknown without the card");
+		snprintf(dst, cap, "capacity unknown: unknown card");
 	return dst;
 }
 
-/* What the share of a kind is a share of: circular buffers lie where L1 buffers do. */
+/* The total for the share of a kind. Circular buffers are in the same memory as L1 buffers. */
 static uint64_t share_total(const struct tdm_picture_device *device, enum tdm_kind kind)
 {
 	uint64_t total = device->kinds[kind].total;
 	return kind == TDM_KIND_CB && total == TDM_BYTES_UNKNOWN ? device->kinds[TDM_KIND_L1].total : total;
 }
 
-/* The kind does not exist on this device, the way it was opened. */
+/* The device was opened without this kind of memory. */
 static bool is_absent(const struct tdm_picture_kind *kind)
 {
 	return kind->total == 0 && kind->used == 0;
@@ -144,7 +144,7 @@ uint64_t tdm_device_gap(const struct tdm_picture_device *device)
 	return high > low ? high - low : 0;
 }
 
-/* "12.04 GiB of 24 GiB" in a field that is as wide in every line. */
+/* "12.04 GiB of 24 GiB", equally wide in every line. */
 static void figures(struct tdm_pen *pen, const struct tdm_picture_device *device, enum tdm_kind of)
 {
 	const struct tdm_picture_kind *kind = &device->kinds[of];
@@ -176,7 +176,7 @@ static void share(struct tdm_pen *pen, int bar, const struct tdm_picture_device 
 	tdm_gauge_percent(pen, k->used, share_total(device, kind));
 }
 
-/* Columns that a line of a kind has; from left to right, as long as a bar is left. */
+/* The columns of a kind's line, added from left to right while there is room for a bar. */
 struct columns {
 	int bar;
 	bool has_free, has_largest, has_peak, has_source;
@@ -201,7 +201,7 @@ static struct columns fit_columns(int room)
 	return columns;
 }
 
-/* What counts for circular buffers is what is left between them and L1 buffers, in a core. */
+/* Circular buffers can grow only into the gap between them and the L1 buffers of a core. */
 static void free_amounts(
 	struct tdm_pen *pen, const struct columns *columns, const struct tdm_picture_device *device, enum tdm_kind kind)
 {
@@ -247,7 +247,7 @@ static int processes_text(const struct tdm_picture_device *device, char *dst, si
 		dst, cap, "  %" PRIu32 " process%s", device->process_count, device->process_count == 1 ? "" : "es");
 }
 
-/* Identity on the left as far as there is room, telemetry on the right. */
+/* Identity on the left as far as it fits, telemetry on the right. */
 static void title(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device, enum tdm_ink mark)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
@@ -267,7 +267,6 @@ static void title(struct tdm_app *app, struct tdm_area area, const struct tdm_pi
 		tdm_canvas_shade(&app->canvas, area.row, area.col, area.cols - 1, mark);
 }
 
-/* What is left of a block: two graphs beside each other with their names. */
 void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device)
 {
 	const struct tdm_trend *trend = tdm_app_trend(app, device);
@@ -296,7 +295,7 @@ void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct t
 	}
 }
 
-/* DRAM or L1 with a trend beside it; that of L1 has circular buffers in it. */
+/* DRAM or L1 with its trend; the trend of L1 includes circular buffers. */
 static void short_line(struct tdm_app *app, struct tdm_area area, int line, const struct tdm_picture_device *device,
 	enum tdm_kind kind)
 {
@@ -333,7 +332,7 @@ static void line_trend(struct tdm_app *app, struct tdm_pen *pen, const struct td
 	tdm_pen_skip(pen, COLS + 2);
 }
 
-/* All of a device in one line; the wider, the more. */
+/* A device in one line; a wider line shows more. */
 static void one_line(
 	struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device, enum tdm_ink mark)
 {

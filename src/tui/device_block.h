@@ -4,29 +4,29 @@
 
 #include "tui/app.h"
 
-/* "DRAM", "L1_SMALL", "CB"; the name in JSON for kinds that are seldom seen. */
+/* "DRAM", "L1_SMALL", "CB"; for rare kinds, the name in JSON. */
 const char *tdm_device_kind_title(enum tdm_kind kind);
 
-/* "0", or "/0" for the driver's number when no program has named it, or "?". Returns dst. */
+/* "0", or "/0" with the driver's number if no program has named the device, or "?". Returns dst. */
 char *tdm_device_label(const struct tdm_picture_device *device, char *dst, size_t cap);
 
-/* Number, card, node, PCI, chip id; what fits. */
+/* Number, card, node, PCI address and chip id, as far as they fit. */
 void tdm_device_identity(struct tdm_pen *pen, const struct tdm_picture_device *device);
 
-/* "  48.5 °C  36 W  1000 MHz"; how many columns. */
+/* " 48.5 °C 36 W 1000 MHz". Returns its width. */
 int tdm_device_telemetry_text(
 	const struct tdm_canvas *canvas, const struct tdm_picture_device *device, char *dst, size_t cap);
 
-/* Bytes in a core between circular buffers and L1 buffers; TDM_BYTES_UNKNOWN. */
+/* Bytes between circular buffers and L1 buffers in a core, or TDM_BYTES_UNKNOWN. */
 uint64_t tdm_device_gap(const struct tdm_picture_device *device);
 
 /* One kind: bar, share, amounts, source. */
 void tdm_device_kind(struct tdm_pen *pen, const struct tdm_picture_device *device, enum tdm_kind kind);
 
-/* Why the figures of the kind are not known, or what else is worth knowing; may be empty. Returns dst. */
+/* Why the figures of the kind are unknown, or another remark; may be empty. Returns dst. */
 char *tdm_device_note(const struct tdm_picture_device *device, enum tdm_kind kind, char *dst, size_t cap);
 
-/* DRAM, and L1 with circular buffers, over time, beside each other. */
+/* Graphs over time, side by side: DRAM, and L1 with circular buffers. */
 void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device);
 
 void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device,

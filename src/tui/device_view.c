@@ -10,7 +10,7 @@ static void drop(struct tdm_device_view *view)
 	view->problem = NULL;
 }
 
-/* Keeps the largest in order; a region may have very many holes. */
+/* Keeps only the largest, sorted: a region may have very many holes. */
 static void find_holes(struct tdm_device_view *view, size_t kind)
 {
 	const struct tdm_region_map *region = &view->map.regions[kind];

@@ -1,4 +1,4 @@
-/* Every live buffer of one device as a map, made as seldom as buffer_view.h says. */
+/* Every live buffer of one device as a map, made again as rarely as the lists of buffer_view.h. */
 #ifndef TDM_TUI_DEVICE_VIEW_H
 #define TDM_TUI_DEVICE_VIEW_H
 
@@ -12,20 +12,21 @@ struct tdm_device_view {
 	uint64_t key; /* of the device; 0: none */
 	struct tdm_pace pace;
 	const struct tdm_picture *picture; /* of the last refresh */
-	uint64_t version;                  /* of its buffers, of which the map is */
+	uint64_t version;                  /* of its buffers, when the map was made */
 	const char *problem;               /* why there is no map; NULL: there is one */
 	bool has_map;
 	struct tdm_device_map map;
 	size_t hole_counts[TDM_DEVICE_MAP_REGIONS];
-	struct tdm_region_gap holes[TDM_DEVICE_MAP_REGIONS][TDM_DEVICE_VIEW_HOLES]; /* the largest, the largest first */
-	struct tdm_list list;                                                       /* of the lines that are scrolled */
+	struct tdm_region_gap holes[TDM_DEVICE_MAP_REGIONS]
+				   [TDM_DEVICE_VIEW_HOLES]; /* the largest ones, largest first */
+	struct tdm_list list;                               /* scrolls the page */
 };
 
-/* What the next picture should have, to show a device. `now`: at once. */
+/* Sets what the next picture needs to show a device. `now`: do not wait until it is due. */
 void tdm_device_view_wish(const struct tdm_device_view *view, uint64_t key, struct tdm_wish *wish, bool now);
 /* Takes that picture. */
 void tdm_device_view_refresh(
 	struct tdm_device_view *view, const struct tdm_picture *picture, size_t device, const struct tdm_wish *wish);
-void tdm_device_view_done(struct tdm_device_view *view); /* lets the picture go */
+void tdm_device_view_done(struct tdm_device_view *view); /* lets go of the picture */
 
 #endif

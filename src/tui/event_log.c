@@ -17,7 +17,7 @@ static bool has_memory(struct tdm_event_log *log)
 	return log->events != NULL && log->lines != NULL;
 }
 
-/* An event may be younger than its picture, which takes a while. */
+/* Making a picture takes a while, so an event may be younger than its picture. */
 static uint64_t real_time(const struct tdm_picture *picture, uint64_t time_ns)
 {
 	uint64_t age = picture->time_ns - time_ns;

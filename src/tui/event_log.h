@@ -1,4 +1,4 @@
-/* The last events of the programs, and which of them are shown. */
+/* The latest events of all programs, and the filters that choose which ones to show. */
 #ifndef TDM_TUI_EVENT_LOG_H
 #define TDM_TUI_EVENT_LOG_H
 
@@ -7,36 +7,37 @@
 
 enum {
 	TDM_EVENT_LOG_CAP = 16384,
-	TDM_EVENT_LOG_LATEST = 64, /* of each device in one picture: more than anybody reads in a tenth of a second */
-	TDM_EVENT_LOG_MS = 100,    /* between two pictures while they are looked at: a program's ring is short */
+	TDM_EVENT_LOG_LATEST = 64, /* of each device in one picture: more than anyone reads in a tenth of a second */
+	TDM_EVENT_LOG_MS = 100,    /* between two pictures while events are shown: a program's ring is short */
 };
 
-/* All zero to begin. Nothing is kept before `is_on`. */
+/* All zero to begin with. Keeps nothing before `is_on`. */
 struct tdm_event_log {
 	bool is_on, paused;
-	struct tdm_event *events; /* a ring of TDM_EVENT_LOG_CAP, times of the real-time clock; NULL before the first */
-	uint64_t added;           /* so many ever; number n is at n % TDM_EVENT_LOG_CAP */
+	struct tdm_event
+		*events; /* ring of TDM_EVENT_LOG_CAP, with real-time clock times; NULL before the first event */
+	uint64_t added;  /* events so far; number n is at n % TDM_EVENT_LOG_CAP */
 	uint64_t seen, lost;
-	/* What is shown. */
+	/* The filters. */
 	int op;          /* enum tdm_op; -1: all */
 	int kind;        /* enum tdm_kind; -1: all */
 	uint64_t handle; /* of a process; 0: all */
 	char filter[96]; /* part of the name */
 	uint64_t *lines; /* numbers of events, oldest first */
 	size_t line_count;
-	uint64_t looked; /* all events before this number have been looked at for lines */
+	uint64_t looked; /* lines are made of all events before this number */
 	struct tdm_list list;
-	bool follows; /* the newest is shown */
+	bool follows; /* stays at the newest event */
 };
 
-/* Whether the next picture should have events. What a pause leaves unread comes after it, or is counted as missing. */
+/* Whether the next picture should have events. Events during a pause are read after it, or counted as missing. */
 static inline bool tdm_event_log_wants(const struct tdm_event_log *log)
 {
 	return log->is_on && !log->paused;
 }
 
 void tdm_event_log_add(struct tdm_event_log *log, const struct tdm_picture *picture);
-void tdm_event_log_changed(struct tdm_event_log *log); /* what is to be shown has */
+void tdm_event_log_changed(struct tdm_event_log *log); /* a filter changed */
 void tdm_event_log_prepare(struct tdm_event_log *log);
 const struct tdm_event *tdm_event_log_line(const struct tdm_event_log *log, size_t line);
 void tdm_event_log_done(struct tdm_event_log *log);

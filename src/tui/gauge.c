@@ -36,7 +36,7 @@ void tdm_gauge_percent(struct tdm_pen *pen, uint64_t used, uint64_t total)
 	tdm_pen_field(pen, -6, tdm_ink_of_level(tdm_level_of(used, total)), text);
 }
 
-/* How many of `steps` a value fills; one that is not 0 fills one. */
+/* How many of `steps` a value fills; any value above 0 fills at least one. */
 static int steps_of(int permille, int steps)
 {
 	if (permille <= 0)
@@ -51,7 +51,7 @@ static enum tdm_ink ink_of(int left, int right)
 	return tdm_ink_of_level(tdm_level_of((uint64_t)(highest > 0 ? highest : 0), FULL));
 }
 
-/* The dots of one cell: `left` and `right` are how many of its four rows are filled, from below. */
+/* The dots of one cell; `left` and `right` of its four rows are filled from below. */
 static uint32_t braille(int left, int right)
 {
 	static const uint32_t lefts[] = { 0, 0x40, 0x44, 0x46, 0x47 }, rights[] = { 0, 0x80, 0xa0, 0xb0, 0xb8 };
@@ -87,7 +87,7 @@ void tdm_gauge_graph(struct tdm_canvas *canvas, struct tdm_area area, const stru
 	}
 	for (int i = 0; i < area.cols && area.rows > 0; i++) {
 		if (tdm_history_get(history, (size_t)(area.cols - 1 - i) * per_column) < 0)
-			continue; /* nothing is known of this time */
+			continue; /* unknown at that time */
 		struct tdm_cell *cell = &canvas->cells[(size_t)(area.row + area.rows - 1) * (size_t)canvas->cols +
 						       (size_t)(area.col + i)];
 		if (area.row + area.rows <= canvas->rows && area.col + i < canvas->cols && cell->ch == ' ')

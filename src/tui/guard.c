@@ -11,7 +11,7 @@ enum { CRASH_STACK = 64 * 1024 };
 
 static const int ending[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
 static const int crashing[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
-/* Nobody sends them on purpose, but they end a program that does not expect them. */
+/* Nobody sends these on purpose, but without a handler they end the program. */
 static const int stray[] = { SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGIO, SIGPWR, SIGSYS,
 	SIGTRAP };
 static const int telling[] = { SIGWINCH, SIGTSTP, SIGCONT };
@@ -22,7 +22,7 @@ enum {
 	TELLING = sizeof telling / sizeof telling[0]
 };
 
-/* A handler reaches nothing else. `restore` is written while no terminal is in use, or before `armed` is set. */
+/* All that the handlers use. `restore` is written only while `armed` is not set. */
 static struct {
 	volatile sig_atomic_t end, resized, stop, continued, armed;
 	int pipe[2];
@@ -39,10 +39,10 @@ static struct {
 static void wake(void)
 {
 	ssize_t written = write(guard.pipe[1], "", 1);
-	(void)written; /* full: it is awake */
+	(void)written; /* a full pipe wakes the loop too */
 }
 
-/* Async-signal-safe. What waits to be written is dropped first: the terminal may have stopped taking it. */
+/* Async-signal-safe. Drops unsent output first: the terminal may have stopped accepting it. */
 static void give_back(void)
 {
 	if (!guard.armed)
@@ -72,7 +72,7 @@ static void on_end(int signal_number)
 	int kept = errno;
 	if (guard.end != 0 && signal_number != SIGHUP)
 		die_of(signal_number);
-	if (guard.armed) /* a frame may be held in the middle, and nobody would look at the wish then */
+	if (guard.armed) /* Ctrl-S may have blocked the loop in the middle of a frame */
 		tcflow(guard.restore.fd, TCOON);
 	guard.end = signal_number;
 	wake();
@@ -178,7 +178,7 @@ struct tdm_guard_news tdm_guard_take(void)
 
 void tdm_guard_stop_self(void)
 {
-	/* Not SIGSTOP: where nobody could continue it, the system ignores this one. */
+	/* Unlike SIGSTOP, the system ignores SIGTSTP if nobody could continue the process. */
 	struct sigaction action = { .sa_handler = SIG_DFL }, old;
 	sigaction(SIGTSTP, &action, &old);
 	raise(SIGTSTP);

@@ -1,7 +1,7 @@
 /*
- * Signals, while the terminal is ours. Those that end the program, change the size or stop and continue it are
- * remembered and wake up poll(); after a crash, or when a second signal asks it to end, the terminal is given back
- * from the handler itself, with bytes and settings that were prepared before.
+ * Handles signals while the monitor has the terminal. Signals that end, stop or continue the program or report a new
+ * size are remembered and wake up poll(). After a crash, or a second signal that asks to end, the handler itself
+ * restores the terminal, from bytes and settings prepared earlier.
  *
  * Handlers have no context, so there is one guard in a process.
  */
@@ -19,15 +19,15 @@ struct tdm_guard_news {
 	bool resized, stop, continued;
 };
 
-/* Takes over the signals; those that the caller ignores stay ignored. 0 or a negative code. */
+/* Takes over the signals; ignored ones stay ignored. 0 or a negative code. */
 int tdm_guard_begin(void);
-void tdm_guard_end(void); /* as before */
+void tdm_guard_end(void); /* restores the signals */
 
-/* What gives the terminal back: settings, and bytes that leave its modes. NULL bytes: it is given back already. */
+/* How to restore the terminal: settings, and bytes that leave its modes. NULL bytes: it is restored already. */
 void tdm_guard_restores(int fd, const struct termios *settings, const char *bytes, size_t len);
 
 int tdm_guard_fd(void);                     /* readable when there is news */
 struct tdm_guard_news tdm_guard_take(void); /* since the last call */
-void tdm_guard_stop_self(void);             /* stops as Ctrl-Z would; returns when it is continued */
+void tdm_guard_stop_self(void);             /* stops like Ctrl-Z; returns when continued */
 
 #endif

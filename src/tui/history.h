@@ -1,4 +1,4 @@
-/* The last values of a figure, for graphs: a ring. */
+/* A ring of the latest values of a figure, for graphs. */
 #ifndef TDM_TUI_HISTORY_H
 #define TDM_TUI_HISTORY_H
 
@@ -8,7 +8,7 @@
 enum { TDM_HISTORY_CAP = 512 };
 #define TDM_HISTORY_UNKNOWN INT16_MIN
 
-/* All zero to begin. Values are permille, or TDM_HISTORY_UNKNOWN. */
+/* All zero to begin with. Values are permille, or TDM_HISTORY_UNKNOWN. */
 struct tdm_history {
 	size_t count, next;
 	int16_t values[TDM_HISTORY_CAP];

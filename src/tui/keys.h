@@ -1,4 +1,4 @@
-/* Keys: one table from a key to what it does and what the help says about it. */
+/* The table of keys: what each key does, and what the help says about it. */
 #ifndef TDM_TUI_KEYS_H
 #define TDM_TUI_KEYS_H
 
@@ -8,8 +8,8 @@ enum { TDM_BINDING_KEYS = 6 };
 
 struct tdm_binding {
 	int keys[TDM_BINDING_KEYS]; /* ends with 0, unless all are used */
-	const char *names;          /* as the help writes them; the first one stands in the last line */
-	const char *brief;          /* in the last line; NULL: it is not there */
+	const char *names;          /* as the help shows them; the last line shows the first */
+	const char *brief;          /* in the last line; NULL: not there */
 	const char *help;
 	unsigned screens; /* bit n: enum tdm_screen_id n */
 	void (*act)(struct tdm_app *app, int key);

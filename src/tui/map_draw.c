@@ -26,7 +26,7 @@ static void heading(struct tdm_page *page, const char *text)
 	tdm_pen_printf(&pen, TDM_INK_BOLD, " %s", text);
 }
 
-/* Density of a cell. */
+/* The character for a cell's density. */
 static uint32_t glyph_of(const struct tdm_canvas *canvas, int permille)
 {
 	static const uint32_t ascii[] = { '.', '-', '+', '%', '#' }, drawn[] = { 0xb7, 0x2591, 0x2592, 0x2593, 0x2588 };
@@ -36,7 +36,7 @@ static uint32_t glyph_of(const struct tdm_canvas *canvas, int permille)
 	return canvas->utf8 ? drawn[step] : ascii[step];
 }
 
-/* Buffers of different processes in different colours. */
+/* Gives the buffers of different processes different colours. */
 static enum tdm_ink ink_of(const struct tdm_picture *picture, const struct tdm_region_span *span)
 {
 	static const enum tdm_ink inks[] = { TDM_INK_CYAN, TDM_INK_GREEN, TDM_INK_MAGENTA, TDM_INK_BLUE,
@@ -59,7 +59,7 @@ static void draw_cells(
 			glyph_of(page->canvas, cells[i].permille));
 }
 
-/* The column of an address in a picture of the region. */
+/* The column of an address in the drawing of its region. */
 static int column_of(const struct tdm_region_map *region, uint64_t address, int cols)
 {
 	double share = region->bank_size != 0 ? (double)(address - region->base) / (double)region->bank_size : 0;
@@ -67,7 +67,7 @@ static int column_of(const struct tdm_region_map *region, uint64_t address, int 
 	return column < 0 ? 0 : column >= cols ? cols - 1 : column;
 }
 
-/* Under the picture: where it begins and ends, and the largest hole. */
+/* The line below the drawing: first and last address, and the largest hole. */
 static void draw_scale(
 	struct tdm_page *page, const struct tdm_region_map *region, const struct tdm_region_gap *largest, int cols)
 {
@@ -109,7 +109,7 @@ static void draw_region_title(struct tdm_page *page, const struct tdm_region_map
 	else
 		tdm_pen_printf(&pen, TDM_INK_PLAIN, "%" PRIu32 " banks of %s, one is drawn  ", region->banks,
 			bytes_text(size, region->bank_size));
-	if (page->area.cols < TITLE_COLUMNS) { /* nothing of it may be cut off */
+	if (page->area.cols < TITLE_COLUMNS) { /* must not be cut off */
 		pen = tdm_page_line(page);
 		tdm_pen_skip(&pen, MARGIN);
 	}
@@ -127,7 +127,7 @@ static void draw_region_title(struct tdm_page *page, const struct tdm_region_map
 		tdm_pen_text(&pen, TDM_INK_DIM, "  (by the model of the card)");
 }
 
-/* What the picture does not show. */
+/* What the drawing does not show. */
 static void draw_doubts(struct tdm_page *page, const struct tdm_region_map *region)
 {
 	if (region->unplaced == 0 && region->overlaps == 0 && region->outside == 0)
@@ -187,7 +187,7 @@ static void draw_ends_bar(struct tdm_page *page, const struct tdm_l1_map *map, i
 	}
 }
 
-/* As many lines as it takes. */
+/* Takes as many lines as it needs. */
 static void draw_ends_legend(struct tdm_page *page, const struct tdm_l1_map *map)
 {
 	struct tdm_pen pen = { 0 };
@@ -289,7 +289,7 @@ static void draw_holes(struct tdm_page *page, const struct tdm_device_view *view
 		}
 	if (shown == 0) {
 		pen = tdm_page_line(page);
-		tdm_pen_text(&pen, TDM_INK_DIM, "  There is none between buffers.");
+		tdm_pen_text(&pen, TDM_INK_DIM, "  There are none between buffers.");
 	}
 }
 
@@ -371,8 +371,8 @@ void tdm_map_draw(struct tdm_page *page, const struct tdm_device_view *view)
 	if (!view->has_map) {
 		struct tdm_pen pen = tdm_page_line(page);
 		pen = tdm_page_line(page);
-		tdm_pen_printf(&pen, TDM_INK_YELLOW, "  No map: %s.",
-			view->problem != NULL ? view->problem : "it was not read");
+		tdm_pen_printf(
+			&pen, TDM_INK_YELLOW, "  No map: %s.", view->problem != NULL ? view->problem : "not read");
 		return;
 	}
 	draw_region(page, view, TDM_KIND_DRAM);

@@ -1,4 +1,4 @@
-/* Where the memory of a device is, drawn: address maps, the two ends of L1, L1 core by core. */
+/* Draws the memory of a device: address maps, the two ends of L1, and L1 core by core. */
 #ifndef TDM_TUI_MAP_DRAW_H
 #define TDM_TUI_MAP_DRAW_H
 

@@ -7,7 +7,7 @@ static const int block_rows[TDM_DETAIL_COUNT] = {
 	[TDM_DETAIL_FULL] = 10,
 };
 
-/* The rows that blocks of this size need, in so many columns. */
+/* The rows that the blocks need in this many columns. */
 static long rows_needed(size_t devices, enum tdm_detail detail, int columns)
 {
 	if (devices > 100000)
@@ -15,7 +15,7 @@ static long rows_needed(size_t devices, enum tdm_detail detail, int columns)
 	return (long)((devices + (size_t)columns - 1) / (size_t)columns) * block_rows[detail];
 }
 
-/* Processes keep a third of the rows if they need it, and TDM_LAYOUT_PROCESS_MIN lines where there are so many. */
+/* Processes get up to a third of the rows, and at least TDM_LAYOUT_PROCESS_MIN; on a small screen, half. */
 static int rows_for_devices(int rows, size_t processes)
 {
 	int third = rows / 3 > TDM_LAYOUT_PROCESS_MIN ? rows / 3 : TDM_LAYOUT_PROCESS_MIN;
@@ -26,7 +26,7 @@ static int rows_for_devices(int rows, size_t processes)
 	return rows >= 4 ? rows / 2 : rows > 1 ? 1 : rows;
 }
 
-/* Half of the width leaves figures out: two columns only where that is not so, or where one has no room. */
+/* Use two columns when one cannot hold every device, or when half the width has room for every figure. */
 static int columns_for(int cols, size_t devices, enum tdm_detail detail, int room)
 {
 	if (devices < 2 || cols < TDM_LAYOUT_TWO_COLUMNS)

@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-/* How much of a device is shown. */
+/* How much is shown of a device. */
 enum tdm_detail {
 	TDM_DETAIL_LINE,  /* one line */
-	TDM_DETAIL_SHORT, /* identity, and DRAM and L1 with their trends */
+	TDM_DETAIL_SHORT, /* identity, DRAM and L1 with their trends */
 	TDM_DETAIL_KINDS, /* identity and every kind */
 	TDM_DETAIL_FULL,  /* and graphs */
 	TDM_DETAIL_COUNT
@@ -17,15 +17,15 @@ struct tdm_layout {
 	enum tdm_detail detail;
 	int columns;      /* of blocks: 1 or 2 */
 	int block_rows;   /* of a device */
-	int device_rows;  /* for all devices, those that have to be scrolled to left out */
-	int process_rows; /* the rest, the line of titles included */
+	int device_rows;  /* for all devices, without those that need scrolling */
+	int process_rows; /* the rest, including the titles */
 };
 
-/* From TDM_LAYOUT_TWO_WHOLE on, half of the width has room for every figure. */
+/* From TDM_LAYOUT_TWO_WHOLE columns on, half the width has room for every figure. */
 enum { TDM_LAYOUT_TWO_COLUMNS = 156, TDM_LAYOUT_TWO_WHOLE = 260, TDM_LAYOUT_PROCESS_MIN = 6 };
 
-/* `processes`: lines of the process table; `most`: the detail that is not exceeded. Sizes are without the first and the
- * last line of the screen. */
+/* `processes`: lines of the process table; `most`: the highest detail. Sizes exclude the first and last line of the
+ * screen. */
 struct tdm_layout tdm_layout_compute(int rows, int cols, size_t devices, size_t processes, enum tdm_detail most);
 
 #endif

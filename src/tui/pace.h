@@ -1,4 +1,4 @@
-/* How often what costs is done again: seldom enough to take a small share of the time. */
+/* Limits how often expensive work is repeated, so that it takes a small share of the time. */
 #ifndef TDM_TUI_PACE_H
 #define TDM_TUI_PACE_H
 
@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 
-enum { TDM_PACE_SHARE = 64 }; /* one part in so many of the time */
+enum { TDM_PACE_SHARE = 64 }; /* at most 1/64 of the time */
 
 /* All zero to begin. */
 struct tdm_pace {
@@ -19,7 +19,7 @@ static inline bool tdm_pace_is_due(const struct tdm_pace *pace)
 	return tdm_clock_ns() - pace->ended_ns >= pace->cost_ns * TDM_PACE_SHARE;
 }
 
-/* It was done, and has taken the time since `begun_ns`. */
+/* The work is done; it began at `begun_ns`. */
 static inline void tdm_pace_done(struct tdm_pace *pace, uint64_t begun_ns)
 {
 	pace->ended_ns = tdm_clock_ns();

@@ -1,4 +1,4 @@
-/* All keys, from their table, and what the colours mean. */
+/* The help: all keys, from their table, and what colours and words mean. */
 #include <stdio.h>
 
 #include "tui/keys.h"
@@ -14,19 +14,19 @@ static const struct {
 } legend[] = {
 	{ TDM_INK_PLAIN, "" },
 	{ TDM_INK_BOLD, "Colours" },
-	{ TDM_INK_GREEN, "less than 75 % is used" },
-	{ TDM_INK_YELLOW, "from 75 %" },
-	{ TDM_INK_RED, "from 90 %" },
-	{ TDM_INK_DIM, "not known: never shown as 0" },
+	{ TDM_INK_GREEN, "less than 75 % used" },
+	{ TDM_INK_YELLOW, "75 % or more" },
+	{ TDM_INK_RED, "90 % or more" },
+	{ TDM_INK_DIM, "unknown: never shown as 0" },
 	{ TDM_INK_PLAIN, "" },
 	{ TDM_INK_BOLD, "Words" },
 	{ TDM_INK_PLAIN, "largest       the largest contiguous free block of a bank, times the banks" },
-	{ TDM_INK_PLAIN, "peak          the highest that was used; <= before it: a sum over devices" },
-	{ TDM_INK_PLAIN, "seen          the highest that this monitor saw, where nobody keeps the peak" },
-	{ TDM_INK_PLAIN, "unattributed  used, but by no process that is listed" },
-	{ TDM_INK_PLAIN, "left          written down by ended processes; on no device any more" },
-	{ TDM_INK_PLAIN, "device        0 number in programs; /0 the driver's; 0v virtual: on no card" },
-	{ TDM_INK_PLAIN, "source        L ledger: bytes reserved; S metal_shm: bytes asked for" },
+	{ TDM_INK_PLAIN, "peak          the most that was ever used; <= before it: a sum over devices" },
+	{ TDM_INK_PLAIN, "seen          the most that this monitor saw, where no peak is recorded" },
+	{ TDM_INK_PLAIN, "unattributed  used, but not by a listed process" },
+	{ TDM_INK_PLAIN, "left          still recorded for ended processes; no longer on the device" },
+	{ TDM_INK_PLAIN, "device        0: number in programs; /0: the driver's; 0v: virtual" },
+	{ TDM_INK_PLAIN, "source        L ledger: bytes reserved; S metal_shm: bytes requested" },
 	{ TDM_INK_PLAIN, "              D driver; M model of the card" },
 };
 enum { LEGEND = sizeof legend / sizeof legend[0] };
@@ -65,7 +65,7 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 {
 	struct tdm_area inner =
 		tdm_popup_box(app, area, (int)count(app), COLS, "Keys (and the screens that have them)");
-	app->popup_list.chosen = app->popup_list.top; /* nothing is chosen here */
+	app->popup_list.chosen = app->popup_list.top; /* the list only scrolls */
 	tdm_popup_lines(app, inner, count(app), draw_line);
 }
 

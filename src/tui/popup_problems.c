@@ -1,11 +1,11 @@
-/* What could not be read, and why. */
+/* Lists what could not be read, and why. */
 #include "tui/popup.h"
 #include "tui/screens.h"
 #include "tui/terminal.h"
 
 enum { LINES_EACH = 2 };
 
-/* Where, and below it what: both can be long. */
+/* The place, and the problem in the line below: both can be long. */
 static void draw_line(struct tdm_app *app, struct tdm_area area, size_t index)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
@@ -30,7 +30,7 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 	app->popup_list.chosen = app->popup_list.top;
 	if (lines == 0) {
 		struct tdm_pen pen = tdm_pen_at(&app->canvas, inner, 0);
-		tdm_pen_text(&pen, TDM_INK_PLAIN, "Everything that is there could be read.");
+		tdm_pen_text(&pen, TDM_INK_PLAIN, "Everything could be read.");
 		return;
 	}
 	tdm_popup_lines(app, inner, lines, draw_line);

@@ -1,4 +1,4 @@
-/* Interval, colours, characters, vi keys and the columns of the process table. Nothing is kept for the next time. */
+/* Settings: interval, colours, characters, vi keys and the columns of the process table. They are not saved. */
 #include <stdio.h>
 
 #include "tui/popup.h"
@@ -45,7 +45,7 @@ static size_t count(const struct tdm_app *app)
 
 static void draw(struct tdm_app *app, struct tdm_area area)
 {
-	struct tdm_area inner = tdm_popup_box(app, area, ENTRIES, 46, "Setup: Space changes, arrows too");
+	struct tdm_area inner = tdm_popup_box(app, area, ENTRIES, 46, "Setup: change with Space or arrows");
 	tdm_popup_lines(app, inner, ENTRIES, draw_line);
 }
 

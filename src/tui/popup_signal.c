@@ -1,4 +1,4 @@
-/* Asks which signal goes to the processes that were aimed at. */
+/* Asks which signal to send to the target processes. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -16,15 +16,15 @@ static const struct {
 	char letter;
 	const char *name, *what;
 } signals[] = {
-	{ SIGTERM, 'T', "SIGTERM", "asks it to end" },
-	{ SIGINT, 'I', "SIGINT", "as Ctrl-C does" },
-	{ SIGKILL, 'K', "SIGKILL", "ends it at once" },
+	{ SIGTERM, 'T', "SIGTERM", "asks it to exit" },
+	{ SIGINT, 'I', "SIGINT", "like Ctrl-C" },
+	{ SIGKILL, 'K', "SIGKILL", "kills it at once" },
 	{ SIGHUP, 'H', "SIGHUP", "hang up" },
 	{ SIGQUIT, 'Q', "SIGQUIT", "ends it with a core dump" },
 	{ SIGUSR1, '1', "SIGUSR1", "" },
 	{ SIGUSR2, '2', "SIGUSR2", "" },
 	{ SIGSTOP, 'S', "SIGSTOP", "stops it" },
-	{ SIGCONT, 'C', "SIGCONT", "lets it go on" },
+	{ SIGCONT, 'C', "SIGCONT", "continues it" },
 };
 enum { SIGNALS = sizeof signals / sizeof signals[0] };
 
@@ -57,13 +57,13 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 	tdm_popup_lines(app, lines, SIGNALS, draw_line);
 	if (inner.rows > 1) {
 		struct tdm_pen pen = tdm_pen_at(&app->canvas, inner, inner.rows - 1);
-		tdm_pen_text(&pen, TDM_INK_DIM, " Enter sends it, Esc does not");
+		tdm_pen_text(&pen, TDM_INK_DIM, " Enter sends it, Esc cancels");
 	}
 }
 
 static const char *failure_text(int err)
 {
-	return err == -ESRCH ? "it has ended, or another process has its number now" : tdm_err_text(err);
+	return err == -ESRCH ? "it has ended, or its pid was reused" : tdm_err_text(err);
 }
 
 static void send_all(struct tdm_app *app, size_t chosen)

@@ -64,8 +64,8 @@ static void describe(struct tdm_proc_row *row, const struct tdm_picture *picture
 	add_memory(row);
 }
 
-/* Whether it has something on a card among the devices that are shown: only that is added up then. What a capture
- * without dispatch adds up lies nowhere. */
+/* Whether the process has something on a real card among the devices shown: then only real cards are summed. A virtual
+ * device sums a capture without dispatch and occupies no memory. */
 static bool is_on_card(
 	const struct tdm_picture *picture, const struct tdm_picture_process *process, const struct tdm_proc_view *view)
 {
@@ -77,7 +77,7 @@ static bool is_on_card(
 	return false;
 }
 
-/* One line for each process with all that it has on the devices that are shown. */
+/* Adds a line for each process, with all it has on the devices shown. */
 static int add_processes(
 	struct tdm_proc_rows *rows, const struct tdm_picture *picture, const struct tdm_proc_view *view)
 {
@@ -132,13 +132,13 @@ struct order {
 	const struct tdm_proc_view *view;
 };
 
-/* An unknown amount is the largest number; one more makes it 0, so that it goes last. */
+/* Unknown is the largest number; adding one makes it 0, so it sorts last. */
 static int most_first(uint64_t a, uint64_t b)
 {
 	return tdm_order(b + 1, a + 1);
 }
 
-/* Ascending for texts and numbers, descending for amounts: what is looked for comes first. */
+/* Ascending for texts and numbers, descending for amounts: the most interesting line comes first. */
 static int compare_by(const struct tdm_proc_row *a, const struct tdm_proc_row *b, const struct order *order)
 {
 	const struct tdm_picture_process *pa = &order->picture->processes[a->process],

@@ -1,16 +1,16 @@
 /*
- * The lines of the process table: what is shown, in which order. No drawing here.
+ * The lines of the process table and their order. No drawing here.
  *
- * Flat, a line is a process with what it holds on all the devices that are shown. As a tree, a device is a line and
- * what each process holds on it are the lines below. Behind the processes stand what no listed process has
- * ("unattributed") and what ended processes left written down, which is on no device any more.
+ * In the flat table a line is a process with what it holds on all devices shown. In the tree each device has a line,
+ * with a line below it for each process that uses it. Two more lines may follow the processes: memory of no listed
+ * process ("unattributed"), and bytes still recorded for ended processes, which are no longer on a device.
  */
 #ifndef TDM_TUI_PROC_ROWS_H
 #define TDM_TUI_PROC_ROWS_H
 
 #include "state/picture.h"
 
-/* id, title, width (below 0: on the right), priority (0 stays longest), can be sorted by its letter */
+/* id, title, width (negative: aligned right), priority (0 stays longest), key to sort by it */
 #define TDM_PROC_COLUMN_LIST(X)             \
 	X(PID, "PID", -7, 0, 'P')           \
 	X(USER, "USER", 9, 5, 'U')          \
@@ -49,7 +49,7 @@ enum { TDM_PROC_KINDS = 5 }; /* DRAM, L1, L1_SMALL, TRACE, CB */
 struct tdm_proc_row {
 	uint8_t type;           /* enum tdm_proc_row_type */
 	bool is_child, is_last; /* in the tree */
-	bool peak_is_sum;       /* of several devices: an upper bound */
+	bool peak_is_sum;       /* over several devices: an upper bound */
 	uint32_t process;       /* index; UINT32_MAX: none */
 	uint32_t device;        /* index; UINT32_MAX: several or none */
 	uint64_t handle;        /* 0: no process */
@@ -61,7 +61,7 @@ struct tdm_proc_view {
 	enum tdm_proc_column sort;
 	bool reversed, tree;
 	const char *filter; /* "": all */
-	const char *device; /* as of tdm_match_device() */
+	const char *device; /* for tdm_match_device() */
 	int32_t pid;        /* 0: all */
 };
 
@@ -70,12 +70,12 @@ struct tdm_proc_rows {
 	size_t count, cap;
 };
 
-/* All zero to begin. 0 or -ENOMEM, then there are fewer. */
+/* The rows are all zero to begin with. 0, or -ENOMEM and some are missing. */
 int tdm_proc_rows_build(
 	struct tdm_proc_rows *rows, const struct tdm_picture *picture, const struct tdm_proc_view *view);
 void tdm_proc_rows_done(struct tdm_proc_rows *rows);
 
-/* Adds where both are known; what is not known adds nothing. */
+/* The sum; an unknown amount adds nothing. */
 uint64_t tdm_proc_sum(uint64_t a, uint64_t b);
 
 #endif

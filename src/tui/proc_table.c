@@ -9,14 +9,14 @@
 
 enum { CELL_CAP = 320, COMMAND_MIN = 16, COMMAND_NARROW = 6, COMMAND_WIDE = 30, NARROW = 60, WIDE = 120 };
 
-/* Adds to what is in dst, as long as there is room. */
+/* Appends to dst as far as there is room. */
 static void append(char *dst, size_t cap, const char *text)
 {
 	size_t len = strlen(dst);
 	snprintf(dst + len, cap - len, "%s", text);
 }
 
-/* Whether the second has the number behind that of the first. */
+/* Whether the devices have consecutive numbers. */
 static bool is_next(const struct tdm_picture_device *first, const struct tdm_picture_device *second)
 {
 	return first->number >= 0 && second->number == first->number + 1 && second->is_virtual == first->is_virtual;
@@ -58,7 +58,7 @@ char *tdm_proc_sources(uint32_t sources, char *dst, size_t cap)
 	return dst;
 }
 
-/* As tdm_proc_sources(), in a letter each. */
+/* As tdm_proc_sources(), with one letter for each. */
 static char *source_letters(uint32_t sources, char *dst, size_t cap)
 {
 	static const char letters[TDM_FROM_COUNT] = {
@@ -83,7 +83,7 @@ static int width_of(int column)
 	return (width < 0 ? -width : width) + 1;
 }
 
-/* The columns of highest priority that fit. */
+/* Chooses the columns of highest priority that fit. */
 static struct fit fit_columns(const struct tdm_app *app, int cols)
 {
 	struct fit fit = { .shown = { [TDM_PROC_COMMAND] = true } };
@@ -110,7 +110,7 @@ static const char *sort_arrow(const struct tdm_app *app)
 	return app->reversed ? "^" : "v";
 }
 
-/* The column that is sorted by has no place: it is named behind the title of the last one, if there is room. */
+/* Names the sort column after the last title, if there is room, because the column itself does not fit. */
 static void draw_hidden_order(const struct tdm_app *app, struct tdm_pen *pen, int width)
 {
 	const char *title = tdm_proc_columns[TDM_PROC_COMMAND].title;
@@ -197,7 +197,7 @@ static void draw_command(struct tdm_pen *pen, const struct tdm_app *app, const s
 	pen->col += width;
 }
 
-/* Lines that are no process: in place of the command stands what they are. */
+/* Lines that are not processes say what they are in place of the command. */
 static void rest_text(const struct tdm_app *app, const struct tdm_proc_row *row, char *dst, size_t cap)
 {
 	const struct tdm_picture_device *device = &app->picture->devices[row->device];
@@ -257,11 +257,11 @@ static void draw_empty(struct tdm_app *app, struct tdm_area area)
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	tdm_pen_skip(&pen, 1);
 	if (app->filter[0] != '\0')
-		tdm_pen_printf(
-			&pen, TDM_INK_DIM, "No process has \"%s\" in it; Esc or \\ changes the filter.", app->filter);
+		tdm_pen_printf(&pen, TDM_INK_DIM, "No process matches \"%s\"; Esc clears the filter, \\ changes it.",
+			app->filter);
 	else if (app->options.pid != 0)
-		tdm_pen_printf(&pen, TDM_INK_DIM, "Process %" PRId32 " holds no device memory that is known.",
-			app->options.pid);
+		tdm_pen_printf(
+			&pen, TDM_INK_DIM, "Process %" PRId32 " is not known to hold device memory.", app->options.pid);
 	else
 		tdm_pen_printf(&pen, TDM_INK_DIM, "No process%s uses %s device. Programs show up here when they run.",
 			app->picture != NULL && app->picture->problem_count != 0 ? " that could be read" : "",

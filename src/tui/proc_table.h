@@ -1,4 +1,4 @@
-/* The table of processes, drawn. */
+/* Draws the process table. */
 #ifndef TDM_TUI_PROC_TABLE_H
 #define TDM_TUI_PROC_TABLE_H
 

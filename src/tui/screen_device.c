@@ -1,4 +1,4 @@
-/* Screen 2: one device: identity, telemetry, every kind, and where its buffers lie. */
+/* Screen 2, one device: identity, telemetry, every kind, and where its buffers are. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ static void wish(struct tdm_app *app, struct tdm_wish *wish, bool now)
 	const struct tdm_picture_device *device = tdm_app_chosen_device(app, NULL);
 	if (device == NULL)
 		return;
-	app->device_key = device->key; /* in the next picture it may have another place */
+	app->device_key = device->key; /* its index may change in the next picture */
 	tdm_device_view_wish(&app->device, device->key, wish, now);
 }
 
@@ -95,10 +95,10 @@ static void draw_more(struct tdm_page *page, const struct tdm_picture_device *de
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "%s unattributed   ",
 			tdm_format_bytes_short(bytes, sizeof bytes, k->unattributed));
 	if (has_stale)
-		tdm_pen_printf(&pen, TDM_INK_YELLOW, "%s left by ended processes, on the device no more   ",
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "%s left by ended processes, no longer on the device   ",
 			tdm_format_bytes_short(bytes, sizeof bytes, k->stale));
 	if (has_rival)
-		tdm_pen_printf(&pen, TDM_INK_DIM, "%s says %s; %" PRIu32 " processes that only it knows have %s",
+		tdm_pen_printf(&pen, TDM_INK_DIM, "%s says %s; %" PRIu32 " processes known only to it have %s",
 			tdm_from_name((enum tdm_from)k->rival_from),
 			tdm_format_bytes_short(bytes, sizeof bytes, k->rival_used), k->rival_processes,
 			tdm_format_bytes_short(other, sizeof other, k->rival_bytes));
@@ -147,7 +147,7 @@ static void draw_title(struct tdm_app *app, struct tdm_page *page, const struct 
 	tdm_device_identity(&pen, device);
 }
 
-/* Which part of the page is seen, over what is in the first line. */
+/* Shows which part of the page is in view, on top of the first line. */
 static void draw_place(struct tdm_app *app, struct tdm_area area)
 {
 	const struct tdm_list *list = &app->device.list;

@@ -12,7 +12,7 @@
 
 enum { WIDE_COLUMNS = 100, NARROW_COLUMNS = 70, PLACE_CAP = 320 };
 
-/* From the first time that it is shown, the loop asks for events. */
+/* Once this screen has been shown, the loop keeps asking for events. */
 static void wish(struct tdm_app *app, struct tdm_wish *wish, bool now)
 {
 	(void)now;
@@ -57,25 +57,25 @@ static void draw_bytes(struct tdm_pen *pen, uint64_t bytes)
 		tdm_format_bytes_short(text, sizeof text, bytes));
 }
 
-/* Elsewhere there is one size, so that the name has room. */
+/* Narrower lines show one size only, to leave room for the name. */
 static bool is_wide(struct tdm_area line)
 {
 	return line.cols >= WIDE_COLUMNS;
 }
 
-/* Here what is told is who and how much. */
+/* Narrow lines show little more than who and how much. */
 static bool is_narrow(struct tdm_area line)
 {
 	return line.cols < NARROW_COLUMNS;
 }
 
-/* Bytes per bank times banks; of what never got any, none. */
+/* Bytes per bank times banks; unknown if the event has none. */
 static uint64_t reserved_bytes(const struct tdm_event *event)
 {
 	return event->bytes_per_bank != TDM_SIZE_UNKNOWN ? event->bytes_per_bank * event->banks : TDM_BYTES_UNKNOWN;
 }
 
-/* Its index in the picture; TDM_INDEX_NONE: it is not there any more. */
+/* Its index in the picture; TDM_INDEX_NONE: it is gone. */
 static uint32_t process_of(const struct tdm_app *app, const struct tdm_event *event)
 {
 	const struct tdm_picture_process *process = tdm_app_find_process(app, event->process);
@@ -116,7 +116,7 @@ static void draw_event(struct tdm_app *app, struct tdm_area line, const struct t
 		tdm_pen_skip(&pen, 2);
 	}
 	if ((event->flags & TDM_EVENT_FAULT) != 0)
-		tdm_pen_text(&pen, TDM_INK_RED, "released twice, or never allocated  ");
+		tdm_pen_text(&pen, TDM_INK_RED, "released twice or never allocated  ");
 	if (has_memory && event->name.len == 0 && event->stack != 0)
 		tdm_pen_text(&pen, TDM_INK_PLAIN,
 			tdm_app_place(app, "", process_of(app, event), event->stack, place, sizeof place));
@@ -186,7 +186,7 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 		struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 		tdm_pen_text(&pen, TDM_INK_DIM,
 			log->added == 0 ? "  No event yet: programs with libtidemark and TIDEMARK=1 send them."
-					: "  No event is of the kind that is shown.");
+					: "  No event matches the filters.");
 	}
 	for (int i = 0; i < area.rows && log->list.top + (size_t)i < log->line_count; i++)
 		draw_event(app, (struct tdm_area){ area.row + i, area.col, 1, area.cols },

@@ -1,4 +1,4 @@
-/* Screen 1: all devices above, all processes below. */
+/* Screen 1, the overview: all devices above, all processes below. */
 #include <stdio.h>
 
 #include "tui/device_block.h"
@@ -15,16 +15,16 @@ static void draw_no_device(struct tdm_app *app, struct tdm_area area)
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "No device: the driver shows none, and no program%s reports one.",
 			app->picture->problem_count != 0 ? " that could be read" : "");
 	else if (app->options.pid != 0 && app->options.device != NULL)
-		tdm_pen_printf(&pen, TDM_INK_YELLOW, "Process %d uses no device that is \"%s\".", (int)app->options.pid,
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "Process %d does not use device \"%s\".", (int)app->options.pid,
 			app->options.device);
 	else if (app->options.device != NULL)
-		tdm_pen_printf(&pen, TDM_INK_YELLOW, "None of the %zu devices is \"%s\".", app->picture->device_count,
-			app->options.device);
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "None of the %zu devices matches \"%s\".",
+			app->picture->device_count, app->options.device);
 	else
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "Process %d uses no device now.", (int)app->options.pid);
 }
 
-/* What could not be read, and bytes that need a word, in one line under the devices. */
+/* Tells in one line below the devices what could not be read. */
 static bool draw_problem(struct tdm_app *app, struct tdm_area area)
 {
 	const struct tdm_picture *picture = app->picture;
@@ -32,7 +32,7 @@ static bool draw_problem(struct tdm_app *app, struct tdm_area area)
 		return false;
 	const struct tdm_picture_problem *first = &picture->problems[0];
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
-	if (picture->problem_count > 1) /* what may be cut off comes last */
+	if (picture->problem_count > 1) /* the text that may be cut off comes last */
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, " ! lists all %zu problems, the first is", picture->problem_count);
 	else
 		tdm_pen_text(&pen, TDM_INK_YELLOW, " !");
@@ -45,7 +45,7 @@ static void draw_devices(struct tdm_app *app, struct tdm_area area, const struct
 	int lines = layout->block_rows > 0 ? area.rows / layout->block_rows : 0;
 	size_t page = (size_t)(lines > 0 ? lines : 0) * (size_t)layout->columns;
 	tdm_list_fit(&app->devices, app->shown_count, (int)page);
-	if (layout->columns > 1) /* whole lines are scrolled */
+	if (layout->columns > 1) /* scroll by whole lines of blocks */
 		app->devices.top -= app->devices.top % (size_t)layout->columns;
 	int width = area.cols / layout->columns;
 	for (size_t i = 0; i < page && app->devices.top + i < app->shown_count; i++) {
@@ -58,7 +58,7 @@ static void draw_devices(struct tdm_app *app, struct tdm_area area, const struct
 	}
 }
 
-/* At the right end of the processes' titles, when some devices have to be scrolled to. */
+/* Shows which devices are in view, right of the process titles, if not all are. */
 static void draw_scroll(struct tdm_app *app, struct tdm_area area)
 {
 	const struct tdm_list *list = &app->devices;

@@ -1,4 +1,5 @@
-/* Screen 3: one process: what it is, what it holds of each kind, and its live buffers or the places that have them. */
+/* Screen 3, one process: who it is, what it holds of each kind, and its live buffers or the sites that allocated
+ * them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static void wish(struct tdm_app *app, struct tdm_wish *wish, bool now)
 	wish->no_largest = true;
 	if (process == NULL)
 		return;
-	app->process_handle = process->handle; /* in the next picture another one may be first */
+	app->process_handle = process->handle; /* another process may be first in the next picture */
 	tdm_buffer_view_wish(&app->buffers, process->handle, wish, now);
 }
 
@@ -70,7 +71,7 @@ static void draw_facts(struct tdm_app *app, struct tdm_area area, const struct t
 		fact(&pen, "age", tdm_format_duration(text, sizeof text, app->picture->real_ns - process->started_ns));
 	fact(&pen, "source", tdm_proc_sources(process->sources, text, sizeof text));
 	if (process->in_container)
-		tdm_pen_text(&pen, TDM_INK_MAGENTA, "  in a container: it knows itself by another pid");
+		tdm_pen_text(&pen, TDM_INK_MAGENTA, "  in a container, where it has another pid");
 	pen = tdm_pen_at(&app->canvas, area, 2);
 	tdm_pen_text(&pen, TDM_INK_DIM, "  phase ");
 	bool has_ledger = (process->sources & UINT32_C(1) << TDM_FROM_LEDGER) != 0;
@@ -82,7 +83,8 @@ static void draw_facts(struct tdm_app *app, struct tdm_area area, const struct t
 	count_fact(&pen, "faults", process->faults, TDM_INK_RED);
 	count_fact(&pen, "out of memory", process->out_of_memory, TDM_INK_RED);
 	if (process->life == TDM_LIFE_ENDED)
-		tdm_pen_text(&pen, TDM_INK_RED, process->crashed ? "  ended without saying goodbye" : "  has ended");
+		tdm_pen_text(
+			&pen, TDM_INK_RED, process->crashed ? "  ended without closing its ledger" : "  has ended");
 }
 
 static void bytes_field(struct tdm_pen *pen, uint64_t bytes)
@@ -133,7 +135,7 @@ static bool has_amount(const struct tdm_picture_amount *amount)
 	       (amount->peak != 0 && amount->peak != TDM_BYTES_UNKNOWN);
 }
 
-/* Every kind that it has or had. How many lines were used. */
+/* Draws every kind that the process has or had. Returns the number of lines. */
 static int draw_amounts(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_process *process)
 {
 	int used = 0;
@@ -152,7 +154,7 @@ static int draw_amounts(struct tdm_app *app, struct tdm_area area, const struct 
 	}
 	if (used == 0 && area.rows > 0) {
 		struct tdm_pen pen = tdm_pen_at(&app->canvas, area, used++);
-		tdm_pen_text(&pen, TDM_INK_DIM, "  It holds nothing that is known.");
+		tdm_pen_text(&pen, TDM_INK_DIM, "  It is not known to hold anything.");
 	}
 	if (left_out != 0) {
 		char text[48];
@@ -171,7 +173,7 @@ static void draw_age(struct tdm_pen *pen, const struct tdm_picture *picture, uin
 		is_known ? tdm_format_duration(text, sizeof text, picture->time_ns - born_ns) : "?");
 }
 
-/* Elsewhere the site, which is what people look for, needs the room of some columns. */
+/* Narrower lines drop some columns to leave room for the site, which people look for most. */
 static bool is_wide(struct tdm_area line)
 {
 	return line.cols >= WIDE_COLUMNS;
@@ -212,7 +214,7 @@ static void draw_buffer(struct tdm_app *app, struct tdm_area line, size_t index)
 	tdm_pen_skip(&pen, 2);
 	const char *program = tdm_picture_text(picture, buffer->program);
 	bool is_named = tdm_picture_text(picture, buffer->name)[0] != '\0';
-	if (program[0] != '\0' && !is_named) /* a function is long, and would push it out */
+	if (program[0] != '\0' && !is_named) /* before the function, which is long and would push it out */
 		tdm_pen_printf(&pen, TDM_INK_CYAN, "%s  ", program);
 	tdm_pen_text(&pen, TDM_INK_PLAIN,
 		tdm_app_place(app, tdm_picture_text(picture, buffer->name), app->buffers.process, buffer->stack, text,
@@ -293,8 +295,8 @@ static void draw_buffers(struct tdm_app *app, struct tdm_area area)
 		tdm_pen_printf(&pen, view->problem != NULL || view->failed ? TDM_INK_YELLOW : TDM_INK_DIM, "  %s",
 			view->problem != NULL  ? view->problem
 			: view->failed         ? "Out of memory: the buffers cannot be listed."
-			: view->filter[0] != 0 ? "No buffer has the text of the filter; Esc takes it back."
-					       : "It has no live buffer.");
+			: view->filter[0] != 0 ? "No buffer matches the filter; Esc clears it."
+					       : "It has no live buffers.");
 		return;
 	}
 	for (int i = 0; i < area.rows && view->list.top + (size_t)i < count; i++) {

@@ -16,7 +16,7 @@ void tdm_screens_open(struct tdm_app *app, enum tdm_screen_id screen)
 	app->screen = screen;
 	if (tdm_screens[screen]->wish != NULL)
 		tdm_screens[screen]->wish(app, &wish, false);
-	/* A picture that is frozen stays if it has what the screen needs. */
+	/* A frozen picture stays if it has what the screen needs. */
 	bool has_all = app->frozen && wish.process == app->wish.process && wish.device == app->wish.device;
 	app->look_now = tdm_screens[screen]->refresh != NULL && !has_all;
 }
@@ -76,7 +76,7 @@ static void draw_key(struct tdm_pen *pen, const struct tdm_binding *binding)
 	tdm_pen_skip(pen, 2);
 }
 
-/* As many as fit, and always the last one, which quits. */
+/* Draws as many keys as fit, and always the last one, which quits. */
 static void draw_keys(struct tdm_app *app, struct tdm_area area)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
@@ -101,7 +101,7 @@ static void draw_last_line(struct tdm_app *app, struct tdm_area area)
 		const char *text = app->typing.is_filter ? tdm_screens[app->screen]->filter(app) : app->search;
 		tdm_pen_text(&pen, TDM_INK_TAB, app->typing.is_filter ? " Filter " : " Search ");
 		tdm_pen_printf(&pen, TDM_INK_BOLD, " %s_", text);
-		tdm_pen_text(&pen, TDM_INK_DIM, "  Enter keeps it, Esc takes it back");
+		tdm_pen_text(&pen, TDM_INK_DIM, "  Enter keeps it, Esc cancels");
 		if (has_message)
 			tdm_pen_printf(&pen, TDM_INK_YELLOW, "  %s", app->message);
 	} else if (has_message)
@@ -113,7 +113,7 @@ static void draw_last_line(struct tdm_app *app, struct tdm_area area)
 static void draw_nothing(struct tdm_app *app, struct tdm_area area)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
-	tdm_pen_text(&pen, TDM_INK_YELLOW, " No figures: out of memory while they were read. Trying again.");
+	tdm_pen_text(&pen, TDM_INK_YELLOW, " No figures: out of memory while reading them. Trying again.");
 }
 
 void tdm_screens_draw(struct tdm_app *app)

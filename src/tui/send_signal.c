@@ -24,7 +24,7 @@ uint64_t tdm_signal_start_time(int32_t pid)
 	if (len <= 0)
 		return 0;
 	text[len] = '\0';
-	/* The name may hold anything; what follows its last parenthesis are plain fields, from the third on. */
+	/* The name may contain anything; after its closing parenthesis come plain fields, from the third on. */
 	const char *at = strrchr(text, ')');
 	for (int field = 2; at != NULL && field < START_TIME_FIELD; field++) {
 		at = strchr(at, ' ');
@@ -39,7 +39,7 @@ static bool add_target(struct tdm_app *app, const struct tdm_picture_process *pr
 		return false;
 	struct tdm_target *target = &app->targets[app->target_count++];
 	*target = (struct tdm_target){ .pid = process->pid, .start_time = process->start_time };
-	if (target->start_time == 0) /* then at least the one that has the number now */
+	if (target->start_time == 0) /* unknown: take the process that has the pid now */
 		target->start_time = tdm_signal_start_time(process->pid);
 	snprintf(target->name, sizeof target->name, "%s", process->comm);
 	return true;
@@ -59,7 +59,7 @@ bool tdm_signal_aim(struct tdm_app *app)
 		add_target(app, process);
 	}
 	if (app->target_count == 0)
-		tdm_app_say(app, "no process is chosen that a signal could be sent to");
+		tdm_app_say(app, "no process to signal: choose or tag a running one");
 	return app->target_count != 0;
 }
 
@@ -73,7 +73,7 @@ int tdm_signal_send(const struct tdm_target *target, int signal_number)
 	if (target->pid <= 1)
 		return -EINVAL;
 	int fd = (int)syscall(SYS_pidfd_open, target->pid, 0U);
-	if (fd < 0 && errno == ENOSYS) /* a Linux that has no descriptors of processes */
+	if (fd < 0 && errno == ENOSYS) /* a kernel without pidfds */
 		return !is_same(target) ? -ESRCH : kill(target->pid, signal_number) != 0 ? -errno : 0;
 	if (fd < 0)
 		return -errno;

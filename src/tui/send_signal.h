@@ -1,20 +1,19 @@
-/* Sending signals to processes, and to no others than those that were meant. */
+/* Sends signals to processes, and makes sure that no other process gets them. */
 #ifndef TDM_TUI_SEND_SIGNAL_H
 #define TDM_TUI_SEND_SIGNAL_H
 
 #include "tui/app.h"
 
-/* The tagged processes, else the chosen one, become app->targets. False with a message when there is none that a signal
- * could go to. */
+/* Sets app->targets to the tagged processes, or else to the chosen one. False with a message if there is no target. */
 bool tdm_signal_aim(struct tdm_app *app);
 
 /*
- * 0, or a negative code: -ESRCH when the process has ended, or another one has its number by now; it is held while that
- * is checked, so nobody else can get the signal. -EINVAL for pid 1 and below.
+ * 0, or a negative code: -ESRCH if the process has ended or another one has its pid by now; -EINVAL for pid 1 and
+ * below. A pidfd is held during the check, so no other process can get the signal.
  */
 int tdm_signal_send(const struct tdm_target *target, int signal_number);
 
-/* When the process started, in clock ticks since boot; 0: not known. */
+/* When the process started, in clock ticks since boot; 0: unknown. */
 uint64_t tdm_signal_start_time(int32_t pid);
 
 #endif

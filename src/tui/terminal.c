@@ -1,6 +1,6 @@
 /*
- * A canvas is compared with the one that is on the screen, and only what differs is given to ncurses, which then finds
- * the cheapest way to send it.
+ * Compares a canvas with the one on the screen and gives only the differences to ncurses, which finds the cheapest way
+ * to send them.
  */
 #include "tui/terminal.h"
 
@@ -26,7 +26,7 @@ enum {
 	LEAVE_CAP = TDM_GUARD_BYTES_MAX
 };
 
-/* -1: the terminal's own colour. `rich` are those of 256, the others of the basic 8. */
+/* -1: the terminal's own colour. `rich` is for 256 colours, the others for the basic 8. */
 struct look {
 	short fg, bg, rich_fg, rich_bg;
 	attr_t attrs, mono;
@@ -35,14 +35,14 @@ struct look {
 struct tdm_terminal {
 	SCREEN *screen;
 	bool utf8;
-	bool colour;                 /* is wanted, and there */
-	bool has_tried, has_palette; /* to set its colours; they are set */
+	bool colour;                 /* wanted and available */
+	bool has_tried, has_palette; /* to set up colours; the colours are set up */
 	bool is_suspended;
-	struct termios settings; /* as they were */
-	char leave[LEAVE_CAP];   /* what leaves the modes that ncurses sets */
+	struct termios settings; /* from before */
+	char leave[LEAVE_CAP];   /* bytes that leave the modes set by ncurses */
 	size_t leave_len;
 	struct tdm_canvas shown; /* what is on the screen */
-	bool is_blank;           /* nothing of it is */
+	bool is_blank;           /* the screen shows nothing yet */
 };
 
 static const struct look looks[TDM_INK_COUNT] = {
@@ -90,11 +90,11 @@ static void set_ink(const struct tdm_terminal *terminal, uint32_t ink)
 	bool paired = terminal->colour && (look->rich_fg != -1 || look->rich_bg != -1);
 	attr_t attrs = terminal->colour ? look->attrs : look->mono;
 	if (terminal->colour && COLORS < RICH_COLOURS && look->fg == -1 && look->bg == -1)
-		attrs = look->mono; /* few colours have no grey */
+		attrs = look->mono; /* the basic 8 colours have no grey */
 	attr_set(attrs, paired ? (short)(ink + 1) : 0, NULL);
 }
 
-/* tputs() has no context. Only used while a terminal is opened. */
+/* For collect(), since tputs() has no context. Used only while a terminal is being opened. */
 static struct tdm_terminal *collecting;
 
 static int collect(int ch)
@@ -114,12 +114,12 @@ static void collect_leave(struct tdm_terminal *terminal)
 	collecting = NULL;
 }
 
-/* Says what is wrong before ncurses would. */
+/* Finds problems before ncurses does, for better messages. */
 static int check_terminal(struct tdm_diag *diag)
 {
 	if (isatty(IN) != 1 || isatty(OUT) != 1)
 		return tdm_diag_set(diag, -ENOTTY, 0, 0,
-			"the full-screen monitor needs a terminal as its input and output; `tidemark status` needs "
+			"the full-screen monitor needs a terminal for input and output; `tidemark status` needs "
 			"none");
 	const char *type = getenv("TERM");
 	char shown[64];
@@ -151,7 +151,7 @@ static void start_modes(struct tdm_terminal *terminal, bool no_colour)
 	noecho();
 	nonl();
 	curs_set(0);
-	if (getenv("ESCDELAY") == NULL) /* who sets it knows the link */
+	if (getenv("ESCDELAY") == NULL) /* a user who sets it knows the link */
 		set_escdelay(ESCAPE_DELAY_MS);
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
@@ -172,12 +172,12 @@ int tdm_terminal_open(struct tdm_terminal **terminal, const struct tdm_terminal_
 	if (tcgetattr(OUT, &t->settings) != 0)
 		goto fail;
 	t->utf8 = tdm_term_is_utf8() && !options->ascii;
-	use_tioctl(TRUE); /* the size is the terminal's own, whatever LINES and COLUMNS say */
+	use_tioctl(TRUE); /* ask the terminal for its size and ignore LINES and COLUMNS */
 	t->screen = newterm(NULL, stdout, stdin);
 	if (t->screen == NULL)
 		goto fail;
-	/* ncurses writes every move of the cursor at once until it has left the screen and come back; here, because
-	 * with colours it would change the palette. */
+	/* ncurses writes every cursor move at once until it has left the screen and come back. Do it now: with colours
+	 * set up it would change the palette. */
 	endwin();
 	refresh();
 	start_modes(t, options->no_colour);
@@ -203,7 +203,7 @@ void tdm_terminal_close(struct tdm_terminal *terminal)
 		return;
 	tdm_guard_restores(OUT, NULL, NULL, 0);
 	if (!can_write())
-		tcflow(OUT, TCOON); /* Ctrl-S must not hold what gives the terminal back */
+		tcflow(OUT, TCOON); /* Ctrl-S must not block the output that restores the terminal */
 	endwin();
 	tcsetattr(OUT, TCSANOW, &terminal->settings);
 	delscreen(terminal->screen);
@@ -251,7 +251,7 @@ void tdm_terminal_suspend(struct tdm_terminal *terminal)
 
 void tdm_terminal_resume(struct tdm_terminal *terminal)
 {
-	if (terminal->is_suspended) /* then they are not ours, and the shell may have changed them */
+	if (terminal->is_suspended) /* the settings are not ours then, and the shell may have changed them */
 		tcgetattr(OUT, &terminal->settings);
 	terminal->is_suspended = false;
 	reset_prog_mode();
@@ -266,7 +266,7 @@ void tdm_terminal_redraw(struct tdm_terminal *terminal)
 	terminal->is_blank = true;
 }
 
-/* One run of cells with the same ink. */
+/* Draws a run of cells with the same ink. */
 static int put_run(struct tdm_terminal *terminal, const struct tdm_canvas *canvas, int row, int col, int end)
 {
 	wchar_t text[TDM_CANVAS_COLS_MAX];
@@ -281,7 +281,7 @@ static int put_run(struct tdm_terminal *terminal, const struct tdm_canvas *canva
 	return at;
 }
 
-/* Only what differs; a wide character is never cut. */
+/* Draws only the differences and never splits a wide character. */
 static void show_row(struct tdm_terminal *terminal, const struct tdm_canvas *canvas, int row)
 {
 	size_t first = (size_t)row * (size_t)canvas->cols;
@@ -329,8 +329,8 @@ bool tdm_terminal_wait(struct tdm_terminal *terminal, int fd, int timeout_ms)
 }
 
 /*
- * Behind an escape: the rest of a sequence that terminfo does not know is not typed text. Anything else is a key of its
- * own, that a slow link brought together with the escape, or one that was pressed with Alt.
+ * After an escape: discards the rest of a sequence that terminfo does not know. Anything else is a key, either pressed
+ * with Alt or delivered by a slow link together with the escape.
  */
 static int after_escape(void)
 {
@@ -377,7 +377,7 @@ static int function_key(wint_t code)
 	return TDM_KEY_OTHER;
 }
 
-/* Readable, and nothing is there to read: end of file, or an error. */
+/* Readable but without data: end of file, or an error. */
 static bool is_gone(void)
 {
 	struct pollfd in = { .fd = IN, .events = POLLIN };

@@ -1,6 +1,6 @@
 /*
- * The terminal: shows a canvas, gives keys. The only file that knows ncurses is terminal.c; whatever a terminal can do
- * it takes from terminfo.
+ * The terminal: shows a canvas, reads keys. Only terminal.c uses ncurses, which takes a terminal's abilities from
+ * terminfo.
  */
 #ifndef TDM_TUI_TERMINAL_H
 #define TDM_TUI_TERMINAL_H
@@ -32,8 +32,8 @@ enum tdm_key {
 	TDM_KEY_BACK_TAB,
 	TDM_KEY_F0,
 	TDM_KEY_F12 = TDM_KEY_F0 + 12,
-	TDM_KEY_ESCAPE_AND, /* an escape, and the next key came with it */
-	TDM_KEY_OTHER,      /* something that has no meaning here */
+	TDM_KEY_ESCAPE_AND, /* Esc, with the next key right after it */
+	TDM_KEY_OTHER,      /* a key without a meaning here */
 	TDM_KEY_GONE,       /* the terminal has disappeared */
 };
 
@@ -43,25 +43,25 @@ struct tdm_terminal_options {
 	bool ascii, no_colour;
 };
 
-/* Takes over the terminal of standard input and output. Signals are the caller's: see guard.h. 0 or a negative code
+/* Takes over the terminal of standard input and output. The caller handles signals: see guard.h. 0, or a negative code
  * with diag set. */
 int tdm_terminal_open(
 	struct tdm_terminal **terminal, const struct tdm_terminal_options *options, struct tdm_diag *diag);
-void tdm_terminal_close(struct tdm_terminal *terminal); /* the terminal is as it was; NULL is allowed */
+void tdm_terminal_close(struct tdm_terminal *terminal); /* restores the terminal; NULL is allowed */
 
 bool tdm_terminal_is_utf8(const struct tdm_terminal *terminal);
 void tdm_terminal_colour(struct tdm_terminal *terminal, bool wanted); /* if it has any */
 void tdm_terminal_size(const struct tdm_terminal *terminal, int *rows, int *cols);
 void tdm_terminal_resized(struct tdm_terminal *terminal); /* the size has changed */
-void tdm_terminal_suspend(struct tdm_terminal *terminal); /* gives it back for a while */
+void tdm_terminal_suspend(struct tdm_terminal *terminal); /* restores it for a while */
 void tdm_terminal_resume(struct tdm_terminal *terminal);
-void tdm_terminal_redraw(struct tdm_terminal *terminal); /* the next canvas is sent as a whole */
+void tdm_terminal_redraw(struct tdm_terminal *terminal); /* sends the whole next canvas */
 
-/* Sends what has changed since the last one. False when the terminal takes nothing now; it is sent later then. */
+/* Sends the changes since the last canvas. False if the terminal accepts no output now: show it again later. */
 bool tdm_terminal_show(struct tdm_terminal *terminal, const struct tdm_canvas *canvas);
 
-/* Waits for a key or for `fd` to become readable, at most so long; negative: without end. False: the terminal is gone.
- */
+/* Waits until there is a key, `fd` is readable or the timeout ends; negative: no timeout. False: the terminal is
+ * gone. */
 bool tdm_terminal_wait(struct tdm_terminal *terminal, int fd, int timeout_ms);
 int tdm_terminal_key(struct tdm_terminal *terminal); /* does not wait */
 

@@ -1,5 +1,5 @@
 /*
- * The loop: a new picture when it is due, keys and signals as they come, one frame after each of them.
+ * The loop: takes a new picture when one is due, handles keys and signals as they come, and draws a frame after each.
  */
 #include "tui/tui.h"
 
@@ -19,11 +19,11 @@ struct loop {
 	struct tdm_app app;
 	struct tdm_terminal *terminal;
 	uint64_t due_ns;    /* the next picture */
-	uint64_t events_ns; /* the next look for events, while they are shown */
-	bool unsent;        /* the last frame did not get to the terminal */
+	uint64_t events_ns; /* when to read events next, while they are shown */
+	bool unsent;        /* the last frame has not been sent */
 };
 
-/* A new picture, with what the screen that is shown needs. */
+/* Takes a new picture with what the current screen needs. */
 static void look(struct loop *loop, uint64_t now_ns, bool by_user)
 {
 	struct tdm_app *app = &loop->app;
@@ -40,7 +40,7 @@ static void look(struct loop *loop, uint64_t now_ns, bool by_user)
 	loop->events_ns = now_ns + TDM_EVENT_LOG_MS * TDM_NS_PER_MS;
 	if (app->picture != NULL)
 		tdm_event_log_add(&app->events, app->picture);
-	/* The lists that other screens have shown are gone with the picture before. */
+	/* Lists of other screens borrowed from the previous picture, which is gone. */
 	if (app->picture == NULL || app->screen != TDM_SCREEN_PROCESS)
 		tdm_buffer_view_done(&app->buffers);
 	if (app->picture == NULL || app->screen != TDM_SCREEN_DEVICE)
@@ -68,7 +68,7 @@ static bool shows_events(const struct loop *loop)
 	return tdm_screens[loop->app.screen] == &tdm_screen_events && !loop->app.frozen;
 }
 
-/* Between two pictures, too: else most of a busy program's would be gone. */
+/* Reads events between two pictures too: a busy program's ring would overwrite most of them. */
 static void read_events(struct loop *loop, uint64_t now_ns)
 {
 	if (!shows_events(loop) || now_ns < loop->events_ns)
@@ -140,7 +140,7 @@ static void handle_keys(struct loop *loop)
 			loop->app.quit = true;
 		else if (key != TDM_KEY_OTHER)
 			tdm_keys_press(&loop->app, key);
-		if (loop->app.look_now) /* the next key is for what this one opened */
+		if (loop->app.look_now) /* the next key is meant for what this one opened */
 			look(loop, tdm_clock_ns(), true);
 	}
 }

@@ -1,5 +1,5 @@
 /*
- * The full-screen monitor. It knows no source: whoever starts it gives it a provider.
+ * The full-screen monitor. It gets its pictures from the caller's provider and knows no source itself.
  */
 #ifndef TDM_TUI_TUI_H
 #define TDM_TUI_TUI_H
@@ -13,14 +13,13 @@
 
 struct tdm_tui_options {
 	unsigned interval_ms;
-	const char *device; /* only this one: a number, chip id, PCI address or "/dev/tenstorrent/N"; NULL: all */
+	const char *device; /* only this device: a number, chip id, PCI address or "/dev/tenstorrent/N"; NULL: all */
 	int32_t pid;        /* only this process; 0: all */
-	bool ascii, no_colour, read_only; /* read_only: no signals are sent */
-	unsigned frames;                  /* ends after so many; 0: when the user says so */
+	bool ascii, no_colour, read_only; /* read_only: sends no signals */
+	unsigned frames;                  /* ends after this many; 0: when the user quits */
 };
 
-/* Runs until the user leaves it, or a signal ends it; the terminal is then as it was. 0, or a negative code with diag
- * set. */
+/* Runs until the user quits or a signal ends it, then restores the terminal. 0, or a negative code with diag set. */
 int tdm_tui_run(const struct tdm_provider *provider, const struct tdm_tui_options *options, struct tdm_diag *diag);
 
 #endif

@@ -120,7 +120,7 @@ What the other commands see of them.
 Without room for their ledgers their figures are wrong, and they say so.
 
   $ (trap '' XFSZ; ulimit -f 100; demo -w training --rounds 1 >/dev/null)
-  tidemark demo: * events were lost, so that the figures are wrong: is there room in */shm? (glob)
+  tidemark demo: * events were lost, so the figures are wrong: is there room in */shm? (glob)
   [2]
 
 All of them, each in a process of its own, with what they print behind. Nobody is left when the parent is killed.
@@ -128,7 +128,7 @@ All of them, each in a process of its own, with what they print behind. Nobody i
   $ calm() { sed -E 's/process [0-9]+/process PID/; s/[0-9]+ requests/N requests/; s/[0-9]+ tokens/N tokens/'; }
   $ demo --rounds 20 --chips 2 | calm | grep -v -E '^(---|  (DRAM|L1):)'
   4 programs on simulated cards (n150):
-    training   process PID, device 0 to 1: trains a model in the shape of TinyLlama
+    training   process PID, device 0 to 1: trains a model with the shape of TinyLlama
     inference  process PID, device 2 to 3: serves requests with a paged key-value cache
     leak       process PID, device 4 to 5: forgets one buffer in every iteration
     clash      process PID, device 6 to 7: fills L1 until circular buffers clash with it

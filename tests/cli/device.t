@@ -346,11 +346,11 @@ Wrong input.
   tidemark device: unknown card 'n15'; known are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
   [2]
   $ tidemark device show n150 n300
-  tidemark device: unexpected argument 'n300' behind the card
+  tidemark device: unexpected argument 'n300' after the card
   tidemark device: see 'tidemark device --help'
   [2]
   $ tidemark device list n150
-  tidemark device: unexpected argument 'n150' behind 'list'
+  tidemark device: unexpected argument 'n150' after 'list'
   tidemark device: see 'tidemark device --help'
   [2]
   $ tidemark device list --set l1_small=32K

@@ -13,20 +13,19 @@ Without arguments: the short help, on standard error.
   
   Commands:
     top       watch the memory of all devices and who holds it, live
-    status    devices, their memory and who holds it, at one moment
-    dump      list the live buffers of tracked programs, also of those that
-              crashed
+    status    show devices, their memory and who holds it, once
+    dump      list the live buffers of tracked programs, including crashed ones
     leaks     find what is probably leaking, and say why
     run       run a program with tracking on and summarise its device memory at
               the end
-    info      what a file says about memory: captures, reports, logs, kernels
+    info      show what a file says about memory: captures, reports, logs, kernels
     log       profile a log: circular buffers, kernels, buffers, errors, pressure
     simulate  replay a trace of allocations on a device model
-    phases    memory by training phase: theory against measurement, charts, what
+    phases    show memory by training phase: expected and measured, charts, what
               would fit
-    device    the cards that Tidemark knows: capacities and the L1 map
-    demo      realistic programs on a simulated card; no hardware needed
-    doctor    say what is set up, what is visible, what is not and why
+    device    show the cards that Tidemark knows: capacities and the L1 map
+    demo      run realistic programs on a simulated card; no hardware needed
+    doctor    check the setup: what works, what does not, and why
   
   'tidemark --help' says more; 'tidemark COMMAND --help' explains a command.
   [2]
@@ -39,44 +38,44 @@ The general help, three ways.
   Usage: tidemark COMMAND [ARGUMENT]...
          tidemark help [COMMAND]
   
-  Where every byte of a Tenstorrent accelerator's memory is: who holds it, where
-  it lies, and whether the next model will fit.
+  Shows where every byte of a Tenstorrent accelerator's memory is, who holds it,
+  and whether the next model will fit.
   
   Commands:
     top       watch the memory of all devices and who holds it, live
-    status    devices, their memory and who holds it, at one moment
-    dump      list the live buffers of tracked programs, also of those that
-              crashed
+    status    show devices, their memory and who holds it, once
+    dump      list the live buffers of tracked programs, including crashed ones
     leaks     find what is probably leaking, and say why
     run       run a program with tracking on and summarise its device memory at
               the end
-    info      what a file says about memory: captures, reports, logs, kernels
+    info      show what a file says about memory: captures, reports, logs, kernels
     log       profile a log: circular buffers, kernels, buffers, errors, pressure
     simulate  replay a trace of allocations on a device model
-    phases    memory by training phase: theory against measurement, charts, what
+    phases    show memory by training phase: expected and measured, charts, what
               would fit
-    device    the cards that Tidemark knows: capacities and the L1 map
-    demo      realistic programs on a simulated card; no hardware needed
-    doctor    say what is set up, what is visible, what is not and why
+    device    show the cards that Tidemark knows: capacities and the L1 map
+    demo      run realistic programs on a simulated card; no hardware needed
+    doctor    check the setup: what works, what does not, and why
   
   Options:
     -h, --help     show this help
     -V, --version  show the version
   
   Exit codes:
-    0    fine; that something does not fit is an answer, not a failure
-    1    a finding that the command was asked to fail on; a warning of 'doctor'
+    0    success; 'does not fit' is an answer, not a failure
+    1    a finding that the command was asked to fail on; 'doctor' has a warning
     2    wrong usage, unreadable input, or output that could not be written;
-         something that 'doctor' found broken
+         'doctor' found something broken
     any  'run' exits with the code of its program
   
   Environment:
-    TIDEMARK      1 turns tracking on in programs that use libtidemark, as
-                  'tidemark run' does
-    TIDEMARK_DIR  where ledgers of tracked programs are, instead of /dev/shm
-    NO_COLOR      no colour, when set to anything; without a terminal there is
-                  none anyway
-    COLUMNS       width to fold text to, instead of the terminal's
+    TIDEMARK      set to 1 to turn on tracking in programs that use libtidemark,
+                  as 'tidemark run' does
+    TIDEMARK_DIR  directory for the ledgers of tracked programs, instead of
+                  /dev/shm
+    NO_COLOR      no colour if set to anything; colours are used on a terminal
+                  only
+    COLUMNS       width at which text is folded, instead of the terminal's
   
   'tidemark COMMAND --help' explains a command.
   $ tidemark -h | head -1
@@ -91,15 +90,15 @@ The help of a command, on standard output, four ways.
          tidemark device show [CARD] [--card-file FILE] [--set FIELD=VALUE]...
                          [--sources] [--json]
   
-  The cards that Tidemark knows: capacities and the L1 map.
+  Show the cards that Tidemark knows: capacities and the L1 map.
   
-  'list' prints a line for each card. 'show' prints what one card has: the compute
-  grid, the capacity of every memory region in each bank and in all, alignments,
-  circular buffers, the size of a tile in every data format, and a map of the L1
-  of one core with the regions that the firmware keeps.
+  'list' prints a line for each card. 'show' describes one card: the compute grid,
+  the capacity of every memory region per bank and in total, alignments, circular
+  buffers, the size of a tile in every data format, and a map of the L1 of one
+  core with the regions that the firmware reserves.
   
-  The figures are those of the tt-metal runtime; --sources says for each where it
-  comes from. A figure that is not known is printed as 'unknown', with the reason.
+  The figures are those of the tt-metal runtime; --sources says where each one
+  comes from. An unknown figure is printed as 'unknown', with the reason.
   
   Figures change between releases of the runtime, and cards come in variants, so
   everything can be overridden. --set takes a field that --sources lists, as in
@@ -108,35 +107,33 @@ The help of a command, on standard output, four ways.
     dispatch=WHERE  tensix, tensix-row, tensix-col, eth or none
     harvested=N     rows or columns of Tensix cores that are fused off
     firmware=old    firmware from before harvesting was changed
-    tracy=1         a runtime built with Tracy, which takes DRAM
-    fabric_mux=1    a row or column of cores that serves the fabric
+    tracy=1         a runtime built with Tracy, which uses some DRAM
+    fabric_mux=1    a row or column of cores serves the fabric
   
-  A card file has the same assignments, one on a line, with '#' before comments; a
-  line 'card = n150' at its top names the card that it starts from. Options win
-  over the file.
+  A card file has the same assignments, one per line, and '#' starts a comment. A
+  first line 'card = n150' names the card to start from. Options override the
+  file.
   
   Options:
-    -j, --json             print JSON, with sizes in bytes and null for what is
-                           unknown
-    -s, --set=FIELD=VALUE  override a field or a variant of the card; may be given
-                           several times
+    -j, --json             print JSON, with sizes in bytes and null for unknown
+                           values
+    -s, --set=FIELD=VALUE  override a field or a variant of the card; may be
+                           repeated
     -f, --card-file=FILE   read the card, or overrides for it, from FILE
-        --sources          also print every field with the place that its value
-                           comes from
-        --banks            also print which L1 bank each core of the compute grid
-                           is
+        --sources          also print every field and where its value comes from
+        --banks            also print the L1 bank of each core in the compute grid
         --ascii            print ASCII characters only
-    -w, --width=COLUMNS    fold text to this width instead of the terminal's
+    -w, --width=COLUMNS    fold text at this width instead of the terminal's
     -h, --help             show this help
   
   Examples:
     tidemark device show n150
         capacities, alignments and the L1 map of a Wormhole n150
     tidemark device show p150 --set dispatch=eth --set l1_small=32K
-        the same of a Blackhole p150 that dispatches from Ethernet cores and has
+        the same for a Blackhole p150 that dispatches from Ethernet cores and has
         an L1_SMALL region
     tidemark device show n300 --json
-        all that is known, for programs
+        everything that is known, for programs
     tidemark device show --card-file lab.card --sources
         a card described in a file, and where each figure comes from
   $ diff <(tidemark device --help) <(tidemark help device) && echo same
@@ -156,12 +153,12 @@ It is folded to the terminal; no line ends in a blank.
                          [--set FIELD=VALUE]...
                          [--sources] [--json]
   
-  The cards that Tidemark knows: capacities and the
-  L1 map.
+  Show the cards that Tidemark knows: capacities and
+  the L1 map.
   
-  'list' prints a line for each card. 'show' prints
-  what one card has: the compute grid, the capacity
-  of every memory region in each bank and in all,
+  'list' prints a line for each card. 'show'
+  describes one card: the compute grid, the capacity
+  of every memory region per bank and in total,
   $ { tidemark --help; tidemark device --help; tidemark simulate --help; } | grep -n ' $'
   [1]
   $ { tidemark --help; tidemark device --help; tidemark simulate --help; } | awk 'length > 80'
@@ -173,7 +170,7 @@ A value is not mistaken for a question, nor what follows "--".
   tidemark device: see 'tidemark device --help'
   [2]
   $ tidemark device list -- --help
-  tidemark device: unexpected argument '--help' behind 'list'
+  tidemark device: unexpected argument '--help' after 'list'
   tidemark device: see 'tidemark device --help'
   [2]
 

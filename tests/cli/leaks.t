@@ -16,7 +16,7 @@ What leaks. The programs are tests/integration/leaky.c and tracked.c.
 Nothing that could be judged does not pass.
 
   $ tidemark leaks --fail >/dev/null
-  tidemark leaks: no tracked program was seen, so that nothing can be said about leaks
+  tidemark leaks: no tracked program was seen, so nothing can be said about leaks
   [2]
 
 A loop that allocates and frees gigabytes, and leaks nothing.

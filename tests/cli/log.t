@@ -376,7 +376,7 @@ Wrong usage.
   tidemark log: see 'tidemark log --help'
   [2]
   $ tidemark log -f -c a b
-  tidemark log: --follow and --compare exclude each other
+  tidemark log: --follow and --compare cannot be combined
   tidemark log: see 'tidemark log --help'
   [2]
   $ tidemark log --limit 0 demo.log

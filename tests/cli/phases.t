@@ -349,7 +349,7 @@ Wrong usage.
   tidemark phases: see 'tidemark phases --help'
   [2]
   $ tidemark phases a.log --visualize_peak --chart time
-  tidemark phases: --visualize_peak is --chart peak: one chart at a time
+  tidemark phases: --visualize_peak means --chart peak: only one chart at a time
   tidemark phases: see 'tidemark phases --help'
   [2]
   $ tidemark phases a.log --device_memory -5
@@ -365,7 +365,7 @@ Wrong usage.
   tidemark phases: see 'tidemark phases --help'
   [2]
   $ tidemark phases a.log --print --json
-  tidemark phases: --print and --json exclude each other
+  tidemark phases: --print and --json cannot be combined
   tidemark phases: see 'tidemark phases --help'
   [2]
   $ tidemark phases --pid nobody

@@ -237,7 +237,7 @@ Several devices: one at a time.
                  this is device 0; --device 1 replays another one
   Verdict        fits: 47 allocations, none failed
   $ tidemark simulate "$DATADIR/graph/g23-d2.json" --card n150 --device 7 2>&1 | sed "s|$DATADIR/||"
-  tidemark simulate: graph/g23-d2.json has no requests on device 7, but on device 1
+  tidemark simulate: graph/g23-d2.json has no requests on device 7, but it has some on device 1
   $ tidemark simulate capture.json --device x
   tidemark simulate: --device 'x': expected a device number
   tidemark simulate: see 'tidemark simulate --help'
@@ -465,11 +465,11 @@ Wrong usage.
   tidemark simulate: see 'tidemark simulate --help'
   [2]
   $ tidemark simulate a.trace b.trace
-  tidemark simulate: one trace at a time: 'a.trace' or 'b.trace'
+  tidemark simulate: only one trace at a time: 'a.trace' or 'b.trace'
   tidemark simulate: see 'tidemark simulate --help'
   [2]
   $ tidemark simulate --json --results small.trace
-  tidemark simulate: --results and --json exclude each other
+  tidemark simulate: --results and --json cannot be combined
   tidemark simulate: see 'tidemark simulate --help'
   [2]
   $ tidemark simulate --policy worst small.trace

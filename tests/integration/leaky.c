@@ -1,7 +1,7 @@
 /*
- * A program that works in a loop, for tests of `tidemark leaks`. Weights, then iterations of a few milliseconds, each
- * with activations that come and go. It says "ready" after some of them, and goes on until its standard input ends;
- * then it frees what it knows of and ends. Its first argument says what else it does:
+ * A program that works in a loop, for tests of `tidemark leaks`. It allocates weights, then runs iterations of a few
+ * milliseconds with activations that come and go. It prints "ready" after some of them and continues until its standard
+ * input ends; then it frees what it still knows about and exits. Its first argument says what else it does:
  *
  *   steady      nothing                      lose      loses a small buffer in every iteration
  *   tenth       forgets every tenth activation

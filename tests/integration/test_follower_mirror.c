@@ -1,8 +1,8 @@
 /*
- * The follower with the real library: programs allocate, free, report again and err at random, are killed, end and have
- * their ledgers taken away, while the follower is asked for buffers and events of some devices now and of others then.
- * Whenever they rest, the fold of what it gave is what a new account says, buffer by buffer; no event is given twice,
- * and the number of missing ones is right.
+ * The follower with the real library: programs randomly allocate, free, report again, make errors, end, get killed and
+ * lose their ledgers, while the follower is asked for buffers and events of changing devices. Whenever the programs
+ * rest, the fold of its events must equal a fresh listing, buffer by buffer; no event may come twice, and the number of
+ * missing events must be right.
  */
 #include <setjmp.h>
 #include <stdarg.h>

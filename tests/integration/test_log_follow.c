@@ -1,5 +1,4 @@
-/* Following a log with the real command: it grows, is truncated, is rotated, and the command ends when it is told to.
- */
+/* Following a log with the real command: the log grows, is truncated and rotated, and the command ends when told to. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

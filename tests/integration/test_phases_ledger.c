@@ -1,4 +1,4 @@
-/* Phases that a program captures through the library, read from its ledger: the same text, the same figures. */
+/* Phases that a program captures with the library and that are read from its ledger have the same text and figures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /*
- * The reader and the follower against the real library: a child reports without a pause, and everything that is read of
- * it, while it runs and after it was killed at any moment, must be what it had finished by then.
+ * The reader and the follower with the real library: a child reports without a pause, and everything read from its
+ * ledger, while it runs or after it was killed at any moment, must be what it had finished by then.
  *
  * The child's calls are fixed: call number n decides what lives after it. So a picture with number n can be checked
  * buffer by buffer.

@@ -1,7 +1,7 @@
 /*
- * The state with the real library: programs allocate and free all the while, are killed at any moment, and others
- * come. Every picture's sums must be right, a dead process must be in none, and what is left standing must be counted
- * to the byte.
+ * The state with the real library: programs keep allocating and freeing, are killed at any moment, and new ones come.
+ * The sums of every picture must be right, no picture may show a dead process, and what remains must be counted to the
+ * byte.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,15 +1,15 @@
 /*
- * A program that reports buffers, for tests of commands that look at programs. Its first argument says how it goes on:
+ * A program that reports buffers, for tests of commands that look at programs. Its first argument says what it does:
  *
  *   clean       frees everything and ends
- *   leak N      leaves N buffers and ends with code N
+ *   leak N      leaves N buffers and exits with code N
  *   crash       is killed by SIGKILL
- *   wait        says "ready" and waits for a signal; USR1: ends with code 7
- *   fork        a child leaves buffers, too
- *   orphan      ends at once; a child goes on until its standard input ends
- *   faults      frees twice, frees what never was, reports twice
- *   map         leaves buffers of several kinds with holes between them, and says where they lie
- *   unplaced    leaves one that it knows no address of, in a region that it does not describe
+ *   wait        prints "ready" and waits for a signal; USR1: exits with code 7
+ *   fork        a child leaves buffers too
+ *   orphan      exits at once; a child continues until its standard input ends
+ *   faults      frees twice, frees an unknown buffer, reports twice
+ *   map         leaves buffers of several kinds with holes between them, and reports their addresses
+ *   unplaced    leaves one without an address, in a region that it does not describe
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-"""A program on a pseudo-terminal, and the screen that it draws."""
+"""Runs a program on a pseudo-terminal and keeps the screen that it draws."""
 
 import errno
 import fcntl

@@ -1,4 +1,4 @@
-"""The line that shows how far a long log has been read: on a terminal, while it is being read, and gone afterwards."""
+"""The progress line of a long log: shown on a terminal while the log is read, and removed afterwards."""
 
 import os
 import pty

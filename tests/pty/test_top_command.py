@@ -1,4 +1,4 @@
-"""`tidemark top` itself: a program with a ledger, and a machine where the runtime's shared memory is all there is."""
+"""`tidemark top` itself: with a program that has a ledger, and on a machine with only the runtime's shared memory."""
 
 import os
 import pathlib
@@ -103,7 +103,7 @@ class Top(unittest.TestCase):
     def test_what_was_captured_without_dispatch_is_apart(self):
         self.demo("--workload", "training", "--mode", "default", "--card", "p150")
         with self.top() as s:
-            s.wait_all("virtual: added up, on no card", " 0v ")
+            s.wait_all("virtual: a sum, not a real card", " 0v ")
             s.send("enter")
             s.wait(lambda text: re.search(r"^  0v +DRAM ", text, re.M), "its line")
             s.wait(lambda text: re.search(r"^ DRAM +0v ", text, re.M), "its buffers")
@@ -119,7 +119,7 @@ class Top(unittest.TestCase):
         with self.top("--read-only") as s:
             s.wait(lambda text: re.search(rf"^ +{program.pid} ", text, re.M), "the program")
             s.send("k")
-            s.wait_for("read only")
+            s.wait_for("started read-only")
             self.assertIsNone(program.poll())
 
 

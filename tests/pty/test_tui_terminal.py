@@ -260,7 +260,7 @@ class Signals(unittest.TestCase):
             s.send("k")
             s.wait_for("Signal to")
             s.send("enter")
-            s.wait_for("another process has its number now")
+            s.wait_for("its pid was reused")
             self.assertIsNone(self.child.poll())
 
     def test_read_only(self):
@@ -268,14 +268,14 @@ class Signals(unittest.TestCase):
             s.wait_for(f"{self.child.pid} anna")
             self.assertNotIn("Signal", s.text())
             s.send("k")
-            s.wait_for("started to read only")
+            s.wait_for("started read-only")
             self.assertIsNone(self.child.poll())
 
     def test_never_the_first_process(self):
         with start("target=1", "start=1", "processes=1") as s:
             s.wait(lambda text: re.search(r"^\s+1 anna", text, re.M), "process 1")
             s.send("k")
-            s.wait_for("no process is chosen that a signal could be sent to")
+            s.wait_for("no process to signal")
 
 
 if __name__ == "__main__":

@@ -1,19 +1,19 @@
 /*
- * Runs the full-screen monitor with a provider that makes everything up, always the same way, for the tests with a real
- * terminal. Options are NAME=NUMBER, in any order:
+ * Runs the full-screen monitor with a provider that makes everything up, always the same way, for tests on a terminal.
+ * Options are NAME=NUMBER, in any order:
  *
  *     devices=1 processes=3 buffers=12   how many
- *     interval=100 frames=0              milliseconds; how many pictures before it ends
+ *     interval=100 frames=0              milliseconds; number of pictures until it ends
  *     ascii no_colour read_only          =1 to switch on
  *     pid=0                              only this process
  *     device=TEXT                        only this device
- *     unknown=1                          nothing is known of the devices but that they are there
+ *     unknown=1                          only the existence of the devices is known
  *     nocard=1                           the driver knows none of the devices
- *     virtual=1                          the last device is on no card
- *     seen=1                             nobody keeps the peaks
- *     hostile=1                          names with control characters, broken UTF-8, wide characters, great length
+ *     virtual=1                          the last device is virtual
+ *     seen=1                             no peaks are recorded
+ *     hostile=1                          names with control characters, broken UTF-8, wide characters; very long names
  *     failing=1                          every second picture fails, and no ledger can be read
- *     problems=0                         sources that could not be read
+ *     problems=0                         number of sources that could not be read
  *     target=PID                         process 0 is this one; start=TICKS its start time, 0: its real one
  *     moving=0                           =1: figures change from picture to picture
  *     crash=N                            crashes at picture N

@@ -1,4 +1,4 @@
-/* Trees of files that a test makes for itself: shared-memory folders, /proc and /sys of machines that do not exist. */
+/* Makes trees of files for tests: shared-memory folders, /proc and /sys of machines that do not exist. */
 #ifndef TESTS_UNIT_FAKE_TREE_H
 #define TESTS_UNIT_FAKE_TREE_H
 

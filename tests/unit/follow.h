@@ -1,7 +1,7 @@
 /*
- * A follower whose events are kept as letters, counted and folded, for tests. A letter for each event: P process, m
- * module, d device, c clear, A a listed allocation, a allocation, f release, o out of memory, h phase, g program, u
- * usage, l lost, F forget; '-' behind one that changes nothing any more.
+ * A follower for tests, whose events are counted, folded and written down as letters: P process, m module, d device, c
+ * clear, A a listed allocation, a allocation, f release, o out of memory, h phase, g program, u usage, l lost, F
+ * forget; '-' after one that changes nothing.
  */
 #ifndef TESTS_UNIT_FOLLOW_H
 #define TESTS_UNIT_FOLLOW_H

@@ -1,6 +1,6 @@
 /*
- * Programs that do not exist, for tests of the leak finder: each is a list of buffers with births and deaths, from
- * which pictures are made at any time, as the state would give them. Random, by a seed.
+ * Simulated programs for tests of the leak finder. Each is a list of buffers with births and deaths, from which a
+ * picture can be made for any time, as the state would make it. Random, from a seed.
  */
 #ifndef TESTS_UNIT_LEAKS_SIM_H
 #define TESTS_UNIT_LEAKS_SIM_H

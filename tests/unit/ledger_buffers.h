@@ -1,4 +1,4 @@
-/* All live buffers of a device in one list, for tests that look at each. */
+/* All live buffers of a device in one list, for tests that check each. */
 #ifndef TDM_TESTS_LEDGER_BUFFERS_H
 #define TDM_TESTS_LEDGER_BUFFERS_H
 

@@ -1,6 +1,6 @@
 /*
- * Makes ledgers by hand, byte by byte, without the writer, so that tests of the reader lean on the layout alone. A
- * builder is a growing block of memory that is the file; offsets in it stay good, pointers do not.
+ * Builds ledgers byte by byte, without the writer, so that tests of the reader depend on the layout alone. A builder is
+ * a growing block of memory with the file's content; offsets into it stay valid, pointers do not.
  */
 #ifndef TDM_TESTS_LEDGER_BUILDER_H
 #define TDM_TESTS_LEDGER_BUILDER_H

@@ -1,6 +1,6 @@
 /*
- * Reads everything that a ledger has, whatever its bytes are, and checks what must be true of all that the reader lets
- * out. Used by tests and by the fuzzer, so that it knows no test framework: it ends the program.
+ * Reads everything in a ledger, whatever its bytes are, and checks what must be true of everything the reader returns.
+ * Tests and the fuzzer share it, so it uses no test framework: a failed check ends the program.
  */
 #ifndef TDM_TESTS_LEDGER_WALK_H
 #define TDM_TESTS_LEDGER_WALK_H

@@ -1,4 +1,4 @@
-/* Shared-memory regions as bytes, written by hand: what the reader of them is tried on. */
+/* Shared-memory regions, written byte by byte, for tests of their reader. */
 #ifndef TESTS_UNIT_METAL_BYTES_H
 #define TESTS_UNIT_METAL_BYTES_H
 

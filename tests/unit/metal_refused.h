@@ -1,4 +1,4 @@
-/* A region of tt-metal's shared memory that must not be believed. */
+/* A region of tt-metal's shared memory that the reader must refuse. */
 #ifndef TESTS_UNIT_METAL_REFUSED_H
 #define TESTS_UNIT_METAL_REFUSED_H
 

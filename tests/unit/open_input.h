@@ -1,4 +1,4 @@
-/* Inputs and sources of texts and descriptors, for tests. */
+/* Opens inputs and sources from texts and descriptors, for tests. */
 #ifndef TESTS_UNIT_OPEN_INPUT_H
 #define TESTS_UNIT_OPEN_INPUT_H
 

@@ -1,4 +1,4 @@
-/* Pictures made by hand, for tests of what is printed about them. */
+/* Pictures made by hand, for tests of reports. */
 #ifndef TESTS_UNIT_PICTURE_MAKE_H
 #define TESTS_UNIT_PICTURE_MAKE_H
 

@@ -1,4 +1,4 @@
-/* Scenes to draw, and what is looked for in what was drawn, for tests of charts. */
+/* Scenes to draw, and checks of the drawings, for tests of charts. */
 #ifndef TDM_TESTS_PLOT_SCENES_H
 #define TDM_TESTS_PLOT_SCENES_H
 

@@ -1,4 +1,4 @@
-/* Replaying a text in one go, for the tests of the replay. */
+/* Replays a text in one go, for tests of the replay. */
 #ifndef TDM_TEST_REPLAY_RUN_H
 #define TDM_TEST_REPLAY_RUN_H
 

@@ -1,5 +1,5 @@
-/* Pictures of a state that follows no ledgers: it knows what the events of a test say, and nothing else. Events are
- * applied to its fold; a process is listed once it was described. */
+/* Pictures of a state that follows no ledgers and knows only the events of a test. Events are applied to its fold; a
+ * process is listed once it has been described. */
 #ifndef TESTS_UNIT_STATE_MAKE_H
 #define TESTS_UNIT_STATE_MAKE_H
 

@@ -1,6 +1,6 @@
 /*
- * A machine of a test's own making: cards, processes, tt-metal's regions, and ledgers whose writers run: a child of the
- * test holds the lock on each. The state looks at all of it.
+ * A machine made up by a test, with a state that reads it: cards, processes, tt-metal's regions, and ledgers of running
+ * writers, each locked by a child of the test.
  */
 #ifndef TESTS_UNIT_STATE_WORLD_H
 #define TESTS_UNIT_STATE_WORLD_H

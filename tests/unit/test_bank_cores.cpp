@@ -1,7 +1,6 @@
 /*
- * The cores of L1 banks against the C++ library itself: the runtime shuffles with std::shuffle, so every size of grid
- * must come out as std::shuffle gives it. Other libraries than libstdc++ shuffle in another way, and so would a runtime
- * built with them.
+ * Compares the cores of L1 banks with the C++ library itself: the runtime uses std::shuffle, so every size of grid must
+ * give the same order. Libraries other than libstdc++ shuffle differently, and so would a runtime built with them.
  */
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-/* Devices, meshes and chips of captures: what belongs to which, and that nothing is added that must not be. */
+/* Devices, meshes and chips of captures: what belongs to which, and that nothing is wrongly added up. */
 #include "capture_run.h"
 
 #define MESH_TENSOR                                                                                         \

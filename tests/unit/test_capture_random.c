@@ -1,6 +1,6 @@
 /*
- * Random captures against models that keep everything and look at everything: an array of all nodes for the runtime's
- * rules, an array of bytes for each core for the right ones.
+ * Compares random captures with models that keep everything and check everything: an array of all nodes for the
+ * runtime's rules, and an array of bytes for each core for the correct ones.
  */
 #include "capture_run.h"
 

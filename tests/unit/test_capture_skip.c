@@ -1,4 +1,4 @@
-/* What is left out of captures before they are parsed: whole pairs only, and the places of the rest stay known. */
+/* What is cut out of captures before parsing: only whole pairs, and the positions of the rest stay known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

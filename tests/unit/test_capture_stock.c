@@ -1,4 +1,4 @@
-/* The runtime's own figures, against what its own code gave and against hand-made captures. */
+/* The runtime's own figures, checked against results of its code and against hand-made captures. */
 #include "capture_run.h"
 
 #include <inttypes.h>

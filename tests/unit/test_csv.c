@@ -1,4 +1,4 @@
-/* Records of comma-separated values: quotes, newlines in fields, refusals and what goes on behind them. */
+/* Records of comma-separated values: quotes, newlines in fields, refusals, and how reading goes on after them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

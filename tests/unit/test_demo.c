@@ -1,6 +1,6 @@
 /*
- * The workloads of `tidemark demo`, by what their ledgers say: the documented figures, that nothing grows but the leak,
- * and that buffers lie where the device model has room for them. With arguments this program is a workload itself:
+ * The workloads of `tidemark demo`, checked in their ledgers: the documented figures, that only the leak grows, and
+ * that buffers are where the device model places them. With arguments this program is a workload itself:
  *
  *     test_demo WORKLOAD CARD CHIPS ROUNDS MODE
  */

@@ -104,7 +104,7 @@ static void exit_codes_are_those_of_the_command(void **state)
 	tdm_buf_clear(&page);
 	tdm_docs_man_command(&page, tdm_cmd_find("run"), "2026-01-31");
 	assert_null(strstr(page.data, "was asked to fail on"));
-	assert_non_null(strstr(page.data, "What the program exited with."));
+	assert_non_null(strstr(page.data, "The exit code of the program."));
 	tdm_buf_done(&page);
 }
 

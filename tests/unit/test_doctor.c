@@ -1,4 +1,4 @@
-/* The checks of `tidemark doctor`, each on files of the tests' own making; refused ones as a user who may not. */
+/* The checks of `tidemark doctor`, on files made by the tests; access is denied by running as another user. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

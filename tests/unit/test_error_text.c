@@ -1,4 +1,4 @@
-/* The runtime's sentences about memory: every generation of each, in everything that they are wrapped in. */
+/* The runtime's messages about memory: every generation of each, in every wrapping in which they occur. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

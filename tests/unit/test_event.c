@@ -1,4 +1,4 @@
-/* The event: names of operations, and what no source may let out. */
+/* Events: names of operations, and events that no source may produce. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* The follower: what it gives of the ledgers that it has, and in which order. Long: the views share one set of ledgers
- * that the tests make, and helpers that walk them. */
+/* The follower: which events it makes of its ledgers, and in which order. Long: the tests share one set of ledgers and
+ * the helpers that walk them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The follower and files: ledgers that come, break, end and go, cannot be read, or are too many. */
+/* The follower and files: ledgers that appear, break, end, disappear, cannot be read, or are too many. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

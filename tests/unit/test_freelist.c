@@ -1,6 +1,6 @@
 /*
  * The allocator model: against the results of the real allocator (tests/data/allocator is replayed in test_replay.c),
- * against a brute-force model that follows the description word by word, and on the cases where the real one is wrong
+ * against a brute-force model that follows the description word by word, and in the cases where the real one is wrong
  * and ours refuses.
  */
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* The driver's files: cards, telemetry, processes, on trees of the tests' own making. */
+/* The driver's files: cards, telemetry and processes, in trees made by the tests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

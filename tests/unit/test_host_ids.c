@@ -1,4 +1,4 @@
-/* What the driver's files say of a chip: its identity, as sure as it is, and the table of values. */
+/* What the driver's files say about a chip: its identity and how certain it is, and the table of values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /*
- * The door: files, pipes and memory, packed in every way that is known, also in each other, whole, cut and damaged;
- * read in pieces of every size; rewound, copied, searched.
+ * Inputs: files, pipes and memory, compressed in every known way, also nested, whole, cut or damaged; read in pieces of
+ * every size; rewound, copied and searched.
  */
 #include <setjmp.h>
 #include <stdarg.h>

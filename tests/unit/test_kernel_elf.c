@@ -1,4 +1,4 @@
-/* Compiled kernels, built byte by byte: what is packed, what is cut, every damage; and the walk through a cache. */
+/* Compiled kernels, built byte by byte: packed, cut and damaged ones, and the walk through a cache. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The map of an L1 and the test that the runtime makes for circular buffers. */
+/* The map of a core's L1, and the runtime's clash test for circular buffers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

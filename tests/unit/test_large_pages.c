@@ -1,6 +1,6 @@
 /*
- * The ledger on a kernel with large pages, as ARM has them (16 and 64 KiB). This program puts itself between the
- * library and the kernel: it says how large a page is, and refuses what a kernel with such pages would refuse.
+ * The ledger on a kernel with large pages (16 and 64 KiB, as on ARM). This program stands in for the kernel: it reports
+ * the page size, and refuses what a kernel with such pages would refuse.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /*
- * The leak finder against programs of many kinds: none of those that hold steady may be accused, whatever the seed, and
- * every leak must be found, at its place. Also the arithmetic of trends, and what one picture tells.
+ * The leak finder on programs of many kinds: it must accuse no steady program, whatever the seed, and find every leak
+ * at its site. Also the arithmetic of trends, and what a single picture tells.
  *
  * Long: the programs are one table, and every rule is tried against all of them.
  */

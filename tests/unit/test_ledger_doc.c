@@ -1,6 +1,6 @@
 /*
- * docs/formats/ledger.md against layout.h: every offset, size and constant of the page, and that nothing is missing on
- * it. A structure is a heading "### `struct NAME`: N bytes" and a table "| offset | size | type | `field` | ..."; a
+ * Compares docs/formats/ledger.md with layout.h: every offset, size and constant of the page, and that none is missing.
+ * A structure is a heading "### `struct NAME`: N bytes" and a table "| offset | size | type | `field` | ..."; a
  * constant is a row "| `NAME` | value | ...".
  */
 #include <setjmp.h>

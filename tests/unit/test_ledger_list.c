@@ -1,4 +1,4 @@
-/* Where ledgers are: names of both layouts, users' folders, whose files are listed, and what a flood of them hides. */
+/* Finding ledgers: names of both layouts, users' folders, whose files are listed, and what a flood of files hides. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Choosing, ordering and adding up live buffers; text cells; spans of time. */
+/* Choosing, sorting and adding up live buffers; text cells; durations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Finding the lines that matter: the same ones with and without vector instructions, in blocks of any size. */
+/* Finding relevant lines: the same ones with and without vector instructions, in blocks of any size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* What identifies a machine. */
+/* The identity of a machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* Whose the bytes in tt-metal's shared memory are: processes that run, have ended, or cannot be told; and /proc. */
+/* Who owns the bytes in tt-metal's shared memory: processes that run, have ended, or cannot be identified; and
+ * /proc. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* What a region of tt-metal's shared memory says: every version, every length, every bit. */
+/* Reading a region of tt-metal's shared memory: every version, every length, every bit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The files of tt-metal's shared memory: names, folders, files that move, and what is no such file. */
+/* The files of tt-metal's shared memory: names, folders, files that move, and other files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

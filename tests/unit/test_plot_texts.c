@@ -1,4 +1,4 @@
-/* How charts look: texts that can be read, lines that cross none of them, columns and values of any number and size. */
+/* How charts look: readable texts, lines that cross none of them, any number and size of columns and values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

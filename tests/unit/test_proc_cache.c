@@ -1,4 +1,4 @@
-/* What is known of processes: it is used as long as the process is the same, and asked for again now and then. */
+/* Cached facts about processes: used as long as the process is the same, and read again from time to time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

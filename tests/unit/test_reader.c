@@ -1,4 +1,4 @@
-/* The reader of ledgers: everything that a good one has, and whose it is. */
+/* The reader of ledgers: everything in a valid ledger, and its owner. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The reader of ledgers: damaged ones in every way, and ones that change while they are read. */
+/* The reader of ledgers: ledgers damaged in every way, and ledgers that change while they are read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /*
- * Replaying traces: against the results of the real allocator (every file in tests/data), then each cause of failure,
- * the figures that are kept over a run, and the cases that the runtime leaves open.
+ * Replaying traces: compared with the results of the real allocator (every file in tests/data); each cause of failure,
+ * the figures kept over a run, and the cases that the runtime leaves open.
  */
 #include "replay_run.h"
 

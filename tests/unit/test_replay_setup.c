@@ -1,5 +1,4 @@
-/* Setting a replay up: what a description may say, the options that override it, and events that no text trace would
- * give. */
+/* Setting up a replay: what a description may say, the options that override it, and events that no text trace has. */
 #include "replay_run.h"
 
 #include "base/err.h"

@@ -1,4 +1,4 @@
-/* The lock of the reporting side: taken, given up, and waited for while others have their turns. */
+/* The lock of the reporting side: taken, released, and waited for while others take turns. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

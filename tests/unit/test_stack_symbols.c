@@ -1,5 +1,5 @@
-/* The functions of processes are looked up once for many findings, also when findings of several processes alternate.
- */
+/* The functions of a process are looked up once for many findings, even when findings of several processes
+ * alternate. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* What a picture has only when it was wished for: recent events, and every buffer of a process or a device. */
+/* The parts of a picture that must be asked for: recent events, and every buffer of a process or a device. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

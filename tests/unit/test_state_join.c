@@ -1,4 +1,4 @@
-/* Ledgers, shared memory and the driver's files joined: which things are one, who wins, and that sums are right. */
+/* Joining ledgers, shared memory and the driver's files: which things are the same, which source wins, correct sums. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* Which processes of the sources are one, how they are known from picture to picture, and which ledgers are read. */
+/* Which processes of the sources are the same, how they keep their identity between pictures, which ledgers are
+ * read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /*
  * Random machines: cards, regions and ledgers that agree, contradict each other or know nothing of each other, and
- * change from picture to picture. Whatever wins, processes and what is attributed to nobody add up to the total, and
- * what is said of a ledger is what is in it.
+ * change from picture to picture. Whichever source wins, the processes and the unattributed bytes must add up to the
+ * total, and figures of a ledger must be those in the ledger.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* A state over time: ledgers that grow, break, vanish and die under it, and free space. */
+/* A state over time: ledgers that grow, break, vanish or die while it watches, and free space. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

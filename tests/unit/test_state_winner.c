@@ -1,4 +1,4 @@
-/* Who wins when several sources know a device, and that a number alone makes no two processes one. */
+/* Which source wins when several know a device, and that equal pids alone do not join two processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The table and the JSON of `tidemark status`, from pictures that were made by hand. */
+/* The table and the JSON of `tidemark status`, from hand-made pictures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

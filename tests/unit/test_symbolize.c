@@ -1,4 +1,4 @@
-/* Addresses of this very program, turned back into functions and lines. */
+/* Finding the functions and lines of addresses in this very program. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

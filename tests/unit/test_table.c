@@ -1,4 +1,4 @@
-/* Tables: text and JSON of every type of member, of unknown values, of cells that do not fit. */
+/* Tables: text and JSON of every type of member, unknown values, and cells that do not fit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* What the screens compute before they draw: the canvas, lists, layouts, the process table, choosing, events. */
+/* What the screens compute before they draw: canvas, lists, layouts, process table, filters, events. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Sizes in text: what is read, what is refused and where, and that printed columns never move. */
+/* Sizes as text: what is accepted, what is refused and where, and that printed columns have a fixed width. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

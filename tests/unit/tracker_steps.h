@@ -1,4 +1,4 @@
-/* Steps that the tests of the phase tracker share. */
+/* Steps shared by the tests of the phase tracker. */
 #ifndef TDM_TEST_TRACKER_STEPS_H
 #define TDM_TEST_TRACKER_STEPS_H
 

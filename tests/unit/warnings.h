@@ -1,5 +1,5 @@
-/* Records of a text, for tests: what its format hands out goes to an analyser, and what it refuses is written down as
- * "line: text", one a line. */
+/* Reads the records of a text, for tests: passes them to an analyser, and collects refused ones as "line: text", one
+ * per line. */
 #ifndef TESTS_UNIT_WARNINGS_H
 #define TESTS_UNIT_WARNINGS_H
 

@@ -1,9 +1,9 @@
 /*
- * Integration tests: real processes that report, die, fork and misbehave, and the ledgers they leave.
+ * Integration tests with real processes that report, die, fork and misbehave, and the ledgers they leave.
  *
- * A test is a function that runs in a process of its own, started afresh by exec with TIDEMARK=1 and a TIDEMARK_DIR of
- * its own, which is removed afterwards. It passes when it returns; a check that fails ends it. A program with the name
- * of a test as its argument runs that one only, in a directory that it makes.
+ * A test is a function that runs in its own process, started by exec with TIDEMARK=1 and its own TIDEMARK_DIR, which is
+ * removed afterwards. It passes if it returns; a failed check ends it. A program with the name of a test as its
+ * argument runs only that test, in a directory that it makes.
  */
 #ifndef TDM_ITEST_H
 #define TDM_ITEST_H

@@ -1,6 +1,6 @@
 /*
- * What a victim does and what its ledger must then say. Step i follows from the seed and the steps before it, so that
- * the process that checks can go the same way without having seen anything of the victim but its number of steps.
+ * What a victim does, and what its ledger must say afterwards. Step i follows from the seed and the steps before it, so
+ * the checking process can repeat the steps when it knows only their number.
  */
 #ifndef TDM_KILL_MODEL_H
 #define TDM_KILL_MODEL_H

@@ -1,4 +1,4 @@
-/* A shared object that reports as soon as it can and as long as it can; test_life says what. */
+/* A shared object that reports as early and as late as possible, for test_life. */
 #include "tidemark.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Children: each has a ledger of its own from its first report on, and its parent's stays as the parent left it. */
+/* Forked children: each has its own ledger from its first report on, and does not change its parent's. */
 #include "itest.h"
 #include "tidemark.h"
 

@@ -1,6 +1,6 @@
 /*
- * Victims that report without a pause are killed at any instruction, thousands of them. What each leaves must be
- * exactly what it had finished, or that and the one call that was under way.
+ * Kills thousands of victims that report without a pause, at any instruction. Each must leave exactly what it had
+ * finished, or that and the one call in progress.
  */
 #include "itest.h"
 #include "kill_model.h"

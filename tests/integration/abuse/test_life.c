@@ -1,4 +1,5 @@
-/* From before main to after exit, on and off, and what is left. Linked with the shared library, as programs are. */
+/* The library from before main() to after exit, switched on and off, and what it leaves. Linked with the shared
+ * library, like real programs. */
 #include "itest.h"
 #include "tidemark.h"
 

@@ -1,4 +1,4 @@
-/* Programs that report nonsense, far too much, or from where they should not. */
+/* Programs that report nonsense, far too much, or from places where they must not. */
 #include "itest.h"
 #include "tidemark.h"
 

@@ -1,6 +1,6 @@
 /*
- * Where the library puts its ledger, and who may read it: the folder of a user, names that others have taken, modes,
- * and the length of the ring.
+ * Where the library puts its ledger, and who may read it: the user's folder, names taken by others, modes, and the
+ * length of the ring.
  */
 #include "itest.h"
 #include "tidemark.h"

@@ -1,6 +1,6 @@
 /*
  * No room for the ledger, at any moment and in every way: a full file system, no inodes, no directory, limits of the
- * process. The program must not notice; what was not recorded is counted; recording goes on when there is room again.
+ * process. The program must not notice; unrecorded events are counted; recording resumes when there is room again.
  */
 #include "itest.h"
 #include "tidemark.h"

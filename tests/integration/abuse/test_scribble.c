@@ -1,8 +1,8 @@
 /*
- * Another process of the same user writes over a ledger at random while its owner reports and readers read. Readers
- * never crash and neither does the owner, whose figures are then worth nothing: it takes no address and no count from
- * the file. What cannot be survived is a file that is cut under its owner: touching a page that is gone is a signal in
- * any program that maps it, and only the owner's own user can do it.
+ * Another process of the same user writes over a ledger at random while its owner reports and readers read. Neither
+ * readers nor the owner may crash: the owner uses no address or count from the file, although its figures are worthless
+ * then. It cannot survive a file that is truncated while it is mapped: touching a missing page raises a signal in any
+ * program. Only the owner's own user can do that.
  */
 #include "itest.h"
 #include "../../unit/ledger_buffers.h"

@@ -1,6 +1,6 @@
 /*
- * Many threads on one device and on several, devices that pass from hand to hand, and threads that come and go. In the
- * end every figure is exact, and a reader in another process sees nothing impossible on the way.
+ * Many threads on one device and on several, devices handed from thread to thread, and threads that come and go. In the
+ * end every figure must be exact, and a reader in another process must never see anything impossible.
  */
 #include "itest.h"
 #include "../../unit/ledger_buffers.h"
