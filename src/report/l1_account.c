@@ -42,7 +42,7 @@ static struct tdm_l1_amount inferred(uint64_t bytes, const char *text)
 static struct tdm_l1_amount ring(uint64_t bytes, uint64_t kernels)
 {
 	if (bytes == TDM_BYTES_UNKNOWN || kernels == TDM_BYTES_UNKNOWN)
-		return inferred(bytes, "inferred (model), includes the kernels");
+		return inferred(bytes, "inferred (model), with the kernels");
 	return inferred(bytes > kernels ? bytes - kernels : 0, "inferred (model), without the kernels");
 }
 

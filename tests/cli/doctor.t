@@ -14,7 +14,7 @@ Nothing there: a warning, for the driver.
   driver
     warning  the driver is not loaded
              looked at ./proc/modules, ./sys/module/tenstorrent/version
-             -> load it, or install it first (tt-kmd); without a card on this machine that is as it should be: files, traces and the device model need none
+             -> load it, or install it first (tt-kmd); on a machine without a card this is normal: files, traces and the device model need none
              $ sudo modprobe tenstorrent
     info     no cards: the driver's class does not exist
     info     no device nodes

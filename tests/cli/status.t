@@ -72,7 +72,7 @@ A program uses it, another one has ended and left its counters, and a third only
       allocator buffers      37.50MiB  40.9%  metal_shm
       circular buffers        4.00MiB   4.3%  metal_shm
       kernels                 unknown      -  no program reports them
-      kernel-config ring     ~4.31MiB   4.7%  inferred (model), includes the kernels
+      kernel-config ring     ~4.31MiB   4.7%  inferred (model), with the kernels
       firmware               ~2.14MiB   2.3%  inferred (model)
       free or not counted   ~43.55MiB  47.5%  what is left
   
@@ -188,7 +188,7 @@ JSON has what a snapshot of tt-smi has, in its strings, and memory in bytes.
   buffers | 39321600 | False | metal_shm
   circular_buffers | 4194304 | False | metal_shm
   kernels | None | False | no program reports them
-  kernel_config | 4521984 | True | inferred (model), includes the kernels
+  kernel_config | 4521984 | True | inferred (model), with the kernels
   firmware | 2240512 | True | inferred (model)
   rest | 45666304 | True | what is left
   None None N/A
@@ -253,7 +253,7 @@ A program that uses the library, on a machine without cards.
       allocator buffers           0 B   0.0%  ledger
       circular buffers            0 B   0.0%  ledger
       kernels                 unknown      -  no program reports them
-      kernel-config ring     ~4.31MiB   4.7%  inferred (model), includes the kernels
+      kernel-config ring     ~4.31MiB   4.7%  inferred (model), with the kernels
       firmware               ~2.14MiB   2.3%  inferred (model)
       free or not counted   ~85.05MiB  92.9%  what is left
   

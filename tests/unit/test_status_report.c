@@ -118,7 +118,7 @@ static const char full_text[] = "tidemark VERSION, 2027-01-15 08:00:00: 1 device
 				"    allocator buffers      52.00MiB  56.8%  ledger\n"
 				"    circular buffers        8.00MiB   8.7%  ledger\n"
 				"    kernels                 unknown      -  no program reports them\n"
-				"    kernel-config ring     ~4.31MiB   4.7%  inferred (model), includes the kernels\n"
+				"    kernel-config ring     ~4.31MiB   4.7%  inferred (model), with the kernels\n"
 				"    firmware               ~2.14MiB   2.3%  inferred (model)\n"
 				"    free or not counted   ~25.05MiB  27.3%  what is left\n"
 				"\n"
@@ -346,7 +346,7 @@ static void more_problems_than_fit_are_counted(void **state)
 		make.problems[11].from = TDM_FROM_LEDGER;
 		make.problems[11].err = denied ? -EACCES : -EIO;
 		render(&make, (struct tdm_pick){ 0 }, 80, false, &out);
-		assert_int_equal(strstr(out.data, "What is in files of other users") != NULL, denied);
+		assert_int_equal(strstr(out.data, "The figures leave out files of other users") != NULL, denied);
 	}
 	tdm_buf_done(&out);
 }
