@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What changes at a node. */
+/* A change at a node. */
 struct step {
 	int64_t bytes;
 	uint32_t node;

@@ -502,7 +502,7 @@ static int clear_chip(struct tdm_capture_exact *e, size_t index)
 	return 0;
 }
 
-/* A release names a mesh, a chip, or nothing at all. */
+/* A release names a mesh, a chip, or neither. */
 static int on_release_all(struct tdm_capture_exact *e, const struct tdm_capture_node *node)
 {
 	uint64_t id = id_of(node), left = 0;

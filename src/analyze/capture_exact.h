@@ -83,7 +83,7 @@ struct tdm_exact_unit {
 	bool peak_saved;
 };
 
-/* How a chip found its mesh. */
+/* How the mesh of a chip was found. */
 enum tdm_exact_mapping { TDM_EXACT_MAP_SAID, TDM_EXACT_MAP_ONLY, TDM_EXACT_MAP_SAME };
 
 struct tdm_exact_chip {

@@ -15,7 +15,7 @@ struct tdm_doctor {
 	struct tdm_term term;
 	struct tdm_findings findings; /* the caller releases them */
 
-	/* Of the check that runs: its name, where it looks, and the last command that it advises. */
+	/* Of the running check: its name, where it looks, and the last command that it advises. */
 	const char *check;
 	char looked[2 * PATH_MAX + TDM_PROBE_TEXT_CAP], command[PATH_MAX + TDM_PROBE_TEXT_CAP];
 };

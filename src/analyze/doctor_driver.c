@@ -125,11 +125,11 @@ void tdm_doctor_driver_telemetry(struct tdm_doctor *d)
 		tdm_doctor_look(d, "%s/class/" TDM_PROBE_MODULE "/" TDM_PROBE_MODULE "!%" PRIu32,
 			d->setup->probe.places.sysfs, card->number);
 		if (failed == 0) {
-			tdm_doctor_say(
-				d, known != 0 ? OK : WARNING, "card %" PRIu32 " tells %zu values", card->number, known);
+			tdm_doctor_say(d, known != 0 ? OK : WARNING, "card %" PRIu32 " reports %zu values",
+				card->number, known);
 			continue;
 		}
-		tdm_doctor_say(d, WARNING, "card %" PRIu32 " tells %zu values; %zu cannot be read: %s (%s)%s",
+		tdm_doctor_say(d, WARNING, "card %" PRIu32 " reports %zu values; %zu cannot be read: %s (%s)%s",
 			card->number, known, failed, tdm_host_attributes[first].file,
 			tdm_err_text(card->values[first].err), failed > 1 ? ", …" : "");
 		tdm_doctor_advise(d, resets ? NULL : "tt-smi -r", "%s",

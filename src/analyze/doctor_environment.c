@@ -113,7 +113,7 @@ void tdm_doctor_environment_tidemark(struct tdm_doctor *d)
 		tdm_doctor_say(d, OK, "%zu variable%s of Tidemark set, none wrong", good, good == 1 ? "" : "s");
 }
 
-/* Variables of the runtime. With `nothing`, no public version of it reads them. */
+/* Variables of the runtime. `nothing`: no public version of the runtime reads it. */
 static const struct {
 	const char *name;
 	bool nothing;

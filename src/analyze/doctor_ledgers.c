@@ -231,7 +231,7 @@ static void add_process(const struct tdm_picture *picture, const struct tdm_pict
 	f->per_core_bytes += buffers == 0 ? per_core : 0;
 }
 
-/* Whether the reports can be complete: explains why only kilobytes, or nothing at all, is shown. */
+/* Whether the reports can be complete: explains why only kilobytes, or nothing, is shown. */
 void tdm_doctor_ledgers_figures(struct tdm_doctor *d)
 {
 	const struct tdm_picture *picture = d->setup->picture;

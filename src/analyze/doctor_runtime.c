@@ -55,8 +55,9 @@ static bool has_card(const struct tdm_picture *machine, size_t region)
 static void cardless_region(struct tdm_doctor *d, const struct tdm_metal_region *region)
 {
 	static const char *const reasons[] = {
-		[TDM_METAL_ID_CHIP] = "the driver does not tell the ids of chips that are linked by Ethernet, as on an "
-				      "n300 or in a galaxy",
+		[TDM_METAL_ID_CHIP] =
+			"the driver does not report the ids of chips that are linked by Ethernet, as on an "
+			"n300 or in a galaxy",
 		[TDM_METAL_ID_BOARD] = "version 1 of the layout has the board's id, not the chip's",
 		[TDM_METAL_ID_LOGICAL] = "the runtime found no id and wrote down its own number of the device",
 	};

@@ -23,7 +23,7 @@ struct tdm_kernel_program {
 	double ring_share;       /* that its code takes; NAN: unknown; at the end only */
 };
 
-/* The same kernel is in many programs. */
+/* A kernel by name: the same one is in many programs. */
 struct tdm_kernel_name {
 	const char *name;
 	uint64_t kernels;

@@ -26,7 +26,7 @@ struct tdm_kernel_sizes {
 	struct tdm_kernel_binary *binaries; /* at the end sorted: kernels by build, name and hash, then firmware */
 	struct tdm_kernel_size *kernels;    /* the largest first; at the end only */
 	size_t count, kernel_count, cap;
-	size_t firmware;                   /* binaries of it */
+	size_t firmware;                   /* the number of its binaries */
 	uint64_t packed_bytes, over_limit; /* of all kernels; files with a segment above its limit */
 	uint64_t ring_bytes;               /* of the kernel-config ring; TDM_BYTES_UNKNOWN */
 	size_t too_large;                  /* kernels that do not fit even alone */

@@ -95,7 +95,7 @@ static double middle(const struct tdm_leaks_facts *f, uint64_t begin_ns, uint64_
 	return sum / count;
 }
 
-/* Whether the last birth was long ago, measured by the pauses between births while it was watched. */
+/* Whether the last birth was long ago, compared with the pauses between births during the watching. */
 static bool has_stopped(const struct tdm_leaks_facts *f)
 {
 	size_t first = 0;
@@ -126,8 +126,8 @@ static bool is_young(const struct tdm_leaks_facts *f)
 	return (double)as_old >= AS_OLD * (double)count;
 }
 
-/* Whether the live buffers at `end_ns` are hardly older than the freed ones of the site became. So it is with requests
- * and sessions, for example: some are always alive. */
+/* Whether the live buffers at `end_ns` are hardly older than the freed ones of the site became. This is normal for
+ * requests and sessions, for example: some are always alive. */
 static bool is_usual(const struct tdm_leaks_facts *f, uint64_t end_ns)
 {
 	const struct tdm_leaks_lives *lives = f->site->lives;

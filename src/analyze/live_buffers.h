@@ -18,7 +18,7 @@ struct tdm_buffer_filter {
 	uint32_t device; /* logical number */
 };
 
-/* A buffer, and whose it is. */
+/* A buffer and its holder. */
 struct tdm_buffer_ref {
 	const struct tdm_buffer *buffer;
 	uint32_t holding; /* index */

@@ -88,7 +88,7 @@ static void *row_new(struct tdm_log_table *t, size_t size, size_t max, int *err)
 	return row;
 }
 
-/* The row of a key, new with *is_new set when there is none. */
+/* The row of a key, created with *is_new set if there is none. */
 static void *row_of(
 	struct tdm_log_profile *p, struct tdm_log_table *t, uint64_t key, size_t size, bool *is_new, int *err)
 {
@@ -287,7 +287,7 @@ static uint64_t process_key(const struct tdm_log_record *r)
 	return key_of(KEY_AMOUNT, r, (uint32_t)r->pid, r->dialect);
 }
 
-/* A new row goes before the others of its process. */
+/* Puts a new row before the others of its process. */
 static int link_amount(struct tdm_log_profile *p, const struct tdm_log_record *r, struct tdm_log_amount *a)
 {
 	uint64_t key = process_key(r);

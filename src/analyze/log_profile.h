@@ -86,7 +86,7 @@ struct tdm_log_state {
 	char peak_op[TDM_LOG_NAME_CAP];
 };
 
-/* What remained, by the last word of an allocation server. */
+/* The buffers that remained, as an allocation server said last. */
 struct tdm_log_remaining {
 	uint32_t file, device;
 	uint8_t kind;

@@ -26,7 +26,7 @@ static int take_block(struct tdm_memory_states *s, const struct tdm_memory_block
 	return 0;
 }
 
-/* Its blocks came before it. */
+/* The blocks of a region come before it. */
 static int take_region(struct tdm_memory_states *s, const struct tdm_memory_region *region)
 {
 	const struct tdm_memory_region *last = s->region_count != 0 ? &s->regions[s->region_count - 1] : NULL;
@@ -81,7 +81,7 @@ static bool is_multiple(const struct tdm_memory_region *region, uint64_t all, ui
 }
 
 /* Computes the figures of one bank from its blocks, and the number of banks if the totals are a multiple. Blocks that
- * do not make up a whole bank tell nothing. Returns whether they do make one up. */
+ * do not make up a whole bank are not used. Returns whether they make one up. */
 static bool settle_region(struct tdm_memory_states *s, struct tdm_memory_region *region)
 {
 	uint64_t allocated = 0, unused = 0, largest = 0, total, low = UINT64_MAX, high = 0;

@@ -233,7 +233,7 @@ size_t tdm_replay_holes(const struct tdm_replay *replay, size_t space, struct td
 
 /* Allocating. */
 
-/* What an allocation asks of one bank. */
+/* An allocation, as one bank sees it. */
 struct request {
 	uint64_t bytes_per_bank, aligned_size;
 	enum tdm_grow grow;

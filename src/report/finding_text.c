@@ -392,7 +392,7 @@ static void failure_text(const struct words *w)
 static const char *const causes[] = {
 	[TDM_CAUSE_UNKNOWN] = "",
 	[TDM_CAUSE_TOO_LARGE] = "too large: " NEEDED "|, and the whole region has {,total} B",
-	[TDM_CAUSE_EXHAUSTED] = "exhausted: " NEEDED "|, and {,free} B are free at all",
+	[TDM_CAUSE_EXHAUSTED] = "exhausted: " NEEDED "|, and only {,free} B are free",
 	[TDM_CAUSE_FRAGMENTED] = "fragmented: " NEEDED "|; {,free} B are free|, the largest block is {,largest_free} B",
 	[TDM_CAUSE_OCCUPIED] = "occupied: {,needed_per_bank} B| at address {#address} are not all free",
 	[TDM_CAUSE_OUTSIDE] = "outside: {,needed_per_bank} B| at address {#address} are not in the region",

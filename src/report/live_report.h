@@ -27,7 +27,7 @@ void tdm_dump_text(const struct tdm_live_report *report, struct tdm_buf *out);
 /* The value of the key "dump". */
 void tdm_dump_json(const struct tdm_live_report *report, struct tdm_json *json);
 
-/* How a program that has run ended, and how long it took. */
+/* How a program ended, and how long it ran. */
 struct tdm_run_end {
 	char *const *command; /* its words; ends with NULL */
 	int exit_code;        /* as a shell reports it */

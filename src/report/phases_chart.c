@@ -63,7 +63,7 @@ static struct range_of_memory memory_of(const struct chosen *chosen)
 
 /*
  * Sets the limit line; if the runs have different memory, `limits` (may be NULL) gets one for each column. A limit far
- * above everything would flatten the chart, and several limits over time could not be told apart: then a note says them
+ * above everything would flatten the chart, and several limits over time could not be told apart: a note names them
  * instead.
  */
 static void set_limit(struct tdm_scene *scene, const struct chosen *chosen, double *limits, char *note, size_t cap)

@@ -58,7 +58,7 @@ A card, its node, its telemetry, a user; the runtime's shared memory with a proc
     ok       the driver is loaded, version 2.10.1
     ok       card 0: n150
     ok       1 card may be opened by this user
-    ok       card 0 tells 2 values
+    ok       card 0 reports 2 values
     info     card 0 is open in 4242 (python3)
              -> a program that says it cannot initialise the device may be waiting for one of these
   
@@ -69,7 +69,7 @@ A card, its node, its telemetry, a user; the runtime's shared memory with a proc
              $ rm ./shm/tt_device_5_memory
     info     tt_device_143238002252608_memory: the device's id in the file is not the one in its name
     info     tt_device_143238002252608_memory: which card its chip is on is not known, so it has neither telemetry nor capacities
-             -> the driver does not tell the ids of chips that are linked by Ethernet, as on an n300 or in a galaxy; a program that reports to libtidemark says what card it uses
+             -> the driver does not report the ids of chips that are linked by Ethernet, as on an n300 or in a galaxy; a program that reports to libtidemark says what card it uses
     warning  tt_device_143238002252608_memory: 2 of 2 processes have ended without giving back 4.00 MiB; none of it is still on the device
              looked at ./shm/tt_device_143238002252608_memory
              -> Tidemark leaves it out of its sums; the file may be removed as long as no process uses the device
@@ -91,7 +91,7 @@ Values that cannot be read, a card whose node is missing.
     warning  ./dev/tenstorrent/0 is not there, though the driver has the card
              looked at ./dev/tenstorrent/0
              -> in a container, pass it in (--device /dev/tenstorrent); else see whether udev runs
-    warning  card 0 tells 1 values; 1 cannot be read: tt_aiclk (malformed input)
+    warning  card 0 reports 1 values; 1 cannot be read: tt_aiclk (malformed input)
              looked at ./sys/class/tenstorrent/tenstorrent!0
              -> the card or its firmware does not answer as it should: reset it when nobody uses it
              $ tt-smi -r

@@ -185,7 +185,7 @@ Other cards, other figures.
   missing.card: cannot be read: No such file or directory
   [2]
   $ tidemark simulate small.trace --card p150
-  small.trace: this is a trace of one region: another card or other figures of it do not apply
+  small.trace: this is a trace of one region: another card or changed figures do not apply
   [2]
 
 Graph captures: what was asked for, on the device that the capture describes. Here it is a mock device with all cores of an n150, and every
@@ -273,7 +273,7 @@ the log began is not known to it.
   Device         Wormhole n150, one chip, 64 L1 banks, 12 DRAM banks, policy first
   Verdict        does not fit: 1 of 3 allocations failed
   First failure  line 2: 0x1000, 60,000,000 B of l1 over 64 banks
-  Cause          exhausted: it needs 937,504 B in one piece, and 455,968 B are free at all
+  Cause          exhausted: it needs 937,504 B in one piece, and only 455,968 B are free
   Runtime says   Out of Memory: Not enough space to allocate 60000000 B L1 buffer across 64 banks, where each bank needs to store 937504 B, but bank size is 1393472 B (allocated: 937504 B, free: 455968 B, largest free block: 455968 B)
 
 The inspector's log of mesh buffers has what one device holds of each.
@@ -489,5 +489,5 @@ Where too little is free, the advice is how much more is needed.
   > alloc second 2048 bottom
   > .
   $ tidemark simulate full.trace | sed -n '/Cause/,/Advice/p'
-  Cause          exhausted: it needs 2,048 B in one piece, and 1,024 B are free at all
+  Cause          exhausted: it needs 2,048 B in one piece, and only 1,024 B are free
   Advice         free at least 1,024 B more per bank before it
