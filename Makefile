@@ -17,7 +17,7 @@ configure:
 build: configure ## build the commands (build/bin) and the libraries (build/lib)
 	@cmake --build --preset release
 
-deps: ## install the Debian packages that are missing, for everything
+deps: ## install all missing Debian packages
 	@scripts/install-deps test
 
 demo: ## show what Tidemark does, on a modelled card
@@ -29,12 +29,12 @@ demo: ## show what Tidemark does, on a modelled card
 test: deps ## check layers and format; run the suite plain, with sanitizers, under the fuzzer and for ARM
 	@scripts/run-tests layers format release asan tsan fuzz aarch64
 
-bench: ## measure; ONLY=pattern measures some; writes build/bench.json
+bench: ## run the benchmarks, or only those that match ONLY=pattern; writes build/bench.json
 	@scripts/install-deps bench
 	@$(MAKE) --no-print-directory build
 	@build/bin/tidemark-bench $(if $(ONLY),--only "$$ONLY") --json build/bench.json
 
-install: ## install below PREFIX (/usr/local), staged in DESTDIR
+install: ## install below PREFIX (default /usr/local), staged in DESTDIR
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
 	@cmake --build --preset release --target tidemark_command tidemark tidemark_static tidemark_docs
 	@DESTDIR="$(DESTDIR)" cmake --install build/release

@@ -105,7 +105,7 @@ static void add(_Atomic uint64_t totals[TOTALS], enum baseline_type type, uint64
 	}
 }
 
-/* Stops at 0 instead of running below it. */
+/* Stops at 0 instead of wrapping. */
 static void subtract_from(_Atomic uint64_t *total, uint64_t bytes)
 {
 	uint64_t old = atomic_load_explicit(total, memory_order_relaxed), new;

@@ -12,7 +12,7 @@ enum {
 	NONE = -1,
 };
 
-/* A growing array of 64-bit values; every list here is one. */
+/* A growing array of 64-bit values, used for every list here. */
 struct array {
 	int64_t *data;
 	size_t count, cap;
@@ -104,7 +104,7 @@ static void slot_free(struct baseline_freelist *fl, size_t slot)
 	fl->in_use.data[slot] = 0;
 }
 
-/* Where in its class's list a block of this address belongs. */
+/* The position of a block with this address in its class's list. */
 static size_t place_in_list(const struct baseline_freelist *fl, const struct array *list, int64_t address)
 {
 	size_t low = 0, high = list->count;
@@ -165,7 +165,8 @@ void baseline_freelist_free(struct baseline_freelist *fl)
 	free(fl);
 }
 
-/* First fit over all classes: the first that is large enough in each class's sorted list, and of those the nearest. */
+/* First fit over all classes: finds the first block that is large enough in each class's sorted list, and takes the
+ * nearest of those. */
 static int64_t find_fit(const struct baseline_freelist *fl, uint64_t need, bool bottom_up, size_t *class, size_t *item)
 {
 	int64_t best = NONE;
@@ -184,7 +185,7 @@ static int64_t find_fit(const struct baseline_freelist *fl, uint64_t need, bool 
 				*item = (size_t)i;
 				break;
 			}
-			/* As in the original, a class whose first fit lies farther away is searched to its end. */
+			/* As in the original, a class whose first fit is farther away is searched to its end. */
 		}
 	}
 	return best;
@@ -234,7 +235,7 @@ bool baseline_freelist_alloc(struct baseline_freelist *fl, uint64_t size, bool b
 	return true;
 }
 
-/* Takes an address out of the table, newest first; NONE when it is not there. */
+/* Removes an address from the table, newest first; NONE when it is not there. */
 static int64_t forget(struct baseline_freelist *fl, uint64_t address)
 {
 	struct bucket *b = &fl->table[bucket_of(address)];
@@ -249,7 +250,7 @@ static int64_t forget(struct baseline_freelist *fl, uint64_t address)
 	return NONE;
 }
 
-/* Block `second` follows `first`; the two become one. */
+/* Merges block `second`, which follows `first`, into `first`. */
 static void join(struct baseline_freelist *fl, size_t first, size_t second)
 {
 	int64_t next = fl->next.data[second];

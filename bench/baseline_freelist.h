@@ -1,8 +1,8 @@
 /*
- * The baseline of the allocator bench: the data structures that the runtime's own allocator has, written down again in
- * the plainest way. Blocks live in parallel arrays of slots, linked to their neighbours; free blocks stand in one
- * sorted array for each size class; used blocks are found through a fixed number of hash buckets; statistics scan every
- * slot. Policy: first fit. Only for comparison, never linked into the product.
+ * The baseline of the allocator bench: a plain reimplementation of the data structures of the runtime's own allocator.
+ * Blocks are in parallel arrays of slots, linked to their neighbours; each size class has a sorted array of its free
+ * blocks; used blocks are found through a fixed number of hash buckets; statistics scan every slot. Policy: first fit.
+ * Only for comparison, never linked into the product.
  */
 #ifndef TDM_BENCH_BASELINE_FREELIST_H
 #define TDM_BENCH_BASELINE_FREELIST_H

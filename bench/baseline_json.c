@@ -46,13 +46,13 @@ static const yajl_callbacks callbacks = {
 	.yajl_end_array = on_word,
 };
 
-/* The handle of the parser goes by another name here. */
+/* struct baseline_json is the parser's own handle. */
 struct baseline_json *baseline_json_new(void)
 {
 	yajl_handle yajl = yajl_alloc(&callbacks, NULL, NULL);
 	if (yajl == NULL)
 		exit(2);
-	yajl_config(yajl, yajl_dont_validate_strings, 1); /* as ours */
+	yajl_config(yajl, yajl_dont_validate_strings, 1); /* like ours */
 	return (struct baseline_json *)yajl;
 }
 

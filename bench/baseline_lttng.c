@@ -1,7 +1,7 @@
 /*
- * A baseline of the event bench: the tracer LTTng-UST, one tracepoint for each event with what our event has as its
- * payload. It is a program of its own because its library starts threads in whatever it is linked to. lttng_session.c
- * makes the session that records it; without one the tracepoint does nothing.
+ * A baseline of the event bench: the tracer LTTng-UST, with one tracepoint per event and the same payload as our event.
+ * It is a separate program because its library starts threads in every program that links it. lttng_session.c makes the
+ * session that records it; without one the tracepoint does nothing.
  */
 #include "bench_child.h"
 #include "event_load.h"

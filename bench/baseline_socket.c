@@ -23,7 +23,7 @@ struct message {
 	int32_t pid;
 	uint64_t id;
 	uint64_t time_ns;
-	uint64_t answers[8]; /* of the server only */
+	uint64_t answers[8]; /* used only by the server */
 	uint32_t device_info[6];
 	uint32_t ring_info[4];
 };
@@ -70,7 +70,7 @@ void baseline_socket_release(struct baseline_socket *s, int32_t device, uint64_t
 	send_message(s, &m);
 }
 
-/* Message by message, as the server reads. Of the readers that sleep while there is nothing this is the
+/* Reads message by message, like the server. Of the readers that sleep while there is nothing to read, this is the
  * fastest; one that never sleeps costs the sender a little less, but disturbs the other runs. */
 static _Noreturn void read_all(int fd, int core)
 {

@@ -1,6 +1,7 @@
 /*
- * The measuring program. Every figure is taken beside its baseline in the same run, alternating with it, because
- * machines are noisy: ratios count, absolute times do not. One file a subject, listed in one table (bench_main.c).
+ * The benchmark program. Every figure is measured in the same run as its baseline, alternating with it, because
+ * machines are noisy: ratios count, absolute times do not. Each subject has its own file and an entry in the table in
+ * bench_main.c.
  */
 #ifndef TDM_BENCH_BENCH_H
 #define TDM_BENCH_BENCH_H
@@ -16,10 +17,10 @@ struct bench_subject {
 	const char *summary;
 	void (*run)(struct bench *bench);
 	int (*child)(
-		const char *name); /* `tidemark-bench --child SUBJECT NAME`: a part in a process of its own; or NULL */
+		const char *name); /* `tidemark-bench --child SUBJECT NAME`: a part in its own process; may be NULL */
 };
 
-/* One row. `ratio` is how many times better ours is than the baseline; `goal` the ratio to reach; 0: none. */
+/* One row. The ratio says how many times better ours is than the baseline; `goal` is the ratio to reach; 0: none. */
 struct bench_row {
 	const char *name;
 	const char *unit; /* "ns", "Mop/s" */
@@ -29,16 +30,16 @@ struct bench_row {
 	const char *note;      /* what the baseline is */
 };
 
-/* Whether the user asked for this row. Measuring is skipped when not. */
+/* Whether the user asked for this row; else its measurement is skipped. */
 bool bench_wants(const struct bench *bench, const char *row);
 void bench_put(struct bench *bench, const struct bench_row *row);
-/* Says why a row that was asked for cannot be measured here. */
+/* Prints why a requested row cannot be measured here. */
 void bench_leave_out(struct bench *bench, const char *row, const char *why);
 
 /* The directory of the built commands, for subjects that run them. */
 const char *bench_bin_dir(const struct bench *bench);
 
-/* A small generator whose sequence is the same everywhere. */
+/* A small generator with the same sequence everywhere. */
 static inline uint64_t bench_random(uint64_t *state)
 {
 	*state ^= *state << 13;

@@ -1,8 +1,8 @@
 /*
- * Reading a graph capture and computing its peaks, both sets of them, beside the bare JSON parser with callbacks that
- * do nothing. Each piece of the file is read once and given to both in turn, the first of them changing with each
- * piece: what disturbs the one disturbs the other. The time of reading counts for both. The file is made here: the same
- * bytes everywhere, in TMPDIR (/tmp), removed at the end. TIDEMARK_BENCH_CAPTURE_MB sets its size.
+ * Reading a graph capture and computing both sets of its peaks, against the bare JSON parser with callbacks that do
+ * nothing. Each piece of the file is read once and given to both, in alternating order, so that noise affects both
+ * alike. The time of reading counts for both. The file is made here, in TMPDIR (/tmp), with the same bytes everywhere,
+ * and removed at the end. TIDEMARK_BENCH_CAPTURE_MB sets its size.
  */
 #include "bench.h"
 
@@ -24,7 +24,7 @@
 enum { DEFAULT_MB = 1024, LIVE = 64, CALL_BUFFERS = 3, CALL_CBS = 6 };
 
 static const double goal_speed = 0.8; /* of the bare parser's */
-static const double limit_bytes = 96; /* of memory for each buffer of the file */
+static const double limit_bytes = 96; /* of memory per buffer in the file */
 
 static void die(const char *what)
 {
@@ -32,7 +32,7 @@ static void die(const char *what)
 	exit(2);
 }
 
-/* Processor time: what others do meanwhile is not measured. */
+/* Processor time, which does not include other processes. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec now;
@@ -165,7 +165,7 @@ static void put_call(struct maker *m)
 	put_function(m, outer[which], false, 1);
 }
 
-/* The number of buffers in the file. */
+/* Returns the number of buffers in the file. */
 static uint64_t make_capture(const char *path, uint64_t bytes, uint64_t *nodes)
 {
 	struct maker m = { .file = fopen(path, "w"), .seed = UINT64_C(0x9e3779b97f4a7c15) };
@@ -196,7 +196,7 @@ static uint64_t peak_memory(void)
 	return (uint64_t)usage.ru_maxrss * 1024;
 }
 
-/* Nanoseconds that each side took. */
+/* The nanoseconds that each side took. */
 struct times {
 	uint64_t ours, bare;
 };

@@ -35,7 +35,7 @@ static bool write_exact(int fd, const void *data, size_t size)
 	return true;
 }
 
-/* After fork: becomes `argv`, with these as the standard files; -1: /dev/null. */
+/* After fork: executes `argv` with these as the standard files; -1: /dev/null. */
 static _Noreturn void become(const char *const *argv, const char *const *env, int in, int out, int err)
 {
 	const int files[] = { in, out, err };
@@ -46,7 +46,7 @@ static _Noreturn void become(const char *const *argv, const char *const *env, in
 			dup2(files[i] < 0 ? null : files[i], i);
 	for (size_t i = 0; env != NULL && env[i] != NULL; i++)
 		putenv(strdup(env[i]));
-	/* execvp takes pointers to char for history's sake; it changes nothing. */
+	/* execvp takes non-const pointers for historical reasons; it changes nothing. */
 	char *words[32];
 	size_t count = 0;
 	while (argv[count] != NULL && count + 1 < sizeof words / sizeof *words) {
@@ -97,7 +97,7 @@ fail_from:
 
 bool bench_child_ask(const struct bench_child *child, void *figures, size_t size)
 {
-	signal(SIGPIPE, SIG_IGN); /* a child that failed is seen by its silence */
+	signal(SIGPIPE, SIG_IGN); /* a failed child is noticed by its silence */
 	return write_exact(child->to, "", 1) && read_exact(child->from, figures, size);
 }
 
@@ -123,7 +123,7 @@ int bench_child_serve(void (*measure)(void *state, void *figures), void *state, 
 	return 0;
 }
 
-/* All of it, also what does not fit: the writer must not be stopped. */
+/* Reads everything, even what does not fit: the writer must not block. */
 static void read_text(int fd, char *text, size_t cap)
 {
 	char part[4096];

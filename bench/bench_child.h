@@ -1,9 +1,9 @@
 /*
- * Measurements in processes of their own: some things can only be set up once in a process. The bench starts one child
- * for each run, all of them wait, and the bench asks them in turn; so runs alternate and only one of them is awake.
+ * Measurements in separate processes: some things can be set up only once per process. The bench starts one child per
+ * run; all of them wait, and the bench asks them in turn, so that runs alternate and only one is awake.
  *
- * The child's program serves: for each byte on its standard input it measures once and writes the figures as bytes on
- * its standard output; it ends with the input.
+ * For each byte on its standard input, the child measures once and writes the figures as bytes to its standard output;
+ * it exits when the input ends.
  */
 #ifndef TDM_BENCH_BENCH_CHILD_H
 #define TDM_BENCH_BENCH_CHILD_H
@@ -17,22 +17,22 @@ struct bench_child {
 	int to, from;
 };
 
-/* Starts `argv` with `env` besides the environment, a list of "NAME=value" that ends with NULL. */
+/* Starts `argv`; `env` is added to the environment: a list of "NAME=value" that ends with NULL. */
 bool bench_child_start(struct bench_child *child, const char *const *argv, const char *const *env);
-/* One measurement: false when the child failed, which has said why on its standard error. */
+/* Asks for one measurement. False when the child failed, which has printed the reason on its standard error. */
 bool bench_child_ask(const struct bench_child *child, void *figures, size_t size);
-/* Lets it end; false when it failed. A child that was not started is allowed. */
+/* Ends the child; false when it failed. The child need not have been started. */
 bool bench_child_stop(struct bench_child *child);
 
-/* In the child: measures until the input ends. Returns 0, or 2 when nobody reads the figures. */
+/* In the child: measures until the input ends. 0, or 2 when nobody reads the figures. */
 int bench_child_serve(void (*measure)(void *state, void *figures), void *state, void *figures, size_t size);
 
-/* Starts a command without any input or output; 0 when it could not be started. */
+/* Starts a command without input or output; 0 when it could not be started. */
 pid_t bench_spawn(const char *const *argv, const char *const *env);
-/* Runs a command to its end without any output, except that its standard error goes into `errors` when that is not
- * NULL, cut at `cap` - 1. Returns its exit code; -1 when it could not be started or was killed. */
+/* Runs a command without output and waits for it. Its standard error goes into `errors`, cut at `cap` - 1, unless that
+ * is NULL. Returns its exit code; -1 when it could not be started or was killed. */
 int bench_command(const char *const *argv, const char *const *env, char *errors, size_t cap);
-/* Whether a command of that name is in PATH. */
+/* Whether a command with that name is in PATH. */
 bool bench_has_command(const char *name);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * What reporting an event costs, against the ways known: the socket of the first client, the runtime's own counters,
- * and LTTng. Every run is a process of its own; they are asked in turn, ROUNDS times. Of means the fastest round
- * counts, because the rest is other people's noise; of percentiles (of groups of events) the median one, because noise
- * is what they are about. With a million live buffers the median counts as well: how much of the processor's shared
- * cache others leave decides how fast a round is, on both sides, and no round is the undisturbed one. Times are ns for
- * each event.
+ * The cost of reporting an event, against the known alternatives: the socket of the first client, the runtime's own
+ * counters, and LTTng. Every run is a separate process; they are asked in turn, ROUNDS times. For means the fastest
+ * round counts, because the rest is noise from other programs; for percentiles (of groups of events) the median round
+ * counts, because noise is what they are about. With a million live buffers the median counts, too: the speed of both
+ * sides depends on how much of the shared cache other programs leave, and no round is undisturbed. Times are ns per
+ * event.
  */
 #include "bench.h"
 
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 enum { ROUNDS = 11, BYTES_MAX = 128, INSTRUCTIONS_MAX = 4, MANY_LIVE = 1000000 };
-#define MANY_ROOM (UINT64_C(512) << 20) /* bytes of a file system that MANY_LIVE buffers and twice as many fit into */
+#define MANY_ROOM (UINT64_C(512) << 20) /* bytes of file system for MANY_LIVE buffers and for twice as many */
 
 enum run_idx {
 	ONE,
@@ -82,7 +82,7 @@ static const struct event_run runs[RUNS] = {
 		.env = { "TIDEMARK_STACKS=8", "TIDEMARK_UNWIND=fp" } },
 	[COUNTERS] = { .name = "counters", .serve = event_serve_counters, .live = 1000 },
 	[SOCKET] = { .name = "socket", .serve = event_serve_socket, .live = 1000 },
-	[LTTNG] = { .name = "lttng" }, /* a program of its own */
+	[LTTNG] = { .name = "lttng" }, /* a separate program */
 	[MEMORY_100000] = { .name = "memory_100000", .serve = event_serve_memory, .live = 100000 },
 	[MEMORY_MILLION] = { .name = "memory_million", .serve = event_serve_memory, .live = MANY_LIVE },
 	[CALLS_NOTHING] = { .name = "calls_nothing", .serve = event_serve_calls },
@@ -92,7 +92,7 @@ static const struct event_run runs[RUNS] = {
 
 enum figure { MEAN, P99, P999, MEDIAN_MEAN };
 
-/* Rows made of two runs. A goal of 0 is none. */
+/* Rows that compare two runs. A goal of 0 is none. */
 static const struct {
 	const char *name;
 	enum run_idx ours, baseline;
@@ -131,11 +131,11 @@ static const struct {
 struct event_bench {
 	struct bench *bench;
 	char program[PATH_MAX + 32], lttng_program[PATH_MAX + 32];
-	char dir[PATH_MAX]; /* everything is written below it */
+	char dir[PATH_MAX]; /* all files are in it */
 	struct lttng_session lttng;
 	struct bench_child children[TIMED];
 	bool wanted[TIMED];
-	const char *missing[TIMED]; /* why a wanted run cannot be made; NULL: it can */
+	const char *missing[TIMED]; /* why a requested run is not possible; NULL: it is */
 	double figures[TIMED][P999 + 1][ROUNDS];
 };
 
@@ -195,7 +195,7 @@ static void start_lttng(struct event_bench *e)
 		e->missing[LTTNG] = lttng_session_open(&e->lttng, home);
 }
 
-/* Why a run cannot be made here; NULL: it can. */
+/* Why a run is not possible here; NULL: it is. */
 static const char *missing_for(const struct event_bench *e, enum run_idx run)
 {
 	struct statvfs fs;
@@ -238,7 +238,7 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The figure of a run that counts: see the head of this file. */
+/* The figure that counts for a run: see the head of this file. */
 static double pick(struct event_bench *e, enum run_idx run, enum figure figure)
 {
 	double *values = e->figures[run][figure == MEDIAN_MEAN ? MEAN : figure];

@@ -1,8 +1,8 @@
 /*
  * The allocator model against the runtime's own data structures (baseline_freelist.c): ns for freeing one block and
- * allocating another, and for one call of the statistics, with more and more live blocks. Region 12 GiB, sizes uniform
- * from 32 to 65,536 in steps of 32, steady random mix, first fit from the bottom; both sides get the same requests and
- * must give the same addresses.
+ * allocating another, and for one call of the statistics, with an increasing number of live blocks. The region has 12
+ * GiB; sizes are uniform from 32 to 65,536 in steps of 32; the mix is steady and random, first fit from the bottom.
+ * Both sides get the same requests and must return the same addresses.
  */
 #include "baseline_freelist.h"
 #include "bench.h"
@@ -17,9 +17,9 @@
 enum {
 	STEP = 32,
 	STEPS = 65536 / STEP,
-	ROUNDS = 7,      /* the fastest counts: the rest is other people's noise */
+	ROUNDS = 7,      /* the fastest counts: the rest is noise from other programs */
 	WARM_FACTOR = 4, /* warm-up requests for each live block, until the mix is steady */
-	PAIRS = 100000,  /* of one round; every round has other ones */
+	PAIRS = 100000,  /* per round; every round has different ones */
 	LARGE = 100000,
 	STATS_CALLS = 100000,
 };
@@ -145,7 +145,7 @@ static void time_stats(struct both *b, struct figures *f)
 	for (int round = 0; round < ROUNDS; round++) {
 		uint64_t t0 = tdm_clock_ns();
 		for (size_t i = 0; i < STATS_CALLS; i++) {
-			__asm__ volatile("" ::: "memory"); /* each call reads the list anew */
+			__asm__ volatile("" ::: "memory"); /* each call reads the list again */
 			sink = sink + tdm_freelist_stats(b->ours).largest_free;
 		}
 		uint64_t t1 = tdm_clock_ns();

@@ -1,7 +1,7 @@
 /*
- * Watching a busy machine: 32 cards, 200 processes with ledgers, a million live buffers, some processes allocating all
- * the while. What a picture costs, ten times a second, is measured as a share of one core: everything counts that runs
- * in the watching process, also what it does only once a second.
+ * Watching a busy machine: 32 cards, 200 processes with ledgers, a million live buffers, and some processes that keep
+ * allocating. The cost of ten pictures a second is measured as a share of one core: everything that the watching
+ * process does counts, even what it does only once a second.
  */
 #include "bench.h"
 #include "bench_child.h"
@@ -23,7 +23,7 @@ static const struct bench_load_plan one_process = { .devices = 1, .processes = 1
 
 struct figures {
 	double core_percent, refresh_ms, rss_mib; /* watching */
-	double first_ms;                          /* the first picture, everything in it */
+	double first_ms;                          /* the first complete picture */
 	double open_ms;                           /* all buffers of one process */
 };
 
@@ -73,7 +73,7 @@ static double median(double *values, int count)
 	return values[count / 2];
 }
 
-/* Without the first picture, which is measured by itself. */
+/* Without the first picture, which is measured separately. */
 static void measure_watching(void *state, void *out)
 {
 	struct figures *figures = out;
@@ -163,7 +163,7 @@ static void put(struct bench *bench, const char *name, const char *unit, double 
 			       .name = name, .unit = unit, .ours = ours, .baseline = limit, .goal = 1, .note = note });
 }
 
-/* What it takes when nothing else is in the way. */
+/* The time without disturbance. */
 static double fastest(const double *values, int count)
 {
 	double least = values[0];

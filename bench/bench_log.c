@@ -1,7 +1,7 @@
 /*
- * Profiling a log of 1 GB, of which one line in a hundred is about memory, against grep counting the lines with one
- * fixed string in the same file: both with the file in the page cache, in turn, processes and all.
- * TIDEMARK_BENCH_LOG_MB makes the file smaller.
+ * Profiling a log of 1 GB, in which one line in a hundred is about memory, against grep counting the lines with one
+ * fixed string in the same file. Both run as whole processes, in turn, with the file in the page cache.
+ * TIDEMARK_BENCH_LOG_MB sets its size.
  */
 #include "bench.h"
 
@@ -28,7 +28,7 @@ static void die(const char *what)
 	exit(2);
 }
 
-/* What a debug log is full of. */
+/* A typical line of a debug log. */
 static void boring_line(FILE *file, uint64_t n, uint64_t r)
 {
 	switch (r % 6) {
@@ -99,7 +99,7 @@ static void memory_line(FILE *file, uint64_t r)
 	}
 }
 
-/* A block of lines, repeated: making it is not what is measured. */
+/* Repeats a block of lines: writing the file is not measured. */
 static void write_log(const char *path, uint64_t bytes)
 {
 	char *block = NULL;
@@ -132,7 +132,7 @@ static uint64_t run_command(char *const argv[])
 	posix_spawn_file_actions_t actions;
 	pid_t pid;
 	int status = -1;
-	/* Not /dev/null: grep would see that and stop at the first match. */
+	/* Not /dev/null: grep would notice that and stop at the first match. */
 	int out = memfd_create("bench", MFD_CLOEXEC);
 	if (out < 0)
 		die("bench: output");

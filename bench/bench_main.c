@@ -1,3 +1,4 @@
+/* The main program of the benchmarks: selects rows, runs the subjects, and prints the table and its JSON. */
 #include "bench.h"
 
 #include "base/buf.h"
@@ -108,7 +109,7 @@ static int list(void)
 	return 0;
 }
 
-/* Subjects run parts of themselves this way; it is not for users. */
+/* Used by subjects to run parts of themselves; not for users. */
 static int run_child(const char *subject, const char *name)
 {
 	for (size_t i = 0; subjects[i] != NULL; i++)

@@ -1,7 +1,7 @@
 /*
- * A stacked chart of eight columns, 1600 x 900, to a PNG file. Once against a limit, in this process; once as a whole
- * process, start included, against a Python process that draws the same columns with matplotlib, as the script of
- * tt-train does.
+ * Drawing a stacked chart of eight columns, 1600 x 900, to a PNG file: once in this process, against a limit, and once
+ * as a whole process, including its start, against a Python process that draws the same columns with matplotlib, like
+ * the script of tt-train.
  */
 #include "bench.h"
 
@@ -80,7 +80,7 @@ static int draw(const char *path)
 	return err;
 }
 
-/* The whole process that is compared with Python's. */
+/* The whole process that is compared with the Python process. */
 static int plot_child(const char *path)
 {
 	return draw(path) != 0 ? 2 : 0;
@@ -116,7 +116,7 @@ static void measure_process(struct bench *bench, const char *row, const char *pa
 	for (int round = 0; round < ROUNDS; round++) {
 		double ms = time_command(ours);
 		best_ours = ms < best_ours ? ms : best_ours;
-		if (round % 3 == 0) { /* it takes seconds */
+		if (round % 3 == 0) { /* Python takes seconds */
 			ms = time_command(theirs);
 			best_theirs = ms < best_theirs ? ms : best_theirs;
 		}

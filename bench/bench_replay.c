@@ -1,6 +1,6 @@
 /*
- * Replaying a text trace with the real command, as a user would: 1.2 million requests, 10,000 buffers live, reading and
- * parsing included.
+ * Replaying a text trace with the real command, as a user would: 1.2 million requests with 10,000 live buffers,
+ * including reading and parsing.
  */
 #include "bench.h"
 
@@ -27,7 +27,9 @@ static void die(const char *what)
 	exit(2);
 }
 
-/* Allocates LIVE buffers, then frees a random one and allocates another under a new name, to OPS requests in all. */
+/*
+ * Allocates LIVE buffers, then keeps freeing a random one and allocating another with a new name, OPS requests in all.
+ */
 static void write_trace(const char *path)
 {
 	FILE *file = fopen(path, "w");

@@ -1,7 +1,6 @@
 /*
  * The commands themselves on a busy machine (live_load.h): each screen of `tidemark top` on a terminal, ten pictures a
- * second; `status`; `dump --json` and `leaks` with every buffer. All that the processes use counts, from their start to
- * their end.
+ * second; `status`; `dump --json` and `leaks` with every buffer. The whole life of each process counts.
  */
 #include "bench.h"
 #include "live_load.h"
@@ -26,7 +25,7 @@ static const struct bench_load_plan busy_machine = { .devices = 32, .processes =
 
 struct use {
 	double seconds, core_percent, rss_mib;
-	size_t bytes; /* that it wrote */
+	size_t bytes; /* of its output */
 };
 
 static void set_environment(const struct bench_load *load)
@@ -42,7 +41,7 @@ static void set_environment(const struct bench_load *load)
 	setenv("LC_ALL", "C.UTF-8", 1);
 }
 
-/* In the child: the terminal behind `slave` becomes its own. */
+/* In the child: makes `slave` its controlling terminal. */
 static void take_terminal(int slave)
 {
 	setsid();
@@ -65,7 +64,7 @@ static int open_terminal(int *slave)
 	return -1;
 }
 
-/* Reads what the child writes until it has gone. */
+/* Reads the child's output until the child is gone. */
 static size_t drain(int fd)
 {
 	char block[65536];
@@ -94,7 +93,7 @@ static bool wait_for(pid_t pid, uint64_t begin, struct use *use)
 	return true;
 }
 
-/* `key`: typed at once, opens a screen. */
+/* `key` is typed at once and opens a screen. */
 static bool run_top(const char *program, const struct bench_load *load, char key, struct use *use)
 {
 	int slave, master = open_terminal(&slave);
@@ -115,10 +114,10 @@ static bool run_top(const char *program, const struct bench_load *load, char key
 	use->bytes = pid > 0 ? drain(master) : 0;
 	bool ok = pid > 0 && wait_for(pid, begin, use);
 	close(master);
-	return ok && typed && use->bytes > (size_t)ROWS * COLUMNS / 2; /* else it has drawn nothing */
+	return ok && typed && use->bytes > (size_t)ROWS * COLUMNS / 2; /* else it drew nothing */
 }
 
-/* A command whose output is read and thrown away. */
+/* Runs a command and discards its output. */
 static bool run_command(const char *program, const struct bench_load *load, const char *const words[], struct use *use)
 {
 	int ends[2];

@@ -1,4 +1,4 @@
-/* The baselines of the event bench that need nothing installed: each gets the same load, from one thread. */
+/* The baselines of the event bench that need no other software. Each gets the same load, from one thread. */
 #include "event_runs.h"
 
 #include "baseline_counters.h"
@@ -75,7 +75,7 @@ static int fail(const char *what)
 	return 2;
 }
 
-/* The totals must be those of the live buffers. */
+/* The totals must match the live buffers. */
 static bool is_right(const struct side *side)
 {
 	uint64_t sum = 0;

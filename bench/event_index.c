@@ -1,7 +1,7 @@
 /*
- * The baseline of many live buffers: the writer's hash table by itself, which is the index and the identities in the
- * slots that it leads to. It finds a slot by kind and id, as for a release, takes it out, and puts it in under another
- * id, after it has made sure that this one is not there. Nothing but identities is written, all in private memory.
+ * The baseline for many live buffers: the writer's hash table alone, i.e. the index and the ids in the slots that it
+ * points to. It finds a slot by kind and id and removes it, as for a release, then adds it with another id after
+ * checking that this id is not there. It writes only ids, all in private memory.
  */
 #include "event_runs.h"
 
@@ -14,12 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { KIND = 1, AS_LONG = 3 }; /* times as many events, so that it is disturbed for as long as ours is */
+enum { KIND = 1, AS_LONG = 3 }; /* times as many events, so that it runs, and is disturbed, as long as ours */
 
 struct side {
 	struct event_load load;
 	struct tdm_slot_index index;
-	struct tdm_ledger_slot *slots; /* of which the index knows the numbers */
+	struct tdm_ledger_slot *slots; /* the index has their numbers */
 	uint64_t wrong;
 };
 
@@ -87,7 +87,7 @@ int event_serve_index(const struct event_run *run)
 		return 2;
 	for (uint32_t i = 0; i < run->live; i++)
 		put(&side, side.load.id[i], i, i);
-	while (side.index.old.buckets != NULL) /* what is left of a growth */
+	while (side.index.old.buckets != NULL) /* finish growing */
 		if (tdm_slot_index_prepare(&side.index, run->live, hash_of, &side) != 0)
 			return 2;
 	int code = bench_child_serve(measure, &side, &figures, sizeof figures);

@@ -1,7 +1,7 @@
 /*
- * What a call costs while tracking is off, in instructions, counted by callgrind: a function that makes the call
+ * The cost of a call while tracking is off, in instructions counted by callgrind: a function that makes the call
  * against one that does not, called equally often. This file is compiled as position-independent code and without
- * link-time optimisation, as in a shared library that reports, which is the dearest case: the switch's address is
+ * link-time optimisation, as in a shared library. That is the most expensive case: the address of the switch must be
  * loaded, too.
  */
 #include "event_runs.h"
@@ -48,7 +48,7 @@ int event_serve_calls(const struct event_run *run)
 	return 0;
 }
 
-/* All instructions of such a process; 0 when callgrind did not say. */
+/* All instructions of such a process; 0 when callgrind failed. */
 static double count_instructions(const char *program, const char *run)
 {
 	const char *argv[] = { "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, "--child",

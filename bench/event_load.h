@@ -1,14 +1,14 @@
 /*
  * The load of the event bench, the same for every side: a steady mix of half releases and half allocations. A pair
- * releases a random live buffer and allocates another one of a random size under the next number. Every release and
- * every allocation is one event. Time is taken at the end of each group of EVENT_GROUP events; the mean is over all
- * groups, clock included.
+ * releases a random live buffer and allocates another one of a random size with the next number. Every release and
+ * every allocation is one event. The clock is read after each group of EVENT_GROUP events; the mean is over all groups,
+ * including the clock.
  *
- * With EVENT_DRAWN the numbers follow one another, as the runtime numbers its buffers, and the pairs are drawn before
- * the clock starts and read in order: the bench itself touches no memory at random while it measures. With EVENT_RANDOM
- * the numbers are in random order and a pair is computed when it is needed: each buffer in turn, in another random
- * order every time, without a table of who lives. So nothing of a pair is in any cache before, and here, too, the bench
- * touches no memory.
+ * With EVENT_DRAWN the numbers are consecutive, like the runtime's, and the pairs are drawn before the clock starts and
+ * read in order: the bench itself makes no random accesses to memory while it measures. With EVENT_RANDOM the numbers
+ * are in random order and a pair is computed when it is needed: each buffer in turn, in a different random order every
+ * time, without a table of live buffers. So no part of a pair is in a cache beforehand, and the bench itself accesses
+ * no memory.
  */
 #ifndef TDM_BENCH_EVENT_LOAD_H
 #define TDM_BENCH_EVENT_LOAD_H
@@ -22,7 +22,7 @@ enum {
 	EVENT_GROUP = 64,
 	EVENT_WARM = 64 * 1024,        /* events before the clock starts */
 	EVENT_COUNT = 1000000,         /* of one measurement */
-	EVENT_COUNT_SLOW = 100 * 1024, /* of one measurement of what takes microseconds */
+	EVENT_COUNT_SLOW = 100 * 1024, /* of one measurement of a side that takes microseconds */
 	EVENT_STEP = 2048,             /* sizes are multiples of it */
 	EVENT_STEPS = 64,
 	EVENT_LIVE_MAX = 1 << 20, /* buffers, with EVENT_RANDOM */
@@ -46,32 +46,31 @@ struct event_load {
 	uint32_t *group_ns;
 };
 
-/* What one measurement gives, in ns for each event. */
+/* The result of one measurement, in ns per event. */
 struct event_figures {
 	double mean, p99, p999;
 };
 
-/* Makes the live buffers and their numbers, from `first_id` on; ends the program when there is no memory. */
+/* Makes the live buffers, numbered from `first_id`; ends the program when out of memory. */
 void event_load_init(struct event_load *load, enum event_order order, size_t live, size_t events, uint32_t first_id);
 void event_load_done(struct event_load *load);
 
 /* Draws the pairs of the next measurement. */
 void event_load_draw(struct event_load *load);
 
-/* Works out the figures of the measurement just made. */
+/* Computes the figures of the last measurement. */
 struct event_figures event_load_figures(struct event_load *load);
 
-/* Where a buffer lies; any number will do. */
+/* The address of a buffer; any number will do. */
 static inline uint64_t event_address(uint32_t id)
 {
 	return UINT64_C(0x20000) + (uint64_t)id * EVENT_STEP;
 }
 
-/* Pins the calling thread and puts it before all ordinary ones, so that other programs disturb it less; where that is
- * not allowed, it runs as it is. */
+/* Pins the calling thread and raises its priority, if that is allowed, so that other programs disturb it less. */
 void event_pin(int core);
 
-/* The n-th number in random order: the bits of n mixed up, one to one. */
+/* The n-th number in random order: a one-to-one mix of the bits of n. */
 static inline uint32_t event_random_id(uint32_t n)
 {
 	n = (n ^ n >> 16) * UINT32_C(0x85ebca6b);
@@ -79,8 +78,8 @@ static inline uint32_t event_random_id(uint32_t n)
 	return n ^ n >> 16;
 }
 
-/* A pair that nobody has looked at yet. Buffer v has the number event_random_id(v + round * EVENT_LIVE_MAX) after as
- * many rounds; sizes follow from the numbers. */
+/* A pair that is not in any cache yet. After `round` rounds buffer v has the number event_random_id(v + round *
+ * EVENT_LIVE_MAX); sizes follow from the numbers. */
 static inline struct event_pair event_load_random(struct event_load *load)
 {
 	uint32_t round, v;
@@ -96,7 +95,7 @@ static inline struct event_pair event_load_random(struct event_load *load)
 	return p;
 }
 
-/* Some pairs. `pair` and `order` are constants, so that they are inlined. */
+/* Runs some pairs. `pair` and `order` are constants, so that they are inlined. */
 static inline __attribute__((always_inline)) const struct event_pair *event_load_pairs(struct event_load *load,
 	enum event_order order, const struct event_pair *drawn, size_t count,
 	void (*pair)(void *side, const struct event_pair *p), void *side)
@@ -112,7 +111,7 @@ static inline __attribute__((always_inline)) const struct event_pair *event_load
 	return drawn;
 }
 
-/* One measurement. `pair` and `order`, which is the load's, are constants. */
+/* Makes one measurement. `pair` and `order`, which is the load's, are constants. */
 static inline __attribute__((always_inline)) struct event_figures event_load_run(struct event_load *load,
 	enum event_order order, void (*pair)(void *side, const struct event_pair *p), void *side)
 {

@@ -1,12 +1,11 @@
 /*
- * How much memory a live buffer costs, counted by Linux: blocks of the ledger's file, plus anonymous memory of the
- * process, above what they were with one buffer live (which has paid for the header, the device, the ring and the first
+ * The memory that a live buffer costs, counted by Linux: the growth of the ledger's file blocks and of the process's
+ * anonymous memory since there was one live buffer (which has paid for the header, the device, the ring and the first
  * segment). The bench itself allocates nothing meanwhile.
  *
- * Both areas grow by doubling, each at its own points, and are full just before. So while the number of live buffers
- * goes from N to 2 N, each area is full once (or is as full as it gets), and that is where its bytes for each buffer
- * are fewest: the sum of the two minima is the cost with "growth aside". The cost at exactly N, whatever is in store
- * then, is given as well.
+ * Both grow by doubling, each at its own points, and are full just before that. So while the number of live buffers
+ * goes from N to 2 N, each is full once (or as full as it gets), and has the fewest bytes per buffer then: the sum of
+ * the two minima is the cost with "growth aside". The cost at exactly N, including reserves, is measured, too.
  */
 #include "event_runs.h"
 
@@ -28,7 +27,7 @@ struct reserved {
 	double shared, private;
 };
 
-/* smaps_rollup counts page by page; the figures of /proc/self/status are only about right. */
+/* smaps_rollup counts every page; the figures in /proc/self/status are approximate. */
 static double anonymous_bytes(void)
 {
 	static char text[8192];
@@ -66,7 +65,7 @@ static void measure(void *state, void *figures)
 {
 	const struct event_run *run = state;
 	struct event_memory *m = figures;
-	reserved_now(); /* its own pages are there from now on */
+	reserved_now(); /* so that its own pages exist from now on */
 	report(0, 1);
 	struct reserved start = reserved_now(), fewest = { INFINITY, INFINITY };
 	size_t step = run->live / SAMPLES, live = 1;

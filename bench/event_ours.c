@@ -1,6 +1,6 @@
 /*
  * Our side of the event bench: a program that reports its buffers through the public interface and the shared library.
- * With two threads, each has its own buffers, on a device of its own or all on one.
+ * With two threads, each has its own buffers, on its own device or on a shared one.
  */
 #include "event_runs.h"
 
@@ -43,7 +43,7 @@ static void our_pair(void *state, const struct event_pair *p)
 	report_alloc(side, p->new_id, p->new_bytes);
 }
 
-/* The loop, below so many calls that a stack has something to show. */
+/* Runs the loop below `depth` calls, so that a stack has frames to show. */
 static __attribute__((noinline)) void measure_below(struct side *side, unsigned depth)
 {
 	if (depth > 0)
@@ -52,7 +52,7 @@ static __attribute__((noinline)) void measure_below(struct side *side, unsigned 
 		side->figures = event_load_run(&side->load, EVENT_DRAWN, our_pair, side);
 	else
 		side->figures = event_load_run(&side->load, EVENT_RANDOM, our_pair, side);
-	__asm__ volatile("" ::: "memory"); /* so that the call above is a call */
+	__asm__ volatile("" ::: "memory"); /* so that the call above is a real call */
 }
 
 static void *measure_thread(void *state)
@@ -93,7 +93,7 @@ static void describe(const struct side *side)
 		.regions = &region });
 }
 
-/* Nothing may be lost or be found wrong, and every buffer must be there. */
+/* Nothing may be lost or counted as a fault, and every buffer must be there. */
 static bool is_right(const struct side *sides, const struct event_run *run)
 {
 	uint64_t buffers = 0;

@@ -19,14 +19,14 @@
 #include <unistd.h>
 
 enum {
-	WIDE_EVERY = 20, /* every so many processes one uses several devices */
+	WIDE_EVERY = 20, /* one in this many processes uses several devices */
 	WIDE_DEVICES = 8,
-	BATCH = 100, /* releases and allocations of a busy process at a time */
+	BATCH = 100, /* releases and allocations that a busy process makes at a time */
 	BATCH_PAUSE_US = 10000,
 	DRAM_BANKS = 12,
 	L1_BANKS = 64,
 	BANK_STEP = 2048, /* bytes of a bank that one buffer may take */
-	L1_EVERY = 64,    /* every so many buffers one lies in L1 */
+	L1_EVERY = 64,    /* one in this many buffers is in L1 */
 };
 #define DRAM_BANK  (UINT64_C(1) << 30)
 #define CHIP_FIRST UINT64_C(0x100011800000)
@@ -62,7 +62,7 @@ static bool put_text(const char *dir, const char *name, const char *text)
 	return put_bytes(dir, name, text, strlen(text));
 }
 
-/* The files that the driver has for a card, with values that it could have. */
+/* The driver's files for a card, with plausible values. */
 static bool make_card(const struct bench_load *load, uint32_t number)
 {
 	static const struct {
@@ -102,7 +102,7 @@ static bool make_card(const struct bench_load *load, uint32_t number)
 	return ok;
 }
 
-/* Which devices a process uses: one, or several that follow each other. */
+/* The devices that a process uses: one, or several consecutive ones. */
 static uint32_t first_device(const struct bench_load_plan *plan, uint32_t process)
 {
 	return process % plan->devices;
@@ -144,7 +144,7 @@ static void describe(uint32_t device)
 	tidemark_describe_device(&description);
 }
 
-/* Buffer `id` of a process: where it lies is random, how large it is, too. */
+/* Reports buffer `id` of a process, with a random address and size. */
 static void report(uint32_t device, uint64_t id, uint64_t *seed)
 {
 	uint64_t place = bench_random(seed);
@@ -232,7 +232,7 @@ static bool start_programs(struct bench_load *load, const struct bench_load_plan
 	return ready == plan->processes;
 }
 
-/* What tt-metal itself would count. Version 4 of the layout; docs/formats/metal_shm.md has the bytes. */
+/* The counters that tt-metal itself would have. Version 4 of the layout; docs/formats/metal_shm.md has the bytes. */
 
 enum {
 	REGION_BYTES = 8576,
@@ -283,7 +283,7 @@ static bool make_region(const struct bench_load *load, const struct bench_load_p
 	return put_bytes(load->shm, name, data, sizeof data);
 }
 
-/* /proc with the driver's lists; the processes are those of the system. */
+/* A /proc with the driver's lists; the processes are the real ones. */
 static bool make_proc(const struct bench_load *load, const struct bench_load_plan *plan)
 {
 	static char stat[1 << 20];

@@ -1,6 +1,6 @@
 /*
- * A busy machine for whoever watches one: cards with telemetry, processes with ledgers and live buffers, some of which
- * go on allocating, and tt-metal's shared memory, all in a directory of its own. Nothing here is a real card.
+ * A simulated busy machine to watch: cards with telemetry, processes with ledgers and live buffers, some of which keep
+ * allocating, and tt-metal's shared memory, all in its own directory. Nothing here is a real card.
  */
 #ifndef TDM_BENCH_LIVE_LOAD_H
 #define TDM_BENCH_LIVE_LOAD_H
@@ -12,8 +12,8 @@
 
 struct bench_load_plan {
 	uint32_t devices, processes;
-	uint64_t buffers; /* live, of all processes together */
-	uint32_t busy;    /* processes that go on allocating and freeing */
+	uint64_t buffers; /* live ones, of all processes together */
+	uint32_t busy;    /* processes that keep allocating and freeing */
 };
 
 struct bench_load {
@@ -23,10 +23,10 @@ struct bench_load {
 	char words[4][160];
 	pid_t *pids;
 	size_t count;
-	uint64_t live; /* buffers that live */
+	uint64_t live; /* buffers that are live */
 };
 
-/* False when it could not be set up, with the reason in `why`; it is to be stopped all the same. */
+/* False when it could not be set up, with the reason in `why`; call bench_load_stop in both cases. */
 bool bench_load_start(struct bench_load *load, const struct bench_load_plan *plan, const char **why);
 void bench_load_stop(struct bench_load *load);
 

@@ -10,10 +10,10 @@
 
 enum { READY_TRIES = 50, READY_PAUSE_NS = 100 * 1000 * 1000, LEFT_CAP = 64 };
 
-/* What a session daemon or a traced program leaves behind. */
+/* Files that a session daemon or a traced program leaves behind. */
 static const struct {
 	const char *path;
-	bool has_user; /* ends with the user's number */
+	bool has_user; /* ends with the user id */
 } left[] = { { "/dev/shm/lttng-ust-wait-8", false }, { "/dev/shm/lttng-ust-wait-8-", true },
 	{ "/var/run/lttng", false } };
 enum { LEFT_COUNT = sizeof left / sizeof *left };

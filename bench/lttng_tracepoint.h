@@ -1,4 +1,4 @@
-/* The tracepoint of baseline_lttng.c, in the form that LTTng-UST wants: it is included several times. */
+/* The tracepoint of baseline_lttng.c, in the form that LTTng-UST requires: it is included several times. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER tidemark_bench
 

@@ -1,5 +1,6 @@
-# What a build with TDM_BARE leaves out: everything that needs an outside library. It is for processors for which only a compiler and its C
-# library are installed (preset aarch64); what is left is the client library, its ledgers with all that reads them, and the device model.
+# The parts that a build with TDM_BARE leaves out: everything that needs an outside library. It is for processors for
+# which only a compiler and its C library are installed (preset aarch64). It still has the client library, its ledgers
+# and all their readers, and the device model.
 set(TDM_BARE_WITHOUT_LAYERS plot tui cli) # cairo; ncurses; both
 set(TDM_BARE_WITHOUT_FILES sources/graph_capture.c sources/capture_json.c # yajl
 	sources/decode_gzip.c sources/decode_xz.c sources/decode_zstd.c) # the libraries of these formats
@@ -13,7 +14,7 @@ set(TDM_BARE_WITHOUT_TESTS
 	unit.input                               # zlib, liblzma, libzstd
 	unit.symbolize) # libdw, without which no function has a name
 
-# Takes out of a list of sources those of tests that are left out; `prefix` begins the names of the tests, `strip` those of the files.
+# Removes the tests that are left out from a list of sources. Test names begin with `prefix`, file names with `strip`.
 function(tdm_take_out_tests list prefix strip)
 	set(kept)
 	foreach(source ${${list}})

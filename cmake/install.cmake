@@ -1,7 +1,7 @@
 # What is installed where, and the Debian package.
 #
-# The directory of libraries depends on the prefix: lib below /usr/local, lib/<architecture> below /usr, where the package
-# goes. So what lies in it is installed by one of two components, and everything else by a third:
+# The library directory depends on the prefix: lib below /usr/local, lib/<architecture> below /usr, where the package is
+# installed. So one of two components installs its files, and a third installs everything else:
 #   common   commands, headers, pages
 #   library  for `cmake --install`
 #   package  for cpack
@@ -21,7 +21,8 @@ if(TARGET tidemark_docs)
 		DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
 
-# The Python package, where Debian's Python looks: below /usr in one directory for all its versions, below /usr/local in one for each.
+# The Python package, where Debian's Python looks for it: below /usr in one directory for all versions, below /usr/local
+# in one for each version.
 function(tdm_install_python component directory)
 	install(DIRECTORY python/tidemark DESTINATION ${directory} COMPONENT ${component} ${ARGN}
 		FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
@@ -73,9 +74,9 @@ set(CPACK_PACKAGE_VENDOR "Tidemark developers")
 set(CPACK_PACKAGE_CONTACT "Tidemark developers <dev@tidemark.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
 set(CPACK_PACKAGE_DESCRIPTION "Tidemark shows where every byte of a Tenstorrent accelerator's memory is:
-who holds it, where it lies, why it peaked, whether it leaks, and whether
-the next model will fit. This package holds the command, the client library
-and what is needed to build programs with it.")
+who holds it, at which address, why it peaked, whether it leaks, and whether
+the next model will fit. This package contains the command, the client library
+and the files needed to build programs with it.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS

@@ -1,4 +1,4 @@
-# Sets `out` to the libraries of the layers that exist, for what may use all of them: tests, fuzz targets, benchmarks.
+# Sets `out` to the libraries of all existing layers, for targets that may use all of them: tests, fuzzers, benchmarks.
 function(tdm_existing_layers out)
 	set(found)
 	foreach(layer cli tui daemon report analyze scan state sources tide ledger plot device event base)

@@ -1,3 +1,3 @@
-# Writes tidemark.pc at installation, because only then the prefix is known (cmake --install --prefix, cpack).
-# In: in, out, prefix, includedir, libdir, description, version.
+# Writes tidemark.pc during installation, because the prefix is not known earlier (cmake --install --prefix, cpack).
+# Inputs: in, out, prefix, includedir, libdir, description, version.
 configure_file(${in} ${out} @ONLY)

@@ -1,4 +1,4 @@
-# The warnings every target of the project is built with, under gcc and under clang.
+# The warnings for every target of the project, with gcc and clang.
 add_library(tdm_warnings INTERFACE)
 target_compile_options(tdm_warnings INTERFACE
 	-Wall -Wextra -Werror -Wundef -Wshadow -Wformat=2 -Wwrite-strings -Wcast-qual -Wpointer-arith -Wvla

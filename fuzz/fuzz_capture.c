@@ -1,11 +1,11 @@
 /*
  * Fuzz the reader of graph captures. Exercises: sources/capture_json.c (states, numbers, skipping), core_ranges.c,
  * capture_events.c (queue, settling, releases), analyze/capture_stock.c, capture_exact.c, program_memory.c,
- * capture_paths.c and capture_summary.c, and the reports on whatever came out.
+ * capture_paths.c and capture_summary.c, and the reports on the result.
  *
- * Properties: a refusal has a text; every event is valid; the pieces in which the input comes make no difference; sums
- * agree with the buffers; reasons add up to the difference; the reports can be written, and the JSON has no byte that
- * would have to be escaped.
+ * Properties: a refusal has a text; every event is valid; the result does not depend on the pieces in which the input
+ * is read; sums agree with the buffers; reasons add up to the difference; the reports can be written, and the JSON has
+ * no byte that should have been escaped.
  */
 #include <stdbool.h>
 #include <stddef.h>

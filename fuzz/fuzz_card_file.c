@@ -1,10 +1,10 @@
 /*
  * Fuzz the card file. Exercises: device/card_file.c (lines, comments, order, duplicates), device/card_set.c (names,
- * values), base/units.c (sizes), device/card.c (deriving and checking whatever the file set), device/bank.c and
- * device/l1_map.c on the result.
+ * values), base/units.c (sizes), device/card.c (deriving and checking the result), device/bank.c and device/l1_map.c on
+ * that card.
  *
- * Properties: a refused file leaves a text and the card as it was; an accepted one is answered by tdm_card_check, and a
- * card that passes the check has regions inside its banks.
+ * Properties: a refused file has a text and leaves the card unchanged; tdm_card_check accepts or refuses an accepted
+ * file's card, and a card that passes has regions inside its banks.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tdm_card card = { 0 };
 	struct tdm_diag diag = { 0 };
-	/* Half of the inputs may leave the card out. */
+	/* Half of the inputs need not name a card. */
 	if (size != 0 && data[0] % 2 == 0)
 		check(tdm_card_init(&card, tdm_str_of("p150"), NULL, &diag) == 0);
 	const char *name = card.name;

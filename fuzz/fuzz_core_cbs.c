@@ -1,9 +1,9 @@
 /*
- * Fuzz the reader of circular buffers core by core. Exercises: sources/core_cbs.c, base/units.c, analyze/core_dumps.c,
- * report/report_cores.c.
+ * Fuzz the reader of per-core dumps of circular buffers. Exercises: sources/core_cbs.c, base/units.c,
+ * analyze/core_dumps.c, report/report_cores.c.
  *
- * Properties: a refusal has a text and a line; a core's sum is that of its buffers; no core comes twice in a dump;
- * the reports can be written.
+ * Properties: a refusal has a text and a line; a core's sum is that of its buffers; no core occurs twice in a dump; the
+ * reports can be written.
  */
 #include <stdbool.h>
 #include <stddef.h>

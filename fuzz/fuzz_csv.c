@@ -1,9 +1,9 @@
 /*
- * Fuzz the reader of comma-separated values. Exercises: base/csv.c (quotes, newlines in fields, refusals, reading again
- * behind them).
+ * Fuzz the reader of comma-separated values. Exercises: base/csv.c (quotes, newlines in fields, refusals, continuing
+ * after them).
  *
- * Properties: a refusal has a text and a line; fields are no longer than the input; line numbers grow; every line of
- * the input is behind the last record at the end.
+ * Properties: a refusal has a text and a line; fields are no longer than the input; line numbers increase; at the end
+ * every line of the input has been read.
  */
 #include <stdbool.h>
 #include <stddef.h>

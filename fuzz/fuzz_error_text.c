@@ -1,10 +1,10 @@
 /*
  * Fuzz the runtime's sentences about memory. Exercises: base/pattern.c (fields, spans, numbers), sources/error_text.c
- * (all sentences, core ranges, what is new), analyze/failure_finding.c, and report/finding_text.c (its sentences).
+ * (all sentences, core ranges, repetitions), analyze/failure_finding.c, and report/finding_text.c.
  *
- * Properties: a search moves on, and its text lies in the input; a sentence alone gives the same record again; figures
- * are known or TDM_BYTES_UNKNOWN; ranges are valid; every failure has words; the same failure in the same line is not
- * new twice, unless the logger says it.
+ * Properties: a search always advances, and its text is in the input; a sentence alone gives the same record again;
+ * figures are known or TDM_BYTES_UNKNOWN; ranges are valid; every failure has a description; the same failure in the
+ * same line is not new twice, unless the logger repeats it.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(words.len != 0 && !words.failed && memchr(words.data, '{', words.len) == NULL);
 		tdm_buf_done(&words);
 		check(tdm_error_text_find(f.text, 0, &again, &end));
-		if (f.type != TDM_FAILURE_SEGMENT) /* its name stands before it */
+		if (f.type != TDM_FAILURE_SEGMENT) /* its name is before it */
 			check(tdm_failure_is_same(&f, &again) && end == f.text.len);
 		tdm_failure_is_new(&recent, &f, 0, 1, true);
 		check(!tdm_failure_is_new(&recent, &f, 0, 1, false));

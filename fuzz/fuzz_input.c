@@ -1,10 +1,10 @@
 /*
- * Fuzz the door. Exercises: sources/input.c (levels, windows, rewinding), sources/decode_gzip.c, decode_xz.c,
- * decode_zstd.c, decode_utf16.c, sources/format_table.c and every recogniser. The first byte says in what pieces the
- * input is read.
+ * Fuzz the opening of inputs. Exercises: sources/input.c (levels, windows, rewinding), sources/decode_gzip.c,
+ * decode_xz.c, decode_zstd.c, decode_utf16.c, sources/format_table.c and every recogniser. The first byte determines
+ * the size of the pieces in which the input is read.
  *
- * Properties: the pieces make no difference, neither does reading it again; the head is how it begins; a failure has a
- * reason and stays; what comes out of UTF-16 is UTF-8.
+ * Properties: neither the size of the pieces nor reading it again makes a difference; the head is the beginning of the
+ * input; a failure has a reason and persists; decoded UTF-16 is valid UTF-8.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,9 +13,9 @@
 
 #include "fuzz_input.h"
 
-enum { BYTES_MAX = 1 << 20 }; /* that are read: a few bytes may unpack to any number */
+enum { BYTES_MAX = 1 << 20 }; /* to read: a few bytes may unpack to any number */
 
-/* Reads up to BYTES_MAX in pieces. How many came; *end: what ended it, or 1. */
+/* Reads up to BYTES_MAX in pieces and returns their number. *end is the final result of reading, or 1. */
 static size_t read_pieces(struct tdm_input *input, char *out, size_t piece, int *end)
 {
 	size_t len = 0;
@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(tdm_input_rewind(input) == 0);
 	size_t len = read_pieces(input, whole, BYTES_MAX, &end);
 	check(head.len <= len && memcmp(head.ptr, whole, head.len) == 0);
-	check(is_packed || len <= 2 * size); /* three bytes of UTF-8 for two of UTF-16 */
+	check(is_packed || len <= 2 * size); /* two bytes of UTF-16 are at most three of UTF-8 */
 	check(tdm_input_rewind(input) == 0);
 	check(read_pieces(input, pieces, 1 + (size_t)data[0] * 16, &again) == len && again == end);
 	check(memcmp(whole, pieces, len) == 0);

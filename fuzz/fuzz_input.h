@@ -1,4 +1,4 @@
-/* Inputs of the fuzz targets, through the door. */
+/* Opens and reads the inputs of the fuzz targets. */
 #ifndef TDM_FUZZ_FUZZ_INPUT_H
 #define TDM_FUZZ_FUZZ_INPUT_H
 
@@ -8,11 +8,11 @@
 #include "fuzz_check.h"
 #include "sources/format.h"
 
-/* Records on their way to an analyser. A refusal has a text. */
+/* Takes records and passes them to an analyser. Checks that a refusal has a text. */
 struct fuzz_reading {
-	int (*take)(void *to, const struct tdm_record *record); /* NULL: nobody */
+	int (*take)(void *to, const struct tdm_record *record); /* may be NULL */
 	void *to;
-	bool has_lines; /* a refusal has a line, too */
+	bool has_lines; /* a refusal must have a line, too */
 	uint64_t refused;
 };
 
@@ -33,7 +33,7 @@ static inline struct tdm_input *fuzz_open(const uint8_t *data, size_t size)
 	return input;
 }
 
-/* Reads everything as this format, whatever it looks like. An error has a text. */
+/* Reads everything in this format, whatever it looks like. Checks that an error has a text. */
 static inline int fuzz_read(const char *format, const uint8_t *data, size_t size, struct fuzz_reading *reading)
 {
 	struct tdm_input *input = fuzz_open(data, size);
@@ -45,7 +45,7 @@ static inline int fuzz_read(const char *format, const uint8_t *data, size_t size
 	return err;
 }
 
-/* The bytes as they are, past the door. */
+/* The raw bytes of an input. */
 static inline ssize_t fuzz_read_bytes(void *from, char *dst, size_t cap)
 {
 	struct tdm_str *rest = from;

@@ -1,5 +1,5 @@
 /*
- * Fuzz the readers of the inspector's files, each input as both of them. Exercises: sources/inspector_log.c,
+ * Fuzz the readers of the inspector's files; each input goes to both. Exercises: sources/inspector_log.c,
  * mesh_buffers.c, kernel_list.c, analyze/buffer_history.c, analyze/kernel_programs.c, report/report_inspector.c.
  *
  * Properties: a refusal has a text and a line; every event is valid; the history agrees with its live buffers; kernels
@@ -44,7 +44,7 @@ static void as_mesh_buffers(const uint8_t *data, size_t size)
 	tdm_buffer_history_done(&history);
 }
 
-/* Some kernels are found, with more or less code. */
+/* Finds some of the kernels, with various sizes of code. */
 static uint64_t code_of(const char *path)
 {
 	size_t len = strlen(path);

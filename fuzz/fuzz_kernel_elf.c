@@ -2,8 +2,8 @@
  * Fuzz the reader of compiled kernels. Exercises: sources/kernel_elf.c (headers of both sizes, segments, sections,
  * trims).
  *
- * Properties: a refusal has a text and leaves nothing behind; sums agree with the segments; nothing is larger than what
- * the file holds.
+ * Properties: a refusal has a text and leaves no result; sums agree with the segments; nothing is larger than the file
+ * allows.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
 /*
  * Fuzz the reading of ledgers. Exercises: ledger/reader*.c (header, directories, counters, slots, ring, blobs, phases),
- * sources/follower.c and ledger_event.c, state/ and the maps on what comes out of them.
+ * sources/follower.c and ledger_event.c, state/ and the maps on the result.
  *
  * An input is a whole file (first byte 'F'), or a list of changes to a good ledger: 4 bytes of offset, modulo its
- * length, 1 byte of length (0: cut the file there), and so many bytes. The changes are also made one after the other
- * under a follower, while somebody holds the lock of the writer.
+ * length, 1 byte of length (0: cut the file there), and that many bytes. The changes are also made one after the other
+ * under a follower, while the writer's lock is held.
  *
- * Properties: whatever the bytes are, a refusal says why; all that is let out is in range; every event is valid; the
- * sums of the fold and of the picture agree. See tests/unit/ledger_walk.h.
+ * Properties: for any bytes, a refusal has a reason; all values given out are in range; every event is valid; the sums
+ * of the fold and of the picture agree. See tests/unit/ledger_walk.h.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -38,7 +38,7 @@ static void write_file(const uint8_t *data, size_t size)
 	close(fd);
 }
 
-/* One change; how many bytes of the input it took, 0: there is none any more. */
+/* Makes one change. Returns the bytes of the input that it took; 0: there is none left. */
 static size_t change(struct builder *b, size_t *len, const uint8_t *data, size_t size)
 {
 	uint32_t word;
@@ -54,7 +54,7 @@ static size_t change(struct builder *b, size_t *len, const uint8_t *data, size_t
 	return 5 + bytes;
 }
 
-/* All changes in turn, each seen by a follower that is asked for something else each time. */
+/* Makes all changes in turn; a follower looks after each one, with a different request each time. */
 static void follow(struct builder *b, size_t *len, const uint8_t *data, size_t size)
 {
 	enum { STAGES = 6 };
@@ -79,7 +79,7 @@ static void follow(struct builder *b, size_t *len, const uint8_t *data, size_t s
 	}
 	close(fd);
 	write_file(b->bytes, *len);
-	walk_follow_look(&f, TDM_FOLLOW_BUFFERS); /* its end */
+	walk_follow_look(&f, TDM_FOLLOW_BUFFERS); /* at the end */
 	walk_follow_done(&f);
 }
 

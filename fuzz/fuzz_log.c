@@ -1,11 +1,11 @@
 /*
  * Fuzz logs. Exercises: sources/log_scan.c (both searches), sources/log_prefix.c, sources/log_runtime.c,
  * sources/log_workload.c, sources/log_server.c, sources/log_fold.c, sources/log_reader.c, sources/log_source.c,
- * analyze/log_profile.c, analyze/log_pressure.c and the reports on whatever came out.
+ * analyze/log_profile.c, analyze/log_pressure.c and the reports on the result.
  *
- * Properties: both searches give the same lines, with the numbers that counting newlines gives; every record and every
- * event is valid; the profile's counts agree with the records; text and JSON can be written, and the JSON has no byte
- * that would have to be escaped.
+ * Properties: both searches find the same lines, with correct line numbers; every record and every event is valid; the
+ * profile's counts agree with the records; text and JSON can be written, and the JSON has no byte that should have been
+ * escaped.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /*
- * Fuzz the reader of the memory reporter's files. The beginning chooses the form. Exercises: base/csv.c,
- * sources/memory_report.c, analyze/memory_states.c, analyze/region_map.c, report/report_memory.c.
+ * Fuzz the reader of the memory reporter's files. The beginning of the input determines its form. Exercises:
+ * base/csv.c, sources/memory_report.c, analyze/memory_states.c, analyze/region_map.c, report/report_memory.c.
  *
- * Properties: a refusal has a text and a line; blocks and regions belong to exactly one state; banks times the bytes of
- * a bank fit; the reports can be written.
+ * Properties: a refusal has a text and a line; blocks and regions belong to exactly one state; banks times bytes per
+ * bank fits 64 bits; the reports can be written.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tdm_buf out;
 	struct tdm_json json;
 	fuzz_read("memory_report", data, size, &r);
-	r.take = NULL; /* what is found at the end is counted there */
+	r.take = NULL; /* problems found at the end are counted there */
 	check(tdm_memory_states_end(&states, &(struct tdm_record_sink){ &r, fuzz_take }) == 0);
 	check(r.refused == states.refused);
 	check_report(&states);

@@ -1,12 +1,12 @@
 /*
  * Fuzz the reader of tt-metal's shared memory. Exercises: sources/metal_region.c (layouts, counters, slots, sums).
  *
- * An input is a whole region (first byte 'F'), or a region of the version that the first byte gives modulo 5 (0: the
- * older first version) with a list of changes: 2 bytes of offset, modulo its length, 1 byte of length (0: cut it
- * there), and so many bytes.
+ * An input is a whole region (first byte 'F'), or a list of changes to a region whose version is the first byte modulo
+ * 5 (0: the older first version): 2 bytes of offset, modulo its length, 1 byte of length (0: cut it there), and that
+ * many bytes.
  *
- * Properties: whatever the bytes are, the region is valid and says what came of it; whatever is known of the processes,
- * the sums agree; the same bytes give the same region.
+ * Properties: for any bytes, the region is valid and says how reading it went; the sums agree whatever is known about
+ * the processes; the same bytes give the same region.
  */
 #include <stdbool.h>
 #include <stddef.h>

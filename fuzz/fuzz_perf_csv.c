@@ -2,8 +2,8 @@
  * Fuzz the reader of performance reports. Exercises: base/csv.c, sources/perf_csv.c, analyze/perf_waits.c,
  * report/report_perf.c.
  *
- * Properties: a refusal and a figure that is none have a text and a line; the operations have all rows but the marks;
- * the reports can be written.
+ * Properties: a refusal, and a field that is not a number, has a text and a line; the operations are all rows except
+ * the marks; the reports can be written.
  */
 #include <stdbool.h>
 #include <stddef.h>

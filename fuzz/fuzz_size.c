@@ -1,10 +1,10 @@
 /*
  * Fuzz the size parser. Exercises: base/units.c (numbers, fractions, units, both ways).
  *
- * Properties: a text gives a value or one of two errors; the place of an error lies in the text or at its end; a
- * refusal leaves the value alone; blanks around a text change nothing. A value is printed in a fixed number of columns,
- * and the short form reads back: exactly when it has no point, otherwise (where hundredths of a unit are whole bytes)
- * within half a hundredth of the unit.
+ * Properties: a text gives a value or one of two errors; the position of an error is in the text or at its end; a
+ * refusal leaves the value unchanged; blanks around a text make no difference. A value is printed in a fixed number of
+ * columns, and the short form reads back: exactly when it has no point, otherwise (where hundredths of a unit are whole
+ * bytes) within half a hundredth of the unit.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static void check_printed(uint64_t bytes)
 	else if (err == 0)
 		check((back > bytes ? back - bytes : bytes - back) <= unit / 200 + 1);
 	else
-		check(err == TDM_ESYNTAX || (err == -ERANGE && bytes / unit >= 15)); /* rounded up to all there is */
+		check(err == TDM_ESYNTAX || (err == -ERANGE && bytes / unit >= 15)); /* rounded up to 2^64 */
 
 	char digits[24];
 	snprintf(digits, sizeof digits, "%" PRIu64, bytes);
@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else
 		check_printed(bytes);
 	check_padded(data, size, err, bytes);
-	/* The first bytes as a number reach sizes that no text of this length spells. */
+	/* The first bytes as a number cover sizes that no text of this length can express. */
 	uint64_t raw = 0;
 	memcpy(&raw, data, size < sizeof raw ? size : sizeof raw);
 	if (raw != TDM_BYTES_UNKNOWN)

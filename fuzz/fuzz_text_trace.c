@@ -1,11 +1,11 @@
 /*
  * Fuzz the text trace. Exercises: base/file.c (lines), base/names.c, sources/text_trace.c (words, numbers, names),
  * analyze/replay_setup.c (both descriptions, cards), analyze/replay.c (placing, freeing, holes, samples),
- * device/freelist.c and device/block_tree.c, and the reports on whatever came out.
+ * device/freelist.c and device/block_tree.c, and the reports on the result.
  *
  * Properties: a refusal has a text and a line; every event is valid; after every event the free lists hold their
  * invariants (as far as a bound on the work allows) and agree with the counts; the reports can be written, and the JSON
- * has no byte that would have to be escaped.
+ * has no byte that should have been escaped.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,10 +18,10 @@
 
 enum {
 	EVENTS_MAX = 20000,
-	CHECKED_BLOCKS = 200000, /* blocks that the invariants are tested on, all tests together */
+	CHECKED_BLOCKS = 200000, /* limit on the blocks checked, all checks together */
 };
 
-/* Blocks looked at. */
+/* Returns the number of blocks checked. */
 static size_t check_spaces(const struct tdm_replay *replay)
 {
 	size_t blocks = 0;

@@ -1,10 +1,10 @@
 /*
  * Fuzz the reader of tt-train's logs. Exercises: base/file.c (lines), sources/train_log.c (colours, prefixes, numbers,
- * broken summaries), event/phase_run.c and phase_text.c, analyze/phases.c, and the reports and the charts' text on
- * whatever came out.
+ * broken summaries), event/phase_run.c and phase_text.c, analyze/phases.c, and the reports and the charts' text on the
+ * result.
  *
- * Properties: what is refused has a text and a line; every run has a name and only phases with all figures of DRAM;
- * what is printed reads back as the same runs, printed the same; the JSON has no byte that would have to be escaped.
+ * Properties: a refusal has a text and a line; every run has a name and only phases with all DRAM figures; the printed
+ * text reads back as the same runs and prints the same again; the JSON has no byte that should have been escaped.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void print_all(const struct tdm_phase_runs *runs, struct tdm_buf *out)
 			tdm_phase_run_print(&runs->runs[i], out);
 }
 
-/* A name may hold what ends a line or a phase: such a text is not read back. */
+/* A name may contain text that ends a line or a phase: such a text is not read back. */
 static bool has_plain_names(const struct tdm_phase_runs *runs)
 {
 	for (size_t i = 0; i < runs->count; i++)

@@ -1,7 +1,7 @@
 /*
- * A main for the fuzz targets in builds without libFuzzer: feeds them the empty input, then every file given on the
- * command line, and every file in the folders given there. A target ends the program when its property does not hold;
- * so the file's name is printed first.
+ * The main function of the fuzz targets in builds without libFuzzer: feeds them the empty input, then every file on the
+ * command line and in the folders there. A target ends the program if a property does not hold, so the file's name is
+ * printed first.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@ struct tally {
 	size_t run, unreadable;
 };
 
-/* A copy of exactly `size` bytes, so that a sanitizer sees a read behind the end. */
+/* Uses a copy of exactly `size` bytes, so that a sanitizer detects a read past the end. */
 static void run_input(const char *name, const uint8_t *data, size_t size, struct tally *tally)
 {
 	printf("%s\n", name);

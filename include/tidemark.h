@@ -1,30 +1,30 @@
 /*
- * libtidemark: tells where every byte of a Tenstorrent accelerator's memory is, from inside the program that uses it.
+ * libtidemark: accounts for every byte of a Tenstorrent accelerator's memory, from inside the program that uses it.
  *
  * A program (or the runtime below it) reports each buffer when it is allocated and when it is released. The library
  * keeps exact counters, peaks, every live buffer and the most recent events in one shared-memory file, the ledger,
- * which `tidemark` reads at any time, also after the program has been killed. Once warm, reporting makes no system call
- * and takes tens of nanoseconds; while tracking is off it costs one predictable branch.
+ * which `tidemark` can read at any time, even after the program has been killed. Once warm, reporting makes no system
+ * call and takes tens of nanoseconds; while tracking is off it costs one predictable branch.
  *
- * The library never aborts, prints, or blocks the program; it calls no malloc of its own (libunwind, where call stacks
- * are asked for and it is installed, may), leaves errno alone, and sets no signal handlers. What it cannot record it
- * counts; the ledger says so. All functions may be called from any thread, before main and after exit, and from the
- * child of a fork, which gets a ledger of its own at its first report. A call from a signal handler that interrupted
- * the library is counted as lost.
+ * The library never aborts or blocks the program, and prints only when asked to. It does not call malloc (libunwind
+ * may, if it is installed and call stacks are on), preserves errno, and sets no signal handlers. Reports that it cannot
+ * record are counted (tidemark_lost()). All functions may be called from any thread, before main, after exit, and in a
+ * forked child, which gets its own ledger at its first report. A call from a signal handler that interrupted the
+ * library is counted as lost.
  *
  * Tracking is off until it is turned on, by the environment or by tidemark_enable():
- *   TIDEMARK=1                     on             TIDEMARK=auto   on when a daemon listens
- *   TT_ALLOC_TRACKING_ENABLED=1    on, too        TIDEMARK=0      off, whatever the other variable says
+ *   TIDEMARK=1                     on             TIDEMARK=auto   on if a daemon is listening
+ *   TT_ALLOC_TRACKING_ENABLED=1    on, too        TIDEMARK=0      off, regardless of the other variable
  *   TIDEMARK_SOCKET=PATH           where TIDEMARK=auto looks for the daemon
- *   TIDEMARK_DIR=/dev/shm          where the ledger is, in a folder for each user
- *   TIDEMARK_KEEP=1                the ledger stays after a clean exit, too
+ *   TIDEMARK_DIR=/dev/shm          directory of the ledgers, with a folder for each user
+ *   TIDEMARK_KEEP=1                keep the ledger even after a clean exit
  *   TIDEMARK_MODE=0600             permissions of its file: 0600, 0640, 0604 or 0644
- *   TIDEMARK_RING=2048             recent events that it keeps of each device
- *   TIDEMARK_STACKS=0              frames of the call stack kept with each allocation; 0: none, at most 64
- *   TIDEMARK_UNWIND=auto           auto (libunwind where it is installed, else frame pointers), fp, libunwind
+ *   TIDEMARK_RING=2048             recent events kept for each device
+ *   TIDEMARK_STACKS=0              call-stack frames kept with each allocation, at most 64; 0: none
+ *   TIDEMARK_UNWIND=auto           auto (libunwind if it is installed, else frame pointers), fp, libunwind
  *
- * Functions return 0 when all went well (also when tracking is off) and a negative code otherwise; tidemark_strerror()
- * has a text for it. Ignoring the result is fine: nothing is lost silently.
+ * Unless stated otherwise, functions return 0 on success (and when tracking is off) or a negative code;
+ * tidemark_strerror() returns its text. The result may be ignored: nothing is lost silently.
  */
 #ifndef TIDEMARK_H
 #define TIDEMARK_H
@@ -48,16 +48,16 @@ extern "C" {
 #define TIDEMARK_API
 #endif
 
-/* The version of the library that runs, which may be newer than this header: "0.1.0", and its number as
- * TIDEMARK_VERSION_NUMBER is made. */
+/* The version of the running library, which may be newer than this header: "0.1.0", and as a number like
+ * TIDEMARK_VERSION_NUMBER. */
 TIDEMARK_API const char *tidemark_version(void);
 TIDEMARK_API uint32_t tidemark_version_number(void);
 
-/* A text for a negative code; never NULL. */
+/* The text for a negative code; never NULL. */
 TIDEMARK_API const char *tidemark_strerror(int code);
 
 /*
- * Turning it on and off.
+ * Turning tracking on and off.
  */
 
 /* Private to the functions below; read it through tidemark_is_enabled(). Not 0 while tracking is on. */
@@ -75,13 +75,14 @@ static inline int tidemark_is_enabled(void)
 	return tidemark_active_ != 0;
 }
 
-/* Turns tracking on for this process, whatever the environment says. Buffers allocated before are not known. */
+/* Turns tracking on for this process, regardless of the environment. Buffers allocated earlier stay unknown. */
 TIDEMARK_API int tidemark_enable(void);
 
-/* Turns it off. The ledger stays, and goes on when tracking is turned on again; what happens in between is not seen. */
+/* Turns tracking off. The ledger stays and is continued if tracking is turned on again; reports made in between are
+ * ignored. */
 TIDEMARK_API int tidemark_disable(void);
 
-/* Where this process's ledger lies, or "" when there is none yet. Valid until the process forks. */
+/* The path of this process's ledger, or "" when there is none yet. Valid until the process forks. */
 TIDEMARK_API const char *tidemark_ledger_path(void);
 
 /*
@@ -99,7 +100,7 @@ enum tidemark_kind {
 	TIDEMARK_SCRATCHPAD = 6,
 	TIDEMARK_KERNEL = 7, /* kernel code */
 	TIDEMARK_FIRMWARE = 8,
-	TIDEMARK_SYSTEM = 9,  /* host memory that is pinned for the device */
+	TIDEMARK_SYSTEM = 9,  /* host memory pinned for the device */
 	TIDEMARK_CONFIG = 10, /* launch messages and arguments */
 	TIDEMARK_KIND_COUNT = 11
 };
@@ -117,40 +118,40 @@ struct tidemark_region {
 	uint32_t reserved;  /* 0 */
 };
 
-/* A device. Set `size` to sizeof(struct tidemark_device) and everything that is not known to 0. */
+/* A device. Set `size` to sizeof(struct tidemark_device) and everything unknown to 0. */
 struct tidemark_device {
 	uint32_t size;
 	uint32_t number;         /* the runtime's logical device number */
 	const char *card;        /* "n150"; NULL: unknown */
-	uint64_t chip_id;        /* the chip's unique id; 0 is a valid one */
+	uint64_t chip_id;        /* the chip's unique id; may be 0 */
 	uint32_t has_chip_id;    /* 1 when chip_id is known */
 	uint32_t grid_x, grid_y; /* compute grid */
 	uint32_t region_count;
 	const struct tidemark_region *regions;
 };
 
-/* Describes a device, before or after its first buffer; a second call replaces the first. Buffers of devices never
- * described are tracked as well. */
+/* Describes a device, before or after its first buffer; a later call replaces the description. Buffers on devices that
+ * were never described are tracked, too. */
 TIDEMARK_API int tidemark_describe_device(const struct tidemark_device *device);
 
 /*
  * Buffers.
  */
 
-/* A rectangle of cores, both corners included. */
+/* A rectangle of cores, including both corners. */
 struct tidemark_core_range {
 	uint16_t x0, y0, x1, y1;
 };
 
 enum {
-	TIDEMARK_VIEW = 1,       /* globally allocated, or borrows memory: no bytes of its own */
-	TIDEMARK_NO_ADDRESS = 2, /* `address` means nothing (a capture without dispatch, for example) */
+	TIDEMARK_VIEW = 1,       /* globally allocated or borrowed memory: no bytes of its own */
+	TIDEMARK_NO_ADDRESS = 2, /* `address` is meaningless (in a capture without dispatch, for example) */
 };
 
 /*
- * A buffer. Its identity is device, kind and id; the id is the caller's choice and unique among the live buffers of
- * that device and kind: an address will do where addresses are unique. Set `size` to sizeof(struct tidemark_buffer),
- * and to 0 whatever is not known.
+ * A buffer, identified by device, kind and id. The caller chooses the id, which must be unique among the live buffers
+ * of that device and kind; if addresses are unique, an address will do. Set `size` to sizeof(struct tidemark_buffer)
+ * and everything unknown to 0.
  */
 struct tidemark_buffer {
 	uint32_t size;
@@ -159,17 +160,18 @@ struct tidemark_buffer {
 	uint32_t flags;
 	uint64_t id;
 	uint64_t address;
-	uint64_t bytes;          /* asked for, all banks together */
-	uint64_t bytes_per_bank; /* in each bank or core, aligned; 0: bytes divided over the banks, rounded up */
-	uint32_t banks;          /* in lockstep; 0: as the region of this kind was described, else 1 */
-	uint32_t holding;        /* banks or cores that hold a page; 0: all */
+	uint64_t bytes;          /* requested, all banks together */
+	uint64_t bytes_per_bank; /* in each bank or core, aligned; 0: bytes / banks, rounded up */
+	uint32_t banks; /* in lockstep; 0: as described for this kind, or the given cores for per-core kinds, else 1 */
+	uint32_t holding; /* banks or cores that hold a page; 0: all */
 	uint32_t page_size;
-	uint32_t cores; /* sharded over so many; 0: interleaved */
+	uint32_t cores; /* the number of cores it is sharded over; 0: interleaved */
 	uint32_t name;  /* from tidemark_name(); 0: none */
 	uint32_t range_count;
-	const struct tidemark_core_range *ranges; /* where it lies, for per-core items; NULL: unknown */
-	const uint64_t *frames; /* call stack, innermost first, when the caller has one; bit 63 set: the number of a
-				   text from tidemark_name(); NULL: the library takes its own if it is told to */
+	const struct tidemark_core_range *ranges; /* its cores, for per-core items; NULL: unknown */
+	const uint64_t *frames; /* call stack, innermost first, if the caller has one; a frame with bit 63 set is the
+				   number of a text from tidemark_name(); NULL: the library takes the stack itself if
+				   TIDEMARK_STACKS says so */
 	uint32_t frame_count;
 	uint32_t reserved; /* 0 */
 };
@@ -183,32 +185,30 @@ static inline int tidemark_alloc(const struct tidemark_buffer *buffer)
 	return TIDEMARK_LIKELY_OFF_(tidemark_active_) ? 0 : tidemark_alloc_(buffer);
 }
 
-/* Reports that it has been released. A buffer that is not there is counted (double or unknown free) and answered with
- * -ENOENT. */
+/* Reports that a buffer has been released. -ENOENT if there is no such buffer, which is counted as a double or unknown
+ * free. */
 static inline int tidemark_free(uint32_t device, uint32_t kind, uint64_t id)
 {
 	return TIDEMARK_LIKELY_OFF_(tidemark_active_) ? 0 : tidemark_free_(device, kind, id);
 }
 
-/* Releases every live buffer of a kind on a device: a program's circular buffers, for instance. Returns how many, or a
- * negative code. */
+/* Releases every live buffer of a kind on a device, for example a program's circular buffers. Returns their number, or
+ * a negative code. */
 TIDEMARK_API int64_t tidemark_free_all(uint32_t device, uint32_t kind);
 
-/* The identity of an item in the L1 of one core: core x, core y and address. */
+/* An id for an item in the L1 of one core, made of the core's coordinates and the address. */
 static inline uint64_t tidemark_core_id(uint32_t x, uint32_t y, uint64_t address)
 {
 	return (uint64_t)(x & 0xffff) << 48 | (uint64_t)(y & 0xffff) << 32 | (address & 0xffffffffu);
 }
 
 /*
- * A number for a name, a site or a label, to be used in tidemark_buffer.name: the same text has the same number as long
- * as the process lives (a forked child makes its own). At most 255 bytes are kept. 0 when tracking is off or there is
- * no room.
+ * Returns a number for a text, to be used in tidemark_buffer.name. The same text has the same number until the process
+ * ends (a forked child has its own numbers). At most 255 bytes are kept. 0 when tracking is off or there is no room.
  */
 TIDEMARK_API uint32_t tidemark_name(const char *text);
 
-/* The number of this place in the source, "file:line", looked up once in each process. An expression of type
- * uint32_t. */
+/* The number of this place in the source, "file:line", looked up once per process. An expression of type uint32_t. */
 #if defined(__GNUC__)
 #define TIDEMARK_STRING_(x) #x
 #define TIDEMARK_STRING(x)  TIDEMARK_STRING_(x)
@@ -228,68 +228,68 @@ static inline uint32_t tidemark_site(uint64_t *cache, const char *text)
 	return (uint32_t)(seen >> 32) == tidemark_epoch_ ? (uint32_t)seen : tidemark_site_slow_(cache, text);
 }
 
-/* Notes that an allocation failed for want of memory: what was asked for, and what each bank would have had to hold (0:
- * unknown). */
+/* Reports that an allocation failed for lack of memory: the requested bytes, and the bytes that each bank would have
+ * had to hold (0: unknown). */
 TIDEMARK_API int tidemark_out_of_memory(uint32_t device, uint32_t kind, uint64_t bytes, uint64_t bytes_per_bank);
 
-/* Names the program or operation that runs in this thread from here on; buffers carry it. NULL: none. */
+/* Names the program or operation that this thread runs from now on; it is recorded with each buffer. NULL: none. */
 TIDEMARK_API int tidemark_program(const char *name);
 
-/* Marks the beginning of a phase, on the time line of all devices. */
+/* Marks the beginning of a phase on the time line of all devices. */
 TIDEMARK_API int tidemark_phase(const char *name);
 
-/* What the process holds now, from its own ledger. */
+/* The memory that this process holds, from its own ledger. */
 struct tidemark_usage {
 	uint64_t bytes, peak_bytes;           /* reserved on the device */
-	uint64_t asked_bytes;                 /* as asked for */
+	uint64_t asked_bytes;                 /* as requested */
 	uint64_t bank_bytes, peak_bank_bytes; /* in one bank or core */
 	uint64_t buffers;
 	uint64_t allocs, frees; /* since the start */
 	uint64_t double_frees, unknown_frees, rereports, out_of_memory;
 };
 
-/* Of one kind on one device. -ENODEV when nothing was ever reported for that device. */
+/* The usage of one kind on one device. -ENODEV when nothing was ever reported for that device. */
 TIDEMARK_API int tidemark_get_usage(uint32_t device, uint32_t kind, struct tidemark_usage *usage);
 
-/* Events that could not be recorded, all reasons together. */
+/* The number of events that could not be recorded, for any reason. */
 TIDEMARK_API uint64_t tidemark_lost(void);
 
 /*
- * The short interface: kernels and circular buffers by number, for hooks that know no more.
+ * The short interface: kernels and circular buffers by number, for hooks that know nothing else about them.
  */
 
-/* A kernel's code was loaded on cores of this type (0 worker, 1 Ethernet). Reports add up; tidemark_free_all() takes
- * them back. */
+/* Reports that a kernel's code was loaded on cores of this type (0 worker, 1 Ethernet). Reports add up;
+ * tidemark_free_all() releases them. */
 TIDEMARK_API int tidemark_report_kernel(uint32_t device, uint64_t bytes, uint32_t core_type);
 
-/* A circular buffer of `bytes` on each core of a range was made; `buffer_index` is its number in the program. A second
- * report of the same one replaces it. */
+/* Reports a new circular buffer of `bytes` on each core of a range; `buffer_index` is its number in the program. A
+ * second report with the same number replaces the first. */
 TIDEMARK_API int tidemark_report_cb(
 	uint32_t device, uint64_t bytes, uint32_t buffer_index, const struct tidemark_core_range *cores);
 
-/* It is gone. `bytes` is not needed to find it and may be 0. */
+/* Reports that it was released. `bytes` is not used and may be 0. */
 TIDEMARK_API int tidemark_report_cb_free(uint32_t device, uint64_t bytes, uint32_t buffer_index);
 
 /*
- * The phase tracker: memory between snapshots, by the rules of tt-train's MemoryUsageTracker. One capture at a time in
- * a process; it sees the reports of all threads.
+ * The phase tracker: memory use between snapshots, by the rules of tt-train's MemoryUsageTracker. A process has one
+ * capture at a time; it sees the reports of all threads.
  */
 
 enum tidemark_capture_mode {
 	TIDEMARK_CAPTURE_NORMAL = 0,
 	TIDEMARK_CAPTURE_NO_DISPATCH =
-		1, /* reports are added up and placed nowhere: nothing of it counts as device memory */
+		1, /* reports are only added up: nothing is placed, and nothing counts as device memory */
 };
 
 /* Errors of the tracker; tidemark_strerror() has the texts. */
 enum {
-	TIDEMARK_ECAPTURE_ACTIVE = -1100,   /* a capture is active already */
+	TIDEMARK_ECAPTURE_ACTIVE = -1100,   /* a capture is already active */
 	TIDEMARK_ECAPTURE_INACTIVE = -1101, /* no capture is active */
 	TIDEMARK_ETRACE_NOT_FOUND = -1102,  /* no segment has that name */
 	TIDEMARK_ETRACE_AMBIGUOUS = -1103,  /* several segments share that name */
 };
 
-/* Figures of one segment, in bytes, relative to its start. */
+/* The figures of one segment, in bytes, relative to its start. */
 struct tidemark_segment {
 	const char *name; /* valid until tidemark_capture_clear() */
 	int64_t dram_peak, dram_allocations, dram_deallocations;
@@ -299,18 +299,18 @@ struct tidemark_segment {
 
 TIDEMARK_API int tidemark_capture_begin(int mode); /* turns tracking on if it is off */
 TIDEMARK_API int tidemark_capture_snapshot(
-	const char *name); /* ends the segment that runs, under this name, and begins the next */
-TIDEMARK_API int tidemark_capture_end(const char *name); /* NULL: "END_TRACE"; without a capture it does nothing */
+	const char *name); /* ends the current segment under this name and begins the next */
+TIDEMARK_API int tidemark_capture_end(const char *name); /* NULL: "END_TRACE"; does nothing without a capture */
 TIDEMARK_API int tidemark_capture_is_active(void);
-TIDEMARK_API int tidemark_capture_clear(void); /* forgets all segments and ends the capture */
+TIDEMARK_API int tidemark_capture_clear(void); /* removes all segments and ends the capture */
 TIDEMARK_API size_t tidemark_capture_count(void);
-/* The i-th segment in the order of their ends. 0 or -ERANGE. */
+/* The i-th segment that ended. 0 or -ERANGE. */
 TIDEMARK_API int tidemark_capture_get(size_t i, struct tidemark_segment *segment);
-/* The only segment of that name; TIDEMARK_ETRACE_NOT_FOUND, or TIDEMARK_ETRACE_AMBIGUOUS. */
+/* The only segment with that name. 0, TIDEMARK_ETRACE_NOT_FOUND or TIDEMARK_ETRACE_AMBIGUOUS. */
 TIDEMARK_API int tidemark_capture_find(const char *name, struct tidemark_segment *segment);
-/* How many segments have that name. */
+/* The number of segments with that name. */
 TIDEMARK_API size_t tidemark_capture_count_named(const char *name);
-/* Writes the summary as tt-train prints it, terminated; returns its length, also when it was cut at `cap` - 1. */
+/* Writes the summary in tt-train's format, NUL-terminated. Returns its full length, even if it was cut at `cap` - 1. */
 TIDEMARK_API size_t tidemark_capture_format(char *dst, size_t cap);
 /* Prints that summary on standard output. */
 TIDEMARK_API int tidemark_capture_print(void);

@@ -1,12 +1,12 @@
 /*
- * libtidemark for C++17: the calls of tidemark.h with types, and objects that report the end of what they reported the
- * beginning of. Header-only; link with libtidemark.
+ * libtidemark for C++17: typed versions of the calls in tidemark.h, and objects that report the end of a buffer or
+ * program when they go out of scope. Header-only; link with libtidemark.
  *
- * Nothing here throws but the phase tracker, namespace tidemark::MemoryUsageTracker, which has the names, the texts and
- * the errors of tt-train's tracker. Code moves over by including this header in place of its header:
- * ttml::utils::MemoryUsageTracker, ttnn::ScopeGuard and tt::tt_metal::IGraphProcessor::RunMode are there, the latter
- * two from the runtime's own headers where these can be found. Define TIDEMARK_NO_TTML_NAMES before the inclusion where
- * the real tracker is included too; ours is then reached by its name in namespace tidemark only.
+ * Only the phase tracker, namespace tidemark::MemoryUsageTracker, throws; it has the names, texts and errors of
+ * tt-train's tracker. To switch, include this header instead of tt-train's: it provides
+ * ttml::utils::MemoryUsageTracker, ttnn::ScopeGuard and tt::tt_metal::IGraphProcessor::RunMode, the latter two from the
+ * runtime's own headers if they can be found. If the real tracker is included, too, define TIDEMARK_NO_TTML_NAMES
+ * first; ours is then only in namespace tidemark.
  */
 #ifndef TIDEMARK_HPP
 #define TIDEMARK_HPP
@@ -89,14 +89,14 @@ struct Region {
 };
 
 struct Device {
-	std::uint32_t number = 0; // the runtime's logical number
+	std::uint32_t number = 0; // the runtime's logical device number
 	std::string card;         // "n150"; empty: unknown
 	std::optional<std::uint64_t> chip_id;
 	std::uint32_t grid_x = 0, grid_y = 0;
 	std::vector<Region> regions;
 };
 
-// Describes a device to the ledger; a second call replaces the first.
+// Describes a device; a later call replaces the description.
 inline int describe(const Device &device)
 {
 	std::vector<tidemark_region> regions;
@@ -122,13 +122,13 @@ inline int describe(const Device &device)
 
 using CoreRange = tidemark_core_range;
 
-// The identity of an item in the L1 of one core.
+// An id for an item in the L1 of one core.
 inline std::uint64_t core_id(std::uint32_t x, std::uint32_t y, std::uint64_t address) noexcept
 {
 	return tidemark_core_id(x, y, address);
 }
 
-// What is known of a buffer, one call for each fact: Buffer(Kind::L1, id, bytes).device(1).bytes_per_bank(2048).
+// Describes a buffer, one call per fact: Buffer(Kind::L1, id, bytes).device(1).bytes_per_bank(2048).
 class Buffer
 {
       public:
@@ -157,7 +157,7 @@ class Buffer
 		raw_.bytes_per_bank = bytes;
 		return *this;
 	}
-	// In lockstep, and how many of them hold a page (0: all).
+	// Banks in lockstep, and how many of them hold a page (0: all).
 	Buffer &banks(std::uint32_t count, std::uint32_t holding = 0) noexcept
 	{
 		raw_.banks = count;
@@ -169,19 +169,19 @@ class Buffer
 		raw_.page_size = bytes;
 		return *this;
 	}
-	// Sharded over so many cores.
+	// The number of cores it is sharded over.
 	Buffer &cores(std::uint32_t count) noexcept
 	{
 		raw_.cores = count;
 		return *this;
 	}
-	// Where it lies, for items in the L1 of some cores.
+	// Its cores, for items in the L1 of some cores.
 	Buffer &ranges(std::vector<CoreRange> ranges) noexcept
 	{
 		ranges_ = std::move(ranges);
 		return *this;
 	}
-	// Globally allocated, or borrows memory: it has no bytes of its own.
+	// Globally allocated or borrowed memory: no bytes of its own.
 	Buffer &view(bool is_view = true) noexcept
 	{
 		const std::uint32_t flag = TIDEMARK_VIEW;
@@ -197,14 +197,14 @@ class Buffer
 	{
 		return name(text.c_str());
 	}
-	// From TIDEMARK_SITE() or tidemark_name().
+	// A number from TIDEMARK_SITE() or tidemark_name().
 	Buffer &name(std::uint32_t number) noexcept
 	{
 		raw_.name = number;
 		return *this;
 	}
 
-	// As the C functions take it; valid as long as this object is neither changed nor moved.
+	// For the C functions; valid until this object is changed, moved or destroyed.
 	tidemark_buffer raw() const noexcept
 	{
 		tidemark_buffer copy = raw_;
@@ -240,7 +240,7 @@ inline int out_of_memory(
 	return tidemark_out_of_memory(device, static_cast<std::uint32_t>(kind), bytes, bytes_per_bank);
 }
 
-// What the process holds; empty when nothing was ever reported for that device.
+// The memory that this process holds; empty when nothing was ever reported for that device.
 inline std::optional<tidemark_usage> usage(std::uint32_t device, Kind kind) noexcept
 {
 	tidemark_usage figures{};
@@ -249,7 +249,7 @@ inline std::optional<tidemark_usage> usage(std::uint32_t device, Kind kind) noex
 	return figures;
 }
 
-// A buffer that is allocated as long as this object lives.
+// A buffer that stays allocated while this object lives.
 class [[nodiscard]] ScopedBuffer
 {
       public:
@@ -307,8 +307,7 @@ class [[nodiscard]] ScopedBuffer
  * Programs and phases.
  */
 
-// Names the program or operation of this thread as long as this object lives; then the one around it has its name
-// again.
+// Names the program or operation of this thread while this object lives, then restores the enclosing name.
 class [[nodiscard]] ScopedProgram
 {
       public:
@@ -351,7 +350,7 @@ inline int phase(const std::string &name) noexcept
  * The phase tracker.
  */
 
-// NO_DISPATCH: reports are added up and placed nowhere, so that a model larger than the card can be measured.
+// NO_DISPATCH: reports are only added up and nothing is placed, so a model larger than the card can be measured.
 enum class RunMode { NORMAL, NO_DISPATCH };
 
 // In bytes, relative to the start of the segment.
@@ -399,7 +398,7 @@ class [[nodiscard]] ScopeGuard
 		armed_ = false;
 	}
 
-	// The runtime's own guard, ttnn::ScopeGuard, can be initialised with what begin_capture() returns.
+	// Lets the runtime's own ttnn::ScopeGuard be initialised with the result of begin_capture().
 	template <template <typename> class Guard> operator Guard<std::function<void()>>() &&
 	{
 		const bool is_armed = std::exchange(armed_, false);
@@ -447,7 +446,7 @@ inline L1UsagePerCore l1_usage(const tidemark_segment &segment, std::size_t i)
 		static_cast<std::size_t>(segment.l1_peak_total) };
 }
 
-// What `read` makes of each segment, with its name.
+// The name of each segment and the result of `read` for it.
 template <typename Read> auto all_segments(Read read)
 {
 	std::vector<std::pair<std::string, std::invoke_result_t<Read, const tidemark_segment &, std::size_t>>> result;
@@ -477,7 +476,7 @@ template <typename Read> auto only_segment(const std::string &name, Read read)
 	return read(match, at);
 }
 
-// An enumeration of somebody else that knows the mode without dispatch.
+// Any other enumeration that has NO_DISPATCH.
 template <typename Mode, typename = void> struct is_run_mode : std::false_type {
 };
 template <typename Mode>
@@ -492,7 +491,7 @@ namespace MemoryUsageTracker
 
 inline constexpr const char *kDefaultTraceName = "END_TRACE";
 
-// Begins a capture, and tracking with it if it is off. Throws when one is active.
+// Begins a capture and turns tracking on if it is off. Throws when a capture is active.
 inline ScopeGuard begin_capture(RunMode mode = RunMode::NORMAL)
 {
 	detail::check(tidemark_capture_begin(
@@ -513,13 +512,13 @@ inline void end_capture(const std::string &name = kDefaultTraceName)
 	detail::check(tidemark_capture_end(name.c_str()));
 }
 
-// Ends the segment that runs, under this name, and begins the next. Throws without a capture.
+// Ends the current segment under this name and begins the next. Throws without a capture.
 inline void snapshot(const std::string &name)
 {
 	detail::check(tidemark_capture_snapshot(name.c_str()));
 }
 
-// Figures of the one segment with this name. Throws when there is none, or more than one.
+// The figures of the only segment with this name. Throws when there is none or more than one.
 inline DRAMUsage get_dram_usage(const std::string &name = kDefaultTraceName)
 {
 	return detail::only_segment(name, detail::dram_usage);
@@ -530,7 +529,7 @@ inline L1UsagePerCore get_l1_usage(const std::string &name = kDefaultTraceName)
 	return detail::only_segment(name, detail::l1_usage);
 }
 
-// Figures of all segments, in the order of their ends.
+// The figures of all segments, in the order in which they ended.
 inline std::vector<std::pair<std::string, DRAMUsage>> get_dram_usage_all()
 {
 	return detail::all_segments(detail::dram_usage);
@@ -556,7 +555,7 @@ inline void print_memory_usage()
 	tidemark_capture_print();
 }
 
-// The same text, for other places.
+// Returns the same text.
 inline std::string format_memory_usage()
 {
 	std::string text(tidemark_capture_format(nullptr, 0) + 1, '\0');
@@ -564,7 +563,7 @@ inline std::string format_memory_usage()
 	return text;
 }
 
-// Forgets all segments, and ends the capture if one is active.
+// Removes all segments and ends the capture if one is active.
 inline void clear() noexcept
 {
 	tidemark_capture_clear();

@@ -1,7 +1,7 @@
 """Builds the wheel of the tidemark package, so that `pip install ./python` needs neither a network nor another tool.
 
-The package is plain Python: a wheel of it is its files and three that describe them. The name, the version and the rest come
-from pyproject.toml.
+The package is plain Python: its wheel contains its files and the ones that describe them. The name, the version and the rest
+come from pyproject.toml.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tidemark: tells where every byte of a Tenstorrent accelerator's memory is, from inside the program that uses it.
+"""Tidemark: accounts for every byte of a Tenstorrent accelerator's memory, from inside the program that uses it.
 
 Report buffers with alloc() and free(), or let `with tidemark.buffer(...)` do both; name what runs with program() and
 phase(); measure between snapshots with MemoryUsageTracker. Tracking is off until it is turned on, by TIDEMARK=1 in the

@@ -1,4 +1,4 @@
-"""Python call stacks for allocations: each frame is a text of the ledger, "file:line function"."""
+"""Python call stacks for allocations: each frame is a text in the ledger, "file:line function"."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _cache_epoch = -1
 
 
 def enable_stacks(depth: int = 16) -> None:
-    """From here on each alloc() carries up to `depth` Python frames, innermost first; 0 turns it off."""
+    """Makes each alloc() record up to `depth` Python frames, innermost first; 0 turns this off."""
     global _depth
     if not 0 <= depth <= MAX_DEPTH:
-        raise ValueError(f"the depth of stacks is between 0 and {MAX_DEPTH}, not {depth}")
+        raise ValueError(f"the depth of stacks must be between 0 and {MAX_DEPTH}, not {depth}")
     _depth = depth
 
 
 def stack_depth() -> int:
-    """How many frames each alloc() carries."""
+    """The number of frames that each alloc() records."""
     return _depth
 
 
 def from_environment() -> None:
-    """TIDEMARK_STACKS, as the library reads it; what is not a number counts as 0."""
+    """Reads TIDEMARK_STACKS as the library does; anything but a number counts as 0."""
     global _depth
     try:
         wanted = int(os.environ.get("TIDEMARK_STACKS", "0"))
@@ -41,7 +41,7 @@ def from_environment() -> None:
 
 
 def _number_of(code: CodeType, line: int) -> int:
-    """The number of a frame's text, which stays the same until the process forks."""
+    """The number of a frame's text; it stays the same until the process forks."""
     global _cache_epoch
     if _cache_epoch != _library.epoch.value or len(_cache) >= _CACHE_MAX:
         _cache.clear()

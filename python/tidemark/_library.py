@@ -1,8 +1,8 @@
 """Finds libtidemark and describes its functions to ctypes.
 
-Where it is looked for, in this order: a copy that the process has loaded already (a second one would keep a second
-ledger); $TIDEMARK_LIBRARY; beside this package; where the dynamic linker looks; build/lib of the source tree that this
-package lies in. Without one, `lib` is None and the package does nothing.
+It looks, in this order, for a copy that the process has already loaded (a second one would keep a second ledger); at
+$TIDEMARK_LIBRARY; beside this package; where the dynamic linker looks; and in build/lib of the source tree that contains this
+package. If there is none, `lib` is None and the package does nothing.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Segment(ctypes.Structure):
 
 VIEW = 1
 NO_ADDRESS = 2
-FRAME_TEXT = 1 << 63  # a frame that is the number of a text
+FRAME_TEXT = 1 << 63  # marks a frame that is the number of a text
 
 _int, _u32, _u64, _size, _text = ctypes.c_int, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t, ctypes.c_char_p
 _i64_out = ctypes.POINTER(ctypes.c_int64)
@@ -116,7 +116,7 @@ def _already_loaded() -> ctypes.CDLL | None:
 def _candidates() -> Iterator[str]:
     if chosen := os.environ.get("TIDEMARK_LIBRARY"):
         yield chosen
-        return  # another one would be a surprise
+        return # using another one would be a surprise
     package = pathlib.Path(__file__).resolve().parent
     if (package / SONAME).exists():
         yield str(package / SONAME)
@@ -144,7 +144,7 @@ def _load() -> ctypes.CDLL | None:
                 return _declare(ctypes.CDLL(path))
             except OSError as error:
                 reasons.append(str(error))
-    except AttributeError as error:  # a library of another version
+    except AttributeError as error: # another version of the library
         reasons.append(str(error))
     warnings.warn(
         f"libtidemark cannot be used, so nothing is tracked: {'; '.join(reasons)} (install it where the dynamic linker "
@@ -156,7 +156,7 @@ def _load() -> ctypes.CDLL | None:
 
 
 lib = _load()
-# Not 0 while tracking is on; read at every call, so as a plain variable.
+# Not 0 while tracking is on. A plain variable, because every call reads it.
 _off = ctypes.c_ubyte(0)
 active = ctypes.c_ubyte.in_dll(lib, "tidemark_active_") if lib is not None else _off
 # Changes when names must be looked up again.
@@ -164,12 +164,12 @@ epoch = ctypes.c_uint32.in_dll(lib, "tidemark_epoch_") if lib is not None else c
 
 
 def call(name: str, *arguments: Any) -> int:
-    """Calls a function that returns a number; without the library nothing happens, and that is fine."""
+    """Calls a function that returns a number; without the library it does nothing and returns 0."""
     return 0 if lib is None else int(getattr(lib, name)(*arguments))
 
 
 def encode(text: str) -> bytes:
-    """As C takes it: up to the first NUL, and whatever a file name may hold."""
+    """Encodes a text for C: up to the first NUL, with any bytes that a file name may contain."""
     return text.encode("utf-8", "surrogateescape").partition(b"\0")[0]
 
 

@@ -1,5 +1,5 @@
-"""The calls of tidemark.h. Each returns what the C function returns: 0 when all went well (also when tracking is off), else a
-negative code, for which strerror() has a text. Nothing here raises for what went wrong in the library."""
+"""The calls of tidemark.h. Each returns what the C function returns: 0 on success (and when tracking is off), else a negative
+code; strerror() returns its text. Failures in the library never raise an exception."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TOO_LARGE = 0xFFFFFFFFFFFFFFFF
 
 
 class CoreRange(NamedTuple):
-    """A rectangle of cores, both corners included."""
+    """A rectangle of cores, including both corners."""
 
     x0: int
     y0: int
@@ -47,7 +47,7 @@ class CoreRange(NamedTuple):
 
 @dataclass
 class Region:
-    """One memory region of a device: so many banks (or cores) in lockstep, each of bank_size bytes from base on."""
+    """One memory region of a device: banks (or cores) in lockstep, each with bank_size bytes starting at base."""
 
     kind: KindLike
     banks: int
@@ -58,7 +58,7 @@ class Region:
 
 @dataclass
 class Usage:
-    """What this process holds of one kind on one device."""
+    """The memory of one kind that this process holds on one device."""
 
     bytes: int = 0
     peak_bytes: int = 0
@@ -75,24 +75,24 @@ class Usage:
 
 
 def _kind(kind: KindLike) -> int:
-    """Its number. The library answers what is none with -EINVAL, and counts it."""
+    """The number of a kind. The library refuses an unknown one with -EINVAL and counts it."""
     if isinstance(kind, str):
         return Kind.__members__.get(kind.upper(), _NO_KIND)
     return kind
 
 
 def _size(bytes: int) -> int:
-    """ctypes would cut what 64 bits do not hold; so it stays a size that the library refuses."""
+    """ctypes would cut a size above 64 bits; this keeps it too large, so that the library refuses it."""
     return bytes if bytes < _TOO_LARGE else _TOO_LARGE
 
 
 def version() -> str:
-    """The version of the library; "" without it."""
+    """The version of the library; "" if there is none."""
     return _library.decode(_library.lib.tidemark_version()) if _library.lib is not None else ""
 
 
 def strerror(code: int) -> str:
-    """A text for a negative code."""
+    """The text for a negative code."""
     return _library.error_text(code)
 
 
@@ -102,23 +102,23 @@ def is_enabled() -> bool:
 
 
 def enable() -> int:
-    """Turns tracking on for this process. Buffers allocated before are not known."""
+    """Turns tracking on for this process. Buffers allocated earlier stay unknown."""
     return call("tidemark_enable")
 
 
 def disable() -> int:
-    """Turns it off; the ledger stays."""
+    """Turns tracking off; the ledger stays."""
     return call("tidemark_disable")
 
 
 def ledger_path() -> str:
-    """Where this process's ledger lies; "" when there is none yet."""
+    """The path of this process's ledger; "" when there is none yet."""
     return _library.decode(_library.lib.tidemark_ledger_path()) if _library.lib is not None else ""
 
 
 def describe_device(number: int, card: str | None = None, *, chip_id: int | None = None, grid: tuple[int, int] = (0, 0),
                     regions: Iterable[Region] = ()) -> int:
-    """Describes a device; a second call replaces the first. Buffers of devices never described are tracked as well."""
+    """Describes a device; a later call replaces the description. Devices need not be described to be tracked."""
     raw_regions = [_library.Region(_kind(r.kind), r.banks, r.base, r.bank_size, r.align, 0) for r in regions]
     array = (_library.Region * len(raw_regions))(*raw_regions)
     device = _library.Device(
@@ -152,23 +152,23 @@ def _report_alloc(kind: KindLike, id: int, bytes: int, *, device: int, address: 
 def alloc(kind: KindLike, id: int, bytes: int, *, device: int = 0, address: int | None = None, bytes_per_bank: int = 0,
           banks: int = 0, holding: int = 0, page_size: int = 0, cores: int = 0, name: str | None = None,
           ranges: Sequence[CoreRange | tuple[int, int, int, int]] = (), view: bool = False) -> int:
-    """Reports that a buffer has been allocated. Its identity is device, kind and id; what is not known is left out."""
+    """Reports that a buffer has been allocated. Device, kind and id identify it; leave out what is unknown."""
     return _report_alloc(kind, id, bytes, device=device, address=address, bytes_per_bank=bytes_per_bank, banks=banks,
                          holding=holding, page_size=page_size, cores=cores, name=name, ranges=ranges, view=view, skip=2)
 
 
 def free(kind: KindLike, id: int, *, device: int = 0) -> int:
-    """Reports that it has been released."""
+    """Reports that a buffer has been released."""
     return call("tidemark_free_", device, _kind(kind), id) if _library.active.value else 0
 
 
 def free_all(kind: KindLike, *, device: int = 0) -> int:
-    """Releases every live buffer of a kind on a device. Returns how many."""
+    """Releases every live buffer of a kind on a device. Returns their number."""
     return call("tidemark_free_all", device, _kind(kind))
 
 
 def core_id(x: int, y: int, address: int) -> int:
-    """The identity of an item in the L1 of one core."""
+    """An id for an item in the L1 of one core."""
     return (x & 0xFFFF) << 48 | (y & 0xFFFF) << 32 | (address & 0xFFFFFFFF)
 
 
@@ -178,12 +178,12 @@ def name(text: str) -> int:
 
 
 def out_of_memory(kind: KindLike, bytes: int, *, device: int = 0, bytes_per_bank: int = 0) -> int:
-    """Notes that an allocation failed for want of memory."""
+    """Reports that an allocation failed for lack of memory."""
     return call("tidemark_out_of_memory", device, _kind(kind), _size(bytes), _size(bytes_per_bank))
 
 
 def usage(kind: KindLike, *, device: int = 0) -> Usage | None:
-    """What this process holds; None when nothing was ever reported for that device."""
+    """The memory that this process holds; None when nothing was ever reported for that device."""
     raw = _library.Usage()
     if _library.lib is None or call("tidemark_get_usage", device, _kind(kind), ctypes.byref(raw)) != 0:
         return None
@@ -191,29 +191,29 @@ def usage(kind: KindLike, *, device: int = 0) -> Usage | None:
 
 
 def lost() -> int:
-    """Events that could not be recorded."""
+    """The number of events that could not be recorded."""
     return call("tidemark_lost")
 
 
 def report_kernel(bytes: int, *, device: int = 0, core_type: int = 0) -> int:
-    """A kernel's code was loaded on cores of this type (0 worker, 1 Ethernet)."""
+    """Reports that a kernel's code was loaded on cores of this type (0 worker, 1 Ethernet)."""
     return call("tidemark_report_kernel", device, bytes, core_type)
 
 
 def report_cb(bytes: int, buffer_index: int, cores: CoreRange | tuple[int, int, int, int] | None = None, *,
               device: int = 0) -> int:
-    """A circular buffer of `bytes` on each core of a range was made."""
+    """Reports a new circular buffer of `bytes` on each core of a range."""
     raw = None if cores is None else ctypes.byref(_library.CoreRange(*cores))
     return call("tidemark_report_cb", device, bytes, buffer_index, raw)
 
 
 def report_cb_free(buffer_index: int, *, device: int = 0, bytes: int = 0) -> int:
-    """It is gone."""
+    """Reports that a circular buffer was released."""
     return call("tidemark_report_cb_free", device, bytes, buffer_index)
 
 
 class buffer:
-    """A buffer that is allocated inside a with statement; the arguments are those of alloc()."""
+    """A buffer that stays allocated inside a with statement; takes the arguments of alloc()."""
 
     def __init__(self, kind: KindLike, id: int, bytes: int, *, device: int = 0, address: int | None = None,
                  bytes_per_bank: int = 0, banks: int = 0, holding: int = 0, page_size: int = 0, cores: int = 0,
@@ -238,7 +238,7 @@ class buffer:
 
 
 class _Names(threading.local):
-    """The names that this thread's with statements are inside of."""
+    """The names of the with statements that this thread is in."""
 
     def __init__(self) -> None:
         self.programs: list[str] = []
@@ -250,9 +250,9 @@ _names = _Names()
 
 @dataclass
 class program:
-    """Names the program or operation that runs in this thread from here on; None: none.
+    """Names the program or operation that this thread runs from now on; None: none.
 
-    In a with statement it ends there, and the one around it has its name again."""
+    At the end of a with statement, the enclosing name is restored."""
 
     name: str | None
     code: int = field(init=False)
@@ -274,7 +274,7 @@ class program:
 class phase:
     """Marks the beginning of a phase, which lasts until the next mark.
 
-    In a with statement inside another one, the end marks the phase around it again."""
+    At the end of a nested with statement, the enclosing phase is marked again."""
 
     name: str
     code: int = field(init=False)

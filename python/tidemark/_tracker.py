@@ -20,7 +20,7 @@ _INACTIVE = -1101
 
 
 class RunMode(enum.Enum):
-    """NO_DISPATCH: reports are added up and placed nowhere, so that a model larger than the card can be measured."""
+    """NO_DISPATCH: reports are only added up and nothing is placed, so a model larger than the card can be measured."""
 
     NORMAL = 0
     NO_DISPATCH = 1
@@ -99,14 +99,14 @@ def _only(name: str, read: Callable[[_Segment], T]) -> T:
 
 
 class MemoryUsageGuard:
-    """Ends the capture and clears its segments when the last reference to it goes, unless it was released.
+    """Ends the capture and clears its segments when the last reference to it is gone, unless it was released.
 
-    In a with statement it is released at the end: the segments are still there to be printed after it."""
+    The end of a with statement releases it: the segments can still be printed afterwards."""
 
     def __init__(self, mode: Any = RunMode.NORMAL) -> None:
         self._armed = False
         if _library.lib is not None:
-            # The runtime's own RunMode is as good as ours.
+            # The runtime's own RunMode works, too.
             is_no_dispatch = getattr(mode, "name", mode) == RunMode.NO_DISPATCH.name
             _check(_library.lib.tidemark_capture_begin(1 if is_no_dispatch else 0))
             self._armed = True
@@ -131,13 +131,13 @@ class MemoryUsageGuard:
 
 
 class MemoryUsageTracker:
-    """Memory between snapshots. One capture at a time in a process; it sees the reports of all threads."""
+    """Memory use between snapshots. A process has one capture at a time; it sees the reports of all threads."""
 
     kDefaultTraceName = "END_TRACE"
 
     @staticmethod
     def begin_capture(mode: Any = RunMode.NORMAL) -> MemoryUsageGuard:
-        """Begins a capture, and tracking with it if it is off. Keep what it returns: when that goes, the capture ends."""
+        """Begins a capture and turns tracking on if it is off. Keep the result: when it is gone, the capture ends."""
         return MemoryUsageGuard(mode)
 
     @staticmethod
@@ -147,32 +147,32 @@ class MemoryUsageTracker:
 
     @staticmethod
     def snapshot(name: str) -> None:
-        """Ends the segment that runs, under this name, and begins the next."""
+        """Ends the current segment under this name and begins the next."""
         _check(_library.call("tidemark_capture_snapshot", _library.encode(name)))
 
     @staticmethod
     def get_dram_usage(name: str = kDefaultTraceName) -> DRAMUsage:
-        """Figures of the one segment with this name."""
+        """The figures of the only segment with this name."""
         return _only(name, lambda s: s.dram)
 
     @staticmethod
     def get_dram_usage_all() -> list[tuple[str, DRAMUsage]]:
-        """Names and figures of all segments, in the order of their ends."""
+        """Names and figures of all segments, in the order in which they ended."""
         return [(s.name, s.dram) for s in _segments()]
 
     @staticmethod
     def get_l1_usage(name: str = kDefaultTraceName) -> L1UsagePerCore:
-        """Figures of the one segment with this name."""
+        """The figures of the only segment with this name."""
         return _only(name, lambda s: s.l1)
 
     @staticmethod
     def get_l1_usage_all() -> list[tuple[str, L1UsagePerCore]]:
-        """Names and figures of all segments, in the order of their ends."""
+        """Names and figures of all segments, in the order in which they ended."""
         return [(s.name, s.l1) for s in _segments()]
 
     @staticmethod
     def get_trace_names() -> list[str]:
-        """The names of all segments, in the order of their ends."""
+        """The names of all segments, in the order in which they ended."""
         return [s.name for s in _segments()]
 
     @staticmethod
@@ -186,13 +186,13 @@ class MemoryUsageTracker:
 
     @staticmethod
     def print_memory_usage() -> None:
-        """Prints it on sys.stdout."""
+        """Prints the summary to sys.stdout."""
         sys.stdout.write(MemoryUsageTracker.format_memory_usage())
         sys.stdout.flush()
 
     @staticmethod
     def clear() -> None:
-        """Forgets all segments, and ends the capture if one is active."""
+        """Removes all segments and ends the capture if one is active."""
         _library.call("tidemark_capture_clear")
 
 

@@ -98,7 +98,7 @@ void tdm_buf_printf(struct tdm_buf *buf, const char *format, ...)
 	va_list args, again;
 	va_start(args, format);
 	va_copy(again, args);
-	/* Most texts fit the room that is there. */
+	/* Most texts fit the room that is left. */
 	size_t room = buf->failed ? 0 : buf->cap - buf->len;
 	int len = vsnprintf(room != 0 ? buf->data + buf->len : NULL, room, format, args);
 	va_end(args);

@@ -1,6 +1,6 @@
 /*
- * A growing text buffer. A failure (out of memory) is remembered: later appends do nothing and tdm_buf_failed() says
- * so, so that a long series of appends needs one check at its end.
+ * A growing text buffer. A failure (out of memory) is remembered: later appends do nothing, and tdm_buf_failed()
+ * returns true, so a long series of appends needs only one check at the end.
  */
 #ifndef TDM_BASE_BUF_H
 #define TDM_BASE_BUF_H
@@ -11,10 +11,11 @@
 #include "base/str.h"
 
 struct tdm_buf {
-	char *data; /* terminated whenever it is not NULL */
+	char *data; /* NUL-terminated unless NULL */
 	size_t len, cap;
 	bool failed;
-	/* Where tdm_buf_pass() brings the text; NULL: it stays. 0 or a negative code, after which all else is dropped.
+	/*
+	 * Takes the text from tdm_buf_pass(); NULL keeps it. Returns 0, or a negative code: later text is then dropped.
 	 */
 	int (*outlet)(const char *data, size_t len);
 	int outlet_err;
@@ -31,7 +32,7 @@ void tdm_buf_putc(struct tdm_buf *buf, char c);
 void tdm_buf_fill(struct tdm_buf *buf, char c, size_t count);
 void tdm_buf_printf(struct tdm_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* For texts that would be too long to keep: gives what is there to the outlet, if it is much. */
+/* For texts too long to keep in memory: gives the text so far to the outlet once there is enough of it. */
 void tdm_buf_pass(struct tdm_buf *buf);
 
 static inline bool tdm_buf_failed(const struct tdm_buf *buf)

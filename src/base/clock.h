@@ -1,4 +1,4 @@
-/* The clocks: nanoseconds, monotonic and real time; and the processor's time stamp counter, which costs no call. */
+/* Monotonic and real time in nanoseconds, and the processor's time stamp counter, which needs no system call. */
 #ifndef TDM_BASE_CLOCK_H
 #define TDM_BASE_CLOCK_H
 
@@ -33,7 +33,7 @@ static inline uint64_t tdm_clock_ticks(void)
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
 	return ticks;
 #else
-#error "no time stamp counter is known for this processor"
+#error "no known time stamp counter on this processor"
 #endif
 }
 

@@ -50,26 +50,26 @@ static int more(struct tdm_csv *csv)
 	return tdm_buf_failed(&csv->text) ? -ENOMEM : 1;
 }
 
-/* Where a record is while it is cut into fields. */
+/* The position while a record is cut into fields. */
 struct cutting {
 	size_t at;        /* in the text */
-	size_t line_at;   /* where its line begins there */
-	uint64_t line;    /* of `at` */
-	size_t value_len; /* of the values that are complete */
+	size_t line_at;   /* where the line of `at` begins */
+	uint64_t line;    /* number of that line */
+	size_t value_len; /* bytes of the completed values */
 };
 
 static int refuse(struct tdm_csv *csv, const struct cutting *c, struct tdm_diag *diag, int err, const char *text)
 {
 	const char *newline = memchr(csv->text.data + csv->taken, '\n', csv->text.len - csv->taken);
 	tdm_diag_set(diag, err, c->line, c->at - c->line_at + 1, "%s", text);
-	/* What follows the first line is looked at again. */
+	/* Reading goes on after the first line of the record. */
 	csv->taken = newline != NULL ? (size_t)(newline - csv->text.data) + 1 : csv->text.len;
 	csv->again++;
 	csv->field_count = 0;
 	return err;
 }
 
-/* A field in quotes, from behind the first of them. 0, or a code with diag set. */
+/* Reads a quoted field; the opening quote has been read. 0, or a code with diag set. */
 static int quoted(struct tdm_csv *csv, struct cutting *c, struct tdm_diag *diag)
 {
 	struct cutting opened = *c;
@@ -81,7 +81,7 @@ static int quoted(struct tdm_csv *csv, struct cutting *c, struct tdm_diag *diag)
 				return refuse(csv, &opened, diag, TDM_ESYNTAX, "a quote that is never closed");
 			if (got == -EMSGSIZE)
 				return refuse(
-					csv, &opened, diag, got, "a record that is too long: a quote not closed?");
+					csv, &opened, diag, got, "the record is too long: is a quote not closed?");
 			if (got < 0)
 				return tdm_diag_set(diag, got, c->line, 0, "%s", tdm_err_text(got));
 		}
@@ -90,7 +90,7 @@ static int quoted(struct tdm_csv *csv, struct cutting *c, struct tdm_diag *diag)
 			c->line++;
 			c->line_at = c->at;
 		} else if (ch == '"') {
-			/* Every line has its newline, so that there is a byte behind the quote. */
+			/* Every line ends in a newline, so there is a byte after the quote. */
 			if (csv->text.data[c->at] != '"')
 				return 0;
 			c->at++;
@@ -99,7 +99,7 @@ static int quoted(struct tdm_csv *csv, struct cutting *c, struct tdm_diag *diag)
 	}
 }
 
-/* Cuts the record at `taken` into fields: first their places in the values, as pointers come with the last of them. */
+/* Cuts the record at `taken` into fields. Sets only their lengths: `values` may still move while it grows. */
 static int cut(struct tdm_csv *csv, struct tdm_diag *diag)
 {
 	struct cutting c = { csv->taken, csv->taken, csv->again, 0 };
@@ -115,7 +115,7 @@ static int cut(struct tdm_csv *csv, struct tdm_diag *diag)
 				return err;
 			ch = csv->text.data[c.at];
 			if (ch != ',' && ch != '\n')
-				return refuse(csv, &c, diag, TDM_ESYNTAX, "text behind a closing quote");
+				return refuse(csv, &c, diag, TDM_ESYNTAX, "text after a closing quote");
 		} else {
 			size_t from = c.at;
 			while ((ch = csv->text.data[c.at]) != ',' && ch != '\n')
@@ -130,7 +130,7 @@ static int cut(struct tdm_csv *csv, struct tdm_diag *diag)
 	return 1;
 }
 
-/* Forgets what was given out; records that were refused one after another would pile up otherwise. */
+/* Drops the text that was given out: without this, a series of refused records would pile up. */
 static void compact(struct tdm_csv *csv)
 {
 	if (csv->taken < TDM_CSV_RECORD_MAX)

@@ -21,7 +21,7 @@ struct tdm_diag {
 int tdm_diag_set(struct tdm_diag *diag, int err, uint64_t line, uint64_t column, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* "file:line:column: text" with the parts that are known. Always terminated. Returns dst. */
+/* "file:line:column: text", without the parts that are unknown. Always terminated. Returns dst. */
 char *tdm_diag_format(const struct tdm_diag *diag, char *dst, size_t cap);
 
 #endif

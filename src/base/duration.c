@@ -63,7 +63,7 @@ static uint64_t unit_ns(struct tdm_str unit)
 	return 0;
 }
 
-/* The digits from *at on, as a number; how many there are. */
+/* Reads the number at *at and moves past it; UINT64_MAX when it is too large. Returns the count of digits. */
 static size_t read_digits(struct tdm_str text, size_t *at, uint64_t *value)
 {
 	size_t first = *at;

@@ -9,8 +9,8 @@
 
 enum { TDM_DURATION_COLUMNS = 7, TDM_DURATION_CAP = 24 };
 
-/* Two figures at most, without padding: "640 ns", "12 ms", "3.2 s", "5m 10s", "2h 3m", "3d 4h". Never more than
- * TDM_DURATION_COLUMNS below ten years. Returns dst. */
+/* At most two figures, without padding: "640 ns", "12 ms", "3.2 s", "5m 10s", "2h 3m", "3d 4h". At most
+ * TDM_DURATION_COLUMNS wide below ten years. Returns dst. */
 char *tdm_format_duration(char *dst, size_t cap, uint64_t ns);
 
 /* The time of day in UTC of a time since 1970: "07:36:20.265". Returns dst. */

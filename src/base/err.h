@@ -1,6 +1,6 @@
 /*
- * Errors: one convention for the whole program. A function that can fail returns an int: 0 or a positive count when it
- * went well, a negative code when it did not. Codes below TDM_ERR_FIRST are negated errno values, the rest are ours.
+ * Errors: one convention for the whole program. A function that can fail returns an int: 0 or a positive count on
+ * success, a negative code on failure. Codes above -TDM_ERR_FIRST are negated errno values; the others are our own.
  */
 #ifndef TDM_BASE_ERR_H
 #define TDM_BASE_ERR_H
@@ -19,7 +19,7 @@
 	X(REFUSED, 1032, "the runtime refuses this request")        \
 	X(CORRUPT, 1033, "damaged data")                            \
 	X(VERSION, 1034, "data of another version")                 \
-	X(ENDLESS, 1035, "4 GiB without a line end are no text")
+	X(ENDLESS, 1035, "not text: 4 GiB without a line end")
 
 enum tdm_err {
 	TDM_OK = 0,
@@ -28,7 +28,7 @@ enum tdm_err {
 #undef X
 };
 
-/* A text for any code of the convention; never NULL. */
+/* The text for any such code; never NULL. */
 const char *tdm_err_text(int err);
 
 #endif

@@ -59,7 +59,7 @@ int tdm_file_write_all(int fd, const char *data, size_t len)
 	return 0;
 }
 
-/* As a new file would get it: umask() can only be read by setting it. */
+/* The mode of a new file: umask() can only be read by setting it. */
 static mode_t usual_mode(void)
 {
 	mode_t mask = umask(0);
@@ -136,9 +136,9 @@ int tdm_lines_open(struct tdm_lines *lines, int fd, size_t cap)
 
 void tdm_lines_memory(struct tdm_lines *lines, const char *data, size_t len)
 {
-	/* The window is only ever read when there is no reader to refill it from. */
+	/* Without a reader the window is never written to, so casting const away is safe. */
 	*lines = (struct tdm_lines){ .cap = len, .end = len, .eof = true };
-	data = data != NULL ? data : ""; /* nothing is ever added to a NULL pointer */
+	data = data != NULL ? data : ""; /* arithmetic on a NULL pointer is undefined */
 	memcpy(&lines->data, &data, sizeof data);
 }
 
@@ -149,7 +149,7 @@ void tdm_lines_done(struct tdm_lines *lines)
 	*lines = (struct tdm_lines){ .eof = true };
 }
 
-/* Moves what is left to the front and reads more behind it. 1 when bytes came, 0 at the end, or -errno. */
+/* Moves the unread bytes to the front and reads more after them. 1 when bytes came, 0 at the end, or -errno. */
 static int refill(struct tdm_lines *lines)
 {
 	size_t left = lines->end - lines->at;
@@ -171,7 +171,7 @@ static struct tdm_str cut_cr(const char *text, size_t len)
 	return (struct tdm_str){ text, len != 0 && text[len - 1] == '\r' ? len - 1 : len };
 }
 
-/* Drops bytes up to and with the next newline. */
+/* Drops bytes up to and including the next newline. */
 static int skip_line(struct tdm_lines *lines)
 {
 	for (uint64_t begin = lines->offset; lines->offset - begin <= TDM_LINE_END_MAX;) {
@@ -195,7 +195,7 @@ static int skip_line(struct tdm_lines *lines)
 	return TDM_EENDLESS;
 }
 
-/* A line that does not fit the window: a piece of its beginning is kept for the caller while the rest is skipped. */
+/* A line that does not fit the window: keeps its beginning for the caller and skips the rest. */
 static int long_line(struct tdm_lines *lines, struct tdm_str *line)
 {
 	enum { KEPT = 64 };

@@ -1,4 +1,4 @@
-/* Reading files: whole ones, and lines of files of any size in bounded memory. */
+/* Reads and replaces whole files, and reads lines from files of any size in bounded memory. */
 #ifndef TDM_BASE_FILE_H
 #define TDM_BASE_FILE_H
 
@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 
-/* Where bytes come from: up to `cap` of them at a time, 0 at the end, or a negative code. */
+/* A source of bytes: reads up to `cap` at a time and returns their count, 0 at the end, or a negative code. */
 struct tdm_reader {
 	ssize_t (*read)(void *from, char *dst, size_t cap);
 	void *from;
@@ -18,41 +18,41 @@ struct tdm_reader {
 /* Appends the whole file ("-" is standard input) to `out`. 0, -errno, or -EFBIG above `max` bytes. */
 int tdm_file_read(const char *path, size_t max, struct tdm_buf *out);
 
-/* Writes all of it to a descriptor, going on after interruptions. 0 or -errno. */
+/* Writes everything to a descriptor and continues after interruptions. 0 or -errno. */
 int tdm_file_write_all(int fd, const char *data, size_t len);
 
 /*
- * Puts `data` in the place of the file: whoever opens it sees the old text or the new one, never a part. A symbolic
- * link stays one; what is no regular file (a FIFO, /dev/null) is written to as it is. 0 or -errno, with the file as it
- * was.
+ * Replaces the file's contents with `data` atomically: a reader sees the old text or the new one, never a part. A
+ * symbolic link stays a link; a file that is not regular (a FIFO, /dev/null) is written to directly. 0 or -errno; on an
+ * error a regular file is unchanged.
  */
 int tdm_file_replace(const char *path, const char *data, size_t len);
 
 /*
  * A line reader. Lines come without their newline (and without a CR before it) and are borrowed until the next call. A
- * line that is longer than the capacity (a CR counts) is reported once as cut, and the rest of it is skipped; memory is
- * its own window, so its lines are never cut. A mark of UTF-8 before the first line is not part of it. An input that
- * has no line end in TDM_LINE_END_MAX bytes is no text, and may never end: it fails with TDM_EENDLESS.
+ * line longer than the capacity (a CR counts) is reported once as cut, and its rest is skipped; lines read from memory
+ * are never cut. A UTF-8 byte order mark before the first line is dropped. An input without a line end in
+ * TDM_LINE_END_MAX bytes is not text and may never end: it fails with TDM_EENDLESS.
  */
 #define TDM_LINE_END_MAX (UINT64_C(1) << 32)
 
 struct tdm_lines {
 	struct tdm_reader reader; /* its function is NULL when reading memory */
-	char *data;               /* window on the input; owned unless it is the memory */
-	size_t cap;               /* of the window: one line and its newline */
-	size_t at, end;           /* what has not been given out yet */
+	char *data;               /* window on the input; borrowed when reading memory, else owned */
+	size_t cap;               /* of the window: one line with its newline */
+	size_t at, end;           /* the part not given out yet */
 	uint64_t line;            /* number of the last line given out, from 1 */
 	uint64_t offset;          /* bytes given out, for progress */
 	bool eof;
 };
 
-/* `cap`: bytes of the longest line. 0 or -ENOMEM; the reader, or the descriptor, stays the caller's. */
+/* `cap`: bytes of the longest line. 0 or -ENOMEM; the caller still owns the reader or the descriptor. */
 int tdm_lines_from(struct tdm_lines *lines, struct tdm_reader reader, size_t cap);
 int tdm_lines_open(struct tdm_lines *lines, int fd, size_t cap);
 void tdm_lines_memory(struct tdm_lines *lines, const char *data, size_t len);
 void tdm_lines_done(struct tdm_lines *lines);
 
-/* 1 with *line set, 0 at the end, -EMSGSIZE for a cut line (*line is the beginning of it), or -errno. */
+/* 1 with *line set, 0 at the end, -EMSGSIZE for a cut line (*line is its beginning), or -errno. */
 int tdm_lines_next(struct tdm_lines *lines, struct tdm_str *line);
 
 #endif

@@ -14,11 +14,11 @@ void tdm_json_init(struct tdm_json *json, struct tdm_buf *out)
 	*json = (struct tdm_json){ .out = out };
 }
 
-/* The comma, the new line and the blanks before a value that is not after its key. */
+/* Writes the comma, the newline and the indentation before a value, unless the value follows its key. */
 static void before_value(struct tdm_json *json)
 {
 	static const char lead[] = ",\n                                                                ";
-	_Static_assert(sizeof lead == 2 + 2 * TDM_JSON_DEPTH + 1, "blanks for the greatest depth");
+	_Static_assert(sizeof lead == 2 + 2 * TDM_JSON_DEPTH + 1, "indentation for the greatest depth");
 	if (json->after_key || json->depth == 0) {
 		json->after_key = false;
 		return;

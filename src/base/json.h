@@ -1,7 +1,6 @@
 /*
- * Writes JSON into a text buffer: commas, indentation and escaping are its business, pairing of begin and end is the
- * caller's. In an object every value is preceded by tdm_json_key. Text that is not valid UTF-8 has its bad bytes
- * replaced by U+FFFD.
+ * Writes JSON into a text buffer. It takes care of commas, indentation and escaping; the caller pairs begin and end,
+ * and calls tdm_json_key before every value in an object. Bytes that are not valid UTF-8 become U+FFFD.
  */
 #ifndef TDM_BASE_JSON_H
 #define TDM_BASE_JSON_H
@@ -18,7 +17,7 @@ struct tdm_json {
 	int depth;
 	bool has_items[TDM_JSON_DEPTH];
 	bool after_key;
-	bool compact; /* everything in one line; set it after tdm_json_init */
+	bool compact; /* everything on one line; set it after tdm_json_init */
 };
 
 void tdm_json_init(struct tdm_json *json, struct tdm_buf *out);
@@ -32,11 +31,11 @@ void tdm_json_text(struct tdm_json *json, const char *text); /* NULL gives null 
 void tdm_json_u64(struct tdm_json *json, uint64_t value);
 void tdm_json_bytes(struct tdm_json *json, uint64_t bytes); /* TDM_BYTES_UNKNOWN gives null */
 void tdm_json_i64(struct tdm_json *json, int64_t value);
-void tdm_json_double(struct tdm_json *json, double value); /* not a number gives null */
+void tdm_json_double(struct tdm_json *json, double value); /* NaN and infinity give null */
 void tdm_json_bool(struct tdm_json *json, bool value);
 void tdm_json_null(struct tdm_json *json);
 
-/* A key with its value. */
+/* A key and its value. */
 static inline void tdm_json_put_u64(struct tdm_json *json, const char *key, uint64_t value)
 {
 	tdm_json_key(json, key);
@@ -55,7 +54,7 @@ static inline void tdm_json_put_text(struct tdm_json *json, const char *key, con
 	tdm_json_text(json, text);
 }
 
-/* These two: an empty text gives null. */
+/* For the next two, an empty text gives null. */
 static inline void tdm_json_put_name(struct tdm_json *json, const char *key, const char *text)
 {
 	tdm_json_key(json, key);
@@ -106,7 +105,7 @@ static inline void tdm_json_put_object(struct tdm_json *json, const char *key)
 }
 
 /*
- * The envelope that every command's JSON has: schema, version, time (UTC) and host; the caller adds its own key and
+ * Begins the envelope of every command's JSON: schema, version, time (UTC) and host. The caller adds its own key and
  * then calls tdm_json_object_end.
  */
 void tdm_json_envelope(struct tdm_json *json, const char *schema);

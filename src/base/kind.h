@@ -1,6 +1,4 @@
-/*
- * The kinds of device memory. The order is part of stored formats and is never changed; new kinds go at the end.
- */
+/* The kinds of device memory. The order is part of stored formats and never changes; new kinds are added at the end. */
 #ifndef TDM_BASE_KIND_H
 #define TDM_BASE_KIND_H
 
@@ -27,7 +25,7 @@ enum tdm_kind {
 		TDM_KIND_COUNT
 };
 
-/* Kinds whose banks are the cores that they lie on, not the banks of a region. */
+/* Kinds whose banks are the cores they are on, not the banks of a region. */
 static inline bool tdm_kind_is_per_core(enum tdm_kind kind)
 {
 	return kind >= TDM_KIND_CB && kind != TDM_KIND_SYSTEM;
@@ -36,7 +34,7 @@ static inline bool tdm_kind_is_per_core(enum tdm_kind kind)
 /* The name in JSON and in traces; "unknown" out of range. */
 const char *tdm_kind_name(enum tdm_kind kind);
 
-/* 0 with *kind set, or TDM_ESYNTAX. Upper and lower case are the same. */
+/* 0 with *kind set, or TDM_ESYNTAX. Ignores case. */
 int tdm_kind_parse(struct tdm_str name, enum tdm_kind *kind);
 
 #endif

@@ -94,7 +94,7 @@ uint32_t tdm_map_take(struct tdm_map *map, uint64_t key)
 	for (size_t next = (hole + 1) & map->mask; map->values[next] != TDM_MAP_NONE; next = (next + 1) & map->mask) {
 		size_t home = tdm_hash_u64(map->keys[next]) & map->mask;
 		if (((next - home) & map->mask) < ((next - hole) & map->mask))
-			continue; /* its home lies behind the hole: it stays */
+			continue; /* its home is after the hole: it stays */
 		map->keys[hole] = map->keys[next];
 		map->values[hole] = map->values[next];
 		hole = next;

@@ -1,6 +1,6 @@
 /*
- * A hash map from a 64-bit key to a 32-bit value: open addressing, linear probing, no tombstones (an erased key's
- * followers move back). Every key is allowed; the value TDM_MAP_NONE is not. Not thread-safe.
+ * A hash map from a 64-bit key to a 32-bit value: open addressing, linear probing, no tombstones (erasing a key moves
+ * the keys after it back). Every key is allowed, and every value but TDM_MAP_NONE. Not thread-safe.
  */
 #ifndef TDM_BASE_MAP_H
 #define TDM_BASE_MAP_H
@@ -21,7 +21,7 @@ int tdm_map_init(struct tdm_map *map); /* 0 or -ENOMEM */
 void tdm_map_done(struct tdm_map *map);
 void tdm_map_clear(struct tdm_map *map);                            /* keeps its memory */
 uint32_t tdm_map_find(const struct tdm_map *map, uint64_t key);     /* TDM_MAP_NONE when absent */
-int tdm_map_put(struct tdm_map *map, uint64_t key, uint32_t value); /* 0 or -ENOMEM; replacing needs none */
+int tdm_map_put(struct tdm_map *map, uint64_t key, uint32_t value); /* 0 or -ENOMEM; replacing never fails */
 uint32_t tdm_map_take(struct tdm_map *map, uint64_t key);           /* removes; TDM_MAP_NONE when absent */
 
 #endif

@@ -11,7 +11,7 @@ struct tdm_name_cell {
 	uint32_t slot; /* TDM_NAME_NONE: free */
 };
 
-/* One cache line. Longer names are kept apart. */
+/* One cache line. Longer names are allocated separately. */
 struct tdm_name_slot {
 	uint64_t number;
 	uint32_t low_hash; /* low half of the hash; the next spare slot while unused */
@@ -170,7 +170,7 @@ void tdm_names_remove(struct tdm_names *names, uint32_t slot)
 		next = (next + 1) & names->mask) {
 		size_t home = names->slots[names->cells[next].slot].low_hash & names->mask;
 		if (((next - home) & names->mask) < ((next - hole) & names->mask))
-			continue; /* its home lies behind the hole: it stays */
+			continue; /* its home is after the hole: it stays */
 		names->cells[hole] = names->cells[next];
 		hole = next;
 	}

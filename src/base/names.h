@@ -1,6 +1,6 @@
 /*
- * A set of names, each with a number: a hash table of short texts. A removed name's place is used again, so memory
- * follows the names that are there at one time, not all that ever were. Not thread-safe.
+ * A set of names, each with a number: a hash table of short texts. The slot of a removed name is reused, so memory
+ * depends on the names present at one time, not on all that ever were. Not thread-safe.
  */
 #ifndef TDM_BASE_NAMES_H
 #define TDM_BASE_NAMES_H
@@ -30,13 +30,12 @@ void tdm_names_done(struct tdm_names *names);
 /* The name's slot, or TDM_NAME_NONE. */
 uint32_t tdm_names_find(const struct tdm_names *names, struct tdm_str name);
 
-/* The name must not be there yet and be at most TDM_NAME_MAX bytes long. 0 with *slot set, -ENAMETOOLONG or -ENOMEM. */
+/* The name must be new. 0 with *slot set, -ENAMETOOLONG above TDM_NAME_MAX bytes, or -ENOMEM. */
 int tdm_names_add(struct tdm_names *names, struct tdm_str name, uint32_t *slot);
 
-/* Removes the name at `slot`. */
 void tdm_names_remove(struct tdm_names *names, uint32_t slot);
 
-/* A number that the user keeps with the name; 0 in a new one. */
+/* A number that the caller keeps with the name; 0 for a new name. */
 uint64_t *tdm_names_number(const struct tdm_names *names, uint32_t slot);
 
 #endif

@@ -1,4 +1,4 @@
-/* Arithmetic on figures of which some are unknown, and on those that a stranger wrote. */
+/* Arithmetic on figures that may be unknown or come from untrusted input. */
 #ifndef TDM_BASE_NUMBER_H
 #define TDM_BASE_NUMBER_H
 
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A number of bytes that could not be read, or does not exist for this card. Never drawn as 0. */
+/* A number of bytes that could not be read or does not exist for this card. Never shown as 0. */
 #define TDM_BYTES_UNKNOWN UINT64_MAX
 
 static inline bool tdm_is_some(uint64_t number) /* known, and not 0 */
@@ -14,14 +14,14 @@ static inline bool tdm_is_some(uint64_t number) /* known, and not 0 */
 	return number != 0 && number != TDM_BYTES_UNKNOWN;
 }
 
-/* A sum that stays at the largest number instead of wrapping; with an unknown part it is unknown. */
+/* A saturating sum; unknown when either part is unknown. */
 static inline uint64_t tdm_plus(uint64_t a, uint64_t b)
 {
 	uint64_t sum;
 	return __builtin_add_overflow(a, b, &sum) ? TDM_BYTES_UNKNOWN : sum;
 }
 
-/* A product; unknown with an unknown factor, or when it does not fit 64 bits. */
+/* A product; unknown when a factor is unknown or the result does not fit 64 bits. */
 static inline uint64_t tdm_times(uint64_t a, uint64_t b)
 {
 	uint64_t product;
@@ -29,7 +29,7 @@ static inline uint64_t tdm_times(uint64_t a, uint64_t b)
 	return is_known ? product : TDM_BYTES_UNKNOWN;
 }
 
-/* A part of a whole; NAN when one of them is unknown, or the whole is nothing. */
+/* The share of a part in a whole; NaN when one of them is unknown or the whole is 0. */
 static inline double tdm_share(uint64_t part, uint64_t whole)
 {
 	bool is_known = part != TDM_BYTES_UNKNOWN && whole != TDM_BYTES_UNKNOWN && whole != 0;
@@ -46,13 +46,13 @@ static inline uint64_t tdm_min(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* -1, 0 or 1, for functions that compare. */
+/* -1, 0 or 1, for comparison functions. */
 static inline int tdm_order(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
 
-/* The same for qsort, of uint64_t. */
+/* The same as a qsort function for uint64_t. */
 static inline int tdm_order_u64(const void *a, const void *b)
 {
 	return tdm_order(*(const uint64_t *)a, *(const uint64_t *)b);

@@ -2,7 +2,7 @@
 
 #include <ctype.h>
 
-/* A walk along the text. */
+/* A position in the text. */
 struct cursor {
 	const char *begin, *at, *end;
 };
@@ -29,7 +29,7 @@ static bool is_identifier(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Moves over one field of the given type; whether there was one. */
+/* Skips one field of the given type; false when there is none. */
 static bool take_field(char type, struct cursor *c)
 {
 	const char *from = c->at;
@@ -68,7 +68,7 @@ static bool take_field(char type, struct cursor *c)
 
 static bool match_from(const char *pattern, struct cursor c, struct tdm_pattern_match *m);
 
-/* %*: the shortest text before which the rest of the pattern fits. */
+/* %*: the shortest text after which the rest of the pattern matches. */
 static bool match_span(const char *rest, struct cursor c, struct tdm_pattern_match *m)
 {
 	const char *from = c.at;

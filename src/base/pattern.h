@@ -4,7 +4,7 @@
  *   %d   is a run of decimal digits
  *   %x   is digits, or 0x and hexadecimal digits
  *   %f   is digits with an optional fraction
- *   %w   is a run of anything but blanks
+ *   %w   is a run of non-blank characters
  *   %i   is an identifier: letters, digits, underscores
  *   %*   is the shortest text before what follows it, in the same line and at most TDM_PATTERN_SPAN bytes, which
  *        must be a literal character; at the end of the pattern, the rest of the line
@@ -25,7 +25,7 @@
 enum { TDM_PATTERN_FIELDS = 13, TDM_PATTERN_SPAN = 1024 };
 
 struct tdm_pattern_match {
-	struct tdm_str fields[TDM_PATTERN_FIELDS]; /* what each %d, %x, %f, %w, %i and %* stood for */
+	struct tdm_str fields[TDM_PATTERN_FIELDS]; /* the text that each %d, %x, %f, %w, %i and %* matched */
 	size_t count;
 	size_t len; /* bytes of the text that the pattern covers */
 };
@@ -33,7 +33,7 @@ struct tdm_pattern_match {
 /* Whether the text begins with the pattern; *match is set only then. */
 bool tdm_pattern_match(const char *pattern, struct tdm_str text, struct tdm_pattern_match *match);
 
-/* Decimal, or hexadecimal behind 0x; the whole text. False when it is not a number, or above 64 bits. */
+/* The whole text as a decimal number, or hexadecimal after 0x. False for anything else, or above 64 bits. */
 bool tdm_pattern_number(struct tdm_str text, uint64_t *value);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * A progress line on standard error for work that takes long: shown only on a terminal, only after a moment, a few
- * times a second, and wiped when the work is done.
+ * A progress line on standard error for long work. It is shown only on a terminal and only after a moment, updated a
+ * few times a second, and erased at the end.
  */
 #ifndef TDM_BASE_PROGRESS_H
 #define TDM_BASE_PROGRESS_H
@@ -11,8 +11,8 @@
 struct tdm_progress {
 	const char *what; /* "reading trace" */
 	uint64_t total;   /* 0: unknown */
-	uint64_t done;    /* so far */
-	uint64_t next_ns; /* when to show it again */
+	uint64_t done;
+	uint64_t next_ns; /* when to update the line next */
 	bool enabled, shown;
 };
 

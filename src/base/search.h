@@ -1,12 +1,12 @@
-/* Searching a list that is in ascending order and of which mostly the last elements are asked for. */
+/* Searches an ascending list for elements that are usually near its end. */
 #ifndef TDM_BASE_SEARCH_H
 #define TDM_BASE_SEARCH_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The element whose key is `wanted`, or SIZE_MAX: steps that double, back from the end, then a search between the last
- * two. `key_of` is inlined. */
+/* The index of the element whose key is `wanted`, or SIZE_MAX. Goes back from the end in doubling steps, then searches
+ * between the last two. `key_of` is inlined. */
 static inline __attribute__((always_inline)) size_t tdm_search_back(
 	const void *list, size_t count, uint64_t wanted, uint64_t (*key_of)(const void *list, size_t i))
 {

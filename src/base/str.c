@@ -71,7 +71,7 @@ size_t tdm_str_printable(const char *at, size_t left)
 {
 	size_t len = tdm_str_utf8(at, left);
 	unsigned char first = len != 0 ? (unsigned char)at[0] : 0;
-	/* U+0080 to U+009F are controls, too. */
+	/* U+0080 to U+009F are control characters, too. */
 	bool control = len == 1 ? first < 0x20 || first == 0x7f : first == 0xc2 && (unsigned char)at[1] < 0xa0;
 	return control ? 0 : len;
 }
@@ -84,7 +84,7 @@ bool tdm_str_is_utf16(struct tdm_str s)
 		return true;
 	for (size_t i = 0; i < len; i++)
 		zeros[i % 2] += s.ptr[i] == '\0';
-	/* Not every character is a Latin one, and some have a zero for their lower byte. */
+	/* Leaves room for non-Latin characters and for those whose low byte is zero. */
 	size_t most = zeros[0] > zeros[1] ? zeros[0] : zeros[1], least = zeros[0] + zeros[1] - most;
 	return len >= ENOUGH && most >= len / 2 - len / 8 && least <= most / 16;
 }

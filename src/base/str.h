@@ -1,4 +1,4 @@
-/* A borrowed piece of text: not terminated, may hold any byte. */
+/* A borrowed piece of text: not NUL-terminated, may contain any byte. */
 #ifndef TDM_BASE_STR_H
 #define TDM_BASE_STR_H
 
@@ -30,7 +30,7 @@ static inline bool tdm_str_is(struct tdm_str a, const char *text)
 	return tdm_str_eq(a, tdm_str_of(text));
 }
 
-/* A good 64-bit mix of a word: every input bit reaches every output bit. */
+/* Mixes a 64-bit word: every input bit affects every output bit. */
 static inline uint64_t tdm_hash_u64(uint64_t x)
 {
 	x ^= x >> 32;
@@ -41,28 +41,28 @@ static inline uint64_t tdm_hash_u64(uint64_t x)
 	return x;
 }
 
-/* Hash of a text; for tables in memory only, not for anything stored. */
+/* Hash of a text; only for tables in memory, never for stored data. */
 uint64_t tdm_str_hash(struct tdm_str s);
 
 /* Cuts blanks (space, tab, CR) at both ends. */
 struct tdm_str tdm_str_trim(struct tdm_str s);
 
 /*
- * Text of unknown origin made fit for a message: what does not fit `cap` is cut and ends in "...", anything but
+ * Makes untrusted text fit for a message: a text too long for `cap` is cut and ends in "...", and anything but
  * printable ASCII becomes '?'. Always terminated. Returns dst.
  */
 char *tdm_str_shown(struct tdm_str s, char *dst, size_t cap);
 
 /*
- * Bytes of the UTF-8 character at `at`, of which `left` bytes may be read; 0 when there is none. In a terminated text
- * `left` may be TDM_UTF8_MAX anywhere: the terminator goes on no character.
+ * Length of the UTF-8 character at `at`, reading at most `left` bytes; 0 when it is not a valid character. In a
+ * terminated text `left` may always be TDM_UTF8_MAX: no character continues past the terminator.
  */
 enum { TDM_UTF8_MAX = 4 };
 size_t tdm_str_utf8(const char *at, size_t left);
 /* The same, and 0 for control characters. */
 size_t tdm_str_printable(const char *at, size_t left);
 
-/* Whether a text begins as UTF-16 does: with its mark, or with zeros in nearly every second byte. */
+/* Whether a text looks like UTF-16: it begins with a byte order mark, or nearly every second byte is zero. */
 bool tdm_str_is_utf16(struct tdm_str s);
 
 /* Decimal digits only, at least one, no sign. 0, TDM_ESYNTAX, or -ERANGE above 64 bits. */

@@ -4,8 +4,8 @@
 enum { WORD_CAP = 48, LETTERS_PER_MISTAKE = 3 };
 
 /*
- * Letters to insert, delete, replace or swap with a neighbour so that one word becomes the other. Row i of the table
- * has the distances between the first i letters of `a` and every beginning of `b`; three rows are enough.
+ * The number of letters to insert, delete, replace or swap with a neighbour to turn one word into the other. Row i of
+ * the table has the distances between the first i letters of `a` and every prefix of `b`; three rows are enough.
  */
 static size_t distance_between(struct tdm_str a, struct tdm_str b)
 {

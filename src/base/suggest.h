@@ -8,13 +8,13 @@
 
 struct tdm_suggest {
 	struct tdm_str word; /* borrowed */
-	const char *best;    /* borrowed from the offers; NULL as long as none is close enough */
+	const char *best;    /* borrowed from the offers; NULL until one is close enough */
 	size_t distance;     /* of the best */
 };
 
 void tdm_suggest_init(struct tdm_suggest *suggest, struct tdm_str word);
 
-/* Takes `name` when it is close to the word, and closer than those offered before it. NULL is allowed. */
+/* Takes `name` if it is close to the word and closer than every earlier offer. NULL is allowed. */
 void tdm_suggest_offer(struct tdm_suggest *suggest, const char *name);
 
 #endif

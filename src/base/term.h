@@ -1,4 +1,4 @@
-/* What the terminal behind a descriptor can show: colour, box drawing, how many columns. */
+/* What a descriptor's terminal can show: colour, UTF-8, how many columns. */
 #ifndef TDM_BASE_TERM_H
 #define TDM_BASE_TERM_H
 
@@ -9,7 +9,7 @@ enum { TDM_TERM_WIDTH = 80, TDM_TERM_WIDTH_MIN = 40, TDM_TERM_WIDTH_MAX = 1000 }
 
 struct tdm_term {
 	bool colour;  /* escape sequences are wanted */
-	bool utf8;    /* the locale's characters are UTF-8 */
+	bool utf8;    /* the locale's encoding is UTF-8 */
 	size_t width; /* columns, at least TDM_TERM_WIDTH_MIN */
 };
 
@@ -23,7 +23,7 @@ struct tdm_term {
 #define TDM_STYLE_MAGENTA "\033[35m"
 #define TDM_STYLE_CYAN    "\033[36m"
 
-/* One of the sequences above, or nothing where colour is not wanted. */
+/* One of the sequences above, or an empty text when colour is not wanted. */
 static inline const char *tdm_term_style(const struct tdm_term *term, const char *style)
 {
 	return term->colour ? style : "";
@@ -31,13 +31,13 @@ static inline const char *tdm_term_style(const struct tdm_term *term, const char
 
 struct tdm_term tdm_term_detect(int fd);
 
-/* On a terminal that is not dumb, unless NO_COLOR is set to something. */
+/* True on a terminal that is not dumb, unless NO_COLOR is set and not empty. */
 bool tdm_term_has_colour(int fd);
 
-/* $COLUMNS, else the terminal's own number, else TDM_TERM_WIDTH. */
+/* $COLUMNS, else the terminal's own width, else TDM_TERM_WIDTH. */
 size_t tdm_term_width(int fd);
 
-/* Of the current locale: true only after a setlocale() in main. */
+/* Of the current locale: needs a setlocale() in main. */
 bool tdm_term_is_utf8(void);
 
 #endif

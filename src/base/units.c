@@ -40,7 +40,7 @@ static int digit_of(int ch, unsigned base)
 	return value >= 0 && (unsigned)value < base ? value : -1;
 }
 
-/* Digits of `base` into *value; the number of digits read, or -ERANGE. */
+/* Reads digits of `base` into *value. The number of digits read, or -ERANGE. */
 static int read_digits(struct cursor *c, unsigned base, uint64_t *value)
 {
 	int count = 0;
@@ -51,7 +51,7 @@ static int read_digits(struct cursor *c, unsigned base, uint64_t *value)
 	return count;
 }
 
-/* "", "B", "K", "KB", "KiB", … in any case; the power of two, or -1. */
+/* Reads "", "B", "K", "KB", "KiB", … in upper or lower case. The power of two, or -1. */
 static int read_unit(struct cursor *c)
 {
 	int ch = peek(c);
@@ -70,15 +70,15 @@ static int read_unit(struct cursor *c)
 		if (peek(c) == 'b' || peek(c) == 'B')
 			c->at++;
 		else if (has_i)
-			return -1; /* "Ki" without its B */
+			return -1; /* "Ki" without the B */
 		return (i + 1) * UNIT_BITS;
 	}
 	return -1;
 }
 
 /*
- * The digits after the point, without zeros at their end, which change nothing. The number of digits, or TDM_ESYNTAX
- * when there is none, or more than 64 bits and FRACTION_DIGITS hold.
+ * Reads the digits after the point and drops trailing zeros. The number of digits, or TDM_ESYNTAX when there are none,
+ * or more than 64 bits or FRACTION_DIGITS can hold.
  */
 static int read_fraction(struct cursor *c, uint64_t *fraction)
 {
@@ -160,7 +160,7 @@ int tdm_parse_bytes(struct tdm_str text, uint64_t *bytes, size_t *bad)
 	return err;
 }
 
-/* The largest unit that leaves at least 1 before the point; 0 for plain bytes. */
+/* The largest unit that gives a number of at least 1; 0 for plain bytes. */
 static int unit_for(uint64_t bytes)
 {
 	int unit = 0;
@@ -189,7 +189,7 @@ char *tdm_format_bytes_short(char *dst, size_t cap, uint64_t bytes)
 		snprintf(dst, cap, "unknown");
 		return dst;
 	}
-	/* A whole number of the next smaller unit is said exactly as long as it stays readable. */
+	/* A whole number of the next smaller unit is shown exactly while it stays readable. */
 	if (unit > 1 && bytes >> ((unit - 1) * UNIT_BITS) < 10000 &&
 		(bytes & ((UINT64_C(1) << (unit * UNIT_BITS)) - 1)) != 0 &&
 		(bytes & ((UINT64_C(1) << ((unit - 1) * UNIT_BITS)) - 1)) == 0)

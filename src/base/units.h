@@ -1,6 +1,6 @@
 /*
  * Sizes in text. K, M, G, T, P, E and KiB, MiB, … are powers of 1024; so are KB, MB, …, because the runtime's own
- * messages use them that way. Parsing and printing live here and nowhere else.
+ * messages use them that way. All parsing and printing of sizes is here.
  */
 #ifndef TDM_BASE_UNITS_H
 #define TDM_BASE_UNITS_H
@@ -15,9 +15,9 @@
 enum { TDM_BYTES_COLUMNS = 10, TDM_BYTES_CAP = 32 };
 
 /*
- * "4096", "64K", "64KiB", "1.5 GiB", "0x1000"; blanks around the number and before the unit are allowed, upper and
- * lower case are the same. A fraction must come out as whole bytes. 0, TDM_ESYNTAX (with *bad set to the offset of the
- * byte that is wrong) or -ERANGE above 64 bits and for TDM_BYTES_UNKNOWN, which is no size. `bad` may be NULL.
+ * "4096", "64K", "64KiB", "1.5 GiB", "0x1000"; blanks around the number and before the unit are allowed, and case does
+ * not matter. A fraction must give whole bytes. 0, TDM_ESYNTAX (with *bad set to the offset of the byte that is wrong)
+ * or -ERANGE above 64 bits and for TDM_BYTES_UNKNOWN, which is not a size. `bad` may be NULL.
  */
 int tdm_parse_bytes(struct tdm_str text, uint64_t *bytes, size_t *bad);
 

@@ -14,7 +14,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* Cuts the next word off the front of *text; empty at the end. */
+/* Cuts the next word off the front of *text; an empty word at the end. */
 static struct tdm_str take_word(struct tdm_str *text)
 {
 	size_t begin = 0;

@@ -22,33 +22,26 @@ struct request {
 
 enum { NAMED_MAX = 8 };
 
-/* The provider of the screens: the live state, and the functions of the processes that were looked at last. */
-struct views {
-	struct tdm_state *state;
+/* The functions of the processes that were looked at last. */
+struct names {
 	struct named {
 		struct tdm_symbolizer *symbols;
 		uint64_t handle; /* of their process */
 		size_t module_count;
-	} named[NAMED_MAX];
+	} of[NAMED_MAX];
 	size_t next; /* the next one to replace */
 };
 
-static const struct tdm_picture *provide(void *context, const struct tdm_wish *wish)
-{
-	struct views *views = context;
-	return tdm_state_look(views->state, wish);
-}
-
 /* A process is in many pictures; its symbols are loaded again only when it has more modules. */
-static struct tdm_symbolizer *symbols_of(struct views *views, const struct tdm_picture *picture, uint32_t index)
+static struct tdm_symbolizer *symbols_of(struct names *names, const struct tdm_picture *picture, uint32_t index)
 {
 	const struct tdm_picture_process *process = &picture->processes[index];
 	size_t at = 0;
-	while (at < NAMED_MAX && views->named[at].handle != process->handle)
+	while (at < NAMED_MAX && names->of[at].handle != process->handle)
 		at++;
 	if (at == NAMED_MAX)
-		at = views->next++ % NAMED_MAX;
-	struct named *named = &views->named[at];
+		at = names->next++ % NAMED_MAX;
+	struct named *named = &names->of[at];
 	if (named->symbols != NULL && named->handle == process->handle && named->module_count == process->module_count)
 		return named->symbols;
 	tdm_symbolizer_free(named->symbols);
@@ -56,11 +49,10 @@ static struct tdm_symbolizer *symbols_of(struct views *views, const struct tdm_p
 	return named->symbols;
 }
 
-static void provide_place(void *context, const struct tdm_picture *picture, uint32_t process, uint32_t stack,
+static void provide_place(void *names, const struct tdm_picture *picture, uint32_t process, uint32_t stack,
 	bool with_callers, char *dst, size_t cap)
 {
-	struct views *views = context;
-	struct tdm_symbolizer *symbols = symbols_of(views, picture, process);
+	struct tdm_symbolizer *symbols = symbols_of(names, picture, process);
 	struct tdm_buf text;
 	tdm_buf_init(&text);
 	if (with_callers)
@@ -74,12 +66,14 @@ static void provide_place(void *context, const struct tdm_picture *picture, uint
 
 static int run_screens(const struct request *request)
 {
-	struct views views = { .state = request->state };
-	const struct tdm_provider provider = { &views, provide, provide_place };
+	struct names names = { 0 };
+	struct tdm_provider provider = tdm_state_provider(request->state);
+	provider.names = &names;
+	provider.place = provide_place;
 	struct tdm_diag diag = { 0 };
 	int err = tdm_tui_run(&provider, &request->options, &diag);
 	for (size_t i = 0; i < NAMED_MAX; i++)
-		tdm_symbolizer_free(views.named[i].symbols);
+		tdm_symbolizer_free(names.of[i].symbols);
 	if (err == 0)
 		return TDM_EXIT_OK;
 	return tdm_cmd_error(request->cmd, "%s", diag.text[0] != '\0' ? diag.text : tdm_err_text(err));

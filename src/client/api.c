@@ -1,6 +1,6 @@
 /*
- * The public functions. Each looks whether it may run (tracking on, not inside itself), turns what it was given into a
- * report, and hands it to the writer.
+ * The public functions. Each checks that it may run (tracking is on, and it did not interrupt the library), turns its
+ * arguments into a report, and hands that to the writer.
  */
 #include "tidemark.h"
 
@@ -17,11 +17,11 @@
 #define likely(x)   tdm_likely(x)
 #define unlikely(x) tdm_unlikely(x)
 
-static_assert((int)TIDEMARK_KIND_COUNT == (int)TDM_KIND_COUNT, "tidemark.h lists other kinds");
+static_assert((int)TIDEMARK_KIND_COUNT == (int)TDM_KIND_COUNT, "tidemark.h has a different list of kinds");
 static_assert((int)TIDEMARK_CONFIG == (int)TDM_KIND_CONFIG, "tidemark.h numbers the kinds differently");
 static_assert((int)TIDEMARK_VIEW == (int)TDM_SLOT_VIEW && (int)TIDEMARK_NO_ADDRESS == (int)TDM_SLOT_NO_ADDRESS,
 	"tidemark.h numbers the flags differently");
-static_assert(sizeof(struct tidemark_region) == sizeof(struct tdm_ledger_region), "a region is passed on as it is");
+static_assert(sizeof(struct tidemark_region) == sizeof(struct tdm_ledger_region), "regions are copied byte by byte");
 static_assert(sizeof(struct tidemark_buffer) == 96, "the layout of a public structure is frozen");
 #define SAME_PLACE(theirs, ours) \
 	static_assert(           \
@@ -60,7 +60,7 @@ static inline void leave(void)
 	tdm_thread.busy = 0;
 }
 
-/* The writer, and the calling thread known to it. */
+/* The writer; also makes the calling thread known to it. */
 static struct tdm_writer *own_writer(void)
 {
 	struct tdm_writer *writer = tdm_client_writer();
@@ -70,9 +70,9 @@ static struct tdm_writer *own_writer(void)
 }
 
 /*
- * The device that the thread used last, if it is this one and everything is as it was; NULL: the long way. A signal
- * handler may report between any two instructions and leave another device behind, or a new ledger: so the ledger is
- * looked at first, and the device is read once.
+ * The device that the thread used last, if it has this number and still belongs to the current ledger; else NULL, and
+ * the report takes the long way. A signal handler may report between any two instructions and leave another device or a
+ * new ledger, so the ledger is checked first and the device is read once.
  */
 static inline struct tdm_wdevice *last_device(uint32_t number)
 {
@@ -85,13 +85,13 @@ static inline struct tdm_wdevice *last_device(uint32_t number)
 	return likely(device != NULL && device->number == number) ? device : NULL;
 }
 
-/* Whether the thread is outside the library: not in a signal handler that interrupted it there. */
+/* Whether the thread is outside the library, i.e. not in a signal handler that interrupted it. */
 static inline bool is_free_to_enter(const struct tdm_wthread *self)
 {
 	return self != NULL && !tdm_wthread_is_inside(self) && !tdm_thread.busy;
 }
 
-/* Whether a report has to take the long way: the phase tracker is at work, stacks are kept, or exit has begun. */
+/* Whether a report must take the long way: the phase tracker is active, stacks are kept, or exit has begun. */
 static inline bool is_rare(void)
 {
 	return atomic_load_explicit(&tdm_rare, memory_order_relaxed) != 0;
@@ -131,7 +131,7 @@ static inline const struct tdm_report *as_report(const struct tidemark_buffer *b
 	return (const struct tdm_report *)(const void *)b;
 }
 
-/* Texts, ranges and stacks: what most reports do not have. */
+/* Adds ranges and stacks, which most reports do not have. */
 static void add_extras(
 	struct tdm_writer *writer, const struct tidemark_buffer *b, struct tdm_report_extra *extra, void *frame)
 {
@@ -148,7 +148,7 @@ static void add_extras(
 		extra->stack = tdm_stack_take(writer, tdm_client.stack_depth, frame);
 }
 
-/* A device for the long way: while the tracker follows a program without dispatch it is a virtual one. */
+/* The device for the long way: a virtual one while the tracker captures without dispatch. */
 static struct tdm_wdevice *any_device(uint32_t number, struct tdm_writer **writer)
 {
 	bool is_virtual = tdm_tracker_mode() == TDM_TRACKER_NO_DISPATCH;
@@ -159,7 +159,7 @@ static struct tdm_wdevice *any_device(uint32_t number, struct tdm_writer **write
 	return device;
 }
 
-/* The long way of an allocation: everything that a report can have. */
+/* The long way of an allocation: handles everything that a report can have. */
 static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool replaces)
 {
 	struct tidemark_buffer whole = { 0 };
@@ -182,7 +182,7 @@ static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool repl
 	extra.banks = (whole.flags & TDM_SLOT_VIEW) != 0 ? 0 : banks;
 	bool is_tracked = tdm_tracker_mode() != 0;
 	struct tdm_ledger_slot old = { 0 };
-	/* The tracker must see the release that a second report of a live buffer stands for. */
+	/* A second report of a live buffer implies its release, which the tracker must see. */
 	if (is_tracked && tdm_writer_replace_cold(device, tdm_thread.record, whole.kind, whole.id, replaces, &old) == 0)
 		tdm_tracker_free(whole.kind, old.asked, old.bank_bytes, old.banks == 0);
 	int err = tdm_writer_alloc_cold(device, tdm_thread.record, as_report(&whole), &extra);
@@ -193,7 +193,9 @@ static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool repl
 
 static cold int alloc_long(const struct tidemark_buffer *b)
 {
-	enum { OLDEST = offsetof(struct tidemark_buffer, bytes_per_bank) }; /* what every version of the header has */
+	enum {
+		OLDEST = offsetof(struct tidemark_buffer, bytes_per_bank)
+	}; /* the part that every version of the header has */
 	if (b == NULL || b->size < OLDEST || b->kind >= TIDEMARK_KIND_COUNT)
 		return lose(TDM_LOSS_INVALID, -EINVAL);
 	if (!enter())
@@ -203,7 +205,7 @@ static cold int alloc_long(const struct tidemark_buffer *b)
 	return err;
 }
 
-/* Whether a report is a plain one: all there, nothing special. */
+/* Whether a report is complete and has nothing special. */
 static inline bool is_plain(const struct tidemark_buffer *b)
 {
 	return b != NULL && b->size == sizeof *b && b->kind < TIDEMARK_KIND_COUNT &&
@@ -215,7 +217,7 @@ int tidemark_alloc_(const struct tidemark_buffer *b)
 {
 	struct tdm_wdevice *device;
 	struct tdm_wthread *self;
-	/* Tail calls: what they find on the stack is as if the program had called them. */
+	/* Tail calls, so that the stack looks as if the program had called these functions. */
 	if (unlikely(!is_plain(b) || is_rare() || (device = last_device(b->device)) == NULL ||
 		     !is_free_to_enter(self = tdm_thread.record)))
 		return alloc_long(b);
@@ -228,8 +230,8 @@ int tidemark_alloc_(const struct tidemark_buffer *b)
 }
 
 /*
- * The long way of a release. A buffer that is not where it is looked for may be on the device's other side: one that
- * was there before the tracker began a session without dispatch, or one of that session that is freed after its end.
+ * The long way of a release. A buffer that is not on the device may be on its virtual or real counterpart: it was
+ * allocated before the tracker began a session without dispatch, or in such a session that has ended.
  */
 static int free_entered(uint32_t number, uint32_t kind, uint64_t id)
 {
@@ -273,7 +275,7 @@ int tidemark_free_(uint32_t number, uint32_t kind, uint64_t id)
 	return likely(err != -ENOENT) ? err : free_long(number, kind, id);
 }
 
-/* The writer and a device for the rarer calls: 0 with both set, and the library entered; or an error. */
+/* For the rarer calls: enters the library and sets the writer and a device. 0 or an error. */
 static int open_device(uint32_t number, struct tdm_writer **writer, struct tdm_wdevice **device)
 {
 	*device = NULL;
@@ -288,7 +290,7 @@ static int open_device(uint32_t number, struct tdm_writer **writer, struct tdm_w
 	return -ENOSPC;
 }
 
-/* Off is no error. */
+/* It is not an error if tracking is off. */
 static int off_is_fine(int err)
 {
 	return err == -ESHUTDOWN ? 0 : err;
@@ -360,7 +362,7 @@ uint32_t tidemark_name(const char *text)
 uint32_t tidemark_site_slow_(uint64_t *cache, const char *text)
 {
 	uint32_t number = tidemark_name(text);
-	/* One word, so that another thread sees both halves or none. */
+	/* One word, so that another thread sees both halves or neither. */
 	if (number != 0)
 		__atomic_store_n(cache, (uint64_t)tidemark_epoch_ << 32 | number, __ATOMIC_RELAXED);
 	return number;
@@ -389,7 +391,7 @@ int tidemark_program(const char *name)
 	uint32_t number = name != NULL ? tidemark_name(name) : 0;
 	struct tdm_report report = { .name = number };
 	tdm_thread.program = number;
-	/* On the time line of the device that the thread uses, if it has one yet. */
+	/* Goes to the time line of the device that the thread uses, if any. */
 	if (number != 0 && enter()) {
 		if (own_writer() != NULL && tdm_thread.device != NULL)
 			tdm_writer_note(
@@ -435,7 +437,7 @@ int tidemark_phase(const char *name)
 	return tdm_client_put_phase(&mark, name);
 }
 
-/* A word that only grows, read while others write it. */
+/* Reads a word that others may be writing. */
 static uint64_t load_u64(const uint64_t *from)
 {
 	return atomic_load_explicit((const _Atomic uint64_t *)from, memory_order_relaxed);

@@ -20,22 +20,22 @@
 
 enum {
 	STACK_DEPTH_MAX = TDM_LEDGER_STACK_MAX,
-	SKIP_FIRST = 256,   /* reports that pass after a ledger could not be made, the first time; */
-	SKIP_MAX = 1 << 20, /* twice as many each further time, up to this */
+	SKIP_FIRST = 256,   /* reports to skip after the first failure to make a ledger; */
+	SKIP_MAX = 1 << 20, /* doubled after each further failure, up to this */
 	FIRST_PRIORITY = 101,
 };
 static const char default_socket[] = "/tmp/tt_allocation_server.sock";
 
 _Thread_local struct tdm_thread tdm_thread __attribute__((tls_model("initial-exec")));
-static struct tdm_live_page first_page; /* until there is one that is wiped */
+static struct tdm_live_page first_page; /* until there is one that is wiped on fork */
 struct tdm_live_page *_Atomic tdm_live = &first_page;
 struct tdm_client tdm_client;
 unsigned char tidemark_active_;
 uint32_t tidemark_epoch_ = 1;
 
-static struct tdm_writer *last_writer; /* survives a fork: the parent's, in a child that has none yet */
+static struct tdm_writer *last_writer; /* survives a fork: in a child without its own, the parent's */
 static pid_t last_pid;
-static _Atomic pid_t own_pid; /* of the process that this memory was made ready for */
+static _Atomic pid_t own_pid; /* the process for which this memory was prepared */
 static _Atomic bool atfork_registered;
 static bool is_auto;
 
@@ -48,7 +48,7 @@ void tdm_thread_refresh(struct tdm_writer *writer)
 	tdm_thread.epoch = atomic_load(&atomic_load(&tdm_live)->epoch);
 }
 
-/* What other threads of the parent held is free, and what the parent counted is the parent's. */
+/* Resets locks that other threads of the parent held, and counters of the parent. */
 static void forget_parent(void)
 {
 	tdm_lock_reset(&first_page.lock);
@@ -63,11 +63,12 @@ static void after_fork_in_child(void)
 	tdm_thread.record = NULL;
 	tdm_thread.epoch = 0;
 	tdm_thread.device = NULL;
-	__atomic_fetch_add(&tidemark_epoch_, 1, __ATOMIC_RELAXED); /* names are looked up in the child's own ledger */
+	__atomic_fetch_add(
+		&tidemark_epoch_, 1, __ATOMIC_RELAXED); /* names must be looked up again, in the child's own ledger */
 	atomic_store(&own_pid, getpid());
 	atomic_store(&first_page.writer, NULL);
 	struct tdm_live_page *page = atomic_load(&tdm_live);
-	atomic_store(&page->writer, NULL); /* where Linux could not wipe it */
+	atomic_store(&page->writer, NULL); /* in case Linux could not wipe it */
 	atomic_store(&page->epoch, 0);
 	tdm_lock_reset(&page->lock);
 	forget_parent();
@@ -87,7 +88,7 @@ static bool daemon_listens(void)
 	int before = errno, got = connect(fd, (const struct sockaddr *)&address, sizeof address), err = errno;
 	close(fd);
 	errno = before;
-	return got == 0 || err == EAGAIN; /* EAGAIN: it listens, and is busy */
+	return got == 0 || err == EAGAIN; /* EAGAIN: it listens but is busy */
 }
 
 static bool is_set(const char *value)
@@ -111,7 +112,7 @@ int tdm_client_enable(void)
 	return 0;
 }
 
-/* TIDEMARK_STACKS: frames of a stack. */
+/* TIDEMARK_STACKS: the number of frames to keep. */
 static uint32_t read_depth(void)
 {
 	const char *text = secure_getenv("TIDEMARK_STACKS");
@@ -146,7 +147,7 @@ static struct tdm_live_page *wiped_page(struct tdm_live_page *page)
 		return page;
 	if (madvise(at, TDM_LEDGER_PAGE, MADV_WIPEONFORK) != 0) {
 		munmap(at, TDM_LEDGER_PAGE);
-		return page; /* then only children of fork() itself are noticed */
+		return page; /* then only children made by fork() itself are noticed */
 	}
 	return at;
 }
@@ -186,7 +187,7 @@ struct tdm_writer *tdm_client_writer_slow(void)
 	struct tdm_writer *writer = NULL;
 	pid_t pid = getpid();
 	if (atomic_exchange(&own_pid, pid) != pid)
-		forget_parent(); /* a child that was not made by fork(): no handler has run */
+		forget_parent(); /* a child not made by fork(): no handler has run */
 	uint32_t skip = atomic_load_explicit(&page->skip, memory_order_relaxed);
 	if (skip != 0) {
 		atomic_store_explicit(&page->skip, skip - 1, memory_order_relaxed); /* threads may count one twice */
@@ -212,7 +213,9 @@ struct tdm_writer *tdm_client_peek(void)
 	return atomic_load_explicit(&atomic_load(&tdm_live)->writer, memory_order_acquire);
 }
 
-/* A ledger with nothing in it goes; the address space stays mapped, because other threads may still report. */
+/*
+ * Closes the ledger, and removes it if it has no live buffers. It stays mapped, because other threads may still report.
+ */
 static void end_ledger(struct tdm_live_page *page, struct tdm_writer *writer)
 {
 	struct tdm_ledger_header *header = writer->file.header;
@@ -226,8 +229,7 @@ static void end_ledger(struct tdm_live_page *page, struct tdm_writer *writer)
 	atomic_store(&page->epoch, 0);
 }
 
-/* Ends a ledger that is still the one in use: other threads may come here as well, and make another of the same name.
- */
+/* Ends the ledger if it is still the current one: another thread may have ended it and made a new one. */
 static void end_if_current(struct tdm_writer *writer)
 {
 	struct tdm_live_page *page = atomic_load(&tdm_live);

@@ -1,9 +1,9 @@
 /*
- * The library's life inside somebody else's program: when it is on, which ledger is its own, what happens at fork and
- * exit. Everything here is private memory.
+ * The library's life inside somebody else's program: whether it is on, which ledger it uses, and what happens at fork
+ * and exit. Everything here is in private memory.
  *
- * The writer's address lies in a page that Linux wipes in a forked child. So a child finds no writer, whatever way
- * it was made, and gets a ledger of its own at its first report; its parent's ledger is not touched.
+ * The writer's address is in a page that Linux wipes in a forked child. So a child finds no writer, however it was
+ * made, and gets its own ledger at its first report; it does not touch its parent's ledger.
  */
 #ifndef TDM_CLIENT_CLIENT_H
 #define TDM_CLIENT_CLIENT_H
@@ -14,40 +14,40 @@
 
 #include "ledger/writer.h"
 
-/* What is true of one thread. `busy` keeps a signal handler from entering the library while the thread is in it. */
+/* The state of one thread. `busy` keeps a signal handler from entering the library while the thread is in it. */
 struct tdm_thread {
-	uint32_t epoch; /* of what follows; another one than the page's: to be looked up again */
+	uint32_t epoch; /* the other fields must be looked up again if this differs from the page's */
 	uint32_t id;    /* Linux's */
 	struct tdm_wthread *record;
 	struct tdm_wdevice *device; /* used last; NULL: none */
 	uint32_t program;
 	uint8_t busy;
-	int caller_errno;                /* while busy: what the caller gets back */
+	int caller_errno;                /* while busy: errno to restore for the caller */
 	uintptr_t stack_low, stack_high; /* 0: not known yet */
 };
 extern _Thread_local struct tdm_thread tdm_thread __attribute__((tls_model("initial-exec")));
 
-/* The page that is wiped on fork. */
+/* The contents of the page that is wiped on fork. */
 struct tdm_live_page {
 	struct tdm_writer *_Atomic writer;
-	_Atomic uint32_t epoch; /* of the writer; 0: none. What threads keep about another one is not valid. */
-	struct tdm_lock lock;   /* around making and ending a writer */
-	_Atomic uint32_t skip;  /* reports to let pass before a ledger is tried again */
+	_Atomic uint32_t epoch; /* of the writer; 0: none. Thread state with a different epoch is not valid. */
+	struct tdm_lock lock;   /* held while a writer is made or ended */
+	_Atomic uint32_t skip;  /* reports until the next attempt to make a ledger */
 	uint32_t failures;
 };
 extern struct tdm_live_page *_Atomic tdm_live;
 
 struct tdm_client {
 	uint32_t stack_depth;        /* 0: no stacks */
-	_Atomic uint64_t unrecorded; /* reports while there was no ledger to count them in */
-	_Atomic uint8_t closing;     /* exit has begun: a ledger that becomes empty is removed at once */
+	_Atomic uint64_t unrecorded; /* reports made while there was no ledger to count them */
+	_Atomic uint8_t closing;     /* exit has begun: remove a ledger as soon as it has no live buffers */
 	uint8_t keep;                /* TIDEMARK_KEEP: never removed */
 };
 extern struct tdm_client tdm_client;
 
 struct tdm_writer *tdm_client_writer_slow(void);
 
-/* This process's writer, made if need be; NULL when it cannot be had: the report is counted. */
+/* This process's writer, made if necessary. If that fails, NULL, and the report is counted as unrecorded. */
 static inline struct tdm_writer *tdm_client_writer(void)
 {
 	struct tdm_live_page *page = atomic_load_explicit(&tdm_live, memory_order_acquire);
@@ -55,18 +55,18 @@ static inline struct tdm_writer *tdm_client_writer(void)
 	return __builtin_expect(writer != NULL, 1) ? writer : tdm_client_writer_slow();
 }
 
-/* The writer if there is one already. */
+/* The writer, or NULL if there is none yet. */
 struct tdm_writer *tdm_client_peek(void);
 
 /* Turns tracking on. */
 int tdm_client_enable(void);
-/* With TIDEMARK=auto: looks again whether a daemon is there. */
+/* With TIDEMARK=auto: checks again whether a daemon is listening. */
 void tdm_client_look_for_daemon(void);
 
-/* After a call while the process is ending. */
+/* To be called after a report while the process is exiting. */
 void tdm_client_after_exit(void);
 
-/* Brings what is known of the calling thread up to date. */
+/* Updates the state of the calling thread. */
 void tdm_thread_refresh(struct tdm_writer *writer);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Two ways to walk the stack. Frame pointers cost a few nanoseconds a frame, and see only through code that keeps them;
- * the walk stays inside the thread's own stack, so that a register that holds something else cannot lead it astray.
- * libunwind sees through everything; it is opened at run time where it is installed.
+ * Two ways to walk the stack. Frame pointers cost a few nanoseconds per frame, but work only in code that keeps them;
+ * the walk stays inside the thread's own stack, so that a register with another value cannot lead it astray. libunwind
+ * works in all code; it is loaded at run time if it is installed.
  */
 #include "client/stack.h"
 #include "client/client.h"
@@ -22,10 +22,10 @@ static struct {
 	unwind_function *unwind;
 } method;
 
-/* Address ranges that the ledger knows already; private, guarded by `lock`. */
+/* Address ranges of modules that the ledger already has; guarded by `lock`. */
 static struct {
 	struct tdm_lock lock;
-	struct tdm_writer *writer; /* they are known to this ledger */
+	struct tdm_writer *writer; /* the ledger that has them */
 	struct {
 		uintptr_t base, end;
 	} known[MODULES_MAX];
@@ -58,13 +58,13 @@ static void find_stack(uintptr_t address)
 		have -= (size_t)(line - text);
 		memmove(text, line, have);
 		if (have == sizeof text - 1)
-			have = 0; /* an absurdly long line: passed over */
+			have = 0; /* an absurdly long line: skipped */
 	}
 	close(fd);
 }
 
-/* ARM processors can sign the return addresses that they keep on the stack, in bits above the address. xpaclri takes
- * the signature off x30, and does nothing on processors that do not sign. */
+/* ARM processors can sign the return addresses on the stack, in the bits above the address. xpaclri removes the
+ * signature from x30 and does nothing on processors without signatures. */
 static uintptr_t without_signature(uintptr_t address)
 {
 #if defined(__aarch64__)
@@ -88,7 +88,7 @@ static uint32_t walk_frames(uint64_t *frames, uint32_t depth, void *frame)
 			break;
 		frames[count++] = without_signature(link[1]);
 		if (link[0] <= at)
-			break; /* callers lie higher */
+			break; /* the frames of callers are at higher addresses */
 		at = link[0];
 	}
 	return count;
@@ -109,7 +109,7 @@ static int choose_method(void)
 	return chosen;
 }
 
-/* libunwind's frames from the one that returns to the caller of the library on. */
+/* libunwind's frames, starting at the one that returns to the caller of the library. */
 static uint32_t unwind_frames(uint64_t *frames, uint32_t depth, void *frame)
 {
 	void *all[TDM_LEDGER_STACK_MAX + UNWIND_SKIP_MAX];
@@ -133,8 +133,8 @@ static bool is_known(uint64_t address)
 	return false;
 }
 
-/* Asks the loader without its lock: a child of a fork may find that taken for ever. The module stays where it is,
- * because the address is on the stack. */
+/* Asks the loader without taking its lock, which may be taken forever in a forked child. The module cannot be unloaded
+ * meanwhile, because the address is on the stack. */
 static void put_module(struct tdm_writer *writer, uint64_t address)
 {
 	struct {
@@ -159,7 +159,7 @@ static void put_module(struct tdm_writer *writer, uint64_t address)
 	modules.known[modules.count++].end = (uintptr_t)found.dlfo_map_end;
 }
 
-/* A stack that is new to the ledger may pass through modules that are, too. */
+/* A stack that is new to the ledger may contain modules that are new, too. */
 static void note_modules(struct tdm_writer *writer, const uint64_t *frames, uint32_t count)
 {
 	if (!tdm_lock_take(&modules.lock))

@@ -1,4 +1,4 @@
-/* Call stacks of reports: taken here, symbolised by whoever reads the ledger. */
+/* Call stacks of reports: taken here, symbolised by the reader of the ledger. */
 #ifndef TDM_CLIENT_STACK_H
 #define TDM_CLIENT_STACK_H
 
@@ -6,14 +6,14 @@
 
 #include "ledger/writer.h"
 
-/* The number of the caller's stack, innermost frame first, at most `depth` frames, from the function on that `frame` is
- * the frame of. 0 when there is none. */
+/* Takes the caller's stack, innermost frame first, at most `depth` frames, starting at the function with this `frame`.
+ * Returns the blob number, or 0 when there is none. */
 uint32_t tdm_stack_take(struct tdm_writer *writer, uint32_t depth, void *frame);
 
-/* In a forked child: what another thread of the parent held is free, and no module is known to the child's ledger. */
+/* In a forked child: resets the lock and forgets the modules, which the child's ledger does not have. */
 void tdm_stack_after_fork(void);
 
-/* The number of a stack that the caller brought. */
+/* Stores a stack that the caller provides. Returns the blob number, or 0. */
 uint32_t tdm_stack_put(struct tdm_writer *writer, const uint64_t *frames, uint32_t count);
 
 #endif

@@ -1,22 +1,22 @@
 /*
- * The phase tracker. A session (from begin to end) is cut into segments by snapshots; a segment adds up the events
- * between two of them, by the rules that tt-train's tracker has for a graph capture:
+ * The phase tracker. Snapshots cut a session (from begin to end) into segments; a segment sums up the events between
+ * two snapshots, by the rules of tt-train's tracker for a graph capture:
  *
- *   DRAM  DRAM and TRACE buffers, sizes as asked for. The sum starts at 0 in each segment and falls below 0 when older
+ *   DRAM  DRAM and TRACE buffers, requested sizes. The sum starts at 0 in each segment and falls below 0 when older
  *         buffers are freed; its peak does not.
  *   L1    bytes in one core, in four sums and their total: circular buffers; L1 and L1_SMALL buffers; dataflow buffers;
- *         scratchpads. Buffers may fall below 0 like DRAM. What a program holds goes with it, all at once, so
+ *         scratchpads. Buffers may fall below 0 like DRAM. A program's memory is released all at once, so
  *         those sums never fall below 0.
  *
- * Every other kind is outside the tracker's view. Finished segments stay until they are cleared, also over several
- * sessions, and the cumulative figures run through all of them.
+ * The tracker ignores every other kind. Finished segments stay until they are cleared, even across sessions, and the
+ * cumulative figures cover all of them.
  *
  * Locks, outer before inner:
- *   session_lock  begin, snapshot, end, clear and every look at finished segments; held over calls into the client.
- *   event_lock    the running sums and a change of the mode; held for a few additions, calls nothing.
- * Both know their holder, so that a signal handler that interrupted it gives up instead of waiting for itself.
+ *   session_lock  begin, snapshot, end, clear and all access to finished segments; held during calls into the client.
+ *   event_lock    the running sums and changes of the mode; held for a few additions, with no calls.
+ * Both know their holder, so that a signal handler that interrupted the holder gives up instead of waiting forever.
  *
- * Segments and names lie in chunks from mmap that never move and are used again after a clear.
+ * Segments and names are in chunks from mmap that never move and are reused after a clear.
  */
 #include "client/tracker.h"
 
@@ -34,10 +34,10 @@ enum {
 	SEGMENT_CHUNKS = TDM_TRACKER_SEGMENT_MAX / SEGMENTS_PER_CHUNK,
 	NAME_CHUNK_BYTES = TDM_TRACKER_NAME_MAX,
 	NAME_CHUNKS = 64,
-	SPINS = 64, /* before the processor is given to the holder of a lock */
+	SPINS = 64, /* before the processor is yielded to the holder of a lock */
 };
 
-/* A sum that moves, and the highest it has been. */
+/* A running sum and its highest value. */
 struct level {
 	int64_t now, peak;
 };
@@ -66,14 +66,14 @@ static _Atomic uint64_t missed;
 
 /* Under session_lock. */
 static struct {
-	uint64_t session; /* number of the last one that was begun */
+	uint64_t session; /* number of the last session */
 	size_t count;
 	size_t name_chunk, name_used; /* where the next name goes */
 	struct segment *segments[SEGMENT_CHUNKS];
 	char *names[NAME_CHUNKS];
 } kept;
 
-/* False when this thread holds it already. */
+/* False when this thread already holds it. */
 static bool lock(struct owner_lock *l)
 {
 	uintptr_t self = (uintptr_t)pthread_self();
@@ -94,7 +94,7 @@ static void unlock(struct owner_lock *l)
 	atomic_store_explicit(&l->owner, 0, memory_order_release);
 }
 
-/* Sizes come from outside: a sum stops at its limit. */
+/* Sizes are untrusted: a sum stops at its limit. */
 static int64_t clamp_size(uint64_t bytes)
 {
 	return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
@@ -119,7 +119,7 @@ static void level_add(struct level *l, int64_t change)
 	l->peak = max_of(l->peak, l->now);
 }
 
-/* What a program holds: the change that was made, which is smaller when something older than the segment goes. */
+/* For the sums of programs. Returns the change made, which is smaller if memory from before the segment is released. */
 static int64_t level_add_program(struct level *l, int64_t change)
 {
 	if (change < 0 && l->now < -change)
@@ -128,7 +128,7 @@ static int64_t level_add_program(struct level *l, int64_t change)
 	return change;
 }
 
-/* Sizes are below 0 for a release: as asked for, and in one core. */
+/* The requested size and the bytes in one core; negative for a release. */
 static void count_event(uint32_t kind, int64_t asked, int64_t per_core)
 {
 	switch (kind) {
@@ -238,7 +238,7 @@ static void set_mode(unsigned char mode)
 	while (!atomic_compare_exchange_weak(&tdm_rare, &was, next));
 }
 
-/* Ends the running segment, whose sums go to *sums, and starts afresh under `mode`. */
+/* Ends the running segment, stores its sums in *sums, and starts again with `mode`. */
 static int cut(struct sums *sums, unsigned char mode)
 {
 	if (!lock(&event_lock))
@@ -294,9 +294,9 @@ static void put_phase(const struct sums *sums, const char *name, unsigned char m
 }
 
 /*
- * Ends the running segment under `name`. With `goes_on` the next one begins, and when there is no room for this one it
- * simply goes on; otherwise the session ends in any case. The mode changes under session_lock only, so it can be read
- * here.
+ * Ends the running segment under `name`. With `goes_on` the next one begins, or, if there is no room for this one, it
+ * simply continues; without it the session ends in any case. The mode changes only under session_lock, so it can be
+ * read here.
  */
 static int finish_segment(const char *name, bool goes_on)
 {
@@ -367,7 +367,7 @@ int tidemark_capture_clear(void)
 	return err;
 }
 
-/* The child has one thread, and nobody will come to release what another thread held. */
+/* The child has one thread: nobody will release the locks that other threads held. */
 void tdm_tracker_after_fork(void)
 {
 	set_mode(TDM_TRACKER_NONE);
@@ -419,7 +419,7 @@ int tidemark_capture_program_peaks_(size_t i, int64_t *dfb, int64_t *scratchpad)
 	return err;
 }
 
-/* How many segments have that name; *last is the last of them. */
+/* The number of segments with that name; *last is the last of them. */
 static size_t find_named(const char *name, struct tidemark_segment *last)
 {
 	size_t found = 0;

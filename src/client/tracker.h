@@ -1,6 +1,6 @@
 /*
- * The phase tracker: what the reports between two snapshots add up to. The public side is tidemark_capture_*() in
- * tidemark.h; this is the side of the client, which tells the tracker of every event while a session is active.
+ * The phase tracker: sums of the reports between two snapshots. The public side is tidemark_capture_*() in tidemark.h;
+ * this is the client's side, which tells the tracker about every event while a session is active.
  */
 #ifndef TDM_CLIENT_TRACKER_H
 #define TDM_CLIENT_TRACKER_H
@@ -13,7 +13,7 @@
 #include "ledger/layout.h"
 #include "tidemark.h"
 
-/* Why reports take the long way; 0: they need not. The tracker's mode is in the lowest bits. */
+/* Reasons why reports take the long way; 0: none. The tracker's mode is in the lowest bits. */
 enum {
 	TDM_TRACKER_NONE = 0,
 	TDM_TRACKER_NORMAL = 1,
@@ -26,27 +26,29 @@ extern _Atomic unsigned char tdm_rare;
 
 enum {
 	TDM_TRACKER_SEGMENT_MAX = 65536,   /* segments kept until they are cleared */
-	TDM_TRACKER_NAME_MAX = 256 * 1024, /* bytes of a name, its end included */
+	TDM_TRACKER_NAME_MAX = 256 * 1024, /* bytes of a name, including its terminator */
 };
 
-/* What runs now: TDM_TRACKER_*. Nobody needs to call the two functions below while it is TDM_TRACKER_NONE. */
+/* The current mode: TDM_TRACKER_*. While it is TDM_TRACKER_NONE, the two functions below need not be called. */
 static inline unsigned tdm_tracker_mode(void)
 {
 	return atomic_load_explicit(&tdm_rare, memory_order_acquire) & TDM_TRACKER_MODES;
 }
 
 /*
- * One event, from any thread: the kind (enum tidemark_kind), the size asked for, the bytes in one bank or core. A view
- * counts nothing. Neither waits for anything but another thread that adds; both may be called with locks of the client
+ * Report one event, from any thread: the kind (enum tidemark_kind), the requested size, the bytes in one bank or core.
+ * Views do not count. Both wait only for other threads in these functions, and may be called with locks of the client
  * held.
  */
 void tdm_tracker_alloc(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view);
 void tdm_tracker_free(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view);
 
-/* Events that a signal handler reported while the tracker was at work in the same thread: they are in no segment. */
+/*
+ * The number of events missing from all segments: a signal handler reported them when it had interrupted the tracker.
+ */
 uint64_t tdm_tracker_missed(void);
 
-/* In the child of a fork: no session, no segments, no lock held. */
+/* In a forked child: resets to no session, no segments, no lock held. */
 void tdm_tracker_after_fork(void);
 
 /* The text of a TIDEMARK_ECAPTURE_* or TIDEMARK_ETRACE_* code; NULL for any other. */
@@ -54,19 +56,19 @@ const char *tdm_tracker_strerror(int code);
 
 /*
  * Private to the bindings for C++ and Python: the peaks per core of dataflow buffers and scratchpads of the i-th
- * segment, which the tracker that is followed here knows but does not print. 0 or -ERANGE.
+ * segment, which tt-train's tracker has but does not print. 0 or -ERANGE.
  */
 TIDEMARK_API int tidemark_capture_program_peaks_(size_t i, int64_t *dfb, int64_t *scratchpad);
 
 /*
- * What the tracker needs of the client. The tracker holds no lock that tdm_tracker_alloc() or tdm_tracker_free() takes
- * while it calls these.
+ * Functions of the client that the tracker calls. While it does, it holds no lock that tdm_tracker_alloc() or
+ * tdm_tracker_free() takes.
  */
 
 /* Turns tracking on; 0 or a negative code. */
 int tdm_client_enable(void);
 
-/* Appends a finished segment to the ledger; copies `name`, and fills in the end and `dram_now`. */
+/* Appends a finished segment to the ledger; copies `name` and fills in the end and `dram_now`. */
 int tdm_client_put_phase(const struct tdm_ledger_phase *phase, const char *name);
 
 #endif

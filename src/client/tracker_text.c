@@ -1,6 +1,4 @@
-/*
- * The summary of the phase tracker: its segments to a buffer or a stream. Its form is in event/phase_text.c.
- */
+/* The summary of the phase tracker: writes its segments to a buffer or a stream. event/phase_text.c has the format. */
 #include "event/phase_text.h"
 #include "tidemark.h"
 
@@ -9,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where the summary goes: a buffer that keeps what fits, or a stream. */
+/* The destination of the summary: a buffer, which keeps as much as fits, or a stream. */
 struct sink {
 	char *dst;
 	size_t cap, length;

@@ -1,6 +1,4 @@
-/*
- * What the library says about itself: its version, and the texts of its codes.
- */
+/* The library's version and the texts of its error codes. */
 #include "tidemark.h"
 
 #include <assert.h>
@@ -9,10 +7,10 @@
 #include "client/tracker.h"
 #include "tidemark_version.h"
 
-/* The public header is installed as it is, so it repeats the version that the build knows. */
-static_assert(TIDEMARK_VERSION_MAJOR == TDM_VERSION_MAJOR, "tidemark.h is of another major version");
-static_assert(TIDEMARK_VERSION_MINOR == TDM_VERSION_MINOR, "tidemark.h is of another minor version");
-static_assert(TIDEMARK_VERSION_PATCH == TDM_VERSION_PATCH, "tidemark.h is of another patch version");
+/* The public header is installed unchanged, so it repeats the version of the build. */
+static_assert(TIDEMARK_VERSION_MAJOR == TDM_VERSION_MAJOR, "tidemark.h has a different major version");
+static_assert(TIDEMARK_VERSION_MINOR == TDM_VERSION_MINOR, "tidemark.h has a different minor version");
+static_assert(TIDEMARK_VERSION_PATCH == TDM_VERSION_PATCH, "tidemark.h has a different patch version");
 static_assert(sizeof(TIDEMARK_VERSION) == sizeof(TDM_VERSION_STRING), "tidemark.h spells the version differently");
 
 const char *tidemark_version(void)

@@ -1,4 +1,4 @@
-/* Rounding up to an alignment, with the two things that can go wrong said: no alignment, no room in 64 bits. */
+/* Rounds up to an alignment and reports what can go wrong: an alignment of 0, or a result above 64 bits. */
 #ifndef TDM_DEVICE_ALIGN_H
 #define TDM_DEVICE_ALIGN_H
 

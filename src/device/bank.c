@@ -1,10 +1,11 @@
 /*
- * Where the regions of a bank lie:
+ * The regions of a bank:
  *
- *     DRAM bank   0 [the runtime's] dram_base [DRAM buffers ........] [TRACE] dram_bank_size
+ *     DRAM bank   0 [runtime's own] dram_base [DRAM buffers ........] [TRACE] dram_bank_size
  *     L1 of core  0 [firmware, kernel config] l1_base [L1 ......] [L1_SMALL] l1_size
  *
- * The trace region is given for all banks together and cut into whole trace pages; L1_SMALL is given for one core.
+ * The size of the trace region is for all banks together and is split into whole trace pages; the size of L1_SMALL is
+ * for one core.
  */
 #include "device/bank.h"
 #include "base/err.h"
@@ -36,10 +37,7 @@ static int bank_count(const struct tdm_card *card, enum tdm_card_field field, ui
 	return 0;
 }
 
-/*
- * The bytes at the top of each of `banks` banks that `total` bytes of trace region take. False when they do not fit 64
- * bits.
- */
+/* The bytes that a trace region of `total` bytes takes at the top of each of `banks` banks. False above 64 bits. */
 static bool trace_per_bank(uint64_t total, uint64_t align, uint32_t banks, uint64_t *bytes)
 {
 	if (!tdm_align_up(total, align, &total))
@@ -48,8 +46,8 @@ static bool trace_per_bank(uint64_t total, uint64_t align, uint32_t banks, uint6
 }
 
 /*
- * Both regions are held against their bank before the number of banks is asked for: a bad size is said even when that
- * is unknown.
+ * Both regions are checked against the bank size before the number of banks is needed, so a bad size is reported even
+ * when that number is unknown.
  */
 static int dram_range(const struct tdm_card *card, struct tdm_bank_range *range, struct tdm_diag *diag)
 {
@@ -94,7 +92,7 @@ static int l1_range(const struct tdm_card *card, struct tdm_bank_range *range, s
 	if (base >= size)
 		return tdm_diag_set(diag, TDM_EREFUSED, 0, 0,
 			"l1_base %" PRIu64 " is not inside an L1 of %" PRIu64 " bytes", base, size);
-	/* As in the runtime, something must be left for L1 buffers. */
+	/* As in the runtime, there must be some room left for L1 buffers. */
 	if (!tdm_align_up(tdm_card_get(card, TDM_CARD_L1_SMALL), tdm_card_get(card, TDM_CARD_DRAM_ALIGN), &small) ||
 		small >= size - base)
 		return tdm_diag_set(diag, TDM_EREFUSED, 0, 0,
@@ -133,7 +131,7 @@ int tdm_bank_range(const struct tdm_card *card, enum tdm_kind kind, struct tdm_b
 static int check_shape(const struct tdm_bank_range *range, const struct tdm_buffer_shape *shape, struct tdm_diag *diag)
 {
 	if (shape->page_size == 0)
-		return tdm_diag_set(diag, TDM_EREFUSED, 0, 0, "a page size of 0");
+		return tdm_diag_set(diag, TDM_EREFUSED, 0, 0, "the page size is 0");
 	if (shape->size % shape->page_size != 0)
 		return tdm_diag_set(diag, TDM_EREFUSED, 0, 0,
 			"the size %" PRIu64 " is not a multiple of the page size %" PRIu64, shape->size,
@@ -143,7 +141,7 @@ static int check_shape(const struct tdm_bank_range *range, const struct tdm_buff
 			tdm_kind_name(range->kind));
 	if (range->kind == TDM_KIND_L1_SMALL && shape->cores == 0)
 		return tdm_diag_set(
-			diag, TDM_EREFUSED, 0, 0, "L1_SMALL holds sharded buffers only, this one is interleaved");
+			diag, TDM_EREFUSED, 0, 0, "L1_SMALL holds only sharded buffers; this one is interleaved");
 	if (shape->cores <= range->banks)
 		return 0;
 	if (range->kind == TDM_KIND_L1 || range->kind == TDM_KIND_L1_SMALL)
@@ -151,8 +149,8 @@ static int check_shape(const struct tdm_bank_range *range, const struct tdm_buff
 			"Expected number of shards %" PRIu32
 			" to be less than or equal to total number of L1 banks %" PRIu32 " in compute cores",
 			shape->cores, range->banks);
-	return tdm_diag_set(diag, TDM_EREFUSED, 0, 0,
-		"%" PRIu32 " shards do not fit on %" PRIu32 " DRAM banks, one on each", shape->cores, range->banks);
+	return tdm_diag_set(diag, TDM_EREFUSED, 0, 0, "%" PRIu32 " shards need a DRAM bank each; there are %" PRIu32,
+		shape->cores, range->banks);
 }
 
 int tdm_bank_spread(const struct tdm_bank_range *range, const struct tdm_buffer_shape *shape,
@@ -165,7 +163,7 @@ int tdm_bank_spread(const struct tdm_bank_range *range, const struct tdm_buffer_
 	uint32_t lanes = shape->cores != 0 ? shape->cores : range->banks;
 	s.pages = shape->size / shape->page_size;
 	s.pages_per_bank = s.pages / lanes + (s.pages % lanes != 0);
-	/* Below, an interleaved buffer's last row of pages may be short; a shard is always filled up. */
+	/* The last row of pages of an interleaved buffer may be short; a shard is always filled up. */
 	uint64_t device_pages = s.pages, holding = s.pages < lanes ? s.pages : lanes;
 	bool wraps = false;
 	if (shape->cores != 0) {
@@ -189,14 +187,14 @@ int tdm_bank_spread(const struct tdm_bank_range *range, const struct tdm_buffer_
 }
 
 /*
- * The runtime shuffles with the C++ library's default generator (a multiplicative one modulo a Mersenne prime, seeded
- * with 0, which stands for 1) and its shuffle. Only the sequence of draws matters here; it is that of libstdc++.
+ * The runtime uses the C++ library's shuffle and default generator: a multiplicative one modulo a Mersenne prime,
+ * seeded with 0, which the library replaces by 1. Only the sequence of draws matters here; it is that of libstdc++.
  */
 enum { GENERATOR_FACTOR = 16807, GENERATOR_PRIME = 2147483647, GENERATOR_RANGE = GENERATOR_PRIME - 2 };
 
 static_assert((uint64_t)TDM_BANK_CORES_MAX * TDM_BANK_CORES_MAX <= GENERATOR_RANGE, "one draw serves two positions");
 
-/* A number below `bound`: draws from the ragged end of the generator's range are thrown away, others scaled down. */
+/* A number below `bound`: a draw past the largest multiple of `bound` is repeated, any other is scaled down. */
 static uint32_t draw_below(uint32_t *state, uint64_t bound)
 {
 	uint64_t scale = GENERATOR_RANGE / bound, value;
@@ -215,8 +213,8 @@ static void swap_x(struct tdm_core *a, struct tdm_core *b)
 }
 
 /*
- * Shuffles the x of all cores. One draw gives the partners of two neighbours; an even count has one element over, which
- * goes first.
+ * Shuffles the x of all cores. One draw gives the partners of two neighbours; with an even count, the element left over
+ * is swapped first.
  */
 static void shuffle_x(struct tdm_core *cores, uint32_t count)
 {
@@ -235,7 +233,9 @@ int tdm_bank_cores(uint32_t grid_x, uint32_t grid_y, struct tdm_core *cores, uin
 {
 	if (banks == 0 || banks > TDM_BANK_CORES_MAX || (uint64_t)grid_x * grid_y != banks)
 		return -EINVAL;
-	/* First x is the bank of core i, row by row; then y is the core of bank i; then both become coordinates. */
+	/*
+	 * At first x is the bank of core i, counted row by row, and y the core of bank i; then both become coordinates.
+	 */
 	for (uint32_t i = 0; i < banks; i++)
 		cores[i].x = i;
 	shuffle_x(cores, banks);

@@ -1,6 +1,6 @@
 /*
  * Bank arithmetic: from a buffer to bytes in each bank, and from a bank to its core. All banks of a kind are allocated
- * in lockstep: a buffer takes the same addresses in every bank, also in banks that hold none of its pages.
+ * in lockstep: a buffer takes the same addresses in every bank, even in banks that hold none of its pages.
  */
 #ifndef TDM_DEVICE_BANK_H
 #define TDM_DEVICE_BANK_H
@@ -21,29 +21,30 @@ struct tdm_buffer_shape {
 struct tdm_bank_spread {
 	uint64_t pages;
 	uint64_t pages_per_bank;
-	uint64_t aligned_page; /* page size rounded up to the page alignment */
-	uint64_t aligned_size; /* aligned pages, filled-up shards included: what the runtime's messages call the size */
+	uint64_t aligned_page;   /* page size rounded up to the page alignment */
+	uint64_t aligned_size;   /* aligned pages, including those that fill up shards: the runtime's messages call this
+				    the size */
 	uint64_t bytes_per_bank; /* before the allocator's own rounding */
-	uint64_t block_bytes;    /* after it: what is taken in each bank */
+	uint64_t block_bytes;    /* after it: the bytes taken in each bank */
 	uint64_t reserved_bytes; /* block_bytes in every bank, because of the lockstep */
 	uint64_t occupied_bytes; /* block_bytes in the banks or cores that hold a page */
 	uint32_t banks;          /* banks in lockstep */
-	uint32_t banks_holding;  /* those that hold a page */
+	uint32_t banks_holding;  /* banks or cores that hold a page */
 };
 
-/* Geometry of one kind of memory on a card: where its allocator works. */
+/* Geometry of one kind of memory on a card: the range that its allocator manages. */
 struct tdm_bank_range {
 	enum tdm_kind kind;
 	uint64_t base, size;  /* per bank; size 0: the region does not exist */
 	uint64_t page_align;  /* of pages */
 	uint64_t block_align; /* of allocations */
-	uint32_t banks;       /* 0 for an L1_SMALL region that does not exist */
+	uint32_t banks;       /* 0 when there is no L1_SMALL region */
 	bool bottom_up;       /* the runtime's default direction */
 };
 
 /*
  * For DRAM, L1, L1_SMALL and TRACE. 0, TDM_EUNKNOWN (with the field's name in diag), TDM_EREFUSED when the regions do
- * not fit, or -EINVAL for another kind.
+ * not fit, or -EINVAL for any other kind.
  */
 int tdm_bank_range(
 	const struct tdm_card *card, enum tdm_kind kind, struct tdm_bank_range *range, struct tdm_diag *diag);
@@ -55,7 +56,7 @@ int tdm_bank_range(
 int tdm_bank_spread(const struct tdm_bank_range *range, const struct tdm_buffer_shape *shape,
 	struct tdm_bank_spread *spread, struct tdm_diag *diag);
 
-/* The runtime's shuffle draws in another way above this; no chip comes near. */
+/* Above this the runtime's shuffle draws differently; no chip comes near it. */
 enum { TDM_BANK_CORES_MAX = 46340 };
 
 struct tdm_core {
@@ -64,8 +65,8 @@ struct tdm_core {
 
 /*
  * The logical core of every L1 bank: cores[bank], for `banks` = grid_x * grid_y banks. The runtime shuffles the banks
- * over the cores with a fixed seed, the same in every run. 0 or -EINVAL (another number of banks, none, or more than
- * TDM_BANK_CORES_MAX).
+ * over the cores with a fixed seed, the same in every run. 0 or -EINVAL (`banks` is not grid_x * grid_y, is 0, or is
+ * above TDM_BANK_CORES_MAX).
  */
 int tdm_bank_cores(uint32_t grid_x, uint32_t grid_y, struct tdm_core *cores, uint32_t banks);
 

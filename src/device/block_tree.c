@@ -1,5 +1,5 @@
 /*
- * Long: one structure. Leaves, inner nodes and the figures kept about them call each other on the hot path and are
+ * Long: one structure. The functions for leaves, inner nodes and their figures call each other on the hot path and are
  * compiled together.
  */
 #include "device/block_tree.h"
@@ -10,8 +10,9 @@
 
 enum {
 	CACHE_LINE = 64,
-	LEAF_LOW = TDM_LEAF_CAP / 4,        /* below this a leaf looks for a neighbour to join */
-	LEAF_JOINED = TDM_LEAF_CAP * 3 / 4, /* a joined leaf is not larger, so that it does not split at once */
+	LEAF_LOW = TDM_LEAF_CAP / 4, /* a leaf with fewer blocks joins a sibling */
+	LEAF_JOINED =
+		TDM_LEAF_CAP * 3 / 4, /* the most that a joined leaf holds, so that it does not split again at once */
 	INNER_LOW = TDM_INNER_CAP / 4,
 	INNER_JOINED = TDM_INNER_CAP * 3 / 4,
 	CLASS_BASE_BITS = 10, /* the smallest size class ends at 2^(CLASS_BASE_BITS + 1) */
@@ -40,7 +41,7 @@ unsigned tdm_block_tree_row(const struct tdm_block_tree *tree, uint64_t size)
 	return class < tree->rows ? class : tree->rows - 1;
 }
 
-/* Nodes. A leaf split may need a new node on every level, so all are put by before anything is changed. */
+/* Nodes. Splitting a leaf may need a new node on every level, so all are allocated before anything changes. */
 
 static struct tdm_node *node_alloc(size_t size)
 {
@@ -146,7 +147,7 @@ void tdm_block_tree_done(struct tdm_block_tree *tree)
 
 /* Finding. */
 
-/* The last of `count` ascending values that is not above `key`; the first one if all are. */
+/* The index of the last of `count` ascending values that is not above `key`; 0 if all are. */
 static unsigned last_not_above(const uint64_t *values, unsigned count, uint64_t key)
 {
 	unsigned at = 0;
@@ -158,7 +159,7 @@ static unsigned last_not_above(const uint64_t *values, unsigned count, uint64_t 
 	return at;
 }
 
-/* Asks for all lines of a leaf at once: a search that finds one after the other would wait for each. */
+/* Fetches all cache lines of a leaf at once: a search that touches them one by one would wait for each. */
 static inline void prefetch_leaf(const struct tdm_node *node)
 {
 	for (size_t at = 0; at < sizeof(struct tdm_leaf); at += CACHE_LINE)
@@ -250,9 +251,9 @@ bool tdm_block_tree_prev(struct tdm_block_pos *pos)
 	return true;
 }
 
-/* Keeping the figures of the inner nodes. */
+/* Keeping the figures of the inner nodes up to date. */
 
-/* The first address below `node` is now `first`: tells every node above for which it is the first, too. */
+/* The first address below `node` is now `first`: updates each node above as long as that is its first address, too. */
 static void lift_first(struct tdm_node *node, uint64_t first)
 {
 	for (struct tdm_inner *parent; (parent = node->parent) != NULL; node = &parent->node) {
@@ -270,7 +271,7 @@ static uint64_t largest_of(const uint64_t *values, unsigned count)
 	return max;
 }
 
-/* The largest free block of one row below `node` is now `max`: tells the nodes above, as far up as it matters. */
+/* The largest free block of one row below `node` is now `max`: updates the nodes above as far as it matters. */
 static void lift_max(struct tdm_block_tree *tree, struct tdm_node *node, unsigned row, uint64_t max)
 {
 	for (struct tdm_inner *parent; (parent = node->parent) != NULL; node = &parent->node) {
@@ -290,7 +291,7 @@ static void lift_max(struct tdm_block_tree *tree, struct tdm_node *node, unsigne
 	tree->row_max[row] = max;
 }
 
-/* The largest free block of a leaf in each row. */
+/* A leaf's largest free block in each row. */
 static void leaf_max(const struct tdm_block_tree *tree, const struct tdm_leaf *leaf, uint64_t max[TDM_ROWS_MAX])
 {
 	memset(max, 0, sizeof *max * tree->rows);
@@ -310,7 +311,7 @@ static void refresh_leaf(struct tdm_block_tree *tree, struct tdm_leaf *leaf)
 		lift_max(tree, &leaf->node, row, max[row]);
 }
 
-/* Tells the nodes above what an inner node holds now. */
+/* Updates the nodes above an inner node. */
 static void refresh_inner(struct tdm_block_tree *tree, struct tdm_inner *inner)
 {
 	lift_first(&inner->node, inner->first[0]);
@@ -367,8 +368,7 @@ static void new_root(struct tdm_block_tree *tree, struct tdm_node *left, uint64_
 	tree->height++;
 }
 
-/* Puts `right` behind its sibling `left`, whose first address is known above. Its figures are 0 until it is refreshed.
- */
+/* Puts `right` after its sibling `left`, whose first address the parent has. Its figures are 0 until refreshed. */
 static void insert_child(struct tdm_block_tree *tree, struct tdm_node *left, struct tdm_node *right, uint64_t first)
 {
 	if (left->parent == NULL)
@@ -388,7 +388,7 @@ static void insert_child(struct tdm_block_tree *tree, struct tdm_node *left, str
 
 static void settle_inner(struct tdm_block_tree *tree, struct tdm_inner *inner);
 
-/* Takes an emptied or joined child out of its parent. The child itself stays the caller's. */
+/* Takes an emptied or joined child out of its parent. The caller still owns the child. */
 static void remove_child(struct tdm_block_tree *tree, struct tdm_node *node)
 {
 	struct tdm_inner *parent = node->parent;
@@ -410,8 +410,7 @@ static void join_inners(struct tdm_block_tree *tree, struct tdm_inner *left, str
 	refresh_inner(tree, left);
 }
 
-/* After children were taken out: an empty node goes, a root with one child goes, a nearly empty node joins a sibling.
- */
+/* After children were removed: drops an empty node or a root with one child; a nearly empty node joins a sibling. */
 static void settle_inner(struct tdm_block_tree *tree, struct tdm_inner *inner)
 {
 	struct tdm_inner *parent = inner->node.parent;
@@ -450,7 +449,7 @@ static uint64_t low_bits(unsigned count)
 	return count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX;
 }
 
-/* Moves the upper half of a full leaf into a new one behind it, and tells the nodes above. */
+/* Moves the upper half of a full leaf into a new leaf after it and updates the nodes above. */
 static struct tdm_leaf *split_leaf(struct tdm_block_tree *tree, struct tdm_leaf *leaf)
 {
 	struct tdm_leaf *right = take_leaf(tree);
@@ -471,7 +470,7 @@ static struct tdm_leaf *split_leaf(struct tdm_block_tree *tree, struct tdm_leaf 
 	return right;
 }
 
-/* A new block boundary behind block `idx`; the new block has the mark of the old one. */
+/* Cuts block `idx` at the address `at`; both parts keep its mark. */
 static void leaf_insert(struct tdm_leaf *leaf, unsigned idx, uint64_t at)
 {
 	unsigned count = leaf->node.count;
@@ -520,7 +519,7 @@ static void unlink_leaf(struct tdm_block_tree *tree, struct tdm_leaf *leaf)
 	give_leaf(tree, leaf);
 }
 
-/* Takes the first block of a leaf away; the leaf before it, if any, now ends where this one starts. */
+/* Removes the first block of a leaf; the leaf before it, if any, then ends where this one starts. */
 static void erase_first(struct tdm_block_tree *tree, struct tdm_leaf *leaf)
 {
 	leaf_erase(leaf, 0);
@@ -585,7 +584,7 @@ int tdm_block_tree_push_front(struct tdm_block_tree *tree, uint64_t at)
 	int err = tdm_block_tree_cut(tree, &pos, old_start);
 	if (err != 0)
 		return err;
-	/* The cut left an empty block in front, which takes the new room. */
+	/* The cut left an empty block in front; it takes the new room. */
 	pos.leaf->start[0] = at;
 	tdm_block_tree_mark(tree, pos, true);
 	tdm_block_tree_mark(tree, (struct tdm_block_pos){ pos.leaf, 1 }, was_free);
@@ -622,7 +621,7 @@ void tdm_block_tree_settle(struct tdm_block_tree *tree, struct tdm_leaf *leaf)
 	join_if_low(tree, leaf);
 }
 
-/* What is known above about the largest free block of a leaf, in a tree of one row. */
+/* The largest free block of a leaf as its parent has it, in a tree with one row. */
 static uint64_t known_max(const struct tdm_block_tree *tree, const struct tdm_leaf *leaf)
 {
 	return leaf->node.parent != NULL ? leaf->node.parent->max[leaf->node.slot] : tree->row_max[0];
@@ -639,7 +638,7 @@ void tdm_block_tree_settle_grown(struct tdm_block_tree *tree, struct tdm_leaf *l
 
 void tdm_block_tree_settle_cut(struct tdm_block_tree *tree, struct tdm_leaf *leaf, uint64_t size)
 {
-	/* A block smaller than the largest was never counted above; its rest is not either. */
+	/* The parent keeps only the largest block: a smaller one, and what is left of it, does not matter there. */
 	if (tree->rows != 1 || size >= known_max(tree, leaf))
 		refresh_leaf(tree, leaf);
 }
@@ -657,7 +656,7 @@ static bool leaf_is_valid(const struct tdm_leaf *leaf)
 	       (leaf->next->prev == leaf && leaf->next->start[0] == leaf->start[leaf->node.count]);
 }
 
-/* Compares the figures that `parent` keeps about `node` (the tree's own for the root) with what is below. */
+/* Compares the figures that `parent` keeps about `node` (the tree itself for the root) with the nodes below. */
 static bool figures_are_valid(
 	const struct tdm_block_tree *tree, struct tdm_node *node, uint64_t first, const uint64_t *max)
 {

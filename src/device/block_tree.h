@@ -2,14 +2,14 @@
  * The blocks of one address range, in address order, searchable by address and by size: a B+ tree laid out for cache
  * lines.
  *
- * A leaf holds up to TDM_LEAF_CAP neighbouring blocks as their start addresses plus one more: where the last of them
- * ends. So a block is eight bytes and a bit (free or used), its size is a subtraction, and its neighbours are beside
- * it. Leaves are chained in address order. An inner node holds for each child the first address below it and, in each
- * of `rows` rows, the size of the largest free block below it. With one row that is the largest of all sizes; with
- * several, row r counts the blocks of size class r only. The first free block of at least n bytes is found by walking
- * down the leftmost children whose figure is n or more.
+ * A leaf holds up to TDM_LEAF_CAP neighbouring blocks: their start addresses, and the end of the last one. So a block
+ * is eight bytes and a bit (free or used), its size is a subtraction, and its neighbours are beside it. Leaves are
+ * linked in address order. For each child, an inner node holds the first address below it and, in each of `rows` rows,
+ * the size of the largest free block below it. With one row that covers all sizes; with several, row r counts only
+ * blocks of size class r. A search for the first free block of at least n bytes walks down the leftmost children whose
+ * figure is n or more.
  *
- * This file knows blocks and classes, not policies: freelist.c decides. Not thread-safe.
+ * This file knows blocks and classes; freelist.c has the policies. Not thread-safe.
  */
 #ifndef TDM_DEVICE_BLOCK_TREE_H
 #define TDM_DEVICE_BLOCK_TREE_H
@@ -48,7 +48,7 @@ struct tdm_block_tree {
 	unsigned rows;
 	struct tdm_leaf *head;           /* the leaf with the lowest addresses */
 	uint64_t row_max[TDM_ROWS_MAX];  /* largest free block of each row */
-	size_t used_blocks, free_blocks; /* kept by the callers' changes below */
+	size_t used_blocks, free_blocks; /* kept up to date by the changes below */
 	struct tdm_node *spare_leaves, *spare_inners;
 	unsigned spare_inner_count;
 };
@@ -68,8 +68,7 @@ unsigned tdm_block_tree_row(const struct tdm_block_tree *tree, uint64_t size);
 /* The block that holds `address`; false when the address is outside the range. */
 bool tdm_block_tree_find(const struct tdm_block_tree *tree, uint64_t address, struct tdm_block_pos *pos);
 
-/* The lowest (or highest) free block of this row with at least `need` bytes; the caller has seen that row_max allows
- * one. */
+/* The lowest (or highest) free block of this row with at least `need` bytes; row_max must allow one. */
 struct tdm_block_pos tdm_block_tree_lowest_fit(const struct tdm_block_tree *tree, unsigned row, uint64_t need);
 struct tdm_block_pos tdm_block_tree_highest_fit(const struct tdm_block_tree *tree, unsigned row, uint64_t need);
 
@@ -78,11 +77,11 @@ bool tdm_block_tree_next(struct tdm_block_pos *pos);
 bool tdm_block_tree_prev(struct tdm_block_pos *pos);
 
 /*
- * Changes. Between them the figures of the leaf at `pos` may be stale: the last call of a series is
- * tdm_block_tree_settle on it. cut: makes two blocks of one, both free or both used, the second starting at `at`; *pos
- * stays the first. 0 or -ENOMEM, nothing changed. join: makes one block of this and the next one; the next one's mark
- * is lost. *pos stays valid. move_start: moves the start of the lowest block of all, down or up; `at` lies below the
- * block's end. push_front: a new free block before the lowest one. 0 or -ENOMEM.
+ * Changes. They may leave the figures of the leaf at `pos` stale: end a series with tdm_block_tree_settle on that leaf.
+ * cut: makes two blocks of one, both free or both used; the second starts at `at` and *pos stays on the first. 0, or
+ * -ENOMEM with nothing changed. join: merges a block with the next one, whose mark is lost. `pos` stays valid.
+ * move_start: moves the start of the lowest block down or up; `at` is below the block's end. push_front: adds a free
+ * block before the lowest one. 0 or -ENOMEM.
  */
 int tdm_block_tree_cut(struct tdm_block_tree *tree, struct tdm_block_pos *pos, uint64_t at);
 void tdm_block_tree_join(struct tdm_block_tree *tree, struct tdm_block_pos pos);
@@ -91,8 +90,8 @@ void tdm_block_tree_move_start(struct tdm_block_tree *tree, uint64_t at);
 int tdm_block_tree_push_front(struct tdm_block_tree *tree, uint64_t at);
 void tdm_block_tree_drop_first(struct tdm_block_tree *tree);
 void tdm_block_tree_settle(struct tdm_block_tree *tree, struct tdm_leaf *leaf);
-/* The same, cheaper, when the only news in the leaf is one free block that grew to `size`, or one of `size` that was
- * cut or used up. */
+/* Cheaper settles, for when the only change in the leaf is one free block that grew to `size`, or one of `size` that
+ * was cut or used up. */
 void tdm_block_tree_settle_grown(struct tdm_block_tree *tree, struct tdm_leaf *leaf, uint64_t size);
 void tdm_block_tree_settle_cut(struct tdm_block_tree *tree, struct tdm_leaf *leaf, uint64_t size);
 

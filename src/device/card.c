@@ -1,7 +1,6 @@
 /*
- * A card is rebuilt from nothing each time: unknown fields, the tables, the variant, then what follows from those. A
- * field that the user set keeps its value and its source through all of it, and what follows from it is computed from
- * it.
+ * A card is rebuilt from scratch each time: all fields unknown, then the tables, the variant, and the derived fields. A
+ * field that the user set keeps its value and its source throughout, and derived fields are computed from it.
  */
 #include "device/card.h"
 #include "base/err.h"
@@ -88,15 +87,15 @@ static int no_grid(const struct tdm_card *card, const struct tdm_card_arch *arch
 			len += (size_t)snprintf(known + len, sizeof known - len, "%s, ", tdm_dispatch_name(choices[i]));
 	return tdm_diag_set(diag, TDM_EREFUSED, 0, 0,
 		"the runtime has no %s core descriptor for dispatch=%s with fabric_mux=%d and harvested=%" PRIu64
-		"; with these it has dispatch=%snone",
+		"; for these it has dispatch=%snone",
 		arch->name, tdm_dispatch_name(tdm_card_dispatch(card)), card->variant.fabric_mux,
 		card->value[TDM_CARD_HARVESTED], known);
 }
 
-/* Without dispatch cores every core that is not fused off computes. */
+/* Without dispatch cores, every core that is not fused off computes. */
 static void put_full_grid(struct tdm_card *card, const struct tdm_card_arch *arch)
 {
-	static const char source[] = "derived: Tensix cores that are not fused off; none dispatches";
+	static const char source[] = "derived: all Tensix cores that are not fused off; none is used for dispatch";
 	uint64_t x = card->value[TDM_CARD_WORKERS_X], y = card->value[TDM_CARD_WORKERS_Y];
 	uint64_t harvested = card->value[TDM_CARD_HARVESTED];
 	uint64_t *axis = arch->harvests_columns ? &x : &y;
@@ -166,7 +165,7 @@ static void put_dram_base(struct tdm_card *card, const struct tdm_card_dram_rese
 	if (card->variant.tracy)
 		known = known && dram->profiler_bytes != TDM_BYTES_UNKNOWN &&
 			tdm_align_up(dram->profiler_bytes, align, &profiler);
-	/* The barrier is one word, and a word takes one alignment; so do the pointers of the print ring. */
+	/* The barrier is one word, which takes one alignment unit; so do the pointers of the print ring. */
 	if (known && align < UINT64_MAX / 4)
 		base = align + profiler + align + dram->print_bytes;
 	else if (dram->print_bytes != TDM_BYTES_UNKNOWN &&
@@ -175,7 +174,7 @@ static void put_dram_base(struct tdm_card *card, const struct tdm_card_dram_rese
 	put(card, TDM_CARD_DRAM_BASE, base, source);
 }
 
-/* The firmware's map belongs to its end: with another end it is another firmware. */
+/* The firmware's map is only valid with its own end: a different map_end means a different firmware. */
 static void put_parts(struct tdm_card *card, const struct tdm_card_arch *arch)
 {
 	const struct tdm_l1_part *last = &arch->parts[arch->part_count - 1];
@@ -214,7 +213,7 @@ static int unknown_card(struct tdm_str name, struct tdm_diag *diag)
 	for (const char *const *at = tdm_card_names; *at != NULL && len < sizeof known; at++)
 		len += (size_t)snprintf(known + len, sizeof known - len, "%s%s", len == 0 ? "" : ", ", *at);
 	return tdm_diag_set(
-		diag, TDM_ECARD, 0, 0, "unknown card '%s'; known are %s", tdm_card_shown(name, shown), known);
+		diag, TDM_ECARD, 0, 0, "unknown card '%s'; the known cards are %s", tdm_card_shown(name, shown), known);
 }
 
 int tdm_card_init(
@@ -253,7 +252,7 @@ enum tdm_dispatch tdm_card_dispatch(const struct tdm_card *card)
 	return dispatch;
 }
 
-/* Sizes and counts that must be there at all; an Ethernet core's L1, harvesting and the two regions may be 0. */
+/* Sizes and counts that must not be 0; an Ethernet core's L1, harvesting and the two regions may be. */
 static int check_sizes(const struct tdm_card *card, struct tdm_diag *diag)
 {
 	for (int i = 0; i < TDM_CARD_FIELD_COUNT; i++) {
@@ -310,7 +309,7 @@ static int check_grid(const struct tdm_card *card, struct tdm_diag *diag)
 	if (err != 0 || value[TDM_CARD_L1_BANKS] == TDM_BYTES_UNKNOWN ||
 		value[TDM_CARD_WORKERS_X] == TDM_BYTES_UNKNOWN || value[TDM_CARD_WORKERS_Y] == TDM_BYTES_UNKNOWN)
 		return err;
-	/* Counts fit 32 bits by now, so their product fits 64. */
+	/* Both counts have been checked to fit 32 bits, so their product fits 64. */
 	uint64_t workers = value[TDM_CARD_WORKERS_X] * value[TDM_CARD_WORKERS_Y];
 	if (value[TDM_CARD_L1_BANKS] > workers)
 		return tdm_diag_set(diag, TDM_EREFUSED, 0, 0,
@@ -344,7 +343,7 @@ int tdm_card_check(const struct tdm_card *card, struct tdm_diag *diag)
 	if (err == 0)
 		err = check_regions(card, diag);
 	if (err == 0 && diag != NULL)
-		diag->text[0] = '\0'; /* An unknown region may have left its reason there. */
+		diag->text[0] = '\0'; /* an unknown region may have left its reason there */
 	return err;
 }
 

@@ -1,13 +1,13 @@
 /*
- * What is known about a card: every constant with the place it comes from.
+ * What is known about a card: every constant and its source.
  *
  * A card is built in layers: the architecture's constants, the board's, the variant asked for (dispatch cores,
  * harvesting, firmware, profiler build), then the user's overrides. Each layer sets fields; a field that no layer sets
- * is unknown, never 0. Derived fields (L1 base, bank counts) are computed last, from whatever the layers left, unless
- * they were set themselves. Constants drift between releases of the runtime, so each field can be overridden:
- * tdm_card_set, tdm_card_load.
+ * is unknown, never 0. Derived fields (L1 base, bank counts) are computed last from the other fields, unless they were
+ * set themselves. Constants change between releases of the runtime, so each field can be overridden: tdm_card_set,
+ * tdm_card_load.
  *
- * All figures are of one chip; `chips` says how many the card has.
+ * All figures are for one chip; `chips` says how many the card has.
  */
 #ifndef TDM_DEVICE_CARD_H
 #define TDM_DEVICE_CARD_H
@@ -57,15 +57,15 @@ enum tdm_card_field {
 enum tdm_arch { TDM_ARCH_GRAYSKULL = 1, TDM_ARCH_WORMHOLE = 2, TDM_ARCH_BLACKHOLE = 3, TDM_ARCH_QUASAR = 4 };
 
 enum tdm_dispatch {
-	TDM_DISPATCH_DEFAULT,    /* what the runtime takes for this architecture */
+	TDM_DISPATCH_DEFAULT,    /* the runtime's choice for this architecture */
 	TDM_DISPATCH_TENSIX_ROW, /* a row of Tensix cores */
 	TDM_DISPATCH_TENSIX_COL, /* a column of Tensix cores */
 	TDM_DISPATCH_ETH,        /* Ethernet cores */
 	TDM_DISPATCH_NONE,       /* no dispatch cores: every unharvested core computes (mock devices, slow dispatch) */
-	TDM_DISPATCH_TENSIX,     /* a row or a column of Tensix cores, whichever the runtime takes */
+	TDM_DISPATCH_TENSIX,     /* a row or a column of Tensix cores, whichever the runtime uses */
 };
 
-/* A part of the firmware's L1, in address order without gaps; what lies between named ones is called "unnamed". */
+/* A part of the firmware's L1. Parts are in address order without gaps; gaps between named ones are "unnamed" parts. */
 struct tdm_l1_part {
 	const char *name;
 	uint64_t address, size;
@@ -74,7 +74,7 @@ struct tdm_l1_part {
 enum { TDM_L1_PARTS_MAX = 32 };
 
 /*
- * The variant of a card. tdm_card_variant_default is the card as it is sold, with today's runtime and firmware, without
+ * The variant of a card. tdm_card_variant_default is the card as sold, with today's runtime and firmware and without
  * Tracy; all zero is the same without harvesting.
  */
 struct tdm_card_variant {
@@ -91,10 +91,11 @@ struct tdm_card {
 	enum tdm_arch arch;
 	struct tdm_card_variant variant;
 	uint64_t value[TDM_CARD_FIELD_COUNT];     /* TDM_BYTES_UNKNOWN when unknown */
-	const char *source[TDM_CARD_FIELD_COUNT]; /* where it is from, or why it is unknown; a constant, not NULL */
+	const char *source[TDM_CARD_FIELD_COUNT]; /* where it comes from, or why it is unknown; a constant string, never
+						     NULL */
 	bool is_set[TDM_CARD_FIELD_COUNT];        /* overridden by the user */
 	struct tdm_l1_part parts[TDM_L1_PARTS_MAX];
-	size_t part_count; /* 0: the firmware's map is not known, also when map_end was overridden */
+	size_t part_count; /* 0: the firmware's map is unknown, e.g. because map_end was overridden */
 };
 
 static inline uint64_t tdm_card_get(const struct tdm_card *card, enum tdm_card_field field)
@@ -109,38 +110,39 @@ struct tdm_card_variant tdm_card_variant_default(void);
 extern const char *const tdm_card_names[];
 
 /*
- * Builds a card. Upper and lower case are the same; names of the driver's tt_card_type ("p150a", "galaxy-wormhole") are
- * understood. A NULL variant is the default one. 0, TDM_ECARD with a text in diag that lists the names, or TDM_EREFUSED
- * when the runtime does not have the variant.
+ * Builds a card. The name's case does not matter; the driver's names in tt_card_type ("p150a", "galaxy-wormhole") work,
+ * too. A NULL variant is the default one. 0, TDM_ECARD with a list of the names in diag, or TDM_EREFUSED when the
+ * runtime does not have the variant.
  */
 int tdm_card_init(
 	struct tdm_card *card, struct tdm_str name, const struct tdm_card_variant *variant, struct tdm_diag *diag);
 
 /*
- * Overrides one field or variant, then derives what follows from it. `assignment` is "field=value", e.g.
- * "l1_small=32K", "dispatch=eth", "tracy=1", "harvested=0", "firmware=old", "fabric_mux=1". 0, TDM_EFIELD, TDM_ESYNTAX,
- * -ERANGE, or TDM_EREFUSED when the runtime does not have the variant; on an error the card is as it was. Diag's line
- * is 0 and its column points into the assignment.
+ * Overrides one field or variant, then derives the others again. `assignment` is "field=value", e.g. "l1_small=32K",
+ * "dispatch=eth", "tracy=1", "harvested=0", "firmware=old", "fabric_mux=1". 0, TDM_EFIELD, TDM_ESYNTAX, -ERANGE, or
+ * TDM_EREFUSED when the runtime does not have the variant; on an error the card is unchanged. In diag, the line is 0
+ * and the column points into the assignment.
  */
 int tdm_card_set(struct tdm_card *card, struct tdm_str assignment, struct tdm_diag *diag);
 
 /*
- * Computes everything that was not overridden, from the tables and the variant. For callers that change `variant`
- * themselves or use tdm_card_assign; the others have done it. 0 or TDM_EREFUSED, with the card as it was.
+ * Computes everything that was not overridden, from the tables and the variant. Needed only after changing `variant`
+ * directly or calling tdm_card_assign; the other functions do it themselves. 0, or TDM_EREFUSED with the card
+ * unchanged.
  */
 int tdm_card_derive(struct tdm_card *card, struct tdm_diag *diag);
 
 /*
  * Reads a card from a small file: lines of "field = value", '#' comments, and optionally first "card = n150". When the
  * file names no card, `card` must be initialised already (a zeroed one is refused). 0 or an error with file, line and
- * column in diag; on an error the card is as it was. The result is not checked: see tdm_card_check.
+ * column in diag; on an error the card is unchanged. The result is not checked: see tdm_card_check.
  */
 int tdm_card_load(struct tdm_card *card, const char *path, struct tdm_diag *diag);
 int tdm_card_load_text(struct tdm_card *card, struct tdm_str text, struct tdm_diag *diag);
 
 /*
  * The invariants of a usable card: grid inside workers, bases inside sizes, alignments powers of two. Unknown fields
- * break none. 0 or TDM_EREFUSED; diag says what is wrong.
+ * violate none of them. 0 or TDM_EREFUSED; diag says what is wrong.
  */
 int tdm_card_check(const struct tdm_card *card, struct tdm_diag *diag);
 
@@ -149,7 +151,7 @@ const char *tdm_card_field_summary(enum tdm_card_field field);
 char tdm_card_field_unit(enum tdm_card_field field);
 const char *tdm_arch_name(enum tdm_arch arch);             /* "Wormhole" */
 const char *tdm_dispatch_name(enum tdm_dispatch dispatch); /* "tensix-row", … */
-/* The dispatch of this card, with DEFAULT and TENSIX resolved to what they stand for. */
+/* The dispatch of this card, with DEFAULT and TENSIX resolved. */
 enum tdm_dispatch tdm_card_dispatch(const struct tdm_card *card);
 
 #endif

@@ -62,7 +62,7 @@ static const struct tdm_card_grid grids[] = {
 	{ 0, TDM_DISPATCH_TENSIX_COL, true, 13, 10, MUX "unharvested, col" },
 	{ 1, TDM_DISPATCH_TENSIX_COL, true, 12, 10, MUX "1xharvested, col" },
 	{ 2, TDM_DISPATCH_TENSIX_COL, true, 11, 10, MUX "2xharvested, col" },
-	/* Only along columns, and a fabric mux makes rows the default: the two do not go together. */
+	/* Only along columns. A fabric mux makes rows the default, so it cannot be combined with these. */
 	{ 0, TDM_DISPATCH_ETH, false, 14, 10, ETH "unharvested, col" },
 	{ 1, TDM_DISPATCH_ETH, false, 13, 10, ETH "1xharvested, col" },
 	{ 2, TDM_DISPATCH_ETH, false, 12, 10, ETH "2xharvested, col" },

@@ -1,7 +1,7 @@
 /*
- * The card file: one "field = value" a line, '#' to the end of the line is a comment. All lines are stored first and
- * derived together, so that their order does not matter, but for "card", which comes first. The caller's card changes
- * only when the whole file was right.
+ * The card file: one "field = value" per line; '#' starts a comment. All lines are stored first and derived together,
+ * so their order does not matter, except that "card" comes first. The caller's card changes only if the whole file is
+ * right.
  */
 #include "base/err.h"
 #include "base/file.h"
@@ -19,7 +19,7 @@ struct loader {
 	uint64_t first_line[TDM_SETTING_COUNT]; /* where each setting was given; 0: nowhere */
 	uint64_t card_line;                     /* where "card" was given */
 	uint64_t setting_line;                  /* where the first setting was given */
-	uint64_t variant_line;                  /* the last line that decides about the grid */
+	uint64_t variant_line;                  /* the last line that affects the grid */
 	struct tdm_diag *diag;
 };
 

@@ -1,6 +1,6 @@
 /*
- * Grayskull, as the last runtime that supported it had it (v0.55.0): constants of its compute cores, firmware map,
- * compute grid. Its storage cores, and the L1 banks on them, are not modelled.
+ * Grayskull in the last runtime that supported it (v0.55.0): constants of its compute cores, firmware map, compute
+ * grid. Its storage cores, and the L1 banks on them, are not modelled.
  */
 #include "device/card_table.h"
 

@@ -1,4 +1,4 @@
-/* Quasar, as far as the runtime's simulation of it goes: constants, firmware map, compute grids. */
+/* Quasar, as far as the runtime simulates it: constants, firmware map, compute grids. */
 #include "device/card_table.h"
 
 #define MEM_MAP TDM_CARD_COMMIT "dev_mem_map.h (quasar): "
@@ -69,7 +69,7 @@ const struct tdm_card_arch tdm_card_arch_quasar = {
 	.grid_count = sizeof grids / sizeof *grids,
 	.harvest_unit = "rows",
 	.harvested_max = 0,
-	.usual = TDM_DISPATCH_NONE, /* It has dispatch engines of its own: no Tensix core is taken. */
+	.usual = TDM_DISPATCH_NONE, /* it has its own dispatch engines, which take no Tensix core */
 	.tensix = TDM_DISPATCH_TENSIX_ROW,
 	.tensix_mux = TDM_DISPATCH_TENSIX_ROW,
 	.dram = {

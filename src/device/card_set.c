@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <strings.h>
 
-/* How many names an unknown one is answered with. */
+/* The number of suggestions for an unknown name. */
 enum { CLOSE_NAMES = 3 };
 
 static const char by_user[] = "set by the user";
@@ -28,7 +28,7 @@ static const struct word dispatch_words[] = {
 static const struct word switch_words[] = { { "0", 0 }, { "1", 1 }, { NULL, 0 } };
 static const struct word firmware_words[] = { { "new", 0 }, { "old", 1 }, { NULL, 0 } };
 
-/* In the order of enum tdm_card_setting, from its first variant on. */
+/* The variants, in the order of enum tdm_card_setting. */
 static const struct {
 	const char *name;
 	const struct word *words;
@@ -68,7 +68,7 @@ char *tdm_card_shown(struct tdm_str text, char dst[TDM_CARD_SHOWN_CAP])
 	return dst;
 }
 
-/* How many letters to insert, remove or replace to turn one text into the other; one row of the usual table is kept. */
+/* The number of letters to insert, remove or replace to turn one text into the other; keeps one row of the table. */
 static unsigned edit_distance(const char *a, const char *b)
 {
 	unsigned row[TDM_CARD_SHOWN_CAP + 1];
@@ -129,7 +129,7 @@ bool tdm_card_assignment_split(struct tdm_str assignment, struct tdm_str *name, 
 	return true;
 }
 
-/* The bytes of a value, or its count; *bad is the offset of the byte that is wrong. */
+/* Reads a size in bytes or a count; *bad is the offset of the byte that is wrong. */
 static int parse_number(struct tdm_str value, char unit, uint64_t *number, size_t *bad)
 {
 	if (unit == 'B')
@@ -155,7 +155,7 @@ static int assign_field(struct tdm_card *card, enum tdm_card_field field, struct
 	if (err != 0)
 		return tdm_diag_set(diag, err, 0, column + bad, "expected %s as the value of %s",
 			unit == 'B' ? "a size in bytes, like 4096, 64K or 1.5MiB," : "a whole number", name);
-	/* Harvesting decides the grid, so it belongs to the variant as well. */
+	/* Harvesting determines the grid, so it is part of the variant, too. */
 	if (field == TDM_CARD_HARVESTED)
 		card->variant.harvested = number > INT_MAX ? INT_MAX : (int)number;
 	card->value[field] = number;
@@ -211,7 +211,7 @@ int tdm_card_assign(struct tdm_card *card, struct tdm_str assignment, const char
 	return assign_variant(card, setting, value, value_column, diag);
 }
 
-/* Takes over what was changed, if it can be. */
+/* Derives the changed card and takes it over if that succeeds. */
 static int derive_changed(struct tdm_card *card, struct tdm_card *changed, struct tdm_diag *diag)
 {
 	int err = tdm_card_derive(changed, diag);

@@ -1,7 +1,7 @@
 /*
  * The settings of a card by name: its fields and its variants (dispatch, tracy, firmware, fabric_mux). An assignment is
- * text; here it is parsed and stored, and nothing is derived, so that many can be stored before tdm_card_derive looks
- * at them together.
+ * text; it is parsed and stored here without deriving anything, so that tdm_card_derive can look at many of them
+ * together.
  */
 #ifndef TDM_DEVICE_CARD_SET_H
 #define TDM_DEVICE_CARD_SET_H
@@ -21,32 +21,30 @@ enum tdm_card_setting {
 	TDM_SETTING_COUNT
 };
 
-/* Enough for any name that an error shows. */
+/* Enough for any name shown in an error. */
 enum { TDM_CARD_SHOWN_CAP = 48 };
 
-/* The number of the setting of this name, or -1. */
+/* The number of the setting with this name, or -1. */
 int tdm_card_setting_find(struct tdm_str name);
 
-/* Cuts "name = value" in two, without the blanks around them. False when there is no '='; then *name is all of it. */
+/* Splits "name = value" and trims both parts. False when there is no '='; then *name is the whole text. */
 bool tdm_card_assignment_split(struct tdm_str assignment, struct tdm_str *name, struct tdm_str *value);
 
 /*
- * Stores one assignment with its source (a constant string). Errors as for tdm_card_set, but for TDM_EREFUSED, which
+ * Stores one assignment with its source (a constant string). Errors as for tdm_card_set, except TDM_EREFUSED, which
  * comes from tdm_card_derive.
  */
 int tdm_card_assign(struct tdm_card *card, struct tdm_str assignment, const char *source, struct tdm_diag *diag);
 
 /*
- * Several assignments of the user, looked at together, so that their order does not matter. The list ends with NULL;
- * NULL itself is an empty one. Errors as for tdm_card_set; *wrong is then the assignment that cannot be used, the last
- * one when they do not go together.
+ * Sets several assignments of the user together, so that their order does not matter. The list ends with NULL; a NULL
+ * list is empty. Errors as for tdm_card_set; *wrong is then the assignment that cannot be used, or the last one when
+ * they contradict each other.
  */
 int tdm_card_set_all(struct tdm_card *card, const char *const *assignments, const char **wrong, struct tdm_diag *diag);
 
-/*
- * Text of unknown origin made fit for a message: cut at the capacity, anything but printable ASCII replaced. Returns
- * dst.
- */
+/* Makes untrusted text fit for a message: cuts it at the capacity and replaces anything but printable ASCII. Returns
+ * dst. */
 char *tdm_card_shown(struct tdm_str text, char dst[TDM_CARD_SHOWN_CAP]);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * The tables behind the cards: an architecture's constants, its firmware map and its compute grids, each with the place
- * it was read in; and the boards that carry the architecture. Nothing here is computed: card.c does that. One file per
- * architecture, card_table.c for the boards.
+ * The tables of the cards: each architecture's constants, firmware map and compute grids, all with their sources, and
+ * the boards. Nothing is computed here: card.c does that. There is one file per architecture; card_table.c has the
+ * boards.
  *
- * Sources name the file of the runtime (tenstorrent/tt-metal, at the commit in TDM_CARD_COMMIT unless they say
+ * A source names a file of the runtime (tenstorrent/tt-metal, at the commit in TDM_CARD_COMMIT unless it says
  * otherwise) and the macro or key in it.
  */
 #ifndef TDM_DEVICE_CARD_TABLE_H
@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "device/card.h"
 
-/* The commit of the runtime that the constants were read in; sources are built with it. */
+/* The commit of the runtime that the constants were read from; a prefix of the sources. */
 #define TDM_CARD_COMMIT "tt-metal e4f9f0bb8de "
 
 struct tdm_card_fact {
@@ -35,12 +35,12 @@ struct tdm_card_grid {
 };
 
 /*
- * What the runtime keeps at the bottom of every DRAM bank: a barrier and a print ring with its pointers, both of one
- * alignment.
+ * The runtime's own part at the bottom of every DRAM bank: a barrier and the pointers of a print ring, one alignment
+ * unit each, and the print ring.
  */
 struct tdm_card_dram_reserve {
 	uint64_t print_bytes;    /* the print ring */
-	uint64_t profiler_bytes; /* with Tracy, between the two */
+	uint64_t profiler_bytes; /* with Tracy, after the barrier */
 	const char *source, *tracy_source;
 };
 
@@ -57,10 +57,10 @@ struct tdm_card_arch {
 	const char *harvest_unit; /* "rows" or "columns" */
 	uint32_t harvested_max;
 	bool harvests_columns;
-	enum tdm_dispatch usual;      /* what the default stands for: TENSIX or NONE */
-	enum tdm_dispatch tensix;     /* the axis that TENSIX stands for */
+	enum tdm_dispatch usual;      /* the meaning of DEFAULT: TENSIX or NONE */
+	enum tdm_dispatch tensix;     /* the meaning of TENSIX: a row or a column */
 	enum tdm_dispatch tensix_mux; /* the same, with a fabric mux */
-	const char *no_l1_banks;      /* not NULL: L1 banks are not simply the compute cores, and why */
+	const char *no_l1_banks;      /* not NULL: why L1 banks are not simply the compute cores */
 	struct tdm_card_dram_reserve dram;
 };
 
@@ -78,7 +78,7 @@ struct tdm_card_board {
 	const char *source;
 };
 
-/* By name or alias, upper and lower case the same; NULL when unknown. */
+/* By name or alias, ignoring case; NULL when unknown. */
 const struct tdm_card_board *tdm_card_board_find(struct tdm_str name);
 
 #endif

@@ -62,7 +62,7 @@ static const struct tdm_card_grid grids[] = {
 	{ 0, TDM_DISPATCH_TENSIX_COL, true, 7, 10, MUX "galaxy, col" },
 	{ 1, TDM_DISPATCH_TENSIX_COL, true, 7, 9, MUX "nebula_x1, col" },
 	{ 2, TDM_DISPATCH_TENSIX_COL, true, 7, 8, MUX "nebula_x2, col" },
-	/* Ethernet dispatch has one descriptor, with a fabric mux or without. */
+	/* Ethernet dispatch has the same descriptor with and without a fabric mux. */
 	{ 0, TDM_DISPATCH_ETH, false, 8, 10, ETH "galaxy, row" },
 	{ 1, TDM_DISPATCH_ETH, false, 8, 8, ETH "nebula_x1, row" },
 	{ 2, TDM_DISPATCH_ETH, false, 8, 8, ETH "nebula_x2, row" },

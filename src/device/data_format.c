@@ -1,7 +1,7 @@
 /*
- * A tile in memory is its shared exponents, rounded up to EXPONENT_ALIGN, and its data, packed. Block formats share one
- * exponent byte among the data of a row of a face, MX formats among longer blocks; the others have none. Numbers and
- * sizes are those of the runtime's tt_backend_api_types.hpp and tile.cpp.
+ * A tile in memory consists of its shared exponents, rounded up to EXPONENT_ALIGN, and its packed data. Block formats
+ * share one exponent byte per row of a face, MX formats one per longer block; the others have no shared exponents.
+ * Numbers and sizes are from the runtime's tt_backend_api_types.hpp and tile.cpp.
  */
 #include "device/data_format.h"
 #include "device/align.h"
@@ -53,7 +53,7 @@ static bool same_name(struct tdm_str asked, const char *name)
 
 const struct tdm_data_format *tdm_data_format_find(struct tdm_str name)
 {
-	/* The Python interface's name of the most used one. */
+	/* The Python interface's name for the most common format. */
 	if (same_name(name, "bfloat16"))
 		name = tdm_str_of("Float16_b");
 	for (size_t i = 0; i < tdm_data_format_count; i++)
@@ -62,7 +62,7 @@ const struct tdm_data_format *tdm_data_format_find(struct tdm_str name)
 	return NULL;
 }
 
-/* A tile is one or two faces wide; below the height of a face any power of two goes, and one or two faces above. */
+/* A tile is one or two faces wide; its height is a power of two of at most two faces. */
 static bool is_tile_shape(uint32_t height, uint32_t width)
 {
 	if (width != 16 && width != 32)

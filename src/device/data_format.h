@@ -13,17 +13,17 @@ struct tdm_data_format {
 	const char *alias;       /* "bf16", as users spell it; NULL when there is none */
 	uint8_t number;          /* in the runtime's enum */
 	uint8_t datum_bits;      /* of one datum in memory, without shared exponents; 0: the runtime gives none */
-	uint8_t shares_exponent; /* so many data share one exponent byte (16 or 32); 0: each has its own */
+	uint8_t shares_exponent; /* the number of data that share one exponent byte (16 or 32); 0: each has its own */
 	uint32_t tile_bytes;     /* of a 32x32 tile; 0: the runtime gives none */
 };
 
 extern const struct tdm_data_format tdm_data_formats[];
 extern const size_t tdm_data_format_count;
 
-/* By name or alias, upper and lower case the same; NULL when unknown. */
+/* By name or alias, ignoring case; NULL when unknown. */
 const struct tdm_data_format *tdm_data_format_find(struct tdm_str name);
 
-/* Bytes of a tile of height x width; TDM_BYTES_UNKNOWN when tiles of the format cannot have that shape. */
+/* Bytes of a tile of height x width; TDM_BYTES_UNKNOWN when the format has no tiles of that shape. */
 uint64_t tdm_data_format_tile_bytes(const struct tdm_data_format *format, uint32_t height, uint32_t width);
 
 #endif

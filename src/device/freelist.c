@@ -8,10 +8,10 @@
 #include <strings.h>
 
 enum {
-	CLASS_COUNT_MIN = 2, /* the real allocator has so many size classes at least, and at most TDM_ROWS_MAX */
+	CLASS_COUNT_MIN = 2, /* the real allocator has at least this many size classes, and at most TDM_ROWS_MAX */
 	CLASS_BASE = 1024,
-	CHECK_ALWAYS_BLOCKS = 256, /* checked builds test short lists after every change, */
-	CHECK_EVERY = 512,         /* and long ones after so many */
+	CHECK_ALWAYS_BLOCKS = 256, /* checked builds test lists up to this long after every change, */
+	CHECK_EVERY = 512,         /* and longer ones after this many */
 };
 
 struct tdm_freelist {
@@ -19,11 +19,11 @@ struct tdm_freelist {
 	struct tdm_freelist_config config;
 	uint64_t allocated;
 	uint64_t shrunk;     /* bytes cut off the low end */
-	uint64_t align_mask; /* align - 1 when that is a mask, else 0 */
+	uint64_t align_mask; /* align - 1 if align is a power of two, else 0 */
 	unsigned changes;    /* counted in checked builds */
 };
 
-/* How many size classes the real allocator makes for a range of this size. */
+/* The number of size classes that the real allocator makes for a range of this size. */
 static unsigned class_count(uint64_t size)
 {
 	uint64_t n = size / CLASS_BASE;
@@ -106,7 +106,7 @@ static bool choose(const struct tdm_freelist *fl, uint64_t need, enum tdm_grow g
 	return true;
 }
 
-/* Uses [address, address + size) of the free block at `pos`, which holds it. 0 or -ENOMEM. */
+/* Marks [address, address + size) used; the free block at `pos` contains it. 0 or -ENOMEM. */
 static int use_part(struct tdm_freelist *fl, struct tdm_block_pos pos, uint64_t address, uint64_t size)
 {
 	struct tdm_block_tree *tree = &fl->tree;
@@ -123,7 +123,7 @@ static int use_part(struct tdm_freelist *fl, struct tdm_block_pos pos, uint64_t 
 				tdm_block_tree_join(tree, pos);
 			return err;
 		}
-		pos.idx++; /* a cut leaves both parts in one leaf */
+		pos.idx++; /* both parts of a cut are in one leaf */
 	}
 	tdm_block_tree_mark(tree, pos, false);
 	tdm_block_tree_settle_cut(tree, pos.leaf, free_size);

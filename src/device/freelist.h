@@ -1,15 +1,15 @@
 /*
- * Model of the runtime's free-list allocator over one address range. It gives address for address what the real one
- * gives; it does not allocate anything.
+ * A model of the runtime's free-list allocator for one address range. It returns exactly the addresses that the real
+ * one would; it does not allocate anything.
  *
  * The range [base, base + size) is cut into neighbouring blocks, each free or used, never two free ones side by side:
  *
  *     [used][free      ][used][used][free            ]
  *     base                                            base + size
  *
- * Addresses are absolute. One range stands for all banks of a kind of memory, because banks are allocated in lockstep.
- * Not thread-safe. What the real allocator gets wrong is refused here instead; docs/decisions/allocator.md lists each
- * case.
+ * Addresses are absolute. One range represents all banks of a kind of memory, because banks are allocated in lockstep.
+ * Not thread-safe. Where the real allocator is wrong, this one refuses the request; docs/decisions/allocator.md lists
+ * each case.
  */
 #ifndef TDM_DEVICE_FREELIST_H
 #define TDM_DEVICE_FREELIST_H
@@ -22,7 +22,7 @@
 
 enum tdm_fit {
 	TDM_FIT_FIRST, /* the first free block in address order that is large enough */
-	TDM_FIT_BEST,  /* the same, among the lowest size class that has one large enough */
+	TDM_FIT_BEST,  /* the same, but only in the smallest size class that has one large enough */
 };
 
 enum tdm_grow {
@@ -52,24 +52,23 @@ struct tdm_block {
 
 struct tdm_freelist;
 
-/* Takes the place of `*out`. 0, -EINVAL (align is 0), -ERANGE (base + size wraps) or -ENOMEM. A size of 0 is an always
- * full range. */
+/* 0 with *out set, -EINVAL (align is 0), -ERANGE (base + size wraps) or -ENOMEM. A range of size 0 is always full. */
 int tdm_freelist_new(const struct tdm_freelist_config *config, struct tdm_freelist **out);
 void tdm_freelist_free(struct tdm_freelist *fl); /* NULL is allowed */
 
 /*
- * Finds and takes a block. `limit`: the result must not lie below this address (0: no limit). 0 with *address set,
- * TDM_ENOFIT, TDM_ELIMIT, -ERANGE (the rounded size does not fit 64 bits) or -ENOMEM; on an error nothing has changed.
+ * Finds and takes a block. `limit`: the result must not be below this address (0: no limit). 0 with *address set,
+ * TDM_ENOFIT, TDM_ELIMIT, -ERANGE (the rounded size does not fit 64 bits) or -ENOMEM; on an error nothing changes.
  * O(log n).
  */
 int tdm_freelist_alloc(struct tdm_freelist *fl, uint64_t size, enum tdm_grow grow, uint64_t limit, uint64_t *address);
 
-/* Takes [address, address + rounded size) if it lies in one free block. 0, TDM_EOCCUPIED, -ERANGE or -ENOMEM. O(log n).
- */
+/* Takes [address, address + rounded size) if one free block contains it. 0, TDM_EOCCUPIED, -ERANGE or -ENOMEM. O(log
+ * n). */
 int tdm_freelist_place(struct tdm_freelist *fl, uint64_t address, uint64_t size);
 
-/* Gives a block back, by its start; it merges with free neighbours. 0 with *size (may be NULL) set, or TDM_ENOTFOUND.
- * O(log n). */
+/* Frees the block that starts at `address`; it merges with free neighbours. 0 with *size (may be NULL) set, or
+ * TDM_ENOTFOUND. O(log n). */
 int tdm_freelist_release(struct tdm_freelist *fl, uint64_t address, uint64_t *size);
 
 /* The size of the used block that starts at `address`, or 0. O(log n). */
@@ -91,7 +90,7 @@ bool tdm_freelist_lowest(const struct tdm_freelist *fl, uint64_t *address);
 /* The size that a request really takes; -ERANGE when it does not fit 64 bits. */
 int tdm_freelist_round(const struct tdm_freelist *fl, uint64_t size, uint64_t *rounded);
 
-/* Blocks in address order. Any change of the list ends the walk: start again. */
+/* Visits the blocks in address order. Any change to the list invalidates the walk. */
 struct tdm_freelist_walk {
 	const void *leaf;
 	unsigned idx;
@@ -99,8 +98,7 @@ struct tdm_freelist_walk {
 void tdm_freelist_walk(const struct tdm_freelist *fl, struct tdm_freelist_walk *walk);
 bool tdm_freelist_walk_next(struct tdm_freelist_walk *walk, struct tdm_block *block);
 
-/* The invariants: no gap, no overlap, no two free neighbours, sums and search tree right. For tests and checked builds.
- */
+/* Checks the invariants: no gap, no overlap, no two free neighbours, correct sums and search tree. */
 bool tdm_freelist_is_valid(const struct tdm_freelist *fl);
 
 const char *tdm_fit_name(enum tdm_fit fit);

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* The four addresses that cut an empty L1. */
+/* The four boundaries in an empty L1. */
 struct cuts {
 	uint64_t map_end, base, small, size;
 };
@@ -67,7 +67,7 @@ int tdm_l1_map(const struct tdm_card *card, const struct tdm_l1_use *use, struct
 	return 0;
 }
 
-/* The end of the last circular buffer. Only starts are aligned, not the end. */
+/* The end of the last circular buffer, which is not aligned: only starts are. False above 64 bits. */
 static bool lay_out(uint64_t base, uint64_t align, const uint64_t *cb_sizes, size_t count, uint64_t *end)
 {
 	*end = base;

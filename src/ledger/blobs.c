@@ -5,7 +5,7 @@
 
 enum {
 	FIRST_CELLS = 1024,
-	FIRST_NUMBER = 2, /* numbers 0 and 1 stay unused */
+	FIRST_NUMBER = 2, /* numbers 0 and 1 are never used */
 	RETRY_AFTER = 1024,
 };
 #define CAPACITY_MAX (UINT64_C(256) << 20)
@@ -29,7 +29,7 @@ static uint64_t hash_of(enum tdm_blob_kind kind, const void *content, size_t byt
 	return tdm_str_hash((struct tdm_str){ content, bytes }) ^ (uint64_t)kind << 56;
 }
 
-/* The bytes of the area at `used`: segment k begins at FIRST_BLOB * (2^k - 1). */
+/* The memory at an offset of the area: segment k begins at FIRST_BLOB * (2^k - 1). */
 static char *at_offset(const struct tdm_blobs *blobs, uint64_t offset, uint64_t *left)
 {
 	unsigned k = 63 - (unsigned)__builtin_clzll(offset / TDM_LEDGER_FIRST_BLOB + 1);
@@ -61,7 +61,7 @@ static int add_segment(struct tdm_blobs *blobs)
 	return 0;
 }
 
-/* A place for a blob of `bytes`, head included: behind the last one, or at the start of the next segment. */
+/* Finds room for a blob of `bytes`, including its head: after the last one, or at the start of the next segment. */
 static char *find_room(struct tdm_blobs *blobs, uint64_t bytes, uint32_t *number)
 {
 	uint64_t left;
@@ -124,7 +124,7 @@ static int grow_cells(struct tdm_blobs *blobs)
 	return 0;
 }
 
-/* A cell for one more: half of them are used, or most where there is no memory for others. */
+/* Whether there is a cell for one more. At most half are used, or 7/8 when there is no memory for more cells. */
 static bool has_cell(struct tdm_blobs *blobs)
 {
 	return blobs->count <= blobs->mask / 2 || grow_cells(blobs) == 0 || blobs->count < blobs->mask / 8 * 7;

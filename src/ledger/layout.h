@@ -1,20 +1,19 @@
 /*
- * The ledger's bytes: one file for each tracked process, written by that process alone, read by anybody who may open
+ * The layout of a ledger: one file per tracked process, written only by that process and read by anybody who may open
  * it. docs/formats/ledger.md describes it byte by byte; the assertions at the end freeze it. Little-endian.
  *
- * The file is a header page, then areas in the order in which they were needed. Nothing moves once it is there; a
- * directory in the header (or in a device's page) gives the offset of every area. Areas grow by whole segments, each
- * twice as large as the one before.
+ * The file is a header page followed by areas in the order in which they were needed. Nothing ever moves; a directory
+ * in the header (or in a device's page) has the offset of every area. Areas grow by whole segments, each twice as large
+ * as the one before.
  *
- * How a reader gets a true picture without a lock, and why a writer killed at any instruction leaves one:
- *   - Every call that changes a device has a number, the device's `seq` plus one while it is under way. Storing it into
- * `seq` (release) is the last thing a call does: that store is the commit.
- *   - A slot is a buffer that lives if its `birth` is at most `seq` and its `death` is 0 or above `seq`. A slot being
- * filled has an impossible birth.
- *   - Counters exist twice; a call writes the older copy. The newest copy whose number is at most `seq` is the true
- * one.
- *   - A ring record carries its number, too. Only the call under way writes one, over the oldest: readers leave that
- * out. So whatever an unfinished call has written carries a number that `seq` has not reached, and is not believed.
+ * Readers get a consistent picture without a lock, even if the writer was killed at any instruction, because:
+ *   - Every call that changes a device has a number: the device's `seq` plus one. Storing it into `seq` (release) is
+ *     the last thing that the call does: that store is the commit.
+ *   - A slot is a live buffer if its `birth` is at most `seq` and its `death` is 0 or above `seq`. While a slot is
+ *     being filled, its birth is impossible.
+ *   - Counters exist twice, and a call writes the older copy. The newest copy whose number is at most `seq` is valid.
+ *   - A ring record has a number, too. Only the call in progress writes one, over the oldest, which readers therefore
+ *     ignore. So everything that an unfinished call wrote has a number that `seq` has not reached, and is not used.
  */
 #ifndef TDM_LEDGER_LAYOUT_H
 #define TDM_LEDGER_LAYOUT_H
@@ -28,8 +27,8 @@
 
 #define TDM_LEDGER_MAGIC    UINT64_C(0x314b524d45444954) /* "TIDEMRK1" */
 #define TDM_LEDGER_MAJOR    2                            /* readers know 1 as well (reader_live.c) */
-#define TDM_LEDGER_MINOR    0                            /* grows when reserved bytes get a meaning */
-#define TDM_LEDGER_SEQ_BUSY UINT64_MAX                   /* number of what is being written */
+#define TDM_LEDGER_MINOR    0                            /* increases when reserved bytes get a meaning */
+#define TDM_LEDGER_SEQ_BUSY UINT64_MAX                   /* marks something that is being written */
 
 enum {
 	TDM_LEDGER_PAGE = 4096,
@@ -45,22 +44,22 @@ enum {
 	TDM_LEDGER_PHASES_FIRST = 64,             /* records of the first phase segment */
 	TDM_LEDGER_REGIONS = 8,                   /* memory regions of a device that can be described */
 	TDM_LEDGER_COUNTERS = TDM_KIND_COUNT + 1, /* one for each kind, and TDM_LEDGER_L1_ALL */
-	TDM_LEDGER_L1_ALL = TDM_KIND_COUNT, /* everything that lies in L1, together: only its peak is kept, the rest is
-					       the sum of the kinds */
+	TDM_LEDGER_L1_ALL = TDM_KIND_COUNT, /* everything in L1 together: only its peak is stored, the rest is the sum
+					       of the kinds */
 	TDM_LEDGER_TEXT_MAX = 255,
 	TDM_LEDGER_STACK_MAX = 64,
 	TDM_LEDGER_RANGES_MAX = 1024,
 	TDM_LEDGER_FREE_CLOCK =
-		8, /* the time of a release may be that of an earlier report, fewer than so many before it */
+		8, /* a release may have the time of an earlier report, one of the last TDM_LEDGER_FREE_CLOCK - 1 */
 };
 
 enum tdm_ledger_state {
-	TDM_LEDGER_NEW = 0,    /* being set up: not to be read */
+	TDM_LEDGER_NEW = 0,    /* being set up: must not be read yet */
 	TDM_LEDGER_OPEN = 1,   /* in use, or left behind by a process that was killed */
-	TDM_LEDGER_CLOSED = 2, /* the process ended by itself: with buffers live, or told to keep its ledger */
+	TDM_LEDGER_CLOSED = 2, /* the process exited, with live buffers or told to keep its ledger */
 };
 
-/* The time stamp counter and the clocks read together. */
+/* The time stamp counter and the clocks, read together. */
 struct tdm_ledger_clock {
 	uint64_t tsc, monotonic_ns, realtime_ns;
 };
@@ -71,7 +70,7 @@ struct tdm_ledger_header {
 	uint32_t state; /* enum tdm_ledger_state */
 	uint32_t header_size;
 	uint64_t file_size; /* bytes in use; stored before anything refers to them */
-	/* who: pid alone is reused; an exec keeps pid and start time */
+	/* who: pids are reused, and an exec keeps both pid and start time */
 	uint8_t boot_id[16];
 	uint64_t pid_namespace; /* inode number */
 	uint64_t start_time;    /* field 22 of /proc/PID/stat, clock ticks since boot */
@@ -82,7 +81,7 @@ struct tdm_ledger_header {
 	char comm[16];
 	char command[232]; /* beginning of the command line, words separated by blanks */
 	/* when */
-	struct tdm_ledger_clock first, last; /* `last` is renewed now and then; `last_seq` is odd while it is written */
+	struct tdm_ledger_clock first, last; /* `last` is updated from time to time; `last_seq` is odd meanwhile */
 	uint64_t last_seq;
 	uint64_t closed_tsc;      /* 0 while open */
 	uint64_t frees_inherited; /* of buffers that were allocated before a fork */
@@ -100,39 +99,39 @@ struct tdm_ledger_header {
 	uint64_t device_offset[TDM_LEDGER_DEVICES];
 };
 
-/* Settings that the writer found in its environment and refused: it took the default instead. */
+/* Settings in the writer's environment that were invalid: it used the default instead. */
 enum { TDM_LEDGER_BAD_MODE = 1, TDM_LEDGER_BAD_RING = 2 };
 
 /*
- * The counters of a kind on a device: what is there now, which every report changes, and the peaks, which few do. Of
- * each there are two copies, one cache line each. Bytes are reserved bytes: per bank, times the banks in lockstep.
- * Frees are allocs - buffers.
+ * The counters of a kind on a device: the current state, which every report changes, and the peaks, which few reports
+ * change. There are two copies of each, of one cache line each. Bytes are reserved bytes: bytes per bank times the
+ * banks in lockstep. The number of frees is allocs - buffers.
  */
 struct tdm_ledger_now {
 	uint64_t seq; /* number of the call that wrote this copy; 0: nothing yet */
 	uint64_t bytes;
 	uint64_t buffers;
-	uint64_t bank_bytes;  /* in one bank or core, added up over the buffers */
-	uint64_t asked_bytes; /* sizes as they were asked for */
+	uint64_t bank_bytes;  /* in one bank or core, summed over the buffers */
+	uint64_t asked_bytes; /* the requested sizes */
 	uint64_t allocs;      /* since the start */
 	uint64_t alloc_bytes; /* since the start, reserved */
-	uint64_t alloc_asked; /* since the start, asked for */
+	uint64_t alloc_asked; /* since the start, requested */
 };
 
 struct tdm_ledger_peak {
 	uint64_t seq;
-	uint64_t bytes, buffers, bank_bytes, asked_bytes; /* each the highest it ever was */
-	uint64_t tsc;                                     /* when bytes was highest */
+	uint64_t bytes, buffers, bank_bytes, asked_bytes; /* the highest value of each */
+	uint64_t tsc;                                     /* of the highest `bytes` */
 	uint64_t reserved[2];
 };
 
-/* What went wrong with a kind; single words that only grow. */
+/* Faults with buffers of a kind. Each is a single word that only grows, except oom_bytes. */
 struct tdm_ledger_faults {
 	uint64_t out_of_memory; /* reported by the program */
 	uint64_t double_frees;  /* freed again shortly after */
 	uint64_t unknown_frees; /* never seen */
-	uint64_t rereports;     /* allocated again while live: the old one was taken as freed */
-	uint64_t views;         /* live ones cost nothing; how many were reported */
+	uint64_t rereports;     /* allocated again while live: the old buffer counts as freed */
+	uint64_t views;         /* views that were reported; they take no memory */
 	uint64_t oom_bytes;     /* size of the last failed request */
 	uint64_t oom_tsc;
 	uint64_t reserved;
@@ -146,14 +145,14 @@ struct tdm_ledger_region {
 };
 
 struct tdm_ledger_device {
-	/* the commit word has a line of its own: readers poll it */
+	/* the commit word has its own cache line: readers poll it */
 	uint64_t seq;
 	uint64_t reserved0[7];
 	/* description; `described` is odd while it is written */
 	uint32_t number; /* logical */
 	uint32_t flags;  /* TDM_DEVICE_* */
 	uint64_t described;
-	uint64_t chip_id; /* valid with TDM_DEVICE_HAS_CHIP_ID; 0 is a valid one */
+	uint64_t chip_id; /* valid with TDM_DEVICE_HAS_CHIP_ID; may be 0 */
 	char card[24];
 	uint32_t region_count;
 	uint32_t grid_x, grid_y, reserved1;
@@ -161,7 +160,7 @@ struct tdm_ledger_device {
 	uint64_t reserved2[16];
 	/* buffers and events */
 	uint32_t slot_segments; /* stored after the offset below */
-	uint32_t slot_high;     /* slots ever used; the rest was never touched */
+	uint32_t slot_high;     /* slots ever used; the others were never touched */
 	uint64_t slot_offset[TDM_LEDGER_SEGMENTS];
 	uint64_t ring_offset;
 	uint64_t ring_records;
@@ -174,20 +173,20 @@ struct tdm_ledger_device {
 
 enum {
 	TDM_DEVICE_HAS_CHIP_ID = 1,
-	TDM_DEVICE_VIRTUAL = 2, /* holds what a capture without dispatch adds up; nothing of it is on a card */
+	TDM_DEVICE_VIRTUAL = 2, /* counts a capture without dispatch; its buffers are not on any card */
 };
 
 /*
- * A buffer: a slot of one cache line, which is all that a release touches, and as much again by half in a parallel
- * array. Segment k of the slots is TDM_LEDGER_FIRST_SLOTS << k of the one, then as many of the other. Both are written
- * before the slot's birth; afterwards only `death` changes, until the slot is used again.
+ * A buffer: a slot of one cache line, which is all that a release touches, and a second half of 32 bytes in a parallel
+ * array. Segment k has TDM_LEDGER_FIRST_SLOTS << k slots, then as many second halves. Both are written before the
+ * slot's birth; afterwards only `death` changes, until the slot is reused.
  */
 struct tdm_ledger_slot {
 	uint64_t birth; /* number of the call that allocated it; 0: never used */
-	uint64_t death; /* number of the call that freed it; 0: none */
+	uint64_t death; /* number of the call that freed it; 0: not freed */
 	uint64_t id;
 	uint64_t address;
-	uint64_t asked;      /* bytes asked for */
+	uint64_t asked;      /* requested bytes */
 	uint64_t bank_bytes; /* in one bank or core */
 	uint32_t name;       /* blob number; 0: none */
 	uint32_t stack;      /* blob number; 0: none */
@@ -200,7 +199,7 @@ struct tdm_ledger_slot {
 struct tdm_ledger_more {
 	uint32_t holding;   /* banks or cores that hold a page */
 	uint32_t page_size; /* 0: unknown */
-	uint32_t cores;     /* sharded over so many; 0: interleaved */
+	uint32_t cores;     /* the number of cores it is sharded over; 0: interleaved */
 	uint32_t thread;    /* Linux's thread id */
 	uint64_t tsc;       /* of its birth */
 	uint32_t program;   /* blob number; 0: none */
@@ -208,7 +207,7 @@ struct tdm_ledger_more {
 };
 
 enum { TDM_SLOT_VIEW = 1, TDM_SLOT_NO_ADDRESS = 2 };
-#define TDM_LEDGER_NO_SLOT UINT32_MAX /* of a record whose slot is not known */
+#define TDM_LEDGER_NO_SLOT UINT32_MAX /* the slot of the record is unknown */
 
 enum tdm_ledger_op {
 	TDM_LEDGER_ALLOC = 1,
@@ -229,10 +228,9 @@ struct tdm_ledger_record {
 	uint64_t bank_bytes;
 	uint32_t name; /* blob number: of the buffer, phase or program */
 	union {
-		uint32_t slot;   /* of TDM_LEDGER_ALLOC: number of its slot, which is the buffer's while its birth is
-				    `seq` */
+		uint32_t slot;   /* of TDM_LEDGER_ALLOC: the buffer's slot; still this buffer if its birth is `seq` */
 		uint32_t stack;  /* of TDM_LEDGER_FREE: blob number of the stack that allocated the buffer; 0: none */
-		uint32_t thread; /* of all others: kernel's thread id */
+		uint32_t thread; /* of all others: Linux's thread id */
 	};
 	uint32_t banks;
 	uint8_t op; /* enum tdm_ledger_op */
@@ -240,13 +238,13 @@ struct tdm_ledger_record {
 	uint16_t flags;
 };
 
-/* What a segment between two snapshots of the phase tracker did, or a bare mark. Sizes as asked for, by the runtime's
- * own rules. */
+/* A segment between two snapshots of the phase tracker, or a bare mark. Sizes are the requested ones, counted by the
+ * runtime's own rules. */
 struct tdm_ledger_phase {
 	uint32_t name;  /* blob number */
 	uint32_t flags; /* TDM_PHASE_* */
 	uint64_t begin_tsc, end_tsc;
-	uint64_t session;  /* sessions of the tracker are numbered from 1; 0 for marks */
+	uint64_t session;  /* of the tracker, from 1; 0 for marks */
 	int64_t dram_peak; /* above the start of the segment */
 	int64_t dram_allocated, dram_freed;
 	int64_t l1_peak_cb, l1_peak_buffer, l1_peak_total; /* per core */
@@ -265,7 +263,7 @@ struct tdm_ledger_blob {
 
 enum tdm_blob_kind {
 	TDM_BLOB_TEXT = 1,
-	TDM_BLOB_STACK,  /* u64 frames, innermost first; with TDM_FRAME_TEXT the low half is the number of a text */
+	TDM_BLOB_STACK,  /* u64 frames, innermost first; with TDM_FRAME_TEXT, the low half is the number of a text */
 	TDM_BLOB_RANGES, /* u16 x0, y0, x1, y1 of each rectangle */
 	TDM_BLOB_MODULE, /* u64 base, u64 size, then the path */
 };
@@ -289,7 +287,9 @@ static_assert(offsetof(struct tdm_ledger_device, now) == 1536, "frozen");
 static_assert(offsetof(struct tdm_ledger_device, peak) == 3072, "frozen");
 static_assert(sizeof(struct tdm_ledger_device) == 4608, "frozen");
 static_assert(sizeof(struct tdm_ledger_slot) == 64, "frozen");
-/* The writer stores neighbouring fields together, and copies what a slot and a record have at the same places. */
+/*
+ * The writer stores neighbouring fields together, and copies fields that are at the same offset in slots and records.
+ */
 #define TDM_SAME_PLACE(field) (offsetof(struct tdm_ledger_slot, field) == offsetof(struct tdm_ledger_record, field))
 static_assert(TDM_SAME_PLACE(id) && TDM_SAME_PLACE(address) && TDM_SAME_PLACE(asked) && TDM_SAME_PLACE(bank_bytes) &&
 		      TDM_SAME_PLACE(name) && TDM_SAME_PLACE(stack) && TDM_SAME_PLACE(banks),

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 enum {
-	NAMES_IN_ORDER = 8, /* names that are tried one after the other: "tidemark-UID", "tidemark-UID.1", ... */
-	NAMES_MAX = 16,     /* and in all; the rest have random numbers, which nobody can take in advance */
+	NAMES_IN_ORDER = 8, /* names tried in order: "tidemark-UID", "tidemark-UID.1", ... */
+	NAMES_MAX = 16,     /* names tried in all; the others end in random numbers, which nobody can take in advance */
 };
 
 const char *tdm_ledger_dir(const char *dir)
@@ -53,7 +53,7 @@ int tdm_ledger_parse_ring(const char *text, uint32_t *records)
 	return 0;
 }
 
-/* The n-th name of this user's folder. A relative directory is made absolute: the program may go elsewhere. */
+/* The n-th name of this user's folder. Makes a relative directory absolute: the program may change directory. */
 static int format_folder(char path[TDM_LEDGER_PATH_MAX], const char *dir, unsigned n)
 {
 	char suffix[16] = "";
@@ -86,7 +86,7 @@ static int open_own(const char *path, uint32_t mode)
 		return -EEXIST;
 	}
 	mode = tdm_ledger_folder_mode(mode);
-	if ((st.st_mode & mode) != mode) { /* others may read now, or the umask took something away */
+	if ((st.st_mode & mode) != mode) { /* others are now allowed to read, or the umask cleared bits */
 		snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
 		chmod(link, (st.st_mode & 07777) | mode);
 	}

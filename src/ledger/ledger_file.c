@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 enum {
-	GENERATIONS_MAX = 256,  /* names that are looked at */
-	GENERATIONS_AHEAD = 32, /* names that are looked for after the last one found */
+	GENERATIONS_MAX = 256,  /* names to look at */
+	GENERATIONS_AHEAD = 32, /* names to look for after the last one found */
 	FOLDER_TRIES = 32,
-	INTERRUPTS_MAX = 100, /* reservations begun again because a signal came */
-	FD_FLOOR = 200,       /* the library's descriptor keeps out of the way of the program's */
+	INTERRUPTS_MAX = 100, /* retries of a reservation that signals interrupted */
+	FD_FLOOR = 200,       /* keeps the library's descriptor away from the program's */
 	HUGE_BYTES = 2 << 20,
 };
 
@@ -25,7 +25,7 @@ enum {
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Areas are mapped one by one, so they begin and end where a page of the kernel does. ARM has pages of 64 KiB, too. */
+/* Areas are mapped one by one, so they begin and end at the kernel's page boundaries. ARM also has pages of 64 KiB. */
 static size_t page_bytes(void)
 {
 	long kernel = sysconf(_SC_PAGESIZE);
@@ -38,7 +38,7 @@ static size_t page_up(size_t bytes)
 	return (bytes + page - 1) / page * page;
 }
 
-/* A large block begins where a large page can, so that all of it may lie in such pages. */
+/* Aligns a large block to large pages, so that they can hold all of it. */
 static void *alloc_huge(size_t bytes)
 {
 	char *all = mmap(NULL, bytes + HUGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -79,7 +79,7 @@ void tdm_ledger_file_clock(struct tdm_ledger_file *file)
 {
 	_Atomic uint64_t *seq = (_Atomic uint64_t *)&file->header->last_seq;
 	uint64_t now = atomic_load_explicit(seq, memory_order_relaxed);
-	/* Two threads may come here at once: the one that finds it odd leaves it to the other. */
+	/* Two threads may get here at once: the one that finds the number odd leaves the work to the other. */
 	if (now % 2 != 0 || !atomic_compare_exchange_strong(seq, &now, now + 1))
 		return;
 	atomic_thread_fence(memory_order_release);
@@ -87,7 +87,7 @@ void tdm_ledger_file_clock(struct tdm_ledger_file *file)
 	atomic_store_explicit(seq, now + 2, memory_order_release);
 }
 
-/* A small file of /proc into a terminated buffer; its length, or 0. */
+/* Reads a small file in /proc into a terminated buffer. Returns its length, or 0. */
 static size_t read_small(const char *path, char *dst, size_t cap)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -99,7 +99,7 @@ static size_t read_small(const char *path, char *dst, size_t cap)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* Field 22 of the stat file; the name in parentheses may hold anything, so fields are counted behind its end. */
+/* Field 22 of the stat file. The name in parentheses may contain anything, so fields are counted after it. */
 static uint64_t start_time(void)
 {
 	char text[1024];
@@ -159,7 +159,7 @@ static void fill_header(struct tdm_ledger_header *header, uint64_t start, uint32
 	atomic_store_explicit((_Atomic uint32_t *)&header->state, TDM_LEDGER_OPEN, memory_order_release);
 }
 
-/* Whether a ledger that this process wrote before an exec has nothing to tell: no live buffer. */
+/* Whether a ledger that this process wrote before an exec has no live buffers. */
 static bool tells_nothing(int fd)
 {
 	struct tdm_ledger_header header;
@@ -195,13 +195,13 @@ static void remove_if_empty(int folder, const char *name)
 	struct stat st;
 	if (fd < 0)
 		return;
-	/* A lock is that of a process in another namespace which has the same number: ours went with the exec. */
+	/* Our own lock went with the exec: a lock belongs to a process with the same pid in another namespace. */
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !is_locked(fd) && tells_nothing(fd))
 		unlinkat(folder, name, 0);
 	close(fd);
 }
 
-/* The name of a generation, at the end of the path. */
+/* Writes the name of a generation to the end of the path. */
 static int format_name(struct tdm_ledger_file *file, size_t at, uint64_t start, uint32_t generation)
 {
 	int len = snprintf(file->path + at, sizeof file->path - at, "%d.%llu.%u", (int)getpid(),
@@ -210,8 +210,8 @@ static int format_name(struct tdm_ledger_file *file, size_t at, uint64_t start, 
 }
 
 /*
- * The generation after all that are there; empty ones are removed on the way, which leaves gaps. A program that finds
- * very many does not look at all of them: it takes a number that grows with time.
+ * The generation after all existing ones; removes empty ones on the way, which leaves gaps. If there are very many, it
+ * does not look at all of them but takes a number that grows with time.
  */
 static int next_generation(struct tdm_ledger_file *file, int folder, size_t at, uint64_t start, uint32_t *next)
 {
@@ -251,7 +251,7 @@ static int create_in(struct tdm_ledger_file *file, int folder, uint64_t start, u
 	return err != 0 ? err : -EEXIST;
 }
 
-/* Makes the file in the user's folder, which another process may remove while it is empty. */
+/* Creates the file in the user's folder, which another process may remove while the folder is empty. */
 static int create_unique(
 	struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint64_t start, uint32_t *generation)
 {
@@ -266,7 +266,7 @@ static int create_unique(
 	return fd;
 }
 
-/* The lock shows readers that the writer lives. It goes with the process, whatever way that ends. */
+/* The lock shows readers that the writer is alive. It ends with the process, however that ends. */
 static void lock_file(int fd)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
@@ -282,7 +282,7 @@ static int move_fd_up(int fd)
 	return high;
 }
 
-/* Changes the file's size. Beyond the program's limit Linux would send a signal that ends it. */
+/* Changes the file's size. Above the program's limit, Linux would send it a fatal signal. */
 static int set_size(int fd, uint64_t size)
 {
 	struct rlimit limit;
@@ -297,7 +297,7 @@ static int reserve(int fd, uint64_t offset, size_t bytes)
 	for (int i = 0; i < INTERRUPTS_MAX && err == EINTR; i++)
 		err = fallocate(fd, 0, (off_t)offset, (off_t)bytes) == 0 ? 0 : errno;
 	if (err == EOPNOTSUPP)
-		err = posix_fallocate(fd, (off_t)offset, (off_t)bytes); /* writes where it cannot reserve */
+		err = posix_fallocate(fd, (off_t)offset, (off_t)bytes); /* writes zeros if it cannot reserve */
 	return -err;
 }
 
@@ -327,7 +327,7 @@ int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32
 	file->fd = create_unique(file, dir, mode, start, &generation);
 	if (file->fd < 0)
 		return file->fd;
-	fchmod(file->fd, mode); /* the umask does not count */
+	fchmod(file->fd, mode); /* regardless of the umask */
 	file->fd = move_fd_up(file->fd);
 	lock_file(file->fd);
 	if (fstat(file->fd, &st) == 0) {
@@ -343,7 +343,7 @@ int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32
 	return 0;
 }
 
-/* Programs close descriptors that are not theirs, and then have another file under our number. */
+/* Programs may close descriptors that are not theirs; our number may then be another file. */
 static bool is_our_fd(const struct tdm_ledger_file *file, int fd)
 {
 	struct stat st;
@@ -375,7 +375,7 @@ void tdm_ledger_file_close(struct tdm_ledger_file *file, bool remove)
 	file->fd = -1;
 }
 
-/* A descriptor that the program closed is opened again by name, if that is still the same file. */
+/* Reopens a descriptor that the program closed, if the name is still the same file. */
 static int check_fd(struct tdm_ledger_file *file)
 {
 	if (is_our_fd(file, file->fd))
@@ -402,7 +402,7 @@ int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t off
 	err = reserve(file->fd, offset + from, to - from);
 	if (err != 0)
 		return err;
-	/* Where Linux can, the pages are mapped here rather than one by one on the hot path. */
+	/* If Linux supports it, this maps the pages here rather than one by one on the hot path. */
 	madvise((char *)at + from, to - from, MADV_POPULATE_WRITE);
 	return 0;
 }

@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 enum {
-	DEPTH_MAX = 8,                            /* folders in folders: a run in a run */
-	FOLDERS_MAX = 1024,                       /* of one owner that are looked into */
-	FIRST_ONES_MAX = TDM_LEDGER_LIST_MAX / 8, /* this user and root may always have so many */
+	DEPTH_MAX = 8,                            /* nested folders: a run in a run */
+	FOLDERS_MAX = 1024,                       /* folders of one owner that are read */
+	FIRST_ONES_MAX = TDM_LEDGER_LIST_MAX / 8, /* the least share of this user and of root */
 };
 
-/* A directory is one for all users, or the folder of one. */
+/* Whose directory it is: that of all users, or the folder of one. */
 enum level { OF_ALL, OF_USER };
 
 enum what { NOTHING, LEDGER, FOLDER_OF_ALL, FOLDER_OF_USER };
@@ -31,13 +31,13 @@ struct found {
 	int folder_err;
 };
 
-/* Who comes first. */
+/* The order of owners. */
 enum rank { SELF, ROOT, ANYBODY };
 
 struct owner {
 	uint32_t uid;
 	enum rank rank;
-	unsigned folders; /* looked into */
+	unsigned folders; /* read so far */
 	struct found *list;
 	size_t count, cap;
 };
@@ -48,7 +48,7 @@ struct listing {
 	size_t owner_count, owner_cap;
 	struct tdm_map by_uid;
 	size_t total; /* of all owners */
-	size_t share; /* what each may have */
+	size_t share; /* the most that each may have */
 	int err;
 };
 
@@ -58,7 +58,7 @@ struct place {
 	const char *path;
 	enum level level;
 	int depth;
-	int64_t charged; /* user id of the owner whose share all in it counts for; -1: each file's own owner */
+	int64_t charged; /* user id whose share all entries count for; -1: each file's own owner */
 };
 
 /* Names. */
@@ -91,7 +91,7 @@ static bool has_prefix(const char *name, const char *prefix)
 	return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* "tidemark-UID" or "tidemark-UID.N". `end` is what must follow. */
+/* "tidemark-UID" or "tidemark-UID.N". `end` is the character that must follow. */
 static bool is_user_folder(const char *name, char end)
 {
 	uint64_t number;
@@ -156,7 +156,7 @@ static size_t share_of(const struct listing *l, const struct owner *owner)
 	return owner->rank < ANYBODY ? tdm_max(l->share, FIRST_ONES_MAX) : l->share;
 }
 
-/* Halves the share until there is room again; those who had more lose the rest. */
+/* Halves the share until there is room again; owners with more lose the excess. */
 static void make_room(struct listing *l)
 {
 	while (l->share > 1 && l->total > TDM_LEDGER_LIST_MAX / 4 * 3) {
@@ -169,7 +169,7 @@ static void make_room(struct listing *l)
 	}
 }
 
-/* Whether the owner may have one more. */
+/* Whether the owner may have one more entry. */
 static bool may_add(struct listing *l, const struct owner *owner)
 {
 	if (l->total >= TDM_LEDGER_LIST_MAX)
@@ -177,7 +177,7 @@ static bool may_add(struct listing *l, const struct owner *owner)
 	return owner->count < share_of(l, owner) && (l->total < TDM_LEDGER_LIST_MAX || owner->rank < ANYBODY);
 }
 
-/* Takes over the path; NULL: out of memory. */
+/* Takes ownership of the path; NULL: out of memory. */
 static void add(struct listing *l, struct owner *owner, struct found found)
 {
 	if (found.path == NULL || tdm_reserve(&owner->list, &owner->cap, owner->count + 1, sizeof *owner->list) != 0) {
@@ -207,7 +207,7 @@ static char *join(const struct place *place, const char *entry)
 	return asprintf(&path, "%s/%s", place->path, entry) >= 0 ? path : NULL;
 }
 
-/* Files that count for somebody who has his share already are not touched. */
+/* Does not touch files that count for an owner who already has a full share. */
 static void take_ledger(
 	struct listing *l, const struct place *place, const char *entry, const struct tdm_ledger_name *name)
 {
@@ -245,7 +245,7 @@ static void take_folder(struct listing *l, const struct place *place, const char
 	inner.fd = path != NULL ? openat(place->fd, entry, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW) : -1;
 	int err = inner.fd >= 0 ? read_place(l, &inner) : path != NULL ? -errno : -ENOMEM;
 	if (err != 0 && err != -ENOTDIR && err != -ENOENT && err != -ELOOP) {
-		owner = find_owner(l, charged); /* it may have moved */
+		owner = find_owner(l, charged); /* the list of owners may have moved */
 		if (owner != NULL && may_add(l, owner)) {
 			add(l, owner, (struct found){ path, { 0 }, st.st_uid, err });
 			return;
@@ -267,7 +267,7 @@ static void take_entry(struct listing *l, const struct place *place, const char 
 		take_folder(l, place, entry, what == FOLDER_OF_USER ? OF_USER : OF_ALL);
 }
 
-/* Takes over the descriptor. */
+/* Takes ownership of the descriptor. */
 static int read_place(struct listing *l, const struct place *place)
 {
 	DIR *stream = fdopendir(place->fd);

@@ -1,13 +1,13 @@
 /*
- * Which ledgers there are, and whose. Names are all that is looked at, besides the owners that the file system knows:
+ * Lists the ledgers and their owners. It looks only at names and at the owners in the file system:
  *
  *   DIR/tidemark-UID/PID.START.GENERATION       a ledger (ledger_dir.h)
  *   DIR/tidemark-UID/run.PID.XXXXXX/            a directory like DIR, for the programs of one `tidemark run`
  *   DIR/tidemark.PID.START.GENERATION           a ledger where the first version of the library put it
  *   DIR/tidemark.run.PID.XXXXXX/                a directory like DIR, likewise
  *
- * Anybody may make as many such files as he likes where everybody may write. So each owner has the same share of what
- * is given out: one who makes too many loses the rest of his own, and nobody else's.
+ * Anybody can make any number of such files where everybody may write. So each owner has the same share of the list: an
+ * owner with too many files loses the excess, and nobody else loses any.
  */
 #ifndef TDM_LEDGER_LEDGER_LIST_H
 #define TDM_LEDGER_LEDGER_LIST_H
@@ -18,41 +18,40 @@
 
 #include "ledger/ledger_dir.h"
 
-#define TDM_LEDGER_OLD_PREFIX "tidemark." /* of names in the first layout */
+#define TDM_LEDGER_OLD_PREFIX "tidemark." /* of names in the old layout */
 
-enum { TDM_LEDGER_LIST_MAX = 16384 }; /* entries that a list has room for, besides those of this user and root */
+enum { TDM_LEDGER_LIST_MAX = 16384 }; /* entries in a list, besides those of this user and root */
 
-/* What the name of a ledger says. */
+/* The parts of a ledger's name. */
 struct tdm_ledger_name {
 	int32_t pid; /* in its own namespace */
 	uint32_t generation;
 	uint64_t start;
 };
 
-/* The last parts of a path as the name of a ledger, of either layout; false when they are none. */
+/* Parses the end of a path as the name of a ledger in either layout; false when it is not one. */
 bool tdm_ledger_parse_name(const char *path, struct tdm_ledger_name *name);
 
 struct tdm_ledger_entry {
 	const char *path;            /* borrowed until `each` returns */
 	uint32_t owner;              /* user id of the file or folder itself */
-	struct tdm_ledger_name name; /* all 0 of a folder */
-	int folder_err;              /* not 0: a folder that cannot be looked into, and why */
+	struct tdm_ledger_name name; /* all 0 for a folder */
+	int folder_err;              /* not 0: why this folder cannot be read */
 };
 
-/* What to look for, and how. */
 struct tdm_ledger_search {
-	const char *dir;     /* NULL: as tdm_ledger_dir() says */
-	const int32_t *pids; /* only ledgers that are named after these; NULL: all */
+	const char *dir;     /* NULL: the default of tdm_ledger_dir() */
+	const int32_t *pids; /* only ledgers with these pids in their names; NULL: all */
 	size_t pid_count;
 	void (*each)(void *context, const struct tdm_ledger_entry *entry);
 	void *context;
 	/* set by tdm_ledger_list */
 	uint64_t others;   /* ledgers of other pids */
-	uint64_t left_out; /* ledgers and folders of owners who have more than their share */
+	uint64_t left_out; /* ledgers and folders in excess of an owner's share */
 };
 
-/* Gives out what is found: first what belongs to this user, then root's, then that of others by user id; in the order
- * of their pids. 0, or -errno with what could be read given out. */
+/* Calls `each` for every entry: those of this user, then root's, then the others' by user id; each owner's by pid. 0,
+ * or -errno after giving out what could be read. */
 int tdm_ledger_list(struct tdm_ledger_search *search);
 
 #endif

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A writer takes its lock right after it has made the file, and gives it a length then. */
+/* Time for a writer to lock a new file and to set its length. */
 enum { SETUP_S = 10 };
 
 static bool is_being_made(const struct stat *st)
@@ -24,7 +24,7 @@ static bool is_being_made(const struct stat *st)
 	       now.tv_sec - st->st_ctim.tv_sec < SETUP_S;
 }
 
-/* Why this file may not be removed; 0: it may. */
+/* 0 if this file may be removed, else the reason why not. */
 static int check_dead(const char *path, int fd)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
@@ -35,7 +35,7 @@ static int check_dead(const char *path, int fd)
 		return -EPERM;
 	if (lock.l_type != F_UNLCK || is_being_made(&st))
 		return -EBUSY;
-	/* The name may by now be another file's; the narrow gap that is left cannot be closed. */
+	/* The name may be another file's by now. A short race remains, which cannot be avoided. */
 	if (lstat(path, &again) != 0 || again.st_dev != st.st_dev || again.st_ino != st.st_ino)
 		return -ESTALE;
 	return 0;
@@ -46,7 +46,7 @@ int tdm_ledger_reap(const char *path)
 	struct tdm_ledger_name name;
 	if (!tdm_ledger_parse_name(path, &name))
 		return -EINVAL;
-	/* Closing a ledger of this very process would end its lock; and it lives. */
+	/* This process is alive, and closing its own ledger would release its lock. */
 	if (name.pid == (int32_t)getpid())
 		return -EBUSY;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -64,7 +64,7 @@ static bool has_prefix(const char *name, const char *prefix)
 	return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* Opens a folder in another one if it belongs to this user; NULL when it does not, or cannot be read. */
+/* Opens a folder in `parent` if it belongs to this user; NULL if it does not or cannot be read. */
 static DIR *open_own(int parent, const char *name)
 {
 	struct stat st;
@@ -86,7 +86,7 @@ static int reap_run(int parent, const char *name)
 		return -errno;
 	while ((entry = readdir(stream)) != NULL)
 		if (has_prefix(entry->d_name, TDM_LEDGER_USER_PREFIX))
-			unlinkat(dirfd(stream), entry->d_name, AT_REMOVEDIR); /* fails while something is in it */
+			unlinkat(dirfd(stream), entry->d_name, AT_REMOVEDIR); /* fails unless it is empty */
 	closedir(stream);
 	return unlinkat(parent, name, AT_REMOVEDIR) == 0 ? 0 : -errno;
 }
@@ -96,7 +96,7 @@ int tdm_ledger_reap_run(const char *path)
 	return reap_run(AT_FDCWD, path);
 }
 
-/* "PID.…": whether that process is gone. One of another pid namespace may look so; what is in use is not empty then. */
+/* "PID.…": whether that process is gone. It may only be in another pid namespace, but a folder in use is not empty. */
 static bool is_orphan(const char *name)
 {
 	char *end;
@@ -104,7 +104,7 @@ static bool is_orphan(const char *name)
 	return *end == '.' && pid > 0 && pid <= INT_MAX && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
 
-/* The folders in one directory whose names begin with `prefix` and a pid. */
+/* Reaps the folders in a directory whose names begin with `prefix` and the pid of a dead process. */
 static void reap_orphans(DIR *stream, const char *prefix)
 {
 	const struct dirent *entry;

@@ -1,19 +1,19 @@
-/* Taking away what dead processes left. */
+/* Removes the ledgers and folders of dead processes. */
 #ifndef TDM_LEDGER_LEDGER_REAP_H
 #define TDM_LEDGER_LEDGER_REAP_H
 
 /*
- * Removes a ledger, if it is a regular file with the name of one, belongs to this user, and its writer is dead. 0;
- * -EBUSY when the writer lives or is just making it; -EPERM when it is somebody else's; -EINVAL when it is not named
- * like one; or -errno.
+ * Removes a ledger if it is a regular file with the name of one, belongs to this user, and its writer is dead. 0;
+ * -EBUSY when the writer is alive or is setting it up; -EPERM when it belongs to somebody else; -EINVAL when it does
+ * not have the name of a ledger; or -errno.
  */
 int tdm_ledger_reap(const char *path);
 
-/* Removes the folder of a `tidemark run`, and users' folders in it, if there is nothing else. 0 or -errno. */
+/* Removes the folder of a `tidemark run` and the users' folders in it if they are empty. 0 or -errno. */
 int tdm_ledger_reap_run(const char *path);
 
-/* Does that with each such folder in `dir` that belongs to this user and whose `tidemark run` has ended. This user's
- * own folder goes as well if it is empty then. */
+/* Does the same for each folder in `dir` that belongs to this user and whose `tidemark run` has ended, then removes
+ * this user's own folder if it is empty. */
 void tdm_ledger_reap_dirs(const char *dir);
 
 #endif

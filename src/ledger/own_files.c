@@ -1,8 +1,8 @@
 /*
- * A POSIX record lock goes when its process closes any descriptor of the file, also one that never had to do with the
- * lock. So a process that reads its own ledger would tell everybody that it has died as soon as it closes it. Its
- * descriptors are therefore kept here and used again; there are few, and they go with the process. Any thread may call:
- * the mutex covers the table.
+ * A process loses its POSIX record lock on a file when it closes any descriptor of that file, even one unrelated to the
+ * lock. So a process that read its own ledger would appear dead as soon as it closed it. The descriptors are therefore
+ * kept here and reused; there are few, and they stay open until the process ends. Any thread may call: the mutex covers
+ * the table.
  */
 #include "ledger/reader_parts.h"
 
@@ -57,7 +57,7 @@ void tdm_own_file_keep(const char *path, int fd)
 		own_count += own_files[i].path != NULL;
 	} else if (i < own_count && fstat(own_files[i].fd, &known) == 0 && fstat(fd, &fresh) == 0 &&
 		   !is_same(&known, &fresh)) {
-		close(own_files[i].fd); /* a file that is no longer under this name: no lock of ours is on it */
+		close(own_files[i].fd); /* the file no longer has this name: none of our locks is on it */
 		own_files[i].fd = fd;
 	}
 	pthread_mutex_unlock(&own_mutex);

@@ -16,10 +16,10 @@
 
 enum {
 	CLOCK_TRIES = 8,
-	CLOCK_AGE = 256, /* refreshes; the real-time clock may be set meanwhile */
+	CLOCK_AGE = 256, /* refreshes until the clocks are read again: the real-time clock may have been set */
 	AREA_ALIGN = 8,  /* of every offset in the file */
 };
-/* Two readings of the clocks that are closer together say little about the rate of the counter. */
+/* Two readings of the clocks that are closer together do not give the counter's rate accurately. */
 #define CLOCK_SPAN_NS (TDM_NS_PER_S / 2)
 
 int tdm_ledger_read(const struct tdm_ledger *ledger, uint64_t offset, void *dst, size_t bytes)
@@ -39,7 +39,7 @@ int tdm_ledger_read(const struct tdm_ledger *ledger, uint64_t offset, void *dst,
 		offset += (uint64_t)got;
 		bytes -= (size_t)got;
 	}
-	atomic_thread_fence(memory_order_acquire); /* one reading after the other, also where processors reorder them */
+	atomic_thread_fence(memory_order_acquire); /* keeps reads in order on processors that reorder them */
 	return 0;
 }
 
@@ -71,7 +71,7 @@ int tdm_ledger_areas_add(
 		return TDM_ECORRUPT;
 	while (at != 0 && areas->list[at - 1].offset > offset)
 		at--;
-	/* Both ends of every area lie inside the file, so that these sums do not wrap. */
+	/* Both ends of every area are inside the file, so these sums do not wrap. */
 	if ((at != 0 && areas->list[at - 1].offset + areas->list[at - 1].bytes > offset) ||
 		(at != areas->count && offset + bytes > areas->list[at].offset))
 		return TDM_ECORRUPT;
@@ -96,11 +96,11 @@ static int check_header(const struct tdm_ledger_header *header, struct tdm_diag 
 			"a ledger of version %" PRIu32 ".%" PRIu32 "; this program reads versions up to %d",
 			header->major, header->minor, TDM_LEDGER_MAJOR);
 	if (header->state > TDM_LEDGER_CLOSED || header->pid <= 0)
-		return tdm_diag_set(diag, TDM_ECORRUPT, 0, 0, "damaged: its header names state %" PRIu32 " and pid %d",
+		return tdm_diag_set(diag, TDM_ECORRUPT, 0, 0, "damaged: its header has state %" PRIu32 " and pid %d",
 			header->state, (int)header->pid);
 	if (header->header_size < sizeof *header || header->header_size > TDM_LEDGER_PAGE)
-		return tdm_diag_set(diag, TDM_ECORRUPT, 0, 0, "damaged: a header of %" PRIu32 " bytes cannot be",
-			header->header_size);
+		return tdm_diag_set(diag, TDM_ECORRUPT, 0, 0,
+			"damaged: its header has an invalid size of %" PRIu32 " bytes", header->header_size);
 	if (header->device_count > TDM_LEDGER_DEVICES || header->blob_segments > TDM_LEDGER_BLOB_SEGMENTS ||
 		header->phase_segments > TDM_LEDGER_BLOB_SEGMENTS)
 		return tdm_diag_set(diag, TDM_ECORRUPT, 0, 0,
@@ -118,7 +118,7 @@ static int read_header(const struct tdm_ledger *ledger, struct tdm_ledger_header
 	if (err == TDM_ECORRUPT && st.st_size == 0)
 		return tdm_diag_set(diag, -EAGAIN, 0, 0, "its writer has not finished setting it up");
 	if (err == TDM_ECORRUPT)
-		return tdm_diag_set(diag, err, 0, 0, "not a ledger: it has %lld bytes only", (long long)st.st_size);
+		return tdm_diag_set(diag, err, 0, 0, "not a ledger: it has only %lld bytes", (long long)st.st_size);
 	if (err != 0)
 		return tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err));
 	return check_header(header, diag);
@@ -138,7 +138,7 @@ static void copy_who(struct tdm_ledger_who *who, const struct tdm_ledger_header 
 	memcpy(who->command, header->command, sizeof header->command);
 }
 
-/* The texts and phases of the header: a segment that cannot be, and those behind it, are not used. */
+/* Segments of texts or phases: an invalid segment and those after it are not used. */
 static uint32_t believe_segments(struct tdm_ledger *ledger, struct tdm_ledger_areas *areas, const uint64_t *offsets,
 	uint32_t count, uint64_t first_bytes)
 {
@@ -158,7 +158,7 @@ static bool is_this_boot(const uint8_t boot_id[16])
 	return tdm_ledger_boot_id(id) && memcmp(id, boot_id, sizeof id) == 0;
 }
 
-/* The header's second reading, whole: the same twice, and not being written. */
+/* Reads the header's second clock reading: it must be the same twice, and not being written. */
 static bool read_last_clock(const struct tdm_ledger *ledger, struct tdm_ledger_clock *last)
 {
 	struct {
@@ -167,7 +167,7 @@ static bool read_last_clock(const struct tdm_ledger *ledger, struct tdm_ledger_c
 	} a, b;
 	static_assert(offsetof(struct tdm_ledger_header, last_seq) ==
 			      offsetof(struct tdm_ledger_header, last) + sizeof(struct tdm_ledger_clock),
-		"the number follows what it guards");
+		"the number follows the data that it guards");
 	for (int i = 0; i < CLOCK_TRIES; i++) {
 		uint64_t at = offsetof(struct tdm_ledger_header, last);
 		if (tdm_ledger_read(ledger, at, &a, sizeof a) != 0 || tdm_ledger_read(ledger, at, &b, sizeof b) != 0)
@@ -186,7 +186,9 @@ static bool is_far(const struct tdm_ledger_clock *from, const struct tdm_ledger_
 	       to->monotonic_ns - from->monotonic_ns >= span_ns;
 }
 
-/* Where the header's readings are too close together, the clock of this moment is the second one, if it is the same. */
+/*
+ * If the header's readings are too close together, the current time is the second one, unless the machine was rebooted.
+ */
 static void refresh_clocks(struct tdm_ledger *ledger)
 {
 	struct tdm_ledger_clock last, now;
@@ -234,7 +236,7 @@ bool tdm_ledger_monotonic(const struct tdm_ledger *ledger, uint64_t tsc, uint64_
 	return true;
 }
 
-/* The real-time clock may have been set in between; the newest reading says how it stands to the other one. */
+/* The real-time clock may have been set in between; the newest reading gives its offset from the monotonic clock. */
 bool tdm_ledger_realtime(const struct tdm_ledger *ledger, uint64_t tsc, uint64_t *ns)
 {
 	uint64_t mono, real = ledger->last.realtime_ns, then = ledger->last.monotonic_ns;
@@ -278,7 +280,7 @@ static int refresh_devices(struct tdm_ledger *ledger, struct tdm_ledger_areas *a
 	return 0;
 }
 
-/* Reads the directories again: of one reading, a processor may take the number of entries later than the entries. */
+/* Reads the directories again: within one read, a processor may load the number of entries after the entries. */
 static int read_directories(const struct tdm_ledger *ledger, struct tdm_ledger_header *header)
 {
 	struct tdm_ledger_header later;
@@ -291,7 +293,7 @@ static int read_directories(const struct tdm_ledger *ledger, struct tdm_ledger_h
 	return 0;
 }
 
-/* A picture from the ground up: every area is checked. */
+/* Takes a complete picture: checks every area. */
 static int refresh_all(struct tdm_ledger *ledger, struct tdm_ledger_header *header, struct tdm_diag *diag)
 {
 	struct tdm_ledger_areas areas = { 0 };
@@ -321,7 +323,7 @@ static int refresh_all(struct tdm_ledger *ledger, struct tdm_ledger_header *head
 	return 0;
 }
 
-/* Whether the header refers to the areas, and names the process, that it did when all of that was last checked. */
+/* Whether the header refers to the same areas and the same process as when they were last checked. */
 static bool has_same_shape(const struct tdm_ledger *ledger, const struct tdm_ledger_header *header)
 {
 	const struct tdm_ledger_header *said = &ledger->said;
@@ -335,8 +337,7 @@ static bool has_same_shape(const struct tdm_ledger *ledger, const struct tdm_led
 	       memcmp(header->device_offset, said->device_offset, sizeof said->device_offset) == 0;
 }
 
-/* What changes while a program works, and nothing else: most refreshes of most ledgers. -ESTALE when that will not do.
- */
+/* Refreshes only the figures, which is enough most of the time. -ESTALE when it is not. */
 static int refresh_figures(struct tdm_ledger *ledger, const struct tdm_ledger_header *header)
 {
 	if (!has_same_shape(ledger, header))
@@ -384,7 +385,7 @@ static int open_file(struct tdm_ledger *ledger, struct tdm_diag *diag)
 		return 0;
 	}
 	enum { FLAGS = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
-	ledger->fd = open(ledger->path, FLAGS | O_NOATIME); /* its owner and root may, and save the file's times */
+	ledger->fd = open(ledger->path, FLAGS | O_NOATIME); /* the owner and root may; keeps the access time */
 	if (ledger->fd < 0 && errno == EPERM)
 		ledger->fd = open(ledger->path, FLAGS);
 	if (ledger->fd < 0 && errno == ELOOP)
@@ -392,7 +393,7 @@ static int open_file(struct tdm_ledger *ledger, struct tdm_diag *diag)
 	if (ledger->fd < 0 || fstat(ledger->fd, &st) != 0)
 		return tdm_diag_set(diag, -errno, 0, 0, "%s", tdm_err_text(-errno));
 	if (!S_ISREG(st.st_mode))
-		return tdm_diag_set(diag, TDM_ECORRUPT, 0, 0, "not a ledger: it is no regular file");
+		return tdm_diag_set(diag, TDM_ECORRUPT, 0, 0, "not a ledger: it is not a regular file");
 	ledger->file_uid = st.st_uid;
 	if (is_own && st.st_uid == geteuid()) {
 		ledger->own = true;
@@ -458,7 +459,7 @@ enum tdm_liveness tdm_ledger_holder(const struct tdm_ledger *ledger, int32_t *pi
 	*pid = 0;
 	if (ledger->own) {
 		*pid = (int32_t)getpid();
-		return TDM_ALIVE; /* one's own lock is never in one's way */
+		return TDM_ALIVE; /* a process never sees its own lock */
 	}
 	if (fcntl(ledger->fd, F_GETLK, &lock) != 0)
 		return TDM_ALIVE_UNKNOWN;

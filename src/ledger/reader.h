@@ -1,10 +1,10 @@
 /*
- * Reading a ledger, live or left behind. A ledger is hostile input: its file is read (never mapped, so that truncation
- * is an error and not a signal), the copy is checked, and only the copy is used. Reading takes no lock and cannot
- * disturb the writer.
+ * Reads the ledger of a live or dead process. A ledger is hostile input: its file is read (never mapped, so that
+ * truncation is an error and not a signal), the copy is checked, and only the copy is used. Reading takes no lock and
+ * cannot disturb the writer.
  *
- * tdm_ledger_refresh takes a new picture of header, devices and counters; buffers, events, texts and phases are read
- * when they are asked for.
+ * tdm_ledger_refresh takes a new picture of header, devices and counters; buffers, events, texts and phases are read on
+ * demand.
  */
 #ifndef TDM_LEDGER_READER_H
 #define TDM_LEDGER_READER_H
@@ -19,8 +19,8 @@
 
 enum tdm_liveness {
 	TDM_ALIVE,         /* the writer holds its lock */
-	TDM_DEAD,          /* it does not: what is there is a post-mortem */
-	TDM_ALIVE_UNKNOWN, /* the lock could not be asked for */
+	TDM_DEAD,          /* it does not: the ledger is a post-mortem */
+	TDM_ALIVE_UNKNOWN, /* the lock could not be tested */
 };
 
 /* Who wrote it. */
@@ -33,7 +33,7 @@ struct tdm_ledger_who {
 	char command[233];
 };
 
-/* The counters of one kind, both parts of them. */
+/* The counters of one kind with their peaks. */
 struct tdm_ledger_count {
 	uint64_t seq; /* number of the last call that changed them; 0: never used */
 	uint64_t bytes, peak_bytes;
@@ -70,7 +70,7 @@ static inline bool tdm_ledger_slot_is_view(const struct tdm_ledger_slot *slot)
 	return slot->banks == 0 || (slot->flags & TDM_SLOT_VIEW) != 0;
 }
 
-/* Both halves of a buffer, which were checked as those of tdm_ledger_walk are. */
+/* Joins both halves of a buffer, which must have been checked as in tdm_ledger_walk. */
 static inline struct tdm_ledger_buffer tdm_ledger_buffer_of(
 	const struct tdm_ledger_slot *slot, const struct tdm_ledger_more *more)
 {
@@ -82,27 +82,26 @@ static inline struct tdm_ledger_buffer tdm_ledger_buffer_of(
 struct tdm_ledger;
 
 /*
- * Opens and takes the first picture. 0; -errno; TDM_EVERSION for another major version (diag names it); TDM_ECORRUPT
- * when it is no ledger or a damaged one; -EAGAIN while its writer is still setting it up.
- * A process may read its own ledger; its descriptor then stays open for good, because closing it would end the lock
- * that shows others that the process lives.
+ * Opens a ledger and takes the first picture. 0; -errno; TDM_EVERSION for another major version (diag names it);
+ * TDM_ECORRUPT when it is not a ledger or is damaged; -EAGAIN while its writer is still setting it up. A process may
+ * read its own ledger; the descriptor then stays open until the process ends, because closing it would release the lock
+ * that shows others that the process is alive.
  */
 int tdm_ledger_open(const char *path, struct tdm_ledger **out, struct tdm_diag *diag);
 void tdm_ledger_close(struct tdm_ledger *ledger); /* NULL is allowed */
 
-/* 0, -errno or TDM_ECORRUPT; after an error the last picture stays, maybe with newer figures of some devices. Cheap
- * where little has changed: one read of the header, and one for each device that was not written since. */
+/* 0, -errno or TDM_ECORRUPT; after an error the last picture stays, perhaps with newer figures of some devices. Cheap
+ * if little has changed: one read for the header and one for each unchanged device. */
 int tdm_ledger_refresh(struct tdm_ledger *ledger, struct tdm_diag *diag);
 
-/* Whether no device has changed since the last refresh. Looks at the devices' commit words alone; false when in doubt.
- */
+/* Whether no device has changed since the last refresh. Reads only the devices' heads; false when in doubt. */
 bool tdm_ledger_is_still(const struct tdm_ledger *ledger);
 
 const char *tdm_ledger_path(const struct tdm_ledger *ledger);
 const struct tdm_ledger_who *tdm_ledger_who(const struct tdm_ledger *ledger);
 uint64_t tdm_ledger_started(const struct tdm_ledger *ledger);           /* monotonic clock, nanoseconds */
-enum tdm_liveness tdm_ledger_liveness(const struct tdm_ledger *ledger); /* asks anew */
-/* The same, with the number by which this process knows the writer, wherever that lives; 0: it has none here. */
+enum tdm_liveness tdm_ledger_liveness(const struct tdm_ledger *ledger); /* tests the lock again */
+/* The same, with the writer's pid in this process's pid namespace; 0: it has none here. */
 enum tdm_liveness tdm_ledger_holder(const struct tdm_ledger *ledger, int32_t *pid);
 uint32_t tdm_ledger_file_owner(const struct tdm_ledger *ledger);  /* user id */
 uint32_t tdm_ledger_phase_count(const struct tdm_ledger *ledger); /* as the ledger says; not checked */
@@ -110,7 +109,7 @@ enum tdm_ledger_state tdm_ledger_state(const struct tdm_ledger *ledger);
 uint64_t tdm_ledger_lost(const struct tdm_ledger *ledger, enum tdm_ledger_loss loss);
 uint64_t tdm_ledger_frees_inherited(const struct tdm_ledger *ledger);
 uint32_t tdm_ledger_flags(const struct tdm_ledger *ledger); /* TDM_LEDGER_BAD_* */
-/* Records that were refused because they cannot be, since it was opened. */
+/* The number of invalid records since the ledger was opened. */
 uint64_t tdm_ledger_refused(const struct tdm_ledger *ledger);
 
 size_t tdm_ledger_device_count(const struct tdm_ledger *ledger);
@@ -118,52 +117,49 @@ size_t tdm_ledger_device_count(const struct tdm_ledger *ledger);
 const struct tdm_ledger_view *tdm_ledger_device(const struct tdm_ledger *ledger, size_t i);
 
 /*
- * Walks over the live buffers of a device, as they are now, and gives them to `each` in pieces. *exact: they are those
- * of one moment, because kind by kind they add up to the counters after one call. While the writer works it may take
- * several passes to get there; each further one begins with `again`, and after a few the last one has to do. The
- * device's view is that of the last pass. 0, -errno, TDM_ECORRUPT, or what `each` returned.
+ * Walks over the current live buffers of a device and gives them to `each` in pieces. *exact: they are the buffers of
+ * one moment, because the sums of each kind match the counters after one call. While the writer is active this may take
+ * several passes; each further pass begins with `again`, and after a few the last one must do. The device's view is
+ * that of the last pass. 0, -errno, TDM_ECORRUPT, or the error from `each`.
  */
 struct tdm_ledger_walk {
-	/* Checked: the kind is one; bank_bytes times banks, and times holding, fit 64 bits. `mores` is NULL unless it
-	 * was asked for. A negative code ends the walk. */
+	/* These were checked: the kind is valid, and bank_bytes times banks, or times holding, fits 64 bits. `mores` is
+	 * NULL unless with_more is set. A negative code ends the walk. */
 	int (*each)(
 		void *context, const struct tdm_ledger_slot *slots, const struct tdm_ledger_more *mores, size_t count);
-	void (*again)(void *context); /* all that was given so far is void; NULL: one pass is enough */
+	void (*again)(void *context); /* discard all buffers given so far; NULL: make only one pass */
 	void *context;
 	bool with_more;
 };
 int tdm_ledger_walk(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_walk *walk, bool *exact);
 
 /*
- * The recent events of a device with numbers above `after`, oldest first; at most `cap`. Returns how many, or a
- * negative code; *missed is how many more there were that are gone or cannot be read. The next call goes on after
- * `after` plus both.
+ * Reads the recent events of a device with numbers above `after`, oldest first; at most `cap`. Returns their number, or
+ * a negative code; *missed is the number of events that are gone or cannot be read. For the next call, add both to
+ * `after`.
  */
 int64_t tdm_ledger_events(struct tdm_ledger *ledger, size_t device, uint64_t after, struct tdm_ledger_record *records,
 	size_t cap, uint64_t *missed);
 
 /*
- * The buffer of a TDM_LEDGER_ALLOC record, also if it has been freed by now. 0; -ESTALE when its slot has been used
- * again, or the record does not name one; -EINVAL for a record of another kind; -errno or TDM_ECORRUPT. The device's
- * view may become newer.
+ * The buffer of a TDM_LEDGER_ALLOC record, even if it has been freed. 0; -ESTALE when its slot has been reused or the
+ * record names none; -EINVAL for any other record; -errno or TDM_ECORRUPT. This may refresh the device's view.
  */
 int tdm_ledger_record_buffer(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_record *record,
 	struct tdm_ledger_buffer *buffer);
 
-/* The phases so far, from index `from`. Returns how many were stored, or a negative code. */
+/* Reads the phases from index `from`. Returns the number stored, or a negative code. */
 int64_t tdm_ledger_phases(struct tdm_ledger *ledger, size_t from, struct tdm_ledger_phase *phases, size_t cap);
 
-/* The content of a blob of this kind, kept in the reader: borrowed until it is closed. Empty when the number is 0 or
- * wrong. */
+/* The content of a blob of this kind, borrowed until the reader is closed. Empty when the number is 0 or wrong. */
 struct tdm_str tdm_ledger_text(struct tdm_ledger *ledger, uint32_t number);
 size_t tdm_ledger_stack(struct tdm_ledger *ledger, uint32_t number, uint64_t frames[TDM_LEDGER_STACK_MAX]);
-/* A list with a rectangle that cannot be is refused as a whole: a part of it would be a wrong answer. */
+/* Refuses the whole list if a rectangle is invalid: a partial list would be wrong. */
 const struct tdm_core_range *tdm_ledger_ranges(struct tdm_ledger *ledger, uint32_t number, uint32_t *count);
-/* The loaded modules of the program, for symbolising: 1 with *base, *size and *path set, 0 when there is no i-th one.
- */
+/* The program's i-th loaded module, for symbolising: 1 with *base, *size and *path set, or 0 when there is none. */
 int tdm_ledger_module(struct tdm_ledger *ledger, size_t i, uint64_t *base, uint64_t *size, struct tdm_str *path);
 
-/* Time stamp counter to clocks, from the header's two readings. False when they do not tell. */
+/* Convert the time stamp counter to clock times with two readings of the clocks. False when that is not possible. */
 bool tdm_ledger_monotonic(const struct tdm_ledger *ledger, uint64_t tsc, uint64_t *ns);
 bool tdm_ledger_realtime(const struct tdm_ledger *ledger, uint64_t tsc, uint64_t *ns);
 

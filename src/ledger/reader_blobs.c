@@ -1,7 +1,7 @@
 /*
- * Blobs. A blob's number times TDM_LEDGER_BLOB_UNIT is its place in the blob area, the concatenation of the blob
- * segments; it never crosses the border between two. What was read is kept: a blob does not change once it is there.
- * A damaged ledger can refer to overlapping blobs; all that is kept together is never more than the area holds.
+ * Blobs. A blob's number times TDM_LEDGER_BLOB_UNIT is its offset in the blob area, the concatenation of the blob
+ * segments; it never crosses the border between two. Blobs never change, so the ones that were read are kept. A damaged
+ * ledger can refer to overlapping blobs; those that are kept never exceed the size of the area in total.
  */
 #include "ledger/reader_parts.h"
 #include "base/err.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 enum {
-	FIRST_NUMBER = 2, /* those below stay unused */
+	FIRST_NUMBER = 2, /* smaller numbers are never used */
 	CONTENT_MAX = TDM_LEDGER_FIRST_BLOB / 2,
 	WINDOW_BYTES = TDM_LEDGER_FIRST_BLOB, /* divides every segment */
 };
@@ -25,7 +25,9 @@ void tdm_ledger_blobs_done(struct tdm_ledger *ledger)
 	tdm_map_done(&ledger->by_number);
 }
 
-/* The segment that holds `at`, an offset in the blob area, and how many bytes of it follow. False: there is none. */
+/*
+ * The place in the file of `at`, an offset in the blob area, and the bytes left in its segment. False: there is none.
+ */
 static bool find_place(const struct tdm_ledger *ledger, uint64_t at, uint64_t *offset, uint64_t *left)
 {
 	uint64_t begin = 0;
@@ -67,7 +69,7 @@ static bool head_is_valid(const struct tdm_ledger_blob *head, uint64_t left)
 	return head->bytes <= CONTENT_MAX && left >= sizeof *head && head->bytes <= left - sizeof *head;
 }
 
-/* Takes over `content`. */
+/* Takes ownership of `content`. */
 static const struct tdm_ledger_kept *keep(
 	struct tdm_ledger *ledger, uint32_t number, const struct tdm_ledger_blob *head, char *content)
 {
@@ -80,14 +82,14 @@ static const struct tdm_ledger_kept *keep(
 	return &ledger->kept[ledger->kept_count++];
 }
 
-/* The bytes of the blob area that are complete, never more than the segments hold. */
+/* The completed bytes of the blob area, at most as many as the segments hold. */
 static uint64_t blob_end(const struct tdm_ledger *ledger)
 {
 	uint64_t capacity = (uint64_t)TDM_LEDGER_FIRST_BLOB * ((UINT64_C(1) << ledger->header.blob_segments) - 1);
 	return ledger->header.blob_used < capacity ? ledger->header.blob_used : capacity;
 }
 
-/* The area may have grown since the last picture: asks anew how far it goes. */
+/* The area may have grown since the last picture: reads its length again. */
 static void refresh_area(struct tdm_ledger *ledger)
 {
 	struct tdm_ledger_header fresh;
@@ -165,7 +167,7 @@ const struct tdm_core_range *tdm_ledger_ranges(struct tdm_ledger *ledger, uint32
 	*count = 0;
 	if (kept == NULL)
 		return NULL;
-	const struct tdm_core_range *ranges = (const void *)kept->content; /* as malloc() aligned it */
+	const struct tdm_core_range *ranges = (const void *)kept->content; /* aligned by malloc() */
 	uint32_t all = kept->bytes / (uint32_t)sizeof *ranges;
 	for (uint32_t i = 0; i < all; i++)
 		if (!tdm_core_range_is_valid(&ranges[i])) {
@@ -176,7 +178,7 @@ const struct tdm_core_range *tdm_ledger_ranges(struct tdm_ledger *ledger, uint32
 	return all != 0 ? ranges : NULL;
 }
 
-/* Modules: found by a walk over the blobs that are complete. */
+/* Modules, found by a walk over the completed blobs. */
 
 static bool add_module(struct tdm_ledger *ledger, uint64_t at)
 {
@@ -186,7 +188,7 @@ static bool add_module(struct tdm_ledger *ledger, uint64_t at)
 	return true;
 }
 
-/* A part of the blob area in memory, so that small blobs do not cost a call each. */
+/* A part of the blob area in memory, so that small blobs do not cost a system call each. */
 struct window {
 	uint64_t at;
 	size_t bytes;
@@ -226,7 +228,7 @@ static void find_modules(struct tdm_ledger *ledger)
 		uint64_t known = left < used - at ? left : used - at;
 		if (known < sizeof head || !window_head(ledger, window, at, known, &head) ||
 			!head_is_valid(&head, known)) {
-			at += left; /* the unused rest of a segment, or a damaged one */
+			at += left; /* the unused end of a segment, or a damaged segment */
 			continue;
 		}
 		if (head.kind == TDM_BLOB_MODULE && !add_module(ledger, at))

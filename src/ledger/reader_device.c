@@ -1,9 +1,8 @@
 /*
- * A device's page. Its counters exist twice and a call writes the older copy, so what call S left is intact as long as
- * no call but S + 1 has begun: when `seq` is S before and after the page was read, the newest copy of each counter with
- * a number of at most S is the one. A writer that reports without a pause never gives such a moment; then every copy
- * that is believed still carries the number of a finished call and is consistent in itself as far as can be seen, but
- * the counters may be those of different calls.
+ * A device's page. Its counters exist twice and a call writes the older copy, so the copies of call S are intact until
+ * call S + 2 begins: if `seq` is S before and after reading the page, the newest copy of each counter with a number of
+ * at most S is the right one. A writer that reports without a pause never gives such a moment. Then every copy that is
+ * used still has the number of a finished call and looks consistent, but the counters may be from different calls.
  */
 #include "ledger/reader_parts.h"
 #include "base/units.h"
@@ -14,9 +13,9 @@
 #include <sched.h>
 
 enum {
-	TRIES = 96,       /* for a page of one moment */
-	YIELD_EVERY = 16, /* tries after which the writer is given the processor */
-	ROUGH_AFTER = 64, /* tries after which counters of several calls will do */
+	TRIES = 96,       /* to read a page of one moment */
+	YIELD_EVERY = 16, /* tries between two yields of the processor */
+	ROUGH_AFTER = 64, /* tries after which counters of several calls are accepted */
 };
 
 int tdm_ledger_seq(const struct tdm_ledger *ledger, uint64_t device_offset, uint64_t *seq)
@@ -24,7 +23,7 @@ int tdm_ledger_seq(const struct tdm_ledger *ledger, uint64_t device_offset, uint
 	return tdm_ledger_read(ledger, device_offset + offsetof(struct tdm_ledger_device, seq), seq, sizeof *seq);
 }
 
-/* What a count must be, whoever wrote it; a copy that was overwritten while it was read rarely is. */
+/* Conditions that every count fulfils; a copy that was overwritten while it was read rarely does. */
 static bool count_is_plausible(const struct tdm_ledger_count *c)
 {
 	return c->bytes <= c->peak_bytes && c->buffers <= c->peak_buffers && c->bank_bytes <= c->peak_bank_bytes &&
@@ -32,7 +31,7 @@ static bool count_is_plausible(const struct tdm_ledger_count *c)
 	       c->asked_bytes <= c->alloc_asked;
 }
 
-/* Which of two copies is the newest that was committed; -1 when both are being overwritten. */
+/* The newer committed copy of two; -1 when both are being overwritten. */
 static int newest(uint64_t first, uint64_t second, uint64_t seq)
 {
 	if (first > seq && second > seq)
@@ -40,7 +39,7 @@ static int newest(uint64_t first, uint64_t second, uint64_t seq)
 	return second <= seq && (first > seq || second > first);
 }
 
-/* Both parts of a counter, put together; false when there is no copy of one. */
+/* Puts both parts of a counter together; false when a part has no usable copy or the result is implausible. */
 static bool resolve(const struct tdm_ledger_device *page, unsigned i, uint64_t seq, struct tdm_ledger_count *count)
 {
 	int n = newest(page->now[i][0].seq, page->now[i][1].seq, seq);
@@ -70,7 +69,7 @@ static bool resolve(const struct tdm_ledger_device *page, unsigned i, uint64_t s
 	return count_is_plausible(count);
 }
 
-/* What lies in L1, all kinds together: only its peak is kept by the writer, and that does not count views. */
+/* L1, all kinds together: the writer stores only its peak, which does not count views. */
 static bool resolve_l1_all(const struct tdm_ledger_device *page, uint64_t seq, struct tdm_ledger_count *counts)
 {
 	const struct tdm_ledger_peak *copies = page->peak[TDM_LEDGER_L1_ALL];
@@ -99,7 +98,7 @@ static bool resolve_l1_all(const struct tdm_ledger_device *page, uint64_t seq, s
 	return true;
 }
 
-/* How many counters have no copy that can be believed; those are left as if they had never been used. */
+/* Returns the number of counters without a usable copy; those are left as if they had never been used. */
 static unsigned resolve_counts(const struct tdm_ledger_device *page, uint64_t seq, struct tdm_ledger_count *counts)
 {
 	unsigned bad = 0;
@@ -111,8 +110,8 @@ static unsigned resolve_counts(const struct tdm_ledger_device *page, uint64_t se
 	return bad + !resolve_l1_all(page, seq, counts);
 }
 
-/* The commit word once more, and with it the offsets of the segments: in one reading, a processor may take the number
- * of segments later than their offsets. */
+/* Reads the commit word again, and the offsets of the segments: within one read, a processor may load the number of
+ * segments after their offsets. */
 static int read_again(const struct tdm_ledger *ledger, uint64_t offset, struct tdm_ledger_device *page, uint64_t *seq)
 {
 	struct tdm_ledger_device later;
@@ -124,7 +123,7 @@ static int read_again(const struct tdm_ledger *ledger, uint64_t offset, struct t
 	return 0;
 }
 
-/* The page and its counters as call *seq left them; *rough when they may be those of several calls. See the head of
+/* Reads the page and its counters as call *seq left them; *rough if they may be from several calls. See the head of
  * this file. */
 static int read_page(const struct tdm_ledger *ledger, uint64_t offset, struct tdm_ledger_device *page, uint64_t *seq,
 	struct tdm_ledger_count *counts, bool *rough, uint64_t *refused)
@@ -142,7 +141,7 @@ static int read_page(const struct tdm_ledger *ledger, uint64_t offset, struct td
 			return err;
 		if (*seq == TDM_LEDGER_SEQ_BUSY)
 			return TDM_ECORRUPT;
-		/* A writer that was killed while it described the device leaves that number odd for good. */
+		/* A writer that was killed while it described the device leaves `described` odd forever. */
 		bool whole = *seq == before && page->described % 2 == 0;
 		*rough = *seq != before;
 		bad = resolve_counts(page, *seq, counts);
@@ -173,7 +172,7 @@ static int read_slots_place(struct tdm_ledger *ledger, struct tdm_ledger_areas *
 		slots += count;
 	}
 	place->slot_segments = page->slot_segments;
-	/* A slot may be in use a moment before the segment it lies in is in the copy of the page. */
+	/* A slot may be in use a moment before our copy of the page has its segment. */
 	place->slot_high = page->slot_high < slots ? page->slot_high : (uint32_t)slots;
 	return 0;
 }
@@ -196,7 +195,7 @@ static int read_place(struct tdm_ledger *ledger, uint64_t offset, struct tdm_led
 	return err;
 }
 
-/* Whether the page refers to the areas that were checked already; areas do not move. */
+/* Whether the page refers to the areas that have already been checked; areas do not move. */
 static bool has_same_areas(const struct tdm_ledger_device *page, const struct tdm_ledger_place *place)
 {
 	return page->slot_segments == place->slot_segments && page->ring_records == place->ring_records &&
@@ -204,7 +203,7 @@ static bool has_same_areas(const struct tdm_ledger_device *page, const struct td
 	       memcmp(page->slot_offset, place->slot_offset, place->slot_segments * sizeof *page->slot_offset) == 0;
 }
 
-/* Returns how many regions cannot be. */
+/* Returns the number of invalid regions. */
 static uint64_t copy_view(struct tdm_ledger_view *view, const struct tdm_ledger_device *page, uint64_t seq)
 {
 	view->number = page->number;
@@ -237,14 +236,14 @@ int tdm_ledger_device_read(struct tdm_ledger *ledger, uint64_t offset, struct td
 	uint64_t seq, refused;
 	bool rough;
 	if (!tdm_ledger_is_inside(ledger, offset, sizeof page))
-		return tdm_diag_set(
-			diag, TDM_ECORRUPT, 0, 0, "damaged: a device at byte %" PRIu64 " lies outside", offset);
+		return tdm_diag_set(diag, TDM_ECORRUPT, 0, 0,
+			"damaged: the device at byte %" PRIu64 " is outside the file", offset);
 	int err = read_page(ledger, offset, &page, &seq, view->counts, &rough, &refused);
 	if (err != 0)
 		return tdm_diag_set(diag, err, 0, 0, "the device at byte %" PRIu64 " cannot be read: %s", offset,
 			tdm_err_text(err));
 	refused += copy_view(view, &page, seq);
-	/* The file may have grown since the header was read: its length is asked for behind what refers to it. */
+	/* The file may have grown since the header was read: its length must be read after the references to it. */
 	err = tdm_ledger_measure(ledger);
 	if (err == 0)
 		err = read_place(ledger, offset, areas, &page, place);
@@ -255,7 +254,7 @@ int tdm_ledger_device_read(struct tdm_ledger *ledger, uint64_t offset, struct td
 			: 0;
 }
 
-/* The commit word and the number of the description: what a change of either changes. */
+/* Reads the commit word and the number of the description: every change of the device changes one of them. */
 static int read_head(
 	const struct tdm_ledger *ledger, const struct tdm_ledger_place *place, struct tdm_ledger_device *page)
 {

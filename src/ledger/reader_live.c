@@ -1,6 +1,6 @@
 /*
- * What is read when it is asked for: live buffers, recent events, phases. Slots are read in chunks; pages of the file
- * that were never written hold none and are passed over, so that the work is bounded by what is really stored.
+ * The parts that are read on demand: live buffers, recent events, phases. Slots are read in chunks, and pages of the
+ * file that were never written are skipped, so the work is bounded by what is really stored.
  */
 #include "ledger/reader_parts.h"
 #include "base/err.h"
@@ -17,7 +17,7 @@ enum {
 
 /* Ledgers of major version 1, converted where they are copied. */
 
-/* There a slot had the time, and the other half of it name and stack: the two words are swapped. */
+/* In version 1 a slot had the time, and its other half name and stack: swaps the two words. */
 static void convert_slots(struct tdm_ledger_slot *slots, struct tdm_ledger_more *mores, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -28,7 +28,7 @@ static void convert_slots(struct tdm_ledger_slot *slots, struct tdm_ledger_more 
 	}
 }
 
-/* There the fields were banks, name, thread; releases had no name, and no record its slot or stack. */
+/* In version 1 the fields were banks, name, thread; releases had no name, and no record had a slot or a stack. */
 static void convert_record(struct tdm_ledger_record *record)
 {
 	struct tdm_ledger_record old = *record;
@@ -61,7 +61,7 @@ static bool slot_lives(const struct tdm_ledger_slot *slot, uint64_t seq)
 	return slot->birth != 0 && slot->birth <= seq && (slot->death == 0 || slot->death > seq);
 }
 
-/* Whether the buffer can be; `more` may be NULL. */
+/* Whether the buffer is possible; `more` may be NULL. */
 static inline bool buffer_is_valid(
 	const struct tdm_ledger_slot *slot, const struct tdm_ledger_more *more, uint64_t *reserved)
 {
@@ -74,7 +74,7 @@ static inline bool buffer_is_valid(
 		       (more == NULL || !__builtin_mul_overflow(slot->bank_bytes, (uint64_t)more->holding, &occupied)));
 }
 
-/* Whether the slot is a buffer that lives and can be; it is counted then. */
+/* Counts the slot if it is a live, valid buffer; false if it is not. */
 static inline bool take_slot(struct pass *pass, const struct tdm_ledger_slot *slot, const struct tdm_ledger_more *more)
 {
 	uint64_t reserved;
@@ -84,7 +84,7 @@ static inline bool take_slot(struct pass *pass, const struct tdm_ledger_slot *sl
 		pass->refused++;
 		return false;
 	}
-	/* Sums of a damaged ledger may wrap; then they are compared wrapped. */
+	/* The sums of a damaged ledger may wrap; that does no harm, they are only compared. */
 	pass->sums[slot->kind].buffers++;
 	pass->sums[slot->kind].bytes += reserved;
 	pass->sums[slot->kind].bank_bytes += slot->banks != 0 ? slot->bank_bytes : 0;
@@ -92,8 +92,8 @@ static inline bool take_slot(struct pass *pass, const struct tdm_ledger_slot *sl
 	return true;
 }
 
-/* Gives out the slots of a chunk that live, in as few pieces as there are. 1 when there were any, 0, or what ended it.
- */
+/* Gives out the live slots of a chunk in as few pieces as possible. 1 if there were any, else 0; or the error from
+ * `each`. */
 static int give_chunk(
 	struct pass *pass, const struct tdm_ledger_slot *slots, const struct tdm_ledger_more *mores, size_t count)
 {
@@ -129,9 +129,9 @@ static uint64_t skip_hole(const struct tdm_ledger *ledger, uint64_t offset, uint
 }
 
 /*
- * The slots of a segment that are used, `count` of its `all`. What belongs to a slot is read before the slot itself:
- * when the slot then still is the buffer that was born by `seq`, so was the rest, because a new buffer writes both
- * before its birth. Where a chunk gave something there is no hole near, so one is looked for after the others only.
+ * Walks over the `count` used slots of a segment of `all`. The second half of a slot is read before the slot itself: if
+ * the slot is then still the buffer that was born by `seq`, so was its second half, because a new buffer writes both
+ * before its birth. After a chunk with live buffers a hole is unlikely, so it is only looked for after the others.
  */
 static int walk_segment(
 	const struct tdm_ledger *ledger, uint64_t offset, uint64_t count, uint64_t all, struct pass *pass)
@@ -172,7 +172,7 @@ static int walk_all(const struct tdm_ledger *ledger, const struct tdm_ledger_pla
 	return 0;
 }
 
-/* Whether the buffers are those that the counters count, kind by kind. */
+/* Whether the sums of the buffers match the counters of every kind. */
 static bool equals_counts(const struct pass *pass, const struct tdm_ledger_count *counts)
 {
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
@@ -183,7 +183,7 @@ static bool equals_counts(const struct pass *pass, const struct tdm_ledger_count
 	return true;
 }
 
-/* A new picture of one device, without those of the others; what it held before stays when that fails. */
+/* Takes a new picture of one device only; the old one stays if that fails. */
 static int refresh_one(struct tdm_ledger *ledger, size_t device)
 {
 	struct tdm_ledger_areas areas = { 0 };
@@ -214,7 +214,7 @@ int tdm_ledger_walk(struct tdm_ledger *ledger, size_t device, const struct tdm_l
 			return err;
 		struct pass pass = { .walk = walk, .seq = ledger->views[device].seq };
 		if (i != 0 && pass.seq == before)
-			break; /* nothing has changed, nor will it by another look */
+			break; /* nothing has changed: another pass would give the same result */
 		if (i != 0)
 			walk->again(walk->context);
 		err = walk_all(ledger, &ledger->places[device], &pass);
@@ -226,7 +226,7 @@ int tdm_ledger_walk(struct tdm_ledger *ledger, size_t device, const struct tdm_l
 	return 0;
 }
 
-/* Where both halves of a slot are; false when no segment that is known has it. */
+/* The offsets of both halves of a slot; false when no known segment has it. */
 static bool find_slot(const struct tdm_ledger_place *place, uint32_t number, uint64_t *slot, uint64_t *more)
 {
 	uint64_t at = number;
@@ -243,8 +243,8 @@ static bool find_slot(const struct tdm_ledger_place *place, uint32_t number, uin
 }
 
 /*
- * The slot is the record's buffer as long as its birth is the record's number. It is looked at again after the rest was
- * read: a new buffer takes the old birth away before it writes anything else.
+ * The slot is the record's buffer as long as its birth is the record's number. That is checked again after the rest was
+ * read: a new buffer overwrites the old birth before it writes anything else.
  */
 int tdm_ledger_record_buffer(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_record *record,
 	struct tdm_ledger_buffer *buffer)
@@ -258,7 +258,7 @@ int tdm_ledger_record_buffer(struct tdm_ledger *ledger, size_t device, const str
 		return -EINVAL;
 	if (record->slot == TDM_LEDGER_NO_SLOT)
 		return -ESTALE;
-	/* Its segment may have come after the last refresh. */
+	/* Its segment may have been added after the last refresh. */
 	if (!find_slot(&ledger->places[device], record->slot, &slot_at, &more_at)) {
 		err = refresh_one(ledger, device);
 		if (err == 0 && !find_slot(&ledger->places[device], record->slot, &slot_at, &more_at))
@@ -290,15 +290,15 @@ static bool record_is_valid(const struct tdm_ledger_record *record)
 }
 
 /*
- * The oldest number that can be in the ring, and be read whole, when `later` calls were finished after it was read:
- * call later + 1 may be writing over the record that is `records` before it.
+ * The oldest record in the ring that is sure to be complete if `later` calls had finished after the ring was read: call
+ * later + 1 may be overwriting the record that is `records` before it.
  */
 static uint64_t oldest_in_ring(uint64_t later, uint64_t records)
 {
 	return later + 1 >= records ? later + 2 - records : 1;
 }
 
-/* Reads records [first, first + count) of the ring, which may go round its end, to `to`. */
+/* Reads records [first, first + count) of the ring, which may wrap around its end, to `to`. */
 static int read_ring(const struct tdm_ledger *ledger, const struct tdm_ledger_place *place, uint64_t first,
 	size_t count, struct tdm_ledger_record *to)
 {
@@ -324,8 +324,8 @@ int64_t tdm_ledger_events(struct tdm_ledger *ledger, size_t device, uint64_t aft
 	if (err != 0 || seq <= after)
 		return err;
 	if (seq >= TDM_LEDGER_SEQ_BUSY - 1)
-		return TDM_ECORRUPT; /* nobody makes so many calls */
-	/* What cannot be there any more is not read. */
+		return TDM_ECORRUPT; /* an impossible number of calls */
+	/* Skips records that cannot be there any more. */
 	uint64_t from = tdm_max(after + 1, oldest_in_ring(seq, place->ring_records));
 	size_t count = from <= seq ? (size_t)tdm_min(seq - from + 1, cap) : 0, found = 0;
 	if (count != 0)
@@ -333,7 +333,7 @@ int64_t tdm_ledger_events(struct tdm_ledger *ledger, size_t device, uint64_t aft
 	if (err == 0)
 		err = tdm_ledger_seq(ledger, place->offset, &later);
 	if (err == 0 && (later < seq || later >= TDM_LEDGER_SEQ_BUSY - 1))
-		err = TDM_ECORRUPT; /* calls are not taken back */
+		err = TDM_ECORRUPT; /* the number of calls never decreases */
 	if (err != 0)
 		return err;
 	uint64_t oldest = oldest_in_ring(later, place->ring_records);

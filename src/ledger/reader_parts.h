@@ -1,5 +1,5 @@
 /*
- * What the files of the reader share. Nothing outside of them includes this.
+ * Shared by the files of the reader; nothing else includes this.
  *
  * reader.c         the file, the header, liveness, clocks
  * reader_device.c  a device's page: its directory of areas, and counters of one committed call
@@ -14,26 +14,25 @@
 #include "base/str.h"
 #include "ledger/reader.h"
 
-/* Where a device's things lie. Every area has been checked to lie inside the file, and to share no byte with another
- * one. */
+/* The areas of a device. Each has been checked to be inside the file and not to overlap another one. */
 struct tdm_ledger_place {
 	uint64_t offset; /* of its page */
 	uint32_t slot_segments;
-	uint32_t slot_high; /* at most what the segments hold */
+	uint32_t slot_high; /* at most the number that the segments hold */
 	uint64_t slot_offset[TDM_LEDGER_SEGMENTS];
 	uint64_t ring_offset;
-	uint64_t ring_records;  /* 0: it has none that could be read */
+	uint64_t ring_records;  /* 0: there is no readable ring */
 	uint64_t described;     /* number of the description in the view */
-	uint64_t refused;       /* counters and regions that cannot be, in the copy of the page */
-	uint64_t refused_slots; /* slots that cannot be, in the last walk over them */
-	bool rough;             /* the counters in the view may be those of several calls */
+	uint64_t refused;       /* invalid counters and regions in the copy of the page */
+	uint64_t refused_slots; /* invalid slots in the last walk */
+	bool rough;             /* the counters in the view may be from several calls */
 };
 
 struct tdm_ledger_area {
 	uint64_t offset, bytes;
 };
 
-/* The areas that have been believed so far in one picture. */
+/* The areas accepted so far in one picture. */
 struct tdm_ledger_areas {
 	struct tdm_ledger_area *list; /* sorted by offset */
 	size_t count, cap;
@@ -46,19 +45,18 @@ struct tdm_ledger_kept {
 
 struct tdm_ledger {
 	int fd;
-	bool own; /* of this very process: its descriptor is never closed */
+	bool own; /* written by this process: its descriptor is never closed */
 	char *path;
-	uint64_t limit; /* bytes that may be referred to: what the header says and what the file has, whichever is less
-			 */
+	uint64_t limit; /* bytes that may be referred to: the lesser of the header's size and the file's */
 	uint64_t refused;
-	struct tdm_ledger_header header; /* of the picture; with the segments that were believed */
-	struct tdm_ledger_header said;   /* as it was when all areas were last checked */
+	struct tdm_ledger_header header; /* of the picture, with the accepted segments */
+	struct tdm_ledger_header said;   /* the header when all areas were last checked */
 	struct tdm_ledger_who who;
 	struct tdm_ledger_clock first, last; /* two readings far enough apart, when has_clocks */
 	bool has_clocks;
-	bool clocks_settled;           /* they are far enough apart: they are read again when the header has new ones */
-	uint32_t clocks_age;           /* refreshes since they were read */
-	bool asked_boot, is_this_boot; /* whether it was written since this machine started, once that was asked */
+	bool clocks_settled; /* they are far enough apart: they are read again only when the header has new ones */
+	uint32_t clocks_age; /* refreshes since they were read */
+	bool asked_boot, is_this_boot; /* whether it was written since the machine was booted, if that was checked */
 	uint32_t file_uid;             /* owner of the file */
 	size_t device_count;
 	struct tdm_ledger_view *views;
@@ -70,38 +68,37 @@ struct tdm_ledger {
 	uint64_t kept_bytes;
 	uint32_t *modules; /* numbers of the blobs */
 	size_t module_count, module_cap;
-	uint64_t modules_seen; /* offset in the blob area up to which modules were looked for */
+	uint64_t modules_seen; /* the blob area was searched for modules up to this offset */
 };
 
-/* Exactly `bytes` bytes at `offset`, which lies inside ledger->limit. 0, -errno, or TDM_ECORRUPT when the file is
- * shorter than that. */
+/*
+ * Reads exactly `bytes` bytes at `offset`, inside ledger->limit. 0, -errno, or TDM_ECORRUPT when the file is too short.
+ */
 int tdm_ledger_read(const struct tdm_ledger *ledger, uint64_t offset, void *dst, size_t bytes);
 
-/* Whether [offset, offset + bytes) is an area behind the header that may be read. */
+/* Whether [offset, offset + bytes) is after the header and inside the file. */
 bool tdm_ledger_is_inside(const struct tdm_ledger *ledger, uint64_t offset, uint64_t bytes);
 
-/* Learns anew how long the file is. 0, -errno or TDM_ECORRUPT. */
+/* Reads the length of the file again. 0, -errno or TDM_ECORRUPT. */
 int tdm_ledger_measure(struct tdm_ledger *ledger);
 
-/* Adds an area: 0; TDM_ECORRUPT when it lies outside of the file or overlaps another one; -ENOMEM. */
+/* Adds an area: 0; TDM_ECORRUPT when it is outside the file or overlaps another one; -ENOMEM. */
 int tdm_ledger_areas_add(
 	const struct tdm_ledger *ledger, struct tdm_ledger_areas *areas, uint64_t offset, uint64_t bytes);
 
-/* The bytes of segment k of an area whose first has `first` items of `item` bytes. */
+/* The bytes of segment k of an area whose first segment has `first` items of `item` bytes. */
 static inline uint64_t tdm_ledger_segment_bytes(uint64_t first, unsigned k, uint64_t item)
 {
 	return (first << k) * item;
 }
 
-/*
- * Reads a device's page into a view and a place. 0; -errno; TDM_ECORRUPT with diag set when it cannot be believed.
- */
+/* Reads a device's page into a view and a place. 0; -errno; TDM_ECORRUPT with diag set when it is damaged. */
 int tdm_ledger_device_read(struct tdm_ledger *ledger, uint64_t offset, struct tdm_ledger_areas *areas,
 	struct tdm_ledger_view *view, struct tdm_ledger_place *place, struct tdm_diag *diag);
 
 /*
- * Brings a view up to date: 1 when something has changed since, 0 when nothing has, -ESTALE when the device has got new
- * areas, which tdm_ledger_device_read has to check; else as that.
+ * Updates a view: 1 when something has changed, 0 when nothing has, -ESTALE when the device has new areas, which
+ * tdm_ledger_device_read must check first; other errors as there.
  */
 int tdm_ledger_device_update(struct tdm_ledger *ledger, struct tdm_ledger_view *view, struct tdm_ledger_place *place);
 
@@ -109,7 +106,7 @@ int tdm_ledger_seq(const struct tdm_ledger *ledger, uint64_t device_offset, uint
 
 void tdm_ledger_blobs_done(struct tdm_ledger *ledger);
 
-/* Descriptors of this process's own ledgers, kept open for good: the one for a path, or -1. */
+/* Descriptors of this process's own ledgers, never closed. find returns the one for a path, or -1. */
 int tdm_own_file_find(const char *path);
 void tdm_own_file_keep(const char *path, int fd);
 

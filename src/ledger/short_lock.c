@@ -4,11 +4,11 @@
 #include <sched.h>
 
 enum {
-	SPINS = 200,      /* looks before the processor is given away, */
-	YIELDS = 8,       /* how often it is before the clock is read, */
-	YIELDS_MIN = 512, /* and before a wait can be over: on a busy machine time alone says little */
+	SPINS = 200,      /* looks between two yields of the processor */
+	YIELDS = 8,       /* yields between two readings of the clock */
+	YIELDS_MIN = 512, /* yields before a wait can time out: on a busy machine, time alone says little */
 };
-#define PATIENCE_NS TDM_NS_PER_S /* whoever is inside so long does not run any more */
+#define PATIENCE_NS TDM_NS_PER_S /* a thread inside for this long is no longer running */
 
 bool tdm_wait_more(struct tdm_wait *wait)
 {
@@ -16,7 +16,7 @@ bool tdm_wait_more(struct tdm_wait *wait)
 #if defined(__x86_64__)
 		__builtin_ia32_pause();
 #elif defined(__aarch64__)
-		__asm__ volatile("isb"); /* waits a moment; most processors pass over `yield` */
+		__asm__ volatile("isb"); /* waits a moment; most processors ignore `yield` */
 #endif
 		return true;
 	}
@@ -29,7 +29,7 @@ bool tdm_wait_more(struct tdm_wait *wait)
 	return !wait->is_hopeless && (now < wait->until_ns || wait->looks < SPINS * YIELDS_MIN);
 }
 
-/* Waits for the lock until it has been with one holder for too long. */
+/* Takes the lock, or gives up when the wait is over. */
 static bool wait_for_turn(struct tdm_lock *lock, struct tdm_wait wait)
 {
 	do
@@ -48,7 +48,7 @@ bool tdm_lock_take_slow(struct tdm_lock *lock, uint32_t was)
 		turns = atomic_load_explicit(&lock->turns, memory_order_relaxed);
 		if (wait_for_turn(lock, wait))
 			return true;
-		wait.is_hopeless = false; /* it has been given back, or the loop ends */
+		wait.is_hopeless = false; /* the lock has been released since, or the loop ends */
 	} while (atomic_load_explicit(&lock->turns, memory_order_relaxed) != turns);
 	atomic_compare_exchange_strong(&lock->state, &taken, TDM_LOCK_HOPELESS);
 	return false;

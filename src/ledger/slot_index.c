@@ -6,8 +6,8 @@
 
 enum {
 	FIRST_BUCKETS = 64,
-	FILL = 10,     /* entries of a bucket on average when the table grows */
-	FILL_MAX = 11, /* the same when there is no memory to grow */
+	FILL = 10,     /* average entries per bucket at which the table grows */
+	FILL_MAX = 11, /* the most when there is no memory to grow */
 	BUCKETS_MAX = 1 << 28,
 };
 
@@ -19,8 +19,9 @@ static int table_init(struct tdm_slot_table *table, uint32_t buckets)
 }
 
 /*
- * Tables change in an order that a child sees as whole: another thread may fork at any instruction, and the child looks
- * up what it inherited. Memory is forgotten before it is given back, and a mask never reaches behind its buckets.
+ * Separates steps of a change, so that a table is valid after each: another thread may fork at any instruction, and the
+ * child searches the tables it inherited. A pointer is cleared before its memory is freed, and a mask never exceeds its
+ * buckets.
  */
 static void step(void)
 {
@@ -75,7 +76,7 @@ static int begin_growth(struct tdm_slot_index *index, size_t count)
 	struct tdm_slot_table bigger;
 	uint32_t buckets = (index->now.mask + 1) * 2;
 	int err = buckets > BUCKETS_MAX ? -ENOMEM : table_init(&bigger, buckets);
-	if (err != 0) /* a fuller table still works, up to a point */
+	if (err != 0) /* a fuller table works, up to a point */
 		return count < ((size_t)index->now.mask + 1) * FILL_MAX ? 0 : err;
 	index->moved = 0;
 	index->limit = (size_t)buckets * FILL;
@@ -89,7 +90,7 @@ static int begin_growth(struct tdm_slot_index *index, size_t count)
 	return 0;
 }
 
-/* Asks for the slots of the next bucket to be moved: they are at hand when their turn comes. */
+/* Prefetches the slots of the next bucket to move, so that they are in the cache by then. */
 static void prefetch_bucket(
 	const struct tdm_slot_index *index, uint32_t bucket, tdm_slot_hash_of *hash_of, const void *context)
 {
@@ -101,8 +102,7 @@ static void prefetch_bucket(
 			hash_of(context, b->slot[i], true);
 }
 
-/* Moves one bucket. What it passed on is found from the buckets behind it, whose counts stay as they are until they are
- * empty, too. */
+/* Moves one bucket to the new table. Entries that it passed on stay in the buckets after it until those are moved. */
 static void move_bucket(struct tdm_slot_index *index, tdm_slot_hash_of *hash_of, const void *context)
 {
 	struct tdm_bucket *b = &index->old.buckets[index->moved];

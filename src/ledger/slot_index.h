@@ -1,11 +1,11 @@
 /*
- * The writer's private index: from a buffer's kind and id to its slot. A bucket is one cache line: twelve slots and a
- * byte of hash for each, which are compared all at once; so a search touches one line of the index, seldom two, and
- * takes the same few branches every time. A bucket that is full passes entries on to the next one and counts them. The
- * index grows one bucket at a time, so that no single report pays for a large table. Readers never see it. Not
- * thread-safe: whoever is inside the device has it.
+ * The writer's private index from a buffer's kind and id to its slot. A bucket is one cache line: twelve slots with one
+ * byte of hash each, which are compared all at once. So a search touches one line of the index, seldom two, and takes
+ * the same few branches every time. A full bucket passes entries on to the next one and counts them. The index grows
+ * one bucket at a time, so that no single report pays for a large table. Readers never see it. Not thread-safe: only
+ * the thread inside the device uses it.
  *
- * The index does not keep ids: the caller compares the slot's own (tdm_slot_matches in the functions below).
+ * The index does not store ids: the caller compares the id in the slot.
  */
 #ifndef TDM_LEDGER_SLOT_INDEX_H
 #define TDM_LEDGER_SLOT_INDEX_H
@@ -22,7 +22,7 @@ enum { TDM_BUCKET_SLOTS = 12, TDM_BUCKET_BYTES = 64 };
 
 struct tdm_bucket {
 	uint8_t tag[TDM_BUCKET_SLOTS]; /* 0: free */
-	uint16_t passed;               /* entries that belong to this bucket or an earlier one and lie behind it */
+	uint16_t passed;               /* entries of this bucket or an earlier one that are in a later one */
 	uint16_t unused;
 	uint32_t slot[TDM_BUCKET_SLOTS];
 } __attribute__((aligned(TDM_BUCKET_BYTES)));
@@ -34,11 +34,11 @@ struct tdm_slot_table {
 
 struct tdm_slot_index {
 	struct tdm_slot_table now, old; /* old.buckets: NULL unless the table is growing */
-	size_t limit;                   /* of entries in both, before it grows; the caller counts them */
-	uint32_t moved;                 /* buckets of `old` that are empty by now */
+	size_t limit;                   /* entries in both at which it grows; the caller counts them */
+	uint32_t moved;                 /* buckets of `old` that have been moved */
 };
 
-/* Where an entry lies. */
+/* The position of an entry. */
 struct tdm_index_pos {
 	struct tdm_slot_table *table; /* NULL: nowhere */
 	uint32_t bucket;
@@ -48,7 +48,7 @@ struct tdm_index_pos {
 int tdm_slot_index_init(struct tdm_slot_index *index); /* 0 or -ENOMEM */
 void tdm_slot_index_done(struct tdm_slot_index *index);
 
-/* The middle of the product depends on all bits of the identity, however regular ids are. */
+/* The middle bits of the product depend on all bits of kind and id, however regular ids are. */
 static inline uint32_t tdm_slot_hash(uint32_t kind, uint64_t id)
 {
 	unsigned __int128 x = (unsigned __int128)(id ^ (uint64_t)kind << 40) * UINT64_C(0x9e3779b97f4a7c15);
@@ -58,17 +58,17 @@ static inline uint32_t tdm_slot_hash(uint32_t kind, uint64_t id)
 static inline uint8_t tdm_slot_tag(uint32_t hash)
 {
 	uint8_t tag = (uint8_t)(hash >> 24);
-	return (uint8_t)(tag + (tag == 0)); /* 0 is a free place */
+	return (uint8_t)(tag + (tag == 0)); /* 0 marks a free place */
 }
 
-/* One bit for each tag of the bucket that equals `tag`; 0: any free place. */
+/* One bit for each tag of the bucket that equals `tag`; tag 0 finds free places. */
 static inline uint32_t tdm_tag_find(const struct tdm_bucket *bucket, uint8_t tag)
 {
 	enum { ALL = (1 << TDM_BUCKET_SLOTS) - 1 };
 #if defined(__SSE2__)
-	/* Reads the four bytes behind the tags as well, which belong to the bucket. */
+	/* Also reads the four bytes after the tags, which belong to the bucket. */
 	__m128i tags = _mm_load_si128((const __m128i *)(const void *)bucket);
-	/* Spread by a multiplication: the compiler's own way goes through memory and waits for it. */
+	/* Broadcast by a multiplication: the compiler's own way is slow because it goes through memory. */
 	__m128i wanted = _mm_shuffle_epi32(_mm_cvtsi32_si128((int)(UINT32_C(0x01010101) * tag)), 0);
 	return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(tags, wanted)) & ALL;
 #else
@@ -79,7 +79,7 @@ static inline uint32_t tdm_tag_find(const struct tdm_bucket *bucket, uint8_t tag
 #endif
 }
 
-/* Makes room for one more: may begin to grow, and moves one bucket of a growth under way. `hash_of` gives a slot's
+/* Makes room for one more: starts to grow if necessary, or moves one bucket while growing. `hash_of` gives a slot's
  * hash. 0 or -ENOMEM. */
 typedef uint32_t tdm_slot_hash_of(const void *context, uint32_t slot, bool only_prefetch);
 int tdm_slot_index_prepare_slow(
@@ -98,7 +98,7 @@ static inline struct tdm_bucket *tdm_slot_index_home(const struct tdm_slot_index
 	return &index->now.buckets[hash & index->now.mask];
 }
 
-/* Puts a slot into one of the free places of its bucket, of which there are some. */
+/* Puts a slot into one of the `free_places` of its bucket, which must not be 0. */
 static inline void tdm_bucket_put(struct tdm_bucket *bucket, uint32_t free_places, uint32_t hash, uint32_t slot)
 {
 	unsigned at = (unsigned)__builtin_ctz(free_places);
@@ -106,7 +106,7 @@ static inline void tdm_bucket_put(struct tdm_bucket *bucket, uint32_t free_place
 	bucket->slot[at] = slot;
 }
 
-/* Puts a slot in, which must not be there; the caller has prepared. */
+/* Adds a slot, which must be new, after tdm_slot_index_prepare. */
 void tdm_slot_index_put_far(struct tdm_slot_table *table, uint32_t bucket, uint32_t hash, uint32_t slot);
 static inline void tdm_slot_index_put(struct tdm_slot_index *index, uint32_t hash, uint32_t slot)
 {
@@ -118,7 +118,7 @@ static inline void tdm_slot_index_put(struct tdm_slot_index *index, uint32_t has
 		tdm_slot_index_put_far(&index->now, hash & index->now.mask, hash, slot);
 }
 
-/* Takes an entry out. */
+/* Removes an entry. */
 void tdm_slot_index_unpass(struct tdm_slot_table *table, uint32_t home, uint32_t bucket);
 static inline void tdm_slot_index_erase(struct tdm_index_pos pos, uint32_t hash)
 {
@@ -127,7 +127,7 @@ static inline void tdm_slot_index_erase(struct tdm_index_pos pos, uint32_t hash)
 		tdm_slot_index_unpass(pos.table, hash & pos.table->mask, pos.bucket);
 }
 
-/* Whether any entry has this hash, whatever its id; it is taken out. For indexes whose slots are gone. */
+/* Removes an entry with this hash, whatever its id; false if there is none. For indexes whose slots are gone. */
 bool tdm_slot_index_take_hash(struct tdm_slot_index *index, uint32_t hash);
 
 #endif

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 enum {
-	RESERVE_SLOTS = 2048, /* slots are reserved in pieces of so many, whole pages, so that no report waits long */
-	RETRY_AFTER = 1024,   /* reports that pass without asking for room again after it was refused */
+	RESERVE_SLOTS = 2048, /* slots to reserve at a time: whole pages, but few enough that no report waits long */
+	RETRY_AFTER = 1024,   /* reports between two attempts to get more room */
 	DEVICE_RETRY_AFTER = 64,
 	SPARE_FIRST = 1024,
 	SLOT_BYTES = sizeof(struct tdm_ledger_slot),
@@ -17,8 +17,8 @@ enum {
 	DEVICE_BYTES = (sizeof(struct tdm_ledger_device) + TDM_LEDGER_PAGE - 1) / TDM_LEDGER_PAGE * TDM_LEDGER_PAGE,
 };
 
-/* Tells Linux that this process will ask for barriers. The thread sanitizer does not know them, so its builds do
- * without owners. */
+/* Tells Linux that this process will use membarrier. The thread sanitizer does not know it, so its builds have no
+ * owners. */
 static bool register_barrier(void)
 {
 #if defined(__SANITIZE_THREAD__)
@@ -42,7 +42,7 @@ static bool is_inside(const struct tdm_wthread *owner, const struct tdm_wdevice 
 	return atomic_load_explicit(&owner->inside, memory_order_acquire) == (uintptr_t)device;
 }
 
-/* Puts the owner out: after the barrier it either is seen inside, or will see that it is not the owner any more. */
+/* Revokes the owner. After the barrier, either we see it inside, or it will see that it is no longer the owner. */
 static bool put_owner_out(struct tdm_wdevice *device)
 {
 	struct tdm_wthread *owner = atomic_exchange(&device->owner, NULL);
@@ -57,7 +57,7 @@ static bool put_owner_out(struct tdm_wdevice *device)
 	}
 	device->is_hopeless = !is_out;
 	if (!is_out) {
-		atomic_store(&device->owner, owner); /* it may come out later, and nobody must come in before */
+		atomic_store(&device->owner, owner); /* it may leave later; nobody must enter before */
 		return false;
 	}
 	device->revocations++;
@@ -65,7 +65,7 @@ static bool put_owner_out(struct tdm_wdevice *device)
 	return true;
 }
 
-/* How often a thread must have entered in a row to become the owner, after so many revocations. */
+/* Whether the last thread has entered often enough in a row to be the owner; each revocation raises that number. */
 static bool may_own(const struct tdm_wdevice *device)
 {
 	static const uint32_t streaks[] = { 0, 256, 4096 };
@@ -149,7 +149,7 @@ void tdm_writer_adopt(struct tdm_writer *writer, struct tdm_writer *parent)
 	tdm_private_free(parent, sizeof *parent);
 }
 
-/* Where the arrays of segment k begin in memory. */
+/* Sets where the arrays of segment k begin in memory. */
 static void set_segment(struct tdm_wdevice *device, uint32_t k, void *at)
 {
 	size_t slots = (size_t)TDM_LEDGER_FIRST_SLOTS << k;
@@ -162,7 +162,7 @@ static void *segment_at(const struct tdm_wdevice *device, uint32_t k)
 	return (void *)(device->slots_at[k] + ((size_t)TDM_LEDGER_FIRST_SLOTS << k) * SLOT_BYTES);
 }
 
-/* Lays out a device: its page, its ring and the first slots in one area of the file. */
+/* Allocates a device's page, its ring and its first slots as one area of the file. */
 static int device_area(
 	struct tdm_writer *writer, struct tdm_wdevice *device, uint32_t records, uint32_t flags, uint64_t *offset)
 {
@@ -193,7 +193,7 @@ static int device_area(
 	return 0;
 }
 
-/* A device whose long ring has no room gets one of the usual length: that is better than to lose all its events. */
+/* If there is no room for a long ring, uses one of the default length: that is better than losing all events. */
 static int device_area_that_fits(
 	struct tdm_writer *writer, struct tdm_wdevice *device, uint32_t flags, uint64_t *offset)
 {
@@ -273,7 +273,7 @@ int tdm_wdevice_spare_grow(struct tdm_wdevice *device)
 	return 0;
 }
 
-/* The first slot behind the segments that there are. */
+/* The number of slots in this many segments. */
 static uint64_t slots_in(uint32_t segments)
 {
 	return (uint64_t)TDM_LEDGER_FIRST_SLOTS * ((UINT64_C(1) << segments) - 1);
@@ -293,7 +293,7 @@ static int reserve_slots(struct tdm_wdevice *device, uint32_t k, uint64_t from, 
 	return err;
 }
 
-/* A new segment, of which nothing may be touched yet. */
+/* Adds a segment, of which nothing may be touched yet. */
 static int add_segment(struct tdm_wdevice *device)
 {
 	uint32_t k = device->segment_count;
@@ -432,7 +432,7 @@ uint64_t tdm_writer_live(struct tdm_writer *writer, struct tdm_wthread *self)
 			continue;
 		enum tdm_entered how = is_nested ? TDM_NOT_ENTERED : tdm_wdevice_enter(device, self);
 		for (unsigned kind = 0; kind < TDM_KIND_COUNT; kind++)
-			live += device->now[kind]->buffers; /* not entered: as good as it can be known */
+			live += device->now[kind]->buffers; /* not entered: the best guess */
 		if (how != TDM_NOT_ENTERED)
 			tdm_wdevice_leave(device, self, how);
 	}

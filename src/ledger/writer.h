@@ -1,23 +1,23 @@
 /*
- * Writing a ledger. One writer for a process; any thread may report.
+ * Writes a ledger. A process has one writer; any thread may report.
  *
- * Threads and locks: each device is entered by one thread at a time, for the few dozen instructions of one report;
- * threads on different devices do not meet. Entering is cheapest for the thread that used the device last: it is the
- * device's owner and needs no atomic read-modify-write, which would wait until all earlier stores have left the
- * processor. It says in its own record that it is inside, then looks whether it is still the owner. Another thread that
- * wants in takes `lock`, makes itself heard by clearing `owner`, lets Linux run a barrier on all the process's
- * processors (membarrier), and waits until the old owner's record says that it is out. After that the device is shared,
- * by `lock`; a thread that has it long enough to itself becomes the owner again, but only a few times, so that a warm
- * program makes no system calls.
+ * Threads and locks: one thread at a time enters a device, for the few dozen instructions of one report; threads on
+ * different devices do not interfere. Entering is cheapest for the thread that used the device last: it is the device's
+ * owner and needs no atomic read-modify-write, which would wait until all earlier stores have left the processor. It
+ * notes in its own record that it is inside, then checks that it is still the owner. Another thread that wants to enter
+ * takes `lock`, clears `owner`, makes Linux run a barrier on all processors of the process (membarrier), and waits
+ * until the old owner's record says that it is out. From then on threads share the device with `lock`. A thread that is
+ * alone on the device for long enough becomes the owner again, but only a few times, so that a warm program makes no
+ * system calls.
  *
- * `file_lock` covers the file's size and directories: device -> file_lock, blob lock -> file_lock; nothing is taken
- * under it. Locks are in private memory: a killed process cannot leave one behind for a reader to find.
+ * `file_lock` covers the file's size and directories: device -> file_lock, blob lock -> file_lock; no lock is taken
+ * under it. Locks are in private memory, so a killed process leaves none in the file.
  *
- * Others can write to the file as well. Nothing that an address or a loop depends on is read back from it: what the
- * writer needs to know of the file it keeps in private memory.
+ * Others may be able to write to the file, too. So the writer keeps everything that an address or a loop depends on in
+ * private memory and never reads it back from the file.
  *
- * Order of stores in a report, which readers and the post-mortem rely on (layout.h): everything that carries the new
- * number, then the device's `seq`.
+ * Readers rely on the order of stores in a report (layout.h): first everything that has the new number, then the
+ * device's `seq`.
  */
 #ifndef TDM_LEDGER_WRITER_H
 #define TDM_LEDGER_WRITER_H
@@ -38,24 +38,23 @@ enum { TDM_CACHE_LINE = 64 };
 struct tdm_wdevice;
 enum { TDM_BY_LOCK = 1 };
 
-/* One thread, as the writer knows it. Never freed while the process lives, because another thread may be looking at it.
- */
+/* The writer's record of a thread. Never freed while the process lives, because another thread may be reading it. */
 struct tdm_wthread {
-	_Atomic uintptr_t inside; /* the device that it is in as its owner, or is about to be; with TDM_BY_LOCK: has the
-				     lock of */
+	_Atomic uintptr_t inside; /* the device that it is in, or about to enter, as the owner; or with TDM_BY_LOCK, the
+				     device whose lock it has */
 } __attribute__((aligned(TDM_CACHE_LINE)));
 
-/* One device, as its writer knows it. Private memory. */
+/* The writer's record of a device, in private memory. */
 struct tdm_wdevice {
 	struct tdm_wthread *_Atomic owner; /* NULL: shared */
 	struct tdm_lock lock;
-	struct tdm_wthread *last; /* who entered last while shared, */
+	struct tdm_wthread *last; /* the thread that entered last while shared, */
 	uint32_t streak;          /* and how often in a row */
 	uint32_t number;
 	struct tdm_ledger_device *shared;
 	struct tdm_ledger_record *ring;
 	uint64_t ring_mask;     /* records - 1 */
-	uint64_t seq;           /* the shared word's value */
+	uint64_t seq;           /* the value of the word in the file */
 	uint32_t slot_high;     /* slots ever used */
 	uint32_t slot_reserved; /* slots whose pages are reserved */
 	uint32_t spare_count;   /* free slots on the stack */
@@ -65,24 +64,24 @@ struct tdm_wdevice {
 	uint64_t last_tsc; /* of the last report that read the clock */
 	struct tdm_ledger_now
 		*now[TDM_KIND_COUNT]; /* the newer copy of each counter; the other one is tdm_other_copy() */
-	struct tdm_ledger_peak *peak[TDM_LEDGER_COUNTERS]; /* the same of each peak */
-	struct tdm_ledger_now l1_all;                      /* what lies in L1, all kinds together */
-	_Atomic uint32_t banks[TDM_KIND_COUNT];            /* of kinds that lie in banks, as described; 0: not */
-	/* Where both arrays of each segment would begin if they had the slots of all segments before, and
-	 * TDM_LEDGER_FIRST_SLOTS more: then the number of a slot is enough to find it. */
+	struct tdm_ledger_peak *peak[TDM_LEDGER_COUNTERS]; /* the same for each peak */
+	struct tdm_ledger_now l1_all;                      /* everything in L1, all kinds together */
+	_Atomic uint32_t banks[TDM_KIND_COUNT];            /* of kinds in banks, as described; 0: not described */
+	/* Where both arrays of each segment would begin if they also had the slots of all earlier segments and
+	 * TDM_LEDGER_FIRST_SLOTS more, so that a slot's number is enough to find it. */
 	uintptr_t slots_at[TDM_LEDGER_SEGMENTS], mores_at[TDM_LEDGER_SEGMENTS];
 	uint64_t segment_offset[TDM_LEDGER_SEGMENTS]; /* in the file */
 	uint32_t segment_count;
-	uint32_t retry;       /* reports to let pass before more room is asked for again */
-	uint32_t revocations; /* how often an owner was put out */
-	bool is_hopeless;     /* the owner did not come out when it was waited for */
+	uint32_t retry;       /* reports until the next attempt to get more room */
+	uint32_t revocations; /* how often an owner was revoked */
+	bool is_hopeless;     /* the last wait for the owner to leave timed out */
 	bool is_virtual;
 	struct tdm_writer *writer;
 	char pad[TDM_CACHE_LINE];
 } __attribute__((aligned(TDM_CACHE_LINE)));
 
-enum { TDM_WRITER_THREADS = 4096 }; /* that can be owners; more of them still work, by the lock */
-enum { TDM_WRITER_NUMBERS = 256 };  /* device numbers that are found without a search, virtual ones included */
+enum { TDM_WRITER_THREADS = 4096 }; /* threads that can be owners; others use the lock */
+enum { TDM_WRITER_NUMBERS = 256 };  /* device numbers found without a search, including virtual ones */
 
 struct tdm_writer {
 	struct tdm_ledger_file file;
@@ -91,26 +90,26 @@ struct tdm_writer {
 	struct tdm_wdevice *_Atomic by_number[TDM_WRITER_NUMBERS];
 	struct tdm_wdevice *_Atomic devices[TDM_LEDGER_DEVICES]; /* in the order of the ledger */
 	uint32_t device_count;
-	uint32_t device_retry; /* new devices to refuse before room for one is asked for again */
+	uint32_t device_retry; /* new devices to refuse before trying to get room for one again */
 	struct tdm_ledger_phase *phase_segment[TDM_LEDGER_BLOB_SEGMENTS];
 	uint32_t phase_segments, phase_count;
 	struct tdm_wthread *threads;
 	_Atomic uint32_t thread_count;
 	uint32_t ring_records;            /* of each new device */
 	bool can_own;                     /* Linux has the barrier that owners rely on */
-	struct tdm_slot_index *inherited; /* of the parent before the fork, device by device; may be NULL */
+	struct tdm_slot_index *inherited; /* the parent's indexes before the fork, one per device; may be NULL */
 	unsigned inherited_count;
 };
 
 /*
- * What is reported of a buffer. The layout is that of the public structure (client/api.c asserts it), so that the hot
- * path reads the caller's own and copies nothing in between.
+ * The report of a buffer. The layout is that of the public structure (client/api.c asserts it), so that the hot path
+ * can read the caller's structure without a copy.
  */
 struct tdm_report {
 	uint32_t size, device;
 	uint32_t kind, flags; /* TDM_SLOT_* */
 	uint64_t id, address, asked, bank_bytes;
-	uint32_t banks; /* as the caller said it; tdm_report_extra has what counts */
+	uint32_t banks; /* as the caller gave it; the number in tdm_report_extra is used instead */
 	uint32_t holding, page_size, cores;
 	uint32_t name; /* blob number */
 	uint32_t range_count;
@@ -119,42 +118,41 @@ struct tdm_report {
 	uint32_t frame_count, reserved;
 } __attribute__((may_alias));
 
-/* What the library adds to it. */
+/* What the library adds to a report. */
 struct tdm_report_extra {
 	uint32_t thread;
 	uint32_t banks;                  /* in lockstep; 0: a view */
 	uint32_t program, stack, ranges; /* blob numbers */
-	bool replaces;                   /* a live buffer of this identity is replaced on purpose: no fault */
+	bool replaces;                   /* replaces a live buffer with this kind and id on purpose: not a fault */
 };
 
-/* How a ledger is made. */
 struct tdm_writer_options {
-	const char *dir;       /* the folders of all users are in it */
+	const char *dir;       /* contains the folders of all users */
 	uint32_t mode;         /* permissions of the file */
 	uint32_t ring_records; /* of each device, a power of two; 0: TDM_LEDGER_RING */
-	uint32_t flags;        /* of the header: settings that were refused */
+	uint32_t flags;        /* of the header: invalid settings */
 };
 
-/* 0 with *out set, or -errno. The writer is private memory of its own. */
+/* 0 with *out set, or -errno. The writer is not allocated with malloc. */
 int tdm_writer_new(const struct tdm_writer_options *options, struct tdm_writer **out);
 
 /*
- * In a forked child, whose own writer is `writer`: keeps what tells a buffer that was inherited, and gives back the
- * rest of the parent's writer. The parent's threads were stopped at any instruction.
+ * For a forked child with its own `writer`: keeps the indexes, which recognise inherited buffers, and frees the rest of
+ * the parent's writer. The fork may have stopped the parent's threads at any instruction.
  */
 void tdm_writer_adopt(struct tdm_writer *writer, struct tdm_writer *parent);
 
-/* The i-th device, or NULL behind the last. */
+/* The i-th device, or NULL after the last. */
 static inline struct tdm_wdevice *tdm_writer_get_device(struct tdm_writer *writer, unsigned i)
 {
 	return atomic_load_explicit(&writer->devices[i], memory_order_acquire);
 }
 
-/* The device of this number if there is one. */
+/* The device with this number, or NULL. */
 struct tdm_wdevice *tdm_writer_find_device(struct tdm_writer *writer, uint32_t number, bool is_virtual);
 
-/* The device of this number, made if need be. Virtual ones have numbers of their own. NULL when there is no room:
- * counted as lost. */
+/* The device with this number, made if necessary. Virtual devices are numbered separately. NULL, and counted as lost,
+ * when there is no room. */
 struct tdm_wdevice *tdm_writer_device_slow(struct tdm_writer *writer, uint32_t number, bool is_virtual);
 static inline struct tdm_wdevice *tdm_writer_device(struct tdm_writer *writer, uint32_t number, bool is_virtual)
 {
@@ -167,20 +165,19 @@ static inline struct tdm_wdevice *tdm_writer_device(struct tdm_writer *writer, u
 	return tdm_writer_device_slow(writer, number, is_virtual);
 }
 
-/* A record for the calling thread, to be kept by it; NULL when there are no more. */
+/* A record for the calling thread to keep; NULL when there are none left. */
 struct tdm_wthread *tdm_writer_thread(struct tdm_writer *writer);
 
-/* Entering and leaving a device; `self` may be NULL. Not entered: somebody has been inside for so long that he will not
- * come out. */
+/* Entering and leaving a device; `self` may be NULL. TDM_NOT_ENTERED: a thread has been inside for so long that it is
+ * not expected to leave. */
 enum tdm_entered { TDM_NOT_ENTERED, TDM_AS_OWNER, TDM_WITH_LOCK };
 enum tdm_entered tdm_wdevice_enter_slow(struct tdm_wdevice *device, struct tdm_wthread *self);
 void tdm_wdevice_leave_slow(struct tdm_wdevice *device, struct tdm_wthread *self);
-/* Whether the thread is the owner, and is inside then. */
+/* Enters if the thread is the owner; else false. */
 static inline bool tdm_wdevice_enter_as_owner(struct tdm_wdevice *device, struct tdm_wthread *self)
 {
 	atomic_store_explicit(&self->inside, (uintptr_t)device, memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst); /* the other half of the barrier is membarrier in
-						      tdm_wdevice_enter_slow */
+	atomic_signal_fence(memory_order_seq_cst); /* its counterpart is membarrier in tdm_wdevice_enter_slow */
 	return __builtin_expect(atomic_load_explicit(&device->owner, memory_order_relaxed) == self, 1);
 }
 static inline void tdm_wdevice_leave_as_owner(struct tdm_wthread *self)
@@ -206,17 +203,17 @@ static inline bool tdm_wthread_is_inside(const struct tdm_wthread *self)
 	return atomic_load_explicit(&self->inside, memory_order_relaxed) != 0;
 }
 
-/* Counts the release of a buffer that is not there: double, unknown, or of one that a parent had before the fork.
- * -ENOENT. */
+/* Counts the release of a buffer that does not exist: a double or unknown one, or one that the parent had before the
+ * fork. Returns -ENOENT. */
 int tdm_writer_bad_free(
 	struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id, uint32_t thread);
 
-/* Frees every live buffer of a kind; each is given to `freed` first (may be NULL). Returns how many, or a negative
+/* Frees every live buffer of a kind and calls `freed` (may be NULL) before each. Returns their number, or a negative
  * code. */
 int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind,
 	void (*freed)(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view));
 
-/* Events that change no buffer: out of memory (id 0), a phase or a program (`name`). */
+/* Records an event that changes no buffer: out of memory (id 0), a phase or a program (`name`). */
 int tdm_writer_note(struct tdm_wdevice *device, struct tdm_wthread *self, enum tdm_ledger_op op,
 	const struct tdm_report *report, uint32_t thread);
 
@@ -226,14 +223,13 @@ int tdm_writer_describe(struct tdm_wdevice *device, struct tdm_wthread *self, co
 /* Appends a phase record. 0 or -errno. */
 int tdm_writer_put_phase(struct tdm_writer *writer, const struct tdm_ledger_phase *phase);
 
-/* The same as in writer_hot.h, not inlined, for threads that need not be the owner. *freed (may be NULL): what it was.
- */
+/* The functions of writer_hot.h, not inlined, for any thread. *freed (may be NULL) is the buffer that was freed. */
 int tdm_writer_alloc_cold(struct tdm_wdevice *device, struct tdm_wthread *self, const struct tdm_report *report,
 	const struct tdm_report_extra *extra);
 int tdm_writer_free_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
 	struct tdm_ledger_slot *freed);
 
-/* Releases a live buffer that is about to be reported again. 0 with what it was in *old, or -ENOENT. */
+/* Releases a live buffer that is about to be reported again. 0 with the buffer in *old, or -ENOENT. */
 int tdm_writer_replace_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
 	bool on_purpose, struct tdm_ledger_slot *old);
 
@@ -241,12 +237,12 @@ int tdm_writer_replace_cold(struct tdm_wdevice *device, struct tdm_wthread *self
 struct tdm_ledger_now tdm_writer_count(
 	struct tdm_wdevice *device, struct tdm_wthread *self, unsigned kind, struct tdm_ledger_peak *peak);
 
-/* Live buffers on all devices that are real. `self` may be inside: exit() in a signal handler that interrupted it. */
+/* Live buffers on all devices that are not virtual. `self` may be inside one: exit() in a signal handler. */
 uint64_t tdm_writer_live(struct tdm_writer *writer, struct tdm_wthread *self);
 
 void tdm_writer_lost(struct tdm_writer *writer, enum tdm_ledger_loss loss);
 
-/* Slot number to slot, and to the other half of it. Segment k begins with slot FIRST * (2^k - 1). */
+/* The slot with this number and its second half. Segment k begins with slot FIRST * (2^k - 1). */
 static inline struct tdm_ledger_slot *tdm_wdevice_slot(
 	const struct tdm_wdevice *device, uint32_t slot, struct tdm_ledger_more **more)
 {
@@ -256,7 +252,7 @@ static inline struct tdm_ledger_slot *tdm_wdevice_slot(
 	return (struct tdm_ledger_slot *)(device->slots_at[k] + biased * sizeof(struct tdm_ledger_slot));
 }
 
-/* More slots, spare places or pages; the caller is inside. 0 or -errno. */
+/* Adds slots, or room for spare ones; the caller is inside. 0 or -errno. */
 int tdm_wdevice_grow(struct tdm_wdevice *device);
 int tdm_wdevice_spare_grow(struct tdm_wdevice *device);
 

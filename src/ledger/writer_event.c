@@ -1,10 +1,10 @@
-/* The rare side of reporting: what is refused, what went wrong, and events that change no buffer. */
+/* The rare cases of reporting: refused reports, faults, and events that change no buffer. */
 #include "ledger/writer_hot.h"
 #include "base/number.h"
 
 #include <string.h>
 
-enum { DOUBLE_FREE_LOOK_BACK = 256 }; /* events that are searched to tell a double free from an unknown one */
+enum { DOUBLE_FREE_LOOK_BACK = 256 }; /* events to search to tell a double free from an unknown one */
 #define cold __attribute__((cold, noinline))
 
 void tdm_writer_lost(struct tdm_writer *writer, enum tdm_ledger_loss loss)
@@ -18,7 +18,7 @@ cold int tdm_writer_refuse(struct tdm_wdevice *device, enum tdm_ledger_loss loss
 	return err;
 }
 
-/* The next copy of a peak. False, and nothing has changed, when a sum of one kind would be absurd. */
+/* Writes the next copy of a peak. False, with nothing changed, when a sum of one kind would be absurd. */
 cold bool tdm_writer_raise_peak(struct tdm_wdevice *device, unsigned counter, uint64_t number, uint64_t tsc,
 	tdm_pair bytes_and_buffers, tdm_pair bank_and_asked)
 {
@@ -38,7 +38,7 @@ cold bool tdm_writer_raise_peak(struct tdm_wdevice *device, unsigned counter, ui
 	return true;
 }
 
-/* A view: counted as a buffer, with no bytes of its own. */
+/* Counts a view: a buffer without bytes of its own. */
 cold void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint64_t number, bool is_free)
 {
 	const struct tdm_ledger_now *was = device->now[kind];
@@ -64,7 +64,7 @@ cold void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint6
 	}
 }
 
-/* Totals since the start that are at their limit stay there, and reports go on. */
+/* Totals since the start stay at their limit when they reach it. */
 cold void tdm_writer_cap_totals(uint64_t *alloc_bytes, uint64_t *alloc_asked)
 {
 	const uint64_t most = (UINT64_C(1) << TDM_WRITER_SUM_BITS) - 1;
@@ -72,7 +72,7 @@ cold void tdm_writer_cap_totals(uint64_t *alloc_bytes, uint64_t *alloc_asked)
 	*alloc_asked = tdm_min(*alloc_asked, most);
 }
 
-/* For the index: the hash of what is in a slot, or only a hint that it will be asked for. */
+/* For the index: the hash of the buffer in a slot, or only a prefetch of the slot. */
 static uint32_t hash_of_slot(const void *device, uint32_t slot, bool only_prefetch)
 {
 	struct tdm_ledger_more *more;
@@ -84,13 +84,12 @@ static uint32_t hash_of_slot(const void *device, uint32_t slot, bool only_prefet
 	return tdm_slot_hash(s->kind, s->id);
 }
 
-/* Where a buffer is in one table of the index. */
+/* The position of a buffer in one table of the index. */
 static struct tdm_index_pos find_in(const struct tdm_wdevice *device, struct tdm_slot_table *table, uint32_t kind,
 	uint64_t id, uint32_t hash, struct tdm_ledger_slot **slot)
 {
 	uint32_t bucket = hash & table->mask;
-	/* It ends at the latest where it began: numbers of passed entries are wrong once somebody scribbles on slots.
-	 */
+	/* One round at most: `passed` is wrong once somebody else has written to slots. */
 	for (uint32_t left = table->mask;; bucket = (bucket + 1) & table->mask, left--) {
 		const struct tdm_bucket *b = &table->buckets[bucket];
 		for (uint32_t hits = tdm_tag_find(b, tdm_slot_tag(hash)); hits != 0; hits &= hits - 1) {
@@ -116,7 +115,6 @@ static struct tdm_index_pos find_buffer(
 	return pos;
 }
 
-/* Releases what was found. */
 static void free_found(struct tdm_wdevice *device, struct tdm_index_pos pos, uint32_t hash,
 	struct tdm_ledger_slot *slot, uint32_t kind)
 {
@@ -135,8 +133,8 @@ cold int tdm_writer_free_far(struct tdm_wdevice *device, uint32_t kind, uint64_t
 	return 0;
 }
 
-/* A report of a buffer that lives: its release was never seen. The old one counts as freed; *old (may be NULL) is what
- * it was. False when there is none. */
+/* For a new report of a live buffer, whose release was not seen: the old one counts as freed and is stored in *old (may
+ * be NULL). False when there is none. */
 static bool replace(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t hash, bool on_purpose,
 	struct tdm_ledger_slot *old)
 {
@@ -153,8 +151,8 @@ static bool replace(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint
 	return true;
 }
 
-/* Makes place for one more: replaces a buffer of this identity, lets the index grow, and sees to it that there is a
- * spare slot. 0 or -errno. */
+/* Makes room for one more: replaces a buffer with this kind and id, grows the index, and makes sure of a spare slot. 0
+ * or -errno. */
 cold int tdm_writer_make_place(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t hash, bool on_purpose)
 {
 	replace(device, kind, id, hash, on_purpose, NULL);
@@ -211,7 +209,7 @@ cold int tdm_writer_free_cold(
 	return pos.table != NULL ? 0 : -ENOENT;
 }
 
-/* Whether the last few events have the release of this buffer; its name is stored then. */
+/* Whether the last few events have the release of this buffer; stores its name. */
 static bool was_freed_lately(const struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t *name)
 {
 	for (uint64_t back = 0; back < DOUBLE_FREE_LOOK_BACK && back < device->seq && back <= device->ring_mask;
@@ -225,7 +223,7 @@ static bool was_freed_lately(const struct tdm_wdevice *device, uint32_t kind, ui
 	return false;
 }
 
-/* Whether the parent had a buffer of this identity before the fork. Each counts once. */
+/* Whether the parent had a buffer with this hash before the fork. Each counts once. */
 static bool was_inherited(struct tdm_writer *writer, uint32_t hash)
 {
 	for (unsigned i = 0; i < writer->inherited_count; i++)
@@ -271,7 +269,7 @@ int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self
 		struct tdm_ledger_slot *slot = tdm_wdevice_slot(device, i, &more), *found = NULL;
 		if (slot->birth == 0 || slot->death != 0 || slot->kind != kind)
 			continue;
-		uint64_t id = *(volatile uint64_t *)&slot->id; /* once: others can write there */
+		uint64_t id = *(volatile uint64_t *)&slot->id; /* read once: others can write there */
 		uint32_t hash = tdm_slot_hash(kind, id);
 		struct tdm_index_pos pos = find_buffer(device, kind, id, hash, &found);
 		if (pos.table == NULL || found != slot)

@@ -1,12 +1,12 @@
 /*
- * The hot path: what happens on every allocation and release. One probe of the index, one slot, one ring record, one or
- * two counter lines; no system call, no memory allocation and no atomic read-modify-write, unless the ledger has to
- * grow or threads meet on a device. It is a header, so that it is compiled into the public functions and a report goes
- * from the caller's structure to the ledger without a stop in between.
+ * The hot path of every allocation and release. One probe of the index, one slot, one ring record, one or two counter
+ * lines; no system call, no memory allocation and no atomic read-modify-write, unless the ledger has to grow or threads
+ * share a device. It is a header so that it is compiled into the public functions and a report goes directly from the
+ * caller's structure to the ledger.
  *
- * With many live buffers it is bound by memory latency: a line of the index, then a slot. An allocation asks for its
- * index line before anything else. How far the processor gets meanwhile, into the next report even, depends on how many
- * instructions and stores a report has, so both are kept few.
+ * With many live buffers it is bound by memory latency: a line of the index, then a slot. An allocation prefetches its
+ * index line before anything else. Meanwhile the processor works ahead, even into the next report; how far depends on
+ * the number of instructions and stores in a report, so both are kept few.
  */
 #ifndef TDM_LEDGER_WRITER_HOT_H
 #define TDM_LEDGER_WRITER_HOT_H
@@ -22,10 +22,10 @@
 #define tdm_unlikely(x) __builtin_expect(!!(x), 0)
 
 enum { TDM_WRITER_CLOCK_EVERY = 1 << 16 }; /* reports between two readings of the clocks */
-enum { TDM_WRITER_SUM_BITS = 60 };         /* of sums of bytes */
+enum { TDM_WRITER_SUM_BITS = 60 };         /* bits of the largest sum of bytes */
 
-/* Two words that are stored, and may be loaded, as one. Words that were just stored one by one must not be loaded as a
- * pair: that waits until both stores have left the processor. */
+/* Two words that are stored, and may be loaded, as one. Do not load words as a pair right after storing them one by
+ * one: that waits until both stores have left the processor. */
 typedef uint64_t tdm_pair __attribute__((vector_size(16), aligned(8), may_alias));
 
 /* The cold side (writer_event.c). */
@@ -37,7 +37,7 @@ int tdm_writer_make_place(struct tdm_wdevice *device, uint32_t kind, uint64_t id
 int tdm_writer_free_far(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t hash);
 int tdm_writer_refuse(struct tdm_wdevice *device, enum tdm_ledger_loss loss, int err);
 
-/* Copies of a counter lie side by side, each one cache line, aligned to both. */
+/* The two copies of a counter are neighbouring cache lines, aligned to the size of both. */
 tdm_hot void *tdm_other_copy(void *copy)
 {
 	return (void *)((uintptr_t)copy ^ TDM_CACHE_LINE);
@@ -53,7 +53,7 @@ tdm_hot void tdm_store_release(uint64_t *to, uint64_t value)
 	atomic_store_explicit((_Atomic uint64_t *)to, value, memory_order_release);
 }
 
-/* Marks something as being written; nothing of what follows may be seen before the mark. */
+/* Marks something as being written; later stores must not become visible before the mark. */
 tdm_hot void tdm_begin_write(uint64_t *seq)
 {
 	tdm_store_u64(seq, TDM_LEDGER_SEQ_BUSY);
@@ -71,13 +71,13 @@ tdm_hot void tdm_store_pair(void *to, uint64_t first, uint64_t second)
 	*(tdm_pair *)to = (tdm_pair){ first, second };
 }
 
-/* Two neighbouring fields of 32 bits. */
+/* Two neighbouring 32-bit fields as one word. */
 tdm_hot uint64_t tdm_word(uint32_t low, uint32_t high)
 {
 	return (uint64_t)high << 32 | low;
 }
 
-/* A report as it is stored, both in a slot and in a record. */
+/* A report in the form in which slots and records store it. */
 struct tdm_words {
 	tdm_pair identity, sizes;
 	uint32_t name, banks;
@@ -91,9 +91,9 @@ tdm_hot struct tdm_words tdm_words_of(const struct tdm_report *report, uint32_t 
 }
 
 /*
- * Where the record of a call goes. It is written without a mark that it is being written: readers leave out the one
- * that the call under way may be writing (oldest_in_ring in reader_live.c), so the call before must be finished for
- * everyone when this begins.
+ * The place for the record of a call. The record needs no mark that it is being written: readers ignore the one that
+ * the call in progress may be writing (oldest_in_ring in reader_live.c). So the previous call must be visibly finished
+ * before this begins.
  */
 tdm_hot struct tdm_ledger_record *tdm_begin_record(const struct tdm_wdevice *device, uint64_t number)
 {
@@ -101,7 +101,7 @@ tdm_hot struct tdm_ledger_record *tdm_begin_record(const struct tdm_wdevice *dev
 	return &device->ring[(number - 1) & device->ring_mask];
 }
 
-/* `more` is the slot's number for an allocation and the thread for all else but a release. */
+/* `more` is the slot's number for an allocation, the thread for everything else but a release. */
 tdm_hot void tdm_put_record(struct tdm_wdevice *device, uint64_t number, uint64_t tsc, enum tdm_ledger_op op,
 	const struct tdm_words *words, uint32_t more)
 {
@@ -124,7 +124,7 @@ tdm_hot void tdm_put_free_record(
 		tdm_word(slot->banks, (uint32_t)slot->flags << 16 | kind << 8 | (uint32_t)TDM_LEDGER_FREE));
 }
 
-/* Whether one of the four sums is above its peak. All are far below 2^63, so that the sign of a difference tells. */
+/* Whether one of the four sums is above its peak. All are far below 2^63, so the sign of the difference is enough. */
 tdm_hot bool tdm_is_above(const struct tdm_ledger_peak *peak, tdm_pair bytes_and_buffers, tdm_pair bank_and_asked)
 {
 	tdm_pair left = (*(const tdm_pair *)&peak->bytes - bytes_and_buffers) |
@@ -137,9 +137,9 @@ tdm_hot bool tdm_is_above(const struct tdm_ledger_peak *peak, tdm_pair bytes_and
 }
 
 /*
- * The next copy of a counter with a buffer added. False, and nothing has changed, when the report or the sums would be
- * absurd: a limit far above any device, at which the sums of all kinds still fit. Sums that are not above their peaks
- * are below it. The totals since the start stay at that limit when they reach it.
+ * Writes the next copy of a counter with a buffer added. False, with nothing changed, when the report or a sum is
+ * absurd: above a limit far beyond any device, at which the sums of all kinds still fit 64 bits. Only sums above their
+ * peaks need that check. The totals since the start stay at the limit when they reach it.
  */
 tdm_hot bool tdm_count_alloc(struct tdm_wdevice *device, uint64_t number, uint64_t tsc, const struct tdm_report *r,
 	const struct tdm_words *words)
@@ -176,7 +176,7 @@ tdm_hot bool tdm_count_alloc(struct tdm_wdevice *device, uint64_t number, uint64
 	return true;
 }
 
-/* The kind is the caller's: the slot's own is where others can write. */
+/* Takes the kind from the caller, because others can write to the slot. */
 tdm_hot void tdm_count_free(
 	struct tdm_wdevice *device, uint64_t number, const struct tdm_ledger_slot *slot, uint32_t kind)
 {
@@ -197,7 +197,7 @@ tdm_hot void tdm_count_free(
 	}
 }
 
-/* The commit: from here on the call has happened. */
+/* The commit: from now on the call has happened. */
 tdm_hot void tdm_commit(struct tdm_wdevice *device, uint64_t number)
 {
 	tdm_store_release(&device->shared->seq, number);
@@ -206,12 +206,12 @@ tdm_hot void tdm_commit(struct tdm_wdevice *device, uint64_t number)
 		tdm_ledger_file_clock(&device->writer->file);
 }
 
-/* Asks for the index line of a buffer, as early as its identity is known. Returns its hash. */
+/* Prefetches the index line of a buffer as soon as its kind and id are known. Returns its hash. */
 tdm_hot uint32_t tdm_writer_hint(const struct tdm_wdevice *device, uint32_t kind, uint64_t id)
 {
 	uint32_t hash = tdm_slot_hash(kind, id);
 #if defined(__SANITIZE_THREAD__)
-	(void)device; /* it is not entered yet: where the line is may be wrong, which only a prefetch may be */
+	(void)device; /* not entered yet: reading the index is a race, which is harmless for a prefetch */
 #else
 	__builtin_prefetch(tdm_slot_index_home(&device->index, hash), 1);
 #endif
@@ -241,7 +241,7 @@ tdm_hot void tdm_fill_slot(struct tdm_wdevice *device, uint32_t slot_number, uin
 tdm_hot void tdm_give_slot(struct tdm_wdevice *device, uint32_t slot)
 {
 	if (tdm_unlikely(device->spare_count == device->spare_cap) && tdm_wdevice_spare_grow(device) != 0)
-		return; /* this one slot stays unused */
+		return; /* loses this one slot */
 	device->spare[device->spare_count++] = slot;
 }
 
@@ -263,8 +263,8 @@ tdm_hot void tdm_free_slot(
 }
 
 /*
- * Adds a buffer. Most have a free place in the bucket where they belong, nothing there looks like them, and there is a
- * slot that was given back lately, whose lines are still at hand; tdm_writer_make_place sees to all other cases.
+ * Adds a buffer. Usually its bucket has a free place and no entry with the same tag, and there is a recently freed slot
+ * whose lines are still in the cache; tdm_writer_make_place handles all other cases.
  */
 tdm_hot int tdm_alloc_inside(
 	struct tdm_wdevice *device, const struct tdm_report *r, const struct tdm_report_extra *extra, uint32_t hash)
@@ -294,7 +294,7 @@ tdm_hot int tdm_alloc_inside(
 	return 0;
 }
 
-/* Releases a buffer, or -ENOENT. Most are the first one in their bucket that looks like them. */
+/* Releases a buffer, or -ENOENT. Usually it is the first entry with its tag in its bucket. */
 tdm_hot int tdm_free_inside(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t hash)
 {
 	struct tdm_bucket *home = tdm_slot_index_home(&device->index, hash);
@@ -305,7 +305,7 @@ tdm_hot int tdm_free_inside(struct tdm_wdevice *device, uint32_t kind, uint64_t 
 		struct tdm_ledger_more *more;
 		struct tdm_ledger_slot *slot = tdm_wdevice_slot(device, slot_number, &more);
 		if (tdm_likely(slot->id == id && slot->kind == kind)) {
-			/* The next allocation will write it, and then nobody for long. */
+			/* The next allocation will write it, and then it is not needed for long. */
 			__builtin_prefetch(more, 0, 0);
 			home->tag[at] = 0;
 			tdm_free_slot(device, slot_number, slot, kind);
@@ -315,13 +315,13 @@ tdm_hot int tdm_free_inside(struct tdm_wdevice *device, uint32_t kind, uint64_t 
 	return tdm_writer_free_far(device, kind, id, hash);
 }
 
-/* 0, -ENOSPC, -EINVAL (a size that cannot be), or -EBUSY; whatever is not recorded is counted in the ledger. `hash` is
- * that of tdm_writer_hint. */
+/* 0, -ENOSPC, -EINVAL (an absurd size) or -EBUSY; the ledger counts reports that it does not record. `hash` is from
+ * tdm_writer_hint. */
 tdm_hot int tdm_writer_alloc(struct tdm_wdevice *device, struct tdm_wthread *self, const struct tdm_report *report,
 	const struct tdm_report_extra *extra, uint32_t hash)
 {
 	if (tdm_unlikely(!tdm_wdevice_enter_as_owner(device, self))) {
-		struct tdm_report_extra copy = *extra; /* so that the other one needs no memory */
+		struct tdm_report_extra copy = *extra; /* so that the original can stay in registers */
 		return tdm_writer_alloc_cold(device, self, report, &copy);
 	}
 	int err = tdm_alloc_inside(device, report, extra, hash);
@@ -329,7 +329,7 @@ tdm_hot int tdm_writer_alloc(struct tdm_wdevice *device, struct tdm_wthread *sel
 	return err;
 }
 
-/* 0, or -ENOENT: not there, and not counted yet (tdm_writer_bad_free). */
+/* 0, or -ENOENT: there is no such buffer, and tdm_writer_bad_free has not counted it yet. */
 tdm_hot int tdm_writer_free_buffer(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id)
 {
 	uint32_t hash = tdm_slot_hash(kind, id);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct scale {
-	double from; /* used for values of this size and above */
+	double from; /* the smallest value it is used for */
 	double divisor;
 	const char *unit;
 };
@@ -77,7 +77,7 @@ struct tdm_axis tdm_axis_make(double from, double to, enum tdm_plot_unit unit, s
 	ticks = ticks < 2 ? 2 : ticks > TDM_AXIS_TICKS_MAX / 2 ? TDM_AXIS_TICKS_MAX / 2 : ticks;
 	double step = round_step((to - from) / scale->divisor / (double)ticks);
 	if ((unit == TDM_PLOT_BYTES || unit == TDM_PLOT_NUMBER) && scale->divisor == 1 && step < 1)
-		step = 1; /* there is no half byte */
+		step = 1; /* bytes have no fractions */
 	double first = floor(from / scale->divisor / step + 1e-9), last = ceil(to / scale->divisor / step - 1e-9);
 	return (struct tdm_axis){
 		.from = first * step * scale->divisor,

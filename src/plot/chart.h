@@ -1,4 +1,4 @@
-/* A kind of chart: how it is drawn and how it is printed. One file each, listed in chart_table.c. */
+/* A kind of chart: how to draw it and how to print it. Each has its own file; chart_table.c lists them. */
 #ifndef TDM_PLOT_CHART_H
 #define TDM_PLOT_CHART_H
 
@@ -10,7 +10,7 @@
 struct tdm_chart {
 	const char *name; /* "stack" */
 	const char *summary;
-	/* What a scene lacks to be this chart; NULL: nothing. */
+	/* The part that the scene lacks for this chart; NULL if it lacks nothing. */
 	const char *(*lacks)(const struct tdm_scene *scene);
 	int (*draw)(const struct tdm_scene *scene, struct tdm_drawing *drawing); /* 0 or -ENOMEM */
 	void (*print)(const struct tdm_scene *scene, const struct tdm_term *term, struct tdm_buf *out);
@@ -19,17 +19,17 @@ struct tdm_chart {
 extern const struct tdm_chart tdm_chart_stack, tdm_chart_time, tdm_chart_map, tdm_chart_heat;
 extern const struct tdm_chart *const tdm_charts[TDM_CHART_KINDS]; /* by enum tdm_chart_kind */
 
-/* For printing: the n-th series in its colour, or as a character of its own where there is no colour. */
+/* Prints cells of a series: in its colour, or without colour as its own character. */
 void tdm_print_cells(struct tdm_buf *out, const struct tdm_term *term, size_t series, uint32_t rgb, size_t count);
-/* A line of all series with their cells, wrapped to the width. */
+/* The cell and name of every series, wrapped to the width. */
 void tdm_print_legend(struct tdm_buf *out, const struct tdm_term *term, const struct tdm_scene *scene);
-/* A text in one style, wrapped to the width; nothing where it is NULL or "". */
+/* A text in one style, wrapped to the width; nothing if it is NULL or "". */
 void tdm_print_text(struct tdm_buf *out, const struct tdm_term *term, const char *text, const char *style);
 /* Title and subtitle. */
 void tdm_print_heading(struct tdm_buf *out, const struct tdm_term *term, const struct tdm_scene *scene);
-/* A name in exactly `columns`, cut or filled with blanks. */
+/* A name in exactly `columns`: cut, or padded with blanks. */
 void tdm_print_name(struct tdm_buf *out, const struct tdm_term *term, const char *name, size_t columns);
-/* Columns that a name needs. */
+/* The number of columns that a name needs. */
 size_t tdm_print_columns(const char *name);
 
 #endif

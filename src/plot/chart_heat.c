@@ -1,4 +1,4 @@
-/* A grid of cells whose colour is their value, such as a figure for each core; with a scale beside it. */
+/* A grid of cells coloured by value, such as one figure per core, with a scale beside it. */
 #include "plot/axis.h"
 #include "plot/chart.h"
 #include "plot/frame.h"
@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { SCALE_STEPS = 64, CELL_WIDE = 2 /* a cell is at most so many times as wide as high */ };
+enum { SCALE_STEPS = 64, CELL_WIDE = 2 /* the most that a cell's width is of its height */ };
 
-/* From nothing to all. */
+/* From empty to full. */
 static const uint32_t ramp[] = { 0xfff7e6, 0xfed976, 0xfd9a3c, 0xe6402a, 0x7a0127 };
 
 static const char *lacks(const struct tdm_scene *scene)
@@ -63,7 +63,7 @@ static void draw_cell(
 	tdm_drawing_group_end(frame->drawing);
 }
 
-/* Whether every label fits its cell in letters of that scale. */
+/* Whether every label fits its cell at this font scale. */
 static bool labels_fit(const struct tdm_plot_frame *frame, struct tdm_point side, double scale)
 {
 	struct tdm_font font = tdm_plot_frame_font(frame, scale, false, TDM_INK, TDM_ALIGN_MIDDLE);
@@ -79,7 +79,7 @@ static bool labels_fit(const struct tdm_plot_frame *frame, struct tdm_point side
 	return true;
 }
 
-/* The largest letters that fit all cells; 0: none do. */
+/* The largest font scale at which all labels fit; 0 if none does. */
 static double letters_that_fit(const struct tdm_plot_frame *frame, struct tdm_point side)
 {
 	static const double scales[] = { 1, 0.92, 0.82, 0.72 };
@@ -118,7 +118,7 @@ static void draw_scale(const struct tdm_plot_frame *frame, double x, double heig
 	tdm_drawing_group(frame->drawing, "scale", NULL);
 	for (size_t i = 0; i < SCALE_STEPS; i++) {
 		double top = frame->area.y + height * (1 - (double)(i + 1) / SCALE_STEPS);
-		/* A little higher than its step, so that no line shows between two. */
+		/* A little higher than a step, so that no gap shows between two. */
 		tdm_drawing_box(frame->drawing,
 			(struct tdm_box){ x, top, width, height / SCALE_STEPS + (i != 0 ? 0.5 : 0) },
 			&(struct tdm_paint){ .fill = tdm_rgba_of(colour_of(((double)i + 0.5) / SCALE_STEPS), 1) });
@@ -183,7 +183,7 @@ static void print(const struct tdm_scene *scene, const struct tdm_term *term, st
 	}
 	tdm_plot_value(scene->unit, max, value, sizeof value);
 	tdm_buf_printf(out, "in %% of %s%s\n", value,
-		shown < scene->grid_width ? "; the terminal is too narrow for all columns" : "");
+		shown < scene->grid_width ? "; the terminal is too narrow to show every column" : "");
 }
 
 const struct tdm_chart tdm_chart_heat = {

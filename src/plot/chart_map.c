@@ -1,4 +1,4 @@
-/* Address ranges in rows, such as the banks of a memory: what lies where, and what is free between. */
+/* Address ranges in rows, such as the banks of a memory: what is used, and the free space in between. */
 #include "plot/axis.h"
 #include "plot/chart.h"
 #include "plot/frame.h"
@@ -32,7 +32,7 @@ static void draw_row(const struct tdm_plot_frame *frame, const struct tdm_plot_r
 		if (!(end > begin))
 			continue;
 		double left = tdm_plot_frame_x(frame, from, to, begin), right = tdm_plot_frame_x(frame, from, to, end);
-		/* What is finer than a pixel is drawn once for each pixel and series. */
+		/* Spans narrower than a pixel are drawn once per pixel and series. */
 		if (right - left < 1) {
 			left = floor(left);
 			right = left + 1;
@@ -94,7 +94,7 @@ static int draw(const struct tdm_scene *scene, struct tdm_drawing *drawing)
 	return 0;
 }
 
-/* The series that has most of the part of a row. *used_share: of the part, 0 when all of it is free. */
+/* The series that takes most of [from, to) in a row. *used_share is the used share of that range. */
 static size_t winner(
 	const struct tdm_scene *scene, const struct tdm_plot_row *row, double from, double to, double *used_share)
 {
@@ -151,7 +151,7 @@ static void print(const struct tdm_scene *scene, const struct tdm_term *term, st
 	tdm_buf_fill(out, ' ', widest + 2);
 	tdm_buf_printf(out, "%s%*s\n", from, (int)(columns - tdm_print_columns(from)), to);
 	if (has_little)
-		tdm_buf_printf(out, "%s less than half of it is used\n", little);
+		tdm_buf_printf(out, "%s less than half is used\n", little);
 }
 
 const struct tdm_chart tdm_chart_map = {

@@ -1,14 +1,14 @@
-/* What the charts share on a terminal. */
+/* The parts of printing on a terminal that all charts share. */
 #include "base/wrap.h"
 #include "plot/chart.h"
 
 #include <stdlib.h>
 
-/* Without colour: one character for each series, the fullest first. */
+/* Without colour: one character per series, the densest first. */
 static const char ascii_cells[] = "#=+o-%*:@x";
 static const char *const utf8_cells[] = { "█", "▓", "▒", "░", "▚", "▤", "▥", "▧", "▦", "▣" };
 
-/* The nearest colour of the 6 x 6 x 6 cube that terminals with 256 colours have. */
+/* The nearest colour in the 6 x 6 x 6 cube of 256-colour terminals. */
 static unsigned cube_colour(uint32_t rgb)
 {
 	static const unsigned char levels[] = { 0, 95, 135, 175, 215, 255 };

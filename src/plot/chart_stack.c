@@ -1,6 +1,6 @@
 /*
- * Columns of stacked values, such as the parts of peak memory of several runs. Parts are labelled inside where they are
- * high enough, else beside the column. Values below 0 and unknown ones have no height.
+ * Columns of stacked values, such as the parts of peak memory of several runs. A part is labelled inside if it is high
+ * enough, else beside the column. Negative and unknown values have no height.
  */
 #include "plot/axis.h"
 #include "plot/chart.h"
@@ -13,12 +13,12 @@
 
 enum { LABEL_LINES = 3, LINE_CAP = 128, SIDE_MAX = 32, LINES_MAX = 2 /* across a column */ };
 
-#define COLUMN_SHARE 0.48 /* of the room that a column has */
-#define TOTAL_ROOM   3.4  /* above a column, times the size of letters */
+#define COLUMN_SHARE 0.48 /* a column's width, as a share of its room */
+#define TOTAL_ROOM   3.4  /* above a column, in font sizes */
 
 struct side_label {
-	double y;      /* wanted: the middle of the part */
-	double placed; /* where it does not touch its neighbours */
+	double y;      /* preferred: the middle of the part */
+	double placed; /* where it does not touch other labels */
 	char text[TDM_AXIS_LABEL_CAP];
 };
 
@@ -28,10 +28,10 @@ struct inside_label {
 	char text[TDM_AXIS_LABEL_CAP];
 };
 
-/* A column with its labels, as they will be drawn. */
+/* The layout of a column and its labels. */
 struct column {
 	size_t index;
-	double x, width; /* its middle */
+	double x, width; /* x: of its middle */
 	struct side_label side[SIDE_MAX];
 	size_t side_count;
 	struct inside_label inside[SIDE_MAX];
@@ -39,7 +39,7 @@ struct column {
 	char total[TDM_AXIS_LABEL_CAP + 16], note[TDM_AXIS_LABEL_CAP + 32];
 	tdm_rgba note_colour;
 	double total_y, note_y;
-	struct tdm_box texts; /* around total and note */
+	struct tdm_box texts; /* box around total and note */
 };
 
 static const char *lacks(const struct tdm_scene *scene)
@@ -71,13 +71,13 @@ static double total_of(const struct tdm_scene *scene, size_t column)
 	return scene->totals != NULL ? scene->totals[column] : sum_of(scene, column);
 }
 
-/* By more than rounding. */
+/* True if the difference is more than rounding. */
 static bool is_less_than_parts(double total, double sum)
 {
 	return isfinite(total) && sum > total * 1.001;
 }
 
-/* Not a number when the column has none. */
+/* NaN when the column has no limit. */
 static double limit_of(const struct tdm_scene *scene, size_t column)
 {
 	double limit = !tdm_plot_frame_has_limits(scene) ? NAN
@@ -97,10 +97,10 @@ static double highest(const struct tdm_scene *scene)
 	return max;
 }
 
-/* Moves labels up, then down, until none touches the next. They end below `top`, unless there are too many of them. */
+/* Moves labels up, then down, until none touches the next. They stay below `top` unless there are too many. */
 static void spread(struct side_label *labels, size_t count, double gap, double top, double bottom)
 {
-	/* The first is the lowest part, so y falls from one to the next. */
+	/* The first label is for the lowest part, so y decreases. */
 	double limit = bottom;
 	for (size_t i = 0; i < count; i++) {
 		labels[i].placed = fmin(labels[i].y, limit);
@@ -128,7 +128,7 @@ static bool overlap(struct tdm_box a, struct tdm_box b)
 	return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 }
 
-/* Labels that would leave their room or touch what is drawn beside the column are left out: the tooltip has them. */
+/* Leaves out labels that would not fit or would touch another text; their content is in the tooltip, too. */
 static void draw_side_labels(const struct tdm_plot_frame *frame, const struct column *column, double room,
 	const struct tdm_box *others, size_t other_count)
 {
@@ -170,7 +170,7 @@ static struct tdm_font total_font(const struct tdm_plot_frame *frame)
 	return tdm_plot_frame_font(frame, 1, true, TDM_INK, TDM_ALIGN_MIDDLE);
 }
 
-/* What stands below the total: its share of the limit, or what is too much; "" where there is no room for it. */
+/* The note below the total: its share of the limit, or the excess; "" if there is no room. */
 static void note_total(const struct tdm_plot_frame *frame, struct column *column, double total, double room)
 {
 	const struct tdm_scene *scene = frame->scene;
@@ -179,7 +179,7 @@ static void note_total(const struct tdm_plot_frame *frame, struct column *column
 	double sum = sum_of(scene, column->index), limit = limit_of(scene, column->index);
 	if (is_less_than_parts(total, sum)) {
 		column->note_colour = TDM_INK_WARN;
-		snprintf(column->note, sizeof column->note, "the line; the parts make %s",
+		snprintf(column->note, sizeof column->note, "at the line; parts sum to %s",
 			tdm_plot_value(scene->unit, sum, value, sizeof value));
 		snprintf(shorter, sizeof shorter, "parts %s", value);
 	} else if (total > limit) {
@@ -188,7 +188,7 @@ static void note_total(const struct tdm_plot_frame *frame, struct column *column
 			tdm_plot_value(scene->unit, total - limit, value, sizeof value));
 		snprintf(shorter, sizeof shorter, "+%s", value);
 	} else if (isfinite(limit)) {
-		/* One limit for all has its label at the line. */
+		/* A limit shared by all columns is labelled at its line. */
 		snprintf(column->note, sizeof column->note, "%.1f %% of %s", 100 * total / limit,
 			scene->limits == NULL ? "the limit" : tdm_plot_value(scene->unit, limit, value, sizeof value));
 		snprintf(shorter, sizeof shorter, "%.1f %%", 100 * total / limit);
@@ -199,7 +199,7 @@ static void note_total(const struct tdm_plot_frame *frame, struct column *column
 		column->note[0] = '\0';
 }
 
-/* The texts above the column, clear of the limit's line and of its own labels. */
+/* Places the texts above the column, clear of the limit's line and of the column's labels. */
 static void lay_out_total(const struct tdm_plot_frame *frame, const struct tdm_axis *axis, struct column *column)
 {
 	const struct tdm_scene *scene = frame->scene;
@@ -223,7 +223,7 @@ static void lay_out_total(const struct tdm_plot_frame *frame, const struct tdm_a
 	double y = tdm_plot_frame_y(frame, axis, isfinite(total) ? fmax(total, sum) : sum) - frame->size * 0.5;
 	if (column->side_count != 0 && half > column->width / 2 + arm_of(frame) - frame->size * 0.2)
 		y = fmin(y, column->side[column->side_count - 1].placed - frame->size * 0.9);
-	/* The limit's line would run through the text: the text goes above it. */
+	/* If the limit's line would cross the text, the text is moved above it. */
 	double limit = limit_of(scene, column->index);
 	double line = isfinite(limit) ? tdm_plot_frame_y(frame, axis, limit) : -INFINITY;
 	if (line < y + frame->size * 0.3 && line > y - frame->size * 2.2)
@@ -240,7 +240,7 @@ static void draw_total(const struct tdm_plot_frame *frame, const struct tdm_axis
 	struct tdm_font font = total_font(frame);
 	struct tdm_font small = tdm_plot_frame_font(frame, 0.85, false, column->note_colour, TDM_ALIGN_MIDDLE);
 	if (is_less_than_parts(total, sum_of(frame->scene, column->index))) {
-		/* The parts are larger than the whole: both are shown. */
+		/* The parts add up to more than the total: show both. */
 		double at = tdm_plot_frame_y(frame, axis, total), reach = column->width / 2 + frame->size * 0.4;
 		tdm_drawing_line(frame->drawing, (struct tdm_point){ column->x - reach, at },
 			(struct tdm_point){ column->x + reach, at },
@@ -276,7 +276,7 @@ static void draw_column(
 	}
 }
 
-/* The middle of a label inside a part, clear of the lines that cross it; not a number where there is no such place. */
+/* The middle of a label inside a part, clear of the lines that cross it; NaN if there is no such place. */
 static double place_inside(double top, double bottom, double size, const double *lines, size_t line_count)
 {
 	double places[1 + 2 * LINES_MAX] = { (top + bottom) / 2 };
@@ -295,7 +295,7 @@ static double place_inside(double top, double bottom, double size, const double 
 	return NAN;
 }
 
-/* Each part has its label inside, or beside the column. */
+/* Places each part's label inside it or beside the column. */
 static void lay_out_labels(const struct tdm_plot_frame *frame, const struct tdm_axis *axis, struct column *column)
 {
 	const struct tdm_scene *scene = frame->scene;
@@ -331,7 +331,7 @@ static void lay_out_labels(const struct tdm_plot_frame *frame, const struct tdm_
 	}
 	struct tdm_font font = side_font(frame);
 	if (font.size * 1.2 * (double)column->side_count + TOTAL_ROOM * frame->size > frame->area.h)
-		column->side_count = 0; /* a picture too small for them */
+		column->side_count = 0; /* the picture is too small for them */
 	spread(column->side, column->side_count, font.size * 1.2, tdm_plot_frame_y(frame, axis, below),
 		frame->area.y + frame->area.h - font.size * 0.75);
 }
@@ -347,7 +347,7 @@ static void draw_name(const struct tdm_plot_frame *frame, size_t column, double 
 			frame->area.y + frame->area.h + font.size * (1.5 + 1.25 * (double)i), lines[i], &font);
 }
 
-/* Columns that share the room of one name. */
+/* The number of columns that share the room for one name. */
 static size_t names_every(const struct tdm_plot_frame *frame, double pitch)
 {
 	double least = frame->size * 3.4;
@@ -367,8 +367,8 @@ static size_t name_lines(const struct tdm_plot_frame *frame, size_t every, doubl
 	return most;
 }
 
-/* Labels, totals and names of all columns. Those beside a column keep clear of the limit's label and the total of the
- * next column. */
+/* Draws labels, totals and names of all columns. Labels beside a column keep clear of the limit's label and of the next
+ * column's total. */
 static void draw_texts(const struct tdm_plot_frame *frame, const struct tdm_axis *axis, struct column *columns,
 	size_t every, double name_width)
 {
@@ -400,7 +400,7 @@ static int draw(const struct tdm_scene *scene, struct tdm_drawing *drawing)
 	struct column *columns = calloc(scene->column_count, sizeof *columns);
 	if (columns == NULL)
 		return -ENOMEM;
-	/* Room for two lines above the highest column, in what the axes leave. */
+	/* Leaves room for two lines above the highest column. */
 	double ticks = frame.area.h / (frame.size * 4.2), left = fmax(frame.area.h - frame.size * 3.75, 1);
 	double max = highest(scene) * (1 + TOTAL_ROOM * frame.size / left);
 	struct tdm_axis axis = tdm_axis_make(0, max, scene->unit, (size_t)fmax(ticks, 2));
@@ -429,7 +429,7 @@ static int draw(const struct tdm_scene *scene, struct tdm_drawing *drawing)
 	return 0;
 }
 
-/* One bar: parts as cells, then blanks, with a line where the limit is. */
+/* One bar: parts as cells, then blanks, with a line at the limit. */
 static void print_bar(const struct tdm_scene *scene, const struct tdm_term *term, size_t column, size_t columns,
 	double max, struct tdm_buf *out)
 {
@@ -481,10 +481,10 @@ static void print(const struct tdm_scene *scene, const struct tdm_term *term, st
 		tdm_print_name(out, term, scene->limit_name, tdm_print_columns(scene->limit_name));
 		tdm_buf_printf(out, ": %s\n",
 			scene->limits == NULL ? tdm_plot_value(scene->unit, scene->limit, value, sizeof value)
-					      : "each its own");
+					      : "one for each bar");
 	}
 	if (longer != 0)
-		tdm_buf_printf(out, "%zu bar%s longer than the total: the parts make more\n", longer,
+		tdm_buf_printf(out, "%zu bar%s longer than the total: the parts add up to more\n", longer,
 			longer == 1 ? " is" : "s are");
 }
 

@@ -1,4 +1,4 @@
-/* Every kind of chart, by its number in a scene. */
+/* Every kind of chart, in the order of enum tdm_chart_kind. */
 #include "plot/chart.h"
 
 const struct tdm_chart *const tdm_charts[TDM_CHART_KINDS] = {

@@ -1,6 +1,6 @@
 /*
- * Values over time as areas or lines, with bands (phases) behind them. Where there are more points than pixels, each
- * column of pixels keeps its first, last, lowest and highest point: no peak is lost.
+ * Values over time as areas or lines, with bands (phases) behind them. If there are more points than pixels, each
+ * column of pixels keeps its first, last, lowest and highest point, so no peak is lost.
  */
 #include "plot/axis.h"
 #include "plot/chart.h"
@@ -29,7 +29,7 @@ static double at(const struct tdm_scene *scene, size_t series, size_t point)
 	return isfinite(value) ? value : 0;
 }
 
-/* The height of the picture at a point: of the stack, or of its highest line. */
+/* The height at a point: of the stack, or of the highest line. */
 static double height_at(const struct tdm_scene *scene, size_t point)
 {
 	double height = 0;
@@ -50,7 +50,7 @@ static void time_range(const struct tdm_scene *scene, double *from, double *to)
 		*to = *from + 1;
 }
 
-/* The points to draw, in their order. Returns how many; `chosen` has room for 4 for each pixel, and 4. */
+/* The points to draw, in order. Returns their number; `chosen` has room for 4 per pixel, plus 4. */
 static size_t choose_points(const struct tdm_scene *scene, size_t *chosen, size_t pixels, double from, double to)
 {
 	size_t count = 0;
@@ -84,7 +84,7 @@ struct curve {
 	double from, to;
 };
 
-/* The upper edge of the first `series` stacked, or of one alone. Returns the points written: at most 2 for each. */
+/* The upper (or lower) edge of a series. Returns the number of points written: at most 2 per chosen point, plus 1. */
 static size_t trace_edge(const struct curve *curve, size_t series, bool lower, struct tdm_point *points)
 {
 	const struct tdm_scene *scene = curve->frame->scene;
@@ -95,7 +95,7 @@ static size_t trace_edge(const struct curve *curve, size_t series, bool lower, s
 		for (size_t i = scene->stacked ? 0 : series; i < series + !lower; i++)
 			value += at(scene, i, point);
 		if (!scene->stacked && !isfinite(scene->series[series].values[point]))
-			continue; /* what is before it holds on, or is connected with what is behind it */
+			continue; /* the value before it holds, or a line connects its neighbours */
 		if (lower && !scene->stacked)
 			value = 0;
 		double x = tdm_plot_frame_x(curve->frame, curve->from, curve->to, scene->times[point]);
@@ -122,13 +122,13 @@ static void draw_series(const struct curve *curve, size_t series, struct tdm_poi
 	size_t upper = trace_edge(curve, series, false, points),
 	       all = upper + trace_edge(curve, series, true, points + upper);
 	if (upper == 0)
-		return; /* none of its values is known */
+		return; /* all its values are unknown */
 	for (size_t i = upper, j = all - 1; i < j; i++, j--) {
 		struct tdm_point kept = points[i];
 		points[i] = points[j];
 		points[j] = kept;
 	}
-	/* Many faint areas on top of each other would be mud. */
+	/* Many overlapping areas would be muddy, so each gets fainter. */
 	double fill = scene->stacked ? 1 : 0.18 * fmin(1, 3.0 / (double)scene->series_count);
 	tdm_drawing_group(drawing, "series", scene->series[series].name);
 	drawing->ops->path(drawing, points, all, true, &(struct tdm_paint){ .fill = tdm_rgba_of(rgb, fill) });
@@ -187,7 +187,7 @@ static double highest(const struct tdm_scene *scene)
 	return max;
 }
 
-/* The ground of the picture: 0, unless something is below it. */
+/* The bottom of the picture: 0, unless a value is below it. */
 static double lowest(const struct tdm_scene *scene)
 {
 	double min = 0;
@@ -238,7 +238,7 @@ static int draw(const struct tdm_scene *scene, struct tdm_drawing *drawing)
 	return 0;
 }
 
-/* The height between point `i` and the next, at a time. */
+/* The height at a time between point `i` and the next. */
 static double height_between(const struct tdm_scene *scene, size_t i, double time)
 {
 	double height = height_at(scene, i);
@@ -248,7 +248,7 @@ static double height_between(const struct tdm_scene *scene, size_t i, double tim
 	return height + (height_at(scene, i + 1) - height) * fmin(part, 1);
 }
 
-/* The highest point in the given part of the time, whether or not a point lies in it. */
+/* The greatest height in this part of the time, even if no point is in it. */
 static double highest_in(const struct tdm_scene *scene, double from, double to, size_t *hint)
 {
 	size_t i = *hint;
@@ -288,7 +288,7 @@ static void print_bands(
 	tdm_buf_putc(out, '\n');
 }
 
-/* Of which series the one line is that a terminal has room for. */
+/* Says which series the line shows: a terminal has room for only one. */
 static void print_series(const struct tdm_scene *scene, const struct tdm_term *term, struct tdm_buf *out)
 {
 	enum { LINES = 3 };
@@ -341,7 +341,7 @@ static void print(const struct tdm_scene *scene, const struct tdm_term *term, st
 		print_series(scene, term, out);
 	double limit_row = tdm_plot_frame_has_limit(scene) ? floor(scene->limit / axis.to * ROWS) : -1;
 	for (size_t row = ROWS; row-- > 0;) {
-		/* A tick's label stands in the row below its line. */
+		/* A tick's label is in the row below its line. */
 		label[0] = '\0';
 		for (size_t i = 1; i < axis.count; i++)
 			if (lround((double)i / (double)(axis.count - 1) * ROWS) == (long)row + 1)
@@ -365,7 +365,7 @@ static void print(const struct tdm_scene *scene, const struct tdm_term *term, st
 	if (scene->band_count != 0)
 		print_bands(scene, term, margin - 1, columns, out);
 	if (lowest(scene) < 0)
-		tdm_buf_printf(out, "not drawn: what is below 0, down to %s\n",
+		tdm_buf_printf(out, "not drawn: values below 0, down to %s\n",
 			tdm_plot_value(scene->unit, lowest(scene), label, sizeof label));
 	if (tdm_plot_frame_has_limit(scene)) {
 		tdm_buf_puts(out, "- ");

@@ -9,14 +9,14 @@ enum { TEXT_CAP = 512 };
 static const char ellipsis[] = "\xe2\x80\xa6";
 static const char replacement[] = "\xef\xbf\xbd";
 
-/* Bytes of the character at `text` if a picture may have it: U+FFFE and U+FFFF are refused in XML. */
+/* Bytes of the character at `text`; 0 if a picture must not contain it: XML forbids U+FFFE and U+FFFF. */
 static size_t character(const char *text)
 {
 	size_t bytes = tdm_str_printable(text, TDM_UTF8_MAX);
 	return bytes == 3 && memcmp(text, "\xef\xbf", 2) == 0 && (unsigned char)text[2] >= 0xbe ? 0 : bytes;
 }
 
-/* Copies what is valid, replaces what is not, and stops at a whole character. */
+/* Copies valid characters, replaces invalid ones, and never cuts a character. */
 static void clean(const char *text, char *dst, size_t cap)
 {
 	size_t len = 0;
@@ -64,7 +64,7 @@ static void drop_last(char *text)
 	text[len != 0 ? len - 1 : 0] = '\0';
 }
 
-/* Shortens a clean text in a buffer of TEXT_CAP bytes until it fits with an ellipsis behind it. */
+/* Shortens a clean text in a buffer of TEXT_CAP bytes until it fits with an ellipsis after it. */
 static void shorten(const struct tdm_drawing *drawing, char *text, double width, const struct tdm_font *font)
 {
 	char tried[TEXT_CAP + sizeof ellipsis];
@@ -94,8 +94,8 @@ size_t tdm_drawing_wrap(const struct tdm_drawing *drawing, const char *text, con
 	size_t count = 0;
 	clean(text, rest, sizeof rest);
 	for (char *at = rest; *at != '\0' && count < max; count++) {
-		/* The longest beginning that ends before a blank or behind a hyphen or underscore, and fits; else the
-		 * first word. */
+		/* The longest prefix that fits and ends before a blank or after a hyphen or underscore; else the first
+		 * word. */
 		size_t best = 0, len = strlen(at);
 		for (size_t i = 1; i <= len; i++) {
 			bool breaks =

@@ -1,7 +1,7 @@
 /*
- * What charts draw on: boxes, lines and text in a plane whose origin is the upper left corner, y pointing down, one
- * unit being one pixel at a scale of 1. Two kinds: cairo (PNG, PDF) and our own SVG, whose texts stay texts. Errors are
- * remembered and reported by finish.
+ * The surface that charts draw on: boxes, lines and text. The origin is the upper left corner, y points down, and one
+ * unit is one pixel at a scale of 1. There are two kinds: cairo (PNG, PDF) and our own SVG, in which text stays text.
+ * Errors are remembered and reported by finish.
  */
 #ifndef TDM_PLOT_DRAWING_H
 #define TDM_PLOT_DRAWING_H
@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 
-/* 0xRRGGBBAA; 0 is nothing. */
+/* 0xRRGGBBAA; 0 draws nothing. */
 typedef uint32_t tdm_rgba;
 
 static inline tdm_rgba tdm_rgba_of(uint32_t rgb, double opacity)
@@ -32,7 +32,7 @@ struct tdm_box {
 struct tdm_paint {
 	tdm_rgba fill, stroke;
 	double width; /* of the stroke */
-	double dash;  /* length of a dash and, in part, of the gap after it; 0: solid */
+	double dash;  /* length of a dash, which also sets the gap after it; 0: solid */
 	double round; /* radius of a box's corners */
 };
 
@@ -53,7 +53,7 @@ struct tdm_drawing_ops {
 		const struct tdm_paint *paint);
 	/* `at` is on the base line; the text is valid UTF-8 without control characters. */
 	void (*text)(struct tdm_drawing *drawing, struct tdm_point at, const char *text, const struct tdm_font *font);
-	/* What is drawn until the end belongs together; a name shows as a tooltip where there are such. May be NULL. */
+	/* Shapes drawn until group_end belong together; the name becomes a tooltip where possible. May be NULL. */
 	void (*group)(struct tdm_drawing *drawing, const char *kind, const char *name);
 	void (*group_end)(struct tdm_drawing *drawing);
 	/* Appends the finished picture. 0 or a negative code. Nothing is drawn afterwards. */
@@ -76,15 +76,15 @@ struct tdm_drawing *tdm_drawing_pdf(double width, double height, double scale);
 struct tdm_drawing *tdm_drawing_svg(double width, double height, double scale);
 void tdm_drawing_free(struct tdm_drawing *drawing); /* NULL is allowed */
 
-/* Conveniences that take text of any origin: what is not UTF-8 or not printable becomes U+FFFD. */
+/* Conveniences that accept any text: invalid UTF-8 and unprintable characters become U+FFFD. */
 void tdm_drawing_text(struct tdm_drawing *drawing, double x, double y, const char *text, const struct tdm_font *font);
-/* In at most `width`; what does not fit ends in an ellipsis. */
+/* At most `width` wide; a text that does not fit is cut and ends in an ellipsis. */
 void tdm_drawing_text_within(
 	struct tdm_drawing *drawing, double x, double y, double width, const char *text, const struct tdm_font *font);
 double tdm_drawing_text_width(const struct tdm_drawing *drawing, const char *text, const struct tdm_font *font);
 
-/* Breaks a text between words into lines of at most `width`. Returns the lines used, at most `max`; the last one ends
- * in an ellipsis when more would follow. Each line has `cap` bytes. */
+/* Breaks a text between words into lines of at most `width`. Returns the number of lines, at most `max`; the last one
+ * ends in an ellipsis if text is left. Each line has `cap` bytes. */
 size_t tdm_drawing_wrap(const struct tdm_drawing *drawing, const char *text, const struct tdm_font *font, double width,
 	char *lines, size_t cap, size_t max);
 

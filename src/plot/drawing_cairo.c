@@ -1,4 +1,6 @@
-/* PNG and PDF through cairo. Output depends on the scene, the fonts and cairo's version only: no date, no settings. */
+/*
+ * PNG and PDF through cairo. The output depends only on the scene, the fonts and cairo's version: no date, no settings.
+ */
 #include "plot/drawing.h"
 
 #include "plot/ruler.h"
@@ -13,7 +15,7 @@ struct cairo_drawing {
 	struct tdm_drawing base;
 	cairo_surface_t *surface;
 	cairo_t *cairo;
-	struct tdm_buf written; /* what a PDF surface has written */
+	struct tdm_buf written; /* the output of a PDF surface */
 	bool is_pdf;
 };
 
@@ -35,7 +37,7 @@ static void set_colour(cairo_t *cairo, tdm_rgba colour)
 		(colour >> 8 & 0xff) / 255.0, (colour & 0xff) / 255.0);
 }
 
-/* Fills and strokes the path that is there. */
+/* Fills and strokes the current path. */
 static void fill_and_stroke(cairo_t *cairo, const struct tdm_paint *paint)
 {
 	if ((paint->fill & 0xff) != 0) {
@@ -151,7 +153,7 @@ static struct tdm_drawing *make(double width, double height, double scale, bool 
 		tdm_drawing_free(&c->base);
 		return NULL;
 	}
-	/* Said here, so that a user's settings of fonts do not change a picture. */
+	/* Set explicitly, so that a user's font settings do not change a picture. */
 	cairo_font_options_t *options = cairo_font_options_create();
 	cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
 	cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);

@@ -1,6 +1,6 @@
 /*
- * SVG, written here rather than by cairo, which turns texts into outlines: ours can be searched, copied and styled, and
- * names show as tooltips. Numbers have at most two decimals and are written without the locale.
+ * SVG, written here rather than by cairo, which turns text into outlines: in ours, text can be searched, copied and
+ * styled, and names are tooltips. Numbers have at most two decimals and do not depend on the locale.
  */
 #include "plot/drawing.h"
 

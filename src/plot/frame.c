@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static const double line_height = 1.35; /* times the size of the text */
+static const double line_height = 1.35; /* times the font size */
 static const double swatch = 0.85;      /* likewise */
 
 struct tdm_font tdm_plot_frame_font(
@@ -31,7 +31,7 @@ static void draw_heading(struct tdm_plot_frame *frame, const char *text, const s
 	cut_top(frame, font->size * line_height);
 }
 
-/* One entry at *at, on a new line where it would leave the area. */
+/* Moves *at to a new line if an entry would not fit in the current one. */
 static void place_entry(const struct tdm_plot_frame *frame, struct tdm_point *at, double width)
 {
 	if (at->x > frame->area.x && at->x + width > frame->area.x + frame->area.w) {
@@ -73,7 +73,7 @@ static void draw_entry(struct tdm_plot_frame *frame, struct tdm_point *at, const
 	at->x += width + frame->size * 1.6;
 }
 
-/* Lines that the legend takes, found by placing its entries without drawing them. */
+/* The lines of the legend, counted by placing its entries without drawing them. */
 static size_t legend_lines(const struct tdm_plot_frame *frame, bool swatches)
 {
 	const struct tdm_scene *scene = frame->scene;
@@ -95,7 +95,7 @@ static void draw_legend(struct tdm_plot_frame *frame, bool swatches)
 	const struct tdm_scene *scene = frame->scene;
 	struct tdm_point at = { frame->area.x, frame->area.y };
 	bool any = false;
-	/* In a picture so small that it would fill the half of it, the chart is worth more. */
+	/* In a picture so small that the legend would fill half of it, the chart is worth more. */
 	if ((double)legend_lines(frame, swatches) * frame->size * line_height > frame->area.h / 2)
 		return;
 	for (size_t i = 0; swatches && i < scene->series_count; i++, any = true)
@@ -111,7 +111,7 @@ static void draw_legend(struct tdm_plot_frame *frame, bool swatches)
 struct tdm_plot_frame tdm_plot_frame_begin(struct tdm_drawing *drawing, const struct tdm_scene *scene, bool swatches)
 {
 	double least = fmin(drawing->width * 0.5625, drawing->height);
-	double readable = fmin(fmax(least / 20, 7), 10.5); /* smaller in small pictures only */
+	double readable = fmin(fmax(least / 20, 7), 10.5); /* smaller only in small pictures */
 	struct tdm_plot_frame frame = { drawing, scene, fmin(fmax(least / 50, readable), 24), { 0, 0, 0, 0 }, 0 };
 	double margin = frame.size * 1.6;
 	frame.area = (struct tdm_box){ margin, margin, drawing->width - 2 * margin, drawing->height - 2 * margin };
@@ -165,7 +165,7 @@ void tdm_plot_frame_draw_y(const struct tdm_plot_frame *frame, const struct tdm_
 	tdm_drawing_group(frame->drawing, "axis", NULL);
 	for (size_t i = 0; i < axis->count; i++) {
 		double value = axis->from + (double)i * axis->step, y = tdm_plot_frame_y(frame, axis, value);
-		/* On the middle of a pixel, where a thin line is sharp. */
+		/* In the middle of a pixel, where a thin line is sharp. */
 		double sharp = floor(y) + 0.5;
 		tdm_drawing_line(frame->drawing, (struct tdm_point){ left, sharp }, (struct tdm_point){ right, sharp },
 			&(struct tdm_paint){

@@ -29,7 +29,7 @@ int tdm_plot_format_of(const char *path, enum tdm_plot_format *format, struct td
 			return 0;
 		}
 	char shown[128];
-	return tdm_diag_set(diag, TDM_EREFUSED, 0, 0, "%s: a picture's name ends in .png, .svg or .pdf",
+	return tdm_diag_set(diag, TDM_EREFUSED, 0, 0, "%s: the name of a picture must end in .png, .svg or .pdf",
 		tdm_str_shown(tdm_str_of(path), shown, sizeof shown));
 }
 
@@ -59,8 +59,8 @@ int tdm_plot_render(const struct tdm_scene *scene, enum tdm_plot_format format, 
 	if (err != 0)
 		return err;
 	if (!is_side(width) || !is_side(height) || !is_side(width * scale) || !is_side(height * scale))
-		return tdm_diag_set(diag, -ERANGE, 0, 0, "a side of a picture has %d to %d pixels", TDM_PLOT_SIDE_MIN,
-			TDM_PLOT_SIDE_MAX);
+		return tdm_diag_set(diag, -ERANGE, 0, 0, "a picture is %d to %d pixels wide and high",
+			TDM_PLOT_SIDE_MIN, TDM_PLOT_SIDE_MAX);
 	struct tdm_drawing *drawing = formats[format].drawing(width, height, scale);
 	if (drawing == NULL)
 		return tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory for a picture of %.0f x %.0f pixels",
@@ -108,5 +108,6 @@ const char *tdm_plot_missing_fonts(void)
 	bool found = ruler != NULL && tdm_ruler_has_fonts(ruler);
 	tdm_ruler_free(ruler);
 	return found ? NULL
-		     : "no font is installed, so letters are drawn as plain strokes; fonts-dejavu-core has good ones";
+		     : "no font is installed, so letters are drawn as plain strokes; install fonts-dejavu-core, for "
+		       "example";
 }

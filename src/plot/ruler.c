@@ -54,11 +54,11 @@ double tdm_ruler_width(struct tdm_ruler *ruler, const char *text, double size, b
 bool tdm_ruler_has_fonts(struct tdm_ruler *ruler)
 {
 	choose(ruler, 10, false);
-	/* Cairo's own strokes are a font that it made itself. */
+	/* The strokes that cairo falls back to are a "user" font. */
 	return cairo_scaled_font_get_type(cairo_get_scaled_font(ruler->cairo)) != CAIRO_FONT_TYPE_USER;
 }
 
-/* Fontconfig keeps what it has read until the process ends, and the leak check cannot see that it does. */
+/* Fontconfig keeps its data until the process ends, which the leak check reports. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 const char *__lsan_default_suppressions(void);

@@ -1,4 +1,4 @@
-/* How wide a text is, in the one font that charts use. */
+/* The width of a text in the font that charts use. */
 #ifndef TDM_PLOT_RULER_H
 #define TDM_PLOT_RULER_H
 
@@ -11,10 +11,10 @@ struct tdm_ruler;
 struct tdm_ruler *tdm_ruler_new(void); /* NULL when out of memory */
 void tdm_ruler_free(struct tdm_ruler *ruler);
 
-/* Of valid UTF-8, not hinted, so that it grows linearly with the size. */
+/* The text is valid UTF-8. Without hinting, so that the width is proportional to the size. */
 double tdm_ruler_width(struct tdm_ruler *ruler, const char *text, double size, bool bold);
 
-/* Whether this machine has any font. Without one, cairo draws with strokes of its own: readable, not pretty. */
+/* Whether this machine has any font. Without one, cairo draws its own strokes: readable, not pretty. */
 bool tdm_ruler_has_fonts(struct tdm_ruler *ruler);
 
 #endif

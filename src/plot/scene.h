@@ -1,7 +1,7 @@
 /*
- * What a picture shows, as numbers and names: the only thing that a caller hands to this layer. A scene is one of the
- * charts of chart_table.c; each uses the common part and its own. Everything is borrowed for the call. A value that is
- * not a number is unknown: it is left out of the picture and said to be unknown where it would have a label.
+ * The content of a picture as numbers and names: the only input of this layer. A scene is one of the charts in
+ * chart_table.c; each chart uses the common fields and its own. Everything is borrowed for the call. NaN is an unknown
+ * value: it is not drawn, and its label says that it is unknown.
  */
 #ifndef TDM_PLOT_SCENE_H
 #define TDM_PLOT_SCENE_H
@@ -33,13 +33,13 @@ struct tdm_plot_series {
 	const double *values; /* NULL for a map, whose spans refer to series by index */
 };
 
-/* A stretch of the time axis, such as a phase. */
+/* A section of the time axis, such as a phase. */
 struct tdm_plot_band {
 	const char *name;
 	double from, to;
 };
 
-/* A point of a time chart that deserves a label: its name, and y in the unit of the chart. */
+/* A labelled point of a time chart; y is in the unit of the chart. */
 struct tdm_plot_mark {
 	const char *name;
 	double x, y;
@@ -68,25 +68,25 @@ struct tdm_scene {
 	const struct tdm_plot_series *series;
 	size_t series_count;
 
-	/* A dashed horizontal line; NULL name: none. The columns of a stack may have one each instead, or none where
-	 * it is not a number. */
+	/* A dashed horizontal line; none if the name is NULL. With `limits`, each column of a stack has its own, or
+	 * none where it is NaN. */
 	const char *limit_name;
 	double limit;
 	const double *limits;
 
-	/* TDM_CHART_STACK. `totals` may be NULL: then the sum of the column is shown on top of it. */
+	/* TDM_CHART_STACK. If `totals` is NULL, the total of a column is the sum of its parts. */
 	const char *const *columns;
 	size_t column_count;
 	const double *totals;
 
-	/* TDM_CHART_TIME. `times` ascend; a value holds from its time to the next one when `steps`, else lines connect.
-	 */
+	/* TDM_CHART_TIME. `times` ascend. With `steps`, a value holds until the next time; else lines connect the
+	 * points. */
 	const double *times;
 	size_t point_count;
 	enum tdm_plot_unit x_unit;
-	bool no_x_ticks; /* the bands say enough */
+	bool no_x_ticks; /* for when the bands say enough */
 	bool steps;
-	bool stacked; /* areas on top of each other; else each from 0, as lines with a faint fill */
+	bool stacked; /* areas on top of each other; else lines with a faint fill down to 0 */
 	const struct tdm_plot_band *bands;
 	size_t band_count;
 	const struct tdm_plot_mark *marks;
@@ -97,7 +97,7 @@ struct tdm_scene {
 	size_t row_count;
 	double map_from, map_to;
 
-	/* TDM_CHART_HEAT: cell (x, y) is cells[y * grid_width + x]; not a number: there is no such cell. */
+	/* TDM_CHART_HEAT: cell (x, y) is cells[y * grid_width + x]; NaN: there is no such cell. */
 	const double *cells;
 	size_t grid_width, grid_height;
 	double cell_max; /* the value of the hottest colour; 0: the largest cell */

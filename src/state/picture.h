@@ -289,11 +289,11 @@ struct tdm_wish {
 
 /* Where the screens get pictures from: this machine, or anything else that can be watched. */
 struct tdm_provider {
-	void *context;
+	void *state, *names; /* what the functions below are called with */
 	/* A new picture; NULL only when out of memory. A NULL wish asks for no extra parts. */
-	const struct tdm_picture *(*look)(void *context, const struct tdm_wish *wish);
+	const struct tdm_picture *(*look)(void *state, const struct tdm_wish *wish);
 	/* Writes the function that a stack ends in, with its callers if asked. May be NULL. */
-	void (*place)(void *context, const struct tdm_picture *picture, uint32_t process, uint32_t stack,
+	void (*place)(void *names, const struct tdm_picture *picture, uint32_t process, uint32_t stack,
 		bool with_callers, char *dst, size_t cap);
 };
 

@@ -290,6 +290,16 @@ const struct tdm_picture *tdm_state_look(struct tdm_state *state, const struct t
 	return err == 0 ? &state->picture : NULL;
 }
 
+static const struct tdm_picture *provide(void *state, const struct tdm_wish *wish)
+{
+	return tdm_state_look(state, wish);
+}
+
+struct tdm_provider tdm_state_provider(struct tdm_state *state)
+{
+	return (struct tdm_provider){ .state = state, .look = provide };
+}
+
 const char *tdm_state_ledger_dir(const struct tdm_state *state)
 {
 	return tdm_ledger_dir(state->options.ledger_dir);

@@ -39,6 +39,9 @@ void tdm_state_free(struct tdm_state *state);     /* NULL is allowed */
  * problems. `wish` may be NULL. */
 const struct tdm_picture *tdm_state_look(struct tdm_state *state, const struct tdm_wish *wish);
 
+/* The pictures of this state, for the screens. */
+struct tdm_provider tdm_state_provider(struct tdm_state *state);
+
 /* Where ledgers are looked for. */
 const char *tdm_state_ledger_dir(const struct tdm_state *state);
 

@@ -78,7 +78,7 @@ const char *tdm_app_place(
 		return name;
 	dst[0] = '\0';
 	if (provider->place != NULL && process != TDM_INDEX_NONE && tdm_clock_ns() < app->places_until_ns)
-		provider->place(provider->context, app->picture, process, stack,
+		provider->place(provider->names, app->picture, process, stack,
 			app->screen == TDM_SCREEN_PROCESS && app->buffers.by_site, dst, cap);
 	if (dst[0] == '\0')
 		snprintf(dst, cap, "0x%" PRIx64, frames[0].address);

@@ -35,7 +35,7 @@ static void look(struct loop *loop, uint64_t now_ns, bool by_user)
 	if (tdm_event_log_wants(&app->events))
 		app->wish.parts |= TDM_WISH_EVENTS;
 	app->wish.latest_events = TDM_EVENT_LOG_LATEST;
-	app->picture = app->provider->look(app->provider->context, &app->wish);
+	app->picture = app->provider->look(app->provider->state, &app->wish);
 	tdm_app_refreshed(app);
 	loop->events_ns = now_ns + TDM_EVENT_LOG_MS * TDM_NS_PER_MS;
 	if (app->picture != NULL)

@@ -187,7 +187,7 @@ Wrong usage.
   tidemark demo: see 'tidemark demo --help'
   [2]
   $ demo --card n99
-  tidemark demo: --card 'n99': unknown card 'n99'; known are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
+  tidemark demo: --card 'n99': unknown card 'n99'; the known cards are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
   tidemark demo: see 'tidemark demo --help'
   [2]
   $ demo --card grayskull

@@ -343,7 +343,7 @@ Wrong input.
   tidemark device: see 'tidemark device --help'
   [2]
   $ tidemark device show n15
-  tidemark device: unknown card 'n15'; known are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
+  tidemark device: unknown card 'n15'; the known cards are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
   [2]
   $ tidemark device show n150 n300
   tidemark device: unexpected argument 'n300' after the card
@@ -370,7 +370,7 @@ Wrong input.
   tidemark device: --set l1_small=99999999999999999999G: column 10: the value of l1_small is too large
   [2]
   $ tidemark device show p150 --set dispatch=tensix-row
-  tidemark device: --set dispatch=tensix-row: column 1: the runtime has no Blackhole core descriptor for dispatch=tensix-row with fabric_mux=0 and harvested=2; with these it has dispatch=tensix-col, eth, none
+  tidemark device: --set dispatch=tensix-row: column 1: the runtime has no Blackhole core descriptor for dispatch=tensix-row with fabric_mux=0 and harvested=2; for these it has dispatch=tensix-col, eth, none
   [2]
   $ tidemark device show p150 --set dispatch=tensix-row --set fabric_mux=1 | grep grid
     compute grid      12 x 9, 108 cores

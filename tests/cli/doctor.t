@@ -107,7 +107,7 @@ Ledgers: damaged, left behind; a program that runs.
   $ doctor | sed -E -n '/^ledgers/,/^$/{s/[0-9.]+ KiB of memory/SIZE of memory/;p}'
   ledgers
     ok       ./ledgers may be written, with SIZE free of SIZE
-    warning  ./ledgers/tidemark.1.1.1 cannot be read: not a ledger: it has 8 bytes only
+    warning  ./ledgers/tidemark.1.1.1 cannot be read: not a ledger: it has only 8 bytes
              looked at ./ledgers/tidemark.1.1.1
              -> it is not a ledger, or it is damaged: remove it
              $ tidemark dump --reap

@@ -73,7 +73,7 @@ Ledgers that cannot be read are named.
   $ echo nothing >shm/tidemark.1.1.1; ln -s /etc/passwd shm/tidemark.1.1.2; : >shm/tidemark.1.1.3
   $ tidemark dump --pid 1 | calm
   Ledgers that could not be read:
-    ./shm/tidemark.1.1.1: not a ledger: it has 8 bytes only
+    ./shm/tidemark.1.1.1: not a ledger: it has only 8 bytes
     ./shm/tidemark.1.1.2: a symbolic link, which is not followed
     ./shm/tidemark.1.1.3: its writer has not finished setting it up
   $ tidemark dump --json --pid 1 | grep -c reason
@@ -270,7 +270,7 @@ Charts: one bank by address, L1 core by core; on the terminal or as a file.
   0x4000020  [..................................................................]
   0x3c000020 [..................................................................]
               0 B                                                         64 MiB
-  _ less than half of it is used
+  _ less than half is used
   $ tidemark dump --chart bank -o bank.svg && grep -c 'weights: ' bank.svg
   tidemark dump: the chart is in bank.svg
   1

@@ -589,7 +589,7 @@ Charts of a capture: memory over its nodes, and L1 core by core when it was full
   tidemark info: see 'tidemark info --help'
   [2]
   $ tidemark info --chart l1 -o l1.gif $D/add_l1.json
-  tidemark info: --output l1.gif: a picture's name ends in .png, .svg or .pdf
+  tidemark info: --output l1.gif: the name of a picture must end in .png, .svg or .pdf
   tidemark info: see 'tidemark info --help'
   [2]
   $ tidemark info --chart l1 -o l1.png $D/add_l1.json $D/add_l1.json

@@ -102,7 +102,7 @@ Ledgers by name; one that cannot be read is an error.
   1
   $ echo nothing >kept/tidemark.1.1.1; tidemark leaks kept/tidemark.1.1.1
   A ledger that could not be read:
-    kept/tidemark.1.1.1: not a ledger: it has 8 bytes only
+    kept/tidemark.1.1.1: not a ledger: it has only 8 bytes
   [2]
 
 Wrong usage.

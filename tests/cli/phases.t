@@ -223,7 +223,7 @@ Runs on devices of different size have a limit each.
   tinyllama (default)         ==+oooo--------|---                         15.3 GiB
   larger (memory_efficient)   ==+++ooooo                             |    8.08 GiB
   larger (default)            ==+oooo------------                    |    15.3 GiB
-  | Device Memory Limit: each its own
+  | Device Memory Limit: one for each bar
   $ tidemark phases $logs/tinyllama.log larger.log --chart time --ascii | grep -A 2 'Device memory'
   Device memory: 12 GiB to 32 GiB
   highest of tinyllama (memory_efficient), tinyllama (default), larger
@@ -284,7 +284,7 @@ A bar of parts that make more than the total is longer than it, which is said.
   tinyllama (memory_effic...  #######=====+++++++++|++++                  8.08 GiB
   tinyllama (default)         #######=+++++++++++++|ooooooooooooooooo     15.3 GiB
   | Device Memory Limit: 12 GiB
-  2 bars are longer than the total: the parts make more
+  2 bars are longer than the total: the parts add up to more
 
 Many phases make a picture wider, so that their names have room.
 
@@ -337,7 +337,7 @@ Wrong usage.
   tidemark phases: see 'tidemark phases --help'
   [2]
   $ tidemark phases a.log --output chart.jpeg
-  tidemark phases: --output chart.jpeg: a picture's name ends in .png, .svg or .pdf
+  tidemark phases: --output chart.jpeg: the name of a picture must end in .png, .svg or .pdf
   tidemark phases: see 'tidemark phases --help'
   [2]
   $ tidemark phases a.log --chart pie

@@ -172,7 +172,7 @@ Other cards, other figures.
   b 1431552 2048
   c 1499104 32
   $ tidemark simulate device.trace --card p15
-  device.trace: unknown card 'p15'; known are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
+  device.trace: unknown card 'p15'; the known cards are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
   [2]
   $ tidemark simulate device.trace --set l1_smal=64K
   device.trace: --set l1_smal=64K: unknown card field 'l1_smal'; the closest are l1_small, l1_size and l1_base
@@ -336,7 +336,7 @@ Bad lines: file, line, column and what was expected; nothing is printed behind t
   bad.trace:1:1: expected a 'region' or 'device' line first, got 'alloc'
   [2]
   $ try 'device n15\nbuffer a l1 size=32\n'
-  bad.trace:1:8: unknown card 'n15'; known are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
+  bad.trace:1:8: unknown card 'n15'; the known cards are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
   [2]
   $ try 'device n150 l1_bank=64\n'
   bad.trace:1:13: unknown card field 'l1_bank'; the closest are l1_banks, l1_base and l1_size
@@ -404,7 +404,7 @@ Without a card there is nothing to go on with.
 
   $ printf 'device n15\nstats\n' > bad.trace
   $ tidemark simulate -k bad.trace
-  bad.trace:1:8: unknown card 'n15'; known are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
+  bad.trace:1:8: unknown card 'n15'; the known cards are n150, n300, wh-galaxy, p100, p150, p300, bh-galaxy, grayskull, quasar
   [2]
 
 Files that are no traces.

@@ -443,7 +443,7 @@ int main(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	parse(argc, argv);
 	init(&fixture);
-	const struct tdm_provider provider = { .context = &fixture, .look = look };
+	const struct tdm_provider provider = { .state = &fixture, .look = look };
 	const struct tdm_tui_options options = { .interval_ms = (unsigned)set.interval,
 		.device = set.device,
 		.pid = (int32_t)set.pid,

@@ -112,8 +112,8 @@ static void text_behind_a_closing_quote_is_refused(void **state)
 	(void)state;
 	struct tdm_csv csv;
 	open_text(&csv, "\"a\"b,c\n\"d\ne\"f\ng\n");
-	assert_refused(&csv, TDM_ESYNTAX, 1, 4, "text behind a closing quote");
-	assert_refused(&csv, TDM_ESYNTAX, 3, 3, "text behind a closing quote");
+	assert_refused(&csv, TDM_ESYNTAX, 1, 4, "text after a closing quote");
+	assert_refused(&csv, TDM_ESYNTAX, 3, 3, "text after a closing quote");
 	RECORD(&csv, 3, "e\"f");
 	RECORD(&csv, 4, "g");
 	assert_end(&csv);
@@ -154,7 +154,7 @@ static void records_that_are_too_long_are_refused_and_the_rest_goes_on(void **st
 	memcpy(text + 2 * len + 3, "\nz", 3);
 	open_text(&csv, text);
 	assert_refused(&csv, -EMSGSIZE, 1, 0, "a line that is too long");
-	assert_refused(&csv, -EMSGSIZE, 2, 1, "a record that is too long: a quote not closed?");
+	assert_refused(&csv, -EMSGSIZE, 2, 1, "the record is too long: is a quote not closed?");
 	for (size_t i = 0; i < len / 2; i++)
 		RECORD(&csv, 3 + i, "y");
 	RECORD(&csv, 3 + len / 2 + 1, "z");

@@ -386,7 +386,7 @@ static void test_no_files(void **state)
 	tree_link(&m->tree, "ledgers/tidemark.2.1.0", "/dev/zero");
 	tree_text(&m->tree, "ledgers/tidemark.3.1.0", "no ledger");
 	const struct tdm_findings *f = check(m, "ledgers.unreadable");
-	expect(f, 0, TDM_FINDING_WARNING, "no regular file");
+	expect(f, 0, TDM_FINDING_WARNING, "not a regular file");
 	assert_null(command(f, 0));
 	expect_advice(f, 0, "move it elsewhere");
 	expect(f, 1, TDM_FINDING_WARNING, "a symbolic link");

@@ -210,7 +210,7 @@ static void parts_larger_than_the_whole_are_said(void **state)
 	scene.totals = &whole;
 	struct tdm_buf svg = rendered(&scene);
 	assert_has(&svg, ">Total 500 MiB</text>");
-	assert_has(&svg, ">the line; the parts make 700 MiB</text>");
+	assert_has(&svg, ">at the line; parts sum to 700 MiB</text>");
 	tdm_buf_done(&svg);
 }
 
@@ -272,7 +272,7 @@ static void what_is_below_zero_is_in_the_picture(void **state)
 	struct tdm_buf text;
 	tdm_buf_init(&text);
 	assert_int_equal(tdm_plot_print(&scene, &(struct tdm_term){ false, true, 80 }, &text, NULL), 0);
-	assert_has(&text, "not drawn: what is below 0, down to -700 MiB");
+	assert_has(&text, "not drawn: values below 0, down to -700 MiB");
 	tdm_buf_done(&text);
 }
 

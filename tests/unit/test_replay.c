@@ -362,10 +362,10 @@ static void shapes_that_the_runtime_refuses_are_refused(void **state)
 		       "buffer d dram size=13 page=1 cores=13\n",
 		"",
 		"2:8: the size 100 is not a multiple of the page size 32\n"
-		"3:8: a page size of 0\n"
+		"3:8: the page size is 0\n"
 		"4:8: Expected number of shards 65 to be less than or equal to total number of L1 banks 64 in compute "
 		"cores\n"
-		"5:8: 13 shards do not fit on 12 DRAM banks, one on each\n");
+		"5:8: 13 shards need a DRAM bank each; there are 12\n");
 }
 
 static void pages_that_do_not_divide_by_cores_fill_the_last_shard_up(void **state)

@@ -287,7 +287,7 @@ static void test_unreadable(void **state)
 	assert_int_equal(find_problem(pic, "version 9")->err, TDM_EVERSION);
 	assert_int_equal(find_problem(pic, "tidemark.1.2.3")->err, TDM_ECORRUPT);
 	assert_int_equal(find_problem(pic, "symbolic link")->err, -ELOOP);
-	assert_non_null(find_problem(pic, "no regular file"));
+	assert_non_null(find_problem(pic, "not a regular file"));
 	/* Many of them: some are named, the rest is counted. */
 	for (int i = 0; i < 100; i++) {
 		char name[64];
