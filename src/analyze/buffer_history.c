@@ -24,7 +24,7 @@ void tdm_buffer_history_done(struct tdm_buffer_history *history)
 	*history = (struct tdm_buffer_history){ 0 };
 }
 
-/* Takes the buffer at `index` out; the last one moves to its place. */
+/* Removes the buffer at `index`; the last one takes its place. */
 static int take_out(struct tdm_buffer_history *h, uint32_t index)
 {
 	struct tdm_history_buffer gone = h->live[index], *last = &h->live[h->live_count - 1];

@@ -1,7 +1,7 @@
 /*
- * The inspector's mesh buffers one after another: what is alive, what was most, and when. The id alone says which
- * buffer it is. Releases of buffers that are not alive, and allocations of ones that are, are counted and change no sum
- * twice. Not thread-safe.
+ * Follows the inspector's mesh buffers over time: which are alive, how much was alive at most, and when. The id alone
+ * identifies a buffer. Releases of buffers that are not alive, and second allocations of live ones, are counted and
+ * change no sum. Not thread-safe.
  */
 #ifndef TDM_ANALYZE_BUFFER_HISTORY_H
 #define TDM_ANALYZE_BUFFER_HISTORY_H
@@ -30,7 +30,7 @@ struct tdm_buffer_history {
 	uint64_t first_ns, last_ns; /* of all events */
 	uint64_t refused;           /* records that could not be used */
 	uint64_t unknown_frees, rereports;
-	uint64_t overflows; /* allocations that would make a sum too large; they are not counted elsewhere */
+	uint64_t overflows;                   /* allocations that would overflow a sum; counted only here */
 	uint64_t mesh_peak_bytes, mesh_bytes; /* over all devices and kinds */
 	struct tdm_map by_id;
 };
@@ -40,11 +40,11 @@ void tdm_buffer_history_done(struct tdm_buffer_history *history);
 
 /* For a sink. 0 or -ENOMEM. */
 int tdm_buffer_history_take(void *history, const struct tdm_record *record);
-/* After the last record: puts the live ones in order, the largest first. */
+/* After the last record: sorts the live buffers, the largest first. */
 void tdm_buffer_history_end(struct tdm_buffer_history *history);
 
 struct tdm_findings;
-/* Events that make no sense, counted. */
+/* Findings about events that make no sense. */
 void tdm_buffer_history_find(const struct tdm_buffer_history *history, struct tdm_findings *found);
 
 #endif

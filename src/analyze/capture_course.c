@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What changes at a node. */
+/* A change at a node. */
 struct step {
 	int64_t bytes;
 	uint32_t node;
@@ -29,7 +29,7 @@ static int note_call(struct tdm_capture_course *c, const struct tdm_capture_exac
 	return 0;
 }
 
-/* Of each device the most that a core of one of its chips has: one pass over the chips. */
+/* For each device, the most that a core of any of its chips has: one pass over the chips. */
 static void find_most(const struct tdm_capture_exact *e, uint64_t *most)
 {
 	memset(most, 0, e->unit_count * sizeof *most);

@@ -1,21 +1,21 @@
 /*
- * How memory went up and down over a capture, for a chart. While the capture is read only what the exact account does
- * not keep is noted: program memory of each device, and which function ran outermost. Buffers are taken from the
- * account at the end.
+ * How memory rose and fell over a capture, for a chart. While the capture is read, this notes only what the exact
+ * account does not keep: the program memory of each device, and which outermost function ran. Buffers are taken from
+ * the account at the end.
  */
 #ifndef TDM_ANALYZE_CAPTURE_COURSE_H
 #define TDM_ANALYZE_CAPTURE_COURSE_H
 
 #include "analyze/capture_exact.h"
 
-/* From this node on, the fullest core of a device has so much program memory. */
+/* From this node on, the fullest core of a device has this much program memory. */
 struct tdm_course_change {
 	uint64_t bytes;
 	uint32_t node;
 	uint16_t unit;
 };
 
-/* A call of an outermost function: [from, to). */
+/* A call of an outermost function: nodes [from, to). */
 struct tdm_course_call {
 	uint32_t path, from, to;
 };
@@ -39,7 +39,7 @@ void tdm_capture_course_done(struct tdm_capture_course *course);
 
 enum tdm_course_memory {
 	TDM_COURSE_DRAM, /* DRAM and trace buffers of a device */
-	TDM_COURSE_L1,   /* one core: L1 and small L1 buffers, and program memory of the fullest */
+	TDM_COURSE_L1,   /* one core: L1 and small L1 buffers, and the program memory of the fullest core */
 };
 
 /* A value holds from its node to the next; the last node is the end of the capture. */

@@ -9,7 +9,7 @@
 
 enum { CHIPS_MAX = 1024, DEVICES_MAX = 1024 };
 
-/* Where devices are not named, all nodes are of one. */
+/* Without named devices, all nodes belong to one. */
 static const uint64_t no_id = UINT64_MAX;
 
 int tdm_capture_exact_init(struct tdm_capture_exact *e)
@@ -60,7 +60,7 @@ static uint64_t id_of(const struct tdm_capture_node *node)
 	return node->device.state == TDM_CAPTURE_GIVEN ? (uint64_t)node->device.value : no_id;
 }
 
-/* The unit of an id, made when it is new; NULL when there are too many or no memory is left. */
+/* The unit of an id, created if new; NULL when there are too many or memory has run out. */
 static struct tdm_exact_unit *get_unit(struct tdm_capture_exact *e, uint64_t id, size_t *index)
 {
 	uint32_t found = tdm_map_find(&e->unit_of, id);
@@ -133,7 +133,8 @@ int tdm_capture_exact_device(struct tdm_capture_exact *e, const struct tdm_captu
 
 /* ---- peaks ---- */
 
-/* Program memory of a device: its chips do not add. The one with the fullest core, and the most in all cores of one. */
+/* The chips of a device are not added up: returns the one with the fullest core; *sum is the most in all cores of any
+ * one. */
 static struct tdm_exact_chip *fullest_chip(const struct tdm_capture_exact *e, size_t unit, uint64_t *sum)
 {
 	struct tdm_exact_chip *fullest = NULL;
@@ -200,7 +201,7 @@ static struct tdm_exact_buffer *find_buffer(const struct tdm_capture_exact *e, i
 	return at != SIZE_MAX ? &e->buffers[at] : NULL;
 }
 
-/* A buffer as its node says it; NULL when there is no room. */
+/* A buffer as its node describes it; NULL when there is no room. */
 static struct tdm_exact_buffer *new_buffer(struct tdm_capture_exact *e, const struct tdm_capture_node *node)
 {
 	size_t unit;
@@ -227,7 +228,7 @@ static struct tdm_exact_kind *kind_of(const struct tdm_capture_exact *e, const s
 	return &e->units[b->unit].kinds[b->kind];
 }
 
-/* The buffer node was not followed by its allocation: it was there before. */
+/* No allocation followed the buffer node: the buffer is from before the capture. */
 static void settle(struct tdm_capture_exact *e)
 {
 	struct tdm_exact_buffer *b = e->fresh != 0 ? &e->buffers[e->fresh - 1] : NULL;
@@ -293,7 +294,7 @@ static void on_tensor(struct tdm_capture_exact *e, const struct tdm_capture_node
 	e->recent_at = (e->recent_at + 1) % (uint32_t)(sizeof e->recent / sizeof *e->recent);
 }
 
-/* The bytes of a live buffer come or go, `sign` 1 or -1. */
+/* Adds or removes the bytes of a live buffer; `sign` is 1 or -1. */
 static void count_buffer(struct tdm_capture_exact *e, const struct tdm_exact_buffer *b, int sign)
 {
 	struct tdm_exact_kind *kind = kind_of(e, b);
@@ -407,7 +408,7 @@ static int add_live(struct tdm_capture_exact *e, struct tdm_exact_chip *chip, co
 	return 0;
 }
 
-/* Nearly always the cores are one range, and that of the one before. */
+/* Nearly always the cores are one range, the same as last time. */
 static const struct tdm_core_mask *mask_of_range(
 	struct tdm_capture_exact *e, const struct tdm_core_range *range, uint32_t *cores)
 {
@@ -471,7 +472,7 @@ static int on_program(struct tdm_capture_exact *e, const struct tdm_capture_node
 	return 0;
 }
 
-/* What was there at a peak is copied when it goes away, not each time the peak rises. */
+/* The program memory at a peak is copied when it is released, not each time the peak rises. */
 static int save_peak(struct tdm_exact_unit *unit, const struct tdm_exact_chip *chip)
 {
 	if (unit->peak_count != 0) {
@@ -501,7 +502,7 @@ static int clear_chip(struct tdm_capture_exact *e, size_t index)
 	return 0;
 }
 
-/* A release names a mesh, a chip, or nothing at all. */
+/* A release names a mesh, a chip, or neither. */
 static int on_release_all(struct tdm_capture_exact *e, const struct tdm_capture_node *node)
 {
 	uint64_t id = id_of(node), left = 0;
@@ -528,7 +529,7 @@ int tdm_capture_exact_apply(struct tdm_capture_exact *e, const struct tdm_captur
 		settle(e);
 		return 0;
 	}
-	/* The allocation of the buffer node before it makes it live; anything else says that it was there. */
+	/* Only the allocation right after a buffer node makes it live; any other node means it existed before. */
 	if (e->fresh != 0 &&
 		(node->type != TDM_CAPTURE_BUFFER_ALLOCATE || node->connection.state != TDM_CAPTURE_GIVEN ||
 			(uint64_t)node->connection.value != e->buffers[e->fresh - 1].index))
@@ -570,7 +571,7 @@ static int by_size(const void *a, const void *b)
 	return x->node < y->node ? -1 : 1;
 }
 
-/* Bytes in one core that were there before the capture. */
+/* Bytes in one core from before the capture. */
 static int64_t existing_bank(const struct tdm_exact_unit *unit)
 {
 	return (int64_t)(unit->kinds[TDM_KIND_L1].existing_bank_bytes +

@@ -1,13 +1,13 @@
 /*
- * What a graph capture says about memory, counted as memory is: for each device on its own, the most of any one core
- * instead of a sum, views with no bytes of their own, the peak of the sum at one moment instead of a sum of peaks.
+ * The memory in a graph capture, counted the way memory works: each device on its own, the fullest core instead of a
+ * sum over cores, views without bytes of their own, and the peak of the sum at one moment instead of the sum of peaks.
  *
- * A device here is what buffers name: a mesh, on each chip of which a buffer takes its size. Circular buffers name a
- * chip. Which mesh a chip belongs to is said by tensors; where none says it, by there being one mesh only, or by the
- * same number. The chips of a mesh do not add: the fullest counts.
+ * A device here is what buffers name: a mesh; a buffer takes its size on each chip of the mesh. Circular buffers name a
+ * chip. Tensors say which mesh a chip belongs to; without them it is the only mesh, or the one with the same number.
+ * The chips of a mesh are not added up: the fullest counts.
  *
- * Buffers that were there before the capture began are known only when they are first seen, so what is kept while
- * reading is the difference to the beginning; their bytes are added at the end, to every peak.
+ * Buffers from before the capture become known only when a node first mentions them. So the sums kept while reading are
+ * relative to the beginning, and the bytes of those buffers are added to every peak at the end.
  */
 #ifndef TDM_ANALYZE_CAPTURE_EXACT_H
 #define TDM_ANALYZE_CAPTURE_EXACT_H
@@ -18,11 +18,11 @@
 
 #define TDM_EXACT_NEVER UINT32_MAX
 
-enum { TDM_EXACT_UNITS_MAX = 1024 }; /* devices that are told apart */
+enum { TDM_EXACT_UNITS_MAX = 1024 }; /* devices kept apart */
 
 enum tdm_exact_state {
 	TDM_EXACT_NEW,      /* a buffer node; the next node says whether it is allocated here */
-	TDM_EXACT_EXISTING, /* it was there before the capture */
+	TDM_EXACT_EXISTING, /* from before the capture */
 	TDM_EXACT_LIVE,
 	TDM_EXACT_FREED,
 };
@@ -33,7 +33,7 @@ struct tdm_exact_buffer {
 	uint64_t bank_bytes; /* TDM_BYTES_UNKNOWN: not recorded */
 	uint32_t index;      /* of its buffer node */
 	uint32_t from, to;   /* nodes at which it is allocated and released; 0 and TDM_EXACT_NEVER at the ends */
-	uint32_t path;       /* that allocated it; the root if it was there before */
+	uint32_t path;       /* that allocated it; the root if the buffer is from before the capture */
 	uint32_t shape;      /* a text of the paths; 0: unknown */
 	uint16_t unit;
 	uint8_t kind;  /* enum tdm_kind */
@@ -47,7 +47,7 @@ struct tdm_exact_program {
 	uint64_t address; /* 0: unknown */
 	uint32_t node, path, cores;
 	uint8_t kind;              /* enum tdm_kind */
-	struct tdm_core_mask mask; /* of its cores; none: they are not recorded */
+	struct tdm_core_mask mask; /* of its cores; empty: they are not recorded */
 };
 
 /* A peak and the node at which it was first reached. */
@@ -60,7 +60,7 @@ struct tdm_exact_kind {
 	int64_t now, bank_now; /* since the beginning */
 	struct tdm_exact_peak asked, bank;
 	uint64_t allocs, frees, alloc_bytes, free_bytes;
-	uint64_t existing, existing_bytes, existing_bank_bytes; /* bank: of those where it is known */
+	uint64_t existing, existing_bytes, existing_bank_bytes; /* bank: where it is known */
 	uint64_t bank_unknown;                                  /* allocations without max_size_per_bank */
 };
 
@@ -76,21 +76,21 @@ struct tdm_exact_unit {
 	struct tdm_exact_peak
 		device; /* L1 of the whole device: buffers as asked for, and program memory of all cores */
 	uint64_t views;
-	/* The program memory at the peak of `core`. */
+	/* The program memory when `core` peaked. */
 	uint32_t peak_chip, peak_epoch, peak_count, peak_x, peak_y;
 	bool has_peak_core;
 	struct tdm_exact_program *peak_program;
 	bool peak_saved;
 };
 
-/* How a chip found its mesh. */
+/* How the mesh of a chip was found. */
 enum tdm_exact_mapping { TDM_EXACT_MAP_SAID, TDM_EXACT_MAP_ONLY, TDM_EXACT_MAP_SAME };
 
 struct tdm_exact_chip {
 	uint64_t id;
 	uint16_t unit;
 	uint8_t mapping;    /* enum tdm_exact_mapping */
-	bool cores_unknown; /* it once had program memory whose cores are not recorded */
+	bool cores_unknown; /* it had program memory whose cores are not recorded */
 	struct tdm_program_memory memory;
 	struct tdm_exact_program *live;
 	uint32_t live_count, epoch;
@@ -105,13 +105,13 @@ struct tdm_capture_exact {
 	struct tdm_exact_chip *chips;
 	size_t unit_count, unit_cap, chip_count, chip_cap;
 	struct tdm_map unit_of, chip_of; /* by id */
-	struct tdm_map waiting;          /* tensor node to buffer, for tensors that come later */
+	struct tdm_map waiting;          /* tensor node to buffer, for tensors that follow their buffer */
 	struct {
 		uint64_t index;
 		uint32_t shape;
-	} recent[64]; /* the last tensors, for buffers that come later */
+	} recent[64]; /* the last tensors, for buffers that follow their tensor */
 	uint32_t recent_at;
-	struct tdm_core_range range; /* the last set of cores, if it was one range, and what became of it */
+	struct tdm_core_range range; /* the last set of cores that was one range, with its mask */
 	struct tdm_core_mask range_mask;
 	uint32_t range_cores; /* 0: none yet */
 	size_t fresh;         /* the buffer in state TDM_EXACT_NEW, + 1 */
@@ -123,15 +123,15 @@ struct tdm_capture_exact {
 int tdm_capture_exact_init(struct tdm_capture_exact *exact); /* 0 or -ENOMEM */
 void tdm_capture_exact_done(struct tdm_capture_exact *exact);
 
-/* What a sink gets. 0 or -ENOMEM. */
+/* Take what a sink gets. 0 or -ENOMEM. */
 int tdm_capture_exact_apply(struct tdm_capture_exact *exact, const struct tdm_capture_node *node);
 int tdm_capture_exact_device(struct tdm_capture_exact *exact, const struct tdm_capture_device *device);
 int tdm_capture_exact_member(struct tdm_capture_exact *exact, uint64_t mesh, uint64_t chip);
 
-/* After the last node: adds what was there before to the peaks. */
+/* After the last node: adds the buffers from before the capture to the peaks. */
 int tdm_capture_exact_end(struct tdm_capture_exact *exact);
 
-/* Sums at this moment, for reasons: of all devices, and of the device that has the most. */
+/* Sums at this moment, which explain differences: of all devices, and of the device that has the most. */
 struct tdm_exact_now {
 	int64_t dram_all, dram_top;
 	int64_t l1_all;                   /* buffers as asked for */
@@ -140,27 +140,27 @@ struct tdm_exact_now {
 	int64_t core_plain, core_stacked; /* of the device with core_top */
 	int64_t plain_all[TDM_PROGRAM_KINDS];
 	int64_t plain_top[TDM_PROGRAM_KINDS], stacked_top[TDM_PROGRAM_KINDS], max_top[TDM_PROGRAM_KINDS];
-	int64_t device_top, device_plain; /* L1 of the whole device; and with each size counted once */
+	int64_t device_top, device_plain; /* L1 of the whole device; plain: with each size counted once */
 	int64_t device_all;
 };
 
 void tdm_capture_exact_now(const struct tdm_capture_exact *exact, struct tdm_exact_now *now);
 
-/* Buffers of a device that were alive at a node, of the given kinds (1 << kind), the largest first. The count of all of
- * them; `out` gets at most `cap`. */
+/* Buffers of a device that were alive at a node, of the given kinds (1 << kind), the largest first. Returns how many
+ * there are; `out` gets at most `cap`. */
 size_t tdm_capture_exact_alive(const struct tdm_capture_exact *exact, size_t unit, unsigned kinds, uint32_t at,
 	const struct tdm_exact_buffer **out, size_t cap);
 
-/* Program memory at the peak of a device's fullest core, the largest first; only after the end. */
+/* Program memory when a device's fullest core peaked, the largest first; only after the end. */
 const struct tdm_exact_program *tdm_capture_exact_program(
 	const struct tdm_capture_exact *exact, size_t unit, size_t *count);
 
-/* L1 core by core when a device's fullest core was fullest. */
+/* L1 of each core when a device's fullest core peaked. */
 struct tdm_exact_cores {
-	uint64_t bytes[TDM_CAPTURE_GRID][TDM_CAPTURE_GRID]; /* [y][x], with what every core has */
-	uint64_t everywhere;                                /* L1 buffers: each core has as much */
-	uint64_t unplaced;                                  /* circular buffers and their like, on unknown cores */
-	uint32_t grid_x, grid_y; /* that the capture describes, else those that programs used; 0: unknown */
+	uint64_t bytes[TDM_CAPTURE_GRID][TDM_CAPTURE_GRID]; /* [y][x], with `everywhere` */
+	uint64_t everywhere;                                /* L1 buffers: the same on each core */
+	uint64_t unplaced;                                  /* circular buffers and the like, on unknown cores */
+	uint32_t grid_x, grid_y; /* as the capture describes it, else as far as programs used it; 0: unknown */
 };
 
 /* Only after the end. 0 or -ENOMEM. */

@@ -1,4 +1,4 @@
-/* Questions about a capture that was counted: what was there at one moment. */
+/* Answers what a counted capture held at one moment. */
 #include "analyze/capture_operations.h"
 #include "base/units.h"
 
@@ -11,7 +11,7 @@ struct holding {
 	int64_t sum, sum_plain;                        /* of the chip with the most in all cores */
 };
 
-/* Every device's at once: one pass over the chips, of which there may be as many as devices. */
+/* For all devices at once: one pass over the chips, since there may be as many chips as devices. */
 static void find_holdings(const struct tdm_capture_exact *e, struct holding *all)
 {
 	for (size_t i = 0; i < e->unit_count; i++) {
@@ -91,7 +91,7 @@ void tdm_capture_exact_now(const struct tdm_capture_exact *e, struct tdm_exact_n
 		now->core_top = now->device_top = now->dram_top = now->bank_top = 0;
 }
 
-/* The largest first; of the same size, the older first. */
+/* The largest first; of equal size, the older first. */
 static bool is_before(const struct tdm_exact_buffer *a, const struct tdm_exact_buffer *b)
 {
 	return a->size != b->size ? a->size > b->size : a->index < b->index;
@@ -103,7 +103,7 @@ static int by_size(const void *left, const void *right)
 	return is_before(*a, *b) ? -1 : is_before(*b, *a);
 }
 
-/* Makes a heap of the buffers from `at` on, whose first is the last in the order. */
+/* Restores the heap from `at` down; its top is the buffer that comes last in the order. */
 static void sift_down(const struct tdm_exact_buffer **heap, size_t count, size_t at)
 {
 	for (size_t child = 2 * at + 1; child < count; at = child, child = 2 * at + 1) {

@@ -9,7 +9,7 @@ static int by_peak(const void *a, const void *b)
 	if (x->core_peak != y->core_peak)
 		return x->core_peak > y->core_peak ? -1 : 1;
 	int order = tdm_order(y->dram_bytes + y->l1_bytes, x->dram_bytes + x->l1_bytes);
-	return order != 0 ? order : tdm_order(x->path, y->path); /* callers come before those they call */
+	return order != 0 ? order : tdm_order(x->path, y->path); /* callers before callees */
 }
 
 struct tdm_capture_operation *tdm_capture_operations(const struct tdm_capture_exact *exact, size_t *count)
@@ -24,7 +24,7 @@ struct tdm_capture_operation *tdm_capture_operations(const struct tdm_capture_ex
 		all[i] = (struct tdm_capture_operation){ i, p->calls, p->buffers, p->dram_bytes, p->l1_bytes,
 			p->core_peak };
 	}
-	/* A path is younger than the one that calls it. */
+	/* Callees have higher indices than their callers. */
 	for (uint32_t i = (uint32_t)paths->count - 1; i > 0; i--) {
 		struct tdm_capture_operation *caller = &all[paths->paths[i].parent];
 		caller->buffers += all[i].buffers;

@@ -1,7 +1,7 @@
 /*
- * The calls of a capture as a tree: a path is the functions that are running, outermost first. The same path called
- * again is the same entry. Also keeps texts (shapes of tensors), each once. Both are bounded: what comes after the
- * bound belongs to the path that was running, or has no text.
+ * The calls of a capture as a tree: a path is the list of running functions, outermost first. A path that is called
+ * again is the same entry. Also keeps texts (shapes of tensors), each once. Both are bounded: a call beyond the bound
+ * counts for the path that was running, and a text beyond it is lost.
  */
 #ifndef TDM_ANALYZE_CAPTURE_PATHS_H
 #define TDM_ANALYZE_CAPTURE_PATHS_H
@@ -10,18 +10,18 @@
 #include "base/map.h"
 #include "state/intern.h"
 
-enum { TDM_PATH_ROOT = 0 }; /* outside of all functions */
+enum { TDM_PATH_ROOT = 0 }; /* outside all functions */
 
 struct tdm_capture_path {
 	uint32_t parent, name; /* name: a text */
 	uint64_t calls;
-	uint64_t dram_bytes, l1_bytes; /* allocated directly in it; asked for */
+	uint64_t dram_bytes, l1_bytes; /* allocated directly in it, as asked for */
 	uint64_t buffers;
-	int64_t core_peak;  /* the most in one core while it ran, see capture_exact.c; INT64_MIN: nothing happened */
+	int64_t core_peak;  /* the most in one core while it ran, see capture_exact.c; INT64_MIN: L1 never changed */
 	uint32_t core_unit; /* the device of core_peak; while reading, the first one */
 };
 
-/* The most in one core of another device than the first while a path ran. */
+/* The most in one core of any device but the first while a path ran. */
 struct tdm_capture_path_peak {
 	int64_t bytes;
 	uint32_t path, unit;
@@ -37,8 +37,8 @@ struct tdm_capture_paths {
 	struct tdm_map other_of; /* path and device to others */
 	uint32_t *stack;         /* of running paths */
 	size_t depth, stack_cap;
-	uint64_t lost_depth; /* calls inside those that did not fit the stack */
-	uint64_t overflow;   /* calls that were not told apart any more */
+	uint64_t lost_depth; /* calls too deep for the stack */
+	uint64_t overflow;   /* calls beyond the bound of paths */
 };
 
 int tdm_capture_paths_init(struct tdm_capture_paths *paths); /* 0 or -ENOMEM */
@@ -54,7 +54,7 @@ static inline uint32_t tdm_capture_paths_now(const struct tdm_capture_paths *pat
 	return paths->depth != 0 ? paths->stack[paths->depth - 1] : TDM_PATH_ROOT;
 }
 
-/* A core of a device holds so much while the path runs. What is kept of each device is the most. 0 or -ENOMEM. */
+/* A core of a device holds `bytes` while the path runs; the most per device is kept. 0 or -ENOMEM. */
 int tdm_capture_paths_raise(struct tdm_capture_paths *paths, uint32_t path, uint32_t unit, int64_t bytes);
 
 /* A text's number from 1, or 0 when it is empty or cannot be kept. */
@@ -64,7 +64,7 @@ const char *tdm_capture_paths_text_of(const struct tdm_capture_paths *paths, uin
 
 /* "ttnn.matmul > MatmulDeviceOperation"; nothing for the root. */
 void tdm_capture_paths_put(const struct tdm_capture_paths *paths, uint32_t path, struct tdm_buf *out);
-/* Of its innermost function; empty for the root. */
+/* The name of its innermost function; empty for the root. */
 const char *tdm_capture_paths_name(const struct tdm_capture_paths *paths, uint32_t path);
 
 #endif

@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A `buffer` node. */
 struct buffer {
 	int64_t size;
 	uint64_t index : 60;
@@ -36,7 +35,7 @@ struct tdm_capture_stock {
 	bool inputs;
 	uint64_t depth;
 	uint32_t l1_program, l1_buffers;
-	uint64_t l1_views, l1_twice, l1_inputs; /* parts of the two, for reasons */
+	uint64_t l1_views, l1_twice, l1_inputs; /* parts of the two, which explain differences */
 	int64_t l1_true;                        /* without wrapping */
 	uint64_t next_counter;                  /* one core */
 	uint64_t now[TDM_STOCK_FIGURES];        /* DRAM and one core, by their peaks */
@@ -80,7 +79,7 @@ static bool failed(const struct tdm_capture_stock *s, enum tdm_stock_group group
 	return s->result.why[group][0] != '\0';
 }
 
-/* The figures of the group end here: the first reason stays. */
+/* The group's figures are unknown from here on; the first reason is kept. */
 static __attribute__((format(printf, 4, 5))) void fail(struct tdm_capture_stock *s, enum tdm_stock_group group,
 	const struct tdm_capture_node *node, const char *format, ...)
 {
@@ -308,7 +307,9 @@ static unsigned core_add(struct tdm_capture_stock *s, enum tdm_stock_figure figu
 	return raised;
 }
 
-/* Program memory: `view` is the field that says it has no bytes of its own; NULL: there is none. */
+/*
+ * Program memory. `view` is the field that says that it has no bytes of its own; NULL: the node type has no such field.
+ */
 static unsigned core_program(struct tdm_capture_stock *s, const struct tdm_capture_node *node,
 	const struct tdm_capture_number *view, const char *view_name, enum tdm_stock_figure figure)
 {
@@ -367,7 +368,7 @@ static unsigned core_apply(struct tdm_capture_stock *s, const struct tdm_capture
 	}
 }
 
-/* The buffer that a release is of; NULL with both groups failed when the runtime would not find one. */
+/* The buffer that a node releases; NULL, with both groups failed, when the runtime would not find one. */
 static struct buffer *find_released(struct tdm_capture_stock *s, const struct tdm_capture_node *node)
 {
 	struct buffer *b = node->connection.state == TDM_CAPTURE_GIVEN ? find_buffer(s, node->connection.value) : NULL;

@@ -1,11 +1,10 @@
 /*
  * The figures that the runtime's own functions compute from a graph capture, to the byte, in one pass: the peak of L1
  * (extract_peak_L1_memory_usage), the peaks of one core (extract_resource_usage_per_core) and the use of DRAM
- * (extract_dram_usage). What they count twice, add over devices or let wrap is kept on purpose: whoever compares with
- * figures from elsewhere needs the same ones. capture_exact.h has the right ones.
+ * (extract_dram_usage). Their double counts, sums over devices and wrapped counters are reproduced on purpose, so that
+ * the figures can be compared with those from elsewhere. capture_exact.h has the right ones.
  *
- * Where those functions would throw, or do what the language leaves undefined, the figure is unknown and `why` says
- * where and why.
+ * Where those functions would throw or have undefined behaviour, the figure is unknown and `why` says where and why.
  */
 #ifndef TDM_ANALYZE_CAPTURE_STOCK_H
 #define TDM_ANALYZE_CAPTURE_STOCK_H
@@ -46,16 +45,14 @@ struct tdm_capture_stock;
 struct tdm_capture_stock *tdm_capture_stock_new(void);        /* NULL only when out of memory */
 void tdm_capture_stock_free(struct tdm_capture_stock *stock); /* NULL is allowed */
 
-/*
- * The next node. 0 or -ENOMEM. *raised gets a bit (1 << figure) for each peak that this node raised, and
- * TDM_STOCK_RAISED_BEFORE when it showed that l1_peak had been raised by the inputs before it.
- */
+/* The next node. 0 or -ENOMEM. *raised gets a bit (1 << figure) for each peak that this node raised, and
+ * TDM_STOCK_RAISED_BEFORE when it ends a run of inputs that raised l1_peak. */
 int tdm_capture_stock_apply(struct tdm_capture_stock *stock, const struct tdm_capture_node *node, unsigned *raised);
 
 struct tdm_stock_result {
 	uint64_t value[TDM_STOCK_FIGURES]; /* dram_peak is never below 0 */
 	bool known[TDM_STOCK_FIGURES];
-	bool wrapped[TDM_STOCK_FIGURES]; /* the runtime's counter went below zero or above its width on the way */
+	bool wrapped[TDM_STOCK_FIGURES]; /* the runtime's counter went below zero or overflowed on the way */
 	char why[TDM_STOCK_GROUPS][TDM_STOCK_WHY_CAP]; /* empty: known */
 	uint64_t twice_bytes;                          /* of buffers that l1_peak counts twice, at that peak */
 	uint64_t input_bytes; /* of buffers from before the capture that l1_peak counts, at that peak */

@@ -41,7 +41,7 @@ static void note_moment(struct tdm_capture_summary *s, unsigned raised)
 			s->at[i] = now;
 }
 
-/* Not worth failing for: what cannot be kept is counted only. */
+/* Not worth failing for: an error that cannot be kept is only counted. */
 static __attribute__((noinline, cold)) void keep_error(
 	struct tdm_capture_summary *s, const struct tdm_capture_node *node)
 {
@@ -89,7 +89,7 @@ int tdm_capture_summary_take(void *summary, const struct tdm_record *record)
 	}
 }
 
-/* The highest of all devices, because none is added to another; unknown if one of them is. */
+/* The highest of all devices, since devices are not added up; unknown if one of them is. */
 static int64_t find_right(const struct tdm_capture_exact *exact, enum tdm_stock_figure figure)
 {
 	bool has_none = figure == TDM_STOCK_DRAM_ALLOCATIONS || figure == TDM_STOCK_DRAM_DEALLOCATIONS;
@@ -110,9 +110,9 @@ int tdm_capture_summary_end(struct tdm_capture_summary *s)
 	return err;
 }
 
-/* ---- why the runtime's figure is another ---- */
+/* ---- why the runtime's figure differs ---- */
 
-/* What was there before and is in each exact figure; the device that has the most of it counts for all. */
+/* Bytes from before the capture, which are in each exact figure; the device that has the most counts for all. */
 static int64_t existing(const struct tdm_capture_summary *s, bool is_dram, bool is_bank)
 {
 	uint64_t most = 0;
@@ -128,12 +128,12 @@ static int64_t existing(const struct tdm_capture_summary *s, bool is_dram, bool 
 
 /* From the runtime's figure to the exact one, at the runtime's peak. */
 struct steps {
-	int64_t counted; /* by the runtime, without what it counts wrongly anyway */
+	int64_t counted; /* by the runtime, less what other reasons explain */
 	int64_t all;     /* on all devices, sizes added up */
 	int64_t one;     /* on the device that has the most */
 	int64_t stacked; /* on its fullest core */
 	int64_t top;     /* and each address once */
-	int64_t before;  /* what was there before the capture */
+	int64_t before;  /* bytes from before the capture */
 };
 
 static struct steps steps_of(const struct tdm_capture_summary *s, enum tdm_stock_figure figure, int64_t counted)
@@ -181,7 +181,9 @@ bool tdm_capture_explain(
 		counted -= bytes[TDM_REASON_VIEWS] + bytes[TDM_REASON_TWICE] + inputs;
 	}
 	struct steps steps = steps_of(s, figure, counted);
-	/* The runtime lets a release on one device release everything. Without such a release the cause is another. */
+	/*
+	 * The runtime lets a release on one device release everything. Without such a release there is another cause.
+	 */
 	if (s->exact.partial_releases != 0)
 		bytes[TDM_REASON_RELEASED] = steps.counted - steps.all;
 	bytes[TDM_REASON_DEVICES] = steps.all - steps.one;
@@ -267,8 +269,8 @@ static void find_remarks(const struct tdm_capture_exact *exact, struct tdm_findi
 	for (size_t i = 0; i < exact->chip_count; i++)
 		any_cores_unknown |= exact->chips[i].cores_unknown;
 	tdm_findings_counted(found, TDM_FINDING_INFO, "views", NULL, exact->views,
-		"circular or dataflow buffer lies in a tensor's memory and has no bytes of its own",
-		"circular or dataflow buffers lie in a tensor's memory and have no bytes of their own");
+		"circular or dataflow buffer uses a tensor's memory and has no bytes of its own",
+		"circular or dataflow buffers use a tensor's memory and have no bytes of their own");
 	tdm_findings_counted(found, TDM_FINDING_INFO, "existing", NULL, before,
 		"buffer was there before the capture began", "buffers were there before the capture began");
 #define WITHOUT "of them in L1, whose bytes per core are not recorded: figures for one core are without them"
@@ -277,7 +279,7 @@ static void find_remarks(const struct tdm_capture_exact *exact, struct tdm_findi
 		return;
 	tdm_findings_remark(found, TDM_FINDING_INFO, "cores", NULL);
 	tdm_findings_say(found, "The cores of some circular buffers are not recorded: L1 of one device is unknown, and "
-				"for one core they are taken to lie on the same");
+				"for one core they are assumed to be on the same one");
 }
 
 void tdm_capture_find(const struct tdm_capture_summary *s, enum tdm_capture_topic topic, struct tdm_findings *found)

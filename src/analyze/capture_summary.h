@@ -1,7 +1,7 @@
 /*
- * A graph capture, counted twice in one pass: as the runtime's own functions do (`stock`) and as memory is (`exact`);
- * and findings about both: where the two differ, why; what is not known; what makes no sense. A reason is a number of
- * bytes, counted at the moment of the runtime's peak; bytes that no reason explains are the rest.
+ * Counts a graph capture twice in one pass: like the runtime's own functions (`stock`) and the way memory works
+ * (`exact`). The findings say why the two differ, which figures are unknown, and which records make no sense. A reason
+ * is a number of bytes, counted at the moment of the runtime's peak; the bytes that no reason explains are the rest.
  */
 #ifndef TDM_ANALYZE_CAPTURE_SUMMARY_H
 #define TDM_ANALYZE_CAPTURE_SUMMARY_H
@@ -12,19 +12,19 @@
 
 struct tdm_findings;
 
-/* In the order in which they are shown. id, name in JSON, what it says */
+/* In the order of the report. id, name in JSON, text */
 #define TDM_CAPTURE_REASON_LIST(X)                                                                             \
 	X(VIEWS, "views", "globally allocated circular buffers are counted, which have no bytes of their own") \
 	X(TWICE, "counted_twice", "buffers allocated directly in an outermost function are counted twice")     \
 	X(RELEASED, "released_elsewhere", "a release on one device releases what others still hold")           \
-	X(DEVICES, "several_devices", "what lies on several devices is added up")                              \
-	X(CORES, "different_cores", "sizes are added up though they lie on different cores")                   \
-	X(ADDRESSES, "same_addresses", "sizes are added up though they lie at the same addresses")             \
+	X(DEVICES, "several_devices", "memory on several devices is added up")                                 \
+	X(CORES, "different_cores", "sizes are added up though they are on different cores")                   \
+	X(ADDRESSES, "same_addresses", "sizes are added up though they are at the same addresses")             \
 	X(EACH_CORE, "each_core", "program memory is counted once, not for each core that has it")             \
 	X(EXISTING, "existing", "buffers from before the capture are missing")                                 \
 	X(WRAPPED, "wrapped", "the runtime's counter went below zero or above its width, and wrapped")         \
 	X(MOMENT, "other_moment", "the right peak is at another moment")                                       \
-	X(REST, "rest", "releases without an allocation, nodes that cannot be used, and what else there is")
+	X(REST, "rest", "releases without an allocation, nodes that cannot be used, and anything else")
 
 enum tdm_capture_reason {
 #define X(id, name, text) TDM_REASON_##id,
@@ -43,7 +43,7 @@ struct tdm_capture_error {
 struct tdm_capture_summary {
 	struct tdm_capture_stock *stock;
 	struct tdm_capture_exact exact;
-	struct tdm_exact_now at[TDM_STOCK_FIGURES]; /* when the runtime's figure was highest */
+	struct tdm_exact_now at[TDM_STOCK_FIGURES]; /* when the runtime's figure peaked */
 	struct tdm_capture_error *errors;           /* the first ones */
 	size_t errors_kept, errors_cap;
 	uint64_t error_count;
@@ -57,23 +57,23 @@ struct tdm_capture_summary {
 int tdm_capture_summary_init(struct tdm_capture_summary *summary); /* 0 or -ENOMEM */
 void tdm_capture_summary_done(struct tdm_capture_summary *summary);
 
-/* For a sink. 0 or -ENOMEM: what follows was not counted. */
+/* For a sink. 0, or -ENOMEM: this record and later ones are not counted. */
 int tdm_capture_summary_take(void *summary, const struct tdm_record *record);
 
 /* After the last record. 0 or -ENOMEM. */
 int tdm_capture_summary_end(struct tdm_capture_summary *summary);
 
-/* How many bytes the runtime's figure has more, or less, than the exact one, reason by reason; all of them make the
- * difference. Of a counter that wrapped, only WRAPPED is not 0. Whether the two differ. */
+/* By how many bytes each reason makes the runtime's figure larger (or, below 0, smaller) than the exact one; they add
+ * up to the difference. If the counter wrapped, only WRAPPED is not 0. Returns whether the two differ. */
 bool tdm_capture_explain(
 	const struct tdm_capture_summary *summary, enum tdm_stock_figure figure, int64_t bytes[TDM_REASON_COUNT]);
 
-/* What there is to say about a capture. Findings about a figure have its key as their name. */
+/* Topics of the findings about a capture. A finding about a figure has the figure's key as its name. */
 enum tdm_capture_topic {
 	TDM_CAPTURE_REASONS, /* why the runtime's figures differ */
-	TDM_CAPTURE_UNKNOWN, /* why they are not known */
-	TDM_CAPTURE_FAULTS,  /* records that make no sense, counted */
-	TDM_CAPTURE_REMARKS, /* how the exact figures count, and what is not in them */
+	TDM_CAPTURE_UNKNOWN, /* why they are unknown */
+	TDM_CAPTURE_FAULTS,  /* counts of records that make no sense */
+	TDM_CAPTURE_REMARKS, /* how the exact figures count, and what they leave out */
 };
 
 void tdm_capture_find(

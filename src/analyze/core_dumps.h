@@ -1,7 +1,5 @@
-/*
- * Circular buffers core by core: lines put together to dumps. A core that comes again begins a new dump. All cores of
- * all dumps are kept, with their buffers.
- */
+/* Groups lines about the circular buffers of single cores into dumps. A core that appears again begins a new dump. All
+ * cores of all dumps are kept, with their buffers. */
 #ifndef TDM_ANALYZE_CORE_DUMPS_H
 #define TDM_ANALYZE_CORE_DUMPS_H
 
@@ -42,7 +40,7 @@ void tdm_core_dumps_end(struct tdm_core_dumps *dumps);
 /* The dump with the fullest core; NULL: there is none. */
 const struct tdm_core_dump *tdm_core_dumps_fullest(const struct tdm_core_dumps *dumps);
 
-/* The buffers of a dump by their numbers. How many there are. */
+/* The buffers of a dump in the order of their numbers. Returns how many there are. */
 size_t tdm_core_dump_indexes(const struct tdm_core_dumps *dumps, const struct tdm_core_dump *dump,
 	struct tdm_core_index indexes[TDM_CORE_CBS]);
 

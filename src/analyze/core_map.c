@@ -8,7 +8,7 @@
 /* The cores of a list of ranges: bit x of rows[y]. */
 struct cores {
 	uint64_t rows[TDM_CORE_MAP_SIDE];
-	bool reaches_out; /* of the grid */
+	bool reaches_out; /* beyond the grid */
 };
 
 static void load_add(struct tdm_core_load *to, const struct tdm_core_load *from)
@@ -59,7 +59,7 @@ bool tdm_core_map_has_kind(enum tdm_kind kind)
 	return kind == TDM_KIND_L1 || kind == TDM_KIND_L1_SMALL || tdm_kind_is_per_core(kind);
 }
 
-/* A buffer in lockstep is on all banks; one that has fewer than there are is none, whatever its kind says. */
+/* A buffer in lockstep is on all banks; one with fewer banks is not in lockstep, whatever its kind. */
 static bool is_everywhere(const struct tdm_core_map *map, const struct tdm_buffer *buffer, uint32_t banks)
 {
 	if (tdm_kind_is_per_core((enum tdm_kind)buffer->kind))
@@ -90,7 +90,7 @@ static uint64_t bits(uint32_t from, uint32_t to)
 	return (UINT64_MAX << from) & (UINT64_MAX >> (63 - to));
 }
 
-/* Each core once, however many rectangles it is in. */
+/* Counts each core once, even when it is in several ranges. */
 static struct cores cores_of(const struct tdm_core_map *map, const struct tdm_core_range *ranges, uint32_t count)
 {
 	struct cores cores = { 0 };

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-/* What is known of the device besides its buffers. */
+/* What is known about the device besides its buffers. */
 struct device {
 	const struct tdm_device_info *info; /* NULL: nothing */
 	bool has_card;
@@ -77,7 +77,7 @@ static bool grows_up(unsigned kind)
 
 static void add_to_ends(struct tdm_device_l1 *l1, const struct tdm_buffer *buffer)
 {
-	/* L1 begins with firmware: address 0 is none. */
+	/* L1 begins with firmware, so 0 means that there is no address. */
 	bool placed = buffer->address != TDM_ADDRESS_UNKNOWN && buffer->address != 0 &&
 		      buffer->bank_bytes != TDM_SIZE_UNKNOWN;
 	uint64_t end;
@@ -129,7 +129,7 @@ static int add_holdings(struct tdm_device_map *map, const struct tdm_picture *pi
 	return err;
 }
 
-/* The card's L1 with the region for L1 buffers where it was described. */
+/* Moves the card's region for L1 buffers to where a program says it is. */
 static void set_l1_cuts(struct tdm_card *card, const struct tdm_region *region)
 {
 	uint64_t size = tdm_card_get(card, TDM_CARD_L1_SIZE), end;
@@ -158,7 +158,7 @@ static void finish_l1(struct tdm_device_map *map, const struct device *device)
 	}
 	if (l1->unplaced != 0 || l1->unplaced_growing != 0)
 		return;
-	/* Where nothing is, the end of the region is the bound. */
+	/* On a side without buffers, the end of the region is the bound. */
 	const struct tdm_region_map *region = &map->regions[TDM_KIND_L1];
 	bool is_known = region->from != TDM_FROM_NONE;
 	if ((l1->lowest == 0 || l1->highest == 0) && !is_known)

@@ -1,7 +1,5 @@
-/*
- * The checks of `tidemark doctor`: one function each, in one table. A check judges what was read before the first of
- * them, and adds one finding or more.
- */
+/* The checks of `tidemark doctor`: one function each, in one table. All input is read before the first check runs. A
+ * check judges it and adds one finding or more. */
 #ifndef TDM_ANALYZE_DOCTOR_H
 #define TDM_ANALYZE_DOCTOR_H
 
@@ -15,9 +13,9 @@ struct tdm_doctor {
 	const struct tdm_setup *setup; /* borrowed, like the next */
 	char *const *environ;          /* "NAME=value", ends with NULL */
 	struct tdm_term term;
-	struct tdm_findings findings; /* to be released by the caller */
+	struct tdm_findings findings; /* the caller releases them */
 
-	/* Of the check that runs: its name, where it looks, and the last command that it advises. */
+	/* Of the running check: its name, where it looks, and the last command that it advises. */
 	const char *check;
 	char looked[2 * PATH_MAX + TDM_PROBE_TEXT_CAP], command[PATH_MAX + TDM_PROBE_TEXT_CAP];
 };

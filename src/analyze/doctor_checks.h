@@ -1,4 +1,5 @@
-/* Every check, for the table in doctor.c, and what they share. Each definition says what it looks at. */
+/* All checks, for the table in doctor.c, and what they share. The comment at a check's definition says what it looks
+ * at. */
 #ifndef TDM_ANALYZE_DOCTOR_CHECKS_H
 #define TDM_ANALYZE_DOCTOR_CHECKS_H
 
@@ -38,14 +39,14 @@ TDM_DOCTOR_LIST(X)
 /* Sets where the check looks, for all findings that follow. Returns it. */
 const char *tdm_doctor_look(struct tdm_doctor *doctor, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A finding, of enum tdm_severity; and advice on the last one, with a command to type or NULL. */
+/* Add a finding of a severity; and advice to the last one, with a command to type or NULL. */
 enum { OK = TDM_FINDING_OK, INFO = TDM_FINDING_INFO, WARNING = TDM_FINDING_WARNING, BROKEN = TDM_FINDING_BROKEN };
 #define tdm_doctor_say(doctor, severity, ...) tdm_findings_say(tdm_doctor_add(doctor, severity), __VA_ARGS__)
 #define tdm_doctor_advise(doctor, ...)        tdm_findings_advise(&(doctor)->findings, __VA_ARGS__)
 struct tdm_findings *tdm_doctor_add(struct tdm_doctor *doctor, int severity);
 
-/* "word path", for the reader to type, borrowed until the next; NULL when the path has characters that a shell would
- * not leave alone: a name that somebody else chose must not become a command. */
+/* "word path", for the user to type; borrowed until the next call. NULL when a shell would interpret characters of the
+ * path: a name that somebody else chose must not become a command. */
 const char *tdm_doctor_command(struct tdm_doctor *doctor, const char *word, const char *path);
 
 /* The value of a variable, or NULL. */

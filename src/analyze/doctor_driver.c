@@ -1,4 +1,4 @@
-/* The driver's side: is it there, does it see cards, may this user use them, what does it tell. */
+/* Checks of the driver: is it loaded, does it see cards, may this user open them, can its values be read. */
 #include "analyze/doctor_checks.h"
 #include "base/err.h"
 
@@ -16,14 +16,14 @@ void tdm_doctor_driver_module(struct tdm_doctor *d)
 	if (probe->module_version[0] != '\0')
 		tdm_doctor_say(d, OK, "the driver is loaded, version %s", probe->module_version);
 	else if (loaded == 1 || d->setup->host->err == 0)
-		tdm_doctor_say(d, OK, "the driver is loaded; it does not tell its version");
+		tdm_doctor_say(d, OK, "the driver is loaded; it does not report its version");
 	else if (loaded == 0 || loaded == -ENOENT) {
 		tdm_doctor_say(d, WARNING, "the driver is not loaded");
 		tdm_doctor_advise(d, "sudo modprobe " TDM_PROBE_MODULE,
-			"load it, or install it first (tt-kmd); without a card on this machine that is as it should "
-			"be: files, traces and the device model need none");
+			"load it, or install it first (tt-kmd); on a machine without a card this is normal: "
+			"files, traces and the device model need none");
 	} else
-		tdm_doctor_say(d, WARNING, "whether the driver is loaded cannot be told: %s", tdm_err_text(loaded));
+		tdm_doctor_say(d, WARNING, "cannot tell whether the driver is loaded: %s", tdm_err_text(loaded));
 }
 
 static const char *card_type(const struct tdm_host_card *card)
@@ -39,7 +39,7 @@ void tdm_doctor_driver_cards(struct tdm_doctor *d)
 	const struct tdm_probe *probe = &d->setup->probe;
 	tdm_doctor_look(d, "%s/class/" TDM_PROBE_MODULE, probe->places.sysfs);
 	if (host->err == -ENOENT && probe->module_loaded != 1 && !probe->has_module_dir) {
-		tdm_doctor_say(d, INFO, "no cards: the driver's class is not there");
+		tdm_doctor_say(d, INFO, "no cards: the driver's class does not exist");
 	} else if (host->err != 0 && host->err != -ENOENT) {
 		tdm_doctor_say(d, WARNING, "the cards cannot be listed: %s", tdm_err_text(host->err));
 	} else if (host->card_count == 0) {
@@ -78,7 +78,7 @@ static void refused_node(struct tdm_doctor *d, const struct tdm_probe_file *node
 		"driver's rule is installed");
 }
 
-/* The device nodes, which programs open. Tidemark does not, so that nothing but programs depends on them. */
+/* The device nodes, which programs open. Tidemark itself never opens them. */
 void tdm_doctor_driver_nodes(struct tdm_doctor *d)
 {
 	const struct tdm_host *host = d->setup->host;
@@ -105,7 +105,7 @@ void tdm_doctor_driver_nodes(struct tdm_doctor *d)
 						     : "no device nodes");
 }
 
-/* Values that the driver offers and that cannot be read. */
+/* Values that the driver offers but that cannot be read. */
 void tdm_doctor_driver_telemetry(struct tdm_doctor *d)
 {
 	for (size_t i = 0; i < d->setup->host->card_count; i++) {
@@ -125,11 +125,11 @@ void tdm_doctor_driver_telemetry(struct tdm_doctor *d)
 		tdm_doctor_look(d, "%s/class/" TDM_PROBE_MODULE "/" TDM_PROBE_MODULE "!%" PRIu32,
 			d->setup->probe.places.sysfs, card->number);
 		if (failed == 0) {
-			tdm_doctor_say(
-				d, known != 0 ? OK : WARNING, "card %" PRIu32 " tells %zu values", card->number, known);
+			tdm_doctor_say(d, known != 0 ? OK : WARNING, "card %" PRIu32 " reports %zu values",
+				card->number, known);
 			continue;
 		}
-		tdm_doctor_say(d, WARNING, "card %" PRIu32 " tells %zu values; %zu cannot be read: %s (%s)%s",
+		tdm_doctor_say(d, WARNING, "card %" PRIu32 " reports %zu values; %zu cannot be read: %s (%s)%s",
 			card->number, known, failed, tdm_host_attributes[first].file,
 			tdm_err_text(card->values[first].err), failed > 1 ? ", …" : "");
 		tdm_doctor_advise(d, resets ? NULL : "tt-smi -r", "%s",
@@ -138,7 +138,7 @@ void tdm_doctor_driver_telemetry(struct tdm_doctor *d)
 	}
 }
 
-/* Who has a card open: what to look at when a program cannot have one for itself. */
+/* The processes that have a card open: the place to look when a program cannot get the card for itself. */
 static void card_users(struct tdm_doctor *d, const struct tdm_host_card *card)
 {
 	const struct tdm_host *host = d->setup->host;
@@ -172,7 +172,7 @@ void tdm_doctor_driver_users(struct tdm_doctor *d)
 			card_users(d, card);
 			continue;
 		}
-		tdm_doctor_say(d, WARNING, "who has card %" PRIu32 " open is not known: %s", card->number,
+		tdm_doctor_say(d, WARNING, "cannot tell who has card %" PRIu32 " open: %s", card->number,
 			tdm_err_text(card->opens_err));
 		tdm_doctor_advise(d, NULL,
 			"the driver may be too old to tell, or this /proc may not show the driver's files, as in a "

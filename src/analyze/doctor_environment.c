@@ -1,4 +1,5 @@
-/* Variables: Tidemark's own, with their values; and those of the runtime that are set for memory tracking. */
+/* Checks of the environment: Tidemark's own variables and their values, and the runtime's variables about memory
+ * tracking. */
 #include "analyze/doctor_checks.h"
 #include "base/suggest.h"
 #include "state/setup.h"
@@ -45,17 +46,17 @@ static bool is_path(const char *value)
 	return value[0] == '/';
 }
 
-static const char relative[] = "each program takes it from its own working directory on";
+static const char relative[] = "each program resolves it from its own working directory";
 
 static const struct {
 	const char *name;
 	bool (*is_valid)(const char *value);
 	const char *expected;
-	const char *effect; /* of a value that is not */
+	const char *effect; /* of any other value */
 } variables[] = {
 	{ "TIDEMARK", is_tracking, "1, 0 or auto", "whatever it says, tracking is on: only 0 and off turn it off" },
-	{ "TIDEMARK_SOCKET", is_path, "the path of a socket, from / on", relative },
-	{ "TIDEMARK_DIR", is_path, "a directory, from / on", relative },
+	{ "TIDEMARK_SOCKET", is_path, "the path of a socket, starting with /", relative },
+	{ "TIDEMARK_DIR", is_path, "a directory, starting with /", relative },
 	{ "TIDEMARK_KEEP", is_switch, "1 or 0", "whatever it says, ledgers are kept: only 0 and off mean no" },
 	{ "TIDEMARK_MODE", tdm_setup_mode_is_valid, "permissions such as 0640",
 		"only reading can be allowed to others (0640, 0644, 0604); anything else counts as 0600" },
@@ -63,11 +64,11 @@ static const struct {
 	{ "TIDEMARK_STACKS", is_depth, "a number of frames up to 64",
 		"a larger number counts as 64, anything else as 0" },
 	{ "TIDEMARK_UNWIND", is_unwinder, "auto, fp or libunwind", "it counts as auto" },
-	{ "TIDEMARK_SHM_DIR", is_path, "a directory, from / on", relative },
-	{ "TIDEMARK_SYSFS_ROOT", is_path, "a directory, from / on", relative },
-	{ "TIDEMARK_PROC_ROOT", is_path, "a directory, from / on", relative },
-	{ "TIDEMARK_DEV_ROOT", is_path, "a directory, from / on", relative },
-	{ "TIDEMARK_LIBRARY", is_path, "the path of libtidemark.so, from / on", relative },
+	{ "TIDEMARK_SHM_DIR", is_path, "a directory, starting with /", relative },
+	{ "TIDEMARK_SYSFS_ROOT", is_path, "a directory, starting with /", relative },
+	{ "TIDEMARK_PROC_ROOT", is_path, "a directory, starting with /", relative },
+	{ "TIDEMARK_DEV_ROOT", is_path, "a directory, starting with /", relative },
+	{ "TIDEMARK_LIBRARY", is_path, "the path of libtidemark.so, starting with /", relative },
 };
 enum { VARIABLES = sizeof variables / sizeof variables[0] };
 
@@ -93,10 +94,10 @@ static void check_variable(struct tdm_doctor *d, struct tdm_str name, const char
 	tdm_doctor_say(d, WARNING, "%s is set, and nothing reads it%s%s%s", looked,
 		suggest.best != NULL ? "; did you mean " : "", suggest.best != NULL ? suggest.best : "",
 		suggest.best != NULL ? "?" : "");
-	tdm_doctor_advise(d, tdm_doctor_command(d, "unset", looked), "correct the name, or take it away");
+	tdm_doctor_advise(d, tdm_doctor_command(d, "unset", looked), "correct the name, or unset it");
 }
 
-/* Variables that begin with TIDEMARK: known ones with their values, and typing errors. */
+/* Variables that begin with TIDEMARK: the values of known ones, and misspelt names. */
 void tdm_doctor_environment_tidemark(struct tdm_doctor *d)
 {
 	static const char prefix[] = "TIDEMARK";
@@ -112,7 +113,7 @@ void tdm_doctor_environment_tidemark(struct tdm_doctor *d)
 		tdm_doctor_say(d, OK, "%zu variable%s of Tidemark set, none wrong", good, good == 1 ? "" : "s");
 }
 
-/* Variables of the runtime. With `nothing`, no public version of it reads them. */
+/* Variables of the runtime. `nothing`: no public version of the runtime reads it. */
 static const struct {
 	const char *name;
 	bool nothing;

@@ -1,4 +1,5 @@
-/* The ledgers: where they are, which cannot be read and why, what ended programs left, what was lost, what they say. */
+/* Checks of the ledgers: their directory, unreadable ones, those of ended programs, lost events, and implausible
+ * figures. */
 #include "analyze/doctor_checks.h"
 #include "base/err.h"
 
@@ -9,7 +10,7 @@
 /* A ledger with one device takes some hundred KiB and grows by 96 bytes a buffer. */
 #define SPACE_NEEDED  (UINT64_C(512) << 10)
 #define SPACE_WANTED  (UINT64_C(16) << 20)
-#define SPACE_PRIVATE (UINT64_C(64) << 20) /* what a container gets that does not ask for more */
+#define SPACE_PRIVATE (UINT64_C(64) << 20) /* the default of a container */
 
 static const char *look_at_ledgers(struct tdm_doctor *d)
 {
@@ -21,8 +22,8 @@ static void check_space(struct tdm_doctor *d)
 	const struct tdm_probe *probe = &d->setup->probe;
 	char free_text[TDM_BYTES_CAP], all_text[TDM_BYTES_CAP];
 	if (probe->space_err != 0) {
-		tdm_doctor_say(d, WARNING, "the free space of %s cannot be told: %s", d->looked,
-			tdm_err_text(probe->space_err));
+		tdm_doctor_say(
+			d, WARNING, "cannot tell the free space of %s: %s", d->looked, tdm_err_text(probe->space_err));
 		return;
 	}
 	tdm_format_bytes_short(free_text, sizeof free_text, probe->free_bytes);
@@ -43,7 +44,7 @@ static void check_space(struct tdm_doctor *d)
 	}
 }
 
-/* The directory: there, readable, writable, with room. */
+/* The directory: it exists, can be read and written, and has room. */
 void tdm_doctor_ledgers_directory(struct tdm_doctor *d)
 {
 	const struct tdm_probe_file *file = &d->setup->probe.ledger_dir;
@@ -76,9 +77,9 @@ static const struct {
 		"it is another user's: look as that user or as root; or let its program share it with "
 		"TIDEMARK_MODE=0644" },
 	{ TDM_EVERSION, NULL, "its program has a libtidemark of another version: use the tidemark that came with it" },
-	{ TDM_ECORRUPT, "tidemark dump --reap", "it is no ledger, or a damaged one: remove it" },
+	{ TDM_ECORRUPT, "tidemark dump --reap", "it is not a ledger, or it is damaged: remove it" },
 	{ -EAGAIN, "tidemark dump --reap",
-		"look again; if it stays, its program was killed at its very beginning, and it may be removed" },
+		"look again; if this stays, its program was killed right at its start, and it may be removed" },
 };
 
 static void advise_problem(struct tdm_doctor *d, int err, const struct tdm_probe_file *file)
@@ -87,7 +88,7 @@ static void advise_problem(struct tdm_doctor *d, int err, const struct tdm_probe
 	if (file->is_link || (file->err == 0 && !S_ISREG(file->mode))) {
 		bool is_dir = !file->is_link && S_ISDIR(file->mode);
 		tdm_doctor_advise(d, is_dir ? NULL : tdm_doctor_command(d, "rm", d->looked),
-			"no program that is tracked has made it: move it elsewhere, or remove it");
+			"no tracked program created it: move it elsewhere, or remove it");
 		return;
 	}
 	for (size_t i = 0; i < sizeof remedies / sizeof remedies[0]; i++)
@@ -118,7 +119,7 @@ void tdm_doctor_ledgers_unreadable(struct tdm_doctor *d)
 		bool is_other = is_foreign(problem);
 		problems += problem->is_unread;
 		if (!problem->is_unread || (is_other && foreign == 0))
-			continue; /* the first one has spoken for all of them: a busy machine has hundreds */
+			continue; /* one finding speaks for all of them: a busy machine has hundreds */
 		tdm_doctor_look(d, "%s", problem->place);
 		if (is_other && foreign > 1)
 			tdm_doctor_say(d, INFO, "%s cannot be read: %s; nor can %zu more", problem->place,
@@ -135,7 +136,7 @@ void tdm_doctor_ledgers_unreadable(struct tdm_doctor *d)
 			readable == 1 ? "" : "s");
 }
 
-/* What processes that have ended left behind. */
+/* Ledgers of processes that have ended. */
 void tdm_doctor_ledgers_left(struct tdm_doctor *d)
 {
 	const struct tdm_picture *picture = d->setup->picture;
@@ -160,11 +161,11 @@ static const struct {
 	enum tdm_ledger_loss loss;
 	const char *what, *advice;
 } losses[] = {
-	{ TDM_LOSS_SPACE, "for want of room", "make room in the file system, or set TIDEMARK_DIR to a larger one" },
+	{ TDM_LOSS_SPACE, "for lack of space", "make room in the file system, or set TIDEMARK_DIR to a larger one" },
 	{ TDM_LOSS_NESTED, "in signal handlers that interrupted the library",
 		"do not allocate device memory in signal handlers" },
 	{ TDM_LOSS_DEVICE, "of more devices than a ledger has room for", "one process uses too many devices" },
-	{ TDM_LOSS_INVALID, "because they could not be true", "its reports have impossible kinds or sizes" },
+	{ TDM_LOSS_INVALID, "because of impossible values", "it reports impossible kinds or sizes" },
 	{ TDM_LOSS_TEXT, "only in part: names or stacks were not kept",
 		"use fewer different names: a number in each name makes each one new" },
 };
@@ -201,8 +202,8 @@ void tdm_doctor_ledgers_namespaces(struct tdm_doctor *d)
 			   picture->processes[i].who->pid_namespace != probe->pid_namespace;
 	tdm_doctor_look(d, "%s/self/ns/pid", probe->places.proc);
 	if (foreign != 0 && probe->pid_namespace != 0)
-		tdm_doctor_say(d, INFO, "%zu tracked process%s of containers: their pids are those inside", foreign,
-			foreign == 1 ? " is one" : "es are those");
+		tdm_doctor_say(d, INFO, "%zu tracked process%s in containers: the pids shown are those inside", foreign,
+			foreign == 1 ? " is" : "es are");
 }
 
 struct figures {
@@ -230,7 +231,7 @@ static void add_process(const struct tdm_picture *picture, const struct tdm_pict
 	f->per_core_bytes += buffers == 0 ? per_core : 0;
 }
 
-/* Whether what is reported can be all: why only kilobytes, or nothing at all, is shown. */
+/* Whether the reports can be complete: explains why only kilobytes, or nothing, is shown. */
 void tdm_doctor_ledgers_figures(struct tdm_doctor *d)
 {
 	const struct tdm_picture *picture = d->setup->picture;
@@ -242,7 +243,7 @@ void tdm_doctor_ledgers_figures(struct tdm_doctor *d)
 			add_process(picture, &picture->processes[i], &f);
 	const char *run = f.running == 1 ? " runs" : "s run";
 	if (picture->ledgers_err != 0)
-		return; /* the directory cannot be read: nothing can be said */
+		return; /* the directory cannot be read */
 	if (f.running == 0) {
 		tdm_doctor_say(d, INFO, "no tracked program runs%s",
 			count_foreign(picture) != 0 ? " whose ledger can be read" : "");

@@ -1,4 +1,6 @@
-/* What the runtime publishes by itself: its shared memory; and the server that instrumented runtimes speak to. */
+/*
+ * Checks of what the runtime itself publishes in shared memory, and of the server that instrumented runtimes report to.
+ */
 #include "analyze/doctor_checks.h"
 #include "base/err.h"
 
@@ -23,7 +25,8 @@ static void unreadable_region(struct tdm_doctor *d, const struct tdm_metal_regio
 	case TDM_METAL_LENGTH:
 		if (!region->has_version || (region->status == TDM_METAL_LENGTH && is_known))
 			tdm_doctor_advise(d, tdm_doctor_command(d, "rm", d->looked),
-				"it is none of the runtime's, or was cut: it may be removed when no process uses the "
+				"it is not from the runtime, or it is truncated: it may be removed when no process "
+				"uses the "
 				"device");
 		else
 			tdm_doctor_advise(d, NULL,
@@ -32,8 +35,8 @@ static void unreadable_region(struct tdm_doctor *d, const struct tdm_metal_regio
 		return;
 	case TDM_METAL_NOT_READY:
 		tdm_doctor_advise(d, tdm_doctor_command(d, "rm", d->looked),
-			"look again; if it stays, a program was broken off while it made the file, and no process uses "
-			"the device, it may be removed");
+			"look again; if this stays, a program was killed while it created the file, which may be "
+			"removed when no process uses the device");
 		return;
 	default:
 		return;
@@ -48,12 +51,13 @@ static bool has_card(const struct tdm_picture *machine, size_t region)
 	return false;
 }
 
-/* Why such a device has neither telemetry nor a capacity. */
+/* Explains why such a device has neither telemetry nor a capacity. */
 static void cardless_region(struct tdm_doctor *d, const struct tdm_metal_region *region)
 {
 	static const char *const reasons[] = {
-		[TDM_METAL_ID_CHIP] = "the driver does not tell the ids of chips that are linked by Ethernet, as on an "
-				      "n300 or in a galaxy",
+		[TDM_METAL_ID_CHIP] =
+			"the driver does not report the ids of chips that are linked by Ethernet, as on an "
+			"n300 or in a galaxy",
 		[TDM_METAL_ID_BOARD] = "version 1 of the layout has the board's id, not the chip's",
 		[TDM_METAL_ID_LOGICAL] = "the runtime found no id and wrote down its own number of the device",
 	};
@@ -77,7 +81,7 @@ static void odd_id(struct tdm_doctor *d, const struct tdm_metal_region *region)
 		tdm_doctor_say(d, INFO, "%s: a simulated device, which is on no card", region->name);
 }
 
-/* Why a program is not in it, or only with 0. */
+/* Explains why a program is missing from the file, or has only zeros there. */
 static void missing_figures(struct tdm_doctor *d, const struct tdm_metal_region *region)
 {
 	bool is_new = region->version >= 4, is_all_zero = true;
@@ -101,7 +105,7 @@ static void missing_figures(struct tdm_doctor *d, const struct tdm_metal_region 
 	}
 }
 
-/* What processes that ended have left in it. */
+/* Figures that ended processes left in the file. */
 static void stale_slots(struct tdm_doctor *d, const struct tdm_metal_region *region)
 {
 	char size[TDM_BYTES_CAP];
@@ -119,8 +123,7 @@ static void stale_slots(struct tdm_doctor *d, const struct tdm_metal_region *reg
 	}
 	bool is_used = stale < region->slot_count;
 	tdm_doctor_say(d, WARNING,
-		"%s: %zu of %" PRIu32
-		" process%s ended without giving back %s; nothing of it is on the device any more",
+		"%s: %zu of %" PRIu32 " process%s ended without giving back %s; none of it is still on the device",
 		region->name, stale, region->slot_count, region->slot_count == 1 ? " has" : "es have",
 		tdm_format_bytes_short(size, sizeof size, bytes));
 	tdm_doctor_advise(d, is_used ? NULL : tdm_doctor_command(d, "rm", d->looked),
@@ -167,7 +170,7 @@ void tdm_doctor_runtime_regions(struct tdm_doctor *d)
 		"=1 was set, or it runs in a container with a /dev/shm of its own");
 }
 
-/* Processes that have a card open, and whose memory nobody counts: why they have no figures. */
+/* Processes that have a card open and whose memory is not counted. */
 void tdm_doctor_runtime_uncounted(struct tdm_doctor *d)
 {
 	enum { OPEN = 1 << TDM_FROM_DRIVER, COUNTED = 1 << TDM_FROM_LEDGER | 1 << TDM_FROM_METAL_SHM };
@@ -186,7 +189,7 @@ void tdm_doctor_runtime_uncounted(struct tdm_doctor *d)
 		tdm_buf_printf(&list, " and %zu more", count - UNCOUNTED_SHOWN);
 	d->findings.failed |= list.failed;
 	if (count != 0) {
-		tdm_doctor_say(d, INFO, "%s a card open, and no file that may be read counts what %s: %s",
+		tdm_doctor_say(d, INFO, "%s a card open, and no readable file counts what %s: %s",
 			count == 1 ? "a process has" : "processes have", count == 1 ? "it holds" : "they hold",
 			list.data);
 		tdm_doctor_advise(d, NULL,
@@ -242,5 +245,5 @@ void tdm_doctor_runtime_socket(struct tdm_doctor *d)
 		tdm_doctor_advise(d, tdm_doctor_command(d, "rm", d->looked),
 			"instrumented runtimes try to connect at every report: remove it, or start the server");
 	} else
-		tdm_doctor_say(d, INFO, "whether an allocation server listens cannot be told: %s", tdm_err_text(err));
+		tdm_doctor_say(d, INFO, "cannot tell whether an allocation server listens: %s", tdm_err_text(err));
 }

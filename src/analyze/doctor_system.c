@@ -1,4 +1,5 @@
-/* The rest of the machine: the library, the clock, barriers, containers, the terminal. Nothing here is required. */
+/* Checks of the rest of the machine: the library, the clock, barriers, containers, the terminal. Nothing here is
+ * required. */
 #include "analyze/doctor_checks.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -13,8 +14,8 @@ void tdm_doctor_library_loader(struct tdm_doctor *d)
 	}
 	tdm_doctor_say(d, INFO, "the loader does not find %s: programs that are linked with it will not start", name);
 	tdm_doctor_advise(d, "sudo ldconfig",
-		"install the library and let the loader know, or set LD_LIBRARY_PATH; whoever links it statically "
-		"needs nothing");
+		"install the library and let the loader know, or set LD_LIBRARY_PATH; programs that link it statically "
+		"need nothing");
 }
 
 /* Whether Python finds the package. */
@@ -33,7 +34,7 @@ void tdm_doctor_library_python(struct tdm_doctor *d)
 		tdm_doctor_advise(d, NULL, "install it where python3 looks, or set PYTHONPATH");
 }
 
-/* The time stamp counter, which births and events are timed with. */
+/* The time stamp counter, which times births and events. */
 void tdm_doctor_system_clock(struct tdm_doctor *d)
 {
 	const struct tdm_probe *probe = &d->setup->probe;
@@ -44,7 +45,7 @@ void tdm_doctor_system_clock(struct tdm_doctor *d)
 	}
 	tdm_doctor_look(d, "%s/cpuinfo", probe->places.proc);
 	if (probe->tsc_err != 0) {
-		tdm_doctor_say(d, INFO, "whether the time stamp counter is steady cannot be told: %s",
+		tdm_doctor_say(d, INFO, "cannot tell whether the time stamp counter is steady: %s",
 			tdm_err_text(probe->tsc_err));
 	} else if (probe->tsc_is_constant && probe->tsc_is_nonstop) {
 		tdm_doctor_say(d, OK, "the time stamp counter is constant and does not stop");
@@ -57,17 +58,17 @@ void tdm_doctor_system_clock(struct tdm_doctor *d)
 	}
 }
 
-/* The barrier with which a device goes from one thread to another in the library. */
+/* The barrier that lets the library move a device from one thread to another. */
 void tdm_doctor_system_membarrier(struct tdm_doctor *d)
 {
 	tdm_doctor_look(d, "membarrier(2)");
 	if (d->setup->probe.has_membarrier) {
-		tdm_doctor_say(d, OK, "the kernel has expedited barriers: one thread alone reports without a lock");
+		tdm_doctor_say(d, OK, "Linux offers expedited barriers: a single thread reports without a lock");
 		return;
 	}
 	tdm_doctor_say(d, INFO,
-		"no expedited barriers: the library takes a lock at every report, which is slower and as exact");
-	tdm_doctor_advise(d, NULL, "a kernel before 4.14, or a container whose filter refuses the call");
+		"no expedited barriers: the library takes a lock at every report, which is slower but just as exact");
+	tdm_doctor_advise(d, NULL, "this is a Linux before 4.14, or a container whose filter refuses the call");
 }
 
 /* Whether this runs in a container. */

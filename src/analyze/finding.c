@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a text that is evidence: what comes from a file may be long. */
+/* The most bytes of a text that is evidence: texts from files may be long. */
 enum { PLACE_MAX = 4096 };
 
 const char *tdm_cause_name(enum tdm_cause cause)
@@ -21,7 +21,7 @@ const char *tdm_cause_name(enum tdm_cause cause)
 	return names[cause];
 }
 
-/* Nothing is larger than what is unknown. */
+/* No size is larger than an unknown one. */
 enum tdm_cause tdm_cause_of(uint64_t need, uint64_t total, uint64_t free, uint64_t largest_free)
 {
 	if (need == TDM_BYTES_UNKNOWN)

@@ -1,11 +1,11 @@
 /*
- * A finding: what an analyser has to say. Every analyser gives these and nothing else that judges: leaks, failures of a
- * replay, reasons in captures, errors in logs, pressure indicators, the checks of doctor. report/finding_text.c and
- * report/finding_json.c show them, whoever they are from.
+ * A finding is a judgement of an analyser: a leak, a failure in a replay, a reason in a capture, an error in a log, a
+ * pressure indicator, the result of a doctor check. Analysers report all judgements this way, and report/finding_text.c
+ * and report/finding_json.c show them all.
  *
- * A finding is about something (a device, a process, a site), has figures with names and units, evidence that can be
- * looked up, and advice that says what it would change. Its sentence is the analyser's own where only that knows the
- * words; else the report makes it from the figures.
+ * A finding is about something (a device, a process, a site). It has figures with names and units, evidence that can be
+ * looked up, and advice with the change that it would bring. The analyser writes its sentence if only the analyser
+ * knows the words; otherwise the report makes one from the figures.
  */
 #ifndef TDM_ANALYZE_FINDING_H
 #define TDM_ANALYZE_FINDING_H
@@ -30,9 +30,9 @@ enum tdm_finding_family {
 
 enum tdm_severity { TDM_FINDING_OK, TDM_FINDING_INFO, TDM_FINDING_WARNING, TDM_FINDING_BROKEN, TDM_SEVERITIES };
 
-/* Why memory did not suffice, in a replay or by what the runtime said. id, name in JSON */
+/* Why memory did not suffice, in a replay or according to the runtime. id, name in JSON */
 #define TDM_CAUSE_LIST(X)                                                           \
-	X(UNKNOWN, NULL)            /* the figures that would tell are missing */   \
+	X(UNKNOWN, NULL)            /* figures are missing */                       \
 	X(TOO_LARGE, "too_large")   /* more than the whole memory: it never fits */ \
 	X(EXHAUSTED, "exhausted")   /* less is free than is needed */               \
 	X(FRAGMENTED, "fragmented") /* enough is free, but not in one piece */      \
@@ -48,13 +48,13 @@ enum tdm_cause {
 
 const char *tdm_cause_name(enum tdm_cause cause); /* NULL when unknown */
 
-/* From what is needed in one piece and from what there is; TDM_BYTES_UNKNOWN is allowed for each. */
+/* From the bytes needed in one piece and the memory there is; each may be TDM_BYTES_UNKNOWN. */
 enum tdm_cause tdm_cause_of(uint64_t need, uint64_t total, uint64_t free, uint64_t largest_free);
 
 enum tdm_unit {
 	TDM_UNIT_COUNT, /* this and the next seven are whole numbers */
 	TDM_UNIT_BYTES,
-	TDM_UNIT_CHANGE, /* bytes more or, as a negative number, less; always known */
+	TDM_UNIT_CHANGE, /* a signed number of bytes; always known */
 	TDM_UNIT_NS,
 	TDM_UNIT_ADDRESS,
 	TDM_UNIT_CAUSE,    /* enum tdm_cause */
@@ -68,10 +68,10 @@ enum tdm_unit {
 	TDM_UNIT_CORES, /* a range of cores */
 };
 
-/* A figure, or a piece of evidence: where the finding can be looked up. Unknown are TDM_BYTES_UNKNOWN, not a number,
- * NULL, and a range that is not valid. A word is borrowed, of evidence it is owned. */
+/* A figure, or a piece of evidence: where the finding can be looked up. Unknown is TDM_BYTES_UNKNOWN, NAN, NULL or an
+ * invalid range. The word of a figure is borrowed, that of evidence is owned. */
 struct tdm_figure {
-	const char *key; /* its name in JSON, borrowed for good */
+	const char *key; /* its name in JSON, static */
 	uint8_t unit;    /* enum tdm_unit */
 	bool is_evidence;
 	union {
@@ -100,11 +100,11 @@ struct tdm_hole {
 
 /* What to do about it. */
 struct tdm_advice {
-	char *text, *command;     /* owned; command: to type for that; NULL: there is none */
-	struct tdm_figure change; /* what the figure of this key would become; key NULL: that cannot be told */
+	char *text, *command;     /* owned; command: what to type, or NULL */
+	struct tdm_figure change; /* what the figure of this key would become; key NULL: unknown */
 };
 
-/* What it is about; 0, NULL and the like: none of these. */
+/* What it is about; a field that is 0, NULL or the like does not apply. */
 struct tdm_about {
 	int32_t pid;
 	uint32_t process, holding; /* indices into the picture; UINT32_MAX: none */
@@ -117,7 +117,7 @@ struct tdm_about {
 	const char *phase;
 };
 
-/* A piece of one of the lists below. */
+/* A range of one of the lists below. */
 struct tdm_finding_part {
 	size_t first, count;
 };
@@ -125,37 +125,36 @@ struct tdm_finding_part {
 struct tdm_finding {
 	uint8_t family;   /* enum tdm_finding_family */
 	uint8_t severity; /* enum tdm_severity */
-	uint8_t code;     /* the family's own number of `what` */
-	uint32_t order;   /* in which they were added */
-	const char *what; /* "grows", "driver.module": its name in JSON, borrowed for good */
-	double weight;    /* among those of one severity the heavier come first, */
-	uint64_t bytes;   /* and among those the larger */
+	uint8_t code;     /* the family's number for `what` */
+	uint32_t order;   /* in which it was added */
+	const char *what; /* "grows", "driver.module": its name in JSON, static */
+	double weight;    /* within a severity, heavier findings come first, */
+	uint64_t bytes;   /* then larger ones */
 	struct tdm_about about;
-	char *text; /* a sentence without its stop; NULL: the report makes it */
+	char *text; /* a sentence without the full stop; NULL: the report makes it */
 	struct tdm_finding_part figures, holes, advice;
 };
 
-/* All zero to begin with. What is added to a finding is added to the last one. */
+/* Zeroed to begin with. Figures, holes and advice are added to the last finding. */
 struct tdm_findings {
 	struct tdm_finding *list;
 	struct tdm_figure *figures;
 	struct tdm_hole *holes;
 	struct tdm_advice *advice;
 	size_t count, cap, figure_count, figure_cap, hole_count, hole_cap, advice_count, advice_cap;
-	bool failed; /* memory ran out: some are missing; nothing is added any more */
+	bool failed; /* memory ran out: findings are missing, and no more are added */
 };
 
-bool tdm_findings_done(struct tdm_findings *findings); /* whether memory had run out */
+bool tdm_findings_done(struct tdm_findings *findings); /* returns whether memory had run out */
 
-/* A new one, about nothing yet; borrowed until the next. Never NULL: when memory has run out it is one that nobody
- * sees. */
+/* A new finding, about nothing yet; borrowed until the next one. Never NULL: when memory has run out it is a dummy. */
 struct tdm_finding *tdm_findings_add(
 	struct tdm_findings *findings, enum tdm_finding_family family, const char *what, enum tdm_severity severity);
 
-/* A remark about a file, with a label, borrowed for good, or NULL; tdm_findings_say() says it. */
+/* A remark about a file, with a static label or NULL; tdm_findings_say() adds its sentence. */
 void tdm_findings_remark(
 	struct tdm_findings *findings, enum tdm_severity severity, const char *what, const char *label);
-/* One that is said: "3 nodes cannot be used"; none when there are none. */
+/* A remark with a count, such as "3 nodes cannot be used"; nothing when the count is 0. */
 void tdm_findings_counted(struct tdm_findings *findings, enum tdm_severity severity, const char *what,
 	const char *label, uint64_t count, const char *one, const char *many);
 
@@ -164,7 +163,7 @@ void tdm_findings_figure(struct tdm_findings *findings, const char *key, enum td
 void tdm_findings_real(struct tdm_findings *findings, const char *key, enum tdm_unit unit, double real);
 void tdm_findings_word(struct tdm_findings *findings, const char *key, const char *word);
 void tdm_findings_cores(struct tdm_findings *findings, const char *key, const struct tdm_core_range *range);
-/* Evidence; an empty text is unknown. */
+/* Add evidence; an empty text is unknown. */
 void tdm_findings_place(struct tdm_findings *findings, const char *key, struct tdm_str text);
 void tdm_findings_position(struct tdm_findings *findings, const char *key, enum tdm_unit unit, uint64_t number);
 void tdm_findings_holes(struct tdm_findings *findings, const struct tdm_hole *holes, size_t count);
@@ -172,15 +171,15 @@ void tdm_findings_holes(struct tdm_findings *findings, const struct tdm_hole *ho
 /* `command` may be NULL. */
 void tdm_findings_advise(struct tdm_findings *findings, const char *command, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* What the last advice would change a figure to. */
+/* The value that a figure would have with the last advice. */
 void tdm_findings_change(struct tdm_findings *findings, const char *key, enum tdm_unit unit, uint64_t number);
 
-/* The worst first, of those the heaviest; equal ones as they were added. Nothing may be added afterwards. */
+/* The worst first, then the heaviest, then as they were added. Nothing may be added afterwards. */
 void tdm_findings_sort(struct tdm_findings *findings);
 
 size_t tdm_findings_count(const struct tdm_findings *findings, enum tdm_severity severity);
 
-/* The figure or evidence of this name; NULL, unknown or not a number when there is none. */
+/* The figure or evidence of this name; NULL, unknown or NAN when there is none. */
 const struct tdm_figure *tdm_finding_figure(
 	const struct tdm_findings *findings, const struct tdm_finding *finding, const char *key);
 uint64_t tdm_finding_number(const struct tdm_findings *findings, const struct tdm_finding *finding, const char *key);

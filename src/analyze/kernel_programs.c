@@ -23,7 +23,7 @@ void tdm_kernel_programs_done(struct tdm_kernel_programs *p)
 	*p = (struct tdm_kernel_programs){ .code_of = NULL };
 }
 
-/* A program by its id, made when it is new; an id that comes again after its program was destroyed is a new one. */
+/* A program by its id, created if new; an id that appears again after its program was destroyed is a new program. */
 static struct tdm_kernel_program *program_of(struct tdm_kernel_programs *p, uint64_t id)
 {
 	uint32_t index = tdm_map_find(&p->by_id, id);
@@ -37,7 +37,7 @@ static struct tdm_kernel_program *program_of(struct tdm_kernel_programs *p, uint
 	return &p->programs[p->program_count++];
 }
 
-/* Texts of a kernel are kept one after the other; where they are is settled at the end, when the buffer is still. */
+/* Appends a text of a kernel to one buffer; pointers are set at the end, when the buffer no longer moves. */
 static size_t keep(struct tdm_kernel_programs *p, struct tdm_str text)
 {
 	size_t at = p->texts.len;

@@ -1,4 +1,4 @@
-/* The kernels that the inspector has listed, put together to programs, with the code that each of them needs. */
+/* Groups the kernels that the inspector listed into programs, with the code that each of them needs. */
 #ifndef TDM_ANALYZE_KERNEL_PROGRAMS_H
 #define TDM_ANALYZE_KERNEL_PROGRAMS_H
 
@@ -9,32 +9,33 @@
 struct tdm_program_kernel {
 	uint64_t program, watcher_id;
 	uint64_t code_bytes;              /* in the kernel-config ring; TDM_BYTES_UNKNOWN */
-	const char *name, *path, *source; /* at the end only; empty: none */
+	const char *name, *path, *source; /* at the end only; empty: unknown */
 };
 
 struct tdm_kernel_program {
 	uint64_t id;
-	size_t order; /* in which it came */
+	size_t order; /* in the file */
 	uint64_t kernels;
 	uint64_t compile_ns; /* TDM_BYTES_UNKNOWN: not said */
 	bool destroyed;
 	uint64_t code_bytes;     /* of the kernels whose code is known */
-	uint64_t known, unknown; /* kernels whose code is known, and is not */
-	double ring_share;       /* of the code; NAN: unknown; at the end only */
+	uint64_t known, unknown; /* kernels whose code size is known, or not */
+	double ring_share;       /* that its code takes; NAN: unknown; at the end only */
 };
 
-/* The same kernel is in many programs. */
+/* A kernel by name: the same one is in many programs. */
 struct tdm_kernel_name {
 	const char *name;
 	uint64_t kernels;
-	uint64_t code_bytes; /* the most of one */
+	uint64_t code_bytes; /* of the largest */
 };
 
 struct tdm_kernel_programs {
-	uint64_t (*code_of)(const char *path); /* set by the user, or NULL: bytes of a kernel's code, or unknown */
-	struct tdm_kernel_program *programs;   /* those with most code first, at the end */
+	uint64_t (*code_of)(
+		const char *path);           /* set by the caller, may be NULL: bytes of a kernel's code, or unknown */
+	struct tdm_kernel_program *programs; /* most code first, at the end */
 	struct tdm_program_kernel *kernels;
-	struct tdm_kernel_name *names; /* the one that comes most often first; at the end only */
+	struct tdm_kernel_name *names; /* the most frequent first; at the end only */
 	size_t program_count, kernel_count, name_count, program_cap, kernel_cap;
 	uint64_t refused;
 	uint64_t ring_bytes; /* of the kernel-config ring; TDM_BYTES_UNKNOWN */

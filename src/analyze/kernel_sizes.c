@@ -25,7 +25,7 @@ static void texts_of(struct tdm_kernel_binary *b, const char **texts[TEXTS])
 	texts[4] = &b->build;
 }
 
-/* Texts of a binary are kept one after the other; where they are is settled at the end, when the buffer is still. */
+/* Appends the texts of a binary to one buffer; pointers are set at the end, when the buffer no longer moves. */
 static int take_binary(struct tdm_kernel_sizes *s, const struct tdm_kernel_binary *binary)
 {
 	const char **texts[TEXTS];
@@ -126,7 +126,7 @@ size_t tdm_kernel_sizes_targets(
 		while (k < count && strcmp(targets[k].name, b->target) != 0)
 			k++;
 		if (k == TDM_KERNEL_TARGETS_MAX)
-			k--; /* the last one holds all that is left */
+			k--; /* the last one holds all others */
 		if (k == count) {
 			bool is_last = count == TDM_KERNEL_TARGETS_MAX - 1;
 			targets[count++] = (struct tdm_kernel_target){ .name = is_last ? "others" : b->target,

@@ -1,4 +1,4 @@
-/* How large compiled kernels are: binaries put together to kernels, and added up by processor. */
+/* Sizes of compiled kernels: groups binaries into kernels, and adds them up by processor. */
 #ifndef TDM_ANALYZE_KERNEL_SIZES_H
 #define TDM_ANALYZE_KERNEL_SIZES_H
 
@@ -26,10 +26,10 @@ struct tdm_kernel_sizes {
 	struct tdm_kernel_binary *binaries; /* at the end sorted: kernels by build, name and hash, then firmware */
 	struct tdm_kernel_size *kernels;    /* the largest first; at the end only */
 	size_t count, kernel_count, cap;
-	size_t firmware;                   /* binaries of it */
+	size_t firmware;                   /* the number of its binaries */
 	uint64_t packed_bytes, over_limit; /* of all kernels; files with a segment above its limit */
 	uint64_t ring_bytes;               /* of the kernel-config ring; TDM_BYTES_UNKNOWN */
-	size_t too_large;                  /* kernels that do not fit it alone */
+	size_t too_large;                  /* kernels that do not fit even alone */
 	uint64_t refused;                  /* files and folders that could not be used */
 	struct tdm_walk_rest rest;
 	struct tdm_buf texts;
@@ -47,7 +47,7 @@ size_t tdm_kernel_sizes_targets(
 	const struct tdm_kernel_sizes *sizes, bool firmware, struct tdm_kernel_target targets[TDM_KERNEL_TARGETS_MAX]);
 
 struct tdm_findings;
-/* Kernels that are too large, and what was not looked at. */
+/* Findings about kernels that are too large, and about files that were not read. */
 void tdm_kernel_sizes_find(const struct tdm_kernel_sizes *sizes, struct tdm_findings *found);
 
 #endif

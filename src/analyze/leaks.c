@@ -41,7 +41,7 @@ void tdm_leaks_free(struct tdm_leaks *leaks)
 	free(leaks);
 }
 
-/* Indices of the picture to ours. */
+/* From indices of the picture to ours. */
 
 static int process_number(
 	struct tdm_leaks *leaks, const struct tdm_picture_process *shown, uint32_t hint, uint32_t *number)
@@ -125,7 +125,7 @@ static unsigned window_of(const struct tdm_leaks *leaks, uint64_t time_ns)
 	return window < TDM_LEAKS_WINDOWS ? window : TDM_LEAKS_WINDOWS - 1;
 }
 
-/* Where the process has been looked at and the site was not there, its floor is 0. */
+/* In windows that saw the process but not the site, the floor is 0. */
 static void init_floor(const struct tdm_leaks *leaks, struct tdm_leaks_site *site)
 {
 	uint32_t seen = leaks->processes[leaks->places[site->place].process].seen_windows;
@@ -133,7 +133,7 @@ static void init_floor(const struct tdm_leaks *leaks, struct tdm_leaks_site *sit
 		site->floor[i].count = site->floor[i].bytes = (seen >> i & 1) != 0 ? 0 : TDM_LEAKS_UNSEEN;
 }
 
-/* The number of the site, which is made if need be: one for all that is beyond the limit. */
+/* The number of the site, created if new; beyond the limit, all buffers of a kind share one site. */
 static int site_number(
 	struct tdm_leaks *leaks, uint32_t place, uint8_t kind, uint32_t name, uint32_t stack, uint32_t *number)
 {
@@ -160,7 +160,7 @@ static int site_number(
 	return 0;
 }
 
-/* Lets go of the sites of processes that are gone, so that there is room for those of others. */
+/* Drops the sites of processes that are gone, to make room for others. */
 static int drop_gone(struct tdm_leaks *leaks, const struct tdm_picture *picture)
 {
 	bool *is_here = calloc(leaks->process_count + 1, sizeof *is_here);
@@ -178,7 +178,7 @@ static int drop_gone(struct tdm_leaks *leaks, const struct tdm_picture *picture)
 			continue;
 		}
 		if (kept != i) {
-			tdm_map_put(&leaks->by_key, key, (uint32_t)kept); /* replaces: needs no memory */
+			tdm_map_put(&leaks->by_key, key, (uint32_t)kept); /* replaces an entry: needs no memory */
 			leaks->sites[kept] = *site;
 		}
 		kept++;
@@ -247,7 +247,7 @@ static int add_buffers(struct tdm_leaks *leaks, const struct tdm_picture *pictur
 
 /* How long freed buffers lived. */
 
-/* The place that an event speaks of; TDM_INDEX_NONE: it is not in the picture. */
+/* The place of an event; TDM_INDEX_NONE: it is not in the picture. */
 static uint32_t place_of_event(
 	const struct tdm_leaks *leaks, const struct tdm_picture *picture, const struct tdm_event *event)
 {
@@ -262,7 +262,7 @@ static uint32_t place_of_event(
 	return TDM_INDEX_NONE;
 }
 
-/* The time of a release is not read each time: the buffer lived so long at least, and at most. */
+/* Not every release reads the clock, so the event gives a shortest and a longest lifetime. */
 static int add_life(struct tdm_leaks *leaks, uint32_t place, uint32_t name, const struct tdm_event *event)
 {
 	uint32_t at = tdm_map_find(&leaks->by_key, key_of(place, event->kind, false, name, 0));
@@ -278,7 +278,7 @@ static int add_life(struct tdm_leaks *leaks, uint32_t place, uint32_t name, cons
 	return 0;
 }
 
-/* Events come in runs of the same place and name: the last one is remembered. */
+/* Consecutive events often have the same place and name, so the last lookup is remembered. */
 static int add_lives(struct tdm_leaks *leaks, const struct tdm_picture *picture)
 {
 	uint32_t place = TDM_INDEX_NONE;
@@ -299,7 +299,7 @@ static int add_lives(struct tdm_leaks *leaks, const struct tdm_picture *picture)
 	return err;
 }
 
-/* What has changed since the last sample, and the lowest of the window. */
+/* Counts what has changed since the last sample, and lowers the floor of the window. */
 static void end_site(struct tdm_leaks *leaks, struct tdm_leaks_site *site, unsigned window)
 {
 	if (leaks->processes[leaks->places[site->place].process].ended)

@@ -1,5 +1,5 @@
-/* From sites to findings: each site is measured and judged, those too small to be judged alone are added up, and what
- * comes of it is put in order. */
+/* From sites to findings: each site is measured and judged, sites too small to be judged alone are added up, and the
+ * findings are sorted. */
 #include "analyze/leaks.h"
 #include "analyze/leaks_rules.h"
 #include "analyze/trend.h"
@@ -19,7 +19,7 @@ static uint64_t median(const uint64_t *values, size_t count)
 	return sorted[count / 2];
 }
 
-/* How long the rest of the region lasts. */
+/* How long the free rest of the region will last. */
 static double until_full(const struct tdm_picture *picture, uint32_t holding, unsigned kind_index, double bytes_per_s)
 {
 	const struct tdm_picture_device *device = &picture->devices[picture->holdings[holding].device];
@@ -30,7 +30,7 @@ static double until_full(const struct tdm_picture *picture, uint32_t holding, un
 	return kind->total > kind->used ? (double)(kind->total - kind->used) / bytes_per_s : 0;
 }
 
-/* What the floor of a site did over a time. */
+/* How much the floor of a site grew. */
 struct growth {
 	uint64_t count, bytes, watched_ns;
 	double bytes_per_s;
@@ -90,7 +90,7 @@ static void put_lives(struct tdm_findings *out, const struct tdm_leaks_lives *li
 		if_known(count != 0, count != 0 ? median(lives->most_ns, count) : 0));
 }
 
-/* A finding about one site. `span_ns`: the life of its process, where births are spread over it. */
+/* Adds a finding about one site. `span_ns`: the life of its process, if births are spread over it. */
 static void report(struct tdm_findings *out, const struct tdm_leaks_facts *f, enum tdm_leak_why why, uint32_t holding,
 	uint64_t span_ns)
 {
@@ -128,7 +128,7 @@ static void report(struct tdm_findings *out, const struct tdm_leaks_facts *f, en
 
 /* All sites. */
 
-/* The births of what lives, site by site: births[first[i]] up to births[first[i + 1]]. */
+/* The births of live buffers; those of site i are births[first[i]] up to births[first[i + 1]]. */
 static int gather_births(
 	const struct tdm_leaks *leaks, const struct tdm_picture *picture, size_t **first_out, uint64_t **births_out)
 {
@@ -162,7 +162,7 @@ static int gather_births(
 	return 0;
 }
 
-/* Where in the picture our places are now; TDM_INDEX_NONE: nowhere. */
+/* From our places back to indices of the picture; TDM_INDEX_NONE: not there. */
 static uint32_t *invert(const uint32_t *number_of, size_t count, size_t numbers)
 {
 	uint32_t *back = malloc((numbers + 1) * sizeof *back);
@@ -244,7 +244,8 @@ static int add_part(struct judge *j, size_t i, const struct tdm_leaks_facts *f)
 	return 0;
 }
 
-/* Whether a site grows with the kernels of new programs: the runtime keeps their binaries in DRAM. 1, 0 or -ENOMEM. */
+/* Whether a site grows along with the kernels of new programs, whose binaries the runtime keeps in DRAM. 1, 0 or
+ * -ENOMEM. */
 static int comes_with_programs(const struct judge *j, const struct tdm_leaks_facts *f)
 {
 	uint64_t *kernels = NULL;
@@ -283,7 +284,7 @@ static int judge_one(struct judge *j, size_t i, struct tdm_findings *out)
 	bool ended = f.process->who.life == TDM_LIFE_ENDED;
 	uint64_t begin = f.process->who.started_ns;
 	uint64_t end = ended ? j->newest_ns[process] : j->leaks->last_ns;
-	/* New ones are in it, too, though they are no part of the floor yet: they show that it goes on. */
+	/* New sites count too, though they are not part of the floor yet: they show that the growth goes on. */
 	bool is_new =
 		site->newest_ns >= j->leaks->begin_ns && site->freed == 0 && site->count < TDM_LEAKS_SUSPECT_GROWN;
 	if (!ended && (site->is_sum || ((f.grown > 0 || is_new) && f.grown < TDM_LEAKS_SUSPECT_GROWN))) {

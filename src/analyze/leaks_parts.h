@@ -1,4 +1,4 @@
-/* What the files of the leak finder share. Nothing outside of them includes this. */
+/* Shared by the files of the leak finder; nothing else includes this. */
 #ifndef TDM_ANALYZE_LEAKS_PARTS_H
 #define TDM_ANALYZE_LEAKS_PARTS_H
 
@@ -13,10 +13,10 @@ enum { TDM_LEAKS_OLD_PART = 4 };
 struct tdm_leaks_process {
 	uint64_t handle;
 	struct tdm_process who; /* as it was last seen */
-	bool ended;             /* was so in an earlier sample: what it holds does not change any more */
-	uint64_t frees;         /* by all devices and kinds, since its start */
+	bool ended;             /* already in an earlier sample: what it holds no longer changes */
+	uint64_t frees;         /* on all devices and of all kinds, since its start */
 	uint32_t free_windows;  /* bit n: something was freed in window n */
-	uint32_t seen_windows;  /* bit n: it was looked at in window n */
+	uint32_t seen_windows;  /* bit n: it was seen in window n */
 };
 
 /* A device of a process. */
@@ -27,7 +27,7 @@ struct tdm_leaks_place {
 };
 
 struct tdm_leaks_lives {
-	uint32_t count;                        /* so far; the place of the next is the rest of the division */
+	uint32_t count;                        /* so far; the next one goes to index count % TDM_LEAKS_LIFETIMES */
 	uint64_t ns[TDM_LEAKS_LIFETIMES];      /* at least */
 	uint64_t most_ns[TDM_LEAKS_LIFETIMES]; /* at most */
 };
@@ -37,16 +37,16 @@ struct tdm_leaks_site {
 	uint32_t name, stack; /* of the state's texts and stacks; stack is 0 when there is a name */
 	uint8_t kind;
 	bool is_sum; /* of all sites beyond the limit */
-	/* the sample under way, then the last one */
+	/* of the sample being taken, then of the last one */
 	uint64_t count, bytes;
-	uint64_t settled; /* born when it was begun, or before */
+	uint64_t settled; /* born before it began, or at that moment */
 	uint64_t old_count, old_bytes;
-	uint64_t left, old_left; /* of the sample before it: what was settled, and what was old */
+	uint64_t left, old_left; /* of the previous sample: buffers that were settled, or old, and are still alive */
 	uint64_t oldest_ns, newest_ns;
 	uint32_t shown_stack; /* of one of its buffers */
-	/* of the sample before it */
+	/* of the previous sample */
 	uint64_t last_settled, last_old;
-	/* all samples together */
+	/* of all samples together */
 	uint64_t freed, aged, aged_freed;
 	struct {
 		uint64_t count, bytes; /* the lowest of the window; TDM_LEAKS_UNSEEN: no sample */
@@ -69,7 +69,7 @@ struct tdm_leaks {
 	uint32_t *process_of, *place_of; /* from the indices of the last picture to ours */
 };
 
-/* The site of a buffer of a holding of the last sample, or TDM_MAP_NONE. */
+/* The site of a buffer in the last sample, or TDM_MAP_NONE. */
 uint32_t tdm_leaks_find(const struct tdm_leaks *leaks, uint32_t holding, const struct tdm_buffer *buffer);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * The verdict about one site. Rules look at five things: the floor (is its rise a trend, by Mann-Kendall), the births
- * of what lives (spread over the time, or over), what was freed out of the floor, whether the program frees anything at
- * all, and what kind of memory it is.
+ * The verdict about one site. The rules look at five things: the floor (whether its rise is a trend, by Mann-Kendall),
+ * the births of live buffers (still going on, or over), frees out of the floor, whether the program frees anything at
+ * all, and the kind of memory.
  */
 #include "analyze/leaks_rules.h"
 #include "analyze/trend.h"
@@ -13,28 +13,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a leak must show, and what is enough for a suspicion. */
+/* The evidence that a leak needs, and that a suspicion needs. */
 enum { SURE_WINDOWS = 8, SURE_GROWN = 5, SHORT_WINDOWS = 6, SPREAD_MIN = 16, MORTAL_MIN = 12, LIVES_MIN = 8 };
-#define SURE_S          1.9  /* seconds from the first window to the last: two of watching are not enough */
+#define SURE_S          1.9  /* seconds from the first window to the last: watching for two is not enough */
 #define SURE_Z          3.0  /* one chance in 700 without a trend */
 #define SUSPECT_Z       2.0  /* one in 40 */
 #define SHORT_Z         1.6  /* the most that TDM_LEAKS_SUSPECT_WINDOWS windows can show */
 #define SURE_RISES      0.3  /* share of the windows in which the floor rises */
-#define SURE_MORTAL     0.1  /* share of what grew old that was freed after all */
+#define SURE_MORTAL     0.1  /* share of old buffers that were freed after all */
 #define SUSPECT_MORTAL  0.25 /* the same */
-#define DEVIATIONS      2.5  /* that the middle of the births must be off for a suspicion less, */
-#define SURE_DEVIATIONS 3.0  /* and for none at all */
+#define DEVIATIONS      2.5  /* by which the middle of the births must be off to weaken a suspicion, */
+#define SURE_DEVIATIONS 3.0  /* and to drop it */
 #define STOPS           0.42 /* the middle of the births, as a share of the time: before this, growth is ending, */
 #define SLOWER          0.46 /* before this it slows down, */
-#define LATE            0.65 /* behind this it began lately */
-#define QUIET           3.0  /* times the longest pause between births: it has stopped */
-#define SPREAD_WINDOWS  0.75 /* of a program's life that must have births in them */
-#define AS_OLD          0.1  /* share of the freed ones that became as old as the oldest that lives */
-#define USUAL           0.9  /* share of the freed ones that became no older than is usual for the site */
-#define OLDER           0.5  /* share of what lives that must be older than that */
-#define LOADING_SHARE   0.5  /* of the memory of the kind that is this growth */
-#define IN_STEP         0.1  /* of the time between two kernels: so near to one a program brought it along */
-#define IN_STEP_SHARE   0.8  /* of the births that must be so near */
+#define LATE            0.65 /* after this it began lately */
+#define QUIET           3.0  /* times the longest pause between births without a birth: it has stopped */
+#define SPREAD_WINDOWS  0.75 /* share of the parts of a program's life that must have births */
+#define AS_OLD          0.1  /* share of the freed buffers that became as old as the oldest live one */
+#define USUAL           0.9  /* share of the freed buffers whose age counts as usual for the site */
+#define OLDER           0.5  /* share of the live buffers that must be older than that */
+#define LOADING_SHARE   0.5  /* share of the memory of the kind that this growth is */
+#define IN_STEP         0.1  /* of the time between two kernels: a birth this near to one came with its program */
+#define IN_STEP_SHARE   0.8  /* share of the births that must be this near */
 
 static const struct {
 	uint8_t verdict;
@@ -72,10 +72,8 @@ void tdm_leaks_measure(struct tdm_leaks_facts *f)
 	f->grown = f->windows != 0 ? f->floor[f->windows - 1] - f->floor[0] : 0;
 }
 
-/*
- * Where in a span of time the births lie on average, from 0 to 1, and by how many standard deviations that is off the
- * middle (the Laplace test). Births of one moment count once for the deviation: a burst is no proof of its date.
- */
+/* The average time of the births within a span, from 0 to 1, and by how many standard deviations it is off the middle
+ * (the Laplace test). Births at one moment count once for the deviation: a single burst proves no trend. */
 static double middle(const struct tdm_leaks_facts *f, uint64_t begin_ns, uint64_t end_ns, double *deviations)
 {
 	enum { MOMENTS = 256 };
@@ -97,7 +95,7 @@ static double middle(const struct tdm_leaks_facts *f, uint64_t begin_ns, uint64_
 	return sum / count;
 }
 
-/* Whether the last birth was long ago, measured by the pauses between births while it was watched. */
+/* Whether the last birth was long ago, compared with the pauses between births during the watching. */
 static bool has_stopped(const struct tdm_leaks_facts *f)
 {
 	size_t first = 0;
@@ -114,11 +112,8 @@ static bool has_stopped(const struct tdm_leaks_facts *f)
 	return (double)quiet > QUIET * (double)pause && quiet > f->leaks->watch_ns / TDM_LEAKS_WINDOWS / 4;
 }
 
-/*
- * Whether freed buffers of the site, and not just one of them, became as old as the oldest that lives: then all of
- * these may be freed as well when their time has come. So it is with what is collected over a cycle that is longer than
- * the watching.
- */
+/* Whether several freed buffers of the site became as old as the oldest live one. Then the live ones may still be freed
+ * when their time comes, as with buffers that are collected over a cycle longer than the watching. */
 static bool is_young(const struct tdm_leaks_facts *f)
 {
 	const struct tdm_leaks_lives *lives = f->site->lives;
@@ -131,8 +126,8 @@ static bool is_young(const struct tdm_leaks_facts *f)
 	return (double)as_old >= AS_OLD * (double)count;
 }
 
-/* Whether what lives at `end_ns` is hardly older than freed ones of the site became: requests and sessions, for
- * example, of which some always live. */
+/* Whether the live buffers at `end_ns` are hardly older than the freed ones of the site became. This is normal for
+ * requests and sessions, for example: some are always alive. */
 static bool is_usual(const struct tdm_leaks_facts *f, uint64_t end_ns)
 {
 	const struct tdm_leaks_lives *lives = f->site->lives;
@@ -148,7 +143,7 @@ static bool is_usual(const struct tdm_leaks_facts *f, uint64_t end_ns)
 	return (double)older < OLDER * (double)f->birth_count;
 }
 
-/* Memory that programs bring with them; the runtime keeps programs. */
+/* Memory that comes with programs, which the runtime caches. */
 static bool is_of_programs(uint8_t kind)
 {
 	return (tdm_kind_is_per_core((enum tdm_kind)kind) && kind != TDM_KIND_SCRATCHPAD) || kind == TDM_KIND_TRACE;
@@ -175,17 +170,15 @@ static unsigned bits(uint32_t x)
 	return (unsigned)__builtin_popcount(x);
 }
 
-/*
- * A program that loads its weights grows from its start and frees little. So: it says so in its phase; or it frees
- * nothing in most windows; or it is young, and this growth is most of what it has.
- */
+/* A program that loads its weights grows from its start and frees little. Signs: its phase says so; or it frees nothing
+ * in most windows; or it is young, and this growth is most of what it holds. */
 static bool may_be_loading(const struct tdm_leaks_facts *f, uint32_t shown_process)
 {
 	const struct tdm_leaks_process *p = f->process;
 	const struct tdm_picture_process *shown = &f->picture->processes[shown_process];
 	if (says_loading(shown->phase) || 2 * bits(p->free_windows) < bits(p->seen_windows))
 		return true;
-	/* A site that frees buffers, and not just one now and then, loads nothing. */
+	/* A site that frees more than a buffer now and then is not loading. */
 	if (f->site->lives != NULL || (double)f->site->freed >= f->grown / 2)
 		return false;
 	bool has_begun = p->who.started_ns != 0 && p->who.started_ns + 2 * f->leaks->watch_ns > f->leaks->begin_ns;
@@ -210,15 +203,15 @@ enum tdm_leak_why tdm_leaks_judge_watched(const struct tdm_leaks_facts *f, uint3
 		return TDM_LEAK_LEVELLED;
 	if (is_young(f))
 		return TDM_LEAK_YOUNG;
-	/* Who ends the watching early has seen nothing of the rest. */
+	/* If the watching ended early, the span ends there. */
 	uint64_t begin = f->leaks->begin_ns, end = begin + f->leaks->watch_ns;
 	end = f->leaks->last_ns < end ? f->leaks->last_ns : end;
-	/* Where buffers are freed the youngest are left out: many of them will be. */
+	/* If the site frees buffers, the youngest are left out: many of them will be freed. */
 	end -= f->site->freed != 0 ? f->leaks->old_ns : 0;
 	double off, at = middle(f, begin, end, &off);
 	if (off < -SURE_DEVIATIONS && at < STOPS)
 		return TDM_LEAK_LEVELLED;
-	if (is_of_programs(f->site->kind)) /* also of many sites together: each program has its own */
+	if (is_of_programs(f->site->kind)) /* also for many sites together: each program has its own */
 		return TDM_LEAK_PROGRAMS;
 	if (f->site->is_sum)
 		return TDM_LEAK_MANY;
@@ -235,9 +228,9 @@ enum tdm_leak_why tdm_leaks_judge_watched(const struct tdm_leaks_facts *f, uint3
 }
 
 /*
- * What one picture tells: births of what lives in most parts of the program's life, as many late as early, up to the
- * end; while the program frees other things, and freed ones of the site did not become as old. What comes and goes has
- * been born lately, what is loaded once early.
+ * The verdict from a single picture: live buffers were born in most parts of the program's life, as many late as early,
+ * up to the end; meanwhile the program frees other buffers, and freed buffers of the site did not become as old.
+ * Buffers that come and go were born lately, and those loaded once were born early.
  */
 static bool is_spread(const struct tdm_leaks_facts *f, uint64_t begin_ns, uint64_t end_ns)
 {
@@ -263,7 +256,7 @@ static enum tdm_leak_why judge_once(const struct tdm_leaks_facts *f, uint64_t fi
 	return is_spread(f, first_ns, last_ns) ? TDM_LEAK_SPREAD : TDM_LEAK_UNWATCHED;
 }
 
-/* How far the nearest of these is. */
+/* The distance to the nearest of these times. */
 static uint64_t distance(const uint64_t *times, size_t count, uint64_t at)
 {
 	size_t low = 0, high = count;
@@ -283,7 +276,8 @@ bool tdm_leaks_is_in_step(const struct tdm_leaks_facts *f, const uint64_t *kerne
 	size_t births = 0, near = 0;
 	if (count < TDM_LEAKS_SUSPECT_GROWN)
 		return false;
-	/* Where a program has several kernels this is less than the time between programs, which only asks for more. */
+	/* If programs have several kernels this is less than the time between programs, which only makes the test
+	 * stricter. */
 	uint64_t between = (kernels[count - 1] - kernels[0]) / (count - 1);
 	for (size_t i = 0; i < f->birth_count; i++)
 		if (f->births[i] >= f->leaks->begin_ns) {
@@ -311,7 +305,8 @@ enum tdm_leak_why tdm_leaks_judge_site(
 		why = tdm_leaks_judge_watched(f, process);
 	if (whys[why].verdict != TDM_FINDING_OK)
 		return why;
-	/* A leak may be too slow for the time that it was watched; but what is freed late, or has stopped, is none. */
+	/* A leak may be too slow for the watching time; but a site whose old buffers are freed, or that has stopped
+	 * growing, does not leak. */
 	bool calm = why == TDM_LEAK_UNWATCHED || why == TDM_LEAK_CONSTANT ||
 		    (why == TDM_LEAK_TURNS_OVER && f->site->aged_freed == 0);
 	if (calm && judge_once(f, first_ns, last_ns) == TDM_LEAK_SPREAD)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What decides when the asked-for order does not: so that the same state always prints the same. */
+/* Breaks ties, so that the same state always prints the same. */
 static int compare_place(const struct tdm_buffer_ref *a, const struct tdm_buffer_ref *b)
 {
 	int order = tdm_order(a->holding, b->holding);
@@ -95,7 +95,7 @@ static void add_to_site(struct tdm_site *site, const struct tdm_buffer *buffer)
 		site->stack = 0;
 }
 
-/* The key is exact: a kind, and a text or a stack, of which there are fewer than 2^28. */
+/* The key is exact: a kind, and a text or a stack; there are fewer than 2^28 of each. */
 static uint64_t site_key(const struct tdm_buffer *buffer)
 {
 	uint64_t which = buffer->name != 0 ? (uint64_t)buffer->name << 1 : (uint64_t)buffer->stack << 1 | 1;

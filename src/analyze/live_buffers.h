@@ -1,5 +1,4 @@
-/* Live buffers of a picture: choosing some, putting them in order, and adding them up by the place that allocated
- * them. */
+/* Chooses and sorts live buffers of a picture, and adds them up by the place that allocated them. */
 #ifndef TDM_ANALYZE_LIVE_BUFFERS_H
 #define TDM_ANALYZE_LIVE_BUFFERS_H
 
@@ -19,7 +18,7 @@ struct tdm_buffer_filter {
 	uint32_t device; /* logical number */
 };
 
-/* A buffer, and whose it is. */
+/* A buffer and its holder. */
 struct tdm_buffer_ref {
 	const struct tdm_buffer *buffer;
 	uint32_t holding; /* index */
@@ -29,7 +28,7 @@ struct tdm_buffer_ref {
 struct tdm_buffer_ref *tdm_live_buffers(const struct tdm_picture *picture, size_t process,
 	const struct tdm_buffer_filter *filter, enum tdm_buffer_sort sort, size_t *count);
 
-/* What one place in the program holds of a kind. A place is a name; without one, a call stack. */
+/* The buffers of one kind that one place in the program holds. A place is a name or, without one, a call stack. */
 struct tdm_site {
 	uint32_t name, stack; /* of the picture; stack is 0 when there is a name, or when they differ */
 	uint8_t kind;

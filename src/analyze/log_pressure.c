@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* Names in JSON, of the indicator and of its band (NULL: it has none), and where the band MEDIUM begins and ends; below
- * 0 for one that is good when it is high. */
+/* Names in JSON of the indicator and of its band (NULL: it has none), and where the band MEDIUM begins and ends;
+ * negative for an indicator that is good when it is high. */
 static const struct {
 	const char *name, *band;
 	double from, to;
@@ -15,7 +15,7 @@ static const struct {
 	[TDM_PRESSURE_SCORE] = { "score", "thrashing_risk", 30, 70 },
 };
 
-/* How full each circular buffer was at its fullest, on average over those that lines tell it of. */
+/* How full each circular buffer was at its fullest, averaged over those for which the log says it. */
 static double utilization(const struct tdm_log_profile *p, uint32_t file)
 {
 	const struct tdm_log_cb *rows = p->cbs.rows;

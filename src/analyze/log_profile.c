@@ -11,7 +11,7 @@ enum {
 	FOLLOWED_MAX = 1 << 20,
 };
 
-/* What a key is for: keys of different tables differ. */
+/* The table of a key, so that keys of different tables differ. */
 enum { KEY_CB = 1, KEY_KERNEL, KEY_OP, KEY_AMOUNT, KEY_STATE, KEY_REMAINING, KEY_PROGRAM, KEY_MOMENT };
 
 int tdm_log_profile_init(struct tdm_log_profile *p)
@@ -71,7 +71,7 @@ void tdm_log_profile_end_file(struct tdm_log_profile *p, size_t file, const stru
 	f->is_cut = counts->is_cut;
 }
 
-/* A zeroed row at the end; NULL with *err set when out of memory, or 0 there when the table is full. */
+/* A zeroed row at the end; NULL when out of memory (*err set) or when the table is full (*err 0). */
 static void *row_new(struct tdm_log_table *t, size_t size, size_t max, int *err)
 {
 	*err = 0;
@@ -88,14 +88,14 @@ static void *row_new(struct tdm_log_table *t, size_t size, size_t max, int *err)
 	return row;
 }
 
-/* The row of a key, new with *is_new set when there is none. */
+/* The row of a key, created with *is_new set if there is none. */
 static void *row_of(
 	struct tdm_log_profile *p, struct tdm_log_table *t, uint64_t key, size_t size, bool *is_new, int *err)
 {
 	uint32_t index = tdm_map_find(&p->keys, key);
 	*is_new = index == TDM_MAP_NONE;
 	*err = 0;
-	if (!*is_new && index >= t->count) { /* a name that was made to have the key of another table's row */
+	if (!*is_new && index >= t->count) { /* a name crafted to collide with a key of another table */
 		t->dropped++;
 		return NULL;
 	}
@@ -140,7 +140,7 @@ static void grow(uint64_t *sum, uint64_t by)
 	*sum = by > UINT64_MAX - 1 - *sum ? UINT64_MAX - 1 : *sum + by;
 }
 
-/* Tiles that lie in the circular buffer of that core. */
+/* Follows the number of tiles in the circular buffer of a core. */
 static void change_fill(struct tdm_log_profile *p, const struct tdm_log_record *r, struct tdm_log_cb *cb)
 {
 	uint64_t core = r->has_range ? (uint64_t)r->range.x0 << 16 | r->range.y0 : UINT64_MAX;
@@ -287,7 +287,7 @@ static uint64_t process_key(const struct tdm_log_record *r)
 	return key_of(KEY_AMOUNT, r, (uint32_t)r->pid, r->dialect);
 }
 
-/* A new row goes before the others of its process. */
+/* Puts a new row before the others of its process. */
 static int link_amount(struct tdm_log_profile *p, const struct tdm_log_record *r, struct tdm_log_amount *a)
 {
 	uint64_t key = process_key(r);
@@ -368,7 +368,7 @@ static int add_free(struct tdm_log_profile *p, const struct tdm_log_record *r)
 			r->count == 0 ? tdm_map_take(&p->live, buffer_key(r)) : tdm_map_find(&p->live, buffer_key(r));
 		if (row == TDM_MAP_NONE && p->untracked == 0)
 			return add_unknown_free(p, r);
-		if (row == TDM_MAP_NONE) { /* it may be one that there was no room for */
+		if (row == TDM_MAP_NONE) { /* there may have been no room to follow it */
 			p->untracked++;
 			return 0;
 		}
@@ -394,7 +394,7 @@ static int add_free(struct tdm_log_profile *p, const struct tdm_log_record *r)
 	return 0;
 }
 
-/* The server let go of all that the process had. */
+/* The server released everything that the process held. */
 static void add_gone(struct tdm_log_profile *p, const struct tdm_log_record *r)
 {
 	struct tdm_log_amount *rows = p->amounts.rows;
@@ -407,7 +407,7 @@ static void add_gone(struct tdm_log_profile *p, const struct tdm_log_record *r)
 	}
 }
 
-/* The ranks of a run print in turns: each has its own. */
+/* The ranks of a run print alternately, so each has its own moment. */
 static struct tdm_log_moment *moment_of(struct tdm_log_profile *p, const struct tdm_log_record *r, int *err)
 {
 	bool is_new;
@@ -463,7 +463,7 @@ static int add_remaining(struct tdm_log_profile *p, const struct tdm_log_record 
 	return err;
 }
 
-/* One more line says a failure: the newest one with the same figures. */
+/* Counts one more line about a failure: the newest one with the same figures. */
 static void add_place(struct tdm_log_profile *p, const struct tdm_log_failure *repeat)
 {
 	const struct tdm_log_failure *rows = p->failures.rows;
@@ -506,7 +506,7 @@ static int add_failure(struct tdm_log_profile *p, const struct tdm_log_record *r
 
 static void add_geometry(struct tdm_log_file *file, const struct tdm_log_geometry *g)
 {
-	const uint64_t *from = (const uint64_t *)g; /* it has nothing but figures */
+	const uint64_t *from = (const uint64_t *)g; /* all its fields are uint64_t */
 	uint64_t *into = (uint64_t *)&file->geometry;
 	file->has_geometry = true;
 	for (size_t i = 0; i < sizeof *g / sizeof *from; i++)

@@ -1,6 +1,7 @@
 /*
- * The profile of one log or of several, merged: what the lines about memory add up to. Records go in one by one, in
- * order of time; the tables can be read at any moment. Memory is bounded: what a full table cannot take is counted.
+ * The profile of one or several merged logs: tables of what the lines about memory add up to. Records are added one by
+ * one, in order of time; the tables can be read at any moment. Memory is bounded: rows that do not fit a full table are
+ * counted.
  */
 #ifndef TDM_ANALYZE_LOG_PROFILE_H
 #define TDM_ANALYZE_LOG_PROFILE_H
@@ -24,21 +25,21 @@ struct tdm_log_file {
 	const char *name; /* borrowed */
 	/* Known at its end. */
 	uint64_t lines, bytes, cut_lines, refused_lines;
-	uint64_t sample_lines, logger_lines, debug_lines; /* of its beginning */
+	uint64_t sample_lines, logger_lines, debug_lines; /* among its first lines */
 	bool is_binary;                                   /* the same */
 	bool is_cut;                                      /* it could not be read to its end */
 	/* Counted here. */
 	uint64_t records, by_dialect[TDM_LOG_DIALECT_COUNT];
 	uint64_t first_ns, last_ns; /* 0: no line about memory has a time */
 	uint64_t failures, warnings;
-	uint64_t amount_lines;                           /* that tell the size of a buffer */
+	uint64_t amount_lines;                           /* that give the size of a buffer */
 	uint64_t a_tiles, b_tiles, shard_tiles, devices; /* TDM_LOG_UNKNOWN */
 	uint64_t passed, verified;                       /* values; TDM_LOG_UNKNOWN */
 	struct tdm_log_geometry geometry;
 	bool has_geometry;
 };
 
-/* A circular buffer of a program; `label` where a line names several as one ("CB2+CB16"). */
+/* A circular buffer of a program; `label` is for a line that names several as one ("CB2+CB16"). */
 struct tdm_log_cb {
 	uint32_t file, cb;
 	char label[24];
@@ -54,27 +55,27 @@ struct tdm_log_cb {
 	uint64_t stall_ns, longest_stall_ns;
 };
 
-/* A kernel, an operation, or a part of programs. */
+/* A kernel, an operation, or a part of a program. */
 struct tdm_log_work {
 	uint32_t file;
 	char name[TDM_LOG_NAME_CAP];
-	uint64_t starts; /* of a part of programs: lines about it */
+	uint64_t starts; /* for a part of a program: lines about it */
 	uint64_t ends, timed, total_ns, longest_ns;
 	uint64_t bytes;      /* of its binary, the largest; TDM_LOG_UNKNOWN */
 	uint64_t started_ns; /* of the last start, while it runs; 0 */
 };
 
-/* What lines about allocations and frees add up to, for a process, a device and a kind. */
+/* Sums of the lines about allocations and frees of a process, a device and a kind. */
 struct tdm_log_amount {
 	uint32_t file, device;
 	uint8_t dialect, kind;
 	int32_t pid;
 	uint64_t allocs, frees, bytes, peak_bytes, peak_line, alloc_bytes;
-	uint64_t unmatched; /* frees of more than was there, or of buffers that the log does not show */
-	uint32_t next;      /* row of the same process before this one; TDM_MAP_NONE */
+	uint64_t unmatched; /* frees of more than was allocated, or of buffers that the log does not show */
+	uint32_t next;      /* the previous row of the same process, or TDM_MAP_NONE */
 };
 
-/* Memory states that tt-mlir printed, for a kind. */
+/* Memory states that tt-mlir printed for a kind. */
 struct tdm_log_state {
 	uint32_t file;
 	uint8_t kind;
@@ -85,7 +86,7 @@ struct tdm_log_state {
 	char peak_op[TDM_LOG_NAME_CAP];
 };
 
-/* What an allocation server said remained, the last time. */
+/* The buffers that remained, as an allocation server said last. */
 struct tdm_log_remaining {
 	uint32_t file, device;
 	uint8_t kind;
@@ -97,7 +98,7 @@ struct tdm_log_moment {
 	char name[TDM_LOG_NAME_CAP];
 };
 
-/* By which a repeat is recognised. */
+/* Identifies a failure, to recognise repeats. */
 struct tdm_log_failure {
 	struct tdm_failure failure; /* without its texts */
 	uint32_t file;
@@ -114,12 +115,12 @@ struct tdm_log_profile {
 	struct tdm_log_file files[TDM_LOG_FILES_MAX];
 	size_t file_count;
 	struct tdm_log_table cbs, kernels, ops, amounts, states, remaining, programs, failures;
-	struct tdm_log_table moments;          /* what memory states are of, by file and rank */
-	struct tdm_findings found;             /* the failures; evidence: file, line, time, rank, lines that say it */
+	struct tdm_log_table moments; /* the operation or moment that memory states belong to, by file and rank */
+	struct tdm_findings found;    /* the failures; evidence: file, line, time, rank, number of lines about it */
 	uint64_t failure_count, warning_count; /* also those that the table could not take */
 	uint64_t by_type[TDM_FAILURE_COUNT];
 	struct tdm_log_timeline timeline;
-	struct tdm_map keys;      /* of rows by what identifies them */
+	struct tdm_map keys;      /* from what identifies a row to its index */
 	struct tdm_map fills;     /* tiles in a circular buffer of a core */
 	struct tdm_map live;      /* buffers of an allocation server: row of their amount */
 	struct tdm_map processes; /* the last row of its amounts, by file, writer and number */
@@ -131,7 +132,7 @@ struct tdm_log_profile {
 int tdm_log_profile_init(struct tdm_log_profile *profile);
 void tdm_log_profile_done(struct tdm_log_profile *profile);
 
-/* What is known of a file when all of it was read. */
+/* Adds the counts that are known once a file has been read completely. */
 void tdm_log_profile_end_file(struct tdm_log_profile *profile, size_t file, const struct tdm_log_counts *counts);
 
 /* The file's number, or -ENOSPC. */

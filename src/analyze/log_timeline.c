@@ -13,7 +13,7 @@ static void halve(uint64_t *slots, bool sum)
 	memset(slots + TDM_LOG_SLOTS / 2, 0, TDM_LOG_SLOTS / 2 * sizeof *slots);
 }
 
-/* Twice as long columns, half as many. */
+/* Makes columns twice as wide and halves their number. */
 static void widen(struct tdm_log_timeline *t)
 {
 	for (size_t row = 0; row < TDM_LOG_ROW_COUNT; row++)
@@ -56,7 +56,7 @@ static void raise(uint64_t *most, uint64_t value)
 	*most = value > *most ? value : *most;
 }
 
-/* What was allocated stays so until the record that says otherwise. */
+/* An amount holds until the next record changes it. */
 static void hold(struct tdm_log_timeline *t, size_t slot, uint64_t dram, uint64_t l1)
 {
 	for (size_t i = t->last + 1; i <= slot; i++) {

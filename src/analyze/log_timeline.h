@@ -1,4 +1,4 @@
-/* What a log says over time: a fixed number of columns, which get longer as the log does. */
+/* A log over time: a fixed number of columns, each of which covers more as the log gets longer. */
 #ifndef TDM_ANALYZE_LOG_TIMELINE_H
 #define TDM_ANALYZE_LOG_TIMELINE_H
 
@@ -17,9 +17,9 @@ struct tdm_log_timeline {
 	bool used;
 	uint64_t from, width;                                        /* nanoseconds or lines */
 	uint64_t rows[TDM_LOG_ROW_COUNT][TDM_LOG_SLOTS];             /* records */
-	uint64_t dram_bytes[TDM_LOG_SLOTS], l1_bytes[TDM_LOG_SLOTS]; /* most that was allocated at a moment */
+	uint64_t dram_bytes[TDM_LOG_SLOTS], l1_bytes[TDM_LOG_SLOTS]; /* the most allocated at a moment */
 	size_t slots;                                                /* that are used */
-	size_t last;                                                 /* of them, and what was allocated then */
+	size_t last;                                                 /* the last of them, and what was allocated then */
 	uint64_t last_dram, last_l1;
 };
 

@@ -26,7 +26,7 @@ static int take_block(struct tdm_memory_states *s, const struct tdm_memory_block
 	return 0;
 }
 
-/* Its blocks came before it. */
+/* The blocks of a region come before it. */
 static int take_region(struct tdm_memory_states *s, const struct tdm_memory_region *region)
 {
 	const struct tdm_memory_region *last = s->region_count != 0 ? &s->regions[s->region_count - 1] : NULL;
@@ -70,7 +70,9 @@ int tdm_memory_states_take(void *states, const struct tdm_record *record)
 	}
 }
 
-/* Whether the total is exactly banks × bytes per bank; one that was rounded down to KiB is less than one off. */
+/*
+ * Whether the total is exactly banks × bytes per bank; a total that was rounded down to KiB may be up to a KiB lower.
+ */
 static bool is_multiple(const struct tdm_memory_region *region, uint64_t all, uint64_t one, uint64_t banks)
 {
 	uint64_t product;
@@ -78,15 +80,13 @@ static bool is_multiple(const struct tdm_memory_region *region, uint64_t all, ui
 						   product - all < (region->rounded ? KIB : 1));
 }
 
-/*
- * What follows from the blocks: the figures of one bank, and how many banks there are, if the totals are a multiple of
- * them. Blocks that do not make a whole bank say nothing about it. Whether they make one.
- */
+/* Computes the figures of one bank from its blocks, and the number of banks if the totals are a multiple. Blocks that
+ * do not make up a whole bank are not used. Returns whether they make one up. */
 static bool settle_region(struct tdm_memory_states *s, struct tdm_memory_region *region)
 {
 	uint64_t allocated = 0, unused = 0, largest = 0, total, low = UINT64_MAX, high = 0;
 	if (region->block_count == 0) {
-		if (region->device_total == 0) /* no block of nothing */
+		if (region->device_total == 0) /* an empty region has no blocks */
 			region->total = region->allocated = region->free = region->largest = 0;
 		return region->device_total == TDM_BYTES_UNKNOWN || region->device_total == 0;
 	}
@@ -108,7 +108,7 @@ static bool settle_region(struct tdm_memory_states *s, struct tdm_memory_region 
 		if (!is_multiple(region, device, total, banks) ||
 			!is_multiple(region, region->device_allocated, allocated, banks))
 			return false;
-		/* Of a total that was rounded banks are known when only one number of them fits. */
+		/* From a rounded total, the number of banks is known only if a single one fits. */
 		if (banks > UINT32_MAX || (region->rounded && total < KIB - (banks * total - device)))
 			banks = 0;
 	}
@@ -144,7 +144,7 @@ static int check_state(struct tdm_memory_states *s, const struct tdm_memory_stat
 {
 	struct tdm_diag diag = { 0 };
 	if (state->region_count == kinds || s->regions[state->first_region + state->region_count - 1].damaged)
-		return 0; /* whole, or said already */
+		return 0; /* complete, or already reported */
 	tdm_diag_set(&diag, TDM_ESYNTAX, state->line, 0,
 		"the state that begins here has %zu of %zu kinds of memory: the others are missing",
 		state->region_count, kinds);
@@ -161,7 +161,7 @@ int tdm_memory_states_end(struct tdm_memory_states *s, const struct tdm_record_s
 		bool is_whole = settle_region(s, region);
 		fill_device(region);
 		if (is_whole || region->damaged || region->rough)
-			continue; /* or said already, or nobody can say */
+			continue; /* or already reported, or it cannot be known */
 		tdm_diag_set(&diag, TDM_ESYNTAX, region->line, 0,
 			"the blocks of %s do not add up to its totals: some are missing or wrong",
 			tdm_kind_name((enum tdm_kind)region->kind));
@@ -206,7 +206,7 @@ bool tdm_memory_states_take_banks(struct tdm_memory_states *s, const struct tdm_
 	return any;
 }
 
-/* How much a state presses: what is allocated, or, where the file does not say, how little is left in one piece. */
+/* Which state is tighter: by the bytes allocated or, if the file lacks them, by how little is free in one piece. */
 static bool presses_more(const struct tdm_memory_region *a, const struct tdm_memory_region *b)
 {
 	if (a->allocated != TDM_BYTES_UNKNOWN && b->allocated != TDM_BYTES_UNKNOWN)
@@ -262,7 +262,7 @@ double tdm_memory_region_fragmentation(const struct tdm_memory_region *region)
 		       : tdm_replay_frag(region->free, region->largest);
 }
 
-/* 0 or -ENOMEM; tdm_region_map_done either way. */
+/* 0 or -ENOMEM; call tdm_region_map_done in both cases. */
 static int map_blocks(
 	const struct tdm_memory_states *s, const struct tdm_memory_region *region, struct tdm_region_map *map)
 {
@@ -294,7 +294,7 @@ static int compare_walls(const void *left, const void *right)
 	return order != 0 ? order : tdm_order(a->address, b->address);
 }
 
-/* From a map whose holes are by address. 0 or -ENOMEM. */
+/* From a map whose holes are ordered by address. 0 or -ENOMEM. */
 static int find_walls(struct tdm_memory_map *m)
 {
 	const struct tdm_region_map *map = &m->blocks;

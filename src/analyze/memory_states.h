@@ -1,8 +1,5 @@
-/*
- * The states of memory in a report of the runtime's memory reporter: regions and blocks put together, checked against
- * their totals, and what a reader wants to know of them: when a kind was fullest, how fragmented it is, what splits its
- * free space.
- */
+/* The memory states in a report of the runtime's memory reporter. Regions and blocks are grouped and checked against
+ * their totals. Answers when a kind was fullest, how fragmented it is, and what splits its free space. */
 #ifndef TDM_ANALYZE_MEMORY_STATES_H
 #define TDM_ANALYZE_MEMORY_STATES_H
 
@@ -19,8 +16,8 @@ struct tdm_memory_states {
 	struct tdm_memory_head head;
 	bool by_program;        /* the states are those of programs */
 	bool rounded;           /* figures are up to 1023 bytes too low */
-	const char *banks_from; /* set by the user: the report that the banks were taken from; NULL: none was */
-	uint64_t refused;       /* records that could not be used, and what does not fit together */
+	const char *banks_from; /* set by the caller: the report that the number of banks was taken from, or NULL */
+	uint64_t refused;       /* records that could not be used or contradict each other */
 	size_t state_count, region_count, block_count;
 	struct tdm_memory_state *states;
 	struct tdm_memory_region *regions;
@@ -34,29 +31,29 @@ void tdm_memory_states_done(struct tdm_memory_states *states);
 /* For a sink. 0 or -ENOMEM. */
 int tdm_memory_states_take(void *states, const struct tdm_record *record);
 
-/* After the last record: figures that follow from the blocks, and those of all banks. What does not add up, and states
- * that are cut short, are refused into the sink, which may be NULL. 0, or the sink's code. */
+/* After the last record: computes the figures that follow from the blocks, and those of all banks. Totals that do not
+ * add up and truncated states go to the sink as refusals; it may be NULL. 0, or the sink's code. */
 int tdm_memory_states_end(struct tdm_memory_states *states, const struct tdm_record_sink *sink);
 
 /* The region of a kind in a state; NULL: none. */
 const struct tdm_memory_region *tdm_memory_states_find(
 	const struct tdm_memory_states *states, size_t state, enum tdm_kind kind);
 
-/* Takes the number of banks, where it is unknown, from another report of the same run that has the same figures for the
- * same state. Whether any was found there. */
+/* Takes unknown numbers of banks from another report of the same run with the same figures for the same state. Returns
+ * whether it found any. */
 bool tdm_memory_states_take_banks(struct tdm_memory_states *states, const struct tdm_memory_states *beside);
 
-/* Each kind in the first state in which it was fullest, by kinds. How many there are. */
+/* Each kind in the first state in which it was fullest, ordered by kind. Returns how many there are. */
 size_t tdm_memory_states_fullest(
 	const struct tdm_memory_states *states, const struct tdm_memory_region *regions[TDM_KIND_COUNT]);
 
-/* A state with the two kinds that are looked at most; NULL: it does not have the kind. */
+/* A state with the two main kinds; NULL: it does not have the kind. */
 struct tdm_memory_row {
 	size_t state;
 	const struct tdm_memory_region *dram, *l1;
 };
 
-/* All states, those first in which L1 was fullest. Owned by the caller; NULL when out of memory. */
+/* All states, the one with the fullest L1 first. Owned by the caller; NULL when out of memory. */
 struct tdm_memory_row *tdm_memory_states_order(const struct tdm_memory_states *states);
 
 double tdm_memory_region_fragmentation(const struct tdm_memory_region *region); /* NAN: unknown; NULL is allowed */
@@ -64,7 +61,7 @@ double tdm_memory_region_fragmentation(const struct tdm_memory_region *region); 
 /* The blocks between two holes: without them the holes would be one. */
 struct tdm_memory_wall {
 	uint64_t address, bytes; /* of the blocks between */
-	uint64_t joined;         /* size of the hole that would be there */
+	uint64_t joined;         /* size of the hole there would be without them */
 	size_t blocks;
 };
 
@@ -75,7 +72,7 @@ struct tdm_memory_map {
 	size_t wall_count;
 };
 
-/* 0 or -ENOMEM; done either way. */
+/* 0 or -ENOMEM; call done in both cases. */
 int tdm_memory_map_init(
 	struct tdm_memory_map *map, const struct tdm_memory_states *states, const struct tdm_memory_region *region);
 void tdm_memory_map_done(struct tdm_memory_map *map);

@@ -24,7 +24,7 @@ void tdm_perf_waits_done(struct tdm_perf_waits *w)
 	*w = (struct tdm_perf_waits){ 0 };
 }
 
-/* The number of an operation, made when it is new; -ENOMEM. */
+/* The index of an operation, created if new; or -ENOMEM. */
 static int64_t operation_of(struct tdm_perf_waits *w, struct tdm_str code)
 {
 	char shown[TDM_NAME_MAX + 1];
@@ -45,7 +45,7 @@ static int64_t operation_of(struct tdm_perf_waits *w, struct tdm_str code)
 	return (int64_t)count;
 }
 
-/* The wait of a core, from that of all of them. */
+/* The wait of one core, from the sum of all. */
 static uint64_t average(uint64_t ns, uint64_t cores)
 {
 	if (ns == TDM_BYTES_UNKNOWN || ns == 0)
@@ -70,7 +70,7 @@ static uint64_t waits_of(const struct tdm_perf_call *call)
 
 static int take_row(struct tdm_perf_waits *w, const struct tdm_perf_row *row)
 {
-	if (tdm_str_is(row->type, "signpost")) /* a mark that a user put into the run */
+	if (tdm_str_is(row->type, "signpost")) /* a mark that the user put into the run */
 		return 0;
 	int64_t operation = operation_of(w, row->code);
 	if (operation < 0)

@@ -1,7 +1,5 @@
-/*
- * What circular buffers cost operations, from the rows of a performance report. The two waits of a call are averages of
- * a core here, and unknown where the number of cores is: the report has the sums of all cores.
- */
+/* How long operations wait for circular buffers, from the rows of a performance report. The report has the sums of all
+ * cores. Here the two waits of a call are averages per core, and unknown when the number of cores is. */
 #ifndef TDM_ANALYZE_PERF_WAITS_H
 #define TDM_ANALYZE_PERF_WAITS_H
 
@@ -17,7 +15,7 @@ struct tdm_perf_operation {
 	uint64_t kernel_ns, front_ns, back_ns; /* of the measured calls */
 	uint64_t cores_max;                    /* TDM_BYTES_UNKNOWN */
 	/* At the end only; unknown when nothing was measured. */
-	double front_share, back_share; /* of the kernels' time */
+	double front_share, back_share; /* of the kernel time */
 	const char *waits_for;          /* "input", "room" or "nothing" */
 };
 
@@ -30,13 +28,13 @@ struct tdm_perf_call {
 };
 
 struct tdm_perf_waits {
-	struct tdm_perf_operation *operations; /* those that wait longest first, at the end */
+	struct tdm_perf_operation *operations; /* the longest waits first, at the end */
 	struct tdm_perf_call *calls;           /* the same */
 	size_t operation_count, operation_cap, call_count, call_cap;
 	struct tdm_perf_operation sum;
 	struct tdm_perf_head head;
 	uint64_t refused; /* rows that could not be used */
-	uint64_t odd;     /* of the rest, figures that are no numbers: unknown */
+	uint64_t odd;     /* figures in the other rows that are not numbers: unknown */
 	struct tdm_names names;
 };
 
@@ -45,11 +43,11 @@ void tdm_perf_waits_done(struct tdm_perf_waits *waits);
 
 /* For a sink. 0 or -ENOMEM. */
 int tdm_perf_waits_take(void *waits, const struct tdm_record *record);
-/* After the last record: puts everything in order. */
+/* After the last record: sorts operations and calls. */
 void tdm_perf_waits_end(struct tdm_perf_waits *waits);
 
 struct tdm_findings;
-/* Figures that the report does not have. */
+/* Findings about figures that the report lacks. */
 void tdm_perf_waits_find(const struct tdm_perf_waits *waits, struct tdm_findings *found);
 
 #endif

@@ -48,14 +48,14 @@ static void add_to_group(struct tdm_phases_group *group, const struct tdm_phase_
 	sum->dram_change = tdm_phase_sum(sum->dram_change, f->dram_change);
 	sum->dram_peak = larger(sum->dram_peak, f->dram_peak);
 	sum->dram_cumulative_peak = larger(sum->dram_cumulative_peak, f->dram_cumulative_peak);
-	sum->dram_cumulative_current = f->dram_cumulative_current; /* that of the last one */
+	sum->dram_cumulative_current = f->dram_cumulative_current; /* of the last phase */
 	sum->l1_peak_cb = larger(sum->l1_peak_cb, f->l1_peak_cb);
 	sum->l1_peak_buffer = larger(sum->l1_peak_buffer, f->l1_peak_buffer);
 	sum->l1_peak_total = larger(sum->l1_peak_total, f->l1_peak_total);
 	group->largest_change = larger(group->largest_change, f->dram_change);
 }
 
-/* A figure of a group, where there is one. */
+/* A figure of a group; unknown if the run has no such phase. */
 static int64_t of_group(const struct tdm_phases_group *group, int64_t figure)
 {
 	return group->count != 0 ? figure : TDM_PHASE_UNKNOWN;
@@ -69,11 +69,11 @@ static int64_t as_figure(uint64_t bytes)
 static void measure(struct tdm_phases *r)
 {
 	const struct tdm_phases_group *groups = r->groups;
-	int64_t before = TDM_PHASE_UNKNOWN; /* in use after the optimizer that the last backward pass belongs to */
+	int64_t before = TDM_PHASE_UNKNOWN; /* in use after the optimizer of the last backward pass */
 	for (size_t i = 0; i < r->run->phase_count; i++) {
 		enum tdm_phases_role role = tdm_phases_role_of(r->run->phases[i].name);
 		bool open = r->run->last_open && i + 1 == r->run->phase_count;
-		/* One that has not ended says less than those before it that have. */
+		/* An unfinished phase says less than finished ones of the same role. */
 		if (role == TDM_ROLE_NONE || (open && groups[role].count != 0))
 			continue;
 		add_to_group(&r->groups[role], &r->run->phases[i].figures);
@@ -110,7 +110,7 @@ static void divide_peak(struct tdm_phases *r, bool use_actual_sizes)
 int64_t tdm_phases_peak_with(const struct tdm_phases *r, double share)
 {
 	int64_t peak = 0, before = 0;
-	int64_t held = 0; /* activations of the micro-batch that runs */
+	int64_t held = 0; /* activations of the running micro-batch */
 	for (size_t i = 0; i < r->run->phase_count; i++) {
 		const struct tdm_phase_figures *f = &r->run->phases[i].figures;
 		enum tdm_phases_role role = tdm_phases_role_of(r->run->phases[i].name);
@@ -146,7 +146,7 @@ static void advise(struct tdm_phases *r)
 	advice->keep_share = -1;
 	if (!fits_in(advice->least_peak, r->device_memory_bytes))
 		return;
-	/* The peak grows with the share: halve the range until it is finer than anyone can tell. */
+	/* The peak grows with the share, so bisect, far beyond the precision that is shown. */
 	double low = 0, high = 1;
 	for (int i = 0; i < 40; i++) {
 		double middle = (low + high) / 2;
@@ -165,7 +165,7 @@ static void advise(struct tdm_phases *r)
 	}
 }
 
-/* Within one percent: the same model, whatever else differs. */
+/* Models within one percent of each other count as the same. */
 static bool is_same_model(const struct tdm_phases *a, const struct tdm_phases *b)
 {
 	if (a->model.measured == TDM_PHASE_UNKNOWN || b->model.measured == TDM_PHASE_UNKNOWN)
@@ -188,7 +188,7 @@ static void find_fitting(struct tdm_phases *results, size_t count, size_t of)
 	}
 }
 
-/* What holds for all runs of the input, as the options and then the first run that knows say. */
+/* Values for all runs of the input: from the options, else from the first run that has them. */
 struct common {
 	uint64_t parameters, model, optimizer, gradients;
 	uint64_t device;

@@ -1,6 +1,6 @@
 /*
- * Training phases: what was measured against what theory expects, the parts of the peak, whether it fits, and what
- * would help if it does not. The rules are those that tt-train documents for its tracker:
+ * Training phases: measured figures against the theory, the parts of the peak, whether it fits, and what would help if
+ * it does not. The rules are those that tt-train documents for its tracker:
  *
  *   model      MODEL_CREATION's change             expected: parameters x 2 bytes
  *   optimizer  OPTIMIZER_CREATION's change         expected: 2 x model
@@ -9,9 +9,9 @@
  *   gradients overhead  BACKWARD_PASS's peak, above its start
  *   other      the peak less model, optimizer, activations and gradients overhead, not below 0
  *
- * FORWARD_PASS_micro_N and BACKWARD_PASS_micro_N, and names that repeat, are micro-batches of one phase: what they
- * allocate, free and change is added up; peaks are the largest of them, since they are not there at the same time; and
- * so are the activations.
+ * FORWARD_PASS_micro_N and BACKWARD_PASS_micro_N, and repeated names, are micro-batches of one phase: what they
+ * allocate, free and change is added up; of peaks and activations the largest counts, since micro-batches do not
+ * overlap.
  */
 #ifndef TDM_ANALYZE_PHASES_H
 #define TDM_ANALYZE_PHASES_H
@@ -23,7 +23,7 @@
 
 enum { TDM_PHASES_BYTES_PER_PARAMETER = 2, TDM_PHASES_BATCH_DIVISOR_MAX = 1024 };
 
-/* The phases that have a meaning of their own. */
+/* The phases with a special meaning. */
 enum tdm_phases_role {
 	TDM_ROLE_MODEL,
 	TDM_ROLE_OPTIMIZER,
@@ -35,7 +35,7 @@ enum tdm_phases_role {
 
 extern const char *const tdm_phases_role_names[TDM_ROLE_COUNT]; /* "FORWARD_PASS" */
 
-/* By its name, without "_micro_N" and "__NNNNNN" at its end. */
+/* By the name without a trailing "_micro_N" or "__NNNNNN". */
 enum tdm_phases_role tdm_phases_role_of(const char *name);
 
 /* The parts of the peak, from bottom to top of the chart. */
@@ -56,10 +56,10 @@ struct tdm_phases_part_info {
 
 extern const struct tdm_phases_part_info tdm_phases_parts[TDM_PART_COUNT];
 
-/* What the user says; TDM_BYTES_UNKNOWN where nothing. */
+/* From the user; TDM_BYTES_UNKNOWN: not given. */
 struct tdm_phases_options {
 	uint64_t device_memory_bytes, model_bytes, optimizer_bytes, gradients_bytes;
-	bool use_actual_sizes; /* in the parts of the peak, measured sizes of model and optimizer */
+	bool use_actual_sizes; /* use the measured sizes of model and optimizer in the parts of the peak */
 };
 
 enum tdm_phases_memory_from { TDM_MEMORY_OPTION, TDM_MEMORY_RUN, TDM_MEMORY_DEFAULT };
@@ -76,15 +76,17 @@ struct tdm_phases_pair {
 	uint64_t expected; /* or TDM_BYTES_UNKNOWN */
 };
 
-/* What would bring the peak below the device's memory, if activations shrank in proportion and nothing else grew. */
+/*
+ * How to get the peak below the device's memory, assuming that activations shrink in proportion and nothing else grows.
+ */
 struct tdm_phases_advice {
-	const char *why_not;  /* there is no advice; NULL: there is */
+	const char *why_not;  /* why there is no advice; NULL: there is some */
 	int64_t least_peak;   /* without any activations */
-	double keep_share;    /* of the activations that may stay, 0 to 1; below 0: even without any it does not fit */
-	unsigned divisor;     /* of the batch, a power of two; 0: none up to TDM_PHASES_BATCH_DIVISOR_MAX is enough */
-	int64_t divided_peak; /* with it */
+	double keep_share;    /* of the activations that may stay, 0 to 1; below 0: it does not fit even without any */
+	unsigned divisor;     /* of the batch, a power of two; 0: even TDM_PHASES_BATCH_DIVISOR_MAX is not enough */
+	int64_t divided_peak; /* with that divisor */
 	const struct tdm_phase_run
-		*fitting; /* another run of the same model that fits with less activations, or NULL */
+		*fitting; /* another run of the same model that fits with smaller activations, or NULL */
 	int64_t fitting_activations;
 };
 
@@ -92,33 +94,31 @@ struct tdm_phases {
 	const struct tdm_phase_run *run; /* borrowed */
 	struct tdm_phases_group groups[TDM_ROLE_COUNT];
 	uint64_t device_memory_bytes;
-	size_t device_count; /* that have this memory together, at least 1 */
+	size_t device_count; /* that share this memory, at least 1 */
 	enum tdm_phases_memory_from memory_from;
 	struct tdm_phases_pair model, optimizer, gradients;
 	int64_t activations, gradients_overhead, peak; /* or TDM_PHASE_UNKNOWN */
-	bool other_model;                              /* its parameters are not those that the theory was made of */
-	/* Parts of the peak; unknown ones are TDM_PHASE_UNKNOWN and count as 0 in "other". */
+	bool other_model;                              /* its parameters differ from those of the theory */
+	/* Parts of the peak; an unknown part is TDM_PHASE_UNKNOWN and counts as 0 when "other" is computed. */
 	int64_t parts[TDM_PART_COUNT];
 	bool parts_measured; /* model and optimizer are the measured ones: asked for, or no theory */
 	bool fits_known;     /* the peak is known, and no missing phase could raise it above the device's memory */
-	bool fits;           /* what is there does */
+	bool fits;           /* as far as it is known */
 	struct tdm_phases_advice advice; /* when it does not fit */
 };
 
-/*
- * Analyses the runs of one input, which share a theory and a device: those of the first run that says so, unless the
- * options say. `results` has room for all of them.
- */
+/* Analyses the runs of one input. They share a theory and a device: from the options, else from the first run that says
+ * so. `results` has room for all runs. */
 void tdm_phases_analyze(
 	const struct tdm_phase_runs *runs, const struct tdm_phases_options *options, struct tdm_phases *results);
 
-/* (measured - expected) / expected, in percent; 0 when 0 is expected; not a number when one is unknown. */
+/* (measured - expected) / expected, in percent; 0 when 0 is expected; NAN when one is unknown. */
 double tdm_phases_difference(const struct tdm_phases_pair *pair);
 
-/* The peak of the device's memory in percent. */
+/* The peak as a percentage of the device's memory. */
 double tdm_phases_usage(const struct tdm_phases *result);
 
-/* The peak that a share of the activations would give, 0 to 1. */
+/* The peak with only this share of the activations, 0 to 1. */
 int64_t tdm_phases_peak_with(const struct tdm_phases *result, double share);
 
 #endif

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { SPANS_MAX = 256 }; /* of one class; further ones are added without looking at addresses */
+enum { SPANS_MAX = 256 }; /* of one class; further ones are added regardless of addresses */
 
 void tdm_program_memory_clear(struct tdm_program_memory *m)
 {
@@ -31,7 +31,7 @@ void tdm_core_mask_add(struct tdm_core_mask *mask, const struct tdm_core_range *
 		mask->rows[y] |= columns;
 }
 
-/* The bits of a word, without asking the processor for an instruction that old ones lack. */
+/* Counts bits without the instruction for it, which old processors lack. */
 static uint32_t count_bits(uint32_t word)
 {
 	word -= word >> 1 & 0x55555555;
@@ -47,7 +47,7 @@ uint32_t tdm_core_mask_count(const struct tdm_core_mask *mask)
 	return count;
 }
 
-/* Splits `a` by `b`: *both gets what is in both, *rest what is in `a` only. Whether the two are not empty. */
+/* Splits `a` by `b`: *both gets the cores in both, *rest those in `a` only. The flags say which of the two has any. */
 static void split(const struct tdm_core_mask *a, const struct tdm_core_mask *b, struct tdm_core_mask *both,
 	struct tdm_core_mask *rest, bool *has_both, bool *has_rest)
 {
@@ -71,7 +71,7 @@ static struct tdm_program_class *new_class(struct tdm_program_memory *m, const s
 	return c;
 }
 
-/* A new class with what class `from` holds, for the cores in `mask`, which `from` has lost. */
+/* A new class with the contents of class `from`, for the cores in `mask`, which `from` no longer has. */
 static struct tdm_program_class *split_class(
 	struct tdm_program_memory *m, size_t from, const struct tdm_core_mask *mask)
 {
@@ -108,7 +108,7 @@ static int insert_span(struct tdm_program_class *c, uint32_t at, struct tdm_prog
 	return 0;
 }
 
-/* Adds a span, joined with those that it touches. *fresh: the bytes of it that nothing covered. */
+/* Adds a span, joined with those that it touches. *fresh: its bytes that were not covered before. */
 static int cover(struct tdm_program_class *c, struct tdm_program_span span, uint64_t *fresh)
 {
 	uint32_t first = 0, last;
@@ -191,7 +191,7 @@ int tdm_program_memory_add(struct tdm_program_memory *m, const struct tdm_core_m
 		mask = &any;
 		m->cores_unknown = true;
 	}
-	/* Nearly always all of a program's cores hold the same. */
+	/* Nearly always all cores of a program have the same contents. */
 	if (m->count == 1 && memcmp(&m->classes[0].mask, mask, sizeof *mask) == 0)
 		return put(m, &m->classes[0], kind, address, size);
 	return put_on(m, mask, kind, address, size);

@@ -35,7 +35,7 @@ void tdm_region_map_done(struct tdm_region_map *map)
 	*map = (struct tdm_region_map){ 0 };
 }
 
-/* The part of [address, end) that is inside the region; the rest is counted. */
+/* Clips [address, end) to the region and counts the rest. */
 static void clip(struct tdm_region_map *map, uint64_t *address, uint64_t *end)
 {
 	uint64_t begin = tdm_max(*address, map->base), stop = tdm_min(*end, map->base + map->bank_size);
@@ -81,7 +81,7 @@ static int compare(const void *left, const void *right)
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
 	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1; /* the longer one first: it has what both claim */
+		return a->bytes > b->bytes ? -1 : 1; /* the longer one first: it gets the bytes that both claim */
 	int order = tdm_order(a->holding, b->holding);
 	return order != 0 ? order : tdm_order(a->buffer->id, b->buffer->id);
 }
@@ -94,7 +94,7 @@ static void add_gap(struct tdm_region_map *map, uint64_t address, uint64_t end, 
 	map->gaps[map->gap_count++] = (struct tdm_region_gap){ address, end - address, below, above };
 }
 
-/* Walks over the spans: `reached` is the end of all so far, and `last` the one that reaches there. */
+/* Walks over the spans: `reached` is the highest end so far, and `last` the span that has it. */
 static void walk(struct tdm_region_map *map)
 {
 	uint64_t reached = map->base;
@@ -138,7 +138,7 @@ int tdm_region_map_finish(struct tdm_region_map *map)
 	return 0;
 }
 
-/* A picture: how a range is cut into cells. */
+/* How a range is cut into cells. */
 struct cut {
 	uint64_t address, bytes;
 	uint32_t count;
@@ -191,7 +191,7 @@ void tdm_region_map_cells(const struct tdm_region_map *map, uint64_t address, ui
 		const struct tdm_region_span *span = &map->spans[s];
 		if (span->overlap == span->bytes)
 			continue;
-		/* What spans have for themselves goes up with them, and so do their cells. */
+		/* The bytes that spans have to themselves are in ascending order, so the cells are, too. */
 		uint64_t begin = span->address + span->overlap;
 		while (first < count && cell_end(&cut, first) <= begin)
 			first++;

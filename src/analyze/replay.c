@@ -84,7 +84,7 @@ static struct tdm_short_name short_name(struct tdm_str name)
 	if (len >= sizeof out.text) {
 		len = sizeof out.text - sizeof mark;
 		while (len != 0 && ((unsigned char)name.ptr[len] & 0xc0) == 0x80)
-			len--; /* not inside a character of UTF-8 */
+			len--; /* do not split a UTF-8 character */
 		memcpy(out.text + len, mark, sizeof mark);
 	} else {
 		out.text[len] = '\0';
@@ -139,10 +139,10 @@ static void thin_samples(struct tdm_replay_space *space)
 {
 	space->sample_count /= 2;
 	for (size_t i = 0; i < space->sample_count; i++)
-		space->samples[i] = space->samples[i * 2 + 1]; /* those of multiples of the new stride */
+		space->samples[i] = space->samples[i * 2 + 1]; /* the samples at multiples of the new stride */
 }
 
-/* Samples every space each `stride` requests; when the room is used up, every second sample goes and the stride
+/* Samples every space each `stride` requests; when there is no room left, every second sample is dropped and the stride
  * doubles. */
 static void take_samples(struct tdm_replay *replay)
 {
@@ -201,7 +201,7 @@ static void keep_hole(struct tdm_hole *holes, size_t *count, const struct tdm_bl
 	*count = last + 1;
 }
 
-/* Fills in the buffers on both sides of each hole; one pass over the live ones. */
+/* Fills in the buffers on both sides of each hole, in one pass over the live buffers. */
 static void name_bounds(const struct tdm_replay *replay, size_t space, struct tdm_hole *holes, size_t count)
 {
 	for (uint32_t i = 0; i < replay->live_used; i++) {
@@ -233,7 +233,7 @@ size_t tdm_replay_holes(const struct tdm_replay *replay, size_t space, struct td
 
 /* Allocating. */
 
-/* What an allocation asks of one bank. */
+/* An allocation, as one bank sees it. */
 struct request {
 	uint64_t bytes_per_bank, aligned_size;
 	enum tdm_grow grow;
@@ -263,7 +263,9 @@ static int make_request(struct tdm_replay *replay, const struct tdm_replay_space
 	struct tdm_bank_spread spread;
 	struct tdm_buffer_shape shape = { event->size, event->page_size, event->cores };
 	struct tdm_diag inner = { 0 };
-	/* A region of size 0 has no banks to spread over; the failure is told later, with the figures of one bank. */
+	/*
+	 * A region of size 0 has no banks to spread over; the failure is reported later, with the figures of one bank.
+	 */
 	struct tdm_bank_range range = space->range;
 	if (range.banks == 0)
 		range.banks = event->cores != 0 ? event->cores : 1;
@@ -290,7 +292,7 @@ static enum tdm_cause cause_of(
 	return cause != TDM_CAUSE_UNKNOWN ? cause : TDM_CAUSE_FRAGMENTED;
 }
 
-/* The sentence that the runtime would print, which knows no fixed addresses. */
+/* The message that the runtime would print; it does not know fixed addresses. */
 static void put_message(struct tdm_findings *out, const struct tdm_replay_space *space, const struct tdm_event *event,
 	const struct request *request)
 {
@@ -307,7 +309,7 @@ static void put_message(struct tdm_findings *out, const struct tdm_replay_space 
 	tdm_findings_place(out, "runtime_message", (struct tdm_str){ text, is_printed ? (size_t)len : 0 });
 }
 
-/* The smallest buffer whose absence would join two holes into one that is large enough. */
+/* Advises to move the smallest buffer whose absence would join two holes into one that is large enough. */
 static void advise_joining(struct tdm_findings *out, uint64_t need, const struct tdm_hole *holes, size_t count)
 {
 	const struct tdm_hole_bound *best = NULL;
@@ -344,7 +346,7 @@ static void advise(struct tdm_findings *out, enum tdm_cause cause, uint64_t need
 	tdm_findings_change(out, "free", TDM_UNIT_BYTES, need);
 }
 
-/* The first one of a space becomes a finding. 0 or -ENOMEM. */
+/* The first failure of a space becomes a finding. 0 or -ENOMEM. */
 static int note_failure(struct tdm_replay *replay, struct tdm_replay_space *space, const struct tdm_event *event,
 	const struct request *request, int err)
 {
@@ -401,7 +403,7 @@ static void put_result(const struct tdm_replay *replay, const struct tdm_event *
 		tdm_buf_printf(results, " %" PRIu64 "\n", address);
 }
 
-/* The entry of the event's buffer: a new one, or that of an earlier failed try under the same name. */
+/* The entry of the event's buffer: a new one, or that of an earlier failed attempt with the same name. */
 static int live_entry(struct tdm_replay *replay, const struct tdm_event *event, uint32_t *index, struct tdm_diag *diag)
 {
 	*index = tdm_map_find(&replay->by_id, event->id);

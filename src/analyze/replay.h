@@ -1,11 +1,11 @@
 /*
- * Replays events on the device model: every allocation is placed where the real allocator would place it, and what a
- * user wants to know about the run is kept: whether it fits, the first failure and its cause, peaks, fragmentation over
- * time, and which buffers bound the largest holes.
+ * Replays events on the device model: every allocation is placed where the real allocator would place it. Tells whether
+ * the run fits, the first failure and its cause, the peaks, the fragmentation over time, and which buffers bound the
+ * largest holes.
  *
- * A replay has one space for each memory region: one alone for a trace of a region, DRAM, L1, L1_SMALL and TRACE for a
- * trace of a device. Figures of a space are per bank, because banks are in lockstep; `banks` says how many times they
- * count on the device.
+ * A replay has one space for each memory region: a single one for a trace of a region; DRAM, L1, L1_SMALL and TRACE for
+ * a trace of a device. Figures of a space are per bank, because banks are in lockstep; multiply by `banks` for the
+ * device.
  */
 #ifndef TDM_ANALYZE_REPLAY_H
 #define TDM_ANALYZE_REPLAY_H
@@ -45,24 +45,24 @@ struct tdm_replay_space {
 	uint64_t tightest, tightest_op, tightest_line; /* the smallest largest free block */
 	double worst_frag;                             /* highest 1 - largest / free */
 	uint64_t worst_free,
-		worst_outside; /* what it was computed from: free bytes, and those outside the largest block */
+		worst_outside; /* what worst_frag was computed from: free bytes, and those outside the largest block */
 	uint64_t worst_frag_op, worst_frag_line;
 	struct tdm_replay_sample samples[TDM_REPLAY_SAMPLES];
 	size_t sample_count;
 	size_t first_failure;         /* among the findings; valid when failures != 0 */
-	struct tdm_short_name failed; /* what it was */
+	struct tdm_short_name failed; /* the name of the buffer */
 };
 
 struct tdm_replay_options {
-	const char *card; /* replay a device trace on this card instead of its own: of the trace's overrides only
-			     l1_small and trace_region hold then; NULL: its own */
+	const char *card; /* replay a device trace on this card instead of its own; then only l1_small and trace_region
+			     of the trace's overrides apply; NULL: its own */
 	const char *const *settings; /* "field=value" overrides, applied last; NULL-terminated; may be NULL */
 	const char *card_file;       /* NULL: none */
 	bool has_fit;                /* use `fit` instead of the trace's policy */
 	enum tdm_fit fit;
 };
 
-/* What the first line of a trace describes. */
+/* The memory that the first line of a trace describes. */
 struct tdm_replay_setup {
 	bool is_device;
 	struct tdm_card card; /* of a device */
@@ -77,8 +77,8 @@ struct tdm_replay {
 	size_t space_count;           /* 0: the trace described nothing */
 	uint64_t ops;                 /* requests applied */
 	uint64_t live_count;          /* buffers placed and not freed */
-	struct tdm_findings findings; /* the first failure of each space that has one, in the order of the requests;
-					 `code` is an enum tdm_cause */
+	struct tdm_findings findings; /* the first failure of each space, in the order of the requests; `code` is an
+					 enum tdm_cause */
 	/* The rest is for replay.c. */
 	struct tdm_replay_options options;
 	uint64_t stride;      /* requests between two samples */
@@ -100,9 +100,10 @@ int tdm_replay_apply(
 	struct tdm_replay *replay, const struct tdm_event *event, struct tdm_buf *results, struct tdm_diag *diag);
 
 const struct tdm_card *tdm_replay_card(const struct tdm_replay *replay); /* NULL for a region trace */
-bool tdm_replay_has(const struct tdm_replay *replay, uint64_t id); /* a buffer that was not freed, placed or not */
+bool tdm_replay_has(
+	const struct tdm_replay *replay, uint64_t id); /* whether the buffer exists and was not freed, placed or not */
 
-/* The largest holes of a space now, largest first. Returns how many. */
+/* The current largest holes of a space, largest first. Returns how many. */
 size_t tdm_replay_holes(const struct tdm_replay *replay, size_t space, struct tdm_hole holes[TDM_REPLAY_HOLES]);
 
 /* 1 - largest / free; 0 when nothing is free. */

@@ -18,14 +18,14 @@ static bool is_of_allocator(uint8_t kind)
 	return kind < TDM_REPLAY_SPACES;
 }
 
-/* For a buffer of which only the size is known: a tile of 16-bit numbers, or what divides the size at all. */
+/* For a buffer with only a size: a tile of 16-bit numbers or, failing that, a page that divides the size. */
 static uint64_t assumed_page(uint64_t size)
 {
 	enum { TILE_BYTES = 2048, LEAST_BYTES = 32 };
 	return size % TILE_BYTES == 0 ? TILE_BYTES : size % LEAST_BYTES == 0 ? LEAST_BYTES : size;
 }
 
-/* For a file that does not describe the device: only the user can say what it is. */
+/* For a file that does not describe the device: only the user knows the card. */
 static int describe(struct tdm_replay_feed *f, struct tdm_diag *diag)
 {
 	const struct tdm_event unknown = { .op = TDM_OP_DEVICE, .text = tdm_str_of("device -") };
@@ -56,7 +56,7 @@ int tdm_replay_feed(
 		return tdm_replay_apply(f->replay, event, results, diag);
 	switch (event->op) {
 	case TDM_OP_DEVICE:
-		/* One that comes after its buffers is too late. */
+		/* A description after the first buffers is too late. */
 		return is_wanted(f, event->device) && f->replay->space_count == 0
 			       ? tdm_replay_apply(f->replay, event, results, diag)
 			       : 0;
@@ -65,7 +65,7 @@ int tdm_replay_feed(
 		if (!is_of_allocator(event->kind)) {
 			left_out = tdm_kind_is_per_core((enum tdm_kind)event->kind) ? TDM_LEFT_OUT_PROGRAM
 										    : TDM_LEFT_OUT_OTHER_KINDS;
-			f->left_out[left_out] += event->op == TDM_OP_ALLOC; /* its release is no other one */
+			f->left_out[left_out] += event->op == TDM_OP_ALLOC; /* its release does not count again */
 			return 0;
 		}
 		if (is_wanted(f, event->device) && (event->op == TDM_OP_ALLOC || tdm_replay_has(f->replay, event->id)))
@@ -76,6 +76,6 @@ int tdm_replay_feed(
 		f->left_out[TDM_LEFT_OUT_ERRORS]++;
 		return 0;
 	default:
-		return 0; /* programs, phases and processes are no requests */
+		return 0; /* programs, phases and processes are not requests */
 	}
 }

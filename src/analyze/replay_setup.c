@@ -83,7 +83,7 @@ static int setup_region(struct words *w, const struct tdm_replay_options *option
 	if (options->card != NULL || options->card_file != NULL ||
 		(options->settings != NULL && options->settings[0] != NULL))
 		return tdm_diag_set(w->diag, TDM_EREFUSED, 0, 0,
-			"this is a trace of one region: another card or other figures of it do not apply");
+			"this is a trace of one region: another card or changed figures do not apply");
 	*range = (struct tdm_bank_range){ .banks = 1, .block_align = 1, .page_align = 1, .bottom_up = true };
 	for (struct tdm_str word; (word = next_word(w)).len != 0;) {
 		int err = set_region_field(w, word, setup, &seen);
@@ -98,10 +98,8 @@ static int setup_region(struct words *w, const struct tdm_replay_options *option
 	return 0;
 }
 
-/*
- * One word of the device line. On another card than the trace's own, what the program chose (sizes of regions) still
- * holds; what describes the trace's card (cores, banks, addresses) does not, and only has to be well formed.
- */
+/* One word of the device line. On a card other than the trace's own, the program's choices (sizes of regions) still
+ * apply; the description of the trace's card (cores, banks, addresses) does not, and only has to be well formed. */
 static int set_card_field(struct tdm_card *card, struct tdm_str word, bool other_card, struct tdm_diag *diag)
 {
 	struct tdm_str key = { 0 }, value;

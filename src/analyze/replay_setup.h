@@ -1,4 +1,4 @@
-/* The first line of a trace: what memory there is. */
+/* Reads the first line of a trace, which describes the memory. */
 #ifndef TDM_ANALYZE_REPLAY_SETUP_H
 #define TDM_ANALYZE_REPLAY_SETUP_H
 

@@ -9,7 +9,7 @@ static int compare(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* What runs of equal values take from the variance: the sum of t(t-1)(2t+5). */
+/* The correction of the variance for runs of equal values: the sum of t(t-1)(2t+5). */
 static double of_ties(const double *values, size_t count)
 {
 	double sorted[TDM_TREND_MAX], sum = 0;

@@ -1,4 +1,5 @@
-/* Is there a trend in a short series, and how steep is it: by ranks and medians, so that single outliers do not count.
+/*
+ * Whether a short series has a trend, and how steep it is: by ranks and medians, so that single outliers do not matter.
  */
 #ifndef TDM_ANALYZE_TREND_H
 #define TDM_ANALYZE_TREND_H
@@ -8,8 +9,8 @@
 enum { TDM_TREND_MAX = 64 };
 
 /*
- * The Mann-Kendall test: how many standard deviations the number of rises minus falls, over all pairs of values, lies
- * from that of a series without a trend. Equal values are allowed for. 0 for fewer than three values, or when all are
+ * The Mann-Kendall test: the number of rises minus falls over all pairs of values, as a multiple of its standard
+ * deviation in a series without a trend. Corrected for equal values. 0 for fewer than three values, or when all are
  * equal. At most TDM_TREND_MAX values.
  */
 double tdm_trend_z(const double *values, size_t count);

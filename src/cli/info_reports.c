@@ -7,33 +7,56 @@
 
 #include <limits.h>
 
-/* Views that only need an analyser and a report: name, analyser, report */
-#define VIEW_LIST(X)                        \
-	X(perf, tdm_perf_waits, tdm_perf)   \
-	X(cores, tdm_core_dumps, tdm_cores) \
-	X(mesh_buffers, tdm_buffer_history, tdm_mesh)
+int tdm_info_perf(const struct tdm_info_request *request)
+{
+	struct tdm_perf_waits waits;
+	struct tdm_info_reading r = { .request = request, .take = tdm_perf_waits_take, .to = &waits };
+	if (tdm_perf_waits_init(&waits) != 0)
+		return tdm_info_refuse(request, "out of memory");
+	tdm_info_read(&r);
+	tdm_perf_waits_end(&waits);
+	if (request->json != NULL)
+		tdm_perf_json(&waits, &r.file, request->json);
+	else
+		tdm_perf_text(&waits, &r.file, request->out);
+	tdm_perf_waits_done(&waits);
+	return tdm_info_end(&r);
+}
 
-#define X(name, analyser, report)                                                                        \
-	int tdm_info_##name(const struct tdm_info_request *request)                                      \
-	{                                                                                                \
-		struct analyser all;                                                                     \
-		struct tdm_info_reading r = { .request = request, .take = analyser##_take, .to = &all }; \
-		if (analyser##_init(&all) != 0)                                                          \
-			return tdm_info_refuse(request, "out of memory");                                \
-		tdm_info_read(&r);                                                                       \
-		analyser##_end(&all);                                                                    \
-		if (request->json != NULL)                                                               \
-			report##_json(&all, &r.file, request->json);                                     \
-		else                                                                                     \
-			report##_text(&all, &r.file, request->out);                                      \
-		analyser##_done(&all);                                                                   \
-		return tdm_info_end(&r);                                                                 \
-	}
-VIEW_LIST(X)
-#undef X
+int tdm_info_cores(const struct tdm_info_request *request)
+{
+	struct tdm_core_dumps dumps;
+	struct tdm_info_reading r = { .request = request, .take = tdm_core_dumps_take, .to = &dumps };
+	if (tdm_core_dumps_init(&dumps) != 0)
+		return tdm_info_refuse(request, "out of memory");
+	tdm_info_read(&r);
+	tdm_core_dumps_end(&dumps);
+	if (request->json != NULL)
+		tdm_cores_json(&dumps, &r.file, request->json);
+	else
+		tdm_cores_text(&dumps, &r.file, request->out);
+	tdm_core_dumps_done(&dumps);
+	return tdm_info_end(&r);
+}
 
-/* The default kernel-config ring of Wormhole and Blackhole cards, since the file does not name its card;
- * TDM_BYTES_UNKNOWN if the two differ. */
+int tdm_info_mesh_buffers(const struct tdm_info_request *request)
+{
+	struct tdm_buffer_history history;
+	struct tdm_info_reading r = { .request = request, .take = tdm_buffer_history_take, .to = &history };
+	if (tdm_buffer_history_init(&history) != 0)
+		return tdm_info_refuse(request, "out of memory");
+	tdm_info_read(&r);
+	tdm_buffer_history_end(&history);
+	if (request->json != NULL)
+		tdm_mesh_json(&history, &r.file, request->json);
+	else
+		tdm_mesh_text(&history, &r.file, request->out);
+	tdm_buffer_history_done(&history);
+	return tdm_info_end(&r);
+}
+
+/* The default kernel-config ring of Wormhole and Blackhole cards, since no file names its card; TDM_BYTES_UNKNOWN when
+ * their tables differ. */
 static uint64_t ring_bytes(void)
 {
 	struct tdm_card wormhole, blackhole;

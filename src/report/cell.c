@@ -15,7 +15,7 @@ size_t tdm_cell_put(struct tdm_buf *out, struct tdm_str text, size_t columns, bo
 	for (size_t i = 0; i < text.len;) {
 		size_t len = tdm_str_printable(text.ptr + i, text.len - i);
 		if (columns != 0 && used == columns) {
-			/* One column too many: back to where the mark still fits. */
+			/* One column too many: go back to where the mark still fits. */
 			if (columns <= strlen(mark) || tdm_buf_failed(out))
 				return used;
 			out->len = cut_len;

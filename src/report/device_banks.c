@@ -10,7 +10,7 @@ struct grid {
 	struct tdm_core *cores; /* of each bank; owned */
 };
 
-/* False when the card does not say, or was overridden so that banks and cores differ. */
+/* False when the card does not say, or when overrides made banks and cores differ. */
 static bool grid_init(struct grid *grid, const struct tdm_card *card)
 {
 	uint64_t x = tdm_card_get(card, TDM_CARD_GRID_X), y = tdm_card_get(card, TDM_CARD_GRID_Y);

@@ -18,7 +18,7 @@ static const struct {
 	{ TDM_KIND_FIRMWARE, "firmware", TDM_CARD_MAP_END, TDM_CARD_L1_BANKS },
 };
 
-/* Base and size of a region; they stay unknown when a figure that they come from is. */
+/* Sets base and size of a region; they stay unknown when a figure that they depend on is. */
 static void place(const struct tdm_card *card, struct tdm_device_region *region)
 {
 	struct tdm_bank_range range;
@@ -61,7 +61,7 @@ static void put_per_bank(const struct tdm_field *field, struct tdm_buf *out)
 			tdm_format_bytes_short(size, sizeof size, region->size));
 }
 
-/* Of the chip, or of as many as the card has; blank where there is none of the region. */
+/* The total of one chip, or of all chips of the card; blank for an empty region. */
 static void put_total(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_device_region *region = field->row;

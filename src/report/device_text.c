@@ -1,7 +1,5 @@
-/*
- * A card as a page of text. Sections are set off by a bold title; figures that a card does not have are printed as
- * "unknown" where they belong, and the last section says of each why.
- */
+/* A card as a page of text. Sections have bold titles. Figures that are not known for a card are printed as "unknown"
+ * in their place, and the last section explains each of them. */
 #include "report/device_report.h"
 #include "base/wrap.h"
 #include "device/data_format.h"
@@ -120,7 +118,7 @@ static void put_regions(struct tdm_buf *out, const struct tdm_card *card, const 
 	tdm_table_text(&table, term, out);
 }
 
-/* All formats whose tile has this size, as one folded row. */
+/* All formats whose tile has this size, as one wrapped row. */
 static void put_formats_of(struct tdm_buf *out, uint32_t tile_bytes, size_t width)
 {
 	struct tdm_buf names;
@@ -143,7 +141,7 @@ static void put_formats_of(struct tdm_buf *out, uint32_t tile_bytes, size_t widt
 static void put_formats(struct tdm_buf *out, const struct tdm_term *term)
 {
 	tdm_put_heading(out, term, "Bytes of a 32 x 32 tile");
-	for (uint32_t above = UINT32_MAX;;) { /* the sizes from large to small */
+	for (uint32_t above = UINT32_MAX;;) { /* sizes from large to small */
 		uint32_t next = 0;
 		for (size_t i = 0; i < tdm_data_format_count; i++)
 			if (tdm_data_formats[i].tile_bytes < above && tdm_data_formats[i].tile_bytes > next)
@@ -178,7 +176,7 @@ static void put_parts(struct tdm_buf *out, const struct tdm_card *card, const st
 		tdm_buf_puts(out, "  unknown: no map of it is known for this card\n");
 }
 
-/* Each unknown field with its reason. Nothing at all when everything is known. */
+/* Each unknown field with its reason; nothing when everything is known. */
 static void put_unknown(struct tdm_buf *out, const struct tdm_card *card, const struct tdm_term *term)
 {
 	bool is_first = true;
@@ -204,7 +202,7 @@ void tdm_device_text_show(struct tdm_buf *out, const struct tdm_card *card, cons
 	put_unknown(out, card, term);
 }
 
-/* Starts where the line ends now; further lines begin in `column`. */
+/* Continues the current line; further lines begin in `column`. */
 static void put_source(struct tdm_buf *out, const char *source, size_t column, const struct tdm_term *term)
 {
 	tdm_buf_puts(out, tdm_term_style(term, TDM_STYLE_DIM));

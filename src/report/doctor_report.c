@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Each check below the part of its name before the point; then how many there are of each severity. */
+/* Checks, grouped by the part of their name before the dot; then the number of findings of each severity. */
 void tdm_doctor_text(const struct tdm_findings *findings, const struct tdm_term *term, struct tdm_buf *out)
 {
 	struct tdm_finding_view view = { .findings = findings, .term = *term };

@@ -1,4 +1,4 @@
-/* What is set up and what is not: the views of `doctor`. */
+/* The findings of `doctor` as text and as JSON. */
 #ifndef TDM_REPORT_DOCTOR_REPORT_H
 #define TDM_REPORT_DOCTOR_REPORT_H
 

@@ -9,7 +9,6 @@
 
 enum { RANGES_SHOWN = 3 };
 
-/* A row of the table. */
 struct row {
 	const struct tdm_buffer *buffer;
 	uint32_t device, banks, depth;
@@ -24,7 +23,7 @@ struct row {
 struct buffers {
 	struct tdm_live_list of;
 	struct tdm_buffer_ref *refs;
-	struct row *row; /* the one that is being written */
+	struct row *row; /* being written */
 };
 
 static const void *row_of(const struct tdm_table *table, size_t i)
@@ -55,7 +54,7 @@ static void put_device(const struct tdm_field *field, struct tdm_buf *out)
 	tdm_buf_printf(out, "%" PRIu32 "%s", row->device, row->is_virtual ? "v" : "");
 }
 
-/* Every number may be an id. */
+/* Any number may be an id, so none means unknown. */
 static struct tdm_value get_id(const struct tdm_field *field)
 {
 	return (struct tdm_value){ TDM_VALUE_NUMBER, { ((const struct row *)field->row)->buffer->id } };
@@ -68,7 +67,7 @@ static void put_reserved(const struct tdm_field *field, struct tdm_buf *out)
 	tdm_buf_puts(out, row->is_view ? "view" : tdm_format_bytes(text, sizeof text, row->reserved));
 }
 
-/* The name, or without one the place that allocated it; then the cores: "weights  (0,0)-(7,7) (1,9)". */
+/* The name or else the allocation site, then the cores: "weights (0,0)-(7,7) (1,9)". */
 static void put_name(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct row *row = field->row;

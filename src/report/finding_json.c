@@ -1,13 +1,13 @@
 /*
- * Every finding has the same members in JSON: its positions, what it is about, what it is, how bad, its sentence, its
- * figures and texts, holes and advice. What they are called differs, because each command had its names before there
- * was one kind of finding; a name that is NULL leaves the member out.
+ * Every finding has the same members in JSON: positions, subject, type, severity, sentence, figures and texts, holes,
+ * advice. The names of the members depend on the family, because each command had its own names before findings were
+ * unified; NULL leaves the member out.
  */
 #include "report/finding_report.h"
 #include "analyze/failure_finding.h"
 #include "report/report_put.h"
 
-/* The parts of what a finding is about that its family shows. */
+/* The parts of a finding's subject that its family shows. */
 enum { PROCESS = 1, DEVICE = 2, KIND = 4, NAME = 8, STACK = 16, FIGURE = 32 };
 
 static const struct {
@@ -23,7 +23,7 @@ static const struct {
 	[TDM_FAMILY_REPLAY] = { "cause", .holes = "largest_holes", .advice = "advice", .about = NAME },
 	[TDM_FAMILY_CAPTURE] = { "reason", .sentence = "text", .about = FIGURE },
 	[TDM_FAMILY_FAILURE] = { "sort", .sentence = "summary", .about = KIND },
-	[TDM_FAMILY_PRESSURE] = { .severities = { "LOW", NULL, "MEDIUM", "HIGH" } }, /* the name is its figure's */
+	[TDM_FAMILY_PRESSURE] = { .severities = { "LOW", NULL, "MEDIUM", "HIGH" } }, /* its figure has the name */
 };
 
 const char *tdm_finding_severity_name(enum tdm_finding_family family, enum tdm_severity severity)
@@ -100,7 +100,7 @@ static void put_figure(const struct tdm_figure *figure, enum tdm_finding_family 
 		tdm_json_double(json, figure->real);
 }
 
-/* Positions, or all the rest. */
+/* Positions, or all other figures. */
 static void put_figures(
 	const struct tdm_findings *all, const struct tdm_finding *finding, bool positions, struct tdm_json *json)
 {

@@ -1,4 +1,4 @@
-/* Findings as text for people and as JSON for programs, whoever they are from. */
+/* Findings of all analysers as text for people and as JSON for programs. */
 #ifndef TDM_REPORT_FINDING_REPORT_H
 #define TDM_REPORT_FINDING_REPORT_H
 
@@ -13,34 +13,33 @@
 struct tdm_finding_view {
 	const struct tdm_findings *findings;
 	struct tdm_term term;
-	const char *place;                 /* "line" or "byte": what the position in a file is; NULL: "line" */
-	const struct tdm_picture *picture; /* whose processes and stacks they speak of; NULL: none */
-	struct tdm_stack_symbols symbols;  /* all zero to begin; release with tdm_stack_symbols_done() */
-	bool stacks;                       /* whole call stacks */
+	const char *place;                 /* the unit of a position in a file, "line" or "byte"; NULL: "line" */
+	const struct tdm_picture *picture; /* with the processes and stacks of the findings; may be NULL */
+	struct tdm_stack_symbols symbols;  /* zeroed to begin with; release with tdm_stack_symbols_done() */
+	bool stacks;                       /* show whole call stacks */
 };
 
-/* What a failure or an indicator is called: "out of memory", "CB1 miss rate". */
+/* The title of a failure or an indicator: "out of memory", "CB1 miss rate". */
 const char *tdm_finding_title(const struct tdm_finding *finding);
 
-/* One sentence without its stop: what was found, with figures. */
+/* One sentence with figures, without the full stop. */
 void tdm_finding_sentence(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out);
 
-/* The finding with all that belongs to it: lines, or of a failure in a log, which has its place in a table, the title
- * and the sentence. */
+/* The whole finding, as lines; of a failure in a log, which is a row of a table, only the title and the sentence. */
 void tdm_finding_text(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_buf *out);
 
-/* All of them, which are released. */
+/* Writes all findings and releases them. */
 void tdm_findings_text(struct tdm_findings *found, const struct tdm_term *term, struct tdm_buf *out);
 
-/* An object; the same without its braces. */
+/* An object for one finding; all findings, which are released; and the keys of one finding without the braces. */
 void tdm_finding_json(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_json *json);
-void tdm_findings_json(struct tdm_findings *found, struct tdm_json *json); /* the same of all, which are released */
+void tdm_findings_json(struct tdm_findings *found, struct tdm_json *json);
 void tdm_finding_keys(struct tdm_finding_view *view, const struct tdm_finding *finding, struct tdm_json *json);
 
-/* "leak", "warning": what the family calls the severity. */
+/* The family's name for the severity: "leak", "warning". */
 const char *tdm_finding_severity_name(enum tdm_finding_family family, enum tdm_severity severity);
 
-/* What the runtime said, alone: the text and the object of its finding. */
+/* A single message of the runtime: the text and the object of its finding. */
 void tdm_failure_text(const struct tdm_failure *failure, struct tdm_buf *out);
 void tdm_failure_json(const struct tdm_failure *failure, struct tdm_json *json);
 

@@ -1,7 +1,7 @@
 /*
- * Findings in words. The sentence of a finding is the analyser's own, or is made here from its figures: one function
- * for each family that needs one. Around it each family has its shape: doctor's list with what to do, the sites of
- * leaks with what they hold, the first failure of a replay with the holes, the indicators of pressure line by line.
+ * Findings in words. The sentence of a finding comes from the analyser, or is made here from its figures. Each family
+ * has a layout around it: the list of doctor with advice, the sites of leaks with what they hold, the first failure of
+ * a replay with the holes, the indicators of pressure line by line.
  */
 #include "report/finding_report.h"
 #include "analyze/failure_finding.h"
@@ -26,7 +26,7 @@ enum { DOCTOR_INDENT = 11, LEAK_INDENT = 2, STACK_INDENT = 4 };
 
 static const char *const styles[TDM_SEVERITIES] = { TDM_STYLE_GREEN, TDM_STYLE_CYAN, TDM_STYLE_YELLOW, TDM_STYLE_RED };
 
-/* One finding, being put into words. */
+/* A finding that is being put into words. */
 struct words {
 	struct tdm_finding_view *view;
 	const struct tdm_finding *finding;
@@ -43,7 +43,7 @@ static double real(const struct words *w, const char *key)
 	return tdm_finding_real(w->view->findings, w->finding, key);
 }
 
-/* NULL: it is about no kind of memory. */
+/* NULL: it is not about a kind of memory. */
 static const char *kind_of(const struct words *w)
 {
 	uint8_t kind = w->finding->about.kind;
@@ -68,7 +68,7 @@ static void put_cores(const struct words *w, const struct tdm_core_range *range)
 		tdm_buf_printf(w->out, " and %" PRIu64 " more range%s", more, tdm_plural(more));
 }
 
-/* A figure as its unit is shown, unless there is a style; nothing when it is unknown. */
+/* A figure in the format of its unit, or in a given style; nothing when it is unknown. */
 static void put_figure(const struct words *w, const struct tdm_figure *figure, char style)
 {
 	static const char *const why[] = { [TDM_CAUSE_UNKNOWN] = "",
@@ -90,7 +90,7 @@ static void put_figure(const struct words *w, const struct tdm_figure *figure, c
 		put(w, TDM_TIME_TEXT(figure->number));
 	else if (figure->unit == TDM_UNIT_BYTES)
 		put(w, TDM_SIZE_TEXT(figure->number));
-	else if (figure->real >= 1) /* what began lately has no rate yet */
+	else if (figure->real >= 1) /* growth that began lately has no rate yet */
 		put(w, TDM_SIZE_TEXT((uint64_t)(figure->real + 0.5)));
 }
 
@@ -132,10 +132,10 @@ static void put_special(const struct words *w, const char *key)
 	else if (strcmp(key, "cached") == 0)
 		put(w, is_binary ? "each came with kernels: new programs are compiled and cached"
 				 : "memory of programs grows as long as new ones are compiled and cached, or traces "
-				   "captured");
+				   "are recorded");
 }
 
-/* A field: the text between braces. */
+/* Expands a field, the text between braces. */
 static void put_field(const struct words *w, char *field)
 {
 	char style = strchr("#,=", field[0]) != NULL ? *field++ : '\0';
@@ -156,8 +156,8 @@ static void put_field(const struct words *w, char *field)
 }
 
 /*
- * A sentence in pieces that '|' parts, each with one field at most, and left out when that is unknown:
- *   {key}            a figure as its unit is shown, or what put_special() knows
+ * A sentence made of pieces separated by '|'. A piece has at most one field, and is left out when that is unknown:
+ *   {key}            a figure in the format of its unit, or a word of put_special()
  *   {#key}           as a number or an address; {,key}: with commas
  *   {key/one/many}   a count with its noun; {key/one/many/none}: other words for 0; {=key/one/many}: the noun alone
  */
@@ -208,7 +208,7 @@ static const char *const leak_sentences[TDM_LEAK_WHY_COUNT] = {
 	[TDM_LEAK_UNWATCHED] = "{held}" LIVES,
 };
 
-/* What to call the place that allocated it. */
+/* The name or call stack of the place that allocated it. */
 static void put_site(const struct words *w)
 {
 	const struct tdm_about *about = &w->finding->about;
@@ -257,7 +257,7 @@ static void put_forecast(const struct words *w)
 	put(w, "\n");
 }
 
-/* A paragraph, folded; what comes before it in its first line fills the indent. */
+/* A wrapped paragraph; the label before it on the first line takes up the indent. */
 static void put_wrapped(const struct words *w, const char *label, struct tdm_str text, size_t indent)
 {
 	struct tdm_buf line;
@@ -307,14 +307,14 @@ static void leak_text(const struct words *w)
 	put_forecast(w);
 	put_leak_stack(w);
 	if (number(w, "double_frees") + number(w, "unknown_frees") != 0)
-		put_pieces(w, "  hint: the process also freed {,double_frees} times what was freed already"
-			      "|, and {,unknown_frees} times what was never there\n");
+		put_pieces(w, "  hint: {,double_frees} frees of this process were of memory that was already freed"
+			      "|, and {,unknown_frees} of memory that was never allocated\n");
 	put(w, "\n");
 }
 
 /* Doctor. */
 
-/* Text of unknown origin is in these sentences: paths, names of processes, values of variables. */
+/* These sentences contain text of unknown origin: paths, names of processes, values of variables. */
 static void put_paragraph(const struct words *w, const char *label, const char *text)
 {
 	struct tdm_buf clean;
@@ -326,7 +326,7 @@ static void put_paragraph(const struct words *w, const char *label, const char *
 	tdm_buf_done(&clean);
 }
 
-/* A command is not folded: it is there to be copied. */
+/* A command is not wrapped, so that it can be copied. */
 static void put_command(const struct words *w, const char *command)
 {
 	tdm_buf_fill(w->out, ' ', DOCTOR_INDENT);
@@ -392,10 +392,10 @@ static void failure_text(const struct words *w)
 static const char *const causes[] = {
 	[TDM_CAUSE_UNKNOWN] = "",
 	[TDM_CAUSE_TOO_LARGE] = "too large: " NEEDED "|, and the whole region has {,total} B",
-	[TDM_CAUSE_EXHAUSTED] = "exhausted: " NEEDED "|, and {,free} B are free at all",
+	[TDM_CAUSE_EXHAUSTED] = "exhausted: " NEEDED "|, and only {,free} B are free",
 	[TDM_CAUSE_FRAGMENTED] = "fragmented: " NEEDED "|; {,free} B are free|, the largest block is {,largest_free} B",
 	[TDM_CAUSE_OCCUPIED] = "occupied: {,needed_per_bank} B| at address {#address} are not all free",
-	[TDM_CAUSE_OUTSIDE] = "outside: {,needed_per_bank} B| at address {#address} do not lie in the region",
+	[TDM_CAUSE_OUTSIDE] = "outside: {,needed_per_bank} B| at address {#address} are not in the region",
 	[TDM_CAUSE_NO_REGION] = "no region|: this device was set up without {kind} memory| ({setting}=0)",
 };
 
@@ -427,7 +427,7 @@ static void replay_text(const struct words *w)
 
 /* Pressure. */
 
-/* How an indicator is called, where its figure is from, and what it lacks when it is unknown. */
+/* The title of an indicator, the source of its figure, and what is missing when it is unknown. */
 static const struct {
 	const char *title, *source, *lacks;
 } indicators[TDM_PRESSURE_COUNT] = {
@@ -463,7 +463,7 @@ static void pressure_text(const struct words *w)
 
 /* Captures and reports. */
 
-/* A line of a table when it is about a figure; else a line with a label, or a sentence. */
+/* A table row for a finding about a figure; else a line with a label, or a sentence. */
 static void capture_text(const struct words *w)
 {
 	const struct tdm_figure *bytes = tdm_finding_figure(w->view->findings, w->finding, "bytes");
@@ -488,7 +488,7 @@ static void capture_text(const struct words *w)
 
 static const struct {
 	void (*text)(const struct words *w);
-	const char *const *sentences; /* by code; NULL: the analyser's own */
+	const char *const *sentences; /* by code; NULL: the analyser writes them */
 } families[TDM_FAMILIES] = {
 	[TDM_FAMILY_DOCTOR] = { doctor_text, NULL },
 	[TDM_FAMILY_LEAK] = { leak_text, leak_sentences },

@@ -19,7 +19,7 @@ static int show(const struct tdm_scene *scene, const struct tdm_info_picture *pi
 				     : tdm_plot_print(scene, term, out, diag);
 }
 
-/* "device 1", where the capture tells devices apart. */
+/* "device 1", if the capture names devices. */
 static void put_device(const struct tdm_exact_unit *unit, char *dst, size_t cap)
 {
 	if (unit->has_id)
@@ -36,10 +36,8 @@ static size_t longer_calls(const struct tdm_capture_course *course, uint32_t len
 	return count;
 }
 
-/*
- * The least number of nodes that at most `most` calls are longer than. All calls of this length are left out, because a
- * part of them would look as if there were no others.
- */
+/* The smallest length, in nodes, that at most `most` calls exceed. All calls of this length are left out: showing only
+ * some of them would suggest that there are no others. */
 static uint32_t length_of_too_many(const struct tdm_capture_course *course, size_t most)
 {
 	uint32_t low = 0, high = UINT32_MAX;
@@ -53,8 +51,8 @@ static uint32_t length_of_too_many(const struct tdm_capture_course *course, size
 	return low;
 }
 
-/* Outermost calls as bands with names; of more than there is room for, the longest. Owned by the caller with one
- * free(). NULL: none, or out of memory. */
+/* Outermost calls as named bands; the longest ones if there are too many. Owned by the caller; one free() releases all.
+ * NULL: there are none, or out of memory. */
 static struct tdm_plot_band *make_bands(
 	const struct tdm_capture_course *course, const struct tdm_capture_exact *exact, double end, size_t *count)
 {
@@ -87,7 +85,7 @@ static int draw_course(const struct tdm_capture_exact *exact, const struct tdm_c
 	size_t band_count;
 	struct tdm_plot_band *bands = make_bands(course, exact, line.nodes[line.count - 1], &band_count);
 	struct tdm_plot_series series[] = { { is_l1 ? "L1 buffers" : "DRAM", buffers_rgb, line.buffers },
-		{ "circular buffers and their like", program_rgb, line.program } };
+		{ "circular buffers and the like", program_rgb, line.program } };
 	double highest = line.buffers[line.peak] + line.program[line.peak];
 	char device[40], label[64];
 	put_device(&exact->units[unit], device, sizeof device);
@@ -95,7 +93,7 @@ static int draw_course(const struct tdm_capture_exact *exact, const struct tdm_c
 	struct tdm_plot_mark mark = { "peak", line.nodes[line.peak], highest };
 	struct tdm_scene scene = { .kind = TDM_CHART_TIME,
 		.title = picture->title,
-		.subtitle = picture->path == NULL ? label : NULL, /* a terminal has no room beside the axis */
+		.subtitle = picture->path == NULL ? label : NULL, /* a terminal has no room next to the axis */
 		.y_label = label,
 		.x_label = "node of the capture",
 		.unit = TDM_PLOT_BYTES,

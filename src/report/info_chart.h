@@ -1,4 +1,4 @@
-/* Charts of a graph capture: memory over its nodes with the operations behind it, and L1 core by core at the peak. */
+/* Charts of a graph capture: memory over its nodes, with bands for the operations, and L1 core by core at the peak. */
 #ifndef TDM_REPORT_INFO_CHART_H
 #define TDM_REPORT_INFO_CHART_H
 
@@ -16,7 +16,7 @@ struct tdm_info_picture {
 	struct tdm_plot_options size;
 };
 
-/* Draws the device that has the highest peak of what is drawn. 0, or a negative code with the reason in `diag`. */
+/* Draws the device with the highest peak of the chosen memory. 0, or a negative code with the reason in `diag`. */
 int tdm_info_capture_draw(const struct tdm_capture_exact *exact, const struct tdm_capture_course *course,
 	const struct tdm_info_picture *picture, const struct tdm_term *term, struct tdm_buf *out,
 	struct tdm_diag *diag);

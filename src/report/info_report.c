@@ -56,7 +56,7 @@ static const struct tdm_column peak_columns[] = {
 	{ "", NULL, .get = get_key, .before = 1 },
 };
 
-/* The peaks: the right one, the runtime's own, its name there. */
+/* The peaks: the right figure, the runtime's figure, and the runtime's name for it. */
 static void put_peaks(const struct tdm_info_capture_report *r, struct tdm_buf *out)
 {
 	static const struct peak rows[] = {
@@ -122,7 +122,7 @@ static void json_reasons(const struct tdm_info_capture_report *r, struct tdm_jso
 
 /* ---- errors ---- */
 
-/* What an error says, in one line: figures where it is a sentence about memory, else its first line. */
+/* An error in one line: the figures if its message is about memory, else the first line of the message. */
 static void put_error(const struct tdm_capture_error *error, bool utf8, struct tdm_buf *out)
 {
 	enum { COLUMNS = 400 };
@@ -134,7 +134,7 @@ static void put_error(const struct tdm_capture_error *error, bool utf8, struct t
 		tdm_failure_text(&failure, out);
 		return;
 	}
-	/* The runtime puts where it happened before what happened. */
+	/* The runtime puts the location before the message. */
 	const char *said = strstr(error->message, info);
 	if (said != NULL)
 		text = tdm_str_of(said + sizeof info - 1);
@@ -194,7 +194,7 @@ static const struct tdm_column error_columns[] = {
 
 /* ---- text ---- */
 
-/* "device 1 (chip 4, 5)"; without chips where they have the number of the device. */
+/* "device 1 (chip 4, 5)"; without the chips if their number is that of the device. */
 static void put_device(const struct tdm_info_capture_report *r, const struct tdm_exact_unit *unit, struct tdm_buf *out)
 {
 	const struct tdm_capture_exact *e = &r->summary->exact;

@@ -1,4 +1,4 @@
-/* What a graph capture says, as text and as JSON. */
+/* The analysis of a graph capture as text and as JSON. */
 #ifndef TDM_REPORT_INFO_REPORT_H
 #define TDM_REPORT_INFO_REPORT_H
 
@@ -12,7 +12,7 @@ struct tdm_info_capture_report {
 };
 
 void tdm_info_capture_text(const struct tdm_info_capture_report *report, struct tdm_buf *out);
-/* Keys into an object that is open already. */
+/* Writes keys into an object that is already open. */
 void tdm_info_capture_json(const struct tdm_info_capture_report *report, struct tdm_json *json);
 
 #endif

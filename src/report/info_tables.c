@@ -7,7 +7,7 @@ enum { INDENT = 2, PATH_COLUMNS_MIN = 20 };
 
 #define UNKNOWN .unknown = "unknown"
 
-/* ---- cells that several tables have; the context of a table is the report ---- */
+/* ---- cells of several tables; the context of a table is the report ---- */
 
 static struct tdm_value size_value(int64_t bytes)
 {
@@ -20,8 +20,7 @@ static void path_text(const struct tdm_field *field, struct tdm_buf *out)
 	tdm_capture_paths_put(&r->summary->exact.paths, (uint32_t)tdm_field_member(field).number, out);
 }
 
-/* A path, its end when the rest of the line is too short: the innermost function says most. The column begins at
- * `arg`. */
+/* A path, or its end when the line is too short: the innermost function says most. The column begins at `arg`. */
 static void put_path(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_info_capture_report *r = field->table->context;
@@ -79,7 +78,7 @@ static const struct tdm_column buffer_columns[] = {
 	{ "allocated by", "operation", BUFFER(path), .text = put_owner, .json = json_path, .before = 1, .arg = 75 },
 };
 
-/* Of the first `count` buffers in the list, of `all`. */
+/* A table of the first `count` of `all` buffers in the list. */
 static struct tdm_table buffer_table(
 	const struct tdm_info_capture_report *r, const struct tdm_exact_buffer **list, size_t count, size_t all)
 {
@@ -156,7 +155,7 @@ static struct tdm_value get_core_peak(const struct tdm_field *field)
 	return size_value(r->summary->right[TDM_STOCK_CORE_PEAK_TOTAL] != INT64_MIN ? o->core_peak : INT64_MIN);
 }
 
-/* Not known, or nothing to know. */
+/* Without a peak the operation never changed L1: "-", which is not the same as unknown. */
 static void put_core_peak(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_capture_operation *o = field->row;
@@ -205,7 +204,7 @@ static size_t unit_of(const struct tdm_field *field)
 	return (size_t)((const struct tdm_exact_unit *)field->row - r->summary->exact.units);
 }
 
-/* The peak of a figure, which is `arg`. */
+/* The peak of the figure `arg`. */
 static struct tdm_value get_peak(const struct tdm_field *field)
 {
 	const struct tdm_info_capture_report *r = field->table->context;
@@ -256,7 +255,7 @@ static void json_chips(const struct tdm_field *field, struct tdm_json *json)
 	tdm_table_json(&table, json);
 }
 
-/* What all banks of a kind hold, from the most in one: known with the number of banks. */
+/* The bytes in all banks of a kind, from the most in one; needs the number of banks. */
 static struct tdm_value get_bank_peak(const struct tdm_field *field)
 {
 	const struct tdm_exact_kind *kind = field->row;

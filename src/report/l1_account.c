@@ -6,7 +6,7 @@ static struct tdm_l1_amount unknown(const char *why)
 	return (struct tdm_l1_amount){ .bytes = TDM_BYTES_UNKNOWN, .text = why };
 }
 
-/* What sources count of these kinds together; the first that is known says where it is from. */
+/* The sum of these kinds, as sources count them; the text names the source of the first known one. */
 static struct tdm_l1_amount measured(
 	const struct tdm_picture_device *device, const enum tdm_kind *kinds, size_t count, const char *why)
 {
@@ -24,7 +24,7 @@ static struct tdm_l1_amount measured(
 	return sum;
 }
 
-/* Programs report kernels and firmware only when they have been taught to: none ever reported is not none there. */
+/* Programs report kernels and firmware only if they were changed to do so: no report does not mean 0 bytes. */
 static struct tdm_l1_amount counted(const struct tdm_picture_device *device, enum tdm_kind k, const char *why)
 {
 	const struct tdm_picture_kind *kind = &device->kinds[k];
@@ -42,7 +42,7 @@ static struct tdm_l1_amount inferred(uint64_t bytes, const char *text)
 static struct tdm_l1_amount ring(uint64_t bytes, uint64_t kernels)
 {
 	if (bytes == TDM_BYTES_UNKNOWN || kernels == TDM_BYTES_UNKNOWN)
-		return inferred(bytes, "inferred (model), kernels lie in it");
+		return inferred(bytes, "inferred (model), with the kernels");
 	return inferred(bytes > kernels ? bytes - kernels : 0, "inferred (model), without the kernels");
 }
 
@@ -57,7 +57,7 @@ static struct tdm_l1_amount rest(const struct tdm_l1_account *account)
 		if (item->bytes == TDM_BYTES_UNKNOWN)
 			continue;
 		if (item->bytes > left)
-			return unknown("more is counted than there is");
+			return unknown("more is counted than exists");
 		left -= item->bytes;
 		is_inferred |= item->is_inferred;
 	}

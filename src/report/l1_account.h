@@ -1,7 +1,5 @@
-/*
- * Where the L1 of a device is: allocator buffers, circular buffers, kernels, firmware, the rest. What a source counts
- * is measured; what follows from the card's tables alone is inferred, and says so.
- */
+/* What uses the L1 of a device: allocator buffers, circular buffers, kernels, firmware, the rest. Figures that a source
+ * counts are measured; those from the card's tables alone are marked as inferred. */
 #ifndef TDM_REPORT_L1_ACCOUNT_H
 #define TDM_REPORT_L1_ACCOUNT_H
 
@@ -26,20 +24,18 @@ enum tdm_l1_item {
 struct tdm_l1_amount {
 	const char *name, *title; /* in JSON, in text */
 	uint64_t bytes;           /* over all cores; TDM_BYTES_UNKNOWN */
-	bool is_inferred;         /* from the card's tables, not counted by anybody */
-	const char *text;         /* where it is from, or why it is unknown */
+	bool is_inferred;         /* from the card's tables; no source counts it */
+	const char *text;         /* its source, or why it is unknown */
 };
 
 struct tdm_l1_account {
 	uint64_t core_bytes, cores; /* may be unknown, like the next */
-	uint64_t total;             /* core_bytes in all cores of the compute grid */
+	uint64_t total;             /* core_bytes times the cores of the compute grid */
 	struct tdm_l1_amount items[TDM_L1_ITEM_COUNT];
 };
 
-/*
- * Kernels lie in the kernel-config ring: what a source counts of them is taken off the ring, so that the items add up
- * to the total where the rest is known.
- */
+/* Kernels are in the kernel-config ring: the kernel bytes that a source counts are subtracted from the ring, so that
+ * the items add up to the total if the rest is known. */
 void tdm_l1_account(struct tdm_l1_account *account, const struct tdm_picture_device *device);
 
 #endif

@@ -5,7 +5,7 @@
  *                       │              │  name     size
  *      105664  0x019cc0 ├──────────────┤
  *
- * The gap shows with arrows who grows into it from which side.
+ * Arrows in the gap show what grows into it from each side.
  */
 #include "report/l1_text.h"
 #include "base/units.h"
@@ -23,7 +23,7 @@ struct border {
 struct glyphs {
 	const char *side, *line, *up, *down;
 	struct border top, middle, bottom;
-	const char *fill[TDM_L1_ZONE_COUNT]; /* the insides of the zones, in their order */
+	const char *fill[TDM_L1_ZONE_COUNT]; /* the inside of each zone, in order */
 };
 
 static const struct glyphs unicode = { "│", "─", "▲", "▼", { "┌", "┐" }, { "├", "┤" }, { "└", "┘" },

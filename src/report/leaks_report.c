@@ -2,10 +2,10 @@
 #include "report/finding_report.h"
 #include "report/report_put.h"
 
-/* More findings than anybody reads: a program may end with thousands of names that are never freed. */
+/* Nobody reads more findings: a program may end with thousands of names that were never freed. */
 enum { SHOWN_MAX = 50 };
 
-/* Steady sites are another question. */
+/* Whether the user's filters choose the finding; steady sites are filtered elsewhere. */
 static bool is_chosen(const struct tdm_leaks_report *report, const struct tdm_finding *finding)
 {
 	const struct tdm_buffer_filter *filter = &report->live->filter;
@@ -38,7 +38,7 @@ static void put_opening(const struct tdm_leaks_report *report, struct tdm_buf *o
 		tdm_buf_puts(out, "once\n\n");
 }
 
-/* Those that are chosen, the worst first; how many more there are, and what they hold. */
+/* The chosen findings, the worst first; then how many more there are, and what they hold. */
 static void put_leaks(const struct tdm_leaks_report *report, struct tdm_buf *out)
 {
 	struct tdm_finding_view view = { .findings = report->findings,
@@ -84,7 +84,7 @@ static void put_closing(const struct tdm_leaks_report *report, struct tdm_buf *o
 	if (result->samples == 1 && any_runs)
 		tdm_buf_puts(out, "(one picture shows no growth: 'tidemark leaks --for 30s' watches)\n");
 	if (result->sites_left_out != 0)
-		tdm_buf_printf(out, "(%s buffers are of more sites than are looked at one by one)\n",
+		tdm_buf_printf(out, "(%s buffers belong to sites beyond the limit and were not judged one by one)\n",
 			TDM_COUNT_TEXT(result->sites_left_out));
 }
 

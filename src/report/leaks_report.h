@@ -1,4 +1,4 @@
-/* What leaks, as text for people and as JSON for programs: the views of `leaks`. */
+/* Leaks as text for people and as JSON for programs: the views of `leaks`. */
 #ifndef TDM_REPORT_LEAKS_REPORT_H
 #define TDM_REPORT_LEAKS_REPORT_H
 
@@ -9,12 +9,12 @@ struct tdm_leaks_report {
 	const struct tdm_live_report *live; /* the last picture, the terminal, the directory, the filter, stacks */
 	const struct tdm_findings *findings;
 	const struct tdm_leaks_result *result;
-	uint64_t interval_ns; /* between pictures, as it was asked for; 0: there was one */
-	uint64_t min_bytes;   /* sites that hold less are left out */
-	bool all;             /* steady sites, too */
+	uint64_t interval_ns; /* between pictures, as requested; 0: there was only one */
+	uint64_t min_bytes;   /* smaller sites are left out */
+	bool all;             /* show steady sites, too */
 };
 
-/* How many findings of a verdict there are among those that were asked for. */
+/* The number of chosen findings with this verdict. */
 size_t tdm_leaks_chosen(const struct tdm_leaks_report *report, enum tdm_severity verdict);
 
 void tdm_leaks_text(const struct tdm_leaks_report *report, struct tdm_buf *out);

@@ -63,8 +63,7 @@ void tdm_chips_put(struct tdm_buf *out, const char *indent, const struct tdm_pic
 		tdm_buf_putc(out, '\n');
 	}
 	if (tdm_picture_has_stale(device))
-		tdm_buf_printf(
-			out, "%s(chips are as tt-metal wrote them down: what is stale is counted there)\n", indent);
+		tdm_buf_printf(out, "%s(chips are as tt-metal recorded them, with stale entries)\n", indent);
 }
 
 void tdm_chips_json(const struct tdm_field *field, struct tdm_json *json)

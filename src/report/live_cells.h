@@ -1,4 +1,4 @@
-/* Pieces that the views of a picture share: sources, shares, levels, times, chips. */
+/* Cells shared by the views of a picture: sources, shares, levels, times, chips. */
 #ifndef TDM_REPORT_LIVE_CELLS_H
 #define TDM_REPORT_LIVE_CELLS_H
 
@@ -15,15 +15,15 @@ const char *tdm_source_name(uint8_t from);
 /* The same for a column whose member is an enum tdm_from. */
 struct tdm_value tdm_get_source(const struct tdm_field *field);
 
-/* The colour of how full something is; "": unknown. */
+/* The colour for a fill level; "": unknown. */
 const char *tdm_level_style(uint64_t used, uint64_t total);
 
 /* "2027-01-15 08:00:00", local time; "" for 0. Returns dst. */
 enum { TDM_TIME_CAP = 40 };
 char *tdm_format_time(char *dst, size_t cap, uint64_t real_ns);
 
-/* The chips of one device, as tt-metal's shared memory counts them. A line for each: "chip 1 R (remote): dram 2 GiB, l1
- * 10 MiB", after `indent`; nothing when they tell no more than the device does. */
+/* The chips of one device, as tt-metal's shared memory counts them, one line each: "chip 1 R (remote): dram 2 GiB, l1
+ * 10 MiB", after `indent`; nothing when they say no more than the device does. */
 void tdm_chips_put(struct tdm_buf *out, const char *indent, const struct tdm_picture_device *device);
 /* The value of a column whose row is the device. */
 void tdm_chips_json(const struct tdm_field *field, struct tdm_json *json);

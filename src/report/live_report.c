@@ -11,13 +11,13 @@
 
 enum { DEVICE_COLUMNS = 16, STACK_INDENT = 8 };
 
-/* A number of things that are worth a word unless there are none. */
+/* A count that is worth mentioning unless it is 0. */
 struct item {
 	uint64_t count;
 	const char *one, *many;
 };
 
-/* "  3 double frees, 1 re-report", or nothing. Whether there was something. */
+/* "  3 double frees, 1 re-report", or nothing. Returns whether it wrote anything. */
 static bool put_items(struct tdm_buf *out, const struct item *items, size_t count)
 {
 	bool any = false;
@@ -61,14 +61,14 @@ const char *tdm_live_state(uint8_t life)
 	return life == TDM_LIFE_RUNS ? "running" : life == TDM_LIFE_ENDED ? "ended" : NULL;
 }
 
-/* "Process 4242: command", and what there is to say about it. */
+/* "Process 4242: command", then its state and losses. */
 static void put_head(
 	const struct tdm_live_report *report, const struct tdm_picture_process *process, struct tdm_buf *out)
 {
 	const struct tdm_process *who = process->who;
 	const struct tdm_term *term = &report->term;
 	uint64_t age_ns = tdm_live_age(report->picture, who->started_ns);
-	/* What went wrong with the tracking itself. */
+	/* Losses of the tracking itself. */
 	const struct item losses[] = { { process->lost, "lost event", "lost events" },
 		{ who->lost_texts, "lost name or stack", "lost names or stacks" },
 		{ process->refused, "damaged record", "damaged records" },
@@ -106,7 +106,7 @@ struct kind {
 struct kinds {
 	const struct tdm_live_report *report;
 	const struct tdm_holding *holdings;
-	struct kind *row; /* the one that is being written */
+	struct kind *row; /* being written */
 };
 
 static const void *kind_row(const struct tdm_table *table, size_t i)
@@ -123,7 +123,7 @@ static bool takes_device(const struct tdm_live_report *report, const struct tdm_
 	return !report->filter.has_device || report->filter.device == holding->number;
 }
 
-/* Those that were never used, or were not asked for. */
+/* Leaves out kinds that were never used, or that the filter excludes. */
 static bool skip_kind(const struct tdm_table *table, const void *row)
 {
 	const struct tdm_live_report *report = ((const struct kinds *)table->context)->report;
@@ -281,7 +281,7 @@ void tdm_live_json_processes(const struct tdm_live_report *report, tdm_live_part
 	tdm_json_array_end(json);
 }
 
-/* What is not there. */
+/* Missing processes and ledgers. */
 
 void tdm_live_none(const struct tdm_live_report *report, struct tdm_buf *out)
 {
@@ -321,8 +321,9 @@ void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out)
 		is_denied |= problem->err == -EACCES || problem->err == -EPERM;
 	}
 	if (is_denied)
-		tdm_buf_puts(out, "(what may not be read is another user's: look as that user or as root, or start the "
-				  "program with\nTIDEMARK_MODE=0644)\n");
+		tdm_buf_puts(out,
+			"(a ledger that may not be read is another user's: look as that user or as root, or start the "
+			"program with\nTIDEMARK_MODE=0644)\n");
 }
 
 static bool skip_read(const struct tdm_table *table, const void *row)

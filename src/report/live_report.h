@@ -1,7 +1,5 @@
-/*
- * What processes hold, as text for people and as JSON for programs: the views of `dump` and `run`. They read a picture
- * and know no source.
- */
+/* The memory of processes as text for people and as JSON for programs: the views of `dump` and `run`. They read only a
+ * picture, never a source. */
 #ifndef TDM_REPORT_LIVE_REPORT_H
 #define TDM_REPORT_LIVE_REPORT_H
 
@@ -21,7 +19,7 @@ struct tdm_live_report {
 	enum tdm_buffer_sort sort;
 	uint64_t limit; /* buffers of each process; 0: all */
 	bool stacks;
-	bool map; /* where buffers lie: in text instead of the tables, in JSON besides */
+	bool map; /* show where buffers are: in text instead of the tables, in JSON in addition */
 };
 
 /* Every process with its figures and its live buffers. */
@@ -29,23 +27,23 @@ void tdm_dump_text(const struct tdm_live_report *report, struct tdm_buf *out);
 /* The value of the key "dump". */
 void tdm_dump_json(const struct tdm_live_report *report, struct tdm_json *json);
 
-/* How a program that has run ended, and how long it took. */
+/* How a program ended, and how long it ran. */
 struct tdm_run_end {
 	char *const *command; /* its words; ends with NULL */
-	int exit_code;        /* as a shell gives it */
+	int exit_code;        /* as a shell reports it */
 	int signal;           /* that killed it; 0: none */
 	uint64_t took_ns;
-	uint64_t still_running; /* processes of it that live on */
+	uint64_t still_running; /* its processes that still run */
 };
 
-/* Peaks, what is left, and what was never freed, process by process. */
+/* For each process: peaks, live memory, and what was never freed. */
 void tdm_run_text(const struct tdm_live_report *report, const struct tdm_run_end *end, struct tdm_buf *out);
 /* The value of the key "run". */
 void tdm_run_json(const struct tdm_live_report *report, const struct tdm_run_end *end, struct tdm_json *json);
 
-/* Parts that these views share. */
+/* Shared by these views. */
 
-/* How long ago something happened; TDM_BYTES_UNKNOWN: nobody knows. */
+/* How long ago something happened; TDM_BYTES_UNKNOWN: unknown. */
 static inline uint64_t tdm_live_age(const struct tdm_picture *picture, uint64_t then_ns)
 {
 	return then_ns != 0 && then_ns <= picture->time_ns ? picture->time_ns - then_ns : TDM_BYTES_UNKNOWN;
@@ -54,13 +52,13 @@ static inline uint64_t tdm_live_age(const struct tdm_picture *picture, uint64_t 
 /* "running", "ended"; NULL: unknown. */
 const char *tdm_live_state(uint8_t life);
 
-/* The context of a list of things that have call stacks, or its first member. */
+/* The context of a table whose rows have call stacks, or the first member of that context. */
 struct tdm_live_list {
 	const struct tdm_live_report *report;
 	struct tdm_symbolizer *sym;
 };
 
-/* The column of the stack whose number is a member: in JSON, and below the row if stacks were asked for. */
+/* The column of a stack whose number is a member: in JSON, and below the row if stacks are shown. */
 #define TDM_LIVE_STACK(stack)                                                                  \
 	{                                                                                      \
 		NULL, "stack", stack, .json = tdm_live_json_stack, .below = tdm_live_put_stack \
@@ -68,19 +66,19 @@ struct tdm_live_list {
 void tdm_live_json_stack(const struct tdm_field *field, struct tdm_json *json);
 void tdm_live_put_stack(const struct tdm_field *field, struct tdm_buf *out);
 
-/* A name; without one, the place that a stack ends in; without that, `none`. */
+/* The name; else the site of the stack; else `none`. */
 void tdm_live_site(
 	const struct tdm_live_list *of, const char *name, uint32_t stack, const char *none, struct tdm_buf *out);
 
-/* The part of a process that one report adds: in text, or as members of its object if there is a `json`. */
+/* The part of a process that a report adds: as text, or as members of its object if `json` is not NULL. */
 typedef void (*tdm_live_part)(
 	const struct tdm_live_report *report, size_t process, struct tdm_buf *out, struct tdm_json *json);
-/* Each process: "Process 4242: command", a line for each device and kind that was ever used, and then that part. */
+/* Each process: "Process 4242: command", a line for each device and kind that was ever used, then that part. */
 void tdm_live_text_processes(const struct tdm_live_report *report, tdm_live_part part, struct tdm_buf *out);
 /* The same as the member "processes". */
 void tdm_live_json_processes(const struct tdm_live_report *report, tdm_live_part part, struct tdm_json *json);
 
-/* That there is no process to report about, and why. */
+/* Says that there is no process to report about, and why. */
 void tdm_live_none(const struct tdm_live_report *report, struct tdm_buf *out);
 /* Ledgers that could not be read, with the reasons. */
 void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out);

@@ -15,7 +15,7 @@ enum { METRICS_MAX = 320, NAME_COLUMNS = 30, FIGURE_COLUMNS = 14 };
 
 enum unit { COUNT, BYTES, PER_CENT, SCORE, NS };
 
-/* One figure of both logs; NAN: unknown there. Whole numbers up to 2^53 are exact. */
+/* One figure of both logs; NAN: unknown. Whole numbers up to 2^53 are exact. */
 struct metric {
 	char name[48];
 	const char *key;
@@ -83,7 +83,7 @@ static void add_cbs(struct metrics *m, const struct tdm_log_profile *a, const st
 	}
 }
 
-/* All kernels together; NAN when no line says how long. */
+/* The time of all kernels together; NAN when no line gives one. */
 static double kernel_ns(const struct tdm_log_profile *p)
 {
 	const struct tdm_log_work *rows = p->kernels.rows;
@@ -94,7 +94,7 @@ static double kernel_ns(const struct tdm_log_profile *p)
 	return sum;
 }
 
-/* The highest peak of a kind among processes and devices; NAN when no line is about it. */
+/* The highest peak of a kind over all processes and devices; NAN when no line is about it. */
 static double peak_of(const struct tdm_log_profile *p, enum tdm_kind kind)
 {
 	const struct tdm_log_amount *rows = p->amounts.rows;
@@ -148,7 +148,7 @@ static void collect(struct metrics *m, const struct tdm_log_profile *a, const st
 			"values that passed");
 }
 
-/* A figure that is not below 0 as a whole number; a log may say one that fits no such number. */
+/* A non-negative figure as a whole number; a log may contain one that is too large. */
 static uint64_t whole(double figure)
 {
 	return figure < 0x1p64 ? (uint64_t)figure : UINT64_MAX;

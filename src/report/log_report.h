@@ -1,4 +1,4 @@
-/* The profile of logs as text for people and as JSON for programs, two of them side by side, and single records. */
+/* The profile of logs as text for people and as JSON for programs, two profiles side by side, and single records. */
 #ifndef TDM_REPORT_LOG_REPORT_H
 #define TDM_REPORT_LOG_REPORT_H
 
@@ -21,7 +21,7 @@ void tdm_log_text(const struct tdm_log_profile *profile, const struct tdm_log_re
 /* The value of the key "log". */
 void tdm_log_json(const struct tdm_log_profile *profile, const struct tdm_log_report *report, struct tdm_json *json);
 
-/* File 0 of each beside the other. */
+/* File 0 of each, side by side. */
 void tdm_log_compare_text(const struct tdm_log_profile *a, const struct tdm_log_profile *b,
 	const struct tdm_log_report *report, struct tdm_buf *out);
 void tdm_log_compare_json(const struct tdm_log_profile *a, const struct tdm_log_profile *b, struct tdm_json *json);
@@ -42,16 +42,16 @@ enum tdm_log_table_id {
 	TDM_LOG_TABLE_COUNT
 };
 
-/* Nothing where it has no rows. */
+/* Nothing when it has no rows. */
 void tdm_log_table_text(const struct tdm_log_profile *profile, enum tdm_log_table_id id,
 	const struct tdm_log_report *report, struct tdm_buf *out);
 /* Its key and its rows. */
 void tdm_log_table_json(
 	const struct tdm_log_profile *profile, enum tdm_log_table_id id, size_t limit, struct tdm_json *json);
-/* How many rows the tables have, whatever the limit, and how many records no table could take. */
+/* The number of rows of each table, regardless of the limit, and of records that no table could take. */
 void tdm_log_row_counts_json(const struct tdm_log_profile *profile, struct tdm_json *json);
 
-/* What the file is, and what such a log cannot tell; NULL: nothing is missing. */
+/* What kind of log the file is, and what such a log lacks; NULL: nothing. */
 const char *tdm_log_file_kind(const struct tdm_log_file *file);
 const char *tdm_log_file_lacks(const struct tdm_log_file *file);
 

@@ -1,4 +1,4 @@
-/* The tables of a log's profile: their columns, from which text and JSON both come. */
+/* The tables of a log's profile: the columns for both text and JSON. */
 #include "base/units.h"
 #include "report/finding_report.h"
 #include "report/log_report.h"
@@ -10,7 +10,7 @@
 
 enum { NAME_COLUMNS = 32 };
 
-/* "[2] " before what belongs to one of several files. */
+/* The number of the file, "[2] ", if there are several. */
 static void put_file(const struct tdm_field *field, uint32_t file, struct tdm_buf *out)
 {
 	const struct tdm_log_profile *p = field->table->context;
@@ -218,7 +218,7 @@ void tdm_log_table_text(const struct tdm_log_profile *p, enum tdm_log_table_id i
 		return;
 	tdm_buf_puts(out, tables[id].caption);
 	tdm_table_text(&table, &(struct tdm_term){ .utf8 = report->utf8, .width = report->width }, out);
-	/* How many rows those would have made is not known, only how many records they are. */
+	/* Only the number of these records is known, not how many rows they would have made. */
 	if (rows->dropped != 0)
 		tdm_buf_printf(out, "... and %s record%s about others: the table is full\n",
 			TDM_COUNT_TEXT(rows->dropped), tdm_plural(rows->dropped));

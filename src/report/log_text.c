@@ -1,4 +1,4 @@
-/* The profile of logs as text: what the files are, errors, pressure, the timeline; the tables are in log_tables.c. */
+/* The profile of logs as text: files, errors, pressure, timeline. The tables are in log_tables.c. */
 #include "report/log_report.h"
 #include "analyze/log_pressure.h"
 #include "base/clock.h"
@@ -47,7 +47,7 @@ static void wrapped(struct tdm_buf *out, const struct tdm_log_report *report, co
 	tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ TDM_LABEL_COLUMNS, TDM_LABEL_COLUMNS, report->width });
 }
 
-/* "3 lines too long: ..."; nothing where there are none. */
+/* "3 lines too long: ..."; nothing when there are none. */
 static void put_lines(struct tdm_buf *out, uint64_t count, const char *what)
 {
 	if (count == 0)
@@ -125,7 +125,7 @@ static void put_failures(const struct tdm_log_profile *p, const struct tdm_log_r
 	tdm_buf_printf(out, "\nErrors: %s", TDM_COUNT_TEXT(p->failure_count));
 	if (p->warning_count != 0)
 		tdm_buf_printf(out, ", warnings: %" PRIu64, p->warning_count);
-	tdm_buf_puts(out, table.count != 0 ? " (one that stands in several lines is one)\n" : "\n");
+	tdm_buf_puts(out, table.count != 0 ? " (repeated lines count once)\n" : "\n");
 	tdm_table_text(&table, &(struct tdm_term){ .utf8 = report->utf8, .width = report->width }, out);
 }
 

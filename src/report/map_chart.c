@@ -1,7 +1,7 @@
 /*
- * A bank is drawn as lines of a page: the first row has its lowest addresses, the next one goes on where that ends.
- * Buffers with the same name but for numbers (layers.*.weight) are one group; the groups that take most have a colour
- * of their own.
+ * A bank is drawn like lines of text: the first row has the lowest addresses, and the next one continues where it ends.
+ * Buffers whose names differ only in numbers (layers.*.weight) form one group; the largest groups have a colour of
+ * their own.
  */
 #include "report/map_chart.h"
 #include "base/units.h"
@@ -22,12 +22,12 @@ struct owner {
 	uint64_t bytes;
 };
 
-/* The parts of the scene, all of one call. */
+/* Everything that the scene of one call points to. */
 struct bank {
 	const struct tdm_picture *picture;
 	const struct tdm_region_map *region;
 	char (*groups)[NAME_CAP]; /* of each span */
-	struct owner *owners;     /* those that take most first */
+	struct owner *owners;     /* the largest first */
 	size_t owner_count;
 	struct tdm_plot_span *spans;
 	struct tdm_plot_row rows[ROWS];
@@ -90,7 +90,7 @@ static void find_owners(struct bank *bank)
 	bank->owner_count = kept;
 }
 
-/* The last colour is for all others when there are more. */
+/* If there are more groups than colours, the last colour is for all others. */
 static size_t make_series(struct bank *bank)
 {
 	size_t count = bank->owner_count < COLOURS ? bank->owner_count : COLOURS;
@@ -125,7 +125,7 @@ static void fill_rows(struct bank *bank, uint64_t row_bytes, size_t row_count)
 			if (begin >= row_bytes)
 				break;
 			if (span->address < from && from - span->address >= span->bytes) {
-				i++; /* under one that reaches farther */
+				i++; /* covered by an earlier span that ends later */
 				continue;
 			}
 			uint64_t end = begin != 0 ? begin + span->bytes : span->bytes - (from - span->address);
@@ -133,7 +133,7 @@ static void fill_rows(struct bank *bank, uint64_t row_bytes, size_t row_count)
 				(struct tdm_plot_span){ (double)begin, (double)(end < row_bytes ? end : row_bytes),
 					series_of(bank, bank->groups[i]), name_of(bank, span) };
 			if (end > row_bytes)
-				break; /* it goes on in the next row */
+				break; /* it continues in the next row */
 			i++;
 		}
 		bank->rows[r] = (struct tdm_plot_row){ bank->row_names[r], bank->spans + first, n - first };

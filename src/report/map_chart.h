@@ -15,10 +15,8 @@ struct tdm_map_picture {
 	struct tdm_plot_options size;
 };
 
-/*
- * Draws the one map that the filter of the report chooses; of a bank, the one of the filter's kind, else of DRAM. 0, or
- * a negative code with the reason in `diag`.
- */
+/* Draws the one map that the filter of the report chooses; for a bank, that of the filter's kind, by default DRAM. 0,
+ * or a negative code with the reason in `diag`. */
 int tdm_map_chart_draw(const struct tdm_live_report *report, const struct tdm_map_picture *picture, struct tdm_buf *out,
 	struct tdm_diag *diag);
 

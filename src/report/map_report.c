@@ -45,10 +45,10 @@ struct tdm_device_map_query *tdm_map_scenes(const struct tdm_live_report *report
 /* The holes of a region. */
 struct holes {
 	const struct tdm_live_report *report;
-	bool has_several; /* processes in the map, so that names say whose they are */
+	bool has_several; /* processes in the map, so names need their owner */
 };
 
-/* Of the two buffers that bound a hole, that of the column; NULL: the edge of the region. */
+/* The column's neighbour of a hole, below or above; NULL: the edge of the region. */
 static const struct tdm_region_span *side_of(const struct tdm_field *field)
 {
 	const struct tdm_region_gap *gap = field->row;
@@ -106,7 +106,7 @@ static const struct tdm_column hole_columns[] = {
 	{ "Above", "above", SIDE, .arg = 1 },
 };
 
-/* The largest holes, in text or as the value of a key. */
+/* The largest holes, as text or as the value of a key. */
 static void put_holes(
 	const struct holes *of, const struct tdm_region_map *region, struct tdm_buf *out, struct tdm_json *json)
 {
@@ -258,7 +258,7 @@ static void json_scene(const struct tdm_live_report *report, const struct tdm_de
 	tdm_json_object_end(json);
 }
 
-/* Every map: in text, or as an array. */
+/* All maps, as text or as an array. */
 static void put_maps(const struct tdm_live_report *report, struct tdm_buf *out, struct tdm_json *json)
 {
 	size_t count;

@@ -1,7 +1,7 @@
 /*
- * Where buffers lie on each device, as text for people and as JSON for programs: the view of `dump --map`. What runs on
- * a device is one map, because it shares the memory; what an ended process left is a map of its own, because it is on
- * no device any more.
+ * Where buffers are on each device, as text for people and as JSON for programs: the view of `dump --map`. The running
+ * processes of a device share its memory, so they share one map; an ended process has a map of its own, because its
+ * buffers are no longer on the device.
  */
 #ifndef TDM_REPORT_MAP_REPORT_H
 #define TDM_REPORT_MAP_REPORT_H
@@ -12,9 +12,9 @@
 /* The maps that the filter of the report chooses. Owned by the caller (free()); NULL when out of memory. */
 struct tdm_device_map_query *tdm_map_scenes(const struct tdm_live_report *report, size_t *count);
 
-/* Whether a kind of memory was asked for. */
+/* Whether the filter chooses a kind of memory. */
 bool tdm_map_wants(const struct tdm_live_report *report, enum tdm_kind kind);
-/* Whether anything was asked for that lies in L1. */
+/* Whether the filter chooses any kind in L1. */
 bool tdm_map_wants_l1(const struct tdm_live_report *report);
 
 /* `limit` of the report is how many holes of each region are listed. */
@@ -22,7 +22,7 @@ void tdm_map_text(const struct tdm_live_report *report, struct tdm_buf *out);
 /* The value of the key "map". */
 void tdm_map_json(const struct tdm_live_report *report, struct tdm_json *json);
 
-/* Parts of the text: one map; the largest holes of a region, with their owners if it `has_several`. */
+/* Parts of the text: one map; the largest holes of a region, with owners if the map `has_several`. */
 void tdm_map_scene_text(const struct tdm_live_report *report, const struct tdm_device_map_query *scene,
 	const struct tdm_device_map *map, struct tdm_buf *out);
 void tdm_map_holes(const struct tdm_live_report *report, const struct tdm_region_map *region, bool has_several,

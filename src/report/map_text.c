@@ -3,7 +3,7 @@
  *
  *     [####%...........+##..........]     UTF-8: [████▓···········▒██··········]
  *
- * full, nearly full, partly, hardly, empty. On a terminal the colour of a cell tells processes apart.
+ * full, nearly full, partly full, nearly empty, empty. On a terminal, each process has its own colour.
  */
 #include "report/cell.h"
 #include "report/l1_text.h"
@@ -33,7 +33,7 @@ static void put_bold(const struct view *view, const char *text)
 	tdm_put_styled(view->out, &view->report->term, TDM_STYLE_BOLD, text);
 }
 
-/* "    2 buffers begin inside another one: 4 KiB claimed more than once"; the first part red if that is wrong. */
+/* "    2 buffers begin inside another one: 4 KiB claimed more than once"; the count is red if it means an error. */
 static void put_doubt(const struct view *view, bool is_wrong, uint64_t count, const char *one, const char *many)
 {
 	tdm_buf_printf(view->out, "    %s", is_wrong ? style(view, TDM_STYLE_RED) : "");
@@ -117,11 +117,12 @@ static void put_place(const struct view *view, const struct tdm_region_map *regi
 	put_bold(view, labels[region->kind]);
 	tdm_buf_puts(view->out, ": ");
 	if (region->from == TDM_FROM_NONE && region->bank_size == 0) {
-		tdm_buf_puts(view->out, "nobody has described the region, and where its buffers lie is not known\n");
+		tdm_buf_puts(
+			view->out, "the region was not described, and the addresses of its buffers are not known\n");
 		return;
 	}
 	if (region->from == TDM_FROM_NONE)
-		tdm_buf_puts(view->out, "nobody has described the region; its buffers reach over");
+		tdm_buf_puts(view->out, "the region was not described; its buffers span");
 	else if (region->banks != 0)
 		tdm_put_count(view->out, region->banks, "bank of", "banks of");
 	else
@@ -275,7 +276,7 @@ void tdm_map_scene_text(const struct tdm_live_report *report, const struct tdm_d
 	put_title(&view, running);
 	for (unsigned k = 0; k < TDM_DEVICE_MAP_REGIONS; k++)
 		put_region(&view, &map->regions[k], scene->process == TDM_INDEX_NONE && running > 1);
-	/* An L1 with nothing in it is drawn only for those who ask for it. */
+	/* An empty L1 is drawn only on request. */
 	if (tdm_map_wants_l1(report) && (report->filter.has_kind || map->cores.bound_bytes != 0)) {
 		put_ends(&view);
 		put_cores(&view);

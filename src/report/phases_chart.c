@@ -1,3 +1,4 @@
+/* Charts of training phases: the parts of the peak of each run, and memory over time. */
 #include "report/phases_report.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@ enum {
 	PICTURE_WIDE = 4800
 };
 
-/* The results to draw, of all inputs, in their order. */
+/* The results to draw, from all inputs, in order. */
 struct chosen {
 	const struct tdm_phases **results;
 	size_t count;
@@ -42,7 +43,7 @@ static double as_value(int64_t figure)
 	return figure == TDM_PHASE_UNKNOWN ? NAN : (double)figure;
 }
 
-/* The least and the most device memory of the runs, and their highest peak. */
+/* The smallest and the largest device memory of the runs, and their highest peak. */
 struct range_of_memory {
 	uint64_t least, most;
 	double highest;
@@ -61,9 +62,9 @@ static struct range_of_memory memory_of(const struct chosen *chosen)
 }
 
 /*
- * The limit of the picture; where runs have different memory, `limits` (may be NULL) is each column's. A limit far
- * above everything would press the rest against the ground, and several cannot be told apart over time: they are said
- * instead of drawn.
+ * Sets the limit line; if the runs have different memory, `limits` (may be NULL) gets one for each column. A limit far
+ * above everything would flatten the chart, and several limits over time could not be told apart: a note names them
+ * instead.
  */
 static void set_limit(struct tdm_scene *scene, const struct chosen *chosen, double *limits, char *note, size_t cap)
 {
@@ -95,14 +96,14 @@ static int show(const struct tdm_scene *scene, const struct tdm_phases_picture *
 	struct tdm_buf *out, struct tdm_diag *diag)
 {
 	struct tdm_plot_options size = picture->size;
-	size_t names = scene->column_count + scene->band_count; /* side by side: more of them need more room */
+	size_t names = scene->column_count + scene->band_count; /* side by side: more names need more room */
 	if (size.width == 0 && names > COLUMNS_WIDE)
 		size.width = fmin(TDM_PLOT_WIDTH * (double)names / COLUMNS_WIDE, PICTURE_WIDE);
 	return picture->path != NULL ? tdm_plot_write(scene, picture->path, &size, diag)
 				     : tdm_plot_print(scene, term, out, diag);
 }
 
-/* The highest part of all. */
+/* The largest part of any result. */
 static double highest_part(const struct chosen *chosen)
 {
 	double highest = 0;
@@ -129,7 +130,7 @@ static int draw_peak(const struct chosen *chosen, const struct tdm_phases_pictur
 		names[i] = chosen->results[i]->run->name;
 		values[TDM_PART_COUNT * count + i] = as_value(chosen->results[i]->peak);
 	}
-	bool no_parts = highest_part(chosen) <= 0; /* the picture of nothing has all of them */
+	bool no_parts = highest_part(chosen) <= 0; /* an empty chart shows all of them */
 	for (int part = 0; part < TDM_PART_COUNT; part++) {
 		bool any = false;
 		double *row = values + (size_t)part * count;
@@ -137,7 +138,7 @@ static int draw_peak(const struct chosen *chosen, const struct tdm_phases_pictur
 			row[i] = as_value(chosen->results[i]->parts[part]);
 			any |= row[i] > 0;
 		}
-		if (any || no_parts) /* what no run has needs no place in the legend */
+		if (any || no_parts) /* leave parts that no run has out of the legend */
 			series[shown++] = (struct tdm_plot_series){ tdm_phases_parts[part].name,
 				tdm_phases_parts[part].rgb, row };
 	}
@@ -168,7 +169,7 @@ static bool has_phases_of(const struct tdm_phase_run *a, const struct tdm_phase_
 	return true;
 }
 
-/* A phase as three points: what was in use before, its peak, what is in use after. */
+/* A phase as three points: bytes in use before it, its peak, bytes in use after it. */
 static void trace_run(const struct tdm_phase_run *run, double *values)
 {
 	double before = 0;
@@ -198,14 +199,14 @@ static void fill_time(struct time_parts *parts, const struct tdm_phase_run *run,
 		for (size_t k = 0; k < POINTS_PER_PHASE; k++)
 			parts->times[i * POINTS_PER_PHASE + k] = (double)i + (double)k / (POINTS_PER_PHASE - 1);
 	}
-	/* The highest point of all has a label. */
+	/* Label the highest point. */
 	size_t highest = 0;
 	for (size_t i = 1; i < points * shown; i++)
 		highest = parts->values[i] > parts->values[highest] ? i : highest;
 	parts->mark = (struct tdm_plot_mark){ "peak", parts->times[highest % points], parts->values[highest] };
 }
 
-/* The runs that are drawn come first in *chosen then. */
+/* Moves the runs that are drawn to the front of *chosen. */
 static int draw_time(const struct chosen *chosen, const struct tdm_phases_picture *picture, const struct tdm_term *term,
 	struct tdm_buf *out, struct tdm_phases_left_out *left_out, struct tdm_diag *diag)
 {

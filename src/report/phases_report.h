@@ -13,7 +13,7 @@
 /* One input with its runs. */
 struct tdm_phases_input {
 	const char *source; /* "train_log", "ledger" or "capture" */
-	const char *path;   /* where it was read; NULL: several captures */
+	const char *path;   /* of the file; NULL: several captures */
 	struct tdm_phase_runs runs;
 	struct tdm_phases *results;     /* one for each run */
 	const struct tdm_diag *refused; /* the first ones */
@@ -31,11 +31,11 @@ void tdm_phases_text(const struct tdm_phases_report *report, const struct tdm_te
 /* The value of the key "phases". */
 void tdm_phases_json(const struct tdm_phases_report *report, struct tdm_json *json);
 
-/* Of a struct tdm_phase; TDM_PHASES_FIGURES is the first one of a figure. */
+/* Columns of a struct tdm_phase; TDM_PHASES_FIGURES is the first with a figure. */
 enum { TDM_PHASES_FIGURES = 2 };
 extern const struct tdm_column tdm_phases_columns[11];
 
-/* A size that theory knows, or, with a note, one that it does not. */
+/* A size with a theoretical value, or one without, which has a note. */
 struct tdm_phases_size {
 	const char *name;
 	struct tdm_phases_pair pair;
@@ -54,15 +54,13 @@ struct tdm_phases_picture {
 
 enum { TDM_PHASES_LINES_MAX = 64 };
 
-/* Runs that are not in the chart, and why. */
+/* Runs left out of the chart, by reason. */
 struct tdm_phases_left_out {
 	size_t no_peak, other_phases, too_many;
 };
 
-/*
- * Draws all runs whose peak is known; over time, those with the phases of the first one, up to TDM_PHASES_LINES_MAX.
- * 0, or a negative code with the reason in `diag`.
- */
+/* Draws all runs whose peak is known; over time, up to TDM_PHASES_LINES_MAX runs with the same phases as the first. 0,
+ * or a negative code with the reason in `diag`. */
 int tdm_phases_draw(const struct tdm_phases_report *report, const struct tdm_phases_picture *picture,
 	const struct tdm_term *term, struct tdm_buf *out, struct tdm_phases_left_out *left_out, struct tdm_diag *diag);
 

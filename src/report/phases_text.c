@@ -1,7 +1,5 @@
-/*
- * Phases for people. Columns of sizes are in MiB with two decimals, so that they can be compared with a log, whose MB
- * are the same; sentences have the unit that fits.
- */
+/* The analysis of training phases as text. Columns of sizes are in MiB with two decimals, like the "MB" of a log, so
+ * that they can be compared with it; sentences use the unit that fits. */
 #include "base/units.h"
 #include "report/cell.h"
 #include "report/phases_report.h"
@@ -69,7 +67,7 @@ const struct tdm_column tdm_phases_size_columns[] = {
 	{ "", NULL, SIZE(note), .before = 2 },
 };
 
-/* The larger of `most` and the figures of a phase, without their signs. */
+/* The largest of `most` and the absolute figures of a phase. */
 static uint64_t largest(uint64_t most, const struct tdm_phase *phase)
 {
 	for (size_t i = TDM_PHASES_FIGURES; i < sizeof tdm_phases_columns / sizeof *tdm_phases_columns; i++) {
@@ -79,7 +77,7 @@ static uint64_t largest(uint64_t most, const struct tdm_phase *phase)
 	return most;
 }
 
-/* Room for any figure of the run with its sign and a blank: what many micro-batches allocate is soon a TiB. */
+/* Room for any figure of the run with its sign and a blank: many micro-batches soon allocate a TiB. */
 static size_t size_columns(const struct tdm_phases *r)
 {
 	const struct tdm_phases_pair *pairs[] = { &r->model, &r->optimizer, &r->gradients };
@@ -112,7 +110,7 @@ static void put_table(const struct tdm_phases *r, const struct tdm_term *term, s
 	}
 }
 
-/* What is not known is in the rest of the peak. */
+/* Unknown parts are included in the rest of the peak. */
 static bool has_unknown_part(const struct tdm_phases *r)
 {
 	bool unknown = false;
@@ -124,9 +122,9 @@ static bool has_unknown_part(const struct tdm_phases *r)
 static void put_theory(const struct tdm_phases *r, const struct tdm_term *term, size_t size, struct tdm_buf *out)
 {
 	size_t micro = r->groups[TDM_ROLE_FORWARD].count;
-	char passes[96] = "", rest[96] = "the rest of the peak, with what is not known above";
+	char passes[96] = "", rest[96] = "the rest of the peak, including the unknown parts";
 	if (micro > 1)
-		snprintf(passes, sizeof passes, "the largest of %zu passes: they are not there together", micro);
+		snprintf(passes, sizeof passes, "the largest of %zu passes, which do not overlap", micro);
 	if (!has_unknown_part(r))
 		snprintf(rest, sizeof rest, "peak less %s model and optimizer, activations and overhead",
 			r->parts_measured ? "measured" : "expected");
@@ -162,7 +160,7 @@ static void put_advice(const struct tdm_phases *r, const struct tdm_term *term, 
 {
 	const struct tdm_phases_advice *a = &r->advice;
 	if (a->why_not != NULL) {
-		tdm_buf_printf(out, "  What would help is not known: %s.\n", a->why_not);
+		tdm_buf_printf(out, "  No advice: %s.\n", a->why_not);
 		return;
 	}
 	tdm_buf_puts(out, "  What would help, if activations shrink in proportion and nothing else grows:\n");
@@ -221,15 +219,15 @@ static void put_verdict(
 	put_size(out, r->fits ? (int64_t)(r->device_memory_bytes - (uint64_t)(r->peak > 0 ? r->peak : 0))
 			      : (int64_t)((uint64_t)r->peak - r->device_memory_bytes));
 	tdm_buf_puts(out, r->fits ? " stay free\n" : " too much\n");
-	/* Which of them holds how much is not in the figures of a phase. */
+	/* The figures of a phase do not say how much each device holds. */
 	if (r->fits && r->device_count > 1 &&
 		(uint64_t)(r->peak > 0 ? r->peak : 0) > r->device_memory_bytes / r->device_count)
-		tdm_buf_puts(out, "  That is if they share it: one of them alone does not have so much.\n");
+		tdm_buf_puts(out, "  That is if they share it: one of them alone does not have enough.\n");
 	if (!r->fits)
 		put_advice(r, term, out);
 }
 
-/* Whether any phase is one that theory knows. */
+/* Whether the theory covers any of the phases. */
 static bool has_roles(const struct tdm_phases *r)
 {
 	size_t count = 0;
@@ -261,11 +259,11 @@ static void put_run(const struct tdm_phases_input *input, const struct tdm_phase
 			"  The theory is that of the first model in this input, which has other parameters: give\n"
 			"  this one in a file of its own, or --model_size\n");
 	if (r->run->incomplete)
-		tdm_buf_puts(out, "  This summary is not complete: what is missing is left out\n");
+		tdm_buf_puts(out, "  This summary is not complete: the missing parts are left out\n");
 	if (r->run->last_open && r->run->phase_count != 0) {
 		tdm_buf_puts(out, "  ");
 		tdm_cell_put(out, tdm_str_of(r->run->phases[r->run->phase_count - 1].name), 60, term->utf8);
-		tdm_buf_puts(out, " has not ended: its figures are as far as it came\n");
+		tdm_buf_puts(out, " has not ended: its figures are those so far\n");
 	}
 	if (r->run->no_dispatch)
 		tdm_buf_puts(

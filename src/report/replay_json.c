@@ -1,4 +1,4 @@
-/* What a replay found, as JSON, and the columns of its tables. */
+/* The result of a replay as JSON, and the columns of its tables. */
 #include "report/finding_report.h"
 #include "report/replay_report.h"
 
@@ -75,7 +75,8 @@ static void put_samples(const struct tdm_field *field, struct tdm_json *json)
 static struct tdm_value get_peak_share(const struct tdm_field *field)
 {
 	const struct tdm_replay_space *space = field->row;
-	return tdm_value_share((double)space->peak / (double)space->range.size); /* of no bytes it is not finite */
+	return tdm_value_share(
+		(double)space->peak / (double)space->range.size); /* not finite, so unknown, for a range of no bytes */
 }
 
 static struct tdm_value get_end(const struct tdm_field *field)
@@ -111,7 +112,7 @@ struct tdm_table tdm_replay_space_table(const struct tdm_replay *replay)
 		replay->space_count, .context = replay, .gap = 1 };
 }
 
-/* Of what is no text trace only. */
+/* Only for files that are not text traces. */
 static void put_feed(struct tdm_json *json, const struct tdm_replay_report *report)
 {
 	static const char *const keys[TDM_LEFT_OUT_COUNT] = {

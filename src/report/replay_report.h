@@ -1,4 +1,4 @@
-/* A replay's findings as text for people and as JSON for programs. */
+/* The result of a replay as text for people and as JSON for programs. */
 #ifndef TDM_REPORT_REPLAY_REPORT_H
 #define TDM_REPORT_REPLAY_REPORT_H
 
@@ -11,14 +11,14 @@
 
 struct tdm_replay_report {
 	const char *trace;                  /* the file's name */
-	uint64_t skipped;                   /* lines that were refused and passed over */
+	uint64_t skipped;                   /* lines that were refused */
 	bool ascii;                         /* no characters outside ASCII */
 	const char *format;                 /* "graph capture"; NULL: a text trace */
-	const char *place;                  /* "line" or "byte": what a position is */
+	const char *place;                  /* the unit of a position, "line" or "byte" */
 	const struct tdm_replay_feed *feed; /* what was left out; NULL with a text trace */
 };
 
-/* The trace has described a memory: there is at least one space. */
+/* Only after the trace has described the memory, so that there is at least one space. */
 void tdm_replay_text(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_buf *out);
 
 /* The value of the key "simulate". */

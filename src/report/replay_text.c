@@ -1,4 +1,4 @@
-/* What a replay found, as text. */
+/* The result of a replay as text. */
 #include "report/replay_report.h"
 #include "base/units.h"
 #include "report/finding_report.h"
@@ -18,7 +18,7 @@ static uint64_t total_allocs(const struct tdm_replay *replay, uint64_t *failures
 	return allocs;
 }
 
-/* What of the file was not replayed, and what was assumed. */
+/* The events that were not replayed, and what was assumed. */
 static void put_left_out(const struct tdm_replay_feed *feed, struct tdm_buf *out)
 {
 	static const char *const names[TDM_LEFT_OUT_COUNT][2] = {

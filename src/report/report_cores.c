@@ -1,4 +1,4 @@
-/* Circular buffers core by core. */
+/* The report on dumps of circular buffers, core by core. */
 #include "report/report_files.h"
 
 #include <inttypes.h>
@@ -78,7 +78,7 @@ static void put_cores(const struct tdm_core_dumps *c, const struct tdm_core_dump
 	free(rows);
 }
 
-/* 0 for nothing, 1 to STEPS for parts of the most. */
+/* 0 for no bytes, 1 to STEPS for shares of the most. */
 static int step_of(uint64_t bytes, uint64_t most)
 {
 	return bytes == 0 || most == 0 ? 0 : 1 + (int)((double)bytes / (double)most * (STEPS - 1));

@@ -1,7 +1,5 @@
-/*
- * What the runtime's reports, the inspector's files and compiled kernels say, as text and as JSON: report_memory.c,
- * report_perf.c, report_cores.c, report_inspector.c and report_kernels.c. After the end of the analysers.
- */
+/* The runtime's reports, the inspector's files and compiled kernels as text and as JSON: report_memory.c,
+ * report_perf.c, report_cores.c, report_inspector.c and report_kernels.c. The analysers must have ended. */
 #ifndef TDM_REPORT_REPORT_FILES_H
 #define TDM_REPORT_REPORT_FILES_H
 
@@ -20,7 +18,7 @@ void tdm_mesh_text(const struct tdm_buffer_history *h, const struct tdm_file_rep
 void tdm_programs_text(const struct tdm_kernel_programs *p, const struct tdm_file_report *file, struct tdm_buf *out);
 void tdm_kernels_text(const struct tdm_kernel_sizes *s, const struct tdm_file_report *file, struct tdm_buf *out);
 
-/* Keys into an object that is open already. */
+/* Write keys into an object that is already open. */
 void tdm_memory_json(const struct tdm_memory_states *s, const struct tdm_file_report *file, struct tdm_json *json);
 void tdm_perf_json(const struct tdm_perf_waits *w, const struct tdm_file_report *file, struct tdm_json *json);
 void tdm_cores_json(const struct tdm_core_dumps *c, const struct tdm_file_report *file, struct tdm_json *json);

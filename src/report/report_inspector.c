@@ -1,4 +1,4 @@
-/* What the inspector's files say about memory: mesh buffers; kernels of programs. */
+/* The reports on the inspector's files: mesh buffers, and the kernels of programs. */
 #include "report/report_files.h"
 #include "report/finding_report.h"
 
@@ -110,7 +110,7 @@ void tdm_mesh_json(const struct tdm_buffer_history *h, const struct tdm_file_rep
 
 /* ---- programs ---- */
 
-/* Text has what is known of the code; JSON has it when all of it is. */
+/* Text shows the code size as far as it is known; JSON has it only when all of it is known. */
 static void json_code(const struct tdm_field *field, struct tdm_json *json)
 {
 	const struct tdm_kernel_program *p = field->row;

@@ -1,11 +1,11 @@
-/* How large compiled kernels are. */
+/* The report on the sizes of compiled kernels. */
 #include "report/report_files.h"
 #include "report/finding_report.h"
 
 #include <inttypes.h>
 
 #define TARGET(member) TDM_MEMBER(struct tdm_kernel_target, member)
-enum { KERNELS, FIRMWARE }; /* the first columns of the next table, of which it has one */
+enum { KERNELS, FIRMWARE }; /* the first columns of the next table, which shows one of the two */
 static const struct tdm_column targets[] = {
 	[KERNELS] = { "Processor", NULL, TARGET(name), .width = 24 },
 	[FIRMWARE] = { "Firmware", NULL, TARGET(name), .width = 24 },

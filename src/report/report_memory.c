@@ -1,4 +1,4 @@
-/* What the memory reporter's files say. */
+/* The report on the memory reporter's files. */
 #include "report/report_files.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@ static const char *const form_names[TDM_MEMORY_FORMS] = { "summary", "l1", "deta
 static const char *const form_titles[TDM_MEMORY_FORMS] = { "figures of one bank", "room for interleaved L1 buffers",
 	"blocks of one bank" };
 
-/* What the functions of columns need. */
+/* Context for the functions of columns. */
 struct view {
 	const struct tdm_memory_states *states;
 	const struct tdm_file_report *file;
@@ -112,7 +112,8 @@ static void put_when(const struct tdm_field *field, struct tdm_buf *out)
 	put_state_name(v->states, ((const struct tdm_memory_region *)field->row)->state, out);
 }
 
-/* Regions make two tables, of one bank and of all; the first has other columns when there is one state only. */
+/* Regions make two tables, for one bank and for all; the columns of the first depend on whether there is only one
+ * state. */
 enum { OF_ONE_STATE = 1 << 0, OF_STATES = 1 << 1 | 1 << 14, OF_ALL_BANKS = 1 << 2 | 0xf << 8 };
 #define REGION(member)  TDM_MEMBER(struct tdm_memory_region, member)
 #define UNKNOWN         .unknown = "unknown"
@@ -186,7 +187,7 @@ static const struct tdm_column l1_states[] = {
 		.before = 3 },
 };
 
-/* Those first in which L1 was fullest. */
+/* The states with the fullest L1 first. */
 static void put_states(const struct view *v, struct tdm_buf *out)
 {
 	struct tdm_memory_row *rows = tdm_memory_states_order(v->states);

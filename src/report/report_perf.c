@@ -1,4 +1,4 @@
-/* What circular buffers cost operations, measured. */
+/* The report on how long operations wait for circular buffers. */
 #include "report/report_files.h"
 #include "report/finding_report.h"
 

@@ -1,4 +1,4 @@
-/* Small pieces that reports share: headings, labels, plurals. */
+/* Small pieces shared by reports: headings, labels, plurals. */
 #ifndef TDM_REPORT_REPORT_PUT_H
 #define TDM_REPORT_REPORT_PUT_H
 
@@ -11,7 +11,7 @@
 
 enum { TDM_LABEL_COLUMNS = 15 };
 
-/* Figures as texts, for the arguments of a call. Each lasts to the end of the block. */
+/* Figures as texts, for the arguments of a call. A text lives until the end of the block. */
 #define TDM_SIZE_TEXT(bytes)  tdm_format_bytes_short((char[TDM_BYTES_CAP]){ 0 }, TDM_BYTES_CAP, bytes)
 #define TDM_COUNT_TEXT(count) tdm_format_count((char[TDM_BYTES_CAP]){ 0 }, TDM_BYTES_CAP, count)
 #define TDM_TIME_TEXT(ns)     tdm_format_duration((char[TDM_DURATION_CAP]){ 0 }, TDM_DURATION_CAP, ns)
@@ -21,7 +21,7 @@ static inline const char *tdm_plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* Of "process". */
+/* For "process". */
 static inline const char *tdm_plural_es(uint64_t count)
 {
 	return count == 1 ? "" : "es";
@@ -45,20 +45,20 @@ static inline void tdm_put_heading(struct tdm_buf *out, const struct tdm_term *t
 	tdm_buf_putc(out, '\n');
 }
 
-/* What the first lines of a report begin with: "Trace          ". */
+/* The label at the start of a line: "Trace          ". */
 static inline void tdm_put_label(struct tdm_buf *out, const char *text)
 {
 	tdm_buf_printf(out, "%-*s", TDM_LABEL_COLUMNS, text);
 }
 
-/* "and 5 more", when there are. */
+/* "and 5 more", if there are. */
 static inline void tdm_put_rest(struct tdm_buf *out, size_t count, size_t shown)
 {
 	if (count > shown)
 		tdm_buf_printf(out, "  and %zu more\n", count - shown);
 }
 
-/* What every report on a file has. */
+/* Common to all reports about a file. */
 struct tdm_file_report {
 	const char *path;
 	bool cut;     /* it could not be read to its end */
@@ -66,7 +66,7 @@ struct tdm_file_report {
 	struct tdm_term term;
 };
 
-/* A table of a file's report, under a bold heading; it has the limit of the report unless it has its own. */
+/* A table of a file's report, with a bold heading, and the limit of the report unless it has its own. */
 static inline void tdm_put_table(struct tdm_buf *out, const struct tdm_file_report *file, struct tdm_table table)
 {
 	table.above = "\n";
@@ -75,7 +75,7 @@ static inline void tdm_put_table(struct tdm_buf *out, const struct tdm_file_repo
 	tdm_table_text(&table, &file->term, out);
 }
 
-/* "Kernels        path": the first line of a report, up to there. */
+/* The beginning of a report's first line: "Kernels        path". */
 static inline void tdm_put_title(struct tdm_buf *out, const char *title, const struct tdm_file_report *file)
 {
 	tdm_buf_printf(out, "%-15s", title);

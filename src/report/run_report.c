@@ -1,4 +1,4 @@
-/* The views of `run`: how the program ended, and what each of its processes held, peaks and left. */
+/* The views of `run`: how the program ended, and the peaks and remaining memory of each of its processes. */
 #include "report/cell.h"
 #include "report/live_report.h"
 #include "report/report_put.h"
@@ -41,7 +41,7 @@ static const struct tdm_column columns[] = {
 	TDM_LIVE_STACK(SITE(stack)),
 };
 
-/* The sites of a process that still hold something: in text, or as the value of a key. */
+/* The sites of a process that still hold memory, as text or as the value of a key. */
 static void put_sites(const struct tdm_live_report *report, size_t process, struct tdm_buf *out, struct tdm_json *json)
 {
 	bool runs = report->picture->processes[process].life == TDM_LIFE_RUNS;

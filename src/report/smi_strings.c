@@ -1,4 +1,4 @@
-/* The parts of a tt-smi snapshot, in its keys and formats: values are strings, unknown ones are "N/A" or null. */
+/* The parts of a tt-smi snapshot, with its keys and formats: values are strings, unknown ones are "N/A" or null. */
 #include "report/status_report.h"
 #include "base/units.h"
 
@@ -46,14 +46,14 @@ void tdm_smi_machine(struct tdm_json *json, const struct tdm_machine *machine)
 	tdm_json_object_end(json);
 }
 
-/* A value of the driver; one whose text is empty when it is not known. */
+/* A value of the driver; if unknown, one with an empty text. */
 static const struct tdm_host_value *value_of(const struct tdm_host_card *card, enum tdm_host_value_id id)
 {
 	static const struct tdm_host_value none;
 	return card != NULL && card->values[id].state == TDM_HOST_KNOWN ? &card->values[id] : &none;
 }
 
-/* A number over `parts`, in so many columns and with so many digits, as tt-smi pads it. */
+/* A number divided by `parts`, with a width and a number of decimals, padded like tt-smi does. */
 struct form {
 	double parts;
 	int width, digits;
@@ -71,14 +71,14 @@ static void put_limit(struct tdm_json *json, const char *key, const struct tdm_h
 	put_reading(json, key, (struct tdm_reading){ value->state == TDM_HOST_KNOWN, 0, value->number }, form);
 }
 
-/* null unless it is known. */
+/* null if unknown. */
 static void put_hex(struct tdm_json *json, const char *key, bool is_known, uint64_t number)
 {
 	char text[TEXT_CAP];
 	tdm_json_put_text(json, key, is_known ? tdm_format_hex(text, sizeof text, number) : NULL);
 }
 
-/* The registers whose contents are plain numbers that the driver also gives; the others are null. */
+/* The registers that are plain numbers and that the driver gives too; the others are null. */
 static void put_registers(struct tdm_json *json, const struct tdm_host_card *card)
 {
 	static const struct {
@@ -103,7 +103,7 @@ static void put_registers(struct tdm_json *json, const struct tdm_host_card *car
 	tdm_json_object_end(json);
 }
 
-/* The generation of the PCIe link that "16.0 GT/s PCIe" is; 0 for any other text. */
+/* The generation of a PCIe link from its speed ("16.0 GT/s PCIe"); 0 for any other text. */
 static uint64_t pcie_generation(const char *speed)
 {
 	static const char *const speeds[] = { "2.5 ", "5.0 ", "8.0 ", "16.0 ", "32.0 ", "64.0 " };
@@ -120,7 +120,7 @@ static void put_board(struct tdm_json *json, const struct tdm_picture_device *de
 	char board[TEXT_CAP] = "", type[sizeof device->card + 8] = "";
 	if (serial->state == TDM_HOST_KNOWN)
 		snprintf(board, sizeof board, "%016" PRIx64, serial->id);
-	/* tt-smi says of a Wormhole whether it is the chip on the bus, which a card of the driver always is. */
+	/* tt-smi marks the chip of a Wormhole that is on the bus with "L"; a card of the driver always is. */
 	if (device->card[0] != '\0')
 		snprintf(type, sizeof type, "%s%s", device->card,
 			card != NULL && card->arch == TDM_HOST_WORMHOLE ? " L" : "");

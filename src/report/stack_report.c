@@ -8,7 +8,7 @@
 
 enum { TRAIL_FRAMES = 4 };
 
-/* When its tracking began, by the real-time clock; 0: unknown. */
+/* When the tracking of a process began, by the real-time clock; 0: unknown. */
 static uint64_t tracked_since(const struct tdm_process *who)
 {
 	uint64_t now = tdm_clock_ns(), real_ns = tdm_clock_real_ns();
@@ -54,7 +54,7 @@ static void put(struct tdm_buf *out, const char *text)
 	tdm_cell_text(out, text, true);
 }
 
-/* What is known about the address of a frame; nothing of one that is a text. */
+/* The symbol of a frame's address; an empty one for a frame that is a text. */
 static const struct tdm_symbol *symbol_of(struct tdm_symbolizer *sym, const struct tdm_kept_frame *frame)
 {
 	static const struct tdm_symbol unknown;
@@ -95,7 +95,7 @@ void tdm_stack_text(const struct tdm_picture *picture, struct tdm_symbolizer *sy
 	}
 }
 
-/* The innermost frame outside of the library that took the stack. */
+/* The innermost frame outside the library that took the stack. */
 static uint32_t find_site(struct tdm_symbolizer *sym, const struct tdm_kept_frame *frames, uint32_t count)
 {
 	static const char own[] = "tidemark";

@@ -1,4 +1,4 @@
-/* Call stacks of a picture's buffers, with the functions and lines they stand for. */
+/* Call stacks of a picture's buffers, with their functions and lines. */
 #ifndef TDM_REPORT_STACK_REPORT_H
 #define TDM_REPORT_STACK_REPORT_H
 
@@ -7,11 +7,11 @@
 #include "state/picture.h"
 #include "sources/symbolize.h"
 
-/* For the modules of a process. NULL only when out of memory. */
+/* A symbolizer for the modules of a process. NULL only when out of memory. */
 struct tdm_symbolizer *tdm_stack_symbolizer(const struct tdm_picture *picture, size_t process);
 
-/* The functions of the processes whose stacks were shown last: stacks of several come mixed, and opening the modules of
- * a process takes long. All zero to begin. */
+/* Keeps the symbolizers of the processes whose stacks were shown last: stacks of several processes come mixed, and
+ * opening the modules of one takes long. Zeroed to begin with. */
 enum { TDM_STACK_SYMBOLS = 8 };
 struct tdm_stack_symbols {
 	struct {
@@ -21,28 +21,26 @@ struct tdm_stack_symbols {
 	size_t next;
 };
 
-/* Borrowed until the next call. NULL when out of memory: then addresses are all there is. */
+/* Borrowed until the next call. NULL when out of memory: then only addresses are shown. */
 struct tdm_symbolizer *tdm_stack_symbols_get(
 	struct tdm_stack_symbols *symbols, const struct tdm_picture *picture, uint32_t process);
 void tdm_stack_symbols_done(struct tdm_stack_symbols *symbols);
 
-/* A line for each frame, indented; nothing for number 0. `sym` may be NULL: then addresses are all there is. */
+/* A line for each frame, indented; nothing for stack 0. `sym` may be NULL: then only addresses are shown. */
 void tdm_stack_text(const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, size_t indent,
 	struct tdm_buf *out);
 
-/* The innermost frame outside of our own library, in a few words: "function (file:line)"; nothing for number 0.
- * `whole`: files with their folders. */
+/* The innermost frame outside our own library: "function (file:line)"; nothing for stack 0. `whole`: files with their
+ * folders. */
 void tdm_stack_site(
 	const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, bool whole, struct tdm_buf *out);
 
-/*
- * The site and the functions that led to it, as the site may be a wrapper that all allocations go through:
- * "function (file:line) ← caller (file:line) ← …". Files go without their folders. Nothing for number 0.
- */
+/* The site and its callers, since the site may be a wrapper that all allocations go through: "function (file:line) ←
+ * caller (file:line) ← …". Files are without their folders. Nothing for stack 0. */
 void tdm_stack_trail(
 	const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, bool utf8, struct tdm_buf *out);
 
-/* An array of frames, or null for number 0. */
+/* An array of frames, or null for stack 0. */
 void tdm_stack_json(
 	const struct tdm_picture *picture, struct tdm_symbolizer *sym, uint32_t stack, struct tdm_json *json);
 

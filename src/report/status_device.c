@@ -1,4 +1,4 @@
-/* One device in `tidemark status`: its identity, its telemetry, its memory by kind, and where its L1 is. */
+/* One device in `tidemark status`: its identity, telemetry, memory by kind, and what uses its L1. */
 #include "base/bar.h"
 #include "base/err.h"
 #include "base/wrap.h"
@@ -13,7 +13,7 @@
 
 enum { BAR_MIN = 10, BAR_MAX = 30, TABLE_COLUMNS = 74, SOURCE_COLUMNS = 15, SHARE_COLUMNS = 7 };
 
-/* A line of pieces that is folded between two, never inside one. */
+/* A line of pieces, wrapped only between pieces. */
 struct line {
 	size_t at, width;
 	struct tdm_buf *out;
@@ -67,7 +67,7 @@ static void put_telemetry(
 	const struct {
 		const struct tdm_reading *value, *limit;
 		const char *unit;
-		double parts; /* of a unit, in which the value is given */
+		double parts; /* by which the value is divided */
 		int digits;
 	} all[] = { { &t->temp, &t->temp_max, "C", 1e3, 1 }, { &t->power, &t->power_max, "W", 1e6, 1 },
 		{ &t->clock, &none, "MHz", 1, 0 }, { &t->voltage, &none, "V", 1e3, 2 },
@@ -94,7 +94,7 @@ static void put_telemetry(
 	tdm_buf_putc(out, '\n');
 }
 
-/* What it is made of. Nobody tells how many hardware queues a program has opened. */
+/* Cores, DRAM banks and queues. No source says how many hardware queues a program has opened. */
 static void put_make(const struct tdm_picture_device *device, const struct tdm_l1_account *account, struct tdm_buf *out)
 {
 	const struct tdm_picture_kind *dram = &device->kinds[TDM_KIND_DRAM];
@@ -114,10 +114,10 @@ static void put_make(const struct tdm_picture_device *device, const struct tdm_l
 /* The kinds of memory. */
 struct kinds {
 	const struct tdm_status_report *report;
-	size_t bar; /* columns of the bars; 0: there are none */
+	size_t bar; /* columns of the bars; 0: no bars */
 };
 
-/* The size after a mark, if it has one. */
+/* A mark, which may be empty, and the size. */
 static void put_marked(struct tdm_buf *out, const char *mark, uint64_t bytes)
 {
 	char text[TDM_BYTES_CAP];
@@ -137,7 +137,7 @@ static struct tdm_value get_exact(const struct tdm_field *field)
 	return (struct tdm_value){ TDM_VALUE_BOOL, { .yes = kind->peak != TDM_BYTES_UNKNOWN && !kind->peak_is_seen } };
 }
 
-/* "  84.2%", and a bar where there is room. */
+/* "  84.2%", and a bar if there is room. */
 static void put_share(struct tdm_buf *out, uint64_t used, uint64_t total, size_t bar, bool utf8)
 {
 	char share[TDM_SHARE_CAP];
@@ -163,7 +163,7 @@ static const char *level(const struct tdm_field *field)
 	return tdm_level_style(kind->used, kind->total);
 }
 
-/* Of what is used and, if it is another one, of the total. */
+/* The source of the used bytes and, if it differs, of the total. */
 static void put_sources(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_picture_kind *kind = field->row;
@@ -178,7 +178,7 @@ static void put_sources(const struct tdm_field *field, struct tdm_buf *out)
 	}
 }
 
-/* The source that lost, with its figure. */
+/* The overruled source, with its figure. */
 static void json_rival(const struct tdm_field *field, struct tdm_json *json)
 {
 	const struct tdm_picture_kind *kind = field->row;
@@ -222,8 +222,8 @@ static const struct tdm_column kind_columns[] = {
 };
 enum { LETTERS_COLUMN = 17, WORDS_COLUMN }; /* of the sources */
 
-/* Worth a line are the kinds that the card has, and those that there is something in or has been. DRAM and L1 always,
- * unless nothing is known. */
+/* Shows the kinds that the card has, and those that hold or held something; DRAM and L1 always, unless nothing is
+ * known. */
 static bool skip_kind(const struct tdm_table *table, const void *row)
 {
 	const struct tdm_picture_kind *kind = row, *kinds = table->rows;
@@ -232,7 +232,7 @@ static bool skip_kind(const struct tdm_table *table, const void *row)
 	       !(kind <= &kinds[TDM_KIND_L1] && is_known);
 }
 
-/* The other source's figure, where there is one. */
+/* The overruled source's figure, if there is one. */
 static void put_rival(const struct tdm_status_report *report, const struct tdm_picture_kind *kind, enum tdm_kind k,
 	struct tdm_buf *out)
 {
@@ -306,7 +306,7 @@ static void put_l1(const struct tdm_status_report *report, const struct tdm_l1_a
 	for (int i = 0; i < TDM_L1_ITEM_REST; i++)
 		any |= account->items[i].bytes != TDM_BYTES_UNKNOWN && !account->items[i].is_inferred;
 	if (!any)
-		return; /* the tables alone are no news: `tidemark device show` has them */
+		return; /* everything would be inferred: `tidemark device show` has that */
 	if (account->total != TDM_BYTES_UNKNOWN)
 		tdm_buf_printf(out, "  All L1: %s in %" PRIu64 " cores of %s\n", TDM_SIZE_TEXT(account->total),
 			account->cores, TDM_SIZE_TEXT(account->core_bytes));

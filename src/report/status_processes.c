@@ -1,4 +1,5 @@
-/* The processes of `tidemark status`: a row for each device that a process uses, then what is in no process. */
+/* The processes of `tidemark status`: a row for each device that a process uses, then memory that belongs to no
+ * process. */
 #include "report/cell.h"
 #include "report/live_cells.h"
 #include "report/live_report.h"
@@ -8,24 +9,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A command gets as much as it wants, up to COMMAND_WANTED, before a third kind gets a column. */
+/* A command gets the columns it needs, up to COMMAND_WANTED, before a third kind gets a column. */
 enum { USER_COLUMNS = 8, WHO_COLUMNS = 7 + 1 + USER_COLUMNS, COMMAND_MIN = 12, COMMAND_WANTED = 24 };
 
-/* A row. One without a process is what a device has in none. */
+/* A row. Without a process it is the memory of a device that belongs to none. */
 struct row {
 	const struct tdm_picture_process *process;
 	const struct tdm_holding *holding; /* NULL: the process uses no device */
 	const struct tdm_picture_device *device;
 	const char *user, *command, *state; /* of the process */
-	const char *what, *why;             /* without one */
+	const char *what, *why;             /* without a process */
 	char place[24], age[TDM_DURATION_CAP], sources[TDM_FROM_COUNT + 1];
 	uint64_t used[TDM_KIND_COUNT];
 };
 
-/* The length of the program's path: up to a blank after the process's name, because folders may have blanks. */
+/* The length of the program's path: it ends at a blank after the process's name, since folders may contain blanks. */
 static size_t program_length(const char *command, const char *comm)
 {
-	enum { COMM_MAX = 15 }; /* Linux cuts it there */
+	enum { COMM_MAX = 15 }; /* the limit of Linux */
 	size_t comm_len = strlen(comm), base = 0;
 	for (size_t i = 0; comm_len != 0 && command[i] != '\0'; i++) {
 		base = command[i] == '/' ? i + 1 : base;
@@ -37,7 +38,7 @@ static size_t program_length(const char *command, const char *comm)
 	return strcspn(command, " ");
 }
 
-/* A command that does not fit goes without the folders of its program and of paths. Returns it, or `dst`. */
+/* A command that does not fit loses the folders of its program and paths. Returns the command itself, or `dst`. */
 static const char *shortened(const struct tdm_picture_process *process, size_t columns, char dst[TDM_COMMAND_CAP])
 {
 	const char *command = tdm_picture_command(process);
@@ -58,7 +59,7 @@ static const char *shortened(const struct tdm_picture_process *process, size_t c
 	return dst;
 }
 
-/* Which sources say what the row says: "L", "S", or both where kinds differ. "D" alone: it has the card open. */
+/* The sources of the row: "L", "S", or both if kinds differ. "D" alone: the process has the card open. */
 static void find_sources(struct row *row)
 {
 	size_t count = 0;
@@ -93,7 +94,7 @@ static struct row process_row(
 	return row;
 }
 
-/* What is in no process. False where it is 0 or not known. */
+/* Memory that belongs to no process. False when it is 0 or unknown. */
 static bool extra_row(const struct tdm_picture *picture, size_t i, bool is_stale, struct row *row)
 {
 	const struct tdm_picture_device *device = &picture->devices[i];
@@ -109,7 +110,7 @@ static bool extra_row(const struct tdm_picture *picture, size_t i, bool is_stale
 	return any;
 }
 
-/* Those of processes, then `extra` others. Owned by the caller (free()); NULL when out of memory. */
+/* The rows of processes, then `extra` others. Owned by the caller (free()); NULL when out of memory. */
 static struct row *find_rows(const struct tdm_status_report *report, size_t *count, size_t *extra)
 {
 	const struct tdm_picture *picture = report->picture;
@@ -205,7 +206,7 @@ static void json_memory(const struct tdm_field *field, struct tdm_json *json)
 	tdm_json_object_end(json);
 }
 
-/* The kinds are in the order of how much they tell. */
+/* The kinds are ordered by importance. */
 #define USED(kind) ROW(used[kind]), .before = 1, TDM_BYTES, .arg = (kind)
 enum { FIRST_KIND = 6 };
 static const struct tdm_column columns[] = {
@@ -233,7 +234,7 @@ static const struct tdm_column columns[] = {
 
 /* Text. */
 
-/* A kind that nobody has anything of needs no column; DRAM and L1 are always there. */
+/* An unused kind needs no column; DRAM and L1 always have one. */
 static bool is_used(const struct tdm_picture *picture, size_t kind)
 {
 	if (kind == TDM_KIND_DRAM || kind == TDM_KIND_L1)
@@ -261,7 +262,7 @@ static size_t wanted_columns(const struct tdm_status_report *report)
 	return most < COMMAND_WANTED ? most : COMMAND_WANTED;
 }
 
-/* Hides the kinds that nobody uses, and those that there is no room for. */
+/* Hides the kinds that nobody uses or that there is no room for. */
 static void choose_columns(const struct tdm_status_report *report, struct tdm_table *table)
 {
 	/* "   PID User     Dev     Age Src" and two blanks before the command */

@@ -1,10 +1,10 @@
 /*
- * `tidemark status`. The text has a block for each device, then the processes, then what could not be read. At 80
- * columns sources are letters that the last line explains; with more there are words and bars.
+ * `tidemark status`. The text has a block for each device, then the processes, then the files that could not be read.
+ * At 80 columns, sources are letters that the last line explains; wider terminals get words and bars.
  *
- * The JSON has the shape of a tt-smi snapshot with its strings as tt-smi writes them, so that programs that read those
- * read this; beside them are objects called "memory", with bytes as numbers. Values that only the card's registers have
- * are not known here: nothing is opened on the card.
+ * The JSON has the shape of a tt-smi snapshot, with strings as tt-smi writes them, so that programs that read snapshots
+ * can read it; objects called "memory" are added, with bytes as numbers. Values that only the card's registers have are
+ * unknown here: the card is never opened.
  */
 #include "base/err.h"
 #include "base/wrap.h"
@@ -98,18 +98,17 @@ static void put_problems(const struct tdm_status_report *report, struct tdm_buf 
 	tdm_put_rest(out, picture->problem_count, PROBLEMS_SHOWN);
 	if (is_denied)
 		put_wrapped(report,
-			"What is in files of other users is in no figure: more may be in use, and less may be free.",
-			out);
+			"The figures leave out files of other users: more may be in use, and less may be free.", out);
 }
 
-/* What the letters and marks stand for. */
+/* Explains the letters and marks. */
 static void put_legend(const struct tdm_status_report *report, struct tdm_buf *out)
 {
 	tdm_buf_printf(out, "\n%s", tdm_term_style(&report->term, TDM_STYLE_DIM));
 	put_wrapped(report,
 		"Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared memory: bytes asked "
 		"for), D driver, M model (the card's tables). '>' at least, as far as was seen; '~' inferred, not "
-		"counted. unattributed: held by nobody who is listed; stale: left written down by processes that "
+		"counted. unattributed: held by no listed process; stale: left by processes that "
 		"ended.",
 		out);
 	tdm_buf_puts(out, tdm_term_style(&report->term, TDM_STYLE_OFF));

@@ -12,7 +12,7 @@
 
 struct tdm_status_report {
 	const struct tdm_picture *picture;
-	const struct tdm_host *host;       /* what the driver says; NULL: nothing */
+	const struct tdm_host *host;       /* from the driver; NULL: unknown */
 	const struct tdm_machine *machine; /* for JSON */
 	struct tdm_pick pick;
 	struct tdm_term term;
@@ -23,15 +23,15 @@ void tdm_status_text(const struct tdm_status_report *report, struct tdm_buf *out
 /* The whole document, envelope included. */
 void tdm_status_json(const struct tdm_status_report *report, struct tdm_json *json);
 
-/* Parts of them: the block of a device and its object, the table of processes and its member, an array of sources. */
+/* Parts of them: the block and the object of a device, the table and the member of processes, an array of sources. */
 void tdm_status_device(const struct tdm_status_report *report, size_t device, struct tdm_buf *out);
 void tdm_status_json_device(const struct tdm_status_report *report, size_t device, struct tdm_json *json);
 void tdm_status_processes(const struct tdm_status_report *report, struct tdm_buf *out);
 void tdm_status_json_processes(const struct tdm_status_report *report, struct tdm_json *json);
 void tdm_status_json_sources(const struct tdm_field *field, struct tdm_json *json);
 
-/* Members of a tt-smi snapshot: "host_info", without a machine if that is NULL; then "smbus_telem", "board_info",
- * "telemetry", "firmwares" and "limits", with a NULL card if the driver has none. */
+/* Members of a tt-smi snapshot: "host_info" (`machine` may be NULL); then "smbus_telem", "board_info", "telemetry",
+ * "firmwares" and "limits" (`card` is NULL if the driver has none). */
 void tdm_smi_machine(struct tdm_json *json, const struct tdm_machine *machine);
 void tdm_smi_device(struct tdm_json *json, const struct tdm_picture_device *device, const struct tdm_host_card *card);
 

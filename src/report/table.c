@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The structure that has the column's member; NULL: there is none. */
+/* The structure with the column's member, or NULL. */
 static const char *base_of(const struct tdm_field *field)
 {
 	const char *row = field->row;
@@ -101,7 +101,7 @@ static void put_value(const struct tdm_field *field, struct tdm_buf *out)
 	tdm_buf_puts(out, text + strspn(text, " "));
 }
 
-/* Where a line is being written. */
+/* A line that is being written. */
 struct line {
 	const struct tdm_table *table;
 	const struct tdm_term *term;
@@ -115,7 +115,7 @@ static void fill(struct line *line, size_t blanks)
 	line->at += blanks;
 }
 
-/* Appends a cell, with the blanks before it and, in a column with a width, up to the next one. */
+/* Appends a cell, with the blanks before it and, if the column has a width, those up to the next column. */
 static void put_cell(struct line *line, const struct tdm_column *c, const char *style, struct tdm_str text)
 {
 	size_t width = c->width < TDM_WIDTH_OF_TABLE ? c->width : line->table->widths[c->width - TDM_WIDTH_OF_TABLE];
@@ -139,7 +139,9 @@ static bool is_hidden(const struct tdm_table *table, size_t column)
 	return column < 64 && (table->hidden >> column & 1) != 0;
 }
 
-/* The cells of a row, or, without one, a line of titles: the first or the second. Whether a title has a second line. */
+/*
+ * The cells of a row or, if it is NULL, the first or second line of titles. Returns whether a title has a second line.
+ */
 static bool put_line(const struct tdm_table *table, const void *row, bool is_second, const struct tdm_term *term,
 	struct tdm_buf *out)
 {

@@ -1,6 +1,6 @@
 /*
- * A table has one list of columns, from which its text and its JSON both come. A row is any structure. A column names a
- * member of it, or has a function that gets its value:
+ * A table has one list of columns for both its text and its JSON. A row is any structure. A column names a member of
+ * it, or has a function that gets its value:
  *
  *	#define ROW(member) TDM_MEMBER(struct row, member)
  *	static const struct tdm_column columns[] = {
@@ -9,8 +9,8 @@
  *		{ NULL, "pid", ROW(pid), .flags = TDM_ZERO_IS_UNKNOWN },
  *	};
  *
- * An unknown value is "-" in text and null in JSON, never 0. Unknown are UINT64_MAX, UINT32_MAX, INT64_MIN, what is not
- * finite, and a NULL text. Numbers are on the right of their columns, and are never cut: half a number is another one.
+ * An unknown value is "-" in text and null in JSON, never 0. Unknown values are UINT64_MAX, UINT32_MAX, INT64_MIN,
+ * non-finite shares and a NULL text. Numbers are right-aligned and never cut, since a cut number is a wrong number.
  */
 #ifndef TDM_REPORT_TABLE_H
 #define TDM_REPORT_TABLE_H
@@ -69,16 +69,16 @@ static inline struct tdm_value tdm_value_text(const char *text)
 enum tdm_column_flags {
 	TDM_ZERO_IS_UNKNOWN = 1,     /* so is an empty text */
 	TDM_NEGATIVE_IS_UNKNOWN = 2, /* of a signed number */
-	TDM_IS_KIND = 4,             /* the number is an enum tdm_kind, text and JSON have its name */
-	TDM_WITH_SIGN = 8,           /* a plus before a number that is not negative */
-	TDM_OTHER_SIDE = 16,         /* a text on the right of its column, anything else on the left */
-	/* A text that is wider than its column is cut and ends in "...", but: */
-	TDM_WHOLE = 32, /* it pushes the next ones to the right */
-	TDM_REST = 64,  /* the last column: it may use the rest of the line; `width` is the least that it gets */
-	TDM_WRAP = 128, /* the last column: it goes on below */
+	TDM_IS_KIND = 4,             /* the number is an enum tdm_kind; text and JSON show its name */
+	TDM_WITH_SIGN = 8,           /* show a plus before a number that is not negative */
+	TDM_OTHER_SIDE = 16,         /* align texts right, and anything else left */
+	/* A text wider than its column is cut and ends in "...", except with: */
+	TDM_WHOLE = 32, /* it pushes the next columns to the right */
+	TDM_REST = 64,  /* the last column: it may use the rest of the line; `width` is its minimum */
+	TDM_WRAP = 128, /* the last column: it continues below */
 };
 
-/* Of columns whose width depends on the rows: TDM_WIDTH_OF_TABLE + i is widths[i] of the table. */
+/* For columns whose width depends on the rows: TDM_WIDTH_OF_TABLE + i is widths[i] of the table. */
 enum { TDM_WIDTH_OF_TABLE = 1000, TDM_TABLE_WIDTHS = 2 };
 
 struct tdm_column {
@@ -87,21 +87,21 @@ struct tdm_column {
 	uint8_t member;    /* enum tdm_member; TDM_MEMBER sets it and the offset */
 	uint8_t flags;     /* enum tdm_column_flags */
 	uint8_t before;    /* blanks before the column, besides the table's gap */
-	uint8_t decimals;  /* of a share, which text has in per cent */
+	uint8_t decimals;  /* of a share, which text shows in percent */
 	uint16_t width;    /* 0: as wide as each cell */
 	uint16_t known_by; /* TDM_KNOWN_IF sets it and the next */
 	uint8_t known_size;
 	uint16_t via; /* TDM_VIA sets it */
 	size_t offset;
 	int arg;             /* for the functions */
-	const char *unknown; /* the text of what is unknown; NULL: the table's */
+	const char *unknown; /* the text for unknown values; NULL: the table's */
 	/* How text shows a number; NULL: in decimal. */
 	char *(*format)(char *dst, size_t cap, uint64_t number);
 	/* Instead of a member. */
 	struct tdm_value (*get)(const struct tdm_field *field);
-	/* Instead of the value: the text of the cell, which is made printable and cut afterwards. */
+	/* Instead of the value: writes the text of the cell, which is made printable and cut afterwards. */
 	void (*text)(const struct tdm_field *field, struct tdm_buf *out);
-	/* Instead of the value: the value of the key, or without a key some keys with their values. */
+	/* Instead of the value: writes the value of the key or, without a key, keys and their values. */
 	void (*json)(const struct tdm_field *field, struct tdm_json *json);
 	/* One of TDM_STYLE_*, around the cell and its blanks; "": none. */
 	const char *(*style)(const struct tdm_field *field);
@@ -146,31 +146,31 @@ enum tdm_member {
 		struct tdm_str *: TDM_MEMBER_STR),                          \
 	.offset = offsetof(row, name)
 
-/* A member of the structure of this type that a pointer of the row points to; unknown where that is NULL. */
+/* A member of the structure that a pointer in the row points to; unknown if that is NULL. */
 #define TDM_VIA(row, pointer, type, name) TDM_MEMBER(type, name), .via = offsetof(row, pointer) + 1
 
-/* Instead of a member: the place of the row in `rows`. */
+/* Instead of a member: the index of the row in `rows`. */
 #define TDM_INDEX                         .member = TDM_MEMBER_INDEX
 
-/* The value is known only where another member of the same structure is not 0. */
+/* The value is known only if another member of the same structure is not 0. */
 #define TDM_KNOWN_IF(row, name)           .known_by = offsetof(row, name), .known_size = sizeof(((row *)NULL)->name)
 
 struct tdm_table {
 	const struct tdm_column *columns;
 	size_t column_count;
-	const void *rows; /* `stride` bytes from one to the next; or `row` gives the row of a number */
+	const void *rows; /* `stride` bytes apart; or `row` returns the row of an index */
 	size_t stride, count;
 	const void *(*row)(const struct tdm_table *table, size_t i);
-	/* Whether to leave a row out; not with a limit. */
+	/* Whether to leave a row out; not together with a limit. */
 	bool (*skip)(const struct tdm_table *table, const void *row);
 	size_t limit;        /* rows that are shown; 0: all */
-	uint64_t dropped;    /* rows that are not here; the last line counts them with those that are not shown */
-	uint64_t hidden;     /* bit i: the table is without column i */
+	uint64_t dropped;    /* rows that are missing; the last line counts them as not shown */
+	uint64_t hidden;     /* bit i: column i is hidden */
 	const void *context; /* for the functions */
-	const char *unknown; /* the text of what is unknown; NULL: "-" */
+	const char *unknown; /* the text for unknown values; NULL: "-" */
 	const char *above;   /* lines above the heading; NULL: none */
 	const char *style;   /* of the heading; NULL: none */
-	const char *more;    /* what the last line begins with: "..."; NULL: a blank */
+	const char *more;    /* the beginning of the last line, such as "..."; NULL: a blank */
 	size_t widths[TDM_TABLE_WIDTHS];
 	uint8_t indent, gap; /* blanks before a line and between two columns */
 };
@@ -181,19 +181,19 @@ struct tdm_table {
 #define TDM_TABLE_OF(list, rows_, count_) \
 	((struct tdm_table){ TDM_COLUMNS(list), (rows_), sizeof *(rows_), (count_), .gap = 1 })
 
-/* For `row`: the rows are pointers to what they show. */
+/* A `row` function for rows that are pointers. */
 const void *tdm_table_pointed(const struct tdm_table *table, size_t i);
 
-/* The value of the column's member, for a `get` that goes on from there. */
+/* The value of the column's member, for a `get` function that builds on it. */
 struct tdm_value tdm_field_member(const struct tdm_field *field);
 
-/* Heading, rows, and how many more there are; nothing where there is no row. Long tables go to the buffer's outlet row
- * by row, as text and as JSON. */
+/* Heading, rows, and how many more there are; nothing when there is no row. Both text and JSON flush long tables to the
+ * buffer's outlet row by row. */
 void tdm_table_text(const struct tdm_table *table, const struct tdm_term *term, struct tdm_buf *out);
 void tdm_table_head(const struct tdm_table *table, const struct tdm_term *term, struct tdm_buf *out);
 void tdm_table_row(const struct tdm_table *table, const void *row, const struct tdm_term *term, struct tdm_buf *out);
 
-/* An array with an object for each row; the keys of one row. */
+/* An array with an object for each row; and the keys of one row. */
 void tdm_table_json(const struct tdm_table *table, struct tdm_json *json);
 void tdm_table_keys(const struct tdm_table *table, const void *row, struct tdm_json *json);
 

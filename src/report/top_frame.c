@@ -1,13 +1,13 @@
 /*
- * People search these frames with grep, so the places of shares are fixed: a percent sign stands in three lines of a
- * region and nowhere else, and each share is rounded down.
+ * People search these frames with grep, so the places of shares are fixed: percent signs appear only in three lines of
+ * each region, and each share is rounded down.
  *
- *     L1 Memory: 84.2%                            the region's name and its share with one digit behind the point
+ *     L1 Memory: 84.2%                            the region's name and its share with one decimal
  *       Allocated:      71.62 MiB (84%)           whole percent
  *       Usage: [####......] 84.2%                 without the region's name
  *
- * The first two are cut at 99.9% and 99%, with a plus sign behind them when it is more: so two digits before the point
- * that begin with 8 or 9 are what every share from 80 % on has, and no lower one. Usage says the rest.
+ * The first two stop at 99.9% and 99%, followed by a plus sign if the share is higher: so exactly the shares from 80 %
+ * on have two digits before the point that begin with 8 or 9. Usage has the true share.
  */
 #include "report/top_frame.h"
 #include "base/bar.h"
@@ -31,7 +31,7 @@ static void put_rule(struct tdm_buf *out, char c)
 	tdm_buf_putc(out, '\n');
 }
 
-/* Text of others, without a percent sign. */
+/* Text from others, with percent signs replaced. */
 static size_t put_text(const struct tdm_top_frame *frame, const char *text, size_t columns, struct tdm_buf *out)
 {
 	size_t from = out->len;
@@ -42,7 +42,7 @@ static size_t put_text(const struct tdm_top_frame *frame, const char *text, size
 	return used;
 }
 
-/* The same between two other texts; nothing without it. */
+/* The same between two other texts; nothing if it is empty. */
 static void put_between(
 	const struct tdm_top_frame *frame, const char *before, const char *text, const char *after, struct tdm_buf *out)
 {
@@ -81,7 +81,7 @@ static void put_system(const struct tdm_top_frame *frame, struct tdm_buf *out)
 		tdm_buf_printf(out, "  Problems: %zu (see 'tidemark doctor')\n", picture->problem_count);
 }
 
-/* What a program said, else the card as it comes. */
+/* As a program described it, else the card's default. */
 static void put_grid(const struct tdm_picture_device *device, struct tdm_buf *out)
 {
 	struct tdm_card card;
@@ -117,7 +117,7 @@ static void put_info(const struct tdm_top_frame *frame, const struct tdm_picture
 	else if (device->node >= 0 || dram->used != TDM_BYTES_UNKNOWN)
 		tdm_buf_puts(out, "    Initialized: No (no process is known to use it)\n");
 	else
-		tdm_buf_puts(out, "    Initialized: unknown (what tells of it could not be read)\n");
+		tdm_buf_puts(out, "    Initialized: unknown (the files that would tell could not be read)\n");
 	tdm_buf_puts(out, "    Hardware CQs: unknown (no source reports them)\n    DRAM Channels: ");
 	if (dram->banks != 0)
 		tdm_buf_printf(out, "%" PRIu32 "\n", dram->banks);
@@ -127,7 +127,7 @@ static void put_info(const struct tdm_top_frame *frame, const struct tdm_picture
 	tdm_chips_put(out, "    ", device);
 }
 
-/* "2.25 GiB": two digits behind the point, a blank before the unit. Returns dst. */
+/* "2.25 GiB": two decimals, a blank before the unit. Returns dst. */
 static const char *format_size(char *dst, size_t cap, uint64_t bytes)
 {
 	char text[TDM_BYTES_CAP];
@@ -151,7 +151,7 @@ static void put_name(struct tdm_buf *out, enum tdm_kind kind)
 		tdm_buf_putc(out, (char)toupper((unsigned char)*c));
 }
 
-/* The lines whose shares people search for. */
+/* The lines with the shares that people search for. */
 static void put_region(const struct tdm_top_frame *frame, const struct tdm_picture_device *device, enum tdm_kind k,
 	struct tdm_buf *out)
 {
@@ -244,7 +244,7 @@ static void put_device(const struct tdm_top_frame *frame, size_t i, struct tdm_b
 	put_rule(out, '-');
 	put_info(frame, device, out);
 	tdm_buf_puts(out, "\n  Real-Time Memory Utilization:\n");
-	/* The four regions of the allocator are always there, the others when something is in them or has been. */
+	/* The four regions of the allocator are always shown, the others when they hold or held something. */
 	for (int k = 0; k < TDM_KIND_COUNT; k++)
 		if (k <= TDM_KIND_TRACE || tdm_is_some(device->kinds[k].used) || tdm_is_some(device->kinds[k].peak))
 			put_region(frame, device, (enum tdm_kind)k, out);

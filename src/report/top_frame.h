@@ -1,4 +1,4 @@
-/* The plain frames of `tidemark top`: what it prints when its output is no terminal. */
+/* The plain frames of `tidemark top`, which it prints when its output is not a terminal. */
 #ifndef TDM_REPORT_TOP_FRAME_H
 #define TDM_REPORT_TOP_FRAME_H
 

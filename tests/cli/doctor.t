@@ -14,9 +14,9 @@ Nothing there: a warning, for the driver.
   driver
     warning  the driver is not loaded
              looked at ./proc/modules, ./sys/module/tenstorrent/version
-             -> load it, or install it first (tt-kmd); without a card on this machine that is as it should be: files, traces and the device model need none
+             -> load it, or install it first (tt-kmd); on a machine without a card this is normal: files, traces and the device model need none
              $ sudo modprobe tenstorrent
-    info     no cards: the driver's class is not there
+    info     no cards: the driver's class does not exist
     info     no device nodes
   
   runtime
@@ -58,23 +58,23 @@ A card, its node, its telemetry, a user; the runtime's shared memory with a proc
     ok       the driver is loaded, version 2.10.1
     ok       card 0: n150
     ok       1 card may be opened by this user
-    ok       card 0 tells 2 values
+    ok       card 0 reports 2 values
     info     card 0 is open in 4242 (python3)
              -> a program that says it cannot initialise the device may be waiting for one of these
   
   runtime
     warning  tt_device_5_memory: 1 bytes, too short for a version
              looked at ./shm/tt_device_5_memory
-             -> it is none of the runtime's, or was cut: it may be removed when no process uses the device
+             -> it is not from the runtime, or it is truncated: it may be removed when no process uses the device
              $ rm ./shm/tt_device_5_memory
     info     tt_device_143238002252608_memory: the device's id in the file is not the one in its name
     info     tt_device_143238002252608_memory: which card its chip is on is not known, so it has neither telemetry nor capacities
-             -> the driver does not tell the ids of chips that are linked by Ethernet, as on an n300 or in a galaxy; a program that reports to libtidemark says what card it uses
-    warning  tt_device_143238002252608_memory: 2 of 2 processes have ended without giving back 4.00 MiB; nothing of it is on the device any more
+             -> the driver does not report the ids of chips that are linked by Ethernet, as on an n300 or in a galaxy; a program that reports to libtidemark says what card it uses
+    warning  tt_device_143238002252608_memory: 2 of 2 processes have ended without giving back 4.00 MiB; none of it is still on the device
              looked at ./shm/tt_device_143238002252608_memory
              -> Tidemark leaves it out of its sums; the file may be removed as long as no process uses the device
              $ rm ./shm/tt_device_143238002252608_memory
-    info     a process has a card open, and no file that may be read counts what it holds: 4242 (python3)
+    info     a process has a card open, and no readable file counts what it holds: 4242 (python3)
              -> reasons may be: nothing is allocated yet, or never, as by tt-smi; a tt-metal older than v0.70; TT_METAL_SHM_TRACKING_DISABLED=1; files of another user; a container with a /dev/shm of its own
     warning  process 4242 (python3) runs with TT_METAL_SHM_TRACKING_DISABLED=1: it publishes no totals
              looked at ./proc/4242/environ
@@ -91,11 +91,11 @@ Values that cannot be read, a card whose node is missing.
     warning  ./dev/tenstorrent/0 is not there, though the driver has the card
              looked at ./dev/tenstorrent/0
              -> in a container, pass it in (--device /dev/tenstorrent); else see whether udev runs
-    warning  card 0 tells 1 values; 1 cannot be read: tt_aiclk (malformed input)
+    warning  card 0 reports 1 values; 1 cannot be read: tt_aiclk (malformed input)
              looked at ./sys/class/tenstorrent/tenstorrent!0
              -> the card or its firmware does not answer as it should: reset it when nobody uses it
              $ tt-smi -r
-    warning  who has card 0 open is not known: No such file or directory
+    warning  cannot tell who has card 0 open: No such file or directory
              looked at ./proc/driver/tenstorrent/0/pids
              -> the driver may be too old to tell, or this /proc may not show the driver's files, as in a container
   
@@ -109,7 +109,7 @@ Ledgers: damaged, left behind; a program that runs.
     ok       ./ledgers may be written, with SIZE free of SIZE
     warning  ./ledgers/tidemark.1.1.1 cannot be read: not a ledger: it has only 8 bytes
              looked at ./ledgers/tidemark.1.1.1
-             -> it is no ledger, or a damaged one: remove it
+             -> it is not a ledger, or it is damaged: remove it
              $ tidemark dump --reap
     info     1 program that has ended left its ledger behind, SIZE of memory
              -> look at what was held, and remove it

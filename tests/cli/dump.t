@@ -140,7 +140,7 @@ Where buffers lie: which cores, and the map of a device.
              0xe8000   96.00KiB  scores                        activations
             0x110000   33.66KiB  activations                   end of the region
   
-    TRACE: nobody has described the region; its buffers reach over 1000 B from 0x5000 on
+    TRACE: the region was not described; its buffers span 1000 B from 0x5000 on
       [##########################################################################]
       1000 B used in each bank by 1 buffer; how much is free is not known
   
@@ -204,7 +204,7 @@ A region of which nothing is known but that something is in it.
 
   $ rm -r shm/*; TIDEMARK=1 $TOOLS/tracked unplaced; tidemark dump --map --kind l1_small | sed -n 2,4p
   
-    L1_SMALL: nobody has described the region, and where its buffers lie is not known
+    L1_SMALL: the region was not described, and the addresses of its buffers are not known
       1 buffer without a known place: 4 KiB in all banks
 
 Programs that run share the map of their device, and what both claim is said.

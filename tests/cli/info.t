@@ -51,8 +51,8 @@ Two programs of which the capture does not say that the first is gone: the same 
   Why they differ
     l1_peak                   +2,621,440  buffers allocated directly in an outermost function are counted twice
     l1_peak                   -4,104,192  program memory is counted once, not for each core that has it
-    core_peak_cb                 +24,576  sizes are added up though they lie at the same addresses
-    core_peak_total              +24,576  sizes are added up though they lie at the same addresses
+    core_peak_cb                 +24,576  sizes are added up though they are at the same addresses
+    core_peak_total              +24,576  sizes are added up though they are at the same addresses
   
   When L1 was fullest: device 0, 158 KiB at node 14 in core 0-0
           size   per bank kind           node  tensor                        allocated by
@@ -108,18 +108,18 @@ Two devices, many buffers, and everything that the runtime's figures add up or l
   Why they differ
     l1_peak                      +46,080  buffers allocated directly in an outermost function are counted twice
     l1_peak                     -106,496  a release on one device releases what others still hold
-    l1_peak                   +1,897,984  what lies on several devices is added up
+    l1_peak                   +1,897,984  memory on several devices is added up
     l1_peak                   -1,884,256  program memory is counted once, not for each core that has it
     l1_peak                   -1,540,192  the right peak is at another moment
     core_peak_cb                -112,640  a release on one device releases what others still hold
-    core_peak_cb                +106,496  what lies on several devices is added up
-    core_peak_cb                +139,264  sizes are added up though they lie on different cores
-    core_peak_cb                 +63,968  sizes are added up though they lie at the same addresses
-    core_peak_l1                 +12,288  what lies on several devices is added up
+    core_peak_cb                +106,496  memory on several devices is added up
+    core_peak_cb                +139,264  sizes are added up though they are on different cores
+    core_peak_cb                 +63,968  sizes are added up though they are at the same addresses
+    core_peak_l1                 +12,288  memory on several devices is added up
     core_peak_total             -112,640  a release on one device releases what others still hold
-    core_peak_total             +120,832  what lies on several devices is added up
-    core_peak_total             +139,264  sizes are added up though they lie on different cores
-    core_peak_total              +63,968  sizes are added up though they lie at the same addresses
+    core_peak_total             +120,832  memory on several devices is added up
+    core_peak_total             +139,264  sizes are added up though they are on different cores
+    core_peak_total              +63,968  sizes are added up though they are at the same addresses
     core_peak_total              -44,320  the right peak is at another moment
   
   By device        DRAM   L1 device    L1 core  L1 buffers     circular  fullest core
@@ -152,7 +152,7 @@ Two devices, many buffers, and everything that the runtime's figures add up or l
      156.56KiB    1.17MiB    1.22MiB       11        1  ttnn::matmul > ttnn::matmul > ttnn::add
     and 17 more
   
-  6 circular or dataflow buffers lie in a tensor's memory and have no bytes of their own.
+  6 circular or dataflow buffers use a tensor's memory and have no bytes of their own.
 
 The runtime's figures as JSON are those of the runtime.
 
@@ -442,7 +442,7 @@ Cores that are not recorded.
   $ tidemark info nocores.json | sed -n '/l1_peak/p;/When L1/p;/^The cores/p'
     L1 of one device          unknown                          30,720  l1_peak
   When L1 was fullest: device 0, 14 KiB at node 14
-  The cores of some circular buffers are not recorded: L1 of one device is unknown, and for one core they are taken to lie on the same.
+  The cores of some circular buffers are not recorded: L1 of one device is unknown, and for one core they are assumed to be on the same one.
   $ tidemark info --json nocores.json | grep -A 1 '"peak_l1_bytes"\|"fullest"'
               "peak_l1_bytes": null,
               "views": 0,
@@ -545,7 +545,7 @@ Charts of a capture: memory over its nodes, and L1 core by core when it was full
 
   $ tidemark info --chart l1 $D/add_l1.json
   L1 in use, fullest core of device 0
-  sum of L1 buffers, circular buffers and their like
+  sum of L1 buffers, circular buffers and the like
   15 KiB │                                                            ▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂
          │                                                            ██████████████████
          │                                                            ██████████████████▅▅▅▅▅▅▅▅▅▅▅▅▅

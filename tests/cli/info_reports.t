@@ -880,7 +880,7 @@ Logs are shown as `tidemark log` and `tidemark phases` show them; other text is 
                  when it allocates them. TT_METAL_SHM_VERBOSE=1 adds the sizes of
                  buffers, debug lines of the program itself add circular buffers.
   
-  Errors: 3 (one that stands in several lines is one)
+  Errors: 3 (repeated lines count once)
   time              line  lines  what
   07:36:20.265        31      2  out of memory: 1 TiB of dram, 85.33 GiB in each
                                  of 12 banks of 1022.91 MiB; free 1022.83 MiB, in

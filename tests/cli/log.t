@@ -6,7 +6,7 @@ Profiling logs. Without a file there is a small one, and it is said that it is n
   Log            built-in sample: 32 lines, 3.20 KiB, 12:00:00.230 to 12:00:00.500
                  debug log of a program that prints its circular buffers or kernels; 29 records about memory
   
-  Errors: 1 (one that stands in several lines is one)
+  Errors: 1 (repeated lines count once)
   time              line  lines  what
   12:00:00.500        27      2  static buffers clash with L1 buffers: circular buffers of program 7
                                  on cores 0-0 to 7-7 end at 171200, the lowest L1 buffer is at 150000
@@ -53,7 +53,7 @@ A stock log: three failures, each of which stands in it twice; and what such a l
                  them. TT_METAL_SHM_VERBOSE=1 adds the sizes of buffers, debug lines of the program
                  itself add circular buffers.
   
-  Errors: 3 (one that stands in several lines is one)
+  Errors: 3 (repeated lines count once)
   time              line  lines  what
   07:36:20.265        31      2  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
                                  1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not
@@ -75,7 +75,7 @@ The runtime's debug log, with its lines about shared memory.
   Not in it      circular buffers, and the addresses of buffers: the runtime prints no line about
                  them. Debug lines of the program itself can.
   
-  Errors: 1 (one that stands in several lines is one)
+  Errors: 1 (repeated lines count once)
   time              line  lines  what
   07:37:02.394        90      2  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
                                  1022.91 MiB; free 1022.91 MiB, in one piece 1022.91 MiB; it would not
@@ -253,7 +253,7 @@ Only the errors; no more rows than wanted.
   Log            demo.log: 50 lines, 5.58 KiB, 07:36:20.265 to 07:36:20.274
                  stock log of the runtime; 6 records about memory
   
-  Errors: 3 (one that stands in several lines is one)
+  Errors: 3 (repeated lines count once)
   time              line  lines  what
   07:36:20.265        31      2  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
                                  1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not
@@ -270,7 +270,7 @@ Several files are merged by time: the later file stands first on the command lin
   Log            [2] early.log: 2 lines, 625 B, 07:36:20.265 to 07:36:20.269
                  stock log of the runtime; 2 records about memory
   
-  Errors: 3 (one that stands in several lines is one)
+  Errors: 3 (repeated lines count once)
   time              line  lines  what
   07:36:20.265         1      1  [2] out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
                                  1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not
@@ -288,7 +288,7 @@ Colours, line ends of another system, bytes that are no text, and a line that is
   Log            odd.log: 2 lines, 168 B, 07:36:20.274 to 07:36:20.274
                  debug log of a program that prints its circular buffers or kernels; 2 records about memory
   
-  Errors: 1 (one that stands in several lines is one)
+  Errors: 1 (repeated lines count once)
   time              line  lines  what
   07:36:20.274         1      1  worker L1 size above its maximum: 9 B, at most 5 B
   
@@ -331,7 +331,7 @@ A file that cannot be read does not keep the others from being read.
   Log            early.log: 2 lines, 625 B, 07:36:20.265 to 07:36:20.269
                  stock log of the runtime; 2 records about memory
   
-  Errors: 2 (one that stands in several lines is one)
+  Errors: 2 (repeated lines count once)
   time              line  lines  what
   07:36:20.265         1      1  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
                                  1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not
@@ -347,7 +347,7 @@ A file that cannot be read does not keep the others from being read.
   Log            [2] late.log: 1 line, 205 B, 07:36:20.274 to 07:36:20.274
                  stock log of the runtime; 1 record about memory
   
-  Errors: 1 (one that stands in several lines is one)
+  Errors: 1 (repeated lines count once)
   time              line  lines  what
   07:36:20.274         1      1  [2] static buffers beyond the end of L1: circular buffers on cores
                                  0-0 to 1-1 end at 1948864, L1 ends at 1499136
@@ -410,7 +410,7 @@ A file that is named twice counts once; one that is no text, or one endless line
   Log            early.log: 2 lines, 625 B, 07:36:20.265 to 07:36:20.269
                  stock log of the runtime; 2 records about memory
   
-  Errors: 2 (one that stands in several lines is one)
+  Errors: 2 (repeated lines count once)
   time              line  lines  what
   07:36:20.265         1      1  out of memory: 1 TiB of dram, 85.33 GiB in each of 12 banks of
                                  1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not

@@ -69,7 +69,7 @@ With micro-batches.
     Model parameters                240.00      237.35      +1.12%
     Optimizer state                 476.00      474.70      +0.27%
     Gradients                       240.00      237.35      +1.12%
-    Activations                     810.00  the largest of 2 passes: they are not there together
+    Activations                     810.00  the largest of 2 passes, which do not overlap
     Gradients overhead              350.00  peak of the backward pass above its start
     Other                           233.95  peak less expected model and optimizer, activations and overhead
     Peak DRAM                     2,106.00
@@ -87,7 +87,7 @@ Graph captures, one for each phase: what tt-train's own code prints for them.
   $ tidemark phases "${captures[@]}" --capture MORE=absent.json | grep -v '^$'
   tidemark phases: absent.json: No such file or directory
   captures
-    This summary is not complete: what is missing is left out
+    This summary is not complete: the missing parts are left out
     Phase (MiB)                       Peak   Allocated       Freed      Change Peak so far      In use     L1 peak
     MODEL_CREATION                    0.43        0.73        0.73       +0.00        0.43        0.00        0.41
     FORWARD_PASS                      6.33       10.95        4.90       +6.04        6.33        6.04        0.51
@@ -98,7 +98,7 @@ Graph captures, one for each phase: what tt-train's own code prints for them.
     Gradients                            -           -           -
     Activations                       6.04
     Gradients overhead                1.82  peak of the backward pass above its start
-    Other                             0.00  the rest of the peak, with what is not known above
+    Other                             0.00  the rest of the peak, including the unknown parts
     Peak DRAM                         7.86
     Fits so far, and the rest is not known: the peak is 0.06% of the device's 12 GiB (assumed: neither the input nor --device_memory says); 11.99 GiB stay free
   $ tidemark phases --capture A=$logs/tinyllama.log 2>&1 | sed "s|$logs/||"
@@ -264,7 +264,7 @@ Where a part is not known, the rest of the peak holds it.
   $ tidemark phases unknown.log 2>&1 | grep -m 3 -E 'much|Activations|Other'
   unknown.log:15:100: expected 'Segment Change' and a number of MB, got '+much MB'
     Activations                          -
-    Other                           218.18  the rest of the peak, with what is not known above
+    Other                           218.18  the rest of the peak, including the unknown parts
 
 Long texts above a chart are folded, and of many names the first are there.
 
@@ -390,7 +390,7 @@ Bad input: what can be used is used, and the rest is said.
   cut.log:14:1: the phase is left out: its DRAM figures are incomplete
   cut.log:4:1: the summary has no end: 'Overall DRAM Peak' is missing
   tinyllama (memory_efficient) (cut.log:4)
-    This summary is not complete: what is missing is left out
+    This summary is not complete: the missing parts are left out
   
   
     Size (MiB)                    Measured    Expected  Difference
@@ -401,7 +401,7 @@ Bad input: what can be used is used, and the rest is said.
   $ tidemark phases wrong.log | grep -E '^tiny|Fits|fit:|complete|BACKWARD'
   wrong.log:19:46: expected 'Allocations' and a number of MB, got 'a lot MB, Deallocations 59557.34 MB, Segment...'
   tinyllama (memory_efficient) (wrong.log:4)
-    This summary is not complete: what is missing is left out
+    This summary is not complete: the missing parts are left out
     Fits: the peak is 67.37% of the device's 12 GiB (from the log); 3.92 GiB stay free
   tinyllama (default) (wrong.log:27)
     BACKWARD_PASS                   458.75   43,018.22   50,799.09   -7,780.87   15,666.65    7,427.02        0.92
@@ -444,7 +444,7 @@ Ledgers: of a process, or by path. A mark has no peak.
   [137]
   $ tidemark phases shm/*/* | sed -E "s|$PWD|.|g; s/-[0-9]+\/[0-9]+\.[0-9]+\.[0-9]+/-UID\/PID/; s/\([0-9]+\)/(PID)/"
   tracked (PID), marks (shm/tidemark-UID/PID)
-    forward has not ended: its figures are as far as it came
+    forward has not ended: its figures are those so far
   
     Phase (MiB)                       Peak   Allocated       Freed      Change Peak so far      In use     L1 peak
     forward                              -           -           -       +0.02           -        0.02           -

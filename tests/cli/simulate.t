@@ -185,7 +185,7 @@ Other cards, other figures.
   missing.card: cannot be read: No such file or directory
   [2]
   $ tidemark simulate small.trace --card p150
-  small.trace: this is a trace of one region: another card or other figures of it do not apply
+  small.trace: this is a trace of one region: another card or changed figures do not apply
   [2]
 
 Graph captures: what was asked for, on the device that the capture describes. Here it is a mock device with all cores of an n150, and every
@@ -203,7 +203,7 @@ buffer gets the address that it had.
   $ python3 report.py > recorded; tidemark simulate --results report.json | cut -d ' ' -f 2- | diff - recorded
   $ tidemark simulate report.json | head -6
   Requests       report.json (graph capture): 7 requests, 1 buffer live at the end
-  Left out       5 circular buffers and their like
+  Left out       5 circular buffers and the like
   Device         Wormhole Galaxy, one chip, 72 L1 banks, 12 DRAM banks, policy first
   Verdict        fits: 4 allocations, none failed
   
@@ -229,11 +229,11 @@ On another card the bytes of a bank are computed anew. A capture without a repor
 Several devices: one at a time.
 
   $ tidemark simulate "$DATADIR/graph/g23-d2.json" --card n150 | sed -n '2,3p;5p'
-  Left out       39 circular buffers and their like, 82 requests on other devices
+  Left out       39 circular buffers and the like, 82 requests on other devices
                  this is device 1; --device 0 replays another one
   Verdict        fits: 28 allocations, none failed
   $ tidemark simulate "$DATADIR/graph/g23-d2.json" --card n150 -d 0 | sed -n '2,3p;5p'
-  Left out       39 circular buffers and their like, 52 requests on other devices
+  Left out       39 circular buffers and the like, 52 requests on other devices
                  this is device 0; --device 1 replays another one
   Verdict        fits: 47 allocations, none failed
   $ tidemark simulate "$DATADIR/graph/g23-d2.json" --card n150 --device 7 2>&1 | sed "s|$DATADIR/||"
@@ -250,7 +250,7 @@ the log began is not known to it.
   logs/server.log: it does not say which card it is from: name one with --card (tidemark device list shows them)
   $ tidemark simulate "$DATADIR/logs/server.log" --card n150 | sed "s|$DATADIR/||" | sed -n 1,6p
   Requests       logs/server.log (log): 2 requests, 0 buffers live at the end
-  Left out       1 circular buffer or its like, 1 request on another device, 1 release of a buffer that was not seen
+  Left out       1 circular buffer or the like, 1 request on another device, 1 release of a buffer that was not seen
                  this is device 0; --device 1 replays another one
   Assumed        1 buffer of known size only: interleaved over all banks, in pages of a tile
   Device         Wormhole n150, one chip, 64 L1 banks, 12 DRAM banks, policy first
@@ -273,7 +273,7 @@ the log began is not known to it.
   Device         Wormhole n150, one chip, 64 L1 banks, 12 DRAM banks, policy first
   Verdict        does not fit: 1 of 3 allocations failed
   First failure  line 2: 0x1000, 60,000,000 B of l1 over 64 banks
-  Cause          exhausted: it needs 937,504 B in one piece, and 455,968 B are free at all
+  Cause          exhausted: it needs 937,504 B in one piece, and only 455,968 B are free
   Runtime says   Out of Memory: Not enough space to allocate 60000000 B L1 buffer across 64 banks, where each bank needs to store 937504 B, but bank size is 1393472 B (allocated: 937504 B, free: 455968 B, largest free block: 455968 B)
 
 The inspector's log of mesh buffers has what one device holds of each.
@@ -489,5 +489,5 @@ Where too little is free, the advice is how much more is needed.
   > alloc second 2048 bottom
   > .
   $ tidemark simulate full.trace | sed -n '/Cause/,/Advice/p'
-  Cause          exhausted: it needs 2,048 B in one piece, and 1,024 B are free at all
+  Cause          exhausted: it needs 2,048 B in one piece, and only 1,024 B are free
   Advice         free at least 1,024 B more per bank before it

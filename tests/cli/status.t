@@ -50,8 +50,8 @@ A card that nobody uses, and one of a kind that its driver does not name.
   
   Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared
   memory: bytes asked for), D driver, M model (the card's tables). '>' at least,
-  as far as was seen; '~' inferred, not counted. unattributed: held by nobody who
-  is listed; stale: left written down by processes that ended.
+  as far as was seen; '~' inferred, not counted. unattributed: held by no listed
+  process; stale: left by processes that ended.
 
 A program uses it, another one has ended and left its counters, and a third only has the card open.
 
@@ -72,7 +72,7 @@ A program uses it, another one has ended and left its counters, and a third only
       allocator buffers      37.50MiB  40.9%  metal_shm
       circular buffers        4.00MiB   4.3%  metal_shm
       kernels                 unknown      -  no program reports them
-      kernel-config ring     ~4.31MiB   4.7%  inferred (model), kernels lie in it
+      kernel-config ring     ~4.31MiB   4.7%  inferred (model), with the kernels
       firmware               ~2.14MiB   2.3%  inferred (model)
       free or not counted   ~43.55MiB  47.5%  what is left
   
@@ -89,8 +89,8 @@ A program uses it, another one has ended and left its counters, and a third only
   
   Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared
   memory: bytes asked for), D driver, M model (the card's tables). '>' at least,
-  as far as was seen; '~' inferred, not counted. unattributed: held by nobody who
-  is listed; stale: left written down by processes that ended.
+  as far as was seen; '~' inferred, not counted. unattributed: held by no listed
+  process; stale: left by processes that ended.
   $ COLUMNS=120 tidemark smi -d /dev/tenstorrent/0 | calm | sed -n '3,10p;17,21p'
   #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0  chip 0x100018611902010
     47.2/100 C  35.5/85 W  1000 MHz  0.85 V
@@ -188,7 +188,7 @@ JSON has what a snapshot of tt-smi has, in its strings, and memory in bytes.
   buffers | 39321600 | False | metal_shm
   circular_buffers | 4194304 | False | metal_shm
   kernels | None | False | no program reports them
-  kernel_config | 4521984 | True | inferred (model), kernels lie in it
+  kernel_config | 4521984 | True | inferred (model), with the kernels
   firmware | 2240512 | True | inferred (model)
   rest | 45666304 | True | what is left
   None None N/A
@@ -253,7 +253,7 @@ A program that uses the library, on a machine without cards.
       allocator buffers           0 B   0.0%  ledger
       circular buffers            0 B   0.0%  ledger
       kernels                 unknown      -  no program reports them
-      kernel-config ring     ~4.31MiB   4.7%  inferred (model), kernels lie in it
+      kernel-config ring     ~4.31MiB   4.7%  inferred (model), with the kernels
       firmware               ~2.14MiB   2.3%  inferred (model)
       free or not counted   ~85.05MiB  92.9%  what is left
   
@@ -262,8 +262,8 @@ A program that uses the library, on a machine without cards.
   
   Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared
   memory: bytes asked for), D driver, M model (the card's tables). '>' at least,
-  as far as was seen; '~' inferred, not counted. unattributed: held by nobody who
-  is listed; stale: left written down by processes that ended.
+  as far as was seen; '~' inferred, not counted. unattributed: held by no listed
+  process; stale: left by processes that ended.
   $ tidemark status -j -p $! | python3 -c 'import json, sys
   > for p in json.load(sys.stdin)["processes"]:
   >     print(p["device"], p["memory"]["device_number"], p["memory"]["phase"], p["memory"]["sources"])

@@ -141,7 +141,7 @@ static void options_for_a_card_do_not_apply_to_a_region(void **state)
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
 		struct run run = run_options("region size=1024\n", options[i]);
 		assert_string_equal(run.refusals.data,
-			"0:0: this is a trace of one region: another card or other figures of it do not apply\n");
+			"0:0: this is a trace of one region: another card or changed figures do not apply\n");
 		run_done(&run);
 	}
 }

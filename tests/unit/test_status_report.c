@@ -118,7 +118,7 @@ static const char full_text[] = "tidemark VERSION, 2027-01-15 08:00:00: 1 device
 				"    allocator buffers      52.00MiB  56.8%  ledger\n"
 				"    circular buffers        8.00MiB   8.7%  ledger\n"
 				"    kernels                 unknown      -  no program reports them\n"
-				"    kernel-config ring     ~4.31MiB   4.7%  inferred (model), kernels lie in it\n"
+				"    kernel-config ring     ~4.31MiB   4.7%  inferred (model), with the kernels\n"
 				"    firmware               ~2.14MiB   2.3%  inferred (model)\n"
 				"    free or not counted   ~25.05MiB  27.3%  what is left\n"
 				"\n"
@@ -132,8 +132,8 @@ static const char full_text[] = "tidemark VERSION, 2027-01-15 08:00:00: 1 device
 				"\n"
 				"Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared\n"
 				"memory: bytes asked for), D driver, M model (the card's tables). '>' at least,\n"
-				"as far as was seen; '~' inferred, not counted. unattributed: held by nobody who\n"
-				"is listed; stale: left written down by processes that ended.\n";
+				"as far as was seen; '~' inferred, not counted. unattributed: held by no listed\n"
+				"process; stale: left by processes that ended.\n";
 
 static void a_table_at_80_columns(void **state)
 {
@@ -188,8 +188,7 @@ static void chips_are_listed_when_there_are_several(void **state)
 	render(&make, (struct tdm_pick){ 0 }, 80, true, &out);
 	assert_has(&out, "\n  chip 0: dram 2 GiB, l1 0 B\n  chip 1 R (remote): dram 1 GiB, l1 0 B, trace 1 MiB\n");
 	/* Then they do not add up to the device, and it is said why. */
-	static const char doubt[] =
-		"trace 1 MiB\n  (chips are as tt-metal wrote them down: what is stale is counted there)\n";
+	static const char doubt[] = "trace 1 MiB\n  (chips are as tt-metal recorded them, with stale entries)\n";
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
 		make.picture.devices[0].kinds[k].stale = 0;
 	render(&make, (struct tdm_pick){ 0 }, 80, true, &out);
@@ -347,7 +346,7 @@ static void more_problems_than_fit_are_counted(void **state)
 		make.problems[11].from = TDM_FROM_LEDGER;
 		make.problems[11].err = denied ? -EACCES : -EIO;
 		render(&make, (struct tdm_pick){ 0 }, 80, false, &out);
-		assert_int_equal(strstr(out.data, "What is in files of other users") != NULL, denied);
+		assert_int_equal(strstr(out.data, "The figures leave out files of other users") != NULL, denied);
 	}
 	tdm_buf_done(&out);
 }
