@@ -105,7 +105,7 @@ static void draw_region_title(struct tdm_page *page, const struct tdm_region_map
 	tdm_pen_printf(&pen, TDM_INK_BOLD, " %s", titles[region->kind]);
 	tdm_pen_text(&pen, TDM_INK_DIM, " by address: ");
 	if (region->from == TDM_FROM_NONE)
-		tdm_pen_text(&pen, TDM_INK_YELLOW, "nobody has described the region  ");
+		tdm_pen_text(&pen, TDM_INK_YELLOW, "the region was not described  ");
 	else
 		tdm_pen_printf(&pen, TDM_INK_PLAIN, "%" PRIu32 " banks of %s, one is drawn  ", region->banks,
 			bytes_text(size, region->bank_size));
