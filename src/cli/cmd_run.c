@@ -121,7 +121,7 @@ static void clean_up(const struct request *request, const struct tdm_ledgers *le
 	}
 	for (size_t i = 0; picture != NULL && !request->keep && i < picture->problem_count; i++)
 		if (picture->problems[i].is_unread)
-			tdm_ledger_reap(picture->problems[i].place);
+			tdm_ledger_reap(picture->problems[i].path);
 	int err = tdm_ledger_reap_run(request->own);
 	if (err != 0 && err != -ENOENT)
 		fprintf(stderr, "tidemark: ledgers stay in %s\n", request->own);

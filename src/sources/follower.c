@@ -447,6 +447,8 @@ int tdm_follower_look(struct tdm_follower *f, const struct tdm_follow_sink *sink
 {
 	int err = 0;
 	f->sink = sink;
+	f->room.active_before = f->room.active;
+	f->room.active = 0;
 	f->out_of_memory = false;
 	if (now_ns >= f->list_ns)
 		err = list_files(f, now_ns);

@@ -46,8 +46,8 @@ struct tdm_follow_sink {
 	/* What is wanted of a device besides its counters: TDM_FOLLOW_*. May be NULL: nothing. */
 	unsigned (*wants)(void *context, uint64_t process, uint32_t device);
 	int (*event)(void *context, struct tdm_event *event); /* 0, or a negative code that ends the look */
-	/* How many allocations and releases of each device are given as events in one look: the latest; earlier ones
-	 * are LOST. 0: all. */
+	/* How many allocations and releases are given as events in one look, shared by the devices that had some in the
+	 * look before: the latest of each; earlier ones are counted as LOST. 0: all. */
 	size_t latest;
 };
 

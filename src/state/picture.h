@@ -216,6 +216,7 @@ struct tdm_picture_problem {
 	uint8_t from; /* enum tdm_from */
 	int err;
 	bool is_unread;                   /* a whole ledger is missing in the picture */
+	const char *path;                 /* of that ledger, as it is, for opening it; NULL: not one */
 	char place[TDM_PICTURE_TEXT_CAP]; /* path */
 	char text[TDM_PICTURE_TEXT_CAP];  /* why, a sentence without its stop */
 };
@@ -284,7 +285,7 @@ struct tdm_wish {
 	uint64_t device;        /* key: buffers and largest free blocks of this device only; 0: of all */
 	bool hold;              /* do not update the lists of buffers, for a view that needs time to read them */
 	bool no_largest;        /* compute no largest free blocks: those of earlier pictures are enough */
-	uint32_t latest_events; /* only this many of the latest allocations and releases of each device; 0: all */
+	uint32_t latest_events; /* about this many of the latest allocations and releases; 0: all */
 };
 
 /* Where the screens get pictures from: this machine, or anything else that can be watched. */
