@@ -355,7 +355,8 @@ static void ones_own_ledger_stays_locked(void **state)
 	(void)state;
 	builder_sample(&b);
 	builder_header(&b)->pid = getpid();
-	/* A process in another namespace may have the same pid: nobody holds the lock of its ledger, so it has ended. */
+	/* A process in another namespace may have the same pid: nobody holds the lock of its ledger, so it has ended.
+	 */
 	snprintf(own, sizeof own, "%s/tidemark.%d.1.0", place_dir, (int)getpid());
 	builder_write(&b, own);
 	struct tdm_ledger *other;
