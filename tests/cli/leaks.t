@@ -105,6 +105,28 @@ Ledgers by name; one that cannot be read is an error.
     kept/tidemark.1.1.1: not a ledger: it has only 8 bytes
   [2]
 
+A damaged one does not pass, because the buffers that cannot be read may have leaked. A leak that was found is still one.
+
+  $ rm -rf shm/* kept/*; TIDEMARK=1 $TOOLS/tracked leak 2
+  [2]
+  $ truncate -s 100K shm/*/*; cp shm/*/* kept/damaged; tidemark leaks --fail kept/damaged
+  read 1 process once
+  
+  no leak found; 0 sites are steady
+  kept/damaged: damaged: 6 of its records cannot be believed, so leaks may be missing
+  [2]
+  $ tidemark leaks --json kept/damaged | grep -A 2 '"ledger"'
+          "ledger": "kept/damaged",
+          "damaged_records": 6
+        }
+  $ tidemark phases kept/damaged
+  tidemark phases: kept/damaged: damaged data
+  [2]
+  $ tidemark leaks --fail >/dev/null
+  [2]
+  $ TIDEMARK=1 $TOOLS/leaky exit; tidemark leaks --fail >/dev/null
+  [1]
+
 Wrong usage.
 
   $ tidemark leaks --for soon
