@@ -143,6 +143,7 @@ static int run_request(struct request *request)
 		.paths = (const char *const *)request->paths,
 		.pids = request->pids.count != 0 ? request->pids.list : NULL,
 		.pid_count = request->pids.count,
+		.keeps_gone = true,
 	};
 	struct tdm_ledgers ledgers;
 	struct tdm_leaks *leaks = tdm_leaks_new(request->watch_ns);

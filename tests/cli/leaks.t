@@ -54,6 +54,21 @@ Every tenth forgotten, at a site whose other buffers are freed; with JSON.
   tidemark.leaks 1 0 []
   ['leak', 'grows', 'leaky', 0, 'dram', 'activation', 'ledger', None]
 
+A program that ends while it is watched was seen: it passes if it freed everything, and its leaks are not forgotten with its ledger.
+
+  $ rm -rf shm/*; start steady; { sleep 0.5; echo >&8; } & tidemark leaks --for 2s --fail-suspect | calm; stop
+  watched 1 process for TIME, N pictures
+  
+  no leak found; N steady
+  $ start lose; { sleep 0.5; echo >&8; sleep 0.5; rm -r shm/*; } & tidemark leaks --for 3s --fail >out.txt; echo $?; calm <out.txt | sed -E 's/[0-9]+ buffers/N buffers/'; stop
+  1
+  watched 1 process for TIME, N pictures
+  
+  LEAK  scratch  (dram, device 0, process PID leaky)
+    N buffers of 48 KiB were never freed: the program ended by itself
+  
+  1 leak, 0 suspects; N steady
+
 At one moment: what ended programs have not freed is a leak, what a killed one held is not.
 
   $ rm -rf shm/*; TIDEMARK=1 $TOOLS/leaky exit; { TIDEMARK=1 $TOOLS/tracked crash; } 2>/dev/null
