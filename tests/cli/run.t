@@ -44,6 +44,12 @@ Running a program with tracking on. The program is tests/integration/tracked.c.
     l1                  1   12.50KiB  AGE  activations
     trace               1     1000 B  AGE  trace
 
+If events were lost, it is not known what was freed.
+
+  $ tidemark run -- $TOOLS/tracked lost 2>&1 | grep -E 'lost event|freed'
+    1 lost event
+    it is not known whether every buffer was freed: reports are missing
+
 The code is the program's; its output is untouched.
 
   $ tidemark run -- $TOOLS/tracked crash 2>&1 | head -1 | calm
