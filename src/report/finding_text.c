@@ -292,6 +292,20 @@ static void put_leak_stack(const struct words *w)
 	tdm_buf_done(&trail);
 }
 
+static void put_frees(const struct words *w)
+{
+	uint64_t twice = number(w, "double_frees"), unknown = number(w, "unknown_frees");
+	if (twice + unknown == 0)
+		return;
+	put(w, "  hint: this process also has ");
+	if (twice != 0)
+		tdm_put_count(w->out, twice, "double free", "double frees");
+	put(w, twice != 0 && unknown != 0 ? " and " : "");
+	if (unknown != 0)
+		tdm_put_count(w->out, unknown, "unknown free", "unknown frees");
+	tdm_buf_printf(w->out, " of %s\n", kind_of(w));
+}
+
 static void leak_text(const struct words *w)
 {
 	struct tdm_buf reason;
@@ -306,9 +320,7 @@ static void leak_text(const struct words *w)
 		return;
 	put_forecast(w);
 	put_leak_stack(w);
-	if (number(w, "double_frees") + number(w, "unknown_frees") != 0)
-		put_pieces(w, "  hint: {,double_frees} frees of this process were of memory that was already freed"
-			      "|, and {,unknown_frees} of memory that was never allocated\n");
+	put_frees(w);
 	put(w, "\n");
 }
 

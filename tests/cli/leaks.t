@@ -96,6 +96,13 @@ At one moment: what ended programs have not freed is a leak, what a killed one h
   $ tidemark leaks --device 1 --all | tail -1
   no leak found; 0 sites are steady
 
+Frees of the wrong buffers, of that kind of memory, may explain a leak.
+
+  $ rm -rf shm/*; TIDEMARK=1 $TOOLS/tracked faults; tidemark leaks | grep -E 'LEAK|hint' | calm
+  LEAK  activations  (l1, device 0, process PID tracked)
+    hint: this process also has 1 double free and 1 unknown free of l1
+  LEAK  trace  (trace, device 0, process PID tracked)
+
 A model of many names that was never freed: the largest are listed, the rest is counted.
 
   $ rm -rf shm/*; TIDEMARK=1 $TOOLS/leaky names; tidemark leaks >out.txt; grep -c LEAK out.txt; tail -3 out.txt
