@@ -60,6 +60,10 @@ The code is the program's; its output is untouched.
   gone
   {
     "schema": "tidemark.run",
+  $ tidemark run --json - -- echo out 2>/dev/null | head -3
+  out
+  {
+    "schema": "tidemark.run",
   $ tidemark run -- sh -c 'echo out; echo "$1"' name 'a  b' 2>/dev/null
   out
   a  b
