@@ -112,6 +112,22 @@ All processes of the program.
   $ exec 4>&-; until [ -z "$(ls shm)" ]; do tidemark dump --reap >/dev/null; done
   tidemark dump: removed 1 ledger
 
+A program that executes another one has not crashed.
+
+  $ tidemark run -- $TOOLS/tracked exec leak 2>&1 | grep -A1 ^Process | calm
+  Process PID: tracked exec leak
+    replaced by exec (post-mortem), user UID, tracking began TIME ago, phase forward
+  --
+  Process PID, program 2: tracked leak
+    ended by itself (post-mortem), user UID, tracking began TIME ago, phase forward
+  $ tidemark run -- $TOOLS/tracked exec wait >pipe 2>/dev/null & read ready <pipe; tidemark dump | grep -c 'replaced by exec'
+  1
+  $ tidemark status --all | grep -o -E ' (replaced|crashed) .*'; tidemark leaks --all | grep -o 'left by.*'
+   replaced        0 B        0 B L    tracked exec wait
+  left by a program that was replaced by exec: no leak
+  $ kill -USR1 $!; wait $!
+  [7]
+
 The post-mortem can be kept.
 
   $ tidemark run --keep -- $TOOLS/tracked leak 2>&1 | tail -1 | sed -E 's|/.*/||; s/[0-9.]+$/PID/'
