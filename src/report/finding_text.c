@@ -294,20 +294,6 @@ static void put_leak_stack(const struct words *w)
 	tdm_buf_done(&trail);
 }
 
-static void put_frees(const struct words *w)
-{
-	uint64_t twice = number(w, "double_frees"), unknown = number(w, "unknown_frees");
-	if (twice + unknown == 0)
-		return;
-	put(w, "  hint: this process also has ");
-	if (twice != 0)
-		tdm_put_count(w->out, twice, "double free", "double frees");
-	put(w, twice != 0 && unknown != 0 ? " and " : "");
-	if (unknown != 0)
-		tdm_put_count(w->out, unknown, "unknown free", "unknown frees");
-	tdm_buf_printf(w->out, " of %s\n", kind_of(w));
-}
-
 static void leak_text(const struct words *w)
 {
 	struct tdm_buf reason;
@@ -322,7 +308,8 @@ static void leak_text(const struct words *w)
 		return;
 	put_forecast(w);
 	put_leak_stack(w);
-	put_frees(w);
+	put_pieces(w, "  hint: this process also has {double_frees/double free/double frees/} of this kind\n"
+		      "|  hint: this process also has {unknown_frees/unknown free/unknown frees/} of this kind\n");
 	put(w, "\n");
 }
 

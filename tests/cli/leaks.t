@@ -100,7 +100,8 @@ Frees of the wrong buffers, of that kind of memory, may explain a leak.
 
   $ rm -rf shm/*; TIDEMARK=1 $TOOLS/tracked faults; tidemark leaks | grep -E 'LEAK|hint' | calm
   LEAK  activations  (l1, device 0, process PID tracked)
-    hint: this process also has 1 double free and 1 unknown free of l1
+    hint: this process also has 1 double free of this kind
+    hint: this process also has 1 unknown free of this kind
   LEAK  trace  (trace, device 0, process PID tracked)
 
 A model of many names that was never freed: the largest are listed, the rest is counted.
