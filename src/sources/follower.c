@@ -142,7 +142,7 @@ static void note_entry(void *context, const struct tdm_ledger_entry *entry)
 	note_path(context, entry->path);
 }
 
-/* Drops the ledgers whose files are gone. */
+/* Drops the ledgers whose files are gone, except those that the caller wants to keep. */
 static int drop_vanished(struct tdm_follower *f)
 {
 	size_t kept = 0;
@@ -151,7 +151,8 @@ static int drop_vanished(struct tdm_follower *f)
 	tdm_map_clear(&f->by_number);
 	for (size_t i = 0; i < f->count; i++) {
 		struct item *item = f->items[i];
-		if (!item->is_listed) {
+		bool is_kept = f->options->keeps_gone && item->was_told && kept < TDM_FOLLOWED_MAX / 2;
+		if (!item->is_listed && !is_kept) {
 			struct tdm_event event = { .op = TDM_OP_FORGET };
 			err = err == 0 && item->was_told ? give(f, item, &event) : err;
 			item_free(item);
@@ -391,7 +392,7 @@ static int end_item(struct tdm_follower *f, struct item *item)
 	item->has_ended = true;
 	tdm_ledger_close(item->ledger);
 	item->ledger = NULL;
-	if (lstat(item->out.path, &st) == 0 || errno != ENOENT)
+	if (f->options->keeps_gone || lstat(item->out.path, &st) == 0 || errno != ENOENT)
 		return 0;
 	item->was_told = false;
 	return give(f, item, &event);

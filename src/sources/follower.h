@@ -31,7 +31,8 @@ struct tdm_follow_options {
 	const char *const *paths; /* these files instead; ends with NULL; may be NULL */
 	const int32_t *pids;      /* only ledgers named after these pids; NULL: all */
 	size_t pid_count;
-	bool names_new; /* a ledger being set up has a `text` at once, not only when it takes long */
+	bool names_new;  /* a ledger being set up has a `text` at once, not only when it takes long */
+	bool keeps_gone; /* a ledger that was read is not forgotten when it is gone, unless there are very many */
 };
 
 enum {

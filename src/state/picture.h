@@ -181,7 +181,8 @@ struct tdm_picture_process {
 	uint64_t started_ns;              /* real-time clock; 0: unknown */
 	uint8_t life;                     /* enum tdm_life; ended ones are listed only when they were asked for */
 	bool is_foreign;                  /* belongs to another user than the reader */
-	bool crashed;                     /* ended without closing its ledger */
+	bool crashed;                     /* ended without closing its ledger, and was not replaced */
+	bool replaced;                    /* by another program, with exec; that one has a ledger too */
 	bool in_container;                /* `pid` differs from the pid that the process itself sees */
 	uint32_t sources;                 /* bit n: enum tdm_from n knows it */
 	char phase[TDM_PICTURE_NAME_CAP]; /* the current one; empty: none */
