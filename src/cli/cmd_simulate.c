@@ -90,7 +90,7 @@ static int replay_all(const struct tdm_cmd *cmd, struct simulation *sim, struct 
 			exit_code = refuse(sim, &diag);
 			diag.file = tdm_input_name(sim->input);
 		}
-		if (err == TDM_ECARD || (err < 0 && got > 0 && event.op == TDM_OP_DEVICE))
+		if (err < 0 && got > 0 && sim->feed.replay->space_count == 0)
 			exit_code = TDM_EXIT_USAGE; /* without a device there is nothing to replay on */
 		tdm_buf_pass(&results);
 	}
@@ -189,7 +189,7 @@ static const struct tdm_opt simulate_opts[] = {
 		TDM_TAKE_TEXT(struct simulation, options.card) },
 	{ "set", 's', "FIELD=VALUE", "override one figure of the card; may be repeated",
 		TDM_TAKE_TEXTS(struct simulation, settings) },
-	{ "card-file", 'f', "FILE", "override figures of the card from a file",
+	{ "card-file", 'f', "FILE", "override figures of the card from a file, which may name the card",
 		TDM_TAKE_TEXT(struct simulation, options.card_file) },
 	{ "policy", 'p', "first|best", "use the policy 'first' or 'best' (fit) instead of the trace's own",
 		TDM_TAKE_CHOICE(struct simulation, policy) },
@@ -221,8 +221,9 @@ const struct tdm_cmd tdm_cmd_simulate = {
 		"of memory over time; the largest free block; and which buffers bound the largest holes.\n"
 		"\n"
 		"The first line of a trace describes one memory region or a whole device; every other line is one "
-		"request. A graph capture may describe its devices. A log does not name its card, so it needs --card, "
-		"and it only has sizes, so its buffers are assumed to be interleaved over all banks. Circular buffers "
+		"request. A graph capture may describe its devices. A log does not name its card, so it needs --card "
+		"or a card file that names one, and it only has sizes, so its buffers are assumed to be interleaved "
+		"over all banks. Circular buffers "
 		"are not requests to the allocator: they are counted and left out, like releases of buffers that were "
 		"never allocated in the file.\n"
 		"\n"

@@ -184,6 +184,14 @@ Other cards, other figures.
   $ tidemark simulate device.trace --card-file missing.card
   missing.card: cannot be read: No such file or directory
   [2]
+  $ printf 'card = p150\nl1_small = 64K\n' > p150.card
+  $ tidemark simulate device.trace --card n150 --card-file p150.card
+  p150.card: describes card 'p150', but 'n150' was asked for
+  [2]
+  $ tidemark simulate -r device.trace --card p150 --card-file p150.card | head -3
+  a 1048704 14336
+  b 1505280 2048
+  c 1572800 32
   $ tidemark simulate small.trace --card p150
   small.trace: this is a trace of one region: another card or changed figures do not apply
   [2]
@@ -255,6 +263,16 @@ the log began is not known to it.
   Assumed        1 buffer of known size only: interleaved over all banks, in pages of a tile
   Device         Wormhole n150, one chip, 64 L1 banks, 12 DRAM banks, policy first
   Verdict        fits: 1 allocation, none failed
+  $ printf 'card = n150\n' > n150.card
+  $ tidemark simulate "$DATADIR/logs/server.log" --card-file n150.card | sed "s|$DATADIR/||" | sed -n 1,2p
+  Requests       logs/server.log (log): 2 requests, 0 buffers live at the end
+  Left out       1 circular buffer or the like, 1 request on another device, 1 release of a buffer that was not seen
+  $ tidemark simulate -k "$DATADIR/logs/server.log" --card-file missing.card
+  missing.card: cannot be read: No such file or directory
+  [2]
+  $ tidemark simulate "$DATADIR/logs/server.log" --card-file my.card
+  my.card:1:1: expected 'card = NAME' first: no card was given
+  [2]
   $ tidemark simulate --results --device 1 --card n150 - < "$DATADIR/logs/server.log"
   0x40000000 1048640 2048
   $ tidemark simulate "$DATADIR/logs/debug.log" --card n150 | sed -n '2,5p;11p'
