@@ -24,6 +24,7 @@ struct simulation {
 	struct tdm_buffer_filter filter;
 	struct tdm_texts settings;
 	uint64_t skipped;
+	bool is_cut; /* the file could not be read to its end */
 };
 
 static int set_path(const struct tdm_cmd *cmd, struct simulation *sim, const char *path)
@@ -61,16 +62,16 @@ static int read_options(struct tdm_args *args, struct simulation *sim)
 	return 0;
 }
 
-/* Reports a refused line. 0 to go on, or the exit code. */
+/* Reports a refused line, or why reading ended. 0 to go on, or the exit code. */
 static int refuse(struct simulation *sim, const struct tdm_diag *diag)
 {
 	char text[TDM_DIAG_TEXT_CAP * 2];
-	if (sim->skipped < WARNINGS_MAX)
+	if (sim->is_cut || sim->skipped < WARNINGS_MAX)
 		fprintf(stderr, "%s\n", tdm_diag_format(diag, text, sizeof text));
 	else if (sim->skipped == WARNINGS_MAX)
 		fputs("further refused lines are counted only\n", stderr);
-	sim->skipped++;
-	return sim->keep_going ? 0 : TDM_EXIT_USAGE;
+	sim->skipped += !sim->is_cut;
+	return sim->keep_going || sim->is_cut ? 0 : TDM_EXIT_USAGE;
 }
 
 static int replay_all(const struct tdm_cmd *cmd, struct simulation *sim, struct tdm_source *source)
@@ -84,9 +85,10 @@ static int replay_all(const struct tdm_cmd *cmd, struct simulation *sim, struct 
 	results.outlet = tdm_cmd_write;
 	tdm_progress_begin(&progress, "replaying", 0);
 	tdm_input_progress(sim->input, &progress);
-	while (exit_code == 0 && (got = tdm_source_next(source, &event, &diag)) != 0) {
+	while (exit_code == 0 && !sim->is_cut && (got = tdm_source_next(source, &event, &diag)) != 0) {
 		int err = got < 0 ? got : tdm_replay_feed(&sim->feed, &event, sim->results ? &results : NULL, &diag);
 		if (err < 0) {
+			sim->is_cut = source->is_cut;
 			exit_code = refuse(sim, &diag);
 			diag.file = tdm_input_name(sim->input);
 		}
@@ -104,6 +106,7 @@ static int print_summary(const struct tdm_cmd *cmd, const struct simulation *sim
 {
 	struct tdm_replay_report report = { .trace = tdm_input_name(sim->input),
 		.skipped = sim->skipped,
+		.is_cut = sim->is_cut,
 		.ascii = sim->ascii,
 		.format = sim->feed.is_trace ? NULL : sim->format->summary,
 		.place = strcmp(sim->format->name, "graph_capture") == 0 ? "byte" : "line",
@@ -147,7 +150,9 @@ static int simulate(const struct tdm_cmd *cmd, struct simulation *sim)
 		exit_code = print_summary(cmd, sim);
 	if (exit_code == 0 && sim->results && sim->skipped != 0)
 		fprintf(stderr, "tidemark simulate: lines refused and skipped: %" PRIu64 "\n", sim->skipped);
-	if (exit_code == 0 && !described)
+	if (exit_code == 0 && sim->is_cut)
+		exit_code = TDM_EXIT_USAGE;
+	else if (exit_code == 0 && !described)
 		exit_code = explain_nothing(cmd, sim);
 	tdm_replay_free(replay);
 	tdm_source_close(source);
@@ -228,7 +233,8 @@ const struct tdm_cmd tdm_cmd_simulate = {
 		"never allocated in the file.\n"
 		"\n"
 		"\"Does not fit\" is an answer: the exit code is still 0. A line that cannot be used ends the replay "
-		"with a message and exit code 2, unless --keep-going is given.",
+		"with a message and exit code 2, unless --keep-going is given. If a file cannot be read to its end, "
+		"what came before is replayed and marked as incomplete; the exit code is 2.",
 	.opts = simulate_opts,
 	.examples = simulate_examples,
 	.run = cmd_simulate_run,

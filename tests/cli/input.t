@@ -78,13 +78,47 @@ What is cut or damaged is used as far as it goes, and the error names the file a
   tinyllama (default) (cut.log.gz:27)
   
   
-  $ (cat m.trace.gz; echo rubbish) > rubbish.gz; tidemark simulate rubbish.gz
+  $ (cat m.trace.gz; echo rubbish) > rubbish.gz; tidemark simulate rubbish.gz > /dev/null
   rubbish.gz:64: cannot read on: the gzip data is damaged, at byte 2997
   [2]
   $ tidemark simulate --keep-going rubbish.gz 2>&1 | head -3
   rubbish.gz:64: cannot read on: the gzip data is damaged, at byte 2997
   Trace          rubbish.gz: 48 requests, 11 buffers live at the end
-  Skipped        1 line could not be used; the first ones are named above
+  Incomplete     the file could not be read to its end; this is what came before
+  $ head -c 900 m.trace.gz > cut.trace.gz
+  $ for k in '' -k; do tidemark simulate $k cut.trace.gz > text; echo $?; grep 'Trace\|Incomplete\|Skipped\|Verdict' text; done
+  cut.trace.gz:16: cannot read on: the gzip data ends too early, at byte 900
+  2
+  Trace          cut.trace.gz: 7 requests, 7 buffers live at the end
+  Incomplete     the file could not be read to its end; this is what came before
+  Verdict        fits as far as the file could be read: 7 allocations, none failed
+  cut.trace.gz:16: cannot read on: the gzip data ends too early, at byte 900
+  2
+  Trace          cut.trace.gz: 7 requests, 7 buffers live at the end
+  Incomplete     the file could not be read to its end; this is what came before
+  Verdict        fits as far as the file could be read: 7 allocations, none failed
+  $ tidemark simulate --json cut.trace.gz 2>/dev/null | grep '"complete"\|skipped\|"fits"'
+      "skipped_lines": 0,
+      "complete": false,
+      "fits": null,
+  $ tidemark simulate --json m.trace.gz | grep '"complete"\|"fits"'
+      "complete": true,
+      "fits": false,
+  $ tidemark simulate -r cut.trace.gz | wc -l
+  cut.trace.gz:16: cannot read on: the gzip data ends too early, at byte 900
+  7
+  $ head -c 3000 c.json.gz > cut.json.gz; tidemark simulate -k --card n150 cut.json.gz | head -2
+  cut.json.gz: cannot read on: the gzip data ends too early, at byte 3000
+  Requests       cut.json.gz (graph capture): 3 requests, 3 buffers live at the end
+  Incomplete     the file could not be read to its end; this is what came before
+  $ head -c 3000 c.json > cut.json; tidemark simulate --card n150 cut.json | head -2
+  cut.json: byte 3000, after node 10: the file ends too early
+  Requests       cut.json (graph capture): 3 requests, 3 buffers live at the end
+  Incomplete     the file could not be read to its end; this is what came before
+  $ gzip -c $D/logs/server.log | head -c 300 > cut.log.gz; tidemark simulate --card n150 cut.log.gz | head -2
+  cut.log.gz:10: cannot read on: the gzip data ends too early, at byte 300
+  Requests       cut.log.gz (log): 2 requests, 0 buffers live at the end
+  Incomplete     the file could not be read to its end; this is what came before
 
 A bomb costs time, but no memory: 2 GiB of zeros in little more than nothing.
 

@@ -100,7 +100,7 @@ JSON: one object in the common envelope.
   > .
   ['schema', 'version', 'time', 'host', 'simulate']
   tidemark.simulate 1
-  ['trace', 'source', 'card', 'policy', 'requests', 'skipped_lines', 'live_buffers', 'fits', 'spaces']
+  ['trace', 'source', 'card', 'policy', 'requests', 'skipped_lines', 'complete', 'live_buffers', 'fits', 'spaces']
   small.trace None first 6 0 2 False
   ['kind', 'banks', 'base', 'allocations', 'frees', 'failures', 'peak', 'tightest', 'worst_fragmentation', 'at_end', 'first_failure', 'over_time']
   ['line', 'request', 'name', 'cause', 'size', 'cores', 'bytes_per_bank', 'needed_per_bank', 'total', 'allocated', 'free', 'largest_free', 'fragmentation', 'largest_holes', 'advice', 'change']
@@ -220,7 +220,7 @@ buffer gets the address that it had.
   > import json, sys
   > s = json.load(sys.stdin)["simulate"]
   > print({k: v for k, v in s.items() if k != "spaces"})'
-  {'trace': 'report.json', 'source': 'model', 'card': 'wh-galaxy', 'policy': 'first', 'requests': 7, 'skipped_lines': 0, 'live_buffers': 1, 'format': 'graph capture', 'position': 'byte', 'device': 0, 'assumed_pages': 0, 'left_out': {'program_memory': 5, 'other_kinds': 0, 'other_devices': 0, 'unknown_frees': 0, 'errors': 0}, 'fits': True}
+  {'trace': 'report.json', 'source': 'model', 'card': 'wh-galaxy', 'policy': 'first', 'requests': 7, 'skipped_lines': 0, 'complete': True, 'live_buffers': 1, 'format': 'graph capture', 'position': 'byte', 'device': 0, 'assumed_pages': 0, 'left_out': {'program_memory': 5, 'other_kinds': 0, 'other_devices': 0, 'unknown_frees': 0, 'errors': 0}, 'fits': True}
 
 On another card the bytes of a bank are computed anew. A capture without a report around it does not say what it ran on.
 
@@ -435,7 +435,6 @@ Files that are no traces.
   [2]
   $ tidemark simulate -k --trace .
   .:1: cannot read on: Is a directory
-  tidemark simulate: . describes no memory: it has no 'region' or 'device' line that could be used
   [2]
   $ : > empty.trace
   $ tidemark simulate --trace empty.trace
