@@ -6,6 +6,7 @@
 #include "report/replay_report.h"
 #include "sources/format.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -166,8 +167,12 @@ static int cmd_simulate_run(struct tdm_args *args)
 	if (code != 0)
 		return code;
 	int err = tdm_input_open(sim.path, &sim.input);
-	if (err != 0)
+	if (err == 0 && tdm_input_is_folder(sim.input))
+		err = -EISDIR;
+	if (err != 0) {
+		tdm_input_close(sim.input);
 		return tdm_cmd_error(args->cmd, "cannot read %s: %s", sim.path, tdm_err_text(err));
+	}
 	sim.format = tdm_format_of(sim.input);
 	if (sim.format == NULL)
 		sim.format = tdm_format_find("text_trace"); /* its parser says what is wrong */

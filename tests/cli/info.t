@@ -331,7 +331,7 @@ Bad input: each file has its error, the others are shown, and the exit code says
   empty.json: the file is empty
   missing.json: cannot be read: No such file or directory
   junk: not a kind of file that is known here (graph capture, compiled kernel, memory report, performance report, inspector's log of mesh buffers, inspector's list of kernels, core dump of circular buffers, log)
-  nothing: no compiled kernels here (TARGET/TARGET.elf)
+  nothing: no file in this folder is of a kind that is known here
   bad.json: node 0 at byte 1: size of buffer is negative
   bad.json: node 1 at byte 64: it is not an object
   bad.json: node 2 at byte 67: buffer without params
@@ -619,7 +619,7 @@ So is a folder that is not searched to its end.
   $ mkdir -p f/1/2/3/4/5/6/7/8/9; cp $D/add_l1.json f/1/2/3/4/5/6/7/8/9
   $ tidemark info f g > text; echo $?; grep '^Graph' text
   f: not all of it is shown: 1 folder too deep, or beyond 1048576 entries
-  f: no compiled kernels here (TARGET/TARGET.elf)
+  f: no file in this folder is of a kind that is known here
   2
   Graph capture  g/add_l1.json: 21 nodes, 3 calls, 3 buffers, 5.70 KiB
 

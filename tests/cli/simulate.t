@@ -431,10 +431,10 @@ Files that are no traces.
   tidemark simulate: cannot read missing.trace: No such file or directory
   [2]
   $ tidemark simulate --trace .
-  .:1: cannot read on: Is a directory
+  tidemark simulate: cannot read .: Is a directory
   [2]
   $ tidemark simulate -k --trace .
-  .:1: cannot read on: Is a directory
+  tidemark simulate: cannot read .: Is a directory
   [2]
   $ : > empty.trace
   $ tidemark simulate --trace empty.trace
