@@ -632,3 +632,10 @@ A folder may have 1000 files, and further arguments are shown whatever it has.
   f: only the first 1000 files are shown
   1001
   $ rm -r f g
+
+Ledgers have commands of their own, which do not unpack them.
+
+  $ head -c 4096 /dev/zero | sed '1s/^/TIDEMRK1/' > led; gzip -c led > led.gz; tidemark info led led.gz
+  led: a ledger: tidemark dump, status and phases read it
+  led.gz: a packed ledger: tidemark dump, status and phases read it once it is unpacked
+  [2]
