@@ -120,7 +120,7 @@ static int show_input(struct tdm_info_request *request)
 		tdm_json_put_text(
 			request->json, "format", views[view].name != NULL ? views[view].name : request->format->name);
 	if (request->picture.chart != TDM_INFO_CHART_NONE && !views[view].has_charts) {
-		fprintf(stderr, "%s: charts are drawn of graph captures, this is a %s\n", tdm_input_name(input),
+		tdm_cmd_say("%s: charts are drawn of graph captures, this is a %s", tdm_input_name(input),
 			request->format->summary);
 		return 1;
 	}
@@ -225,10 +225,10 @@ static void add_folder(struct paths *paths, struct tdm_input *folder)
 	if (paths->count == before)
 		add_path(paths, path);
 	if (paths->is_cut)
-		fprintf(stderr, "%s: only the first %d files are shown\n", path, FOLDER_FILES_MAX);
+		tdm_cmd_say("%s: only the first %d files are shown", path, FOLDER_FILES_MAX);
 	else if (rest.unvisited != 0)
-		fprintf(stderr, "%s: not all of it is shown: %" PRIu64 " folder%s too deep, or beyond %d entries\n",
-			path, rest.unvisited, rest.unvisited == 1 ? "" : "s", TDM_WALK_ENTRIES);
+		tdm_cmd_say("%s: not all of it is shown: %" PRIu64 " folder%s too deep, or beyond %d entries", path,
+			rest.unvisited, rest.unvisited == 1 ? "" : "s", TDM_WALK_ENTRIES);
 	paths->unvisited |= rest.unvisited != 0;
 }
 

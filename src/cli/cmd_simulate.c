@@ -68,7 +68,7 @@ static int refuse(struct simulation *sim, const struct tdm_diag *diag)
 {
 	char text[TDM_DIAG_TEXT_CAP * 2];
 	if (sim->is_cut || sim->skipped < WARNINGS_MAX)
-		fprintf(stderr, "%s\n", tdm_diag_format(diag, text, sizeof text));
+		tdm_cmd_say("%s", tdm_diag_format(diag, text, sizeof text));
 	else if (sim->skipped == WARNINGS_MAX)
 		fputs("further refused lines are counted only\n", stderr);
 	sim->skipped += !sim->is_cut;

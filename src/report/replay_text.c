@@ -57,7 +57,7 @@ static void put_head(const struct tdm_replay *replay, const struct tdm_replay_re
 	const struct tdm_replay_space *first = &replay->spaces[0];
 
 	tdm_put_label(out, report->format != NULL ? "Requests" : "Trace");
-	tdm_buf_puts(out, report->trace);
+	tdm_cell_text(out, report->trace, !report->ascii);
 	if (report->format != NULL)
 		tdm_buf_printf(out, " (%s)", report->format);
 	tdm_buf_puts(out, ": ");

@@ -190,3 +190,21 @@ no report is passed over.
   reports/mock_detailed_memory_usage.csv.gz memory_report
   reports/mock_l1_usage_summary.csv memory_report
   reports/mock_memory_usage_summary.csv memory_report
+
+Names of files and buffers may have any bytes; messages and results are printable.
+
+  $ tidemark info $'no\e[31m\377é'
+  no?[31m?é: cannot be read: No such file or directory
+  [2]
+  $ tidemark simulate $'no\e[31m'
+  tidemark simulate: cannot read no?[31m: No such file or directory
+  [2]
+  $ tidemark $'no\e[31m'
+  tidemark: unknown command 'no?[31m'; 'tidemark --help' lists the commands
+  [2]
+  $ printf 'region size=1024 align=32\nalloc a\0\033b 32 bottom\nalloc c 2048 bottom\n' > odd.trace; tidemark simulate -r odd.trace; tidemark simulate odd.trace | tail -1
+  a??b 0
+  c none
+              32       992 B  a??b (32 B)               end of region
+  $ cp odd.trace $'odd\e.trace'; tidemark simulate $'odd\e.trace' | head -1
+  Trace          odd?.trace: 2 requests, 1 buffer live at the end
