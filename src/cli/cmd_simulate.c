@@ -18,6 +18,7 @@ struct simulation {
 	const char *path; /* as given */
 	struct tdm_input *input;
 	const struct tdm_format *format;
+	const char *place; /* the unit of its positions, "line" or "byte" */
 	struct tdm_replay_feed feed;
 	bool results, json, keep_going, ascii;
 	struct tdm_replay_options options;
@@ -67,7 +68,10 @@ static int read_options(struct tdm_args *args, struct simulation *sim)
 static int refuse(struct simulation *sim, const struct tdm_diag *diag)
 {
 	char text[TDM_DIAG_TEXT_CAP * 2];
-	if (sim->is_cut || sim->skipped < WARNINGS_MAX)
+	bool is_byte = strcmp(sim->place, "byte") == 0 && diag->line != 0 && diag->file == tdm_input_name(sim->input);
+	if (is_byte && sim->skipped < WARNINGS_MAX)
+		tdm_cmd_say("%s: byte %" PRIu64 ": %s", diag->file, diag->line, diag->text);
+	else if (sim->is_cut || sim->skipped < WARNINGS_MAX)
 		tdm_cmd_say("%s", tdm_diag_format(diag, text, sizeof text));
 	else if (sim->skipped == WARNINGS_MAX)
 		fputs("further refused lines are counted only\n", stderr);
@@ -110,7 +114,7 @@ static int print_summary(const struct tdm_cmd *cmd, const struct simulation *sim
 		.is_cut = sim->is_cut,
 		.ascii = sim->ascii,
 		.format = sim->feed.is_trace ? NULL : sim->format->summary,
-		.place = strcmp(sim->format->name, "graph_capture") == 0 ? "byte" : "line",
+		.place = sim->place,
 		.feed = sim->feed.is_trace ? NULL : &sim->feed };
 	struct tdm_answer answer;
 	tdm_answer_begin(&answer, cmd, sim->json);
@@ -176,6 +180,7 @@ static int cmd_simulate_run(struct tdm_args *args)
 	sim.format = tdm_format_of(sim.input);
 	if (sim.format == NULL)
 		sim.format = tdm_format_find("text_trace"); /* its parser says what is wrong */
+	sim.place = strcmp(sim.format->name, "graph_capture") == 0 ? "byte" : "line";
 	sim.feed.is_trace = strcmp(sim.format->name, "text_trace") == 0;
 	if (sim.format->events == NULL)
 		code = tdm_cmd_error(args->cmd, "%s is a %s, which has no requests to replay",

@@ -232,6 +232,9 @@ On another card the bytes of a bank are computed anew. A capture without a repor
   ttnn::add 1048704 8388608
   ttnn::matmul 1486848 65536
   ttnn::matmul 9437312 131072
+  $ sed 's/"page_size": 2048/"page_size": 2047/' capture.json > odd.json; tidemark simulate odd.json --card n150
+  odd.json: byte 697: the size 2097152 is not a multiple of the page size 2047
+  [2]
   $ tidemark simulate --results - --card n150 --set l1_banks=72 --set l1_small=32K < capture.json | cut -d ' ' -f 2- | diff - recorded
 
 Several devices: one at a time.
