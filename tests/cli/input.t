@@ -120,6 +120,21 @@ What is cut or damaged is used as far as it goes, and the error names the file a
   Requests       cut.log.gz (log): 2 requests, 0 buffers live at the end
   Incomplete     the file could not be read to its end; this is what came before
 
+A file is unpacked up to four times.
+
+  $ cp m.trace deep; for i in 1 2 3 4 5; do cp deep deep.$i; gzip -c deep.$i > deep; done
+  $ tidemark simulate deep.5 | head -1
+  Trace          deep.5: 48 requests, 11 buffers live at the end
+  $ for command in info log simulate; do tidemark $command deep; done
+  deep: cannot be read: it is packed too many times
+  tidemark log: deep:1: cannot read on: it is packed too many times
+  Log            deep: 0 lines, 0 B
+                 could not be read; 0 records about memory
+  
+  Errors: 0
+  deep:1: cannot read on: it is packed too many times
+  [2]
+
 A bomb costs time, but no memory: 2 GiB of zeros in little more than nothing.
 
   $ python3 - <<'.'
