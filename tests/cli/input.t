@@ -85,6 +85,13 @@ What is cut or damaged is used as far as it goes, and the error names the file a
   rubbish.gz:64: cannot read on: the gzip data is damaged, at byte 2997
   Trace          rubbish.gz: 48 requests, 11 buffers live at the end
   Incomplete     the file could not be read to its end; this is what came before
+  $ (cat l.log.xz l.log.xz; head -c 8 /dev/zero) > two.xz; tidemark log two.xz | head -1
+  Log            two.xz: 100 lines, 11.16 KiB, 07:36:20.265 to 07:36:20.274
+  $ for tail in 1234 12345678 12345678901234567890; do (cat l.log.xz; echo $tail) > rubbish.xz; tidemark log rubbish.xz > /dev/null; done
+  tidemark log: rubbish.xz:51: cannot read on: the xz data is damaged, at byte 1560
+  tidemark log: rubbish.xz:51: cannot read on: the xz data is damaged, at byte 1560
+  tidemark log: rubbish.xz:51: cannot read on: the xz data is damaged, at byte 1560
+  [2]
   $ head -c 900 m.trace.gz > cut.trace.gz
   $ for k in '' -k; do tidemark simulate $k cut.trace.gz > text; echo $?; grep 'Trace\|Incomplete\|Skipped\|Verdict' text; done
   cut.trace.gz:16: cannot read on: the gzip data ends too early, at byte 900
