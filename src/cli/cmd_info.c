@@ -83,8 +83,7 @@ static int refuse_format(const struct tdm_info_request *request)
 	struct tdm_buf text;
 	if (request->format != NULL && strcmp(request->format->name, "ledger") == 0)
 		return refuse(request, tdm_input_packing(request->input) != NULL
-					       ? "a packed ledger: tidemark dump, status and phases read it once it is "
-						 "unpacked"
+					       ? "a packed ledger: unpack it for tidemark dump, status and phases"
 					       : "a ledger: tidemark dump, status and phases read it");
 	if (request->format != NULL && request->format->events != NULL)
 		return refuse(request, "a trace of allocations: tidemark simulate replays it");

@@ -31,10 +31,8 @@ static void *xz_begin(struct tdm_str head)
 /* Begins the next stream after the zeros that may precede it. */
 static int next_stream(struct xz *x, struct tdm_unpacking *u)
 {
-	while (u->in_len != 0 && *u->in == '\0') {
+	for (; u->in_len != 0 && *u->in == '\0'; u->in_len--)
 		u->in++;
-		u->in_len--;
-	}
 	if (u->in_len == 0)
 		return u->in_ended ? 1 : 0;
 	if (*u->in != '\xfd')

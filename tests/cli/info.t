@@ -637,5 +637,5 @@ Ledgers have commands of their own, which do not unpack them.
 
   $ head -c 4096 /dev/zero | sed '1s/^/TIDEMRK1/' > led; gzip -c led > led.gz; tidemark info led led.gz
   led: a ledger: tidemark dump, status and phases read it
-  led.gz: a packed ledger: tidemark dump, status and phases read it once it is unpacked
+  led.gz: a packed ledger: unpack it for tidemark dump, status and phases
   [2]
