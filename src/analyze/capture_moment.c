@@ -1,6 +1,7 @@
 /* Answers what a counted capture held at one moment. */
 #include "analyze/capture_operations.h"
 #include "base/units.h"
+#include "base/number.h"
 
 #include <stdlib.h>
 
@@ -42,11 +43,6 @@ static void find_holdings(const struct tdm_capture_exact *e, struct holding *all
 	}
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 void tdm_capture_exact_now(const struct tdm_capture_exact *e, struct tdm_exact_now *now)
 {
 	*now = (struct tdm_exact_now){
@@ -59,8 +55,8 @@ void tdm_capture_exact_now(const struct tdm_capture_exact *e, struct tdm_exact_n
 		now->dram_all += h.dram;
 		now->l1_all += h.l1;
 		now->bank_all += h.bank;
-		now->dram_top = larger(now->dram_top, h.dram);
-		now->bank_top = larger(now->bank_top, h.bank);
+		now->dram_top = tdm_max_signed(now->dram_top, h.dram);
+		now->bank_top = tdm_max_signed(now->bank_top, h.bank);
 		if (h.bank + h.max_total > now->core_top) {
 			now->core_top = h.bank + h.max_total;
 			now->core_plain = h.bank + h.plain_total;

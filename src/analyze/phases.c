@@ -1,4 +1,5 @@
 #include "analyze/phases.h"
+#include "base/number.h"
 
 #include <math.h>
 
@@ -30,11 +31,6 @@ enum tdm_phases_role tdm_phases_role_of(const char *name)
 	return TDM_ROLE_NONE;
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b; /* unknown is the smallest number */
-}
-
 static void add_to_group(struct tdm_phases_group *group, const struct tdm_phase_figures *f)
 {
 	struct tdm_phase_figures *sum = &group->sum;
@@ -46,13 +42,13 @@ static void add_to_group(struct tdm_phases_group *group, const struct tdm_phase_
 	sum->dram_allocated = tdm_phase_sum(sum->dram_allocated, f->dram_allocated);
 	sum->dram_freed = tdm_phase_sum(sum->dram_freed, f->dram_freed);
 	sum->dram_change = tdm_phase_sum(sum->dram_change, f->dram_change);
-	sum->dram_peak = larger(sum->dram_peak, f->dram_peak);
-	sum->dram_cumulative_peak = larger(sum->dram_cumulative_peak, f->dram_cumulative_peak);
+	sum->dram_peak = tdm_max_signed(sum->dram_peak, f->dram_peak);
+	sum->dram_cumulative_peak = tdm_max_signed(sum->dram_cumulative_peak, f->dram_cumulative_peak);
 	sum->dram_cumulative_current = f->dram_cumulative_current; /* of the last phase */
-	sum->l1_peak_cb = larger(sum->l1_peak_cb, f->l1_peak_cb);
-	sum->l1_peak_buffer = larger(sum->l1_peak_buffer, f->l1_peak_buffer);
-	sum->l1_peak_total = larger(sum->l1_peak_total, f->l1_peak_total);
-	group->largest_change = larger(group->largest_change, f->dram_change);
+	sum->l1_peak_cb = tdm_max_signed(sum->l1_peak_cb, f->l1_peak_cb);
+	sum->l1_peak_buffer = tdm_max_signed(sum->l1_peak_buffer, f->l1_peak_buffer);
+	sum->l1_peak_total = tdm_max_signed(sum->l1_peak_total, f->l1_peak_total);
+	group->largest_change = tdm_max_signed(group->largest_change, f->dram_change);
 }
 
 /* A figure of a group; unknown if the run has no such phase. */
@@ -119,7 +115,7 @@ int64_t tdm_phases_peak_with(const struct tdm_phases *r, double share)
 			held = f->dram_change > 0 ? f->dram_change : 0;
 		if (role == TDM_ROLE_FORWARD || role == TDM_ROLE_BACKWARD)
 			reached = tdm_phase_difference(reached, (int64_t)((1 - share) * (double)held));
-		peak = larger(peak, reached);
+		peak = tdm_max_signed(peak, reached);
 		before = f->dram_cumulative_current;
 	}
 	return peak;

@@ -166,11 +166,6 @@ static int refill(struct tdm_lines *lines)
 	return got > 0;
 }
 
-static struct tdm_str cut_cr(const char *text, size_t len)
-{
-	return (struct tdm_str){ text, len != 0 && text[len - 1] == '\r' ? len - 1 : len };
-}
-
 /* Drops bytes up to and including the next newline. */
 static int skip_line(struct tdm_lines *lines)
 {
@@ -226,7 +221,7 @@ int tdm_lines_next(struct tdm_lines *lines, struct tdm_str *line)
 		if (newline != NULL || (lines->eof && left != 0)) {
 			size_t len = newline != NULL ? (size_t)(newline - from) : left;
 			size_t taken = newline != NULL ? len + 1 : len;
-			*line = cut_cr(from, len);
+			*line = tdm_str_line(from, len);
 			lines->at += taken;
 			lines->offset += taken;
 			if (lines->line++ == 0)

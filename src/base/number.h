@@ -46,6 +46,17 @@ static inline uint64_t tdm_min(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static inline int64_t tdm_max_signed(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Bytes as a figure that may become negative. */
+static inline int64_t tdm_signed(uint64_t bytes)
+{
+	return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
+}
+
 /* -1, 0 or 1, for comparison functions. */
 static inline int tdm_order(uint64_t a, uint64_t b)
 {

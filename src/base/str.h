@@ -25,6 +25,22 @@ static inline bool tdm_str_eq(struct tdm_str a, struct tdm_str b)
 	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+static inline bool tdm_has_prefix(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* A line without the carriage return at its end. */
+static inline struct tdm_str tdm_str_line(const char *text, size_t len)
+{
+	return (struct tdm_str){ text, len != 0 && text[len - 1] == '\r' ? len - 1 : len };
+}
+
+static inline bool tdm_str_is_valid(struct tdm_str text)
+{
+	return text.ptr != NULL || text.len == 0;
+}
+
 static inline bool tdm_str_is(struct tdm_str a, const char *text)
 {
 	return tdm_str_eq(a, tdm_str_of(text));

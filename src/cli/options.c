@@ -192,18 +192,13 @@ int tdm_take_chart_path(const struct tdm_cmd *cmd, const struct tdm_opt *opt, co
 	return 0;
 }
 
-static bool is_side(double side)
-{
-	return side >= TDM_PLOT_SIDE_MIN && side <= TDM_PLOT_SIDE_MAX;
-}
-
 int tdm_take_chart_size(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const char *value, void *to)
 {
 	struct tdm_plot_options *options = to;
 	char *end;
 	options->width = strtod(value, &end);
 	options->height = *end == 'x' ? strtod(end + 1, &end) : 0;
-	if (*end != '\0' || !is_side(options->width) || !is_side(options->height))
+	if (*end != '\0' || !tdm_plot_is_side(options->width) || !tdm_plot_is_side(options->height))
 		return tdm_cmd_usage_error(cmd, "--%s '%s': expected WIDTHxHEIGHT, each from %d to %d", opt->name,
 			value, TDM_PLOT_SIDE_MIN, TDM_PLOT_SIDE_MAX);
 	return 0;

@@ -28,6 +28,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 
 enum {
 	SEGMENTS_PER_CHUNK = 1024,
@@ -94,12 +95,6 @@ static void unlock(struct owner_lock *l)
 	atomic_store_explicit(&l->owner, 0, memory_order_release);
 }
 
-/* Sizes are untrusted: a sum stops at its limit. */
-static int64_t clamp_size(uint64_t bytes)
-{
-	return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
-}
-
 static int64_t add_capped(int64_t a, int64_t b)
 {
 	int64_t sum;
@@ -108,15 +103,10 @@ static int64_t add_capped(int64_t a, int64_t b)
 	return sum;
 }
 
-static int64_t max_of(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 static void level_add(struct level *l, int64_t change)
 {
 	l->now = add_capped(l->now, change);
-	l->peak = max_of(l->peak, l->now);
+	l->peak = tdm_max_signed(l->peak, l->now);
 }
 
 /* For the sums of programs. Returns the change made, which is smaller if memory from before the segment is released. */
@@ -173,13 +163,13 @@ static void report(uint32_t kind, int64_t asked, int64_t per_core)
 void tdm_tracker_alloc(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view)
 {
 	if (!is_view)
-		report(kind, clamp_size(asked), clamp_size(bank_bytes));
+		report(kind, tdm_signed(asked), tdm_signed(bank_bytes));
 }
 
 void tdm_tracker_free(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view)
 {
 	if (!is_view)
-		report(kind, -clamp_size(asked), -clamp_size(bank_bytes));
+		report(kind, -tdm_signed(asked), -tdm_signed(bank_bytes));
 }
 
 uint64_t tdm_tracker_missed(void)
@@ -267,7 +257,7 @@ static void keep_segment(const struct sums *sums, const char *name)
 			.l1_peak_cb = sums->cb.peak,
 			.l1_peak_buffer = sums->buffer.peak,
 			.l1_peak_total = sums->total.peak,
-			.dram_cumulative_peak = max_of(peak_before, add_capped(current_before, sums->dram.peak)),
+			.dram_cumulative_peak = tdm_max_signed(peak_before, add_capped(current_before, sums->dram.peak)),
 			.dram_cumulative_current = add_capped(current_before, change),
 		},
 		.peak_dfb = sums->dfb.peak,

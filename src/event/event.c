@@ -29,11 +29,6 @@ static bool range_is_valid(const struct tdm_event *event)
 	return event->bytes_per_bank == TDM_SIZE_UNKNOWN || event->bytes_per_bank <= UINT64_MAX - event->address;
 }
 
-static bool text_is_valid(struct tdm_str text)
-{
-	return text.ptr != NULL || text.len == 0;
-}
-
 /* The product of bytes in a bank and banks fits 64 bits. */
 static bool sizes_are_valid(const struct tdm_event *event)
 {
@@ -47,7 +42,7 @@ static bool frames_are_valid(const struct tdm_event *event)
 	if (event->frame_count > TDM_FRAMES_MAX || (event->frames == NULL && event->frame_count != 0))
 		return false;
 	for (uint32_t i = 0; i < event->frame_count; i++)
-		if (!text_is_valid(event->frames[i].text))
+		if (!tdm_str_is_valid(event->frames[i].text))
 			return false;
 	return true;
 }
@@ -87,7 +82,7 @@ bool tdm_event_is_valid(const struct tdm_event *event)
 {
 	if (event->op >= TDM_OP_COUNT || event->kind >= TDM_KIND_COUNT)
 		return false;
-	if (!text_is_valid(event->name) || !text_is_valid(event->text) || !text_is_valid(event->program))
+	if (!tdm_str_is_valid(event->name) || !tdm_str_is_valid(event->text) || !tdm_str_is_valid(event->program))
 		return false;
 	switch (event->op) {
 	case TDM_OP_ALLOC:

@@ -46,15 +46,10 @@ void tdm_log_record_init(struct tdm_log_record *record, enum tdm_log_type type, 
 	};
 }
 
-static bool text_is_valid(struct tdm_str text)
-{
-	return text.ptr != NULL || text.len == 0;
-}
-
 bool tdm_log_record_is_valid(const struct tdm_log_record *r)
 {
 	if (r->type >= TDM_LOG_TYPE_COUNT || r->dialect >= TDM_LOG_DIALECT_COUNT || r->level >= TDM_LOG_LEVEL_COUNT ||
-		r->kind > TDM_KIND_COUNT || r->line == 0 || !text_is_valid(r->name) || !text_is_valid(r->text))
+		r->kind > TDM_KIND_COUNT || r->line == 0 || !tdm_str_is_valid(r->name) || !tdm_str_is_valid(r->text))
 		return false;
 	if (r->has_range && !tdm_core_range_is_valid(&r->range))
 		return false;
@@ -64,6 +59,6 @@ bool tdm_log_record_is_valid(const struct tdm_log_record *r)
 		return r->kind < TDM_KIND_COUNT && r->bytes != TDM_LOG_UNKNOWN;
 	return r->type != TDM_LOG_FAILURE ||
 	       (r->failure.type < TDM_FAILURE_COUNT && r->failure.kind <= TDM_KIND_COUNT &&
-		       text_is_valid(r->failure.name) &&
+		       tdm_str_is_valid(r->failure.name) &&
 		       (!r->failure.has_range || tdm_core_range_is_valid(&r->failure.range)));
 }

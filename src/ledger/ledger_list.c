@@ -86,16 +86,11 @@ static bool parse_numbers(const char *text, struct tdm_ledger_name *name)
 	return *text == '\0';
 }
 
-static bool has_prefix(const char *name, const char *prefix)
-{
-	return strncmp(name, prefix, strlen(prefix)) == 0;
-}
-
 /* "tidemark-UID" or "tidemark-UID.N". `end` is the character that must follow. */
 static bool is_user_folder(const char *name, char end)
 {
 	uint64_t number;
-	const char *at = has_prefix(name, TDM_LEDGER_USER_PREFIX)
+	const char *at = tdm_has_prefix(name, TDM_LEDGER_USER_PREFIX)
 				 ? parse_number(name + strlen(TDM_LEDGER_USER_PREFIX), UINT32_MAX, &number)
 				 : NULL;
 	if (at != NULL && *at == '.')
@@ -108,12 +103,12 @@ static enum what parse_entry(enum level level, const char *name, struct tdm_ledg
 	static const char old_run[] = TDM_LEDGER_OLD_PREFIX TDM_LEDGER_RUN_PREFIX;
 	*parsed = (struct tdm_ledger_name){ 0 };
 	if (level == OF_USER)
-		return parse_numbers(name, parsed)               ? LEDGER
-		       : has_prefix(name, TDM_LEDGER_RUN_PREFIX) ? FOLDER_OF_ALL
-								 : NOTHING;
-	if (has_prefix(name, TDM_LEDGER_OLD_PREFIX) && parse_numbers(name + strlen(TDM_LEDGER_OLD_PREFIX), parsed))
+		return parse_numbers(name, parsed)                   ? LEDGER
+		       : tdm_has_prefix(name, TDM_LEDGER_RUN_PREFIX) ? FOLDER_OF_ALL
+								     : NOTHING;
+	if (tdm_has_prefix(name, TDM_LEDGER_OLD_PREFIX) && parse_numbers(name + strlen(TDM_LEDGER_OLD_PREFIX), parsed))
 		return LEDGER;
-	return is_user_folder(name, '\0') ? FOLDER_OF_USER : has_prefix(name, old_run) ? FOLDER_OF_ALL : NOTHING;
+	return is_user_folder(name, '\0') ? FOLDER_OF_USER : tdm_has_prefix(name, old_run) ? FOLDER_OF_ALL : NOTHING;
 }
 
 /* The last part of a path, up to `end`. */

@@ -1,6 +1,7 @@
 #include "ledger/ledger_reap.h"
 #include "ledger/ledger_dir.h"
 #include "ledger/ledger_list.h"
+#include "base/str.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -59,11 +60,6 @@ int tdm_ledger_reap(const char *path)
 	return err;
 }
 
-static bool has_prefix(const char *name, const char *prefix)
-{
-	return strncmp(name, prefix, strlen(prefix)) == 0;
-}
-
 /* Opens a folder in `parent` if it belongs to this user; NULL if it does not or cannot be read. */
 static DIR *open_own(int parent, const char *name)
 {
@@ -85,7 +81,7 @@ static int reap_run(int parent, const char *name)
 	if (stream == NULL)
 		return -errno;
 	while ((entry = readdir(stream)) != NULL)
-		if (has_prefix(entry->d_name, TDM_LEDGER_USER_PREFIX))
+		if (tdm_has_prefix(entry->d_name, TDM_LEDGER_USER_PREFIX))
 			unlinkat(dirfd(stream), entry->d_name, AT_REMOVEDIR); /* fails unless it is empty */
 	closedir(stream);
 	return unlinkat(parent, name, AT_REMOVEDIR) == 0 ? 0 : -errno;
@@ -109,7 +105,7 @@ static void reap_orphans(DIR *stream, const char *prefix)
 {
 	const struct dirent *entry;
 	for (rewinddir(stream); (entry = readdir(stream)) != NULL;)
-		if (has_prefix(entry->d_name, prefix) && is_orphan(entry->d_name + strlen(prefix)))
+		if (tdm_has_prefix(entry->d_name, prefix) && is_orphan(entry->d_name + strlen(prefix)))
 			reap_run(dirfd(stream), entry->d_name);
 }
 
@@ -118,8 +114,9 @@ void tdm_ledger_reap_dirs(const char *dir)
 	DIR *stream = opendir(tdm_ledger_dir(dir));
 	const struct dirent *entry;
 	while (stream != NULL && (entry = readdir(stream)) != NULL) {
-		DIR *own = has_prefix(entry->d_name, TDM_LEDGER_USER_PREFIX) ? open_own(dirfd(stream), entry->d_name)
-									     : NULL;
+		DIR *own = tdm_has_prefix(entry->d_name, TDM_LEDGER_USER_PREFIX)
+				   ? open_own(dirfd(stream), entry->d_name)
+				   : NULL;
 		if (own != NULL) {
 			reap_orphans(own, TDM_LEDGER_RUN_PREFIX);
 			closedir(own);

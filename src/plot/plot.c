@@ -44,11 +44,6 @@ static int check(const struct tdm_scene *scene, struct tdm_diag *diag)
 	return 0;
 }
 
-static bool is_side(double side)
-{
-	return side >= TDM_PLOT_SIDE_MIN && side <= TDM_PLOT_SIDE_MAX;
-}
-
 int tdm_plot_render(const struct tdm_scene *scene, enum tdm_plot_format format, const struct tdm_plot_options *options,
 	struct tdm_buf *out, struct tdm_diag *diag)
 {
@@ -58,7 +53,8 @@ int tdm_plot_render(const struct tdm_scene *scene, enum tdm_plot_format format, 
 	int err = check(scene, diag);
 	if (err != 0)
 		return err;
-	if (!is_side(width) || !is_side(height) || !is_side(width * scale) || !is_side(height * scale))
+	if (!tdm_plot_is_side(width) || !tdm_plot_is_side(height) || !tdm_plot_is_side(width * scale) ||
+		!tdm_plot_is_side(height * scale))
 		return tdm_diag_set(diag, -ERANGE, 0, 0, "a picture is %d to %d pixels wide and high",
 			TDM_PLOT_SIDE_MIN, TDM_PLOT_SIDE_MAX);
 	struct tdm_drawing *drawing = formats[format].drawing(width, height, scale);

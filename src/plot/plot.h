@@ -11,6 +11,11 @@ enum tdm_plot_format { TDM_PLOT_PNG, TDM_PLOT_SVG, TDM_PLOT_PDF, TDM_PLOT_FORMAT
 
 enum { TDM_PLOT_WIDTH = 1200, TDM_PLOT_HEIGHT = 675, TDM_PLOT_SIDE_MIN = 160, TDM_PLOT_SIDE_MAX = 20000 };
 
+static inline bool tdm_plot_is_side(double side)
+{
+	return side >= TDM_PLOT_SIDE_MIN && side <= TDM_PLOT_SIDE_MAX;
+}
+
 /* A field that is 0 has its default. */
 struct tdm_plot_options {
 	double width, height; /* pixels (PDF: points) before scaling */

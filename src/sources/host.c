@@ -160,21 +160,16 @@ static void close_dir(int fd)
 		close(fd);
 }
 
-static bool has_prefix(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 /* The driver's own names count first, then the PCI ids. */
 static enum tdm_host_arch find_arch(const struct tdm_host_card *card)
 {
 	const struct tdm_host_value *vendor = &card->values[TDM_HOST_PCI_VENDOR];
 	const struct tdm_host_value *device = &card->values[TDM_HOST_PCI_DEVICE];
 	const char *name = card->values[TDM_HOST_HWMON_NAME].text, *type = card->values[TDM_HOST_CARD_TYPE].text;
-	if (strcmp(name, "wormhole") == 0 || has_prefix(type, "n1") || has_prefix(type, "n3") ||
+	if (strcmp(name, "wormhole") == 0 || tdm_has_prefix(type, "n1") || tdm_has_prefix(type, "n3") ||
 		strcmp(type, "galaxy-wormhole") == 0)
 		return TDM_HOST_WORMHOLE;
-	if (strcmp(name, "blackhole") == 0 || has_prefix(type, "p1") || has_prefix(type, "p3") ||
+	if (strcmp(name, "blackhole") == 0 || tdm_has_prefix(type, "p1") || tdm_has_prefix(type, "p3") ||
 		strcmp(type, "galaxy-blackhole") == 0)
 		return TDM_HOST_BLACKHOLE;
 	if (vendor->state != TDM_HOST_KNOWN || vendor->id != VENDOR || device->state != TDM_HOST_KNOWN)
@@ -344,11 +339,11 @@ static size_t blackhole_ids(const struct tdm_host_card *card, struct tdm_host_ch
 	size_t count = 0;
 	const uint64_t *asic = known_id(card, TDM_HOST_ASIC_ID), *serial = known_id(card, TDM_HOST_SERIAL);
 	const char *type = card->values[TDM_HOST_CARD_TYPE].text;
-	bool is_single = has_prefix(type, "p1");
+	bool is_single = tdm_has_prefix(type, "p1");
 	if (asic != NULL)
 		ids[count++] = (struct tdm_host_chip_id){ *asic, TDM_HOST_EXACT, true, "no Ethernet link is up" };
 	/* A galaxy's chips have other ids, and an unknown type may be a galaxy. */
-	if (serial == NULL || *serial >> 59 != 0 || !(is_single || has_prefix(type, "p3")))
+	if (serial == NULL || *serial >> 59 != 0 || !(is_single || tdm_has_prefix(type, "p3")))
 		return count;
 	for (uint64_t location = 0; location < LOCATIONS; location++)
 		ids[count++] = (struct tdm_host_chip_id){ *serial << 5 | location,

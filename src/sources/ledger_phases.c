@@ -1,6 +1,7 @@
 #include "sources/ledger_phases.h"
 
 #include "base/err.h"
+#include "base/number.h"
 #include "ledger/reader.h"
 
 #include <errno.h>
@@ -36,18 +37,13 @@ static uint64_t dram_now(const struct tdm_ledger *ledger)
 	return total;
 }
 
-static int64_t as_figure(uint64_t bytes)
-{
-	return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
-}
-
 /* The peak of DRAM. The library keeps peaks for each device and kind, so that of a sum is unknown. */
 static int64_t dram_peak(const struct tdm_ledger *ledger)
 {
 	if (tdm_ledger_device_count(ledger) != 1 ||
 		tdm_ledger_device(ledger, 0)->counts[TDM_KIND_TRACE].peak_bytes != 0)
 		return TDM_PHASE_UNKNOWN;
-	return as_figure(tdm_ledger_device(ledger, 0)->counts[TDM_KIND_DRAM].peak_bytes);
+	return tdm_signed(tdm_ledger_device(ledger, 0)->counts[TDM_KIND_DRAM].peak_bytes);
 }
 
 static struct tdm_phase_run *new_run(
@@ -93,8 +89,8 @@ static int take_mark(struct reading *r, const struct tdm_ledger_phase *phase, st
 	if (run->incomplete)
 		return 0;
 	if (run->phase_count != 0)
-		end_mark(run, r->marked_at, as_figure(phase->dram_now));
-	r->marked_at = as_figure(phase->dram_now);
+		end_mark(run, r->marked_at, tdm_signed(phase->dram_now));
+	r->marked_at = tdm_signed(phase->dram_now);
 	if (run->phase_count == TDM_PHASES_MAX) {
 		run->incomplete = true; /* only the first ones are kept */
 		return 0;
@@ -157,9 +153,9 @@ int tdm_ledger_phases_read(const char *path, struct tdm_phase_runs *runs, struct
 		struct tdm_phase_run *marks = &r.marks.runs[0];
 		marks->last_open = !marks->incomplete; /* only the next mark ends a phase */
 		if (marks->last_open)
-			end_mark(marks, r.marked_at, as_figure(dram_now(r.ledger)));
+			end_mark(marks, r.marked_at, tdm_signed(dram_now(r.ledger)));
 		marks->overall_peak = dram_peak(r.ledger);
-		marks->final_current = as_figure(dram_now(r.ledger));
+		marks->final_current = tdm_signed(dram_now(r.ledger));
 		err = tdm_phase_runs_move(runs, &r.marks);
 	}
 	tdm_phase_runs_done(&r.marks);

@@ -258,15 +258,10 @@ static bool skip_rest(struct tdm_log_scan *scan)
 	return true;
 }
 
-static struct tdm_str without_cr(const char *text, size_t len)
-{
-	return (struct tdm_str){ text, len != 0 && text[len - 1] == '\r' ? len - 1 : len };
-}
-
 static void set_line(struct tdm_log_scan *scan, size_t begin, size_t end, struct tdm_log_line *line)
 {
 	size_t before = begin < BEFORE_MAX ? begin : BEFORE_MAX;
-	line->text = without_cr(scan->data + begin, end - begin);
+	line->text = tdm_str_line(scan->data + begin, end - begin);
 	line->before = (struct tdm_str){ scan->data + begin - before, before };
 	line->after = (struct tdm_str){ "", 0 };
 	line->number = scan->lines + 1;

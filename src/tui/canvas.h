@@ -62,6 +62,17 @@ struct tdm_area {
 	int row, col, rows, cols;
 };
 
+/* A table on a narrow area leaves out columns so that names have room; a wide one has room for all. */
+static inline bool tdm_area_is_wide(struct tdm_area area)
+{
+	return area.cols >= 100;
+}
+
+static inline bool tdm_area_is_narrow(struct tdm_area area)
+{
+	return area.cols < 70;
+}
+
 enum { TDM_CANVAS_ROWS_MAX = 1000, TDM_CANVAS_COLS_MAX = 1000 };
 
 /* The canvas is all zero to begin with. Clamps the size and clears the content. 0, or -ENOMEM and nothing has

@@ -133,8 +133,7 @@ static void draw_kinds(struct tdm_page *page, const struct tdm_picture_device *d
 	}
 	if (device->chip_count > 1 && tdm_picture_has_stale(device)) {
 		struct tdm_pen pen = tdm_page_line(page);
-		tdm_pen_text(
-			&pen, TDM_INK_DIM, "  (chips are as tt-metal recorded them, with stale entries)");
+		tdm_pen_text(&pen, TDM_INK_DIM, "  (chips are as tt-metal recorded them, with stale entries)");
 	}
 }
 

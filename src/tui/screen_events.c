@@ -10,7 +10,7 @@
 #include "tui/screens.h"
 #include "tui/terminal.h"
 
-enum { WIDE_COLUMNS = 100, NARROW_COLUMNS = 70, PLACE_CAP = 320 };
+enum { PLACE_CAP = 320 };
 
 /* Once this screen has been shown, the loop keeps asking for events. */
 static void wish(struct tdm_app *app, struct tdm_wish *wish, bool now)
@@ -57,18 +57,6 @@ static void draw_bytes(struct tdm_pen *pen, uint64_t bytes)
 		tdm_format_bytes_short(text, sizeof text, bytes));
 }
 
-/* Narrower lines show one size only, to leave room for the name. */
-static bool is_wide(struct tdm_area line)
-{
-	return line.cols >= WIDE_COLUMNS;
-}
-
-/* Narrow lines show little more than who and how much. */
-static bool is_narrow(struct tdm_area line)
-{
-	return line.cols < NARROW_COLUMNS;
-}
-
 /* Bytes per bank times banks; unknown if the event has none. */
 static uint64_t reserved_bytes(const struct tdm_event *event)
 {
@@ -88,7 +76,7 @@ static void draw_event(struct tdm_app *app, struct tdm_area line, const struct t
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
 	char text[64], place[PLACE_CAP];
 	tdm_pen_skip(&pen, 1);
-	if (!is_narrow(line))
+	if (!tdm_area_is_narrow(line))
 		draw_time(&pen, event->time_ns);
 	snprintf(text, sizeof text, "%" PRId32, event->pid);
 	tdm_pen_field(&pen, -8, TDM_INK_PLAIN, event->pid != 0 ? text : "?");
@@ -99,7 +87,7 @@ static void draw_event(struct tdm_app *app, struct tdm_area line, const struct t
 	}
 	snprintf(text, sizeof text, "%" PRIu32 "%s", event->device & ~TDM_DEVICE_VIRTUAL_BIT,
 		(event->device & TDM_DEVICE_VIRTUAL_BIT) != 0 ? "v" : "");
-	if (!is_narrow(line))
+	if (!tdm_area_is_narrow(line))
 		tdm_pen_field(&pen, -5, TDM_INK_PLAIN, text);
 	tdm_pen_skip(&pen, 2);
 	tdm_pen_field(&pen, 9, ink_of(event), event->op < TDM_OP_COUNT ? tdm_op_name((enum tdm_op)event->op) : "?");
@@ -107,7 +95,7 @@ static void draw_event(struct tdm_app *app, struct tdm_area line, const struct t
 	if (has_memory) {
 		tdm_pen_field(&pen, 10, TDM_INK_LABEL, tdm_device_kind_title((enum tdm_kind)event->kind));
 		snprintf(text, sizeof text, "0x%" PRIx64, event->address);
-		if (is_wide(line)) {
+		if (tdm_area_is_wide(line)) {
 			tdm_pen_field(&pen, -14, TDM_INK_DIM, event->address == TDM_ADDRESS_UNKNOWN ? "" : text);
 			draw_bytes(&pen, event->size);
 			draw_bytes(&pen, reserved);
@@ -153,15 +141,15 @@ static void draw_head(struct tdm_app *app, struct tdm_area area)
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	tdm_canvas_fill(&app->canvas, area.row, area.col, area.cols, TDM_INK_HEAD, ' ');
 	tdm_pen_skip(&pen, 1);
-	if (!is_narrow(area))
+	if (!tdm_area_is_narrow(area))
 		tdm_pen_field(&pen, 13, TDM_INK_HEAD, "TIME");
 	tdm_pen_field(&pen, -8, TDM_INK_HEAD, "PID");
-	if (!is_narrow(area))
+	if (!tdm_area_is_narrow(area))
 		tdm_pen_field(&pen, -5, TDM_INK_HEAD, "DEV");
 	tdm_pen_skip(&pen, 2);
 	tdm_pen_field(&pen, 9, TDM_INK_HEAD, "OP");
 	tdm_pen_field(&pen, 10, TDM_INK_HEAD, "KIND");
-	if (is_wide(area)) {
+	if (tdm_area_is_wide(area)) {
 		tdm_pen_field(&pen, -14, TDM_INK_HEAD, "ADDRESS");
 		tdm_pen_field(&pen, -12, TDM_INK_HEAD, "ASKED");
 		tdm_pen_field(&pen, -12, TDM_INK_HEAD, "RESERVED");

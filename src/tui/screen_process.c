@@ -13,7 +13,7 @@
 #include "tui/proc_table.h"
 #include "tui/screens.h"
 
-enum { TEXT_CAP = 320, KIND_LINES_MAX = 8, WIDE_COLUMNS = 100, NARROW_COLUMNS = 70 };
+enum { TEXT_CAP = 320, KIND_LINES_MAX = 8 };
 
 static void wish(struct tdm_app *app, struct tdm_wish *wish, bool now)
 {
@@ -173,17 +173,6 @@ static void draw_age(struct tdm_pen *pen, const struct tdm_picture *picture, uin
 		is_known ? tdm_format_duration(text, sizeof text, picture->time_ns - born_ns) : "?");
 }
 
-/* Narrower lines drop some columns to leave room for the site, which people look for most. */
-static bool is_wide(struct tdm_area line)
-{
-	return line.cols >= WIDE_COLUMNS;
-}
-
-static bool is_narrow(struct tdm_area line)
-{
-	return line.cols < NARROW_COLUMNS;
-}
-
 static void draw_buffer(struct tdm_app *app, struct tdm_area line, size_t index)
 {
 	const struct tdm_picture *picture = app->picture;
@@ -198,18 +187,18 @@ static void draw_buffer(struct tdm_app *app, struct tdm_area line, size_t index)
 		picture->devices[holding->device].is_virtual ? "v" : "");
 	tdm_pen_field(&pen, 4, TDM_INK_PLAIN, text);
 	snprintf(text, sizeof text, "0x%" PRIx64, buffer->address);
-	if (!is_narrow(line))
+	if (!tdm_area_is_narrow(line))
 		tdm_pen_field(&pen, -14, TDM_INK_DIM, buffer->address == TDM_ADDRESS_UNKNOWN ? "no address" : text);
-	if (is_wide(line))
+	if (tdm_area_is_wide(line))
 		bytes_field(&pen, buffer->asked_bytes);
 	bytes_field(&pen, tdm_buffer_reserved(buffer));
 	snprintf(text, sizeof text, "%" PRIu32, buffer->banks);
-	if (is_wide(line))
+	if (tdm_area_is_wide(line))
 		tdm_pen_field(&pen, -7, TDM_INK_DIM,
 			(buffer->flags & TDM_EVENT_VIEW) != 0 ? "view"
 			: buffer->banks == 0                  ? "?"
 							      : text);
-	if (!is_narrow(line))
+	if (!tdm_area_is_narrow(line))
 		draw_age(&pen, picture, buffer->born_ns);
 	tdm_pen_skip(&pen, 2);
 	const char *program = tdm_picture_text(picture, buffer->program);
@@ -231,12 +220,12 @@ static void draw_site(struct tdm_app *app, struct tdm_area line, size_t index)
 	char text[TEXT_CAP];
 	tdm_pen_skip(&pen, 1);
 	tdm_pen_field(&pen, 10, TDM_INK_LABEL, tdm_device_kind_title((enum tdm_kind)site->kind));
-	if (!is_narrow(line)) {
+	if (!tdm_area_is_narrow(line)) {
 		tdm_pen_field(&pen, -10, TDM_INK_PLAIN, tdm_format_count(text, sizeof text, site->count));
 		bytes_field(&pen, site->asked_bytes);
 	}
 	bytes_field(&pen, site->reserved_bytes);
-	if (!is_narrow(line))
+	if (!tdm_area_is_narrow(line))
 		draw_age(&pen, picture, site->oldest_ns);
 	tdm_pen_skip(&pen, 2);
 	tdm_pen_text(&pen, TDM_INK_PLAIN,
@@ -258,16 +247,16 @@ static void draw_buffer_head(struct tdm_app *app, struct tdm_area area)
 	head_field(&pen, 10, "KIND", false);
 	if (!view->by_site)
 		head_field(&pen, 4, "DEV", false);
-	if (!is_narrow(area) && view->by_site)
+	if (!tdm_area_is_narrow(area) && view->by_site)
 		head_field(&pen, -10, "BUFFERS", false);
-	else if (!is_narrow(area))
+	else if (!tdm_area_is_narrow(area))
 		head_field(&pen, -14, "ADDRESS", view->sort == TDM_SORT_ADDRESS);
-	if ((view->by_site && !is_narrow(area)) || is_wide(area))
+	if ((view->by_site && !tdm_area_is_narrow(area)) || tdm_area_is_wide(area))
 		head_field(&pen, -12, "ASKED", false);
 	head_field(&pen, -12, "RESERVED", view->by_site || view->sort == TDM_SORT_SIZE);
-	if (!view->by_site && is_wide(area))
+	if (!view->by_site && tdm_area_is_wide(area))
 		head_field(&pen, -7, "BANKS", false);
-	if (!is_narrow(area))
+	if (!tdm_area_is_narrow(area))
 		head_field(&pen, -9, view->by_site ? "OLDEST" : "AGE", !view->by_site && view->sort == TDM_SORT_AGE);
 	tdm_pen_skip(&pen, 2);
 	tdm_pen_text(&pen, !view->by_site && view->sort == TDM_SORT_SITE ? TDM_INK_SORTED : TDM_INK_HEAD, "SITE");
