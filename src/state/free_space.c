@@ -13,7 +13,7 @@
 enum {
 	SHARE = 100,           /* at most 1/100 of the time */
 	SLICE_MS = 1,          /* of a refresh; a device that was started is finished */
-	FIRST_SLICE_MS = 40,   /* of the first refresh, when no device has an answer yet */
+	FIRST_SLICE_MS = 20,   /* of the first refresh, when no device has an answer yet */
 	BUCKETS_MIN = 1 << 6,  /* of a memory */
 	BUCKETS_MAX = 1 << 13, /* fits in a cache with the data being read */
 	SMALL = 256,           /* up to this many spans, no radix sort */

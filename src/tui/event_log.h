@@ -7,7 +7,7 @@
 
 enum {
 	TDM_EVENT_LOG_CAP = 16384,
-	TDM_EVENT_LOG_LATEST = 2048, /* per picture: more than anyone can read */
+	TDM_EVENT_LOG_LATEST = 1024, /* per picture: more than anyone can read */
 	TDM_EVENT_LOG_MS = 100,      /* between two pictures while events are shown: a program's ring is short */
 };
 

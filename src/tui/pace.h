@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 
-enum { TDM_PACE_SHARE = 64 }; /* at most 1/64 of the time */
+enum { TDM_PACE_SHARE = 100 }; /* at most 1/64 of the time */
 
 /* All zero to begin. */
 struct tdm_pace {
