@@ -19,28 +19,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "own_folder.h"
 #include "../unit/follow.h"
 #include "tidemark.h"
 
 enum { PROGRAMS = 4, DEVICES = 3, IDS = 120, SEEDS = 2, STEPS = 120, LANES = 1 << 13 };
 
-static char dir[PATH_MAX];
-
 static int set_up(void **state)
 {
 	(void)state;
-	snprintf(dir, sizeof dir, "%s/tidemark-mirror.XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-	if (mkdtemp(dir) == NULL)
-		return -1;
-	return setenv("TIDEMARK_DIR", dir, 1);
-}
-
-static int tear_down(void **state)
-{
-	char command[PATH_MAX + 16];
-	(void)state;
-	snprintf(command, sizeof command, "rm -r '%s'", dir);
-	return system(command);
+	return own_folder_make();
 }
 
 static uint64_t random_next(uint64_t *seed)
@@ -298,7 +286,7 @@ static struct tdm_fold_process *find_place(const struct tdm_fold *fold, const ch
 static void compare(const struct mirror *m, bool is_listed)
 {
 	static struct follow fresh;
-	follow_init(&fresh, (struct tdm_follow_options){ .dir = dir }, TDM_FOLLOW_BUFFERS);
+	follow_init(&fresh, (struct tdm_follow_options){ .dir = own_folder }, TDM_FOLLOW_BUFFERS);
 	follow_look(&fresh);
 	if (is_listed)
 		assert_int_equal(m->f.fold.count, fresh.fold.count);
@@ -366,7 +354,7 @@ static void a_mirror(void **state)
 		uint64_t s = seed;
 		memset(&mirror, 0, sizeof mirror);
 		memset(mirror.told, 0xff, sizeof mirror.told);
-		follow_init(&mirror.f, (struct tdm_follow_options){ .dir = dir }, 0);
+		follow_init(&mirror.f, (struct tdm_follow_options){ .dir = own_folder }, 0);
 		for (size_t i = 0; i < PROGRAMS; i++)
 			begin_program(&programs[i], seed * 100 + i);
 		for (int i = 0; i < STEPS; i++)
@@ -386,5 +374,5 @@ static void a_mirror(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(a_mirror) };
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, own_folder_remove);
 }

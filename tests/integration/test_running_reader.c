@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "own_folder.h"
 #include "ledger/ledger_reap.h"
 #include "ledger/reader.h"
 #include "../unit/follow.h"
@@ -36,25 +37,13 @@ struct told {
 	char path[PATH_MAX];
 };
 
-static char dir[PATH_MAX];
 static struct told *told;
 
 static int set_up(void **state)
 {
 	(void)state;
-	snprintf(dir, sizeof dir, "%s/tidemark-running.XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (mkdtemp(dir) == NULL || told == MAP_FAILED)
-		return -1;
-	return setenv("TIDEMARK_DIR", dir, 1);
-}
-
-static int tear_down(void **state)
-{
-	char command[PATH_MAX + 16];
-	(void)state;
-	snprintf(command, sizeof command, "rm -r '%s'", dir);
-	return system(command);
+	return told != MAP_FAILED ? own_folder_make() : -1;
 }
 
 /* Buffer i: its sizes follow from its number. */
@@ -244,7 +233,7 @@ static void a_fold_follows_it(void **state)
 {
 	static struct follow f;
 	(void)state;
-	follow_init(&f, (struct tdm_follow_options){ .dir = dir }, TDM_FOLLOW_BUFFERS | TDM_FOLLOW_EVENTS);
+	follow_init(&f, (struct tdm_follow_options){ .dir = own_folder }, TDM_FOLLOW_BUFFERS | TDM_FOLLOW_EVENTS);
 	pid_t child = start_child();
 	uint64_t exact = 0;
 	for (int i = 0; i < PICTURES / 4; i++) {
@@ -292,5 +281,5 @@ int main(void)
 		cmocka_unit_test(killed_at_any_moment),
 		cmocka_unit_test(a_fold_follows_it),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, own_folder_remove);
 }

@@ -20,12 +20,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "own_folder.h"
 #include "state/state.h"
 #include "tidemark.h"
 
 enum { PROGRAMS = 12, DEVICES = 3, SLOTS = 400, ROUNDS = 120, BANKS = 8, BANK_SIZE = 1 << 24 };
 
-static char dir[PATH_MAX];
 static struct told {
 	_Atomic bool stop, stopped;
 	_Atomic bool began;              /* to hold something: its ledger is whole, and what it leaves is not nothing */
@@ -35,20 +35,10 @@ static struct told {
 static int set_up(void **state)
 {
 	(void)state;
-	snprintf(dir, sizeof dir, "%s/tidemark-running.XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	told = mmap(NULL, PROGRAMS * sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (mkdtemp(dir) == NULL || told == MAP_FAILED)
+	if (told == MAP_FAILED || own_folder_make() != 0)
 		return -1;
-	return setenv("TIDEMARK_DIR", dir, 1) + setenv("TIDEMARK_SHM_DIR", dir, 1) +
-	       setenv("TIDEMARK_SYSFS_ROOT", dir, 1);
-}
-
-static int tear_down(void **state)
-{
-	char command[PATH_MAX + 16];
-	(void)state;
-	snprintf(command, sizeof command, "rm -r '%s'", dir);
-	return system(command);
+	return setenv("TIDEMARK_SHM_DIR", own_folder, 1) + setenv("TIDEMARK_SYSFS_ROOT", own_folder, 1);
 }
 
 static void describe(uint32_t device)
@@ -207,5 +197,5 @@ static void test_programs_come_and_go(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_programs_come_and_go) };
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, own_folder_remove);
 }
