@@ -77,7 +77,7 @@ static void put_head(
 		tdm_term_style(term, TDM_STYLE_OFF));
 	if (who->generation != 0)
 		tdm_buf_printf(out, ", program %" PRIu32, who->generation + 1);
-	tdm_buf_puts(out, ": ");
+	tdm_buf_puts(out, process->is_claimed ? " (claimed): " : ": ");
 	tdm_cell_text(out, tdm_picture_command(process), term->utf8);
 	tdm_buf_puts(out, "\n  ");
 	if (who->life == TDM_LIFE_ENDED)
@@ -91,6 +91,8 @@ static void put_head(
 	tdm_buf_puts(out, process->phase[0] != '\0' ? ", phase " : "");
 	tdm_cell_text(out, process->phase, term->utf8);
 	tdm_buf_putc(out, '\n');
+	if (process->is_claimed)
+		tdm_buf_printf(out, "  %s\n", tdm_picture_claim(who));
 	if (put_items(out, losses, sizeof losses / sizeof *losses))
 		tdm_buf_putc(out, '\n');
 }
@@ -233,6 +235,7 @@ static void json_process(const struct tdm_picture_process *process, struct tdm_j
 {
 	const struct tdm_process *who = process->who;
 	tdm_json_put_u64(json, "pid", (uint64_t)process->pid);
+	tdm_json_put_bool(json, "claimed", process->is_claimed);
 	tdm_json_put_u64(json, "start_time", who->start_time);
 	tdm_json_put_u64(json, "generation", who->generation);
 	tdm_json_put_u64(json, "pid_namespace", who->pid_namespace);

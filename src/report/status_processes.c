@@ -140,7 +140,7 @@ static void put_who(const struct tdm_field *field, struct tdm_buf *out)
 		tdm_buf_puts(out, row->what);
 		return;
 	}
-	tdm_buf_printf(out, "%7" PRId32 " ", row->process->pid);
+	tdm_buf_printf(out, "%7" PRId32 "%c", row->process->pid, row->process->is_claimed ? '?' : ' ');
 	tdm_cell_put(out, tdm_str_of(row->process->user), USER_COLUMNS, true);
 }
 
@@ -190,6 +190,7 @@ static void json_memory(const struct tdm_field *field, struct tdm_json *json)
 		{ NULL, "descriptors", HOLDING(descriptors), .flags = TDM_ZERO_IS_UNKNOWN },
 		{ NULL, "state", ROW(state) },
 		{ NULL, "crashed", PROCESS(crashed) },
+		{ NULL, "claimed", PROCESS(is_claimed) },
 		{ NULL, "container", PROCESS(in_container) },
 		{ NULL, "phase", PROCESS(phase), .flags = TDM_ZERO_IS_UNKNOWN },
 		{ NULL, "start_time", PROCESS(start_time), .flags = TDM_ZERO_IS_UNKNOWN },

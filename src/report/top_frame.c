@@ -200,7 +200,7 @@ static void put_holding(const struct tdm_top_frame *frame, const struct tdm_hold
 {
 	const struct tdm_picture_process *process = &frame->picture->processes[holding->process];
 	bool any = false;
-	tdm_buf_printf(out, "    %7" PRId32 " ", process->pid);
+	tdm_buf_printf(out, "    %7" PRId32 "%c", process->pid, process->is_claimed ? '?' : ' ');
 	size_t used = put_text(frame, process->user, USER_COLUMNS, out);
 	tdm_buf_fill(out, ' ', USER_COLUMNS + 1 - used);
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {

@@ -7,6 +7,7 @@
 #include "ledger/ledger_list.h"
 #include "sources/follow_device.h"
 #include "sources/ledger_event.h"
+#include "sources/proc_facts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,6 +34,9 @@ struct item {
 	size_t lane_count;
 	size_t modules_given;
 	uint32_t phase_count;
+	bool is_judged; /* is_claimed is set, for this holder of the lock */
+	bool is_claimed;
+	int32_t judged_holder;
 	uint64_t found_ns, retry_ns, wait_ns, read_ns; /* monotonic clock */
 };
 
@@ -256,11 +260,30 @@ static void open_item(const struct tdm_follower *f, struct item *item, uint64_t 
 
 /* The process. */
 
+/*
+ * Anybody can write any pid into a file. It is believed if that process holds the writer's lock and has the file's
+ * owner as a user; the lock's holder may be unknown, and so may the users of a process that this one cannot see.
+ */
+static bool is_claim(struct item *item, const struct tdm_process *who, int32_t holder)
+{
+	if (who->life == TDM_LIFE_ENDED || (item->is_judged && item->judged_holder == holder))
+		return item->is_claimed;
+	int has_user = holder == 0 || holder == who->pid ? tdm_proc_has_user(who->pid, who->uid) : 0;
+	item->is_judged = true;
+	item->judged_holder = holder;
+	item->is_claimed = has_user == 0 || (has_user < 0 && holder == 0);
+	return item->is_claimed;
+}
+
 /* A process in a container has another pid here than the one it knows itself. */
-static void place_process(const struct tdm_follower *f, struct tdm_process *who, int32_t holder, int32_t before)
+static void place_process(const struct tdm_follower *f, struct item *item, struct tdm_process *who, int32_t holder)
 {
 	bool same = f->pid_namespace != 0 && who->pid_namespace == f->pid_namespace;
-	who->seen_pid = same ? who->pid : holder != 0 ? holder : before;
+	who->is_claimed = same && is_claim(item, who, holder);
+	if (same)
+		who->seen_pid = who->is_claimed && holder != who->pid ? 0 : who->pid;
+	else
+		who->seen_pid = holder != 0 ? holder : item->out.who.seen_pid;
 	who->is_held = holder != 0 && holder == who->seen_pid;
 }
 
@@ -268,7 +291,7 @@ static int give_process(struct tdm_follower *f, struct item *item, enum tdm_live
 {
 	struct tdm_process who = tdm_ledger_process(item->ledger, liveness);
 	struct tdm_event event = { .op = TDM_OP_PROCESS, .who = &who, .name = tdm_str_of(item->out.path) };
-	place_process(f, &who, holder, item->out.who.seen_pid);
+	place_process(f, item, &who, holder);
 	who.is_stuck = item->is_broken;
 	who.refused = tdm_max(who.refused, item->out.who.refused); /* a reopened ledger starts counting again */
 	bool is_same = item->was_told && memcmp(&who, &item->out.who, sizeof who) == 0;

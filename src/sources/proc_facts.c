@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,6 +128,23 @@ static int read_uid(int dir_fd, struct tdm_proc_facts *facts)
 	uint64_t uid = at != NULL ? leading_number(at + strspn(at, " \t"), TDM_UID_UNKNOWN) : TDM_UID_UNKNOWN;
 	facts->uid = uid < TDM_UID_UNKNOWN ? (uint32_t)uid : TDM_UID_UNKNOWN;
 	return facts->uid != TDM_UID_UNKNOWN ? 0 : TDM_ESYNTAX;
+}
+
+int tdm_proc_has_user(int32_t pid, uint32_t uid)
+{
+	char path[32], text[STATUS_CAP];
+	snprintf(path, sizeof path, "%s/%" PRId32 "/status", system_root, pid);
+	int got = tdm_sys_file_read(AT_FDCWD, path, text, sizeof text);
+	const char *at = got > 0 ? line_of(text, "Uid:") : NULL;
+	if (at == NULL)
+		return got < 0 ? got : TDM_ESYNTAX;
+	for (int i = 0; i < 4; i++) {
+		at += strspn(at, " \t");
+		if (leading_number(at, TDM_UID_UNKNOWN) == uid)
+			return 1;
+		at += strspn(at, "0123456789");
+	}
+	return 0;
 }
 
 /* Zero bytes separate the arguments. */

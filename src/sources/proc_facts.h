@@ -61,6 +61,12 @@ uint64_t tdm_proc_started(const struct tdm_proc_root *root, uint64_t start_time)
 void tdm_proc_facts_read(const struct tdm_proc_root *root, int32_t pid, struct tdm_proc_facts *facts);
 
 /*
+ * Whether a process of the running system has this user id as its real, effective, saved or file system's one: 1, 0, or
+ * a negative code when that is unknown; -ENOENT: there is no such process.
+ */
+int tdm_proc_has_user(int32_t pid, uint32_t uid);
+
+/*
  * Whether the process that had `pid` at the time `seen_ns` (real-time clock; 0: unknown) runs. A process that started
  * clearly later is another one, as is a kernel thread. `facts` is filled in as far as the pid can be read.
  */

@@ -65,6 +65,7 @@ static void describe(struct tdm_state *state, const struct tdm_fold_process *fro
 	process->start_time = who->start_time;
 	process->life = who->life;
 	process->crashed = who->life == TDM_LIFE_ENDED && !who->closed;
+	process->is_claimed = who->is_claimed;
 	process->in_container = who->seen_pid != 0 && who->seen_pid != who->pid;
 	process->sources = UINT32_C(1) << TDM_FROM_LEDGER;
 	process->lost = who->lost;

@@ -160,7 +160,7 @@ static const char *text_cell(
 	const struct tdm_picture_process *process = &picture->processes[row->process];
 	switch (column) {
 	case TDM_PROC_PID:
-		snprintf(dst, cap, "%" PRId32, process->pid);
+		snprintf(dst, cap, "%" PRId32 "%s", process->pid, process->is_claimed ? "?" : "");
 		return dst;
 	case TDM_PROC_USER:
 		return process->user;

@@ -276,3 +276,30 @@ A program that uses the library, on a machine without cards.
   $ tidemark status -a -d 0x1234 | steady $pid | grep -E '^ +PID'
       PID User     Dev     Age       dram         l1      trace Src  Command
       PID USER     #0 crashed   24.00KiB        0 B     1000 B L    tracked wait
+
+A copy of another program's ledger, whose lock another process holds. Its pid is only claimed, and the device's sums
+leave it out.
+
+  $ rm -rf ledgers/*; TIDEMARK=1 $TOOLS/tracked wait > pipe & read ready < pipe; pid=$!
+  $ path=$(ls -d ledgers/*/*); mkdir ledgers/tidemark-$(id -u).7; cp $path ledgers/tidemark-$(id -u).7
+  $ mkfifo locked; python3 -c 'import fcntl, sys, time
+  > with open(sys.argv[1], "r+") as f:
+  >     fcntl.lockf(f, fcntl.LOCK_EX, 1)
+  >     print("locked", flush=True)
+  >     time.sleep(60)' ledgers/tidemark-$(id -u).7/* > locked & read ready < locked; holder=$!
+  $ tidemark status | sed -E 's/ +/ /g' | grep -o -e '^ dram [^ ]*' -e "^ $pid?" -e "is only claimed: its ledger names" | sed "s/$pid/PID/"
+   dram 24.00KiB
+   PID?
+  is only claimed: its ledger names
+  $ tidemark top --once | grep -c "$pid?"
+  1
+  $ tidemark dump | sed -E "s/$pid/PID/; s|$TOOLS/||" | grep -A2 '(claimed)' | sed -E 's/user.*/user UID, .../'
+  Process PID (claimed): tracked wait
+    alive, user UID, ...
+    its ledger names a process that did not write it; its figures are not counted
+  $ tidemark dump --json | python3 -c 'import json, sys; print(sorted(p["claimed"] for p in json.load(sys.stdin)["dump"]["processes"]))'
+  [False, True]
+  $ tidemark status --json | python3 -c 'import json, sys; print(sorted(p["memory"]["claimed"] for p in json.load(sys.stdin)["processes"]))'
+  [False, True]
+  $ kill $holder; kill -KILL $pid; wait $pid $holder 2> /dev/null
+  [143]
