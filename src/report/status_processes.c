@@ -125,7 +125,7 @@ static struct row *find_rows(const struct tdm_status_report *report, size_t *cou
 		if (process->holding_count == 0 && tdm_pick_takes_process(&report->pick, picture, p))
 			rows[(*count)++] = process_row(picture, process, NULL);
 	}
-	for (size_t i = 0; i < 2 * picture->device_count && rows != NULL && report->pick.pid == 0; i++)
+	for (size_t i = 0; i < 2 * picture->device_count && rows != NULL && report->pick.pid_count == 0; i++)
 		if (tdm_pick_takes_device(&report->pick, picture, i / 2))
 			*extra += extra_row(picture, i / 2, i % 2 != 0, &rows[*count + *extra]);
 	return rows;

@@ -69,8 +69,11 @@ static void put_system(const struct tdm_top_frame *frame, struct tdm_buf *out)
 		tdm_buf_printf(out, " of %zu", picture->device_count);
 	if (picture->device_count == 0) {
 		tdm_buf_puts(out, " (no card and no tracked process is visible; see 'tidemark doctor')");
-	} else if (devices == 0 && frame->pick.pid != 0) {
-		tdm_buf_printf(out, " (process %" PRId32 " uses none", frame->pick.pid);
+	} else if (devices == 0 && frame->pick.pid_count != 0) {
+		if (frame->pick.pid_count == 1)
+			tdm_buf_printf(out, " (process %" PRId32 " uses none", frame->pick.pids[0]);
+		else
+			tdm_buf_puts(out, " (the named processes use none");
 		put_between(frame, " that is '", frame->pick.device, "'", out);
 		tdm_buf_putc(out, ')');
 	} else if (devices == 0) {

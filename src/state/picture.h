@@ -173,6 +173,7 @@ struct tdm_module {
 struct tdm_picture_process {
 	uint64_t handle; /* the same in every picture; never 0 */
 	int32_t pid;     /* as the reader knows it */
+	int32_t own_pid; /* as the process itself knows it; 0: the same, or unknown */
 	uint64_t start_time;
 	uint32_t uid;                    /* UINT32_MAX: unknown */
 	char user[TDM_PICTURE_NAME_CAP]; /* name, else the number; "?" when unknown */

@@ -78,8 +78,11 @@ At one moment: what ended programs have not freed is a leak, what a killed one h
   no leak found; N steady
   $ tidemark leaks --fail --kind l1 | tail -1
   no leak found; 0 sites are steady
-  $ tidemark leaks --device 1 --all | tail -1
+  $ tidemark leaks --device 1 --all 2>/dev/null | tail -1
   no leak found; 0 sites are steady
+  $ tidemark leaks --device 1 --all >/dev/null
+  tidemark leaks: no process that can be read uses device 1
+  [2]
 
 A model of many names that was never freed: the largest are listed, the rest is counted.
 

@@ -116,10 +116,20 @@ Choosing.
       777 USER     #0       -          -          -          - D    idle train.py
   $ tidemark status -d 0x0100018611902010 | calm | head -3 | tail -1
   #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0
-  $ tidemark status -p 1 | calm
+  $ tidemark status -p 777 -p 4242 | grep -cE ' (777|4242) '
+  2
+  $ tidemark status -p 1
+  tidemark status: no process 1 is known to use a device; 'tidemark status' lists those that do
+  [2]
+  $ tidemark status -p 777 -p 1
+  tidemark status: no process 1 is known to use a device; 'tidemark status' lists those that do
+  [2]
+  $ tidemark status -p 1 -n 1 | calm
   tidemark VERSION, TIME: 0 devices, 0 processes, driver 2.4.0
   
   No process 1 is known to use a device.
+  $ tidemark status -p 1 -p 2 -n 1 | tail -1
+  None of the named processes is known to use a device.
   $ tidemark status -d 5
   tidemark status: no device '5' among the 2 that are visible; 'tidemark status' lists them
   [2]
