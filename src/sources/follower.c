@@ -28,6 +28,7 @@ struct item {
 	struct tdm_ledger *ledger;       /* NULL: it cannot be opened, or the process has ended */
 	bool is_listed;                  /* it was in the last listing of the directory */
 	bool is_fresh;                   /* it was opened in this look */
+	bool is_other;                   /* its process was not asked for, though one of its pids looks like it */
 	bool has_ended, is_broken;       /* is_broken: it can no longer be read */
 	bool was_told;                   /* a PROCESS event was given */
 	struct tdm_follow_device *lanes; /* its devices */
@@ -49,6 +50,8 @@ struct tdm_follower {
 	uint32_t next_number;
 	uint64_t cut, others, deaths;
 	int err;
+	int32_t *names; /* pids in the names of the ledgers that were asked for */
+	size_t name_cap;
 	uint64_t list_ns;       /* when to list the directory again */
 	uint64_t pid_namespace; /* this process's own; 0: unknown */
 	bool out_of_memory;
@@ -86,6 +89,7 @@ void tdm_follower_free(struct tdm_follower *f)
 	for (size_t i = 0; i < f->count; i++)
 		item_free(f->items[i]);
 	free(f->items);
+	free(f->names);
 	tdm_follow_room_done(&f->room);
 	tdm_map_done(&f->by_path);
 	tdm_map_done(&f->by_number);
@@ -170,6 +174,21 @@ static int drop_vanished(struct tdm_follower *f)
 	return err;
 }
 
+/* Ledgers are named after the pid that their process sees itself. One that this process sees may have others inside. */
+static size_t find_names(struct tdm_follower *f)
+{
+	size_t asked = f->options->pids != NULL ? f->options->pid_count : 0, count = asked;
+	if (tdm_reserve(&f->names, &f->name_cap, asked * (1 + TDM_PID_LEVELS), sizeof *f->names) != 0) {
+		f->out_of_memory = true;
+		return 0;
+	}
+	for (size_t i = 0; i < asked; i++) {
+		f->names[i] = f->options->pids[i];
+		count += tdm_proc_inner_pids(f->options->pids[i], f->names + count, TDM_PID_LEVELS);
+	}
+	return count;
+}
+
 static int list_files(struct tdm_follower *f, uint64_t now_ns)
 {
 	uint64_t begin = tdm_clock_ns();
@@ -184,11 +203,10 @@ static int list_files(struct tdm_follower *f, uint64_t now_ns)
 	}
 	for (size_t i = 0; i < f->count; i++)
 		f->items[i]->is_listed = false;
-	struct tdm_ledger_search search = { .dir = f->options->dir,
-		.pids = f->options->pids,
-		.pid_count = f->options->pid_count,
-		.each = note_entry,
-		.context = f };
+	struct tdm_ledger_search search = {
+		.dir = f->options->dir, .pid_count = find_names(f), .each = note_entry, .context = f
+	};
+	search.pids = f->options->pids != NULL ? f->names : NULL;
 	f->err = tdm_ledger_list(&search);
 	f->others = search.others;
 	f->cut += search.left_out;
@@ -285,6 +303,27 @@ static void place_process(const struct tdm_follower *f, struct item *item, struc
 	else
 		who->seen_pid = holder != 0 ? holder : item->out.who.seen_pid;
 	who->is_held = holder != 0 && holder == who->seen_pid;
+}
+
+static bool is_asked_for(const struct tdm_follower *f, const struct tdm_process *who)
+{
+	for (size_t i = 0; f->options->pids != NULL && i < f->options->pid_count; i++)
+		if (f->options->pids[i] == who->pid || f->options->pids[i] == who->seen_pid)
+			return true;
+	return f->options->pids == NULL;
+}
+
+/* Whether an item that was just opened is to be followed. */
+static bool is_followed(const struct tdm_follower *f, struct item *item, enum tdm_liveness liveness, int32_t holder)
+{
+	struct tdm_process who = tdm_ledger_process(item->ledger, liveness);
+	place_process(f, item, &who, holder);
+	item->is_other = !is_asked_for(f, &who);
+	if (item->is_other) {
+		tdm_ledger_close(item->ledger);
+		item->ledger = NULL;
+	}
+	return !item->is_other;
 }
 
 static int give_process(struct tdm_follower *f, struct item *item, enum tdm_liveness liveness, int32_t holder)
@@ -426,6 +465,8 @@ static int look_at(struct tdm_follower *f, struct item *item, uint64_t now_ns)
 	int32_t holder;
 	/* Liveness is checked before the figures are read: those of a dead process are then final. */
 	enum tdm_liveness liveness = tdm_ledger_holder(item->ledger, &holder);
+	if (item->is_fresh && !is_followed(f, item, liveness, holder))
+		return 0;
 	if (item->is_broken && now_ns < item->retry_ns && liveness != TDM_DEAD)
 		return 0;
 	if (!item->is_fresh && is_still(item, liveness, now_ns) && !wants_more(f, item))
@@ -476,6 +517,8 @@ int tdm_follower_look(struct tdm_follower *f, const struct tdm_follow_sink *sink
 	for (size_t i = 0; i < f->count && err == 0; i++) {
 		struct item *item = f->items[i];
 		item->is_fresh = false;
+		if (item->is_other)
+			continue;
 		if (item->has_ended) {
 			err = look_back(f, item, now_ns);
 			continue;
@@ -508,7 +551,10 @@ uint64_t tdm_follower_cut(const struct tdm_follower *f)
 
 uint64_t tdm_follower_others(const struct tdm_follower *f)
 {
-	return f->others;
+	uint64_t others = f->others;
+	for (size_t i = 0; i < f->count; i++)
+		others += f->items[i]->is_other;
+	return others;
 }
 
 int tdm_follower_err(const struct tdm_follower *f)

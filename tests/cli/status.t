@@ -313,3 +313,27 @@ leave it out.
   [False, True]
   $ kill $holder; kill -KILL $pid; wait $pid $holder 2> /dev/null
   [143]
+
+A program in another pid namespace has a pid for itself and one for us. Every command knows it by both, and by no other.
+
+  $ rm -rf ledgers/*; in_namespace() { unshare -r -p -f --mount-proc --kill-child -- "$@"; }
+  $ in_namespace true 2> /dev/null && can=1; mkfifo quiet
+  $ TIDEMARK=1; export TIDEMARK; if [ -n "$can" ]; then in_namespace $TOOLS/tracked wait > pipe 2> /dev/null & else $TOOLS/tracked wait > pipe & fi; read ready < pipe
+  $ $TOOLS/tracked wait > quiet & read ready < quiet; other=$!
+  $ unset TIDEMARK; seen=$(tidemark status --json | python3 -c 'import json, sys
+  > print(*(p["pid"] for p in json.load(sys.stdin)["processes"] if p["pid"] != int(sys.argv[1])))' $other)
+  $ own=$(ls ledgers/* | cut -d. -f1 | grep -v "^$other$"); [ -z "$can" ] || [ $own != $seen ] || echo the same
+  $ for pid in $seen $own; do for command in "status --json" "dump --json" "leaks --json --all" "top --once" phases; do
+  >   IFS=' '; tidemark $command -p $pid > out; echo $? $(grep -c "$seen" out | sed 's/^[1-9].*/it/') $(grep -cE "pid\": $other|^ +$other " out); IFS=$'\t\n'
+  > done; done
+  0 it 0
+  0 it 0
+  0 it 0
+  0 it 0
+  0 0 0
+  0 it 0
+  0 it 0
+  0 it 0
+  0 it 0
+  0 0 0
+  $ kill $other; kill -KILL $seen; wait
