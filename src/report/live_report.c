@@ -9,7 +9,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { DEVICE_COLUMNS = 16, STACK_INDENT = 8 };
+/* Anybody can make any number of files: at most UNREAD_SHOWN of those that cannot be read are named. */
+enum { DEVICE_COLUMNS = 16, STACK_INDENT = 8, UNREAD_SHOWN = 10 };
 
 /* A count that is worth mentioning unless it is 0. */
 struct item {
@@ -311,6 +312,7 @@ size_t tdm_live_unread_count(const struct tdm_live_report *report)
 void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out)
 {
 	size_t count = tdm_live_unread_count(report);
+	size_t named = 0;
 	bool is_denied = false;
 	if (count != 0)
 		tdm_buf_printf(out, "%s that could not be read:\n", count == 1 ? "A ledger" : "Ledgers");
@@ -318,11 +320,14 @@ void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out)
 		const struct tdm_picture_problem *problem = &report->picture->problems[i];
 		if (!problem->is_unread)
 			continue;
-		tdm_buf_puts(out, "  ");
-		tdm_cell_text(out, problem->place, report->term.utf8);
-		tdm_buf_printf(out, ": %s\n", problem->text);
+		if (named++ < UNREAD_SHOWN) {
+			tdm_buf_puts(out, "  ");
+			tdm_cell_text(out, problem->place, report->term.utf8);
+			tdm_buf_printf(out, ": %s\n", problem->text);
+		}
 		is_denied |= problem->err == -EACCES || problem->err == -EPERM;
 	}
+	tdm_put_rest(out, count, UNREAD_SHOWN);
 	if (is_denied)
 		tdm_buf_puts(out,
 			"(a ledger that may not be read is another user's: look as that user or as root, or start the "

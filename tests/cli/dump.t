@@ -84,8 +84,18 @@ Ledgers that cannot be read are named.
   3
   $ rm shm/tidemark.1.1.2 shm/tidemark.1.1.3
   $ mkdir many; for i in $(seq 200); do echo nothing >many/tidemark.$i.1.1; done
-  $ tidemark dump --dir many | grep -c "not a ledger"
+  $ tidemark dump --dir many | tail -3
+    many/tidemark.9.1.1: not a ledger: it has only 8 bytes
+    many/tidemark.10.1.1: not a ledger: it has only 8 bytes
+    and 190 more
+  $ tidemark leaks --dir many | grep -c "not a ledger"
+  10
+  $ tidemark dump --dir many --json | grep -c "not a ledger"
   200
+  $ tidemark doctor --dir many | grep -c "not a ledger: it has"
+  10
+  $ tidemark doctor --dir many | grep -o "190 more files cannot be read"
+  190 more files cannot be read
   $ tidemark dump --dir many --reap >/dev/null
   tidemark dump: removed 200 ledgers
 
