@@ -328,6 +328,10 @@ void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out)
 		is_denied |= problem->err == -EACCES || problem->err == -EPERM;
 	}
 	tdm_put_rest(out, count, UNREAD_SHOWN);
+	for (size_t i = 0; i < report->picture->problem_count; i++)
+		if (report->picture->problems[i].err == -EOVERFLOW && report->picture->problems[i].place[0] != '\0')
+			tdm_buf_printf(
+				out, "%s: %s\n", report->picture->problems[i].place, report->picture->problems[i].text);
 	if (is_denied)
 		tdm_buf_puts(out,
 			"(a ledger that may not be read is another user's: look as that user or as root, or start the "

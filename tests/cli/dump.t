@@ -96,6 +96,10 @@ Ledgers that cannot be read are named.
   10
   $ tidemark doctor --dir many | grep -o "190 more files cannot be read"
   190 more files cannot be read
+  $ mkdir flood; (cd flood; seq -f 'tidemark.%.0f.1.1' 20000 | xargs -d '\n' touch); tidemark dump --dir flood | tail -2
+    and 8182 more
+  flood: 11808 ledgers more than can be watched
+  $ rm -r flood
   $ tidemark dump --dir many --reap >/dev/null
   tidemark dump: removed 200 ledgers
 
