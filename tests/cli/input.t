@@ -156,3 +156,10 @@ no report is passed over.
   reports/mock_detailed_memory_usage.csv.gz memory_report
   reports/mock_l1_usage_summary.csv memory_report
   reports/mock_memory_usage_summary.csv memory_report
+
+A pipe that cannot be copied to search it is an error, not a shorter log.
+
+  $ (echo 'Memory Report: nothing'; seq 60000; echo 'TT_FATAL: Out of Memory') >long.log
+  $ (trap '' XFSZ; ulimit -f 128; cat long.log | tidemark info -)
+  standard input: cannot be read from its beginning again: File too large
+  [2]
