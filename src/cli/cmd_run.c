@@ -105,7 +105,7 @@ static void keep_ledger(const struct request *request, const char *path)
 	if (slash == NULL || asprintf(&target, "%s%s", request->base, slash) < 0)
 		return;
 	if (renameat2(AT_FDCWD, path, AT_FDCWD, target, RENAME_NOREPLACE) == 0)
-		fprintf(stderr, "tidemark: kept %s\n", target);
+		tdm_cmd_say("tidemark: kept %s", target);
 	else
 		tdm_cmd_error(request->cmd, "cannot move %s to %s: %s", path, target, tdm_err_text(-errno));
 	free(target);
@@ -150,7 +150,7 @@ static void clean_up(const struct request *request, const struct tdm_ledgers *le
 			tdm_ledger_reap(picture->problems[i].path);
 	int err = has_left ? -EBUSY : tdm_ledger_reap_run(request->own);
 	if (err != 0 && err != -ENOENT)
-		fprintf(stderr, "tidemark: ledgers stay in %s\n", request->own);
+		tdm_cmd_say("tidemark: ledgers stay in %s", request->own);
 	rmdir(request->base); /* only succeeds if it is empty */
 }
 

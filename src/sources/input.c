@@ -295,10 +295,16 @@ static void settle(struct tdm_input *in)
 {
 	while (!in->settled) {
 		struct tdm_str head = look(in, in->top, LOOK);
-		const struct tdm_decoder *decoder = in->top + 1 < LEVELS ? decoder_of(head) : NULL;
+		const struct tdm_decoder *decoder = decoder_of(head);
 		in->settled = head.len != 0 && decoder == NULL;
 		if (decoder == NULL)
 			return;
+		if (in->top + 1 == LEVELS) {
+			in->levels[in->top].at = in->levels[in->top].end;
+			in->settled = true;
+			fail(in, TDM_ECORRUPT, "it is packed too many times");
+			return;
+		}
 		struct level *l = &in->levels[++in->top];
 		l->decoder = decoder;
 		l->state = decoder->begin(head);

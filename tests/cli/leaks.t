@@ -139,11 +139,11 @@ A damaged one does not pass, because the buffers that cannot be read may have le
   read 1 process once
   
   no leak found; 0 sites are steady
-  kept/damaged: damaged: 6 of its records cannot be believed, so leaks may be missing
+  kept/damaged: damaged: 3 of its records cannot be believed, so leaks may be missing
   [2]
   $ tidemark leaks --json kept/damaged | grep -A 2 '"ledger"'
           "ledger": "kept/damaged",
-          "damaged_records": 6
+          "damaged_records": 3
         }
   $ tidemark phases kept/damaged
   tidemark phases: kept/damaged: damaged data
