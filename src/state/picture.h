@@ -178,15 +178,15 @@ struct tdm_picture_process {
 	uint32_t uid;                    /* UINT32_MAX: unknown */
 	char user[TDM_PICTURE_NAME_CAP]; /* name, else the number; "?" when unknown */
 	char comm[TDM_COMM_CAP];
-	char command[TDM_COMMAND_CAP];    /* empty: unknown; then comm */
-	uint64_t started_ns;              /* real-time clock; 0: unknown */
-	uint8_t life;                     /* enum tdm_life; ended ones are listed only when they were asked for */
-	bool is_foreign;                  /* belongs to another user than the reader */
-	bool crashed;                     /* ended without closing its ledger, and was not replaced */
-	bool replaced;                    /* by another program, with exec; that one has a ledger too */
-	bool is_claimed;                  /* `pid` is only what its ledger says: the ledger's owner has no such process */
-	bool in_container;                /* `pid` differs from the pid that the process itself sees */
-	uint32_t sources;                 /* bit n: enum tdm_from n knows it */
+	char command[TDM_COMMAND_CAP]; /* empty: unknown; then comm */
+	uint64_t started_ns;           /* real-time clock; 0: unknown */
+	uint8_t life;                  /* enum tdm_life; ended ones are listed only when they were asked for */
+	bool is_foreign;               /* belongs to another user than the reader */
+	bool crashed;                  /* ended without closing its ledger, and was not replaced */
+	bool replaced;                 /* by another program, with exec; that one has a ledger too */
+	bool is_claimed;               /* `pid` is only what its ledger says: the ledger's owner has no such process */
+	bool in_container;             /* `pid` differs from the pid that the process itself sees */
+	uint32_t sources;              /* bit n: enum tdm_from n knows it */
 	char phase[TDM_PICTURE_NAME_CAP]; /* the current one; empty: none */
 	uint64_t lost;                    /* events that are missing */
 	uint64_t faults;                  /* double and unknown releases, re-reports */
