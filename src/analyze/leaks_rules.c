@@ -15,6 +15,7 @@
 
 /* The evidence that a leak needs, and that a suspicion needs. */
 enum { SURE_WINDOWS = 8, SURE_GROWN = 5, SHORT_WINDOWS = 6, SPREAD_MIN = 16, MORTAL_MIN = 12, LIVES_MIN = 8 };
+enum { BURSTS_MIN = 5, BURSTS = 8, BURST_RISES = 2, BURST_SPAN = 8, BURST_PART = 64 };
 #define SURE_S          1.9  /* seconds from the first window to the last: watching for two is not enough */
 #define SURE_Z          3.0  /* one chance in 700 without a trend */
 #define SUSPECT_Z       2.0  /* one in 40 */
@@ -28,6 +29,7 @@ enum { SURE_WINDOWS = 8, SURE_GROWN = 5, SHORT_WINDOWS = 6, SPREAD_MIN = 16, MOR
 #define SLOWER          0.46 /* before this it slows down, */
 #define LATE            0.65 /* after this it began lately */
 #define QUIET           3.0  /* times the longest pause between births without a birth: it has stopped */
+#define UNEVEN          2.0  /* times the usual pause between bursts: longer, and they do not come regularly */
 #define SPREAD_WINDOWS  0.75 /* share of the parts of a program's life that must have births */
 #define AS_OLD          0.1  /* share of the freed buffers that became as old as the oldest live one */
 #define USUAL           0.9  /* share of the freed buffers whose age counts as usual for the site */
@@ -93,6 +95,25 @@ static double middle(const struct tdm_leaks_facts *f, uint64_t begin_ns, uint64_
 		return 0.5;
 	*deviations = (sum / count - 0.5) * sqrt(12 * moments);
 	return sum / count;
+}
+
+/* Whether buffers come in bursts at even distances, up to now. The last few bursts count, also those from before the
+ * watching: then it need not last for many of them. Births closer than a BURST_PART of the watching time are one burst.
+ */
+static bool comes_in_bursts(const struct tdm_leaks_facts *f)
+{
+	uint64_t pauses[BURSTS], now = f->leaks->last_ns, watch = f->leaks->watch_ns;
+	uint64_t since = now / BURST_SPAN > watch ? now - BURST_SPAN * watch : 0;
+	size_t count = 0;
+	for (size_t i = f->birth_count; i-- > 1 && count < BURSTS && f->births[i - 1] >= since;)
+		if (f->births[i] - f->births[i - 1] > watch / BURST_PART)
+			pauses[count++] = f->births[i] - f->births[i - 1];
+	if (count + 1 < BURSTS_MIN)
+		return false;
+	uint64_t newest = f->births[f->birth_count - 1];
+	uint64_t quiet = now > newest ? now - newest : 0;
+	qsort(pauses, count, sizeof pauses[0], tdm_order_u64);
+	return (double)tdm_max(quiet, pauses[count - 1]) <= UNEVEN * (double)pauses[count / 2];
 }
 
 /* Whether the last birth was long ago, compared with the pauses between births during the watching. */
@@ -176,7 +197,10 @@ static bool may_be_loading(const struct tdm_leaks_facts *f, uint32_t shown_proce
 {
 	const struct tdm_leaks_process *p = f->process;
 	const struct tdm_picture_process *shown = &f->picture->processes[shown_process];
-	if (says_loading(shown->phase) || 2 * bits(p->free_windows) < bits(p->seen_windows))
+	/* A program that works in bursts frees something in those windows only. */
+	bool is_idle = 2 * bits(p->free_windows) < bits(p->seen_windows) &&
+		       (bits(p->free_windows) < BURST_RISES || !comes_in_bursts(f));
+	if (says_loading(shown->phase) || is_idle)
 		return true;
 	/* A site that frees more than a buffer now and then is not loading. */
 	if (f->site->lives != NULL || (double)f->site->freed >= f->grown / 2)
@@ -199,7 +223,8 @@ enum tdm_leak_why tdm_leaks_judge_watched(const struct tdm_leaks_facts *f, uint3
 	if (f->windows < TDM_LEAKS_SUSPECT_WINDOWS || f->grown < TDM_LEAKS_SUSPECT_GROWN || f->z < least ||
 		mortal > SUSPECT_MORTAL || (f->site->aged_freed != 0 && f->site->aged < MORTAL_MIN))
 		return without_growth(f);
-	if (has_stopped(f))
+	bool in_bursts = comes_in_bursts(f);
+	if (!in_bursts && has_stopped(f))
 		return TDM_LEAK_LEVELLED;
 	if (is_young(f))
 		return TDM_LEAK_YOUNG;
@@ -221,8 +246,9 @@ enum tdm_leak_why tdm_leaks_judge_watched(const struct tdm_leaks_facts *f, uint3
 		return TDM_LEAK_SLOWS;
 	if (off > DEVIATIONS && at > LATE)
 		return TDM_LEAK_LATE;
+	double rises = in_bursts ? BURST_RISES : SURE_RISES * (double)f->windows;
 	if (f->windows < SURE_WINDOWS || f->at_s[f->windows - 1] - f->at_s[0] < SURE_S || f->grown < SURE_GROWN ||
-		f->z < SURE_Z || mortal > SURE_MORTAL || (double)f->rises < SURE_RISES * (double)f->windows)
+		f->z < SURE_Z || mortal > SURE_MORTAL || (double)f->rises < rises)
 		return TDM_LEAK_UNSURE;
 	return TDM_LEAK_GROWS;
 }

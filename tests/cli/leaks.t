@@ -54,6 +54,13 @@ Every tenth forgotten, at a site whose other buffers are freed; with JSON.
   tidemark.leaks 1 0 []
   ['leak', 'grows', 'leaky', 0, 'dram', 'activation', 'ledger', None]
 
+Ten at once every 700 ms, and nothing in between.
+
+  $ rm -r shm/*; start bursts; COLUMNS=300 tidemark leaks --for 3s --fail >out.txt; echo $?; calm <out.txt | grep -A 1 -E 'LEAK|SUSPECT'; stop
+  1
+  LEAK  scratch  (dram, device 0, process PID leaky)
+    grew by RATE a second over TIME: N buffers of 48 KiB came and stayed, few or no old ones were freed; the oldest here is TIME old
+
 A program that ends while it is watched was seen: it passes if it freed everything, and its leaks are not forgotten with its ledger.
 
   $ rm -rf shm/*; start steady; { sleep 0.5; echo >&8; } & tidemark leaks --for 2s --fail-suspect | calm; stop

@@ -5,6 +5,7 @@
  *
  *   steady      nothing                      lose      loses a small buffer in every iteration
  *   tenth       forgets every tenth activation
+ *   bursts      loses ten buffers every 700 ms, and is ready after two seconds
  *   exit        ends at once, without freeing its activations
  *   names       the same, with 60 names
  */
@@ -18,7 +19,7 @@
 
 #include "tidemark.h"
 
-enum { WEIGHTS = 24, ACTIVATIONS = 20, READY = 20, PERIOD_MS = 5 };
+enum { WEIGHTS = 24, ACTIVATIONS = 20, READY = 20, PERIOD_MS = 5, BURST = 140, BURST_READY = 400 };
 
 static uint64_t next_id = 1;
 
@@ -71,6 +72,8 @@ static void iterate(const char *what, uint64_t number)
 	pause_ms(2);
 	if (strcmp(what, "lose") == 0)
 		allocate(12 * 4096, "scratch");
+	for (int i = 0; i < 10 && number % BURST == 0 && strcmp(what, "bursts") == 0; i++)
+		allocate(12 * 4096, "scratch");
 	bool forget = strcmp(what, "tenth") == 0 && number % 2 == 0;
 	for (int i = forget ? 1 : 0; i < ACTIVATIONS; i++)
 		release(ids[i]);
@@ -101,10 +104,11 @@ int main(int argc, char **argv)
 			allocate(12 << 20, name);
 		}
 	} else {
-		for (uint64_t i = 0; i < READY || !input_ended(); i++) {
+		uint64_t ready = strcmp(what, "bursts") == 0 ? BURST_READY : READY;
+		for (uint64_t i = 0; i < ready || !input_ended(); i++) {
 			iterate(what, i);
 			wait_for_turn(&turn);
-			if (i == READY) {
+			if (i == ready) {
 				puts("ready");
 				fflush(stdout);
 			}
