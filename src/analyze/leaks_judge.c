@@ -48,6 +48,11 @@ static struct growth growth_of(const struct tdm_leaks_facts *f, enum tdm_leak_wh
 	}
 	if (f->windows >= 2)
 		g.bytes_per_s = tdm_trend_slope(f->at_s, f->bytes, f->windows);
+	if (why == TDM_LEAK_REPLACED || why == TDM_LEAK_OUTGROWN) {
+		g.count = 0;
+		g.bytes = (uint64_t)(f->sizes.bytes[f->sizes.windows - 1] - f->sizes.bytes[0]);
+		g.bytes_per_s = tdm_trend_slope(f->sizes.at_s, f->sizes.bytes, f->sizes.windows);
+	}
 	if (why == TDM_LEAK_SPREAD && span_ns != 0) {
 		g.count = f->site->count;
 		g.bytes = f->site->bytes;
@@ -99,6 +104,7 @@ static void report(struct tdm_findings *out, const struct tdm_leaks_facts *f, en
 	struct growth grown = growth_of(f, why, span_ns);
 	enum tdm_severity verdict = tdm_leaks_verdict_of(why);
 	bool is_steady = verdict == TDM_FINDING_OK, has_windows = f->windows > 1;
+	double z = why == TDM_LEAK_REPLACED || why == TDM_LEAK_OUTGROWN ? f->sizes.z : f->z;
 	bool has_age = site->oldest_ns != 0 && site->oldest_ns < f->leaks->last_ns;
 	struct tdm_finding *finding = tdm_findings_add(out, TDM_FAMILY_LEAK, tdm_leak_why_name(why), verdict);
 	finding->code = (uint8_t)why;
@@ -119,7 +125,7 @@ static void report(struct tdm_findings *out, const struct tdm_leaks_facts *f, en
 			: NAN);
 	tdm_findings_figure(out, "freed", TDM_UNIT_COUNT, if_known(has_windows, site->freed));
 	tdm_findings_figure(out, "freed_old", TDM_UNIT_COUNT, if_known(has_windows, site->aged_freed));
-	tdm_findings_real(out, "trend_z", TDM_UNIT_NUMBER, f->windows > 2 ? f->z : NAN);
+	tdm_findings_real(out, "trend_z", TDM_UNIT_NUMBER, f->windows > 2 ? z : NAN);
 	tdm_findings_figure(out, "oldest_ns", TDM_UNIT_NS, if_known(has_age, f->leaks->last_ns - site->oldest_ns));
 	put_lives(out, site->lives);
 	tdm_findings_figure(out, "double_frees", TDM_UNIT_COUNT, amount->double_frees);

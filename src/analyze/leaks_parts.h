@@ -32,6 +32,15 @@ struct tdm_leaks_lives {
 	uint64_t most_ns[TDM_LEAKS_LIFETIMES]; /* at most */
 };
 
+/* The sizes of the live buffers of a site that frees some, by window. */
+struct tdm_leaks_sizes {
+	uint32_t samples, empty; /* since the first free; without a live buffer */
+	struct {
+		uint64_t bytes, mean,
+			mean_most; /* lowest sum, lowest and highest average; TDM_LEAKS_UNSEEN: no sample */
+	} window[TDM_LEAKS_WINDOWS];
+};
+
 struct tdm_leaks_site {
 	uint32_t place;
 	uint32_t name, stack; /* of the state's texts and stacks; stack is 0 when there is a name */
@@ -52,6 +61,7 @@ struct tdm_leaks_site {
 		uint64_t count, bytes; /* the lowest of the window; TDM_LEAKS_UNSEEN: no sample */
 	} floor[TDM_LEAKS_WINDOWS];
 	struct tdm_leaks_lives *lives; /* NULL: none */
+	struct tdm_leaks_sizes *sizes; /* NULL: nothing was freed */
 };
 
 struct tdm_leaks {

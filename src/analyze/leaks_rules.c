@@ -30,6 +30,9 @@ enum { BURSTS_MIN = 5, BURSTS = 8, BURST_RISES = 2, BURST_SPAN = 8, BURST_PART =
 #define LATE            0.65 /* after this it began lately */
 #define QUIET           3.0  /* times the longest pause between births without a birth: it has stopped */
 #define UNEVEN          2.0  /* times the usual pause between bursts: longer, and they do not come regularly */
+#define GAPS            0.02 /* share of the pictures in which nothing may be live, if a buffer is replaced */
+#define FALLS           0.25 /* of the growth in size, at once: a new cycle begins */
+#define LATER_HALF      0.3  /* share of the growth in size that must be in the second half of the time */
 #define SPREAD_WINDOWS  0.75 /* share of the parts of a program's life that must have births */
 #define AS_OLD          0.1  /* share of the freed buffers that became as old as the oldest live one */
 #define USUAL           0.9  /* share of the freed buffers whose age counts as usual for the site */
@@ -57,6 +60,20 @@ const char *tdm_leak_why_name(enum tdm_leak_why why)
 	return why < TDM_LEAK_WHY_COUNT ? whys[why].name : "unknown";
 }
 
+static void measure_sizes(struct tdm_leaks_facts *f, double width)
+{
+	for (size_t i = 0; f->site->sizes != NULL && i < TDM_LEAKS_WINDOWS; i++) {
+		size_t n = f->sizes.windows;
+		if (f->site->sizes->window[i].bytes == TDM_LEAKS_UNSEEN)
+			continue;
+		f->sizes.bytes[n] = (double)f->site->sizes->window[i].bytes;
+		f->sizes.mean[n] = (double)f->site->sizes->window[i].mean;
+		f->sizes.at_s[n] = ((double)i + 0.5) * width;
+		f->sizes.windows++;
+	}
+	f->sizes.z = tdm_trend_z(f->sizes.mean, f->sizes.windows);
+}
+
 void tdm_leaks_measure(struct tdm_leaks_facts *f)
 {
 	double width = (double)f->leaks->watch_ns / (double)TDM_NS_PER_S / TDM_LEAKS_WINDOWS;
@@ -72,6 +89,7 @@ void tdm_leaks_measure(struct tdm_leaks_facts *f)
 	}
 	f->z = tdm_trend_z(f->floor, f->windows);
 	f->grown = f->windows != 0 ? f->floor[f->windows - 1] - f->floor[0] : 0;
+	measure_sizes(f, width);
 }
 
 /* The average time of the births within a span, from 0 to 1, and by how many standard deviations it is off the middle
@@ -253,6 +271,43 @@ enum tdm_leak_why tdm_leaks_judge_watched(const struct tdm_leaks_facts *f, uint3
 	return TDM_LEAK_GROWS;
 }
 
+/* The highest average size in the first window that has one. */
+static double first_most(const struct tdm_leaks_sizes *sizes)
+{
+	size_t i = 0;
+	while (i < TDM_LEAKS_WINDOWS - 1 && sizes->window[i].bytes == TDM_LEAKS_UNSEEN)
+		i++;
+	return (double)sizes->window[i].mean_most;
+}
+
+/*
+ * The verdict about a site whose old buffers do not grow in number: whether each is freed only when a larger one has
+ * taken its place. Buffers of an iteration may become larger too, with the length of a sequence for example, but then
+ * there are moments without any. Growth that slows down, or starts again from below, is that of a cache.
+ */
+static enum tdm_leak_why judge_sizes(const struct tdm_leaks_facts *f, uint32_t shown_process, enum tdm_leak_why calm)
+{
+	const struct tdm_leaks_sizes *sizes = f->site->sizes;
+	const double *mean = f->sizes.mean;
+	size_t n = f->sizes.windows, rises = 0;
+	if (n < TDM_LEAKS_SUSPECT_WINDOWS || f->site->freed < TDM_LEAKS_SUSPECT_GROWN || f->sizes.z < SUSPECT_Z ||
+		is_of_programs(f->site->kind) || sizes->empty > GAPS * sizes->samples)
+		return calm;
+	double grown = mean[n - 1] - mean[0];
+	if (mean[n - 1] <= first_most(sizes) || f->sizes.bytes[n - 1] <= f->sizes.bytes[0] ||
+		mean[n - 1] - mean[n / 2] < LATER_HALF * grown || mean[n - 1] <= mean[n - 1 - n / 4])
+		return calm;
+	for (size_t i = 1; i < n; i++) {
+		rises += mean[i] > mean[i - 1];
+		if (mean[i] < mean[i - 1] - FALLS * grown)
+			return calm;
+	}
+	bool is_sure = n >= SURE_WINDOWS && f->sizes.at_s[n - 1] - f->sizes.at_s[0] >= SURE_S &&
+		       f->site->freed >= SURE_GROWN && f->sizes.z >= SURE_Z &&
+		       (double)rises >= SURE_RISES * (double)n && !may_be_loading(f, shown_process);
+	return is_sure ? TDM_LEAK_REPLACED : TDM_LEAK_OUTGROWN;
+}
+
 /*
  * The verdict from a single picture: live buffers were born in most parts of the program's life, as many late as early,
  * up to the end; meanwhile the program frees other buffers, and freed buffers of the site did not become as old.
@@ -329,6 +384,8 @@ enum tdm_leak_why tdm_leaks_judge_site(
 		return judge_ended(f);
 	if (f->windows >= TDM_LEAKS_SUSPECT_WINDOWS)
 		why = tdm_leaks_judge_watched(f, process);
+	if (why == TDM_LEAK_TURNS_OVER)
+		why = judge_sizes(f, process, why);
 	if (whys[why].verdict != TDM_FINDING_OK)
 		return why;
 	/* A leak may be too slow for the watching time; but a site whose old buffers are freed, or that has stopped

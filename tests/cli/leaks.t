@@ -61,6 +61,13 @@ Ten at once every 700 ms, and nothing in between.
   LEAK  scratch  (dram, device 0, process PID leaky)
     grew by RATE a second over TIME: N buffers of 48 KiB came and stayed, few or no old ones were freed; the oldest here is TIME old
 
+A buffer that is replaced by a larger one in each iteration: there is never more than one or two.
+
+  $ rm -r shm/*; start replace; COLUMNS=300 tidemark leaks --for 3s --fail >out.txt; echo $?; calm <out.txt | sed -E 's/[0-9,]+ were seen/N were seen/' | grep -A 1 -E 'LEAK|SUSPECT'; stop
+  1
+  LEAK  history  (dram, device 0, process PID leaky)
+    grew by RATE a second over TIME: each buffer that is freed has been replaced by a larger one; N were seen to be freed
+
 A program that ends while it is watched was seen: it passes if it freed everything, and its leaks are not forgotten with its ledger.
 
   $ rm -rf shm/*; start steady; { sleep 0.5; echo >&8; } & tidemark leaks --for 2s --fail-suspect | calm; stop

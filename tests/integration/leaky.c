@@ -6,6 +6,7 @@
  *   steady      nothing                      lose      loses a small buffer in every iteration
  *   tenth       forgets every tenth activation
  *   bursts      loses ten buffers every 700 ms, and is ready after two seconds
+ *   replace     in every iteration, replaces a buffer by a larger one
  *   exit        ends at once, without freeing its activations
  *   names       the same, with 60 names
  */
@@ -74,6 +75,13 @@ static void iterate(const char *what, uint64_t number)
 		allocate(12 * 4096, "scratch");
 	for (int i = 0; i < 10 && number % BURST == 0 && strcmp(what, "bursts") == 0; i++)
 		allocate(12 * 4096, "scratch");
+	if (strcmp(what, "replace") == 0) {
+		static uint64_t last;
+		uint64_t larger = allocate((number + 1) * 12 * 4096, "history");
+		if (last != 0)
+			release(last);
+		last = larger;
+	}
 	bool forget = strcmp(what, "tenth") == 0 && number % 2 == 0;
 	for (int i = forget ? 1 : 0; i < ACTIVATIONS; i++)
 		release(ids[i]);

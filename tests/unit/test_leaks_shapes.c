@@ -1,5 +1,6 @@
 /*
- * Leaks of unusual shape: a burst every few seconds. Each has a harmless twin that must not be accused.
+ * Leaks of unusual shape: a burst every few seconds, a buffer that is replaced by a larger one. Each has a harmless
+ * twin that must not be accused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -117,12 +118,82 @@ static void test_harmless_bursts(void **state)
 		}
 }
 
+/* A buffer that is replaced again and again: how large the next one is, and how long there is none in between. */
+struct replacing {
+	uint64_t (*size)(struct sim *sim, uint64_t number, uint64_t at);
+	bool has_gaps; /* it is freed before the next one comes */
+	bool leaks;
+};
+
+static uint64_t larger(struct sim *sim, uint64_t number, uint64_t at)
+{
+	(void)sim;
+	(void)at;
+	return SIM_MIB + number * 4096;
+}
+
+static uint64_t random_size(struct sim *sim, uint64_t number, uint64_t at)
+{
+	(void)number;
+	(void)at;
+	return sim_between(sim, SIM_MIB, 2 * SIM_MIB);
+}
+
+static uint64_t until_full(struct sim *sim, uint64_t number, uint64_t at)
+{
+	return at < SIM_BEGIN + 15 * SIM_S ? larger(sim, number, at) : larger(sim, 100000, at);
+}
+
+/* A request of eleven seconds after the other. */
+static uint64_t by_request(struct sim *sim, uint64_t number, uint64_t at)
+{
+	(void)sim;
+	(void)number;
+	return SIM_MIB + (at - FROM) % (11 * SIM_S) / SIM_MS;
+}
+
+static void test_replaced(void **state)
+{
+	(void)state;
+	static const struct replacing all[] = {
+		{ larger, false, true },
+		{ larger, true, false },
+		{ random_size, false, false },
+		{ until_full, false, false },
+		{ by_request, false, false },
+	};
+	for (size_t n = 0; n < sizeof all / sizeof all[0]; n++)
+		for (int seed = 0; seed < SEEDS; seed++) {
+			struct sim sim;
+			sim_init(&sim, (uint64_t)seed);
+			work(&sim);
+			uint64_t every = sim_between(&sim, 50, 2000) * SIM_MS, number = 0;
+			uint64_t overlap = sim_between(&sim, 0, every / 4), gap = every / 4;
+			for (uint64_t at = FROM; at < TO; at += every, number++)
+				sim_add(&sim, 0, TDM_KIND_DRAM, "lost", all[n].size(&sim, number, at), at,
+					all[n].has_gaps ? at + every - gap : at + every + overlap);
+			struct tdm_findings found = sim_watch(&sim, 200 * SIM_MS);
+			assert_int_equal(sure_of(&found), all[n].leaks);
+			assert_int_equal(suspects_of(&found), 0);
+			if (all[n].leaks) {
+				assert_int_equal(why_of(&found, "lost"), TDM_LEAK_REPLACED);
+				double rate = tdm_finding_real(&found, &found.list[0], "bytes_per_second");
+				double wanted = 4096.0 * SIM_S / (double)every;
+				assert_true(rate > 0.8 * wanted && rate < 1.2 * wanted);
+				assert_true(tdm_finding_real(&found, &found.list[0], "trend_z") > 3);
+			}
+			tdm_findings_done(&found);
+			sim_done(&sim);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bursts),
 		cmocka_unit_test(test_bursts_of_work),
 		cmocka_unit_test(test_harmless_bursts),
+		cmocka_unit_test(test_replaced),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
