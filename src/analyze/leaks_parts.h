@@ -53,6 +53,7 @@ struct tdm_leaks_site {
 	uint64_t left, old_left; /* of the previous sample: buffers that were settled, or old, and are still alive */
 	uint64_t oldest_ns, newest_ns;
 	uint32_t shown_stack; /* of one of its buffers */
+	uint32_t names;       /* of a group of sites: those with live buffers; else 0 */
 	/* of the previous sample */
 	uint64_t last_settled, last_old;
 	/* of all samples together */

@@ -187,9 +187,10 @@ static void put_pieces(const struct words *w, const char *at)
 
 /* Leaks. */
 
-#define GROWTH                                                                                \
-	"grew |by {bytes_per_second} a second |over {watched_ns}: |{grown} came and stayed, " \
-	"|{freed_old/old one was freed/old ones were freed/and none that was old has been freed}"
+#define GROWTH                                                                                                      \
+	"grew |by {bytes_per_second} a second |over {watched_ns}: |{grown} came and stayed"                         \
+	"|, under {names/name/names}|, {freed_old/old one was freed/old ones were freed/and none that was old has " \
+	"been freed}"
 #define LIVES "|; freed ones of this site lived {lived}|; the oldest here is {oldest_ns} old"
 #define REPLACEMENT                                                       \
 	"grew |by {bytes_per_second} a second |over {watched_ns}: |each " \
@@ -222,15 +223,13 @@ static void put_site(const struct words *w)
 	const struct tdm_picture *picture = w->view->picture;
 	uint32_t depth;
 	tdm_picture_stack(picture, about->stack, &depth);
-	if (number(w, "many_sites") == 1)
-		put(w, "(many sites)");
-	else if (about->name != NULL && about->name[0] != '\0')
+	if (about->name != NULL && about->name[0] != '\0')
 		tdm_cell_text(w->out, about->name, w->view->term.utf8);
 	else if (depth != 0)
 		tdm_stack_site(picture, tdm_stack_symbols_get(&w->view->symbols, picture, about->process), about->stack,
 			true, w->out);
 	else
-		put(w, "(no name, no stack)");
+		put(w, number(w, "many_sites") == 1 ? "(many sites)" : "(no name, no stack)");
 }
 
 static void put_leak_head(const struct words *w)

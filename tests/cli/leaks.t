@@ -54,6 +54,13 @@ Every tenth forgotten, at a site whose other buffers are freed; with JSON.
   tidemark.leaks 1 0 []
   ['leak', 'grows', 'leaky', 0, 'dram', 'activation', 'ledger', None]
 
+The same under a name that differs each time: one site, which also holds what was lost before the watching.
+
+  $ rm -r shm/*; start numbered; COLUMNS=300 tidemark leaks --for 3s --fail --all >out.txt; echo $?; calm <out.txt | sed -E 's/under [0-9,]+ names/under N names/' | grep -A 1 -E 'LEAK|SUSPECT|scratch'; stop
+  1
+  LEAK  scratch #  (dram, device 0, process PID leaky)
+    grew by RATE a second over TIME: N buffers of 48 KiB came and stayed, under N names, few or no old ones were freed; the oldest here is TIME old
+
 Ten at once every 700 ms, and nothing in between.
 
   $ rm -r shm/*; start bursts; COLUMNS=300 tidemark leaks --for 3s --fail >out.txt; echo $?; calm <out.txt | grep -A 1 -E 'LEAK|SUSPECT'; stop

@@ -4,6 +4,7 @@
  * input ends; then it frees what it still knows about and exits. Its first argument says what else it does:
  *
  *   steady      nothing                      lose      loses a small buffer in every iteration
+ *   numbered    the same, with a number in its name
  *   tenth       forgets every tenth activation
  *   bursts      loses ten buffers every 700 ms, and is ready after two seconds
  *   replace     in every iteration, replaces a buffer by a larger one
@@ -73,6 +74,11 @@ static void iterate(const char *what, uint64_t number)
 	pause_ms(2);
 	if (strcmp(what, "lose") == 0)
 		allocate(12 * 4096, "scratch");
+	if (strcmp(what, "numbered") == 0) {
+		char name[32];
+		snprintf(name, sizeof name, "scratch %d", (int)number);
+		allocate(12 * 4096, name);
+	}
 	for (int i = 0; i < 10 && number % BURST == 0 && strcmp(what, "bursts") == 0; i++)
 		allocate(12 * 4096, "scratch");
 	if (strcmp(what, "replace") == 0) {

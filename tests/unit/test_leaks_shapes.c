@@ -1,5 +1,6 @@
 /*
- * Leaks of unusual shape: a burst every few seconds, a buffer that is replaced by a larger one. Each has a harmless
+ * Leaks of unusual shape: a burst every few seconds, a buffer that is replaced by a larger one, names that
+ * differ each time. Each has a harmless
  * twin that must not be accused.
  */
 #include <setjmp.h>
@@ -8,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "analyze/leaks_groups.h"
 #include "leaks_sim.h"
 
 enum { SEEDS = 30 };
@@ -21,7 +23,7 @@ static void work(struct sim *sim)
 		sim_add(sim, 0, TDM_KIND_DRAM, "weight", 40 * SIM_MIB, sim->started_ns[0] + i * SIM_MS, SIM_NEVER);
 	for (uint64_t at = FROM; at < TO; at += 300 * SIM_MS)
 		for (uint64_t i = 0; i < 8; i++)
-			sim_add(sim, 0, TDM_KIND_DRAM, "act", 64 * SIM_MIB, at + i * 10 * SIM_MS,
+			sim_add(sim, 0, TDM_KIND_DRAM, "activation", 64 * SIM_MIB, at + i * 10 * SIM_MS,
 				at + (200 - i * 10) * SIM_MS);
 }
 
@@ -187,6 +189,111 @@ static void test_replaced(void **state)
 		}
 }
 
+static void test_patterns(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *pattern; /* NULL: none */
+	} all[] = {
+		{ "tensor 4711", "tensor #" },
+		{ "layers.12.w1", "layers.#.w#" },
+		{ "at 0x7ffe12ab!", "at #!" },
+		{ "0x", "#x" },
+		{ "3f2a9c1e-77aa-4b1d-9e00-aa12bb34cc56", "#-#-#-#-#" },
+		{ "conv2d", "conv#d" },
+		{ "decade", NULL },
+		{ "", NULL },
+	};
+	char pattern[TDM_NAME_MAX + 1], name[TDM_NAME_MAX + 1];
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+		assert_int_equal(tdm_leaks_pattern(all[i].name, pattern), all[i].pattern != NULL);
+		assert_string_equal(pattern, all[i].pattern != NULL ? all[i].pattern : all[i].name);
+	}
+	memset(name, 'x', TDM_NAME_MAX);
+	name[TDM_NAME_MAX] = '\0';
+	assert_false(tdm_leaks_pattern(name, pattern));
+	assert_string_equal(pattern, name);
+}
+
+/* A buffer of a new name each time, at the stack of the program. */
+static struct tdm_findings watch_names(struct sim *sim, bool has_numbers, uint64_t lasts)
+{
+	char name[32];
+	work(sim);
+	uint64_t every = sim_between(sim, 100, 900) * SIM_MS;
+	for (uint64_t at = FROM, i = 0; at < TO; at += every, i++) {
+		if (has_numbers)
+			snprintf(name, sizeof name, "tensor %d", (int)i);
+		else
+			snprintf(name, sizeof name, "%c%c%c", 'g' + (int)(i % 20), 'g' + (int)(i / 20 % 20),
+				'g' + (int)(i / 400));
+		sim_add(sim, 0, TDM_KIND_DRAM, name, 4096, at, lasts == SIM_NEVER ? SIM_NEVER : at + lasts);
+	}
+	return sim_watch(sim, 200 * SIM_MS);
+}
+
+/* Names that differ by numbers are one site; it holds also what was lost before the watching. */
+static void test_names(void **state)
+{
+	(void)state;
+	for (int seed = 0; seed < SEEDS; seed++) {
+		struct sim sim;
+		sim_init(&sim, (uint64_t)seed);
+		struct tdm_findings found = watch_names(&sim, true, SIM_NEVER);
+		const struct tdm_finding *first = &found.list[0];
+		uint64_t lost = sim.holdings[0].kinds[TDM_KIND_DRAM].buffers;
+		for (size_t i = 0; i < sim.live_count; i++)
+			lost -= sim.live[i].bytes != 4096;
+		assert_int_equal(sure_of(&found), 1);
+		assert_int_equal(suspects_of(&found), 0);
+		assert_int_equal(first->code, TDM_LEAK_GROWS);
+		assert_string_equal(first->about.name, "tensor #");
+		assert_int_equal(tdm_finding_number(&found, first, "buffers"), lost);
+		assert_int_equal(tdm_finding_number(&found, first, "names"), lost);
+		assert_int_equal(tdm_finding_number(&found, first, "many_sites"), 1);
+		for (size_t i = 1; i < found.count; i++)
+			assert_false(tdm_has_prefix(found.list[i].about.name, "tensor"));
+		tdm_findings_done(&found);
+		sim_done(&sim);
+	}
+}
+
+/* The names have nothing in common, but the stack. */
+static void test_stacks(void **state)
+{
+	(void)state;
+	for (int seed = 0; seed < SEEDS; seed++) {
+		struct sim sim;
+		const struct tdm_frame frame = { .address = 0x1000 };
+		sim_init(&sim, (uint64_t)seed);
+		assert_int_equal(tdm_intern_stack(&sim.texts, &frame, 1, &sim.stack), 0);
+		struct tdm_findings found = watch_names(&sim, false, SIM_NEVER);
+		assert_int_equal(sure_of(&found), 1);
+		assert_int_equal(found.list[0].code, TDM_LEAK_GROWS);
+		assert_int_equal(found.list[0].about.stack, sim.stack);
+		assert_string_equal(found.list[0].about.name, "");
+		tdm_findings_done(&found);
+		sim_done(&sim);
+	}
+}
+
+/* Requests with names of their own, each of which is freed in its time, though that is long. Without those that are
+ * gone by the end, the sum would grow. */
+static void test_harmless_names(void **state)
+{
+	(void)state;
+	for (int n = 0; n < 2; n++)
+		for (int seed = 0; seed < SEEDS; seed++) {
+			struct sim sim;
+			sim_init(&sim, (uint64_t)seed);
+			uint64_t lasts = sim_between(&sim, 300, 14000) * SIM_MS;
+			struct tdm_findings found = watch_names(&sim, n == 0, lasts);
+			assert_int_equal(sure_of(&found) + suspects_of(&found), 0);
+			tdm_findings_done(&found);
+			sim_done(&sim);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +301,10 @@ int main(void)
 		cmocka_unit_test(test_bursts_of_work),
 		cmocka_unit_test(test_harmless_bursts),
 		cmocka_unit_test(test_replaced),
+		cmocka_unit_test(test_patterns),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_harmless_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
