@@ -166,7 +166,16 @@ static int site_number(
 	return 0;
 }
 
-/* Drops the sites of processes that are gone, to make room for others. */
+/* Whether a site is empty and none of its buffers ever was old: it says nothing about growth. */
+static bool is_spent(const struct tdm_leaks_site *site)
+{
+	bool was_old = false;
+	for (size_t i = 0; i < TDM_LEAKS_WINDOWS; i++)
+		was_old |= site->floor[i].count != 0 && site->floor[i].count != TDM_LEAKS_UNSEEN;
+	return site->count == 0 && site->old_left == 0 && site->aged == 0 && !was_old;
+}
+
+/* Drops the sites of processes that are gone, and those that are spent, to make room for others. */
 static int drop_gone(struct tdm_leaks *leaks, const struct tdm_picture *picture)
 {
 	bool *is_here = calloc(leaks->process_count + 1, sizeof *is_here);
@@ -178,7 +187,7 @@ static int drop_gone(struct tdm_leaks *leaks, const struct tdm_picture *picture)
 	for (size_t i = 0; i < leaks->site_count; i++) {
 		struct tdm_leaks_site *site = &leaks->sites[i];
 		uint64_t key = key_of(site->place, site->kind, site->is_sum, site->name, site->stack);
-		if (!is_here[leaks->places[site->place].process]) {
+		if (!is_here[leaks->places[site->place].process] || is_spent(site)) {
 			tdm_map_take(&leaks->by_key, key);
 			free_site(site);
 			continue;

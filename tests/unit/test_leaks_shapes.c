@@ -294,6 +294,36 @@ static void test_harmless_names(void **state)
 		}
 }
 
+/* Names that come and go, more than there is room for: they leave it to others, and the sums have all that is live. */
+static void test_spent_names(void **state)
+{
+	(void)state;
+	enum { COUNT = TDM_LEAKS_SITES_MAX / 3, PICTURES = 8 };
+	struct tdm_leaks *leaks = tdm_leaks_new(PICTURES * SIM_S);
+	struct tdm_findings found = { 0 };
+	struct tdm_leaks_result result;
+	struct sim sim;
+	sim_init(&sim, 3);
+	for (uint32_t n = 0; n < PICTURES; n++) {
+		sim_picture(&sim, SIM_BEGIN + n * SIM_S);
+		for (uint32_t i = 0; i < COUNT; i++) {
+			const struct tdm_frame frame = { .address = 0x1000 + n * COUNT + i };
+			struct tdm_buffer buffer = { .asked_bytes = 1, .bank_bytes = TDM_SIZE_UNKNOWN };
+			buffer.born_ns = SIM_BEGIN + n * SIM_S - SIM_MS;
+			assert_int_equal(tdm_intern_stack(&sim.texts, &frame, 1, &buffer.stack), 0);
+			sim_show(&sim, &buffer, 0);
+		}
+		sim_sum(&sim, 0);
+		assert_int_equal(tdm_leaks_sample(leaks, &sim.picture, SIM_BEGIN + n * SIM_S), 0);
+	}
+	assert_int_equal(tdm_leaks_judge(leaks, &sim.picture, &found, &result), 0);
+	assert_int_equal(result.sites_left_out, 0);
+	assert_int_equal(found.count, COUNT);
+	tdm_findings_done(&found);
+	tdm_leaks_free(leaks);
+	sim_done(&sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +335,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_harmless_names),
+		cmocka_unit_test(test_spent_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
