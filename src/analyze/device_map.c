@@ -118,7 +118,7 @@ static int add_holdings(struct tdm_device_map *map, const struct tdm_picture *pi
 		const struct tdm_holding *holding = &picture->holdings[h];
 		if (holding->device != map->device || (wanted != TDM_INDEX_NONE && wanted != holding->process))
 			continue;
-		if (wanted == TDM_INDEX_NONE && picture->processes[holding->process].life == TDM_LIFE_ENDED) {
+		if (wanted == TDM_INDEX_NONE && !tdm_picture_counts(&picture->processes[holding->process])) {
 			map->ended += tdm_holding_buffer_count(holding);
 			continue;
 		}

@@ -82,6 +82,9 @@ static const struct {
 		"look again; if this stays, its program was killed right at its start, and it may be removed" },
 };
 
+/* At most so many ledgers are named: anybody can make any number of files. */
+enum { NAMED_MAX = 10 };
+
 static void advise_problem(struct tdm_doctor *d, int err, const struct tdm_probe_file *file)
 {
 	/* The library makes and removes regular files only. */
@@ -91,7 +94,10 @@ static void advise_problem(struct tdm_doctor *d, int err, const struct tdm_probe
 			"no tracked program created it: move it elsewhere, or remove it");
 		return;
 	}
-	for (size_t i = 0; i < sizeof remedies / sizeof remedies[0]; i++)
+	bool is_junk = err == TDM_ECORRUPT || err == -EAGAIN;
+	if (is_junk && file->is_foreign)
+		tdm_doctor_advise(d, NULL, "it belongs to the user %s: that user or root can remove it", file->owner);
+	for (size_t i = 0; i < sizeof remedies / sizeof remedies[0] && !(is_junk && file->is_foreign); i++)
 		if (remedies[i].err == (err == -EPERM ? -EACCES : err))
 			tdm_doctor_advise(d, remedies[i].command, "%s", remedies[i].text);
 }
@@ -113,26 +119,30 @@ static size_t count_foreign(const struct tdm_picture *picture)
 void tdm_doctor_ledgers_unreadable(struct tdm_doctor *d)
 {
 	const struct tdm_picture *picture = d->setup->picture;
-	size_t problems = 0, readable = picture->process_count, foreign = count_foreign(picture);
+	size_t problems = 0, named = 0, readable = picture->process_count, foreign = count_foreign(picture);
 	for (size_t i = 0; i < picture->problem_count; i++) {
 		const struct tdm_picture_problem *problem = &picture->problems[i];
 		bool is_other = is_foreign(problem);
 		problems += problem->is_unread;
 		if (!problem->is_unread || (is_other && foreign == 0))
 			continue; /* one finding speaks for all of them: a busy machine has hundreds */
+		if (!is_other && named++ >= NAMED_MAX)
+			continue;
 		tdm_doctor_look(d, "%s", problem->place);
 		if (is_other && foreign > 1)
 			tdm_doctor_say(d, INFO, "%s cannot be read: %s; nor can %zu more", problem->place,
 				problem->text, foreign - 1);
 		else
-			tdm_doctor_say(
-				d, is_other ? INFO : WARNING, "%s cannot be read: %s", problem->place, problem->text);
+			tdm_doctor_say(d, is_other || d->setup->unread[i].is_foreign ? INFO : WARNING,
+				"%s cannot be read: %s", problem->place, problem->text);
 		advise_problem(d, problem->err, &d->setup->unread[i]);
 		foreign = is_other ? 0 : foreign;
 	}
 	for (size_t i = 0; i < picture->process_count; i++)
 		problems += picture->processes[i].refused != 0; /* the check of lost events names it */
 	look_at_ledgers(d);
+	if (named > NAMED_MAX)
+		tdm_doctor_say(d, INFO, "%zu more files cannot be read", named - NAMED_MAX);
 	if (problems == 0 && picture->ledgers_err == 0)
 		tdm_doctor_say(d, OK, readable != 0 ? "%zu ledger%s, all readable" : "no ledgers", readable,
 			readable == 1 ? "" : "s");

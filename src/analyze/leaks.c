@@ -27,12 +27,18 @@ static void drop_numbers(struct tdm_leaks *leaks)
 	leaks->process_of = leaks->place_of = NULL;
 }
 
+static void free_site(struct tdm_leaks_site *site)
+{
+	free(site->lives);
+	free(site->sizes);
+}
+
 void tdm_leaks_free(struct tdm_leaks *leaks)
 {
 	if (leaks == NULL)
 		return;
 	for (size_t i = 0; i < leaks->site_count; i++)
-		free(leaks->sites[i].lives);
+		free_site(&leaks->sites[i]);
 	drop_numbers(leaks);
 	tdm_map_done(&leaks->by_key);
 	free(leaks->processes);
@@ -160,7 +166,16 @@ static int site_number(
 	return 0;
 }
 
-/* Drops the sites of processes that are gone, to make room for others. */
+/* Whether a site is empty and none of its buffers ever was old: it says nothing about growth. */
+static bool is_spent(const struct tdm_leaks_site *site)
+{
+	bool was_old = false;
+	for (size_t i = 0; i < TDM_LEAKS_WINDOWS; i++)
+		was_old |= site->floor[i].count != 0 && site->floor[i].count != TDM_LEAKS_UNSEEN;
+	return site->count == 0 && site->old_left == 0 && site->aged == 0 && !was_old;
+}
+
+/* Drops the sites of processes that are gone, and those that are spent, to make room for others. */
 static int drop_gone(struct tdm_leaks *leaks, const struct tdm_picture *picture)
 {
 	bool *is_here = calloc(leaks->process_count + 1, sizeof *is_here);
@@ -172,9 +187,9 @@ static int drop_gone(struct tdm_leaks *leaks, const struct tdm_picture *picture)
 	for (size_t i = 0; i < leaks->site_count; i++) {
 		struct tdm_leaks_site *site = &leaks->sites[i];
 		uint64_t key = key_of(site->place, site->kind, site->is_sum, site->name, site->stack);
-		if (!is_here[leaks->places[site->place].process]) {
+		if (!is_here[leaks->places[site->place].process] || is_spent(site)) {
 			tdm_map_take(&leaks->by_key, key);
-			free(site->lives);
+			free_site(site);
 			continue;
 		}
 		if (kept != i) {
@@ -299,11 +314,33 @@ static int add_lives(struct tdm_leaks *leaks, const struct tdm_picture *picture)
 	return err;
 }
 
+/* Sites that free nothing do not need it. */
+static int add_sizes(struct tdm_leaks_site *site, unsigned window)
+{
+	struct tdm_leaks_sizes *sizes = site->sizes;
+	if (sizes == NULL) {
+		sizes = site->sizes = calloc(1, sizeof *sizes);
+		if (sizes == NULL)
+			return -ENOMEM;
+		for (size_t i = 0; i < TDM_LEAKS_WINDOWS; i++)
+			sizes->window[i].bytes = sizes->window[i].mean = TDM_LEAKS_UNSEEN;
+	}
+	sizes->samples++;
+	sizes->empty += site->count == 0;
+	if (site->count == 0)
+		return 0;
+	uint64_t mean = site->bytes / site->count;
+	sizes->window[window].bytes = tdm_min(sizes->window[window].bytes, site->bytes);
+	sizes->window[window].mean = tdm_min(sizes->window[window].mean, mean);
+	sizes->window[window].mean_most = tdm_max(sizes->window[window].mean_most, mean);
+	return 0;
+}
+
 /* Counts what has changed since the last sample, and lowers the floor of the window. */
-static void end_site(struct tdm_leaks *leaks, struct tdm_leaks_site *site, unsigned window)
+static int end_site(struct tdm_leaks *leaks, struct tdm_leaks_site *site, unsigned window)
 {
 	if (leaks->processes[leaks->places[site->place].process].ended)
-		return;
+		return 0;
 	if (leaks->samples != 0) {
 		uint64_t old_before = site->last_old;
 		site->freed += site->last_settled > site->left ? site->last_settled - site->left : 0;
@@ -314,6 +351,7 @@ static void end_site(struct tdm_leaks *leaks, struct tdm_leaks_site *site, unsig
 		site->floor[window].count = site->old_count;
 	if (site->old_bytes < site->floor[window].bytes)
 		site->floor[window].bytes = site->old_bytes;
+	return site->freed != 0 ? add_sizes(site, window) : 0;
 }
 
 static uint64_t frees_of(const struct tdm_picture *picture, const struct tdm_picture_process *process)
@@ -359,8 +397,10 @@ int tdm_leaks_sample(struct tdm_leaks *leaks, const struct tdm_picture *picture,
 	err = add_buffers(leaks, picture, time_ns);
 	if (err != 0)
 		return err;
-	for (size_t i = 0; i < leaks->site_count; i++)
-		end_site(leaks, &leaks->sites[i], window);
+	for (size_t i = 0; i < leaks->site_count && err == 0; i++)
+		err = end_site(leaks, &leaks->sites[i], window);
+	if (err != 0)
+		return err;
 	end_processes(leaks, picture, window);
 	err = add_lives(leaks, picture);
 	if (err != 0)

@@ -21,17 +21,19 @@ enum {
 
 /* Reasons: id, verdict (TDM_FINDING_BROKEN leak, TDM_FINDING_WARNING suspect, TDM_FINDING_OK steady), name in JSON */
 #define TDM_LEAK_WHY_LIST(X)                                                                                          \
-	X(GROWS, BROKEN, "grows")             /* the old buffers of the site grow steadily, and none are freed */     \
-	X(AT_EXIT, BROKEN, "never_freed")     /* the program exited without freeing it */                             \
-	X(UNSURE, WARNING, "may_grow")        /* it grows, but too little was seen to be sure */                      \
-	X(SLOWS, WARNING, "slows_down")       /* it grows, but ever more slowly */                                    \
-	X(LATE, WARNING, "began_lately")      /* it began to grow while it was watched */                             \
-	X(LOADING, WARNING, "loading")        /* it grows, but the program may still be loading */                    \
-	X(PROGRAMS, WARNING, "programs_grow") /* memory of programs grows, as a program cache does */                 \
-	X(MANY, WARNING, "many_sites")        /* many sites grow by one or two each: names that differ, or loading */ \
-	X(SPREAD, WARNING, "spread")          /* live buffers were born evenly over the life of the program */        \
-	X(CONSTANT, OK, "constant")           /* no buffer came to stay and none was freed */                         \
-	X(TURNS_OVER, OK, "turns_over")       /* buffers come and go */                                               \
+	X(GROWS, BROKEN, "grows")                 /* the old buffers of the site grow steadily, and none are freed */ \
+	X(REPLACED, BROKEN, "replaced_by_larger") /* its buffers are freed, but for a larger one each time */         \
+	X(AT_EXIT, BROKEN, "never_freed")         /* the program exited without freeing it */                         \
+	X(UNSURE, WARNING, "may_grow")            /* it grows, but too little was seen to be sure */                  \
+	X(OUTGROWN, WARNING, "may_be_replaced_by_larger") /* the same, but too little was seen to be sure */          \
+	X(SLOWS, WARNING, "slows_down")                   /* it grows, but ever more slowly */                        \
+	X(LATE, WARNING, "began_lately")                  /* it began to grow while it was watched */                 \
+	X(LOADING, WARNING, "loading")                    /* it grows, but the program may still be loading */        \
+	X(PROGRAMS, WARNING, "programs_grow")             /* memory of programs grows, as a program cache does */     \
+	X(MANY, WARNING, "many_sites")  /* many sites grow by one or two each: names that differ, or loading */       \
+	X(SPREAD, WARNING, "spread")    /* live buffers were born evenly over the life of the program */              \
+	X(CONSTANT, OK, "constant")     /* no buffer came to stay and none was freed */                               \
+	X(TURNS_OVER, OK, "turns_over") /* buffers come and go */                                                     \
 	X(YOUNG, OK, "young")           /* it grows, but freed buffers of the site had become as old as its oldest */ \
 	X(LEVELLED, OK, "levelled_off") /* it grew and has stopped */                                                 \
 	X(KILLED, OK, "killed")         /* left by a program that was killed: it had no chance to free it */          \

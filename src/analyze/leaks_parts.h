@@ -32,6 +32,15 @@ struct tdm_leaks_lives {
 	uint64_t most_ns[TDM_LEAKS_LIFETIMES]; /* at most */
 };
 
+/* The sizes of the live buffers of a site that frees some, by window. */
+struct tdm_leaks_sizes {
+	uint32_t samples, empty; /* since the first free; without a live buffer */
+	struct {
+		uint64_t bytes, mean,
+			mean_most; /* lowest sum, lowest and highest average; TDM_LEAKS_UNSEEN: no sample */
+	} window[TDM_LEAKS_WINDOWS];
+};
+
 struct tdm_leaks_site {
 	uint32_t place;
 	uint32_t name, stack; /* of the state's texts and stacks; stack is 0 when there is a name */
@@ -44,6 +53,7 @@ struct tdm_leaks_site {
 	uint64_t left, old_left; /* of the previous sample: buffers that were settled, or old, and are still alive */
 	uint64_t oldest_ns, newest_ns;
 	uint32_t shown_stack; /* of one of its buffers */
+	uint32_t names;       /* of a group of sites: those with live buffers; else 0 */
 	/* of the previous sample */
 	uint64_t last_settled, last_old;
 	/* of all samples together */
@@ -52,6 +62,7 @@ struct tdm_leaks_site {
 		uint64_t count, bytes; /* the lowest of the window; TDM_LEAKS_UNSEEN: no sample */
 	} floor[TDM_LEAKS_WINDOWS];
 	struct tdm_leaks_lives *lives; /* NULL: none */
+	struct tdm_leaks_sizes *sizes; /* NULL: nothing was freed */
 };
 
 struct tdm_leaks {

@@ -15,6 +15,7 @@
 
 /* The evidence that a leak needs, and that a suspicion needs. */
 enum { SURE_WINDOWS = 8, SURE_GROWN = 5, SHORT_WINDOWS = 6, SPREAD_MIN = 16, MORTAL_MIN = 12, LIVES_MIN = 8 };
+enum { BURSTS_MIN = 5, BURSTS = 8, BURST_RISES = 2, BURST_SPAN = 8, BURST_PART = 64 };
 #define SURE_S          1.9  /* seconds from the first window to the last: watching for two is not enough */
 #define SURE_Z          3.0  /* one chance in 700 without a trend */
 #define SUSPECT_Z       2.0  /* one in 40 */
@@ -28,6 +29,10 @@ enum { SURE_WINDOWS = 8, SURE_GROWN = 5, SHORT_WINDOWS = 6, SPREAD_MIN = 16, MOR
 #define SLOWER          0.46 /* before this it slows down, */
 #define LATE            0.65 /* after this it began lately */
 #define QUIET           3.0  /* times the longest pause between births without a birth: it has stopped */
+#define UNEVEN          2.0  /* times the usual pause between bursts: longer, and they do not come regularly */
+#define GAPS            0.02 /* share of the pictures in which nothing may be live, if a buffer is replaced */
+#define FALLS           0.25 /* of the growth in size, at once: a new cycle begins */
+#define LATER_HALF      0.3  /* share of the growth in size that must be in the second half of the time */
 #define SPREAD_WINDOWS  0.75 /* share of the parts of a program's life that must have births */
 #define AS_OLD          0.1  /* share of the freed buffers that became as old as the oldest live one */
 #define USUAL           0.9  /* share of the freed buffers whose age counts as usual for the site */
@@ -55,6 +60,20 @@ const char *tdm_leak_why_name(enum tdm_leak_why why)
 	return why < TDM_LEAK_WHY_COUNT ? whys[why].name : "unknown";
 }
 
+static void measure_sizes(struct tdm_leaks_facts *f, double width)
+{
+	for (size_t i = 0; f->site->sizes != NULL && i < TDM_LEAKS_WINDOWS; i++) {
+		size_t n = f->sizes.windows;
+		if (f->site->sizes->window[i].bytes == TDM_LEAKS_UNSEEN)
+			continue;
+		f->sizes.bytes[n] = (double)f->site->sizes->window[i].bytes;
+		f->sizes.mean[n] = (double)f->site->sizes->window[i].mean;
+		f->sizes.at_s[n] = ((double)i + 0.5) * width;
+		f->sizes.windows++;
+	}
+	f->sizes.z = tdm_trend_z(f->sizes.mean, f->sizes.windows);
+}
+
 void tdm_leaks_measure(struct tdm_leaks_facts *f)
 {
 	double width = (double)f->leaks->watch_ns / (double)TDM_NS_PER_S / TDM_LEAKS_WINDOWS;
@@ -70,6 +89,7 @@ void tdm_leaks_measure(struct tdm_leaks_facts *f)
 	}
 	f->z = tdm_trend_z(f->floor, f->windows);
 	f->grown = f->windows != 0 ? f->floor[f->windows - 1] - f->floor[0] : 0;
+	measure_sizes(f, width);
 }
 
 /* The average time of the births within a span, from 0 to 1, and by how many standard deviations it is off the middle
@@ -93,6 +113,25 @@ static double middle(const struct tdm_leaks_facts *f, uint64_t begin_ns, uint64_
 		return 0.5;
 	*deviations = (sum / count - 0.5) * sqrt(12 * moments);
 	return sum / count;
+}
+
+/* Whether buffers come in bursts at even distances, up to now. The last few bursts count, also those from before the
+ * watching: then it need not last for many of them. Births closer than a BURST_PART of the watching time are one burst.
+ */
+static bool comes_in_bursts(const struct tdm_leaks_facts *f)
+{
+	uint64_t pauses[BURSTS], now = f->leaks->last_ns, watch = f->leaks->watch_ns;
+	uint64_t since = now / BURST_SPAN > watch ? now - BURST_SPAN * watch : 0;
+	size_t count = 0;
+	for (size_t i = f->birth_count; i-- > 1 && count < BURSTS && f->births[i - 1] >= since;)
+		if (f->births[i] - f->births[i - 1] > watch / BURST_PART)
+			pauses[count++] = f->births[i] - f->births[i - 1];
+	if (count + 1 < BURSTS_MIN)
+		return false;
+	uint64_t newest = f->births[f->birth_count - 1];
+	uint64_t quiet = now > newest ? now - newest : 0;
+	qsort(pauses, count, sizeof pauses[0], tdm_order_u64);
+	return (double)tdm_max(quiet, pauses[count - 1]) <= UNEVEN * (double)pauses[count / 2];
 }
 
 /* Whether the last birth was long ago, compared with the pauses between births during the watching. */
@@ -176,7 +215,10 @@ static bool may_be_loading(const struct tdm_leaks_facts *f, uint32_t shown_proce
 {
 	const struct tdm_leaks_process *p = f->process;
 	const struct tdm_picture_process *shown = &f->picture->processes[shown_process];
-	if (says_loading(shown->phase) || 2 * bits(p->free_windows) < bits(p->seen_windows))
+	/* A program that works in bursts frees something in those windows only. */
+	bool is_idle = 2 * bits(p->free_windows) < bits(p->seen_windows) &&
+		       (bits(p->free_windows) < BURST_RISES || !comes_in_bursts(f));
+	if (says_loading(shown->phase) || is_idle)
 		return true;
 	/* A site that frees more than a buffer now and then is not loading. */
 	if (f->site->lives != NULL || (double)f->site->freed >= f->grown / 2)
@@ -199,7 +241,8 @@ enum tdm_leak_why tdm_leaks_judge_watched(const struct tdm_leaks_facts *f, uint3
 	if (f->windows < TDM_LEAKS_SUSPECT_WINDOWS || f->grown < TDM_LEAKS_SUSPECT_GROWN || f->z < least ||
 		mortal > SUSPECT_MORTAL || (f->site->aged_freed != 0 && f->site->aged < MORTAL_MIN))
 		return without_growth(f);
-	if (has_stopped(f))
+	bool in_bursts = comes_in_bursts(f);
+	if (!in_bursts && has_stopped(f))
 		return TDM_LEAK_LEVELLED;
 	if (is_young(f))
 		return TDM_LEAK_YOUNG;
@@ -221,10 +264,48 @@ enum tdm_leak_why tdm_leaks_judge_watched(const struct tdm_leaks_facts *f, uint3
 		return TDM_LEAK_SLOWS;
 	if (off > DEVIATIONS && at > LATE)
 		return TDM_LEAK_LATE;
+	double rises = in_bursts ? BURST_RISES : SURE_RISES * (double)f->windows;
 	if (f->windows < SURE_WINDOWS || f->at_s[f->windows - 1] - f->at_s[0] < SURE_S || f->grown < SURE_GROWN ||
-		f->z < SURE_Z || mortal > SURE_MORTAL || (double)f->rises < SURE_RISES * (double)f->windows)
+		f->z < SURE_Z || mortal > SURE_MORTAL || (double)f->rises < rises)
 		return TDM_LEAK_UNSURE;
 	return TDM_LEAK_GROWS;
+}
+
+/* The highest average size in the first window that has one. */
+static double first_most(const struct tdm_leaks_sizes *sizes)
+{
+	size_t i = 0;
+	while (i < TDM_LEAKS_WINDOWS - 1 && sizes->window[i].bytes == TDM_LEAKS_UNSEEN)
+		i++;
+	return (double)sizes->window[i].mean_most;
+}
+
+/*
+ * The verdict about a site whose old buffers do not grow in number: whether each is freed only when a larger one has
+ * taken its place. Buffers of an iteration may become larger too, with the length of a sequence for example, but then
+ * there are moments without any. Growth that slows down, or starts again from below, is that of a cache.
+ */
+static enum tdm_leak_why judge_sizes(const struct tdm_leaks_facts *f, uint32_t shown_process, enum tdm_leak_why calm)
+{
+	const struct tdm_leaks_sizes *sizes = f->site->sizes;
+	const double *mean = f->sizes.mean;
+	size_t n = f->sizes.windows, rises = 0;
+	if (n < TDM_LEAKS_SUSPECT_WINDOWS || f->site->freed < TDM_LEAKS_SUSPECT_GROWN || f->sizes.z < SUSPECT_Z ||
+		is_of_programs(f->site->kind) || sizes->empty > GAPS * sizes->samples)
+		return calm;
+	double grown = mean[n - 1] - mean[0];
+	if (mean[n - 1] <= first_most(sizes) || f->sizes.bytes[n - 1] <= f->sizes.bytes[0] ||
+		mean[n - 1] - mean[n / 2] < LATER_HALF * grown || mean[n - 1] <= mean[n - 1 - n / 4])
+		return calm;
+	for (size_t i = 1; i < n; i++) {
+		rises += mean[i] > mean[i - 1];
+		if (mean[i] < mean[i - 1] - FALLS * grown)
+			return calm;
+	}
+	bool is_sure = n >= SURE_WINDOWS && f->sizes.at_s[n - 1] - f->sizes.at_s[0] >= SURE_S &&
+		       f->site->freed >= SURE_GROWN && f->sizes.z >= SURE_Z &&
+		       (double)rises >= SURE_RISES * (double)n && !may_be_loading(f, shown_process);
+	return is_sure ? TDM_LEAK_REPLACED : TDM_LEAK_OUTGROWN;
 }
 
 /*
@@ -303,6 +384,8 @@ enum tdm_leak_why tdm_leaks_judge_site(
 		return judge_ended(f);
 	if (f->windows >= TDM_LEAKS_SUSPECT_WINDOWS)
 		why = tdm_leaks_judge_watched(f, process);
+	if (why == TDM_LEAK_TURNS_OVER)
+		why = judge_sizes(f, process, why);
 	if (whys[why].verdict != TDM_FINDING_OK)
 		return why;
 	/* A leak may be too slow for the watching time; but a site whose old buffers are freed, or that has stopped

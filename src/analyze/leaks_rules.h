@@ -20,9 +20,14 @@ struct tdm_leaks_facts {
 	double floor[TDM_LEAKS_WINDOWS], bytes[TDM_LEAKS_WINDOWS], at_s[TDM_LEAKS_WINDOWS];
 	size_t windows, rises;
 	double z, grown;
+	struct {
+		double bytes[TDM_LEAKS_WINDOWS], mean[TDM_LEAKS_WINDOWS], at_s[TDM_LEAKS_WINDOWS];
+		size_t windows;
+		double z; /* of the mean */
+	} sizes;          /* of all buffers, old or not; empty if the site frees nothing */
 };
 
-/* Fills in the facts that follow from the floor of `site`. */
+/* Fills in the facts that follow from the floor and the sizes of `site`. */
 void tdm_leaks_measure(struct tdm_leaks_facts *facts);
 
 /*

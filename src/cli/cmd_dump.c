@@ -97,12 +97,14 @@ static int run_request(struct request *request)
 		tdm_ledgers_report(&ledgers, request->ascii, &request->report);
 		code = print_report(request);
 	}
+	int checked =
+		code == 0 ? tdm_ledgers_check(request->cmd, &ledgers, &request->pids, &request->report.filter) : 0;
 	if (code == 0 && request->reap) {
 		reap(request, &ledgers);
 		tdm_ledger_reap_dirs(request->report.dir);
 	}
 	tdm_ledgers_done(&ledgers);
-	return code;
+	return code != 0 ? code : checked;
 }
 
 static int cmd_dump_run(struct tdm_args *args)

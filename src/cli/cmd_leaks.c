@@ -132,6 +132,8 @@ static int judge(struct request *request, struct tdm_leaks *leaks, const struct 
 	request->report.result = &result;
 	request->report.interval_ns = request->watch_ns != 0 ? request->interval_ns : 0;
 	int code = print_report(request, exit_code(request, ledgers));
+	int checked = tdm_ledgers_check(request->cmd, ledgers, &request->pids, &request->live.filter);
+	code = checked != 0 ? checked : code;
 	tdm_findings_done(&findings);
 	return code;
 }

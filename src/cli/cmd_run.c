@@ -15,6 +15,7 @@
 #include "ledger/ledger_dir.h"
 #include "ledger/ledger_reap.h"
 #include "report/live_report.h"
+#include "sources/sys_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -110,8 +111,29 @@ static void keep_ledger(const struct request *request, const char *path)
 	free(target);
 }
 
+/* The processes that still run and are not in the picture. */
+static void find_left(const struct tdm_child_end *child, const struct tdm_picture *picture, struct tdm_run_left *left,
+	struct tdm_run_end *end)
+{
+	char path[32];
+	end->left = left;
+	end->has_left = child->has_left && child->left_count == 0;
+	for (size_t i = 0; i < child->left_count; i++) {
+		size_t p = 0;
+		while (p < picture->process_count && picture->processes[p].pid != child->left[i])
+			p++;
+		if (p != picture->process_count)
+			continue;
+		struct tdm_run_left *one = &left[end->left_count++];
+		one->pid = child->left[i];
+		snprintf(path, sizeof path, "/proc/%" PRId32 "/comm", one->pid);
+		tdm_sys_file_text(AT_FDCWD, path, one->comm, sizeof one->comm);
+		end->has_left = true;
+	}
+}
+
 /* Removes what is no longer needed. Processes that still run keep their ledgers and the directory. */
-static void clean_up(const struct request *request, const struct tdm_ledgers *ledgers)
+static void clean_up(const struct request *request, const struct tdm_ledgers *ledgers, bool has_left)
 {
 	const struct tdm_picture *picture = ledgers->picture;
 	for (size_t i = 0; picture != NULL && i < picture->process_count; i++) {
@@ -126,7 +148,7 @@ static void clean_up(const struct request *request, const struct tdm_ledgers *le
 	for (size_t i = 0; picture != NULL && !request->keep && i < picture->problem_count; i++)
 		if (picture->problems[i].is_unread)
 			tdm_ledger_reap(picture->problems[i].path);
-	int err = tdm_ledger_reap_run(request->own);
+	int err = has_left ? -EBUSY : tdm_ledger_reap_run(request->own);
 	if (err != 0 && err != -ENOENT)
 		tdm_cmd_say("tidemark: ledgers stay in %s", request->own);
 	rmdir(request->base); /* only succeeds if it is empty */
@@ -186,10 +208,13 @@ static int run_program(struct request *request, char **command)
 		.signal = child.signal,
 		.took_ns = tdm_clock_ns() - begin,
 	};
+	struct tdm_run_left left[TDM_CHILD_LEFT_MAX] = { 0 };
 	if (tdm_ledgers_open(request->cmd, (struct tdm_state_options){ .ledger_dir = request->own }, &ledgers) == 0 &&
-		tdm_ledgers_look(request->cmd, &ledgers, 0) == 0)
+		tdm_ledgers_look(request->cmd, &ledgers, 0) == 0) {
+		find_left(&child, ledgers.picture, left, &end);
 		print_summary(request, &ledgers, &end);
-	clean_up(request, &ledgers);
+	}
+	clean_up(request, &ledgers, child.has_left);
 	tdm_ledgers_done(&ledgers);
 	return child.exit_code;
 }

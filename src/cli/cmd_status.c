@@ -17,6 +17,7 @@ struct request {
 	const struct tdm_cmd *cmd;
 	bool json, watch, all, ascii, no_colour;
 	const char *filename; /* NULL: standard output */
+	struct tdm_pids pids;
 	struct tdm_pick pick;
 	unsigned interval_ms, count;
 	struct tdm_machine machine;
@@ -40,23 +41,6 @@ static void make_report(const struct request *request, const struct tdm_picture 
 	}
 }
 
-/* Naming a device that is not there is an error: devices do not come and go. */
-static int check_device(const struct request *request, const struct tdm_picture *picture)
-{
-	for (size_t i = 0; request->pick.device != NULL && i < picture->device_count; i++)
-		if (tdm_pick_is(&picture->devices[i], i, request->pick.device))
-			return 0;
-	if (request->pick.device == NULL)
-		return 0;
-	if (picture->device_count == 0)
-		return tdm_cmd_error(request->cmd,
-			"no device '%s': no card and no tracked process is visible; see 'tidemark doctor'",
-			request->pick.device);
-	return tdm_cmd_error(request->cmd,
-		"no device '%s' among the %zu that are visible; 'tidemark status' lists them", request->pick.device,
-		picture->device_count);
-}
-
 static int write_file(const struct request *request, const struct tdm_buf *out)
 {
 	int err = tdm_buf_failed(out) ? -ENOMEM : tdm_file_replace(request->filename, out->data, out->len);
@@ -71,7 +55,7 @@ static int run_once(const struct request *request)
 	struct tdm_buf out;
 	if (picture == NULL)
 		return tdm_cmd_error(request->cmd, "out of memory");
-	int code = check_device(request, picture);
+	int code = tdm_check_pick(request->cmd, &request->pick, picture);
 	if (code != 0)
 		return code;
 	tdm_buf_init(&out);
@@ -103,6 +87,8 @@ static int watch_turn(void *context, bool is_first, struct tdm_buf *out)
 /* Some options imply others. */
 static void settle(struct request *request)
 {
+	request->pick.pids = request->pids.list;
+	request->pick.pid_count = request->pids.count;
 	request->json |= request->filename != NULL;
 	if (request->filename != NULL && strcmp(request->filename, "-") == 0)
 		request->filename = NULL;
@@ -137,7 +123,7 @@ static const struct tdm_opt status_opts[] = {
 	{ "filename", 'f', "FILE", "write the JSON to FILE, replacing it in one step; '-' is standard output",
 		TDM_TAKE_TEXT(struct request, filename) },
 	{ TDM_OPT_DEVICE(struct request, pick.device) },
-	{ TDM_OPT_PID(struct request, pick.pid) },
+	{ TDM_OPT_PID(struct request, pids) },
 	{ "all", 'a', NULL, "also list ended processes that have left a ledger", TDM_TAKE_FLAG(struct request, all) },
 	{ "watch", 'w', NULL, "print repeatedly until interrupted; with --json, one document per line",
 		TDM_TAKE_FLAG(struct request, watch) },
@@ -161,8 +147,8 @@ const struct tdm_cmd tdm_cmd_status = {
 	.name = "status",
 	.alias = "smi",
 	.summary = "show devices, their memory and who holds it, once",
-	.usage = "[-d DEV] [-p PID] [--all] [--watch] [-r MS] [-n N] [--ascii] [--no-color]\n"
-		 "--json [-f FILE] [-d DEV] [-p PID] [--all] [--watch] [-r MS] [-n N]",
+	.usage = "[-d DEV] [-p PID]... [--all] [--watch] [-r MS] [-n N] [--ascii] [--no-color]\n"
+		 "--json [-f FILE] [-d DEV] [-p PID]... [--all] [--watch] [-r MS] [-n N]",
 	.description =
 		"Prints a block for each device (its identity and telemetry; used, free and the largest free block for "
 		"each kind of memory; and what its L1 is used for), then the processes with what each one holds, then "

@@ -16,6 +16,7 @@
 struct request {
 	const struct tdm_cmd *cmd;
 	struct tdm_tui_options options;
+	struct tdm_pids pids;
 	bool once;
 	struct tdm_state *state;
 };
@@ -86,8 +87,11 @@ static int make_frame(void *context, bool is_first, struct tdm_buf *out)
 	(void)is_first;
 	if (picture == NULL)
 		return tdm_cmd_error(request->cmd, "out of memory");
+	int code = request->once ? tdm_check_pick(request->cmd, &request->options.pick, picture) : 0;
+	if (code != 0)
+		return code;
 	const struct tdm_top_frame frame = { .picture = picture,
-		.pick = { .device = request->options.device, .pid = request->options.pid },
+		.pick = request->options.pick,
 		.term = tdm_cmd_term(request->options.ascii, request->options.no_colour),
 		.interval_ms = request->once ? 0 : request->options.interval_ms };
 	tdm_top_frame(&frame, out);
@@ -103,6 +107,8 @@ static int cmd_top_run(struct tdm_args *args)
 	int code = tdm_args_read(args, &request);
 	if (code != 0)
 		return code;
+	request.options.pick.pids = request.pids.list;
+	request.options.pick.pid_count = request.pids.count;
 	const struct tdm_state_options options = { .once = request.once };
 	request.state = tdm_state_new(&options);
 	if (request.state == NULL)
@@ -119,8 +125,8 @@ static int cmd_top_run(struct tdm_args *args)
 static const struct tdm_opt top_opts[] = {
 	{ "refresh", 'r', "MS", "refresh every MS milliseconds, at least 100 (default: 1000)",
 		TDM_TAKE_U32(struct request, options.interval_ms, TDM_REFRESH_MIN_MS, TDM_REFRESH_MAX_MS) },
-	{ TDM_OPT_DEVICE(struct request, options.device) },
-	{ TDM_OPT_PID(struct request, options.pid) },
+	{ TDM_OPT_DEVICE(struct request, options.pick.device) },
+	{ TDM_OPT_PID(struct request, pids) },
 	{ "frames", 'n', "N", "exit after N refreshes", TDM_TAKE_U32(struct request, options.frames, 1, 0) },
 	{ "once", '1', NULL, "print one plain frame and exit, even on a terminal",
 		TDM_TAKE_FLAG(struct request, once) },
@@ -141,7 +147,7 @@ static const struct tdm_example top_examples[] = {
 const struct tdm_cmd tdm_cmd_top = {
 	.name = "top",
 	.summary = "watch the memory of all devices and who holds it, live",
-	.usage = "[-r MS] [-d DEV] [-p PID] [-n N] [--once] [--ascii] [--no-color] [--read-only]",
+	.usage = "[-r MS] [-d DEV] [-p PID]... [-n N] [--once] [--ascii] [--no-color] [--read-only]",
 	.description =
 		"Shows the memory of every device by kind, and the processes that hold it, from the reports of "
 		"programs with libtidemark, from tt-metal's shared memory, and from the driver. Nothing has to be "

@@ -3,6 +3,7 @@
 #include "ledger/ledger_list.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 int tdm_ledgers_open(const struct tdm_cmd *cmd, struct tdm_state_options options, struct tdm_ledgers *ledgers)
 {
@@ -21,6 +22,23 @@ int tdm_ledgers_look(const struct tdm_cmd *cmd, struct tdm_ledgers *ledgers, uns
 	if (err != 0 && err != -EOVERFLOW)
 		return tdm_cmd_error(
 			cmd, "cannot list %s: %s", tdm_state_ledger_dir(ledgers->state), tdm_err_text(err));
+	return 0;
+}
+
+int tdm_ledgers_check(const struct tdm_cmd *cmd, const struct tdm_ledgers *ledgers, const struct tdm_pids *pids,
+	const struct tdm_buffer_filter *filter)
+{
+	const struct tdm_picture *picture = ledgers->picture;
+	const struct tdm_pick pick = { .pids = pids->list, .pid_count = pids->count };
+	int32_t missing = tdm_pick_missing(&pick, picture);
+	if (missing != 0)
+		return tdm_cmd_error(cmd, "no ledger of process %" PRId32 " can be read in %s", missing,
+			tdm_state_ledger_dir(ledgers->state));
+	for (size_t i = 0; filter->has_device && i < picture->holding_count; i++)
+		if (picture->holdings[i].number == filter->device)
+			return 0;
+	if (filter->has_device)
+		return tdm_cmd_error(cmd, "no process that can be read uses device %" PRIu32, filter->device);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #define TDM_CLI_LEDGERS_H
 
 #include "cli/cmd.h"
+#include "cli/options.h"
 #include "report/live_report.h"
 #include "state/state.h"
 
@@ -17,6 +18,11 @@ int tdm_ledgers_open(const struct tdm_cmd *cmd, struct tdm_state_options options
 
 /* A new picture. 0, or the exit code after a message. */
 int tdm_ledgers_look(const struct tdm_cmd *cmd, struct tdm_ledgers *ledgers, unsigned more_parts);
+
+/* 0, or the exit code after a message: the last picture has no readable ledger of a process that the user named, or
+ * none of them uses the named device. */
+int tdm_ledgers_check(const struct tdm_cmd *cmd, const struct tdm_ledgers *ledgers, const struct tdm_pids *pids,
+	const struct tdm_buffer_filter *filter);
 
 /* Fills in what every report on ledgers starts from: where they are, what was read, and the terminal, ASCII only if
  * asked. */

@@ -4,7 +4,6 @@
 #include "base/duration.h"
 #include "base/units.h"
 #include "plot/plot.h"
-#include "state/pick.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -211,6 +210,30 @@ int tdm_take_chart_scale(const struct tdm_cmd *cmd, const struct tdm_opt *opt, c
 	options->scale = strtod(value, &end);
 	if (*end != '\0' || !(options->scale >= 0.25 && options->scale <= 8))
 		return refuse(cmd, opt, value, "a number from 0.25 to 8");
+	return 0;
+}
+
+static bool has_device(const struct tdm_picture *picture, const char *name)
+{
+	for (size_t i = 0; i < picture->device_count; i++)
+		if (tdm_pick_is(&picture->devices[i], i, name))
+			return true;
+	return false;
+}
+
+int tdm_check_pick(const struct tdm_cmd *cmd, const struct tdm_pick *pick, const struct tdm_picture *picture)
+{
+	int32_t pid = tdm_pick_missing(pick, picture);
+	if (pick->device != NULL && picture->device_count == 0)
+		return tdm_cmd_error(cmd,
+			"no device '%s': no card and no tracked process is visible; see 'tidemark doctor'",
+			pick->device);
+	if (pick->device != NULL && !has_device(picture, pick->device))
+		return tdm_cmd_error(cmd, "no device '%s' among the %zu that are visible; 'tidemark status' lists them",
+			pick->device, picture->device_count);
+	if (pid != 0)
+		return tdm_cmd_error(cmd,
+			"no process %" PRId32 " is known to use a device; 'tidemark status' lists those that do", pid);
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #define TDM_CLI_OPTIONS_H
 
 #include "cli/cmd.h"
+#include "state/pick.h"
 
 enum { TDM_LIST_MAX = 1024, TDM_REFRESH_MIN_MS = 100, TDM_REFRESH_MAX_MS = 86400000, TDM_REFRESH_DEFAULT_MS = 1000 };
 
@@ -61,9 +62,9 @@ tdm_take tdm_take_flag, tdm_take_text, tdm_take_texts, tdm_take_number, tdm_take
 		"show only this device: its number, /dev/tenstorrent/N, PCI address, chip id, or #N for its place in " \
 		"the list, from 0",                                                                                    \
 		TDM_INTO(tdm_take_device, type, member, const char *)
-#define TDM_OPT_PID(type, member)                                                 \
-	"pid", 'p', "PID", "show only this process and the devices that it uses", \
-		TDM_INTO(tdm_take_pid, type, member, int32_t)
+#define TDM_OPT_PID(type, member)                                                                  \
+	"pid", 'p', "PID", "show only this process and the devices that it uses; may be repeated", \
+		TDM_INTO(tdm_take_pids, type, member, struct tdm_pids)
 
 /* For the views of buffers: which buffers. */
 #define TDM_OPT_PIDS(type, member)                                    \
@@ -87,6 +88,9 @@ tdm_take tdm_take_flag, tdm_take_text, tdm_take_texts, tdm_take_number, tdm_take
 #define TDM_OPT_CHART_SCALE(type, member)                                          \
 	"scale", 0, "NUMBER", "scale of the chart: 2 for high-resolution screens", \
 		TDM_INTO(tdm_take_chart_scale, type, member, struct tdm_plot_options)
+
+/* 0, or the exit code after a message: the device or a process that the user named is not in the picture. */
+int tdm_check_pick(const struct tdm_cmd *cmd, const struct tdm_pick *pick, const struct tdm_picture *picture);
 
 /* Prints where the chart is, and which fonts its text lacks. */
 void tdm_chart_said(const struct tdm_cmd *cmd, const char *path);

@@ -1,9 +1,11 @@
 #include "cli/phase_inputs.h"
 #include "analyze/capture_stock.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/reserve.h"
-#include "ledger/ledger_list.h"
+#include "ledger/ledger_dir.h"
 #include "ledger/reader.h"
+#include "sources/follower.h"
 #include "sources/format.h"
 #include "sources/ledger_phases.h"
 
@@ -106,37 +108,43 @@ static int read_path(struct tdm_phase_inputs *r, const char *path)
 	return code;
 }
 
-struct search {
-	struct tdm_phase_inputs *request;
-	size_t found;
-	int err;
-};
-
-static void look_at(void *context, const struct tdm_ledger_entry *entry)
+static int ignore_event(void *context, struct tdm_event *event)
 {
-	struct search *search = context;
-	if (search->err != 0 || entry->folder_err != 0)
-		return;
-	search->found++;
-	search->err = read_ledger(search->request, entry->path);
+	(void)context, (void)event;
+	return 0;
 }
 
+/* A process may be known by another pid than the one in the name of its ledger: the follower finds it. */
 static int read_pid(struct tdm_phase_inputs *r, int32_t pid)
 {
-	struct search search = { r, 0, 0 };
-	struct tdm_ledger_search ledgers = { .dir = r->dir, .pids = &pid, .pid_count = 1, .each = look_at };
-	ledgers.context = &search;
-	int err = tdm_ledger_list(&ledgers);
+	const struct tdm_follow_options options = { .dir = r->dir, .pids = &pid, .pid_count = 1 };
+	const struct tdm_follow_sink sink = { .event = ignore_event };
+	struct tdm_follower *follower = tdm_follower_new(&options);
+	size_t found = 0;
+	int code = 0;
+	if (follower == NULL || tdm_follower_look(follower, &sink, tdm_clock_ns()) != 0) {
+		tdm_follower_free(follower);
+		return tdm_cmd_error(r->cmd, "out of memory");
+	}
+	for (size_t i = 0; i < tdm_follower_count(follower) && code == 0; i++) {
+		const struct tdm_followed *item = tdm_follower_get(follower, i);
+		if (!item->is_known && item->err == 0)
+			continue; /* another process */
+		found++;
+		code = read_ledger(r, item->path);
+	}
+	int err = tdm_follower_err(follower);
 	if (err != 0) {
 		fail(r, tdm_ledger_dir(r->dir), tdm_err_text(err));
-	} else if (search.found == 0) {
+	} else if (found == 0) {
 		tdm_cmd_error(r->cmd,
 			"process %" PRId32
 			" has no ledger in %s: it is not tracked, or its ledger is elsewhere (--dir)",
 			pid, tdm_ledger_dir(r->dir));
 		r->failed = true;
 	}
-	return search.err;
+	tdm_follower_free(follower);
+	return code;
 }
 
 struct reading {

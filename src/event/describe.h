@@ -41,6 +41,7 @@ struct tdm_process {
 	uint8_t life;            /* enum tdm_life */
 	int32_t seen_pid;        /* its pid in the reader's namespace; 0: none */
 	bool is_held;            /* proof of seen_pid: that process holds the writer's lock */
+	bool is_claimed;         /* `pid` is only what the file says: the file's owner has no such process */
 	bool is_stuck;           /* its ledger cannot be read now; the figures are the last good ones */
 	bool closed;             /* it said goodbye; one that ended without doing so crashed, was killed or replaced */
 	char comm[TDM_COMM_CAP]; /* terminated, like `command` */

@@ -187,14 +187,20 @@ static void put_pieces(const struct words *w, const char *at)
 
 /* Leaks. */
 
-#define GROWTH                                                                                \
-	"grew |by {bytes_per_second} a second |over {watched_ns}: |{grown} came and stayed, " \
-	"|{freed_old/old one was freed/old ones were freed/and none that was old has been freed}"
+#define GROWTH                                                                                                      \
+	"grew |by {bytes_per_second} a second |over {watched_ns}: |{grown} came and stayed"                         \
+	"|, under {names/name/names}|, {freed_old/old one was freed/old ones were freed/and none that was old has " \
+	"been freed}"
 #define LIVES "|; freed ones of this site lived {lived}|; the oldest here is {oldest_ns} old"
+#define REPLACEMENT                                                       \
+	"grew |by {bytes_per_second} a second |over {watched_ns}: |each " \
+	"buffer that is freed has been replaced by a larger one|; {freed/was/were} seen to be freed"
 static const char *const leak_sentences[TDM_LEAK_WHY_COUNT] = {
 	[TDM_LEAK_GROWS] = GROWTH LIVES,
+	[TDM_LEAK_REPLACED] = REPLACEMENT,
 	[TDM_LEAK_AT_EXIT] = "{held}| {=buffers/was/were} never freed: the program ended by itself",
 	[TDM_LEAK_UNSURE] = GROWTH LIVES "|; too little to be sure: watch longer",
+	[TDM_LEAK_OUTGROWN] = REPLACEMENT "|; too little to be sure: watch longer",
 	[TDM_LEAK_SLOWS] = GROWTH "|; but slower and slower: a cache that fills, or a warm-up",
 	[TDM_LEAK_LATE] = GROWTH "|; it began while it was watched: watch again",
 	[TDM_LEAK_LOADING] = GROWTH "|; but the program may still be loading: watch again when it works",
@@ -217,15 +223,13 @@ static void put_site(const struct words *w)
 	const struct tdm_picture *picture = w->view->picture;
 	uint32_t depth;
 	tdm_picture_stack(picture, about->stack, &depth);
-	if (number(w, "many_sites") == 1)
-		put(w, "(many sites)");
-	else if (about->name != NULL && about->name[0] != '\0')
+	if (about->name != NULL && about->name[0] != '\0')
 		tdm_cell_text(w->out, about->name, w->view->term.utf8);
 	else if (depth != 0)
 		tdm_stack_site(picture, tdm_stack_symbols_get(&w->view->symbols, picture, about->process), about->stack,
 			true, w->out);
 	else
-		put(w, "(no name, no stack)");
+		put(w, number(w, "many_sites") == 1 ? "(many sites)" : "(no name, no stack)");
 }
 
 static void put_leak_head(const struct words *w)

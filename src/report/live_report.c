@@ -9,7 +9,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { DEVICE_COLUMNS = 16, STACK_INDENT = 8 };
+/* Anybody can make any number of files: at most UNREAD_SHOWN of those that cannot be read are named. */
+enum { DEVICE_COLUMNS = 16, STACK_INDENT = 8, UNREAD_SHOWN = 10 };
 
 /* A count that is worth mentioning unless it is 0. */
 struct item {
@@ -77,7 +78,7 @@ static void put_head(
 		tdm_term_style(term, TDM_STYLE_OFF));
 	if (who->generation != 0)
 		tdm_buf_printf(out, ", program %" PRIu32, who->generation + 1);
-	tdm_buf_puts(out, ": ");
+	tdm_buf_puts(out, process->is_claimed ? " (claimed): " : ": ");
 	tdm_cell_text(out, tdm_picture_command(process), term->utf8);
 	tdm_buf_puts(out, "\n  ");
 	if (who->life == TDM_LIFE_ENDED)
@@ -93,6 +94,8 @@ static void put_head(
 	tdm_buf_puts(out, process->phase[0] != '\0' ? ", phase " : "");
 	tdm_cell_text(out, process->phase, term->utf8);
 	tdm_buf_putc(out, '\n');
+	if (process->is_claimed)
+		tdm_buf_printf(out, "  %s\n", tdm_picture_claim(who));
 	if (put_items(out, losses, sizeof losses / sizeof *losses))
 		tdm_buf_putc(out, '\n');
 }
@@ -235,6 +238,7 @@ static void json_process(const struct tdm_picture_process *process, struct tdm_j
 {
 	const struct tdm_process *who = process->who;
 	tdm_json_put_u64(json, "pid", (uint64_t)process->pid);
+	tdm_json_put_bool(json, "claimed", process->is_claimed);
 	tdm_json_put_u64(json, "start_time", who->start_time);
 	tdm_json_put_u64(json, "generation", who->generation);
 	tdm_json_put_u64(json, "pid_namespace", who->pid_namespace);
@@ -311,6 +315,7 @@ size_t tdm_live_unread_count(const struct tdm_live_report *report)
 void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out)
 {
 	size_t count = tdm_live_unread_count(report);
+	size_t named = 0;
 	bool is_denied = false;
 	if (count != 0)
 		tdm_buf_printf(out, "%s that could not be read:\n", count == 1 ? "A ledger" : "Ledgers");
@@ -318,11 +323,18 @@ void tdm_live_unread(const struct tdm_live_report *report, struct tdm_buf *out)
 		const struct tdm_picture_problem *problem = &report->picture->problems[i];
 		if (!problem->is_unread)
 			continue;
-		tdm_buf_puts(out, "  ");
-		tdm_cell_text(out, problem->place, report->term.utf8);
-		tdm_buf_printf(out, ": %s\n", problem->text);
+		if (named++ < UNREAD_SHOWN) {
+			tdm_buf_puts(out, "  ");
+			tdm_cell_text(out, problem->place, report->term.utf8);
+			tdm_buf_printf(out, ": %s\n", problem->text);
+		}
 		is_denied |= problem->err == -EACCES || problem->err == -EPERM;
 	}
+	tdm_put_rest(out, count, UNREAD_SHOWN);
+	for (size_t i = 0; i < report->picture->problem_count; i++)
+		if (report->picture->problems[i].err == -EOVERFLOW && report->picture->problems[i].place[0] != '\0')
+			tdm_buf_printf(
+				out, "%s: %s\n", report->picture->problems[i].place, report->picture->problems[i].text);
 	if (is_denied)
 		tdm_buf_puts(out,
 			"(a ledger that may not be read is another user's: look as that user or as root, or start the "

@@ -34,6 +34,12 @@ struct tdm_run_end {
 	int signal;           /* that killed it; 0: none */
 	uint64_t took_ns;
 	uint64_t still_running; /* its processes that still run */
+	bool has_left;          /* processes that it started still run and have no ledger; `left` may be incomplete */
+	const struct tdm_run_left {
+		int32_t pid;
+		char comm[TDM_COMM_CAP];
+	} * left;
+	size_t left_count;
 };
 
 /* For each process: peaks, live memory, and what was never freed. */

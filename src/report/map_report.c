@@ -29,7 +29,7 @@ struct tdm_device_map_query *tdm_map_scenes(const struct tdm_live_report *report
 		bool has_running = false;
 		for (size_t h = 0; h < picture->holding_count; h++) {
 			const struct tdm_holding *holding = &picture->holdings[h];
-			bool has_ended = picture->processes[holding->process].life == TDM_LIFE_ENDED;
+			bool has_ended = !tdm_picture_counts(&picture->processes[holding->process]);
 			if (holding->device != d ||
 				(report->filter.has_device && holding->number != report->filter.device) ||
 				(has_ended ? tdm_holding_buffer_count(holding) == 0 : has_running))

@@ -272,7 +272,7 @@ void tdm_map_scene_text(const struct tdm_live_report *report, const struct tdm_d
 	uint64_t running = 0;
 	for (size_t i = 0; i < picture->holding_count; i++)
 		running += picture->holdings[i].device == scene->device &&
-			   picture->processes[picture->holdings[i].process].life != TDM_LIFE_ENDED;
+			   tdm_picture_counts(&picture->processes[picture->holdings[i].process]);
 	put_title(&view, running);
 	for (unsigned k = 0; k < TDM_DEVICE_MAP_REGIONS; k++)
 		put_region(&view, &map->regions[k], scene->process == TDM_INDEX_NONE && running > 1);

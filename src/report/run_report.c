@@ -89,6 +89,15 @@ static void put_end(const struct tdm_live_report *report, const struct tdm_run_e
 		tdm_buf_printf(out,
 			"tidemark: %" PRIu64 " of its processes still run%s; their figures are those of now\n",
 			end->still_running, end->still_running == 1 ? "s" : "");
+	if (!end->has_left)
+		return;
+	tdm_buf_puts(out, "tidemark: still running, without a report so far:");
+	for (size_t i = 0; i < end->left_count; i++) {
+		tdm_buf_printf(out, "%s %" PRId32 " (", i != 0 ? "," : "", end->left[i].pid);
+		tdm_cell_text(out, end->left[i].comm, report->term.utf8);
+		tdm_buf_putc(out, ')');
+	}
+	tdm_buf_puts(out, end->left_count == 0 ? " processes that it started\n" : "\n");
 }
 
 void tdm_run_text(const struct tdm_live_report *report, const struct tdm_run_end *end, struct tdm_buf *out)
@@ -96,7 +105,7 @@ void tdm_run_text(const struct tdm_live_report *report, const struct tdm_run_end
 	put_end(report, end, out);
 	tdm_buf_puts(out, report->picture->process_count != 0 ? "\n" : "");
 	tdm_live_text_processes(report, put_sites, out);
-	if (report->picture->process_count == 0)
+	if (report->picture->process_count == 0 && !end->has_left)
 		tdm_buf_puts(out, "tidemark: it made no ledger: it reported no device memory. Programs are seen when "
 				  "they, or the runtime that\n"
 				  "tidemark: they use, are built with libtidemark; setuid programs, and those that set "
@@ -115,6 +124,11 @@ void tdm_run_json(const struct tdm_live_report *report, const struct tdm_run_end
 	tdm_json_put_known(json, "signal", end->signal != 0, (uint64_t)end->signal);
 	tdm_json_put_u64(json, "duration_ns", end->took_ns);
 	tdm_json_put_u64(json, "still_running", end->still_running);
+	tdm_json_put_bool(json, "left_without_report", end->has_left);
+	tdm_json_put_array(json, "left_pids");
+	for (size_t i = 0; i < end->left_count; i++)
+		tdm_json_u64(json, (uint64_t)end->left[i].pid);
+	tdm_json_array_end(json);
 	tdm_live_json_processes(report, put_sites, json);
 	tdm_live_json_problems(report, json);
 	tdm_json_object_end(json);

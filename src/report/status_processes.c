@@ -128,7 +128,7 @@ static struct row *find_rows(const struct tdm_status_report *report, size_t *cou
 		if (process->holding_count == 0 && tdm_pick_takes_process(&report->pick, picture, p))
 			rows[(*count)++] = process_row(picture, process, NULL);
 	}
-	for (size_t i = 0; i < 2 * picture->device_count && rows != NULL && report->pick.pid == 0; i++)
+	for (size_t i = 0; i < 2 * picture->device_count && rows != NULL && report->pick.pid_count == 0; i++)
 		if (tdm_pick_takes_device(&report->pick, picture, i / 2))
 			*extra += extra_row(picture, i / 2, i % 2 != 0, &rows[*count + *extra]);
 	return rows;
@@ -143,7 +143,7 @@ static void put_who(const struct tdm_field *field, struct tdm_buf *out)
 		tdm_buf_puts(out, row->what);
 		return;
 	}
-	tdm_buf_printf(out, "%7" PRId32 " ", row->process->pid);
+	tdm_buf_printf(out, "%7" PRId32 "%c", row->process->pid, row->process->is_claimed ? '?' : ' ');
 	tdm_cell_put(out, tdm_str_of(row->process->user), USER_COLUMNS, true);
 }
 
@@ -194,6 +194,7 @@ static void json_memory(const struct tdm_field *field, struct tdm_json *json)
 		{ NULL, "state", ROW(state) },
 		{ NULL, "crashed", PROCESS(crashed) },
 		{ NULL, "replaced", PROCESS(replaced) },
+		{ NULL, "claimed", PROCESS(is_claimed) },
 		{ NULL, "container", PROCESS(in_container) },
 		{ NULL, "phase", PROCESS(phase), .flags = TDM_ZERO_IS_UNKNOWN },
 		{ NULL, "start_time", PROCESS(start_time), .flags = TDM_ZERO_IS_UNKNOWN },

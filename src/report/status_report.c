@@ -58,8 +58,10 @@ static void put_nothing(const struct tdm_status_report *report, struct tdm_buf *
 			"No card and no tracked process is visible: try 'tidemark demo', which needs no card, and see "
 			"'tidemark doctor', which says what was looked for.",
 			out);
-	else if (report->pick.pid != 0)
-		tdm_buf_printf(out, "No process %" PRId32 " is known to use a device.\n", report->pick.pid);
+	else if (report->pick.pid_count == 1)
+		tdm_buf_printf(out, "No process %" PRId32 " is known to use a device.\n", report->pick.pids[0]);
+	else if (report->pick.pid_count != 0)
+		tdm_buf_puts(out, "None of the named processes is known to use a device.\n");
 	else
 		tdm_buf_puts(out, "None of the devices that are visible was asked for.\n");
 }

@@ -69,8 +69,11 @@ static void put_system(const struct tdm_top_frame *frame, struct tdm_buf *out)
 		tdm_buf_printf(out, " of %zu", picture->device_count);
 	if (picture->device_count == 0) {
 		tdm_buf_puts(out, " (no card and no tracked process is visible; see 'tidemark doctor')");
-	} else if (devices == 0 && frame->pick.pid != 0) {
-		tdm_buf_printf(out, " (process %" PRId32 " uses none", frame->pick.pid);
+	} else if (devices == 0 && frame->pick.pid_count != 0) {
+		if (frame->pick.pid_count == 1)
+			tdm_buf_printf(out, " (process %" PRId32 " uses none", frame->pick.pids[0]);
+		else
+			tdm_buf_puts(out, " (the named processes use none");
 		put_between(frame, " that is '", frame->pick.device, "'", out);
 		tdm_buf_putc(out, ')');
 	} else if (devices == 0) {
@@ -200,7 +203,7 @@ static void put_holding(const struct tdm_top_frame *frame, const struct tdm_hold
 {
 	const struct tdm_picture_process *process = &frame->picture->processes[holding->process];
 	bool any = false;
-	tdm_buf_printf(out, "    %7" PRId32 " ", process->pid);
+	tdm_buf_printf(out, "    %7" PRId32 "%c", process->pid, process->is_claimed ? '?' : ' ');
 	size_t used = put_text(frame, process->user, USER_COLUMNS, out);
 	tdm_buf_fill(out, ' ', USER_COLUMNS + 1 - used);
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {

@@ -7,6 +7,7 @@
 #include "ledger/ledger_list.h"
 #include "sources/follow_device.h"
 #include "sources/ledger_event.h"
+#include "sources/proc_facts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,12 +28,16 @@ struct item {
 	struct tdm_ledger *ledger;       /* NULL: it cannot be opened, or the process has ended */
 	bool is_listed;                  /* it was in the last listing of the directory */
 	bool is_fresh;                   /* it was opened in this look */
+	bool is_other;                   /* its process was not asked for, though one of its pids looks like it */
 	bool has_ended, is_broken;       /* is_broken: it can no longer be read */
 	bool was_told;                   /* a PROCESS event was given */
 	struct tdm_follow_device *lanes; /* its devices */
 	size_t lane_count;
 	size_t modules_given;
 	uint32_t phase_count;
+	bool is_judged; /* is_claimed is set, for this holder of the lock */
+	bool is_claimed;
+	int32_t judged_holder;
 	uint64_t found_ns, retry_ns, wait_ns, read_ns; /* monotonic clock */
 };
 
@@ -45,6 +50,8 @@ struct tdm_follower {
 	uint32_t next_number;
 	uint64_t cut, others, deaths;
 	int err;
+	int32_t *names; /* pids in the names of the ledgers that were asked for */
+	size_t name_cap;
 	uint64_t list_ns;       /* when to list the directory again */
 	uint64_t pid_namespace; /* this process's own; 0: unknown */
 	bool out_of_memory;
@@ -82,6 +89,7 @@ void tdm_follower_free(struct tdm_follower *f)
 	for (size_t i = 0; i < f->count; i++)
 		item_free(f->items[i]);
 	free(f->items);
+	free(f->names);
 	tdm_follow_room_done(&f->room);
 	tdm_map_done(&f->by_path);
 	tdm_map_done(&f->by_number);
@@ -167,6 +175,21 @@ static int drop_vanished(struct tdm_follower *f)
 	return err;
 }
 
+/* Ledgers are named after the pid that their process sees itself. One that this process sees may have others inside. */
+static size_t find_names(struct tdm_follower *f)
+{
+	size_t asked = f->options->pids != NULL ? f->options->pid_count : 0, count = asked;
+	if (tdm_reserve(&f->names, &f->name_cap, asked * (1 + TDM_PID_LEVELS), sizeof *f->names) != 0) {
+		f->out_of_memory = true;
+		return 0;
+	}
+	for (size_t i = 0; i < asked; i++) {
+		f->names[i] = f->options->pids[i];
+		count += tdm_proc_inner_pids(f->options->pids[i], f->names + count, TDM_PID_LEVELS);
+	}
+	return count;
+}
+
 static int list_files(struct tdm_follower *f, uint64_t now_ns)
 {
 	uint64_t begin = tdm_clock_ns();
@@ -181,11 +204,10 @@ static int list_files(struct tdm_follower *f, uint64_t now_ns)
 	}
 	for (size_t i = 0; i < f->count; i++)
 		f->items[i]->is_listed = false;
-	struct tdm_ledger_search search = { .dir = f->options->dir,
-		.pids = f->options->pids,
-		.pid_count = f->options->pid_count,
-		.each = note_entry,
-		.context = f };
+	struct tdm_ledger_search search = {
+		.dir = f->options->dir, .pid_count = find_names(f), .each = note_entry, .context = f
+	};
+	search.pids = f->options->pids != NULL ? f->names : NULL;
 	f->err = tdm_ledger_list(&search);
 	f->others = search.others;
 	f->cut += search.left_out;
@@ -257,19 +279,59 @@ static void open_item(const struct tdm_follower *f, struct item *item, uint64_t 
 
 /* The process. */
 
+/*
+ * Anybody can write any pid into a file. It is believed if that process holds the writer's lock and has the file's
+ * owner as a user; the lock's holder may be unknown, and so may the users of a process that this one cannot see.
+ */
+static bool is_claim(struct item *item, const struct tdm_process *who, int32_t holder)
+{
+	if (who->life == TDM_LIFE_ENDED || (item->is_judged && item->judged_holder == holder))
+		return item->is_claimed;
+	int has_user = holder == 0 || holder == who->pid ? tdm_proc_has_user(who->pid, who->uid) : 0;
+	item->is_judged = true;
+	item->judged_holder = holder;
+	item->is_claimed = has_user == 0 || (has_user < 0 && holder == 0);
+	return item->is_claimed;
+}
+
 /* A process in a container has another pid here than the one it knows itself. */
-static void place_process(const struct tdm_follower *f, struct tdm_process *who, int32_t holder, int32_t before)
+static void place_process(const struct tdm_follower *f, struct item *item, struct tdm_process *who, int32_t holder)
 {
 	bool same = f->pid_namespace != 0 && who->pid_namespace == f->pid_namespace;
-	who->seen_pid = same ? who->pid : holder != 0 ? holder : before;
+	who->is_claimed = same && is_claim(item, who, holder);
+	if (same)
+		who->seen_pid = who->is_claimed && holder != who->pid ? 0 : who->pid;
+	else
+		who->seen_pid = holder != 0 ? holder : item->out.who.seen_pid;
 	who->is_held = holder != 0 && holder == who->seen_pid;
+}
+
+static bool is_asked_for(const struct tdm_follower *f, const struct tdm_process *who)
+{
+	for (size_t i = 0; f->options->pids != NULL && i < f->options->pid_count; i++)
+		if (f->options->pids[i] == who->pid || f->options->pids[i] == who->seen_pid)
+			return true;
+	return f->options->pids == NULL;
+}
+
+/* Whether an item that was just opened is to be followed. */
+static bool is_followed(const struct tdm_follower *f, struct item *item, enum tdm_liveness liveness, int32_t holder)
+{
+	struct tdm_process who = tdm_ledger_process(item->ledger, liveness);
+	place_process(f, item, &who, holder);
+	item->is_other = !is_asked_for(f, &who);
+	if (item->is_other) {
+		tdm_ledger_close(item->ledger);
+		item->ledger = NULL;
+	}
+	return !item->is_other;
 }
 
 static int give_process(struct tdm_follower *f, struct item *item, enum tdm_liveness liveness, int32_t holder)
 {
 	struct tdm_process who = tdm_ledger_process(item->ledger, liveness);
 	struct tdm_event event = { .op = TDM_OP_PROCESS, .who = &who, .name = tdm_str_of(item->out.path) };
-	place_process(f, &who, holder, item->out.who.seen_pid);
+	place_process(f, item, &who, holder);
 	who.is_stuck = item->is_broken;
 	who.refused = tdm_max(who.refused, item->out.who.refused); /* a reopened ledger starts counting again */
 	bool is_same = item->was_told && memcmp(&who, &item->out.who, sizeof who) == 0;
@@ -404,6 +466,8 @@ static int look_at(struct tdm_follower *f, struct item *item, uint64_t now_ns)
 	int32_t holder;
 	/* Liveness is checked before the figures are read: those of a dead process are then final. */
 	enum tdm_liveness liveness = tdm_ledger_holder(item->ledger, &holder);
+	if (item->is_fresh && !is_followed(f, item, liveness, holder))
+		return 0;
 	if (item->is_broken && now_ns < item->retry_ns && liveness != TDM_DEAD)
 		return 0;
 	if (!item->is_fresh && is_still(item, liveness, now_ns) && !wants_more(f, item))
@@ -456,6 +520,8 @@ int tdm_follower_look(struct tdm_follower *f, const struct tdm_follow_sink *sink
 	for (size_t i = 0; i < f->count && err == 0; i++) {
 		struct item *item = f->items[i];
 		item->is_fresh = false;
+		if (item->is_other)
+			continue;
 		if (item->has_ended) {
 			err = look_back(f, item, now_ns);
 			continue;
@@ -488,7 +554,10 @@ uint64_t tdm_follower_cut(const struct tdm_follower *f)
 
 uint64_t tdm_follower_others(const struct tdm_follower *f)
 {
-	return f->others;
+	uint64_t others = f->others;
+	for (size_t i = 0; i < f->count; i++)
+		others += f->items[i]->is_other;
+	return others;
 }
 
 int tdm_follower_err(const struct tdm_follower *f)

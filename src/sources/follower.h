@@ -29,7 +29,7 @@ enum { TDM_FOLLOWED_MAX = 16384 }; /* ledgers; more are counted */
 struct tdm_follow_options {
 	const char *dir;          /* NULL: $TIDEMARK_DIR, else /dev/shm */
 	const char *const *paths; /* these files instead; ends with NULL; may be NULL */
-	const int32_t *pids;      /* only ledgers named after these pids; NULL: all */
+	const int32_t *pids;      /* only processes with these pids, for this process or for themselves; NULL: all */
 	size_t pid_count;
 	bool names_new;  /* a ledger being set up has a `text` at once, not only when it takes long */
 	bool keeps_gone; /* a ledger that was read is not forgotten when it is gone, unless there are very many */

@@ -52,7 +52,9 @@ static int may(const char *path, int mode)
 void tdm_probe_file(struct tdm_probe_file *file, const char *path)
 {
 	struct stat st;
-	*file = (struct tdm_probe_file){ .is_link = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) };
+	bool is_there = lstat(path, &st) == 0;
+	*file = (struct tdm_probe_file){ .is_link = is_there && S_ISLNK(st.st_mode),
+		.is_foreign = is_there && st.st_uid != geteuid() };
 	if (stat(path, &st) != 0) {
 		file->err = file->read_err = file->write_err = -errno;
 		return;
@@ -62,7 +64,7 @@ void tdm_probe_file(struct tdm_probe_file *file, const char *path)
 	file->bytes = (uint64_t)st.st_blocks * 512;
 	file->read_err = may(path, S_ISDIR(st.st_mode) ? R_OK | X_OK : R_OK);
 	file->write_err = may(path, W_OK);
-	if (file->read_err == 0 && file->write_err == 0)
+	if (file->read_err == 0 && file->write_err == 0 && !file->is_foreign)
 		return;
 	const struct passwd *owner = getpwuid(st.st_uid);
 	const struct group *group = getgrgid(st.st_gid);

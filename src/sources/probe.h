@@ -27,9 +27,10 @@ struct tdm_probe_file {
 	int err;                 /* 0, or why nothing is known about it */
 	int read_err, write_err; /* 0, or why this user may not; reading a directory includes searching it */
 	bool is_link;            /* it is a symbolic link; the rest is about its target */
+	bool is_foreign;         /* it belongs to another user; of a link, the link itself */
 	uint32_t mode, gid;
 	uint64_t bytes;                 /* that it occupies */
-	char owner[TDM_PROBE_TEXT_CAP]; /* if this user may not read or write it; else, or if unknown, empty */
+	char owner[TDM_PROBE_TEXT_CAP]; /* if it is another's or this user may not read or write it; else empty */
 	char group[TDM_PROBE_TEXT_CAP];
 };
 

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,6 +133,23 @@ static int read_uid(int dir_fd, struct tdm_proc_facts *facts)
 	return facts->uid != TDM_UID_UNKNOWN ? 0 : TDM_ESYNTAX;
 }
 
+int tdm_proc_has_user(int32_t pid, uint32_t uid)
+{
+	char path[32], text[STATUS_CAP];
+	snprintf(path, sizeof path, "%s/%" PRId32 "/status", system_root, pid);
+	int got = tdm_sys_file_read(AT_FDCWD, path, text, sizeof text);
+	const char *at = got > 0 ? line_of(text, "Uid:") : NULL;
+	if (at == NULL)
+		return got < 0 ? got : TDM_ESYNTAX;
+	for (int i = 0; i < 4; i++) {
+		at += strspn(at, " \t");
+		if (leading_number(at, TDM_UID_UNKNOWN) == uid)
+			return 1;
+		at += strspn(at, "0123456789");
+	}
+	return 0;
+}
+
 /* Zero bytes separate the arguments. */
 static int read_command(int dir_fd, struct tdm_proc_facts *facts)
 {
@@ -240,20 +258,36 @@ enum tdm_proc_life tdm_proc_judge(
 	return facts->uid != TDM_UID_UNKNOWN && facts->uid != root->uid ? TDM_PROC_OTHER_USER : TDM_PROC_ALIVE;
 }
 
-/* The innermost number of the line "NSpid:", when it has more than one. */
-static int32_t nested_pid(const char *status)
+/* The numbers of the line "NSpid:" after the first, which is the reader's own pid for the process. */
+static size_t inner_pids(const char *status, int32_t *pids, size_t cap)
 {
 	const char *at = line_of(status, "NSpid:");
-	uint64_t pid = 0;
-	int numbers = 0;
+	size_t numbers = 0;
 	for (; at != NULL; numbers++) {
 		at += strspn(at, " \t");
-		if (*at < '0' || *at > '9')
+		uint64_t pid = leading_number(at, UINT64_MAX);
+		if (pid > TDM_PID_MAX || numbers > cap)
 			break;
-		pid = leading_number(at, 0);
+		if (numbers != 0)
+			pids[numbers - 1] = (int32_t)pid;
 		at += strspn(at, "0123456789");
 	}
-	return numbers > 1 && pid <= TDM_PID_MAX ? (int32_t)pid : 0;
+	return numbers != 0 ? numbers - 1 : 0;
+}
+
+/* The pid in the innermost namespace; 0: the reader's. */
+static int32_t nested_pid(const char *status)
+{
+	int32_t pids[TDM_PID_LEVELS];
+	size_t count = inner_pids(status, pids, TDM_PID_LEVELS);
+	return count != 0 ? pids[count - 1] : 0;
+}
+
+size_t tdm_proc_inner_pids(int32_t pid, int32_t *pids, size_t cap)
+{
+	char path[32], text[STATUS_CAP];
+	snprintf(path, sizeof path, "%s/%" PRId32 "/status", system_root, pid);
+	return tdm_sys_file_read(AT_FDCWD, path, text, sizeof text) > 0 ? inner_pids(text, pids, cap) : 0;
 }
 
 static void match_nested(int proc_fd, const char *name, struct tdm_proc_wanted *wanted, size_t count)

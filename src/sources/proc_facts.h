@@ -12,7 +12,7 @@
 #include "event/describe.h"
 
 /* Linux assigns no higher pid. */
-enum { TDM_PID_MAX = 4194304 };
+enum { TDM_PID_MAX = 4194304, TDM_PID_LEVELS = 32 /* namespaces inside each other */ };
 
 #define TDM_UID_UNKNOWN UINT32_MAX
 
@@ -59,6 +59,16 @@ void tdm_proc_root_done(struct tdm_proc_root *root);
 uint64_t tdm_proc_started(const struct tdm_proc_root *root, uint64_t start_time);
 
 void tdm_proc_facts_read(const struct tdm_proc_root *root, int32_t pid, struct tdm_proc_facts *facts);
+
+/*
+ * Whether a process of the running system has this user id as its real, effective, saved or file system's one: 1, 0, or
+ * a negative code when that is unknown; -ENOENT: there is no such process.
+ */
+int tdm_proc_has_user(int32_t pid, uint32_t uid);
+
+/* The pids of a process of the running system in the namespaces below the reader's, outermost first; at most `cap`.
+ * Returns how many, 0 also when they are unknown. */
+size_t tdm_proc_inner_pids(int32_t pid, int32_t *pids, size_t cap);
 
 /*
  * Whether the process that had `pid` at the time `seen_ns` (real-time clock; 0: unknown) runs. A process that started

@@ -206,7 +206,8 @@ static int walk_device(struct tdm_state *state, size_t d, const struct tdm_ledge
 	int err = 0;
 	for (size_t i = 0; i < state->part_count && err == 0; i++) {
 		const struct tdm_part *part = &state->parts[i];
-		if (part->device == d && part->ledger != NULL)
+		if (part->device == d && part->ledger != NULL &&
+			tdm_picture_counts(&state->picture.processes[part->process]))
 			err = tdm_follower_walk(state->follower, part->owner->number, part->ledger->number, walk);
 		err = err == -ENOENT ? 0 : err; /* its process has ended */
 	}

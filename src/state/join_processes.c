@@ -64,6 +64,8 @@ static void describe(struct tdm_state *state, const struct tdm_fold_process *fro
 	process->handle = from->handle;
 	process->start_time = who->start_time;
 	process->life = who->life;
+	process->own_pid = process->pid != who->pid ? who->pid : 0;
+	process->is_claimed = who->is_claimed;
 	process->in_container = who->seen_pid != 0 && who->seen_pid != who->pid;
 	process->sources = UINT32_C(1) << TDM_FROM_LEDGER;
 	process->lost = who->lost;
@@ -201,8 +203,10 @@ static int add_slot(struct tdm_state *state, uint32_t device, const struct tdm_m
 	struct tdm_part *part = process != UINT32_MAX ? find_part(state, process, device) : NULL;
 	if (part == NULL)
 		return -ENOMEM;
-	if (slot->nested_as != 0)
+	if (slot->nested_as != 0) {
 		state->picture.processes[process].in_container = true;
+		state->picture.processes[process].own_pid = slot->pid;
+	}
 	if (slot->life == TDM_PROC_OTHER_USER && slot->facts.uid == TDM_UID_UNKNOWN)
 		state->picture.processes[process].is_foreign = true;
 	state->picture.processes[process].sources |= UINT32_C(1) << TDM_FROM_METAL_SHM;

@@ -81,14 +81,39 @@ static const struct tdm_picture_process *process_of(const struct tdm_picture *pi
 	return &picture->processes[picture->holdings[holding].process];
 }
 
+bool tdm_pick_is_pid(const struct tdm_picture_process *process, int32_t pid)
+{
+	return process->pid == pid || process->own_pid == pid;
+}
+
+bool tdm_pick_names(const struct tdm_pick *pick, const struct tdm_picture_process *process)
+{
+	for (size_t i = 0; i < pick->pid_count; i++)
+		if (tdm_pick_is_pid(process, pick->pids[i]))
+			return true;
+	return pick->pid_count == 0;
+}
+
+int32_t tdm_pick_missing(const struct tdm_pick *pick, const struct tdm_picture *picture)
+{
+	for (size_t i = 0; i < pick->pid_count; i++) {
+		size_t p = 0;
+		while (p < picture->process_count && !tdm_pick_is_pid(&picture->processes[p], pick->pids[i]))
+			p++;
+		if (p == picture->process_count)
+			return pick->pids[i];
+	}
+	return 0;
+}
+
 bool tdm_pick_takes_device(const struct tdm_pick *pick, const struct tdm_picture *picture, size_t device)
 {
 	if (pick->device != NULL && !tdm_pick_is(&picture->devices[device], device, pick->device))
 		return false;
-	if (pick->pid == 0)
+	if (pick->pid_count == 0)
 		return true;
 	for (size_t i = 0; i < picture->holding_count; i++)
-		if (picture->holdings[i].device == device && process_of(picture, i)->pid == pick->pid)
+		if (picture->holdings[i].device == device && tdm_pick_names(pick, process_of(picture, i)))
 			return true;
 	return false;
 }
@@ -96,14 +121,14 @@ bool tdm_pick_takes_device(const struct tdm_pick *pick, const struct tdm_picture
 bool tdm_pick_takes_holding(const struct tdm_pick *pick, const struct tdm_picture *picture, size_t holding)
 {
 	size_t device = picture->holdings[holding].device;
-	return (pick->pid == 0 || process_of(picture, holding)->pid == pick->pid) &&
+	return tdm_pick_names(pick, process_of(picture, holding)) &&
 	       (pick->device == NULL || tdm_pick_is(&picture->devices[device], device, pick->device));
 }
 
 bool tdm_pick_takes_process(const struct tdm_pick *pick, const struct tdm_picture *picture, size_t process)
 {
 	const struct tdm_picture_process *of = &picture->processes[process];
-	if (pick->pid != 0 && of->pid != pick->pid)
+	if (!tdm_pick_names(pick, of))
 		return false;
 	if (pick->device == NULL)
 		return true;

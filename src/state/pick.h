@@ -16,10 +16,20 @@ bool tdm_pick_name_is_valid(const char *name);
 
 struct tdm_pick {
 	const char *device; /* NULL: all */
-	int32_t pid;        /* 0: all */
+	const int32_t *pids;
+	size_t pid_count; /* 0: all */
 };
 
-/* Takes a device if it matches the named device, and the named process uses it. */
+/* Whether a process has this pid, for the reader or for itself. */
+bool tdm_pick_is_pid(const struct tdm_picture_process *process, int32_t pid);
+
+/* Whether a process is one of the named ones. */
+bool tdm_pick_names(const struct tdm_pick *pick, const struct tdm_picture_process *process);
+
+/* The first named pid that no process in the picture has; 0: none. */
+int32_t tdm_pick_missing(const struct tdm_pick *pick, const struct tdm_picture *picture);
+
+/* Takes a device if it matches the named device, and a named process uses it. */
 bool tdm_pick_takes_device(const struct tdm_pick *pick, const struct tdm_picture *picture, size_t device);
 
 /* Takes a holding if its process and device match; a process, if it matches and uses the named device. */

@@ -93,7 +93,7 @@ static bool sum_is_valid(const struct tdm_picture *picture, size_t device, size_
 	for (size_t i = 0; i < picture->holding_count; i++) {
 		const struct tdm_holding *holding = &picture->holdings[i];
 		const struct tdm_picture_amount *amount = &holding->kinds[kind];
-		if (holding->device != device || picture->processes[holding->process].life == TDM_LIFE_ENDED ||
+		if (holding->device != device || !tdm_picture_counts(&picture->processes[holding->process]) ||
 			amount->used == TDM_BYTES_UNKNOWN)
 			continue;
 		if (amount->from != of->used_from || amount->used > left)

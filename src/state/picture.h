@@ -173,18 +173,20 @@ struct tdm_module {
 struct tdm_picture_process {
 	uint64_t handle; /* the same in every picture; never 0 */
 	int32_t pid;     /* as the reader knows it */
+	int32_t own_pid; /* as the process itself knows it; 0: the same, or unknown */
 	uint64_t start_time;
 	uint32_t uid;                    /* UINT32_MAX: unknown */
 	char user[TDM_PICTURE_NAME_CAP]; /* name, else the number; "?" when unknown */
 	char comm[TDM_COMM_CAP];
-	char command[TDM_COMMAND_CAP];    /* empty: unknown; then comm */
-	uint64_t started_ns;              /* real-time clock; 0: unknown */
-	uint8_t life;                     /* enum tdm_life; ended ones are listed only when they were asked for */
-	bool is_foreign;                  /* belongs to another user than the reader */
-	bool crashed;                     /* ended without closing its ledger, and was not replaced */
-	bool replaced;                    /* by another program, with exec; that one has a ledger too */
-	bool in_container;                /* `pid` differs from the pid that the process itself sees */
-	uint32_t sources;                 /* bit n: enum tdm_from n knows it */
+	char command[TDM_COMMAND_CAP]; /* empty: unknown; then comm */
+	uint64_t started_ns;           /* real-time clock; 0: unknown */
+	uint8_t life;                  /* enum tdm_life; ended ones are listed only when they were asked for */
+	bool is_foreign;               /* belongs to another user than the reader */
+	bool crashed;                  /* ended without closing its ledger, and was not replaced */
+	bool replaced;                 /* by another program, with exec; that one has a ledger too */
+	bool is_claimed;               /* `pid` is only what its ledger says: the ledger's owner has no such process */
+	bool in_container;             /* `pid` differs from the pid that the process itself sees */
+	uint32_t sources;              /* bit n: enum tdm_from n knows it */
 	char phase[TDM_PICTURE_NAME_CAP]; /* the current one; empty: none */
 	uint64_t lost;                    /* events that are missing */
 	uint64_t faults;                  /* double and unknown releases, re-reports */
@@ -258,6 +260,20 @@ const struct tdm_core_range *tdm_picture_ranges(const struct tdm_picture *pictur
 static inline const char *tdm_picture_command(const struct tdm_picture_process *process)
 {
 	return process->command[0] != '\0' ? process->command : process->comm;
+}
+
+/* Whether what a process holds is on its devices and part of their sums: not after its end, nor if its ledger was
+ * written by another process than the one it names. */
+static inline bool tdm_picture_counts(const struct tdm_picture_process *process)
+{
+	return process->life != TDM_LIFE_ENDED && !(process->is_claimed && !process->who->is_held);
+}
+
+/* Why a claimed pid is not believed; a sentence without its stop. */
+static inline const char *tdm_picture_claim(const struct tdm_process *who)
+{
+	return who->is_held ? "the process that its ledger names does not belong to the owner of the ledger"
+			    : "its ledger names a process that did not write it; its figures are not counted";
 }
 
 /* How many buffers a holding lists. */

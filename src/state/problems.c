@@ -76,6 +76,9 @@ static void note_ledgers(struct list *list)
 		} else if (item->err == 0 && item->who.refused != 0)
 			note(list, TDM_FROM_LEDGER, TDM_ECORRUPT, item->path,
 				"damaged: %" PRIu64 " of its records cannot be believed", item->who.refused);
+		if (item->err == 0 && runs && item->who.is_claimed)
+			note(list, TDM_FROM_LEDGER, 0, item->path, "process %" PRId32 " is only claimed: %s",
+				item->who.pid, tdm_picture_claim(&item->who));
 		if (item->err == 0 && runs && item->who.lost != 0)
 			note(list, TDM_FROM_LEDGER, 0, item->path,
 				"process %" PRId32 " lost %" PRIu64 " events: its figures may be wrong", item->who.pid,

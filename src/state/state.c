@@ -102,7 +102,7 @@ static void tell_cache(struct tdm_state *state, uint64_t now_ns)
 	for (size_t i = 0; i < state->fold.count; i++) {
 		const struct tdm_process *who = &state->fold.processes[i]->who;
 		struct tdm_proc_facts facts = { .state = '?', .uid = who->uid, .start_time = who->start_time };
-		if (!tdm_fold_runs(state->fold.processes[i]) || who->seen_pid == 0)
+		if (!tdm_fold_runs(state->fold.processes[i]) || who->seen_pid == 0 || who->is_claimed)
 			continue;
 		facts.started_ns = tdm_proc_started(&state->proc, facts.start_time);
 		memcpy(facts.comm, state->fold.processes[i]->comm, sizeof facts.comm);

@@ -134,7 +134,7 @@ static void sum_ledgers(struct tdm_state *state, size_t d, unsigned k, const uin
 	kind->asked = kind->buffers = kind->allocs = kind->out_of_memory = 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct tdm_part *part = &state->parts[parts[i]];
-		if (part->ledger == NULL || state->picture.processes[part->process].life == TDM_LIFE_ENDED)
+		if (part->ledger == NULL || !tdm_picture_counts(&state->picture.processes[part->process]))
 			continue;
 		const struct tdm_usage *of = &part->ledger->kinds[k].usage;
 		kind->asked = tdm_plus(kind->asked, of->asked_bytes);
@@ -177,7 +177,7 @@ static void set_kind(struct tdm_state *state, size_t d, unsigned k, const uint32
 	struct knowledge know = { 0 };
 	learn_region(region_of(state, d), k, &know);
 	for (size_t i = 0; i < count; i++)
-		if (state->picture.processes[state->parts[parts[i]].process].life != TDM_LIFE_ENDED)
+		if (tdm_picture_counts(&state->picture.processes[state->parts[parts[i]].process]))
 			learn_part(&state->parts[parts[i]], k, &know);
 	enum tdm_from from = choose(&know);
 	kind->used_from = (uint8_t)from;
@@ -255,7 +255,7 @@ static void set_holding(struct tdm_state *state, size_t i)
 	struct tdm_holding *holding = &state->picture.holdings[i];
 	const struct tdm_picture_device *device = &state->picture.devices[part->device];
 	struct tdm_picture_process *process = &state->picture.processes[part->process];
-	bool ended = process->life == TDM_LIFE_ENDED;
+	bool is_apart = !tdm_picture_counts(process);
 	tdm_holding_init(holding, part->process, part->device);
 	holding->number = part->number;
 	holding->descriptors = part->descriptors;
@@ -265,7 +265,7 @@ static void set_holding(struct tdm_state *state, size_t i)
 		if (part->ledger != NULL)
 			holding->buffers[k] = (struct tdm_buffer_list){ part->ledger->kinds[k].buffers,
 				part->ledger->kinds[k].count };
-		if (part->ledger != NULL && (from == TDM_FROM_LEDGER || ended)) {
+		if (part->ledger != NULL && (from == TDM_FROM_LEDGER || is_apart)) {
 			set_ledger_amount(amount, part->ledger, k);
 		} else if (part->has_slot && !part->is_twin && from == TDM_FROM_METAL_SHM &&
 			   part->metal.of[k] != TDM_BYTES_UNKNOWN) {
@@ -320,7 +320,7 @@ static void set_device(struct tdm_state *state, size_t d, const uint32_t *parts,
 	uint64_t l1_peak = TDM_BYTES_UNKNOWN;
 	for (size_t i = 0; i < count; i++) {
 		const struct tdm_part *part = &state->parts[parts[i]];
-		if (state->picture.processes[part->process].life == TDM_LIFE_ENDED)
+		if (!tdm_picture_counts(&state->picture.processes[part->process]))
 			continue;
 		device->process_count += !part->is_twin;
 		joined->is_incomplete |= part->ledger == NULL;

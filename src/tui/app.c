@@ -151,8 +151,7 @@ void tdm_app_update_rows(struct tdm_app *app)
 		.reversed = app->reversed,
 		.tree = app->tree,
 		.filter = app->filter,
-		.device = app->options.device,
-		.pid = app->options.pid };
+		.pick = app->options.pick };
 	if (tdm_proc_rows_build(&app->rows, app->picture, &view) != 0)
 		tdm_app_say(app, "out of memory: some processes are not shown");
 	choose_again(app);
@@ -162,14 +161,13 @@ void tdm_app_update_rows(struct tdm_app *app)
 void tdm_app_update_devices(struct tdm_app *app)
 {
 	const struct tdm_picture *picture = app->picture;
-	const struct tdm_pick pick = { app->options.device, app->options.pid };
 	app->shown_count = 0;
 	if (picture == NULL)
 		return;
 	if (tdm_reserve(&app->shown, &app->shown_cap, picture->device_count, sizeof *app->shown) != 0)
 		return;
 	for (size_t d = 0; d < picture->device_count; d++) {
-		if (!tdm_pick_takes_device(&pick, picture, d))
+		if (!tdm_pick_takes_device(&app->options.pick, picture, d))
 			continue;
 		if (app->device_key != 0 && picture->devices[d].key == app->device_key)
 			app->devices.chosen = app->shown_count;

@@ -51,7 +51,7 @@ static void add_holding(struct tdm_proc_row *row, const struct tdm_holding *hold
 
 static bool is_wanted(const struct tdm_picture_process *process, const struct tdm_proc_view *view)
 {
-	return (view->pid == 0 || process->pid == view->pid) && tdm_match_process(process, view->filter);
+	return tdm_pick_names(&view->pick, process) && tdm_match_process(process, view->filter);
 }
 
 static void describe(struct tdm_proc_row *row, const struct tdm_picture *picture, size_t p)
@@ -71,7 +71,7 @@ static bool is_on_card(
 {
 	for (uint32_t h = 0; h < process->holding_count; h++) {
 		size_t device = picture->holdings[process->first_holding + h].device;
-		if (!picture->devices[device].is_virtual && tdm_match_device(picture, device, view->device))
+		if (!picture->devices[device].is_virtual && tdm_match_device(picture, device, view->pick.device))
 			return true;
 	}
 	return false;
@@ -81,7 +81,7 @@ static bool is_on_card(
 static int add_processes(
 	struct tdm_proc_rows *rows, const struct tdm_picture *picture, const struct tdm_proc_view *view)
 {
-	bool all = view->device == NULL || view->device[0] == '\0';
+	bool all = view->pick.device == NULL || view->pick.device[0] == '\0';
 	for (size_t p = 0; p < picture->process_count; p++) {
 		const struct tdm_picture_process *process = &picture->processes[p];
 		if (!is_wanted(process, view))
@@ -93,7 +93,7 @@ static int add_processes(
 		uint32_t shown = 0;
 		for (uint32_t h = 0; h < process->holding_count; h++) {
 			const struct tdm_holding *holding = &picture->holdings[process->first_holding + h];
-			if (!tdm_match_device(picture, holding->device, view->device))
+			if (!tdm_match_device(picture, holding->device, view->pick.device))
 				continue;
 			row->device = shown++ == 0 ? holding->device : UINT32_MAX;
 			if (!on_card || !picture->devices[holding->device].is_virtual)
@@ -199,7 +199,8 @@ static int build_flat(struct tdm_proc_rows *rows, const struct tdm_picture *pict
 	sort_rows(rows->rows, rows->count, picture, view);
 	for (int stale = 0; stale < 2; stale++)
 		for (size_t d = 0; d < picture->device_count && err == 0; d++)
-			if (view->pid == 0 && view->filter[0] == '\0' && tdm_match_device(picture, d, view->device))
+			if (view->pick.pid_count == 0 && view->filter[0] == '\0' &&
+				tdm_match_device(picture, d, view->pick.device))
 				err = add_rest(rows, &picture->devices[d], (uint32_t)d,
 					stale ? TDM_ROW_STALE : TDM_ROW_UNATTRIBUTED, false);
 	return err;
@@ -236,7 +237,7 @@ static int add_children(
 		describe(row, picture, holding->process);
 	}
 	sort_rows(rows->rows + first, rows->count - first, picture, view);
-	if (view->pid != 0 || view->filter[0] != '\0')
+	if (view->pick.pid_count != 0 || view->filter[0] != '\0')
 		return 0;
 	int err = add_rest(rows, &picture->devices[d], (uint32_t)d, TDM_ROW_UNATTRIBUTED, true);
 	return err != 0 ? err : add_rest(rows, &picture->devices[d], (uint32_t)d, TDM_ROW_STALE, true);
@@ -246,7 +247,7 @@ static int build_tree(struct tdm_proc_rows *rows, const struct tdm_picture *pict
 {
 	int err = 0;
 	for (size_t d = 0; d < picture->device_count && err == 0; d++) {
-		if (!tdm_match_device(picture, d, view->device))
+		if (!tdm_match_device(picture, d, view->pick.device))
 			continue;
 		err = add_device(rows, picture, d);
 		if (err == 0)

@@ -8,7 +8,7 @@
 #ifndef TDM_TUI_PROC_ROWS_H
 #define TDM_TUI_PROC_ROWS_H
 
-#include "state/picture.h"
+#include "state/pick.h"
 
 /* id, title, width (negative: aligned right), priority (0 stays longest), key to sort by it */
 #define TDM_PROC_COLUMN_LIST(X)             \
@@ -61,8 +61,7 @@ struct tdm_proc_view {
 	enum tdm_proc_column sort;
 	bool reversed, tree;
 	const char *filter; /* "": all */
-	const char *device; /* for tdm_match_device() */
-	int32_t pid;        /* 0: all */
+	struct tdm_pick pick;
 };
 
 struct tdm_proc_rows {

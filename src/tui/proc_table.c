@@ -160,7 +160,7 @@ static const char *text_cell(
 	const struct tdm_picture_process *process = &picture->processes[row->process];
 	switch (column) {
 	case TDM_PROC_PID:
-		snprintf(dst, cap, "%" PRId32, process->pid);
+		snprintf(dst, cap, "%" PRId32 "%s", process->pid, process->is_claimed ? "?" : "");
 		return dst;
 	case TDM_PROC_USER:
 		return process->user;
@@ -259,13 +259,15 @@ static void draw_empty(struct tdm_app *app, struct tdm_area area)
 	if (app->filter[0] != '\0')
 		tdm_pen_printf(&pen, TDM_INK_DIM, "No process matches \"%s\"; Esc clears the filter, \\ changes it.",
 			app->filter);
-	else if (app->options.pid != 0)
-		tdm_pen_printf(
-			&pen, TDM_INK_DIM, "Process %" PRId32 " is not known to hold device memory.", app->options.pid);
+	else if (app->options.pick.pid_count == 1)
+		tdm_pen_printf(&pen, TDM_INK_DIM, "Process %" PRId32 " is not known to hold device memory.",
+			app->options.pick.pids[0]);
+	else if (app->options.pick.pid_count != 0)
+		tdm_pen_text(&pen, TDM_INK_DIM, "None of the named processes is known to hold device memory.");
 	else
 		tdm_pen_printf(&pen, TDM_INK_DIM, "No process%s uses %s device. Programs show up here when they run.",
 			app->picture != NULL && app->picture->problem_count != 0 ? " that could be read" : "",
-			app->options.device != NULL ? "this" : "a");
+			app->options.pick.device != NULL ? "this" : "a");
 	if (app->picture != NULL && app->picture->device_count == 0 && area.rows > 1) {
 		pen = tdm_pen_at(&app->canvas, area, 1);
 		tdm_pen_text(&pen, TDM_INK_DIM,

@@ -9,19 +9,22 @@
 
 static void draw_no_device(struct tdm_app *app, struct tdm_area area)
 {
+	const struct tdm_pick *pick = &app->options.pick;
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	tdm_pen_skip(&pen, 1);
 	if (app->picture->device_count == 0)
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "No device: the driver shows none, and no program%s reports one.",
 			app->picture->problem_count != 0 ? " that could be read" : "");
-	else if (app->options.pid != 0 && app->options.device != NULL)
-		tdm_pen_printf(&pen, TDM_INK_YELLOW, "Process %d does not use device \"%s\".", (int)app->options.pid,
-			app->options.device);
-	else if (app->options.device != NULL)
+	else if (pick->pid_count > 1)
+		tdm_pen_text(&pen, TDM_INK_YELLOW, "None of the named processes uses such a device now.");
+	else if (pick->pid_count != 0 && pick->device != NULL)
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "Process %d does not use device \"%s\".", (int)pick->pids[0],
+			pick->device);
+	else if (pick->device != NULL)
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "None of the %zu devices matches \"%s\".",
-			app->picture->device_count, app->options.device);
+			app->picture->device_count, pick->device);
 	else
-		tdm_pen_printf(&pen, TDM_INK_YELLOW, "Process %d uses no device now.", (int)app->options.pid);
+		tdm_pen_printf(&pen, TDM_INK_YELLOW, "Process %d uses no device now.", (int)pick->pids[0]);
 }
 
 /* Tells in one line below the devices what could not be read. */

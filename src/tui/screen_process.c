@@ -70,6 +70,8 @@ static void draw_facts(struct tdm_app *app, struct tdm_area area, const struct t
 	if (process->started_ns != 0 && process->started_ns <= app->picture->real_ns)
 		fact(&pen, "age", tdm_format_duration(text, sizeof text, app->picture->real_ns - process->started_ns));
 	fact(&pen, "source", tdm_proc_sources(process->sources, text, sizeof text));
+	if (process->is_claimed)
+		tdm_pen_text(&pen, TDM_INK_RED, "  its pid is only claimed");
 	if (process->in_container)
 		tdm_pen_text(&pen, TDM_INK_MAGENTA, "  in a container, where it has another pid");
 	pen = tdm_pen_at(&app->canvas, area, 2);

@@ -35,7 +35,7 @@ uint64_t tdm_signal_start_time(int32_t pid)
 
 static bool add_target(struct tdm_app *app, const struct tdm_picture_process *process)
 {
-	if (process == NULL || process->pid <= 1 || process->life == TDM_LIFE_ENDED)
+	if (process == NULL || process->pid <= 1 || process->life == TDM_LIFE_ENDED || process->is_claimed)
 		return false;
 	struct tdm_target *target = &app->targets[app->target_count++];
 	*target = (struct tdm_target){ .pid = process->pid, .start_time = process->start_time };

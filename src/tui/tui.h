@@ -9,12 +9,11 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "state/picture.h"
+#include "state/pick.h"
 
 struct tdm_tui_options {
 	unsigned interval_ms;
-	const char *device; /* only this device: a number, chip id, PCI address or "/dev/tenstorrent/N"; NULL: all */
-	int32_t pid;        /* only this process; 0: all */
+	struct tdm_pick pick;             /* only these; borrowed */
 	bool ascii, no_colour, read_only; /* read_only: sends no signals */
 	unsigned frames;                  /* ends after this many; 0: when the user quits */
 };

@@ -33,9 +33,13 @@ A program that runs.
     Device Kind              Address      Asked   Reserved Banks     Age   Thread Stack  Program          Name
     0      dram               0xa000   12.00KiB   12.00KiB    12  AGE  THREAD     -  matmul           weights
     and 1 more
-  $ tidemark dump --device 1 | tail -1
+  $ tidemark dump --device 1 2>&1 | tail -2
     no live buffers
-  $ tidemark dump --pid 1 | head -1 | cut -c -14
+  tidemark dump: no process that can be read uses device 1
+  $ tidemark dump --device 1 >/dev/null
+  tidemark dump: no process that can be read uses device 1
+  [2]
+  $ tidemark dump --pid 1 2>/dev/null | head -1 | cut -c -14
   no ledger in /
   $ kill -USR1 $!; wait $!
   [7]
@@ -71,26 +75,46 @@ The same for programs.
 Ledgers that cannot be read are named.
 
   $ echo nothing >shm/tidemark.1.1.1; ln -s /etc/passwd shm/tidemark.1.1.2; : >shm/tidemark.1.1.3
-  $ tidemark dump --pid 1 | calm
+  $ tidemark dump --pid 1 2>/dev/null | calm
   Ledgers that could not be read:
     ./shm/tidemark.1.1.1: not a ledger: it has only 8 bytes
     ./shm/tidemark.1.1.2: a symbolic link, which is not followed
     ./shm/tidemark.1.1.3: its writer has not finished setting it up
-  $ tidemark dump --json --pid 1 | grep -c reason
+  $ tidemark dump --json --pid 1 2>/dev/null | grep -c reason
   3
   $ rm shm/tidemark.1.1.2 shm/tidemark.1.1.3
   $ mkdir many; for i in $(seq 200); do echo nothing >many/tidemark.$i.1.1; done
-  $ tidemark dump --dir many | grep -c "not a ledger"
+  $ tidemark dump --dir many | tail -3
+    many/tidemark.9.1.1: not a ledger: it has only 8 bytes
+    many/tidemark.10.1.1: not a ledger: it has only 8 bytes
+    and 190 more
+  $ tidemark leaks --dir many | grep -c "not a ledger"
+  10
+  $ tidemark dump --dir many --json | grep -c "not a ledger"
   200
+  $ tidemark doctor --dir many | grep -c "not a ledger: it has"
+  10
+  $ tidemark doctor --dir many | grep -o "190 more files cannot be read"
+  190 more files cannot be read
+  $ mkdir flood; (cd flood; seq -f 'tidemark.%.0f.1.1' 20000 | xargs -d '\n' touch); tidemark dump --dir flood | tail -2
+    and 8182 more
+  flood: 11808 ledgers more than can be watched
+  $ rm -r flood
   $ tidemark dump --dir many --reap >/dev/null
   tidemark dump: removed 200 ledgers
 
 Others than those that were asked for are not "no ledgers".
 
-  $ tidemark dump --pid 999999999 | calm
+  $ tidemark dump --pid 999999999 2>&1 | calm
   no ledger in ./shm is of a process that was asked for; 3 of others are there
-  $ tidemark leaks --pid 999999999 | calm
+  tidemark dump: no ledger of process 999999999 can be read in ./shm
+  $ tidemark leaks --pid 999999999 2>&1 | calm
   no ledger in ./shm is of a process that was asked for; 3 of others are there
+  tidemark leaks: no ledger of process 999999999 can be read in ./shm
+  $ tidemark dump --pid 999999999 >/dev/null 2>&1
+  [2]
+  $ tidemark leaks --pid 999999999 >/dev/null 2>&1
+  [2]
 
 Cleaning up: only what the dead have left.
 

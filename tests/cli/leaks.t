@@ -54,6 +54,27 @@ Every tenth forgotten, at a site whose other buffers are freed; with JSON.
   tidemark.leaks 1 0 []
   ['leak', 'grows', 'leaky', 0, 'dram', 'activation', 'ledger', None]
 
+The same under a name that differs each time: one site, which also holds what was lost before the watching.
+
+  $ rm -r shm/*; start numbered; COLUMNS=300 tidemark leaks --for 3s --fail --all >out.txt; echo $?; calm <out.txt | sed -E 's/under [0-9,]+ names/under N names/' | grep -A 1 -E 'LEAK|SUSPECT|scratch'; stop
+  1
+  LEAK  scratch #  (dram, device 0, process PID leaky)
+    grew by RATE a second over TIME: N buffers of 48 KiB came and stayed, under N names, few or no old ones were freed; the oldest here is TIME old
+
+Ten at once every 700 ms, and nothing in between.
+
+  $ rm -r shm/*; start bursts; COLUMNS=300 tidemark leaks --for 3s --fail >out.txt; echo $?; calm <out.txt | grep -A 1 -E 'LEAK|SUSPECT'; stop
+  1
+  LEAK  scratch  (dram, device 0, process PID leaky)
+    grew by RATE a second over TIME: N buffers of 48 KiB came and stayed, few or no old ones were freed; the oldest here is TIME old
+
+A buffer that is replaced by a larger one in each iteration: there is never more than one or two.
+
+  $ rm -r shm/*; start replace; COLUMNS=300 tidemark leaks --for 3s --fail >out.txt; echo $?; calm <out.txt | sed -E 's/[0-9,]+ were seen/N were seen/' | grep -A 1 -E 'LEAK|SUSPECT'; stop
+  1
+  LEAK  history  (dram, device 0, process PID leaky)
+    grew by RATE a second over TIME: each buffer that is freed has been replaced by a larger one; N were seen to be freed
+
 A program that ends while it is watched was seen: it passes if it freed everything, and its leaks are not forgotten with its ledger.
 
   $ rm -rf shm/*; start steady; { sleep 0.5; echo >&8; } & tidemark leaks --for 2s --fail-suspect | calm; stop
@@ -93,8 +114,11 @@ At one moment: what ended programs have not freed is a leak, what a killed one h
   no leak found; N steady
   $ tidemark leaks --fail --kind l1 | tail -1
   no leak found; 0 sites are steady
-  $ tidemark leaks --device 1 --all | tail -1
+  $ tidemark leaks --device 1 --all 2>/dev/null | tail -1
   no leak found; 0 sites are steady
+  $ tidemark leaks --device 1 --all >/dev/null
+  tidemark leaks: no process that can be read uses device 1
+  [2]
 
 Frees of the wrong buffers, of that kind of memory, may explain a leak.
 

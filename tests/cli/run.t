@@ -112,6 +112,26 @@ All processes of the program.
   $ exec 4>&-; until [ -z "$(ls shm)" ]; do tidemark dump --reap >/dev/null; done
   tidemark dump: removed 1 ledger
 
+A daemon that has not reported anything yet keeps its folder, and can report later.
+
+  $ (tidemark run --json run.json -- sh -c "(read line; exec $TOOLS/tracked leak) <hold >/dev/null 2>&1 &" 2>&1 | calm | sed -E 's/tidemark-[0-9]+/tidemark-UID/; s/run\..*/run.PID/; s/[0-9]+ \(/PID (/') & exec 4>hold; wait $!
+  tidemark: sh ended with code 0 after TIME
+  tidemark: still running, without a report so far: PID (sh)
+  tidemark: ledgers stay in ./shm/tidemark-UID/run.PID
+  $ python3 -c 'import json; run = json.load(open("run.json"))["run"]; print(run["still_running"], run["left_without_report"], len(run["left_pids"]))'
+  0 True 1
+  $ echo >&4; exec 4>&-; until tidemark dump | grep -q 'ended by itself'; do :; done; tidemark dump | grep -c weights
+  1
+  $ until [ -z "$(ls shm)" ]; do tidemark dump --reap >/dev/null; done
+  tidemark dump: removed 1 ledger
+
+Those that end at once, or are waited for by nobody, are not left.
+
+  $ tidemark run -- sh -c 'sleep 0.01 & (sleep 0 &)' 2>&1 | head -2 | calm | cut -c -60
+  tidemark: sh ended with code 0 after TIME
+  tidemark: it made no ledger: it reported no device memory. P
+  $ ls shm
+
 A program that executes another one has not crashed.
 
   $ tidemark run -- $TOOLS/tracked exec leak 2>&1 | grep -A1 ^Process | calm

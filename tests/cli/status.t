@@ -116,10 +116,20 @@ Choosing.
       777 USER     #0       -          -          -          - D    idle train.py
   $ tidemark status -d 0x0100018611902010 | calm | head -3 | tail -1
   #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0
-  $ tidemark status -p 1 | calm
+  $ tidemark status -p 777 -p 4242 | grep -cE ' (777|4242) '
+  2
+  $ tidemark status -p 1
+  tidemark status: no process 1 is known to use a device; 'tidemark status' lists those that do
+  [2]
+  $ tidemark status -p 777 -p 1
+  tidemark status: no process 1 is known to use a device; 'tidemark status' lists those that do
+  [2]
+  $ tidemark status -p 1 -n 1 | calm
   tidemark VERSION, TIME: 0 devices, 0 processes, driver 2.4.0
   
   No process 1 is known to use a device.
+  $ tidemark status -p 1 -p 2 -n 1 | tail -1
+  None of the named processes is known to use a device.
   $ tidemark status -d 5
   tidemark status: no device '5' among the 2 that are visible; 'tidemark status' lists them
   [2]
@@ -276,3 +286,54 @@ A program that uses the library, on a machine without cards.
   $ tidemark status -a -d 0x1234 | steady $pid | grep -E '^ +PID'
       PID User     Dev     Age       dram         l1      trace Src  Command
       PID USER     #0 crashed   24.00KiB        0 B     1000 B L    tracked wait
+
+A copy of another program's ledger, whose lock another process holds. Its pid is only claimed, and the device's sums
+leave it out.
+
+  $ rm -rf ledgers/*; TIDEMARK=1 $TOOLS/tracked wait > pipe & read ready < pipe; pid=$!
+  $ path=$(ls -d ledgers/*/*); mkdir ledgers/tidemark-$(id -u).7; cp $path ledgers/tidemark-$(id -u).7
+  $ mkfifo locked; python3 -c 'import fcntl, sys, time
+  > with open(sys.argv[1], "r+") as f:
+  >     fcntl.lockf(f, fcntl.LOCK_EX, 1)
+  >     print("locked", flush=True)
+  >     time.sleep(60)' ledgers/tidemark-$(id -u).7/* > locked & read ready < locked; holder=$!
+  $ tidemark status | sed -E 's/ +/ /g' | grep -o -e '^ dram [^ ]*' -e "^ $pid?" -e "is only claimed: its ledger names" | sed "s/$pid/PID/"
+   dram 24.00KiB
+   PID?
+  is only claimed: its ledger names
+  $ tidemark top --once | grep -c "$pid?"
+  1
+  $ tidemark dump | sed -E "s/$pid/PID/; s|$TOOLS/||" | grep -A2 '(claimed)' | sed -E 's/user.*/user UID, .../'
+  Process PID (claimed): tracked wait
+    alive, user UID, ...
+    its ledger names a process that did not write it; its figures are not counted
+  $ tidemark dump --json | python3 -c 'import json, sys; print(sorted(p["claimed"] for p in json.load(sys.stdin)["dump"]["processes"]))'
+  [False, True]
+  $ tidemark status --json | python3 -c 'import json, sys; print(sorted(p["memory"]["claimed"] for p in json.load(sys.stdin)["processes"]))'
+  [False, True]
+  $ kill $holder; kill -KILL $pid; wait $pid $holder 2> /dev/null
+  [143]
+
+A program in another pid namespace has a pid for itself and one for us. Every command knows it by both, and by no other.
+
+  $ rm -rf ledgers/*; in_namespace() { unshare -r -p -f --mount-proc --kill-child -- "$@"; }
+  $ in_namespace true 2> /dev/null && can=1; mkfifo quiet
+  $ TIDEMARK=1; export TIDEMARK; if [ -n "$can" ]; then in_namespace $TOOLS/tracked wait > pipe 2> /dev/null & else $TOOLS/tracked wait > pipe & fi; read ready < pipe
+  $ $TOOLS/tracked wait > quiet & read ready < quiet; other=$!
+  $ unset TIDEMARK; seen=$(tidemark status --json | python3 -c 'import json, sys
+  > print(*(p["pid"] for p in json.load(sys.stdin)["processes"] if p["pid"] != int(sys.argv[1])))' $other)
+  $ own=$(ls ledgers/* | cut -d. -f1 | grep -v "^$other$"); [ -z "$can" ] || [ $own != $seen ] || echo the same
+  $ for pid in $seen $own; do for command in "status --json" "dump --json" "leaks --json --all" "top --once" phases; do
+  >   IFS=' '; tidemark $command -p $pid > out; echo $? $(grep -c "$seen" out | sed 's/^[1-9].*/it/') $(grep -cE "pid\": $other|^ +$other " out); IFS=$'\t\n'
+  > done; done
+  0 it 0
+  0 it 0
+  0 it 0
+  0 it 0
+  0 0 0
+  0 it 0
+  0 it 0
+  0 it 0
+  0 it 0
+  0 0 0
+  $ kill $other; kill -KILL $seen; wait

@@ -4,7 +4,10 @@
  * input ends; then it frees what it still knows about and exits. Its first argument says what else it does:
  *
  *   steady      nothing                      lose      loses a small buffer in every iteration
+ *   numbered    the same, with a number in its name
  *   tenth       forgets every tenth activation
+ *   bursts      loses ten buffers every 700 ms, and is ready after two seconds
+ *   replace     in every iteration, replaces a buffer by a larger one
  *   exit        ends at once, without freeing its activations
  *   names       the same, with 60 names
  */
@@ -18,7 +21,7 @@
 
 #include "tidemark.h"
 
-enum { WEIGHTS = 24, ACTIVATIONS = 20, READY = 20, PERIOD_MS = 5 };
+enum { WEIGHTS = 24, ACTIVATIONS = 20, READY = 20, PERIOD_MS = 5, BURST = 140, BURST_READY = 400 };
 
 static uint64_t next_id = 1;
 
@@ -71,6 +74,20 @@ static void iterate(const char *what, uint64_t number)
 	pause_ms(2);
 	if (strcmp(what, "lose") == 0)
 		allocate(12 * 4096, "scratch");
+	if (strcmp(what, "numbered") == 0) {
+		char name[32];
+		snprintf(name, sizeof name, "scratch %d", (int)number);
+		allocate(12 * 4096, name);
+	}
+	for (int i = 0; i < 10 && number % BURST == 0 && strcmp(what, "bursts") == 0; i++)
+		allocate(12 * 4096, "scratch");
+	if (strcmp(what, "replace") == 0) {
+		static uint64_t last;
+		uint64_t larger = allocate((number + 1) * 12 * 4096, "history");
+		if (last != 0)
+			release(last);
+		last = larger;
+	}
 	bool forget = strcmp(what, "tenth") == 0 && number % 2 == 0;
 	for (int i = forget ? 1 : 0; i < ACTIVATIONS; i++)
 		release(ids[i]);
@@ -101,10 +118,11 @@ int main(int argc, char **argv)
 			allocate(12 << 20, name);
 		}
 	} else {
-		for (uint64_t i = 0; i < READY || !input_ended(); i++) {
+		uint64_t ready = strcmp(what, "bursts") == 0 ? BURST_READY : READY;
+		for (uint64_t i = 0; i < ready || !input_ended(); i++) {
 			iterate(what, i);
 			wait_for_turn(&turn);
-			if (i == READY) {
+			if (i == ready) {
 				puts("ready");
 				fflush(stdout);
 			}

@@ -445,8 +445,7 @@ int main(int argc, char **argv)
 	init(&fixture);
 	const struct tdm_provider provider = { .state = &fixture, .look = look };
 	const struct tdm_tui_options options = { .interval_ms = (unsigned)set.interval,
-		.device = set.device,
-		.pid = (int32_t)set.pid,
+		.pick = { set.device, &(int32_t){ (int32_t)set.pid }, set.pid != 0 },
 		.ascii = set.ascii != 0,
 		.no_colour = set.no_colour != 0,
 		.read_only = set.read_only != 0,

@@ -41,6 +41,7 @@ struct sim {
 	struct tdm_process who[SIM_PROCESSES];
 	size_t process_count;
 	const char *phase;
+	uint32_t stack; /* of buffers whose names have three letters */
 	struct tdm_intern texts;
 	struct sim_buffer *buffers;
 	size_t count, cap, next;
@@ -234,6 +235,7 @@ static inline struct tdm_picture *sim_picture(struct sim *sim, uint64_t now)
 			.bank_bytes = TDM_SIZE_UNKNOWN,
 			.born_ns = b->born,
 			.name = b->name,
+			.stack = strlen(sim->texts.texts[b->name]) == 3 ? sim->stack : 0,
 			.kind = b->kind };
 		sim_show(sim, &buffer, b->process);
 	}

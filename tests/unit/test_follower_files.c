@@ -5,12 +5,16 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/err.h"
 #include "follow_ledgers.h"
+
+enum { NOBODY = 65534 };
 
 static void forgotten(void **state)
 {
@@ -243,7 +247,6 @@ static void broken_and_mended(void **state)
 /* Another user's: only its owner may read it. */
 static void a_forbidden_one(void **state)
 {
-	enum { NOBODY = 65534 };
 	struct builder b;
 	bool was_root = geteuid() == 0;
 	(void)state;
@@ -286,6 +289,59 @@ static void too_many_files(void **state)
 	follow_done(&f);
 	for (int i = 0; i < TDM_FOLLOWED_MAX + MORE; i++)
 		unlink(path_of(100000 + i));
+	builder_done(&b);
+}
+
+/* A process that holds the lock of the ledger that has its pid, or of another one; its owner is that user. */
+static pid_t hold_as(struct builder *b, int pid, unsigned uid)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	struct stat ns;
+	int ready[2];
+	char said;
+	assert_true(stat("/proc/self/ns/pid", &ns) == 0 && pipe(ready) == 0);
+	builder_header(b)->pid_namespace = ns.st_ino;
+	pid_t holder = fork();
+	if (holder == 0) {
+		int fd = open(write_ledger(b, pid != 0 ? pid : (int)getpid()), O_RDWR);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (fd < 0 || setuid(uid) != 0 || fcntl(fd, F_SETLK, &lock) != 0 || write(ready[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	assert_true(holder > 0 && read(ready[0], &said, 1) == 1);
+	close(ready[0]);
+	return holder;
+}
+
+/* A pid in a file is believed if that process holds the lock and belongs to the owner of the file. */
+static void a_pid_may_be_a_mere_claim(void **state)
+{
+	struct builder b;
+	(void)state;
+	begin(&b);
+	pid_t good = hold_as(&b, 0, geteuid()), other = hold_as(&b, getppid(), geteuid());
+	pid_t changed = geteuid() == 0 ? hold_as(&b, 0, NOBODY) : 0;
+	int fd = write_running(&b, 1 << 23); /* no such process, and the kernel does not name the lock's holder */
+	start(0);
+	follow_look(&f);
+	const struct tdm_process *who = &process_of(good)->who;
+	assert_true(!who->is_claimed && who->is_held && who->seen_pid == good);
+	who = &process_of(getppid())->who;
+	assert_true(who->is_claimed && !who->is_held && who->seen_pid == 0 && who->uid == geteuid());
+	who = &process_of(1 << 23)->who;
+	assert_true(who->is_claimed && !who->is_held && who->seen_pid == 0);
+	if (changed != 0) {
+		who = &process_of(changed)->who;
+		assert_true(who->is_claimed && who->is_held && who->seen_pid == changed);
+	}
+	follow_done(&f);
+	const pid_t holders[] = { good, other, changed };
+	for (size_t i = 0; i < 3 && holders[i] != 0; i++)
+		assert_true(kill(holders[i], SIGKILL) == 0 && waitpid(holders[i], NULL, 0) == holders[i]);
+	close(fd);
 	builder_done(&b);
 }
 
@@ -384,6 +440,7 @@ int main(void)
 		test(a_forbidden_one),
 		test(too_many_files),
 		test(few_descriptors),
+		test(a_pid_may_be_a_mere_claim),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,7 +107,8 @@ static void device_and_process_narrow_each_other(void **state)
 
 	struct tdm_pick all = { 0 };
 	struct tdm_pick first = { .device = "0" }, second = { .device = "1" };
-	struct tdm_pick ten = { .pid = 10 }, both = { .device = "1", .pid = 11 };
+	struct tdm_pick ten = { .pids = (int32_t[]){ 10 }, .pid_count = 1 },
+			both = { .device = "1", .pids = (int32_t[]){ 11 }, .pid_count = 1 };
 	for (size_t i = 0; i < 3; i++)
 		assert_true(tdm_pick_takes_holding(&all, picture, i));
 	assert_true(tdm_pick_takes_device(&first, picture, 0) && !tdm_pick_takes_device(&first, picture, 1));
@@ -117,6 +118,14 @@ static void device_and_process_narrow_each_other(void **state)
 	assert_false(tdm_pick_takes_process(&ten, picture, 1));
 	assert_true(!tdm_pick_takes_holding(&both, picture, 0) && !tdm_pick_takes_holding(&both, picture, 1));
 	assert_true(tdm_pick_takes_holding(&both, picture, 2));
+
+	/* Several; each by the pid that the reader sees, or by its own. */
+	struct tdm_pick two = { .pids = (int32_t[]){ 7, 11 }, .pid_count = 2 };
+	assert_int_equal(tdm_pick_missing(&two, picture), 7);
+	assert_true(!tdm_pick_takes_process(&two, picture, 0) && tdm_pick_takes_process(&two, picture, 1));
+	make.picture.processes[0].own_pid = 7;
+	assert_int_equal(tdm_pick_missing(&two, picture), 0);
+	assert_true(tdm_pick_takes_process(&two, picture, 0) && tdm_pick_takes_holding(&two, picture, 0));
 }
 
 int main(void)

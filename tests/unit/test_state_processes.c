@@ -50,13 +50,15 @@ static void test_handles(void **state)
 	world_init(&w);
 	w.options.once = false;
 	world_card(&w, 0, "n150", WORLD_CHIP);
-	world_process(&w, 300, WORLD_START, (int)geteuid());
-	world_opens(&w, 0, "300\n");
+	int pid = w.holders[w.holder_count++] = world_hold(&w, 0);
+	char text[32];
+	snprintf(text, sizeof text, "%d\n", pid);
+	world_process(&w, pid, WORLD_START, (int)geteuid());
+	world_opens(&w, 0, text);
 	uint64_t handle = world_look(&w)->processes[0].handle;
 	assert_true(handle != 0);
 	world_begin_ledger(&b, 0, WORLD_CHIP);
-	world_dead_ledger(&w, &b, 300, false);
-	w.holders[w.holder_count++] = world_hold(&w, 300);
+	world_rewrite(&w, 0, &b);
 	const struct tdm_picture *pic;
 	do { /* until it looks into the directory again */
 		usleep(20000);
@@ -64,7 +66,7 @@ static void test_handles(void **state)
 		assert_int_equal(pic->process_count, 1);
 		assert_true(pic->processes[0].handle == handle);
 	} while ((pic->processes[0].sources & source_bit(TDM_FROM_LEDGER)) == 0);
-	unlink(world_ledger_path(&w, 300));
+	unlink(world_ledger_path(&w, pid));
 	do {
 		usleep(20000);
 		pic = world_look(&w);

@@ -189,16 +189,21 @@ static void test_reused_pid(void **state)
 	struct world w;
 	world_init(&w);
 	world_card(&w, 0, "n150", WORLD_CHIP);
-	/* Another process has the lock: the ledger alone says that 400 is its writer's number. */
+	/* The kernel does not name the holder of an open file's lock: the ledger alone says whose number it is. */
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
 	struct builder b;
 	uint64_t device = world_begin_ledger(&b, 0, WORLD_CHIP);
 	world_alloc(&b, device, TDM_KIND_DRAM, 1, 0, 1000);
-	const int a = 400;
+	const int a = w.holders[w.holder_count++] = world_hold(&w, 1);
+	unlink(world_ledger_path(&w, 1));
 	world_dead_ledger(&w, &b, a, false);
 	builder_done(&b);
-	w.holders[w.holder_count++] = world_hold(&w, a);
+	int fd = open(world_ledger_path(&w, a), O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0);
+	char text[32];
+	snprintf(text, sizeof text, "%d\n", a);
 	world_process(&w, a, WORLD_START, (int)geteuid());
-	world_opens(&w, 0, "400\n");
+	world_opens(&w, 0, text);
 	const struct tdm_picture *pic = world_look(&w);
 	assert_int_equal(pic->process_count, 1);
 	assert_int_equal(find_holding(pic, a, 0)->descriptors, 1);
@@ -217,6 +222,7 @@ static void test_reused_pid(void **state)
 	put_slots(&w, (int[]){ a }, (uint64_t[]){ 1900 }, 1, 0);
 	pic = world_look_anew(&w);
 	ASSERT_U64(pic->devices[0].kinds[0].rival_used, 0);
+	close(fd);
 	world_done(&w);
 }
 

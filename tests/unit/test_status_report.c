@@ -264,7 +264,7 @@ static void nothing_at_all_is_helpful(void **state)
 	assert_has(&out, "No card and no tracked process is visible: try 'tidemark demo'");
 	assert_has(&out, "tidemark doctor");
 	make_full(&make);
-	render(&make, (struct tdm_pick){ .pid = 1 }, 80, false, &out);
+	render(&make, (struct tdm_pick){ .pids = (int32_t[]){ 1 }, .pid_count = 1 }, 80, false, &out);
 	assert_has(&out, "No process 1 is known to use a device.\n");
 	assert_has_not(&out, "#0");
 	render(&make, (struct tdm_pick){ .device = "9" }, 80, false, &out);

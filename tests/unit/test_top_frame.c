@@ -230,7 +230,7 @@ static void choices_and_emptiness_are_told(void **state)
 	assert_non_null(strstr(out.data, "  Devices: 1 of 2\n  Problems: 2 ("));
 	assert_non_null(strstr(out.data, "\nDevice 1 (ID: 1)\n"));
 	assert_null(strstr(out.data, "Device 0"));
-	render(&make, (struct tdm_pick){ .pid = 4242 }, false, &out);
+	render(&make, (struct tdm_pick){ .pids = (int32_t[]){ 4242 }, .pid_count = 1 }, false, &out);
 	assert_non_null(strstr(out.data, "\nDevice 0 (ID: 0)\n"));
 	assert_null(strstr(out.data, "Device 1"));
 	tdm_buf_done(&out);

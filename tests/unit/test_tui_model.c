@@ -289,10 +289,13 @@ static void processes_are_sorted_filtered_and_put_in_a_tree(void **state)
 	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_COMMAND }, "200 100 300 U0 S1");
 	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_PID, .filter = "RUN" }, "100 200");
 	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_PID, .filter = "30" }, "300");
-	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_PID, .pid = 200 }, "200");
-	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_PID, .device = "1" }, "100 200 S1");
+	expect_rows(&s,
+		(struct tdm_proc_view){ .sort = TDM_PROC_PID, .pick = { .pids = (int32_t[]){ 200 }, .pid_count = 1 } },
+		"200");
+	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_PID, .pick.device = "1" }, "100 200 S1");
 	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_DRAM, .tree = true }, "D0 100 300 U0 D1 200 100 S1");
-	expect_rows(&s, (struct tdm_proc_view){ .sort = TDM_PROC_DRAM, .tree = true, .device = "0" }, "D0 100 300 U0");
+	expect_rows(
+		&s, (struct tdm_proc_view){ .sort = TDM_PROC_DRAM, .tree = true, .pick.device = "0" }, "D0 100 300 U0");
 }
 
 static void sums_over_devices_know_what_they_are(void **state)
@@ -302,7 +305,7 @@ static void sums_over_devices_know_what_they_are(void **state)
 	struct tdm_proc_rows rows = { 0 };
 	make_sample(&s);
 	const struct tdm_proc_view all = { .sort = TDM_PROC_PID, .filter = "" },
-				   one = { .sort = TDM_PROC_PID, .filter = "", .device = "0" };
+				   one = { .sort = TDM_PROC_PID, .filter = "", .pick.device = "0" };
 	assert_int_equal(tdm_proc_rows_build(&rows, &s.picture, &all), 0);
 	assert_int_equal(rows.rows[0].used[0], 1500);
 	assert_int_equal(rows.rows[0].peak, 3600);
