@@ -97,12 +97,17 @@ int tdm_device_telemetry_text(
 	return tdm_canvas_width_of(canvas, dst);
 }
 
-static void amount(struct tdm_pen *pen, const char *name, uint64_t bytes)
+static void amount_in(struct tdm_pen *pen, enum tdm_ink ink, const char *name, uint64_t bytes)
 {
 	char text[TDM_BYTES_CAP];
-	tdm_pen_printf(pen, TDM_INK_DIM, "  %s", name);
-	tdm_pen_field(pen, -(TDM_BYTES_COLUMNS + 1), bytes == TDM_BYTES_UNKNOWN ? TDM_INK_DIM : TDM_INK_PLAIN,
+	tdm_pen_printf(pen, ink == TDM_INK_PLAIN ? TDM_INK_DIM : ink, "  %s", name);
+	tdm_pen_field(pen, -(TDM_BYTES_COLUMNS + 1), bytes == TDM_BYTES_UNKNOWN ? TDM_INK_DIM : ink,
 		tdm_format_bytes_short(text, sizeof text, bytes));
+}
+
+static void amount(struct tdm_pen *pen, const char *name, uint64_t bytes)
+{
+	amount_in(pen, TDM_INK_PLAIN, name, bytes);
 }
 
 char *tdm_device_note(const struct tdm_picture_device *device, enum tdm_kind kind, char *dst, size_t cap)
@@ -133,17 +138,6 @@ static bool is_absent(const struct tdm_picture_kind *kind)
 	return kind->total == 0 && kind->used == 0;
 }
 
-uint64_t tdm_device_gap(const struct tdm_picture_device *device)
-{
-	const struct tdm_picture_kind *l1 = &device->kinds[TDM_KIND_L1];
-	uint64_t low = device->cb_highest, high = device->l1_lowest;
-	if (low == TDM_BYTES_UNKNOWN || high == TDM_BYTES_UNKNOWN || l1->banks == 0)
-		return TDM_BYTES_UNKNOWN;
-	low = low != 0 ? low : l1->base;
-	high = high != 0 ? high : l1->base + l1->bank_bytes;
-	return high > low ? high - low : 0;
-}
-
 /* "12.04 GiB of 24 GiB", equally wide in every line. */
 static void figures(struct tdm_pen *pen, const struct tdm_picture_device *device, enum tdm_kind of)
 {
@@ -171,9 +165,10 @@ static void share(struct tdm_pen *pen, int bar, const struct tdm_picture_device 
 		tdm_pen_field(pen, -6, TDM_INK_DIM, "-");
 		return;
 	}
+	enum tdm_level level = tdm_picture_level(device, kind);
 	if (bar > 0)
-		tdm_gauge_bar(pen, bar, k->used, share_total(device, kind));
-	tdm_gauge_percent(pen, k->used, share_total(device, kind));
+		tdm_gauge_bar(pen, bar, level, k->used, share_total(device, kind));
+	tdm_gauge_percent(pen, level, k->used, share_total(device, kind));
 }
 
 /* The columns of a kind's line, added from left to right while there is room for a bar. */
@@ -202,16 +197,30 @@ static struct columns fit_columns(int room)
 }
 
 /* Circular buffers can grow only into the gap between them and the L1 buffers of a core. */
+static void gap_amount(struct tdm_pen *pen, const struct columns *columns, const struct tdm_picture_device *device)
+{
+	uint64_t clash = tdm_picture_clash(device);
+	enum tdm_level level = tdm_picture_level(device, TDM_KIND_CB);
+	enum tdm_ink ink = level >= TDM_LEVEL_YELLOW ? tdm_ink_of_level(level) : TDM_INK_PLAIN;
+	if (columns->has_free)
+		amount_in(pen, ink, clash != 0 ? "over" : "gap ", clash != 0 ? clash : tdm_picture_gap(device));
+	if (columns->has_largest && clash != 0)
+		tdm_pen_field(pen, 20, ink, "  clash in a core");
+	else if (columns->has_largest)
+		tdm_pen_field(pen, 20, TDM_INK_DIM, "  in a core");
+}
+
 static void free_amounts(
 	struct tdm_pen *pen, const struct columns *columns, const struct tdm_picture_device *device, enum tdm_kind kind)
 {
 	const struct tdm_picture_kind *k = &device->kinds[kind];
-	bool has_gap = kind == TDM_KIND_CB && tdm_device_gap(device) != TDM_BYTES_UNKNOWN;
+	if (kind == TDM_KIND_CB && tdm_picture_gap(device) != TDM_BYTES_UNKNOWN) {
+		gap_amount(pen, columns, device);
+		return;
+	}
 	if (columns->has_free)
-		amount(pen, has_gap ? "gap " : "free", has_gap ? tdm_device_gap(device) : k->free);
-	if (columns->has_largest && has_gap)
-		tdm_pen_field(pen, 20, TDM_INK_DIM, "  in a core");
-	else if (columns->has_largest)
+		amount(pen, "free", k->free);
+	if (columns->has_largest)
 		amount(pen, "largest", k->largest_free);
 }
 

@@ -17,9 +17,6 @@ void tdm_device_identity(struct tdm_pen *pen, const struct tdm_picture_device *d
 int tdm_device_telemetry_text(
 	const struct tdm_canvas *canvas, const struct tdm_picture_device *device, char *dst, size_t cap);
 
-/* Bytes between circular buffers and L1 buffers in a core, or TDM_BYTES_UNKNOWN. */
-uint64_t tdm_device_gap(const struct tdm_picture_device *device);
-
 /* One kind: bar, share, amounts, source. */
 void tdm_device_kind(struct tdm_pen *pen, const struct tdm_picture_device *device, enum tdm_kind kind);
 

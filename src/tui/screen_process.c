@@ -124,10 +124,12 @@ static void draw_amount(
 	bytes_field(&pen, amount->peak);
 	tdm_pen_field(&pen, -12, TDM_INK_PLAIN, tdm_format_count(text, sizeof text, amount->buffers));
 	tdm_pen_skip(&pen, 2);
+	uint64_t total = device->kinds[kind].total;
+	enum tdm_level level = tdm_level_of(amount->used, total);
 	if (tdm_pen_room(&pen) > 20)
-		tdm_gauge_bar(&pen, tdm_pen_room(&pen) - 18 < 40 ? tdm_pen_room(&pen) - 18 : 40, amount->used,
-			device->kinds[kind].total);
-	tdm_gauge_percent(&pen, amount->used, device->kinds[kind].total);
+		tdm_gauge_bar(
+			&pen, tdm_pen_room(&pen) - 18 < 40 ? tdm_pen_room(&pen) - 18 : 40, level, amount->used, total);
+	tdm_gauge_percent(&pen, level, amount->used, total);
 	tdm_pen_printf(&pen, TDM_INK_DIM, "  %s", tdm_from_name((enum tdm_from)amount->from));
 }
 

@@ -24,15 +24,44 @@ class Overview(unittest.TestCase):
             s.wait_all("n150", "/dev/tenstorrent/0", "0000:01:00.0", "48.5 °C", "36 W", "1000 MHz", "3 processes",
                        "DRAM", "L1_SMALL", "TRACE", "CB", "62.0%", "7.44 GiB of 12 GiB", "free", "largest", "peak", "92.0%")
 
+    def colour_of(self, s, line, part):
+        """The colour of a part of the first line that matches."""
+        for y, text in enumerate(s.screen.display):
+            if re.match(line, text):
+                return s.screen.buffer[y][text.index(part)].fg
+        raise AssertionError(f"no line matches {line}:\n{s.text()}")
+
     def test_levels_have_their_colours(self):
-        with start() as s:
+        with start("gap=100000") as s:
             s.wait_for("1000 anna")
-            colours = {}
-            for y, line in enumerate(s.screen.display):
-                match = re.match(r"\s+(DRAM|L1|CB) +■", line)
-                if match and match.group(1) not in colours:
-                    colours[match.group(1)] = s.screen.buffer[y][line.index("■")].fg
-            self.assertEqual(len(set(colours.values())), 3, colours)  # 62 %, 78 %, 92 %
+            colours = {kind: self.colour_of(s, rf"  {kind} +■", "■") for kind in ("DRAM", "L1", "CB")}
+            self.assertEqual(len(set(colours.values())), 3, colours)  # 62 %, 78 %, and a gap of 7 %
+
+    def test_circular_buffers_are_coloured_by_their_gap(self):
+        with start("gap=100000") as s:
+            s.wait_all("1000 anna", "gap   97.66 KiB")
+            red = self.colour_of(s, r"  CB +■", "92.0%")
+            self.assertEqual(self.colour_of(s, r"  CB +■", "97.66"), red)
+        with start("gap=500000") as s:  # 92 % used on average, and room in every core
+            s.wait_for("1000 anna")
+            green = self.colour_of(s, r"  DRAM +■", "■")
+            self.assertNotEqual(red, green)
+            self.assertEqual(self.colour_of(s, r"  CB +■", "■"), green)
+
+    def test_a_clash_is_red(self):
+        with start("gap=-50000") as s:
+            s.wait_all("1000 anna", "over  48.83 KiB  clash in a core")
+            red = self.colour_of(s, r"  CB +■", "■")
+            self.assertEqual(self.colour_of(s, r"  CB +■", "48.83"), red)
+            self.assertEqual(self.colour_of(s, r"  CB +■", "clash"), red)
+        with start("gap=-50000", "devices=20") as s:  # one line each
+            s.wait_for("1000 anna")
+            self.assertEqual(self.colour_of(s, r" 0 +n150 ", "92.0%"), red)
+        with start("gap=-50000", rows=70) as s:
+            s.wait_for("1000 anna")
+            s.send("2")
+            s.wait_all("clash: circular buffers end at 0x16b4c0, L1 buffers begin at 0x168000", "! clash: in both 13.19 KiB")
+            self.assertEqual(self.colour_of(s, r"  ▓+█+!+", "!"), red)
 
     def test_the_trend_grows(self):
         with start("interval=50") as s:
