@@ -10,9 +10,6 @@
 
 enum { NOTE_CAP = 200, GRAPH_ROWS = 3, BAR_MIN = 18, BAR_MAX = 48, NAME_COLUMNS = 9, FIGURES_COLUMNS = 25 };
 
-static const enum tdm_kind kinds[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_L1_SMALL, TDM_KIND_TRACE, TDM_KIND_CB };
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
-
 const char *tdm_device_kind_title(enum tdm_kind kind)
 {
 	switch (kind) {
@@ -136,6 +133,28 @@ static uint64_t share_total(const struct tdm_picture_device *device, enum tdm_ki
 static bool is_absent(const struct tdm_picture_kind *kind)
 {
 	return kind->total == 0 && kind->used == 0;
+}
+
+/* Rare kinds count only if something is or was there. */
+static bool has_kind(const struct tdm_picture_device *device, enum tdm_kind kind)
+{
+	const struct tdm_picture_kind *k = &device->kinds[kind];
+	if (kind <= TDM_KIND_CB)
+		return !is_absent(k);
+	return (k->used != 0 && k->used != TDM_BYTES_UNKNOWN) || (k->peak != 0 && k->peak != TDM_BYTES_UNKNOWN);
+}
+
+unsigned tdm_device_kinds(const struct tdm_picture_device *device, int most)
+{
+	static const uint8_t order[TDM_KIND_CB + 1] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_CB, TDM_KIND_TRACE,
+		TDM_KIND_L1_SMALL };
+	bool is_danger = tdm_picture_level(device, TDM_KIND_CB) == TDM_LEVEL_RED && has_kind(device, TDM_KIND_CB);
+	unsigned shown = is_danger && most > 0 ? 1U << TDM_KIND_CB : 0; /* danger is never left out */
+	for (unsigned i = 0; i < TDM_KIND_COUNT && __builtin_popcount(shown) < most; i++) {
+		unsigned kind = i <= TDM_KIND_CB ? order[i] : i;
+		shown |= has_kind(device, (enum tdm_kind)kind) ? 1U << kind : 0;
+	}
+	return shown;
 }
 
 /* "12.04 GiB of 24 GiB", equally wide in every line. */
@@ -304,19 +323,19 @@ void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct t
 	}
 }
 
-/* DRAM or L1 with its trend; the trend of L1 includes circular buffers. */
-static void short_line(struct tdm_app *app, struct tdm_area area, int line, const struct tdm_picture_device *device,
-	enum tdm_kind kind)
+/* One kind; DRAM and L1 with their trends. The trend of L1 includes circular buffers. */
+static void short_line(
+	struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device, enum tdm_kind kind)
 {
 	const struct tdm_trend *trend = tdm_app_trend(app, device);
-	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, line);
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	int trend_cols = area.cols >= 100 ? 20 : area.cols >= 76 ? 10 : 0;
 	int bar = area.cols - 2 - NAME_COLUMNS - 6 - FIGURES_COLUMNS - 2 - (trend_cols != 0 ? trend_cols + 2 : 0);
 	tdm_pen_skip(&pen, 2);
 	tdm_pen_field(&pen, NAME_COLUMNS, TDM_INK_LABEL, tdm_device_kind_title(kind));
 	share(&pen, bar > BAR_MAX ? BAR_MAX : bar > 3 ? bar : 0, device, kind);
 	figures(&pen, device, kind);
-	if (trend_cols != 0 && trend != NULL)
+	if (trend_cols != 0 && trend != NULL && kind <= TDM_KIND_L1)
 		tdm_gauge_graph(&app->canvas, (struct tdm_area){ pen.row, pen.col + 2, 1, trend_cols },
 			kind == TDM_KIND_DRAM ? &trend->dram : &trend->l1);
 }
@@ -378,26 +397,27 @@ static void one_line(
 }
 
 void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device,
-	enum tdm_detail detail, enum tdm_ink mark)
+	const struct tdm_layout *layout, enum tdm_ink mark)
 {
-	if (detail == TDM_DETAIL_LINE) {
+	if (layout->detail == TDM_DETAIL_LINE) {
 		one_line(app, area, device, mark);
 		return;
 	}
 	title(app, area, device, mark);
-	if (detail == TDM_DETAIL_SHORT) {
-		short_line(app, area, 1, device, TDM_KIND_DRAM);
-		short_line(app, area, 2, device, TDM_KIND_L1);
-		return;
-	}
 	struct tdm_area inner = area;
 	tdm_area_take_rows(&inner, 1);
-	for (size_t i = 0; i < KINDS; i++) {
+	unsigned shown = tdm_device_kinds(device, layout->kinds);
+	for (unsigned kind = 0; kind < TDM_KIND_COUNT; kind++) {
+		if ((shown & 1U << kind) == 0)
+			continue;
 		struct tdm_area line = tdm_area_take_rows(&inner, 1);
 		struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
 		tdm_pen_skip(&pen, 2);
-		tdm_device_kind(&pen, device, kinds[i]);
+		if (layout->detail == TDM_DETAIL_SHORT)
+			short_line(app, line, device, (enum tdm_kind)kind);
+		else
+			tdm_device_kind(&pen, device, (enum tdm_kind)kind);
 	}
-	if (detail == TDM_DETAIL_FULL)
+	if (layout->detail == TDM_DETAIL_FULL)
 		tdm_device_graphs(app, tdm_area_take_rows(&inner, GRAPH_ROWS), device);
 }

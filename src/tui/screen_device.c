@@ -1,5 +1,6 @@
 /* Screen 2, one device: identity, telemetry, every kind, and where its buffers are. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "base/err.h"
@@ -104,18 +105,12 @@ static void draw_more(struct tdm_page *page, const struct tdm_picture_device *de
 			tdm_format_bytes_short(other, sizeof other, k->rival_bytes));
 }
 
-static bool is_shown(const struct tdm_picture_device *device, int kind)
-{
-	const struct tdm_picture_kind *k = &device->kinds[kind];
-	return kind <= TDM_KIND_CB || (k->used != 0 && k->used != TDM_BYTES_UNKNOWN) ||
-	       (k->peak != 0 && k->peak != TDM_BYTES_UNKNOWN);
-}
-
 static void draw_kinds(struct tdm_page *page, const struct tdm_picture_device *device)
 {
+	unsigned shown = tdm_device_kinds(device, INT_MAX);
 	tdm_page_line(page);
 	for (int kind = 0; kind < TDM_KIND_COUNT; kind++) {
-		if (!is_shown(device, kind))
+		if (kind > TDM_KIND_CB && (shown & 1U << kind) == 0)
 			continue;
 		struct tdm_pen pen = tdm_page_line(page);
 		tdm_pen_skip(&pen, 2);

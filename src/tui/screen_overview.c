@@ -1,4 +1,5 @@
 /* Screen 1, the overview: all devices above, all processes below. */
+#include <limits.h>
 #include <stdio.h>
 
 #include "tui/device_block.h"
@@ -57,7 +58,7 @@ static void draw_devices(struct tdm_app *app, struct tdm_area area, const struct
 			area.col + (int)(i % (size_t)layout->columns) * width, layout->block_rows, width };
 		bool has_keys = app->devices_have_keys && at == app->devices.chosen;
 		enum tdm_ink mark = has_keys ? TDM_INK_CURSOR : TDM_INK_PLAIN;
-		tdm_device_block(app, block, &app->picture->devices[app->shown[at]], layout->detail, mark);
+		tdm_device_block(app, block, &app->picture->devices[app->shown[at]], layout, mark);
 	}
 }
 
@@ -76,8 +77,13 @@ static void draw_scroll(struct tdm_app *app, struct tdm_area area)
 
 static void draw(struct tdm_app *app, struct tdm_area area)
 {
+	int kinds = 0;
+	for (size_t i = 0; i < app->shown_count; i++) {
+		int has = __builtin_popcount(tdm_device_kinds(&app->picture->devices[app->shown[i]], INT_MAX));
+		kinds = has > kinds ? has : kinds;
+	}
 	struct tdm_layout layout =
-		tdm_layout_compute(area.rows, area.cols, app->shown_count, app->rows.count, app->most_detail);
+		tdm_layout_compute(area.rows, area.cols, app->shown_count, app->rows.count, kinds, app->most_detail);
 	if (app->shown_count == 0)
 		draw_no_device(app, tdm_area_take_rows(&area, 1));
 	else

@@ -48,6 +48,17 @@ class Overview(unittest.TestCase):
             self.assertNotEqual(red, green)
             self.assertEqual(self.colour_of(s, r"  CB +■", "■"), green)
 
+    def test_lines_of_absent_kinds_go_to_others(self):
+        with start("few=1", "devices=2", rows=19, cols=80) as s:
+            s.wait_for("1000 anna")
+            self.assertEqual(re.findall(r"(?m)^  ([A-Z]\w+) ", s.text()), ["DRAM", "L1", "CB"] * 2)
+        with start("devices=2", rows=19, cols=80) as s:
+            s.wait_for("1000 anna")
+            self.assertEqual(re.findall(r"(?m)^  ([A-Z]\w+) ", s.text()), ["DRAM", "L1", "TRACE", "CB"] * 2)
+        with start("devices=4", "gap=-1", rows=22, cols=80) as s:
+            s.wait_for("1000 anna")
+            self.assertEqual(re.findall(r"(?m)^  ([A-Z]\w+) ", s.text()), ["DRAM", "CB"] * 4)
+
     def test_a_clash_is_red(self):
         with start("gap=-50000") as s:
             s.wait_all("1000 anna", "over  48.83 KiB  clash in a core")

@@ -13,6 +13,7 @@
  *     seen=1                             no peaks are recorded
  *     hostile=1                          names with control characters, broken UTF-8, wide characters; very long names
  *     failing=1                          every second picture fails, and no ledger can be read
+ *     few=1                              devices have no L1_SMALL and no TRACE
  *     gap=500000                         bytes between circular buffers and L1 buffers; below 0: they clash
  *     problems=0                         number of sources that could not be read
  *     target=PID                         process 0 is this one; start=TICKS its start time, 0: its real one
@@ -42,7 +43,7 @@ enum { FIRST_PID = 1000, EVENTS_AT_ONCE = 3 };
 
 static struct settings {
 	long devices, processes, buffers, interval, frames, ascii, no_colour, read_only, pid, unknown, nocard, virtual,
-		seen, hostile, failing, gap, problems, target, start, moving, crash, cost;
+		seen, hostile, failing, few, gap, problems, target, start, moving, crash, cost;
 	const char *device;
 } set = { .devices = 1, .processes = 3, .buffers = 12, .interval = 100, .gap = 500000 };
 
@@ -65,6 +66,7 @@ static const struct {
 	{ "seen", &set.seen },
 	{ "hostile", &set.hostile },
 	{ "failing", &set.failing },
+	{ "few", &set.few },
 	{ "gap", &set.gap },
 	{ "problems", &set.problems },
 	{ "target", &set.target },
@@ -155,8 +157,8 @@ static void make_device(
 	}
 	set_kind(&device->kinds[TDM_KIND_DRAM], 12 * GIB, (62 + d * 7 + wave) % 100, 12);
 	set_kind(&device->kinds[TDM_KIND_L1], 85 * MIB, (78 + d * 11 + wave) % 100, 64);
-	set_kind(&device->kinds[TDM_KIND_L1_SMALL], 2 * MIB, 5, 64);
-	set_kind(&device->kinds[TDM_KIND_TRACE], 256 * MIB, 40, 12);
+	set_kind(&device->kinds[TDM_KIND_L1_SMALL], set.few ? 0 : 2 * MIB, 5, 64);
+	set_kind(&device->kinds[TDM_KIND_TRACE], set.few ? 0 : 256 * MIB, 40, 12);
 	set_kind(&device->kinds[TDM_KIND_CB], 85 * MIB, 92, 64);
 	device->kinds[TDM_KIND_DRAM].stale = 512 * MIB;
 	device->kinds[TDM_KIND_L1].rival_from = TDM_FROM_METAL_SHM;
