@@ -76,12 +76,27 @@ static void draw_key(struct tdm_pen *pen, const struct tdm_binding *binding)
 	tdm_pen_skip(pen, 2);
 }
 
+/* A filter stays in view for as long as it hides lines. */
+static void draw_filter(struct tdm_app *app, struct tdm_pen *pen, int kept)
+{
+	const struct tdm_screen *screen = tdm_screens[app->screen];
+	const char *filter = screen->filter != NULL ? screen->filter(app) : "";
+	int end = pen->end;
+	if (filter[0] == '\0')
+		return;
+	pen->end = end - kept;
+	tdm_pen_printf(pen, TDM_INK_YELLOW, "only \"%s\"", filter);
+	tdm_pen_text(pen, TDM_INK_DIM, ": Esc shows all  ");
+	pen->end = end;
+}
+
 /* Draws as many keys as fit, and always the last one, which quits. */
 static void draw_keys(struct tdm_app *app, struct tdm_area area)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	const struct tdm_binding *quit = &tdm_bindings[tdm_binding_count - 1];
 	tdm_pen_skip(&pen, 1);
+	draw_filter(app, &pen, key_columns(quit) + 1);
 	for (const struct tdm_binding *binding = tdm_bindings; binding != quit; binding++) {
 		if (binding->brief == NULL || (binding->screens & 1U << app->screen) == 0 ||
 			(app->options.read_only && strcmp(binding->brief, "Signal") == 0))

@@ -311,6 +311,14 @@ class Processes(unittest.TestCase):
             s.wait(lambda text: first_pids(text) == [1002, 1007], "two processes")
             s.send("enter")
             s.wait_without("Filter  vllm")
+            s.wait(lambda text: text.split("\n")[-1].startswith(' only "vllm": Esc shows all  F1 Help'), "the filter")
+            s.resize(24, 40)
+            s.wait(lambda text: re.search(r'\n only "vllm".*q Quit$', text), "the filter on a small screen")
+            s.resize(40, 130)
+            s.send("2")
+            s.wait_without('only "vllm"')
+            s.send("1")
+            s.wait_for('only "vllm"')
             s.send("esc")
             s.wait(lambda text: len(first_pids(text)) == 9, "all of them")
 
@@ -418,7 +426,7 @@ class OtherScreens(unittest.TestCase):
             s.send("g")
             s.wait_for("50 buffers")
             s.send("f4", "kv_cache", "enter")
-            s.wait_for("buffers, filtered")
+            s.wait_all("buffers, filtered", 'only "kv_cache": Esc shows all')
             body = s.text().split("RESERVED")[1]
             self.assertIn("kv_cache", body)
             self.assertNotIn("activations", body)
