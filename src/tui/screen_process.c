@@ -110,6 +110,15 @@ static void draw_kind_head(struct tdm_app *app, struct tdm_area area)
 	tdm_pen_text(&pen, TDM_INK_HEAD, "  OF THE DEVICE");
 }
 
+/* Lists that take long to sort are older than the counters; the number beside a list is that of its lines. */
+static uint64_t buffer_count(const struct tdm_app *app, const struct tdm_holding *holding, enum tdm_kind kind)
+{
+	const struct tdm_buffer_view *view = &app->buffers;
+	bool is_listed = view->picture == app->picture && view->problem == NULL && !view->failed &&
+			 view->process == holding->process;
+	return is_listed ? holding->buffers[kind].count : holding->kinds[kind].buffers;
+}
+
 static void draw_amount(
 	struct tdm_app *app, struct tdm_area line, const struct tdm_holding *holding, enum tdm_kind kind)
 {
@@ -122,7 +131,7 @@ static void draw_amount(
 	tdm_pen_field(&pen, 12, TDM_INK_LABEL, tdm_device_kind_title(kind));
 	bytes_field(&pen, amount->used);
 	bytes_field(&pen, amount->peak);
-	tdm_pen_field(&pen, -12, TDM_INK_PLAIN, tdm_format_count(text, sizeof text, amount->buffers));
+	tdm_pen_field(&pen, -12, TDM_INK_PLAIN, tdm_format_count(text, sizeof text, buffer_count(app, holding, kind)));
 	tdm_pen_skip(&pen, 2);
 	uint64_t total = device->kinds[kind].total;
 	enum tdm_level level = tdm_level_of(amount->used, total);

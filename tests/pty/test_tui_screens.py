@@ -433,6 +433,17 @@ class OtherScreens(unittest.TestCase):
             s.send("esc")
             s.wait_for("activations")
 
+    def test_the_number_of_buffers_is_that_of_the_list(self):
+        with start("buffers=50", rows=70) as s:
+            s.wait_for("1000 anna")
+            s.send("enter")
+            text = s.wait_for("50 buffers")
+            counts = re.findall(r"(?m)^  0 +([A-Z]\w+) +\S+ \w?i?B +\S+ \w?i?B +(\d+) ", text)
+            listed = re.findall(r"(?m)^ ([A-Z]\w+) +0 +0x", text)
+            self.assertEqual(len(listed), 50)
+            self.assertEqual({kind: int(count) for kind, count in counts if count != "0"},
+                             {kind: listed.count(kind) for kind in set(listed)}, text)
+
     def test_keys_that_come_with_the_one_that_opens_it(self):
         with start() as s:
             s.wait_for("1000 anna")
