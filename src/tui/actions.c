@@ -86,8 +86,11 @@ void tdm_act_redraw(struct tdm_app *app, int key)
 void tdm_act_compact(struct tdm_app *app, int key)
 {
 	(void)key;
-	app->most_detail =
-		app->most_detail == TDM_DETAIL_LINE ? TDM_DETAIL_FULL : (enum tdm_detail)(app->most_detail - 1);
+	if (app->detail == TDM_DETAIL_LINE && app->most_detail > TDM_DETAIL_LINE)
+		tdm_app_say(app, "there is no room for more of each device");
+	/* from what is shown: if there is no room for more, less of what is wanted looks the same */
+	app->most_detail = app->detail == TDM_DETAIL_LINE ? TDM_DETAIL_FULL : (enum tdm_detail)(app->detail - 1);
+	app->detail = app->most_detail; /* until the next frame: the key may come again before it */
 }
 
 void tdm_act_open(struct tdm_app *app, int key)

@@ -76,9 +76,9 @@ struct tdm_app {
 	bool vi_keys;
 
 	/* overview */
-	enum tdm_detail most_detail;
-	bool devices_have_keys; /* else the processes */
-	uint32_t *shown;        /* indices of the devices that are not filtered out */
+	enum tdm_detail most_detail, detail; /* wanted, and shown in the last frame */
+	bool devices_have_keys;              /* else the processes */
+	uint32_t *shown;                     /* indices of the devices that are not filtered out */
 	size_t shown_count, shown_cap;
 	struct tdm_list devices; /* of shown[] */
 	uint64_t device_key;     /* of the chosen one */

@@ -84,6 +84,7 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 	}
 	struct tdm_layout layout =
 		tdm_layout_compute(area.rows, area.cols, app->shown_count, app->rows.count, kinds, app->most_detail);
+	app->detail = layout.detail;
 	if (app->shown_count == 0)
 		draw_no_device(app, tdm_area_take_rows(&area, 1));
 	else

@@ -226,6 +226,20 @@ class Overview(unittest.TestCase):
             s.wait_for("/dev/tenstorrent/0")
 
 
+    def test_compact_always_shows_less(self):
+        with start("devices=2", "few=1", rows=20, cols=80) as s:  # no room for graphs, nor for every kind in its own block
+            s.wait_for("1000 anna")
+            self.assertEqual(s.text().count("\n  CB "), 2)
+            s.send("c")
+            s.wait(lambda text: "\n  CB " not in text, "less")
+            s.send("c")
+            s.wait(lambda text: "\n  CB " in text or "\n  DRAM " not in text, "less again, or all")
+        with start("devices=20", rows=20, cols=80) as s:
+            s.wait_for("1000 anna")
+            s.send("c")
+            s.wait_for("there is no room for more of each device")
+
+
 class Processes(unittest.TestCase):
     def test_sorting_by_letters_and_its_inverse(self):
         with start("processes=9") as s:
