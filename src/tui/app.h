@@ -102,6 +102,7 @@ struct tdm_app {
 	struct tdm_target targets[TDM_TAGS_MAX];
 	size_t target_count;
 
+	char position[64];        /* which part of a long list is in view, for the last line; empty: all of it */
 	uint64_t places_until_ns; /* after this time no more functions are looked up for this frame */
 
 	uint64_t process_handle; /* on the process screen; 0: the chosen process */

@@ -141,18 +141,6 @@ static void draw_title(struct tdm_app *app, struct tdm_page *page, const struct 
 	tdm_device_identity(&pen, device);
 }
 
-/* Shows which part of the page is in view, on top of the first line. */
-static void draw_place(struct tdm_app *app, struct tdm_area area)
-{
-	const struct tdm_list *list = &app->device.list;
-	char text[64];
-	if (list->count <= list->page || area.cols <= 40)
-		return;
-	int len = snprintf(
-		text, sizeof text, " lines %zu-%zu of %zu ", list->top + 1, list->top + list->page, list->count);
-	tdm_canvas_put(&app->canvas, area.row, area.col + area.cols - len, len, TDM_INK_HEAD, text);
-}
-
 static void draw(struct tdm_app *app, struct tdm_area area)
 {
 	const struct tdm_picture_device *device = tdm_app_chosen_device(app, NULL);
@@ -169,7 +157,10 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 	tdm_device_graphs(app, tdm_page_block(&page, GRAPH_ROWS), device);
 	tdm_map_draw(&page, &app->device);
 	tdm_page_end(&page, &app->device.list);
-	draw_place(app, area);
+	const struct tdm_list *list = &app->device.list;
+	if (list->count > list->page)
+		snprintf(app->position, sizeof app->position, "lines %zu-%zu of %zu", list->top + 1,
+			list->top + list->page, list->count);
 }
 
 static bool key(struct tdm_app *app, int key)

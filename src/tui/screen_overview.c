@@ -62,17 +62,14 @@ static void draw_devices(struct tdm_app *app, struct tdm_area area, const struct
 	}
 }
 
-/* Shows which devices are in view, right of the process titles, if not all are. */
-static void draw_scroll(struct tdm_app *app, struct tdm_area area)
+/* Says which devices are in view, if not all are. */
+static void set_position(struct tdm_app *app)
 {
 	const struct tdm_list *list = &app->devices;
-	char text[64];
-	if (app->shown_count <= list->page || area.rows < 1)
+	if (app->shown_count <= list->page)
 		return;
 	size_t end = list->top + list->page < app->shown_count ? list->top + list->page : app->shown_count;
-	int len = snprintf(text, sizeof text, " devices %zu-%zu of %zu ", list->top + 1, end, app->shown_count);
-	if (area.cols > 2 * len)
-		tdm_canvas_put(&app->canvas, area.row, area.col + area.cols - len, len, TDM_INK_HEAD, text);
+	snprintf(app->position, sizeof app->position, "devices %zu-%zu of %zu", list->top + 1, end, app->shown_count);
 }
 
 static void draw(struct tdm_app *app, struct tdm_area area)
@@ -92,7 +89,7 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 	if (area.rows > 3 && draw_problem(app, (struct tdm_area){ area.row, area.col, 1, area.cols }))
 		tdm_area_take_rows(&area, 1);
 	tdm_proc_table_draw(app, area, !app->devices_have_keys);
-	draw_scroll(app, area);
+	set_position(app);
 }
 
 static bool key(struct tdm_app *app, int key)

@@ -148,34 +148,34 @@ static bool has_amount(const struct tdm_picture_amount *amount)
 	       (amount->peak != 0 && amount->peak != TDM_BYTES_UNKNOWN);
 }
 
-/* Draws every kind that the process has or had. Returns the number of lines. */
+static int count_amounts(const struct tdm_app *app, const struct tdm_picture_process *process)
+{
+	int count = 0;
+	for (uint32_t h = 0; h < process->holding_count; h++)
+		for (int kind = 0; kind < TDM_KIND_COUNT; kind++)
+			count += has_amount(&app->picture->holdings[process->first_holding + h].kinds[kind]);
+	return count;
+}
+
+/* Draws every kind that the process has or had; if there is not enough room, the last line says so. Returns the number
+ * of lines. */
 static int draw_amounts(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_process *process)
 {
-	int used = 0;
-	uint64_t left_out = 0;
+	int used = 0, count = count_amounts(app, process), shown = count > area.rows ? area.rows - 1 : count;
 	for (uint32_t h = 0; h < process->holding_count; h++) {
 		const struct tdm_holding *holding = &app->picture->holdings[process->first_holding + h];
 		for (int kind = 0; kind < TDM_KIND_COUNT; kind++) {
-			if (!has_amount(&holding->kinds[kind]))
-				continue;
-			if (used >= area.rows)
-				left_out++;
-			else
+			if (has_amount(&holding->kinds[kind]) && used < shown)
 				draw_amount(app, (struct tdm_area){ area.row + used++, area.col, 1, area.cols },
 					holding, (enum tdm_kind)kind);
 		}
 	}
-	if (used == 0 && area.rows > 0) {
-		struct tdm_pen pen = tdm_pen_at(&app->canvas, area, used++);
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, used);
+	if (count == 0)
 		tdm_pen_text(&pen, TDM_INK_DIM, "  It is not known to hold anything.");
-	}
-	if (left_out != 0) {
-		char text[48];
-		int len = snprintf(
-			text, sizeof text, " and %" PRIu64 " more line%s ", left_out, left_out == 1 ? "" : "s");
-		tdm_canvas_put(&app->canvas, area.row + used - 1, area.col + area.cols - len, len, TDM_INK_HEAD, text);
-	}
-	return used;
+	else if (count > shown)
+		tdm_pen_printf(&pen, TDM_INK_DIM, "  and %d more line%s", count - shown, count - shown == 1 ? "" : "s");
+	return count == 0 || count > shown ? used + 1 : used;
 }
 
 static void draw_age(struct tdm_pen *pen, const struct tdm_picture *picture, uint64_t born_ns)
@@ -278,7 +278,7 @@ static void draw_buffer_head(struct tdm_app *app, struct tdm_area area)
 	int len = snprintf(text, sizeof text, " %s %s%s ",
 		tdm_format_count(count, sizeof count, tdm_buffer_view_count(view)), view->by_site ? "sites" : "buffers",
 		view->filter[0] != '\0' ? ", filtered" : "");
-	if (area.cols > 96)
+	if (len <= tdm_pen_room(&pen))
 		tdm_canvas_put(&app->canvas, area.row, area.col + area.cols - len, len, TDM_INK_HEAD, text);
 }
 

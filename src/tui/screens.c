@@ -96,6 +96,11 @@ static void draw_keys(struct tdm_app *app, struct tdm_area area)
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	const struct tdm_binding *quit = &tdm_bindings[tdm_binding_count - 1];
 	tdm_pen_skip(&pen, 1);
+	int len = (int)strlen(app->position);
+	if (len != 0 && len + 2 * key_columns(quit) < tdm_pen_room(&pen)) {
+		pen.end -= len + 1;
+		tdm_canvas_put(&app->canvas, pen.row, pen.end, len, TDM_INK_BOLD, app->position);
+	}
 	draw_filter(app, &pen, key_columns(quit) + 1);
 	for (const struct tdm_binding *binding = tdm_bindings; binding != quit; binding++) {
 		if (binding->brief == NULL || (binding->screens & 1U << app->screen) == 0 ||
@@ -136,6 +141,7 @@ void tdm_screens_draw(struct tdm_app *app)
 	struct tdm_canvas *canvas = &app->canvas;
 	struct tdm_area area = tdm_canvas_area(canvas);
 	canvas->utf8 = app->can_utf8 && !app->options.ascii;
+	app->position[0] = '\0';
 	tdm_canvas_clear(canvas);
 	if (canvas->rows < ROWS_MIN || canvas->cols < COLS_MIN) {
 		tdm_canvas_put(canvas, 0, 0, canvas->cols, TDM_INK_PLAIN, "too small");

@@ -513,7 +513,20 @@ class OtherScreens(unittest.TestCase):
             self.assertNotIn("Largest holes", s.text())
             s.send("end")
             s.wait_for("Largest holes")
-            self.assertRegex(s.text().split("\n")[1], r" lines (\d+)-(\d+) of \2$")
+            self.assertRegex(s.text().split("\n")[-1], r" q Quit +lines (\d+)-(\d+) of \2$")
+
+    def test_positions_hide_nothing(self):
+        with start("buffers=50", rows=24, cols=80) as s:
+            s.wait_for("1000 anna")
+            s.send("2")
+            s.wait_all("Wormhole  chip 0x1a2b3c4d5e00", "lines 1-22 of")
+            s.send("3")
+            s.wait_all("SITE  PROGRAM", " 50 buffers")
+        with start("devices=20", rows=24, cols=80) as s:
+            s.wait_all("COMMAND by MEMORY▽", "devices 1-")
+            s.send("3")
+            s.wait_for("\n  and 94 more lines\n")
+            self.assertEqual(s.text().count("  ledger\n"), 5)
 
     def test_a_device_on_a_narrow_terminal(self):
         with start(rows=60, cols=80) as s:
