@@ -97,17 +97,31 @@ static void bytes_field(struct tdm_pen *pen, uint64_t bytes)
 		tdm_format_bytes_short(text, sizeof text, bytes));
 }
 
+/* With these, used bytes and the peak fit into 40 columns. */
+static int dev_columns(struct tdm_area area)
+{
+	return tdm_area_is_narrow(area) ? 4 : 6;
+}
+
+static int kind_columns(struct tdm_area area)
+{
+	return tdm_area_is_narrow(area) ? 9 : 12;
+}
+
 static void draw_kind_head(struct tdm_app *app, struct tdm_area area)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	tdm_canvas_fill(&app->canvas, area.row, area.col, area.cols, TDM_INK_HEAD, ' ');
 	tdm_pen_skip(&pen, 2);
-	tdm_pen_field(&pen, 6, TDM_INK_HEAD, "DEV");
-	tdm_pen_field(&pen, 12, TDM_INK_HEAD, "KIND");
+	tdm_pen_field(&pen, dev_columns(area), TDM_INK_HEAD, "DEV");
+	tdm_pen_field(&pen, kind_columns(area), TDM_INK_HEAD, "KIND");
 	tdm_pen_field(&pen, -12, TDM_INK_HEAD, "USED");
 	tdm_pen_field(&pen, -12, TDM_INK_HEAD, "PEAK");
+	if (tdm_pen_room(&pen) < 12)
+		return;
 	tdm_pen_field(&pen, -12, TDM_INK_HEAD, "BUFFERS");
-	tdm_pen_text(&pen, TDM_INK_HEAD, "  OF THE DEVICE");
+	if (tdm_pen_room(&pen) >= 15)
+		tdm_pen_text(&pen, TDM_INK_HEAD, "  OF THE DEVICE");
 }
 
 /* Lists that take long to sort are older than the counters; the number beside a list is that of its lines. */
@@ -127,19 +141,25 @@ static void draw_amount(
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
 	char label[16], text[TDM_BYTES_CAP];
 	tdm_pen_skip(&pen, 2);
-	tdm_pen_field(&pen, 6, TDM_INK_PLAIN, tdm_device_label(device, label, sizeof label));
-	tdm_pen_field(&pen, 12, TDM_INK_LABEL, tdm_device_kind_title(kind));
+	tdm_pen_field(&pen, dev_columns(line), TDM_INK_PLAIN, tdm_device_label(device, label, sizeof label));
+	tdm_pen_field(&pen, kind_columns(line), TDM_INK_LABEL, tdm_device_kind_title(kind));
 	bytes_field(&pen, amount->used);
 	bytes_field(&pen, amount->peak);
+	if (tdm_pen_room(&pen) < 12)
+		return;
 	tdm_pen_field(&pen, -12, TDM_INK_PLAIN, tdm_format_count(text, sizeof text, buffer_count(app, holding, kind)));
 	tdm_pen_skip(&pen, 2);
+	if (tdm_pen_room(&pen) < 6)
+		return;
 	uint64_t total = device->kinds[kind].total;
 	enum tdm_level level = tdm_level_of(amount->used, total);
 	if (tdm_pen_room(&pen) > 20)
 		tdm_gauge_bar(
 			&pen, tdm_pen_room(&pen) - 18 < 40 ? tdm_pen_room(&pen) - 18 : 40, level, amount->used, total);
 	tdm_gauge_percent(&pen, level, amount->used, total);
-	tdm_pen_printf(&pen, TDM_INK_DIM, "  %s", tdm_from_name((enum tdm_from)amount->from));
+	const char *source = tdm_from_name((enum tdm_from)amount->from);
+	if ((int)strlen(source) + 2 <= tdm_pen_room(&pen))
+		tdm_pen_printf(&pen, TDM_INK_DIM, "  %s", source);
 }
 
 static bool has_amount(const struct tdm_picture_amount *amount)

@@ -550,6 +550,17 @@ class OtherScreens(unittest.TestCase):
             s.send("4")
             s.wait_all("BYTES  NAME", "weights.q_proj-")
 
+    def test_columns_stay_apart_on_a_narrow_terminal(self):
+        for cols in (40, 52, 60):
+            with start(rows=24, cols=cols) as s:
+                s.wait_for("1000")
+                s.send("3")
+                text = s.wait_for("USED")
+                lines = re.findall(r"(?m)^  0 +\w+ +\d.*$", text)
+                self.assertEqual(len(lines), 5)
+                for line in lines:
+                    self.assertRegex(line, r"^  0 +\w+ +[\d.]+ .iB +[\d.]+ .iB( +\d+( +[\d.]+%( .*)?)?)?$")
+
     def test_what_matters_has_room_on_a_tiny_terminal(self):
         with start(rows=10, cols=40) as s:
             s.wait_for("1000")
