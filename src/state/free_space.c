@@ -317,12 +317,9 @@ static bool is_due(const struct tdm_state *state, size_t d, uint64_t now_ns)
 static void show_gap(struct tdm_picture_device *device, uint64_t computed_ns)
 {
 	struct tdm_picture_kind *cb = &device->kinds[TDM_KIND_CB];
-	uint64_t low = device->cb_highest, high = device->l1_lowest, bytes;
-	if (low == TDM_BYTES_UNKNOWN || high == TDM_BYTES_UNKNOWN || cb->banks == 0 || cb->free == TDM_BYTES_UNKNOWN)
-		return;
-	low = low > cb->base ? low : cb->base;
-	high = high != 0 ? high : cb->base + cb->bank_bytes;
-	if (__builtin_mul_overflow(high > low ? high - low : 0, (uint64_t)cb->banks, &bytes))
+	uint64_t gap = tdm_picture_gap(device), bytes;
+	if (gap == TDM_BYTES_UNKNOWN || cb->free == TDM_BYTES_UNKNOWN ||
+		__builtin_mul_overflow(gap, (uint64_t)cb->banks, &bytes))
 		return;
 	cb->largest_free = bytes < cb->free ? bytes : cb->free;
 	cb->largest_free_ns = computed_ns;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+
 static const char *const names[TDM_FROM_COUNT] = {
 #define X(id, name) [TDM_FROM_##id] = (name),
 	TDM_FROM_LIST(X)
@@ -195,4 +197,36 @@ enum tdm_level tdm_level_of(uint64_t used, uint64_t total)
 		return TDM_LEVEL_UNKNOWN;
 	double share = (double)used / (double)total;
 	return share < 0.75 ? TDM_LEVEL_GREEN : share < 0.90 ? TDM_LEVEL_YELLOW : TDM_LEVEL_RED;
+}
+
+uint64_t tdm_picture_gap(const struct tdm_picture_device *device)
+{
+	const struct tdm_picture_kind *l1 = &device->kinds[TDM_KIND_L1];
+	uint64_t low = device->cb_highest, high = device->l1_lowest;
+	if (low == TDM_BYTES_UNKNOWN || high == TDM_BYTES_UNKNOWN || l1->banks == 0)
+		return TDM_BYTES_UNKNOWN;
+	low = tdm_max(low, l1->base);
+	high = high != 0 ? high : tdm_plus(l1->base, l1->bank_bytes);
+	return high > low ? high - low : 0;
+}
+
+uint64_t tdm_picture_clash(const struct tdm_picture_device *device)
+{
+	uint64_t low = device->cb_highest, high = device->l1_lowest;
+	if (low == TDM_BYTES_UNKNOWN || high == TDM_BYTES_UNKNOWN || high == 0 || low <= high)
+		return 0;
+	return low - high;
+}
+
+enum tdm_level tdm_picture_level(const struct tdm_picture_device *device, enum tdm_kind kind)
+{
+	const struct tdm_picture_kind *k = &device->kinds[kind], *l1 = &device->kinds[TDM_KIND_L1];
+	if (kind != TDM_KIND_CB)
+		return tdm_level_of(k->used, k->total);
+	uint64_t gap = tdm_picture_gap(device);
+	if (tdm_picture_clash(device) != 0)
+		return TDM_LEVEL_RED;
+	if (gap != TDM_BYTES_UNKNOWN && gap <= l1->bank_bytes)
+		return tdm_level_of(l1->bank_bytes - gap, l1->bank_bytes);
+	return tdm_level_of(k->used, k->total != TDM_BYTES_UNKNOWN ? k->total : l1->total);
 }

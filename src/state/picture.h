@@ -290,6 +290,14 @@ int tdm_picture_permille(uint64_t used, uint64_t total);
 enum tdm_level { TDM_LEVEL_UNKNOWN, TDM_LEVEL_GREEN, TDM_LEVEL_YELLOW, TDM_LEVEL_RED };
 enum tdm_level tdm_level_of(uint64_t used, uint64_t total);
 
+/* Bytes between circular buffers and L1 buffers in the fullest core, 0 when they meet, or TDM_BYTES_UNKNOWN. */
+uint64_t tdm_picture_gap(const struct tdm_picture_device *device);
+/* By how many bytes they overlap; 0: they do not, or it is unknown. */
+uint64_t tdm_picture_clash(const struct tdm_picture_device *device);
+/* How full a kind is. A program is refused when the gap is gone, however few bytes circular buffers have on average
+ * over all cores; so their level is that of the fullest core if its gap is known. */
+enum tdm_level tdm_picture_level(const struct tdm_picture_device *device, enum tdm_kind kind);
+
 /* Parts of a picture that a view has to ask for. */
 enum {
 	TDM_WISH_BUFFERS = 1, /* live buffers */

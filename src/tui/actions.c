@@ -33,10 +33,11 @@ void tdm_act_quit(struct tdm_app *app, int key)
 	app->quit = true;
 }
 
-/* Esc goes back one step: clears the filter, leaves the screen, quits. Only Esc alone quits, because Alt with a key
- * looks like Esc and the key. */
+/* Esc goes back one step: clears the filter, or leaves the screen. It never quits: somebody who presses it once
+ * too often, or presses Alt with a key, which looks like Esc and the key, would lose the history. */
 void tdm_act_back(struct tdm_app *app, int key)
 {
+	(void)key;
 	const struct tdm_screen *screen = tdm_screens[app->screen];
 	char *filter = screen->filter != NULL ? screen->filter(app) : NULL;
 	if (filter != NULL && filter[0] != '\0') {
@@ -44,8 +45,8 @@ void tdm_act_back(struct tdm_app *app, int key)
 		screen->filtered(app);
 	} else if (app->screen != TDM_SCREEN_OVERVIEW)
 		tdm_screens_open(app, TDM_SCREEN_OVERVIEW);
-	else if (key == TDM_KEY_ESCAPE)
-		app->quit = true;
+	else
+		tdm_app_say(app, "q quits");
 }
 
 void tdm_act_screen(struct tdm_app *app, int key)
@@ -85,8 +86,11 @@ void tdm_act_redraw(struct tdm_app *app, int key)
 void tdm_act_compact(struct tdm_app *app, int key)
 {
 	(void)key;
-	app->most_detail =
-		app->most_detail == TDM_DETAIL_LINE ? TDM_DETAIL_FULL : (enum tdm_detail)(app->most_detail - 1);
+	if (app->detail == TDM_DETAIL_LINE && app->most_detail > TDM_DETAIL_LINE)
+		tdm_app_say(app, "there is no room for more of each device");
+	/* from what is shown: if there is no room for more, less of what is wanted looks the same */
+	app->most_detail = app->detail == TDM_DETAIL_LINE ? TDM_DETAIL_FULL : (enum tdm_detail)(app->detail - 1);
+	app->detail = app->most_detail; /* until the next frame: the key may come again before it */
 }
 
 void tdm_act_open(struct tdm_app *app, int key)

@@ -76,9 +76,9 @@ struct tdm_app {
 	bool vi_keys;
 
 	/* overview */
-	enum tdm_detail most_detail;
-	bool devices_have_keys; /* else the processes */
-	uint32_t *shown;        /* indices of the devices that are not filtered out */
+	enum tdm_detail most_detail, detail; /* wanted, and shown in the last frame */
+	bool devices_have_keys;              /* else the processes */
+	uint32_t *shown;                     /* indices of the devices that are not filtered out */
 	size_t shown_count, shown_cap;
 	struct tdm_list devices; /* of shown[] */
 	uint64_t device_key;     /* of the chosen one */
@@ -102,6 +102,7 @@ struct tdm_app {
 	struct tdm_target targets[TDM_TAGS_MAX];
 	size_t target_count;
 
+	char position[64];        /* which part of a long list is in view, for the last line; empty: all of it */
 	uint64_t places_until_ns; /* after this time no more functions are looked up for this frame */
 
 	uint64_t process_handle; /* on the process screen; 0: the chosen process */

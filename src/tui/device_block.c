@@ -10,9 +10,6 @@
 
 enum { NOTE_CAP = 200, GRAPH_ROWS = 3, BAR_MIN = 18, BAR_MAX = 48, NAME_COLUMNS = 9, FIGURES_COLUMNS = 25 };
 
-static const enum tdm_kind kinds[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_L1_SMALL, TDM_KIND_TRACE, TDM_KIND_CB };
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
-
 const char *tdm_device_kind_title(enum tdm_kind kind)
 {
 	switch (kind) {
@@ -97,12 +94,17 @@ int tdm_device_telemetry_text(
 	return tdm_canvas_width_of(canvas, dst);
 }
 
-static void amount(struct tdm_pen *pen, const char *name, uint64_t bytes)
+static void amount_in(struct tdm_pen *pen, enum tdm_ink ink, const char *name, uint64_t bytes)
 {
 	char text[TDM_BYTES_CAP];
-	tdm_pen_printf(pen, TDM_INK_DIM, "  %s", name);
-	tdm_pen_field(pen, -(TDM_BYTES_COLUMNS + 1), bytes == TDM_BYTES_UNKNOWN ? TDM_INK_DIM : TDM_INK_PLAIN,
+	tdm_pen_printf(pen, ink == TDM_INK_PLAIN ? TDM_INK_DIM : ink, "  %s", name);
+	tdm_pen_field(pen, -(TDM_BYTES_COLUMNS + 1), bytes == TDM_BYTES_UNKNOWN ? TDM_INK_DIM : ink,
 		tdm_format_bytes_short(text, sizeof text, bytes));
+}
+
+static void amount(struct tdm_pen *pen, const char *name, uint64_t bytes)
+{
+	amount_in(pen, TDM_INK_PLAIN, name, bytes);
 }
 
 char *tdm_device_note(const struct tdm_picture_device *device, enum tdm_kind kind, char *dst, size_t cap)
@@ -133,15 +135,26 @@ static bool is_absent(const struct tdm_picture_kind *kind)
 	return kind->total == 0 && kind->used == 0;
 }
 
-uint64_t tdm_device_gap(const struct tdm_picture_device *device)
+/* Rare kinds count only if something is or was there. */
+static bool has_kind(const struct tdm_picture_device *device, enum tdm_kind kind)
 {
-	const struct tdm_picture_kind *l1 = &device->kinds[TDM_KIND_L1];
-	uint64_t low = device->cb_highest, high = device->l1_lowest;
-	if (low == TDM_BYTES_UNKNOWN || high == TDM_BYTES_UNKNOWN || l1->banks == 0)
-		return TDM_BYTES_UNKNOWN;
-	low = low != 0 ? low : l1->base;
-	high = high != 0 ? high : l1->base + l1->bank_bytes;
-	return high > low ? high - low : 0;
+	const struct tdm_picture_kind *k = &device->kinds[kind];
+	if (kind <= TDM_KIND_CB)
+		return !is_absent(k);
+	return (k->used != 0 && k->used != TDM_BYTES_UNKNOWN) || (k->peak != 0 && k->peak != TDM_BYTES_UNKNOWN);
+}
+
+unsigned tdm_device_kinds(const struct tdm_picture_device *device, int most)
+{
+	static const uint8_t order[TDM_KIND_CB + 1] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_CB, TDM_KIND_TRACE,
+		TDM_KIND_L1_SMALL };
+	bool is_danger = tdm_picture_level(device, TDM_KIND_CB) == TDM_LEVEL_RED && has_kind(device, TDM_KIND_CB);
+	unsigned shown = is_danger && most > 0 ? 1U << TDM_KIND_CB : 0; /* danger is never left out */
+	for (unsigned i = 0; i < TDM_KIND_COUNT && __builtin_popcount(shown) < most; i++) {
+		unsigned kind = i <= TDM_KIND_CB ? order[i] : i;
+		shown |= has_kind(device, (enum tdm_kind)kind) ? 1U << kind : 0;
+	}
+	return shown;
 }
 
 /* "12.04 GiB of 24 GiB", equally wide in every line. */
@@ -171,9 +184,10 @@ static void share(struct tdm_pen *pen, int bar, const struct tdm_picture_device 
 		tdm_pen_field(pen, -6, TDM_INK_DIM, "-");
 		return;
 	}
+	enum tdm_level level = tdm_picture_level(device, kind);
 	if (bar > 0)
-		tdm_gauge_bar(pen, bar, k->used, share_total(device, kind));
-	tdm_gauge_percent(pen, k->used, share_total(device, kind));
+		tdm_gauge_bar(pen, bar, level, k->used, share_total(device, kind));
+	tdm_gauge_percent(pen, level, k->used, share_total(device, kind));
 }
 
 /* The columns of a kind's line, added from left to right while there is room for a bar. */
@@ -202,16 +216,30 @@ static struct columns fit_columns(int room)
 }
 
 /* Circular buffers can grow only into the gap between them and the L1 buffers of a core. */
+static void gap_amount(struct tdm_pen *pen, const struct columns *columns, const struct tdm_picture_device *device)
+{
+	uint64_t clash = tdm_picture_clash(device);
+	enum tdm_level level = tdm_picture_level(device, TDM_KIND_CB);
+	enum tdm_ink ink = level >= TDM_LEVEL_YELLOW ? tdm_ink_of_level(level) : TDM_INK_PLAIN;
+	if (columns->has_free)
+		amount_in(pen, ink, clash != 0 ? "over" : "gap ", clash != 0 ? clash : tdm_picture_gap(device));
+	if (columns->has_largest && clash != 0)
+		tdm_pen_field(pen, 20, ink, "  clash in a core");
+	else if (columns->has_largest)
+		tdm_pen_field(pen, 20, TDM_INK_DIM, "  in a core");
+}
+
 static void free_amounts(
 	struct tdm_pen *pen, const struct columns *columns, const struct tdm_picture_device *device, enum tdm_kind kind)
 {
 	const struct tdm_picture_kind *k = &device->kinds[kind];
-	bool has_gap = kind == TDM_KIND_CB && tdm_device_gap(device) != TDM_BYTES_UNKNOWN;
+	if (kind == TDM_KIND_CB && tdm_picture_gap(device) != TDM_BYTES_UNKNOWN) {
+		gap_amount(pen, columns, device);
+		return;
+	}
 	if (columns->has_free)
-		amount(pen, has_gap ? "gap " : "free", has_gap ? tdm_device_gap(device) : k->free);
-	if (columns->has_largest && has_gap)
-		tdm_pen_field(pen, 20, TDM_INK_DIM, "  in a core");
-	else if (columns->has_largest)
+		amount(pen, "free", k->free);
+	if (columns->has_largest)
 		amount(pen, "largest", k->largest_free);
 }
 
@@ -295,19 +323,19 @@ void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct t
 	}
 }
 
-/* DRAM or L1 with its trend; the trend of L1 includes circular buffers. */
-static void short_line(struct tdm_app *app, struct tdm_area area, int line, const struct tdm_picture_device *device,
-	enum tdm_kind kind)
+/* One kind; DRAM and L1 with their trends. The trend of L1 includes circular buffers. */
+static void short_line(
+	struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device, enum tdm_kind kind)
 {
 	const struct tdm_trend *trend = tdm_app_trend(app, device);
-	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, line);
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	int trend_cols = area.cols >= 100 ? 20 : area.cols >= 76 ? 10 : 0;
 	int bar = area.cols - 2 - NAME_COLUMNS - 6 - FIGURES_COLUMNS - 2 - (trend_cols != 0 ? trend_cols + 2 : 0);
 	tdm_pen_skip(&pen, 2);
 	tdm_pen_field(&pen, NAME_COLUMNS, TDM_INK_LABEL, tdm_device_kind_title(kind));
 	share(&pen, bar > BAR_MAX ? BAR_MAX : bar > 3 ? bar : 0, device, kind);
 	figures(&pen, device, kind);
-	if (trend_cols != 0 && trend != NULL)
+	if (trend_cols != 0 && trend != NULL && kind <= TDM_KIND_L1)
 		tdm_gauge_graph(&app->canvas, (struct tdm_area){ pen.row, pen.col + 2, 1, trend_cols },
 			kind == TDM_KIND_DRAM ? &trend->dram : &trend->l1);
 }
@@ -369,26 +397,27 @@ static void one_line(
 }
 
 void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device,
-	enum tdm_detail detail, enum tdm_ink mark)
+	const struct tdm_layout *layout, enum tdm_ink mark)
 {
-	if (detail == TDM_DETAIL_LINE) {
+	if (layout->detail == TDM_DETAIL_LINE) {
 		one_line(app, area, device, mark);
 		return;
 	}
 	title(app, area, device, mark);
-	if (detail == TDM_DETAIL_SHORT) {
-		short_line(app, area, 1, device, TDM_KIND_DRAM);
-		short_line(app, area, 2, device, TDM_KIND_L1);
-		return;
-	}
 	struct tdm_area inner = area;
 	tdm_area_take_rows(&inner, 1);
-	for (size_t i = 0; i < KINDS; i++) {
+	unsigned shown = tdm_device_kinds(device, layout->kinds);
+	for (unsigned kind = 0; kind < TDM_KIND_COUNT; kind++) {
+		if ((shown & 1U << kind) == 0)
+			continue;
 		struct tdm_area line = tdm_area_take_rows(&inner, 1);
 		struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
 		tdm_pen_skip(&pen, 2);
-		tdm_device_kind(&pen, device, kinds[i]);
+		if (layout->detail == TDM_DETAIL_SHORT)
+			short_line(app, line, device, (enum tdm_kind)kind);
+		else
+			tdm_device_kind(&pen, device, (enum tdm_kind)kind);
 	}
-	if (detail == TDM_DETAIL_FULL)
+	if (layout->detail == TDM_DETAIL_FULL)
 		tdm_device_graphs(app, tdm_area_take_rows(&inner, GRAPH_ROWS), device);
 }

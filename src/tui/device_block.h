@@ -17,8 +17,8 @@ void tdm_device_identity(struct tdm_pen *pen, const struct tdm_picture_device *d
 int tdm_device_telemetry_text(
 	const struct tdm_canvas *canvas, const struct tdm_picture_device *device, char *dst, size_t cap);
 
-/* Bytes between circular buffers and L1 buffers in a core, or TDM_BYTES_UNKNOWN. */
-uint64_t tdm_device_gap(const struct tdm_picture_device *device);
+/* The kinds that a device has, at most `most` of them, the most important ones: bit n is kind n. */
+unsigned tdm_device_kinds(const struct tdm_picture_device *device, int most);
 
 /* One kind: bar, share, amounts, source. */
 void tdm_device_kind(struct tdm_pen *pen, const struct tdm_picture_device *device, enum tdm_kind kind);
@@ -30,6 +30,6 @@ char *tdm_device_note(const struct tdm_picture_device *device, enum tdm_kind kin
 void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device);
 
 void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device,
-	enum tdm_detail detail, enum tdm_ink mark);
+	const struct tdm_layout *layout, enum tdm_ink mark);
 
 #endif

@@ -6,13 +6,13 @@
 
 enum { FULL = 1000, BRAILLE = 0x2800, DOTS = 4 };
 
-void tdm_gauge_bar(struct tdm_pen *pen, int width, uint64_t used, uint64_t total)
+void tdm_gauge_bar(struct tdm_pen *pen, int width, enum tdm_level level, uint64_t used, uint64_t total)
 {
 	int permille = tdm_picture_permille(used, total), cols = tdm_pen_room(pen) < width ? tdm_pen_room(pen) : width;
 	int full = (int)tdm_bar_full(permille, cols > 0 ? (size_t)cols : 0);
 	bool utf8 = pen->canvas->utf8;
 	uint32_t on = utf8 ? 0x25a0 : '#', off = utf8 ? 0xb7 : '.', unknown = utf8 ? 0x254c : '?';
-	enum tdm_ink ink = tdm_ink_of_level(tdm_level_of(used, total));
+	enum tdm_ink ink = tdm_ink_of_level(level);
 	for (int i = 0; i < cols; i++) {
 		if (permille < 0)
 			tdm_canvas_set(pen->canvas, pen->row, pen->col + i, TDM_INK_TRACK, unknown);
@@ -23,7 +23,7 @@ void tdm_gauge_bar(struct tdm_pen *pen, int width, uint64_t used, uint64_t total
 	pen->col += width;
 }
 
-void tdm_gauge_percent(struct tdm_pen *pen, uint64_t used, uint64_t total)
+void tdm_gauge_percent(struct tdm_pen *pen, enum tdm_level level, uint64_t used, uint64_t total)
 {
 	char text[24];
 	int permille = tdm_picture_permille(used, total);
@@ -33,7 +33,7 @@ void tdm_gauge_percent(struct tdm_pen *pen, uint64_t used, uint64_t total)
 		snprintf(text, sizeof text, "%d.%d%%", permille / 10, permille % 10);
 	else
 		snprintf(text, sizeof text, ">999%%");
-	tdm_pen_field(pen, -6, tdm_ink_of_level(tdm_level_of(used, total)), text);
+	tdm_pen_field(pen, -6, tdm_ink_of_level(level), text);
 }
 
 /* How many of `steps` a value fills; any value above 0 fills at least one. */

@@ -5,11 +5,11 @@
 #include "tui/canvas.h"
 #include "tui/history.h"
 
-/* `width` columns, filled by used / total in the colour of its level; dashes ('?' in ASCII) if unknown. */
-void tdm_gauge_bar(struct tdm_pen *pen, int width, uint64_t used, uint64_t total);
+/* `width` columns, filled by used / total; dashes ('?' in ASCII) if unknown. */
+void tdm_gauge_bar(struct tdm_pen *pen, int width, enum tdm_level level, uint64_t used, uint64_t total);
 
 /* " 62.4%", always six columns; " ?" if unknown. */
-void tdm_gauge_percent(struct tdm_pen *pen, uint64_t used, uint64_t total);
+void tdm_gauge_percent(struct tdm_pen *pen, enum tdm_level level, uint64_t used, uint64_t total);
 
 /* The latest values, newest on the right: two values per column (in ASCII one), four steps per row. Unknown values are
  * left blank. */

@@ -54,9 +54,6 @@ static void press_binding(struct tdm_app *app, int key)
 
 void tdm_keys_press(struct tdm_app *app, int key)
 {
-	bool is_open = app->typing.on || app->popup != TDM_POPUP_NONE;
-	if (key == TDM_KEY_ESCAPE_AND && is_open)
-		key = TDM_KEY_ESCAPE;
 	if (app->typing.on) {
 		tdm_act_type(app, key);
 		return;
@@ -68,7 +65,7 @@ void tdm_keys_press(struct tdm_app *app, int key)
 			app->popup = TDM_POPUP_NONE;
 		return;
 	}
-	if (app->picture != NULL || key == 'q' || key == TDM_KEY_ESCAPE || key == F + 10)
+	if (app->picture != NULL || key == 'q' || key == F + 10)
 		press_binding(app, key);
 }
 
@@ -113,8 +110,7 @@ const struct tdm_binding tdm_bindings[] = {
 	{ { 'z', 'p', ' ' }, "z p", "Freeze", "pause and resume", ON_ALL, tdm_act_freeze },
 	{ { '!' }, "!", NULL, "what could not be read, and why", ON_ALL, tdm_act_problems },
 	{ { TDM_KEY_CTRL_L }, "Ctrl-L", NULL, "redraw the screen", ON_ALL, tdm_act_redraw },
-	{ { TDM_KEY_ESCAPE, TDM_KEY_ESCAPE_AND }, "Esc", NULL, "back one step: box, filter, screen, program", ON_ALL,
-		tdm_act_back },
+	{ { TDM_KEY_ESCAPE }, "Esc", NULL, "back one step: box, filter, screen; never quits", ON_ALL, tdm_act_back },
 	{ { 'q', F + 10 }, "q F10", "Quit", "quit", ON_ALL, tdm_act_quit },
 };
 

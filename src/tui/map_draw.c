@@ -5,7 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELLS_MAX = TDM_CANVAS_COLS_MAX, MARGIN = 2, CORE_COLUMNS = 6, TITLE_COLUMNS = 120, TEXT_CAP = 256 };
+enum {
+	CELLS_MAX = TDM_CANVAS_COLS_MAX,
+	MARGIN = 2,
+	CORE_COLUMNS = 6,
+	TITLE_COLUMNS = 120,
+	TEXT_CAP = 256,
+	CLASH = '!'
+};
 
 static const char *const titles[TDM_DEVICE_MAP_REGIONS] = {
 	[TDM_KIND_DRAM] = "DRAM",
@@ -170,35 +177,47 @@ static const struct {
 	[TDM_L1_SMALL_REGION] = { TDM_INK_GREEN, 0x2593, 's', "L1_SMALL" },
 };
 
-static void draw_ends_bar(struct tdm_page *page, const struct tdm_l1_map *map, int cols)
+/* Fills the columns between two shares of the bar: at least one. */
+static void fill_ends(const struct tdm_pen *pen, int cols, const double share[2], enum tdm_ink ink, uint32_t ch)
 {
+	int from = (int)(share[0] * cols), to = (int)(share[1] * cols);
+	from = from >= cols ? cols - 1 : from;
+	to = to <= from ? from + 1 : to > cols ? cols : to;
+	tdm_canvas_fill(pen->canvas, pen->row, pen->col + MARGIN + from, to - from, ink, ch);
+}
+
+static void draw_ends_bar(struct tdm_page *page, const struct tdm_device_l1 *l1, int cols)
+{
+	const struct tdm_l1_map *map = &l1->map;
 	struct tdm_pen pen = tdm_page_line(page);
-	if (tdm_pen_room(&pen) == 0 || map->l1_size == 0)
+	double size = (double)map->l1_size;
+	if (tdm_pen_room(&pen) == 0 || map->l1_size == 0 || cols <= 0)
 		return;
 	for (size_t i = 0; i < TDM_L1_ZONE_COUNT; i++) {
 		const struct tdm_l1_span *span = &map->span[i];
-		if (span->size == 0)
-			continue;
-		int from = (int)((double)span->address / (double)map->l1_size * cols);
-		int to = (int)((double)(span->address + span->size) / (double)map->l1_size * cols);
-		to = to <= from ? from + 1 : to > cols ? cols : to;
-		tdm_canvas_fill(page->canvas, pen.row, pen.col + MARGIN + from, to - from, zones[span->zone].ink,
-			page->canvas->utf8 ? zones[span->zone].drawn : zones[span->zone].ascii);
+		const double share[] = { (double)span->address / size, (double)(span->address + span->size) / size };
+		if (span->size != 0)
+			fill_ends(&pen, cols, share, zones[span->zone].ink,
+				page->canvas->utf8 ? zones[span->zone].drawn : zones[span->zone].ascii);
 	}
+	const double both[] = { fmin((double)l1->lowest / size, 1), fmin((double)l1->highest / size, 1) };
+	if (l1->clash)
+		fill_ends(&pen, cols, both, TDM_INK_RED, CLASH);
 }
 
 /* Takes as many lines as it needs. */
-static void draw_ends_legend(struct tdm_page *page, const struct tdm_l1_map *map)
+static void draw_ends_legend(struct tdm_page *page, const struct tdm_device_l1 *l1)
 {
 	struct tdm_pen pen = { 0 };
 	int left = 0; /* of the line */
-	for (size_t i = 0; i < TDM_L1_ZONE_COUNT; i++) {
-		const struct tdm_l1_span *span = &map->span[i];
-		const char *name = zones[span->zone].name;
+	for (size_t i = 0; i <= TDM_L1_ZONE_COUNT; i++) {
+		bool is_zone = i < TDM_L1_ZONE_COUNT; /* else the clash */
+		uint64_t bytes = is_zone ? l1->map.span[i].size : l1->clash ? l1->highest - l1->lowest : 0;
+		const char *name = is_zone ? zones[i].name : "clash: in both";
 		char size[TDM_BYTES_CAP];
-		if (span->size == 0)
+		if (bytes == 0)
 			continue;
-		int width = 2 + (int)(strlen(name) + 1 + strlen(bytes_text(size, span->size)));
+		int width = 2 + (int)(strlen(name) + 1 + strlen(bytes_text(size, bytes)));
 		if (width > left) {
 			pen = tdm_page_line(page);
 			tdm_pen_skip(&pen, MARGIN);
@@ -207,10 +226,12 @@ static void draw_ends_legend(struct tdm_page *page, const struct tdm_l1_map *map
 		left -= width + 3;
 		if (tdm_pen_room(&pen) < 4)
 			continue;
-		tdm_canvas_set(page->canvas, pen.row, pen.col, zones[span->zone].ink,
-			page->canvas->utf8 ? zones[span->zone].drawn : zones[span->zone].ascii);
+		tdm_canvas_set(page->canvas, pen.row, pen.col, is_zone ? zones[i].ink : TDM_INK_RED,
+			!is_zone             ? CLASH
+			: page->canvas->utf8 ? zones[i].drawn
+					     : zones[i].ascii);
 		tdm_pen_skip(&pen, 2);
-		tdm_pen_printf(&pen, TDM_INK_DIM, "%s ", name);
+		tdm_pen_printf(&pen, is_zone ? TDM_INK_DIM : TDM_INK_RED, "%s ", name);
 		tdm_pen_printf(&pen, TDM_INK_PLAIN, "%s   ", size);
 	}
 }
@@ -239,8 +260,8 @@ static void draw_ends(struct tdm_page *page, const struct tdm_device_l1 *l1)
 		tdm_pen_printf(&pen, TDM_INK_DIM, "  no picture: %s", l1->why.text);
 		return;
 	}
-	draw_ends_bar(page, &l1->map, page->area.cols - 2 * MARGIN);
-	draw_ends_legend(page, &l1->map);
+	draw_ends_bar(page, l1, page->area.cols - 2 * MARGIN);
+	draw_ends_legend(page, l1);
 }
 
 static void side(struct tdm_pen *pen, const struct tdm_picture *picture, const struct tdm_region_span *span)

@@ -1,18 +1,22 @@
 #include "tui/overview_layout.h"
 
-static const int block_rows[TDM_DETAIL_COUNT] = {
+#include <stdbool.h>
+
+/* Rows of a block besides its lines of kinds. */
+static const int other_rows[TDM_DETAIL_COUNT] = {
 	[TDM_DETAIL_LINE] = 1,
-	[TDM_DETAIL_SHORT] = 3,
-	[TDM_DETAIL_KINDS] = 7,
-	[TDM_DETAIL_FULL] = 10,
+	[TDM_DETAIL_SHORT] = 1,
+	[TDM_DETAIL_KINDS] = 2,
+	[TDM_DETAIL_FULL] = 5,
 };
+enum { KINDS_MIN = 2 };
 
 /* The rows that the blocks need in this many columns. */
-static long rows_needed(size_t devices, enum tdm_detail detail, int columns)
+static long rows_needed(size_t devices, int block_rows, int columns)
 {
 	if (devices > 100000)
 		devices = 100000;
-	return (long)((devices + (size_t)columns - 1) / (size_t)columns) * block_rows[detail];
+	return (long)((devices + (size_t)columns - 1) / (size_t)columns) * block_rows;
 }
 
 /* Processes get up to a third of the rows, and at least TDM_LAYOUT_PROCESS_MIN; on a small screen, half. */
@@ -27,14 +31,25 @@ static int rows_for_devices(int rows, size_t processes)
 }
 
 /* Use two columns when one cannot hold every device, or when half the width has room for every figure. */
-static int columns_for(int cols, size_t devices, enum tdm_detail detail, int room)
+static int columns_for(int cols, size_t devices, int block_rows, int room)
 {
 	if (devices < 2 || cols < TDM_LAYOUT_TWO_COLUMNS)
 		return 1;
-	return cols < TDM_LAYOUT_TWO_WHOLE && rows_needed(devices, detail, 1) <= room ? 1 : 2;
+	return cols < TDM_LAYOUT_TWO_WHOLE && rows_needed(devices, block_rows, 1) <= room ? 1 : 2;
 }
 
-struct tdm_layout tdm_layout_compute(int rows, int cols, size_t devices, size_t processes, enum tdm_detail most)
+/* Whether every block fits with this many lines of kinds; then the layout has them. */
+static bool fits(struct tdm_layout *layout, int cols, size_t devices, int room, enum tdm_detail detail, int kinds)
+{
+	int rows = other_rows[detail] + kinds, columns = columns_for(cols, devices, rows, room);
+	if (rows_needed(devices, rows, columns) > room)
+		return false;
+	*layout = (struct tdm_layout){ .detail = detail, .columns = columns, .block_rows = rows, .kinds = kinds };
+	return true;
+}
+
+struct tdm_layout tdm_layout_compute(
+	int rows, int cols, size_t devices, size_t processes, int kinds, enum tdm_detail most)
 {
 	struct tdm_layout layout = { .detail = TDM_DETAIL_LINE, .columns = 1, .block_rows = 1 };
 	int room = rows_for_devices(rows < 0 ? 0 : rows, processes);
@@ -42,16 +57,14 @@ struct tdm_layout tdm_layout_compute(int rows, int cols, size_t devices, size_t 
 		layout.process_rows = rows < 0 ? 0 : rows;
 		return layout;
 	}
-	for (int detail = (int)most; detail > TDM_DETAIL_LINE; detail--) {
-		int columns = columns_for(cols, devices, (enum tdm_detail)detail, room);
-		if (rows_needed(devices, (enum tdm_detail)detail, columns) > room)
-			continue;
-		layout = (struct tdm_layout){
-			.detail = (enum tdm_detail)detail, .columns = columns, .block_rows = block_rows[detail]
-		};
-		break;
-	}
-	long needed = rows_needed(devices, layout.detail, layout.columns);
+	bool is_done = false;
+	for (int detail = (int)most; detail > TDM_DETAIL_SHORT && !is_done; detail--)
+		is_done = fits(&layout, cols, devices, room, (enum tdm_detail)detail, kinds);
+	/* Unless the user asked for less, short blocks have as many kinds as there is room for. */
+	for (int n = most > TDM_DETAIL_SHORT ? kinds : KINDS_MIN; n >= KINDS_MIN && most > TDM_DETAIL_LINE && !is_done;
+		n--)
+		is_done = fits(&layout, cols, devices, room, TDM_DETAIL_SHORT, n);
+	long needed = rows_needed(devices, layout.block_rows, layout.columns);
 	layout.device_rows = needed < room ? (int)needed : room;
 	layout.process_rows = rows - layout.device_rows;
 	return layout;

@@ -7,7 +7,7 @@
 /* How much is shown of a device. */
 enum tdm_detail {
 	TDM_DETAIL_LINE,  /* one line */
-	TDM_DETAIL_SHORT, /* identity, DRAM and L1 with their trends */
+	TDM_DETAIL_SHORT, /* identity and the most important kinds, DRAM and L1 with their trends */
 	TDM_DETAIL_KINDS, /* identity and every kind */
 	TDM_DETAIL_FULL,  /* and graphs */
 	TDM_DETAIL_COUNT
@@ -17,6 +17,7 @@ struct tdm_layout {
 	enum tdm_detail detail;
 	int columns;      /* of blocks: 1 or 2 */
 	int block_rows;   /* of a device */
+	int kinds;        /* at most this many lines of kinds in a block */
 	int device_rows;  /* for all devices, without those that need scrolling */
 	int process_rows; /* the rest, including the titles */
 };
@@ -24,8 +25,9 @@ struct tdm_layout {
 /* From TDM_LAYOUT_TWO_WHOLE columns on, half the width has room for every figure. */
 enum { TDM_LAYOUT_TWO_COLUMNS = 156, TDM_LAYOUT_TWO_WHOLE = 260, TDM_LAYOUT_PROCESS_MIN = 6 };
 
-/* `processes`: lines of the process table; `most`: the highest detail. Sizes exclude the first and last line of the
- * screen. */
-struct tdm_layout tdm_layout_compute(int rows, int cols, size_t devices, size_t processes, enum tdm_detail most);
+/* `processes`: lines of the process table; `kinds`: of memory, in the device that has most; `most`: the highest detail.
+ * Sizes exclude the first and last line of the screen. */
+struct tdm_layout tdm_layout_compute(
+	int rows, int cols, size_t devices, size_t processes, int kinds, enum tdm_detail most);
 
 #endif

@@ -1,5 +1,6 @@
 /* Screen 2, one device: identity, telemetry, every kind, and where its buffers are. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "base/err.h"
@@ -104,18 +105,12 @@ static void draw_more(struct tdm_page *page, const struct tdm_picture_device *de
 			tdm_format_bytes_short(other, sizeof other, k->rival_bytes));
 }
 
-static bool is_shown(const struct tdm_picture_device *device, int kind)
-{
-	const struct tdm_picture_kind *k = &device->kinds[kind];
-	return kind <= TDM_KIND_CB || (k->used != 0 && k->used != TDM_BYTES_UNKNOWN) ||
-	       (k->peak != 0 && k->peak != TDM_BYTES_UNKNOWN);
-}
-
 static void draw_kinds(struct tdm_page *page, const struct tdm_picture_device *device)
 {
+	unsigned shown = tdm_device_kinds(device, INT_MAX);
 	tdm_page_line(page);
 	for (int kind = 0; kind < TDM_KIND_COUNT; kind++) {
-		if (!is_shown(device, kind))
+		if (kind > TDM_KIND_CB && (shown & 1U << kind) == 0)
 			continue;
 		struct tdm_pen pen = tdm_page_line(page);
 		tdm_pen_skip(&pen, 2);
@@ -146,18 +141,6 @@ static void draw_title(struct tdm_app *app, struct tdm_page *page, const struct 
 	tdm_device_identity(&pen, device);
 }
 
-/* Shows which part of the page is in view, on top of the first line. */
-static void draw_place(struct tdm_app *app, struct tdm_area area)
-{
-	const struct tdm_list *list = &app->device.list;
-	char text[64];
-	if (list->count <= list->page || area.cols <= 40)
-		return;
-	int len = snprintf(
-		text, sizeof text, " lines %zu-%zu of %zu ", list->top + 1, list->top + list->page, list->count);
-	tdm_canvas_put(&app->canvas, area.row, area.col + area.cols - len, len, TDM_INK_HEAD, text);
-}
-
 static void draw(struct tdm_app *app, struct tdm_area area)
 {
 	const struct tdm_picture_device *device = tdm_app_chosen_device(app, NULL);
@@ -174,7 +157,10 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 	tdm_device_graphs(app, tdm_page_block(&page, GRAPH_ROWS), device);
 	tdm_map_draw(&page, &app->device);
 	tdm_page_end(&page, &app->device.list);
-	draw_place(app, area);
+	const struct tdm_list *list = &app->device.list;
+	if (list->count > list->page)
+		snprintf(app->position, sizeof app->position, "lines %zu-%zu of %zu", list->top + 1,
+			list->top + list->page, list->count);
 }
 
 static bool key(struct tdm_app *app, int key)

@@ -130,8 +130,6 @@ static void draw_state(struct tdm_app *app, struct tdm_area area)
 		tdm_pen_printf(&pen, TDM_INK_PLAIN, "%" PRId32, process->pid);
 	else
 		tdm_pen_text(&pen, TDM_INK_PLAIN, log->handle != 0 ? "gone" : "all");
-	if (log->filter[0] != '\0')
-		tdm_pen_printf(&pen, TDM_INK_YELLOW, "   only \"%s\"", log->filter);
 	if (!log->follows)
 		tdm_pen_text(&pen, TDM_INK_YELLOW, "   scrolled back: End follows again");
 }

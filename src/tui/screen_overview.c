@@ -1,4 +1,5 @@
 /* Screen 1, the overview: all devices above, all processes below. */
+#include <limits.h>
 #include <stdio.h>
 
 #include "tui/device_block.h"
@@ -57,27 +58,30 @@ static void draw_devices(struct tdm_app *app, struct tdm_area area, const struct
 			area.col + (int)(i % (size_t)layout->columns) * width, layout->block_rows, width };
 		bool has_keys = app->devices_have_keys && at == app->devices.chosen;
 		enum tdm_ink mark = has_keys ? TDM_INK_CURSOR : TDM_INK_PLAIN;
-		tdm_device_block(app, block, &app->picture->devices[app->shown[at]], layout->detail, mark);
+		tdm_device_block(app, block, &app->picture->devices[app->shown[at]], layout, mark);
 	}
 }
 
-/* Shows which devices are in view, right of the process titles, if not all are. */
-static void draw_scroll(struct tdm_app *app, struct tdm_area area)
+/* Says which devices are in view, if not all are. */
+static void set_position(struct tdm_app *app)
 {
 	const struct tdm_list *list = &app->devices;
-	char text[64];
-	if (app->shown_count <= list->page || area.rows < 1)
+	if (app->shown_count <= list->page)
 		return;
 	size_t end = list->top + list->page < app->shown_count ? list->top + list->page : app->shown_count;
-	int len = snprintf(text, sizeof text, " devices %zu-%zu of %zu ", list->top + 1, end, app->shown_count);
-	if (area.cols > 2 * len)
-		tdm_canvas_put(&app->canvas, area.row, area.col + area.cols - len, len, TDM_INK_HEAD, text);
+	snprintf(app->position, sizeof app->position, "devices %zu-%zu of %zu", list->top + 1, end, app->shown_count);
 }
 
 static void draw(struct tdm_app *app, struct tdm_area area)
 {
+	int kinds = 0;
+	for (size_t i = 0; i < app->shown_count; i++) {
+		int has = __builtin_popcount(tdm_device_kinds(&app->picture->devices[app->shown[i]], INT_MAX));
+		kinds = has > kinds ? has : kinds;
+	}
 	struct tdm_layout layout =
-		tdm_layout_compute(area.rows, area.cols, app->shown_count, app->rows.count, app->most_detail);
+		tdm_layout_compute(area.rows, area.cols, app->shown_count, app->rows.count, kinds, app->most_detail);
+	app->detail = layout.detail;
 	if (app->shown_count == 0)
 		draw_no_device(app, tdm_area_take_rows(&area, 1));
 	else
@@ -85,7 +89,7 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 	if (area.rows > 3 && draw_problem(app, (struct tdm_area){ area.row, area.col, 1, area.cols }))
 		tdm_area_take_rows(&area, 1);
 	tdm_proc_table_draw(app, area, !app->devices_have_keys);
-	draw_scroll(app, area);
+	set_position(app);
 }
 
 static bool key(struct tdm_app *app, int key)

@@ -97,17 +97,40 @@ static void bytes_field(struct tdm_pen *pen, uint64_t bytes)
 		tdm_format_bytes_short(text, sizeof text, bytes));
 }
 
+/* With these, used bytes and the peak fit into 40 columns. */
+static int dev_columns(struct tdm_area area)
+{
+	return tdm_area_is_narrow(area) ? 4 : 6;
+}
+
+static int kind_columns(struct tdm_area area)
+{
+	return tdm_area_is_narrow(area) ? 9 : 12;
+}
+
 static void draw_kind_head(struct tdm_app *app, struct tdm_area area)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	tdm_canvas_fill(&app->canvas, area.row, area.col, area.cols, TDM_INK_HEAD, ' ');
 	tdm_pen_skip(&pen, 2);
-	tdm_pen_field(&pen, 6, TDM_INK_HEAD, "DEV");
-	tdm_pen_field(&pen, 12, TDM_INK_HEAD, "KIND");
+	tdm_pen_field(&pen, dev_columns(area), TDM_INK_HEAD, "DEV");
+	tdm_pen_field(&pen, kind_columns(area), TDM_INK_HEAD, "KIND");
 	tdm_pen_field(&pen, -12, TDM_INK_HEAD, "USED");
 	tdm_pen_field(&pen, -12, TDM_INK_HEAD, "PEAK");
+	if (tdm_pen_room(&pen) < 12)
+		return;
 	tdm_pen_field(&pen, -12, TDM_INK_HEAD, "BUFFERS");
-	tdm_pen_text(&pen, TDM_INK_HEAD, "  OF THE DEVICE");
+	if (tdm_pen_room(&pen) >= 15)
+		tdm_pen_text(&pen, TDM_INK_HEAD, "  OF THE DEVICE");
+}
+
+/* Lists that take long to sort are older than the counters; the number beside a list is that of its lines. */
+static uint64_t buffer_count(const struct tdm_app *app, const struct tdm_holding *holding, enum tdm_kind kind)
+{
+	const struct tdm_buffer_view *view = &app->buffers;
+	bool is_listed = view->picture == app->picture && view->problem == NULL && !view->failed &&
+			 view->process == holding->process;
+	return is_listed ? holding->buffers[kind].count : holding->kinds[kind].buffers;
 }
 
 static void draw_amount(
@@ -118,17 +141,25 @@ static void draw_amount(
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
 	char label[16], text[TDM_BYTES_CAP];
 	tdm_pen_skip(&pen, 2);
-	tdm_pen_field(&pen, 6, TDM_INK_PLAIN, tdm_device_label(device, label, sizeof label));
-	tdm_pen_field(&pen, 12, TDM_INK_LABEL, tdm_device_kind_title(kind));
+	tdm_pen_field(&pen, dev_columns(line), TDM_INK_PLAIN, tdm_device_label(device, label, sizeof label));
+	tdm_pen_field(&pen, kind_columns(line), TDM_INK_LABEL, tdm_device_kind_title(kind));
 	bytes_field(&pen, amount->used);
 	bytes_field(&pen, amount->peak);
-	tdm_pen_field(&pen, -12, TDM_INK_PLAIN, tdm_format_count(text, sizeof text, amount->buffers));
+	if (tdm_pen_room(&pen) < 12)
+		return;
+	tdm_pen_field(&pen, -12, TDM_INK_PLAIN, tdm_format_count(text, sizeof text, buffer_count(app, holding, kind)));
 	tdm_pen_skip(&pen, 2);
+	if (tdm_pen_room(&pen) < 6)
+		return;
+	uint64_t total = device->kinds[kind].total;
+	enum tdm_level level = tdm_level_of(amount->used, total);
 	if (tdm_pen_room(&pen) > 20)
-		tdm_gauge_bar(&pen, tdm_pen_room(&pen) - 18 < 40 ? tdm_pen_room(&pen) - 18 : 40, amount->used,
-			device->kinds[kind].total);
-	tdm_gauge_percent(&pen, amount->used, device->kinds[kind].total);
-	tdm_pen_printf(&pen, TDM_INK_DIM, "  %s", tdm_from_name((enum tdm_from)amount->from));
+		tdm_gauge_bar(
+			&pen, tdm_pen_room(&pen) - 18 < 40 ? tdm_pen_room(&pen) - 18 : 40, level, amount->used, total);
+	tdm_gauge_percent(&pen, level, amount->used, total);
+	const char *source = tdm_from_name((enum tdm_from)amount->from);
+	if ((int)strlen(source) + 2 <= tdm_pen_room(&pen))
+		tdm_pen_printf(&pen, TDM_INK_DIM, "  %s", source);
 }
 
 static bool has_amount(const struct tdm_picture_amount *amount)
@@ -137,34 +168,34 @@ static bool has_amount(const struct tdm_picture_amount *amount)
 	       (amount->peak != 0 && amount->peak != TDM_BYTES_UNKNOWN);
 }
 
-/* Draws every kind that the process has or had. Returns the number of lines. */
+static int count_amounts(const struct tdm_app *app, const struct tdm_picture_process *process)
+{
+	int count = 0;
+	for (uint32_t h = 0; h < process->holding_count; h++)
+		for (int kind = 0; kind < TDM_KIND_COUNT; kind++)
+			count += has_amount(&app->picture->holdings[process->first_holding + h].kinds[kind]);
+	return count;
+}
+
+/* Draws every kind that the process has or had; if there is not enough room, the last line says so. Returns the number
+ * of lines. */
 static int draw_amounts(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_process *process)
 {
-	int used = 0;
-	uint64_t left_out = 0;
+	int used = 0, count = count_amounts(app, process), shown = count > area.rows ? area.rows - 1 : count;
 	for (uint32_t h = 0; h < process->holding_count; h++) {
 		const struct tdm_holding *holding = &app->picture->holdings[process->first_holding + h];
 		for (int kind = 0; kind < TDM_KIND_COUNT; kind++) {
-			if (!has_amount(&holding->kinds[kind]))
-				continue;
-			if (used >= area.rows)
-				left_out++;
-			else
+			if (has_amount(&holding->kinds[kind]) && used < shown)
 				draw_amount(app, (struct tdm_area){ area.row + used++, area.col, 1, area.cols },
 					holding, (enum tdm_kind)kind);
 		}
 	}
-	if (used == 0 && area.rows > 0) {
-		struct tdm_pen pen = tdm_pen_at(&app->canvas, area, used++);
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, used);
+	if (count == 0)
 		tdm_pen_text(&pen, TDM_INK_DIM, "  It is not known to hold anything.");
-	}
-	if (left_out != 0) {
-		char text[48];
-		int len = snprintf(
-			text, sizeof text, " and %" PRIu64 " more line%s ", left_out, left_out == 1 ? "" : "s");
-		tdm_canvas_put(&app->canvas, area.row + used - 1, area.col + area.cols - len, len, TDM_INK_HEAD, text);
-	}
-	return used;
+	else if (count > shown)
+		tdm_pen_printf(&pen, TDM_INK_DIM, "  and %d more line%s", count - shown, count - shown == 1 ? "" : "s");
+	return count == 0 || count > shown ? used + 1 : used;
 }
 
 static void draw_age(struct tdm_pen *pen, const struct tdm_picture *picture, uint64_t born_ns)
@@ -267,7 +298,7 @@ static void draw_buffer_head(struct tdm_app *app, struct tdm_area area)
 	int len = snprintf(text, sizeof text, " %s %s%s ",
 		tdm_format_count(count, sizeof count, tdm_buffer_view_count(view)), view->by_site ? "sites" : "buffers",
 		view->filter[0] != '\0' ? ", filtered" : "");
-	if (area.cols > 96)
+	if (len <= tdm_pen_room(&pen))
 		tdm_canvas_put(&app->canvas, area.row, area.col + area.cols - len, len, TDM_INK_HEAD, text);
 }
 

@@ -76,12 +76,32 @@ static void draw_key(struct tdm_pen *pen, const struct tdm_binding *binding)
 	tdm_pen_skip(pen, 2);
 }
 
+/* A filter stays in view for as long as it hides lines. */
+static void draw_filter(struct tdm_app *app, struct tdm_pen *pen, int kept)
+{
+	const struct tdm_screen *screen = tdm_screens[app->screen];
+	const char *filter = screen->filter != NULL ? screen->filter(app) : "";
+	int end = pen->end;
+	if (filter[0] == '\0')
+		return;
+	pen->end = end - kept;
+	tdm_pen_printf(pen, TDM_INK_YELLOW, "only \"%s\"", filter);
+	tdm_pen_text(pen, TDM_INK_DIM, ": Esc shows all  ");
+	pen->end = end;
+}
+
 /* Draws as many keys as fit, and always the last one, which quits. */
 static void draw_keys(struct tdm_app *app, struct tdm_area area)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	const struct tdm_binding *quit = &tdm_bindings[tdm_binding_count - 1];
 	tdm_pen_skip(&pen, 1);
+	int len = (int)strlen(app->position);
+	if (len != 0 && len + 2 * key_columns(quit) < tdm_pen_room(&pen)) {
+		pen.end -= len + 1;
+		tdm_canvas_put(&app->canvas, pen.row, pen.end, len, TDM_INK_BOLD, app->position);
+	}
+	draw_filter(app, &pen, key_columns(quit) + 1);
 	for (const struct tdm_binding *binding = tdm_bindings; binding != quit; binding++) {
 		if (binding->brief == NULL || (binding->screens & 1U << app->screen) == 0 ||
 			(app->options.read_only && strcmp(binding->brief, "Signal") == 0))
@@ -121,6 +141,7 @@ void tdm_screens_draw(struct tdm_app *app)
 	struct tdm_canvas *canvas = &app->canvas;
 	struct tdm_area area = tdm_canvas_area(canvas);
 	canvas->utf8 = app->can_utf8 && !app->options.ascii;
+	app->position[0] = '\0';
 	tdm_canvas_clear(canvas);
 	if (canvas->rows < ROWS_MIN || canvas->cols < COLS_MIN) {
 		tdm_canvas_put(canvas, 0, 0, canvas->cols, TDM_INK_PLAIN, "too small");

@@ -347,7 +347,7 @@ static int after_escape(void)
 		ungetch((int)ch);
 	else
 		unget_wch((wchar_t)ch);
-	return TDM_KEY_ESCAPE_AND;
+	return TDM_KEY_ESCAPE;
 }
 
 static int function_key(wint_t code)

@@ -32,9 +32,8 @@ enum tdm_key {
 	TDM_KEY_BACK_TAB,
 	TDM_KEY_F0,
 	TDM_KEY_F12 = TDM_KEY_F0 + 12,
-	TDM_KEY_ESCAPE_AND, /* Esc, with the next key right after it */
-	TDM_KEY_OTHER,      /* a key without a meaning here */
-	TDM_KEY_GONE,       /* the terminal has disappeared */
+	TDM_KEY_OTHER, /* a key without a meaning here */
+	TDM_KEY_GONE,  /* the terminal has disappeared */
 };
 
 struct tdm_terminal;

@@ -24,15 +24,55 @@ class Overview(unittest.TestCase):
             s.wait_all("n150", "/dev/tenstorrent/0", "0000:01:00.0", "48.5 °C", "36 W", "1000 MHz", "3 processes",
                        "DRAM", "L1_SMALL", "TRACE", "CB", "62.0%", "7.44 GiB of 12 GiB", "free", "largest", "peak", "92.0%")
 
+    def colour_of(self, s, line, part):
+        """The colour of a part of the first line that matches."""
+        for y, text in enumerate(s.screen.display):
+            if re.match(line, text):
+                return s.screen.buffer[y][text.index(part)].fg
+        raise AssertionError(f"no line matches {line}:\n{s.text()}")
+
     def test_levels_have_their_colours(self):
-        with start() as s:
+        with start("gap=100000") as s:
             s.wait_for("1000 anna")
-            colours = {}
-            for y, line in enumerate(s.screen.display):
-                match = re.match(r"\s+(DRAM|L1|CB) +■", line)
-                if match and match.group(1) not in colours:
-                    colours[match.group(1)] = s.screen.buffer[y][line.index("■")].fg
-            self.assertEqual(len(set(colours.values())), 3, colours)  # 62 %, 78 %, 92 %
+            colours = {kind: self.colour_of(s, rf"  {kind} +■", "■") for kind in ("DRAM", "L1", "CB")}
+            self.assertEqual(len(set(colours.values())), 3, colours)  # 62 %, 78 %, and a gap of 7 %
+
+    def test_circular_buffers_are_coloured_by_their_gap(self):
+        with start("gap=100000") as s:
+            s.wait_all("1000 anna", "gap   97.66 KiB")
+            red = self.colour_of(s, r"  CB +■", "92.0%")
+            self.assertEqual(self.colour_of(s, r"  CB +■", "97.66"), red)
+        with start("gap=500000") as s:  # 92 % used on average, and room in every core
+            s.wait_for("1000 anna")
+            green = self.colour_of(s, r"  DRAM +■", "■")
+            self.assertNotEqual(red, green)
+            self.assertEqual(self.colour_of(s, r"  CB +■", "■"), green)
+
+    def test_lines_of_absent_kinds_go_to_others(self):
+        with start("few=1", "devices=2", rows=19, cols=80) as s:
+            s.wait_for("1000 anna")
+            self.assertEqual(re.findall(r"(?m)^  ([A-Z]\w+) ", s.text()), ["DRAM", "L1", "CB"] * 2)
+        with start("devices=2", rows=19, cols=80) as s:
+            s.wait_for("1000 anna")
+            self.assertEqual(re.findall(r"(?m)^  ([A-Z]\w+) ", s.text()), ["DRAM", "L1", "TRACE", "CB"] * 2)
+        with start("devices=4", "gap=-1", rows=22, cols=80) as s:
+            s.wait_for("1000 anna")
+            self.assertEqual(re.findall(r"(?m)^  ([A-Z]\w+) ", s.text()), ["DRAM", "CB"] * 4)
+
+    def test_a_clash_is_red(self):
+        with start("gap=-50000") as s:
+            s.wait_all("1000 anna", "over  48.83 KiB  clash in a core")
+            red = self.colour_of(s, r"  CB +■", "■")
+            self.assertEqual(self.colour_of(s, r"  CB +■", "48.83"), red)
+            self.assertEqual(self.colour_of(s, r"  CB +■", "clash"), red)
+        with start("gap=-50000", "devices=20") as s:  # one line each
+            s.wait_for("1000 anna")
+            self.assertEqual(self.colour_of(s, r" 0 +n150 ", "92.0%"), red)
+        with start("gap=-50000", rows=70) as s:
+            s.wait_for("1000 anna")
+            s.send("2")
+            s.wait_all("clash: circular buffers end at 0x16b4c0, L1 buffers begin at 0x168000", "! clash: in both 13.19 KiB")
+            self.assertEqual(self.colour_of(s, r"  ▓+█+!+", "!"), red)
 
     def test_the_trend_grows(self):
         with start("interval=50") as s:
@@ -186,6 +226,20 @@ class Overview(unittest.TestCase):
             s.wait_for("/dev/tenstorrent/0")
 
 
+    def test_compact_always_shows_less(self):
+        with start("devices=2", "few=1", rows=20, cols=80) as s:  # no room for graphs, nor for every kind in its own block
+            s.wait_for("1000 anna")
+            self.assertEqual(s.text().count("\n  CB "), 2)
+            s.send("c")
+            s.wait(lambda text: "\n  CB " not in text, "less")
+            s.send("c")
+            s.wait(lambda text: "\n  CB " in text or "\n  DRAM " not in text, "less again, or all")
+        with start("devices=20", rows=20, cols=80) as s:
+            s.wait_for("1000 anna")
+            s.send("c")
+            s.wait_for("there is no room for more of each device")
+
+
 class Processes(unittest.TestCase):
     def test_sorting_by_letters_and_its_inverse(self):
         with start("processes=9") as s:
@@ -271,6 +325,14 @@ class Processes(unittest.TestCase):
             s.wait(lambda text: first_pids(text) == [1002, 1007], "two processes")
             s.send("enter")
             s.wait_without("Filter  vllm")
+            s.wait(lambda text: text.split("\n")[-1].startswith(' only "vllm": Esc shows all  F1 Help'), "the filter")
+            s.resize(24, 40)
+            s.wait(lambda text: re.search(r'\n only "vllm".*q Quit$', text), "the filter on a small screen")
+            s.resize(40, 130)
+            s.send("2")
+            s.wait_without('only "vllm"')
+            s.send("1")
+            s.wait_for('only "vllm"')
             s.send("esc")
             s.wait(lambda text: len(first_pids(text)) == 9, "all of them")
 
@@ -378,12 +440,23 @@ class OtherScreens(unittest.TestCase):
             s.send("g")
             s.wait_for("50 buffers")
             s.send("f4", "kv_cache", "enter")
-            s.wait_for("buffers, filtered")
+            s.wait_all("buffers, filtered", 'only "kv_cache": Esc shows all')
             body = s.text().split("RESERVED")[1]
             self.assertIn("kv_cache", body)
             self.assertNotIn("activations", body)
             s.send("esc")
             s.wait_for("activations")
+
+    def test_the_number_of_buffers_is_that_of_the_list(self):
+        with start("buffers=50", rows=70) as s:
+            s.wait_for("1000 anna")
+            s.send("enter")
+            text = s.wait_for("50 buffers")
+            counts = re.findall(r"(?m)^  0 +([A-Z]\w+) +\S+ \w?i?B +\S+ \w?i?B +(\d+) ", text)
+            listed = re.findall(r"(?m)^ ([A-Z]\w+) +0 +0x", text)
+            self.assertEqual(len(listed), 50)
+            self.assertEqual({kind: int(count) for kind, count in counts if count != "0"},
+                             {kind: listed.count(kind) for kind in set(listed)}, text)
 
     def test_keys_that_come_with_the_one_that_opens_it(self):
         with start() as s:
@@ -440,7 +513,20 @@ class OtherScreens(unittest.TestCase):
             self.assertNotIn("Largest holes", s.text())
             s.send("end")
             s.wait_for("Largest holes")
-            self.assertRegex(s.text().split("\n")[1], r" lines (\d+)-(\d+) of \2$")
+            self.assertRegex(s.text().split("\n")[-1], r" q Quit +lines (\d+)-(\d+) of \2$")
+
+    def test_positions_hide_nothing(self):
+        with start("buffers=50", rows=24, cols=80) as s:
+            s.wait_for("1000 anna")
+            s.send("2")
+            s.wait_all("Wormhole  chip 0x1a2b3c4d5e00", "lines 1-22 of")
+            s.send("3")
+            s.wait_all("SITE  PROGRAM", " 50 buffers")
+        with start("devices=20", rows=24, cols=80) as s:
+            s.wait_all("COMMAND by MEMORY▽", "devices 1-")
+            s.send("3")
+            s.wait_for("\n  and 94 more lines\n")
+            self.assertEqual(s.text().count("  ledger\n"), 5)
 
     def test_a_device_on_a_narrow_terminal(self):
         with start(rows=60, cols=80) as s:
@@ -463,6 +549,17 @@ class OtherScreens(unittest.TestCase):
             s.wait_all("weights.q_proj", "optimizer.state", "matmul_program", "SITE  PROGRAM")
             s.send("4")
             s.wait_all("BYTES  NAME", "weights.q_proj-")
+
+    def test_columns_stay_apart_on_a_narrow_terminal(self):
+        for cols in (40, 52, 60):
+            with start(rows=24, cols=cols) as s:
+                s.wait_for("1000")
+                s.send("3")
+                text = s.wait_for("USED")
+                lines = re.findall(r"(?m)^  0 +\w+ +\d.*$", text)
+                self.assertEqual(len(lines), 5)
+                for line in lines:
+                    self.assertRegex(line, r"^  0 +\w+ +[\d.]+ .iB +[\d.]+ .iB( +\d+( +[\d.]+%( .*)?)?)?$")
 
     def test_what_matters_has_room_on_a_tiny_terminal(self):
         with start(rows=10, cols=40) as s:

@@ -28,7 +28,7 @@ class Leaving(unittest.TestCase):
         self.assertGreater(s.bytes.rfind(b"\x1b[?25h"), s.bytes.rfind(b"\x1b[?25l"))  # the cursor is seen
 
     def test_keys_that_quit(self):
-        for key in ("q", "f10", "esc"):
+        for key in ("q", "f10"):
             with start() as s:
                 s.wait_for("1000 anna")
                 self.assertNotEqual(termios.tcgetattr(s.slave), s.before)
@@ -37,15 +37,18 @@ class Leaving(unittest.TestCase):
                 self.assertIn(b"ended well", s.bytes)
                 self.is_as_before(s)
 
-    def test_escape_leaves_a_screen_first(self):
+    def test_escape_leaves_a_screen_and_never_quits(self):
         with start() as s:
             s.wait_for("1000 anna")
             s.send("4")
             s.wait_for("RESERVED")
             s.send("esc")
             s.wait_for("MEMORY▽")
-            s.send("esc")
-            self.assertEqual(s.wait_end(), 0)
+            s.send("esc", "esc")
+            s.wait_for("q quits")
+            s.send("4")
+            s.wait_for("RESERVED")
+            self.assertIsNone(s.ended())
 
     def test_signals_that_end(self):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):

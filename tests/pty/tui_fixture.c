@@ -13,6 +13,8 @@
  *     seen=1                             no peaks are recorded
  *     hostile=1                          names with control characters, broken UTF-8, wide characters; very long names
  *     failing=1                          every second picture fails, and no ledger can be read
+ *     few=1                              devices have no L1_SMALL and no TRACE
+ *     gap=500000                         bytes between circular buffers and L1 buffers; below 0: they clash
  *     problems=0                         number of sources that could not be read
  *     target=PID                         process 0 is this one; start=TICKS its start time, 0: its real one
  *     moving=0                           =1: figures change from picture to picture
@@ -41,9 +43,9 @@ enum { FIRST_PID = 1000, EVENTS_AT_ONCE = 3 };
 
 static struct settings {
 	long devices, processes, buffers, interval, frames, ascii, no_colour, read_only, pid, unknown, nocard, virtual,
-		seen, hostile, failing, problems, target, start, moving, crash, cost;
+		seen, hostile, failing, few, gap, problems, target, start, moving, crash, cost;
 	const char *device;
-} set = { .devices = 1, .processes = 3, .buffers = 12, .interval = 100 };
+} set = { .devices = 1, .processes = 3, .buffers = 12, .interval = 100, .gap = 500000 };
 
 static const struct {
 	const char *name;
@@ -64,6 +66,8 @@ static const struct {
 	{ "seen", &set.seen },
 	{ "hostile", &set.hostile },
 	{ "failing", &set.failing },
+	{ "few", &set.few },
+	{ "gap", &set.gap },
 	{ "problems", &set.problems },
 	{ "target", &set.target },
 	{ "start", &set.start },
@@ -144,7 +148,7 @@ static void make_device(
 	device->grid_x = device->grid_y = 8;
 	device->sources = 1U << TDM_FROM_LEDGER | 1U << TDM_FROM_DRIVER;
 	device->l1_core = 1464 * 1024;
-	device->l1_lowest = 900000;
+	device->l1_lowest = (uint64_t)(400000 + set.gap);
 	device->cb_highest = 400000;
 	if (!set.nocard) {
 		set_reading(&device->telemetry.temp, 48500 + d * 100);
@@ -153,8 +157,8 @@ static void make_device(
 	}
 	set_kind(&device->kinds[TDM_KIND_DRAM], 12 * GIB, (62 + d * 7 + wave) % 100, 12);
 	set_kind(&device->kinds[TDM_KIND_L1], 85 * MIB, (78 + d * 11 + wave) % 100, 64);
-	set_kind(&device->kinds[TDM_KIND_L1_SMALL], 2 * MIB, 5, 64);
-	set_kind(&device->kinds[TDM_KIND_TRACE], 256 * MIB, 40, 12);
+	set_kind(&device->kinds[TDM_KIND_L1_SMALL], set.few ? 0 : 2 * MIB, 5, 64);
+	set_kind(&device->kinds[TDM_KIND_TRACE], set.few ? 0 : 256 * MIB, 40, 12);
 	set_kind(&device->kinds[TDM_KIND_CB], 85 * MIB, 92, 64);
 	device->kinds[TDM_KIND_DRAM].stale = 512 * MIB;
 	device->kinds[TDM_KIND_L1].rival_from = TDM_FROM_METAL_SHM;
@@ -236,7 +240,7 @@ static void make_buffer(struct fixture *fixture, size_t i, uint64_t now_ns)
 	enum { CB_AT = 5, CBS = 3 };
 	bool is_cb = i >= CB_AT && i < CB_AT + CBS, in_l1 = !is_cb && i % 4 == 3;
 	const struct tdm_region *dram = &fixture->info.regions[0], *l1 = &fixture->info.regions[1];
-	uint64_t size = is_cb ? 100 * 1024 : in_l1 ? 8192 : (i % 7 + 1) * MIB, slot = 8 * MIB;
+	uint64_t size = is_cb ? (set.gap < 0 ? 450 : 100) * 1024 : in_l1 ? 8192 : (i % 7 + 1) * MIB, slot = 8 * MIB;
 	uint32_t banks = is_cb ? 32 : in_l1 ? l1->banks : dram->banks;
 	enum tdm_kind kind = is_cb ? TDM_KIND_CB : in_l1 ? TDM_KIND_L1 : TDM_KIND_DRAM;
 	fixture->buffers[kind][fixture->counts[kind]++] = (struct tdm_buffer){ .id = i + 1,

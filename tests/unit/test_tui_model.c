@@ -126,8 +126,8 @@ static void layouts_use_all_rows_and_no_more(void **state)
 		for (int cols = 1; cols <= 300; cols += 13)
 			for (size_t devices = 0; devices <= 40; devices++)
 				for (int most = 0; most < TDM_DETAIL_COUNT; most++) {
-					struct tdm_layout l = tdm_layout_compute(
-						rows, cols, devices, devices * 3 % 50, (enum tdm_detail)most);
+					struct tdm_layout l = tdm_layout_compute(rows, cols, devices, devices * 3 % 50,
+						(int)devices % 7, (enum tdm_detail)most);
 					int whole = rows < 0 ? 0 : rows;
 					assert_true(l.device_rows >= 0 && l.process_rows >= 0);
 					assert_int_equal(l.device_rows + l.process_rows, whole);
@@ -140,14 +140,29 @@ static void layouts_use_all_rows_and_no_more(void **state)
 						assert_true(
 							(size_t)(l.device_rows / l.block_rows * l.columns) >= devices);
 				}
-	assert_int_equal(tdm_layout_compute(48, 160, 4, 4, TDM_DETAIL_FULL).columns, 1); /* with every figure */
-	assert_int_equal(tdm_layout_compute(48, 160, 5, 4, TDM_DETAIL_FULL).columns, 2);
-	assert_int_equal(tdm_layout_compute(48, TDM_LAYOUT_TWO_WHOLE, 4, 4, TDM_DETAIL_FULL).columns, 2);
-	assert_int_equal(tdm_layout_compute(40, 120, 1, 100, TDM_DETAIL_FULL).detail, TDM_DETAIL_FULL);
-	assert_int_equal(tdm_layout_compute(40, 120, 32, 100, TDM_DETAIL_FULL).detail, TDM_DETAIL_LINE);
+	assert_int_equal(tdm_layout_compute(48, 160, 4, 4, 5, TDM_DETAIL_FULL).columns, 1); /* with every figure */
+	assert_int_equal(tdm_layout_compute(48, 160, 5, 4, 5, TDM_DETAIL_FULL).columns, 2);
+	assert_int_equal(tdm_layout_compute(48, TDM_LAYOUT_TWO_WHOLE, 4, 4, 5, TDM_DETAIL_FULL).columns, 2);
+	assert_int_equal(tdm_layout_compute(40, 120, 1, 100, 5, TDM_DETAIL_FULL).detail, TDM_DETAIL_FULL);
+	assert_int_equal(tdm_layout_compute(40, 120, 32, 100, 5, TDM_DETAIL_FULL).detail, TDM_DETAIL_LINE);
 	assert_int_equal(
-		tdm_layout_compute(30, 120, 3, 3, TDM_DETAIL_FULL).detail, TDM_DETAIL_KINDS); /* few processes */
-	assert_int_equal(tdm_layout_compute(30, 120, 3, 30, TDM_DETAIL_FULL).detail, TDM_DETAIL_SHORT);
+		tdm_layout_compute(30, 120, 3, 3, 5, TDM_DETAIL_FULL).detail, TDM_DETAIL_KINDS); /* few processes */
+	assert_int_equal(tdm_layout_compute(30, 120, 3, 30, 5, TDM_DETAIL_FULL).detail, TDM_DETAIL_SHORT);
+}
+
+static void rows_that_are_left_have_more_kinds(void **state)
+{
+	(void)state;
+	struct tdm_layout l = tdm_layout_compute(30, 120, 3, 30, 5, TDM_DETAIL_FULL); /* 20 rows for devices */
+	assert_int_equal(l.block_rows, 6);
+	assert_int_equal(l.kinds, 5);
+	l = tdm_layout_compute(30, 120, 4, 30, 5, TDM_DETAIL_FULL);
+	assert_int_equal(l.kinds, 4);
+	l = tdm_layout_compute(30, 120, 4, 30, 3, TDM_DETAIL_FULL); /* with few kinds, all of them */
+	assert_int_equal(l.detail, TDM_DETAIL_KINDS);
+	assert_int_equal(l.kinds, 3);
+	l = tdm_layout_compute(30, 120, 3, 30, 5, TDM_DETAIL_SHORT); /* asked for */
+	assert_int_equal(l.kinds, 2);
 }
 
 static void lists_keep_their_line_in_the_window(void **state)
@@ -478,6 +493,7 @@ int main(void)
 		cmocka_unit_test(fields_stand_left_and_right),
 		cmocka_unit_test(graphs_stay_inside),
 		cmocka_unit_test(layouts_use_all_rows_and_no_more),
+		cmocka_unit_test(rows_that_are_left_have_more_kinds),
 		cmocka_unit_test(lists_keep_their_line_in_the_window),
 		cmocka_unit_test(a_page_ends_where_it_ends),
 		cmocka_unit_test(processes_are_sorted_filtered_and_put_in_a_tree),
