@@ -21,7 +21,8 @@
  *   TIDEMARK_MODE=0600             permissions of its file: 0600, 0640, 0604 or 0644
  *   TIDEMARK_RING=2048             recent events kept for each device
  *   TIDEMARK_STACKS=0              call-stack frames kept with each allocation, at most 64; 0: none
- *   TIDEMARK_UNWIND=auto           auto (libunwind if it is installed, else frame pointers), fp, libunwind
+ *   TIDEMARK_UNWIND=auto           auto (libunwind if it is installed, else frame pointers), fp, libunwind;
+ *                                  a static program always uses frame pointers
  *
  * Unless stated otherwise, functions return 0 on success (and when tracking is off) or a negative code;
  * tidemark_strerror() returns its text. The result may be ignored: nothing is lost silently.

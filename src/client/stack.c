@@ -1,7 +1,7 @@
 /*
  * Two ways to walk the stack. Frame pointers cost a few nanoseconds per frame, but work only in code that keeps them;
  * the walk stays inside the thread's own stack, so that a register with another value cannot lead it astray. libunwind
- * works in all code; it is loaded at run time if it is installed.
+ * works in all code; it is loaded at run time if it is installed. A static program has no loader that could do that.
  */
 #include "client/stack.h"
 #include "client/client.h"
@@ -11,6 +11,7 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 enum { MODULES_MAX = 1024, UNWIND_SKIP_MAX = 8, PATH_KEPT = 1024 };
@@ -94,11 +95,17 @@ static uint32_t walk_frames(uint64_t *frames, uint32_t depth, void *frame)
 	return count;
 }
 
+/* Whether Linux started the program through a loader. Without one, dlopen crashes. */
+static bool has_loader(void)
+{
+	return getauxval(AT_BASE) != 0;
+}
+
 static int choose_method(void)
 {
 	const char *wish = secure_getenv("TIDEMARK_UNWIND");
 	int chosen = 1;
-	if (wish == NULL || strcmp(wish, "fp") != 0) {
+	if (has_loader() && (wish == NULL || strcmp(wish, "fp") != 0)) {
 		void *library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 		void *symbol = library != NULL ? dlsym(library, "unw_backtrace") : NULL;
 		memcpy(&method.unwind, &symbol, sizeof symbol);
