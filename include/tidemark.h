@@ -10,7 +10,7 @@
  * may, if it is installed and call stacks are on), preserves errno, and sets no signal handlers. Reports that it cannot
  * record are counted (tidemark_lost()). All functions may be called from any thread, before main, after exit, and in a
  * forked child, which gets its own ledger at its first report. A call from a signal handler that interrupted the
- * library is counted as lost.
+ * library is counted as lost; so is a report that a handler jumps out of (siglongjmp), or that pthread_cancel ends.
  *
  * Tracking is off until it is turned on, by the environment or by tidemark_enable():
  *   TIDEMARK=1                     on             TIDEMARK=auto   on if a daemon is listening
@@ -249,7 +249,8 @@ struct tidemark_usage {
 	uint64_t double_frees, unknown_frees, rereports, out_of_memory;
 };
 
-/* The usage of one kind on one device. -ENODEV when nothing was ever reported for that device. */
+/* The usage of one kind on one device. -ENODEV when nothing was ever reported for that device, -EBUSY when another
+ * thread was stopped in the middle of a report on it. */
 TIDEMARK_API int tidemark_get_usage(uint32_t device, uint32_t kind, struct tidemark_usage *usage);
 
 /* The number of events that could not be recorded, for any reason. */

@@ -40,11 +40,13 @@ SAME_PLACE(name, name);
 SAME_PLACE(frame_count, frame_count);
 static_assert(sizeof(struct tidemark_core_range) == 8, "the layout of a public structure is frozen");
 
-/* Enters the library: false in a signal handler that interrupted it. */
-static inline bool enter(void)
+/* Enters the library: false in a signal handler that interrupted it. Inlined, because it notes the caller's frame. */
+tdm_inlined bool enter(void)
 {
-	if (unlikely(tdm_thread.busy || (tdm_thread.record != NULL && tdm_wthread_is_inside(tdm_thread.record))))
+	if (unlikely(tdm_thread.busy || (tdm_thread.record != NULL && tdm_wthread_is_inside(tdm_thread.record))) &&
+		!tdm_thread_recover())
 		return false;
+	tdm_thread.frame = tdm_stack_pointer();
 	tdm_thread.busy = 1;
 	atomic_signal_fence(memory_order_seq_cst);
 	tdm_thread.caller_errno = errno;
@@ -419,8 +421,10 @@ int tdm_client_put_phase(const struct tdm_ledger_phase *phase, const char *name)
 		for (unsigned i = 0; i < TDM_LEDGER_DEVICES && (device = tdm_writer_get_device(writer, i)) != NULL;
 			i++) {
 			struct tdm_report report = { .name = record.name };
-			record.dram_now += tdm_writer_count(device, tdm_thread.record, TDM_KIND_DRAM, NULL).bytes +
-					   tdm_writer_count(device, tdm_thread.record, TDM_KIND_TRACE, NULL).bytes;
+			struct tdm_ledger_now dram = { 0 }, trace = { 0 };
+			tdm_writer_count(device, tdm_thread.record, TDM_KIND_DRAM, &dram, NULL);
+			tdm_writer_count(device, tdm_thread.record, TDM_KIND_TRACE, &trace, NULL);
+			record.dram_now += dram.bytes + trace.bytes;
 			tdm_writer_note(device, tdm_thread.record, TDM_LEDGER_PHASE, &report, tdm_thread.id);
 		}
 		err = tdm_writer_put_phase(writer, &record);
@@ -454,10 +458,13 @@ int tidemark_get_usage(uint32_t number, uint32_t kind, struct tidemark_usage *us
 		return -ENODEV;
 	if (!enter())
 		return -EBUSY;
-	struct tdm_ledger_peak peak = { 0 };
-	struct tdm_ledger_now c = tdm_writer_count(device, tdm_thread.record, kind, &peak);
+	struct tdm_ledger_peak peak;
+	struct tdm_ledger_now c;
+	int err = tdm_writer_count(device, tdm_thread.record, kind, &c, &peak);
 	const struct tdm_ledger_faults *f = &device->shared->faults[kind];
 	leave();
+	if (err != 0)
+		return err;
 	*usage = (struct tidemark_usage){ c.bytes, peak.bytes, c.asked_bytes, c.bank_bytes, peak.bank_bytes, c.buffers,
 		c.allocs, c.allocs - c.buffers, load_u64(&f->double_frees), load_u64(&f->unknown_frees),
 		load_u64(&f->rereports), load_u64(&f->out_of_memory) };

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -41,16 +42,103 @@ static bool is_auto;
 
 void tdm_thread_refresh(struct tdm_writer *writer)
 {
-	tdm_thread.id = (uint32_t)syscall(SYS_gettid);
+	tdm_thread.id = tdm_lock_me();
 	tdm_thread.record = tdm_writer_thread(writer);
 	tdm_thread.program = 0;
 	tdm_thread.device = NULL;
 	tdm_thread.epoch = atomic_load(&atomic_load(&tdm_live)->epoch);
 }
 
+enum {
+	SCAN_MAX = 1 << 20, /* bytes of the stack to look through */
+	FRAME_SLACK = 256,  /* bytes by which a function may move its stack pointer up */
+};
+
+/* Whether a signal handler was installed that does not block its own signal. */
+static bool has_handler_that_nests(void)
+{
+	struct sigaction action;
+	for (int i = 1; i < NSIG; i++)
+		if (sigaction(i, NULL, &action) == 0 && (action.sa_flags & SA_NODEFER) != 0)
+			return true;
+	return false;
+}
+
+/*
+ * Whether the words are the registers that Linux saved for a signal handler that still runs, beginning with the stack
+ * pointer. A handler that jumped away leaves them on the stack, too, but siglongjmp sets the signal mask back to what
+ * it was; in a handler its own signal is blocked, unless it asked for the opposite.
+ */
+static inline __attribute__((always_inline)) bool are_registers(const volatile uint64_t *word)
+{
+#if defined(__x86_64__)
+	enum { FLAGS = 2, SEGMENT = 3, MASK = 17 };                           /* in words, as Linux lays them out */
+	enum { FLAGS_SET = 0x202, FLAGS_ALL = 0x3fffff, OF_PROGRAMS = 0x33 }; /* what programs always have */
+	uint64_t mask = 0;
+	if ((word[SEGMENT] & 0xffff) != OF_PROGRAMS || (word[FLAGS] & FLAGS_SET) != FLAGS_SET ||
+		word[FLAGS] > FLAGS_ALL)
+		return false;
+	syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &mask, sizeof mask);
+	return mask != word[MASK] || has_handler_that_nests();
+#elif defined(__aarch64__)
+	return word[1] != 0 && word[2] >> 32 == 0 && (word[2] & 0x1f) == 0; /* instruction, state of the processor */
+#else
+	return word != NULL;
+#endif
+}
+
+/*
+ * Whether a signal handler runs that interrupted the function to which `to` belongs: the registers are between its
+ * stack pointer and ours.
+ */
+__attribute__((no_sanitize("address", "thread"))) static bool has_signal_frame(uintptr_t from, uintptr_t to)
+{
+	if (to - from > SCAN_MAX)
+		return true;
+	for (uintptr_t at = from & ~(uintptr_t)7; at < to; at += sizeof(uint64_t)) {
+		const volatile uint64_t *word = (const volatile uint64_t *)at;
+		if (word[0] > at && word[0] <= to + FRAME_SLACK && are_registers(word))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether the function that had this stack pointer has ended, so that the thread is not inside it. Handlers with a
+ * stack of their own are not looked at: the two stacks cannot be compared.
+ */
+static bool has_ended(uintptr_t frame)
+{
+	stack_t alternate;
+	uintptr_t here = tdm_stack_pointer(), low, high;
+	if (sigaltstack(NULL, &alternate) != 0 || (alternate.ss_flags & SS_ONSTACK) != 0 ||
+		!tdm_stack_find(frame, &low, &high) || here < low || here >= high)
+		return false;
+	return here >= frame || !has_signal_frame(here, frame);
+}
+
+bool tdm_thread_recover(void)
+{
+	int caller_errno = errno;
+	struct tdm_writer *writer = tdm_client_peek();
+	bool is_over = has_ended(tdm_thread.busy ? tdm_thread.frame : tdm_thread.record->frame);
+	errno = caller_errno;
+	if (!is_over)
+		return false;
+	tdm_thread.busy = 1;
+	if (writer == NULL)
+		atomic_fetch_add(&tdm_client.unrecorded, 1);
+	else if (!tdm_writer_abandon(writer, tdm_thread.epoch != 0 ? tdm_thread.record : NULL))
+		tdm_writer_lost(writer, TDM_LOSS_NESTED);
+	tdm_stack_abandon();
+	tdm_tracker_abandon();
+	return true;
+}
+
 /* Resets locks that other threads of the parent held, and counters of the parent. */
 static void forget_parent(void)
 {
+	tdm_lock_self = 0;
 	tdm_lock_reset(&first_page.lock);
 	atomic_store(&tdm_client.unrecorded, 0);
 	tdm_stack_after_fork();
@@ -189,9 +277,14 @@ struct tdm_writer *tdm_client_writer_slow(void)
 	if (atomic_exchange(&own_pid, pid) != pid)
 		forget_parent(); /* a child not made by fork(): no handler has run */
 	uint32_t skip = atomic_load_explicit(&page->skip, memory_order_relaxed);
+	struct tdm_quiet guard;
 	if (skip != 0) {
 		atomic_store_explicit(&page->skip, skip - 1, memory_order_relaxed); /* threads may count one twice */
-	} else if (tdm_lock_take(&page->lock)) {
+		atomic_fetch_add(&tdm_client.unrecorded, 1);
+		return NULL;
+	}
+	tdm_quiet_begin(&guard);
+	if (tdm_lock_take(&page->lock)) {
 		struct tdm_live_page *current = atomic_load(&tdm_live);
 		writer = atomic_load(&current->writer);
 		if (writer == NULL) {
@@ -203,6 +296,7 @@ struct tdm_writer *tdm_client_writer_slow(void)
 		}
 		tdm_lock_give(&page->lock);
 	}
+	tdm_quiet_end(&guard);
 	if (writer == NULL)
 		atomic_fetch_add(&tdm_client.unrecorded, 1);
 	return writer;
@@ -233,11 +327,14 @@ static void end_ledger(struct tdm_live_page *page, struct tdm_writer *writer)
 static void end_if_current(struct tdm_writer *writer)
 {
 	struct tdm_live_page *page = atomic_load(&tdm_live);
-	if (!tdm_lock_take(&page->lock))
-		return;
-	if (atomic_load(&page->writer) == writer)
-		end_ledger(page, writer);
-	tdm_lock_give(&page->lock);
+	struct tdm_quiet guard;
+	tdm_quiet_begin(&guard);
+	if (tdm_lock_take(&page->lock)) {
+		if (atomic_load(&page->writer) == writer)
+			end_ledger(page, writer);
+		tdm_lock_give(&page->lock);
+	}
+	tdm_quiet_end(&guard);
 }
 
 void tdm_client_after_exit(void)

@@ -23,6 +23,7 @@ struct tdm_thread {
 	uint32_t program;
 	uint8_t busy;
 	int caller_errno;                /* while busy: errno to restore for the caller */
+	uintptr_t frame;                 /* while busy: the stack pointer when it entered */
 	uintptr_t stack_low, stack_high; /* 0: not known yet */
 };
 extern _Thread_local struct tdm_thread tdm_thread __attribute__((tls_model("initial-exec")));
@@ -65,6 +66,12 @@ void tdm_client_look_for_daemon(void);
 
 /* To be called after a report while the process is exiting. */
 void tdm_client_after_exit(void);
+
+/*
+ * For a thread that seems to be in the library already. True if it is not, because a signal handler jumped out of the
+ * report that it was in; then nothing is left of that report. False in a handler that interrupted a report.
+ */
+bool tdm_thread_recover(void);
 
 /* Updates the state of the calling thread. */
 void tdm_thread_refresh(struct tdm_writer *writer);

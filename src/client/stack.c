@@ -33,35 +33,40 @@ static struct {
 	unsigned count;
 } modules;
 
-/* Finds the mapping that holds `address` in /proc/self/maps, without stdio and without malloc. */
-static void find_stack(uintptr_t address)
+/* Finds the mapping that holds `address` in a file like /proc/self/maps, without stdio and without malloc. */
+static bool find_mapping(int fd, uintptr_t address, uintptr_t *low, uintptr_t *high)
 {
 	char text[4096];
 	size_t have = 0;
-	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
 	for (ssize_t got; (got = read(fd, text + have, sizeof text - have - 1)) > 0;) {
 		have += (size_t)got;
 		text[have] = '\0';
 		char *line = text;
 		for (char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
 			char *dash;
-			uintptr_t low = strtoull(line, &dash, 16),
-				  high = *dash == '-' ? strtoull(dash + 1, NULL, 16) : 0;
-			if (low <= address && address < high) {
-				tdm_thread.stack_low = low;
-				tdm_thread.stack_high = high;
-				close(fd);
-				return;
-			}
+			*low = strtoull(line, &dash, 16);
+			*high = *dash == '-' ? strtoull(dash + 1, NULL, 16) : 0;
+			if (*low <= address && address < *high)
+				return true;
 		}
 		have -= (size_t)(line - text);
 		memmove(text, line, have);
 		if (have == sizeof text - 1)
 			have = 0; /* an absurdly long line: skipped */
 	}
-	close(fd);
+	return false;
+}
+
+bool tdm_stack_find(uintptr_t address, uintptr_t *low, uintptr_t *high)
+{
+	struct tdm_quiet guard;
+	tdm_quiet_begin(&guard);
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	bool found = fd >= 0 && find_mapping(fd, address, low, high);
+	if (fd >= 0)
+		close(fd);
+	tdm_quiet_end(&guard);
+	return found;
 }
 
 /* ARM processors can sign the return addresses on the stack, in the bits above the address. xpaclri removes the
@@ -80,9 +85,13 @@ static uint32_t walk_frames(uint64_t *frames, uint32_t depth, void *frame)
 {
 	uintptr_t at = (uintptr_t)frame;
 	uint32_t count = 0;
-	if (at < tdm_thread.stack_low || at >= tdm_thread.stack_high)
-		find_stack(at);
-	uintptr_t high = tdm_thread.stack_high;
+	uintptr_t high = tdm_thread.stack_high, low;
+	if (at < tdm_thread.stack_low || at >= high) {
+		if (!tdm_stack_find(at, &low, &high))
+			return 0;
+		tdm_thread.stack_low = low;
+		tdm_thread.stack_high = high;
+	}
 	while (count < depth && at % sizeof(uintptr_t) == 0 && at < high && high - at >= 2 * sizeof(uintptr_t)) {
 		const uintptr_t *link = (const uintptr_t *)at;
 		if (link[1] == 0)
@@ -179,6 +188,11 @@ static void note_modules(struct tdm_writer *writer, const uint64_t *frames, uint
 		if ((frames[i] & TDM_FRAME_TEXT) == 0 && !is_known(frames[i]))
 			put_module(writer, frames[i]);
 	tdm_lock_give(&modules.lock);
+}
+
+void tdm_stack_abandon(void)
+{
+	tdm_lock_abandon(&modules.lock);
 }
 
 void tdm_stack_after_fork(void)

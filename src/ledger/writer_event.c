@@ -304,16 +304,89 @@ int tdm_writer_note(struct tdm_wdevice *device, struct tdm_wthread *self, enum t
 	return 0;
 }
 
-struct tdm_ledger_now tdm_writer_count(
-	struct tdm_wdevice *device, struct tdm_wthread *self, unsigned kind, struct tdm_ledger_peak *peak)
+int tdm_writer_count(struct tdm_wdevice *device, struct tdm_wthread *self, unsigned kind, struct tdm_ledger_now *now,
+	struct tdm_ledger_peak *peak)
 {
-	struct tdm_ledger_now now = { 0 };
 	enum tdm_entered how = tdm_wdevice_enter(device, self);
-	if (how != TDM_NOT_ENTERED) {
-		now = *device->now[kind];
-		if (peak != NULL)
-			*peak = *device->peak[kind];
-		tdm_wdevice_leave(device, self, how);
+	if (how == TDM_NOT_ENTERED)
+		return -EBUSY;
+	*now = *device->now[kind];
+	if (peak != NULL)
+		*peak = *device->peak[kind];
+	tdm_wdevice_leave(device, self, how);
+	return 0;
+}
+
+/* The newer copy of the two that was committed. Readers ignore the other one if it was not, and must go on doing so. */
+static void *committed_copy(void *copies, uint64_t seq)
+{
+	uint64_t *a = copies, *b = tdm_other_copy(copies);
+	uint64_t *newer = *b <= seq && (*a > seq || *b > *a) ? b : a, *other = tdm_other_copy(newer);
+	if (*newer > seq)
+		memset(newer, 0, TDM_CACHE_LINE);
+	if (*other > seq)
+		tdm_store_u64(other, TDM_LEDGER_SEQ_BUSY);
+	return newer;
+}
+
+static void repair_counters(struct tdm_wdevice *device)
+{
+	memset(&device->l1_all, 0, sizeof device->l1_all);
+	for (unsigned kind = 0; kind < TDM_KIND_COUNT; kind++) {
+		struct tdm_ledger_now *now = committed_copy(device->shared->now[kind], device->seq);
+		device->now[kind] = now;
+		if (!tdm_is_in_l1(kind))
+			continue;
+		device->l1_all.bytes += now->bytes;
+		device->l1_all.buffers += now->buffers;
+		device->l1_all.bank_bytes += now->bank_bytes;
+		device->l1_all.asked_bytes += now->asked_bytes;
 	}
-	return now;
+	for (unsigned i = 0; i < TDM_LEDGER_COUNTERS; i++)
+		device->peak[i] = committed_copy(device->shared->peak[i], device->seq);
+}
+
+/* Puts a slot into the index or to the spare ones. What was not committed did not happen. */
+static int repair_slot(struct tdm_wdevice *device, uint32_t number, size_t *live)
+{
+	struct tdm_ledger_more *more;
+	struct tdm_ledger_slot *slot = tdm_wdevice_slot(device, number, &more);
+	if (slot->birth == 0 || slot->birth > device->seq || (slot->death != 0 && slot->death <= device->seq)) {
+		if (slot->birth > device->seq)
+			tdm_store_u64(&slot->birth, 0);
+		tdm_give_slot(device, number);
+		return 0;
+	}
+	tdm_store_u64(&slot->death, 0);
+	int err = tdm_slot_index_prepare(&device->index, (*live)++, hash_of_slot, device);
+	if (err == 0)
+		tdm_slot_index_put(&device->index, tdm_slot_hash(slot->kind, slot->id), number);
+	return err;
+}
+
+cold int tdm_wdevice_repair(struct tdm_wdevice *device)
+{
+	struct tdm_ledger_device *shared = device->shared;
+	struct tdm_slot_index index;
+	size_t live = 0;
+	int err = tdm_slot_index_init(&index);
+	if (err != 0)
+		return err;
+	/* The old tables are not freed: they may be half changed, and this is rare. */
+	device->index = index;
+	device->spare_count = 0;
+	if (shared->seq == device->seq + 1)
+		device->seq++; /* it was committed */
+	repair_counters(device);
+	for (uint32_t i = device->slot_high; i-- > 0 && err == 0;)
+		err = repair_slot(device, i, &live);
+	if (err != 0) {
+		tdm_slot_index_done(&device->index);
+		tdm_slot_index_init(&device->index);
+		return err;
+	}
+	atomic_store_explicit((_Atomic uint32_t *)&shared->slot_high, device->slot_high, memory_order_relaxed);
+	device->is_torn = false;
+	tdm_writer_lost(device->writer, TDM_LOSS_NESTED);
+	return 0;
 }

@@ -17,7 +17,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define tdm_hot         static inline __attribute__((always_inline))
+#define tdm_hot         tdm_inlined
 #define tdm_likely(x)   __builtin_expect(!!(x), 1)
 #define tdm_unlikely(x) __builtin_expect(!!(x), 0)
 
