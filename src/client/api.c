@@ -182,15 +182,16 @@ static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool repl
 		whole.holding = whole.cores != 0 ? whole.cores : banks;
 	whole.flags &= TDM_SLOT_VIEW | TDM_SLOT_NO_ADDRESS;
 	extra.banks = (whole.flags & TDM_SLOT_VIEW) != 0 ? 0 : banks;
-	bool is_tracked = tdm_tracker_mode() != 0;
 	struct tdm_ledger_slot old = { 0 };
-	/* A second report of a live buffer implies its release, which the tracker must see. */
-	if (is_tracked && tdm_writer_replace_cold(device, tdm_thread.record, whole.kind, whole.id, replaces, &old) == 0)
-		tdm_tracker_free(whole.kind, old.asked, old.bank_bytes, old.banks == 0);
+	extra.old = &old;
 	int err = tdm_writer_alloc_cold(device, tdm_thread.record, as_report(&whole), &extra);
-	if (err == 0 && is_tracked)
-		tdm_tracker_alloc(whole.kind, whole.bytes, whole.bytes_per_bank, extra.banks == 0);
-	return err;
+	if (err != 0 || tdm_tracker_mode() == 0)
+		return err;
+	/* A second report of a live buffer implies its release, which the tracker must see. */
+	if (old.birth != 0)
+		tdm_tracker_free(whole.kind, old.asked, old.bank_bytes, old.banks == 0);
+	tdm_tracker_alloc(whole.kind, whole.bytes, whole.bytes_per_bank, extra.banks == 0);
+	return 0;
 }
 
 static cold int alloc_long(const struct tidemark_buffer *b)

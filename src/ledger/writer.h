@@ -133,6 +133,7 @@ struct tdm_report_extra {
 	uint32_t banks;                  /* in lockstep; 0: a view */
 	uint32_t program, stack, ranges; /* blob numbers */
 	bool replaces;                   /* replaces a live buffer with this kind and id on purpose: not a fault */
+	struct tdm_ledger_slot *old;     /* gets the buffer that was replaced, if any; may be NULL */
 };
 
 struct tdm_writer_options {
@@ -262,10 +263,6 @@ int tdm_writer_alloc_cold(struct tdm_wdevice *device, struct tdm_wthread *self, 
 	const struct tdm_report_extra *extra);
 int tdm_writer_free_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
 	struct tdm_ledger_slot *freed);
-
-/* Releases a live buffer that is about to be reported again. 0 with the buffer in *old, or -ENOENT. */
-int tdm_writer_replace_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
-	bool on_purpose, struct tdm_ledger_slot *old);
 
 /* The newest counters of a kind, read inside the device; `peak` may be NULL. 0 or -EBUSY. */
 int tdm_writer_count(struct tdm_wdevice *device, struct tdm_wthread *self, unsigned kind, struct tdm_ledger_now *now,
