@@ -25,7 +25,8 @@
  *                                  a static program always uses frame pointers
  *
  * Unless stated otherwise, functions return 0 on success (and when tracking is off) or a negative code;
- * tidemark_strerror() returns its text. The result may be ignored: nothing is lost silently.
+ * tidemark_strerror() returns its text. The result may be ignored: nothing is lost silently. When there is no ledger,
+ * the code says why: -ENOTDIR (its directory is missing), -EACCES, -EMFILE (no descriptor left), -ENOSPC, ….
  */
 #ifndef TIDEMARK_H
 #define TIDEMARK_H

@@ -161,6 +161,11 @@ static struct tdm_wdevice *any_device(uint32_t number, struct tdm_writer **write
 	return device;
 }
 
+static int why_no_device(const struct tdm_writer *writer)
+{
+	return writer != NULL ? -ENOSPC : tdm_client_why_no_writer();
+}
+
 /* The long way of an allocation: handles everything that a report can have. */
 static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool replaces)
 {
@@ -170,7 +175,7 @@ static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool repl
 		b->size < sizeof whole ? b->size : sizeof whole); /* a program may have an older or a newer header */
 	struct tdm_wdevice *device = any_device(whole.device, &writer);
 	if (device == NULL)
-		return -ENOSPC;
+		return why_no_device(writer);
 	struct tdm_report_extra extra = {
 		.thread = tdm_thread.id, .program = tdm_thread.program, .replaces = replaces
 	};
@@ -242,7 +247,7 @@ static int free_entered(uint32_t number, uint32_t kind, uint64_t id)
 	struct tdm_writer *writer;
 	struct tdm_wdevice *device = any_device(number, &writer);
 	if (device == NULL)
-		return -ENOSPC;
+		return why_no_device(writer);
 	int err = tdm_writer_free_cold(device, tdm_thread.record, kind, id, &freed);
 	if (err == -ENOENT) {
 		struct tdm_wdevice *other = tdm_writer_find_device(writer, number, !device->is_virtual);
@@ -290,7 +295,7 @@ static int open_device(uint32_t number, struct tdm_writer **writer, struct tdm_w
 	if (*device != NULL)
 		return 0;
 	leave();
-	return -ENOSPC;
+	return why_no_device(*writer);
 }
 
 /* It is not an error if tracking is off. */
@@ -401,20 +406,22 @@ int tidemark_program(const char *name)
 				tdm_thread.device, tdm_thread.record, TDM_LEDGER_PROGRAM, &report, tdm_thread.id);
 		leave();
 	}
-	return name == NULL || number != 0 ? 0 : -ENOSPC;
+	return name == NULL || number != 0 ? 0 : why_no_device(tdm_client_peek());
 }
 
 int tdm_client_put_phase(const struct tdm_ledger_phase *phase, const char *name)
 {
 	struct tdm_ledger_phase record = *phase;
 	struct tdm_wdevice *device;
-	int err = -ENOSPC;
+	int err;
 	if (!tidemark_active_)
 		return 0;
 	if (!enter())
 		return lose(TDM_LOSS_NESTED, -EBUSY);
 	struct tdm_writer *writer = own_writer();
-	if (writer != NULL) {
+	if (writer == NULL) {
+		err = tdm_client_why_no_writer();
+	} else {
 		record.name = put_text(writer, name);
 		record.end_tsc = tdm_clock_ticks();
 		if (record.begin_tsc == 0)

@@ -258,6 +258,7 @@ static struct tdm_writer *make_writer(struct tdm_live_page *page)
 		uint32_t skip = (uint32_t)SKIP_FIRST << shift;
 		atomic_store(&page->skip, skip < SKIP_MAX ? skip : SKIP_MAX);
 		page->failures++;
+		atomic_store(&page->err, err == -ENOENT ? -ENOTDIR : err); /* -ENOENT is about buffers */
 		return NULL;
 	}
 	if (parent != NULL)
@@ -300,6 +301,12 @@ struct tdm_writer *tdm_client_writer_slow(void)
 	if (writer == NULL)
 		atomic_fetch_add(&tdm_client.unrecorded, 1);
 	return writer;
+}
+
+int tdm_client_why_no_writer(void)
+{
+	int err = atomic_load(&atomic_load(&tdm_live)->err);
+	return err != 0 ? err : -EBUSY; /* another thread has been making it for too long */
 }
 
 struct tdm_writer *tdm_client_peek(void)

@@ -34,6 +34,7 @@ struct tdm_live_page {
 	_Atomic uint32_t epoch; /* of the writer; 0: none. Thread state with a different epoch is not valid. */
 	struct tdm_lock lock;   /* held while a writer is made or ended */
 	_Atomic uint32_t skip;  /* reports until the next attempt to make a ledger */
+	_Atomic int err;        /* of the last attempt */
 	uint32_t failures;
 };
 extern struct tdm_live_page *_Atomic tdm_live;
@@ -55,6 +56,9 @@ static inline struct tdm_writer *tdm_client_writer(void)
 	struct tdm_writer *writer = atomic_load_explicit(&page->writer, memory_order_acquire);
 	return __builtin_expect(writer != NULL, 1) ? writer : tdm_client_writer_slow();
 }
+
+/* Why there is no writer: -ENOTDIR (the directory is missing), -EACCES, -EMFILE, -ENOSPC, or another -errno. */
+int tdm_client_why_no_writer(void);
 
 /* The writer, or NULL if there is none yet. */
 struct tdm_writer *tdm_client_peek(void);
