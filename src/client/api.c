@@ -119,6 +119,17 @@ static uint32_t cores_in(const struct tidemark_core_range *ranges, uint32_t coun
 	return cores < UINT32_MAX ? (uint32_t)cores : UINT32_MAX;
 }
 
+/* Whether a core is in two ranges, so that it would count twice. */
+static bool ranges_overlap(const struct tidemark_core_range *ranges, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (ranges[i].x0 <= ranges[k].x1 && ranges[k].x0 <= ranges[i].x1 &&
+				ranges[i].y0 <= ranges[k].y1 && ranges[k].y0 <= ranges[i].y1)
+				return true;
+	return false;
+}
+
 static uint32_t default_banks(const struct tdm_wdevice *device, const struct tidemark_buffer *b)
 {
 	uint32_t banks = atomic_load_explicit(&device->banks[b->kind], memory_order_relaxed);
@@ -173,6 +184,10 @@ static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool repl
 	struct tdm_writer *writer;
 	memcpy(&whole, b,
 		b->size < sizeof whole ? b->size : sizeof whole); /* a program may have an older or a newer header */
+	if ((whole.flags & ~(uint32_t)(TDM_SLOT_VIEW | TDM_SLOT_NO_ADDRESS)) != 0 ||
+		(whole.ranges != NULL && whole.range_count <= TDM_LEDGER_RANGES_MAX &&
+			ranges_overlap(whole.ranges, whole.range_count)))
+		return lose(TDM_LOSS_INVALID, -EINVAL);
 	struct tdm_wdevice *device = any_device(whole.device, &writer);
 	if (device == NULL)
 		return why_no_device(writer);
@@ -185,7 +200,6 @@ static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool repl
 		whole.bytes_per_bank = whole.bytes / banks + (whole.bytes % banks != 0);
 	if (whole.holding == 0)
 		whole.holding = whole.cores != 0 ? whole.cores : banks;
-	whole.flags &= TDM_SLOT_VIEW | TDM_SLOT_NO_ADDRESS;
 	extra.banks = (whole.flags & TDM_SLOT_VIEW) != 0 ? 0 : banks;
 	struct tdm_ledger_slot old = { 0 };
 	extra.old = &old;

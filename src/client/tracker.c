@@ -397,7 +397,7 @@ static int get_segment(size_t i, struct segment *segment)
 int tidemark_capture_get(size_t i, struct tidemark_segment *segment)
 {
 	struct segment copy;
-	int err = get_segment(i, &copy);
+	int err = segment != NULL ? get_segment(i, &copy) : -EINVAL;
 	if (err == 0)
 		*segment = copy.shown;
 	return err;
@@ -406,7 +406,7 @@ int tidemark_capture_get(size_t i, struct tidemark_segment *segment)
 int tidemark_capture_program_peaks_(size_t i, int64_t *dfb, int64_t *scratchpad)
 {
 	struct segment copy;
-	int err = get_segment(i, &copy);
+	int err = dfb != NULL && scratchpad != NULL ? get_segment(i, &copy) : -EINVAL;
 	if (err == 0) {
 		*dfb = copy.peak_dfb;
 		*scratchpad = copy.peak_scratchpad;
@@ -439,6 +439,8 @@ size_t tidemark_capture_count_named(const char *name)
 int tidemark_capture_find(const char *name, struct tidemark_segment *segment)
 {
 	struct tidemark_segment only;
+	if (name == NULL || segment == NULL)
+		return -EINVAL;
 	size_t found = find_named(name, &only);
 	if (found == 0)
 		return TIDEMARK_ETRACE_NOT_FOUND;
