@@ -28,7 +28,7 @@ enum {
 static const char default_socket[] = "/tmp/tt_allocation_server.sock";
 
 _Thread_local struct tdm_thread tdm_thread __attribute__((tls_model("initial-exec")));
-static struct tdm_live_page first_page; /* until there is one that is wiped on fork */
+static struct tdm_live_page first_page; /* if there is none that is wiped on fork */
 struct tdm_live_page *_Atomic tdm_live = &first_page;
 struct tdm_client tdm_client;
 unsigned char tidemark_active_;
@@ -190,10 +190,25 @@ void tdm_client_look_for_daemon(void)
 		tdm_client_enable();
 }
 
+static struct tdm_live_page *wiped_page(struct tdm_live_page *page)
+{
+	void *at = mmap(NULL, TDM_LEDGER_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at == MAP_FAILED)
+		return page;
+	if (madvise(at, TDM_LEDGER_PAGE, MADV_WIPEONFORK) != 0) {
+		munmap(at, TDM_LEDGER_PAGE);
+		return page; /* then only children made by fork() itself are noticed */
+	}
+	return at;
+}
+
 int tdm_client_enable(void)
 {
 	if (!atomic_exchange(&atfork_registered, true)) {
+		struct tdm_live_page *page = wiped_page(&first_page);
 		atomic_store(&own_pid, getpid());
+		atomic_store(&page->pid, getpid());
+		atomic_store(&tdm_live, page);
 		pthread_atfork(NULL, NULL, after_fork_in_child);
 	}
 	__atomic_store_n(&tidemark_active_, 1, __ATOMIC_RELEASE);
@@ -226,20 +241,6 @@ __attribute__((constructor(FIRST_PRIORITY))) static void client_start(void)
 	}
 }
 
-static struct tdm_live_page *wiped_page(struct tdm_live_page *page)
-{
-	if (page != &first_page)
-		return page;
-	void *at = mmap(NULL, TDM_LEDGER_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (at == MAP_FAILED)
-		return page;
-	if (madvise(at, TDM_LEDGER_PAGE, MADV_WIPEONFORK) != 0) {
-		munmap(at, TDM_LEDGER_PAGE);
-		return page; /* then only children made by fork() itself are noticed */
-	}
-	return at;
-}
-
 /* Makes the ledger; the page's lock is held. */
 static struct tdm_writer *make_writer(struct tdm_live_page *page)
 {
@@ -270,11 +271,23 @@ static struct tdm_writer *make_writer(struct tdm_live_page *page)
 	return writer;
 }
 
+/* A child of vfork() uses its parent's memory: a ledger with its pid would be the parent's, and seem to be of a process
+ * that has ended. A page that was wiped has no pid yet. */
+static bool is_in_others_memory(struct tdm_live_page *page, pid_t pid)
+{
+	pid_t owner = 0;
+	return page != &first_page && !atomic_compare_exchange_strong(&page->pid, &owner, pid) && owner != pid;
+}
+
 struct tdm_writer *tdm_client_writer_slow(void)
 {
 	struct tdm_live_page *page = atomic_load(&tdm_live);
 	struct tdm_writer *writer = NULL;
 	pid_t pid = getpid();
+	if (is_in_others_memory(page, pid)) {
+		atomic_fetch_add(&tdm_client.unrecorded, 1);
+		return NULL;
+	}
 	if (atomic_exchange(&own_pid, pid) != pid)
 		forget_parent(); /* a child not made by fork(): no handler has run */
 	uint32_t skip = atomic_load_explicit(&page->skip, memory_order_relaxed);
@@ -286,14 +299,11 @@ struct tdm_writer *tdm_client_writer_slow(void)
 	}
 	tdm_quiet_begin(&guard);
 	if (tdm_lock_take(&page->lock)) {
-		struct tdm_live_page *current = atomic_load(&tdm_live);
-		writer = atomic_load(&current->writer);
+		writer = atomic_load(&page->writer);
 		if (writer == NULL) {
 			writer = make_writer(page);
-			struct tdm_live_page *wiped = writer != NULL ? wiped_page(current) : current;
-			atomic_store(&wiped->epoch, writer != NULL ? tidemark_epoch_ : 0);
-			atomic_store(&wiped->writer, writer);
-			atomic_store(&tdm_live, wiped);
+			atomic_store(&page->epoch, writer != NULL ? tidemark_epoch_ : 0);
+			atomic_store(&page->writer, writer);
 		}
 		tdm_lock_give(&page->lock);
 	}

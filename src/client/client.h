@@ -35,6 +35,7 @@ struct tdm_live_page {
 	struct tdm_lock lock;   /* held while a writer is made or ended */
 	_Atomic uint32_t skip;  /* reports until the next attempt to make a ledger */
 	_Atomic int err;        /* of the last attempt */
+	_Atomic int pid;        /* the process that has this page; 0: not known, which it is after a fork */
 	uint32_t failures;
 };
 extern struct tdm_live_page *_Atomic tdm_live;
