@@ -3,9 +3,8 @@
  *
  * A program (or the runtime below it) reports each buffer when it is allocated and when it is released. The library
  * keeps exact counters, peaks, every live buffer and the most recent events in one shared-memory file, the ledger,
- * which `tidemark` can read at any time, even after the program has been killed. Once warm, reporting takes tens of
- * nanoseconds and makes no system call but one, a few times a second, that notices if the ledger was deleted (then a
- * new one is made, without what lived before); while tracking is off it costs one predictable branch.
+ * which `tidemark` can read at any time, even after the program has been killed. Once warm, reporting makes no system
+ * call and takes tens of nanoseconds; while tracking is off it costs one predictable branch.
  *
  * The library never aborts or blocks the program, and prints only when asked to. It does not call malloc (libunwind
  * may, if it is installed and call stacks are on), preserves errno, and sets no signal handlers. Reports that it cannot

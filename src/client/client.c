@@ -241,17 +241,6 @@ __attribute__((constructor(FIRST_PRIORITY))) static void client_start(void)
 	}
 }
 
-/* The ledger was deleted: the next report makes a new one. The old one stays mapped, because other threads may be in
- * it. */
-static void forget_writer(struct tdm_writer *writer)
-{
-	struct tdm_live_page *page = atomic_load(&tdm_live);
-	for (unsigned i = 0; i < TDM_LOSS_COUNT; i++)
-		atomic_fetch_add(&tdm_client.unrecorded, writer->file.header->lost[i]);
-	atomic_store(&page->epoch, 0);
-	atomic_compare_exchange_strong(&page->writer, &writer, NULL);
-}
-
 /* Makes the ledger; the page's lock is held. */
 static struct tdm_writer *make_writer(struct tdm_live_page *page)
 {
@@ -277,7 +266,6 @@ static struct tdm_writer *make_writer(struct tdm_live_page *page)
 		tdm_writer_adopt(writer, parent);
 	__atomic_fetch_add(&tidemark_epoch_, 1, __ATOMIC_RELAXED);
 	writer->file.header->lost[TDM_LOSS_SPACE] += atomic_exchange(&tdm_client.unrecorded, 0);
-	writer->gone = forget_writer;
 	last_writer = writer;
 	last_pid = pid;
 	return writer;

@@ -369,16 +369,6 @@ static bool is_our_fd(const struct tdm_ledger_file *file, int fd)
 	return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == file->device_no && st.st_ino == file->inode;
 }
 
-bool tdm_ledger_file_is_gone(const struct tdm_ledger_file *file)
-{
-	struct stat st;
-	int caller_errno = errno;
-	bool is_known = (fstat(file->fd, &st) == 0 && st.st_ino == file->inode && st.st_dev == file->device_no) ||
-			(stat(file->path, &st) == 0 && st.st_ino == file->inode && st.st_dev == file->device_no);
-	errno = caller_errno;
-	return !is_known || st.st_nlink == 0;
-}
-
 void tdm_ledger_file_remove(const struct tdm_ledger_file *file)
 {
 	char folder[TDM_LEDGER_PATH_MAX];

@@ -51,9 +51,6 @@ int tdm_ledger_file_area(struct tdm_ledger_file *file, size_t bytes, size_t firs
 /* Reserves [from, to) of an area, after which it may be touched. 0 or -errno. */
 int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t offset, size_t from, size_t to);
 
-/* Whether somebody has deleted the file. */
-bool tdm_ledger_file_is_gone(const struct tdm_ledger_file *file);
-
 struct tdm_ledger_clock tdm_ledger_clock_now(void);
 
 /* The id of the current boot; false when it cannot be read. */

@@ -70,7 +70,6 @@ struct tdm_wdevice {
 	uint32_t *spare;
 	struct tdm_slot_index index;
 	uint64_t last_tsc; /* of the last report that read the clock */
-	uint64_t look_at;  /* when to look again whether the file is still there, in ticks */
 	struct tdm_ledger_now
 		*now[TDM_KIND_COUNT]; /* the newer copy of each counter; the other one is tdm_other_copy() */
 	struct tdm_ledger_peak *peak[TDM_LEDGER_COUNTERS]; /* the same for each peak */
@@ -105,11 +104,9 @@ struct tdm_writer {
 	uint32_t phase_segments, phase_count;
 	struct tdm_wthread *threads;
 	_Atomic uint32_t thread_count;
-	uint32_t ring_records;                   /* of each new device */
-	_Atomic bool is_gone;                    /* somebody deleted the file */
-	void (*gone)(struct tdm_writer *writer); /* called once when that is noticed, inside a device; may be NULL */
-	bool can_own;                            /* Linux has the barrier that owners rely on */
-	struct tdm_slot_index *inherited;        /* the parent's indexes before the fork, one per device; may be NULL */
+	uint32_t ring_records;            /* of each new device */
+	bool can_own;                     /* Linux has the barrier that owners rely on */
+	struct tdm_slot_index *inherited; /* the parent's indexes before the fork, one per device; may be NULL */
 	unsigned inherited_count;
 };
 

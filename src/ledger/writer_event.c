@@ -6,11 +6,6 @@
 
 enum { DOUBLE_FREE_LOOK_BACK = 256 }; /* events to search to tell a double free from an unknown one */
 #define cold __attribute__((cold, noinline))
-#if defined(__x86_64__)
-#define LOOK_TICKS (UINT64_C(1) << 29) /* about a fifth of a second */
-#else
-#define LOOK_TICKS (UINT64_C(1) << 23) /* a third of a second where the clock is slowest */
-#endif
 
 void tdm_writer_lost(struct tdm_writer *writer, enum tdm_ledger_loss loss)
 {
@@ -21,15 +16,6 @@ cold int tdm_writer_refuse(struct tdm_wdevice *device, enum tdm_ledger_loss loss
 {
 	tdm_writer_lost(device->writer, loss);
 	return err;
-}
-
-/* Looks whether the file is still there, a few times a second. */
-cold void tdm_writer_look(struct tdm_wdevice *device, uint64_t tsc)
-{
-	struct tdm_writer *writer = device->writer;
-	device->look_at = tsc + LOOK_TICKS;
-	if (tdm_ledger_file_is_gone(&writer->file) && !atomic_exchange(&writer->is_gone, true) && writer->gone != NULL)
-		writer->gone(writer);
 }
 
 /* Writes the next copy of a peak. False, with nothing changed, when a sum of one kind would be absurd. */

@@ -38,7 +38,6 @@ void tdm_writer_cap_totals(uint64_t *alloc_bytes, uint64_t *alloc_asked);
 int tdm_writer_alloc_far(struct tdm_wdevice *device, const struct tdm_report *report,
 	const struct tdm_report_extra *extra, uint32_t hash);
 int tdm_writer_free_far(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t hash);
-void tdm_writer_look(struct tdm_wdevice *device, uint64_t tsc);
 int tdm_writer_refuse(struct tdm_wdevice *device, enum tdm_ledger_loss loss, int err);
 
 /* The two copies of a counter are neighbouring cache lines, aligned to the size of both. */
@@ -256,8 +255,6 @@ tdm_hot void tdm_free_slot(
 	uint64_t number = device->seq + 1, tsc = device->last_tsc;
 	if (tdm_unlikely(number % TDM_LEDGER_FREE_CLOCK == 0))
 		device->last_tsc = tsc = tdm_clock_ticks();
-	if (tdm_unlikely(tsc >= device->look_at))
-		tdm_writer_look(device, tsc);
 	tdm_store_u64(&slot->death, number);
 	if (tdm_likely(slot->banks != 0))
 		tdm_count_free(device, number, slot, kind);
@@ -299,8 +296,6 @@ tdm_hot int tdm_alloc_inside(
 	else
 		tdm_slot_index_put(&device->index, hash, slot_number);
 	device->last_tsc = tsc;
-	if (tdm_unlikely(tsc >= device->look_at))
-		tdm_writer_look(device, tsc);
 	tdm_put_record(device, number, tsc, TDM_LEDGER_ALLOC, &words, slot_number);
 	tdm_commit(device, number);
 	return 0;

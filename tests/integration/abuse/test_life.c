@@ -253,30 +253,6 @@ static void ledger_unlinked(void)
 	CHECK_EQ(tidemark_lost(), refused);
 }
 
-/* Within a second of reports it is made anew; what lived before is not known there. */
-static void ledger_made_anew(void)
-{
-	char path[ITEST_PATH_MAX];
-	struct tidemark_buffer named = { .size = sizeof named, .id = 3, .bytes = 64, .banks = 1 };
-	for (int round = 0; round < 3; round++) {
-		CHECK(itest_alloc(0, 0, 1, 64, 1) == 0);
-		CHECK(tidemark_name("a name") != 0);
-		CHECK(unlink(tidemark_ledger_path()) == 0);
-		for (int i = 0; i < 20; i++) { /* slowly */
-			usleep(50000);
-			CHECK(itest_alloc(0, 0, 2, 64, 1) == 0);
-			int err = tidemark_free(0, 0, 2); /* the report that notices it goes to the old one */
-			CHECK(err == 0 || err == -ENOENT);
-		}
-		CHECK(access(tidemark_ledger_path(), F_OK) == 0);
-		CHECK_EQ(itest_ledgers(NULL, getpid(), path), 1);
-		CHECK_EQ(itest_live(0, 0), 0);
-		named.name = tidemark_name("a name");
-		CHECK(named.name != 0 && tidemark_alloc(&named) == 0 && tidemark_free(0, 0, 3) == 0);
-	}
-	CHECK_EQ(tidemark_lost(), 0);
-}
-
 static void enabled_by_call(void)
 {
 	CHECK(tidemark_is_enabled());
@@ -304,7 +280,6 @@ int main(int argc, char **argv)
 		{ "automatic", automatic, NULL },
 		{ "closes_descriptors", closes_descriptors, NULL },
 		{ "ledger_unlinked", ledger_unlinked, NULL },
-		{ "ledger_made_anew", ledger_made_anew, NULL },
 		{ "enabled_by_call", enabled_by_call, NULL },
 		{ "program", NULL, program },
 		{ 0 },
