@@ -10,7 +10,7 @@
  * may, if it is installed and call stacks are on), preserves errno, and sets no signal handlers. Reports that it cannot
  * record are counted (tidemark_lost()). All functions may be called from any thread, before main, after exit, and in a
  * forked child, which gets its own ledger at its first report. A call from a signal handler that interrupted the
- * library is counted as lost.
+ * library is counted as lost; so is a report that a handler jumps out of (siglongjmp), or that pthread_cancel ends.
  *
  * Tracking is off until it is turned on, by the environment or by tidemark_enable():
  *   TIDEMARK=1                     on             TIDEMARK=auto   on if a daemon is listening
@@ -21,10 +21,12 @@
  *   TIDEMARK_MODE=0600             permissions of its file: 0600, 0640, 0604 or 0644
  *   TIDEMARK_RING=2048             recent events kept for each device
  *   TIDEMARK_STACKS=0              call-stack frames kept with each allocation, at most 64; 0: none
- *   TIDEMARK_UNWIND=auto           auto (libunwind if it is installed, else frame pointers), fp, libunwind
+ *   TIDEMARK_UNWIND=auto           auto (libunwind if it is installed, else frame pointers), fp, libunwind;
+ *                                  a static program always uses frame pointers
  *
  * Unless stated otherwise, functions return 0 on success (and when tracking is off) or a negative code;
- * tidemark_strerror() returns its text. The result may be ignored: nothing is lost silently.
+ * tidemark_strerror() returns its text. The result may be ignored: nothing is lost silently. When there is no ledger,
+ * the code says why: -ENOTDIR (its directory is missing), -EACCES, -EMFILE (no descriptor left), -ENOSPC, ….
  */
 #ifndef TIDEMARK_H
 #define TIDEMARK_H
@@ -248,7 +250,8 @@ struct tidemark_usage {
 	uint64_t double_frees, unknown_frees, rereports, out_of_memory;
 };
 
-/* The usage of one kind on one device. -ENODEV when nothing was ever reported for that device. */
+/* The usage of one kind on one device. -ENODEV when nothing was ever reported for that device, -EBUSY when another
+ * thread was stopped in the middle of a report on it. */
 TIDEMARK_API int tidemark_get_usage(uint32_t device, uint32_t kind, struct tidemark_usage *usage);
 
 /* The number of events that could not be recorded, for any reason. */

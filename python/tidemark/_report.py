@@ -34,6 +34,7 @@ class Kind(enum.IntEnum):
 KindLike = Kind | int | str
 _NO_KIND = 0xFFFFFFFF
 _TOO_LARGE = 0xFFFFFFFFFFFFFFFF
+_NO_KIND = 0xFFFFFFFF
 
 
 class CoreRange(NamedTuple):
@@ -86,6 +87,12 @@ def _size(bytes: int) -> int:
     return bytes if bytes < _TOO_LARGE else _TOO_LARGE
 
 
+def _kind_of(kind: KindLike, id: int) -> int:
+    """ctypes would cut an id that does not fit 64 bits to that of another buffer; a kind that is none makes the library
+    refuse it."""
+    return _kind(kind) if 0 <= id <= _TOO_LARGE else _NO_KIND
+
+
 def version() -> str:
     """The version of the library; "" if there is none."""
     return _library.decode(_library.lib.tidemark_version()) if _library.lib is not None else ""
@@ -134,7 +141,7 @@ def _report_alloc(kind: KindLike, id: int, bytes: int, *, device: int, address: 
     if not _library.active.value:
         return 0
     buffer = _library.Buffer(
-        size=ctypes.sizeof(_library.Buffer), device=device, kind=_kind(kind), id=id, bytes=_size(bytes),
+        size=ctypes.sizeof(_library.Buffer), device=device, kind=_kind_of(kind, id), id=id, bytes=_size(bytes),
         bytes_per_bank=_size(bytes_per_bank), banks=banks, holding=holding, page_size=page_size, cores=cores,
         flags=(_library.VIEW if view else 0) | (_library.NO_ADDRESS if address is None else 0), address=address or 0)
     if name:
@@ -159,7 +166,7 @@ def alloc(kind: KindLike, id: int, bytes: int, *, device: int = 0, address: int 
 
 def free(kind: KindLike, id: int, *, device: int = 0) -> int:
     """Reports that a buffer has been released."""
-    return call("tidemark_free_", device, _kind(kind), id) if _library.active.value else 0
+    return call("tidemark_free_", device, _kind_of(kind, id), id) if _library.active.value else 0
 
 
 def free_all(kind: KindLike, *, device: int = 0) -> int:

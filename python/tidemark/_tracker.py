@@ -101,7 +101,7 @@ def _only(name: str, read: Callable[[_Segment], T]) -> T:
 class MemoryUsageGuard:
     """Ends the capture and clears its segments when the last reference to it is gone, unless it was released.
 
-    The end of a with statement releases it: the segments can still be printed afterwards."""
+    The end of a with statement ends the capture and releases the guard: the segments can still be printed afterwards."""
 
     def __init__(self, mode: Any = RunMode.NORMAL) -> None:
         self._armed = False
@@ -120,7 +120,9 @@ class MemoryUsageGuard:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  traceback: TracebackType | None) -> None:
-        self.release()
+        if self._armed:
+            self.release()
+            _library.call("tidemark_capture_end", None)  # nothing to end if the block has ended it
 
     def __del__(self) -> None:
         if getattr(self, "_armed", False):

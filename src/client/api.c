@@ -40,11 +40,13 @@ SAME_PLACE(name, name);
 SAME_PLACE(frame_count, frame_count);
 static_assert(sizeof(struct tidemark_core_range) == 8, "the layout of a public structure is frozen");
 
-/* Enters the library: false in a signal handler that interrupted it. */
-static inline bool enter(void)
+/* Enters the library: false in a signal handler that interrupted it. Inlined, because it notes the caller's frame. */
+tdm_inlined bool enter(void)
 {
-	if (unlikely(tdm_thread.busy || (tdm_thread.record != NULL && tdm_wthread_is_inside(tdm_thread.record))))
+	if (unlikely(tdm_thread.busy || (tdm_thread.record != NULL && tdm_wthread_is_inside(tdm_thread.record))) &&
+		!tdm_thread_recover())
 		return false;
+	tdm_thread.frame = tdm_stack_pointer();
 	tdm_thread.busy = 1;
 	atomic_signal_fence(memory_order_seq_cst);
 	tdm_thread.caller_errno = errno;
@@ -117,6 +119,17 @@ static uint32_t cores_in(const struct tidemark_core_range *ranges, uint32_t coun
 	return cores < UINT32_MAX ? (uint32_t)cores : UINT32_MAX;
 }
 
+/* Whether a core is in two ranges, so that it would count twice. */
+static bool ranges_overlap(const struct tidemark_core_range *ranges, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (ranges[i].x0 <= ranges[k].x1 && ranges[k].x0 <= ranges[i].x1 &&
+				ranges[i].y0 <= ranges[k].y1 && ranges[k].y0 <= ranges[i].y1)
+				return true;
+	return false;
+}
+
 static uint32_t default_banks(const struct tdm_wdevice *device, const struct tidemark_buffer *b)
 {
 	uint32_t banks = atomic_load_explicit(&device->banks[b->kind], memory_order_relaxed);
@@ -159,6 +172,11 @@ static struct tdm_wdevice *any_device(uint32_t number, struct tdm_writer **write
 	return device;
 }
 
+static int why_no_device(const struct tdm_writer *writer)
+{
+	return writer != NULL ? -ENOSPC : tdm_client_why_no_writer();
+}
+
 /* The long way of an allocation: handles everything that a report can have. */
 static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool replaces)
 {
@@ -166,9 +184,13 @@ static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool repl
 	struct tdm_writer *writer;
 	memcpy(&whole, b,
 		b->size < sizeof whole ? b->size : sizeof whole); /* a program may have an older or a newer header */
+	if ((whole.flags & ~(uint32_t)(TDM_SLOT_VIEW | TDM_SLOT_NO_ADDRESS)) != 0 ||
+		(whole.ranges != NULL && whole.range_count <= TDM_LEDGER_RANGES_MAX &&
+			ranges_overlap(whole.ranges, whole.range_count)))
+		return lose(TDM_LOSS_INVALID, -EINVAL);
 	struct tdm_wdevice *device = any_device(whole.device, &writer);
 	if (device == NULL)
-		return -ENOSPC;
+		return why_no_device(writer);
 	struct tdm_report_extra extra = {
 		.thread = tdm_thread.id, .program = tdm_thread.program, .replaces = replaces
 	};
@@ -178,17 +200,17 @@ static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool repl
 		whole.bytes_per_bank = whole.bytes / banks + (whole.bytes % banks != 0);
 	if (whole.holding == 0)
 		whole.holding = whole.cores != 0 ? whole.cores : banks;
-	whole.flags &= TDM_SLOT_VIEW | TDM_SLOT_NO_ADDRESS;
 	extra.banks = (whole.flags & TDM_SLOT_VIEW) != 0 ? 0 : banks;
-	bool is_tracked = tdm_tracker_mode() != 0;
 	struct tdm_ledger_slot old = { 0 };
-	/* A second report of a live buffer implies its release, which the tracker must see. */
-	if (is_tracked && tdm_writer_replace_cold(device, tdm_thread.record, whole.kind, whole.id, replaces, &old) == 0)
-		tdm_tracker_free(whole.kind, old.asked, old.bank_bytes, old.banks == 0);
+	extra.old = &old;
 	int err = tdm_writer_alloc_cold(device, tdm_thread.record, as_report(&whole), &extra);
-	if (err == 0 && is_tracked)
-		tdm_tracker_alloc(whole.kind, whole.bytes, whole.bytes_per_bank, extra.banks == 0);
-	return err;
+	if (err != 0 || tdm_tracker_mode() == 0)
+		return err;
+	/* A second report of a live buffer implies its release, which the tracker must see. */
+	if (old.birth != 0)
+		tdm_tracker_free(whole.kind, old.asked, old.bank_bytes, old.banks == 0);
+	tdm_tracker_alloc(whole.kind, whole.bytes, whole.bytes_per_bank, extra.banks == 0);
+	return 0;
 }
 
 static cold int alloc_long(const struct tidemark_buffer *b)
@@ -239,7 +261,7 @@ static int free_entered(uint32_t number, uint32_t kind, uint64_t id)
 	struct tdm_writer *writer;
 	struct tdm_wdevice *device = any_device(number, &writer);
 	if (device == NULL)
-		return -ENOSPC;
+		return why_no_device(writer);
 	int err = tdm_writer_free_cold(device, tdm_thread.record, kind, id, &freed);
 	if (err == -ENOENT) {
 		struct tdm_wdevice *other = tdm_writer_find_device(writer, number, !device->is_virtual);
@@ -287,7 +309,7 @@ static int open_device(uint32_t number, struct tdm_writer **writer, struct tdm_w
 	if (*device != NULL)
 		return 0;
 	leave();
-	return -ENOSPC;
+	return why_no_device(*writer);
 }
 
 /* It is not an error if tracking is off. */
@@ -398,20 +420,22 @@ int tidemark_program(const char *name)
 				tdm_thread.device, tdm_thread.record, TDM_LEDGER_PROGRAM, &report, tdm_thread.id);
 		leave();
 	}
-	return name == NULL || number != 0 ? 0 : -ENOSPC;
+	return name == NULL || number != 0 ? 0 : why_no_device(tdm_client_peek());
 }
 
 int tdm_client_put_phase(const struct tdm_ledger_phase *phase, const char *name)
 {
 	struct tdm_ledger_phase record = *phase;
 	struct tdm_wdevice *device;
-	int err = -ENOSPC;
+	int err;
 	if (!tidemark_active_)
 		return 0;
 	if (!enter())
 		return lose(TDM_LOSS_NESTED, -EBUSY);
 	struct tdm_writer *writer = own_writer();
-	if (writer != NULL) {
+	if (writer == NULL) {
+		err = tdm_client_why_no_writer();
+	} else {
 		record.name = put_text(writer, name);
 		record.end_tsc = tdm_clock_ticks();
 		if (record.begin_tsc == 0)
@@ -419,8 +443,10 @@ int tdm_client_put_phase(const struct tdm_ledger_phase *phase, const char *name)
 		for (unsigned i = 0; i < TDM_LEDGER_DEVICES && (device = tdm_writer_get_device(writer, i)) != NULL;
 			i++) {
 			struct tdm_report report = { .name = record.name };
-			record.dram_now += tdm_writer_count(device, tdm_thread.record, TDM_KIND_DRAM, NULL).bytes +
-					   tdm_writer_count(device, tdm_thread.record, TDM_KIND_TRACE, NULL).bytes;
+			struct tdm_ledger_now dram = { 0 }, trace = { 0 };
+			tdm_writer_count(device, tdm_thread.record, TDM_KIND_DRAM, &dram, NULL);
+			tdm_writer_count(device, tdm_thread.record, TDM_KIND_TRACE, &trace, NULL);
+			record.dram_now += dram.bytes + trace.bytes;
 			tdm_writer_note(device, tdm_thread.record, TDM_LEDGER_PHASE, &report, tdm_thread.id);
 		}
 		err = tdm_writer_put_phase(writer, &record);
@@ -454,10 +480,13 @@ int tidemark_get_usage(uint32_t number, uint32_t kind, struct tidemark_usage *us
 		return -ENODEV;
 	if (!enter())
 		return -EBUSY;
-	struct tdm_ledger_peak peak = { 0 };
-	struct tdm_ledger_now c = tdm_writer_count(device, tdm_thread.record, kind, &peak);
+	struct tdm_ledger_peak peak;
+	struct tdm_ledger_now c;
+	int err = tdm_writer_count(device, tdm_thread.record, kind, &c, &peak);
 	const struct tdm_ledger_faults *f = &device->shared->faults[kind];
 	leave();
+	if (err != 0)
+		return err;
 	*usage = (struct tidemark_usage){ c.bytes, peak.bytes, c.asked_bytes, c.bank_bytes, peak.bank_bytes, c.buffers,
 		c.allocs, c.allocs - c.buffers, load_u64(&f->double_frees), load_u64(&f->unknown_frees),
 		load_u64(&f->rereports), load_u64(&f->out_of_memory) };

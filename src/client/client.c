@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,7 +28,7 @@ enum {
 static const char default_socket[] = "/tmp/tt_allocation_server.sock";
 
 _Thread_local struct tdm_thread tdm_thread __attribute__((tls_model("initial-exec")));
-static struct tdm_live_page first_page; /* until there is one that is wiped on fork */
+static struct tdm_live_page first_page; /* if there is none that is wiped on fork */
 struct tdm_live_page *_Atomic tdm_live = &first_page;
 struct tdm_client tdm_client;
 unsigned char tidemark_active_;
@@ -41,16 +42,103 @@ static bool is_auto;
 
 void tdm_thread_refresh(struct tdm_writer *writer)
 {
-	tdm_thread.id = (uint32_t)syscall(SYS_gettid);
+	tdm_thread.id = tdm_lock_me();
 	tdm_thread.record = tdm_writer_thread(writer);
 	tdm_thread.program = 0;
 	tdm_thread.device = NULL;
 	tdm_thread.epoch = atomic_load(&atomic_load(&tdm_live)->epoch);
 }
 
+enum {
+	SCAN_MAX = 1 << 20, /* bytes of the stack to look through */
+	FRAME_SLACK = 256,  /* bytes by which a function may move its stack pointer up */
+};
+
+/* Whether a signal handler was installed that does not block its own signal. */
+static bool has_handler_that_nests(void)
+{
+	struct sigaction action;
+	for (int i = 1; i < NSIG; i++)
+		if (sigaction(i, NULL, &action) == 0 && (action.sa_flags & SA_NODEFER) != 0)
+			return true;
+	return false;
+}
+
+/*
+ * Whether the words are the registers that Linux saved for a signal handler that still runs, beginning with the stack
+ * pointer. A handler that jumped away leaves them on the stack, too, but siglongjmp sets the signal mask back to what
+ * it was; in a handler its own signal is blocked, unless it asked for the opposite.
+ */
+static inline __attribute__((always_inline)) bool are_registers(const volatile uint64_t *word)
+{
+#if defined(__x86_64__)
+	enum { FLAGS = 2, SEGMENT = 3, MASK = 17 };                           /* in words, as Linux lays them out */
+	enum { FLAGS_SET = 0x202, FLAGS_ALL = 0x3fffff, OF_PROGRAMS = 0x33 }; /* what programs always have */
+	uint64_t mask = 0;
+	if ((word[SEGMENT] & 0xffff) != OF_PROGRAMS || (word[FLAGS] & FLAGS_SET) != FLAGS_SET ||
+		word[FLAGS] > FLAGS_ALL)
+		return false;
+	syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &mask, sizeof mask);
+	return mask != word[MASK] || has_handler_that_nests();
+#elif defined(__aarch64__)
+	return word[1] != 0 && word[2] >> 32 == 0 && (word[2] & 0x1f) == 0; /* instruction, state of the processor */
+#else
+	return word != NULL;
+#endif
+}
+
+/*
+ * Whether a signal handler runs that interrupted the function to which `to` belongs: the registers are between its
+ * stack pointer and ours.
+ */
+__attribute__((no_sanitize("address", "thread"))) static bool has_signal_frame(uintptr_t from, uintptr_t to)
+{
+	if (to - from > SCAN_MAX)
+		return true;
+	for (uintptr_t at = from & ~(uintptr_t)7; at < to; at += sizeof(uint64_t)) {
+		const volatile uint64_t *word = (const volatile uint64_t *)at;
+		if (word[0] > at && word[0] <= to + FRAME_SLACK && are_registers(word))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether the function that had this stack pointer has ended, so that the thread is not inside it. Handlers with a
+ * stack of their own are not looked at: the two stacks cannot be compared.
+ */
+static bool has_ended(uintptr_t frame)
+{
+	stack_t alternate;
+	uintptr_t here = tdm_stack_pointer(), low, high;
+	if (sigaltstack(NULL, &alternate) != 0 || (alternate.ss_flags & SS_ONSTACK) != 0 ||
+		!tdm_stack_find(frame, &low, &high) || here < low || here >= high)
+		return false;
+	return here >= frame || !has_signal_frame(here, frame);
+}
+
+bool tdm_thread_recover(void)
+{
+	int caller_errno = errno;
+	struct tdm_writer *writer = tdm_client_peek();
+	bool is_over = has_ended(tdm_thread.busy ? tdm_thread.frame : tdm_thread.record->frame);
+	errno = caller_errno;
+	if (!is_over)
+		return false;
+	tdm_thread.busy = 1;
+	if (writer == NULL)
+		atomic_fetch_add(&tdm_client.unrecorded, 1);
+	else if (!tdm_writer_abandon(writer, tdm_thread.epoch != 0 ? tdm_thread.record : NULL))
+		tdm_writer_lost(writer, TDM_LOSS_NESTED);
+	tdm_stack_abandon();
+	tdm_tracker_abandon();
+	return true;
+}
+
 /* Resets locks that other threads of the parent held, and counters of the parent. */
 static void forget_parent(void)
 {
+	tdm_lock_self = 0;
 	tdm_lock_reset(&first_page.lock);
 	atomic_store(&tdm_client.unrecorded, 0);
 	tdm_stack_after_fork();
@@ -102,10 +190,25 @@ void tdm_client_look_for_daemon(void)
 		tdm_client_enable();
 }
 
+static struct tdm_live_page *wiped_page(struct tdm_live_page *page)
+{
+	void *at = mmap(NULL, TDM_LEDGER_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at == MAP_FAILED)
+		return page;
+	if (madvise(at, TDM_LEDGER_PAGE, MADV_WIPEONFORK) != 0) {
+		munmap(at, TDM_LEDGER_PAGE);
+		return page; /* then only children made by fork() itself are noticed */
+	}
+	return at;
+}
+
 int tdm_client_enable(void)
 {
 	if (!atomic_exchange(&atfork_registered, true)) {
+		struct tdm_live_page *page = wiped_page(&first_page);
 		atomic_store(&own_pid, getpid());
+		atomic_store(&page->pid, getpid());
+		atomic_store(&tdm_live, page);
 		pthread_atfork(NULL, NULL, after_fork_in_child);
 	}
 	__atomic_store_n(&tidemark_active_, 1, __ATOMIC_RELEASE);
@@ -138,20 +241,6 @@ __attribute__((constructor(FIRST_PRIORITY))) static void client_start(void)
 	}
 }
 
-static struct tdm_live_page *wiped_page(struct tdm_live_page *page)
-{
-	if (page != &first_page)
-		return page;
-	void *at = mmap(NULL, TDM_LEDGER_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (at == MAP_FAILED)
-		return page;
-	if (madvise(at, TDM_LEDGER_PAGE, MADV_WIPEONFORK) != 0) {
-		munmap(at, TDM_LEDGER_PAGE);
-		return page; /* then only children made by fork() itself are noticed */
-	}
-	return at;
-}
-
 /* Makes the ledger; the page's lock is held. */
 static struct tdm_writer *make_writer(struct tdm_live_page *page)
 {
@@ -170,6 +259,7 @@ static struct tdm_writer *make_writer(struct tdm_live_page *page)
 		uint32_t skip = (uint32_t)SKIP_FIRST << shift;
 		atomic_store(&page->skip, skip < SKIP_MAX ? skip : SKIP_MAX);
 		page->failures++;
+		atomic_store(&page->err, err == -ENOENT ? -ENOTDIR : err); /* -ENOENT is about buffers */
 		return NULL;
 	}
 	if (parent != NULL)
@@ -181,31 +271,52 @@ static struct tdm_writer *make_writer(struct tdm_live_page *page)
 	return writer;
 }
 
+/* A child of vfork() uses its parent's memory: a ledger with its pid would be the parent's, and seem to be of a process
+ * that has ended. A page that was wiped has no pid yet. */
+static bool is_in_others_memory(struct tdm_live_page *page, pid_t pid)
+{
+	pid_t owner = 0;
+	return page != &first_page && !atomic_compare_exchange_strong(&page->pid, &owner, pid) && owner != pid;
+}
+
 struct tdm_writer *tdm_client_writer_slow(void)
 {
 	struct tdm_live_page *page = atomic_load(&tdm_live);
 	struct tdm_writer *writer = NULL;
 	pid_t pid = getpid();
+	if (is_in_others_memory(page, pid)) {
+		atomic_fetch_add(&tdm_client.unrecorded, 1);
+		return NULL;
+	}
 	if (atomic_exchange(&own_pid, pid) != pid)
 		forget_parent(); /* a child not made by fork(): no handler has run */
 	uint32_t skip = atomic_load_explicit(&page->skip, memory_order_relaxed);
+	struct tdm_quiet guard;
 	if (skip != 0) {
 		atomic_store_explicit(&page->skip, skip - 1, memory_order_relaxed); /* threads may count one twice */
-	} else if (tdm_lock_take(&page->lock)) {
-		struct tdm_live_page *current = atomic_load(&tdm_live);
-		writer = atomic_load(&current->writer);
+		atomic_fetch_add(&tdm_client.unrecorded, 1);
+		return NULL;
+	}
+	tdm_quiet_begin(&guard);
+	if (tdm_lock_take(&page->lock)) {
+		writer = atomic_load(&page->writer);
 		if (writer == NULL) {
 			writer = make_writer(page);
-			struct tdm_live_page *wiped = writer != NULL ? wiped_page(current) : current;
-			atomic_store(&wiped->epoch, writer != NULL ? tidemark_epoch_ : 0);
-			atomic_store(&wiped->writer, writer);
-			atomic_store(&tdm_live, wiped);
+			atomic_store(&page->epoch, writer != NULL ? tidemark_epoch_ : 0);
+			atomic_store(&page->writer, writer);
 		}
 		tdm_lock_give(&page->lock);
 	}
+	tdm_quiet_end(&guard);
 	if (writer == NULL)
 		atomic_fetch_add(&tdm_client.unrecorded, 1);
 	return writer;
+}
+
+int tdm_client_why_no_writer(void)
+{
+	int err = atomic_load(&atomic_load(&tdm_live)->err);
+	return err != 0 ? err : -EBUSY; /* another thread has been making it for too long */
 }
 
 struct tdm_writer *tdm_client_peek(void)
@@ -233,11 +344,14 @@ static void end_ledger(struct tdm_live_page *page, struct tdm_writer *writer)
 static void end_if_current(struct tdm_writer *writer)
 {
 	struct tdm_live_page *page = atomic_load(&tdm_live);
-	if (!tdm_lock_take(&page->lock))
-		return;
-	if (atomic_load(&page->writer) == writer)
-		end_ledger(page, writer);
-	tdm_lock_give(&page->lock);
+	struct tdm_quiet guard;
+	tdm_quiet_begin(&guard);
+	if (tdm_lock_take(&page->lock)) {
+		if (atomic_load(&page->writer) == writer)
+			end_ledger(page, writer);
+		tdm_lock_give(&page->lock);
+	}
+	tdm_quiet_end(&guard);
 }
 
 void tdm_client_after_exit(void)

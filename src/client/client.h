@@ -23,6 +23,7 @@ struct tdm_thread {
 	uint32_t program;
 	uint8_t busy;
 	int caller_errno;                /* while busy: errno to restore for the caller */
+	uintptr_t frame;                 /* while busy: the stack pointer when it entered */
 	uintptr_t stack_low, stack_high; /* 0: not known yet */
 };
 extern _Thread_local struct tdm_thread tdm_thread __attribute__((tls_model("initial-exec")));
@@ -33,6 +34,8 @@ struct tdm_live_page {
 	_Atomic uint32_t epoch; /* of the writer; 0: none. Thread state with a different epoch is not valid. */
 	struct tdm_lock lock;   /* held while a writer is made or ended */
 	_Atomic uint32_t skip;  /* reports until the next attempt to make a ledger */
+	_Atomic int err;        /* of the last attempt */
+	_Atomic int pid;        /* the process that has this page; 0: not known, which it is after a fork */
 	uint32_t failures;
 };
 extern struct tdm_live_page *_Atomic tdm_live;
@@ -55,6 +58,9 @@ static inline struct tdm_writer *tdm_client_writer(void)
 	return __builtin_expect(writer != NULL, 1) ? writer : tdm_client_writer_slow();
 }
 
+/* Why there is no writer: -ENOTDIR (the directory is missing), -EACCES, -EMFILE, -ENOSPC, or another -errno. */
+int tdm_client_why_no_writer(void);
+
 /* The writer, or NULL if there is none yet. */
 struct tdm_writer *tdm_client_peek(void);
 
@@ -65,6 +71,12 @@ void tdm_client_look_for_daemon(void);
 
 /* To be called after a report while the process is exiting. */
 void tdm_client_after_exit(void);
+
+/*
+ * For a thread that seems to be in the library already. True if it is not, because a signal handler jumped out of the
+ * report that it was in; then nothing is left of that report. False in a handler that interrupted a report.
+ */
+bool tdm_thread_recover(void);
 
 /* Updates the state of the calling thread. */
 void tdm_thread_refresh(struct tdm_writer *writer);

@@ -1,7 +1,7 @@
 /*
  * Two ways to walk the stack. Frame pointers cost a few nanoseconds per frame, but work only in code that keeps them;
  * the walk stays inside the thread's own stack, so that a register with another value cannot lead it astray. libunwind
- * works in all code; it is loaded at run time if it is installed.
+ * works in all code; it is loaded at run time if it is installed. A static program has no loader that could do that.
  */
 #include "client/stack.h"
 #include "client/client.h"
@@ -11,6 +11,7 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 enum { MODULES_MAX = 1024, UNWIND_SKIP_MAX = 8, PATH_KEPT = 1024 };
@@ -32,35 +33,40 @@ static struct {
 	unsigned count;
 } modules;
 
-/* Finds the mapping that holds `address` in /proc/self/maps, without stdio and without malloc. */
-static void find_stack(uintptr_t address)
+/* Finds the mapping that holds `address` in a file like /proc/self/maps, without stdio and without malloc. */
+static bool find_mapping(int fd, uintptr_t address, uintptr_t *low, uintptr_t *high)
 {
 	char text[4096];
 	size_t have = 0;
-	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
 	for (ssize_t got; (got = read(fd, text + have, sizeof text - have - 1)) > 0;) {
 		have += (size_t)got;
 		text[have] = '\0';
 		char *line = text;
 		for (char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
 			char *dash;
-			uintptr_t low = strtoull(line, &dash, 16),
-				  high = *dash == '-' ? strtoull(dash + 1, NULL, 16) : 0;
-			if (low <= address && address < high) {
-				tdm_thread.stack_low = low;
-				tdm_thread.stack_high = high;
-				close(fd);
-				return;
-			}
+			*low = strtoull(line, &dash, 16);
+			*high = *dash == '-' ? strtoull(dash + 1, NULL, 16) : 0;
+			if (*low <= address && address < *high)
+				return true;
 		}
 		have -= (size_t)(line - text);
 		memmove(text, line, have);
 		if (have == sizeof text - 1)
 			have = 0; /* an absurdly long line: skipped */
 	}
-	close(fd);
+	return false;
+}
+
+bool tdm_stack_find(uintptr_t address, uintptr_t *low, uintptr_t *high)
+{
+	struct tdm_quiet guard;
+	tdm_quiet_begin(&guard);
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	bool found = fd >= 0 && find_mapping(fd, address, low, high);
+	if (fd >= 0)
+		close(fd);
+	tdm_quiet_end(&guard);
+	return found;
 }
 
 /* ARM processors can sign the return addresses on the stack, in the bits above the address. xpaclri removes the
@@ -79,9 +85,13 @@ static uint32_t walk_frames(uint64_t *frames, uint32_t depth, void *frame)
 {
 	uintptr_t at = (uintptr_t)frame;
 	uint32_t count = 0;
-	if (at < tdm_thread.stack_low || at >= tdm_thread.stack_high)
-		find_stack(at);
-	uintptr_t high = tdm_thread.stack_high;
+	uintptr_t high = tdm_thread.stack_high, low;
+	if (at < tdm_thread.stack_low || at >= high) {
+		if (!tdm_stack_find(at, &low, &high))
+			return 0;
+		tdm_thread.stack_low = low;
+		tdm_thread.stack_high = high;
+	}
 	while (count < depth && at % sizeof(uintptr_t) == 0 && at < high && high - at >= 2 * sizeof(uintptr_t)) {
 		const uintptr_t *link = (const uintptr_t *)at;
 		if (link[1] == 0)
@@ -94,11 +104,17 @@ static uint32_t walk_frames(uint64_t *frames, uint32_t depth, void *frame)
 	return count;
 }
 
+/* Whether Linux started the program through a loader. Without one, dlopen crashes. */
+static bool has_loader(void)
+{
+	return getauxval(AT_BASE) != 0;
+}
+
 static int choose_method(void)
 {
 	const char *wish = secure_getenv("TIDEMARK_UNWIND");
 	int chosen = 1;
-	if (wish == NULL || strcmp(wish, "fp") != 0) {
+	if (has_loader() && (wish == NULL || strcmp(wish, "fp") != 0)) {
 		void *library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 		void *symbol = library != NULL ? dlsym(library, "unw_backtrace") : NULL;
 		memcpy(&method.unwind, &symbol, sizeof symbol);
@@ -172,6 +188,11 @@ static void note_modules(struct tdm_writer *writer, const uint64_t *frames, uint
 		if ((frames[i] & TDM_FRAME_TEXT) == 0 && !is_known(frames[i]))
 			put_module(writer, frames[i]);
 	tdm_lock_give(&modules.lock);
+}
+
+void tdm_stack_abandon(void)
+{
+	tdm_lock_abandon(&modules.lock);
 }
 
 void tdm_stack_after_fork(void)

@@ -10,6 +10,12 @@
  * Returns the blob number, or 0 when there is none. */
 uint32_t tdm_stack_take(struct tdm_writer *writer, uint32_t depth, void *frame);
 
+/* The bounds of the mapping with this address. False when there is none, or they cannot be read. */
+bool tdm_stack_find(uintptr_t address, uintptr_t *low, uintptr_t *high);
+
+/* For a thread that jumped out of a report: gives back the lock. */
+void tdm_stack_abandon(void);
+
 /* In a forked child: resets the lock and forgets the modules, which the child's ledger does not have. */
 void tdm_stack_after_fork(void);
 

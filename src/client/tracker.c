@@ -14,28 +14,27 @@
  * Locks, outer before inner:
  *   session_lock  begin, snapshot, end, clear and all access to finished segments; held during calls into the client.
  *   event_lock    the running sums and changes of the mode; held for a few additions, with no calls.
- * Both know their holder, so that a signal handler that interrupted the holder gives up instead of waiting forever.
+ * Both know their holder, so that a signal handler that interrupted the holder gives up instead of waiting forever. The
+ * first is held with signals blocked.
  *
  * Segments and names are in chunks from mmap that never move and are reused after a clear.
  */
 #include "client/tracker.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "ledger/short_lock.h"
 
 enum {
 	SEGMENTS_PER_CHUNK = 1024,
 	SEGMENT_CHUNKS = TDM_TRACKER_SEGMENT_MAX / SEGMENTS_PER_CHUNK,
 	NAME_CHUNK_BYTES = TDM_TRACKER_NAME_MAX,
 	NAME_CHUNKS = 64,
-	SPINS = 64, /* before the processor is yielded to the holder of a lock */
 };
 
 /* A running sum and its highest value. */
@@ -55,44 +54,45 @@ struct segment {
 	int64_t peak_dfb, peak_scratchpad;
 };
 
-struct owner_lock {
-	_Atomic uintptr_t owner; /* the thread that holds it; 0: none */
-};
-
 _Atomic unsigned char tdm_rare;
 
-static struct owner_lock session_lock, event_lock;
+static struct tdm_lock session_lock, event_lock;
 static struct sums running; /* under event_lock */
 static _Atomic uint64_t missed;
 
 /* Under session_lock. */
 static struct {
-	uint64_t session; /* number of the last session */
+	struct tdm_quiet guard; /* of the holder of the lock */
+	uint64_t session;       /* number of the last session */
 	size_t count;
 	size_t name_chunk, name_used; /* where the next name goes */
 	struct segment *segments[SEGMENT_CHUNKS];
 	char *names[NAME_CHUNKS];
 } kept;
 
-/* False when this thread already holds it. */
-static bool lock(struct owner_lock *l)
+/* False when this thread already holds it, or another one does not give it back. */
+static bool lock(struct tdm_lock *l)
 {
-	uintptr_t self = (uintptr_t)pthread_self();
-	for (unsigned spins = 1;; spins++) {
-		uintptr_t owner = 0;
-		if (atomic_compare_exchange_weak_explicit(
-			    &l->owner, &owner, self, memory_order_acquire, memory_order_relaxed))
-			return true;
-		if (owner == self)
-			return false;
-		if (spins % SPINS == 0)
-			sched_yield();
-	}
+	return !tdm_lock_is_mine(l) && tdm_lock_take(l);
 }
 
-static void unlock(struct owner_lock *l)
+static bool lock_session(void)
 {
-	atomic_store_explicit(&l->owner, 0, memory_order_release);
+	struct tdm_quiet guard;
+	tdm_quiet_begin(&guard);
+	if (!lock(&session_lock)) {
+		tdm_quiet_end(&guard);
+		return false;
+	}
+	kept.guard = guard;
+	return true;
+}
+
+static void unlock_session(void)
+{
+	struct tdm_quiet guard = kept.guard;
+	tdm_lock_give(&session_lock);
+	tdm_quiet_end(&guard);
 }
 
 static int64_t add_capped(int64_t a, int64_t b)
@@ -157,7 +157,7 @@ static void report(uint32_t kind, int64_t asked, int64_t per_core)
 	}
 	if (tdm_tracker_mode() != TDM_TRACKER_NONE)
 		count_event(kind, asked, per_core);
-	unlock(&event_lock);
+	tdm_lock_give(&event_lock);
 }
 
 void tdm_tracker_alloc(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view)
@@ -236,7 +236,7 @@ static int cut(struct sums *sums, unsigned char mode)
 	*sums = running;
 	running = (struct sums){ .begin_tsc = tdm_clock_ticks() };
 	set_mode(mode);
-	unlock(&event_lock);
+	tdm_lock_give(&event_lock);
 	return 0;
 }
 
@@ -313,7 +313,7 @@ int tidemark_capture_begin(int mode)
 {
 	if (mode != TIDEMARK_CAPTURE_NORMAL && mode != TIDEMARK_CAPTURE_NO_DISPATCH)
 		return -EINVAL;
-	if (!lock(&session_lock))
+	if (!lock_session())
 		return -EDEADLK;
 	int err = tidemark_capture_is_active() ? TIDEMARK_ECAPTURE_ACTIVE : tdm_client_enable();
 	struct sums dropped;
@@ -321,7 +321,7 @@ int tidemark_capture_begin(int mode)
 		err = cut(&dropped, mode == TIDEMARK_CAPTURE_NORMAL ? TDM_TRACKER_NORMAL : TDM_TRACKER_NO_DISPATCH);
 	if (err == 0)
 		kept.session++;
-	unlock(&session_lock);
+	unlock_session();
 	return err;
 }
 
@@ -329,40 +329,45 @@ int tidemark_capture_snapshot(const char *name)
 {
 	if (name == NULL)
 		return -EINVAL;
-	if (!lock(&session_lock))
+	if (!lock_session())
 		return -EDEADLK;
 	int err = tidemark_capture_is_active() ? finish_segment(name, true) : TIDEMARK_ECAPTURE_INACTIVE;
-	unlock(&session_lock);
+	unlock_session();
 	return err;
 }
 
 int tidemark_capture_end(const char *name)
 {
-	if (!lock(&session_lock))
+	if (!lock_session())
 		return -EDEADLK;
 	int err = tidemark_capture_is_active() ? finish_segment(name != NULL ? name : "END_TRACE", false) : 0;
-	unlock(&session_lock);
+	unlock_session();
 	return err;
 }
 
 int tidemark_capture_clear(void)
 {
-	if (!lock(&session_lock))
+	if (!lock_session())
 		return -EDEADLK;
 	struct sums dropped;
 	int err = cut(&dropped, TDM_TRACKER_NONE);
 	if (err == 0)
 		kept.count = kept.name_chunk = kept.name_used = 0;
-	unlock(&session_lock);
+	unlock_session();
 	return err;
+}
+
+void tdm_tracker_abandon(void)
+{
+	tdm_lock_abandon(&event_lock);
 }
 
 /* The child has one thread: nobody will release the locks that other threads held. */
 void tdm_tracker_after_fork(void)
 {
 	set_mode(TDM_TRACKER_NONE);
-	atomic_store(&session_lock.owner, 0);
-	atomic_store(&event_lock.owner, 0);
+	tdm_lock_reset(&session_lock);
+	tdm_lock_reset(&event_lock);
 	atomic_store(&missed, 0);
 	running = (struct sums){ 0 };
 	kept.session = 0;
@@ -371,28 +376,28 @@ void tdm_tracker_after_fork(void)
 
 size_t tidemark_capture_count(void)
 {
-	if (!lock(&session_lock))
+	if (!lock_session())
 		return 0;
 	size_t count = kept.count;
-	unlock(&session_lock);
+	unlock_session();
 	return count;
 }
 
 static int get_segment(size_t i, struct segment *segment)
 {
-	if (!lock(&session_lock))
+	if (!lock_session())
 		return -EDEADLK;
 	int err = i < kept.count ? 0 : -ERANGE;
 	if (err == 0)
 		*segment = *segment_at(i);
-	unlock(&session_lock);
+	unlock_session();
 	return err;
 }
 
 int tidemark_capture_get(size_t i, struct tidemark_segment *segment)
 {
 	struct segment copy;
-	int err = get_segment(i, &copy);
+	int err = segment != NULL ? get_segment(i, &copy) : -EINVAL;
 	if (err == 0)
 		*segment = copy.shown;
 	return err;
@@ -401,7 +406,7 @@ int tidemark_capture_get(size_t i, struct tidemark_segment *segment)
 int tidemark_capture_program_peaks_(size_t i, int64_t *dfb, int64_t *scratchpad)
 {
 	struct segment copy;
-	int err = get_segment(i, &copy);
+	int err = dfb != NULL && scratchpad != NULL ? get_segment(i, &copy) : -EINVAL;
 	if (err == 0) {
 		*dfb = copy.peak_dfb;
 		*scratchpad = copy.peak_scratchpad;
@@ -413,7 +418,7 @@ int tidemark_capture_program_peaks_(size_t i, int64_t *dfb, int64_t *scratchpad)
 static size_t find_named(const char *name, struct tidemark_segment *last)
 {
 	size_t found = 0;
-	if (name == NULL || !lock(&session_lock))
+	if (name == NULL || !lock_session())
 		return 0;
 	for (size_t i = 0; i < kept.count; i++) {
 		if (strcmp(segment_at(i)->shown.name, name) == 0) {
@@ -421,7 +426,7 @@ static size_t find_named(const char *name, struct tidemark_segment *last)
 			found++;
 		}
 	}
-	unlock(&session_lock);
+	unlock_session();
 	return found;
 }
 
@@ -434,6 +439,8 @@ size_t tidemark_capture_count_named(const char *name)
 int tidemark_capture_find(const char *name, struct tidemark_segment *segment)
 {
 	struct tidemark_segment only;
+	if (name == NULL || segment == NULL)
+		return -EINVAL;
 	size_t found = find_named(name, &only);
 	if (found == 0)
 		return TIDEMARK_ETRACE_NOT_FOUND;

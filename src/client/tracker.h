@@ -48,6 +48,9 @@ void tdm_tracker_free(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool i
  */
 uint64_t tdm_tracker_missed(void);
 
+/* For a thread that jumped out of a report: gives back the lock. */
+void tdm_tracker_abandon(void);
+
 /* In a forked child: resets to no session, no segments, no lock held. */
 void tdm_tracker_after_fork(void);
 

@@ -59,6 +59,8 @@ static void put_summary(struct sink *sink)
 
 size_t tidemark_capture_format(char *dst, size_t cap)
 {
+	if (dst == NULL)
+		cap = 0;
 	struct sink sink = { .dst = dst, .cap = cap > 0 ? cap - 1 : 0 };
 	put_summary(&sink);
 	if (cap > 0)

@@ -130,30 +130,39 @@ static bool has_cell(struct tdm_blobs *blobs)
 	return blobs->count <= blobs->mask / 2 || grow_cells(blobs) == 0 || blobs->count < blobs->mask / 8 * 7;
 }
 
+/* Adds a blob that is not there yet. */
+static uint32_t put_new(
+	struct tdm_blobs *blobs, enum tdm_blob_kind kind, uint64_t hash, const void *content, size_t bytes)
+{
+	uint32_t number = has_cell(blobs) ? append(blobs, kind, hash, content, bytes) : 0;
+	if (number == 0) {
+		blobs->retry = RETRY_AFTER;
+		return 0;
+	}
+	uint32_t at = (uint32_t)hash & blobs->mask;
+	while (blobs->cells[at].number != 0)
+		at = (at + 1) & blobs->mask;
+	blobs->cells[at] = (struct tdm_blob_cell){ hash, number, (uint32_t)bytes };
+	blobs->count++;
+	return number;
+}
+
 static uint32_t put_locked(
 	struct tdm_blobs *blobs, enum tdm_blob_kind kind, const void *content, size_t bytes, bool *is_new)
 {
+	struct tdm_quiet guard;
 	uint64_t hash = hash_of(kind, content, bytes);
-	uint32_t at = (uint32_t)hash & blobs->mask;
-	for (; blobs->cells[at].number != 0; at = (at + 1) & blobs->mask)
+	for (uint32_t at = (uint32_t)hash & blobs->mask; blobs->cells[at].number != 0; at = (at + 1) & blobs->mask)
 		if (blobs->cells[at].hash == hash && same_content(blobs, &blobs->cells[at], kind, content, bytes))
 			return blobs->cells[at].number;
 	if (blobs->retry != 0) {
 		blobs->retry--;
 		return 0;
 	}
-	uint32_t mask = blobs->mask;
-	uint32_t number = has_cell(blobs) ? append(blobs, kind, hash, content, bytes) : 0;
-	if (number == 0) {
-		blobs->retry = RETRY_AFTER;
-		return 0;
-	}
-	if (blobs->mask != mask) /* the cells have moved */
-		for (at = (uint32_t)hash & blobs->mask; blobs->cells[at].number != 0;)
-			at = (at + 1) & blobs->mask;
-	blobs->cells[at] = (struct tdm_blob_cell){ hash, number, (uint32_t)bytes };
-	blobs->count++;
-	*is_new = true;
+	tdm_quiet_begin(&guard);
+	uint32_t number = put_new(blobs, kind, hash, content, bytes);
+	tdm_quiet_end(&guard);
+	*is_new = number != 0;
 	return number;
 }
 

@@ -8,12 +8,14 @@
  *
  * Readers get a consistent picture without a lock, even if the writer was killed at any instruction, because:
  *   - Every call that changes a device has a number: the device's `seq` plus one. Storing it into `seq` (release) is
- *     the last thing that the call does: that store is the commit.
+ *     the last thing that the call does: that store is the commit. A report that replaces a live buffer has two
+ *     numbers, for the release and the allocation, and commits both at once.
  *   - A slot is a live buffer if its `birth` is at most `seq` and its `death` is 0 or above `seq`. While a slot is
  *     being filled, its birth is impossible.
  *   - Counters exist twice, and a call writes the older copy. The newest copy whose number is at most `seq` is valid.
- *   - A ring record has a number, too. Only the call in progress writes one, over the oldest, which readers therefore
- *     ignore. So everything that an unfinished call wrote has a number that `seq` has not reached, and is not used.
+ *   - A ring record has a number, too. Only the call in progress writes one or two, over the oldest, which readers
+ *     therefore ignore. So everything that an unfinished call wrote has a number that `seq` has not reached, and is not
+ * used.
  */
 #ifndef TDM_LEDGER_LAYOUT_H
 #define TDM_LEDGER_LAYOUT_H
@@ -27,7 +29,7 @@
 
 #define TDM_LEDGER_MAGIC    UINT64_C(0x314b524d45444954) /* "TIDEMRK1" */
 #define TDM_LEDGER_MAJOR    2                            /* readers know 1 as well (reader_live.c) */
-#define TDM_LEDGER_MINOR    0                            /* increases when reserved bytes get a meaning */
+#define TDM_LEDGER_MINOR    1                            /* increases when reserved bytes or numbers get a meaning */
 #define TDM_LEDGER_SEQ_BUSY UINT64_MAX                   /* marks something that is being written */
 
 enum {

@@ -290,12 +290,12 @@ static bool record_is_valid(const struct tdm_ledger_record *record)
 }
 
 /*
- * The oldest record in the ring that is sure to be complete if `later` calls had finished after the ring was read: call
- * later + 1 may be overwriting the record that is `records` before it.
+ * The oldest record in the ring that is sure to be complete if `later` events were committed after the ring was read: a
+ * replacement may be writing two more, over those that are `records` before them.
  */
 static uint64_t oldest_in_ring(uint64_t later, uint64_t records)
 {
-	return later + 1 >= records ? later + 2 - records : 1;
+	return later + 2 >= records ? later + 3 - records : 1;
 }
 
 /* Reads records [first, first + count) of the ring, which may wrap around its end, to `to`. */

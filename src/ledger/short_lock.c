@@ -1,13 +1,17 @@
 #include "ledger/short_lock.h"
 #include "base/clock.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 enum {
 	SPINS = 200,      /* looks between two yields of the processor */
 	YIELDS = 8,       /* yields between two readings of the clock */
 	YIELDS_MIN = 512, /* yields before a wait can time out: on a busy machine, time alone says little */
 };
+_Thread_local uint32_t tdm_lock_self __attribute__((tls_model("initial-exec")));
 #define PATIENCE_NS TDM_NS_PER_S /* a thread inside for this long is no longer running */
 
 bool tdm_wait_more(struct tdm_wait *wait)
@@ -29,12 +33,43 @@ bool tdm_wait_more(struct tdm_wait *wait)
 	return !wait->is_hopeless && (now < wait->until_ns || wait->looks < SPINS * YIELDS_MIN);
 }
 
+uint32_t tdm_lock_self_slow(void)
+{
+	return tdm_lock_self = (uint32_t)gettid();
+}
+
+bool tdm_thread_has_ended(uint32_t thread)
+{
+	int caller_errno = errno;
+	bool has_ended = thread != 0 && tgkill(getpid(), (pid_t)thread, 0) != 0 && errno == ESRCH;
+	errno = caller_errno;
+	return has_ended;
+}
+
+static bool take_free(struct tdm_lock *lock)
+{
+	uint32_t free = 0;
+	return atomic_load_explicit(&lock->state, memory_order_relaxed) == 0 &&
+	       atomic_compare_exchange_strong_explicit(
+		       &lock->state, &free, tdm_lock_me(), memory_order_acquire, memory_order_relaxed);
+}
+
+/* Takes the lock from a thread that has ended. */
+static bool take_from_ended(struct tdm_lock *lock)
+{
+	uint32_t was = atomic_load(&lock->state);
+	if (!tdm_thread_has_ended(was & ~TDM_LOCK_HOPELESS) ||
+		!atomic_compare_exchange_strong(&lock->state, &was, tdm_lock_me()))
+		return false;
+	atomic_store_explicit(&lock->is_broken, true, memory_order_relaxed);
+	return true;
+}
+
 /* Takes the lock, or gives up when the wait is over. */
 static bool wait_for_turn(struct tdm_lock *lock, struct tdm_wait wait)
 {
 	do
-		if (atomic_load_explicit(&lock->state, memory_order_relaxed) == TDM_LOCK_FREE &&
-			atomic_exchange_explicit(&lock->state, TDM_LOCK_TAKEN, memory_order_acquire) == TDM_LOCK_FREE)
+		if (take_free(lock) || (wait.looks % (SPINS * YIELDS) == SPINS && take_from_ended(lock)))
 			return true;
 	while (tdm_wait_more(&wait));
 	return false;
@@ -42,14 +77,33 @@ static bool wait_for_turn(struct tdm_lock *lock, struct tdm_wait wait)
 
 bool tdm_lock_take_slow(struct tdm_lock *lock, uint32_t was)
 {
-	struct tdm_wait wait = { .is_hopeless = was == TDM_LOCK_HOPELESS };
-	uint32_t taken = TDM_LOCK_TAKEN, turns;
+	struct tdm_wait wait = { .is_hopeless = (was & TDM_LOCK_HOPELESS) != 0 };
+	uint32_t turns;
 	do {
 		turns = atomic_load_explicit(&lock->turns, memory_order_relaxed);
 		if (wait_for_turn(lock, wait))
 			return true;
 		wait.is_hopeless = false; /* the lock has been released since, or the loop ends */
 	} while (atomic_load_explicit(&lock->turns, memory_order_relaxed) != turns);
-	atomic_compare_exchange_strong(&lock->state, &taken, TDM_LOCK_HOPELESS);
+	was = atomic_load(&lock->state);
+	if (was != 0)
+		atomic_compare_exchange_strong(&lock->state, &was, was | TDM_LOCK_HOPELESS);
 	return false;
+}
+
+void tdm_quiet_begin(struct tdm_quiet *guard)
+{
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
+	sigset_t all;
+	sigfillset(&all);
+	for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)
+		sigdelset(&all, faults[i]);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard->cancel_state);
+	pthread_sigmask(SIG_SETMASK, &all, &guard->signals);
+}
+
+void tdm_quiet_end(const struct tdm_quiet *guard)
+{
+	pthread_sigmask(SIG_SETMASK, &guard->signals, NULL);
+	pthread_setcancelstate(guard->cancel_state, NULL);
 }

@@ -5,6 +5,7 @@
 #ifndef TDM_LEDGER_SHORT_LOCK_H
 #define TDM_LEDGER_SHORT_LOCK_H
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,36 +20,79 @@ struct tdm_wait {
 bool tdm_wait_more(struct tdm_wait *wait);
 
 /*
- * All 0 is a free lock. A thread that waits long yields the processor, and gives up when one holder has had the lock
- * for a while; it keeps waiting as long as the lock changes hands. After a thread has given up, the next waits are
- * short until the lock is released.
+ * All 0 is a free lock; a taken one has the number of the thread that holds it. A thread that waits long yields the
+ * processor, and gives up when one holder has had the lock for a while; it keeps waiting as long as the lock changes
+ * hands. After a thread has given up, the next waits are short until the lock is released. The lock of a thread that
+ * ended goes to the next one that wants it, who finds `is_broken` set: what the lock guards may be half changed.
  */
 struct tdm_lock {
-	_Atomic uint32_t state; /* enum tdm_lock_state */
+	_Atomic uint32_t
+		state; /* Linux's number of the thread, with TDM_LOCK_HOPELESS after a wait timed out; 0: free */
 	_Atomic uint32_t turns; /* the number of releases */
+	_Atomic bool is_broken;
 };
-enum tdm_lock_state { TDM_LOCK_FREE, TDM_LOCK_TAKEN, TDM_LOCK_HOPELESS };
+#define TDM_LOCK_HOPELESS (UINT32_C(1) << 31)
+
+/* Linux's number of the calling thread; 0: not known yet, which it is in a new thread and must be after a fork. */
+extern _Thread_local uint32_t tdm_lock_self __attribute__((tls_model("initial-exec")));
+uint32_t tdm_lock_self_slow(void);
+static inline uint32_t tdm_lock_me(void)
+{
+	return __builtin_expect(tdm_lock_self != 0, 1) ? tdm_lock_self : tdm_lock_self_slow();
+}
+
+/* Whether a thread of this process has ended. */
+bool tdm_thread_has_ended(uint32_t thread);
 
 bool tdm_lock_take_slow(struct tdm_lock *lock, uint32_t was);
 
 /* False when it gave up. */
 static inline bool tdm_lock_take(struct tdm_lock *lock)
 {
-	uint32_t was = atomic_exchange_explicit(&lock->state, TDM_LOCK_TAKEN, memory_order_acquire);
-	return __builtin_expect(was == TDM_LOCK_FREE, 1) || tdm_lock_take_slow(lock, was);
+	uint32_t was = 0;
+	return __builtin_expect(atomic_compare_exchange_strong_explicit(
+					&lock->state, &was, tdm_lock_me(), memory_order_acquire, memory_order_relaxed),
+		       1) ||
+	       tdm_lock_take_slow(lock, was);
 }
 
 static inline void tdm_lock_give(struct tdm_lock *lock)
 {
 	uint32_t turns = atomic_load_explicit(&lock->turns, memory_order_relaxed);
 	atomic_store_explicit(&lock->turns, turns + 1, memory_order_relaxed);
-	atomic_store_explicit(&lock->state, TDM_LOCK_FREE, memory_order_release);
+	atomic_store_explicit(&lock->state, 0, memory_order_release);
+}
+
+static inline bool tdm_lock_is_mine(struct tdm_lock *lock)
+{
+	return (atomic_load_explicit(&lock->state, memory_order_relaxed) & ~TDM_LOCK_HOPELESS) == tdm_lock_me();
+}
+
+/* For a thread that jumped out of the code that may have held the lock. True if it did. */
+static inline bool tdm_lock_abandon(struct tdm_lock *lock)
+{
+	if (!tdm_lock_is_mine(lock))
+		return false;
+	atomic_store_explicit(&lock->is_broken, true, memory_order_relaxed);
+	tdm_lock_give(lock);
+	return true;
 }
 
 /* For a forked child, in which the holder does not exist. */
 static inline void tdm_lock_reset(struct tdm_lock *lock)
 {
-	atomic_store(&lock->state, TDM_LOCK_FREE);
+	atomic_store(&lock->state, 0);
 }
+
+/*
+ * Keeps signals and pthread_cancel from ending a rare change in the middle, so that it need not be repaired. Signals
+ * that report a fault of the code itself still arrive.
+ */
+struct tdm_quiet {
+	sigset_t signals;
+	int cancel_state;
+};
+void tdm_quiet_begin(struct tdm_quiet *guard);
+void tdm_quiet_end(const struct tdm_quiet *guard);
 
 #endif

@@ -31,8 +31,10 @@ static bool register_barrier(void)
 struct tdm_wthread *tdm_writer_thread(struct tdm_writer *writer)
 {
 	uint32_t at = atomic_fetch_add(&writer->thread_count, 1);
-	if (at < TDM_WRITER_THREADS && writer->threads != NULL)
+	if (at < TDM_WRITER_THREADS && writer->threads != NULL) {
+		writer->threads[at].thread = tdm_lock_me();
 		return &writer->threads[at];
+	}
 	atomic_store(&writer->thread_count, TDM_WRITER_THREADS);
 	return NULL;
 }
@@ -40,6 +42,14 @@ struct tdm_wthread *tdm_writer_thread(struct tdm_writer *writer)
 static bool is_inside(const struct tdm_wthread *owner, const struct tdm_wdevice *device)
 {
 	return atomic_load_explicit(&owner->inside, memory_order_acquire) == (uintptr_t)device;
+}
+
+static bool has_ended_inside(struct tdm_wdevice *device, const struct tdm_wthread *owner)
+{
+	if (!tdm_thread_has_ended(owner->thread) || !is_inside(owner, device))
+		return false;
+	atomic_store_explicit(&device->is_torn, true, memory_order_relaxed);
+	return true;
 }
 
 /* Revokes the owner. After the barrier, either we see it inside, or it will see that it is no longer the owner. */
@@ -51,9 +61,10 @@ static bool put_owner_out(struct tdm_wdevice *device)
 	bool is_out = false;
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) == 0) {
 		struct tdm_wait wait = { .is_hopeless = device->is_hopeless };
-		do
+		is_out = !is_inside(owner, device) || has_ended_inside(device, owner);
+		while (!is_out && tdm_wait_more(&wait))
 			is_out = !is_inside(owner, device);
-		while (!is_out && tdm_wait_more(&wait));
+		is_out = is_out || has_ended_inside(device, owner);
 	}
 	device->is_hopeless = !is_out;
 	if (!is_out) {
@@ -78,7 +89,9 @@ enum tdm_entered tdm_wdevice_enter_slow(struct tdm_wdevice *device, struct tdm_w
 	if (self != NULL)
 		atomic_store_explicit(&self->inside, (uintptr_t)device | TDM_BY_LOCK, memory_order_release);
 	bool locked = tdm_lock_take(&device->lock);
-	if (!locked || !put_owner_out(device)) {
+	if (locked && atomic_exchange_explicit(&device->lock.is_broken, false, memory_order_relaxed))
+		atomic_store_explicit(&device->is_torn, true, memory_order_relaxed);
+	if (!locked || !put_owner_out(device) || (device->is_torn && tdm_wdevice_repair(device) != 0)) {
 		if (locked)
 			tdm_lock_give(&device->lock);
 		if (self != NULL)
@@ -97,6 +110,29 @@ void tdm_wdevice_leave_slow(struct tdm_wdevice *device, struct tdm_wthread *self
 	tdm_lock_give(&device->lock);
 	if (self != NULL)
 		atomic_store_explicit(&self->inside, 0, memory_order_release);
+}
+
+bool tdm_writer_abandon(struct tdm_writer *writer, struct tdm_wthread *self)
+{
+	bool is_torn = false;
+	uintptr_t at = self != NULL ? atomic_load_explicit(&self->inside, memory_order_relaxed) : 0;
+	struct tdm_wdevice *torn = (struct tdm_wdevice *)(at & ~(uintptr_t)TDM_BY_LOCK), *device;
+	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && (device = tdm_writer_get_device(writer, i)) != NULL; i++)
+		is_torn |= tdm_lock_abandon(&device->lock);
+	tdm_lock_abandon(&writer->blobs.lock);
+	if (at == 0)
+		return is_torn;
+	if (at % 2 == 0)
+		atomic_store_explicit(&torn->is_torn, true, memory_order_relaxed);
+	atomic_store_explicit(&self->inside, 0, memory_order_release);
+	/* Not the owner any more, so that its next report finds the device torn. With the lock, because another thread
+	 * that waited for us may give the device back to us. */
+	if (at % 2 == 0 && tdm_lock_take(&torn->lock)) {
+		struct tdm_wthread *owner = self;
+		atomic_compare_exchange_strong(&torn->owner, &owner, NULL);
+		tdm_lock_give(&torn->lock);
+	}
+	return is_torn || at % 2 == 0;
 }
 
 int tdm_writer_new(const struct tdm_writer_options *options, struct tdm_writer **out)
@@ -243,7 +279,9 @@ struct tdm_wdevice *tdm_writer_find_device(struct tdm_writer *writer, uint32_t n
 struct tdm_wdevice *tdm_writer_device_slow(struct tdm_writer *writer, uint32_t number, bool is_virtual)
 {
 	struct tdm_wdevice *device = NULL;
+	struct tdm_quiet guard;
 	bool room = true;
+	tdm_quiet_begin(&guard);
 	if (tdm_lock_take(&writer->file_lock)) {
 		device = tdm_writer_find_device(writer, number, is_virtual);
 		room = writer->device_count < TDM_LEDGER_DEVICES;
@@ -254,6 +292,7 @@ struct tdm_wdevice *tdm_writer_device_slow(struct tdm_writer *writer, uint32_t n
 				&writer->by_number[number * 2 + is_virtual], device, memory_order_release);
 		tdm_lock_give(&writer->file_lock);
 	}
+	tdm_quiet_end(&guard);
 	if (device == NULL)
 		tdm_writer_lost(writer, room ? TDM_LOSS_SPACE : TDM_LOSS_DEVICE);
 	return device;
@@ -265,11 +304,13 @@ int tdm_wdevice_spare_grow(struct tdm_wdevice *device)
 	uint32_t *bigger = tdm_private_alloc(cap * sizeof *bigger);
 	if (bigger == NULL)
 		return -ENOMEM;
-	if (device->spare != NULL)
-		memcpy(bigger, device->spare, device->spare_count * sizeof *bigger);
-	tdm_private_free(device->spare, device->spare_cap * sizeof *bigger);
+	uint32_t *old = device->spare, old_cap = device->spare_cap;
+	if (old != NULL)
+		memcpy(bigger, old, device->spare_count * sizeof *bigger);
 	device->spare = bigger;
+	atomic_signal_fence(memory_order_seq_cst); /* a report may end here */
 	device->spare_cap = cap;
+	tdm_private_free(old, old_cap * sizeof *bigger);
 	return 0;
 }
 
@@ -328,10 +369,12 @@ static int extend_segment(struct tdm_wdevice *device)
 int tdm_wdevice_grow(struct tdm_wdevice *device)
 {
 	int err = -ENOSPC, caller_errno = errno;
+	struct tdm_quiet guard;
 	if (device->retry != 0) {
 		device->retry--;
 		return err;
 	}
+	tdm_quiet_begin(&guard);
 	if (tdm_lock_take(&device->writer->file_lock)) {
 		err = device->slot_reserved == slots_in(device->segment_count) ? add_segment(device) : 0;
 		if (err == 0)
@@ -340,8 +383,9 @@ int tdm_wdevice_grow(struct tdm_wdevice *device)
 	}
 	if (err != 0)
 		device->retry = RETRY_AFTER;
-	errno = caller_errno;
 	tdm_ledger_file_clock(&device->writer->file);
+	tdm_quiet_end(&guard);
+	errno = caller_errno;
 	return err;
 }
 
@@ -350,9 +394,13 @@ int tdm_writer_describe(struct tdm_wdevice *device, struct tdm_wthread *self, co
 {
 	struct tdm_ledger_device *shared = device->shared;
 	_Atomic uint64_t *described = (_Atomic uint64_t *)&shared->described;
+	struct tdm_quiet guard;
+	tdm_quiet_begin(&guard);
 	enum tdm_entered how = tdm_wdevice_enter(device, self);
-	if (how == TDM_NOT_ENTERED)
+	if (how == TDM_NOT_ENTERED) {
+		tdm_quiet_end(&guard);
 		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
+	}
 	region_count = region_count < TDM_LEDGER_REGIONS ? region_count : TDM_LEDGER_REGIONS;
 	uint64_t was = atomic_load_explicit(described, memory_order_relaxed);
 	atomic_store_explicit(described, was + 1, memory_order_relaxed);
@@ -377,6 +425,7 @@ int tdm_writer_describe(struct tdm_wdevice *device, struct tdm_wthread *self, co
 	atomic_store_explicit(described, was + 2, memory_order_release);
 	tdm_wdevice_leave(device, self, how);
 	tdm_ledger_file_clock(&device->writer->file);
+	tdm_quiet_end(&guard);
 	return 0;
 }
 
@@ -400,7 +449,10 @@ static int add_phase_segment(struct tdm_writer *writer, uint32_t k)
 int tdm_writer_put_phase(struct tdm_writer *writer, const struct tdm_ledger_phase *phase)
 {
 	int err = 0;
+	struct tdm_quiet guard;
+	tdm_quiet_begin(&guard);
 	if (!tdm_lock_take(&writer->file_lock)) {
+		tdm_quiet_end(&guard);
 		tdm_writer_lost(writer, TDM_LOSS_NESTED);
 		return -EBUSY;
 	}
@@ -419,6 +471,7 @@ int tdm_writer_put_phase(struct tdm_writer *writer, const struct tdm_ledger_phas
 	if (err != 0)
 		tdm_writer_lost(writer, TDM_LOSS_SPACE);
 	tdm_ledger_file_clock(&writer->file);
+	tdm_quiet_end(&guard);
 	return err;
 }
 

@@ -13,6 +13,11 @@
  * `file_lock` covers the file's size and directories: device -> file_lock, blob lock -> file_lock; no lock is taken
  * under it. Locks are in private memory, so a killed process leaves none in the file.
  *
+ * A thread can leave a report in the middle: a signal handler jumps out of it (siglongjmp), or another thread cancels
+ * it. That costs the report: the device is marked as torn, and the next thread inside rebuilds the private state from
+ * what was committed. Rare changes with a state of their own (the file's areas, new texts, descriptions) are guarded
+ * against both (tdm_quiet_begin), so that they need no repair.
+ *
  * Others may be able to write to the file, too. So the writer keeps everything that an address or a loop depends on in
  * private memory and never reads it back from the file.
  *
@@ -34,6 +39,7 @@
 #include "ledger/slot_index.h"
 
 enum { TDM_CACHE_LINE = 64 };
+#define tdm_inlined static inline __attribute__((always_inline))
 
 struct tdm_wdevice;
 enum { TDM_BY_LOCK = 1 };
@@ -42,6 +48,8 @@ enum { TDM_BY_LOCK = 1 };
 struct tdm_wthread {
 	_Atomic uintptr_t inside; /* the device that it is in, or about to enter, as the owner; or with TDM_BY_LOCK, the
 				     device whose lock it has */
+	uintptr_t frame;          /* the stack pointer when it entered as the owner */
+	uint32_t thread;          /* Linux's number */
 } __attribute__((aligned(TDM_CACHE_LINE)));
 
 /* The writer's record of a device, in private memory. */
@@ -75,6 +83,7 @@ struct tdm_wdevice {
 	uint32_t retry;       /* reports until the next attempt to get more room */
 	uint32_t revocations; /* how often an owner was revoked */
 	bool is_hopeless;     /* the last wait for the owner to leave timed out */
+	_Atomic bool is_torn; /* a report began and will not end: repaired before the next one. It has no owner then. */
 	bool is_virtual;
 	struct tdm_writer *writer;
 	char pad[TDM_CACHE_LINE];
@@ -124,6 +133,7 @@ struct tdm_report_extra {
 	uint32_t banks;                  /* in lockstep; 0: a view */
 	uint32_t program, stack, ranges; /* blob numbers */
 	bool replaces;                   /* replaces a live buffer with this kind and id on purpose: not a fault */
+	struct tdm_ledger_slot *old;     /* gets the buffer that was replaced, if any; may be NULL */
 };
 
 struct tdm_writer_options {
@@ -165,6 +175,30 @@ static inline struct tdm_wdevice *tdm_writer_device(struct tdm_writer *writer, u
 	return tdm_writer_device_slow(writer, number, is_virtual);
 }
 
+/*
+ * The stack pointer of the calling function. A report that began with a lower one on the same stack is over, however it
+ * ended.
+ */
+tdm_inlined uintptr_t tdm_stack_pointer(void)
+{
+	uintptr_t at;
+#if defined(__x86_64__)
+	__asm__ volatile("mov %%rsp, %0" : "=r"(at));
+#elif defined(__aarch64__)
+	__asm__ volatile("mov %0, sp" : "=r"(at));
+#else
+	at = (uintptr_t)__builtin_frame_address(0);
+#endif
+	return at;
+}
+
+/* For a thread that jumped out of a report: gives back what it holds. True if it left a device torn; whoever repairs
+ * that counts the report as lost. */
+bool tdm_writer_abandon(struct tdm_writer *writer, struct tdm_wthread *self);
+
+/* Makes a torn device what it was before the report that tore it; the caller is inside. 0 or -errno. */
+int tdm_wdevice_repair(struct tdm_wdevice *device);
+
 /* A record for the calling thread to keep; NULL when there are none left. */
 struct tdm_wthread *tdm_writer_thread(struct tdm_writer *writer);
 
@@ -174,8 +208,9 @@ enum tdm_entered { TDM_NOT_ENTERED, TDM_AS_OWNER, TDM_WITH_LOCK };
 enum tdm_entered tdm_wdevice_enter_slow(struct tdm_wdevice *device, struct tdm_wthread *self);
 void tdm_wdevice_leave_slow(struct tdm_wdevice *device, struct tdm_wthread *self);
 /* Enters if the thread is the owner; else false. */
-static inline bool tdm_wdevice_enter_as_owner(struct tdm_wdevice *device, struct tdm_wthread *self)
+tdm_inlined bool tdm_wdevice_enter_as_owner(struct tdm_wdevice *device, struct tdm_wthread *self)
 {
+	self->frame = tdm_stack_pointer();
 	atomic_store_explicit(&self->inside, (uintptr_t)device, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst); /* its counterpart is membarrier in tdm_wdevice_enter_slow */
 	return __builtin_expect(atomic_load_explicit(&device->owner, memory_order_relaxed) == self, 1);
@@ -184,7 +219,7 @@ static inline void tdm_wdevice_leave_as_owner(struct tdm_wthread *self)
 {
 	atomic_store_explicit(&self->inside, 0, memory_order_release);
 }
-static inline enum tdm_entered tdm_wdevice_enter(struct tdm_wdevice *device, struct tdm_wthread *self)
+tdm_inlined enum tdm_entered tdm_wdevice_enter(struct tdm_wdevice *device, struct tdm_wthread *self)
 {
 	return self != NULL && tdm_wdevice_enter_as_owner(device, self) ? TDM_AS_OWNER
 									: tdm_wdevice_enter_slow(device, self);
@@ -229,13 +264,9 @@ int tdm_writer_alloc_cold(struct tdm_wdevice *device, struct tdm_wthread *self, 
 int tdm_writer_free_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
 	struct tdm_ledger_slot *freed);
 
-/* Releases a live buffer that is about to be reported again. 0 with the buffer in *old, or -ENOENT. */
-int tdm_writer_replace_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
-	bool on_purpose, struct tdm_ledger_slot *old);
-
-/* The newest counters of a kind, read inside the device; `peak` may be NULL. */
-struct tdm_ledger_now tdm_writer_count(
-	struct tdm_wdevice *device, struct tdm_wthread *self, unsigned kind, struct tdm_ledger_peak *peak);
+/* The newest counters of a kind, read inside the device; `peak` may be NULL. 0 or -EBUSY. */
+int tdm_writer_count(struct tdm_wdevice *device, struct tdm_wthread *self, unsigned kind, struct tdm_ledger_now *now,
+	struct tdm_ledger_peak *peak);
 
 /* Live buffers on all devices that are not virtual. `self` may be inside one: exit() in a signal handler. */
 uint64_t tdm_writer_live(struct tdm_writer *writer, struct tdm_wthread *self);

@@ -133,34 +133,12 @@ cold int tdm_writer_free_far(struct tdm_wdevice *device, uint32_t kind, uint64_t
 	return 0;
 }
 
-/* For a new report of a live buffer, whose release was not seen: the old one counts as freed and is stored in *old (may
- * be NULL). False when there is none. */
-static bool replace(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t hash, bool on_purpose,
-	struct tdm_ledger_slot *old)
+/* Makes sure of a spare slot. 0 or -errno. */
+static int have_spare(struct tdm_wdevice *device)
 {
-	struct tdm_ledger_faults *faults = &device->shared->faults[kind];
-	struct tdm_ledger_slot *slot;
-	struct tdm_index_pos pos = find_buffer(device, kind, id, hash, &slot);
-	if (pos.table == NULL)
-		return false;
-	if (old != NULL)
-		*old = *slot;
-	if (!on_purpose)
-		tdm_store_u64(&faults->rereports, faults->rereports + 1);
-	free_found(device, pos, hash, slot, kind);
-	return true;
-}
-
-/* Makes room for one more: replaces a buffer with this kind and id, grows the index, and makes sure of a spare slot. 0
- * or -errno. */
-cold int tdm_writer_make_place(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t hash, bool on_purpose)
-{
-	replace(device, kind, id, hash, on_purpose, NULL);
-	int err = tdm_slot_index_prepare(&device->index, device->slot_high - device->spare_count, hash_of_slot, device);
-	if (err != 0 || device->spare_count != 0)
-		return err;
-	if (device->slot_high == device->slot_reserved)
-		err = tdm_wdevice_grow(device);
+	if (device->spare_count != 0)
+		return 0;
+	int err = device->slot_high == device->slot_reserved ? tdm_wdevice_grow(device) : 0;
 	if (err != 0)
 		return err;
 	device->spare[device->spare_count++] = device->slot_high++;
@@ -168,15 +146,102 @@ cold int tdm_writer_make_place(struct tdm_wdevice *device, uint32_t kind, uint64
 	return 0;
 }
 
-cold int tdm_writer_replace_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,
-	bool on_purpose, struct tdm_ledger_slot *old)
+/* What a buffer adds to the sums of its kind: nothing if it is a view. */
+struct share {
+	tdm_pair bytes_and_buffers, bank_and_asked;
+};
+
+static struct share share_of(uint64_t asked, uint64_t bank_bytes, uint32_t banks)
 {
-	enum tdm_entered how = tdm_wdevice_enter(device, self);
-	if (how == TDM_NOT_ENTERED)
-		return -EBUSY;
-	bool found = replace(device, kind, id, tdm_slot_hash(kind, id), on_purpose, old);
-	tdm_wdevice_leave(device, self, how);
-	return found ? 0 : -ENOENT;
+	return banks == 0 ? (struct share){ { 0, 1 }, { 0, 0 } }
+			  : (struct share){ { bank_bytes * banks, 1 }, { bank_bytes, asked } };
+}
+
+/* Writes the next copy of a counter with one buffer in place of another. False, with nothing changed, when the report
+ * or a sum is absurd. */
+static bool count_replacement(struct tdm_wdevice *device, uint64_t number, uint64_t tsc, const struct share *old,
+	const struct share *new, uint32_t kind)
+{
+	const struct tdm_ledger_now *was = device->now[kind];
+	struct tdm_ledger_now *now = tdm_other_copy(device->now[kind]), *all = &device->l1_all;
+	tdm_pair bytes = *(const tdm_pair *)&was->bytes - old->bytes_and_buffers + new->bytes_and_buffers;
+	tdm_pair bank = *(const tdm_pair *)&was->bank_bytes - old->bank_and_asked + new->bank_and_asked;
+	uint64_t alloc_bytes = was->alloc_bytes + new->bytes_and_buffers[0];
+	uint64_t alloc_asked = was->alloc_asked + new->bank_and_asked[1];
+	if (tdm_is_above(device->peak[kind], bytes, bank) &&
+		!tdm_writer_raise_peak(device, kind, number, tsc, bytes, bank))
+		return false;
+	tdm_writer_cap_totals(&alloc_bytes, &alloc_asked);
+	tdm_begin_write(&now->seq);
+	*(tdm_pair *)&now->bytes = bytes;
+	*(tdm_pair *)&now->bank_bytes = bank;
+	tdm_store_pair(&now->allocs, was->allocs + 1, alloc_bytes);
+	now->alloc_asked = alloc_asked;
+	tdm_store_release(&now->seq, number);
+	device->now[kind] = now;
+	if (!tdm_is_in_l1(kind))
+		return true;
+	bytes = *(tdm_pair *)&all->bytes += new->bytes_and_buffers - old->bytes_and_buffers;
+	bank = *(tdm_pair *)&all->bank_bytes += new->bank_and_asked - old->bank_and_asked;
+	if (tdm_is_above(device->peak[TDM_LEDGER_L1_ALL], bytes, bank))
+		tdm_writer_raise_peak(device, TDM_LEDGER_L1_ALL, number, tsc, bytes, bank);
+	return true;
+}
+
+static bool is_absurd(const struct tdm_report *r, uint32_t banks)
+{
+	uint64_t reserved;
+	return banks != 0 && (__builtin_mul_overflow(r->bank_bytes, (uint64_t)banks, &reserved) ||
+				     (reserved | r->bank_bytes | r->asked) >> TDM_WRITER_BYTES_BITS != 0);
+}
+
+/*
+ * A new report of a live buffer, whose release was not seen. The release and the allocation have two numbers and two
+ * records, but one commit: readers see the old buffer or the new one. A report that is refused changes nothing.
+ */
+static int replace(struct tdm_wdevice *device, struct tdm_index_pos pos, struct tdm_ledger_slot *slot,
+	const struct tdm_report *r, const struct tdm_report_extra *extra)
+{
+	struct tdm_ledger_faults *faults = &device->shared->faults[r->kind];
+	uint32_t *entry = &pos.table->buckets[pos.bucket].slot[pos.at], old_number = *entry;
+	uint64_t freed = device->seq + 1, number = device->seq + 2, tsc = tdm_clock_ticks();
+	const struct share old = share_of(slot->asked, slot->bank_bytes, slot->banks);
+	const struct share new = share_of(r->asked, r->bank_bytes, extra->banks);
+	const struct tdm_words words = tdm_words_of(r, extra->banks);
+	if (have_spare(device) != 0)
+		return tdm_writer_refuse(device, TDM_LOSS_SPACE, -ENOSPC);
+	if (is_absurd(r, extra->banks) || !count_replacement(device, number, tsc, &old, &new, r->kind))
+		return tdm_writer_refuse(device, TDM_LOSS_INVALID, -EINVAL);
+	if (extra->old != NULL)
+		*extra->old = *slot;
+	if (!extra->replaces)
+		tdm_store_u64(&faults->rereports, faults->rereports + 1);
+	if (extra->banks == 0)
+		tdm_store_u64(&faults->views, faults->views + 1);
+	tdm_store_u64(&slot->death, freed);
+	uint32_t slot_number = device->spare[--device->spare_count];
+	tdm_fill_slot(device, slot_number, number, tsc, &words, r, extra);
+	*entry = slot_number;
+	tdm_put_free_record(device, freed, tsc, slot, r->kind);
+	tdm_put_record(device, number, tsc, TDM_LEDGER_ALLOC, &words, slot_number);
+	device->last_tsc = tsc;
+	tdm_commit(device, number);
+	tdm_give_slot(device, old_number);
+	return 0;
+}
+
+/* Replaces a buffer with this kind and id, or grows the index and makes sure of a spare slot: TDM_HAS_ROOM. */
+cold int tdm_writer_alloc_far(
+	struct tdm_wdevice *device, const struct tdm_report *r, const struct tdm_report_extra *extra, uint32_t hash)
+{
+	struct tdm_ledger_slot *slot;
+	struct tdm_index_pos pos = find_buffer(device, r->kind, r->id, hash, &slot);
+	if (pos.table != NULL)
+		return replace(device, pos, slot, r, extra);
+	uint32_t live = device->slot_high - device->spare_count;
+	if (tdm_slot_index_prepare(&device->index, live, hash_of_slot, device) != 0 || have_spare(device) != 0)
+		return tdm_writer_refuse(device, TDM_LOSS_SPACE, -ENOSPC);
+	return TDM_HAS_ROOM;
 }
 
 cold int tdm_writer_alloc_cold(struct tdm_wdevice *device, struct tdm_wthread *self, const struct tdm_report *report,
@@ -304,16 +369,89 @@ int tdm_writer_note(struct tdm_wdevice *device, struct tdm_wthread *self, enum t
 	return 0;
 }
 
-struct tdm_ledger_now tdm_writer_count(
-	struct tdm_wdevice *device, struct tdm_wthread *self, unsigned kind, struct tdm_ledger_peak *peak)
+int tdm_writer_count(struct tdm_wdevice *device, struct tdm_wthread *self, unsigned kind, struct tdm_ledger_now *now,
+	struct tdm_ledger_peak *peak)
 {
-	struct tdm_ledger_now now = { 0 };
 	enum tdm_entered how = tdm_wdevice_enter(device, self);
-	if (how != TDM_NOT_ENTERED) {
-		now = *device->now[kind];
-		if (peak != NULL)
-			*peak = *device->peak[kind];
-		tdm_wdevice_leave(device, self, how);
+	if (how == TDM_NOT_ENTERED)
+		return -EBUSY;
+	*now = *device->now[kind];
+	if (peak != NULL)
+		*peak = *device->peak[kind];
+	tdm_wdevice_leave(device, self, how);
+	return 0;
+}
+
+/* The newer copy of the two that was committed. Readers ignore the other one if it was not, and must go on doing so. */
+static void *committed_copy(void *copies, uint64_t seq)
+{
+	uint64_t *a = copies, *b = tdm_other_copy(copies);
+	uint64_t *newer = *b <= seq && (*a > seq || *b > *a) ? b : a, *other = tdm_other_copy(newer);
+	if (*newer > seq)
+		memset(newer, 0, TDM_CACHE_LINE);
+	if (*other > seq)
+		tdm_store_u64(other, TDM_LEDGER_SEQ_BUSY);
+	return newer;
+}
+
+static void repair_counters(struct tdm_wdevice *device)
+{
+	memset(&device->l1_all, 0, sizeof device->l1_all);
+	for (unsigned kind = 0; kind < TDM_KIND_COUNT; kind++) {
+		struct tdm_ledger_now *now = committed_copy(device->shared->now[kind], device->seq);
+		device->now[kind] = now;
+		if (!tdm_is_in_l1(kind))
+			continue;
+		device->l1_all.bytes += now->bytes;
+		device->l1_all.buffers += now->buffers;
+		device->l1_all.bank_bytes += now->bank_bytes;
+		device->l1_all.asked_bytes += now->asked_bytes;
 	}
-	return now;
+	for (unsigned i = 0; i < TDM_LEDGER_COUNTERS; i++)
+		device->peak[i] = committed_copy(device->shared->peak[i], device->seq);
+}
+
+/* Puts a slot into the index or to the spare ones. What was not committed did not happen. */
+static int repair_slot(struct tdm_wdevice *device, uint32_t number, size_t *live)
+{
+	struct tdm_ledger_more *more;
+	struct tdm_ledger_slot *slot = tdm_wdevice_slot(device, number, &more);
+	if (slot->birth == 0 || slot->birth > device->seq || (slot->death != 0 && slot->death <= device->seq)) {
+		if (slot->birth > device->seq)
+			tdm_store_u64(&slot->birth, 0);
+		tdm_give_slot(device, number);
+		return 0;
+	}
+	tdm_store_u64(&slot->death, 0);
+	int err = tdm_slot_index_prepare(&device->index, (*live)++, hash_of_slot, device);
+	if (err == 0)
+		tdm_slot_index_put(&device->index, tdm_slot_hash(slot->kind, slot->id), number);
+	return err;
+}
+
+cold int tdm_wdevice_repair(struct tdm_wdevice *device)
+{
+	struct tdm_ledger_device *shared = device->shared;
+	struct tdm_slot_index index;
+	size_t live = 0;
+	int err = tdm_slot_index_init(&index);
+	if (err != 0)
+		return err;
+	/* The old tables are not freed: they may be half changed, and this is rare. */
+	device->index = index;
+	device->spare_count = 0;
+	if (shared->seq - device->seq <= 2)
+		device->seq = shared->seq; /* it was committed */
+	repair_counters(device);
+	for (uint32_t i = device->slot_high; i-- > 0 && err == 0;)
+		err = repair_slot(device, i, &live);
+	if (err != 0) {
+		tdm_slot_index_done(&device->index);
+		tdm_slot_index_init(&device->index);
+		return err;
+	}
+	atomic_store_explicit((_Atomic uint32_t *)&shared->slot_high, device->slot_high, memory_order_relaxed);
+	device->is_torn = false;
+	tdm_writer_lost(device->writer, TDM_LOSS_NESTED);
+	return 0;
 }

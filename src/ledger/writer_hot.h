@@ -17,12 +17,14 @@
 #include <errno.h>
 #include <string.h>
 
-#define tdm_hot         static inline __attribute__((always_inline))
+#define tdm_hot         tdm_inlined
 #define tdm_likely(x)   __builtin_expect(!!(x), 1)
 #define tdm_unlikely(x) __builtin_expect(!!(x), 0)
 
 enum { TDM_WRITER_CLOCK_EVERY = 1 << 16 }; /* reports between two readings of the clocks */
 enum { TDM_WRITER_SUM_BITS = 60 };         /* bits of the largest sum of bytes */
+enum { TDM_WRITER_BYTES_BITS = 56 };       /* bits of the largest size */
+enum { TDM_HAS_ROOM = 1 };                 /* of tdm_writer_alloc_far: there is room, and nothing to replace */
 
 /* Two words that are stored, and may be loaded, as one. Do not load words as a pair right after storing them one by
  * one: that waits until both stores have left the processor. */
@@ -33,7 +35,8 @@ bool tdm_writer_raise_peak(struct tdm_wdevice *device, unsigned counter, uint64_
 	tdm_pair bytes_and_buffers, tdm_pair bank_and_asked);
 void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint64_t number, bool is_free);
 void tdm_writer_cap_totals(uint64_t *alloc_bytes, uint64_t *alloc_asked);
-int tdm_writer_make_place(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t hash, bool on_purpose);
+int tdm_writer_alloc_far(struct tdm_wdevice *device, const struct tdm_report *report,
+	const struct tdm_report_extra *extra, uint32_t hash);
 int tdm_writer_free_far(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t hash);
 int tdm_writer_refuse(struct tdm_wdevice *device, enum tdm_ledger_loss loss, int err);
 
@@ -144,7 +147,7 @@ tdm_hot bool tdm_is_above(const struct tdm_ledger_peak *peak, tdm_pair bytes_and
 tdm_hot bool tdm_count_alloc(struct tdm_wdevice *device, uint64_t number, uint64_t tsc, const struct tdm_report *r,
 	const struct tdm_words *words)
 {
-	enum { BYTES_BITS = 56, SUM_BITS = TDM_WRITER_SUM_BITS };
+	enum { BYTES_BITS = TDM_WRITER_BYTES_BITS, SUM_BITS = TDM_WRITER_SUM_BITS };
 	const struct tdm_ledger_now *was = device->now[r->kind];
 	struct tdm_ledger_now *now = tdm_other_copy(device->now[r->kind]);
 	uint64_t reserved, alloc_asked = was->alloc_asked + r->asked;
@@ -264,7 +267,7 @@ tdm_hot void tdm_free_slot(
 
 /*
  * Adds a buffer. Usually its bucket has a free place and no entry with the same tag, and there is a recently freed slot
- * whose lines are still in the cache; tdm_writer_make_place handles all other cases.
+ * whose lines are still in the cache; tdm_writer_alloc_far makes room in all other cases, or replaces a live buffer.
  */
 tdm_hot int tdm_alloc_inside(
 	struct tdm_wdevice *device, const struct tdm_report *r, const struct tdm_report_extra *extra, uint32_t hash)
@@ -273,8 +276,12 @@ tdm_hot int tdm_alloc_inside(
 	uint32_t free_places = tdm_tag_find(home, 0);
 	bool is_simple = free_places != 0 && tdm_tag_find(home, tdm_slot_tag(hash)) == 0 && home->passed == 0 &&
 			 device->index.old.buckets == NULL && device->spare_count != 0;
-	if (tdm_unlikely(!is_simple) && tdm_writer_make_place(device, r->kind, r->id, hash, extra->replaces) != 0)
-		return tdm_writer_refuse(device, TDM_LOSS_SPACE, -ENOSPC);
+	if (tdm_unlikely(!is_simple)) {
+		struct tdm_report_extra copy = *extra; /* so that the original can stay in registers */
+		int err = tdm_writer_alloc_far(device, r, &copy, hash);
+		if (err != TDM_HAS_ROOM)
+			return err;
+	}
 
 	const struct tdm_words words = tdm_words_of(r, extra->banks);
 	uint64_t number = device->seq + 1, tsc = tdm_clock_ticks();

@@ -37,7 +37,8 @@ static const struct test_case {
 	size_t threads;
 	bool same_device;
 	bool must_be_caught; /* makes a system call on purpose: the test of the test */
-	/* Two threads that want one device take turns: one may let the other run, or take the device over from it. */
+	/* Two threads that want one device take turns: one may let the other run, ask whether it still exists, or take
+	 * the device over from it. */
 	bool takes_turns;
 } cases[] = {
 	{ "control", 1, false, true, false },
@@ -125,9 +126,11 @@ static bool forbid_system_calls(bool takes_turns)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 3, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 2, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, takes_turns ? SYS_sched_yield : SYS_write, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 5, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 4, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, takes_turns ? SYS_sched_yield : SYS_write, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, takes_turns ? SYS_getpid : SYS_write, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, takes_turns ? SYS_tgkill : SYS_write, 1, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, takes_turns ? SYS_membarrier : SYS_write, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),

@@ -87,6 +87,16 @@ class Reports(unittest.TestCase):
         self.assertIsNone(tidemark.usage("sram", device=self.device))
         self.assertGreaterEqual(tidemark.lost(), 2)
 
+    def test_ids_that_do_not_fit_are_refused(self):
+        lost = tidemark.lost()
+        self.assertEqual(tidemark.alloc(Kind.DRAM, 2 ** 64 - 1, 64, device=self.device), 0)
+        self.assertEqual(tidemark.alloc(Kind.DRAM, 0, 64, device=self.device), 0)
+        for wrong in (-1, -2 ** 63, 2 ** 64, 2 ** 70):
+            self.assertEqual(tidemark.alloc(Kind.DRAM, wrong, 64, device=self.device), -EINVAL)
+            self.assertEqual(tidemark.free(Kind.DRAM, wrong, device=self.device), -EINVAL)
+        self.assertEqual(tidemark.usage(Kind.DRAM, device=self.device).buffers, 2)
+        self.assertEqual(tidemark.lost() - lost, 8)
+
     def test_devices(self):
         self.assertEqual(tidemark.describe_device(
             self.device, "n150", chip_id=0x1234, grid=(8, 8),

@@ -139,13 +139,18 @@ class Tracker(unittest.TestCase):
             MemoryUsageTracker.begin_capture()
         MemoryUsageTracker.clear()
 
-    def test_a_with_statement_leaves_the_segments(self):
+    def test_a_with_statement_ends_the_capture_and_leaves_the_segments(self):
         with MemoryUsageTracker.begin_capture() as guard:
             self.assertIsInstance(guard, tidemark.MemoryUsageGuard)
             MemoryUsageTracker.snapshot("X")
-        MemoryUsageTracker.end_capture("Y")
         del guard
-        self.assertEqual(MemoryUsageTracker.get_trace_names(), ["X", "Y"])
+        self.assertEqual(MemoryUsageTracker.get_trace_names(), ["X", "END_TRACE"])
+        with MemoryUsageTracker.begin_capture():  # the first one is over
+            MemoryUsageTracker.end_capture("Y")
+        self.assertEqual(MemoryUsageTracker.get_trace_names(), ["X", "END_TRACE", "Y"])
+        with self.assertRaises(ValueError), MemoryUsageTracker.begin_capture():
+            raise ValueError
+        MemoryUsageTracker.begin_capture()
 
     def test_the_mode_of_another_package(self):
         class TheirRunMode:

@@ -24,28 +24,47 @@ static void taken_and_given(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		assert_true(tdm_lock_take(&lock));
-		assert_int_equal(atomic_load(&lock.state), TDM_LOCK_TAKEN);
+		assert_true(tdm_lock_is_mine(&lock));
 		tdm_lock_give(&lock);
-		assert_int_equal(atomic_load(&lock.state), TDM_LOCK_FREE);
+		assert_false(tdm_lock_is_mine(&lock));
 	}
 	assert_true(tdm_lock_take(&lock));
 	tdm_lock_reset(&lock);
 	assert_true(tdm_lock_take(&lock));
 }
 
-/* Whoever ended with the lock in hand is waited for once. */
+/* Whoever does not give the lock back is waited for once. */
 static void given_up(void **state)
 {
 	struct tdm_lock lock = { 0 };
 	(void)state;
 	assert_true(tdm_lock_take(&lock));
 	assert_false(tdm_lock_take(&lock));
-	assert_int_equal(atomic_load(&lock.state), TDM_LOCK_HOPELESS);
+	assert_true((atomic_load(&lock.state) & TDM_LOCK_HOPELESS) != 0);
 	for (int i = 0; i < 1000; i++) /* would take a quarter of an hour */
 		assert_false(tdm_lock_take(&lock));
 	tdm_lock_give(&lock);
 	assert_true(tdm_lock_take(&lock));
-	assert_int_equal(atomic_load(&lock.state), TDM_LOCK_TAKEN);
+	assert_true(tdm_lock_is_mine(&lock));
+}
+
+static void *take_and_end(void *context)
+{
+	assert_true(tdm_lock_take(context));
+	return NULL;
+}
+
+/* A thread that ended with the lock in hand leaves it to the next one. */
+static void holder_ended(void **state)
+{
+	struct tdm_lock lock = { 0 };
+	pthread_t other;
+	(void)state;
+	assert_int_equal(pthread_create(&other, NULL, take_and_end, &lock), 0);
+	assert_int_equal(pthread_join(other, NULL), 0);
+	assert_false(tdm_lock_is_mine(&lock));
+	assert_true(tdm_lock_take(&lock));
+	assert_true(tdm_lock_is_mine(&lock) && atomic_load(&lock.is_broken));
 }
 
 /* Longer than one holder is waited for, the lock is taken at each look, by another one each time. */
@@ -70,7 +89,7 @@ static void hand_to_hand(void **state)
 	assert_int_equal(pthread_create(&others, NULL, take_turns, &lock), 0);
 	assert_true(tdm_lock_take(&lock));
 	assert_int_equal(pthread_join(others, NULL), 0);
-	assert_int_equal(atomic_load(&lock.state), TDM_LOCK_TAKEN);
+	assert_true(tdm_lock_is_mine(&lock));
 }
 
 enum { THREADS = 8, ROUNDS = 20000 };
@@ -106,6 +125,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(taken_and_given),
 		cmocka_unit_test(given_up),
+		cmocka_unit_test(holder_ended),
 		cmocka_unit_test(hand_to_hand),
 		cmocka_unit_test(many_threads),
 	};

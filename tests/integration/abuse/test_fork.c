@@ -399,6 +399,33 @@ static void silent_children(void)
 	CHECK_EQ(live_on(0) + live_on(1), 10);
 }
 
+/* A child that has the parent's memory reports first: the ledger is still the parent's own. */
+static void vfork_child_first(void)
+{
+	static volatile int err;
+	int status;
+	pid_t pid = vfork();
+	if (pid == 0) {
+		err = itest_alloc(0, 0, 1, 64, 1);
+		_exit(0);
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+	CHECK(err == -EBUSY);
+	CHECK_EQ(tidemark_lost(), 1);
+	CHECK(itest_alloc(0, 0, 2, 64, 1) == 0);
+	CHECK_EQ(itest_ledgers(NULL, getpid(), NULL), 1);
+	CHECK_EQ(itest_ledgers(NULL, pid, NULL), 0);
+	pid = vfork(); /* now there is a ledger, and its reports are the parent's */
+	if (pid == 0) {
+		err = itest_alloc(0, 0, 3, 64, 1);
+		_exit(0);
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+	CHECK(err == 0);
+	CHECK_EQ(itest_live(0, 0), 2);
+	CHECK_EQ(itest_ledgers(NULL, 0, NULL), 1);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct itest tests[] = {
@@ -412,6 +439,7 @@ int main(int argc, char **argv)
 		{ "spawning", spawning, NULL },
 		{ "generations", generations, NULL },
 		{ "silent_children", silent_children, NULL },
+		{ "vfork_child_first", vfork_child_first, NULL },
 		{ "storm_with_stacks_role", NULL, storm_with_stacks_role },
 		{ "busy_loader_role", NULL, busy_loader_role },
 		{ "spawned", NULL, spawned },

@@ -142,6 +142,31 @@ static void bad_arguments(void)
 	CHECK(tidemark_report_cb_free(0, 0, 1) == 0);
 }
 
+/* Refused, and nothing is recorded. */
+static void refused_arguments(void)
+{
+	const struct tidemark_core_range twice[] = { { 0, 0, 3, 3 }, { 5, 5, 6, 6 }, { 3, 3, 4, 4 } };
+	struct tidemark_buffer b = { .size = sizeof b, .kind = TIDEMARK_CB, .id = 1, .bytes = 64, .ranges = twice };
+	struct tidemark_segment segment;
+	b.range_count = 3;
+	CHECK(tidemark_alloc(&b) == -EINVAL);
+	b.range_count = 2; /* neighbours, but no core twice */
+	CHECK(tidemark_alloc(&b) == 0);
+	for (unsigned bit = 2; bit < 32; bit++) {
+		struct tidemark_buffer flagged = { .size = sizeof flagged, .id = 2, .bytes = 64, .bytes_per_bank = 64 };
+		flagged.banks = 1;
+		flagged.flags = 1u << bit;
+		CHECK(tidemark_alloc(&flagged) == -EINVAL);
+	}
+	CHECK_EQ(itest_live(0, TIDEMARK_DRAM), 0);
+	CHECK_EQ(tidemark_lost(), 31);
+	CHECK(tidemark_capture_begin(TIDEMARK_CAPTURE_NORMAL) == 0 && tidemark_capture_end("end") == 0);
+	CHECK(tidemark_capture_get(0, NULL) == -EINVAL);
+	CHECK(tidemark_capture_find("end", NULL) == -EINVAL);
+	CHECK(tidemark_capture_find(NULL, &segment) == -EINVAL);
+	CHECK(tidemark_capture_format(NULL, 100) == tidemark_capture_format(NULL, 0));
+}
+
 /* A program that was compiled with another version of the header. */
 static void other_headers(void)
 {
@@ -504,6 +529,7 @@ int main(int argc, char **argv)
 		{ "absurd_sizes", absurd_sizes, NULL },
 		{ "totals_at_their_limit", totals_at_their_limit, NULL },
 		{ "bad_arguments", bad_arguments, NULL },
+		{ "refused_arguments", refused_arguments, NULL },
 		{ "other_headers", other_headers, NULL },
 		{ "many_devices", many_devices, NULL },
 		{ "million_buffers", million_buffers, NULL },

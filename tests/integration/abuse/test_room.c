@@ -6,6 +6,10 @@
 #include "tidemark.h"
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -349,6 +353,44 @@ static void memory_limit(void)
 		CHECK(itest_exited(itest_fork(report_in_little_memory, &more)));
 }
 
+/* In a sandbox that forbids fallocate, pages are reserved in another way. */
+static void forbid_fallocate(unsigned err)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fallocate, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | err),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
+	CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0)
+		itest_skip("no filters of system calls");
+}
+
+static void report_without_fallocate(void *context)
+{
+	forbid_fallocate(*(const unsigned *)context);
+	for (uint64_t i = 0; i < 20000; i++)
+		CHECK(itest_alloc(0, 0, i, 64, 1) == 0);
+	CHECK(tidemark_name("a name") != 0);
+	CHECK_EQ(tidemark_lost(), 0);
+	struct tdm_ledger *ledger = itest_open(tidemark_ledger_path());
+	size_t count;
+	free(itest_buffers(ledger, 0, &count));
+	CHECK_EQ(count, 20000);
+	tdm_ledger_close(ledger);
+}
+
+static void without_fallocate(void)
+{
+	static unsigned errors[] = { EOPNOTSUPP, ENOSYS, EPERM };
+	if (itest_emulated())
+		itest_skip("no filters of system calls");
+	for (unsigned i = 0; i < sizeof errors / sizeof *errors; i++)
+		CHECK(itest_exited(itest_fork(report_without_fallocate, &errors[i])));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct itest tests[] = {
@@ -363,6 +405,7 @@ int main(int argc, char **argv)
 		{ "file_size_limit", file_size_limit, NULL },
 		{ "descriptor_limit", descriptor_limit, NULL },
 		{ "memory_limit", memory_limit, NULL },
+		{ "without_fallocate", without_fallocate, NULL },
 		{ 0 },
 	};
 	return itest_main(argc, argv, tests);

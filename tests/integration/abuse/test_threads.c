@@ -342,6 +342,7 @@ static void *be_held(void *context)
 /* Returns how many were refused. */
 static uint64_t hold_and_report(pthread_t id, uint32_t device)
 {
+	struct tidemark_usage usage;
 	uint64_t refused = 0, before = atomic_load(&held_reports);
 	atomic_store(&release_it, 0);
 	atomic_store(&held_on, device);
@@ -356,6 +357,8 @@ static uint64_t hold_and_report(pthread_t id, uint32_t device)
 		refused += err != 0;
 		if (err == 0)
 			CHECK(tidemark_free(device, TIDEMARK_L1, id_of(0, i)) == 0);
+		else
+			CHECK(tidemark_get_usage(device, TIDEMARK_L1, &usage) == -EBUSY);
 	}
 	atomic_store(&release_it, 1);
 	while (atomic_load(&held))

@@ -1,0 +1,134 @@
+/* A second report of a live buffer, or of a circular buffer: the old one or the new one is there, at any moment. */
+#include "itest.h"
+#include "../../unit/ledger_buffers.h"
+#include "tidemark.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum { LOOKS = 3000, KILLS = 150 };
+
+static const struct tidemark_core_range cores = { 0, 0, 1, 1 };
+
+static void report_both(uint64_t round)
+{
+	CHECK(itest_alloc(0, TIDEMARK_L1, 5, 64 + round % 1000, 2) == 0);
+	CHECK(tidemark_report_cb(0, 64 + round % 1000, 3, &cores) == 0);
+}
+
+static void *report_for_ever(void *context)
+{
+	for (uint64_t i = 0; !atomic_load((_Atomic int *)context); i++)
+		report_both(i);
+	return NULL;
+}
+
+/* One buffer of each kind, and counters that agree with it. */
+static void check_ledger(struct tdm_ledger *ledger)
+{
+	size_t count;
+	bool exact;
+	struct tdm_ledger_buffer *buffers;
+	CHECK(tdm_ledger_refresh(ledger, NULL) == 0);
+	CHECK(ledger_buffers(ledger, 0, &buffers, &count, &exact) == 0);
+	CHECK_EQ(tdm_ledger_refused(ledger), 0);
+	CHECK(!exact || count == 2);
+	CHECK(!exact || buffers[0].slot.kind != buffers[1].slot.kind);
+	free(buffers);
+}
+
+static void readers_see_one(void)
+{
+	_Atomic int stop = 0;
+	pthread_t id;
+	report_both(0);
+	struct tdm_ledger *ledger = itest_open(tidemark_ledger_path());
+	CHECK(pthread_create(&id, NULL, report_for_ever, &stop) == 0);
+	for (unsigned i = 0; i < itest_scale(LOOKS); i++)
+		check_ledger(ledger);
+	atomic_store(&stop, 1);
+	CHECK(pthread_join(id, NULL) == 0);
+	tdm_ledger_close(ledger);
+}
+
+static void killed(void)
+{
+	uint64_t seed = 3;
+	for (unsigned i = 0; i < itest_scale(KILLS); i++) {
+		int ready[2], status;
+		char path[ITEST_PATH_MAX], byte = 0;
+		CHECK(pipe(ready) == 0);
+		pid_t pid = fork();
+		CHECK(pid >= 0);
+		if (pid == 0) {
+			static _Atomic int never;
+			report_both(0);
+			CHECK(write(ready[1], &byte, 1) == 1);
+			report_for_ever(&never);
+		}
+		CHECK(read(ready[0], &byte, 1) == 1);
+		usleep((useconds_t)(itest_random(&seed) % 500));
+		CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid);
+		CHECK_EQ(itest_ledgers(NULL, pid, path), 1);
+		struct tdm_ledger *ledger = itest_open(path);
+		size_t count;
+		free(itest_buffers(ledger, 0, &count));
+		CHECK_EQ(count, 2);
+		tdm_ledger_close(ledger);
+		unlink(path);
+		close(ready[0]);
+		close(ready[1]);
+	}
+}
+
+static void check_usage(uint32_t kind, uint64_t bytes, uint64_t allocs, uint64_t rereports)
+{
+	struct tidemark_usage usage;
+	CHECK(tidemark_get_usage(0, kind, &usage) == 0);
+	CHECK_EQ(usage.buffers, 1);
+	CHECK_EQ(usage.bytes, bytes);
+	CHECK_EQ(usage.peak_bytes, bytes);
+	CHECK_EQ(usage.allocs, allocs);
+	CHECK_EQ(usage.frees, allocs - 1);
+	CHECK_EQ(usage.rereports, rereports);
+}
+
+/* A report that is refused leaves the live buffer as it is, with the phase tracker and without it. */
+static void refused(void)
+{
+	CHECK(itest_alloc(0, TIDEMARK_L1, 5, 64, 1) == 0);
+	CHECK(tidemark_report_cb(0, 64, 3, &cores) == 0);
+	for (int round = 0; round < 2; round++) {
+		if (round == 1)
+			CHECK(tidemark_capture_begin(TIDEMARK_CAPTURE_NORMAL) == 0);
+		CHECK(itest_alloc(0, TIDEMARK_L1, 5, UINT64_C(1) << 60, 1) == -EINVAL);
+		CHECK(itest_alloc(0, TIDEMARK_L1, 5, UINT64_C(1) << 40, UINT32_MAX) == -EINVAL);
+		CHECK(tidemark_report_cb(0, UINT64_C(1) << 60, 3, &cores) == -EINVAL);
+		check_usage(TIDEMARK_L1, 64, 1, 0);
+		check_usage(TIDEMARK_CB, 256, 1, 0);
+	}
+	struct tidemark_segment segment;
+	CHECK(itest_alloc(0, TIDEMARK_L1, 5, 96, 1) == 0);
+	CHECK(tidemark_report_cb(0, 96, 3, &cores) == 0);
+	check_usage(TIDEMARK_L1, 96, 2, 1);
+	check_usage(TIDEMARK_CB, 384, 2, 0);
+	CHECK(tidemark_capture_end("end") == 0 && tidemark_capture_get(0, &segment) == 0);
+	CHECK_EQ(segment.l1_peak_buffer, 32); /* what it grew by */
+	CHECK(tidemark_free(0, TIDEMARK_L1, 5) == 0 && tidemark_report_cb_free(0, 0, 3) == 0);
+	CHECK_EQ(itest_live(0, TIDEMARK_L1) + itest_live(0, TIDEMARK_CB), 0);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct itest tests[] = {
+		{ "readers_see_one", readers_see_one, NULL },
+		{ "killed", killed, NULL },
+		{ "refused", refused, NULL },
+		{ 0 },
+	};
+	return itest_main(argc, argv, tests);
+}

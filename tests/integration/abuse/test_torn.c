@@ -1,0 +1,204 @@
+/* Threads that leave a report in the middle: a signal handler jumps out of it, or another thread cancels them. */
+#include "itest.h"
+#include "tidemark.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/time.h>
+
+enum { LIVE = 64, JUMPS = 3000, CANCELS = 300, OTHERS = 1000000 };
+
+static sigjmp_buf back;
+static volatile sig_atomic_t may_jump;
+
+static void jump_out(int signal_number)
+{
+	(void)signal_number;
+	if (may_jump)
+		siglongjmp(back, 1);
+}
+
+/* The ledger is what its counters say, and can be used. */
+static void check_device(uint32_t kind)
+{
+	size_t count;
+	struct tidemark_usage usage;
+	CHECK(tidemark_get_usage(0, kind, &usage) == 0);
+	CHECK_EQ(usage.allocs - usage.frees, usage.buffers);
+	struct tdm_ledger *ledger = itest_open(tidemark_ledger_path());
+	struct tdm_ledger_buffer *buffers = itest_buffers(ledger, 0, &count);
+	uint64_t of_kind = 0, bytes = 0;
+	for (size_t i = 0; i < count; i++)
+		if (buffers[i].slot.kind == kind) {
+			of_kind++;
+			bytes += buffers[i].slot.bank_bytes * buffers[i].slot.banks;
+		}
+	CHECK_EQ(of_kind, usage.buffers);
+	CHECK_EQ(bytes, usage.bytes);
+	for (size_t i = 0; i < count; i++) /* each one is found */
+		if (buffers[i].slot.kind == kind)
+			CHECK(tidemark_free(0, kind, buffers[i].slot.id) == 0);
+	CHECK_EQ(itest_live(0, kind), 0);
+	free(buffers);
+	tdm_ledger_close(ledger);
+}
+
+static void work(uint64_t *seed)
+{
+	char name[32];
+	for (;;) {
+		uint64_t random = itest_random(seed);
+		uint32_t kind = (uint32_t)(random >> 32) % 2;
+		if (random % 64 == 0) {
+			snprintf(name, sizeof name, "name %u", (unsigned)(random >> 40));
+			tidemark_name(name);
+		}
+		if (random % 3 != 0)
+			itest_alloc(0, kind, random % LIVE, 64 + random % 1024, 1 + random % 3);
+		else
+			tidemark_free(0, kind, random % LIVE);
+		if (random % 1021 == 0)
+			tidemark_phase("a phase");
+	}
+}
+
+__attribute__((noinline)) static int deeper(int depth)
+{
+	volatile char room[200];
+	room[0] = (char)depth;
+	int err = depth == 0 ? itest_alloc(0, TIDEMARK_CB, 1, 64, 1) : deeper(depth - 1);
+	return err + room[0] - room[0];
+}
+
+/* After each jump the very next report is recorded, from the same depth of the stack or from a deeper one. */
+static int jumps_role(void)
+{
+	static uint64_t seed = 1;
+	static volatile unsigned jumps, busy;
+	static const struct itimerval never;
+	struct sigaction action = { .sa_handler = jump_out };
+	CHECK(sigaction(SIGALRM, &action, NULL) == 0);
+	sigsetjmp(back, 1);
+	may_jump = 0;
+	setitimer(ITIMER_REAL, &never, NULL);
+	if (jumps++ != 0) {
+		int err = jumps % 2 != 0 ? itest_alloc(0, TIDEMARK_CB, 1, 64, 1) : deeper((int)(jumps % 16));
+		CHECK(err == 0 || err == -EBUSY);
+		busy = busy + (err != 0);
+		err = itest_alloc(0, TIDEMARK_CB, 2, 64, 1);
+		CHECK(err == 0);
+		CHECK(itest_live(0, TIDEMARK_CB) >= 1);
+	}
+	if (jumps % 100 == 0) {
+		check_device(0);
+		check_device(1);
+	}
+	if (jumps < itest_scale(JUMPS)) {
+		struct itimerval soon = { .it_value = { 0, 30 + (long)(jumps % 97) } };
+		may_jump = 1;
+		setitimer(ITIMER_REAL, &soon, NULL);
+		work(&seed);
+	}
+	CHECK(busy < jumps / 20); /* a deep stack can still have the registers of the jump on it */
+	CHECK(tidemark_lost() < jumps + busy);
+	check_device(0);
+	return 0;
+}
+
+static void jumps(void)
+{
+	static const char *const settings[] = { "TIDEMARK_STACKS=", "TIDEMARK_STACKS=4" };
+	for (unsigned i = 0; i < sizeof settings / sizeof *settings; i++) {
+		const char *environment[] = { settings[i], "TIDEMARK_UNWIND=fp", NULL };
+		CHECK(itest_exited(itest_spawn("jumps_role", environment)));
+	}
+}
+
+static void *work_until_cancelled(void *context)
+{
+	CHECK(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL) == 0);
+	work(context);
+	return NULL;
+}
+
+static void cancel_rounds(bool is_shared)
+{
+	uint64_t seed = 5;
+	for (unsigned i = 0; i < itest_scale(CANCELS); i++) {
+		pthread_t id;
+		CHECK(pthread_create(&id, NULL, work_until_cancelled, &seed) == 0);
+		if (is_shared) /* now it shares the device with us and takes its lock */
+			for (unsigned n = 0; n < 200; n++)
+				itest_alloc(0, TIDEMARK_CB, n, 64, 1);
+		else
+			usleep(100 + i % 50);
+		CHECK(pthread_cancel(id) == 0 && pthread_join(id, NULL) == 0);
+		CHECK(itest_alloc(0, TIDEMARK_CB, 1, 64, 1) == 0);
+	}
+	check_device(0);
+	check_device(1);
+	CHECK(tidemark_lost() <= itest_scale(CANCELS));
+}
+
+static void cancels(void)
+{
+	cancel_rounds(false);
+}
+
+static void cancels_shared(void)
+{
+	cancel_rounds(true);
+}
+
+/* A handler that interrupted a report is still refused, with a stack of its own and without one. */
+static volatile sig_atomic_t refused, recorded;
+
+static void report_in_handler(int signal_number)
+{
+	uint64_t id = (UINT64_C(1) << 40) + (uint64_t)(refused + recorded);
+	(void)signal_number;
+	int err = deeper(refused % 8) != 0 ? -EBUSY : itest_alloc(0, TIDEMARK_SYSTEM, id, 64, 1);
+	if (err == 0)
+		recorded = recorded + 1;
+	else
+		refused = refused + 1;
+}
+
+static void handlers(void)
+{
+	static char own_stack[1 << 16];
+	stack_t alternate = { .ss_sp = own_stack, .ss_size = sizeof own_stack };
+	struct sigaction action = { .sa_handler = report_in_handler, .sa_flags = SA_RESTART };
+	struct itimerval often = { { 0, 50 }, { 0, 50 } }, never = { 0 };
+	CHECK(sigaltstack(&alternate, NULL) == 0);
+	for (int round = 0; round < 2; round++) {
+		action.sa_flags |= round == 1 ? SA_ONSTACK : 0;
+		CHECK(sigaction(SIGALRM, &action, NULL) == 0);
+		CHECK(setitimer(ITIMER_REAL, &often, NULL) == 0);
+		uint64_t many = itest_scale(OTHERS);
+		for (uint64_t i = 0; i < many; i++) {
+			CHECK(itest_alloc(0, TIDEMARK_L1, i, 64, 1) == 0);
+			CHECK(tidemark_free(0, TIDEMARK_L1, i) == 0);
+		}
+		CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
+	}
+	CHECK_EQ(itest_live(0, TIDEMARK_L1), 0);
+	CHECK_EQ(itest_live(0, TIDEMARK_SYSTEM), recorded);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct itest tests[] = {
+		{ "jumps", jumps, NULL },
+		{ "cancels", cancels, NULL },
+		{ "cancels_shared", cancels_shared, NULL },
+		{ "handlers", handlers, NULL },
+		{ "jumps_role", NULL, jumps_role },
+		{ 0 },
+	};
+	return itest_main(argc, argv, tests);
+}
