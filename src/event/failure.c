@@ -41,7 +41,7 @@ enum tdm_kind tdm_failure_memory(const struct tdm_failure *f)
 
 bool tdm_failure_is_same(const struct tdm_failure *a, const struct tdm_failure *b)
 {
-	return a->type == b->type && a->kind == b->kind && a->is_dataflow == b->is_dataflow &&
+	return a->type == b->type && a->words == b->words && a->kind == b->kind && a->is_dataflow == b->is_dataflow &&
 	       memcmp(a->figures, b->figures, sizeof a->figures) == 0 && a->has_range == b->has_range &&
 	       a->range_count == b->range_count &&
 	       (!a->has_range || memcmp(&a->range, &b->range, sizeof a->range) == 0) && tdm_str_eq(a->name, b->name);

@@ -374,16 +374,27 @@ static const char *const failures[TDM_FAILURE_COUNT] = {
 	[TDM_FAILURE_TRACE_REGION] = "the trace needs {asked_bytes}|, the region has {limit}",
 	[TDM_FAILURE_TRACE_OVERLAP] = "at address {#address}| with {name}",
 	[TDM_FAILURE_WORKER_L1] = "{asked_bytes}|, at most {limit}",
-	[TDM_FAILURE_SEGMENT] = "{asked_bytes}| at {#address}|, the region has {limit}|: {name}",
+	[TDM_FAILURE_SEGMENT] =
+		"{asked_bytes}| at {#address}|, the region has {limit}|too large by {excess_bytes}|: {name}",
 	[TDM_FAILURE_CB_RESIZE] = "{asked_bytes}|, at most {limit}",
 	[TDM_FAILURE_UNSAFE_TRACE] = "what is allocated now may be overwritten when the trace runs",
+	[TDM_FAILURE_L1_CAPACITY] = "{asked_bytes}|, at most {limit}",
+	[TDM_FAILURE_STACK] = "{asked_bytes} used| of {limit}| on cores {core_range}|: {name}",
+	[TDM_FAILURE_CB_OVERFLOW] = "",
 	[TDM_FAILURE_OTHER] = "",
 };
 
 static void failure_text(const struct words *w)
 {
 	tdm_buf_printf(w->out, "%s: ", tdm_finding_title(w->finding));
+	size_t head = w->out->len;
 	put_pieces(w, failures[w->finding->code]);
+	const char *text =
+		w->finding->code == TDM_FAILURE_OTHER ? tdm_finding_word(w->view->findings, w->finding, "text") : NULL;
+	if (text != NULL) /* whole: nobody else has understood it */
+		tdm_cell_put(w->out, tdm_str_of(text), 0, true);
+	if (w->out->len == head && head >= 2) /* it has no figures */
+		w->out->len -= 2;
 }
 
 /* Replays. */

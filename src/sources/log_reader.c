@@ -101,6 +101,27 @@ static bool find_failures(struct tdm_log_reader *r, struct tdm_log_prefix *p, co
 	return r->found.count != 0;
 }
 
+/* Whether the line above is the runtime's "info:", which announces the text of an exception. */
+static bool follows_info(struct tdm_str before)
+{
+	static const char word[] = "info:";
+	struct tdm_str above = before;
+	size_t len = sizeof word - 1;
+	while (above.len != 0 && strchr("\r\n \t", above.ptr[above.len - 1]) != NULL)
+		above.len--;
+	return above.len >= len && memcmp(above.ptr + above.len - len, word, len) == 0;
+}
+
+/* A text about insufficient memory in words that no sentence has: it is a failure like any other. */
+static bool find_other(struct tdm_log_reader *r, const struct tdm_log_prefix *p, const struct tdm_log_line *line)
+{
+	struct tdm_failure failure;
+	bool is_sure = p->is_logger ? p->level >= TDM_LOG_LEVEL_ERROR : follows_info(line->before);
+	enum tdm_error_weight weight = is_sure ? TDM_ERROR_SURE : p->is_logger ? TDM_ERROR_NOT : TDM_ERROR_OPEN;
+	return tdm_error_text_other(p->message, weight, &failure) &&
+	       add_failure(r, &failure, p->rank, line->number, p->is_logger);
+}
+
 /* Sets the fields that all records of a line share. */
 static void complete_records(struct tdm_log_reader *r, const struct tdm_log_prefix *p, const struct tdm_log_line *line)
 {
@@ -137,7 +158,7 @@ static void parse_line(struct tdm_log_reader *r, const struct tdm_log_line *line
 	if (r->dump.inside)
 		tdm_log_dump_line(&r->dump, prefix.message, &r->found);
 	if (r->found.count == 0 && !find_failures(r, &prefix, line) && !tdm_log_runtime_parse(&prefix, &r->found) &&
-		!tdm_log_server_parse(&prefix, &r->found))
+		!tdm_log_server_parse(&prefix, &r->found) && !find_other(r, &prefix, line))
 		tdm_log_workload_parse(&prefix, &r->found);
 	if (text.len != 0 && memmem(text.ptr, text.len, dump_title, sizeof dump_title - 1) != NULL)
 		tdm_log_dump_begin(&r->dump);

@@ -260,6 +260,38 @@ Only the errors; no more rows than wanted.
                                  fit an empty bank
   ... and 2 more
 
+A text about memory in unknown words is an error like the others, whole and once; the sentence of a neighbour is known.
+
+  $ cat > words.log <<'.'
+  > 2026-11-15 07:36:20.274 | critical |          Always | TT_FATAL: ttnn.concat: the output of 4 tensors exceeds L1 capacity by far, and nobody has listed these words (assert.hpp:104)
+  > RuntimeError: TT_FATAL @ concat.cpp:12: false
+  > info:
+  > ttnn.concat: the output of 4 tensors exceeds L1 capacity by far, and nobody has listed these words
+  > Out of Memory: the moon is full
+  > error: required L1 memory usage 2000 exceeds memory capacity 1000
+  > Not enough space to allocate 64 B L1 buffer across 2 banks,
+  > where each bank needs to store 32 B
+  > 2026-11-15 07:36:21.000 | info     |          Always | a cache exceeds the memory of a year (a.cpp:1)
+  > .
+  $ tidemark log -e words.log
+  Log            words.log: 9 lines, 628 B, 07:36:20.274 to 07:36:20.274
+                 stock log of the runtime; 5 records about memory
+  
+  Errors: 4 (repeated lines count once)
+  time              line  lines  what
+  07:36:20.274         1      2  about memory, in words that are not known: ttnn.concat: the output of
+                                 4 tensors exceeds L1 capacity by far, and nobody has listed these
+                                 words
+  07:36:20.274         5      1  about memory, in words that are not known: Out of Memory: the moon is
+                                 full
+  07:36:20.274         6      1  an operation needs more L1 than there is: 1.95 KiB, at most 1000 B
+  07:36:20.274         7      1  out of memory: 64 B of l1, 32 B in each of 2 banks
+  $ tidemark log --json words.log | /usr/bin/python3 -c '
+  > import json, sys
+  > log = json.load(sys.stdin)["log"]
+  > print(log["failure_count"], [f["text"] for f in log["failures"] if f["sort"] == "other"])'
+  4 ['ttnn.concat: the output of 4 tensors exceeds L1 capacity by far, and nobody has listed these words', 'Out of Memory: the moon is full']
+
 Several files are merged by time: the later file stands first on the command line.
 
   $ grep 07:36:20.27 demo.log > late.log
