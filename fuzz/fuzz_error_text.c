@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			f.text.ptr + f.text.len <= text.ptr + size);
 		tdm_buf_init(&words);
 		tdm_failure_text(&f, &words);
-		check(words.len > f.text.len && !words.failed);
+		check(words.len != 0 && !words.failed);
 		tdm_buf_done(&words);
 	}
 	return 0;

@@ -20,6 +20,13 @@ const char *const tdm_failure_keys[] = {
 #undef X
 };
 
+void tdm_failure_init(struct tdm_failure *f, enum tdm_failure_type type, struct tdm_str text)
+{
+	*f = (struct tdm_failure){ .type = (uint8_t)type, .kind = TDM_KIND_COUNT, .text = text };
+	for (size_t i = 0; i < TDM_FAILURE_FIGURE_COUNT; i++)
+		f->figures[i] = TDM_BYTES_UNKNOWN;
+}
+
 const char *tdm_failure_name(enum tdm_failure_type type)
 {
 	return (unsigned)type < TDM_FAILURE_COUNT ? types[type].name : "unknown";

@@ -1,6 +1,6 @@
 /*
- * The runtime's messages about insufficient memory, as a record: which sentence it was, and its figures. A figure that
- * the sentence does not have, or that does not fit 64 bits, is unknown.
+ * Messages about insufficient memory or wrong results, as a record: which sentence it was, and its figures. A figure
+ * that the sentence does not have, or that does not fit 64 bits, is unknown.
  */
 #ifndef TDM_EVENT_FAILURE_H
 #define TDM_EVENT_FAILURE_H
@@ -31,6 +31,7 @@
 	X(L1_CAPACITY, "l1_capacity", "an operation needs more L1 than there is")               \
 	X(STACK, "stack_overflow", "stack overflow in a kernel")                                \
 	X(CB_OVERFLOW, "cb_overflow", "a transfer beyond the end of a circular buffer")         \
+	X(MISMATCH, "mismatch", "wrong results")                                                \
 	X(OTHER, "other", "about memory, in words that are not known")
 
 enum tdm_failure_type {
@@ -58,6 +59,7 @@ enum tdm_failure_type {
 	X(region_end, 'e', "region_end") /* where the static buffers end */                       \
 	X(limit, 'm', "limit")           /* the size or address that must not be exceeded */      \
 	X(excess, 'x', "excess_bytes")   /* above what fits, where only that is known */          \
+	X(wrong, 'w', "wrong_values")    /* that a program compared with what it expected */      \
 	X(program, 'g', "program")
 
 #define X(member, letter, key) +1
@@ -87,6 +89,9 @@ struct tdm_failure {
 
 extern const char tdm_failure_letters[TDM_FAILURE_FIGURE_COUNT];
 extern const char *const tdm_failure_keys[TDM_FAILURE_FIGURE_COUNT];
+
+/* All figures unknown. */
+void tdm_failure_init(struct tdm_failure *failure, enum tdm_failure_type type, struct tdm_str text);
 
 const char *tdm_failure_name(enum tdm_failure_type type);
 const char *tdm_failure_title(enum tdm_failure_type type);

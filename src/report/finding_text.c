@@ -381,6 +381,7 @@ static const char *const failures[TDM_FAILURE_COUNT] = {
 	[TDM_FAILURE_L1_CAPACITY] = "{asked_bytes}|, at most {limit}",
 	[TDM_FAILURE_STACK] = "{asked_bytes} used| of {limit}| on cores {core_range}|: {name}",
 	[TDM_FAILURE_CB_OVERFLOW] = "",
+	[TDM_FAILURE_MISMATCH] = "{,wrong_values} values are not the expected ones",
 	[TDM_FAILURE_OTHER] = "",
 };
 
@@ -389,9 +390,9 @@ static void failure_text(const struct words *w)
 	tdm_buf_printf(w->out, "%s: ", tdm_finding_title(w->finding));
 	size_t head = w->out->len;
 	put_pieces(w, failures[w->finding->code]);
-	const char *text =
-		w->finding->code == TDM_FAILURE_OTHER ? tdm_finding_word(w->view->findings, w->finding, "text") : NULL;
-	if (text != NULL) /* whole: nobody else has understood it */
+	bool is_plain = w->finding->code == TDM_FAILURE_OTHER || w->finding->code == TDM_FAILURE_MISMATCH;
+	const char *text = is_plain ? tdm_finding_word(w->view->findings, w->finding, "text") : NULL;
+	if (text != NULL && w->out->len == head) /* whole: there is no better description */
 		tdm_cell_put(w->out, tdm_str_of(text), 0, true);
 	if (w->out->len == head && head >= 2) /* it has no figures */
 		w->out->len -= 2;

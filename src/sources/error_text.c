@@ -84,13 +84,6 @@ static bool says_one_of(struct tdm_str text, const char *const *words)
 	return false;
 }
 
-static void make_failure(struct tdm_failure *f, enum tdm_failure_type type, struct tdm_str text)
-{
-	*f = (struct tdm_failure){ .type = (uint8_t)type, .kind = TDM_KIND_COUNT, .text = text };
-	for (size_t i = 0; i < TDM_FAILURE_FIGURE_COUNT; i++)
-		f->figures[i] = TDM_BYTES_UNKNOWN;
-}
-
 /* A text in unknown words is kept as it is, to the end of its line; blanks at its ends do not make it another one. */
 static void make_other(struct tdm_failure *f, struct tdm_str text)
 {
@@ -101,7 +94,7 @@ static void make_other(struct tdm_failure *f, struct tdm_str text)
 	}
 	text.len = tdm_min(text.len, TDM_PATTERN_SPAN);
 	text = tdm_str_trim(text);
-	make_failure(f, TDM_FAILURE_OTHER, text);
+	tdm_failure_init(f, TDM_FAILURE_OTHER, text);
 	f->words = tdm_str_hash(text);
 }
 
@@ -120,7 +113,7 @@ static bool match_at(struct tdm_str text, size_t at, struct tdm_failure *f, size
 				make_other(f, rest);
 				return true;
 			}
-			make_failure(f, (enum tdm_failure_type)s->type, (struct tdm_str){ rest.ptr, skip + m.len });
+			tdm_failure_init(f, (enum tdm_failure_type)s->type, (struct tdm_str){ rest.ptr, skip + m.len });
 			for (size_t i = 0; i < m.count && s->fields[i] != '\0'; i++)
 				put_field(f, s->fields[i], m.fields[i]);
 			if (s->type == TDM_FAILURE_SEGMENT && *s->pattern != 'r') /* the linker names the region */

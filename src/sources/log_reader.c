@@ -146,6 +146,17 @@ static void complete_records(struct tdm_log_reader *r, const struct tdm_log_pref
 		r->last_time_ns = p->time_ns;
 }
 
+static void parse_workload(struct tdm_log_reader *r, const struct tdm_log_prefix *p, const struct tdm_log_line *line)
+{
+	tdm_log_workload_parse(p, &r->found);
+	for (size_t i = 0; i < r->found.count; i++) {
+		struct tdm_log_record *record = &r->found.records[i];
+		if (record->type == TDM_LOG_FAILURE)
+			record->is_repeat =
+				!tdm_failure_is_new(&r->recent, &record->failure, p->rank, line->number, false);
+	}
+}
+
 static void parse_line(struct tdm_log_reader *r, const struct tdm_log_line *line)
 {
 	static const char dump_title[] = "REMAINING ALLOCATED BUFFERS";
@@ -159,7 +170,7 @@ static void parse_line(struct tdm_log_reader *r, const struct tdm_log_line *line
 		tdm_log_dump_line(&r->dump, prefix.message, &r->found);
 	if (r->found.count == 0 && !find_failures(r, &prefix, line) && !tdm_log_runtime_parse(&prefix, &r->found) &&
 		!tdm_log_server_parse(&prefix, &r->found) && !find_other(r, &prefix, line))
-		tdm_log_workload_parse(&prefix, &r->found);
+		parse_workload(r, &prefix, line);
 	if (text.len != 0 && memmem(text.ptr, text.len, dump_title, sizeof dump_title - 1) != NULL)
 		tdm_log_dump_begin(&r->dump);
 	r->message = prefix.message;

@@ -437,20 +437,66 @@ static bool parse_workload(const struct tokens *t, struct tdm_log_found *found)
 	return r != NULL;
 }
 
-static bool parse_verification(struct tdm_str message, struct tdm_log_found *found)
+/* Results that are not the expected ones; `wrong`: how many values, or TDM_LOG_UNKNOWN. */
+static bool add_mismatch(struct tdm_str message, uint64_t wrong, struct tdm_log_found *found)
 {
-	static const char word[] = "verification:";
-	struct tdm_pattern_match m;
-	const char *at = memmem(message.ptr, message.len, word, sizeof word - 1);
-	if (at == NULL || !tdm_pattern_match("verification: %d / %d passed",
-				  (struct tdm_str){ at, (size_t)(message.ptr + message.len - at) }, &m))
-		return false;
-	struct tdm_log_record *r = tdm_log_found_add(found, TDM_LOG_VERIFICATION, TDM_LOG_BY_WORKLOAD);
+	struct tdm_log_record *r = tdm_log_found_add(found, TDM_LOG_FAILURE, TDM_LOG_BY_WORKLOAD);
 	if (r == NULL)
 		return false;
-	r->tiles = tdm_log_number(m.fields[0]);
-	r->count = tdm_log_number(m.fields[1]);
+	tdm_failure_init(&r->failure, TDM_FAILURE_MISMATCH, tdm_str_trim(message));
+	r->failure.wrong = wrong;
 	return true;
+}
+
+/* The first word that begins with `with`, in any case; TOKENS_MAX: none. */
+static size_t find_word(const struct tokens *t, const char *with)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (word_begins(t, i, with))
+			return i;
+	return TOKENS_MAX;
+}
+
+/* "verification: 14343 / 16384 passed"; "verification failed with 2041 failures". */
+static bool parse_verification(struct tdm_str message, const struct tokens *t, struct tdm_log_found *found)
+{
+	size_t at = find_word(t, "verification"), number = at + 2;
+	if (at == TOKENS_MAX)
+		return false;
+	if (sign_is(t, at + 1, ":") && is_number(t, number) && sign_is(t, number + 1, "/") &&
+		is_number(t, number + 2)) {
+		struct tdm_log_record *r = tdm_log_found_add(found, TDM_LOG_VERIFICATION, TDM_LOG_BY_WORKLOAD);
+		if (r == NULL)
+			return false;
+		r->tiles = tdm_log_number(t->at[number].text);
+		r->count = tdm_log_number(t->at[number + 2].text);
+		if (r->count != TDM_LOG_UNKNOWN && r->tiles < r->count)
+			add_mismatch(message, r->count - r->tiles, found);
+		return true;
+	}
+	if (find_word(t, "fail") == TOKENS_MAX)
+		return false;
+	uint64_t wrong = TDM_LOG_UNKNOWN;
+	for (size_t i = 1; i < t->count; i++)
+		if (is_number(t, i - 1) && (word_begins(t, i, "fail") || word_begins(t, i, "mismatch")))
+			wrong = tdm_log_number(t->at[i - 1].text);
+	return wrong != 0 && add_mismatch(message, wrong, found);
+}
+
+/* "Mismatch at index 5: expected 1, got 2". A mismatch of versions, shapes or the like is something else. */
+static bool parse_mismatch(struct tdm_str message, const struct tokens *t, struct tdm_log_found *found)
+{
+	static const char *const about[] = { "got", "golden", "actual", "index", "values", "value", "elements",
+		"element", "results", "result", NULL };
+	size_t at = find_word(t, "mismatch");
+	bool is_none = at != 0 && at != TOKENS_MAX && (word_is(t, at - 1, "no") || tdm_str_is(t->at[at - 1].text, "0"));
+	if (at == TOKENS_MAX || is_none ||
+		(sign_is(t, at + 1, ":=") && is_number(t, at + 2) && tdm_str_is(t->at[at + 2].text, "0")))
+		return false;
+	for (size_t i = 0; i < t->count; i++)
+		if (word_among(t, i, about))
+			return add_mismatch(message, TDM_LOG_UNKNOWN, found);
+	return false;
 }
 
 bool tdm_log_workload_parse(const struct tdm_log_prefix *prefix, struct tdm_log_found *found)
@@ -461,7 +507,8 @@ bool tdm_log_workload_parse(const struct tdm_log_prefix *prefix, struct tdm_log_
 	if (message.len == 0)
 		return false;
 	cut_tokens(message, &t);
-	if (!parse_cb(message, &t, found) && !parse_verification(message, found)) {
+	if (!parse_verification(message, &t, found) && !parse_mismatch(message, &t, found) &&
+		!parse_cb(message, &t, found)) {
 		parse_kernel(message, &t, found);
 		parse_workload(&t, found);
 	}

@@ -4,12 +4,13 @@ Profiling logs. Without a file there is a small one, and it is said that it is n
   $ tidemark log
   Sample         no file was given: this is a small log that comes with tidemark, not one of yours
   Log            built-in sample: 32 lines, 3.20 KiB, 12:00:00.230 to 12:00:00.500
-                 debug log of a program that prints its circular buffers or kernels; 29 records about memory
+                 debug log of a program that prints its circular buffers or kernels; 30 records about memory
   
-  Errors: 1 (repeated lines count once)
+  Errors: 2 (repeated lines count once)
   time              line  lines  what
   12:00:00.500        27      2  static buffers clash with L1 buffers: circular buffers of program 7
                                  on cores 0-0 to 7-7 end at 171200, the lowest L1 buffer is at 150000
+  12:00:00.500        32      1  wrong results: 2,041 values are not the expected ones
   
   Circular buffers (lines that allocate, reserve, push, wait, pop; fullest: tiles on one core)
                  tiles  size/core  cores  reserve     push     wait      pop fullest  stalls  longest
@@ -40,7 +41,7 @@ Profiling logs. Without a file there is a small one, and it is said that it is n
   memory   |█                                                  | at most 2 records
   CB       |█                           █▆▆▄                   | at most 4 records
   kernels  |                           █    █                  | at most 2 records
-  errors   |                                                  █| at most 1 record
+  errors   |                                                  █| at most 2 records
   dram     |███████████████████████████████████████████████████| at most 128 KiB
 
 A stock log: three failures, each of which stands in it twice; and what such a log cannot tell.
@@ -171,7 +172,8 @@ A program that prints its circular buffers, before and after its repair.
   B              fixed.log: 9 lines; debug log of a program that prints its circular buffers or kernels
   
                                               A              B          B - A
-  errors                                      0              0              =
+  errors                                      1              0             -1
+  wrong results                               1              0             -1
   A tiles                                    16             16              =
   B tiles                                    16             16              =
   CB0 tiles                                   4              4              =
@@ -197,9 +199,11 @@ A program that prints its circular buffers, before and after its repair.
   Log            [1] fixed.log: 9 lines, 479 B
                  debug log of a program that prints its circular buffers or kernels; 13 records about memory
   Log            [2] customer.log: 9 lines, 478 B
-                 debug log of a program that prints its circular buffers or kernels; 13 records about memory
+                 debug log of a program that prints its circular buffers or kernels; 14 records about memory
   
-  Errors: 0
+  Errors: 1 (repeated lines count once)
+  time              line  lines  what
+  -                    9      1  [2] wrong results: 2,041 values are not the expected ones
   
   Circular buffers (lines that allocate, reserve, push, wait, pop; fullest: tiles on one core)
                  tiles  size/core  cores  reserve     push     wait      pop fullest  stalls  longest
@@ -291,6 +295,24 @@ A text about memory in unknown words is an error like the others, whole and once
   > log = json.load(sys.stdin)["log"]
   > print(log["failure_count"], [f["text"] for f in log["failures"] if f["sort"] == "other"])'
   4 ['ttnn.concat: the output of 4 tensors exceeds L1 capacity by far, and nobody has listed these words', 'Out of Memory: the moon is full']
+
+Results that are wrong are errors, too: the lines about single values are one, the sum at the end is another.
+
+  $ tidemark log -e - <<'.'
+  > Mismatch at index 12: expected 3, got 0
+  > Mismatch at index 13: expected 4, got 0
+  > Distributed elementwise add verification: 14343 / 16384 passed
+  > Distributed elementwise add verification failed with 2041 failures
+  > SHM version mismatch for asic_id=0x1 (found v2, expected v3)
+  > no mismatch of values, 0 mismatches; verification: 7 / 7 passed
+  > .
+  Log            standard input: 6 lines, 335 B
+                 debug log of a program that prints its circular buffers or kernels; 6 records about memory
+  
+  Errors: 2 (repeated lines count once)
+  time              line  lines  what
+  -                    1      2  wrong results: Mismatch at index 12: expected 3, got 0
+  -                    3      2  wrong results: 2,041 values are not the expected ones
 
 Several files are merged by time: the later file stands first on the command line.
 
