@@ -50,6 +50,9 @@ int tdm_log_profile_add_file(struct tdm_log_profile *p, const char *name)
 		.b_tiles = TDM_LOG_UNKNOWN,
 		.shard_tiles = TDM_LOG_UNKNOWN,
 		.devices = TDM_LOG_UNKNOWN,
+		.cores = TDM_LOG_UNKNOWN,
+		.cb_bytes = TDM_LOG_UNKNOWN,
+		.cb_limit = TDM_LOG_UNKNOWN,
 		.passed = TDM_LOG_UNKNOWN,
 		.verified = TDM_LOG_UNKNOWN,
 	};
@@ -204,6 +207,8 @@ static int add_cb(struct tdm_log_profile *p, const struct tdm_log_record *r)
 		return 0;
 	}
 	cb->allocs++;
+	set_known(&p->files[r->file].cb_bytes, r->all_bytes);
+	set_known(&p->files[r->file].cb_limit, r->limit);
 	set_known(&cb->tiles, r->tiles);
 	set_known(&cb->bytes, r->bytes);
 	set_known(&cb->cores, r->cores);
@@ -560,6 +565,7 @@ static int add_by_type(struct tdm_log_profile *p, const struct tdm_log_record *r
 		set_known(&file->b_tiles, r->b_tiles);
 		set_known(&file->shard_tiles, r->shard_tiles);
 		set_known(&file->devices, r->devices);
+		set_known(&file->cores, r->cores);
 		return 0;
 	case TDM_LOG_VERIFICATION:
 		set_known(&file->passed, r->tiles);

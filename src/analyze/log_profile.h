@@ -34,6 +34,8 @@ struct tdm_log_file {
 	uint64_t failures, warnings;
 	uint64_t amount_lines;                           /* that give the size of a buffer */
 	uint64_t a_tiles, b_tiles, shard_tiles, devices; /* TDM_LOG_UNKNOWN */
+	uint64_t cores;                                  /* of the grid that it names; TDM_LOG_UNKNOWN */
+	uint64_t cb_bytes, cb_limit;                     /* of all circular buffers of a core, if it sums them up */
 	uint64_t passed, verified;                       /* values; TDM_LOG_UNKNOWN */
 	struct tdm_log_geometry geometry;
 	bool has_geometry;

@@ -102,7 +102,9 @@ struct tdm_log_record {
 	uint64_t count;       /* of references, buffers or banks; of a verification: all values */
 	uint64_t id;          /* of the buffer */
 	uint64_t duration_ns; /* of the operation or kernel; of a reserve or wait: time spent waiting */
-	uint64_t cores;
+	uint64_t cores;       /* of the circular buffer or kernel; of a workload: of its grid */
+	uint64_t all_bytes;   /* of all circular buffers of a core, if the line sums them up */
+	uint64_t limit;       /* that the program has set itself for them */
 	uint64_t a_tiles, b_tiles, shard_tiles, devices; /* of the workload */
 	struct tdm_core_range range;
 	struct tdm_str name; /* of the operation, kernel, file; may be empty */

@@ -468,7 +468,10 @@ static void pressure_text(const struct words *w)
 		put(w, "; as many B tiles as A tiles were assumed");
 	tdm_cell_trim(w->out);
 	put(w, "\n");
-	put_pieces(w, "circular buffers {cb_bytes_per_core} in each core\n");
+	put_pieces(w, "circular buffers {cb_bytes_per_core} in each core|, of {cb_limit_bytes} that the program allows "
+		      "itself");
+	if (number(w, "cb_bytes_per_core") != TDM_BYTES_UNKNOWN)
+		put(w, "\n");
 	if (is_score)
 		tdm_buf_printf(w->out, "%-16s %s\n", "thrashing risk", band != NULL ? band : "unknown");
 }

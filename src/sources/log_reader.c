@@ -151,6 +151,10 @@ static void parse_workload(struct tdm_log_reader *r, const struct tdm_log_prefix
 	tdm_log_workload_parse(p, &r->found);
 	for (size_t i = 0; i < r->found.count; i++) {
 		struct tdm_log_record *record = &r->found.records[i];
+		if (record->type == TDM_LOG_TILES && record->cores != TDM_LOG_UNKNOWN)
+			r->grid_cores = record->cores;
+		else if (record->type == TDM_LOG_CB_ALLOC && record->cores == TDM_LOG_UNKNOWN && r->grid_cores != 0)
+			record->cores = r->grid_cores;
 		if (record->type == TDM_LOG_FAILURE)
 			record->is_repeat =
 				!tdm_failure_is_new(&r->recent, &record->failure, p->rank, line->number, false);
@@ -184,7 +188,7 @@ void tdm_log_reader_restart(struct tdm_log_reader *r, struct tdm_input *input)
 	r->found.count = r->given = 0;
 	r->recent = (struct tdm_failure_recent){ .next = 0 };
 	r->dump = (struct tdm_log_dump){ .inside = false };
-	r->last_time_ns = 0;
+	r->last_time_ns = r->grid_cores = 0;
 }
 
 /* Says what is wrong with the current line. */

@@ -421,6 +421,7 @@ static const struct marker markers[] = {
 	{ "num_tiles=", 1, 5, false, false },
 	{ "erification", 0, 5, true, false },
 	{ "ismatch", 0, 5, true, false },
+	{ "grid", 0, 4, true, false },
 	{ "rogram size (", 4, 6, false, false },
 	{ "partition params:", 13, 6, false, false },
 	{ "[KERNEL_", 2, 6, false, false },

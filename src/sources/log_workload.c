@@ -35,6 +35,7 @@ struct cb_ref {
 
 struct figures {
 	uint64_t tiles, bytes, cores, duration_ns, total_tiles;
+	uint64_t limit; /* "(48KB/120KB)": the second */
 };
 
 static bool is_word(char c)
@@ -212,6 +213,8 @@ static void take_figure(const struct tokens *t, size_t i, struct figures *f)
 	} else if (bytes != TDM_BYTES_UNKNOWN) {
 		if (f->bytes == TDM_BYTES_UNKNOWN) /* "(48KB/120KB)": the first is the amount taken */
 			f->bytes = bytes;
+		else if (i != 0 && sign_is(t, i - 1, "/"))
+			f->limit = bytes;
 	} else if (word_among(t, i + 1, core_words) || word_among(t, key, core_words)) {
 		f->cores = tdm_log_number(number);
 	} else if (word_among(t, key, size_words)) {
@@ -219,12 +222,42 @@ static void take_figure(const struct tokens *t, size_t i, struct figures *f)
 	}
 }
 
+/* The second number of a grid whose first one is at i: "8x8", "8 x 8", "(8, 8)"; empty: it is no grid. */
+static struct tdm_str grid_rows(const struct tokens *t, size_t i)
+{
+	struct tdm_str none = { "", 0 }, word = i + 1 < t->count ? t->at[i + 1].text : none;
+	bool is_pair = i != 0 && sign_is(t, i - 1, "(") && sign_is(t, i + 1, ",") && sign_is(t, i + 3, ")");
+	if ((is_pair || word_is(t, i + 1, "x")) && is_number(t, i + 2))
+		return t->at[i + 2].text;
+	return word_begins(t, i + 1, "x") ? (struct tdm_str){ word.ptr + 1, word.len - 1 } : none;
+}
+
+/* The cores of a grid that the message names, "core grid: 8x8"; TDM_LOG_UNKNOWN: none. */
+static uint64_t grid_cores(const struct tokens *t)
+{
+	enum { SIDE_MAX = 255 };
+	bool is_named = false;
+	for (size_t i = 0; i < t->count && !is_named; i++)
+		is_named = t->at[i].type == WORD &&
+			   (word_begins(t, i, "core") || word_is(t, i, "grid") || word_is(t, i, "compute_grid"));
+	for (size_t i = 0; is_named && i < t->count; i++) {
+		uint64_t columns, rows;
+		if (is_number(t, i) && tdm_str_parse_u64(t->at[i].text, &columns) == 0 && columns <= SIDE_MAX &&
+			tdm_str_parse_u64(grid_rows(t, i), &rows) == 0 && rows <= SIDE_MAX && columns * rows != 0)
+			return columns * rows;
+	}
+	return TDM_LOG_UNKNOWN;
+}
+
 static struct figures find_figures(const struct tokens *t)
 {
-	struct figures f = { TDM_LOG_UNKNOWN, TDM_BYTES_UNKNOWN, TDM_LOG_UNKNOWN, TDM_LOG_UNKNOWN, TDM_LOG_UNKNOWN };
+	struct figures f = { TDM_LOG_UNKNOWN, TDM_BYTES_UNKNOWN, TDM_LOG_UNKNOWN, TDM_LOG_UNKNOWN, TDM_LOG_UNKNOWN,
+		TDM_LOG_UNKNOWN };
 	for (size_t i = 0; i < t->count; i++)
 		if (is_number(t, i))
 			take_figure(t, i, &f);
+	if (f.cores == TDM_LOG_UNKNOWN)
+		f.cores = grid_cores(t);
 	return f;
 }
 
@@ -285,6 +318,8 @@ static void take_list(struct tdm_str message, const struct tokens *t, const stru
 		r->cb = refs[first].cb;
 		r->tiles = refs[i].figure;
 		r->cores = f->cores;
+		r->all_bytes = f->bytes;
+		r->limit = f->limit;
 		if (first != i)
 			r->name = (struct tdm_str){ from.ptr, (size_t)(to.ptr + to.len - from.ptr) };
 		if (tile_bytes != TDM_BYTES_UNKNOWN && __builtin_mul_overflow(tile_bytes, r->tiles, &r->bytes))
@@ -417,7 +452,8 @@ static uint64_t first_known(uint64_t a, uint64_t b)
 	return a != TDM_LOG_UNKNOWN ? a : b;
 }
 
-static bool parse_workload(const struct tokens *t, struct tdm_log_found *found)
+/* `is_logger`: the runtime names grids, too, but not that of the program. */
+static bool parse_workload(const struct tokens *t, bool is_logger, struct tdm_log_found *found)
 {
 	struct tdm_log_record said;
 	uint64_t a_all, b_all;
@@ -428,8 +464,9 @@ static bool parse_workload(const struct tokens *t, struct tdm_log_found *found)
 	said.shard_tiles = first_known(value_of(t, "tiles_per_shard"), a);
 	said.devices = value_of(t, "mesh_devices");
 	said.tiles = value_of(t, "n_tiles");
+	said.cores = !is_logger ? grid_cores(t) : TDM_LOG_UNKNOWN;
 	if (said.a_tiles == TDM_LOG_UNKNOWN && said.b_tiles == TDM_LOG_UNKNOWN && said.shard_tiles == TDM_LOG_UNKNOWN &&
-		said.tiles == TDM_LOG_UNKNOWN)
+		said.tiles == TDM_LOG_UNKNOWN && said.cores == TDM_LOG_UNKNOWN)
 		return false;
 	struct tdm_log_record *r = tdm_log_found_add(found, TDM_LOG_TILES, TDM_LOG_BY_WORKLOAD);
 	if (r != NULL)
@@ -510,7 +547,7 @@ bool tdm_log_workload_parse(const struct tdm_log_prefix *prefix, struct tdm_log_
 	if (!parse_verification(message, &t, found) && !parse_mismatch(message, &t, found) &&
 		!parse_cb(message, &t, found)) {
 		parse_kernel(message, &t, found);
-		parse_workload(&t, found);
+		parse_workload(&t, prefix->is_logger, found);
 	}
 	return found->count != before;
 }

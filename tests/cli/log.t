@@ -221,7 +221,7 @@ A program that prints its circular buffers, before and after its repair.
   CB utilization     6.2 %  HIGH     observed: the fullest moment of each
   stalls             0.0 %           observed: reserves and waits that had to wait
   share of L1      unknown           needs sizes in bytes and the runtime's debug lines about L1
-  circular buffers 112 KiB in each core
+  circular buffers 112 KiB in each core, of 64 KiB that the program allows itself
   pressure score       0    LOW      heuristic: the largest of miss rate, stalls and share of L1
   thrashing risk   LOW
   verification     16384 of 16384 values passed (100.0 %)
@@ -313,6 +313,33 @@ Results that are wrong are errors, too: the lines about single values are one, t
   time              line  lines  what
   -                    1      2  wrong results: Mismatch at index 12: expected 3, got 0
   -                    3      2  wrong results: 2,041 values are not the expected ones
+
+A program on several cores names its grid and sums up its circular buffers, against a limit of its own.
+
+  $ cat > grid.log <<'.'
+  > INFO: Using core grid 8x7
+  > DEBUG: num_tiles=16, mesh_devices=2, tiles_per_shard=8
+  >   CB allocation per core: CB0=5, CB1=4 tiles (116KB/120KB)
+  > .
+  $ tidemark log grid.log | sed -n '/^Circular/,/^thrashing/p'
+  Circular buffers (lines that allocate, reserve, push, wait, pop; fullest: tiles on one core)
+                 tiles  size/core  cores  reserve     push     wait      pop fullest  stalls  longest
+  CB0                5          -     56        0        0        0        0       -       -        -
+  CB1                4          -     56        0        0        0        0       -       -        -
+  
+  Pressure
+  CB1 miss rate     75.0 %  MEDIUM   from sizes, not observed; as many B tiles as A tiles were assumed
+  CB utilization   unknown           needs lines that push, and sizes in tiles
+  stalls           unknown           needs reserves or waits that say how long they waited
+  share of L1      unknown           needs sizes in bytes and the runtime's debug lines about L1
+  circular buffers 116 KiB in each core, of 120 KiB that the program allows itself
+  pressure score      75    HIGH     heuristic: the largest of miss rate, stalls and share of L1
+  thrashing risk   HIGH
+  $ tidemark log --json grid.log | /usr/bin/python3 -c '
+  > import json, sys
+  > file = json.load(sys.stdin)["log"]["files"][0]
+  > print(file["workload"]["cores"], file["pressure"]["cb_bytes_per_core"], file["pressure"]["cb_limit_bytes"])'
+  56 118784 122880
 
 Several files are merged by time: the later file stands first on the command line.
 
