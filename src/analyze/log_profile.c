@@ -32,6 +32,7 @@ void tdm_log_profile_done(struct tdm_log_profile *p)
 		&p->programs, &p->failures, &p->moments };
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		free(tables[i]->rows);
+	free(p->files);
 	tdm_findings_done(&p->found);
 	tdm_map_done(&p->keys);
 	tdm_map_done(&p->fills);
@@ -42,8 +43,8 @@ void tdm_log_profile_done(struct tdm_log_profile *p)
 
 int tdm_log_profile_add_file(struct tdm_log_profile *p, const char *name)
 {
-	if (p->file_count == TDM_LOG_FILES_MAX)
-		return -ENOSPC;
+	if (tdm_reserve(&p->files, &p->file_cap, p->file_count + 1, sizeof *p->files) != 0)
+		return -ENOMEM;
 	p->files[p->file_count] = (struct tdm_log_file){
 		.name = name,
 		.a_tiles = TDM_LOG_UNKNOWN,

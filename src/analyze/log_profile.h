@@ -15,10 +15,7 @@
 #include "base/map.h"
 #include "event/log_record.h"
 
-enum {
-	TDM_LOG_FILES_MAX = 64,
-	TDM_LOG_NAME_CAP = 96,
-};
+enum { TDM_LOG_NAME_CAP = 96 };
 
 /* One of the files. */
 struct tdm_log_file {
@@ -114,8 +111,8 @@ struct tdm_log_table {
 };
 
 struct tdm_log_profile {
-	struct tdm_log_file files[TDM_LOG_FILES_MAX];
-	size_t file_count;
+	struct tdm_log_file *files;
+	size_t file_count, file_cap;
 	struct tdm_log_table cbs, kernels, ops, amounts, states, remaining, programs, failures;
 	struct tdm_log_table moments; /* the operation or moment that memory states belong to, by file and rank */
 	struct tdm_findings found;    /* the failures; evidence: file, line, time, rank, number of lines about it */
@@ -137,7 +134,7 @@ void tdm_log_profile_done(struct tdm_log_profile *profile);
 /* Adds the counts that are known once a file has been read completely. */
 void tdm_log_profile_end_file(struct tdm_log_profile *profile, size_t file, const struct tdm_log_counts *counts);
 
-/* The file's number, or -ENOSPC. */
+/* The file's number, or -ENOMEM. */
 int tdm_log_profile_add_file(struct tdm_log_profile *profile, const char *name);
 
 /* `record->file` says which. 0 or -ENOMEM. */

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 enum {
 	LIMIT_DEFAULT = 20,
@@ -22,7 +23,6 @@ struct input {
 	struct tdm_input *input;
 	struct tdm_log_reader reader;
 	uint32_t file; /* number in the profile */
-	bool has_next;
 	struct tdm_log_record next;
 };
 
@@ -32,6 +32,7 @@ struct logs {
 	uint64_t limit; /* rows of a table */
 	struct tdm_log_report report;
 	struct input *inputs;
+	uint64_t *next_ns; /* for each input the time of its next record, TDM_LOG_UNKNOWN at its end */
 	size_t input_count;
 	struct tdm_progress progress;
 	uint64_t warnings;
@@ -52,14 +53,15 @@ static void warn(struct logs *l, const struct tdm_diag *diag)
 static void advance(struct logs *l, struct input *in, const char *name)
 {
 	struct tdm_diag diag = { .file = name };
-	in->has_next = false;
+	uint64_t *next_ns = &l->next_ns[in - l->inputs];
+	*next_ns = TDM_LOG_UNKNOWN;
 	for (;;) {
 		int got = tdm_log_reader_next(&in->reader, &in->next, &diag);
 		if (got == 0)
 			return;
 		in->next.file = in->file;
 		if (got > 0) {
-			in->has_next = true;
+			*next_ns = in->next.time_ns;
 			return;
 		}
 		warn(l, &diag);
@@ -83,14 +85,16 @@ static int add_input(struct logs *l, struct tdm_log_profile *p, struct tdm_input
 {
 	struct input *in = &l->inputs[l->input_count];
 	int err = tdm_log_reader_open(&in->reader, input);
-	if (err != 0) {
+	int file = err != 0 ? err : tdm_log_profile_add_file(p, tdm_input_name(input));
+	if (file < 0) {
+		tdm_log_reader_done(&in->reader);
 		tdm_input_close(input);
-		return err;
+		return file;
 	}
 	in->input = input;
 	tdm_input_progress(input, &l->progress);
 	tdm_log_reader_sample(&in->reader);
-	in->file = (uint32_t)tdm_log_profile_add_file(p, tdm_input_name(input));
+	in->file = (uint32_t)file;
 	l->input_count++;
 	return 0;
 }
@@ -123,20 +127,20 @@ static void close_inputs(struct logs *l)
 		tdm_input_close(l->inputs[i].input);
 	}
 	free(l->inputs);
+	free(l->next_ns);
 	l->inputs = NULL;
+	l->next_ns = NULL;
 	l->input_count = 0;
 }
 
 /* The file with the earliest next record. Records without a time come first: they need not wait. */
 static struct input *earliest(struct logs *l)
 {
-	struct input *best = NULL;
-	for (size_t i = 0; i < l->input_count; i++) {
-		struct input *in = &l->inputs[i];
-		if (in->has_next && (best == NULL || in->next.time_ns < best->next.time_ns))
-			best = in;
-	}
-	return best;
+	size_t best = 0;
+	for (size_t i = 1; i < l->input_count; i++)
+		if (l->next_ns[i] < l->next_ns[best])
+			best = i;
+	return l->input_count != 0 && l->next_ns[best] != TDM_LOG_UNKNOWN ? &l->inputs[best] : NULL;
 }
 
 /* Reads everything into the profile, merged by time. */
@@ -160,7 +164,8 @@ static int profile(struct logs *l, char **paths, size_t count, struct tdm_log_pr
 {
 	int err = tdm_log_profile_init(p);
 	l->inputs = calloc(count + 1, sizeof *l->inputs);
-	if (err != 0 || l->inputs == NULL)
+	l->next_ns = calloc(count + 1, sizeof *l->next_ns);
+	if (err != 0 || l->inputs == NULL || l->next_ns == NULL)
 		return tdm_cmd_error(l->cmd, "out of memory");
 	tdm_progress_begin(&l->progress, "reading logs", 0);
 	if (count == 0) {
@@ -220,6 +225,17 @@ static int run(struct logs *l, char **paths, size_t count)
 	return code;
 }
 
+/* All files are open at once. The usual limit on that is low, so it is raised as far as a user may. */
+static void raise_limit(size_t count)
+{
+	enum { USUAL = 64 };
+	struct rlimit limit;
+	if (count < USUAL || getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit); /* if it fails, a file that cannot be opened is named */
+}
+
 static int cmd_log_run(struct tdm_args *args)
 {
 	struct logs l = { .cmd = args->cmd, .limit = LIMIT_DEFAULT };
@@ -233,8 +249,7 @@ static int cmd_log_run(struct tdm_args *args)
 		return tdm_cmd_usage_error(args->cmd, "--follow takes one file");
 	if (l.compare && count != 2)
 		return tdm_cmd_usage_error(args->cmd, "--compare takes two files, the old and the new");
-	if (count > TDM_LOG_FILES_MAX)
-		return tdm_cmd_usage_error(args->cmd, "at most %d files at once", TDM_LOG_FILES_MAX);
+	raise_limit(count);
 	if (l.follow) {
 		struct tdm_log_follow follow = { args->positional[0], l.json, l.report.errors_only };
 		return tdm_log_follow_run(args->cmd, &follow);

@@ -76,7 +76,8 @@ static int show_log(const struct tdm_info_request *request, struct tdm_log_profi
 		.limit = request->limit, .utf8 = request->term.utf8, .width = request->term.width
 	};
 	struct tdm_info_reading r = { .request = request, .take = take_log, .to = profile };
-	tdm_log_profile_add_file(profile, tdm_input_name(request->input));
+	if (tdm_log_profile_add_file(profile, tdm_input_name(request->input)) < 0)
+		return tdm_info_refuse(request, "out of memory");
 	tdm_info_read(&r);
 	if (r.err == 0 && profile->files[0].records == 0 && profile->files[0].logger_lines == 0)
 		return tdm_info_refuse(request, why_nothing(request->input));

@@ -404,6 +404,12 @@ Two lines of more than two gigabytes.
                  debug log of a program that prints its circular buffers or kernels; 2 records about memory
                  2 lines too long: only the beginning was looked at
 
+A hundred files, with a low limit on open files.
+
+  $ for i in $(seq 100); do echo "Worker L1 size $i is larger than max size 5" > many$i.log; done
+  $ (ulimit -Sn 70; tidemark log --json many*.log) | grep -e failure_count -e '"failures": 0'
+      "failure_count": 100,
+
 A file that cannot be read does not keep the others from being read.
 
   $ tidemark log -e missing.log early.log .
