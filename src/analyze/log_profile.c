@@ -1,3 +1,4 @@
+/* Long: all tables of the profile are filled here, record by record, from one switch. */
 #include "analyze/log_profile.h"
 #include "analyze/failure_finding.h"
 #include "base/reserve.h"
@@ -191,18 +192,36 @@ static void add_cb_event(struct tdm_log_profile *p, const struct tdm_log_record 
 	}
 }
 
-static int add_cb(struct tdm_log_profile *p, const struct tdm_log_record *r)
+static struct tdm_log_cb *cb_of(struct tdm_log_profile *p, const struct tdm_log_record *r, int *err)
 {
 	bool is_new;
-	int err;
-	struct tdm_log_cb *cb = row_of(p, &p->cbs, key_of(KEY_CB, r, r->cb, 0), sizeof *cb, &is_new, &err);
-	if (cb == NULL)
-		return err;
-	if (is_new) {
+	struct tdm_log_cb *cb = row_of(p, &p->cbs, key_of(KEY_CB, r, r->cb, 0), sizeof *cb, &is_new, err);
+	if (cb != NULL && is_new) {
 		cb->file = r->file;
 		cb->cb = r->cb;
 		cb->tiles = cb->bytes = cb->cores = TDM_LOG_UNKNOWN;
 	}
+	return cb;
+}
+
+int tdm_log_profile_give(struct tdm_log_profile *p, uint32_t file, uint32_t index, uint64_t tiles)
+{
+	int err = 0;
+	struct tdm_log_record of = { .file = file, .cb = index };
+	struct tdm_log_cb *cb = p->files[file].by_dialect[TDM_LOG_BY_WORKLOAD] != 0 ? cb_of(p, &of, &err) : NULL;
+	if (cb != NULL && cb->tiles == TDM_LOG_UNKNOWN) {
+		cb->tiles = tiles;
+		cb->is_given = true;
+	}
+	return err;
+}
+
+static int add_cb(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	int err;
+	struct tdm_log_cb *cb = cb_of(p, r, &err);
+	if (cb == NULL)
+		return err;
 	if (r->type != TDM_LOG_CB_ALLOC) {
 		add_cb_event(p, r, cb);
 		return 0;

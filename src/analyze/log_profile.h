@@ -44,6 +44,7 @@ struct tdm_log_cb {
 	char label[24];
 	uint64_t allocs;
 	uint64_t tiles, bytes, cores; /* of the last allocation; TDM_LOG_UNKNOWN */
+	bool is_given;                /* the log does not say how many tiles: the user did */
 	bool has_range;
 	struct tdm_core_range range;
 	uint64_t reserves, pushes, waits, pops; /* lines */
@@ -136,6 +137,9 @@ void tdm_log_profile_end_file(struct tdm_log_profile *profile, size_t file, cons
 
 /* The file's number, or -ENOMEM. */
 int tdm_log_profile_add_file(struct tdm_log_profile *profile, const char *name);
+
+/* Says how many tiles a circular buffer of a program's log has, if the log does not. 0 or -ENOMEM. */
+int tdm_log_profile_give(struct tdm_log_profile *profile, uint32_t file, uint32_t cb, uint64_t tiles);
 
 /* `record->file` says which. 0 or -ENOMEM. */
 int tdm_log_profile_add(struct tdm_log_profile *profile, const struct tdm_log_record *record);

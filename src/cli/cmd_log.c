@@ -29,7 +29,8 @@ struct input {
 struct logs {
 	const struct tdm_cmd *cmd;
 	bool follow, compare, json, ascii;
-	uint64_t limit; /* rows of a table */
+	uint64_t limit;                 /* rows of a table, or events; 0: the usual number */
+	uint64_t cb_tiles[TDM_LOG_CBS]; /* tiles of circular buffers that the user gives; 0: not given */
 	struct tdm_log_report report;
 	struct input *inputs;
 	uint64_t *next_ns; /* for each input the time of its next record, TDM_LOG_UNKNOWN at its end */
@@ -159,6 +160,17 @@ static int read_all(struct logs *l, struct tdm_log_profile *p)
 	return err;
 }
 
+/* Adds what the user knows to every file whose log does not say it. */
+static int give_tiles(const struct logs *l, struct tdm_log_profile *p)
+{
+	int err = 0;
+	for (uint32_t file = 0; file < p->file_count; file++)
+		for (uint32_t cb = 0; cb < TDM_LOG_CBS && err == 0; cb++)
+			if (l->cb_tiles[cb] != 0)
+				err = tdm_log_profile_give(p, file, cb, l->cb_tiles[cb]);
+	return err;
+}
+
 /* Profiles the files, or the built-in sample if there are none. 0 if at least one could be read, or an exit code. */
 static int profile(struct logs *l, char **paths, size_t count, struct tdm_log_profile *p)
 {
@@ -177,6 +189,7 @@ static int profile(struct logs *l, char **paths, size_t count, struct tdm_log_pr
 	for (size_t i = 0; i < count; i++)
 		open_path(l, p, paths[i]);
 	err = err != 0 ? err : read_all(l, p);
+	err = err != 0 ? err : give_tiles(l, p);
 	tdm_progress_end(&l->progress);
 	if (err != 0)
 		return tdm_cmd_error(l->cmd, "%s", tdm_err_text(err));
@@ -261,12 +274,37 @@ static int cmd_log_run(struct tdm_args *args)
 	return run(&l, args->positional, count);
 }
 
+/* "0=4,1=4" */
+static int take_cbs(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const char *value, void *to)
+{
+	uint64_t *tiles = to;
+	(void)opt;
+	for (const char *at = value;;) {
+		size_t len = strcspn(at, ","), index = strcspn(at, "=");
+		uint64_t cb, count;
+		if (index >= len || tdm_str_parse_u64((struct tdm_str){ at, index }, &cb) != 0 || cb >= TDM_LOG_CBS ||
+			tdm_str_parse_u64((struct tdm_str){ at + index + 1, len - index - 1 }, &count) != 0 ||
+			count == 0 || count == TDM_LOG_UNKNOWN)
+			return tdm_cmd_usage_error(cmd,
+				"--cb '%s': expected circular buffers with their tiles, such as 0=4,1=4; the numbers "
+				"of "
+				"circular buffers are 0 to %d",
+				value, TDM_LOG_CBS - 1);
+		tiles[cb] = count;
+		if (at[len] == '\0')
+			return 0;
+		at += len + 1;
+	}
+}
+
 static const struct tdm_opt log_opts[] = {
 	{ "follow", 'f', NULL, "print records as the log grows, until interrupted",
 		TDM_TAKE_FLAG(struct logs, follow) },
 	{ "errors", 'e', NULL, "print only the errors", TDM_TAKE_FLAG(struct logs, report.errors_only) },
 	{ "compare", 'c', NULL, "compare two logs side by side: the first is A, the second B",
 		TDM_TAKE_FLAG(struct logs, compare) },
+	{ "cb", 0, "N=TILES,...", "tiles of circular buffers whose size the log does not say; may be repeated",
+		.take = take_cbs, .offset = offsetof(struct logs, cb_tiles) },
 	{ "limit", 'n', "ROWS", "print at most this many rows of each table (default: 20)",
 		TDM_TAKE_NUMBER(struct logs, limit, 1, 0) },
 	{ "json", 'j', NULL, "print JSON, with sizes in bytes; with --follow, one object per line",
@@ -278,6 +316,7 @@ static const struct tdm_opt log_opts[] = {
 static const struct tdm_example log_examples[] = {
 	{ "tidemark log debug.log", "circular buffers, kernels, buffers and errors, over time" },
 	{ "tidemark log --errors *.log", "what went wrong, once each" },
+	{ "tidemark log --cb 0=4,1=4 debug.log", "with the tiles of CB0 and CB1, which the log does not say" },
 	{ "tidemark log --compare customer_debug.log fixed_debug.log", "a run and the fixed one" },
 	{ "./program 2>&1 | tidemark log -", "read from a running program" },
 	{ "tidemark log -f debug.log", "follow a log while it is being written" },
@@ -287,7 +326,7 @@ static const struct tdm_example log_examples[] = {
 const struct tdm_cmd tdm_cmd_log = {
 	.name = "log",
 	.summary = "profile a log: circular buffers, kernels, buffers, errors, pressure",
-	.usage = "[--errors] [--limit ROWS] [--json] [FILE...]\n"
+	.usage = "[--errors] [--cb N=TILES,...] [--limit ROWS] [--json] [FILE...]\n"
 		 "--compare [--json] A B\n"
 		 "--follow [--errors] [--json] FILE",
 	.description =

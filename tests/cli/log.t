@@ -341,6 +341,39 @@ A program on several cores names its grid and sums up its circular buffers, agai
   > print(file["workload"]["cores"], file["pressure"]["cb_bytes_per_core"], file["pressure"]["cb_limit_bytes"])'
   56 118784 122880
 
+Where the log does not say how large circular buffers are, the user can; what it says stays.
+
+  $ cat > bare.log <<'.'
+  > DEBUG: num_tiles=16, mesh_devices=2, tiles_per_shard=8
+  > DEBUG: CB0 allocated: 2 tiles
+  > cb_push_back(1, 1)
+  > .
+  $ tidemark log bare.log | sed -n '/^CB1 /p;/^\*/p'
+  CB1                -          -      -        0        1        0        0       1       -        -
+  CB1 miss rate    unknown           needs the tiles of B and of CB1
+  $ tidemark log --cb 0=9,1=4 --cb 2=6 bare.log | sed -n '/^Circular/,/^CB util/p'
+  Circular buffers (lines that allocate, reserve, push, wait, pop; fullest: tiles on one core)
+                 tiles  size/core  cores  reserve     push     wait      pop fullest  stalls  longest
+  CB0                2          -      -        0        0        0        0       -       -        -
+  CB1*               4          -      -        0        1        0        0       1       -        -
+  CB2*               6          -      -        0        0        0        0       -       -        -
+  * the number of tiles is not in the log: it was given with --cb
+  
+  Pressure
+  CB1 miss rate     75.0 %  MEDIUM   from sizes, not observed; as many B tiles as A tiles were assumed
+  CB utilization    25.0 %  HIGH     observed: the fullest moment of each
+  $ tidemark log --json --cb 0=9,1=4 bare.log | /usr/bin/python3 -c '
+  > import json, sys
+  > print([(c["index"], c["tiles"], c["tiles_given"]) for c in json.load(sys.stdin)["log"]["circular_buffers"]])'
+  [(0, 2, False), (1, 4, True)]
+  $ for wrong in 0 0= =4 64=1 0=4, 0=0; do tidemark log --cb $wrong bare.log 2>&1 | head -1; done
+  tidemark log: --cb '0': expected circular buffers with their tiles, such as 0=4,1=4; the numbers of circular buffers are 0 to 63
+  tidemark log: --cb '0=': expected circular buffers with their tiles, such as 0=4,1=4; the numbers of circular buffers are 0 to 63
+  tidemark log: --cb '=4': expected circular buffers with their tiles, such as 0=4,1=4; the numbers of circular buffers are 0 to 63
+  tidemark log: --cb '64=1': expected circular buffers with their tiles, such as 0=4,1=4; the numbers of circular buffers are 0 to 63
+  tidemark log: --cb '0=4,': expected circular buffers with their tiles, such as 0=4,1=4; the numbers of circular buffers are 0 to 63
+  tidemark log: --cb '0=0': expected circular buffers with their tiles, such as 0=4,1=4; the numbers of circular buffers are 0 to 63
+
 Several files are merged by time: the later file stands first on the command line.
 
   $ grep 07:36:20.27 demo.log > late.log
