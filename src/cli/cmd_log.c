@@ -9,6 +9,7 @@
 #include "sources/log_sample.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -28,7 +29,7 @@ struct input {
 
 struct logs {
 	const struct tdm_cmd *cmd;
-	bool follow, compare, json, ascii;
+	bool follow, compare, events, json, ascii;
 	uint64_t limit;                 /* rows of a table, or events; 0: the usual number */
 	uint64_t cb_tiles[TDM_LOG_CBS]; /* tiles of circular buffers that the user gives; 0: not given */
 	struct tdm_log_report report;
@@ -37,7 +38,8 @@ struct logs {
 	size_t input_count;
 	struct tdm_progress progress;
 	uint64_t warnings;
-	int exit_code; /* TDM_EXIT_USAGE after a file that could not be read */
+	uint64_t printed; /* events that were wanted */
+	int exit_code;    /* TDM_EXIT_USAGE after a file that could not be read */
 };
 
 static void warn(struct logs *l, const struct tdm_diag *diag)
@@ -144,19 +146,38 @@ static struct input *earliest(struct logs *l)
 	return l->input_count != 0 && l->next_ns[best] != TDM_LOG_UNKNOWN ? &l->inputs[best] : NULL;
 }
 
-/* Reads everything into the profile, merged by time. */
+/* Prints a record of a list of events, until the limit is reached. Records that are not wanted do not count. */
+static void print_event(struct logs *l, const struct tdm_log_record *record, struct tdm_buf *out)
+{
+	const struct tdm_log_follow how = { NULL, l->json, l->report.errors_only };
+	char file[32] = "";
+	if (l->input_count > 1)
+		snprintf(file, sizeof file, "[%u] ", record->file + 1);
+	bool is_wanted = tdm_log_is_printed(&how, record);
+	if (is_wanted && (l->limit == 0 || l->printed < l->limit))
+		tdm_log_print_record(&how, record, file, out);
+	l->printed += is_wanted;
+}
+
+/* Reads everything into the profile, merged by time; or lists it. */
 static int read_all(struct logs *l, struct tdm_log_profile *p)
 {
 	struct input *in;
+	struct tdm_buf out;
 	int err = 0;
+	tdm_buf_init(&out);
 	for (size_t i = 0; i < l->input_count; i++)
 		advance(l, &l->inputs[i], p->files[l->inputs[i].file].name);
 	while (err == 0 && (in = earliest(l)) != NULL) {
-		err = tdm_log_profile_add(p, &in->next);
+		if (l->events)
+			print_event(l, &in->next, &out);
+		else
+			err = tdm_log_profile_add(p, &in->next);
 		advance(l, in, p->files[in->file].name);
 	}
 	for (size_t i = 0; i < l->input_count; i++)
 		tdm_log_profile_end_file(p, l->inputs[i].file, tdm_log_reader_counts(&l->inputs[i].reader));
+	tdm_buf_done(&out);
 	return err;
 }
 
@@ -214,6 +235,14 @@ static int print(struct logs *l, const struct tdm_log_profile *a, const struct t
 	return tdm_answer_end(&answer, l->exit_code);
 }
 
+/* Says how many events there are beyond the limit. */
+static int end_events(const struct logs *l)
+{
+	if (l->limit != 0 && l->printed > l->limit && !l->json)
+		printf("... and %" PRIu64 " more\n", l->printed - l->limit);
+	return l->exit_code;
+}
+
 /* Makes one profile of all files, or two with one file each. */
 static int run(struct logs *l, char **paths, size_t count)
 {
@@ -227,7 +256,9 @@ static int run(struct logs *l, char **paths, size_t count)
 		of[1].warnings = of[0].warnings;
 	}
 	l->report = of[0].report;
-	if (code == 0)
+	if (code == 0 && l->events)
+		code = end_events(&of[0]);
+	else if (code == 0)
 		code = print(l, &p[0], l->compare ? &p[1] : NULL);
 	for (size_t i = 0; i < profiles; i++) {
 		close_inputs(&of[i]);
@@ -251,13 +282,16 @@ static void raise_limit(size_t count)
 
 static int cmd_log_run(struct tdm_args *args)
 {
-	struct logs l = { .cmd = args->cmd, .limit = LIMIT_DEFAULT };
+	struct logs l = { .cmd = args->cmd };
 	int code = tdm_args_read(args, &l);
 	size_t count = (size_t)args->positional_count;
 	if (code != 0)
 		return code;
 	if (l.follow && l.compare)
 		return tdm_cmd_usage_error(args->cmd, "--follow and --compare cannot be combined");
+	if (l.events && (l.follow || l.compare))
+		return tdm_cmd_usage_error(
+			args->cmd, "--events cannot be combined with --%s", l.follow ? "follow" : "compare");
 	if (l.follow && count != 1)
 		return tdm_cmd_usage_error(args->cmd, "--follow takes one file");
 	if (l.compare && count != 2)
@@ -268,7 +302,7 @@ static int cmd_log_run(struct tdm_args *args)
 		return tdm_log_follow_run(args->cmd, &follow);
 	}
 	struct tdm_term term = tdm_cmd_term(l.ascii, false);
-	l.report.limit = (size_t)tdm_min(l.limit, SIZE_MAX);
+	l.report.limit = (size_t)tdm_min(l.limit != 0 ? l.limit : LIMIT_DEFAULT, SIZE_MAX);
 	l.report.utf8 = term.utf8;
 	l.report.width = term.width;
 	return run(&l, args->positional, count);
@@ -301,13 +335,15 @@ static const struct tdm_opt log_opts[] = {
 	{ "follow", 'f', NULL, "print records as the log grows, until interrupted",
 		TDM_TAKE_FLAG(struct logs, follow) },
 	{ "errors", 'e', NULL, "print only the errors", TDM_TAKE_FLAG(struct logs, report.errors_only) },
+	{ "events", 0, NULL, "list every record in the order of time, one on each line, instead of tables",
+		TDM_TAKE_FLAG(struct logs, events) },
 	{ "compare", 'c', NULL, "compare two logs side by side: the first is A, the second B",
 		TDM_TAKE_FLAG(struct logs, compare) },
 	{ "cb", 0, "N=TILES,...", "tiles of circular buffers whose size the log does not say; may be repeated",
 		.take = take_cbs, .offset = offsetof(struct logs, cb_tiles) },
-	{ "limit", 'n', "ROWS", "print at most this many rows of each table (default: 20)",
+	{ "limit", 'n', "ROWS", "print at most this many rows of each table (default: 20), or events (default: all)",
 		TDM_TAKE_NUMBER(struct logs, limit, 1, 0) },
-	{ "json", 'j', NULL, "print JSON, with sizes in bytes; with --follow, one object per line",
+	{ "json", 'j', NULL, "print JSON, with sizes in bytes; with --follow or --events, one object per line",
 		TDM_TAKE_FLAG(struct logs, json) },
 	{ TDM_OPT_ASCII(struct logs, ascii) },
 	{ 0 },
@@ -316,6 +352,7 @@ static const struct tdm_opt log_opts[] = {
 static const struct tdm_example log_examples[] = {
 	{ "tidemark log debug.log", "circular buffers, kernels, buffers and errors, over time" },
 	{ "tidemark log --errors *.log", "what went wrong, once each" },
+	{ "tidemark log --events debug.log", "what happened, one record after the other" },
 	{ "tidemark log --cb 0=4,1=4 debug.log", "with the tiles of CB0 and CB1, which the log does not say" },
 	{ "tidemark log --compare customer_debug.log fixed_debug.log", "a run and the fixed one" },
 	{ "./program 2>&1 | tidemark log -", "read from a running program" },
@@ -327,6 +364,7 @@ const struct tdm_cmd tdm_cmd_log = {
 	.name = "log",
 	.summary = "profile a log: circular buffers, kernels, buffers, errors, pressure",
 	.usage = "[--errors] [--cb N=TILES,...] [--limit ROWS] [--json] [FILE...]\n"
+		 "--events [--errors] [--limit ROWS] [--json] [FILE...]\n"
 		 "--compare [--json] A B\n"
 		 "--follow [--errors] [--json] FILE",
 	.description =

@@ -138,7 +138,7 @@ static void complete_records(struct tdm_log_reader *r, const struct tdm_log_pref
 			record->device = p->device;
 			record->range = p->core;
 			record->has_range = true;
-			if (record->cores == TDM_LOG_UNKNOWN)
+			if (record->cores == TDM_LOG_UNKNOWN && record->type != TDM_LOG_TILES)
 				record->cores = 1;
 		}
 	}

@@ -374,6 +374,39 @@ Where the log does not say how large circular buffers are, the user can; what it
   tidemark log: --cb '0=4,': expected circular buffers with their tiles, such as 0=4,1=4; the numbers of circular buffers are 0 to 63
   tidemark log: --cb '0=0': expected circular buffers with their tiles, such as 0=4,1=4; the numbers of circular buffers are 0 to 63
 
+Events in the order of time, instead of sums.
+
+  $ tidemark log --events customer.log
+  -                    1  workload      A 16 tiles 8 tiles per shard on 2 devices
+  -                    2  cb_alloc      CB0, 4 tiles, 16 KiB
+  -                    2  cb_alloc      CB1, 4 tiles, 16 KiB
+  -                    2  cb_alloc      CB2, 4 tiles, 16 KiB
+  -                    2  cb_alloc      CB16, 4 tiles, 16 KiB
+  -                    3  kernel_start  READER
+  -                    3  workload      B 16 tiles
+  -                    4  cb_reserve    CB1, 1 tile, 1 core, waited 12 us
+  -                    5  cb_push       CB1, 1 tile, 1 core
+  -                    6  cb_wait       CB1, 1 tile, 1 core, waited 0 ns
+  -                    7  cb_pop        CB1, 1 tile, 1 core
+  -                    8  kernel_end    READER
+  -                    9  verification  14343 of 16384 values passed
+  -                    9  failure       wrong results: 2,041 values are not the expected ones
+  $ tidemark log --events -n 2 customer.log words.log
+  [1] -                    1  workload      A 16 tiles 8 tiles per shard on 2 devices
+  [1] -                    2  cb_alloc      CB0, 4 tiles, 16 KiB
+  ... and 16 more
+  $ tidemark log --events --errors customer.log demo.log | cut -c 1-60
+  [1] -                    9  failure       wrong results: 2,0
+  [2] 07:36:20.265        31  failure       out of memory: 1 T
+  [2] 07:36:20.269        33  failure       out of memory: 256
+  [2] 07:36:20.274        35  failure       static buffers bey
+  $ tidemark log --events --json -n 1 debug.log | cut -c 1-60
+  {"record": "geometry","writer": "runtime","level": "debug","
+  $ tidemark log --events -f demo.log
+  tidemark log: --events cannot be combined with --follow
+  tidemark log: see 'tidemark log --help'
+  [2]
+
 Several files are merged by time: the later file stands first on the command line.
 
   $ grep 07:36:20.27 demo.log > late.log
