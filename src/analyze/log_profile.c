@@ -13,7 +13,7 @@ enum {
 };
 
 /* The table of a key, so that keys of different tables differ. */
-enum { KEY_CB = 1, KEY_KERNEL, KEY_OP, KEY_AMOUNT, KEY_STATE, KEY_REMAINING, KEY_PROGRAM, KEY_MOMENT };
+enum { KEY_CB = 1, KEY_KERNEL, KEY_OP, KEY_AMOUNT, KEY_STATE, KEY_REMAINING, KEY_PROGRAM, KEY_MOMENT, KEY_STACK };
 
 int tdm_log_profile_init(struct tdm_log_profile *p)
 {
@@ -30,7 +30,7 @@ int tdm_log_profile_init(struct tdm_log_profile *p)
 void tdm_log_profile_done(struct tdm_log_profile *p)
 {
 	struct tdm_log_table *tables[] = { &p->cbs, &p->kernels, &p->ops, &p->amounts, &p->states, &p->remaining,
-		&p->programs, &p->failures, &p->moments };
+		&p->programs, &p->failures, &p->moments, &p->stacks };
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		free(tables[i]->rows);
 	free(p->files);
@@ -488,6 +488,22 @@ static int add_remaining(struct tdm_log_profile *p, const struct tdm_log_record 
 	return err;
 }
 
+static int add_stack(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	bool is_new;
+	int err;
+	struct tdm_log_stack *s = row_of(
+		p, &p->stacks, key_of(KEY_STACK, r, tdm_str_hash(r->stack.processor), 0), sizeof *s, &is_new, &err);
+	if (s == NULL || (!is_new && r->stack.free >= s->free))
+		return err;
+	*s = (struct tdm_log_stack){
+		.file = r->file, .used = r->stack.used, .size = r->stack.size, .free = r->stack.free, .line = r->line
+	};
+	copy_text(s->processor, sizeof s->processor, r->stack.processor);
+	copy_text(s->kernel, sizeof s->kernel, r->name);
+	return 0;
+}
+
 /* Counts one more line about a failure: the newest one with the same figures. */
 static void add_place(struct tdm_log_profile *p, const struct tdm_log_failure *repeat)
 {
@@ -587,6 +603,8 @@ static int add_by_type(struct tdm_log_profile *p, const struct tdm_log_record *r
 		set_known(&file->devices, r->devices);
 		set_known(&file->cores, r->cores);
 		return 0;
+	case TDM_LOG_STACK:
+		return add_stack(p, r);
 	case TDM_LOG_VERIFICATION:
 		set_known(&file->passed, r->tiles);
 		set_known(&file->verified, r->count);

@@ -93,6 +93,14 @@ struct tdm_log_remaining {
 	uint64_t buffers, bytes;
 };
 
+/* The stack of a processor when it was fullest, as the Watcher says. */
+struct tdm_log_stack {
+	uint32_t file;
+	char processor[24], kernel[TDM_LOG_NAME_CAP];
+	uint64_t used, size, free; /* TDM_LOG_UNKNOWN */
+	uint64_t line;
+};
+
 /* The operation that began last, or another moment. */
 struct tdm_log_moment {
 	char name[TDM_LOG_NAME_CAP];
@@ -114,7 +122,7 @@ struct tdm_log_table {
 struct tdm_log_profile {
 	struct tdm_log_file *files;
 	size_t file_count, file_cap;
-	struct tdm_log_table cbs, kernels, ops, amounts, states, remaining, programs, failures;
+	struct tdm_log_table cbs, kernels, ops, amounts, states, remaining, programs, failures, stacks;
 	struct tdm_log_table moments; /* the operation or moment that memory states belong to, by file and rank */
 	struct tdm_findings found;    /* the failures; evidence: file, line, time, rank, number of lines about it */
 	uint64_t failure_count, warning_count; /* also those that the table could not take */

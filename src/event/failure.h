@@ -31,6 +31,7 @@
 	X(L1_CAPACITY, "l1_capacity", "an operation needs more L1 than there is")               \
 	X(STACK, "stack_overflow", "stack overflow in a kernel")                                \
 	X(CB_OVERFLOW, "cb_overflow", "a transfer beyond the end of a circular buffer")         \
+	X(L1_ACCESS, "l1_access", "an access beyond the end of L1")                             \
 	X(MISMATCH, "mismatch", "wrong results")                                                \
 	X(OTHER, "other", "about memory, in words that are not known")
 

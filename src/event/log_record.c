@@ -13,7 +13,8 @@ const char *tdm_log_type_name(enum tdm_log_type type)
 
 const char *tdm_log_dialect_name(enum tdm_log_dialect dialect)
 {
-	static const char *const names[TDM_LOG_DIALECT_COUNT] = { "runtime", "workload", "server", "compiler" };
+	static const char *const names[TDM_LOG_DIALECT_COUNT] = { "runtime", "workload", "server", "compiler",
+		"watcher" };
 	return (unsigned)dialect < TDM_LOG_DIALECT_COUNT ? names[dialect] : "unknown";
 }
 

@@ -36,7 +36,8 @@
 	X(CB_WAIT, "cb_wait")           \
 	X(CB_POP, "cb_pop")             \
 	X(TILES, "workload")            \
-	X(VERIFICATION, "verification")
+	X(VERIFICATION, "verification") \
+	X(STACK, "stack")
 
 enum tdm_log_type {
 #define X(id, name) TDM_LOG_##id,
@@ -51,6 +52,7 @@ enum tdm_log_dialect {
 	TDM_LOG_BY_WORKLOAD, /* the program's own debug output: circular buffers, kernels */
 	TDM_LOG_BY_SERVER,   /* an allocation server */
 	TDM_LOG_BY_COMPILER, /* tt-mlir's memory states */
+	TDM_LOG_BY_WATCHER,  /* the log that the runtime's Watcher writes */
 	TDM_LOG_DIALECT_COUNT
 };
 
@@ -79,6 +81,12 @@ struct tdm_log_geometry {
 /* Memory of one kind, per bank. */
 struct tdm_log_view {
 	uint64_t banks, total, allocated, free, largest_free;
+};
+
+/* The stack of a processor when it was fullest; TDM_LOG_UNKNOWN where the line does not say. */
+struct tdm_log_stack_use {
+	struct tdm_str processor;
+	uint64_t used, size, free;
 };
 
 struct tdm_log_record {
@@ -113,6 +121,7 @@ struct tdm_log_record {
 		struct tdm_failure failure;
 		struct tdm_log_geometry geometry;
 		struct tdm_log_view view;
+		struct tdm_log_stack_use stack;
 	};
 };
 

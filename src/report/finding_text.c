@@ -381,6 +381,7 @@ static const char *const failures[TDM_FAILURE_COUNT] = {
 	[TDM_FAILURE_L1_CAPACITY] = "{asked_bytes}|, at most {limit}",
 	[TDM_FAILURE_STACK] = "{asked_bytes} used| of {limit}| on cores {core_range}|: {name}",
 	[TDM_FAILURE_CB_OVERFLOW] = "",
+	[TDM_FAILURE_L1_ACCESS] = "{asked_bytes}| at {#address}",
 	[TDM_FAILURE_MISMATCH] = "{,wrong_values} values are not the expected ones",
 	[TDM_FAILURE_OTHER] = "",
 };

@@ -173,6 +173,24 @@ static const struct tdm_column states[] = {
 	{ NULL, "peak_line", STATE(peak_line) },
 };
 
+static void put_processor(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_log_stack *stack = field->row;
+	put_file(field, stack->file, out);
+	tdm_buf_puts(out, stack->processor);
+}
+
+#define STACK(member) TDM_MEMBER(struct tdm_log_stack, member)
+static const struct tdm_column stacks[] = {
+	{ NULL, "file", STACK(file) },
+	{ "processor", "processor", STACK(processor), .text = put_processor, .width = 12 },
+	{ "used", "used", STACK(used), TDM_BYTES },
+	{ "size", "size", STACK(size), TDM_BYTES },
+	{ "free", "free", STACK(free), TDM_BYTES },
+	{ "at line", "line", STACK(line), TDM_COUNT(9) },
+	{ "kernel", "kernel", STACK(kernel), .width = 50, .before = 1 },
+};
+
 static const struct {
 	const char *caption, *key;
 	size_t offset, stride; /* of the table in the profile, of its rows */
@@ -194,6 +212,8 @@ static const struct {
 		remaining, tdm_log_remaining, "remaining", "\nRemaining buffers, as the server listed them last\n"),
 	[TDM_LOG_TABLE_STATES] =
 		TABLE(states, tdm_log_state, "memory_states", "\nMemory states (in each bank, at the peak)\n"),
+	[TDM_LOG_TABLE_STACKS] = TABLE(stacks, tdm_log_stack, "stacks",
+		"\nStacks of kernels, when they were fullest (as the Watcher saw them)\n"),
 #undef TABLE
 };
 

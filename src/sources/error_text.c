@@ -138,6 +138,7 @@ static const bool may_begin[256] = { ['O'] = true,
 	['L'] = true,
 	['R'] = true,
 	['p'] = true,
+	['c'] = true,
 	['r'] = true };
 
 bool tdm_error_text_begins(struct tdm_str text)
@@ -309,6 +310,7 @@ static const struct sentence sentences[] = {
 	{ TDM_FAILURE_STACK, "Watcher detected stack overflow on Device %d Core %*: %i! Kernel %w", "-c-n" },
 	{ TDM_FAILURE_STACK, "Watcher detected stack overflow", "" },
 	{ TDM_FAILURE_CB_OVERFLOW, "NOC transaction overflows a circular buffer", "" },
+	{ TDM_FAILURE_L1_ACCESS, "core overflowed L1 with access to %x of length %d", "sa" },
 	{ TDM_FAILURE_L1_CAPACITY, "required L1 memory usage %d exceeds memory capacity %d", "am" },
 	{ TDM_FAILURE_L1_CAPACITY, "Circular buffers exceed L1 size (%d B > %d B)", "am" },
 	{ TDM_FAILURE_L1_CAPACITY,

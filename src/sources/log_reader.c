@@ -146,16 +146,16 @@ static void complete_records(struct tdm_log_reader *r, const struct tdm_log_pref
 		r->last_time_ns = p->time_ns;
 }
 
-static void parse_workload(struct tdm_log_reader *r, const struct tdm_log_prefix *p, const struct tdm_log_line *line)
+/* Completes the records of a program or of the Watcher with what earlier lines said. */
+static void look_back(struct tdm_log_reader *r, const struct tdm_log_prefix *p, const struct tdm_log_line *line)
 {
-	tdm_log_workload_parse(p, &r->found);
 	for (size_t i = 0; i < r->found.count; i++) {
 		struct tdm_log_record *record = &r->found.records[i];
 		if (record->type == TDM_LOG_TILES && record->cores != TDM_LOG_UNKNOWN)
 			r->grid_cores = record->cores;
 		else if (record->type == TDM_LOG_CB_ALLOC && record->cores == TDM_LOG_UNKNOWN && r->grid_cores != 0)
 			record->cores = r->grid_cores;
-		if (record->type == TDM_LOG_FAILURE)
+		if (record->type == TDM_LOG_FAILURE && record->dialect != TDM_LOG_BY_RUNTIME)
 			record->is_repeat =
 				!tdm_failure_is_new(&r->recent, &record->failure, p->rank, line->number, false);
 	}
@@ -173,8 +173,10 @@ static void parse_line(struct tdm_log_reader *r, const struct tdm_log_line *line
 	if (r->dump.inside)
 		tdm_log_dump_line(&r->dump, prefix.message, &r->found);
 	if (r->found.count == 0 && !find_failures(r, &prefix, line) && !tdm_log_runtime_parse(&prefix, &r->found) &&
-		!tdm_log_server_parse(&prefix, &r->found) && !find_other(r, &prefix, line))
-		parse_workload(r, &prefix, line);
+		!tdm_log_server_parse(&prefix, &r->found) && !tdm_log_watcher_parse(&prefix, &r->found) &&
+		!find_other(r, &prefix, line))
+		tdm_log_workload_parse(&prefix, &r->found);
+	look_back(r, &prefix, line);
 	if (text.len != 0 && memmem(text.ptr, text.len, dump_title, sizeof dump_title - 1) != NULL)
 		tdm_log_dump_begin(&r->dump);
 	r->message = prefix.message;

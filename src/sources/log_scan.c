@@ -422,6 +422,8 @@ static const struct marker markers[] = {
 	{ "erification", 0, 5, true, false },
 	{ "ismatch", 0, 5, true, false },
 	{ "grid", 0, 4, true, false },
+	{ "stack usage", 5, 4, false, false },
+	{ "Dump #", 2, 3, false, false },
 	{ "rogram size (", 4, 6, false, false },
 	{ "partition params:", 13, 6, false, false },
 	{ "[KERNEL_", 2, 6, false, false },

@@ -407,6 +407,47 @@ Events in the order of time, instead of sums.
   tidemark log: see 'tidemark log --help'
   [2]
 
+The log of the Watcher: stacks, and what it caught.
+
+  $ cat > watcher.log <<'.'
+  > At 0.000s starting
+  > Dump #1 at 2.000s
+  > Device 0 worker core(x= 0,y= 0) virtual(x= 1,y= 2): NCRISC using noc0 tried to unicast read 4096 bytes to local L1[0x01b600] from DRAM (NOC transaction overflows a circular buffer).
+  > k_id[  1]: tests/reader.cpp
+  > Stack usage summary:
+  > 	brisc highest stack usage: 192/768, on core (x=1,y=1), running kernel tests/reader.cpp
+  > 	trisc1 highest stack usage: 256/256, on core (x=1,y=1), running kernel tests/compute.cpp (OVERFLOW)
+  > Dump #2 at 4.000s
+  > 	trisc1 highest stack usage: 256/256, on core (x=1,y=1), running kernel tests/compute.cpp (OVERFLOW)
+  > 	brisc highest stack usage: 64 bytes free, on core (x=2,y=1), running kernel tests/writer.cpp
+  > 	brisc highest stack usage: 128 bytes free, on core (x=2,y=1), running kernel tests/writer.cpp
+  > .
+  $ tidemark log watcher.log
+  Log            watcher.log: 11 lines, 765 B
+                 log of the runtime's Watcher; 10 records about memory
+  
+  Errors: 2 (repeated lines count once)
+  time              line  lines  what
+  -                    3      1  a transfer beyond the end of a circular buffer
+  -                    7      2  stack overflow in a kernel: 256 B used of 256 B on cores 1-1 to 1-1:
+                                 tests/compute.cpp
+  
+  Stacks of kernels, when they were fullest (as the Watcher saw them)
+  processor          used       size       free   at line  kernel
+  brisc                 -          -       64 B        10  tests/writer.cpp
+  trisc1            256 B      256 B        0 B         7  tests/compute.cpp
+  
+  Timeline (no times in the log: by line, from 3, 1 line a column)
+  errors   |█   █| at most 1 record
+  $ tidemark log --json watcher.log | /usr/bin/python3 -c '
+  > import json, sys
+  > log = json.load(sys.stdin)["log"]
+  > print(log["files"][0]["by_writer"]["watcher"], [(s["processor"], s["used"], s["free"]) for s in log["stacks"]])'
+  9 [('brisc', None, 64), ('trisc1', 256, 0)]
+  $ tidemark log --events watcher.log | sed -n 3,4p
+  -                    6  stack         brisc, stack used 192 B of 768 B, free 576 B, kernel tests/reader.cpp
+  -                    7  stack         trisc1, stack used 256 B of 256 B, free 0 B, kernel tests/compute.cpp
+
 Several files are merged by time: the later file stands first on the command line.
 
   $ grep 07:36:20.27 demo.log > late.log
@@ -633,6 +674,7 @@ Tables are bounded. What is not shown is counted: rows that are there, and recor
         "program_sizes": 0,
         "buffers": 0,
         "remaining": 0,
-        "memory_states": 0
+        "memory_states": 0,
+        "stacks": 0
       },
       "dropped_records": 8,
