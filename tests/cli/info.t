@@ -600,3 +600,10 @@ Charts of a capture: memory over its nodes, and L1 core by core when it was full
   tidemark info: --output is for a chart: which? --chart dram, l1 or cores
   tidemark info: see 'tidemark info --help'
   [2]
+
+What print(graph) writes is not JSON, and it is said what to do.
+
+  $ echo "[{'arguments': [], 'connections': [1], 'counter': 0, 'node_type': 'capture_start', 'params': None}]" > printed.txt
+  $ tidemark info printed.txt
+  printed.txt: a graph capture as Python prints it, not JSON: write it with json.dump(graph, file), or end the capture with ttnn.graph.end_graph_capture_to_file(path)
+  [2]
