@@ -64,7 +64,8 @@ static const char *why_nothing(struct tdm_input *input)
 	while (head.len != 0 && *head.ptr == '\n')
 		head = tdm_str_trim((struct tdm_str){ head.ptr + 1, head.len - 1 });
 	if (head.len > 2 && memcmp(head.ptr, "[{'", 3) == 0)
-		return "a graph capture as Python prints it, not JSON: write it with json.dump(graph, file), or end the "
+		return "a graph capture as Python prints it, not JSON: write it with json.dump(graph, file), or end "
+		       "the "
 		       "capture with ttnn.graph.end_graph_capture_to_file(path)";
 	return head.len != 0 && (*head.ptr == '{' || *head.ptr == '[')
 		       ? "JSON, but not a graph capture: that is an array of nodes, or an object with one under "
