@@ -130,6 +130,8 @@ void tdm_doctor_ledgers_unreadable(struct tdm_doctor *d)
 		advise_problem(d, problem->err, &d->setup->unread[i]);
 		foreign = is_other ? 0 : foreign;
 	}
+	for (size_t i = 0; i < picture->process_count; i++)
+		problems += picture->processes[i].refused != 0; /* the check of lost events names it */
 	look_at_ledgers(d);
 	if (problems == 0 && picture->ledgers_err == 0)
 		tdm_doctor_say(d, OK, readable != 0 ? "%zu ledger%s, all readable" : "no ledgers", readable,
@@ -170,14 +172,14 @@ static const struct {
 		"use fewer different names: a number in each name makes each one new" },
 };
 
-/* Events that could not be recorded, with the reason. */
+/* Events that could not be recorded, with the reason, and records that are damaged. */
 void tdm_doctor_ledgers_lost(struct tdm_doctor *d)
 {
 	const struct tdm_picture *picture = d->setup->picture;
 	size_t before = d->findings.count;
-	for (size_t i = 0; i < picture->process_count; i++)
+	for (size_t i = 0; i < picture->process_count; i++) {
+		const struct tdm_picture_process *process = &picture->processes[i];
 		for (size_t k = 0; k < sizeof losses / sizeof losses[0]; k++) {
-			const struct tdm_picture_process *process = &picture->processes[i];
 			uint64_t lost = process->who->losses[losses[k].loss];
 			if (lost == 0)
 				continue;
@@ -186,6 +188,13 @@ void tdm_doctor_ledgers_lost(struct tdm_doctor *d)
 				process->comm, lost, lost == 1 ? "" : "s", losses[k].what);
 			tdm_doctor_advise(d, NULL, "%s", losses[k].advice);
 		}
+		if (process->refused == 0)
+			continue;
+		tdm_doctor_look(d, "%s", process->ledger);
+		tdm_doctor_say(d, WARNING, "%s is damaged: %" PRIu64 " of its records cannot be believed",
+			process->ledger, process->refused);
+		tdm_doctor_advise(d, "tidemark dump --reap", "look at the rest of it, and remove it");
+	}
 	look_at_ledgers(d);
 	if (d->findings.count == before && picture->process_count != 0)
 		tdm_doctor_say(d, OK, "no event was lost");

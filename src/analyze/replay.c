@@ -76,6 +76,14 @@ static int live_new(struct tdm_replay *replay, uint64_t id, uint32_t *index)
 	return err;
 }
 
+/* Replaces bytes of a name that would upset a terminal or end the text. */
+static void clean(char *name, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)name[i] < 0x20 || name[i] == 0x7f)
+			name[i] = '?';
+}
+
 static struct tdm_short_name short_name(struct tdm_str name)
 {
 	struct tdm_short_name out;
@@ -91,16 +99,8 @@ static struct tdm_short_name short_name(struct tdm_str name)
 	}
 	if (len != 0)
 		memcpy(out.text, name.ptr, len);
+	clean(out.text, len);
 	return out;
-}
-
-/* The name without bytes that would upset a terminal. */
-static struct tdm_short_name shown_name(struct tdm_short_name name)
-{
-	for (char *c = name.text; *c != '\0'; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
-	return name;
 }
 
 /* Setting up. */
@@ -211,9 +211,9 @@ static void name_bounds(const struct tdm_replay *replay, size_t space, struct td
 		uint64_t size = tdm_freelist_size_at(replay->spaces[space].list, live->address);
 		for (size_t h = 0; h < count; h++) {
 			if (live->address + size == holes[h].address)
-				holes[h].below = (struct tdm_hole_bound){ true, shown_name(live->name), size };
+				holes[h].below = (struct tdm_hole_bound){ true, live->name, size };
 			if (live->address == holes[h].address + holes[h].size)
-				holes[h].above = (struct tdm_hole_bound){ true, shown_name(live->name), size };
+				holes[h].above = (struct tdm_hole_bound){ true, live->name, size };
 		}
 	}
 }
@@ -360,7 +360,7 @@ static int note_failure(struct tdm_replay *replay, struct tdm_replay_space *spac
 	tdm_freelist_round(space->list, request->bytes_per_bank, &need);
 	enum tdm_cause cause = cause_of(space, event, need, err);
 	space->first_failure = out->count;
-	space->failed = shown_name(short_name(event->name));
+	space->failed = short_name(event->name);
 	struct tdm_finding *finding =
 		tdm_findings_add(out, TDM_FAMILY_REPLAY, tdm_cause_name(cause), TDM_FINDING_BROKEN);
 	finding->code = (uint8_t)cause;
@@ -395,6 +395,8 @@ static void put_result(const struct tdm_replay *replay, const struct tdm_event *
 	if (results == NULL)
 		return;
 	tdm_buf_add(results, event->name.ptr, event->name.len);
+	if (!tdm_buf_failed(results))
+		clean(results->data + results->len - event->name.len, event->name.len);
 	if (!placed)
 		tdm_buf_puts(results, " none\n");
 	else if (replay->setup.is_device)
@@ -410,8 +412,7 @@ static int live_entry(struct tdm_replay *replay, const struct tdm_event *event, 
 	if (*index != TDM_MAP_NONE) {
 		if (!replay->live[*index].failed)
 			return tdm_diag_set(diag, TDM_EREFUSED, event->position, event->column,
-				"expected a new name: '%s' is still allocated",
-				shown_name(replay->live[*index].name).text);
+				"expected a new name: '%s' is still allocated", replay->live[*index].name.text);
 		return 0;
 	}
 	int err = live_new(replay, event->id, index);
@@ -478,7 +479,7 @@ static int apply_free(struct tdm_replay *replay, const struct tdm_event *event, 
 	uint32_t index = tdm_map_take(&replay->by_id, event->id);
 	if (index == TDM_MAP_NONE)
 		return tdm_diag_set(diag, TDM_ENOTFOUND, event->position, event->column,
-			"expected the name of a live buffer, got '%s'", shown_name(short_name(event->name)).text);
+			"expected the name of a live buffer, got '%s'", short_name(event->name).text);
 	struct tdm_replay_live *live = &replay->live[index];
 	struct tdm_replay_space *space = &replay->spaces[live->space];
 	if (live->placed)

@@ -99,12 +99,14 @@ static int setup_region(struct words *w, const struct tdm_replay_options *option
 }
 
 /* One word of the device line. On a card other than the trace's own, the program's choices (sizes of regions) still
- * apply; the description of the trace's card (cores, banks, addresses) does not, and only has to be well formed. */
+ * apply unless a card file has set them; the description of the trace's card (cores, banks, addresses) does not, and
+ * only has to be well formed. */
 static int set_card_field(struct tdm_card *card, struct tdm_str word, bool other_card, struct tdm_diag *diag)
 {
 	struct tdm_str key = { 0 }, value;
-	if (!other_card || !split_pair(word, &key, &value) || tdm_str_is(key, "l1_small") ||
-		tdm_str_is(key, "trace_region"))
+	if (!other_card || !split_pair(word, &key, &value) ||
+		(tdm_str_is(key, "l1_small") && !card->is_set[TDM_CARD_L1_SMALL]) ||
+		(tdm_str_is(key, "trace_region") && !card->is_set[TDM_CARD_TRACE_REGION]))
 		return tdm_card_set(card, word, diag);
 	struct tdm_card unused = *card;
 	int err = tdm_card_set(&unused, word, diag);
@@ -123,7 +125,22 @@ static int set_card_fields(struct words *w, bool other_card, struct tdm_card *ca
 	return 0;
 }
 
-/* Overrides of the card: the trace's own, a file's, then the user's. */
+/* Reads the card file. It must be for the card that the user named, if any. */
+static int load_card_file(struct words *w, const struct tdm_replay_options *options, struct tdm_card *card)
+{
+	const char *asked = options->card != NULL ? card->name : NULL;
+	struct tdm_diag inner = { .file = options->card_file };
+	int err = tdm_card_load(card, options->card_file, &inner);
+	if (err == 0 && asked != NULL && strcmp(asked, card->name) != 0)
+		err = tdm_diag_set(
+			&inner, TDM_ECARD, 0, 0, "describes card '%s', but '%s' was asked for", card->name, asked);
+	if (err != 0)
+		*w->diag = inner;
+	return err;
+}
+
+/* Overrides of the card: the trace's own, a file's, then the user's. If only the file names the card, it comes first.
+ */
 static int setup_card(struct words *w, const struct tdm_replay_options *options, struct tdm_card *card)
 {
 	struct tdm_card_variant variant = tdm_card_variant_default();
@@ -131,26 +148,21 @@ static int setup_card(struct words *w, const struct tdm_replay_options *options,
 	struct tdm_str name = next_word(w);
 	if (name.len == 0)
 		return wrong(w, TDM_ECARD, name, "the name of a card");
-	bool other_card = options->card != NULL;
-	if (!other_card && tdm_str_is(name, "-"))
+	bool is_asked = options->card != NULL, is_unnamed = !is_asked && tdm_str_is(name, "-");
+	if (is_unnamed && options->card_file == NULL)
 		return tdm_diag_set(w->diag, TDM_ECARD, 0, 0,
 			"it does not say which card it is from: name one with --card (tidemark device list shows "
 			"them)");
-	int err = tdm_card_init(card, other_card ? tdm_str_of(options->card) : name, &variant, &inner);
-	if (err != 0)
-		return tdm_diag_set(
-			w->diag, err, other_card ? 0 : w->event->position, column_of(w, name.ptr), "%s", inner.text);
-	err = set_card_fields(w, other_card, card);
+	int err = is_unnamed ? load_card_file(w, options, card)
+			     : tdm_card_init(card, is_asked ? tdm_str_of(options->card) : name, &variant, &inner);
+	if (err != 0 && !is_unnamed)
+		tdm_diag_set(w->diag, err, is_asked ? 0 : w->event->position, column_of(w, name.ptr), "%s", inner.text);
+	if (err == 0)
+		err = set_card_fields(w, is_asked || is_unnamed, card);
+	if (err == 0 && !is_unnamed && options->card_file != NULL)
+		err = load_card_file(w, options, card);
 	if (err != 0)
 		return err;
-	if (options->card_file != NULL) {
-		inner.file = options->card_file;
-		err = tdm_card_load(card, options->card_file, &inner);
-		if (err != 0) {
-			*w->diag = inner;
-			return err;
-		}
-	}
 	const char *wrong_one;
 	err = tdm_card_set_all(card, options->settings, &wrong_one, &inner);
 	return err != 0 ? tdm_diag_set(w->diag, err, 0, 0, "--set %s: %s", wrong_one, inner.text) : 0;

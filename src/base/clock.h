@@ -8,19 +8,22 @@
 #define TDM_NS_PER_S  UINT64_C(1000000000)
 #define TDM_NS_PER_MS UINT64_C(1000000)
 
-static inline uint64_t tdm_clock_ns(void)
+static inline uint64_t tdm_clock_read(clockid_t clock)
 {
 	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * TDM_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t tdm_clock_ns(void)
+{
+	return tdm_clock_read(CLOCK_MONOTONIC);
 }
 
 /* The real-time clock: nanoseconds since 1970. */
 static inline uint64_t tdm_clock_real_ns(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * TDM_NS_PER_S + (uint64_t)now.tv_nsec;
+	return tdm_clock_read(CLOCK_REALTIME);
 }
 
 /* The time stamp counter: the same on all cores, steady, at an unknown rate. */

@@ -44,10 +44,16 @@ char *tdm_str_shown(struct tdm_str s, char *dst, size_t cap)
 		end = room >= strlen(mark) ? mark : "";
 		len = room - strlen(end);
 	}
-	for (size_t i = 0; i < len; i++)
-		dst[i] = (char)((unsigned char)s.ptr[i] >= 0x20 && (unsigned char)s.ptr[i] < 0x7f ? s.ptr[i] : '?');
+	size_t at = 0;
+	for (size_t step; at < len; at += step) {
+		size_t printable = tdm_str_printable(s.ptr + at, s.len - at);
+		step = printable != 0 ? printable : 1;
+		if (step > len - at)
+			break; /* do not split a character */
+		memcpy(dst + at, printable != 0 ? s.ptr + at : "?", step);
+	}
 	if (cap != 0)
-		memcpy(dst + len, end, strlen(end) + 1);
+		memcpy(dst + at, end, strlen(end) + 1);
 	return dst;
 }
 

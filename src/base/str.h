@@ -64,8 +64,8 @@ uint64_t tdm_str_hash(struct tdm_str s);
 struct tdm_str tdm_str_trim(struct tdm_str s);
 
 /*
- * Makes untrusted text fit for a message: a text too long for `cap` is cut and ends in "...", and anything but
- * printable ASCII becomes '?'. Always terminated. Returns dst.
+ * Makes untrusted text fit for a message: a text too long for `cap` is cut and ends in "...", and control
+ * characters and invalid UTF-8 become '?'. Always terminated. Returns dst.
  */
 char *tdm_str_shown(struct tdm_str s, char *dst, size_t cap);
 

@@ -15,24 +15,43 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-static void print_error(const struct tdm_cmd *cmd, const char *format, va_list ap)
+static void print_message(const struct tdm_cmd *cmd, const char *format, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 
-static void print_error(const struct tdm_cmd *cmd, const char *format, va_list ap)
+/* `cmd` may be NULL. A message may have several lines. */
+static void print_message(const struct tdm_cmd *cmd, const char *format, va_list ap)
 {
+	char *text;
+	if (vasprintf(&text, format, ap) < 0)
+		text = NULL;
+	for (size_t i = 0, len; text != NULL && text[i] != '\0'; i += len != 0 ? len : 1) {
+		len = tdm_str_printable(text + i, TDM_UTF8_MAX);
+		if (len == 0 && text[i] != '\n')
+			text[i] = '?';
+	}
 	fflush(stdout); /* keeps the order if both go to the same place */
-	fprintf(stderr, "tidemark %s: ", cmd->name);
-	vfprintf(stderr, format, ap);
-	fputc('\n', stderr);
+	if (cmd != NULL)
+		fprintf(stderr, "tidemark %s: ", cmd->name);
+	fprintf(stderr, "%s\n", text != NULL ? text : tdm_err_text(-ENOMEM));
+	free(text);
+}
+
+void tdm_cmd_say(const char *format, ...)
+{
+	va_list ap;
+	va_start(ap, format);
+	print_message(NULL, format, ap);
+	va_end(ap);
 }
 
 int tdm_cmd_error(const struct tdm_cmd *cmd, const char *format, ...)
 {
 	va_list ap;
 	va_start(ap, format);
-	print_error(cmd, format, ap);
+	print_message(cmd, format, ap);
 	va_end(ap);
 	return TDM_EXIT_USAGE;
 }
@@ -41,7 +60,7 @@ int tdm_cmd_usage_error(const struct tdm_cmd *cmd, const char *format, ...)
 {
 	va_list ap;
 	va_start(ap, format);
-	print_error(cmd, format, ap);
+	print_message(cmd, format, ap);
 	va_end(ap);
 	fprintf(stderr, "tidemark %s: see 'tidemark %s --help'\n", cmd->name, cmd->name);
 	return TDM_EXIT_USAGE;
@@ -117,9 +136,9 @@ static int unknown_command(const char *name)
 	tdm_suggest_offer(&suggest, "--help");
 	tdm_suggest_offer(&suggest, "--version");
 	if (suggest.best != NULL)
-		fprintf(stderr, "tidemark: unknown %s '%s'; did you mean '%s'?\n", what, name, suggest.best);
+		tdm_cmd_say("tidemark: unknown %s '%s'; did you mean '%s'?", what, name, suggest.best);
 	else
-		fprintf(stderr, "tidemark: unknown %s '%s'; 'tidemark --help' lists the commands\n", what, name);
+		tdm_cmd_say("tidemark: unknown %s '%s'; 'tidemark --help' lists the commands", what, name);
 	return TDM_EXIT_USAGE;
 }
 

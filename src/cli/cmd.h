@@ -97,6 +97,9 @@ bool tdm_args_asks_help(const struct tdm_args *args);
 /* Prints "tidemark NAME: text" and a reference to --help on standard error. Returns TDM_EXIT_USAGE. */
 int tdm_cmd_usage_error(const struct tdm_cmd *cmd, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Prints a line on standard error. It may have names of any bytes: control characters and invalid UTF-8 become '?'. */
+void tdm_cmd_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Prints "tidemark NAME: text" on standard error. Returns TDM_EXIT_USAGE. */
 int tdm_cmd_error(const struct tdm_cmd *cmd, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

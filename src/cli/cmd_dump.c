@@ -76,7 +76,7 @@ static void reap(const struct request *request, const struct tdm_ledgers *ledger
 	for (size_t i = 0; i < ledgers->picture->problem_count; i++) {
 		const struct tdm_picture_problem *problem = &ledgers->picture->problems[i];
 		if (problem->is_unread && (problem->err == TDM_ECORRUPT || problem->err == -EAGAIN))
-			removed += tdm_ledger_reap(problem->place) == 0;
+			removed += tdm_ledger_reap(problem->path) == 0;
 	}
 	fflush(stdout);
 	fprintf(stderr, "tidemark dump: removed %" PRIu64 " ledger%s\n", removed, removed == 1 ? "" : "s");

@@ -7,6 +7,7 @@
 #include "sources/folder.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -27,8 +28,6 @@ static int check_picture(const struct tdm_args *args, const struct info *info)
 		return picture->path != NULL ? tdm_cmd_usage_error(args->cmd,
 						       "--output is for a chart: which? --chart dram, l1 or cores")
 					     : 0;
-	if (picture->path != NULL && args->positional_count > 1)
-		return tdm_cmd_usage_error(args->cmd, "--output takes the chart of one file");
 	if (picture->path == NULL && info->json)
 		return tdm_cmd_usage_error(args->cmd, "--chart with --json needs --output FILE");
 	return 0;
@@ -81,7 +80,9 @@ static int refuse_format(const struct tdm_info_request *request)
 {
 	struct tdm_buf text;
 	if (request->format != NULL && strcmp(request->format->name, "ledger") == 0)
-		return refuse(request, "a ledger: tidemark dump, status and phases read it");
+		return refuse(request, tdm_input_packing(request->input) != NULL
+					       ? "a packed ledger: unpack it for tidemark dump, status and phases"
+					       : "a ledger: tidemark dump, status and phases read it");
 	if (request->format != NULL && request->format->events != NULL)
 		return refuse(request, "a trace of allocations: tidemark simulate replays it");
 	tdm_buf_init(&text);
@@ -116,7 +117,7 @@ static int show_input(struct tdm_info_request *request)
 		tdm_json_put_text(
 			request->json, "format", views[view].name != NULL ? views[view].name : request->format->name);
 	if (request->picture.chart != TDM_INFO_CHART_NONE && !views[view].has_charts) {
-		fprintf(stderr, "%s: charts are drawn of graph captures, this is a %s\n", tdm_input_name(input),
+		tdm_cmd_say("%s: charts are drawn of graph captures, this is a %s", tdm_input_name(input),
 			request->format->summary);
 		return 1;
 	}
@@ -148,7 +149,8 @@ static int show_path(struct tdm_info_request *request, const char *path)
 struct paths {
 	char **at; /* owned */
 	size_t count, cap;
-	bool no_memory;
+	size_t room; /* how many more a folder may add */
+	bool no_memory, is_cut, unvisited;
 };
 
 static void add_path(struct paths *paths, const char *path)
@@ -162,33 +164,44 @@ static void add_path(struct paths *paths, const char *path)
 	paths->at[paths->count++] = copy;
 }
 
-/* Adds a file of a folder if its beginning (for a log, its name) tells what it is. */
+/* Adds what was found in a folder. 0, or a negative code when there is no room. */
+static int add_found(struct paths *paths, const char *path)
+{
+	paths->is_cut = paths->room == 0;
+	if (paths->is_cut)
+		return -ECANCELED;
+	paths->room--;
+	add_path(paths, path);
+	return paths->no_memory ? -ENOMEM : 0;
+}
+
+/* Adds a file of a folder if its beginning (for a log, its name) tells what it is, or if it cannot be read: showing it
+ * then says why. */
 static int visit_file(void *context, int folder, const char *name, const char *path)
 {
 	struct paths *paths = context;
-	struct tdm_input *input;
+	struct tdm_input *input = NULL;
+	bool is_wanted = tdm_input_open(path, &input) != 0;
 	(void)folder;
-	if (paths->count >= FOLDER_FILES_MAX || tdm_input_open(path, &input) != 0)
-		return 0;
-	const struct tdm_format *format = tdm_format_of(input);
-	if (view_of(format) != VIEWS && !format->takes_folders &&
-		(strcmp(format->name, "log") != 0 || strstr(name, ".log") != NULL))
-		add_path(paths, path);
+	if (!is_wanted) {
+		const struct tdm_format *format = tdm_format_of(input);
+		is_wanted = format == NULL ? tdm_input_why(input)[0] != '\0'
+					   : view_of(format) != VIEWS && !format->takes_folders &&
+						     (strcmp(format->name, "log") != 0 || strstr(name, ".log") != NULL);
+	}
 	tdm_input_close(input);
-	return paths->no_memory ? -ENOMEM : 0;
+	return is_wanted ? add_found(paths, path) : 0;
 }
 
 static int visit_refused(void *context, const struct tdm_diag *diag)
 {
-	(void)context;
-	(void)diag;
-	return 0;
+	return add_found(context, diag->file);
 }
 
 static int stop_at_kernel(void *context, const struct tdm_record *record)
 {
 	bool *found = context;
-	*found |= record->type == TDM_RECORD_BINARY || record->type == TDM_RECORD_REFUSED;
+	*found |= record->type == TDM_RECORD_BINARY;
 	return *found ? -ECANCELED : 0;
 }
 
@@ -198,16 +211,22 @@ static void add_folder(struct paths *paths, struct tdm_input *folder)
 	const struct tdm_folder_visitor visitor = { paths, visit_file, visit_refused };
 	const char *path = tdm_input_name(folder);
 	size_t before = paths->count;
-	struct tdm_walk_rest rest;
+	struct tdm_walk_rest rest = { 0 };
 	struct tdm_diag diag = { 0 };
 	bool has_kernels = false;
 	tdm_format_find("kernels")->records(folder, &(struct tdm_record_sink){ &has_kernels, stop_at_kernel }, &diag);
+	paths->room = FOLDER_FILES_MAX;
+	paths->is_cut = false;
 	if (!has_kernels)
 		tdm_folder_walk(path, &visitor, &rest);
 	if (paths->count == before)
 		add_path(paths, path);
-	else if (paths->count >= FOLDER_FILES_MAX)
-		fprintf(stderr, "%s: only the first %d files are shown\n", path, FOLDER_FILES_MAX);
+	if (paths->is_cut)
+		tdm_cmd_say("%s: only the first %d files are shown", path, FOLDER_FILES_MAX);
+	else if (rest.unvisited != 0)
+		tdm_cmd_say("%s: not all of it is shown: %" PRIu64 " folder%s too deep, or beyond %d entries", path,
+			rest.unvisited, rest.unvisited == 1 ? "" : "s", TDM_WALK_ENTRIES);
+	paths->unvisited |= rest.unvisited != 0;
 }
 
 static void find_paths(struct paths *paths, const struct tdm_args *args)
@@ -262,7 +281,10 @@ static int cmd_info_run(struct tdm_args *args)
 	};
 	if (info.json)
 		tdm_json_array(&answer.json);
-	bool failed = show_paths(&request, &paths) || paths.no_memory;
+	bool is_one = info.picture.path == NULL || paths.count == 1; /* a folder may have many */
+	if (!is_one)
+		tdm_cmd_usage_error(args->cmd, "--output takes the chart of one file");
+	bool failed = !is_one || show_paths(&request, &paths) || paths.no_memory || paths.unvisited;
 	if (info.json)
 		tdm_json_array_end(&answer.json);
 	for (size_t i = 0; i < paths.count; i++)

@@ -114,6 +114,9 @@ static int exit_code(const struct request *request, const struct tdm_ledgers *le
 		count += tdm_leaks_chosen(&request->report, TDM_FINDING_BROKEN);
 	if (request->fail_suspect)
 		count += tdm_leaks_chosen(&request->report, TDM_FINDING_WARNING);
+	if (count == 0 && tdm_leaks_damaged(&request->report, NULL) != 0 &&
+		(request->paths != NULL || request->fail || request->fail_suspect))
+		return TDM_EXIT_USAGE; /* what is damaged may have leaked */
 	return count != 0 ? TDM_EXIT_FINDING : TDM_EXIT_OK;
 }
 
@@ -140,6 +143,7 @@ static int run_request(struct request *request)
 		.paths = (const char *const *)request->paths,
 		.pids = request->pids.count != 0 ? request->pids.list : NULL,
 		.pid_count = request->pids.count,
+		.keeps_gone = true,
 	};
 	struct tdm_ledgers ledgers;
 	struct tdm_leaks *leaks = tdm_leaks_new(request->watch_ns);
@@ -213,7 +217,8 @@ const struct tdm_cmd tdm_cmd_leaks = {
 		       "Without --for, and for programs that have ended, the ledgers are read once: buffers that a "
 		       "program had not freed when it exited are a leak; those of a killed program are not.\n"
 		       "\n"
-		       "With --fail or --fail-suspect, the exit code is 2 if no tracked program was seen.",
+		       "With --fail or --fail-suspect, the exit code is 2 if no tracked program was seen, or "
+		       "if no leak was found but a ledger is damaged.",
 	.opts = leaks_opts,
 	.examples = leaks_examples,
 	.run = cmd_leaks_run,

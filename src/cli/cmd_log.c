@@ -46,7 +46,7 @@ static void warn(struct logs *l, const struct tdm_diag *diag)
 {
 	char text[TDM_DIAG_TEXT_CAP * 2];
 	if (l->warnings < WARNINGS_MAX)
-		fprintf(stderr, "tidemark log: %s\n", tdm_diag_format(diag, text, sizeof text));
+		tdm_cmd_say("tidemark log: %s", tdm_diag_format(diag, text, sizeof text));
 	else if (l->warnings == WARNINGS_MAX)
 		fputs("tidemark log: further lines of this sort are counted only\n", stderr);
 	l->warnings++;
@@ -108,7 +108,7 @@ static void open_path(struct logs *l, struct tdm_log_profile *p, const char *pat
 	struct tdm_input *input;
 	int err = tdm_input_open(path, &input);
 	if (err == 0 && is_open(l, input)) {
-		fprintf(stderr, "tidemark log: %s is named twice; it is read once\n", path);
+		tdm_cmd_say("tidemark log: %s is named twice; it is read once", path);
 		tdm_input_close(input);
 		return;
 	}

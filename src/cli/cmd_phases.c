@@ -120,15 +120,15 @@ static void print_summaries(const struct request *r, struct tdm_buf *out)
 			if (tdm_phase_run_is_measured(run))
 				tdm_phase_run_print(run, out);
 			else
-				fprintf(stderr, "tidemark phases: %s are left out: a mark has no peak\n", run->name);
+				tdm_cmd_say("tidemark phases: %s are left out: a mark has no peak", run->name);
 		}
 }
 
 static void say_left_out(size_t count, const char *which)
 {
 	if (count != 0)
-		fprintf(stderr, "tidemark phases: %zu run%s %s %s not in the chart\n", count, count == 1 ? "" : "s",
-			which, count == 1 ? "is" : "are");
+		tdm_cmd_say("tidemark phases: %zu run%s %s %s not in the chart", count, count == 1 ? "" : "s", which,
+			count == 1 ? "is" : "are");
 }
 
 /* Draws the chart below the report, or into its file. */

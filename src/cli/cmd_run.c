@@ -22,6 +22,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -66,7 +67,10 @@ static int open_json(struct request *request)
 	request->json_fd = -1;
 	if (request->json_path == NULL)
 		return 0;
-	request->json_fd = open(request->json_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (strcmp(request->json_path, "-") == 0)
+		request->json_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+	else
+		request->json_fd = open(request->json_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (request->json_fd < 0)
 		return tdm_cmd_error(request->cmd, "cannot write %s: %s", request->json_path, tdm_err_text(-errno));
 	return 0;
@@ -100,7 +104,7 @@ static void keep_ledger(const struct request *request, const char *path)
 	if (slash == NULL || asprintf(&target, "%s%s", request->base, slash) < 0)
 		return;
 	if (renameat2(AT_FDCWD, path, AT_FDCWD, target, RENAME_NOREPLACE) == 0)
-		fprintf(stderr, "tidemark: kept %s\n", target);
+		tdm_cmd_say("tidemark: kept %s", target);
 	else
 		tdm_cmd_error(request->cmd, "cannot move %s to %s: %s", path, target, tdm_err_text(-errno));
 	free(target);
@@ -121,10 +125,10 @@ static void clean_up(const struct request *request, const struct tdm_ledgers *le
 	}
 	for (size_t i = 0; picture != NULL && !request->keep && i < picture->problem_count; i++)
 		if (picture->problems[i].is_unread)
-			tdm_ledger_reap(picture->problems[i].place);
+			tdm_ledger_reap(picture->problems[i].path);
 	int err = tdm_ledger_reap_run(request->own);
 	if (err != 0 && err != -ENOENT)
-		fprintf(stderr, "tidemark: ledgers stay in %s\n", request->own);
+		tdm_cmd_say("tidemark: ledgers stay in %s", request->own);
 	rmdir(request->base); /* only succeeds if it is empty */
 }
 
@@ -211,7 +215,8 @@ static int cmd_run_run(struct tdm_args *args)
 static const struct tdm_opt run_opts[] = {
 	{ "keep", 'k', NULL, "keep the ledgers of processes that did not free all buffers, for 'tidemark dump'",
 		TDM_TAKE_FLAG(struct request, keep) },
-	{ "json", 'j', "FILE", "also write the summary to FILE, as JSON", TDM_TAKE_TEXT(struct request, json_path) },
+	{ "json", 'j', "FILE", "also write the summary to FILE, as JSON; '-' is standard output",
+		TDM_TAKE_TEXT(struct request, json_path) },
 	{ "stacks", 's', "FRAMES", "record call stacks of at most this many frames, and print them",
 		TDM_TAKE_NUMBER(struct request, depth, 0, DEPTH_MAX) },
 	{ TDM_OPT_DIR(struct request, dir) },

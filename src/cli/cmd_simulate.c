@@ -6,6 +6,7 @@
 #include "report/replay_report.h"
 #include "sources/format.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -17,6 +18,7 @@ struct simulation {
 	const char *path; /* as given */
 	struct tdm_input *input;
 	const struct tdm_format *format;
+	const char *place; /* the unit of its positions, "line" or "byte" */
 	struct tdm_replay_feed feed;
 	bool results, json, keep_going, ascii;
 	struct tdm_replay_options options;
@@ -24,6 +26,7 @@ struct simulation {
 	struct tdm_buffer_filter filter;
 	struct tdm_texts settings;
 	uint64_t skipped;
+	bool is_cut; /* the file could not be read to its end */
 };
 
 static int set_path(const struct tdm_cmd *cmd, struct simulation *sim, const char *path)
@@ -61,16 +64,19 @@ static int read_options(struct tdm_args *args, struct simulation *sim)
 	return 0;
 }
 
-/* Reports a refused line. 0 to go on, or the exit code. */
+/* Reports a refused line, or why reading ended. 0 to go on, or the exit code. */
 static int refuse(struct simulation *sim, const struct tdm_diag *diag)
 {
 	char text[TDM_DIAG_TEXT_CAP * 2];
-	if (sim->skipped < WARNINGS_MAX)
-		fprintf(stderr, "%s\n", tdm_diag_format(diag, text, sizeof text));
+	bool is_byte = strcmp(sim->place, "byte") == 0 && diag->line != 0 && diag->file == tdm_input_name(sim->input);
+	if (is_byte && sim->skipped < WARNINGS_MAX)
+		tdm_cmd_say("%s: byte %" PRIu64 ": %s", diag->file, diag->line, diag->text);
+	else if (sim->is_cut || sim->skipped < WARNINGS_MAX)
+		tdm_cmd_say("%s", tdm_diag_format(diag, text, sizeof text));
 	else if (sim->skipped == WARNINGS_MAX)
 		fputs("further refused lines are counted only\n", stderr);
-	sim->skipped++;
-	return sim->keep_going ? 0 : TDM_EXIT_USAGE;
+	sim->skipped += !sim->is_cut;
+	return sim->keep_going || sim->is_cut ? 0 : TDM_EXIT_USAGE;
 }
 
 static int replay_all(const struct tdm_cmd *cmd, struct simulation *sim, struct tdm_source *source)
@@ -84,13 +90,14 @@ static int replay_all(const struct tdm_cmd *cmd, struct simulation *sim, struct 
 	results.outlet = tdm_cmd_write;
 	tdm_progress_begin(&progress, "replaying", 0);
 	tdm_input_progress(sim->input, &progress);
-	while (exit_code == 0 && (got = tdm_source_next(source, &event, &diag)) != 0) {
+	while (exit_code == 0 && !sim->is_cut && (got = tdm_source_next(source, &event, &diag)) != 0) {
 		int err = got < 0 ? got : tdm_replay_feed(&sim->feed, &event, sim->results ? &results : NULL, &diag);
 		if (err < 0) {
+			sim->is_cut = source->is_cut;
 			exit_code = refuse(sim, &diag);
 			diag.file = tdm_input_name(sim->input);
 		}
-		if (err == TDM_ECARD || (err < 0 && got > 0 && event.op == TDM_OP_DEVICE))
+		if (err < 0 && got > 0 && sim->feed.replay->space_count == 0)
 			exit_code = TDM_EXIT_USAGE; /* without a device there is nothing to replay on */
 		tdm_buf_pass(&results);
 	}
@@ -104,9 +111,10 @@ static int print_summary(const struct tdm_cmd *cmd, const struct simulation *sim
 {
 	struct tdm_replay_report report = { .trace = tdm_input_name(sim->input),
 		.skipped = sim->skipped,
+		.is_cut = sim->is_cut,
 		.ascii = sim->ascii,
 		.format = sim->feed.is_trace ? NULL : sim->format->summary,
-		.place = strcmp(sim->format->name, "graph_capture") == 0 ? "byte" : "line",
+		.place = sim->place,
 		.feed = sim->feed.is_trace ? NULL : &sim->feed };
 	struct tdm_answer answer;
 	tdm_answer_begin(&answer, cmd, sim->json);
@@ -147,7 +155,9 @@ static int simulate(const struct tdm_cmd *cmd, struct simulation *sim)
 		exit_code = print_summary(cmd, sim);
 	if (exit_code == 0 && sim->results && sim->skipped != 0)
 		fprintf(stderr, "tidemark simulate: lines refused and skipped: %" PRIu64 "\n", sim->skipped);
-	if (exit_code == 0 && !described)
+	if (exit_code == 0 && sim->is_cut)
+		exit_code = TDM_EXIT_USAGE;
+	else if (exit_code == 0 && !described)
 		exit_code = explain_nothing(cmd, sim);
 	tdm_replay_free(replay);
 	tdm_source_close(source);
@@ -161,11 +171,16 @@ static int cmd_simulate_run(struct tdm_args *args)
 	if (code != 0)
 		return code;
 	int err = tdm_input_open(sim.path, &sim.input);
-	if (err != 0)
+	if (err == 0 && tdm_input_is_folder(sim.input))
+		err = -EISDIR;
+	if (err != 0) {
+		tdm_input_close(sim.input);
 		return tdm_cmd_error(args->cmd, "cannot read %s: %s", sim.path, tdm_err_text(err));
+	}
 	sim.format = tdm_format_of(sim.input);
 	if (sim.format == NULL)
 		sim.format = tdm_format_find("text_trace"); /* its parser says what is wrong */
+	sim.place = strcmp(sim.format->name, "graph_capture") == 0 ? "byte" : "line";
 	sim.feed.is_trace = strcmp(sim.format->name, "text_trace") == 0;
 	if (sim.format->events == NULL)
 		code = tdm_cmd_error(args->cmd, "%s is a %s, which has no requests to replay",
@@ -189,7 +204,7 @@ static const struct tdm_opt simulate_opts[] = {
 		TDM_TAKE_TEXT(struct simulation, options.card) },
 	{ "set", 's', "FIELD=VALUE", "override one figure of the card; may be repeated",
 		TDM_TAKE_TEXTS(struct simulation, settings) },
-	{ "card-file", 'f', "FILE", "override figures of the card from a file",
+	{ "card-file", 'f', "FILE", "override figures of the card from a file, which may name the card",
 		TDM_TAKE_TEXT(struct simulation, options.card_file) },
 	{ "policy", 'p', "first|best", "use the policy 'first' or 'best' (fit) instead of the trace's own",
 		TDM_TAKE_CHOICE(struct simulation, policy) },
@@ -221,13 +236,15 @@ const struct tdm_cmd tdm_cmd_simulate = {
 		"of memory over time; the largest free block; and which buffers bound the largest holes.\n"
 		"\n"
 		"The first line of a trace describes one memory region or a whole device; every other line is one "
-		"request. A graph capture may describe its devices. A log does not name its card, so it needs --card, "
-		"and it only has sizes, so its buffers are assumed to be interleaved over all banks. Circular buffers "
+		"request. A graph capture may describe its devices. A log does not name its card, so it needs --card "
+		"or a card file that names one, and it only has sizes, so its buffers are assumed to be interleaved "
+		"over all banks. Circular buffers "
 		"are not requests to the allocator: they are counted and left out, like releases of buffers that were "
 		"never allocated in the file.\n"
 		"\n"
 		"\"Does not fit\" is an answer: the exit code is still 0. A line that cannot be used ends the replay "
-		"with a message and exit code 2, unless --keep-going is given.",
+		"with a message and exit code 2, unless --keep-going is given. If a file cannot be read to its end, "
+		"what came before is replayed and marked as incomplete; the exit code is 2.",
 	.opts = simulate_opts,
 	.examples = simulate_examples,
 	.run = cmd_simulate_run,

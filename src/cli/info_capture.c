@@ -27,7 +27,7 @@ static int draw(const struct reading *r, const struct tdm_info_request *request)
 	int err = tdm_info_capture_draw(
 		&r->summary.exact, &r->course, &request->picture, &request->term, request->out, &diag);
 	if (err != 0)
-		fprintf(stderr, "%s\n", tdm_diag_format(&diag, text, sizeof text));
+		tdm_cmd_say("%s", tdm_diag_format(&diag, text, sizeof text));
 	else if (request->picture.path != NULL)
 		tdm_chart_said(request->cmd, request->picture.path);
 	return err != 0;

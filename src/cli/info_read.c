@@ -14,7 +14,7 @@ static void print(const struct tdm_info_request *request, const struct tdm_diag 
 	char text[TDM_DIAG_TEXT_CAP * 2];
 	if (named.file == NULL)
 		named.file = tdm_input_name(request->input);
-	fprintf(stderr, "%s\n", tdm_diag_format(&named, text, sizeof text));
+	tdm_cmd_say("%s", tdm_diag_format(&named, text, sizeof text));
 }
 
 int tdm_info_take(void *reading, const struct tdm_record *record)
@@ -44,7 +44,7 @@ void tdm_info_read(struct tdm_info_reading *r)
 int tdm_info_end(const struct tdm_info_reading *r)
 {
 	if (r->refused > WARNINGS_MAX)
-		fprintf(stderr, "%s: %" PRIu64 " more %s%sthat cannot be used\n", tdm_input_name(r->request->input),
+		tdm_cmd_say("%s: %" PRIu64 " more %s%sthat cannot be used", tdm_input_name(r->request->input),
 			r->refused - WARNINGS_MAX, r->noun != NULL ? r->noun : "", r->noun != NULL ? " " : "");
 	if (r->err != 0)
 		print(r->request, &r->diag);
@@ -53,7 +53,7 @@ int tdm_info_end(const struct tdm_info_reading *r)
 
 int tdm_info_refuse(const struct tdm_info_request *request, const char *why)
 {
-	fprintf(stderr, "%s: %s\n", tdm_input_name(request->input), why);
+	tdm_cmd_say("%s: %s", tdm_input_name(request->input), why);
 	if (request->json != NULL)
 		tdm_json_put_text(request->json, "error", why);
 	return 1;

@@ -93,7 +93,8 @@ int tdm_info_kernels(const struct tdm_info_request *request)
 	tdm_info_read(&r);
 	int err = tdm_kernel_sizes_end(&sizes, ring_bytes());
 	if (r.err == 0 && sizes.count == 0 && r.refused == 0)
-		r.err = tdm_diag_set(&r.diag, TDM_ENOTFOUND, 0, 0, "no compiled kernels here (TARGET/TARGET.elf)");
+		r.err = tdm_diag_set(
+			&r.diag, TDM_ENOTFOUND, 0, 0, "no file in this folder is of a kind that is known here");
 	if (request->json != NULL)
 		tdm_kernels_json(&sizes, request->json);
 	else if (sizes.count != 0)

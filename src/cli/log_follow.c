@@ -59,7 +59,7 @@ static int print_new(const struct tdm_log_follow *follow, struct tdm_log_reader 
 		if (got > 0)
 			tdm_log_print_record(follow, &record, "", out);
 		else
-			fprintf(stderr, "tidemark log: %s\n", tdm_diag_format(&diag, text, sizeof text));
+			tdm_cmd_say("tidemark log: %s", tdm_diag_format(&diag, text, sizeof text));
 		if (got < 0 && got != TDM_ESYNTAX)
 			return TDM_EXIT_USAGE;
 	}
@@ -86,7 +86,7 @@ static int start_again(const struct tdm_cmd *cmd, const struct tdm_log_follow *f
 	tdm_input_close(*input);
 	*input = fresh;
 	tdm_log_reader_restart(reader, fresh);
-	fprintf(stderr, "tidemark log: %s starts again\n", follow->path);
+	tdm_cmd_say("tidemark log: %s starts again", follow->path);
 	return check_plain(cmd, fresh);
 }
 

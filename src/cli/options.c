@@ -218,6 +218,6 @@ void tdm_chart_said(const struct tdm_cmd *cmd, const char *path)
 {
 	const char *fonts = tdm_plot_missing_fonts();
 	if (fonts != NULL)
-		fprintf(stderr, "tidemark %s: %s\n", cmd->name, fonts);
-	fprintf(stderr, "tidemark %s: the chart is in %s\n", cmd->name, path);
+		tdm_cmd_say("tidemark %s: %s", cmd->name, fonts);
+	tdm_cmd_say("tidemark %s: the chart is in %s", cmd->name, path);
 }

@@ -41,7 +41,7 @@ static void report_refused(const struct tdm_phase_log *log)
 {
 	char text[TDM_DIAG_TEXT_CAP * 2];
 	for (size_t i = 0; i < log->refused_kept; i++)
-		fprintf(stderr, "%s\n", tdm_diag_format(&log->refused[i], text, sizeof text));
+		tdm_cmd_say("%s", tdm_diag_format(&log->refused[i], text, sizeof text));
 	if (log->refused_count > log->refused_kept)
 		fprintf(stderr, "%" PRIu64 " further places were refused\n", log->refused_count - log->refused_kept);
 }
@@ -224,9 +224,8 @@ static int read_captures(struct tdm_phase_inputs *r)
 			run->incomplete = run->peak_so_far = true;
 		}
 		if (refused != 0)
-			fprintf(stderr,
-				"tidemark phases: %s: %" PRIu64
-				" nodes make no sense; they count as they do for the runtime\n",
+			tdm_cmd_say("tidemark phases: %s: %" PRIu64
+				    " nodes make no sense; they count as they do for the runtime",
 				path, refused);
 		input->refused_count += refused;
 	}

@@ -42,7 +42,7 @@ struct tdm_process {
 	int32_t seen_pid;        /* its pid in the reader's namespace; 0: none */
 	bool is_held;            /* proof of seen_pid: that process holds the writer's lock */
 	bool is_stuck;           /* its ledger cannot be read now; the figures are the last good ones */
-	bool closed;             /* it said goodbye; a process that ended without doing so was killed or crashed */
+	bool closed;             /* it said goodbye; one that ended without doing so crashed, was killed or replaced */
 	char comm[TDM_COMM_CAP]; /* terminated, like `command` */
 	char command[TDM_COMMAND_CAP];   /* beginning of the command line */
 	uint64_t started_ns;             /* monotonic clock, when its tracking began; 0: unknown */

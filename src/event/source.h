@@ -5,6 +5,7 @@
 #ifndef TDM_EVENT_SOURCE_H
 #define TDM_EVENT_SOURCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/diag.h"
@@ -22,6 +23,7 @@ struct tdm_source_ops {
 struct tdm_source {
 	const struct tdm_source_ops *ops;
 	uint64_t refused; /* bad records so far */
+	bool is_cut;      /* the last error ended the reading: the rest of the input is unknown */
 };
 
 /* 1 with *event set (borrowed until the next call), 0 at the end, or a negative code with diag set; the next call

@@ -100,7 +100,7 @@ static size_t read_small(const char *path, char *dst, size_t cap)
 }
 
 /* Field 22 of the stat file. The name in parentheses may contain anything, so fields are counted after it. */
-static uint64_t start_time(void)
+uint64_t tdm_ledger_own_start(void)
 {
 	char text[1024];
 	enum { FIELDS_AFTER_NAME = 20 };
@@ -321,7 +321,7 @@ static int map_header(struct tdm_ledger_file *file)
 int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint32_t flags)
 {
 	uint32_t generation = 0;
-	uint64_t start = start_time();
+	uint64_t start = tdm_ledger_own_start();
 	struct stat st;
 	memset(file, 0, sizeof *file);
 	file->fd = create_unique(file, dir, mode, start, &generation);

@@ -63,4 +63,7 @@ void tdm_ledger_file_clock(struct tdm_ledger_file *file);
 void *tdm_private_alloc(size_t bytes);
 void tdm_private_free(void *at, size_t bytes);
 
+/* When this process started, as /proc/self/stat has it. */
+uint64_t tdm_ledger_own_start(void);
+
 #endif

@@ -1,4 +1,5 @@
 #include "ledger/ledger_list.h"
+#include "ledger/ledger_file.h"
 #include "base/map.h"
 #include "base/number.h"
 #include "base/reserve.h"
@@ -125,6 +126,11 @@ bool tdm_ledger_parse_name(const char *path, struct tdm_ledger_name *name)
 	const char *folder = last != path ? last_part(path, last - 1) : last;
 	enum level level = folder != last && is_user_folder(folder, '/') ? OF_USER : OF_ALL;
 	return parse_entry(level, last, name) == LEDGER;
+}
+
+bool tdm_ledger_is_own_name(const struct tdm_ledger_name *name)
+{
+	return name->pid == (int32_t)getpid() && name->start == tdm_ledger_own_start();
 }
 
 /* Owners. */

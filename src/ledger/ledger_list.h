@@ -32,6 +32,10 @@ struct tdm_ledger_name {
 /* Parses the end of a path as the name of a ledger in either layout; false when it is not one. */
 bool tdm_ledger_parse_name(const char *path, struct tdm_ledger_name *name);
 
+/* Whether this process would give its ledger that name. A process in another pid namespace can have the same pid, but
+ * not the same start as well, except by rare chance. */
+bool tdm_ledger_is_own_name(const struct tdm_ledger_name *name);
+
 struct tdm_ledger_entry {
 	const char *path;            /* borrowed until `each` returns */
 	uint32_t owner;              /* user id of the file or folder itself */

@@ -48,7 +48,7 @@ int tdm_ledger_reap(const char *path)
 	if (!tdm_ledger_parse_name(path, &name))
 		return -EINVAL;
 	/* This process is alive, and closing its own ledger would release its lock. */
-	if (name.pid == (int32_t)getpid())
+	if (tdm_ledger_is_own_name(&name))
 		return -EBUSY;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)

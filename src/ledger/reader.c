@@ -298,7 +298,9 @@ static int refresh_all(struct tdm_ledger *ledger, struct tdm_ledger_header *head
 {
 	struct tdm_ledger_areas areas = { 0 };
 	struct tdm_ledger_header before = ledger->header;
+	uint64_t others = ledger->refused - ledger->refused_areas;
 	int err = read_directories(ledger, header);
+	ledger->refused = others;
 	ledger->header = *header;
 	if (err == 0)
 		err = tdm_ledger_measure(ledger);
@@ -312,6 +314,7 @@ static int refresh_all(struct tdm_ledger *ledger, struct tdm_ledger_header *head
 		tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err));
 	}
 	free(areas.list);
+	ledger->refused_areas = ledger->refused - others;
 	if (err != 0) {
 		ledger->header = before;
 		return err;
@@ -378,7 +381,7 @@ static int open_file(struct tdm_ledger *ledger, struct tdm_diag *diag)
 {
 	struct stat st;
 	struct tdm_ledger_name name;
-	bool is_own = tdm_ledger_parse_name(ledger->path, &name) && name.pid == (int32_t)getpid();
+	bool is_own = tdm_ledger_parse_name(ledger->path, &name) && tdm_ledger_is_own_name(&name);
 	if (is_own && (ledger->fd = tdm_own_file_find(ledger->path)) >= 0) {
 		ledger->own = true;
 		ledger->file_uid = geteuid();

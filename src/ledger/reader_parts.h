@@ -48,7 +48,7 @@ struct tdm_ledger {
 	bool own; /* written by this process: its descriptor is never closed */
 	char *path;
 	uint64_t limit; /* bytes that may be referred to: the lesser of the header's size and the file's */
-	uint64_t refused;
+	uint64_t refused, refused_areas; /* all, and those of the last check of all areas */
 	struct tdm_ledger_header header; /* of the picture, with the accepted segments */
 	struct tdm_ledger_header said;   /* the header when all areas were last checked */
 	struct tdm_ledger_who who;

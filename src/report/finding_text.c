@@ -129,6 +129,8 @@ static void put_special(const struct words *w, const char *key)
 		put_lived(w);
 	else if (strcmp(key, "killed") == 0 && w->view->picture->processes[about->process].life == TDM_LIFE_ENDED)
 		put(w, " until the program was killed");
+	else if (strcmp(key, "end") == 0)
+		put(w, w->view->picture->processes[about->process].replaced ? "replaced by exec" : "killed or crashed");
 	else if (strcmp(key, "cached") == 0)
 		put(w, is_binary ? "each came with kernels: new programs are compiled and cached"
 				 : "memory of programs grows as long as new ones are compiled and cached, or traces "
@@ -203,7 +205,7 @@ static const char *const leak_sentences[TDM_LEAK_WHY_COUNT] = {
 	[TDM_LEAK_TURNS_OVER] = "{held}, come and go|: {freed/was/were} seen to be freed",
 	[TDM_LEAK_YOUNG] = "{held}, grows, but freed ones became as old" LIVES,
 	[TDM_LEAK_LEVELLED] = "{held}|: grew by {grown_buffers/buffer/buffers} and has levelled off",
-	[TDM_LEAK_KILLED] = "{held}, left by a program that was killed or crashed: no leak",
+	[TDM_LEAK_KILLED] = "{held}|, left by a program that was {end}: no leak",
 	[TDM_LEAK_RUNTIME] = "{held}, which the runtime leaves on the card",
 	[TDM_LEAK_UNWATCHED] = "{held}" LIVES,
 };
@@ -306,9 +308,8 @@ static void leak_text(const struct words *w)
 		return;
 	put_forecast(w);
 	put_leak_stack(w);
-	if (number(w, "double_frees") + number(w, "unknown_frees") != 0)
-		put_pieces(w, "  hint: {,double_frees} frees of this process were of memory that was already freed"
-			      "|, and {,unknown_frees} of memory that was never allocated\n");
+	put_pieces(w, "  hint: this process also has {double_frees/double free/double frees/} of this kind\n"
+		      "|  hint: this process also has {unknown_frees/unknown free/unknown frees/} of this kind\n");
 	put(w, "\n");
 }
 

@@ -1,4 +1,5 @@
 #include "report/leaks_report.h"
+#include "report/cell.h"
 #include "report/finding_report.h"
 #include "report/report_put.h"
 
@@ -88,6 +89,38 @@ static void put_closing(const struct tdm_leaks_report *report, struct tdm_buf *o
 			TDM_COUNT_TEXT(result->sites_left_out));
 }
 
+size_t tdm_leaks_damaged(const struct tdm_leaks_report *report, struct tdm_buf *out)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < report->live->picture->process_count; i++) {
+		const struct tdm_picture_process *process = &report->live->picture->processes[i];
+		count += process->refused != 0;
+		if (process->refused == 0 || out == NULL)
+			continue;
+		tdm_cell_text(out, process->ledger, report->live->term.utf8);
+		tdm_buf_printf(out, ": damaged: %s of its records cannot be believed, so leaks may be missing\n",
+			TDM_COUNT_TEXT(process->refused));
+	}
+	return count;
+}
+
+static bool skip_whole(const struct tdm_table *table, const void *row)
+{
+	(void)table;
+	return ((const struct tdm_picture_process *)row)->refused == 0;
+}
+
+static void json_damaged(const struct tdm_picture *picture, struct tdm_json *json)
+{
+	static const struct tdm_column columns[] = {
+		{ NULL, "ledger", TDM_MEMBER(struct tdm_picture_process, ledger) },
+		{ NULL, "damaged_records", TDM_MEMBER(struct tdm_picture_process, refused) },
+	};
+	const struct tdm_table table = { TDM_COLUMNS(columns), picture->processes, sizeof *picture->processes,
+		picture->process_count, .skip = skip_whole };
+	tdm_json_put_table(json, "damaged", &table);
+}
+
 void tdm_leaks_text(const struct tdm_leaks_report *report, struct tdm_buf *out)
 {
 	bool any = report->live->picture->process_count != 0;
@@ -98,6 +131,7 @@ void tdm_leaks_text(const struct tdm_leaks_report *report, struct tdm_buf *out)
 	put_leaks(report, out);
 	if (any)
 		put_closing(report, out);
+	tdm_leaks_damaged(report, out);
 	tdm_live_unread(report->live, out);
 }
 
@@ -120,6 +154,7 @@ void tdm_leaks_json(const struct tdm_leaks_report *report, struct tdm_json *json
 			tdm_finding_json(&view, &report->findings->list[i], json);
 	tdm_json_array_end(json);
 	tdm_stack_symbols_done(&view.symbols);
+	json_damaged(report->live->picture, json);
 	tdm_live_json_problems(report->live, json);
 	tdm_json_object_end(json);
 }

@@ -17,6 +17,9 @@ struct tdm_leaks_report {
 /* The number of chosen findings with this verdict. */
 size_t tdm_leaks_chosen(const struct tdm_leaks_report *report, enum tdm_severity verdict);
 
+/* The number of damaged ledgers, in which leaks may be missing. Names them in `out` unless that is NULL. */
+size_t tdm_leaks_damaged(const struct tdm_leaks_report *report, struct tdm_buf *out);
+
 void tdm_leaks_text(const struct tdm_leaks_report *report, struct tdm_buf *out);
 /* The value of the key "leaks". */
 void tdm_leaks_json(const struct tdm_leaks_report *report, struct tdm_json *json);

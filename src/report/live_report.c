@@ -82,7 +82,9 @@ static void put_head(
 	tdm_buf_puts(out, "\n  ");
 	if (who->life == TDM_LIFE_ENDED)
 		tdm_put_styled(out, term, TDM_STYLE_YELLOW,
-			who->closed ? "ended by itself (post-mortem)" : "killed or crashed (post-mortem)");
+			process->crashed    ? "killed or crashed (post-mortem)"
+			: process->replaced ? "replaced by exec (post-mortem)"
+					    : "ended by itself (post-mortem)");
 	else
 		tdm_buf_puts(out, who->life == TDM_LIFE_RUNS ? "alive" : "not known whether it is alive");
 	tdm_buf_printf(out, ", user %" PRIu32, who->uid);
@@ -242,6 +244,7 @@ static void json_process(const struct tdm_picture_process *process, struct tdm_j
 	tdm_json_put_name(json, "command", who->command);
 	tdm_json_put_name(json, "state", tdm_live_state(who->life));
 	tdm_json_put_bool(json, "closed", who->closed);
+	tdm_json_put_bool(json, "replaced", process->replaced);
 	tdm_json_put_name(json, "ledger", process->ledger);
 	tdm_json_put_name(json, "phase", process->phase);
 	tdm_json_put_u64(json, "lost_events", process->lost);

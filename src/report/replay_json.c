@@ -141,11 +141,12 @@ void tdm_replay_json(const struct tdm_replay *replay, const struct tdm_replay_re
 	tdm_json_put_text(json, "policy", tdm_fit_name(replay->setup.fit));
 	tdm_json_put_u64(json, "requests", replay->ops);
 	tdm_json_put_u64(json, "skipped_lines", report->skipped);
+	tdm_json_put_bool(json, "complete", !report->is_cut);
 	tdm_json_put_u64(json, "live_buffers", replay->live_count);
 	if (report->feed != NULL)
 		put_feed(json, report);
 	tdm_json_key(json, "fits");
-	if (replay->space_count == 0)
+	if (replay->space_count == 0 || (report->is_cut && replay->findings.count == 0))
 		tdm_json_null(json);
 	else
 		tdm_json_bool(json, replay->findings.count == 0);

@@ -12,6 +12,7 @@
 struct tdm_replay_report {
 	const char *trace;                  /* the file's name */
 	uint64_t skipped;                   /* lines that were refused */
+	bool is_cut;                        /* the file could not be read to its end */
 	bool ascii;                         /* no characters outside ASCII */
 	const char *format;                 /* "graph capture"; NULL: a text trace */
 	const char *place;                  /* the unit of a position, "line" or "byte" */

@@ -57,7 +57,7 @@ static void put_head(const struct tdm_replay *replay, const struct tdm_replay_re
 	const struct tdm_replay_space *first = &replay->spaces[0];
 
 	tdm_put_label(out, report->format != NULL ? "Requests" : "Trace");
-	tdm_buf_puts(out, report->trace);
+	tdm_cell_text(out, report->trace, !report->ascii);
 	if (report->format != NULL)
 		tdm_buf_printf(out, " (%s)", report->format);
 	tdm_buf_puts(out, ": ");
@@ -65,6 +65,7 @@ static void put_head(const struct tdm_replay *replay, const struct tdm_replay_re
 	tdm_buf_puts(out, ", ");
 	tdm_put_count(out, replay->live_count, "buffer", "buffers");
 	tdm_buf_puts(out, " live at the end\n");
+	tdm_put_cut(out, &(struct tdm_file_report){ .cut = report->is_cut });
 	if (report->skipped != 0) {
 		tdm_put_label(out, "Skipped");
 		tdm_put_count(out, report->skipped, "line", "lines");
@@ -84,14 +85,16 @@ static void put_head(const struct tdm_replay *replay, const struct tdm_replay_re
 
 static const struct tdm_term plain = { .utf8 = true, .width = TDM_TERM_WIDTH };
 
-static void put_verdict(const struct tdm_replay *replay, const char *place, struct tdm_buf *out)
+static void put_verdict(const struct tdm_replay *replay, const struct tdm_replay_report *report, struct tdm_buf *out)
 {
 	uint64_t failures, allocs = total_allocs(replay, &failures);
-	struct tdm_finding_view view = { .findings = &replay->findings, .term = plain, .place = place };
+	struct tdm_finding_view view = { .findings = &replay->findings, .term = plain, .place = report->place };
 
 	tdm_put_label(out, "Verdict");
 	if (replay->findings.count == 0) {
-		tdm_buf_printf(out, "fits: %s allocation%s, none failed\n", TDM_COUNT_TEXT(allocs), tdm_plural(allocs));
+		tdm_buf_printf(out, "fits%s: %s allocation%s, none failed\n",
+			report->is_cut ? " as far as the file could be read" : "", TDM_COUNT_TEXT(allocs),
+			tdm_plural(allocs));
 		return;
 	}
 	tdm_buf_printf(out, "does not fit: %s of %s allocation%s failed\n", TDM_COUNT_TEXT(failures),
@@ -141,7 +144,7 @@ void tdm_replay_text(const struct tdm_replay *replay, const struct tdm_replay_re
 {
 	const struct tdm_table spaces = tdm_replay_space_table(replay);
 	put_head(replay, report, out);
-	put_verdict(replay, report->place, out);
+	put_verdict(replay, report, out);
 	tdm_buf_putc(out, '\n');
 	tdm_table_text(&spaces, &plain, out);
 	tdm_buf_puts(

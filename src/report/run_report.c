@@ -44,7 +44,8 @@ static const struct tdm_column columns[] = {
 /* The sites of a process that still hold memory, as text or as the value of a key. */
 static void put_sites(const struct tdm_live_report *report, size_t process, struct tdm_buf *out, struct tdm_json *json)
 {
-	bool runs = report->picture->processes[process].life == TDM_LIFE_RUNS;
+	const struct tdm_picture_process *shown = &report->picture->processes[process];
+	bool runs = shown->life == TDM_LIFE_RUNS;
 	struct tdm_site *sites;
 	struct tdm_live_list of = { report, NULL };
 	struct tdm_table table = { TDM_COLUMNS(columns), .stride = sizeof *sites, .context = &of,
@@ -64,7 +65,9 @@ static void put_sites(const struct tdm_live_report *report, size_t process, stru
 	if (table.count < count)
 		tdm_buf_printf(
 			out, "  and %s more with %s\n", TDM_COUNT_TEXT(count - table.count), TDM_SIZE_TEXT(rest));
-	if (json == NULL && count == 0)
+	if (json == NULL && count == 0 && shown->lost + shown->refused != 0)
+		tdm_buf_puts(out, "\n  it is not known whether every buffer was freed: reports are missing\n");
+	else if (json == NULL && count == 0)
 		tdm_buf_puts(out, runs ? "\n  no live buffers\n" : "\n  every buffer was freed\n");
 	tdm_symbolizer_free(of.sym);
 	free(sites);

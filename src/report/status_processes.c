@@ -87,7 +87,10 @@ static struct row process_row(
 	if (holding != NULL)
 		snprintf(row.place, sizeof row.place, "#%" PRIu32, holding->device);
 	if (process->life == TDM_LIFE_ENDED)
-		snprintf(row.age, sizeof row.age, "%s", process->crashed ? "crashed" : "ended");
+		snprintf(row.age, sizeof row.age, "%s",
+			process->crashed    ? "crashed"
+			: process->replaced ? "replaced"
+					    : "ended");
 	else if (process->started_ns != 0 && process->started_ns <= picture->real_ns)
 		tdm_format_duration(row.age, sizeof row.age, picture->real_ns - process->started_ns);
 	find_sources(&row);
@@ -190,6 +193,7 @@ static void json_memory(const struct tdm_field *field, struct tdm_json *json)
 		{ NULL, "descriptors", HOLDING(descriptors), .flags = TDM_ZERO_IS_UNKNOWN },
 		{ NULL, "state", ROW(state) },
 		{ NULL, "crashed", PROCESS(crashed) },
+		{ NULL, "replaced", PROCESS(replaced) },
 		{ NULL, "container", PROCESS(in_container) },
 		{ NULL, "phase", PROCESS(phase), .flags = TDM_ZERO_IS_UNKNOWN },
 		{ NULL, "start_time", PROCESS(start_time), .flags = TDM_ZERO_IS_UNKNOWN },

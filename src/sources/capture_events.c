@@ -385,6 +385,7 @@ static int capture_next(struct tdm_source *source, struct tdm_event *event, stru
 	int err = c->queue_at == c->queue_count ? fill(c, diag) : 0;
 	if (err == 0 && c->queue_count == 0 && c->late != 0) {
 		err = tdm_diag_set(diag, c->late, 0, 0, "%s", c->said.text);
+		source->is_cut = true;
 		c->late = 0;
 	}
 	source->refused += err != 0;

@@ -36,10 +36,8 @@ static void *gzip_begin(struct tdm_str head)
 /* Begins the next member. Skips the zeros that fill the last block of a tape. */
 static int next_member(struct gzip *g, struct tdm_unpacking *u)
 {
-	while (u->in_len != 0 && *u->in == '\0') {
+	for (; u->in_len != 0 && *u->in == '\0'; u->in_len--)
 		u->in++;
-		u->in_len--;
-	}
 	if (u->in_len == 0)
 		return u->in_ended ? 1 : 0;
 	g->between = false;

@@ -1,4 +1,5 @@
-/* xz, through liblzma: one stream after another. */
+/* xz, through liblzma: one stream after another. liblzma can join them itself, but would take a few bytes of rubbish
+ * after a stream for the beginning of the next one. */
 #include "base/err.h"
 #include "sources/decode.h"
 
@@ -6,6 +7,11 @@
 #include <stdlib.h>
 
 #include <lzma.h>
+
+struct xz {
+	lzma_stream s;
+	bool between; /* before a stream, or after the last */
+};
 
 static bool xz_recognise(struct tdm_str head)
 {
@@ -15,18 +21,35 @@ static bool xz_recognise(struct tdm_str head)
 
 static void *xz_begin(struct tdm_str head)
 {
-	lzma_stream *s = calloc(1, sizeof *s);
+	struct xz *x = calloc(1, sizeof *x);
 	(void)head;
-	if (s != NULL && lzma_stream_decoder(s, UINT64_C(1) << TDM_DECODE_MEMORY_LOG, LZMA_CONCATENATED) != LZMA_OK) {
-		free(s);
-		s = NULL;
-	}
-	return s;
+	if (x != NULL)
+		x->between = true;
+	return x;
+}
+
+/* Begins the next stream after the zeros that may precede it. */
+static int next_stream(struct xz *x, struct tdm_unpacking *u)
+{
+	for (; u->in_len != 0 && *u->in == '\0'; u->in_len--)
+		u->in++;
+	if (u->in_len == 0)
+		return u->in_ended ? 1 : 0;
+	if (*u->in != '\xfd')
+		return TDM_ECORRUPT;
+	x->between = false;
+	return lzma_stream_decoder(&x->s, UINT64_C(1) << TDM_DECODE_MEMORY_LOG, 0) == LZMA_OK ? 0 : -ENOMEM;
 }
 
 static int xz_step(void *state, struct tdm_unpacking *u)
 {
-	lzma_stream *s = state;
+	struct xz *x = state;
+	lzma_stream *s = &x->s;
+	if (x->between) {
+		int got = next_stream(x, u);
+		if (got != 0 || x->between)
+			return got;
+	}
 	s->next_in = (const uint8_t *)u->in;
 	s->avail_in = u->in_len;
 	s->next_out = (uint8_t *)u->out;
@@ -36,12 +59,12 @@ static int xz_step(void *state, struct tdm_unpacking *u)
 	u->in_len = s->avail_in;
 	u->out = (char *)s->next_out;
 	u->out_len = s->avail_out;
+	x->between = got == LZMA_STREAM_END;
 	switch (got) {
 	case LZMA_OK:
 	case LZMA_BUF_ERROR:
-		return 0;
 	case LZMA_STREAM_END:
-		return 1;
+		return 0;
 	case LZMA_MEM_ERROR:
 		return -ENOMEM;
 	case LZMA_MEMLIMIT_ERROR:
@@ -53,8 +76,9 @@ static int xz_step(void *state, struct tdm_unpacking *u)
 
 static void xz_end(void *state)
 {
-	lzma_end(state);
-	free(state);
+	struct xz *x = state;
+	lzma_end(&x->s);
+	free(x);
 }
 
 const struct tdm_decoder tdm_decoder_xz = { "xz", true, xz_recognise, xz_begin, xz_step, xz_end };

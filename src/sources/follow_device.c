@@ -86,8 +86,10 @@ static int give_account(struct tdm_follow_device *lane, struct tdm_follow_look *
 	int err = account.err == 0 ? tdm_ledger_walk(look->ledger, look->device, &walk, &exact) : 0;
 	if (account.err != 0)
 		return account.err;
-	look->unread = err;
-	lane->buffers_seq = view_of(look)->seq;
+	if (err != 0)
+		look->unread = err;
+	else
+		lane->buffers_seq = view_of(look)->seq;
 	lane->is_exact = exact; /* if not, the next look gives a new list */
 	lane->is_listed = true;
 	return err == -ENOMEM ? err : 0;
@@ -245,6 +247,13 @@ static uint64_t skip_early(struct tdm_follow_room *room, size_t *count, size_t l
 	return kept;
 }
 
+/* Of the latest events that the sink wants; 0: all. */
+static size_t share_of(const struct tdm_follow_look *look)
+{
+	size_t latest = look->sink->latest, devices = tdm_max(look->room->active_before, look->room->active);
+	return latest != 0 ? tdm_max(latest / tdm_max(devices, 1), 1) : 0;
+}
+
 static int give_events(struct tdm_follow_device *lane, const struct tdm_follow_look *look, bool is_wanted)
 {
 	const struct tdm_follow_room *room = look->room;
@@ -258,7 +267,8 @@ static int give_events(struct tdm_follow_device *lane, const struct tdm_follow_l
 	if (lane->is_exact)
 		lane->is_exact = missing_after(room, count, lane->buffers_seq, seq) == 0;
 	uint64_t unread = missing_after(room, count, lane->events_seq, seq);
-	uint64_t skipped = is_wanted && !lane->is_exact ? skip_early(look->room, &count, look->sink->latest) : 0;
+	look->room->active += count != 0;
+	uint64_t skipped = is_wanted && !lane->is_exact ? skip_early(look->room, &count, share_of(look)) : 0;
 	if (is_wanted && lane->has_events) /* events before the first look are not missing */
 		missing = unread + skipped;
 	if (missing != 0) {

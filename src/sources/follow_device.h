@@ -27,6 +27,7 @@ struct tdm_follow_room {
 	uint32_t *partners; /* the release of each birth, and the reverse; TDM_MAP_NONE: not among the records */
 	size_t record_cap, partner_cap;
 	struct tdm_frame frames[TDM_LEDGER_STACK_MAX];
+	size_t active, active_before; /* devices with new records, in this look and in the one before */
 };
 
 void tdm_follow_room_done(struct tdm_follow_room *room);

@@ -142,7 +142,7 @@ static void note_entry(void *context, const struct tdm_ledger_entry *entry)
 	note_path(context, entry->path);
 }
 
-/* Drops the ledgers whose files are gone. */
+/* Drops the ledgers whose files are gone, except those that the caller wants to keep. */
 static int drop_vanished(struct tdm_follower *f)
 {
 	size_t kept = 0;
@@ -151,7 +151,8 @@ static int drop_vanished(struct tdm_follower *f)
 	tdm_map_clear(&f->by_number);
 	for (size_t i = 0; i < f->count; i++) {
 		struct item *item = f->items[i];
-		if (!item->is_listed) {
+		bool is_kept = f->options->keeps_gone && item->was_told && kept < TDM_FOLLOWED_MAX / 2;
+		if (!item->is_listed && !is_kept) {
 			struct tdm_event event = { .op = TDM_OP_FORGET };
 			err = err == 0 && item->was_told ? give(f, item, &event) : err;
 			item_free(item);
@@ -391,7 +392,7 @@ static int end_item(struct tdm_follower *f, struct item *item)
 	item->has_ended = true;
 	tdm_ledger_close(item->ledger);
 	item->ledger = NULL;
-	if (lstat(item->out.path, &st) == 0 || errno != ENOENT)
+	if (f->options->keeps_gone || lstat(item->out.path, &st) == 0 || errno != ENOENT)
 		return 0;
 	item->was_told = false;
 	return give(f, item, &event);
@@ -447,6 +448,8 @@ int tdm_follower_look(struct tdm_follower *f, const struct tdm_follow_sink *sink
 {
 	int err = 0;
 	f->sink = sink;
+	f->room.active_before = f->room.active;
+	f->room.active = 0;
 	f->out_of_memory = false;
 	if (now_ns >= f->list_ns)
 		err = list_files(f, now_ns);

@@ -31,7 +31,8 @@ struct tdm_follow_options {
 	const char *const *paths; /* these files instead; ends with NULL; may be NULL */
 	const int32_t *pids;      /* only ledgers named after these pids; NULL: all */
 	size_t pid_count;
-	bool names_new; /* a ledger being set up has a `text` at once, not only when it takes long */
+	bool names_new;  /* a ledger being set up has a `text` at once, not only when it takes long */
+	bool keeps_gone; /* a ledger that was read is not forgotten when it is gone, unless there are very many */
 };
 
 enum {
@@ -46,8 +47,8 @@ struct tdm_follow_sink {
 	/* What is wanted of a device besides its counters: TDM_FOLLOW_*. May be NULL: nothing. */
 	unsigned (*wants)(void *context, uint64_t process, uint32_t device);
 	int (*event)(void *context, struct tdm_event *event); /* 0, or a negative code that ends the look */
-	/* How many allocations and releases of each device are given as events in one look: the latest; earlier ones
-	 * are LOST. 0: all. */
+	/* How many allocations and releases are given as events in one look, shared by the devices that had some in the
+	 * look before: the latest of each; earlier ones are counted as LOST. 0: all. */
 	size_t latest;
 };
 

@@ -1,5 +1,6 @@
 /* The table of all formats, and recognising the format of an input with it. */
 #include "sources/format.h"
+#include "base/err.h"
 
 #if TDM_BARE /* without yajl */
 #define CAPTURES(X)
@@ -73,7 +74,8 @@ int tdm_format_search(struct tdm_input *input, const struct tdm_format **format,
 			*format = tdm_formats[i];
 		err = tdm_input_rewind(input);
 		if (err != 0)
-			return tdm_diag_set(diag, err, 0, 0, "cannot be read from its beginning again");
+			return tdm_diag_set(
+				diag, err, 0, 0, "cannot be read from its beginning again: %s", tdm_err_text(err));
 	}
 	return 0;
 }

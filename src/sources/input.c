@@ -63,7 +63,8 @@ struct tdm_input {
 	char why[WHY_CAP];
 	char head[TDM_INPUT_HEAD];
 	size_t head_len;
-	int copy; /* descriptor of a copy of the pipe or of the plain bytes; -1: none */
+	int copy;     /* descriptor of a copy of the pipe or of the plain bytes; -1: none */
+	int copy_err; /* why the copy is not whole; 0: it is */
 	uint64_t copied, copy_at;
 	bool keeps; /* the copy grows as the pipe is read */
 	struct tdm_progress *progress;
@@ -176,6 +177,7 @@ static ssize_t read_kept(struct tdm_input *in, char *dst, size_t cap)
 		got = read(in->fd, dst, cap);
 		int err = in->keeps && got > 0 ? tdm_file_write_all(in->copy, dst, (size_t)got) : 0;
 		if (err != 0) {
+			in->copy_err = err;
 			errno = -err;
 			return -1;
 		}
@@ -293,10 +295,16 @@ static void settle(struct tdm_input *in)
 {
 	while (!in->settled) {
 		struct tdm_str head = look(in, in->top, LOOK);
-		const struct tdm_decoder *decoder = in->top + 1 < LEVELS ? decoder_of(head) : NULL;
+		const struct tdm_decoder *decoder = decoder_of(head);
 		in->settled = head.len != 0 && decoder == NULL;
 		if (decoder == NULL)
 			return;
+		if (in->top + 1 == LEVELS) {
+			in->levels[in->top].at = in->levels[in->top].end;
+			in->settled = true;
+			fail(in, TDM_ECORRUPT, "it is packed too many times");
+			return;
+		}
 		struct level *l = &in->levels[++in->top];
 		l->decoder = decoder;
 		l->state = decoder->begin(head);
@@ -407,6 +415,8 @@ int tdm_input_keep(struct tdm_input *in, struct tdm_diag *diag)
 
 int tdm_input_rewind(struct tdm_input *in)
 {
+	if (in->copy_err != 0)
+		return in->copy_err;
 	if (in->fd >= 0 && in->start >= 0 && lseek(in->fd, in->start, SEEK_SET) < 0)
 		return -errno;
 	if (in->fd >= 0 && in->start < 0 && in->copy < 0 && in->taken != in->levels[0].end)

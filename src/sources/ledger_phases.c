@@ -159,6 +159,8 @@ int tdm_ledger_phases_read(const char *path, struct tdm_phase_runs *runs, struct
 		err = tdm_phase_runs_move(runs, &r.marks);
 	}
 	tdm_phase_runs_done(&r.marks);
+	if (err == 0 && runs->count == 0 && tdm_ledger_refused(r.ledger) != 0)
+		err = TDM_ECORRUPT;
 	tdm_ledger_close(r.ledger);
 	return err != 0 ? tdm_diag_set(diag, err, 0, 0, "%s", tdm_err_text(err)) : 0;
 }

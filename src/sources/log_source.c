@@ -265,6 +265,7 @@ static int log_next(struct tdm_source *source, struct tdm_event *event, struct t
 		int err = got < 0 ? got : take_record(s, &record);
 		if (err < 0) {
 			source->refused++;
+			source->is_cut = s->reader.counts.is_cut;
 			s->pending_count = 0;
 			return got < 0 ? got
 				       : tdm_diag_set(diag, err, record.line, 0,

@@ -75,6 +75,7 @@ static int mesh_next(struct tdm_source *source, struct tdm_event *event, struct 
 	int err = got == 1 ? read_buffer(&record, &s->last, diag) : got;
 	*event = s->last.event;
 	source->refused += err == TDM_ESYNTAX;
+	source->is_cut = err < 0 && err != TDM_ESYNTAX;
 	return err == 0 ? got : err;
 }
 

@@ -56,8 +56,11 @@ static uint64_t leading_number(const char *at, uint64_t fallback)
 	return tdm_str_parse_u64((struct tdm_str){ at, len }, &value) == 0 ? value : fallback;
 }
 
+/* The file has whole seconds; the clocks of this machine are exact. */
 static uint64_t read_boot_time(const struct tdm_proc_root *root)
 {
+	if (root->is_system)
+		return tdm_clock_real_ns() - tdm_clock_read(CLOCK_BOOTTIME);
 	uint64_t seconds = 0;
 	char *text = malloc(PROC_STAT_CAP);
 	if (text != NULL && tdm_sys_file_read(root->fd, "stat", text, PROC_STAT_CAP) > 0) {

@@ -325,6 +325,7 @@ static int text_trace_next(struct tdm_source *source, struct tdm_event *event, s
 	if (got == -EMSGSIZE)
 		return tdm_diag_set(
 			diag, TDM_ESYNTAX, t->lines.line, WINDOW_BYTES + 1, "expected a line of at most 1 MiB");
+	source->is_cut = true;
 	t->lines.eof = true; /* the next call must give the end, not fail again */
 	t->lines.at = t->lines.end;
 	return tdm_input_failed(t->input, got, t->lines.line + 1, diag);

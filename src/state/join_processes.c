@@ -64,7 +64,6 @@ static void describe(struct tdm_state *state, const struct tdm_fold_process *fro
 	process->handle = from->handle;
 	process->start_time = who->start_time;
 	process->life = who->life;
-	process->crashed = who->life == TDM_LIFE_ENDED && !who->closed;
 	process->in_container = who->seen_pid != 0 && who->seen_pid != who->pid;
 	process->sources = UINT32_C(1) << TDM_FROM_LEDGER;
 	process->lost = who->lost;
@@ -80,6 +79,28 @@ static void describe(struct tdm_state *state, const struct tdm_fold_process *fro
 	tdm_str_shown(tdm_str_of(state->fold.texts.texts[from->phase]), process->phase, sizeof process->phase);
 }
 
+/* The newest program of a process, by its generation: those before it were replaced by exec. */
+static uint64_t newest_key(const struct tdm_process *who)
+{
+	return identity_hash(who->pid, who->start_time ^ tdm_hash_u64(who->pid_namespace), UINT32_MAX);
+}
+
+static int note_generation(struct tdm_state *state, const struct tdm_process *who)
+{
+	uint32_t newest = tdm_map_find(&state->by_pid, newest_key(who));
+	if (newest != TDM_MAP_NONE && newest >= who->generation)
+		return 0;
+	return tdm_map_put(&state->by_pid, newest_key(who), tdm_min(who->generation, TDM_MAP_NONE - 1));
+}
+
+static void set_end(const struct tdm_state *state, struct tdm_picture_process *process)
+{
+	bool is_open = process->who->life == TDM_LIFE_ENDED && !process->who->closed;
+	bool is_newest = process->who->generation >= tdm_map_find(&state->by_pid, newest_key(process->who));
+	process->replaced = is_open && !is_newest;
+	process->crashed = is_open && is_newest;
+}
+
 static int add_ledger_process(struct tdm_state *state, struct tdm_fold_process *from)
 {
 	from->process = UINT32_MAX;
@@ -93,6 +114,7 @@ static int add_ledger_process(struct tdm_state *state, struct tdm_fold_process *
 	from->process = (uint32_t)(state->picture.process_count - 1);
 	process->pid = pid;
 	describe(state, from, process);
+	set_end(state, process);
 	if (!is_here || from->who.start_time == 0)
 		return 0;
 	/* After an exec the ledger of the older generation remains, but without its lock. */
@@ -293,6 +315,9 @@ int tdm_state_join_processes(struct tdm_state *state)
 	tdm_map_clear(&state->by_pid);
 	tdm_map_clear(&state->by_pair);
 	state->picture.process_count = state->part_count = 0;
+	for (size_t i = 0; i < state->fold.count && err == 0; i++)
+		if (state->fold.processes[i]->has_who)
+			err = note_generation(state, &state->fold.processes[i]->who);
 	for (size_t i = 0; i < state->fold.count && err == 0; i++)
 		err = add_ledger_process(state, state->fold.processes[i]);
 	for (size_t i = 0; i < state->fold.count && err == 0; i++)

@@ -181,7 +181,8 @@ struct tdm_picture_process {
 	uint64_t started_ns;              /* real-time clock; 0: unknown */
 	uint8_t life;                     /* enum tdm_life; ended ones are listed only when they were asked for */
 	bool is_foreign;                  /* belongs to another user than the reader */
-	bool crashed;                     /* ended without closing its ledger */
+	bool crashed;                     /* ended without closing its ledger, and was not replaced */
+	bool replaced;                    /* by another program, with exec; that one has a ledger too */
 	bool in_container;                /* `pid` differs from the pid that the process itself sees */
 	uint32_t sources;                 /* bit n: enum tdm_from n knows it */
 	char phase[TDM_PICTURE_NAME_CAP]; /* the current one; empty: none */
@@ -216,6 +217,7 @@ struct tdm_picture_problem {
 	uint8_t from; /* enum tdm_from */
 	int err;
 	bool is_unread;                   /* a whole ledger is missing in the picture */
+	const char *path;                 /* of that ledger, as it is, for opening it; NULL: not one */
 	char place[TDM_PICTURE_TEXT_CAP]; /* path */
 	char text[TDM_PICTURE_TEXT_CAP];  /* why, a sentence without its stop */
 };
@@ -284,7 +286,7 @@ struct tdm_wish {
 	uint64_t device;        /* key: buffers and largest free blocks of this device only; 0: of all */
 	bool hold;              /* do not update the lists of buffers, for a view that needs time to read them */
 	bool no_largest;        /* compute no largest free blocks: those of earlier pictures are enough */
-	uint32_t latest_events; /* only this many of the latest allocations and releases of each device; 0: all */
+	uint32_t latest_events; /* about this many of the latest allocations and releases; 0: all */
 };
 
 /* Where the screens get pictures from: this machine, or anything else that can be watched. */

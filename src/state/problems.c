@@ -69,8 +69,10 @@ static void note_ledgers(struct list *list)
 		if (item->err != 0 && text[0] != '\0') {
 			struct tdm_picture_problem *problem =
 				note(list, TDM_FROM_LEDGER, item->err, item->path, "%s", text);
-			if (problem != NULL)
+			if (problem != NULL) {
 				problem->is_unread = true;
+				problem->path = item->path;
+			}
 		} else if (item->err == 0 && item->who.refused != 0)
 			note(list, TDM_FROM_LEDGER, TDM_ECORRUPT, item->path,
 				"damaged: %" PRIu64 " of its records cannot be believed", item->who.refused);

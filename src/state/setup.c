@@ -31,7 +31,8 @@ static int read_files(struct tdm_setup *setup)
 		tdm_probe_file(&setup->regions[i], path);
 	}
 	for (size_t i = 0; i < picture->problem_count; i++)
-		tdm_probe_file(&setup->unread[i], picture->problems[i].place);
+		if (picture->problems[i].path != NULL)
+			tdm_probe_file(&setup->unread[i], picture->problems[i].path);
 	for (size_t i = 0; i < picture->process_count; i++)
 		if (picture->processes[i].life == TDM_LIFE_ENDED) {
 			tdm_probe_file(&left, picture->processes[i].ledger);

@@ -39,7 +39,8 @@ struct tdm_state *tdm_state_new(const struct tdm_state_options *options)
 		&state->by_pid, &state->by_pair, &state->by_key };
 	for (size_t i = 0; ok && i < sizeof maps / sizeof *maps; i++)
 		ok = tdm_map_init(maps[i]) == 0;
-	state->follow = (struct tdm_follow_options){ o->ledger_dir, o->paths, o->pids, o->pid_count, o->only_ledgers };
+	state->follow = (struct tdm_follow_options){ o->ledger_dir, o->paths, o->pids, o->pid_count, o->only_ledgers,
+		o->keeps_gone };
 	state->follower = ok ? tdm_follower_new(&state->follow) : NULL;
 	if (state->follower == NULL) {
 		tdm_state_free(state);

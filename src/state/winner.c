@@ -86,15 +86,27 @@ static enum tdm_from choose(const struct knowledge *know)
 	return know->ledger_holders >= know->region_holders ? TDM_FROM_LEDGER : TDM_FROM_METAL_SHM;
 }
 
-/* Totals come from a program's description of its device, else from the card's tables. */
-static void set_total(struct tdm_state *state, size_t d, unsigned k)
+static const struct tdm_region *region_in(const struct tdm_device_info *info, unsigned k)
+{
+	for (uint32_t i = 0; info != NULL && i < info->region_count; i++)
+		if (info->regions[i].kind == k && info->regions[i].banks != 0)
+			return &info->regions[i];
+	return NULL;
+}
+
+/* Totals come from the programs' descriptions of their device, else from the card's tables. A program that does not use
+ * a region may describe it with size 0: then another one's counts. */
+static void set_total(struct tdm_state *state, size_t d, unsigned k, const uint32_t *parts, size_t count)
 {
 	struct tdm_picture_device *device = &state->picture.devices[d];
 	struct tdm_picture_kind *kind = &device->kinds[k];
-	for (uint32_t i = 0; device->info != NULL && i < device->info->region_count; i++) {
-		const struct tdm_region *region = &device->info->regions[i];
-		if (region->kind != k || region->banks == 0)
-			continue;
+	const struct tdm_region *region = region_in(device->info, k);
+	for (size_t i = 0; i < count && (region == NULL || region->bank_size == 0); i++) {
+		const struct tdm_fold_holding *ledger = state->parts[parts[i]].ledger;
+		const struct tdm_region *other = region_in(ledger != NULL ? &ledger->info : NULL, k);
+		region = other != NULL ? other : region;
+	}
+	if (region != NULL) {
 		kind->total = region->bank_size * region->banks; /* cannot wrap: the event was checked */
 		kind->banks = region->banks;
 		kind->base = region->base;
@@ -185,7 +197,7 @@ static void set_kind(struct tdm_state *state, size_t d, unsigned k, const uint32
 		kind->rival_processes = region ? know.region_only : know.ledger_only;
 		kind->rival_bytes = region ? know.region_only_bytes : know.ledger_only_bytes;
 	}
-	set_total(state, d, k);
+	set_total(state, d, k, parts, count);
 	set_seen_peak(state, d, k);
 	if (kind->used != TDM_BYTES_UNKNOWN && kind->total != TDM_BYTES_UNKNOWN && kind->used <= kind->total)
 		kind->free = kind->total - kind->used;

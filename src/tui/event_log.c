@@ -6,13 +6,19 @@
 #include "base/number.h"
 #include "tui/match.h"
 
+void tdm_event_log_start(struct tdm_event_log *log)
+{
+	if (log->is_on)
+		return;
+	log->is_on = log->follows = true;
+	log->op = log->kind = -1;
+}
+
 static bool has_memory(struct tdm_event_log *log)
 {
 	if (log->events == NULL) {
 		log->events = calloc(TDM_EVENT_LOG_CAP, sizeof *log->events);
 		log->lines = calloc(TDM_EVENT_LOG_CAP, sizeof *log->lines);
-		log->op = log->kind = -1;
-		log->follows = true;
 	}
 	return log->events != NULL && log->lines != NULL;
 }

@@ -7,11 +7,11 @@
 
 enum {
 	TDM_EVENT_LOG_CAP = 16384,
-	TDM_EVENT_LOG_LATEST = 64, /* of each device in one picture: more than anyone reads in a tenth of a second */
-	TDM_EVENT_LOG_MS = 100,    /* between two pictures while events are shown: a program's ring is short */
+	TDM_EVENT_LOG_LATEST = 2048, /* per picture: more than anyone can read */
+	TDM_EVENT_LOG_MS = 100,      /* between two pictures while events are shown: a program's ring is short */
 };
 
-/* All zero to begin with. Keeps nothing before `is_on`. */
+/* All zero to begin with. Keeps nothing before it was started. */
 struct tdm_event_log {
 	bool is_on, paused;
 	struct tdm_event
@@ -36,6 +36,7 @@ static inline bool tdm_event_log_wants(const struct tdm_event_log *log)
 	return log->is_on && !log->paused;
 }
 
+void tdm_event_log_start(struct tdm_event_log *log); /* once is enough */
 void tdm_event_log_add(struct tdm_event_log *log, const struct tdm_picture *picture);
 void tdm_event_log_changed(struct tdm_event_log *log); /* a filter changed */
 void tdm_event_log_prepare(struct tdm_event_log *log);

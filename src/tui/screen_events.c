@@ -17,7 +17,7 @@ static void wish(struct tdm_app *app, struct tdm_wish *wish, bool now)
 {
 	(void)now;
 	wish->no_largest = true;
-	app->events.is_on = true;
+	tdm_event_log_start(&app->events);
 }
 
 static enum tdm_ink ink_of(const struct tdm_event *event)

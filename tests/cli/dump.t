@@ -292,3 +292,12 @@ Charts: one bank by address, L1 core by core; on the terminal or as a file.
   tidemark dump: --output is for a chart: which? --chart bank or cores
   tidemark dump: see 'tidemark dump --help'
   [2]
+
+A folder whose name is not plain ASCII is used and shown as it is.
+
+  $ d=$PWD/$(printf 'h\303\251'); u=tidemark-$(id -u); mkdir -p -m 700 $d/$u
+  $ head -c 2000 /dev/zero | tr '\0' x >$d/$u/9285.17.0
+  $ tidemark dump --dir $d --reap 2>&1 | sed "s|$PWD|.|; s|$u|UID|"; ls $d
+  A ledger that could not be read:
+    ./hé/UID/9285.17.0: not a ledger: it does not begin like one
+  tidemark dump: removed 1 ledger

@@ -333,7 +333,7 @@ Bad input: each file has its error, the others are shown, and the exit code says
   empty.json: the file is empty
   missing.json: cannot be read: No such file or directory
   junk: not a kind of file that is known here (graph capture, compiled kernel, memory report, performance report, inspector's log of mesh buffers, inspector's list of kernels, core dump of circular buffers, log)
-  nothing: no compiled kernels here (TARGET/TARGET.elf)
+  nothing: no file in this folder is of a kind that is known here
   bad.json: node 0 at byte 1: size of buffer is negative
   bad.json: node 1 at byte 64: it is not an object
   bad.json: node 2 at byte 67: buffer without params
@@ -598,6 +598,10 @@ Charts of a capture: memory over its nodes, and L1 core by core when it was full
   tidemark info: --output takes the chart of one file
   tidemark info: see 'tidemark info --help'
   [2]
+  $ mkdir two; cp $D/add_l1.json two/a.json; cp $D/add_l1.json two/b.json; tidemark info --chart l1 -o two.png two
+  tidemark info: --output takes the chart of one file
+  tidemark info: see 'tidemark info --help'
+  [2]
   $ tidemark info -o l1.png $D/add_l1.json
   tidemark info: --output is for a chart: which? --chart dram, l1 or cores
   tidemark info: see 'tidemark info --help'
@@ -645,3 +649,42 @@ A program that was cached before the capture: its circular buffers are unknown, 
           "core_peak_dfb": 0,
           "core_peak_scratchpad": 0,
           "core_peak_total": null,
+
+In a folder, files and folders that cannot be read are named and the others are shown.
+
+  $ mkdir -p f/closed g; cp $D/add_l1.json f/a.json; cp $D/add_l1.json f/b.json; cp $D/add_l1.json g; printf '\037\213\010broken' > f/c.log.gz; chmod 0 f/b.json f/closed
+  $ user() { if [ $(id -u) = 0 ]; then setpriv --bounding-set -dac_override,-dac_read_search "$@"; else "$@"; fi; } # root may read all
+  $ user tidemark info f 2>&1 | grep '^f\|^Graph'
+  Graph capture  f/a.json: 21 nodes, 3 calls, 3 buffers, 5.70 KiB
+  f/b.json: cannot be read: Permission denied
+  f/c.log.gz: cannot be read: the gzip data is damaged, at byte 4
+  f/closed: cannot be read: Permission denied
+  $ user tidemark info f > /dev/null 2>&1
+  [2]
+  $ chmod -R u+rwX f; rm -r f
+
+So is a folder that is not searched to its end.
+
+  $ mkdir -p f/1/2/3/4/5/6/7/8/9; cp $D/add_l1.json f/1/2/3/4/5/6/7/8/9
+  $ tidemark info f g > text; echo $?; grep '^Graph' text
+  f: not all of it is shown: 1 folder too deep, or beyond 1048576 entries
+  f: no file in this folder is of a kind that is known here
+  2
+  Graph capture  g/add_l1.json: 21 nodes, 3 calls, 3 buffers, 5.70 KiB
+
+A folder may have 1000 files, and further arguments are shown whatever it has.
+
+  $ rm -r f; mkdir f; for i in {0001..1000}; do ln g/add_l1.json f/$i.json; done
+  $ tidemark info f g | grep -c '^Graph'
+  1001
+  $ ln g/add_l1.json f/last.json; tidemark info f g | grep -c '^Graph'
+  f: only the first 1000 files are shown
+  1001
+  $ rm -r f g
+
+Ledgers have commands of their own, which do not unpack them.
+
+  $ head -c 4096 /dev/zero | sed '1s/^/TIDEMRK1/' > led; gzip -c led > led.gz; tidemark info led led.gz
+  led: a ledger: tidemark dump, status and phases read it
+  led.gz: a packed ledger: unpack it for tidemark dump, status and phases
+  [2]

@@ -644,7 +644,7 @@ Compiled kernels: files that a script writes byte by byte, in the folders of the
     ]
   }
   $ mkdir empty && tidemark info empty
-  empty: no compiled kernels here (TARGET/TARGET.elf)
+  empty: no file in this folder is of a kind that is known here
   [2]
   $ tidemark info cache/123456/kernels/cut/555/brisc/brisc.elf
   cache/123456/kernels/cut/555/brisc/brisc.elf: the file is shorter than its headers say

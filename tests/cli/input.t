@@ -78,13 +78,69 @@ What is cut or damaged is used as far as it goes, and the error names the file a
   tinyllama (default) (cut.log.gz:27)
   
   
-  $ (cat m.trace.gz; echo rubbish) > rubbish.gz; tidemark simulate rubbish.gz
+  $ (cat m.trace.gz; echo rubbish) > rubbish.gz; tidemark simulate rubbish.gz > /dev/null
   rubbish.gz:64: cannot read on: the gzip data is damaged, at byte 2997
   [2]
   $ tidemark simulate --keep-going rubbish.gz 2>&1 | head -3
   rubbish.gz:64: cannot read on: the gzip data is damaged, at byte 2997
   Trace          rubbish.gz: 48 requests, 11 buffers live at the end
-  Skipped        1 line could not be used; the first ones are named above
+  Incomplete     the file could not be read to its end; this is what came before
+  $ (cat l.log.xz l.log.xz; head -c 8 /dev/zero) > two.xz; tidemark log two.xz | head -1
+  Log            two.xz: 100 lines, 11.16 KiB, 07:36:20.265 to 07:36:20.274
+  $ for tail in 1234 12345678 12345678901234567890; do (cat l.log.xz; echo $tail) > rubbish.xz; tidemark log rubbish.xz > /dev/null; done
+  tidemark log: rubbish.xz:51: cannot read on: the xz data is damaged, at byte 1560
+  tidemark log: rubbish.xz:51: cannot read on: the xz data is damaged, at byte 1560
+  tidemark log: rubbish.xz:51: cannot read on: the xz data is damaged, at byte 1560
+  [2]
+  $ head -c 900 m.trace.gz > cut.trace.gz
+  $ for k in '' -k; do tidemark simulate $k cut.trace.gz > text; echo $?; grep 'Trace\|Incomplete\|Skipped\|Verdict' text; done
+  cut.trace.gz:16: cannot read on: the gzip data ends too early, at byte 900
+  2
+  Trace          cut.trace.gz: 7 requests, 7 buffers live at the end
+  Incomplete     the file could not be read to its end; this is what came before
+  Verdict        fits as far as the file could be read: 7 allocations, none failed
+  cut.trace.gz:16: cannot read on: the gzip data ends too early, at byte 900
+  2
+  Trace          cut.trace.gz: 7 requests, 7 buffers live at the end
+  Incomplete     the file could not be read to its end; this is what came before
+  Verdict        fits as far as the file could be read: 7 allocations, none failed
+  $ tidemark simulate --json cut.trace.gz 2>/dev/null | grep '"complete"\|skipped\|"fits"'
+      "skipped_lines": 0,
+      "complete": false,
+      "fits": null,
+  $ tidemark simulate --json m.trace.gz | grep '"complete"\|"fits"'
+      "complete": true,
+      "fits": false,
+  $ tidemark simulate -r cut.trace.gz | wc -l
+  cut.trace.gz:16: cannot read on: the gzip data ends too early, at byte 900
+  7
+  $ head -c 3000 c.json.gz > cut.json.gz; tidemark simulate -k --card n150 cut.json.gz | head -2
+  cut.json.gz: cannot read on: the gzip data ends too early, at byte 3000
+  Requests       cut.json.gz (graph capture): 3 requests, 3 buffers live at the end
+  Incomplete     the file could not be read to its end; this is what came before
+  $ head -c 3000 c.json > cut.json; tidemark simulate --card n150 cut.json | head -2
+  cut.json: byte 3000, after node 10: the file ends too early
+  Requests       cut.json (graph capture): 3 requests, 3 buffers live at the end
+  Incomplete     the file could not be read to its end; this is what came before
+  $ gzip -c $D/logs/server.log | head -c 300 > cut.log.gz; tidemark simulate --card n150 cut.log.gz | head -2
+  cut.log.gz:10: cannot read on: the gzip data ends too early, at byte 300
+  Requests       cut.log.gz (log): 2 requests, 0 buffers live at the end
+  Incomplete     the file could not be read to its end; this is what came before
+
+A file is unpacked up to four times.
+
+  $ cp m.trace deep; for i in 1 2 3 4 5; do cp deep deep.$i; gzip -c deep.$i > deep; done
+  $ tidemark simulate deep.5 | head -1
+  Trace          deep.5: 48 requests, 11 buffers live at the end
+  $ for command in info log simulate; do tidemark $command deep; done
+  deep: cannot be read: it is packed too many times
+  tidemark log: deep:1: cannot read on: it is packed too many times
+  Log            deep: 0 lines, 0 B
+                 could not be read; 0 records about memory
+  
+  Errors: 0
+  deep:1: cannot read on: it is packed too many times
+  [2]
 
 A bomb costs time, but no memory: 2 GiB of zeros in little more than nothing.
 
@@ -156,3 +212,28 @@ no report is passed over.
   reports/mock_detailed_memory_usage.csv.gz memory_report
   reports/mock_l1_usage_summary.csv memory_report
   reports/mock_memory_usage_summary.csv memory_report
+
+A pipe that cannot be copied to search it is an error, not a shorter log.
+
+  $ (echo 'Memory Report: nothing'; seq 60000; echo 'TT_FATAL: Out of Memory') >long.log
+  $ (trap '' XFSZ; ulimit -f 128; cat long.log | tidemark info -)
+  standard input: cannot be read from its beginning again: File too large
+  [2]
+
+Names of files and buffers may have any bytes; messages and results are printable.
+
+  $ tidemark info $'no\e[31m\377é'
+  no?[31m?é: cannot be read: No such file or directory
+  [2]
+  $ tidemark simulate $'no\e[31m'
+  tidemark simulate: cannot read no?[31m: No such file or directory
+  [2]
+  $ tidemark $'no\e[31m'
+  tidemark: unknown command 'no?[31m'; 'tidemark --help' lists the commands
+  [2]
+  $ printf 'region size=1024 align=32\nalloc a\0\033b 32 bottom\nalloc c 2048 bottom\n' > odd.trace; tidemark simulate -r odd.trace; tidemark simulate odd.trace | tail -1
+  a??b 0
+  c none
+              32       992 B  a??b (32 B)               end of region
+  $ cp odd.trace $'odd\e.trace'; tidemark simulate $'odd\e.trace' | head -1
+  Trace          odd?.trace: 2 requests, 1 buffer live at the end

@@ -54,6 +54,21 @@ Every tenth forgotten, at a site whose other buffers are freed; with JSON.
   tidemark.leaks 1 0 []
   ['leak', 'grows', 'leaky', 0, 'dram', 'activation', 'ledger', None]
 
+A program that ends while it is watched was seen: it passes if it freed everything, and its leaks are not forgotten with its ledger.
+
+  $ rm -rf shm/*; start steady; { sleep 0.5; echo >&8; } & tidemark leaks --for 2s --fail-suspect | calm; stop
+  watched 1 process for TIME, N pictures
+  
+  no leak found; N steady
+  $ start lose; { sleep 0.5; echo >&8; sleep 0.5; rm -r shm/*; } & tidemark leaks --for 3s --fail >out.txt; echo $?; calm <out.txt | sed -E 's/[0-9]+ buffers/N buffers/'; stop
+  1
+  watched 1 process for TIME, N pictures
+  
+  LEAK  scratch  (dram, device 0, process PID leaky)
+    N buffers of 48 KiB were never freed: the program ended by itself
+  
+  1 leak, 0 suspects; N steady
+
 At one moment: what ended programs have not freed is a leak, what a killed one held is not.
 
   $ rm -rf shm/*; TIDEMARK=1 $TOOLS/leaky exit; { TIDEMARK=1 $TOOLS/tracked crash; } 2>/dev/null
@@ -81,6 +96,14 @@ At one moment: what ended programs have not freed is a leak, what a killed one h
   $ tidemark leaks --device 1 --all | tail -1
   no leak found; 0 sites are steady
 
+Frees of the wrong buffers, of that kind of memory, may explain a leak.
+
+  $ rm -rf shm/*; TIDEMARK=1 $TOOLS/tracked faults; tidemark leaks | grep -E 'LEAK|hint' | calm
+  LEAK  activations  (l1, device 0, process PID tracked)
+    hint: this process also has 1 double free of this kind
+    hint: this process also has 1 unknown free of this kind
+  LEAK  trace  (trace, device 0, process PID tracked)
+
 A model of many names that was never freed: the largest are listed, the rest is counted.
 
   $ rm -rf shm/*; TIDEMARK=1 $TOOLS/leaky names; tidemark leaks >out.txt; grep -c LEAK out.txt; tail -3 out.txt
@@ -104,6 +127,28 @@ Ledgers by name; one that cannot be read is an error.
   A ledger that could not be read:
     kept/tidemark.1.1.1: not a ledger: it has only 8 bytes
   [2]
+
+A damaged one does not pass, because the buffers that cannot be read may have leaked. A leak that was found is still one.
+
+  $ rm -rf shm/* kept/*; TIDEMARK=1 $TOOLS/tracked leak 2
+  [2]
+  $ truncate -s 100K shm/*/*; cp shm/*/* kept/damaged; tidemark leaks --fail kept/damaged
+  read 1 process once
+  
+  no leak found; 0 sites are steady
+  kept/damaged: damaged: 3 of its records cannot be believed, so leaks may be missing
+  [2]
+  $ tidemark leaks --json kept/damaged | grep -A 2 '"ledger"'
+          "ledger": "kept/damaged",
+          "damaged_records": 3
+        }
+  $ tidemark phases kept/damaged
+  tidemark phases: kept/damaged: damaged data
+  [2]
+  $ tidemark leaks --fail >/dev/null
+  [2]
+  $ TIDEMARK=1 $TOOLS/leaky exit; tidemark leaks --fail >/dev/null
+  [1]
 
 Wrong usage.
 

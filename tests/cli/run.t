@@ -44,6 +44,12 @@ Running a program with tracking on. The program is tests/integration/tracked.c.
     l1                  1   12.50KiB  AGE  activations
     trace               1     1000 B  AGE  trace
 
+If events were lost, it is not known what was freed.
+
+  $ tidemark run -- $TOOLS/tracked lost 2>&1 | grep -E 'lost event|freed'
+    1 lost event
+    it is not known whether every buffer was freed: reports are missing
+
 The code is the program's; its output is untouched.
 
   $ tidemark run -- $TOOLS/tracked crash 2>&1 | head -1 | calm
@@ -52,6 +58,10 @@ The code is the program's; its output is untouched.
   [137]
   $ tidemark run --json closed.json -- sh -c 'echo out >&2 || echo gone' 2>&-; head -2 closed.json
   gone
+  {
+    "schema": "tidemark.run",
+  $ tidemark run --json - -- echo out 2>/dev/null | head -3
+  out
   {
     "schema": "tidemark.run",
   $ tidemark run -- sh -c 'echo out; echo "$1"' name 'a  b' 2>/dev/null
@@ -101,6 +111,22 @@ All processes of the program.
   1
   $ exec 4>&-; until [ -z "$(ls shm)" ]; do tidemark dump --reap >/dev/null; done
   tidemark dump: removed 1 ledger
+
+A program that executes another one has not crashed.
+
+  $ tidemark run -- $TOOLS/tracked exec leak 2>&1 | grep -A1 ^Process | calm
+  Process PID: tracked exec leak
+    replaced by exec (post-mortem), user UID, tracking began TIME ago, phase forward
+  --
+  Process PID, program 2: tracked leak
+    ended by itself (post-mortem), user UID, tracking began TIME ago, phase forward
+  $ tidemark run -- $TOOLS/tracked exec wait >pipe 2>/dev/null & read ready <pipe; tidemark dump | grep -c 'replaced by exec'
+  1
+  $ tidemark status --all | grep -o -E ' (replaced|crashed) .*'; tidemark leaks --all | grep -o 'left by.*'
+   replaced        0 B        0 B L    tracked exec wait
+  left by a program that was replaced by exec: no leak
+  $ kill -USR1 $!; wait $!
+  [7]
 
 The post-mortem can be kept.
 

@@ -100,7 +100,7 @@ JSON: one object in the common envelope.
   > .
   ['schema', 'version', 'time', 'host', 'simulate']
   tidemark.simulate 1
-  ['trace', 'source', 'card', 'policy', 'requests', 'skipped_lines', 'live_buffers', 'fits', 'spaces']
+  ['trace', 'source', 'card', 'policy', 'requests', 'skipped_lines', 'complete', 'live_buffers', 'fits', 'spaces']
   small.trace None first 6 0 2 False
   ['kind', 'banks', 'base', 'allocations', 'frees', 'failures', 'peak', 'tightest', 'worst_fragmentation', 'at_end', 'first_failure', 'over_time']
   ['line', 'request', 'name', 'cause', 'size', 'cores', 'bytes_per_bank', 'needed_per_bank', 'total', 'allocated', 'free', 'largest_free', 'fragmentation', 'largest_holes', 'advice', 'change']
@@ -184,6 +184,14 @@ Other cards, other figures.
   $ tidemark simulate device.trace --card-file missing.card
   missing.card: cannot be read: No such file or directory
   [2]
+  $ printf 'card = p150\nl1_small = 64K\n' > p150.card
+  $ tidemark simulate device.trace --card n150 --card-file p150.card
+  p150.card: describes card 'p150', but 'n150' was asked for
+  [2]
+  $ tidemark simulate -r device.trace --card p150 --card-file p150.card | head -3
+  a 1048704 14336
+  b 1505280 2048
+  c 1572800 32
   $ tidemark simulate small.trace --card p150
   small.trace: this is a trace of one region: another card or changed figures do not apply
   [2]
@@ -212,7 +220,7 @@ buffer gets the address that it had.
   > import json, sys
   > s = json.load(sys.stdin)["simulate"]
   > print({k: v for k, v in s.items() if k != "spaces"})'
-  {'trace': 'report.json', 'source': 'model', 'card': 'wh-galaxy', 'policy': 'first', 'requests': 7, 'skipped_lines': 0, 'live_buffers': 1, 'format': 'graph capture', 'position': 'byte', 'device': 0, 'assumed_pages': 0, 'left_out': {'program_memory': 5, 'other_kinds': 0, 'other_devices': 0, 'unknown_frees': 0, 'errors': 0}, 'fits': True}
+  {'trace': 'report.json', 'source': 'model', 'card': 'wh-galaxy', 'policy': 'first', 'requests': 7, 'skipped_lines': 0, 'complete': True, 'live_buffers': 1, 'format': 'graph capture', 'position': 'byte', 'device': 0, 'assumed_pages': 0, 'left_out': {'program_memory': 5, 'other_kinds': 0, 'other_devices': 0, 'unknown_frees': 0, 'errors': 0}, 'fits': True}
 
 On another card the bytes of a bank are computed anew. A capture without a report around it does not say what it ran on.
 
@@ -224,6 +232,9 @@ On another card the bytes of a bank are computed anew. A capture without a repor
   ttnn::add 1048704 8388608
   ttnn::matmul 1486848 65536
   ttnn::matmul 9437312 131072
+  $ sed 's/"page_size": 2048/"page_size": 2047/' capture.json > odd.json; tidemark simulate odd.json --card n150
+  odd.json: byte 697: the size 2097152 is not a multiple of the page size 2047
+  [2]
   $ tidemark simulate --results - --card n150 --set l1_banks=72 --set l1_small=32K < capture.json | cut -d ' ' -f 2- | diff - recorded
 
 Several devices: one at a time.
@@ -255,6 +266,16 @@ the log began is not known to it.
   Assumed        1 buffer of known size only: interleaved over all banks, in pages of a tile
   Device         Wormhole n150, one chip, 64 L1 banks, 12 DRAM banks, policy first
   Verdict        fits: 1 allocation, none failed
+  $ printf 'card = n150\n' > n150.card
+  $ tidemark simulate "$DATADIR/logs/server.log" --card-file n150.card | sed "s|$DATADIR/||" | sed -n 1,2p
+  Requests       logs/server.log (log): 2 requests, 0 buffers live at the end
+  Left out       1 circular buffer or the like, 1 request on another device, 1 release of a buffer that was not seen
+  $ tidemark simulate -k "$DATADIR/logs/server.log" --card-file missing.card
+  missing.card: cannot be read: No such file or directory
+  [2]
+  $ tidemark simulate "$DATADIR/logs/server.log" --card-file my.card
+  my.card:1:1: expected 'card = NAME' first: no card was given
+  [2]
   $ tidemark simulate --results --device 1 --card n150 - < "$DATADIR/logs/server.log"
   0x40000000 1048640 2048
   $ tidemark simulate "$DATADIR/logs/debug.log" --card n150 | sed -n '2,5p;11p'
@@ -413,11 +434,10 @@ Files that are no traces.
   tidemark simulate: cannot read missing.trace: No such file or directory
   [2]
   $ tidemark simulate --trace .
-  .:1: cannot read on: Is a directory
+  tidemark simulate: cannot read .: Is a directory
   [2]
   $ tidemark simulate -k --trace .
-  .:1: cannot read on: Is a directory
-  tidemark simulate: . describes no memory: it has no 'region' or 'device' line that could be used
+  tidemark simulate: cannot read .: Is a directory
   [2]
   $ : > empty.trace
   $ tidemark simulate --trace empty.trace

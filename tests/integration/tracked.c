@@ -9,6 +9,8 @@
  *   orphan      exits at once; a child continues until its standard input ends
  *   faults      frees twice, frees an unknown buffer, reports twice
  *   map         leaves buffers of several kinds with holes between them, and reports their addresses
+ *   lost        reports a buffer that the library refuses and so loses
+ *   exec WHAT   becomes another program, which does WHAT, with its own buffers still live
  *   unplaced    leaves one without an address, in a region that it does not describe
  */
 #include <signal.h>
@@ -189,6 +191,10 @@ int main(int argc, char **argv)
 		return unplaced();
 	if (strcmp(what, "faults") == 0)
 		return faults();
+	if (strcmp(what, "exec") == 0)
+		return execl(argv[0], argv[0], argc > 2 ? argv[2] : "wait", NULL);
+	if (strcmp(what, "lost") == 0)
+		allocate(TIDEMARK_KIND_COUNT, 6, 1000, "lost");
 	tidemark_free(0, TIDEMARK_TRACE, 5);
 	return 0;
 }

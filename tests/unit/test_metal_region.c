@@ -384,7 +384,7 @@ static void test_name_in_slot(void **state)
 	metal_sample(&m, 3, &metal_common);
 	metal_slot(&m, 0, 4242, "\033[2J\xc3\xa9", METAL_TIME);
 	decode(&m, &r);
-	assert_string_equal(r.slots[0].hint, "?[2J??");
+	assert_string_equal(r.slots[0].hint, "?[2J\u00e9");
 	memset(m.data + metal_slot_at(&m, 0) + 56, 'x', 64); /* no terminator */
 	decode(&m, &r);
 	assert_int_equal(strlen(r.slots[0].hint), 63);

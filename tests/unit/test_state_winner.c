@@ -70,6 +70,28 @@ static void test_winner_ledgers(void **state)
 	world_done(&w);
 }
 
+/* Three programs on a device: only the second has a trace region, and the first says that it has none. */
+static void test_regions_of_all(void **state)
+{
+	(void)state;
+	struct world w;
+	world_init(&w);
+	for (uint64_t i = 0; i < 3; i++) {
+		struct builder b;
+		struct tdm_ledger_device *page = builder_device(&b, world_begin_dram(&b));
+		page->regions[1] =
+			(struct tdm_ledger_region){ .kind = TDM_KIND_TRACE, .banks = 2, .bank_size = i * 500 };
+		page->region_count = i < 2 ? 2 : 1;
+		world_process(&w, w.holders[world_ledger(&w, &b)], WORLD_START, (int)geteuid());
+		builder_done(&b);
+	}
+	const struct tdm_picture *pic = world_look(&w);
+	assert_int_equal(pic->device_count, 1);
+	ASSERT_U64(pic->devices[0].kinds[TDM_KIND_TRACE].total, 1000);
+	ASSERT_U64(pic->devices[0].kinds[TDM_KIND_DRAM].total, 2 * WORLD_BANK);
+	world_done(&w);
+}
+
 static void test_winner_region(void **state)
 {
 	(void)state;
@@ -244,6 +266,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_winner_ledgers),
+		cmocka_unit_test(test_regions_of_all),
 		cmocka_unit_test(test_winner_region),
 		cmocka_unit_test(test_winner_by_number),
 		cmocka_unit_test(test_crowded_region),

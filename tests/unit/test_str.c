@@ -87,6 +87,8 @@ static void shown_text_is_printable_and_fits(void **state)
 	assert_string_equal(tdm_str_shown((struct tdm_str){ "a\0b", 3 }, text, sizeof text), "a?b");
 	assert_string_equal(tdm_str_shown(tdm_str_of("eleven char"), text, sizeof text), "eleven char");
 	assert_string_equal(tdm_str_shown(tdm_str_of("twelve chars"), text, sizeof text), "twelve c...");
+	assert_string_equal(tdm_str_shown(tdm_str_of("\u2713 \xc2\x85\xe2\x9c"), text, sizeof text), "\u2713 ????");
+	assert_string_equal(tdm_str_shown(tdm_str_of("1234567\u2713 cut"), text, sizeof text), "1234567...");
 	assert_string_equal(tdm_str_shown(tdm_str_of("long"), text, 4), "...");
 	assert_string_equal(tdm_str_shown(tdm_str_of("long"), text, 3), "lo");
 	assert_string_equal(tdm_str_shown(tdm_str_of("long"), text, 1), "");

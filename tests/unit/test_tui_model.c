@@ -343,7 +343,7 @@ static void events_are_kept_up_to_a_limit_and_chosen(void **state)
 	struct tdm_event_log log = { 0 };
 	uint64_t next = 0;
 	assert_false(tdm_event_log_wants(&log)); /* nobody looks */
-	log.is_on = true;
+	tdm_event_log_start(&log);
 	assert_true(tdm_event_log_wants(&log));
 	for (int i = 0; i < 20; i++) {
 		give_events(&picture, events, &next);
