@@ -421,7 +421,7 @@ static const struct marker markers[] = {
 	{ "num_tiles=", 1, 5, false, false },
 	{ "erification", 0, 5, true, false },
 	{ "ismatch", 0, 5, true, false },
-	{ "grid", 0, 4, true, false },
+	{ "core grid", 5, 4, true, false },
 	{ "stack usage", 5, 4, false, false },
 	{ "Dump #", 2, 3, false, false },
 	{ "rogram size (", 4, 6, false, false },
