@@ -4,7 +4,7 @@
  *
  * Properties: a search always advances, and its text is in the input; a sentence alone gives the same record again;
  * figures are known or TDM_BYTES_UNKNOWN; ranges are valid; every failure has a description; the same failure in the
- * same line is not new twice, unless the logger repeats it.
+ * same line is not new twice, unless the logger repeats it; a text in unknown words is shown whole.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(at > before && at <= size);
 		before = at;
 		check(f.type < TDM_FAILURE_COUNT && f.kind <= TDM_KIND_COUNT);
-		check(f.text.ptr >= text.ptr && f.text.ptr + f.text.len == text.ptr + at);
+		bool is_other = f.type == TDM_FAILURE_OTHER; /* its text goes on to the end of the line */
+		check(f.text.ptr >= text.ptr && f.text.ptr + f.text.len <= text.ptr + size);
+		check(is_other || f.text.ptr + f.text.len == text.ptr + at);
 		check(f.has_range == (f.range_count != 0) && (!f.has_range || tdm_core_range_is_valid(&f.range)));
 		tdm_buf_init(&words);
 		tdm_failure_text(&f, &words);
@@ -37,10 +39,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		tdm_buf_done(&words);
 		check(tdm_error_text_find(f.text, 0, &again, &end));
 		if (f.type != TDM_FAILURE_SEGMENT) /* its name is before it */
-			check(tdm_failure_is_same(&f, &again) && end == f.text.len);
+			check(tdm_failure_is_same(&f, &again) && (is_other || end == f.text.len));
 		tdm_failure_is_new(&recent, &f, 0, 1, true);
 		check(!tdm_failure_is_new(&recent, &f, 0, 1, false));
 		check(tdm_failure_is_new(&recent, &f, 0, 1, true));
+	}
+	if (tdm_error_text_other(text, TDM_ERROR_SURE, &f)) {
+		check(f.type == TDM_FAILURE_OTHER && f.text.ptr >= text.ptr &&
+			f.text.ptr + f.text.len <= text.ptr + size);
+		tdm_buf_init(&words);
+		tdm_failure_text(&f, &words);
+		check(words.len != 0 && !words.failed);
+		tdm_buf_done(&words);
 	}
 	return 0;
 }

@@ -506,16 +506,20 @@ static int clear_chip(struct tdm_capture_exact *e, size_t index)
 static int on_release_all(struct tdm_capture_exact *e, const struct tdm_capture_node *node)
 {
 	uint64_t id = id_of(node), left = 0;
+	bool had_any = false;
 	int err = 0;
 	for (size_t i = 0; i < e->chip_count && err == 0; i++) {
 		const struct tdm_exact_chip *chip = &e->chips[i];
 		bool of_mesh = chip->unit != UINT16_MAX && e->units[chip->unit].has_id && e->units[chip->unit].id == id;
-		if (id == no_id || chip->id == id || of_mesh)
+		if (id == no_id || chip->id == id || of_mesh) {
+			had_any |= chip->live_count != 0;
 			err = clear_chip(e, i);
-		else
+		} else {
 			for (int kind = 0; kind < TDM_PROGRAM_KINDS; kind++)
 				left += chip->memory.plain[kind];
+		}
 	}
+	e->cached_programs += !had_any;
 	if (left != 0)
 		e->partial_releases++;
 	return err;
@@ -555,6 +559,7 @@ int tdm_capture_exact_apply(struct tdm_capture_exact *e, const struct tdm_captur
 	case TDM_CAPTURE_CB_ALLOCATE:
 	case TDM_CAPTURE_DFB_ALLOCATE:
 	case TDM_CAPTURE_SCRATCHPAD_ALLOCATE:
+		e->program_nodes++;
 		return on_program(e, node);
 	case TDM_CAPTURE_CB_DEALLOCATE_ALL:
 		return on_release_all(e, node);

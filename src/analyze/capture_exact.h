@@ -113,8 +113,10 @@ struct tdm_capture_exact {
 	uint32_t recent_at;
 	struct tdm_core_range range; /* the last set of cores that was one range, with its mask */
 	struct tdm_core_mask range_mask;
-	uint32_t range_cores; /* 0: none yet */
-	size_t fresh;         /* the buffer in state TDM_EXACT_NEW, + 1 */
+	uint32_t range_cores;     /* 0: none yet */
+	size_t fresh;             /* the buffer in state TDM_EXACT_NEW, + 1 */
+	uint64_t program_nodes;   /* allocations of circular buffers and the like */
+	uint64_t cached_programs; /* programs that ended, of which the capture has no such allocation */
 	uint64_t unknown_frees, double_frees, rereports, views, ignored, partial_releases;
 	struct tdm_capture_device *devices;
 	size_t device_count;

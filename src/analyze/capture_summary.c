@@ -93,6 +93,10 @@ int tdm_capture_summary_take(void *summary, const struct tdm_record *record)
 static int64_t find_right(const struct tdm_capture_exact *exact, enum tdm_stock_figure figure)
 {
 	bool has_none = figure == TDM_STOCK_DRAM_ALLOCATIONS || figure == TDM_STOCK_DRAM_DEALLOCATIONS;
+	/* Programs that were cached have circular buffers, but the capture does not say which. */
+	has_none |= (figure == TDM_STOCK_L1_PEAK || figure == TDM_STOCK_CORE_PEAK_CB ||
+			    figure == TDM_STOCK_CORE_PEAK_TOTAL) &&
+		    exact->cached_programs != 0 && exact->program_nodes == 0;
 	int64_t most = has_none ? INT64_MIN : 0;
 	for (size_t i = 0; i < exact->unit_count && most != INT64_MIN; i++) {
 		int64_t peak = tdm_capture_peak(exact, i, figure);
@@ -275,6 +279,9 @@ static void find_remarks(const struct tdm_capture_exact *exact, struct tdm_findi
 		"buffer was there before the capture began", "buffers were there before the capture began");
 #define WITHOUT "of them in L1, whose bytes per core are not recorded: figures for one core are without them"
 	tdm_findings_counted(found, TDM_FINDING_INFO, "existing_banks", NULL, without_banks, WITHOUT, WITHOUT);
+	tdm_findings_counted(found, TDM_FINDING_INFO, "cached_programs", NULL, exact->cached_programs,
+		"program whose circular buffers are not in the capture: it was cached before, or it has none",
+		"programs whose circular buffers are not in the capture: they were cached before, or they have none");
 	if (!any_cores_unknown)
 		return;
 	tdm_findings_remark(found, TDM_FINDING_INFO, "cores", NULL);

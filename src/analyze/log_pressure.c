@@ -72,16 +72,19 @@ void tdm_log_profile_pressure(const struct tdm_log_profile *p, uint32_t file, st
 		if (cb->bytes != TDM_BYTES_UNKNOWN)
 			bytes = tdm_min(tdm_plus(bytes, cb->bytes), TDM_BYTES_UNKNOWN - 1);
 	}
+	if (!(sized && all_sized)) /* the program may say the sum alone */
+		bytes = f->cb_bytes;
 	if (timed != 0)
 		stall_share = (double)stalls / (double)timed;
-	if (sized && all_sized && l1 != TDM_BYTES_UNKNOWN && l1 != 0)
+	if (bytes != TDM_BYTES_UNKNOWN && l1 != TDM_BYTES_UNKNOWN && l1 != 0)
 		l1_share = (double)bytes / (double)l1;
 	add(out, TDM_PRESSURE_MISS, miss);
 	tdm_findings_figure(out, "b_tiles_assumed", TDM_UNIT_FLAG, !isnan(miss) && f->b_tiles == TDM_LOG_UNKNOWN);
 	add(out, TDM_PRESSURE_UTILIZATION, utilization(p, file));
 	add(out, TDM_PRESSURE_STALLS, stall_share);
 	add(out, TDM_PRESSURE_L1, l1_share);
-	tdm_findings_figure(out, "cb_bytes_per_core", TDM_UNIT_BYTES, sized && all_sized ? bytes : TDM_BYTES_UNKNOWN);
+	tdm_findings_figure(out, "cb_bytes_per_core", TDM_UNIT_BYTES, bytes);
+	tdm_findings_figure(out, "cb_limit_bytes", TDM_UNIT_BYTES, f->cb_limit);
 	double score = 100 * fmax(fmax(miss, stall_share), l1_share); /* of those that are known */
 	add(out, TDM_PRESSURE_SCORE, score > 100 ? 100 : score);
 }

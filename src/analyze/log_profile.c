@@ -1,3 +1,4 @@
+/* Long: all tables of the profile are filled here, record by record, from one switch. */
 #include "analyze/log_profile.h"
 #include "analyze/failure_finding.h"
 #include "base/reserve.h"
@@ -12,7 +13,7 @@ enum {
 };
 
 /* The table of a key, so that keys of different tables differ. */
-enum { KEY_CB = 1, KEY_KERNEL, KEY_OP, KEY_AMOUNT, KEY_STATE, KEY_REMAINING, KEY_PROGRAM, KEY_MOMENT };
+enum { KEY_CB = 1, KEY_KERNEL, KEY_OP, KEY_AMOUNT, KEY_STATE, KEY_REMAINING, KEY_PROGRAM, KEY_MOMENT, KEY_STACK };
 
 int tdm_log_profile_init(struct tdm_log_profile *p)
 {
@@ -29,9 +30,10 @@ int tdm_log_profile_init(struct tdm_log_profile *p)
 void tdm_log_profile_done(struct tdm_log_profile *p)
 {
 	struct tdm_log_table *tables[] = { &p->cbs, &p->kernels, &p->ops, &p->amounts, &p->states, &p->remaining,
-		&p->programs, &p->failures, &p->moments };
+		&p->programs, &p->failures, &p->moments, &p->stacks };
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		free(tables[i]->rows);
+	free(p->files);
 	tdm_findings_done(&p->found);
 	tdm_map_done(&p->keys);
 	tdm_map_done(&p->fills);
@@ -42,14 +44,17 @@ void tdm_log_profile_done(struct tdm_log_profile *p)
 
 int tdm_log_profile_add_file(struct tdm_log_profile *p, const char *name)
 {
-	if (p->file_count == TDM_LOG_FILES_MAX)
-		return -ENOSPC;
+	if (tdm_reserve(&p->files, &p->file_cap, p->file_count + 1, sizeof *p->files) != 0)
+		return -ENOMEM;
 	p->files[p->file_count] = (struct tdm_log_file){
 		.name = name,
 		.a_tiles = TDM_LOG_UNKNOWN,
 		.b_tiles = TDM_LOG_UNKNOWN,
 		.shard_tiles = TDM_LOG_UNKNOWN,
 		.devices = TDM_LOG_UNKNOWN,
+		.cores = TDM_LOG_UNKNOWN,
+		.cb_bytes = TDM_LOG_UNKNOWN,
+		.cb_limit = TDM_LOG_UNKNOWN,
 		.passed = TDM_LOG_UNKNOWN,
 		.verified = TDM_LOG_UNKNOWN,
 	};
@@ -187,23 +192,43 @@ static void add_cb_event(struct tdm_log_profile *p, const struct tdm_log_record 
 	}
 }
 
-static int add_cb(struct tdm_log_profile *p, const struct tdm_log_record *r)
+static struct tdm_log_cb *cb_of(struct tdm_log_profile *p, const struct tdm_log_record *r, int *err)
 {
 	bool is_new;
-	int err;
-	struct tdm_log_cb *cb = row_of(p, &p->cbs, key_of(KEY_CB, r, r->cb, 0), sizeof *cb, &is_new, &err);
-	if (cb == NULL)
-		return err;
-	if (is_new) {
+	struct tdm_log_cb *cb = row_of(p, &p->cbs, key_of(KEY_CB, r, r->cb, 0), sizeof *cb, &is_new, err);
+	if (cb != NULL && is_new) {
 		cb->file = r->file;
 		cb->cb = r->cb;
 		cb->tiles = cb->bytes = cb->cores = TDM_LOG_UNKNOWN;
 	}
+	return cb;
+}
+
+int tdm_log_profile_give(struct tdm_log_profile *p, uint32_t file, uint32_t index, uint64_t tiles)
+{
+	int err = 0;
+	struct tdm_log_record of = { .file = file, .cb = index };
+	struct tdm_log_cb *cb = p->files[file].by_dialect[TDM_LOG_BY_WORKLOAD] != 0 ? cb_of(p, &of, &err) : NULL;
+	if (cb != NULL && cb->tiles == TDM_LOG_UNKNOWN) {
+		cb->tiles = tiles;
+		cb->is_given = true;
+	}
+	return err;
+}
+
+static int add_cb(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	int err;
+	struct tdm_log_cb *cb = cb_of(p, r, &err);
+	if (cb == NULL)
+		return err;
 	if (r->type != TDM_LOG_CB_ALLOC) {
 		add_cb_event(p, r, cb);
 		return 0;
 	}
 	cb->allocs++;
+	set_known(&p->files[r->file].cb_bytes, r->all_bytes);
+	set_known(&p->files[r->file].cb_limit, r->limit);
 	set_known(&cb->tiles, r->tiles);
 	set_known(&cb->bytes, r->bytes);
 	set_known(&cb->cores, r->cores);
@@ -463,6 +488,22 @@ static int add_remaining(struct tdm_log_profile *p, const struct tdm_log_record 
 	return err;
 }
 
+static int add_stack(struct tdm_log_profile *p, const struct tdm_log_record *r)
+{
+	bool is_new;
+	int err;
+	struct tdm_log_stack *s = row_of(
+		p, &p->stacks, key_of(KEY_STACK, r, tdm_str_hash(r->stack.processor), 0), sizeof *s, &is_new, &err);
+	if (s == NULL || (!is_new && r->stack.free >= s->free))
+		return err;
+	*s = (struct tdm_log_stack){
+		.file = r->file, .used = r->stack.used, .size = r->stack.size, .free = r->stack.free, .line = r->line
+	};
+	copy_text(s->processor, sizeof s->processor, r->stack.processor);
+	copy_text(s->kernel, sizeof s->kernel, r->name);
+	return 0;
+}
+
 /* Counts one more line about a failure: the newest one with the same figures. */
 static void add_place(struct tdm_log_profile *p, const struct tdm_log_failure *repeat)
 {
@@ -560,7 +601,10 @@ static int add_by_type(struct tdm_log_profile *p, const struct tdm_log_record *r
 		set_known(&file->b_tiles, r->b_tiles);
 		set_known(&file->shard_tiles, r->shard_tiles);
 		set_known(&file->devices, r->devices);
+		set_known(&file->cores, r->cores);
 		return 0;
+	case TDM_LOG_STACK:
+		return add_stack(p, r);
 	case TDM_LOG_VERIFICATION:
 		set_known(&file->passed, r->tiles);
 		set_known(&file->verified, r->count);

@@ -15,10 +15,7 @@
 #include "base/map.h"
 #include "event/log_record.h"
 
-enum {
-	TDM_LOG_FILES_MAX = 64,
-	TDM_LOG_NAME_CAP = 96,
-};
+enum { TDM_LOG_NAME_CAP = 96 };
 
 /* One of the files. */
 struct tdm_log_file {
@@ -34,6 +31,8 @@ struct tdm_log_file {
 	uint64_t failures, warnings;
 	uint64_t amount_lines;                           /* that give the size of a buffer */
 	uint64_t a_tiles, b_tiles, shard_tiles, devices; /* TDM_LOG_UNKNOWN */
+	uint64_t cores;                                  /* of the grid that it names; TDM_LOG_UNKNOWN */
+	uint64_t cb_bytes, cb_limit;                     /* of all circular buffers of a core, if it sums them up */
 	uint64_t passed, verified;                       /* values; TDM_LOG_UNKNOWN */
 	struct tdm_log_geometry geometry;
 	bool has_geometry;
@@ -45,6 +44,7 @@ struct tdm_log_cb {
 	char label[24];
 	uint64_t allocs;
 	uint64_t tiles, bytes, cores; /* of the last allocation; TDM_LOG_UNKNOWN */
+	bool is_given;                /* the log does not say how many tiles: the user did */
 	bool has_range;
 	struct tdm_core_range range;
 	uint64_t reserves, pushes, waits, pops; /* lines */
@@ -93,6 +93,14 @@ struct tdm_log_remaining {
 	uint64_t buffers, bytes;
 };
 
+/* The stack of a processor when it was fullest, as the Watcher says. */
+struct tdm_log_stack {
+	uint32_t file;
+	char processor[24], kernel[TDM_LOG_NAME_CAP];
+	uint64_t used, size, free; /* TDM_LOG_UNKNOWN */
+	uint64_t line;
+};
+
 /* The operation that began last, or another moment. */
 struct tdm_log_moment {
 	char name[TDM_LOG_NAME_CAP];
@@ -112,9 +120,9 @@ struct tdm_log_table {
 };
 
 struct tdm_log_profile {
-	struct tdm_log_file files[TDM_LOG_FILES_MAX];
-	size_t file_count;
-	struct tdm_log_table cbs, kernels, ops, amounts, states, remaining, programs, failures;
+	struct tdm_log_file *files;
+	size_t file_count, file_cap;
+	struct tdm_log_table cbs, kernels, ops, amounts, states, remaining, programs, failures, stacks;
 	struct tdm_log_table moments; /* the operation or moment that memory states belong to, by file and rank */
 	struct tdm_findings found;    /* the failures; evidence: file, line, time, rank, number of lines about it */
 	uint64_t failure_count, warning_count; /* also those that the table could not take */
@@ -135,8 +143,11 @@ void tdm_log_profile_done(struct tdm_log_profile *profile);
 /* Adds the counts that are known once a file has been read completely. */
 void tdm_log_profile_end_file(struct tdm_log_profile *profile, size_t file, const struct tdm_log_counts *counts);
 
-/* The file's number, or -ENOSPC. */
+/* The file's number, or -ENOMEM. */
 int tdm_log_profile_add_file(struct tdm_log_profile *profile, const char *name);
+
+/* Says how many tiles a circular buffer of a program's log has, if the log does not. 0 or -ENOMEM. */
+int tdm_log_profile_give(struct tdm_log_profile *profile, uint32_t file, uint32_t cb, uint64_t tiles);
 
 /* `record->file` says which. 0 or -ENOMEM. */
 int tdm_log_profile_add(struct tdm_log_profile *profile, const struct tdm_log_record *record);

@@ -86,6 +86,10 @@ static int take_row(struct tdm_perf_waits *w, const struct tdm_perf_row *row)
 	w->sum.calls++;
 	if (cores != TDM_BYTES_UNKNOWN && (op->cores_max == TDM_BYTES_UNKNOWN || cores > op->cores_max))
 		op->cores_max = cores;
+	if (kernel != TDM_BYTES_UNKNOWN) {
+		op->timed++;
+		op->timed_ns = tdm_plus(op->timed_ns, kernel);
+	}
 	if (kernel == TDM_BYTES_UNKNOWN || *front == TDM_BYTES_UNKNOWN || *back == TDM_BYTES_UNKNOWN)
 		return 0;
 	add(op, kernel, *front, *back);
@@ -121,6 +125,7 @@ static int compare_operations(const void *left, const void *right)
 	const struct tdm_perf_operation *a = left, *b = right;
 	int order = tdm_order(tdm_plus(b->front_ns, b->back_ns), tdm_plus(a->front_ns, a->back_ns));
 	order = order != 0 ? order : tdm_order(b->kernel_ns, a->kernel_ns);
+	order = order != 0 ? order : tdm_order(b->timed_ns, a->timed_ns);
 	return order != 0 ? order : tdm_order(a->order, b->order);
 }
 
@@ -164,5 +169,6 @@ void tdm_perf_waits_find(const struct tdm_perf_waits *w, struct tdm_findings *fo
 	if (!isnan(w->sum.front_share) || w->sum.calls == 0)
 		return;
 	tdm_findings_remark(found, TDM_FINDING_INFO, "unknown_waits", "Waits");
-	tdm_findings_say(found, "unknown: no call has kernel time and both waits");
+	tdm_findings_say(found, "unknown: no call has kernel time and both waits. The profiler measures waits if "
+				"TT_METAL_PROFILER_SUM=1 is set while the program runs");
 }

@@ -11,7 +11,8 @@ struct tdm_perf_operation {
 	char *name; /* owned */
 	uint32_t order;
 	uint64_t calls;
-	uint64_t measured;                     /* calls whose kernel time and waits are known */
+	uint64_t timed, timed_ns;              /* calls whose kernel time is known, and their time */
+	uint64_t measured;                     /* of those, calls whose waits are known */
 	uint64_t kernel_ns, front_ns, back_ns; /* of the measured calls */
 	uint64_t cores_max;                    /* TDM_BYTES_UNKNOWN */
 	/* At the end only; unknown when nothing was measured. */

@@ -9,8 +9,10 @@
 #include "sources/log_sample.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 enum {
 	LIMIT_DEFAULT = 20,
@@ -22,20 +24,22 @@ struct input {
 	struct tdm_input *input;
 	struct tdm_log_reader reader;
 	uint32_t file; /* number in the profile */
-	bool has_next;
 	struct tdm_log_record next;
 };
 
 struct logs {
 	const struct tdm_cmd *cmd;
-	bool follow, compare, json, ascii;
-	uint64_t limit; /* rows of a table */
+	bool follow, compare, events, json, ascii;
+	uint64_t limit;                 /* rows of a table, or events; 0: the usual number */
+	uint64_t cb_tiles[TDM_LOG_CBS]; /* tiles of circular buffers that the user gives; 0: not given */
 	struct tdm_log_report report;
 	struct input *inputs;
+	uint64_t *next_ns; /* for each input the time of its next record, TDM_LOG_UNKNOWN at its end */
 	size_t input_count;
 	struct tdm_progress progress;
 	uint64_t warnings;
-	int exit_code; /* TDM_EXIT_USAGE after a file that could not be read */
+	uint64_t printed; /* events that were wanted */
+	int exit_code;    /* TDM_EXIT_USAGE after a file that could not be read */
 };
 
 static void warn(struct logs *l, const struct tdm_diag *diag)
@@ -52,14 +56,15 @@ static void warn(struct logs *l, const struct tdm_diag *diag)
 static void advance(struct logs *l, struct input *in, const char *name)
 {
 	struct tdm_diag diag = { .file = name };
-	in->has_next = false;
+	uint64_t *next_ns = &l->next_ns[in - l->inputs];
+	*next_ns = TDM_LOG_UNKNOWN;
 	for (;;) {
 		int got = tdm_log_reader_next(&in->reader, &in->next, &diag);
 		if (got == 0)
 			return;
 		in->next.file = in->file;
 		if (got > 0) {
-			in->has_next = true;
+			*next_ns = in->next.time_ns;
 			return;
 		}
 		warn(l, &diag);
@@ -83,14 +88,16 @@ static int add_input(struct logs *l, struct tdm_log_profile *p, struct tdm_input
 {
 	struct input *in = &l->inputs[l->input_count];
 	int err = tdm_log_reader_open(&in->reader, input);
-	if (err != 0) {
+	int file = err != 0 ? err : tdm_log_profile_add_file(p, tdm_input_name(input));
+	if (file < 0) {
+		tdm_log_reader_done(&in->reader);
 		tdm_input_close(input);
-		return err;
+		return file;
 	}
 	in->input = input;
 	tdm_input_progress(input, &l->progress);
 	tdm_log_reader_sample(&in->reader);
-	in->file = (uint32_t)tdm_log_profile_add_file(p, tdm_input_name(input));
+	in->file = (uint32_t)file;
 	l->input_count++;
 	return 0;
 }
@@ -123,35 +130,65 @@ static void close_inputs(struct logs *l)
 		tdm_input_close(l->inputs[i].input);
 	}
 	free(l->inputs);
+	free(l->next_ns);
 	l->inputs = NULL;
+	l->next_ns = NULL;
 	l->input_count = 0;
 }
 
 /* The file with the earliest next record. Records without a time come first: they need not wait. */
 static struct input *earliest(struct logs *l)
 {
-	struct input *best = NULL;
-	for (size_t i = 0; i < l->input_count; i++) {
-		struct input *in = &l->inputs[i];
-		if (in->has_next && (best == NULL || in->next.time_ns < best->next.time_ns))
-			best = in;
-	}
-	return best;
+	size_t best = 0;
+	for (size_t i = 1; i < l->input_count; i++)
+		if (l->next_ns[i] < l->next_ns[best])
+			best = i;
+	return l->input_count != 0 && l->next_ns[best] != TDM_LOG_UNKNOWN ? &l->inputs[best] : NULL;
 }
 
-/* Reads everything into the profile, merged by time. */
+/* Prints a record of a list of events, until the limit is reached. Records that are not wanted do not count. */
+static void print_event(struct logs *l, const struct tdm_log_record *record, struct tdm_buf *out)
+{
+	const struct tdm_log_follow how = { NULL, l->json, l->report.errors_only };
+	char file[32] = "";
+	if (l->input_count > 1)
+		snprintf(file, sizeof file, "[%u] ", record->file + 1);
+	bool is_wanted = tdm_log_is_printed(&how, record);
+	if (is_wanted && (l->limit == 0 || l->printed < l->limit))
+		tdm_log_print_record(&how, record, file, out);
+	l->printed += is_wanted;
+}
+
+/* Reads everything into the profile, merged by time; or lists it. */
 static int read_all(struct logs *l, struct tdm_log_profile *p)
 {
 	struct input *in;
+	struct tdm_buf out;
 	int err = 0;
+	tdm_buf_init(&out);
 	for (size_t i = 0; i < l->input_count; i++)
 		advance(l, &l->inputs[i], p->files[l->inputs[i].file].name);
 	while (err == 0 && (in = earliest(l)) != NULL) {
-		err = tdm_log_profile_add(p, &in->next);
+		if (l->events)
+			print_event(l, &in->next, &out);
+		else
+			err = tdm_log_profile_add(p, &in->next);
 		advance(l, in, p->files[in->file].name);
 	}
 	for (size_t i = 0; i < l->input_count; i++)
 		tdm_log_profile_end_file(p, l->inputs[i].file, tdm_log_reader_counts(&l->inputs[i].reader));
+	tdm_buf_done(&out);
+	return err;
+}
+
+/* Adds what the user knows to every file whose log does not say it. */
+static int give_tiles(const struct logs *l, struct tdm_log_profile *p)
+{
+	int err = 0;
+	for (uint32_t file = 0; file < p->file_count; file++)
+		for (uint32_t cb = 0; cb < TDM_LOG_CBS && err == 0; cb++)
+			if (l->cb_tiles[cb] != 0)
+				err = tdm_log_profile_give(p, file, cb, l->cb_tiles[cb]);
 	return err;
 }
 
@@ -160,7 +197,8 @@ static int profile(struct logs *l, char **paths, size_t count, struct tdm_log_pr
 {
 	int err = tdm_log_profile_init(p);
 	l->inputs = calloc(count + 1, sizeof *l->inputs);
-	if (err != 0 || l->inputs == NULL)
+	l->next_ns = calloc(count + 1, sizeof *l->next_ns);
+	if (err != 0 || l->inputs == NULL || l->next_ns == NULL)
 		return tdm_cmd_error(l->cmd, "out of memory");
 	tdm_progress_begin(&l->progress, "reading logs", 0);
 	if (count == 0) {
@@ -172,6 +210,7 @@ static int profile(struct logs *l, char **paths, size_t count, struct tdm_log_pr
 	for (size_t i = 0; i < count; i++)
 		open_path(l, p, paths[i]);
 	err = err != 0 ? err : read_all(l, p);
+	err = err != 0 ? err : give_tiles(l, p);
 	tdm_progress_end(&l->progress);
 	if (err != 0)
 		return tdm_cmd_error(l->cmd, "%s", tdm_err_text(err));
@@ -196,6 +235,14 @@ static int print(struct logs *l, const struct tdm_log_profile *a, const struct t
 	return tdm_answer_end(&answer, l->exit_code);
 }
 
+/* Says how many events there are beyond the limit. */
+static int end_events(const struct logs *l)
+{
+	if (l->limit != 0 && l->printed > l->limit && !l->json)
+		printf("... and %" PRIu64 " more\n", l->printed - l->limit);
+	return l->exit_code;
+}
+
 /* Makes one profile of all files, or two with one file each. */
 static int run(struct logs *l, char **paths, size_t count)
 {
@@ -209,7 +256,9 @@ static int run(struct logs *l, char **paths, size_t count)
 		of[1].warnings = of[0].warnings;
 	}
 	l->report = of[0].report;
-	if (code == 0)
+	if (code == 0 && l->events)
+		code = end_events(&of[0]);
+	else if (code == 0)
 		code = print(l, &p[0], l->compare ? &p[1] : NULL);
 	for (size_t i = 0; i < profiles; i++) {
 		close_inputs(&of[i]);
@@ -220,41 +269,81 @@ static int run(struct logs *l, char **paths, size_t count)
 	return code;
 }
 
+/* All files are open at once. The usual limit on that is low, so it is raised as far as a user may. */
+static void raise_limit(size_t count)
+{
+	enum { USUAL = 64 };
+	struct rlimit limit;
+	if (count < USUAL || getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit); /* if it fails, a file that cannot be opened is named */
+}
+
 static int cmd_log_run(struct tdm_args *args)
 {
-	struct logs l = { .cmd = args->cmd, .limit = LIMIT_DEFAULT };
+	struct logs l = { .cmd = args->cmd };
 	int code = tdm_args_read(args, &l);
 	size_t count = (size_t)args->positional_count;
 	if (code != 0)
 		return code;
 	if (l.follow && l.compare)
 		return tdm_cmd_usage_error(args->cmd, "--follow and --compare cannot be combined");
+	if (l.events && (l.follow || l.compare))
+		return tdm_cmd_usage_error(
+			args->cmd, "--events cannot be combined with --%s", l.follow ? "follow" : "compare");
 	if (l.follow && count != 1)
 		return tdm_cmd_usage_error(args->cmd, "--follow takes one file");
 	if (l.compare && count != 2)
 		return tdm_cmd_usage_error(args->cmd, "--compare takes two files, the old and the new");
-	if (count > TDM_LOG_FILES_MAX)
-		return tdm_cmd_usage_error(args->cmd, "at most %d files at once", TDM_LOG_FILES_MAX);
+	raise_limit(count);
 	if (l.follow) {
 		struct tdm_log_follow follow = { args->positional[0], l.json, l.report.errors_only };
 		return tdm_log_follow_run(args->cmd, &follow);
 	}
 	struct tdm_term term = tdm_cmd_term(l.ascii, false);
-	l.report.limit = (size_t)tdm_min(l.limit, SIZE_MAX);
+	l.report.limit = (size_t)tdm_min(l.limit != 0 ? l.limit : LIMIT_DEFAULT, SIZE_MAX);
 	l.report.utf8 = term.utf8;
 	l.report.width = term.width;
 	return run(&l, args->positional, count);
+}
+
+/* "0=4,1=4" */
+static int take_cbs(const struct tdm_cmd *cmd, const struct tdm_opt *opt, const char *value, void *to)
+{
+	uint64_t *tiles = to;
+	(void)opt;
+	for (const char *at = value;;) {
+		size_t len = strcspn(at, ","), index = strcspn(at, "=");
+		uint64_t cb, count;
+		if (index >= len || tdm_str_parse_u64((struct tdm_str){ at, index }, &cb) != 0 || cb >= TDM_LOG_CBS ||
+			tdm_str_parse_u64((struct tdm_str){ at + index + 1, len - index - 1 }, &count) != 0 ||
+			count == 0 || count == TDM_LOG_UNKNOWN)
+			return tdm_cmd_usage_error(cmd,
+				"--cb '%s': expected circular buffers with their tiles, such as 0=4,1=4; the numbers "
+				"of "
+				"circular buffers are 0 to %d",
+				value, TDM_LOG_CBS - 1);
+		tiles[cb] = count;
+		if (at[len] == '\0')
+			return 0;
+		at += len + 1;
+	}
 }
 
 static const struct tdm_opt log_opts[] = {
 	{ "follow", 'f', NULL, "print records as the log grows, until interrupted",
 		TDM_TAKE_FLAG(struct logs, follow) },
 	{ "errors", 'e', NULL, "print only the errors", TDM_TAKE_FLAG(struct logs, report.errors_only) },
+	{ "events", 0, NULL, "list every record in the order of time, one on each line, instead of tables",
+		TDM_TAKE_FLAG(struct logs, events) },
 	{ "compare", 'c', NULL, "compare two logs side by side: the first is A, the second B",
 		TDM_TAKE_FLAG(struct logs, compare) },
-	{ "limit", 'n', "ROWS", "print at most this many rows of each table (default: 20)",
+	{ "cb", 0, "N=TILES,...", "tiles of circular buffers whose size the log does not say; may be repeated",
+		.take = take_cbs, .offset = offsetof(struct logs, cb_tiles) },
+	{ "limit", 'n', "ROWS", "print at most this many rows of each table (default: 20), or events (default: all)",
 		TDM_TAKE_NUMBER(struct logs, limit, 1, 0) },
-	{ "json", 'j', NULL, "print JSON, with sizes in bytes; with --follow, one object per line",
+	{ "json", 'j', NULL, "print JSON, with sizes in bytes; with --follow or --events, one object per line",
 		TDM_TAKE_FLAG(struct logs, json) },
 	{ TDM_OPT_ASCII(struct logs, ascii) },
 	{ 0 },
@@ -263,6 +352,8 @@ static const struct tdm_opt log_opts[] = {
 static const struct tdm_example log_examples[] = {
 	{ "tidemark log debug.log", "circular buffers, kernels, buffers and errors, over time" },
 	{ "tidemark log --errors *.log", "what went wrong, once each" },
+	{ "tidemark log --events debug.log", "what happened, one record after the other" },
+	{ "tidemark log --cb 0=4,1=4 debug.log", "with the tiles of CB0 and CB1, which the log does not say" },
 	{ "tidemark log --compare customer_debug.log fixed_debug.log", "a run and the fixed one" },
 	{ "./program 2>&1 | tidemark log -", "read from a running program" },
 	{ "tidemark log -f debug.log", "follow a log while it is being written" },
@@ -272,7 +363,8 @@ static const struct tdm_example log_examples[] = {
 const struct tdm_cmd tdm_cmd_log = {
 	.name = "log",
 	.summary = "profile a log: circular buffers, kernels, buffers, errors, pressure",
-	.usage = "[--errors] [--limit ROWS] [--json] [FILE...]\n"
+	.usage = "[--errors] [--cb N=TILES,...] [--limit ROWS] [--json] [FILE...]\n"
+		 "--events [--errors] [--limit ROWS] [--json] [FILE...]\n"
 		 "--compare [--json] A B\n"
 		 "--follow [--errors] [--json] FILE",
 	.description =

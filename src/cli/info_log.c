@@ -63,6 +63,10 @@ static const char *why_nothing(struct tdm_input *input)
 	struct tdm_str head = tdm_str_trim(tdm_input_head(input));
 	while (head.len != 0 && *head.ptr == '\n')
 		head = tdm_str_trim((struct tdm_str){ head.ptr + 1, head.len - 1 });
+	if (head.len > 2 && memcmp(head.ptr, "[{'", 3) == 0)
+		return "a graph capture as Python prints it, not JSON: write it with json.dump(graph, file), or end "
+		       "the "
+		       "capture with ttnn.graph.end_graph_capture_to_file(path)";
 	return head.len != 0 && (*head.ptr == '{' || *head.ptr == '[')
 		       ? "JSON, but not a graph capture: that is an array of nodes, or an object with one under "
 			 "\"graph\""
@@ -76,7 +80,8 @@ static int show_log(const struct tdm_info_request *request, struct tdm_log_profi
 		.limit = request->limit, .utf8 = request->term.utf8, .width = request->term.width
 	};
 	struct tdm_info_reading r = { .request = request, .take = take_log, .to = profile };
-	tdm_log_profile_add_file(profile, tdm_input_name(request->input));
+	if (tdm_log_profile_add_file(profile, tdm_input_name(request->input)) < 0)
+		return tdm_info_refuse(request, "out of memory");
 	tdm_info_read(&r);
 	if (r.err == 0 && profile->files[0].records == 0 && profile->files[0].logger_lines == 0)
 		return tdm_info_refuse(request, why_nothing(request->input));

@@ -25,9 +25,15 @@ static void catch_signals(void)
 	sigaction(SIGTERM, &action, NULL);
 }
 
-static void print_record(const struct tdm_log_follow *follow, const struct tdm_log_record *record, struct tdm_buf *out)
+bool tdm_log_is_printed(const struct tdm_log_follow *follow, const struct tdm_log_record *record)
 {
-	if (record->is_repeat || (follow->errors_only && record->type != TDM_LOG_FAILURE))
+	return !record->is_repeat && (!follow->errors_only || record->type == TDM_LOG_FAILURE);
+}
+
+void tdm_log_print_record(const struct tdm_log_follow *follow, const struct tdm_log_record *record, const char *before,
+	struct tdm_buf *out)
+{
+	if (!tdm_log_is_printed(follow, record))
 		return;
 	tdm_buf_clear(out);
 	if (follow->json) {
@@ -36,6 +42,7 @@ static void print_record(const struct tdm_log_follow *follow, const struct tdm_l
 		json.compact = true;
 		tdm_log_record_json(record, &json);
 	} else {
+		tdm_buf_puts(out, before);
 		tdm_log_record_line(record, out);
 	}
 	fwrite(out->data, 1, out->len, stdout);
@@ -50,7 +57,7 @@ static int print_new(const struct tdm_log_follow *follow, struct tdm_log_reader 
 	int got;
 	while (!stopped && (got = tdm_log_reader_next(reader, &record, &diag)) != 0) {
 		if (got > 0)
-			print_record(follow, &record, out);
+			tdm_log_print_record(follow, &record, "", out);
 		else
 			tdm_cmd_say("tidemark log: %s", tdm_diag_format(&diag, text, sizeof text));
 		if (got < 0 && got != TDM_ESYNTAX)

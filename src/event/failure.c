@@ -20,6 +20,13 @@ const char *const tdm_failure_keys[] = {
 #undef X
 };
 
+void tdm_failure_init(struct tdm_failure *f, enum tdm_failure_type type, struct tdm_str text)
+{
+	*f = (struct tdm_failure){ .type = (uint8_t)type, .kind = TDM_KIND_COUNT, .text = text };
+	for (size_t i = 0; i < TDM_FAILURE_FIGURE_COUNT; i++)
+		f->figures[i] = TDM_BYTES_UNKNOWN;
+}
+
 const char *tdm_failure_name(enum tdm_failure_type type)
 {
 	return (unsigned)type < TDM_FAILURE_COUNT ? types[type].name : "unknown";
@@ -41,7 +48,7 @@ enum tdm_kind tdm_failure_memory(const struct tdm_failure *f)
 
 bool tdm_failure_is_same(const struct tdm_failure *a, const struct tdm_failure *b)
 {
-	return a->type == b->type && a->kind == b->kind && a->is_dataflow == b->is_dataflow &&
+	return a->type == b->type && a->words == b->words && a->kind == b->kind && a->is_dataflow == b->is_dataflow &&
 	       memcmp(a->figures, b->figures, sizeof a->figures) == 0 && a->has_range == b->has_range &&
 	       a->range_count == b->range_count &&
 	       (!a->has_range || memcmp(&a->range, &b->range, sizeof a->range) == 0) && tdm_str_eq(a->name, b->name);

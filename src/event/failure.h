@@ -1,6 +1,6 @@
 /*
- * The runtime's messages about insufficient memory, as a record: which sentence it was, and its figures. A figure that
- * the sentence does not have, or that does not fit 64 bits, is unknown.
+ * Messages about insufficient memory or wrong results, as a record: which sentence it was, and its figures. A figure
+ * that the sentence does not have, or that does not fit 64 bits, is unknown.
  */
 #ifndef TDM_EVENT_FAILURE_H
 #define TDM_EVENT_FAILURE_H
@@ -28,7 +28,12 @@
 	X(SEGMENT, "segment", "kernel segment too large for its region")                        \
 	X(CB_RESIZE, "cb_resize", "circular buffer larger than the L1 buffer under it")         \
 	X(UNSAFE_TRACE, "unsafe_with_trace", "buffers allocated while a trace is active")       \
-	X(OTHER, "other", "out of memory, in words that are not known")
+	X(L1_CAPACITY, "l1_capacity", "an operation needs more L1 than there is")               \
+	X(STACK, "stack_overflow", "stack overflow in a kernel")                                \
+	X(CB_OVERFLOW, "cb_overflow", "a transfer beyond the end of a circular buffer")         \
+	X(L1_ACCESS, "l1_access", "an access beyond the end of L1")                             \
+	X(MISMATCH, "mismatch", "wrong results")                                                \
+	X(OTHER, "other", "about memory, in words that are not known")
 
 enum tdm_failure_type {
 #define X(id, name, title) TDM_FAILURE_##id,
@@ -54,6 +59,8 @@ enum tdm_failure_type {
 	X(address, 's', "address")       /* of the lowest L1 buffer, or of the allocation */      \
 	X(region_end, 'e', "region_end") /* where the static buffers end */                       \
 	X(limit, 'm', "limit")           /* the size or address that must not be exceeded */      \
+	X(excess, 'x', "excess_bytes")   /* above what fits, where only that is known */          \
+	X(wrong, 'w', "wrong_values")    /* that a program compared with what it expected */      \
 	X(program, 'g', "program")
 
 #define X(member, letter, key) +1
@@ -76,12 +83,16 @@ struct tdm_failure {
 #undef X
 		};
 	};
+	uint64_t words;      /* of an unknown wording: a hash of the text, which nothing else tells apart; else 0 */
 	struct tdm_str name; /* a kind of core, a device or a file that the sentence names; may be empty */
 	struct tdm_str text; /* the sentence; borrowed, like the name */
 };
 
 extern const char tdm_failure_letters[TDM_FAILURE_FIGURE_COUNT];
 extern const char *const tdm_failure_keys[TDM_FAILURE_FIGURE_COUNT];
+
+/* All figures unknown. */
+void tdm_failure_init(struct tdm_failure *failure, enum tdm_failure_type type, struct tdm_str text);
 
 const char *tdm_failure_name(enum tdm_failure_type type);
 const char *tdm_failure_title(enum tdm_failure_type type);

@@ -13,7 +13,8 @@ const char *tdm_log_type_name(enum tdm_log_type type)
 
 const char *tdm_log_dialect_name(enum tdm_log_dialect dialect)
 {
-	static const char *const names[TDM_LOG_DIALECT_COUNT] = { "runtime", "workload", "server", "compiler" };
+	static const char *const names[TDM_LOG_DIALECT_COUNT] = { "runtime", "workload", "server", "compiler",
+		"watcher" };
 	return (unsigned)dialect < TDM_LOG_DIALECT_COUNT ? names[dialect] : "unknown";
 }
 
@@ -39,6 +40,8 @@ void tdm_log_record_init(struct tdm_log_record *record, enum tdm_log_type type, 
 		.id = TDM_LOG_UNKNOWN,
 		.duration_ns = TDM_LOG_UNKNOWN,
 		.cores = TDM_LOG_UNKNOWN,
+		.all_bytes = TDM_LOG_UNKNOWN,
+		.limit = TDM_LOG_UNKNOWN,
 		.a_tiles = TDM_LOG_UNKNOWN,
 		.b_tiles = TDM_LOG_UNKNOWN,
 		.shard_tiles = TDM_LOG_UNKNOWN,

@@ -36,7 +36,8 @@
 	X(CB_WAIT, "cb_wait")           \
 	X(CB_POP, "cb_pop")             \
 	X(TILES, "workload")            \
-	X(VERIFICATION, "verification")
+	X(VERIFICATION, "verification") \
+	X(STACK, "stack")
 
 enum tdm_log_type {
 #define X(id, name) TDM_LOG_##id,
@@ -51,6 +52,7 @@ enum tdm_log_dialect {
 	TDM_LOG_BY_WORKLOAD, /* the program's own debug output: circular buffers, kernels */
 	TDM_LOG_BY_SERVER,   /* an allocation server */
 	TDM_LOG_BY_COMPILER, /* tt-mlir's memory states */
+	TDM_LOG_BY_WATCHER,  /* the log that the runtime's Watcher writes */
 	TDM_LOG_DIALECT_COUNT
 };
 
@@ -81,6 +83,12 @@ struct tdm_log_view {
 	uint64_t banks, total, allocated, free, largest_free;
 };
 
+/* The stack of a processor when it was fullest; TDM_LOG_UNKNOWN where the line does not say. */
+struct tdm_log_stack_use {
+	struct tdm_str processor;
+	uint64_t used, size, free;
+};
+
 struct tdm_log_record {
 	uint8_t type;      /* enum tdm_log_type */
 	uint8_t dialect;   /* enum tdm_log_dialect */
@@ -102,7 +110,9 @@ struct tdm_log_record {
 	uint64_t count;       /* of references, buffers or banks; of a verification: all values */
 	uint64_t id;          /* of the buffer */
 	uint64_t duration_ns; /* of the operation or kernel; of a reserve or wait: time spent waiting */
-	uint64_t cores;
+	uint64_t cores;       /* of the circular buffer or kernel; of a workload: of its grid */
+	uint64_t all_bytes;   /* of all circular buffers of a core, if the line sums them up */
+	uint64_t limit;       /* that the program has set itself for them */
 	uint64_t a_tiles, b_tiles, shard_tiles, devices; /* of the workload */
 	struct tdm_core_range range;
 	struct tdm_str name; /* of the operation, kernel, file; may be empty */
@@ -111,6 +121,7 @@ struct tdm_log_record {
 		struct tdm_failure failure;
 		struct tdm_log_geometry geometry;
 		struct tdm_log_view view;
+		struct tdm_log_stack_use stack;
 	};
 };
 

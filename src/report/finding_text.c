@@ -379,16 +379,29 @@ static const char *const failures[TDM_FAILURE_COUNT] = {
 	[TDM_FAILURE_TRACE_REGION] = "the trace needs {asked_bytes}|, the region has {limit}",
 	[TDM_FAILURE_TRACE_OVERLAP] = "at address {#address}| with {name}",
 	[TDM_FAILURE_WORKER_L1] = "{asked_bytes}|, at most {limit}",
-	[TDM_FAILURE_SEGMENT] = "{asked_bytes}| at {#address}|, the region has {limit}|: {name}",
+	[TDM_FAILURE_SEGMENT] =
+		"{asked_bytes}| at {#address}|, the region has {limit}|too large by {excess_bytes}|: {name}",
 	[TDM_FAILURE_CB_RESIZE] = "{asked_bytes}|, at most {limit}",
 	[TDM_FAILURE_UNSAFE_TRACE] = "what is allocated now may be overwritten when the trace runs",
+	[TDM_FAILURE_L1_CAPACITY] = "{asked_bytes}|, at most {limit}",
+	[TDM_FAILURE_STACK] = "{asked_bytes} used| of {limit}| on cores {core_range}|: {name}",
+	[TDM_FAILURE_CB_OVERFLOW] = "",
+	[TDM_FAILURE_L1_ACCESS] = "{asked_bytes}| at {#address}",
+	[TDM_FAILURE_MISMATCH] = "{,wrong_values} values are not the expected ones",
 	[TDM_FAILURE_OTHER] = "",
 };
 
 static void failure_text(const struct words *w)
 {
 	tdm_buf_printf(w->out, "%s: ", tdm_finding_title(w->finding));
+	size_t head = w->out->len;
 	put_pieces(w, failures[w->finding->code]);
+	bool is_plain = w->finding->code == TDM_FAILURE_OTHER || w->finding->code == TDM_FAILURE_MISMATCH;
+	const char *text = is_plain ? tdm_finding_word(w->view->findings, w->finding, "text") : NULL;
+	if (text != NULL && w->out->len == head) /* whole: there is no better description */
+		tdm_cell_put(w->out, tdm_str_of(text), 0, true);
+	if (w->out->len == head && head >= 2) /* it has no figures */
+		w->out->len -= 2;
 }
 
 /* Replays. */
@@ -461,7 +474,10 @@ static void pressure_text(const struct words *w)
 		put(w, "; as many B tiles as A tiles were assumed");
 	tdm_cell_trim(w->out);
 	put(w, "\n");
-	put_pieces(w, "circular buffers {cb_bytes_per_core} in each core\n");
+	put_pieces(w, "circular buffers {cb_bytes_per_core} in each core|, of {cb_limit_bytes} that the program allows "
+		      "itself");
+	if (number(w, "cb_bytes_per_core") != TDM_BYTES_UNKNOWN)
+		put(w, "\n");
 	if (is_score)
 		tdm_buf_printf(w->out, "%-16s %s\n", "thrashing risk", band != NULL ? band : "unknown");
 }

@@ -43,6 +43,7 @@ static void put_file(struct tdm_json *json, const struct tdm_log_profile *p, uin
 	tdm_json_put_bytes(json, "b_tiles", f->b_tiles);
 	tdm_json_put_bytes(json, "tiles_per_shard", f->shard_tiles);
 	tdm_json_put_bytes(json, "devices", f->devices);
+	tdm_json_put_bytes(json, "cores", f->cores);
 	tdm_json_put_bytes(json, "values_passed", f->passed);
 	tdm_json_put_bytes(json, "values", f->verified);
 	tdm_json_object_end(json);

@@ -109,7 +109,16 @@ void tdm_log_record_line(const struct tdm_log_record *r, struct tdm_buf *out)
 		put_number(out, "A ", r->a_tiles, " tiles ");
 		put_number(out, "B ", r->b_tiles, " tiles ");
 		put_number(out, "", r->shard_tiles, " tiles per shard ");
-		put_number(out, "on ", r->devices, " devices");
+		put_number(out, "on ", r->devices, " devices ");
+		put_number(out, "on ", r->cores, " cores");
+		break;
+	case TDM_LOG_STACK:
+		tdm_cell_put(out, r->stack.processor, 24, false);
+		put_bytes(out, ", stack used ", r->stack.used);
+		put_bytes(out, " of ", r->stack.size);
+		put_bytes(out, ", free ", r->stack.free);
+		tdm_buf_puts(out, ", kernel ");
+		tdm_cell_put(out, r->name, 60, false);
 		break;
 	case TDM_LOG_VERIFICATION:
 		put_number(out, "", r->tiles, "");

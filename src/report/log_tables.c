@@ -25,7 +25,7 @@ static void put_cb(const struct tdm_field *field, struct tdm_buf *out)
 	if (cb->label[0] != '\0')
 		tdm_buf_puts(out, cb->label);
 	else
-		tdm_buf_printf(out, "CB%u", cb->cb);
+		tdm_buf_printf(out, "CB%u%s", cb->cb, cb->is_given ? "*" : "");
 }
 
 static void put_name(const struct tdm_field *field, struct tdm_buf *out)
@@ -71,6 +71,11 @@ static void put_cb_range(const struct tdm_field *field, struct tdm_json *json)
 	tdm_core_range_json(cb->has_range ? &cb->range : &unknown, json);
 }
 
+static void put_given(const struct tdm_field *field, struct tdm_json *json)
+{
+	tdm_json_bool(json, ((const struct tdm_log_cb *)field->row)->is_given);
+}
+
 #define CB(member) TDM_MEMBER(struct tdm_log_cb, member)
 #define CB_TIMED   TDM_KNOWN_IF(struct tdm_log_cb, timed)
 static const struct tdm_column cbs[] = {
@@ -80,6 +85,7 @@ static const struct tdm_column cbs[] = {
 	{ NULL, "label", CB(label), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "allocations", CB(allocs) },
 	{ "tiles", "tiles", CB(tiles), TDM_COUNT(5) },
+	{ NULL, "tiles_given", .json = put_given },
 	{ "size/core", "bytes_per_core", CB(bytes), TDM_BYTES },
 	{ "cores", "cores", CB(cores), TDM_COUNT(6) },
 	{ NULL, "core_range", .json = put_cb_range },
@@ -167,6 +173,24 @@ static const struct tdm_column states[] = {
 	{ NULL, "peak_line", STATE(peak_line) },
 };
 
+static void put_processor(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct tdm_log_stack *stack = field->row;
+	put_file(field, stack->file, out);
+	tdm_buf_puts(out, stack->processor);
+}
+
+#define STACK(member) TDM_MEMBER(struct tdm_log_stack, member)
+static const struct tdm_column stacks[] = {
+	{ NULL, "file", STACK(file) },
+	{ "processor", "processor", STACK(processor), .text = put_processor, .width = 12 },
+	{ "used", "used", STACK(used), TDM_BYTES },
+	{ "size", "size", STACK(size), TDM_BYTES },
+	{ "free", "free", STACK(free), TDM_BYTES },
+	{ "at line", "line", STACK(line), TDM_COUNT(9) },
+	{ "kernel", "kernel", STACK(kernel), .width = 50, .before = 1 },
+};
+
 static const struct {
 	const char *caption, *key;
 	size_t offset, stride; /* of the table in the profile, of its rows */
@@ -188,6 +212,8 @@ static const struct {
 		remaining, tdm_log_remaining, "remaining", "\nRemaining buffers, as the server listed them last\n"),
 	[TDM_LOG_TABLE_STATES] =
 		TABLE(states, tdm_log_state, "memory_states", "\nMemory states (in each bank, at the peak)\n"),
+	[TDM_LOG_TABLE_STACKS] = TABLE(stacks, tdm_log_stack, "stacks",
+		"\nStacks of kernels, when they were fullest (as the Watcher saw them)\n"),
 #undef TABLE
 };
 
@@ -218,6 +244,12 @@ void tdm_log_table_text(const struct tdm_log_profile *p, enum tdm_log_table_id i
 		return;
 	tdm_buf_puts(out, tables[id].caption);
 	tdm_table_text(&table, &(struct tdm_term){ .utf8 = report->utf8, .width = report->width }, out);
+	const struct tdm_log_cb *cb = id == TDM_LOG_TABLE_CBS ? rows->rows : NULL;
+	for (size_t i = 0; cb != NULL && i < rows->count; i++)
+		if (cb[i].is_given) {
+			tdm_buf_puts(out, "* the number of tiles is not in the log: it was given with --cb\n");
+			break;
+		}
 	/* Only the number of these records is known, not how many rows they would have made. */
 	if (rows->dropped != 0)
 		tdm_buf_printf(out, "... and %s record%s about others: the table is full\n",

@@ -20,6 +20,8 @@ const char *tdm_log_file_kind(const struct tdm_log_file *f)
 		return "debug log of a program that prints its circular buffers or kernels";
 	if (f->by_dialect[TDM_LOG_BY_COMPILER] != 0)
 		return "log with memory states of tt-mlir";
+	if (f->by_dialect[TDM_LOG_BY_WATCHER] != 0 && f->logger_lines == 0)
+		return "log of the runtime's Watcher";
 	if (f->by_dialect[TDM_LOG_BY_RUNTIME] == 0 && f->logger_lines == 0)
 		return f->lines == 0  ? (f->is_cut ? "could not be read" : "empty")
 		       : f->is_binary ? "binary data, no log"
@@ -30,7 +32,7 @@ const char *tdm_log_file_kind(const struct tdm_log_file *f)
 const char *tdm_log_file_lacks(const struct tdm_log_file *f)
 {
 	bool stock = f->by_dialect[TDM_LOG_BY_SERVER] == 0 && f->by_dialect[TDM_LOG_BY_WORKLOAD] == 0 &&
-		     f->by_dialect[TDM_LOG_BY_COMPILER] == 0;
+		     f->by_dialect[TDM_LOG_BY_COMPILER] == 0 && f->by_dialect[TDM_LOG_BY_WATCHER] == 0;
 	if (!stock || (f->by_dialect[TDM_LOG_BY_RUNTIME] == 0 && f->logger_lines == 0))
 		return NULL;
 	if (f->amount_lines != 0)
@@ -194,7 +196,7 @@ static void put_timeline(const struct tdm_log_profile *p, const struct tdm_log_r
 void tdm_log_text(const struct tdm_log_profile *p, const struct tdm_log_report *report, struct tdm_buf *out)
 {
 	static const uint8_t rest[] = { TDM_LOG_TABLE_KERNELS, TDM_LOG_TABLE_PROGRAMS, TDM_LOG_TABLE_OPS,
-		TDM_LOG_TABLE_AMOUNTS, TDM_LOG_TABLE_STATES, TDM_LOG_TABLE_REMAINING };
+		TDM_LOG_TABLE_AMOUNTS, TDM_LOG_TABLE_STATES, TDM_LOG_TABLE_REMAINING, TDM_LOG_TABLE_STACKS };
 	put_head(p, report, out);
 	put_failures(p, report, out);
 	if (report->errors_only)

@@ -1,8 +1,10 @@
 #include "sources/error_text.h"
+#include "base/number.h"
 #include "base/pattern.h"
 #include "sources/core_ranges.h"
 
 #include <ctype.h>
+#include <strings.h>
 
 /*
  * One sentence. `fields` has a letter for each field of the pattern: a figure of TDM_FAILURE_FIGURE_LIST, or
@@ -13,6 +15,8 @@ struct sentence {
 	const char *pattern;
 	const char *fields;
 };
+
+#define OOM_WORDS "Out of Memory:"
 
 static const struct sentence sentences[];
 
@@ -62,34 +66,84 @@ static void name_before(struct tdm_str text, size_t at, struct tdm_failure *f)
 	f->name = (struct tdm_str){ text.ptr + begin, end - begin };
 }
 
+/* Whether the words are somewhere in the text, in any case. */
+static bool says(struct tdm_str text, const char *words)
+{
+	size_t len = strlen(words);
+	for (size_t at = 0; at + len <= text.len; at++)
+		if (strncasecmp(text.ptr + at, words, len) == 0)
+			return true;
+	return false;
+}
+
+static bool says_one_of(struct tdm_str text, const char *const *words)
+{
+	for (; *words != NULL; words++)
+		if (says(text, *words))
+			return true;
+	return false;
+}
+
+/* A text in unknown words is kept as it is, to the end of its line; blanks at its ends do not make it another one. */
+static void make_other(struct tdm_failure *f, struct tdm_str text)
+{
+	static const char *const ends[] = { "\\nbacktrace:", "\nbacktrace:", "\n", NULL };
+	for (const char *const *end = ends; *end != NULL; end++) {
+		const char *at = text.len != 0 ? memmem(text.ptr, text.len, *end, strlen(*end)) : NULL;
+		text.len = at != NULL ? (size_t)(at - text.ptr) : text.len;
+	}
+	text.len = tdm_min(text.len, TDM_PATTERN_SPAN);
+	text = tdm_str_trim(text);
+	tdm_failure_init(f, TDM_FAILURE_OTHER, text);
+	f->words = tdm_str_hash(text);
+}
+
 static bool match_at(struct tdm_str text, size_t at, struct tdm_failure *f, size_t *end)
 {
 	struct tdm_str rest = { text.ptr + at, text.len - at };
 	struct tdm_pattern_match m;
-	for (const struct sentence *s = sentences; s->pattern != NULL; s++) {
-		if (*s->pattern != *rest.ptr || !tdm_pattern_match(s->pattern, rest, &m))
-			continue;
-		*f = (struct tdm_failure){ .type = s->type, .kind = TDM_KIND_COUNT, .text = { rest.ptr, m.len } };
-		for (size_t i = 0; i < TDM_FAILURE_FIGURE_COUNT; i++)
-			f->figures[i] = TDM_BYTES_UNKNOWN;
-		for (size_t i = 0; i < m.count && s->fields[i] != '\0'; i++)
-			put_field(f, s->fields[i], m.fields[i]);
-		if (s->type == TDM_FAILURE_SEGMENT)
-			name_before(text, at, f);
-		*end = at + m.len;
-		return true;
+	size_t skip = tdm_pattern_match(OOM_WORDS "%_", rest, &m) ? m.len : 0;
+	for (;; skip = 0) { /* the words may be there or not */
+		struct tdm_str words = { rest.ptr + skip, rest.len - skip };
+		for (const struct sentence *s = sentences; s->pattern != NULL; s++) {
+			if (words.len == 0 || *s->pattern != *words.ptr || !tdm_pattern_match(s->pattern, words, &m))
+				continue;
+			*end = at + skip + m.len;
+			if (s->type == TDM_FAILURE_OTHER) {
+				make_other(f, rest);
+				return true;
+			}
+			tdm_failure_init(f, (enum tdm_failure_type)s->type, (struct tdm_str){ rest.ptr, skip + m.len });
+			for (size_t i = 0; i < m.count && s->fields[i] != '\0'; i++)
+				put_field(f, s->fields[i], m.fields[i]);
+			if (s->type == TDM_FAILURE_SEGMENT && *s->pattern != 'r') /* the linker names the region */
+				name_before(text, at, f);
+			return true;
+		}
+		if (skip == 0)
+			return false;
 	}
-	return false;
 }
 
 /* The first bytes of the sentences. */
-static const bool may_begin[256] = {
-	['O'] = true, ['S'] = true, ['C'] = true, ['P'] = true, ['T'] = true, ['W'] = true, ['s'] = true, ['A'] = true
-};
+static const bool may_begin[256] = { ['O'] = true,
+	['S'] = true,
+	['C'] = true,
+	['P'] = true,
+	['T'] = true,
+	['W'] = true,
+	['s'] = true,
+	['A'] = true,
+	['N'] = true,
+	['L'] = true,
+	['R'] = true,
+	['p'] = true,
+	['c'] = true,
+	['r'] = true };
 
 bool tdm_error_text_begins(struct tdm_str text)
 {
-	enum { LEAST = 6 };
+	enum { LEAST = 8 };
 	for (size_t at = 0; at + LEAST <= text.len; at++)
 		for (const struct sentence *s = sentences; may_begin[(unsigned char)text.ptr[at]] && s->pattern != NULL;
 			s++) {
@@ -108,6 +162,39 @@ bool tdm_error_text_find(struct tdm_str text, size_t from, struct tdm_failure *f
 		if (may_begin[(unsigned char)text.ptr[at]] && match_at(text, at, failure, end))
 			return true;
 	return false;
+}
+
+/* The message without what the runtime, Python and pytest put before it, so that all its copies are the same. */
+static struct tdm_str bare_message(struct tdm_str text)
+{
+	static const char *const before[] = { "info:\\n",
+		"TT_FATAL: ", "TT_THROW: ", "TT_ASSERT: ", "RuntimeError: ", NULL };
+	text = tdm_str_trim(text);
+	if (text.len > 1 && text.ptr[0] == 'E' && text.ptr[1] == ' ') /* pytest */
+		text = tdm_str_trim((struct tdm_str){ text.ptr + 1, text.len - 1 });
+	for (const char *const *word = before; *word != NULL; word++) {
+		const char *at = text.len != 0 ? memmem(text.ptr, text.len, *word, strlen(*word)) : NULL;
+		const char *rest = at != NULL ? at + strlen(*word) : text.ptr;
+		text = (struct tdm_str){ rest, (size_t)(text.ptr + text.len - rest) };
+	}
+	return text;
+}
+
+bool tdm_error_text_other(struct tdm_str text, enum tdm_error_weight weight, struct tdm_failure *failure)
+{
+	static const char *const plain[] = { "out of memory", "bad_alloc", NULL };
+	static const char *const short_of[] = { "not enough", "exceed", "overflow", "not fit", "n't fit", "too large",
+		"too big", "insufficient", "clash", "larger than", "beyond", "not allocate", "to allocate", NULL };
+	static const char *const memory[] = { "L1", "DRAM", "memory", "buffer", "bank ", "banks", "stack", NULL };
+	static const char *const error[] = { "error", "fatal", "TT_THROW", "TT_ASSERT", "exception", "fail", NULL };
+	bool is_error = weight == TDM_ERROR_SURE || (weight == TDM_ERROR_OPEN && says_one_of(text, error));
+	text = bare_message(text);
+	if (text.len > 3 && memcmp(text.ptr, "--- ", 4) == 0)
+		return false; /* a line of a backtrace */
+	if (!says_one_of(text, plain) && !(is_error && says_one_of(text, short_of) && says_one_of(text, memory)))
+		return false;
+	make_other(failure, text);
+	return true;
 }
 
 bool tdm_failure_is_new(
@@ -138,46 +225,55 @@ bool tdm_failure_is_new(
 	return true;
 }
 
-/* The first pattern that matches wins, so a longer form comes before its prefix. */
+/* The first pattern that matches wins, so a longer form comes before its prefix. Sentences about
+ * allocation may follow OOM_WORDS. */
 static const struct sentence sentences[] = {
 	{ TDM_FAILURE_OUT_OF_MEMORY,
-		"Out of Memory: Not enough space to allocate %d B %i buffer across %d banks, where each bank needs to "
+		"Not enough space to allocate %d B %i buffer across %d banks, where each bank needs to "
 		"store %d B, but bank size is %d B (allocated: %d B, free: %d B, largest free block: %d B)",
 		"akbpzufl" },
 	{ TDM_FAILURE_OUT_OF_MEMORY,
-		"Out of Memory: Not enough space to allocate %d B %i buffer across %d banks, where each bank needs to "
+		"Not enough space to allocate %d B %i buffer across %d banks, where each bank needs to "
 		"store %d B, but bank size is only %d B",
 		"akbpz" },
 	{ TDM_FAILURE_OUT_OF_MEMORY,
-		"Out of Memory: Not enough space to allocate %d B %i buffer across %d banks, where each bank needs to "
+		"Not enough space to allocate %d B %i buffer across %d banks, where each bank needs to "
 		"store %d B, but bank size is %d B",
 		"akbpz" },
 	{ TDM_FAILURE_OUT_OF_MEMORY,
-		"Out of Memory: Not enough space to allocate %d B %i buffer across %d banks, where each bank needs to "
+		"Not enough space to allocate %d B %i buffer across %d banks, where each bank needs to "
 		"store %d B",
 		"akbp" },
-	{ TDM_FAILURE_OUT_OF_MEMORY, "Out of Memory: Not enough space to allocate %d B %i", "ak" },
+	{ TDM_FAILURE_OUT_OF_MEMORY, "Not enough space to allocate %d B %i", "ak" },
 	{ TDM_FAILURE_DEPENDENCIES,
-		"Out of Memory: Not enough space after considering dependencies to allocate %d B %i across %d banks "
+		"Not enough space after considering dependencies to allocate %d B %i across %d banks "
 		"(%d B per bank), bank size is %d B (allocated: %d B, free: %d B, largest free block: %d B). After "
 		"subtracting %d dependency range(s) and %d additional occupied range(s), %d B remained placeable "
 		"across %d window(s), largest %d B",
 		"akbpzufl--r-t" },
 	{ TDM_FAILURE_DEPENDENCIES,
-		"Out of Memory: Not enough space after considering dependencies to allocate %d B %i across %d banks "
+		"Not enough space after considering dependencies to allocate %d B %i across %d banks "
 		"(%d B per bank), bank size is %d B (allocated: %d B, free: %d B, largest free block: %d B)",
 		"akbpzufl" },
 	{ TDM_FAILURE_DEPENDENCIES,
-		"Out of Memory: Not enough space after considering dependencies to allocate %d B %i across %d banks "
+		"Not enough space after considering dependencies to allocate %d B %i across %d banks "
 		"(%d B per bank)",
 		"akbp" },
-	{ TDM_FAILURE_DEPENDENCIES,
-		"Out of Memory: Not enough space after considering dependencies to allocate %d B %i", "ak" },
-	{ TDM_FAILURE_BELOW_LIMIT, "Out of Memory: Cannot allocate at an address below %x. Allocation at %x", "ms" },
-	{ TDM_FAILURE_OTHER, "Out of Memory:", "" },
+	{ TDM_FAILURE_DEPENDENCIES, "Not enough space after considering dependencies to allocate %d B %i", "ak" },
+	{ TDM_FAILURE_BELOW_LIMIT, "Cannot allocate at an address below %x. Allocation at %x", "ms" },
+	{ TDM_FAILURE_BELOW_LIMIT, "Cannot allocate at an address below %x. Tried to allocate at %x", "ms" },
+	{ TDM_FAILURE_OUT_OF_MEMORY, "Not enough space to interleave %d", "a" },
+	{ TDM_FAILURE_OUT_OF_MEMORY, "Not enough space to interleave", "" },
+	{ TDM_FAILURE_OTHER, OOM_WORDS, "" },
 	{ TDM_FAILURE_BEYOND_L1,
 		"Statically allocated %i buffers on core range %* grow to %d B which is beyond max L1 size of %d B",
 		"dcem" },
+	{ TDM_FAILURE_BEYOND_L1, "Local buffers on core %* grow to %d", "ce" },
+	{ TDM_FAILURE_CLASH,
+		"Circular buffers in program %d clash with L1 buffers on core %*. L1 buffer allocated at %x and local "
+		"buffers end at %x",
+		"gcse" },
+	{ TDM_FAILURE_CLASH, "Circular buffers in program %d clash%*local buffers end at %x", "g-e" },
 	{ TDM_FAILURE_CLASH,
 		"Statically allocated %i buffers in program %d clash with L1 buffers on core range %*. L1 buffer "
 		"allocated at %x and static %i buffer region ends at %x",
@@ -194,11 +290,32 @@ static const struct sentence sentences[] = {
 	{ TDM_FAILURE_WORKER_L1, "Worker L1 size %d is larger than max size %d", "am" },
 	{ TDM_FAILURE_SEGMENT, "segment[%d] [%x,+%x) overflows region:%w limit of %x bytes, reduce the size of %i",
 		"-sanm-" },
+	{ TDM_FAILURE_SEGMENT, "phdr[%d] [%x,+%x) overflows limit of %x bytes", "-sam" },
+	{ TDM_FAILURE_SEGMENT, "region `%*' overflowed by %d bytes", "nx" },
+	{ TDM_FAILURE_CB_RESIZE,
+		"Cannot set to globally allocated buffer. Circular buffer size %d B exceeds allocated L1 buffer %*size "
+		"of %d B",
+		"a-m" },
+	{ TDM_FAILURE_CB_RESIZE, "Circular buffer size %d B exceeds allocated L1 buffer %*size of %d B", "a-m" },
 	{ TDM_FAILURE_CB_RESIZE,
 		"Cannot set circular buffer size to %d. This is larger than the associated dynamically allocated L1 "
 		"buffer bank size of %d B",
 		"am" },
 	{ TDM_FAILURE_UNSAFE_TRACE,
 		"Allocating device buffers is potentially unsafe due to the existence of an active trace", "" },
+	{ TDM_FAILURE_UNSAFE_TRACE, "Allocating device buffers is unsafe due to the existence of an active trace", "" },
+	{ TDM_FAILURE_STACK,
+		"Watcher detected stack overflow on Device %d Core %*: %i! Kernel %w uses %d/%d of the stack",
+		"-c-nam" },
+	{ TDM_FAILURE_STACK, "Watcher detected stack overflow on Device %d Core %*: %i! Kernel %w", "-c-n" },
+	{ TDM_FAILURE_STACK, "Watcher detected stack overflow", "" },
+	{ TDM_FAILURE_CB_OVERFLOW, "NOC transaction overflows a circular buffer", "" },
+	{ TDM_FAILURE_L1_ACCESS, "core overflowed L1 with access to %x of length %d", "sa" },
+	{ TDM_FAILURE_L1_CAPACITY, "required L1 memory usage %d exceeds memory capacity %d", "am" },
+	{ TDM_FAILURE_L1_CAPACITY, "Circular buffers exceed L1 size (%d B > %d B)", "am" },
+	{ TDM_FAILURE_L1_CAPACITY,
+		"RM reshape dest staging does not fit in L1: need at least %d B dest + %d B source, have %d B", "--m" },
+	{ TDM_FAILURE_L1_CAPACITY, "Workload of Tiles %d at Tile Size %d (times 2 for output) exceeds L1 capacity %d",
+		"--m" },
 	{ 0, NULL, NULL },
 };

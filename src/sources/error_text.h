@@ -21,6 +21,19 @@ bool tdm_error_text_find(struct tdm_str text, size_t from, struct tdm_failure *f
 /* Whether a sentence begins somewhere in `text`: its words up to the first figure, or as many as the text has left. */
 bool tdm_error_text_begins(struct tdm_str text);
 
+/* How far the line of a text says that it is an error. */
+enum tdm_error_weight {
+	TDM_ERROR_NOT,  /* a line of the logger at a level below error */
+	TDM_ERROR_OPEN, /* a line without a level: its words decide */
+	TDM_ERROR_SURE, /* a line at level error or above, or the text of an exception */
+};
+
+/*
+ * Whether a text in which tdm_error_text_find() finds nothing speaks of insufficient memory all the same. If so,
+ * *failure has its words, up to TDM_PATTERN_SPAN bytes.
+ */
+bool tdm_error_text_other(struct tdm_str text, enum tdm_error_weight weight, struct tdm_failure *failure);
+
 /*
  * A log reports the same failure more than once: in the logger's line, in the text of the exception, in a traceback, in
  * the summary of a test. This remembers the last ones and says which are new.

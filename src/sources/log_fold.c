@@ -72,13 +72,23 @@ static bool is_rest(const struct tdm_log_prefix *prefix, int32_t rank)
 	return !prefix->is_logger && prefix->time_ns == 0 && (prefix->rank == TDM_LOG_NO_RANK || prefix->rank == rank);
 }
 
-/* Whether a line may be the rest of the one before it, and is not complete in itself. */
-static bool goes_on(const struct tdm_log_prefix *prefix, int32_t rank)
+/* Whether the joined lines end in words after which another sentence begins. */
+static bool announces(const struct tdm_log_fold *fold)
+{
+	static const char words[] = "Out of Memory:";
+	struct tdm_str text = tdm_str_trim(tdm_buf_str(&fold->texts[0]));
+	size_t len = sizeof words - 1;
+	return text.len >= len && memcmp(text.ptr + text.len - len, words, len) == 0;
+}
+
+/* Whether a line may be the rest of the joined lines, and is not complete in itself. */
+static bool goes_on(const struct tdm_log_fold *fold, const struct tdm_log_prefix *prefix)
 {
 	static const char end[] = "backtrace:";
 	struct tdm_str text = prefix->message;
-	return is_rest(prefix, rank) && text.len != 0 && memmem(text.ptr, text.len, end, sizeof end - 1) == NULL &&
-	       !tdm_error_text_begins(text);
+	return is_rest(prefix, fold->rank) && text.len != 0 &&
+	       memmem(text.ptr, text.len, end, sizeof end - 1) == NULL &&
+	       (!tdm_error_text_begins(text) || announces(fold));
 }
 
 /* Looks in the joined lines for a sentence that says more than *best. */
@@ -121,7 +131,7 @@ static bool begin_before(
 	fold->from_above = true;
 	join(fold, other.message);
 	while (count-- != 0) {
-		if (!parse_other(fold, lines[count], &other) || !goes_on(&other, fold->rank))
+		if (!parse_other(fold, lines[count], &other) || !goes_on(fold, &other))
 			return false;
 		join(fold, other.message);
 	}
@@ -147,7 +157,7 @@ bool tdm_log_fold_find(struct tdm_log_fold *fold, const struct tdm_log_prefix *p
 		return false;
 	join(fold, prefix->message);
 	for (int i = 0; i < AFTER_MAX && after.len != 0; i++) {
-		if (!parse_other(fold, take_line(&after), &other) || !goes_on(&other, fold->rank))
+		if (!parse_other(fold, take_line(&after), &other) || !goes_on(fold, &other))
 			break;
 		join(fold, other.message);
 	}

@@ -36,6 +36,7 @@ uint64_t tdm_log_duration(struct tdm_str number, struct tdm_str unit);
 bool tdm_log_runtime_parse(const struct tdm_log_prefix *prefix, struct tdm_log_found *found);
 bool tdm_log_workload_parse(const struct tdm_log_prefix *prefix, struct tdm_log_found *found);
 bool tdm_log_server_parse(const struct tdm_log_prefix *prefix, struct tdm_log_found *found);
+bool tdm_log_watcher_parse(const struct tdm_log_prefix *prefix, struct tdm_log_found *found);
 
 /*
  * The allocation server's list of remaining buffers, a block of lines. Zero `state` first, call tdm_log_dump_begin() at

@@ -101,6 +101,27 @@ static bool find_failures(struct tdm_log_reader *r, struct tdm_log_prefix *p, co
 	return r->found.count != 0;
 }
 
+/* Whether the line above is the runtime's "info:", which announces the text of an exception. */
+static bool follows_info(struct tdm_str before)
+{
+	static const char word[] = "info:";
+	struct tdm_str above = before;
+	size_t len = sizeof word - 1;
+	while (above.len != 0 && strchr("\r\n \t", above.ptr[above.len - 1]) != NULL)
+		above.len--;
+	return above.len >= len && memcmp(above.ptr + above.len - len, word, len) == 0;
+}
+
+/* A text about insufficient memory in words that no sentence has: it is a failure like any other. */
+static bool find_other(struct tdm_log_reader *r, const struct tdm_log_prefix *p, const struct tdm_log_line *line)
+{
+	struct tdm_failure failure;
+	bool is_sure = p->is_logger ? p->level >= TDM_LOG_LEVEL_ERROR : follows_info(line->before);
+	enum tdm_error_weight weight = is_sure ? TDM_ERROR_SURE : p->is_logger ? TDM_ERROR_NOT : TDM_ERROR_OPEN;
+	return tdm_error_text_other(p->message, weight, &failure) &&
+	       add_failure(r, &failure, p->rank, line->number, p->is_logger);
+}
+
 /* Sets the fields that all records of a line share. */
 static void complete_records(struct tdm_log_reader *r, const struct tdm_log_prefix *p, const struct tdm_log_line *line)
 {
@@ -117,12 +138,27 @@ static void complete_records(struct tdm_log_reader *r, const struct tdm_log_pref
 			record->device = p->device;
 			record->range = p->core;
 			record->has_range = true;
-			if (record->cores == TDM_LOG_UNKNOWN)
+			if (record->cores == TDM_LOG_UNKNOWN && record->type != TDM_LOG_TILES)
 				record->cores = 1;
 		}
 	}
 	if (p->time_ns != 0)
 		r->last_time_ns = p->time_ns;
+}
+
+/* Completes the records of a program or of the Watcher with what earlier lines said. */
+static void look_back(struct tdm_log_reader *r, const struct tdm_log_prefix *p, const struct tdm_log_line *line)
+{
+	for (size_t i = 0; i < r->found.count; i++) {
+		struct tdm_log_record *record = &r->found.records[i];
+		if (record->type == TDM_LOG_TILES && record->cores != TDM_LOG_UNKNOWN)
+			r->grid_cores = record->cores;
+		else if (record->type == TDM_LOG_CB_ALLOC && record->cores == TDM_LOG_UNKNOWN && r->grid_cores != 0)
+			record->cores = r->grid_cores;
+		if (record->type == TDM_LOG_FAILURE && record->dialect != TDM_LOG_BY_RUNTIME)
+			record->is_repeat =
+				!tdm_failure_is_new(&r->recent, &record->failure, p->rank, line->number, false);
+	}
 }
 
 static void parse_line(struct tdm_log_reader *r, const struct tdm_log_line *line)
@@ -137,8 +173,10 @@ static void parse_line(struct tdm_log_reader *r, const struct tdm_log_line *line
 	if (r->dump.inside)
 		tdm_log_dump_line(&r->dump, prefix.message, &r->found);
 	if (r->found.count == 0 && !find_failures(r, &prefix, line) && !tdm_log_runtime_parse(&prefix, &r->found) &&
-		!tdm_log_server_parse(&prefix, &r->found))
+		!tdm_log_server_parse(&prefix, &r->found) && !tdm_log_watcher_parse(&prefix, &r->found) &&
+		!find_other(r, &prefix, line))
 		tdm_log_workload_parse(&prefix, &r->found);
+	look_back(r, &prefix, line);
 	if (text.len != 0 && memmem(text.ptr, text.len, dump_title, sizeof dump_title - 1) != NULL)
 		tdm_log_dump_begin(&r->dump);
 	r->message = prefix.message;
@@ -152,7 +190,7 @@ void tdm_log_reader_restart(struct tdm_log_reader *r, struct tdm_input *input)
 	r->found.count = r->given = 0;
 	r->recent = (struct tdm_failure_recent){ .next = 0 };
 	r->dump = (struct tdm_log_dump){ .inside = false };
-	r->last_time_ns = 0;
+	r->last_time_ns = r->grid_cores = 0;
 }
 
 /* Says what is wrong with the current line. */

@@ -25,6 +25,7 @@ struct tdm_log_reader {
 	struct tdm_log_dump dump;
 	struct tdm_buf clean;   /* the last line without colours */
 	struct tdm_str message; /* of the last line */
+	uint64_t grid_cores;    /* of the last grid that the program named; 0: none */
 	uint64_t last_time_ns;  /* of the last line that had one */
 };
 

@@ -35,6 +35,7 @@ struct cb_ref {
 
 struct figures {
 	uint64_t tiles, bytes, cores, duration_ns, total_tiles;
+	uint64_t limit; /* "(48KB/120KB)": the second */
 };
 
 static bool is_word(char c)
@@ -212,6 +213,8 @@ static void take_figure(const struct tokens *t, size_t i, struct figures *f)
 	} else if (bytes != TDM_BYTES_UNKNOWN) {
 		if (f->bytes == TDM_BYTES_UNKNOWN) /* "(48KB/120KB)": the first is the amount taken */
 			f->bytes = bytes;
+		else if (i != 0 && sign_is(t, i - 1, "/"))
+			f->limit = bytes;
 	} else if (word_among(t, i + 1, core_words) || word_among(t, key, core_words)) {
 		f->cores = tdm_log_number(number);
 	} else if (word_among(t, key, size_words)) {
@@ -219,12 +222,42 @@ static void take_figure(const struct tokens *t, size_t i, struct figures *f)
 	}
 }
 
+/* The second number of a grid whose first one is at i: "8x8", "8 x 8", "(8, 8)"; empty: it is no grid. */
+static struct tdm_str grid_rows(const struct tokens *t, size_t i)
+{
+	struct tdm_str none = { "", 0 }, word = i + 1 < t->count ? t->at[i + 1].text : none;
+	bool is_pair = i != 0 && sign_is(t, i - 1, "(") && sign_is(t, i + 1, ",") && sign_is(t, i + 3, ")");
+	if ((is_pair || word_is(t, i + 1, "x")) && is_number(t, i + 2))
+		return t->at[i + 2].text;
+	return word_begins(t, i + 1, "x") ? (struct tdm_str){ word.ptr + 1, word.len - 1 } : none;
+}
+
+/* The cores of a grid that the message names, "core grid: 8x8"; TDM_LOG_UNKNOWN: none. */
+static uint64_t grid_cores(const struct tokens *t)
+{
+	enum { SIDE_MAX = 255 };
+	bool is_named = false;
+	for (size_t i = 0; i < t->count && !is_named; i++)
+		is_named = t->at[i].type == WORD &&
+			   (word_begins(t, i, "core") || word_is(t, i, "grid") || word_is(t, i, "compute_grid"));
+	for (size_t i = 0; is_named && i < t->count; i++) {
+		uint64_t columns, rows;
+		if (is_number(t, i) && tdm_str_parse_u64(t->at[i].text, &columns) == 0 && columns <= SIDE_MAX &&
+			tdm_str_parse_u64(grid_rows(t, i), &rows) == 0 && rows <= SIDE_MAX && columns * rows != 0)
+			return columns * rows;
+	}
+	return TDM_LOG_UNKNOWN;
+}
+
 static struct figures find_figures(const struct tokens *t)
 {
-	struct figures f = { TDM_LOG_UNKNOWN, TDM_BYTES_UNKNOWN, TDM_LOG_UNKNOWN, TDM_LOG_UNKNOWN, TDM_LOG_UNKNOWN };
+	struct figures f = { TDM_LOG_UNKNOWN, TDM_BYTES_UNKNOWN, TDM_LOG_UNKNOWN, TDM_LOG_UNKNOWN, TDM_LOG_UNKNOWN,
+		TDM_LOG_UNKNOWN };
 	for (size_t i = 0; i < t->count; i++)
 		if (is_number(t, i))
 			take_figure(t, i, &f);
+	if (f.cores == TDM_LOG_UNKNOWN)
+		f.cores = grid_cores(t);
 	return f;
 }
 
@@ -285,6 +318,8 @@ static void take_list(struct tdm_str message, const struct tokens *t, const stru
 		r->cb = refs[first].cb;
 		r->tiles = refs[i].figure;
 		r->cores = f->cores;
+		r->all_bytes = f->bytes;
+		r->limit = f->limit;
 		if (first != i)
 			r->name = (struct tdm_str){ from.ptr, (size_t)(to.ptr + to.len - from.ptr) };
 		if (tile_bytes != TDM_BYTES_UNKNOWN && __builtin_mul_overflow(tile_bytes, r->tiles, &r->bytes))
@@ -417,7 +452,8 @@ static uint64_t first_known(uint64_t a, uint64_t b)
 	return a != TDM_LOG_UNKNOWN ? a : b;
 }
 
-static bool parse_workload(const struct tokens *t, struct tdm_log_found *found)
+/* `is_logger`: the runtime names grids, too, but not that of the program. */
+static bool parse_workload(const struct tokens *t, bool is_logger, struct tdm_log_found *found)
 {
 	struct tdm_log_record said;
 	uint64_t a_all, b_all;
@@ -428,8 +464,9 @@ static bool parse_workload(const struct tokens *t, struct tdm_log_found *found)
 	said.shard_tiles = first_known(value_of(t, "tiles_per_shard"), a);
 	said.devices = value_of(t, "mesh_devices");
 	said.tiles = value_of(t, "n_tiles");
+	said.cores = !is_logger ? grid_cores(t) : TDM_LOG_UNKNOWN;
 	if (said.a_tiles == TDM_LOG_UNKNOWN && said.b_tiles == TDM_LOG_UNKNOWN && said.shard_tiles == TDM_LOG_UNKNOWN &&
-		said.tiles == TDM_LOG_UNKNOWN)
+		said.tiles == TDM_LOG_UNKNOWN && said.cores == TDM_LOG_UNKNOWN)
 		return false;
 	struct tdm_log_record *r = tdm_log_found_add(found, TDM_LOG_TILES, TDM_LOG_BY_WORKLOAD);
 	if (r != NULL)
@@ -437,20 +474,66 @@ static bool parse_workload(const struct tokens *t, struct tdm_log_found *found)
 	return r != NULL;
 }
 
-static bool parse_verification(struct tdm_str message, struct tdm_log_found *found)
+/* Results that are not the expected ones; `wrong`: how many values, or TDM_LOG_UNKNOWN. */
+static bool add_mismatch(struct tdm_str message, uint64_t wrong, struct tdm_log_found *found)
 {
-	static const char word[] = "verification:";
-	struct tdm_pattern_match m;
-	const char *at = memmem(message.ptr, message.len, word, sizeof word - 1);
-	if (at == NULL || !tdm_pattern_match("verification: %d / %d passed",
-				  (struct tdm_str){ at, (size_t)(message.ptr + message.len - at) }, &m))
-		return false;
-	struct tdm_log_record *r = tdm_log_found_add(found, TDM_LOG_VERIFICATION, TDM_LOG_BY_WORKLOAD);
+	struct tdm_log_record *r = tdm_log_found_add(found, TDM_LOG_FAILURE, TDM_LOG_BY_WORKLOAD);
 	if (r == NULL)
 		return false;
-	r->tiles = tdm_log_number(m.fields[0]);
-	r->count = tdm_log_number(m.fields[1]);
+	tdm_failure_init(&r->failure, TDM_FAILURE_MISMATCH, tdm_str_trim(message));
+	r->failure.wrong = wrong;
 	return true;
+}
+
+/* The first word that begins with `with`, in any case; TOKENS_MAX: none. */
+static size_t find_word(const struct tokens *t, const char *with)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (word_begins(t, i, with))
+			return i;
+	return TOKENS_MAX;
+}
+
+/* "verification: 14343 / 16384 passed"; "verification failed with 2041 failures". */
+static bool parse_verification(struct tdm_str message, const struct tokens *t, struct tdm_log_found *found)
+{
+	size_t at = find_word(t, "verification"), number = at + 2;
+	if (at == TOKENS_MAX)
+		return false;
+	if (sign_is(t, at + 1, ":") && is_number(t, number) && sign_is(t, number + 1, "/") &&
+		is_number(t, number + 2)) {
+		struct tdm_log_record *r = tdm_log_found_add(found, TDM_LOG_VERIFICATION, TDM_LOG_BY_WORKLOAD);
+		if (r == NULL)
+			return false;
+		r->tiles = tdm_log_number(t->at[number].text);
+		r->count = tdm_log_number(t->at[number + 2].text);
+		if (r->count != TDM_LOG_UNKNOWN && r->tiles < r->count)
+			add_mismatch(message, r->count - r->tiles, found);
+		return true;
+	}
+	if (find_word(t, "fail") == TOKENS_MAX)
+		return false;
+	uint64_t wrong = TDM_LOG_UNKNOWN;
+	for (size_t i = 1; i < t->count; i++)
+		if (is_number(t, i - 1) && (word_begins(t, i, "fail") || word_begins(t, i, "mismatch")))
+			wrong = tdm_log_number(t->at[i - 1].text);
+	return wrong != 0 && add_mismatch(message, wrong, found);
+}
+
+/* "Mismatch at index 5: expected 1, got 2". A mismatch of versions, shapes or the like is something else. */
+static bool parse_mismatch(struct tdm_str message, const struct tokens *t, struct tdm_log_found *found)
+{
+	static const char *const about[] = { "got", "golden", "actual", "index", "values", "value", "elements",
+		"element", "results", "result", NULL };
+	size_t at = find_word(t, "mismatch");
+	bool is_none = at != 0 && at != TOKENS_MAX && (word_is(t, at - 1, "no") || tdm_str_is(t->at[at - 1].text, "0"));
+	if (at == TOKENS_MAX || is_none ||
+		(sign_is(t, at + 1, ":=") && is_number(t, at + 2) && tdm_str_is(t->at[at + 2].text, "0")))
+		return false;
+	for (size_t i = 0; i < t->count; i++)
+		if (word_among(t, i, about))
+			return add_mismatch(message, TDM_LOG_UNKNOWN, found);
+	return false;
 }
 
 bool tdm_log_workload_parse(const struct tdm_log_prefix *prefix, struct tdm_log_found *found)
@@ -461,9 +544,10 @@ bool tdm_log_workload_parse(const struct tdm_log_prefix *prefix, struct tdm_log_
 	if (message.len == 0)
 		return false;
 	cut_tokens(message, &t);
-	if (!parse_cb(message, &t, found) && !parse_verification(message, found)) {
+	if (!parse_verification(message, &t, found) && !parse_mismatch(message, &t, found) &&
+		!parse_cb(message, &t, found)) {
 		parse_kernel(message, &t, found);
-		parse_workload(&t, found);
+		parse_workload(&t, prefix->is_logger, found);
 	}
 	return found->count != before;
 }

@@ -34,6 +34,7 @@ What files say about memory. A capture of an addition of two tensors: peaks of b
   
   2 buffers were there before the capture began.
   2 of them in L1, whose bytes per core are not recorded: figures for one core are without them.
+  1 program whose circular buffers are not in the capture: it was cached before, or it has none.
 
 Two programs of which the capture does not say that the first is gone: the same addresses count once.
 
@@ -153,6 +154,7 @@ Two devices, many buffers, and everything that the runtime's figures add up or l
     and 17 more
   
   6 circular or dataflow buffers use a tensor's memory and have no bytes of their own.
+  3 programs whose circular buffers are not in the capture: they were cached before, or they have none.
 
 The runtime's figures as JSON are those of the runtime.
 
@@ -604,6 +606,49 @@ Charts of a capture: memory over its nodes, and L1 core by core when it was full
   tidemark info: --output is for a chart: which? --chart dram, l1 or cores
   tidemark info: see 'tidemark info --help'
   [2]
+
+What print(graph) writes is not JSON, and it is said what to do.
+
+  $ echo "[{'arguments': [], 'connections': [1], 'counter': 0, 'node_type': 'capture_start', 'params': None}]" > printed.txt
+  $ tidemark info printed.txt
+  printed.txt: a graph capture as Python prints it, not JSON: write it with json.dump(graph, file), or end the capture with ttnn.graph.end_graph_capture_to_file(path)
+  [2]
+
+A program that was cached before the capture: its circular buffers are unknown, not 0.
+
+  $ cat > warm.json <<'.'
+  > [{"counter":0,"node_type":"capture_start","params":{},"connections":[1],"stacking_level":0},
+  > {"counter":1,"node_type":"function_start","params":{"name":"ttnn::add"},"connections":[2],"stacking_level":1},
+  > {"counter":2,"node_type":"circular_buffer_deallocate_all","params":{"device_id":0},"connections":[],"stacking_level":2},
+  > {"counter":3,"node_type":"function_end","params":{"name":"ttnn::add"},"connections":[],"stacking_level":1},
+  > {"counter":4,"node_type":"capture_end","params":{},"connections":[],"stacking_level":0}]
+  > .
+  $ tidemark info warm.json
+  Graph capture  warm.json: 5 nodes, 1 call, 0 buffers, 522 B
+  Devices        none
+  
+  Peaks                           exact                runtime's own
+    DRAM of one device            0 B               0               0  dram_peak
+    L1 of one device          unknown                               0  l1_peak
+    L1 of the fullest core    unknown                               0  core_peak_total
+      buffers                     0 B               0               0  core_peak_l1
+      circular buffers        unknown                               0  core_peak_cb
+  
+  By operation
+     peak core       DRAM         L1  buffers    calls  operation
+             -        0 B        0 B        0        1  ttnn::add
+  
+  1 program whose circular buffers are not in the capture: it was cached before, or it has none.
+  $ tidemark info --json warm.json | sed -n '/"exact"/,/"core_peak_total"/p'
+        "exact": {
+          "source": "capture",
+          "dram_peak": 0,
+          "l1_peak": null,
+          "core_peak_cb": null,
+          "core_peak_l1": 0,
+          "core_peak_dfb": 0,
+          "core_peak_scratchpad": 0,
+          "core_peak_total": null,
 
 In a folder, files and folders that cannot be read are named and the others are shown.
 

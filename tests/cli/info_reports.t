@@ -765,6 +765,18 @@ What circular buffers cost: quotes, newlines in fields, marks, figures that are 
   Matmul                                  2048      0    64         1,000           400           100
   Softmax                                 3072      1    32           500             0           251
   [2]
+  $ cat > ops_perf_results_plain.csv <<'.'
+  > OP CODE,OP TYPE,GLOBAL CALL COUNT,DEVICE ID,ATTRIBUTES,CORE COUNT,DEVICE FW DURATION [ns],DEVICE KERNEL DURATION [ns],DEVICE COMPUTE CB WAIT FRONT [ns],DEVICE COMPUTE CB RESERVE BACK [ns]
+  > Softmax,tt_dnn_device,1024,0,,64,600,500,,
+  > Matmul,tt_dnn_device,2048,0,,64,1200,1000,,
+  > .
+  $ tidemark info ops_perf_results_plain.csv
+  Performance    ops_perf_results_plain.csv: 2 calls of 2 operations
+  Waits          unknown: no call has kernel time and both waits. The profiler measures waits if TT_METAL_PROFILER_SUM=1 is set while the program runs
+  
+  Operation                             calls     kernel ns   front    back  waits for
+  Matmul                                    1         1,000       -       -  unknown
+  Softmax                                   1           500       -       -  unknown
   $ tidemark info --json --limit 1 ops_perf_results.csv 2> /dev/null | grep -v '"time"\|"host"'
   {
     "schema": "tidemark.info",
@@ -784,7 +796,9 @@ What circular buffers cost: quotes, newlines in fields, marks, figures that are 
             "calls": 3,
             "measured_calls": 2,
             "cores_max": 64,
+            "timed_calls": 2,
             "kernel_ns": 2000,
+            "measured_kernel_ns": 2000,
             "front_ns": 1000,
             "back_ns": 200,
             "front_share": 0.5,
@@ -796,7 +810,9 @@ What circular buffers cost: quotes, newlines in fields, marks, figures that are 
             "calls": 1,
             "measured_calls": 1,
             "cores_max": 32,
+            "timed_calls": 1,
             "kernel_ns": 500,
+            "measured_kernel_ns": 500,
             "front_ns": 0,
             "back_ns": 251,
             "front_share": 0,
@@ -808,7 +824,9 @@ What circular buffers cost: quotes, newlines in fields, marks, figures that are 
             "calls": 1,
             "measured_calls": 1,
             "cores_max": 1,
+            "timed_calls": 1,
             "kernel_ns": 10,
+            "measured_kernel_ns": 10,
             "front_ns": 0,
             "back_ns": 0,
             "front_share": 0,
@@ -820,7 +838,9 @@ What circular buffers cost: quotes, newlines in fields, marks, figures that are 
             "calls": 1,
             "measured_calls": 0,
             "cores_max": null,
+            "timed_calls": 0,
             "kernel_ns": null,
+            "measured_kernel_ns": null,
             "front_ns": null,
             "back_ns": null,
             "front_share": null,
@@ -853,7 +873,7 @@ What circular buffers cost: quotes, newlines in fields, marks, figures that are 
   Unknown        there is no column DEVICE KERNEL DURATION [ns]
   Unknown        there is no column DEVICE COMPUTE CB WAIT FRONT [ns]
   Unknown        there is no column DEVICE COMPUTE CB RESERVE BACK [ns]
-  Waits          unknown: no call has kernel time and both waits
+  Waits          unknown: no call has kernel time and both waits. The profiler measures waits if TT_METAL_PROFILER_SUM=1 is set while the program runs
   
   Operation                             calls     kernel ns   front    back  waits for
   Add                                       1       unknown       -       -  unknown

@@ -4,12 +4,13 @@ Profiling logs. Without a file there is a small one, and it is said that it is n
   $ tidemark log
   Sample         no file was given: this is a small log that comes with tidemark, not one of yours
   Log            built-in sample: 32 lines, 3.20 KiB, 12:00:00.230 to 12:00:00.500
-                 debug log of a program that prints its circular buffers or kernels; 29 records about memory
+                 debug log of a program that prints its circular buffers or kernels; 30 records about memory
   
-  Errors: 1 (repeated lines count once)
+  Errors: 2 (repeated lines count once)
   time              line  lines  what
   12:00:00.500        27      2  static buffers clash with L1 buffers: circular buffers of program 7
                                  on cores 0-0 to 7-7 end at 171200, the lowest L1 buffer is at 150000
+  12:00:00.500        32      1  wrong results: 2,041 values are not the expected ones
   
   Circular buffers (lines that allocate, reserve, push, wait, pop; fullest: tiles on one core)
                  tiles  size/core  cores  reserve     push     wait      pop fullest  stalls  longest
@@ -40,7 +41,7 @@ Profiling logs. Without a file there is a small one, and it is said that it is n
   memory   |█                                                  | at most 2 records
   CB       |█                           █▆▆▄                   | at most 4 records
   kernels  |                           █    █                  | at most 2 records
-  errors   |                                                  █| at most 1 record
+  errors   |                                                  █| at most 2 records
   dram     |███████████████████████████████████████████████████| at most 128 KiB
 
 A stock log: three failures, each of which stands in it twice; and what such a log cannot tell.
@@ -171,7 +172,8 @@ A program that prints its circular buffers, before and after its repair.
   B              fixed.log: 9 lines; debug log of a program that prints its circular buffers or kernels
   
                                               A              B          B - A
-  errors                                      0              0              =
+  errors                                      1              0             -1
+  wrong results                               1              0             -1
   A tiles                                    16             16              =
   B tiles                                    16             16              =
   CB0 tiles                                   4              4              =
@@ -197,9 +199,11 @@ A program that prints its circular buffers, before and after its repair.
   Log            [1] fixed.log: 9 lines, 479 B
                  debug log of a program that prints its circular buffers or kernels; 13 records about memory
   Log            [2] customer.log: 9 lines, 478 B
-                 debug log of a program that prints its circular buffers or kernels; 13 records about memory
+                 debug log of a program that prints its circular buffers or kernels; 14 records about memory
   
-  Errors: 0
+  Errors: 1 (repeated lines count once)
+  time              line  lines  what
+  -                    9      1  [2] wrong results: 2,041 values are not the expected ones
   
   Circular buffers (lines that allocate, reserve, push, wait, pop; fullest: tiles on one core)
                  tiles  size/core  cores  reserve     push     wait      pop fullest  stalls  longest
@@ -217,7 +221,7 @@ A program that prints its circular buffers, before and after its repair.
   CB utilization     6.2 %  HIGH     observed: the fullest moment of each
   stalls             0.0 %           observed: reserves and waits that had to wait
   share of L1      unknown           needs sizes in bytes and the runtime's debug lines about L1
-  circular buffers 112 KiB in each core
+  circular buffers 112 KiB in each core, of 64 KiB that the program allows itself
   pressure score       0    LOW      heuristic: the largest of miss rate, stalls and share of L1
   thrashing risk   LOW
   verification     16384 of 16384 values passed (100.0 %)
@@ -259,6 +263,190 @@ Only the errors; no more rows than wanted.
                                  1022.91 MiB; free 1022.83 MiB, in one piece 1022.83 MiB; it would not
                                  fit an empty bank
   ... and 2 more
+
+A text about memory in unknown words is an error like the others, whole and once; the sentence of a neighbour is known.
+
+  $ cat > words.log <<'.'
+  > 2026-11-15 07:36:20.274 | critical |          Always | TT_FATAL: ttnn.concat: the output of 4 tensors exceeds L1 capacity by far, and nobody has listed these words (assert.hpp:104)
+  > RuntimeError: TT_FATAL @ concat.cpp:12: false
+  > info:
+  > ttnn.concat: the output of 4 tensors exceeds L1 capacity by far, and nobody has listed these words
+  > Out of Memory: the moon is full
+  > error: required L1 memory usage 2000 exceeds memory capacity 1000
+  > Not enough space to allocate 64 B L1 buffer across 2 banks,
+  > where each bank needs to store 32 B
+  > 2026-11-15 07:36:21.000 | info     |          Always | a cache exceeds the memory of a year (a.cpp:1)
+  > .
+  $ tidemark log -e words.log
+  Log            words.log: 9 lines, 628 B, 07:36:20.274 to 07:36:20.274
+                 stock log of the runtime; 5 records about memory
+  
+  Errors: 4 (repeated lines count once)
+  time              line  lines  what
+  07:36:20.274         1      2  about memory, in words that are not known: ttnn.concat: the output of
+                                 4 tensors exceeds L1 capacity by far, and nobody has listed these
+                                 words
+  07:36:20.274         5      1  about memory, in words that are not known: Out of Memory: the moon is
+                                 full
+  07:36:20.274         6      1  an operation needs more L1 than there is: 1.95 KiB, at most 1000 B
+  07:36:20.274         7      1  out of memory: 64 B of l1, 32 B in each of 2 banks
+  $ tidemark log --json words.log | /usr/bin/python3 -c '
+  > import json, sys
+  > log = json.load(sys.stdin)["log"]
+  > print(log["failure_count"], [f["text"] for f in log["failures"] if f["sort"] == "other"])'
+  4 ['ttnn.concat: the output of 4 tensors exceeds L1 capacity by far, and nobody has listed these words', 'Out of Memory: the moon is full']
+
+Results that are wrong are errors, too: the lines about single values are one, the sum at the end is another.
+
+  $ tidemark log -e - <<'.'
+  > Mismatch at index 12: expected 3, got 0
+  > Mismatch at index 13: expected 4, got 0
+  > Distributed elementwise add verification: 14343 / 16384 passed
+  > Distributed elementwise add verification failed with 2041 failures
+  > SHM version mismatch for asic_id=0x1 (found v2, expected v3)
+  > no mismatch of values, 0 mismatches; verification: 7 / 7 passed
+  > .
+  Log            standard input: 6 lines, 335 B
+                 debug log of a program that prints its circular buffers or kernels; 6 records about memory
+  
+  Errors: 2 (repeated lines count once)
+  time              line  lines  what
+  -                    1      2  wrong results: Mismatch at index 12: expected 3, got 0
+  -                    3      2  wrong results: 2,041 values are not the expected ones
+
+A program on several cores names its grid and sums up its circular buffers, against a limit of its own.
+
+  $ cat > grid.log <<'.'
+  > INFO: Using core grid 8x7
+  > DEBUG: num_tiles=16, mesh_devices=2, tiles_per_shard=8
+  >   CB allocation per core: CB0=5, CB1=4 tiles (116KB/120KB)
+  > .
+  $ tidemark log grid.log | sed -n '/^Circular/,/^thrashing/p'
+  Circular buffers (lines that allocate, reserve, push, wait, pop; fullest: tiles on one core)
+                 tiles  size/core  cores  reserve     push     wait      pop fullest  stalls  longest
+  CB0                5          -     56        0        0        0        0       -       -        -
+  CB1                4          -     56        0        0        0        0       -       -        -
+  
+  Pressure
+  CB1 miss rate     75.0 %  MEDIUM   from sizes, not observed; as many B tiles as A tiles were assumed
+  CB utilization   unknown           needs lines that push, and sizes in tiles
+  stalls           unknown           needs reserves or waits that say how long they waited
+  share of L1      unknown           needs sizes in bytes and the runtime's debug lines about L1
+  circular buffers 116 KiB in each core, of 120 KiB that the program allows itself
+  pressure score      75    HIGH     heuristic: the largest of miss rate, stalls and share of L1
+  thrashing risk   HIGH
+  $ tidemark log --json grid.log | /usr/bin/python3 -c '
+  > import json, sys
+  > file = json.load(sys.stdin)["log"]["files"][0]
+  > print(file["workload"]["cores"], file["pressure"]["cb_bytes_per_core"], file["pressure"]["cb_limit_bytes"])'
+  56 118784 122880
+
+Where the log does not say how large circular buffers are, the user can; what it says stays.
+
+  $ cat > bare.log <<'.'
+  > DEBUG: num_tiles=16, mesh_devices=2, tiles_per_shard=8
+  > DEBUG: CB0 allocated: 2 tiles
+  > cb_push_back(1, 1)
+  > .
+  $ tidemark log bare.log | sed -n '/^CB1 /p;/^\*/p'
+  CB1                -          -      -        0        1        0        0       1       -        -
+  CB1 miss rate    unknown           needs the tiles of B and of CB1
+  $ tidemark log --cb 0=9,1=4 --cb 2=6 bare.log | sed -n '/^Circular/,/^CB util/p'
+  Circular buffers (lines that allocate, reserve, push, wait, pop; fullest: tiles on one core)
+                 tiles  size/core  cores  reserve     push     wait      pop fullest  stalls  longest
+  CB0                2          -      -        0        0        0        0       -       -        -
+  CB1*               4          -      -        0        1        0        0       1       -        -
+  CB2*               6          -      -        0        0        0        0       -       -        -
+  * the number of tiles is not in the log: it was given with --cb
+  
+  Pressure
+  CB1 miss rate     75.0 %  MEDIUM   from sizes, not observed; as many B tiles as A tiles were assumed
+  CB utilization    25.0 %  HIGH     observed: the fullest moment of each
+  $ tidemark log --json --cb 0=9,1=4 bare.log | /usr/bin/python3 -c '
+  > import json, sys
+  > print([(c["index"], c["tiles"], c["tiles_given"]) for c in json.load(sys.stdin)["log"]["circular_buffers"]])'
+  [(0, 2, False), (1, 4, True)]
+  $ for wrong in 0 0= =4 64=1 0=4, 0=0; do tidemark log --cb $wrong bare.log 2>&1 | head -1; done
+  tidemark log: --cb '0': expected circular buffers with their tiles, such as 0=4,1=4; the numbers of circular buffers are 0 to 63
+  tidemark log: --cb '0=': expected circular buffers with their tiles, such as 0=4,1=4; the numbers of circular buffers are 0 to 63
+  tidemark log: --cb '=4': expected circular buffers with their tiles, such as 0=4,1=4; the numbers of circular buffers are 0 to 63
+  tidemark log: --cb '64=1': expected circular buffers with their tiles, such as 0=4,1=4; the numbers of circular buffers are 0 to 63
+  tidemark log: --cb '0=4,': expected circular buffers with their tiles, such as 0=4,1=4; the numbers of circular buffers are 0 to 63
+  tidemark log: --cb '0=0': expected circular buffers with their tiles, such as 0=4,1=4; the numbers of circular buffers are 0 to 63
+
+Events in the order of time, instead of sums.
+
+  $ tidemark log --events customer.log
+  -                    1  workload      A 16 tiles 8 tiles per shard on 2 devices
+  -                    2  cb_alloc      CB0, 4 tiles, 16 KiB
+  -                    2  cb_alloc      CB1, 4 tiles, 16 KiB
+  -                    2  cb_alloc      CB2, 4 tiles, 16 KiB
+  -                    2  cb_alloc      CB16, 4 tiles, 16 KiB
+  -                    3  kernel_start  READER
+  -                    3  workload      B 16 tiles
+  -                    4  cb_reserve    CB1, 1 tile, 1 core, waited 12 us
+  -                    5  cb_push       CB1, 1 tile, 1 core
+  -                    6  cb_wait       CB1, 1 tile, 1 core, waited 0 ns
+  -                    7  cb_pop        CB1, 1 tile, 1 core
+  -                    8  kernel_end    READER
+  -                    9  verification  14343 of 16384 values passed
+  -                    9  failure       wrong results: 2,041 values are not the expected ones
+  $ tidemark log --events -n 2 customer.log words.log
+  [1] -                    1  workload      A 16 tiles 8 tiles per shard on 2 devices
+  [1] -                    2  cb_alloc      CB0, 4 tiles, 16 KiB
+  ... and 16 more
+  $ tidemark log --events --errors customer.log demo.log | cut -c 1-60
+  [1] -                    9  failure       wrong results: 2,0
+  [2] 07:36:20.265        31  failure       out of memory: 1 T
+  [2] 07:36:20.269        33  failure       out of memory: 256
+  [2] 07:36:20.274        35  failure       static buffers bey
+  $ tidemark log --events --json -n 1 debug.log | cut -c 1-60
+  {"record": "geometry","writer": "runtime","level": "debug","
+  $ tidemark log --events -f demo.log
+  tidemark log: --events cannot be combined with --follow
+  tidemark log: see 'tidemark log --help'
+  [2]
+
+The log of the Watcher: stacks, and what it caught.
+
+  $ cat > watcher.log <<'.'
+  > At 0.000s starting
+  > Dump #1 at 2.000s
+  > Device 0 worker core(x= 0,y= 0) virtual(x= 1,y= 2): NCRISC using noc0 tried to unicast read 4096 bytes to local L1[0x01b600] from DRAM (NOC transaction overflows a circular buffer).
+  > k_id[  1]: tests/reader.cpp
+  > Stack usage summary:
+  > 	brisc highest stack usage: 192/768, on core (x=1,y=1), running kernel tests/reader.cpp
+  > 	trisc1 highest stack usage: 256/256, on core (x=1,y=1), running kernel tests/compute.cpp (OVERFLOW)
+  > Dump #2 at 4.000s
+  > 	trisc1 highest stack usage: 256/256, on core (x=1,y=1), running kernel tests/compute.cpp (OVERFLOW)
+  > 	brisc highest stack usage: 64 bytes free, on core (x=2,y=1), running kernel tests/writer.cpp
+  > 	brisc highest stack usage: 128 bytes free, on core (x=2,y=1), running kernel tests/writer.cpp
+  > .
+  $ tidemark log watcher.log
+  Log            watcher.log: 11 lines, 765 B
+                 log of the runtime's Watcher; 10 records about memory
+  
+  Errors: 2 (repeated lines count once)
+  time              line  lines  what
+  -                    3      1  a transfer beyond the end of a circular buffer
+  -                    7      2  stack overflow in a kernel: 256 B used of 256 B on cores 1-1 to 1-1:
+                                 tests/compute.cpp
+  
+  Stacks of kernels, when they were fullest (as the Watcher saw them)
+  processor          used       size       free   at line  kernel
+  brisc                 -          -       64 B        10  tests/writer.cpp
+  trisc1            256 B      256 B        0 B         7  tests/compute.cpp
+  
+  Timeline (no times in the log: by line, from 3, 1 line a column)
+  errors   |█   █| at most 1 record
+  $ tidemark log --json watcher.log | /usr/bin/python3 -c '
+  > import json, sys
+  > log = json.load(sys.stdin)["log"]
+  > print(log["files"][0]["by_writer"]["watcher"], [(s["processor"], s["used"], s["free"]) for s in log["stacks"]])'
+  9 [('brisc', None, 64), ('trisc1', 256, 0)]
+  $ tidemark log --events watcher.log | sed -n 3,4p
+  -                    6  stack         brisc, stack used 192 B of 768 B, free 576 B, kernel tests/reader.cpp
+  -                    7  stack         trisc1, stack used 256 B of 256 B, free 0 B, kernel tests/compute.cpp
 
 Several files are merged by time: the later file stands first on the command line.
 
@@ -322,6 +510,12 @@ Two lines of more than two gigabytes.
   Log            standard input: 4 lines, 4.10 GiB
                  debug log of a program that prints its circular buffers or kernels; 2 records about memory
                  2 lines too long: only the beginning was looked at
+
+A hundred files, with a low limit on open files.
+
+  $ for i in $(seq 100); do echo "Worker L1 size $i is larger than max size 5" > many$i.log; done
+  $ (ulimit -Sn 70; tidemark log --json many*.log) | grep -e failure_count -e '"failures": 0'
+      "failure_count": 100,
 
 A file that cannot be read does not keep the others from being read.
 
@@ -480,6 +674,7 @@ Tables are bounded. What is not shown is counted: rows that are there, and recor
         "program_sizes": 0,
         "buffers": 0,
         "remaining": 0,
-        "memory_states": 0
+        "memory_states": 0,
+        "stacks": 0
       },
       "dropped_records": 8,

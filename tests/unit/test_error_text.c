@@ -189,6 +189,97 @@ static void the_other_sentences(void **state)
 	assert_true(tdm_failure_is_warning(&f));
 }
 
+/* Sentences of other releases and of neighbours of the runtime. */
+static void sentences_of_other_times(void **state)
+{
+	static const struct {
+		const char *text;
+		uint8_t type;
+		uint64_t asked, limit, address, region_end;
+	} said[] = {
+		{ "Cannot set to globally allocated buffer. Circular buffer size 28672 B exceeds allocated L1 buffer "
+		  "bank size of 4096 B",
+			TDM_FAILURE_CB_RESIZE, 28672, 4096, U, U },
+		{ "Cannot set to globally allocated buffer. Circular buffer size 28673 B exceeds allocated L1 buffer "
+		  "size of 4096 B",
+			TDM_FAILURE_CB_RESIZE, 28673, 4096, U, U },
+		{ "Circular buffer size 12 B exceeds allocated L1 buffer bank size of 8 B. This may allow",
+			TDM_FAILURE_CB_RESIZE, 12, 8, U, U },
+		{ "/k/trisc2.elf: phdr[1] [4096,+9000) overflows limit of 2048 bytes, reduce", TDM_FAILURE_SEGMENT,
+			9000, 2048, 4096, U },
+		{ "/bin/ld: region `LOCAL_DATA' overflowed by 96 bytes", TDM_FAILURE_SEGMENT, U, U, U, U },
+		{ "Allocating device buffers is unsafe due to the existence of an active trace",
+			TDM_FAILURE_UNSAFE_TRACE, U, U, U, U },
+		{ "Not enough space to allocate 64 B L1 buffer across 2 banks", TDM_FAILURE_OUT_OF_MEMORY, 64, U, U,
+			U },
+		{ "Not enough space to interleave 77 B", TDM_FAILURE_OUT_OF_MEMORY, 77, U, U, U },
+		{ "Out of Memory: Cannot allocate at an address below 512. Tried to allocate at 96",
+			TDM_FAILURE_BELOW_LIMIT, U, 512, 96, U },
+		{ "Circular buffers in program 3 clash with L1 buffers on core (x=1,y=2). L1 buffer allocated at 500 "
+		  "and "
+		  "local buffers end at 700",
+			TDM_FAILURE_CLASH, U, U, 500, 700 },
+		{ "Circular buffers in program 3 clash: local buffers end at 701", TDM_FAILURE_CLASH, U, U, U, 701 },
+		{ "Local buffers on core (x=0,y=0) grow to 1234567 B", TDM_FAILURE_BEYOND_L1, U, U, U, 1234567 },
+		{ "Watcher detected stack overflow on Device 0 Core (x=1,y=1): trisc1! Kernel a/b.cpp uses 256/250 of "
+		  "the stack.",
+			TDM_FAILURE_STACK, 256, 250, U, U },
+		{ "Watcher detected stack overflow on Device 0 Core (x=1,y=1): trisc1! Kernel a/b.cpp uses (at least) "
+		  "all of the stack.",
+			TDM_FAILURE_STACK, U, U, U, U },
+		{ "L1[0x01d280] (NOC transaction overflows a circular buffer).", TDM_FAILURE_CB_OVERFLOW, U, U, U, U },
+		{ "required L1 memory usage 2000 exceeds memory capacity 1000", TDM_FAILURE_L1_CAPACITY, 2000, 1000, U,
+			U },
+		{ "Circular buffers exceed L1 size (30 B > 20 B)", TDM_FAILURE_L1_CAPACITY, 30, 20, U, U },
+		{ "RM reshape dest staging does not fit in L1: need at least 5 B dest + 6 B source, have 7 B",
+			TDM_FAILURE_L1_CAPACITY, U, 7, U, U },
+		{ "Workload of Tiles 9 at Tile Size 2048 (times 2 for output) exceeds L1 capacity 8",
+			TDM_FAILURE_L1_CAPACITY, U, 8, U, U },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+		struct tdm_failure f = parse(said[i].text);
+		if (f.type != said[i].type || f.asked != said[i].asked || f.limit != said[i].limit ||
+			f.address != said[i].address || f.region_end != said[i].region_end)
+			fail_msg("%s", said[i].text);
+	}
+	struct tdm_failure f = parse(said[4].text);
+	assert_true(f.excess == 96 && says(&f, "too large by 96 B: LOCAL_DATA"));
+	f = parse(said[12].text);
+	assert_true(tdm_str_is(f.name, "a/b.cpp") && f.range.x0 == 1);
+	f = parse(said[14].text);
+	assert_true(says(&f, "a transfer beyond the end of a circular buffer"));
+}
+
+/* They are failures, each with its own words. */
+static void unknown_words_are_shown_whole(void **state)
+{
+	static const char *const texts[] = { "TT_FATAL: ttnn.concat: the output of 4 tensors exceeds L1 capacity",
+		"E       RuntimeError: circular buffers of op 3 do not fit in L1, sorry", "the device is out of memory",
+		"ERROR: not enough DRAM for the cache", "std::bad_alloc" };
+	static const char *const others[] = { "everything fits in L1", "the cache exceeds 3 entries, failed",
+		"a warning that L1 use may exceed the limit", " --- tt::fail::L1_overflow(error)", "" };
+	struct tdm_failure f, g;
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		assert_true(tdm_error_text_other(tdm_str_of(texts[i]), TDM_ERROR_OPEN, &f));
+		assert_int_equal(f.type, TDM_FAILURE_OTHER);
+	}
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		assert_false(tdm_error_text_other(tdm_str_of(others[i]), TDM_ERROR_OPEN, &f));
+	assert_true(tdm_error_text_other(tdm_str_of(others[2]), TDM_ERROR_SURE, &f));
+	assert_false(tdm_error_text_other(tdm_str_of(texts[3]), TDM_ERROR_NOT, &f));
+	assert_true(tdm_error_text_other(tdm_str_of(texts[0]), TDM_ERROR_SURE, &f));
+	assert_true(says(&f, "in words that are not known: ttnn.concat: the output of 4 tensors exceeds L1 capacity"));
+	assert_true(tdm_error_text_other(
+		tdm_str_of("x\\ninfo:\\nttnn.concat: the output of 4 tensors exceeds L1 capacity\\nbacktrace:"),
+		TDM_ERROR_SURE, &g));
+	assert_true(tdm_failure_is_same(&f, &g));
+	g = parse("Out of Memory: the moon is full (of cheese)");
+	assert_false(tdm_failure_is_same(&f, &g));
+	assert_true(says(&g, "Out of Memory: the moon is full (of cheese)"));
+}
+
 static void wrapped_in_anything(void **state)
 {
 	static const char *const before[] = { "", "2026-11-15 07:36:20.269 | critical |          Always | TT_FATAL: ",
@@ -343,6 +434,8 @@ int main(void)
 		cmocka_unit_test(below_a_limit_and_unknown_words),
 		cmocka_unit_test(static_buffers),
 		cmocka_unit_test(the_other_sentences),
+		cmocka_unit_test(sentences_of_other_times),
+		cmocka_unit_test(unknown_words_are_shown_whole),
 		cmocka_unit_test(wrapped_in_anything),
 		cmocka_unit_test(several_in_one_text),
 		cmocka_unit_test(numbers_beyond_64_bits_are_unknown),

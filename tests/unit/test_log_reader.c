@@ -295,8 +295,14 @@ static void kernels_and_workloads(void **state)
 	assert_true(r.b_tiles == 20 && r.a_tiles == U);
 	r = one("INFO: Large workload detected (18 A tiles, 36 B tiles) - using streaming mode");
 	assert_true(r.shard_tiles == 18 && r.b_tiles == 36 && r.a_tiles == U);
-	r = one("Distributed elementwise add verification: 14343 / 16384 passed");
-	assert_true(r.type == TDM_LOG_VERIFICATION && r.tiles == 14343 && r.count == 16384);
+	r = one("Distributed elementwise add verification: 16384 / 16384 passed");
+	assert_true(r.type == TDM_LOG_VERIFICATION && r.tiles == 16384 && r.count == 16384);
+	tdm_log_reader_done(&reader);
+	static const char wrong[] = "Distributed elementwise add verification: 14343 / 16384 passed";
+	both = read_text(wrong, sizeof wrong - 1);
+	assert_int_equal(both.count, 2);
+	assert_true(both.at[0].type == TDM_LOG_VERIFICATION && both.at[0].tiles == 14343);
+	assert_true(both.at[1].type == TDM_LOG_FAILURE && both.at[1].failure.wrong == 2041);
 }
 
 /* What could not be noted in shared memory was allocated all the same; its kind is a number there. */
