@@ -26,7 +26,7 @@ bool tdm_status_is_wide(const struct tdm_status_report *report)
 
 char tdm_status_letter(uint8_t from)
 {
-	static const char letters[] = "-LSDM"; /* as in TDM_FROM_LIST */
+	static const char letters[] = "-LSDMT"; /* as in TDM_FROM_LIST */
 	_Static_assert(sizeof letters == TDM_FROM_COUNT + 1, "a letter for each source");
 	return from < TDM_FROM_COUNT ? letters[from] : '-';
 }

@@ -280,6 +280,12 @@ static uint64_t add(uint64_t a, uint64_t b)
 	return a == TDM_BYTES_UNKNOWN || b == TDM_BYTES_UNKNOWN ? TDM_BYTES_UNKNOWN : a + b;
 }
 
+/* The total of circular buffers is that of the process that wrote it last, so the sum of several may exceed it. */
+static bool is_contradiction(const struct tdm_metal_region *region, unsigned kind)
+{
+	return kind != TDM_KIND_CB && region->excess.of[kind] != TDM_BYTES_UNKNOWN && region->excess.of[kind] != 0;
+}
+
 static void sum_kind(struct tdm_metal_region *region, unsigned kind)
 {
 	uint64_t sums[TDM_PROC_LIFE_COUNT] = { 0 }, slots = 0;
@@ -295,7 +301,7 @@ static void sum_kind(struct tdm_metal_region *region, unsigned kind)
 	bool known = slots != TDM_BYTES_UNKNOWN && total != TDM_BYTES_UNKNOWN;
 	region->unattributed.of[kind] = !known ? TDM_BYTES_UNKNOWN : total > slots ? total - slots : 0;
 	region->excess.of[kind] = !known ? TDM_BYTES_UNKNOWN : slots > total ? slots - total : 0;
-	if (known && slots > total)
+	if (is_contradiction(region, kind))
 		doubt(region, TDM_METAL_DOUBT_SLOTS_EXCEED);
 }
 
@@ -324,8 +330,10 @@ static bool are_sums_valid(const struct tdm_metal_region *region)
 			add(region->undecided.of[i], region->unattributed.of[i]));
 		if (left != right && left != TDM_BYTES_UNKNOWN && right != TDM_BYTES_UNKNOWN)
 			return false;
+		if (is_contradiction(region, i) && !tdm_metal_doubts(region, TDM_METAL_DOUBT_SLOTS_EXCEED))
+			return false;
 		if (region->excess.of[i] != TDM_BYTES_UNKNOWN && region->excess.of[i] != 0 &&
-			(region->unattributed.of[i] != 0 || !tdm_metal_doubts(region, TDM_METAL_DOUBT_SLOTS_EXCEED)))
+			region->unattributed.of[i] != 0)
 			return false;
 	}
 	return true;

@@ -1,6 +1,6 @@
 /*
  * Joins the sources' devices. A chip id joins; a number does so only between ledgers: two programs on one machine that
- * know only the number mean the same card. Cards come first, by node; the others follow by number.
+ * know only the number mean the same card. Cards come first, by node; the others follow by number, then the boards.
  */
 #include "state/state_parts.h"
 #include "base/reserve.h"
@@ -236,10 +236,17 @@ static void add_process(struct tdm_state *state, const struct tdm_fold_process *
 	}
 }
 
-static int by_number(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
 	const struct tdm_picture_device *x = a, *y = b;
+	bool is_card = x->host_card != UINT32_MAX;
 	uint32_t m = (uint32_t)x->number, n = (uint32_t)y->number; /* unknown ones last */
+	if (x->is_board != y->is_board)
+		return x->is_board ? 1 : -1;
+	if (is_card != (y->host_card != UINT32_MAX))
+		return is_card ? -1 : 1;
+	if (is_card)
+		return tdm_order(x->host_card, y->host_card);
 	if (x->is_virtual != y->is_virtual)
 		return x->is_virtual ? 1 : -1;
 	if (m != n)
@@ -250,17 +257,14 @@ static int by_number(const void *a, const void *b)
 	return order != 0 ? order : tdm_order(x->key, y->key);
 }
 
-/* Sorts the devices after the cards by number. `process_count`, which is set later, carries the old index meanwhile. */
+/* Sorts the devices. `process_count`, which is set later, carries the old index meanwhile. */
 static int sort_devices(struct tdm_state *state)
 {
-	struct tdm_picture *picture = &state->picture;
-	size_t first = tdm_min(state->host.card_count, picture->device_count), count = picture->device_count - first;
-	if (count == 0)
-		return 0;
-	struct tdm_picture_device *devices = picture->devices + first;
+	struct tdm_picture_device *devices = state->picture.devices;
+	size_t count = state->picture.device_count;
 	bool sorted = true;
 	for (size_t i = 1; i < count; i++)
-		sorted = sorted && by_number(&devices[i - 1], &devices[i]) <= 0;
+		sorted = sorted && by_place(&devices[i - 1], &devices[i]) <= 0;
 	if (sorted)
 		return 0;
 	uint32_t *now = malloc(count * sizeof *now);
@@ -268,16 +272,16 @@ static int sort_devices(struct tdm_state *state)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		devices[i].process_count = (uint32_t)i;
-	qsort(devices, count, sizeof *devices, by_number);
+	qsort(devices, count, sizeof *devices, by_place);
 	for (size_t i = 0; i < count; i++) {
-		now[devices[i].process_count] = (uint32_t)(first + i);
+		now[devices[i].process_count] = (uint32_t)i;
 		devices[i].process_count = 0;
 	}
 	for (size_t p = 0; p < state->fold.count; p++)
 		for (size_t i = 0; i < state->fold.processes[p]->holding_count; i++) {
 			uint32_t *at = &state->fold.processes[p]->holdings[i]->device;
-			if (*at != UINT32_MAX && *at >= first)
-				*at = now[*at - first];
+			if (*at != UINT32_MAX)
+				*at = now[*at];
 		}
 	free(now);
 	return 0;
@@ -342,6 +346,7 @@ int tdm_state_join_devices(struct tdm_state *state)
 		add_region(state, (uint32_t)i, false);
 	if (state->out_of_memory)
 		err = -ENOMEM;
+	tdm_state_card_type(state);
 	if (err == 0)
 		err = sort_devices(state);
 	if (err == 0)

@@ -10,6 +10,7 @@ static void look_up(struct tdm_model *model, const char *name)
 	model->is_known = name[0] != '\0' && tdm_card_init(&card, tdm_str_of(name), NULL, NULL) == 0;
 	if (!model->is_known)
 		return;
+	model->board = card.name;
 	model->arch = tdm_arch_name(card.arch);
 	model->l1_core = tdm_card_get(&card, TDM_CARD_L1_SIZE);
 	for (unsigned k = 0; k < TDM_MODEL_RANGES; k++)

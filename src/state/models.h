@@ -9,7 +9,8 @@ enum { TDM_MODELS_KEPT = 16, TDM_MODEL_RANGES = TDM_KIND_TRACE + 1 };
 
 struct tdm_model {
 	char name[TDM_CARD_NAME_CAP];
-	bool is_known; /* there is such a card */
+	bool is_known;     /* there is such a card */
+	const char *board; /* its name in the tables; the driver may have others for it */
 	const char *arch;
 	uint64_t l1_core;                               /* TDM_BYTES_UNKNOWN */
 	struct tdm_bank_range ranges[TDM_MODEL_RANGES]; /* by kind; size 0: unknown, or chosen by the program */

@@ -33,7 +33,8 @@
 	X(LEDGER, "ledger")       /* the programs' ledgers: bytes that the allocator reserved */    \
 	X(METAL_SHM, "metal_shm") /* tt-metal's shared memory: bytes that the programs asked for */ \
 	X(DRIVER, "driver")       /* the files of the driver */                                     \
-	X(MODEL, "model")         /* the card's tables: inferred, not measured */
+	X(MODEL, "model")         /* the card's tables: inferred, not measured */                   \
+	X(CARD_TYPE, "card_type") /* the same for a card that is not known, but all are of one type */
 
 enum tdm_from {
 #define X(id, name) TDM_FROM_##id,
@@ -142,13 +143,14 @@ struct tdm_picture_device {
 	uint64_t key;                       /* the same in every picture; never 0 */
 	bool has_chip_id;                   /* without one its identity is weak */
 	bool is_virtual;                    /* sums what a capture without dispatch reports; no real card */
+	bool is_board;                      /* a card whose chips are among the devices; which ones is not known */
 	uint64_t chip_id;                   /* 0 is a valid one */
 	int32_t number;                     /* logical; -1: unknown */
 	int32_t node;                       /* of /dev/tenstorrent/N; -1: unknown, or not on this machine's bus */
 	char pci[24];                       /* empty: unknown */
 	char card[TDM_CARD_NAME_CAP];       /* "n150"; empty: unknown */
 	char arch[16];                      /* "Wormhole"; empty: unknown */
-	uint8_t card_from;                  /* enum tdm_from */
+	uint8_t card_from;                  /* enum tdm_from; TDM_FROM_CARD_TYPE: no card is known to be its own */
 	uint32_t grid_x, grid_y;            /* 0: unknown */
 	uint32_t sources;                   /* bit n: enum tdm_from n knows it */
 	uint32_t process_count;             /* processes that hold memory there or have it open */
@@ -227,7 +229,8 @@ struct tdm_picture_problem {
 struct tdm_picture {
 	uint64_t time_ns, real_ns; /* monotonic and real-time clock, when it was taken */
 	size_t device_count, process_count, holding_count, problem_count, event_count;
-	struct tdm_picture_device *devices;    /* those of the driver by node, then the others by number */
+	size_t board_count;                    /* the last devices */
+	struct tdm_picture_device *devices;    /* those of the driver by node, the others by number, boards by node */
 	struct tdm_picture_process *processes; /* by pid */
 	struct tdm_holding *holdings;          /* those of a process together, by device */
 	struct tdm_picture_problem *problems;

@@ -5,6 +5,7 @@
  * fold.c            events of the ledgers into processes, holdings and buffers
  * metal_watch.c     tt-metal's regions and their owners
  * join_devices.c    which devices of the sources are one
+ * card_type.c       chips whose card is not known, but its type is
  * join_processes.c  which processes are, and what each has on each device
  * winner.c          whose figures count, and all sums
  * free_space.c      largest free blocks
@@ -123,5 +124,8 @@ int tdm_state_join_processes(struct tdm_state *state);
 int tdm_state_winner(struct tdm_state *state);
 int tdm_state_free_space(struct tdm_state *state);
 int tdm_state_problems(struct tdm_state *state);
+
+/* Part of the first step. */
+void tdm_state_card_type(struct tdm_state *state);
 
 #endif

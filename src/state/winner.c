@@ -122,7 +122,7 @@ static void set_total(struct tdm_state *state, size_t d, unsigned k, const uint3
 	kind->banks = model->ranges[k].banks;
 	kind->base = model->ranges[k].base;
 	kind->bank_bytes = model->ranges[k].size;
-	kind->total_from = TDM_FROM_MODEL;
+	kind->total_from = device->card_from == TDM_FROM_CARD_TYPE ? TDM_FROM_CARD_TYPE : TDM_FROM_MODEL;
 }
 
 /* Sums the ledgers. With a single producer the peak is its own. */

@@ -415,9 +415,10 @@ static void test_ambiguous_chip(void **state)
 	world_region(&w, &m, WORLD_CHIP);
 	const struct tdm_picture *pic = world_look(&w);
 	assert_int_equal(pic->device_count, 3);
-	assert_int_equal(pic->devices[0].sources, source_bit(TDM_FROM_DRIVER));
+	assert_int_equal(pic->board_count, 2);
+	assert_int_equal(pic->devices[0].sources, source_bit(TDM_FROM_LEDGER) | source_bit(TDM_FROM_METAL_SHM));
 	assert_int_equal(pic->devices[1].sources, source_bit(TDM_FROM_DRIVER));
-	assert_int_equal(pic->devices[2].sources, source_bit(TDM_FROM_LEDGER) | source_bit(TDM_FROM_METAL_SHM));
+	assert_int_equal(pic->devices[2].sources, source_bit(TDM_FROM_DRIVER));
 	world_done(&w);
 }
 
@@ -440,6 +441,104 @@ static void test_board_is_no_chip(void **state)
 	world_done(&w);
 }
 
+/* A region of the n-th chip, which no card can be found for, with DRAM in use. */
+static void remote_region(struct world *w, uint32_t n, uint64_t chip)
+{
+	struct metal_bytes m;
+	world_begin_region(&m, chip);
+	metal_u32(&m, 40, n);
+	metal_chip(&m, 0, n, 0);
+	metal_total(&m, 0, 1000 + n);
+	world_region(w, &m, chip);
+}
+
+static const struct tdm_picture *look_at_cards(struct world *w, int cards, const char *const *types)
+{
+	for (int i = 0; i < cards; i++) {
+		world_card(w, i, types[i], WORLD_CHIP + (uint64_t)i);
+		world_opens(w, i, "");
+	}
+	return world_look(w);
+}
+
+/* A T3000: four boards with two chips each. No board's id says which chips are its own, but all are of one type. */
+static void test_chips_of_one_type_of_card(void **state)
+{
+	(void)state;
+	static const char *const types[] = { "n300", "n300", "n300", "n300" };
+	struct world w;
+	world_init(&w);
+	for (uint32_t i = 0; i < 8; i++)
+		remote_region(&w, i, UINT64_C(0x261916091) + ((uint64_t)(i * 5 % 8) << 32));
+	const struct tdm_picture *pic = look_at_cards(&w, 4, types);
+	assert_int_equal(pic->device_count, 12);
+	assert_int_equal(pic->board_count, 4);
+	for (uint32_t i = 0; i < 8; i++) { /* a row for each chip, by number */
+		const struct tdm_picture_device *device = &pic->devices[i];
+		assert_false(device->is_board);
+		assert_int_equal(device->number, i);
+		assert_string_equal(device->card, "n300");
+		assert_int_equal(device->card_from, TDM_FROM_CARD_TYPE);
+		assert_string_equal(device->arch, "Wormhole");
+		ASSERT_U64(device->kinds[0].used, 1000 + i);
+		assert_int_equal(device->kinds[0].total_from, TDM_FROM_CARD_TYPE);
+		assert_true(
+			device->kinds[0].total > UINT64_C(11) << 30 && device->kinds[0].total <= UINT64_C(12) << 30);
+		assert_false(device->telemetry.temp.is_known); /* never by guess */
+		assert_int_equal(device->node, -1);
+	}
+	for (uint32_t i = 8; i < 12; i++) { /* then the boards, by node, with their telemetry */
+		const struct tdm_picture_device *board = &pic->devices[i];
+		assert_true(board->is_board);
+		assert_int_equal(board->node, i - 8);
+		assert_int_equal(board->card_from, TDM_FROM_DRIVER);
+		assert_true(board->telemetry.temp.is_known);
+	}
+	world_done(&w);
+}
+
+/* A card that is joined with its region stays a row. Of the others only some chips may have been opened. */
+static void test_some_chips_of_one_type(void **state)
+{
+	(void)state;
+	static const char *const types[] = { "p150a", "p150b", "p150" }; /* one type by other names */
+	struct world w;
+	world_init(&w);
+	remote_region(&w, 0, WORLD_CHIP << 5);
+	remote_region(&w, 1, 0x777777777777);
+	const struct tdm_picture *pic = look_at_cards(&w, 3, types);
+	assert_int_equal(pic->device_count, 4);
+	assert_int_equal(pic->board_count, 2);
+	assert_int_equal(pic->devices[0].node, 0);
+	assert_int_equal(pic->devices[0].kinds[0].total_from, TDM_FROM_MODEL);
+	ASSERT_U64(pic->devices[0].kinds[0].used, 1000);
+	assert_int_equal(pic->devices[1].number, 1);
+	assert_int_equal(pic->devices[1].card_from, TDM_FROM_CARD_TYPE);
+	assert_string_equal(pic->devices[1].card, "p150");
+	assert_int_equal(pic->devices[2].node, 1);
+	assert_int_equal(pic->devices[3].node, 2);
+	world_done(&w);
+}
+
+/* Nothing is said about a chip that may be on one of two types of card, on a card of unknown type, or simulated. */
+static void test_no_type_by_guess(void **state)
+{
+	(void)state;
+	static const char *const types[][2] = { { "n150", "n300" }, { "n300", "unknown" }, { "n300", "n300" } };
+	for (int i = 0; i < 3; i++) {
+		struct world w;
+		world_init(&w);
+		remote_region(&w, 1, i < 2 ? UINT64_C(0x261916091) : UINT64_C(0x5AA5000000000001));
+		const struct tdm_picture *pic = look_at_cards(&w, 2, types[i]);
+		assert_int_equal(pic->device_count, 3);
+		assert_int_equal(pic->board_count, 0);
+		assert_int_equal(pic->devices[0].node, 0);
+		assert_string_equal(pic->devices[2].card, "");
+		ASSERT_U64(pic->devices[2].kinds[0].total, UNKNOWN);
+		world_done(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -453,6 +552,9 @@ int main(void)
 		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_ambiguous_chip),
 		cmocka_unit_test(test_board_is_no_chip),
+		cmocka_unit_test(test_chips_of_one_type_of_card),
+		cmocka_unit_test(test_some_chips_of_one_type),
+		cmocka_unit_test(test_no_type_by_guess),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
