@@ -15,7 +15,7 @@
 
 struct request {
 	const struct tdm_cmd *cmd;
-	bool json, watch, all, ascii, no_colour;
+	bool json, watch, all, ascii, no_colour, is_long, is_short;
 	const char *filename; /* NULL: standard output */
 	struct tdm_pids pids;
 	struct tdm_pick pick;
@@ -30,7 +30,11 @@ static void make_report(const struct request *request, const struct tdm_picture 
 		.host = tdm_state_host(request->state),
 		.machine = &request->machine,
 		.pick = request->pick,
-		.term = tdm_cmd_term(request->ascii, request->no_colour) };
+		.term = tdm_cmd_term(request->ascii, request->no_colour),
+		.form = request->is_long    ? TDM_STATUS_LONG
+			: request->is_short ? TDM_STATUS_SHORT
+					    : TDM_STATUS_AUTO,
+		.is_piped = isatty(STDOUT_FILENO) != 1 };
 	if (request->json) {
 		struct tdm_json json;
 		tdm_json_init(&json, out);
@@ -124,6 +128,10 @@ static const struct tdm_opt status_opts[] = {
 		TDM_TAKE_TEXT(struct request, filename) },
 	{ TDM_OPT_DEVICE(struct request, pick.device) },
 	{ TDM_OPT_PID(struct request, pids) },
+	{ "long", 'l', NULL, "show a block for each device, also if there are more than four",
+		TDM_TAKE_FLAG(struct request, is_long) },
+	{ "short", 0, NULL, "show a line for each device, also if there are four or fewer",
+		TDM_TAKE_FLAG(struct request, is_short) },
 	{ "all", 'a', NULL, "also list ended processes that have left a ledger", TDM_TAKE_FLAG(struct request, all) },
 	{ "watch", 'w', NULL, "print repeatedly until interrupted; with --json, one document per line",
 		TDM_TAKE_FLAG(struct request, watch) },
@@ -147,13 +155,14 @@ const struct tdm_cmd tdm_cmd_status = {
 	.name = "status",
 	.alias = "smi",
 	.summary = "show devices, their memory and who holds it, once",
-	.usage = "[-d DEV] [-p PID]... [--all] [--watch] [-r MS] [-n N] [--ascii] [--no-color]\n"
+	.usage = "[-d DEV] [-p PID]... [--long | --short] [--all] [--watch] [-r MS] [-n N] [--ascii] [--no-color]\n"
 		 "--json [-f FILE] [-d DEV] [-p PID]... [--all] [--watch] [-r MS] [-n N]",
 	.description =
 		"Prints a block for each device (its identity and telemetry; used, free and the largest free block for "
-		"each kind of memory; and what its L1 is used for), then the processes with what each one holds, then "
-		"what belongs to no process: 'unattributed' is in use, but not by a listed process; 'stale' is still "
-		"recorded for ended processes, but no longer on the device.\n"
+		"each kind of memory; and what its L1 is used for), or a line if there are more than four, then the "
+		"processes with what each one holds, then what belongs to no process: 'unattributed' is in use, but "
+		"not by a listed process; 'stale' is still recorded for ended processes, but no longer on the device. "
+		"Columns do not depend on what is in use. If the output is not a terminal, command lines are whole.\n"
 		"\n"
 		"One source wins for each device and kind, and the table names it: the programs' ledgers, which count "
 		"what the allocator reserved, or tt-metal's shared memory, which counts what the programs requested. "

@@ -42,7 +42,7 @@ static void put_identity(const struct tdm_status_report *report, size_t i, struc
 	struct line line = { (size_t)snprintf(place, sizeof place, "#%zu", i), report->term.width, out };
 	tdm_buf_printf(out, "\n%s%s%s", tdm_term_style(&report->term, TDM_STYLE_BOLD), place,
 		tdm_term_style(&report->term, TDM_STYLE_OFF));
-	put_piece(&line, "%s%s%s", device->card[0] != '\0' ? device->card : "unknown card",
+	put_piece(&line, "%s%s%s%s", tdm_card_mark(device), device->card[0] != '\0' ? device->card : "unknown card",
 		device->arch[0] != '\0' ? ", " : "", device->arch);
 	if (device->number >= 0)
 		put_piece(&line, "%s %" PRId32, device->is_virtual ? "virtual device" : "device", device->number);
@@ -105,7 +105,7 @@ static void put_make(const struct tdm_picture_device *device, const struct tdm_l
 		tdm_buf_puts(out, "  cores unknown");
 	if (dram->banks != 0)
 		tdm_buf_printf(
-			out, "  %s%" PRIu32 " DRAM banks", dram->total_from == TDM_FROM_MODEL ? "~" : "", dram->banks);
+			out, "  %s%" PRIu32 " DRAM banks", dram->total_from != TDM_FROM_LEDGER ? "~" : "", dram->banks);
 	else
 		tdm_buf_puts(out, "  DRAM banks unknown");
 	tdm_buf_puts(out, "  hardware queues unknown\n");
@@ -129,6 +129,13 @@ static void put_peak(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_picture_kind *kind = field->row;
 	put_marked(out, kind->peak_is_seen && kind->peak != TDM_BYTES_UNKNOWN ? ">" : "", kind->peak);
+}
+
+/* The total, or what is free of it. */
+static void put_size(const struct tdm_field *field, struct tdm_buf *out)
+{
+	uint64_t bytes = tdm_field_member(field).number;
+	put_marked(out, bytes != TDM_BYTES_UNKNOWN ? tdm_total_mark(field->row) : "", bytes);
 }
 
 static struct tdm_value get_exact(const struct tdm_field *field)
@@ -160,7 +167,7 @@ static void put_used(const struct tdm_field *field, struct tdm_buf *out)
 static const char *level(const struct tdm_field *field)
 {
 	const struct tdm_picture_kind *kind = field->row;
-	return tdm_level_style(kind->used, kind->total);
+	return tdm_level_style(tdm_level_of(kind->used, kind->total));
 }
 
 /* The source of the used bytes and, if it differs, of the total. */
@@ -200,8 +207,8 @@ static void json_rival(const struct tdm_field *field, struct tdm_json *json)
 static const struct tdm_column kind_columns[] = {
 	{ "Memory", "kind", TDM_INDEX, .flags = TDM_IS_KIND, .before = 2, .width = 10 },
 	{ "Used", "used", KIND(used), SIZE },
-	{ "Total", "total", KIND(total), SIZE },
-	{ "Free", "free", KIND(free), SIZE },
+	{ "Total", "total", KIND(total), .text = put_size, SIZE },
+	{ "Free", "free", KIND(free), .text = put_size, SIZE },
 	{ "Largest", "largest_free", KIND(largest_free), SIZE },
 	{ "Peak", "peak", KIND(peak), .text = put_peak, .width = 11 },
 	{ NULL, "peak_is_exact", .get = get_exact },
@@ -251,6 +258,18 @@ static void put_rival(const struct tdm_status_report *report, const struct tdm_p
 	tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ .at = 2, .indent = 4, .width = report->term.width });
 }
 
+/* What the figures of L1 buffers and circular buffers have to do with each other. */
+static void put_sharing(const struct tdm_picture_device *device, struct tdm_buf *out)
+{
+	uint64_t gap = tdm_picture_gap(device), clash = tdm_picture_clash(device);
+	if (tdm_is_some(device->kinds[TDM_KIND_CB].used) || device->kinds[TDM_KIND_CB].total != TDM_BYTES_UNKNOWN)
+		tdm_buf_puts(out, "  Free: l1 (shared with cb), cb (shared with l1): both use the same memory\n");
+	if (clash != 0)
+		tdm_buf_printf(out, "  clash: buffers and CBs overlap by %s, fullest core\n", TDM_SIZE_TEXT(clash));
+	else if (gap != TDM_BYTES_UNKNOWN)
+		tdm_buf_printf(out, "  %s free between buffers and CBs, fullest core\n", TDM_SIZE_TEXT(gap));
+}
+
 static void put_kinds(
 	const struct tdm_status_report *report, const struct tdm_picture_device *device, struct tdm_buf *out)
 {
@@ -265,6 +284,7 @@ static void put_kinds(
 	tdm_table_text(&table, &report->term, out);
 	if (out->len == start)
 		tdm_buf_puts(out, "  memory unknown: no source counts it, and the card is not known\n");
+	put_sharing(device, out);
 	for (int k = 0; k < TDM_KIND_COUNT; k++)
 		put_rival(report, &device->kinds[k], (enum tdm_kind)k, out);
 }
@@ -362,6 +382,7 @@ static const struct tdm_column device_columns[] = {
 	{ NULL, "pci", DEVICE(pci), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "chip_id", DEVICE(chip_id), TDM_KNOWN_IF(struct tdm_picture_device, has_chip_id) },
 	{ NULL, "virtual", DEVICE(is_virtual) },
+	{ NULL, "board", DEVICE(is_board) },
 	{ NULL, "card", DEVICE(card), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "card_source", DEVICE(card_from), .get = tdm_get_source },
 	{ NULL, "architecture", DEVICE(arch), .flags = TDM_ZERO_IS_UNKNOWN },

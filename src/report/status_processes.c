@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A command gets the columns it needs, up to COMMAND_WANTED, before a third kind gets a column. */
+/* A third kind, and each one after it, gets a column if COMMAND_WANTED columns are left for the command. */
 enum { USER_COLUMNS = 8, WHO_COLUMNS = 7 + 1 + USER_COLUMNS, COMMAND_MIN = 12, COMMAND_WANTED = 24 };
 
 /* A row. Without a process it is the memory of a device that belongs to none. */
@@ -20,7 +20,7 @@ struct row {
 	const char *user, *command, *state; /* of the process */
 	const char *what, *why;             /* without a process */
 	char place[24], age[TDM_DURATION_CAP], sources[TDM_FROM_COUNT + 1];
-	uint64_t used[TDM_KIND_COUNT];
+	uint64_t used[TDM_KIND_COUNT], other; /* the sum of the kinds without a column */
 };
 
 /* The length of the program's path: it ends at a blank after the process's name, since folders may contain blanks. */
@@ -36,6 +36,25 @@ static size_t program_length(const char *command, const char *comm)
 			return i + 1;
 	}
 	return strcspn(command, " ");
+}
+
+/* The kinds that have a column, in its order. */
+enum { FIRST_KIND = 6 };
+static const enum tdm_kind own_columns[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_CB, TDM_KIND_TRACE,
+	TDM_KIND_L1_SMALL };
+enum { OWN_COLUMNS = sizeof own_columns / sizeof *own_columns };
+
+static void sum_others(struct row *row)
+{
+	row->other = TDM_BYTES_UNKNOWN;
+	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
+		bool is_own = false;
+		for (size_t i = 0; i < OWN_COLUMNS; i++)
+			is_own |= own_columns[i] == k;
+		if (!is_own && row->used[k] != TDM_BYTES_UNKNOWN)
+			row->other =
+				row->other != TDM_BYTES_UNKNOWN ? tdm_plus(row->other, row->used[k]) : row->used[k];
+	}
 }
 
 /* A command that does not fit loses the folders of its program and paths. Returns the command itself, or `dst`. */
@@ -94,6 +113,7 @@ static struct row process_row(
 	else if (process->started_ns != 0 && process->started_ns <= picture->real_ns)
 		tdm_format_duration(row.age, sizeof row.age, picture->real_ns - process->started_ns);
 	find_sources(&row);
+	sum_others(&row);
 	return row;
 }
 
@@ -104,17 +124,30 @@ static bool extra_row(const struct tdm_picture *picture, size_t i, bool is_stale
 	bool any = false;
 	*row = (struct row){ .device = device,
 		.what = is_stale ? "    stale" : "    unattributed",
-		.why = is_stale ? "left by ended processes" : "in no process that is listed" };
+		.why = is_stale ? "left by ended processes" : "of no listed process" };
 	snprintf(row->place, sizeof row->place, "#%zu", i);
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
 		row->used[k] = is_stale ? device->kinds[k].stale : device->kinds[k].unattributed;
 		any |= tdm_is_some(row->used[k]);
 	}
+	sum_others(row);
 	return any;
 }
 
+/* A board that a process has open says nothing new if it uses other devices. */
+bool tdm_status_shows_holding(const struct tdm_status_report *report, size_t holding)
+{
+	const struct tdm_picture *picture = report->picture;
+	const struct tdm_picture_process *process = &picture->processes[picture->holdings[holding].process];
+	bool is_all = report->pick.device != NULL || !picture->devices[picture->holdings[holding].device].is_board;
+	bool has_others = false;
+	for (size_t i = 0; i < process->holding_count && !is_all; i++)
+		has_others |= !picture->devices[picture->holdings[process->first_holding + i].device].is_board;
+	return tdm_pick_takes_holding(&report->pick, picture, holding) && !has_others;
+}
+
 /* The rows of processes, then `extra` others. Owned by the caller (free()); NULL when out of memory. */
-static struct row *find_rows(const struct tdm_status_report *report, size_t *count, size_t *extra)
+static struct row *find_rows(const struct tdm_status_report *report, bool with_boards, size_t *count, size_t *extra)
 {
 	const struct tdm_picture *picture = report->picture;
 	struct row *rows = malloc(
@@ -123,7 +156,8 @@ static struct row *find_rows(const struct tdm_status_report *report, size_t *cou
 	for (size_t p = 0; p < picture->process_count && rows != NULL; p++) {
 		const struct tdm_picture_process *process = &picture->processes[p];
 		for (size_t i = process->first_holding; i < process->first_holding + process->holding_count; i++)
-			if (tdm_pick_takes_holding(&report->pick, picture, i))
+			if (with_boards ? tdm_pick_takes_holding(&report->pick, picture, i)
+					: tdm_status_shows_holding(report, i))
 				rows[(*count)++] = process_row(picture, process, &picture->holdings[i]);
 		if (process->holding_count == 0 && tdm_pick_takes_process(&report->pick, picture, p))
 			rows[(*count)++] = process_row(picture, process, NULL);
@@ -153,8 +187,8 @@ static void put_command(const struct tdm_field *field, struct tdm_buf *out)
 	size_t columns = field->table->widths[0];
 	char text[TDM_COMMAND_CAP];
 	if (row->process != NULL)
-		tdm_buf_puts(out, shortened(row->process, columns, text));
-	else if (strlen(row->why) <= columns)
+		tdm_buf_puts(out, columns != 0 ? shortened(row->process, columns, text) : row->command);
+	else if (columns == 0 || strlen(row->why) <= columns)
 		tdm_buf_puts(out, row->why);
 }
 
@@ -211,9 +245,7 @@ static void json_memory(const struct tdm_field *field, struct tdm_json *json)
 	tdm_json_object_end(json);
 }
 
-/* The kinds are ordered by importance. */
-#define USED(kind) ROW(used[kind]), .before = 1, TDM_BYTES, .arg = (kind)
-enum { FIRST_KIND = 6 };
+#define USED(kind) ROW(used[kind]), .before = 1, TDM_BYTES
 static const struct tdm_column columns[] = {
 	{ "    PID User", NULL, .text = put_who, .width = WHO_COLUMNS },
 	{ NULL, "pid", PROCESS(pid) },
@@ -226,12 +258,7 @@ static const struct tdm_column columns[] = {
 	{ "cb", NULL, USED(TDM_KIND_CB) },
 	{ "trace", NULL, USED(TDM_KIND_TRACE) },
 	{ "l1_small", NULL, USED(TDM_KIND_L1_SMALL) },
-	{ "kernel", NULL, USED(TDM_KIND_KERNEL) },
-	{ "dfb", NULL, USED(TDM_KIND_DFB) },
-	{ "scratchpad", NULL, USED(TDM_KIND_SCRATCHPAD) },
-	{ "system", NULL, USED(TDM_KIND_SYSTEM) },
-	{ "config", NULL, USED(TDM_KIND_CONFIG) },
-	{ "firmware", NULL, USED(TDM_KIND_FIRMWARE) },
+	{ "other", NULL, ROW(other), .before = 1, TDM_BYTES },
 	{ "Src", NULL, ROW(sources), .before = 1, .width = 3, .flags = TDM_WHOLE },
 	{ "Command", "cmdline", ROW(command), .text = put_command, .before = 2, .width = TDM_WIDTH_OF_TABLE },
 	{ NULL, "memory", .json = json_memory },
@@ -239,58 +266,24 @@ static const struct tdm_column columns[] = {
 
 /* Text. */
 
-/* An unused kind needs no column; DRAM and L1 always have one. */
-static bool is_used(const struct tdm_picture *picture, size_t kind)
-{
-	if (kind == TDM_KIND_DRAM || kind == TDM_KIND_L1)
-		return true;
-	for (size_t i = 0; i < picture->holding_count; i++)
-		if (tdm_is_some(picture->holdings[i].kinds[kind].used))
-			return true;
-	for (size_t i = 0; i < picture->device_count; i++)
-		if (tdm_is_some(picture->devices[i].kinds[kind].unattributed) ||
-			tdm_is_some(picture->devices[i].kinds[kind].stale))
-			return true;
-	return false;
-}
-
-static size_t wanted_columns(const struct tdm_status_report *report)
-{
-	const struct tdm_picture *picture = report->picture;
-	size_t most = COMMAND_MIN;
-	for (size_t p = 0; p < picture->process_count && most < COMMAND_WANTED; p++) {
-		char text[TDM_COMMAND_CAP];
-		size_t len = strlen(shortened(&picture->processes[p], 0, text));
-		if (len > most && tdm_pick_takes_process(&report->pick, picture, p))
-			most = len;
-	}
-	return most < COMMAND_WANTED ? most : COMMAND_WANTED;
-}
-
-/* Hides the kinds that nobody uses or that there is no room for. */
+/* The columns depend on the width alone, so that they are the same whatever is in use. */
 static void choose_columns(const struct tdm_status_report *report, struct tdm_table *table)
 {
 	/* "   PID User     Dev     Age Src" and two blanks before the command */
 	size_t taken = WHO_COLUMNS + 1 + 3 + 1 + TDM_DURATION_COLUMNS + 4 + 2, width = report->term.width;
-	size_t wanted = wanted_columns(report), shown = 0;
-	bool is_full = false;
-	for (size_t i = FIRST_KIND; i < FIRST_KIND + TDM_KIND_COUNT; i++) {
-		bool is_wanted = is_used(report->picture, (size_t)columns[i].arg);
-		is_full |= is_wanted && shown >= 2 && taken + 11 + wanted > width;
-		if (is_wanted && !is_full) {
-			shown++;
-			taken += 11;
-		} else {
-			table->hidden |= UINT64_C(1) << i;
-		}
+	for (size_t i = 0; i <= OWN_COLUMNS && !report->is_piped; i++) {
+		bool is_shown = i < 2 || taken + 11 + COMMAND_WANTED <= width;
+		taken += is_shown ? 11 : 0;
+		table->hidden |= (uint64_t)!is_shown << (FIRST_KIND + i);
 	}
-	table->widths[0] = width > taken + COMMAND_MIN ? width - taken : COMMAND_MIN;
+	if (!report->is_piped)
+		table->widths[0] = width > taken + COMMAND_MIN ? width - taken : COMMAND_MIN;
 }
 
 void tdm_status_processes(const struct tdm_status_report *report, struct tdm_buf *out)
 {
 	size_t count, extra;
-	struct row *rows = find_rows(report, &count, &extra);
+	struct row *rows = find_rows(report, false, &count, &extra);
 	struct tdm_table table = { TDM_COLUMNS(columns), rows, sizeof *rows, count + extra, .context = report,
 		.above = "\n", .style = TDM_STYLE_DIM };
 	choose_columns(report, &table);
@@ -304,7 +297,7 @@ void tdm_status_processes(const struct tdm_status_report *report, struct tdm_buf
 void tdm_status_json_processes(const struct tdm_status_report *report, struct tdm_json *json)
 {
 	size_t count, extra;
-	struct row *rows = find_rows(report, &count, &extra);
+	struct row *rows = find_rows(report, true, &count, &extra);
 	const struct tdm_table table = { TDM_COLUMNS(columns), rows, sizeof *rows, count };
 	tdm_json_put_table(json, "processes", &table);
 	json->out->failed |= rows == NULL;

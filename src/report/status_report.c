@@ -1,6 +1,6 @@
 /*
- * `tidemark status`. The text has a block for each device, then the processes, then the files that could not be read.
- * At 80 columns, sources are letters that the last line explains; wider terminals get words and bars.
+ * `tidemark status`. The text has a block or a line for each device, then the processes, then the files that could not
+ * be read. At 80 columns, sources are letters; wider terminals get words and bars. The last lines explain them.
  *
  * The JSON has the shape of a tt-smi snapshot, with strings as tt-smi writes them, so that programs that read snapshots
  * can read it; objects called "memory" are added, with bytes as numbers. Values that only the card's registers have are
@@ -31,13 +31,33 @@ char tdm_status_letter(uint8_t from)
 	return from < TDM_FROM_COUNT ? letters[from] : '-';
 }
 
-static void put_head(const struct tdm_status_report *report, size_t devices, size_t processes, struct tdm_buf *out)
+/* How many there are of what was asked for. */
+struct counts {
+	size_t devices, boards, processes;
+};
+
+static struct counts count_all(const struct tdm_status_report *report)
+{
+	const struct tdm_picture *picture = report->picture;
+	struct counts counts = { 0 };
+	for (size_t i = 0; i < picture->device_count; i++)
+		if (tdm_pick_takes_device(&report->pick, picture, i))
+			*(picture->devices[i].is_board ? &counts.boards : &counts.devices) += 1;
+	for (size_t i = 0; i < picture->process_count; i++)
+		counts.processes += tdm_pick_takes_process(&report->pick, picture, i);
+	return counts;
+}
+
+static void put_head(const struct tdm_status_report *report, const struct counts *counts, struct tdm_buf *out)
 {
 	char when[TDM_TIME_CAP];
 	tdm_put_styled(out, &report->term, TDM_STYLE_BOLD, "tidemark " TDM_VERSION_STRING);
 	tdm_format_time(when, sizeof when, report->picture->real_ns);
-	tdm_buf_printf(out, "%s%s: %zu device%s, %zu process%s", when[0] != '\0' ? ", " : "", when, devices,
-		tdm_plural(devices), processes, tdm_plural_es(processes));
+	tdm_buf_printf(out, "%s%s: %zu device%s", when[0] != '\0' ? ", " : "", when, counts->devices,
+		tdm_plural(counts->devices));
+	if (counts->boards != 0)
+		tdm_buf_printf(out, ", %zu card%s", counts->boards, tdm_plural(counts->boards));
+	tdm_buf_printf(out, ", %zu process%s", counts->processes, tdm_plural_es(counts->processes));
 	if (report->machine != NULL && report->machine->driver[0] != '\0') {
 		tdm_buf_puts(out, ", driver ");
 		tdm_cell_put(out, tdm_str_of(report->machine->driver), 20, report->term.utf8);
@@ -103,38 +123,89 @@ static void put_problems(const struct tdm_status_report *report, struct tdm_buf 
 			"The figures leave out files of other users: more may be in use, and less may be free.", out);
 }
 
-/* Explains the letters and marks. */
-static void put_legend(const struct tdm_status_report *report, struct tdm_buf *out)
+/* What a reader has to know about a text: bit n: enum tdm_from n; and rows that belong to no process. */
+struct shown {
+	uint32_t sources;
+	bool unattributed, stale;
+};
+
+static struct shown find_shown(const struct tdm_status_report *report)
 {
+	const struct tdm_picture *picture = report->picture;
+	struct shown shown = { 0 };
+	for (size_t i = 0; i < picture->device_count; i++) {
+		const struct tdm_picture_device *device = &picture->devices[i];
+		bool is_taken = !device->is_board && tdm_pick_takes_device(&report->pick, picture, i);
+		for (size_t k = 0; k < TDM_KIND_COUNT && is_taken; k++) {
+			const struct tdm_picture_kind *kind = &device->kinds[k];
+			shown.sources |= UINT32_C(1) << kind->used_from | UINT32_C(1) << kind->total_from |
+					 UINT32_C(1) << kind->rival_from;
+			shown.unattributed |= tdm_is_some(kind->unattributed) && report->pick.pid_count == 0;
+			shown.stale |= tdm_is_some(kind->stale) && report->pick.pid_count == 0;
+		}
+	}
+	for (size_t i = 0; i < picture->holding_count; i++)
+		if (picture->holdings[i].descriptors != 0 &&
+			picture->holdings[i].kinds[TDM_KIND_DRAM].used == TDM_BYTES_UNKNOWN &&
+			tdm_status_shows_holding(report, i))
+			shown.sources |= UINT32_C(1) << TDM_FROM_DRIVER;
+	return shown;
+}
+
+/* Explains the letters, words and marks that are there. */
+static void put_legend(const struct tdm_status_report *report, bool is_short, struct tdm_buf *out)
+{
+	static const char *const texts[TDM_FROM_COUNT] = {
+		[TDM_FROM_LEDGER] = "L ledger: tracked by libtidemark, bytes reserved. ",
+		[TDM_FROM_METAL_SHM] = "S metal_shm: tt-metal's own statistics, bytes asked for; what other threads "
+				       "allocated is missing, and the cb total is that of the last writer. ",
+		[TDM_FROM_DRIVER] = "D driver: the process has the card open. ",
+		[TDM_FROM_MODEL] = "M model: the card's tables. ",
+		[TDM_FROM_CARD_TYPE] = "T card_type: the tables of the type that all cards have. ",
+	};
+	const struct shown shown = find_shown(report);
+	struct tdm_buf text;
+	tdm_buf_init(&text);
+	if (is_short)
+		tdm_buf_puts(&text, "L1 and CB use the same memory; its size is the last 'of'. '!': 90 % or more is "
+				    "used, for CB in the fullest core. --long shows all figures. ");
+	for (int from = TDM_FROM_LEDGER; from < TDM_FROM_COUNT; from++)
+		if ((shown.sources >> from & 1) != 0)
+			tdm_buf_puts(&text, texts[from]);
+	tdm_buf_puts(&text, is_short ? "'>': at least. '~': inferred, not counted."
+				     : "'>': highest seen, it may have been more. '~': inferred, not counted.");
+	if (shown.unattributed)
+		tdm_buf_puts(&text, " unattributed: in use, but by no listed process.");
+	if (shown.stale)
+		tdm_buf_puts(&text, " stale: left by ended processes, no longer on the device.");
 	tdm_buf_printf(out, "\n%s", tdm_term_style(&report->term, TDM_STYLE_DIM));
-	put_wrapped(report,
-		"Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared memory: bytes asked "
-		"for), D driver, M model (the card's tables). '>' at least, as far as was seen; '~' inferred, not "
-		"counted. unattributed: held by no listed process; stale: left by processes that "
-		"ended.",
-		out);
+	tdm_wrap(out, tdm_buf_str(&text), (struct tdm_wrap){ .width = report->term.width });
 	tdm_buf_puts(out, tdm_term_style(&report->term, TDM_STYLE_OFF));
+	out->failed |= tdm_buf_failed(&text);
+	tdm_buf_done(&text);
 }
 
 void tdm_status_text(const struct tdm_status_report *report, struct tdm_buf *out)
 {
 	const struct tdm_picture *picture = report->picture;
-	size_t devices = 0, processes = 0;
-	for (size_t i = 0; i < picture->device_count; i++)
-		devices += tdm_pick_takes_device(&report->pick, picture, i);
-	for (size_t i = 0; i < picture->process_count; i++)
-		processes += tdm_pick_takes_process(&report->pick, picture, i);
-	put_head(report, devices, processes, out);
-	for (size_t i = 0; i < picture->device_count; i++)
-		if (tdm_pick_takes_device(&report->pick, picture, i))
+	const struct counts counts = count_all(report);
+	bool is_short = report->form == TDM_STATUS_SHORT ||
+			(report->form == TDM_STATUS_AUTO && counts.devices > TDM_STATUS_BLOCKS_MAX);
+	put_head(report, &counts, out);
+	if (is_short && counts.devices != 0)
+		tdm_status_lines(report, out);
+	for (size_t i = 0; i < picture->device_count && !is_short; i++)
+		if (!picture->devices[i].is_board && tdm_pick_takes_device(&report->pick, picture, i))
 			tdm_status_device(report, i, out);
-	if (processes != 0 || devices != 0)
+	if (counts.boards != 0)
+		tdm_status_boards(report, out);
+	if (counts.processes != 0 || counts.devices != 0 || counts.boards != 0)
 		tdm_status_processes(report, out);
 	else
 		put_nothing(report, out);
 	put_problems(report, out);
-	if (devices != 0)
-		put_legend(report, out);
+	if (counts.devices != 0)
+		put_legend(report, is_short, out);
 }
 
 void tdm_status_json_sources(const struct tdm_field *field, struct tdm_json *json)

@@ -55,7 +55,8 @@ bool tdm_pick_is(const struct tdm_picture_device *device, size_t place, const ch
 	uint64_t number;
 	switch (read_name(name, &number)) {
 	case FORM_NUMBER:
-		return (device->number >= 0 ? device->number : device->node) == (int64_t)number;
+		/* That of a board's node may be the number of a device which is not on it. */
+		return (device->number >= 0 || device->is_board ? device->number : device->node) == (int64_t)number;
 	case FORM_NODE:
 		return device->node >= 0 && (uint64_t)device->node == number;
 	case FORM_PCI:

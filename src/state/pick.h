@@ -6,8 +6,8 @@
 
 /*
  * Whether `name` means this device, which is at `place` in its list. A name is a number (the logical one, or that of
- * the device node if no logical one is known), "/dev/tenstorrent/N", a PCI address with or without its domain, a chip
- * id ("0x…", or a number from 1024 on), or "#" and the place.
+ * the device node if no logical one is known and it is no board), "/dev/tenstorrent/N", a PCI address with or without
+ * its domain, a chip id ("0x…", or a number from 1024 on), or "#" and the place.
  */
 bool tdm_pick_is(const struct tdm_picture_device *device, size_t place, const char *name);
 
