@@ -36,16 +36,6 @@ const char *tdm_level_style(enum tdm_level level)
 	return styles[level];
 }
 
-const char *tdm_card_mark(const struct tdm_picture_device *device)
-{
-	return device->card_from == TDM_FROM_CARD_TYPE && device->card[0] != '\0' ? "~" : "";
-}
-
-const char *tdm_total_mark(const struct tdm_picture_kind *kind)
-{
-	return kind->total_from == TDM_FROM_CARD_TYPE && kind->total != TDM_BYTES_UNKNOWN ? "~" : "";
-}
-
 char *tdm_format_time(char *dst, size_t cap, uint64_t real_ns)
 {
 	time_t seconds = (time_t)(real_ns / UINT64_C(1000000000));

@@ -18,10 +18,6 @@ struct tdm_value tdm_get_source(const struct tdm_field *field);
 /* The colour for a fill level; "": unknown. */
 const char *tdm_level_style(enum tdm_level level);
 
-/* "~" before a card, or before a size, that is that of the one type of all cards; else "". */
-const char *tdm_card_mark(const struct tdm_picture_device *device);
-const char *tdm_total_mark(const struct tdm_picture_kind *kind);
-
 /* "2027-01-15 08:00:00", local time; "" for 0. Returns dst. */
 enum { TDM_TIME_CAP = 40 };
 char *tdm_format_time(char *dst, size_t cap, uint64_t real_ns);

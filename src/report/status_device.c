@@ -42,8 +42,9 @@ static void put_identity(const struct tdm_status_report *report, size_t i, struc
 	struct line line = { (size_t)snprintf(place, sizeof place, "#%zu", i), report->term.width, out };
 	tdm_buf_printf(out, "\n%s%s%s", tdm_term_style(&report->term, TDM_STYLE_BOLD), place,
 		tdm_term_style(&report->term, TDM_STYLE_OFF));
-	put_piece(&line, "%s%s%s%s", tdm_card_mark(device), device->card[0] != '\0' ? device->card : "unknown card",
-		device->arch[0] != '\0' ? ", " : "", device->arch);
+	put_piece(&line, "%s%s%s%s", tdm_picture_card_mark(device),
+		device->card[0] != '\0' ? device->card : "unknown card", device->arch[0] != '\0' ? ", " : "",
+		device->arch);
 	if (device->number >= 0)
 		put_piece(&line, "%s %" PRId32, device->is_virtual ? "virtual device" : "device", device->number);
 	else
@@ -135,7 +136,7 @@ static void put_peak(const struct tdm_field *field, struct tdm_buf *out)
 static void put_size(const struct tdm_field *field, struct tdm_buf *out)
 {
 	uint64_t bytes = tdm_field_member(field).number;
-	put_marked(out, bytes != TDM_BYTES_UNKNOWN ? tdm_total_mark(field->row) : "", bytes);
+	put_marked(out, bytes != TDM_BYTES_UNKNOWN ? tdm_picture_total_mark(field->row) : "", bytes);
 }
 
 static struct tdm_value get_exact(const struct tdm_field *field)

@@ -46,7 +46,7 @@ static struct line line_of(const struct tdm_picture *picture, size_t i)
 	struct line line = { .card = "-", .pci = device->pci, .node = "-", .processes = device->process_count };
 	snprintf(line.place, sizeof line.place, "#%zu", i);
 	if (device->card[0] != '\0')
-		snprintf(line.card, sizeof line.card, "%s%s", tdm_card_mark(device), device->card);
+		snprintf(line.card, sizeof line.card, "%s%s", tdm_picture_card_mark(device), device->card);
 	for (char *c = line.card; *c != '\0'; c++)
 		*c = *c == ' ' ? '_' : *c; /* one word */
 	if (device->node >= 0)
@@ -59,7 +59,7 @@ static struct line line_of(const struct tdm_picture *picture, size_t i)
 		const struct tdm_picture_kind *size = k == 0 || kind->total != TDM_BYTES_UNKNOWN ? kind : l1;
 		line.used[k].bytes = kind->used;
 		line.total[k].bytes = size->total;
-		line.total[k].is_inferred = tdm_total_mark(size)[0] != '\0';
+		line.total[k].is_inferred = tdm_picture_total_mark(size)[0] != '\0';
 		line.levels[k] = tdm_picture_level(device, kinds[k]);
 	}
 	return line;

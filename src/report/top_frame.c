@@ -53,20 +53,29 @@ static void put_between(
 	tdm_buf_puts(out, after);
 }
 
+static bool has_weak_figures(const struct tdm_picture *picture)
+{
+	for (size_t i = 0; i < picture->device_count; i++)
+		for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+			if (picture->devices[i].kinds[k].used_from == TDM_FROM_METAL_SHM)
+				return true;
+	return false;
+}
+
 static void put_system(const struct tdm_top_frame *frame, struct tdm_buf *out)
 {
 	const struct tdm_picture *picture = frame->picture;
 	char when[TDM_TIME_CAP], refresh[24] = "none";
-	size_t devices = 0;
-	for (size_t i = 0; i < picture->device_count; i++)
+	size_t devices = 0, all = picture->device_count - picture->board_count;
+	for (size_t i = 0; i < all; i++)
 		devices += tdm_pick_takes_device(&frame->pick, picture, i);
 	tdm_format_time(when, sizeof when, picture->real_ns);
 	if (frame->interval_ms != 0)
 		snprintf(refresh, sizeof refresh, "%ums", frame->interval_ms);
 	tdm_buf_printf(out, "System Info:\n  Time: %s\n  Refresh: %s\n  Devices: %zu",
 		when[0] != '\0' ? when : "unknown", refresh, devices);
-	if (devices != picture->device_count)
-		tdm_buf_printf(out, " of %zu", picture->device_count);
+	if (devices != all)
+		tdm_buf_printf(out, " of %zu", all);
 	if (picture->device_count == 0) {
 		tdm_buf_puts(out, " (no card and no tracked process is visible; see 'tidemark doctor')");
 	} else if (devices == 0 && frame->pick.pid_count != 0) {
@@ -80,6 +89,12 @@ static void put_system(const struct tdm_top_frame *frame, struct tdm_buf *out)
 		put_between(frame, " (none is '", frame->pick.device, "')", out);
 	}
 	tdm_buf_putc(out, '\n');
+	if (picture->board_count != 0)
+		tdm_buf_printf(
+			out, "  Cards: %zu (it is not known which device is on which card)\n", picture->board_count);
+	if (has_weak_figures(picture))
+		tdm_buf_puts(out, "  Note: the figures are tt-metal's own statistics: what other threads allocated is "
+				  "missing, and the CB total is that of the last writer\n");
 	if (picture->problem_count != 0)
 		tdm_buf_printf(out, "  Problems: %zu (see 'tidemark doctor')\n", picture->problem_count);
 }
@@ -107,7 +122,7 @@ static void put_info(const struct tdm_top_frame *frame, const struct tdm_picture
 	const struct tdm_picture_kind *dram = &device->kinds[TDM_KIND_DRAM];
 	tdm_buf_puts(out, "  Device Information:\n    Architecture: ");
 	put_text(frame, device->arch[0] != '\0' ? device->arch : "unknown", 0, out);
-	put_between(frame, " (", device->card, ")", out);
+	put_between(frame, tdm_picture_card_mark(device)[0] != '\0' ? " (~" : " (", device->card, ")", out);
 	tdm_buf_putc(out, '\n');
 	if (device->node >= 0)
 		tdm_buf_printf(out, "    Node: /dev/tenstorrent/%" PRId32 "\n", device->node);
@@ -141,11 +156,19 @@ static const char *format_size(char *dst, size_t cap, uint64_t bytes)
 	return dst;
 }
 
+/* A mark, which may be empty, and the size. */
+static void put_marked(struct tdm_buf *out, const char *label, const char *mark, uint64_t bytes)
+{
+	char size[TDM_BYTES_CAP + 1], text[TDM_BYTES_CAP + 2];
+	snprintf(text, sizeof text, "%s%s", bytes != TDM_BYTES_UNKNOWN ? mark : "",
+		format_size(size, sizeof size, bytes));
+	tdm_buf_printf(out, "    %-*s %*s", LABEL_COLUMNS, label, VALUE_COLUMNS, text);
+}
+
 static void put_value(struct tdm_buf *out, const char *label, uint64_t bytes, const char *after)
 {
-	char text[TDM_BYTES_CAP + 1];
-	tdm_buf_printf(out, "    %-*s %*s%s", LABEL_COLUMNS, label, VALUE_COLUMNS,
-		format_size(text, sizeof text, bytes), after);
+	put_marked(out, label, "", bytes);
+	tdm_buf_puts(out, after);
 }
 
 static void put_name(struct tdm_buf *out, enum tdm_kind kind)
@@ -182,11 +205,13 @@ static void put_region(const struct tdm_top_frame *frame, const struct tdm_pictu
 		tdm_buf_printf(out, "    Banks: %" PRIu32 "\n", kind->banks);
 	else
 		tdm_buf_puts(out, "    Banks: unknown\n");
-	put_value(out, "Total:", kind->total, "\n");
+	put_marked(out, "Total:", tdm_picture_total_mark(kind), kind->total);
+	tdm_buf_putc(out, '\n');
 	put_value(out, "Allocated:", kind->used, tenths < 0 ? " (share unknown)\n" : "");
 	if (tenths >= 0)
 		tdm_buf_printf(out, " (%d%%%s)\n", shown / 10, plus);
-	put_value(out, "Free:", kind->free, "\n");
+	put_marked(out, "Free:", tdm_picture_total_mark(kind), kind->free);
+	tdm_buf_putc(out, '\n');
 	put_value(out, "Largest Block:", kind->largest_free, "\n");
 	if (tenths < 0) {
 		tdm_buf_printf(out, "    Usage: unknown (%s)\n",
@@ -254,6 +279,18 @@ static void put_device(const struct tdm_top_frame *frame, size_t i, struct tdm_b
 	put_processes(frame, i, out);
 }
 
+/* A card whose chips are among the devices: who has it open is all there is to say. */
+static void put_board(const struct tdm_top_frame *frame, size_t i, struct tdm_buf *out)
+{
+	const struct tdm_picture_device *board = &frame->picture->devices[i];
+	tdm_buf_printf(out, "\nCard %zu: ", i);
+	put_text(frame, board->card, 0, out);
+	tdm_buf_printf(out, " /dev/tenstorrent/%" PRId32, board->node);
+	put_between(frame, " ", board->pci, "", out);
+	tdm_buf_putc(out, '\n');
+	put_processes(frame, i, out);
+}
+
 void tdm_top_frame(const struct tdm_top_frame *frame, struct tdm_buf *out)
 {
 	int left = (WIDTH - 2 - (int)strlen(title)) / 2, right = WIDTH - 2 - (int)strlen(title) - left;
@@ -266,6 +303,6 @@ void tdm_top_frame(const struct tdm_top_frame *frame, struct tdm_buf *out)
 	put_system(frame, out);
 	for (size_t i = 0; i < frame->picture->device_count; i++)
 		if (tdm_pick_takes_device(&frame->pick, frame->picture, i))
-			put_device(frame, i, out);
+			(frame->picture->devices[i].is_board ? put_board : put_device)(frame, i, out);
 	tdm_buf_putc(out, '\n');
 }

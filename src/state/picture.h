@@ -279,6 +279,17 @@ static inline const char *tdm_picture_claim(const struct tdm_process *who)
 			    : "its ledger names a process that did not write it; its figures are not counted";
 }
 
+/* "~" before a card, or before a size, that is only known from the type of all cards; else "". */
+static inline const char *tdm_picture_card_mark(const struct tdm_picture_device *device)
+{
+	return device->card_from == TDM_FROM_CARD_TYPE && device->card[0] != '\0' ? "~" : "";
+}
+
+static inline const char *tdm_picture_total_mark(const struct tdm_picture_kind *kind)
+{
+	return kind->total_from == TDM_FROM_CARD_TYPE && kind->total != TDM_BYTES_UNKNOWN ? "~" : "";
+}
+
 /* How many buffers a holding lists. */
 size_t tdm_holding_buffer_count(const struct tdm_holding *holding);
 

@@ -166,7 +166,10 @@ void tdm_app_update_devices(struct tdm_app *app)
 		return;
 	if (tdm_reserve(&app->shown, &app->shown_cap, picture->device_count, sizeof *app->shown) != 0)
 		return;
-	for (size_t d = 0; d < picture->device_count; d++) {
+	/* The chips of boards are devices already: boards come after them, and are shown if nothing else is. */
+	size_t boards = picture->device_count - picture->board_count;
+	for (size_t d = 0;
+		d < picture->device_count && (d < boards || app->shown_count == 0 || app->shown[0] >= boards); d++) {
 		if (!tdm_pick_takes_device(&app->options.pick, picture, d))
 			continue;
 		if (app->device_key != 0 && picture->devices[d].key == app->device_key)

@@ -50,6 +50,7 @@ void tdm_device_identity(struct tdm_pen *pen, const struct tdm_picture_device *d
 {
 	char text[64];
 	tdm_pen_field(pen, 4, TDM_INK_BOLD, tdm_device_label(device, text, sizeof text));
+	tdm_pen_text(pen, TDM_INK_BOLD, tdm_picture_card_mark(device));
 	tdm_pen_text(pen, TDM_INK_BOLD, device->card[0] != '\0' ? device->card : "card unknown");
 	if (device->is_virtual)
 		part(pen, TDM_INK_MAGENTA, "  virtual: a sum, not a real card");
@@ -161,17 +162,19 @@ unsigned tdm_device_kinds(const struct tdm_picture_device *device, int most)
 static void figures(struct tdm_pen *pen, const struct tdm_picture_device *device, enum tdm_kind of)
 {
 	const struct tdm_picture_kind *kind = &device->kinds[of];
+	const char *mark = tdm_picture_total_mark(kind);
 	char used[TDM_BYTES_CAP], total[TDM_BYTES_CAP], text[2 * TDM_BYTES_CAP + 8];
 	tdm_format_bytes_short(used, sizeof used, kind->used);
 	tdm_format_bytes_short(total, sizeof total, kind->total);
 	if (is_absent(kind))
 		snprintf(text, sizeof text, "none");
 	else if (kind->used == TDM_BYTES_UNKNOWN)
-		snprintf(text, sizeof text, kind->total == TDM_BYTES_UNKNOWN ? "unknown" : "unknown of %s", total);
+		snprintf(text, sizeof text, kind->total == TDM_BYTES_UNKNOWN ? "unknown" : "unknown of %s%s", mark,
+			total);
 	else if (kind->total == TDM_BYTES_UNKNOWN)
 		snprintf(text, sizeof text, of == TDM_KIND_CB ? "%s of L1" : "%s", used);
 	else
-		snprintf(text, sizeof text, "%s of %s", used, total);
+		snprintf(text, sizeof text, "%s of %s%s", used, mark, total);
 	bool is_dim = kind->used == TDM_BYTES_UNKNOWN || is_absent(kind);
 	tdm_pen_field(pen, -FIGURES_COLUMNS, is_dim ? TDM_INK_DIM : TDM_INK_PLAIN, text);
 }
@@ -192,8 +195,8 @@ static void share(struct tdm_pen *pen, int bar, const struct tdm_picture_device 
 
 /* The columns of a kind's line, added from left to right while there is room for a bar. */
 struct columns {
-	int bar;
-	bool has_free, has_largest, has_peak, has_source;
+	int bar, peak_name; /* columns of the word before the peak; 0: no peak */
+	bool has_free, has_largest, has_source, has_sharing;
 };
 
 static bool takes(int *room, int cols)
@@ -205,12 +208,22 @@ static bool takes(int *room, int cols)
 
 static struct columns fit_columns(int room)
 {
-	enum { FREE = 17, LARGEST = 20, PEAK = 17, SOURCE = 11, FIXED = NAME_COLUMNS + 6 + FIGURES_COLUMNS + 2 };
+	enum {
+		FREE = 17,
+		LARGEST = 20,
+		PEAK = 17,
+		LONGER = 8,
+		SOURCE = 11,
+		SHARING = 18,
+		FIXED = NAME_COLUMNS + 6 + FIGURES_COLUMNS + 2
+	};
 	struct columns columns = { .bar = room - FIXED };
 	columns.has_free = takes(&columns.bar, FREE);
 	columns.has_largest = columns.has_free && takes(&columns.bar, LARGEST);
-	columns.has_peak = columns.has_largest && takes(&columns.bar, PEAK);
-	columns.has_source = columns.has_peak && takes(&columns.bar, SOURCE);
+	columns.peak_name = columns.has_largest && takes(&columns.bar, PEAK) ? 4 : 0;
+	columns.has_source = columns.peak_name != 0 && takes(&columns.bar, SOURCE);
+	columns.has_sharing = columns.has_source && takes(&columns.bar, SHARING);
+	columns.peak_name += columns.has_sharing && takes(&columns.bar, LONGER) ? LONGER : 0;
 	columns.bar = columns.bar > BAR_MAX ? BAR_MAX : columns.bar > 3 ? columns.bar : 0;
 	return columns;
 }
@@ -222,11 +235,11 @@ static void gap_amount(struct tdm_pen *pen, const struct columns *columns, const
 	enum tdm_level level = tdm_picture_level(device, TDM_KIND_CB);
 	enum tdm_ink ink = level >= TDM_LEVEL_YELLOW ? tdm_ink_of_level(level) : TDM_INK_PLAIN;
 	if (columns->has_free)
-		amount_in(pen, ink, clash != 0 ? "over" : "gap ", clash != 0 ? clash : tdm_picture_gap(device));
+		amount_in(pen, ink, clash != 0 ? "over" : "free", clash != 0 ? clash : tdm_picture_gap(device));
 	if (columns->has_largest && clash != 0)
 		tdm_pen_field(pen, 20, ink, "  clash in a core");
 	else if (columns->has_largest)
-		tdm_pen_field(pen, 20, TDM_INK_DIM, "  in a core");
+		tdm_pen_field(pen, 20, TDM_INK_DIM, "  in fullest core");
 }
 
 static void free_amounts(
@@ -241,6 +254,26 @@ static void free_amounts(
 		amount(pen, "free", k->free);
 	if (columns->has_largest)
 		amount(pen, "largest", k->largest_free);
+}
+
+/* The peak; if no program keeps it, the highest that was seen, after ">" where the words do not fit. */
+static void peak_amount(struct tdm_pen *pen, int name, const struct tdm_picture_kind *kind)
+{
+	char size[TDM_BYTES_CAP], text[TDM_BYTES_CAP + 1];
+	bool is_seen = kind->peak_is_seen && kind->peak != TDM_BYTES_UNKNOWN, is_long = name > 4;
+	tdm_format_bytes_short(size, sizeof size, kind->peak);
+	snprintf(text, sizeof text, "%s%s", is_seen && !is_long ? ">" : "", size);
+	tdm_pen_skip(pen, 2);
+	tdm_pen_field(pen, name, TDM_INK_DIM, is_seen && is_long ? "highest seen" : "peak");
+	tdm_pen_field(
+		pen, -(TDM_BYTES_COLUMNS + 1), kind->peak == TDM_BYTES_UNKNOWN ? TDM_INK_DIM : TDM_INK_PLAIN, text);
+}
+
+/* L1 buffers and circular buffers use the same memory. */
+static void sharing_note(struct tdm_pen *pen, enum tdm_kind kind)
+{
+	if (kind == TDM_KIND_L1 || kind == TDM_KIND_CB)
+		part(pen, TDM_INK_DIM, kind == TDM_KIND_L1 ? "  (shared with CB)" : "  (shared with L1)");
 }
 
 void tdm_device_kind(struct tdm_pen *pen, const struct tdm_picture_device *device, enum tdm_kind kind)
@@ -261,12 +294,14 @@ void tdm_device_kind(struct tdm_pen *pen, const struct tdm_picture_device *devic
 		return;
 	}
 	free_amounts(pen, &columns, device, kind);
-	if (columns.has_peak)
-		amount(pen, k->peak_is_seen ? "seen" : "peak", k->peak);
+	if (columns.peak_name != 0)
+		peak_amount(pen, columns.peak_name, k);
 	if (columns.has_source)
 		tdm_pen_printf(pen, TDM_INK_DIM, "  %s", tdm_from_name((enum tdm_from)k->used_from));
 	if (columns.has_source && note[0] != '\0' && tdm_pen_room(pen) > 20)
 		tdm_pen_printf(pen, TDM_INK_YELLOW, "  %s", note);
+	if (columns.has_sharing)
+		sharing_note(pen, kind);
 }
 
 static int processes_text(const struct tdm_picture_device *device, char *dst, size_t cap)
@@ -376,7 +411,9 @@ static void one_line(
 			       : 0;
 	tdm_pen_skip(&pen, 1);
 	tdm_pen_field(&pen, 4, TDM_INK_BOLD, tdm_device_label(device, text, sizeof text));
-	tdm_pen_field(&pen, name_cols, TDM_INK_PLAIN, device->card[0] != '\0' ? device->card : "?");
+	snprintf(
+		text, sizeof text, "%s%s", tdm_picture_card_mark(device), device->card[0] != '\0' ? device->card : "?");
+	tdm_pen_field(&pen, name_cols, TDM_INK_PLAIN, text);
 	line_share(&pen, device, TDM_KIND_DRAM, bar);
 	if (cols >= 76)
 		tdm_pen_field(&pen, -11, TDM_INK_PLAIN,

@@ -44,6 +44,28 @@ static bool draw_problem(struct tdm_app *app, struct tdm_area area)
 	return true;
 }
 
+/* Telemetry of cards of which it is not known which devices they are, in one line. */
+static bool draw_boards(struct tdm_app *app, struct tdm_area area)
+{
+	const struct tdm_picture *picture = app->picture;
+	size_t first = picture->device_count - picture->board_count;
+	if (picture->board_count == 0 || area.rows < 1 || (app->shown_count != 0 && app->shown[0] >= first))
+		return false;
+	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
+	tdm_pen_text(&pen, TDM_INK_LABEL, " cards:");
+	for (size_t i = first; i < picture->device_count; i++) {
+		const struct tdm_picture_telemetry *t = &picture->devices[i].telemetry;
+		tdm_pen_printf(&pen, TDM_INK_BOLD, "  /%d", (int)picture->devices[i].node);
+		if (t->temp.is_known)
+			tdm_pen_printf(&pen, TDM_INK_PLAIN, " %.1f %s", (double)t->temp.value / 1e3,
+				app->canvas.utf8 ? "°C" : "C");
+		if (t->power.is_known)
+			tdm_pen_printf(&pen, TDM_INK_PLAIN, " %.0f W", (double)t->power.value / 1e6);
+	}
+	tdm_pen_text(&pen, TDM_INK_DIM, "  (not known which device is on which)");
+	return true;
+}
+
 static void draw_devices(struct tdm_app *app, struct tdm_area area, const struct tdm_layout *layout)
 {
 	int lines = layout->block_rows > 0 ? area.rows / layout->block_rows : 0;
@@ -86,6 +108,8 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 		draw_no_device(app, tdm_area_take_rows(&area, 1));
 	else
 		draw_devices(app, tdm_area_take_rows(&area, layout.device_rows), &layout);
+	if (area.rows > 3 && draw_boards(app, (struct tdm_area){ area.row, area.col, 1, area.cols }))
+		tdm_area_take_rows(&area, 1);
 	if (area.rows > 3 && draw_problem(app, (struct tdm_area){ area.row, area.col, 1, area.cols }))
 		tdm_area_take_rows(&area, 1);
 	tdm_proc_table_draw(app, area, !app->devices_have_keys);

@@ -39,7 +39,7 @@ class Overview(unittest.TestCase):
 
     def test_circular_buffers_are_coloured_by_their_gap(self):
         with start("gap=100000") as s:
-            s.wait_all("1000 anna", "gap   97.66 KiB")
+            s.wait_all("1000 anna", "free  97.66 KiB  in fullest core")
             red = self.colour_of(s, r"  CB +■", "92.0%")
             self.assertEqual(self.colour_of(s, r"  CB +■", "97.66"), red)
         with start("gap=500000") as s:  # 92 % used on average, and room in every core
@@ -155,9 +155,23 @@ class Overview(unittest.TestCase):
             s.wait(lambda text: re.search(r"^  DRAM .*  not reported$", text, re.M), "the reason")
 
     def test_a_peak_that_nobody_keeps_is_only_seen(self):
-        with start("seen=1") as s:
-            s.wait(lambda text: re.search(r"^  DRAM .*  seen +\d", text, re.M), "what was seen")
-            self.assertNotRegex(s.text(), r"(?m)^  DRAM .*  peak +\d")
+        for cols, words in ((160, "highest seen +"), (130, "peak +>")):
+            with start("seen=1", cols=cols) as s:
+                s.wait(lambda text: re.search(rf"^  DRAM .*  {words}\d", text, re.M), "what was seen")
+                self.assertNotRegex(s.text(), r"(?m)^  DRAM .*  peak +\d")
+
+    def test_l1_and_circular_buffers_share_what_is_free(self):
+        with start(cols=150) as s:
+            s.wait(lambda text: re.search(r"^  L1 .*  \(shared with CB\)", text, re.M), "the note")
+            self.assertRegex(s.text(), r"(?m)^  CB .*  \(shared with L1\)")
+
+    def test_boards_are_no_devices(self):
+        with start("devices=6", "boards=2") as s:
+            s.wait_for("1000 anna")
+            self.assertRegex(s.text(), r"(?m)^ *cards: +/4 +48\.9 °C +36 W +/5 +49\.0 °C +36 W +\(not known which device is on which\)")
+            self.assertRegex(s.text(), r"~n150")
+            self.assertRegex(s.text(), r"of ~12 GiB")
+            self.assertNotIn("/dev/tenstorrent/4", s.text())
 
     def test_time_that_nothing_is_known_of_is_empty_in_a_graph(self):
         with start("interval=3600000", cols=100) as s:

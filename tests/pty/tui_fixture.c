@@ -43,7 +43,7 @@ enum { FIRST_PID = 1000, EVENTS_AT_ONCE = 3 };
 
 static struct settings {
 	long devices, processes, buffers, interval, frames, ascii, no_colour, read_only, pid, unknown, nocard, virtual,
-		seen, hostile, failing, few, gap, problems, target, start, moving, crash, cost;
+		seen, boards, hostile, failing, few, gap, problems, target, start, moving, crash, cost;
 	const char *device;
 } set = { .devices = 1, .processes = 3, .buffers = 12, .interval = 100, .gap = 500000 };
 
@@ -64,6 +64,7 @@ static const struct {
 	{ "nocard", &set.nocard },
 	{ "virtual", &set.virtual },
 	{ "seen", &set.seen },
+	{ "boards", &set.boards },
 	{ "hostile", &set.hostile },
 	{ "failing", &set.failing },
 	{ "few", &set.few },
@@ -106,7 +107,7 @@ static const char *const users[] = { "anna", "bert", "carla" };
 static void set_kind(struct tdm_picture_kind *kind, uint64_t total, unsigned percent, uint32_t banks)
 {
 	kind->used_from = TDM_FROM_LEDGER;
-	kind->total_from = TDM_FROM_MODEL;
+	kind->total_from = set.boards != 0 ? TDM_FROM_CARD_TYPE : TDM_FROM_MODEL;
 	kind->total = total;
 	kind->used = (total * percent + 99) / 100;
 	kind->free = total - kind->used;
@@ -137,6 +138,7 @@ static void make_device(
 	device->info = info;
 	device->is_virtual = set.virtual != 0 && d + 1 == (unsigned)set.devices;
 	device->node = set.nocard || device->is_virtual ? -1 : (int32_t)d;
+	device->is_board = d + (unsigned)set.boards >= (unsigned)set.devices;
 	device->process_count = (uint32_t)set.processes;
 	if (set.unknown)
 		return;
@@ -147,6 +149,7 @@ static void make_device(
 	snprintf(device->arch, sizeof device->arch, d % 2 == 0 ? "Wormhole" : "Blackhole");
 	device->grid_x = device->grid_y = 8;
 	device->sources = 1U << TDM_FROM_LEDGER | 1U << TDM_FROM_DRIVER;
+	device->card_from = set.boards != 0 && !device->is_board ? TDM_FROM_CARD_TYPE : TDM_FROM_DRIVER;
 	device->l1_core = 1464 * 1024;
 	device->l1_lowest = (uint64_t)(400000 + set.gap);
 	device->cb_highest = 400000;
@@ -382,6 +385,7 @@ static void init(struct fixture *fixture)
 {
 	struct tdm_picture *p = &fixture->picture;
 	p->device_count = (size_t)set.devices;
+	p->board_count = (size_t)set.boards;
 	p->process_count = (size_t)set.processes;
 	p->problem_count = (size_t)set.problems;
 	p->devices = make(p->device_count, sizeof *p->devices);

@@ -196,6 +196,35 @@ static void a_frame_is_laid_out_as_ever(void **state)
 	tdm_buf_done(&out);
 }
 
+/* Chips of cards that cannot be told apart, with figures of tt-metal's own statistics. */
+static void boards_and_weak_figures_are_told(void **state)
+{
+	(void)state;
+	struct tdm_buf out;
+	struct make make;
+	tdm_buf_init(&out);
+	make_whole(&make);
+	render(&make, (struct tdm_pick){ 0 }, false, &out);
+	assert_null(strstr(out.data, "  Note:"));
+	make.devices[0].card_from = TDM_FROM_CARD_TYPE;
+	make.devices[0].kinds[TDM_KIND_DRAM].used_from = TDM_FROM_METAL_SHM;
+	make.devices[0].kinds[TDM_KIND_L1].used_from = TDM_FROM_METAL_SHM;
+	make.devices[0].kinds[TDM_KIND_DRAM].total_from = TDM_FROM_CARD_TYPE;
+	struct tdm_picture_device *board = make_n150(&make, 0);
+	board->is_board = true;
+	board->number = -1;
+	make.picture.board_count = 1;
+	render(&make, (struct tdm_pick){ 0 }, false, &out);
+	assert_non_null(strstr(out.data, "  Devices: 1\n  Cards: 1 (it is not known which device is on which card)\n"
+					 "  Note: the figures are tt-metal's own statistics: what other threads "
+					 "allocated is missing, and the CB total is that of the last writer\n"));
+	assert_non_null(strstr(out.data, "    Architecture: Wormhole (~n150)\n"));
+	assert_non_null(strstr(out.data, "    Total:               ~2.25 GiB\n"));
+	assert_non_null(strstr(out.data, "\nCard 1: n150 /dev/tenstorrent/0 0000:01:00.0\n"));
+	assert_null(strstr(out.data, "Device 1"));
+	tdm_buf_done(&out);
+}
+
 static void bars_have_40_cells_in_both_alphabets(void **state)
 {
 	(void)state;
@@ -279,6 +308,7 @@ int main(void)
 		cmocka_unit_test(the_recipes_find_80_percent_and_nothing_else),
 		cmocka_unit_test(unknown_shares_are_never_found),
 		cmocka_unit_test(a_frame_is_laid_out_as_ever),
+		cmocka_unit_test(boards_and_weak_figures_are_told),
 		cmocka_unit_test(bars_have_40_cells_in_both_alphabets),
 		cmocka_unit_test(choices_and_emptiness_are_told),
 		cmocka_unit_test(hostile_names_cannot_reach_the_terminal),
