@@ -43,15 +43,15 @@ static void unreadable_region(struct tdm_doctor *d, const struct tdm_metal_regio
 	}
 }
 
-static bool has_card(const struct tdm_picture *machine, size_t region)
+static const struct tdm_picture_device *device_of(const struct tdm_picture *machine, size_t region)
 {
 	for (size_t i = 0; i < machine->device_count; i++)
 		if (machine->devices[i].region == region)
-			return machine->devices[i].host_card != UINT32_MAX;
-	return false;
+			return &machine->devices[i];
+	return NULL;
 }
 
-/* Explains why such a device has neither telemetry nor a capacity. */
+/* Explains why such a device has no telemetry, and what its capacity is from. */
 static void cardless_region(struct tdm_doctor *d, const struct tdm_metal_region *region)
 {
 	static const char *const reasons[] = {
@@ -63,10 +63,18 @@ static void cardless_region(struct tdm_doctor *d, const struct tdm_metal_region 
 	};
 	const char *reason = region->id_type < sizeof reasons / sizeof reasons[0] ? reasons[region->id_type] : NULL;
 	size_t idx = (size_t)(region - d->setup->metal->regions);
-	if (d->setup->host->card_count == 0 || reason == NULL || has_card(d->setup->machine, idx))
+	const struct tdm_picture_device *device = device_of(d->setup->machine, idx);
+	if (d->setup->host->card_count == 0 || reason == NULL || (device != NULL && device->host_card != UINT32_MAX))
 		return;
-	tdm_doctor_say(d, INFO,
-		"%s: which card its chip is on is not known, so it has neither telemetry nor capacities", region->name);
+	if (device != NULL && device->card_from == TDM_FROM_CARD_TYPE)
+		tdm_doctor_say(d, INFO,
+			"%s: which card its chip is on is not known, so it has no telemetry; its capacities are those "
+			"of %s, the type of all cards",
+			region->name, device->card);
+	else
+		tdm_doctor_say(d, INFO,
+			"%s: which card its chip is on is not known, so it has neither telemetry nor capacities",
+			region->name);
 	tdm_doctor_advise(d, NULL, "%s; a program that reports to libtidemark says what card it uses", reason);
 }
 

@@ -204,7 +204,7 @@ void tdm_status_text(const struct tdm_status_report *report, struct tdm_buf *out
 	else
 		put_nothing(report, out);
 	put_problems(report, out);
-	if (counts.devices != 0)
+	if (counts.devices != 0 || counts.boards != 0)
 		put_legend(report, is_short, out);
 }
 

@@ -11,6 +11,7 @@
  */
 #include "report/top_frame.h"
 #include "base/bar.h"
+#include "base/wrap.h"
 #include "device/card.h"
 #include "report/cell.h"
 #include "report/live_cells.h"
@@ -53,13 +54,20 @@ static void put_between(
 	tdm_buf_puts(out, after);
 }
 
-static bool has_weak_figures(const struct tdm_picture *picture)
+/* What the figures of tt-metal's shared memory leave out. */
+static void put_note(const struct tdm_top_frame *frame, struct tdm_buf *out)
 {
+	static const char text[] = "the figures are tt-metal's own statistics: what other threads allocated is missing, "
+				   "and the CB total is that of the last writer";
+	const struct tdm_picture *picture = frame->picture;
+	bool any = false;
 	for (size_t i = 0; i < picture->device_count; i++)
-		for (size_t k = 0; k < TDM_KIND_COUNT; k++)
-			if (picture->devices[i].kinds[k].used_from == TDM_FROM_METAL_SHM)
-				return true;
-	return false;
+		for (size_t k = 0; k < TDM_KIND_COUNT && tdm_pick_takes_device(&frame->pick, picture, i); k++)
+			any |= picture->devices[i].kinds[k].used_from == TDM_FROM_METAL_SHM;
+	if (!any)
+		return;
+	tdm_buf_puts(out, "  Note: ");
+	tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ .at = 8, .indent = 8, .width = WIDTH });
 }
 
 static void put_system(const struct tdm_top_frame *frame, struct tdm_buf *out)
@@ -92,9 +100,7 @@ static void put_system(const struct tdm_top_frame *frame, struct tdm_buf *out)
 	if (picture->board_count != 0)
 		tdm_buf_printf(
 			out, "  Cards: %zu (it is not known which device is on which card)\n", picture->board_count);
-	if (has_weak_figures(picture))
-		tdm_buf_puts(out, "  Note: the figures are tt-metal's own statistics: what other threads allocated is "
-				  "missing, and the CB total is that of the last writer\n");
+	put_note(frame, out);
 	if (picture->problem_count != 0)
 		tdm_buf_printf(out, "  Problems: %zu (see 'tidemark doctor')\n", picture->problem_count);
 }

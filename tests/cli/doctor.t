@@ -68,7 +68,7 @@ A card, its node, its telemetry, a user; the runtime's shared memory with a proc
              -> it is not from the runtime, or it is truncated: it may be removed when no process uses the device
              $ rm ./shm/tt_device_5_memory
     info     tt_device_143238002252608_memory: the device's id in the file is not the one in its name
-    info     tt_device_143238002252608_memory: which card its chip is on is not known, so it has neither telemetry nor capacities
+    info     tt_device_143238002252608_memory: which card its chip is on is not known, so it has no telemetry; its capacities are those of n150, the type of all cards
              -> the driver does not report the ids of chips that are linked by Ethernet, as on an n300 or in a galaxy; a program that reports to libtidemark says what card it uses
     warning  tt_device_143238002252608_memory: 2 of 2 processes have ended without giving back 4.00 MiB; none of it is still on the device
              looked at ./shm/tt_device_143238002252608_memory

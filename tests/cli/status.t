@@ -4,7 +4,7 @@ Devices and processes at one moment. The machine is made by fake_machine; the pr
   $ export TIDEMARK_SYSFS_ROOT=$PWD/m/sys TIDEMARK_PROC_ROOT=$PWD/m/proc TIDEMARK_SHM_DIR=$PWD/m/shm TIDEMARK_DIR=$PWD/ledgers
   $ make() { "$TESTDIR/fake_machine" m "$@"; }
   $ calm() { # what differs from run to run
-  >   sed -E "s/^tidemark [0-9.]+, [0-9: -]{19}/tidemark VERSION, TIME/; s/^( *[0-9]+) [^ ]+ +#/\1 USER     #/; s|$PWD|.|g"
+  >   sed -E "s/^tidemark [0-9.]+, [0-9: -]{19}/tidemark VERSION, TIME/; s/^( *[0-9]+) [^ ]+ +#/\1 USER     #/; s|$PWD|.|g; s|$TOOLS/||"
   > }
 
 Nothing is there.
@@ -39,6 +39,7 @@ A card that nobody uses, and one of a kind that its driver does not name.
     dram          unknown   11.99GiB    unknown    unknown    unknown      - -/M
     l1            unknown   85.05MiB    unknown    unknown    unknown      - -/M
     cb            unknown   85.05MiB    unknown    unknown    unknown      - -/M
+    Free: l1 (shared with cb), cb (shared with l1): both use the same memory
   
   #1  unknown card, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
     chip id unknown
@@ -48,10 +49,8 @@ A card that nobody uses, and one of a kind that its driver does not name.
   
   No process is known to use a device.
   
-  Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared
-  memory: bytes asked for), D driver, M model (the card's tables). '>' at least,
-  as far as was seen; '~' inferred, not counted. unattributed: held by no listed
-  process; stale: left by processes that ended.
+  M model: the card's tables. '>': highest seen, it may have been more. '~':
+  inferred, not counted.
 
 A program uses it, another one has ended and left its counters, and a third only has the card open.
 
@@ -68,6 +67,7 @@ A program uses it, another one has ended and left its counters, and a third only
     dram          4.50GiB   11.99GiB    7.49GiB    unknown   >4.50GiB  37.5% S/M
     l1           37.50MiB   85.05MiB   47.55MiB    unknown  >37.50MiB  44.0% S/M
     cb            4.00MiB   85.05MiB   43.55MiB    unknown   >4.00MiB   4.7% S/M
+    Free: l1 (shared with cb), cb (shared with l1): both use the same memory
     All L1: 91.50 MiB in 64 cores of 1464 KiB
       allocator buffers      37.50MiB  40.9%  metal_shm
       circular buffers        4.00MiB   4.3%  metal_shm
@@ -82,16 +82,17 @@ A program uses it, another one has ended and left its counters, and a third only
     cores unknown  DRAM banks unknown  hardware queues unknown
     memory unknown: no source counts it, and the card is not known
   
-      PID User     Dev     Age       dram         l1 Src  Command
-      777 USER     #0       -          -          - D    /usr/bin/idle train.py
-     4242 USER     #0       -    4.50GiB   37.50MiB S    python3 train.py
-      stale         #0            4.50GiB   37.50MiB      left by ended processes
+      PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
+      777 USER     #0       -          -          -          -          -          -          - D    /usr/bin/idle train.py
+     4242 USER     #0       -    4.50GiB   37.50MiB    4.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+      stale         #0            4.50GiB   37.50MiB    4.00MiB        0 B        0 B        0 B      left by ended processes
   
-  Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared
-  memory: bytes asked for), D driver, M model (the card's tables). '>' at least,
-  as far as was seen; '~' inferred, not counted. unattributed: held by no listed
-  process; stale: left by processes that ended.
-  $ COLUMNS=120 tidemark smi -d /dev/tenstorrent/0 | calm | sed -n '3,10p;17,21p'
+  S metal_shm: tt-metal's own statistics, bytes asked for; what other threads
+  allocated is missing, and the cb total is that of the last writer. D driver: the
+  process has the card open. M model: the card's tables. '>': highest seen, it may
+  have been more. '~': inferred, not counted. stale: left by ended processes, no
+  longer on the device.
+  $ COLUMNS=120 tidemark smi -d /dev/tenstorrent/0 | calm | sed -n '3,10p;18,22p'
   #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0  chip 0x100018611902010
     47.2/100 C  35.5/85 W  1000 MHz  0.85 V
     ~64 cores  ~12 DRAM banks  hardware queues unknown
@@ -99,21 +100,21 @@ A program uses it, another one has ended and left its counters, and a third only
     dram          4.50GiB   11.99GiB    7.49GiB    unknown   >4.50GiB  37.5%  ██████████░░░░░░░░░░░░░░░░░  metal_shm/model
     l1           37.50MiB   85.05MiB   47.55MiB    unknown  >37.50MiB  44.0%  ████████████░░░░░░░░░░░░░░░  metal_shm/model
     cb            4.00MiB   85.05MiB   43.55MiB    unknown   >4.00MiB   4.7%  █░░░░░░░░░░░░░░░░░░░░░░░░░░  metal_shm/model
-    All L1: 91.50 MiB in 64 cores of 1464 KiB
+    Free: l1 (shared with cb), cb (shared with l1): both use the same memory
   
-      PID User     Dev     Age       dram         l1         cb Src  Command
-      777 USER     #0       -          -          -          - D    /usr/bin/idle train.py
-     4242 USER     #0       -    4.50GiB   37.50MiB    4.00MiB S    /usr/bin/python3 train.py
-      stale         #0            4.50GiB   37.50MiB    4.00MiB      left by ended processes
+      PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
+      777 USER     #0       -          -          -          -          -          -          - D    /usr/bin/idle train.py
+     4242 USER     #0       -    4.50GiB   37.50MiB    4.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+      stale         #0            4.50GiB   37.50MiB    4.00MiB        0 B        0 B        0 B      left by ended processes
   $ COLUMNS=120 LC_ALL=C tidemark smi -d 01:00.0 | grep dram
     dram          4.50GiB   11.99GiB    7.49GiB    unknown   >4.50GiB  37.5%  ##########.................  metal_shm/model
-      PID User     Dev     Age       dram         l1         cb Src  Command
+      PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
 
 Choosing.
 
   $ tidemark status -p 777 | calm | grep -E '^#|USER'
   #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0
-      777 USER     #0       -          -          -          - D    idle train.py
+      777 USER     #0       -          -          -          -          -          -          - D    /usr/bin/idle train.py
   $ tidemark status -d 0x0100018611902010 | calm | head -3 | tail -1
   #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0
   $ tidemark status -p 777 -p 4242 | grep -cE ' (777|4242) '
@@ -192,7 +193,7 @@ JSON has what a snapshot of tt-smi has, in its strings, and memory in bytes.
   {"vdd_min": "N/A", "vdd_max": "N/A", "tdp_limit": " 85", "tdc_limit": "N/A", "asic_fmax": "N/A", "therm_trip_l1_limit": "N/A", "thm_limit": "100", "bus_peak_limit": "N/A", "fan_rpm_limit": "N/A", "board_power_limit": "N/A"}
   {"fw_bundle_version": "18.3.0.0", "tt_flash_version": "N/A", "cm_fw": "N/A", "cm_fw_date": "N/A", "eth_fw": "N/A", "dm_bl_fw": "N/A", "dm_app_fw": "N/A", "gddr_fw": "N/A"}
   {"BOARD_ID": "0x100018611902010", "BOARD_ID_HIGH": "0x1000186", "BOARD_ID_LOW": "0x11902010", "AXICLK": "0x384", "VCORE": "0x352"}
-  {"index": 0, "number": 0, "node": 0, "pci": "0000:01:00.0", "chip_id": 72059269369831440, "virtual": false, "card": "n150", "card_source": "driver", "architecture": "Wormhole", "grid_x": null, "grid_y": null, "hardware_queues": null, "process_count": 2, "sources": ["metal_shm", "driver"]}
+  {"index": 0, "number": 0, "node": 0, "pci": "0000:01:00.0", "chip_id": 72059269369831440, "virtual": false, "board": false, "card": "n150", "card_source": "driver", "architecture": "Wormhole", "grid_x": null, "grid_y": null, "hardware_queues": null, "process_count": 2, "sources": ["metal_shm", "driver"]}
   {"kind": "dram", "used": 4831838208, "total": 12872318208, "free": 8040480000, "largest_free": null, "peak": 4831838208, "peak_is_exact": false, "asked": 4831838208, "buffers": null, "unattributed": 0, "stale": 4831838208, "banks": 12, "base": 1048640, "bank_bytes": 1072693184, "allocations": null, "out_of_memory": null, "source": "metal_shm", "total_source": "model", "rival": null}
   ['dram', 'l1', 'l1_small', 'trace', 'cb', 'dfb', 'scratchpad', 'kernel', 'firmware', 'system', 'config']
   buffers | 39321600 | False | metal_shm
@@ -242,6 +243,202 @@ What cannot be read is said.
   
   $ tidemark status --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["status"]["unreadable"])' | calm
   [{'source': 'metal_shm', 'place': './m/shm/tt_device_5_memory', 'reason': 'version 1919903859 is not known (1 to 4 are)'}]
+  $ rm -r m/shm/* m/sys m/proc; mkdir m/sys m/proc
+
+Two processes of a region. The total of circular buffers is that of the last writer: no problem.
+
+  $ make card 0 0000:01:00.0 n150 wormhole 0100018611902010; make process 4242 python3; make process 4243 python3
+  $ make region $((16#0100018611902010)) 0 dram=4096 cb=98304 4242 4243
+  $ printf '\000\300' | dd of=m/shm/tt_device_$((16#0100018611902010))_memory bs=1 seek=80 conv=notrunc status=none
+  $ printf '\000' | dd of=m/shm/tt_device_$((16#0100018611902010))_memory bs=1 seek=82 conv=notrunc status=none
+  $ tidemark status | calm | grep -E '^  cb |^ +424|Problems'
+    cb           96.00KiB   85.05MiB   84.96MiB    unknown  >96.00KiB   0.1% S/M
+     4242 USER     #0       -    2.00KiB        0 B   48.00KiB        0 B        0 B          - S    /usr/bin/python3 train.py
+     4243 USER     #0       -    2.00KiB        0 B   48.00KiB        0 B        0 B          - S    /usr/bin/python3 train.py
+  $ printf '\001' | dd of=m/shm/tt_device_$((16#0100018611902010))_memory bs=1 seek=48 conv=notrunc status=none
+  $ printf '\000' | dd of=m/shm/tt_device_$((16#0100018611902010))_memory bs=1 seek=49 conv=notrunc status=none
+  $ COLUMNS=1000 tidemark status | calm | sed -n '/^Problems/,/^$/p'
+  Problems ('tidemark doctor' says more)
+    ./m/shm/tt_device_72059269369831440_memory: the processes' figures exceed the device's total
+  
+  $ rm -r m/shm/* m/sys m/proc; mkdir m/sys m/proc
+
+A T3000: four cards with two chips each, and a region for every chip. The driver's ids do not say which chip is on which
+card, but all cards are of one type.
+
+  $ for i in 0 1 2 3; do make card $i 0000:0$((i + 1)):00.0 n300 wormhole 010001436191609$i tt_aiclk=1000 device/hwmon/hwmon5/temp1_input=4${i}250; done
+  $ make process 4242 python3 0 1 2 3; make process 777 idle 2
+  $ for i in 0 1 2 3 4 5 6 7; do make region $((16#261916091 + (i << 32))) $i dram=$((i << 30)) l1=$((i * 10 << 20)) cb=$((8 << 20)) 4242; done
+  $ tidemark status | calm
+  tidemark VERSION, TIME: 8 devices, 4 cards, 2 processes
+  
+                      Temp Power Clock    DRAM      of            L1            CB            of
+  Dev Card               C     W   MHz     GiB     GiB    %      MiB    %      MiB    %      MiB Procs
+  #0  ~n300              -     -     -    0.00  ~11.99   0%     0.00   0%     8.00  10%   ~74.42     1
+  #1  ~n300              -     -     -    1.00  ~11.99   8%    10.00  13%     8.00  10%   ~74.42     1
+  #2  ~n300              -     -     -    2.00  ~11.99  16%    20.00  26%     8.00  10%   ~74.42     1
+  #3  ~n300              -     -     -    3.00  ~11.99  25%    30.00  40%     8.00  10%   ~74.42     1
+  #4  ~n300              -     -     -    4.00  ~11.99  33%    40.00  53%     8.00  10%   ~74.42     1
+  #5  ~n300              -     -     -    5.00  ~11.99  41%    50.00  67%     8.00  10%   ~74.42     1
+  #6  ~n300              -     -     -    6.00  ~11.99  50%    60.00  80%     8.00  10%   ~74.42     1
+  #7  ~n300              -     -     -    7.00  ~11.99  58%    70.00  94%!    8.00  10%   ~74.42     1
+  all 8                  -     -     -   28.00  ~95.91  29%   280.00  47%    64.00  10%  ~595.36     2
+  
+  4 cards with 2 chips each; it is not known which device is on which card:
+  Dev Card            Node               PCI             Temp C Power W   MHz Procs
+  #8  n300            /dev/tenstorrent/0 0000:01:00.0        40       -  1000     1
+  #9  n300            /dev/tenstorrent/1 0000:02:00.0        41       -  1000     1
+  #10 n300            /dev/tenstorrent/2 0000:03:00.0        42       -  1000     2
+  #11 n300            /dev/tenstorrent/3 0000:04:00.0        43       -  1000     1
+  
+      PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
+      777 USER     #10       -          -          -          -          -          -          - D    /usr/bin/idle train.py
+     4242 USER     #0       -        0 B        0 B    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+     4242 USER     #1       -    1.00GiB   10.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+     4242 USER     #2       -    2.00GiB   20.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+     4242 USER     #3       -    3.00GiB   30.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+     4242 USER     #4       -    4.00GiB   40.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+     4242 USER     #5       -    5.00GiB   50.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+     4242 USER     #6       -    6.00GiB   60.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+     4242 USER     #7       -    7.00GiB   70.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+  
+  L1 and CB use the same memory; its size is the last 'of'. '!': 90 % or more is
+  used, for CB in the fullest core. --long shows all figures. S metal_shm:
+  tt-metal's own statistics, bytes asked for; what other threads allocated is
+  missing, and the cb total is that of the last writer. D driver: the process has
+  the card open. T card_type: the tables of the type that all cards have. '>': at
+  least. '~': inferred, not counted.
+  $ on_terminal() { COLUMNS=80 TERM=dumb python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$@" < /dev/null | tr -d '\r'; }
+  $ printf 'python3\0%080d\0' 7 > m/proc/4242/cmdline
+  $ on_terminal tidemark status -p 4242 | calm | grep -E '^Dev|^#[01] |PID|4242 USER     #[01] '
+  Dev Card       C     GiB     GiB    %      MiB    %      MiB    %      MiB Procs
+  #0  ~n300      -    0.00  ~11.99   0%     0.00   0%     8.00  10%   ~74.42     1
+  #1  ~n300      -    1.00  ~11.99   8%    10.00  13%     8.00  10%   ~74.42     1
+  Dev Card    Node               PCI             Temp C Power W   MHz Procs
+      PID User     Dev     Age       dram         l1 Src  Command
+     4242 USER     #0       -        0 B        0 B S    python3 0000000000000...
+     4242 USER     #1       -    1.00GiB   10.00MiB S    python3 0000000000000...
+  $ tidemark status -p 4242 | calm | grep -E '4242 USER     #0 '
+     4242 USER     #0       -        0 B        0 B    8.00MiB        0 B        0 B          - S    python3 00000000000000000000000000000000000000000000000000000000000000000000000000000007
+  $ tidemark status --long -d 5 | calm
+  tidemark VERSION, TIME: 1 device, 1 process
+  
+  #5  ~n300, Wormhole  device 5  chip 0x761916091
+    telemetry unknown: no card of the driver is known to be this device
+    ~56 cores  ~12 DRAM banks  hardware queues unknown
+    Memory           Used      Total       Free    Largest       Peak  Share Src
+    dram          5.00GiB  ~11.99GiB   ~6.99GiB    unknown   >5.00GiB  41.7% S/T
+    l1           50.00MiB  ~74.42MiB  ~24.42MiB    unknown  >50.00MiB  67.1% S/T
+    cb            8.00MiB  ~74.42MiB  ~16.42MiB    unknown   >8.00MiB  10.7% S/T
+    Free: l1 (shared with cb), cb (shared with l1): both use the same memory
+    All L1: 80.06 MiB in 56 cores of 1464 KiB
+      allocator buffers      50.00MiB  62.4%  metal_shm
+      circular buffers        8.00MiB   9.9%  metal_shm
+      kernels                 unknown      -  no program reports them
+      kernel-config ring     ~3.77MiB   4.7%  inferred (model), with the kernels
+      firmware               ~1.87MiB   2.3%  inferred (model)
+      free or not counted   ~16.42MiB  20.5%  what is left
+  
+      PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
+     4242 USER     #5       -    5.00GiB   50.00MiB    8.00MiB        0 B        0 B          - S    python3 00000000000000000000000000000000000000000000000000000000000000000000000000000007
+  
+  S metal_shm: tt-metal's own statistics, bytes asked for; what other threads
+  allocated is missing, and the cb total is that of the last writer. T card_type:
+  the tables of the type that all cards have. '>': highest seen, it may have been
+  more. '~': inferred, not counted.
+  $ tidemark status --short -d 5 | calm | sed -n '3,7p'
+                      Temp Power Clock    DRAM      of            L1            CB            of
+  Dev Card               C     W   MHz     GiB     GiB    %      MiB    %      MiB    %      MiB Procs
+  #5  ~n300              -     -     -    5.00  ~11.99  41%    50.00  67%     8.00  10%   ~74.42     1
+  all 1                  -     -     -    5.00  ~11.99  41%    50.00  67%     8.00  10%   ~74.42     1
+  
+  $ tidemark status -d /dev/tenstorrent/2 | calm
+  tidemark VERSION, TIME: 0 devices, 1 card, 2 processes
+  
+  1 card with 2 chips; it is not known which device is on which card:
+  Dev Card            Node               PCI             Temp C Power W   MHz Procs
+  #10 n300            /dev/tenstorrent/2 0000:03:00.0        42       -  1000     2
+  
+      PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
+      777 USER     #10       -          -          -          -          -          -          - D    /usr/bin/idle train.py
+     4242 USER     #10       -          -          -          -          -          -          - D    python3 00000000000000000000000000000000000000000000000000000000000000000000000000000007
+  
+  D driver: the process has the card open. '>': highest seen, it may have been
+  more. '~': inferred, not counted.
+  $ tidemark status -n 1 | grep -c '^#[0-7] '
+  8
+  $ tidemark top --once | sed -n '/System/,/^Device 0/p' | sed 's/Time: .*/Time: NOW/'
+  System Info:
+    Time: NOW
+    Refresh: none
+    Devices: 8
+    Cards: 4 (it is not known which device is on which card)
+    Note: the figures are tt-metal's own statistics: what other threads allocated
+          is missing, and the CB total is that of the last writer
+  
+  Device 0 (ID: 0)
+  $ tidemark top --once -d 7 | sed -n '/^Device/,/Usage/p'
+  Device 7 (ID: 7)
+  --------------------------------------------------------------------------------
+    Device Information:
+      Architecture: Wormhole (~n300)
+      Chip ID: 0x961916091
+      Initialized: Yes (1 process)
+      Hardware CQs: unknown (no source reports them)
+      DRAM Channels: 12
+      Compute Grid: 8x7 (56 cores), inferred (model)
+  
+    Real-Time Memory Utilization:
+  
+    DRAM Memory: 58.3%
+      Banks: 12
+      Total:              ~11.99 GiB
+      Allocated:            7.00 GiB (58%)
+      Free:                ~4.99 GiB
+      Largest Block:         unknown
+      Usage: [███████████████████████░░░░░░░░░░░░░░░░░] 58.3%
+  $ tidemark top --once | grep '^Card'
+  Card 8: n300 /dev/tenstorrent/0 0000:01:00.0
+  Card 9: n300 /dev/tenstorrent/1 0000:02:00.0
+  Card 10: n300 /dev/tenstorrent/2 0000:03:00.0
+  Card 11: n300 /dev/tenstorrent/3 0000:04:00.0
+  $ tidemark status --json | python3 -c 'import json, sys
+  > for d in json.load(sys.stdin)["device_info"]:
+  >     m, t = d["memory"], d["telemetry"]
+  >     print(m["number"], m["node"], m["board"], m["card"], m["card_source"], m["kinds"][0]["used"], m["kinds"][0]["total"], m["kinds"][0]["total_source"], t["asic_temperature"])'
+  0 None False n300 card_type 0 12872318208 card_type N/A
+  1 None False n300 card_type 1073741824 12872318208 card_type N/A
+  2 None False n300 card_type 2147483648 12872318208 card_type N/A
+  3 None False n300 card_type 3221225472 12872318208 card_type N/A
+  4 None False n300 card_type 4294967296 12872318208 card_type N/A
+  5 None False n300 card_type 5368709120 12872318208 card_type N/A
+  6 None False n300 card_type 6442450944 12872318208 card_type N/A
+  7 None False n300 card_type 7516192768 12872318208 card_type N/A
+  None 0 True n300 driver None 12872318208 model 40.2
+  None 1 True n300 driver None 12872318208 model 41.2
+  None 2 True n300 driver None 12872318208 model 42.2
+  None 3 True n300 driver None 12872318208 model 43.2
+
+One card of another type: nothing is inferred.
+
+  $ make card 4 0000:05:00.0 n150 wormhole 0100018611902010
+  $ tidemark status | sed -n '3,18p'
+                      Temp Power Clock    DRAM      of            L1            CB            of
+  Dev Card               C     W   MHz     GiB     GiB    %      MiB    %      MiB    %      MiB Procs
+  #0  n300              40     -  1000       -   11.99    -        -    -        -    -    74.42     1
+  #1  n300              41     -  1000       -   11.99    -        -    -        -    -    74.42     1
+  #2  n300              42     -  1000       -   11.99    -        -    -        -    -    74.42     2
+  #3  n300              43     -  1000       -   11.99    -        -    -        -    -    74.42     1
+  #4  n150               -     -     -       -   11.99    -        -    -        -    -    85.05     0
+  #5  -                  -     -     -    0.00       -    -     0.00    -     8.00    -        -     1
+  #6  -                  -     -     -    1.00       -    -    10.00    -     8.00    -        -     1
+  #7  -                  -     -     -    2.00       -    -    20.00    -     8.00    -        -     1
+  #8  -                  -     -     -    3.00       -    -    30.00    -     8.00    -        -     1
+  #9  -                  -     -     -    4.00       -    -    40.00    -     8.00    -        -     1
+  #10 -                  -     -     -    5.00       -    -    50.00    -     8.00    -        -     1
+  #11 -                  -     -     -    6.00       -    -    60.00    -     8.00    -        -     1
+  #12 -                  -     -     -    7.00       -    -    70.00    -     8.00    -        -     1
+  all 13                 -     -     -  >28.00  >59.94    -  >280.00    -   >64.00    -  >382.73     2
   $ rm -r m/shm/* m/sys/class; unset TIDEMARK_PROC_ROOT
 
 A program that uses the library, on a machine without cards.
@@ -249,7 +446,7 @@ A program that uses the library, on a machine without cards.
   $ mkfifo pipe; TIDEMARK=1 $TOOLS/tracked wait > pipe & read ready < pipe
   $ steady() { calm | sed -E "s/^ +$1 /    PID /; s/ +[0-9.]+ [num]?s / AGE /"; }
   $ tidemark status -p $! | steady $!
-  tidemark VERSION, TIME: 1 device, 1 process, driver 2.4.0
+  tidemark VERSION, TIME: 1 device, 1 process
   
   #0  n150, Wormhole  device 0  chip 0x1234
     telemetry unknown: no card of the driver is known to be this device
@@ -259,6 +456,8 @@ A program that uses the library, on a machine without cards.
     l1                0 B   64.00MiB   64.00MiB   64.00MiB        0 B   0.0% L
     trace          1000 B    unknown    unknown    unknown     1000 B      - L
     cb                0 B   64.00MiB   64.00MiB   64.00MiB        0 B   0.0% L
+    Free: l1 (shared with cb), cb (shared with l1): both use the same memory
+    1 MiB free between buffers and CBs, fullest core
     All L1: 91.50 MiB in 64 cores of 1464 KiB
       allocator buffers           0 B   0.0%  ledger
       circular buffers            0 B   0.0%  ledger
@@ -267,13 +466,11 @@ A program that uses the library, on a machine without cards.
       firmware               ~2.14MiB   2.3%  inferred (model)
       free or not counted   ~85.05MiB  92.9%  what is left
   
-      PID User     Dev     Age       dram         l1      trace Src  Command
-      PID USER     #0 AGE   24.00KiB        0 B     1000 B L    tracked wait
+      PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
+      PID USER     #0 AGE   24.00KiB        0 B        0 B     1000 B        0 B        0 B L    tracked wait
   
-  Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared
-  memory: bytes asked for), D driver, M model (the card's tables). '>' at least,
-  as far as was seen; '~' inferred, not counted. unattributed: held by no listed
-  process; stale: left by processes that ended.
+  L ledger: tracked by libtidemark, bytes reserved. '>': highest seen, it may have
+  been more. '~': inferred, not counted.
   $ tidemark status -j -p $! | python3 -c 'import json, sys
   > for p in json.load(sys.stdin)["processes"]:
   >     print(p["device"], p["memory"]["device_number"], p["memory"]["phase"], p["memory"]["sources"])
@@ -284,8 +481,8 @@ A program that uses the library, on a machine without cards.
   tidemark status: no device '0x1234': no card and no tracked process is visible; see 'tidemark doctor'
   [1]
   $ tidemark status -a -d 0x1234 | steady $pid | grep -E '^ +PID'
-      PID User     Dev     Age       dram         l1      trace Src  Command
-      PID USER     #0 crashed   24.00KiB        0 B     1000 B L    tracked wait
+      PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
+      PID USER     #0 crashed   24.00KiB        0 B        0 B     1000 B        0 B        0 B L    tracked wait
 
 A copy of another program's ledger, whose lock another process holds. Its pid is only claimed, and the device's sums
 leave it out.
