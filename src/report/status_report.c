@@ -157,8 +157,9 @@ static void put_legend(const struct tdm_status_report *report, bool is_short, st
 {
 	static const char *const texts[TDM_FROM_COUNT] = {
 		[TDM_FROM_LEDGER] = "L ledger: tracked by libtidemark, bytes reserved. ",
-		[TDM_FROM_METAL_SHM] = "S metal_shm: tt-metal's own statistics, bytes asked for; what other threads "
-				       "allocated is missing, and the cb total is that of the last writer. ",
+		[TDM_FROM_METAL_SHM] =
+			"S metal_shm: tt-metal's own statistics, bytes asked for; allocations of "
+			"other threads may be missing, and the cb total may be the last writer's alone. ",
 		[TDM_FROM_DRIVER] = "D driver: the process has the card open. ",
 		[TDM_FROM_MODEL] = "M model: the card's tables. ",
 		[TDM_FROM_CARD_TYPE] = "T card_type: the tables of the type that all cards have. ",

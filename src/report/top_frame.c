@@ -57,8 +57,8 @@ static void put_between(
 /* What the figures of tt-metal's shared memory leave out. */
 static void put_note(const struct tdm_top_frame *frame, struct tdm_buf *out)
 {
-	static const char text[] = "the figures are tt-metal's own statistics: what other threads allocated is missing, "
-				   "and the CB total is that of the last writer";
+	static const char text[] = "the figures are tt-metal's own statistics: allocations of other threads may be "
+				   "missing, and the CB total may be the last writer's alone";
 	const struct tdm_picture *picture = frame->picture;
 	bool any = false;
 	for (size_t i = 0; i < picture->device_count; i++)

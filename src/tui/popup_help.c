@@ -31,8 +31,9 @@ static const struct {
 	{ TDM_INK_PLAIN, "left          still recorded for ended processes; no longer on the device" },
 	{ TDM_INK_PLAIN, "device        0: number in programs; /0: the driver's; 0v: virtual" },
 	{ TDM_INK_PLAIN, "source        L ledger: tracked by libtidemark, bytes reserved" },
-	{ TDM_INK_PLAIN, "              S metal_shm: tt-metal's own statistics, bytes requested; what other threads" },
-	{ TDM_INK_PLAIN, "                allocated is missing, and the CB total is that of the last writer" },
+	{ TDM_INK_PLAIN,
+		"              S metal_shm: tt-metal's own statistics, bytes requested; allocations of other" },
+	{ TDM_INK_PLAIN, "                threads may be missing, and the CB total may be the last writer's alone" },
 	{ TDM_INK_PLAIN, "              D driver; M model of the card" },
 };
 enum { LEGEND = sizeof legend / sizeof legend[0] };

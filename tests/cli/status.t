@@ -87,11 +87,11 @@ A program uses it, another one has ended and left its counters, and a third only
      4242 USER     #0       -    4.50GiB   37.50MiB    4.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
       stale         #0            4.50GiB   37.50MiB    4.00MiB        0 B        0 B        0 B      left by ended processes
   
-  S metal_shm: tt-metal's own statistics, bytes asked for; what other threads
-  allocated is missing, and the cb total is that of the last writer. D driver: the
-  process has the card open. M model: the card's tables. '>': highest seen, it may
-  have been more. '~': inferred, not counted. stale: left by ended processes, no
-  longer on the device.
+  S metal_shm: tt-metal's own statistics, bytes asked for; allocations of other
+  threads may be missing, and the cb total may be the last writer's alone. D
+  driver: the process has the card open. M model: the card's tables. '>': highest
+  seen, it may have been more. '~': inferred, not counted. stale: left by ended
+  processes, no longer on the device.
   $ COLUMNS=120 tidemark smi -d /dev/tenstorrent/0 | calm | sed -n '3,10p;18,22p'
   #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0  chip 0x100018611902010
     47.2/100 C  35.5/85 W  1000 MHz  0.85 V
@@ -304,10 +304,10 @@ card, but all cards are of one type.
   
   L1 and CB use the same memory; its size is the last 'of'. '!': 90 % or more is
   used, for CB in the fullest core. --long shows all figures. S metal_shm:
-  tt-metal's own statistics, bytes asked for; what other threads allocated is
-  missing, and the cb total is that of the last writer. D driver: the process has
-  the card open. T card_type: the tables of the type that all cards have. '>': at
-  least. '~': inferred, not counted.
+  tt-metal's own statistics, bytes asked for; allocations of other threads may be
+  missing, and the cb total may be the last writer's alone. D driver: the process
+  has the card open. T card_type: the tables of the type that all cards have. '>':
+  at least. '~': inferred, not counted.
   $ on_terminal() { COLUMNS=80 TERM=dumb python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$@" < /dev/null | tr -d '\r'; }
   $ printf 'python3\0%080d\0' 7 > m/proc/4242/cmdline
   $ on_terminal tidemark status -p 4242 | calm | grep -E '^Dev|^#[01] |PID|4242 USER     #[01] '
@@ -342,10 +342,10 @@ card, but all cards are of one type.
       PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
      4242 USER     #5       -    5.00GiB   50.00MiB    8.00MiB        0 B        0 B          - S    python3 00000000000000000000000000000000000000000000000000000000000000000000000000000007
   
-  S metal_shm: tt-metal's own statistics, bytes asked for; what other threads
-  allocated is missing, and the cb total is that of the last writer. T card_type:
-  the tables of the type that all cards have. '>': highest seen, it may have been
-  more. '~': inferred, not counted.
+  S metal_shm: tt-metal's own statistics, bytes asked for; allocations of other
+  threads may be missing, and the cb total may be the last writer's alone. T
+  card_type: the tables of the type that all cards have. '>': highest seen, it may
+  have been more. '~': inferred, not counted.
   $ tidemark status --short -d 5 | calm | sed -n '3,7p'
                       Temp Power Clock    DRAM      of            L1            CB            of
   Dev Card               C     W   MHz     GiB     GiB    %      MiB    %      MiB    %      MiB Procs
@@ -373,8 +373,8 @@ card, but all cards are of one type.
     Refresh: none
     Devices: 8
     Cards: 4 (it is not known which device is on which card)
-    Note: the figures are tt-metal's own statistics: what other threads allocated
-          is missing, and the CB total is that of the last writer
+    Note: the figures are tt-metal's own statistics: allocations of other threads
+          may be missing, and the CB total may be the last writer's alone
   
   Device 0 (ID: 0)
   $ tidemark top --once -d 7 | sed -n '/^Device/,/Usage/p'

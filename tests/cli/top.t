@@ -31,8 +31,8 @@ A card, and a program that fills its L1.
     Time: NOW
     Refresh: 1000ms
     Devices: 1
-    Note: the figures are tt-metal's own statistics: what other threads allocated
-          is missing, and the CB total is that of the last writer
+    Note: the figures are tt-metal's own statistics: allocations of other threads
+          may be missing, and the CB total may be the last writer's alone
   
   Device 0 (ID: 0)
   --------------------------------------------------------------------------------

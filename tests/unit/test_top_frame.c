@@ -216,8 +216,9 @@ static void boards_and_weak_figures_are_told(void **state)
 	make.picture.board_count = 1;
 	render(&make, (struct tdm_pick){ 0 }, false, &out);
 	assert_non_null(strstr(out.data, "  Devices: 1\n  Cards: 1 (it is not known which device is on which card)\n"
-					 "  Note: the figures are tt-metal's own statistics: what other threads "
-					 "allocated\n        is missing, and the CB total is that of the last writer\n"));
+					 "  Note: the figures are tt-metal's own statistics: allocations of other "
+					 "threads\n        may be missing, and the CB total may be the last writer's "
+					 "alone\n"));
 	assert_non_null(strstr(out.data, "    Architecture: Wormhole (~n150)\n"));
 	assert_non_null(strstr(out.data, "    Total:               ~2.25 GiB\n"));
 	assert_non_null(strstr(out.data, "\nCard 1: n150 /dev/tenstorrent/0 0000:01:00.0\n"));
