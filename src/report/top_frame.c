@@ -61,9 +61,11 @@ static void put_note(const struct tdm_top_frame *frame, struct tdm_buf *out)
 				   "missing, and the CB total may be the last writer's alone";
 	const struct tdm_picture *picture = frame->picture;
 	bool any = false;
-	for (size_t i = 0; i < picture->device_count; i++)
-		for (size_t k = 0; k < TDM_KIND_COUNT && tdm_pick_takes_device(&frame->pick, picture, i); k++)
+	for (size_t i = 0; i < picture->device_count; i++) {
+		bool is_taken = tdm_pick_takes_device(&frame->pick, picture, i);
+		for (size_t k = 0; k < TDM_KIND_COUNT && is_taken; k++)
 			any |= picture->devices[i].kinds[k].used_from == TDM_FROM_METAL_SHM;
+	}
 	if (!any)
 		return;
 	tdm_buf_puts(out, "  Note: ");
