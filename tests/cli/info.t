@@ -581,7 +581,7 @@ Charts of a capture: memory over its nodes, and L1 core by core when it was full
   $ tidemark info --chart dram $D/add_l1.json 2>&1 | sed "s|$D/||"
   add_l1.json: nothing to draw: the capture has no buffers in DRAM
   $ tidemark info --chart cores $D/../logs/demo.log 2>&1 | sed "s|$D/../logs/||"
-  demo.log: charts are drawn of graph captures, this is a log
+  demo.log: charts are drawn of graph captures and reports of ttnn, this is a log
   $ tidemark info --chart heap $D/add_l1.json
   tidemark info: --chart 'heap': expected dram, l1 or cores
   tidemark info: see 'tidemark info --help'
