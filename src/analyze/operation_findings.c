@@ -356,9 +356,10 @@ int tdm_operation_memory_runs(const struct tdm_operation_memory *m, struct tdm_p
 				return tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory");
 			run->device_memory_bytes = tdm_operation_all_banks(dram, dram->bank_size);
 			run->device_count = 1;
+			run->peak_so_far = true; /* nobody saw what an operation used before it ended */
 		}
 		if (run->phase_count == TDM_PHASES_MAX)
-			run->incomplete = run->peak_so_far = true;
+			run->incomplete = true;
 		else if (add_phase(m, i, dram, run) != 0)
 			return tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory");
 	}

@@ -154,7 +154,7 @@ static int close_operation(struct tdm_operation_memory *m)
 			u->bytes = u->buffers = 0;
 		if (u->kind < TDM_OPERATION_KINDS)
 			operation->bytes[u->kind] = tdm_max(operation->bytes[u->kind], u->bytes);
-		operation->buffers += u->buffers;
+		operation->buffers = tdm_plus(operation->buffers, u->buffers);
 		u->is_new_peak = u->bytes > u->peak_bytes;
 		if (u->is_new_peak) {
 			u->peak_bytes = u->bytes;
@@ -199,7 +199,7 @@ static int take_operation(struct tdm_operation_memory *m, const struct tdm_repor
 		.rank = o->rank,
 		.duration_ns = o->duration_ns,
 		.bytes = { none, none, none, none },
-		.buffers = 0,
+		.buffers = none,
 		.cb_bytes = TDM_BYTES_UNKNOWN };
 	if (tdm_intern_text(&m->texts, o->name, &operation.name) != 0 ||
 		tdm_reserve(&m->operations, &m->operation_cap, m->operation_count + 1, sizeof *m->operations) != 0 ||

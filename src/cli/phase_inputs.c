@@ -133,10 +133,25 @@ static int read_report(struct tdm_phase_inputs *r, struct tdm_input *in)
 	return 0;
 }
 
+/* Opens a file. Of a folder, it is the database of ttnn's report. */
+static int open_path(const char *path, struct tdm_input **input)
+{
+	int err = tdm_input_open(path, input);
+	if (err != 0 || !tdm_input_is_folder(*input))
+		return err;
+	char *inside = NULL;
+	tdm_input_close(*input);
+	if (asprintf(&inside, "%s/db.sqlite", path) < 0)
+		return -ENOMEM;
+	err = tdm_input_open(inside, input);
+	free(inside);
+	return err == -ENOENT ? -EISDIR : err;
+}
+
 static int read_path(struct tdm_phase_inputs *r, const char *path)
 {
 	struct tdm_input *input;
-	int err = tdm_input_open(path, &input);
+	int err = open_path(path, &input);
 	if (err != 0) {
 		fail(r, path, tdm_err_text(err));
 		return 0;

@@ -41,7 +41,7 @@ static int draw_course(const struct tdm_operation_memory *m, const struct tdm_op
 	}
 	const struct tdm_plot_series series[] = { { is_l1 ? "L1 buffers after it" : "DRAM after it", buffers_rgb,
 							  buffers },
-		{ "circular buffers while it ran", program_rgb, program } };
+		{ "circular buffers, where known", program_rgb, program } };
 	const struct tdm_plot_mark mark = { "peak", at[peak], buffers[peak] + program[peak] };
 	const char *label = is_l1 ? "L1 in use, fullest core" : "DRAM in use, one bank of the fullest device";
 	const struct tdm_scene scene = { .kind = TDM_CHART_TIME,

@@ -7,7 +7,7 @@
  */
 #include "sources/sqlite_file.h"
 #include "base/err.h"
-#include "base/number.h"
+#include "base/units.h"
 
 #if TDM_HAVE_SQLITE
 
@@ -27,14 +27,18 @@ enum {
 	SQL_MAX = 1 << 20,    /* bytes of a statement in the schema */
 	LOCK_AT = 0x40000000, /* where SQLite's locks are */
 	LOCK_BYTES = 512,
-	CHANGES_AT = 24, /* of the counter of changes, in the header */
+	HEADER = 100,
+	PAGE_SIZE_AT = 16, /* in the header */
+	CHANGES_AT = 24,   /* of the counter of changes */
+	PAGES_AT = 28,
 	JOURNAL_MAGIC = 8,
 };
 
 /* What a file was like when it was opened. */
 struct opened {
-	int fd; /* -1: there is none */
-	uint64_t bytes;
+	int fd;         /* -1: there is none */
+	uint64_t bytes; /* that it has */
+	uint64_t whole; /* that it should have: more, if it is cut off */
 	struct stat st;
 	char changes[4];
 };
@@ -116,7 +120,7 @@ static int file_number(sqlite3_file *file, int number) /* sync, lock and unlock 
 static int file_size(sqlite3_file *file, sqlite3_int64 *bytes)
 {
 	const struct opened *of = ((struct file *)file)->of;
-	*bytes = of != NULL ? (sqlite3_int64)of->bytes : 0;
+	*bytes = of != NULL ? (sqlite3_int64)of->whole : 0;
 	return SQLITE_OK;
 }
 
@@ -231,7 +235,21 @@ static int open_file(struct tdm_input *input, struct opened *file, struct tdm_di
 	if (pread(fd, file->changes, sizeof file->changes, CHANGES_AT) != (ssize_t)sizeof file->changes)
 		memset(file->changes, 0, sizeof file->changes);
 	file->fd = fd;
+	file->whole = file->bytes;
 	return 0;
+}
+
+/* SQLite reads nothing of a database that is shorter than its header says. So it is told the size in the header: the
+ * missing pages are zero, and only tables that have some of them are damaged. */
+static void complete(struct opened *file)
+{
+	unsigned char head[HEADER];
+	if (pread(file->fd, head, sizeof head, 0) != (ssize_t)sizeof head)
+		return;
+	uint64_t page = (uint64_t)head[PAGE_SIZE_AT] << 8 | head[PAGE_SIZE_AT + 1], pages = 0;
+	for (int i = 0; i < 4; i++)
+		pages = pages << 8 | head[PAGES_AT + i];
+	file->whole = tdm_max(file->bytes, pages * (page == 1 ? 65536 : page));
 }
 
 /* The path of a file beside the database. False if it has no place in the file system, or is no longer there. */
@@ -349,6 +367,8 @@ int tdm_sqlite_open(struct tdm_input *input, struct tdm_sqlite **out, struct tdm
 		tdm_sqlite_close(db);
 		return err;
 	}
+	if (db->wal.fd < 0)
+		complete(&db->main);
 	look_around(db);
 	db->steps_max = STEPS_PER_BYTE * (db->main.bytes + (db->wal.fd >= 0 ? db->wal.bytes : 0) + STEPS);
 	make_vfs(db);
@@ -389,7 +409,12 @@ static bool has_changed(const struct opened *file)
 
 bool tdm_sqlite_is_doubtful(const struct tdm_sqlite *db, struct tdm_diag *why)
 {
-	if (db->writer > 0)
+	char has[TDM_BYTES_CAP], whole[TDM_BYTES_CAP];
+	if (db->main.whole != db->main.bytes)
+		tdm_diag_set(why, TDM_ECORRUPT, 0, 0, "it is cut off: it has %s of %s bytes",
+			tdm_format_count(has, sizeof has, db->main.bytes),
+			tdm_format_count(whole, sizeof whole, db->main.whole));
+	else if (db->writer > 0)
 		tdm_diag_set(why, -EBUSY, 0, 0,
 			"process %" PRId32 " is writing it: what it has not finished may be wrong or missing",
 			db->writer);

@@ -28,8 +28,8 @@ static inline bool tdm_sqlite_recognise(struct tdm_str head)
 int tdm_sqlite_open(struct tdm_input *input, struct tdm_sqlite **db, struct tdm_diag *diag);
 void tdm_sqlite_close(struct tdm_sqlite *db); /* NULL is allowed */
 
-/* Why the rows may be of different moments: somebody writes the file, or did not finish. Ask after reading. Returns
- * whether there is a reason; *why then has it. */
+/* Why rows may be missing or of different moments: the file is cut off, or somebody writes it or did not finish. Ask
+ * after reading. Returns whether there is a reason; *why then has it. */
 bool tdm_sqlite_is_doubtful(const struct tdm_sqlite *db, struct tdm_diag *why);
 
 struct tdm_sqlite_query {

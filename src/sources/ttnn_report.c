@@ -463,26 +463,32 @@ static int has_table(struct reading *r, const char *table)
 	return got;
 }
 
+/* 0, or a negative code if there is nothing to read. */
+static int check_tables(struct reading *r)
+{
+	int has_operations = has_table(r, "operations"), has_buffers = has_table(r, "buffers");
+	if (has_operations > 0 || has_buffers > 0)
+		return 0;
+	return has_operations < 0 ? has_operations
+	       : has_buffers < 0  ? has_buffers
+				  : tdm_diag_set(r->diag, TDM_ENOTFOUND, 0, 0,
+					    "an SQLite database, but not a report of ttnn: it has neither the table "
+					     "operations nor buffers");
+}
+
 static int read_head(struct reading *r)
 {
 	static const char *const columns[] = { "key", "value", NULL };
 	struct tdm_sqlite_rows *rows;
 	struct tdm_diag diag;
 	char schema[32] = "";
-	int has_operations = has_table(r, "operations"), has_buffers = has_table(r, "buffers");
-	if (has_operations < 0 && has_buffers < 0)
-		return has_operations;
-	if (has_operations == 0 && has_buffers == 0)
-		return tdm_diag_set(r->diag, TDM_ENOTFOUND, 0, 0,
-			"an SQLite database, but not a report of ttnn: it has neither the table operations nor "
-			"buffers");
 	int got = tdm_sqlite_select(
 		r->db, &(struct tdm_sqlite_query){ .table = "report_metadata", .columns = columns }, &rows, &diag);
 	while (got == 1 && (got = tdm_sqlite_next(rows, &diag)) == 1)
 		if (tdm_str_is(tdm_sqlite_text(rows, 0), "schema_version"))
 			tdm_str_shown(tdm_sqlite_text(rows, 1), schema, sizeof schema);
 	tdm_sqlite_end(rows);
-	const struct tdm_report_head head = { has_buffers == 1, r->graph_count != 0, tdm_str_of(schema) };
+	const struct tdm_report_head head = { has_table(r, "buffers") == 1, r->graph_count != 0, tdm_str_of(schema) };
 	return push(r, (struct tdm_record){ TDM_RECORD_REPORT_HEAD, .report = &head });
 }
 
@@ -507,7 +513,8 @@ static int read_all(struct reading *r)
 	static const char *const pages[] = { "operation_id", "device_id", "core_x", "core_y", "page_size",
 		"buffer_type", "rank", NULL };
 	static const char *const errors[] = { "operation_id", "operation_name", "error_message", "rank", NULL };
-	int err = find_graphs(r);
+	int err = check_tables(r);
+	err = err != 0 ? err : find_graphs(r);
 	err = err != 0 ? err : read_head(r);
 	err = err != 0 ? err : read_table(r, "devices", devices, NULL, take_device);
 	err = err != 0 ? err : read_operations(r);
