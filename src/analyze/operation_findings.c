@@ -126,7 +126,17 @@ static const struct tdm_operation_tensor *tensor_of(
 	return b->tensor != TDM_OPERATION_NONE ? &m->tensors[b->tensor] : NULL;
 }
 
-/* Buffers at the peak whose tensors no operation used any more. */
+/* Operations that put weights on the device: what they leave is wanted. */
+static bool is_loading(const char *name)
+{
+	static const char *const words[] = { "from_torch", "to_device", "as_tensor", "load_tensor" };
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strstr(name, words[i]) != NULL)
+			return true;
+	return false;
+}
+
+/* Buffers at the peak, but no weights, whose tensors no operation used any more. */
 static void find_unused(
 	const struct tdm_operation_memory *m, const struct tdm_operation_unit *u, struct tdm_findings *found)
 {
@@ -134,7 +144,8 @@ static void find_unused(
 	char name[64], size[TDM_BYTES_CAP];
 	for (size_t i = 0; i < u->peak.count; i++) {
 		const struct tdm_operation_tensor *t = tensor_of(m, &u->peak.at[i]);
-		bool is_unused = t != NULL && t->last_use != TDM_OPERATION_NONE && t->last_use < u->peak_operation;
+		bool is_unused = t != NULL && t->last_use != TDM_OPERATION_NONE && t->last_use < u->peak_operation &&
+				 !is_loading(tdm_operation_name(m, u->peak.at[i].since));
 		count += is_unused;
 		bytes += is_unused ? u->peak.at[i].bytes : 0;
 	}
@@ -211,16 +222,6 @@ static int add_groups(const struct tdm_operation_memory *m, const struct tdm_ope
 	}
 	free(left);
 	return err;
-}
-
-/* Operations that put weights on the device: what they leave is wanted. */
-static bool is_loading(const char *name)
-{
-	static const char *const words[] = { "from_torch", "to_device", "as_tensor", "load_tensor" };
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (strstr(name, words[i]) != NULL)
-			return true;
-	return false;
 }
 
 static void say_group(const struct tdm_operation_memory *m, const struct group *g, struct tdm_findings *found)

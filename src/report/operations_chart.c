@@ -23,8 +23,9 @@ static int draw_course(const struct tdm_operation_memory *m, const struct tdm_op
 	const struct tdm_info_picture *picture, const struct tdm_term *term, struct tdm_buf *out, struct tdm_diag *diag)
 {
 	bool is_l1 = unit->kind == TDM_KIND_L1;
-	double *values = calloc(m->operation_count + 1, 3 * sizeof *values);
-	double *at = values, *buffers = values + m->operation_count, *program = values + 2 * m->operation_count;
+	size_t room = m->operation_count + 1; /* the last point ends the last operation */
+	double *values = calloc(room, 3 * sizeof *values);
+	double *at = values, *buffers = values + room, *program = values + 2 * room;
 	size_t count = 0, peak = 0;
 	if (values == NULL)
 		return tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory for the chart");
@@ -39,6 +40,9 @@ static int draw_course(const struct tdm_operation_memory *m, const struct tdm_op
 			peak = count;
 		count++;
 	}
+	at[count] = (double)(count + 1);
+	buffers[count] = buffers[count - 1]; /* a unit has an operation */
+	program[count] = program[count - 1];
 	const struct tdm_plot_series series[] = { { is_l1 ? "L1 buffers after it" : "DRAM after it", buffers_rgb,
 							  buffers },
 		{ "circular buffers, where known", program_rgb, program } };
@@ -54,7 +58,7 @@ static int draw_course(const struct tdm_operation_memory *m, const struct tdm_op
 		.series = series,
 		.series_count = is_l1 ? 2 : 1,
 		.times = at,
-		.point_count = count,
+		.point_count = count + 1,
 		.steps = true,
 		.stacked = is_l1,
 		.marks = &mark,

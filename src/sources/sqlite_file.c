@@ -27,6 +27,7 @@ enum {
 	SQL_MAX = 1 << 20,    /* bytes of a statement in the schema */
 	LOCK_AT = 0x40000000, /* where SQLite's locks are */
 	LOCK_BYTES = 512,
+	PASSES = 2, /* how often most of a file is read */
 	HEADER = 100,
 	PAGE_SIZE_AT = 16, /* in the header */
 	CHANGES_AT = 24,   /* of the counter of changes */
@@ -69,6 +70,7 @@ struct tdm_sqlite_rows {
 struct file {
 	sqlite3_file base;
 	const struct opened *of; /* NULL: an empty file */
+	struct tdm_input *input;
 	bool is_immutable;
 };
 
@@ -95,6 +97,7 @@ static int file_read(sqlite3_file *file, void *dst, int len, sqlite3_int64 at)
 		at += got;
 		left -= (size_t)got;
 	}
+	tdm_input_passed(((struct file *)file)->input, ((uint64_t)len - left) / PASSES);
 	memset(to, 0, left); /* SQLite relies on it */
 	return left != 0 ? SQLITE_IOERR_SHORT_READ : SQLITE_OK;
 }
@@ -175,6 +178,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int 
 	if ((flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)) == 0)
 		return SQLITE_CANTOPEN;
 	f->of = (flags & SQLITE_OPEN_MAIN_DB) != 0 ? &db->main : db->wal.fd >= 0 ? &db->wal : NULL;
+	f->input = db->input;
 	f->is_immutable = db->wal.fd < 0;
 	f->base.pMethods = &methods;
 	if (given != NULL)

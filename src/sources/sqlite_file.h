@@ -29,7 +29,7 @@ int tdm_sqlite_open(struct tdm_input *input, struct tdm_sqlite **db, struct tdm_
 void tdm_sqlite_close(struct tdm_sqlite *db); /* NULL is allowed */
 
 /* Why rows may be missing or of different moments: the file is cut off, or somebody writes it or did not finish. Ask
- * after reading. Returns whether there is a reason; *why then has it. */
+ * before reading and again after it. Returns whether there is a reason; *why then has it. */
 bool tdm_sqlite_is_doubtful(const struct tdm_sqlite *db, struct tdm_diag *why);
 
 struct tdm_sqlite_query {

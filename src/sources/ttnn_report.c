@@ -533,10 +533,13 @@ static int report_records(struct tdm_input *input, const struct tdm_record_sink 
 	int err = tdm_sqlite_open(input, &r.db, diag);
 	if (err != 0)
 		return err;
-	err = read_all(&r);
+	bool was_doubtful = tdm_sqlite_is_doubtful(r.db, &why);
+	if (was_doubtful)
+		err = tdm_record_refuse(sink, &why, true);
+	err = err != 0 ? err : read_all(&r);
 	if (err == -ENOMEM)
 		tdm_diag_set(diag, err, 0, 0, "out of memory");
-	if (tdm_sqlite_is_doubtful(r.db, &why)) {
+	if (!was_doubtful && tdm_sqlite_is_doubtful(r.db, &why)) { /* it changed */
 		int refused = tdm_record_refuse(sink, &why, true);
 		err = err != 0 ? err : refused;
 	}
