@@ -140,12 +140,6 @@ static int file_control(sqlite3_file *file, int what, void *arg)
 	return SQLITE_NOTFOUND;
 }
 
-static int file_sector(sqlite3_file *file)
-{
-	(void)file;
-	return 0;
-}
-
 static int file_traits(sqlite3_file *file)
 {
 	return ((struct file *)file)->is_immutable ? SQLITE_IOCAP_IMMUTABLE : 0;
@@ -163,7 +157,6 @@ static const sqlite3_io_methods methods = {
 	.xUnlock = file_number,
 	.xCheckReservedLock = file_is_reserved,
 	.xFileControl = file_control,
-	.xSectorSize = file_sector,
 	.xDeviceCharacteristics = file_traits,
 };
 
@@ -567,11 +560,6 @@ void tdm_sqlite_end(struct tdm_sqlite_rows *rows)
 int64_t tdm_sqlite_row(const struct tdm_sqlite_rows *rows)
 {
 	return rows->has_rowid ? sqlite3_column_int64(rows->statement, 0) : (int64_t)rows->taken;
-}
-
-bool tdm_sqlite_has(const struct tdm_sqlite_rows *rows, size_t column)
-{
-	return rows->has[column];
 }
 
 int tdm_sqlite_integer(const struct tdm_sqlite_rows *rows, size_t column, int64_t *value)

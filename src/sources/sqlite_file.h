@@ -49,7 +49,6 @@ void tdm_sqlite_end(struct tdm_sqlite_rows *rows); /* NULL is allowed */
 
 /* The number of the row in its table: its rowid, else its position. */
 int64_t tdm_sqlite_row(const struct tdm_sqlite_rows *rows);
-bool tdm_sqlite_has(const struct tdm_sqlite_rows *rows, size_t column); /* the table has it */
 
 /* Values of the row, borrowed until the next one. 1, 0 if it is not there or NULL, or TDM_ESYNTAX for another type. */
 int tdm_sqlite_integer(const struct tdm_sqlite_rows *rows, size_t column, int64_t *value);
