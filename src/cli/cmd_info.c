@@ -49,6 +49,7 @@ static const struct {
 	bool has_charts;
 } views[] = {
 	{ "graph_capture", NULL, tdm_info_capture, true },
+	{ "ttnn_report", NULL, tdm_info_ttnn, true },
 	{ "kernels", NULL, tdm_info_kernels, false },
 	{ "memory_report", NULL, tdm_info_memory, false },
 	{ "ops_perf_results", NULL, tdm_info_perf, false },
@@ -117,8 +118,8 @@ static int show_input(struct tdm_info_request *request)
 		tdm_json_put_text(
 			request->json, "format", views[view].name != NULL ? views[view].name : request->format->name);
 	if (request->picture.chart != TDM_INFO_CHART_NONE && !views[view].has_charts) {
-		tdm_cmd_say("%s: charts are drawn of graph captures, this is a %s", tdm_input_name(input),
-			request->format->summary);
+		tdm_cmd_say("%s: charts are drawn of graph captures and reports of ttnn, this is a %s",
+			tdm_input_name(input), request->format->summary);
 		return 1;
 	}
 	return views[view].run(request);
@@ -298,7 +299,8 @@ static const struct tdm_opt info_opts[] = {
 	{ "limit", 'n', "N", "print at most N rows of each table; 0 prints all (default: 10)",
 		TDM_TAKE_NUMBER(struct info, limit, 0, 0) },
 	{ "chart", 0, "dram|l1|cores",
-		"draw a graph capture: DRAM or the L1 of a core over its nodes, or L1 core by core at the peak",
+		"draw a graph capture or a report of ttnn: DRAM or the L1 of a core over its nodes or operations, or "
+		"L1 core by core at the peak",
 		TDM_TAKE_CHOICE(struct info, picture.chart) },
 	{ TDM_OPT_CHART_PATH(struct info, picture.path) },
 	{ TDM_OPT_CHART_TITLE(struct info, picture.title) },
@@ -312,6 +314,7 @@ static const struct tdm_example info_examples[] = {
 	{ "tidemark info capture.json", "peaks, what was alive at them, and which operations used most" },
 	{ "tidemark info --chart cores -o cores.png capture.json", "a picture of L1 core by core at its peak" },
 	{ "tidemark info --json *.json", "the same for several files, for scripts" },
+	{ "tidemark info generated/ttnn/reports/1234", "a report of ttnn: memory after each operation" },
 	{ "tidemark info generated/reports/*.csv", "regions, fragmentation and what splits free space" },
 	{ "tidemark info ~/.cache/tt-metal-cache", "code size by processor and kernel" },
 	{ NULL, NULL },
@@ -321,10 +324,11 @@ const struct tdm_cmd tdm_cmd_info = {
 	.name = "info",
 	.summary = "show what a file says about memory: captures, reports, logs, kernels",
 	.usage = "[--json] [--limit N] FILE...\n"
-		 "--chart dram|l1|cores [-o FILE] CAPTURE...",
+		 "--chart dram|l1|cores [-o FILE] CAPTURE|REPORT...",
 	.description =
 		"Recognises what a file is and summarises it. Known files are graph captures of the runtime (ttnn "
-		"graph tracing), of every generation; the three files of its memory reporter; performance reports of "
+		"graph tracing), of every generation; ttnn's reports of operations, which ttnn-visualizer shows "
+		"(db.sqlite, or its folder); the three files of its memory reporter; performance reports of "
 		"operations (ops_perf_results), for the cost of circular buffers; the inspector's log of mesh buffers "
 		"and its list of kernels; compiled kernels, as a file or a folder of the runtime's cache; lines such "
 		"as 'Core (0,1): CB0=1024KB' in any log; and logs: training runs are shown by phase, like 'tidemark "
@@ -335,6 +339,11 @@ const struct tdm_cmd tdm_cmd_info = {
 		"the byte, and the correct ones, which treat each device separately, take the highest of any one core, "
 		"count no bytes for views, and take peaks of the sum at one moment. Where the two differ it says why, "
 		"in bytes.\n"
+		"\n"
+		"For a report of ttnn it shows what was alive when each kind of memory was fullest after an operation, "
+		"what is never released, and the operations. Such a report has the bytes of one bank; what all banks "
+		"take is shown where their number is known. Nothing is written beside the report, and a program that "
+		"still writes it is not disturbed.\n"
 		"\n"
 		"Records that cannot be used are reported on standard error, with node and byte; the rest is shown. "
 		"The exit code is then 2.",

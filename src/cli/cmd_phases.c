@@ -82,8 +82,8 @@ static int read_options(struct tdm_args *args, struct request *r)
 		if (want(r, args->positional[i], 0) != 0)
 			return TDM_EXIT_USAGE;
 	if (r->in.wanted_count + r->in.captures.count == 0)
-		return tdm_cmd_usage_error(
-			r->cmd, "which runs? --logs FILE, a ledger's path, --pid PID or --capture NAME=FILE");
+		return tdm_cmd_usage_error(r->cmd,
+			"which runs? --logs FILE, a ledger's path, --pid PID, a report of ttnn or --capture NAME=FILE");
 	if (r->print && r->json)
 		return tdm_cmd_usage_error(r->cmd, "--print and --json cannot be combined");
 	return settle_picture(r);
@@ -237,11 +237,12 @@ const struct tdm_cmd tdm_cmd_phases = {
 	.name = "phases",
 	.summary = "show memory by training phase: expected and measured, charts, what would fit",
 	.usage = "--logs FILE [--device_memory BYTES] [--visualize_peak | --chart peak|time] [--output FILE]\n"
-		 "--pid PID | LEDGER [...]\n"
+		 "--pid PID | LEDGER | REPORT [...]\n"
 		 "--capture NAME=FILE...",
 	.description = "Reads the memory summaries that tt-train prints (several in one file are several runs), the "
-		       "phases that libtidemark recorded in the ledger of a process, running or ended, or a graph "
-		       "capture for each phase. For each run it shows every phase; the sizes of model, optimizer and "
+		       "phases that libtidemark recorded in the ledger of a process, running or ended, a report of "
+		       "ttnn (db.sqlite or its folder), whose operations are the phases, or a graph capture for each "
+		       "phase. For each run it shows every phase; the sizes of model, optimizer and "
 		       "gradients next to the expected ones; activations, the overhead of the backward pass and the "
 		       "rest; and whether the peak fits on the device. If it does not, it says how far gradient "
 		       "checkpointing, a smaller batch or gradient accumulation would have to go.\n"

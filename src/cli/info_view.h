@@ -33,6 +33,7 @@ int tdm_info_perf(const struct tdm_info_request *request);
 int tdm_info_mesh_buffers(const struct tdm_info_request *request);
 int tdm_info_programs(const struct tdm_info_request *request);
 int tdm_info_cores(const struct tdm_info_request *request);
+int tdm_info_ttnn(const struct tdm_info_request *request);
 int tdm_info_train_log(const struct tdm_info_request *request);
 int tdm_info_log(const struct tdm_info_request *request);
 

@@ -1,5 +1,6 @@
 #include "cli/phase_inputs.h"
 #include "analyze/capture_stock.h"
+#include "analyze/operation_memory.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/reserve.h"
@@ -94,16 +95,72 @@ static int read_ledger(struct tdm_phase_inputs *r, const char *path)
 	return 0;
 }
 
+/* The operations of ttnn's report are its phases. */
+struct report {
+	struct tdm_operation_memory memory;
+	struct tdm_phase_log *log; /* keeps what is refused */
+};
+
+static int take_report(void *to, const struct tdm_record *record)
+{
+	struct report *r = to;
+	int err = tdm_operation_memory_take(&r->memory, record);
+	return err == 0 && record->type == TDM_RECORD_REFUSED ? tdm_phase_log_take(r->log, record) : err;
+}
+
+static int read_report(struct tdm_phase_inputs *r, struct tdm_input *in)
+{
+	struct tdm_phases_input *input = new_input(r, "ttnn_report", tdm_input_name(in));
+	struct tdm_diag diag = { 0 };
+	if (input == NULL)
+		return TDM_EXIT_USAGE;
+	struct report report = { .log = &r->logs[r->input_count - 1] };
+	int err = tdm_operation_memory_init(&report.memory);
+	if (err == 0)
+		err = tdm_format_find("ttnn_report")
+			      ->records(in, &(struct tdm_record_sink){ &report, take_report }, &diag);
+	if (err == 0)
+		err = tdm_operation_memory_end(&report.memory);
+	if (err == 0)
+		err = tdm_operation_memory_runs(&report.memory, &input->runs, &diag);
+	if (err != 0)
+		fail(r, input->path, diag.text[0] != '\0' ? diag.text : tdm_err_text(err));
+	else if (input->runs.count == 0)
+		fail(r, input->path, "no operations in it");
+	report_refused(report.log);
+	input->refused_count = report.log->refused_count;
+	tdm_operation_memory_done(&report.memory);
+	return 0;
+}
+
+/* Opens a file. Of a folder, it is the database of ttnn's report. */
+static int open_path(const char *path, struct tdm_input **input)
+{
+	int err = tdm_input_open(path, input);
+	if (err != 0 || !tdm_input_is_folder(*input))
+		return err;
+	char *inside = NULL;
+	tdm_input_close(*input);
+	if (asprintf(&inside, "%s/db.sqlite", path) < 0)
+		return -ENOMEM;
+	err = tdm_input_open(inside, input);
+	free(inside);
+	return err == -ENOENT ? -EISDIR : err;
+}
+
 static int read_path(struct tdm_phase_inputs *r, const char *path)
 {
 	struct tdm_input *input;
-	int err = tdm_input_open(path, &input);
+	int err = open_path(path, &input);
 	if (err != 0) {
 		fail(r, path, tdm_err_text(err));
 		return 0;
 	}
 	const struct tdm_format *format = tdm_format_of(input);
-	int code = format != NULL && strcmp(format->name, "ledger") == 0 ? read_ledger(r, path) : read_log(r, input);
+	const char *name = format != NULL ? format->name : "";
+	int code = strcmp(name, "ledger") == 0        ? read_ledger(r, path)
+		   : strcmp(name, "ttnn_report") == 0 ? read_report(r, input)
+						      : read_log(r, input);
 	tdm_input_close(input);
 	return code;
 }

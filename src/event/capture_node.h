@@ -94,6 +94,7 @@ struct tdm_capture_node {
 /* A device of the report object. A missing number is 0; a missing id is unknown. */
 struct tdm_capture_device {
 	uint64_t id;             /* or TDM_BYTES_UNKNOWN */
+	uint32_t rank;           /* of its host, in a report of several; else 0 */
 	uint64_t grid_x, grid_y; /* compute cores */
 	uint64_t worker_l1_size, l1_banks, l1_bank_size;
 	uint64_t l1_base; /* first address for circular buffers */

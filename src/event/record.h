@@ -12,25 +12,33 @@
 #include "event/report_record.h"
 
 /* id, type and name of the member */
-#define TDM_RECORD_LIST(X)                                       \
-	X(REFUSED, const struct tdm_diag, refused)               \
-	X(NODE, const struct tdm_capture_node, node)             \
-	X(DEVICE, const struct tdm_capture_device, device)       \
-	X(MEMBER, const struct tdm_capture_member, member)       \
-	X(CAPTURE_END, const struct tdm_capture_counts, capture) \
-	X(LOG, const struct tdm_log_record, log)                 \
-	X(LOG_END, const struct tdm_log_counts, log_end)         \
-	X(RUN, struct tdm_phase_run, run)                        \
-	X(MEMORY_HEAD, const struct tdm_memory_head, memory)     \
-	X(MEMORY_BLOCK, const struct tdm_memory_block, block)    \
-	X(MEMORY_REGION, const struct tdm_memory_region, region) \
-	X(CORE, const struct tdm_core_line, core)                \
-	X(PERF_HEAD, const struct tdm_perf_head, perf)           \
-	X(PERF_ROW, const struct tdm_perf_row, row)              \
-	X(MESH_BUFFER, const struct tdm_mesh_buffer, mesh)       \
-	X(KERNEL, const struct tdm_listed_kernel, kernel)        \
-	X(PROGRAM, const struct tdm_listed_program, program)     \
-	X(BINARY, const struct tdm_kernel_binary, binary)        \
+#define TDM_RECORD_LIST(X)                                         \
+	X(REFUSED, const struct tdm_diag, refused)                 \
+	X(NODE, const struct tdm_capture_node, node)               \
+	X(DEVICE, const struct tdm_capture_device, device)         \
+	X(MEMBER, const struct tdm_capture_member, member)         \
+	X(CAPTURE_END, const struct tdm_capture_counts, capture)   \
+	X(LOG, const struct tdm_log_record, log)                   \
+	X(LOG_END, const struct tdm_log_counts, log_end)           \
+	X(RUN, struct tdm_phase_run, run)                          \
+	X(MEMORY_HEAD, const struct tdm_memory_head, memory)       \
+	X(MEMORY_BLOCK, const struct tdm_memory_block, block)      \
+	X(MEMORY_REGION, const struct tdm_memory_region, region)   \
+	X(CORE, const struct tdm_core_line, core)                  \
+	X(PERF_HEAD, const struct tdm_perf_head, perf)             \
+	X(PERF_ROW, const struct tdm_perf_row, row)                \
+	X(MESH_BUFFER, const struct tdm_mesh_buffer, mesh)         \
+	X(KERNEL, const struct tdm_listed_kernel, kernel)          \
+	X(PROGRAM, const struct tdm_listed_program, program)       \
+	X(BINARY, const struct tdm_kernel_binary, binary)          \
+	X(REPORT_HEAD, const struct tdm_report_head, report)       \
+	X(OPERATION, const struct tdm_report_operation, operation) \
+	X(ALIVE, const struct tdm_report_buffer, alive)            \
+	X(TENSOR_PLACE, const struct tdm_report_tensor, place)     \
+	X(TENSOR, const struct tdm_report_tensor, tensor)          \
+	X(TENSOR_USE, const struct tdm_report_use, use)            \
+	X(REPORT_ERROR, const struct tdm_report_error, error)      \
+	X(CORE_PART, const struct tdm_report_part, part)           \
 	X(WALK_END, const struct tdm_walk_rest, walk)
 
 enum tdm_record_type {

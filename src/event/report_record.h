@@ -138,6 +138,63 @@ static inline uint64_t tdm_kernel_ring_bytes(uint64_t packed_bytes)
 	return (packed_bytes + TDM_KERNEL_ALIGN - 1) / TDM_KERNEL_ALIGN * TDM_KERNEL_ALIGN;
 }
 
+/* ---- ttnn's report of operations ---- */
+
+/* Above these a number in a report makes no sense. */
+#define TDM_REPORT_SIZE_MAX (UINT64_C(1) << 46) /* of sizes, addresses and ids */
+enum { TDM_REPORT_DEVICES_MAX = 1 << 16, TDM_REPORT_RANKS_MAX = 1 << 12 };
+
+/* What the report has; given first. */
+struct tdm_report_head {
+	bool has_buffers, has_graphs;
+	struct tdm_str schema; /* empty: older than its number */
+};
+
+/* An operation. The nodes of its captured graph and the buffers that were alive after it follow. Operations are given
+ * in the order of rank and id. */
+struct tdm_report_operation {
+	uint32_t rank; /* of the host, when several took part */
+	uint64_t id;
+	uint64_t duration_ns; /* on the host; TDM_BYTES_UNKNOWN */
+	struct tdm_str name;  /* empty: unknown */
+};
+
+/* A buffer that was alive after the operation. */
+struct tdm_report_buffer {
+	uint32_t rank, device;
+	uint64_t operation, address, bank_bytes;
+	uint8_t kind; /* enum tdm_kind */
+};
+
+/* A tensor, or another place of one: then without the texts. Given after the operations; places come first. */
+struct tdm_report_tensor {
+	uint32_t rank, device;
+	uint64_t id, address;
+	uint8_t kind; /* enum tdm_kind; TDM_KIND_COUNT: unknown */
+	bool has_place;
+	struct tdm_str shape, dtype, layout;
+};
+
+struct tdm_report_use {
+	uint32_t rank;
+	uint64_t tensor, operation;
+	bool is_output;
+};
+
+struct tdm_report_error {
+	uint32_t rank;
+	uint64_t operation;
+	struct tdm_str name, message;
+};
+
+/* The part of a buffer in one core, after an operation. Given after the operations. */
+struct tdm_report_part {
+	uint32_t rank, device;
+	uint64_t operation, bytes;
+	uint16_t x, y;
+	uint8_t kind; /* enum tdm_kind */
+};
+
 /* Things that a walk through folders left out. */
 enum { TDM_WALK_ENTRIES = 1 << 20 }; /* limit of entries looked at */
 struct tdm_walk_rest {

@@ -122,20 +122,19 @@ static void json_reasons(const struct tdm_info_capture_report *r, struct tdm_jso
 
 /* ---- errors ---- */
 
-/* An error in one line: the figures if its message is about memory, else the first line of the message. */
-static void put_error(const struct tdm_capture_error *error, bool utf8, struct tdm_buf *out)
+void tdm_info_error_line(const char *message, bool utf8, struct tdm_buf *out)
 {
 	enum { COLUMNS = 400 };
 	static const char info[] = "\ninfo:\n";
 	struct tdm_failure failure;
-	struct tdm_str text = tdm_str_of(error->message);
+	struct tdm_str text = tdm_str_of(message);
 	size_t end;
 	if (tdm_error_text_find(text, 0, &failure, &end)) {
 		tdm_failure_text(&failure, out);
 		return;
 	}
 	/* The runtime puts the location before the message. */
-	const char *said = strstr(error->message, info);
+	const char *said = strstr(message, info);
 	if (said != NULL)
 		text = tdm_str_of(said + sizeof info - 1);
 	text.len = strcspn(text.ptr, "\r\n");
@@ -155,7 +154,7 @@ static void put_errors(const struct tdm_info_capture_report *r, struct tdm_buf *
 		tdm_buf_printf(&line, "node %" PRIu64 "%s", error->node, error->operation[0] != '\0' ? " in " : "");
 		tdm_cell_put(&line, tdm_str_of(error->operation), 0, r->file.term.utf8);
 		tdm_buf_puts(&line, ": ");
-		put_error(error, r->file.term.utf8, &line);
+		tdm_info_error_line(error->message, r->file.term.utf8, &line);
 		tdm_buf_fill(out, ' ', INDENT);
 		tdm_wrap(out, tdm_buf_str(&line), (struct tdm_wrap){ INDENT, 2 * INDENT, r->file.term.width });
 	}
@@ -177,7 +176,7 @@ static void json_error(const struct tdm_field *field, struct tdm_json *json)
 {
 	struct tdm_buf text;
 	tdm_buf_init(&text);
-	put_error(field->row, true, &text);
+	tdm_info_error_line(((const struct tdm_capture_error *)field->row)->message, true, &text);
 	tdm_json_str(json, tdm_buf_str(&text));
 	json->out->failed |= text.failed;
 	tdm_buf_done(&text);

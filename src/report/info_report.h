@@ -15,4 +15,7 @@ void tdm_info_capture_text(const struct tdm_info_capture_report *report, struct 
 /* Writes keys into an object that is already open. */
 void tdm_info_capture_json(const struct tdm_info_capture_report *report, struct tdm_json *json);
 
+/* An error in one line: the figures if its message is about memory, else the first line of the message. */
+void tdm_info_error_line(const char *message, bool utf8, struct tdm_buf *out);
+
 #endif

@@ -153,7 +153,9 @@ static const char *memory_from(enum tdm_phases_memory_from from, const char *sou
 		return "as given";
 	if (from == TDM_MEMORY_DEFAULT)
 		return "assumed: neither the input nor --device_memory says";
-	return strcmp(source, "train_log") == 0 ? "from the log" : "as the program described its devices";
+	return strcmp(source, "train_log") == 0     ? "from the log"
+	       : strcmp(source, "ttnn_report") == 0 ? "as all cards with such an L1 have"
+						    : "as the program described its devices";
 }
 
 static void put_advice(const struct tdm_phases *r, const struct tdm_term *term, struct tdm_buf *out)

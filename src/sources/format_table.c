@@ -11,6 +11,7 @@
 /* Any text may be a log, so the log comes last. */
 #define TDM_FORMATS(X)   \
 	CAPTURES(X)      \
+	X(ttnn_report)   \
 	X(kernels)       \
 	X(memory_report) \
 	X(perf_csv)      \

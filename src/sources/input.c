@@ -488,6 +488,13 @@ void tdm_input_progress(struct tdm_input *in, struct tdm_progress *progress)
 		tdm_progress_add(progress, in->taken);
 }
 
+void tdm_input_passed(struct tdm_input *in, uint64_t bytes)
+{
+	struct tdm_progress *p = in->progress;
+	if (p != NULL)
+		tdm_progress_add(p, p->total != 0 ? tdm_min(bytes, p->total - tdm_min(p->done, p->total)) : bytes);
+}
+
 bool tdm_input_has_changed(const struct tdm_input *in)
 {
 	struct stat now;

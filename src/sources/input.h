@@ -63,6 +63,9 @@ bool tdm_input_find(struct tdm_input *input, const char *text);
  * be replaced by NULL before. */
 void tdm_input_progress(struct tdm_input *input, struct tdm_progress *progress);
 
+/* Counts bytes that were read from the descriptor of tdm_input_file(). */
+void tdm_input_passed(struct tdm_input *input, uint64_t bytes);
+
 /* Whether the path now leads to another file (it was rotated), or to the same one with fewer bytes than were read (it
  * was truncated). A missing file has not changed: it may come back. */
 bool tdm_input_has_changed(const struct tdm_input *input);

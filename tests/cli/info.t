@@ -332,7 +332,7 @@ Bad input: each file has its error, the others are shown, and the exit code says
   $ mkdir nothing; tidemark info empty.json missing.json junk nothing bad.json cut.json
   empty.json: the file is empty
   missing.json: cannot be read: No such file or directory
-  junk: not a kind of file that is known here (graph capture, compiled kernel, memory report, performance report, inspector's log of mesh buffers, inspector's list of kernels, core dump of circular buffers, log)
+  junk: not a kind of file that is known here (graph capture, report of ttnn, compiled kernel, memory report, performance report, inspector's log of mesh buffers, inspector's list of kernels, core dump of circular buffers, log)
   nothing: no file in this folder is of a kind that is known here
   bad.json: node 0 at byte 1: size of buffer is negative
   bad.json: node 1 at byte 64: it is not an object
@@ -581,7 +581,7 @@ Charts of a capture: memory over its nodes, and L1 core by core when it was full
   $ tidemark info --chart dram $D/add_l1.json 2>&1 | sed "s|$D/||"
   add_l1.json: nothing to draw: the capture has no buffers in DRAM
   $ tidemark info --chart cores $D/../logs/demo.log 2>&1 | sed "s|$D/../logs/||"
-  demo.log: charts are drawn of graph captures, this is a log
+  demo.log: charts are drawn of graph captures and reports of ttnn, this is a log
   $ tidemark info --chart heap $D/add_l1.json
   tidemark info: --chart 'heap': expected dram, l1 or cores
   tidemark info: see 'tidemark info --help'

@@ -884,7 +884,7 @@ Files that are none of these.
   nothing: the file is empty
   [2]
   $ printf '\001\002\003\000junk' > junk && tidemark info junk
-  junk: not a kind of file that is known here (graph capture, compiled kernel, memory report, performance report, inspector's log of mesh buffers, inspector's list of kernels, core dump of circular buffers, log)
+  junk: not a kind of file that is known here (graph capture, report of ttnn, compiled kernel, memory report, performance report, inspector's log of mesh buffers, inspector's list of kernels, core dump of circular buffers, log)
   [2]
   $ tidemark info absent
   absent: cannot be read: No such file or directory

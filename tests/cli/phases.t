@@ -333,7 +333,7 @@ A pipe is read like a file.
 Wrong usage.
 
   $ tidemark phases
-  tidemark phases: which runs? --logs FILE, a ledger's path, --pid PID or --capture NAME=FILE
+  tidemark phases: which runs? --logs FILE, a ledger's path, --pid PID, a report of ttnn or --capture NAME=FILE
   tidemark phases: see 'tidemark phases --help'
   [2]
   $ tidemark phases a.log --output chart.jpeg
