@@ -97,8 +97,7 @@ struct tdm_picture_kind {
 	bool peak_is_seen;  /* the peak is the highest sum that the reader saw; else the producer's own exact one */
 	uint64_t used;      /* by running processes, `unattributed` included */
 	uint64_t total, free;
-	uint64_t largest_free;    /* the largest contiguous block of a bank, times the banks */
-	uint64_t largest_free_ns; /* monotonic clock, when that was computed; 0: never */
+	uint64_t largest_free; /* the largest contiguous block of a bank, times the banks */
 	uint64_t peak;
 	uint64_t asked;        /* bytes asked for; equal to `used` with metal_shm */
 	uint64_t buffers;      /* live ones */
@@ -160,6 +159,10 @@ struct tdm_picture_device {
 	uint64_t l1_core;    /* bytes of L1 in one core; unknown if the card is */
 	uint64_t l1_lowest;  /* lowest address of an L1 buffer; 0: there are none; may be unknown */
 	uint64_t cb_highest; /* highest end of a circular buffer; 0: there are none; may be unknown */
+	/* When l1_lowest, cb_highest and the largest free blocks were true, by the monotonic clock; 0: never. They cost
+	 * more than counters, so they may be older than the picture. */
+	uint64_t space_ns;
+	bool space_is_old; /* buffers have come or gone since */
 	uint32_t chip_count;
 	struct tdm_picture_chip chips[TDM_PICTURE_CHIPS_MAX];
 	uint32_t host_card, region; /* index into the state's cards and regions; UINT32_MAX: none */
@@ -242,6 +245,7 @@ struct tdm_picture {
 };
 
 void tdm_picture_device_init(struct tdm_picture_device *device); /* everything unknown, no process */
+void tdm_picture_kinds_init(struct tdm_picture_device *device);  /* only its kinds and the peak of its L1 */
 void tdm_holding_init(struct tdm_holding *holding, uint32_t process, uint32_t device);
 void tdm_picture_done(struct tdm_picture *picture); /* releases the lists */
 

@@ -236,6 +236,12 @@ static int follow(struct tdm_state *state, uint64_t now_ns)
 	return tdm_follower_look(state->follower, &sink, now_ns);
 }
 
+int tdm_state_recount(struct tdm_state *state, const struct tdm_part *part)
+{
+	const struct tdm_follow_sink sink = { state, wants, take_event, 0 };
+	return tdm_follower_recount(state->follower, &sink, part->owner->number, part->ledger->number);
+}
+
 static int read_others(struct tdm_state *state, uint64_t now_ns)
 {
 	if (state->options.only_ledgers)

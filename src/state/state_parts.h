@@ -38,8 +38,8 @@ struct tdm_memo {
 	uint8_t seen_from[TDM_KIND_COUNT];
 	uint64_t seen[TDM_KIND_COUNT]; /* the highest sum of that source */
 	/* free space, as of the ledgers' state back then */
-	uint64_t state; /* hash of the ledgers' state; 0: never computed */
-	uint64_t computed_ns;
+	uint64_t state;                   /* hash of the ledgers' state; 0: never computed */
+	uint64_t computed_ns;             /* time of that picture */
 	uint64_t largest[TDM_FREE_KINDS]; /* bytes of a bank */
 	uint64_t l1_lowest, cb_highest;
 };
@@ -112,8 +112,9 @@ struct tdm_state {
 	struct tdm_map by_key;
 
 	/* free space */
-	uint64_t free_ns; /* monotonic clock: not before this */
-	size_t free_turn; /* the next device */
+	uint64_t free_ns;       /* time of the last picture */
+	int64_t free_credit_ns; /* time that may be spent */
+	size_t free_turn;       /* the next device */
 	struct tdm_buckets buckets[TDM_FREE_KINDS];
 };
 
@@ -123,5 +124,9 @@ int tdm_state_join_processes(struct tdm_state *state);
 int tdm_state_winner(struct tdm_state *state);
 int tdm_state_free_space(struct tdm_state *state);
 int tdm_state_problems(struct tdm_state *state);
+
+/* For a device whose program went on meanwhile: reads the counters of a part again; decides about the device again. */
+int tdm_state_recount(struct tdm_state *state, const struct tdm_part *part);
+void tdm_state_winner_again(struct tdm_state *state, size_t device);
 
 #endif

@@ -334,6 +334,22 @@ static void set_device(struct tdm_state *state, size_t d, const uint32_t *parts,
 		joined->is_incomplete = true;
 }
 
+void tdm_state_winner_again(struct tdm_state *state, size_t d)
+{
+	struct tdm_picture_device *device = &state->picture.devices[d];
+	const uint32_t *ends = state->order + state->part_count;
+	uint32_t first = d != 0 ? ends[d - 1] : 0, memo = state->joined[d].memo;
+	tdm_picture_kinds_init(device);
+	device->process_count = 0;
+	state->joined[d] = (struct tdm_joined){ .memo = memo };
+	set_device(state, d, state->order + first, ends[d] - first, state->left[d]);
+	for (uint32_t i = first; i < ends[d]; i++) {
+		set_holding(state, state->order[i]);
+		if (state->parts[state->order[i]].owner != NULL)
+			set_faults(&state->picture, state->parts[state->order[i]].owner);
+	}
+}
+
 int tdm_state_winner(struct tdm_state *state)
 {
 	size_t devices = state->picture.device_count, parts = state->part_count;

@@ -215,6 +215,22 @@ static struct columns fit_columns(int room)
 	return columns;
 }
 
+/* Marks the amount before the pen as older than the frame; the last line says by how much. */
+static void mark_age(const struct tdm_pen *pen, const struct tdm_picture_device *device, uint64_t bytes)
+{
+	if (device->space_is_old && bytes != TDM_BYTES_UNKNOWN && tdm_pen_room(pen) > 0)
+		tdm_canvas_put(pen->canvas, pen->row, pen->col, 1, TDM_INK_DIM, "*");
+}
+
+void tdm_device_note_age(struct tdm_app *app, const struct tdm_picture_device *device)
+{
+	size_t len = strlen(app->position);
+	char age[TDM_AGE_CAP];
+	if (device->space_is_old)
+		snprintf(app->position + len, sizeof app->position - len, "%s* %s old", len != 0 ? "  " : "",
+			tdm_pace_format_age(age, sizeof age, app->picture->time_ns - device->space_ns));
+}
+
 /* Circular buffers can grow only into the gap between them and the L1 buffers of a core. */
 static void gap_amount(struct tdm_pen *pen, const struct columns *columns, const struct tdm_picture_device *device)
 {
@@ -223,6 +239,8 @@ static void gap_amount(struct tdm_pen *pen, const struct columns *columns, const
 	enum tdm_ink ink = level >= TDM_LEVEL_YELLOW ? tdm_ink_of_level(level) : TDM_INK_PLAIN;
 	if (columns->has_free)
 		amount_in(pen, ink, clash != 0 ? "over" : "gap ", clash != 0 ? clash : tdm_picture_gap(device));
+	if (columns->has_free)
+		mark_age(pen, device, 0);
 	if (columns->has_largest && clash != 0)
 		tdm_pen_field(pen, 20, ink, "  clash in a core");
 	else if (columns->has_largest)
@@ -241,6 +259,8 @@ static void free_amounts(
 		amount(pen, "free", k->free);
 	if (columns->has_largest)
 		amount(pen, "largest", k->largest_free);
+	if (columns->has_largest)
+		mark_age(pen, device, k->largest_free);
 }
 
 void tdm_device_kind(struct tdm_pen *pen, const struct tdm_picture_device *device, enum tdm_kind kind)

@@ -32,4 +32,7 @@ void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct t
 void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device,
 	const struct tdm_layout *layout, enum tdm_ink mark);
 
+/* Adds to the last line how old the marked figures of a device are, if they are old. */
+void tdm_device_note_age(struct tdm_app *app, const struct tdm_picture_device *device);
+
 #endif

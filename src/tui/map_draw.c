@@ -387,6 +387,18 @@ static void draw_cores(struct tdm_page *page, const struct tdm_device_map *map)
 	}
 }
 
+/* A map takes long to make when there are many buffers; the lines above it are those of now. */
+static void draw_age(struct tdm_page *page, const struct tdm_device_view *view)
+{
+	char age[TDM_AGE_CAP];
+	if (view->age_ns == 0)
+		return;
+	tdm_page_line(page);
+	struct tdm_pen pen = tdm_page_line(page);
+	tdm_pen_printf(&pen, TDM_INK_YELLOW, " Map of %s ago: buffers have come or gone since.",
+		tdm_pace_format_age(age, sizeof age, view->age_ns));
+}
+
 void tdm_map_draw(struct tdm_page *page, const struct tdm_device_view *view)
 {
 	if (!view->has_map) {
@@ -396,6 +408,7 @@ void tdm_map_draw(struct tdm_page *page, const struct tdm_device_view *view)
 			&pen, TDM_INK_YELLOW, "  No map: %s.", view->problem != NULL ? view->problem : "not read");
 		return;
 	}
+	draw_age(page, view);
 	draw_region(page, view, TDM_KIND_DRAM);
 	draw_region(page, view, TDM_KIND_TRACE);
 	draw_ends(page, &view->map.l1);

@@ -21,6 +21,7 @@ static const struct {
 	{ TDM_INK_PLAIN, "" },
 	{ TDM_INK_BOLD, "Words" },
 	{ TDM_INK_PLAIN, "largest       the largest contiguous free block of a bank, times the banks" },
+	{ TDM_INK_PLAIN, "*             measured before this frame: the last line says how long ago" },
 	{ TDM_INK_PLAIN, "peak          the most that was ever used; <= before it: a sum over devices" },
 	{ TDM_INK_PLAIN, "seen          the most that this monitor saw, where no peak is recorded" },
 	{ TDM_INK_PLAIN, "unattributed  used, but not by a listed process" },

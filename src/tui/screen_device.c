@@ -161,6 +161,7 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 	if (list->count > list->page)
 		snprintf(app->position, sizeof app->position, "lines %zu-%zu of %zu", list->top + 1,
 			list->top + list->page, list->count);
+	tdm_device_note_age(app, device);
 }
 
 static bool key(struct tdm_app *app, int key)

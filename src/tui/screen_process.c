@@ -294,10 +294,12 @@ static void draw_buffer_head(struct tdm_app *app, struct tdm_area area)
 	tdm_pen_skip(&pen, 2);
 	tdm_pen_text(&pen, !view->by_site && view->sort == TDM_SORT_SITE ? TDM_INK_SORTED : TDM_INK_HEAD, "SITE");
 	tdm_pen_text(&pen, TDM_INK_HEAD, view->by_site ? "" : "  PROGRAM");
-	char text[96], count[TDM_BYTES_CAP];
-	int len = snprintf(text, sizeof text, " %s %s%s ",
+	char text[128], count[TDM_BYTES_CAP], age[TDM_AGE_CAP];
+	bool is_old = view->age_ns != 0 && view->problem == NULL;
+	int len = snprintf(text, sizeof text, " %s %s%s%s%s ",
 		tdm_format_count(count, sizeof count, tdm_buffer_view_count(view)), view->by_site ? "sites" : "buffers",
-		view->filter[0] != '\0' ? ", filtered" : "");
+		view->filter[0] != '\0' ? ", filtered" : "", is_old ? ", older by " : "",
+		is_old ? tdm_pace_format_age(age, sizeof age, view->age_ns) : "");
 	if (len <= tdm_pen_room(&pen))
 		tdm_canvas_put(&app->canvas, area.row, area.col + area.cols - len, len, TDM_INK_HEAD, text);
 }

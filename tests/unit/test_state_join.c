@@ -314,7 +314,7 @@ static void test_ledger_alone(void **state)
 	ASSERT_U64(dram->bank_bytes, 100000);
 	ASSERT_U64(dram->free, 198800);
 	ASSERT_U64(dram->largest_free, 2 * (100000 - 600));
-	assert_true(dram->largest_free_ns != 0);
+	assert_true(d->space_ns != 0 && !d->space_is_old);
 	ASSERT_U64(dram->unattributed, 0);
 	ASSERT_U64(dram->stale, 0);
 	ASSERT_U64(d->kinds[TDM_KIND_L1].largest_free, 2 * 35000);
