@@ -39,7 +39,8 @@ static void put_identity(const struct tdm_status_report *report, size_t i, struc
 {
 	const struct tdm_picture_device *device = &report->picture->devices[i];
 	char place[24];
-	struct line line = { (size_t)snprintf(place, sizeof place, "#%zu", i), report->term.width, out };
+	struct line line = { (size_t)snprintf(place, sizeof place, "#%" PRIu32, device->place), report->term.width,
+		out };
 	tdm_buf_printf(out, "\n%s%s%s", tdm_term_style(&report->term, TDM_STYLE_BOLD), place,
 		tdm_term_style(&report->term, TDM_STYLE_OFF));
 	put_piece(&line, "%s%s%s", device->card[0] != '\0' ? device->card : "unknown card",

@@ -239,11 +239,12 @@ static void put_processes(const struct tdm_top_frame *frame, size_t device, stru
 static void put_device(const struct tdm_top_frame *frame, size_t i, struct tdm_buf *out)
 {
 	const struct tdm_picture_device *device = &frame->picture->devices[i];
-	char number[16] = "unknown";
+	char number[16] = "unknown", label[16];
 	if (device->number >= 0)
 		snprintf(number, sizeof number, "%" PRId32, device->number);
-	tdm_buf_printf(out, "\n%sDevice %zu%s (ID: %s)%s\n", tdm_term_style(&frame->term, TDM_STYLE_BOLD), i,
-		tdm_term_style(&frame->term, TDM_STYLE_OFF), number, device->is_virtual ? ", virtual" : "");
+	tdm_buf_printf(out, "\n%sDevice %s%s (ID: %s)%s\n", tdm_term_style(&frame->term, TDM_STYLE_BOLD),
+		tdm_pick_label(device, label, sizeof label), tdm_term_style(&frame->term, TDM_STYLE_OFF), number,
+		device->is_virtual ? ", virtual" : "");
 	put_rule(out, '-');
 	put_info(frame, device, out);
 	tdm_buf_puts(out, "\n  Real-Time Memory Utilization:\n");

@@ -142,7 +142,8 @@ struct tdm_picture_device {
 	bool has_chip_id;                   /* without one its identity is weak */
 	bool is_virtual;                    /* sums what a capture without dispatch reports; no real card */
 	uint64_t chip_id;                   /* 0 is a valid one */
-	int32_t number;                     /* logical; -1: unknown */
+	int32_t number;                     /* logical, the lowest that a program uses; -1: unknown */
+	uint32_t place;                     /* in the list when the state first saw it; stays when others go */
 	int32_t node;                       /* of /dev/tenstorrent/N; -1: unknown, or not on this machine's bus */
 	char pci[24];                       /* empty: unknown */
 	char card[TDM_CARD_NAME_CAP];       /* "n150"; empty: unknown */
@@ -210,7 +211,8 @@ struct tdm_buffer_list {
 
 struct tdm_holding {
 	uint32_t process, device;
-	uint32_t number;      /* of the device in this process, without TDM_DEVICE_VIRTUAL_BIT */
+	uint32_t number;      /* of the device, as in every view; if that is unknown, own_number */
+	uint32_t own_number;  /* of the device in this process, without TDM_DEVICE_VIRTUAL_BIT */
 	uint32_t descriptors; /* open on the card; 0: none, or unknown */
 	uint64_t lost;
 	struct tdm_picture_amount kinds[TDM_KIND_COUNT];

@@ -34,7 +34,9 @@ enum { TDM_FREE_KINDS = TDM_MODEL_RANGES };
 /* What is remembered about a device from one picture to the next. */
 struct tdm_memo {
 	uint64_t key;
-	bool in_use; /* by the last picture */
+	uint32_t place;
+	int32_t number; /* the last one that was known; -1: none was */
+	bool in_use;    /* by the last picture */
 	uint8_t seen_from[TDM_KIND_COUNT];
 	uint64_t seen[TDM_KIND_COUNT]; /* the highest sum of that source */
 	/* free space, as of the ledgers' state back then */
@@ -109,6 +111,7 @@ struct tdm_state {
 
 	struct tdm_memo *memos;
 	size_t memo_count, memo_cap;
+	uint32_t next_place;
 	struct tdm_map by_key;
 
 	/* free space */

@@ -257,7 +257,8 @@ static void set_holding(struct tdm_state *state, size_t i)
 	struct tdm_picture_process *process = &state->picture.processes[part->process];
 	bool is_apart = !tdm_picture_counts(process);
 	tdm_holding_init(holding, part->process, part->device);
-	holding->number = part->number;
+	holding->own_number = part->number;
+	holding->number = device->number >= 0 ? (uint32_t)device->number : part->number;
 	holding->descriptors = part->descriptors;
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
 		struct tdm_picture_amount *amount = &holding->kinds[k];

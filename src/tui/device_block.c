@@ -28,17 +28,6 @@ const char *tdm_device_kind_title(enum tdm_kind kind)
 	}
 }
 
-char *tdm_device_label(const struct tdm_picture_device *device, char *dst, size_t cap)
-{
-	if (device->number >= 0)
-		snprintf(dst, cap, "%" PRId32 "%s", device->number, device->is_virtual ? "v" : "");
-	else if (device->node >= 0)
-		snprintf(dst, cap, "/%" PRId32, device->node);
-	else
-		snprintf(dst, cap, "?");
-	return dst;
-}
-
 /* Writes the text only if all of it fits. */
 static void part(struct tdm_pen *pen, enum tdm_ink ink, const char *text)
 {
@@ -49,7 +38,7 @@ static void part(struct tdm_pen *pen, enum tdm_ink ink, const char *text)
 void tdm_device_identity(struct tdm_pen *pen, const struct tdm_picture_device *device)
 {
 	char text[64];
-	tdm_pen_field(pen, 4, TDM_INK_BOLD, tdm_device_label(device, text, sizeof text));
+	tdm_pen_field(pen, 4, TDM_INK_BOLD, tdm_pick_label(device, text, sizeof text));
 	tdm_pen_text(pen, TDM_INK_BOLD, device->card[0] != '\0' ? device->card : "card unknown");
 	if (device->is_virtual)
 		part(pen, TDM_INK_MAGENTA, "  virtual: a sum, not a real card");
@@ -395,7 +384,7 @@ static void one_line(
 		  : cols >= 60 ? 8
 			       : 0;
 	tdm_pen_skip(&pen, 1);
-	tdm_pen_field(&pen, 4, TDM_INK_BOLD, tdm_device_label(device, text, sizeof text));
+	tdm_pen_field(&pen, 4, TDM_INK_BOLD, tdm_pick_label(device, text, sizeof text));
 	tdm_pen_field(&pen, name_cols, TDM_INK_PLAIN, device->card[0] != '\0' ? device->card : "?");
 	line_share(&pen, device, TDM_KIND_DRAM, bar);
 	if (cols >= 76)

@@ -7,9 +7,6 @@
 /* "DRAM", "L1_SMALL", "CB"; for rare kinds, the name in JSON. */
 const char *tdm_device_kind_title(enum tdm_kind kind);
 
-/* "0", or "/0" with the driver's number if no program has named the device, or "?". Returns dst. */
-char *tdm_device_label(const struct tdm_picture_device *device, char *dst, size_t cap);
-
 /* Number, card, node, PCI address and chip id, as far as they fit. */
 void tdm_device_identity(struct tdm_pen *pen, const struct tdm_picture_device *device);
 

@@ -141,7 +141,7 @@ static void draw_amount(
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
 	char label[16], text[TDM_BYTES_CAP];
 	tdm_pen_skip(&pen, 2);
-	tdm_pen_field(&pen, dev_columns(line), TDM_INK_PLAIN, tdm_device_label(device, label, sizeof label));
+	tdm_pen_field(&pen, dev_columns(line), TDM_INK_PLAIN, tdm_pick_label(device, label, sizeof label));
 	tdm_pen_field(&pen, kind_columns(line), TDM_INK_LABEL, tdm_device_kind_title(kind));
 	bytes_field(&pen, amount->used);
 	bytes_field(&pen, amount->peak);

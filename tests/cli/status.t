@@ -4,7 +4,7 @@ Devices and processes at one moment. The machine is made by fake_machine; the pr
   $ export TIDEMARK_SYSFS_ROOT=$PWD/m/sys TIDEMARK_PROC_ROOT=$PWD/m/proc TIDEMARK_SHM_DIR=$PWD/m/shm TIDEMARK_DIR=$PWD/ledgers
   $ make() { "$TESTDIR/fake_machine" m "$@"; }
   $ calm() { # what differs from run to run
-  >   sed -E "s/^tidemark [0-9.]+, [0-9: -]{19}/tidemark VERSION, TIME/; s/^( *[0-9]+) [^ ]+ +#/\1 USER     #/; s|$PWD|.|g"
+  >   sed -E "s/^tidemark [0-9.]+, [0-9: -]{19}/tidemark VERSION, TIME/; s/^( *[0-9]+) [^ ]+ +([0-9]+ +[-0-9c])/\1 USER     \2/; s|$PWD|.|g"
   > }
 
 Nothing is there.
@@ -83,9 +83,9 @@ A program uses it, another one has ended and left its counters, and a third only
     memory unknown: no source counts it, and the card is not known
   
       PID User     Dev     Age       dram         l1 Src  Command
-      777 USER     #0       -          -          - D    /usr/bin/idle train.py
-     4242 USER     #0       -    4.50GiB   37.50MiB S    python3 train.py
-      stale         #0            4.50GiB   37.50MiB      left by ended processes
+      777 USER     0       -          -          - D    /usr/bin/idle train.py
+     4242 USER     0       -    4.50GiB   37.50MiB S    python3 train.py
+      stale          0            4.50GiB   37.50MiB      left by ended processes
   
   Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared
   memory: bytes asked for), D driver, M model (the card's tables). '>' at least,
@@ -102,9 +102,9 @@ A program uses it, another one has ended and left its counters, and a third only
     All L1: 91.50 MiB in 64 cores of 1464 KiB
   
       PID User     Dev     Age       dram         l1         cb Src  Command
-      777 USER     #0       -          -          -          - D    /usr/bin/idle train.py
-     4242 USER     #0       -    4.50GiB   37.50MiB    4.00MiB S    /usr/bin/python3 train.py
-      stale         #0            4.50GiB   37.50MiB    4.00MiB      left by ended processes
+      777 USER     0       -          -          -          - D    /usr/bin/idle train.py
+     4242 USER     0       -    4.50GiB   37.50MiB    4.00MiB S    /usr/bin/python3 train.py
+      stale          0            4.50GiB   37.50MiB    4.00MiB      left by ended processes
   $ COLUMNS=120 LC_ALL=C tidemark smi -d 01:00.0 | grep dram
     dram          4.50GiB   11.99GiB    7.49GiB    unknown   >4.50GiB  37.5%  ##########.................  metal_shm/model
       PID User     Dev     Age       dram         l1         cb Src  Command
@@ -113,7 +113,7 @@ Choosing.
 
   $ tidemark status -p 777 | calm | grep -E '^#|USER'
   #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0
-      777 USER     #0       -          -          -          - D    idle train.py
+      777 USER     0       -          -          -          - D    idle train.py
   $ tidemark status -d 0x0100018611902010 | calm | head -3 | tail -1
   #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0
   $ tidemark status -p 777 -p 4242 | grep -cE ' (777|4242) '
@@ -268,7 +268,7 @@ A program that uses the library, on a machine without cards.
       free or not counted   ~85.05MiB  92.9%  what is left
   
       PID User     Dev     Age       dram         l1      trace Src  Command
-      PID USER     #0 AGE   24.00KiB        0 B     1000 B L    tracked wait
+      PID USER     0 AGE   24.00KiB        0 B     1000 B L    tracked wait
   
   Sources of used/total: L ledger (bytes reserved), S metal_shm (tt-metal's shared
   memory: bytes asked for), D driver, M model (the card's tables). '>' at least,
@@ -285,7 +285,7 @@ A program that uses the library, on a machine without cards.
   [1]
   $ tidemark status -a -d 0x1234 | steady $pid | grep -E '^ +PID'
       PID User     Dev     Age       dram         l1      trace Src  Command
-      PID USER     #0 crashed   24.00KiB        0 B     1000 B L    tracked wait
+      PID USER     0 crashed   24.00KiB        0 B     1000 B L    tracked wait
 
 A copy of another program's ledger, whose lock another process holds. Its pid is only claimed, and the device's sums
 leave it out.

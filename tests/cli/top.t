@@ -162,7 +162,7 @@ Choosing.
     Refresh: none
     Devices: 1 of 2
   
-  Device 1 (ID: unknown)
+  Device /1 (ID: unknown)
   --------------------------------------------------------------------------------
     Device Information:
       Architecture: Blackhole (p150a)
@@ -189,6 +189,26 @@ Choosing.
   [2]
   $ tidemark top --once -p 4242 -p 1
   tidemark top: no process 1 is known to use a device; 'tidemark status' lists those that do
+  [2]
+
+A device keeps its number when another one vanishes, here and in the other commands.
+
+  $ mkdir -p n/sys n/proc n/shm
+  $ export TIDEMARK_SYSFS_ROOT=$PWD/n/sys TIDEMARK_PROC_ROOT=$PWD/n/proc TIDEMARK_SHM_DIR=$PWD/n/shm
+  $ for i in 0 1; do "$TESTDIR/fake_machine" n region $((77 + i)) $i dram=$((1 << 30)); done
+  $ numbers() { tidemark top --once | grep '^Device'; tidemark status --json | grep -o '"number": [0-9]*'; }
+  $ numbers
+  Device 0 (ID: 0)
+  Device 1 (ID: 1)
+  "number": 0
+  "number": 1
+  $ rm n/shm/tt_device_77_memory; numbers
+  Device 1 (ID: 1)
+  "number": 1
+  $ tidemark top --once -d 1 | grep '^Device'
+  Device 1 (ID: 1)
+  $ tidemark top --once -d 0
+  tidemark top: no device '0' among the 1 that are visible; 'tidemark status' lists them
   [2]
 
 Wrong usage.

@@ -123,9 +123,9 @@ static const char full_text[] = "tidemark VERSION, 2027-01-15 08:00:00: 1 device
 				"    free or not counted   ~25.05MiB  27.3%  what is left\n"
 				"\n"
 				"    PID User     Dev     Age       dram         l1 Src  Command\n"
-				"   4242 alice     #0  1m 30s    8.00GiB   52.00MiB L    python3 train.py --mo...\n"
-				"    unattributed  #0            1.00GiB        0 B\n"
-				"    stale         #0            3.00MiB        0 B      left by ended processes\n"
+				"   4242 alice      0  1m 30s    8.00GiB   52.00MiB L    python3 train.py --mo...\n"
+				"    unattributed   0            1.00GiB        0 B\n"
+				"    stale          0            3.00MiB        0 B      left by ended processes\n"
 				"\n"
 				"Problems ('tidemark doctor' says more)\n"
 				"  /dev/shm/tt_device_5_memory: it belongs to another user\n"
@@ -290,7 +290,7 @@ static void every_device_of_a_galaxy_is_there(void **state)
 	for (int i = 0; i < 32; i++) {
 		snprintf(name, sizeof name, "\n#%d  n150", i);
 		assert_has(&out, name);
-		snprintf(label, sizeof label, "#%d", i);
+		snprintf(label, sizeof label, "%d", i);
 		snprintf(name, sizeof name, "     77 %-8s %3s ", "alice", label);
 		assert_has(&out, name);
 	}
