@@ -109,11 +109,12 @@ static int cmd_top_run(struct tdm_args *args)
 		return code;
 	request.options.pick.pids = request.pids.list;
 	request.options.pick.pid_count = request.pids.count;
-	const struct tdm_state_options options = { .once = request.once };
+	bool is_full = !request.once && isatty(STDOUT_FILENO) == 1;
+	const struct tdm_state_options options = { .once = request.once, .with_crashed = is_full };
 	request.state = tdm_state_new(&options);
 	if (request.state == NULL)
 		return tdm_cmd_error(args->cmd, "out of memory");
-	if (!request.once && isatty(STDOUT_FILENO) == 1)
+	if (is_full)
 		code = run_screens(&request);
 	else
 		code = tdm_ticker_run(args->cmd, request.options.interval_ms * TDM_NS_PER_MS,

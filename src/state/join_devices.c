@@ -223,11 +223,11 @@ static void describe_device(struct tdm_picture_device *device, const struct tdm_
 		device->info = info;
 }
 
-/* Adds the devices of a process. An ended one adds none unless ended processes are listed: it only joins known
+/* Adds the devices of a process. An ended one adds none unless it is listed: it only joins known
  * devices. */
 static void add_process(struct tdm_state *state, const struct tdm_fold_process *process, bool runs)
 {
-	bool may_add = runs || state->options.with_ended;
+	bool may_add = tdm_state_lists(state, process);
 	if (tdm_fold_runs(process) != runs)
 		return;
 	for (size_t i = 0; i < process->holding_count; i++) {

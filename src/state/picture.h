@@ -316,6 +316,7 @@ struct tdm_wish {
 	uint64_t device;        /* key: buffers and largest free blocks of this device only; 0: of all */
 	bool hold;              /* do not update the lists of buffers, for a view that needs time to read them */
 	bool no_largest;        /* compute no largest free blocks: those of earlier pictures are enough */
+	uint64_t events_of;     /* handle: events of this process only; 0: of all */
 	uint32_t latest_events; /* about this many of the latest allocations and releases; 0: all */
 };
 

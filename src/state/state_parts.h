@@ -121,6 +121,13 @@ struct tdm_state {
 	struct tdm_buckets buckets[TDM_FREE_KINDS];
 };
 
+/* Whether a process is listed. One that was replaced by exec has not crashed, but only join_processes.c knows it. */
+static inline bool tdm_state_lists(const struct tdm_state *state, const struct tdm_fold_process *process)
+{
+	return tdm_fold_runs(process) || state->options.with_ended ||
+	       (state->options.with_crashed && !process->who.closed);
+}
+
 /* The steps, in this order. Each returns 0 or -ENOMEM. */
 int tdm_state_join_devices(struct tdm_state *state);
 int tdm_state_join_processes(struct tdm_state *state);

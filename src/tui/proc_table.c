@@ -169,6 +169,8 @@ static const char *text_cell(
 			return tdm_pick_label(&picture->devices[row->device], dst, cap);
 		return tdm_proc_devices(picture, process, dst, cap);
 	case TDM_PROC_AGE:
+		if (process->life == TDM_LIFE_ENDED)
+			return "-";
 		return row->age_ns == UINT64_MAX ? "?" : tdm_format_duration(dst, cap, row->age_ns);
 	case TDM_PROC_SOURCE:
 		return source_letters(process->sources, dst, cap);

@@ -88,7 +88,7 @@ static void device_text(const struct tdm_app *app, const struct tdm_event *event
 	snprintf(dst, cap, "%" PRIu32 "%s", own, is_virtual ? "v" : "");
 }
 
-static void draw_event(struct tdm_app *app, struct tdm_area line, const struct tdm_event *event)
+void tdm_event_draw(struct tdm_app *app, struct tdm_area line, const struct tdm_event *event)
 {
 	uint64_t reserved = reserved_bytes(event);
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
@@ -192,7 +192,7 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 					: "  No event matches the filters.");
 	}
 	for (int i = 0; i < area.rows && log->list.top + (size_t)i < log->line_count; i++)
-		draw_event(app, (struct tdm_area){ area.row + i, area.col, 1, area.cols },
+		tdm_event_draw(app, (struct tdm_area){ area.row + i, area.col, 1, area.cols },
 			tdm_event_log_line(log, log->list.top + (size_t)i));
 }
 

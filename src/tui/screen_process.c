@@ -10,6 +10,7 @@
 #include "tui/device_block.h"
 #include "tui/gauge.h"
 #include "tui/match.h"
+#include "tui/post_mortem.h"
 #include "tui/proc_table.h"
 #include "tui/screens.h"
 
@@ -23,6 +24,7 @@ static void wish(struct tdm_app *app, struct tdm_wish *wish, bool now)
 		return;
 	app->process_handle = process->handle; /* another process may be first in the next picture */
 	tdm_buffer_view_wish(&app->buffers, process->handle, wish, now);
+	tdm_post_mortem_wish(app, process, wish);
 }
 
 static void refresh(struct tdm_app *app, const struct tdm_wish *wish)
@@ -67,7 +69,7 @@ static void draw_facts(struct tdm_app *app, struct tdm_area area, const struct t
 	if (process->started_ns != 0 && localtime_r(&seconds, &local) != NULL &&
 		strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local) != 0)
 		fact(&pen, "started", text);
-	if (process->started_ns != 0 && process->started_ns <= app->picture->real_ns)
+	if (process->started_ns != 0 && process->started_ns <= app->picture->real_ns && process->life != TDM_LIFE_ENDED)
 		fact(&pen, "age", tdm_format_duration(text, sizeof text, app->picture->real_ns - process->started_ns));
 	fact(&pen, "source", tdm_proc_sources(process->sources, text, sizeof text));
 	if (process->is_claimed)
@@ -84,9 +86,6 @@ static void draw_facts(struct tdm_app *app, struct tdm_area area, const struct t
 	count_fact(&pen, "lost events", process->lost, TDM_INK_YELLOW);
 	count_fact(&pen, "faults", process->faults, TDM_INK_RED);
 	count_fact(&pen, "out of memory", process->out_of_memory, TDM_INK_RED);
-	if (process->life == TDM_LIFE_ENDED)
-		tdm_pen_text(
-			&pen, TDM_INK_RED, process->crashed ? "  ended without closing its ledger" : "  has ended");
 }
 
 static void bytes_field(struct tdm_pen *pen, uint64_t bytes)
@@ -344,6 +343,8 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 		return;
 	}
 	draw_facts(app, tdm_area_take_rows(&area, 3), process);
+	if (process->life == TDM_LIFE_ENDED)
+		tdm_area_take_rows(&area, tdm_post_mortem_draw(app, area, process));
 	if (area.rows >= 8) {
 		draw_kind_head(app, tdm_area_take_rows(&area, 1));
 		int most = area.rows / 3 < KIND_LINES_MAX ? area.rows / 3 : KIND_LINES_MAX;

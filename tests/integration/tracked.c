@@ -5,6 +5,7 @@
  *   leak N      leaves N buffers and exits with code N
  *   crash       is killed by SIGKILL
  *   wait        prints "ready" and waits for a signal; USR1: exits with code 7
+ *   oom         like wait, after a request that was refused
  *   fork        a child leaves buffers too
  *   orphan      exits at once; a child continues until its standard input ends
  *   faults      frees twice, frees an unknown buffer, reports twice
@@ -207,8 +208,10 @@ int main(int argc, char **argv)
 		leak(2);
 		raise(SIGKILL);
 	}
-	if (strcmp(what, "wait") == 0) {
+	if (strcmp(what, "wait") == 0 || strcmp(what, "oom") == 0) {
 		leak(2);
+		if (strcmp(what, "oom") == 0)
+			tidemark_out_of_memory(0, TIDEMARK_L1, 3 << 20, 1 << 14);
 		return wait_for_signal();
 	}
 	if (strcmp(what, "fork") == 0)

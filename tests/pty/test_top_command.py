@@ -51,7 +51,7 @@ class Top(unittest.TestCase):
             s.send("enter")
             s.wait_for(f"SIGTERM was sent to {program.pid}")
             self.assertEqual(program.wait(60), -signal.SIGTERM)
-            s.wait(lambda text: not re.search(rf"^ +{program.pid} ", text, re.M), "it to go")
+            s.wait(lambda text: re.search(rf"^ +{program.pid} .*\[crashed\]", text, re.M), "its mark")
             s.send("q")
             self.assertEqual(s.wait_end(), 0)
 
@@ -94,6 +94,32 @@ class Top(unittest.TestCase):
         self.assertGreater(checked, 8)
         self.assertGreater(states, 4)
 
+    def test_a_killed_process_stays_with_its_post_mortem(self):
+        program = self.tracked("oom")
+        other = self.tracked()
+        with self.top() as s:
+            s.wait(lambda text: re.search(rf"^ +{program.pid} ", text, re.M), "the program")
+            program.kill()
+            program.wait()
+            s.wait(lambda text: re.search(rf"^ +{program.pid} .*\[crashed\]", text, re.M), "its mark")
+            lines = s.text().splitlines()
+            places = [next(i for i, line in enumerate(lines) if re.match(rf" +{pid} ", line))
+                      for pid in (other.pid, program.pid)]
+            self.assertLess(*places)  # those that run come first
+            s.send("down", "enter")
+            s.wait_all(f" {program.pid}  ", "Killed or crashed: it ended without closing its ledger.", "last report ",
+                       " ago", "it held 24.98 KiB", "in 3 buffers", "program matmul", "phase forward",
+                       "out of memory: 3 MiB of L1 were refused", "its last events:")
+            s.wait(lambda text: re.search(rf"{program.pid} +0 +oom ", text), "the refused request")
+            s.wait(lambda text: re.search(r"^ DRAM +0 .* weights", text, re.M), "its buffers")
+            s.send("k")
+            s.wait_for("no process to signal")
+            other.kill()
+        with self.top() as s:  # also one that starts after its end
+            s.wait(lambda text: re.search(rf"^ +{program.pid} .*\[crashed\]", text, re.M), "its mark")
+            s.send("3")
+            s.wait_all("Killed or crashed", "its last events:")
+
     def test_what_an_untouched_runtime_publishes(self):
         for args in (["card", "0", "0000:01:00.0", "n150", "wormhole", "0100018611902010"],
                      ["process", "4242", "python3", "0"],
@@ -133,7 +159,7 @@ class Top(unittest.TestCase):
             program.kill()
             program.wait()
             s.send("1")
-            s.wait_for("No process")  # everything that it left was read
+            s.wait_for("[crashed]")  # everything that it left was read
             s.send("4")
             s.wait_for(" events ")
             pids = re.findall(r"^ [\d:.]{12} +(\S+)", s.text(), re.M)
