@@ -371,6 +371,7 @@ static const struct tdm_column device_columns[] = {
 	{ .key = "hardware_queues" },
 	{ NULL, "process_count", DEVICE(process_count) },
 	{ NULL, "sources", DEVICE(sources), .json = tdm_status_json_sources },
+	{ NULL, "space_is_old", DEVICE(space_is_old) },
 	{ NULL, "kinds", .json = json_kinds },
 	{ NULL, "l1", .json = json_l1 },
 	{ NULL, "chips", .json = tdm_chips_json },

@@ -11,6 +11,7 @@
  */
 #include "report/top_frame.h"
 #include "base/bar.h"
+#include "base/duration.h"
 #include "device/card.h"
 #include "report/cell.h"
 #include "report/live_cells.h"
@@ -161,7 +162,7 @@ static void put_region(const struct tdm_top_frame *frame, const struct tdm_pictu
 	const struct tdm_picture_kind *kind = &device->kinds[k];
 	const struct tdm_term *term = &frame->term;
 	const char *style = tdm_term_style(term, tdm_level_style(kind->used, kind->total));
-	char text[TDM_SHARE_CAP];
+	char text[TDM_SHARE_CAP + TDM_DURATION_CAP];
 	int tenths = tdm_picture_permille(kind->used, kind->total), shown = tenths < TENTHS_MAX ? tenths : TENTHS_MAX;
 	const char *plus = tenths > shown ? "+" : "";
 	tdm_buf_printf(out, "\n  %s", tdm_term_style(term, TDM_STYLE_BOLD));
@@ -187,7 +188,11 @@ static void put_region(const struct tdm_top_frame *frame, const struct tdm_pictu
 	if (tenths >= 0)
 		tdm_buf_printf(out, " (%d%%%s)\n", shown / 10, plus);
 	put_value(out, "Free:", kind->free, "\n");
-	put_value(out, "Largest Block:", kind->largest_free, "\n");
+	put_value(out, "Largest Block:", kind->largest_free, "");
+	if (device->space_is_old && kind->largest_free != TDM_BYTES_UNKNOWN)
+		tdm_buf_printf(out, " (%s ago)",
+			tdm_format_duration(text, sizeof text, frame->picture->time_ns - device->space_ns));
+	tdm_buf_putc(out, '\n');
 	if (tenths < 0) {
 		tdm_buf_printf(out, "    Usage: unknown (%s)\n",
 			kind->used == TDM_BYTES_UNKNOWN ? "no source counts it" : "its size is not known");

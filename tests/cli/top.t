@@ -176,14 +176,20 @@ Choosing.
   $ tidemark top -1 -p 4242 | grep -E '^Device|Devices'
     Devices: 1 of 2
   Device 0 (ID: 0)
-  $ tidemark top -n 1 -d 77 | grep Devices
-    Devices: 0 of 2 (none is '77')
-  $ tidemark top -n 1 -d 0 -p 77 | grep Devices
-    Devices: 0 of 2 (process 77 uses none that is '0')
-  $ tidemark top -n 1 -p 1 | grep -E '^Device|Devices'
-    Devices: 0 of 2 (process 1 uses none)
-  $ tidemark top -n 1 -p 1 -p 2 | grep -E '^Device|Devices'
-    Devices: 0 of 2 (the named processes use none)
+  $ tidemark top -n 1 -d 1 -p 4242 | grep Devices
+    Devices: 0 of 2 (process 4242 uses none that is '1')
+  $ tidemark top -n 3 -d 77
+  tidemark top: no device '77' among the 2 that are visible; 'tidemark status' lists them
+  [2]
+  $ tidemark top -n 3 -p 1
+  tidemark top: no process 1 is known to use a device; 'tidemark status' lists those that do
+  [2]
+  $ tidemark status --watch -d 77
+  tidemark status: no device '77' among the 2 that are visible; 'tidemark status' lists them
+  [2]
+  $ tidemark status --watch -p 4242 -p 1
+  tidemark status: no process 1 is known to use a device; 'tidemark status' lists those that do
+  [2]
   $ tidemark top --once -d 77
   tidemark top: no device '77' among the 2 that are visible; 'tidemark status' lists them
   [2]

@@ -120,6 +120,13 @@ class Top(unittest.TestCase):
             s.send("3")
             s.wait_all("Killed or crashed", "its last events:")
 
+    def test_what_was_named_and_is_not_there(self):
+        self.tracked()
+        for options, message in ((("-d", "77"), "no device '77'"), (("-p", "1"), "no process 1 ")):
+            with self.top(*options) as s:
+                s.wait_for(message)
+                self.assertEqual(os.waitstatus_to_exitcode(s.wait_end()), 2)
+
     def test_what_an_untouched_runtime_publishes(self):
         for args in (["card", "0", "0000:01:00.0", "n150", "wormhole", "0100018611902010"],
                      ["process", "4242", "python3", "0"],
