@@ -27,13 +27,13 @@ struct tdm_value tdm_get_source(const struct tdm_field *field)
 	return tdm_value_text(tdm_source_name((uint8_t)tdm_field_member(field).number));
 }
 
-const char *tdm_level_style(uint64_t used, uint64_t total)
+const char *tdm_level_style(enum tdm_level level)
 {
 	static const char *const styles[] = { [TDM_LEVEL_UNKNOWN] = "",
 		[TDM_LEVEL_GREEN] = TDM_STYLE_GREEN,
 		[TDM_LEVEL_YELLOW] = TDM_STYLE_YELLOW,
 		[TDM_LEVEL_RED] = TDM_STYLE_RED };
-	return styles[tdm_level_of(used, total)];
+	return styles[level];
 }
 
 char *tdm_format_time(char *dst, size_t cap, uint64_t real_ns)

@@ -16,7 +16,7 @@ const char *tdm_source_name(uint8_t from);
 struct tdm_value tdm_get_source(const struct tdm_field *field);
 
 /* The colour for a fill level; "": unknown. */
-const char *tdm_level_style(uint64_t used, uint64_t total);
+const char *tdm_level_style(enum tdm_level level);
 
 /* "2027-01-15 08:00:00", local time; "" for 0. Returns dst. */
 enum { TDM_TIME_CAP = 40 };

@@ -209,7 +209,7 @@ static void put_core(const struct view *view, uint64_t bytes)
 	uint64_t shown = bytes;
 	for (; shown >= 10000; unit++)
 		shown = shown / 1024 + (shown % 1024 >= 512);
-	const char *level = tdm_level_style(bytes, view->map->core_bytes);
+	const char *level = tdm_level_style(tdm_level_of(bytes, view->map->core_bytes));
 	char text[24];
 	snprintf(text, sizeof text, "%" PRIu64 "%.*s", shown, unit != 0, &units[unit]);
 	tdm_buf_printf(view->out, "%s%*s%s", style(view, level), CORE_COLUMNS, text,

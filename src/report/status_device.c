@@ -115,6 +115,7 @@ static void put_make(const struct tdm_picture_device *device, const struct tdm_l
 /* The kinds of memory. */
 struct kinds {
 	const struct tdm_status_report *report;
+	const struct tdm_picture_device *device;
 	size_t bar; /* columns of the bars; 0: no bars */
 };
 
@@ -160,8 +161,9 @@ static void put_used(const struct tdm_field *field, struct tdm_buf *out)
 
 static const char *level(const struct tdm_field *field)
 {
+	const struct kinds *of = field->table->context;
 	const struct tdm_picture_kind *kind = field->row;
-	return tdm_level_style(kind->used, kind->total);
+	return tdm_level_style(tdm_picture_level(of->device, (enum tdm_kind)(kind - of->device->kinds)));
 }
 
 /* The source of the used bytes and, if it differs, of the total. */
@@ -258,7 +260,7 @@ static void put_kinds(
 	bool is_wide = tdm_status_is_wide(report);
 	size_t taken = TABLE_COLUMNS + 2 + SOURCE_COLUMNS + 2, width = report->term.width, start = out->len;
 	size_t bar = !is_wide || width < taken + BAR_MIN ? 0 : width - taken < BAR_MAX ? width - taken : BAR_MAX;
-	const struct kinds of = { report, bar };
+	const struct kinds of = { report, device, bar };
 	const struct tdm_table table = { TDM_COLUMNS(kind_columns), device->kinds, sizeof *device->kinds,
 		TDM_KIND_COUNT, .skip = skip_kind, .context = &of, .unknown = "unknown", .style = TDM_STYLE_DIM,
 		.hidden = UINT64_C(1) << (is_wide ? LETTERS_COLUMN : WORDS_COLUMN),

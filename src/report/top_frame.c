@@ -161,7 +161,7 @@ static void put_region(const struct tdm_top_frame *frame, const struct tdm_pictu
 {
 	const struct tdm_picture_kind *kind = &device->kinds[k];
 	const struct tdm_term *term = &frame->term;
-	const char *style = tdm_term_style(term, tdm_level_style(kind->used, kind->total));
+	const char *style = tdm_term_style(term, tdm_level_style(tdm_picture_level(device, k)));
 	char text[TDM_SHARE_CAP + TDM_DURATION_CAP];
 	int tenths = tdm_picture_permille(kind->used, kind->total), shown = tenths < TENTHS_MAX ? tenths : TENTHS_MAX;
 	const char *plus = tenths > shown ? "+" : "";

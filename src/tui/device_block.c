@@ -83,17 +83,18 @@ int tdm_device_telemetry_text(
 	return tdm_canvas_width_of(canvas, dst);
 }
 
-static void amount_in(struct tdm_pen *pen, enum tdm_ink ink, const char *name, uint64_t bytes)
+static void amount_in(struct tdm_pen *pen, enum tdm_ink ink, const char *name, uint64_t bytes, uint64_t total)
 {
 	char text[TDM_BYTES_CAP];
 	tdm_pen_printf(pen, ink == TDM_INK_PLAIN ? TDM_INK_DIM : ink, "  %s", name);
 	tdm_pen_field(pen, -(TDM_BYTES_COLUMNS + 1), bytes == TDM_BYTES_UNKNOWN ? TDM_INK_DIM : ink,
-		tdm_format_bytes_short(text, sizeof text, bytes));
+		tdm_format_bytes_like(text, sizeof text, bytes, total));
 }
 
-static void amount(struct tdm_pen *pen, const char *name, uint64_t bytes)
+/* In the unit of the kind's other figures. */
+static void amount(struct tdm_pen *pen, const char *name, uint64_t bytes, const struct tdm_picture_kind *kind)
 {
-	amount_in(pen, TDM_INK_PLAIN, name, bytes);
+	amount_in(pen, TDM_INK_PLAIN, name, bytes, kind->total);
 }
 
 char *tdm_device_note(const struct tdm_picture_device *device, enum tdm_kind kind, char *dst, size_t cap)
@@ -151,8 +152,8 @@ static void figures(struct tdm_pen *pen, const struct tdm_picture_device *device
 {
 	const struct tdm_picture_kind *kind = &device->kinds[of];
 	char used[TDM_BYTES_CAP], total[TDM_BYTES_CAP], text[2 * TDM_BYTES_CAP + 8];
-	tdm_format_bytes_short(used, sizeof used, kind->used);
-	tdm_format_bytes_short(total, sizeof total, kind->total);
+	tdm_format_bytes_like(used, sizeof used, kind->used, kind->total);
+	tdm_format_bytes_like(total, sizeof total, kind->total, kind->total);
 	if (is_absent(kind))
 		snprintf(text, sizeof text, "none");
 	else if (kind->used == TDM_BYTES_UNKNOWN)
@@ -227,7 +228,8 @@ static void gap_amount(struct tdm_pen *pen, const struct columns *columns, const
 	enum tdm_level level = tdm_picture_level(device, TDM_KIND_CB);
 	enum tdm_ink ink = level >= TDM_LEVEL_YELLOW ? tdm_ink_of_level(level) : TDM_INK_PLAIN;
 	if (columns->has_free)
-		amount_in(pen, ink, clash != 0 ? "over" : "gap ", clash != 0 ? clash : tdm_picture_gap(device));
+		amount_in(pen, ink, clash != 0 ? "over" : "gap ", clash != 0 ? clash : tdm_picture_gap(device),
+			device->l1_core);
 	if (columns->has_free)
 		mark_age(pen, device, 0);
 	if (columns->has_largest && clash != 0)
@@ -245,9 +247,9 @@ static void free_amounts(
 		return;
 	}
 	if (columns->has_free)
-		amount(pen, "free", k->free);
+		amount(pen, "free", k->free, k);
 	if (columns->has_largest)
-		amount(pen, "largest", k->largest_free);
+		amount(pen, "largest", k->largest_free, k);
 	if (columns->has_largest)
 		mark_age(pen, device, k->largest_free);
 }
@@ -271,7 +273,7 @@ void tdm_device_kind(struct tdm_pen *pen, const struct tdm_picture_device *devic
 	}
 	free_amounts(pen, &columns, device, kind);
 	if (columns.has_peak)
-		amount(pen, k->peak_is_seen ? "seen" : "peak", k->peak);
+		amount(pen, k->peak_is_seen ? "seen" : "peak", k->peak, k);
 	if (columns.has_source)
 		tdm_pen_printf(pen, TDM_INK_DIM, "  %s", tdm_from_name((enum tdm_from)k->used_from));
 	if (columns.has_source && note[0] != '\0' && tdm_pen_room(pen) > 20)
