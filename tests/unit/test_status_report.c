@@ -13,6 +13,7 @@
 #include "picture_make.h"
 #include "report/l1_account.h"
 #include "report/status_report.h"
+#include "report/top_frame.h"
 
 static void render(struct make *make, struct tdm_pick pick, size_t width, bool utf8, struct tdm_buf *out)
 {
@@ -452,6 +453,45 @@ static void memory_is_in_bytes_with_its_sources(void **state)
 	tdm_buf_done(&out);
 }
 
+/* Few circular buffers on average, but hardly any room for more in one core; as in the monitor. */
+static void circular_buffers_have_the_colour_of_the_fullest_core(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t gap;
+		const char *style;
+	} cases[] = { { 1 << 20, TDM_STYLE_GREEN }, { 300 << 10, TDM_STYLE_YELLOW }, { 50 << 10, TDM_STYLE_RED } };
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct make make;
+		struct tdm_buf out;
+		char wanted[64];
+		make_init(&make);
+		struct tdm_picture_device *device = make_n150(&make, 0);
+		make_kind(device, TDM_KIND_L1, MAKE_MIB, 80 * MAKE_MIB);
+		make_kind(device, TDM_KIND_CB, MAKE_MIB, 80 * MAKE_MIB);
+		device->kinds[TDM_KIND_L1].banks = 64;
+		device->kinds[TDM_KIND_L1].bank_bytes = 80 * MAKE_MIB / 64;
+		device->kinds[TDM_KIND_L1].base = 0;
+		device->cb_highest = 4096;
+		device->l1_lowest = 4096 + cases[i].gap;
+		const struct tdm_status_report report = { .picture = &make.picture,
+			.term = { .colour = true, .width = 80 } };
+		tdm_buf_init(&out);
+		tdm_status_text(&report, &out);
+		snprintf(wanted, sizeof wanted, "%s%7s", cases[i].style, "1.2%");
+		assert_has(&out, wanted);
+		tdm_buf_clear(&out);
+		const struct tdm_top_frame frame = { .picture = &make.picture,
+			.term = { .colour = true, .width = 80 } };
+		tdm_top_frame(&frame, &out);
+		const char *cb = strstr(out.data, "CB Memory");
+		assert_non_null(cb);
+		snprintf(wanted, sizeof wanted, "Usage: [%s", cases[i].style);
+		assert_non_null(strstr(cb, wanted));
+		tdm_buf_done(&out);
+	}
+}
+
 int main(void)
 {
 	setenv("TZ", "UTC", 1);
@@ -468,6 +508,7 @@ int main(void)
 		cmocka_unit_test(l1_adds_up_whatever_is_known),
 		cmocka_unit_test(strings_are_those_of_tt_smi),
 		cmocka_unit_test(memory_is_in_bytes_with_its_sources),
+		cmocka_unit_test(circular_buffers_have_the_colour_of_the_fullest_core),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
