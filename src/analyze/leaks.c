@@ -270,7 +270,7 @@ static uint32_t place_of_event(
 	for (size_t h = 0; h < picture->holding_count; h++) {
 		const struct tdm_holding *holding = &picture->holdings[h];
 		if (picture->processes[holding->process].handle == event->process &&
-			holding->number == (event->device & ~TDM_DEVICE_VIRTUAL_BIT) &&
+			holding->own_number == (event->device & ~TDM_DEVICE_VIRTUAL_BIT) &&
 			picture->devices[holding->device].is_virtual == is_virtual)
 			return leaks->place_of[h];
 	}

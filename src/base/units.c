@@ -204,6 +204,38 @@ char *tdm_format_bytes_short(char *dst, size_t cap, uint64_t bytes)
 	return dst;
 }
 
+static bool is_whole(uint64_t bytes, int unit)
+{
+	return bytes != 0 && (bytes & ((UINT64_C(1) << (unit * UNIT_BITS)) - 1)) == 0;
+}
+
+/* The unit for a total and its parts: 1464 KiB, but 1.46 MiB, and 1 GiB. */
+static int unit_like(uint64_t total)
+{
+	enum { LIKE_MAX = 2000, UNIT_MAX = sizeof unit_letters - 1 };
+	int unit = 0;
+	for (; unit < UNIT_MAX; unit++) {
+		uint64_t count = total >> (unit * UNIT_BITS);
+		if (count < LIKE_MAX && !is_whole(total, unit + 1) && (count < 1000 || is_whole(total, unit)))
+			break;
+	}
+	return unit;
+}
+
+char *tdm_format_bytes_like(char *dst, size_t cap, uint64_t bytes, uint64_t total)
+{
+	int unit = unit_like(total);
+	uint64_t one = UINT64_C(1) << (unit * UNIT_BITS);
+	if (bytes == TDM_BYTES_UNKNOWN || total == TDM_BYTES_UNKNOWN || unit == 0 || bytes < one / 100)
+		return tdm_format_bytes_short(dst, cap, bytes);
+	if (bytes % one == 0)
+		snprintf(dst, cap, "%" PRIu64 " %ciB", bytes / one, unit_letters[unit - 1]);
+	else
+		snprintf(dst, cap, "%.*f %ciB", bytes / one < 1000 ? 2 : 1, (double)bytes / (double)one,
+			unit_letters[unit - 1]);
+	return dst;
+}
+
 char *tdm_format_count(char *dst, size_t cap, uint64_t count)
 {
 	char digits[24];

@@ -27,6 +27,10 @@ char *tdm_format_bytes(char *dst, size_t cap, uint64_t bytes);
 /* Without padding: "1.50 GiB", "32 B", "unknown". Exact multiples print no fraction: "1464 KiB". Returns dst. */
 char *tdm_format_bytes_short(char *dst, size_t cap, uint64_t bytes);
 
+/* The same in the unit that suits `total`, so that figures of one line can be compared: "0.50 MiB" of 85 MiB, "39 KiB"
+ * of 1464 KiB. An amount that would be 0.00 there has its own unit. Returns dst. */
+char *tdm_format_bytes_like(char *dst, size_t cap, uint64_t bytes, uint64_t total);
+
 /* With thousands separators: "1,499,136"; "unknown" for TDM_BYTES_UNKNOWN. Returns dst. */
 char *tdm_format_count(char *dst, size_t cap, uint64_t count);
 

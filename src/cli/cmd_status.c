@@ -74,6 +74,10 @@ static int watch_turn(void *context, bool is_first, struct tdm_buf *out)
 {
 	const struct request *request = context;
 	const struct tdm_picture *picture = tdm_state_look(request->state, NULL);
+	/* One that vanishes later may come back. */
+	int code = is_first && picture != NULL ? tdm_check_pick(request->cmd, &request->pick, picture) : 0;
+	if (code != 0)
+		return code;
 	if (!request->json && isatty(STDOUT_FILENO) == 1)
 		tdm_buf_puts(out, "\033[H\033[2J");
 	else if (!request->json && !is_first)
@@ -83,7 +87,7 @@ static int watch_turn(void *context, bool is_first, struct tdm_buf *out)
 	make_report(request, picture, out);
 	if (request->filename == NULL)
 		return 0;
-	int code = write_file(request, out);
+	code = write_file(request, out);
 	tdm_buf_clear(out);
 	return code;
 }

@@ -72,6 +72,14 @@ static int run_screens(const struct request *request)
 	provider.names = &names;
 	provider.place = provide_place;
 	struct tdm_diag diag = { 0 };
+	const struct tdm_pick *pick = &request->options.pick;
+	const struct tdm_picture *first =
+		pick->device != NULL || pick->pid_count != 0
+			? tdm_state_look(request->state, &(struct tdm_wish){ .no_largest = true })
+			: NULL;
+	int code = first != NULL ? tdm_check_pick(request->cmd, pick, first) : 0;
+	if (code != 0)
+		return code;
 	int err = tdm_tui_run(&provider, &request->options, &diag);
 	for (size_t i = 0; i < NAMED_MAX; i++)
 		tdm_symbolizer_free(names.of[i].symbols);
@@ -84,10 +92,10 @@ static int make_frame(void *context, bool is_first, struct tdm_buf *out)
 {
 	const struct request *request = context;
 	const struct tdm_picture *picture = tdm_state_look(request->state, NULL);
-	(void)is_first;
 	if (picture == NULL)
 		return tdm_cmd_error(request->cmd, "out of memory");
-	int code = request->once ? tdm_check_pick(request->cmd, &request->options.pick, picture) : 0;
+	/* One that vanishes later may come back. */
+	int code = is_first ? tdm_check_pick(request->cmd, &request->options.pick, picture) : 0;
 	if (code != 0)
 		return code;
 	const struct tdm_top_frame frame = { .picture = picture,
@@ -109,11 +117,12 @@ static int cmd_top_run(struct tdm_args *args)
 		return code;
 	request.options.pick.pids = request.pids.list;
 	request.options.pick.pid_count = request.pids.count;
-	const struct tdm_state_options options = { .once = request.once };
+	bool is_full = !request.once && isatty(STDOUT_FILENO) == 1;
+	const struct tdm_state_options options = { .once = request.once, .with_crashed = is_full };
 	request.state = tdm_state_new(&options);
 	if (request.state == NULL)
 		return tdm_cmd_error(args->cmd, "out of memory");
-	if (!request.once && isatty(STDOUT_FILENO) == 1)
+	if (is_full)
 		code = run_screens(&request);
 	else
 		code = tdm_ticker_run(args->cmd, request.options.interval_ms * TDM_NS_PER_MS,
@@ -158,7 +167,11 @@ const struct tdm_cmd tdm_cmd_top = {
 		"after its name and after 'Allocated', rounded down and limited to '99.9%+' and '99%+'. So a search "
 		"for two digits that begin with 8 or 9 finds exactly the regions that are at least 80 % full.\n"
 		"\n"
-		"Figures that no source knows are shown as unknown, with the reason.",
+		"Figures that no source knows are shown as unknown, with the reason.\n"
+		"\n"
+		"Exits with 2 if a device or a process was named that is not there at the start. One that vanishes "
+		"later is waited for, and the frames say so. On the full screen, a process that was killed or has "
+		"crashed stays in the list for as long as its ledger does; Enter shows what it left.",
 	.opts = top_opts,
 	.only_options = true,
 	.examples = top_examples,

@@ -216,7 +216,7 @@ int tdm_take_chart_scale(const struct tdm_cmd *cmd, const struct tdm_opt *opt, c
 static bool has_device(const struct tdm_picture *picture, const char *name)
 {
 	for (size_t i = 0; i < picture->device_count; i++)
-		if (tdm_pick_is(&picture->devices[i], i, name))
+		if (tdm_pick_is(&picture->devices[i], name))
 			return true;
 	return false;
 }

@@ -121,6 +121,9 @@ const struct tdm_ledger_view *tdm_ledger_device(const struct tdm_ledger *ledger,
  * one moment, because the sums of each kind match the counters after one call. While the writer is active this may take
  * several passes; each further pass begins with `again`, and after a few the last one must do. The device's view is
  * that of the last pass. 0, -errno, TDM_ECORRUPT, or the error from `each`.
+ *
+ * With `as_seen` the view stays, and the buffers are those that were live then: one pass, not exact if the writer has
+ * used the place of one of them again since.
  */
 struct tdm_ledger_walk {
 	/* These were checked: the kind is valid, and bank_bytes times banks, or times holding, fits 64 bits. `mores` is
@@ -130,8 +133,12 @@ struct tdm_ledger_walk {
 	void (*again)(void *context); /* discard all buffers given so far; NULL: make only one pass */
 	void *context;
 	bool with_more;
+	bool as_seen;
 };
 int tdm_ledger_walk(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_walk *walk, bool *exact);
+
+/* Takes a new view of one device; the old one stays if that fails. 0, -errno or TDM_ECORRUPT. */
+int tdm_ledger_refresh_device(struct tdm_ledger *ledger, size_t device);
 
 /*
  * Reads the recent events of a device with numbers above `after`, oldest first; at most `cap`. Returns their number, or

@@ -183,8 +183,7 @@ static bool equals_counts(const struct pass *pass, const struct tdm_ledger_count
 	return true;
 }
 
-/* Takes a new picture of one device only; the old one stays if that fails. */
-static int refresh_one(struct tdm_ledger *ledger, size_t device)
+int tdm_ledger_refresh_device(struct tdm_ledger *ledger, size_t device)
 {
 	struct tdm_ledger_areas areas = { 0 };
 	struct tdm_ledger_view view = { 0 };
@@ -207,9 +206,9 @@ int tdm_ledger_walk(struct tdm_ledger *ledger, size_t device, const struct tdm_l
 	*exact = false;
 	if (device >= ledger->device_count)
 		return -ENODEV;
-	for (int i = 0; !*exact && i < (walk->again != NULL ? WALK_TRIES : 1); i++) {
+	for (int i = 0; !*exact && i < (walk->again != NULL && !walk->as_seen ? WALK_TRIES : 1); i++) {
 		uint64_t before = ledger->views[device].seq;
-		int err = refresh_one(ledger, device);
+		int err = walk->as_seen ? 0 : tdm_ledger_refresh_device(ledger, device);
 		if (err != 0)
 			return err;
 		struct pass pass = { .walk = walk, .seq = ledger->views[device].seq };
@@ -260,7 +259,7 @@ int tdm_ledger_record_buffer(struct tdm_ledger *ledger, size_t device, const str
 		return -ESTALE;
 	/* Its segment may have been added after the last refresh. */
 	if (!find_slot(&ledger->places[device], record->slot, &slot_at, &more_at)) {
-		err = refresh_one(ledger, device);
+		err = tdm_ledger_refresh_device(ledger, device);
 		if (err == 0 && !find_slot(&ledger->places[device], record->slot, &slot_at, &more_at))
 			err = TDM_ECORRUPT;
 	}

@@ -215,6 +215,7 @@ static void json_device(const struct tdm_live_report *report, const struct tdm_h
 		return;
 	tdm_json_object(json);
 	tdm_json_put_u64(json, "device", holding->number);
+	tdm_json_put_u64(json, "own_number", holding->own_number);
 	tdm_json_put_bool(json, "virtual", device->is_virtual);
 	tdm_json_put_name(json, "card", card_of(device));
 	tdm_json_put_known(json, "chip_id", device->has_chip_id, device->chip_id);

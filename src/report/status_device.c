@@ -39,7 +39,8 @@ static void put_identity(const struct tdm_status_report *report, size_t i, struc
 {
 	const struct tdm_picture_device *device = &report->picture->devices[i];
 	char place[24];
-	struct line line = { (size_t)snprintf(place, sizeof place, "#%zu", i), report->term.width, out };
+	struct line line = { (size_t)snprintf(place, sizeof place, "#%" PRIu32, device->place), report->term.width,
+		out };
 	tdm_buf_printf(out, "\n%s%s%s", tdm_term_style(&report->term, TDM_STYLE_BOLD), place,
 		tdm_term_style(&report->term, TDM_STYLE_OFF));
 	put_piece(&line, "%s%s%s%s", tdm_picture_card_mark(device),
@@ -115,6 +116,7 @@ static void put_make(const struct tdm_picture_device *device, const struct tdm_l
 /* The kinds of memory. */
 struct kinds {
 	const struct tdm_status_report *report;
+	const struct tdm_picture_device *device;
 	size_t bar; /* columns of the bars; 0: no bars */
 };
 
@@ -167,8 +169,9 @@ static void put_used(const struct tdm_field *field, struct tdm_buf *out)
 
 static const char *level(const struct tdm_field *field)
 {
+	const struct kinds *of = field->table->context;
 	const struct tdm_picture_kind *kind = field->row;
-	return tdm_level_style(tdm_level_of(kind->used, kind->total));
+	return tdm_level_style(tdm_picture_level(of->device, (enum tdm_kind)(kind - of->device->kinds)));
 }
 
 /* The source of the used bytes and, if it differs, of the total. */
@@ -277,7 +280,7 @@ static void put_kinds(
 	bool is_wide = tdm_status_is_wide(report);
 	size_t taken = TABLE_COLUMNS + 2 + SOURCE_COLUMNS + 2, width = report->term.width, start = out->len;
 	size_t bar = !is_wide || width < taken + BAR_MIN ? 0 : width - taken < BAR_MAX ? width - taken : BAR_MAX;
-	const struct kinds of = { report, bar };
+	const struct kinds of = { report, device, bar };
 	const struct tdm_table table = { TDM_COLUMNS(kind_columns), device->kinds, sizeof *device->kinds,
 		TDM_KIND_COUNT, .skip = skip_kind, .context = &of, .unknown = "unknown", .style = TDM_STYLE_DIM,
 		.hidden = UINT64_C(1) << (is_wide ? LETTERS_COLUMN : WORDS_COLUMN),
@@ -392,6 +395,7 @@ static const struct tdm_column device_columns[] = {
 	{ .key = "hardware_queues" },
 	{ NULL, "process_count", DEVICE(process_count) },
 	{ NULL, "sources", DEVICE(sources), .json = tdm_status_json_sources },
+	{ NULL, "space_is_old", DEVICE(space_is_old) },
 	{ NULL, "kinds", .json = json_kinds },
 	{ NULL, "l1", .json = json_l1 },
 	{ NULL, "chips", .json = tdm_chips_json },

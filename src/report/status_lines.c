@@ -44,7 +44,7 @@ static struct line line_of(const struct tdm_picture *picture, size_t i)
 {
 	const struct tdm_picture_device *device = &picture->devices[i];
 	struct line line = { .card = "-", .pci = device->pci, .node = "-", .processes = device->process_count };
-	snprintf(line.place, sizeof line.place, "#%zu", i);
+	tdm_pick_label(device, line.place, sizeof line.place);
 	if (device->card[0] != '\0')
 		snprintf(line.card, sizeof line.card, "%s%s", tdm_picture_card_mark(device), device->card);
 	for (char *c = line.card; *c != '\0'; c++)

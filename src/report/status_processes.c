@@ -104,7 +104,7 @@ static struct row process_row(
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
 		row.used[k] = holding != NULL ? holding->kinds[k].used : TDM_BYTES_UNKNOWN;
 	if (holding != NULL)
-		snprintf(row.place, sizeof row.place, "#%" PRIu32, holding->device);
+		tdm_pick_label(&picture->devices[holding->device], row.place, sizeof row.place);
 	if (process->life == TDM_LIFE_ENDED)
 		snprintf(row.age, sizeof row.age, "%s",
 			process->crashed    ? "crashed"
@@ -125,7 +125,7 @@ static bool extra_row(const struct tdm_picture *picture, size_t i, bool is_stale
 	*row = (struct row){ .device = device,
 		.what = is_stale ? "    stale" : "    unattributed",
 		.why = is_stale ? "left by ended processes" : "of no listed process" };
-	snprintf(row->place, sizeof row->place, "#%zu", i);
+	tdm_pick_label(device, row->place, sizeof row->place);
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
 		row->used[k] = is_stale ? device->kinds[k].stale : device->kinds[k].unattributed;
 		any |= tdm_is_some(row->used[k]);

@@ -11,6 +11,7 @@
  */
 #include "report/top_frame.h"
 #include "base/bar.h"
+#include "base/duration.h"
 #include "base/wrap.h"
 #include "device/card.h"
 #include "report/cell.h"
@@ -191,8 +192,8 @@ static void put_region(const struct tdm_top_frame *frame, const struct tdm_pictu
 {
 	const struct tdm_picture_kind *kind = &device->kinds[k];
 	const struct tdm_term *term = &frame->term;
-	const char *style = tdm_term_style(term, tdm_level_style(tdm_level_of(kind->used, kind->total)));
-	char text[TDM_SHARE_CAP];
+	const char *style = tdm_term_style(term, tdm_level_style(tdm_picture_level(device, k)));
+	char text[TDM_SHARE_CAP + TDM_DURATION_CAP];
 	int tenths = tdm_picture_permille(kind->used, kind->total), shown = tenths < TENTHS_MAX ? tenths : TENTHS_MAX;
 	const char *plus = tenths > shown ? "+" : "";
 	tdm_buf_printf(out, "\n  %s", tdm_term_style(term, TDM_STYLE_BOLD));
@@ -220,7 +221,11 @@ static void put_region(const struct tdm_top_frame *frame, const struct tdm_pictu
 		tdm_buf_printf(out, " (%d%%%s)\n", shown / 10, plus);
 	put_marked(out, "Free:", tdm_picture_total_mark(kind), kind->free);
 	tdm_buf_putc(out, '\n');
-	put_value(out, "Largest Block:", kind->largest_free, "\n");
+	put_value(out, "Largest Block:", kind->largest_free, "");
+	if (device->space_is_old && kind->largest_free != TDM_BYTES_UNKNOWN)
+		tdm_buf_printf(out, " (%s ago)",
+			tdm_format_duration(text, sizeof text, frame->picture->time_ns - device->space_ns));
+	tdm_buf_putc(out, '\n');
 	if (tenths < 0) {
 		tdm_buf_printf(out, "    Usage: unknown (%s)\n",
 			kind->used == TDM_BYTES_UNKNOWN ? "no source counts it" : "its size is not known");
@@ -272,11 +277,12 @@ static void put_processes(const struct tdm_top_frame *frame, size_t device, stru
 static void put_device(const struct tdm_top_frame *frame, size_t i, struct tdm_buf *out)
 {
 	const struct tdm_picture_device *device = &frame->picture->devices[i];
-	char number[16] = "unknown";
+	char number[16] = "unknown", label[16];
 	if (device->number >= 0)
 		snprintf(number, sizeof number, "%" PRId32, device->number);
-	tdm_buf_printf(out, "\n%sDevice %zu%s (ID: %s)%s\n", tdm_term_style(&frame->term, TDM_STYLE_BOLD), i,
-		tdm_term_style(&frame->term, TDM_STYLE_OFF), number, device->is_virtual ? ", virtual" : "");
+	tdm_buf_printf(out, "\n%sDevice %s%s (ID: %s)%s\n", tdm_term_style(&frame->term, TDM_STYLE_BOLD),
+		tdm_pick_label(device, label, sizeof label), tdm_term_style(&frame->term, TDM_STYLE_OFF), number,
+		device->is_virtual ? ", virtual" : "");
 	put_rule(out, '-');
 	put_info(frame, device, out);
 	tdm_buf_puts(out, "\n  Real-Time Memory Utilization:\n");

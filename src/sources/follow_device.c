@@ -81,7 +81,9 @@ static void begin_again(void *context)
 static int give_account(struct tdm_follow_device *lane, struct tdm_follow_look *look)
 {
 	struct account account = { lane, look, give_clear(lane, look, 0) };
-	const struct tdm_ledger_walk walk = { give_buffers, begin_again, &account, true };
+	const struct tdm_ledger_walk walk = {
+		.each = give_buffers, .again = begin_again, .context = &account, .with_more = true
+	};
 	bool exact = false;
 	int err = account.err == 0 ? tdm_ledger_walk(look->ledger, look->device, &walk, &exact) : 0;
 	if (account.err != 0)
@@ -349,6 +351,15 @@ int tdm_follow_device_give(struct tdm_follow_device *lane, struct tdm_follow_loo
 			err = give_usage(lane, look);
 	}
 	return err;
+}
+
+int tdm_follow_device_recount(struct tdm_follow_device *lane, const struct tdm_follow_look *look)
+{
+	uint64_t before = view_of(look)->seq;
+	int err = tdm_ledger_refresh_device(look->ledger, look->device);
+	if (err == 0)
+		err = give_usage(lane, look);
+	return err != 0 ? err : view_of(look)->seq != before;
 }
 
 bool tdm_follow_device_has_more(

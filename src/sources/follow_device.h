@@ -48,6 +48,9 @@ int tdm_follow_give(const struct tdm_follow_sink *sink, uint64_t process, struct
 /* Gives everything that is new and wanted. 0, -ENOMEM or the sink's code. */
 int tdm_follow_device_give(struct tdm_follow_device *lane, struct tdm_follow_look *look);
 
+/* Reads the counters again and gives those that changed. 1, 0 when nothing has changed, or a negative code. */
+int tdm_follow_device_recount(struct tdm_follow_device *lane, const struct tdm_follow_look *look);
+
 /* Whether there is something to give once `seq` calls have finished. */
 bool tdm_follow_device_has_more(
 	const struct tdm_follow_device *lane, const struct tdm_follow_sink *sink, uint64_t process, uint64_t seq);

@@ -570,28 +570,29 @@ uint64_t tdm_follower_deaths(const struct tdm_follower *f)
 	return f->deaths;
 }
 
-/* The open ledger of a process, and the index of its device; NULL: there is none. */
-static struct tdm_ledger *find_device(const struct tdm_follower *f, uint64_t process, uint32_t device, size_t *d)
+/* A process with an open ledger, and the index of its device; NULL: there is none. */
+static struct item *find_device(const struct tdm_follower *f, uint64_t process, uint32_t device, size_t *d)
 {
 	uint32_t i = tdm_map_find(&f->by_number, process);
-	const struct item *item = i != TDM_MAP_NONE ? f->items[i] : NULL;
+	struct item *item = i != TDM_MAP_NONE ? f->items[i] : NULL;
 	for (*d = 0; item != NULL && item->ledger != NULL && *d < item->lane_count; ++*d)
 		if (item->lanes[*d].is_described && item->lanes[*d].number == device)
-			return item->ledger;
+			return item;
 	return NULL;
 }
 
-uint64_t tdm_follower_seq(const struct tdm_follower *f, uint64_t process, uint32_t device)
+struct tdm_ledger *tdm_follower_ledger(const struct tdm_follower *f, uint64_t process, uint32_t device, size_t *d)
 {
-	size_t d;
-	const struct tdm_ledger *ledger = find_device(f, process, device, &d);
-	return ledger != NULL ? tdm_ledger_device(ledger, d)->seq : 0;
+	const struct item *item = find_device(f, process, device, d);
+	return item != NULL ? item->ledger : NULL;
 }
 
-int tdm_follower_walk(struct tdm_follower *f, uint64_t process, uint32_t device, const struct tdm_ledger_walk *walk)
+int tdm_follower_recount(struct tdm_follower *f, const struct tdm_follow_sink *sink, uint64_t process, uint32_t device)
 {
-	size_t d;
-	bool exact; /* ignored: while the program works, an approximate answer has to do */
-	struct tdm_ledger *ledger = find_device(f, process, device, &d);
-	return ledger != NULL ? tdm_ledger_walk(ledger, d, walk, &exact) : -ENOENT;
+	struct tdm_follow_look look = { .process = process, .sink = sink, .room = &f->room };
+	struct item *item = find_device(f, process, device, &look.device);
+	if (item == NULL)
+		return -ENOENT;
+	look.ledger = item->ledger;
+	return tdm_follow_device_recount(&item->lanes[look.device], &look);
 }

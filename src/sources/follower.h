@@ -83,11 +83,13 @@ int tdm_follower_err(const struct tdm_follower *follower);
 /* Processes that ended while they were followed, so far. */
 uint64_t tdm_follower_deaths(const struct tdm_follower *follower);
 
-/* Calls finished on a device of a process; 0 when its ledger is not open. */
-uint64_t tdm_follower_seq(const struct tdm_follower *follower, uint64_t process, uint32_t device);
+/* The open ledger of a process and the index of a device in it, for walking over its buffers; NULL: there is none. */
+struct tdm_ledger *tdm_follower_ledger(
+	const struct tdm_follower *follower, uint64_t process, uint32_t device, size_t *index);
 
-/* Walks over the live buffers of a device; see tdm_ledger_walk(). -ENOENT when the ledger is not open. */
-int tdm_follower_walk(
-	struct tdm_follower *follower, uint64_t process, uint32_t device, const struct tdm_ledger_walk *walk);
+/* Reads the counters of one device again and gives them. 1, 0 when nothing has changed, -ENOENT when the ledger is not
+ * open, -errno, TDM_ECORRUPT or the sink's code. */
+int tdm_follower_recount(
+	struct tdm_follower *follower, const struct tdm_follow_sink *sink, uint64_t process, uint32_t device);
 
 #endif

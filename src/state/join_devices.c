@@ -170,7 +170,6 @@ static void add_region(struct tdm_state *state, uint32_t i, bool readable)
 	device->region = i;
 	device->sources |= UINT32_C(1) << TDM_FROM_METAL_SHM;
 	if (readable) {
-		device->number = region->device <= INT32_MAX ? (int32_t)region->device : -1;
 		device->updated_ns = region->updated_ns;
 		set_chips(device, region);
 	}
@@ -198,12 +197,18 @@ static uint32_t find_holding(struct tdm_state *state, const struct tdm_fold_hold
 	return at;
 }
 
+/* Programs may know a device by different numbers: the lowest is as good as any, and the same in every command. */
+static void use_number(struct tdm_picture_device *device, uint32_t number)
+{
+	if (number <= INT32_MAX && (device->number < 0 || (int32_t)number < device->number))
+		device->number = (int32_t)number;
+}
+
 static void describe_device(struct tdm_picture_device *device, const struct tdm_fold_holding *holding)
 {
 	const struct tdm_device_info *info = &holding->info;
 	device->sources |= UINT32_C(1) << TDM_FROM_LEDGER;
-	if (device->number < 0)
-		device->number = (int32_t)(holding->number & ~TDM_DEVICE_VIRTUAL_BIT);
+	use_number(device, holding->number & ~TDM_DEVICE_VIRTUAL_BIT);
 	if (!holding->has_info)
 		return;
 	if (device->card[0] == '\0' && info->card[0] != '\0') {
@@ -218,11 +223,11 @@ static void describe_device(struct tdm_picture_device *device, const struct tdm_
 		device->info = info;
 }
 
-/* Adds the devices of a process. An ended one adds none unless ended processes are listed: it only joins known
+/* Adds the devices of a process. An ended one adds none unless it is listed: it only joins known
  * devices. */
 static void add_process(struct tdm_state *state, const struct tdm_fold_process *process, bool runs)
 {
-	bool may_add = runs || state->options.with_ended;
+	bool may_add = tdm_state_lists(state, process);
 	if (tdm_fold_runs(process) != runs)
 		return;
 	for (size_t i = 0; i < process->holding_count; i++) {
@@ -297,11 +302,51 @@ static int find_memo(struct tdm_state *state, size_t device)
 			tdm_map_put(&state->by_key, key, (uint32_t)state->memo_count) != 0)
 			return -ENOMEM;
 		i = (uint32_t)state->memo_count++;
-		state->memos[i] = (struct tdm_memo){ .key = key };
+		state->memos[i] = (struct tdm_memo){ .key = key, .place = state->next_place++, .number = -1 };
 	}
 	state->memos[i].in_use = true;
+	state->picture.devices[device].place = state->memos[i].place;
+	if (state->picture.devices[device].number >= 0)
+		state->memos[i].number = state->picture.devices[device].number;
 	state->joined[device] = (struct tdm_joined){ .memo = i };
 	return 0;
+}
+
+static bool is_taken(const struct tdm_picture *picture, int32_t number)
+{
+	for (size_t i = 0; i < picture->device_count; i++)
+		if (picture->devices[i].number == number)
+			return true;
+	return false;
+}
+
+/* Numbers of devices that no running program with a ledger uses: that of the region, else of an ended program, else the
+ * one that the device had before. */
+static void number_idle(struct tdm_state *state)
+{
+	struct tdm_picture *picture = &state->picture;
+	for (size_t i = 0; i < picture->device_count; i++) {
+		struct tdm_picture_device *device = &picture->devices[i];
+		const struct tdm_metal_region *region =
+			device->region != UINT32_MAX ? &state->metal.now.regions[device->region] : NULL;
+		if (device->number < 0 && region != NULL && region->status == TDM_METAL_OK)
+			use_number(device, region->device);
+	}
+	for (size_t p = 0; p < state->fold.count; p++) {
+		const struct tdm_fold_process *process = state->fold.processes[p];
+		for (size_t i = 0; !tdm_fold_runs(process) && i < process->holding_count; i++) {
+			uint32_t at = process->holdings[i]->device, number = process->holdings[i]->number;
+			if (at != UINT32_MAX && picture->devices[at].number < 0 &&
+				!is_taken(picture, (int32_t)(number & INT32_MAX)))
+				use_number(&picture->devices[at], number);
+		}
+	}
+	for (size_t i = 0; i < picture->device_count; i++) {
+		struct tdm_picture_device *device = &picture->devices[i];
+		uint32_t memo = device->number < 0 ? tdm_map_find(&state->by_key, device->key) : TDM_MAP_NONE;
+		if (memo != TDM_MAP_NONE && !is_taken(picture, state->memos[memo].number))
+			device->number = state->memos[memo].number;
+	}
 }
 
 /* Forgets devices that are gone once most memos belong to such devices. */
@@ -347,8 +392,10 @@ int tdm_state_join_devices(struct tdm_state *state)
 	if (state->out_of_memory)
 		err = -ENOMEM;
 	tdm_state_card_type(state);
-	if (err == 0)
+	if (err == 0) {
+		number_idle(state);
 		err = sort_devices(state);
+	}
 	if (err == 0)
 		err = tdm_reserve(
 			&state->joined, &state->joined_cap, state->picture.device_count, sizeof *state->joined);

@@ -95,18 +95,23 @@ static int note_generation(struct tdm_state *state, const struct tdm_process *wh
 	return tdm_map_put(&state->by_pid, newest_key(who), tdm_min(who->generation, TDM_MAP_NONE - 1));
 }
 
+static bool is_newest(const struct tdm_state *state, const struct tdm_process *who)
+{
+	return who->generation >= tdm_map_find(&state->by_pid, newest_key(who));
+}
+
 static void set_end(const struct tdm_state *state, struct tdm_picture_process *process)
 {
 	bool is_open = process->who->life == TDM_LIFE_ENDED && !process->who->closed;
-	bool is_newest = process->who->generation >= tdm_map_find(&state->by_pid, newest_key(process->who));
-	process->replaced = is_open && !is_newest;
-	process->crashed = is_open && is_newest;
+	process->crashed = is_open && is_newest(state, process->who);
+	process->replaced = is_open && !process->crashed;
 }
 
 static int add_ledger_process(struct tdm_state *state, struct tdm_fold_process *from)
 {
 	from->process = UINT32_MAX;
-	if (!from->has_who || (!tdm_fold_runs(from) && !state->options.with_ended))
+	if (!from->has_who || !tdm_state_lists(state, from) ||
+		(!tdm_fold_runs(from) && !state->options.with_ended && !is_newest(state, &from->who)))
 		return 0;
 	int32_t pid = tdm_fold_pid(from);
 	bool is_here = from->who.seen_pid != 0 && tdm_fold_runs(from);

@@ -2,6 +2,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -50,7 +52,7 @@ static bool is_pci(const char *pci, const char *name)
 	return pci[0] != '\0' && (strcasecmp(pci, name) == 0 || (behind != NULL && strcasecmp(behind + 1, name) == 0));
 }
 
-bool tdm_pick_is(const struct tdm_picture_device *device, size_t place, const char *name)
+bool tdm_pick_is(const struct tdm_picture_device *device, const char *name)
 {
 	uint64_t number;
 	switch (read_name(name, &number)) {
@@ -64,11 +66,22 @@ bool tdm_pick_is(const struct tdm_picture_device *device, size_t place, const ch
 	case FORM_CHIP:
 		return device->has_chip_id && device->chip_id == number;
 	case FORM_PLACE:
-		return place == number;
+		return device->place == number;
 	case FORM_NONE:
 		break;
 	}
 	return false;
+}
+
+char *tdm_pick_label(const struct tdm_picture_device *device, char *dst, size_t cap)
+{
+	if (device->number >= 0)
+		snprintf(dst, cap, "%" PRId32 "%s", device->number, device->is_virtual ? "v" : "");
+	else if (device->node >= 0)
+		snprintf(dst, cap, "/%" PRId32, device->node);
+	else
+		snprintf(dst, cap, "#%" PRIu32, device->place);
+	return dst;
 }
 
 bool tdm_pick_name_is_valid(const char *name)
@@ -109,7 +122,7 @@ int32_t tdm_pick_missing(const struct tdm_pick *pick, const struct tdm_picture *
 
 bool tdm_pick_takes_device(const struct tdm_pick *pick, const struct tdm_picture *picture, size_t device)
 {
-	if (pick->device != NULL && !tdm_pick_is(&picture->devices[device], device, pick->device))
+	if (pick->device != NULL && !tdm_pick_is(&picture->devices[device], pick->device))
 		return false;
 	if (pick->pid_count == 0)
 		return true;
@@ -123,7 +136,7 @@ bool tdm_pick_takes_holding(const struct tdm_pick *pick, const struct tdm_pictur
 {
 	size_t device = picture->holdings[holding].device;
 	return tdm_pick_names(pick, process_of(picture, holding)) &&
-	       (pick->device == NULL || tdm_pick_is(&picture->devices[device], device, pick->device));
+	       (pick->device == NULL || tdm_pick_is(&picture->devices[device], pick->device));
 }
 
 bool tdm_pick_takes_process(const struct tdm_pick *pick, const struct tdm_picture *picture, size_t process)

@@ -5,11 +5,15 @@
 #include "state/picture.h"
 
 /*
- * Whether `name` means this device, which is at `place` in its list. A name is a number (the logical one, or that of
- * the device node if no logical one is known and it is no board), "/dev/tenstorrent/N", a PCI address with or without
- * its domain, a chip id ("0x…", or a number from 1024 on), or "#" and the place.
+ * Whether `name` means this device. A name is a number (the logical one, or that of the device node if no logical one
+ * is known and it is no board), "/dev/tenstorrent/N", a PCI address with or without its domain, a chip id ("0x…", or
+ * a number from 1024 on), or "#" and the device's place. None of them changes when another device comes or goes.
  */
-bool tdm_pick_is(const struct tdm_picture_device *device, size_t place, const char *name);
+bool tdm_pick_is(const struct tdm_picture_device *device, const char *name);
+
+/* The device's number as every view shows it: "0", "0v" for a virtual one, "/0" if only its device node is known, else
+ * "#" and its place. Returns dst. */
+char *tdm_pick_label(const struct tdm_picture_device *device, char *dst, size_t cap);
 
 /* Whether `name` could mean a device at all. */
 bool tdm_pick_name_is_valid(const char *name);

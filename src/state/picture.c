@@ -34,20 +34,25 @@ static void kind_init(struct tdm_picture_kind *kind)
 	};
 }
 
+void tdm_picture_kinds_init(struct tdm_picture_device *device)
+{
+	device->l1_peak = TDM_BYTES_UNKNOWN;
+	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
+		kind_init(&device->kinds[k]);
+}
+
 void tdm_picture_device_init(struct tdm_picture_device *device)
 {
 	*device = (struct tdm_picture_device){
 		.number = -1,
 		.node = -1,
-		.l1_peak = TDM_BYTES_UNKNOWN,
 		.l1_core = TDM_BYTES_UNKNOWN,
 		.l1_lowest = TDM_BYTES_UNKNOWN,
 		.cb_highest = TDM_BYTES_UNKNOWN,
 		.host_card = UINT32_MAX,
 		.region = UINT32_MAX,
 	};
-	for (size_t k = 0; k < TDM_KIND_COUNT; k++)
-		kind_init(&device->kinds[k]);
+	tdm_picture_kinds_init(device);
 }
 
 void tdm_holding_init(struct tdm_holding *holding, uint32_t process, uint32_t device)

@@ -98,8 +98,7 @@ struct tdm_picture_kind {
 	bool peak_is_seen;  /* the peak is the highest sum that the reader saw; else the producer's own exact one */
 	uint64_t used;      /* by running processes, `unattributed` included */
 	uint64_t total, free;
-	uint64_t largest_free;    /* the largest contiguous block of a bank, times the banks */
-	uint64_t largest_free_ns; /* monotonic clock, when that was computed; 0: never */
+	uint64_t largest_free; /* the largest contiguous block of a bank, times the banks */
 	uint64_t peak;
 	uint64_t asked;        /* bytes asked for; equal to `used` with metal_shm */
 	uint64_t buffers;      /* live ones */
@@ -145,7 +144,8 @@ struct tdm_picture_device {
 	bool is_virtual;                    /* sums what a capture without dispatch reports; no real card */
 	bool is_board;                      /* a card whose chips are among the devices; which ones is not known */
 	uint64_t chip_id;                   /* 0 is a valid one */
-	int32_t number;                     /* logical; -1: unknown */
+	int32_t number;                     /* logical, the lowest that a program uses; -1: unknown */
+	uint32_t place;                     /* in the list when the state first saw it; stays when others go */
 	int32_t node;                       /* of /dev/tenstorrent/N; -1: unknown, or not on this machine's bus */
 	char pci[24];                       /* empty: unknown */
 	char card[TDM_CARD_NAME_CAP];       /* "n150"; empty: unknown */
@@ -162,6 +162,10 @@ struct tdm_picture_device {
 	uint64_t l1_core;    /* bytes of L1 in one core; unknown if the card is */
 	uint64_t l1_lowest;  /* lowest address of an L1 buffer; 0: there are none; may be unknown */
 	uint64_t cb_highest; /* highest end of a circular buffer; 0: there are none; may be unknown */
+	/* When l1_lowest, cb_highest and the largest free blocks were true, by the monotonic clock; 0: never. They cost
+	 * more than counters, so they may be older than the picture. */
+	uint64_t space_ns;
+	bool space_is_old; /* buffers have come or gone since */
 	uint32_t chip_count;
 	struct tdm_picture_chip chips[TDM_PICTURE_CHIPS_MAX];
 	uint32_t host_card, region; /* index into the state's cards and regions; UINT32_MAX: none */
@@ -209,7 +213,8 @@ struct tdm_buffer_list {
 
 struct tdm_holding {
 	uint32_t process, device;
-	uint32_t number;      /* of the device in this process, without TDM_DEVICE_VIRTUAL_BIT */
+	uint32_t number;      /* of the device, as in every view; if that is unknown, own_number */
+	uint32_t own_number;  /* of the device in this process, without TDM_DEVICE_VIRTUAL_BIT */
 	uint32_t descriptors; /* open on the card; 0: none, or unknown */
 	uint64_t lost;
 	struct tdm_picture_amount kinds[TDM_KIND_COUNT];
@@ -245,6 +250,7 @@ struct tdm_picture {
 };
 
 void tdm_picture_device_init(struct tdm_picture_device *device); /* everything unknown, no process */
+void tdm_picture_kinds_init(struct tdm_picture_device *device);  /* only its kinds and the peak of its L1 */
 void tdm_holding_init(struct tdm_holding *holding, uint32_t process, uint32_t device);
 void tdm_picture_done(struct tdm_picture *picture); /* releases the lists */
 
@@ -324,6 +330,7 @@ struct tdm_wish {
 	uint64_t device;        /* key: buffers and largest free blocks of this device only; 0: of all */
 	bool hold;              /* do not update the lists of buffers, for a view that needs time to read them */
 	bool no_largest;        /* compute no largest free blocks: those of earlier pictures are enough */
+	uint64_t events_of;     /* handle: events of this process only; 0: of all */
 	uint32_t latest_events; /* about this many of the latest allocations and releases; 0: all */
 };
 

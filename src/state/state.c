@@ -214,11 +214,13 @@ static unsigned wants(void *context, uint64_t number, uint32_t device)
 {
 	const struct tdm_state *state = context;
 	const struct tdm_wish *wish = &state->wish;
-	unsigned parts = (wish->parts & TDM_WISH_EVENTS) != 0 ? TDM_FOLLOW_EVENTS : 0;
+	const struct tdm_fold_process *process = tdm_fold_find(&state->fold, number);
+	bool has_events = (wish->parts & TDM_WISH_EVENTS) != 0 &&
+			  (wish->events_of == 0 || (process != NULL && process->handle == wish->events_of));
+	unsigned parts = has_events ? TDM_FOLLOW_EVENTS : 0;
 	if ((wish->parts & TDM_WISH_BUFFERS) == 0)
 		return parts;
 	if (wish->process != 0 || wish->device != 0) {
-		const struct tdm_fold_process *process = tdm_fold_find(&state->fold, number);
 		const struct tdm_fold_holding *holding =
 			process != NULL ? tdm_fold_holding_find(process, device) : NULL;
 		if (holding == NULL || (wish->process != 0 && process->handle != wish->process) ||
@@ -234,6 +236,12 @@ static int follow(struct tdm_state *state, uint64_t now_ns)
 	state->event_count = 0;
 	state->events_dropped = 0;
 	return tdm_follower_look(state->follower, &sink, now_ns);
+}
+
+int tdm_state_recount(struct tdm_state *state, const struct tdm_part *part)
+{
+	const struct tdm_follow_sink sink = { state, wants, take_event, 0 };
+	return tdm_follower_recount(state->follower, &sink, part->owner->number, part->ledger->number);
 }
 
 static int read_others(struct tdm_state *state, uint64_t now_ns)

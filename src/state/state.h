@@ -26,6 +26,7 @@ struct tdm_state_options {
 	size_t pid_count;
 	bool only_ledgers; /* do not read tt-metal's shared memory, the driver's files or /proc */
 	bool with_ended;   /* also list processes that have ended and left a ledger */
+	bool with_crashed; /* of those only the ones that did not close it */
 	bool keeps_gone;   /* also those whose ledger was there in an earlier picture and is gone */
 	bool once; /* there will be one picture only: leave nothing for a later one, not even largest free blocks */
 };

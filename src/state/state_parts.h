@@ -35,12 +35,14 @@ enum { TDM_FREE_KINDS = TDM_MODEL_RANGES };
 /* What is remembered about a device from one picture to the next. */
 struct tdm_memo {
 	uint64_t key;
-	bool in_use; /* by the last picture */
+	uint32_t place;
+	int32_t number; /* the last one that was known; -1: none was */
+	bool in_use;    /* by the last picture */
 	uint8_t seen_from[TDM_KIND_COUNT];
 	uint64_t seen[TDM_KIND_COUNT]; /* the highest sum of that source */
 	/* free space, as of the ledgers' state back then */
-	uint64_t state; /* hash of the ledgers' state; 0: never computed */
-	uint64_t computed_ns;
+	uint64_t state;                   /* hash of the ledgers' state; 0: never computed */
+	uint64_t computed_ns;             /* time of that picture */
 	uint64_t largest[TDM_FREE_KINDS]; /* bytes of a bank */
 	uint64_t l1_lowest, cb_highest;
 };
@@ -110,13 +112,22 @@ struct tdm_state {
 
 	struct tdm_memo *memos;
 	size_t memo_count, memo_cap;
+	uint32_t next_place;
 	struct tdm_map by_key;
 
 	/* free space */
-	uint64_t free_ns; /* monotonic clock: not before this */
-	size_t free_turn; /* the next device */
+	uint64_t free_ns;       /* time of the last picture */
+	int64_t free_credit_ns; /* time that may be spent */
+	size_t free_turn;       /* the next device */
 	struct tdm_buckets buckets[TDM_FREE_KINDS];
 };
+
+/* Whether a process is listed. One that was replaced by exec has not crashed, but only join_processes.c knows it. */
+static inline bool tdm_state_lists(const struct tdm_state *state, const struct tdm_fold_process *process)
+{
+	return tdm_fold_runs(process) || state->options.with_ended ||
+	       (state->options.with_crashed && !process->who.closed);
+}
 
 /* The steps, in this order. Each returns 0 or -ENOMEM. */
 int tdm_state_join_devices(struct tdm_state *state);
@@ -127,5 +138,8 @@ int tdm_state_problems(struct tdm_state *state);
 
 /* Part of the first step. */
 void tdm_state_card_type(struct tdm_state *state);
+/* For a device whose program went on meanwhile: reads the counters of a part again; decides about the device again. */
+int tdm_state_recount(struct tdm_state *state, const struct tdm_part *part);
+void tdm_state_winner_again(struct tdm_state *state, size_t device);
 
 #endif

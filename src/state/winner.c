@@ -257,7 +257,8 @@ static void set_holding(struct tdm_state *state, size_t i)
 	struct tdm_picture_process *process = &state->picture.processes[part->process];
 	bool is_apart = !tdm_picture_counts(process);
 	tdm_holding_init(holding, part->process, part->device);
-	holding->number = part->number;
+	holding->own_number = part->number;
+	holding->number = device->number >= 0 ? (uint32_t)device->number : part->number;
 	holding->descriptors = part->descriptors;
 	for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
 		struct tdm_picture_amount *amount = &holding->kinds[k];
@@ -332,6 +333,22 @@ static void set_device(struct tdm_state *state, size_t d, const uint32_t *parts,
 		device->l1_peak = l1_peak;
 	if (device->host_card != UINT32_MAX && state->host.cards[device->host_card].hidden_opens != 0)
 		joined->is_incomplete = true;
+}
+
+void tdm_state_winner_again(struct tdm_state *state, size_t d)
+{
+	struct tdm_picture_device *device = &state->picture.devices[d];
+	const uint32_t *ends = state->order + state->part_count;
+	uint32_t first = d != 0 ? ends[d - 1] : 0, memo = state->joined[d].memo;
+	tdm_picture_kinds_init(device);
+	device->process_count = 0;
+	state->joined[d] = (struct tdm_joined){ .memo = memo };
+	set_device(state, d, state->order + first, ends[d] - first, state->left[d]);
+	for (uint32_t i = first; i < ends[d]; i++) {
+		set_holding(state, state->order[i]);
+		if (state->parts[state->order[i]].owner != NULL)
+			set_faults(&state->picture, state->parts[state->order[i]].owner);
+	}
 }
 
 int tdm_state_winner(struct tdm_state *state)

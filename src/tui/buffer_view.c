@@ -45,8 +45,10 @@ void tdm_buffer_view_refresh(struct tdm_buffer_view *view, const struct tdm_pict
 	view->version = picture->buffers_version;
 	view->problem = why_unknown(picture, process);
 	tdm_buffer_view_prepare(view);
+	const struct tdm_pace_scope scope = { view->process, TDM_INDEX_NONE };
 	if (!wish->hold)
-		tdm_pace_done(&view->pace, picture->time_ns);
+		tdm_pace_done(&view->pace, picture, scope);
+	view->age_ns = tdm_pace_age(&view->pace, picture, scope);
 }
 
 void tdm_buffer_view_changed(struct tdm_buffer_view *view)

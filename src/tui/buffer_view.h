@@ -15,6 +15,7 @@ struct tdm_buffer_view {
 	const struct tdm_picture *picture; /* of the last refresh; NULL: there is none */
 	uint32_t process;                  /* index into it */
 	uint64_t version;                  /* of its buffers */
+	uint64_t age_ns;                   /* how much older the buffers are than its counters */
 	const char *problem;               /* why the buffers are unknown; NULL: they are known */
 
 	enum tdm_buffer_sort sort;

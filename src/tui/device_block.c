@@ -28,17 +28,6 @@ const char *tdm_device_kind_title(enum tdm_kind kind)
 	}
 }
 
-char *tdm_device_label(const struct tdm_picture_device *device, char *dst, size_t cap)
-{
-	if (device->number >= 0)
-		snprintf(dst, cap, "%" PRId32 "%s", device->number, device->is_virtual ? "v" : "");
-	else if (device->node >= 0)
-		snprintf(dst, cap, "/%" PRId32, device->node);
-	else
-		snprintf(dst, cap, "?");
-	return dst;
-}
-
 /* Writes the text only if all of it fits. */
 static void part(struct tdm_pen *pen, enum tdm_ink ink, const char *text)
 {
@@ -49,7 +38,7 @@ static void part(struct tdm_pen *pen, enum tdm_ink ink, const char *text)
 void tdm_device_identity(struct tdm_pen *pen, const struct tdm_picture_device *device)
 {
 	char text[64];
-	tdm_pen_field(pen, 4, TDM_INK_BOLD, tdm_device_label(device, text, sizeof text));
+	tdm_pen_field(pen, 4, TDM_INK_BOLD, tdm_pick_label(device, text, sizeof text));
 	tdm_pen_text(pen, TDM_INK_BOLD, tdm_picture_card_mark(device));
 	tdm_pen_text(pen, TDM_INK_BOLD, device->card[0] != '\0' ? device->card : "card unknown");
 	if (device->is_virtual)
@@ -95,17 +84,18 @@ int tdm_device_telemetry_text(
 	return tdm_canvas_width_of(canvas, dst);
 }
 
-static void amount_in(struct tdm_pen *pen, enum tdm_ink ink, const char *name, uint64_t bytes)
+static void amount_in(struct tdm_pen *pen, enum tdm_ink ink, const char *name, uint64_t bytes, uint64_t total)
 {
 	char text[TDM_BYTES_CAP];
 	tdm_pen_printf(pen, ink == TDM_INK_PLAIN ? TDM_INK_DIM : ink, "  %s", name);
 	tdm_pen_field(pen, -(TDM_BYTES_COLUMNS + 1), bytes == TDM_BYTES_UNKNOWN ? TDM_INK_DIM : ink,
-		tdm_format_bytes_short(text, sizeof text, bytes));
+		tdm_format_bytes_like(text, sizeof text, bytes, total));
 }
 
-static void amount(struct tdm_pen *pen, const char *name, uint64_t bytes)
+/* In the unit of the kind's other figures. */
+static void amount(struct tdm_pen *pen, const char *name, uint64_t bytes, const struct tdm_picture_kind *kind)
 {
-	amount_in(pen, TDM_INK_PLAIN, name, bytes);
+	amount_in(pen, TDM_INK_PLAIN, name, bytes, kind->total);
 }
 
 char *tdm_device_note(const struct tdm_picture_device *device, enum tdm_kind kind, char *dst, size_t cap)
@@ -164,8 +154,8 @@ static void figures(struct tdm_pen *pen, const struct tdm_picture_device *device
 	const struct tdm_picture_kind *kind = &device->kinds[of];
 	const char *mark = tdm_picture_total_mark(kind);
 	char used[TDM_BYTES_CAP], total[TDM_BYTES_CAP], text[2 * TDM_BYTES_CAP + 8];
-	tdm_format_bytes_short(used, sizeof used, kind->used);
-	tdm_format_bytes_short(total, sizeof total, kind->total);
+	tdm_format_bytes_like(used, sizeof used, kind->used, kind->total);
+	tdm_format_bytes_like(total, sizeof total, kind->total, kind->total);
 	if (is_absent(kind))
 		snprintf(text, sizeof text, "none");
 	else if (kind->used == TDM_BYTES_UNKNOWN)
@@ -228,6 +218,22 @@ static struct columns fit_columns(int room)
 	return columns;
 }
 
+/* Marks the amount before the pen as older than the frame; the last line says by how much. */
+static void mark_age(const struct tdm_pen *pen, const struct tdm_picture_device *device, uint64_t bytes)
+{
+	if (device->space_is_old && bytes != TDM_BYTES_UNKNOWN && tdm_pen_room(pen) > 0)
+		tdm_canvas_put(pen->canvas, pen->row, pen->col, 1, TDM_INK_DIM, "*");
+}
+
+void tdm_device_note_age(struct tdm_app *app, const struct tdm_picture_device *device)
+{
+	size_t len = strlen(app->position);
+	char age[TDM_AGE_CAP];
+	if (device->space_is_old)
+		snprintf(app->position + len, sizeof app->position - len, "%s* %s old", len != 0 ? "  " : "",
+			tdm_pace_format_age(age, sizeof age, app->picture->time_ns - device->space_ns));
+}
+
 /* Circular buffers can grow only into the gap between them and the L1 buffers of a core. */
 static void gap_amount(struct tdm_pen *pen, const struct columns *columns, const struct tdm_picture_device *device)
 {
@@ -235,7 +241,10 @@ static void gap_amount(struct tdm_pen *pen, const struct columns *columns, const
 	enum tdm_level level = tdm_picture_level(device, TDM_KIND_CB);
 	enum tdm_ink ink = level >= TDM_LEVEL_YELLOW ? tdm_ink_of_level(level) : TDM_INK_PLAIN;
 	if (columns->has_free)
-		amount_in(pen, ink, clash != 0 ? "over" : "free", clash != 0 ? clash : tdm_picture_gap(device));
+		amount_in(pen, ink, clash != 0 ? "over" : "free", clash != 0 ? clash : tdm_picture_gap(device),
+			device->l1_core);
+	if (columns->has_free)
+		mark_age(pen, device, 0);
 	if (columns->has_largest && clash != 0)
 		tdm_pen_field(pen, 20, ink, "  clash in a core");
 	else if (columns->has_largest)
@@ -251,9 +260,11 @@ static void free_amounts(
 		return;
 	}
 	if (columns->has_free)
-		amount(pen, "free", k->free);
+		amount(pen, "free", k->free, k);
 	if (columns->has_largest)
-		amount(pen, "largest", k->largest_free);
+		amount(pen, "largest", k->largest_free, k);
+	if (columns->has_largest)
+		mark_age(pen, device, k->largest_free);
 }
 
 /* The peak; if no program keeps it, the highest that was seen, after ">" where the words do not fit. */
@@ -410,7 +421,7 @@ static void one_line(
 		  : cols >= 60 ? 8
 			       : 0;
 	tdm_pen_skip(&pen, 1);
-	tdm_pen_field(&pen, 4, TDM_INK_BOLD, tdm_device_label(device, text, sizeof text));
+	tdm_pen_field(&pen, 4, TDM_INK_BOLD, tdm_pick_label(device, text, sizeof text));
 	snprintf(
 		text, sizeof text, "%s%s", tdm_picture_card_mark(device), device->card[0] != '\0' ? device->card : "?");
 	tdm_pen_field(&pen, name_cols, TDM_INK_PLAIN, text);

@@ -7,9 +7,6 @@
 /* "DRAM", "L1_SMALL", "CB"; for rare kinds, the name in JSON. */
 const char *tdm_device_kind_title(enum tdm_kind kind);
 
-/* "0", or "/0" with the driver's number if no program has named the device, or "?". Returns dst. */
-char *tdm_device_label(const struct tdm_picture_device *device, char *dst, size_t cap);
-
 /* Number, card, node, PCI address and chip id, as far as they fit. */
 void tdm_device_identity(struct tdm_pen *pen, const struct tdm_picture_device *device);
 
@@ -31,5 +28,8 @@ void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct t
 
 void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device,
 	const struct tdm_layout *layout, enum tdm_ink mark);
+
+/* Adds to the last line how old the marked figures of a device are, if they are old. */
+void tdm_device_note_age(struct tdm_app *app, const struct tdm_picture_device *device);
 
 #endif

@@ -71,8 +71,10 @@ void tdm_device_view_refresh(
 	}
 	view->key = picture->devices[device].key;
 	view->version = picture->buffers_version;
+	const struct tdm_pace_scope scope = { TDM_INDEX_NONE, (uint32_t)device };
 	if (!wish->hold)
-		tdm_pace_done(&view->pace, picture->time_ns);
+		tdm_pace_done(&view->pace, picture, scope);
+	view->age_ns = tdm_pace_age(&view->pace, picture, scope);
 }
 
 void tdm_device_view_done(struct tdm_device_view *view)

@@ -15,6 +15,7 @@ struct tdm_device_view {
 	uint64_t version;                  /* of its buffers, when the map was made */
 	const char *problem;               /* why there is no map; NULL: there is one */
 	bool has_map;
+	uint64_t age_ns; /* how much older it is than the picture's counters */
 	struct tdm_device_map map;
 	size_t hole_counts[TDM_DEVICE_MAP_REGIONS];
 	struct tdm_region_gap holes[TDM_DEVICE_MAP_REGIONS]

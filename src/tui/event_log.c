@@ -33,7 +33,7 @@ static uint64_t real_time(const struct tdm_picture *picture, uint64_t time_ns)
 
 void tdm_event_log_add(struct tdm_event_log *log, const struct tdm_picture *picture)
 {
-	if (!tdm_event_log_wants(log) || picture->event_count == 0 || !has_memory(log))
+	if (log->paused || picture->event_count == 0 || !has_memory(log))
 		return;
 	for (size_t i = 0; i < picture->event_count; i++) {
 		struct tdm_event *event = &log->events[log->added++ % TDM_EVENT_LOG_CAP];
@@ -84,6 +84,33 @@ void tdm_event_log_prepare(struct tdm_event_log *log)
 const struct tdm_event *tdm_event_log_line(const struct tdm_event_log *log, size_t line)
 {
 	return &log->events[log->lines[line] % TDM_EVENT_LOG_CAP];
+}
+
+/* Goes back from the newest event to the next one of the process; false: there is none. */
+static bool step_back(const struct tdm_event_log *log, uint64_t handle, uint64_t *at)
+{
+	uint64_t oldest = log->added > TDM_EVENT_LOG_CAP ? log->added - TDM_EVENT_LOG_CAP : 0;
+	while (*at > oldest)
+		if (log->events[--*at % TDM_EVENT_LOG_CAP].process == handle)
+			return true;
+	return false;
+}
+
+size_t tdm_event_log_last(const struct tdm_event_log *log, uint64_t handle, const struct tdm_event **events, size_t cap)
+{
+	size_t count = 0;
+	for (uint64_t at = log->added; count < cap && step_back(log, handle, &at);)
+		if (log->events[at % TDM_EVENT_LOG_CAP].op != TDM_OP_LOST)
+			events[count++] = &log->events[at % TDM_EVENT_LOG_CAP];
+	return count;
+}
+
+const char *tdm_event_log_program(const struct tdm_event_log *log, uint64_t handle)
+{
+	for (uint64_t at = log->added; step_back(log, handle, &at);)
+		if (log->events[at % TDM_EVENT_LOG_CAP].op == TDM_OP_PROGRAM)
+			return log->events[at % TDM_EVENT_LOG_CAP].name.ptr;
+	return "";
 }
 
 void tdm_event_log_done(struct tdm_event_log *log)

@@ -11,7 +11,7 @@ enum {
 	TDM_EVENT_LOG_MS = 100,      /* between two pictures while events are shown: a program's ring is short */
 };
 
-/* All zero to begin with. Keeps nothing before it was started. */
+/* All zero to begin with. Once it was started, every picture is asked for events. */
 struct tdm_event_log {
 	bool is_on, paused;
 	struct tdm_event
@@ -41,6 +41,11 @@ void tdm_event_log_add(struct tdm_event_log *log, const struct tdm_picture *pict
 void tdm_event_log_changed(struct tdm_event_log *log); /* a filter changed */
 void tdm_event_log_prepare(struct tdm_event_log *log);
 const struct tdm_event *tdm_event_log_line(const struct tdm_event_log *log, size_t line);
+/* The latest events of a process, newest first; how many. Borrowed until events are added. */
+size_t tdm_event_log_last(
+	const struct tdm_event_log *log, uint64_t handle, const struct tdm_event **events, size_t cap);
+/* The program that it ran last; "": unknown. */
+const char *tdm_event_log_program(const struct tdm_event_log *log, uint64_t handle);
 void tdm_event_log_done(struct tdm_event_log *log);
 
 #endif

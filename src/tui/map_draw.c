@@ -26,6 +26,12 @@ static const char *bytes_text(char *dst, uint64_t bytes)
 	return tdm_format_bytes_short(dst, TDM_BYTES_CAP, bytes);
 }
 
+/* The same in the unit of the total that it is a part of. */
+static const char *part_text(char *dst, uint64_t bytes, uint64_t total)
+{
+	return tdm_format_bytes_like(dst, TDM_BYTES_CAP, bytes, total);
+}
+
 static void heading(struct tdm_page *page, const char *text)
 {
 	tdm_page_line(page);
@@ -90,7 +96,8 @@ static void draw_scale(
 			utf8 ? 0x2500 : '-');
 		tdm_canvas_set(page->canvas, pen.row, pen.col + MARGIN + from, TDM_INK_LABEL, utf8 ? 0x2514 : '`');
 		tdm_canvas_set(page->canvas, pen.row, pen.col + MARGIN + to, TDM_INK_LABEL, utf8 ? 0x2518 : '\'');
-		int len = snprintf(text, sizeof text, " largest hole %s ", bytes_text(size, largest->bytes));
+		int len = snprintf(
+			text, sizeof text, " largest hole %s ", part_text(size, largest->bytes, region->bank_size));
 		int at = (from + to + 1 - len) / 2;
 		at = at < 0 ? 0 : at + len > cols ? cols - len : at;
 		tdm_canvas_put(page->canvas, pen.row, pen.col + MARGIN + at, len, TDM_INK_LABEL, text);
@@ -115,15 +122,15 @@ static void draw_region_title(struct tdm_page *page, const struct tdm_region_map
 		tdm_pen_text(&pen, TDM_INK_YELLOW, "the region was not described  ");
 	else
 		tdm_pen_printf(&pen, TDM_INK_PLAIN, "%" PRIu32 " banks of %s, one is drawn  ", region->banks,
-			bytes_text(size, region->bank_size));
+			part_text(size, region->bank_size, region->bank_size));
 	if (page->area.cols < TITLE_COLUMNS) { /* must not be cut off */
 		pen = tdm_page_line(page);
 		tdm_pen_skip(&pen, MARGIN);
 	}
 	tdm_pen_text(&pen, TDM_INK_DIM, "used ");
-	tdm_pen_text(&pen, TDM_INK_PLAIN, bytes_text(size, region->used_bytes));
+	tdm_pen_text(&pen, TDM_INK_PLAIN, part_text(size, region->used_bytes, region->bank_size));
 	tdm_pen_text(&pen, TDM_INK_DIM, "  free ");
-	tdm_pen_text(&pen, TDM_INK_PLAIN, bytes_text(size, region->free_bytes));
+	tdm_pen_text(&pen, TDM_INK_PLAIN, part_text(size, region->free_bytes, region->bank_size));
 	tdm_pen_text(&pen, TDM_INK_DIM, "  fragmentation ");
 	if (isnan(region->fragmentation))
 		tdm_pen_text(&pen, TDM_INK_DIM, "unknown");
@@ -217,7 +224,7 @@ static void draw_ends_legend(struct tdm_page *page, const struct tdm_device_l1 *
 		char size[TDM_BYTES_CAP];
 		if (bytes == 0)
 			continue;
-		int width = 2 + (int)(strlen(name) + 1 + strlen(bytes_text(size, bytes)));
+		int width = 2 + (int)(strlen(name) + 1 + strlen(part_text(size, bytes, l1->map.l1_size)));
 		if (width > left) {
 			pen = tdm_page_line(page);
 			tdm_pen_skip(&pen, MARGIN);
@@ -251,8 +258,8 @@ static void draw_ends(struct tdm_page *page, const struct tdm_device_l1 *l1)
 			"  clash: circular buffers end at 0x%" PRIx64 ", L1 buffers begin at 0x%" PRIx64, l1->highest,
 			l1->lowest);
 	else if (l1->gap != TDM_BYTES_UNKNOWN)
-		tdm_pen_printf(
-			&pen, TDM_INK_PLAIN, "  %s between circular buffers and L1 buffers", bytes_text(size, l1->gap));
+		tdm_pen_printf(&pen, TDM_INK_PLAIN, "  %s between circular buffers and L1 buffers",
+			part_text(size, l1->gap, l1->map.l1_size));
 	else
 		tdm_pen_text(&pen, TDM_INK_DIM, "  the gap between circular buffers and L1 buffers is not known");
 	if (!l1->has_map) {
@@ -301,7 +308,8 @@ static void draw_holes(struct tdm_page *page, const struct tdm_device_view *view
 			pen = tdm_page_line(page);
 			tdm_pen_skip(&pen, MARGIN);
 			tdm_pen_field(&pen, 10, TDM_INK_LABEL, titles[kind]);
-			tdm_pen_field(&pen, -12, TDM_INK_PLAIN, bytes_text(text, hole->bytes));
+			tdm_pen_field(&pen, -12, TDM_INK_PLAIN,
+				part_text(text, hole->bytes, view->map.regions[kind].bank_size));
 			snprintf(text, sizeof text, "0x%" PRIx64, hole->address);
 			tdm_pen_field(&pen, -14, TDM_INK_DIM, text);
 			tdm_pen_skip(&pen, 2);
@@ -374,17 +382,29 @@ static void draw_cores(struct tdm_page *page, const struct tdm_device_map *map)
 		return;
 	}
 	tdm_pen_printf(&pen, TDM_INK_DIM, "  at most ");
-	tdm_pen_text(&pen, TDM_INK_PLAIN, bytes_text(size, cores->max_bytes));
+	tdm_pen_text(&pen, TDM_INK_PLAIN, part_text(size, cores->max_bytes, map->core_bytes));
 	tdm_pen_printf(&pen, TDM_INK_DIM, " on core (%" PRIu32 ",%" PRIu32 "), on average ",
 		cores->fullest % cores->grid_x, cores->fullest / cores->grid_x);
-	tdm_pen_text(&pen, TDM_INK_PLAIN, bytes_text(size, cores->average_bytes));
-	tdm_pen_printf(&pen, TDM_INK_DIM, ", of %s", bytes_text(size, map->core_bytes));
+	tdm_pen_text(&pen, TDM_INK_PLAIN, part_text(size, cores->average_bytes, map->core_bytes));
+	tdm_pen_printf(&pen, TDM_INK_DIM, ", of %s", part_text(size, map->core_bytes, map->core_bytes));
 	draw_grid(page, map);
 	if (cores->somewhere_buffers != 0) {
 		pen = tdm_page_line(page);
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "  %" PRIu64 " buffers on unknown cores: up to %s more on a core",
 			cores->somewhere_buffers, bytes_text(size, cores->somewhere.total));
 	}
+}
+
+/* A map takes long to make when there are many buffers; the lines above it are those of now. */
+static void draw_age(struct tdm_page *page, const struct tdm_device_view *view)
+{
+	char age[TDM_AGE_CAP];
+	if (view->age_ns == 0)
+		return;
+	tdm_page_line(page);
+	struct tdm_pen pen = tdm_page_line(page);
+	tdm_pen_printf(&pen, TDM_INK_YELLOW, " Map of %s ago: buffers have come or gone since.",
+		tdm_pace_format_age(age, sizeof age, view->age_ns));
 }
 
 void tdm_map_draw(struct tdm_page *page, const struct tdm_device_view *view)
@@ -396,6 +416,7 @@ void tdm_map_draw(struct tdm_page *page, const struct tdm_device_view *view)
 			&pen, TDM_INK_YELLOW, "  No map: %s.", view->problem != NULL ? view->problem : "not read");
 		return;
 	}
+	draw_age(page, view);
 	draw_region(page, view, TDM_KIND_DRAM);
 	draw_region(page, view, TDM_KIND_TRACE);
 	draw_ends(page, &view->map.l1);

@@ -8,7 +8,7 @@
 
 bool tdm_match_device(const struct tdm_picture *picture, size_t device, const char *wanted)
 {
-	return wanted == NULL || wanted[0] == '\0' || tdm_pick_is(&picture->devices[device], device, wanted);
+	return wanted == NULL || wanted[0] == '\0' || tdm_pick_is(&picture->devices[device], wanted);
 }
 
 bool tdm_match_text(const char *text, const char *part)

@@ -21,6 +21,7 @@ static const struct {
 	{ TDM_INK_PLAIN, "" },
 	{ TDM_INK_BOLD, "Words" },
 	{ TDM_INK_PLAIN, "largest       the largest contiguous free block of a bank, times the banks" },
+	{ TDM_INK_PLAIN, "*             measured before this frame: the last line says how long ago" },
 	{ TDM_INK_PLAIN, "peak          the most that was ever used; <= before it: a sum over devices" },
 	{ TDM_INK_PLAIN, "highest seen  no peak is recorded: it may have been more; also: peak >" },
 	{ TDM_INK_PLAIN, "shared        L1 and CB use the same memory: what one takes, the other lacks" },

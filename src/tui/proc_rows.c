@@ -177,7 +177,11 @@ static int compare_rows(const void *a, const void *b, void *context)
 {
 	const struct tdm_proc_row *x = a, *y = b;
 	const struct order *order = context;
-	int by = compare_by(x, y, order);
+	const struct tdm_picture_process *processes = order->picture->processes;
+	int by = (processes[x->process].life == TDM_LIFE_ENDED) - (processes[y->process].life == TDM_LIFE_ENDED);
+	if (by != 0)
+		return by; /* those that have ended come last */
+	by = compare_by(x, y, order);
 	if (by != 0)
 		return order->view->reversed ? -by : by;
 	bool swap = order->view->reversed && order->view->sort == TDM_PROC_PID;

@@ -35,10 +35,10 @@ char *tdm_proc_devices(
 			last = &picture->devices[holdings[next++].device];
 		if (i != 0)
 			append(dst, cap, ",");
-		append(dst, cap, tdm_device_label(first, from, sizeof from));
+		append(dst, cap, tdm_pick_label(first, from, sizeof from));
 		if (last != first) {
 			append(dst, cap, last->number == first->number + 1 ? "," : "-");
-			append(dst, cap, tdm_device_label(last, to, sizeof to));
+			append(dst, cap, tdm_pick_label(last, to, sizeof to));
 		}
 		i = next;
 	}
@@ -166,9 +166,11 @@ static const char *text_cell(
 		return process->user;
 	case TDM_PROC_DEVICE:
 		if (row->device != UINT32_MAX)
-			return tdm_device_label(&picture->devices[row->device], dst, cap);
+			return tdm_pick_label(&picture->devices[row->device], dst, cap);
 		return tdm_proc_devices(picture, process, dst, cap);
 	case TDM_PROC_AGE:
+		if (process->life == TDM_LIFE_ENDED)
+			return "-";
 		return row->age_ns == UINT64_MAX ? "?" : tdm_format_duration(dst, cap, row->age_ns);
 	case TDM_PROC_SOURCE:
 		return source_letters(process->sources, dst, cap);
@@ -246,7 +248,7 @@ static void draw_row(struct tdm_app *app, struct tdm_area area, const struct fit
 		} else
 			tdm_pen_field(&pen, width, TDM_INK_BOLD,
 				c == TDM_PROC_DEVICE
-					? tdm_device_label(&app->picture->devices[row->device], cell, sizeof cell)
+					? tdm_pick_label(&app->picture->devices[row->device], cell, sizeof cell)
 					: "");
 		tdm_pen_skip(&pen, 1);
 	}

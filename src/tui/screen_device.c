@@ -94,15 +94,15 @@ static void draw_more(struct tdm_page *page, const struct tdm_picture_device *de
 	tdm_pen_skip(&pen, 11);
 	if (has_rest)
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "%s unattributed   ",
-			tdm_format_bytes_short(bytes, sizeof bytes, k->unattributed));
+			tdm_format_bytes_like(bytes, sizeof bytes, k->unattributed, k->total));
 	if (has_stale)
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "%s left by ended processes, no longer on the device   ",
-			tdm_format_bytes_short(bytes, sizeof bytes, k->stale));
+			tdm_format_bytes_like(bytes, sizeof bytes, k->stale, k->total));
 	if (has_rival)
 		tdm_pen_printf(&pen, TDM_INK_DIM, "%s says %s; %" PRIu32 " processes known only to it have %s",
 			tdm_from_name((enum tdm_from)k->rival_from),
-			tdm_format_bytes_short(bytes, sizeof bytes, k->rival_used), k->rival_processes,
-			tdm_format_bytes_short(other, sizeof other, k->rival_bytes));
+			tdm_format_bytes_like(bytes, sizeof bytes, k->rival_used, k->total), k->rival_processes,
+			tdm_format_bytes_like(other, sizeof other, k->rival_bytes, k->total));
 }
 
 static void draw_kinds(struct tdm_page *page, const struct tdm_picture_device *device)
@@ -161,6 +161,7 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 	if (list->count > list->page)
 		snprintf(app->position, sizeof app->position, "lines %zu-%zu of %zu", list->top + 1,
 			list->top + list->page, list->count);
+	tdm_device_note_age(app, device);
 }
 
 static bool key(struct tdm_app *app, int key)

@@ -70,7 +70,25 @@ static uint32_t process_of(const struct tdm_app *app, const struct tdm_event *ev
 	return process != NULL ? (uint32_t)(process - app->picture->processes) : TDM_INDEX_NONE;
 }
 
-static void draw_event(struct tdm_app *app, struct tdm_area line, const struct tdm_event *event)
+/* The device as every view calls it; an event has only the number that its process uses. */
+static void device_text(const struct tdm_app *app, const struct tdm_event *event, char *dst, size_t cap)
+{
+	const struct tdm_picture *picture = app->picture;
+	const struct tdm_picture_process *process = tdm_app_find_process(app, event->process);
+	bool is_virtual = (event->device & TDM_DEVICE_VIRTUAL_BIT) != 0;
+	uint32_t own = event->device & ~TDM_DEVICE_VIRTUAL_BIT;
+	for (uint32_t i = 0; process != NULL && i < process->holding_count; i++) {
+		const struct tdm_holding *holding = &picture->holdings[process->first_holding + i];
+		const struct tdm_picture_device *device = &picture->devices[holding->device];
+		if (holding->own_number == own && device->is_virtual == is_virtual) {
+			tdm_pick_label(device, dst, cap);
+			return;
+		}
+	}
+	snprintf(dst, cap, "%" PRIu32 "%s", own, is_virtual ? "v" : "");
+}
+
+void tdm_event_draw(struct tdm_app *app, struct tdm_area line, const struct tdm_event *event)
 {
 	uint64_t reserved = reserved_bytes(event);
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
@@ -85,8 +103,7 @@ static void draw_event(struct tdm_app *app, struct tdm_area line, const struct t
 			tdm_format_count(text, sizeof text, event->size));
 		return;
 	}
-	snprintf(text, sizeof text, "%" PRIu32 "%s", event->device & ~TDM_DEVICE_VIRTUAL_BIT,
-		(event->device & TDM_DEVICE_VIRTUAL_BIT) != 0 ? "v" : "");
+	device_text(app, event, text, sizeof text);
 	if (!tdm_area_is_narrow(line))
 		tdm_pen_field(&pen, -5, TDM_INK_PLAIN, text);
 	tdm_pen_skip(&pen, 2);
@@ -175,7 +192,7 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 					: "  No event matches the filters.");
 	}
 	for (int i = 0; i < area.rows && log->list.top + (size_t)i < log->line_count; i++)
-		draw_event(app, (struct tdm_area){ area.row + i, area.col, 1, area.cols },
+		tdm_event_draw(app, (struct tdm_area){ area.row + i, area.col, 1, area.cols },
 			tdm_event_log_line(log, log->list.top + (size_t)i));
 }
 

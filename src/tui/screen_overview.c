@@ -84,14 +84,22 @@ static void draw_devices(struct tdm_app *app, struct tdm_area area, const struct
 	}
 }
 
-/* Says which devices are in view, if not all are. */
+/* Says which devices are in view, if not all are, and how old the oldest of their figures are. */
 static void set_position(struct tdm_app *app)
 {
 	const struct tdm_list *list = &app->devices;
-	if (app->shown_count <= list->page)
-		return;
+	const struct tdm_picture_device *oldest = NULL;
 	size_t end = list->top + list->page < app->shown_count ? list->top + list->page : app->shown_count;
-	snprintf(app->position, sizeof app->position, "devices %zu-%zu of %zu", list->top + 1, end, app->shown_count);
+	if (app->shown_count > list->page)
+		snprintf(app->position, sizeof app->position, "devices %zu-%zu of %zu", list->top + 1, end,
+			app->shown_count);
+	for (size_t i = list->top; i < end && app->detail > TDM_DETAIL_SHORT; i++) {
+		const struct tdm_picture_device *device = &app->picture->devices[app->shown[i]];
+		if (device->space_is_old && (oldest == NULL || device->space_ns < oldest->space_ns))
+			oldest = device;
+	}
+	if (oldest != NULL)
+		tdm_device_note_age(app, oldest);
 }
 
 static void draw(struct tdm_app *app, struct tdm_area area)

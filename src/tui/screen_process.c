@@ -10,6 +10,7 @@
 #include "tui/device_block.h"
 #include "tui/gauge.h"
 #include "tui/match.h"
+#include "tui/post_mortem.h"
 #include "tui/proc_table.h"
 #include "tui/screens.h"
 
@@ -23,6 +24,7 @@ static void wish(struct tdm_app *app, struct tdm_wish *wish, bool now)
 		return;
 	app->process_handle = process->handle; /* another process may be first in the next picture */
 	tdm_buffer_view_wish(&app->buffers, process->handle, wish, now);
+	tdm_post_mortem_wish(app, process, wish);
 }
 
 static void refresh(struct tdm_app *app, const struct tdm_wish *wish)
@@ -67,7 +69,7 @@ static void draw_facts(struct tdm_app *app, struct tdm_area area, const struct t
 	if (process->started_ns != 0 && localtime_r(&seconds, &local) != NULL &&
 		strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local) != 0)
 		fact(&pen, "started", text);
-	if (process->started_ns != 0 && process->started_ns <= app->picture->real_ns)
+	if (process->started_ns != 0 && process->started_ns <= app->picture->real_ns && process->life != TDM_LIFE_ENDED)
 		fact(&pen, "age", tdm_format_duration(text, sizeof text, app->picture->real_ns - process->started_ns));
 	fact(&pen, "source", tdm_proc_sources(process->sources, text, sizeof text));
 	if (process->is_claimed)
@@ -84,9 +86,6 @@ static void draw_facts(struct tdm_app *app, struct tdm_area area, const struct t
 	count_fact(&pen, "lost events", process->lost, TDM_INK_YELLOW);
 	count_fact(&pen, "faults", process->faults, TDM_INK_RED);
 	count_fact(&pen, "out of memory", process->out_of_memory, TDM_INK_RED);
-	if (process->life == TDM_LIFE_ENDED)
-		tdm_pen_text(
-			&pen, TDM_INK_RED, process->crashed ? "  ended without closing its ledger" : "  has ended");
 }
 
 static void bytes_field(struct tdm_pen *pen, uint64_t bytes)
@@ -141,7 +140,7 @@ static void draw_amount(
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, line, 0);
 	char label[16], text[TDM_BYTES_CAP];
 	tdm_pen_skip(&pen, 2);
-	tdm_pen_field(&pen, dev_columns(line), TDM_INK_PLAIN, tdm_device_label(device, label, sizeof label));
+	tdm_pen_field(&pen, dev_columns(line), TDM_INK_PLAIN, tdm_pick_label(device, label, sizeof label));
 	tdm_pen_field(&pen, kind_columns(line), TDM_INK_LABEL, tdm_device_kind_title(kind));
 	bytes_field(&pen, amount->used);
 	bytes_field(&pen, amount->peak);
@@ -294,10 +293,12 @@ static void draw_buffer_head(struct tdm_app *app, struct tdm_area area)
 	tdm_pen_skip(&pen, 2);
 	tdm_pen_text(&pen, !view->by_site && view->sort == TDM_SORT_SITE ? TDM_INK_SORTED : TDM_INK_HEAD, "SITE");
 	tdm_pen_text(&pen, TDM_INK_HEAD, view->by_site ? "" : "  PROGRAM");
-	char text[96], count[TDM_BYTES_CAP];
-	int len = snprintf(text, sizeof text, " %s %s%s ",
+	char text[128], count[TDM_BYTES_CAP], age[TDM_AGE_CAP];
+	bool is_old = view->age_ns != 0 && view->problem == NULL;
+	int len = snprintf(text, sizeof text, " %s %s%s%s%s ",
 		tdm_format_count(count, sizeof count, tdm_buffer_view_count(view)), view->by_site ? "sites" : "buffers",
-		view->filter[0] != '\0' ? ", filtered" : "");
+		view->filter[0] != '\0' ? ", filtered" : "", is_old ? ", older by " : "",
+		is_old ? tdm_pace_format_age(age, sizeof age, view->age_ns) : "");
 	if (len <= tdm_pen_room(&pen))
 		tdm_canvas_put(&app->canvas, area.row, area.col + area.cols - len, len, TDM_INK_HEAD, text);
 }
@@ -342,6 +343,8 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 		return;
 	}
 	draw_facts(app, tdm_area_take_rows(&area, 3), process);
+	if (process->life == TDM_LIFE_ENDED)
+		tdm_area_take_rows(&area, tdm_post_mortem_draw(app, area, process));
 	if (area.rows >= 8) {
 		draw_kind_head(app, tdm_area_take_rows(&area, 1));
 		int most = area.rows / 3 < KIND_LINES_MAX ? area.rows / 3 : KIND_LINES_MAX;

@@ -35,6 +35,9 @@ extern const struct tdm_popup tdm_popup_help, tdm_popup_setup, tdm_popup_sort, t
 void tdm_screens_open(struct tdm_app *app, enum tdm_screen_id screen);
 void tdm_popup_open(struct tdm_app *app, enum tdm_popup_id popup);
 
+/* A line of the events screen. */
+void tdm_event_draw(struct tdm_app *app, struct tdm_area line, const struct tdm_event *event);
+
 /* Draws everything: tabs, screen, last line and box. */
 void tdm_screens_draw(struct tdm_app *app);
 

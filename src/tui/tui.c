@@ -32,8 +32,10 @@ static void look(struct loop *loop, uint64_t now_ns, bool by_user)
 	app->wish = (struct tdm_wish){ 0 };
 	if (screen->wish != NULL)
 		screen->wish(app, &app->wish, by_user);
-	if (tdm_event_log_wants(&app->events))
+	if (tdm_event_log_wants(&app->events)) {
 		app->wish.parts |= TDM_WISH_EVENTS;
+		app->wish.events_of = 0;
+	}
 	app->wish.latest_events = TDM_EVENT_LOG_LATEST;
 	app->picture = app->provider->look(app->provider->state, &app->wish);
 	tdm_app_refreshed(app);

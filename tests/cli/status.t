@@ -4,7 +4,7 @@ Devices and processes at one moment. The machine is made by fake_machine; the pr
   $ export TIDEMARK_SYSFS_ROOT=$PWD/m/sys TIDEMARK_PROC_ROOT=$PWD/m/proc TIDEMARK_SHM_DIR=$PWD/m/shm TIDEMARK_DIR=$PWD/ledgers
   $ make() { "$TESTDIR/fake_machine" m "$@"; }
   $ calm() { # what differs from run to run
-  >   sed -E "s/^tidemark [0-9.]+, [0-9: -]{19}/tidemark VERSION, TIME/; s/^( *[0-9]+) [^ ]+ +#/\1 USER     #/; s|$PWD|.|g; s|$TOOLS/||"
+  >   sed -E "s/^tidemark [0-9.]+, [0-9: -]{19}/tidemark VERSION, TIME/; s/^( *[0-9]+) [^ ]+ +([0-9]+ +[-0-9c])/\1 USER     \2/; s|$PWD|.|g; s|$TOOLS/||"
   > }
 
 Nothing is there.
@@ -83,9 +83,9 @@ A program uses it, another one has ended and left its counters, and a third only
     memory unknown: no source counts it, and the card is not known
   
       PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
-      777 USER     #0       -          -          -          -          -          -          - D    /usr/bin/idle train.py
-     4242 USER     #0       -    4.50GiB   37.50MiB    4.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
-      stale         #0            4.50GiB   37.50MiB    4.00MiB        0 B        0 B        0 B      left by ended processes
+      777 USER     0       -          -          -          -          -          -          - D    /usr/bin/idle train.py
+     4242 USER     0       -    4.50GiB   37.50MiB    4.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+      stale          0            4.50GiB   37.50MiB    4.00MiB        0 B        0 B        0 B      left by ended processes
   
   S metal_shm: tt-metal's own statistics, bytes asked for; allocations of other
   threads may be missing, and the cb total may be the last writer's alone. D
@@ -103,9 +103,9 @@ A program uses it, another one has ended and left its counters, and a third only
     Free: l1 (shared with cb), cb (shared with l1): both use the same memory
   
       PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
-      777 USER     #0       -          -          -          -          -          -          - D    /usr/bin/idle train.py
-     4242 USER     #0       -    4.50GiB   37.50MiB    4.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
-      stale         #0            4.50GiB   37.50MiB    4.00MiB        0 B        0 B        0 B      left by ended processes
+      777 USER     0       -          -          -          -          -          -          - D    /usr/bin/idle train.py
+     4242 USER     0       -    4.50GiB   37.50MiB    4.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+      stale          0            4.50GiB   37.50MiB    4.00MiB        0 B        0 B        0 B      left by ended processes
   $ COLUMNS=120 LC_ALL=C tidemark smi -d 01:00.0 | grep dram
     dram          4.50GiB   11.99GiB    7.49GiB    unknown   >4.50GiB  37.5%  ##########.................  metal_shm/model
       PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
@@ -114,7 +114,7 @@ Choosing.
 
   $ tidemark status -p 777 | calm | grep -E '^#|USER'
   #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0
-      777 USER     #0       -          -          -          -          -          -          - D    /usr/bin/idle train.py
+      777 USER     0       -          -          -          -          -          -          - D    /usr/bin/idle train.py
   $ tidemark status -d 0x0100018611902010 | calm | head -3 | tail -1
   #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0
   $ tidemark status -p 777 -p 4242 | grep -cE ' (777|4242) '
@@ -125,12 +125,9 @@ Choosing.
   $ tidemark status -p 777 -p 1
   tidemark status: no process 1 is known to use a device; 'tidemark status' lists those that do
   [2]
-  $ tidemark status -p 1 -n 1 | calm
-  tidemark VERSION, TIME: 0 devices, 0 processes, driver 2.4.0
-  
-  No process 1 is known to use a device.
-  $ tidemark status -p 1 -p 2 -n 1 | tail -1
-  None of the named processes is known to use a device.
+  $ tidemark status -p 1 -n 1
+  tidemark status: no process 1 is known to use a device; 'tidemark status' lists those that do
+  [2]
   $ tidemark status -d 5
   tidemark status: no device '5' among the 2 that are visible; 'tidemark status' lists them
   [2]
@@ -193,7 +190,7 @@ JSON has what a snapshot of tt-smi has, in its strings, and memory in bytes.
   {"vdd_min": "N/A", "vdd_max": "N/A", "tdp_limit": " 85", "tdc_limit": "N/A", "asic_fmax": "N/A", "therm_trip_l1_limit": "N/A", "thm_limit": "100", "bus_peak_limit": "N/A", "fan_rpm_limit": "N/A", "board_power_limit": "N/A"}
   {"fw_bundle_version": "18.3.0.0", "tt_flash_version": "N/A", "cm_fw": "N/A", "cm_fw_date": "N/A", "eth_fw": "N/A", "dm_bl_fw": "N/A", "dm_app_fw": "N/A", "gddr_fw": "N/A"}
   {"BOARD_ID": "0x100018611902010", "BOARD_ID_HIGH": "0x1000186", "BOARD_ID_LOW": "0x11902010", "AXICLK": "0x384", "VCORE": "0x352"}
-  {"index": 0, "number": 0, "node": 0, "pci": "0000:01:00.0", "chip_id": 72059269369831440, "virtual": false, "board": false, "card": "n150", "card_source": "driver", "architecture": "Wormhole", "grid_x": null, "grid_y": null, "hardware_queues": null, "process_count": 2, "sources": ["metal_shm", "driver"]}
+  {"index": 0, "number": 0, "node": 0, "pci": "0000:01:00.0", "chip_id": 72059269369831440, "virtual": false, "board": false, "card": "n150", "card_source": "driver", "architecture": "Wormhole", "grid_x": null, "grid_y": null, "hardware_queues": null, "process_count": 2, "sources": ["metal_shm", "driver"], "space_is_old": false}
   {"kind": "dram", "used": 4831838208, "total": 12872318208, "free": 8040480000, "largest_free": null, "peak": 4831838208, "peak_is_exact": false, "asked": 4831838208, "buffers": null, "unattributed": 0, "stale": 4831838208, "banks": 12, "base": 1048640, "bank_bytes": 1072693184, "allocations": null, "out_of_memory": null, "source": "metal_shm", "total_source": "model", "rival": null}
   ['dram', 'l1', 'l1_small', 'trace', 'cb', 'dfb', 'scratchpad', 'kernel', 'firmware', 'system', 'config']
   buffers | 39321600 | False | metal_shm
@@ -253,8 +250,8 @@ Two processes of a region. The total of circular buffers is that of the last wri
   $ printf '\000' | dd of=m/shm/tt_device_$((16#0100018611902010))_memory bs=1 seek=82 conv=notrunc status=none
   $ tidemark status | calm | grep -E '^  cb |^ +424|Problems'
     cb           96.00KiB   85.05MiB   84.96MiB    unknown  >96.00KiB   0.1% S/M
-     4242 USER     #0       -    2.00KiB        0 B   48.00KiB        0 B        0 B          - S    /usr/bin/python3 train.py
-     4243 USER     #0       -    2.00KiB        0 B   48.00KiB        0 B        0 B          - S    /usr/bin/python3 train.py
+     4242 USER     0       -    2.00KiB        0 B   48.00KiB        0 B        0 B          - S    /usr/bin/python3 train.py
+     4243 USER     0       -    2.00KiB        0 B   48.00KiB        0 B        0 B          - S    /usr/bin/python3 train.py
   $ printf '\001' | dd of=m/shm/tt_device_$((16#0100018611902010))_memory bs=1 seek=48 conv=notrunc status=none
   $ printf '\000' | dd of=m/shm/tt_device_$((16#0100018611902010))_memory bs=1 seek=49 conv=notrunc status=none
   $ COLUMNS=1000 tidemark status | calm | sed -n '/^Problems/,/^$/p'
@@ -274,33 +271,33 @@ card, but all cards are of one type.
   
                       Temp Power Clock    DRAM      of            L1            CB            of
   Dev Card               C     W   MHz     GiB     GiB    %      MiB    %      MiB    %      MiB Procs
-  #0  ~n300              -     -     -    0.00  ~11.99   0%     0.00   0%     8.00  10%   ~74.42     1
-  #1  ~n300              -     -     -    1.00  ~11.99   8%    10.00  13%     8.00  10%   ~74.42     1
-  #2  ~n300              -     -     -    2.00  ~11.99  16%    20.00  26%     8.00  10%   ~74.42     1
-  #3  ~n300              -     -     -    3.00  ~11.99  25%    30.00  40%     8.00  10%   ~74.42     1
-  #4  ~n300              -     -     -    4.00  ~11.99  33%    40.00  53%     8.00  10%   ~74.42     1
-  #5  ~n300              -     -     -    5.00  ~11.99  41%    50.00  67%     8.00  10%   ~74.42     1
-  #6  ~n300              -     -     -    6.00  ~11.99  50%    60.00  80%     8.00  10%   ~74.42     1
-  #7  ~n300              -     -     -    7.00  ~11.99  58%    70.00  94%!    8.00  10%   ~74.42     1
+  0   ~n300              -     -     -    0.00  ~11.99   0%     0.00   0%     8.00  10%   ~74.42     1
+  1   ~n300              -     -     -    1.00  ~11.99   8%    10.00  13%     8.00  10%   ~74.42     1
+  2   ~n300              -     -     -    2.00  ~11.99  16%    20.00  26%     8.00  10%   ~74.42     1
+  3   ~n300              -     -     -    3.00  ~11.99  25%    30.00  40%     8.00  10%   ~74.42     1
+  4   ~n300              -     -     -    4.00  ~11.99  33%    40.00  53%     8.00  10%   ~74.42     1
+  5   ~n300              -     -     -    5.00  ~11.99  41%    50.00  67%     8.00  10%   ~74.42     1
+  6   ~n300              -     -     -    6.00  ~11.99  50%    60.00  80%     8.00  10%   ~74.42     1
+  7   ~n300              -     -     -    7.00  ~11.99  58%    70.00  94%!    8.00  10%   ~74.42     1
   all 8                  -     -     -   28.00  ~95.91  29%   280.00  47%    64.00  10%  ~595.36     2
   
   4 cards with 2 chips each; it is not known which device is on which card:
   Dev Card            Node               PCI             Temp C Power W   MHz Procs
-  #8  n300            /dev/tenstorrent/0 0000:01:00.0        40       -  1000     1
-  #9  n300            /dev/tenstorrent/1 0000:02:00.0        41       -  1000     1
-  #10 n300            /dev/tenstorrent/2 0000:03:00.0        42       -  1000     2
-  #11 n300            /dev/tenstorrent/3 0000:04:00.0        43       -  1000     1
+  /0  n300            /dev/tenstorrent/0 0000:01:00.0        40       -  1000     1
+  /1  n300            /dev/tenstorrent/1 0000:02:00.0        41       -  1000     1
+  /2  n300            /dev/tenstorrent/2 0000:03:00.0        42       -  1000     2
+  /3  n300            /dev/tenstorrent/3 0000:04:00.0        43       -  1000     1
   
       PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
-      777 USER     #10       -          -          -          -          -          -          - D    /usr/bin/idle train.py
-     4242 USER     #0       -        0 B        0 B    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
-     4242 USER     #1       -    1.00GiB   10.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
-     4242 USER     #2       -    2.00GiB   20.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
-     4242 USER     #3       -    3.00GiB   30.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
-     4242 USER     #4       -    4.00GiB   40.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
-     4242 USER     #5       -    5.00GiB   50.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
-     4242 USER     #6       -    6.00GiB   60.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
-     4242 USER     #7       -    7.00GiB   70.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+      777 root      /2       -          -          -          -          -          -          - D    /usr/bin/idle train.py
+     4242 USER     0       -        0 B        0 B    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+     4242 USER     1       -    1.00GiB   10.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+     4242 USER     2       -    2.00GiB   20.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+     4242 USER     3       -    3.00GiB   30.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+     4242 USER     4       -    4.00GiB   40.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+     4242 USER     5       -    5.00GiB   50.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+     4242 USER     6       -    6.00GiB   60.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
+     4242 USER     7       -    7.00GiB   70.00MiB    8.00MiB        0 B        0 B          - S    /usr/bin/python3 train.py
   
   L1 and CB use the same memory; its size is the last 'of'. '!': 90 % or more is
   used, for CB in the fullest core. --long shows all figures. S metal_shm:
@@ -310,16 +307,16 @@ card, but all cards are of one type.
   at least. '~': inferred, not counted.
   $ on_terminal() { COLUMNS=80 TERM=dumb python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$@" < /dev/null | tr -d '\r'; }
   $ printf 'python3\0%080d\0' 7 > m/proc/4242/cmdline
-  $ on_terminal tidemark status -p 4242 | calm | grep -E '^Dev|^#[01] |PID|4242 USER     #[01] '
+  $ on_terminal tidemark status -p 4242 | calm | grep -E '^Dev|^[01] |PID|4242 USER     [01] '
   Dev Card       C     GiB     GiB    %      MiB    %      MiB    %      MiB Procs
-  #0  ~n300      -    0.00  ~11.99   0%     0.00   0%     8.00  10%   ~74.42     1
-  #1  ~n300      -    1.00  ~11.99   8%    10.00  13%     8.00  10%   ~74.42     1
+  0   ~n300      -    0.00  ~11.99   0%     0.00   0%     8.00  10%   ~74.42     1
+  1   ~n300      -    1.00  ~11.99   8%    10.00  13%     8.00  10%   ~74.42     1
   Dev Card    Node               PCI             Temp C Power W   MHz Procs
       PID User     Dev     Age       dram         l1 Src  Command
-     4242 USER     #0       -        0 B        0 B S    python3 0000000000000...
-     4242 USER     #1       -    1.00GiB   10.00MiB S    python3 0000000000000...
-  $ tidemark status -p 4242 | calm | grep -E '4242 USER     #0 '
-     4242 USER     #0       -        0 B        0 B    8.00MiB        0 B        0 B          - S    python3 00000000000000000000000000000000000000000000000000000000000000000000000000000007
+     4242 USER     0       -        0 B        0 B S    python3 0000000000000...
+     4242 USER     1       -    1.00GiB   10.00MiB S    python3 0000000000000...
+  $ tidemark status -p 4242 | calm | grep -E '4242 USER     0 '
+     4242 USER     0       -        0 B        0 B    8.00MiB        0 B        0 B          - S    python3 00000000000000000000000000000000000000000000000000000000000000000000000000000007
   $ tidemark status --long -d 5 | calm
   tidemark VERSION, TIME: 1 device, 1 process
   
@@ -340,7 +337,7 @@ card, but all cards are of one type.
       free or not counted   ~16.42MiB  20.5%  what is left
   
       PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
-     4242 USER     #5       -    5.00GiB   50.00MiB    8.00MiB        0 B        0 B          - S    python3 00000000000000000000000000000000000000000000000000000000000000000000000000000007
+     4242 USER     5       -    5.00GiB   50.00MiB    8.00MiB        0 B        0 B          - S    python3 00000000000000000000000000000000000000000000000000000000000000000000000000000007
   
   S metal_shm: tt-metal's own statistics, bytes asked for; allocations of other
   threads may be missing, and the cb total may be the last writer's alone. T
@@ -349,7 +346,7 @@ card, but all cards are of one type.
   $ tidemark status --short -d 5 | calm | sed -n '3,7p'
                       Temp Power Clock    DRAM      of            L1            CB            of
   Dev Card               C     W   MHz     GiB     GiB    %      MiB    %      MiB    %      MiB Procs
-  #5  ~n300              -     -     -    5.00  ~11.99  41%    50.00  67%     8.00  10%   ~74.42     1
+  5   ~n300              -     -     -    5.00  ~11.99  41%    50.00  67%     8.00  10%   ~74.42     1
   all 1                  -     -     -    5.00  ~11.99  41%    50.00  67%     8.00  10%   ~74.42     1
   
   $ tidemark status -d /dev/tenstorrent/2 | calm
@@ -357,15 +354,15 @@ card, but all cards are of one type.
   
   1 card with 2 chips; it is not known which device is on which card:
   Dev Card            Node               PCI             Temp C Power W   MHz Procs
-  #10 n300            /dev/tenstorrent/2 0000:03:00.0        42       -  1000     2
+  /2  n300            /dev/tenstorrent/2 0000:03:00.0        42       -  1000     2
   
       PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
-      777 USER     #10       -          -          -          -          -          -          - D    /usr/bin/idle train.py
-     4242 USER     #10       -          -          -          -          -          -          - D    python3 00000000000000000000000000000000000000000000000000000000000000000000000000000007
+      777 root      /2       -          -          -          -          -          -          - D    /usr/bin/idle train.py
+     4242 root      /2       -          -          -          -          -          -          - D    python3 00000000000000000000000000000000000000000000000000000000000000000000000000000007
   
   D driver: the process has the card open. '>': highest seen, it may have been
   more. '~': inferred, not counted.
-  $ tidemark status -n 1 | grep -c '^#[0-7] '
+  $ tidemark status -n 1 | grep -c '^[0-7]  '
   8
   $ tidemark top --once | sed -n '/System/,/^Device 0/p' | sed 's/Time: .*/Time: NOW/'
   System Info:
@@ -425,19 +422,19 @@ One card of another type: nothing is inferred.
   $ tidemark status | sed -n '3,18p'
                       Temp Power Clock    DRAM      of            L1            CB            of
   Dev Card               C     W   MHz     GiB     GiB    %      MiB    %      MiB    %      MiB Procs
-  #0  n300              40     -  1000       -   11.99    -        -    -        -    -    74.42     1
-  #1  n300              41     -  1000       -   11.99    -        -    -        -    -    74.42     1
-  #2  n300              42     -  1000       -   11.99    -        -    -        -    -    74.42     2
-  #3  n300              43     -  1000       -   11.99    -        -    -        -    -    74.42     1
-  #4  n150               -     -     -       -   11.99    -        -    -        -    -    85.05     0
-  #5  -                  -     -     -    0.00       -    -     0.00    -     8.00    -        -     1
-  #6  -                  -     -     -    1.00       -    -    10.00    -     8.00    -        -     1
-  #7  -                  -     -     -    2.00       -    -    20.00    -     8.00    -        -     1
-  #8  -                  -     -     -    3.00       -    -    30.00    -     8.00    -        -     1
-  #9  -                  -     -     -    4.00       -    -    40.00    -     8.00    -        -     1
-  #10 -                  -     -     -    5.00       -    -    50.00    -     8.00    -        -     1
-  #11 -                  -     -     -    6.00       -    -    60.00    -     8.00    -        -     1
-  #12 -                  -     -     -    7.00       -    -    70.00    -     8.00    -        -     1
+  /0  n300              40     -  1000       -   11.99    -        -    -        -    -    74.42     1
+  /1  n300              41     -  1000       -   11.99    -        -    -        -    -    74.42     1
+  /2  n300              42     -  1000       -   11.99    -        -    -        -    -    74.42     2
+  /3  n300              43     -  1000       -   11.99    -        -    -        -    -    74.42     1
+  /4  n150               -     -     -       -   11.99    -        -    -        -    -    85.05     0
+  0   -                  -     -     -    0.00       -    -     0.00    -     8.00    -        -     1
+  1   -                  -     -     -    1.00       -    -    10.00    -     8.00    -        -     1
+  2   -                  -     -     -    2.00       -    -    20.00    -     8.00    -        -     1
+  3   -                  -     -     -    3.00       -    -    30.00    -     8.00    -        -     1
+  4   -                  -     -     -    4.00       -    -    40.00    -     8.00    -        -     1
+  5   -                  -     -     -    5.00       -    -    50.00    -     8.00    -        -     1
+  6   -                  -     -     -    6.00       -    -    60.00    -     8.00    -        -     1
+  7   -                  -     -     -    7.00       -    -    70.00    -     8.00    -        -     1
   all 13                 -     -     -  >28.00  >59.94    -  >280.00    -   >64.00    -  >382.73     2
   $ rm -r m/shm/* m/sys/class; unset TIDEMARK_PROC_ROOT
 
@@ -467,7 +464,7 @@ A program that uses the library, on a machine without cards.
       free or not counted   ~85.05MiB  92.9%  what is left
   
       PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
-      PID USER     #0 AGE   24.00KiB        0 B        0 B     1000 B        0 B        0 B L    tracked wait
+      PID USER     0 AGE   24.00KiB        0 B        0 B     1000 B        0 B        0 B L    tracked wait
   
   L ledger: tracked by libtidemark, bytes reserved. '>': highest seen, it may have
   been more. '~': inferred, not counted.
@@ -482,7 +479,7 @@ A program that uses the library, on a machine without cards.
   [1]
   $ tidemark status -a -d 0x1234 | steady $pid | grep -E '^ +PID'
       PID User     Dev     Age       dram         l1         cb      trace   l1_small      other Src  Command
-      PID USER     #0 crashed   24.00KiB        0 B        0 B     1000 B        0 B        0 B L    tracked wait
+      PID USER     0 crashed   24.00KiB        0 B        0 B     1000 B        0 B        0 B L    tracked wait
 
 A copy of another program's ledger, whose lock another process holds. Its pid is only claimed, and the device's sums
 leave it out.

@@ -164,7 +164,7 @@ Choosing.
     Refresh: none
     Devices: 1 of 2
   
-  Device 1 (ID: unknown)
+  Device /1 (ID: unknown)
   --------------------------------------------------------------------------------
     Device Information:
       Architecture: Blackhole (p150a)
@@ -178,19 +178,45 @@ Choosing.
   $ tidemark top -1 -p 4242 | grep -E '^Device|Devices'
     Devices: 1 of 2
   Device 0 (ID: 0)
-  $ tidemark top -n 1 -d 77 | grep Devices
-    Devices: 0 of 2 (none is '77')
-  $ tidemark top -n 1 -d 0 -p 77 | grep Devices
-    Devices: 0 of 2 (process 77 uses none that is '0')
-  $ tidemark top -n 1 -p 1 | grep -E '^Device|Devices'
-    Devices: 0 of 2 (process 1 uses none)
-  $ tidemark top -n 1 -p 1 -p 2 | grep -E '^Device|Devices'
-    Devices: 0 of 2 (the named processes use none)
+  $ tidemark top -n 1 -d 1 -p 4242 | grep Devices
+    Devices: 0 of 2 (process 4242 uses none that is '1')
+  $ tidemark top -n 3 -d 77
+  tidemark top: no device '77' among the 2 that are visible; 'tidemark status' lists them
+  [2]
+  $ tidemark top -n 3 -p 1
+  tidemark top: no process 1 is known to use a device; 'tidemark status' lists those that do
+  [2]
+  $ tidemark status --watch -d 77
+  tidemark status: no device '77' among the 2 that are visible; 'tidemark status' lists them
+  [2]
+  $ tidemark status --watch -p 4242 -p 1
+  tidemark status: no process 1 is known to use a device; 'tidemark status' lists those that do
+  [2]
   $ tidemark top --once -d 77
   tidemark top: no device '77' among the 2 that are visible; 'tidemark status' lists them
   [2]
   $ tidemark top --once -p 4242 -p 1
   tidemark top: no process 1 is known to use a device; 'tidemark status' lists those that do
+  [2]
+
+A device keeps its number when another one vanishes, here and in the other commands.
+
+  $ mkdir -p n/sys n/proc n/shm
+  $ export TIDEMARK_SYSFS_ROOT=$PWD/n/sys TIDEMARK_PROC_ROOT=$PWD/n/proc TIDEMARK_SHM_DIR=$PWD/n/shm
+  $ for i in 0 1; do "$TESTDIR/fake_machine" n region $((77 + i)) $i dram=$((1 << 30)); done
+  $ numbers() { tidemark top --once | grep '^Device'; tidemark status --json | grep -o '"number": [0-9]*'; }
+  $ numbers
+  Device 0 (ID: 0)
+  Device 1 (ID: 1)
+  "number": 0
+  "number": 1
+  $ rm n/shm/tt_device_77_memory; numbers
+  Device 1 (ID: 1)
+  "number": 1
+  $ tidemark top --once -d 1 | grep '^Device'
+  Device 1 (ID: 1)
+  $ tidemark top --once -d 0
+  tidemark top: no device '0' among the 1 that are visible; 'tidemark status' lists them
   [2]
 
 Wrong usage.

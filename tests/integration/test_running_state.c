@@ -194,8 +194,74 @@ static void test_programs_come_and_go(void **state)
 	}
 }
 
+enum { FRAMES = 150, STEP = 1 << 12, MOST = 100 };
+
+/* Fills L1 from both ends without a hole, so that the gap follows from the bytes of both kinds. */
+static _Noreturn void stack_up(void)
+{
+	const struct tidemark_region region = { .kind = TIDEMARK_L1, .banks = BANKS, .bank_size = BANK_SIZE };
+	const struct tidemark_device device = { .size = sizeof device, .region_count = 1, .regions = &region };
+	const uint32_t kinds[] = { TIDEMARK_L1, TIDEMARK_CB };
+	uint64_t seed = 1, counts[2] = { 0, 0 };
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	tidemark_enable();
+	tidemark_describe_device(&device);
+	for (;;) {
+		seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+		unsigned i = seed >> 63;
+		if (counts[i] == MOST || (counts[i] != 0 && (seed >> 62 & 1) != 0)) {
+			tidemark_free(0, kinds[i], counts[i]--);
+			continue;
+		}
+		counts[i]++;
+		const struct tidemark_buffer buffer = { .size = sizeof buffer,
+			.kind = kinds[i],
+			.id = counts[i],
+			.address = i == 0 ? BANK_SIZE - counts[i] * STEP : (counts[i] - 1) * STEP,
+			.bytes = (uint64_t)STEP * BANKS,
+			.bytes_per_bank = STEP,
+			.banks = BANKS };
+		tidemark_alloc(&buffer);
+		if ((seed >> 56) % 8 == 0)
+			usleep(50);
+	}
+}
+
+/* Whether the figures of the picture say that they are of one moment. If they do, they must be. */
+static bool is_of_one_moment(const struct tdm_picture *pic)
+{
+	if (pic->device_count == 0 || pic->devices[0].space_ns == 0 || pic->devices[0].space_is_old)
+		return false;
+	const struct tdm_picture_device *device = &pic->devices[0];
+	const struct tdm_picture_kind *l1 = &device->kinds[TDM_KIND_L1], *cb = &device->kinds[TDM_KIND_CB];
+	assert_int_equal(tdm_picture_gap(device), BANK_SIZE - l1->used / BANKS - cb->used / BANKS);
+	assert_int_equal(l1->largest_free, l1->free);
+	return true;
+}
+
+static void test_gap_is_that_of_its_counters(void **state)
+{
+	(void)state;
+	static const unsigned parts[] = { 0, TDM_WISH_BUFFERS, TDM_WISH_EVENTS };
+	pid_t pid = fork();
+	if (pid == 0)
+		stack_up();
+	struct tdm_state *watched = tdm_state_new(NULL);
+	for (int seen = 0; seen < FRAMES;)
+		seen += is_of_one_moment(look(watched, parts[seen % 3]));
+	tdm_state_free(watched);
+	for (int seen = 0; seen < FRAMES / 10;) {
+		struct tdm_state *other = tdm_state_new(&(struct tdm_state_options){ .once = true });
+		seen += is_of_one_moment(look(other, parts[seen % 3]));
+		tdm_state_free(other);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_programs_come_and_go) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_gap_is_that_of_its_counters),
+		cmocka_unit_test(test_programs_come_and_go) };
 	return cmocka_run_group_tests(tests, set_up, own_folder_remove);
 }

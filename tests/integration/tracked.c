@@ -5,15 +5,18 @@
  *   leak N      leaves N buffers and exits with code N
  *   crash       is killed by SIGKILL
  *   wait        prints "ready" and waits for a signal; USR1: exits with code 7
+ *   oom         like wait, after a request that was refused
  *   fork        a child leaves buffers too
  *   orphan      exits at once; a child continues until its standard input ends
  *   faults      frees twice, frees an unknown buffer, reports twice
  *   map         leaves buffers of several kinds with holes between them, and reports their addresses
  *   lost        reports a buffer that the library refuses and so loses
  *   exec WHAT   becomes another program, which does WHAT, with its own buffers still live
+ *   busy        prints "ready"; adds and removes circular buffers and L1 buffers at both ends of L1 until it is killed
  *   unplaced    leaves one without an address, in a region that it does not describe
  */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +91,34 @@ static int map(void)
 	place(TIDEMARK_CB, 171200, 131072, &some, "cb 1");
 	place(TIDEMARK_KERNEL, 0, 5000, &one, "reader");
 	return 0;
+}
+
+/* L1 is filled from both ends without a hole, so that the gap follows from the bytes of both kinds. */
+static _Noreturn void busy(void)
+{
+	enum { STEP = 1 << 14, MOST = 24 };
+	const struct tidemark_core_range all = { 0, 0, 7, 7 };
+	const uint64_t base = 100000, end = base + (1 << 20);
+	uint64_t l1 = 0, cbs = 0, seed = 1;
+	puts("ready");
+	fflush(stdout);
+	for (;;) {
+		seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+		bool is_cb = seed >> 63 != 0, grows = (seed >> 62 & 1) != 0;
+		uint64_t *count = is_cb ? &cbs : &l1;
+		if (*count == 0 || (grows && *count < MOST)) {
+			++*count;
+			place(is_cb ? TIDEMARK_CB : TIDEMARK_L1,
+				is_cb ? base + (*count - 1) * STEP : end - *count * STEP, STEP, is_cb ? &all : NULL,
+				is_cb ? "cb" : "activations");
+		} else {
+			uint64_t id = is_cb ? base + (*count - 1) * STEP : end - *count * STEP;
+			--*count;
+			tidemark_free(0, is_cb ? TIDEMARK_CB : TIDEMARK_L1, id);
+		}
+		if ((seed >> 56) % 8 == 0)
+			usleep(200);
+	}
 }
 
 static int unplaced(void)
@@ -177,8 +208,10 @@ int main(int argc, char **argv)
 		leak(2);
 		raise(SIGKILL);
 	}
-	if (strcmp(what, "wait") == 0) {
+	if (strcmp(what, "wait") == 0 || strcmp(what, "oom") == 0) {
 		leak(2);
+		if (strcmp(what, "oom") == 0)
+			tidemark_out_of_memory(0, TIDEMARK_L1, 3 << 20, 1 << 14);
 		return wait_for_signal();
 	}
 	if (strcmp(what, "fork") == 0)
@@ -187,6 +220,8 @@ int main(int argc, char **argv)
 		return with_orphan();
 	if (strcmp(what, "map") == 0)
 		return map();
+	if (strcmp(what, "busy") == 0)
+		busy();
 	if (strcmp(what, "unplaced") == 0)
 		return unplaced();
 	if (strcmp(what, "faults") == 0)

@@ -28,8 +28,8 @@ class Top(unittest.TestCase):
     def top(self, *options, **env):
         return Screen([COMMAND, "top", "-r", "100", *options], 50, 150, env={**self.env, **env})
 
-    def tracked(self):
-        program = subprocess.Popen([TOOLS / "tracked", "wait"], env={**os.environ, **self.env, "TIDEMARK": "1"},
+    def tracked(self, what="wait"):
+        program = subprocess.Popen([TOOLS / "tracked", what], env={**os.environ, **self.env, "TIDEMARK": "1"},
                                    stdout=subprocess.PIPE)
         self.addCleanup(program.stdout.close)
         self.addCleanup(program.wait)
@@ -51,9 +51,81 @@ class Top(unittest.TestCase):
             s.send("enter")
             s.wait_for(f"SIGTERM was sent to {program.pid}")
             self.assertEqual(program.wait(60), -signal.SIGTERM)
-            s.wait(lambda text: not re.search(rf"^ +{program.pid} ", text, re.M), "it to go")
+            s.wait(lambda text: re.search(rf"^ +{program.pid} .*\[crashed\]", text, re.M), "its mark")
             s.send("q")
             self.assertEqual(s.wait_end(), 0)
+
+    def figures(self, s):
+        """The bytes of L1 and of circular buffers in each core, and the gaps; None where a figure is marked as old."""
+        def kib(text):
+            number, unit = text.split()
+            return float(number) * {"B": 1 / 1024, "KiB": 1, "MiB": 1024}[unit]
+
+        def used(name):
+            return kib(re.search(rf"^ +{name} .* (\S+ [KM]?i?B) of 64 MiB", s.text(), re.M).group(1)) / 64
+
+        gap = re.search(r"^ +CB .* gap +([\d.]+ [KM]?i?B)(\*?)", s.text(), re.M)
+        in_map = re.search(r"L1 of one core +(.*) between", s.text())
+        is_old = "Map of " in s.text()
+        return (used("L1"), used("CB"), None if gap.group(2) else kib(gap.group(1)),
+                None if is_old or in_map is None else kib(in_map.group(1)))
+
+    def test_no_figure_is_older_than_its_frame(self):
+        self.tracked("busy")
+        checked = states = 0
+        before = None
+        with self.top() as s:
+            s.wait_for("n150")
+            for screen in ("1", "2"):
+                s.send(screen)
+                s.wait(lambda text: (" gap " in text) and ("L1 of one core" in text) == (screen == "2"), "the gap")
+                for _ in range(8):
+                    s.send("z")
+                    s.wait_for(" frozen ")
+                    l1, cb, gap, in_map = self.figures(s)
+                    for found in (gap, in_map):
+                        if found is not None:
+                            self.assertAlmostEqual(found, 1024 - l1 - cb, delta=0.01, msg=s.text())
+                            checked += 1
+                    states += (l1, cb) != before
+                    before = (l1, cb)
+                    s.send("z")
+                    s.wait_without(" frozen ")
+        self.assertGreater(checked, 8)
+        self.assertGreater(states, 4)
+
+    def test_a_killed_process_stays_with_its_post_mortem(self):
+        program = self.tracked("oom")
+        other = self.tracked()
+        with self.top() as s:
+            s.wait(lambda text: re.search(rf"^ +{program.pid} ", text, re.M), "the program")
+            program.kill()
+            program.wait()
+            s.wait(lambda text: re.search(rf"^ +{program.pid} .*\[crashed\]", text, re.M), "its mark")
+            lines = s.text().splitlines()
+            places = [next(i for i, line in enumerate(lines) if re.match(rf" +{pid} ", line))
+                      for pid in (other.pid, program.pid)]
+            self.assertLess(*places)  # those that run come first
+            s.send("down", "enter")
+            s.wait_all(f" {program.pid}  ", "Killed or crashed: it ended without closing its ledger.", "last report ",
+                       " ago", "it held 24.98 KiB", "in 3 buffers", "program matmul", "phase forward",
+                       "out of memory: 3 MiB of L1 were refused", "its last events:")
+            s.wait(lambda text: re.search(rf"{program.pid} +0 +oom ", text), "the refused request")
+            s.wait(lambda text: re.search(r"^ DRAM +0 .* weights", text, re.M), "its buffers")
+            s.send("k")
+            s.wait_for("no process to signal")
+            other.kill()
+        with self.top() as s:  # also one that starts after its end
+            s.wait(lambda text: re.search(rf"^ +{program.pid} .*\[crashed\]", text, re.M), "its mark")
+            s.send("3")
+            s.wait_all("Killed or crashed", "its last events:")
+
+    def test_what_was_named_and_is_not_there(self):
+        self.tracked()
+        for options, message in ((("-d", "77"), "no device '77'"), (("-p", "1"), "no process 1 ")):
+            with self.top(*options) as s:
+                s.wait_for(message)
+                self.assertEqual(os.waitstatus_to_exitcode(s.wait_end()), 2)
 
     def test_what_an_untouched_runtime_publishes(self):
         for args in (["card", "0", "0000:01:00.0", "n150", "wormhole", "0100018611902010"],
@@ -94,7 +166,7 @@ class Top(unittest.TestCase):
             program.kill()
             program.wait()
             s.send("1")
-            s.wait_for("No process")  # everything that it left was read
+            s.wait_for("[crashed]")  # everything that it left was read
             s.send("4")
             s.wait_for(" events ")
             pids = re.findall(r"^ [\d:.]{12} +(\S+)", s.text(), re.M)

@@ -174,7 +174,7 @@ static void make_device(
 static void make_holding(struct tdm_holding *holding, uint32_t p, uint32_t d, struct tdm_picture_device *device)
 {
 	tdm_holding_init(holding, p, d);
-	holding->number = d;
+	holding->number = holding->own_number = d;
 	for (size_t k = 0; k < TDM_KIND_COUNT; k++) {
 		struct tdm_picture_kind *kind = &device->kinds[k];
 		if (kind->used == TDM_BYTES_UNKNOWN)

@@ -36,7 +36,9 @@ static inline int ledger_buffers(
 	struct tdm_ledger *ledger, size_t device, struct tdm_ledger_buffer **buffers, size_t *count, bool *exact)
 {
 	struct ledger_buffers all = { 0 };
-	const struct tdm_ledger_walk walk = { ledger_buffers_add, ledger_buffers_again, &all, true };
+	const struct tdm_ledger_walk walk = {
+		.each = ledger_buffers_add, .again = ledger_buffers_again, .context = &all, .with_more = true
+	};
 	int err = tdm_ledger_walk(ledger, device, &walk, exact);
 	*buffers = NULL;
 	*count = err == 0 ? all.count : 0;

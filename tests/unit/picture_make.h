@@ -35,8 +35,10 @@ static inline void make_init(struct make *make)
 /* A device of which nothing is known. */
 static inline struct tdm_picture_device *make_device(struct make *make)
 {
-	struct tdm_picture_device *device = &make->devices[make->picture.device_count++];
+	size_t place = make->picture.device_count++;
+	struct tdm_picture_device *device = &make->devices[place];
 	tdm_picture_device_init(device);
+	device->place = (uint32_t)place;
 	return device;
 }
 

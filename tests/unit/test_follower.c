@@ -557,8 +557,10 @@ static int count_slots(
 static void slots_between_looks(void **state)
 {
 	struct builder b;
-	size_t count = 0;
-	const struct tdm_ledger_walk walk = { .each = count_slots, .context = &count };
+	size_t count = 0, at, none;
+	bool exact;
+	const struct tdm_ledger_walk walk = { .each = count_slots, .context = &count },
+				     as_seen = { .each = count_slots, .context = &count, .as_seen = true };
 	(void)state;
 	begin(&b);
 	add(&b, 1);
@@ -566,23 +568,29 @@ static void slots_between_looks(void **state)
 	start(EVENTS);
 	follow_look(&f);
 	uint64_t number = f.fold.processes[0]->number;
-	assert_int_equal(tdm_follower_seq(f.follower, number, 0), 1);
-	assert_int_equal(tdm_follower_seq(f.follower, number, 1), 0);
-	assert_int_equal(tdm_follower_seq(f.follower, number + 1, 0), 0);
+	struct tdm_ledger *ledger = tdm_follower_ledger(f.follower, number, 0, &at);
+	assert_non_null(ledger);
+	assert_int_equal(tdm_ledger_device(ledger, at)->seq, 1);
+	assert_null(tdm_follower_ledger(f.follower, number, 1, &none));
+	assert_null(tdm_follower_ledger(f.follower, number + 1, 0, &none));
 	add(&b, 2);
 	rewrite(&b, fd);
-	assert_int_equal(tdm_follower_walk(f.follower, number, 0, &walk), 0);
+	assert_int_equal(tdm_ledger_walk(ledger, at, &as_seen, &exact), 0);
+	assert_int_equal(count, 1); /* the other one came later */
+	assert_true(exact);
+	count = 0;
+	assert_int_equal(tdm_ledger_walk(ledger, at, &walk, &exact), 0);
 	assert_int_equal(count, 2);
 	assert_string_equal(follow_look_after(&f, 1), "ua-");
 	f.wants = 0;
 	add(&b, 3);
 	rewrite(&b, fd);
-	assert_int_equal(tdm_follower_walk(f.follower, number, 0, &walk), 0);
+	assert_int_equal(tdm_ledger_walk(ledger, at, &walk, &exact), 0);
 	assert_string_equal(follow_look_after(&f, 1), "u");
-	assert_int_equal(tdm_follower_walk(f.follower, number, 7, &walk), -ENOENT);
+	assert_null(tdm_follower_ledger(f.follower, number, 7, &none));
 	close(fd);
 	follow_look(&f);
-	assert_int_equal(tdm_follower_walk(f.follower, number, 0, &walk), -ENOENT);
+	assert_null(tdm_follower_ledger(f.follower, number, 0, &at));
 	follow_done(&f);
 	unlink(path_of(777));
 	builder_done(&b);

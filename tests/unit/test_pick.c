@@ -19,11 +19,12 @@ static void a_device_has_several_names(void **state)
 	struct tdm_picture_device *device = make_device(&make);
 	device->number = 3;
 	device->node = 7;
+	device->place = 9;
 	snprintf(device->pci, sizeof device->pci, "0000:0a:00.0");
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		device->has_chip_id = i >= 5;
 		device->chip_id = i == 7 ? UINT64_C(9876543210123) : 0x1234;
-		if (!tdm_pick_is(device, 9, names[i]))
+		if (!tdm_pick_is(device, names[i]))
 			fail_msg("%s is this device", names[i]);
 		assert_true(tdm_pick_name_is_valid(names[i]));
 	}
@@ -43,7 +44,7 @@ static void other_names_are_other_devices(void **state)
 	device->chip_id = 0x1234;
 	snprintf(device->pci, sizeof device->pci, "0000:0a:00.0");
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		if (tdm_pick_is(device, 9, names[i]))
+		if (tdm_pick_is(device, names[i]))
 			fail_msg("%s is not this device", names[i]);
 		assert_true(tdm_pick_name_is_valid(names[i]));
 	}
@@ -60,7 +61,7 @@ static void what_cannot_be_a_name_is_refused(void **state)
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		if (tdm_pick_name_is_valid(names[i]))
 			fail_msg("'%s' is no name", names[i]);
-		assert_false(tdm_pick_is(device, 9, names[i]));
+		assert_false(tdm_pick_is(device, names[i]));
 	}
 }
 
@@ -71,12 +72,12 @@ static void a_number_is_the_node_only_where_no_other_is_known(void **state)
 	make_init(&make);
 	struct tdm_picture_device *device = make_device(&make);
 	device->node = 2;
-	assert_true(tdm_pick_is(device, 9, "2"));
+	assert_true(tdm_pick_is(device, "2"));
 	device->number = 0;
-	assert_false(tdm_pick_is(device, 9, "2"));
+	assert_false(tdm_pick_is(device, "2"));
 	device->node = -1;
 	device->number = -1;
-	assert_false(tdm_pick_is(device, 9, "0"));
+	assert_false(tdm_pick_is(device, "0"));
 }
 
 static void an_unknown_chip_is_not_chip_zero(void **state)
@@ -85,10 +86,10 @@ static void an_unknown_chip_is_not_chip_zero(void **state)
 	struct make make;
 	make_init(&make);
 	struct tdm_picture_device *device = make_device(&make);
-	assert_false(tdm_pick_is(device, 9, "0x0"));
+	assert_false(tdm_pick_is(device, "0x0"));
 	device->has_chip_id = true;
-	assert_true(tdm_pick_is(device, 9, "0x0"));
-	assert_false(tdm_pick_is(device, 9, "0")); /* a small number is no chip's */
+	assert_true(tdm_pick_is(device, "0x0"));
+	assert_false(tdm_pick_is(device, "0")); /* a small number is no chip's */
 }
 
 static void device_and_process_narrow_each_other(void **state)

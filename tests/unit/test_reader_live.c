@@ -173,7 +173,9 @@ static void a_walk_starts_over(void **state)
 				(struct tdm_ledger_slot){ .id = k, .asked = 64, .bank_bytes = 64, .banks = 1 },
 				(struct tdm_ledger_more){ 0 });
 		struct tdm_ledger *ledger = open_good(&busy.b);
-		const struct tdm_ledger_walk walk = { work_meanwhile, start_over, &busy, true };
+		const struct tdm_ledger_walk walk = {
+			.each = work_meanwhile, .again = start_over, .context = &busy, .with_more = true
+		};
 		assert_int_equal(tdm_ledger_walk(ledger, 0, &walk, &exact), 0);
 		assert_int_equal(exact, cases[i].exact);
 		assert_int_equal(busy.starts, cases[i].starts);
@@ -200,7 +202,7 @@ static void a_walk_can_be_ended(void **state)
 	(void)state;
 	builder_sample(&b);
 	struct tdm_ledger *ledger = open_good(&b);
-	const struct tdm_ledger_walk walk = { give_up, NULL, &calls, false };
+	const struct tdm_ledger_walk walk = { .each = give_up, .context = &calls };
 	assert_int_equal(tdm_ledger_walk(ledger, 0, &walk, &exact), -ECANCELED);
 	assert_int_equal(calls, 1);
 	assert_false(exact);

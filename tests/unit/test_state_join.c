@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "state/pick.h"
 #include "state_world.h"
 
 #define BYTES(n) ((uint64_t)(n))
@@ -314,7 +315,7 @@ static void test_ledger_alone(void **state)
 	ASSERT_U64(dram->bank_bytes, 100000);
 	ASSERT_U64(dram->free, 198800);
 	ASSERT_U64(dram->largest_free, 2 * (100000 - 600));
-	assert_true(dram->largest_free_ns != 0);
+	assert_true(d->space_ns != 0 && !d->space_is_old);
 	ASSERT_U64(dram->unattributed, 0);
 	ASSERT_U64(dram->stale, 0);
 	ASSERT_U64(d->kinds[TDM_KIND_L1].largest_free, 2 * 35000);
@@ -539,6 +540,75 @@ static void test_no_type_by_guess(void **state)
 	}
 }
 
+enum { FIRST = 0x100, SECOND, THIRD };
+
+/* Which device the name means, by its chip; 0: none. The card of the second chip does not tell it when it is idle. */
+static uint64_t chip_called(const struct tdm_picture *pic, const char *name)
+{
+	uint64_t chip = 0;
+	for (size_t i = 0; i < pic->device_count; i++)
+		if (tdm_pick_is(&pic->devices[i], name)) {
+			ASSERT_U64(chip, 0); /* not two */
+			chip = pic->devices[i].node >= 0 ? SECOND : pic->devices[i].chip_id;
+		}
+	return chip;
+}
+
+/* A device keeps its names when others vanish, and has the same number in a picture of ledgers alone. */
+static void test_numbers_stay(void **state)
+{
+	(void)state;
+	enum { COUNT = 4 };
+	/* Two programs know the third chip, by different numbers. */
+	static const struct {
+		uint32_t number;
+		uint64_t chip;
+	} of[COUNT] = { { 0, FIRST }, { 1, SECOND }, { 5, THIRD }, { 2, THIRD } };
+	struct world w;
+	struct builder b;
+	world_init(&w);
+	world_card(&w, 7, "n150", SECOND);
+	world_opens(&w, 7, "");
+	for (size_t i = 0; i < COUNT; i++) {
+		world_alloc(&b, world_begin_ledger(&b, of[i].number, of[i].chip), TDM_KIND_DRAM, 1, 0, 64);
+		world_ledger(&w, &b);
+		builder_done(&b);
+	}
+	for (int alone = 0; alone < 2; alone++) {
+		w.options.only_ledgers = alone != 0;
+		const struct tdm_picture *pic = world_look_anew(&w);
+		assert_int_equal(pic->device_count, 3);
+		ASSERT_U64(chip_called(pic, "0"), FIRST);
+		ASSERT_U64(chip_called(pic, "1"), SECOND);
+		ASSERT_U64(chip_called(pic, "2"), THIRD);
+		ASSERT_U64(chip_called(pic, "5"), 0);
+		for (size_t i = 0; i < pic->holding_count; i++)
+			assert_int_equal(
+				pic->holdings[i].number, pic->devices[pic->holdings[i].device].chip_id - FIRST);
+	}
+	w.options.only_ledgers = false;
+	ASSERT_U64(chip_called(world_look_anew(&w), "#2"), THIRD);
+	int pid = w.holders[0];
+	world_end_holder(&w, 0);
+	unlink(world_ledger_path(&w, pid));
+	const struct tdm_picture *pic = world_look(&w);
+	for (int anew = 0; anew < 2; anew++) {
+		assert_int_equal(pic->device_count, 2);
+		ASSERT_U64(chip_called(pic, "0"), 0);
+		ASSERT_U64(chip_called(pic, "1"), SECOND);
+		ASSERT_U64(chip_called(pic, "2"), THIRD);
+		ASSERT_U64(chip_called(pic, "#2"), anew ? 0 : THIRD);
+		pic = world_look_anew(&w);
+	}
+	/* An idle card keeps the number that programs gave it. */
+	world_end_holder(&w, 1);
+	pic = world_look(&w);
+	ASSERT_U64(chip_called(pic, "1"), SECOND);
+	ASSERT_U64(chip_called(pic, "7"), 0);
+	ASSERT_U64(chip_called(world_look_anew(&w), "1"), SECOND); /* by the ledger that it left */
+	world_done(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -555,6 +625,7 @@ int main(void)
 		cmocka_unit_test(test_chips_of_one_type_of_card),
 		cmocka_unit_test(test_some_chips_of_one_type),
 		cmocka_unit_test(test_no_type_by_guess),
+		cmocka_unit_test(test_numbers_stay),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,7 +99,8 @@ static void test_twins(void **state)
 	assert_int_equal(pic->process_count, 1);
 	assert_int_equal(pic->holding_count, 2);
 	for (uint32_t i = 0; i < 2; i++) {
-		assert_int_equal(pic->holdings[i].number, i);
+		assert_int_equal(pic->holdings[i].own_number, i);
+		assert_int_equal(pic->holdings[i].number, 0);
 		ASSERT_U64(pic->holdings[i].kinds[0].used, i == 0 ? 200 : 14);
 		assert_int_equal(pic->holdings[i].buffers[0].count, 1);
 	}

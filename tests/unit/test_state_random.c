@@ -190,8 +190,8 @@ static void check_holding(const struct tdm_picture *pic, const struct tdm_holdin
 		if (amount->from != TDM_FROM_LEDGER)
 			continue;
 		assert_non_null(p);
-		ASSERT_U64(amount->used, counters(p, holding->number, k)->bytes);
-		ASSERT_U64(amount->buffers, counters(p, holding->number, k)->buffers);
+		ASSERT_U64(amount->used, counters(p, holding->own_number, k)->bytes);
+		ASSERT_U64(amount->buffers, counters(p, holding->own_number, k)->buffers);
 		for (size_t i = 0; i < holding->buffers[k].count; i++)
 			reserved += tdm_buffer_reserved(&holding->buffers[k].list[i]);
 		assert_int_equal(amount->is_inexact, false);

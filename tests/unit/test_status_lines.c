@@ -37,8 +37,8 @@ static void every_device_of_a_galaxy_is_there(void **state)
 			&out);
 		assert_true(widest(out.data) <= 80);
 		for (int i = 0; i < 32; i++) {
-			snprintf(label, sizeof label, "#%d", i);
-			snprintf(name, sizeof name, is_long ? "\n%s  n150, " : "\n%-4sn150 ", label);
+			snprintf(label, sizeof label, "%d", i);
+			snprintf(name, sizeof name, is_long ? "\n#%s  n150, " : "\n%-4sn150 ", label);
 			assert_has(&out, name);
 			snprintf(name, sizeof name, "     77 %-8s %3s ", "alice", label);
 			assert_has(&out, name);
@@ -97,18 +97,18 @@ static void many_devices_are_a_line_each(void **state)
 	assert_string_equal(lines.data,
 		"            Temp    DRAM      of            L1            CB            of\n"
 		"Dev Card       C     GiB     GiB    %      MiB    %      MiB    %      MiB Procs\n"
-		"#0  n150      47    9.00   12.00  75%    52.00  61%     8.00   9%    85.00     1\n"
-		"#1  n150       -   12.00   12.00  99%!   <0.01   0%        -    -    85.00     0\n"
-		"#2  n150       -    0.00   12.00   0%     4.00   4%     2.00   2%!   85.00     0\n"
-		"#3  -          -       -       -    -        -    -        -    -        -     0\n"
-		"#4  ~n300      -    1.00  ~12.00   8%        -    -        -    -        -     0\n"
+		"0   n150      47    9.00   12.00  75%    52.00  61%     8.00   9%    85.00     1\n"
+		"1   n150       -   12.00   12.00  99%!   <0.01   0%        -    -    85.00     0\n"
+		"2   n150       -    0.00   12.00   0%     4.00   4%     2.00   2%!   85.00     0\n"
+		"3   -          -       -       -    -        -    -        -    -        -     0\n"
+		"4   ~n300      -    1.00  ~12.00   8%        -    -        -    -        -     0\n"
 		"all 5          -  >22.00 >~48.00    -   >56.00    -   >10.00    -  >255.00     1\n");
 	assert_true(widest(out.data) <= 80);
 	/* On a wide terminal and in a pipe there is room for more, and the columns are the same whatever is known. */
 	for (int is_piped = 0; is_piped < 2; is_piped++) {
 		struct tdm_status_report report = { .term.width = is_piped ? 80 : 100, .is_piped = is_piped };
 		render_as(&make, report, &out);
-		take_lines(&out, "#0 ", &lines);
+		take_lines(&out, "0 ", &lines);
 		for (char *line = strtok(lines.data, "\n"); line != NULL; line = strtok(NULL, "\n")) {
 			size_t words = 1;
 			for (const char *c = line; *c != '\0'; c++)
@@ -246,20 +246,20 @@ static void boards_are_in_a_table_of_their_own(void **state)
 		assert_has(&out, "~12.00");
 		assert_has(&out, "\n2 cards with 2 chips each; it is not known which device is on which card:\n"
 				 "Dev Card    Node               PCI             Temp C Power W   MHz Procs\n"
-				 "#4  n300    /dev/tenstorrent/0 0000:01:00.0        47       -     -     1\n"
-				 "#5  n300    /dev/tenstorrent/1 0000:02:00.0        47       -     -     1\n");
+				 "/0  n300    /dev/tenstorrent/0 0000:01:00.0        47       -     -     1\n"
+				 "/1  n300    /dev/tenstorrent/1 0000:02:00.0        47       -     -     1\n");
 		assert_has_not(&out, "#4  n300,");
 		/* That it has the card open says nothing new about a process that has a device. */
-		assert_has(&out, "     42 alice     #0 ");
-		assert_has_not(&out, "     42 alice     #4 ");
-		assert_has(&out, "     43 alice     #5 ");
+		assert_has(&out, "     42 alice      0 ");
+		assert_has_not(&out, "     42 alice     /0 ");
+		assert_has(&out, "     43 alice     /1 ");
 	}
 	render(&make, (struct tdm_pick){ .device = "/dev/tenstorrent/1" }, 80, false, &out);
 	assert_has(&out, ": 0 devices, 1 card, 1 process\n");
 	assert_has(&out, "\n1 card with 2 chips; it");
-	assert_has(&out, "\n#5  n300    /dev/tenstorrent/1");
+	assert_has(&out, "\n/1  n300    /dev/tenstorrent/1");
 	render(&make, (struct tdm_pick){ .device = "/dev/tenstorrent/0" }, 80, false, &out);
-	assert_has(&out, "     42 alice     #4 ");
+	assert_has(&out, "     42 alice     /0 ");
 	render(&make, (struct tdm_pick){ .device = "1" }, 80, false, &out); /* a number names a device */
 	assert_has(&out, ": 1 device, 0 processes\n");
 	render_json(&make, NULL, &out);

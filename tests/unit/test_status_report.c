@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "report/l1_account.h"
+#include "report/top_frame.h"
 #include "status_render.h"
 
 static const char full_text[] = "tidemark VERSION, 2027-01-15 08:00:00: 1 device, 1 process\n"
@@ -35,9 +36,9 @@ static const char full_text[] = "tidemark VERSION, 2027-01-15 08:00:00: 1 device
 				"    free or not counted   ~25.05MiB  27.3%  what is left\n"
 				"\n"
 				"    PID User     Dev     Age       dram         l1 Src  Command\n"
-				"   4242 alice     #0  1m 30s    8.00GiB   52.00MiB L    python3 train.py --mo...\n"
-				"    unattributed  #0            1.00GiB        0 B      of no listed process\n"
-				"    stale         #0            3.00MiB        0 B      left by ended processes\n"
+				"   4242 alice      0  1m 30s    8.00GiB   52.00MiB L    python3 train.py --mo...\n"
+				"    unattributed   0            1.00GiB        0 B      of no listed process\n"
+				"    stale          0            3.00MiB        0 B      left by ended processes\n"
 				"\n"
 				"Problems ('tidemark doctor' says more)\n"
 				"  /dev/shm/tt_device_5_memory: it belongs to another user\n"
@@ -337,6 +338,45 @@ static void memory_is_in_bytes_with_its_sources(void **state)
 	tdm_buf_done(&out);
 }
 
+/* Few circular buffers on average, but hardly any room for more in one core; as in the monitor. */
+static void circular_buffers_have_the_colour_of_the_fullest_core(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t gap;
+		const char *style;
+	} cases[] = { { 1 << 20, TDM_STYLE_GREEN }, { 300 << 10, TDM_STYLE_YELLOW }, { 50 << 10, TDM_STYLE_RED } };
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct make make;
+		struct tdm_buf out;
+		char wanted[64];
+		make_init(&make);
+		struct tdm_picture_device *device = make_n150(&make, 0);
+		make_kind(device, TDM_KIND_L1, MAKE_MIB, 80 * MAKE_MIB);
+		make_kind(device, TDM_KIND_CB, MAKE_MIB, 80 * MAKE_MIB);
+		device->kinds[TDM_KIND_L1].banks = 64;
+		device->kinds[TDM_KIND_L1].bank_bytes = 80 * MAKE_MIB / 64;
+		device->kinds[TDM_KIND_L1].base = 0;
+		device->cb_highest = 4096;
+		device->l1_lowest = 4096 + cases[i].gap;
+		const struct tdm_status_report report = { .picture = &make.picture,
+			.term = { .colour = true, .width = 80 } };
+		tdm_buf_init(&out);
+		tdm_status_text(&report, &out);
+		snprintf(wanted, sizeof wanted, "%s%7s", cases[i].style, "1.2%");
+		assert_has(&out, wanted);
+		tdm_buf_clear(&out);
+		const struct tdm_top_frame frame = { .picture = &make.picture,
+			.term = { .colour = true, .width = 80 } };
+		tdm_top_frame(&frame, &out);
+		const char *cb = strstr(out.data, "CB Memory");
+		assert_non_null(cb);
+		snprintf(wanted, sizeof wanted, "Usage: [%s", cases[i].style);
+		assert_non_null(strstr(cb, wanted));
+		tdm_buf_done(&out);
+	}
+}
+
 int main(void)
 {
 	setenv("TZ", "UTC", 1);
@@ -352,6 +392,7 @@ int main(void)
 		cmocka_unit_test(l1_adds_up_whatever_is_known),
 		cmocka_unit_test(strings_are_those_of_tt_smi),
 		cmocka_unit_test(memory_is_in_bytes_with_its_sources),
+		cmocka_unit_test(circular_buffers_have_the_colour_of_the_fullest_core),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -384,6 +384,14 @@ static void events_are_kept_up_to_a_limit_and_chosen(void **state)
 	tdm_event_log_prepare(&log);
 	for (size_t i = 0; i < log.line_count; i++)
 		assert_int_not_equal(tdm_event_log_line(&log, i)->op, TDM_OP_FREE);
+	const struct tdm_event *last[3];
+	assert_int_equal(tdm_event_log_last(&log, 12345, last, 3), 0);
+	uint64_t of = tdm_event_log_line(&log, log.line_count - 1)->process;
+	assert_int_equal(tdm_event_log_last(&log, of, last, 3), 3);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(last[i]->process, of);
+	assert_true(last[0]->address > last[1]->address && last[1]->address > last[2]->address); /* newest first */
+	assert_string_equal(tdm_event_log_program(&log, of), "");
 	log.paused = true;
 	assert_false(tdm_event_log_wants(&log));
 	tdm_event_log_add(&log, &picture);

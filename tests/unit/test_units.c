@@ -204,6 +204,34 @@ static const char *brief(uint64_t bytes)
 	return tdm_format_bytes_short(text, sizeof text, bytes);
 }
 
+static const char *like(uint64_t bytes, uint64_t total)
+{
+	static char text[TDM_BYTES_CAP];
+	return tdm_format_bytes_like(text, sizeof text, bytes, total);
+}
+
+static void a_part_has_the_unit_of_its_total(void **state)
+{
+	(void)state;
+	const uint64_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
+	assert_string_equal(like(39 * kib, 1464 * kib), "39 KiB");
+	assert_string_equal(like(1464 * kib, 1464 * kib), "1464 KiB");
+	assert_string_equal(like(1464 * kib - 1, 1464 * kib), "1464.0 KiB");
+	assert_string_equal(like(512 * kib, 85 * mib), "0.50 MiB");
+	assert_string_equal(like(512 * mib, 12 * gib), "0.50 GiB");
+	assert_string_equal(like(12 * gib, 12 * gib), "12 GiB");
+	assert_string_equal(like(gib, gib), "1 GiB");
+	assert_string_equal(like(20 * mib, gib - 32), "0.02 GiB");
+	assert_string_equal(like(gib - 32, gib - 32), "1.00 GiB");
+	assert_string_equal(like(100, 1000), "100 B");
+	assert_string_equal(like(0, 12 * gib), "0 B");
+	assert_string_equal(like(24 * kib, 12 * gib), "24 KiB"); /* would be 0.00 GiB */
+	assert_string_equal(like(TDM_BYTES_UNKNOWN, gib), "unknown");
+	assert_string_equal(like(1500 * kib, TDM_BYTES_UNKNOWN), "1500 KiB");
+	assert_string_equal(like(UINT64_MAX - 1, UINT64_MAX - 1), "16.00 EiB");
+	assert_string_equal(like(5, 0), "5 B");
+}
+
 static void a_short_size_is_exact_where_it_can_be(void **state)
 {
 	(void)state;
@@ -301,6 +329,7 @@ int main(void)
 		cmocka_unit_test(a_printed_size_always_has_the_same_columns),
 		cmocka_unit_test(a_short_size_is_exact_where_it_can_be),
 		cmocka_unit_test(counts_have_a_comma_every_three_digits),
+		cmocka_unit_test(a_part_has_the_unit_of_its_total),
 		cmocka_unit_test(no_format_writes_behind_its_capacity),
 		cmocka_unit_test(printed_sizes_read_back_close_to_what_they_were),
 	};
