@@ -172,6 +172,14 @@ void tdm_act_sort_letter(struct tdm_app *app, int key)
 			sort_by(app, (enum tdm_proc_column)c);
 }
 
+void tdm_act_sort_column(struct tdm_app *app, enum tdm_proc_column column)
+{
+	if (app->sort == column)
+		tdm_act_reverse(app, 0);
+	else
+		sort_by(app, column);
+}
+
 void tdm_act_reverse(struct tdm_app *app, int key)
 {
 	(void)key;
@@ -298,8 +306,7 @@ void tdm_act_device_step(struct tdm_app *app, int key)
 {
 	bool back = key == TDM_KEY_LEFT || key == '[';
 	tdm_list_key(&app->devices, back ? TDM_KEY_UP : TDM_KEY_DOWN);
-	const struct tdm_picture_device *device = tdm_app_chosen_device(app, NULL);
-	app->device_key = device != NULL ? device->key : 0;
+	tdm_app_device_chosen(app);
 	tdm_screens_open(app, app->screen);
 }
 

@@ -24,6 +24,7 @@ void tdm_act_signal(struct tdm_app *app, int key);
 void tdm_act_sort_box(struct tdm_app *app, int key);
 void tdm_act_sort_step(struct tdm_app *app, int key); /* , and . */
 void tdm_act_sort_letter(struct tdm_app *app, int key);
+void tdm_act_sort_column(struct tdm_app *app, enum tdm_proc_column column); /* again: reversed */
 void tdm_act_reverse(struct tdm_app *app, int key);
 
 void tdm_act_search(struct tdm_app *app, int key);

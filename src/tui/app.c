@@ -63,6 +63,12 @@ const struct tdm_picture_device *tdm_app_chosen_device(const struct tdm_app *app
 	return &app->picture->devices[device];
 }
 
+void tdm_app_device_chosen(struct tdm_app *app)
+{
+	const struct tdm_picture_device *device = tdm_app_chosen_device(app, NULL);
+	app->device_key = device != NULL ? device->key : 0;
+}
+
 const char *tdm_app_place(
 	const struct tdm_app *app, const char *name, uint32_t process, uint32_t stack, char *dst, size_t cap)
 {
@@ -248,6 +254,7 @@ void tdm_app_done(struct tdm_app *app)
 	tdm_event_log_done(&app->events);
 	tdm_proc_rows_done(&app->rows);
 	tdm_canvas_done(&app->canvas);
+	tdm_zones_done(&app->zones);
 	free(app->shown);
 	free(app->trends);
 }

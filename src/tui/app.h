@@ -12,6 +12,7 @@
 #include "tui/history.h"
 #include "tui/overview_layout.h"
 #include "tui/list.h"
+#include "tui/mouse.h"
 #include "tui/proc_rows.h"
 #include "tui/tui.h"
 
@@ -109,6 +110,7 @@ struct tdm_app {
 	struct tdm_buffer_view buffers;
 	struct tdm_device_view device;
 	struct tdm_event_log events;
+	struct tdm_zones zones;
 };
 
 /* tdm_app_say() shows a message in the last line for a while. */
@@ -125,6 +127,7 @@ const struct tdm_picture_process *tdm_app_chosen_process(const struct tdm_app *a
 const struct tdm_picture_process *tdm_app_find_process(const struct tdm_app *app, uint64_t handle);
 const struct tdm_picture_device *tdm_app_chosen_device(
 	const struct tdm_app *app, size_t *index); /* index may be NULL */
+void tdm_app_device_chosen(struct tdm_app *app); /* another one: it stays chosen in the next pictures */
 const struct tdm_trend *tdm_app_trend(const struct tdm_app *app, const struct tdm_picture_device *device);
 /* The name of a buffer, or else the function that allocated it; on the process screen with its callers if sites are
  * shown. The first look-up in a large program is slow, so a function not found in time is left for a later frame.

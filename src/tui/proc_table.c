@@ -130,11 +130,13 @@ static void draw_titles(struct tdm_app *app, struct tdm_area area, const struct 
 			continue;
 		char title[32];
 		bool sorted = app->sort == (enum tdm_proc_column)c;
+		int cols = field_width(fit, c);
+		tdm_zone_add(app, (struct tdm_area){ pen.row, pen.col, 1, cols < 0 ? -cols : cols }, TDM_ZONE_COLUMN, (size_t)c);
 		snprintf(title, sizeof title, "%s%s", tdm_proc_columns[c].title, sorted ? sort_arrow(app) : "");
 		if (c == TDM_PROC_COMMAND && !fit->shown[app->sort])
 			draw_hidden_order(app, &pen, fit->command_cols);
 		else
-			tdm_pen_field(&pen, field_width(fit, c), sorted ? TDM_INK_SORTED : TDM_INK_HEAD, title);
+			tdm_pen_field(&pen, cols, sorted ? TDM_INK_SORTED : TDM_INK_HEAD, title);
 		tdm_pen_skip(&pen, 1);
 	}
 }
@@ -283,6 +285,7 @@ void tdm_proc_table_draw(struct tdm_app *app, struct tdm_area area, bool has_key
 		return;
 	draw_titles(app, head, &fit);
 	tdm_list_fit(&app->processes, app->rows.count, area.rows);
+	tdm_zone_add(app, area, TDM_ZONE_PROCESSES, app->processes.top);
 	if (app->rows.count == 0)
 		draw_empty(app, area);
 	for (int i = 0; i < area.rows && app->processes.top + (size_t)i < app->rows.count; i++) {

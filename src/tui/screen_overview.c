@@ -56,6 +56,7 @@ static void draw_devices(struct tdm_app *app, struct tdm_area area, const struct
 		size_t at = app->devices.top + i;
 		struct tdm_area block = { area.row + (int)(i / (size_t)layout->columns) * layout->block_rows,
 			area.col + (int)(i % (size_t)layout->columns) * width, layout->block_rows, width };
+		tdm_zone_add(app, block, TDM_ZONE_DEVICE, at);
 		bool has_keys = app->devices_have_keys && at == app->devices.chosen;
 		enum tdm_ink mark = has_keys ? TDM_INK_CURSOR : TDM_INK_PLAIN;
 		tdm_device_block(app, block, &app->picture->devices[app->shown[at]], layout, mark);
@@ -97,8 +98,7 @@ static bool key(struct tdm_app *app, int key)
 	if (app->devices_have_keys) {
 		if (!tdm_list_key(&app->devices, key))
 			return false;
-		const struct tdm_picture_device *device = tdm_app_chosen_device(app, NULL);
-		app->device_key = device != NULL ? device->key : 0;
+		tdm_app_device_chosen(app);
 		return true;
 	}
 	if (!tdm_list_key(&app->processes, key))

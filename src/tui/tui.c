@@ -86,6 +86,7 @@ static void fit_size(struct loop *loop)
 static void draw(struct loop *loop)
 {
 	tdm_terminal_colour(loop->terminal, !loop->app.options.no_colour);
+	tdm_terminal_use_mouse(loop->terminal, !loop->app.options.no_mouse);
 	if (loop->app.redraw_all)
 		tdm_terminal_redraw(loop->terminal);
 	loop->app.redraw_all = false;
@@ -138,6 +139,8 @@ static void handle_keys(struct loop *loop)
 			return;
 		if (key == TDM_KEY_GONE)
 			loop->app.quit = true;
+		else if (key == TDM_KEY_MOUSE)
+			tdm_mouse_use(&loop->app, tdm_terminal_mouse(loop->terminal), tdm_clock_ns());
 		else if (key != TDM_KEY_OTHER)
 			tdm_keys_press(&loop->app, key);
 		if (loop->app.look_now) /* the next key is meant for what this one opened */
@@ -185,7 +188,7 @@ int tdm_tui_run(const struct tdm_provider *provider, const struct tdm_tui_option
 		free(loop);
 		return tdm_diag_set(diag, err, 0, 0, "signals cannot be watched");
 	}
-	const struct tdm_terminal_options how = { .ascii = false, .no_colour = options->no_colour };
+	const struct tdm_terminal_options how = { .ascii = false, .no_colour = options->no_colour, .mouse = !options->no_mouse };
 	err = tdm_terminal_open(&loop->terminal, &how, diag);
 	if (err == 0) {
 		loop->app.can_utf8 = tdm_terminal_is_utf8(loop->terminal);

@@ -14,7 +14,8 @@
 struct tdm_tui_options {
 	unsigned interval_ms;
 	struct tdm_pick pick;             /* only these; borrowed */
-	bool ascii, no_colour, read_only; /* read_only: sends no signals */
+	bool ascii, no_colour, no_mouse;
+	bool read_only;                   /* sends no signals */
 	unsigned frames;                  /* ends after this many; 0: when the user quits */
 };
 
