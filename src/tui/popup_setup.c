@@ -1,4 +1,4 @@
-/* Settings: interval, colours, characters, vi keys and the columns of the process table. They are not saved. */
+/* Settings: interval, colours, characters, vi keys and the columns of the process table. settings.h keeps them. */
 #include <stdio.h>
 
 #include "tui/popup.h"

@@ -4,9 +4,10 @@
  *
  *     devices=1 processes=3 buffers=12   how many
  *     interval=100 frames=0              milliseconds; number of pictures until it ends
- *     ascii no_colour read_only          =1 to switch on
+ *     ascii no_colour no_mouse read_only =1 to switch on
  *     pid=0                              only this process
  *     device=TEXT                        only this device
+ *     settings=FILE                      keeps what the user sets there
  *     unknown=1                          only the existence of the devices is known
  *     nocard=1                           the driver knows none of the devices
  *     virtual=1                          the last device is virtual
@@ -42,9 +43,9 @@ enum { FIRST_PID = 1000, EVENTS_AT_ONCE = 3 };
 #define LEDGER  "/dev/shm/tidemark-1000/1000.1.0"
 
 static struct settings {
-	long devices, processes, buffers, interval, frames, ascii, no_colour, read_only, pid, unknown, nocard, virtual,
+	long devices, processes, buffers, interval, frames, ascii, no_colour, no_mouse, read_only, pid, unknown, nocard, virtual,
 		seen, hostile, failing, few, gap, problems, target, start, moving, crash, cost;
-	const char *device;
+	const char *device, *settings;
 } set = { .devices = 1, .processes = 3, .buffers = 12, .interval = 100, .gap = 500000 };
 
 static const struct {
@@ -58,6 +59,7 @@ static const struct {
 	{ "frames", &set.frames },
 	{ "ascii", &set.ascii },
 	{ "no_colour", &set.no_colour },
+	{ "no_mouse", &set.no_mouse },
 	{ "read_only", &set.read_only },
 	{ "pid", &set.pid },
 	{ "unknown", &set.unknown },
@@ -415,9 +417,11 @@ static void parse(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		const char *value = strchr(argv[i], '=');
 		size_t len = value != NULL ? (size_t)(value - argv[i]) : 0;
-		bool known = len == strlen("device") && strncmp(argv[i], "device", len) == 0;
+		bool is_device = len == strlen("device") && strncmp(argv[i], "device", len) == 0;
+		bool is_file = len == strlen("settings") && strncmp(argv[i], "settings", len) == 0;
+		bool known = is_device || is_file;
 		if (known)
-			set.device = value + 1;
+			*(is_device ? &set.device : &set.settings) = value + 1;
 		for (size_t n = 0; n < sizeof names / sizeof names[0] && len != 0 && !known; n++)
 			if (strlen(names[n].name) == len && strncmp(argv[i], names[n].name, len) == 0) {
 				*names[n].value = strtol(value + 1, NULL, 10);
@@ -452,6 +456,8 @@ int main(int argc, char **argv)
 		.pick = { set.device, &(int32_t){ (int32_t)set.pid }, set.pid != 0 },
 		.ascii = set.ascii != 0,
 		.no_colour = set.no_colour != 0,
+		.no_mouse = set.no_mouse != 0,
+		.settings = set.settings,
 		.read_only = set.read_only != 0,
 		.frames = (unsigned)set.frames };
 	int err = tdm_tui_run(&provider, &options, &diag);
@@ -461,6 +467,6 @@ int main(int argc, char **argv)
 	else if (set.cost)
 		print_cost(&fixture);
 	else
-		printf("ended well\n");
+		printf("ended well %s\n", diag.text);
 	return err != 0 ? 2 : 0;
 }
