@@ -43,6 +43,9 @@ void tdm_act_back(struct tdm_app *app, int key)
 	if (filter != NULL && filter[0] != '\0') {
 		filter[0] = '\0';
 		screen->filtered(app);
+	} else if (app->screen == TDM_SCREEN_OVERVIEW && app->only_device != 0) {
+		app->only_device = 0;
+		tdm_app_update_rows(app);
 	} else if (app->screen != TDM_SCREEN_OVERVIEW)
 		tdm_screens_open(app, TDM_SCREEN_OVERVIEW);
 	else
@@ -81,6 +84,22 @@ void tdm_act_redraw(struct tdm_app *app, int key)
 {
 	(void)key;
 	app->redraw_all = true;
+}
+
+/* On the overview, the device of the chosen line if the processes have the keys and it has one. */
+void tdm_act_of_device(struct tdm_app *app, int key)
+{
+	(void)key;
+	const struct tdm_picture_device *device = tdm_app_chosen_device(app, NULL);
+	const struct tdm_proc_row *row = tdm_app_chosen_row(app);
+	bool is_overview = app->screen == TDM_SCREEN_OVERVIEW;
+	if (is_overview && !app->devices_have_keys && row != NULL && row->device != UINT32_MAX)
+		device = &app->picture->devices[row->device];
+	app->only_device = (is_overview && app->only_device != 0) || device == NULL ? 0 : device->key;
+	app->devices_have_keys = app->devices_have_keys && app->only_device == 0;
+	tdm_app_update_rows(app);
+	if (!is_overview)
+		tdm_screens_open(app, TDM_SCREEN_OVERVIEW);
 }
 
 void tdm_act_compact(struct tdm_app *app, int key)

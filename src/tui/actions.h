@@ -14,6 +14,7 @@ void tdm_act_focus(struct tdm_app *app, int key);
 void tdm_act_refresh(struct tdm_app *app, int key);
 void tdm_act_freeze(struct tdm_app *app, int key);
 void tdm_act_redraw(struct tdm_app *app, int key);
+void tdm_act_of_device(struct tdm_app *app, int key); /* only the processes of a device, or all again */
 void tdm_act_compact(struct tdm_app *app, int key);
 
 void tdm_act_open(struct tdm_app *app, int key); /* the chosen process or device */

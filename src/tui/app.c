@@ -157,7 +157,10 @@ void tdm_app_update_rows(struct tdm_app *app)
 		.reversed = app->reversed,
 		.tree = app->tree,
 		.filter = app->filter,
-		.pick = app->options.pick };
+		.pick = app->options.pick,
+		.device = app->only_device,
+		.growth = &app->growth,
+		.hosts = &app->hosts };
 	if (tdm_proc_rows_build(&app->rows, app->picture, &view) != 0)
 		tdm_app_say(app, "out of memory: some processes are not shown");
 	choose_again(app);
@@ -230,6 +233,7 @@ void tdm_app_remember(struct tdm_app *app)
 {
 	if (app->picture == NULL)
 		return;
+	tdm_growth_add(&app->growth, app->picture);
 	if (!trends_fit(app))
 		rearrange_trends(app);
 	for (size_t d = 0; d < app->trend_count; d++) {
@@ -253,6 +257,8 @@ void tdm_app_done(struct tdm_app *app)
 	tdm_device_view_done(&app->device);
 	tdm_event_log_done(&app->events);
 	tdm_proc_rows_done(&app->rows);
+	tdm_growth_done(&app->growth);
+	tdm_host_uses_done(&app->hosts);
 	tdm_canvas_done(&app->canvas);
 	tdm_zones_done(&app->zones);
 	free(app->shown);

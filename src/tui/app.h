@@ -9,7 +9,9 @@
 #include "tui/canvas.h"
 #include "tui/device_view.h"
 #include "tui/event_log.h"
+#include "tui/growth.h"
 #include "tui/history.h"
+#include "tui/host_use.h"
 #include "tui/overview_layout.h"
 #include "tui/list.h"
 #include "tui/mouse.h"
@@ -89,6 +91,9 @@ struct tdm_app {
 	/* process table */
 	struct tdm_proc_rows rows;
 	struct tdm_list processes;
+	struct tdm_growth growth;
+	struct tdm_host_uses hosts;
+	uint64_t only_device; /* key: the table has only what is on this one; 0: on all */
 	enum tdm_proc_column sort;
 	bool reversed, tree;
 	bool hidden[TDM_PROC_COLUMN_COUNT];

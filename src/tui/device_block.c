@@ -7,8 +7,9 @@
 #include "base/clock.h"
 #include "base/duration.h"
 #include "tui/gauge.h"
+#include "tui/telemetry.h"
 
-enum { NOTE_CAP = 200, GRAPH_ROWS = 3, BAR_MIN = 18, BAR_MAX = 48, NAME_COLUMNS = 9, FIGURES_COLUMNS = 25 };
+enum { NOTE_CAP = 200, GRAPH_ROWS = 3, BAR_MIN = 18, BAR_MAX = 48, NAME_COLUMNS = 9, FIGURES_COLUMNS = 25, IDENTITY_COLUMNS = 60 };
 
 const char *tdm_device_kind_title(enum tdm_kind kind)
 {
@@ -71,29 +72,6 @@ void tdm_device_identity(struct tdm_pen *pen, const struct tdm_picture_device *d
 	}
 }
 
-static void format_reading(
-	const struct tdm_reading *r, double unit, int digits, const char *suffix, char *dst, size_t cap)
-{
-	if (r->is_known)
-		snprintf(dst, cap, "%.*f %s", digits, (double)r->value / unit, suffix);
-	else
-		snprintf(dst, cap, "? %s", suffix);
-}
-
-int tdm_device_telemetry_text(
-	const struct tdm_canvas *canvas, const struct tdm_picture_device *device, char *dst, size_t cap)
-{
-	const struct tdm_picture_telemetry *t = &device->telemetry;
-	char temp[32], power[32], clock[32];
-	if (device->node < 0 && !t->temp.is_known && !t->power.is_known && !t->clock.is_known)
-		return snprintf(dst, cap, "  no telemetry");
-	format_reading(&t->temp, 1000, 1, canvas->utf8 ? "°C" : "C", temp, sizeof temp);
-	format_reading(&t->power, 1e6, 0, "W", power, sizeof power);
-	format_reading(&t->clock, 1, 0, "MHz", clock, sizeof clock);
-	snprintf(dst, cap, "  %s  %s  %s", temp, power, clock);
-	return tdm_canvas_width_of(canvas, dst);
-}
-
 static void amount_in(struct tdm_pen *pen, enum tdm_ink ink, const char *name, uint64_t bytes)
 {
 	char text[TDM_BYTES_CAP];
@@ -122,8 +100,7 @@ char *tdm_device_note(const struct tdm_picture_device *device, enum tdm_kind kin
 	return dst;
 }
 
-/* The total for the share of a kind. Circular buffers are in the same memory as L1 buffers. */
-static uint64_t share_total(const struct tdm_picture_device *device, enum tdm_kind kind)
+uint64_t tdm_device_share_total(const struct tdm_picture_device *device, enum tdm_kind kind)
 {
 	uint64_t total = device->kinds[kind].total;
 	return kind == TDM_KIND_CB && total == TDM_BYTES_UNKNOWN ? device->kinds[TDM_KIND_L1].total : total;
@@ -186,8 +163,8 @@ static void share(struct tdm_pen *pen, int bar, const struct tdm_picture_device 
 	}
 	enum tdm_level level = tdm_picture_level(device, kind);
 	if (bar > 0)
-		tdm_gauge_bar(pen, bar, level, k->used, share_total(device, kind));
-	tdm_gauge_percent(pen, level, k->used, share_total(device, kind));
+		tdm_gauge_bar(pen, bar, level, k->used, tdm_device_share_total(device, kind));
+	tdm_gauge_percent(pen, level, k->used, tdm_device_share_total(device, kind));
 }
 
 /* The columns of a kind's line, added from left to right while there is room for a bar. */
@@ -279,18 +256,20 @@ static int processes_text(const struct tdm_picture_device *device, char *dst, si
 static void title(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device, enum tdm_ink mark)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
-	char readings[96], processes[32];
-	int right = tdm_device_telemetry_text(&app->canvas, device, readings, sizeof readings);
+	char processes[32];
+	int right = tdm_telemetry_width(&app->canvas, device, area.cols - IDENTITY_COLUMNS);
 	int more = processes_text(device, processes, sizeof processes), end = pen.end - 1;
 	if (area.cols < right + 30)
 		right = 0;
-	if (area.cols < right + more + 60)
+	if (area.cols < right + more + IDENTITY_COLUMNS)
 		more = 0;
 	pen.end = end - right - more;
 	tdm_pen_skip(&pen, 1);
 	tdm_device_identity(&pen, device);
 	tdm_canvas_put(&app->canvas, pen.row, end - right - more, more, TDM_INK_DIM, processes);
-	tdm_canvas_put(&app->canvas, pen.row, end - right, right, TDM_INK_PLAIN, readings);
+	struct tdm_pen readings = { pen.canvas, pen.row, end - right, end };
+	if (right != 0)
+		tdm_telemetry_draw(&readings, device);
 	if (mark != TDM_INK_PLAIN)
 		tdm_canvas_shade(&app->canvas, area.row, area.col, area.cols - 1, mark);
 }
@@ -383,8 +362,8 @@ static void one_line(
 			tdm_format_bytes(text, sizeof text, device->kinds[TDM_KIND_DRAM].used));
 	line_share(&pen, device, TDM_KIND_L1, bar);
 	line_share(&pen, device, TDM_KIND_CB, 0);
-	tdm_device_telemetry_text(&app->canvas, device, text, sizeof text);
-	part(&pen, TDM_INK_PLAIN, text);
+	if (tdm_telemetry_width(&app->canvas, device, tdm_pen_room(&pen)) <= tdm_pen_room(&pen))
+		tdm_telemetry_draw(&pen, device);
 	line_share(&pen, device, TDM_KIND_TRACE, 0);
 	line_share(&pen, device, TDM_KIND_L1_SMALL, 0);
 	line_trend(app, &pen, device);

@@ -7,6 +7,9 @@
 #include "tui/proc_table.h"
 #include "tui/screens.h"
 #include "tui/terminal.h"
+#include "tui/totals.h"
+
+enum { TOTALS_ROWS_MIN = 10 }; /* of a screen that has a line for them */
 
 static void draw_no_device(struct tdm_app *app, struct tdm_area area)
 {
@@ -80,6 +83,8 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 		int has = __builtin_popcount(tdm_device_kinds(&app->picture->devices[app->shown[i]], INT_MAX));
 		kinds = has > kinds ? has : kinds;
 	}
+	if (area.rows >= TOTALS_ROWS_MIN && tdm_totals_are_useful(app))
+		tdm_totals_draw(app, tdm_area_take_rows(&area, 1));
 	struct tdm_layout layout =
 		tdm_layout_compute(area.rows, area.cols, app->shown_count, app->rows.count, kinds, app->most_detail);
 	app->detail = layout.detail;

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "tui/device_block.h"
 #include "tui/keys.h"
 
 enum { ROWS_MIN = 5, COLS_MIN = 20 };
@@ -80,16 +81,30 @@ static void draw_key(struct tdm_app *app, struct tdm_pen *pen, const struct tdm_
 	tdm_pen_skip(pen, 2);
 }
 
+static const char *label_of(const struct tdm_app *app, uint64_t key, char *dst, size_t cap)
+{
+	for (size_t d = 0; app->picture != NULL && d < app->picture->device_count; d++)
+		if (app->picture->devices[d].key == key)
+			return tdm_device_label(&app->picture->devices[d], dst, cap);
+	return "(gone)";
+}
+
 /* A filter stays in view for as long as it hides lines. */
 static void draw_filter(struct tdm_app *app, struct tdm_pen *pen, int kept)
 {
 	const struct tdm_screen *screen = tdm_screens[app->screen];
 	const char *filter = screen->filter != NULL ? screen->filter(app) : "";
+	uint64_t device = app->screen == TDM_SCREEN_OVERVIEW ? app->only_device : 0;
 	int end = pen->end;
-	if (filter[0] == '\0')
+	if (filter[0] == '\0' && device == 0)
 		return;
+	char label[16];
 	pen->end = end - kept;
-	tdm_pen_printf(pen, TDM_INK_YELLOW, "only \"%s\"", filter);
+	tdm_pen_text(pen, TDM_INK_YELLOW, "only");
+	if (device != 0)
+		tdm_pen_printf(pen, TDM_INK_YELLOW, " device %s", label_of(app, device, label, sizeof label));
+	if (filter[0] != '\0')
+		tdm_pen_printf(pen, TDM_INK_YELLOW, " \"%s\"", filter);
 	tdm_pen_text(pen, TDM_INK_DIM, ": Esc shows all  ");
 	pen->end = end;
 }

@@ -14,6 +14,8 @@
  *     seen=1                             no peaks are recorded
  *     hostile=1                          names with control characters, broken UTF-8, wide characters; very long names
  *     failing=1                          every second picture fails, and no ledger can be read
+ *     limits=0                           =1: the driver gives limits; more: the temperature is at so many percent of its
+ *     growing=0                          =1: process 0 grows, and 5 seconds pass from picture to picture
  *     few=1                              devices have no L1_SMALL and no TRACE
  *     gap=500000                         bytes between circular buffers and L1 buffers; below 0: they clash
  *     problems=0                         number of sources that could not be read
@@ -44,7 +46,7 @@ enum { FIRST_PID = 1000, EVENTS_AT_ONCE = 3 };
 
 static struct settings {
 	long devices, processes, buffers, interval, frames, ascii, no_colour, no_mouse, read_only, pid, unknown, nocard, virtual,
-		seen, hostile, failing, few, gap, problems, target, start, moving, crash, cost;
+		seen, hostile, failing, few, limits, growing, gap, problems, target, start, moving, crash, cost;
 	const char *device, *settings;
 } set = { .devices = 1, .processes = 3, .buffers = 12, .interval = 100, .gap = 500000 };
 
@@ -69,6 +71,8 @@ static const struct {
 	{ "hostile", &set.hostile },
 	{ "failing", &set.failing },
 	{ "few", &set.few },
+	{ "limits", &set.limits },
+	{ "growing", &set.growing },
 	{ "gap", &set.gap },
 	{ "problems", &set.problems },
 	{ "target", &set.target },
@@ -156,6 +160,10 @@ static void make_device(
 		set_reading(&device->telemetry.temp, 48500 + d * 100);
 		set_reading(&device->telemetry.power, 36000000);
 		set_reading(&device->telemetry.clock, 1000);
+		if (set.limits) {
+			set_reading(&device->telemetry.temp_max, set.limits > 1 ? 4850000 / set.limits : 75000);
+			set_reading(&device->telemetry.power_max, 85000000);
+		}
 	}
 	set_kind(&device->kinds[TDM_KIND_DRAM], 12 * GIB, (62 + d * 7 + wave) % 100, 12);
 	set_kind(&device->kinds[TDM_KIND_L1], 85 * MIB, (78 + d * 11 + wave) % 100, 64);
@@ -170,7 +178,8 @@ static void make_device(
 }
 
 /* Every process has the same part of what its devices say is used; the rest is unattributed. */
-static void make_holding(struct tdm_holding *holding, uint32_t p, uint32_t d, struct tdm_picture_device *device)
+static void make_holding(
+	struct tdm_holding *holding, uint32_t p, uint32_t d, struct tdm_picture_device *device, uint64_t step)
 {
 	tdm_holding_init(holding, p, d);
 	holding->number = d;
@@ -179,6 +188,8 @@ static void make_holding(struct tdm_holding *holding, uint32_t p, uint32_t d, st
 		if (kind->used == TDM_BYTES_UNKNOWN)
 			continue;
 		uint64_t part = kind->used / (uint64_t)(set.processes + 1) / (p + 1);
+		if (set.growing && p == 0 && k == TDM_KIND_DRAM)
+			part += step % 100 * MIB;
 		holding->kinds[k].used = part;
 		holding->kinds[k].peak = part * 2;
 		holding->kinds[k].buffers = (uint64_t)set.buffers;
@@ -337,7 +348,7 @@ static const struct tdm_picture *look(void *context, const struct tdm_wish *wish
 		raise(SIGSEGV);
 	if (set.failing && step % 2 == 1)
 		return NULL;
-	p->time_ns = tdm_clock_ns();
+	p->time_ns = tdm_clock_ns() + (set.growing ? step * 5 * TDM_NS_PER_S : 0);
 	p->real_ns = REAL_NS + step * (uint64_t)set.interval * TDM_NS_PER_MS;
 	for (size_t d = 0; d < p->device_count; d++)
 		make_device(&p->devices[d], (unsigned)d, step, &fixture->info);
@@ -349,7 +360,7 @@ static const struct tdm_picture *look(void *context, const struct tdm_wish *wish
 		for (size_t d = 0; d < p->device_count; d++)
 			if (i == 0 || i % p->device_count == d)
 				make_holding(
-					&p->holdings[p->holding_count++], (uint32_t)i, (uint32_t)d, &p->devices[d]);
+					&p->holdings[p->holding_count++], (uint32_t)i, (uint32_t)d, &p->devices[d], step);
 		p->processes[i].holding_count = (uint32_t)p->holding_count - p->processes[i].first_holding;
 	}
 	make_buffers(fixture, wish);
@@ -357,6 +368,18 @@ static const struct tdm_picture *look(void *context, const struct tdm_wish *wish
 	if (!tdm_picture_is_valid(p))
 		abort();
 	return p;
+}
+
+/* A tenth of a core for each process and one more. */
+static int use(void *context, const struct tdm_picture_process *process, struct tdm_proc_use *use)
+{
+	(void)context;
+	uint64_t p = process->handle - 1;
+	*use = (struct tdm_proc_use){ .state = "RSDT"[p % 4],
+		.start_time = process->start_time,
+		.cpu_ns = tdm_clock_ns() / 10 * (p + 1),
+		.resident_bytes = (p + 1) * 100 * MIB };
+	return p == 2 ? -1 : 0;
 }
 
 static void init_device(struct tdm_device_info *info)
@@ -451,7 +474,7 @@ int main(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	parse(argc, argv);
 	init(&fixture);
-	const struct tdm_provider provider = { .state = &fixture, .look = look };
+	const struct tdm_provider provider = { .state = &fixture, .look = look, .use = use };
 	const struct tdm_tui_options options = { .interval_ms = (unsigned)set.interval,
 		.pick = { set.device, &(int32_t){ (int32_t)set.pid }, set.pid != 0 },
 		.ascii = set.ascii != 0,
