@@ -234,13 +234,16 @@ void tdm_app_remember(struct tdm_app *app)
 	if (app->picture == NULL)
 		return;
 	tdm_growth_add(&app->growth, app->picture);
+	app->moments[app->moment_count++ % TDM_HISTORY_CAP] = app->picture->time_ns;
 	if (!trends_fit(app))
 		rearrange_trends(app);
 	for (size_t d = 0; d < app->trend_count; d++) {
 		const struct tdm_picture_kind *kinds = app->picture->devices[d].kinds;
 		tdm_history_add(&app->trends[d].dram,
 			tdm_picture_permille(kinds[TDM_KIND_DRAM].used, kinds[TDM_KIND_DRAM].total));
-		tdm_history_add(&app->trends[d].l1, l1_permille(kinds));
+		tdm_history_add(&app->trends[d].l1,
+			tdm_picture_permille(kinds[TDM_KIND_L1].used, kinds[TDM_KIND_L1].total));
+		tdm_history_add(&app->trends[d].l1_and_cb, l1_permille(kinds));
 	}
 }
 

@@ -41,7 +41,8 @@ enum {
 /* The shares of a device over time. */
 struct tdm_trend {
 	uint64_t key;                /* of the device */
-	struct tdm_history dram, l1; /* l1: L1 buffers and circular buffers as a share of L1 */
+	struct tdm_history dram, l1;
+	struct tdm_history l1_and_cb; /* L1 buffers and circular buffers as a share of L1 */
 };
 
 /* A line of text that is being typed. */
@@ -87,6 +88,9 @@ struct tdm_app {
 	uint64_t device_key;     /* of the chosen one */
 	struct tdm_trend *trends;
 	size_t trend_count;
+	uint64_t moments[TDM_HISTORY_CAP]; /* of the pictures in the trends, from the monotonic clock: a ring */
+	size_t moment_count;
+	int graph_rows; /* on the device screen, in the last frame */
 
 	/* process table */
 	struct tdm_proc_rows rows;

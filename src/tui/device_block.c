@@ -4,12 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/duration.h"
 #include "tui/gauge.h"
+#include "tui/graphs.h"
 #include "tui/telemetry.h"
 
-enum { NOTE_CAP = 200, GRAPH_ROWS = 3, BAR_MIN = 18, BAR_MAX = 48, NAME_COLUMNS = 9, FIGURES_COLUMNS = 25, IDENTITY_COLUMNS = 60 };
+enum { NOTE_CAP = 200, BAR_MIN = 14, BAR_MAX = 48, NAME_COLUMNS = 9, FIGURES_COLUMNS = 25, SHARED_COLUMNS = 18, IDENTITY_COLUMNS = 60 };
 
 const char *tdm_device_kind_title(enum tdm_kind kind)
 {
@@ -170,7 +169,8 @@ static void share(struct tdm_pen *pen, int bar, const struct tdm_picture_device 
 /* The columns of a kind's line, added from left to right while there is room for a bar. */
 struct columns {
 	int bar;
-	bool has_free, has_largest, has_peak, has_source;
+	bool has_free, has_shared, has_largest, has_peak, has_source;
+	const char *peak; /* its name, as wide in every line of a device */
 };
 
 static bool takes(int *room, int cols)
@@ -180,14 +180,19 @@ static bool takes(int *room, int cols)
 	return fits;
 }
 
-static struct columns fit_columns(int room)
+static struct columns fit_columns(int room, const struct tdm_picture_device *device, enum tdm_kind kind)
 {
-	enum { FREE = 17, LARGEST = 20, PEAK = 17, SOURCE = 11, FIXED = NAME_COLUMNS + 6 + FIGURES_COLUMNS + 2 };
-	struct columns columns = { .bar = room - FIXED };
+	enum { FREE = 17, LARGEST = 20, AMOUNT = 13, SOURCE = 11, FIXED = NAME_COLUMNS + 6 + FIGURES_COLUMNS + 2 };
+	bool is_seen = false;
+	for (int k = 0; k < TDM_KIND_COUNT; k++)
+		is_seen |= device->kinds[k].peak_is_seen && device->kinds[k].used != TDM_BYTES_UNKNOWN;
+	struct columns columns = { .bar = room - FIXED,
+		.peak = device->kinds[kind].peak_is_seen ? "highest seen" : is_seen ? "peak        " : "peak" };
 	columns.has_free = takes(&columns.bar, FREE);
 	columns.has_largest = columns.has_free && takes(&columns.bar, LARGEST);
-	columns.has_peak = columns.has_largest && takes(&columns.bar, PEAK);
-	columns.has_source = columns.has_peak && takes(&columns.bar, SOURCE);
+	columns.has_peak = columns.has_largest && takes(&columns.bar, AMOUNT + (int)strlen(columns.peak));
+	columns.has_shared = columns.has_peak && takes(&columns.bar, SHARED_COLUMNS);
+	columns.has_source = columns.has_shared && takes(&columns.bar, SOURCE);
 	columns.bar = columns.bar > BAR_MAX ? BAR_MAX : columns.bar > 3 ? columns.bar : 0;
 	return columns;
 }
@@ -198,12 +203,24 @@ static void gap_amount(struct tdm_pen *pen, const struct columns *columns, const
 	uint64_t clash = tdm_picture_clash(device);
 	enum tdm_level level = tdm_picture_level(device, TDM_KIND_CB);
 	enum tdm_ink ink = level >= TDM_LEVEL_YELLOW ? tdm_ink_of_level(level) : TDM_INK_PLAIN;
-	if (columns->has_free)
-		amount_in(pen, ink, clash != 0 ? "over" : "gap ", clash != 0 ? clash : tdm_picture_gap(device));
-	if (columns->has_largest && clash != 0)
-		tdm_pen_field(pen, 20, ink, "  clash in a core");
-	else if (columns->has_largest)
-		tdm_pen_field(pen, 20, TDM_INK_DIM, "  in a core");
+	char text[TDM_BYTES_CAP];
+	int end = pen->col + 17 + 20 + (columns->has_shared ? SHARED_COLUMNS : 0);
+	if (clash != 0) {
+		if (columns->has_free)
+			amount_in(pen, ink, "over", clash);
+		if (columns->has_largest)
+			tdm_pen_text(pen, ink, "  clash in a core");
+	} else if (!columns->has_largest) {
+		if (columns->has_free)
+			amount_in(pen, ink, "room", tdm_picture_gap(device));
+		return;
+	} else {
+		tdm_pen_field(pen, -12, ink, tdm_format_bytes_short(text, sizeof text, tdm_picture_gap(device)));
+		tdm_pen_text(pen, TDM_INK_DIM,
+			columns->has_shared ? " free between buffers and CBs, fullest core" : " free, fullest core");
+	}
+	if (columns->has_largest)
+		pen->col = end;
 }
 
 static void free_amounts(
@@ -216,6 +233,11 @@ static void free_amounts(
 	}
 	if (columns->has_free)
 		amount(pen, "free", k->free);
+	if (columns->has_shared) /* the same bytes are free for both */
+		tdm_pen_field(pen, SHARED_COLUMNS, TDM_INK_DIM,
+			kind == TDM_KIND_L1   ? " (shared with CB)"
+			: kind == TDM_KIND_CB ? " (shared with L1)"
+					      : "");
 	if (columns->has_largest)
 		amount(pen, "largest", k->largest_free);
 }
@@ -223,7 +245,7 @@ static void free_amounts(
 void tdm_device_kind(struct tdm_pen *pen, const struct tdm_picture_device *device, enum tdm_kind kind)
 {
 	const struct tdm_picture_kind *k = &device->kinds[kind];
-	struct columns columns = fit_columns(tdm_pen_room(pen));
+	struct columns columns = fit_columns(tdm_pen_room(pen), device, kind);
 	char note[NOTE_CAP];
 	tdm_device_note(device, kind, note, sizeof note);
 	tdm_pen_field(pen, NAME_COLUMNS, TDM_INK_LABEL, tdm_device_kind_title(kind));
@@ -239,7 +261,7 @@ void tdm_device_kind(struct tdm_pen *pen, const struct tdm_picture_device *devic
 	}
 	free_amounts(pen, &columns, device, kind);
 	if (columns.has_peak)
-		amount(pen, k->peak_is_seen ? "seen" : "peak", k->peak);
+		amount(pen, columns.peak, k->peak);
 	if (columns.has_source)
 		tdm_pen_printf(pen, TDM_INK_DIM, "  %s", tdm_from_name((enum tdm_from)k->used_from));
 	if (columns.has_source && note[0] != '\0' && tdm_pen_room(pen) > 20)
@@ -274,35 +296,7 @@ static void title(struct tdm_app *app, struct tdm_area area, const struct tdm_pi
 		tdm_canvas_shade(&app->canvas, area.row, area.col, area.cols - 1, mark);
 }
 
-void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device)
-{
-	const struct tdm_trend *trend = tdm_app_trend(app, device);
-	if (trend == NULL || area.rows < 1 || area.cols < 40)
-		return;
-	const char *const names[] = { "DRAM", "L1+CB" };
-	const struct tdm_history *const histories[] = { &trend->dram, &trend->l1 };
-	tdm_area_take_cols(&area, 2);
-	int each = area.cols / 2;
-	for (int i = 0; i < 2; i++) {
-		struct tdm_area half = tdm_area_take_cols(&area, each),
-				name = tdm_area_take_cols(&half, TDM_DURATION_COLUMNS + 2);
-		struct tdm_pen pen = tdm_pen_at(&app->canvas, name, 0);
-		tdm_pen_text(&pen, TDM_INK_LABEL, names[i]);
-		half.cols -= 2;
-		if (half.cols > TDM_HISTORY_CAP / 2)
-			half.cols = TDM_HISTORY_CAP / 2;
-		if (area.rows > 1) {
-			char span[TDM_DURATION_CAP];
-			uint64_t samples = (uint64_t)(half.cols > 0 ? half.cols : 0) * (app->canvas.utf8 ? 2 : 1);
-			tdm_format_duration(span, sizeof span, samples * app->options.interval_ms * TDM_NS_PER_MS);
-			pen = tdm_pen_at(&app->canvas, name, area.rows - 1);
-			tdm_pen_text(&pen, TDM_INK_DIM, span);
-		}
-		tdm_gauge_graph(&app->canvas, half, histories[i]);
-	}
-}
-
-/* One kind; DRAM and L1 with their trends. The trend of L1 includes circular buffers. */
+/* One kind; DRAM and L1 with their trends. */
 static void short_line(
 	struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device, enum tdm_kind kind)
 {
@@ -333,10 +327,11 @@ static void line_trend(struct tdm_app *app, struct tdm_pen *pen, const struct td
 {
 	enum { COLS = 20 };
 	const struct tdm_trend *trend = tdm_app_trend(app, device);
-	if (trend == NULL || tdm_pen_room(pen) < COLS + 2)
+	if (trend == NULL || tdm_pen_room(pen) < COLS + 7)
 		return;
-	tdm_gauge_graph(&app->canvas, (struct tdm_area){ pen->row, pen->col + 2, 1, COLS }, &trend->dram);
-	tdm_pen_skip(pen, COLS + 2);
+	tdm_pen_text(pen, TDM_INK_LABEL, "  DRAM ");
+	tdm_gauge_graph(&app->canvas, (struct tdm_area){ pen->row, pen->col, 1, COLS }, &trend->dram);
+	tdm_pen_skip(pen, COLS);
 }
 
 /* A device in one line; a wider line shows more. */
@@ -398,5 +393,5 @@ void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct td
 			tdm_device_kind(&pen, device, (enum tdm_kind)kind);
 	}
 	if (layout->detail == TDM_DETAIL_FULL)
-		tdm_device_graphs(app, tdm_area_take_rows(&inner, GRAPH_ROWS), device);
+		tdm_graphs_draw(app, tdm_area_take_rows(&inner, layout->graph_rows), device);
 }

@@ -25,9 +25,6 @@ void tdm_device_kind(struct tdm_pen *pen, const struct tdm_picture_device *devic
 /* Why the figures of the kind are unknown, or another remark; may be empty. Returns dst. */
 char *tdm_device_note(const struct tdm_picture_device *device, enum tdm_kind kind, char *dst, size_t cap);
 
-/* Graphs over time, side by side: DRAM, and L1 with circular buffers. */
-void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device);
-
 void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device,
 	const struct tdm_layout *layout, enum tdm_ink mark);
 

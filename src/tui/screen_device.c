@@ -4,11 +4,12 @@
 #include <stdio.h>
 
 #include "tui/device_block.h"
+#include "tui/graphs.h"
 #include "tui/map_draw.h"
 #include "tui/screens.h"
 #include "tui/telemetry.h"
 
-enum { GRAPH_ROWS = 3 };
+enum { GRAPH_ROWS_MAX = 24 };
 
 static void wish(struct tdm_app *app, struct tdm_wish *wish, bool now)
 {
@@ -91,6 +92,15 @@ static void draw_title(struct tdm_app *app, struct tdm_page *page, const struct 
 	tdm_device_identity(&pen, device);
 }
 
+/* As many as the rest of the page, as it was in the last frame, leaves. */
+static int graph_rows(const struct tdm_app *app, struct tdm_area area)
+{
+	int others = (int)app->device.list.count - app->graph_rows, rows = area.rows - others;
+	if (app->device.list.count == 0 || rows < TDM_GRAPHS_ROWS_MIN)
+		return TDM_GRAPHS_ROWS_MIN;
+	return rows < GRAPH_ROWS_MAX ? rows : GRAPH_ROWS_MAX;
+}
+
 static void draw(struct tdm_app *app, struct tdm_area area)
 {
 	const struct tdm_picture_device *device = tdm_app_chosen_device(app, NULL);
@@ -104,7 +114,8 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 	tdm_telemetry_page(&page, device);
 	draw_kinds(&page, device);
 	tdm_page_line(&page);
-	tdm_device_graphs(app, tdm_page_block(&page, GRAPH_ROWS), device);
+	app->graph_rows = graph_rows(app, area);
+	tdm_graphs_draw(app, tdm_page_block(&page, app->graph_rows), device);
 	tdm_map_draw(&page, &app->device);
 	tdm_page_end(&page, &app->device.list);
 	const struct tdm_list *list = &app->device.list;

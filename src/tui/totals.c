@@ -1,6 +1,7 @@
 #include "tui/totals.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "tui/device_block.h"
@@ -77,11 +78,14 @@ static void draw_kind(struct tdm_pen *pen, const struct tdm_app *app, enum tdm_k
 	if (sum.unknown != 0)
 		snprintf(doubt, sizeof doubt, " (%zu unknown)", sum.unknown);
 	int permille = tdm_picture_permille(sum.used, sum.total);
-	snprintf(text, sizeof text, "%d.%d%% %s of %s%s", permille / 10, permille % 10,
+	int len = snprintf(text, sizeof text, "%d.%d%% %s of %s%s", permille / 10, permille % 10,
 		tdm_format_bytes_short(used, sizeof used, sum.used),
 		tdm_format_bytes_short(total, sizeof total, sum.total), doubt);
 	const char *name = tdm_device_kind_title(kind);
-	if (tdm_canvas_width_of(pen->canvas, text) + tdm_canvas_width_of(pen->canvas, name) + 3 > tdm_pen_room(pen))
+	int room = tdm_pen_room(pen) - (int)strlen(name) - 3;
+	if (len > room) /* the share alone */
+		len = snprintf(text, sizeof text, "%d.%d%%%s", permille / 10, permille % 10, doubt);
+	if (len > room)
 		return;
 	tdm_pen_printf(pen, TDM_INK_LABEL, "  %s ", name);
 	tdm_pen_text(pen, tdm_ink_of_level(tdm_level_of(sum.used, sum.total)), text);
@@ -92,9 +96,11 @@ void tdm_totals_draw(struct tdm_app *app, struct tdm_area area)
 	static const enum tdm_kind order[] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_CB, TDM_KIND_TRACE,
 		TDM_KIND_L1_SMALL };
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
-	size_t processes = count_processes(app);
 	tdm_pen_printf(&pen, TDM_INK_BOLD, " all %zu devices", count_cards(app));
-	tdm_pen_printf(&pen, TDM_INK_DIM, "  %zu process%s", processes, processes == 1 ? "" : "es");
+	if (!tdm_area_is_narrow(area)) {
+		size_t processes = count_processes(app);
+		tdm_pen_printf(&pen, TDM_INK_DIM, "  %zu process%s", processes, processes == 1 ? "" : "es");
+	}
 	for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
 		draw_kind(&pen, app, order[i]);
 }

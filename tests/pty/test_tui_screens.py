@@ -39,7 +39,7 @@ class Overview(unittest.TestCase):
 
     def test_circular_buffers_are_coloured_by_their_gap(self):
         with start("gap=100000") as s:
-            s.wait_all("1000 anna", "gap   97.66 KiB")
+            s.wait_all("1000 anna", " 97.66 KiB free between buffers and CBs, fullest core ")
             red = self.colour_of(s, r"  CB +■", "92.0%")
             self.assertEqual(self.colour_of(s, r"  CB +■", "97.66"), red)
         with start("gap=500000") as s:  # 92 % used on average, and room in every core
@@ -156,7 +156,7 @@ class Overview(unittest.TestCase):
 
     def test_a_peak_that_nobody_keeps_is_only_seen(self):
         with start("seen=1") as s:
-            s.wait(lambda text: re.search(r"^  DRAM .*  seen +\d", text, re.M), "what was seen")
+            s.wait(lambda text: re.search(r"^  DRAM .*  highest seen +\d", text, re.M), "what was seen")
             self.assertNotRegex(s.text(), r"(?m)^  DRAM .*  peak +\d")
 
     def test_time_that_nothing_is_known_of_is_empty_in_a_graph(self):
@@ -166,7 +166,7 @@ class Overview(unittest.TestCase):
             self.assertEqual(max(counts), 2, s.text())  # one picture in each of two graphs
 
     def test_a_virtual_device_has_its_own_name(self):
-        with start("devices=2", "virtual=1") as s:
+        with start("devices=2", "virtual=1", cols=150) as s:
             s.wait_all(" 1v  p150  virtual: a sum, not a real card", " 0,1v ")
             self.assertRegex(s.line_of(" 1000 anna"), r" 1\.86GiB .* 3\.72GiB ")  # of device 0, and its peak
 
@@ -370,7 +370,7 @@ class Processes(unittest.TestCase):
             s.wait_for(" USER ")
             s.send("f2")
             s.wait_for("[x] column USER")
-            s.send("down", "down", "down", "down", "down", " ", "esc")
+            s.send("down", "down", "down", "down", "down", "down", " ", "esc")
             s.wait(lambda text: "Setup:" not in text and " USER " not in text, "the column to go")
 
     def test_interval_and_characters_can_be_changed(self):
@@ -532,7 +532,7 @@ class OtherScreens(unittest.TestCase):
         with start(rows=60, cols=80) as s:
             s.wait_for("1000 anna")
             s.send("2")
-            s.wait_all("circular buffers, growing up", "L1 buffers, growing down", "gap")
+            s.wait_all("circular buffers, growing up", "L1 buffers, growing down", "free between them")
             self.assertEqual(len(re.findall(r"fragmentation \d+\.\d%", s.text())), 2)  # of DRAM and of L1
 
     def test_a_device_without_a_card_says_so_once(self):
