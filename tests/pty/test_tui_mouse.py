@@ -73,7 +73,7 @@ class Mouse(unittest.TestCase):
             self.click(s, "ADDRESS")
             s.wait(lambda text: re.search(r"ADDRESS.*\n DRAM +0 +0x20 ", text), "the lowest address first")
             self.click(s, "ADDRESS")
-            s.wait(lambda text: re.search(r"ADDRESS.*\n DRAM +0 +0x5000020 ", text), "the highest address first")
+            s.wait(lambda text: re.search(r"ADDRESS.*\n CB +0 +0x4bcc0 ", text), "the highest address first")
 
     def test_the_wheel_moves_the_list_below_it(self):
         with start("processes=100") as s:
