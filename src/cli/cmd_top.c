@@ -134,7 +134,8 @@ static int cmd_top_run(struct tdm_args *args)
 }
 
 static const struct tdm_opt top_opts[] = {
-	{ "refresh", 'r', "MS", "refresh every MS milliseconds, at least 100 (default: 1000, or what was set in the full screen)",
+	{ "refresh", 'r', "MS",
+		"refresh every MS milliseconds, at least 100 (default: 1000, or what was set in the full screen)",
 		TDM_TAKE_U32(struct request, options.interval_ms, TDM_REFRESH_MIN_MS, TDM_REFRESH_MAX_MS) },
 	{ TDM_OPT_DEVICE(struct request, options.pick.device) },
 	{ TDM_OPT_PID(struct request, pids) },
@@ -144,7 +145,8 @@ static const struct tdm_opt top_opts[] = {
 	{ TDM_OPT_ASCII(struct request, options.ascii) },
 	{ TDM_OPT_NO_COLOR(struct request, options.no_colour) },
 	{ "no-mouse", 0, NULL, "leave the mouse to the terminal", TDM_TAKE_FLAG(struct request, options.no_mouse) },
-	{ "no-config", 0, NULL, "neither read nor write the file of settings, tidemark/top.conf in $XDG_CONFIG_HOME or ~/.config",
+	{ "no-config", 0, NULL,
+		"neither read nor write the file of settings, tidemark/top.conf in $XDG_CONFIG_HOME or ~/.config",
 		TDM_TAKE_FLAG(struct request, no_config) },
 	{ "read-only", 0, NULL, "never send a signal to a process", TDM_TAKE_FLAG(struct request, options.read_only) },
 	{ 0 },
@@ -168,7 +170,8 @@ const struct tdm_cmd tdm_cmd_top = {
 		"programs with libtidemark, from tt-metal's shared memory, and from the driver. Nothing has to be "
 		"started first, and no program is disturbed.\n"
 		"\n"
-		"On a terminal it takes the whole screen; '?' lists the keys, and what you set there is kept for the next time. Otherwise it prints a plain frame for "
+		"On a terminal it takes the whole screen; '?' lists the keys, and what you set there is kept for the "
+		"next time. Otherwise it prints a plain frame for "
 		"each refresh, until its reader leaves or it is interrupted. In a frame every region has its share "
 		"after its name and after 'Allocated', rounded down and limited to '99.9%+' and '99%+'. So a search "
 		"for two digits that begin with 8 or 9 finds exactly the regions that are at least 80 % full.\n"

@@ -26,7 +26,7 @@ enum {
 	START_FIELD = 22,
 	RESIDENT_FIELD = 24,
 	FIELDS = RESIDENT_FIELD + 1,
-	ENTRIES_MAX = 1 << 20,   /* of the directory: bounds the work */
+	ENTRIES_MAX = 1 << 20, /* of the directory: bounds the work */
 };
 
 /* PF_KTHREAD, in the flags of a kernel thread. */

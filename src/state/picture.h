@@ -123,12 +123,12 @@ struct tdm_reading {
 };
 
 struct tdm_picture_telemetry {
-	struct tdm_reading temp, temp_max;   /* thousandths of a degree Celsius */
-	struct tdm_reading power, power_max; /* microwatts */
-	struct tdm_reading clock;            /* MHz, of the Tensix cores */
+	struct tdm_reading temp, temp_max;       /* thousandths of a degree Celsius */
+	struct tdm_reading power, power_max;     /* microwatts */
+	struct tdm_reading clock;                /* MHz, of the Tensix cores */
 	struct tdm_reading voltage, voltage_max; /* millivolts */
 	struct tdm_reading current, current_max; /* milliamperes */
-	struct tdm_reading fan;              /* rpm */
+	struct tdm_reading fan;                  /* rpm */
 	struct tdm_reading heartbeat;
 };
 

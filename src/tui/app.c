@@ -241,8 +241,8 @@ void tdm_app_remember(struct tdm_app *app)
 		const struct tdm_picture_kind *kinds = app->picture->devices[d].kinds;
 		tdm_history_add(&app->trends[d].dram,
 			tdm_picture_permille(kinds[TDM_KIND_DRAM].used, kinds[TDM_KIND_DRAM].total));
-		tdm_history_add(&app->trends[d].l1,
-			tdm_picture_permille(kinds[TDM_KIND_L1].used, kinds[TDM_KIND_L1].total));
+		tdm_history_add(
+			&app->trends[d].l1, tdm_picture_permille(kinds[TDM_KIND_L1].used, kinds[TDM_KIND_L1].total));
 		tdm_history_add(&app->trends[d].l1_and_cb, l1_permille(kinds));
 	}
 }

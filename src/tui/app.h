@@ -40,7 +40,7 @@ enum {
 
 /* The shares of a device over time. */
 struct tdm_trend {
-	uint64_t key;                /* of the device */
+	uint64_t key; /* of the device */
 	struct tdm_history dram, l1;
 	struct tdm_history l1_and_cb; /* L1 buffers and circular buffers as a share of L1 */
 };
@@ -136,7 +136,7 @@ const struct tdm_picture_process *tdm_app_chosen_process(const struct tdm_app *a
 const struct tdm_picture_process *tdm_app_find_process(const struct tdm_app *app, uint64_t handle);
 const struct tdm_picture_device *tdm_app_chosen_device(
 	const struct tdm_app *app, size_t *index); /* index may be NULL */
-void tdm_app_device_chosen(struct tdm_app *app); /* another one: it stays chosen in the next pictures */
+void tdm_app_device_chosen(struct tdm_app *app);   /* another one: it stays chosen in the next pictures */
 const struct tdm_trend *tdm_app_trend(const struct tdm_app *app, const struct tdm_picture_device *device);
 /* The name of a buffer, or else the function that allocated it; on the process screen with its callers if sites are
  * shown. The first look-up in a large program is slow, so a function not found in time is left for a later frame.

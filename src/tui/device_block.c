@@ -8,7 +8,15 @@
 #include "tui/graphs.h"
 #include "tui/telemetry.h"
 
-enum { NOTE_CAP = 200, BAR_MIN = 14, BAR_MAX = 48, NAME_COLUMNS = 9, FIGURES_COLUMNS = 25, SHARED_COLUMNS = 18, IDENTITY_COLUMNS = 60 };
+enum {
+	NOTE_CAP = 200,
+	BAR_MIN = 14,
+	BAR_MAX = 48,
+	NAME_COLUMNS = 9,
+	FIGURES_COLUMNS = 25,
+	SHARED_COLUMNS = 18,
+	IDENTITY_COLUMNS = 60
+};
 
 const char *tdm_device_kind_title(enum tdm_kind kind)
 {
@@ -187,7 +195,9 @@ static struct columns fit_columns(int room, const struct tdm_picture_device *dev
 	for (int k = 0; k < TDM_KIND_COUNT; k++)
 		is_seen |= device->kinds[k].peak_is_seen && device->kinds[k].used != TDM_BYTES_UNKNOWN;
 	struct columns columns = { .bar = room - FIXED,
-		.peak = device->kinds[kind].peak_is_seen ? "highest seen" : is_seen ? "peak        " : "peak" };
+		.peak = device->kinds[kind].peak_is_seen ? "highest seen"
+			: is_seen                        ? "peak        "
+							 : "peak" };
 	columns.has_free = takes(&columns.bar, FREE);
 	columns.has_largest = columns.has_free && takes(&columns.bar, LARGEST);
 	columns.has_peak = columns.has_largest && takes(&columns.bar, AMOUNT + (int)strlen(columns.peak));

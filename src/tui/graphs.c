@@ -8,9 +8,9 @@
 #include "tui/gauge.h"
 
 enum {
-	COLS_MIN = 40,      /* of both */
-	SCALE_COLUMNS = 5,  /* "100%", and the line */
-	QUARTER_ROWS = 9,   /* with so many, quarters are marked too */
+	COLS_MIN = 40,     /* of both */
+	SCALE_COLUMNS = 5, /* "100%", and the line */
+	QUARTER_ROWS = 9,  /* with so many, quarters are marked too */
 	MARGIN = 2,
 	NAMES = 3, /* of a quantity: from the longest to the shortest */
 	TEXT_CAP = 96
@@ -55,8 +55,8 @@ static void draw_scale(struct tdm_canvas *canvas, struct tdm_area scale)
 			canvas->utf8 ? 0x2502 : '|');
 }
 
-/* "2m 8s ago ───── DRAM used, % of 12 GiB ───── now": the longest name that leaves room for the times, else the shortest
- * and no times. */
+/* "2m 8s ago ───── DRAM used, % of 12 GiB ───── now": the longest name that leaves room for the times, else the
+ * shortest and no times. */
 static void draw_axis(struct tdm_canvas *canvas, struct tdm_area axis, const char *const names[NAMES], uint64_t span)
 {
 	char past[TDM_DURATION_CAP + 8], text[TDM_DURATION_CAP];

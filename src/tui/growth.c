@@ -88,9 +88,7 @@ static struct tdm_growth_item *item_of(struct tdm_growth *growth, uint64_t key)
 		tdm_map_put(&growth->by_key, key, (uint32_t)growth->count) != 0)
 		return NULL;
 	struct tdm_growth_item *item = &growth->items[growth->count++];
-	*item = (struct tdm_growth_item){
-		.key = key, .lowest = TDM_BYTES_UNKNOWN, .per_minute = TDM_GROWTH_UNKNOWN
-	};
+	*item = (struct tdm_growth_item){ .key = key, .lowest = TDM_BYTES_UNKNOWN, .per_minute = TDM_GROWTH_UNKNOWN };
 	return item;
 }
 
@@ -115,7 +113,8 @@ void tdm_growth_add(struct tdm_growth *growth, const struct tdm_picture *picture
 const struct tdm_growth_item *tdm_growth_find(
 	const struct tdm_growth *growth, const struct tdm_picture *picture, const struct tdm_holding *holding)
 {
-	uint32_t at = growth->by_key.keys != NULL ? tdm_map_find(&growth->by_key, key_of(picture, holding)) : TDM_MAP_NONE;
+	uint32_t at =
+		growth->by_key.keys != NULL ? tdm_map_find(&growth->by_key, key_of(picture, holding)) : TDM_MAP_NONE;
 	return at != TDM_MAP_NONE ? &growth->items[at] : NULL;
 }
 

@@ -43,7 +43,8 @@ static struct tdm_zone zone_at(const struct tdm_zones *zones, int row, int col)
 	for (size_t i = zones->count; i-- > 0;) {
 		struct tdm_zone zone = zones->list[i];
 		const struct tdm_area *area = &zone.area;
-		if (row < area->row || row >= area->row + area->rows || col < area->col || col >= area->col + area->cols)
+		if (row < area->row || row >= area->row + area->rows || col < area->col ||
+			col >= area->col + area->cols)
 			continue;
 		if (is_list(zone.type))
 			zone.value += (size_t)(row - area->row);

@@ -76,10 +76,10 @@ static bool takes_device(const struct tdm_picture *picture, const struct tdm_pro
 static uint64_t host_of(const struct tdm_proc_view *view, uint64_t handle)
 {
 	const struct tdm_host_use *use = view->hosts != NULL ? tdm_host_uses_find(view->hosts, handle) : NULL;
-	return use == NULL                          ? UINT64_MAX
-	       : view->sort == TDM_PROC_STATE       ? (uint64_t)(unsigned char)use->use.state
-	       : view->sort == TDM_PROC_CPU         ? use->cpu_permille
-						    : use->use.resident_bytes;
+	return use == NULL                    ? UINT64_MAX
+	       : view->sort == TDM_PROC_STATE ? (uint64_t)(unsigned char)use->use.state
+	       : view->sort == TDM_PROC_CPU   ? use->cpu_permille
+					      : use->use.resident_bytes;
 }
 
 static bool is_wanted(const struct tdm_picture_process *process, const struct tdm_proc_view *view)

@@ -64,7 +64,8 @@ struct tdm_proc_row {
 	uint64_t age_ns; /* UINT64_MAX: unknown */
 	int64_t growth;  /* bytes per minute, or TDM_GROWTH_UNKNOWN */
 	bool rises;      /* steadily, so that it may leak */
-	uint64_t host;   /* what the table is sorted by, if that is state, CPU or resident memory; unknown is the largest */
+	uint64_t host; /* what the table is sorted by, if that is state, CPU or resident memory; unknown is the largest
+			*/
 };
 
 struct tdm_proc_view {
@@ -72,8 +73,8 @@ struct tdm_proc_view {
 	bool reversed, tree;
 	const char *filter; /* "": all */
 	struct tdm_pick pick;
-	uint64_t device;                   /* key: only what is on this one; 0: on all */
-	const struct tdm_growth *growth;   /* NULL: unknown, like the next */
+	uint64_t device;                 /* key: only what is on this one; 0: on all */
+	const struct tdm_growth *growth; /* NULL: unknown, like the next */
 	const struct tdm_host_uses *hosts;
 };
 

@@ -132,7 +132,8 @@ static void draw_titles(struct tdm_app *app, struct tdm_area area, const struct 
 		char title[32];
 		bool sorted = app->sort == (enum tdm_proc_column)c;
 		int cols = field_width(fit, c);
-		tdm_zone_add(app, (struct tdm_area){ pen.row, pen.col, 1, cols < 0 ? -cols : cols }, TDM_ZONE_COLUMN, (size_t)c);
+		tdm_zone_add(app, (struct tdm_area){ pen.row, pen.col, 1, cols < 0 ? -cols : cols }, TDM_ZONE_COLUMN,
+			(size_t)c);
 		snprintf(title, sizeof title, "%s%s", tdm_proc_columns[c].title, sorted ? sort_arrow(app) : "");
 		if (c == TDM_PROC_COMMAND && !fit->shown[app->sort])
 			draw_hidden_order(app, &pen, fit->command_cols);
@@ -300,9 +301,7 @@ static void draw_row(struct tdm_app *app, struct tdm_area area, const struct fit
 		else if (c == TDM_PROC_COMMAND && is_process)
 			draw_command(&pen, app, row, width);
 		else if (is_process)
-			tdm_pen_field(&pen, width,
-				cell_ink(row, c),
-				text_cell(app, row, c, cell, sizeof cell));
+			tdm_pen_field(&pen, width, cell_ink(row, c), text_cell(app, row, c, cell, sizeof cell));
 		else if (c == TDM_PROC_COMMAND) {
 			rest_text(app, row, cell, sizeof cell);
 			tdm_pen_field(&pen, width, row->type == TDM_ROW_DEVICE ? TDM_INK_BOLD : TDM_INK_YELLOW, cell);

@@ -296,7 +296,8 @@ static void draw_buffer_head(struct tdm_app *app, struct tdm_area area)
 	if (!view->by_site && tdm_area_is_wide(area))
 		head_field(app, &pen, -7, "BANKS", TDM_SORT_COUNT);
 	if (!tdm_area_is_narrow(area))
-		head_field(app, &pen, -9, view->by_site ? "OLDEST" : "AGE", view->by_site ? TDM_SORT_COUNT : TDM_SORT_AGE);
+		head_field(
+			app, &pen, -9, view->by_site ? "OLDEST" : "AGE", view->by_site ? TDM_SORT_COUNT : TDM_SORT_AGE);
 	tdm_pen_skip(&pen, 2);
 	head_field(app, &pen, 4, "SITE", TDM_SORT_SITE);
 	tdm_pen_text(&pen, TDM_INK_HEAD, view->by_site ? "" : "  PROGRAM");

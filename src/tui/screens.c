@@ -50,7 +50,8 @@ static void draw_tabs(struct tdm_app *app, struct tdm_area area)
 			tdm_pen_printf(&pen, is_on ? TDM_INK_TAB : TDM_INK_BAR, " %d %s ", i + 1, tdm_screens[i]->name);
 		else
 			tdm_pen_printf(&pen, TDM_INK_BAR, " %d ", i + 1);
-		tdm_zone_add(app, (struct tdm_area){ pen.row, from, 1, pen.col - from }, TDM_ZONE_KEY, (size_t)('1' + i));
+		tdm_zone_add(
+			app, (struct tdm_area){ pen.row, from, 1, pen.col - from }, TDM_ZONE_KEY, (size_t)('1' + i));
 	}
 	if (app->picture == NULL)
 		return;
@@ -77,7 +78,8 @@ static void draw_key(struct tdm_app *app, struct tdm_pen *pen, const struct tdm_
 	int from = pen->col;
 	tdm_pen_printf(pen, TDM_INK_KEY, "%.*s ", (int)strcspn(binding->names, " "), binding->names);
 	tdm_pen_text(pen, TDM_INK_DIM, binding->brief);
-	tdm_zone_add(app, (struct tdm_area){ pen->row, from, 1, pen->col - from }, TDM_ZONE_KEY, (size_t)binding->keys[0]);
+	tdm_zone_add(
+		app, (struct tdm_area){ pen->row, from, 1, pen->col - from }, TDM_ZONE_KEY, (size_t)binding->keys[0]);
 	tdm_pen_skip(pen, 2);
 }
 

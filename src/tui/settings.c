@@ -22,8 +22,10 @@ struct setting {
 	size_t offset, size;
 };
 
-#define SETTING(name, member, form, wants) \
-	{ name, wants, form, offsetof(struct tdm_settings, member), sizeof((struct tdm_settings *)0)->member }
+#define SETTING(name, member, form, wants)                                                                         \
+	{                                                                                                          \
+		name, wants, form, offsetof(struct tdm_settings, member), sizeof((struct tdm_settings *)0)->member \
+	}
 
 static const char *const column_names[TDM_PROC_COLUMN_COUNT] = {
 #define X(id, title, width, priority, letter) #id,
@@ -158,8 +160,9 @@ static int open_file(const char *path, struct tdm_diag *diag)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 	if (fd < 0)
-		return errno == ENOENT || errno == ENOTDIR ? -ENOENT
-							   : tdm_diag_set(diag, -errno, 0, 0, "%s", tdm_err_text(-errno));
+		return errno == ENOENT || errno == ENOTDIR
+			       ? -ENOENT
+			       : tdm_diag_set(diag, -errno, 0, 0, "%s", tdm_err_text(-errno));
 	int err = fstat(fd, &st) != 0 ? -errno : 0;
 	if (err == 0 && !S_ISREG(st.st_mode))
 		err = tdm_diag_set(diag, -EINVAL, 0, 0, "not a regular file");
@@ -282,8 +285,8 @@ static int write_file(const char *path, const struct tdm_settings *settings)
 	return err;
 }
 
-int tdm_settings_keep(const struct tdm_settings *before, const struct tdm_settings *now, const char *path,
-	struct tdm_diag *diag)
+int tdm_settings_keep(
+	const struct tdm_settings *before, const struct tdm_settings *now, const char *path, struct tdm_diag *diag)
 {
 	struct tdm_settings kept;
 	bool differs = false;

@@ -39,7 +39,7 @@ int tdm_settings_read(struct tdm_settings *settings, const char *path, struct td
  * Keeps what differs between `before` and `now`, and leaves everything else in the file as it is. Makes the file's
  * folder. 0 also when nothing differs, or a negative code with diag set.
  */
-int tdm_settings_keep(const struct tdm_settings *before, const struct tdm_settings *now, const char *path,
-	struct tdm_diag *diag);
+int tdm_settings_keep(
+	const struct tdm_settings *before, const struct tdm_settings *now, const char *path, struct tdm_diag *diag);
 
 #endif

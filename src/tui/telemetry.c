@@ -16,7 +16,8 @@ struct sensor {
 
 enum { TEMPERATURE, POWER, CLOCK, SHORT, VOLTAGE = SHORT, CURRENT, FAN, HEARTBEAT, SENSORS };
 
-static void sensors_of(const struct tdm_canvas *canvas, const struct tdm_picture_device *device, struct sensor s[SENSORS])
+static void sensors_of(
+	const struct tdm_canvas *canvas, const struct tdm_picture_device *device, struct sensor s[SENSORS])
 {
 	const struct tdm_picture_telemetry *t = &device->telemetry;
 	const struct tdm_reading none = { 0 }; /* the driver gives no limit */

@@ -50,8 +50,8 @@ struct tdm_terminal {
 	bool is_suspended;
 	bool can_mouse, has_mouse; /* terminfo knows a mouse; it is reported */
 	struct tdm_mouse mouse;    /* its last report */
-	struct termios settings; /* from before */
-	char leave[LEAVE_CAP];   /* bytes that leave the modes set by ncurses */
+	struct termios settings;   /* from before */
+	char leave[LEAVE_CAP];     /* bytes that leave the modes set by ncurses */
 	size_t leave_len;
 	struct tdm_canvas shown; /* what is on the screen */
 	bool is_blank;           /* the screen shows nothing yet */

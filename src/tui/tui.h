@@ -12,12 +12,12 @@
 #include "state/pick.h"
 
 struct tdm_tui_options {
-	unsigned interval_ms;             /* 0: as the user has set it */
-	struct tdm_pick pick;             /* only these; borrowed */
+	unsigned interval_ms; /* 0: as the user has set it */
+	struct tdm_pick pick; /* only these; borrowed */
 	bool ascii, no_colour, no_mouse;
-	bool read_only;                   /* sends no signals */
-	unsigned frames;                  /* ends after this many; 0: when the user quits */
-	const char *settings;             /* file that keeps what the user sets; NULL: none. The options above win */
+	bool read_only;       /* sends no signals */
+	unsigned frames;      /* ends after this many; 0: when the user quits */
+	const char *settings; /* file that keeps what the user sets; NULL: none. The options above win */
 };
 
 /* Runs until the user quits or a signal ends it, then restores the terminal. 0, or a negative code with diag set. With

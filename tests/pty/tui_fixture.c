@@ -14,15 +14,13 @@
  *     seen=1                             no peaks are recorded
  *     hostile=1                          names with control characters, broken UTF-8, wide characters; very long names
  *     failing=1                          every second picture fails, and no ledger can be read
- *     limits=0                           =1: the driver gives limits; more: the temperature is at so many percent of its
- *     growing=0                          =1: process 0 grows, and 5 seconds pass from picture to picture
- *     few=1                              devices have no L1_SMALL and no TRACE
- *     gap=500000                         bytes between circular buffers and L1 buffers; below 0: they clash
- *     problems=0                         number of sources that could not be read
- *     target=PID                         process 0 is this one; start=TICKS its start time, 0: its real one
- *     moving=0                           =1: figures change from picture to picture
- *     crash=N                            crashes at picture N
- *     cost=1                             prints what a picture costs when it ends
+ *     limits=0                           =1: the driver gives limits; more: the temperature is at so many percent of
+ * its growing=0                          =1: process 0 grows, and 5 seconds pass from picture to picture few=1 devices
+ * have no L1_SMALL and no TRACE gap=500000                         bytes between circular buffers and L1 buffers; below
+ * 0: they clash problems=0                         number of sources that could not be read target=PID process 0 is
+ * this one; start=TICKS its start time, 0: its real one moving=0                           =1: figures change from
+ * picture to picture crash=N                            crashes at picture N cost=1                             prints
+ * what a picture costs when it ends
  */
 #include <inttypes.h>
 #include <locale.h>
@@ -45,8 +43,9 @@ enum { FIRST_PID = 1000, EVENTS_AT_ONCE = 3 };
 #define LEDGER  "/dev/shm/tidemark-1000/1000.1.0"
 
 static struct settings {
-	long devices, processes, buffers, interval, frames, ascii, no_colour, no_mouse, read_only, pid, unknown, nocard, virtual,
-		seen, hostile, failing, few, limits, growing, gap, problems, target, start, moving, crash, cost;
+	long devices, processes, buffers, interval, frames, ascii, no_colour, no_mouse, read_only, pid, unknown, nocard,
+		virtual, seen, hostile, failing, few, limits, growing, gap, problems, target, start, moving, crash,
+		cost;
 	const char *device, *settings;
 } set = { .devices = 1, .processes = 3, .buffers = 12, .interval = 100, .gap = 500000 };
 
@@ -359,8 +358,8 @@ static const struct tdm_picture *look(void *context, const struct tdm_wish *wish
 		/* the first one uses every device, the others one each */
 		for (size_t d = 0; d < p->device_count; d++)
 			if (i == 0 || i % p->device_count == d)
-				make_holding(
-					&p->holdings[p->holding_count++], (uint32_t)i, (uint32_t)d, &p->devices[d], step);
+				make_holding(&p->holdings[p->holding_count++], (uint32_t)i, (uint32_t)d, &p->devices[d],
+					step);
 		p->processes[i].holding_count = (uint32_t)p->holding_count - p->processes[i].first_holding;
 	}
 	make_buffers(fixture, wish);
