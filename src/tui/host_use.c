@@ -49,9 +49,9 @@ static void read_one(struct tdm_host_use *use, const struct tdm_provider *provid
 }
 
 void tdm_host_uses_read(struct tdm_host_uses *uses, const struct tdm_provider *provider,
-	const struct tdm_picture *picture, const struct tdm_proc_row *rows, size_t count)
+	const struct tdm_picture *picture, const struct tdm_proc_row *rows, size_t count, uint64_t now_ns)
 {
-	uint64_t now_ns = tdm_clock_ns();
+	uint64_t begun_ns = tdm_clock_ns();
 	size_t reads = 0;
 	if (provider->use == NULL || count == 0 || !tdm_pace_is_due(&uses->pace) ||
 		(uses->by_handle.keys == NULL && tdm_map_init(&uses->by_handle) != 0))
@@ -66,7 +66,7 @@ void tdm_host_uses_read(struct tdm_host_uses *uses, const struct tdm_provider *p
 	}
 	uses->turn = reads == AT_ONCE ? uses->turn + AT_ONCE : 0;
 	if (reads != 0)
-		tdm_pace_done(&uses->pace, now_ns);
+		tdm_pace_done(&uses->pace, begun_ns);
 }
 
 const struct tdm_host_use *tdm_host_uses_find(const struct tdm_host_uses *uses, uint64_t handle)

@@ -26,9 +26,9 @@ struct tdm_host_uses {
 	uint64_t turn; /* which line is read next, if there are too many for once */
 };
 
-/* Reads what is due of these lines. */
+/* Reads what is due of these lines at this time of the monotonic clock. */
 void tdm_host_uses_read(struct tdm_host_uses *uses, const struct tdm_provider *provider,
-	const struct tdm_picture *picture, const struct tdm_proc_row *rows, size_t count);
+	const struct tdm_picture *picture, const struct tdm_proc_row *rows, size_t count, uint64_t now_ns);
 /* NULL: unknown. Borrowed until the next reading. */
 const struct tdm_host_use *tdm_host_uses_find(const struct tdm_host_uses *uses, uint64_t handle);
 void tdm_host_uses_done(struct tdm_host_uses *uses);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/duration.h"
 #include "tui/device_block.h"
 #include "tui/host_use.h"
@@ -278,7 +279,8 @@ static void read_hosts(struct tdm_app *app, const struct fit *fit, int page)
 	else
 		count = count - first < (size_t)page ? count - first : (size_t)page;
 	if (app->picture != NULL)
-		tdm_host_uses_read(&app->hosts, app->provider, app->picture, app->rows.rows + first, count);
+		tdm_host_uses_read(
+			&app->hosts, app->provider, app->picture, app->rows.rows + first, count, tdm_clock_ns());
 }
 
 static void draw_row(struct tdm_app *app, struct tdm_area area, const struct fit *fit, size_t line)

@@ -179,15 +179,22 @@ static void only_lines_in_view_are_read(void **state)
 	const struct tdm_proc_row rows[] = { { .handle = 1, .process = 0 }, { .handle = 2, .process = 1 }, { 0 } };
 	make_world(&w);
 	told.reads = told.of_second = 0;
-	for (int i = 0; i < 10; i++)
-		tdm_host_uses_read(&uses, &provider, &w.picture, rows, 1);
+	for (int i = 0; i < 10; i++) {
+		uses.pace = (struct tdm_pace){ 0 };
+		tdm_host_uses_read(&uses, &provider, &w.picture, rows, 1, TDM_NS_PER_S);
+	}
 	assert_int_equal(told.reads, 1);
 	assert_int_equal(told.of_second, 0);
 	assert_non_null(tdm_host_uses_find(&uses, 1));
 	assert_null(tdm_host_uses_find(&uses, 2));
-	uses.pace.ended_ns = 0;
-	tdm_host_uses_read(&uses, &provider, &w.picture, rows, 3); /* a line that is no process is left out */
+	uses.pace = (struct tdm_pace){ 0 };
+	tdm_host_uses_read(
+		&uses, &provider, &w.picture, rows, 3, TDM_NS_PER_S); /* a line that is no process is left out */
 	assert_int_equal(told.of_second, 1);
+	assert_int_equal(told.reads, 2);
+	uses.pace = (struct tdm_pace){ 0 };
+	tdm_host_uses_read(&uses, &provider, &w.picture, rows, 3, 2 * TDM_NS_PER_S);
+	assert_int_equal(told.reads, 4);
 	tdm_host_uses_done(&uses);
 }
 
