@@ -14,7 +14,9 @@ enum {
 	BAR_MAX = 48,
 	NAME_COLUMNS = 9,
 	FIGURES_COLUMNS = 25,
+	FREE_COLUMNS = 17,
 	SHARED_COLUMNS = 18,
+	LARGEST_COLUMNS = 20,
 	IDENTITY_COLUMNS = 60
 };
 
@@ -190,7 +192,7 @@ static bool takes(int *room, int cols)
 
 static struct columns fit_columns(int room, const struct tdm_picture_device *device, enum tdm_kind kind)
 {
-	enum { FREE = 17, LARGEST = 20, AMOUNT = 13, SOURCE = 11, FIXED = NAME_COLUMNS + 6 + FIGURES_COLUMNS + 2 };
+	enum { AMOUNT = 13, SOURCE = 11, FIXED = NAME_COLUMNS + 6 + FIGURES_COLUMNS + 2 };
 	bool is_seen = false;
 	for (int k = 0; k < TDM_KIND_COUNT; k++)
 		is_seen |= device->kinds[k].peak_is_seen && device->kinds[k].used != TDM_BYTES_UNKNOWN;
@@ -198,8 +200,8 @@ static struct columns fit_columns(int room, const struct tdm_picture_device *dev
 		.peak = device->kinds[kind].peak_is_seen ? "highest seen"
 			: is_seen                        ? "peak        "
 							 : "peak" };
-	columns.has_free = takes(&columns.bar, FREE);
-	columns.has_largest = columns.has_free && takes(&columns.bar, LARGEST);
+	columns.has_free = takes(&columns.bar, FREE_COLUMNS);
+	columns.has_largest = columns.has_free && takes(&columns.bar, LARGEST_COLUMNS);
 	columns.has_peak = columns.has_largest && takes(&columns.bar, AMOUNT + (int)strlen(columns.peak));
 	columns.has_shared = columns.has_peak && takes(&columns.bar, SHARED_COLUMNS);
 	columns.has_source = columns.has_shared && takes(&columns.bar, SOURCE);
@@ -214,7 +216,7 @@ static void gap_amount(struct tdm_pen *pen, const struct columns *columns, const
 	enum tdm_level level = tdm_picture_level(device, TDM_KIND_CB);
 	enum tdm_ink ink = level >= TDM_LEVEL_YELLOW ? tdm_ink_of_level(level) : TDM_INK_PLAIN;
 	char text[TDM_BYTES_CAP];
-	int end = pen->col + 17 + 20 + (columns->has_shared ? SHARED_COLUMNS : 0);
+	int end = pen->col + FREE_COLUMNS + LARGEST_COLUMNS + (columns->has_shared ? SHARED_COLUMNS : 0);
 	if (clash != 0) {
 		if (columns->has_free)
 			amount_in(pen, ink, "over", clash);
@@ -403,5 +405,5 @@ void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct td
 			tdm_device_kind(&pen, device, (enum tdm_kind)kind);
 	}
 	if (layout->detail == TDM_DETAIL_FULL)
-		tdm_graphs_draw(app, tdm_area_take_rows(&inner, layout->graph_rows), device);
+		tdm_graphs_draw(app, inner, device); /* also in the lines of kinds that other devices have */
 }
