@@ -9,7 +9,7 @@
 #include "tui/device_block.h"
 #include "tui/host_use.h"
 
-enum { CELL_CAP = 320, COMMAND_MIN = 20, COMMAND_NARROW = 6, COMMAND_WIDE = 30, NARROW = 60, WIDE = 120 };
+enum { CELL_CAP = 320, COMMAND_MIN = 20, COMMAND_NARROW = 8, COMMAND_WIDE = 30, NARROW = 60, WIDE = 120 };
 
 /* Appends to dst as far as there is room. */
 static void append(char *dst, size_t cap, const char *text)
