@@ -106,7 +106,7 @@ static bool run_top(const char *program, const struct bench_load *load, char key
 		snprintf(frames, sizeof frames, "%d", PICTURES);
 		set_environment(load);
 		take_terminal(slave);
-		execl(program, "tidemark", "top", "-r", "100", "--frames", frames, (char *)NULL);
+		execl(program, "tidemark", "top", "--no-config", "-r", "100", "--frames", frames, (char *)NULL);
 		_exit(127);
 	}
 	close(slave);

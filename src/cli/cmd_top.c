@@ -7,8 +7,10 @@
 #include "state/state.h"
 #include "report/stack_report.h"
 #include "report/top_frame.h"
+#include "tui/settings.h"
 #include "tui/tui.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,7 +19,7 @@ struct request {
 	const struct tdm_cmd *cmd;
 	struct tdm_tui_options options;
 	struct tdm_pids pids;
-	bool once;
+	bool once, no_config;
 	struct tdm_state *state;
 };
 
@@ -80,7 +82,14 @@ static int run_screens(const struct request *request)
 	int code = first != NULL ? tdm_check_pick(request->cmd, pick, first) : 0;
 	if (code != 0)
 		return code;
-	int err = tdm_tui_run(&provider, &request->options, &diag);
+	struct tdm_tui_options options = request->options;
+	char *settings = request->no_config ? NULL : tdm_settings_path();
+	options.settings = settings;
+	int err = tdm_tui_run(&provider, &options, &diag);
+	char remark[PATH_MAX + TDM_DIAG_TEXT_CAP];
+	if (err == 0 && diag.text[0] != '\0')
+		tdm_cmd_say("tidemark top: %s", tdm_diag_format(&diag, remark, sizeof remark));
+	free(settings);
 	for (size_t i = 0; i < NAMED_MAX; i++)
 		tdm_symbolizer_free(names.of[i].symbols);
 	if (err == 0)
@@ -110,8 +119,7 @@ static int cmd_top_run(struct tdm_args *args)
 {
 	const char *refused = getenv("NO_COLOR");
 	struct request request = { .cmd = args->cmd,
-		.options = {
-			.interval_ms = TDM_REFRESH_DEFAULT_MS, .no_colour = refused != NULL && refused[0] != '\0' } };
+		.options = { .no_colour = refused != NULL && refused[0] != '\0' } };
 	int code = tdm_args_read(args, &request);
 	if (code != 0)
 		return code;
@@ -124,15 +132,19 @@ static int cmd_top_run(struct tdm_args *args)
 		return tdm_cmd_error(args->cmd, "out of memory");
 	if (is_full)
 		code = run_screens(&request);
-	else
+	else {
+		if (request.options.interval_ms == 0)
+			request.options.interval_ms = TDM_REFRESH_DEFAULT_MS;
 		code = tdm_ticker_run(args->cmd, request.options.interval_ms * TDM_NS_PER_MS,
 			request.once ? 1 : request.options.frames, make_frame, &request);
+	}
 	tdm_state_free(request.state);
 	return code;
 }
 
 static const struct tdm_opt top_opts[] = {
-	{ "refresh", 'r', "MS", "refresh every MS milliseconds, at least 100 (default: 1000)",
+	{ "refresh", 'r', "MS",
+		"refresh every MS milliseconds, at least 100 (default: 1000, or what was set in the full screen)",
 		TDM_TAKE_U32(struct request, options.interval_ms, TDM_REFRESH_MIN_MS, TDM_REFRESH_MAX_MS) },
 	{ TDM_OPT_DEVICE(struct request, options.pick.device) },
 	{ TDM_OPT_PID(struct request, pids) },
@@ -141,6 +153,10 @@ static const struct tdm_opt top_opts[] = {
 		TDM_TAKE_FLAG(struct request, once) },
 	{ TDM_OPT_ASCII(struct request, options.ascii) },
 	{ TDM_OPT_NO_COLOR(struct request, options.no_colour) },
+	{ "no-mouse", 0, NULL, "leave the mouse to the terminal", TDM_TAKE_FLAG(struct request, options.no_mouse) },
+	{ "no-config", 0, NULL,
+		"neither read nor write the file of settings, tidemark/top.conf in $XDG_CONFIG_HOME or ~/.config",
+		TDM_TAKE_FLAG(struct request, no_config) },
 	{ "read-only", 0, NULL, "never send a signal to a process", TDM_TAKE_FLAG(struct request, options.read_only) },
 	{ 0 },
 };
@@ -156,13 +172,15 @@ static const struct tdm_example top_examples[] = {
 const struct tdm_cmd tdm_cmd_top = {
 	.name = "top",
 	.summary = "watch the memory of all devices and who holds it, live",
-	.usage = "[-r MS] [-d DEV] [-p PID]... [-n N] [--once] [--ascii] [--no-color] [--read-only]",
+	.usage = "[-r MS] [-d DEV] [-p PID]... [-n N] [--once] [--ascii] [--no-color] [--no-mouse] "
+		 "[--no-config] [--read-only]",
 	.description =
 		"Shows the memory of every device by kind, and the processes that hold it, from the reports of "
 		"programs with libtidemark, from tt-metal's shared memory, and from the driver. Nothing has to be "
 		"started first, and no program is disturbed.\n"
 		"\n"
-		"On a terminal it takes the whole screen; '?' lists the keys. Otherwise it prints a plain frame for "
+		"On a terminal it takes the whole screen; '?' lists the keys, and what you set there is kept for the "
+		"next time. Otherwise it prints a plain frame for "
 		"each refresh, until its reader leaves or it is interrupted. In a frame every region has its share "
 		"after its name and after 'Allocated', rounded down and limited to '99.9%+' and '99%+'. So a search "
 		"for two digits that begin with 8 or 9 finds exactly the regions that are at least 80 % full.\n"

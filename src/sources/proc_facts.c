@@ -1,6 +1,7 @@
 #include "sources/proc_facts.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/number.h"
 #include "sources/sys_file.h"
 #include "sources/proc_cache.h"
 
@@ -17,9 +18,15 @@ enum {
 	STAT_CAP = 1024,
 	STATUS_CAP = 4096,
 	PROC_STAT_CAP = 1 << 20, /* has a line for each processor before the wanted one */
-	FLAGS_FIELD = 7,         /* counted after the name; field 9 of the line */
-	START_FIELD = 20,        /* field 22 of the line */
-	ENTRIES_MAX = 1 << 20,   /* of the directory: bounds the work */
+	/* fields of a process's line, counted from 1 as in proc(5) */
+	NAME_FIELD = 2,
+	FLAGS_FIELD = 9,
+	USER_TIME_FIELD = 14,
+	SYSTEM_TIME_FIELD = 15,
+	START_FIELD = 22,
+	RESIDENT_FIELD = 24,
+	FIELDS = RESIDENT_FIELD + 1,
+	ENTRIES_MAX = 1 << 20, /* of the directory: bounds the work */
 };
 
 /* PF_KTHREAD, in the flags of a kernel thread. */
@@ -101,22 +108,31 @@ uint64_t tdm_proc_started(const struct tdm_proc_root *root, uint64_t start_time)
 	return root->booted_ns + seconds * TDM_NS_PER_S + start_time % ticks * TDM_NS_PER_S / ticks;
 }
 
-/* Reads state and start time. The name in parentheses may contain anything, so fields are counted from its end. */
-static int read_stat(const struct tdm_proc_root *root, int dir_fd, const char *name, struct tdm_proc_facts *facts)
+/* Reads the state, unless there is none, and the fields after it; a missing one is 0. The name in parentheses may
+ * contain anything, so fields are counted from its end. */
+static int read_fields(int dir_fd, const char *name, char *state, uint64_t fields[FIELDS])
 {
 	char text[STAT_CAP];
 	int got = tdm_sys_file_read(dir_fd, name, text, sizeof text);
 	const char *at = got > 0 ? strrchr(text, ')') : NULL;
+	memset(fields, 0, FIELDS * sizeof *fields);
 	if (at == NULL)
 		return got < 0 ? got : TDM_ESYNTAX;
 	if (at[1] == ' ' && at[2] > ' ' && at[2] <= '~')
-		facts->state = at[2];
-	for (int i = 0; at != NULL && i < START_FIELD; i++) {
-		at = strchr(at + 1, ' ');
-		if (at != NULL && i + 1 == FLAGS_FIELD)
-			facts->is_linux_thread = (leading_number(at + 1, 0) & LINUX_THREAD) != 0;
-	}
-	facts->start_time = at != NULL ? leading_number(at + 1, 0) : 0;
+		*state = at[2];
+	for (int i = NAME_FIELD + 1; i < FIELDS && (at = strchr(at + 1, ' ')) != NULL; i++)
+		fields[i] = leading_number(at + 1, 0);
+	return 0;
+}
+
+static int read_stat(const struct tdm_proc_root *root, int dir_fd, const char *name, struct tdm_proc_facts *facts)
+{
+	uint64_t fields[FIELDS];
+	int err = read_fields(dir_fd, name, &facts->state, fields);
+	if (err != 0)
+		return err;
+	facts->is_linux_thread = (fields[FLAGS_FIELD] & LINUX_THREAD) != 0;
+	facts->start_time = fields[START_FIELD];
 	facts->started_ns = tdm_proc_started(root, facts->start_time);
 	return 0;
 }
@@ -171,6 +187,21 @@ static int read_command(int dir_fd, struct tdm_proc_facts *facts)
 static int ended(int err)
 {
 	return err == -ESRCH ? -ENOENT : err;
+}
+
+int tdm_proc_use_read(const struct tdm_proc_root *root, int32_t pid, struct tdm_proc_use *use)
+{
+	char name[24];
+	uint64_t fields[FIELDS], ticks = (uint64_t)sysconf(_SC_CLK_TCK), page = (uint64_t)sysconf(_SC_PAGESIZE);
+	*use = (struct tdm_proc_use){ .state = '?' };
+	if (root->fd < 0 || pid <= 0)
+		return root->fd < 0 ? root->err : -EINVAL;
+	snprintf(name, sizeof name, "%d/stat", pid);
+	int err = ended(read_fields(root->fd, name, &use->state, fields));
+	use->start_time = fields[START_FIELD];
+	use->cpu_ns = tdm_times(tdm_plus(fields[USER_TIME_FIELD], fields[SYSTEM_TIME_FIELD]), TDM_NS_PER_S / ticks);
+	use->resident_bytes = tdm_times(fields[RESIDENT_FIELD], page);
+	return err;
 }
 
 static void read_whole(const struct tdm_proc_root *root, int32_t pid, struct tdm_proc_facts *facts)

@@ -48,6 +48,12 @@ struct tdm_proc_facts {
 	char command[TDM_COMMAND_CAP]; /* beginning of the command line; empty for kernel threads and zombies */
 };
 
+/* What a process takes of the host. */
+struct tdm_proc_use {
+	char state; /* Linux's letter */
+	uint64_t start_time, cpu_ns, resident_bytes;
+};
+
 /* The directory to use: `path`, else $TIDEMARK_PROC_ROOT, else /proc. Borrowed. */
 const char *tdm_proc_path(const char *path);
 
@@ -59,6 +65,9 @@ void tdm_proc_root_done(struct tdm_proc_root *root);
 uint64_t tdm_proc_started(const struct tdm_proc_root *root, uint64_t start_time);
 
 void tdm_proc_facts_read(const struct tdm_proc_root *root, int32_t pid, struct tdm_proc_facts *facts);
+
+/* Reads one file. 0, or a negative code; -ENOENT: there is no such process. */
+int tdm_proc_use_read(const struct tdm_proc_root *root, int32_t pid, struct tdm_proc_use *use);
 
 /*
  * Whether a process of the running system has this user id as its real, effective, saved or file system's one: 1, 0, or

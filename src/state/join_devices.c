@@ -57,7 +57,9 @@ static void set_telemetry(struct tdm_picture_telemetry *telemetry, const struct 
 		.power_max = reading_of(card, TDM_HOST_POWER_MAX),
 		.clock = reading_of(card, TDM_HOST_AICLK),
 		.voltage = reading_of(card, TDM_HOST_VOLTAGE),
+		.voltage_max = reading_of(card, TDM_HOST_VOLTAGE_MAX),
 		.current = reading_of(card, TDM_HOST_CURRENT),
+		.current_max = reading_of(card, TDM_HOST_CURRENT_MAX),
 		.fan = reading_of(card, TDM_HOST_FAN),
 		.heartbeat = reading_of(card, TDM_HOST_HEARTBEAT),
 	};

@@ -23,6 +23,7 @@
 #include "base/kind.h"
 #include "base/units.h"
 #include "event/event.h"
+#include "sources/proc_facts.h"
 #include "state/intern.h"
 
 #define TDM_INDEX_NONE UINT32_MAX
@@ -122,12 +123,12 @@ struct tdm_reading {
 };
 
 struct tdm_picture_telemetry {
-	struct tdm_reading temp, temp_max;   /* thousandths of a degree Celsius */
-	struct tdm_reading power, power_max; /* microwatts */
-	struct tdm_reading clock;            /* MHz, of the Tensix cores */
-	struct tdm_reading voltage;          /* millivolts */
-	struct tdm_reading current;          /* milliamperes */
-	struct tdm_reading fan;              /* rpm */
+	struct tdm_reading temp, temp_max;       /* thousandths of a degree Celsius */
+	struct tdm_reading power, power_max;     /* microwatts */
+	struct tdm_reading clock;                /* MHz, of the Tensix cores */
+	struct tdm_reading voltage, voltage_max; /* millivolts */
+	struct tdm_reading current, current_max; /* milliamperes */
+	struct tdm_reading fan;                  /* rpm */
 	struct tdm_reading heartbeat;
 };
 
@@ -339,6 +340,8 @@ struct tdm_provider {
 	void *state, *names; /* what the functions below are called with */
 	/* A new picture; NULL only when out of memory. A NULL wish asks for no extra parts. */
 	const struct tdm_picture *(*look)(void *state, const struct tdm_wish *wish);
+	/* What a process takes of the host now; 0, or a negative code: it is unknown. May be NULL. */
+	int (*use)(void *state, const struct tdm_picture_process *process, struct tdm_proc_use *use);
 	/* Writes the function that a stack ends in, with its callers if asked. May be NULL. */
 	void (*place)(void *names, const struct tdm_picture *picture, uint32_t process, uint32_t stack,
 		bool with_callers, char *dst, size_t cap);

@@ -304,9 +304,21 @@ static const struct tdm_picture *provide(void *state, const struct tdm_wish *wis
 	return tdm_state_look(state, wish);
 }
 
+/* A claimed pid, or one that was reused, is another process's. */
+static int provide_use(void *context, const struct tdm_picture_process *process, struct tdm_proc_use *use)
+{
+	struct tdm_state *state = context;
+	if (process->is_claimed || process->life == TDM_LIFE_ENDED)
+		return -ENOENT;
+	int err = tdm_proc_use_read(&state->proc, process->pid, use);
+	if (err == 0 && process->start_time != 0 && use->start_time != process->start_time)
+		err = -ENOENT;
+	return err;
+}
+
 struct tdm_provider tdm_state_provider(struct tdm_state *state)
 {
-	return (struct tdm_provider){ .state = state, .look = provide };
+	return (struct tdm_provider){ .state = state, .look = provide, .use = provide_use };
 }
 
 const char *tdm_state_ledger_dir(const struct tdm_state *state)

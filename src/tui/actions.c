@@ -43,6 +43,9 @@ void tdm_act_back(struct tdm_app *app, int key)
 	if (filter != NULL && filter[0] != '\0') {
 		filter[0] = '\0';
 		screen->filtered(app);
+	} else if (app->screen == TDM_SCREEN_OVERVIEW && app->only_device != 0) {
+		app->only_device = 0;
+		tdm_app_update_rows(app);
 	} else if (app->screen != TDM_SCREEN_OVERVIEW)
 		tdm_screens_open(app, TDM_SCREEN_OVERVIEW);
 	else
@@ -81,6 +84,22 @@ void tdm_act_redraw(struct tdm_app *app, int key)
 {
 	(void)key;
 	app->redraw_all = true;
+}
+
+/* On the overview, the device of the chosen line if the processes have the keys and it has one. */
+void tdm_act_of_device(struct tdm_app *app, int key)
+{
+	(void)key;
+	const struct tdm_picture_device *device = tdm_app_chosen_device(app, NULL);
+	const struct tdm_proc_row *row = tdm_app_chosen_row(app);
+	bool is_overview = app->screen == TDM_SCREEN_OVERVIEW;
+	if (is_overview && !app->devices_have_keys && row != NULL && row->device != UINT32_MAX)
+		device = &app->picture->devices[row->device];
+	app->only_device = (is_overview && app->only_device != 0) || device == NULL ? 0 : device->key;
+	app->devices_have_keys = app->devices_have_keys && app->only_device == 0;
+	tdm_app_update_rows(app);
+	if (!is_overview)
+		tdm_screens_open(app, TDM_SCREEN_OVERVIEW);
 }
 
 void tdm_act_compact(struct tdm_app *app, int key)
@@ -170,6 +189,14 @@ void tdm_act_sort_letter(struct tdm_app *app, int key)
 	for (int c = 0; c < TDM_PROC_COLUMN_COUNT; c++)
 		if (tdm_proc_columns[c].letter == key)
 			sort_by(app, (enum tdm_proc_column)c);
+}
+
+void tdm_act_sort_column(struct tdm_app *app, enum tdm_proc_column column)
+{
+	if (app->sort == column)
+		tdm_act_reverse(app, 0);
+	else
+		sort_by(app, column);
 }
 
 void tdm_act_reverse(struct tdm_app *app, int key)
@@ -298,8 +325,7 @@ void tdm_act_device_step(struct tdm_app *app, int key)
 {
 	bool back = key == TDM_KEY_LEFT || key == '[';
 	tdm_list_key(&app->devices, back ? TDM_KEY_UP : TDM_KEY_DOWN);
-	const struct tdm_picture_device *device = tdm_app_chosen_device(app, NULL);
-	app->device_key = device != NULL ? device->key : 0;
+	tdm_app_device_chosen(app);
 	tdm_screens_open(app, app->screen);
 }
 

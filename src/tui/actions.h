@@ -14,6 +14,7 @@ void tdm_act_focus(struct tdm_app *app, int key);
 void tdm_act_refresh(struct tdm_app *app, int key);
 void tdm_act_freeze(struct tdm_app *app, int key);
 void tdm_act_redraw(struct tdm_app *app, int key);
+void tdm_act_of_device(struct tdm_app *app, int key); /* only the processes of a device, or all again */
 void tdm_act_compact(struct tdm_app *app, int key);
 
 void tdm_act_open(struct tdm_app *app, int key); /* the chosen process or device */
@@ -24,6 +25,7 @@ void tdm_act_signal(struct tdm_app *app, int key);
 void tdm_act_sort_box(struct tdm_app *app, int key);
 void tdm_act_sort_step(struct tdm_app *app, int key); /* , and . */
 void tdm_act_sort_letter(struct tdm_app *app, int key);
+void tdm_act_sort_column(struct tdm_app *app, enum tdm_proc_column column); /* again: reversed */
 void tdm_act_reverse(struct tdm_app *app, int key);
 
 void tdm_act_search(struct tdm_app *app, int key);

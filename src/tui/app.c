@@ -63,6 +63,12 @@ const struct tdm_picture_device *tdm_app_chosen_device(const struct tdm_app *app
 	return &app->picture->devices[device];
 }
 
+void tdm_app_device_chosen(struct tdm_app *app)
+{
+	const struct tdm_picture_device *device = tdm_app_chosen_device(app, NULL);
+	app->device_key = device != NULL ? device->key : 0;
+}
+
 const char *tdm_app_place(
 	const struct tdm_app *app, const char *name, uint32_t process, uint32_t stack, char *dst, size_t cap)
 {
@@ -151,7 +157,10 @@ void tdm_app_update_rows(struct tdm_app *app)
 		.reversed = app->reversed,
 		.tree = app->tree,
 		.filter = app->filter,
-		.pick = app->options.pick };
+		.pick = app->options.pick,
+		.device = app->only_device,
+		.growth = &app->growth,
+		.hosts = &app->hosts };
 	if (tdm_proc_rows_build(&app->rows, app->picture, &view) != 0)
 		tdm_app_say(app, "out of memory: some processes are not shown");
 	choose_again(app);
@@ -227,13 +236,17 @@ void tdm_app_remember(struct tdm_app *app)
 {
 	if (app->picture == NULL)
 		return;
+	tdm_growth_add(&app->growth, app->picture);
+	app->moments[app->moment_count++ % TDM_HISTORY_CAP] = app->picture->time_ns;
 	if (!trends_fit(app))
 		rearrange_trends(app);
 	for (size_t d = 0; d < app->trend_count; d++) {
 		const struct tdm_picture_kind *kinds = app->picture->devices[d].kinds;
 		tdm_history_add(&app->trends[d].dram,
 			tdm_picture_permille(kinds[TDM_KIND_DRAM].used, kinds[TDM_KIND_DRAM].total));
-		tdm_history_add(&app->trends[d].l1, l1_permille(kinds));
+		tdm_history_add(
+			&app->trends[d].l1, tdm_picture_permille(kinds[TDM_KIND_L1].used, kinds[TDM_KIND_L1].total));
+		tdm_history_add(&app->trends[d].l1_and_cb, l1_permille(kinds));
 	}
 }
 
@@ -250,7 +263,10 @@ void tdm_app_done(struct tdm_app *app)
 	tdm_device_view_done(&app->device);
 	tdm_event_log_done(&app->events);
 	tdm_proc_rows_done(&app->rows);
+	tdm_growth_done(&app->growth);
+	tdm_host_uses_done(&app->hosts);
 	tdm_canvas_done(&app->canvas);
+	tdm_zones_done(&app->zones);
 	free(app->shown);
 	free(app->trends);
 }

@@ -9,9 +9,12 @@
 #include "tui/canvas.h"
 #include "tui/device_view.h"
 #include "tui/event_log.h"
+#include "tui/growth.h"
 #include "tui/history.h"
+#include "tui/host_use.h"
 #include "tui/overview_layout.h"
 #include "tui/list.h"
+#include "tui/mouse.h"
 #include "tui/proc_rows.h"
 #include "tui/tui.h"
 
@@ -37,8 +40,9 @@ enum {
 
 /* The shares of a device over time. */
 struct tdm_trend {
-	uint64_t key;                /* of the device */
-	struct tdm_history dram, l1; /* l1: L1 buffers and circular buffers as a share of L1 */
+	uint64_t key; /* of the device */
+	struct tdm_history dram, l1;
+	struct tdm_history l1_and_cb; /* L1 buffers and circular buffers as a share of L1 */
 };
 
 /* A line of text that is being typed. */
@@ -84,10 +88,16 @@ struct tdm_app {
 	uint64_t device_key;     /* of the chosen one */
 	struct tdm_trend *trends;
 	size_t trend_count;
+	uint64_t moments[TDM_HISTORY_CAP]; /* of the pictures in the trends, from the monotonic clock: a ring */
+	size_t moment_count;
+	int graph_rows; /* on the device screen, in the last frame */
 
 	/* process table */
 	struct tdm_proc_rows rows;
 	struct tdm_list processes;
+	struct tdm_growth growth;
+	struct tdm_host_uses hosts;
+	uint64_t only_device; /* key: the table has only what is on this one; 0: on all */
 	enum tdm_proc_column sort;
 	bool reversed, tree;
 	bool hidden[TDM_PROC_COLUMN_COUNT];
@@ -109,6 +119,7 @@ struct tdm_app {
 	struct tdm_buffer_view buffers;
 	struct tdm_device_view device;
 	struct tdm_event_log events;
+	struct tdm_zones zones;
 };
 
 /* tdm_app_say() shows a message in the last line for a while. */
@@ -125,6 +136,7 @@ const struct tdm_picture_process *tdm_app_chosen_process(const struct tdm_app *a
 const struct tdm_picture_process *tdm_app_find_process(const struct tdm_app *app, uint64_t handle);
 const struct tdm_picture_device *tdm_app_chosen_device(
 	const struct tdm_app *app, size_t *index); /* index may be NULL */
+void tdm_app_device_chosen(struct tdm_app *app);   /* another one: it stays chosen in the next pictures */
 const struct tdm_trend *tdm_app_trend(const struct tdm_app *app, const struct tdm_picture_device *device);
 /* The name of a buffer, or else the function that allocated it; on the process screen with its callers if sites are
  * shown. The first look-up in a large program is slow, so a function not found in time is left for a later frame.

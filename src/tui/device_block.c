@@ -4,11 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/duration.h"
 #include "tui/gauge.h"
+#include "tui/graphs.h"
+#include "tui/telemetry.h"
 
-enum { NOTE_CAP = 200, GRAPH_ROWS = 3, BAR_MIN = 18, BAR_MAX = 48, NAME_COLUMNS = 9, FIGURES_COLUMNS = 25 };
+enum {
+	NOTE_CAP = 200,
+	BAR_MIN = 14,
+	BAR_MAX = 48,
+	NAME_COLUMNS = 9,
+	FIGURES_COLUMNS = 25,
+	FREE_COLUMNS = 17,
+	SHARED_COLUMNS = 18,
+	LARGEST_COLUMNS = 20,
+	IDENTITY_COLUMNS = 60
+};
 
 const char *tdm_device_kind_title(enum tdm_kind kind)
 {
@@ -61,29 +71,6 @@ void tdm_device_identity(struct tdm_pen *pen, const struct tdm_picture_device *d
 	}
 }
 
-static void format_reading(
-	const struct tdm_reading *r, double unit, int digits, const char *suffix, char *dst, size_t cap)
-{
-	if (r->is_known)
-		snprintf(dst, cap, "%.*f %s", digits, (double)r->value / unit, suffix);
-	else
-		snprintf(dst, cap, "? %s", suffix);
-}
-
-int tdm_device_telemetry_text(
-	const struct tdm_canvas *canvas, const struct tdm_picture_device *device, char *dst, size_t cap)
-{
-	const struct tdm_picture_telemetry *t = &device->telemetry;
-	char temp[32], power[32], clock[32];
-	if (device->node < 0 && !t->temp.is_known && !t->power.is_known && !t->clock.is_known)
-		return snprintf(dst, cap, "  no telemetry");
-	format_reading(&t->temp, 1000, 1, canvas->utf8 ? "°C" : "C", temp, sizeof temp);
-	format_reading(&t->power, 1e6, 0, "W", power, sizeof power);
-	format_reading(&t->clock, 1, 0, "MHz", clock, sizeof clock);
-	snprintf(dst, cap, "  %s  %s  %s", temp, power, clock);
-	return tdm_canvas_width_of(canvas, dst);
-}
-
 static void amount_in(struct tdm_pen *pen, enum tdm_ink ink, const char *name, uint64_t bytes, uint64_t total)
 {
 	char text[TDM_BYTES_CAP];
@@ -113,8 +100,7 @@ char *tdm_device_note(const struct tdm_picture_device *device, enum tdm_kind kin
 	return dst;
 }
 
-/* The total for the share of a kind. Circular buffers are in the same memory as L1 buffers. */
-static uint64_t share_total(const struct tdm_picture_device *device, enum tdm_kind kind)
+uint64_t tdm_device_share_total(const struct tdm_picture_device *device, enum tdm_kind kind)
 {
 	uint64_t total = device->kinds[kind].total;
 	return kind == TDM_KIND_CB && total == TDM_BYTES_UNKNOWN ? device->kinds[TDM_KIND_L1].total : total;
@@ -179,14 +165,15 @@ static void share(struct tdm_pen *pen, int bar, const struct tdm_picture_device 
 	}
 	enum tdm_level level = tdm_picture_level(device, kind);
 	if (bar > 0)
-		tdm_gauge_bar(pen, bar, level, k->used, share_total(device, kind));
-	tdm_gauge_percent(pen, level, k->used, share_total(device, kind));
+		tdm_gauge_bar(pen, bar, level, k->used, tdm_device_share_total(device, kind));
+	tdm_gauge_percent(pen, level, k->used, tdm_device_share_total(device, kind));
 }
 
 /* The columns of a kind's line, added from left to right while there is room for a bar. */
 struct columns {
-	int bar, peak_name; /* columns of the word before the peak; 0: no peak */
-	bool has_free, has_largest, has_source, has_sharing;
+	int bar;
+	bool has_free, has_shared, has_largest, has_peak, has_source;
+	const char *peak; /* its name, as wide in every line of a device */
 };
 
 static bool takes(int *room, int cols)
@@ -196,24 +183,21 @@ static bool takes(int *room, int cols)
 	return fits;
 }
 
-static struct columns fit_columns(int room)
+static struct columns fit_columns(int room, const struct tdm_picture_device *device, enum tdm_kind kind)
 {
-	enum {
-		FREE = 17,
-		LARGEST = 20,
-		PEAK = 17,
-		LONGER = 8,
-		SOURCE = 11,
-		SHARING = 18,
-		FIXED = NAME_COLUMNS + 6 + FIGURES_COLUMNS + 2
-	};
-	struct columns columns = { .bar = room - FIXED };
-	columns.has_free = takes(&columns.bar, FREE);
-	columns.has_largest = columns.has_free && takes(&columns.bar, LARGEST);
-	columns.peak_name = columns.has_largest && takes(&columns.bar, PEAK) ? 4 : 0;
-	columns.has_source = columns.peak_name != 0 && takes(&columns.bar, SOURCE);
-	columns.has_sharing = columns.has_source && takes(&columns.bar, SHARING);
-	columns.peak_name += columns.has_sharing && takes(&columns.bar, LONGER) ? LONGER : 0;
+	enum { AMOUNT = 13, SOURCE = 11, FIXED = NAME_COLUMNS + 6 + FIGURES_COLUMNS + 2 };
+	bool is_seen = false;
+	for (int k = 0; k < TDM_KIND_COUNT; k++)
+		is_seen |= device->kinds[k].peak_is_seen && device->kinds[k].used != TDM_BYTES_UNKNOWN;
+	struct columns columns = { .bar = room - FIXED,
+		.peak = device->kinds[kind].peak_is_seen ? "highest seen"
+			: is_seen                        ? "peak        "
+							 : "peak" };
+	columns.has_free = takes(&columns.bar, FREE_COLUMNS);
+	columns.has_largest = columns.has_free && takes(&columns.bar, LARGEST_COLUMNS);
+	columns.has_peak = columns.has_largest && takes(&columns.bar, AMOUNT + (int)strlen(columns.peak));
+	columns.has_shared = columns.has_peak && takes(&columns.bar, SHARED_COLUMNS);
+	columns.has_source = columns.has_shared && takes(&columns.bar, SOURCE);
 	columns.bar = columns.bar > BAR_MAX ? BAR_MAX : columns.bar > 3 ? columns.bar : 0;
 	return columns;
 }
@@ -240,15 +224,28 @@ static void gap_amount(struct tdm_pen *pen, const struct columns *columns, const
 	uint64_t clash = tdm_picture_clash(device);
 	enum tdm_level level = tdm_picture_level(device, TDM_KIND_CB);
 	enum tdm_ink ink = level >= TDM_LEVEL_YELLOW ? tdm_ink_of_level(level) : TDM_INK_PLAIN;
-	if (columns->has_free)
-		amount_in(pen, ink, clash != 0 ? "over" : "free", clash != 0 ? clash : tdm_picture_gap(device),
-			device->l1_core);
-	if (columns->has_free)
-		mark_age(pen, device, 0);
-	if (columns->has_largest && clash != 0)
-		tdm_pen_field(pen, 20, ink, "  clash in a core");
-	else if (columns->has_largest)
-		tdm_pen_field(pen, 20, TDM_INK_DIM, "  in fullest core");
+	char text[TDM_BYTES_CAP];
+	int end = pen->col + FREE_COLUMNS + LARGEST_COLUMNS + (columns->has_shared ? SHARED_COLUMNS : 0);
+	if (clash != 0) {
+		if (columns->has_free)
+			amount_in(pen, ink, "over", clash, device->l1_core);
+		if (columns->has_largest)
+			tdm_pen_text(pen, ink, "  clash in a core");
+	} else if (!columns->has_largest) {
+		if (columns->has_free) {
+			amount_in(pen, ink, "room", tdm_picture_gap(device), device->l1_core);
+			mark_age(pen, device, 0);
+		}
+		return;
+	} else {
+		tdm_pen_field(pen, -12, ink,
+			tdm_format_bytes_like(text, sizeof text, tdm_picture_gap(device), device->l1_core));
+		tdm_pen_text(pen, TDM_INK_DIM, device->space_is_old ? "*" : " ");
+		tdm_pen_text(pen, TDM_INK_DIM,
+			columns->has_shared ? "free between buffers and CBs, fullest core" : "free, fullest core");
+	}
+	if (columns->has_largest)
+		pen->col = end;
 }
 
 static void free_amounts(
@@ -261,36 +258,21 @@ static void free_amounts(
 	}
 	if (columns->has_free)
 		amount(pen, "free", k->free, k);
+	if (columns->has_shared) /* the same bytes are free for both */
+		tdm_pen_field(pen, SHARED_COLUMNS, TDM_INK_DIM,
+			kind == TDM_KIND_L1   ? " (shared with CB)"
+			: kind == TDM_KIND_CB ? " (shared with L1)"
+					      : "");
 	if (columns->has_largest)
 		amount(pen, "largest", k->largest_free, k);
 	if (columns->has_largest)
 		mark_age(pen, device, k->largest_free);
 }
 
-/* The peak; if no program keeps it, the highest that was seen, after ">" where the words do not fit. */
-static void peak_amount(struct tdm_pen *pen, int name, const struct tdm_picture_kind *kind)
-{
-	char size[TDM_BYTES_CAP], text[TDM_BYTES_CAP + 1];
-	bool is_seen = kind->peak_is_seen && kind->peak != TDM_BYTES_UNKNOWN, is_long = name > 4;
-	tdm_format_bytes_short(size, sizeof size, kind->peak);
-	snprintf(text, sizeof text, "%s%s", is_seen && !is_long ? ">" : "", size);
-	tdm_pen_skip(pen, 2);
-	tdm_pen_field(pen, name, TDM_INK_DIM, is_seen && is_long ? "highest seen" : "peak");
-	tdm_pen_field(
-		pen, -(TDM_BYTES_COLUMNS + 1), kind->peak == TDM_BYTES_UNKNOWN ? TDM_INK_DIM : TDM_INK_PLAIN, text);
-}
-
-/* L1 buffers and circular buffers use the same memory. */
-static void sharing_note(struct tdm_pen *pen, enum tdm_kind kind)
-{
-	if (kind == TDM_KIND_L1 || kind == TDM_KIND_CB)
-		part(pen, TDM_INK_DIM, kind == TDM_KIND_L1 ? "  (shared with CB)" : "  (shared with L1)");
-}
-
 void tdm_device_kind(struct tdm_pen *pen, const struct tdm_picture_device *device, enum tdm_kind kind)
 {
 	const struct tdm_picture_kind *k = &device->kinds[kind];
-	struct columns columns = fit_columns(tdm_pen_room(pen));
+	struct columns columns = fit_columns(tdm_pen_room(pen), device, kind);
 	char note[NOTE_CAP];
 	tdm_device_note(device, kind, note, sizeof note);
 	tdm_pen_field(pen, NAME_COLUMNS, TDM_INK_LABEL, tdm_device_kind_title(kind));
@@ -305,14 +287,12 @@ void tdm_device_kind(struct tdm_pen *pen, const struct tdm_picture_device *devic
 		return;
 	}
 	free_amounts(pen, &columns, device, kind);
-	if (columns.peak_name != 0)
-		peak_amount(pen, columns.peak_name, k);
+	if (columns.has_peak)
+		amount(pen, columns.peak, k->peak, k);
 	if (columns.has_source)
 		tdm_pen_printf(pen, TDM_INK_DIM, "  %s", tdm_from_name((enum tdm_from)k->used_from));
 	if (columns.has_source && note[0] != '\0' && tdm_pen_room(pen) > 20)
 		tdm_pen_printf(pen, TDM_INK_YELLOW, "  %s", note);
-	if (columns.has_sharing)
-		sharing_note(pen, kind);
 }
 
 static int processes_text(const struct tdm_picture_device *device, char *dst, size_t cap)
@@ -325,51 +305,25 @@ static int processes_text(const struct tdm_picture_device *device, char *dst, si
 static void title(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device, enum tdm_ink mark)
 {
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
-	char readings[96], processes[32];
-	int right = tdm_device_telemetry_text(&app->canvas, device, readings, sizeof readings);
+	char processes[32];
+	int right = tdm_telemetry_width(&app->canvas, device, area.cols - IDENTITY_COLUMNS);
 	int more = processes_text(device, processes, sizeof processes), end = pen.end - 1;
 	if (area.cols < right + 30)
 		right = 0;
-	if (area.cols < right + more + 60)
+	if (area.cols < right + more + IDENTITY_COLUMNS)
 		more = 0;
 	pen.end = end - right - more;
 	tdm_pen_skip(&pen, 1);
 	tdm_device_identity(&pen, device);
 	tdm_canvas_put(&app->canvas, pen.row, end - right - more, more, TDM_INK_DIM, processes);
-	tdm_canvas_put(&app->canvas, pen.row, end - right, right, TDM_INK_PLAIN, readings);
+	struct tdm_pen readings = { pen.canvas, pen.row, end - right, end };
+	if (right != 0)
+		tdm_telemetry_draw(&readings, device);
 	if (mark != TDM_INK_PLAIN)
 		tdm_canvas_shade(&app->canvas, area.row, area.col, area.cols - 1, mark);
 }
 
-void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device)
-{
-	const struct tdm_trend *trend = tdm_app_trend(app, device);
-	if (trend == NULL || area.rows < 1 || area.cols < 40)
-		return;
-	const char *const names[] = { "DRAM", "L1+CB" };
-	const struct tdm_history *const histories[] = { &trend->dram, &trend->l1 };
-	tdm_area_take_cols(&area, 2);
-	int each = area.cols / 2;
-	for (int i = 0; i < 2; i++) {
-		struct tdm_area half = tdm_area_take_cols(&area, each),
-				name = tdm_area_take_cols(&half, TDM_DURATION_COLUMNS + 2);
-		struct tdm_pen pen = tdm_pen_at(&app->canvas, name, 0);
-		tdm_pen_text(&pen, TDM_INK_LABEL, names[i]);
-		half.cols -= 2;
-		if (half.cols > TDM_HISTORY_CAP / 2)
-			half.cols = TDM_HISTORY_CAP / 2;
-		if (area.rows > 1) {
-			char span[TDM_DURATION_CAP];
-			uint64_t samples = (uint64_t)(half.cols > 0 ? half.cols : 0) * (app->canvas.utf8 ? 2 : 1);
-			tdm_format_duration(span, sizeof span, samples * app->options.interval_ms * TDM_NS_PER_MS);
-			pen = tdm_pen_at(&app->canvas, name, area.rows - 1);
-			tdm_pen_text(&pen, TDM_INK_DIM, span);
-		}
-		tdm_gauge_graph(&app->canvas, half, histories[i]);
-	}
-}
-
-/* One kind; DRAM and L1 with their trends. The trend of L1 includes circular buffers. */
+/* One kind; DRAM and L1 with their trends. */
 static void short_line(
 	struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device, enum tdm_kind kind)
 {
@@ -400,10 +354,11 @@ static void line_trend(struct tdm_app *app, struct tdm_pen *pen, const struct td
 {
 	enum { COLS = 20 };
 	const struct tdm_trend *trend = tdm_app_trend(app, device);
-	if (trend == NULL || tdm_pen_room(pen) < COLS + 2)
+	if (trend == NULL || tdm_pen_room(pen) < COLS + 7)
 		return;
-	tdm_gauge_graph(&app->canvas, (struct tdm_area){ pen->row, pen->col + 2, 1, COLS }, &trend->dram);
-	tdm_pen_skip(pen, COLS + 2);
+	tdm_pen_text(pen, TDM_INK_LABEL, "  DRAM ");
+	tdm_gauge_graph(&app->canvas, (struct tdm_area){ pen->row, pen->col, 1, COLS }, &trend->dram);
+	tdm_pen_skip(pen, COLS);
 }
 
 /* A device in one line; a wider line shows more. */
@@ -431,8 +386,8 @@ static void one_line(
 			tdm_format_bytes(text, sizeof text, device->kinds[TDM_KIND_DRAM].used));
 	line_share(&pen, device, TDM_KIND_L1, bar);
 	line_share(&pen, device, TDM_KIND_CB, 0);
-	tdm_device_telemetry_text(&app->canvas, device, text, sizeof text);
-	part(&pen, TDM_INK_PLAIN, text);
+	if (tdm_telemetry_width(&app->canvas, device, tdm_pen_room(&pen)) <= tdm_pen_room(&pen))
+		tdm_telemetry_draw(&pen, device);
 	line_share(&pen, device, TDM_KIND_TRACE, 0);
 	line_share(&pen, device, TDM_KIND_L1_SMALL, 0);
 	line_trend(app, &pen, device);
@@ -467,5 +422,5 @@ void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct td
 			tdm_device_kind(&pen, device, (enum tdm_kind)kind);
 	}
 	if (layout->detail == TDM_DETAIL_FULL)
-		tdm_device_graphs(app, tdm_area_take_rows(&inner, GRAPH_ROWS), device);
+		tdm_graphs_draw(app, inner, device); /* also in the lines of kinds that other devices have */
 }

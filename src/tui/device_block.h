@@ -10,9 +10,8 @@ const char *tdm_device_kind_title(enum tdm_kind kind);
 /* Number, card, node, PCI address and chip id, as far as they fit. */
 void tdm_device_identity(struct tdm_pen *pen, const struct tdm_picture_device *device);
 
-/* " 48.5 °C 36 W 1000 MHz". Returns its width. */
-int tdm_device_telemetry_text(
-	const struct tdm_canvas *canvas, const struct tdm_picture_device *device, char *dst, size_t cap);
+/* The total for the share of a kind. Circular buffers are in the same memory as L1 buffers. */
+uint64_t tdm_device_share_total(const struct tdm_picture_device *device, enum tdm_kind kind);
 
 /* The kinds that a device has, at most `most` of them, the most important ones: bit n is kind n. */
 unsigned tdm_device_kinds(const struct tdm_picture_device *device, int most);
@@ -22,9 +21,6 @@ void tdm_device_kind(struct tdm_pen *pen, const struct tdm_picture_device *devic
 
 /* Why the figures of the kind are unknown, or another remark; may be empty. Returns dst. */
 char *tdm_device_note(const struct tdm_picture_device *device, enum tdm_kind kind, char *dst, size_t cap);
-
-/* Graphs over time, side by side: DRAM, and L1 with circular buffers. */
-void tdm_device_graphs(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device);
 
 void tdm_device_block(struct tdm_app *app, struct tdm_area area, const struct tdm_picture_device *device,
 	const struct tdm_layout *layout, enum tdm_ink mark);

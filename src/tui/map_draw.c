@@ -179,7 +179,7 @@ static const struct {
 	[TDM_L1_FIRMWARE] = { TDM_INK_DIM, 0x2593, 'f', "firmware" },
 	[TDM_L1_KERNEL_CONFIG] = { TDM_INK_BLUE, 0x2593, 'k', "kernel configuration" },
 	[TDM_L1_CBS] = { TDM_INK_MAGENTA, 0x2588, '>', "circular buffers, growing up" },
-	[TDM_L1_GAP] = { TDM_INK_TRACK, 0xb7, '.', "gap" },
+	[TDM_L1_GAP] = { TDM_INK_TRACK, 0xb7, '.', "free between them" },
 	[TDM_L1_BUFFERS] = { TDM_INK_CYAN, 0x2588, '<', "L1 buffers, growing down" },
 	[TDM_L1_SMALL_REGION] = { TDM_INK_GREEN, 0x2593, 's', "L1_SMALL" },
 };
@@ -251,17 +251,19 @@ static void draw_ends(struct tdm_page *page, const struct tdm_device_l1 *l1)
 	tdm_pen_text(&pen, TDM_INK_BOLD, " L1 of one core");
 	if (l1->unplaced != 0 || l1->unplaced_growing != 0)
 		tdm_pen_printf(&pen, TDM_INK_YELLOW,
-			"  the gap is not known: %" PRIu64 " L1 and %" PRIu64 " circular buffers have no address",
+			"  how much is free between them is not known: %" PRIu64 " L1 and %" PRIu64
+			" circular buffers have no address",
 			l1->unplaced, l1->unplaced_growing);
 	else if (l1->clash)
 		tdm_pen_printf(&pen, TDM_INK_RED,
 			"  clash: circular buffers end at 0x%" PRIx64 ", L1 buffers begin at 0x%" PRIx64, l1->highest,
 			l1->lowest);
 	else if (l1->gap != TDM_BYTES_UNKNOWN)
-		tdm_pen_printf(&pen, TDM_INK_PLAIN, "  %s between circular buffers and L1 buffers",
+		tdm_pen_printf(&pen, TDM_INK_PLAIN, "  %s free between circular buffers and L1 buffers",
 			part_text(size, l1->gap, l1->map.l1_size));
 	else
-		tdm_pen_text(&pen, TDM_INK_DIM, "  the gap between circular buffers and L1 buffers is not known");
+		tdm_pen_text(
+			&pen, TDM_INK_DIM, "  how much is free between circular buffers and L1 buffers is not known");
 	if (!l1->has_map) {
 		pen = tdm_page_line(page);
 		tdm_pen_printf(&pen, TDM_INK_DIM, "  no picture: %s", l1->why.text);

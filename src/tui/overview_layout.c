@@ -2,14 +2,15 @@
 
 #include <stdbool.h>
 
+enum { KINDS_MIN = 2, GRAPH_ROWS_MIN = 4, GRAPH_ROWS_MAX = 40, SPARE_SHARE = 5 };
+
 /* Rows of a block besides its lines of kinds. */
 static const int other_rows[TDM_DETAIL_COUNT] = {
 	[TDM_DETAIL_LINE] = 1,
 	[TDM_DETAIL_SHORT] = 1,
 	[TDM_DETAIL_KINDS] = 2,
-	[TDM_DETAIL_FULL] = 5,
+	[TDM_DETAIL_FULL] = 1 + GRAPH_ROWS_MIN,
 };
-enum { KINDS_MIN = 2 };
 
 /* The rows that the blocks need in this many columns. */
 static long rows_needed(size_t devices, int block_rows, int columns)
@@ -48,6 +49,22 @@ static bool fits(struct tdm_layout *layout, int cols, size_t devices, int room, 
 	return true;
 }
 
+/* Graphs take the rows that would stay empty. A part is left for further processes: a graph that changes its height
+ * whenever a process comes or goes cannot be read. */
+static void stretch_graphs(struct tdm_layout *layout, int rows, size_t devices, size_t processes)
+{
+	int lines = (int)rows_needed(devices, 1, layout->columns), table = rows / SPARE_SHARE;
+	if (table < TDM_LAYOUT_PROCESS_MIN)
+		table = TDM_LAYOUT_PROCESS_MIN;
+	if (processes + 2 > (size_t)table)
+		table = processes + 2 < (size_t)rows ? (int)processes + 2 : rows;
+	int spare = (rows - table - lines * layout->block_rows) / lines;
+	layout->graph_rows = GRAPH_ROWS_MIN;
+	if (spare > 0)
+		layout->graph_rows = spare < GRAPH_ROWS_MAX - GRAPH_ROWS_MIN ? GRAPH_ROWS_MIN + spare : GRAPH_ROWS_MAX;
+	layout->block_rows += layout->graph_rows - GRAPH_ROWS_MIN;
+}
+
 struct tdm_layout tdm_layout_compute(
 	int rows, int cols, size_t devices, size_t processes, int kinds, enum tdm_detail most)
 {
@@ -64,6 +81,8 @@ struct tdm_layout tdm_layout_compute(
 	for (int n = most > TDM_DETAIL_SHORT ? kinds : KINDS_MIN; n >= KINDS_MIN && most > TDM_DETAIL_LINE && !is_done;
 		n--)
 		is_done = fits(&layout, cols, devices, room, TDM_DETAIL_SHORT, n);
+	if (layout.detail == TDM_DETAIL_FULL)
+		stretch_graphs(&layout, rows, devices, processes);
 	long needed = rows_needed(devices, layout.block_rows, layout.columns);
 	layout.device_rows = needed < room ? (int)needed : room;
 	layout.process_rows = rows - layout.device_rows;

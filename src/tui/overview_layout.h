@@ -18,6 +18,7 @@ struct tdm_layout {
 	int columns;      /* of blocks: 1 or 2 */
 	int block_rows;   /* of a device */
 	int kinds;        /* at most this many lines of kinds in a block */
+	int graph_rows;   /* of a block; 0: none */
 	int device_rows;  /* for all devices, without those that need scrolling */
 	int process_rows; /* the rest, including the titles */
 };

@@ -44,16 +44,22 @@ static bool is_inexact(const struct tdm_picture *picture, struct tdm_pace_scope 
 	return false;
 }
 
-void tdm_pace_done(struct tdm_pace *pace, const struct tdm_picture *picture, struct tdm_pace_scope scope)
+void tdm_pace_took(struct tdm_pace *pace, uint64_t begun_ns, size_t items)
 {
 	pace->ended_ns = tdm_clock_ns();
-	pace->cost_ns = pace->ended_ns - picture->time_ns;
-	pace->taken_ns = picture->time_ns;
-	pace->stamp = stamp_of(picture, scope);
-	pace->buffers = 0;
+	pace->cost_ns = pace->ended_ns - begun_ns;
+	pace->buffers = items;
+}
+
+void tdm_pace_done(struct tdm_pace *pace, const struct tdm_picture *picture, struct tdm_pace_scope scope)
+{
+	size_t buffers = 0;
 	for (size_t i = 0; i < picture->holding_count; i++)
 		if (is_in(&picture->holdings[i], scope))
-			pace->buffers += tdm_holding_buffer_count(&picture->holdings[i]);
+			buffers += tdm_holding_buffer_count(&picture->holdings[i]);
+	pace->taken_ns = picture->time_ns;
+	pace->stamp = stamp_of(picture, scope);
+	tdm_pace_took(pace, picture->time_ns, buffers);
 }
 
 uint64_t tdm_pace_age(const struct tdm_pace *pace, const struct tdm_picture *picture, struct tdm_pace_scope scope)

@@ -28,6 +28,9 @@ struct tdm_pace {
 
 bool tdm_pace_is_due(const struct tdm_pace *pace);
 
+/* Work that began at `begun_ns` is done; `items` that it was about, such as buffers. */
+void tdm_pace_took(struct tdm_pace *pace, uint64_t begun_ns, size_t items);
+
 /* The work on a new list of buffers is done. */
 void tdm_pace_done(struct tdm_pace *pace, const struct tdm_picture *picture, struct tdm_pace_scope scope);
 

@@ -1,11 +1,11 @@
-/* Settings: interval, colours, characters, vi keys and the columns of the process table. They are not saved. */
+/* Settings: interval, colours, characters, vi keys and the columns of the process table. settings.h keeps them. */
 #include <stdio.h>
 
 #include "tui/popup.h"
 #include "tui/screens.h"
 #include "tui/terminal.h"
 
-enum { INTERVAL, COLOUR, ASCII, VI, FIRST_COLUMN, ENTRIES = FIRST_COLUMN + TDM_PROC_COMMAND };
+enum { INTERVAL, COLOUR, ASCII, VI, MOUSE, FIRST_COLUMN, ENTRIES = FIRST_COLUMN + TDM_PROC_COMMAND };
 
 static const unsigned intervals_ms[] = { 100, 200, 500, 1000, 2000, 5000, 10000 };
 enum { INTERVALS = sizeof intervals_ms / sizeof intervals_ms[0] };
@@ -20,6 +20,8 @@ static void format_line(const struct tdm_app *app, size_t index, char *dst, size
 		snprintf(dst, cap, " [%c] colours", app->options.no_colour ? ' ' : 'x');
 	else if (index == ASCII)
 		snprintf(dst, cap, " [%c] ASCII characters only", app->canvas.utf8 ? ' ' : 'x');
+	else if (index == MOUSE)
+		snprintf(dst, cap, " [%c] mouse (Shift selects text)", app->options.no_mouse ? ' ' : 'x');
 	else if (index == VI)
 		snprintf(dst, cap, " [%c] h j k l move (F9 signals, ? helps)", app->vi_keys ? 'x' : ' ');
 	else
@@ -70,6 +72,8 @@ static void change(struct tdm_app *app, bool up)
 		app->options.no_colour = !app->options.no_colour;
 	else if (at == ASCII)
 		app->options.ascii = !app->options.ascii;
+	else if (at == MOUSE)
+		app->options.no_mouse = !app->options.no_mouse;
 	else if (at == VI)
 		app->vi_keys = !app->vi_keys;
 	else

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/reserve.h"
+#include "tui/host_use.h"
 #include "tui/match.h"
 
 static const enum tdm_kind kinds[TDM_PROC_KINDS] = { TDM_KIND_DRAM, TDM_KIND_L1, TDM_KIND_L1_SMALL, TDM_KIND_TRACE,
@@ -28,7 +29,9 @@ static struct tdm_proc_row *add_row(struct tdm_proc_rows *rows, enum tdm_proc_ro
 		.device = UINT32_MAX,
 		.memory = TDM_BYTES_UNKNOWN,
 		.peak = TDM_BYTES_UNKNOWN,
-		.age_ns = UINT64_MAX };
+		.age_ns = UINT64_MAX,
+		.growth = TDM_GROWTH_UNKNOWN,
+		.host = UINT64_MAX };
 	for (size_t k = 0; k < TDM_PROC_KINDS; k++)
 		row->used[k] = TDM_BYTES_UNKNOWN;
 	return row;
@@ -40,8 +43,23 @@ static void add_memory(struct tdm_proc_row *row)
 		row->memory = tdm_proc_sum(row->memory, row->used[k]);
 }
 
-static void add_holding(struct tdm_proc_row *row, const struct tdm_holding *holding)
+static void add_growth(struct tdm_proc_row *row, const struct tdm_growth_item *item)
 {
+	if (item == NULL || item->per_minute == TDM_GROWTH_UNKNOWN)
+		return;
+	int64_t sum;
+	if (row->growth == TDM_GROWTH_UNKNOWN)
+		row->growth = item->per_minute;
+	else if (!__builtin_add_overflow(row->growth, item->per_minute, &sum))
+		row->growth = sum;
+	row->rises |= item->rises;
+}
+
+static void add_holding(struct tdm_proc_row *row, const struct tdm_picture *picture, const struct tdm_proc_view *view,
+	const struct tdm_holding *holding)
+{
+	if (view->growth != NULL)
+		add_growth(row, tdm_growth_find(view->growth, picture, holding));
 	for (size_t k = 0; k < TDM_PROC_KINDS; k++)
 		row->used[k] = tdm_proc_sum(row->used[k], holding->kinds[kinds[k]].used);
 	uint64_t peak = holding->kinds[TDM_KIND_DRAM].peak;
@@ -49,18 +67,36 @@ static void add_holding(struct tdm_proc_row *row, const struct tdm_holding *hold
 	row->peak = tdm_proc_sum(row->peak, peak);
 }
 
+static bool takes_device(const struct tdm_picture *picture, const struct tdm_proc_view *view, size_t device)
+{
+	return (view->device == 0 || picture->devices[device].key == view->device) &&
+	       tdm_match_device(picture, device, view->pick.device);
+}
+
+static uint64_t host_of(const struct tdm_proc_view *view, uint64_t handle)
+{
+	const struct tdm_host_use *use = view->hosts != NULL ? tdm_host_uses_find(view->hosts, handle) : NULL;
+	return use == NULL                    ? UINT64_MAX
+	       : view->sort == TDM_PROC_STATE ? (uint64_t)(unsigned char)use->use.state
+	       : view->sort == TDM_PROC_CPU   ? use->cpu_permille
+					      : use->use.resident_bytes;
+}
+
 static bool is_wanted(const struct tdm_picture_process *process, const struct tdm_proc_view *view)
 {
 	return tdm_pick_names(&view->pick, process) && tdm_match_process(process, view->filter);
 }
 
-static void describe(struct tdm_proc_row *row, const struct tdm_picture *picture, size_t p)
+static void describe(
+	struct tdm_proc_row *row, const struct tdm_picture *picture, const struct tdm_proc_view *view, size_t p)
 {
 	const struct tdm_picture_process *process = &picture->processes[p];
 	row->process = (uint32_t)p;
 	row->handle = process->handle;
 	if (process->started_ns != 0 && process->started_ns <= picture->real_ns)
 		row->age_ns = picture->real_ns - process->started_ns;
+	if (tdm_proc_is_host(view->sort))
+		row->host = host_of(view, process->handle);
 	add_memory(row);
 }
 
@@ -71,7 +107,7 @@ static bool is_on_card(
 {
 	for (uint32_t h = 0; h < process->holding_count; h++) {
 		size_t device = picture->holdings[process->first_holding + h].device;
-		if (!picture->devices[device].is_virtual && tdm_match_device(picture, device, view->pick.device))
+		if (!picture->devices[device].is_virtual && takes_device(picture, view, device))
 			return true;
 	}
 	return false;
@@ -81,7 +117,7 @@ static bool is_on_card(
 static int add_processes(
 	struct tdm_proc_rows *rows, const struct tdm_picture *picture, const struct tdm_proc_view *view)
 {
-	bool all = view->pick.device == NULL || view->pick.device[0] == '\0';
+	bool all = view->device == 0 && (view->pick.device == NULL || view->pick.device[0] == '\0');
 	for (size_t p = 0; p < picture->process_count; p++) {
 		const struct tdm_picture_process *process = &picture->processes[p];
 		if (!is_wanted(process, view))
@@ -93,13 +129,13 @@ static int add_processes(
 		uint32_t shown = 0;
 		for (uint32_t h = 0; h < process->holding_count; h++) {
 			const struct tdm_holding *holding = &picture->holdings[process->first_holding + h];
-			if (!tdm_match_device(picture, holding->device, view->pick.device))
+			if (!takes_device(picture, view, holding->device))
 				continue;
 			row->device = shown++ == 0 ? holding->device : UINT32_MAX;
 			if (!on_card || !picture->devices[holding->device].is_virtual)
-				add_holding(row, holding);
+				add_holding(row, picture, view, holding);
 		}
-		describe(row, picture, p);
+		describe(row, picture, view, p);
 		if (shown == 0 && !all)
 			rows->count--;
 	}
@@ -159,8 +195,15 @@ static int compare_by(const struct tdm_proc_row *a, const struct tdm_proc_row *b
 		return most_first(a->memory, b->memory);
 	case TDM_PROC_PEAK:
 		return most_first(a->peak, b->peak);
+	case TDM_PROC_GROWTH: /* unknown is the lowest number */
+		return (a->growth < b->growth) - (a->growth > b->growth);
 	case TDM_PROC_AGE:
 		return most_first(a->age_ns, b->age_ns);
+	case TDM_PROC_STATE:
+		return (a->host > b->host) - (a->host < b->host);
+	case TDM_PROC_CPU:
+	case TDM_PROC_RESIDENT:
+		return most_first(a->host, b->host);
 	case TDM_PROC_SOURCE:
 		return (pa->sources > pb->sources) - (pa->sources < pb->sources);
 	case TDM_PROC_PHASE:
@@ -203,8 +246,7 @@ static int build_flat(struct tdm_proc_rows *rows, const struct tdm_picture *pict
 	sort_rows(rows->rows, rows->count, picture, view);
 	for (int stale = 0; stale < 2; stale++)
 		for (size_t d = 0; d < picture->device_count && err == 0; d++)
-			if (view->pick.pid_count == 0 && view->filter[0] == '\0' &&
-				tdm_match_device(picture, d, view->pick.device))
+			if (view->pick.pid_count == 0 && view->filter[0] == '\0' && takes_device(picture, view, d))
 				err = add_rest(rows, &picture->devices[d], (uint32_t)d,
 					stale ? TDM_ROW_STALE : TDM_ROW_UNATTRIBUTED, false);
 	return err;
@@ -237,8 +279,8 @@ static int add_children(
 			return -ENOMEM;
 		row->is_child = true;
 		row->device = (uint32_t)d;
-		add_holding(row, holding);
-		describe(row, picture, holding->process);
+		add_holding(row, picture, view, holding);
+		describe(row, picture, view, holding->process);
 	}
 	sort_rows(rows->rows + first, rows->count - first, picture, view);
 	if (view->pick.pid_count != 0 || view->filter[0] != '\0')
@@ -251,7 +293,7 @@ static int build_tree(struct tdm_proc_rows *rows, const struct tdm_picture *pict
 {
 	int err = 0;
 	for (size_t d = 0; d < picture->device_count && err == 0; d++) {
-		if (!tdm_match_device(picture, d, view->pick.device))
+		if (!takes_device(picture, view, d))
 			continue;
 		err = add_device(rows, picture, d);
 		if (err == 0)

@@ -9,22 +9,29 @@
 #define TDM_TUI_PROC_ROWS_H
 
 #include "state/pick.h"
+#include "tui/growth.h"
+
+struct tdm_host_uses;
 
 /* id, title, width (negative: aligned right), priority (0 stays longest), key to sort by it */
-#define TDM_PROC_COLUMN_LIST(X)             \
-	X(PID, "PID", -7, 0, 'P')           \
-	X(USER, "USER", 9, 5, 'U')          \
-	X(DEVICE, "DEV", 5, 3, 'D')         \
-	X(DRAM, "DRAM", -10, 1, 'R')        \
-	X(L1, "L1", -10, 2, 'L')            \
-	X(L1_SMALL, "L1_SMALL", -10, 12, 0) \
-	X(TRACE, "TRACE", -10, 11, 0)       \
-	X(CB, "CB", -10, 6, 'B')            \
-	X(MEMORY, "MEMORY", -10, 8, 'M')    \
-	X(PEAK, "DRAM PEAK", -11, 7, 'K')   \
-	X(AGE, "AGE", -8, 4, 'T')           \
-	X(SOURCE, "SRC", 3, 9, 'S')         \
-	X(PHASE, "PHASE", 12, 10, 'H')      \
+#define TDM_PROC_COLUMN_LIST(X)               \
+	X(PID, "PID", -7, 0, 'P')             \
+	X(USER, "USER", 9, 5, 'U')            \
+	X(DEVICE, "DEV", 5, 3, 'D')           \
+	X(DRAM, "DRAM", -10, 1, 'R')          \
+	X(L1, "L1", -10, 2, 'L')              \
+	X(L1_SMALL, "L1_SMALL", -10, 16, 0)   \
+	X(TRACE, "TRACE", -10, 15, 0)         \
+	X(CB, "CB", -10, 7, 'B')              \
+	X(MEMORY, "MEMORY", -10, 8, 'M')      \
+	X(PEAK, "DRAM PEAK", -11, 11, 'K')    \
+	X(GROWTH, "GROWTH/MIN", -11, 9, 'G')  \
+	X(AGE, "AGE", -8, 4, 'T')             \
+	X(STATE, "S", 2, 6, 'A')              \
+	X(CPU, "CPU%", -6, 10, 'X')           \
+	X(RESIDENT, "HOST MEM", -10, 12, 'E') \
+	X(SOURCE, "SRC", 3, 13, 'S')          \
+	X(PHASE, "PHASE", 12, 14, 'H')        \
 	X(COMMAND, "COMMAND", 16, 0, 'C')
 
 enum tdm_proc_column {
@@ -55,6 +62,10 @@ struct tdm_proc_row {
 	uint64_t handle;        /* 0: no process */
 	uint64_t used[TDM_PROC_KINDS], memory, peak;
 	uint64_t age_ns; /* UINT64_MAX: unknown */
+	int64_t growth;  /* bytes per minute, or TDM_GROWTH_UNKNOWN */
+	bool rises;      /* steadily, so that it may leak */
+	uint64_t host; /* what the table is sorted by, if that is state, CPU or resident memory; unknown is the largest
+			*/
 };
 
 struct tdm_proc_view {
@@ -62,6 +73,9 @@ struct tdm_proc_view {
 	bool reversed, tree;
 	const char *filter; /* "": all */
 	struct tdm_pick pick;
+	uint64_t device;                 /* key: only what is on this one; 0: on all */
+	const struct tdm_growth *growth; /* NULL: unknown, like the next */
+	const struct tdm_host_uses *hosts;
 };
 
 struct tdm_proc_rows {
@@ -73,6 +87,12 @@ struct tdm_proc_rows {
 int tdm_proc_rows_build(
 	struct tdm_proc_rows *rows, const struct tdm_picture *picture, const struct tdm_proc_view *view);
 void tdm_proc_rows_done(struct tdm_proc_rows *rows);
+
+/* Whether a column is read from the host: state, CPU, resident memory. */
+static inline bool tdm_proc_is_host(enum tdm_proc_column column)
+{
+	return column >= TDM_PROC_STATE && column <= TDM_PROC_RESIDENT;
+}
 
 /* The sum; an unknown amount adds nothing. */
 uint64_t tdm_proc_sum(uint64_t a, uint64_t b);

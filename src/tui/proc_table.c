@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/duration.h"
 #include "tui/device_block.h"
+#include "tui/host_use.h"
 
-enum { CELL_CAP = 320, COMMAND_MIN = 16, COMMAND_NARROW = 6, COMMAND_WIDE = 30, NARROW = 60, WIDE = 120 };
+enum { CELL_CAP = 320, COMMAND_MIN = 20, COMMAND_NARROW = 8, COMMAND_WIDE = 30, NARROW = 60, WIDE = 120 };
 
 /* Appends to dst as far as there is room. */
 static void append(char *dst, size_t cap, const char *text)
@@ -130,11 +132,14 @@ static void draw_titles(struct tdm_app *app, struct tdm_area area, const struct 
 			continue;
 		char title[32];
 		bool sorted = app->sort == (enum tdm_proc_column)c;
+		int cols = field_width(fit, c);
+		tdm_zone_add(app, (struct tdm_area){ pen.row, pen.col, 1, cols < 0 ? -cols : cols }, TDM_ZONE_COLUMN,
+			(size_t)c);
 		snprintf(title, sizeof title, "%s%s", tdm_proc_columns[c].title, sorted ? sort_arrow(app) : "");
 		if (c == TDM_PROC_COMMAND && !fit->shown[app->sort])
 			draw_hidden_order(app, &pen, fit->command_cols);
 		else
-			tdm_pen_field(&pen, field_width(fit, c), sorted ? TDM_INK_SORTED : TDM_INK_HEAD, title);
+			tdm_pen_field(&pen, cols, sorted ? TDM_INK_SORTED : TDM_INK_HEAD, title);
 		tdm_pen_skip(&pen, 1);
 	}
 }
@@ -151,6 +156,37 @@ static void draw_bytes(struct tdm_pen *pen, int width, uint64_t bytes, bool is_b
 		start = "0";
 	snprintf(bounded, sizeof bounded, "%s%s", is_bound ? (pen->canvas->utf8 ? "≤" : "<=") : "", start);
 	tdm_pen_field(pen, width, ink, bounded);
+}
+
+/* "+1.50MiB", "0", "-" when it is not known yet. */
+static const char *growth_text(int64_t growth, char *dst, size_t cap)
+{
+	char text[TDM_BYTES_CAP];
+	if (growth == TDM_GROWTH_UNKNOWN)
+		return "-";
+	if (growth == 0)
+		return "0";
+	tdm_format_bytes(text, sizeof text, growth < 0 ? (uint64_t)-growth : (uint64_t)growth);
+	snprintf(dst, cap, "%c%s", growth < 0 ? '-' : '+', text + strspn(text, " "));
+	return dst;
+}
+
+/* State, CPU or resident memory; "-": unknown. */
+static const char *host_text(
+	const struct tdm_app *app, const struct tdm_picture_process *process, int column, char *dst, size_t cap)
+{
+	const struct tdm_host_use *host = tdm_host_uses_find(&app->hosts, process->handle);
+	if (column == TDM_PROC_STATE && process->life == TDM_LIFE_ENDED)
+		return "X";
+	if (host == NULL || (column == TDM_PROC_CPU && host->cpu_permille == TDM_BYTES_UNKNOWN))
+		return "-";
+	if (column == TDM_PROC_STATE)
+		snprintf(dst, cap, "%c", host->use.state);
+	else if (column == TDM_PROC_RESIDENT)
+		return tdm_format_bytes(dst, cap, host->use.resident_bytes);
+	else
+		snprintf(dst, cap, "%" PRIu64 ".%" PRIu64, host->cpu_permille / 10, host->cpu_permille % 10);
+	return dst;
 }
 
 static const char *text_cell(
@@ -172,6 +208,12 @@ static const char *text_cell(
 		if (process->life == TDM_LIFE_ENDED)
 			return "-";
 		return row->age_ns == UINT64_MAX ? "?" : tdm_format_duration(dst, cap, row->age_ns);
+	case TDM_PROC_GROWTH:
+		return growth_text(row->growth, dst, cap);
+	case TDM_PROC_STATE:
+	case TDM_PROC_CPU:
+	case TDM_PROC_RESIDENT:
+		return host_text(app, process, column, dst, cap);
 	case TDM_PROC_SOURCE:
 		return source_letters(process->sources, dst, cap);
 	case TDM_PROC_PHASE:
@@ -194,6 +236,8 @@ static void draw_command(struct tdm_pen *pen, const struct tdm_app *app, const s
 			process->crashed ? "[crashed] " : "[ended] ");
 	if (process->out_of_memory != 0 && process->out_of_memory != TDM_BYTES_UNKNOWN)
 		tdm_pen_text(&cell, TDM_INK_RED, "[OOM] ");
+	if (row->rises)
+		tdm_pen_text(&cell, TDM_INK_YELLOW, "[leak?] ");
 	tdm_pen_text(&cell, process->is_foreign ? TDM_INK_DIM : TDM_INK_PLAIN,
 		process->command[0] != '\0' ? process->command : process->comm);
 	pen->col += width;
@@ -217,6 +261,30 @@ static void rest_text(const struct tdm_app *app, const struct tdm_proc_row *row,
 		snprintf(dst, cap, "%s", device->card[0] != '\0' ? device->card : "card unknown");
 }
 
+static enum tdm_ink cell_ink(const struct tdm_proc_row *row, int column)
+{
+	if (column == TDM_PROC_GROWTH && row->rises)
+		return TDM_INK_YELLOW;
+	return column == TDM_PROC_PID || column == TDM_PROC_DEVICE ? TDM_INK_PLAIN
+	       : column == TDM_PROC_PHASE                          ? TDM_INK_CYAN
+								   : TDM_INK_DIM;
+}
+
+/* Reads what the columns of the host need: of the lines in view, or of all if their order depends on it. */
+static void read_hosts(struct tdm_app *app, const struct fit *fit, int page)
+{
+	size_t first = app->processes.top, count = app->rows.count;
+	if (tdm_proc_is_host(app->sort))
+		first = 0;
+	else if (!fit->shown[TDM_PROC_STATE] && !fit->shown[TDM_PROC_CPU] && !fit->shown[TDM_PROC_RESIDENT])
+		return;
+	else
+		count = count - first < (size_t)page ? count - first : (size_t)page;
+	if (app->picture != NULL)
+		tdm_host_uses_read(
+			&app->hosts, app->provider, app->picture, app->rows.rows + first, count, tdm_clock_ns());
+}
+
 static void draw_row(struct tdm_app *app, struct tdm_area area, const struct fit *fit, size_t line)
 {
 	const struct tdm_proc_row *row = &app->rows.rows[line];
@@ -237,11 +305,7 @@ static void draw_row(struct tdm_app *app, struct tdm_area area, const struct fit
 		else if (c == TDM_PROC_COMMAND && is_process)
 			draw_command(&pen, app, row, width);
 		else if (is_process)
-			tdm_pen_field(&pen, width,
-				c == TDM_PROC_PID || c == TDM_PROC_DEVICE ? TDM_INK_PLAIN
-				: c == TDM_PROC_PHASE                     ? TDM_INK_CYAN
-									  : TDM_INK_DIM,
-				text_cell(app, row, c, cell, sizeof cell));
+			tdm_pen_field(&pen, width, cell_ink(row, c), text_cell(app, row, c, cell, sizeof cell));
 		else if (c == TDM_PROC_COMMAND) {
 			rest_text(app, row, cell, sizeof cell);
 			tdm_pen_field(&pen, width, row->type == TDM_ROW_DEVICE ? TDM_INK_BOLD : TDM_INK_YELLOW, cell);
@@ -261,6 +325,8 @@ static void draw_empty(struct tdm_app *app, struct tdm_area area)
 	if (app->filter[0] != '\0')
 		tdm_pen_printf(&pen, TDM_INK_DIM, "No process matches \"%s\"; Esc clears the filter, \\ changes it.",
 			app->filter);
+	else if (app->only_device != 0)
+		tdm_pen_text(&pen, TDM_INK_DIM, "No process uses this device; f or Esc shows those of all devices.");
 	else if (app->options.pick.pid_count == 1)
 		tdm_pen_printf(&pen, TDM_INK_DIM, "Process %" PRId32 " is not known to hold device memory.",
 			app->options.pick.pids[0]);
@@ -285,8 +351,11 @@ void tdm_proc_table_draw(struct tdm_app *app, struct tdm_area area, bool has_key
 		return;
 	draw_titles(app, head, &fit);
 	tdm_list_fit(&app->processes, app->rows.count, area.rows);
+	tdm_zone_add(app, area, TDM_ZONE_PROCESSES, app->processes.top);
 	if (app->rows.count == 0)
 		draw_empty(app, area);
+	else
+		read_hosts(app, &fit, area.rows);
 	for (int i = 0; i < area.rows && app->processes.top + (size_t)i < app->rows.count; i++) {
 		size_t line = app->processes.top + (size_t)i;
 		struct tdm_area row = { area.row + i, area.col, 1, area.cols };

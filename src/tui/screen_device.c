@@ -3,12 +3,13 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "base/err.h"
 #include "tui/device_block.h"
+#include "tui/graphs.h"
 #include "tui/map_draw.h"
 #include "tui/screens.h"
+#include "tui/telemetry.h"
 
-enum { GRAPH_ROWS = 3, READING_COLUMNS = 26 };
+enum { GRAPH_ROWS_MAX = 24 };
 
 static void wish(struct tdm_app *app, struct tdm_wish *wish, bool now)
 {
@@ -29,56 +30,6 @@ static void refresh(struct tdm_app *app, const struct tdm_wish *wish)
 	}
 	tdm_device_view_done(&app->device);
 	app->look_now = device != NULL;
-}
-
-static void format_reading(
-	const struct tdm_reading *r, double unit, int digits, const char *suffix, char *dst, size_t cap)
-{
-	if (r->is_known)
-		snprintf(dst, cap, "%.*f %s", digits, (double)r->value / unit, suffix);
-	else
-		snprintf(dst, cap, "%s", r->err != 0 ? tdm_err_text(r->err) : "not offered");
-}
-
-static void draw_readings(struct tdm_page *page, const struct tdm_picture_device *device)
-{
-	const struct tdm_picture_telemetry *t = &device->telemetry;
-	if (device->node < 0 && !t->temp.is_known && !t->power.is_known && !t->clock.is_known) {
-		struct tdm_pen line = tdm_page_line(page);
-		tdm_pen_text(
-			&line, TDM_INK_DIM, "  telemetry unknown: no card of the driver is known to be this device");
-		return;
-	}
-	const char *celsius = page->canvas->utf8 ? "°C" : "C";
-	const struct {
-		const char *name;
-		const struct tdm_reading *reading;
-		double unit;
-		int digits;
-		const char *suffix;
-	} all[] = {
-		{ "temperature", &t->temp, 1000, 1, celsius },
-		{ "limit", &t->temp_max, 1000, 1, celsius },
-		{ "power", &t->power, 1e6, 1, "W" },
-		{ "limit", &t->power_max, 1e6, 1, "W" },
-		{ "clock", &t->clock, 1, 0, "MHz" },
-		{ "voltage", &t->voltage, 1, 0, "mV" },
-		{ "current", &t->current, 1000, 1, "A" },
-		{ "fan", &t->fan, 1, 0, "rpm" },
-		{ "heartbeat", &t->heartbeat, 1, 0, "" },
-	};
-	enum { COUNT = sizeof all / sizeof all[0] };
-	int in_line = page->area.cols / READING_COLUMNS > 0 ? page->area.cols / READING_COLUMNS : 1;
-	struct tdm_pen pen = { 0 };
-	for (int i = 0; i < COUNT; i++) {
-		char text[128];
-		if (i % in_line == 0)
-			pen = tdm_page_line(page);
-		format_reading(all[i].reading, all[i].unit, all[i].digits, all[i].suffix, text, sizeof text);
-		tdm_pen_skip(&pen, 2);
-		tdm_pen_field(&pen, 12, TDM_INK_DIM, all[i].name);
-		tdm_pen_field(&pen, READING_COLUMNS - 14, all[i].reading->is_known ? TDM_INK_PLAIN : TDM_INK_DIM, text);
-	}
 }
 
 static void draw_more(struct tdm_page *page, const struct tdm_picture_device *device, enum tdm_kind kind)
@@ -141,6 +92,15 @@ static void draw_title(struct tdm_app *app, struct tdm_page *page, const struct 
 	tdm_device_identity(&pen, device);
 }
 
+/* As many as the rest of the page, as it was in the last frame, leaves. */
+static int graph_rows(const struct tdm_app *app, struct tdm_area area)
+{
+	int others = (int)app->device.list.count - app->graph_rows, rows = area.rows - others;
+	if (app->device.list.count == 0 || rows < TDM_GRAPHS_ROWS_MIN)
+		return TDM_GRAPHS_ROWS_MIN;
+	return rows < GRAPH_ROWS_MAX ? rows : GRAPH_ROWS_MAX;
+}
+
 static void draw(struct tdm_app *app, struct tdm_area area)
 {
 	const struct tdm_picture_device *device = tdm_app_chosen_device(app, NULL);
@@ -151,10 +111,11 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 	}
 	struct tdm_page page = tdm_page_begin(&app->canvas, area, &app->device.list);
 	draw_title(app, &page, device);
-	draw_readings(&page, device);
+	tdm_telemetry_page(&page, device);
 	draw_kinds(&page, device);
 	tdm_page_line(&page);
-	tdm_device_graphs(app, tdm_page_block(&page, GRAPH_ROWS), device);
+	app->graph_rows = graph_rows(app, area);
+	tdm_graphs_draw(app, tdm_page_block(&page, app->graph_rows), device);
 	tdm_map_draw(&page, &app->device);
 	tdm_page_end(&page, &app->device.list);
 	const struct tdm_list *list = &app->device.list;

@@ -7,6 +7,9 @@
 #include "tui/proc_table.h"
 #include "tui/screens.h"
 #include "tui/terminal.h"
+#include "tui/totals.h"
+
+enum { TOTALS_ROWS_MIN = 10 }; /* of a screen that has a line for them */
 
 static void draw_no_device(struct tdm_app *app, struct tdm_area area)
 {
@@ -78,6 +81,7 @@ static void draw_devices(struct tdm_app *app, struct tdm_area area, const struct
 		size_t at = app->devices.top + i;
 		struct tdm_area block = { area.row + (int)(i / (size_t)layout->columns) * layout->block_rows,
 			area.col + (int)(i % (size_t)layout->columns) * width, layout->block_rows, width };
+		tdm_zone_add(app, block, TDM_ZONE_DEVICE, at);
 		bool has_keys = app->devices_have_keys && at == app->devices.chosen;
 		enum tdm_ink mark = has_keys ? TDM_INK_CURSOR : TDM_INK_PLAIN;
 		tdm_device_block(app, block, &app->picture->devices[app->shown[at]], layout, mark);
@@ -109,6 +113,8 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 		int has = __builtin_popcount(tdm_device_kinds(&app->picture->devices[app->shown[i]], INT_MAX));
 		kinds = has > kinds ? has : kinds;
 	}
+	if (area.rows >= TOTALS_ROWS_MIN && tdm_totals_are_useful(app))
+		tdm_totals_draw(app, tdm_area_take_rows(&area, 1));
 	struct tdm_layout layout =
 		tdm_layout_compute(area.rows, area.cols, app->shown_count, app->rows.count, kinds, app->most_detail);
 	app->detail = layout.detail;
@@ -129,8 +135,7 @@ static bool key(struct tdm_app *app, int key)
 	if (app->devices_have_keys) {
 		if (!tdm_list_key(&app->devices, key))
 			return false;
-		const struct tdm_picture_device *device = tdm_app_chosen_device(app, NULL);
-		app->device_key = device != NULL ? device->key : 0;
+		tdm_app_device_chosen(app);
 		return true;
 	}
 	if (!tdm_list_key(&app->processes, key))

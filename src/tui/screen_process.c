@@ -265,8 +265,14 @@ static void draw_site(struct tdm_app *app, struct tdm_area line, size_t index)
 			sizeof text));
 }
 
-static void head_field(struct tdm_pen *pen, int width, const char *text, bool is_sorted)
+/* `sort`: what a click on the title sorts by; TDM_SORT_COUNT: nothing. */
+static void head_field(struct tdm_app *app, struct tdm_pen *pen, int width, const char *text, enum tdm_buffer_sort sort)
 {
+	const struct tdm_buffer_view *view = &app->buffers;
+	bool is_sorted = view->by_site ? sort == TDM_SORT_SIZE : view->sort == sort;
+	if (sort != TDM_SORT_COUNT)
+		tdm_zone_add(app, (struct tdm_area){ pen->row, pen->col, 1, width < 0 ? -width : width },
+			TDM_ZONE_BUFFER_SORT, (size_t)sort);
 	tdm_pen_field(pen, width, is_sorted ? TDM_INK_SORTED : TDM_INK_HEAD, text);
 }
 
@@ -276,22 +282,23 @@ static void draw_buffer_head(struct tdm_app *app, struct tdm_area area)
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	tdm_canvas_fill(&app->canvas, area.row, area.col, area.cols, TDM_INK_HEAD, ' ');
 	tdm_pen_skip(&pen, 1);
-	head_field(&pen, 10, "KIND", false);
+	head_field(app, &pen, 10, "KIND", TDM_SORT_COUNT);
 	if (!view->by_site)
-		head_field(&pen, 4, "DEV", false);
+		head_field(app, &pen, 4, "DEV", TDM_SORT_COUNT);
 	if (!tdm_area_is_narrow(area) && view->by_site)
-		head_field(&pen, -10, "BUFFERS", false);
+		head_field(app, &pen, -10, "BUFFERS", TDM_SORT_COUNT);
 	else if (!tdm_area_is_narrow(area))
-		head_field(&pen, -14, "ADDRESS", view->sort == TDM_SORT_ADDRESS);
+		head_field(app, &pen, -14, "ADDRESS", TDM_SORT_ADDRESS);
 	if ((view->by_site && !tdm_area_is_narrow(area)) || tdm_area_is_wide(area))
-		head_field(&pen, -12, "ASKED", false);
-	head_field(&pen, -12, "RESERVED", view->by_site || view->sort == TDM_SORT_SIZE);
+		head_field(app, &pen, -12, "ASKED", TDM_SORT_COUNT);
+	head_field(app, &pen, -12, "RESERVED", TDM_SORT_SIZE);
 	if (!view->by_site && tdm_area_is_wide(area))
-		head_field(&pen, -7, "BANKS", false);
+		head_field(app, &pen, -7, "BANKS", TDM_SORT_COUNT);
 	if (!tdm_area_is_narrow(area))
-		head_field(&pen, -9, view->by_site ? "OLDEST" : "AGE", !view->by_site && view->sort == TDM_SORT_AGE);
+		head_field(
+			app, &pen, -9, view->by_site ? "OLDEST" : "AGE", view->by_site ? TDM_SORT_COUNT : TDM_SORT_AGE);
 	tdm_pen_skip(&pen, 2);
-	tdm_pen_text(&pen, !view->by_site && view->sort == TDM_SORT_SITE ? TDM_INK_SORTED : TDM_INK_HEAD, "SITE");
+	head_field(app, &pen, 4, "SITE", TDM_SORT_SITE);
 	tdm_pen_text(&pen, TDM_INK_HEAD, view->by_site ? "" : "  PROGRAM");
 	char text[128], count[TDM_BYTES_CAP], age[TDM_AGE_CAP];
 	bool is_old = view->age_ns != 0 && view->problem == NULL;
@@ -313,6 +320,7 @@ static void draw_buffers(struct tdm_app *app, struct tdm_area area)
 	draw_buffer_head(app, head);
 	size_t count = tdm_buffer_view_count(view);
 	tdm_list_fit(&view->list, count, area.rows);
+	tdm_zone_add(app, area, TDM_ZONE_BUFFERS, view->list.top);
 	if (view->problem != NULL || view->failed || count == 0) {
 		struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 		tdm_pen_printf(&pen, view->problem != NULL || view->failed ? TDM_INK_YELLOW : TDM_INK_DIM, "  %s",

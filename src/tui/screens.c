@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "tui/device_block.h"
 #include "tui/keys.h"
 
 enum { ROWS_MIN = 5, COLS_MIN = 20 };
@@ -44,10 +45,13 @@ static void draw_tabs(struct tdm_app *app, struct tdm_area area)
 		tdm_pen_text(&pen, TDM_INK_BAR, " tidemark ");
 	for (int i = 0; i < TDM_SCREEN_COUNT; i++) {
 		bool is_on = (int)app->screen == i;
+		int from = pen.col;
 		if (is_wide || is_on)
 			tdm_pen_printf(&pen, is_on ? TDM_INK_TAB : TDM_INK_BAR, " %d %s ", i + 1, tdm_screens[i]->name);
 		else
 			tdm_pen_printf(&pen, TDM_INK_BAR, " %d ", i + 1);
+		tdm_zone_add(
+			app, (struct tdm_area){ pen.row, from, 1, pen.col - from }, TDM_ZONE_KEY, (size_t)('1' + i));
 	}
 	if (app->picture == NULL)
 		return;
@@ -69,11 +73,22 @@ static int key_columns(const struct tdm_binding *binding)
 	return (int)strcspn(binding->names, " ") + 1 + (int)strlen(binding->brief) + 2;
 }
 
-static void draw_key(struct tdm_pen *pen, const struct tdm_binding *binding)
+static void draw_key(struct tdm_app *app, struct tdm_pen *pen, const struct tdm_binding *binding)
 {
+	int from = pen->col;
 	tdm_pen_printf(pen, TDM_INK_KEY, "%.*s ", (int)strcspn(binding->names, " "), binding->names);
 	tdm_pen_text(pen, TDM_INK_DIM, binding->brief);
+	tdm_zone_add(
+		app, (struct tdm_area){ pen->row, from, 1, pen->col - from }, TDM_ZONE_KEY, (size_t)binding->keys[0]);
 	tdm_pen_skip(pen, 2);
+}
+
+static const char *label_of(const struct tdm_app *app, uint64_t key, char *dst, size_t cap)
+{
+	for (size_t d = 0; app->picture != NULL && d < app->picture->device_count; d++)
+		if (app->picture->devices[d].key == key)
+			return tdm_pick_label(&app->picture->devices[d], dst, cap);
+	return "(gone)";
 }
 
 /* A filter stays in view for as long as it hides lines. */
@@ -81,11 +96,17 @@ static void draw_filter(struct tdm_app *app, struct tdm_pen *pen, int kept)
 {
 	const struct tdm_screen *screen = tdm_screens[app->screen];
 	const char *filter = screen->filter != NULL ? screen->filter(app) : "";
+	uint64_t device = app->screen == TDM_SCREEN_OVERVIEW ? app->only_device : 0;
 	int end = pen->end;
-	if (filter[0] == '\0')
+	if (filter[0] == '\0' && device == 0)
 		return;
+	char label[16];
 	pen->end = end - kept;
-	tdm_pen_printf(pen, TDM_INK_YELLOW, "only \"%s\"", filter);
+	tdm_pen_text(pen, TDM_INK_YELLOW, "only");
+	if (device != 0)
+		tdm_pen_printf(pen, TDM_INK_YELLOW, " device %s", label_of(app, device, label, sizeof label));
+	if (filter[0] != '\0')
+		tdm_pen_printf(pen, TDM_INK_YELLOW, " \"%s\"", filter);
 	tdm_pen_text(pen, TDM_INK_DIM, ": Esc shows all  ");
 	pen->end = end;
 }
@@ -108,9 +129,9 @@ static void draw_keys(struct tdm_app *app, struct tdm_area area)
 			continue;
 		if (key_columns(binding) + key_columns(quit) > tdm_pen_room(&pen))
 			break;
-		draw_key(&pen, binding);
+		draw_key(app, &pen, binding);
 	}
-	draw_key(&pen, quit);
+	draw_key(app, &pen, quit);
 }
 
 static void draw_last_line(struct tdm_app *app, struct tdm_area area)
@@ -143,6 +164,7 @@ void tdm_screens_draw(struct tdm_app *app)
 	canvas->utf8 = app->can_utf8 && !app->options.ascii;
 	app->position[0] = '\0';
 	tdm_canvas_clear(canvas);
+	tdm_zones_clear(&app->zones);
 	if (canvas->rows < ROWS_MIN || canvas->cols < COLS_MIN) {
 		tdm_canvas_put(canvas, 0, 0, canvas->cols, TDM_INK_PLAIN, "too small");
 		return;
@@ -155,8 +177,10 @@ void tdm_screens_draw(struct tdm_app *app)
 	else
 		draw_nothing(app, area);
 	draw_last_line(app, last);
-	if (app->popup != TDM_POPUP_NONE)
-		tdm_popups[app->popup]->draw(app, area);
+	if (app->popup == TDM_POPUP_NONE)
+		return;
+	tdm_zones_clear(&app->zones); /* a click beside the box closes it */
+	tdm_popups[app->popup]->draw(app, area);
 }
 
 const struct tdm_screen *const tdm_screens[TDM_SCREEN_COUNT] = {

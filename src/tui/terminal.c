@@ -3,6 +3,7 @@
  * to send them.
  */
 #include "tui/terminal.h"
+#include "base/file.h" /* before term.h, which defines common words as macros */
 
 #include <errno.h>
 #include <poll.h>
@@ -22,9 +23,18 @@ enum {
 	IN = STDIN_FILENO,
 	OUT = STDOUT_FILENO,
 	ESCAPE_DELAY_MS = 25,
+	MOUSE_REST_MS = 100, /* for the rest of a report of the mouse */
+	MOUSE_CODE = KEY_MAX + 1,
 	RICH_COLOURS = 256,
 	LEAVE_CAP = TDM_GUARD_BYTES_MAX
 };
+
+/*
+ * Reports of the mouse: presses and the wheel, in the form of xterm's mode 1006, which every terminal with a mouse has
+ * and which has no limit of columns. Turning off what is not on does no harm.
+ */
+static const char mouse_on[] = "\033[?1000h\033[?1006h", mouse_off[] = "\033[?1006l\033[?1000l",
+		  mouse_prefix[] = "\033[<";
 
 /* -1: the terminal's own colour. `rich` is for 256 colours, the others for the basic 8. */
 struct look {
@@ -38,8 +48,10 @@ struct tdm_terminal {
 	bool colour;                 /* wanted and available */
 	bool has_tried, has_palette; /* to set up colours; the colours are set up */
 	bool is_suspended;
-	struct termios settings; /* from before */
-	char leave[LEAVE_CAP];   /* bytes that leave the modes set by ncurses */
+	bool can_mouse, has_mouse; /* terminfo knows a mouse; it is reported */
+	struct tdm_mouse mouse;    /* its last report */
+	struct termios settings;   /* from before */
+	char leave[LEAVE_CAP];     /* bytes that leave the modes set by ncurses */
 	size_t leave_len;
 	struct tdm_canvas shown; /* what is on the screen */
 	bool is_blank;           /* the screen shows nothing yet */
@@ -108,6 +120,8 @@ static void collect_leave(struct tdm_terminal *terminal)
 {
 	char *const leave[] = { exit_attribute_mode, keypad_local, cursor_normal, exit_ca_mode };
 	collecting = terminal;
+	for (size_t i = 0; terminal->can_mouse && mouse_off[i] != '\0'; i++)
+		collect(mouse_off[i]);
 	for (size_t i = 0; i < sizeof leave / sizeof leave[0]; i++)
 		if (leave[i] != NULL)
 			tputs(leave[i], 1, collect);
@@ -145,6 +159,21 @@ static int check_terminal(struct tdm_diag *diag)
 	return 0;
 }
 
+/* By hand, since ncurses waits for a second press before it reports the first, and takes the form from terminfo. */
+static void send_mouse_mode(bool on)
+{
+	tdm_file_write_all(OUT, on ? mouse_on : mouse_off, (on ? sizeof mouse_on : sizeof mouse_off) - 1);
+}
+
+void tdm_terminal_use_mouse(struct tdm_terminal *terminal, bool wanted)
+{
+	wanted = wanted && terminal->can_mouse;
+	if (terminal->has_mouse == wanted)
+		return;
+	terminal->has_mouse = wanted;
+	send_mouse_mode(wanted);
+}
+
 static void start_modes(struct tdm_terminal *terminal, bool no_colour)
 {
 	cbreak();
@@ -159,6 +188,8 @@ static void start_modes(struct tdm_terminal *terminal, bool no_colour)
 	if (!no_colour)
 		set_colours(terminal);
 	terminal->colour = terminal->has_palette;
+	terminal->can_mouse = key_mouse != NULL && key_mouse != (char *)-1 && key_mouse[0] == '\033' &&
+			      define_key(mouse_prefix, MOUSE_CODE) == OK;
 }
 
 int tdm_terminal_open(struct tdm_terminal **terminal, const struct tdm_terminal_options *options, struct tdm_diag *diag)
@@ -183,6 +214,7 @@ int tdm_terminal_open(struct tdm_terminal **terminal, const struct tdm_terminal_
 	start_modes(t, options->no_colour);
 	collect_leave(t);
 	tdm_guard_restores(OUT, &t->settings, t->leave, t->leave_len);
+	tdm_terminal_use_mouse(t, options->mouse);
 	t->is_blank = true;
 	*terminal = t;
 	return 0;
@@ -204,6 +236,7 @@ void tdm_terminal_close(struct tdm_terminal *terminal)
 	tdm_guard_restores(OUT, NULL, NULL, 0);
 	if (!can_write())
 		tcflow(OUT, TCOON); /* Ctrl-S must not block the output that restores the terminal */
+	tdm_terminal_use_mouse(terminal, false);
 	endwin();
 	tcsetattr(OUT, TCSANOW, &terminal->settings);
 	delscreen(terminal->screen);
@@ -244,6 +277,8 @@ void tdm_terminal_resized(struct tdm_terminal *terminal)
 void tdm_terminal_suspend(struct tdm_terminal *terminal)
 {
 	tdm_guard_restores(OUT, NULL, NULL, 0);
+	if (terminal->has_mouse)
+		send_mouse_mode(false);
 	endwin();
 	tcsetattr(OUT, TCSANOW, &terminal->settings);
 	terminal->is_suspended = true;
@@ -257,6 +292,8 @@ void tdm_terminal_resume(struct tdm_terminal *terminal)
 	reset_prog_mode();
 	refresh();
 	tdm_guard_restores(OUT, &terminal->settings, terminal->leave, terminal->leave_len);
+	if (terminal->has_mouse)
+		send_mouse_mode(true);
 	tdm_terminal_resized(terminal);
 }
 
@@ -387,13 +424,52 @@ static bool is_gone(void)
 	return (in.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0 || ioctl(IN, FIONREAD, &bytes) != 0 || bytes == 0;
 }
 
+/* The next byte of a report; 0 if none comes soon. */
+static int mouse_byte(void)
+{
+	struct pollfd in = { .fd = IN, .events = POLLIN };
+	wint_t ch;
+	int kind = get_wch(&ch);
+	if (kind == ERR && poll(&in, 1, MOUSE_REST_MS) > 0)
+		kind = get_wch(&ch);
+	return kind == OK && ch > 0 && ch < 0x80 ? (int)ch : 0;
+}
+
+/* "BUTTON;COLUMN;ROW" and M for a press, m for a release, from 1. */
+static int read_mouse(struct tdm_terminal *terminal)
+{
+	enum { LEFT = 0, WHEEL_UP = 64, WHEEL_DOWN = 65, LARGEST = 100000 };
+	int numbers[3] = { 0 }, at = 0, ch;
+	while ((ch = mouse_byte()) == ';' || (ch >= '0' && ch <= '9')) {
+		if (ch == ';')
+			at++;
+		else if (at < 3 && numbers[at] < LARGEST)
+			numbers[at] = numbers[at] * 10 + ch - '0';
+	}
+	bool is_known = numbers[0] == LEFT || numbers[0] == WHEEL_UP || numbers[0] == WHEEL_DOWN;
+	if (ch != 'M' || at != 2 || !is_known || !terminal->has_mouse || numbers[1] == 0 || numbers[2] == 0)
+		return TDM_KEY_OTHER;
+	terminal->mouse = (struct tdm_mouse){ .act = numbers[0] == WHEEL_UP     ? TDM_MOUSE_WHEEL_UP
+						     : numbers[0] == WHEEL_DOWN ? TDM_MOUSE_WHEEL_DOWN
+										: TDM_MOUSE_PRESS,
+		.row = numbers[2] - 1,
+		.col = numbers[1] - 1 };
+	return TDM_KEY_MOUSE;
+}
+
+struct tdm_mouse tdm_terminal_mouse(const struct tdm_terminal *terminal)
+{
+	return terminal->mouse;
+}
+
 int tdm_terminal_key(struct tdm_terminal *terminal)
 {
-	(void)terminal;
 	wint_t ch;
 	int kind = get_wch(&ch);
 	if (kind == ERR)
 		return is_gone() ? TDM_KEY_GONE : TDM_KEY_NONE;
+	if (kind == KEY_CODE_YES && ch == MOUSE_CODE)
+		return read_mouse(terminal);
 	if (kind == KEY_CODE_YES)
 		return function_key(ch);
 	if (ch == TDM_KEY_ESCAPE)

@@ -32,6 +32,7 @@ enum tdm_key {
 	TDM_KEY_BACK_TAB,
 	TDM_KEY_F0,
 	TDM_KEY_F12 = TDM_KEY_F0 + 12,
+	TDM_KEY_MOUSE, /* tdm_terminal_mouse() says what it did */
 	TDM_KEY_OTHER, /* a key without a meaning here */
 	TDM_KEY_GONE,  /* the terminal has disappeared */
 };
@@ -39,7 +40,15 @@ enum tdm_key {
 struct tdm_terminal;
 
 struct tdm_terminal_options {
-	bool ascii, no_colour;
+	bool ascii, no_colour, mouse;
+};
+
+enum tdm_mouse_act { TDM_MOUSE_PRESS, TDM_MOUSE_WHEEL_UP, TDM_MOUSE_WHEEL_DOWN };
+
+/* What the mouse did: the left button or the wheel; nothing else is reported. */
+struct tdm_mouse {
+	enum tdm_mouse_act act;
+	int row, col;
 };
 
 /* Takes over the terminal of standard input and output. The caller handles signals: see guard.h. 0, or a negative code
@@ -50,6 +59,8 @@ void tdm_terminal_close(struct tdm_terminal *terminal); /* restores the terminal
 
 bool tdm_terminal_is_utf8(const struct tdm_terminal *terminal);
 void tdm_terminal_colour(struct tdm_terminal *terminal, bool wanted); /* if it has any */
+void tdm_terminal_use_mouse(
+	struct tdm_terminal *terminal, bool wanted); /* the same; text is selected with Shift then */
 void tdm_terminal_size(const struct tdm_terminal *terminal, int *rows, int *cols);
 void tdm_terminal_resized(struct tdm_terminal *terminal); /* the size has changed */
 void tdm_terminal_suspend(struct tdm_terminal *terminal); /* restores it for a while */
@@ -62,6 +73,7 @@ bool tdm_terminal_show(struct tdm_terminal *terminal, const struct tdm_canvas *c
 /* Waits until there is a key, `fd` is readable or the timeout ends; negative: no timeout. False: the terminal is
  * gone. */
 bool tdm_terminal_wait(struct tdm_terminal *terminal, int fd, int timeout_ms);
-int tdm_terminal_key(struct tdm_terminal *terminal); /* does not wait */
+int tdm_terminal_key(struct tdm_terminal *terminal);                      /* does not wait */
+struct tdm_mouse tdm_terminal_mouse(const struct tdm_terminal *terminal); /* of the last TDM_KEY_MOUSE */
 
 #endif

@@ -5,12 +5,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "tui/app.h"
 #include "tui/guard.h"
 #include "tui/keys.h"
 #include "tui/screens.h"
+#include "tui/settings.h"
 #include "tui/terminal.h"
 
 enum { KEYS_AT_ONCE = 64, WAIT_MAX_MS = 60000, OUTPUT_RETRY_MS = 50, PLACES_MS = 50 };
@@ -88,6 +90,7 @@ static void fit_size(struct loop *loop)
 static void draw(struct loop *loop)
 {
 	tdm_terminal_colour(loop->terminal, !loop->app.options.no_colour);
+	tdm_terminal_use_mouse(loop->terminal, !loop->app.options.no_mouse);
 	if (loop->app.redraw_all)
 		tdm_terminal_redraw(loop->terminal);
 	loop->app.redraw_all = false;
@@ -140,6 +143,8 @@ static void handle_keys(struct loop *loop)
 			return;
 		if (key == TDM_KEY_GONE)
 			loop->app.quit = true;
+		else if (key == TDM_KEY_MOUSE)
+			tdm_mouse_use(&loop->app, tdm_terminal_mouse(loop->terminal), tdm_clock_ns());
 		else if (key != TDM_KEY_OTHER)
 			tdm_keys_press(&loop->app, key);
 		if (loop->app.look_now) /* the next key is meant for what this one opened */
@@ -171,6 +176,58 @@ static void run(struct loop *loop)
 	}
 }
 
+/* Takes the file's settings where no option says otherwise. */
+static void apply(struct tdm_app *app, const struct tdm_settings *settings)
+{
+	struct tdm_tui_options *options = &app->options;
+	options->interval_ms = options->interval_ms != 0 ? options->interval_ms : settings->interval_ms;
+	if (options->interval_ms < TDM_INTERVAL_MIN_MS)
+		options->interval_ms = TDM_INTERVAL_MIN_MS;
+	options->no_colour |= !settings->colour;
+	options->ascii |= settings->ascii;
+	options->no_mouse |= !settings->mouse;
+	app->sort = (enum tdm_proc_column)settings->sort;
+	app->reversed = settings->reversed;
+	app->tree = settings->tree;
+	app->vi_keys = settings->vi_keys;
+	memcpy(app->hidden, settings->hidden, sizeof app->hidden);
+}
+
+static void settings_now(const struct tdm_app *app, struct tdm_settings *settings)
+{
+	*settings = (struct tdm_settings){ .interval_ms = app->options.interval_ms,
+		.sort = (uint32_t)app->sort,
+		.reversed = app->reversed,
+		.tree = app->tree,
+		.colour = !app->options.no_colour,
+		.ascii = app->options.ascii,
+		.mouse = !app->options.no_mouse,
+		.vi_keys = app->vi_keys };
+	memcpy(settings->hidden, app->hidden, sizeof settings->hidden);
+}
+
+/* Reads the settings. A bad file is left alone. */
+static void begin_settings(struct tdm_app *app, struct tdm_settings *begun, struct tdm_diag *diag)
+{
+	struct tdm_settings settings;
+	char text[TDM_APP_MESSAGE_CAP];
+	tdm_settings_default(&settings);
+	if (app->options.settings != NULL && tdm_settings_read(&settings, app->options.settings, diag) != 0)
+		app->options.settings = NULL;
+	if (diag->text[0] != '\0')
+		tdm_app_say(app, "%s", tdm_diag_format(diag, text, sizeof text));
+	apply(app, &settings);
+	settings_now(app, begun);
+}
+
+static void keep_settings(const struct tdm_app *app, const struct tdm_settings *begun, struct tdm_diag *diag)
+{
+	struct tdm_settings now;
+	settings_now(app, &now);
+	if (app->options.settings != NULL)
+		tdm_settings_keep(begun, &now, app->options.settings, diag);
+}
+
 int tdm_tui_run(const struct tdm_provider *provider, const struct tdm_tui_options *options, struct tdm_diag *diag)
 {
 	struct loop *loop = calloc(1, sizeof *loop);
@@ -179,21 +236,22 @@ int tdm_tui_run(const struct tdm_provider *provider, const struct tdm_tui_option
 	loop->app.provider = provider;
 	loop->app.options = *options;
 	loop->app.most_detail = TDM_DETAIL_FULL;
-	loop->app.sort = TDM_PROC_MEMORY;
-	if (loop->app.options.interval_ms < TDM_INTERVAL_MIN_MS)
-		loop->app.options.interval_ms = TDM_INTERVAL_MIN_MS;
+	struct tdm_settings begun;
+	begin_settings(&loop->app, &begun, diag);
 	int err = tdm_guard_begin();
 	if (err != 0) {
 		free(loop);
 		return tdm_diag_set(diag, err, 0, 0, "signals cannot be watched");
 	}
-	const struct tdm_terminal_options how = { .ascii = false, .no_colour = options->no_colour };
+	const struct tdm_tui_options *set = &loop->app.options;
+	const struct tdm_terminal_options how = { .no_colour = set->no_colour, .mouse = !set->no_mouse };
 	err = tdm_terminal_open(&loop->terminal, &how, diag);
 	if (err == 0) {
 		loop->app.can_utf8 = tdm_terminal_is_utf8(loop->terminal);
 		fit_size(loop);
 		run(loop);
 		tdm_terminal_close(loop->terminal);
+		keep_settings(&loop->app, &begun, diag);
 	}
 	tdm_guard_end();
 	tdm_app_done(&loop->app);

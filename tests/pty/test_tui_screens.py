@@ -39,7 +39,7 @@ class Overview(unittest.TestCase):
 
     def test_circular_buffers_are_coloured_by_their_gap(self):
         with start("gap=100000") as s:
-            s.wait_all("1000 anna", "free  97.66 KiB  in fullest core")
+            s.wait_all("1000 anna", " 97.66 KiB free between buffers and CBs, fullest core ")
             red = self.colour_of(s, r"  CB +■", "92.0%")
             self.assertEqual(self.colour_of(s, r"  CB +■", "97.66"), red)
         with start("gap=500000") as s:  # 92 % used on average, and room in every core
@@ -155,15 +155,9 @@ class Overview(unittest.TestCase):
             s.wait(lambda text: re.search(r"^  DRAM .*  not reported$", text, re.M), "the reason")
 
     def test_a_peak_that_nobody_keeps_is_only_seen(self):
-        for cols, words in ((160, "highest seen +"), (130, "peak +>")):
-            with start("seen=1", cols=cols) as s:
-                s.wait(lambda text: re.search(rf"^  DRAM .*  {words}\d", text, re.M), "what was seen")
-                self.assertNotRegex(s.text(), r"(?m)^  DRAM .*  peak +\d")
-
-    def test_l1_and_circular_buffers_share_what_is_free(self):
-        with start(cols=150) as s:
-            s.wait(lambda text: re.search(r"^  L1 .*  \(shared with CB\)", text, re.M), "the note")
-            self.assertRegex(s.text(), r"(?m)^  CB .*  \(shared with L1\)")
+        with start("seen=1") as s:
+            s.wait(lambda text: re.search(r"^  DRAM .*  highest seen +\d", text, re.M), "what was seen")
+            self.assertNotRegex(s.text(), r"(?m)^  DRAM .*  peak +\d")
 
     def test_boards_are_no_devices(self):
         with start("devices=6", "boards=2") as s:
@@ -180,7 +174,7 @@ class Overview(unittest.TestCase):
             self.assertEqual(max(counts), 2, s.text())  # one picture in each of two graphs
 
     def test_a_virtual_device_has_its_own_name(self):
-        with start("devices=2", "virtual=1") as s:
+        with start("devices=2", "virtual=1", cols=150) as s:
             s.wait_all(" 1v  p150  virtual: a sum, not a real card", " 0,1v ")
             self.assertRegex(s.line_of(" 1000 anna"), r" 1\.86GiB .* 3\.72GiB ")  # of device 0, and its peak
 
@@ -197,6 +191,71 @@ class Overview(unittest.TestCase):
             s.wait_for("No figures")
             s.send("q")
             self.assertEqual(s.wait_end(), 0)
+
+    def test_a_reading_has_its_limit(self):
+        with start("limits=1") as s:
+            s.wait_for("  48.5 / 75 °C  36 / 85 W  1000 MHz")
+            plain = self.colour_of(s, r" 0   n150", "36 / 85")
+            self.assertEqual(self.colour_of(s, r" 0   n150", "48.5"), plain)
+            s.send("2")
+            s.wait_all("temperature 48.5 / 75 °C", "power       36 / 85 W", "clock       1000 MHz", "voltage     not offered")
+        with start("limits=92") as s:
+            s.wait_for("1000 anna")
+            near = self.colour_of(s, r" 0   n150", "48.5")
+        with start("limits=101") as s:
+            s.wait_for("1000 anna")
+            self.assertEqual(len({plain, near, self.colour_of(s, r" 0   n150", "48.5")}), 3)
+        with start() as s:  # no limit is made up
+            s.wait_for("  48.5 °C  36 W  1000 MHz")
+
+    def test_all_devices_together(self):
+        with start("devices=2", cols=200) as s:
+            s.wait_all(" all 2 devices  3 processes  DRAM 65.5% 15.72 GiB of 24 GiB  L1 83.5% 141.95 MiB of 170 MiB  CB 92.0%")
+        with start("devices=2", rows=12, cols=40) as s:
+            s.wait_for(" all 2 devices  DRAM 65.5%  L1 83.5%")
+        with start("devices=3", "virtual=1") as s:  # it is no card
+            s.wait_for(" all 2 devices ")
+        with start() as s:
+            s.wait_for("1000 anna")
+            self.assertNotIn(" all 1 device", s.text())
+        with start("devices=2", "unknown=1") as s:
+            s.wait_for(" all 2 devices ")
+            self.assertNotIn("0.0%", s.text())
+
+    def test_graphs_have_a_scale_and_a_name(self):
+        with start(cols=160) as s:
+            text = s.wait_all("100%│", " 50%│", "  0%│", " DRAM used, % of 12 GiB ", " L1 used by buffers and CBs, % of 85 MiB ")
+            self.assertRegex(text, r"└[\d.m ]+s ago ─+ DRAM used, % of 12 GiB ─+ now +└[\d.m ]+s ago ─+ L1 used")
+
+    def test_graphs_use_the_room_and_nothing_overlaps(self):
+        def heights(text):
+            lines = text.split("\n")
+            return [len([line for line in lines if re.match(r" +\d*%?│", line)])]
+        for cols in (60, 80, 120, 200):
+            with start("interval=3600000", rows=30, cols=cols) as s:
+                low = heights(s.wait_for("1000"))[0]
+                s.resize(70, cols)
+                s.wait(lambda text: heights(text)[0] > low + 20, "higher graphs")
+                for line in s.text().split("\n"):
+                    if "└" in line:
+                        self.assertRegex(line, r"^ +└([^─]* )?─+ (DRAM|L1)[^─]* ─+( now)? +└([^─]* )?─+ L1[^─]* ─+( now)?$")
+
+    def test_graphs_of_a_device_use_the_room(self):
+        def height(text):
+            return len(re.findall(r"(?m)^ +(?:\d+%)?│", text))
+        with start("buffers=4", rows=50) as s:
+            s.wait_for("1000 anna")
+            s.send("2")
+            s.wait(lambda text: height(text) == 3, "the page is long")
+            s.resize(90, 130)
+            s.wait(lambda text: height(text) > 15, "higher graphs")
+
+    def test_a_program_that_grows_is_marked(self):
+        with start("growing=1", "processes=2", cols=170) as s:
+            s.wait_for("[leak?] python train.py")
+            self.assertRegex(s.line_of("[leak?]"), r" \+1\d\.\d\dMiB ")
+            s.wait(lambda text: re.search(r" 1001 bert .* 0 +\d+m ", text), "no growth of the other")
+            self.assertEqual(s.text().count("[leak?]"), 1)
 
     def test_freeze_stops_the_pictures(self):
         with start("interval=1000") as s:
@@ -358,6 +417,49 @@ class Processes(unittest.TestCase):
             s.send("backspace", "backspace", "backspace", "enter")
             s.wait_for("1000 anna")
 
+    def test_what_a_process_takes_of_the_host(self):
+        with start("processes=4", cols=170) as s:
+            s.wait_all("GROWTH/MIN", " S ", "CPU%", "HOST MEM")
+            s.wait(lambda text: re.search(r" 1000 anna .* R +(9\.\d|10\.\d) +100\.00MiB ", text), "the first one")
+            self.assertRegex(s.line_of("1002 carla"), r" - +- +- L")  # it cannot be read
+            s.send("X")
+            s.wait(lambda text: "CPU%▽" in text and first_pids(text) == [1003, 1001, 1000, 1002], "the busiest first")
+            s.send("I")
+            s.wait(lambda text: "CPU%△" in text and first_pids(text)[-2:] == [1001, 1003], "the busiest last")
+            s.send("E")
+            s.wait(lambda text: "HOST MEM▽" in text and first_pids(text) == [1003, 1001, 1000, 1002], "the largest first")
+            s.send("A")
+            s.wait(lambda text: " S▽ " in text and first_pids(text) == [1000, 1001, 1003, 1002], "by state")
+
+    def test_columns_go_in_their_order_when_there_is_no_room(self):
+        for cols, shown in ((40, 0), (60, 1), (80, 1), (120, 2), (170, 4)):
+            with start(rows=24, cols=cols) as s:
+                s.wait_for("1000")
+                head = next(line for line in s.screen.display if " PID " in line)
+                self.assertEqual([part for part in (" S ", " GROWTH/MIN ", " CPU% ", " HOST MEM ") if part in head],
+                                 [" S ", " GROWTH/MIN ", " CPU% ", " HOST MEM "][:shown], head)
+                self.assertNotIn("…", head)
+
+    def test_the_processes_of_a_device(self):
+        with start("devices=3", "processes=9", cols=150, rows=50) as s:
+            s.wait(lambda text: len(first_pids(text)) == 9, "all")
+            s.send("tab", "down", "f")
+            s.wait(lambda text: sorted(first_pids(text)) == [1000, 1001, 1004, 1007], "those of device 1")
+            s.wait_for("only device 1: Esc shows all")
+            self.assertRegex(s.line_of("1000 anna"), r" 1 +\d")
+            s.send("f")
+            s.wait(lambda text: len(first_pids(text)) == 9 and "only device" not in text, "all again")
+            s.send("2")
+            s.wait_for("(2 of 3)")
+            s.send("f")
+            s.wait_all("only device 1: Esc shows all", "MEMORY▽")
+            s.send("\\", "vllm", "enter")
+            s.wait_for('"vllm": Esc shows all')
+            s.send("esc")
+            s.wait(lambda text: "vllm\":" not in text and "only device" in text, "one filter less")
+            s.send("esc")
+            s.wait(lambda text: len(first_pids(text)) == 9, "all again")
+
     def test_tree_by_device(self):
         with start("devices=2", "processes=4", cols=150, rows=60) as s:
             s.wait_for("1000 anna")
@@ -384,7 +486,7 @@ class Processes(unittest.TestCase):
             s.wait_for(" USER ")
             s.send("f2")
             s.wait_for("[x] column USER")
-            s.send("down", "down", "down", "down", "down", " ", "esc")
+            s.send("down", "down", "down", "down", "down", "down", " ", "esc")
             s.wait(lambda text: "Setup:" not in text and " USER " not in text, "the column to go")
 
     def test_interval_and_characters_can_be_changed(self):
@@ -564,7 +666,7 @@ class OtherScreens(unittest.TestCase):
         with start(rows=60, cols=80) as s:
             s.wait_for("1000 anna")
             s.send("2")
-            s.wait_all("circular buffers, growing up", "L1 buffers, growing down", "gap")
+            s.wait_all("circular buffers, growing up", "L1 buffers, growing down", "free between them")
             self.assertEqual(len(re.findall(r"fragmentation \d+\.\d%", s.text())), 2)  # of DRAM and of L1
 
     def test_a_device_without_a_card_says_so_once(self):

@@ -4,22 +4,23 @@
  *
  *     devices=1 processes=3 buffers=12   how many
  *     interval=100 frames=0              milliseconds; number of pictures until it ends
- *     ascii no_colour read_only          =1 to switch on
+ *     ascii no_colour no_mouse read_only =1 to switch on
  *     pid=0                              only this process
  *     device=TEXT                        only this device
+ *     settings=FILE                      keeps what the user sets there
  *     unknown=1                          only the existence of the devices is known
  *     nocard=1                           the driver knows none of the devices
  *     virtual=1                          the last device is virtual
  *     seen=1                             no peaks are recorded
  *     hostile=1                          names with control characters, broken UTF-8, wide characters; very long names
  *     failing=1                          every second picture fails, and no ledger can be read
- *     few=1                              devices have no L1_SMALL and no TRACE
- *     gap=500000                         bytes between circular buffers and L1 buffers; below 0: they clash
- *     problems=0                         number of sources that could not be read
- *     target=PID                         process 0 is this one; start=TICKS its start time, 0: its real one
- *     moving=0                           =1: figures change from picture to picture
- *     crash=N                            crashes at picture N
- *     cost=1                             prints what a picture costs when it ends
+ *     limits=0                           =1: the driver gives limits; more: the temperature is at so many percent of
+ * its growing=0                          =1: process 0 grows, and 5 seconds pass from picture to picture few=1 devices
+ * have no L1_SMALL and no TRACE gap=500000                         bytes between circular buffers and L1 buffers; below
+ * 0: they clash problems=0                         number of sources that could not be read target=PID process 0 is
+ * this one; start=TICKS its start time, 0: its real one moving=0                           =1: figures change from
+ * picture to picture crash=N                            crashes at picture N cost=1                             prints
+ * what a picture costs when it ends
  */
 #include <inttypes.h>
 #include <locale.h>
@@ -42,9 +43,10 @@ enum { FIRST_PID = 1000, EVENTS_AT_ONCE = 3 };
 #define LEDGER  "/dev/shm/tidemark-1000/1000.1.0"
 
 static struct settings {
-	long devices, processes, buffers, interval, frames, ascii, no_colour, read_only, pid, unknown, nocard, virtual,
-		seen, boards, hostile, failing, few, gap, problems, target, start, moving, crash, cost;
-	const char *device;
+	long devices, processes, buffers, interval, frames, ascii, no_colour, no_mouse, read_only, pid, unknown, nocard,
+		virtual, seen, boards, hostile, failing, few, limits, growing, gap, problems, target, start, moving,
+		crash, cost;
+	const char *device, *settings;
 } set = { .devices = 1, .processes = 3, .buffers = 12, .interval = 100, .gap = 500000 };
 
 static const struct {
@@ -58,6 +60,7 @@ static const struct {
 	{ "frames", &set.frames },
 	{ "ascii", &set.ascii },
 	{ "no_colour", &set.no_colour },
+	{ "no_mouse", &set.no_mouse },
 	{ "read_only", &set.read_only },
 	{ "pid", &set.pid },
 	{ "unknown", &set.unknown },
@@ -68,6 +71,8 @@ static const struct {
 	{ "hostile", &set.hostile },
 	{ "failing", &set.failing },
 	{ "few", &set.few },
+	{ "limits", &set.limits },
+	{ "growing", &set.growing },
 	{ "gap", &set.gap },
 	{ "problems", &set.problems },
 	{ "target", &set.target },
@@ -157,6 +162,10 @@ static void make_device(
 		set_reading(&device->telemetry.temp, 48500 + d * 100);
 		set_reading(&device->telemetry.power, 36000000);
 		set_reading(&device->telemetry.clock, 1000);
+		if (set.limits) {
+			set_reading(&device->telemetry.temp_max, set.limits > 1 ? 4850000 / set.limits : 75000);
+			set_reading(&device->telemetry.power_max, 85000000);
+		}
 	}
 	set_kind(&device->kinds[TDM_KIND_DRAM], 12 * GIB, (62 + d * 7 + wave) % 100, 12);
 	set_kind(&device->kinds[TDM_KIND_L1], 85 * MIB, (78 + d * 11 + wave) % 100, 64);
@@ -171,7 +180,8 @@ static void make_device(
 }
 
 /* Every process has the same part of what its devices say is used; the rest is unattributed. */
-static void make_holding(struct tdm_holding *holding, uint32_t p, uint32_t d, struct tdm_picture_device *device)
+static void make_holding(
+	struct tdm_holding *holding, uint32_t p, uint32_t d, struct tdm_picture_device *device, uint64_t step)
 {
 	tdm_holding_init(holding, p, d);
 	holding->number = holding->own_number = d;
@@ -180,6 +190,8 @@ static void make_holding(struct tdm_holding *holding, uint32_t p, uint32_t d, st
 		if (kind->used == TDM_BYTES_UNKNOWN)
 			continue;
 		uint64_t part = kind->used / (uint64_t)(set.processes + 1) / (p + 1);
+		if (set.growing && p == 0 && k == TDM_KIND_DRAM)
+			part += step % 100 * MIB;
 		holding->kinds[k].used = part;
 		holding->kinds[k].peak = part * 2;
 		holding->kinds[k].buffers = (uint64_t)set.buffers;
@@ -338,7 +350,7 @@ static const struct tdm_picture *look(void *context, const struct tdm_wish *wish
 		raise(SIGSEGV);
 	if (set.failing && step % 2 == 1)
 		return NULL;
-	p->time_ns = tdm_clock_ns();
+	p->time_ns = tdm_clock_ns() + (set.growing ? step * 5 * TDM_NS_PER_S : 0);
 	p->real_ns = REAL_NS + step * (uint64_t)set.interval * TDM_NS_PER_MS;
 	for (size_t d = 0; d < p->device_count; d++)
 		make_device(&p->devices[d], (unsigned)d, step, &fixture->info);
@@ -349,8 +361,8 @@ static const struct tdm_picture *look(void *context, const struct tdm_wish *wish
 		/* the first one uses every device, the others one each */
 		for (size_t d = 0; d < p->device_count; d++)
 			if (i == 0 || i % p->device_count == d)
-				make_holding(
-					&p->holdings[p->holding_count++], (uint32_t)i, (uint32_t)d, &p->devices[d]);
+				make_holding(&p->holdings[p->holding_count++], (uint32_t)i, (uint32_t)d, &p->devices[d],
+					step);
 		p->processes[i].holding_count = (uint32_t)p->holding_count - p->processes[i].first_holding;
 	}
 	make_buffers(fixture, wish);
@@ -358,6 +370,18 @@ static const struct tdm_picture *look(void *context, const struct tdm_wish *wish
 	if (!tdm_picture_is_valid(p))
 		abort();
 	return p;
+}
+
+/* A tenth of a core for each process and one more. */
+static int use(void *context, const struct tdm_picture_process *process, struct tdm_proc_use *use)
+{
+	(void)context;
+	uint64_t p = process->handle - 1;
+	*use = (struct tdm_proc_use){ .state = "RSDT"[p % 4],
+		.start_time = process->start_time,
+		.cpu_ns = tdm_clock_ns() / 10 * (p + 1),
+		.resident_bytes = (p + 1) * 100 * MIB };
+	return p == 2 ? -1 : 0;
 }
 
 static void init_device(struct tdm_device_info *info)
@@ -419,9 +443,11 @@ static void parse(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		const char *value = strchr(argv[i], '=');
 		size_t len = value != NULL ? (size_t)(value - argv[i]) : 0;
-		bool known = len == strlen("device") && strncmp(argv[i], "device", len) == 0;
+		bool is_device = len == strlen("device") && strncmp(argv[i], "device", len) == 0;
+		bool is_file = len == strlen("settings") && strncmp(argv[i], "settings", len) == 0;
+		bool known = is_device || is_file;
 		if (known)
-			set.device = value + 1;
+			*(is_device ? &set.device : &set.settings) = value + 1;
 		for (size_t n = 0; n < sizeof names / sizeof names[0] && len != 0 && !known; n++)
 			if (strlen(names[n].name) == len && strncmp(argv[i], names[n].name, len) == 0) {
 				*names[n].value = strtol(value + 1, NULL, 10);
@@ -451,11 +477,13 @@ int main(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	parse(argc, argv);
 	init(&fixture);
-	const struct tdm_provider provider = { .state = &fixture, .look = look };
+	const struct tdm_provider provider = { .state = &fixture, .look = look, .use = use };
 	const struct tdm_tui_options options = { .interval_ms = (unsigned)set.interval,
 		.pick = { set.device, &(int32_t){ (int32_t)set.pid }, set.pid != 0 },
 		.ascii = set.ascii != 0,
 		.no_colour = set.no_colour != 0,
+		.no_mouse = set.no_mouse != 0,
+		.settings = set.settings,
 		.read_only = set.read_only != 0,
 		.frames = (unsigned)set.frames };
 	int err = tdm_tui_run(&provider, &options, &diag);
@@ -465,6 +493,6 @@ int main(int argc, char **argv)
 	else if (set.cost)
 		print_cost(&fixture);
 	else
-		printf("ended well\n");
+		printf("ended well %s\n", diag.text);
 	return err != 0 ? 2 : 0;
 }

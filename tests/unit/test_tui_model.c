@@ -150,6 +150,16 @@ static void layouts_use_all_rows_and_no_more(void **state)
 	assert_int_equal(tdm_layout_compute(30, 120, 3, 30, 5, TDM_DETAIL_FULL).detail, TDM_DETAIL_SHORT);
 }
 
+static void graphs_take_the_rows_that_are_left(void **state)
+{
+	(void)state;
+	assert_int_equal(tdm_layout_compute(38, 120, 1, 3, 5, TDM_DETAIL_FULL).graph_rows, 25);
+	assert_int_equal(tdm_layout_compute(38, 120, 1, 4, 5, TDM_DETAIL_FULL).graph_rows, 25); /* a further process */
+	assert_int_equal(tdm_layout_compute(38, 120, 1, 20, 5, TDM_DETAIL_FULL).graph_rows, 10);
+	assert_int_equal(tdm_layout_compute(38, 120, 1, 100, 5, TDM_DETAIL_FULL).graph_rows, 4);
+	assert_int_equal(tdm_layout_compute(38, 120, 1, 3, 5, TDM_DETAIL_KINDS).graph_rows, 0);
+}
+
 static void rows_that_are_left_have_more_kinds(void **state)
 {
 	(void)state;
@@ -434,7 +444,7 @@ static void the_trend_of_l1_has_circular_buffers(void **state)
 		cb->used = all[i].cb;
 		tdm_app_refreshed(&app);
 		tdm_app_remember(&app);
-		assert_int_equal(tdm_history_get(&tdm_app_trend(&app, &device)->l1, 0), all[i].expected);
+		assert_int_equal(tdm_history_get(&tdm_app_trend(&app, &device)->l1_and_cb, 0), all[i].expected);
 	}
 	tdm_app_done(&app);
 }
@@ -502,6 +512,7 @@ int main(void)
 		cmocka_unit_test(graphs_stay_inside),
 		cmocka_unit_test(layouts_use_all_rows_and_no_more),
 		cmocka_unit_test(rows_that_are_left_have_more_kinds),
+		cmocka_unit_test(graphs_take_the_rows_that_are_left),
 		cmocka_unit_test(lists_keep_their_line_in_the_window),
 		cmocka_unit_test(a_page_ends_where_it_ends),
 		cmocka_unit_test(processes_are_sorted_filtered_and_put_in_a_tree),
