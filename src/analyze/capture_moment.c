@@ -68,6 +68,8 @@ void tdm_capture_exact_now(const struct tdm_capture_exact *e, struct tdm_exact_n
 		}
 	}
 	int64_t plain = 0;
+	for (int kind = 0; kind < TDM_PROGRAM_KINDS; kind++)
+		now->replaced[kind] = (int64_t)e->replaced[kind];
 	for (size_t i = 0; i < e->chip_count; i++) {
 		const struct tdm_program_memory *m = &e->chips[i].memory;
 		for (int kind = 0; kind < TDM_PROGRAM_KINDS; kind++) {
