@@ -1,5 +1,6 @@
 /* Long: devices, buffers and program memory make one account, and each peak needs all three. */
 #include "analyze/capture_exact.h"
+#include "base/number.h"
 #include "base/reserve.h"
 #include "base/search.h"
 #include "base/units.h"
@@ -497,6 +498,10 @@ static int on_program(struct tdm_capture_exact *e, const struct tdm_capture_node
 		return 0;
 	}
 	unit = &e->units[chip->unit];
+	for (uint32_t i = 0; i < node->range_count; i++) {
+		unit->grid_x = tdm_max(unit->grid_x, (uint64_t)node->ranges[i].x1 + 1);
+		unit->grid_y = tdm_max(unit->grid_y, (uint64_t)node->ranges[i].y1 + 1);
+	}
 	if (tdm_capture_is_view(node)) {
 		e->views++;
 		unit->views++;

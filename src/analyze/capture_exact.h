@@ -80,6 +80,7 @@ struct tdm_exact_unit {
 	struct tdm_exact_peak
 		device; /* L1 of the whole device: buffers as asked for, and program memory of all cores */
 	uint64_t views;
+	uint64_t grid_x, grid_y; /* columns and rows of cores that programs used */
 	/* The program memory when `core` peaked. */
 	uint32_t peak_chip, peak_epoch, peak_count, peak_x, peak_y;
 	bool has_peak_core;
@@ -172,7 +173,7 @@ struct tdm_exact_cores {
 	uint64_t bytes[TDM_CAPTURE_GRID][TDM_CAPTURE_GRID]; /* [y][x], with `everywhere` */
 	uint64_t everywhere;                                /* L1 buffers: the same on each core */
 	uint64_t unplaced;                                  /* circular buffers and the like, on unknown cores */
-	uint32_t grid_x, grid_y; /* as the capture describes it, else as far as programs used it; 0: unknown */
+	uint32_t grid_x, grid_y; /* as the capture describes it, and as far as programs used it; 0: unknown */
 };
 
 /* Only after the end. 0 or -ENOMEM. */

@@ -598,6 +598,40 @@ Charts of a capture: memory over its nodes, and L1 core by core when it was full
   tidemark info: see 'tidemark info --help'
   [2]
 
+A capture that describes its device: the charts have its capacity as a line, or say that it is far above; cores are drawn against it.
+
+  $ /usr/bin/python3 - <<'.'
+  > import json
+  > nodes = []
+  > def add(node, to=[], **params): nodes.append(dict(counter=len(nodes), node_type=node, params=params, connections=to, stacking_level=0))
+  > add("capture_start")
+  > for kind, number, size, bank in (("L1", 1, 40 << 20, 655360), ("DRAM", 0, 6 << 30, 1 << 29)):
+  >     add("buffer", size=size, type=kind, buffer_type=number, device_id=0)
+  >     add("buffer_allocate", [len(nodes) - 1], size=size, type=kind, buffer_type=number, device_id=0, max_size_per_bank=bank)
+  > device = dict(device_id=0, arch="wormhole_b0", num_x_compute_cores=8, num_y_compute_cores=2, worker_l1_size=1499136, l1_num_banks=64,
+  >               l1_bank_size=1393472, address_at_first_l1_cb_buffer=105664, num_dram_channels=12, dram_size_per_channel=1 << 30)
+  > json.dump(dict(graph=nodes, devices=[device]), open("device.json", "w"))
+  > device["dram_size_per_channel"] <<= 10
+  > json.dump(dict(graph=nodes, devices=[device]), open("large.json", "w"))
+  > .
+  $ tidemark info --chart l1 device.json | sed -n '1p;/---/p;$p'
+  L1 in use, fullest core of device 0
+          │------------------------------------------------------------------------------------------
+  - capacity: 1.33 MiB
+  $ tidemark info --chart dram device.json | sed -n '1p;$p'
+  DRAM in use, device 0
+  - capacity: 12 GiB
+  $ tidemark info --chart dram large.json | sed -n '1,2p;$p'
+  DRAM in use, device 0; its capacity of 12 TiB is far above
+  6 GiB │                                                                         ███████████████████
+        │                                                                         ███████████████████
+  $ tidemark info --chart cores device.json
+  L1 of device 0 at node 2: 640 KiB of buffers in every core
+         0   1   2   3   4   5   6   7
+     0  47  47  47  47  47  47  47  47
+     1  47  47  47  47  47  47  47  47
+  in % of 1.33 MiB
+
 What print(graph) writes is not JSON, and it is said what to do.
 
   $ echo "[{'arguments': [], 'connections': [1], 'counter': 0, 'node_type': 'capture_start', 'params': None}]" > printed.txt
