@@ -249,8 +249,8 @@ static bool refill(struct tdm_log_scan *scan)
 	scan->complete -= gone;
 	scan->end = left;
 	size_t room = scan->cap - left < READ_BYTES ? scan->cap - left : READ_BYTES;
-	ssize_t got = scan->skipped > TDM_LINE_END_MAX ? TDM_EENDLESS
-						       : scan->reader.read(scan->reader.from, scan->data + left, room);
+	ssize_t got = scan->skipped > TDM_ZEROS_MAX ? TDM_EENDLESS
+						    : scan->reader.read(scan->reader.from, scan->data + left, room);
 	if (got < 0) {
 		scan->eof = true;
 		scan->follow = false;
@@ -274,7 +274,7 @@ static bool refill(struct tdm_log_scan *scan)
 static bool skip_rest(struct tdm_log_scan *scan)
 {
 	const char *newline = memchr(scan->data + scan->at, '\n', scan->end - scan->at);
-	scan->skipped += scan->end - scan->at;
+	scan->skipped += newline == NULL ? tdm_endless_cost(scan->data + scan->at, scan->end - scan->at) : 0;
 	if (newline == NULL) {
 		scan->at = scan->complete = scan->end;
 		return false;
