@@ -32,6 +32,7 @@ static const uint32_t seconds[256] = { ['A'] = SECOND('l'),
 	['S'] = SECOND('t'),
 	['T'] = SECOND('r'),
 	['W'] = SECOND('o') | SECOND('a'),
+	['a'] = SECOND('d'),
 	['c'] = SECOND('o'),
 	['p'] = SECOND('h'),
 	['r'] = SECOND('e'),
@@ -141,8 +142,8 @@ static bool match_at(struct tdm_str text, size_t at, struct tdm_failure *f, size
 			tdm_failure_init(f, (enum tdm_failure_type)s->type, (struct tdm_str){ rest.ptr, skip + m.len });
 			for (size_t i = 0; i < m.count && s->fields[i] != '\0'; i++)
 				put_field(f, s->fields[i], m.fields[i]);
-			if (s->type == TDM_FAILURE_SEGMENT && *s->pattern != 'r') /* the linker names the region */
-				name_before(text, at, f);
+			if (s->type == TDM_FAILURE_SEGMENT && strchr(s->pattern, '`') == NULL)
+				name_before(text, at, f); /* the linker's sentences name the region */
 			return true;
 		}
 		if (skip == 0)
@@ -192,7 +193,9 @@ bool tdm_error_text_other(struct tdm_str text, enum tdm_error_weight weight, str
 {
 	static const char *const plain[] = { "out of memory", "bad_alloc", NULL };
 	static const char *const short_of[] = { "not enough", "exceed", "overflow", "not fit", "n't fit", "too large",
-		"too big", "insufficient", "clash", "larger than", "beyond", "not allocate", "to allocate", NULL };
+		"too big", "insufficient", "clash", "larger than", "beyond", "not allocate", "to allocate", "exhausted",
+		"out of L1", "out of DRAM", "no space", "allocation fail", "not be allocated", "have enough",
+		"than available", "overlap", "too small", NULL };
 	static const char *const memory[] = { "L1", "DRAM", "memory", "buffer", "bank ", "banks", "stack", NULL };
 	static const char *const error[] = { "error", "fatal", "TT_THROW", "TT_ASSERT", "exception", "fail", NULL };
 	bool is_error = weight == TDM_ERROR_SURE || (weight == TDM_ERROR_OPEN && says_one_of(text, error));
@@ -300,6 +303,8 @@ static const struct sentence sentences[] = {
 		"-sanm-" },
 	{ TDM_FAILURE_SEGMENT, "phdr[%d] [%x,+%x) overflows limit of %x bytes", "-sam" },
 	{ TDM_FAILURE_SEGMENT, "region `%*' overflowed by %d bytes", "nx" },
+	{ TDM_FAILURE_SEGMENT, "address %x of %w section `%*' is not within region `%*'", "s--n" },
+	{ TDM_FAILURE_SEGMENT, "section `%*' will not fit in region `%*'", "-n" },
 	{ TDM_FAILURE_CB_RESIZE,
 		"Cannot set to globally allocated buffer. Circular buffer size %d B exceeds allocated L1 buffer %*size "
 		"of %d B",

@@ -28,7 +28,9 @@ static const char *const hot[] = { "| SHM record_allocation: pid=1", "x Out of M
 	"a stack overflow", "does not fit", "it doesn't fit", "too large by far", "TOO BIG", "insufficient L1",
 	"buffers clash with", "Larger Than it", "beyond the end", "cannot allocate", "failed to allocate",
 	"std::bad_alloc", "local buffers on", "a mismatch of", "Using core grid 8x7", "highest stack usage: 1",
-	"Dump #1 at", "no memory: OUT OF MEMORY" };
+	"Dump #1 at", "no memory: OUT OF MEMORY", "is not within region `a'", "space is EXHAUSTED", "ran out of L1",
+	"ran out of DRAM", "No space left", "Allocation failed", "could not be allocated", "does not have enough",
+	"more than available", "regions overlap", "too small for" };
 static const char *const cold[] = { "", "SHMx", "Out of time", "xcb1", "0xcb12", "abcb_", "channel 5", "kernels",
 	"option", "RISC-V", "a tiles", "regular buf", "memory stat", "[PIDs", "cba", "c b 1", "circularbuf" };
 
