@@ -117,7 +117,6 @@ static void make_other(struct tdm_failure *f, struct tdm_str text)
 		const char *at = text.len != 0 ? memmem(text.ptr, text.len, *end, strlen(*end)) : NULL;
 		text.len = at != NULL ? (size_t)(at - text.ptr) : text.len;
 	}
-	text.len = tdm_min(text.len, TDM_PATTERN_SPAN);
 	text = tdm_str_trim(text);
 	tdm_failure_init(f, TDM_FAILURE_OTHER, text);
 	f->words = tdm_str_hash(text);

@@ -359,6 +359,14 @@ All kinds of places in which errors are met, and neighbours of the known words: 
   -                    3      1  kernel segment too large for its region: too large by 1.20 KiB:
                                  NCRISC_CODE
 
+However long a text is, it is shown whole; beyond 16 KiB it is cut, and that shows.
+
+  $ echo "RuntimeError: L1 is exhausted by $(seq -s ' ' 900) END" > long.log; tidemark log --json long.log | grep -o 'L1 is\|.......END'
+  L1 is
+  99 900 END
+  $ echo "RuntimeError: L1 is exhausted by $(seq -s ' ' 9000) END" > long.log; tidemark log --json long.log | grep -o '[.][.][.]"$\|END'
+  ..."
+
 Results that are wrong are errors, too: the lines about single values are one, the sum at the end is another.
 
   $ tidemark log -e - <<'.'
