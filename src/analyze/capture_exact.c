@@ -465,10 +465,12 @@ static int clear_chip(struct tdm_capture_exact *e, size_t index)
 /* Before an allocation: memory of another program is gone. */
 static int begin_program(struct tdm_capture_exact *e, struct tdm_exact_chip *chip)
 {
-	tdm_map_take(&e->begun, chip->id);
-	tdm_map_take(&e->begun, no_id);
-	if (chip->unit < e->unit_count)
-		tdm_map_take(&e->begun, e->units[chip->unit].id);
+	if (e->begun.count != 0) {
+		tdm_map_take(&e->begun, chip->id);
+		tdm_map_take(&e->begun, no_id);
+		if (chip->unit < e->unit_count)
+			tdm_map_take(&e->begun, e->units[chip->unit].id);
+	}
 	if (chip->steps == e->steps)
 		return 0;
 	chip->steps = e->steps;
