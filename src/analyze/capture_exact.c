@@ -1,5 +1,6 @@
 /* Long: devices, buffers and program memory make one account, and each peak needs all three. */
 #include "analyze/capture_exact.h"
+#include "base/number.h"
 #include "base/reserve.h"
 #include "base/search.h"
 #include "base/units.h"
@@ -16,7 +17,7 @@ int tdm_capture_exact_init(struct tdm_capture_exact *e)
 {
 	*e = (struct tdm_capture_exact){ 0 };
 	if (tdm_capture_paths_init(&e->paths) == 0 && tdm_map_init(&e->unit_of) == 0 &&
-		tdm_map_init(&e->chip_of) == 0 && tdm_map_init(&e->waiting) == 0)
+		tdm_map_init(&e->chip_of) == 0 && tdm_map_init(&e->waiting) == 0 && tdm_map_init(&e->begun) == 0)
 		return 0;
 	tdm_capture_exact_done(e);
 	return -ENOMEM;
@@ -37,6 +38,7 @@ void tdm_capture_exact_done(struct tdm_capture_exact *e)
 	tdm_map_done(&e->unit_of);
 	tdm_map_done(&e->chip_of);
 	tdm_map_done(&e->waiting);
+	tdm_map_done(&e->begun);
 	tdm_capture_paths_done(&e->paths);
 	*e = (struct tdm_capture_exact){ 0 };
 }
@@ -430,48 +432,6 @@ static uint32_t mask_of_ranges(const struct tdm_capture_node *node, struct tdm_c
 	return tdm_core_mask_count(mask);
 }
 
-static int on_program(struct tdm_capture_exact *e, const struct tdm_capture_node *node)
-{
-	struct tdm_core_mask several;
-	const struct tdm_core_mask *mask = &several;
-	struct tdm_exact_chip *chip = get_chip(e, id_of(node));
-	struct tdm_exact_unit *unit;
-	size_t index = 0;
-	if (chip != NULL && chip->mapping != TDM_EXACT_MAP_SAID && chip->live_count == 0) {
-		unit = guess_unit(e, chip->id, &index, &chip->mapping);
-		chip->unit = unit != NULL ? (uint16_t)index : UINT16_MAX;
-	}
-	if (chip == NULL || chip->unit == UINT16_MAX) {
-		e->ignored++;
-		return 0;
-	}
-	unit = &e->units[chip->unit];
-	if (tdm_capture_is_view(node)) {
-		e->views++;
-		unit->views++;
-		return 0;
-	}
-	uint32_t cores = 0;
-	if (node->range_count == 1)
-		mask = mask_of_range(e, &node->ranges[0], &cores);
-	else
-		cores = mask_of_ranges(node, &several);
-	if (node->has_ranges && cores == 0)
-		return 0; /* on no core */
-	enum tdm_program_kind kind = tdm_program_kind(tdm_capture_kind(node));
-	int err = add_live(e, chip, node, cores, mask);
-	if (err == 0)
-		err = tdm_program_memory_add(&chip->memory, node->has_ranges ? mask : NULL, kind,
-			(uint64_t)node->address.value, (uint64_t)node->size.value);
-	if (err != 0)
-		return err;
-	chip->cores_unknown = chip->cores_unknown || !node->has_ranges;
-	raise_peak(&unit->program[kind], (int64_t)chip->memory.max[kind], node->index);
-	raise_peak(&unit->program_total, (int64_t)chip->memory.max_total, node->index);
-	raise_core(e, chip->unit, node->index);
-	return 0;
-}
-
 /* The program memory at a peak is copied when it is released, not each time the peak rises. */
 static int save_peak(struct tdm_exact_unit *unit, const struct tdm_exact_chip *chip)
 {
@@ -502,26 +462,102 @@ static int clear_chip(struct tdm_capture_exact *e, size_t index)
 	return 0;
 }
 
-/* A release names a mesh, a chip, or neither. */
+/* Before an allocation: memory of another program is gone. */
+static int begin_program(struct tdm_capture_exact *e, struct tdm_exact_chip *chip)
+{
+	if (e->begun.count != 0) {
+		tdm_map_take(&e->begun, chip->id);
+		tdm_map_take(&e->begun, no_id);
+		if (chip->unit < e->unit_count)
+			tdm_map_take(&e->begun, e->units[chip->unit].id);
+	}
+	if (chip->steps == e->steps)
+		return 0;
+	chip->steps = e->steps;
+	for (int kind = 0; kind < TDM_PROGRAM_KINDS; kind++) {
+		e->replaced[kind] += chip->counted[kind];
+		chip->counted[kind] = 0;
+	}
+	return clear_chip(e, (size_t)(chip - e->chips));
+}
+
+static int on_program(struct tdm_capture_exact *e, const struct tdm_capture_node *node)
+{
+	struct tdm_core_mask several;
+	const struct tdm_core_mask *mask = &several;
+	struct tdm_exact_chip *chip = get_chip(e, id_of(node));
+	struct tdm_exact_unit *unit;
+	size_t index = 0;
+	int err = chip != NULL ? begin_program(e, chip) : 0;
+	if (err != 0)
+		return err;
+	if (chip != NULL && chip->mapping != TDM_EXACT_MAP_SAID && chip->live_count == 0) {
+		unit = guess_unit(e, chip->id, &index, &chip->mapping);
+		chip->unit = unit != NULL ? (uint16_t)index : UINT16_MAX;
+	}
+	if (chip == NULL || chip->unit == UINT16_MAX) {
+		e->ignored++;
+		return 0;
+	}
+	unit = &e->units[chip->unit];
+	for (uint32_t i = 0; i < node->range_count; i++) {
+		unit->grid_x = tdm_max(unit->grid_x, (uint64_t)node->ranges[i].x1 + 1);
+		unit->grid_y = tdm_max(unit->grid_y, (uint64_t)node->ranges[i].y1 + 1);
+	}
+	if (tdm_capture_is_view(node)) {
+		e->views++;
+		unit->views++;
+		return 0;
+	}
+	uint32_t cores = 0;
+	if (node->range_count == 1)
+		mask = mask_of_range(e, &node->ranges[0], &cores);
+	else
+		cores = mask_of_ranges(node, &several);
+	if (node->has_ranges && cores == 0)
+		return 0; /* on no core */
+	enum tdm_program_kind kind = tdm_program_kind(tdm_capture_kind(node));
+	err = add_live(e, chip, node, cores, mask);
+	if (err == 0)
+		err = tdm_program_memory_add(&chip->memory, node->has_ranges ? mask : NULL, kind,
+			(uint64_t)node->address.value, (uint64_t)node->size.value);
+	if (err != 0)
+		return err;
+	chip->counted[kind] += (uint64_t)node->size.value;
+	chip->cores_unknown = chip->cores_unknown || !node->has_ranges;
+	raise_peak(&unit->program[kind], (int64_t)chip->memory.max[kind], node->index);
+	raise_peak(&unit->program_total, (int64_t)chip->memory.max_total, node->index);
+	raise_core(e, chip->unit, node->index);
+	return 0;
+}
+
+/*
+ * A release names a mesh, a chip, or neither. The runtime releases before each program, and when it destroys one, which
+ * it does in the function that ran it.
+ */
 static int on_release_all(struct tdm_capture_exact *e, const struct tdm_capture_node *node)
 {
 	uint64_t id = id_of(node), left = 0;
-	bool had_any = false;
+	bool is_end = false;
 	int err = 0;
 	for (size_t i = 0; i < e->chip_count && err == 0; i++) {
-		const struct tdm_exact_chip *chip = &e->chips[i];
+		struct tdm_exact_chip *chip = &e->chips[i];
 		bool of_mesh = chip->unit != UINT16_MAX && e->units[chip->unit].has_id && e->units[chip->unit].id == id;
+		memset(chip->counted, 0, sizeof chip->counted);
 		if (id == no_id || chip->id == id || of_mesh) {
-			had_any |= chip->live_count != 0;
+			is_end |= chip->live_count != 0 && chip->steps == e->steps;
 			err = clear_chip(e, i);
 		} else {
 			for (int kind = 0; kind < TDM_PROGRAM_KINDS; kind++)
 				left += chip->memory.plain[kind];
 		}
 	}
-	e->cached_programs += !had_any;
+	memset(e->replaced, 0, sizeof e->replaced);
 	if (left != 0)
 		e->partial_releases++;
+	e->cached_programs += tdm_map_take(&e->begun, id) != TDM_MAP_NONE;
+	if (err == 0 && !is_end)
+		err = tdm_map_put(&e->begun, id, 0);
 	return err;
 }
 
@@ -541,8 +577,10 @@ int tdm_capture_exact_apply(struct tdm_capture_exact *e, const struct tdm_captur
 	e->fresh = 0;
 	switch (node->type) {
 	case TDM_CAPTURE_FUNCTION_START:
+		e->steps++;
 		return tdm_capture_paths_enter(&e->paths, node->name);
 	case TDM_CAPTURE_FUNCTION_END:
+		e->steps++;
 		tdm_capture_paths_leave(&e->paths);
 		return 0;
 	case TDM_CAPTURE_TENSOR:
@@ -606,6 +644,7 @@ int tdm_capture_exact_end(struct tdm_capture_exact *e)
 {
 	int err = 0;
 	settle(e);
+	e->cached_programs += e->begun.count;
 	for (size_t i = 0; i < e->chip_count && err == 0; i++)
 		err = clear_chip(e, i);
 	for (size_t i = 0; i < e->unit_count; i++) {

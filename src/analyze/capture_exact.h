@@ -6,6 +6,10 @@
  * chip. Tensors say which mesh a chip belongs to; without them it is the only mesh, or the one with the same number.
  * The chips of a mesh are not added up: the fullest counts.
  *
+ * A chip runs one program at a time. The runtime allocates all memory of a program at once; so memory that is allocated
+ * after a function has started or ended belongs to the next program, and replaces that of the program before, also if
+ * the capture has no release in between.
+ *
  * Buffers from before the capture become known only when a node first mentions them. So the sums kept while reading are
  * relative to the beginning, and the bytes of those buffers are added to every peak at the end.
  */
@@ -76,6 +80,7 @@ struct tdm_exact_unit {
 	struct tdm_exact_peak
 		device; /* L1 of the whole device: buffers as asked for, and program memory of all cores */
 	uint64_t views;
+	uint64_t grid_x, grid_y; /* columns and rows of cores that programs used */
 	/* The program memory when `core` peaked. */
 	uint32_t peak_chip, peak_epoch, peak_count, peak_x, peak_y;
 	bool has_peak_core;
@@ -92,6 +97,8 @@ struct tdm_exact_chip {
 	uint8_t mapping;    /* enum tdm_exact_mapping */
 	bool cores_unknown; /* it had program memory whose cores are not recorded */
 	struct tdm_program_memory memory;
+	uint64_t counted[TDM_PROGRAM_KINDS]; /* of `memory`, sizes that the runtime's figures still have */
+	uint64_t steps;                      /* `steps` of the capture at the last allocation */
 	struct tdm_exact_program *live;
 	uint32_t live_count, epoch;
 	size_t live_cap;
@@ -115,8 +122,12 @@ struct tdm_capture_exact {
 	struct tdm_core_mask range_mask;
 	uint32_t range_cores;     /* 0: none yet */
 	size_t fresh;             /* the buffer in state TDM_EXACT_NEW, + 1 */
+	uint64_t steps;           /* starts and ends of functions */
 	uint64_t program_nodes;   /* allocations of circular buffers and the like */
-	uint64_t cached_programs; /* programs that ended, of which the capture has no such allocation */
+	uint64_t cached_programs; /* programs of which the capture has no such allocation */
+	struct tdm_map begun;     /* ids of the devices on which a program began that has had no allocation yet */
+	uint64_t replaced[TDM_PROGRAM_KINDS]; /* of programs replaced by the next; the runtime's figures still have them
+					       */
 	uint64_t unknown_frees, double_frees, rereports, views, ignored, partial_releases;
 	struct tdm_capture_device *devices;
 	size_t device_count;
@@ -140,7 +151,7 @@ struct tdm_exact_now {
 	int64_t bank_all, bank_top;       /* buffers in one core */
 	int64_t core_top, core_all;       /* everything in one core; all: buffers and sizes, added */
 	int64_t core_plain, core_stacked; /* of the device with core_top */
-	int64_t plain_all[TDM_PROGRAM_KINDS];
+	int64_t plain_all[TDM_PROGRAM_KINDS], replaced[TDM_PROGRAM_KINDS];
 	int64_t plain_top[TDM_PROGRAM_KINDS], stacked_top[TDM_PROGRAM_KINDS], max_top[TDM_PROGRAM_KINDS];
 	int64_t device_top, device_plain; /* L1 of the whole device; plain: with each size counted once */
 	int64_t device_all;
@@ -162,7 +173,7 @@ struct tdm_exact_cores {
 	uint64_t bytes[TDM_CAPTURE_GRID][TDM_CAPTURE_GRID]; /* [y][x], with `everywhere` */
 	uint64_t everywhere;                                /* L1 buffers: the same on each core */
 	uint64_t unplaced;                                  /* circular buffers and the like, on unknown cores */
-	uint32_t grid_x, grid_y; /* as the capture describes it, else as far as programs used it; 0: unknown */
+	uint32_t grid_x, grid_y; /* as the capture describes it, and as far as programs used it; 0: unknown */
 };
 
 /* Only after the end. 0 or -ENOMEM. */

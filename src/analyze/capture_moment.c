@@ -68,6 +68,8 @@ void tdm_capture_exact_now(const struct tdm_capture_exact *e, struct tdm_exact_n
 		}
 	}
 	int64_t plain = 0;
+	for (int kind = 0; kind < TDM_PROGRAM_KINDS; kind++)
+		now->replaced[kind] = (int64_t)e->replaced[kind];
 	for (size_t i = 0; i < e->chip_count; i++) {
 		const struct tdm_program_memory *m = &e->chips[i].memory;
 		for (int kind = 0; kind < TDM_PROGRAM_KINDS; kind++) {
@@ -146,13 +148,9 @@ const struct tdm_exact_program *tdm_capture_exact_program(const struct tdm_captu
 static void place_class(const struct tdm_program_class *c, struct tdm_exact_cores *cores)
 {
 	for (uint32_t y = 0; y < TDM_CAPTURE_GRID; y++)
-		for (uint32_t x = 0; x < TDM_CAPTURE_GRID; x++) {
-			if ((c->mask.rows[y] >> x & 1) == 0)
-				continue;
-			cores->bytes[y][x] = c->total;
-			cores->grid_x = cores->grid_x > x ? cores->grid_x : x + 1;
-			cores->grid_y = cores->grid_y > y ? cores->grid_y : y + 1;
-		}
+		for (uint32_t x = 0; x < TDM_CAPTURE_GRID; x++)
+			if ((c->mask.rows[y] >> x & 1) != 0)
+				cores->bytes[y][x] = c->total;
 }
 
 int tdm_capture_exact_cores(const struct tdm_capture_exact *e, size_t unit, struct tdm_exact_cores *cores)
@@ -163,11 +161,12 @@ int tdm_capture_exact_cores(const struct tdm_capture_exact *e, size_t unit, stru
 	const struct tdm_exact_program *list = tdm_capture_exact_program(e, unit, &count);
 	uint32_t at = e->units[unit].core.at;
 	const struct tdm_capture_device *d = tdm_capture_description(e, unit);
-	*cores = (struct tdm_exact_cores){ 0 };
+	*cores = (struct tdm_exact_cores){ .grid_x = (uint32_t)e->units[unit].grid_x,
+		.grid_y = (uint32_t)e->units[unit].grid_y };
 	if (d != NULL && d->grid_x != 0 && d->grid_y != 0 && d->grid_x <= TDM_CAPTURE_GRID &&
 		d->grid_y <= TDM_CAPTURE_GRID) {
-		cores->grid_x = (uint32_t)d->grid_x;
-		cores->grid_y = (uint32_t)d->grid_y;
+		cores->grid_x = (uint32_t)tdm_max(cores->grid_x, d->grid_x);
+		cores->grid_y = (uint32_t)tdm_max(cores->grid_y, d->grid_y);
 	}
 	for (size_t i = 0; i < count && err == 0; i++) {
 		if (tdm_core_mask_count(&list[i].mask) == 0)

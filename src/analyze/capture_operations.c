@@ -101,3 +101,15 @@ uint64_t tdm_capture_banks(const struct tdm_capture_exact *exact, size_t unit, e
 	       : kind == TDM_KIND_DRAM || kind == TDM_KIND_TRACE ? d->dram_channels
 								 : 0;
 }
+
+uint64_t tdm_capture_capacity(const struct tdm_capture_exact *exact, size_t unit, bool is_dram)
+{
+	const struct tdm_capture_device *d = tdm_capture_description(exact, unit);
+	uint64_t bytes = 0;
+	if (d == NULL)
+		return 0;
+	if (is_dram)
+		return __builtin_mul_overflow(d->dram_channels, d->dram_channel_size, &bytes) ? 0 : bytes;
+	/* The part of L1 below the base has firmware and kernels. */
+	return d->l1_base != 0 && d->l1_base < d->worker_l1_size ? d->worker_l1_size - d->l1_base : d->l1_bank_size;
+}

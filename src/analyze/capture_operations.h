@@ -34,4 +34,8 @@ const struct tdm_capture_device *tdm_capture_description(const struct tdm_captur
 /* Banks of a kind on a device, from the report's description; 0: unknown. */
 uint64_t tdm_capture_banks(const struct tdm_capture_exact *exact, size_t unit, enum tdm_kind kind);
 
+/* Bytes for buffers and circular buffers, as the capture describes its device: in one core, or in all DRAM channels. 0:
+ * it does not say. */
+uint64_t tdm_capture_capacity(const struct tdm_capture_exact *exact, size_t unit, bool is_dram);
+
 #endif

@@ -132,12 +132,13 @@ static int64_t existing(const struct tdm_capture_summary *s, bool is_dram, bool 
 
 /* From the runtime's figure to the exact one, at the runtime's peak. */
 struct steps {
-	int64_t counted; /* by the runtime, less what other reasons explain */
-	int64_t all;     /* on all devices, sizes added up */
-	int64_t one;     /* on the device that has the most */
-	int64_t stacked; /* on its fullest core */
-	int64_t top;     /* and each address once */
-	int64_t before;  /* bytes from before the capture */
+	int64_t counted;  /* by the runtime, less what other reasons explain */
+	int64_t all;      /* on all devices, sizes added up */
+	int64_t one;      /* on the device that has the most */
+	int64_t stacked;  /* on its fullest core */
+	int64_t top;      /* and each address once */
+	int64_t before;   /* bytes from before the capture */
+	int64_t replaced; /* counted by the runtime, of programs that are gone */
 };
 
 static struct steps steps_of(const struct tdm_capture_summary *s, enum tdm_stock_figure figure, int64_t counted)
@@ -146,22 +147,25 @@ static struct steps steps_of(const struct tdm_capture_summary *s, enum tdm_stock
 	int kind = figure == TDM_STOCK_CORE_PEAK_CB    ? TDM_PROGRAM_CB
 		   : figure == TDM_STOCK_CORE_PEAK_DFB ? TDM_PROGRAM_DFB
 						       : TDM_PROGRAM_SCRATCHPAD;
+	int64_t gone = 0;
+	for (int i = 0; i < TDM_PROGRAM_KINDS; i++)
+		gone += at->replaced[i];
 	switch (figure) {
 	case TDM_STOCK_DRAM_PEAK:
 		return (struct steps){ at->dram_all, at->dram_all, at->dram_top, at->dram_top, at->dram_top,
-			existing(s, true, false) };
+			existing(s, true, false), 0 };
 	case TDM_STOCK_L1_PEAK:
 		return (struct steps){ counted, at->device_all, at->device_plain, at->device_top, at->device_top,
-			existing(s, false, false) };
+			existing(s, false, false), gone };
 	case TDM_STOCK_CORE_PEAK_L1:
 		return (struct steps){ at->bank_all, at->bank_all, at->bank_top, at->bank_top, at->bank_top,
-			existing(s, false, true) };
+			existing(s, false, true), 0 };
 	case TDM_STOCK_CORE_PEAK_TOTAL:
 		return (struct steps){ counted, at->core_all, at->core_plain, at->core_stacked, at->core_top,
-			existing(s, false, true) };
+			existing(s, false, true), gone };
 	default:
 		return (struct steps){ counted, at->plain_all[kind], at->plain_top[kind], at->stacked_top[kind],
-			at->max_top[kind], 0 };
+			at->max_top[kind], 0, at->replaced[kind] };
 	}
 }
 
@@ -188,8 +192,9 @@ bool tdm_capture_explain(
 	/*
 	 * The runtime lets a release on one device release everything. Without such a release there is another cause.
 	 */
+	bytes[TDM_REASON_REPLACED] = steps.replaced;
 	if (s->exact.partial_releases != 0)
-		bytes[TDM_REASON_RELEASED] = steps.counted - steps.all;
+		bytes[TDM_REASON_RELEASED] = steps.counted - steps.all - steps.replaced;
 	bytes[TDM_REASON_DEVICES] = steps.all - steps.one;
 	bytes[is_l1 ? TDM_REASON_EACH_CORE : TDM_REASON_CORES] = steps.one - steps.stacked;
 	bytes[TDM_REASON_ADDRESSES] = steps.stacked - steps.top;

@@ -16,6 +16,7 @@ struct tdm_findings;
 #define TDM_CAPTURE_REASON_LIST(X)                                                                             \
 	X(VIEWS, "views", "globally allocated circular buffers are counted, which have no bytes of their own") \
 	X(TWICE, "counted_twice", "buffers allocated directly in an outermost function are counted twice")     \
+	X(REPLACED, "replaced", "program memory that the next program has replaced is still counted")          \
 	X(RELEASED, "released_elsewhere", "a release on one device releases what others still hold")           \
 	X(DEVICES, "several_devices", "memory on several devices is added up")                                 \
 	X(CORES, "different_cores", "sizes are added up though they are on different cores")                   \

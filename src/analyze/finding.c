@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The most bytes of a text that is evidence: texts from files may be long. */
-enum { PLACE_MAX = 4096 };
+enum { PLACE_MAX = 1 << 14 };
 
 const char *tdm_cause_name(enum tdm_cause cause)
 {
@@ -143,7 +143,10 @@ void tdm_findings_word(struct tdm_findings *findings, const char *key, const cha
 
 void tdm_findings_place(struct tdm_findings *findings, const char *key, struct tdm_str text)
 {
+	static const char cut[] = "...";
 	char *copy = text.len != 0 ? strndup(text.ptr, tdm_min(text.len, PLACE_MAX)) : NULL;
+	if (copy != NULL && text.len > PLACE_MAX && strlen(copy) == PLACE_MAX)
+		memcpy(copy + PLACE_MAX - (sizeof cut - 1), cut, sizeof cut - 1);
 	findings->failed |= copy == NULL && text.len != 0;
 	add_figure(
 		findings, (struct tdm_figure){ .key = key, .unit = TDM_UNIT_WORD, .is_evidence = true, .owned = copy });

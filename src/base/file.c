@@ -166,10 +166,16 @@ static int refill(struct tdm_lines *lines)
 	return got > 0;
 }
 
+uint64_t tdm_endless_cost(const char *data, size_t len)
+{
+	bool is_zeros = len != 0 && data[0] == '\0' && memcmp(data, data + 1, len - 1) == 0;
+	return is_zeros ? len : len * (TDM_ZEROS_MAX / TDM_LINE_END_MAX);
+}
+
 /* Drops bytes up to and including the next newline. */
 static int skip_line(struct tdm_lines *lines)
 {
-	for (uint64_t begin = lines->offset; lines->offset - begin <= TDM_LINE_END_MAX;) {
+	for (uint64_t cost = 0; cost <= TDM_ZEROS_MAX;) {
 		const char *from = lines->data + lines->at;
 		const char *newline = memchr(from, '\n', lines->end - lines->at);
 		if (newline != NULL) {
@@ -178,6 +184,7 @@ static int skip_line(struct tdm_lines *lines)
 			return 0;
 		}
 		lines->offset += lines->end - lines->at;
+		cost += tdm_endless_cost(from, lines->end - lines->at);
 		lines->at = lines->end;
 		if (lines->eof)
 			return 0;

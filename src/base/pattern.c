@@ -125,9 +125,12 @@ static bool match_from(const char *pattern, struct cursor c, struct tdm_pattern_
 
 bool tdm_pattern_match(const char *pattern, struct tdm_str text, struct tdm_pattern_match *match)
 {
+	/* Most texts differ in the first byte already. */
+	if (text.len == 0 || (*pattern != '%' && *pattern != ' ' && *pattern != *text.ptr))
+		return false;
 	struct tdm_pattern_match m = { .count = 0 };
 	struct cursor c = { text.ptr, text.ptr, text.ptr + text.len };
-	if (text.len == 0 || !match_from(pattern, c, &m))
+	if (!match_from(pattern, c, &m))
 		return false;
 	*match = m;
 	return true;

@@ -1,4 +1,5 @@
 #include "plot/axis.h"
+#include "base/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ static const struct scale byte_scales[] = {
 	{ 0x1p10, 0x1p10, "KiB" },
 	{ 0, 1, "B" },
 };
+static const struct scale mib_scales[] = { { 0, 0x1p20, "MiB" } };
 static const struct scale second_scales[] = {
 	{ 7200, 3600, "h" },
 	{ 120, 60, "min" },
@@ -33,6 +35,7 @@ static const struct scale percent_scales[] = { { 0, 0.01, "%" } };
 static const struct scale *scales[] = {
 	[TDM_PLOT_NUMBER] = number_scales,
 	[TDM_PLOT_BYTES] = byte_scales,
+	[TDM_PLOT_MIB] = mib_scales,
 	[TDM_PLOT_SECONDS] = second_scales,
 	[TDM_PLOT_PERCENT] = percent_scales,
 };
@@ -87,6 +90,7 @@ struct tdm_axis tdm_axis_make(double from, double to, enum tdm_plot_unit unit, s
 		.divisor = scale->divisor,
 		.unit = scale->unit,
 		.decimals = decimals_of(step),
+		.commas = unit == TDM_PLOT_MIB,
 	};
 }
 
@@ -107,13 +111,26 @@ struct tdm_axis tdm_axis_address(double from, double to, size_t ticks)
 	};
 }
 
+/* A whole number with thousands separators. */
+static void put_commas(double number, char *dst, size_t cap)
+{
+	char digits[TDM_AXIS_LABEL_CAP];
+	snprintf(dst, cap, "%s%s", number < 0 ? "-" : "",
+		tdm_format_count(digits, sizeof digits, (uint64_t)fmin(fabs(number), 0x1p62)));
+}
+
 char *tdm_axis_label(const struct tdm_axis *axis, double value, char *dst, size_t cap)
 {
 	if (fabs(value) < axis->step * 1e-9)
 		snprintf(dst, cap, "0");
-	else
-		snprintf(dst, cap, "%.*f%s%s", axis->decimals, value / axis->divisor, axis->unit[0] != '\0' ? " " : "",
-			axis->unit);
+	else {
+		char digits[TDM_AXIS_LABEL_CAP];
+		if (axis->commas && axis->decimals == 0)
+			put_commas(round(value / axis->divisor), digits, sizeof digits);
+		else
+			snprintf(digits, sizeof digits, "%.*f", axis->decimals, value / axis->divisor);
+		snprintf(dst, cap, "%s%s%s", digits, axis->unit[0] != '\0' ? " " : "", axis->unit);
+	}
 	return dst;
 }
 
@@ -137,6 +154,8 @@ char *tdm_plot_value(enum tdm_plot_unit unit, double value, char *dst, size_t ca
 			if (point)
 				break;
 		}
+	if (unit == TDM_PLOT_MIB && decimals == 0)
+		put_commas(round(shown), digits, sizeof digits);
 	snprintf(dst, cap, "%s%s%s", digits, scale->unit[0] != '\0' ? " " : "", scale->unit);
 	return dst;
 }

@@ -15,6 +15,7 @@ struct tdm_axis {
 	double divisor;   /* the value of one unit in the labels */
 	const char *unit; /* "GiB" */
 	int decimals;
+	bool commas; /* between thousands */
 };
 
 /* An axis around [from, to] with about `ticks` ticks. A step is 1, 2 or 5 times a power of ten in the unit that fits
@@ -27,7 +28,8 @@ struct tdm_axis tdm_axis_address(double from, double to, size_t ticks);
 /* "12 GiB", "0". Returns dst. */
 char *tdm_axis_label(const struct tdm_axis *axis, double value, char *dst, size_t cap);
 
-/* A single value with three significant digits: "1.81 GiB", "193 MiB"; "unknown" for NaN. Returns dst. */
+/* A single value with three significant digits: "1.81 GiB", "193 MiB"; in TDM_PLOT_MIB with all before the point:
+ * "8,279 MiB"; "unknown" for NaN. Returns dst. */
 char *tdm_plot_value(enum tdm_plot_unit unit, double value, char *dst, size_t cap);
 
 #endif

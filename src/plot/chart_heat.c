@@ -6,7 +6,11 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { SCALE_STEPS = 64, CELL_WIDE = 2 /* the most that a cell's width is of its height */ };
+enum {
+	SCALE_STEPS = 64,
+	SCALE_LEAST = 8, /* of its height, in letters */
+	CELL_WIDE = 2,   /* the most that a cell's width is of its height */
+};
 
 /* From empty to full. */
 static const uint32_t ramp[] = { 0xfff7e6, 0xfed976, 0xfd9a3c, 0xe6402a, 0x7a0127 };
@@ -155,8 +159,9 @@ static int draw(const struct tdm_scene *scene, struct tdm_drawing *drawing)
 	for (size_t y = 0; y < scene->grid_height; y++)
 		for (size_t x = 0; x < scene->grid_width; x++)
 			draw_cell(&frame, x, y, side, max, letters);
-	draw_scale(&frame, frame.area.x + side.x * (double)scene->grid_width + frame.size * 1.2,
-		side.y * (double)scene->grid_height, max);
+	/* A flat grid must not press the figures of the scale together. */
+	double high = fmax(side.y * (double)scene->grid_height, fmin(frame.area.h, frame.size * SCALE_LEAST));
+	draw_scale(&frame, frame.area.x + side.x * (double)scene->grid_width + frame.size * 1.2, high, max);
 	return 0;
 }
 

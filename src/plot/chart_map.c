@@ -1,4 +1,5 @@
-/* Address ranges in rows, such as the banks of a memory: what is used, and the free space in between. */
+/* Address ranges in rows, such as the banks of a memory: what is used, and the free space in between. The spans of a
+ * row are sorted by their beginning. */
 #include "plot/axis.h"
 #include "plot/chart.h"
 #include "plot/frame.h"
@@ -19,11 +20,47 @@ static const char *lacks(const struct tdm_scene *scene)
 	return NULL;
 }
 
+/* The series that takes most of [from, to) in a row, looked for from span `first` on. *used_share is the used share of
+ * that range. */
+static size_t winner(const struct tdm_scene *scene, const struct tdm_plot_row *row, size_t first, double from,
+	double to, double *used_share)
+{
+	enum { SERIES_MAX = 32 };
+	double parts[SERIES_MAX + 1] = { 0 };
+	size_t known = scene->series_count < SERIES_MAX ? scene->series_count : SERIES_MAX;
+	double used = 0;
+	for (size_t i = first; i < row->span_count && row->spans[i].from < to; i++) {
+		double part = fmin(row->spans[i].to, to) - fmax(row->spans[i].from, from);
+		if (!(part > 0))
+			continue;
+		parts[row->spans[i].series < known ? row->spans[i].series : known] += part;
+		used += part;
+	}
+	size_t best = 0;
+	for (size_t i = 1; i <= known; i++)
+		best = parts[i] > parts[best] ? i : best;
+	*used_share = used / (to - from);
+	return best < scene->series_count ? best : scene->series_count - 1;
+}
+
+static void draw_span(const struct tdm_plot_frame *frame, const struct tdm_plot_row *row,
+	const struct tdm_plot_span *span, size_t series, struct tdm_box box)
+{
+	const struct tdm_scene *scene = frame->scene;
+	char size[TDM_AXIS_LABEL_CAP], at[TDM_AXIS_LABEL_CAP], tip[256];
+	snprintf(tip, sizeof tip, "%.100s: %s at %.40s + %s",
+		span->name != NULL ? span->name : scene->series[span->series].name,
+		tdm_plot_value(scene->unit, span->to - span->from, size, sizeof size), row->name,
+		tdm_plot_value(scene->unit, span->from, at, sizeof at));
+	tdm_drawing_group(frame->drawing, "span", tip);
+	tdm_drawing_box(frame->drawing, box, &(struct tdm_paint){ .fill = tdm_rgba_of(scene->series[series].rgb, 1) });
+	tdm_drawing_group_end(frame->drawing);
+}
+
 static void draw_row(const struct tdm_plot_frame *frame, const struct tdm_plot_row *row, double y, double height)
 {
 	const struct tdm_scene *scene = frame->scene;
-	double from = scene->map_from, to = scene->map_to, drawn_to = -1;
-	size_t drawn_series = SIZE_MAX;
+	double from = scene->map_from, to = scene->map_to, per_pixel = (to - from) / frame->area.w, drawn_to = -1;
 	tdm_drawing_box(frame->drawing, (struct tdm_box){ frame->area.x, y, frame->area.w, height },
 		&(struct tdm_paint){ .fill = TDM_INK_EMPTY });
 	for (size_t i = 0; i < row->span_count; i++) {
@@ -32,25 +69,20 @@ static void draw_row(const struct tdm_plot_frame *frame, const struct tdm_plot_r
 		if (!(end > begin))
 			continue;
 		double left = tdm_plot_frame_x(frame, from, to, begin), right = tdm_plot_frame_x(frame, from, to, end);
-		/* Spans narrower than a pixel are drawn once per pixel and series. */
-		if (right - left < 1) {
-			left = floor(left);
-			right = left + 1;
-			if (left < drawn_to && span->series == drawn_series)
-				continue;
+		if (right - left >= 1) {
+			double line = right - left > 4 ? 0.5 : 0;
+			draw_span(frame, row, span, span->series,
+				(struct tdm_box){ left + line, y, right - left - 2 * line, height });
+			continue;
 		}
-		drawn_to = right;
-		drawn_series = span->series;
-		char size[TDM_AXIS_LABEL_CAP], at[TDM_AXIS_LABEL_CAP], tip[256];
-		snprintf(tip, sizeof tip, "%.100s: %s at %.40s + %s",
-			span->name != NULL ? span->name : scene->series[span->series].name,
-			tdm_plot_value(scene->unit, span->to - span->from, size, sizeof size), row->name,
-			tdm_plot_value(scene->unit, span->from, at, sizeof at));
-		tdm_drawing_group(frame->drawing, "span", tip);
-		double line = right - left > 4 ? 0.5 : 0;
-		tdm_drawing_box(frame->drawing, (struct tdm_box){ left + line, y, right - left - 2 * line, height },
-			&(struct tdm_paint){ .fill = tdm_rgba_of(scene->series[span->series].rgb, 1) });
-		tdm_drawing_group_end(frame->drawing);
+		/* A pixel that narrow spans share has the colour of the series that takes most of it. */
+		double pixel = floor(left), share;
+		if (pixel < drawn_to)
+			continue;
+		double first = from + (pixel - frame->area.x) * per_pixel;
+		draw_span(frame, row, span, winner(scene, row, i > 0 ? i - 1 : 0, first, first + per_pixel, &share),
+			(struct tdm_box){ pixel, y, 1, height });
+		drawn_to = pixel + 1;
 	}
 }
 
@@ -65,7 +97,9 @@ static int draw(const struct tdm_scene *scene, struct tdm_drawing *drawing)
 	frame.area.x += widest + frame.size * 0.6;
 	/* The last label is centred on the end of the axis. */
 	frame.area.w -= widest + frame.size * 2.6;
-	frame.area.h -= frame.size * (scene->x_label != NULL && scene->x_label[0] != '\0' ? 2.6 : 1.3);
+	/* In a small picture the map is worth more than the words below its axis. */
+	bool has_words = scene->x_label != NULL && frame.area.h - frame.size * 2.6 >= drawing->height / 2;
+	frame.area.h -= frame.size * (has_words && scene->x_label[0] != '\0' ? 2.6 : 1.3);
 
 	double pitch = fmin(frame.area.h / (double)scene->row_count, frame.size * 5);
 	double height = pitch > 4 ? pitch * 0.78 : pitch, free_from = -INFINITY;
@@ -90,30 +124,8 @@ static int draw(const struct tdm_scene *scene, struct tdm_drawing *drawing)
 	double first = ceil(scene->map_from / axis.step - 1e-9) * axis.step;
 	axis.from = scene->map_from;
 	axis.to = scene->map_to;
-	tdm_plot_frame_draw_x(&frame, &axis, first, scene->x_label);
+	tdm_plot_frame_draw_x(&frame, &axis, first, has_words ? scene->x_label : NULL);
 	return 0;
-}
-
-/* The series that takes most of [from, to) in a row. *used_share is the used share of that range. */
-static size_t winner(
-	const struct tdm_scene *scene, const struct tdm_plot_row *row, double from, double to, double *used_share)
-{
-	enum { SERIES_MAX = 32 };
-	double parts[SERIES_MAX + 1] = { 0 };
-	size_t known = scene->series_count < SERIES_MAX ? scene->series_count : SERIES_MAX;
-	double used = 0;
-	for (size_t i = 0; i < row->span_count; i++) {
-		double part = fmin(row->spans[i].to, to) - fmax(row->spans[i].from, from);
-		if (!(part > 0))
-			continue;
-		parts[row->spans[i].series < known ? row->spans[i].series : known] += part;
-		used += part;
-	}
-	size_t best = 0;
-	for (size_t i = 1; i <= known; i++)
-		best = parts[i] > parts[best] ? i : best;
-	*used_share = used / (to - from);
-	return best < scene->series_count ? best : scene->series_count - 1;
 }
 
 static void print(const struct tdm_scene *scene, const struct tdm_term *term, struct tdm_buf *out)
@@ -133,10 +145,12 @@ static void print(const struct tdm_scene *scene, const struct tdm_term *term, st
 	for (size_t i = 0; i < scene->row_count; i++) {
 		tdm_print_name(out, term, scene->rows[i].name, widest);
 		tdm_buf_puts(out, " [");
-		for (size_t k = 0; k < columns; k++) {
+		for (size_t k = 0, first = 0; k < columns; k++) {
 			double from = scene->map_from + pitch * (double)k;
 			double used = 0;
-			size_t series = winner(scene, &scene->rows[i], from, from + pitch, &used);
+			while (first < scene->rows[i].span_count && scene->rows[i].spans[first].to <= from)
+				first++;
+			size_t series = winner(scene, &scene->rows[i], first, from, from + pitch, &used);
 			if (used >= 0.5)
 				tdm_print_cells(out, term, series, scene->series[series].rgb, 1);
 			else

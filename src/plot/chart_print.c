@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 /* Without colour: one character per series, the densest first. */
-static const char ascii_cells[] = "#=+o-%*:@x";
-static const char *const utf8_cells[] = { "█", "▓", "▒", "░", "▚", "▤", "▥", "▧", "▦", "▣" };
+static const char ascii_cells[] = "#=+o-%*:@x&$";
+static const char *const utf8_cells[] = { "█", "▓", "▒", "░", "▚", "▤", "▥", "▧", "▦", "▣", "▨", "▩" };
 
 /* The nearest colour in the 6 x 6 x 6 cube of 256-colour terminals. */
 static unsigned cube_colour(uint32_t rgb)

@@ -454,9 +454,9 @@ static void print_bar(const struct tdm_scene *scene, const struct tdm_term *term
 
 static void print(const struct tdm_scene *scene, const struct tdm_term *term, struct tdm_buf *out)
 {
-	enum { VALUE_COLUMNS = 10 };
+	enum { VALUE_COLUMNS = 11 };
 	char value[TDM_AXIS_LABEL_CAP];
-	size_t widest = 0, name_max = term->width / 3;
+	size_t widest = 0, name_max = term->width * 2 / 5;
 	double max = highest(scene) > 0 ? highest(scene) : 1;
 	for (size_t i = 0; i < scene->column_count; i++) {
 		size_t columns = tdm_print_columns(scene->columns[i]);

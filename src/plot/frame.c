@@ -6,6 +6,8 @@
 static const double line_height = 1.35; /* times the font size */
 static const double swatch = 0.85;      /* likewise */
 
+#define CHART_LEAST 0.6 /* of the picture's height, with its axes, before a legend is drawn whole */
+
 struct tdm_font tdm_plot_frame_font(
 	const struct tdm_plot_frame *frame, double scale, bool bold, tdm_rgba colour, enum tdm_align align)
 {
@@ -73,39 +75,62 @@ static void draw_entry(struct tdm_plot_frame *frame, struct tdm_point *at, const
 	at->x += width + frame->size * 1.6;
 }
 
-/* The lines of the legend, counted by placing its entries without drawing them. */
-static size_t legend_lines(const struct tdm_plot_frame *frame, bool swatches)
+/* An entry of the legend: a series or, after them, the limit. */
+static const char *entry_name(const struct tdm_scene *scene, size_t entry)
 {
-	const struct tdm_scene *scene = frame->scene;
-	size_t lines = 0, count = (swatches ? scene->series_count : 0) + tdm_plot_frame_has_limits(scene);
-	struct tdm_point at = { frame->area.x, 0 };
-	for (size_t i = 0; i < count; i++) {
-		bool is_line = i >= scene->series_count || !swatches;
-		double width = entry_width(frame, is_line ? scene->limit_name : scene->series[i].name, is_line);
-		double before = at.y;
-		place_entry(frame, &at, width);
-		lines += i == 0 || at.y > before;
-		at.x += width + frame->size * 1.6;
-	}
-	return lines;
+	return entry < scene->series_count ? scene->series[entry].name : scene->limit_name;
 }
 
+/* The entries that fit in so many lines, counted by placing them without drawing; `left` is room for more words. */
+static size_t entries_that_fit(const struct tdm_plot_frame *frame, size_t first, size_t end, size_t lines, double left)
+{
+	struct tdm_point at = { frame->area.x, 0 };
+	size_t used = 1, fit = first;
+	for (size_t i = first; i < end; i++) {
+		bool is_line = i >= frame->scene->series_count;
+		double before = at.y, width = entry_width(frame, entry_name(frame->scene, i), is_line);
+		place_entry(frame, &at, width);
+		used += at.y > before;
+		at.x += width + frame->size * 1.6;
+		if (used > lines)
+			break;
+		if (used < lines || at.x + left <= frame->area.x + frame->area.w || i + 1 == end)
+			fit = i + 1;
+	}
+	return fit;
+}
+
+/* In a small picture the chart is worth more than the legend: it keeps half of the height, and the last entries are
+ * left out and counted. */
 static void draw_legend(struct tdm_plot_frame *frame, bool swatches)
 {
 	const struct tdm_scene *scene = frame->scene;
+	struct tdm_font font = tdm_plot_frame_font(frame, 1, false, TDM_INK_MUTED, TDM_ALIGN_START);
 	struct tdm_point at = { frame->area.x, frame->area.y };
-	bool any = false;
-	/* In a picture so small that the legend would fill half of it, the chart is worth more. */
-	if ((double)legend_lines(frame, swatches) * frame->size * line_height > frame->area.h / 2)
+	size_t first = swatches ? 0 : scene->series_count;
+	size_t end = scene->series_count + tdm_plot_frame_has_limits(scene);
+	double line = frame->size * line_height, room = frame->area.h - frame->drawing->height * CHART_LEAST;
+	size_t lines = room > line ? (size_t)(room / line) : 0;
+	char more[32];
+	if (first == end || lines == 0)
 		return;
-	for (size_t i = 0; swatches && i < scene->series_count; i++, any = true)
-		draw_entry(frame, &at, scene->series[i].name, scene->series[i].rgb, false);
-	if (tdm_plot_frame_has_limits(scene)) {
-		draw_entry(frame, &at, scene->limit_name, 0, true);
-		any = true;
+	snprintf(more, sizeof more, "and %zu more", end - first);
+	size_t fit = entries_that_fit(frame, first, end, lines, 0);
+	if (fit < end)
+		fit = entries_that_fit(
+			frame, first, end, lines, tdm_drawing_text_width(frame->drawing, more, &font) + frame->size);
+	if (fit == first)
+		return;
+	for (size_t i = first; i < fit; i++) {
+		bool is_line = i >= scene->series_count;
+		draw_entry(frame, &at, entry_name(scene, i), is_line ? 0 : scene->series[i].rgb, is_line);
 	}
-	if (any)
-		cut_top(frame, at.y - frame->area.y + frame->size * line_height);
+	if (fit < end) {
+		snprintf(more, sizeof more, "and %zu more", end - fit);
+		place_entry(frame, &at, tdm_drawing_text_width(frame->drawing, more, &font));
+		tdm_drawing_text(frame->drawing, at.x, at.y + frame->size, more, &font);
+	}
+	cut_top(frame, at.y - frame->area.y + line);
 }
 
 struct tdm_plot_frame tdm_plot_frame_begin(struct tdm_drawing *drawing, const struct tdm_scene *scene, bool swatches)

@@ -22,6 +22,7 @@ enum tdm_chart_kind {
 enum tdm_plot_unit {
 	TDM_PLOT_NUMBER,
 	TDM_PLOT_BYTES,   /* powers of 1024, with the i */
+	TDM_PLOT_MIB,     /* always MiB, with commas: to the MiB and beyond, however large */
 	TDM_PLOT_SECONDS, /* ns to hours */
 	TDM_PLOT_PERCENT, /* 1.0 is 100 % */
 };
@@ -53,7 +54,7 @@ struct tdm_plot_span {
 
 struct tdm_plot_row {
 	const char *name;
-	const struct tdm_plot_span *spans;
+	const struct tdm_plot_span *spans; /* sorted by `from` */
 	size_t span_count;
 };
 

@@ -396,6 +396,11 @@ static void failure_text(const struct words *w)
 	tdm_buf_printf(w->out, "%s: ", tdm_finding_title(w->finding));
 	size_t head = w->out->len;
 	put_pieces(w, failures[w->finding->code]);
+	/* What joins a piece to the one before it, if that is not known. */
+	size_t lead = w->out->len > head ? strspn(w->out->data + head, " ,:") : 0;
+	if (lead != 0)
+		memmove(w->out->data + head, w->out->data + head + lead, w->out->len - head - lead + 1);
+	w->out->len -= lead;
 	bool is_plain = w->finding->code == TDM_FAILURE_OTHER || w->finding->code == TDM_FAILURE_MISMATCH;
 	const char *text = is_plain ? tdm_finding_word(w->view->findings, w->finding, "text") : NULL;
 	if (text != NULL && w->out->len == head) /* whole: there is no better description */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BANDS_MAX = 400, NAME_CAP = 128 };
+enum { BANDS_MAX = 400, NAME_CAP = 128, LABEL_CAP = 160, LIMIT_FAR = 8 };
 
 static const uint32_t buffers_rgb = 0x4da6b8, program_rgb = 0xe38a42;
 
@@ -75,6 +75,22 @@ static struct tdm_plot_band *make_bands(
 	return bands;
 }
 
+/* The device's memory as a line, or as words if a line so far above would flatten the chart. */
+static void set_limit(struct tdm_scene *scene, uint64_t capacity, double highest, char label[LABEL_CAP])
+{
+	char size[TDM_BYTES_CAP];
+	size_t len = strlen(label);
+	if (capacity == 0)
+		return;
+	if ((double)capacity <= highest * LIMIT_FAR) {
+		scene->limit_name = "capacity";
+		scene->limit = (double)capacity;
+		return;
+	}
+	snprintf(label + len, LABEL_CAP - len, "; its capacity of %s is far above",
+		tdm_format_bytes_short(size, sizeof size, capacity));
+}
+
 static int draw_course(const struct tdm_capture_exact *exact, const struct tdm_capture_course *course, size_t unit,
 	const struct tdm_info_picture *picture, const struct tdm_term *term, struct tdm_buf *out, struct tdm_diag *diag)
 {
@@ -87,7 +103,7 @@ static int draw_course(const struct tdm_capture_exact *exact, const struct tdm_c
 	struct tdm_plot_series series[] = { { is_l1 ? "L1 buffers" : "DRAM", buffers_rgb, line.buffers },
 		{ "circular buffers and the like", program_rgb, line.program } };
 	double highest = line.buffers[line.peak] + line.program[line.peak];
-	char device[40], label[64];
+	char device[40], label[LABEL_CAP];
 	put_device(&exact->units[unit], device, sizeof device);
 	snprintf(label, sizeof label, is_l1 ? "L1 in use, fullest core of %s" : "DRAM in use, %s", device);
 	struct tdm_plot_mark mark = { "peak", line.nodes[line.peak], highest };
@@ -108,6 +124,7 @@ static int draw_course(const struct tdm_capture_exact *exact, const struct tdm_c
 		.band_count = band_count,
 		.marks = &mark,
 		.mark_count = 1 };
+	set_limit(&scene, tdm_capture_capacity(exact, unit, !is_l1), highest, label);
 	int err = show(&scene, picture, term, out, diag);
 	free(bands);
 	tdm_course_line_done(&line);
@@ -142,7 +159,8 @@ static int draw_cores(const struct tdm_capture_exact *exact, size_t unit, const 
 		.unit = TDM_PLOT_BYTES,
 		.cells = cells,
 		.grid_width = cores.grid_x,
-		.grid_height = cores.grid_y };
+		.grid_height = cores.grid_y,
+		.cell_max = (double)tdm_capture_capacity(exact, unit, false) };
 	return show(&scene, picture, term, out, diag);
 }
 

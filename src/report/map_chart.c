@@ -1,9 +1,11 @@
 /*
  * A bank is drawn like lines of text: the first row has the lowest addresses, and the next one continues where it ends.
  * Buffers whose names differ only in numbers (layers.*.weight) form one group; the largest groups have a colour of
- * their own.
+ * their own. If the others would take more than one of these, the ends of the names are left out until they do not:
+ * model.encoder.a and model.encoder.b become model.encoder...
  */
 #include "report/map_chart.h"
+#include "base/number.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -11,10 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROWS = 16, COLOURS = 8, ROW_NAME_CAP = 24, NAME_CAP = 48 };
+enum { ROWS = 16, COLOURS = 12, ROW_NAME_CAP = 24, NAME_CAP = 48, WORDS_MAX = 8 };
 
+/* The last one, grey, is for all that have none of their own. */
 static const uint32_t colours[COLOURS] = { 0x4da6b8, 0xe38a42, 0x7a6ff0, 0xd6618f, 0x5b8c3e, 0xc9b037, 0x8a6d3b,
-	0x9aa0a6 };
+	0x2b5c9e, 0xa33b3b, 0x2bb673, 0x9b59b6, 0x9aa0a6 };
 
 /* Buffers of one group. */
 struct owner {
@@ -60,24 +63,27 @@ static const char *name_of(const struct bank *bank, const struct tdm_region_span
 	return name[0] != '\0' ? name : "without a name";
 }
 
-/* The name with a star for each number in it. */
-static void group_of(const char *name, char group[NAME_CAP])
+/* The first words of the name, with a star for each number in it. */
+static void group_of(const char *name, size_t words, char group[NAME_CAP])
 {
+	static const char cut[] = "...";
 	size_t n = 0;
-	for (; *name != '\0' && n < NAME_CAP - 1; name++) {
+	for (; *name != '\0' && n < NAME_CAP - sizeof cut; name++) {
 		bool is_digit = *name >= '0' && *name <= '9';
+		if (strchr("./:", *name) != NULL && name[1] != '\0' && --words == 0)
+			break;
 		if (!is_digit || n == 0 || group[n - 1] != '*')
 			group[n++] = is_digit ? '*' : *name;
 	}
-	group[n] = '\0';
+	snprintf(group + n, NAME_CAP - n, "%s", *name != '\0' ? cut : "");
 }
 
-static void find_owners(struct bank *bank)
+static void find_owners(struct bank *bank, size_t words)
 {
 	const struct tdm_region_map *region = bank->region;
 	size_t kept = 0;
 	for (size_t i = 0; i < region->span_count; i++) {
-		group_of(name_of(bank, &region->spans[i]), bank->groups[i]);
+		group_of(name_of(bank, &region->spans[i]), words, bank->groups[i]);
 		bank->owners[i] = (struct owner){ bank->groups[i], region->spans[i].bytes };
 	}
 	qsort(bank->owners, region->span_count, sizeof *bank->owners, by_name);
@@ -90,13 +96,40 @@ static void find_owners(struct bank *bank)
 	bank->owner_count = kept;
 }
 
+/* Bytes of the groups without a colour of their own. */
+static uint64_t rest_of(const struct bank *bank)
+{
+	uint64_t rest = 0;
+	for (size_t i = COLOURS - 1; bank->owner_count > COLOURS && i < bank->owner_count; i++)
+		rest = tdm_plus(rest, bank->owners[i].bytes);
+	return rest;
+}
+
+static void choose_owners(struct bank *bank)
+{
+	size_t best = WORDS_MAX;
+	uint64_t least = UINT64_MAX;
+	for (size_t words = WORDS_MAX; words > 0; words--) {
+		find_owners(bank, words);
+		uint64_t rest = rest_of(bank);
+		if (rest == 0 || rest <= bank->owners[COLOURS - 2].bytes)
+			return;
+		best = rest < least ? words : best;
+		least = tdm_min(rest, least);
+	}
+	find_owners(bank, best);
+}
+
 /* If there are more groups than colours, the last colour is for all others. */
 static size_t make_series(struct bank *bank)
 {
 	size_t count = bank->owner_count < COLOURS ? bank->owner_count : COLOURS;
 	for (size_t i = 0; i < count; i++) {
 		bool is_rest = i == COLOURS - 1 && bank->owner_count > COLOURS;
-		snprintf(bank->names[i], NAME_CAP, "%.*s", NAME_CAP - 1, is_rest ? "others" : bank->owners[i].name);
+		if (is_rest)
+			snprintf(bank->names[i], NAME_CAP, "%zu others", bank->owner_count - i);
+		else
+			snprintf(bank->names[i], NAME_CAP, "%.*s", NAME_CAP - 1, bank->owners[i].name);
 		bank->series[i] = (struct tdm_plot_series){ bank->names[i], colours[is_rest ? COLOURS - 1 : i], NULL };
 	}
 	return count;
@@ -161,7 +194,7 @@ static int draw_bank(const struct tdm_live_report *report, const struct tdm_regi
 	uint64_t row_bytes = region->bank_size / ROWS + (region->bank_size % ROWS != 0);
 	size_t row_count = (size_t)(region->bank_size / row_bytes + (region->bank_size % row_bytes != 0));
 	char subtitle[160], used[TDM_BYTES_CAP], size[TDM_BYTES_CAP], hole[TDM_BYTES_CAP];
-	find_owners(bank);
+	choose_owners(bank);
 	size_t series_count = make_series(bank);
 	fill_rows(bank, row_bytes, row_count);
 	snprintf(subtitle, sizeof subtitle, "One bank of %s: %s of %s used, the largest hole has %s", kind,

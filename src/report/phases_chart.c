@@ -8,6 +8,8 @@
 
 enum {
 	NOTE_CAP = 128,
+	RUN_NAME_CAP = 256,
+	SAME_MAX = 1000, /* runs that are compared by name */
 	POINTS_PER_PHASE = 3,
 	TIME_PHASES_MAX = 4096,
 	LIMIT_FAR = 8,
@@ -18,22 +20,52 @@ enum {
 /* The results to draw, from all inputs, in order. */
 struct chosen {
 	const struct tdm_phases **results;
+	const char **paths; /* of their files; NULL: none */
+	char (*names)[RUN_NAME_CAP];
 	size_t count;
 };
+
+static void chosen_done(struct chosen *chosen)
+{
+	free(chosen->results);
+	free(chosen->paths);
+	free(chosen->names);
+}
+
+/* The name that the log gives the run; with the file, if another run has the same name. */
+static void name_runs(const struct chosen *chosen)
+{
+	for (size_t i = 0; i < chosen->count; i++) {
+		const char *name = chosen->results[i]->run->name, *path = chosen->paths[i];
+		bool is_double = false;
+		for (size_t k = 0; k < chosen->count && chosen->count <= SAME_MAX && !is_double; k++)
+			is_double = k != i && strcmp(chosen->results[k]->run->name, name) == 0;
+		const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+		bool with_file = is_double && path != NULL;
+		snprintf(chosen->names[i], RUN_NAME_CAP, "%.64s%s%s", with_file ? slash != NULL ? slash + 1 : path : "",
+			with_file ? ": " : "", name);
+	}
+}
 
 static int choose(const struct tdm_phases_report *report, struct chosen *chosen, size_t *no_peak)
 {
 	size_t all = 0;
 	for (size_t i = 0; i < report->input_count; i++)
 		all += report->inputs[i].runs.count;
-	chosen->count = 0;
-	chosen->results = malloc((all + 1) * sizeof *chosen->results);
-	if (chosen->results == NULL)
+	*chosen = (struct chosen){ .results = malloc((all + 1) * sizeof *chosen->results),
+		.paths = malloc((all + 1) * sizeof *chosen->paths),
+		.names = malloc((all + 1) * sizeof *chosen->names) };
+	if (chosen->results == NULL || chosen->paths == NULL || chosen->names == NULL) {
+		chosen_done(chosen);
 		return -ENOMEM;
+	}
 	for (size_t i = 0; i < report->input_count; i++)
 		for (size_t k = 0; k < report->inputs[i].runs.count; k++)
-			if (report->inputs[i].results[k].peak != TDM_PHASE_UNKNOWN)
+			if (report->inputs[i].results[k].peak != TDM_PHASE_UNKNOWN) {
+				chosen->paths[chosen->count] = report->inputs[i].path;
 				chosen->results[chosen->count++] = &report->inputs[i].results[k];
+			}
+	name_runs(chosen);
 	*no_peak = all - chosen->count;
 	return 0;
 }
@@ -127,7 +159,7 @@ static int draw_peak(const struct chosen *chosen, const struct tdm_phases_pictur
 		return tdm_diag_set(diag, -ENOMEM, 0, 0, "out of memory for the chart");
 	}
 	for (size_t i = 0; i < count; i++) {
-		names[i] = chosen->results[i]->run->name;
+		names[i] = chosen->names[i];
 		values[TDM_PART_COUNT * count + i] = as_value(chosen->results[i]->peak);
 	}
 	bool no_parts = highest_part(chosen) <= 0; /* an empty chart shows all of them */
@@ -145,7 +177,7 @@ static int draw_peak(const struct chosen *chosen, const struct tdm_phases_pictur
 	struct tdm_scene scene = { .kind = TDM_CHART_STACK,
 		.title = picture->title,
 		.y_label = "Peak DRAM",
-		.unit = TDM_PLOT_BYTES,
+		.unit = TDM_PLOT_MIB,
 		.series = series,
 		.series_count = shown,
 		.columns = names,
@@ -237,7 +269,7 @@ static int draw_time(const struct chosen *chosen, const struct tdm_phases_pictur
 		}
 		chosen->results[shown] = chosen->results[i];
 		trace_run(run, parts.values + shown * points);
-		parts.series[shown] = (struct tdm_plot_series){ run->name,
+		parts.series[shown] = (struct tdm_plot_series){ chosen->names[i],
 			colours[shown % (sizeof colours / sizeof *colours)], parts.values + shown * points };
 		shown++;
 	}
@@ -245,7 +277,7 @@ static int draw_time(const struct chosen *chosen, const struct tdm_phases_pictur
 	struct tdm_scene scene = { .kind = TDM_CHART_TIME,
 		.title = picture->title,
 		.y_label = "DRAM in use",
-		.unit = TDM_PLOT_BYTES,
+		.unit = TDM_PLOT_MIB,
 		.no_x_ticks = true,
 		.series = parts.series,
 		.series_count = shown,
@@ -256,7 +288,7 @@ static int draw_time(const struct chosen *chosen, const struct tdm_phases_pictur
 		.marks = &parts.mark,
 		.mark_count = 1 };
 	char note[NOTE_CAP];
-	set_limit(&scene, &(struct chosen){ chosen->results, shown }, NULL, note, sizeof note);
+	set_limit(&scene, &(struct chosen){ .results = chosen->results, .count = shown }, NULL, note, sizeof note);
 	err = show(&scene, picture, term, out, diag);
 done:
 	free(parts.times);
@@ -280,6 +312,6 @@ int tdm_phases_draw(const struct tdm_phases_report *report, const struct tdm_pha
 		err = draw_peak(&chosen, picture, term, out, diag);
 	else
 		err = draw_time(&chosen, picture, term, out, left_out, diag);
-	free(chosen.results);
+	chosen_done(&chosen);
 	return err;
 }

@@ -706,7 +706,7 @@ int tdm_capture_json_feed(struct tdm_capture_json *p, const char *data, size_t l
 		len -= done;
 		p->quiet = p->tokens != tokens ? 0 : p->quiet + done;
 		if (err == 0 && p->quiet > TDM_LINE_END_MAX)
-			err = fail_at(p, p->base, -E2BIG, "4 GiB without the end of a text or number", diag);
+			err = fail_at(p, p->base, -E2BIG, "256 MiB without the end of a text or number", diag);
 	}
 	p->counts.bytes = p->base;
 	return err != 0 ? err : p->failed;

@@ -20,6 +20,30 @@ struct sentence {
 
 static const struct sentence sentences[];
 
+/* The first two bytes of the sentences: for each first byte, the low five bits of the second ones. */
+#define SECOND(byte) (UINT32_C(1) << ((byte)&31))
+static const uint32_t seconds[256] = { ['A'] = SECOND('l'),
+	['C'] = SECOND('a') | SECOND('i') | SECOND('r'),
+	['L'] = SECOND('o'),
+	['N'] = SECOND('o') | SECOND('O'),
+	['O'] = SECOND('u'),
+	['P'] = SECOND('r'),
+	['R'] = SECOND('M'),
+	['S'] = SECOND('t'),
+	['T'] = SECOND('r'),
+	['W'] = SECOND('o') | SECOND('a'),
+	['a'] = SECOND('d'),
+	['c'] = SECOND('o'),
+	['p'] = SECOND('h'),
+	['r'] = SECOND('e'),
+	['s'] = SECOND('e') };
+
+/* Whether the byte at `at` and the one after it can begin a sentence: looked at before the sentences are. */
+static bool may_begin(struct tdm_str text, size_t at)
+{
+	return at + 1 < text.len && (seconds[(unsigned char)text.ptr[at]] & SECOND(text.ptr[at + 1])) != 0;
+}
+
 static void put_field(struct tdm_failure *f, char letter, struct tdm_str text)
 {
 	const char *figure = memchr(tdm_failure_letters, letter, sizeof tdm_failure_letters);
@@ -70,8 +94,9 @@ static void name_before(struct tdm_str text, size_t at, struct tdm_failure *f)
 static bool says(struct tdm_str text, const char *words)
 {
 	size_t len = strlen(words);
+	int first = tolower((unsigned char)*words);
 	for (size_t at = 0; at + len <= text.len; at++)
-		if (strncasecmp(text.ptr + at, words, len) == 0)
+		if (tolower((unsigned char)text.ptr[at]) == first && strncasecmp(text.ptr + at, words, len) == 0)
 			return true;
 	return false;
 }
@@ -92,7 +117,6 @@ static void make_other(struct tdm_failure *f, struct tdm_str text)
 		const char *at = text.len != 0 ? memmem(text.ptr, text.len, *end, strlen(*end)) : NULL;
 		text.len = at != NULL ? (size_t)(at - text.ptr) : text.len;
 	}
-	text.len = tdm_min(text.len, TDM_PATTERN_SPAN);
 	text = tdm_str_trim(text);
 	tdm_failure_init(f, TDM_FAILURE_OTHER, text);
 	f->words = tdm_str_hash(text);
@@ -106,7 +130,8 @@ static bool match_at(struct tdm_str text, size_t at, struct tdm_failure *f, size
 	for (;; skip = 0) { /* the words may be there or not */
 		struct tdm_str words = { rest.ptr + skip, rest.len - skip };
 		for (const struct sentence *s = sentences; s->pattern != NULL; s++) {
-			if (words.len == 0 || *s->pattern != *words.ptr || !tdm_pattern_match(s->pattern, words, &m))
+			if (words.len < 2 || memcmp(s->pattern, words.ptr, 2) != 0 ||
+				!tdm_pattern_match(s->pattern, words, &m))
 				continue;
 			*end = at + skip + m.len;
 			if (s->type == TDM_FAILURE_OTHER) {
@@ -116,8 +141,8 @@ static bool match_at(struct tdm_str text, size_t at, struct tdm_failure *f, size
 			tdm_failure_init(f, (enum tdm_failure_type)s->type, (struct tdm_str){ rest.ptr, skip + m.len });
 			for (size_t i = 0; i < m.count && s->fields[i] != '\0'; i++)
 				put_field(f, s->fields[i], m.fields[i]);
-			if (s->type == TDM_FAILURE_SEGMENT && *s->pattern != 'r') /* the linker names the region */
-				name_before(text, at, f);
+			if (s->type == TDM_FAILURE_SEGMENT && strchr(s->pattern, '`') == NULL)
+				name_before(text, at, f); /* the linker's sentences name the region */
 			return true;
 		}
 		if (skip == 0)
@@ -125,29 +150,12 @@ static bool match_at(struct tdm_str text, size_t at, struct tdm_failure *f, size
 	}
 }
 
-/* The first bytes of the sentences. */
-static const bool may_begin[256] = { ['O'] = true,
-	['S'] = true,
-	['C'] = true,
-	['P'] = true,
-	['T'] = true,
-	['W'] = true,
-	['s'] = true,
-	['A'] = true,
-	['N'] = true,
-	['L'] = true,
-	['R'] = true,
-	['p'] = true,
-	['c'] = true,
-	['r'] = true };
-
 bool tdm_error_text_begins(struct tdm_str text)
 {
 	enum { LEAST = 8 };
 	for (size_t at = 0; at + LEAST <= text.len; at++)
-		for (const struct sentence *s = sentences; may_begin[(unsigned char)text.ptr[at]] && s->pattern != NULL;
-			s++) {
-			if (*s->pattern != text.ptr[at])
+		for (const struct sentence *s = sentences; may_begin(text, at) && s->pattern != NULL; s++) {
+			if (memcmp(s->pattern, text.ptr + at, 2) != 0)
 				continue;
 			size_t words = strcspn(s->pattern, "%"), left = text.len - at;
 			if (memcmp(text.ptr + at, s->pattern, words < left ? words : left) == 0)
@@ -159,7 +167,7 @@ bool tdm_error_text_begins(struct tdm_str text)
 bool tdm_error_text_find(struct tdm_str text, size_t from, struct tdm_failure *failure, size_t *end)
 {
 	for (size_t at = from; at < text.len; at++)
-		if (may_begin[(unsigned char)text.ptr[at]] && match_at(text, at, failure, end))
+		if (may_begin(text, at) && match_at(text, at, failure, end))
 			return true;
 	return false;
 }
@@ -184,7 +192,9 @@ bool tdm_error_text_other(struct tdm_str text, enum tdm_error_weight weight, str
 {
 	static const char *const plain[] = { "out of memory", "bad_alloc", NULL };
 	static const char *const short_of[] = { "not enough", "exceed", "overflow", "not fit", "n't fit", "too large",
-		"too big", "insufficient", "clash", "larger than", "beyond", "not allocate", "to allocate", NULL };
+		"too big", "insufficient", "clash", "larger than", "beyond", "not allocate", "to allocate", "exhausted",
+		"out of L1", "out of DRAM", "no space", "allocation fail", "not be allocated", "have enough",
+		"than available", "overlap", "too small", NULL };
 	static const char *const memory[] = { "L1", "DRAM", "memory", "buffer", "bank ", "banks", "stack", NULL };
 	static const char *const error[] = { "error", "fatal", "TT_THROW", "TT_ASSERT", "exception", "fail", NULL };
 	bool is_error = weight == TDM_ERROR_SURE || (weight == TDM_ERROR_OPEN && says_one_of(text, error));
@@ -292,6 +302,8 @@ static const struct sentence sentences[] = {
 		"-sanm-" },
 	{ TDM_FAILURE_SEGMENT, "phdr[%d] [%x,+%x) overflows limit of %x bytes", "-sam" },
 	{ TDM_FAILURE_SEGMENT, "region `%*' overflowed by %d bytes", "nx" },
+	{ TDM_FAILURE_SEGMENT, "address %x of %w section `%*' is not within region `%*'", "s--n" },
+	{ TDM_FAILURE_SEGMENT, "section `%*' will not fit in region `%*'", "-n" },
 	{ TDM_FAILURE_CB_RESIZE,
 		"Cannot set to globally allocated buffer. Circular buffer size %d B exceeds allocated L1 buffer %*size "
 		"of %d B",

@@ -30,7 +30,7 @@ enum tdm_error_weight {
 
 /*
  * Whether a text in which tdm_error_text_find() finds nothing speaks of insufficient memory all the same. If so,
- * *failure has its words, up to TDM_PATTERN_SPAN bytes.
+ * *failure has its words.
  */
 bool tdm_error_text_other(struct tdm_str text, enum tdm_error_weight weight, struct tdm_failure *failure);
 

@@ -262,7 +262,7 @@ static ssize_t unpack(struct tdm_input *in, size_t level, char *dst, size_t cap)
 			fail_unpacking(in, l->decoder, got, false);
 		else if (got == 0 && is_stuck && u.in_ended)
 			fail_unpacking(in, l->decoder, TDM_ECORRUPT, true);
-		else if (got == 0 && in->taken - begin > TDM_LINE_END_MAX) /* endless padding */
+		else if (got == 0 && in->taken - begin > TDM_ZEROS_MAX) /* endless padding */
 			fail(in, TDM_EENDLESS, tdm_err_text(TDM_EENDLESS));
 		else if (got == 0 && is_stuck)
 			u.in_ended = fill(in, level - 1) == 0;

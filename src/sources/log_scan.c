@@ -12,7 +12,8 @@
 enum {
 	READ_BYTES = 1 << 18, /* of one read; small enough for the processor's cache */
 	PIECE = 4,            /* bytes of a marker that the search looks for */
-	PAD = 64,             /* the search may read this far past the window's end */
+	HASHES = 1024,
+	PAD = 64, /* the search may read this far past the window's end */
 	BEFORE_MAX = 4096,
 	AFTER_MAX = 2048,
 	PEEK_BYTES = 1 << 16,
@@ -40,6 +41,9 @@ static const struct marker markers[];
 struct tdm_log_tables {
 	_Alignas(16) uint8_t low[PIECE][16], high[PIECE][16];
 	uint8_t byte[PIECE][256]; /* both halves at once, for processors without AVX2 */
+	/* A set of markers (a bit for each) by the hash of the first three bytes of their pieces. Halves of bytes let
+	 * many candidates through that are no piece; this set is empty for nearly all of them. */
+	uint64_t by_hash[HASHES];
 };
 
 struct tdm_log_finder {
@@ -69,10 +73,32 @@ static void allow(struct tdm_log_tables *t, size_t place, unsigned char c, uint8
 	t->byte[place][c] |= bucket;
 }
 
+/* Of three bytes; capital letters have the hash of small ones. */
+static inline size_t hash_of(const char *piece)
+{
+	uint32_t bytes;
+	memcpy(&bytes, piece, sizeof bytes);
+	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+		bytes = __builtin_bswap32(bytes);
+	return (bytes << 8 | 0x20202000U) * UINT32_C(0x9e3779b1) >> 22; /* ten bits */
+}
+
+static void hash_marker(struct tdm_log_tables *t, const struct marker *m)
+{
+	char piece[PIECE];
+	memcpy(piece, m->text + m->at, PIECE);
+	for (unsigned c = 0; c < 256; c++)
+		if (fits(m->text[m->at + 2], m->any_case, (unsigned char)c)) {
+			piece[2] = (char)c;
+			t->by_hash[hash_of(piece)] |= UINT64_C(1) << (m - markers);
+		}
+}
+
 static void make_tables(struct tdm_log_tables *t)
 {
 	memset(t, 0, sizeof *t);
-	for (const struct marker *m = markers; m->text != NULL; m++)
+	for (const struct marker *m = markers; m->text != NULL; m++) {
+		hash_marker(t, m);
 		for (size_t place = 0; place < PIECE; place++) {
 			unsigned char wanted = (unsigned char)m->text[m->at + place];
 			uint8_t bucket = (uint8_t)(1U << m->bucket);
@@ -88,6 +114,7 @@ static void make_tables(struct tdm_log_tables *t)
 				allow(t, place, (unsigned char)toupper(wanted), bucket);
 			}
 		}
+	}
 }
 
 static size_t find_portable(
@@ -98,7 +125,8 @@ static size_t find_portable(
 	size_t at = from;
 	for (; at < to; at++) {
 		unsigned both = t->byte[0][p[at]] & t->byte[1][p[at + 1]];
-		if (both != 0 && (both & t->byte[2][p[at + 2]] & t->byte[3][p[at + 3]]) != 0)
+		if (both != 0 && (both & t->byte[2][p[at + 2]] & t->byte[3][p[at + 3]]) != 0 &&
+			t->by_hash[hash_of(data + at)] != 0)
 			break;
 		count += p[at] == '\n';
 	}
@@ -137,9 +165,10 @@ __attribute__((target("avx2"))) static size_t find_avx2(
 		unsigned none = (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(buckets, _mm256_setzero_si256()));
 		unsigned ends = (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(first, newline));
 		unsigned inside = to - at >= WIDTH ? ~0U : (1U << (to - at)) - 1;
-		unsigned hits = ~none & inside;
-		if (hits != 0) {
+		for (unsigned hits = ~none & inside; hits != 0; hits &= hits - 1) {
 			unsigned hit = (unsigned)__builtin_ctz(hits);
+			if (t->by_hash[hash_of(data + at + hit)] == 0)
+				continue;
 			count += (unsigned)__builtin_popcount(ends & ((1U << hit) - 1));
 			*newlines += count;
 			return at + hit;
@@ -220,8 +249,8 @@ static bool refill(struct tdm_log_scan *scan)
 	scan->complete -= gone;
 	scan->end = left;
 	size_t room = scan->cap - left < READ_BYTES ? scan->cap - left : READ_BYTES;
-	ssize_t got = scan->skipped > TDM_LINE_END_MAX ? TDM_EENDLESS
-						       : scan->reader.read(scan->reader.from, scan->data + left, room);
+	ssize_t got = scan->skipped > TDM_ZEROS_MAX ? TDM_EENDLESS
+						    : scan->reader.read(scan->reader.from, scan->data + left, room);
 	if (got < 0) {
 		scan->eof = true;
 		scan->follow = false;
@@ -245,7 +274,7 @@ static bool refill(struct tdm_log_scan *scan)
 static bool skip_rest(struct tdm_log_scan *scan)
 {
 	const char *newline = memchr(scan->data + scan->at, '\n', scan->end - scan->at);
-	scan->skipped += scan->end - scan->at;
+	scan->skipped += newline == NULL ? tdm_endless_cost(scan->data + scan->at, scan->end - scan->at) : 0;
 	if (newline == NULL) {
 		scan->at = scan->complete = scan->end;
 		return false;
@@ -290,9 +319,10 @@ static int give_line(struct tdm_log_scan *scan, size_t floor, size_t hit, struct
 /* Whether there is a marker whose piece is at `at`. */
 static bool has_marker(const struct tdm_log_scan *scan, size_t floor, size_t at)
 {
-	for (const struct marker *m = markers; m->text != NULL; m++) {
+	for (uint64_t set = scan->tables->by_hash[hash_of(scan->data + at)]; set != 0; set &= set - 1) {
+		const struct marker *m = &markers[__builtin_ctzll(set)];
 		size_t i = 0;
-		if (at - floor < m->at || !fits(m->text[m->at], m->any_case, (unsigned char)scan->data[at]))
+		if (at - floor < m->at)
 			continue;
 		const char *begin = scan->data + at - m->at;
 		while (m->text[i] != '\0' && begin + i < scan->data + scan->complete &&
@@ -385,52 +415,64 @@ struct tdm_str tdm_log_scan_peek(struct tdm_log_scan *scan)
 	return (struct tdm_str){ scan->data, scan->end };
 }
 
-/* Pieces that share a bucket share halves of bytes, which keeps false candidates rare; pieces with many forms have a
- * bucket of their own. */
+/* Pieces and buckets are those that gave the fewest candidates in logs and other texts about memory, out of many that
+ * were tried: pieces that are rare, and next to others with the same halves of bytes. */
 static const struct marker markers[] = {
 	{ "cb?.", 0, 0, true, true },
-	{ "ernel ", 2, 1, true, false },
-	{ "SHM ", 0, 2, false, false },
-	{ "orker L1 size", 0, 2, false, false },
+	{ "ernel ", 2, 6, true, false },
+	{ "SHM ", 0, 6, false, false },
+	{ "orker L1 size", 1, 1, false, false },
 	{ "[PID ", 0, 2, false, false },
-	{ "from PID ", 5, 2, false, false },
-	{ "REMAINING ALLOCATED", 5, 2, false, false },
-	{ "ut of mem", 3, 3, true, false },
-	{ "race buffer at addr", 3, 3, false, false },
-	{ "RISC=", 0, 3, false, false },
-	{ "ircular buf", 3, 4, false, false },
-	{ "unsafe due", 1, 4, false, false },
-	{ "ot enough", 3, 1, true, false },
-	{ "xceed", 0, 1, true, false },
-	{ "verflow", 0, 1, true, false },
-	{ "not fit", 0, 3, true, false },
-	{ "n't fit", 0, 3, true, false },
-	{ "oo large", 1, 4, true, false },
-	{ "oo big", 1, 4, true, false },
-	{ "nsufficient", 2, 6, true, false },
-	{ " clash", 2, 6, true, false },
-	{ "arger than", 0, 3, true, false },
-	{ "beyond", 1, 4, true, false },
-	{ "ot allocate", 1, 3, true, false },
-	{ "to allocate", 1, 3, true, false },
-	{ "bad_alloc", 1, 4, false, false },
-	{ "ocal buffers", 4, 5, false, false },
-	{ "tiles_per_shard", 9, 4, false, false },
-	{ "flow buf", 3, 5, false, false },
-	{ "emory state", 4, 5, false, false },
-	{ "num_tiles=", 1, 5, false, false },
-	{ "erification", 0, 5, true, false },
-	{ "ismatch", 0, 5, true, false },
-	{ "core grid", 5, 4, true, false },
-	{ "stack usage", 5, 4, false, false },
-	{ "Dump #", 2, 3, false, false },
-	{ "rogram size (", 4, 6, false, false },
-	{ "partition params:", 13, 6, false, false },
-	{ "[KERNEL_", 2, 6, false, false },
-	{ "race buffers of size", 11, 7, false, false },
-	{ " op: ", 0, 7, false, false },
-	{ "A tiles", 0, 7, false, false },
-	{ "B tiles", 0, 7, false, false },
-	{ "rogram Config", 7, 7, false, false },
+	{ "from PID ", 2, 3, false, false },
+	{ "REMAINING ALLOCATED", 2, 2, false, false },
+	{ "ut of mem", 3, 4, true, false },
+	{ "race buffer at addr", 2, 3, false, false },
+	{ "RISC=", 1, 7, false, false },
+	{ "ircular buf", 4, 4, false, false },
+	{ "unsafe due", 3, 4, false, false },
+	{ "ot enough", 5, 3, true, false },
+	{ "xceed", 0, 7, true, false },
+	{ "verflow", 3, 2, true, false },
+	{ "not fit", 1, 3, true, false },
+	{ "n't fit", 1, 3, true, false },
+	{ "oo large", 1, 6, true, false },
+	{ "oo big", 0, 3, true, false },
+	{ "nsufficient", 3, 6, true, false },
+	{ " clash", 2, 4, true, false },
+	{ "arger than", 1, 1, true, false },
+	{ "beyond", 2, 7, true, false },
+	{ "ot allocate", 1, 5, true, false },
+	{ "to allocate", 1, 5, true, false },
+	{ "bad_alloc", 0, 2, false, false },
+	{ "ocal buffers", 5, 3, false, false },
+	{ "tiles_per_shard", 1, 2, false, false },
+	{ "flow buf", 2, 3, false, false },
+	{ "emory state", 0, 1, false, false },
+	{ "num_tiles=", 1, 1, false, false },
+	{ "erification", 2, 6, true, false },
+	{ "ismatch", 1, 7, true, false },
+	{ "core grid", 3, 1, true, false },
+	{ "stack usage", 4, 1, false, false },
+	{ "Dump #", 2, 0, false, false },
+	{ "rogram size (", 5, 5, false, false },
+	{ "partition params:", 12, 1, false, false },
+	{ "[KERNEL_", 0, 1, false, false },
+	{ "race buffers of size", 2, 3, false, false },
+	{ " op: ", 1, 5, false, false },
+	{ "A tiles", 3, 2, false, false },
+	{ "B tiles", 3, 2, false, false },
+	{ "rogram Config", 5, 5, false, false },
+	{ "within region", 9, 4, false, false },
+	{ "xhausted", 0, 2, true, false },
+	{ "out of L1", 5, 6, true, false },
+	{ "out of DRAM", 4, 4, true, false },
+	{ "no space", 1, 5, true, false },
+	{ "location fail", 6, 3, true, false },
+	{ "not be allocated", 1, 3, true, false },
+	{ "have enough", 7, 3, true, false },
+	{ "than available", 9, 4, true, false },
+	{ "verlap", 2, 2, true, false },
+	{ "oo small", 1, 5, true, false },
 	{ NULL, 0, 0, false, false },
 };
+_Static_assert(sizeof markers / sizeof *markers <= 65, "a set of markers is 64 bits");

@@ -31,7 +31,7 @@ struct tdm_log_scan {
 	uint64_t lines; /* newlines before `at` */
 	uint64_t bytes; /* before the window */
 	uint64_t cut_lines;
-	uint64_t skipped; /* skipped bytes of a line that was cut */
+	uint64_t skipped; /* cost of the skipped bytes of a line that was cut */
 	int failed;       /* code of a failed read; 0: none */
 	bool eof;
 	bool skipping; /* inside a line that was cut */

@@ -34,7 +34,6 @@ What files say about memory. A capture of an addition of two tensors: peaks of b
   
   2 buffers were there before the capture began.
   2 of them in L1, whose bytes per core are not recorded: figures for one core are without them.
-  1 program whose circular buffers are not in the capture: it was cached before, or it has none.
 
 Two programs of which the capture does not say that the first is gone: the same addresses count once.
 
@@ -51,9 +50,10 @@ Two programs of which the capture does not say that the first is gone: the same 
   
   Why they differ
     l1_peak                   +2,621,440  buffers allocated directly in an outermost function are counted twice
-    l1_peak                   -4,104,192  program memory is counted once, not for each core that has it
-    core_peak_cb                 +24,576  sizes are added up though they are at the same addresses
-    core_peak_total              +24,576  sizes are added up though they are at the same addresses
+    l1_peak                      +24,576  program memory that the next program has replaced is still counted
+    l1_peak                   -4,128,768  program memory is counted once, not for each core that has it
+    core_peak_cb                 +24,576  program memory that the next program has replaced is still counted
+    core_peak_total              +24,576  program memory that the next program has replaced is still counted
   
   When L1 was fullest: device 0, 158 KiB at node 14 in core 0-0
           size   per bank kind           node  tensor                        allocated by
@@ -62,7 +62,6 @@ Two programs of which the capture does not say that the first is gone: the same 
       per core      cores kind           node  address                       allocated by
       32.00KiB         64 cb               13  105664                        ttnn::matmul
       32.00KiB         64 cb               14  138432                        ttnn::matmul
-    and 3 more
   
   When DRAM was fullest: device 0, 65 MiB at node 16
           size   per bank kind           node  tensor                        allocated by
@@ -101,43 +100,35 @@ Two devices, many buffers, and everything that the runtime's figures add up or l
   
   Peaks                           exact                runtime's own
     DRAM of one device        1.82MiB       1,905,408       1,905,408  dram_peak
-    L1 of one device          4.66MiB       4,888,192       3,301,312  l1_peak
-    L1 of the fullest core  164.25KiB         168,192         335,296  core_peak_total
+    L1 of one device          2.88MiB       3,024,896       3,301,312  l1_peak
+    L1 of the fullest core  142.81KiB         146,240         335,296  core_peak_total
       buffers               142.81KiB         146,240         158,528  core_peak_l1
-      circular buffers       77.53KiB          79,392         276,480  core_peak_cb
+      circular buffers       40.00KiB          40,960         276,480  core_peak_cb
   
   Why they differ
     l1_peak                      +46,080  buffers allocated directly in an outermost function are counted twice
-    l1_peak                     -106,496  a release on one device releases what others still hold
+    l1_peak                      +16,384  program memory that the next program has replaced is still counted
     l1_peak                   +1,897,984  memory on several devices is added up
-    l1_peak                   -1,884,256  program memory is counted once, not for each core that has it
-    l1_peak                   -1,540,192  the right peak is at another moment
-    core_peak_cb                -112,640  a release on one device releases what others still hold
-    core_peak_cb                +106,496  memory on several devices is added up
-    core_peak_cb                +139,264  sizes are added up though they are on different cores
-    core_peak_cb                 +63,968  sizes are added up though they are at the same addresses
+    l1_peak                     -772,096  program memory is counted once, not for each core that has it
+    l1_peak                     -911,936  the right peak is at another moment
+    core_peak_cb                +253,952  program memory that the next program has replaced is still counted
+    core_peak_cb                  +4,096  memory on several devices is added up
+    core_peak_cb                 -22,528  the right peak is at another moment
     core_peak_l1                 +12,288  memory on several devices is added up
-    core_peak_total             -112,640  a release on one device releases what others still hold
-    core_peak_total             +120,832  memory on several devices is added up
-    core_peak_total             +139,264  sizes are added up though they are on different cores
-    core_peak_total              +63,968  sizes are added up though they are at the same addresses
-    core_peak_total              -44,320  the right peak is at another moment
+    core_peak_total             +253,952  program memory that the next program has replaced is still counted
+    core_peak_total              +18,432  memory on several devices is added up
+    core_peak_total              -83,328  the right peak is at another moment
   
   By device        DRAM   L1 device    L1 core  L1 buffers     circular  fullest core
-    0            1.82MiB     4.66MiB  164.25KiB   142.81KiB     77.53KiB  4-3
-    1          864.00KiB     3.19MiB  108.00KiB    62.00KiB     68.44KiB  5-2
+    0            1.82MiB     2.88MiB  142.81KiB   142.81KiB     36.81KiB
+    1          864.00KiB     2.22MiB   78.00KiB    62.00KiB     40.00KiB  5-2
   
-  When L1 was fullest: device 0, 164.25 KiB at node 182 in core 4-3
+  When L1 was fullest: device 0, 142.81 KiB at node 100
           size   per bank kind           node  tensor                        allocated by
-       1.40MiB   24.00KiB l1              181  -                             ...:matmul > ttnn::matmul
-     844.00KiB   16.00KiB l1              173  -                             ttnn::matmul
-     438.00KiB   56.00KiB l1              149  -                             outside of functions
+     800.00KiB   52.00KiB l1               91  -                             MatmulDeviceOperation
+     640.00KiB   80.00KiB l1               99  -                             outside of functions
+     174.38KiB    2.81KiB l1               50  -                             ...ration > ttnn::softmax
     and 1 more
-      per core      cores kind           node  address                       allocated by
-      28.00KiB         20 cb              161  137152                        ...inaryNgDeviceOperation
-      26.00KiB         10 cb              137  123648                        ttnn::matmul
-      22.00KiB         18 cb              136  112576                        ttnn::matmul
-    and 4 more
   
   When DRAM was fullest: device 0, 1.82 MiB at node 172
           size   per bank kind           node  tensor                        allocated by
@@ -148,13 +139,13 @@ Two devices, many buffers, and everything that the runtime's figures add up or l
   
   By operation
      peak core       DRAM         L1  buffers    calls  operation
-     164.25KiB    3.54MiB    4.96MiB       26        2  ttnn::matmul
-     164.25KiB    1.17MiB    3.07MiB       15        1  ttnn::matmul > ttnn::matmul
-     156.56KiB    1.17MiB    1.22MiB       11        1  ttnn::matmul > ttnn::matmul > ttnn::add
+     123.06KiB    3.54MiB    4.96MiB       26        2  ttnn::matmul
+     123.06KiB    1.17MiB    3.07MiB       15        1  ttnn::matmul > ttnn::matmul
+     115.81KiB    2.42MiB    7.66MiB       23        1  MatmulDeviceOperation
     and 17 more
   
   6 circular or dataflow buffers use a tensor's memory and have no bytes of their own.
-  3 programs whose circular buffers are not in the capture: they were cached before, or they have none.
+  2 programs whose circular buffers are not in the capture: they were cached before, or they have none.
 
 The runtime's figures as JSON are those of the runtime.
 
@@ -607,6 +598,40 @@ Charts of a capture: memory over its nodes, and L1 core by core when it was full
   tidemark info: see 'tidemark info --help'
   [2]
 
+A capture that describes its device: the charts have its capacity as a line, or say that it is far above; cores are drawn against it.
+
+  $ /usr/bin/python3 - <<'.'
+  > import json
+  > nodes = []
+  > def add(node, to=[], **params): nodes.append(dict(counter=len(nodes), node_type=node, params=params, connections=to, stacking_level=0))
+  > add("capture_start")
+  > for kind, number, size, bank in (("L1", 1, 40 << 20, 655360), ("DRAM", 0, 6 << 30, 1 << 29)):
+  >     add("buffer", size=size, type=kind, buffer_type=number, device_id=0)
+  >     add("buffer_allocate", [len(nodes) - 1], size=size, type=kind, buffer_type=number, device_id=0, max_size_per_bank=bank)
+  > device = dict(device_id=0, arch="wormhole_b0", num_x_compute_cores=8, num_y_compute_cores=2, worker_l1_size=1499136, l1_num_banks=64,
+  >               l1_bank_size=1393472, address_at_first_l1_cb_buffer=105664, num_dram_channels=12, dram_size_per_channel=1 << 30)
+  > json.dump(dict(graph=nodes, devices=[device]), open("device.json", "w"))
+  > device["dram_size_per_channel"] <<= 10
+  > json.dump(dict(graph=nodes, devices=[device]), open("large.json", "w"))
+  > .
+  $ tidemark info --chart l1 device.json | sed -n '1p;/---/p;$p'
+  L1 in use, fullest core of device 0
+          │------------------------------------------------------------------------------------------
+  - capacity: 1.33 MiB
+  $ tidemark info --chart dram device.json | sed -n '1p;$p'
+  DRAM in use, device 0
+  - capacity: 12 GiB
+  $ tidemark info --chart dram large.json | sed -n '1,2p;$p'
+  DRAM in use, device 0; its capacity of 12 TiB is far above
+  6 GiB │                                                                         ███████████████████
+        │                                                                         ███████████████████
+  $ tidemark info --chart cores device.json
+  L1 of device 0 at node 2: 640 KiB of buffers in every core
+         0   1   2   3   4   5   6   7
+     0  47  47  47  47  47  47  47  47
+     1  47  47  47  47  47  47  47  47
+  in % of 1.33 MiB
+
 What print(graph) writes is not JSON, and it is said what to do.
 
   $ echo "[{'arguments': [], 'connections': [1], 'counter': 0, 'node_type': 'capture_start', 'params': None}]" > printed.txt
@@ -649,6 +674,73 @@ A program that was cached before the capture: its circular buffers are unknown, 
           "core_peak_dfb": 0,
           "core_peak_scratchpad": 0,
           "core_peak_total": null,
+
+A program replaces the one before it, whether the capture has a release or not. Without addresses, too: no program has more than 12 KiB
+here. The runtime's own figure adds them up.
+
+  $ /usr/bin/python3 - <<'.'
+  > import json
+  > nodes = []
+  > def add(type, **params): nodes.append(dict(counter=len(nodes), node_type=type, params=params, connections=[], stacking_level=0))
+  > def program(name, *sizes):
+  >     add("function_start", name=name)
+  >     for size in sizes: add("circular_buffer_allocate", size=size, address=0, core_range_set="{[0-0 - 1-1]}", globally_allocated="0", device_id=0)
+  >     add("function_end", name=name)
+  > add("capture_start")
+  > program("ttnn::add", 4096, 4096, 4096)
+  > program("ttnn::neg", 4096)
+  > add("capture_end")
+  > json.dump(nodes, open("programs.json", "w"))
+  > .
+  $ tidemark info programs.json | sed -n '/fullest core/,/^$/p;/^Why/,/^$/p;/per core/,$p'
+    L1 of the fullest core   12.00KiB          12,288          16,384  core_peak_total
+      buffers                     0 B               0               0  core_peak_l1
+      circular buffers       12.00KiB          12,288          16,384  core_peak_cb
+  
+  Why they differ
+    l1_peak                      +12,288  program memory that the next program has replaced is still counted
+    l1_peak                      -12,288  program memory is counted once, not for each core that has it
+    l1_peak                      -32,768  the right peak is at another moment
+    core_peak_cb                 +12,288  program memory that the next program has replaced is still counted
+    core_peak_cb                  -8,192  the right peak is at another moment
+    core_peak_total              +12,288  program memory that the next program has replaced is still counted
+    core_peak_total               -8,192  the right peak is at another moment
+  
+      per core      cores kind           node  address                       allocated by
+       4.00KiB          4 cb                2  -                             ttnn::add
+       4.00KiB          4 cb                3  -                             ttnn::add
+       4.00KiB          4 cb                4  -                             ttnn::add
+  
+  By operation
+     peak core       DRAM         L1  buffers    calls  operation
+      12.00KiB        0 B        0 B        0        1  ttnn::add
+       4.00KiB        0 B        0 B        0        1  ttnn::neg
+  $ tidemark info --json programs.json | grep -c '"replaced"'
+  3
+
+The runtime releases before each program, and when it destroys one: a program without circular buffers in the capture is one after whose
+release none are allocated. Here, that is the second of two; then none, because the first release of the function belongs to the program
+and the second is its end.
+
+  $ /usr/bin/python3 - <<'.'
+  > import json
+  > def write(file, *calls):
+  >     nodes = []
+  >     def add(type, **params): nodes.append(dict(counter=len(nodes), node_type=type, params=params, connections=[], stacking_level=0))
+  >     for call in calls:
+  >         add("function_start", name="ttnn::add")
+  >         for what in call:
+  >             if what == "release": add("circular_buffer_deallocate_all", device_id=0)
+  >             else: add("circular_buffer_allocate", size=4096, address=0, core_range_set="{[0-0 - 1-1]}", globally_allocated="0", device_id=0)
+  >         add("function_end", name="ttnn::add")
+  >     json.dump(nodes, open(file, "w"))
+  > write("half.json", ["release", "cb"], ["release"])
+  > write("ended.json", ["release", "cb", "release"], ["release", "cb", "release"])
+  > .
+  $ tidemark info half.json | grep cached
+  1 program whose circular buffers are not in the capture: it was cached before, or it has none.
+  $ tidemark info ended.json | grep cached
+  [1]
 
 In a folder, files and folders that cannot be read are named and the others are shown.
 

@@ -296,6 +296,77 @@ A text about memory in unknown words is an error like the others, whole and once
   > print(log["failure_count"], [f["text"] for f in log["failures"] if f["sort"] == "other"])'
   4 ['ttnn.concat: the output of 4 tensors exceeds L1 capacity by far, and nobody has listed these words', 'Out of Memory: the moon is full']
 
+All kinds of places in which errors are met, and neighbours of the known words: each line is one error, with the figures it has.
+
+  $ cat > variants.txt <<'.'
+  >                  Always | FATAL    | Out of Memory: Not enough space to allocate 21233664 B L1 buffer across 108 banks, where each bank needs to store 196608 B
+  > E           Out of Memory: Not enough space to allocate 134217728 B DRAM buffer across 8 banks, where each bank needs to store 16777216 B, but bank size is only 1000 B
+  > {TT_FATAL @ /x/bank_manager.cpp:439: false\ninfo:\nOut of Memory: Not enough space to allocate 58720256 B DRAM buffer across 12 banks, where each bank needs to store 4894720 B, but bank size is 1071821792 B (allocated: 888424448 B, free: 183397344 B, largest free block: 3382944 B)
+  > (EngineCore_DP0 pid=230) Statically allocated circular buffers in program 238 clash with L1 buffers on core range [(x=0,y=0) - (x=7,y=7)]. L1 buffer allocated at 1261952 and static circular buffer region ends at 1284960
+  > FAILED tests/a.py::test_b[x=1] - RuntimeError: TT_THROW @ program.cpp:1043: tt::exception info: Statically allocated circular buffers on core range [0-0 - 12-9] grow to 1683968 B which is beyond max L1 size of 1572864 B
+  > RuntimeError: TT_THROW @ program.cpp:483: Statically allocated circular buffers in program {} clash with L1 buffers on core range {}
+  >                  Always | WARNING  | Circular buffer size 104448 B exceeds allocated L1 buffer bank size of 90304 B. This may allow it to write elsewhere
+  > riscv32-unknown-elf/bin/ld: address 0xffb00504 of /x/trisc2.elf section `.data' is not within region `TRISC2_LOCAL_DATA'
+  > riscv-tt-elf/bin/ld: /x/trisc1.elf section `.text' will not fit in region `TRISC1_CODE'
+  > ld: region `NCRISC_CODE' overflowed by 1232 bytes
+  > Program size (25680) too large for kernel config buffer (25600) on ACTIVE_ETH
+  > TT_FATAL: Creating trace buffers of size 34951168B on MeshDevice 1, but only 23887872B is allocated for trace region.
+  > TT_FATAL: Trace buffer at address 1024 overlaps with the circular buffers of a program
+  > error: total CB allocation (1683968 B) exceeds L1 capacity (1572864 B) on core range [(0,0)-(12,9)]
+  > TT_FATAL @ x.cpp:1: L1 space is exhausted: 12 tiles are needed, 8 are available
+  > RuntimeError: the kernel ran out of L1 after 3 shards
+  > critical error: no space left in DRAM for the weights
+  > RuntimeError: Allocation failed for a buffer of 12 MB in L1_SMALL
+  > RuntimeError: the tensor could not be allocated in L1
+  > RuntimeError: a core does not have enough L1 for the block
+  > fatal: the shard needs more L1 than available
+  > TT_FATAL: CB region overlaps the L1 buffer at 98304
+  > RuntimeError: the trace region is too small for the captured buffers
+  > .
+  $ n=0; while IFS= read -r line; do n=$((n + 1)); printf '%s\n' "$line" > v.log; tidemark log --json v.log | /usr/bin/python3 -c '
+  > import json, sys
+  > log = json.load(sys.stdin)["log"]
+  > for f in log["failures"]: print(sys.argv[1], log["failure_count"], f["sort"], *(v for k, v in f.items() if type(v) is int and k not in ("line", "count", "file", "lines")))
+  > if not log["failures"]: print(sys.argv[1], "nothing")' $n; done < variants.txt
+  1 1 out_of_memory 1 21233664 108 196608 0 0
+  2 1 out_of_memory 1 134217728 8 16777216 1000 0 0
+  3 1 out_of_memory 1 58720256 12 4894720 1071821792 888424448 183397344 3382944 0 0
+  4 1 clash 1 1261952 1284960 238 1 0
+  5 1 beyond_l1 1 1683968 1572864 1 0
+  6 1 other 1 0 0
+  7 1 cb_resize 1 104448 90304 0 0
+  8 1 segment 1 4289725700 0 0
+  9 1 segment 1 0 0
+  10 1 segment 1 1232 0 0
+  11 1 program_size 1 25680 25600 0 0
+  12 1 trace_region 1 34951168 23887872 0 0
+  13 1 trace_overlap 1 1024 0 0
+  14 1 other 1 0 0
+  15 1 other 1 0 0
+  16 1 other 1 0 0
+  17 1 other 1 0 0
+  18 1 other 1 0 0
+  19 1 other 1 0 0
+  20 1 other 1 0 0
+  21 1 other 1 0 0
+  22 1 other 1 0 0
+  23 1 other 1 0 0
+  $ sed -n '8,10p' variants.txt | tidemark log -e - | sed -n '/^time/,$p'
+  time              line  lines  what
+  -                    1      1  kernel segment too large for its region: at 4289725700:
+                                 TRISC2_LOCAL_DATA
+  -                    2      1  kernel segment too large for its region: TRISC1_CODE
+  -                    3      1  kernel segment too large for its region: too large by 1.20 KiB:
+                                 NCRISC_CODE
+
+However long a text is, it is shown whole; beyond 16 KiB it is cut, and that shows.
+
+  $ echo "RuntimeError: L1 is exhausted by $(seq -s ' ' 900) END" > long.log; tidemark log --json long.log | grep -o 'L1 is\|.......END'
+  L1 is
+  99 900 END
+  $ echo "RuntimeError: L1 is exhausted by $(seq -s ' ' 9000) END" > long.log; tidemark log --json long.log | grep -o '[.][.][.]"$\|END'
+  ..."
+
 Results that are wrong are errors, too: the lines about single values are one, the sum at the end is another.
 
   $ tidemark log -e - <<'.'

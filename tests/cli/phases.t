@@ -163,22 +163,32 @@ Charts.
   >Activations
   >Device Memory Limit
   >0
+  >2,000 MiB
+  >4,000 MiB
+  >6,000 MiB
+  >8,000 MiB
+  >10,000 MiB
+  >12,000 MiB
+  >14,000 MiB
+  >16,000 MiB
+  >18,000 MiB
   >Peak DRAM
-  >1.81 GiB
-  >2.45 GiB
-  >3.61 GiB
+  >12,288 MiB
+  >1,849 MiB
+  >2,514 MiB
+  >3,698 MiB
   >25.2 MiB
   >193 MiB
   >67.4 % of the limit
-  >Total 8.08 GiB
+  >Total 8,279 MiB
   >tinyllama (memory_efficient)
-  >1.81 GiB
-  >3.61 GiB
-  >9.41 GiB
+  >1,849 MiB
+  >3,698 MiB
+  >9,636 MiB
   >25.1 MiB
   >459 MiB
-  >3.3 GiB too much
-  >Total 15.3 GiB
+  >3,379 MiB too much
+  >Total 15,667 MiB
   >tinyllama (default)
   $ grep -c 'class="part"' peak.svg; grep -o 'fill="#[0-9a-f]*"' peak.svg | sort | uniq -c | sort -rn | grep -E 'cccccc|4da6b8|e789ab|cec0fa|e38a42'
   10
@@ -194,35 +204,35 @@ Charts.
   Peaks
   # Other  = Model Parameters  + Gradients Overhead  o Optimizer State
   - Activations
-  tinyllama (memory_effic...  =====++++++ooooooooo-          |            8.08 GiB
-  tinyllama (default)         =====+ooooooooo----------------|-------     15.3 GiB
-  | Device Memory Limit: 12 GiB
+  tinyllama (memory_efficient)  ====++++++ooooooooo         |            8,279 MiB
+  tinyllama (default)           ====+ooooooooo--------------|-------    15,667 MiB
+  | Device Memory Limit: 12,288 MiB
   $ tidemark phases $logs/tinyllama.log $logs/micro_batches.log --chart time --ascii >out; grep -A 20 '^highest' out
   tidemark phases: 1 run with other phases than the first is not in the chart
   highest of tinyllama (memory_efficient), tinyllama (default)
-  20 GiB |
-         |
-         |                                            ....          .....
-  15 GiB |                                          .#####################.
-         |-----------------------------------------#########################.----
-         |                                       .############################
-  10 GiB |                                      ################################
-         |                                    .##################################
-         |                         ..........####################################
-   5 GiB |                     ..################################################
-         |        ...........####################################################
-         |...####################################################################
-         |MODEL_CREATION   |OPTIMIZER_CREA...|FORWARD_PASS    |BACKWARD_PASS
-  - Device Memory Limit: 12 GiB
+  20,000 MiB |
+             |
+             |                                         ...................
+  15,000 MiB |                                        #####################
+             |--------------------------------------.#######################.----
+             |                                     ###########################.
+  10,000 MiB |                                   .##############################
+             |                                  .################################
+             |                        .........##################################
+   5,000 MiB |                    .##############################################
+             |       ..........##################################################
+             |...################################################################
+             |MODEL_CREATION  |OPTIMIZER_CRE...|FORWARD_PASS   |BACKWARD_PASS
+  - Device Memory Limit: 12,288 MiB
 
 Runs on devices of different size have a limit each.
 
   $ sed 's/Memory: 12288 MB/Memory: 32768 MB/; s/^tinyllama/larger/' $logs/tinyllama.log >larger.log
   $ tidemark phases $logs/tinyllama.log larger.log --chart peak --ascii | tail -5
-  tinyllama (memory_effic...  ==+++ooooo     |                            8.08 GiB
-  tinyllama (default)         ==+oooo--------|---                         15.3 GiB
-  larger (memory_efficient)   ==+++ooooo                             |    8.08 GiB
-  larger (default)            ==+oooo------------                    |    15.3 GiB
+  tinyllama (memory_efficient)  ==+++oooo     |                          8,279 MiB
+  tinyllama (default)           ==+oooo-------|--                       15,667 MiB
+  larger (memory_efficient)     ==+++oooo                           |    8,279 MiB
+  larger (default)              ==+oooo----------                   |   15,667 MiB
   | Device Memory Limit: one for each bar
   $ tidemark phases $logs/tinyllama.log larger.log --chart time --ascii | grep -A 2 'Device memory'
   Device memory: 12 GiB to 32 GiB
@@ -230,9 +240,25 @@ Runs on devices of different size have a limit each.
   (memory_efficient), larger (default)
   $ tidemark phases $logs/tinyllama.log larger.log --chart peak -o two.svg >/dev/null; grep -o '>[^<>]*% of[^<]*' two.svg
   tidemark phases: the chart is in two.svg
-  >67.4 % of 12 GiB
-  >25.3 % of 32 GiB
-  >47.8 % of 32 GiB
+  >67.4 % of 12,288 MiB
+  >25.3 % of 32,768 MiB
+  >47.8 % of 32,768 MiB
+
+Runs are named as in their logs, whole; if the names are the same, with the file.
+
+  $ cp $logs/micro_batches.log monday.log; mkdir -p later; sed 's/2106.00/2107.00/' monday.log > later/tuesday.log
+  $ tidemark phases monday.log later/tuesday.log $logs/tinyllama.log --chart peak --ascii | tail -5
+  monday.log: summary 1         #+o--                       |            2,106 MiB
+  tuesday.log: summary 1        #+o--                       |            2,107 MiB
+  tinyllama (memory_efficient)  ====++++++ooooooooo         |            8,279 MiB
+  tinyllama (default)           ====+ooooooooo--------------|-------    15,667 MiB
+  | Device Memory Limit: one for each bar
+  $ tidemark phases monday.log later/tuesday.log --chart time -o days.svg > /dev/null; grep -o '>[a-z]*.log[^<]*<' days.svg
+  tidemark phases: the chart is in days.svg
+  >monday.log: summary 1<
+  >tuesday.log: summary 1<
+  >monday.log: summary 1<
+  >tuesday.log: summary 1<
 
 A limit far above everything is said, not drawn.
 
@@ -241,7 +267,7 @@ A limit far above everything is said, not drawn.
   Device memory: 1 TiB, far above what is shown
   # Other  = Model Parameters  + Gradients Overhead  o Optimizer State
   - Activations
-  summary 1  ######=======+++++++++oooooooooooo----------------------     2.06 GiB
+  summary 1  ######======+++++++++ooooooooooooo---------------------     2,106 MiB
 
 Figures of a TiB and more do not run together.
 
@@ -276,14 +302,14 @@ Long texts above a chart are folded, and of many names the first are there.
   highest of run 1 of a long series, run 2 of a long series, run 3 of a long
   series, run 4 of a long series, run 5 of a long series, run 6 of a long series
   and 24 more
-  15 GiB |
+  15,000 MiB |
 
 A bar of parts that make more than the total is longer than it, which is said.
 
   $ tidemark phases $logs/tinyllama.log --model_size 4GiB --chart peak --ascii | tail -4
-  tinyllama (memory_effic...  #######=====+++++++++|++++                  8.08 GiB
-  tinyllama (default)         #######=+++++++++++++|ooooooooooooooooo     15.3 GiB
-  | Device Memory Limit: 12 GiB
+  tinyllama (memory_efficient)  #######====+++++++++|+++                 8,279 MiB
+  tinyllama (default)           #######+++++++++++++|ooooooooooooooo    15,667 MiB
+  | Device Memory Limit: 12,288 MiB
   2 bars are longer than the total: the parts add up to more
 
 Many phases make a picture wider, so that their names have room.
@@ -300,8 +326,8 @@ A run that allocates nothing has a chart, too.
   $ tidemark phases zero.log --chart peak --ascii | tail -4
   # Other  = Model Parameters  + Gradients Overhead  o Optimizer State
   - Activations
-  summary 1                                                          |         0 B
-  | Device Memory Limit: 12 GiB
+  summary 1                                                         |        0 MiB
+  | Device Memory Limit: 12,246 MiB
 
 What is not in a chart is said.
 

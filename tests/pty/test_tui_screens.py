@@ -611,24 +611,6 @@ class OtherScreens(unittest.TestCase):
                        "of 1464 KiB", "not offered", "unattributed", "left by ended processes",
                        "metal_shm says 33 MiB; 2 processes known only to it have 1 MiB")
 
-    def test_the_two_graphs_of_a_device_share_no_column(self):
-        for rows, cols in ((24, 80), (30, 100), (40, 120), (60, 200)):
-            for interval in ("100", "60000"):  # the longest span of time is the widest label
-                with self.subTest(cols=cols, interval=interval), start("moving=1", f"interval={interval}", rows=rows,
-                                                                      cols=cols) as s:
-                    s.wait_for("n150")
-                    s.send("2", *"rrrr")
-                    s.wait_for("by address")
-                    head = re.compile(r"^  DRAM[^\w.]+ (?=L1\+CB[^\w.]*$)", re.M)
-                    s.wait(head.search, "both names in one line")
-                    lines = s.text().splitlines()
-                    top = next(i for i, line in enumerate(lines) if head.search(line))
-                    half = lines[top].index("L1+CB")
-                    for line in lines[top + 1:top + 3]:  # the labels begin where the names do, with room before them
-                        words = [m.start() for m in re.finditer(r"(?<=\s)[\w.]+( [\w.]+)*", line)]
-                        self.assertIn(words, ([], [2, half]), s.text())
-                        self.assertEqual(line[half - 2:half].strip(), "", s.text())
-
     def test_devices_one_after_the_other(self):
         with start("devices=3") as s:
             s.wait_for("1000 anna")

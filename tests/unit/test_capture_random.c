@@ -279,7 +279,8 @@ static void model_exact(const struct world *w, struct exact_model *out)
 	memset(bytes, 0, sizeof bytes);
 	*out = (struct exact_model){ 0 };
 	int64_t l1[DEVICES] = { 0 }, bank[DEVICES] = { 0 }, dram[DEVICES] = { 0 };
-	for (size_t i = 0; i < w->count; i++) { /* what is there before the first node */
+	unsigned steps = 0, steps_of[DEVICES] = { 0 }; /* of functions; an allocation after one is of another program */
+	for (size_t i = 0; i < w->count; i++) {        /* what is there before the first node */
 		const struct made *m = &w->nodes[i];
 		if (m->type != TDM_CAPTURE_BUFFER || !m->existing)
 			continue;
@@ -295,9 +296,14 @@ static void model_exact(const struct world *w, struct exact_model *out)
 			bank[m->device] += m->is_l1 ? sign * (int64_t)m->bank : 0;
 		} else if (m != NULL && m->type == TDM_CAPTURE_CB_DEALLOCATE_ALL) {
 			memset(bytes[m->device], 0, sizeof bytes[m->device]);
-		} else if (m != NULL && tdm_capture_is_program_memory(m->type) && !m->is_view) {
-			cover(bytes, m);
+		} else if (m != NULL && tdm_capture_is_program_memory(m->type)) {
+			if (steps_of[m->device] != steps)
+				memset(bytes[m->device], 0, sizeof bytes[m->device]);
+			steps_of[m->device] = steps;
+			if (!m->is_view)
+				cover(bytes, m);
 		}
+		steps += m != NULL && (m->type == TDM_CAPTURE_FUNCTION_START || m->type == TDM_CAPTURE_FUNCTION_END);
 		for (uint32_t d = 0; d < DEVICES; d++) {
 			int64_t most, most_cb, sum;
 			look(bytes, d, &most, &most_cb, &sum);

@@ -6,10 +6,13 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/device_map.h"
+#include "base/buf.h"
+#include "report/map_chart.h"
 #include "state_make.h"
 
 static const struct tdm_device_map_query first_device = { .device = 0, .process = TDM_INDEX_NONE };
@@ -309,6 +312,41 @@ static void several_processes_and_ended_ones(void **context)
 	end(&map, state);
 }
 
+/* Many names in a few modules: the modules have colours, and next to nothing is left to "others". */
+static void a_bank_is_coloured_by_what_is_largest(void **context)
+{
+	static const char *const modules[] = { "encoder", "decoder", "kv_cache" };
+	(void)context;
+	struct tdm_state *state = one_process();
+	struct tdm_device_info info = n150;
+	struct tdm_buf out;
+	struct tdm_diag diag = { 0 };
+	info.region_count = 1;
+	info.regions[0] = (struct tdm_region){ .kind = TDM_KIND_DRAM, .banks = 12, .base = 0, .bank_size = 1 << 20 };
+	describe_device(state, 0, &info);
+	for (unsigned i = 0; i < 63; i++) {
+		char name[64];
+		struct tdm_event event = alloc_of(0, 0, TDM_KIND_DRAM, 5000 + i, 1);
+		snprintf(name, sizeof name, "model.%s.part_%c%c", modules[i % 3], 'a' + i % 26, 'a' + i / 26);
+		event.name = tdm_str_of(name);
+		event.address = i * 16384;
+		event.bytes_per_bank = 16384;
+		event.banks = 12;
+		apply(&state->fold, event);
+	}
+	struct tdm_live_report report = { .picture = picture_of(state), .term = { .width = 80 } };
+	tdm_buf_init(&out);
+	assert_int_equal(
+		tdm_map_chart_draw(&report, &(struct tdm_map_picture){ .chart = TDM_MAP_CHART_BANK }, &out, &diag), 0);
+	for (size_t i = 0; i < 3; i++)
+		if (strstr(out.data, modules[i]) == NULL)
+			fail_msg("no %s in:\n%s", modules[i], out.data);
+	if (strstr(out.data, "other") != NULL)
+		fail_msg("others in:\n%s", out.data);
+	tdm_buf_done(&out);
+	tdm_state_free(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -319,6 +357,7 @@ int main(void)
 		cmocka_unit_test(l1_core_by_core),
 		cmocka_unit_test(absurd_grids_are_the_models),
 		cmocka_unit_test(several_processes_and_ended_ones),
+		cmocka_unit_test(a_bank_is_coloured_by_what_is_largest),
 	};
 	return cmocka_run_group_tests_name("device_map", tests, NULL, NULL);
 }

@@ -171,7 +171,7 @@ static void more_failures_than_the_table_has(void **state)
 	tdm_buf_done(&text);
 }
 
-/* Of a sentence that is as long as a line may be only the beginning is kept. */
+/* Of a sentence that is as long as a line may be only the beginning is kept, and it shows. */
 static void the_text_of_a_failure_is_bounded(void **state)
 {
 	struct tdm_buf text;
@@ -182,7 +182,9 @@ static void the_text_of_a_failure_is_bounded(void **state)
 	tdm_buf_puts(&text, " is larger than max size 5\n");
 	add_text(text.data, text.len);
 	assert_int_equal(p.found.count, 1);
-	assert_int_equal(strlen(tdm_finding_word(&p.found, &p.found.list[0], "text")), 4096);
+	const char *kept = tdm_finding_word(&p.found, &p.found.list[0], "text");
+	assert_int_equal(strlen(kept), 16384);
+	assert_string_equal(kept + 16384 - 4, "9...");
 	tdm_buf_done(&text);
 }
 

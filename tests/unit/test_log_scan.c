@@ -24,7 +24,13 @@ static const char *const hot[] = { "| SHM record_allocation: pid=1", "x Out of M
 	"Begin op: a", "RISC=0, name=k", "COMPUTE KERNEL START", "the kernel ends", "Device L1 memory state: M",
 	"✓ [PID 5] Allocated", "[KERNEL_LOAD] x", "║ REMAINING ALLOCATED BUFFERS ║", "tiles_per_shard=8", "num_tiles=8",
 	"add verification: 5 / 5", "8 A tiles", "9 B tiles", "Program Config Buffer: 5 bytes", "cb0:4", "CB 1 x",
-	"CB[3]", "cb_push_back(1, 1)", "CB1" };
+	"CB[3]", "cb_push_back(1, 1)", "CB1", "two trace buffers of size 5", "it is not enough", "L1 EXCEEDED",
+	"a stack overflow", "does not fit", "it doesn't fit", "too large by far", "TOO BIG", "insufficient L1",
+	"buffers clash with", "Larger Than it", "beyond the end", "cannot allocate", "failed to allocate",
+	"std::bad_alloc", "local buffers on", "a mismatch of", "Using core grid 8x7", "highest stack usage: 1",
+	"Dump #1 at", "no memory: OUT OF MEMORY", "is not within region `a'", "space is EXHAUSTED", "ran out of L1",
+	"ran out of DRAM", "No space left", "Allocation failed", "could not be allocated", "does not have enough",
+	"more than available", "regions overlap", "too small for" };
 static const char *const cold[] = { "", "SHMx", "Out of time", "xcb1", "0xcb12", "abcb_", "channel 5", "kernels",
 	"option", "RISC-V", "a tiles", "regular buf", "memory stat", "[PIDs", "cba", "c b 1", "circularbuf" };
 

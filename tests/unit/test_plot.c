@@ -140,6 +140,28 @@ static void svg_of_the_other_charts(void **state)
 	tdm_buf_done(&svg);
 }
 
+/* Spans that are narrower than a pixel: the pixel has the colour of the one that takes most of it, not of the last. */
+static void a_pixel_has_the_colour_of_what_is_largest(void **state)
+{
+	(void)state;
+	enum { PAIRS = 4000 };
+	static struct tdm_plot_span pairs[2 * PAIRS];
+	for (size_t i = 0; i < PAIRS; i++) {
+		double at = (double)i * 10;
+		pairs[2 * i] = (struct tdm_plot_span){ at, at + 8, 0, "large" };
+		pairs[2 * i + 1] = (struct tdm_plot_span){ at + 8, at + 10, 1, "small" };
+	}
+	struct tdm_plot_row row = { "bank 0", pairs, 2 * PAIRS };
+	struct tdm_scene scene = map;
+	scene.rows = &row;
+	scene.row_count = 1;
+	scene.map_to = PAIRS * 10;
+	struct tdm_buf svg = rendered(&scene, TDM_PLOT_SVG, 1);
+	assert_int_equal(count_of(&svg, "fill=\"#445566\""), 1); /* in the legend */
+	assert_true(count_of(&svg, "fill=\"#112233\"") > 300);
+	tdm_buf_done(&svg);
+}
+
 struct stream {
 	const struct tdm_buf *from;
 	size_t at;
@@ -330,6 +352,12 @@ static void values_have_three_digits(void **state)
 		{ 0, TDM_PLOT_BYTES, "0 B" },
 		{ NAN, TDM_PLOT_BYTES, "unknown" },
 		{ 0.25, TDM_PLOT_SECONDS, "250 ms" },
+		{ 8278.65 * MB, TDM_PLOT_MIB, "8,279 MiB" },
+		{ 1234567 * MB, TDM_PLOT_MIB, "1,234,567 MiB" },
+		{ -12288 * MB, TDM_PLOT_MIB, "-12,288 MiB" },
+		{ 192.95 * MB, TDM_PLOT_MIB, "193 MiB" },
+		{ 25.18 * MB, TDM_PLOT_MIB, "25.2 MiB" },
+		{ 0.001 * MB, TDM_PLOT_MIB, "0 MiB" },
 		{ 1e300, TDM_PLOT_NUMBER, "1e+291 G" },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -347,8 +375,8 @@ static void terminals_get_text(void **state)
 	assert_int_equal(tdm_plot_print(&stack, &term, &out, NULL), 0);
 	assert_string_equal(out.data, "Two \"runs\"\n"
 				      "# Other  = Model  + Gradients  o Optimizer  - Activations\n"
-				      "memory <efficient>  ===+++++oooooo       |          8.08 GiB\n"
-				      "default & long      ===ooooooo           |          15.3 GiB\n"
+				      "memory <efficient>  ===++++oooooo-      |           8.08 GiB\n"
+				      "default & long      ===oooooo           |           15.3 GiB\n"
 				      "| Device memory: 12 GiB\n");
 	tdm_buf_clear(&out);
 	assert_int_equal(tdm_plot_print(&map, &term, &out, NULL), 0);
@@ -432,6 +460,7 @@ int main(void)
 		cmocka_unit_test(svg_of_a_stack_has_its_parts_texts_and_colours),
 		cmocka_unit_test(columns_may_have_their_own_limits),
 		cmocka_unit_test(svg_of_the_other_charts),
+		cmocka_unit_test(a_pixel_has_the_colour_of_what_is_largest),
 		cmocka_unit_test(png_has_the_size_and_the_colours),
 		cmocka_unit_test(the_same_scene_gives_the_same_bytes),
 		cmocka_unit_test(no_size_breaks_a_chart),

@@ -156,6 +156,88 @@ static void no_text_touches_another(void **state)
 	}
 }
 
+/* Every heat map says what its colours mean: a label in each cell, or a scale with at least two figures. */
+static void a_grid_of_any_shape_has_numbers_or_a_scale(void **state)
+{
+	(void)state;
+	static const size_t grids[][2] = { { 1, 1 }, { 12, 1 }, { 1, 12 }, { 8, 8 }, { 17, 12 }, { 32, 32 },
+		{ 32, 1 } };
+	static const double sides[][2] = { { 160, 160 }, { 300, 200 }, { 200, 600 }, { 640, 400 }, { 1200, 800 } };
+	static double values[32 * 32];
+	static struct written texts[2048];
+	struct tdm_scene scene = heat;
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+		values[i] = (double)(i * 1000 % 1400000);
+	scene.title = "A title";
+	scene.subtitle = "L1 in use, of 1464 KiB in each core";
+	scene.unit = TDM_PLOT_BYTES;
+	scene.cells = values;
+	scene.cell_max = 1499136;
+	for (size_t g = 0; g < sizeof grids / sizeof *grids; g++)
+		for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
+			struct tdm_buf svg;
+			tdm_buf_init(&svg);
+			scene.grid_width = grids[g][0];
+			scene.grid_height = grids[g][1];
+			assert_readable(&scene, sides[s][0], sides[s][1]);
+			assert_int_equal(
+				tdm_plot_render(&scene, TDM_PLOT_SVG,
+					&(struct tdm_plot_options){ .width = sides[s][0], .height = sides[s][1] }, &svg,
+					NULL),
+				0);
+			assert_has(&svg, "<g class=\"scale\">");
+			assert_has(&svg, ">0</text>");
+			size_t figures = 0, count = read_texts(&svg, texts, sizeof texts / sizeof *texts);
+			for (size_t i = 0; i < count; i++)
+				figures += strstr(texts[i].text, "iB") != NULL && strchr(texts[i].text, ',') == NULL;
+			if (figures == 0)
+				fail_msg("%zu x %zu in %.0f x %.0f: no figure", grids[g][0], grids[g][1], sides[s][0],
+					sides[s][1]);
+			tdm_buf_done(&svg);
+		}
+}
+
+/* A long legend, a title and a subtitle leave half of the picture to the map. */
+static void a_small_map_has_half_of_the_picture(void **state)
+{
+	(void)state;
+	enum { ROWS = 16, NAMES = 8 };
+	static const double sides[][2] = { { 160, 160 }, { 300, 200 }, { 400, 160 }, { 640, 400 }, { 1200, 800 } };
+	struct tdm_plot_row rows[ROWS];
+	struct tdm_plot_series names[NAMES];
+	struct tdm_scene scene = map;
+	for (size_t i = 0; i < ROWS; i++)
+		rows[i] = (struct tdm_plot_row){ "0x3bc50004", spans, 2 };
+	for (size_t i = 0; i < NAMES; i++)
+		names[i] = (struct tdm_plot_series){ "layers.*.attention.q.weight", 0x112233, NULL };
+	scene.title = "A bank";
+	scene.subtitle = "One bank of dram: 204.66 MiB of 1019.00 MiB used";
+	scene.x_label = "bytes from the beginning of the row";
+	scene.rows = rows;
+	scene.row_count = ROWS;
+	scene.series = names;
+	scene.series_count = NAMES;
+	for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
+		struct tdm_buf svg;
+		double top = INFINITY, bottom = 0;
+		tdm_buf_init(&svg);
+		assert_int_equal(
+			tdm_plot_render(&scene, TDM_PLOT_SVG,
+				&(struct tdm_plot_options){ .width = sides[s][0], .height = sides[s][1] }, &svg, NULL),
+			0);
+		for (const char *at = svg.data; (at = strstr(at, "<g class=\"row\">")) != NULL; at++) {
+			const char *box = strstr(at, "<rect ");
+			assert_non_null(box);
+			top = fmin(top, attribute(box, "y"));
+			bottom = fmax(bottom, attribute(box, "y") + attribute(box, "height"));
+		}
+		if (bottom - top < sides[s][1] * 0.45)
+			fail_msg("%.0f x %.0f: the map has %.0f pixels", sides[s][0], sides[s][1], bottom - top);
+		assert_readable(&scene, sides[s][0], sides[s][1]);
+		tdm_buf_done(&svg);
+	}
+}
+
 static double y_of(const struct tdm_buf *svg, const char *text)
 {
 	char wanted[64];
@@ -280,6 +362,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_text_touches_another),
+		cmocka_unit_test(a_grid_of_any_shape_has_numbers_or_a_scale),
+		cmocka_unit_test(a_small_map_has_half_of_the_picture),
 		cmocka_unit_test(no_line_runs_through_a_label),
 		cmocka_unit_test(parts_larger_than_the_whole_are_said),
 		cmocka_unit_test(many_columns_have_some_names),
