@@ -192,6 +192,7 @@ static const struct tdm_column kind_columns[] = {
 	{ "Buffers", "buffers", KIND(buffers), COUNT },
 	{ "Peak", "peak_buffers", KIND(peak_buffers), COUNT },
 	{ "Allocs", "allocations", KIND(allocs), COUNT },
+	{ NULL, "adopted", KIND(adopted) },
 	{ NULL, "double_frees", KIND(double_frees) },
 	{ NULL, "unknown_frees", KIND(unknown_frees) },
 	{ NULL, "rereports", KIND(rereports) },

@@ -19,7 +19,7 @@ static struct tdm_ledger *own_ledger(void)
 
 static struct tidemark_usage usage_of(uint32_t device, uint32_t kind)
 {
-	struct tidemark_usage usage;
+	struct tidemark_usage usage = TIDEMARK_USAGE_INIT;
 	CHECK(tidemark_get_usage(device, kind, &usage) == 0);
 	return usage;
 }
@@ -136,10 +136,17 @@ static void bad_arguments(void)
 	b.id = 2;
 	CHECK(tidemark_alloc(&b) == 0);
 	struct tidemark_core_range wrong = { 5, 5, 1, 1 };
-	CHECK(tidemark_report_cb(0, 64, 1, &wrong) == 0);
-	CHECK(tidemark_report_cb(0, UINT64_MAX, 1, &(struct tidemark_core_range){ 0, 0, UINT16_MAX, UINT16_MAX }) ==
-		-EINVAL);
-	CHECK(tidemark_report_cb_free(0, 0, 1) == 0);
+	struct tidemark_core_range large = { 0, 0, 256, 0 }, good = { 0, 0, 255, 255 };
+	lost = tidemark_lost();
+	CHECK(tidemark_report_cb(0, 64, 1, &wrong) == -EINVAL && ++lost);
+	CHECK(tidemark_report_cb(0, 64, 1, &large) == -EINVAL && ++lost);
+	CHECK(tidemark_report_cb(0, UINT64_MAX, 1, &good) == -EINVAL && ++lost);
+	CHECK(tidemark_report_cb(0, 64, 1u << 31, NULL) == -EINVAL && ++lost);
+	CHECK(tidemark_report_cb_free(0, 0, 1, &wrong) == -EINVAL && ++lost);
+	CHECK(tidemark_report_cb_free(0, 0, 1u << 31, NULL) == -EINVAL && ++lost);
+	CHECK_EQ(tidemark_lost(), lost);
+	CHECK(tidemark_report_cb(0, 64, 1, &good) == 0 && tidemark_report_cb_free(0, 0, 1, &good) == 0);
+	CHECK(tidemark_report_cb_free(0, 0, 1, &good) == -ENOENT);
 }
 
 /* Refused, and nothing is recorded. */
@@ -147,7 +154,7 @@ static void refused_arguments(void)
 {
 	const struct tidemark_core_range twice[] = { { 0, 0, 3, 3 }, { 5, 5, 6, 6 }, { 3, 3, 4, 4 } };
 	struct tidemark_buffer b = { .size = sizeof b, .kind = TIDEMARK_CB, .id = 1, .bytes = 64, .ranges = twice };
-	struct tidemark_segment segment;
+	struct tidemark_segment segment = TIDEMARK_SEGMENT_INIT;
 	b.range_count = 3;
 	CHECK(tidemark_alloc(&b) == -EINVAL);
 	b.range_count = 2; /* neighbours, but no core twice */
@@ -185,10 +192,10 @@ static void other_headers(void)
 		struct tidemark_buffer whole = { .size = size, .id = 1000 + size, .bytes = 100 };
 		CHECK(older != NULL);
 		memcpy(older, &whole, size > 4 ? size : 4);
-		int err = size >= 8 ? tidemark_alloc(older) : 0;
-		CHECK(err == (size < offsetof(struct tidemark_buffer, bytes_per_bank) && size >= 8 ? -EINVAL : 0));
+		CHECK(tidemark_alloc(older) == -EINVAL && tidemark_adopt(older) == -EINVAL);
 		free(older);
 	}
+	CHECK_EQ(usage_of(0, 0).buffers, 1);
 	struct {
 		struct tidemark_device device;
 		char more[64];
@@ -198,6 +205,64 @@ static void other_headers(void)
 	CHECK(tidemark_describe_device(&newer_device.device) == 0);
 	newer_device.device.size = sizeof newer_device.device - 1;
 	CHECK(tidemark_describe_device(&newer_device.device) == -EINVAL);
+}
+
+/* Regions of a newer header are larger; the library takes the part that it knows of each. */
+static void larger_regions(void)
+{
+	struct {
+		struct tidemark_region region;
+		char more[8];
+	} regions[2];
+	struct tidemark_device device = TIDEMARK_DEVICE_INIT;
+	struct tidemark_buffer buffer = TIDEMARK_BUFFER_INIT;
+	memset(regions, 0xa5, sizeof regions);
+	regions[0].region = (struct tidemark_region){ .kind = TIDEMARK_DRAM, .banks = 12, .bank_size = 1 << 20 };
+	regions[1].region = (struct tidemark_region){ .kind = TIDEMARK_L1, .banks = 7, .bank_size = 1 << 20 };
+	device.region_count = 2;
+	device.regions = &regions[0].region;
+	device.region_size = sizeof regions[0];
+	CHECK(tidemark_describe_device(&device) == 0);
+	buffer.kind = TIDEMARK_L1;
+	buffer.bytes = 700;
+	CHECK(tidemark_alloc(&buffer) == 0);
+	CHECK_EQ(usage_of(0, TIDEMARK_L1).bank_bytes, 100);
+	device.region_size = sizeof regions[0].region - 1;
+	CHECK(tidemark_describe_device(&device) == -EINVAL);
+}
+
+/* Results: never more than the caller has room for, and nothing if that is less than the first version had. */
+static void other_results(void)
+{
+	struct {
+		struct tidemark_usage usage;
+		unsigned char more[64];
+	} newer = { .usage = { .size = sizeof newer } };
+	struct {
+		struct tidemark_segment segment;
+		unsigned char more[64];
+	} newer_segment = { .segment = { .size = sizeof newer_segment } };
+	CHECK(itest_alloc(0, TIDEMARK_DRAM, 1, 64, 2) == 0);
+	memset(newer.more, 0xa5, sizeof newer.more);
+	CHECK(tidemark_get_usage(0, TIDEMARK_DRAM, &newer.usage) == 0);
+	CHECK_EQ(newer.usage.size, sizeof newer);
+	CHECK_EQ(newer.usage.bytes, 128);
+	CHECK_EQ(newer.usage.buffers, 1);
+	CHECK(tidemark_get_usage(9, TIDEMARK_DRAM, &newer.usage) == -ENODEV);
+	CHECK_EQ(newer.usage.bytes, 0);
+	CHECK(tidemark_capture_begin(TIDEMARK_CAPTURE_NORMAL) == 0 && tidemark_capture_end("end") == 0);
+	memset(newer_segment.more, 0xa5, sizeof newer_segment.more);
+	CHECK(tidemark_capture_get(0, &newer_segment.segment) == 0);
+	CHECK(tidemark_capture_find("end", &newer_segment.segment) == 0);
+	CHECK_EQ(newer_segment.segment.size, sizeof newer_segment);
+	CHECK(strcmp(newer_segment.segment.name, "end") == 0);
+	for (unsigned i = 0; i < sizeof newer.more; i++)
+		CHECK(newer.more[i] == 0xa5 && newer_segment.more[i] == 0xa5);
+	newer.usage.size = sizeof newer.usage - 1;
+	CHECK(tidemark_get_usage(0, TIDEMARK_DRAM, &newer.usage) == -EINVAL);
+	newer_segment.segment.size = sizeof newer_segment.segment - 1;
+	CHECK(tidemark_capture_get(0, &newer_segment.segment) == -EINVAL);
+	CHECK(tidemark_capture_find("end", &newer_segment.segment) == -EINVAL);
 }
 
 static void many_devices(void)
@@ -531,6 +596,8 @@ int main(int argc, char **argv)
 		{ "bad_arguments", bad_arguments, NULL },
 		{ "refused_arguments", refused_arguments, NULL },
 		{ "other_headers", other_headers, NULL },
+		{ "larger_regions", larger_regions, NULL },
+		{ "other_results", other_results, NULL },
 		{ "many_devices", many_devices, NULL },
 		{ "million_buffers", million_buffers, NULL },
 		{ "names", names, NULL },
