@@ -70,6 +70,13 @@ static uint32_t process_of(const struct tdm_app *app, const struct tdm_event *ev
 	return process != NULL ? (uint32_t)(process - app->picture->processes) : TDM_INDEX_NONE;
 }
 
+static const char *name_of(const struct tdm_event *event)
+{
+	if (event->op == TDM_OP_ALLOC && (event->flags & TDM_EVENT_ADOPTED) != 0)
+		return "adopt";
+	return event->op < TDM_OP_COUNT ? tdm_op_name((enum tdm_op)event->op) : "?";
+}
+
 static void draw_event(struct tdm_app *app, struct tdm_area line, const struct tdm_event *event)
 {
 	uint64_t reserved = reserved_bytes(event);
@@ -90,7 +97,7 @@ static void draw_event(struct tdm_app *app, struct tdm_area line, const struct t
 	if (!tdm_area_is_narrow(line))
 		tdm_pen_field(&pen, -5, TDM_INK_PLAIN, text);
 	tdm_pen_skip(&pen, 2);
-	tdm_pen_field(&pen, 9, ink_of(event), event->op < TDM_OP_COUNT ? tdm_op_name((enum tdm_op)event->op) : "?");
+	tdm_pen_field(&pen, 9, ink_of(event), name_of(event));
 	bool has_memory = event->op == TDM_OP_ALLOC || event->op == TDM_OP_FREE || event->op == TDM_OP_OOM;
 	if (has_memory) {
 		tdm_pen_field(&pen, 10, TDM_INK_LABEL, tdm_device_kind_title((enum tdm_kind)event->kind));
