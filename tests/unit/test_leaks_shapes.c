@@ -333,10 +333,9 @@ static void test_adopted(void **state)
 		struct sim sim;
 		sim_init(&sim, (uint64_t)seed);
 		work(&sim);
-		uint64_t begin = SIM_BEGIN + sim_between(&sim, 0, 10) * SIM_S,
-			 step = sim_between(&sim, 10, 100) * SIM_MS;
-		for (uint64_t i = 0; i < 200; i++)
-			sim_adopt(&sim, "adopted", SIM_MIB, begin + i * step, SIM_NEVER);
+		uint64_t step = sim_between(&sim, 100, 200) * SIM_MS;
+		for (uint64_t at = SIM_BEGIN + step; at < TO; at += step)
+			sim_adopt(&sim, "adopted", SIM_MIB, at, SIM_NEVER);
 		for (uint64_t i = 0; i < 100; i++) {
 			uint64_t at = SIM_BEGIN + i * 300 * SIM_MS;
 			sim_adopt(&sim, "renewed", SIM_MIB, FROM, at);
