@@ -30,7 +30,7 @@ static inline void report_alloc(const struct side *side, uint32_t id, uint32_t b
 		.id = id,
 		.address = event_address(id),
 		.bytes = bytes,
-		.bytes_per_bank = bytes / EVENT_KIND_BANKS,
+		.bytes_per_bank = side->run->derived ? 0 : bytes / EVENT_KIND_BANKS,
 		.page_size = PAGE_SIZE,
 		.cores = CORES,
 		.name = TIDEMARK_SITE() });
@@ -98,7 +98,7 @@ static bool is_right(const struct side *sides, const struct event_run *run)
 {
 	uint64_t buffers = 0;
 	for (size_t i = 0; i < run->threads; i++) {
-		struct tidemark_usage u;
+		struct tidemark_usage u = TIDEMARK_USAGE_INIT;
 		if (i > 0 && sides[i].device == sides[0].device)
 			break;
 		if (tidemark_get_usage(sides[i].device, sides[i].kind, &u) != 0 ||

@@ -19,6 +19,7 @@ struct event_run {
 	unsigned threads;   /* 1 or 2 */
 	bool same_device;   /* for two threads */
 	bool dram;          /* instead of L1, which is counted twice: by itself and in the total of L1 */
+	bool derived;       /* the library computes the bytes in a bank */
 	bool off;           /* tracking is turned off before measuring */
 	unsigned depth;     /* calls between the top and the loop, for stacks */
 	const char *env[2]; /* added to the environment; ends with NULL */

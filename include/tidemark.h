@@ -27,6 +27,19 @@
  * Unless stated otherwise, functions return 0 on success (and when tracking is off) or a negative code;
  * tidemark_strerror() returns its text. The result may be ignored: nothing is lost silently. When there is no ledger,
  * the code says why: -ENOTDIR (its directory is missing), -EACCES, -EMFILE (no descriptor left), -ENOSPC, ….
+ *
+ * Structures begin with their size, so that a program and a library of different versions understand each other. Start
+ * from TIDEMARK_BUFFER_INIT and the like, or set `size` to sizeof the structure and everything unknown to 0. Newer
+ * versions only add fields at the end. A size below that of version 0.1 is refused (-EINVAL). The library ignores
+ * fields that it does not know, and fills at most `size` bytes of a result; fields that it does not know keep their
+ * values. A new field never changes the meaning of the others: that takes a flag, and unknown flags are refused.
+ * struct tidemark_region has no size of its own, struct tidemark_device says it; struct tidemark_core_range never
+ * changes.
+ *
+ * To compile a program without the library, define TIDEMARK_DISABLE before the #include: every call becomes a function
+ * that does nothing, and no library is needed. Arguments are checked and evaluated as before; what is costly can be put
+ * under `if (tidemark_is_enabled())`, which is 0 at compile time then. Calls return 0 or "", but get functions fail as
+ * if nothing had ever been reported.
  */
 #ifndef TIDEMARK_H
 #define TIDEMARK_H
@@ -44,7 +57,10 @@ extern "C" {
 #define TIDEMARK_VERSION        "0.1.0"
 #define TIDEMARK_VERSION_NUMBER (TIDEMARK_VERSION_MAJOR * 10000 + TIDEMARK_VERSION_MINOR * 100 + TIDEMARK_VERSION_PATCH)
 
-#if defined(__GNUC__)
+#if defined(TIDEMARK_DISABLE)
+#include <errno.h>
+#define TIDEMARK_API static inline
+#elif defined(__GNUC__)
 #define TIDEMARK_API __attribute__((visibility("default")))
 #else
 #define TIDEMARK_API
@@ -63,7 +79,11 @@ TIDEMARK_API const char *tidemark_strerror(int code);
  */
 
 /* Private to the functions below; read it through tidemark_is_enabled(). Not 0 while tracking is on. */
+#if defined(TIDEMARK_DISABLE)
+#define tidemark_active_ 0
+#else
 TIDEMARK_API extern unsigned char tidemark_active_;
+#endif
 
 #if defined(__GNUC__)
 #define TIDEMARK_LIKELY_OFF_(x) __builtin_expect(!(x), 1)
@@ -77,7 +97,8 @@ static inline int tidemark_is_enabled(void)
 	return tidemark_active_ != 0;
 }
 
-/* Turns tracking on for this process, regardless of the environment. Buffers allocated earlier stay unknown. */
+/* Turns tracking on for this process, regardless of the environment. Buffers allocated earlier stay unknown unless the
+ * program reports them with tidemark_adopt(). */
 TIDEMARK_API int tidemark_enable(void);
 
 /* Turns tracking off. The ledger stays and is continued if tracking is turned on again; reports made in between are
@@ -120,7 +141,7 @@ struct tidemark_region {
 	uint32_t reserved;  /* 0 */
 };
 
-/* A device. Set `size` to sizeof(struct tidemark_device) and everything unknown to 0. */
+/* A device. Start from TIDEMARK_DEVICE_INIT. */
 struct tidemark_device {
 	uint32_t size;
 	uint32_t number;         /* the runtime's logical device number */
@@ -130,7 +151,14 @@ struct tidemark_device {
 	uint32_t grid_x, grid_y; /* compute grid */
 	uint32_t region_count;
 	const struct tidemark_region *regions;
+	uint32_t region_size; /* sizeof(struct tidemark_region), the distance from one to the next; 0: as in 0.1 */
+	uint32_t reserved;    /* 0 */
 };
+
+#define TIDEMARK_DEVICE_INIT                                                                                    \
+	{                                                                                                       \
+		sizeof(struct tidemark_device), 0, NULL, 0, 0, 0, 0, 0, NULL, sizeof(struct tidemark_region), 0 \
+	}
 
 /* Describes a device, before or after its first buffer; a later call replaces the description. Buffers on devices that
  * were never described are tracked, too. */
@@ -152,8 +180,7 @@ enum {
 
 /*
  * A buffer, identified by device, kind and id. The caller chooses the id, which must be unique among the live buffers
- * of that device and kind; if addresses are unique, an address will do. Set `size` to sizeof(struct tidemark_buffer)
- * and everything unknown to 0.
+ * of that device and kind; if addresses are unique, an address will do. Start from TIDEMARK_BUFFER_INIT.
  */
 struct tidemark_buffer {
 	uint32_t size;
@@ -178,13 +205,30 @@ struct tidemark_buffer {
 	uint32_t reserved; /* 0 */
 };
 
+#define TIDEMARK_BUFFER_INIT                                                                            \
+	{                                                                                               \
+		sizeof(struct tidemark_buffer), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0 \
+	}
+
 TIDEMARK_API int tidemark_alloc_(const struct tidemark_buffer *buffer);
+TIDEMARK_API int tidemark_adopt_(const struct tidemark_buffer *buffer);
 TIDEMARK_API int tidemark_free_(uint32_t device, uint32_t kind, uint64_t id);
 
 /* Reports that a buffer has been allocated. */
 static inline int tidemark_alloc(const struct tidemark_buffer *buffer)
 {
 	return TIDEMARK_LIKELY_OFF_(tidemark_active_) ? 0 : tidemark_alloc_(buffer);
+}
+
+/*
+ * Reports a buffer that was allocated before tracking was turned on. A runtime calls this for each live buffer after
+ * tidemark_enable(). The buffer is live and counts in current figures and peaks, but it is not an allocation of now: it
+ * does not count in `allocs`, in the phase tracker or as growth, and its age is unknown. -EEXIST, with nothing changed,
+ * if a live buffer with this device, kind and id is known already.
+ */
+static inline int tidemark_adopt(const struct tidemark_buffer *buffer)
+{
+	return TIDEMARK_LIKELY_OFF_(tidemark_active_) ? 0 : tidemark_adopt_(buffer);
 }
 
 /* Reports that a buffer has been released. -ENOENT if there is no such buffer, which is counted as a double or unknown
@@ -211,7 +255,10 @@ static inline uint64_t tidemark_core_id(uint32_t x, uint32_t y, uint64_t address
 TIDEMARK_API uint32_t tidemark_name(const char *text);
 
 /* The number of this place in the source, "file:line", looked up once per process. An expression of type uint32_t. */
-#if defined(__GNUC__)
+#if defined(TIDEMARK_DISABLE)
+#define TIDEMARK_SITE() ((uint32_t)0)
+#define tidemark_epoch_ 0
+#elif defined(__GNUC__)
 #define TIDEMARK_STRING_(x) #x
 #define TIDEMARK_STRING(x)  TIDEMARK_STRING_(x)
 #define TIDEMARK_SITE()                                                                 \
@@ -221,7 +268,9 @@ TIDEMARK_API uint32_t tidemark_name(const char *text);
 	})
 #endif
 TIDEMARK_API uint32_t tidemark_site_slow_(uint64_t *cache, const char *text);
+#if !defined(TIDEMARK_DISABLE)
 TIDEMARK_API extern uint32_t tidemark_epoch_; /* private: changes when names must be looked up again */
+#endif
 static inline uint32_t tidemark_site(uint64_t *cache, const char *text)
 {
 	uint64_t seen = *cache;
@@ -240,18 +289,25 @@ TIDEMARK_API int tidemark_program(const char *name);
 /* Marks the beginning of a phase on the time line of all devices. */
 TIDEMARK_API int tidemark_phase(const char *name);
 
-/* The memory that this process holds, from its own ledger. */
+/* The memory that this process holds, from its own ledger. Start from TIDEMARK_USAGE_INIT. */
 struct tidemark_usage {
+	uint32_t size, reserved;
 	uint64_t bytes, peak_bytes;           /* reserved on the device */
 	uint64_t asked_bytes;                 /* as requested */
 	uint64_t bank_bytes, peak_bank_bytes; /* in one bank or core */
 	uint64_t buffers;
-	uint64_t allocs, frees; /* since the start */
+	uint64_t allocs, frees; /* since the start; `frees` includes those of adopted buffers */
 	uint64_t double_frees, unknown_frees, rereports, out_of_memory;
+	uint64_t adopted; /* tidemark_adopt() */
 };
 
-/* The usage of one kind on one device. -ENODEV when nothing was ever reported for that device, -EBUSY when another
- * thread was stopped in the middle of a report on it. */
+#define TIDEMARK_USAGE_INIT                                                             \
+	{                                                                               \
+		sizeof(struct tidemark_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+	}
+
+/* The usage of one kind on one device. -ENODEV, and all figures 0, when nothing was ever reported for that device,
+ * -EBUSY when another thread was stopped in the middle of a report on it. */
 TIDEMARK_API int tidemark_get_usage(uint32_t device, uint32_t kind, struct tidemark_usage *usage);
 
 /* The number of events that could not be recorded, for any reason. */
@@ -265,13 +321,20 @@ TIDEMARK_API uint64_t tidemark_lost(void);
  * tidemark_free_all() releases them. */
 TIDEMARK_API int tidemark_report_kernel(uint32_t device, uint64_t bytes, uint32_t core_type);
 
-/* Reports a new circular buffer of `bytes` on each core of a range; `buffer_index` is its number in the program. A
- * second report with the same number replaces the first. */
+/*
+ * Reports a new circular buffer of `bytes` on each core of a range. `buffer_index` is its number in the program:
+ * programs on different cores may have the same numbers, so number and range identify it. NULL: the cores are not
+ * known. A second report with the same number and range replaces the first; with any other range it is another circular
+ * buffer, even if the ranges overlap. With a range, the number must be below 2^31 and no coordinate above 255
+ * (-EINVAL).
+ */
 TIDEMARK_API int tidemark_report_cb(
 	uint32_t device, uint64_t bytes, uint32_t buffer_index, const struct tidemark_core_range *cores);
 
-/* Reports that it was released. `bytes` is not used and may be 0. */
-TIDEMARK_API int tidemark_report_cb_free(uint32_t device, uint64_t bytes, uint32_t buffer_index);
+/* Reports that it was released. `bytes` is not used and may be 0. NULL releases all circular buffers with this number,
+ * whatever their cores are; that looks through all buffers of the device. -ENOENT if there is none. */
+TIDEMARK_API int tidemark_report_cb_free(
+	uint32_t device, uint64_t bytes, uint32_t buffer_index, const struct tidemark_core_range *cores);
 
 /*
  * The phase tracker: memory use between snapshots, by the rules of tt-train's MemoryUsageTracker. A process has one
@@ -292,13 +355,20 @@ enum {
 	TIDEMARK_ETRACE_AMBIGUOUS = -1103,  /* several segments share that name */
 };
 
-/* The figures of one segment, in bytes, relative to its start. */
+/* The figures of one segment, in bytes, relative to its start. Start from TIDEMARK_SEGMENT_INIT. */
 struct tidemark_segment {
+	uint32_t size, reserved;
 	const char *name; /* valid until tidemark_capture_clear() */
 	int64_t dram_peak, dram_allocations, dram_deallocations;
 	int64_t l1_peak_cb, l1_peak_buffer, l1_peak_total;     /* per core */
 	int64_t dram_cumulative_peak, dram_cumulative_current; /* over all segments so far */
+	int64_t l1_peak_dfb, l1_peak_scratchpad;               /* per core; part of the total */
 };
+
+#define TIDEMARK_SEGMENT_INIT                                                          \
+	{                                                                              \
+		sizeof(struct tidemark_segment), 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+	}
 
 TIDEMARK_API int tidemark_capture_begin(int mode); /* turns tracking on if it is off */
 TIDEMARK_API int tidemark_capture_snapshot(
@@ -317,6 +387,59 @@ TIDEMARK_API size_t tidemark_capture_count_named(const char *name);
 TIDEMARK_API size_t tidemark_capture_format(char *dst, size_t cap);
 /* Prints that summary on standard output. */
 TIDEMARK_API int tidemark_capture_print(void);
+
+#if defined(TIDEMARK_DISABLE)
+/* What the calls do in a program that is compiled without the library. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#endif
+/* clang-format off */
+TIDEMARK_API const char *tidemark_version(void) { return ""; }
+TIDEMARK_API uint32_t tidemark_version_number(void) { return 0; }
+TIDEMARK_API const char *tidemark_strerror(int code) { return ""; }
+TIDEMARK_API int tidemark_enable(void) { return 0; }
+TIDEMARK_API int tidemark_disable(void) { return 0; }
+TIDEMARK_API const char *tidemark_ledger_path(void) { return ""; }
+TIDEMARK_API const char *tidemark_kind_name(int kind) { return ""; }
+TIDEMARK_API int tidemark_describe_device(const struct tidemark_device *device) { return 0; }
+TIDEMARK_API int tidemark_alloc_(const struct tidemark_buffer *buffer) { return 0; }
+TIDEMARK_API int tidemark_adopt_(const struct tidemark_buffer *buffer) { return 0; }
+TIDEMARK_API int tidemark_free_(uint32_t device, uint32_t kind, uint64_t id) { return 0; }
+TIDEMARK_API int64_t tidemark_free_all(uint32_t device, uint32_t kind) { return 0; }
+TIDEMARK_API uint32_t tidemark_name(const char *text) { return 0; }
+TIDEMARK_API uint32_t tidemark_site_slow_(uint64_t *cache, const char *text) { return 0; }
+TIDEMARK_API int tidemark_out_of_memory(uint32_t device, uint32_t kind, uint64_t bytes, uint64_t bytes_per_bank)
+{ return 0; }
+TIDEMARK_API int tidemark_program(const char *name) { return 0; }
+TIDEMARK_API int tidemark_phase(const char *name) { return 0; }
+TIDEMARK_API int tidemark_get_usage(uint32_t device, uint32_t kind, struct tidemark_usage *usage) { return -ENODEV; }
+TIDEMARK_API uint64_t tidemark_lost(void) { return 0; }
+TIDEMARK_API int tidemark_report_kernel(uint32_t device, uint64_t bytes, uint32_t core_type) { return 0; }
+TIDEMARK_API int tidemark_report_cb(uint32_t device, uint64_t bytes, uint32_t buffer_index,
+	const struct tidemark_core_range *cores)
+{ return 0; }
+TIDEMARK_API int tidemark_report_cb_free(uint32_t device, uint64_t bytes, uint32_t buffer_index,
+	const struct tidemark_core_range *cores)
+{ return 0; }
+TIDEMARK_API int tidemark_capture_begin(int mode) { return 0; }
+TIDEMARK_API int tidemark_capture_snapshot(const char *name) { return 0; }
+TIDEMARK_API int tidemark_capture_end(const char *name) { return 0; }
+TIDEMARK_API int tidemark_capture_is_active(void) { return 0; }
+TIDEMARK_API int tidemark_capture_clear(void) { return 0; }
+TIDEMARK_API size_t tidemark_capture_count(void) { return 0; }
+TIDEMARK_API int tidemark_capture_get(size_t i, struct tidemark_segment *segment) { return -ERANGE; }
+TIDEMARK_API int tidemark_capture_find(const char *name, struct tidemark_segment *segment)
+{ return TIDEMARK_ETRACE_NOT_FOUND; }
+TIDEMARK_API size_t tidemark_capture_count_named(const char *name) { return 0; }
+TIDEMARK_API size_t tidemark_capture_format(char *dst, size_t cap)
+{ if (dst != NULL && cap > 0) dst[0] = '\0'; return 0; }
+TIDEMARK_API int tidemark_capture_print(void) { return 0; }
+/* clang-format on */
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+#endif
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,9 @@
  * ttml::utils::MemoryUsageTracker, ttnn::ScopeGuard and tt::tt_metal::IGraphProcessor::RunMode, the latter two from the
  * runtime's own headers if they can be found. If the real tracker is included, too, define TIDEMARK_NO_TTML_NAMES
  * first; ours is then only in namespace tidemark.
+ *
+ * With TIDEMARK_DISABLE, defined before the #include, every call does nothing and no library is needed, as in
+ * tidemark.h. The tracker then throws nothing; its figures are 0 and its lists are empty.
  */
 #ifndef TIDEMARK_HPP
 #define TIDEMARK_HPP
@@ -34,13 +37,13 @@
 #endif
 #endif
 
-extern "C" {
-/* Private: peaks that are not in struct tidemark_segment. */
-TIDEMARK_API int tidemark_capture_program_peaks_(size_t i, int64_t *dfb, int64_t *scratchpad);
-}
-
 namespace tidemark
 {
+#ifdef TIDEMARK_DISABLE
+// Other names for the linker than those of files that are compiled without the switch.
+inline namespace disabled
+{
+#endif
 
 enum class Kind : std::uint32_t {
 	Dram = TIDEMARK_DRAM,
@@ -103,8 +106,7 @@ inline int describe(const Device &device)
 	regions.reserve(device.regions.size());
 	for (const Region &r : device.regions)
 		regions.push_back({ static_cast<std::uint32_t>(r.kind), r.banks, r.base, r.bank_size, r.align, 0 });
-	tidemark_device raw{};
-	raw.size = sizeof(raw);
+	tidemark_device raw = TIDEMARK_DEVICE_INIT;
 	raw.number = device.number;
 	raw.card = device.card.empty() ? nullptr : device.card.c_str();
 	raw.chip_id = device.chip_id.value_or(0);
@@ -134,7 +136,6 @@ class Buffer
       public:
 	Buffer(Kind kind, std::uint64_t id, std::uint64_t bytes) noexcept
 	{
-		raw_.size = sizeof(raw_);
 		raw_.kind = static_cast<std::uint32_t>(kind);
 		raw_.id = id;
 		raw_.bytes = bytes;
@@ -214,7 +215,7 @@ class Buffer
 	}
 
       private:
-	tidemark_buffer raw_{};
+	tidemark_buffer raw_ = TIDEMARK_BUFFER_INIT;
 	std::vector<CoreRange> ranges_;
 };
 
@@ -222,6 +223,13 @@ inline int alloc(const Buffer &buffer) noexcept
 {
 	const tidemark_buffer raw = buffer.raw();
 	return tidemark_alloc(&raw);
+}
+
+// A buffer that was allocated before tracking was turned on; -EEXIST if it is known already.
+inline int adopt(const Buffer &buffer) noexcept
+{
+	const tidemark_buffer raw = buffer.raw();
+	return tidemark_adopt(&raw);
 }
 
 inline int free(std::uint32_t device, Kind kind, std::uint64_t id) noexcept
@@ -243,10 +251,29 @@ inline int out_of_memory(
 // The memory that this process holds; empty when nothing was ever reported for that device.
 inline std::optional<tidemark_usage> usage(std::uint32_t device, Kind kind) noexcept
 {
-	tidemark_usage figures{};
+	tidemark_usage figures = TIDEMARK_USAGE_INIT;
 	if (tidemark_get_usage(device, static_cast<std::uint32_t>(kind), &figures) != 0)
 		return std::nullopt;
 	return figures;
+}
+
+// The short interface: kernels and circular buffers by number. Without cores, the cores are not known; the release then
+// applies to all circular buffers with the number.
+inline int report_kernel(std::uint32_t device, std::uint64_t bytes, std::uint32_t core_type = 0) noexcept
+{
+	return tidemark_report_kernel(device, bytes, core_type);
+}
+
+inline int report_cb(std::uint32_t device, std::uint64_t bytes, std::uint32_t buffer_index,
+	const std::optional<CoreRange> &cores = std::nullopt) noexcept
+{
+	return tidemark_report_cb(device, bytes, buffer_index, cores ? &*cores : nullptr);
+}
+
+inline int report_cb_free(
+	std::uint32_t device, std::uint32_t buffer_index, const std::optional<CoreRange> &cores = std::nullopt) noexcept
+{
+	return tidemark_report_cb_free(device, 0, buffer_index, cores ? &*cores : nullptr);
 }
 
 // A buffer that stays allocated while this object lives.
@@ -432,48 +459,47 @@ inline void check(int code)
 		throw std::runtime_error(std::string("MemoryUsageTracker: ") + tidemark_strerror(code));
 }
 
-inline DRAMUsage dram_usage(const tidemark_segment &segment, std::size_t)
+inline DRAMUsage dram_usage(const tidemark_segment &segment)
 {
 	return { segment.dram_peak, segment.dram_allocations, segment.dram_deallocations };
 }
 
-inline L1UsagePerCore l1_usage(const tidemark_segment &segment, std::size_t i)
+inline L1UsagePerCore l1_usage(const tidemark_segment &segment)
 {
-	std::int64_t dfb = 0, scratchpad = 0;
-	tidemark_capture_program_peaks_(i, &dfb, &scratchpad);
 	return { static_cast<std::size_t>(segment.l1_peak_cb), static_cast<std::size_t>(segment.l1_peak_buffer),
-		static_cast<std::size_t>(dfb), static_cast<std::size_t>(scratchpad),
+		static_cast<std::size_t>(segment.l1_peak_dfb), static_cast<std::size_t>(segment.l1_peak_scratchpad),
 		static_cast<std::size_t>(segment.l1_peak_total) };
 }
 
 // The name of each segment and the result of `read` for it.
 template <typename Read> auto all_segments(Read read)
 {
-	std::vector<std::pair<std::string, std::invoke_result_t<Read, const tidemark_segment &, std::size_t>>> result;
-	tidemark_segment segment{};
+	std::vector<std::pair<std::string, std::invoke_result_t<Read, const tidemark_segment &>>> result;
+	tidemark_segment segment = TIDEMARK_SEGMENT_INIT;
 	for (std::size_t i = 0; tidemark_capture_get(i, &segment) == 0; i++)
-		result.emplace_back(segment.name, read(segment, i));
+		result.emplace_back(segment.name, read(segment));
 	return result;
 }
 
 template <typename Read> auto only_segment(const std::string &name, Read read)
 {
-	std::size_t count = 0, at = 0;
-	tidemark_segment segment{}, match{};
+	std::size_t count = 0;
+	tidemark_segment segment = TIDEMARK_SEGMENT_INIT, match = segment;
 	for (std::size_t i = 0; tidemark_capture_get(i, &segment) == 0; i++) {
 		if (name == segment.name) {
 			match = segment;
-			at = i;
 			count++;
 		}
 	}
+#ifndef TIDEMARK_DISABLE
 	if (count == 0)
 		throw std::runtime_error("MemoryUsageTracker: Trace '" + name + "' not found");
+#endif
 	if (count > 1)
 		throw std::runtime_error(
 			"MemoryUsageTracker: Trace '" + name + "' is ambiguous (" + std::to_string(count) +
 			" segments share this name); use get_dram_usage_all()/get_l1_usage_all() instead");
-	return read(match, at);
+	return read(match);
 }
 
 // Any other enumeration that has NO_DISPATCH.
@@ -543,7 +569,7 @@ inline std::vector<std::pair<std::string, L1UsagePerCore>> get_l1_usage_all()
 inline std::vector<std::string> get_trace_names()
 {
 	std::vector<std::string> names;
-	tidemark_segment segment{};
+	tidemark_segment segment = TIDEMARK_SEGMENT_INIT;
 	for (std::size_t i = 0; tidemark_capture_get(i, &segment) == 0; i++)
 		names.emplace_back(segment.name);
 	return names;
@@ -571,6 +597,9 @@ inline void clear() noexcept
 
 } // namespace MemoryUsageTracker
 
+#ifdef TIDEMARK_DISABLE
+} // namespace disabled
+#endif
 } // namespace tidemark
 
 #ifndef TIDEMARK_NO_TTML_NAMES

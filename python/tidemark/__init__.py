@@ -7,8 +7,8 @@ environment or by enable(). Without libtidemark every call does nothing, and `av
 
 from . import _library
 from ._frames import enable_stacks, stack_depth
-from ._report import (CoreRange, Kind, Region, Usage, alloc, buffer, core_id, describe_device, disable, enable, free, free_all,
-                      is_enabled, ledger_path, lost, name, out_of_memory, phase, program, report_cb, report_cb_free,
+from ._report import (CoreRange, Kind, Region, Usage, adopt, alloc, buffer, core_id, describe_device, disable, enable, free,
+                      free_all, is_enabled, ledger_path, lost, name, out_of_memory, phase, program, report_cb, report_cb_free,
                       report_kernel, strerror, usage, version)
 from ._tracker import DRAMUsage, L1UsagePerCore, MemoryUsageGuard, MemoryUsageTracker, RunMode
 
@@ -17,7 +17,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CoreRange", "DRAMUsage", "Kind", "L1UsagePerCore", "MemoryUsageGuard", "MemoryUsageTracker", "Region", "RunMode", "Usage",
-    "alloc", "available", "buffer", "core_id", "describe_device", "disable", "enable", "enable_stacks", "free", "free_all",
-    "is_enabled", "ledger_path", "lost", "name", "out_of_memory", "phase", "program", "report_cb", "report_cb_free",
+    "adopt", "alloc", "available", "buffer", "core_id", "describe_device", "disable", "enable", "enable_stacks", "free",
+    "free_all", "is_enabled", "ledger_path", "lost", "name", "out_of_memory", "phase", "program", "report_cb", "report_cb_free",
     "report_kernel", "stack_depth", "strerror", "usage", "version",
 ]

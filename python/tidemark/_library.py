@@ -35,7 +35,8 @@ class Device(ctypes.Structure):
 
     _fields_ = [("size", ctypes.c_uint32), ("number", ctypes.c_uint32), ("card", ctypes.c_char_p),
                 ("chip_id", ctypes.c_uint64), ("has_chip_id", ctypes.c_uint32), ("grid_x", ctypes.c_uint32),
-                ("grid_y", ctypes.c_uint32), ("region_count", ctypes.c_uint32), ("regions", ctypes.POINTER(Region))]
+                ("grid_y", ctypes.c_uint32), ("region_count", ctypes.c_uint32), ("regions", ctypes.POINTER(Region)),
+                ("region_size", ctypes.c_uint32), ("reserved", ctypes.c_uint32)]
 
 
 class Buffer(ctypes.Structure):
@@ -53,17 +54,18 @@ class Buffer(ctypes.Structure):
 class Usage(ctypes.Structure):
     """struct tidemark_usage"""
 
-    _fields_ = [(name, ctypes.c_uint64) for name in (
-        "bytes", "peak_bytes", "asked_bytes", "bank_bytes", "peak_bank_bytes", "buffers", "allocs", "frees",
-        "double_frees", "unknown_frees", "rereports", "out_of_memory")]
+    FIGURES = ("bytes", "peak_bytes", "asked_bytes", "bank_bytes", "peak_bank_bytes", "buffers", "allocs", "frees",
+               "double_frees", "unknown_frees", "rereports", "out_of_memory", "adopted")
+    _fields_ = [("size", ctypes.c_uint32), ("reserved", ctypes.c_uint32)] + [(name, ctypes.c_uint64) for name in FIGURES]
 
 
 class Segment(ctypes.Structure):
     """struct tidemark_segment"""
 
-    _fields_ = [("name", ctypes.c_char_p)] + [(name, ctypes.c_int64) for name in (
-        "dram_peak", "dram_allocations", "dram_deallocations", "l1_peak_cb", "l1_peak_buffer", "l1_peak_total",
-        "dram_cumulative_peak", "dram_cumulative_current")]
+    _fields_ = [("size", ctypes.c_uint32), ("reserved", ctypes.c_uint32), ("name", ctypes.c_char_p)] + [
+        (name, ctypes.c_int64) for name in (
+            "dram_peak", "dram_allocations", "dram_deallocations", "l1_peak_cb", "l1_peak_buffer", "l1_peak_total",
+            "dram_cumulative_peak", "dram_cumulative_current", "l1_peak_dfb", "l1_peak_scratchpad")]
 
 
 VIEW = 1
@@ -71,7 +73,6 @@ NO_ADDRESS = 2
 FRAME_TEXT = 1 << 63  # marks a frame that is the number of a text
 
 _int, _u32, _u64, _size, _text = ctypes.c_int, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t, ctypes.c_char_p
-_i64_out = ctypes.POINTER(ctypes.c_int64)
 
 # name: result, arguments
 _FUNCTIONS = {
@@ -83,6 +84,7 @@ _FUNCTIONS = {
     "tidemark_ledger_path": (_text,),
     "tidemark_describe_device": (_int, ctypes.POINTER(Device)),
     "tidemark_alloc_": (_int, ctypes.POINTER(Buffer)),
+    "tidemark_adopt_": (_int, ctypes.POINTER(Buffer)),
     "tidemark_free_": (_int, _u32, _u32, _u64),
     "tidemark_free_all": (ctypes.c_int64, _u32, _u32),
     "tidemark_name": (_u32, _text),
@@ -93,7 +95,7 @@ _FUNCTIONS = {
     "tidemark_lost": (_u64,),
     "tidemark_report_kernel": (_int, _u32, _u64, _u32),
     "tidemark_report_cb": (_int, _u32, _u64, _u32, ctypes.POINTER(CoreRange)),
-    "tidemark_report_cb_free": (_int, _u32, _u64, _u32),
+    "tidemark_report_cb_free": (_int, _u32, _u64, _u32, ctypes.POINTER(CoreRange)),
     "tidemark_capture_begin": (_int, _int),
     "tidemark_capture_snapshot": (_int, _text),
     "tidemark_capture_end": (_int, _text),
@@ -102,7 +104,6 @@ _FUNCTIONS = {
     "tidemark_capture_count": (_size,),
     "tidemark_capture_get": (_int, _size, ctypes.POINTER(Segment)),
     "tidemark_capture_format": (_size, ctypes.c_void_p, _size),
-    "tidemark_capture_program_peaks_": (_int, _size, _i64_out, _i64_out),
 }
 
 

@@ -73,6 +73,7 @@ class Usage:
     unknown_frees: int = 0
     rereports: int = 0
     out_of_memory: int = 0
+    adopted: int = 0
 
 
 def _kind(kind: KindLike) -> int:
@@ -131,13 +132,13 @@ def describe_device(number: int, card: str | None = None, *, chip_id: int | None
     device = _library.Device(
         size=ctypes.sizeof(_library.Device), number=number, card=None if card is None else _library.encode(card),
         chip_id=chip_id or 0, has_chip_id=chip_id is not None, grid_x=grid[0], grid_y=grid[1],
-        region_count=len(raw_regions), regions=array)
+        region_count=len(raw_regions), regions=array, region_size=ctypes.sizeof(_library.Region))
     return call("tidemark_describe_device", ctypes.byref(device))
 
 
-def _report_alloc(kind: KindLike, id: int, bytes: int, *, device: int, address: int | None, bytes_per_bank: int,
-                  banks: int, holding: int, page_size: int, cores: int, name: str | None,
-                  ranges: Sequence[CoreRange | tuple[int, int, int, int]], view: bool, skip: int) -> int:
+def _report(function: str, kind: KindLike, id: int, bytes: int, *, device: int, address: int | None, bytes_per_bank: int,
+            banks: int, holding: int, page_size: int, cores: int, name: str | None,
+            ranges: Sequence[CoreRange | tuple[int, int, int, int]], view: bool, skip: int) -> int:
     if not _library.active.value:
         return 0
     buffer = _library.Buffer(
@@ -153,15 +154,25 @@ def _report_alloc(kind: KindLike, id: int, bytes: int, *, device: int, address: 
     if frames is not None:
         buffer.frames = frames
         buffer.frame_count = len(frames)
-    return call("tidemark_alloc_", ctypes.byref(buffer))
+    return call(function, ctypes.byref(buffer))
 
 
 def alloc(kind: KindLike, id: int, bytes: int, *, device: int = 0, address: int | None = None, bytes_per_bank: int = 0,
           banks: int = 0, holding: int = 0, page_size: int = 0, cores: int = 0, name: str | None = None,
           ranges: Sequence[CoreRange | tuple[int, int, int, int]] = (), view: bool = False) -> int:
     """Reports that a buffer has been allocated. Device, kind and id identify it; leave out what is unknown."""
-    return _report_alloc(kind, id, bytes, device=device, address=address, bytes_per_bank=bytes_per_bank, banks=banks,
-                         holding=holding, page_size=page_size, cores=cores, name=name, ranges=ranges, view=view, skip=2)
+    return _report("tidemark_alloc_", kind, id, bytes, device=device, address=address, bytes_per_bank=bytes_per_bank,
+                   banks=banks, holding=holding, page_size=page_size, cores=cores, name=name, ranges=ranges, view=view, skip=2)
+
+
+def adopt(kind: KindLike, id: int, bytes: int, *, device: int = 0, address: int | None = None, bytes_per_bank: int = 0,
+          banks: int = 0, holding: int = 0, page_size: int = 0, cores: int = 0, name: str | None = None,
+          ranges: Sequence[CoreRange | tuple[int, int, int, int]] = (), view: bool = False) -> int:
+    """Reports a buffer that was allocated before tracking was turned on; takes the arguments of alloc().
+
+    It is live and counts in current figures and peaks, but it is not an allocation of now. -EEXIST if it is known already."""
+    return _report("tidemark_adopt_", kind, id, bytes, device=device, address=address, bytes_per_bank=bytes_per_bank,
+                   banks=banks, holding=holding, page_size=page_size, cores=cores, name=name, ranges=ranges, view=view, skip=2)
 
 
 def free(kind: KindLike, id: int, *, device: int = 0) -> int:
@@ -191,10 +202,10 @@ def out_of_memory(kind: KindLike, bytes: int, *, device: int = 0, bytes_per_bank
 
 def usage(kind: KindLike, *, device: int = 0) -> Usage | None:
     """The memory that this process holds; None when nothing was ever reported for that device."""
-    raw = _library.Usage()
+    raw = _library.Usage(size=ctypes.sizeof(_library.Usage))
     if _library.lib is None or call("tidemark_get_usage", device, _kind(kind), ctypes.byref(raw)) != 0:
         return None
-    return Usage(**{field: getattr(raw, field) for field, _ in _library.Usage._fields_})
+    return Usage(**{field: getattr(raw, field) for field in _library.Usage.FIGURES})
 
 
 def lost() -> int:
@@ -207,16 +218,20 @@ def report_kernel(bytes: int, *, device: int = 0, core_type: int = 0) -> int:
     return call("tidemark_report_kernel", device, bytes, core_type)
 
 
+def _cores(cores: CoreRange | tuple[int, int, int, int] | None) -> Any:
+    return None if cores is None else ctypes.byref(_library.CoreRange(*cores))
+
+
 def report_cb(bytes: int, buffer_index: int, cores: CoreRange | tuple[int, int, int, int] | None = None, *,
               device: int = 0) -> int:
-    """Reports a new circular buffer of `bytes` on each core of a range."""
-    raw = None if cores is None else ctypes.byref(_library.CoreRange(*cores))
-    return call("tidemark_report_cb", device, bytes, buffer_index, raw)
+    """Reports a new circular buffer of `bytes` on each core of a range. Number and range identify it."""
+    return call("tidemark_report_cb", device, bytes, buffer_index, _cores(cores))
 
 
-def report_cb_free(buffer_index: int, *, device: int = 0, bytes: int = 0) -> int:
-    """Reports that a circular buffer was released."""
-    return call("tidemark_report_cb_free", device, bytes, buffer_index)
+def report_cb_free(buffer_index: int, cores: CoreRange | tuple[int, int, int, int] | None = None, *, device: int = 0,
+                   bytes: int = 0) -> int:
+    """Reports that a circular buffer was released; without cores, all that have this number."""
+    return call("tidemark_report_cb_free", device, bytes, buffer_index, _cores(cores))
 
 
 class buffer:
@@ -233,8 +248,8 @@ class buffer:
         self._live = False
 
     def __enter__(self) -> buffer:
-        self._live = is_enabled() and _report_alloc(
-            self.kind, self.id, self.bytes, device=self.device, skip=2, **self._details) == 0
+        self._live = is_enabled() and _report(
+            "tidemark_alloc_", self.kind, self.id, self.bytes, device=self.device, skip=2, **self._details) == 0
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,

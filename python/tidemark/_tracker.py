@@ -78,13 +78,12 @@ def _segments() -> Iterator[_Segment]:
     lib = _library.lib
     if lib is None:
         return
-    raw, dfb, scratchpad = _library.Segment(), ctypes.c_int64(), ctypes.c_int64()
+    raw = _library.Segment(size=ctypes.sizeof(_library.Segment))
     i = 0
-    while (lib.tidemark_capture_get(i, ctypes.byref(raw)) == 0
-           and lib.tidemark_capture_program_peaks_(i, ctypes.byref(dfb), ctypes.byref(scratchpad)) == 0):
+    while lib.tidemark_capture_get(i, ctypes.byref(raw)) == 0:
         yield _Segment(
             _library.decode(raw.name), DRAMUsage(raw.dram_peak, raw.dram_allocations, raw.dram_deallocations),
-            L1UsagePerCore(raw.l1_peak_cb, raw.l1_peak_buffer, dfb.value, scratchpad.value, raw.l1_peak_total))
+            L1UsagePerCore(raw.l1_peak_cb, raw.l1_peak_buffer, raw.l1_peak_dfb, raw.l1_peak_scratchpad, raw.l1_peak_total))
         i += 1
 
 

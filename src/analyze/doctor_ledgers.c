@@ -237,12 +237,13 @@ static void add_process(const struct tdm_picture *picture, const struct tdm_pict
 	for (uint32_t h = 0; h < process->holding_count; h++)
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
 			const struct tdm_picture_amount *kind = &picture->holdings[process->first_holding + h].kinds[k];
-			allocs += kind->allocs;
+			uint64_t reported = tdm_plus(kind->allocs, kind->adopted);
+			allocs += reported;
 			f->live += kind->buffers;
 			if (tdm_kind_is_per_core((enum tdm_kind)k))
 				per_core += kind->used;
 			else
-				buffers += kind->allocs;
+				buffers += reported;
 		}
 	f->running++;
 	f->reporting += allocs != 0;

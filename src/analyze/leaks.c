@@ -209,7 +209,9 @@ static void begin_sample(struct tdm_leaks *leaks)
 		struct tdm_leaks_site *site = &leaks->sites[i];
 		site->last_settled = site->settled;
 		site->last_old = site->old_count;
+		site->last_adopted = site->adopted;
 		site->count = site->bytes = site->settled = site->old_count = site->old_bytes = 0;
+		site->adopted = (struct tdm_leaks_amount){ 0 };
 		site->left = site->old_left = 0;
 		site->oldest_ns = site->newest_ns = 0;
 	}
@@ -229,6 +231,10 @@ static void add_buffer(
 	}
 	site->left += born <= leaks->last_ns;
 	site->old_left += leaks->last_ns >= leaks->old_ns && born <= leaks->last_ns - leaks->old_ns;
+	if (tdm_buffer_is_adopted(buffer)) {
+		site->adopted.count++;
+		site->adopted.bytes += reserved;
+	}
 	if (born != 0 && (site->oldest_ns == 0 || born < site->oldest_ns))
 		site->oldest_ns = born;
 	if (born > site->newest_ns)
@@ -336,6 +342,22 @@ static int add_sizes(struct tdm_leaks_site *site, unsigned window)
 	return 0;
 }
 
+/*
+ * Buffers that were adopted since the last sample had been there before: they are added to the floor of all windows, so
+ * that they do not look like growth.
+ */
+static void raise_floor(struct tdm_leaks_site *site)
+{
+	const struct tdm_leaks_amount *now = &site->adopted, *last = &site->last_adopted;
+	uint64_t count = now->count - tdm_min(now->count, last->count);
+	uint64_t bytes = now->bytes - tdm_min(now->bytes, last->bytes);
+	for (size_t i = 0; i < TDM_LEAKS_WINDOWS && count != 0; i++)
+		if (site->floor[i].count != TDM_LEAKS_UNSEEN) {
+			site->floor[i].count += count;
+			site->floor[i].bytes += bytes;
+		}
+}
+
 /* Counts what has changed since the last sample, and lowers the floor of the window. */
 static int end_site(struct tdm_leaks *leaks, struct tdm_leaks_site *site, unsigned window)
 {
@@ -347,6 +369,7 @@ static int end_site(struct tdm_leaks *leaks, struct tdm_leaks_site *site, unsign
 		site->aged_freed += old_before > site->old_left ? old_before - site->old_left : 0;
 		site->aged += site->old_count > site->old_left ? site->old_count - site->old_left : 0;
 	}
+	raise_floor(site);
 	if (site->old_count < site->floor[window].count)
 		site->floor[window].count = site->old_count;
 	if (site->old_bytes < site->floor[window].bytes)
@@ -360,7 +383,8 @@ static uint64_t frees_of(const struct tdm_picture *picture, const struct tdm_pic
 	for (uint32_t h = 0; h < process->holding_count; h++)
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++) {
 			const struct tdm_picture_amount *f = &picture->holdings[process->first_holding + h].kinds[k];
-			frees += f->allocs != TDM_BYTES_UNKNOWN && f->allocs > f->buffers ? f->allocs - f->buffers : 0;
+			uint64_t known = tdm_plus(f->allocs, f->adopted);
+			frees += known != TDM_BYTES_UNKNOWN && known > f->buffers ? known - f->buffers : 0;
 		}
 	return frees;
 }

@@ -41,6 +41,10 @@ struct tdm_leaks_sizes {
 	} window[TDM_LEAKS_WINDOWS];
 };
 
+struct tdm_leaks_amount {
+	uint64_t count, bytes;
+};
+
 struct tdm_leaks_site {
 	uint32_t place;
 	uint32_t name, stack; /* of the state's texts and stacks; stack is 0 when there is a name */
@@ -52,17 +56,17 @@ struct tdm_leaks_site {
 	uint64_t old_count, old_bytes;
 	uint64_t left, old_left; /* of the previous sample: buffers that were settled, or old, and are still alive */
 	uint64_t oldest_ns, newest_ns;
-	uint32_t shown_stack; /* of one of its buffers */
-	uint32_t names;       /* of a group of sites: those with live buffers; else 0 */
+	uint32_t shown_stack;            /* of one of its buffers */
+	uint32_t names;                  /* of a group of sites: those with live buffers; else 0 */
+	struct tdm_leaks_amount adopted; /* buffers from before the tracking began */
 	/* of the previous sample */
 	uint64_t last_settled, last_old;
+	struct tdm_leaks_amount last_adopted;
 	/* of all samples together */
 	uint64_t freed, aged, aged_freed;
-	struct {
-		uint64_t count, bytes; /* the lowest of the window; TDM_LEAKS_UNSEEN: no sample */
-	} floor[TDM_LEAKS_WINDOWS];
-	struct tdm_leaks_lives *lives; /* NULL: none */
-	struct tdm_leaks_sizes *sizes; /* NULL: nothing was freed */
+	struct tdm_leaks_amount floor[TDM_LEAKS_WINDOWS]; /* the lowest of the window; TDM_LEAKS_UNSEEN: no sample */
+	struct tdm_leaks_lives *lives;                    /* NULL: none */
+	struct tdm_leaks_sizes *sizes;                    /* NULL: nothing was freed */
 };
 
 struct tdm_leaks {

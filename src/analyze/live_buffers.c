@@ -24,6 +24,12 @@ static int compare_age(uint64_t a_ns, uint64_t b_ns)
 	return tdm_order(a_ns - 1, b_ns - 1);
 }
 
+/* An adopted buffer is older than all that the tracking saw. */
+static uint64_t birth_of(const struct tdm_buffer *buffer)
+{
+	return tdm_buffer_is_adopted(buffer) ? 1 : buffer->born_ns;
+}
+
 struct how {
 	const struct tdm_picture *picture;
 	enum tdm_buffer_sort sort;
@@ -38,7 +44,7 @@ static int compare(const void *left, const void *right, void *context)
 	if (how->sort == TDM_SORT_SIZE)
 		order = tdm_order(tdm_buffer_reserved(b), tdm_buffer_reserved(a));
 	else if (how->sort == TDM_SORT_AGE)
-		order = compare_age(a->born_ns, b->born_ns);
+		order = compare_age(birth_of(a), birth_of(b));
 	else if (how->sort == TDM_SORT_SITE)
 		order = strcmp(tdm_picture_text(how->picture, a->name), tdm_picture_text(how->picture, b->name));
 	return order != 0 ? order : compare_place(x, y);

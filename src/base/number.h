@@ -57,6 +57,22 @@ static inline int64_t tdm_signed(uint64_t bytes)
 	return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
 }
 
+/*
+ * A division that is rounded up, by a multiplication: exact for all numbers. The product with the reciprocal of the
+ * divisor, which is not 0, is the quotient or one less; the remainder says which.
+ */
+static inline uint64_t tdm_reciprocal(uint32_t divisor)
+{
+	return UINT64_MAX / divisor;
+}
+
+static inline uint64_t tdm_divide_up(uint64_t number, uint32_t divisor, uint64_t reciprocal)
+{
+	uint64_t quotient = (uint64_t)((__extension__(unsigned __int128) number * reciprocal) >> 64);
+	uint64_t rest = number - quotient * divisor;
+	return quotient + (rest != 0) + (rest > divisor);
+}
+
 /* -1, 0 or 1, for comparison functions. */
 static inline int tdm_order(uint64_t a, uint64_t b)
 {

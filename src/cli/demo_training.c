@@ -487,7 +487,7 @@ static void capture_first_iteration(struct training *t)
 /* A capture without dispatch places nothing, so its peak tells whether the run fits at all. */
 static bool is_peak_too_high(const struct training *t)
 {
-	struct tidemark_segment last = { 0 };
+	struct tidemark_segment last = TIDEMARK_SEGMENT_INIT;
 	char peak[TDM_BYTES_CAP], has[TDM_BYTES_CAP];
 	uint64_t capacity = tdm_demo_card_capacity(t->card, TDM_KIND_DRAM);
 	size_t count = tidemark_capture_count();

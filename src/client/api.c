@@ -5,6 +5,7 @@
 #include "tidemark.h"
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "client/tracker.h"
 #include "client/client.h"
 #include "client/stack.h"
@@ -22,7 +23,12 @@ static_assert((int)TIDEMARK_CONFIG == (int)TDM_KIND_CONFIG, "tidemark.h numbers 
 static_assert((int)TIDEMARK_VIEW == (int)TDM_SLOT_VIEW && (int)TIDEMARK_NO_ADDRESS == (int)TDM_SLOT_NO_ADDRESS,
 	"tidemark.h numbers the flags differently");
 static_assert(sizeof(struct tidemark_region) == sizeof(struct tdm_ledger_region), "regions are copied byte by byte");
-static_assert(sizeof(struct tidemark_buffer) == 96, "the layout of a public structure is frozen");
+
+/* Sizes of the structures in version 0.1. Later versions may only be larger. */
+enum { FIRST_BUFFER = 96, FIRST_DEVICE = 56, FIRST_REGION = 32, FIRST_USAGE = 112 };
+static_assert(sizeof(struct tidemark_buffer) >= FIRST_BUFFER && sizeof(struct tidemark_device) >= FIRST_DEVICE &&
+		      sizeof(struct tidemark_region) >= FIRST_REGION && sizeof(struct tidemark_usage) >= FIRST_USAGE,
+	"the layout of a public structure is frozen");
 #define SAME_PLACE(theirs, ours) \
 	static_assert(           \
 		offsetof(struct tidemark_buffer, theirs) == offsetof(struct tdm_report, ours), "tdm_report differs")
@@ -130,12 +136,34 @@ static bool ranges_overlap(const struct tidemark_core_range *ranges, uint32_t co
 	return false;
 }
 
-static uint32_t default_banks(const struct tdm_wdevice *device, const struct tidemark_buffer *b)
+static inline uint32_t default_banks(const struct tdm_wdevice *device, const struct tidemark_buffer *b)
 {
 	uint32_t banks = atomic_load_explicit(&device->banks[b->kind], memory_order_relaxed);
-	if (tdm_kind_is_per_core(b->kind))
-		banks = b->cores != 0 ? b->cores : b->ranges != NULL ? cores_in(b->ranges, b->range_count) : 0;
+	if (likely(banks != 0)) /* never of a kind that is on cores */
+		return banks;
+	if (tdm_kind_is_per_core(b->kind) && b->cores != 0)
+		banks = b->cores;
+	else if (tdm_kind_is_per_core(b->kind) && b->ranges != NULL && b->range_count != 0)
+		banks = cores_in(b->ranges, b->range_count);
 	return banks != 0 ? banks : 1;
+}
+
+/* Reciprocals of numbers of banks, computed when they are first needed; 0: not yet. Every thread gets the same result,
+ * so it does not matter which one stores it. */
+enum { RECIPROCALS = 512 };
+static _Atomic uint64_t reciprocals[RECIPROCALS];
+
+/* The bytes in each of `banks` banks, which are not 0. A division would be the most expensive part of a report. */
+static inline uint64_t bytes_in_bank(uint64_t bytes, uint32_t banks)
+{
+	if (unlikely(banks >= RECIPROCALS))
+		return bytes / banks + (bytes % banks != 0);
+	uint64_t reciprocal = atomic_load_explicit(&reciprocals[banks], memory_order_relaxed);
+	if (unlikely(reciprocal == 0)) {
+		reciprocal = tdm_reciprocal(banks);
+		atomic_store_explicit(&reciprocals[banks], reciprocal, memory_order_relaxed);
+	}
+	return tdm_divide_up(bytes, banks, reciprocal);
 }
 
 /* The public structure as the writer reads it. */
@@ -161,15 +189,19 @@ static void add_extras(
 		extra->stack = tdm_stack_take(writer, tdm_client.stack_depth, frame);
 }
 
-/* The device for the long way: a virtual one while the tracker captures without dispatch. */
-static struct tdm_wdevice *any_device(uint32_t number, struct tdm_writer **writer)
+static struct tdm_wdevice *make_device(uint32_t number, bool is_virtual, struct tdm_writer **writer)
 {
-	bool is_virtual = tdm_tracker_mode() == TDM_TRACKER_NO_DISPATCH;
 	*writer = own_writer();
 	struct tdm_wdevice *device = *writer != NULL ? tdm_writer_device(*writer, number, is_virtual) : NULL;
 	if (device != NULL && !is_virtual)
 		tdm_thread.device = device;
 	return device;
+}
+
+/* The device for the long way: a virtual one while the tracker captures without dispatch. */
+static struct tdm_wdevice *any_device(uint32_t number, struct tdm_writer **writer)
+{
+	return make_device(number, tdm_tracker_mode() == TDM_TRACKER_NO_DISPATCH, writer);
 }
 
 static int why_no_device(const struct tdm_writer *writer)
@@ -178,8 +210,9 @@ static int why_no_device(const struct tdm_writer *writer)
 }
 
 /* The long way of an allocation: handles everything that a report can have. */
-static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool replaces)
+static int alloc_entered(const struct tidemark_buffer *b, enum tdm_client_how how, void *frame)
 {
+	const bool is_adopted = how == TDM_CLIENT_ADOPT;
 	struct tidemark_buffer whole = { 0 };
 	struct tdm_writer *writer;
 	memcpy(&whole, b,
@@ -188,23 +221,28 @@ static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool repl
 		(whole.ranges != NULL && whole.range_count <= TDM_LEDGER_RANGES_MAX &&
 			ranges_overlap(whole.ranges, whole.range_count)))
 		return lose(TDM_LOSS_INVALID, -EINVAL);
-	struct tdm_wdevice *device = any_device(whole.device, &writer);
+	/* A buffer from before is on a card, even if nothing is dispatched now. */
+	struct tdm_wdevice *device =
+		is_adopted ? make_device(whole.device, false, &writer) : any_device(whole.device, &writer);
 	if (device == NULL)
 		return why_no_device(writer);
 	struct tdm_report_extra extra = {
-		.thread = tdm_thread.id, .program = tdm_thread.program, .replaces = replaces
+		.thread = tdm_thread.id, .program = tdm_thread.program, .replaces = how == TDM_CLIENT_REPLACE
 	};
 	add_extras(writer, &whole, &extra, frame);
 	uint32_t banks = whole.banks != 0 ? whole.banks : default_banks(device, &whole);
 	if (whole.bytes_per_bank == 0)
-		whole.bytes_per_bank = whole.bytes / banks + (whole.bytes % banks != 0);
+		whole.bytes_per_bank = bytes_in_bank(whole.bytes, banks);
+	if (is_adopted)
+		whole.flags |= TDM_SLOT_ADOPTED;
 	if (whole.holding == 0)
 		whole.holding = whole.cores != 0 ? whole.cores : banks;
 	extra.banks = (whole.flags & TDM_SLOT_VIEW) != 0 ? 0 : banks;
+	extra.bank_bytes = whole.bytes_per_bank;
 	struct tdm_ledger_slot old = { 0 };
 	extra.old = &old;
 	int err = tdm_writer_alloc_cold(device, tdm_thread.record, as_report(&whole), &extra);
-	if (err != 0 || tdm_tracker_mode() == 0)
+	if (err != 0 || is_adopted || tdm_tracker_mode() == 0)
 		return err;
 	/* A second report of a live buffer implies its release, which the tracker must see. */
 	if (old.birth != 0)
@@ -213,26 +251,32 @@ static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool repl
 	return 0;
 }
 
-static cold int alloc_long(const struct tidemark_buffer *b)
+cold int tdm_client_report(const struct tidemark_buffer *b, enum tdm_client_how how, void *frame)
 {
-	enum {
-		OLDEST = offsetof(struct tidemark_buffer, bytes_per_bank)
-	}; /* the part that every version of the header has */
-	if (b == NULL || b->size < OLDEST || b->kind >= TIDEMARK_KIND_COUNT)
+	if (b == NULL || b->size < FIRST_BUFFER || b->kind >= TIDEMARK_KIND_COUNT)
 		return lose(TDM_LOSS_INVALID, -EINVAL);
 	if (!enter())
 		return lose(TDM_LOSS_NESTED, -EBUSY);
-	int err = alloc_entered(b, __builtin_frame_address(0), false);
+	int err = alloc_entered(b, how, frame);
 	leave();
 	return err;
+}
+
+static cold int alloc_long(const struct tidemark_buffer *b)
+{
+	return tdm_client_report(b, TDM_CLIENT_ALLOC, __builtin_frame_address(0));
+}
+
+int tidemark_adopt_(const struct tidemark_buffer *b)
+{
+	return tdm_client_report(b, TDM_CLIENT_ADOPT, __builtin_frame_address(0));
 }
 
 /* Whether a report is complete and has nothing special. */
 static inline bool is_plain(const struct tidemark_buffer *b)
 {
-	return b != NULL && b->size == sizeof *b && b->kind < TIDEMARK_KIND_COUNT &&
-	       (b->flags & ~(uint32_t)TDM_SLOT_NO_ADDRESS) == 0 && (b->range_count | b->frame_count) == 0 &&
-	       b->bytes_per_bank != 0;
+	return b != NULL && b->size >= sizeof *b && b->kind < TIDEMARK_KIND_COUNT &&
+	       (b->flags & ~(uint32_t)TDM_SLOT_NO_ADDRESS) == 0 && (b->range_count | b->frame_count) == 0;
 }
 
 int tidemark_alloc_(const struct tidemark_buffer *b)
@@ -243,11 +287,12 @@ int tidemark_alloc_(const struct tidemark_buffer *b)
 	if (unlikely(!is_plain(b) || is_rare() || (device = last_device(b->device)) == NULL ||
 		     !is_free_to_enter(self = tdm_thread.record)))
 		return alloc_long(b);
-	uint32_t hash = tdm_writer_hint(device, b->kind, b->id),
-		 banks = b->banks != 0 ? b->banks : atomic_load_explicit(&device->banks[b->kind], memory_order_relaxed);
-	if (unlikely(banks == 0))
-		return alloc_long(b);
-	struct tdm_report_extra extra = { .thread = tdm_thread.id, .banks = banks, .program = tdm_thread.program };
+	uint32_t hash = tdm_writer_hint(device, b->kind, b->id);
+	uint32_t banks = b->banks != 0 ? b->banks : default_banks(device, b);
+	uint64_t bank_bytes = b->bytes_per_bank != 0 ? b->bytes_per_bank : bytes_in_bank(b->bytes, banks);
+	struct tdm_report_extra extra = {
+		.thread = tdm_thread.id, .banks = banks, .bank_bytes = bank_bytes, .program = tdm_thread.program
+	};
 	return tdm_writer_alloc(device, self, as_report(b), &extra, hash);
 }
 
@@ -318,7 +363,7 @@ static int off_is_fine(int err)
 	return err == -ESHUTDOWN ? 0 : err;
 }
 
-int64_t tidemark_free_all(uint32_t number, uint32_t kind)
+int64_t tdm_client_free_matching(uint32_t number, uint32_t kind, uint64_t mask, uint64_t id)
 {
 	struct tdm_writer *writer;
 	struct tdm_wdevice *device;
@@ -328,9 +373,15 @@ int64_t tidemark_free_all(uint32_t number, uint32_t kind)
 	if (err != 0)
 		return off_is_fine(err);
 	bool is_tracked = tdm_tracker_mode() != 0;
-	int64_t count = tdm_writer_free_all(device, tdm_thread.record, kind, is_tracked ? tdm_tracker_free : NULL);
+	int64_t count =
+		tdm_writer_free_all(device, tdm_thread.record, kind, mask, id, is_tracked ? tdm_tracker_free : NULL);
 	leave();
 	return count;
+}
+
+int64_t tidemark_free_all(uint32_t number, uint32_t kind)
+{
+	return tdm_client_free_matching(number, kind, 0, 0);
 }
 
 int tidemark_describe_device(const struct tidemark_device *d)
@@ -341,7 +392,8 @@ int tidemark_describe_device(const struct tidemark_device *d)
 	tdm_client_look_for_daemon();
 	if (!tidemark_active_)
 		return 0;
-	if (d == NULL || d->size < sizeof *d || (d->region_count != 0 && d->regions == NULL))
+	if (d == NULL || d->size < FIRST_DEVICE || (d->region_count != 0 && d->regions == NULL) ||
+		(d->region_size != 0 && d->region_size < FIRST_REGION))
 		return lose(TDM_LOSS_INVALID, -EINVAL);
 	int err = open_device(d->number, &writer, &device);
 	if (err != 0)
@@ -349,8 +401,9 @@ int tidemark_describe_device(const struct tidemark_device *d)
 	uint32_t count = d->region_count < TDM_LEDGER_REGIONS ? d->region_count : TDM_LEDGER_REGIONS;
 	if (count != d->region_count)
 		tdm_writer_lost(writer, TDM_LOSS_TEXT);
-	if (count != 0)
-		memcpy(regions, d->regions, count * sizeof *regions);
+	size_t step = d->region_size != 0 ? d->region_size : FIRST_REGION;
+	for (uint32_t i = 0; i < count; i++)
+		memcpy(&regions[i], (const char *)d->regions + i * step, sizeof *regions);
 	err = tdm_writer_describe(device, tdm_thread.record, d->card, d->has_chip_id ? &d->chip_id : NULL, d->grid_x,
 		d->grid_y, regions, count);
 	leave();
@@ -472,9 +525,9 @@ static uint64_t load_u64(const uint64_t *from)
 int tidemark_get_usage(uint32_t number, uint32_t kind, struct tidemark_usage *usage)
 {
 	struct tdm_writer *writer = tdm_client_peek();
-	if (kind >= TIDEMARK_KIND_COUNT || usage == NULL)
+	if (kind >= TIDEMARK_KIND_COUNT || usage == NULL || usage->size < FIRST_USAGE)
 		return -EINVAL;
-	memset(usage, 0, sizeof *usage);
+	tdm_client_fill(usage, &(struct tidemark_usage){ 0 }, sizeof *usage);
 	struct tdm_wdevice *device = writer != NULL ? tdm_writer_find_device(writer, number, false) : NULL;
 	if (device == NULL)
 		return -ENODEV;
@@ -487,9 +540,20 @@ int tidemark_get_usage(uint32_t number, uint32_t kind, struct tidemark_usage *us
 	leave();
 	if (err != 0)
 		return err;
-	*usage = (struct tidemark_usage){ c.bytes, peak.bytes, c.asked_bytes, c.bank_bytes, peak.bank_bytes, c.buffers,
-		c.allocs, c.allocs - c.buffers, load_u64(&f->double_frees), load_u64(&f->unknown_frees),
-		load_u64(&f->rereports), load_u64(&f->out_of_memory) };
+	const struct tidemark_usage figures = { .bytes = c.bytes,
+		.peak_bytes = peak.bytes,
+		.asked_bytes = c.asked_bytes,
+		.bank_bytes = c.bank_bytes,
+		.peak_bank_bytes = peak.bank_bytes,
+		.buffers = c.buffers,
+		.allocs = c.allocs - peak.adopted,
+		.frees = c.allocs - c.buffers,
+		.double_frees = load_u64(&f->double_frees),
+		.unknown_frees = load_u64(&f->unknown_frees),
+		.rereports = load_u64(&f->rereports),
+		.out_of_memory = load_u64(&f->out_of_memory),
+		.adopted = peak.adopted };
+	tdm_client_fill(usage, &figures, sizeof figures);
 	return 0;
 }
 
@@ -522,55 +586,4 @@ const char *tidemark_ledger_path(void)
 const char *tidemark_kind_name(int kind)
 {
 	return tdm_kind_name((enum tdm_kind)kind);
-}
-
-/* The short interface. */
-
-int tidemark_report_kernel(uint32_t device, uint64_t bytes, uint32_t core_type)
-{
-	static _Atomic uint64_t next = 1;
-	struct tidemark_buffer b = {
-		.size = sizeof b,
-		.device = device,
-		.kind = TIDEMARK_KERNEL,
-		.flags = TIDEMARK_NO_ADDRESS,
-		.bytes = bytes,
-		.bytes_per_bank = bytes,
-		.banks = 1,
-	};
-	if (!tidemark_active_)
-		return 0;
-	b.id = (uint64_t)core_type << 56 | atomic_fetch_add(&next, 1);
-	return tidemark_alloc_(&b);
-}
-
-int tidemark_report_cb(uint32_t device, uint64_t bytes, uint32_t buffer_index, const struct tidemark_core_range *cores)
-{
-	uint32_t count = cores != NULL ? cores_in(cores, 1) : 1;
-	struct tidemark_buffer b = {
-		.size = sizeof b,
-		.device = device,
-		.kind = TIDEMARK_CB,
-		.flags = TIDEMARK_NO_ADDRESS,
-		.id = buffer_index,
-		.bytes_per_bank = bytes,
-		.cores = count,
-		.ranges = cores,
-		.range_count = cores != NULL,
-	};
-	if (!tidemark_active_)
-		return 0;
-	if (__builtin_mul_overflow(bytes, (uint64_t)count, &b.bytes))
-		return lose(TDM_LOSS_INVALID, -EINVAL);
-	if (!enter())
-		return lose(TDM_LOSS_NESTED, -EBUSY);
-	int err = alloc_entered(&b, __builtin_frame_address(0), true);
-	leave();
-	return err;
-}
-
-int tidemark_report_cb_free(uint32_t device, uint64_t bytes, uint32_t buffer_index)
-{
-	(void)bytes;
-	return tidemark_free(device, TIDEMARK_CB, buffer_index);
 }

@@ -259,7 +259,8 @@ static struct tdm_writer *make_writer(struct tdm_live_page *page)
 		uint32_t skip = (uint32_t)SKIP_FIRST << shift;
 		atomic_store(&page->skip, skip < SKIP_MAX ? skip : SKIP_MAX);
 		page->failures++;
-		atomic_store(&page->err, err == -ENOENT ? -ENOTDIR : err); /* -ENOENT is about buffers */
+		/* -ENOENT and -EEXIST are about buffers. */
+		atomic_store(&page->err, err == -ENOENT ? -ENOTDIR : err == -EEXIST ? -EACCES : err);
 		return NULL;
 	}
 	if (parent != NULL)

@@ -11,8 +11,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "ledger/writer.h"
+#include "tidemark.h"
 
 /* The state of one thread. `busy` keeps a signal handler from entering the library while the thread is in it. */
 struct tdm_thread {
@@ -77,6 +79,27 @@ void tdm_client_after_exit(void);
  * report that it was in; then nothing is left of that report. False in a handler that interrupted a report.
  */
 bool tdm_thread_recover(void);
+
+/* The long way of a report, which handles everything that a buffer can have. `frame`: of the public function, where its
+ * call stack begins. */
+enum tdm_client_how {
+	TDM_CLIENT_ALLOC,
+	TDM_CLIENT_REPLACE, /* replaces a live buffer with the same id on purpose */
+	TDM_CLIENT_ADOPT,   /* allocated before the tracking began */
+};
+int tdm_client_report(const struct tidemark_buffer *buffer, enum tdm_client_how how, void *frame);
+
+/* Releases the live buffers of a kind whose ids agree with `id` in the bits of `mask`. Their number, or a code. */
+int64_t tdm_client_free_matching(uint32_t device, uint32_t kind, uint64_t mask, uint64_t id);
+
+/* Fills a structure of the caller, which begins with its size and a reserved word, as far as it is large enough. */
+static inline void tdm_client_fill(void *to, const void *from, size_t known)
+{
+	enum { HEAD = 2 * sizeof(uint32_t) };
+	uint32_t size;
+	memcpy(&size, to, sizeof size);
+	memcpy((char *)to + HEAD, (const char *)from + HEAD, (size < known ? size : known) - HEAD);
+}
 
 /* Updates the state of the calling thread. */
 void tdm_thread_refresh(struct tdm_writer *writer);

@@ -20,6 +20,7 @@
  * Segments and names are in chunks from mmap that never move and are reused after a clear.
  */
 #include "client/tracker.h"
+#include "client/client.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -49,10 +50,8 @@ struct sums {
 	struct level cb, buffer, dfb, scratchpad, total; /* per core */
 };
 
-struct segment {
-	struct tidemark_segment shown;
-	int64_t peak_dfb, peak_scratchpad;
-};
+enum { FIRST_SEGMENT = 96 }; /* the size of the structure in version 0.1; later ones may only be larger */
+static_assert(sizeof(struct tidemark_segment) >= FIRST_SEGMENT, "the layout of a public structure is frozen");
 
 _Atomic unsigned char tdm_rare;
 
@@ -66,7 +65,7 @@ static struct {
 	uint64_t session;       /* number of the last session */
 	size_t count;
 	size_t name_chunk, name_used; /* where the next name goes */
-	struct segment *segments[SEGMENT_CHUNKS];
+	struct tidemark_segment *segments[SEGMENT_CHUNKS];
 	char *names[NAME_CHUNKS];
 } kept;
 
@@ -183,7 +182,7 @@ static void *map_chunk(size_t bytes)
 	return chunk == MAP_FAILED ? NULL : chunk;
 }
 
-static struct segment *segment_at(size_t i)
+static struct tidemark_segment *segment_at(size_t i)
 {
 	return &kept.segments[i / SEGMENTS_PER_CHUNK][i % SEGMENTS_PER_CHUNK];
 }
@@ -197,7 +196,7 @@ static int reserve_segment(const char *name, const char **copy)
 	if (bytes > TDM_TRACKER_NAME_MAX)
 		return -ENAMETOOLONG;
 
-	struct segment **chunk = &kept.segments[kept.count / SEGMENTS_PER_CHUNK];
+	struct tidemark_segment **chunk = &kept.segments[kept.count / SEGMENTS_PER_CHUNK];
 	if (*chunk == NULL)
 		*chunk = map_chunk(SEGMENTS_PER_CHUNK * sizeof(**chunk));
 	if (*chunk == NULL)
@@ -244,24 +243,22 @@ static void keep_segment(const struct sums *sums, const char *name)
 {
 	int64_t peak_before = 0, current_before = 0;
 	if (kept.count > 0) {
-		peak_before = segment_at(kept.count - 1)->shown.dram_cumulative_peak;
-		current_before = segment_at(kept.count - 1)->shown.dram_cumulative_current;
+		peak_before = segment_at(kept.count - 1)->dram_cumulative_peak;
+		current_before = segment_at(kept.count - 1)->dram_cumulative_current;
 	}
 	int64_t change = add_capped(sums->dram_allocated, -sums->dram_freed);
-	*segment_at(kept.count) = (struct segment){
-		.shown = {
-			.name = name,
-			.dram_peak = sums->dram.peak,
-			.dram_allocations = sums->dram_allocated,
-			.dram_deallocations = sums->dram_freed,
-			.l1_peak_cb = sums->cb.peak,
-			.l1_peak_buffer = sums->buffer.peak,
-			.l1_peak_total = sums->total.peak,
-			.dram_cumulative_peak = tdm_max_signed(peak_before, add_capped(current_before, sums->dram.peak)),
-			.dram_cumulative_current = add_capped(current_before, change),
-		},
-		.peak_dfb = sums->dfb.peak,
-		.peak_scratchpad = sums->scratchpad.peak,
+	*segment_at(kept.count) = (struct tidemark_segment){
+		.name = name,
+		.dram_peak = sums->dram.peak,
+		.dram_allocations = sums->dram_allocated,
+		.dram_deallocations = sums->dram_freed,
+		.l1_peak_cb = sums->cb.peak,
+		.l1_peak_buffer = sums->buffer.peak,
+		.l1_peak_total = sums->total.peak,
+		.dram_cumulative_peak = tdm_max_signed(peak_before, add_capped(current_before, sums->dram.peak)),
+		.dram_cumulative_current = add_capped(current_before, change),
+		.l1_peak_dfb = sums->dfb.peak,
+		.l1_peak_scratchpad = sums->scratchpad.peak,
 	};
 	kept.count++;
 	kept.name_used += strlen(name) + 1;
@@ -383,34 +380,21 @@ size_t tidemark_capture_count(void)
 	return count;
 }
 
-static int get_segment(size_t i, struct segment *segment)
+static bool has_room(const struct tidemark_segment *segment)
 {
-	if (!lock_session())
-		return -EDEADLK;
-	int err = i < kept.count ? 0 : -ERANGE;
-	if (err == 0)
-		*segment = *segment_at(i);
-	unlock_session();
-	return err;
+	return segment != NULL && segment->size >= FIRST_SEGMENT;
 }
 
 int tidemark_capture_get(size_t i, struct tidemark_segment *segment)
 {
-	struct segment copy;
-	int err = segment != NULL ? get_segment(i, &copy) : -EINVAL;
+	if (!has_room(segment))
+		return -EINVAL;
+	if (!lock_session())
+		return -EDEADLK;
+	int err = i < kept.count ? 0 : -ERANGE;
 	if (err == 0)
-		*segment = copy.shown;
-	return err;
-}
-
-int tidemark_capture_program_peaks_(size_t i, int64_t *dfb, int64_t *scratchpad)
-{
-	struct segment copy;
-	int err = dfb != NULL && scratchpad != NULL ? get_segment(i, &copy) : -EINVAL;
-	if (err == 0) {
-		*dfb = copy.peak_dfb;
-		*scratchpad = copy.peak_scratchpad;
-	}
+		tdm_client_fill(segment, segment_at(i), sizeof *segment);
+	unlock_session();
 	return err;
 }
 
@@ -421,8 +405,8 @@ static size_t find_named(const char *name, struct tidemark_segment *last)
 	if (name == NULL || !lock_session())
 		return 0;
 	for (size_t i = 0; i < kept.count; i++) {
-		if (strcmp(segment_at(i)->shown.name, name) == 0) {
-			*last = segment_at(i)->shown;
+		if (strcmp(segment_at(i)->name, name) == 0) {
+			*last = *segment_at(i);
 			found++;
 		}
 	}
@@ -439,14 +423,14 @@ size_t tidemark_capture_count_named(const char *name)
 int tidemark_capture_find(const char *name, struct tidemark_segment *segment)
 {
 	struct tidemark_segment only;
-	if (name == NULL || segment == NULL)
+	if (name == NULL || !has_room(segment))
 		return -EINVAL;
 	size_t found = find_named(name, &only);
 	if (found == 0)
 		return TIDEMARK_ETRACE_NOT_FOUND;
 	if (found > 1)
 		return TIDEMARK_ETRACE_AMBIGUOUS;
-	*segment = only;
+	tdm_client_fill(segment, &only, sizeof only);
 	return 0;
 }
 

@@ -58,12 +58,6 @@ void tdm_tracker_after_fork(void);
 const char *tdm_tracker_strerror(int code);
 
 /*
- * Private to the bindings for C++ and Python: the peaks per core of dataflow buffers and scratchpads of the i-th
- * segment, which tt-train's tracker has but does not print. 0 or -ERANGE.
- */
-TIDEMARK_API int tidemark_capture_program_peaks_(size_t i, int64_t *dfb, int64_t *scratchpad);
-
-/*
  * Functions of the client that the tracker calls. While it does, it holds no lock that tdm_tracker_alloc() or
  * tdm_tracker_free() takes.
  */

@@ -46,7 +46,7 @@ static void put_segment(const struct tdm_phase_sink *to, const struct tidemark_s
 static void put_summary(struct sink *sink)
 {
 	const struct tdm_phase_sink to = { put_bytes, sink };
-	struct tidemark_segment segment = { 0 };
+	struct tidemark_segment segment = TIDEMARK_SEGMENT_INIT;
 	if (tidemark_capture_count() == 0) {
 		tdm_phase_text_none(&to);
 		return;

@@ -80,6 +80,7 @@ struct tdm_usage {
 	uint64_t bank_bytes, peak_bank_bytes; /* in one bank or core */
 	uint64_t buffers, peak_buffers;
 	uint64_t allocs, alloc_bytes; /* since the start; alloc_bytes counts reserved bytes */
+	uint64_t adopted;             /* buffers from before the tracking began; not among `allocs` */
 	uint64_t peak_ns;             /* monotonic clock, when reserved_bytes peaked; 0: unknown */
 	uint64_t double_frees, unknown_frees, rereports, views;
 	uint64_t out_of_memory, oom_bytes; /* how often, and the size of the last failed request */

@@ -44,10 +44,12 @@ enum {
 	TDM_EVENT_VIEW = 1,     /* globally allocated or borrowed: no bytes of its own */
 	TDM_EVENT_TOP_DOWN = 2, /* placed from the high end, whatever the kind's default is */
 	TDM_EVENT_BOTTOM_UP = 4,
-	TDM_EVENT_FIXED = 8,   /* must be at `address` */
-	TDM_EVENT_PAST = 16,   /* is older than the list of live buffers already given: changes nothing */
-	TDM_EVENT_FAULT = 32,  /* a release of a buffer that did not exist */
-	TDM_EVENT_LISTED = 64, /* an allocation in the list after a TDM_OP_CLEAR, which has each buffer once */
+	TDM_EVENT_FIXED = 8,     /* must be at `address` */
+	TDM_EVENT_PAST = 16,     /* is older than the list of live buffers already given: changes nothing */
+	TDM_EVENT_FAULT = 32,    /* a release of a buffer that did not exist */
+	TDM_EVENT_ADOPTED = 128, /* an allocation from before the tracking began; `time_ns`: when it was reported, 0 in
+				    a list */
+	TDM_EVENT_LISTED = 64,   /* an allocation in the list after a TDM_OP_CLEAR, which has each buffer once */
 };
 
 struct tdm_event {

@@ -29,7 +29,7 @@
 
 #define TDM_LEDGER_MAGIC    UINT64_C(0x314b524d45444954) /* "TIDEMRK1" */
 #define TDM_LEDGER_MAJOR    2                            /* readers know 1 as well (reader_live.c) */
-#define TDM_LEDGER_MINOR    1                            /* increases when reserved bytes or numbers get a meaning */
+#define TDM_LEDGER_MINOR    2                            /* increases when reserved bytes or numbers get a meaning */
 #define TDM_LEDGER_SEQ_BUSY UINT64_MAX                   /* marks something that is being written */
 
 enum {
@@ -107,7 +107,8 @@ enum { TDM_LEDGER_BAD_MODE = 1, TDM_LEDGER_BAD_RING = 2 };
 /*
  * The counters of a kind on a device: the current state, which every report changes, and the peaks, which few reports
  * change. There are two copies of each, of one cache line each. Bytes are reserved bytes: bytes per bank times the
- * banks in lockstep. The number of frees is allocs - buffers.
+ * banks in lockstep. The number of frees is allocs - buffers. The totals since the start include adopted buffers, which
+ * were allocated before the tracking began; the peaks have their number.
  */
 struct tdm_ledger_now {
 	uint64_t seq; /* number of the call that wrote this copy; 0: nothing yet */
@@ -124,7 +125,7 @@ struct tdm_ledger_peak {
 	uint64_t seq;
 	uint64_t bytes, buffers, bank_bytes, asked_bytes; /* the highest value of each */
 	uint64_t tsc;                                     /* of the highest `bytes` */
-	uint64_t reserved[2];
+	uint64_t adopted, adopted_bytes;                  /* since the start; reserved bytes */
 };
 
 /* Faults with buffers of a kind. Each is a single word that only grows, except oom_bytes. */
@@ -203,12 +204,16 @@ struct tdm_ledger_more {
 	uint32_t page_size; /* 0: unknown */
 	uint32_t cores;     /* the number of cores it is sharded over; 0: interleaved */
 	uint32_t thread;    /* Linux's thread id */
-	uint64_t tsc;       /* of its birth */
+	uint64_t tsc;       /* of its birth; 0: adopted */
 	uint32_t program;   /* blob number; 0: none */
 	uint32_t ranges;    /* blob number of its core ranges; 0: none */
 };
 
-enum { TDM_SLOT_VIEW = 1, TDM_SLOT_NO_ADDRESS = 2 };
+enum {
+	TDM_SLOT_VIEW = 1,
+	TDM_SLOT_NO_ADDRESS = 2,
+	TDM_SLOT_ADOPTED = 4, /* allocated before the tracking began: its `tsc` is 0 */
+};
 #define TDM_LEDGER_NO_SLOT UINT32_MAX /* the slot of the record is unknown */
 
 enum tdm_ledger_op {

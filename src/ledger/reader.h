@@ -40,7 +40,9 @@ struct tdm_ledger_count {
 	uint64_t buffers, peak_buffers;
 	uint64_t bank_bytes, peak_bank_bytes;
 	uint64_t asked_bytes, peak_asked_bytes;
-	uint64_t allocs, alloc_bytes, alloc_asked;
+	uint64_t allocs, alloc_bytes; /* since the start, without those that were adopted */
+	uint64_t alloc_asked;         /* since the start, with them */
+	uint64_t adopted;
 	uint64_t peak_tsc;
 };
 

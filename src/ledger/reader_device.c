@@ -24,11 +24,11 @@ int tdm_ledger_seq(const struct tdm_ledger *ledger, uint64_t device_offset, uint
 }
 
 /* Conditions that every count fulfils; a copy that was overwritten while it was read rarely does. */
-static bool count_is_plausible(const struct tdm_ledger_count *c)
+static bool count_is_plausible(const struct tdm_ledger_now *c, const struct tdm_ledger_peak *peak)
 {
-	return c->bytes <= c->peak_bytes && c->buffers <= c->peak_buffers && c->bank_bytes <= c->peak_bank_bytes &&
-	       c->asked_bytes <= c->peak_asked_bytes && c->buffers <= c->allocs && c->bytes <= c->alloc_bytes &&
-	       c->asked_bytes <= c->alloc_asked;
+	return c->bytes <= peak->bytes && c->buffers <= peak->buffers && c->bank_bytes <= peak->bank_bytes &&
+	       c->asked_bytes <= peak->asked_bytes && c->buffers <= c->allocs && c->bytes <= c->alloc_bytes &&
+	       c->asked_bytes <= c->alloc_asked && peak->adopted <= c->allocs && peak->adopted_bytes <= c->alloc_bytes;
 }
 
 /* The newer committed copy of two; -1 when both are being overwritten. */
@@ -61,12 +61,13 @@ static bool resolve(const struct tdm_ledger_device *page, unsigned i, uint64_t s
 		.peak_bank_bytes = peak->bank_bytes,
 		.asked_bytes = now->asked_bytes,
 		.peak_asked_bytes = peak->asked_bytes,
-		.allocs = now->allocs,
-		.alloc_bytes = now->alloc_bytes,
+		.allocs = now->allocs - peak->adopted,
+		.alloc_bytes = now->alloc_bytes - peak->adopted_bytes,
 		.alloc_asked = now->alloc_asked,
+		.adopted = peak->adopted,
 		.peak_tsc = peak->tsc,
 	};
-	return count_is_plausible(count);
+	return count_is_plausible(now, peak);
 }
 
 /* L1, all kinds together: the writer stores only its peak, which does not count views. */
@@ -89,6 +90,7 @@ static bool resolve_l1_all(const struct tdm_ledger_device *page, uint64_t seq, s
 		all->allocs = tdm_plus(all->allocs, counts[i].allocs);
 		all->alloc_bytes = tdm_plus(all->alloc_bytes, counts[i].alloc_bytes);
 		all->alloc_asked = tdm_plus(all->alloc_asked, counts[i].alloc_asked);
+		all->adopted = tdm_plus(all->adopted, counts[i].adopted);
 	}
 	all->peak_bytes = tdm_max(copies[p].bytes, all->bytes);
 	all->peak_buffers = tdm_max(copies[p].buffers, all->buffers);

@@ -117,8 +117,9 @@ struct tdm_writer {
 struct tdm_report {
 	uint32_t size, device;
 	uint32_t kind, flags; /* TDM_SLOT_* */
-	uint64_t id, address, asked, bank_bytes;
-	uint32_t banks; /* as the caller gave it; the number in tdm_report_extra is used instead */
+	uint64_t id, address, asked;
+	uint64_t bank_bytes; /* as the caller gave it, like `banks`; those in tdm_report_extra are used instead */
+	uint32_t banks;
 	uint32_t holding, page_size, cores;
 	uint32_t name; /* blob number */
 	uint32_t range_count;
@@ -131,6 +132,7 @@ struct tdm_report {
 struct tdm_report_extra {
 	uint32_t thread;
 	uint32_t banks;                  /* in lockstep; 0: a view */
+	uint64_t bank_bytes;             /* used instead of that of the report, which may be 0 */
 	uint32_t program, stack, ranges; /* blob numbers */
 	bool replaces;                   /* replaces a live buffer with this kind and id on purpose: not a fault */
 	struct tdm_ledger_slot *old;     /* gets the buffer that was replaced, if any; may be NULL */
@@ -243,10 +245,10 @@ static inline bool tdm_wthread_is_inside(const struct tdm_wthread *self)
 int tdm_writer_bad_free(
 	struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id, uint32_t thread);
 
-/* Frees every live buffer of a kind and calls `freed` (may be NULL) before each. Returns their number, or a negative
- * code. */
-int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind,
-	void (*freed)(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view));
+/* Frees every live buffer of a kind with an id that agrees with `id` in the bits of `mask`, and calls `freed` (may be
+ * NULL) before each. Returns their number, or a negative code. */
+int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t mask,
+	uint64_t id, void (*freed)(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view));
 
 /* Records an event that changes no buffer: out of memory (id 0), a phase or a program (`name`). */
 int tdm_writer_note(struct tdm_wdevice *device, struct tdm_wthread *self, enum tdm_ledger_op op,
@@ -258,7 +260,8 @@ int tdm_writer_describe(struct tdm_wdevice *device, struct tdm_wthread *self, co
 /* Appends a phase record. 0 or -errno. */
 int tdm_writer_put_phase(struct tdm_writer *writer, const struct tdm_ledger_phase *phase);
 
-/* The functions of writer_hot.h, not inlined, for any thread. *freed (may be NULL) is the buffer that was freed. */
+/* The functions of writer_hot.h, not inlined, for any thread. *freed (may be NULL) is the buffer that was freed. A
+ * report with TDM_SLOT_ADOPTED is not an allocation of now; -EEXIST if the buffer is live. */
 int tdm_writer_alloc_cold(struct tdm_wdevice *device, struct tdm_wthread *self, const struct tdm_report *report,
 	const struct tdm_report_extra *extra);
 int tdm_writer_free_cold(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t id,

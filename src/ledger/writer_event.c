@@ -18,9 +18,10 @@ cold int tdm_writer_refuse(struct tdm_wdevice *device, enum tdm_ledger_loss loss
 	return err;
 }
 
-/* Writes the next copy of a peak. False, with nothing changed, when a sum of one kind would be absurd. */
-cold bool tdm_writer_raise_peak(struct tdm_wdevice *device, unsigned counter, uint64_t number, uint64_t tsc,
-	tdm_pair bytes_and_buffers, tdm_pair bank_and_asked)
+/* Writes the next copy of a peak; `adopted` is added to the numbers there. False, with nothing changed, when a sum of
+ * one kind would be absurd. */
+static bool write_peak(struct tdm_wdevice *device, unsigned counter, uint64_t number, uint64_t tsc,
+	tdm_pair bytes_and_buffers, tdm_pair bank_and_asked, tdm_pair adopted)
 {
 	const uint64_t bytes = bytes_and_buffers[0], bank = bank_and_asked[0], asked = bank_and_asked[1];
 	const struct tdm_ledger_peak *was = device->peak[counter];
@@ -33,9 +34,17 @@ cold bool tdm_writer_raise_peak(struct tdm_wdevice *device, unsigned counter, ui
 	peak->bank_bytes = tdm_max(was->bank_bytes, bank);
 	peak->asked_bytes = tdm_max(was->asked_bytes, asked);
 	peak->tsc = bytes > was->bytes ? tsc : was->tsc;
+	peak->adopted = was->adopted + adopted[0];
+	peak->adopted_bytes = tdm_min(was->adopted_bytes + adopted[1], (UINT64_C(1) << TDM_WRITER_SUM_BITS) - 1);
 	tdm_store_release(&peak->seq, number);
 	device->peak[counter] = peak;
 	return true;
+}
+
+cold bool tdm_writer_raise_peak(struct tdm_wdevice *device, unsigned counter, uint64_t number, uint64_t tsc,
+	tdm_pair bytes_and_buffers, tdm_pair bank_and_asked)
+{
+	return write_peak(device, counter, number, tsc, bytes_and_buffers, bank_and_asked, (tdm_pair){ 0, 0 });
 }
 
 /* Counts a view: a buffer without bytes of its own. */
@@ -157,19 +166,22 @@ static struct share share_of(uint64_t asked, uint64_t bank_bytes, uint32_t banks
 			  : (struct share){ { bank_bytes * banks, 1 }, { bank_bytes, asked } };
 }
 
-/* Writes the next copy of a counter with one buffer in place of another. False, with nothing changed, when the report
- * or a sum is absurd. */
+/* Writes the next copy of a counter with one buffer in place of another; NULL: of none, because the new one is adopted.
+ * False, with nothing changed, when the report or a sum is absurd. */
 static bool count_replacement(struct tdm_wdevice *device, uint64_t number, uint64_t tsc, const struct share *old,
 	const struct share *new, uint32_t kind)
 {
+	static const struct share nothing;
+	const tdm_pair adopted = { old == NULL, old == NULL ? new->bytes_and_buffers[0] : 0 };
+	old = old != NULL ? old : &nothing;
 	const struct tdm_ledger_now *was = device->now[kind];
 	struct tdm_ledger_now *now = tdm_other_copy(device->now[kind]), *all = &device->l1_all;
 	tdm_pair bytes = *(const tdm_pair *)&was->bytes - old->bytes_and_buffers + new->bytes_and_buffers;
 	tdm_pair bank = *(const tdm_pair *)&was->bank_bytes - old->bank_and_asked + new->bank_and_asked;
 	uint64_t alloc_bytes = was->alloc_bytes + new->bytes_and_buffers[0];
 	uint64_t alloc_asked = was->alloc_asked + new->bank_and_asked[1];
-	if (tdm_is_above(device->peak[kind], bytes, bank) &&
-		!tdm_writer_raise_peak(device, kind, number, tsc, bytes, bank))
+	if ((adopted[0] != 0 || tdm_is_above(device->peak[kind], bytes, bank)) &&
+		!write_peak(device, kind, number, tsc, bytes, bank, adopted))
 		return false;
 	tdm_writer_cap_totals(&alloc_bytes, &alloc_asked);
 	tdm_begin_write(&now->seq);
@@ -188,11 +200,11 @@ static bool count_replacement(struct tdm_wdevice *device, uint64_t number, uint6
 	return true;
 }
 
-static bool is_absurd(const struct tdm_report *r, uint32_t banks)
+static bool is_absurd(const struct tdm_report *r, const struct tdm_report_extra *extra)
 {
 	uint64_t reserved;
-	return banks != 0 && (__builtin_mul_overflow(r->bank_bytes, (uint64_t)banks, &reserved) ||
-				     (reserved | r->bank_bytes | r->asked) >> TDM_WRITER_BYTES_BITS != 0);
+	return extra->banks != 0 && (__builtin_mul_overflow(extra->bank_bytes, (uint64_t)extra->banks, &reserved) ||
+					    (reserved | extra->bank_bytes | r->asked) >> TDM_WRITER_BYTES_BITS != 0);
 }
 
 /*
@@ -206,11 +218,11 @@ static int replace(struct tdm_wdevice *device, struct tdm_index_pos pos, struct 
 	uint32_t *entry = &pos.table->buckets[pos.bucket].slot[pos.at], old_number = *entry;
 	uint64_t freed = device->seq + 1, number = device->seq + 2, tsc = tdm_clock_ticks();
 	const struct share old = share_of(slot->asked, slot->bank_bytes, slot->banks);
-	const struct share new = share_of(r->asked, r->bank_bytes, extra->banks);
-	const struct tdm_words words = tdm_words_of(r, extra->banks);
+	const struct share new = share_of(r->asked, extra->bank_bytes, extra->banks);
+	const struct tdm_words words = tdm_words_of(r, extra->banks, extra->bank_bytes);
 	if (have_spare(device) != 0)
 		return tdm_writer_refuse(device, TDM_LOSS_SPACE, -ENOSPC);
-	if (is_absurd(r, extra->banks) || !count_replacement(device, number, tsc, &old, &new, r->kind))
+	if (is_absurd(r, extra) || !count_replacement(device, number, tsc, &old, &new, r->kind))
 		return tdm_writer_refuse(device, TDM_LOSS_INVALID, -EINVAL);
 	if (extra->old != NULL)
 		*extra->old = *slot;
@@ -230,7 +242,16 @@ static int replace(struct tdm_wdevice *device, struct tdm_index_pos pos, struct 
 	return 0;
 }
 
-/* Replaces a buffer with this kind and id, or grows the index and makes sure of a spare slot: TDM_HAS_ROOM. */
+/* Grows the index and makes sure of a spare slot: TDM_HAS_ROOM. */
+static int make_room(struct tdm_wdevice *device)
+{
+	uint32_t live = device->slot_high - device->spare_count;
+	if (tdm_slot_index_prepare(&device->index, live, hash_of_slot, device) != 0 || have_spare(device) != 0)
+		return tdm_writer_refuse(device, TDM_LOSS_SPACE, -ENOSPC);
+	return TDM_HAS_ROOM;
+}
+
+/* Replaces a buffer with this kind and id, or makes room for a new one: TDM_HAS_ROOM. */
 cold int tdm_writer_alloc_far(
 	struct tdm_wdevice *device, const struct tdm_report *r, const struct tdm_report_extra *extra, uint32_t hash)
 {
@@ -238,10 +259,34 @@ cold int tdm_writer_alloc_far(
 	struct tdm_index_pos pos = find_buffer(device, r->kind, r->id, hash, &slot);
 	if (pos.table != NULL)
 		return replace(device, pos, slot, r, extra);
-	uint32_t live = device->slot_high - device->spare_count;
-	if (tdm_slot_index_prepare(&device->index, live, hash_of_slot, device) != 0 || have_spare(device) != 0)
-		return tdm_writer_refuse(device, TDM_LOSS_SPACE, -ENOSPC);
-	return TDM_HAS_ROOM;
+	return make_room(device);
+}
+
+/* A buffer from before the tracking began. */
+static int adopt_inside(
+	struct tdm_wdevice *device, const struct tdm_report *r, const struct tdm_report_extra *extra, uint32_t hash)
+{
+	struct tdm_ledger_faults *faults = &device->shared->faults[r->kind];
+	struct tdm_ledger_slot *slot;
+	if (find_buffer(device, r->kind, r->id, hash, &slot).table != NULL)
+		return -EEXIST;
+	int err = make_room(device);
+	if (err != TDM_HAS_ROOM)
+		return err;
+	uint64_t number = device->seq + 1, tsc = tdm_clock_ticks();
+	const struct share new = share_of(r->asked, extra->bank_bytes, extra->banks);
+	const struct tdm_words words = tdm_words_of(r, extra->banks, extra->bank_bytes);
+	if (is_absurd(r, extra) || !count_replacement(device, number, tsc, NULL, &new, r->kind))
+		return tdm_writer_refuse(device, TDM_LOSS_INVALID, -EINVAL);
+	if (extra->banks == 0)
+		tdm_store_u64(&faults->views, faults->views + 1);
+	uint32_t slot_number = device->spare[--device->spare_count];
+	tdm_fill_slot(device, slot_number, number, 0, &words, r, extra);
+	tdm_slot_index_put(&device->index, hash, slot_number);
+	tdm_put_record(device, number, tsc, TDM_LEDGER_ALLOC, &words, slot_number);
+	device->last_tsc = tsc;
+	tdm_commit(device, number);
+	return 0;
 }
 
 cold int tdm_writer_alloc_cold(struct tdm_wdevice *device, struct tdm_wthread *self, const struct tdm_report *report,
@@ -251,7 +296,8 @@ cold int tdm_writer_alloc_cold(struct tdm_wdevice *device, struct tdm_wthread *s
 	enum tdm_entered how = tdm_wdevice_enter(device, self);
 	if (how == TDM_NOT_ENTERED)
 		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
-	int err = tdm_alloc_inside(device, report, extra, hash);
+	int err = (report->flags & TDM_SLOT_ADOPTED) != 0 ? adopt_inside(device, report, extra, hash)
+							  : tdm_alloc_inside(device, report, extra, hash);
 	tdm_wdevice_leave(device, self, how);
 	return err;
 }
@@ -314,7 +360,7 @@ cold int tdm_writer_bad_free(
 										   : &faults->unknown_frees;
 		tdm_store_u64(count, *count + 1);
 		device->last_tsc = tdm_clock_ticks();
-		const struct tdm_words words = tdm_words_of(&record, 0);
+		const struct tdm_words words = tdm_words_of(&record, 0, 0);
 		tdm_put_record(device, number, device->last_tsc, TDM_LEDGER_BAD_FREE, &words, thread);
 		tdm_commit(device, number);
 	}
@@ -322,8 +368,8 @@ cold int tdm_writer_bad_free(
 	return -ENOENT;
 }
 
-int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind,
-	void (*freed)(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view))
+int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self, uint32_t kind, uint64_t mask,
+	uint64_t wanted, void (*freed)(uint32_t kind, uint64_t asked, uint64_t bank_bytes, bool is_view))
 {
 	int64_t count = 0;
 	enum tdm_entered how = tdm_wdevice_enter(device, self);
@@ -336,6 +382,8 @@ int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self
 			continue;
 		uint64_t id = *(volatile uint64_t *)&slot->id; /* read once: others can write there */
 		uint32_t hash = tdm_slot_hash(kind, id);
+		if ((id & mask) != wanted)
+			continue;
 		struct tdm_index_pos pos = find_buffer(device, kind, id, hash, &found);
 		if (pos.table == NULL || found != slot)
 			continue;
@@ -362,7 +410,7 @@ int tdm_writer_note(struct tdm_wdevice *device, struct tdm_wthread *self, enum t
 		tdm_store_u64(&faults->oom_tsc, tsc);
 		tdm_store_u64(&faults->out_of_memory, faults->out_of_memory + 1);
 	}
-	const struct tdm_words words = tdm_words_of(report, report->banks);
+	const struct tdm_words words = tdm_words_of(report, report->banks, report->bank_bytes);
 	tdm_put_record(device, number, tsc, op, &words, thread);
 	tdm_commit(device, number);
 	tdm_wdevice_leave(device, self, how);

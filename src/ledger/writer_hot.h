@@ -87,10 +87,10 @@ struct tdm_words {
 	uint32_t what; /* kind and flags */
 };
 
-tdm_hot struct tdm_words tdm_words_of(const struct tdm_report *report, uint32_t banks)
+tdm_hot struct tdm_words tdm_words_of(const struct tdm_report *report, uint32_t banks, uint64_t bank_bytes)
 {
-	return (struct tdm_words){ { report->id, report->address }, { report->asked, report->bank_bytes }, report->name,
-		banks, report->kind | (report->flags & UINT8_MAX) << 8 };
+	return (struct tdm_words){ { report->id, report->address }, { report->asked, bank_bytes }, report->name, banks,
+		report->kind | (report->flags & UINT8_MAX) << 8 };
 }
 
 /*
@@ -145,15 +145,15 @@ tdm_hot bool tdm_is_above(const struct tdm_ledger_peak *peak, tdm_pair bytes_and
  * peaks need that check. The totals since the start stay at the limit when they reach it.
  */
 tdm_hot bool tdm_count_alloc(struct tdm_wdevice *device, uint64_t number, uint64_t tsc, const struct tdm_report *r,
-	const struct tdm_words *words)
+	const struct tdm_report_extra *extra, const struct tdm_words *words)
 {
 	enum { BYTES_BITS = TDM_WRITER_BYTES_BITS, SUM_BITS = TDM_WRITER_SUM_BITS };
 	const struct tdm_ledger_now *was = device->now[r->kind];
 	struct tdm_ledger_now *now = tdm_other_copy(device->now[r->kind]);
 	uint64_t reserved, alloc_asked = was->alloc_asked + r->asked;
-	bool is_absurd = __builtin_mul_overflow(r->bank_bytes, (uint64_t)words->banks, &reserved);
+	bool is_absurd = __builtin_mul_overflow(extra->bank_bytes, (uint64_t)words->banks, &reserved);
 	uint64_t alloc_bytes = was->alloc_bytes + reserved;
-	if (tdm_unlikely(is_absurd || (reserved | r->bank_bytes | r->asked) >> BYTES_BITS != 0))
+	if (tdm_unlikely(is_absurd || (reserved | extra->bank_bytes | r->asked) >> BYTES_BITS != 0))
 		return false;
 	const tdm_pair bytes_and_buffers = { reserved, 1 }, bank_and_asked = { words->sizes[1], words->sizes[0] };
 	tdm_pair bytes = *(const tdm_pair *)&was->bytes + bytes_and_buffers;
@@ -283,11 +283,11 @@ tdm_hot int tdm_alloc_inside(
 			return err;
 	}
 
-	const struct tdm_words words = tdm_words_of(r, extra->banks);
+	const struct tdm_words words = tdm_words_of(r, extra->banks, extra->bank_bytes);
 	uint64_t number = device->seq + 1, tsc = tdm_clock_ticks();
 	if (tdm_unlikely(extra->banks == 0))
 		tdm_writer_count_view(device, r->kind, number, false);
-	else if (tdm_unlikely(!tdm_count_alloc(device, number, tsc, r, &words)))
+	else if (tdm_unlikely(!tdm_count_alloc(device, number, tsc, r, extra, &words)))
 		return tdm_writer_refuse(device, TDM_LOSS_INVALID, -EINVAL);
 	uint32_t slot_number = device->spare[--device->spare_count];
 	tdm_fill_slot(device, slot_number, number, tsc, &words, r, extra);

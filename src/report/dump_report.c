@@ -12,7 +12,7 @@ enum { RANGES_SHOWN = 3 };
 struct row {
 	const struct tdm_buffer *buffer;
 	uint32_t device, banks, depth;
-	bool is_virtual, is_view;
+	bool is_virtual, is_view, is_adopted;
 	uint64_t reserved, occupied, age_ns;
 	const char *program, *name;
 	const struct tdm_core_range *ranges;
@@ -37,6 +37,7 @@ static const void *row_of(const struct tdm_table *table, size_t i)
 		.device = holding->number,
 		.is_virtual = picture->devices[holding->device].is_virtual,
 		.is_view = is_view,
+		.is_adopted = tdm_buffer_is_adopted(buffer),
 		.banks = is_view ? 0 : buffer->banks,
 		.reserved = tdm_buffer_reserved(buffer),
 		.occupied = tdm_buffer_occupied(buffer),
@@ -65,6 +66,18 @@ static void put_reserved(const struct tdm_field *field, struct tdm_buf *out)
 	const struct row *row = field->row;
 	char text[TDM_BYTES_CAP];
 	tdm_buf_puts(out, row->is_view ? "view" : tdm_format_bytes(text, sizeof text, row->reserved));
+}
+
+static void put_age(const struct tdm_field *field, struct tdm_buf *out)
+{
+	const struct row *row = field->row;
+	char text[TDM_DURATION_CAP];
+	if (row->is_adopted)
+		tdm_buf_puts(out, "before"); /* the tracking began */
+	else if (row->age_ns == TDM_BYTES_UNKNOWN)
+		tdm_buf_putc(out, '-');
+	else
+		tdm_buf_puts(out, tdm_format_duration(text, sizeof text, row->age_ns));
 }
 
 /* The name or else the allocation site, then the cores: "weights (0,0)-(7,7) (1,9)". */
@@ -119,7 +132,8 @@ static const struct tdm_column columns[] = {
 	{ NULL, "cores", BUFFER(cores), .flags = TDM_ZERO_IS_UNKNOWN },
 	{ NULL, "core_ranges", .json = json_ranges },
 	{ NULL, "view", ROW(is_view) },
-	{ "Age", "age_ns", ROW(age_ns), TDM_DURATION(TDM_DURATION_COLUMNS), .flags = TDM_WHOLE },
+	{ NULL, "adopted", ROW(is_adopted) },
+	{ "Age", "age_ns", ROW(age_ns), .text = put_age, TDM_DURATION(TDM_DURATION_COLUMNS), .flags = TDM_WHOLE },
 	{ "Thread", "thread", BUFFER(thread), .width = 8, .flags = TDM_ZERO_IS_UNKNOWN | TDM_WHOLE },
 	{ "Stack", NULL, ROW(depth), .width = 5, .flags = TDM_ZERO_IS_UNKNOWN },
 	{ "Program", "program", ROW(program), .width = 16, .before = 1, .flags = TDM_ZERO_IS_UNKNOWN },

@@ -162,7 +162,9 @@ static struct tdm_value get_exact(const struct tdm_field *field)
 static void put_faults(const struct tdm_field *field, struct tdm_buf *out)
 {
 	const struct tdm_picture_amount *f = ((const struct kind *)field->row)->amount;
-	const struct item faults[] = { { f->double_frees, "double free", "double frees" },
+	const struct item faults[] = { { f->adopted, "buffer from before the tracking",
+					       "buffers from before the tracking" },
+		{ f->double_frees, "double free", "double frees" },
 		{ f->unknown_frees, "unknown free", "unknown frees" }, { f->rereports, "re-report", "re-reports" },
 		{ f->out_of_memory, "out-of-memory note", "out-of-memory notes" } };
 	size_t start = out->len;
@@ -192,6 +194,7 @@ static const struct tdm_column kind_columns[] = {
 	{ "Buffers", "buffers", KIND(buffers), COUNT },
 	{ "Peak", "peak_buffers", KIND(peak_buffers), COUNT },
 	{ "Allocs", "allocations", KIND(allocs), COUNT },
+	{ NULL, "adopted", KIND(adopted) },
 	{ NULL, "double_frees", KIND(double_frees) },
 	{ NULL, "unknown_frees", KIND(unknown_frees) },
 	{ NULL, "rereports", KIND(rereports) },

@@ -152,7 +152,8 @@ static void describe_release(const struct tdm_follow_look *look, size_t count, s
 {
 	const struct tdm_follow_room *room = look->room;
 	uint32_t birth = room->partners[i];
-	if (birth != TDM_MAP_NONE && !tdm_ledger_monotonic(look->ledger, room->records[birth].tsc, &event->born_ns))
+	bool is_known = birth != TDM_MAP_NONE && (room->records[birth].flags & TDM_SLOT_ADOPTED) == 0;
+	if (is_known && !tdm_ledger_monotonic(look->ledger, room->records[birth].tsc, &event->born_ns))
 		event->born_ns = 0;
 	if (!tdm_ledger_monotonic(look->ledger, over_tsc(room->records, count, i), &event->over_ns))
 		event->over_ns = 0;
@@ -177,6 +178,8 @@ static int give_record(struct tdm_follow_device *lane, const struct tdm_follow_l
 	lane->is_exact &= !stays || err == 0; /* a ledger of the first version does not say where the buffer is */
 	event.device = lane->number;
 	event.flags |= is_past ? TDM_EVENT_PAST : 0;
+	if ((record->flags & TDM_SLOT_ADOPTED) != 0 && !tdm_ledger_monotonic(look->ledger, record->tsc, &event.time_ns))
+		event.time_ns = 0;
 	if (record->op == TDM_LEDGER_FREE)
 		describe_release(look, count, i, &event);
 	return give(look, &event);

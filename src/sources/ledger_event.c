@@ -89,6 +89,7 @@ struct tdm_usage tdm_ledger_usage(
 		.peak_buffers = count->peak_buffers,
 		.allocs = count->allocs,
 		.alloc_bytes = count->alloc_bytes,
+		.adopted = count->adopted,
 		.peak_ns = time_of(ledger, count->peak_tsc),
 		.double_frees = faults->double_frees,
 		.unknown_frees = faults->unknown_frees,
@@ -122,7 +123,8 @@ static const struct tdm_core_range *read_ranges(struct tdm_ledger *ledger, uint3
 
 static uint16_t flags_of(uint32_t flags)
 {
-	return (flags & TDM_SLOT_VIEW) != 0 ? TDM_EVENT_VIEW : 0;
+	return (uint16_t)(((flags & TDM_SLOT_VIEW) != 0 ? TDM_EVENT_VIEW : 0) |
+			  ((flags & TDM_SLOT_ADOPTED) != 0 ? TDM_EVENT_ADOPTED : 0));
 }
 
 static uint64_t address_of(uint64_t address, uint32_t flags)

@@ -180,7 +180,7 @@ static struct tdm_buffer buffer_of(const struct tdm_event *event)
 		.asked_bytes = event->size != TDM_SIZE_UNKNOWN ? event->size : 0,
 		.bank_bytes = event->bytes_per_bank,
 		.page_size = event->page_size,
-		.born_ns = event->time_ns,
+		.born_ns = (event->flags & TDM_EVENT_ADOPTED) == 0 ? event->time_ns : 0,
 		.banks = event->banks,
 		.holding_banks = event->holding,
 		.cores = event->cores,
@@ -292,7 +292,10 @@ static int apply_alloc(struct tdm_fold *fold, struct tdm_fold_holding *holding, 
 		return -ENOMEM;
 	kind->buffers[kind->count++] = buffer;
 	sums_add(kind, &buffer);
-	kind->usage.allocs += !kind->has_usage;
+	if (tdm_buffer_is_adopted(&buffer))
+		kind->usage.adopted += !kind->has_usage;
+	else
+		kind->usage.allocs += !kind->has_usage;
 	count_here(kind, event->time_ns);
 	fold->version++;
 	return 0;

@@ -69,6 +69,7 @@ void tdm_holding_init(struct tdm_holding *holding, uint32_t process, uint32_t de
 			.buffers = unknown,
 			.peak_buffers = unknown,
 			.allocs = unknown,
+			.adopted = unknown,
 			.double_frees = unknown,
 			.unknown_frees = unknown,
 			.rereports = unknown,

@@ -69,6 +69,12 @@ static inline bool tdm_buffer_is_view(const struct tdm_buffer *buffer)
 	return (buffer->flags & TDM_EVENT_VIEW) != 0;
 }
 
+/* From before the tracking began: its age is not known. */
+static inline bool tdm_buffer_is_adopted(const struct tdm_buffer *buffer)
+{
+	return (buffer->flags & TDM_EVENT_ADOPTED) != 0;
+}
+
 /* Bytes per bank times the banks in lockstep. With banks unknown, the requested size is the best answer. */
 uint64_t tdm_buffer_reserved(const struct tdm_buffer *buffer);
 /* Bytes per bank times the banks or cores that hold a page. */
@@ -83,7 +89,7 @@ struct tdm_picture_amount {
 	uint64_t occupied; /* unknown unless buffers were asked for */
 	uint64_t asked, peak_asked;
 	uint64_t buffers, peak_buffers;
-	uint64_t allocs;
+	uint64_t allocs, adopted;
 	uint64_t double_frees, unknown_frees, rereports;
 	uint64_t out_of_memory, oom_bytes; /* how often, and the size of the last failed request */
 };

@@ -240,6 +240,7 @@ static void set_ledger_amount(struct tdm_picture_amount *amount, const struct td
 		.buffers = usage->buffers,
 		.peak_buffers = usage->peak_buffers,
 		.allocs = usage->allocs,
+		.adopted = usage->adopted,
 		.double_frees = usage->double_frees,
 		.unknown_frees = usage->unknown_frees,
 		.rereports = usage->rereports,

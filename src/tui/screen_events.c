@@ -88,6 +88,13 @@ static void device_text(const struct tdm_app *app, const struct tdm_event *event
 	snprintf(dst, cap, "%" PRIu32 "%s", own, is_virtual ? "v" : "");
 }
 
+static const char *name_of(const struct tdm_event *event)
+{
+	if (event->op == TDM_OP_ALLOC && (event->flags & TDM_EVENT_ADOPTED) != 0)
+		return "adopt";
+	return event->op < TDM_OP_COUNT ? tdm_op_name((enum tdm_op)event->op) : "?";
+}
+
 void tdm_event_draw(struct tdm_app *app, struct tdm_area line, const struct tdm_event *event)
 {
 	uint64_t reserved = reserved_bytes(event);
@@ -107,7 +114,7 @@ void tdm_event_draw(struct tdm_app *app, struct tdm_area line, const struct tdm_
 	if (!tdm_area_is_narrow(line))
 		tdm_pen_field(&pen, -5, TDM_INK_PLAIN, text);
 	tdm_pen_skip(&pen, 2);
-	tdm_pen_field(&pen, 9, ink_of(event), event->op < TDM_OP_COUNT ? tdm_op_name((enum tdm_op)event->op) : "?");
+	tdm_pen_field(&pen, 9, ink_of(event), name_of(event));
 	bool has_memory = event->op == TDM_OP_ALLOC || event->op == TDM_OP_FREE || event->op == TDM_OP_OOM;
 	if (has_memory) {
 		tdm_pen_field(&pen, 10, TDM_INK_LABEL, tdm_device_kind_title((enum tdm_kind)event->kind));

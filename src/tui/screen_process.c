@@ -197,12 +197,14 @@ static int draw_amounts(struct tdm_app *app, struct tdm_area area, const struct 
 	return count == 0 || count > shown ? used + 1 : used;
 }
 
-static void draw_age(struct tdm_pen *pen, const struct tdm_picture *picture, uint64_t born_ns)
+static void draw_age(struct tdm_pen *pen, const struct tdm_picture *picture, uint64_t born_ns, bool is_adopted)
 {
 	char text[TDM_DURATION_CAP];
 	bool is_known = born_ns != 0 && born_ns <= picture->time_ns;
 	tdm_pen_field(pen, -9, TDM_INK_DIM,
-		is_known ? tdm_format_duration(text, sizeof text, picture->time_ns - born_ns) : "?");
+		is_adopted ? "before" /* the tracking began */
+		: is_known ? tdm_format_duration(text, sizeof text, picture->time_ns - born_ns)
+			   : "?");
 }
 
 static void draw_buffer(struct tdm_app *app, struct tdm_area line, size_t index)
@@ -231,7 +233,7 @@ static void draw_buffer(struct tdm_app *app, struct tdm_area line, size_t index)
 			: buffer->banks == 0                  ? "?"
 							      : text);
 	if (!tdm_area_is_narrow(line))
-		draw_age(&pen, picture, buffer->born_ns);
+		draw_age(&pen, picture, buffer->born_ns, tdm_buffer_is_adopted(buffer));
 	tdm_pen_skip(&pen, 2);
 	const char *program = tdm_picture_text(picture, buffer->program);
 	bool is_named = tdm_picture_text(picture, buffer->name)[0] != '\0';
@@ -258,7 +260,7 @@ static void draw_site(struct tdm_app *app, struct tdm_area line, size_t index)
 	}
 	bytes_field(&pen, site->reserved_bytes);
 	if (!tdm_area_is_narrow(line))
-		draw_age(&pen, picture, site->oldest_ns);
+		draw_age(&pen, picture, site->oldest_ns, false);
 	tdm_pen_skip(&pen, 2);
 	tdm_pen_text(&pen, TDM_INK_PLAIN,
 		tdm_app_place(app, tdm_picture_text(app->picture, site->name), app->buffers.process, site->stack, text,

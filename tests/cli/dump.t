@@ -325,3 +325,25 @@ A folder whose name is not plain ASCII is used and shown as it is.
   A ledger that could not be read:
     ./hé/UID/9285.17.0: not a ledger: it does not begin like one
   tidemark dump: removed 1 ledger
+
+Buffers from before the tracking count, but not as allocations; they are older than everything else.
+
+  $ rm -rf shm/*; TIDEMARK=1 $TOOLS/tracked adopt; tidemark dump --sort age | calm | sed -E '1,2d; s/before +[0-9]+/before  THREAD/'
+  
+    Device          Kind             Live       Peak      Asked    Buffers       Peak     Allocs
+    0 (n150)        dram         36.00KiB   36.00KiB   36.00KiB          3          3          1
+                      2 buffers from before the tracking
+    0 (n150)        trace          1000 B     1000 B     1000 B          1          1          1
+  
+    Device Kind              Address      Asked   Reserved Banks     Age   Thread Stack  Program          Name
+    0      dram               0xa000   12.00KiB   12.00KiB    12  before  THREAD     -  matmul           older
+    0      dram               0xb000   12.00KiB   12.00KiB    12  before  THREAD     -  matmul           older
+    0      trace              0x5000     1000 B     1000 B     1  AGE  THREAD     -  matmul           trace
+    0      dram               0x9000   12.00KiB   12.00KiB    12  AGE  THREAD     -  matmul           newer
+  $ tidemark dump --json --kind dram --sort age | python3 -c '
+  > import json, sys
+  > process = json.load(sys.stdin)["dump"]["processes"][0]
+  > print([(k["allocations"], k["adopted"]) for k in process["devices"][0]["kinds"]])
+  > print([(b["adopted"], b["age_ns"] is None, b["name"]) for b in process["buffers"]])'
+  [(1, 2)]
+  [(True, True, 'older'), (True, True, 'older'), (False, False, 'newer')]

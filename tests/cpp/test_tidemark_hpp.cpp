@@ -1,6 +1,7 @@
 // tidemark.hpp: buffers, devices, programs, and the phase tracker.
 #include <tidemark.hpp>
 
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <thread>
@@ -46,6 +47,30 @@ static void buffers_are_reported()
 	CHECK(free_all(device, Kind::L1) == 1 && free_all(device, Kind::CircularBuffer) == 1);
 	CHECK(out_of_memory(device, Kind::L1, 1 << 20) == 0 && usage(device, Kind::L1)->out_of_memory == 1);
 	CHECK(!usage(63000, Kind::Dram));
+}
+
+static void older_buffers_are_adopted()
+{
+	const std::uint32_t device = 4;
+	const Buffer older = Buffer(Kind::Dram, 1, 4096).device(device).banks(2);
+	CHECK(adopt(older) == 0 && adopt(older) == -EEXIST);
+	CHECK(usage(device, Kind::Dram)->bytes == 4096 && usage(device, Kind::Dram)->peak_bytes == 4096);
+	CHECK(usage(device, Kind::Dram)->allocs == 0 && usage(device, Kind::Dram)->adopted == 1);
+	CHECK(tidemark::free(device, Kind::Dram, 1) == 0);
+}
+
+static void circular_buffers_have_cores()
+{
+	const std::uint32_t device = 5;
+	const CoreRange left{ 0, 0, 0, 3 }, right{ 1, 0, 1, 3 };
+	CHECK(report_cb(device, 100, 0, left) == 0 && report_cb(device, 200, 0, right) == 0);
+	CHECK(usage(device, Kind::CircularBuffer)->bytes == 1200);
+	CHECK(report_cb(device, 50, 0, left) == 0);
+	CHECK(usage(device, Kind::CircularBuffer)->bytes == 1000);
+	CHECK(report_cb_free(device, 0, right) == 0 && report_cb_free(device, 0, right) == -ENOENT);
+	CHECK(report_cb(device, 7, 0) == 0 && report_cb_free(device, 0) == 0);
+	CHECK(usage(device, Kind::CircularBuffer)->buffers == 0);
+	CHECK(report_kernel(device, 100) == 0 && free_all(device, Kind::Kernel) == 1);
 }
 
 static void raw_buffer_is_complete()
@@ -202,6 +227,8 @@ static void guards_move()
 int main()
 {
 	return run_tests({ { "buffers_are_reported", buffers_are_reported },
+		{ "older_buffers_are_adopted", older_buffers_are_adopted },
+		{ "circular_buffers_have_cores", circular_buffers_have_cores },
 		{ "raw_buffer_is_complete", raw_buffer_is_complete },
 		{ "devices_are_described", devices_are_described }, { "scoped_buffers_end", scoped_buffers_end },
 		{ "nothing_is_freed_that_was_not_seen", nothing_is_freed_that_was_not_seen },

@@ -10,6 +10,7 @@
  *   orphan      exits at once; a child continues until its standard input ends
  *   faults      frees twice, frees an unknown buffer, reports twice
  *   map         leaves buffers of several kinds with holes between them, and reports their addresses
+ *   adopt       leaves two buffers from before the tracking, and one new one
  *   lost        reports a buffer that the library refuses and so loses
  *   exec WHAT   becomes another program, which does WHAT, with its own buffers still live
  *   busy        prints "ready"; adds and removes circular buffers and L1 buffers at both ends of L1 until it is killed
@@ -60,6 +61,21 @@ static int leak(int count)
 	for (int i = 0; i < count; i++)
 		allocate(TIDEMARK_DRAM, 10 + (uint64_t)i, 12 * 1024, "weights");
 	return count;
+}
+
+static int adopt(void)
+{
+	for (uint64_t id = 10; id < 12; id++) {
+		struct tidemark_buffer older = TIDEMARK_BUFFER_INIT;
+		older.kind = TIDEMARK_DRAM;
+		older.id = id;
+		older.address = 0x1000 * id;
+		older.bytes = 12 * 1024;
+		older.name = tidemark_name("older");
+		tidemark_adopt(&older);
+	}
+	allocate(TIDEMARK_DRAM, 9, 12 * 1024, "newer");
+	return 0;
 }
 
 /* A buffer at an address, on a rectangle of cores. */
@@ -224,6 +240,8 @@ int main(int argc, char **argv)
 		busy();
 	if (strcmp(what, "unplaced") == 0)
 		return unplaced();
+	if (strcmp(what, "adopt") == 0)
+		return adopt();
 	if (strcmp(what, "faults") == 0)
 		return faults();
 	if (strcmp(what, "exec") == 0)

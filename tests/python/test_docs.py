@@ -46,9 +46,15 @@ class Guides(unittest.TestCase):
                                input=program, text=True, check=True)
                 self.check(subprocess.run([f"{directory}/program"], capture_output=True, text=True, check=False), expected)
 
+    def test_no_program_is_left_out(self):
+        tested = {"c": {"library.md", "README.md"}, "cpp": {"cpp.md"}, "python": {"python.md", "README.md"}}
+        for page in [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
+            for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
+                self.assertIn(page.name, tested.get(block.group(1), {page.name}), block.group(0))
+
     def test_every_call_of_the_package_is_in_the_guide(self):
         text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
-        for call in ("alloc", "free", "free_all", "buffer", "describe_device", "out_of_memory", "program", "phase", "report_kernel",
+        for call in ("alloc", "adopt", "free", "free_all", "buffer", "describe_device", "out_of_memory", "program", "phase", "report_kernel",
                      "report_cb", "report_cb_free", "usage", "lost", "ledger_path", "enable", "enable_stacks", "strerror"):
             self.assertIn(call, text)
 

@@ -25,6 +25,7 @@ assert tidemark.enable() == tidemark.disable() == tidemark.lost() == 0 and not t
 tidemark.enable_stacks(8)
 assert tidemark.describe_device(0, 'n150', regions=[tidemark.Region('dram', 12, 1 << 30)]) == 0
 assert tidemark.alloc(Kind.DRAM, 1, 64, name='x', ranges=[(0, 0, 1, 1)]) == tidemark.free('dram', 1) == 0
+assert tidemark.adopt(Kind.DRAM, 1, 64) == tidemark.report_cb_free(2, (0, 0, 1, 1)) == 0
 assert tidemark.free_all('cb') == tidemark.name('x') == tidemark.out_of_memory('l1', 5) == 0
 assert tidemark.report_kernel(1) == tidemark.report_cb(1, 2, (0, 0, 1, 1)) == tidemark.report_cb_free(2) == 0
 assert tidemark.usage('dram') is None and tidemark.strerror(-1)

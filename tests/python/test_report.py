@@ -8,7 +8,7 @@ import tidemark
 from support import check_python
 from tidemark import Kind
 
-EINVAL, ENOENT = 22, 2
+EEXIST, EINVAL, ENOENT = 17, 22, 2
 
 
 class Reports(unittest.TestCase):
@@ -32,7 +32,7 @@ class Reports(unittest.TestCase):
         self.assertEqual(tidemark.version(), tidemark.__version__)
         self.assertTrue(tidemark.is_enabled())
         self.assertTrue(os.path.exists(tidemark.ledger_path()) or tidemark.ledger_path() == "")
-        self.assertTrue(tidemark.strerror(-ENOENT))
+        self.assertEqual(tidemark.strerror(-ENOENT), "no live buffer with this id on this device")
 
     def test_alloc_and_free(self):
         self.assertEqual(tidemark.alloc(Kind.DRAM, 0x1000, 12 * 4096, device=self.device, address=0x1000,
@@ -49,6 +49,16 @@ class Reports(unittest.TestCase):
         self.assertEqual(held.double_frees + held.unknown_frees, 1)
         self.assertEqual(tidemark.free_all(Kind.L1, device=self.device), 1)
         self.assertTrue(self.in_ledger(b"weights"))
+
+    def test_a_buffer_from_before_is_adopted(self):
+        self.assertEqual(tidemark.adopt(Kind.DRAM, 1, 4096, device=self.device, banks=2, name="older"), 0)
+        self.assertEqual(tidemark.adopt(Kind.DRAM, 1, 64, device=self.device), -EEXIST)
+        held = tidemark.usage(Kind.DRAM, device=self.device)
+        self.assertEqual((held.bytes, held.peak_bytes, held.buffers, held.allocs, held.adopted), (4096, 4096, 1, 0, 1))
+        self.assertEqual(tidemark.free(Kind.DRAM, 1, device=self.device), 0)
+        tidemark.disable()
+        self.assertEqual(tidemark.adopt(Kind.DRAM, 2, 64, device=self.device), 0)
+        self.assertEqual(tidemark.usage(Kind.DRAM, device=self.device).frees, 1)
 
     def test_a_view_has_no_bytes(self):
         self.assertEqual(tidemark.alloc(Kind.CB, 1, 4096, device=self.device, view=True, ranges=[(0, 0, 7, 7)]), 0)
@@ -120,6 +130,18 @@ class Reports(unittest.TestCase):
         self.assertGreater(tidemark.usage(Kind.KERNEL, device=self.device).bytes, 0)
         for kind in (Kind.CB, Kind.KERNEL):
             tidemark.free_all(kind, device=self.device)
+
+    def test_circular_buffers_have_cores(self):
+        left, right = (0, 0, 0, 3), tidemark.CoreRange(1, 0, 1, 3)
+        self.assertEqual(tidemark.report_cb(100, 0, left, device=self.device), 0)
+        self.assertEqual(tidemark.report_cb(200, 0, right, device=self.device), 0)
+        self.assertEqual(tidemark.usage(Kind.CB, device=self.device).bytes, 1200)
+        self.assertEqual(tidemark.report_cb(50, 0, left, device=self.device), 0)
+        self.assertEqual(tidemark.usage(Kind.CB, device=self.device).bytes, 1000)
+        self.assertEqual(tidemark.report_cb_free(0, right, device=self.device), 0)
+        self.assertEqual(tidemark.report_cb_free(0, right, device=self.device), -ENOENT)
+        self.assertEqual(tidemark.report_cb_free(0, device=self.device), 0)
+        self.assertEqual(tidemark.usage(Kind.CB, device=self.device).buffers, 0)
 
     def test_core_identity(self):
         self.assertEqual(tidemark.core_id(5, 3, 0x20000), 0x0005000300020000)

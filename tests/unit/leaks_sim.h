@@ -27,6 +27,7 @@ struct sim_buffer {
 	uint64_t born, dies, bytes;
 	uint32_t name;
 	uint8_t kind, process;
+	bool adopted; /* older than its `born`, when it was reported */
 };
 
 /* Live buffers of one process and kind. */
@@ -47,7 +48,7 @@ struct sim {
 	size_t count, cap, next;
 	struct sim_buffer *live;
 	size_t live_count, live_cap;
-	uint64_t allocs[SIM_PROCESSES][TDM_KIND_COUNT];
+	uint64_t allocs[SIM_PROCESSES][TDM_KIND_COUNT], adopted[SIM_PROCESSES][TDM_KIND_COUNT];
 	uint64_t watch_ns;
 	uint64_t seen_ns; /* of that, when somebody breaks it off; 0: all */
 	/* the last picture */
@@ -126,7 +127,14 @@ static inline void sim_add(
 	if (dies <= born)
 		return;
 	sim_push(&sim->buffers, &sim->count, &sim->cap,
-		(struct sim_buffer){ born, dies, bytes, sim_name(sim, name), kind, (uint8_t)process });
+		(struct sim_buffer){ born, dies, bytes, sim_name(sim, name), kind, (uint8_t)process, false });
+}
+
+/* Reported at a time as a buffer that had been there before. */
+static inline void sim_adopt(struct sim *sim, const char *name, uint64_t bytes, uint64_t at, uint64_t dies)
+{
+	sim_add(sim, 0, TDM_KIND_DRAM, name, bytes, at, dies);
+	sim->buffers[sim->count - 1].adopted = true;
 }
 
 static inline int sim_compare(const void *left, const void *right)
@@ -147,7 +155,8 @@ static inline void sim_until(struct sim *sim, uint64_t now)
 	size_t kept = 0;
 	for (; sim->next < sim->count && sim->buffers[sim->next].born <= now; sim->next++) {
 		const struct sim_buffer *b = &sim->buffers[sim->next];
-		sim->allocs[b->process][b->kind]++;
+		sim->allocs[b->process][b->kind] += !b->adopted;
+		sim->adopted[b->process][b->kind] += b->adopted;
 		sim_push(&sim->live, &sim->live_count, &sim->live_cap, *b);
 	}
 	for (size_t i = 0; i < sim->live_count; i++)
@@ -188,7 +197,10 @@ static inline void sim_sum(struct sim *sim, size_t p)
 		struct tdm_picture_amount *amount = &holding->kinds[k];
 		const struct sim_list *shown = &sim->shown[p][k];
 		*amount = (struct tdm_picture_amount){
-			.from = TDM_FROM_LEDGER, .buffers = shown->count, .allocs = sim->allocs[p][k]
+			.from = TDM_FROM_LEDGER,
+			.buffers = shown->count,
+			.allocs = sim->allocs[p][k],
+			.adopted = sim->adopted[p][k],
 		};
 		for (size_t i = 0; i < shown->count; i++)
 			amount->used += tdm_buffer_reserved(&shown->list[i]);
@@ -233,7 +245,8 @@ static inline struct tdm_picture *sim_picture(struct sim *sim, uint64_t now)
 		const struct tdm_buffer buffer = { .id = i,
 			.asked_bytes = b->bytes,
 			.bank_bytes = TDM_SIZE_UNKNOWN,
-			.born_ns = b->born,
+			.born_ns = b->adopted ? 0 : b->born,
+			.flags = b->adopted ? TDM_EVENT_ADOPTED : 0,
 			.name = b->name,
 			.stack = strlen(sim->texts.texts[b->name]) == 3 ? sim->stack : 0,
 			.kind = b->kind };

@@ -245,6 +245,53 @@ static void following(void **state)
 	builder_done(&b);
 }
 
+/* A buffer from before the tracking: the event has the time of the report, the buffer has no birth, however it is read,
+ * and its release does not say how long it lived. */
+static void adopted(void **state)
+{
+	struct builder b;
+	const struct tdm_ledger_slot older = {
+		.id = 5, .asked = 100, .bank_bytes = 100, .banks = 1, .flags = TDM_SLOT_ADOPTED
+	};
+	(void)state;
+	begin(&b);
+	add(&b, 1);
+	int fd = write_running(&b, 777);
+	start(BUFFERS | EVENTS);
+	follow_look(&f);
+	uint64_t device = builder_header(&b)->device_offset[0];
+	uint32_t place = builder_alloc(&b, device, older, (struct tdm_ledger_more){ 0 });
+	builder_more(&b, device, place)->tsc = 0;
+	rewrite(&b, fd);
+	assert_string_equal(follow_look(&f), "ua");
+	assert_int_equal(f.events[0].flags & TDM_EVENT_ADOPTED, TDM_EVENT_ADOPTED);
+	assert_true(f.events[0].time_ns != 0);
+	const struct tdm_fold_kind *dram = &holding(0, 0)->kinds[TDM_KIND_DRAM];
+	assert_int_equal(dram->count, 2);
+	assert_true(tdm_buffer_is_adopted(&dram->buffers[1]));
+	assert_int_equal(dram->buffers[1].born_ns, 0);
+	assert_true(dram->buffers[0].born_ns != 0);
+	struct follow watched = f;
+	start(BUFFERS);
+	assert_string_equal(follow_look(&f), "PducAA");
+	assert_int_equal(holding(0, 0)->kinds[TDM_KIND_DRAM].buffers[1].born_ns, 0);
+	follow_done(&f);
+	f = watched;
+	builder_free(&b, device, place);
+	rewrite(&b, fd);
+	assert_string_equal(follow_look(&f), "uf");
+	assert_int_equal(f.events[0].born_ns, 0);
+	place = builder_alloc(&b, device, older, (struct tdm_ledger_more){ 0 });
+	builder_free(&b, device, place); /* both between two looks */
+	rewrite(&b, fd);
+	assert_string_equal(follow_look(&f), "uaf");
+	assert_int_equal(f.events[1].born_ns, 0);
+	close(fd);
+	follow_done(&f);
+	unlink(path_of(777));
+	builder_done(&b);
+}
+
 /* A view that shows the latest events only: earlier ones are counted, and whatever is no allocation or release comes.
  */
 static void the_latest(void **state)
@@ -628,6 +675,7 @@ int main(void)
 		test(core_ranges_come_through),
 		test(counters),
 		test(following),
+		test(adopted),
 		test(the_latest),
 		test(past_events),
 		test(lives),

@@ -324,6 +324,52 @@ static void test_spent_names(void **state)
 	sim_done(&sim);
 }
 
+/* A program reports older buffers while it is watched, even for long: that is not growth. Nor is it when new ones take
+ * their place later. */
+static void test_adopted(void **state)
+{
+	(void)state;
+	for (int seed = 0; seed < SEEDS; seed++) {
+		struct sim sim;
+		sim_init(&sim, (uint64_t)seed);
+		work(&sim);
+		uint64_t step = sim_between(&sim, 100, 200) * SIM_MS;
+		for (uint64_t at = SIM_BEGIN + step; at < TO; at += step)
+			sim_adopt(&sim, "adopted", SIM_MIB, at, SIM_NEVER);
+		for (uint64_t i = 0; i < 100; i++) {
+			uint64_t at = SIM_BEGIN + i * 300 * SIM_MS;
+			sim_adopt(&sim, "renewed", SIM_MIB, FROM, at);
+			sim_add(&sim, 0, TDM_KIND_DRAM, "renewed", SIM_MIB, at, SIM_NEVER);
+		}
+		struct tdm_findings found = sim_watch(&sim, 200 * SIM_MS);
+		assert_int_equal(sure_of(&found) + suspects_of(&found), 0);
+		tdm_findings_done(&found);
+		sim_done(&sim);
+	}
+}
+
+/* A leak at a site with older buffers is still a leak, and only what is new has grown. */
+static void test_leak_beside_adopted(void **state)
+{
+	(void)state;
+	for (int seed = 0; seed < SEEDS; seed++) {
+		struct sim sim;
+		sim_init(&sim, (uint64_t)seed);
+		work(&sim);
+		for (uint64_t i = 0; i < 200; i++)
+			sim_adopt(&sim, "lost", SIM_MIB, SIM_BEGIN + 10 * SIM_S + i * SIM_MS, SIM_NEVER);
+		for (uint64_t at = FROM; at < TO; at += 300 * SIM_MS)
+			sim_add(&sim, 0, TDM_KIND_DRAM, "lost", SIM_MIB, at, SIM_NEVER);
+		struct tdm_findings found = sim_watch(&sim, 200 * SIM_MS);
+		assert_int_equal(why_of(&found, "lost"), TDM_LEAK_GROWS);
+		assert_int_equal(sure_of(&found), 1);
+		double rate = found.list[0].weight / (double)SIM_MIB;
+		assert_true(rate > 3 && rate < 3.7);
+		tdm_findings_done(&found);
+		sim_done(&sim);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -336,6 +382,8 @@ int main(void)
 		cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_harmless_names),
 		cmocka_unit_test(test_spent_names),
+		cmocka_unit_test(test_adopted),
+		cmocka_unit_test(test_leak_beside_adopted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,8 +21,9 @@
 
 static struct tidemark_segment find(const char *name)
 {
-	struct tidemark_segment segment;
+	struct tidemark_segment segment = TIDEMARK_SEGMENT_INIT;
 	memset(&segment, 0xa5, sizeof(segment));
+	segment.size = sizeof(segment);
 	assert_int_equal(tidemark_capture_find(name, &segment), 0);
 	assert_string_equal(segment.name, name);
 	return segment;
@@ -91,11 +92,10 @@ static void l1_is_counted_per_core(void **state)
 	snapshot("program");
 	expect_l1("program", 4096, 3104, 4096 + 2048 + 32 + 512 + 256);
 	expect_dram("program", 0, 0, 0);
-	int64_t dfb, scratchpad;
-	assert_int_equal(tidemark_capture_program_peaks_(0, &dfb, &scratchpad), 0);
-	assert_int_equal(dfb, 512);
-	assert_int_equal(scratchpad, 256);
-	assert_int_equal(tidemark_capture_program_peaks_(1, &dfb, &scratchpad), -ERANGE);
+	struct tidemark_segment segment = find("program");
+	assert_int_equal(segment.l1_peak_dfb, 512);
+	assert_int_equal(segment.l1_peak_scratchpad, 256);
+	assert_int_equal(tidemark_capture_get(1, &segment), -ERANGE);
 }
 
 /* The runtime releases the circular buffers of the program before: that brings their sum to 0, not below. Buffers do go
@@ -147,7 +147,7 @@ static void known_programs_have_known_peaks(void **state)
 static void names_may_repeat(void **state)
 {
 	(void)state;
-	struct tidemark_segment segment;
+	struct tidemark_segment segment = TIDEMARK_SEGMENT_INIT;
 	begin(TIDEMARK_CAPTURE_NORMAL);
 	alloc_dram(8192);
 	snapshot("repeated");
@@ -334,7 +334,7 @@ static void many_threads_lose_nothing(void **state)
 		freed += (int64_t)(i + 1) * (EVENTS - EVENTS / 4);
 		assert_int_equal(pthread_create(&threads[i], NULL, hammer, &numbers[i]), 0);
 	}
-	struct tidemark_segment segment;
+	struct tidemark_segment segment = TIDEMARK_SEGMENT_INIT;
 	for (int i = 0; i < SNAPSHOTS && atomic_load(&threads_running) > 0; i++) {
 		snapshot(i % 2 == 0 ? "EVEN" : "ODD");
 		assert_int_equal(tidemark_capture_get((size_t)i, &segment), 0);
@@ -431,7 +431,7 @@ static void a_signal_handler_does_not_hang(void **state)
 	assert_int_equal(sigaction(SIGUSR1, &old, NULL), 0);
 	assert_int_equal(tidemark_capture_end(NULL), 0);
 	assert_true(fired > 0);
-	struct tidemark_segment segment;
+	struct tidemark_segment segment = TIDEMARK_SEGMENT_INIT;
 	int64_t seen = 0;
 	for (size_t i = 0; tidemark_capture_get(i, &segment) == 0; i++)
 		seen += segment.dram_allocations;
@@ -452,7 +452,7 @@ static void the_child_of_a_fork_starts_without_a_session(void **state)
 			  tdm_tracker_mode() != TDM_TRACKER_NONE ||
 			  tidemark_capture_begin(TIDEMARK_CAPTURE_NORMAL) != 0;
 		alloc_dram(3);
-		struct tidemark_segment segment = { 0 };
+		struct tidemark_segment segment = TIDEMARK_SEGMENT_INIT;
 		bad |= tidemark_capture_end("child") != 0 || tidemark_capture_find("child", &segment) != 0 ||
 		       segment.dram_allocations != 3 || segment.dram_cumulative_peak != 3;
 		_exit(bad);

@@ -202,7 +202,7 @@ int itest_alloc(uint32_t device, uint32_t kind, uint64_t id, uint64_t bank_bytes
 
 uint64_t itest_live(uint32_t device, uint32_t kind)
 {
-	struct tidemark_usage usage;
+	struct tidemark_usage usage = TIDEMARK_USAGE_INIT;
 	int err = tidemark_get_usage(device, kind, &usage);
 	CHECK(err == 0 || err == -ENODEV);
 	return err == 0 ? usage.buffers : 0;

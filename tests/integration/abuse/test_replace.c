@@ -87,7 +87,7 @@ static void killed(void)
 
 static void check_usage(uint32_t kind, uint64_t bytes, uint64_t allocs, uint64_t rereports)
 {
-	struct tidemark_usage usage;
+	struct tidemark_usage usage = TIDEMARK_USAGE_INIT;
 	CHECK(tidemark_get_usage(0, kind, &usage) == 0);
 	CHECK_EQ(usage.buffers, 1);
 	CHECK_EQ(usage.bytes, bytes);
@@ -111,15 +111,54 @@ static void refused(void)
 		check_usage(TIDEMARK_L1, 64, 1, 0);
 		check_usage(TIDEMARK_CB, 256, 1, 0);
 	}
-	struct tidemark_segment segment;
+	struct tidemark_segment segment = TIDEMARK_SEGMENT_INIT;
 	CHECK(itest_alloc(0, TIDEMARK_L1, 5, 96, 1) == 0);
 	CHECK(tidemark_report_cb(0, 96, 3, &cores) == 0);
 	check_usage(TIDEMARK_L1, 96, 2, 1);
 	check_usage(TIDEMARK_CB, 384, 2, 0);
 	CHECK(tidemark_capture_end("end") == 0 && tidemark_capture_get(0, &segment) == 0);
 	CHECK_EQ(segment.l1_peak_buffer, 32); /* what it grew by */
-	CHECK(tidemark_free(0, TIDEMARK_L1, 5) == 0 && tidemark_report_cb_free(0, 0, 3) == 0);
+	CHECK(tidemark_free(0, TIDEMARK_L1, 5) == 0 && tidemark_report_cb_free(0, 0, 3, &cores) == 0);
 	CHECK_EQ(itest_live(0, TIDEMARK_L1) + itest_live(0, TIDEMARK_CB), 0);
+}
+
+static void check_cbs(uint64_t buffers, uint64_t bytes)
+{
+	struct tidemark_usage usage = TIDEMARK_USAGE_INIT;
+	CHECK(tidemark_get_usage(0, TIDEMARK_CB, &usage) == 0);
+	CHECK_EQ(usage.buffers, buffers);
+	CHECK_EQ(usage.bytes, bytes);
+}
+
+/* Number and cores identify a circular buffer: two programs on disjoint cores both have a number 0. */
+static void cb_identity(void)
+{
+	const struct tidemark_core_range left = { 0, 0, 3, 7 }, right = { 4, 0, 7, 7 }, one = { 0, 0, 0, 0 };
+	struct tidemark_usage usage = TIDEMARK_USAGE_INIT;
+	CHECK(tidemark_report_cb(0, 100, 0, &left) == 0);
+	CHECK(tidemark_report_cb(0, 200, 0, &right) == 0);
+	check_cbs(2, 32 * 300);
+	CHECK(tidemark_report_cb(0, 50, 0, &left) == 0); /* the next program there */
+	check_cbs(2, 32 * 250);
+	CHECK(tidemark_report_cb(0, 7, 0, &one) == 0); /* other cores, though they overlap: another one */
+	CHECK(tidemark_report_cb(0, 9, 0, NULL) == 0); /* cores not known: another one, too */
+	check_cbs(4, 32 * 250 + 16);
+	CHECK(tidemark_report_cb_free(0, 0, 0, &right) == 0);
+	check_cbs(3, 32 * 50 + 16);
+	CHECK(tidemark_report_cb_free(0, 0, 0, &right) == -ENOENT);
+	CHECK(tidemark_report_cb_free(0, 0, 1, NULL) == -ENOENT);
+
+	/* Without cores: all with this number, and nothing else. */
+	struct tidemark_buffer other = TIDEMARK_BUFFER_INIT;
+	other.kind = TIDEMARK_CB;
+	other.bytes = 1000;
+	CHECK(tidemark_report_cb(0, 3, 5, &left) == 0 && tidemark_alloc(&other) == 0);
+	CHECK(tidemark_report_cb_free(0, 0, 0, NULL) == 0);
+	check_cbs(2, 32 * 3 + 1000);
+	CHECK(tidemark_report_cb_free(0, 0, 0, NULL) == -ENOENT);
+	CHECK(tidemark_get_usage(0, TIDEMARK_CB, &usage) == 0);
+	CHECK_EQ(usage.rereports, 0);
+	CHECK_EQ(usage.double_frees + usage.unknown_frees, 3);
 }
 
 int main(int argc, char **argv)
@@ -128,6 +167,7 @@ int main(int argc, char **argv)
 		{ "readers_see_one", readers_see_one, NULL },
 		{ "killed", killed, NULL },
 		{ "refused", refused, NULL },
+		{ "cb_identity", cb_identity, NULL },
 		{ 0 },
 	};
 	return itest_main(argc, argv, tests);

@@ -119,7 +119,7 @@ static void run_workers(unsigned threads, unsigned devices, unsigned rounds)
 static void check_workers(unsigned threads, unsigned devices, unsigned rounds)
 {
 	uint64_t live = 0, allocs = 0, bytes = 0, expected_bytes = 0, found = 0;
-	struct tidemark_usage usage;
+	struct tidemark_usage usage = TIDEMARK_USAGE_INIT;
 	for (unsigned t = 0; t < threads; t++)
 		for (uint64_t i = rounds - KEPT; i < rounds; i++)
 			expected_bytes += 2 * (64 + (id_of(t, i) & 7));
@@ -211,7 +211,7 @@ static void run_two(void *(*run)(void *context))
 
 static void hand_to_hand(void)
 {
-	struct tidemark_usage usage;
+	struct tidemark_usage usage = TIDEMARK_USAGE_INIT;
 	run_two(take_turns);
 	run_two(come_in_between);
 	for (uint32_t d = 0; d < 30; d++) {
@@ -282,7 +282,7 @@ static void *describe(void *context)
 	struct tidemark_device device = {
 		.size = sizeof device, .card = "n300", .region_count = 2, .regions = regions
 	};
-	struct tidemark_usage usage;
+	struct tidemark_usage usage = TIDEMARK_USAGE_INIT;
 	(void)context;
 	for (int i = 0; i < 2000; i++) {
 		CHECK(tidemark_describe_device(&device) == 0);
@@ -342,7 +342,7 @@ static void *be_held(void *context)
 /* Returns how many were refused. */
 static uint64_t hold_and_report(pthread_t id, uint32_t device)
 {
-	struct tidemark_usage usage;
+	struct tidemark_usage usage = TIDEMARK_USAGE_INIT;
 	uint64_t refused = 0, before = atomic_load(&held_reports);
 	atomic_store(&release_it, 0);
 	atomic_store(&held_on, device);

@@ -26,7 +26,7 @@ static void jump_out(int signal_number)
 static void check_device(uint32_t kind)
 {
 	size_t count;
-	struct tidemark_usage usage;
+	struct tidemark_usage usage = TIDEMARK_USAGE_INIT;
 	CHECK(tidemark_get_usage(0, kind, &usage) == 0);
 	CHECK_EQ(usage.allocs - usage.frees, usage.buffers);
 	struct tdm_ledger *ledger = itest_open(tidemark_ledger_path());
