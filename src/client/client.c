@@ -241,6 +241,13 @@ __attribute__((constructor(FIRST_PRIORITY))) static void client_start(void)
 	}
 }
 
+/* The ledger was deleted. Reports take the long way, where the next one finds that out. */
+static void note_gone(struct tdm_writer *writer)
+{
+	(void)writer;
+	atomic_fetch_or(&tdm_rare, TDM_RARE_GONE);
+}
+
 /* Makes the ledger; the page's lock is held. */
 static struct tdm_writer *make_writer(struct tdm_live_page *page)
 {
@@ -266,6 +273,8 @@ static struct tdm_writer *make_writer(struct tdm_live_page *page)
 		tdm_writer_adopt(writer, parent);
 	__atomic_fetch_add(&tidemark_epoch_, 1, __ATOMIC_RELAXED);
 	writer->file.header->lost[TDM_LOSS_SPACE] += atomic_exchange(&tdm_client.unrecorded, 0);
+	writer->gone = note_gone;
+	atomic_fetch_and(&tdm_rare, (unsigned char)~TDM_RARE_GONE); /* of a parent */
 	last_writer = writer;
 	last_pid = pid;
 	return writer;
@@ -311,6 +320,24 @@ struct tdm_writer *tdm_client_writer_slow(void)
 	if (writer == NULL)
 		atomic_fetch_add(&tdm_client.unrecorded, 1);
 	return writer;
+}
+
+/* One thread makes the ledger anew; if it cannot, the next look at the file asks for it again. */
+void tdm_client_renew(struct tdm_writer *writer)
+{
+	struct tdm_live_page *page = atomic_load(&tdm_live);
+	struct tdm_quiet guard;
+	if (is_in_others_memory(page, getpid()))
+		return; /* not this process's file */
+	tdm_quiet_begin(&guard);
+	if (tdm_lock_take(&page->lock)) {
+		if (atomic_load(&page->writer) == writer && atomic_exchange(&writer->is_gone, false)) {
+			atomic_fetch_and(&tdm_rare, (unsigned char)~TDM_RARE_GONE);
+			tdm_writer_renew(writer);
+		}
+		tdm_lock_give(&page->lock);
+	}
+	tdm_quiet_end(&guard);
 }
 
 int tdm_client_why_no_writer(void)

@@ -21,6 +21,7 @@ enum {
 	TDM_TRACKER_MODES = 3,
 	TDM_RARE_STACKS = 4, /* stacks are kept */
 	TDM_RARE_EXIT = 8,   /* exit has begun */
+	TDM_RARE_GONE = 16,  /* the ledger was deleted */
 };
 extern _Atomic unsigned char tdm_rare;
 

@@ -7,6 +7,14 @@
 enum { DOUBLE_FREE_LOOK_BACK = 256 }; /* events to search to tell a double free from an unknown one */
 #define cold __attribute__((cold, noinline))
 
+/* Ticks until a report reads the clock to find out whether it is time to look at the file. */
+#if defined(__x86_64__)
+#define LOOK_TICKS (UINT64_C(1) << 29) /* half a second where the counter is slowest */
+#else
+#define LOOK_TICKS (UINT64_C(1) << 23)
+#endif
+#define LOOK_NS (TDM_NS_PER_S * 4 / 10)
+
 void tdm_writer_lost(struct tdm_writer *writer, enum tdm_ledger_loss loss)
 {
 	atomic_fetch_add_explicit((_Atomic uint64_t *)&writer->file.header->lost[loss], 1, memory_order_relaxed);
@@ -16,6 +24,25 @@ cold int tdm_writer_refuse(struct tdm_wdevice *device, enum tdm_ledger_loss loss
 {
 	tdm_writer_lost(device->writer, loss);
 	return err;
+}
+
+/*
+ * Twice a second at most: writes the clocks to the header, and looks whether the file is still there, which is the only
+ * system call of a warm report.
+ */
+cold void tdm_writer_look(struct tdm_wdevice *device)
+{
+	struct tdm_writer *writer = device->writer;
+	uint64_t now = tdm_clock_ns();
+	int caller_errno = errno;
+	device->look_at = device->last_tsc + LOOK_TICKS;
+	if (now < atomic_load_explicit(&writer->look_ns, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&writer->look_ns, now + LOOK_NS, memory_order_relaxed);
+	tdm_ledger_file_clock(&writer->file);
+	if (tdm_ledger_file_is_gone(&writer->file) && !atomic_exchange(&writer->is_gone, true) && writer->gone != NULL)
+		writer->gone(writer);
+	errno = caller_errno;
 }
 
 /* Writes the next copy of a peak. False, with nothing changed, when a sum of one kind would be absurd. */
