@@ -194,6 +194,8 @@ static int alloc_entered(const struct tidemark_buffer *b, void *frame, bool repl
 	struct tdm_report_extra extra = {
 		.thread = tdm_thread.id, .program = tdm_thread.program, .replaces = replaces
 	};
+	if (whole.frames != NULL && !tdm_stack_is_valid(writer, whole.frames, whole.frame_count))
+		return lose(TDM_LOSS_INVALID, -EINVAL);
 	add_extras(writer, &whole, &extra, frame);
 	uint32_t banks = whole.banks != 0 ? whole.banks : default_banks(device, &whole);
 	if (whole.bytes_per_bank == 0)

@@ -363,8 +363,9 @@ static void end_ledger(struct tdm_live_page *page, struct tdm_writer *writer)
 	if (tdm_client.keep || tdm_writer_live(writer, tdm_thread.record) != 0)
 		return;
 	tdm_ledger_file_remove(&writer->file);
-	atomic_store(&page->writer, NULL); /* a later report makes a new one */
+	atomic_store(&page->writer, NULL); /* a later report makes a new one, in which names have other numbers */
 	atomic_store(&page->epoch, 0);
+	__atomic_fetch_add(&tidemark_epoch_, 1, __ATOMIC_RELAXED);
 }
 
 /* Ends the ledger if it is still the current one: another thread may have ended it and made a new one. */

@@ -180,6 +180,7 @@ void tdm_writer_adopt(struct tdm_writer *writer, struct tdm_writer *parent)
 		tdm_private_free(device, sizeof *device);
 	}
 	writer->inherited = indexes;
+	tdm_blobs_done(&parent->blobs);
 	tdm_ledger_file_close(&parent->file, false);
 	tdm_private_free(parent->threads, TDM_WRITER_THREADS * sizeof *parent->threads);
 	tdm_private_free(parent, sizeof *parent);
@@ -253,6 +254,7 @@ static struct tdm_wdevice *device_new(struct tdm_writer *writer, uint32_t number
 	device->number = number;
 	device->is_virtual = is_virtual;
 	device->writer = writer;
+	device->texts = writer->blobs.texts;
 	if (tdm_slot_index_init(&device->index) != 0 || tdm_wdevice_spare_grow(device) != 0 ||
 		device_area_that_fits(writer, device, is_virtual ? TDM_DEVICE_VIRTUAL : 0, &offset) != 0) {
 		device_free(device);

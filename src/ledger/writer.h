@@ -70,8 +70,9 @@ struct tdm_wdevice {
 	uint32_t spare_cap;
 	uint32_t *spare;
 	struct tdm_slot_index index;
-	uint64_t last_tsc; /* of the last report that read the clock */
-	uint64_t look_at;  /* when to call tdm_writer_look again, in ticks */
+	const _Atomic uint64_t *texts; /* the writer's: which numbers are names */
+	uint64_t last_tsc;             /* of the last report that read the clock */
+	uint64_t look_at;              /* when to call tdm_writer_look again, in ticks */
 	struct tdm_ledger_now
 		*now[TDM_KIND_COUNT]; /* the newer copy of each counter; the other one is tdm_other_copy() */
 	struct tdm_ledger_peak *peak[TDM_LEDGER_COUNTERS]; /* the same for each peak */

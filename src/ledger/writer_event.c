@@ -271,6 +271,21 @@ cold int tdm_writer_alloc_far(
 	return TDM_HAS_ROOM;
 }
 
+/*
+ * A report with a name that this ledger does not know. If it was a name in an earlier one, the buffer is reported
+ * without it; else the report is refused.
+ */
+cold int tdm_writer_alloc_unnamed(
+	struct tdm_wdevice *device, const struct tdm_report *r, const struct tdm_report_extra *extra, uint32_t hash)
+{
+	struct tdm_report unnamed = *r;
+	if (!tdm_blob_was_text(r->name))
+		return tdm_writer_refuse(device, TDM_LOSS_INVALID, -EINVAL);
+	unnamed.name = 0;
+	tdm_writer_lost(device->writer, TDM_LOSS_TEXT);
+	return tdm_alloc_inside(device, &unnamed, extra, hash);
+}
+
 cold int tdm_writer_alloc_cold(struct tdm_wdevice *device, struct tdm_wthread *self, const struct tdm_report *report,
 	const struct tdm_report_extra *extra)
 {

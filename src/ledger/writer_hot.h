@@ -36,6 +36,8 @@ void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint64_t n
 void tdm_writer_cap_totals(uint64_t *alloc_bytes, uint64_t *alloc_asked);
 int tdm_writer_alloc_far(struct tdm_wdevice *device, const struct tdm_report *report,
 	const struct tdm_report_extra *extra, uint32_t hash);
+int tdm_writer_alloc_unnamed(struct tdm_wdevice *device, const struct tdm_report *report,
+	const struct tdm_report_extra *extra, uint32_t hash);
 int tdm_writer_free_far(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t hash);
 void tdm_writer_look(struct tdm_wdevice *device);
 int tdm_writer_refuse(struct tdm_wdevice *device, enum tdm_ledger_loss loss, int err);
@@ -273,6 +275,10 @@ tdm_hot int tdm_alloc_inside(
 	struct tdm_wdevice *device, const struct tdm_report *r, const struct tdm_report_extra *extra, uint32_t hash)
 {
 	struct tdm_bucket *home = tdm_slot_index_home(&device->index, hash);
+	if (tdm_unlikely(!tdm_blob_is_text(device->texts, r->name))) {
+		struct tdm_report_extra copy = *extra; /* so that the original can stay in registers */
+		return tdm_writer_alloc_unnamed(device, r, &copy, hash);
+	}
 	uint32_t free_places = tdm_tag_find(home, 0);
 	bool is_simple = free_places != 0 && tdm_tag_find(home, tdm_slot_tag(hash)) == 0 && home->passed == 0 &&
 			 device->index.old.buckets == NULL && device->spare_count != 0;
