@@ -79,7 +79,7 @@ struct tdm_ledger_header {
 	int32_t pid;
 	uint32_t generation; /* of exec, and of ledgers made anew */
 	uint32_t uid;
-	uint32_t flags; /* TDM_LEDGER_BAD_*, TDM_LEDGER_MOVED */
+	uint32_t flags; /* TDM_LEDGER_BAD_*, TDM_LEDGER_MOVED, TDM_LEDGER_RENEWED */
 	char comm[16];
 	char command[232]; /* beginning of the command line, words separated by blanks */
 	/* when */
@@ -105,7 +105,8 @@ enum {
 	/* Settings in the writer's environment that were invalid: it used the default instead. */
 	TDM_LEDGER_BAD_MODE = 1,
 	TDM_LEDGER_BAD_RING = 2,
-	TDM_LEDGER_MOVED = 4, /* it was deleted, and its process goes on in a new one, the next generation */
+	TDM_LEDGER_MOVED = 4,   /* it was deleted, and its process goes on in a new one, the next generation */
+	TDM_LEDGER_RENEWED = 8, /* it is such a new one */
 };
 
 /*

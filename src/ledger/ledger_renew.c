@@ -74,6 +74,7 @@ static int copy_header(
 {
 	*copy = *file->header;
 	copy->generation = next->generation;
+	copy->flags |= TDM_LEDGER_RENEWED;
 	copy->last = tdm_ledger_clock_now();
 	copy->last_seq += copy->last_seq % 2;
 	copy->uid = getuid();

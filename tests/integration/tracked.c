@@ -5,6 +5,7 @@
  *   leak N      leaves N buffers and exits with code N
  *   crash       is killed by SIGKILL
  *   wait        prints "ready" and waits for a signal; USR1: exits with code 7
+ *   renew       deletes its own ledger, reports until it has a new one, and waits as above
  *   fork        a child leaves buffers too
  *   orphan      exits at once; a child continues until its standard input ends
  *   faults      frees twice, frees an unknown buffer, reports twice
@@ -135,6 +136,16 @@ static int wait_for_signal(void)
 	return 7;
 }
 
+static void lose_ledger(void)
+{
+	unlink(tidemark_ledger_path());
+	while (access(tidemark_ledger_path(), F_OK) != 0) {
+		allocate(TIDEMARK_L1, 1, 6400, "activations");
+		tidemark_free(0, TIDEMARK_L1, 1);
+		usleep(5000);
+	}
+}
+
 static int with_child(void)
 {
 	pid_t child = fork();
@@ -177,8 +188,10 @@ int main(int argc, char **argv)
 		leak(2);
 		raise(SIGKILL);
 	}
-	if (strcmp(what, "wait") == 0) {
+	if (strcmp(what, "wait") == 0 || strcmp(what, "renew") == 0) {
 		leak(2);
+		if (what[0] == 'r')
+			lose_ledger();
 		return wait_for_signal();
 	}
 	if (strcmp(what, "fork") == 0)

@@ -79,7 +79,7 @@ static void check_ledger_child(void *context)
 	CHECK(tdm_ledger_liveness(ledger) == TDM_ALIVE);
 	CHECK_EQ(tdm_ledger_who(ledger)->pid, getppid());
 	CHECK_EQ(tdm_ledger_who(ledger)->generation, strtoull(strrchr(path, '.') + 1, NULL, 10));
-	CHECK_EQ(tdm_ledger_flags(ledger), 0);
+	CHECK_EQ(tdm_ledger_flags(ledger), strtoull(strrchr(path, '.') + 1, NULL, 10) != 0 ? TDM_LEDGER_RENEWED : 0);
 	CHECK_EQ(tdm_ledger_device(ledger, 1)->number, 0); /* it came second */
 	struct tdm_ledger_buffer *buffers = itest_buffers(ledger, 1, &count);
 	CHECK_EQ(count, live);
