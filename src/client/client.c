@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,7 @@ static pid_t last_pid;
 static _Atomic pid_t own_pid; /* the process for which this memory was prepared */
 static _Atomic bool atfork_registered;
 static bool is_auto;
+static sem_t *exit_note; /* posted when the process exits; in memory that stays */
 
 void tdm_thread_refresh(struct tdm_writer *writer)
 {
@@ -202,6 +204,31 @@ static struct tdm_live_page *wiped_page(struct tdm_live_page *page)
 	return at;
 }
 
+/* libc's: calls a function at exit; with `library` NULL, also after this library was unloaded. */
+int __cxa_atexit(void (*call)(void *context), void *context, void *library);
+
+/*
+ * The destructor runs at exit, when other threads may still report, and when a plug-in that contains the library is
+ * unloaded, after which nobody can. To tell the two apart, libc posts a semaphore at exit, before destructors run.
+ * Neither it nor sem_post() is part of the library, so that this is safe after unloading. It costs a page each time.
+ */
+static void note_exit(void)
+{
+	sem_t *note = mmap(NULL, sizeof *note, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (note == MAP_FAILED)
+		return;
+	if (sem_init(note, 0, 0) == 0 && __cxa_atexit((void (*)(void *))(void (*)(void))sem_post, note, NULL) == 0)
+		exit_note = note;
+	else
+		munmap(note, sizeof *note);
+}
+
+static bool is_unloaded(void)
+{
+	int posts;
+	return exit_note != NULL && sem_getvalue(exit_note, &posts) == 0 && posts == 0;
+}
+
 int tdm_client_enable(void)
 {
 	if (!atomic_exchange(&atfork_registered, true)) {
@@ -210,6 +237,7 @@ int tdm_client_enable(void)
 		atomic_store(&page->pid, getpid());
 		atomic_store(&tdm_live, page);
 		pthread_atfork(NULL, NULL, after_fork_in_child);
+		note_exit();
 	}
 	__atomic_store_n(&tidemark_active_, 1, __ATOMIC_RELEASE);
 	return 0;
@@ -390,6 +418,20 @@ void tdm_client_after_exit(void)
 		end_if_current(writer);
 }
 
+/* Gives everything back before the library is unloaded. */
+static void unload(void)
+{
+	struct tdm_live_page *page = atomic_exchange(&tdm_live, &first_page);
+	tidemark_active_ = 0;
+	if (page != &first_page)
+		munmap(page, TDM_LEDGER_PAGE);
+	if (last_writer != NULL)
+		tdm_writer_free(last_writer);
+	last_writer = NULL;
+	tdm_blobs_unload();
+	tdm_tracker_unload();
+}
+
 __attribute__((destructor(FIRST_PRIORITY))) static void client_end(void)
 {
 	struct tdm_writer *writer = tdm_client_peek();
@@ -397,4 +439,6 @@ __attribute__((destructor(FIRST_PRIORITY))) static void client_end(void)
 	atomic_fetch_or(&tdm_rare, TDM_RARE_EXIT);
 	if (writer != NULL && last_pid == getpid())
 		end_if_current(writer);
+	if (is_unloaded())
+		unload();
 }

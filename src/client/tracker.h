@@ -55,6 +55,9 @@ void tdm_tracker_abandon(void);
 /* In a forked child: resets to no session, no segments, no lock held. */
 void tdm_tracker_after_fork(void);
 
+/* Before the library is unloaded: frees everything. */
+void tdm_tracker_unload(void);
+
 /* The text of a TIDEMARK_ECAPTURE_* or TIDEMARK_ETRACE_* code; NULL for any other. */
 const char *tdm_tracker_strerror(int code);
 

@@ -51,6 +51,13 @@ void tdm_blobs_done(struct tdm_blobs *blobs)
 	blobs->texts = NULL;
 }
 
+void tdm_blobs_unload(void)
+{
+	void *texts = atomic_exchange(&all_texts, NULL);
+	if (texts != NULL)
+		munmap(texts, BITS_BYTES);
+}
+
 bool tdm_blob_was_text(uint32_t number)
 {
 	return tdm_blob_is_text(atomic_load(&all_texts), number);

@@ -47,6 +47,7 @@ bool tdm_blob_was_text(uint32_t number);
 
 int tdm_blobs_init(struct tdm_blobs *blobs, struct tdm_ledger_file *file, struct tdm_lock *file_lock);
 void tdm_blobs_done(struct tdm_blobs *blobs); /* frees private memory only */
+void tdm_blobs_unload(void);                  /* frees what all ledgers share */
 
 /* The number of this content, which is stored if it is new; 0 when there is no room. `is_new` may be NULL. */
 uint32_t tdm_blobs_put(

@@ -158,6 +158,9 @@ int tdm_writer_new(const struct tdm_writer_options *options, struct tdm_writer *
  */
 void tdm_writer_adopt(struct tdm_writer *writer, struct tdm_writer *parent);
 
+/* Closes the file and frees everything; nobody may use the writer any more. */
+void tdm_writer_free(struct tdm_writer *writer);
+
 /*
  * Makes the deleted ledger anew, with all that it contains; the caller is outside all devices. 0 or -errno; then
  * reports go on in the old one, which nobody can open, and nothing is lost if a later attempt succeeds.

@@ -61,8 +61,8 @@ A program whose ledger is deleted while it reports: all of it is in a new one.
     0      dram               0xa000   12.00KiB   12.00KiB    12  AGE  THREAD     -  matmul           weights
     0      dram               0xb000   12.00KiB   12.00KiB    12  AGE  THREAD     -  matmul           weights
     0      trace              0x5000     1000 B     1000 B     1  AGE  THREAD     -  matmul           trace
-  $ tidemark dump --json | grep -c '"ledger"'
-  4
+  $ tidemark dump --json | grep -c '"pid":'
+  1
   $ kill -USR1 $!; wait $!; rm -rf shm/*; TIDEMARK=1 $TOOLS/tracked wait >pipe & read ready <pipe; kill -USR1 $!; wait $!
   [7]
 
