@@ -1,8 +1,8 @@
 /*
  * Reporting makes no system call once it is warm, except that it looks twice a second whether the ledger is still
  * there. Each case runs in a process of its own: its threads warm up, then a filter is laid over all of them that lets
- * nothing pass but that look, writing and ending, and then they report. A system call
- * that is caught ends the process with its number on standard error.
+ * nothing pass but that look, writing and ending, and then they report. A system call that is caught ends the process
+ * with its number on standard error.
  */
 #include "tidemark.h"
 
