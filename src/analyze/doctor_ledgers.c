@@ -44,7 +44,26 @@ static void check_space(struct tdm_doctor *d)
 	}
 }
 
-/* The directory: it exists, can be read and written, and has room. */
+/* Something else has the name of this user's folder, by accident or because somebody wants to disturb. */
+static void check_folder(struct tdm_doctor *d)
+{
+	const struct tdm_probe_file *folder = &d->setup->probe.user_folder;
+	bool is_there = folder->is_link || folder->err == 0;
+	bool is_usable = !folder->is_link && S_ISDIR(folder->mode) && !folder->is_foreign && (folder->mode & 0022) == 0;
+	if (!is_there || is_usable)
+		return;
+	const char *path = tdm_doctor_look(d, "%s", d->setup->probe.user_folder_path);
+	tdm_doctor_say(d, WARNING, "%s %s: programs of this user put their ledgers beside it", path,
+		folder->is_foreign                          ? "belongs to somebody else"
+		: !folder->is_link && S_ISDIR(folder->mode) ? "can be written by others"
+							    : "is not a folder");
+	tdm_doctor_advise(d, NULL,
+		folder->is_foreign ? "its owner or root can remove it; tracking works nevertheless"
+				   : "remove it, or correct its permissions; tracking works nevertheless");
+	look_at_ledgers(d);
+}
+
+/* The directory: it exists, can be read and written, and has room; nobody has taken this user's folder. */
 void tdm_doctor_ledgers_directory(struct tdm_doctor *d)
 {
 	const struct tdm_probe_file *file = &d->setup->probe.ledger_dir;
@@ -64,8 +83,10 @@ void tdm_doctor_ledgers_directory(struct tdm_doctor *d)
 		tdm_doctor_say(d, BROKEN, "programs of this user cannot write their ledgers into %s: %s", dir,
 			tdm_err_text(file->write_err));
 		tdm_doctor_advise(d, NULL, "set TIDEMARK_DIR to a directory of yours, for them and for tidemark");
-	} else
+	} else {
 		check_space(d);
+		check_folder(d);
+	}
 }
 
 /* What to do about a ledger that cannot be read. */

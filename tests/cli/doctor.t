@@ -130,6 +130,16 @@ Ledgers: damaged, left behind; a program that runs.
   [7]
   $ rm -rf ledgers/*
 
+Something else has the name of the user's folder.
+
+  $ mkdir -m 777 ledgers/tidemark-$(id -u); doctor | grep -A 2 'beside it' | sed "s/-$(id -u)/-UID/g"
+    warning  ./ledgers/tidemark-UID can be written by others: programs of this user put their ledgers beside it
+             looked at ./ledgers/tidemark-UID
+             -> remove it, or correct its permissions; tracking works nevertheless
+  $ rmdir ledgers/*; ln -s nowhere ledgers/tidemark-$(id -u); doctor | grep 'beside it' | sed "s/-$(id -u)/-UID/g"
+    warning  ./ledgers/tidemark-UID is not a folder: programs of this user put their ledgers beside it
+  $ rm ledgers/*
+
 Programs with settings that were refused, and one whose ledger was deleted while it ran.
 
   $ for mode in 2640 4755 -1 0777 abc 0666 0640; do
