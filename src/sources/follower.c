@@ -1,3 +1,4 @@
+/* Long: finding, opening, reading and forgetting a ledger share the state of its item. */
 #include "sources/follower.h"
 #include "base/clock.h"
 #include "base/err.h"
