@@ -3,8 +3,9 @@
  *
  * A program (or the runtime below it) reports each buffer when it is allocated and when it is released. The library
  * keeps exact counters, peaks, every live buffer and the most recent events in one shared-memory file, the ledger,
- * which `tidemark` can read at any time, even after the program has been killed. Once warm, reporting makes no system
- * call and takes tens of nanoseconds; while tracking is off it costs one predictable branch.
+ * which `tidemark` can read at any time, even after the program has been killed. Once warm, reporting takes tens of
+ * nanoseconds and makes no system call, except one twice a second that notices if the ledger was deleted: then it is
+ * made anew, with all that was in it. While tracking is off a report costs one predictable branch.
  *
  * The library never aborts or blocks the program, and prints only when asked to. It does not call malloc (libunwind
  * may, if it is installed and call stacks are on), preserves errno, and sets no signal handlers. Reports that it cannot
@@ -250,7 +251,8 @@ static inline uint64_t tidemark_core_id(uint32_t x, uint32_t y, uint64_t address
 
 /*
  * Returns a number for a text, to be used in tidemark_buffer.name. The same text has the same number until the process
- * ends (a forked child has its own numbers). At most 255 bytes are kept. 0 when tracking is off or there is no room.
+ * ends (a forked child has its own numbers). Any other number is refused as a name (-EINVAL). At most 255 bytes are
+ * kept. 0 when tracking is off or there is no room.
  */
 TIDEMARK_API uint32_t tidemark_name(const char *text);
 

@@ -21,6 +21,7 @@
 	X(ledgers, unreadable)   \
 	X(ledgers, left)         \
 	X(ledgers, lost)         \
+	X(ledgers, settings)     \
 	X(ledgers, namespaces)   \
 	X(ledgers, figures)      \
 	X(environment, tidemark) \

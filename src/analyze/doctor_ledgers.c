@@ -1,5 +1,5 @@
-/* Checks of the ledgers: their directory, unreadable ones, those of ended programs, lost events, and implausible
- * figures. */
+/* Checks of the ledgers: their directory, unreadable ones, those of ended programs, lost events, refused settings, and
+ * implausible figures. */
 #include "analyze/doctor_checks.h"
 #include "base/err.h"
 
@@ -44,7 +44,26 @@ static void check_space(struct tdm_doctor *d)
 	}
 }
 
-/* The directory: it exists, can be read and written, and has room. */
+/* Something else has the name of this user's folder, by accident or because somebody wants to disturb. */
+static void check_folder(struct tdm_doctor *d)
+{
+	const struct tdm_probe_file *folder = &d->setup->probe.user_folder;
+	bool is_there = folder->is_link || folder->err == 0;
+	bool is_usable = !folder->is_link && S_ISDIR(folder->mode) && !folder->is_foreign && (folder->mode & 0022) == 0;
+	if (!is_there || is_usable)
+		return;
+	const char *path = tdm_doctor_look(d, "%s", d->setup->probe.user_folder_path);
+	tdm_doctor_say(d, WARNING, "%s %s: programs of this user put their ledgers beside it", path,
+		folder->is_foreign                          ? "belongs to somebody else"
+		: !folder->is_link && S_ISDIR(folder->mode) ? "can be written by others"
+							    : "is not a folder");
+	tdm_doctor_advise(d, NULL,
+		folder->is_foreign ? "its owner or root can remove it; tracking works nevertheless"
+				   : "remove it, or correct its permissions; tracking works nevertheless");
+	look_at_ledgers(d);
+}
+
+/* The directory: it exists, can be read and written, and has room; nobody has taken this user's folder. */
 void tdm_doctor_ledgers_directory(struct tdm_doctor *d)
 {
 	const struct tdm_probe_file *file = &d->setup->probe.ledger_dir;
@@ -64,8 +83,10 @@ void tdm_doctor_ledgers_directory(struct tdm_doctor *d)
 		tdm_doctor_say(d, BROKEN, "programs of this user cannot write their ledgers into %s: %s", dir,
 			tdm_err_text(file->write_err));
 		tdm_doctor_advise(d, NULL, "set TIDEMARK_DIR to a directory of yours, for them and for tidemark");
-	} else
+	} else {
 		check_space(d);
+		check_folder(d);
+	}
 }
 
 /* What to do about a ledger that cannot be read. */
@@ -208,6 +229,42 @@ void tdm_doctor_ledgers_lost(struct tdm_doctor *d)
 	look_at_ledgers(d);
 	if (d->findings.count == before && picture->process_count != 0)
 		tdm_doctor_say(d, OK, "no event was lost");
+}
+
+static void say_refused(
+	struct tdm_doctor *d, const struct tdm_picture_process *process, const char *variable, const char *advice)
+{
+	tdm_doctor_look(d, "%s", process->ledger);
+	tdm_doctor_say(d, WARNING, "%s of process %" PRId32 " (%s) was refused", variable, process->pid, process->comm);
+	tdm_doctor_advise(d, NULL, "%s", advice);
+}
+
+/* Programs that run with settings that were refused, or whose ledger was deleted. */
+void tdm_doctor_ledgers_settings(struct tdm_doctor *d)
+{
+	const struct tdm_picture *picture = d->setup->picture;
+	size_t before = d->findings.count;
+	for (size_t i = 0; i < picture->process_count && d->findings.count - before < NAMED_MAX; i++) {
+		const struct tdm_picture_process *process = &picture->processes[i];
+		if (process->life == TDM_LIFE_ENDED)
+			continue;
+		if (process->who->mode_refused)
+			say_refused(d, process, "TIDEMARK_MODE",
+				"its ledger has mode 0600; start it with 0600, 0640, 0604 or 0644: only reading can be "
+				"allowed to others");
+		if (process->who->ring_refused)
+			say_refused(d, process, "TIDEMARK_RING",
+				"it keeps the last 2048 events of each device; start it with a number from 16 to "
+				"4194304");
+		if (!process->who->is_renewed)
+			continue;
+		tdm_doctor_look(d, "%s", process->ledger);
+		tdm_doctor_say(d, INFO,
+			"the ledger of process %" PRId32 " (%s) was deleted while it ran, and made anew", process->pid,
+			process->comm);
+		tdm_doctor_advise(d, "tidemark dump --reap",
+			"nothing is lost; to clean up, remove only the ledgers of ended programs");
+	}
 }
 
 /* Ledgers of other pid namespaces: containers that share the directory. */

@@ -229,6 +229,8 @@ static int alloc_entered(const struct tidemark_buffer *b, enum tdm_client_how ho
 	struct tdm_report_extra extra = {
 		.thread = tdm_thread.id, .program = tdm_thread.program, .replaces = how == TDM_CLIENT_REPLACE
 	};
+	if (whole.frames != NULL && !tdm_stack_is_valid(writer, whole.frames, whole.frame_count))
+		return lose(TDM_LOSS_INVALID, -EINVAL);
 	add_extras(writer, &whole, &extra, frame);
 	uint32_t banks = whole.banks != 0 ? whole.banks : default_banks(device, &whole);
 	if (whole.bytes_per_bank == 0)

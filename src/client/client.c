@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,7 @@ static pid_t last_pid;
 static _Atomic pid_t own_pid; /* the process for which this memory was prepared */
 static _Atomic bool atfork_registered;
 static bool is_auto;
+static sem_t *exit_note; /* posted when the process exits; in memory that stays */
 
 void tdm_thread_refresh(struct tdm_writer *writer)
 {
@@ -202,6 +204,31 @@ static struct tdm_live_page *wiped_page(struct tdm_live_page *page)
 	return at;
 }
 
+/* libc's: calls a function at exit; with `library` NULL, also after this library was unloaded. */
+int __cxa_atexit(void (*call)(void *context), void *context, void *library);
+
+/*
+ * The destructor runs at exit, when other threads may still report, and when a plug-in that contains the library is
+ * unloaded, after which nobody can. To tell the two apart, libc posts a semaphore at exit, before destructors run.
+ * Neither it nor sem_post() is part of the library, so that this is safe after unloading. It costs a page each time.
+ */
+static void note_exit(void)
+{
+	sem_t *note = mmap(NULL, sizeof *note, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (note == MAP_FAILED)
+		return;
+	if (sem_init(note, 0, 0) == 0 && __cxa_atexit((void (*)(void *))(void (*)(void))sem_post, note, NULL) == 0)
+		exit_note = note;
+	else
+		munmap(note, sizeof *note);
+}
+
+static bool is_unloaded(void)
+{
+	int posts;
+	return exit_note != NULL && sem_getvalue(exit_note, &posts) == 0 && posts == 0;
+}
+
 int tdm_client_enable(void)
 {
 	if (!atomic_exchange(&atfork_registered, true)) {
@@ -210,6 +237,7 @@ int tdm_client_enable(void)
 		atomic_store(&page->pid, getpid());
 		atomic_store(&tdm_live, page);
 		pthread_atfork(NULL, NULL, after_fork_in_child);
+		note_exit();
 	}
 	__atomic_store_n(&tidemark_active_, 1, __ATOMIC_RELEASE);
 	return 0;
@@ -241,6 +269,13 @@ __attribute__((constructor(FIRST_PRIORITY))) static void client_start(void)
 	}
 }
 
+/* The ledger was deleted. Reports take the long way, where the next one finds that out. */
+static void note_gone(struct tdm_writer *writer)
+{
+	(void)writer;
+	atomic_fetch_or(&tdm_rare, TDM_RARE_GONE);
+}
+
 /* Makes the ledger; the page's lock is held. */
 static struct tdm_writer *make_writer(struct tdm_live_page *page)
 {
@@ -267,6 +302,8 @@ static struct tdm_writer *make_writer(struct tdm_live_page *page)
 		tdm_writer_adopt(writer, parent);
 	__atomic_fetch_add(&tidemark_epoch_, 1, __ATOMIC_RELAXED);
 	writer->file.header->lost[TDM_LOSS_SPACE] += atomic_exchange(&tdm_client.unrecorded, 0);
+	writer->gone = note_gone;
+	atomic_fetch_and(&tdm_rare, (unsigned char)~TDM_RARE_GONE); /* of a parent */
 	last_writer = writer;
 	last_pid = pid;
 	return writer;
@@ -314,6 +351,24 @@ struct tdm_writer *tdm_client_writer_slow(void)
 	return writer;
 }
 
+/* One thread makes the ledger anew; if it cannot, the next look at the file asks for it again. */
+void tdm_client_renew(struct tdm_writer *writer)
+{
+	struct tdm_live_page *page = atomic_load(&tdm_live);
+	struct tdm_quiet guard;
+	if (is_in_others_memory(page, getpid()))
+		return; /* not this process's file */
+	tdm_quiet_begin(&guard);
+	if (tdm_lock_take(&page->lock)) {
+		if (atomic_load(&page->writer) == writer && atomic_exchange(&writer->is_gone, false)) {
+			atomic_fetch_and(&tdm_rare, (unsigned char)~TDM_RARE_GONE);
+			tdm_writer_renew(writer);
+		}
+		tdm_lock_give(&page->lock);
+	}
+	tdm_quiet_end(&guard);
+}
+
 int tdm_client_why_no_writer(void)
 {
 	int err = atomic_load(&atomic_load(&tdm_live)->err);
@@ -337,8 +392,9 @@ static void end_ledger(struct tdm_live_page *page, struct tdm_writer *writer)
 	if (tdm_client.keep || tdm_writer_live(writer, tdm_thread.record) != 0)
 		return;
 	tdm_ledger_file_remove(&writer->file);
-	atomic_store(&page->writer, NULL); /* a later report makes a new one */
+	atomic_store(&page->writer, NULL); /* a later report makes a new one, in which names have other numbers */
 	atomic_store(&page->epoch, 0);
+	__atomic_fetch_add(&tidemark_epoch_, 1, __ATOMIC_RELAXED);
 }
 
 /* Ends the ledger if it is still the current one: another thread may have ended it and made a new one. */
@@ -363,6 +419,20 @@ void tdm_client_after_exit(void)
 		end_if_current(writer);
 }
 
+/* Gives everything back before the library is unloaded. */
+static void unload(void)
+{
+	struct tdm_live_page *page = atomic_exchange(&tdm_live, &first_page);
+	tidemark_active_ = 0;
+	if (page != &first_page)
+		munmap(page, TDM_LEDGER_PAGE);
+	if (last_writer != NULL)
+		tdm_writer_free(last_writer);
+	last_writer = NULL;
+	tdm_blobs_unload();
+	tdm_tracker_unload();
+}
+
 __attribute__((destructor(FIRST_PRIORITY))) static void client_end(void)
 {
 	struct tdm_writer *writer = tdm_client_peek();
@@ -370,4 +440,6 @@ __attribute__((destructor(FIRST_PRIORITY))) static void client_end(void)
 	atomic_fetch_or(&tdm_rare, TDM_RARE_EXIT);
 	if (writer != NULL && last_pid == getpid())
 		end_if_current(writer);
+	if (is_unloaded())
+		unload();
 }

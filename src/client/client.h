@@ -51,13 +51,19 @@ struct tdm_client {
 extern struct tdm_client tdm_client;
 
 struct tdm_writer *tdm_client_writer_slow(void);
+void tdm_client_renew(struct tdm_writer *writer);
 
-/* This process's writer, made if necessary. If that fails, NULL, and the report is counted as unrecorded. */
+/* This process's writer, made if necessary, and made anew if it was deleted. If that fails, NULL, and the report is
+ * counted as unrecorded. */
 static inline struct tdm_writer *tdm_client_writer(void)
 {
 	struct tdm_live_page *page = atomic_load_explicit(&tdm_live, memory_order_acquire);
 	struct tdm_writer *writer = atomic_load_explicit(&page->writer, memory_order_acquire);
-	return __builtin_expect(writer != NULL, 1) ? writer : tdm_client_writer_slow();
+	if (__builtin_expect(writer == NULL, 0))
+		return tdm_client_writer_slow();
+	if (__builtin_expect(atomic_load_explicit(&writer->is_gone, memory_order_relaxed), 0))
+		tdm_client_renew(writer);
+	return writer;
 }
 
 /* Why there is no writer: -ENOTDIR (the directory is missing), -EACCES, -EMFILE, -ENOSPC, or another -errno. */

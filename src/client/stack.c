@@ -202,13 +202,30 @@ void tdm_stack_after_fork(void)
 	modules.count = 0;
 }
 
+/* Whether the frame is an address or has a text in this ledger. */
+static bool has_text(const struct tdm_writer *writer, uint64_t frame)
+{
+	return (frame & TDM_FRAME_TEXT) == 0 || tdm_blob_is_text(writer->blobs.texts, (uint32_t)frame);
+}
+
+bool tdm_stack_is_valid(struct tdm_writer *writer, const uint64_t *frames, uint32_t count)
+{
+	for (uint32_t i = 0; i < count && i < TDM_LEDGER_STACK_MAX; i++)
+		if (!has_text(writer, frames[i]) && !tdm_blob_was_text((uint32_t)frames[i]))
+			return false;
+	return true;
+}
+
 uint32_t tdm_stack_put(struct tdm_writer *writer, const uint64_t *frames, uint32_t count)
 {
-	bool is_new;
+	bool is_new, is_ours = true;
 	count = count < TDM_LEDGER_STACK_MAX ? count : TDM_LEDGER_STACK_MAX;
 	if (count == 0)
 		return 0;
-	uint32_t number = tdm_blobs_put(&writer->blobs, TDM_BLOB_STACK, frames, count * sizeof *frames, &is_new);
+	for (uint32_t i = 0; i < count; i++)
+		is_ours &= has_text(writer, frames[i]);
+	uint32_t number =
+		!is_ours ? 0 : tdm_blobs_put(&writer->blobs, TDM_BLOB_STACK, frames, count * sizeof *frames, &is_new);
 	if (number == 0)
 		tdm_writer_lost(writer, TDM_LOSS_TEXT);
 	else if (is_new)

@@ -22,4 +22,7 @@ void tdm_stack_after_fork(void);
 /* Stores a stack that the caller provides. Returns the blob number, or 0. */
 uint32_t tdm_stack_put(struct tdm_writer *writer, const uint64_t *frames, uint32_t count);
 
+/* Whether all frames that are texts have numbers that were given to texts, in this ledger or in an earlier one. */
+bool tdm_stack_is_valid(struct tdm_writer *writer, const uint64_t *frames, uint32_t count);
+
 #endif

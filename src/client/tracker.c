@@ -182,6 +182,14 @@ static void *map_chunk(size_t bytes)
 	return chunk == MAP_FAILED ? NULL : chunk;
 }
 
+void tdm_tracker_unload(void)
+{
+	for (size_t i = 0; i < SEGMENT_CHUNKS && kept.segments[i] != NULL; i++)
+		munmap(kept.segments[i], SEGMENTS_PER_CHUNK * sizeof **kept.segments);
+	for (size_t i = 0; i < NAME_CHUNKS && kept.names[i] != NULL; i++)
+		munmap(kept.names[i], NAME_CHUNK_BYTES);
+}
+
 static struct tidemark_segment *segment_at(size_t i)
 {
 	return &kept.segments[i / SEGMENTS_PER_CHUNK][i % SEGMENTS_PER_CHUNK];

@@ -21,6 +21,7 @@ enum {
 	TDM_TRACKER_MODES = 3,
 	TDM_RARE_STACKS = 4, /* stacks are kept */
 	TDM_RARE_EXIT = 8,   /* exit has begun */
+	TDM_RARE_GONE = 16,  /* the ledger was deleted */
 };
 extern _Atomic unsigned char tdm_rare;
 
@@ -53,6 +54,9 @@ void tdm_tracker_abandon(void);
 
 /* In a forked child: resets to no session, no segments, no lock held. */
 void tdm_tracker_after_fork(void);
+
+/* Before the library is unloaded: frees everything. */
+void tdm_tracker_unload(void);
 
 /* The text of a TIDEMARK_ECAPTURE_* or TIDEMARK_ETRACE_* code; NULL for any other. */
 const char *tdm_tracker_strerror(int code);

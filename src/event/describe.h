@@ -36,13 +36,16 @@ struct tdm_process {
 	uint64_t pid_namespace;
 	int32_t pid;
 	uint64_t start_time;     /* clock ticks since boot */
-	uint32_t generation;     /* counts execs */
+	uint32_t generation;     /* counts execs, and ledgers made anew */
 	uint32_t uid;            /* owner of the file that describes it */
 	uint8_t life;            /* enum tdm_life */
 	int32_t seen_pid;        /* its pid in the reader's namespace; 0: none */
 	bool is_held;            /* proof of seen_pid: that process holds the writer's lock */
 	bool is_claimed;         /* `pid` is only what the file says: the file's owner has no such process */
 	bool is_stuck;           /* its ledger cannot be read now; the figures are the last good ones */
+	bool is_renewed;         /* its ledger was deleted and made anew */
+	bool mode_refused;       /* its TIDEMARK_MODE was invalid: the ledger has mode 0600, */
+	bool ring_refused;       /* and its TIDEMARK_RING: rings have the default length */
 	bool closed;             /* it said goodbye; one that ended without doing so crashed, was killed or replaced */
 	char comm[TDM_COMM_CAP]; /* terminated, like `command` */
 	char command[TDM_COMMAND_CAP];   /* beginning of the command line */

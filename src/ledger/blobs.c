@@ -2,13 +2,16 @@
 #include "base/str.h"
 
 #include <errno.h>
+#include <sys/mman.h>
 
 enum {
 	FIRST_CELLS = 1024,
 	FIRST_NUMBER = 2, /* numbers 0 and 1 are never used */
 	RETRY_AFTER = 1024,
+	BITS_BYTES = TDM_BLOB_NUMBERS / 8,
 };
-#define CAPACITY_MAX (UINT64_C(256) << 20)
+
+static _Atomic uint64_t *_Atomic all_texts; /* as tdm_blobs.texts, of all ledgers; a forked child inherits it */
 
 struct tdm_blob_cell {
 	uint64_t hash;
@@ -16,12 +19,56 @@ struct tdm_blob_cell {
 	uint32_t bytes;
 };
 
+/* Memory that is not touched costs nothing. */
+static _Atomic uint64_t *alloc_bits(void)
+{
+	void *at = mmap(NULL, BITS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return at != MAP_FAILED ? at : NULL;
+}
+
 int tdm_blobs_init(struct tdm_blobs *blobs, struct tdm_ledger_file *file, struct tdm_lock *file_lock)
 {
 	*blobs = (struct tdm_blobs){ .file = file, .file_lock = file_lock, .mask = FIRST_CELLS - 1 };
 	blobs->used = FIRST_NUMBER * TDM_LEDGER_BLOB_UNIT;
 	blobs->cells = tdm_private_alloc(FIRST_CELLS * sizeof *blobs->cells);
-	return blobs->cells != NULL ? 0 : -ENOMEM;
+	blobs->texts = alloc_bits();
+	if (atomic_load(&all_texts) == NULL)
+		atomic_store(&all_texts, alloc_bits());
+	if (blobs->cells == NULL || blobs->texts == NULL || atomic_load(&all_texts) == NULL) {
+		tdm_blobs_done(blobs);
+		return -ENOMEM;
+	}
+	atomic_store(&blobs->texts[0], 1);
+	return 0;
+}
+
+void tdm_blobs_done(struct tdm_blobs *blobs)
+{
+	tdm_private_free(blobs->cells, (blobs->mask + (size_t)1) * sizeof *blobs->cells);
+	if (blobs->texts != NULL)
+		munmap(blobs->texts, BITS_BYTES);
+	blobs->cells = NULL;
+	blobs->texts = NULL;
+}
+
+void tdm_blobs_unload(void)
+{
+	void *texts = atomic_exchange(&all_texts, NULL);
+	if (texts != NULL)
+		munmap(texts, BITS_BYTES);
+}
+
+bool tdm_blob_was_text(uint32_t number)
+{
+	return tdm_blob_is_text(atomic_load(&all_texts), number);
+}
+
+/* The lock is held, but other ledgers of this process have their own. */
+static void note_text(struct tdm_blobs *blobs, uint32_t number)
+{
+	uint64_t bit = UINT64_C(1) << number % 64;
+	atomic_fetch_or(&atomic_load(&all_texts)[number / 64], bit);
+	atomic_fetch_or(&blobs->texts[number / 64], bit);
 }
 
 static uint64_t hash_of(enum tdm_blob_kind kind, const void *content, size_t bytes)
@@ -44,7 +91,7 @@ static int add_segment(struct tdm_blobs *blobs)
 	size_t size = (size_t)TDM_LEDGER_FIRST_BLOB << blobs->segment_count;
 	uint64_t offset;
 	void *at;
-	if (blobs->segment_count == TDM_LEDGER_BLOB_SEGMENTS || blobs->capacity + size > CAPACITY_MAX)
+	if (blobs->segment_count == TDM_LEDGER_BLOB_SEGMENTS || blobs->capacity + size > TDM_BLOB_CAPACITY)
 		return -ENOSPC;
 	if (!tdm_lock_take(blobs->file_lock))
 		return -EBUSY;
@@ -144,6 +191,8 @@ static uint32_t put_new(
 		at = (at + 1) & blobs->mask;
 	blobs->cells[at] = (struct tdm_blob_cell){ hash, number, (uint32_t)bytes };
 	blobs->count++;
+	if (kind == TDM_BLOB_TEXT)
+		note_text(blobs, number);
 	return number;
 }
 

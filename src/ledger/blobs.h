@@ -5,6 +5,7 @@
 #ifndef TDM_LEDGER_BLOBS_H
 #define TDM_LEDGER_BLOBS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,6 +14,10 @@
 #include "ledger/short_lock.h"
 
 struct tdm_blob_cell;
+
+/* The most blobs that there is room for, and the numbers that they can have. */
+#define TDM_BLOB_CAPACITY (UINT64_C(256) << 20) /* bytes */
+#define TDM_BLOB_NUMBERS  (TDM_BLOB_CAPACITY / TDM_LEDGER_BLOB_UNIT)
 
 struct tdm_blobs {
 	struct tdm_lock lock;
@@ -25,9 +30,24 @@ struct tdm_blobs {
 	struct tdm_blob_cell *cells; /* hash to number */
 	uint32_t mask, count;
 	uint32_t retry; /* new blobs to refuse before trying to get more room again */
+	/* A bit for each number: whether it is that of a text, or 0. In private memory, because reports rely on it. */
+	_Atomic uint64_t *texts;
 };
 
+/* Whether this is the number of a text, or 0. From any thread; the text's number must have come from this one or been
+ * handed over properly. */
+static inline bool tdm_blob_is_text(const _Atomic uint64_t *texts, uint32_t number)
+{
+	return number < TDM_BLOB_NUMBERS &&
+	       (atomic_load_explicit(&texts[number / 64], memory_order_relaxed) >> number % 64 & 1) != 0;
+}
+
+/* Whether this was the number of a text in an earlier ledger of this process, or in one of a parent. */
+bool tdm_blob_was_text(uint32_t number);
+
 int tdm_blobs_init(struct tdm_blobs *blobs, struct tdm_ledger_file *file, struct tdm_lock *file_lock);
+void tdm_blobs_done(struct tdm_blobs *blobs); /* frees private memory only */
+void tdm_blobs_unload(void);                  /* frees what all ledgers share */
 
 /* The number of this content, which is stored if it is new; 0 when there is no room. `is_new` may be NULL. */
 uint32_t tdm_blobs_put(

@@ -77,9 +77,9 @@ struct tdm_ledger_header {
 	uint64_t pid_namespace; /* inode number */
 	uint64_t start_time;    /* field 22 of /proc/PID/stat, clock ticks since boot */
 	int32_t pid;
-	uint32_t generation; /* of exec */
+	uint32_t generation; /* of exec, and of ledgers made anew */
 	uint32_t uid;
-	uint32_t flags; /* TDM_LEDGER_BAD_* */
+	uint32_t flags; /* TDM_LEDGER_BAD_*, TDM_LEDGER_MOVED, TDM_LEDGER_RENEWED */
 	char comm[16];
 	char command[232]; /* beginning of the command line, words separated by blanks */
 	/* when */
@@ -101,8 +101,13 @@ struct tdm_ledger_header {
 	uint64_t device_offset[TDM_LEDGER_DEVICES];
 };
 
-/* Settings in the writer's environment that were invalid: it used the default instead. */
-enum { TDM_LEDGER_BAD_MODE = 1, TDM_LEDGER_BAD_RING = 2 };
+enum {
+	/* Settings in the writer's environment that were invalid: it used the default instead. */
+	TDM_LEDGER_BAD_MODE = 1,
+	TDM_LEDGER_BAD_RING = 2,
+	TDM_LEDGER_MOVED = 4,   /* it was deleted, and its process goes on in a new one, the next generation */
+	TDM_LEDGER_RENEWED = 8, /* it is such a new one */
+};
 
 /*
  * The counters of a kind on a device: the current state, which every report changes, and the peaks, which few reports

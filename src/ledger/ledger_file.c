@@ -1,5 +1,6 @@
 #include "ledger/ledger_file.h"
 #include "base/clock.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -202,44 +203,43 @@ static void remove_if_empty(int folder, const char *name)
 }
 
 /* Writes the name of a generation to the end of the path. */
-static int format_name(struct tdm_ledger_file *file, size_t at, uint64_t start, uint32_t generation)
+static int format_name(struct tdm_ledger_file *file, size_t at, uint32_t generation)
 {
 	int len = snprintf(file->path + at, sizeof file->path - at, "%d.%llu.%u", (int)getpid(),
-		(unsigned long long)start, generation);
+		(unsigned long long)file->start, generation);
 	return len < 0 || (size_t)len >= sizeof file->path - at ? -ENAMETOOLONG : 0;
 }
 
 /*
- * The generation after all existing ones; removes empty ones on the way, which leaves gaps. If there are very many, it
- * does not look at all of them but takes a number that grows with time.
+ * The generation after all existing ones, and not before file->generation; removes empty ones on the way, which leaves
+ * gaps. If there are very many, it does not look at all of them but takes a number that grows with time.
  */
-static int next_generation(struct tdm_ledger_file *file, int folder, size_t at, uint64_t start, uint32_t *next)
+static int next_generation(struct tdm_ledger_file *file, int folder, size_t at)
 {
 	struct stat st;
-	*next = 0;
-	for (uint32_t g = 0; g < *next + GENERATIONS_AHEAD; g++) {
-		int err = format_name(file, at, start, g);
+	uint32_t first = file->generation, next = first;
+	for (uint32_t g = first; g - first < GENERATIONS_MAX && g - next < GENERATIONS_AHEAD; g++) {
+		int err = format_name(file, at, g);
 		if (err != 0)
 			return err;
-		if (g == GENERATIONS_MAX) {
-			*next = g + (uint32_t)(tdm_clock_ns() / TDM_NS_PER_MS) % INT32_MAX;
-			return 0;
-		}
 		if (fstatat(folder, file->path + at, &st, AT_SYMLINK_NOFOLLOW) != 0)
 			continue;
 		remove_if_empty(folder, file->path + at);
-		*next = g + 1;
+		next = g + 1;
 	}
+	if (next - first == GENERATIONS_MAX)
+		next += (uint32_t)(tdm_clock_ns() / TDM_NS_PER_MS) % INT32_MAX;
+	file->generation = next;
 	return 0;
 }
 
-static int create_in(struct tdm_ledger_file *file, int folder, uint64_t start, uint32_t *generation)
+static int create_in(struct tdm_ledger_file *file, int folder)
 {
 	size_t at = strlen(file->path);
 	file->path[at++] = '/';
-	int err = at < sizeof file->path ? next_generation(file, folder, at, start, generation) : -ENAMETOOLONG;
-	for (int i = 0; err == 0 && i < GENERATIONS_AHEAD; i++, ++*generation) {
-		err = format_name(file, at, start, *generation);
+	int err = at < sizeof file->path ? next_generation(file, folder, at) : -ENAMETOOLONG;
+	for (int i = 0; err == 0 && i < GENERATIONS_AHEAD; i++, file->generation++) {
+		err = format_name(file, at, file->generation);
 		int fd = err == 0 ? openat(folder, file->path + at, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 					    0600)
 				  : -1;
@@ -252,15 +252,14 @@ static int create_in(struct tdm_ledger_file *file, int folder, uint64_t start, u
 }
 
 /* Creates the file in the user's folder, which another process may remove while the folder is empty. */
-static int create_unique(
-	struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint64_t start, uint32_t *generation)
+static int create_unique(struct tdm_ledger_file *file, const char *dir)
 {
 	int fd = -ENOENT;
 	for (int i = 0; i < FOLDER_TRIES && fd == -ENOENT; i++) {
-		int folder = fd = tdm_ledger_open_folder(dir, mode, file->path);
+		int folder = fd = tdm_ledger_open_folder(dir, file->mode, file->path);
 		if (folder < 0)
 			continue;
-		fd = create_in(file, folder, start, generation);
+		fd = create_in(file, folder);
 		close(folder);
 	}
 	return fd;
@@ -283,7 +282,7 @@ static int move_fd_up(int fd)
 }
 
 /* Changes the file's size. Above the program's limit, Linux would send it a fatal signal. */
-static int set_size(int fd, uint64_t size)
+int tdm_ledger_file_set_size(int fd, uint64_t size)
 {
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
@@ -309,7 +308,7 @@ static int touch_pages(int fd, uint64_t offset, size_t bytes)
 	return 0;
 }
 
-static int reserve(int fd, uint64_t offset, size_t bytes)
+int tdm_ledger_file_reserve_pages(int fd, uint64_t offset, size_t bytes)
 {
 	int err = EINTR;
 	for (int i = 0; i < INTERRUPTS_MAX && err == EINTR; i++)
@@ -320,11 +319,28 @@ static int reserve(int fd, uint64_t offset, size_t bytes)
 	return -err;
 }
 
+/* Notes that a part of the file may be touched. Parts that touch each other become one, so there are at most two for
+ * each area. */
+static int note_reserved(struct tdm_ledger_file *file, uint64_t from, uint64_t to)
+{
+	for (unsigned i = file->reserved_count; i-- != 0;)
+		if (from <= file->reserved[i].to && to >= file->reserved[i].from) {
+			file->reserved[i].from = tdm_min(file->reserved[i].from, from);
+			file->reserved[i].to = tdm_max(file->reserved[i].to, to);
+			return 0;
+		}
+	if (file->reserved_count == sizeof file->reserved / sizeof *file->reserved)
+		return -ENOSPC;
+	file->reserved[file->reserved_count].from = from;
+	file->reserved[file->reserved_count++].to = to;
+	return 0;
+}
+
 static int map_header(struct tdm_ledger_file *file)
 {
-	int err = set_size(file->fd, TDM_LEDGER_PAGE);
+	int err = tdm_ledger_file_set_size(file->fd, TDM_LEDGER_PAGE);
 	if (err == 0)
-		err = reserve(file->fd, 0, TDM_LEDGER_PAGE);
+		err = tdm_ledger_file_reserve_pages(file->fd, 0, TDM_LEDGER_PAGE);
 	if (err != 0)
 		return err;
 	void *at = mmap(NULL, TDM_LEDGER_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
@@ -334,39 +350,55 @@ static int map_header(struct tdm_ledger_file *file)
 	file->areas[file->area_count].at = at;
 	file->areas[file->area_count++].bytes = TDM_LEDGER_PAGE;
 	file->size = TDM_LEDGER_PAGE;
-	return 0;
+	return note_reserved(file, 0, TDM_LEDGER_PAGE);
 }
 
-int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint32_t flags)
+int tdm_ledger_file_open_new(struct tdm_ledger_file *file, const char *dir)
 {
-	uint32_t generation = 0;
-	uint64_t start = tdm_ledger_own_start();
 	struct stat st;
-	memset(file, 0, sizeof *file);
-	file->fd = create_unique(file, dir, mode, start, &generation);
+	file->fd = create_unique(file, dir);
 	if (file->fd < 0)
 		return file->fd;
-	fchmod(file->fd, mode); /* regardless of the umask */
+	fchmod(file->fd, file->mode); /* regardless of the umask */
 	file->fd = move_fd_up(file->fd);
 	lock_file(file->fd);
 	if (fstat(file->fd, &st) == 0) {
 		file->device_no = st.st_dev;
 		file->inode = st.st_ino;
 	}
-	int err = map_header(file);
+	return 0;
+}
+
+int tdm_ledger_file_create(struct tdm_ledger_file *file, const char *dir, uint32_t mode, uint32_t flags)
+{
+	memset(file, 0, sizeof *file);
+	file->start = tdm_ledger_own_start();
+	file->mode = mode;
+	int err = tdm_ledger_file_open_new(file, dir);
+	if (err != 0)
+		return err;
+	err = map_header(file);
 	if (err != 0) {
 		tdm_ledger_file_close(file, true);
 		return err;
 	}
-	fill_header(file->header, start, generation, flags);
+	fill_header(file->header, file->start, file->generation, flags);
 	return 0;
 }
 
 /* Programs may close descriptors that are not theirs; our number may then be another file. */
-static bool is_our_fd(const struct tdm_ledger_file *file, int fd)
+bool tdm_ledger_file_is_fd(const struct tdm_ledger_file *file, int fd)
 {
 	struct stat st;
 	return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == file->device_no && st.st_ino == file->inode;
+}
+
+bool tdm_ledger_file_is_gone(const struct tdm_ledger_file *file)
+{
+	struct stat st;
+	bool is_known = (fstat(file->fd, &st) == 0 && st.st_ino == file->inode && st.st_dev == file->device_no) ||
+			(stat(file->path, &st) == 0 && st.st_ino == file->inode && st.st_dev == file->device_no);
+	return !is_known || st.st_nlink == 0;
 }
 
 void tdm_ledger_file_remove(const struct tdm_ledger_file *file)
@@ -389,7 +421,7 @@ void tdm_ledger_file_close(struct tdm_ledger_file *file, bool remove)
 		munmap(file->areas[i].at, file->areas[i].bytes);
 	file->area_count = 0;
 	file->header = NULL;
-	if (is_our_fd(file, file->fd))
+	if (tdm_ledger_file_is_fd(file, file->fd))
 		close(file->fd);
 	file->fd = -1;
 }
@@ -397,12 +429,12 @@ void tdm_ledger_file_close(struct tdm_ledger_file *file, bool remove)
 /* Reopens a descriptor that the program closed, if the name is still the same file. */
 static int check_fd(struct tdm_ledger_file *file)
 {
-	if (is_our_fd(file, file->fd))
+	if (tdm_ledger_file_is_fd(file, file->fd))
 		return 0;
 	int fd = open(file->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (!is_our_fd(file, fd)) {
+	if (!tdm_ledger_file_is_fd(file, fd)) {
 		close(fd);
 		return -ENOENT;
 	}
@@ -418,7 +450,9 @@ int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t off
 	to = page_up(to);
 	if (err != 0 || to <= from)
 		return err;
-	err = reserve(file->fd, offset + from, to - from);
+	err = tdm_ledger_file_reserve_pages(file->fd, offset + from, to - from);
+	if (err == 0)
+		err = note_reserved(file, offset + from, offset + to);
 	if (err != 0)
 		return err;
 	/* If Linux supports it, this maps the pages here rather than one by one on the hot path. */
@@ -435,7 +469,7 @@ int tdm_ledger_file_area(struct tdm_ledger_file *file, size_t bytes, size_t firs
 		return err;
 	if (file->area_count == TDM_LEDGER_AREAS_MAX)
 		return -ENOSPC;
-	err = set_size(file->fd, from + bytes);
+	err = tdm_ledger_file_set_size(file->fd, from + bytes);
 	if (err != 0)
 		return err;
 	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, (off_t)from);
@@ -443,10 +477,11 @@ int tdm_ledger_file_area(struct tdm_ledger_file *file, size_t bytes, size_t firs
 	if (err != 0) {
 		if (map != MAP_FAILED)
 			munmap(map, bytes);
-		set_size(file->fd, file->size);
+		tdm_ledger_file_set_size(file->fd, file->size);
 		return err;
 	}
 	file->areas[file->area_count].at = map;
+	file->areas[file->area_count].offset = from;
 	file->areas[file->area_count++].bytes = bytes;
 	file->size = from + bytes;
 	atomic_store_explicit((_Atomic uint64_t *)&file->header->file_size, file->size, memory_order_release);

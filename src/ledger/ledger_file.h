@@ -21,12 +21,19 @@ struct tdm_ledger_file {
 	struct tdm_ledger_header *header; /* mapped */
 	char path[TDM_LEDGER_PATH_MAX];
 	uint64_t device_no, inode; /* of the file, to recognise it */
+	uint64_t start;            /* of the process, as in the file's name */
+	uint32_t generation, mode;
 	uint64_t size; /* copy of the header's word: others can write to the file, so it is never read back */
 	struct {
 		void *at;
 		size_t bytes;
-	} areas[TDM_LEDGER_AREAS_MAX]; /* the mapped areas, for unmapping in a forked child */
+		uint64_t offset;
+	} areas[TDM_LEDGER_AREAS_MAX]; /* the mapped areas; the first is the header */
 	unsigned area_count;
+	struct {
+		uint64_t from, to;
+	} reserved[2 * TDM_LEDGER_AREAS_MAX]; /* parts of the file that may be touched */
+	unsigned reserved_count;
 };
 
 /*
@@ -50,6 +57,25 @@ int tdm_ledger_file_area(struct tdm_ledger_file *file, size_t bytes, size_t firs
 
 /* Reserves [from, to) of an area, after which it may be touched. 0 or -errno. */
 int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t offset, size_t from, size_t to);
+
+/* Whether somebody has deleted the file. One that was only given another name is still the ledger. */
+bool tdm_ledger_file_is_gone(const struct tdm_ledger_file *file);
+
+/*
+ * Makes a deleted file anew, as the next generation and with the same content, and maps its areas where those of the
+ * old one were. Nobody may write to areas meanwhile, except to the counters of the header. 0 or -errno; then the old
+ * one stays mapped.
+ */
+int tdm_ledger_file_renew(struct tdm_ledger_file *file);
+
+/*
+ * Parts of the two functions that make a file. The first creates it in this user's folder of `dir`, with the next
+ * generation that is free, and locks it; file->start, generation and mode are set. 0 or -errno.
+ */
+int tdm_ledger_file_open_new(struct tdm_ledger_file *file, const char *dir);
+int tdm_ledger_file_set_size(int fd, uint64_t size);
+int tdm_ledger_file_reserve_pages(int fd, uint64_t offset, size_t bytes);
+bool tdm_ledger_file_is_fd(const struct tdm_ledger_file *file, int fd); /* whether it is still this file's */
 
 struct tdm_ledger_clock tdm_ledger_clock_now(void);
 

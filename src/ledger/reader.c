@@ -460,9 +460,9 @@ enum tdm_liveness tdm_ledger_holder(const struct tdm_ledger *ledger, int32_t *pi
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
 	*pid = 0;
-	if (ledger->own) {
+	if (ledger->own) { /* a process never sees its own lock */
 		*pid = (int32_t)getpid();
-		return TDM_ALIVE; /* a process never sees its own lock */
+		return (ledger->header.flags & TDM_LEDGER_MOVED) == 0 ? TDM_ALIVE : TDM_DEAD;
 	}
 	if (fcntl(ledger->fd, F_GETLK, &lock) != 0)
 		return TDM_ALIVE_UNKNOWN;

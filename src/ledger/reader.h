@@ -110,7 +110,7 @@ uint32_t tdm_ledger_phase_count(const struct tdm_ledger *ledger); /* as the ledg
 enum tdm_ledger_state tdm_ledger_state(const struct tdm_ledger *ledger);
 uint64_t tdm_ledger_lost(const struct tdm_ledger *ledger, enum tdm_ledger_loss loss);
 uint64_t tdm_ledger_frees_inherited(const struct tdm_ledger *ledger);
-uint32_t tdm_ledger_flags(const struct tdm_ledger *ledger); /* TDM_LEDGER_BAD_* */
+uint32_t tdm_ledger_flags(const struct tdm_ledger *ledger); /* TDM_LEDGER_BAD_*, ... */
 /* The number of invalid records since the ledger was opened. */
 uint64_t tdm_ledger_refused(const struct tdm_ledger *ledger);
 

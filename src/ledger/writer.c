@@ -165,6 +165,24 @@ static void device_free(struct tdm_wdevice *device)
 	tdm_private_free(device, sizeof *device);
 }
 
+/* Frees all but the devices and the indexes. */
+static void free_rest(struct tdm_writer *writer)
+{
+	tdm_blobs_done(&writer->blobs);
+	tdm_ledger_file_close(&writer->file, false);
+	tdm_private_free(writer->threads, TDM_WRITER_THREADS * sizeof *writer->threads);
+	tdm_private_free(writer, sizeof *writer);
+}
+
+void tdm_writer_free(struct tdm_writer *writer)
+{
+	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && writer->devices[i] != NULL; i++)
+		device_free(writer->devices[i]);
+	for (unsigned i = 0; i < writer->inherited_count; i++)
+		tdm_slot_index_done(&writer->inherited[i]);
+	free_rest(writer);
+}
+
 void tdm_writer_adopt(struct tdm_writer *writer, struct tdm_writer *parent)
 {
 	size_t cap = TDM_LEDGER_DEVICES + parent->inherited_count;
@@ -180,9 +198,7 @@ void tdm_writer_adopt(struct tdm_writer *writer, struct tdm_writer *parent)
 		tdm_private_free(device, sizeof *device);
 	}
 	writer->inherited = indexes;
-	tdm_ledger_file_close(&parent->file, false);
-	tdm_private_free(parent->threads, TDM_WRITER_THREADS * sizeof *parent->threads);
-	tdm_private_free(parent, sizeof *parent);
+	free_rest(parent);
 }
 
 /* Sets where the arrays of segment k begin in memory. */
@@ -253,6 +269,7 @@ static struct tdm_wdevice *device_new(struct tdm_writer *writer, uint32_t number
 	device->number = number;
 	device->is_virtual = is_virtual;
 	device->writer = writer;
+	device->texts = writer->blobs.texts;
 	if (tdm_slot_index_init(&device->index) != 0 || tdm_wdevice_spare_grow(device) != 0 ||
 		device_area_that_fits(writer, device, is_virtual ? TDM_DEVICE_VIRTUAL : 0, &offset) != 0) {
 		device_free(device);

@@ -11,7 +11,8 @@
  * system calls.
  *
  * `file_lock` covers the file's size and directories: device -> file_lock, blob lock -> file_lock; no lock is taken
- * under it. Locks are in private memory, so a killed process leaves none in the file.
+ * under it. tdm_writer_renew takes all: devices in their order, blob lock, file_lock. Locks are in private memory, so a
+ * killed process leaves none in the file.
  *
  * A thread can leave a report in the middle: a signal handler jumps out of it (siglongjmp), or another thread cancels
  * it. That costs the report: the device is marked as torn, and the next thread inside rebuilds the private state from
@@ -69,7 +70,9 @@ struct tdm_wdevice {
 	uint32_t spare_cap;
 	uint32_t *spare;
 	struct tdm_slot_index index;
-	uint64_t last_tsc; /* of the last report that read the clock */
+	const _Atomic uint64_t *texts; /* the writer's: which numbers are names */
+	uint64_t last_tsc;             /* of the last report that read the clock */
+	uint64_t look_at;              /* when to call tdm_writer_look again, in ticks */
 	struct tdm_ledger_now
 		*now[TDM_KIND_COUNT]; /* the newer copy of each counter; the other one is tdm_other_copy() */
 	struct tdm_ledger_peak *peak[TDM_LEDGER_COUNTERS]; /* the same for each peak */
@@ -104,9 +107,12 @@ struct tdm_writer {
 	uint32_t phase_segments, phase_count;
 	struct tdm_wthread *threads;
 	_Atomic uint32_t thread_count;
-	uint32_t ring_records;            /* of each new device */
-	bool can_own;                     /* Linux has the barrier that owners rely on */
-	struct tdm_slot_index *inherited; /* the parent's indexes before the fork, one per device; may be NULL */
+	uint32_t ring_records;                   /* of each new device */
+	_Atomic uint64_t look_ns;                /* when to look again whether the file is still there */
+	_Atomic bool is_gone;                    /* it is not: tdm_writer_renew() is due */
+	void (*gone)(struct tdm_writer *writer); /* called when that is noticed, inside a device; may be NULL */
+	bool can_own;                            /* Linux has the barrier that owners rely on */
+	struct tdm_slot_index *inherited;        /* the parent's indexes before the fork, one per device; may be NULL */
 	unsigned inherited_count;
 };
 
@@ -153,6 +159,15 @@ int tdm_writer_new(const struct tdm_writer_options *options, struct tdm_writer *
  * the parent's writer. The fork may have stopped the parent's threads at any instruction.
  */
 void tdm_writer_adopt(struct tdm_writer *writer, struct tdm_writer *parent);
+
+/* Closes the file and frees everything; nobody may use the writer any more. */
+void tdm_writer_free(struct tdm_writer *writer);
+
+/*
+ * Makes the deleted ledger anew, with all that it contains; the caller is outside all devices. 0 or -errno; then
+ * reports go on in the old one, which nobody can open, and nothing is lost if a later attempt succeeds.
+ */
+int tdm_writer_renew(struct tdm_writer *writer);
 
 /* The i-th device, or NULL after the last. */
 static inline struct tdm_wdevice *tdm_writer_get_device(struct tdm_writer *writer, unsigned i)

@@ -7,6 +7,14 @@
 enum { DOUBLE_FREE_LOOK_BACK = 256 }; /* events to search to tell a double free from an unknown one */
 #define cold __attribute__((cold, noinline))
 
+/* Ticks until a report reads the clock to find out whether it is time to look at the file. */
+#if defined(__x86_64__)
+#define LOOK_TICKS (UINT64_C(1) << 29) /* half a second where the counter is slowest */
+#else
+#define LOOK_TICKS (UINT64_C(1) << 23)
+#endif
+#define LOOK_NS (TDM_NS_PER_S * 4 / 10)
+
 void tdm_writer_lost(struct tdm_writer *writer, enum tdm_ledger_loss loss)
 {
 	atomic_fetch_add_explicit((_Atomic uint64_t *)&writer->file.header->lost[loss], 1, memory_order_relaxed);
@@ -16,6 +24,25 @@ cold int tdm_writer_refuse(struct tdm_wdevice *device, enum tdm_ledger_loss loss
 {
 	tdm_writer_lost(device->writer, loss);
 	return err;
+}
+
+/*
+ * Twice a second at most: writes the clocks to the header, and looks whether the file is still there, which is the only
+ * system call of a warm report.
+ */
+cold void tdm_writer_look(struct tdm_wdevice *device)
+{
+	struct tdm_writer *writer = device->writer;
+	uint64_t now = tdm_clock_ns();
+	int caller_errno = errno;
+	device->look_at = device->last_tsc + LOOK_TICKS;
+	if (now < atomic_load_explicit(&writer->look_ns, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&writer->look_ns, now + LOOK_NS, memory_order_relaxed);
+	tdm_ledger_file_clock(&writer->file);
+	if (tdm_ledger_file_is_gone(&writer->file) && !atomic_exchange(&writer->is_gone, true) && writer->gone != NULL)
+		writer->gone(writer);
+	errno = caller_errno;
 }
 
 /* Writes the next copy of a peak; `adopted` is added to the numbers there. False, with nothing changed, when a sum of
@@ -268,6 +295,8 @@ static int adopt_inside(
 {
 	struct tdm_ledger_faults *faults = &device->shared->faults[r->kind];
 	struct tdm_ledger_slot *slot;
+	if (!tdm_blob_is_text(device->texts, r->name))
+		return tdm_writer_alloc_unnamed(device, r, extra, hash);
 	if (find_buffer(device, r->kind, r->id, hash, &slot).table != NULL)
 		return -EEXIST;
 	int err = make_room(device);
@@ -289,6 +318,28 @@ static int adopt_inside(
 	return 0;
 }
 
+static int alloc_or_adopt(
+	struct tdm_wdevice *device, const struct tdm_report *r, const struct tdm_report_extra *extra, uint32_t hash)
+{
+	return (r->flags & TDM_SLOT_ADOPTED) != 0 ? adopt_inside(device, r, extra, hash)
+						  : tdm_alloc_inside(device, r, extra, hash);
+}
+
+/*
+ * A report with a name that this ledger does not know. If it was a name in an earlier one, the buffer is reported
+ * without it; else the report is refused.
+ */
+cold int tdm_writer_alloc_unnamed(
+	struct tdm_wdevice *device, const struct tdm_report *r, const struct tdm_report_extra *extra, uint32_t hash)
+{
+	struct tdm_report unnamed = *r;
+	if (!tdm_blob_was_text(r->name))
+		return tdm_writer_refuse(device, TDM_LOSS_INVALID, -EINVAL);
+	unnamed.name = 0;
+	tdm_writer_lost(device->writer, TDM_LOSS_TEXT);
+	return alloc_or_adopt(device, &unnamed, extra, hash);
+}
+
 cold int tdm_writer_alloc_cold(struct tdm_wdevice *device, struct tdm_wthread *self, const struct tdm_report *report,
 	const struct tdm_report_extra *extra)
 {
@@ -296,8 +347,7 @@ cold int tdm_writer_alloc_cold(struct tdm_wdevice *device, struct tdm_wthread *s
 	enum tdm_entered how = tdm_wdevice_enter(device, self);
 	if (how == TDM_NOT_ENTERED)
 		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
-	int err = (report->flags & TDM_SLOT_ADOPTED) != 0 ? adopt_inside(device, report, extra, hash)
-							  : tdm_alloc_inside(device, report, extra, hash);
+	int err = alloc_or_adopt(device, report, extra, hash);
 	tdm_wdevice_leave(device, self, how);
 	return err;
 }

@@ -21,10 +21,9 @@
 #define tdm_likely(x)   __builtin_expect(!!(x), 1)
 #define tdm_unlikely(x) __builtin_expect(!!(x), 0)
 
-enum { TDM_WRITER_CLOCK_EVERY = 1 << 16 }; /* reports between two readings of the clocks */
-enum { TDM_WRITER_SUM_BITS = 60 };         /* bits of the largest sum of bytes */
-enum { TDM_WRITER_BYTES_BITS = 56 };       /* bits of the largest size */
-enum { TDM_HAS_ROOM = 1 };                 /* of tdm_writer_alloc_far: there is room, and nothing to replace */
+enum { TDM_WRITER_SUM_BITS = 60 };   /* bits of the largest sum of bytes */
+enum { TDM_WRITER_BYTES_BITS = 56 }; /* bits of the largest size */
+enum { TDM_HAS_ROOM = 1 };           /* of tdm_writer_alloc_far: there is room, and nothing to replace */
 
 /* Two words that are stored, and may be loaded, as one. Do not load words as a pair right after storing them one by
  * one: that waits until both stores have left the processor. */
@@ -37,7 +36,10 @@ void tdm_writer_count_view(struct tdm_wdevice *device, uint32_t kind, uint64_t n
 void tdm_writer_cap_totals(uint64_t *alloc_bytes, uint64_t *alloc_asked);
 int tdm_writer_alloc_far(struct tdm_wdevice *device, const struct tdm_report *report,
 	const struct tdm_report_extra *extra, uint32_t hash);
+int tdm_writer_alloc_unnamed(struct tdm_wdevice *device, const struct tdm_report *report,
+	const struct tdm_report_extra *extra, uint32_t hash);
 int tdm_writer_free_far(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t hash);
+void tdm_writer_look(struct tdm_wdevice *device);
 int tdm_writer_refuse(struct tdm_wdevice *device, enum tdm_ledger_loss loss, int err);
 
 /* The two copies of a counter are neighbouring cache lines, aligned to the size of both. */
@@ -205,8 +207,8 @@ tdm_hot void tdm_commit(struct tdm_wdevice *device, uint64_t number)
 {
 	tdm_store_release(&device->shared->seq, number);
 	device->seq = number;
-	if (tdm_unlikely(number % TDM_WRITER_CLOCK_EVERY == 0))
-		tdm_ledger_file_clock(&device->writer->file);
+	if (tdm_unlikely(device->last_tsc >= device->look_at))
+		tdm_writer_look(device);
 }
 
 /* Prefetches the index line of a buffer as soon as its kind and id are known. Returns its hash. */
@@ -273,6 +275,10 @@ tdm_hot int tdm_alloc_inside(
 	struct tdm_wdevice *device, const struct tdm_report *r, const struct tdm_report_extra *extra, uint32_t hash)
 {
 	struct tdm_bucket *home = tdm_slot_index_home(&device->index, hash);
+	if (tdm_unlikely(!tdm_blob_is_text(device->texts, r->name))) {
+		struct tdm_report_extra copy = *extra; /* so that the original can stay in registers */
+		return tdm_writer_alloc_unnamed(device, r, &copy, hash);
+	}
 	uint32_t free_places = tdm_tag_find(home, 0);
 	bool is_simple = free_places != 0 && tdm_tag_find(home, tdm_slot_tag(hash)) == 0 && home->passed == 0 &&
 			 device->index.old.buckets == NULL && device->spare_count != 0;

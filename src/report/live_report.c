@@ -76,7 +76,7 @@ static void put_head(
 		{ who->frees_inherited, "free from before a fork", "frees from before a fork" } };
 	tdm_buf_printf(out, "%sProcess %" PRId32 "%s", tdm_term_style(term, TDM_STYLE_BOLD), process->pid,
 		tdm_term_style(term, TDM_STYLE_OFF));
-	if (who->generation != 0)
+	if (who->generation != 0 && !who->is_renewed)
 		tdm_buf_printf(out, ", program %" PRIu32, who->generation + 1);
 	tdm_buf_puts(out, process->is_claimed ? " (claimed): " : ": ");
 	tdm_cell_text(out, tdm_picture_command(process), term->utf8);
@@ -96,6 +96,8 @@ static void put_head(
 	tdm_buf_putc(out, '\n');
 	if (process->is_claimed)
 		tdm_buf_printf(out, "  %s\n", tdm_picture_claim(who));
+	if (who->is_renewed)
+		tdm_buf_puts(out, "  its ledger was deleted while it ran, and made anew\n");
 	if (put_items(out, losses, sizeof losses / sizeof *losses))
 		tdm_buf_putc(out, '\n');
 }
@@ -259,6 +261,9 @@ static void json_process(const struct tdm_picture_process *process, struct tdm_j
 	tdm_json_put_u64(json, "lost_texts", who->lost_texts);
 	tdm_json_put_u64(json, "damaged_records", process->refused);
 	tdm_json_put_u64(json, "frees_inherited", who->frees_inherited);
+	tdm_json_put_bool(json, "mode_refused", who->mode_refused);
+	tdm_json_put_bool(json, "ring_refused", who->ring_refused);
+	tdm_json_put_bool(json, "renewed", who->is_renewed);
 }
 
 void tdm_live_text_processes(const struct tdm_live_report *report, tdm_live_part part, struct tdm_buf *out)

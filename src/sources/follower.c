@@ -1,3 +1,4 @@
+/* Long: finding, opening, reading and forgetting a ledger share the state of its item. */
 #include "sources/follower.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -55,6 +56,7 @@ struct tdm_follower {
 	uint64_t list_ns;       /* when to list the directory again */
 	uint64_t pid_namespace; /* this process's own; 0: unknown */
 	bool out_of_memory;
+	bool has_moved;                     /* a process goes on in another ledger, which is not known yet */
 	const struct tdm_follow_sink *sink; /* of the current look */
 	struct tdm_follow_room room;
 };
@@ -445,16 +447,22 @@ static int refresh(struct item *item, enum tdm_liveness liveness, struct tdm_dia
 	return err == 0 ? check_lanes(item, diag) : err;
 }
 
-/* The process has ended and its ledger will not change again. If it left no file, it is forgotten at once. */
+/*
+ * The ledger will not change again: its process has ended, or somebody deleted the file and the process goes on in
+ * another one. If it left no file, it is forgotten at once.
+ */
 static int end_item(struct tdm_follower *f, struct item *item)
 {
 	struct stat st;
 	struct tdm_event event = { .op = TDM_OP_FORGET };
-	f->deaths++;
+	bool is_gone = lstat(item->out.path, &st) != 0 && errno == ENOENT;
+	bool has_moved = is_gone && (tdm_ledger_flags(item->ledger) & TDM_LEDGER_MOVED) != 0;
+	f->deaths += !has_moved;
+	f->has_moved |= has_moved;
 	item->has_ended = true;
 	tdm_ledger_close(item->ledger);
 	item->ledger = NULL;
-	if (f->options->keeps_gone || lstat(item->out.path, &st) == 0 || errno != ENOENT)
+	if (!is_gone || (f->options->keeps_gone && !has_moved))
 		return 0;
 	item->was_told = false;
 	return give(f, item, &event);
@@ -508,6 +516,18 @@ static int look_back(struct tdm_follower *f, struct item *item, uint64_t now_ns)
 	return err;
 }
 
+static int look_at_item(struct tdm_follower *f, struct item *item, uint64_t now_ns)
+{
+	item->is_fresh = false;
+	if (item->is_other)
+		return 0;
+	if (item->has_ended)
+		return look_back(f, item, now_ns);
+	if (item->ledger == NULL && now_ns >= item->retry_ns)
+		open_item(f, item, now_ns);
+	return item->ledger != NULL ? look_at(f, item, now_ns) : 0;
+}
+
 int tdm_follower_look(struct tdm_follower *f, const struct tdm_follow_sink *sink, uint64_t now_ns)
 {
 	int err = 0;
@@ -517,20 +537,14 @@ int tdm_follower_look(struct tdm_follower *f, const struct tdm_follow_sink *sink
 	f->out_of_memory = false;
 	if (now_ns >= f->list_ns)
 		err = list_files(f, now_ns);
-	for (size_t i = 0; i < f->count && err == 0; i++) {
-		struct item *item = f->items[i];
-		item->is_fresh = false;
-		if (item->is_other)
-			continue;
-		if (item->has_ended) {
-			err = look_back(f, item, now_ns);
-			continue;
-		}
-		if (item->ledger == NULL && now_ns >= item->retry_ns)
-			open_item(f, item, now_ns);
-		if (item->ledger != NULL)
-			err = look_at(f, item, now_ns);
-	}
+	f->has_moved = false;
+	for (size_t i = 0; i < f->count && err == 0; i++)
+		err = look_at_item(f, f->items[i], now_ns);
+	if (err == 0 && f->has_moved && f->options->paths == NULL)
+		err = list_files(f, now_ns);
+	for (size_t i = 0; i < f->count && err == 0 && f->has_moved; i++)
+		if (f->items[i]->found_ns == 0) /* this listing brought it */
+			err = look_at_item(f, f->items[i], now_ns);
 	f->sink = NULL;
 	return err != 0 ? err : f->out_of_memory ? -ENOMEM : 0;
 }

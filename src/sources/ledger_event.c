@@ -15,6 +15,7 @@ struct tdm_process tdm_ledger_process(const struct tdm_ledger *ledger, enum tdm_
 		[TDM_ALIVE_UNKNOWN] = TDM_LIFE_UNKNOWN,
 	};
 	const struct tdm_ledger_who *who = tdm_ledger_who(ledger);
+	uint32_t flags = tdm_ledger_flags(ledger);
 	struct tdm_process process = {
 		.pid_namespace = who->pid_namespace,
 		.pid = who->pid,
@@ -22,6 +23,9 @@ struct tdm_process tdm_ledger_process(const struct tdm_ledger *ledger, enum tdm_
 		.generation = who->generation,
 		.uid = tdm_ledger_file_owner(ledger),
 		.life = lives[liveness],
+		.is_renewed = (flags & TDM_LEDGER_RENEWED) != 0,
+		.mode_refused = (flags & TDM_LEDGER_BAD_MODE) != 0,
+		.ring_refused = (flags & TDM_LEDGER_BAD_RING) != 0,
 		.closed = tdm_ledger_state(ledger) == TDM_LEDGER_CLOSED,
 		.started_ns = tdm_ledger_started(ledger),
 		.lost_texts = tdm_ledger_lost(ledger, TDM_LOSS_TEXT),

@@ -142,6 +142,9 @@ static void read_ledger_dir(struct tdm_probe *probe)
 {
 	struct statvfs fs;
 	tdm_probe_file(&probe->ledger_dir, probe->places.ledgers);
+	snprintf(probe->user_folder_path, sizeof probe->user_folder_path, "%s/" TDM_LEDGER_USER_PREFIX "%u",
+		probe->places.ledgers, (unsigned)geteuid());
+	tdm_probe_file(&probe->user_folder, probe->user_folder_path);
 	if (statvfs(probe->places.ledgers, &fs) != 0) {
 		probe->space_err = -errno;
 		return;

@@ -6,6 +6,8 @@
 #ifndef TDM_SOURCES_PROBE_H
 #define TDM_SOURCES_PROBE_H
 
+#include "ledger/ledger_dir.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -49,6 +51,8 @@ struct tdm_probe {
 	int socket_err;                          /* 0: a server listens; or a negative code */
 
 	struct tdm_probe_file ledger_dir;
+	struct tdm_probe_file user_folder; /* the first name that this user's programs try in it */
+	char user_folder_path[TDM_LEDGER_PATH_MAX];
 	int space_err;
 	uint64_t free_bytes, all_bytes; /* of its file system, if space_err is 0 */
 

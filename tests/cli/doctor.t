@@ -130,6 +130,53 @@ Ledgers: damaged, left behind; a program that runs.
   [7]
   $ rm -rf ledgers/*
 
+Something else has the name of the user's folder.
+
+  $ mkdir -m 777 ledgers/tidemark-$(id -u); doctor | grep -A 2 'beside it' | sed "s/-$(id -u)/-UID/g"
+    warning  ./ledgers/tidemark-UID can be written by others: programs of this user put their ledgers beside it
+             looked at ./ledgers/tidemark-UID
+             -> remove it, or correct its permissions; tracking works nevertheless
+  $ rmdir ledgers/*; ln -s nowhere ledgers/tidemark-$(id -u); doctor | grep 'beside it' | sed "s/-$(id -u)/-UID/g"
+    warning  ./ledgers/tidemark-UID is not a folder: programs of this user put their ledgers beside it
+  $ rm ledgers/*
+
+Programs with settings that were refused, and one whose ledger was deleted while it ran.
+
+  $ for mode in 2640 4755 -1 0777 abc 0666 0640; do
+  >   TIDEMARK=1 TIDEMARK_MODE=$mode $TOOLS/tracked wait >pipe & read ready <pipe
+  >   doctor >all; echo "$mode: $(stat -c %a ledgers/*/*), $(grep -c 'MODE of process .* was refused' all) warning"
+  >   kill -USR1 $!; wait $!; rm -rf ledgers/*
+  > done
+  2640: 600, 1 warning
+  4755: 600, 1 warning
+  -1: 600, 1 warning
+  0777: 600, 1 warning
+  abc: 600, 1 warning
+  0666: 600, 1 warning
+  0640: 640, 0 warning
+  $ TIDEMARK=1 TIDEMARK_RING=9 TIDEMARK_MODE=0777 $TOOLS/tracked wait >pipe & read ready <pipe
+  $ doctor | grep -A 2 -E 'refused' | sed -E "s/process $!/process PID/; s/$!\.[0-9]+\./PID.START./"
+    warning  TIDEMARK_MODE of process PID (tracked) was refused
+             looked at ./ledgers/tidemark-0/PID.START.0
+             -> its ledger has mode 0600; start it with 0600, 0640, 0604 or 0644: only reading can be allowed to others
+    warning  TIDEMARK_RING of process PID (tracked) was refused
+             looked at ./ledgers/tidemark-0/PID.START.0
+             -> it keeps the last 2048 events of each device; start it with a number from 16 to 4194304
+  $ tidemark dump --json | grep -E '_refused|renewed'
+          "mode_refused": true,
+          "ring_refused": true,
+          "renewed": false,
+  $ kill -USR1 $!; wait $!
+  [7]
+  $ rm -rf ledgers/*; TIDEMARK=1 $TOOLS/tracked renew >pipe & read ready <pipe
+  $ doctor | grep -A 2 deleted | sed "s/process $!/process PID/"
+    info     the ledger of process PID (tracked) was deleted while it ran, and made anew
+             -> nothing is lost; to clean up, remove only the ledgers of ended programs
+             $ tidemark dump --reap
+  $ kill -USR1 $!; wait $!
+  [7]
+  $ rm -rf ledgers/*
+
 Variables.
 
   $ TIDEMARK_DIRR=/x TIDEMARK=yes TIDEMARK_STACKS=900 TIDEMARK_MODE=rw TT_ALLOC_TRACKING_ENABLED=true TT_METAL_MEMORY_REPORT=1 TT_METAL_SHM_TRACKING_DISABLED=1 doctor | grep '^  warn' | sort

@@ -44,6 +44,28 @@ A program that runs.
   $ kill -USR1 $!; wait $!
   [7]
 
+A program whose ledger is deleted while it reports: all of it is in a new one.
+
+  $ rm -rf shm/*; TIDEMARK=1 $TOOLS/tracked renew >pipe & read ready <pipe; ls shm/*/* | sed -E 's/.*\.//'
+  1
+  $ tidemark dump | grep -v ' l1 ' | calm
+  Process PID: tracked renew
+    alive, user UID, tracking began TIME ago, phase forward
+    its ledger was deleted while it ran, and made anew
+  
+    Device          Kind             Live       Peak      Asked    Buffers       Peak     Allocs
+    0 (n150)        dram         24.00KiB   24.00KiB   24.00KiB          2          2          2
+    0 (n150)        trace          1000 B     1000 B     1000 B          1          1          1
+  
+    Device Kind              Address      Asked   Reserved Banks     Age   Thread Stack  Program          Name
+    0      dram               0xa000   12.00KiB   12.00KiB    12  AGE  THREAD     -  matmul           weights
+    0      dram               0xb000   12.00KiB   12.00KiB    12  AGE  THREAD     -  matmul           weights
+    0      trace              0x5000     1000 B     1000 B     1  AGE  THREAD     -  matmul           trace
+  $ tidemark dump --json | grep -c '"pid":'
+  1
+  $ kill -USR1 $!; wait $!; rm -rf shm/*; TIDEMARK=1 $TOOLS/tracked wait >pipe & read ready <pipe; kill -USR1 $!; wait $!
+  [7]
+
 What is left behind when it has ended by itself, and when it was killed.
 
   $ tidemark dump --limit 1 | sed -n '2p' | calm

@@ -6,6 +6,7 @@
  *   crash       is killed by SIGKILL
  *   wait        prints "ready" and waits for a signal; USR1: exits with code 7
  *   oom         like wait, after a request that was refused
+ *   renew       deletes its own ledger, reports until it has a new one, and waits as above
  *   fork        a child leaves buffers too
  *   orphan      exits at once; a child continues until its standard input ends
  *   faults      frees twice, frees an unknown buffer, reports twice
@@ -182,6 +183,16 @@ static int wait_for_signal(void)
 	return 7;
 }
 
+static void lose_ledger(void)
+{
+	unlink(tidemark_ledger_path());
+	while (access(tidemark_ledger_path(), F_OK) != 0) {
+		allocate(TIDEMARK_L1, 1, 6400, "activations");
+		tidemark_free(0, TIDEMARK_L1, 1);
+		usleep(5000);
+	}
+}
+
 static int with_child(void)
 {
 	pid_t child = fork();
@@ -224,10 +235,12 @@ int main(int argc, char **argv)
 		leak(2);
 		raise(SIGKILL);
 	}
-	if (strcmp(what, "wait") == 0 || strcmp(what, "oom") == 0) {
+	if (strcmp(what, "wait") == 0 || strcmp(what, "oom") == 0 || strcmp(what, "renew") == 0) {
 		leak(2);
 		if (strcmp(what, "oom") == 0)
 			tidemark_out_of_memory(0, TIDEMARK_L1, 3 << 20, 1 << 14);
+		if (strcmp(what, "renew") == 0)
+			lose_ledger();
 		return wait_for_signal();
 	}
 	if (strcmp(what, "fork") == 0)

@@ -237,22 +237,6 @@ static void closes_descriptors(void)
 	CHECK(waitpid(pid, &status, 0) == pid && itest_exited(status));
 }
 
-/* Its ledger is taken away under it: it goes on, and what needs more room is lost. */
-static void ledger_unlinked(void)
-{
-	uint64_t refused = 0;
-	CHECK(itest_alloc(0, 0, 0, 64, 1) == 0);
-	CHECK(unlink(tidemark_ledger_path()) == 0);
-	for (uint64_t i = 1; i < 20000; i++)
-		refused += itest_alloc(0, 0, i, 64, 1) != 0;
-	CHECK_EQ(refused, 0); /* the descriptor is still there */
-	CHECK(close_range(3, ~0u, 0) == 0);
-	for (uint64_t i = 20000; i < 60000; i++)
-		refused += itest_alloc(0, 0, i, 64, 1) != 0;
-	CHECK(refused != 0);
-	CHECK_EQ(tidemark_lost(), refused);
-}
-
 static void enabled_by_call(void)
 {
 	CHECK(tidemark_is_enabled());
@@ -279,7 +263,6 @@ int main(int argc, char **argv)
 		{ "switches", switches, NULL },
 		{ "automatic", automatic, NULL },
 		{ "closes_descriptors", closes_descriptors, NULL },
-		{ "ledger_unlinked", ledger_unlinked, NULL },
 		{ "enabled_by_call", enabled_by_call, NULL },
 		{ "program", NULL, program },
 		{ 0 },
