@@ -5,9 +5,11 @@
 #include "itest.h"
 #include "tidemark.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -238,6 +240,7 @@ static void look_again(void *context)
 /* Reads until the writer says that it has finished; at least some pictures must have been exact. */
 static void read_all_the_time(const char *path, const _Atomic bool *is_over)
 {
+	CHECK(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0); /* a writer that failed says nothing */
 	static struct look look;
 	struct tdm_ledger *ledger = itest_open(path);
 	const struct tdm_ledger_walk walk = {
