@@ -81,7 +81,7 @@ struct tdm_wdevice {
 	struct tdm_ledger_record *ring;
 	uint64_t ring_mask;     /* records - 1 */
 	uint64_t seq;           /* the value of the word in the file */
-	uint32_t slot_high;     /* slots ever used */
+	uint32_t slot_high;     /* slots used so far, or since slots were given back */
 	uint32_t slot_reserved; /* slots whose pages are reserved */
 	uint32_t spare_count;   /* free slots on the stack */
 	uint32_t spare_limit;   /* at which tdm_writer_give_far has to be called; at most spare_cap */

@@ -50,7 +50,7 @@ static void refusals_say_why(void **state)
 	assert_int_equal(ledger_walk(place_file), 0); /* without devices it is a ledger, too */
 	builder_header(&b)->major = TDM_LEDGER_MAJOR + 1;
 	builder_write(&b, place_file);
-	expect_refused(TDM_EVERSION, "version 3.1");
+	expect_refused(TDM_EVERSION, "version 3.2");
 	builder_header(&b)->major = 0;
 	builder_write(&b, place_file);
 	expect_refused(TDM_EVERSION, "version 0.1");

@@ -11,6 +11,7 @@
 #include <sys/time.h>
 
 enum { LIVE = 64, JUMPS = 3000, CANCELS = 300, OTHERS = 1000000 };
+enum { BURST = 9000, BURST_JUMPS = 2000, BURST_DEVICES = 60 };
 
 static sigjmp_buf back;
 static volatile sig_atomic_t may_jump;
@@ -118,6 +119,57 @@ static void jumps(void)
 	}
 }
 
+/* Bursts that come and go, each on a device of its own. */
+static void burst(uint64_t *at)
+{
+	for (;; ++*at) {
+		uint32_t device = (uint32_t)(*at / (2 * BURST) % BURST_DEVICES);
+		uint64_t id = *at % (2 * BURST);
+		if (id < BURST)
+			itest_alloc(device, 0, id, 64, 1);
+		else
+			tidemark_free(device, 0, id * 7919 % BURST);
+	}
+}
+
+/* Every device is what its counters say, and each of its buffers is found. */
+static void check_devices(void)
+{
+	struct tdm_ledger *ledger = itest_open(tidemark_ledger_path());
+	for (size_t d = 0; d < tdm_ledger_device_count(ledger); d++) {
+		size_t count;
+		uint32_t device = tdm_ledger_device(ledger, d)->number;
+		struct tdm_ledger_buffer *buffers = itest_buffers(ledger, d, &count);
+		CHECK_EQ(count, itest_live(device, 0));
+		for (size_t i = 0; i < count; i++)
+			CHECK(tidemark_free(device, 0, buffers[i].slot.id) == 0);
+		CHECK_EQ(itest_live(device, 0), 0);
+		free(buffers);
+	}
+	tdm_ledger_close(ledger);
+}
+
+static void jumps_in_bursts(void)
+{
+	static uint64_t at;
+	static volatile unsigned jumps;
+	static const struct itimerval never;
+	struct sigaction action = { .sa_handler = jump_out };
+	CHECK(sigaction(SIGALRM, &action, NULL) == 0);
+	sigsetjmp(back, 1);
+	may_jump = 0;
+	setitimer(ITIMER_REAL, &never, NULL);
+	if (jumps % 200 == 199)
+		check_devices();
+	if (jumps++ < itest_scale(BURST_JUMPS)) {
+		struct itimerval soon = { .it_value = { 0, 100 + (long)(jumps % 97) } };
+		may_jump = 1;
+		setitimer(ITIMER_REAL, &soon, NULL);
+		burst(&at);
+	}
+	check_devices();
+}
+
 static void *work_until_cancelled(void *context)
 {
 	CHECK(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL) == 0);
@@ -194,6 +246,7 @@ int main(int argc, char **argv)
 {
 	static const struct itest tests[] = {
 		{ "jumps", jumps, NULL },
+		{ "jumps_in_bursts", jumps_in_bursts, NULL },
 		{ "cancels", cancels, NULL },
 		{ "cancels_shared", cancels_shared, NULL },
 		{ "handlers", handlers, NULL },
