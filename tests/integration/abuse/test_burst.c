@@ -17,7 +17,9 @@ enum {
 	BURST = 200000,
 	SURVIVORS = 1000,
 	ANCHORS = 500,
-	READERS = 20,
+	SMALL_BURST = 8000,
+	PICTURES = 600, /* of it */
+	READERS = 2,
 	BLOCK = 512,
 	STAYS_MAX = 1 << 20, /* bytes that may stay for few live buffers */
 	ROUNDS = 12,
@@ -237,30 +239,44 @@ static void look_again(void *context)
 	memset(context, 0, sizeof(struct look));
 }
 
-/* Reads until the writer says that it has finished; at least some pictures must have been exact. */
-static void read_all_the_time(const char *path, const _Atomic bool *is_over)
+/* Between a writer and its reader. */
+struct talk {
+	_Atomic unsigned asked, answered; /* the writer waits for a picture */
+	_Atomic bool is_over;
+};
+
+/* Reads all the time. A picture of a writer that waits is exact. */
+static void be_reader(const char *path, struct talk *talk)
 {
-	CHECK(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0); /* a writer that failed says nothing */
 	static struct look look;
+	CHECK(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0);
 	struct tdm_ledger *ledger = itest_open(path);
 	const struct tdm_ledger_walk walk = {
 		.each = look_at, .again = look_again, .context = &look, .with_more = true
 	};
-	unsigned good = 0;
-	for (bool last = false, is_last = false; !is_last;) {
+	while (!talk->is_over) {
 		bool exact;
-		is_last = last;
-		last = atomic_load(is_over); /* one more picture after that: it is exact */
+		unsigned asked = talk->asked;
 		look_again(&look);
 		CHECK(tdm_ledger_walk(ledger, 0, &walk, &exact) == 0);
-		if (!exact)
-			continue;
-		CHECK_EQ(look.wrong, 0);
-		CHECK_EQ(look.anchors, ANCHORS);
-		good++;
+		CHECK(exact || asked == talk->answered);
+		if (exact) {
+			CHECK_EQ(look.wrong, 0);
+			CHECK_EQ(look.anchors, ANCHORS);
+		}
+		talk->answered = asked;
 	}
-	CHECK(good != 0);
 	_exit(0);
+}
+
+static void wait_for_picture(struct talk *talk, pid_t reader)
+{
+	int status;
+	talk->asked++;
+	while (talk->answered != talk->asked) {
+		CHECK(waitpid(reader, &status, WNOHANG) == 0);
+		usleep(1);
+	}
 }
 
 /* A writer, whose first anchors are in low slots and whose others are in high ones, and its reader. */
@@ -268,9 +284,9 @@ static void read_during_burst(void *context)
 {
 	char path[ITEST_PATH_MAX];
 	int status;
-	size_t count = itest_scale(BURST / 4);
-	_Atomic bool *is_over = mmap(NULL, sizeof *is_over, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	CHECK(is_over != MAP_FAILED);
+	const size_t count = SMALL_BURST;
+	struct talk *talk = mmap(NULL, sizeof *talk, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(talk != MAP_FAILED);
 	for (uint64_t i = 0; i < ANCHORS / 4; i++)
 		CHECK(alloc(i) == 0);
 	uint64_t *ids = alloc_burst(ANCHORS, count);
@@ -280,18 +296,18 @@ static void read_during_burst(void *context)
 	snprintf(path, sizeof path, "%s", tidemark_ledger_path());
 	uint64_t most = file_bytes();
 	fflush(NULL);
-	pid_t pid = fork();
-	CHECK(pid >= 0);
-	if (pid == 0)
-		read_all_the_time(path, is_over);
+	pid_t reader = fork();
+	CHECK(reader >= 0);
+	if (reader == 0)
+		be_reader(path, talk);
 	for (size_t i = 0; i < count; i++) {
 		free_one(ids[i]);
-		if (i % 64 == 0)
-			usleep(1); /* the reader may have the only processor */
+		if (i > count - PICTURES) /* when pages are given back */
+			wait_for_picture(talk, reader);
 	}
 	CHECK(file_bytes() < most);
-	atomic_store(is_over, true);
-	CHECK(waitpid(pid, &status, 0) == pid && itest_exited(status));
+	talk->is_over = true;
+	CHECK(waitpid(reader, &status, 0) == reader && itest_exited(status));
 	CHECK_EQ(tidemark_lost(), 0);
 	free(ids);
 	for (uint64_t i = 0; i < ANCHORS; i++)
