@@ -323,10 +323,9 @@ static inline uint32_t tdm_wdevice_live(const struct tdm_wdevice *device)
 /* For the index: the hash of the buffer in a slot, or only a prefetch of the slot. May move the buffer. */
 uint32_t tdm_wdevice_hash_of(void *device, uint32_t *slot, bool only_prefetch);
 
-/* Shrinking: one step, or all that are left (false when nothing can be done before the next commit); what to do when an
- * allocation finds no free slot; when slots were reserved; and forgetting about it, and about all free slots. */
+/* Shrinking: one step (false when nothing can be done before the next commit); what to do when an allocation finds no
+ * free slot; when slots were reserved; and forgetting about it, and about all free slots. */
 bool tdm_wdevice_shrink_some(struct tdm_wdevice *device);
-void tdm_wdevice_shrink_all(struct tdm_wdevice *device);
 void tdm_wdevice_shrink_yield(struct tdm_wdevice *device);
 void tdm_wdevice_shrink_regrown(struct tdm_wdevice *device);
 void tdm_wdevice_shrink_reset(struct tdm_wdevice *device);

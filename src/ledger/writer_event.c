@@ -339,7 +339,8 @@ int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self
 		free_found(device, pos, hash, slot, kind);
 		count++;
 	}
-	tdm_wdevice_shrink_all(device);
+	for (int64_t i = 0; i < count && tdm_wdevice_shrink_some(device); i++)
+		continue; /* what is left to do, as far as the releases account for the time */
 	tdm_wdevice_leave(device, self, how);
 	return count;
 }

@@ -74,6 +74,8 @@ static void give_up_quietly(struct tdm_wdevice *device)
 void tdm_wdevice_shrink_reset(struct tdm_wdevice *device)
 {
 	struct tdm_shrink *shrink = &device->shrink;
+	struct tdm_quiet guard;
+	tdm_quiet_begin(&guard);
 	if (shrink->all != NULL) {
 		uint32_t *low = shrink->stage == TDM_SHRINK_SORT ? shrink->low : device->spare;
 		device->spare = shrink->all;
@@ -84,6 +86,7 @@ void tdm_wdevice_shrink_reset(struct tdm_wdevice *device)
 	shrink->low_count = shrink->high_count = 0;
 	shrink->stage = TDM_SHRINK_NONE;
 	device->spare_count = device->spare_limit = 0;
+	tdm_quiet_end(&guard);
 }
 
 /* Pages are reserved again that were given back: the next burst may follow soon, so these are kept for a while. */
@@ -254,12 +257,6 @@ bool tdm_wdevice_shrink_some(struct tdm_wdevice *device)
 		break;
 	}
 	return false;
-}
-
-void tdm_wdevice_shrink_all(struct tdm_wdevice *device)
-{
-	while (tdm_wdevice_shrink_some(device))
-		continue;
 }
 
 void tdm_wdevice_shrink_yield(struct tdm_wdevice *device)
