@@ -53,7 +53,7 @@ static void refusals_say_why(void **state)
 	expect_refused(TDM_EVERSION, "version 3.2");
 	builder_header(&b)->major = 0;
 	builder_write(&b, place_file);
-	expect_refused(TDM_EVERSION, "version 0.1");
+	expect_refused(TDM_EVERSION, "version 0.2");
 	*builder_header(&b) = good;
 	builder_header(&b)->state = TDM_LEDGER_NEW;
 	builder_write(&b, place_file);
