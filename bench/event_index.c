@@ -23,10 +23,10 @@ struct side {
 	uint64_t wrong;
 };
 
-static uint32_t hash_of(const void *context, uint32_t slot, bool only_prefetch)
+static uint32_t hash_of(void *context, uint32_t *slot, bool only_prefetch)
 {
 	const struct side *side = context;
-	return only_prefetch ? 0 : tdm_slot_hash(side->slots[slot].kind, side->slots[slot].id);
+	return only_prefetch ? 0 : tdm_slot_hash(side->slots[*slot].kind, side->slots[*slot].id);
 }
 
 static inline struct tdm_index_pos find(struct side *side, uint64_t id, uint32_t hash)

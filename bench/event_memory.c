@@ -6,6 +6,8 @@
  * Both grow by doubling, each at its own points, and are full just before that. So while the number of live buffers
  * goes from N to 2 N, each is full once (or as full as it gets), and has the fewest bytes per buffer then: the sum of
  * the two minima is the cost with "growth aside". The cost at exactly N, including reserves, is measured, too.
+ *
+ * After a burst, the growth since before the burst is what stays of it.
  */
 #include "event_runs.h"
 
@@ -86,6 +88,33 @@ static void measure(void *state, void *figures)
 		fprintf(stderr, "bench: %s: memory could not be measured\n", run->name);
 		exit(2);
 	}
+}
+
+static void measure_burst(void *state, void *figures)
+{
+	const struct event_run *run = state;
+	struct event_memory *m = figures;
+	reserved_now(); /* so that its own pages exist from now on */
+	report(0, run->live);
+	struct reserved start = reserved_now();
+	report(run->live, run->live + run->burst);
+	for (size_t id = run->live; id < run->live + run->burst; id++)
+		tidemark_free(0, TIDEMARK_L1, id);
+	struct reserved now = reserved_now();
+	m->full = now.shared - start.shared;
+	m->as_is = m->full + now.private - start.private;
+	if (tidemark_lost() != 0 || !isfinite(m->as_is)) {
+		fprintf(stderr, "bench: %s: memory could not be measured\n", run->name);
+		exit(2);
+	}
+}
+
+int event_serve_burst(const struct event_run *run)
+{
+	struct event_memory figures;
+	struct event_run copy = *run;
+	event_pin(0);
+	return bench_child_serve(measure_burst, &copy, &figures, sizeof figures);
 }
 
 int event_serve_memory(const struct event_run *run)

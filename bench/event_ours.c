@@ -93,6 +93,20 @@ static void describe(const struct side *side)
 		.regions = &region });
 }
 
+/* The live buffers, and among them those of a burst, which then goes. */
+static void report_all(const struct side *side, const struct event_run *run)
+{
+	const uint32_t first = FIRST_ID + EVENT_THREADS * (uint32_t)IDS_OF_THREAD;
+	size_t sent = 0;
+	for (size_t k = 0; k < run->live; k++) {
+		report_alloc(side, side->load.id[k], side->load.bytes[k]);
+		for (; sent < run->burst / run->live * (k + 1); sent++)
+			report_alloc(side, first + (uint32_t)sent, EVENT_STEP);
+	}
+	for (size_t i = 0; i < sent; i++)
+		tidemark_free(side->device, side->kind, first + i);
+}
+
 /* Nothing may be lost or counted as a fault, and every buffer must be there. */
 static bool is_right(const struct side *sides, const struct event_run *run)
 {
@@ -128,8 +142,7 @@ int event_serve_ours(const struct event_run *run)
 		describe(side);
 		event_load_init(
 			&side->load, run->order, run->live, EVENT_COUNT, FIRST_ID + (uint32_t)i * IDS_OF_THREAD);
-		for (size_t k = 0; k < run->live; k++)
-			report_alloc(side, side->load.id[k], side->load.bytes[k]);
+		report_all(side, run);
 	}
 	if (run->off)
 		tidemark_disable();

@@ -15,6 +15,7 @@ struct event_run {
 	int (*serve)(const struct event_run
 			*run); /* in the child: measures until it is told to end; returns the exit code */
 	size_t live;           /* buffers per thread */
+	size_t burst;          /* more buffers, allocated among the others and freed before measuring */
 	enum event_order order;
 	unsigned threads;   /* 1 or 2 */
 	bool same_device;   /* for two threads */
@@ -37,12 +38,13 @@ int event_serve_socket(const struct event_run *run);
 /* Only the writer's index and the ids in its slots. */
 int event_serve_index(const struct event_run *run);
 
-/* Memory of `live` and more buffers. */
+/* Memory of `live` and more buffers, or what stays of a burst. */
 struct event_memory {
-	double full;  /* bytes per buffer when there are no reserves */
-	double as_is; /* bytes per buffer at exactly `live` */
+	double full;  /* bytes per buffer when there are no reserves; of a burst, the bytes of the file */
+	double as_is; /* bytes per buffer at exactly `live`; of a burst, all bytes */
 };
 int event_serve_memory(const struct event_run *run);
+int event_serve_burst(const struct event_run *run);
 
 /* The instructions that a call adds while tracking is off: the larger of alloc and free. NULL on success, else why it
  * could not be measured. `program` is the bench itself. */

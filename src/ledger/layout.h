@@ -168,7 +168,7 @@ struct tdm_ledger_device {
 	uint64_t reserved2[16];
 	/* buffers and events */
 	uint32_t slot_segments; /* stored after the offset below */
-	uint32_t slot_high;     /* slots ever used; the others were never touched */
+	uint32_t slot_high;     /* no slot from this one on holds a buffer; it falls after a burst */
 	uint64_t slot_offset[TDM_LEDGER_SEGMENTS];
 	uint64_t ring_offset;
 	uint64_t ring_records;
@@ -187,11 +187,11 @@ enum {
 /*
  * A buffer: a slot of one cache line, which is all that a release touches, and a second half of 32 bytes in a parallel
  * array. Segment k has TDM_LEDGER_FIRST_SLOTS << k slots, then as many second halves. Both are written before the
- * slot's birth; afterwards only `death` changes, until the slot is reused.
+ * slot's birth; afterwards only `death` changes, until the slot is reused or its page is given back.
  */
 struct tdm_ledger_slot {
-	uint64_t birth; /* number of the call that allocated it; 0: never used */
-	uint64_t death; /* number of the call that freed it; 0: not freed */
+	uint64_t birth; /* number of the call that allocated it, or moved it here; 0: never used, or given back */
+	uint64_t death; /* number of the call that freed it, or moved it to another slot; 0: none */
 	uint64_t id;
 	uint64_t address;
 	uint64_t asked;      /* requested bytes */

@@ -460,6 +460,22 @@ int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t off
 	return 0;
 }
 
+int tdm_ledger_file_release(struct tdm_ledger_file *file, uint64_t from, uint64_t to)
+{
+	int err = check_fd(file);
+	from = page_up(from);
+	to -= to % page_bytes();
+	if (err != 0 || to <= from)
+		return err;
+	err = EINTR;
+	for (int i = 0; i < INTERRUPTS_MAX && err == EINTR; i++)
+		err = fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+			      (off_t)(to - from)) == 0
+			      ? 0
+			      : errno;
+	return -err;
+}
+
 int tdm_ledger_file_area(struct tdm_ledger_file *file, size_t bytes, size_t first, void **at, uint64_t *offset)
 {
 	uint64_t from = page_up(file->size); /* the header may be shorter than a page */

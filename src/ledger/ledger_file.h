@@ -58,6 +58,10 @@ int tdm_ledger_file_area(struct tdm_ledger_file *file, size_t bytes, size_t firs
 /* Reserves [from, to) of an area, after which it may be touched. 0 or -errno. */
 int tdm_ledger_file_reserve(struct tdm_ledger_file *file, void *at, uint64_t offset, size_t from, size_t to);
 
+/* Gives the whole pages in bytes [from, to) of the file back to the file system: they read as zeros, and must be
+ * reserved before they are touched again. 0 or -errno: some file systems cannot do that. */
+int tdm_ledger_file_release(struct tdm_ledger_file *file, uint64_t from, uint64_t to);
+
 /* Whether somebody has deleted the file. One that was only given another name is still the ledger. */
 bool tdm_ledger_file_is_gone(const struct tdm_ledger_file *file);
 

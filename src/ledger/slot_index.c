@@ -71,48 +71,59 @@ void tdm_slot_index_unpass(struct tdm_slot_table *table, uint32_t home, uint32_t
 		table->buckets[home].passed--;
 }
 
-static int begin_growth(struct tdm_slot_index *index, size_t count)
+static int begin_move(struct tdm_slot_index *index, uint32_t buckets)
 {
-	struct tdm_slot_table bigger;
-	uint32_t buckets = (index->now.mask + 1) * 2;
-	int err = buckets > BUCKETS_MAX ? -ENOMEM : table_init(&bigger, buckets);
-	if (err != 0) /* a fuller table works, up to a point */
-		return count < ((size_t)index->now.mask + 1) * FILL_MAX ? 0 : err;
+	struct tdm_slot_table next;
+	int err = buckets > BUCKETS_MAX ? -ENOMEM : table_init(&next, buckets);
+	if (err != 0)
+		return err;
 	index->moved = 0;
 	index->limit = (size_t)buckets * FILL;
 	index->old.mask = index->now.mask;
 	step();
 	index->old.buckets = index->now.buckets;
 	step();
-	index->now.buckets = bigger.buckets;
+	index->now.mask = next.mask < index->now.mask ? next.mask : index->now.mask;
 	step();
-	index->now.mask = bigger.mask;
+	index->now.buckets = next.buckets;
+	step();
+	index->now.mask = next.mask;
 	return 0;
+}
+
+int tdm_slot_index_resize(struct tdm_slot_index *index, size_t count)
+{
+	uint32_t buckets = FIRST_BUCKETS;
+	if (index->old.buckets != NULL)
+		return -EBUSY;
+	while (buckets < BUCKETS_MAX && (size_t)buckets * FILL < count)
+		buckets *= 2;
+	return begin_move(index, buckets);
 }
 
 /* Prefetches the slots of the next bucket to move, so that they are in the cache by then. */
 static void prefetch_bucket(
-	const struct tdm_slot_index *index, uint32_t bucket, tdm_slot_hash_of *hash_of, const void *context)
+	const struct tdm_slot_index *index, uint32_t bucket, tdm_slot_hash_of *hash_of, void *context)
 {
 	if (bucket > index->old.mask)
 		return;
-	const struct tdm_bucket *b = &index->old.buckets[bucket];
+	struct tdm_bucket *b = &index->old.buckets[bucket];
 	for (unsigned i = 0; i < TDM_BUCKET_SLOTS; i++)
 		if (b->tag[i] != 0)
-			hash_of(context, b->slot[i], true);
+			hash_of(context, &b->slot[i], true);
 }
 
-/* Moves one bucket to the new table. Entries that it passed on stay in the buckets after it until those are moved. */
-static void move_bucket(struct tdm_slot_index *index, tdm_slot_hash_of *hash_of, const void *context)
+/* Entries that the bucket passed on stay in the buckets after it until those are moved. */
+void tdm_slot_index_move(struct tdm_slot_index *index, tdm_slot_hash_of *hash_of, void *context)
 {
 	struct tdm_bucket *b = &index->old.buckets[index->moved];
 	for (unsigned i = 0; i < TDM_BUCKET_SLOTS; i++) {
 		if (b->tag[i] == 0)
 			continue;
-		uint32_t hash = hash_of(context, b->slot[i], false);
+		uint32_t slot = b->slot[i], hash = hash_of(context, &slot, false);
 		struct tdm_index_pos pos = { &index->old, index->moved, i };
 		tdm_slot_index_erase(pos, hash);
-		tdm_slot_index_put(index, hash, b->slot[i]);
+		tdm_slot_index_put(index, hash, slot);
 	}
 	if (index->moved++ == index->old.mask)
 		table_done(&index->old);
@@ -120,15 +131,17 @@ static void move_bucket(struct tdm_slot_index *index, tdm_slot_hash_of *hash_of,
 		prefetch_bucket(index, index->moved, hash_of, context);
 }
 
-int tdm_slot_index_prepare_slow(
-	struct tdm_slot_index *index, size_t count, tdm_slot_hash_of *hash_of, const void *context)
+int tdm_slot_index_prepare_slow(struct tdm_slot_index *index, size_t count, tdm_slot_hash_of *hash_of, void *context)
 {
+	/* A table that was made too small is a rare case: its growth begins when the old one is empty. */
+	while (index->old.buckets != NULL && count >= index->limit)
+		tdm_slot_index_move(index, hash_of, context);
 	if (index->old.buckets == NULL) {
-		int err = begin_growth(index, count);
-		if (err != 0 || index->old.buckets == NULL)
-			return err;
+		int err = begin_move(index, (index->now.mask + 1) * 2);
+		if (err != 0) /* a fuller table works, up to a point */
+			return count < ((size_t)index->now.mask + 1) * FILL_MAX ? 0 : err;
 	}
-	move_bucket(index, hash_of, context);
+	tdm_slot_index_move(index, hash_of, context);
 	return 0;
 }
 

@@ -2,8 +2,8 @@
  * The writer's private index from a buffer's kind and id to its slot. A bucket is one cache line: twelve slots with one
  * byte of hash each, which are compared all at once. So a search touches one line of the index, seldom two, and takes
  * the same few branches every time. A full bucket passes entries on to the next one and counts them. The index grows
- * one bucket at a time, so that no single report pays for a large table. Readers never see it. Not thread-safe: only
- * the thread inside the device uses it.
+ * and shrinks a few buckets at a time, so that no single report pays for a large table. Readers never see it. Not
+ * thread-safe: only the thread inside the device uses it.
  *
  * The index does not store ids: the caller compares the id in the slot.
  */
@@ -33,7 +33,7 @@ struct tdm_slot_table {
 };
 
 struct tdm_slot_index {
-	struct tdm_slot_table now, old; /* old.buckets: NULL unless the table is growing */
+	struct tdm_slot_table now, old; /* old.buckets: NULL unless entries are moving to another table */
 	size_t limit;                   /* entries in both at which it grows; the caller counts them */
 	uint32_t moved;                 /* buckets of `old` that have been moved */
 };
@@ -79,18 +79,24 @@ static inline uint32_t tdm_tag_find(const struct tdm_bucket *bucket, uint8_t tag
 #endif
 }
 
-/* Makes room for one more: starts to grow if necessary, or moves one bucket while growing. `hash_of` gives a slot's
- * hash. 0 or -ENOMEM. */
-typedef uint32_t tdm_slot_hash_of(const void *context, uint32_t slot, bool only_prefetch);
-int tdm_slot_index_prepare_slow(
-	struct tdm_slot_index *index, size_t count, tdm_slot_hash_of *hash_of, const void *context);
+/* Makes room for one more: starts to grow if necessary, or moves one bucket of the old table. `hash_of` gives a slot's
+ * hash, and may give the entry another slot. 0 or -ENOMEM. */
+typedef uint32_t tdm_slot_hash_of(void *context, uint32_t *slot, bool only_prefetch);
+int tdm_slot_index_prepare_slow(struct tdm_slot_index *index, size_t count, tdm_slot_hash_of *hash_of, void *context);
 static inline int tdm_slot_index_prepare(
-	struct tdm_slot_index *index, size_t count, tdm_slot_hash_of *hash_of, const void *context)
+	struct tdm_slot_index *index, size_t count, tdm_slot_hash_of *hash_of, void *context)
 {
 	if (__builtin_expect(index->old.buckets == NULL && count < index->limit, 1))
 		return 0;
 	return tdm_slot_index_prepare_slow(index, count, hash_of, context);
 }
+
+/* Begins to move everything to a table for `count` entries, whatever the size of the present one. 0; -ENOMEM; -EBUSY
+ * while entries are still moving to the present one. */
+int tdm_slot_index_resize(struct tdm_slot_index *index, size_t count);
+
+/* Moves the entries of the next bucket of the old table, which must be there. */
+void tdm_slot_index_move(struct tdm_slot_index *index, tdm_slot_hash_of *hash_of, void *context);
 
 /* The bucket that an entry belongs to. */
 static inline struct tdm_bucket *tdm_slot_index_home(const struct tdm_slot_index *index, uint32_t hash)

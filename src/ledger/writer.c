@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 enum {
-	RESERVE_SLOTS = 2048, /* slots to reserve at a time: whole pages, but few enough that no report waits long */
-	RETRY_AFTER = 1024,   /* reports between two attempts to get more room */
+	/* Slots to reserve, or give back, at a time: whole pages of both arrays, also of the largest pages that there
+	 * are, but few enough that no report waits long. */
+	RESERVE_SLOTS = 2048,
+	KEPT_SLOTS = 3 * TDM_LEDGER_FIRST_SLOTS, /* the segments smaller than that, which are never given back */
+	RETRY_AFTER = 1024,                      /* reports between two attempts to get more room */
 	DEVICE_RETRY_AFTER = 64,
 	SPARE_FIRST = 1024,
 	SLOT_BYTES = sizeof(struct tdm_ledger_slot),
@@ -371,15 +374,61 @@ static int add_segment(struct tdm_wdevice *device)
 	return 0;
 }
 
-/* Reserves the next piece of the last segment. */
+/* The segment of a slot. */
+static uint32_t segment_of(uint32_t slot)
+{
+	return 31 - (uint32_t)__builtin_clz(slot / TDM_LEDGER_FIRST_SLOTS + 1);
+}
+
+/* Reserves the next piece: of the last segment, or of an earlier one that was given back. */
 static int extend_segment(struct tdm_wdevice *device)
 {
-	uint32_t k = device->segment_count - 1;
+	uint32_t k = segment_of(device->slot_reserved);
 	uint64_t from = device->slot_reserved - slots_in(k), all = (uint64_t)TDM_LEDGER_FIRST_SLOTS << k;
 	uint64_t to = from + RESERVE_SLOTS < all ? from + RESERVE_SLOTS : all;
 	int err = reserve_slots(device, k, from, to);
 	if (err == 0)
 		device->slot_reserved = (uint32_t)(slots_in(k) + to);
+	if (err == 0)
+		tdm_wdevice_shrink_regrown(device);
+	return err;
+}
+
+uint32_t tdm_wdevice_piece_end(uint64_t count)
+{
+	uint64_t pieces = count > KEPT_SLOTS ? (count - KEPT_SLOTS + RESERVE_SLOTS - 1) / RESERVE_SLOTS : 0;
+	return (uint32_t)(KEPT_SLOTS + pieces * RESERVE_SLOTS);
+}
+
+/*
+ * Slots first: readers read the second half of a slot before the slot, and rely on it if the slot is still there. The
+ * pages are not touched again before they are reserved.
+ */
+static int release_slots(struct tdm_wdevice *device, uint32_t k, uint64_t from, uint64_t to)
+{
+	struct tdm_ledger_file *file = &device->writer->file;
+	uint64_t slots = device->segment_offset[k],
+		 mores = slots + ((uint64_t)TDM_LEDGER_FIRST_SLOTS << k) * SLOT_BYTES;
+	int err = tdm_ledger_file_release(file, slots + from * SLOT_BYTES, slots + to * SLOT_BYTES);
+	return err != 0 ? err : tdm_ledger_file_release(file, mores + from * MORE_BYTES, mores + to * MORE_BYTES);
+}
+
+int tdm_wdevice_release(struct tdm_wdevice *device)
+{
+	int err = -EBUSY, caller_errno = errno;
+	struct tdm_quiet guard;
+	if (device->slot_reserved < KEPT_SLOTS + RESERVE_SLOTS ||
+		device->slot_reserved - RESERVE_SLOTS < device->slot_high)
+		return -ENOENT;
+	tdm_quiet_begin(&guard);
+	if (tdm_lock_take(&device->writer->file_lock)) {
+		uint32_t from = device->slot_reserved - RESERVE_SLOTS, k = segment_of(from);
+		device->slot_reserved = from;
+		err = release_slots(device, k, from - slots_in(k), from - slots_in(k) + RESERVE_SLOTS);
+		tdm_lock_give(&device->writer->file_lock);
+	}
+	tdm_quiet_end(&guard);
+	errno = caller_errno;
 	return err;
 }
 

@@ -53,6 +53,24 @@ struct tdm_wthread {
 	uint32_t thread;          /* Linux's number */
 } __attribute__((aligned(TDM_CACHE_LINE)));
 
+/*
+ * Giving back what a burst has left (writer_shrink.c). While it sorts, `all` is the array of free slots, in which
+ * `spare` of the device has those that have not been sorted, and `low` gets those below the cut. While it moves,
+ * `spare` is what was `low`. Free slots from the cut on are at the beginning of `all`.
+ */
+enum tdm_shrink_stage { TDM_SHRINK_NONE, TDM_SHRINK_SORT, TDM_SHRINK_MOVE, TDM_SHRINK_RELEASE };
+struct tdm_shrink {
+	enum tdm_shrink_stage stage;
+	uint32_t cut; /* slots from here on are given back */
+	uint32_t *all, *low;
+	uint32_t all_cap, low_cap;
+	uint32_t high_count, low_count;
+	uint64_t moved_seq;  /* number of the call that commits the last move */
+	uint64_t keep_until; /* number of the call before which it does not begin */
+	uint64_t regrown_ns; /* when pages that had been given back were last reserved again; 0: never */
+	uint32_t most;       /* the most slots that were ever reserved */
+};
+
 /* The writer's record of a device, in private memory. */
 struct tdm_wdevice {
 	struct tdm_wthread *_Atomic owner; /* NULL: shared */
@@ -64,10 +82,10 @@ struct tdm_wdevice {
 	struct tdm_ledger_record *ring;
 	uint64_t ring_mask;     /* records - 1 */
 	uint64_t seq;           /* the value of the word in the file */
-	uint32_t slot_high;     /* slots ever used */
+	uint32_t slot_high;     /* slots used so far, or since slots were given back */
 	uint32_t slot_reserved; /* slots whose pages are reserved */
 	uint32_t spare_count;   /* free slots on the stack */
-	uint32_t spare_cap;
+	uint32_t spare_limit;   /* at which tdm_writer_give_far has to be called; at most spare_cap */
 	uint32_t *spare;
 	struct tdm_slot_index index;
 	const _Atomic uint64_t *texts; /* the writer's: which numbers are names */
@@ -83,6 +101,8 @@ struct tdm_wdevice {
 	uintptr_t slots_at[TDM_LEDGER_SEGMENTS], mores_at[TDM_LEDGER_SEGMENTS];
 	uint64_t segment_offset[TDM_LEDGER_SEGMENTS]; /* in the file */
 	uint32_t segment_count;
+	uint32_t spare_cap;
+	struct tdm_shrink shrink;
 	uint32_t retry;       /* reports until the next attempt to get more room */
 	uint32_t revocations; /* how often an owner was revoked */
 	bool is_hopeless;     /* the last wait for the owner to leave timed out */
@@ -301,8 +321,31 @@ static inline struct tdm_ledger_slot *tdm_wdevice_slot(
 	return (struct tdm_ledger_slot *)(device->slots_at[k] + biased * sizeof(struct tdm_ledger_slot));
 }
 
-/* Adds slots, or room for spare ones; the caller is inside. 0 or -errno. */
+/* Adds slots, or room for spare ones; the caller is inside, here and below. 0 or -errno. */
 int tdm_wdevice_grow(struct tdm_wdevice *device);
 int tdm_wdevice_spare_grow(struct tdm_wdevice *device);
+void tdm_wdevice_push_spare(struct tdm_wdevice *device, uint32_t slot);
+
+/* Gives the pages of the last slots that are reserved and were not used back to the file system. -ENOENT when there are
+ * none, or another -errno. */
+int tdm_wdevice_release(struct tdm_wdevice *device);
+/* The number of slots, at least `count`, after which pages can be given back. */
+uint32_t tdm_wdevice_piece_end(uint64_t count);
+
+/* The number of buffers. */
+static inline uint32_t tdm_wdevice_live(const struct tdm_wdevice *device)
+{
+	return device->slot_high - device->spare_count - device->shrink.low_count - device->shrink.high_count;
+}
+
+/* For the index: the hash of the buffer in a slot, or only a prefetch of the slot. May move the buffer. */
+uint32_t tdm_wdevice_hash_of(void *device, uint32_t *slot, bool only_prefetch);
+
+/* Shrinking: one step (false when nothing can be done before the next commit); what to do when an allocation finds no
+ * free slot; when slots were reserved; and forgetting about it, and about all free slots. */
+bool tdm_wdevice_shrink_some(struct tdm_wdevice *device);
+void tdm_wdevice_shrink_yield(struct tdm_wdevice *device);
+void tdm_wdevice_shrink_regrown(struct tdm_wdevice *device);
+void tdm_wdevice_shrink_reset(struct tdm_wdevice *device);
 
 #endif

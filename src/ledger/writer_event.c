@@ -108,18 +108,6 @@ cold void tdm_writer_cap_totals(uint64_t *alloc_bytes, uint64_t *alloc_asked)
 	*alloc_asked = tdm_min(*alloc_asked, most);
 }
 
-/* For the index: the hash of the buffer in a slot, or only a prefetch of the slot. */
-static uint32_t hash_of_slot(const void *device, uint32_t slot, bool only_prefetch)
-{
-	struct tdm_ledger_more *more;
-	const struct tdm_ledger_slot *s = tdm_wdevice_slot(device, slot, &more);
-	if (only_prefetch) {
-		__builtin_prefetch(s);
-		return 0;
-	}
-	return tdm_slot_hash(s->kind, s->id);
-}
-
 /* The position of a buffer in one table of the index. */
 static struct tdm_index_pos find_in(const struct tdm_wdevice *device, struct tdm_slot_table *table, uint32_t kind,
 	uint64_t id, uint32_t hash, struct tdm_ledger_slot **slot)
@@ -169,9 +157,11 @@ cold int tdm_writer_free_far(struct tdm_wdevice *device, uint32_t kind, uint64_t
 	return 0;
 }
 
-/* Makes sure of a spare slot. 0 or -errno. */
+/* Makes sure of a spare slot; moves no buffer. 0 or -errno. */
 static int have_spare(struct tdm_wdevice *device)
 {
+	if (device->spare_count == 0)
+		tdm_wdevice_shrink_yield(device);
 	if (device->spare_count != 0)
 		return 0;
 	int err = device->slot_high == device->slot_reserved ? tdm_wdevice_grow(device) : 0;
@@ -272,8 +262,10 @@ static int replace(struct tdm_wdevice *device, struct tdm_index_pos pos, struct 
 /* Grows the index and makes sure of a spare slot: TDM_HAS_ROOM. */
 static int make_room(struct tdm_wdevice *device)
 {
-	uint32_t live = device->slot_high - device->spare_count;
-	if (tdm_slot_index_prepare(&device->index, live, hash_of_slot, device) != 0 || have_spare(device) != 0)
+	if (device->shrink.stage == TDM_SHRINK_MOVE)
+		tdm_wdevice_shrink_some(device);
+	uint32_t live = tdm_wdevice_live(device);
+	if (tdm_slot_index_prepare(&device->index, live, tdm_wdevice_hash_of, device) != 0 || have_spare(device) != 0)
 		return tdm_writer_refuse(device, TDM_LOSS_SPACE, -ENOSPC);
 	return TDM_HAS_ROOM;
 }
@@ -425,8 +417,11 @@ int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self
 	enum tdm_entered how = tdm_wdevice_enter(device, self);
 	if (how == TDM_NOT_ENTERED)
 		return tdm_writer_refuse(device, TDM_LOSS_NESTED, -EBUSY);
-	for (uint32_t i = 0; i < device->slot_high; i++) {
+	/* Downwards, because a release may move other buffers down, and give back the slots above them. */
+	for (uint32_t i = device->slot_high; i-- > 0;) {
 		struct tdm_ledger_more *more;
+		if (i >= device->slot_high)
+			continue;
 		struct tdm_ledger_slot *slot = tdm_wdevice_slot(device, i, &more), *found = NULL;
 		if (slot->birth == 0 || slot->death != 0 || slot->kind != kind)
 			continue;
@@ -442,6 +437,8 @@ int64_t tdm_writer_free_all(struct tdm_wdevice *device, struct tdm_wthread *self
 		free_found(device, pos, hash, slot, kind);
 		count++;
 	}
+	for (int64_t i = 0; i < count && tdm_wdevice_shrink_some(device); i++)
+		continue; /* what is left to do, as far as the releases account for the time */
 	tdm_wdevice_leave(device, self, how);
 	return count;
 }
@@ -517,11 +514,11 @@ static int repair_slot(struct tdm_wdevice *device, uint32_t number, size_t *live
 	if (slot->birth == 0 || slot->birth > device->seq || (slot->death != 0 && slot->death <= device->seq)) {
 		if (slot->birth > device->seq)
 			tdm_store_u64(&slot->birth, 0);
-		tdm_give_slot(device, number);
+		tdm_wdevice_push_spare(device, number);
 		return 0;
 	}
 	tdm_store_u64(&slot->death, 0);
-	int err = tdm_slot_index_prepare(&device->index, (*live)++, hash_of_slot, device);
+	int err = tdm_slot_index_prepare(&device->index, (*live)++, tdm_wdevice_hash_of, device);
 	if (err == 0)
 		tdm_slot_index_put(&device->index, tdm_slot_hash(slot->kind, slot->id), number);
 	return err;
@@ -537,7 +534,7 @@ cold int tdm_wdevice_repair(struct tdm_wdevice *device)
 		return err;
 	/* The old tables are not freed: they may be half changed, and this is rare. */
 	device->index = index;
-	device->spare_count = 0;
+	tdm_wdevice_shrink_reset(device);
 	if (shared->seq - device->seq <= 2)
 		device->seq = shared->seq; /* it was committed */
 	repair_counters(device);

@@ -41,6 +41,7 @@ int tdm_writer_alloc_unnamed(struct tdm_wdevice *device, const struct tdm_report
 int tdm_writer_free_far(struct tdm_wdevice *device, uint32_t kind, uint64_t id, uint32_t hash);
 void tdm_writer_look(struct tdm_wdevice *device);
 int tdm_writer_refuse(struct tdm_wdevice *device, enum tdm_ledger_loss loss, int err);
+void tdm_writer_give_far(struct tdm_wdevice *device, uint32_t slot);
 
 /* The two copies of a counter are neighbouring cache lines, aligned to the size of both. */
 tdm_hot void *tdm_other_copy(void *copy)
@@ -245,9 +246,10 @@ tdm_hot void tdm_fill_slot(struct tdm_wdevice *device, uint32_t slot_number, uin
 
 tdm_hot void tdm_give_slot(struct tdm_wdevice *device, uint32_t slot)
 {
-	if (tdm_unlikely(device->spare_count == device->spare_cap) && tdm_wdevice_spare_grow(device) != 0)
-		return; /* loses this one slot */
-	device->spare[device->spare_count++] = slot;
+	if (tdm_unlikely(device->spare_count >= device->spare_limit))
+		tdm_writer_give_far(device, slot);
+	else
+		device->spare[device->spare_count++] = slot;
 }
 
 /* Releases a buffer that is not in the index any more. */

@@ -7,10 +7,11 @@
 
 enum { HUNDRED = 100, BANKS_MAX = 12, KINDS_WITHOUT_NAMES = 3 };
 
-void model_init(struct model *model, uint64_t seed)
+void model_init(struct model *model, uint64_t seed, bool bursts)
 {
 	memset(model, 0, sizeof *model);
 	model->seed = seed;
+	model->bursts = bursts;
 	model->growing = true;
 }
 
@@ -40,12 +41,12 @@ static void make_buffer(struct model *model, struct model_buffer *b)
 
 struct model_step model_next(struct model *model)
 {
-	struct model_step step = { .device = (uint32_t)below(model, MODEL_DEVICES) };
+	struct model_step step = { .device = (uint32_t)below(model, model->bursts ? 1 : MODEL_DEVICES) };
 	const struct model_device *device = &model->devices[step.device];
-	uint64_t dice = below(model, HUNDRED);
+	uint64_t dice = below(model, HUNDRED), allocs = model->bursts ? 92 : 75, allocs_later = model->bursts ? 15 : 35;
 	if (device->count == 0)
 		model->growing = true;
-	if (device->count > MODEL_LIVE_MAX - 2 || below(model, 4000) == 0)
+	if (device->count > MODEL_LIVE_MAX - 2 || (!model->bursts && below(model, 4000) == 0))
 		model->growing = !model->growing;
 	if (device->count > MODEL_LIVE_MAX - 2)
 		model->growing = false;
@@ -63,7 +64,8 @@ struct model_step model_next(struct model *model)
 		make_buffer(model, &step.buffer);
 		step.buffer.kind = device->live[step.at].kind;
 		step.buffer.id = device->live[step.at].id;
-	} else if (device->count == 0 || (device->count < MODEL_LIVE_MAX && dice < (model->growing ? 75u : 35u))) {
+	} else if (device->count == 0 ||
+		   (device->count < MODEL_LIVE_MAX && dice < (model->growing ? allocs : allocs_later))) {
 		step.what = MODEL_ALLOC;
 		make_buffer(model, &step.buffer);
 	} else {

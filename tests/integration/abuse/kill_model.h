@@ -11,7 +11,7 @@
 #include "base/kind.h"
 #include "ledger/layout.h"
 
-enum { MODEL_DEVICES = 2, MODEL_LIVE_MAX = 6000, MODEL_NAME_MAX = 40 };
+enum { MODEL_DEVICES = 2, MODEL_LIVE_MAX = 7000, MODEL_NAME_MAX = 40 };
 
 enum model_what {
 	MODEL_ALLOC,
@@ -54,10 +54,11 @@ struct model {
 	uint64_t seed, steps;
 	uint32_t phases;
 	bool growing;
+	bool bursts; /* one device, which fills up and is emptied again without much else */
 	struct model_device devices[MODEL_DEVICES];
 };
 
-void model_init(struct model *model, uint64_t seed);
+void model_init(struct model *model, uint64_t seed, bool bursts);
 
 /* The next step; the model stays as it is but for its random numbers. */
 struct model_step model_next(struct model *model);

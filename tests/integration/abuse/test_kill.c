@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 
 enum { KILLS = 3000, STEPS_BITS = 13, LINGER = 400, EVENTS_LOOKED_AT = 16 };
+enum { BURST_KILLS = 300, BURST_GONE = MODEL_LIVE_MAX / 8, BURST_STEPS = 512 };
 
 /* What the victim says of itself. */
 struct notes {
@@ -140,7 +141,7 @@ static void check_phases(struct tdm_ledger *ledger, uint32_t phases, bool under_
 		CHECK(tdm_str_is(tdm_ledger_text(ledger, records[i].name), "FORWARD"));
 }
 
-static void check_ledger(const char *path, uint64_t seed, uint64_t begun, uint64_t finished)
+static void check_ledger(const char *path, uint64_t seed, bool bursts, uint64_t begun, uint64_t finished)
 {
 	static struct model model;
 	struct tdm_ledger *ledger = itest_open(path);
@@ -150,7 +151,7 @@ static void check_ledger(const char *path, uint64_t seed, uint64_t begun, uint64
 		CHECK_EQ(tdm_ledger_lost(ledger, (enum tdm_ledger_loss)i), 0);
 	CHECK(begun - finished <= 1);
 
-	model_init(&model, seed);
+	model_init(&model, seed, bursts);
 	for (uint64_t i = 0; i < finished; i++) {
 		struct model_step step = model_next(&model);
 		model_apply(&model, &step, false);
@@ -183,10 +184,10 @@ static void check_ledger(const char *path, uint64_t seed, uint64_t begun, uint64
 	tdm_ledger_close(ledger);
 }
 
-_Noreturn static void be_victim(struct notes *notes, uint64_t seed)
+_Noreturn static void be_victim(struct notes *notes, uint64_t seed, bool bursts)
 {
 	static struct model model;
-	model_init(&model, seed);
+	model_init(&model, seed, bursts);
 	for (uint64_t i = 1;; i++) {
 		struct model_step step = model_next(&model);
 		notes->begun = i;
@@ -205,25 +206,40 @@ static void let_run(const struct notes *notes, uint64_t steps, uint64_t linger)
 		continue;
 }
 
-static void kill_and_check(void)
+/* Short lives and long ones alike. */
+static uint64_t any_steps(uint64_t *random)
+{
+	return (itest_random(random) & ((UINT64_C(1) << STEPS_BITS) - 1)) >> itest_random(random) % STEPS_BITS;
+}
+
+/* The steps until little is left of the first burst, which is when the ledger gives back its pages, and some more. */
+static uint64_t burst_steps(uint64_t seed, uint64_t *random)
+{
+	static struct model model;
+	model_init(&model, seed, true);
+	while (model.growing || model.devices[0].count >= BURST_GONE) {
+		struct model_step step = model_next(&model);
+		model_apply(&model, &step, false);
+	}
+	return model.steps + itest_random(random) % BURST_STEPS;
+}
+
+static void kill_victims(unsigned kills, bool bursts)
 {
 	struct notes *notes = mmap(NULL, sizeof *notes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	uint64_t random = (uint64_t)getpid() << 32, checked = 0;
 	CHECK(notes != MAP_FAILED);
-	for (unsigned i = 0; i < itest_scale(KILLS); i++) {
+	for (unsigned i = 0; i < itest_scale(kills); i++) {
 		char path[ITEST_PATH_MAX];
 		int status;
 		uint64_t seed = itest_random(&random);
+		uint64_t steps = bursts ? burst_steps(seed, &random) : any_steps(&random);
 		notes->begun = notes->finished = 0;
 		pid_t pid = fork();
 		CHECK(pid >= 0);
 		if (pid == 0)
-			be_victim(notes, seed);
-		/* Short lives and long ones alike. */
-		let_run(notes,
-			(itest_random(&random) & ((UINT64_C(1) << STEPS_BITS) - 1)) >>
-				itest_random(&random) % STEPS_BITS,
-			itest_random(&random) % LINGER);
+			be_victim(notes, seed, bursts);
+		let_run(notes, steps, itest_random(&random) % LINGER);
 		kill(pid, SIGKILL);
 		CHECK(waitpid(pid, &status, 0) == pid);
 		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
@@ -237,17 +253,28 @@ static void kill_and_check(void)
 			continue;
 		}
 		tdm_ledger_close(ledger);
-		check_ledger(path, seed, notes->begun, notes->finished);
+		check_ledger(path, seed, bursts, notes->begun, notes->finished);
 		unlink(path);
 		checked++;
 	}
 	CHECK(checked > 0);
 }
 
+static void kill_and_check(void)
+{
+	kill_victims(KILLS, false);
+}
+
+static void kill_after_burst(void)
+{
+	kill_victims(BURST_KILLS, true);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct itest tests[] = {
 		{ "kill_and_check", kill_and_check, NULL },
+		{ "kill_after_burst", kill_after_burst, NULL },
 		{ 0 },
 	};
 	return itest_main(argc, argv, tests);

@@ -381,8 +381,8 @@ static void releases_have_names(void)
 	CHECK_EQ(buffer.slot.id, 1);
 	struct tdm_ledger_record first = check_record(ledger, 1, TDM_LEDGER_ALLOC, 1, "one");
 	CHECK(tdm_ledger_record_buffer(ledger, 0, &first, &buffer) == -ESTALE || first.slot != again.slot);
-	check_release(ledger, 9, 1, "one again");
-	check_release(ledger, 10, 3, "three");
+	check_release(ledger, 9, 3, "three"); /* from the last slot to the first */
+	check_release(ledger, 10, 1, "one again");
 	tdm_ledger_close(ledger);
 }
 

@@ -18,6 +18,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 
 enum {
@@ -26,6 +27,8 @@ enum {
 	LARGE_MAX = 4 << 20,   /* and up to here in larger steps */
 	LARGE_STEP = 100 << 10,
 	BUFFERS = 3000,
+	BURST = 40000,
+	SURVIVORS = 100,
 	RECOVERS_WITHIN = 1 << 21, /* reports after which recording must have begun again */
 };
 
@@ -187,6 +190,50 @@ static void recovers_when_room_is_made(void)
 		while (itest_ledgers(NULL, 0, path) != 0)
 			unlink(path);
 	}
+}
+
+/* Fills the file system but for about `left` bytes. */
+static void fill_up(const char *path, uint64_t left)
+{
+	struct statvfs fs;
+	int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	CHECK(fd >= 0 && fstatvfs(fd, &fs) == 0);
+	uint64_t room = (uint64_t)fs.f_bavail * fs.f_frsize;
+	CHECK(room > left && fallocate(fd, 0, 0, (off_t)(room - left)) == 0);
+	close(fd);
+}
+
+/* Others take the pages that were given back after a burst: the next burst is refused, and nobody is hurt. */
+static void pages_are_taken(void *context)
+{
+	struct answers answers = { 0 };
+	char path[ITEST_PATH_MAX];
+	snprintf(path, sizeof path, "%s/others", own_dir());
+	for (uint64_t i = 0; i < BURST; i++)
+		CHECK(itest_alloc(0, 0, i, 64, 1) == 0);
+	for (uint64_t i = SURVIVORS; i < BURST; i++)
+		CHECK(tidemark_free(0, 0, i) == 0);
+	fill_up(path, *(const uint64_t *)context);
+	for (uint64_t i = SURVIVORS; i < BURST; i++)
+		note(&answers, itest_alloc(0, 0, i, 64, 1) == 0);
+	CHECK(answers.refused != 0);
+	CHECK_EQ(itest_live(0, 0), SURVIVORS + answers.good);
+	CHECK_EQ(tidemark_lost(), answers.refused);
+	CHECK_EQ(tidemark_free_all(0, 0), SURVIVORS + answers.good);
+	CHECK(unlink(path) == 0);
+	for (uint64_t i = 0; itest_live(0, 0) < BURST; i++) {
+		CHECK(i < RECOVERS_WITHIN);
+		itest_alloc(0, 0, i, 64, 1);
+	}
+	CHECK_EQ(tidemark_free_all(0, 0), BURST);
+}
+
+static void full_after_burst(void)
+{
+	get_namespace();
+	mount_small("size=8m");
+	for (uint64_t left = 0; left < (1 << 20); left += 100 << 10)
+		CHECK(itest_exited(itest_fork(pages_are_taken, &left)));
 }
 
 static void inodes_and_read_only(void)
@@ -353,13 +400,20 @@ static void memory_limit(void)
 		CHECK(itest_exited(itest_fork(report_in_little_memory, &more)));
 }
 
-/* In a sandbox that forbids fallocate, pages are reserved in another way. */
-static void forbid_fallocate(unsigned err)
+/* In a sandbox that forbids fallocate, pages are reserved in another way, and none are given back. */
+struct forbidden {
+	unsigned err;
+	bool only_holes; /* file systems that can reserve pages but not give them back */
+};
+
+static void forbid_fallocate(struct forbidden forbidden)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fallocate, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | err),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fallocate, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, forbidden.only_holes, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | forbidden.err),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
@@ -370,9 +424,13 @@ static void forbid_fallocate(unsigned err)
 
 static void report_without_fallocate(void *context)
 {
-	forbid_fallocate(*(const unsigned *)context);
-	for (uint64_t i = 0; i < 20000; i++)
-		CHECK(itest_alloc(0, 0, i, 64, 1) == 0);
+	forbid_fallocate(*(const struct forbidden *)context);
+	for (int round = 0; round < 2; round++) {
+		for (uint64_t i = 0; i < 20000; i++)
+			CHECK(itest_alloc(0, 0, i, 64, 1) == 0);
+		for (uint64_t i = 0; i < 20000 && round == 0; i++)
+			CHECK(tidemark_free(0, 0, i) == 0);
+	}
 	CHECK(tidemark_name("a name") != 0);
 	CHECK_EQ(tidemark_lost(), 0);
 	struct tdm_ledger *ledger = itest_open(tidemark_ledger_path());
@@ -384,11 +442,12 @@ static void report_without_fallocate(void *context)
 
 static void without_fallocate(void)
 {
-	static unsigned errors[] = { EOPNOTSUPP, ENOSYS, EPERM };
+	static struct forbidden all[] = { { EOPNOTSUPP, false }, { ENOSYS, false }, { EPERM, false },
+		{ EOPNOTSUPP, true }, { ENOSYS, true }, { EPERM, true } };
 	if (itest_emulated())
 		itest_skip("no filters of system calls");
-	for (unsigned i = 0; i < sizeof errors / sizeof *errors; i++)
-		CHECK(itest_exited(itest_fork(report_without_fallocate, &errors[i])));
+	for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+		CHECK(itest_exited(itest_fork(report_without_fallocate, &all[i])));
 }
 
 int main(int argc, char **argv)
@@ -396,6 +455,7 @@ int main(int argc, char **argv)
 	static const struct itest tests[] = {
 		{ "full_at_every_size", full_at_every_size, NULL },
 		{ "recovers_when_room_is_made", recovers_when_room_is_made, NULL },
+		{ "full_after_burst", full_after_burst, NULL },
 		{ "inodes_and_read_only", inodes_and_read_only, NULL },
 		{ "read_only", read_only, NULL },
 		{ "directory_missing", directory_missing, NULL },

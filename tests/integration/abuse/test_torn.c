@@ -11,6 +11,7 @@
 #include <sys/time.h>
 
 enum { LIVE = 64, JUMPS = 3000, CANCELS = 300, OTHERS = 1000000 };
+enum { BURST = 9000, STRIDE = 7919, BURST_DEVICES = 60, BURST_ROUNDS = 4, JUMP_WITHIN_US = 150 };
 
 static sigjmp_buf back;
 static volatile sig_atomic_t may_jump;
@@ -118,6 +119,65 @@ static void jumps(void)
 	}
 }
 
+/* Frees the rest of a burst until a signal ends it somewhere: this is when the ledger gives back its pages. */
+static void free_until_jump(uint32_t device, uint64_t first, long wait_us)
+{
+	struct itimerval soon = { .it_value = { 0, wait_us } };
+	may_jump = 1;
+	setitimer(ITIMER_REAL, &soon, NULL);
+	for (uint64_t i = first; i < BURST; i++)
+		tidemark_free(device, 0, i * STRIDE % BURST);
+}
+
+/* The device is what its counters say, and each of its buffers is found. */
+static void check_and_empty(uint32_t device)
+{
+	size_t count, at = 0;
+	struct tdm_ledger *ledger = itest_open(tidemark_ledger_path());
+	while (tdm_ledger_device(ledger, at)->number != device)
+		at++;
+	struct tdm_ledger_buffer *buffers = itest_buffers(ledger, at, &count);
+	CHECK_EQ(count, itest_live(device, 0));
+	for (size_t i = 0; i < count; i++)
+		CHECK(tidemark_free(device, 0, buffers[i].slot.id) == 0);
+	CHECK_EQ(itest_live(device, 0), 0);
+	free(buffers);
+	tdm_ledger_close(ledger);
+}
+
+/* A device of its own for each burst, because the second one soon after keeps its pages. */
+static void jump_out_of_bursts(void *context)
+{
+	static volatile uint32_t device;
+	static const struct itimerval never;
+	uint64_t *seed = context;
+	struct sigaction action = { .sa_handler = jump_out };
+	CHECK(sigaction(SIGALRM, &action, NULL) == 0);
+	for (device = 0; device < BURST_DEVICES; device++) {
+		uint64_t first = BURST - BURST / 8 + 1;
+		for (uint64_t i = 0; i < BURST; i++)
+			itest_alloc(device, 0, i, 64, 1);
+		for (uint64_t i = 0; i < first; i++)
+			tidemark_free(device, 0, i * STRIDE % BURST);
+		if (sigsetjmp(back, 1) == 0)
+			free_until_jump(device, first, 1 + (long)(itest_random(seed) % JUMP_WITHIN_US));
+		may_jump = 0;
+		setitimer(ITIMER_REAL, &never, NULL);
+		for (uint64_t i = 0; i < LIVE; i++) /* the first one may be refused */
+			itest_alloc(device, 0, BURST + i, 64, 1);
+		check_and_empty(device);
+	}
+}
+
+static void jumps_in_bursts(void)
+{
+	uint64_t seed = 6;
+	for (unsigned i = 0; i < itest_scale(BURST_ROUNDS); i++) {
+		itest_random(&seed);
+		CHECK(itest_exited(itest_fork(jump_out_of_bursts, &seed)));
+	}
+}
+
 static void *work_until_cancelled(void *context)
 {
 	CHECK(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL) == 0);
@@ -194,6 +254,7 @@ int main(int argc, char **argv)
 {
 	static const struct itest tests[] = {
 		{ "jumps", jumps, NULL },
+		{ "jumps_in_bursts", jumps_in_bursts, NULL },
 		{ "cancels", cancels, NULL },
 		{ "cancels_shared", cancels_shared, NULL },
 		{ "handlers", handlers, NULL },
