@@ -64,8 +64,8 @@ class Top(unittest.TestCase):
         def used(name):
             return kib(re.search(rf"^ +{name} .* (\S+ [KM]?i?B) of 64 MiB", s.text(), re.M).group(1)) / 64
 
-        gap = re.search(r"^ +CB .* gap +([\d.]+ [KM]?i?B)(\*?)", s.text(), re.M)
-        in_map = re.search(r"L1 of one core +(.*) between", s.text())
+        gap = re.search(r"^ +CB .* ([\d.]+ [KM]?i?B)(\*?) ?free(?: between buffers and CBs)?, fullest core", s.text(), re.M)
+        in_map = re.search(r"L1 of one core +(.*) free between", s.text())
         is_old = "Map of " in s.text()
         return (used("L1"), used("CB"), None if gap.group(2) else kib(gap.group(1)),
                 None if is_old or in_map is None else kib(in_map.group(1)))
@@ -78,7 +78,7 @@ class Top(unittest.TestCase):
             s.wait_for("n150")
             for screen in ("1", "2"):
                 s.send(screen)
-                s.wait(lambda text: (" gap " in text) and ("L1 of one core" in text) == (screen == "2"), "the gap")
+                s.wait(lambda text: ("free between buffers and CBs, fullest core" in text) and ("L1 of one core" in text) == (screen == "2"), "the gap")
                 for _ in range(8):
                     s.send("z")
                     s.wait_for(" frozen ")

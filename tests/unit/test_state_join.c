@@ -1,4 +1,7 @@
-/* Joining ledgers, shared memory and the driver's files: which things are the same, which source wins, correct sums. */
+/*
+ * Joining ledgers, shared memory and the driver's files: which things are the same, which source wins, correct sums.
+ * Long: every case is about one machine, made by the same few functions.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

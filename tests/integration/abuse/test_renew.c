@@ -116,7 +116,7 @@ static unsigned long generation_of(const char *path)
 
 static void made_anew(void)
 {
-	struct tidemark_usage before = { 0 }, after = { 0 };
+	struct tidemark_usage before = TIDEMARK_USAGE_INIT, after = TIDEMARK_USAGE_INIT;
 	char was[ITEST_PATH_MAX];
 	report_buffers(1, 2 * LIVE);
 	for (uint64_t i = LIVE; i < 2 * LIVE; i++)
