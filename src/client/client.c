@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -223,10 +224,23 @@ static void note_exit(void)
 		munmap(note, sizeof *note);
 }
 
+/* Whether other threads run, or that cannot be known. */
+static bool has_threads(void)
+{
+	struct stat st;
+	return stat("/proc/self/task", &st) != 0 ||
+	       st.st_nlink != 2 + 1; /* two links of its own, one for each thread */
+}
+
+/*
+ * Libc also posts too late if the library was loaded before the program began. Then it is an exit that looks like
+ * unloading, which is harmless as long as no other thread reports; a later report begins a new ledger.
+ */
 static bool is_unloaded(void)
 {
 	int posts;
-	return exit_note != NULL && sem_getvalue(exit_note, &posts) == 0 && posts == 0;
+	return exit_note != NULL && sem_getvalue(exit_note, &posts) == 0 && posts == 0 &&
+	       atomic_load(&own_pid) == getpid() && !has_threads();
 }
 
 int tdm_client_enable(void)
@@ -423,7 +437,7 @@ void tdm_client_after_exit(void)
 static void unload(void)
 {
 	struct tdm_live_page *page = atomic_exchange(&tdm_live, &first_page);
-	tidemark_active_ = 0;
+	tdm_thread = (struct tdm_thread){ 0 };
 	if (page != &first_page)
 		munmap(page, TDM_LEDGER_PAGE);
 	if (last_writer != NULL)
