@@ -57,12 +57,13 @@ enum {
 	FRAME_SLACK = 256,  /* bytes by which a function may move its stack pointer up */
 };
 
-/* Whether a signal handler was installed that does not block its own signal. */
+/* Whether a signal handler was installed that does not block its own signal. Those for faults do not count: a report
+ * has none. */
 static bool has_handler_that_nests(void)
 {
 	struct sigaction action;
 	for (int i = 1; i < NSIG; i++)
-		if (sigaction(i, NULL, &action) == 0 && (action.sa_flags & SA_NODEFER) != 0)
+		if (!tdm_is_fault(i) && sigaction(i, NULL, &action) == 0 && (action.sa_flags & SA_NODEFER) != 0)
 			return true;
 	return false;
 }

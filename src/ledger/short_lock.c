@@ -93,11 +93,11 @@ bool tdm_lock_take_slow(struct tdm_lock *lock, uint32_t was)
 
 void tdm_quiet_begin(struct tdm_quiet *guard)
 {
-	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
 	sigset_t all;
 	sigfillset(&all);
-	for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)
-		sigdelset(&all, faults[i]);
+	for (int i = 1; i < NSIG; i++)
+		if (tdm_is_fault(i))
+			sigdelset(&all, i);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard->cancel_state);
 	pthread_sigmask(SIG_SETMASK, &all, &guard->signals);
 }

@@ -84,9 +84,16 @@ static inline void tdm_lock_reset(struct tdm_lock *lock)
 	atomic_store(&lock->state, 0);
 }
 
+/* Whether the signal reports a fault of the code itself. */
+static inline bool tdm_is_fault(int signal)
+{
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGTRAP ||
+	       signal == SIGSYS || signal == SIGABRT;
+}
+
 /*
- * Keeps signals and pthread_cancel from ending a rare change in the middle, so that it need not be repaired. Signals
- * that report a fault of the code itself still arrive.
+ * Keeps signals and pthread_cancel from ending a rare change in the middle, so that it need not be repaired. Faults
+ * still arrive.
  */
 struct tdm_quiet {
 	sigset_t signals;
