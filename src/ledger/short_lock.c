@@ -98,12 +98,13 @@ void tdm_quiet_begin(struct tdm_quiet *guard)
 	sigfillset(&all);
 	for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)
 		sigdelset(&all, faults[i]);
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard->cancel_state);
+	/* In this order, and back in the opposite one: a handler that jumps must not leave cancellation disabled. */
 	pthread_sigmask(SIG_SETMASK, &all, &guard->signals);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard->cancel_state);
 }
 
 void tdm_quiet_end(const struct tdm_quiet *guard)
 {
-	pthread_sigmask(SIG_SETMASK, &guard->signals, NULL);
 	pthread_setcancelstate(guard->cancel_state, NULL);
+	pthread_sigmask(SIG_SETMASK, &guard->signals, NULL);
 }
