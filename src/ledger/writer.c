@@ -66,7 +66,8 @@ static bool put_owner_out(struct tdm_wdevice *device)
 		struct tdm_wait wait = { .is_hopeless = device->is_hopeless };
 		is_out = !is_inside(owner, device) || has_ended_inside(device, owner);
 		while (!is_out && tdm_wait_more(&wait))
-			is_out = !is_inside(owner, device);
+			is_out = !is_inside(owner, device) ||
+				 (tdm_wait_is_long(&wait) && has_ended_inside(device, owner));
 		is_out = is_out || has_ended_inside(device, owner);
 	}
 	device->is_hopeless = !is_out;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/time.h>
 
-enum { LIVE = 64, JUMPS = 3000, CANCELS = 300, OTHERS = 1000000 };
+enum { LIVE = 64, JUMPS = 3000, CANCELS = 300, CANCELS_EACH = 10, OTHERS = 1000000 };
 enum { BURST = 9000, STRIDE = 7919, BURST_DEVICES = 60, BURST_ROUNDS = 4, JUMP_WITHIN_US = 150 };
 enum { KEPT_MAX = 5000, CHURN = 300, DELETIONS = 3 };
 
@@ -178,16 +178,18 @@ struct fast {
 	bool has_bursts;
 };
 
+static volatile unsigned recorded_fast;
+
 static void report_until_jump(struct fast *fast)
 {
 	struct itimerval soon = { .it_value = { 0, 1 + (long)(itest_random(&fast->seed) % fast->within_us) } };
 	may_jump = 1;
 	setitimer(ITIMER_REAL, &soon, NULL);
-	for (;;)
-		if (fast->has_bursts && itest_random(&fast->seed) % 8 != 0)
-			burst();
-		else
-			churn(&fast->seed);
+	for (;;) {
+		bool is_burst = fast->has_bursts && itest_random(&fast->seed) % 8 != 0;
+		int err = is_burst ? burst() : churn(&fast->seed);
+		recorded_fast = recorded_fast + (err == 0);
+	}
 }
 
 /* Jumps that follow each other so fast that they also leave what the library does about the one before. Now and then
@@ -207,11 +209,15 @@ static void jump_fast(void *context)
 			report_until_jump(fast);
 		may_jump = 0;
 		setitimer(ITIMER_REAL, &never, NULL);
+		int state;
+		CHECK(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state) == 0);
+		CHECK_EQ(state, PTHREAD_CANCEL_ENABLE);
 		if (i % often == 0 && access(tidemark_ledger_path(), F_OK) == 0)
 			check_kept(fast->kept);
 		if (i % (jumps / (DELETIONS + 1)) == 0)
 			unlink(tidemark_ledger_path());
 	}
+	CHECK(itest_sanitized() || itest_emulated() || recorded_fast > jumps / 10); /* the device was not lost */
 	while (access(tidemark_ledger_path(), F_OK) != 0)
 		churn(&fast->seed);
 	check_kept(fast->kept);
@@ -330,6 +336,41 @@ static void cancels_shared(void)
 	cancel_rounds(true);
 }
 
+static void *churn_until_cancelled(void *seed)
+{
+	CHECK(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL) == 0);
+	for (;;)
+		churn(seed);
+}
+
+/* Threads that take the device from each other, and are cancelled. Only a new ledger has owners again and again. */
+static void cancel_fast(void *context)
+{
+	uint64_t *seed = context;
+	for (uint64_t id = 0; id < LIVE; id++)
+		CHECK(itest_alloc(0, TIDEMARK_DRAM, id, 64, 1) == 0);
+	for (unsigned i = 0; i < CANCELS_EACH; i++) {
+		uint64_t seeds[2] = { itest_random(seed), itest_random(seed) };
+		pthread_t ids[2];
+		for (unsigned k = 0; k < 2; k++)
+			CHECK(pthread_create(&ids[k], NULL, churn_until_cancelled, &seeds[k]) == 0);
+		for (unsigned k = 0; k < 2; k++) {
+			usleep((useconds_t)(itest_random(seed) % 100));
+			CHECK(pthread_cancel(ids[k]) == 0 && pthread_join(ids[k], NULL) == 0);
+		}
+		check_kept(LIVE);
+	}
+}
+
+static void cancels_fast(void)
+{
+	uint64_t seed = 12;
+	for (unsigned i = 0; i < itest_scale(CANCELS) / CANCELS_EACH; i++) {
+		itest_random(&seed);
+		CHECK(itest_exited(itest_fork(cancel_fast, &seed)));
+	}
+}
+
 /* A handler that interrupted a report is still refused, with a stack of its own and without one. */
 static volatile sig_atomic_t refused, recorded;
 
@@ -376,6 +417,7 @@ int main(int argc, char **argv)
 		{ "jumps_in_bursts", jumps_in_bursts, NULL },
 		{ "cancels", cancels, NULL },
 		{ "cancels_shared", cancels_shared, NULL },
+		{ "cancels_fast", cancels_fast, NULL },
 		{ "handlers", handlers, NULL },
 		{ "jumps_role", NULL, jumps_role },
 		{ 0 },
