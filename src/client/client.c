@@ -124,11 +124,15 @@ static bool has_ended(uintptr_t frame)
 bool tdm_thread_recover(void)
 {
 	int caller_errno = errno;
+	struct tdm_quiet guard;
 	struct tdm_writer *writer = tdm_client_peek();
 	bool is_over = has_ended(tdm_thread.busy ? tdm_thread.frame : tdm_thread.record->frame);
 	errno = caller_errno;
 	if (!is_over)
 		return false;
+	/* Else a second jump could leave a torn device with its owner. */
+	tdm_quiet_begin(&guard);
+	tdm_thread.frame = tdm_stack_pointer();
 	tdm_thread.busy = 1;
 	if (writer == NULL)
 		atomic_fetch_add(&tdm_client.unrecorded, 1);
@@ -136,6 +140,7 @@ bool tdm_thread_recover(void)
 		tdm_writer_lost(writer, TDM_LOSS_NESTED);
 	tdm_stack_abandon();
 	tdm_tracker_abandon();
+	tdm_quiet_end(&guard);
 	return true;
 }
 

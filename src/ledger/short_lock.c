@@ -33,6 +33,11 @@ bool tdm_wait_more(struct tdm_wait *wait)
 	return !wait->is_hopeless && (now < wait->until_ns || wait->looks < SPINS * YIELDS_MIN);
 }
 
+bool tdm_wait_is_long(const struct tdm_wait *wait)
+{
+	return wait->looks % (SPINS * YIELDS) == SPINS;
+}
+
 uint32_t tdm_lock_self_slow(void)
 {
 	return tdm_lock_self = (uint32_t)gettid();
@@ -69,7 +74,7 @@ static bool take_from_ended(struct tdm_lock *lock)
 static bool wait_for_turn(struct tdm_lock *lock, struct tdm_wait wait)
 {
 	do
-		if (take_free(lock) || (wait.looks % (SPINS * YIELDS) == SPINS && take_from_ended(lock)))
+		if (take_free(lock) || (tdm_wait_is_long(&wait) && take_from_ended(lock)))
 			return true;
 	while (tdm_wait_more(&wait));
 	return false;
@@ -98,12 +103,13 @@ void tdm_quiet_begin(struct tdm_quiet *guard)
 	for (int i = 1; i < NSIG; i++)
 		if (tdm_is_fault(i))
 			sigdelset(&all, i);
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard->cancel_state);
+	/* In this order, and back in the opposite one: a handler that jumps must not leave cancellation disabled. */
 	pthread_sigmask(SIG_SETMASK, &all, &guard->signals);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard->cancel_state);
 }
 
 void tdm_quiet_end(const struct tdm_quiet *guard)
 {
-	pthread_sigmask(SIG_SETMASK, &guard->signals, NULL);
 	pthread_setcancelstate(guard->cancel_state, NULL);
+	pthread_sigmask(SIG_SETMASK, &guard->signals, NULL);
 }

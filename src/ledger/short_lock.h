@@ -18,6 +18,8 @@ struct tdm_wait {
 };
 /* Waits a little before the next look; false when the time is over. */
 bool tdm_wait_more(struct tdm_wait *wait);
+/* Now and then true in a long wait: when to ask Linux whether the other thread has ended. */
+bool tdm_wait_is_long(const struct tdm_wait *wait);
 
 /*
  * All 0 is a free lock; a taken one has the number of the thread that holds it. A thread that waits long yields the

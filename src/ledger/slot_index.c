@@ -45,6 +45,8 @@ int tdm_slot_index_init(struct tdm_slot_index *index)
 
 void tdm_slot_index_done(struct tdm_slot_index *index)
 {
+	if (index->now.buckets == index->old.buckets) /* left in the middle of begin_move */
+		index->now.buckets = NULL;
 	table_done(&index->now);
 	table_done(&index->old);
 }

@@ -17,7 +17,7 @@
  * A thread can leave a report in the middle: a signal handler jumps out of it (siglongjmp), or another thread cancels
  * it. That costs the report: the device is marked as torn, and the next thread inside rebuilds the private state from
  * what was committed. Rare changes with a state of their own (the file's areas, new texts, descriptions) are guarded
- * against both (tdm_quiet_begin), so that they need no repair.
+ * against both (tdm_quiet_begin), so that they need no repair. So is the repair itself.
  *
  * Others may be able to write to the file, too. So the writer keeps everything that an address or a loop depends on in
  * private memory and never reads it back from the file.
@@ -107,6 +107,7 @@ struct tdm_wdevice {
 	uint32_t revocations; /* how often an owner was revoked */
 	bool is_hopeless;     /* the last wait for the owner to leave timed out */
 	_Atomic bool is_torn; /* a report began and will not end: repaired before the next one. It has no owner then. */
+	_Atomic bool is_untouched; /* nothing has changed since the holder of the lock repaired it */
 	bool is_virtual;
 	struct tdm_writer *writer;
 	char pad[TDM_CACHE_LINE];
@@ -229,8 +230,8 @@ tdm_inlined uintptr_t tdm_stack_pointer(void)
 	return at;
 }
 
-/* For a thread that jumped out of a report: gives back what it holds. True if it left a device torn; whoever repairs
- * that counts the report as lost. */
+/* For a thread that jumped out of a report: gives back what it holds. True if it was in a device; then the next thread
+ * in there counts the report as lost. The caller is guarded (tdm_quiet_begin), here and for a repair. */
 bool tdm_writer_abandon(struct tdm_writer *writer, struct tdm_wthread *self);
 
 /* Makes a torn device what it was before the report that tore it; the caller is inside. 0 or -errno. */

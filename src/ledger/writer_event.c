@@ -35,13 +35,16 @@ cold void tdm_writer_look(struct tdm_wdevice *device)
 	struct tdm_writer *writer = device->writer;
 	uint64_t now = tdm_clock_ns();
 	int caller_errno = errno;
+	struct tdm_quiet guard;
 	device->look_at = device->last_tsc + LOOK_TICKS;
 	if (now < atomic_load_explicit(&writer->look_ns, memory_order_relaxed))
 		return;
+	tdm_quiet_begin(&guard);
 	atomic_store_explicit(&writer->look_ns, now + LOOK_NS, memory_order_relaxed);
 	tdm_ledger_file_clock(&writer->file);
 	if (tdm_ledger_file_is_gone(&writer->file) && !atomic_exchange(&writer->is_gone, true) && writer->gone != NULL)
 		writer->gone(writer);
+	tdm_quiet_end(&guard);
 	errno = caller_errno;
 }
 
@@ -527,24 +530,19 @@ static int repair_slot(struct tdm_wdevice *device, uint32_t number, size_t *live
 cold int tdm_wdevice_repair(struct tdm_wdevice *device)
 {
 	struct tdm_ledger_device *shared = device->shared;
-	struct tdm_slot_index index;
 	size_t live = 0;
-	int err = tdm_slot_index_init(&index);
+	tdm_slot_index_done(&device->index);
+	int err = tdm_slot_index_init(&device->index);
 	if (err != 0)
 		return err;
-	/* The old tables are not freed: they may be half changed, and this is rare. */
-	device->index = index;
 	tdm_wdevice_shrink_reset(device);
 	if (shared->seq - device->seq <= 2)
 		device->seq = shared->seq; /* it was committed */
 	repair_counters(device);
 	for (uint32_t i = device->slot_high; i-- > 0 && err == 0;)
 		err = repair_slot(device, i, &live);
-	if (err != 0) {
-		tdm_slot_index_done(&device->index);
-		tdm_slot_index_init(&device->index);
-		return err;
-	}
+	if (err != 0)
+		return err; /* it is still torn */
 	atomic_store_explicit((_Atomic uint32_t *)&shared->slot_high, device->slot_high, memory_order_relaxed);
 	device->is_torn = false;
 	tdm_writer_lost(device->writer, TDM_LOSS_NESTED);

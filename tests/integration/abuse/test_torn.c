@@ -10,8 +10,9 @@
 #include <string.h>
 #include <sys/time.h>
 
-enum { LIVE = 64, JUMPS = 3000, CANCELS = 300, OTHERS = 1000000 };
+enum { LIVE = 64, JUMPS = 3000, CANCELS = 300, CANCELS_EACH = 10, OTHERS = 1000000 };
 enum { BURST = 9000, STRIDE = 7919, BURST_DEVICES = 60, BURST_ROUNDS = 4, JUMP_WITHIN_US = 150 };
+enum { KEPT_MAX = 5000, CHURN = 300, DELETIONS = 3 };
 
 static sigjmp_buf back;
 static volatile sig_atomic_t may_jump;
@@ -119,6 +120,127 @@ static void jumps(void)
 	}
 }
 
+/* Any report, on ids that are not kept. */
+static int churn(uint64_t *seed)
+{
+	uint64_t random = itest_random(seed), id = KEPT_MAX + (random >> 8) % CHURN;
+	uint32_t kind = (uint32_t)(random >> 40) % 2, number = (uint32_t)(random >> 8) % CHURN;
+	struct tidemark_buffer b = { .size = sizeof b, .kind = kind, .id = id, .bytes = 64 };
+	switch (random % 16) {
+	case 0:
+		return tidemark_adopt(&b);
+	case 1:
+		return tidemark_report_cb(0, 64 + random % 64, number, NULL);
+	case 2:
+		return tidemark_report_cb_free(0, 64, number, NULL);
+	case 3:
+		b.flags = TIDEMARK_VIEW;
+		return tidemark_alloc(&b);
+	default:
+		return random % 2 != 0 ? tidemark_free(0, kind, id)
+				       : itest_alloc(0, kind, id, 64 + random % 1024, 1 + random % 3);
+	}
+}
+
+/* The counters are those of the buffers, and the buffers that nobody touched are there. */
+static void check_kept(uint64_t expected)
+{
+	size_t count, kept = 0;
+	uint64_t of_kind[TIDEMARK_KIND_COUNT] = { 0 };
+	struct tdm_ledger *ledger = itest_open(tidemark_ledger_path());
+	struct tdm_ledger_buffer *buffers = itest_buffers(ledger, 0, &count);
+	for (size_t i = 0; i < count; i++) {
+		of_kind[buffers[i].slot.kind]++;
+		kept += buffers[i].slot.kind == TIDEMARK_DRAM && buffers[i].slot.id < KEPT_MAX;
+	}
+	for (uint32_t kind = 0; kind < TIDEMARK_KIND_COUNT; kind++)
+		CHECK_EQ(of_kind[kind], itest_live(0, kind));
+	CHECK_EQ(kept, expected);
+	free(buffers);
+	tdm_ledger_close(ledger);
+}
+
+/* The next report of a burst that comes and goes, after which the ledger gives back its pages. */
+static int burst(void)
+{
+	static volatile uint64_t next;
+	uint64_t at = next % (2 * BURST), first = KEPT_MAX + CHURN;
+	next = next + 1;
+	return at < BURST ? itest_alloc(0, TIDEMARK_DRAM, first + at, 64, 1)
+			  : tidemark_free(0, TIDEMARK_DRAM, first + at * STRIDE % BURST);
+}
+
+struct fast {
+	uint64_t seed;
+	uint64_t kept;      /* buffers that nobody touches */
+	uint64_t within_us; /* until the next jump */
+	unsigned jumps;
+	bool has_bursts;
+};
+
+static volatile unsigned recorded_fast;
+
+static void report_until_jump(struct fast *fast)
+{
+	struct itimerval soon = { .it_value = { 0, 1 + (long)(itest_random(&fast->seed) % fast->within_us) } };
+	may_jump = 1;
+	setitimer(ITIMER_REAL, &soon, NULL);
+	for (;;) {
+		bool is_burst = fast->has_bursts && itest_random(&fast->seed) % 8 != 0;
+		int err = is_burst ? burst() : churn(&fast->seed);
+		recorded_fast = recorded_fast + (err == 0);
+	}
+}
+
+/* Jumps that follow each other so fast that they also leave what the library does about the one before. Now and then
+ * somebody deletes the ledger. */
+static void jump_fast(void *context)
+{
+	static volatile unsigned i;
+	static const struct itimerval never;
+	struct fast *fast = context;
+	struct sigaction action = { .sa_handler = jump_out };
+	unsigned jumps = itest_scale(fast->jumps), often = jumps / 40;
+	CHECK(sigaction(SIGALRM, &action, NULL) == 0);
+	for (uint64_t id = 0; id < fast->kept; id++)
+		CHECK(itest_alloc(0, TIDEMARK_DRAM, id, 64, 1) == 0);
+	for (i = 1; i <= jumps; i++) {
+		if (sigsetjmp(back, 1) == 0)
+			report_until_jump(fast);
+		may_jump = 0;
+		setitimer(ITIMER_REAL, &never, NULL);
+		int state;
+		CHECK(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state) == 0);
+		CHECK_EQ(state, PTHREAD_CANCEL_ENABLE);
+		if (i % often == 0 && access(tidemark_ledger_path(), F_OK) == 0)
+			check_kept(fast->kept);
+		if (i % (jumps / (DELETIONS + 1)) == 0)
+			unlink(tidemark_ledger_path());
+	}
+	CHECK(itest_sanitized() || itest_emulated() || recorded_fast > jumps / 10); /* the device was not lost */
+	while (access(tidemark_ledger_path(), F_OK) != 0)
+		churn(&fast->seed);
+	check_kept(fast->kept);
+}
+
+static void jumps_with_few_buffers(void)
+{
+	struct fast fast = { .seed = 9, .kept = 20, .within_us = 100, .jumps = 20000 };
+	CHECK(itest_exited(itest_fork(jump_fast, &fast)));
+}
+
+static void jumps_with_many_buffers(void)
+{
+	struct fast fast = { .seed = 10, .kept = KEPT_MAX, .within_us = 160, .jumps = 4000 };
+	CHECK(itest_exited(itest_fork(jump_fast, &fast)));
+}
+
+static void jumps_while_shrinking(void)
+{
+	struct fast fast = { .seed = 11, .kept = 20, .within_us = 500, .jumps = 4000, .has_bursts = true };
+	CHECK(itest_exited(itest_fork(jump_fast, &fast)));
+}
+
 /* Frees the rest of a burst until a signal ends it somewhere: this is when the ledger gives back its pages. */
 static void free_until_jump(uint32_t device, uint64_t first, long wait_us)
 {
@@ -214,6 +336,41 @@ static void cancels_shared(void)
 	cancel_rounds(true);
 }
 
+static void *churn_until_cancelled(void *seed)
+{
+	CHECK(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL) == 0);
+	for (;;)
+		churn(seed);
+}
+
+/* Threads that take the device from each other, and are cancelled. Only a new ledger has owners again and again. */
+static void cancel_fast(void *context)
+{
+	uint64_t *seed = context;
+	for (uint64_t id = 0; id < LIVE; id++)
+		CHECK(itest_alloc(0, TIDEMARK_DRAM, id, 64, 1) == 0);
+	for (unsigned i = 0; i < CANCELS_EACH; i++) {
+		uint64_t seeds[2] = { itest_random(seed), itest_random(seed) };
+		pthread_t ids[2];
+		for (unsigned k = 0; k < 2; k++)
+			CHECK(pthread_create(&ids[k], NULL, churn_until_cancelled, &seeds[k]) == 0);
+		for (unsigned k = 0; k < 2; k++) {
+			usleep((useconds_t)(itest_random(seed) % 100));
+			CHECK(pthread_cancel(ids[k]) == 0 && pthread_join(ids[k], NULL) == 0);
+		}
+		check_kept(LIVE);
+	}
+}
+
+static void cancels_fast(void)
+{
+	uint64_t seed = 12;
+	for (unsigned i = 0; i < itest_scale(CANCELS) / CANCELS_EACH; i++) {
+		itest_random(&seed);
+		CHECK(itest_exited(itest_fork(cancel_fast, &seed)));
+	}
+}
+
 /* A handler that interrupted a report is still refused, with a stack of its own and without one. */
 static volatile sig_atomic_t refused, recorded;
 
@@ -255,9 +412,13 @@ int main(int argc, char **argv)
 {
 	static const struct itest tests[] = {
 		{ "jumps", jumps, NULL },
+		{ "jumps_with_many_buffers", jumps_with_many_buffers, NULL },
+		{ "jumps_while_shrinking", jumps_while_shrinking, NULL },
+		{ "jumps_with_few_buffers", jumps_with_few_buffers, NULL },
 		{ "jumps_in_bursts", jumps_in_bursts, NULL },
 		{ "cancels", cancels, NULL },
 		{ "cancels_shared", cancels_shared, NULL },
+		{ "cancels_fast", cancels_fast, NULL },
 		{ "handlers", handlers, NULL },
 		{ "jumps_role", NULL, jumps_role },
 		{ 0 },
