@@ -230,7 +230,7 @@ int tdm_check_pick(const struct tdm_cmd *cmd, const struct tdm_pick *pick, const
 			pick->device);
 	if (pick->device != NULL && !has_device(picture, pick->device))
 		return tdm_cmd_error(cmd, "no device '%s' among the %zu that are visible; 'tidemark status' lists them",
-			pick->device, picture->device_count);
+			pick->device, picture->device_count - picture->board_count);
 	if (pid != 0)
 		return tdm_cmd_error(cmd,
 			"no process %" PRId32 " is known to use a device; 'tidemark status' lists those that do", pid);

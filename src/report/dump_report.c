@@ -144,6 +144,17 @@ static const struct tdm_column columns[] = {
 
 enum { STACK_COLUMN = sizeof columns / sizeof *columns - 1 };
 
+/* Says what was looked for: there may be others. */
+static void put_none(const struct tdm_buffer_filter *filter, struct tdm_buf *out)
+{
+	tdm_buf_puts(out, "\n  no live buffers");
+	if (filter->has_kind)
+		tdm_buf_printf(out, " of kind %s", tdm_kind_name(filter->kind));
+	if (filter->has_device)
+		tdm_buf_printf(out, " on device %" PRIu32, filter->device);
+	tdm_buf_putc(out, '\n');
+}
+
 static void put_buffers(
 	const struct tdm_live_report *report, size_t process, struct tdm_buf *out, struct tdm_json *json)
 {
@@ -160,7 +171,8 @@ static void put_buffers(
 		tdm_json_put_table(json, "buffers", &table);
 	} else {
 		tdm_table_text(&table, &report->term, out);
-		tdm_buf_puts(out, table.count == 0 ? "\n  no live buffers\n" : "");
+		if (table.count == 0)
+			put_none(&report->filter, out);
 	}
 	tdm_symbolizer_free(list.of.sym);
 	free(list.refs);

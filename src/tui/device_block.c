@@ -384,8 +384,11 @@ static void one_line(
 	if (cols >= 76)
 		tdm_pen_field(&pen, -11, TDM_INK_PLAIN,
 			tdm_format_bytes(text, sizeof text, device->kinds[TDM_KIND_DRAM].used));
-	line_share(&pen, device, TDM_KIND_L1, bar);
-	line_share(&pen, device, TDM_KIND_CB, 0);
+	/* With room for one of them, circular buffers that are in danger come first. */
+	bool has_both = tdm_pen_room(&pen) >= (int)strlen("  L1 ") + bar + (int)strlen("  CB ") + 2 * 6;
+	if (has_both || (tdm_device_kinds(device, 2) & 1U << TDM_KIND_CB) == 0)
+		line_share(&pen, device, TDM_KIND_L1, bar);
+	line_share(&pen, device, TDM_KIND_CB, has_both ? 0 : bar);
 	if (tdm_telemetry_width(&app->canvas, device, tdm_pen_room(&pen)) <= tdm_pen_room(&pen))
 		tdm_telemetry_draw(&pen, device);
 	line_share(&pen, device, TDM_KIND_TRACE, 0);

@@ -31,6 +31,14 @@ static int rows_for_devices(int rows, size_t processes)
 	return rows >= 4 ? rows / 2 : rows > 1 ? 1 : rows;
 }
 
+/* When something of the devices would be hidden, they also get the rows that the table of processes would leave empty.
+ * An empty table has two lines that say so. */
+static int rows_not_empty(int rows, size_t processes, int room)
+{
+	size_t table = processes == 0 ? 3 : processes + 1;
+	return table < (size_t)rows && rows - (int)table > room ? rows - (int)table : room;
+}
+
 /* Use two columns when one cannot hold every device, or when half the width has room for every figure. */
 static int columns_for(int cols, size_t devices, int block_rows, int room)
 {
@@ -77,6 +85,8 @@ struct tdm_layout tdm_layout_compute(
 	bool is_done = false;
 	for (int detail = (int)most; detail > TDM_DETAIL_SHORT && !is_done; detail--)
 		is_done = fits(&layout, cols, devices, room, (enum tdm_detail)detail, kinds);
+	if (!is_done)
+		room = rows_not_empty(rows, processes, room);
 	/* Unless the user asked for less, short blocks have as many kinds as there is room for. */
 	for (int n = most > TDM_DETAIL_SHORT ? kinds : KINDS_MIN; n >= KINDS_MIN && most > TDM_DETAIL_LINE && !is_done;
 		n--)

@@ -26,8 +26,8 @@ struct tdm_layout {
 /* From TDM_LAYOUT_TWO_WHOLE columns on, half the width has room for every figure. */
 enum { TDM_LAYOUT_TWO_COLUMNS = 156, TDM_LAYOUT_TWO_WHOLE = 260, TDM_LAYOUT_PROCESS_MIN = 6 };
 
-/* `processes`: lines of the process table; `kinds`: of memory, in the device that has most; `most`: the highest detail.
- * Sizes exclude the first and last line of the screen. */
+/* `processes`: lines of the process table, and of notes above it; `kinds`: of memory, in the device that has most;
+ * `most`: the highest detail. Sizes exclude the first and last line of the screen. */
 struct tdm_layout tdm_layout_compute(
 	int rows, int cols, size_t devices, size_t processes, int kinds, enum tdm_detail most);
 

@@ -255,10 +255,11 @@ static void rest_text(const struct tdm_app *app, const struct tdm_proc_row *row,
 	else if (row->type == TDM_ROW_STALE)
 		snprintf(dst, cap, "%s(left by ended processes)", branch);
 	else
-		snprintf(dst, cap, "%s  /dev/tenstorrent/%" PRId32,
-			device->card[0] != '\0' ? device->card : "card unknown", device->node);
-	if (row->type == TDM_ROW_DEVICE && device->node < 0)
-		snprintf(dst, cap, "%s", device->card[0] != '\0' ? device->card : "card unknown");
+		snprintf(dst, cap, "%s%s", tdm_picture_card_mark(device),
+			device->card[0] != '\0' ? device->card : "card unknown");
+	size_t len = strlen(dst);
+	if (row->type == TDM_ROW_DEVICE && device->node >= 0)
+		snprintf(dst + len, cap - len, "  /dev/tenstorrent/%" PRId32, device->node);
 }
 
 static enum tdm_ink cell_ink(const struct tdm_proc_row *row, int column)

@@ -56,6 +56,23 @@ static void draw_more(struct tdm_page *page, const struct tdm_picture_device *de
 			tdm_format_bytes_like(other, sizeof other, k->rival_bytes, k->total));
 }
 
+/* Says what shared memory does not count, if figures are from there. */
+static void draw_weaknesses(struct tdm_page *page, const struct tdm_picture_device *device)
+{
+	bool any = false;
+	for (int kind = 0; kind < TDM_KIND_COUNT; kind++)
+		any |= device->kinds[kind].used_from == TDM_FROM_METAL_SHM;
+	if (!any)
+		return;
+	struct tdm_pen pen = tdm_page_line(page);
+	tdm_pen_text(&pen, TDM_INK_DIM, "  metal_shm: allocations of other threads may be missing,");
+	if (tdm_pen_room(&pen) < 50) {
+		pen = tdm_page_line(page);
+		tdm_pen_skip(&pen, 12);
+	}
+	tdm_pen_text(&pen, TDM_INK_DIM, " and the CB total may be the last writer's alone");
+}
+
 static void draw_kinds(struct tdm_page *page, const struct tdm_picture_device *device)
 {
 	unsigned shown = tdm_device_kinds(device, INT_MAX);
@@ -68,6 +85,7 @@ static void draw_kinds(struct tdm_page *page, const struct tdm_picture_device *d
 		tdm_device_kind(&pen, device, (enum tdm_kind)kind);
 		draw_more(page, device, (enum tdm_kind)kind);
 	}
+	draw_weaknesses(page, device);
 	for (uint32_t i = 0; i < device->chip_count && i < TDM_PICTURE_CHIPS_MAX && device->chip_count > 1; i++) {
 		const struct tdm_picture_chip *chip = &device->chips[i];
 		char dram[TDM_BYTES_CAP], l1[TDM_BYTES_CAP];

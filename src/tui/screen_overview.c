@@ -26,7 +26,7 @@ static void draw_no_device(struct tdm_app *app, struct tdm_area area)
 			pick->device);
 	else if (pick->device != NULL)
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "None of the %zu devices matches \"%s\".",
-			app->picture->device_count, pick->device);
+			app->picture->device_count - app->picture->board_count, pick->device);
 	else
 		tdm_pen_printf(&pen, TDM_INK_YELLOW, "Process %d uses no device now.", (int)pick->pids[0]);
 }
@@ -35,7 +35,7 @@ static void draw_no_device(struct tdm_app *app, struct tdm_area area)
 static bool draw_problem(struct tdm_app *app, struct tdm_area area)
 {
 	const struct tdm_picture *picture = app->picture;
-	if (picture->problem_count == 0 || area.rows < 1)
+	if (picture->problem_count == 0)
 		return false;
 	const struct tdm_picture_problem *first = &picture->problems[0];
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
@@ -47,12 +47,19 @@ static bool draw_problem(struct tdm_app *app, struct tdm_area area)
 	return true;
 }
 
-/* Telemetry of cards of which it is not known which devices they are, in one line. */
+/* Whether there are cards of which it is not known which devices they are, and the user did not ask for one of them. */
+static bool has_boards(const struct tdm_app *app)
+{
+	size_t first = app->picture->device_count - app->picture->board_count;
+	return app->picture->board_count != 0 && (app->shown_count == 0 || app->shown[0] < first);
+}
+
+/* Their telemetry, in one line. */
 static bool draw_boards(struct tdm_app *app, struct tdm_area area)
 {
 	const struct tdm_picture *picture = app->picture;
 	size_t first = picture->device_count - picture->board_count;
-	if (picture->board_count == 0 || area.rows < 1 || (app->shown_count != 0 && app->shown[0] >= first))
+	if (!has_boards(app))
 		return false;
 	struct tdm_pen pen = tdm_pen_at(&app->canvas, area, 0);
 	tdm_pen_text(&pen, TDM_INK_LABEL, " cards:");
@@ -115,16 +122,17 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 	}
 	if (area.rows >= TOTALS_ROWS_MIN && tdm_totals_are_useful(app))
 		tdm_totals_draw(app, tdm_area_take_rows(&area, 1));
-	struct tdm_layout layout =
-		tdm_layout_compute(area.rows, area.cols, app->shown_count, app->rows.count, kinds, app->most_detail);
+	size_t notes = (size_t)has_boards(app) + (app->picture->problem_count != 0);
+	struct tdm_layout layout = tdm_layout_compute(
+		area.rows, area.cols, app->shown_count, app->rows.count + notes, kinds, app->most_detail);
 	app->detail = layout.detail;
 	if (app->shown_count == 0)
 		draw_no_device(app, tdm_area_take_rows(&area, 1));
 	else
 		draw_devices(app, tdm_area_take_rows(&area, layout.device_rows), &layout);
-	if (area.rows > 3 && draw_boards(app, (struct tdm_area){ area.row, area.col, 1, area.cols }))
+	if (area.rows > 2 && draw_boards(app, (struct tdm_area){ area.row, area.col, 1, area.cols }))
 		tdm_area_take_rows(&area, 1);
-	if (area.rows > 3 && draw_problem(app, (struct tdm_area){ area.row, area.col, 1, area.cols }))
+	if (area.rows > 2 && draw_problem(app, (struct tdm_area){ area.row, area.col, 1, area.cols }))
 		tdm_area_take_rows(&area, 1);
 	tdm_proc_table_draw(app, area, !app->devices_have_keys);
 	set_position(app);

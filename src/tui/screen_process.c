@@ -341,6 +341,15 @@ static void draw_buffers(struct tdm_app *app, struct tdm_area area)
 	}
 }
 
+/* A third for the lines of kinds, and what the list of buffers and its head leave empty. */
+static int amount_rows(struct tdm_app *app, int rows)
+{
+	int third = rows / 3 < KIND_LINES_MAX ? rows / 3 : KIND_LINES_MAX;
+	tdm_buffer_view_prepare(&app->buffers);
+	size_t buffers = tdm_buffer_view_count(&app->buffers), list = buffers == 0 ? 2 : buffers + 1;
+	return list < (size_t)rows && rows - (int)list > third ? rows - (int)list : third;
+}
+
 static void draw(struct tdm_app *app, struct tdm_area area)
 {
 	const struct tdm_picture_process *process = tdm_app_chosen_process(app);
@@ -357,7 +366,7 @@ static void draw(struct tdm_app *app, struct tdm_area area)
 		tdm_area_take_rows(&area, tdm_post_mortem_draw(app, area, process));
 	if (area.rows >= 8) {
 		draw_kind_head(app, tdm_area_take_rows(&area, 1));
-		int most = area.rows / 3 < KIND_LINES_MAX ? area.rows / 3 : KIND_LINES_MAX;
+		int most = amount_rows(app, area.rows);
 		int used = draw_amounts(app, (struct tdm_area){ area.row, area.col, most, area.cols }, process);
 		tdm_area_take_rows(&area, used);
 	}

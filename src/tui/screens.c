@@ -108,7 +108,9 @@ static void draw_filter(struct tdm_app *app, struct tdm_pen *pen, int kept)
 	if (filter[0] != '\0')
 		tdm_pen_printf(pen, TDM_INK_YELLOW, " \"%s\"", filter);
 	tdm_pen_text(pen, TDM_INK_DIM, ": Esc shows all  ");
+	bool is_cut = tdm_pen_room(pen) == 0;
 	pen->end = end;
+	tdm_pen_skip(pen, is_cut ? 1 : 0);
 }
 
 /* Draws as many keys as fit, and always the last one, which quits. */

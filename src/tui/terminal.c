@@ -365,6 +365,26 @@ bool tdm_terminal_wait(struct tdm_terminal *terminal, int fd, int timeout_ms)
 	return (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL)) == 0;
 }
 
+/* The next byte of a report; 0 if none comes soon. */
+static int mouse_byte(void)
+{
+	struct pollfd in = { .fd = IN, .events = POLLIN };
+	wint_t ch;
+	int kind = get_wch(&ch);
+	if (kind == ERR && poll(&in, 1, MOUSE_REST_MS) > 0)
+		kind = get_wch(&ch);
+	return kind == OK && ch > 0 && ch < 0x80 ? (int)ch : 0;
+}
+
+/* Discards the button, the column and the row of a report in xterm's first form, from a terminal without mode 1006:
+ * they are bytes that would be taken for keys. */
+static int skip_old_report(void)
+{
+	for (int i = 0; i < 3 && mouse_byte() != 0; i++)
+		;
+	return TDM_KEY_OTHER;
+}
+
 /*
  * After an escape: discards the rest of a sequence that terminfo does not know. Anything else is a key, either pressed
  * with Alt or delivered by a slow link together with the escape.
@@ -376,9 +396,10 @@ static int after_escape(void)
 	if (kind == ERR)
 		return TDM_KEY_ESCAPE;
 	if (kind == OK && (ch == '[' || ch == 'O')) {
+		bool is_first = ch == '[';
 		while (get_wch(&ch) == OK && !(ch >= 0x40 && ch <= 0x7e))
-			;
-		return TDM_KEY_OTHER;
+			is_first = false;
+		return is_first && ch == 'M' ? skip_old_report() : TDM_KEY_OTHER;
 	}
 	if (kind == KEY_CODE_YES)
 		ungetch((int)ch);
@@ -424,25 +445,17 @@ static bool is_gone(void)
 	return (in.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0 || ioctl(IN, FIONREAD, &bytes) != 0 || bytes == 0;
 }
 
-/* The next byte of a report; 0 if none comes soon. */
-static int mouse_byte(void)
-{
-	struct pollfd in = { .fd = IN, .events = POLLIN };
-	wint_t ch;
-	int kind = get_wch(&ch);
-	if (kind == ERR && poll(&in, 1, MOUSE_REST_MS) > 0)
-		kind = get_wch(&ch);
-	return kind == OK && ch > 0 && ch < 0x80 ? (int)ch : 0;
-}
-
-/* "BUTTON;COLUMN;ROW" and M for a press, m for a release, from 1. */
+/* "BUTTON;COLUMN;ROW" and M for a press, m for a release, from 1. Anything else up to the letter is part of the report,
+ * too: some terminals send numbers below 0 for places outside their window. */
 static int read_mouse(struct tdm_terminal *terminal)
 {
 	enum { LEFT = 0, WHEEL_UP = 64, WHEEL_DOWN = 65, LARGEST = 100000 };
 	int numbers[3] = { 0 }, at = 0, ch;
-	while ((ch = mouse_byte()) == ';' || (ch >= '0' && ch <= '9')) {
+	while ((ch = mouse_byte()) >= ' ' && ch < '@') {
 		if (ch == ';')
 			at++;
+		else if (ch < '0' || ch > '9')
+			at = 3;
 		else if (at < 3 && numbers[at] < LARGEST)
 			numbers[at] = numbers[at] * 10 + ch - '0';
 	}
@@ -470,6 +483,8 @@ int tdm_terminal_key(struct tdm_terminal *terminal)
 		return is_gone() ? TDM_KEY_GONE : TDM_KEY_NONE;
 	if (kind == KEY_CODE_YES && ch == MOUSE_CODE)
 		return read_mouse(terminal);
+	if (kind == KEY_CODE_YES && ch == KEY_MOUSE)
+		return skip_old_report();
 	if (kind == KEY_CODE_YES)
 		return function_key(ch);
 	if (ch == TDM_KEY_ESCAPE)

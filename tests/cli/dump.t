@@ -34,8 +34,10 @@ A program that runs.
     0      dram               0xa000   12.00KiB   12.00KiB    12  AGE  THREAD     -  matmul           weights
     and 1 more
   $ tidemark dump --device 1 2>&1 | tail -2
-    no live buffers
+    no live buffers on device 1
   tidemark dump: no process that can be read uses device 1
+  $ tidemark dump --kind cb | tail -1
+    no live buffers of kind cb
   $ tidemark dump --device 1 >/dev/null
   tidemark dump: no process that can be read uses device 1
   [2]

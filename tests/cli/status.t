@@ -317,6 +317,9 @@ card, but all cards are of one type.
      4242 USER     1       -    1.00GiB   10.00MiB S    python3 0000000000000...
   $ tidemark status -p 4242 | calm | grep -E '4242 USER     0 '
      4242 USER     0       -        0 B        0 B    8.00MiB        0 B        0 B          - S    python3 00000000000000000000000000000000000000000000000000000000000000000000000000000007
+  $ tidemark status -d 77
+  tidemark status: no device '77' among the 8 that are visible; 'tidemark status' lists them
+  [2]
   $ tidemark status --long -d 5 | calm
   tidemark VERSION, TIME: 1 device, 1 process
   

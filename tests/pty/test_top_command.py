@@ -137,7 +137,19 @@ class Top(unittest.TestCase):
             s.send("enter")
             s.wait_all("4242", "python3", "source", "metal_shm", "phase unknown", "out of memory unknown")
             s.send("2")
-            s.wait_for("No map:")
+            s.wait_all("No map:", "metal_shm: allocations of other threads may be missing,",
+                       "and the CB total may be the last writer's alone")
+
+    def test_a_process_without_a_ledger_on_many_devices(self):
+        for d in range(8):
+            for args in (["card", str(d), f"0000:0{d}:00.0", "n150", "wormhole", f"010001861190201{d}"],
+                         ["region", str(0x0100018611902010 + d), str(d), f"dram={1 << 30}", f"l1={75 << 20}", "4242"]):
+                subprocess.run([FAKE_MACHINE, self.root / "m", *args], check=True)
+        subprocess.run([FAKE_MACHINE, self.root / "m", "process", "4242", "python3", "0"], check=True)
+        with self.top(TIDEMARK_PROC_ROOT=str(self.root / "m/proc")) as s:
+            s.wait_for("4242")
+            s.send("enter")
+            s.wait_all("\n  7     L1 ", "the process has no ledger")  # no line is left out while others are empty
             s.send("4")
             s.wait_for("No event yet")
 

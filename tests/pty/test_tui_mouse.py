@@ -177,10 +177,13 @@ class Mouse(unittest.TestCase):
         with start() as s:
             s.wait_for("MEMORY▽")
             for report in (b"\x1b[<0;0;0M", b"\x1b[<0;9999999999;9999999999M", b"\x1b[<0;1M", b"\x1b[<3;4;5;6;7M",
-                           b"\x1b[<2;10;10M", b"\x1b[<M", b"\x1b[<0;400;400M", b"\x1b[<64;1;1M"):
+                           b"\x1b[<2;10;10M", b"\x1b[<M", b"\x1b[<0;400;400M", b"\x1b[<64;1;1M",
+                           b"\x1b[<0;-3;4M", b"\x1b[<0;5;-2M", b"\x1b[M #q", b"\x1b[M 3k"):  # no digit is a key
                 os.write(s.master, report)
             s.send("P")
             s.wait_for("PID▽")
+            self.assertNotIn("Signal to", s.text())
+            self.assertNotRegex(s.text(), r"(?m)^\*")  # nothing is tagged
             self.assertIsNone(s.ended())
 
 

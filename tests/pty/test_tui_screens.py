@@ -52,12 +52,37 @@ class Overview(unittest.TestCase):
         with start("few=1", "devices=2", rows=19, cols=80) as s:
             s.wait_for("1000 anna")
             self.assertEqual(re.findall(r"(?m)^  ([A-Z]\w+) ", s.text()), ["DRAM", "L1", "CB"] * 2)
-        with start("devices=2", rows=19, cols=80) as s:
+        with start("devices=2", "processes=5", rows=19, cols=80) as s:
             s.wait_for("1000 anna")
             self.assertEqual(re.findall(r"(?m)^  ([A-Z]\w+) ", s.text()), ["DRAM", "L1", "TRACE", "CB"] * 2)
         with start("devices=4", "gap=-1", rows=22, cols=80) as s:
             s.wait_for("1000 anna")
             self.assertEqual(re.findall(r"(?m)^  ([A-Z]\w+) ", s.text()), ["DRAM", "CB"] * 4)
+
+    def test_nothing_is_hidden_while_rows_are_empty(self):
+        def one_process(s):
+            s.wait_for("1000 ")
+            s.send("f4", "layers", "enter")
+            s.wait(lambda text: first_pids(text) == [1000] and "(unattr" not in text, "one process")
+        with start("few=1", "devices=4", rows=24, cols=80) as s:
+            one_process(s)
+            self.assertEqual(re.findall(r"(?m)^  ([A-Z]\w+) ", s.text()), ["DRAM", "L1", "CB"] * 4)
+        with start("devices=32", rows=40, cols=120) as s:
+            one_process(s)
+            self.assertRegex(s.text(), r"\n 31 +p150 ")
+        with start("devices=12", "boards=4", "problems=1", rows=14, cols=80) as s:
+            one_process(s)
+            s.wait_all("\n 6   ~n150", "\n cards:  /8", "\n ! ")
+            self.assertNotIn("\n\n", s.text())
+
+    def test_a_clash_is_never_left_out(self):
+        with start("gap=-1", "devices=20", rows=24, cols=40) as s:
+            s.wait_for("1000 ")
+            red = self.colour_of(s, r" 0 +n150 +DRAM .* CB +92.0% *$", "92.0%")
+            self.assertNotEqual(red, self.colour_of(s, r" 0 +n150 ", "62.0%"))
+        with start("devices=20", rows=24, cols=40) as s:
+            s.wait_for("1000 ")
+            self.assertRegex(s.text(), r"\n 0 +n150 +DRAM +62.0%  L1 +78.0%\n")
 
     def test_a_clash_is_red(self):
         with start("gap=-50000") as s:
@@ -409,6 +434,12 @@ class Processes(unittest.TestCase):
             s.send("esc")
             s.wait(lambda text: len(first_pids(text)) == 9, "all of them")
 
+    def test_a_filter_that_is_cut_keeps_its_distance(self):
+        with start("devices=20", rows=12, cols=40) as s:
+            s.wait_for("1000 ")
+            s.send("f4", "vllm", "enter")
+            s.wait(lambda text: re.search(r'\n only "vllm.*… q Quit +devices 1-\d+ of 20$', text), "the filter")
+
     def test_filter_that_nothing_has(self):
         with start() as s:
             s.wait_for("1000 anna")
@@ -468,6 +499,11 @@ class Processes(unittest.TestCase):
             text = s.wait_for("├─ ")
             self.assertEqual(first_pids(text).count(1000), 2)  # it uses both
             self.assertRegex(text, r"n150  /dev/tenstorrent/0")
+        with start("devices=6", "boards=2", cols=150, rows=60) as s:  # cards that are only known by their type
+            s.wait_for("1000 anna")
+            s.send("t")
+            text = s.wait_for("├─ ")
+            self.assertRegex(text, r"\n {10,}0 .* ~n150")
 
     def test_tags(self):
         with start() as s:

@@ -14,13 +14,17 @@
  *     seen=1                             no peaks are recorded
  *     hostile=1                          names with control characters, broken UTF-8, wide characters; very long names
  *     failing=1                          every second picture fails, and no ledger can be read
- *     limits=0                           =1: the driver gives limits; more: the temperature is at so many percent of
- * its growing=0                          =1: process 0 grows, and 5 seconds pass from picture to picture few=1 devices
- * have no L1_SMALL and no TRACE gap=500000                         bytes between circular buffers and L1 buffers; below
- * 0: they clash problems=0                         number of sources that could not be read target=PID process 0 is
- * this one; start=TICKS its start time, 0: its real one moving=0                           =1: figures change from
- * picture to picture crash=N                            crashes at picture N cost=1                             prints
- * what a picture costs when it ends
+ *     limits=0                           =1: the driver gives limits; more: the temperature in percent of its limit
+ *     growing=0                          =1: process 0 grows, and 5 seconds pass from picture to picture
+ *     few=1                              devices have no L1_SMALL and no TRACE
+ *     boards=0                           the last devices are cards, and nobody knows which chips are on them
+ *     gap=500000                         bytes between circular buffers and L1 buffers; below 0: they clash
+ *     problems=0                         number of sources that could not be read
+ *     target=PID                         process 0 is this one
+ *     start=TICKS                        its start time; 0: its real one
+ *     moving=0                           =1: figures change from picture to picture
+ *     crash=N                            crashes at picture N
+ *     cost=1                             prints what a picture costs when it ends
  */
 #include <inttypes.h>
 #include <locale.h>
