@@ -164,8 +164,8 @@ static bool is_none(struct tdm_str text)
 /* Whether a text says that what the words at [at, end) mean did not happen: "never ran out of memory". */
 static bool is_denied(struct tdm_str text, size_t at, size_t end)
 {
-	static const char *const no[] = { "no", "not", "never", "zero", "without", "avoid", "avoids", "avoiding", "prevent",
-		"prevents", "didn't", "won't", NULL };
+	static const char *const no[] = { "no", "not", "never", "zero", "without", "avoid", "avoids", "avoiding",
+		"prevent", "prevents", "didn't", "won't", NULL };
 	static const char *const run[] = { "ran", "run", "runs", "running", "go", "going", "an", "any", NULL };
 	struct tdm_str before = { text.ptr, at }, after = { text.ptr + end, text.len - end };
 	struct tdm_str word = last_word(&before);
@@ -277,8 +277,8 @@ bool tdm_error_text_other(struct tdm_str text, enum tdm_error_weight weight, str
 		"than available", "overlap", "too small", "no available", "than reserved", "to reserve", "more L1 than",
 		"more DRAM than", "more memory than", NULL };
 	static const char *const memory[] = { "L1", "DRAM", "memory", "buffer", "bank ", "banks", "stack", NULL };
-	static const char *const error[] = { "error", "fatal", "TT_THROW", "TT_ASSERT", "exception", "fail", "exceeds L1",
-		"cannot allocate", NULL };
+	static const char *const error[] = { "error", "fatal", "TT_THROW", "TT_ASSERT", "exception", "fail",
+		"exceeds L1", "cannot allocate", NULL };
 	static const char *const not_run[] = { "--- ", "skipped", NULL }; /* a line of a backtrace, a test */
 	bool is_error = weight == TDM_ERROR_SURE || (weight == TDM_ERROR_OPEN && says_one_of(text, error));
 	text = bare_message(text);

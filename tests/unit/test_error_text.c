@@ -284,13 +284,14 @@ static void unknown_words_are_shown_whole(void **state)
 static void words_are_not_enough(void **state)
 {
 	static const char *const normal[] = { "out of memory: 0 events", "Out of memory errors: 0", "Out of Memory: 0",
-		"0 out of memory errors", "out of memory = none", "never ran out of memory", "it did not run out of memory",
-		"a smaller batch to avoid out of memory", "finished without out of memory", "bad_alloc count: 0",
-		"SKIPPED [1] test.py:3: runs out of memory", "Peak memory did not exceed the L1 capacity" };
-	static const char *const failed[] = { "device 0 out of memory", "out of memory: 0x40 bytes", "out of memory: 05 MB",
-		"could not go on: out of memory", "0 errors before, now out of memory", "no errors; then out of memory",
-		"ttnn.concat: the output exceeds L1 capacity", "Cannot allocate memory",
-		"ValueError: No available memory for the cache blocks" };
+		"0 out of memory errors", "out of memory = none", "never ran out of memory",
+		"it did not run out of memory", "a smaller batch to avoid out of memory",
+		"finished without out of memory", "bad_alloc count: 0", "SKIPPED [1] test.py:3: runs out of memory",
+		"Peak memory did not exceed the L1 capacity" };
+	static const char *const failed[] = { "device 0 out of memory", "out of memory: 0x40 bytes",
+		"out of memory: 05 MB", "could not go on: out of memory", "0 errors before, now out of memory",
+		"no errors; then out of memory", "ttnn.concat: the output exceeds L1 capacity",
+		"Cannot allocate memory", "ValueError: No available memory for the cache blocks" };
 	static const char *const sure[] = { "Buffer OVERLAY_BLOB is using more l1 memory than reserved (66196 > 65408)",
 		"a shard would take more L1 than is left", "failed to reserve DRAM for the cache" };
 	struct tdm_failure f, g;
@@ -466,7 +467,8 @@ int main(void)
 		cmocka_unit_test(the_other_sentences),
 		cmocka_unit_test(sentences_of_other_times),
 		cmocka_unit_test(unknown_words_are_shown_whole),
-		cmocka_unit_test(words_are_not_enough), cmocka_unit_test(wrapped_in_anything),
+		cmocka_unit_test(words_are_not_enough),
+		cmocka_unit_test(wrapped_in_anything),
 		cmocka_unit_test(several_in_one_text),
 		cmocka_unit_test(numbers_beyond_64_bits_are_unknown),
 		cmocka_unit_test(core_ranges),
