@@ -153,12 +153,11 @@ static bool is_none(struct tdm_str text)
 	if (at == text.len || (text.ptr[at] != ':' && text.ptr[at] != '='))
 		return false;
 	text = tdm_str_trim((struct tdm_str){ text.ptr + at + 1, text.len - at - 1 });
-	if (begins_with_one_of(text, (const char *const[]){ "none", NULL }))
-		return true;
-	if (text.len == 0 || *text.ptr != '0')
+	size_t len = begins_with_one_of(text, (const char *const[]){ "none", NULL }) ? strlen("none") : 1;
+	if (text.len == 0 || (len == 1 && *text.ptr != '0'))
 		return false;
-	bool ends = text.len == 1 || strchr(",;)]}\n", text.ptr[1]) != NULL;
-	return ends || begins_with_one_of(tdm_str_trim((struct tdm_str){ text.ptr + 1, text.len - 1 }), counted);
+	bool ends = text.len == len || strchr(",;)]}\n", text.ptr[len]) != NULL;
+	return ends || begins_with_one_of(tdm_str_trim((struct tdm_str){ text.ptr + len, text.len - len }), counted);
 }
 
 /* Whether a text says that what the words at [at, end) mean did not happen: "never ran out of memory". */
@@ -168,8 +167,9 @@ static bool is_denied(struct tdm_str text, size_t at, size_t end)
 		"prevent", "prevents", "didn't", "won't", NULL };
 	static const char *const run[] = { "ran", "run", "runs", "running", "go", "going", "an", "any", NULL };
 	struct tdm_str before = { text.ptr, at }, after = { text.ptr + end, text.len - end };
-	struct tdm_str word = last_word(&before);
-	bool is_zero = tdm_str_is(word, "0") && begins_with_one_of(tdm_str_trim(after), counted);
+	struct tdm_str word = last_word(&before), itself = { text.ptr + at, text.len - at };
+	bool is_zero = tdm_str_is(word, "0") &&
+		       (begins_with_one_of(itself, counted) || begins_with_one_of(tdm_str_trim(after), counted));
 	if (is_one_of(word, run))
 		word = last_word(&before);
 	return is_zero || is_one_of(word, no) || is_none(after);
@@ -248,6 +248,10 @@ static struct tdm_str bare_message(struct tdm_str text)
 	text = tdm_str_trim(text);
 	if (text.len > 1 && text.ptr[0] == 'E' && text.ptr[1] == ' ') /* pytest */
 		text = tdm_str_trim((struct tdm_str){ text.ptr + 1, text.len - 1 });
+	if (begins_with_one_of(text, (const char *const[]){ "FAILED ", NULL })) { /* pytest: the name of a test */
+		const char *at = memmem(text.ptr, text.len, " - ", 3);
+		text = at != NULL ? (struct tdm_str){ at + 3, (size_t)(text.ptr + text.len - at) - 3 } : text;
+	}
 	for (const char *const *word = before; *word != NULL; word++) {
 		const char *at = text.len != 0 ? memmem(text.ptr, text.len, *word, strlen(*word)) : NULL;
 		const char *rest = at != NULL ? at + strlen(*word) : text.ptr;
@@ -256,17 +260,33 @@ static struct tdm_str bare_message(struct tdm_str text)
 	return text;
 }
 
-/* Whether the text says that memory ran out, in words that need no others beside them. */
-static bool says_plainly(struct tdm_str text)
+/* Whether the text says one of the words somewhere without denying it. */
+static bool claims_one_of(struct tdm_str text, const char *const *words)
 {
-	static const char *const plain[] = { "out of memory", "bad_alloc", NULL };
-	for (const char *const *words = plain; *words != NULL; words++)
+	for (; *words != NULL; words++)
 		for (size_t at = 0, end; (at = find_words(text, at, *words)) != text.len; at = end) {
 			end = at + strlen(*words);
 			if (!is_denied(text, at, end))
 				return true;
 		}
 	return false;
+}
+
+/* Whether a line is one of those that report no failure: of a test that did not fail, of a traceback, which names
+ * functions and shows code. */
+static bool is_about_code(struct tdm_str text)
+{
+	static const char *const begins[] = { "skip", "xfail", "passed ", "[ RUN ", "[       OK ", "File \"", "> ",
+		"raise ", "if ", NULL };
+	static const char *const ends[] = { " PASSED", " SKIPPED", " XFAIL", NULL };
+	for (const char *const *end = ends; *end != NULL; end++) {
+		const char *at = text.len != 0 ? memmem(text.ptr, text.len, *end, strlen(*end)) : NULL;
+		const char *rest = at != NULL ? at + strlen(*end) : NULL;
+		if (at != NULL &&
+			(rest == text.ptr + text.len || (text.ptr + text.len - rest > 1 && memcmp(rest, " [", 2) == 0)))
+			return true;
+	}
+	return begins_with_one_of(text, begins);
 }
 
 bool tdm_error_text_other(struct tdm_str text, enum tdm_error_weight weight, struct tdm_failure *failure)
@@ -279,12 +299,14 @@ bool tdm_error_text_other(struct tdm_str text, enum tdm_error_weight weight, str
 	static const char *const memory[] = { "L1", "DRAM", "memory", "buffer", "bank ", "banks", "stack", NULL };
 	static const char *const error[] = { "error", "fatal", "TT_THROW", "TT_ASSERT", "exception", "fail",
 		"exceeds L1", "cannot allocate", NULL };
-	static const char *const not_run[] = { "--- ", "skipped", NULL }; /* a line of a backtrace, a test */
-	bool is_error = weight == TDM_ERROR_SURE || (weight == TDM_ERROR_OPEN && says_one_of(text, error));
+	static const char *const plain[] = { "out of memory", "bad_alloc", NULL };
+	bool is_error = weight == TDM_ERROR_SURE || (weight == TDM_ERROR_OPEN && claims_one_of(text, error));
 	text = bare_message(text);
-	if (begins_with_one_of(text, not_run))
+	if (begins_with_one_of(text, (const char *const[]){ "--- ", NULL })) /* a line of a backtrace */
 		return false;
-	if (!says_plainly(text) && !(is_error && says_one_of(text, short_of) && says_one_of(text, memory)))
+	if (weight != TDM_ERROR_SURE && is_about_code(text))
+		return false;
+	if (!claims_one_of(text, plain) && !(is_error && says_one_of(text, short_of) && says_one_of(text, memory)))
 		return false;
 	make_other(failure, text);
 	if (says(text, "std::bad_alloc")) /* the C++ library prints two lines about one exception */
