@@ -19,7 +19,7 @@
 	X(REFUSED, 1032, "the runtime refuses this request")        \
 	X(CORRUPT, 1033, "damaged data")                            \
 	X(VERSION, 1034, "data of another version")                 \
-	X(ENDLESS, 1035, "not text: 256 MiB, or 4 GiB of zeros, without a line end")
+	X(ENDLESS, 1035, "not text: 256 MiB, or 4 GiB of zeros, without a line of text")
 
 enum tdm_err {
 	TDM_OK = 0,

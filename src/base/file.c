@@ -149,6 +149,25 @@ void tdm_lines_done(struct tdm_lines *lines)
 	*lines = (struct tdm_lines){ .eof = true };
 }
 
+bool tdm_is_endless_noise(uint64_t *noise, const char *data, size_t len)
+{
+	enum {
+		SAMPLE = 1024,
+		LEAST = 64,
+		SHARE = 32
+	}; /* of random bytes one in 10 is no text, of texts next to none */
+	size_t sample = len < SAMPLE ? len : SAMPLE, strange = 0;
+	for (size_t i = 0; i < sample; i++) {
+		unsigned char c = (unsigned char)data[i];
+		strange += c != '\0' && c < ' ' && c != '\033' && !(c >= '\a' && c <= '\r');
+	}
+	if (strange > sample / SHARE)
+		*noise += len;
+	else if (sample >= LEAST)
+		*noise = 0;
+	return *noise > TDM_LINE_END_MAX;
+}
+
 /* Moves the unread bytes to the front and reads more after them. 1 when bytes came, 0 at the end, or -errno. */
 static int refill(struct tdm_lines *lines)
 {
@@ -162,6 +181,8 @@ static int refill(struct tdm_lines *lines)
 		return (int)got;
 	if (got == 0)
 		lines->eof = true;
+	else if (tdm_is_endless_noise(&lines->noise, lines->data + left, (size_t)got))
+		return TDM_EENDLESS;
 	lines->end += (size_t)got;
 	return got > 0;
 }

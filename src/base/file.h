@@ -32,14 +32,19 @@ int tdm_file_replace(const char *path, const char *data, size_t len);
  * A line reader. Lines come without their newline (and without a CR before it) and are borrowed until the next call. A
  * line longer than the capacity (a CR counts) is reported once as cut, and its rest is skipped; lines read from memory
  * are never cut. A UTF-8 byte order mark before the first line is dropped. An input without a line end in
- * TDM_LINE_END_MAX bytes is not text and may never end: it fails with TDM_EENDLESS. A log that was truncated while its
- * writer kept its offset begins with zeros, and there may be many: TDM_ZEROS_MAX.
+ * TDM_LINE_END_MAX bytes is not text and may never end: it fails with TDM_EENDLESS. So does one that has as many bytes
+ * like those of /dev/urandom, which has line ends. A log that was truncated while its writer kept its offset begins
+ * with zeros, and there may be many: TDM_ZEROS_MAX.
  */
 #define TDM_LINE_END_MAX (UINT64_C(1) << 28)
 #define TDM_ZEROS_MAX    (UINT64_C(1) << 32)
 
 /* What bytes without a line end take from TDM_ZEROS_MAX: those of a text take more than zeros. */
 uint64_t tdm_endless_cost(const char *data, size_t len);
+
+/* Call with every piece that is read. *noise, at first 0, counts bytes since the last piece that looked like text.
+ * Returns whether there are too many of them. */
+bool tdm_is_endless_noise(uint64_t *noise, const char *data, size_t len);
 
 struct tdm_lines {
 	struct tdm_reader reader; /* its function is NULL when reading memory */
@@ -48,6 +53,7 @@ struct tdm_lines {
 	size_t at, end;           /* the part not given out yet */
 	uint64_t line;            /* number of the last line given out, from 1 */
 	uint64_t offset;          /* bytes given out, for progress */
+	uint64_t noise;           /* of tdm_is_endless_noise() */
 	bool eof;
 };
 

@@ -57,16 +57,24 @@ static int take_log(void *to, const struct tdm_record *record)
 	return record->type == TDM_RECORD_LOG ? tdm_log_profile_add(profile, record->log) : 0;
 }
 
+/* Whether a line begins as Python prints a graph; the program may have printed other lines before. */
+static bool is_printed_graph(struct tdm_str head)
+{
+	static const char begin[] = "\n[{'";
+	size_t len = sizeof begin - 1;
+	return (head.len >= len - 1 && memcmp(head.ptr, begin + 1, len - 1) == 0) ||
+	       (head.len != 0 && memmem(head.ptr, head.len, begin, len) != NULL);
+}
+
 /* Why nothing was found in a text. */
 static const char *why_nothing(struct tdm_input *input)
 {
 	struct tdm_str head = tdm_str_trim(tdm_input_head(input));
 	while (head.len != 0 && *head.ptr == '\n')
 		head = tdm_str_trim((struct tdm_str){ head.ptr + 1, head.len - 1 });
-	if (head.len > 2 && memcmp(head.ptr, "[{'", 3) == 0)
+	if (is_printed_graph(head))
 		return "a graph capture as Python prints it, not JSON: write it with json.dump(graph, file), or end "
-		       "the "
-		       "capture with ttnn.graph.end_graph_capture_to_file(path)";
+		       "the capture with ttnn.graph.end_graph_capture_to_file(path)";
 	return head.len != 0 && (*head.ptr == '{' || *head.ptr == '[')
 		       ? "JSON, but not a graph capture: that is an array of nodes, or an object with one under "
 			 "\"graph\""

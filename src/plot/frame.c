@@ -201,7 +201,9 @@ void tdm_plot_frame_draw_y(const struct tdm_plot_frame *frame, const struct tdm_
 	}
 	if (is_text(frame->scene->y_label)) {
 		struct tdm_font name = tdm_plot_frame_font(frame, 0.92, true, TDM_INK_MUTED, TDM_ALIGN_START);
-		tdm_drawing_text(frame->drawing, frame->size * 1.6, frame->name_y, frame->scene->y_label, &name);
+		double left_edge = frame->size * 1.6;
+		tdm_drawing_text_within(frame->drawing, left_edge, frame->name_y,
+			frame->drawing->width - left_edge - frame->size, frame->scene->y_label, &name);
 	}
 	tdm_drawing_group_end(frame->drawing);
 }

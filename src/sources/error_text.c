@@ -90,15 +90,20 @@ static void name_before(struct tdm_str text, size_t at, struct tdm_failure *f)
 	f->name = (struct tdm_str){ text.ptr + begin, end - begin };
 }
 
-/* Whether the words are somewhere in the text, in any case. */
-static bool says(struct tdm_str text, const char *words)
+/* Where the words are in the text from `from` on, in any case; its length if they are not. */
+static size_t find_words(struct tdm_str text, size_t from, const char *words)
 {
 	size_t len = strlen(words);
 	int first = tolower((unsigned char)*words);
-	for (size_t at = 0; at + len <= text.len; at++)
+	for (size_t at = from; at + len <= text.len; at++)
 		if (tolower((unsigned char)text.ptr[at]) == first && strncasecmp(text.ptr + at, words, len) == 0)
-			return true;
-	return false;
+			return at;
+	return text.len;
+}
+
+static bool says(struct tdm_str text, const char *words)
+{
+	return find_words(text, 0, words) != text.len;
 }
 
 static bool says_one_of(struct tdm_str text, const char *const *words)
@@ -107,6 +112,67 @@ static bool says_one_of(struct tdm_str text, const char *const *words)
 		if (says(text, *words))
 			return true;
 	return false;
+}
+
+static bool begins_with_one_of(struct tdm_str text, const char *const *words)
+{
+	for (; *words != NULL; words++)
+		if (text.len >= strlen(*words) && strncasecmp(text.ptr, *words, strlen(*words)) == 0)
+			return true;
+	return false;
+}
+
+/* Cuts the last word off the text. */
+static struct tdm_str last_word(struct tdm_str *text)
+{
+	*text = tdm_str_trim(*text);
+	size_t len = 0;
+	while (len < text->len && !isspace((unsigned char)text->ptr[text->len - len - 1]))
+		len++;
+	text->len -= len;
+	return (struct tdm_str){ text->ptr + text->len, len };
+}
+
+static bool is_one_of(struct tdm_str word, const char *const *words)
+{
+	for (; *words != NULL; words++)
+		if (word.len == strlen(*words) && strncasecmp(word.ptr, *words, word.len) == 0)
+			return true;
+	return false;
+}
+
+static const char *const counted[] = { "event", "error", "fail", "time", "occur", "case", NULL };
+
+/* Whether the text after the words is a count of none: " errors: 0", ": 0 events", " = none". */
+static bool is_none(struct tdm_str text)
+{
+	enum { NAME_MAX_BYTES = 16 };
+	size_t at = 0;
+	while (at < text.len && at < NAME_MAX_BYTES && (isalpha((unsigned char)text.ptr[at]) || text.ptr[at] == ' '))
+		at++;
+	if (at == text.len || (text.ptr[at] != ':' && text.ptr[at] != '='))
+		return false;
+	text = tdm_str_trim((struct tdm_str){ text.ptr + at + 1, text.len - at - 1 });
+	size_t len = begins_with_one_of(text, (const char *const[]){ "none", NULL }) ? strlen("none") : 1;
+	if (text.len == 0 || (len == 1 && *text.ptr != '0'))
+		return false;
+	bool ends = text.len == len || strchr(",;)]}\n", text.ptr[len]) != NULL;
+	return ends || begins_with_one_of(tdm_str_trim((struct tdm_str){ text.ptr + len, text.len - len }), counted);
+}
+
+/* Whether a text says that what the words at [at, end) mean did not happen: "never ran out of memory". */
+static bool is_denied(struct tdm_str text, size_t at, size_t end)
+{
+	static const char *const no[] = { "no", "not", "never", "zero", "without", "avoid", "avoids", "avoiding",
+		"prevent", "prevents", "didn't", "won't", NULL };
+	static const char *const run[] = { "ran", "run", "runs", "running", "go", "going", "an", "any", NULL };
+	struct tdm_str before = { text.ptr, at }, after = { text.ptr + end, text.len - end };
+	struct tdm_str word = last_word(&before), itself = { text.ptr + at, text.len - at };
+	bool is_zero = tdm_str_is(word, "0") &&
+		       (begins_with_one_of(itself, counted) || begins_with_one_of(tdm_str_trim(after), counted));
+	if (is_one_of(word, run))
+		word = last_word(&before);
+	return is_zero || is_one_of(word, no) || is_none(after);
 }
 
 /* A text in unknown words is kept as it is, to the end of its line; blanks at its ends do not make it another one. */
@@ -134,6 +200,8 @@ static bool match_at(struct tdm_str text, size_t at, struct tdm_failure *f, size
 				!tdm_pattern_match(s->pattern, words, &m))
 				continue;
 			*end = at + skip + m.len;
+			if (s->type == TDM_FAILURE_OTHER && is_denied(text, at, *end - 1)) /* without the colon */
+				return false;
 			if (s->type == TDM_FAILURE_OTHER) {
 				make_other(f, rest);
 				return true;
@@ -180,6 +248,10 @@ static struct tdm_str bare_message(struct tdm_str text)
 	text = tdm_str_trim(text);
 	if (text.len > 1 && text.ptr[0] == 'E' && text.ptr[1] == ' ') /* pytest */
 		text = tdm_str_trim((struct tdm_str){ text.ptr + 1, text.len - 1 });
+	if (begins_with_one_of(text, (const char *const[]){ "FAILED ", NULL })) { /* pytest: the name of a test */
+		const char *at = memmem(text.ptr, text.len, " - ", 3);
+		text = at != NULL ? (struct tdm_str){ at + 3, (size_t)(text.ptr + text.len - at) - 3 } : text;
+	}
 	for (const char *const *word = before; *word != NULL; word++) {
 		const char *at = text.len != 0 ? memmem(text.ptr, text.len, *word, strlen(*word)) : NULL;
 		const char *rest = at != NULL ? at + strlen(*word) : text.ptr;
@@ -188,22 +260,57 @@ static struct tdm_str bare_message(struct tdm_str text)
 	return text;
 }
 
+/* Whether the text says one of the words somewhere without denying it. */
+static bool claims_one_of(struct tdm_str text, const char *const *words)
+{
+	for (; *words != NULL; words++)
+		for (size_t at = 0, end; (at = find_words(text, at, *words)) != text.len; at = end) {
+			end = at + strlen(*words);
+			if (!is_denied(text, at, end))
+				return true;
+		}
+	return false;
+}
+
+/* Whether a line is one of those that report no failure: of a test that did not fail, of a traceback, which names
+ * functions and shows code. */
+static bool is_about_code(struct tdm_str text)
+{
+	static const char *const begins[] = { "skip", "xfail", "passed ", "[ RUN ", "[       OK ", "File \"", "> ",
+		"raise ", "if ", NULL };
+	static const char *const ends[] = { " PASSED", " SKIPPED", " XFAIL", NULL };
+	for (const char *const *end = ends; *end != NULL; end++) {
+		const char *at = text.len != 0 ? memmem(text.ptr, text.len, *end, strlen(*end)) : NULL;
+		const char *rest = at != NULL ? at + strlen(*end) : NULL;
+		if (at != NULL &&
+			(rest == text.ptr + text.len || (text.ptr + text.len - rest > 1 && memcmp(rest, " [", 2) == 0)))
+			return true;
+	}
+	return begins_with_one_of(text, begins);
+}
+
 bool tdm_error_text_other(struct tdm_str text, enum tdm_error_weight weight, struct tdm_failure *failure)
 {
-	static const char *const plain[] = { "out of memory", "bad_alloc", NULL };
 	static const char *const short_of[] = { "not enough", "exceed", "overflow", "not fit", "n't fit", "too large",
 		"too big", "insufficient", "clash", "larger than", "beyond", "not allocate", "to allocate", "exhausted",
 		"out of L1", "out of DRAM", "no space", "allocation fail", "not be allocated", "have enough",
-		"than available", "overlap", "too small", NULL };
+		"than available", "overlap", "too small", "no available", "than reserved", "to reserve", "more L1 than",
+		"more DRAM than", "more memory than", NULL };
 	static const char *const memory[] = { "L1", "DRAM", "memory", "buffer", "bank ", "banks", "stack", NULL };
-	static const char *const error[] = { "error", "fatal", "TT_THROW", "TT_ASSERT", "exception", "fail", NULL };
-	bool is_error = weight == TDM_ERROR_SURE || (weight == TDM_ERROR_OPEN && says_one_of(text, error));
+	static const char *const error[] = { "error", "fatal", "TT_THROW", "TT_ASSERT", "exception", "fail",
+		"exceeds L1", "cannot allocate", NULL };
+	static const char *const plain[] = { "out of memory", "bad_alloc", NULL };
+	bool is_error = weight == TDM_ERROR_SURE || (weight == TDM_ERROR_OPEN && claims_one_of(text, error));
 	text = bare_message(text);
-	if (text.len > 3 && memcmp(text.ptr, "--- ", 4) == 0)
-		return false; /* a line of a backtrace */
-	if (!says_one_of(text, plain) && !(is_error && says_one_of(text, short_of) && says_one_of(text, memory)))
+	if (begins_with_one_of(text, (const char *const[]){ "--- ", NULL })) /* a line of a backtrace */
+		return false;
+	if (weight != TDM_ERROR_SURE && is_about_code(text))
+		return false;
+	if (!claims_one_of(text, plain) && !(is_error && says_one_of(text, short_of) && says_one_of(text, memory)))
 		return false;
 	make_other(failure, text);
+	if (says(text, "std::bad_alloc")) /* the C++ library prints two lines about one exception */
+		failure->words = tdm_str_hash(tdm_str_of("std::bad_alloc"));
 	return true;
 }
 

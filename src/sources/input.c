@@ -465,9 +465,11 @@ bool tdm_input_find(struct tdm_input *in, const char *text)
 {
 	char piece[WINDOW];
 	size_t len = 0, wanted = strlen(text);
-	uint64_t without_end = 0;
+	uint64_t without_end = 0, noise = 0;
 	ssize_t got;
 	while (without_end < FIND_MAX && (got = tdm_input_read(in, piece + len, sizeof piece - len)) > 0) {
+		if (tdm_is_endless_noise(&noise, piece + len, (size_t)got))
+			return false;
 		without_end = memchr(piece + len, '\n', (size_t)got) != NULL ? 0 : without_end + (uint64_t)got;
 		len += (size_t)got;
 		if (memmem(piece, len, text, wanted) != NULL)

@@ -57,9 +57,27 @@ static bool parse_other(struct tdm_log_fold *fold, struct tdm_str line, struct t
 	return true;
 }
 
+/* Old releases printed the words with {} in them, and then each figure on a line of its own. */
+static bool fill_gap(struct tdm_buf *text, struct tdm_str piece)
+{
+	const char *gap = text->len != 0 ? memmem(text->data, text->len, "{}", 2) : NULL;
+	if (gap == NULL)
+		return false;
+	size_t at = (size_t)(gap - text->data), after = text->len - at - 2;
+	tdm_buf_add(text, piece.ptr, piece.len);
+	if (tdm_buf_failed(text))
+		return true;
+	memmove(text->data + at + piece.len, text->data + at + 2, after);
+	memcpy(text->data + at, piece.ptr, piece.len);
+	text->len -= 2;
+	return true;
+}
+
 static void join(struct tdm_log_fold *fold, struct tdm_str piece)
 {
 	struct tdm_buf *soft = &fold->texts[0], *hard = &fold->texts[1];
+	if (fill_gap(soft, piece) && fill_gap(hard, piece))
+		return;
 	if (soft->len != 0)
 		tdm_buf_putc(soft, ' ');
 	tdm_buf_add(soft, piece.ptr, piece.len);

@@ -251,6 +251,8 @@ static bool refill(struct tdm_log_scan *scan)
 	size_t room = scan->cap - left < READ_BYTES ? scan->cap - left : READ_BYTES;
 	ssize_t got = scan->skipped > TDM_ZEROS_MAX ? TDM_EENDLESS
 						    : scan->reader.read(scan->reader.from, scan->data + left, room);
+	if (got > 0 && tdm_is_endless_noise(&scan->noise, scan->data + left, (size_t)got))
+		got = TDM_EENDLESS;
 	if (got < 0) {
 		scan->eof = true;
 		scan->follow = false;
@@ -473,6 +475,12 @@ static const struct marker markers[] = {
 	{ "than available", 9, 4, true, false },
 	{ "verlap", 2, 2, true, false },
 	{ "oo small", 1, 5, true, false },
+	{ "no available", 1, 5, true, false },
+	{ "than reserved", 5, 2, true, false },
+	{ "to reserve", 3, 2, true, false },
+	{ "more L1", 3, 6, true, false },
+	{ "more DRAM than", 3, 4, true, false },
+	{ "more memory than", 10, 1, true, false },
 	{ NULL, 0, 0, false, false },
 };
 _Static_assert(sizeof markers / sizeof *markers <= 65, "a set of markers is 64 bits");

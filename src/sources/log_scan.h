@@ -31,6 +31,7 @@ struct tdm_log_scan {
 	uint64_t lines; /* newlines before `at` */
 	uint64_t bytes; /* before the window */
 	uint64_t cut_lines;
+	uint64_t noise;   /* of tdm_is_endless_noise() */
 	uint64_t skipped; /* cost of the skipped bytes of a line that was cut */
 	int failed;       /* code of a failed read; 0: none */
 	bool eof;

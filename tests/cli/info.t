@@ -638,6 +638,8 @@ What print(graph) writes is not JSON, and it is said what to do.
   $ tidemark info printed.txt
   printed.txt: a graph capture as Python prints it, not JSON: write it with json.dump(graph, file), or end the capture with ttnn.graph.end_graph_capture_to_file(path)
   [2]
+  $ (echo loading the model; echo; cat printed.txt) > after.txt; tidemark info after.txt 2>&1 | cut -c 1-65
+  after.txt: a graph capture as Python prints it, not JSON: write i
 
 A program that was cached before the capture: its circular buffers are unknown, not 0.
 

@@ -406,6 +406,9 @@ Charts.
   [2]
   $ tidemark info --chart l1 -o l1.svg v2.sqlite
   tidemark info: the chart is in l1.svg
+  $ tidemark info --chart dram --size 160x160 -o small.svg v3.sqlite; grep -c '>DRAM in use.*…<' small.svg
+  tidemark info: the chart is in small.svg
+  1
 
 As phases. Nobody saw what an operation used before it ended, so the peak may be higher.
 

@@ -165,21 +165,30 @@ Without a line end for ever: an error, in every command. JSON may have no line e
   log --follow: 2
   info --json: 2
   $ tidemark phases /dev/zero
-  tidemark phases: /dev/zero: not text: 256 MiB, or 4 GiB of zeros, without a line end
+  tidemark phases: /dev/zero: not text: 256 MiB, or 4 GiB of zeros, without a line of text
   [2]
   $ tidemark simulate /dev/zero
-  /dev/zero:2: cannot read on: not text: 256 MiB, or 4 GiB of zeros, without a line end
+  /dev/zero:2: cannot read on: not text: 256 MiB, or 4 GiB of zeros, without a line of text
+  [2]
+  $ noise() { /usr/bin/python3 -c 'import random, sys
+  > piece = random.Random(1).randbytes(1 << 20)
+  > while True: sys.stdout.buffer.write(piece)' 2>/dev/null; }
+  $ noise | tidemark log - 2>&1 > /dev/null
+  tidemark log: standard input:*: cannot read on: not text: 256 MiB, or 4 GiB of zeros, without a line of text (glob)
+  [2]
+  $ noise | tidemark phases --logs - 2>&1
+  tidemark phases: standard input: not text: 256 MiB, or 4 GiB of zeros, without a line of text
   [2]
   $ endless() { tr '\0' x < /dev/zero; }
   $ mkdir copies; endless | TMPDIR=copies tidemark info - 2>&1 | head -2; ls copies
   standard input:1:262145: the line is longer than 256 KiB: only its beginning was looked at
-  standard input:1: cannot read on: not text: 256 MiB, or 4 GiB of zeros, without a line end
+  standard input:1: cannot read on: not text: 256 MiB, or 4 GiB of zeros, without a line of text
   $ (printf '[{"node_type":"tensor","params":{"shape":"'; endless) | tidemark info - 2>&1 | head -2
   standard input: byte *, after node 0: a text of more than 4 MiB; its end is left out (glob)
   standard input: byte *, after node 0: 256 MiB without the end of a text or number (glob)
 
   $ cat l.log.gz /dev/zero | tidemark log - 2>&1 | head -2
-  tidemark log: standard input:51: cannot read on: not text: 256 MiB, or 4 GiB of zeros, without a line end
+  tidemark log: standard input:51: cannot read on: not text: 256 MiB, or 4 GiB of zeros, without a line of text
   Log            standard input: 50 lines, 5.58 KiB, 07:36:20.265 to 07:36:20.274
 
 Only a plain log can be followed.

@@ -296,6 +296,41 @@ A text about memory in unknown words is an error like the others, whole and once
   > print(log["failure_count"], [f["text"] for f in log["failures"] if f["sort"] == "other"])'
   4 ['ttnn.concat: the output of 4 tensors exceeds L1 capacity by far, and nobody has listed these words', 'Out of Memory: the moon is full']
 
+Old releases printed the words with gaps, and each figure on a line of its own. A count of no errors is not an error.
+
+  $ cat > gaps.log <<'.'
+  > FAILED test_a.py::test_b - RuntimeError: TT_THROW @ tt_metal/impl/allocator/allocator.cpp:107: tt::exception
+  > info:
+  > Out of Memory: Not enough space to allocate {} B {} buffer across {} banks, where each bank needs to store {} B
+  > 148897792
+  > DRAM
+  > 8
+  > 18612224
+  > backtrace:
+  > info:
+  > Statically allocated circular buffers in program {} clash with L1 buffers on core range {}. L1 buffer allocated at {} and static circular buffer region ends at {}
+  > 12
+  > [(x=0,y=0) - (x=7,y=7)]
+  > 1048576
+  > 1200000
+  > backtrace:
+  > 2026-01-01 10:00:00.000 | error    |             Op | failed to reserve DRAM for the cache (op.cpp:3)
+  > 2024-09-06 12:28:06.186 | FATAL    | Always          - update_buffer: OVERLAY_BLOB is using more l1 memory than reserved (66196 > 65408)
+  > info:
+  > A shard would take more L1 than the 1 MB that is left
+  > ValueError: No available memory for the cache blocks.
+  > out of memory: 0 events
+  > .
+  $ tidemark log --json gaps.log | /usr/bin/python3 -c '
+  > import json, sys
+  > for f in json.load(sys.stdin)["log"]["failures"]: print(f["line"], f["sort"], f["summary"] or f["text"])'
+  3 out_of_memory 142 MiB of dram, 17.75 MiB in each of 8 banks
+  10 clash circular buffers of program 12 on cores 0-0 to 7-7 end at 1200000, the lowest L1 buffer is at 1048576
+  16 other failed to reserve DRAM for the cache
+  17 other FATAL    | Always          - update_buffer: OVERLAY_BLOB is using more l1 memory than reserved (66196 > 65408)
+  19 other A shard would take more L1 than the 1 MB that is left
+  20 other ValueError: No available memory for the cache blocks.
+
 All kinds of places in which errors are met, and neighbours of the known words: each line is one error, with the figures it has.
 
   $ cat > variants.txt <<'.'

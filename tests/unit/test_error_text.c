@@ -280,6 +280,63 @@ static void unknown_words_are_shown_whole(void **state)
 	assert_true(says(&g, "Out of Memory: the moon is full (of cheese)"));
 }
 
+/* Names of tests, lines of code in a traceback and counts of no errors have the words, but report nothing. */
+static void test_runs_are_no_errors(void **state)
+{
+	static const char *const normal[] = { "tests/test_memory_overflow.py::test_buffer_overlap_fails PASSED [ 10%]",
+		"PASSED tests/test_memory_overflow.py::test_error_exceeds",
+		"[       OK ] L1Allocator.OverflowFails (0 ms)", "[ RUN      ] Buffer.overflow_fail",
+		"0 failures, memory did not exceed the limit", "memory check: no overflow, 0 errors",
+		"errors: 0, overflows: 0, buffers: 12", "No errors: all buffers fit, none too large",
+		"    raise RuntimeError('buffer too large for L1')",
+		">       assert not exceeds_memory(buffer), 'fail'",
+		"  File \"/x/memory_overflow.py\", line 12, in fail_if_exceeds",
+		"skipping a test: not enough memory on device, error ignored", "test out of memory handling PASSED",
+		"FAILED tests/test_memory.py::test_overflow - AssertionError: PCC too low" };
+	static const char *const failed[] = { "FAILED tests/a.py::test_b - RuntimeError: the buffer does not fit in L1",
+		"RuntimeError: None of the L1 buffers fit, they are too large", "error 0: L1 overflow in core 3",
+		"Error: 0 bytes of DRAM left, not enough" };
+	struct tdm_failure f;
+	(void)state;
+	for (size_t i = 0; i < sizeof normal / sizeof *normal; i++)
+		if (tdm_error_text_other(tdm_str_of(normal[i]), TDM_ERROR_OPEN, &f))
+			fail_msg("an error: %s", normal[i]);
+	for (size_t i = 0; i < sizeof failed / sizeof *failed; i++)
+		if (!tdm_error_text_other(tdm_str_of(failed[i]), TDM_ERROR_OPEN, &f))
+			fail_msg("no error: %s", failed[i]);
+}
+
+/* Lines of normal runs that have the words, and lines of failures that have other ones. */
+static void words_are_not_enough(void **state)
+{
+	static const char *const normal[] = { "out of memory: 0 events", "Out of memory errors: 0", "Out of Memory: 0",
+		"0 out of memory errors", "out of memory = none", "never ran out of memory",
+		"it did not run out of memory", "a smaller batch to avoid out of memory",
+		"finished without out of memory", "bad_alloc count: 0", "SKIPPED [1] test.py:3: runs out of memory",
+		"Peak memory did not exceed the L1 capacity" };
+	static const char *const failed[] = { "device 0 out of memory", "out of memory: 0x40 bytes",
+		"out of memory: 05 MB", "could not go on: out of memory", "0 errors before, now out of memory",
+		"no errors; then out of memory", "ttnn.concat: the output exceeds L1 capacity",
+		"Cannot allocate memory", "ValueError: No available memory for the cache blocks" };
+	static const char *const sure[] = { "Buffer OVERLAY_BLOB is using more l1 memory than reserved (66196 > 65408)",
+		"a shard would take more L1 than is left", "failed to reserve DRAM for the cache" };
+	struct tdm_failure f, g;
+	size_t end;
+	(void)state;
+	for (size_t i = 0; i < sizeof normal / sizeof *normal; i++) {
+		assert_false(tdm_error_text_find(tdm_str_of(normal[i]), 0, &f, &end));
+		assert_false(tdm_error_text_other(tdm_str_of(normal[i]), TDM_ERROR_OPEN, &f));
+	}
+	for (size_t i = 0; i < sizeof failed / sizeof *failed; i++)
+		assert_true(tdm_error_text_other(tdm_str_of(failed[i]), TDM_ERROR_OPEN, &f));
+	for (size_t i = 0; i < sizeof sure / sizeof *sure; i++)
+		assert_true(tdm_error_text_other(tdm_str_of(sure[i]), TDM_ERROR_SURE, &f));
+	assert_true(tdm_error_text_other(
+		tdm_str_of("terminate called after throwing an instance of 'std::bad_alloc'"), TDM_ERROR_OPEN, &f));
+	assert_true(tdm_error_text_other(tdm_str_of("  what():  std::bad_alloc"), TDM_ERROR_OPEN, &g));
+	assert_true(tdm_failure_is_same(&f, &g));
+}
+
 static void wrapped_in_anything(void **state)
 {
 	static const char *const before[] = { "", "2026-11-15 07:36:20.269 | critical |          Always | TT_FATAL: ",
@@ -436,6 +493,8 @@ int main(void)
 		cmocka_unit_test(the_other_sentences),
 		cmocka_unit_test(sentences_of_other_times),
 		cmocka_unit_test(unknown_words_are_shown_whole),
+		cmocka_unit_test(words_are_not_enough),
+		cmocka_unit_test(test_runs_are_no_errors),
 		cmocka_unit_test(wrapped_in_anything),
 		cmocka_unit_test(several_in_one_text),
 		cmocka_unit_test(numbers_beyond_64_bits_are_unknown),
