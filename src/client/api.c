@@ -565,7 +565,7 @@ uint64_t tidemark_lost(void)
 	uint64_t lost = atomic_load(&tdm_client.unrecorded);
 	for (unsigned i = 0; writer != NULL && i < TDM_LOSS_COUNT; i++)
 		lost += load_u64(&writer->file.header->lost[i]);
-	return lost;
+	return lost + (writer != NULL ? tdm_writer_stranded(writer) : 0);
 }
 
 int tidemark_enable(void)
