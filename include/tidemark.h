@@ -312,7 +312,8 @@ struct tidemark_usage {
  * -EBUSY when another thread was stopped in the middle of a report on it. */
 TIDEMARK_API int tidemark_get_usage(uint32_t device, uint32_t kind, struct tidemark_usage *usage);
 
-/* The number of events that could not be recorded, for any reason. */
+/* The number of events that could not be recorded, for any reason. While the ledger is deleted and cannot be made anew,
+ * this includes all events since, which nobody else can read; they are not lost if it can be made later. */
 TIDEMARK_API uint64_t tidemark_lost(void);
 
 /*

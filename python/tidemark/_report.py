@@ -32,9 +32,8 @@ class Kind(enum.IntEnum):
 
 
 KindLike = Kind | int | str
-_NO_KIND = 0xFFFFFFFF
+_NO_KIND = _NO_NUMBER = 0xFFFFFFFF
 _TOO_LARGE = 0xFFFFFFFFFFFFFFFF
-_NO_KIND = 0xFFFFFFFF
 
 
 class CoreRange(NamedTuple):
@@ -83,15 +82,24 @@ def _kind(kind: KindLike) -> int:
     return kind
 
 
+# ctypes would cut a number that does not fit to another one: another device, another buffer, another size. These make the
+# library refuse such a call with -EINVAL and count it.
+
+
 def _size(bytes: int) -> int:
-    """ctypes would cut a size above 64 bits; this keeps it too large, so that the library refuses it."""
-    return bytes if bytes < _TOO_LARGE else _TOO_LARGE
+    return bytes if 0 <= bytes < _TOO_LARGE else _TOO_LARGE
 
 
-def _kind_of(kind: KindLike, id: int) -> int:
-    """ctypes would cut an id that does not fit 64 bits to that of another buffer; a kind that is none makes the library
-    refuse it."""
-    return _kind(kind) if 0 <= id <= _TOO_LARGE else _NO_KIND
+def _fit32(*numbers: int) -> bool:
+    return min(numbers) >= 0 and max(numbers) <= 0xFFFFFFFF
+
+
+def _fit_core(cores: CoreRange | tuple[int, int, int, int]) -> bool:
+    return len(cores) == 4 and min(cores) >= 0 and max(cores) <= 0xFFFF
+
+
+def _kind_of(kind: KindLike, device: int, id: int = 0) -> int:
+    return _kind(kind) if _fit32(device) and 0 <= id <= _TOO_LARGE else _NO_KIND
 
 
 def version() -> str:
@@ -127,10 +135,13 @@ def ledger_path() -> str:
 def describe_device(number: int, card: str | None = None, *, chip_id: int | None = None, grid: tuple[int, int] = (0, 0),
                     regions: Iterable[Region] = ()) -> int:
     """Describes a device; a later call replaces the description. Devices need not be described to be tracked."""
+    regions = list(regions)
+    fits = _fit32(number, *grid, *(n for r in regions for n in (r.banks, r.align))) and all(
+        0 <= n <= _TOO_LARGE for n in (chip_id or 0, *(n for r in regions for n in (r.base, r.bank_size))))
     raw_regions = [_library.Region(_kind(r.kind), r.banks, r.base, r.bank_size, r.align, 0) for r in regions]
     array = (_library.Region * len(raw_regions))(*raw_regions)
     device = _library.Device(
-        size=ctypes.sizeof(_library.Device), number=number, card=None if card is None else _library.encode(card),
+        size=ctypes.sizeof(_library.Device) if fits else 0, number=number, card=None if card is None else _library.encode(card),
         chip_id=chip_id or 0, has_chip_id=chip_id is not None, grid_x=grid[0], grid_y=grid[1],
         region_count=len(raw_regions), regions=array, region_size=ctypes.sizeof(_library.Region))
     return call("tidemark_describe_device", ctypes.byref(device))
@@ -141,14 +152,15 @@ def _report(function: str, kind: KindLike, id: int, bytes: int, *, device: int, 
             ranges: Sequence[CoreRange | tuple[int, int, int, int]], view: bool, skip: int) -> int:
     if not _library.active.value:
         return 0
+    fits = _fit32(banks, holding, page_size, cores) and 0 <= (address or 0) <= _TOO_LARGE and all(map(_fit_core, ranges))
     buffer = _library.Buffer(
-        size=ctypes.sizeof(_library.Buffer), device=device, kind=_kind_of(kind, id), id=id, bytes=_size(bytes),
-        bytes_per_bank=_size(bytes_per_bank), banks=banks, holding=holding, page_size=page_size, cores=cores,
+        size=ctypes.sizeof(_library.Buffer) if fits else 0, device=device, kind=_kind_of(kind, device, id), id=id,
+        bytes=_size(bytes), bytes_per_bank=_size(bytes_per_bank), banks=banks, holding=holding, page_size=page_size, cores=cores,
         flags=(_library.VIEW if view else 0) | (_library.NO_ADDRESS if address is None else 0), address=address or 0)
     if name:
         buffer.name = call("tidemark_name", _library.encode(name))
     if ranges:
-        buffer.ranges = (_library.CoreRange * len(ranges))(*(_library.CoreRange(*r) for r in ranges))
+        buffer.ranges = (_library.CoreRange * len(ranges))(*(_library.CoreRange(*r[:4]) for r in ranges))
         buffer.range_count = len(ranges)
     frames = _frames.collect(skip + 1)
     if frames is not None:
@@ -177,12 +189,12 @@ def adopt(kind: KindLike, id: int, bytes: int, *, device: int = 0, address: int 
 
 def free(kind: KindLike, id: int, *, device: int = 0) -> int:
     """Reports that a buffer has been released."""
-    return call("tidemark_free_", device, _kind_of(kind, id), id) if _library.active.value else 0
+    return call("tidemark_free_", device, _kind_of(kind, device, id), id) if _library.active.value else 0
 
 
 def free_all(kind: KindLike, *, device: int = 0) -> int:
     """Releases every live buffer of a kind on a device. Returns their number."""
-    return call("tidemark_free_all", device, _kind(kind))
+    return call("tidemark_free_all", device, _kind_of(kind, device))
 
 
 def core_id(x: int, y: int, address: int) -> int:
@@ -197,13 +209,13 @@ def name(text: str) -> int:
 
 def out_of_memory(kind: KindLike, bytes: int, *, device: int = 0, bytes_per_bank: int = 0) -> int:
     """Reports that an allocation failed for lack of memory."""
-    return call("tidemark_out_of_memory", device, _kind(kind), _size(bytes), _size(bytes_per_bank))
+    return call("tidemark_out_of_memory", device, _kind_of(kind, device), _size(bytes), _size(bytes_per_bank))
 
 
 def usage(kind: KindLike, *, device: int = 0) -> Usage | None:
     """The memory that this process holds; None when nothing was ever reported for that device."""
     raw = _library.Usage(size=ctypes.sizeof(_library.Usage))
-    if _library.lib is None or call("tidemark_get_usage", device, _kind(kind), ctypes.byref(raw)) != 0:
+    if _library.lib is None or call("tidemark_get_usage", device, _kind_of(kind, device), ctypes.byref(raw)) != 0:
         return None
     return Usage(**{field: getattr(raw, field) for field in _library.Usage.FIGURES})
 
@@ -215,23 +227,27 @@ def lost() -> int:
 
 def report_kernel(bytes: int, *, device: int = 0, core_type: int = 0) -> int:
     """Reports that a kernel's code was loaded on cores of this type (0 worker, 1 Ethernet)."""
-    return call("tidemark_report_kernel", device, bytes, core_type)
+    return call("tidemark_report_kernel", device, _size(bytes) if _fit32(device, core_type) else _TOO_LARGE, core_type)
+
+
+def _number(number: int, cores: CoreRange | tuple[int, int, int, int] | None, device: int) -> int:
+    return number if _fit32(device, number) and (cores is None or _fit_core(cores)) else _NO_NUMBER
 
 
 def _cores(cores: CoreRange | tuple[int, int, int, int] | None) -> Any:
-    return None if cores is None else ctypes.byref(_library.CoreRange(*cores))
+    return None if cores is None else ctypes.byref(_library.CoreRange(*cores[:4]))
 
 
 def report_cb(bytes: int, buffer_index: int, cores: CoreRange | tuple[int, int, int, int] | None = None, *,
               device: int = 0) -> int:
     """Reports a new circular buffer of `bytes` on each core of a range. Number and range identify it."""
-    return call("tidemark_report_cb", device, bytes, buffer_index, _cores(cores))
+    return call("tidemark_report_cb", device, _size(bytes), _number(buffer_index, cores, device), _cores(cores))
 
 
 def report_cb_free(buffer_index: int, cores: CoreRange | tuple[int, int, int, int] | None = None, *, device: int = 0,
                    bytes: int = 0) -> int:
     """Reports that a circular buffer was released; without cores, all that have this number."""
-    return call("tidemark_report_cb_free", device, bytes, buffer_index, _cores(cores))
+    return call("tidemark_report_cb_free", device, bytes, _number(buffer_index, cores, device), _cores(cores))
 
 
 class buffer:

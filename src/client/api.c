@@ -125,15 +125,18 @@ static uint32_t cores_in(const struct tidemark_core_range *ranges, uint32_t coun
 	return cores < UINT32_MAX ? (uint32_t)cores : UINT32_MAX;
 }
 
-/* Whether a core is in two ranges, so that it would count twice. */
-static bool ranges_overlap(const struct tidemark_core_range *ranges, uint32_t count)
+/* Whether all are rectangles, and no core is in two of them, so that it would count twice. */
+static bool are_ranges_valid(const struct tidemark_core_range *ranges, uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
+		if (ranges[i].x1 < ranges[i].x0 || ranges[i].y1 < ranges[i].y0)
+			return false;
 		for (uint32_t k = 0; k < i; k++)
 			if (ranges[i].x0 <= ranges[k].x1 && ranges[k].x0 <= ranges[i].x1 &&
 				ranges[i].y0 <= ranges[k].y1 && ranges[k].y0 <= ranges[i].y1)
-				return true;
-	return false;
+				return false;
+	}
+	return true;
 }
 
 static inline uint32_t default_banks(const struct tdm_wdevice *device, const struct tidemark_buffer *b)
@@ -219,7 +222,7 @@ static int alloc_entered(const struct tidemark_buffer *b, enum tdm_client_how ho
 		b->size < sizeof whole ? b->size : sizeof whole); /* a program may have an older or a newer header */
 	if ((whole.flags & ~(uint32_t)(TDM_SLOT_VIEW | TDM_SLOT_NO_ADDRESS)) != 0 ||
 		(whole.ranges != NULL && whole.range_count <= TDM_LEDGER_RANGES_MAX &&
-			ranges_overlap(whole.ranges, whole.range_count)))
+			!are_ranges_valid(whole.ranges, whole.range_count)))
 		return lose(TDM_LOSS_INVALID, -EINVAL);
 	/* A buffer from before is on a card, even if nothing is dispatched now. */
 	struct tdm_wdevice *device =
@@ -565,7 +568,7 @@ uint64_t tidemark_lost(void)
 	uint64_t lost = atomic_load(&tdm_client.unrecorded);
 	for (unsigned i = 0; writer != NULL && i < TDM_LOSS_COUNT; i++)
 		lost += load_u64(&writer->file.header->lost[i]);
-	return lost;
+	return lost + (writer != NULL ? tdm_writer_stranded(writer) : 0);
 }
 
 int tidemark_enable(void)

@@ -30,7 +30,7 @@ static const struct {
 	const char *text;
 } texts[] = {
 	{ -EINVAL, "refused: a kind or flag that does not exist, a structure that is too small, cores that are given "
-		   "twice, or a size that no device has" },
+		   "twice or are no rectangle, or a size that no device has" },
 	{ -ENOENT, "no live buffer with this id on this device" },
 	{ -EEXIST, "a live buffer with this id is already known on this device" },
 	{ -ENODEV, "nothing was ever reported for this device" },

@@ -96,6 +96,7 @@ static int open_own(const char *path, uint32_t mode)
 int tdm_ledger_open_folder(const char *dir, uint32_t mode, char path[TDM_LEDGER_PATH_MAX])
 {
 	int fd = -EEXIST;
+	struct stat st;
 	for (unsigned n = 0; n < NAMES_MAX && fd == -EEXIST; n++) {
 		int err = format_folder(path, dir, n);
 		if (err != 0)
@@ -107,5 +108,5 @@ int tdm_ledger_open_folder(const char *dir, uint32_t mode, char path[TDM_LEDGER_
 			return -errno;
 		fd = open_own(path, mode);
 	}
-	return fd;
+	return fd == -EEXIST && stat(dir, &st) == 0 && !S_ISDIR(st.st_mode) ? -ENOTDIR : fd;
 }

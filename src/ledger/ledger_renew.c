@@ -192,6 +192,21 @@ static void let_go_on(struct tdm_writer *writer, const struct stopped *stopped)
 	}
 }
 
+static uint64_t count_calls(struct tdm_writer *writer)
+{
+	uint64_t calls = 0;
+	struct tdm_wdevice *device;
+	for (unsigned i = 0; i < TDM_LEDGER_DEVICES && (device = tdm_writer_get_device(writer, i)) != NULL; i++)
+		calls += atomic_load_explicit((_Atomic uint64_t *)&device->shared->seq, memory_order_relaxed);
+	return calls;
+}
+
+uint64_t tdm_writer_stranded(struct tdm_writer *writer)
+{
+	uint64_t from = atomic_load(&writer->stranded_from), calls = from != 0 ? count_calls(writer) : 0;
+	return calls >= from && from != 0 ? calls - (from - 1) : 0;
+}
+
 int tdm_writer_renew(struct tdm_writer *writer)
 {
 	struct stopped stopped = { 0 };
@@ -207,6 +222,10 @@ int tdm_writer_renew(struct tdm_writer *writer)
 		}
 		tdm_lock_give(&writer->blobs.lock);
 	}
+	if (err == 0)
+		atomic_store(&writer->stranded_from, 0);
+	else if (atomic_load(&writer->stranded_from) == 0)
+		atomic_store(&writer->stranded_from, count_calls(writer) + 1);
 	let_go_on(writer, &stopped);
 	tdm_quiet_end(&guard);
 	return err;

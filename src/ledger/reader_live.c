@@ -13,6 +13,7 @@
 enum {
 	CHUNK_SLOTS = 1024,
 	WALK_TRIES = 6,
+	SHORT_TRIES = 48, /* of a list that fits into a chunk: a pass takes only microseconds */
 };
 
 /* Ledgers of major version 1, converted where they are copied. */
@@ -201,12 +202,20 @@ int tdm_ledger_refresh_device(struct tdm_ledger *ledger, size_t device)
 	return err;
 }
 
+/* How many passes may be needed while the writer goes on. */
+static int tries_of(const struct tdm_ledger_walk *walk, const struct tdm_ledger_place *place)
+{
+	if (walk->again == NULL || walk->as_seen)
+		return 1;
+	return place->slot_high <= CHUNK_SLOTS ? SHORT_TRIES : WALK_TRIES;
+}
+
 int tdm_ledger_walk(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_walk *walk, bool *exact)
 {
 	*exact = false;
 	if (device >= ledger->device_count)
 		return -ENODEV;
-	for (int i = 0; !*exact && i < (walk->again != NULL && !walk->as_seen ? WALK_TRIES : 1); i++) {
+	for (int i = 0; !*exact && i < tries_of(walk, &ledger->places[device]); i++) {
 		uint64_t before = ledger->views[device].seq;
 		int err = walk->as_seen ? 0 : tdm_ledger_refresh_device(ledger, device);
 		if (err != 0)

@@ -131,6 +131,7 @@ struct tdm_writer {
 	uint32_t ring_records;                   /* of each new device */
 	_Atomic uint64_t look_ns;                /* when to look again whether the file is still there */
 	_Atomic bool is_gone;                    /* it is not: tdm_writer_renew() is due */
+	_Atomic uint64_t stranded_from;          /* calls until it could not be made anew, plus 1; 0: it is there */
 	void (*gone)(struct tdm_writer *writer); /* called when that is noticed, inside a device; may be NULL */
 	bool can_own;                            /* Linux has the barrier that owners rely on */
 	struct tdm_slot_index *inherited;        /* the parent's indexes before the fork, one per device; may be NULL */
@@ -189,6 +190,9 @@ void tdm_writer_free(struct tdm_writer *writer);
  * reports go on in the old one, which nobody can open, and nothing is lost if a later attempt succeeds.
  */
 int tdm_writer_renew(struct tdm_writer *writer);
+
+/* How many calls only this process knows of, because the ledger was deleted and cannot be made anew. 0 once it is. */
+uint64_t tdm_writer_stranded(struct tdm_writer *writer);
 
 /* The i-th device, or NULL after the last. */
 static inline struct tdm_wdevice *tdm_writer_get_device(struct tdm_writer *writer, unsigned i)

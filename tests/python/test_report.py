@@ -107,6 +107,35 @@ class Reports(unittest.TestCase):
         self.assertEqual(tidemark.usage(Kind.DRAM, device=self.device).buffers, 2)
         self.assertEqual(tidemark.lost() - lost, 8)
 
+    def test_numbers_that_do_not_fit_are_refused(self):
+        """Cut, they would be another device, another core or another size."""
+        self.assertEqual(tidemark.alloc(Kind.DRAM, 1, 64, device=self.device), 0)
+        self.assertEqual(tidemark.report_cb(64, 1, device=self.device), 0)
+        lost = tidemark.lost()
+        for device in (self.device + 2 ** 32, self.device - 2 ** 32):
+            self.assertEqual(tidemark.alloc(Kind.DRAM, 2, 64, device=device), -EINVAL)
+            self.assertEqual(tidemark.free(Kind.DRAM, 1, device=device), -EINVAL)
+            self.assertEqual(tidemark.free_all(Kind.DRAM, device=device), -EINVAL)
+            self.assertEqual(tidemark.out_of_memory(Kind.DRAM, 64, device=device), -EINVAL)
+            self.assertEqual(tidemark.report_kernel(64, device=device), -EINVAL)
+            self.assertEqual(tidemark.report_cb(64, 2, device=device), -EINVAL)
+            self.assertEqual(tidemark.report_cb_free(1, device=device), -EINVAL)
+            self.assertEqual(tidemark.describe_device(device, "n300"), -EINVAL)
+            self.assertIsNone(tidemark.usage(Kind.DRAM, device=device))
+        self.assertEqual(tidemark.lost() - lost, 16)
+        for wrong in ({"banks": 2 ** 32}, {"holding": -1}, {"page_size": 2 ** 32}, {"cores": -1}, {"address": 2 ** 64},
+                      {"bytes_per_bank": -2 ** 64}, {"ranges": [(0, 0, 65536, 0)]}, {"ranges": [(-1, 0, 1, 0)]},
+                      {"ranges": [(5, 5, 1, 1)]}, {"ranges": [(5, 5)]}):
+            self.assertEqual(tidemark.alloc(Kind.CB, 2, 64, device=self.device, **wrong), -EINVAL, wrong)
+        self.assertEqual(tidemark.alloc(Kind.DRAM, 2, -2 ** 64, device=self.device), -EINVAL)
+        self.assertEqual(tidemark.report_cb(2 ** 64, 1, device=self.device), -EINVAL)
+        self.assertEqual(tidemark.report_cb(64, 2 ** 32 + 1, device=self.device), -EINVAL)
+        self.assertEqual(tidemark.report_cb(64, 1, (0, 0, 65536, 0), device=self.device), -EINVAL)
+        self.assertEqual(tidemark.report_cb_free(2 ** 32 + 1, device=self.device), -EINVAL)
+        self.assertEqual(tidemark.report_kernel(2 ** 64, device=self.device), -EINVAL)
+        self.assertEqual(tidemark.usage(Kind.DRAM, device=self.device).buffers, 1)
+        self.assertEqual(tidemark.usage(Kind.CB, device=self.device).buffers, 1)
+
     def test_devices(self):
         self.assertEqual(tidemark.describe_device(
             self.device, "n150", chip_id=0x1234, grid=(8, 8),

@@ -369,6 +369,13 @@ static void end_at_once(void)
 		_exit(0);
 }
 
+static void file_for_directory(void *context)
+{
+	(void)context;
+	setenv("TIDEMARK_DIR", "/etc/passwd", 1);
+	CHECK(itest_alloc(0, 0, 1, 64, 1) == -ENOTDIR);
+}
+
 static void no_descriptors(void *context)
 {
 	struct rlimit limit = { 3, 3 };
@@ -389,6 +396,7 @@ static void no_permission(void *context)
 static void no_ledger(void)
 {
 	CHECK(itest_exited(itest_fork(missing_directory, NULL)));
+	CHECK(itest_exited(itest_fork(file_for_directory, NULL)));
 	CHECK(itest_exited(itest_fork(no_descriptors, NULL)));
 	if (geteuid() != 0)
 		itest_skip("only root can be another user");

@@ -179,8 +179,9 @@ static void with_its_directory(void)
 	CHECK(rmdir(was) == 0 && rmdir(getenv("TIDEMARK_DIR")) == 0);
 	wait.seq = clock_seq(wait.fd);
 	report_until(has_looked, &wait);
-	report_buffers(LIVE, 10 * LIVE);
 	CHECK(access(getenv("TIDEMARK_DIR"), F_OK) != 0);
+	report_buffers(LIVE, 10 * LIVE);
+	CHECK(tidemark_lost() >= 9 * LIVE); /* nobody can read them, unless the directory comes back */
 	CHECK(mkdir(getenv("TIDEMARK_DIR"), 0700) == 0);
 	report_until(has_file, NULL);
 	close(wait.fd);

@@ -27,7 +27,7 @@ static void *report_for_ever(void *context)
 	return NULL;
 }
 
-/* One buffer of each kind, and counters that agree with it. */
+/* One buffer of each kind, and counters that agree with it. The list is short, so a reader is quick enough for it. */
 static void check_ledger(struct tdm_ledger *ledger)
 {
 	size_t count;
@@ -36,8 +36,9 @@ static void check_ledger(struct tdm_ledger *ledger)
 	CHECK(tdm_ledger_refresh(ledger, NULL) == 0);
 	CHECK(ledger_buffers(ledger, 0, &buffers, &count, &exact) == 0);
 	CHECK_EQ(tdm_ledger_refused(ledger), 0);
-	CHECK(!exact || count == 2);
-	CHECK(!exact || buffers[0].slot.kind != buffers[1].slot.kind);
+	CHECK(exact);
+	CHECK_EQ(count, 2);
+	CHECK(buffers[0].slot.kind != buffers[1].slot.kind);
 	free(buffers);
 }
 
