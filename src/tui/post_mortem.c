@@ -9,7 +9,7 @@
 #include "tui/device_block.h"
 #include "tui/screens.h"
 
-enum { EVENTS_MAX = 5, WITH_EVENTS = 16 }; /* rows from which on there is room for them */
+enum { EVENTS_MAX = 5, WITH_EVENTS = 16, REFUSED_COLUMNS = 48 }; /* events have room from that many rows on */
 
 void tdm_post_mortem_wish(const struct tdm_app *app, const struct tdm_picture_process *process, struct tdm_wish *wish)
 {
@@ -115,16 +115,19 @@ int tdm_post_mortem_draw(struct tdm_app *app, struct tdm_area area, const struct
 	tdm_pen_text(&pen, TDM_INK_DIM, "  program ");
 	tdm_pen_text(&pen, program[0] != '\0' ? TDM_INK_CYAN : TDM_INK_DIM, program[0] != '\0' ? program : "none");
 	const struct tdm_picture_amount *failure = last_failure(app, process, &kind);
+	int lines = 2;
+	if (failure != NULL && tdm_pen_room(&pen) < REFUSED_COLUMNS && area.rows > lines)
+		pen = tdm_pen_at(&app->canvas, area, lines++);
 	if (failure != NULL)
 		tdm_pen_printf(&pen, TDM_INK_RED, "  out of memory: %s of %s were refused",
 			tdm_format_bytes_short(text, sizeof text, failure->oom_bytes), tdm_device_kind_title(kind));
 	if (area.rows < WITH_EVENTS)
-		return 2;
+		return lines;
 	size_t count = tdm_event_log_last(&app->events, process->handle, events, EVENTS_MAX);
-	pen = tdm_pen_at(&app->canvas, area, 2);
+	pen = tdm_pen_at(&app->canvas, area, lines++);
 	tdm_pen_text(&pen, TDM_INK_DIM, count != 0 ? "  its last events:" : "  its last events are not known");
 	for (size_t i = 0; i < count; i++)
-		tdm_event_draw(
-			app, (struct tdm_area){ area.row + 3 + (int)i, area.col, 1, area.cols }, events[count - 1 - i]);
-	return 3 + (int)count;
+		tdm_event_draw(app, (struct tdm_area){ area.row + lines + (int)i, area.col, 1, area.cols },
+			events[count - 1 - i]);
+	return lines + (int)count;
 }

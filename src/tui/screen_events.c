@@ -124,7 +124,8 @@ void tdm_event_draw(struct tdm_app *app, struct tdm_area line, const struct tdm_
 			draw_bytes(&pen, event->size);
 			draw_bytes(&pen, reserved);
 		} else
-			draw_bytes(&pen, reserved != TDM_BYTES_UNKNOWN ? reserved : event->size);
+			draw_bytes(&pen,
+				reserved == TDM_BYTES_UNKNOWN || event->op == TDM_OP_OOM ? event->size : reserved);
 		tdm_pen_skip(&pen, 2);
 	}
 	if ((event->flags & TDM_EVENT_FAULT) != 0)

@@ -117,6 +117,11 @@ class Top(unittest.TestCase):
             other.kill()
         with self.top() as s:  # also one that starts after its end
             s.wait(lambda text: re.search(rf"^ +{program.pid} .*\[crashed\]", text, re.M), "its mark")
+            s.resize(24, 80)
+            s.send("3")
+            s.wait_all("Killed or crashed", "out of memory: 3 MiB of L1 were refused\n")
+            s.wait(lambda text: re.search(r" oom +L1 +3 MiB ", text), "what was asked for")
+            s.send("1")
             s.send("3")
             s.wait_all("Killed or crashed", "its last events:")
 
