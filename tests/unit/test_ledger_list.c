@@ -194,7 +194,7 @@ static void a_folder_is_made_once(void **state)
 	char path[TDM_LEDGER_PATH_MAX];
 	snprintf(own, sizeof own, "%s", "none/there");
 	assert_int_equal(tdm_ledger_open_folder(at("%s", own), 0600, path), -ENOENT);
-	assert_int_equal(tdm_ledger_open_folder("/dev/null", 0600, path), -EEXIST);
+	assert_int_equal(tdm_ledger_open_folder("/dev/null", 0600, path), -ENOTDIR);
 }
 
 /* Whatever somebody has put there instead is not used, and not touched. */
