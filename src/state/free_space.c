@@ -15,9 +15,10 @@
 #include <stdlib.h>
 
 enum {
-	SHARE = 100,           /* at most 1/100 of the time */
+	SHARE = 250,           /* at most 1/250 of the time */
 	CREDIT_MS = 20,        /* that may be saved up; also what the first picture may spend */
-	TRIES = 4,             /* to find the buffers that belong to the counters */
+	TRIES = 4,             /* to find the buffers that belong to the counters, */
+	MANY = 16384,          /* up to this many; with more, the answer is then shown as an old one */
 	BUCKETS_MIN = 1 << 6,  /* of a memory */
 	BUCKETS_MAX = 1 << 13, /* fits in a cache with the data being read */
 	SMALL = 256,           /* up to this many spans, no radix sort */
@@ -195,13 +196,14 @@ static int take_slots(
 {
 	struct look *look = context;
 	(void)mores;
+	bool collects = look->collects;
 	for (size_t i = 0; i < count; i++) {
 		const struct tdm_ledger_slot *slot = &slots[i];
 		const struct item item = { slot->kind, (slot->flags & TDM_SLOT_NO_ADDRESS) == 0, slot->address,
 			slot->bank_bytes };
 		if (tdm_ledger_slot_is_view(slot))
 			continue;
-		if (look->collects)
+		if (collects)
 			collect_item(look, &item);
 		else
 			take_item(look, &item);
@@ -363,12 +365,22 @@ static void hash_state(struct tdm_state *state, size_t d)
 	state->joined[d].state = hash + (hash == 0); /* 0 means never */
 }
 
+static uint64_t buffers_of(const struct tdm_picture_device *device)
+{
+	uint64_t buffers = 0;
+	for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+		if (device->kinds[k].buffers != TDM_BYTES_UNKNOWN)
+			buffers = tdm_plus(buffers, device->kinds[k].buffers);
+	return buffers;
+}
+
 /* Looks at every buffer of the device, again if they do not belong to its counters. */
 static int look_at(struct tdm_state *state, size_t d, struct look *look)
 {
 	const struct tdm_picture_device *device = &state->picture.devices[d];
 	int err = 0;
-	for (int i = 0; i < TRIES && err == 0 && !look->exact; i++) {
+	int tries = buffers_of(device) <= MANY ? TRIES : 1;
+	for (int i = 0; i < tries && err == 0 && !look->exact; i++) {
 		if (i != 0 && !recount_device(state, d)) {
 			look->exact = true; /* for nothing has changed */
 			break;
