@@ -267,14 +267,22 @@ cold int tdm_client_report(const struct tidemark_buffer *b, enum tdm_client_how 
 	return err;
 }
 
+/* Reports with the stack from its own frame on, which must stay until the report has ended: no tail call. */
+tdm_inlined int report_from_here(const struct tidemark_buffer *b, enum tdm_client_how how)
+{
+	int err = tdm_client_report(b, how, __builtin_frame_address(0));
+	__asm__ volatile("" : "+r"(err));
+	return err;
+}
+
 static cold int alloc_long(const struct tidemark_buffer *b)
 {
-	return tdm_client_report(b, TDM_CLIENT_ALLOC, __builtin_frame_address(0));
+	return report_from_here(b, TDM_CLIENT_ALLOC);
 }
 
 int tidemark_adopt_(const struct tidemark_buffer *b)
 {
-	return tdm_client_report(b, TDM_CLIENT_ADOPT, __builtin_frame_address(0));
+	return report_from_here(b, TDM_CLIENT_ADOPT);
 }
 
 /* Whether a report is complete and has nothing special. */

@@ -127,14 +127,15 @@ static bool forbid_system_calls(bool takes_turns)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 7, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 6, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 8, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 7, 0),
 		/* Twice a second: is the ledger still there? */
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_newfstatat, 5, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fstat, 4, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, takes_turns ? SYS_sched_yield : SYS_write, 3, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, takes_turns ? SYS_getpid : SYS_write, 2, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, takes_turns ? SYS_tgkill : SYS_write, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_newfstatat, 6, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fstat, 5, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, takes_turns ? SYS_sched_yield : SYS_write, 4, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, takes_turns ? SYS_getpid : SYS_write, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, takes_turns ? SYS_tgkill : SYS_write, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, takes_turns ? SYS_rt_sigprocmask : SYS_write, 1, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, takes_turns ? SYS_membarrier : SYS_write, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
