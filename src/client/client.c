@@ -211,20 +211,21 @@ static struct tdm_live_page *wiped_page(struct tdm_live_page *page)
 	return at;
 }
 
-/* libc's: calls a function at exit; with `library` NULL, also after this library was unloaded. */
+/* libc's: calls a function at exit, and when `library` is unloaded. */
 int __cxa_atexit(void (*call)(void *context), void *context, void *library);
 
 /*
  * The destructor runs at exit, when other threads may still report, and when a plug-in that contains the library is
  * unloaded, after which nobody can. To tell the two apart, libc posts a semaphore at exit, before destructors run.
- * Neither it nor sem_post() is part of the library, so that this is safe after unloading. It costs a page each time.
+ * Neither it nor sem_post() is part of the library, so that this is safe after unloading; its own address means a
+ * library that is never unloaded. It costs a page each time.
  */
 static void note_exit(void)
 {
 	sem_t *note = mmap(NULL, sizeof *note, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (note == MAP_FAILED)
 		return;
-	if (sem_init(note, 0, 0) == 0 && __cxa_atexit((void (*)(void *))(void (*)(void))sem_post, note, NULL) == 0)
+	if (sem_init(note, 0, 0) == 0 && __cxa_atexit((void (*)(void *))(void (*)(void))sem_post, note, note) == 0)
 		exit_note = note;
 	else
 		munmap(note, sizeof *note);
@@ -245,7 +246,7 @@ static bool has_threads(void)
 static bool is_unloaded(void)
 {
 	int posts;
-	return exit_note != NULL && sem_getvalue(exit_note, &posts) == 0 && posts == 0 &&
+	return !tdm_client.stays_loaded && exit_note != NULL && sem_getvalue(exit_note, &posts) == 0 && posts == 0 &&
 	       atomic_load(&own_pid) == getpid() && !has_threads();
 }
 
@@ -257,7 +258,8 @@ int tdm_client_enable(void)
 		atomic_store(&page->pid, getpid());
 		atomic_store(&tdm_live, page);
 		pthread_atfork(NULL, NULL, after_fork_in_child);
-		note_exit();
+		if (!tdm_client.stays_loaded)
+			note_exit();
 	}
 	__atomic_store_n(&tidemark_active_, 1, __ATOMIC_RELEASE);
 	return 0;

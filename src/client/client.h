@@ -47,6 +47,7 @@ struct tdm_client {
 	_Atomic uint64_t unrecorded; /* reports made while there was no ledger to count them */
 	_Atomic uint8_t closing;     /* exit has begun: remove a ledger as soon as it has no live buffers */
 	uint8_t keep;                /* TIDEMARK_KEEP: never removed */
+	bool stays_loaded;           /* dlclose does not unload the library */
 };
 extern struct tdm_client tdm_client;
 
