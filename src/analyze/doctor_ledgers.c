@@ -278,8 +278,10 @@ void tdm_doctor_ledgers_namespaces(struct tdm_doctor *d)
 			   picture->processes[i].who->pid_namespace != probe->pid_namespace;
 	tdm_doctor_look(d, "%s/self/ns/pid", probe->places.proc);
 	if (foreign != 0 && probe->pid_namespace != 0)
-		tdm_doctor_say(d, INFO, "%zu tracked process%s in containers: the pids shown are those inside", foreign,
-			foreign == 1 ? " is" : "es are");
+		tdm_doctor_say(d, INFO,
+			"%zu tracked process%s in containers: commands take the pid that is seen here and the one "
+			"inside",
+			foreign, foreign == 1 ? " is" : "es are");
 }
 
 struct figures {
@@ -316,7 +318,7 @@ void tdm_doctor_ledgers_figures(struct tdm_doctor *d)
 	char size[TDM_BYTES_CAP];
 	look_at_ledgers(d);
 	for (size_t i = 0; i < picture->process_count; i++)
-		if (picture->processes[i].life != TDM_LIFE_ENDED)
+		if (tdm_picture_counts(&picture->processes[i]))
 			add_process(picture, &picture->processes[i], &f);
 	const char *run = f.running == 1 ? " runs" : "s run";
 	if (picture->ledgers_err != 0)
