@@ -12,8 +12,8 @@ enum { BANDS_MAX = 400, NAME_CAP = 128, LABEL_CAP = 160, LIMIT_FAR = 8 };
 
 static const uint32_t buffers_rgb = 0x4da6b8, program_rgb = 0xe38a42;
 
-static int show(const struct tdm_scene *scene, const struct tdm_info_picture *picture, const struct tdm_term *term,
-	struct tdm_buf *out, struct tdm_diag *diag)
+int tdm_info_picture_show(const struct tdm_scene *scene, const struct tdm_info_picture *picture,
+	const struct tdm_term *term, struct tdm_buf *out, struct tdm_diag *diag)
 {
 	return picture->path != NULL ? tdm_plot_write(scene, picture->path, &picture->size, diag)
 				     : tdm_plot_print(scene, term, out, diag);
@@ -125,7 +125,7 @@ static int draw_course(const struct tdm_capture_exact *exact, const struct tdm_c
 		.marks = &mark,
 		.mark_count = 1 };
 	set_limit(&scene, tdm_capture_capacity(exact, unit, !is_l1), highest, label);
-	int err = show(&scene, picture, term, out, diag);
+	int err = tdm_info_picture_show(&scene, picture, term, out, diag);
 	free(bands);
 	tdm_course_line_done(&line);
 	return err;
@@ -161,7 +161,7 @@ static int draw_cores(const struct tdm_capture_exact *exact, size_t unit, const 
 		.grid_width = cores.grid_x,
 		.grid_height = cores.grid_y,
 		.cell_max = (double)tdm_capture_capacity(exact, unit, false) };
-	return show(&scene, picture, term, out, diag);
+	return tdm_info_picture_show(&scene, picture, term, out, diag);
 }
 
 int tdm_info_capture_draw(const struct tdm_capture_exact *exact, const struct tdm_capture_course *course,

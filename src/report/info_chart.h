@@ -16,6 +16,10 @@ struct tdm_info_picture {
 	struct tdm_plot_options size;
 };
 
+/* Writes a scene to the picture's file, or prints it. 0, or a negative code with the reason in `diag`. */
+int tdm_info_picture_show(const struct tdm_scene *scene, const struct tdm_info_picture *picture,
+	const struct tdm_term *term, struct tdm_buf *out, struct tdm_diag *diag);
+
 /* Draws the device with the highest peak of the chosen memory. 0, or a negative code with the reason in `diag`. */
 int tdm_info_capture_draw(const struct tdm_capture_exact *exact, const struct tdm_capture_course *course,
 	const struct tdm_info_picture *picture, const struct tdm_term *term, struct tdm_buf *out,

@@ -7,13 +7,6 @@
 
 static const uint32_t buffers_rgb = 0x4da6b8, program_rgb = 0xe38a42;
 
-static int show(const struct tdm_scene *scene, const struct tdm_info_picture *picture, const struct tdm_term *term,
-	struct tdm_buf *out, struct tdm_diag *diag)
-{
-	return picture->path != NULL ? tdm_plot_write(scene, picture->path, &picture->size, diag)
-				     : tdm_plot_print(scene, term, out, diag);
-}
-
 static double number(uint64_t bytes)
 {
 	return bytes != TDM_BYTES_UNKNOWN ? (double)bytes : 0;
@@ -63,7 +56,7 @@ static int draw_course(const struct tdm_operation_memory *m, const struct tdm_op
 		.stacked = is_l1,
 		.marks = &mark,
 		.mark_count = 1 };
-	int err = show(&scene, picture, term, out, diag);
+	int err = tdm_info_picture_show(&scene, picture, term, out, diag);
 	free(values);
 	return err;
 }
@@ -90,7 +83,7 @@ static int draw_cores(const struct tdm_operation_memory *m, const struct tdm_inf
 		.cells = cells,
 		.grid_width = m->grid_x,
 		.grid_height = m->grid_y };
-	return show(&scene, picture, term, out, diag);
+	return tdm_info_picture_show(&scene, picture, term, out, diag);
 }
 
 int tdm_operations_draw(const struct tdm_operation_memory *m, const struct tdm_info_picture *picture,
