@@ -267,22 +267,20 @@ cold int tdm_client_report(const struct tidemark_buffer *b, enum tdm_client_how 
 	return err;
 }
 
-/* Reports with the stack from its own frame on, which must stay until the report has ended: no tail call. */
-tdm_inlined int report_from_here(const struct tidemark_buffer *b, enum tdm_client_how how)
-{
-	int err = tdm_client_report(b, how, __builtin_frame_address(0));
-	__asm__ volatile("" : "+r"(err));
-	return err;
-}
-
+/* A stack begins with the frame of the public function, which must stay until the report has ended: no tail call. */
+#define STAYS(err) __asm__ volatile("" : "+r"(err))
 static cold int alloc_long(const struct tidemark_buffer *b)
 {
-	return report_from_here(b, TDM_CLIENT_ALLOC);
+	int err = tdm_client_report(b, TDM_CLIENT_ALLOC, __builtin_frame_address(0));
+	STAYS(err);
+	return err;
 }
 
 int tidemark_adopt_(const struct tidemark_buffer *b)
 {
-	return report_from_here(b, TDM_CLIENT_ADOPT);
+	int err = tdm_client_report(b, TDM_CLIENT_ADOPT, __builtin_frame_address(0));
+	STAYS(err);
+	return err;
 }
 
 /* Whether a report is complete and has nothing special. */
