@@ -7,8 +7,8 @@ set(TDM_BARE_WITHOUT_FILES sources/graph_capture.c sources/capture_json.c # yajl
 
 # Tests that need one of those. A test that cannot be linked in such a build belongs here.
 set(TDM_BARE_WITHOUT_TESTS
-	unit.plot unit.plot_texts fuzz.train_log # plot
-	unit.tui_model                           # tui
+	unit.plot unit.plot_texts unit.device_map fuzz.train_log # plot
+	unit.tui_model unit.tui_growth           # tui
 	unit.args unit.demo unit.docs unit.doctor integration.log_follow # cli
 	unit.graph_capture unit.capture_devices unit.capture_random unit.capture_stock fuzz.capture # sources/capture_json.c
 	unit.input                               # zlib, liblzma, libzstd

@@ -75,20 +75,22 @@ static bool has_handler_that_nests(void)
  */
 static inline __attribute__((always_inline)) bool are_registers(const volatile uint64_t *word)
 {
+	uint64_t mask = 0;
 #if defined(__x86_64__)
 	enum { FLAGS = 2, SEGMENT = 3, MASK = 17 };                           /* in words, as Linux lays them out */
 	enum { FLAGS_SET = 0x202, FLAGS_ALL = 0x3fffff, OF_PROGRAMS = 0x33 }; /* what programs always have */
-	uint64_t mask = 0;
 	if ((word[SEGMENT] & 0xffff) != OF_PROGRAMS || (word[FLAGS] & FLAGS_SET) != FLAGS_SET ||
 		word[FLAGS] > FLAGS_ALL)
 		return false;
-	syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &mask, sizeof mask);
-	return mask != word[MASK] || has_handler_that_nests();
 #elif defined(__aarch64__)
-	return word[1] != 0 && word[2] >> 32 == 0 && (word[2] & 0x1f) == 0; /* instruction, state of the processor */
+	enum { ADDRESS = 1, STATE = 2, MASK = -49 }; /* in words, as Linux lays them out */
+	if (word[ADDRESS] == 0 || word[STATE] >> 32 != 0 || (word[STATE] & 0x1f) != 0)
+		return false;
 #else
 	return word != NULL;
 #endif
+	syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &mask, sizeof mask);
+	return mask != word[MASK] || has_handler_that_nests();
 }
 
 /*
