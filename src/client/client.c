@@ -167,6 +167,7 @@ static void after_fork_in_child(void)
 	atomic_store(&own_pid, getpid());
 	atomic_store(&first_page.writer, NULL);
 	struct tdm_live_page *page = atomic_load(&tdm_live);
+	atomic_store(&page->pid, getpid());
 	atomic_store(&page->writer, NULL); /* in case Linux could not wipe it */
 	atomic_store(&page->epoch, 0);
 	tdm_lock_reset(&page->lock);
@@ -206,7 +207,8 @@ static struct tdm_live_page *wiped_page(struct tdm_live_page *page)
 	void *at = mmap(NULL, TDM_LEDGER_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (at == MAP_FAILED)
 		return page;
-	if (madvise(at, TDM_LEDGER_PAGE, MADV_WIPEONFORK) != 0) {
+	/* An emulator that takes senseless advice ignores all of it. */
+	if (madvise(at, TDM_LEDGER_PAGE, MADV_WIPEONFORK) != 0 || madvise(at, TDM_LEDGER_PAGE, -1) == 0) {
 		munmap(at, TDM_LEDGER_PAGE);
 		return page; /* then only children made by fork() itself are noticed */
 	}

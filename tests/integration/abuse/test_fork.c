@@ -402,8 +402,8 @@ static void silent_children(void)
 /* A child that has the parent's memory reports first: the ledger is still the parent's own. */
 static void vfork_child_first(void)
 {
-	if (itest_thread_sanitized())
-		itest_skip("the thread sanitizer makes a fork of vfork");
+	if (itest_thread_sanitized() || itest_emulated())
+		itest_skip("the thread sanitizer and emulators make a fork of vfork");
 	static volatile int err;
 	int status;
 	pid_t pid = vfork();
