@@ -13,6 +13,7 @@ set(TDM_BARE_WITHOUT_TESTS
 	unit.graph_capture unit.capture_devices unit.capture_random unit.capture_stock fuzz.capture # sources/capture_json.c
 	unit.input                               # zlib, liblzma, libzstd
 	unit.ttnn_report fuzz.ttnn_report        # libsqlite3
+	integration.torn # signals that an emulator delays
 	unit.symbolize) # libdw, without which no function has a name
 
 # Removes the tests that are left out from a list of sources. Test names begin with `prefix`, file names with `strip`.
