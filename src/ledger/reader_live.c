@@ -3,6 +3,7 @@
  * file that were never written are skipped, so the work is bounded by what is really stored.
  */
 #include "ledger/reader_parts.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/number.h"
 
@@ -13,8 +14,12 @@
 enum {
 	CHUNK_SLOTS = 1024,
 	WALK_TRIES = 6,
-	SHORT_TRIES = 48, /* of a list that fits into a chunk: a pass takes only microseconds */
+	AS_FOUND_TRIES = 64,
 };
+/* For how long a list that fits into a chunk is read: a pass takes microseconds, and the writer pauses now and then. */
+#define SHORT_PATIENCE_NS (20 * TDM_NS_PER_MS)
+/* In place of a call's number: what the slots say at the moment, which may belong to several calls. */
+#define AS_FOUND          UINT64_MAX
 
 /* Ledgers of major version 1, converted where they are copied. */
 
@@ -59,6 +64,8 @@ struct pass {
 
 static bool slot_lives(const struct tdm_ledger_slot *slot, uint64_t seq)
 {
+	if (seq == AS_FOUND)
+		return slot->birth != 0 && slot->death == 0;
 	return slot->birth != 0 && slot->birth <= seq && (slot->death == 0 || slot->death > seq);
 }
 
@@ -202,12 +209,42 @@ int tdm_ledger_refresh_device(struct tdm_ledger *ledger, size_t device)
 	return err;
 }
 
-/* How many passes may be needed while the writer goes on. */
-static int tries_of(const struct tdm_ledger_walk *walk, const struct tdm_ledger_place *place)
+static bool is_short(const struct tdm_ledger_place *place)
 {
-	if (walk->again == NULL || walk->as_seen)
-		return 1;
-	return place->slot_high <= CHUNK_SLOTS ? SHORT_TRIES : WALK_TRIES;
+	return place->slot_high <= CHUNK_SLOTS;
+}
+
+/* Whether another pass is worth its time while the writer goes on; `begin` is when the first one began. */
+static bool tries_again(const struct tdm_ledger_place *place, int tries, uint64_t begin)
+{
+	return is_short(place) ? tdm_clock_ns() - begin < SHORT_PATIENCE_NS : tries < WALK_TRIES;
+}
+
+/* One pass, with the buffers that were live after call `seq`. */
+static int walk_once(struct tdm_ledger *ledger, size_t device, struct pass *pass)
+{
+	int err = walk_all(ledger, &ledger->places[device], pass);
+	if (err == 0)
+		ledger->places[device].refused_slots = pass->refused;
+	return err;
+}
+
+/* For a writer that is too fast: the slots as they are at the moment, so that of a buffer that is being replaced at
+ * least one is there. */
+static int walk_as_found(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_walk *walk)
+{
+	const struct tdm_ledger_count *counts = ledger->views[device].counts;
+	bool is_short_of = true;
+	int err = 0;
+	for (int i = 0; err == 0 && is_short_of && i < AS_FOUND_TRIES; i++) {
+		struct pass pass = { .walk = walk, .seq = AS_FOUND };
+		walk->again(walk->context);
+		err = walk_once(ledger, device, &pass);
+		is_short_of = false;
+		for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
+			is_short_of |= pass.sums[k].buffers < counts[k].buffers;
+	}
+	return err;
 }
 
 int tdm_ledger_walk(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_walk *walk, bool *exact)
@@ -215,23 +252,27 @@ int tdm_ledger_walk(struct tdm_ledger *ledger, size_t device, const struct tdm_l
 	*exact = false;
 	if (device >= ledger->device_count)
 		return -ENODEV;
-	for (int i = 0; !*exact && i < tries_of(walk, &ledger->places[device]); i++) {
-		uint64_t before = ledger->views[device].seq;
+	struct tdm_ledger_place *place = &ledger->places[device];
+	struct tdm_ledger_view *view = &ledger->views[device];
+	bool is_fixed = walk->again == NULL || walk->as_seen;
+	uint64_t begin = tdm_clock_ns();
+	for (int i = 0; i == 0 || (!is_fixed && tries_again(place, i, begin)); i++) {
+		uint64_t before = view->seq;
+		bool was_rough = place->rough;
 		int err = walk->as_seen ? 0 : tdm_ledger_refresh_device(ledger, device);
 		if (err != 0)
 			return err;
-		struct pass pass = { .walk = walk, .seq = ledger->views[device].seq };
-		if (i != 0 && pass.seq == before)
-			break; /* nothing has changed: another pass would give the same result */
+		if (i != 0 && view->seq == before && place->rough == was_rough)
+			return 0; /* nothing has changed: another pass would give the same result */
 		if (i != 0)
 			walk->again(walk->context);
-		err = walk_all(ledger, &ledger->places[device], &pass);
-		if (err != 0)
+		struct pass pass = { .walk = walk, .seq = view->seq };
+		err = walk_once(ledger, device, &pass);
+		*exact = err == 0 && !place->rough && equals_counts(&pass, view->counts);
+		if (err != 0 || *exact)
 			return err;
-		ledger->places[device].refused_slots = pass.refused;
-		*exact = !ledger->places[device].rough && equals_counts(&pass, ledger->views[device].counts);
 	}
-	return 0;
+	return !is_fixed && is_short(place) ? walk_as_found(ledger, device, walk) : 0;
 }
 
 /* The offsets of both halves of a slot; false when no known segment has it. */

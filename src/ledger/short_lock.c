@@ -99,6 +99,7 @@ bool tdm_lock_take_slow(struct tdm_lock *lock, uint32_t was)
 void tdm_quiet_begin(struct tdm_quiet *guard)
 {
 	sigset_t all;
+	guard->caller_errno = errno;
 	sigfillset(&all);
 	for (int i = 1; i < NSIG; i++)
 		if (tdm_is_fault(i))
@@ -112,4 +113,5 @@ void tdm_quiet_end(const struct tdm_quiet *guard)
 {
 	pthread_setcancelstate(guard->cancel_state, NULL);
 	pthread_sigmask(SIG_SETMASK, &guard->signals, NULL);
+	errno = guard->caller_errno;
 }

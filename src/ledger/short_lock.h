@@ -95,11 +95,11 @@ static inline bool tdm_is_fault(int signal)
 
 /*
  * Keeps signals and pthread_cancel from ending a rare change in the middle, so that it need not be repaired. Faults
- * still arrive.
+ * still arrive. errno is the caller's again at the end.
  */
 struct tdm_quiet {
 	sigset_t signals;
-	int cancel_state;
+	int cancel_state, caller_errno;
 };
 void tdm_quiet_begin(struct tdm_quiet *guard);
 void tdm_quiet_end(const struct tdm_quiet *guard);

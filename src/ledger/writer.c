@@ -454,7 +454,7 @@ static int release_slots(struct tdm_wdevice *device, uint32_t k, uint64_t from, 
 
 int tdm_wdevice_release(struct tdm_wdevice *device)
 {
-	int err = -EBUSY, caller_errno = errno;
+	int err = -EBUSY;
 	struct tdm_quiet guard;
 	if (device->slot_reserved < KEPT_SLOTS + RESERVE_SLOTS ||
 		device->slot_reserved - RESERVE_SLOTS < device->slot_high)
@@ -467,13 +467,12 @@ int tdm_wdevice_release(struct tdm_wdevice *device)
 		tdm_lock_give(&device->writer->file_lock);
 	}
 	tdm_quiet_end(&guard);
-	errno = caller_errno;
 	return err;
 }
 
 int tdm_wdevice_grow(struct tdm_wdevice *device)
 {
-	int err = -ENOSPC, caller_errno = errno;
+	int err = -ENOSPC;
 	struct tdm_quiet guard;
 	if (device->retry != 0) {
 		device->retry--;
@@ -490,7 +489,6 @@ int tdm_wdevice_grow(struct tdm_wdevice *device)
 		device->retry = RETRY_AFTER;
 	tdm_ledger_file_clock(&device->writer->file);
 	tdm_quiet_end(&guard);
-	errno = caller_errno;
 	return err;
 }
 

@@ -27,33 +27,58 @@ static void *report_for_ever(void *context)
 	return NULL;
 }
 
-/* One buffer of each kind, and counters that agree with it. The list is short, so a reader is quick enough for it. */
-static void check_ledger(struct tdm_ledger *ledger)
+/*
+ * One buffer of each kind, and counters that agree with it. A list that a writer changed all the time is not exact; it
+ * may have both buffers, but never neither.
+ */
+static void check_ledger(struct tdm_ledger *ledger, bool is_fast)
 {
-	size_t count;
+	size_t count, of_kind[2] = { 0 };
 	bool exact;
 	struct tdm_ledger_buffer *buffers;
 	CHECK(tdm_ledger_refresh(ledger, NULL) == 0);
 	CHECK(ledger_buffers(ledger, 0, &buffers, &count, &exact) == 0);
 	CHECK_EQ(tdm_ledger_refused(ledger), 0);
-	CHECK(exact);
-	CHECK_EQ(count, 2);
-	CHECK(buffers[0].slot.kind != buffers[1].slot.kind);
+	CHECK(exact || is_fast);
+	for (size_t i = 0; i < count; i++)
+		of_kind[buffers[i].slot.kind == TIDEMARK_CB]++;
+	for (int i = 0; i < 2; i++)
+		CHECK(exact ? of_kind[i] == 1 : of_kind[i] >= 1);
 	free(buffers);
 }
 
-static void readers_see_one(void)
+static void look_on(void *(*report)(void *), bool is_fast)
 {
 	_Atomic int stop = 0;
 	pthread_t id;
 	report_both(0);
 	struct tdm_ledger *ledger = itest_open(tidemark_ledger_path());
-	CHECK(pthread_create(&id, NULL, report_for_ever, &stop) == 0);
+	CHECK(pthread_create(&id, NULL, report, &stop) == 0);
 	for (unsigned i = 0; i < itest_scale(LOOKS); i++)
-		check_ledger(ledger);
+		check_ledger(ledger, is_fast);
 	atomic_store(&stop, 1);
 	CHECK(pthread_join(id, NULL) == 0);
 	tdm_ledger_close(ledger);
+}
+
+/* As an allocator does at most: its own work takes time, too. */
+static void *report_with_pauses(void *context)
+{
+	for (uint64_t i = 0; !atomic_load((_Atomic int *)context); i++) {
+		report_both(i);
+		usleep(20);
+	}
+	return NULL;
+}
+
+static void readers_see_one(void)
+{
+	look_on(report_with_pauses, false);
+}
+
+static void fast_writer(void)
+{
+	look_on(report_for_ever, true);
 }
 
 static void killed(void)
@@ -166,6 +191,7 @@ int main(int argc, char **argv)
 {
 	static const struct itest tests[] = {
 		{ "readers_see_one", readers_see_one, NULL },
+		{ "fast_writer", fast_writer, NULL },
 		{ "killed", killed, NULL },
 		{ "refused", refused, NULL },
 		{ "cb_identity", cb_identity, NULL },
