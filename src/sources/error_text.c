@@ -175,14 +175,21 @@ static bool is_denied(struct tdm_str text, size_t at, size_t end)
 	return is_zero || is_one_of(word, no) || is_none(after);
 }
 
-/* A text in unknown words is kept as it is, to the end of its line; blanks at its ends do not make it another one. */
-static void make_other(struct tdm_failure *f, struct tdm_str text)
+/* A text in unknown words goes on to the end of the line in which its first `known` bytes end. */
+static struct tdm_str other_text(struct tdm_str text, size_t known)
 {
 	static const char *const ends[] = { "\\nbacktrace:", "\nbacktrace:", "\n", NULL };
 	for (const char *const *end = ends; *end != NULL; end++) {
-		const char *at = text.len != 0 ? memmem(text.ptr, text.len, *end, strlen(*end)) : NULL;
+		const char *at =
+			text.len > known ? memmem(text.ptr + known, text.len - known, *end, strlen(*end)) : NULL;
 		text.len = at != NULL ? (size_t)(at - text.ptr) : text.len;
 	}
+	return text;
+}
+
+/* It is kept as it is; blanks at its ends do not make it another one. */
+static void make_other(struct tdm_failure *f, struct tdm_str text)
+{
 	text = tdm_str_trim(text);
 	tdm_failure_init(f, TDM_FAILURE_OTHER, text);
 	f->words = tdm_str_hash(text);
@@ -200,11 +207,11 @@ static bool match_at(struct tdm_str text, size_t at, struct tdm_failure *f, size
 				!tdm_pattern_match(s->pattern, words, &m))
 				continue;
 			*end = at + skip + m.len;
-			if (s->type == TDM_FAILURE_OTHER && is_denied(text, at, *end - 1)) /* without the colon */
-				return false;
 			if (s->type == TDM_FAILURE_OTHER) {
+				rest = other_text(rest, skip + m.len);
 				make_other(f, rest);
-				return true;
+				text.len = at + rest.len;
+				return !is_denied(text, at, *end - 1); /* without the colon */
 			}
 			tdm_failure_init(f, (enum tdm_failure_type)s->type, (struct tdm_str){ rest.ptr, skip + m.len });
 			for (size_t i = 0; i < m.count && s->fields[i] != '\0'; i++)
@@ -308,7 +315,7 @@ bool tdm_error_text_other(struct tdm_str text, enum tdm_error_weight weight, str
 		return false;
 	if (!claims_one_of(text, plain) && !(is_error && says_one_of(text, short_of) && says_one_of(text, memory)))
 		return false;
-	make_other(failure, text);
+	make_other(failure, other_text(text, 0));
 	if (says(text, "std::bad_alloc")) /* the C++ library prints two lines about one exception */
 		failure->words = tdm_str_hash(tdm_str_of("std::bad_alloc"));
 	return true;
