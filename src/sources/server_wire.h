@@ -1,0 +1,85 @@
+/*
+ * The messages that instrumented programs send to an allocation server, decoded from a copy of their bytes.
+ * docs/formats/server_socket.md describes them.
+ *
+ * A message has no magic number and no length. Four sizes are in use, and a client uses one of them for all its
+ * messages and expects replies of that size. The size shows in the bytes: behind the header of 40 bytes a client only
+ * sends zeros, and the first byte of a message is never 0. So the first byte behind the header that is not 0 begins the
+ * next message. A lone message shows its size by its length, once nothing more comes.
+ */
+#ifndef TDM_SOURCES_SERVER_WIRE_H
+#define TDM_SOURCES_SERVER_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/kind.h"
+
+enum {
+	TDM_WIRE_HEADER = 40,
+	TDM_WIRE_SIZE_MIN = 72,
+	TDM_WIRE_SIZE_MAX = 144,
+};
+
+enum tdm_wire_type {
+	TDM_WIRE_ALLOC = 1,
+	TDM_WIRE_FREE = 2,
+	TDM_WIRE_QUERY = 3,
+	TDM_WIRE_RESPONSE = 4,
+	TDM_WIRE_DUMP_REMAINING = 5,
+	TDM_WIRE_DEVICE_INFO_QUERY = 6,
+	TDM_WIRE_DEVICE_INFO_RESPONSE = 7,
+	TDM_WIRE_CB_ALLOC = 8,
+	TDM_WIRE_CB_FREE = 9,
+	TDM_WIRE_KERNEL_LOAD = 10,
+	TDM_WIRE_KERNEL_UNLOAD = 11,
+	TDM_WIRE_DUMP_KERNELS = 12,
+	TDM_WIRE_TYPE_END
+};
+
+struct tdm_wire_message {
+	uint8_t type;        /* enum tdm_wire_type, or any other byte */
+	uint8_t buffer_type; /* of a buffer: the runtime's number; of a kernel: 0 application, 1 fabric, 2 dispatch */
+	int32_t device;
+	int32_t pid; /* as the client says */
+	uint64_t bytes;
+	uint64_t id;
+};
+
+/* How one connection's bytes are divided. All 0 at the start. */
+struct tdm_wire {
+	uint32_t size;   /* of a message; 0: not known yet */
+	bool is_guessed; /* the size follows from a pause only, so a longer one is still possible */
+};
+
+enum tdm_wire_found {
+	TDM_WIRE_NONE,    /* more bytes must come, or a pause */
+	TDM_WIRE_MESSAGE, /* *message is filled; it used `size` bytes */
+	TDM_WIRE_REST,    /* zeros that belong to the message before: the client's size is larger than was guessed */
+	TDM_WIRE_BAD,     /* no client sends these bytes */
+};
+
+/*
+ * Looks at the bytes where a message begins. *used is the number of bytes that it took. `is_quiet`: nothing more has
+ * come for a while, so that a lone message is whole; it only matters until the size is known.
+ */
+enum tdm_wire_found tdm_wire_next(struct tdm_wire *wire, const uint8_t *bytes, size_t count, bool is_quiet,
+	struct tdm_wire_message *message, size_t *used);
+
+/* The kind of memory that the runtime's number of a buffer type means. TDM_KIND_COUNT: none. */
+enum tdm_kind tdm_wire_kind(uint8_t buffer_type);
+
+/* What a reply says. What a client's size has no room for is left out. */
+struct tdm_wire_reply {
+	enum tdm_wire_type type;
+	int32_t device;
+	uint64_t dram, l1, l1_small, trace, cb, kernel; /* allocated bytes */
+	uint64_t total_dram, total_l1;
+	uint32_t arch, dram_channels, dram_per_channel, l1_per_core, is_available, device_count;
+};
+
+/* Writes a reply of `size` bytes, one of the four sizes. */
+void tdm_wire_put_reply(const struct tdm_wire_reply *reply, uint32_t size, uint8_t dst[TDM_WIRE_SIZE_MAX]);
+
+#endif
