@@ -1,7 +1,7 @@
 # The parts that a build with TDM_BARE leaves out: everything that needs an outside library. It is for processors for
 # which only a compiler and its C library are installed (preset aarch64). It still has the client library, its ledgers
 # and all their readers, and the device model.
-set(TDM_BARE_WITHOUT_LAYERS plot tui cli) # cairo; ncurses; both
+set(TDM_BARE_WITHOUT_LAYERS plot tui daemon cli) # cairo; ncurses; HTTP; all
 set(TDM_BARE_WITHOUT_FILES sources/graph_capture.c sources/capture_json.c # yajl
 	sources/decode_gzip.c sources/decode_xz.c sources/decode_zstd.c) # the libraries of these formats
 

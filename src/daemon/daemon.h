@@ -1,0 +1,29 @@
+/*
+ * The daemon: serves instrumented programs on a socket, writes a ledger for each (clients.h), and answers over HTTP
+ * (http.h). One thread; everything is called from its loop.
+ */
+#ifndef TDM_DAEMON_DAEMON_H
+#define TDM_DAEMON_DAEMON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tdm_daemon_options {
+	const char *socket;   /* path; NULL: /tmp/tt_allocation_server.sock */
+	const char *dir;      /* of the ledgers; NULL: $TIDEMARK_DIR, else /dev/shm */
+	uint32_t socket_mode; /* permissions of the socket */
+	bool quiet;           /* no line for each event */
+	bool replace;         /* take over the socket of another daemon */
+	bool daemonize;
+	/* HTTP (http.c) */
+	bool no_http;
+	const char *http_host;   /* NULL: 127.0.0.1 */
+	uint32_t http_port;      /* 0: 9740, and a taken port is only a warning */
+	const char *http_socket; /* a Unix socket, too; NULL: none */
+	const char *token_file;  /* the bearer token; NULL: none */
+};
+
+/* Runs until a signal ends it. 0, or a negative code after it has said why on the standard error output. */
+int tdm_daemon_run(const struct tdm_daemon_options *options);
+
+#endif
