@@ -234,8 +234,10 @@ static int walk_once(struct tdm_ledger *ledger, size_t device, struct pass *pass
 static int walk_as_found(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_walk *walk)
 {
 	const struct tdm_ledger_count *counts = ledger->views[device].counts;
-	bool is_short_of = true;
-	int err = 0;
+	uint64_t before = ledger->views[device].seq;
+	int err = tdm_ledger_refresh_device(ledger, device);
+	/* Else nobody writes, and the last pass is as good as any. */
+	bool is_short_of = ledger->views[device].seq != before || ledger->places[device].rough;
 	for (int i = 0; err == 0 && is_short_of && i < AS_FOUND_TRIES; i++) {
 		struct pass pass = { .walk = walk, .seq = AS_FOUND };
 		walk->again(walk->context);
