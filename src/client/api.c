@@ -52,9 +52,13 @@ tdm_inlined bool enter(void)
 	if (unlikely(tdm_thread.busy || (tdm_thread.record != NULL && tdm_wthread_is_inside(tdm_thread.record))) &&
 		!tdm_thread_recover())
 		return false;
-	tdm_thread.frame = tdm_stack_pointer();
-	tdm_thread.busy = 1;
-	atomic_signal_fence(memory_order_seq_cst);
+	uintptr_t here = tdm_stack_pointer();
+	do { /* again if a signal handler has reported in between: it leaves its own frame, and is not busy */
+		tdm_thread.frame = here;
+		atomic_signal_fence(memory_order_seq_cst);
+		tdm_thread.busy = 1;
+		atomic_signal_fence(memory_order_seq_cst);
+	} while (unlikely(tdm_thread.frame != here));
 	tdm_thread.caller_errno = errno;
 	return true;
 }
