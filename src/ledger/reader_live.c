@@ -18,8 +18,6 @@ enum {
 };
 /* For how long a list that fits into a chunk is read: a pass takes microseconds, and the writer pauses now and then. */
 #define SHORT_PATIENCE_NS (20 * TDM_NS_PER_MS)
-/* In place of a call's number: what the slots say at the moment, which may belong to several calls. */
-#define AS_FOUND          UINT64_MAX
 
 /* Ledgers of major version 1, converted where they are copied. */
 
@@ -56,17 +54,16 @@ static bool is_major1(const struct tdm_ledger *ledger)
 struct pass {
 	const struct tdm_ledger_walk *walk;
 	uint64_t seq;
+	bool as_found; /* also buffers that were born later */
 	uint64_t refused;
 	struct {
 		uint64_t buffers, bytes, bank_bytes, asked_bytes;
 	} sums[TDM_KIND_COUNT];
 };
 
-static bool slot_lives(const struct tdm_ledger_slot *slot, uint64_t seq)
+static bool slot_lives(const struct tdm_ledger_slot *slot, uint64_t seq, bool as_found)
 {
-	if (seq == AS_FOUND)
-		return slot->birth != 0 && slot->death == 0;
-	return slot->birth != 0 && slot->birth <= seq && (slot->death == 0 || slot->death > seq);
+	return slot->birth != 0 && (as_found || slot->birth <= seq) && (slot->death == 0 || slot->death > seq);
 }
 
 /* Whether the buffer is possible; `more` may be NULL. */
@@ -86,7 +83,7 @@ static inline bool buffer_is_valid(
 static inline bool take_slot(struct pass *pass, const struct tdm_ledger_slot *slot, const struct tdm_ledger_more *more)
 {
 	uint64_t reserved;
-	if (!slot_lives(slot, pass->seq))
+	if (!slot_lives(slot, pass->seq, pass->as_found))
 		return false;
 	if (!buffer_is_valid(slot, more, &reserved)) {
 		pass->refused++;
@@ -229,22 +226,24 @@ static int walk_once(struct tdm_ledger *ledger, size_t device, struct pass *pass
 	return err;
 }
 
-/* For a writer that is too fast: the slots as they are at the moment, so that of a buffer that is being replaced at
- * least one is there. */
+/* For a writer that is too fast: everything that may live by now, so that of a buffer that is being replaced at least
+ * one is there. */
 static int walk_as_found(struct tdm_ledger *ledger, size_t device, const struct tdm_ledger_walk *walk)
 {
-	const struct tdm_ledger_count *counts = ledger->views[device].counts;
-	uint64_t before = ledger->views[device].seq;
-	int err = tdm_ledger_refresh_device(ledger, device);
-	/* Else nobody writes, and the last pass is as good as any. */
-	bool is_short_of = ledger->views[device].seq != before || ledger->places[device].rough;
+	const struct tdm_ledger_view *view = &ledger->views[device];
+	uint64_t before = view->seq;
+	bool is_short_of = true;
+	int err = 0;
 	for (int i = 0; err == 0 && is_short_of && i < AS_FOUND_TRIES; i++) {
-		struct pass pass = { .walk = walk, .seq = AS_FOUND };
+		err = tdm_ledger_refresh_device(ledger, device);
+		if (err != 0 || (i == 0 && view->seq == before && !ledger->places[device].rough))
+			return err; /* nobody writes: the last pass is as good as any */
+		struct pass pass = { .walk = walk, .seq = view->seq, .as_found = true };
 		walk->again(walk->context);
 		err = walk_once(ledger, device, &pass);
 		is_short_of = false;
 		for (unsigned k = 0; k < TDM_KIND_COUNT; k++)
-			is_short_of |= pass.sums[k].buffers < counts[k].buffers;
+			is_short_of |= pass.sums[k].buffers < view->counts[k].buffers;
 	}
 	return err;
 }
