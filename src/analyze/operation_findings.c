@@ -1,7 +1,7 @@
 /*
- * What the account of the operations means. First the sizes of the banks: the report has L1's, and DRAM's follow from the
- * cards that have such an L1. With them come the map of a memory, the findings (tensors that were no longer used when
- * memory was fullest, buffers that were never released) and the operations as phases.
+ * What the account of the operations means. First the sizes of the banks: the report has L1's, and DRAM's follow from
+ * the cards that have such an L1. With them come the map of a memory, the findings (tensors that were no longer used
+ * when memory was fullest, buffers that were never released) and the operations as phases.
  */
 #include "analyze/finding.h"
 #include "analyze/operation_parts.h"
