@@ -198,7 +198,7 @@ static uint32_t first_of(const struct tdm_operation_memory *m, uint32_t rank)
 	return i;
 }
 
-/* Appends the groups of a unit. `count` of them; at most as many as buffers. Returns -ENOMEM or 0. */
+/* Appends the groups of a unit to `groups`, which has `count`. 0 or -ENOMEM. */
 static int add_groups(const struct tdm_operation_memory *m, const struct tdm_operation_unit *u, struct group **groups,
 	size_t *count, size_t *cap)
 {

@@ -18,7 +18,7 @@
 
 enum {
 	FEW = 8,           /* it begins when less than this part of the slots is live, */
-	CUT_SHARE = 2,     /* and keeps so many slots for each live buffer */
+	CUT_SHARE = 2,     /* and keeps this many slots for each live buffer */
 	SLOTS_MIN = 6144,  /* with fewer slots it never begins */
 	SORT_SLOTS = 128,  /* free slots to sort, */
 	MOVE_BUCKETS = 16, /* buckets of the index to move, */
@@ -35,7 +35,7 @@ void tdm_wdevice_push_spare(struct tdm_wdevice *device, uint32_t slot)
 	device->spare[device->spare_count++] = slot;
 }
 
-/* The number of free slots at which a release has to do more than to add one. */
+/* Sets the number of free slots at which a release has to do more than add one. */
 static void set_limit(struct tdm_wdevice *device)
 {
 	uint32_t many = device->slot_high - device->slot_high / FEW;
