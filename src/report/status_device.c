@@ -262,7 +262,7 @@ static void put_rival(const struct tdm_status_report *report, const struct tdm_p
 	tdm_wrap(out, tdm_str_of(text), (struct tdm_wrap){ .at = 2, .indent = 4, .width = report->term.width });
 }
 
-/* What the figures of L1 buffers and circular buffers have to do with each other. */
+/* How the figures of L1 buffers and circular buffers are related. */
 static void put_sharing(const struct tdm_picture_device *device, struct tdm_buf *out)
 {
 	uint64_t gap = tdm_picture_gap(device), clash = tdm_picture_clash(device);
