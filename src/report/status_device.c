@@ -38,18 +38,17 @@ __attribute__((format(printf, 2, 3))) static void put_piece(struct line *line, c
 static void put_identity(const struct tdm_status_report *report, size_t i, struct tdm_buf *out)
 {
 	const struct tdm_picture_device *device = &report->picture->devices[i];
-	char place[24];
-	struct line line = { (size_t)snprintf(place, sizeof place, "#%" PRIu32, device->place), report->term.width,
-		out };
-	tdm_buf_printf(out, "\n%s%s%s", tdm_term_style(&report->term, TDM_STYLE_BOLD), place,
-		tdm_term_style(&report->term, TDM_STYLE_OFF));
+	char label[16];
+	struct line line = { strlen(tdm_pick_label(device, label, sizeof label)), report->term.width, out };
+	tdm_buf_putc(out, '\n');
+	tdm_put_styled(out, &report->term, TDM_STYLE_BOLD, label);
 	put_piece(&line, "%s%s%s%s", tdm_picture_card_mark(device),
 		device->card[0] != '\0' ? device->card : "unknown card", device->arch[0] != '\0' ? ", " : "",
 		device->arch);
-	if (device->number >= 0)
-		put_piece(&line, "%s %" PRId32, device->is_virtual ? "virtual device" : "device", device->number);
-	else
+	if (device->number < 0)
 		put_piece(&line, "number unknown");
+	else if (device->is_virtual)
+		put_piece(&line, "virtual device");
 	if (device->node >= 0)
 		put_piece(&line, "/dev/tenstorrent/%" PRId32, device->node);
 	if (device->pci[0] != '\0')

@@ -31,7 +31,7 @@ A card that nobody uses, and one of a kind that its driver does not name.
   $ tidemark status | calm
   tidemark VERSION, TIME: 2 devices, 0 processes, driver 2.4.0
   
-  #0  n150, Wormhole  number unknown  /dev/tenstorrent/0  0000:01:00.0
+  /0  n150, Wormhole  number unknown  /dev/tenstorrent/0  0000:01:00.0
     chip id unknown
     47.2/100 C  35.5/85 W  1000 MHz  0.85 V
     ~64 cores  ~12 DRAM banks  hardware queues unknown
@@ -41,7 +41,7 @@ A card that nobody uses, and one of a kind that its driver does not name.
     cb            unknown   85.05MiB    unknown    unknown    unknown      - -/M
     Free: l1 (shared with cb), cb (shared with l1): both use the same memory
   
-  #1  unknown card, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
+  /1  unknown card, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
     chip id unknown
     telemetry unknown: the driver offers none
     cores unknown  DRAM banks unknown  hardware queues unknown
@@ -59,8 +59,7 @@ A program uses it, another one has ended and left its counters, and a third only
   $ tidemark smi | calm
   tidemark VERSION, TIME: 2 devices, 2 processes, driver 2.4.0
   
-  #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0
-    chip 0x100018611902010
+  0  n150, Wormhole  /dev/tenstorrent/0  0000:01:00.0  chip 0x100018611902010
     47.2/100 C  35.5/85 W  1000 MHz  0.85 V
     ~64 cores  ~12 DRAM banks  hardware queues unknown
     Memory           Used      Total       Free    Largest       Peak  Share Src
@@ -76,7 +75,7 @@ A program uses it, another one has ended and left its counters, and a third only
       firmware               ~2.14MiB   2.3%  inferred (model)
       free or not counted   ~43.55MiB  47.5%  what is left
   
-  #1  unknown card, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
+  /1  unknown card, Blackhole  number unknown  /dev/tenstorrent/1  0000:02:00.0
     chip id unknown
     telemetry unknown: the driver offers none
     cores unknown  DRAM banks unknown  hardware queues unknown
@@ -93,7 +92,7 @@ A program uses it, another one has ended and left its counters, and a third only
   seen, it may have been more. '~': inferred, not counted. stale: left by ended
   processes, no longer on the device.
   $ COLUMNS=120 tidemark smi -d /dev/tenstorrent/0 | calm | sed -n '3,10p;18,22p'
-  #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0  chip 0x100018611902010
+  0  n150, Wormhole  /dev/tenstorrent/0  0000:01:00.0  chip 0x100018611902010
     47.2/100 C  35.5/85 W  1000 MHz  0.85 V
     ~64 cores  ~12 DRAM banks  hardware queues unknown
     Memory           Used      Total       Free    Largest       Peak  Share                               Source
@@ -112,11 +111,11 @@ A program uses it, another one has ended and left its counters, and a third only
 
 Choosing.
 
-  $ tidemark status -p 777 | calm | grep -E '^#|USER'
-  #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0
+  $ tidemark status -p 777 | calm | grep -E '^[0-9] |USER'
+  0  n150, Wormhole  /dev/tenstorrent/0  0000:01:00.0  chip 0x100018611902010
       777 USER     0       -          -          -          -          -          -          - D    /usr/bin/idle train.py
   $ tidemark status -d 0x0100018611902010 | calm | head -3 | tail -1
-  #0  n150, Wormhole  device 0  /dev/tenstorrent/0  0000:01:00.0
+  0  n150, Wormhole  /dev/tenstorrent/0  0000:01:00.0  chip 0x100018611902010
   $ tidemark status -p 777 -p 4242 | grep -cE ' (777|4242) '
   2
   $ tidemark status -p 1
@@ -323,7 +322,7 @@ card, but all cards are of one type.
   $ tidemark status --long -d 5 | calm
   tidemark VERSION, TIME: 1 device, 1 process
   
-  #5  ~n300, Wormhole  device 5  chip 0x761916091
+  5  ~n300, Wormhole  chip 0x761916091
     telemetry unknown: no card of the driver is known to be this device
     ~56 cores  ~12 DRAM banks  hardware queues unknown
     Memory           Used      Total       Free    Largest       Peak  Share Src
@@ -448,7 +447,7 @@ A program that uses the library, on a machine without cards.
   $ tidemark status -p $! | steady $!
   tidemark VERSION, TIME: 1 device, 1 process
   
-  #0  n150, Wormhole  device 0  chip 0x1234
+  0  n150, Wormhole  chip 0x1234
     telemetry unknown: no card of the driver is known to be this device
     64 cores  12 DRAM banks  hardware queues unknown
     Memory           Used      Total       Free    Largest       Peak  Share Src
