@@ -53,7 +53,7 @@ static void put_right(const struct tdm_field *field, struct tdm_buf *out)
 
 static bool is_nothing(const struct tdm_table *table, const void *row)
 {
-	const struct tdm_field field = { table, row, NULL };
+	const struct tdm_field field = { table, row, NULL, NULL };
 	return ((const struct peak *)row)->is_rare && get_right(&field).number == 0 && get_stock(&field).number == 0;
 }
 

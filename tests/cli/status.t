@@ -248,7 +248,7 @@ Two processes of a region. The total of circular buffers is that of the last wri
   $ printf '\000\300' | dd of=m/shm/tt_device_$((16#0100018611902010))_memory bs=1 seek=80 conv=notrunc status=none
   $ printf '\000' | dd of=m/shm/tt_device_$((16#0100018611902010))_memory bs=1 seek=82 conv=notrunc status=none
   $ tidemark status | calm | grep -E '^  cb |^ +424|Problems'
-    cb           96.00KiB   85.05MiB   84.96MiB    unknown  >96.00KiB   0.1% S/M
+    cb           0.094MiB   85.05MiB   84.96MiB    unknown  >0.094MiB   0.1% S/M
      4242 USER     0       -    2.00KiB        0 B   48.00KiB        0 B        0 B          - S    /usr/bin/python3 train.py
      4243 USER     0       -    2.00KiB        0 B   48.00KiB        0 B        0 B          - S    /usr/bin/python3 train.py
   $ printf '\001' | dd of=m/shm/tt_device_$((16#0100018611902010))_memory bs=1 seek=48 conv=notrunc status=none
@@ -451,7 +451,7 @@ A program that uses the library, on a machine without cards.
     telemetry unknown: no card of the driver is known to be this device
     64 cores  12 DRAM banks  hardware queues unknown
     Memory           Used      Total       Free    Largest       Peak  Share Src
-    dram         24.00KiB   12.00GiB   12.00GiB   12.00GiB   24.00KiB   0.0% L
+    dram         0.023MiB 12288.0MiB 12288.0MiB 12287.5MiB   0.023MiB   0.0% L
     l1                0 B   64.00MiB   64.00MiB   64.00MiB        0 B   0.0% L
     trace          1000 B    unknown    unknown    unknown     1000 B      - L
     cb                0 B   64.00MiB   64.00MiB   64.00MiB        0 B   0.0% L
@@ -494,7 +494,7 @@ leave it out.
   >     print("locked", flush=True)
   >     time.sleep(60)' ledgers/tidemark-$(id -u).7/* > locked & read ready < locked; holder=$!
   $ tidemark status | sed -E 's/ +/ /g' | grep -o -e '^ dram [^ ]*' -e "^ $pid?" -e "is only claimed: its ledger names" | sed "s/$pid/PID/"
-   dram 24.00KiB
+   dram 0.023MiB
    PID?
   is only claimed: its ledger names
   $ tidemark top --once | grep -c "$pid?"
