@@ -133,7 +133,7 @@ class Overview(unittest.TestCase):
     def test_rest_and_stale_bytes_have_their_lines(self):
         with start() as s:
             s.wait_for("(unattributed)")
-            self.assertRegex(s.text(), r"512\.00MiB.*\(left by ended processes\)")
+            self.assertRegex(s.text(), r"0\.50GiB.*\(left by ended processes\)")
 
     def test_the_sizes_of_a_column_have_one_unit(self):
         for cols in (40, 80, 170):
