@@ -121,7 +121,19 @@ class Overview(unittest.TestCase):
     def test_rest_and_stale_bytes_have_their_lines(self):
         with start() as s:
             s.wait_for("(unattributed)")
-            self.assertRegex(s.text(), r"512\.00MiB.*\(left by ended processes\)")
+            self.assertRegex(s.text(), r"0\.50GiB.*\(left by ended processes\)")
+
+    def test_the_sizes_of_a_column_have_one_unit(self):
+        for cols in (40, 80, 170):
+            with start("processes=4", cols=cols) as s:
+                s.wait_all("1000 anna" if cols > 40 else "1000 ", "COMMAND")
+                text = s.text()
+                head = next(line for line in text.splitlines() if " PID " in line and "COMMAND" in line)
+                rows = text.split(head)[1].splitlines()
+                self.assertRegex("".join(rows), r"[0-9][KMG]iB ")
+                for title in re.finditer(r" (DRAM|L1|CB|MEMORY|DRAM PEAK|HOST MEM)[▽△]?(?= )", head):
+                    units = {row[title.end() - 3:title.end()] for row in rows} & {"KiB", "MiB", "GiB"}
+                    self.assertLessEqual(len(units), 1, (cols, title, text))
 
     def test_only_one_device_and_only_one_process(self):
         with start("devices=3", "device=0000:02:00.0") as s:
