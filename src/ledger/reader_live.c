@@ -136,16 +136,17 @@ static uint64_t skip_hole(const struct tdm_ledger *ledger, uint64_t offset, uint
 /*
  * Walks over the `count` used slots of a segment of `all`. The second half of a slot is read before the slot itself: if
  * the slot is then still the buffer that was born by `seq`, so was its second half, because a new buffer writes both
- * before its birth. After a chunk with live buffers a hole is unlikely, so it is only looked for after the others.
+ * before its birth. After a chunk with live buffers a hole is unlikely, so it is only looked for after the others:
+ * `gave` says whether the chunk before the segment had any. Returns that of its last chunk, or a negative code.
  */
 static int walk_segment(
-	const struct tdm_ledger *ledger, uint64_t offset, uint64_t count, uint64_t all, struct pass *pass)
+	const struct tdm_ledger *ledger, uint64_t offset, uint64_t count, uint64_t all, int gave, struct pass *pass)
 {
 	struct tdm_ledger_slot slots[CHUNK_SLOTS];
 	struct tdm_ledger_more mores[CHUNK_SLOTS];
 	const struct tdm_ledger_more *given = pass->walk->with_more ? mores : NULL;
 	uint64_t mores_offset = offset + all * sizeof *slots;
-	int gave = 0, err = 0;
+	int err = 0;
 	for (uint64_t at = 0; at < count && (gave || (at = skip_hole(ledger, offset, at, count)) < count);) {
 		size_t n = count - at < CHUNK_SLOTS ? (size_t)(count - at) : CHUNK_SLOTS;
 		if (given != NULL || is_major1(ledger))
@@ -161,20 +162,19 @@ static int walk_segment(
 			return gave;
 		at += n;
 	}
-	return 0;
+	return gave;
 }
 
 static int walk_all(const struct tdm_ledger *ledger, const struct tdm_ledger_place *place, struct pass *pass)
 {
 	uint64_t left = place->slot_high;
-	for (uint32_t k = 0; k < place->slot_segments && left != 0; k++) {
+	int gave = 1; /* the first segment is short */
+	for (uint32_t k = 0; k < place->slot_segments && left != 0 && gave >= 0; k++) {
 		uint64_t all = (uint64_t)TDM_LEDGER_FIRST_SLOTS << k, count = all < left ? all : left;
-		int err = walk_segment(ledger, place->slot_offset[k], count, all, pass);
-		if (err != 0)
-			return err;
+		gave = walk_segment(ledger, place->slot_offset[k], count, all, gave, pass);
 		left -= count;
 	}
-	return 0;
+	return gave < 0 ? gave : 0;
 }
 
 /* Whether the sums of the buffers match the counters of every kind. */
@@ -214,7 +214,8 @@ static bool is_short(const struct tdm_ledger_place *place)
 /* Whether another pass is worth its time while the writer goes on; `begin` is when the first one began. */
 static bool tries_again(const struct tdm_ledger_place *place, int tries, uint64_t begin)
 {
-	return is_short(place) ? tdm_clock_ns() - begin < SHORT_PATIENCE_NS : tries < WALK_TRIES;
+	/* A second one finds out whether the writer goes on at all, even if the first one was held up. */
+	return is_short(place) ? tries < 2 || tdm_clock_ns() - begin < SHORT_PATIENCE_NS : tries < WALK_TRIES;
 }
 
 /* One pass, with the buffers that were live after call `seq`. */
